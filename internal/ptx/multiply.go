@@ -114,3 +114,40 @@ func (p *printer) descriptor(m *shader.SharedMatrix, elem shader.Matrix) value {
 	address = p.result(word, "and.b32", address, "16383")
 	return p.result(long, "or.b64", p.result(long, "cvt.u64.u32", address), value(fmt.Sprint(fields)))
 }
+
+// Two groups of threads take their turns at barriers 1 and 2, at which the other one arrives. A
+// group that has no turn waits for itself at barrier 3: a branch would keep ptxas from using
+// uniform registers.
+
+// takeTurn waits for the other group, or for the threads of the only one.
+func (p *printer) takeTurn(s *shader.TakeTurn) {
+	if p.pass.Threads > shader.Warpgroup {
+		number := p.groupNumber()
+		p.turn("bar.sync", p.result(word, "add.u32", number, "1"), s.After, number, "0")
+	} else if !s.After {
+		p.do("bar.sync", "0")
+	}
+}
+
+// passTurn arrives where the other group waits.
+func (p *printer) passTurn(s *shader.PassTurn) {
+	if p.pass.Threads > shader.Warpgroup {
+		number := p.groupNumber()
+		p.turn("bar.arrive", p.result(word, "sub.u32", "2", number), s.Before, number, "1")
+	}
+}
+
+// groupNumber is the number of the thread's group.
+func (p *printer) groupNumber() value {
+	return p.result(word, "shr.u32", p.result(word, "mov.u32", "%tid.x"), "7")
+}
+
+// turn writes an instruction of a barrier, which both groups execute or, if only, one of them.
+func (p *printer) turn(op string, barrier value, only bool, number, one value) {
+	threads := value("256")
+	if only {
+		has := p.result(pred, "setp.eq.u32", number, one)
+		barrier, threads = p.result(word, "selp.b32", barrier, "3", has), p.result(word, "selp.b32", threads, "128", has)
+	}
+	p.do(op, barrier, threads)
+}

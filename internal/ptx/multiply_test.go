@@ -20,7 +20,7 @@ func TestMultiplyGroup(t *testing.T) {
 	body.Do(
 		&CopyAsync{Shared: tiles, To: ThreadID.Add(3), Buffer: in, Index: ThreadID.Mul(8)},
 		&CopyAsync{Shared: tiles, To: ThreadID, Buffer: in, Index: ThreadID.Mul(8), Valid: ThreadID.Lt(7)},
-		&CopyCommit{}, &CopyWait{Pending: 1}, &Barrier{Products: true},
+		&CopyCommit{}, &CopyWait{Pending: 1}, &Fence{}, &Barrier{},
 	)
 	acc := body.Var("acc", Vec(4, Number(F32, 0)))
 	body.Do(&MultiplyGroup{Pending: 1, Products: []MultiplyShared{{
@@ -68,6 +68,28 @@ func TestMultiplyGroupTF32(t *testing.T) {
 		"wgmma.mma_async.sync.aligned.m64n8k8.f32.tf32.tf32 {%r0, %r1, %r2, %r3}, {%r5, %r6, %r7, %r8}, %d1, %p0, 1, 1;",
 		"wgmma.mma_async.sync.aligned.m64n8k8.f32.tf32.tf32 {%r0, %r1, %r2, %r3}, %d3, %d5, %p1, 1, 1;",
 	)
+}
+
+// Two groups take turns at two barriers, and one by itself at the workgroup's.
+func TestTurns(t *testing.T) {
+	turns := &Block{}
+	turns.Do(&Fence{}, &PassTurn{Before: true}, &TakeTurn{}, &PassTurn{}, &TakeTurn{After: true})
+	pass := &Pass{Threads: 256, Grid: [3]int{1, 1, 1}, Body: turns}
+	checkInOrder(t, ptx.Print(pass, 90),
+		"fence.proxy.async.shared::cta;",
+		"shr.u32 %r1, %r0, 7;", "sub.u32 %r2, 2, %r1;", "setp.eq.u32 %p0, %r1, 1;", // the second group arrives
+		"selp.b32 %r3, %r2, 3, %p0;", "selp.b32 %r4, 256, 128, %p0;", "bar.arrive %r3, %r4;",
+		"add.u32 %r7, %r6, 1;", "bar.sync %r7, 256;",
+		"sub.u32 %r10, 2, %r9;", "bar.arrive %r10, 256;",
+		"add.u32 %r13, %r12, 1;", "setp.eq.u32 %p1, %r12, 0;", // the first group waits
+		"selp.b32 %r14, %r13, 3, %p1;", "selp.b32 %r15, 256, 128, %p1;", "bar.sync %r14, %r15;",
+	)
+	pass.Threads = 128
+	text := ptx.Print(pass, 90)
+	checkInOrder(t, text, "fence.proxy.async.shared::cta;", "bar.sync 0;")
+	if n := strings.Count(text, "bar."); n != 1 {
+		t.Errorf("%d barriers of one group, want 1:\n%s", n, text)
+	}
 }
 
 // checkInOrder checks a module, and that it has some texts in their order.

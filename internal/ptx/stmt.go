@@ -47,11 +47,14 @@ func (p *printer) stmt(s shader.Stmt) {
 	case *shader.Nested:
 		p.block(s.Body)
 	case *shader.Barrier:
-		if s.Products {
-			p.require(groups)
-			p.do("fence.proxy.async.shared::cta")
-		}
 		p.do("bar.sync", "0")
+	case *shader.Fence:
+		p.require(groups)
+		p.do("fence.proxy.async.shared::cta")
+	case *shader.TakeTurn:
+		p.takeTurn(s)
+	case *shader.PassTurn:
+		p.passTurn(s)
 	case *shader.Return:
 		p.ret(s)
 	}

@@ -63,7 +63,7 @@ func columnOrder(x *shader.Expr) *shader.Expr {
 func (a *attention) copyBlocks(loop *scope, first, end *shader.Expr) {
 	size := 16 * a.wide
 	a.buffer = loop.Let("buffer", a.columns.Sub(first).Div(size).And(1))
-	loop.Do(&shader.CopyWait{}, &shader.Barrier{Products: true})
+	loop.Do(&shader.CopyWait{}, &shader.Fence{}, &shader.Barrier{})
 	next := loop.Let("next", a.columns.Add(size).Lt(end).If(a.columns.Add(size), a.columns)) // the last one again: it is not used
 	a.copyBlock(loop, next, u32(1).Sub(a.buffer))
 }

@@ -84,6 +84,7 @@ func TestBarriers(t *testing.T) {
 		{"split product", dense(1, 16, 100, 4096, f32, false), big},
 		{"vector", dense(1, 1, 100, 333, f32, false), plain},
 		{"product of floats in shared memory", dense(1, 64, 64, 128, f32, false), hopper},
+		{"product of floats by turns", dense(1, 128, 64, 512, f32, false), hopper},
 		{"three vectors", dense(1, 3, 100, 333, f32, true), big},
 	} {
 		p := compile(t, c.kernel, c.target)

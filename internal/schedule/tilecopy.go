@@ -33,7 +33,8 @@ func (q *tilePass) multiplyCopies() {
 	loop, step := root.loop("step", q.first, q.last, 1)
 	number := loop.Let("number", step.Sub(q.first))
 	now := loop.Let("now", number.Rem(t.unit.buffers))
-	loop.Do(&shader.CopyWait{Pending: ahead - 1}, q.barrier())
+	loop.Do(&shader.CopyWait{Pending: ahead - 1})
+	q.barrier(loop)
 	// The products that read the buffer have ended: each thread has waited for them in the last step.
 	q.copyTiles(loop, step.Plus(ahead), loop.Let("then", number.Add(ahead).Rem(t.unit.buffers)))
 	t.unit.methods.multiply(q, loop, now.Mul(q.m.size(t)), now.Mul(q.n.size(t)))

@@ -214,9 +214,9 @@ func (q *tilePass) multiplySteps() {
 	next := q.load(loop, loop.Let("next", step.Add(1).Min(q.last.Sub(1))))
 	t.unit.methods.multiply(q, loop, now.Mul(q.m.size(t)), now.Mul(q.n.size(t)))
 	q.put(loop, next, loop.Let("then", step.Sub(q.first).Add(1).Rem(t.unit.buffers)))
-	loop.Do(q.barrier())
+	q.barrier(loop)
 	root.Do(start.Stmts...)
-	root.Do(q.barrier())
+	q.barrier(root)
 	loop.end()
 }
 
@@ -231,8 +231,11 @@ func (q *tilePass) results(g, r, h int) value {
 }
 
 // barrier waits until all threads have moved their parts of tiles to shared memory.
-func (q *tilePass) barrier() shader.Stmt {
-	return &shader.Barrier{Products: q.tile.unit.align > 0}
+func (q *tilePass) barrier(sc *scope) {
+	if q.tile.unit.align > 0 {
+		sc.Do(&shader.Fence{})
+	}
+	sc.Barrier()
 }
 
 // tag is a name with numbers.

@@ -93,9 +93,11 @@ func (q *tilePass) parts(sc *scope, name string, x *shader.Expr) []*shader.Expr 
 	return []*shader.Expr{head, tail}
 }
 
-// stepFloats multiplies tile by tile along the depth. While the products of a step run, the
-// tile of the right factor for the next is put into another buffer. A group of threads may
-// still run products of the step before: so there are three.
+// stepFloats multiplies tile by tile along the depth. In a step the tile of the right factor for
+// the next one is put into a buffer, that for the step after is loaded, and products run. Two
+// groups of threads take turns to start theirs: so those of one run while the other waits for its
+// own, adds them up and puts the next tile. A group may be a step ahead: that takes four buffers,
+// of one group three.
 func (q *tilePass) stepFloats() {
 	root, t := q.p.root, q.tile
 	rows := q.rows
@@ -107,45 +109,85 @@ func (q *tilePass) stepFloats() {
 	q.n.column = func(line *shader.Expr) *shader.Expr { return floatColumn(line, t.n) }
 	q.place(root, &q.n, q.at.col)
 	q.bounds()
-	left := make([][]*shader.Var, t.unit.words()) // of heads and of tails: those of an instruction
-	for n := range left {
-		for i := range t.depth() / 8 {
-			left[n] = append(left[n], root.Var(tag("x", n, i), shader.Vec(4, u32(0))))
-		}
-	}
+	left, right := make(registers, t.unit.words()), make(registers, len(q.n.loads)) // left: heads and tails of instructions
+	left.declare(root, "x", t.depth()/8, shader.U32.Vec(4))
+	right.declare(root, "y", 4, shader.F32.Vec(4))
 	sums := q.acc[0]
 	if t.unit.split {
 		sums = q.lineAccumulators("sum")
 	}
+	load := func(sc *scope, f *factorTile, step *shader.Expr) [][]*shader.Expr {
+		step = sc.Let("step_"+f.name, step.Min(q.last.Sub(1))) // the last tiles again: a condition would cost more
+		return q.loadTile(sc, f, step.Mul(t.depth()))
+	}
 	start := root.block()
-	first := q.load(start, q.first)
-	q.putTile(start, &q.n, first[1], u32(0))
-	q.hold(start, left, first[0][0])
+	q.putTile(start, &q.n, load(start, &q.n, q.first), u32(0))
+	q.hold(start, left, load(start, &q.m, q.first)[0])
+	second := start.block()
+	right.set(second, load(second, &q.n, q.first.Add(1)))
+	second.end()
+	start.Do(&shader.Fence{}, &shader.PassTurn{Before: true})
+
 	now := root.Var("now", u32(0)) // the first vector of the buffer that is multiplied
 	loop, step := root.loop("step", q.first, q.last, 1)
-	then := loop.Let("then", now.Ref().Add(q.n.size(t)))
-	then = loop.Let("to", then.Lt(t.unit.buffers*q.n.size(t)).If(then, u32(0)))
-	// The last step loads its own tiles again: a condition would cost more.
-	next := q.load(loop, loop.Let("next", step.Add(1).Min(q.last.Sub(1))))
-	loop.Do(&shader.MultiplyGroup{
-		Products: q.floatProducts(left, sums, now.Ref()), Pending: 1,
-	})
-	q.putTile(loop, &q.n, next[1], then)
-	loop.Do(q.barrier(), &shader.MultiplyGroup{})
+	next := loop.Let("next", now.Ref().Add(q.n.size(t)))
+	next = loop.Let("then", next.Lt(t.unit.buffers*q.n.size(t)).If(next, u32(0)))
+	q.putTile(loop, &q.n, right.values(), next)
+	loop.Do(&shader.Fence{})
+	right.set(loop, load(loop, &q.n, step.Add(2)))
+	block := load(loop, &q.m, step.Add(1))[0]
+	loop.Do(
+		&shader.TakeTurn{},
+		&shader.MultiplyGroup{Products: q.floatProducts(left, sums, now.Ref()), Pending: 1},
+		&shader.PassTurn{},
+		&shader.MultiplyGroup{},
+	)
 	if t.unit.split { // an instruction rounds towards zero, which would add up
 		for j, acc := range q.acc[0] {
 			loop.Set(acc, acc.Ref().Add(sums[j].Ref()))
 		}
 	}
-	q.hold(loop, left, next[0][0])
-	loop.Set(now, then)
+	q.hold(loop, left, block)
+	loop.Set(now, next)
 	root.Do(start.Stmts...)
-	root.Do(q.barrier())
 	loop.end()
+	root.Do(&shader.TakeTurn{After: true})
+}
+
+// registers are variables in rows.
+type registers [][]*shader.Var
+
+// declare declares variables of a type in each row.
+func (r registers) declare(sc *scope, name string, n int, t shader.Type) {
+	for i := range r {
+		for j := range n {
+			r[i] = append(r[i], sc.Var(tag(name, i, j), number(t, 0)))
+		}
+	}
+}
+
+// set assigns values.
+func (r registers) set(sc *scope, list [][]*shader.Expr) {
+	for i, row := range list {
+		for j, x := range row {
+			sc.Set(r[i][j], x)
+		}
+	}
+}
+
+// values are the variables' values.
+func (r registers) values() [][]*shader.Expr {
+	list := make([][]*shader.Expr, len(r))
+	for i, row := range r {
+		for _, v := range row {
+			list[i] = append(list[i], v.Ref())
+		}
+	}
+	return list
 }
 
 // hold sets the left factor of the instructions of a step from a block: two rows of eight words.
-func (q *tilePass) hold(sc *scope, left [][]*shader.Var, block []*shader.Expr) {
+func (q *tilePass) hold(sc *scope, left registers, block []*shader.Expr) {
 	for i := range left[0] {
 		word := func(row, v int) *shader.Expr { return block[2*row+v/4].At(v % 4) }
 		x := shader.Vec(4, word(0, 2*i), word(1, 2*i), word(0, 2*i+1), word(1, 2*i+1))
@@ -157,7 +199,7 @@ func (q *tilePass) hold(sc *scope, left [][]*shader.Var, block []*shader.Expr) {
 
 // floatProducts are those of a step, with a tile of the right factor from a vector on: of tails
 // first, so that little is lost where sums are rounded. That of tails with tails is too small.
-func (q *tilePass) floatProducts(left [][]*shader.Var, sums []*shader.Var, from *shader.Expr) (list []shader.MultiplyShared) {
+func (q *tilePass) floatProducts(left registers, sums []*shader.Var, from *shader.Expr) (list []shader.MultiplyShared) {
 	pairs := [][2]int{{0, 0}}
 	if q.tile.unit.split {
 		pairs = [][2]int{{1, 0}, {0, 1}, {0, 0}}

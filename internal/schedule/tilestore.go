@@ -73,7 +73,7 @@ func (q *tilePass) storeStaged(first, squares int) {
 		return row.Mul(vectors).Add(vector.Xor(row.And(1).Mul(2).Xor(row.Shr(1).Xor(row.Shr(3)).And(1).Mul(4))))
 	}
 	sc := root.block()
-	sc.Do(q.barrier())
+	q.barrier(sc)
 	for g := range t.high {
 		for r := range t.unit.rows {
 			row := sc.Let(tag("row", g, r), q.ty.Mul(t.unit.rows).Plus(g*t.m/t.high+r))

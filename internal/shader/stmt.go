@@ -105,9 +105,16 @@ type (
 	// Nested is a block with its own names.
 	Nested struct{ Body *Block }
 	// Barrier waits for all threads of the workgroup.
-	Barrier struct {
-		Products bool // also what was written for a MultiplyGroup is seen
-	}
+	Barrier struct{}
+	// Fence lets a MultiplyGroup behind a Barrier, or in a later turn, see what the thread wrote.
+	Fence struct{}
+	// TakeTurn waits for the turn of the thread's group of 128, and PassTurn gives the turn to
+	// the other group. What a group did before it passed its turn is seen by the other one, and
+	// by its own threads, once they have taken theirs. A workgroup has one or two groups. The
+	// first turn is the first group's: before it only the second one passes a turn, and after
+	// the last one only the first takes it.
+	TakeTurn struct{ After bool }
+	PassTurn struct{ Before bool }
 	// Return ends a function.
 	Return struct{ Value *Expr }
 )
@@ -127,6 +134,9 @@ func (*If) stmt()            {}
 func (*For) stmt()           {}
 func (*Nested) stmt()        {}
 func (*Barrier) stmt()       {}
+func (*Fence) stmt()         {}
+func (*TakeTurn) stmt()      {}
+func (*PassTurn) stmt()      {}
 func (*Return) stmt()        {}
 
 // A MultiplyShared adds the product of 64 rows of Elem.Depth() elements and as many rows of 8

@@ -13,4 +13,4 @@
 // %7 float32{0 1 2} = Max %5 %6
 // %8 float32{0 1 2} = Store %7 a3[262144*i0 + 512*i1 + i2]
 
-// Pass 0: groups [64 1 1], bindings [{Arg:0 Scratch:0 Write:false} {Arg:1 Scratch:0 Write:false} {Arg:2 Scratch:0 Write:false} {Arg:3 Scratch:0 Write:true}], params [{Arg:0 Offset:true} {Arg:1 Offset:true} {Arg:2 Offset:true}], scratch []
+// Pass 0: groups [64 1 1], bindings [{Arg:1 Scratch:0 Write:false} {Arg:0 Scratch:0 Write:false} {Arg:2 Scratch:0 Write:false} {Arg:3 Scratch:0 Write:true}], params [{Arg:1 Offset:true} {Arg:0 Offset:true} {Arg:2 Offset:true}], scratch []

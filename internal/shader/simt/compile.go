@@ -195,6 +195,10 @@ func (c *compiler) statement(s shader.Stmt) {
 		c.code = append(c.code, inner.run)
 	case *shader.Barrier:
 		c.barrier()
+	case *shader.TakeTurn:
+		c.takeTurn(s)
+	case *shader.PassTurn:
+		c.passTurn()
 	case *shader.Return:
 		c.expr(s.Value, c.result)
 		c.code = append(c.code, func(g *group, on []int32) []int32 { return nil })
@@ -319,6 +323,34 @@ func (c *compiler) loop(s *shader.For) {
 }
 
 func (c *compiler) barrier() {
+	stmt := c.stmt
+	c.emit(func(g *group, on []int32) {
+		g.together(stmt, on)
+		g.epoch++
+		g.ordered = g.epoch
+	})
+}
+
+// takeTurn translates a TakeTurn, which is a barrier of one group. Two execute it together, and
+// know of each other what they did before they passed the last turn.
+func (c *compiler) takeTurn(s *shader.TakeTurn) {
+	if c.Threads == shader.Warpgroup {
+		if !s.After {
+			c.barrier()
+		}
+		return
+	}
+	stmt := c.stmt
+	c.emit(func(g *group, on []int32) {
+		g.together(stmt, on)
+		g.ordered = g.epoch
+	})
+}
+
+func (c *compiler) passTurn() {
+	if c.Threads == shader.Warpgroup {
+		return
+	}
 	stmt := c.stmt
 	c.emit(func(g *group, on []int32) {
 		g.together(stmt, on)

@@ -56,6 +56,12 @@ func Describe(s shader.Stmt) string {
 		return "return " + s.Value.String()
 	case *shader.Barrier:
 		return "barrier"
+	case *shader.Fence:
+		return "fence"
+	case *shader.TakeTurn:
+		return "take a turn"
+	case *shader.PassTurn:
+		return "pass a turn"
 	}
 	return "block"
 }

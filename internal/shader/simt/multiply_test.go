@@ -132,7 +132,7 @@ func newGroupSample(elem Matrix, leftAside, rightAside bool, change func(list []
 			B: SharedMatrix{Shared: tiles[1], First: Number(U32, 0), AlongSide: rightAside, Depth: k},
 		})
 	}
-	body.Do(change([]Stmt{&CopyCommit{}, &CopyWait{}, &Barrier{Products: true}, group})...)
+	body.Do(change([]Stmt{&CopyCommit{}, &CopyWait{}, &Fence{}, &Barrier{}, group})...)
 	lane := ThreadID.Rem(32)
 	for j, acc := range acc {
 		for i := range 4 {
@@ -177,7 +177,7 @@ func TestMultiplyGroup(t *testing.T) {
 		t.Errorf("of TF32: error %v, or another product", err)
 	}
 	s = newGroupSample(TF32, false, false, func(list []Stmt) []Stmt {
-		list[3].(*MultiplyGroup).Products[0].Init = true
+		list[4].(*MultiplyGroup).Products[0].Init = true
 		return list
 	})
 	if err := s.run(); err != nil || !s.right(0) {
@@ -198,7 +198,7 @@ func TestMultiplyGroupHeld(t *testing.T) {
 // holdLeft loads the left factor before the products.
 func holdLeft(list []Stmt) []Stmt {
 	var words []Stmt
-	group := list[3].(*MultiplyGroup)
+	group := list[4].(*MultiplyGroup)
 	lane := ThreadID.Rem(32)
 	for i := range group.Products {
 		m := &group.Products[i]
@@ -212,7 +212,7 @@ func holdLeft(list []Stmt) []Stmt {
 		}
 		m.A = SharedMatrix{}
 	}
-	return append(append(list[:3:3], words...), group)
+	return append(append(list[:4:4], words...), group)
 }
 
 // choose is component i of a vector of four.
@@ -228,13 +228,13 @@ func TestMultiplyGroupFaults(t *testing.T) {
 		err    string // "": the results are wrong
 	}{
 		{"no wait for copies", func(list []Stmt) []Stmt { return append(list[:1:1], list[2:]...) }, "does not wait for a copy"},
-		{"no barrier", func(list []Stmt) []Stmt { return append(list[:2:2], list[3]) }, "wrote in"},
+		{"no barrier", func(list []Stmt) []Stmt { return append(list[:3:3], list[4]) }, "wrote in"},
 		{"results before the products end", func(list []Stmt) []Stmt {
-			list[3].(*MultiplyGroup).Pending = 1
+			list[4].(*MultiplyGroup).Pending = 1
 			return list
 		}, ""},
 		{"a tile that changes", func(list []Stmt) []Stmt {
-			g := list[3].(*MultiplyGroup)
+			g := list[4].(*MultiplyGroup)
 			g.Pending = 1
 			w := g.Products[0].B.Shared
 			return append(list, &Barrier{}, &StoreShared{Shared: w, Index: ThreadID, Value: Vec(4, ThreadID)}, &Barrier{}, &MultiplyGroup{})
@@ -262,7 +262,7 @@ func TestMultiplyGroupFaults(t *testing.T) {
 // first changes the first product.
 func first(change func(m *MultiplyShared)) func(list []Stmt) []Stmt {
 	return func(list []Stmt) []Stmt {
-		change(&list[3].(*MultiplyGroup).Products[0])
+		change(&list[4].(*MultiplyGroup).Products[0])
 		return list
 	}
 }

@@ -38,6 +38,7 @@ type group struct {
 	pending   []products // groups of products that are under way
 	copies    [][]copied // groups of copies that are, and the one that is being made
 	epoch     uint32
+	ordered   uint32 // accesses of epochs before this one are ordered before later ones
 	first     uint32 // the epoch in which the workgroup began
 }
 
@@ -129,7 +130,7 @@ func (p *pass) run(args []Arg, scratch [][]byte) {
 	g.epoch = 0
 	for g.number = range p.Groups() {
 		g.epoch++
-		g.first = g.epoch
+		g.first, g.ordered = g.epoch, g.epoch
 		g.fill(args)
 		g.pending, g.copies = g.pending[:0], append(g.copies[:0], nil)
 		p.code.run(g, g.all)

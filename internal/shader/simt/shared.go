@@ -17,7 +17,7 @@ type shared struct {
 func (s *shared) wordsOfElement() int { return s.Type.Bytes() / 4 }
 
 // A cell says who touched a word, and when: an epoch is the time from one
-// barrier to the next. The reader is -1 if there are several.
+// barrier to the next, or from one PassTurn to the next. The reader is -1 if there are several.
 type cell struct {
 	written, read  uint32 // epochs
 	writer, reader int32
@@ -47,22 +47,23 @@ func (g *group) readsWord(stmt int, t int32, s *shared, word int) uint32 {
 	switch {
 	case c.written < g.first:
 		g.fail(stmt, int(t), "reads %s[%d], which no thread has written", s.Name, word/s.wordsOfElement())
-	case c.written == g.epoch && c.writer != t:
+	case c.written >= g.ordered && c.writer != t:
 		g.conflict(stmt, t, s, word, "reads", c.writer, "wrote", c.writes)
-	case c.read != g.epoch:
-		c.read, c.reader, c.reads = g.epoch, t, int32(stmt)
+	case c.read < g.ordered:
+		c.reader, c.reads = t, int32(stmt)
 	case c.reader != t:
 		c.reader = -1
 	}
+	c.read = g.epoch
 	return s.words[word]
 }
 
 func (g *group) writesWord(stmt int, t int32, s *shared, word int, x uint32) {
 	c := &s.cells[word]
 	switch {
-	case c.written == g.epoch && c.writer != t:
+	case c.written >= g.ordered && c.writer != t:
 		g.conflict(stmt, t, s, word, "writes", c.writer, "wrote", c.writes)
-	case c.read == g.epoch && c.reader != t:
+	case c.read >= g.ordered && c.reader != t:
 		g.conflict(stmt, t, s, word, "writes", c.reader, "read", c.reads)
 	}
 	c.written, c.writer, c.writes = g.epoch, t, int32(stmt)

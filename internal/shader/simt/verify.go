@@ -198,8 +198,11 @@ func (v *verifier) stmt(s shader.Stmt) {
 		v.loop(s)
 	case *shader.Nested:
 		v.block(s.Body)
-	case *shader.Barrier:
+	case *shader.Barrier, *shader.Fence:
 		v.must(v.pass != nil, "in a function")
+	case *shader.TakeTurn, *shader.PassTurn:
+		ok := v.pass != nil && (v.pass.Threads == shader.Warpgroup || v.pass.Threads == 2*shader.Warpgroup)
+		v.must(ok, "not in one or two groups of %d", shader.Warpgroup)
 	case *shader.Return:
 		v.must(v.pass == nil && v.loops == 0, "outside of a function, or in a loop")
 		v.typed(s.Value, v.result)
