@@ -83,9 +83,6 @@ func (r *reduction) choose() {
 		}
 	default:
 		r.along = min(threads, ceilPow2(ir.CeilDiv(r.cols, most)))
-		if sub := r.t.subgroup(); r.along == 2*sub && r.rows*sub >= r.t.busy() {
-			r.along, most = sub, 2*most // a subgroup exchanges results without a barrier
-		}
 		for r.rows*r.along < r.t.busy() && r.along < threads && 2*r.along*unit <= r.cols {
 			r.along *= 2
 		}
