@@ -120,10 +120,10 @@ var measuredH200 = products{
 		{32, 32, 16, 2, 2, 1.2, 10, roundedFloats},
 	},
 	sharedFloats: []tile{
-		{128, 128, 32, 1, 8, 2.5, 1, floatsByGroups(true, 4)},
-		{64, 128, 32, 1, 8, 2.4, 2, floatsByGroups(true, 3)},
-		{128, 64, 32, 1, 4, 2.2, 1, floatsByGroups(true, 4)},
-		{64, 64, 32, 1, 4, 1.8, 3, floatsByGroups(true, 3)},
+		{128, 128, 32, 1, 8, 2.6, 1, floatsByGroups(true, 4)},
+		{64, 128, 32, 1, 8, 2.25, 2, floatsByGroups(true, 3)},
+		{128, 64, 32, 1, 4, 1.7, 1, floatsByGroups(true, 4)},
+		{64, 64, 32, 1, 4, 2.05, 3, floatsByGroups(true, 3)},
 	},
 	sharedRounded: []tile{
 		{128, 256, 32, 1, 16, 6, 1, floatsByGroups(false, 4)},
