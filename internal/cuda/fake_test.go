@@ -229,6 +229,19 @@ func (s *fakeStream) run(done func() bool) {
 
 func never() bool { return false }
 
+// block returns the live block that has an address, and where.
+func (f *fake) block(address uintptr) (b *block, at int) {
+	if b := f.blocks[address]; b != nil {
+		return b, 0
+	}
+	for start, b := range f.blocks {
+		if address >= start && address < start+uintptr(len(b.data)) {
+			return b, int(address - start)
+		}
+	}
+	return nil, 0
+}
+
 // at returns n bytes of the GPU's memory that is live.
 func (f *fake) at(address, n uintptr) []byte {
 	for start, b := range f.blocks {

@@ -140,13 +140,13 @@ func (f *fake) launch(x *fakeLaunch, stream uintptr) int {
 	p := f.passes[text]
 	var args []simt.Arg
 	params := x.params
-	for range p.Buffers {
-		b := f.blocks[uintptr(binary.LittleEndian.Uint64(params))]
+	for _, q := range p.Buffers {
+		b, base := f.block(uintptr(binary.LittleEndian.Uint64(params)))
 		if b == nil {
 			f.fault("a kernel gets an address that no buffer has")
 			return invalidValue
 		}
-		args, params = append(args, simt.Arg{Data: b.data}), params[8:]
+		args, params = append(args, simt.Arg{Data: b.data, Base: base / q.Type.Size()}), params[8:]
 	}
 	for _, q := range p.Params {
 		number := uint64(binary.LittleEndian.Uint32(params))

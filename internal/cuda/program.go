@@ -41,14 +41,14 @@ func (d *device) Compile(k *ir.Kernel) (driver.Program, error) {
 	defer leave()
 	for _, a := range k.Args {
 		if a.Kind == ir.Out && int64(a.Len) > d.budget/int64(a.DType.Size()) {
-			return nil, fmt.Errorf("%s: %w: a tensor of %d %v is asked for; this GPU has %d bytes", d.name, driver.ErrMemory, a.Len, a.DType, d.budget)
+			return nil, fmt.Errorf("%s: %w: a tensor of %d %v is asked for; this GPU has %d bytes: compute it in parts, such as halves of the batch", d.name, driver.ErrMemory, a.Len, a.DType, d.budget)
 		}
 	}
 	s, err := schedule.Compile(k, d.target)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", d.name, err)
 	}
-	p := &program{Signature: schedule.SignatureOf(k), device: d, scratch: s.Scratch}
+	p := &program{Signature: schedule.SignatureOf(k, d.target), device: d, scratch: s.Scratch}
 	for _, q := range s.Passes {
 		p.passes = append(p.passes, pass{d.module(ptx.Print(q, d.gpu.Capability), ptx.SharedBytes(q)), q.Buffers, q.Params, q.Grid, q.Threads})
 	}

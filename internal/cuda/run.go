@@ -109,13 +109,13 @@ func (d *device) recordKernel(list *launchList, p *program, args []driver.Arg) e
 		}
 		list.launches = append(list.launches, launch{q, function, len(list.params)})
 		for _, b := range q.buffers {
-			own := (*buffer)(nil)
+			own, base := (*buffer)(nil), 0
 			if b.Arg < 0 {
 				own = d.kept.Scratch[b.Scratch]
 			} else {
-				own = args[b.Arg].Buffer.(*buffer)
+				own, base = args[b.Arg].Buffer.(*buffer), p.Base(b.Arg, args)*b.Type.Size()
 			}
-			list.params = binary.LittleEndian.AppendUint64(list.params, uint64(own.address))
+			list.params = binary.LittleEndian.AppendUint64(list.params, uint64(own.address)+uint64(base))
 		}
 		for _, w := range q.params {
 			list.params = binary.LittleEndian.AppendUint32(list.params, p.Word(w, args))

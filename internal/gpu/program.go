@@ -58,7 +58,7 @@ func (d *device) Compile(k *ir.Kernel) (driver.Program, error) {
 	}
 	for _, a := range k.Args {
 		if a.Kind == ir.Out && int64(a.Len) > d.limit/int64(a.DType.Size()) {
-			return nil, fmt.Errorf("%s: %w: a tensor of %d %v is asked for; this adapter takes at most %d bytes in one", d.name, driver.ErrMemory, a.Len, a.DType, d.limit)
+			return nil, fmt.Errorf("%s: %w: a tensor of %d %v is asked for; this adapter takes at most %d bytes in one: "+schedule.InParts, d.name, driver.ErrMemory, a.Len, a.DType, d.limit)
 		}
 	}
 	d.trim()
@@ -86,7 +86,7 @@ type source struct {
 
 // build makes a program of a kernel's passes.
 func (d *device) build(w *sources, k *ir.Kernel) (*program, error) {
-	p := &program{Signature: schedule.SignatureOf(k), device: d, scratch: w.scratch}
+	p := &program{Signature: schedule.SignatureOf(k, d.target), device: d, scratch: w.scratch}
 	for i := range w.passes {
 		q := w.passes[i].pass
 		if len(q.Buffers) > d.bindings {

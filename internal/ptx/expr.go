@@ -154,6 +154,14 @@ func (p *printer) component(e *shader.Expr, x []value) value {
 		return bitcast(e.Type.Elem(), x[0])
 	case shader.Shuffle:
 		return p.shuffle(c, x[0], e.Bits)
+	case shader.Div, shader.Rem:
+		if d := e.Args[1]; from == shader.U64 && d.Op == shader.Const && d.Bits > 0 {
+			q := p.divide(x[0], d.Bits)
+			if e.Op == shader.Div {
+				return q
+			}
+			return p.result(long, "sub.u64", x[0], p.result(long, "mul.lo.u64", q, number(from, d.Bits)))
+		}
 	case shader.Eq:
 		if from == shader.Bool {
 			return p.result(pred, "not.pred", p.result(pred, "xor.pred", x...))

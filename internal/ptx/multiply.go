@@ -2,6 +2,7 @@ package ptx
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/tensorken/tensorken/internal/shader"
 )
@@ -96,7 +97,7 @@ func transposed(m *shader.SharedMatrix) value {
 // addresses and distances in units of 16 bytes, and the way in which vectors are exchanged.
 func (p *printer) descriptor(m *shader.SharedMatrix, elem shader.Matrix) value {
 	const line, block, exchange128 = 128, 64 * 128, 1 << 62
-	first, n := split(m.First)
+	first, n := split(m.First, math.MaxInt32/16)
 	at := 16 * n
 	leading := 16 // it does not count
 	if m.AlongSide {

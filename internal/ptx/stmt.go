@@ -2,6 +2,7 @@ package ptx
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/tensorken/tensorken/internal/shader"
@@ -155,9 +156,13 @@ func (l location) at(bytes int) value {
 
 // address is where an element of a buffer is.
 func (p *printer) address(b *shader.Buffer, index *shader.Expr) location {
-	index, n := split(index)
 	size := b.Type.Size()
-	return location{p.result(long, "mad.wide."+suffix(index.Type), p.one(index), value(fmt.Sprint(size)), p.base[b]), n * size}
+	index, n := split(index, math.MaxInt32/size)
+	op := "mad.wide."
+	if index.Type.IsWide() {
+		op = "mad.lo."
+	}
+	return location{p.result(long, op+suffix(index.Type), p.one(index), value(fmt.Sprint(size)), p.base[b]), n * size}
 }
 
 // access writes a load, or a store, of neighbours of some bytes each: at most 16 bytes at once.
@@ -269,7 +274,7 @@ func (p *printer) narrow(d ir.DType, x value) value {
 // shared is where an element of a shared array is, or a component of it.
 func (p *printer) shared(s *shader.Shared, index, component *shader.Expr) location {
 	size := s.Type.Bytes()
-	index, n := split(index)
+	index, n := split(index, math.MaxInt32/size)
 	at := p.result(word, "mov.u32", shared)
 	at = p.result(word, "mad.lo.u32", p.one(index), value(fmt.Sprint(size)), at)
 	if component != nil {
@@ -289,11 +294,11 @@ func (p *printer) copyAsync(s *shader.CopyAsync) {
 	p.do("cp.async.cg.shared.global", to, from, "16", p.result(word, "selp.b32", "16", "0", p.one(s.Valid)))
 }
 
-// split returns an index without the constants that are added to it, and their sum: an address
-// has a place for it.
-func split(index *shader.Expr) (*shader.Expr, int) {
+// split returns an index without the constants that are added to it, and their sum, which is at
+// most a number: an address has a place for it.
+func split(index *shader.Expr, most int) (*shader.Expr, int) {
 	n := 0
-	for index.Op == shader.Add && index.Args[1].Op == shader.Const && int32(index.Args[1].Bits) >= 0 {
+	for index.Op == shader.Add && index.Args[1].Op == shader.Const && index.Args[1].Bits <= uint64(most-n) {
 		n += int(index.Args[1].Bits)
 		index = index.Args[0]
 	}

@@ -1,6 +1,7 @@
 package schedule
 
 import (
+	"math"
 	"slices"
 
 	"github.com/tensorken/tensorken/internal/loopnest"
@@ -47,6 +48,10 @@ func (c *compiler) attention() {
 	var ok bool
 	if a.Attention, ok = loopnest.NewAttention(c.k.Kernel); !ok || !c.t.Matrices {
 		c.fail("attention that takes several passes, or without matrix instructions")
+		return
+	}
+	if rows, columns := c.k.Size(a.m), c.k.Size(a.n); max(rows, columns) > math.MaxInt32 {
+		c.fail("attention of %d rows and %d columns, and a GPU counts to %d: compute it in parts", rows, columns, math.MaxInt32)
 		return
 	}
 	for _, p := range a.Scores {

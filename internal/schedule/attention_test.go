@@ -78,7 +78,11 @@ func TestAttention(t *testing.T) {
 				return list
 			}
 			want := run(tensor.CPU(), tensor.Float32)
-			for _, target := range []Target{nvidia, hopper} {
+			list := []Target{nvidia, hopper}
+			if c.name == "bfloat16" {
+				list = append(list, positions64(nvidia), positions64(hopper))
+			}
+			for _, target := range list {
 				target.Wide = true
 				drv, err := open(target)()
 				if err != nil {

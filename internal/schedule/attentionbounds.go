@@ -258,7 +258,7 @@ func (a *attention) greatest(axis int, row *shader.Expr, rows, c int) *shader.Ex
 	length := a.k.Axes[axis].Len
 	if !slices.Contains(a.m, axis) { // a batch
 		at, _ := a.p.root.coord(axis)
-		return at.at[0].Mul(c)
+		return at.at[0].Convert(shader.I32).Mul(c)
 	}
 	least, most := number(shader.I32, 0), number(shader.I32, length-1)
 	if inner := a.m[len(a.m)-1]; axis == inner {

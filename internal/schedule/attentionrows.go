@@ -43,7 +43,7 @@ func (a *attention) reduceBlock(loop *scope, row *attentionRow, g, r int, decide
 	for h := range a.wide {
 		sc := step.on(loop.Block, tag("_", h))
 		col := sc.Let("col"+sc.tag, a.columns.Add(a.lane.Rem(4).Mul(a.columnStep())).Plus(a.columnOf(h)))
-		sc.enterValid(span{axes: a.n, base: col, step: count(4), fours: a.fours(a.n), clamp: clamp(a.k.Size(a.n), 16*a.wide)})
+		sc.enterValid(span{axes: a.n, base: col, step: count(4), fours: a.fours(a.n), clamp: a.clamp(a.k.Size(a.n), 16*a.wide)})
 		for _, q := range a.scores {
 			sc.values[q.sum] = q.results(g, r, h)
 		}

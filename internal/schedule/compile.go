@@ -2,7 +2,6 @@ package schedule
 
 import (
 	"fmt"
-	"math"
 	"math/bits"
 	"slices"
 
@@ -14,15 +13,16 @@ import (
 
 // Compile schedules a kernel, which passes ir.Verify, for a target. It fails
 // with an error that wraps driver.ErrType for element types that the target
-// lacks, and for kernels whose positions or points need more than 31 bits.
+// lacks, and for kernels with more positions or points than the target counts.
 func Compile(k *ir.Kernel, t Target) (*shader.Program, error) {
+	t = t.withDefaults()
+	if err := checkSizes(k, &t); err != nil {
+		return nil, err
+	}
 	if err := checkTypes(k, &t); err != nil {
 		return nil, err
 	}
-	if err := checkSizes(k); err != nil {
-		return nil, err
-	}
-	c := newCompiler(k, t.withDefaults(), &shader.Program{})
+	c := newCompiler(k, t, &shader.Program{})
 	if c.empty() {
 		return c.program, nil
 	}
@@ -108,69 +108,6 @@ func checkTypes(k *ir.Kernel, t *Target) error {
 		}
 	}
 	return nil
-}
-
-// remedy ends errors on sizes that do not fit in an i32.
-const remedy = "and a GPU counts to 2^31-1: split the tensors it is computed from into smaller ones, or compute it on the CPU"
-
-// checkSizes checks that positions, numbers of points and the intermediate results
-// of computing them fit in an i32.
-func checkSizes(k *ir.Kernel) error {
-	for _, a := range k.Args {
-		if a.Len > math.MaxInt32 {
-			return fmt.Errorf("schedule: a result has %d elements of %v, %s", a.Len, a.DType, remedy)
-		}
-	}
-	all := k.Roles(ir.Batch, ir.M, ir.N, ir.Parallel, ir.Reduced)
-	if k.Template == ir.Attention { // it numbers rows and columns
-		all = k.Roles(ir.Batch, ir.M)
-	}
-	n := 1.0
-	for a, axis := range k.Axes {
-		if all.Has(a) {
-			n *= float64(axis.Len)
-		}
-	}
-	if n > math.MaxInt32 {
-		return fmt.Errorf("schedule: a step goes over %.0f points, %v, %s", n, lengths(k, all), remedy)
-	}
-	for i := range k.Body {
-		v := k.Body[i].View
-		if v == nil {
-			continue
-		}
-		reach := abs(v.Off) + abs(v.Stride)*v.Len + reachOf(k, v.Coef)
-		for _, g := range v.Guards {
-			reach += abs(g.Stride) * g.Len
-			if n := abs(g.Off) + reachOf(k, g.Coef); n > math.MaxInt32 {
-				return fmt.Errorf("schedule: a tensor is padded to %d elements along an axis, %s", n, remedy)
-			}
-		}
-		if reach > math.MaxInt32 {
-			return fmt.Errorf("schedule: a step over %v reads a tensor's element %d, %s", lengths(k, k.Body[i].Domain), reach, remedy)
-		}
-	}
-	return nil
-}
-
-// reachOf is the greatest distance of two positions.
-func reachOf(k *ir.Kernel, coef []int) int {
-	n := 0
-	for a, c := range coef {
-		n += abs(c) * max(k.Axes[a].Len-1, 0)
-	}
-	return n
-}
-
-// lengths lists the lengths of some axes.
-func lengths(k *ir.Kernel, axes ir.AxisSet) []int {
-	var list []int
-	for a, axis := range k.Axes {
-		if axes.Has(a) {
-			list = append(list, axis.Len)
-		}
-	}
-	return list
 }
 
 func abs(x int) int { return max(x, -x) }

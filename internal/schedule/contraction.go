@@ -141,8 +141,7 @@ func (c *compiler) loadsFours(in *ir.Instr, axes []int) bool {
 		!slices.ContainsFunc(in.View.Guards, func(g ir.Guard) bool { return g.Coef[inner] != 0 })
 }
 
-// A place locates a thread's results: the numbers of batch, row, column and split,
-// U32.
+// A place locates a thread's results: the numbers of batch, row, column and split.
 type place struct{ batch, row, col, split *shader.Expr }
 
 // finish stores four results, or leaves them for the second pass. They
@@ -154,7 +153,8 @@ func (x *contraction) finish(sc *scope, acc value, at place) {
 		return
 	}
 	b := sc.p.words(x.partScratch, x.resultType, true)
-	row := at.split.Mul(x.batches).Add(at.batch).Mul(x.rows.n).Add(at.row).Mul(x.cols.n).Add(at.col)
+	t := x.countType(x.splits * x.results())
+	row := at.split.Convert(t).Mul(x.batches).Add(at.batch.Convert(t)).Mul(x.rows.n).Add(at.row.Convert(t)).Mul(x.cols.n).Add(at.col.Convert(t))
 	for l := range 4 {
 		in := sc.when(sc.condition(l))
 		in.storeAt(b, row.Add(l*x.between), acc[l])
@@ -168,9 +168,12 @@ func components(v *shader.Expr) value { return value{v.At(0), v.At(1), v.At(2), 
 // split allocates scratch for the splits, if the depth is split.
 func (x *contraction) split() {
 	if x.splits > 1 {
-		x.partScratch = x.scratch(x.splits*x.batches*x.rows.n*x.cols.n, x.resultType)
+		x.partScratch = x.scratch(x.splits*x.results(), x.resultType)
 	}
 }
+
+// results is the number of results.
+func (x *contraction) results() int { return x.batches * x.rows.n * x.cols.n }
 
 // addSplits is the second pass of a contraction that is split.
 func (x *contraction) addSplits() {
@@ -181,13 +184,13 @@ func (x *contraction) addSplits() {
 	x.points(every, x.k.Stores(0, false), func(sc *scope, i int) {
 		owner := sc.owner(ir.Axes(every...))
 		b := sc.p.words(x.partScratch, x.resultType, false)
-		rank := owner.rank(every)
+		rank, t := owner.rank(every), x.positionType(x.splits*x.results())
 		v := make(value, len(rank))
 		for l := range v {
 			name := owner.name(i, l, len(v))
 			acc := owner.Var(name, number(x.resultType, 0))
 			loop, n := owner.loop("n", number(shader.I32, 0), number(shader.I32, x.splits), 1)
-			part := loop.loadAt(b, n.Mul(x.batches*x.rows.n*x.cols.n).Add(rank.lane(l)), "k"+name[1:], false)
+			part := loop.loadAt(b, n.Convert(t).Mul(x.results()).Add(rank.lane(l).Convert(t)), "k"+name[1:], false)
 			loop.Set(acc, acc.Ref().Add(part.Ref()))
 			loop.end()
 			v[l] = acc.Ref()
@@ -212,13 +215,4 @@ func (x *contraction) multiply(sc *scope, acc *shader.Var, a, b *shader.Expr) {
 // vector declares an accumulator of four zeros.
 func (x *contraction) vector(sc *scope, name string) *shader.Var {
 	return sc.Var(name, number(x.resultType.Vec(4), 0))
-}
-
-// clamp is the clamp of a span of n points that is cut into blocks: nil if no block goes
-// past the end.
-func clamp(n, block int) *shader.Expr {
-	if n%block == 0 {
-		return nil
-	}
-	return u32(n)
 }

@@ -118,15 +118,18 @@ func (q *gemvPass) locate() {
 		q.tk = root.Let("tk", shader.ThreadID.Div(g.across))
 		tn = root.Let("tn", shader.ThreadID.Rem(g.across))
 	}
-	q.columns = span{axes: q.cols.axes, step: count(4), fours: q.fours(q.cols.axes), clamp: clamp(q.cols.n, 4*g.across)}
+	q.columns = span{axes: q.cols.axes, step: count(4), fours: q.fours(q.cols.axes), clamp: q.clamp(q.cols.n, 4*g.across)}
+	t := q.countType(q.cols.n)
+	group := job.Rem(wide).Convert(t)
+	tn = tn.Convert(t)
 	if q.columns.fours || q.cols.alongK {
-		q.at.col = root.Let("col", job.Rem(wide).Mul(g.across).Add(tn).Mul(4))
+		q.at.col = root.Let("col", group.Mul(g.across).Add(tn).Mul(4))
 	} else { // neighbouring threads have neighbouring columns
 		q.between = g.across
 		for l := range q.columns.step {
 			q.columns.step[l] *= g.across
 		}
-		q.at.col = root.Let("col", job.Rem(wide).Mul(4*g.across).Add(tn))
+		q.at.col = root.Let("col", group.Mul(4*g.across).Add(tn))
 	}
 	q.columns.base = q.at.col
 }
@@ -158,14 +161,15 @@ func (q *gemvPass) multiplyDepth() {
 		columns = append(columns, sc)
 	}
 	step := 4 * q.g.deep
-	first, last := u32(0), u32(q.depth)
+	last := q.total(q.depth)
+	first := number(last.Type, 0)
 	if q.splits > 1 {
-		first = root.Let("begin", q.at.split.Mul(q.perSplit*step))
+		first = root.Let("begin", q.at.split.Convert(last.Type).Mul(q.perSplit*step))
 		last = root.Let("end", first.Add(q.perSplit*step).Min(last))
 	}
 	root.steps("k0", first, last, step, q.depth%step != 0, func(sc *scope, k0, clamp *shader.Expr) {
 		if clamp != nil { // only the last split may end within a step, at the end of the depth
-			clamp = u32(q.depth)
+			clamp = q.total(q.depth)
 		}
 		q.multiplyStep(sc, k0, rows, columns, acc, clamp)
 	})
@@ -180,9 +184,10 @@ func (q *gemvPass) multiplyDepth() {
 // multiplyStep multiplies four positions of the depth from k0 on. Positions past
 // clamp count as 0.
 func (q *gemvPass) multiplyStep(sc *scope, k0 *shader.Expr, rows, columns []*scope, acc [][]*shader.Var, clamp *shader.Expr) {
-	w := span{axes: q.deep, base: k0.Add(q.tk), step: count(4), fours: q.fours(q.deep), clamp: clamp}
+	tk := q.tk.Convert(k0.Type)
+	w := span{axes: q.deep, base: k0.Add(tk), step: count(4), fours: q.fours(q.deep), clamp: clamp}
 	if w.fours {
-		w.base = k0.Add(q.tk.Mul(4))
+		w.base = k0.Add(tk.Mul(4))
 	} else {
 		for l := range w.step {
 			w.step[l] *= q.g.deep
@@ -241,7 +246,7 @@ func (x *contraction) distinct(d *side, factor, k0 *shader.Expr, place int) *sha
 	if !x.factorType.IsFloat() || !x.invariantAlong(d.factor, x.k.Roles(ir.K)) {
 		return factor
 	}
-	return factor.LaunderAt(k0.Add(place))
+	return factor.LaunderAt(k0.Add(place).Convert(shader.U32))
 }
 
 // inLane gives positions in one lane.

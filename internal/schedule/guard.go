@@ -34,11 +34,25 @@ func (c *compiler) check(g *ir.Guard) boundsCheck {
 
 // below reports whether an index is from 0 to n - 1.
 func below(x *shader.Expr, n int) *shader.Expr {
-	return x.Convert(x.Type.Unsigned()).Lt(min(n, math.MaxInt32+1))
+	switch x.Type {
+	case shader.I32:
+		n = min(n, math.MaxInt32+1)
+	case shader.U32:
+		if n > math.MaxUint32 {
+			return x.Le(math.MaxUint32)
+		}
+	}
+	return x.Convert(x.Type.Unsigned()).Lt(n)
 }
 
-// cutOff is an index as a U32: n or more if it is not from 0 to n - 1.
-func cutOff(x *shader.Expr, n int) *shader.Expr {
+// cutOff is an index as a number up to n: n or more if it is not from 0 to n - 1.
+func (c *compiler) cutOff(x *shader.Expr, n int) *shader.Expr {
+	if t := c.countType(n); t.IsWide() {
+		if x.Type.IsSigned() {
+			x = x.Convert(shader.I64)
+		}
+		return x.Convert(t)
+	}
 	if x.Type.IsWide() {
 		x = x.Convert(shader.U64).Min(n)
 	}
@@ -48,6 +62,7 @@ func cutOff(x *shader.Expr, n int) *shader.Expr {
 // guards returns the conditions of a view's guards, without those that always hold,
 // and the terms that they add to the position. It reports false if one never holds.
 func (sc *scope) guards(v *ir.View) (conditions, parts []value, ok bool) {
+	t := sc.placeType(v)
 	for i := range v.Guards {
 		g := &v.Guards[i]
 		check := sc.p.check(g)
@@ -61,7 +76,7 @@ func (sc *scope) guards(v *ir.View) (conditions, parts []value, ok bool) {
 			if g.Div > 1 {
 				condition[l] = condition[l].And(x.Rem(g.Div).Eq(0))
 			}
-			part[l] = number(shader.I32, g.Stride).Mul(x.Div(g.Div))
+			part[l] = number(t, g.Stride).Mul(x.Div(g.Div).Convert(t))
 		}
 		if check != always {
 			conditions = append(conditions, condition)

@@ -195,6 +195,12 @@ var (
 	software = Target{MaxThreads: 1024, SharedBytes: 32768, SubgroupMin: 8, SubgroupMax: 8, Family: Software}
 )
 
+// positions64 is a target on which even small tensors need positions of 64 bits.
+func positions64(t Target) Target {
+	t.Wide, t.Positions = true, 20
+	return t
+}
+
 func withSharedMatrices(t Target) Target {
 	t.SharedMatrices = true
 	return t

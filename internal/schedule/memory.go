@@ -19,7 +19,7 @@ func (sc *scope) load(i int) value {
 	if len(in.Src) > 0 {
 		index = sc.value(in.Src[0])
 	}
-	pos := sc.linear(v.Off, v.Coef, offset)
+	pos := sc.place(v, offset)
 	lanes := max(len(pos), mostLanes(conditions...), len(index))
 	group := 1
 	stored := p.k.Args[in.Arg].Kind == ir.Out // later, by lanes that are valid
@@ -37,7 +37,7 @@ func (sc *scope) load(i int) value {
 		if index != nil {
 			x := index.lane(l)
 			if v.Stride != 0 {
-				place = place.Add(number(shader.I32, v.Stride).Mul(x.Convert(shader.I32)))
+				place = place.Add(number(place.Type, v.Stride).Mul(x.Convert(place.Type)))
 			}
 			found = below(x, v.Len)
 		}
@@ -99,7 +99,7 @@ func (sc *scope) storeValue(in *ir.Instr, x value) {
 	if p.k.Args[in.Arg].Part {
 		offset = append(offset, p.offset(in.Arg))
 	}
-	pos := sc.linear(in.View.Off, in.View.Coef, offset...)
+	pos := sc.place(in.View, offset...)
 	lanes := max(len(pos), len(x))
 	group := 1
 	if p.k.Args[in.Arg].Align && lanes%4 == 0 && sc.vectorizable(in.View, nil) && sc.sameCondition(lanes) {

@@ -34,13 +34,14 @@ func (x *contraction) naive() {
 		high, wide := ir.CeilDiv(x.rows.n, naiveRows), ir.CeilDiv(x.cols.n, naiveCols)
 		blocks := high * wide * x.batches
 		p.groups = ir.CeilDiv(blocks, p.Threads)
-		item := p.repeating("item", shader.GroupID.Mul(p.Threads).Add(shader.ThreadID), blocks)
+		t := x.countType(blocks)
+		item := p.repeating("item", shader.GroupID.Convert(t).Mul(p.Threads).Add(shader.ThreadID.Convert(t)), blocks)
 		batch := root.Let("batch", item.Div(high*wide))
-		m0 := root.Let("m0", item.Div(wide).Rem(high).Mul(naiveRows))
-		n0 := root.Let("n0", item.Rem(wide).Mul(naiveCols))
+		m0 := root.Let("m0", item.Div(wide).Rem(high).Convert(x.countType(x.rows.n)).Mul(naiveRows))
+		n0 := root.Let("n0", item.Rem(wide).Convert(x.countType(x.cols.n)).Mul(naiveCols))
 		root.enter(span{axes: x.batch, base: batch})
-		m := span{axes: x.rows.axes, base: m0, step: count(naiveRows), fours: x.fours(x.rows.axes), clamp: clamp(x.rows.n, naiveRows)}
-		n := span{axes: x.cols.axes, base: n0, step: count(naiveCols), fours: x.fours(x.cols.axes), clamp: clamp(x.cols.n, naiveCols)}
+		m := span{axes: x.rows.axes, base: m0, step: count(naiveRows), fours: x.fours(x.rows.axes), clamp: x.clamp(x.rows.n, naiveRows)}
+		n := span{axes: x.cols.axes, base: n0, step: count(naiveCols), fours: x.fours(x.cols.axes), clamp: x.clamp(x.cols.n, naiveCols)}
 		rows, cols := root.beside("_m"), root.beside("_n")
 		rows.enter(m)
 		cols.enter(n)
@@ -72,15 +73,16 @@ const chunk = 1024
 // multiplyBlock multiplies along the depth.
 func (x *contraction) multiplyBlock(rows, cols *scope, acc *block) {
 	root := rows.p.root
-	k := &shader.Var{Name: "k", Type: shader.U32, Mutable: true}
+	last := x.total(x.depth)
+	k := &shader.Var{Name: "k", Type: last.Type, Mutable: true}
 	a, b := rows.block(), cols.block()
 	a.enter(span{axes: x.deep, base: k.Ref()})
 	b.axes = a.axes
 	left, right := a.value(x.rows.factor), b.value(x.cols.factor)
-	first, last := u32(0), u32(x.depth)
+	first := number(last.Type, 0)
 	chunks, part := root, acc
 	if x.depth > chunk && x.resultType.IsFloat() {
-		chunks, first = root.loop("first", u32(0), u32(x.depth), chunk)
+		chunks, first = root.loop("first", first, last, chunk)
 		last = first.Add(chunk).Min(x.depth)
 		part = x.block(chunks, "d")
 	}

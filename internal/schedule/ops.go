@@ -171,7 +171,11 @@ func (sc *scope) scalar(i int) value { return sc.let(i, sc.p.number(sc.p.k.Body[
 
 func (sc *scope) index(i int) value {
 	c, _ := sc.coord(sc.p.k.Body[i].Axis)
-	return sc.let(i, c.at...)
+	v := make(value, len(c.at))
+	for l, x := range c.at {
+		v[l] = x.Convert(shader.I32)
+	}
+	return sc.let(i, v...)
 }
 
 func (sc *scope) elementwise(i int) value {

@@ -2,6 +2,7 @@ package schedule
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/tensorken/tensorken/internal/shader"
 	"github.com/tensorken/tensorken/ir"
@@ -42,8 +43,8 @@ func (c *compiler) pass(threads int, build func(p *pass)) {
 // fold returns a grid of n workgroups, or of a few more.
 func (c *compiler) fold(n int) [3]int {
 	y := ir.CeilDiv(n, c.t.MaxGroups)
-	if y > c.t.MaxGroups {
-		c.fail("%d workgroups, more than a grid of %d rows holds", n, c.t.MaxGroups)
+	if y > c.t.MaxGroups || n > math.MaxInt32 { // the number of a workgroup is a U32
+		c.fail("%d workgroups, more than a grid holds: compute it in parts, such as halves of the batch", n)
 	}
 	return [3]int{ir.CeilDiv(n, max(y, 1)), y, 1}
 }

@@ -30,11 +30,11 @@ func (c *compiler) points(axes []int, stores []int, reduced func(sc *scope, i in
 	}
 	c.pass(c.t.threads(), func(p *pass) {
 		p.reduced = reduced
-		n := p.k.Size(axes) / lanes
-		sc, item := p.items(n)
+		n := p.k.Size(axes)
+		sc, item := p.items(n / lanes)
 		w := span{axes: axes, base: item}
 		if lanes == 4 {
-			w.base, w.step, w.fours = item.Mul(4), count(4), true
+			w.base, w.step, w.fours = item.Convert(p.countType(n)).Mul(4), count(4), true
 		}
 		sc.enter(w)
 		sc.storeEach(stores)
@@ -46,7 +46,8 @@ func (c *compiler) points(axes []int, stores []int, reduced func(sc *scope, i in
 // all workgroups.
 func (p *pass) items(n int) (sc *scope, item *shader.Expr) {
 	p.groups = ir.CeilDiv(n, p.Threads)
-	item = p.root.Let("item", shader.GroupID.Mul(p.Threads).Add(shader.ThreadID))
+	t := p.countType(n)
+	item = p.root.Let("item", shader.GroupID.Convert(t).Mul(p.Threads).Add(shader.ThreadID.Convert(t)))
 	return p.root.when(item.Lt(n)), item
 }
 
@@ -90,15 +91,16 @@ func (c *compiler) transposeTiles(axes []int, other int, stores []int, reduced f
 		p.groups = high * wide * c.k.Size(outer)
 		job := p.job()
 		rest := p.root.Let("rest", job.Div(high*wide))
-		across := p.root.Let("across", job.Div(wide).Rem(high).Mul(side).Add(shader.ThreadID.Rem(side)))
-		along := p.root.Let("along", job.Rem(wide).Mul(side).Add(shader.ThreadID.Div(side).Mul(4)))
+		column, row := p.countType(c.k.Axes[other].Len), p.countType(c.k.Axes[inner].Len)
+		across := p.root.Let("across", job.Div(wide).Rem(high).Convert(column).Mul(side).Add(shader.ThreadID.Rem(side).Convert(column)))
+		along := p.root.Let("along", job.Rem(wide).Convert(row).Mul(side).Add(shader.ThreadID.Div(side).Mul(4).Convert(row)))
 		p.root.enter(span{axes: outer, base: rest})
 		for _, w := range []span{
 			{axes: []int{other}, base: across},
 			{axes: []int{inner}, base: along, step: count(4), fours: c.k.Axes[inner].Len%4 == 0},
 		} {
 			if n := c.k.Axes[w.axes[0]].Len; n%side != 0 {
-				w.clamp = u32(n)
+				w.clamp = c.total(n)
 			}
 			p.root.enterValid(w)
 		}

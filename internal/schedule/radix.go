@@ -151,13 +151,13 @@ func (r *radixSort) move(from, to candidates) {
 		w.apart(func(l int, i, at *shader.Expr) {
 			root.under(w.within(at), func(sc *scope) {
 				read := func(name string, b *shader.Buffer) *shader.Expr {
-					return sc.loadAt(b, w.row.Mul(r.cols).Add(at), fmt.Sprintf("%s%d", name, l), false).Ref()
+					return sc.loadAt(b, r.cell(r.rows, r.cols, w.row, at), fmt.Sprintf("%s%d", name, l), false).Ref()
 				}
 				key, position := read("key", w.keys(from.key, false)), read("position", w.words(from.at, false))
 				place := sc.Let(fmt.Sprintf("to%d", l), shifts.At(r.digit(key)).Add(i))
 				if to != operand {
-					sc.storeAt(w.keys(to.key, true), w.row.Mul(r.cols).Add(place), key)
-					sc.storeAt(w.words(to.at, true), w.row.Mul(r.cols).Add(place), position)
+					sc.storeAt(w.keys(to.key, true), r.cell(r.rows, r.cols, w.row, place), key)
+					sc.storeAt(w.words(to.at, true), r.cell(r.rows, r.cols, w.row, place), position)
 					return
 				}
 				var wanted *shader.Expr

@@ -97,7 +97,7 @@ func (b *blockSort) read(name string, from *shader.Buffer) (list value) {
 		group = 4
 	}
 	for l := 0; l < radixItems; l += group {
-		load := &shader.Load{Buffer: from, Index: b.row.Mul(b.cols).Add(b.at[l])}
+		load := &shader.Load{Buffer: from, Index: b.cell(b.rows, b.cols, b.row, b.at[l])}
 		for k := range group {
 			x := root.Var(fmt.Sprintf("%s%d", name, l+k), none(shader.Register(from.Type)))
 			load.Dst = append(load.Dst, x)
@@ -228,7 +228,7 @@ func (b *blockSort) store(name string, to *shader.Buffer, use func(sc *scope, i,
 		b.p.root.under(b.within(at), func(sc *scope) {
 			in := sc.when(nil)
 			x := in.Let(fmt.Sprintf("%sWord%d", name, l), b.staged.At(slot(i)).Convert(shader.Register(to.Type)))
-			in.storeAt(to, b.row.Mul(b.cols).Add(at), x)
+			in.storeAt(to, b.cell(b.rows, b.cols, b.row, at), x)
 			use(in, i, at, x)
 			in.end()
 		})

@@ -130,7 +130,7 @@ func reduceAlone(sc *scope, i int) {
 	inner := owner
 	for a := range p.k.Axes {
 		if in.Axes.Has(a) {
-			loop, at := inner.loop(inner.axisName(a, 0, 1), number(shader.I32, 0), number(shader.I32, p.k.Axes[a].Len), 1)
+			loop, at := inner.loop(inner.axisName(a, 0, 1), number(inner.axisType(a), 0), number(inner.axisType(a), p.k.Axes[a].Len), 1)
 			loop.axes[a] = coord{at: value{at}}
 			inner = loop
 		}

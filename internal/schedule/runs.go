@@ -1,6 +1,8 @@
 package schedule
 
 import (
+	"math"
+
 	"github.com/tensorken/tensorken/internal/shader"
 	"github.com/tensorken/tensorken/ir"
 )
@@ -9,7 +11,7 @@ import (
 // so many results that otherwise each thread has several rows, and goes through all
 // updates for them. All columns must have the same index.
 func (x *scatter) sortsUpdates(separate bool) bool {
-	return separate && x.sharedIndex() && x.rows > 1 && x.count >= 512 && x.at.Type != ir.Bool
+	return separate && x.sharedIndex() && x.rows > 1 && x.count >= 512 && x.count <= math.MaxInt32 && x.at.Type != ir.Bool
 }
 
 // sortedRuns combines the updates sorted by their index: a thread for each column and
@@ -27,12 +29,12 @@ func (x *scatter) sortedRuns() {
 	x.compiler.pass(x.t.threads(), func(p *pass) {
 		sc, item := p.items(x.width * x.count)
 		sc.enter(span{axes: x.columns, base: sc.Let("column", item.Rem(x.width))})
-		place := sc.Let("place", item.Div(x.width))
+		place := sc.Let("place", item.Div(x.width).Convert(shader.U32))
 		words := p.words(order, shader.U32, false)
 		// update enters the update at a place of the sorted order, and returns its index.
 		update := func(sc *scope, name string, place *shader.Expr) *shader.Expr {
 			sc.enter(span{axes: x.updates, base: sc.loadAt(words, place, name, false).Ref()})
-			return cutOff(sc.value(x.at.Src[0]).lane(0), x.at.View.Len)
+			return x.cutOff(sc.value(x.at.Src[0]).lane(0), x.at.View.Len)
 		}
 		own := sc.Let("own", update(sc.beside("own"), "first", place))
 		starts := sc.Var("starts", own.Lt(x.at.View.Len))

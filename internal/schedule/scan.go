@@ -87,23 +87,24 @@ func (s *scan) pass(stores bool) {
 		all := s.rows * s.segments
 		p.groups = ir.CeilDiv(all, s.group)
 		t := p.root.Let("t", shader.ThreadID.Rem(s.along))
-		each := p.root.Let("each", shader.GroupID.Mul(s.group).Add(shader.ThreadID.Div(s.along)))
+		rows := c.countType(all)
+		each := p.root.Let("each", shader.GroupID.Convert(rows).Mul(s.group).Add(shader.ThreadID.Div(s.along).Convert(rows)))
 		if all%s.group != 0 || p.groups > c.t.MaxGroups {
 			p.root.valid = []value{{each.Lt(all)}}
 		}
 		item := p.root.Let("item", each.Min(all-1))
-		segment := p.root.Let("segment", item.Div(s.rows))
+		segment := p.root.Let("segment", item.Div(s.rows).Convert(shader.U32))
 		row := p.root.Let("row", item.Rem(s.rows))
 		p.root.enter(span{axes: s.parallel, base: row})
 		start := constant(s.in.Type, ir.Identity(s.in.Kind, s.in.Type))
 		acc := p.root.Var("acc", start)
 		if stores && s.segments > 1 {
 			before := p.root.when(segment.Gt(0))
-			x := before.loadAt(p.words(s.totals, acc.Type, false), row.Mul(s.segments).Add(segment).Sub(1), "before", false)
+			x := before.loadAt(p.words(s.totals, acc.Type, false), s.cell(s.rows, s.segments, row, segment).Sub(1), "before", false)
 			before.Set(acc, x.Ref())
 			before.end()
 		}
-		first := p.root.Let("first", segment.Mul(s.segment))
+		first := p.root.Let("first", segment.Convert(c.countType(s.cols)).Mul(s.segment))
 		end := p.root.Let("end", first.Add(s.segment).Min(s.cols))
 		w := &scanPass{s, p, t, acc, start, stores}
 		w.steps(first, end)
@@ -116,7 +117,7 @@ func (s *scan) pass(stores bool) {
 			last.valid = []value{{t.Eq(0)}}
 		}
 		last.under(last.condition(0), func(sc *scope) {
-			sc.storeAt(p.words(s.totals, acc.Type, true), row.Mul(s.segments).Add(segment), acc.Ref())
+			sc.storeAt(p.words(s.totals, acc.Type, true), s.cell(s.rows, s.segments, row, segment), acc.Ref())
 		})
 		last.end()
 	})
@@ -147,12 +148,12 @@ func (w *scanPass) steps(first, end *shader.Expr) {
 		return
 	}
 	loop, n := w.p.root.loop("n", u32(0), u32(ir.CeilDiv(min(w.segment, w.cols), step)), 1)
-	at := loop.Let("b", first.Add(n.Mul(step)))
-	span := span{axes: w.reduced, base: at.Add(w.t.Mul(w.lanes)), step: count(w.lanes)}
+	at := loop.Let("b", first.Add(n.Convert(first.Type).Mul(step)))
+	span := span{axes: w.reduced, base: at.Add(w.t.Mul(w.lanes).Convert(at.Type)), step: count(w.lanes)}
 	span.fours = w.fours(w.reduced)
 	partial := w.cols%w.segment != 0 || w.segment%step != 0
 	if partial {
-		span.clamp = u32(w.cols)
+		span.clamp = w.total(w.cols)
 	}
 	loop.enterValid(span)
 	x := loop.value(w.operand)
@@ -281,7 +282,7 @@ func (w *wordScan) pass(scratch int, scans bool) {
 		for l := range local {
 			x := loop.Var(fmt.Sprintf("x%d", l), start)
 			in := loop.when(first.Plus(l).Lt(end))
-			in.Set(x, in.loadAt(words, row.Mul(w.n).Add(first.Plus(l)), "y", false).Ref())
+			in.Set(x, in.loadAt(words, w.cell(w.rows, w.n, row, first.Plus(l)), "y", false).Ref())
 			in.end()
 			local[l] = x.Ref()
 			if l > 0 {
@@ -303,7 +304,7 @@ func (w *wordScan) pass(scratch int, scans bool) {
 		base := loop.Let("base", combine(acc.Ref(), before.Ref()))
 		for l, x := range local {
 			in := loop.when(first.Plus(l).Lt(end))
-			in.storeAt(words, row.Mul(w.n).Add(first.Plus(l)), combine(base, x))
+			in.storeAt(words, w.cell(w.rows, w.n, row, first.Plus(l)), combine(base, x))
 			in.end()
 		}
 		loop.Set(acc, combine(acc.Ref(), total.Ref()))

@@ -123,8 +123,8 @@ func (x *scatter) sharedIndex() bool {
 
 // element binds the result and gives the place of the element of a row.
 func (x *scatter) element(sc *scope, row *shader.Expr) (b *shader.Buffer, place *shader.Expr) {
-	pos := sc.linear(x.at.View.Off, x.at.View.Coef)
-	return sc.p.output(0), pos.lane(0).Add(number(shader.I32, x.at.View.Stride).Mul(row.Convert(shader.I32)))
+	pos := sc.place(x.at.View).lane(0)
+	return sc.p.output(0), pos.Add(number(pos.Type, x.at.View.Stride).Mul(row.Convert(pos.Type)))
 }
 
 // update combines an element and an update, rounded as it would be in memory.
@@ -143,10 +143,10 @@ func (x *scatter) combine() {
 	x.pass(x.t.threads(), func(p *pass) {
 		sc, item := p.items(x.width * x.blocks * x.segments)
 		column := sc.Let("column", item.Rem(x.width))
-		row := sc.Let("row", item.Div(x.width).Rem(x.blocks).Mul(x.rows))
+		row := sc.Let("row", item.Div(x.width).Rem(x.blocks).Convert(x.countType(x.at.View.Len)).Mul(x.rows))
 		sc.enter(span{axes: x.columns, base: column})
 		if !x.register {
-			x.updateLoop(sc, nil, row, u32(0), sc.Let("last", u32(x.count)))
+			x.updateLoop(sc, nil, row, number(x.countType(x.count), 0), sc.Let("last", x.total(x.count)))
 		} else {
 			acc, first, last := x.start(sc, row, item.Div(x.width*x.blocks))
 			x.updateLoop(sc, acc, row, first, last)
@@ -161,7 +161,7 @@ func (x *scatter) combine() {
 func (x *scatter) start(sc *scope, row, segment *shader.Expr) (acc *shader.Var, first, last *shader.Expr) {
 	none := constant(x.at.Type, ir.Identity(x.at.Kind, x.at.Type))
 	if x.segments > 1 {
-		segment = sc.Let("segment", segment)
+		segment = sc.Let("segment", segment.Convert(x.countType(x.count)))
 		acc = sc.Var("acc", none)
 		first = segment.Mul(x.segment)
 		return acc, first, sc.Let("last", first.Add(x.segment).Min(x.count))
@@ -176,7 +176,7 @@ func (x *scatter) start(sc *scope, row, segment *shader.Expr) (acc *shader.Var, 
 		own.Set(acc, own.loadAt(b, place, "base", false).Ref())
 		own.end()
 	}
-	return acc, u32(0), sc.Let("last", u32(x.count))
+	return acc, number(x.countType(x.count), 0), sc.Let("last", x.total(x.count))
 }
 
 // finish stores the element of a row, or the part of a segment.
@@ -206,7 +206,7 @@ func (x *scatter) updateLoop(sc *scope, acc *shader.Var, row, first, last *shade
 	x.noteBad(loop, index)
 	for l := range ahead {
 		at := index.lane(l)
-		own := cutOff(at, x.at.View.Len)
+		own := x.cutOff(at, x.at.View.Len)
 		hits := own.Eq(row)
 		if acc == nil {
 			end := row.Add(x.rows).Min(x.at.View.Len)
@@ -231,13 +231,13 @@ func (x *scatter) updateLoop(sc *scope, acc *shader.Var, row, first, last *shade
 // noteBad notes which indices of a loop are out of range.
 func (x *scatter) noteBad(loop *scope, index value) {
 	n := x.at.View.Len
-	greatest := cutOff(index[0], n)
+	greatest := x.cutOff(index[0], n)
 	for _, e := range index[1:] {
-		greatest = greatest.Max(cutOff(e, n))
+		greatest = greatest.Max(x.cutOff(e, n))
 	}
 	bad := loop.when(greatest.Ge(n))
 	for l, e := range index {
-		in := bad.when(cutOff(e, n).Ge(n))
+		in := bad.when(x.cutOff(e, n).Ge(n))
 		in.note(len(x.k.Body)-1, l)
 		in.end()
 	}
@@ -256,7 +256,7 @@ func (x *scatter) addParts() {
 		b, place := x.element(sc, row)
 		acc := sc.loadAt(b, place, "acc", true)
 		loop, n := sc.loop("n", u32(0), u32(x.segments), 1)
-		part := loop.loadAt(p.words(x.parts, acc.Type, false), n.Mul(count).Add(item), "part", false)
+		part := loop.loadAt(p.words(x.parts, acc.Type, false), x.cell(x.segments, count, n, item), "part", false)
 		loop.Set(acc, apply(x.at.Kind, x.at.Type, x.at.Type, acc.Ref(), part.Ref()))
 		loop.end()
 		sc.storeAt(b, place, acc.Ref())

@@ -18,7 +18,7 @@ func (v value) lane(l int) *shader.Expr {
 	return v[l]
 }
 
-// A coord is a position along an axis, an I32.
+// A coord is a position along an axis, an I32 or an I64.
 type coord struct {
 	at value
 	// step, if not nil, says that lane l is at at[0] + step[l].

@@ -66,7 +66,7 @@ func (r *reduction) loadResult(sc *scope, i int) {
 func (r *reduction) segmentPass(level int) {
 	r.rowPass(r.loadResult, func(q *rowPass) {
 		root := q.p.root
-		lo := root.Let("lo", q.segment.Mul(r.segment))
+		lo := root.Let("lo", q.segment.Convert(r.countType(r.cols)).Mul(r.segment))
 		hi := root.Let("hi", lo.Add(r.segment).Min(r.cols))
 		rs := q.reducers(level)
 		q.chunks(root, lo, hi, r.segment, rs)
@@ -79,7 +79,7 @@ func (r *reduction) segmentPass(level int) {
 		}
 		sc := root.when(all(within, root.condition(0)))
 		for _, red := range rs {
-			q.p.storeScratch(sc, r.scratch, r.results[red.instr].segment, part.Mul(r.rows).Add(q.row), red.acc.Ref())
+			q.p.storeScratch(sc, r.scratch, r.results[red.instr].segment, r.cell(r.parts(), r.rows, part, q.row), red.acc.Ref())
 		}
 		sc.end()
 	})
@@ -103,7 +103,7 @@ func (r *reduction) combinePass(level int) {
 		loop, n := root.loop("n", q.t, u32(r.parts()), rows.along)
 		for _, red := range rs {
 			name := fmt.Sprintf("k%d", red.instr)
-			part := p.loadScratch(loop, r.scratch, red.register, name, r.results[red.instr].segment, n.Mul(r.rows).Add(q.row))
+			part := p.loadScratch(loop, r.scratch, red.register, name, r.results[red.instr].segment, r.cell(r.parts(), r.rows, n, q.row))
 			red.add(loop.Block, part)
 		}
 		loop.end()

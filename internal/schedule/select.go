@@ -73,7 +73,7 @@ func (r *selection) elements(sc *scope, row, first, end *shader.Expr, do func(sc
 			key = r.key(in.value(r.sort.operand).lane(0))
 		} else {
 			keys := sc.p.words(r.from.key, r.keyType(), false)
-			key = in.loadAt(keys, row.Mul(r.n).Add(inside), fmt.Sprintf("x%d", l), false).Ref()
+			key = in.loadAt(keys, r.cell(r.rows, r.n, row, inside), fmt.Sprintf("x%d", l), false).Ref()
 		}
 		keys = append(keys, loop.Let(fmt.Sprintf("key%d", l), key))
 	}
@@ -138,13 +138,13 @@ func (r *selection) store(p *pass, x pairs, row, job *shader.Expr, to candidates
 	at := loop.Var("at", x.at.At(i))
 	if r.from != operand {
 		in := loop.when(at.Ref().Ne(none(shader.U32)))
-		in.Set(at, in.loadAt(p.words(r.from.at, shader.U32, false), row.Mul(r.n).Add(at.Ref()), "position", false).Ref())
+		in.Set(at, in.loadAt(p.words(r.from.at, shader.U32, false), r.cell(r.rows, r.n, row, at.Ref()), "position", false).Ref())
 		in.end()
 	}
 	if to == operand {
 		r.put(loop, i, at.Ref())
 	} else {
-		place := loop.Let("place", job.Mul(r.places).Add(i))
+		place := loop.Let("place", r.cell(r.rows*r.segments, r.places, job, i))
 		loop.storeAt(p.words(to.key, r.keyType(), true), place, x.key.At(i))
 		loop.storeAt(p.words(to.at, shader.U32, true), place, at.Ref())
 	}

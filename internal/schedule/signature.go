@@ -13,12 +13,26 @@ import (
 
 // A Signature is the arguments of a kernel, which those of a call must fit.
 type Signature struct {
-	args  []ir.Arg
-	reach []shape.Reach
+	args   []ir.Arg
+	reach  []shape.Reach
+	offset []int // greatest that positions in 32 bits have room for
+	wide   bool
 }
 
-// SignatureOf returns a kernel's.
-func SignatureOf(k *ir.Kernel) Signature { return Signature{slices.Clone(k.Args), shape.Reaches(k)} }
+// SignatureOf returns a kernel's, for a target.
+func SignatureOf(k *ir.Kernel, t Target) Signature {
+	t = t.withDefaults()
+	s := Signature{slices.Clone(k.Args), shape.Reaches(k), make([]int, len(k.Args)), t.Wide}
+	for i, a := range k.Args {
+		s.offset[i] = t.Positions - max(a.Len, ir.StatusLen)
+	}
+	for i := range k.Body {
+		if in := &k.Body[i]; in.View != nil && in.Op != ir.InBounds {
+			s.offset[in.Arg] = min(s.offset[in.Arg], t.Positions-reach(k, in.View))
+		}
+	}
+	return s
+}
 
 // Check returns an error for arguments that a call must not have. Size gives the bytes of a
 // buffer, and reports false for those that the device cannot use.
@@ -37,7 +51,7 @@ func (s *Signature) Check(args []driver.Arg, size func(b driver.Buffer) (bytes i
 		}
 		n := bytes / want.DType.Size()
 		switch r := s.reach[i]; {
-		case a.Offset > math.MaxInt32-max(r.Hi, 0):
+		case !s.wide && a.Offset > math.MaxInt32-max(r.Hi, 0):
 			return fmt.Errorf("argument %d starts at element %d, %s", i, a.Offset, remedy)
 		case want.Kind == ir.Out && !want.Part && a.Offset != 0:
 			return fmt.Errorf("argument %d starts at element %d, and is written as a whole", i, a.Offset)
@@ -48,11 +62,20 @@ func (s *Signature) Check(args []driver.Arg, size func(b driver.Buffer) (bytes i
 	return nil
 }
 
+// Base is the offset, in elements, of the address that a call gives a pass for an argument. It
+// is 0 unless positions would exceed 32 bits otherwise.
+func (s *Signature) Base(arg int, args []driver.Arg) int {
+	if offset := args[arg].Offset; s.wide && offset > s.offset[arg] {
+		return offset
+	}
+	return 0
+}
+
 // Word is the value of a parameter in a call.
 func (s *Signature) Word(q *shader.Param, args []driver.Arg) uint32 {
 	a := &args[q.Arg]
 	if q.Offset {
-		return uint32(a.Offset)
+		return uint32(a.Offset - s.Base(q.Arg, args))
 	}
 	bits := constant(s.args[q.Arg].DType, a.Num).Bits
 	if q.Upper {

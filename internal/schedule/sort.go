@@ -55,7 +55,7 @@ func (s *sort) key(x *shader.Expr) *shader.Expr {
 	d := s.k.Body[s.operand].Type
 	switch {
 	case s.most > 0:
-		return cutOff(x, s.most).Min(s.most)
+		return s.cutOff(x, s.most).Min(s.most)
 	case d.IsSigned() && d.Size() < 4: // from 0 on, so that the digits above are 0
 		return x.Add(1 << (8*d.Size() - 1)).Convert(shader.U32)
 	}
@@ -65,7 +65,7 @@ func (s *sort) key(x *shader.Expr) *shader.Expr {
 // keyType is the type of keys.
 func (s *sort) keyType() shader.Type {
 	if s.most > 0 {
-		return shader.U32
+		return s.countType(s.most)
 	}
 	return shader.Register(s.k.Body[s.operand].Type).Unsigned()
 }
@@ -102,8 +102,8 @@ func (s *sort) put(sc *scope, place, position *shader.Expr) {
 		sc.storeAt(sc.p.words(s.result, shader.U32, true), place, position)
 		return
 	}
-	at := sc.linear(s.view.Off, s.view.Coef)
-	sc.storeAt(sc.p.output(0), at.lane(0).Add(number(shader.I32, s.view.Stride).Mul(place.Convert(shader.I32))), position.Convert(shader.I32))
+	at := sc.place(s.view).lane(0)
+	sc.storeAt(sc.p.output(0), at.Add(number(at.Type, s.view.Stride).Mul(place.Convert(at.Type))), position.Convert(shader.I32))
 }
 
 // A pairs is keys and positions that a workgroup shares.
@@ -153,17 +153,17 @@ func (s *sort) bitonic() {
 	group := max(1, min(s.fit, 2*s.t.threads())/size) // rows of a workgroup
 	s.pass(min(s.t.threads(), group*size/2), func(p *pass) {
 		p.groups = ir.CeilDiv(s.rows, group)
-		first := p.root.Let("first", p.job().Mul(group))
+		first := p.root.Let("first", p.job().Convert(s.countType(s.rows)).Mul(group))
 		x := p.pairs(group*size, s.keyType())
 		loop, i := p.root.loop("i", shader.ThreadID, u32(group*size), p.Threads)
-		row, at := loop.Let("row", first.Add(i.Div(size))), loop.Let("at", i.Rem(size))
+		row, at := loop.Let("row", first.Add(i.Div(size).Convert(first.Type))), loop.Let("at", i.Rem(size))
 		key := s.element(loop, loop.Let("r", row.Min(s.rows-1)), loop.Let("c", at.Min(s.cols-1)))
 		x.put(loop.Block, i, at.Lt(s.cols).If(key, none(key.Type)), at)
 		loop.end()
 		p.root.Barrier()
 		x.sort(p.root, group*size, size)
 		loop, i = p.root.loop("i", shader.ThreadID, u32(group*s.places), p.Threads)
-		row = loop.Let("row", first.Add(i.Div(s.places)))
+		row = loop.Let("row", first.Add(i.Div(s.places).Convert(first.Type)))
 		in := loop.when(row.Lt(s.rows))
 		place := in.Let("place", i.Rem(s.places))
 		in.enter(span{axes: s.parallel, base: row})

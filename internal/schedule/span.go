@@ -8,7 +8,7 @@ import (
 )
 
 // A span is points along axes, the last of which is the inner one: lane l is at the
-// row-major number base + step[l], a U32. With fours, each four lanes are neighbours
+// row-major number base + step[l], a U32 or a U64. With fours, each four lanes are neighbours
 // from a multiple of four on, and the inner axis is a multiple of four long. Clamp is
 // the number of points, if some lanes may be past them.
 type span struct {
@@ -50,15 +50,25 @@ func (w *span) validity() value {
 
 // enterValid enters a span; lanes past its end are not valid.
 func (sc *scope) enterValid(w span) {
-	if w.clamp != nil {
+	if w = sc.counted(w); w.clamp != nil {
 		sc.valid = append(sc.valid, w.validity())
 	}
 	sc.enter(w)
 }
 
+// counted is a span whose numbers have the type of those of its points.
+func (sc *scope) counted(w span) span {
+	t := sc.p.countType(sc.p.k.Size(w.axes))
+	w.base = w.base.Convert(t)
+	if w.clamp != nil {
+		w.clamp = w.clamp.Convert(t)
+	}
+	return w
+}
+
 // enter makes the positions along a span's axes known in sc.
 func (sc *scope) enter(w span) {
-	switch {
+	switch w = sc.counted(w); {
 	case len(w.axes) == 0:
 	case len(w.axes) == 1 && w.clamp == nil:
 		sc.enterAxis(&w)
@@ -71,7 +81,7 @@ func (sc *scope) enter(w span) {
 // steps from it.
 func (sc *scope) enterAxis(w *span) {
 	a := w.axes[0]
-	base := sc.Let(sc.axisName(a, 0, 1), w.base.Convert(shader.I32))
+	base := sc.Let(sc.axisName(a, 0, 1), w.base.Convert(sc.axisType(a)))
 	co := coord{at: value{base}}
 	if w.step != nil {
 		co.step, co.at = w.step, make(value, len(w.step))
@@ -103,9 +113,9 @@ func (sc *scope) enterAxes(w *span) {
 			if n > 0 {
 				length := max(1, sc.p.k.Axes[w.axes[n]].Len)
 				f := sc.Let("f"+name, rest)
-				at, rest = f.Rem(length), f.Div(length)
+				at, rest = f.Rem(length), f.Div(length).Convert(sc.p.countType(sc.p.k.Size(w.axes[:n])))
 			}
-			x := sc.Let(name, at.Convert(shader.I32))
+			x := sc.Let(name, at.Convert(sc.axisType(w.axes[n])))
 			for l := range group {
 				if n < inner {
 					l = 0
@@ -131,6 +141,9 @@ func (sc *scope) enterAxes(w *span) {
 		sc.axes[a] = co
 	}
 }
+
+// axisType is the type of positions along an axis.
+func (sc *scope) axisType(a int) shader.Type { return sc.p.positionType(sc.p.k.Axes[a].Len) }
 
 func (sc *scope) axisName(a, unit, units int) string {
 	if units == 1 {

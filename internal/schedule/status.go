@@ -3,6 +3,7 @@ package schedule
 import (
 	"cmp"
 	"math"
+	"math/bits"
 	"slices"
 
 	"github.com/tensorken/tensorken/internal/shader"
@@ -13,7 +14,8 @@ import (
 // the first by position (see ir.Kernel.CheckStrides). While a program runs, the
 // first word of its status holds the least position of a bad index, less 2^31.
 // The last pass, of one thread, computes the index at that position again and
-// writes the report. A first word above 0 is an earlier report.
+// writes the report. A first word above 0 is an earlier report. If positions have
+// more than 31 bits, the word has the upper ones, and the last pass tries the others.
 
 // note notes that instruction i has a bad index in a lane.
 func (sc *scope) note(i, lane int) {
@@ -26,7 +28,11 @@ func (sc *scope) note(i, lane int) {
 	}
 	rank := sc.linear(0, strides)
 	sc.If(b.LoadAtomic(word).Le(0), func(then *shader.Block) {
-		position := rank.lane(lane).Add(number(shader.I32, math.MinInt32))
+		position := rank.lane(lane)
+		if sc.p.markShift() > 0 {
+			position = position.Shr(sc.p.markShift())
+		}
+		position = position.Convert(shader.I32).Add(number(shader.I32, math.MinInt32))
 		then.Do(&shader.Atomic{Op: shader.AtomicMin, Buffer: b, Index: word, Value: position})
 	})
 }
@@ -40,10 +46,13 @@ func (c *compiler) checked() []int {
 		}
 	}
 	slices.SortStableFunc(axes, func(a, b int) int { return cmp.Compare(c.k.Rank[b], c.k.Rank[a]) })
-	if n := c.k.Size(axes); n > math.MaxInt32 {
-		c.fail("a step checks %d indices, %s", n, remedy)
-	}
 	return axes
+}
+
+// markShift is the number of bits of a position that the word of the status has no room for.
+func (c *compiler) markShift() int {
+	n := c.k.Size(c.checked())
+	return max(0, bits.Len(uint(n-1))-bits.Len(uint(c.t.Positions)))
 }
 
 // report adds the last pass of a kernel that notes bad indices.
@@ -67,6 +76,14 @@ func (c *compiler) report() {
 		mark := p.root.Let("mark", b.LoadAtomic(word))
 		sc := p.root.when(mark.Lt(0))
 		point := sc.Let("point", mark.Bitcast(shader.U32).And(math.MaxInt32))
+		outer := sc
+		var end *shader.Var // of the positions that the mark has
+		if n := c.markShift(); n > 0 {
+			end = sc.Var("end", number(c.countType(c.k.Size(c.checked())), 1<<n))
+			loop, k := sc.loop("k", number(end.Type, 0), end.Ref(), 1)
+			point = loop.Let("exact", point.Convert(end.Type).Shl(n).Add(k))
+			sc = loop.when(point.Lt(c.k.Size(c.checked())))
+		}
 		sc.enter(span{axes: c.checked(), base: point})
 		found := sc.Var("found", shader.FromBits(shader.Bool, 0))
 		for _, i := range indexed {
@@ -76,9 +93,12 @@ func (c *compiler) report() {
 				continue
 			}
 			index := sc.value(in.Src[0]).lane(0)
-			bad := found.Ref().Not().And(cutOff(index, in.View.Len).Ge(in.View.Len))
+			bad := found.Ref().Not().And(c.cutOff(index, in.View.Len).Ge(in.View.Len))
 			sc.If(all(bad, allIn(conditions, 0)), func(hit *shader.Block) {
 				hit.Set(found, shader.FromBits(shader.Bool, 1))
+				if end != nil {
+					hit.Set(end, number(end.Type, 0))
+				}
 				low, high := index.Convert(shader.I32), number(shader.I32, 0) // words of the index
 				switch index.Type {
 				case shader.I32:
@@ -90,11 +110,18 @@ func (c *compiler) report() {
 					hit.Do(&shader.Atomic{Op: shader.AtomicStore, Buffer: b, Index: at, Value: x})
 				}
 				store(word, number(shader.I32, i+1))
-				for n, x := range []*shader.Expr{low, high, point.Convert(shader.I32)} { // other high words are 0
+				words := []*shader.Expr{low, high, point.Convert(shader.I32)} // other high words are 0
+				if point.Type.IsWide() {
+					words = append(words, point.Shr(32).Convert(shader.I32))
+				}
+				for n, x := range words {
 					store(word.Add(2+n), x)
 				}
 			})
 		}
-		sc.end()
+		for ; sc != outer; sc = sc.parent {
+			sc.end()
+		}
+		outer.end()
 	})
 }

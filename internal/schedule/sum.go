@@ -1,17 +1,24 @@
 package schedule
 
-import "github.com/tensorken/tensorken/internal/shader"
+import (
+	"github.com/tensorken/tensorken/internal/shader"
+	"github.com/tensorken/tensorken/ir"
+)
 
-// terms is a sum of I32 under construction.
-type terms struct{ x *shader.Expr } // nil without any
+// terms is a sum under construction.
+type terms struct {
+	typ shader.Type  // I32 or I64
+	x   *shader.Expr // nil without any
+}
 
 func (t *terms) add(coef int, x *shader.Expr) {
 	if coef == 0 || x.IsConst(0) {
 		return
 	}
+	x = x.Convert(t.typ)
 	scaled := x
 	if n := abs(coef); n != 1 {
-		scaled = number(shader.I32, n).Mul(x)
+		scaled = number(t.typ, n).Mul(x)
 	}
 	switch {
 	case t.x == nil && coef == -1:
@@ -19,7 +26,7 @@ func (t *terms) add(coef int, x *shader.Expr) {
 	case t.x == nil:
 		t.x = scaled
 		if coef < 0 {
-			t.x = number(shader.I32, coef).Mul(x)
+			t.x = number(t.typ, coef).Mul(x)
 		}
 	case coef < 0:
 		t.x = t.x.Sub(scaled)
@@ -30,14 +37,29 @@ func (t *terms) add(coef int, x *shader.Expr) {
 
 func (t *terms) addNumber(n int) {
 	if t.x == nil {
-		t.x = number(shader.I32, n)
+		t.x = number(t.typ, n)
 	} else {
 		t.x = t.x.Plus(n)
 	}
 }
 
-// linear is off + Σ coef[a]·a + Σ more, an I32 in every lane.
-func (sc *scope) linear(off int, coef []int, more ...*shader.Expr) value {
+// linear is off + Σ coef[a]·a in every lane.
+func (sc *scope) linear(off int, coef []int) value {
+	return sc.sum(sc.p.positionType(abs(off)+reachOf(sc.p.k.Kernel, coef)), off, coef)
+}
+
+// place is where a view begins to count elements, by guards or an index: off + Σ coef[a]·a +
+// Σ more in every lane. Its type has all positions of the view.
+func (sc *scope) place(v *ir.View, more ...*shader.Expr) value {
+	return sc.sum(sc.placeType(v), v.Off, v.Coef, more...)
+}
+
+func (sc *scope) placeType(v *ir.View) shader.Type {
+	return sc.p.positionType(reach(sc.p.k.Kernel, v))
+}
+
+// sum is off + Σ coef[a]·a + Σ more, of a type, in every lane.
+func (sc *scope) sum(typ shader.Type, off int, coef []int, more ...*shader.Expr) value {
 	lanes, affine := 1, true
 	for a, c := range coef {
 		if c == 0 {
@@ -49,7 +71,7 @@ func (sc *scope) linear(off int, coef []int, more ...*shader.Expr) value {
 		}
 	}
 	of := func(l int) *shader.Expr {
-		var t terms
+		t := terms{typ: typ}
 		for a, c := range coef {
 			if c != 0 {
 				co, _ := sc.coord(a)

@@ -34,7 +34,8 @@ func (r *reduction) rowPass(reduced func(sc *scope, i int), build func(p *rowPas
 			q.segment = p.root.Let("segment", tile.Div(tiles))
 			tile = tile.Rem(tiles)
 		}
-		each := p.root.Let("each", tile.Mul(r.group).Add(own))
+		rows := p.countType(r.rows)
+		each := p.root.Let("each", tile.Convert(rows).Mul(r.group).Add(own.Convert(rows)))
 		q.row = p.root.Let("row", each.Min(r.rows-1))
 		if r.rows%r.group != 0 {
 			p.root.valid = []value{{each.Lt(r.rows)}}
@@ -56,11 +57,12 @@ func (r *reduction) stride() int {
 func (r *reduction) whole() {
 	r.rowPass(nil, func(q *rowPass) {
 		root := q.p.root
-		first, end := u32(0), u32(r.cols)
+		end := r.total(r.cols)
+		first := number(end.Type, 0)
 		var held *scope
 		if r.hold && r.cols > 0 {
 			held = root.beside("")
-			q.enterLanes(held, nil, clamp(r.cols, r.along*r.lanes))
+			q.enterLanes(held, nil, q.clamp(r.cols, r.along*r.lanes))
 		}
 		for level := 1; level <= r.levels; level++ {
 			rs := q.reducers(level)
@@ -129,7 +131,7 @@ func (q *rowPass) enterLanes(sc *scope, b, clamp *shader.Expr) {
 		w.base = q.t.Mul(4)
 	}
 	if b != nil {
-		w.base = b.Add(w.base)
+		w.base = b.Add(w.base.Convert(b.Type))
 	}
 	for l := range w.step {
 		w.step[l] = l * q.along

@@ -24,6 +24,7 @@ type Target struct {
 	// SharedMatrices says that 128 threads multiply matrices by shader.MultiplyGroup.
 	SharedMatrices bool
 	Wide           bool // registers may have 64 bits, and elements any type
+	Positions      int  // the greatest position that is computed in 32 bits; on Wide targets others take 64 (2^31-1)
 }
 
 // Types lists the element types that kernels may have.
@@ -181,7 +182,7 @@ func (t Target) withDefaults() Target {
 	for _, f := range []struct {
 		field *int
 		value int
-	}{{&t.MaxThreads, 256}, {&t.SharedBytes, 16384}, {&t.MaxGroups, 65535}, {&t.Units, families[t.Family].units}} {
+	}{{&t.MaxThreads, 256}, {&t.SharedBytes, 16384}, {&t.MaxGroups, 65535}, {&t.Units, families[t.Family].units}, {&t.Positions, math.MaxInt32}} {
 		if *f.field <= 0 {
 			*f.field = f.value
 		}

@@ -26,6 +26,9 @@ var targets = []struct {
 	{"NVIDIA", wide, nil},
 	{"matrices", nvidia, []string{"LargeProducts", "Products"}},
 	{"shared matrices", hopper, []string{"LargeProducts", "Products"}},
+	{"positions of 64 bits", positions64(wide),
+		[]string{"BadIndices", "Chains", "Gathers", "Parts", "Products", "Reductions", "ScatterMax", "Scan", "Status", "Windows"}},
+	{"positions of 64 bits, shared matrices", positions64(hopper), []string{"Products"}},
 	{"Apple", Target{MaxThreads: 1024, SharedBytes: 32 << 10, SubgroupMin: 16, SubgroupMax: 16, Units: 16},
 		[]string{"Chains", "Factors", "Loops", "LongReductions", "Reductions", "ScatterAdd", "Scan", "Sort"}},
 	{"tiny", Target{MaxThreads: 64, SharedBytes: 4 << 10, MaxGroups: 200, Units: 1},
@@ -62,11 +65,13 @@ func open(t Target) func() (driver.Device, error) {
 			if err != nil {
 				return nil, fmt.Errorf("%w in\n%v", err, k)
 			}
-			program := simt.Compile(p)
+			program, signature := simt.Compile(p), SignatureOf(k, t)
 			return func(args []drivertest.HostArg) error {
-				list := make([]simt.Arg, len(args))
+				list, offsets := make([]simt.Arg, len(args)), make([]driver.Arg, len(args))
 				for i, a := range args {
-					list[i] = simt.Arg{Data: a.Bytes, Offset: a.Offset, Word: constant(k.Args[i].DType, a.Num).Bits}
+					offsets[i].Offset = a.Offset
+					base := signature.Base(i, offsets)
+					list[i] = simt.Arg{Data: a.Bytes, Base: base, Offset: a.Offset - base, Word: constant(k.Args[i].DType, a.Num).Bits}
 				}
 				return program.Run(list)
 			}, nil

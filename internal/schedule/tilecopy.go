@@ -49,7 +49,7 @@ func (q *tilePass) copyTiles(sc *scope, step, buffer *shader.Expr) {
 	step = in.Let("copied", step.Min(q.last.Sub(1)))
 	for _, f := range []*factorTile{&q.m, &q.n} {
 		for _, l := range f.loads {
-			q.copyVector(in, f, &l, step.Mul(q.tile.depth()), buffer.Mul(f.size(q.tile)))
+			q.copyVector(in, f, &l, q.depthAt(step), buffer.Mul(f.size(q.tile)))
 		}
 	}
 	in.Do(&shader.CopyCommit{})
@@ -63,15 +63,15 @@ func (q *tilePass) copyVector(sc *scope, f *factorTile, l *tileLoad, at, to *sha
 		defer block.end()
 		sc = block
 	}
-	w := span{axes: q.deep, clamp: clamp(q.depth, q.tile.depth()), base: at.Add(l.u)}
+	w := span{axes: q.deep, clamp: q.clamp(q.depth, q.tile.depth()), base: at.Add(l.u.Convert(at.Type))}
 	if f.alongK {
-		w.base, w.step, w.fours = at.Add(l.q.Mul(eight)), count(4), q.fours(q.deep)
+		w.base, w.step, w.fours = at.Add(l.q.Mul(eight).Convert(at.Type)), count(4), q.fours(q.deep)
 	}
 	in := l.scopes[0].on(sc.Block, tag("_"+f.name, 0))
 	in = in.block()
 	in.enterValid(w)
 	body := &q.k.Body[f.factor]
-	index := in.linear(body.View.Off, body.View.Coef, q.p.offset(body.Arg)).lane(0)
+	index := in.place(body.View, q.p.offset(body.Arg)).lane(0)
 	valid := in.condition(0)
 	if valid != nil {
 		index = valid.If(index, number(index.Type, 0)) // an address that is a multiple of 16

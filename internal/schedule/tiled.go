@@ -187,8 +187,8 @@ func (q *tilePass) locate() {
 	tile := root.Let("tile", job.Rem(per))
 	first := root.Let("first", tile.Div(band*wide).Mul(band))
 	height := root.Let("height", u32(high).Sub(first).Min(band))
-	q.at.row = root.Let("m0", first.Add(tile.Rem(band*wide).Rem(height)).Mul(t.m))
-	q.at.col = root.Let("n0", tile.Rem(band*wide).Div(height).Mul(t.n))
+	q.at.row = root.Let("m0", first.Add(tile.Rem(band*wide).Rem(height)).Convert(q.countType(q.rows.n)).Mul(t.m))
+	q.at.col = root.Let("n0", tile.Rem(band*wide).Div(height).Convert(q.countType(q.cols.n)).Mul(t.n))
 }
 
 // bounds finds the workgroup's steps along the depth.
@@ -228,6 +228,11 @@ func (q *tilePass) results(g, r, h int) value {
 		list[j] = acc.Ref().At(component)
 	}
 	return list
+}
+
+// depthAt is where a step begins along the depth.
+func (q *tilePass) depthAt(step *shader.Expr) *shader.Expr {
+	return step.Convert(q.countType(q.depth)).Mul(q.tile.depth())
 }
 
 // barrier waits until all threads have moved their parts of tiles to shared memory.

@@ -118,7 +118,7 @@ func (q *tilePass) stepFloats() {
 	}
 	load := func(sc *scope, f *factorTile, step *shader.Expr) [][]*shader.Expr {
 		step = sc.Let("step_"+f.name, step.Min(q.last.Sub(1))) // the last tiles again: a condition would cost more
-		return q.loadTile(sc, f, step.Mul(t.depth()))
+		return q.loadTile(sc, f, q.depthAt(step))
 	}
 	start := root.block()
 	q.putTile(start, &q.n, load(start, &q.n, q.first), u32(0))

@@ -98,14 +98,14 @@ func (q *tilePass) place(root *scope, f *factorTile, begin *shader.Expr) {
 				if f.column != nil {
 					at = f.column(at)
 				}
-				in.enterValid(span{axes: d.axes, base: begin.Add(at), clamp: clamp(d.n, block)})
+				in.enterValid(span{axes: d.axes, base: begin.Add(at.Convert(begin.Type)), clamp: q.clamp(d.n, block)})
 				l.scopes = append(l.scopes, in)
 			}
 		} else {
 			for i := range f.lines.vectors {
 				in := root.beside("_" + tag(name, i))
-				at := begin.Add(l.q.Mul(4 * f.lines.vectors).Plus(4 * i))
-				in.enterValid(span{axes: d.axes, base: at, step: count(4), fours: q.fours(d.axes), clamp: clamp(d.n, block)})
+				at := begin.Add(l.q.Mul(4 * f.lines.vectors).Plus(4 * i).Convert(begin.Type))
+				in.enterValid(span{axes: d.axes, base: at, step: count(4), fours: q.fours(d.axes), clamp: q.clamp(d.n, block)})
 				l.scopes = append(l.scopes, in)
 			}
 		}
@@ -127,7 +127,7 @@ type tilesLoaded [2][][]*shader.Expr
 // load loads the tiles of a step into registers.
 func (q *tilePass) load(sc *scope, step *shader.Expr) (out tilesLoaded) {
 	for i, f := range []*factorTile{&q.m, &q.n} {
-		out[i] = q.loadTile(sc, f, step.Mul(q.tile.depth()))
+		out[i] = q.loadTile(sc, f, q.depthAt(step))
 	}
 	return out
 }
@@ -149,8 +149,8 @@ func (q *tilePass) loadBlock(sc *scope, f *factorTile, l *tileLoad, name string,
 				n = line
 			}
 			known := l.scopes[n]
-			w := span{axes: q.deep, clamp: clamp(q.depth, q.tile.depth())}
-			w.base = at.Add(f.start(l, line, i))
+			w := span{axes: q.deep, clamp: q.clamp(q.depth, q.tile.depth())}
+			w.base = at.Add(f.start(l, line, i).Convert(at.Type))
 			if f.alongK {
 				w.step, w.fours = count(4), q.fours(q.deep)
 			}

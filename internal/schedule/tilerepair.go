@@ -26,8 +26,8 @@ func (q *tilePass) repair() {
 		}
 	}
 	t := q.tile
-	end := q.last.Mul(t.depth()).Min(q.depth)
-	loop, k := again.loop("k", again.Let("k0", q.first.Mul(t.depth())), end, 1)
+	end := q.depthAt(q.last).Min(q.depth)
+	loop, k := again.loop("k", again.Let("k0", q.depthAt(q.first)), end, 1)
 	loop.enter(span{axes: q.deep, base: k})
 	right := make([]value, t.wide)
 	for h := range right {

@@ -7,15 +7,15 @@ import (
 // columns is the span of a thread's four columns in square h, and the first.
 func (q *tilePass) columns(sc *scope, h int) (span, *shader.Expr) {
 	t := q.tile
-	col := sc.Let("col"+sc.tag, q.at.col.Add(q.tx.Mul(4)).Add(h*t.n/t.wide))
-	return span{axes: q.cols.axes, base: col, step: count(4), fours: q.fours(q.cols.axes), clamp: clamp(q.cols.n, t.n)}, col
+	col := sc.Let("col"+sc.tag, q.at.col.Add(q.tx.Mul(4).Convert(q.at.col.Type)).Add(h*t.n/t.wide))
+	return span{axes: q.cols.axes, base: col, step: count(4), fours: q.fours(q.cols.axes), clamp: q.clamp(q.cols.n, t.n)}, col
 }
 
 // row is the span of a thread's row r in square g, and its number.
 func (q *tilePass) row(sc *scope, g, r int) (span, *shader.Expr) {
 	t := q.tile
-	row := sc.Let("row"+sc.tag, q.at.row.Add(q.ty.Mul(t.unit.rows)).Add(g*t.m/t.high+r))
-	return span{axes: q.rows.axes, base: row, clamp: clamp(q.rows.n, t.m)}, row
+	row := sc.Let("row"+sc.tag, q.at.row.Add(q.ty.Mul(t.unit.rows).Convert(q.at.row.Type)).Add(g*t.m/t.high+r))
+	return span{axes: q.rows.axes, base: row, clamp: q.clamp(q.rows.n, t.m)}, row
 }
 
 // storeTile stores the results.
@@ -96,9 +96,9 @@ func (q *tilePass) storeStaged(first, squares int) {
 		in := loop.beside(tag("_", i))
 		number := in.Let(tag("number", i), item.Plus(i*q.p.Threads))
 		row, vector := in.Let(tag("row", i), number.Div(vectors)), in.Let(tag("vector", i), number.Rem(vectors))
-		in.enterValid(span{axes: q.rows.axes, base: q.at.row.Add(row), clamp: clamp(q.rows.n, t.m)})
-		base := q.at.col.Plus(first * columns).Add(vector.Mul(4))
-		in.enterValid(span{axes: q.cols.axes, base: base, step: count(4), fours: q.fours(q.cols.axes), clamp: clamp(q.cols.n, t.n)})
+		in.enterValid(span{axes: q.rows.axes, base: q.at.row.Add(row.Convert(q.at.row.Type)), clamp: q.clamp(q.rows.n, t.m)})
+		base := q.at.col.Plus(first * columns).Add(vector.Mul(4).Convert(q.at.col.Type))
+		in.enterValid(span{axes: q.cols.axes, base: base, step: count(4), fours: q.fours(q.cols.axes), clamp: q.clamp(q.cols.n, t.n)})
 		in.values[q.sum] = components(in.Let(tag("result", i), q.n.shared.At(at(row, vector)).Bitcast(shader.F32.Vec(4))))
 		for _, s := range stores {
 			in.value(q.k.Body[s].Src[0])

@@ -34,9 +34,9 @@ func (x *scatter) combineVotes() {
 		chunks := ir.CeilDiv(x.width, p.Threads)
 		p.groups = chunks * x.blocks * x.segments
 		root, job := p.root, p.job()
-		row := root.Let("row", job.Div(chunks).Rem(x.blocks))
+		row := root.Let("row", job.Div(chunks).Rem(x.blocks).Convert(x.countType(x.at.View.Len)))
 		column := root.Let("column", job.Rem(chunks).Mul(p.Threads).Add(shader.ThreadID))
-		root.enterValid(span{axes: x.columns, base: column, clamp: clamp(x.width, p.Threads)})
+		root.enterValid(span{axes: x.columns, base: column, clamp: x.clamp(x.width, p.Threads)})
 		acc, first, last := x.start(root, row, job.Div(chunks*x.blocks))
 		ahead := min(4, ir.CeilDiv(x.segment, p.Subgroup))
 		loop, u := root.loop("u", first, last, ahead*p.Subgroup)
@@ -49,7 +49,8 @@ func (x *scatter) combineVotes() {
 		}
 		loop.end()
 		root.under(root.condition(0), func(sc *scope) {
-			x.finish(sc, acc, row, job.Div(chunks*x.blocks).Mul(x.blocks).Add(row).Mul(x.width).Add(column))
+			part := x.cell(x.segments, x.blocks, job.Div(chunks*x.blocks), row)
+			x.finish(sc, acc, row, x.cell(x.segments*x.blocks, x.width, part, column))
 		})
 	})
 }
@@ -58,11 +59,11 @@ func (x *scatter) combineVotes() {
 // first in the highest bit.
 func (x *scatter) vote(sc *scope, row, first, last *shader.Expr) *shader.Var {
 	lane := shader.ThreadID.Rem(sc.p.Subgroup)
-	at := sc.Let("at"+sc.tag, first.Add(lane))
+	at := sc.Let("at"+sc.tag, first.Add(lane.Convert(first.Type)))
 	sc.enterValid(span{axes: x.updates, base: at, clamp: last})
 	index := sc.value(x.at.Src[0])
 	x.noteBad(sc, index)
-	own := at.Lt(last).And(cutOff(index[0], x.at.View.Len).Eq(row))
+	own := at.Lt(last).And(x.cutOff(index[0], x.at.View.Len).Eq(row))
 	mask := sc.Var("mask"+sc.tag, own.If(u32(1<<31).Shr(lane), u32(0)))
 	for m := 1; m < sc.p.Subgroup; m *= 2 {
 		sc.Set(mask, mask.Ref().Or(mask.Ref().Shuffle(m)))
@@ -81,7 +82,7 @@ func (x *scatter) takeVotes(sc *scope, acc, mask *shader.Var, first, last *shade
 		place := in.Let(tag("place", i), mask.Ref().LeadingZeros())
 		found[i] = in.Let(tag("found", i), mask.Ref().Ne(0))
 		in.Set(mask, mask.Ref().And(u32(1<<31).Shr(place.And(31)).Xor(number(shader.U32, 1<<32-1))))
-		in.enter(span{axes: x.updates, base: first.Add(place).Min(last.Sub(1))})
+		in.enter(span{axes: x.updates, base: first.Add(place.Convert(first.Type)).Min(last.Sub(1))})
 		updates[i] = in.value(x.at.Src[1]).lane(0)
 	}
 	for i := range ahead {

@@ -32,13 +32,13 @@ type (
 		Dst     []*Var
 		Declare bool // the variables are declared here
 		Buffer  *Buffer
-		Index   *Expr // I32 or U32
+		Index   *Expr // a scalar integer
 	}
 	// Store writes a value to the element at Index of a buffer, or four values
 	// from there on, Index being a multiple as for a Load.
 	Store struct {
 		Buffer *Buffer
-		Index  *Expr // I32 or U32
+		Index  *Expr // a scalar integer
 		Values []*Expr
 	}
 	// StoreShared writes an element of a shared array, or a component of it.
@@ -62,7 +62,7 @@ type (
 		Shared *Shared
 		To     *Expr // U32
 		Buffer *Buffer
-		Index  *Expr // I32 or U32
+		Index  *Expr // a scalar integer
 		Valid  *Expr // Bool; nil: it holds
 	}
 	// CopyCommit makes a group of what the thread copies since the last one. All threads of

@@ -159,9 +159,9 @@ func (c *compiler) statement(s shader.Stmt) {
 			dst[i] = c.vars[v][0]
 		}
 		top = c.top
-		c.load(s.Buffer, c.expr(s.Index, nil), dst)
+		c.load(s.Buffer, c.index(s.Index), dst)
 	case *shader.Store:
-		index := c.expr(s.Index, nil)
+		index := c.index(s.Index)
 		var from value
 		for _, x := range s.Values {
 			from = append(from, c.expr(x, nil)...)
@@ -175,7 +175,7 @@ func (c *compiler) statement(s shader.Stmt) {
 		}
 		c.storeShared(s.Shared, index, from)
 	case *shader.Atomic:
-		c.atomic(s.Op, s.Buffer, c.expr(s.Index, nil), c.expr(s.Value, nil))
+		c.atomic(s.Op, s.Buffer, c.index(s.Index), c.expr(s.Value, nil))
 	case *shader.CopyAsync:
 		c.copyAsync(s)
 	case *shader.CopyCommit:

@@ -14,17 +14,17 @@ type copied struct {
 // copyAsync translates a CopyAsync.
 func (c *compiler) copyAsync(s *shader.CopyAsync) {
 	array, buffer, size, stmt := c.array(s.Shared), c.buffer(s.Buffer), s.Buffer.Type.Size(), c.stmt
-	to, index := c.expr(s.To, nil), c.expr(s.Index, nil)
+	to, index := c.expr(s.To, nil), c.index(s.Index)
 	valid := value(nil)
 	if s.Valid != nil {
 		valid = c.expr(s.Valid, nil)
 	}
 	c.emit(func(g *group, on []int32) {
-		m, a, at, from := &g.buffers[buffer], &g.shared[array], g.value(to[0]), as[int32](g.value(index[0]))
+		m, a, at, from := &g.buffers[buffer], &g.shared[array], g.value(to[0]), g.value(index.register)
 		for _, t := range on {
 			x := copied{stmt: stmt, thread: t, array: a, word: g.word(stmt, t, a, at[t])}
 			if valid == nil || g.value(valid[0])[t] != 0 {
-				first := g.element(stmt, t, m, from[t], 16/size)
+				first := g.element(stmt, t, m, index.of(from, t), 16/size)
 				for i := range x.bits {
 					x.bits[i] = le.Uint32(m.data[first*size+4*i:])
 				}

@@ -23,7 +23,7 @@ func (c *compiler) expr(x *shader.Expr, dst value) value {
 		case shader.LoadShared:
 			c.loadShared(x.Shared, c.expr(x.Args[0], nil), v)
 		case shader.LoadAtomic:
-			c.loadAtomic(x.Buffer, c.expr(x.Args[0], nil), v)
+			c.loadAtomic(x.Buffer, c.index(x.Args[0]), v)
 		case shader.Call:
 			c.call(x, v)
 		default:

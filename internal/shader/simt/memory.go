@@ -13,6 +13,7 @@ type memory struct {
 	*shader.Buffer
 	data   []byte
 	len    int      // elements
+	base   int      // the one that indices count from
 	access []access // by element; nil: no pass writes it
 }
 
@@ -73,8 +74,8 @@ func putHalf[H half](round func(float32) H) func(b []byte, x uint64) {
 
 // element returns where thread t accesses n elements, and checks it: what is accessed at once has
 // at most 16 bytes.
-func (g *group) element(stmt int, t int32, m *memory, index int32, n int) int {
-	i := int(index)
+func (g *group) element(stmt int, t int32, m *memory, index, n int) int {
+	i := m.base + index
 	switch {
 	case i < 0 || i+n > m.len:
 		g.fail(stmt, int(t), "accesses %s[%d] of %d", m.Name, i, m.len)
@@ -82,6 +83,24 @@ func (g *group) element(stmt int, t int32, m *memory, index int32, n int) int {
 		g.fail(stmt, int(t), "accesses %d elements from %s[%d] on, not aligned", n, m.Name, i)
 	}
 	return i
+}
+
+// An index is the register of an index into a buffer.
+type index struct {
+	register
+	signed bool
+}
+
+// index translates an index.
+func (c *compiler) index(x *shader.Expr) index { return index{c.expr(x, nil)[0], x.Type.IsSigned()} }
+
+// of is a thread's index.
+func (x index) of(memory []uint32, t int32) int {
+	n := x.get(memory, t)
+	if x.signed && x.words == 1 {
+		return int(int32(n))
+	}
+	return int(n)
 }
 
 // id is the number of a thread in the grid, plus 1.
@@ -154,19 +173,19 @@ func (c *compiler) buffer(b *shader.Buffer) int {
 	panic("simt: a buffer of another pass")
 }
 
-func (c *compiler) load(b *shader.Buffer, index, dst value) {
+func (c *compiler) load(b *shader.Buffer, index index, dst value) {
 	n, size, stmt := c.buffer(b), b.Type.Size(), c.stmt
 	get := formatOf(b.Type).get
 	c.emit(func(g *group, on []int32) {
 		m := &g.buffers[n]
-		once := len(on) == g.Threads && m.access == nil && g.uniform(index[0])
-		at, threads := as[int32](g.value(index[0])), on
+		once := len(on) == g.Threads && m.access == nil && g.uniform(index.register)
+		at, threads := g.value(index.register), on
 		if once {
 			threads = g.all[:1]
 		}
 		z := g.targets(on, dst)
 		for _, t := range threads {
-			first := g.element(stmt, t, m, at[t], len(dst))
+			first := g.element(stmt, t, m, index.of(at, t), len(dst))
 			for k := range dst {
 				i := first + k
 				if m.access != nil {
@@ -183,14 +202,14 @@ func (c *compiler) load(b *shader.Buffer, index, dst value) {
 	})
 }
 
-func (c *compiler) store(b *shader.Buffer, index, from value) {
+func (c *compiler) store(b *shader.Buffer, index index, from value) {
 	n, size, stmt := c.buffer(b), b.Type.Size(), c.stmt
 	f := formatOf(b.Type)
 	c.emit(func(g *group, on []int32) {
-		m, at := &g.buffers[n], as[int32](g.value(index[0]))
+		m, at := &g.buffers[n], g.value(index.register)
 		x := g.values(from)
 		for _, t := range on {
-			first := g.element(stmt, t, m, at[t], len(from))
+			first := g.element(stmt, t, m, index.of(at, t), len(from))
 			for k := range from {
 				i, x := first+k, from[k].get(x[k], t)
 				to := m.data[i*size:]
@@ -205,24 +224,24 @@ func (c *compiler) store(b *shader.Buffer, index, from value) {
 	})
 }
 
-func (c *compiler) loadAtomic(b *shader.Buffer, index, dst value) {
+func (c *compiler) loadAtomic(b *shader.Buffer, index index, dst value) {
 	n, stmt := c.buffer(b), c.stmt
 	c.emit(func(g *group, on []int32) {
-		m, at, z := &g.buffers[n], as[int32](g.value(index[0])), g.target(on, dst[0])
+		m, at, z := &g.buffers[n], g.value(index.register), g.target(on, dst[0])
 		for _, t := range on {
-			i := g.element(stmt, t, m, at[t], 1)
+			i := g.element(stmt, t, m, index.of(at, t), 1)
 			g.atomically(stmt, t, m, i)
 			z[t] = le.Uint32(m.data[4*i:])
 		}
 	})
 }
 
-func (c *compiler) atomic(op shader.AtomicOp, b *shader.Buffer, index, from value) {
+func (c *compiler) atomic(op shader.AtomicOp, b *shader.Buffer, index index, from value) {
 	n, stmt := c.buffer(b), c.stmt
 	c.emit(func(g *group, on []int32) {
-		m, at, x := &g.buffers[n], as[int32](g.value(index[0])), as[int32](g.value(from[0]))
+		m, at, x := &g.buffers[n], g.value(index.register), as[int32](g.value(from[0]))
 		for _, t := range on {
-			i := g.element(stmt, t, m, at[t], 1)
+			i := g.element(stmt, t, m, index.of(at, t), 1)
 			g.atomically(stmt, t, m, i)
 			word, y := m.data[4*i:], x[t]
 			if op == shader.AtomicMin {

@@ -10,10 +10,11 @@ import (
 	"github.com/tensorken/tensorken/internal/shader"
 )
 
-// An Arg is an argument of the kernel: memory and the offset in elements that
-// it is read from, or the bits of a number.
+// An Arg is an argument of the kernel: memory, the element at its address and the offset, in
+// elements from there on, that it is read from; or the bits of a number.
 type Arg struct {
 	Data   []byte
+	Base   int
 	Offset int
 	Word   uint64
 }
@@ -165,7 +166,7 @@ func (g *group) bind(args []Arg, scratch [][]byte) {
 	for _, b := range g.Buffers {
 		m := memory{Buffer: b}
 		if b.Arg >= 0 {
-			m.data = args[b.Arg].Data
+			m.data, m.base = args[b.Arg].Data, args[b.Arg].Base
 		} else {
 			m.data = scratch[b.Scratch]
 		}

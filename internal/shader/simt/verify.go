@@ -256,7 +256,7 @@ func (v *verifier) access(b *shader.Buffer, index *shader.Expr, n int, write boo
 	v.must(b.Write || !write, "buffer %s is not to be written", b.Name)
 	v.must(n == 1 || n == 4, "%d elements at once", n)
 	v.expr(index)
-	v.must(index.Type == shader.I32 || index.Type == shader.U32, "%v is %v, no index", index, index.Type)
+	v.must(index.Type.IsInt() && index.Type.Width == 1, "%v is %v, no index", index, index.Type)
 }
 
 func (v *verifier) shared(s *shader.Shared, index *shader.Expr) {
