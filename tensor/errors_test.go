@@ -249,6 +249,7 @@ var misuses = []struct {
 	{"Keys: no RNG", func() { (*tensor.RNG)(nil).Keys(2) }},
 	{"Bernoulli: no RNG", func() { (*tensor.RNG)(nil).Bernoulli(tensor.Ones(2)) }},
 	{"Ints", func() { tensor.NewRNG(1).Ints(0, 2) }},
+	{"Uniform: a long axis", func() { tensor.NewRNG(1).Uniform(3 << 30) }},
 	{"Bernoulli", func() { tensor.NewRNG(1).Bernoulli(ints(1)) }},
 	{"Categorical", func() { tensor.NewRNG(1).Categorical(tensor.Scalar(1)) }},
 }

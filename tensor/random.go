@@ -90,10 +90,18 @@ func (internal) Draw(_ graph.Token, r *RNG, n int) []ir.Number {
 	return words
 }
 
-// randomBits returns a random word for each element of a shape.
+// randomBits returns a random word for each element of a shape. The words that are encrypted
+// have the element's position: the lower half, and twice the upper half plus the stream.
 func randomBits(key [2]*graph.Node, s []int, stream uint32) *graph.Node {
-	lo := graph.Reshape(position([]int{graph.Len(s)}, 0, ir.Uint32), s)
-	return graph.Elementwise(ir.Threefry, key[0], key[1], graph.Const(ir.Uint32, ir.Number(stream), s), lo)
+	if graph.Len(s) <= math.MaxInt32 {
+		lo := graph.Reshape(position([]int{graph.Len(s)}, 0, ir.Uint32), s)
+		return graph.Elementwise(ir.Threefry, key[0], key[1], graph.Const(ir.Uint32, ir.Number(stream), s), lo)
+	}
+	grid := gridOf(s)
+	at := add(scaled(position(grid, 0, ir.Uint64), float64(grid[1])), position(grid, 1, ir.Uint64))
+	upper := graph.Cast(graph.Binary(ir.Shr, at, graph.Const(ir.Uint64, 32, grid)), ir.Uint32)
+	hi := shifted(scaled(upper, 2), float64(stream))
+	return graph.Elementwise(ir.Threefry, key[0], key[1], graph.Reshape(hi, s), graph.Reshape(graph.Cast(at, ir.Uint32), s))
 }
 
 // check panics on behalf of op if r is nil.
@@ -108,8 +116,20 @@ func (r *RNG) shapeOf(op string, lengths []int) []int {
 	r.check(op)
 	s := append([]int{}, lengths...)
 	checkShape(op, s)
-	checkCount(op, graph.Len(s))
+	if n := graph.Len(s); n > math.MaxInt32 && max(gridOf(s)[0], gridOf(s)[1]) > math.MaxInt32 {
+		fail(op, fmt.Sprintf("shape %v: positions are int32: draw numbers of a shape such as [%d 65536], and Reshape or Slice them", s, ir.CeilDiv(n, 1<<16)))
+	}
 	return s
+}
+
+// gridOf returns a matrix's shape that has the elements of another shape, more than an int32
+// counts, in rows that an int32 counts, if they can be.
+func gridOf(s []int) []int {
+	inner := len(s) - 1
+	for inner > 0 && graph.Len(s[inner-1:]) <= math.MaxInt32 {
+		inner--
+	}
+	return []int{graph.Len(s[:inner]), graph.Len(s[inner:])}
 }
 
 // unit returns a number uniform in [0, 1): the upper 24 bits of a word.

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/tensorken/tensorken/internal/simd"
 	"github.com/tensorken/tensorken/tensor"
 )
 
@@ -102,5 +103,29 @@ func TestRNGState(t *testing.T) {
 	a, b := values(t, tensor.KeyRNG(keys.At(0)).Uniform(3)), values(t, tensor.KeyRNG(keys.At(1)).Uniform(3))
 	if slices.Equal(a, b) {
 		t.Errorf("two keys give %v", a)
+	}
+}
+
+// Of a draw of more numbers than an int32 counts, each is what its position of 64 bits gives. Only
+// the last few are computed.
+func TestLargeDraw(t *testing.T) {
+	const seed, n = 9, 1 << 30
+	word := func(position uint64) float64 {
+		k0, k1 := simd.ThreefryWord(0, seed, 0, 0), simd.ThreefryWord(0, seed, 0, 1)
+		return float64(simd.ThreefryWord(k0, k1, uint32(position>>32*2), uint32(position)) % n)
+	}
+	for _, shape := range [][]int{{1<<17 + 3, 1 << 16}, {1 << 16, 1 << 15}, {7, 1<<17 + 3, 1 << 15}, {1<<31 - 1, 5}} {
+		x := tensor.NewRNG(seed).Ints(n, shape...)
+		all := uint64(x.Len())
+		for a, length := range shape {
+			x = x.Slice(a, length-2, length)
+		}
+		got := values(t, x)
+		if last := got[len(got)-1]; last != word(all-1) {
+			t.Errorf("the last of Ints(%d, %v) is %v, want %v", n, shape, last, word(all-1))
+		}
+		if before := got[len(got)-2]; before != word(all-2) {
+			t.Errorf("the last but one of Ints(%d, %v) is %v, want %v", n, shape, before, word(all-2))
+		}
 	}
 }
