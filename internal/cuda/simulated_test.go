@@ -27,7 +27,29 @@ func TestSimulated(t *testing.T) {
 	t.Run("parts", func(t *testing.T) {
 		drivertest.Test(t, func() (driver.Device, error) { return f.open(Options{Graphs: true}) }, parts...)
 	})
+	t.Run("positions of 64 bits", func(t *testing.T) {
+		drivertest.Test(t, func() (driver.Device, error) {
+			d, err := f.open(Options{})
+			if err == nil {
+				d.target.Positions = 20 // offsets are in addresses
+			}
+			return d, err
+		}, "Calls", "Chains", "Parts", "Status")
+	})
 	f.drained(t)
+}
+
+// TestLargeSimulated computes as TestLarge, on small tensors that a fake takes for large ones.
+func TestLargeSimulated(t *testing.T) {
+	eachDriver(t, func(t *testing.T, drv driver.Device) {
+		if d, ok := drv.(*simulated); ok {
+			d.target.Positions = 500
+		}
+		dev := tensor.NewDevice(drv)
+		defer dev.Close()
+		large{t, dev, 72, 64}.run()
+		large{t, dev, 67, 35}.run()
+	})
 }
 
 // Training steps that are replayed, by graphs, give the CPU's losses.
