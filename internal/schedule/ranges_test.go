@@ -209,6 +209,7 @@ var large = []struct {
 	{"dense_batch", dense(1<<20, 64, 64, 64, ir.Float64, true), wide},
 	{"dense_shared", dense(3, 1<<16, 1<<16, 256, ir.BFloat16, true), hopper},
 	{"dense_factors", dense(1, 128, 128, 1<<26, ir.BFloat16, true), hopper},
+	{"dense_shared_floats", dense(1, 1<<16, 1<<16, 1<<16, f32, false), hopper},
 	{"dense_software", dense(1, 1<<17, 1<<16+4, 100, f32, false), Target{Family: Software, Wide: true}},
 	{"dot", dense(1, 1, 1, 1<<33, f32, true), wide},
 	{"vector", dense(1, 1, 1<<32+4, 7, f32, true), wide},
