@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"os"
 	"runtime"
 	"unsafe"
 
@@ -110,6 +111,7 @@ type device struct {
 	block     *launchBlock
 	args      [11]uintptr // of cuLaunchKernel
 	replays   bool        // plans that run again are graphs
+	oneByOne  bool        // a kernel ends before the next one is launched, so that one that fails is known
 	sequences lru.Cache[sequenceKey, *sequence]
 	graphs    map[*sequence]struct{} // those with graphs
 	nodes     int                    // of all graphs
@@ -145,6 +147,9 @@ func (l *library) open(g GPU, o Options) (*device, error) {
 			Family: schedule.Discrete, MaxThreads: 1024, SharedBytes: usualShared, MaxGroups: math.MaxInt32,
 			SubgroupMin: 32, SubgroupMax: 32, Units: g.units, TileBytes: g.shared, TF32: o.TF32, Wide: true, Matrices: g.Capability >= 80, SharedMatrices: g.Capability == 90 && g.Driver >= 12000,
 		},
+	}
+	if d.oneByOne = os.Getenv("TENSORKEN_CUDA_SYNC") != ""; d.oneByOne {
+		d.replays = false
 	}
 	if o.Memory > 0 {
 		d.budget = min(d.budget, o.Memory)
@@ -204,9 +209,23 @@ func (d *device) fail(err error) error {
 		return fmt.Errorf("%s: %w: %d bytes held: %w", d.name, driver.ErrMemory, d.held, err)
 	}
 	if d.closed == nil {
-		d.closed = fmt.Errorf("%s: the GPU is lost to this process: %w", d.name, err)
+		hint := ""
+		if e.isFault() && !d.oneByOne {
+			hint = "\nA kernel has failed, which is a fault of the library. Please report it: with TENSORKEN_CUDA_SYNC=1 in the environment the error has the kernel"
+		}
+		d.closed = fmt.Errorf("%s: the GPU is lost to this process: %w%s", d.name, err, hint)
 	}
 	return d.closed
+}
+
+// waitFor waits for the kernel of a pass, which an error names.
+func (d *device) waitFor(q *pass) error {
+	err := d.wait()
+	if err != nil && err == d.closed {
+		d.closed = fmt.Errorf("%w\nThis is a fault of the library: please report it, with the kernel:\n%v", err, q.kernel)
+		return d.closed
+	}
+	return err
 }
 
 // wait waits for all work.

@@ -78,6 +78,12 @@ type Error struct {
 
 func (e *Error) Error() string { return fmt.Sprintf("%s: %s (error %d)", e.Func, e.Text, e.Code) }
 
+// isFault reports whether a kernel has done what it must not.
+func (e *Error) isFault() bool {
+	const illegalAddress, launchFailed = 700, 719 // and what lies between
+	return e.Code >= illegalAddress && e.Code <= launchFailed
+}
+
 // outOfMemory is the code of an Error of a GPU that has not enough memory.
 const outOfMemory = 2
 

@@ -24,6 +24,7 @@ type program struct {
 }
 
 type pass struct {
+	kernel  *ir.Kernel
 	module  *module
 	buffers []*shader.Buffer
 	params  []*shader.Param
@@ -50,7 +51,7 @@ func (d *device) Compile(k *ir.Kernel) (driver.Program, error) {
 	}
 	p := &program{Signature: schedule.SignatureOf(k, d.target), device: d, scratch: s.Scratch}
 	for _, q := range s.Passes {
-		p.passes = append(p.passes, pass{d.module(ptx.Print(q, d.gpu.Capability), ptx.SharedBytes(q)), q.Buffers, q.Params, q.Grid, q.Threads})
+		p.passes = append(p.passes, pass{k, d.module(ptx.Print(q, d.gpu.Capability), ptx.SharedBytes(q)), q.Buffers, q.Params, q.Grid, q.Threads})
 	}
 	return p, nil
 }

@@ -75,6 +75,11 @@ func (d *device) call(c *driver.Call) error {
 		if err := d.lib.call("cuLaunchKernel", d.lib.LaunchKernel, d.args[:]...); err != nil {
 			return d.fail(err)
 		}
+		if d.oneByOne {
+			if err := d.waitFor(l.pass); err != nil {
+				return err
+			}
+		}
 	}
 	return nil
 }
