@@ -9,6 +9,8 @@ func environmentTopic() *cobra.Command {
 		Short: "Environment variables of the command and of every program with Tensorken",
 		Long: `Environment variables of the command and of every program that uses Tensorken:
 
+  TENSORKEN_CUDA_SYNC   if set, a GPU of NVIDIA ends each kernel before the next, so
+                        that the error of one that fails has the kernel
   TENSORKEN_DEVICE      the device where --device, or the name that a program gives
                         to device.Open, is empty: cpu, cuda, cuda:1, webgpu,
                         webgpu:1 or webgpu:NAME; by default a GPU, if one opens,
