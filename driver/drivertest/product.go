@@ -109,6 +109,13 @@ func (s *suite) products() {
 			s.check(fmt.Sprint(e), product(s.tensor(d, 2, e[0], e[2]), s.tensor(d, 2, e[1], e[2])))
 		}
 	})
+	s.eachIn("bytes", []ir.DType{ir.Int8, ir.Uint8}, func(s *suite, d ir.DType) {
+		for i, a := range matrices {
+			b := matrices[(i+3)%len(matrices)]
+			x, y := graph.Cast(a.make(s, d, 2, 35, 70), ir.Int32), graph.Cast(b.make(s, d, 2, 20, 70), ir.Int32)
+			s.check(a.name+" by "+b.name, product(x, y))
+		}
+	})
 	s.eachIn("attention", floatTypes, func(s *suite, d ir.DType) {
 		q, k, v := s.tensor(d, 2, 5, 4), s.tensor(d, 2, 6, 4), s.tensor(d, 2, 6, 3)
 		scores := graph.Binary(ir.Mul, product(q, k), graph.Fill(d, 0.5, []int{2, 5, 6}))

@@ -12,6 +12,8 @@ var products = [...]string{
 	shader.TF32:      "m16n8k8.row.col.f32.tf32.tf32.f32",
 	shader.F16Pairs:  "m16n8k16.row.col.f32.f16.f16.f32",
 	shader.BF16Pairs: "m16n8k16.row.col.f32.bf16.bf16.f32",
+	shader.S8Quads:   "m16n8k32.row.col.s32.s8.s8.s32",
+	shader.U8Quads:   "m16n8k32.row.col.s32.u8.u8.s32",
 }
 
 func (p *printer) multiply(s *shader.Multiply) {

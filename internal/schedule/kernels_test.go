@@ -234,6 +234,7 @@ var typical = []struct {
 	{"dense_split", dense(1, 16, 100, 4096, f32, false), big},
 	{"dense_warps", dense(1, 64, 64, 64, f32, false), nvidia},
 	{"dense_halves", dense(1, 32, 48, 64, ir.BFloat16, true), nvidia},
+	{"dense_bytes", bytesProduct(64, 48, 128, ir.Int8, i32, false, true), nvidia},
 	{"dense_shared", dense(1, 2048, 2048, 2048, ir.BFloat16, true), hopper},
 	{"dense_shared_floats", dense(1, 512, 512, 128, f32, false), hopper},
 	{"dense_shared_edges", dense(2, 500, 260, 90, ir.Float16, false), hopper},

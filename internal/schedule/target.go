@@ -69,12 +69,13 @@ type products struct {
 	// More of each on a target with products in shared memory.
 	sharedFloats, sharedRounded []tile
 	sharedHalves                map[ir.DType][]tile
-	wide                        []tile      // of numbers of 64 bits, by threads
-	tileCost                    productCost // in multiplications of one unit
-	skinnyRows                  int         // most rows of a skinny product
-	gemvCols                    []gemv      // where neighbours in memory lie along the columns
-	gemvDepth                   []gemv      // where they lie along the depth
-	gemvCost                    productCost // roughly in microseconds of a large GPU
+	bytes                       map[ir.DType][]tile // of integers of 8 bits, on a target with matrices
+	wide                        []tile              // of numbers of 64 bits, by threads
+	tileCost                    productCost         // in multiplications of one unit
+	skinnyRows                  int                 // most rows of a skinny product
+	gemvCols                    []gemv              // where neighbours in memory lie along the columns
+	gemvDepth                   []gemv              // where they lie along the depth
+	gemvCost                    productCost         // roughly in microseconds of a large GPU
 }
 
 // A productCost has the costs of the parts of a contraction's schedule.
@@ -134,6 +135,7 @@ var measuredH200 = products{
 	},
 	halves:       map[ir.DType][]tile{ir.Float16: tilesOfHalves(float16Pairs), ir.BFloat16: tilesOfHalves(bfloat16Pairs)},
 	sharedHalves: map[ir.DType][]tile{ir.Float16: tilesOfSharedHalves(shader.F16Pairs), ir.BFloat16: tilesOfSharedHalves(shader.BF16Pairs)},
+	bytes:        map[ir.DType][]tile{ir.Int8: tilesOfBytes(int8Quads), ir.Uint8: tilesOfBytes(uint8Quads)},
 	wide: []tile{
 		{128, 128, 8, 2, 2, 0.5, 1, &byThreads},
 		{64, 64, 8, 1, 1, 0.4, 3, &byThreads},
@@ -175,6 +177,15 @@ func tilesOfHalves(u *unit) []tile {
 		{128, 128, 16, 4, 4, 5.6, 2, u},
 		{64, 64, 16, 2, 2, 3.5, 4, u},
 		{32, 32, 16, 2, 2, 1.5, 10, u},
+	}
+}
+
+// tilesOfBytes are the tiles of a unit of warps that multiplies integers of 8 bits.
+func tilesOfBytes(u *unit) []tile {
+	return []tile{
+		{128, 128, 16, 4, 4, 8, 2, u},
+		{64, 64, 16, 2, 2, 5, 4, u},
+		{32, 32, 16, 2, 2, 2, 10, u},
 	}
 }
 

@@ -117,7 +117,12 @@ func (x *contraction) tiles(how *products) []tile {
 	switch {
 	case x.factorType.IsWide():
 		return how.wide
-	case !x.t.Matrices || x.factorType != shader.F32:
+	case !x.t.Matrices:
+		return how.tiles
+	case x.factorType != shader.F32:
+		if left, right := x.byteOf(x.rows.factor), x.byteOf(x.cols.factor); left == right && left != 0 {
+			return how.bytes[left]
+		}
 		return how.tiles
 	}
 	left, right := x.half(x.rows.factor), x.half(x.cols.factor)
@@ -128,6 +133,16 @@ func (x *contraction) tiles(how *products) []tile {
 		return slices.Concat(how.sharedHalves[left], how.halves[left])
 	}
 	return how.halves[left]
+}
+
+// byteOf is the type of a factor that is an integer of 8 bits, converted to one of 32; else 0.
+func (x *contraction) byteOf(factor int) ir.DType {
+	if in := &x.k.Body[factor]; in.Op == ir.Cast {
+		if d := x.k.Body[in.Src[0]].Type; d == ir.Int8 || d == ir.Uint8 {
+			return d
+		}
+	}
+	return 0
 }
 
 // half is the type of a factor that is read from memory as halves, else 0.

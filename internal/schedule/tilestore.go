@@ -99,7 +99,7 @@ func (q *tilePass) storeStaged(first, squares int) {
 		in.enterValid(span{axes: q.rows.axes, base: q.at.row.Add(row.Convert(q.at.row.Type)), clamp: q.clamp(q.rows.n, t.m)})
 		base := q.at.col.Plus(first * columns).Add(vector.Mul(4).Convert(q.at.col.Type))
 		in.enterValid(span{axes: q.cols.axes, base: base, step: count(4), fours: q.fours(q.cols.axes), clamp: q.clamp(q.cols.n, t.n)})
-		in.values[q.sum] = components(in.Let(tag("result", i), q.n.shared.At(at(row, vector)).Bitcast(shader.F32.Vec(4))))
+		in.values[q.sum] = components(in.Let(tag("result", i), q.n.shared.At(at(row, vector)).Bitcast(q.resultType.Vec(4))))
 		for _, s := range stores {
 			in.value(q.k.Body[s].Src[0])
 		}

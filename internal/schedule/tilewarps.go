@@ -31,6 +31,8 @@ var (
 	roundedFloats = byWarps(shader.TF32, false)
 	float16Pairs  = byWarps(shader.F16Pairs, false)
 	bfloat16Pairs = byWarps(shader.BF16Pairs, false)
+	int8Quads     = byWarps(shader.S8Quads, false)
+	uint8Quads    = byWarps(shader.U8Quads, false)
 )
 
 // startWarps finds the thread's place, and declares the accumulators.
@@ -91,6 +93,12 @@ func (q *tilePass) wordOf(f *factorTile, block []*shader.Expr, side, word int) *
 		return x.Bitcast(shader.U32)
 	case u.group == 1:
 		return x.RoundTF32().Bitcast(shader.U32)
+	case u.elem.IsInteger():
+		quad := u32(0)
+		for i := range 4 {
+			quad = quad.Or(element(4*word + i).Bitcast(shader.U32).And(255).Shl(8 * i))
+		}
+		return quad
 	}
 	return shader.PackHalves(halfOf[u.elem], element(2*word), element(2*word+1))
 }

@@ -75,7 +75,7 @@ type (
 	// together, to a third. All threads of the workgroup execute it. See [Matrix].
 	Multiply struct {
 		Elem Matrix
-		Acc  *Var // F32.Vec(4), mutable
+		Acc  *Var // F32.Vec(4), or I32.Vec(4) or U32.Vec(4) of bytes; mutable
 		A    [4]*Expr
 		B    [2]*Expr
 	}
@@ -170,13 +170,14 @@ const (
 	Warpgroup = 128 // of a MultiplyShared
 )
 
-// A Matrix is the type of the elements of A and B in a Multiply. Acc has 16×8 of F32, A 16 × 8
-// words, B 8 words × 8. A word is a U32 with one element (TF32) or two halves that follow each
-// other along the depth, the first in its lower bits.
+// A Matrix is the type of the elements of A and B in a Multiply. Acc has 16×8 of F32, or of 32-bit
+// integers if the elements are bytes, A 16 × 8 words, B 8 words × 8. A word is a U32 with one element
+// (TF32), or with two halves or four bytes that follow each other along the depth, the first in its
+// lower bits.
 //
 // Thread t of the subgroup, with g = t/4 and c = t%4, holds of Acc the places (g, 2c), (g, 2c+1),
 // (g+8, 2c) and (g+8, 2c+1); of A the words (g, c), (g+8, c), (g, c+4) and (g+8, c+4); of B the
-// words (c, g) and (c+4, g). That is the layout of mma.m16n8k8 and mma.m16n8k16 in the PTX ISA.
+// words (c, g) and (c+4, g). That is the layout of mma.m16n8k8 to mma.m16n8k32 in the PTX ISA.
 type Matrix uint8
 
 // The types of elements. Of TF32 the 19 upper bits of an F32 count.
@@ -184,15 +185,15 @@ const (
 	TF32 Matrix = iota
 	F16Pairs
 	BF16Pairs
+	S8Quads
+	U8Quads
 )
 
 // Depth is the number of elements of a row of A.
-func (m Matrix) Depth() int {
-	if m == TF32 {
-		return 8
-	}
-	return 16
-}
+func (m Matrix) Depth() int { return [...]int{8, 16, 16, 32, 32}[m] }
+
+// IsInteger reports whether elements are bytes.
+func (m Matrix) IsInteger() bool { return m >= S8Quads }
 
 // An AtomicOp is an atomic operation.
 type AtomicOp uint8

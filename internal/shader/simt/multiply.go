@@ -16,6 +16,15 @@ var elements = [...]func(word uint32) []float64{
 	shader.BF16Pairs: func(w uint32) []float64 {
 		return []float64{float64(ir.BF16(w).Float32()), float64(ir.BF16(w >> 16).Float32())}
 	},
+	shader.S8Quads: func(w uint32) []float64 { return bytesOf[int8](w) },
+	shader.U8Quads: func(w uint32) []float64 { return bytesOf[uint8](w) },
+}
+
+func bytesOf[T int8 | uint8](w uint32) (list []float64) {
+	for i := range 4 {
+		list = append(list, float64(T(w>>(8*i))))
+	}
+	return list
 }
 
 // multiply translates a Multiply. Sums are rounded once, more than a GPU promises.
@@ -34,8 +43,8 @@ func (c *compiler) multiply(s *shader.Multiply) {
 		g.values(acc) // which targets leaves compact
 		z := g.targets(on, acc)
 		for first := 0; first < g.Threads; first += shader.Warp {
-			var a [16][16]float64 // by row and depth
-			var b [8][16]float64  // by column and depth
+			var a [16][32]float64 // by row and depth
+			var b [8][32]float64  // by column and depth
 			for t := range shader.Warp {
 				row, word := t/4, t%4
 				for i := range words {
@@ -52,11 +61,15 @@ func (c *compiler) multiply(s *shader.Multiply) {
 			for t := range shader.Warp {
 				for i := range 4 {
 					row, col := t/4+8*(i>>1), 2*(t%4)+i&1
-					sum := float64(math.Float32frombits(z[i][first+t]))
+					sum := 0.0
 					for k, x := range a[row][:s.Elem.Depth()] {
 						sum += x * b[col][k]
 					}
-					z[i][first+t] = math.Float32bits(float32(sum))
+					if to := &z[i][first+t]; s.Elem.IsInteger() {
+						*to += uint32(int32(sum))
+					} else {
+						*to = math.Float32bits(float32(float64(math.Float32frombits(*to)) + sum))
+					}
 				}
 			}
 		}

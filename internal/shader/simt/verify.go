@@ -180,7 +180,8 @@ func (v *verifier) stmt(s shader.Stmt) {
 	case *shader.Multiply:
 		v.must(v.pass != nil && v.pass.Subgroup == shader.Warp, "not in subgroups of %d", shader.Warp)
 		v.assignable(s.Acc)
-		v.must(s.Acc.Type == shader.F32.Vec(4), "%s is %v", s.Acc.Name, s.Acc.Type)
+		of := s.Acc.Type.Elem()
+		v.must(s.Acc.Type.Width == 4 && (of == shader.F32 && !s.Elem.IsInteger() || (of == shader.I32 || of == shader.U32) && s.Elem.IsInteger()), "%s is %v", s.Acc.Name, s.Acc.Type)
 		for _, x := range append(s.A[:], s.B[:]...) {
 			v.typed(x, shader.U32)
 		}
