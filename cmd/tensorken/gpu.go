@@ -30,6 +30,10 @@ If there is no WebGPU library yet, tensorken gpu install fetches one. GPUs of NV
 				printGPUs(c.OutOrStdout(), gpus, missing)
 			}
 			library, adapters, err := findAdapters()
+			if err != nil && len(gpus) > 0 { // no adapter is needed
+				fmt.Fprintln(c.OutOrStdout(), "webgpu     ", err)
+				return nil
+			}
 			if err != nil {
 				return err
 			}

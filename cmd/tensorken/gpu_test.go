@@ -76,7 +76,15 @@ func TestChecks(t *testing.T) {
 	d := tensor.NewDevice(gpuTypes{cpu.New(cpu.Options{Threads: 1}).(driver.Looper)})
 	defer d.Close()
 	names := map[string]bool{}
-	for _, c := range checks {
+	if n := len(checksOf(d)); n != len(checks) {
+		t.Errorf("%d checks for a device without wide types, want %d", n, len(checks))
+	}
+	all := oneCore(t)
+	for i, c := range checksOf(all) {
+		d := d
+		if i >= len(checks) {
+			d = all
+		}
 		if names[c.name] {
 			t.Errorf("two checks are called %q", c.name)
 		}

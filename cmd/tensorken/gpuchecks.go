@@ -7,6 +7,7 @@ import (
 	"github.com/tensorken/tensorken/grad"
 	"github.com/tensorken/tensorken/internal/graph"
 	"github.com/tensorken/tensorken/internal/shader"
+	"github.com/tensorken/tensorken/ir"
 	"github.com/tensorken/tensorken/nn"
 	"github.com/tensorken/tensorken/optim"
 	"github.com/tensorken/tensorken/tensor"
@@ -83,8 +84,32 @@ func pairs(fs ...func(tensor.Tensor, tensor.Operand) tensor.Tensor) func([]tenso
 // T is short for the table below.
 type T = tensor.Tensor
 
-// checks are the checks of `tensorken gpu check`.
-var checks = append(specialValues(shader.DTypes), []check{
+// wideTypes are the types that only some GPUs have.
+var wideTypes = slices.DeleteFunc(slices.Clone(ir.DTypes), func(d tensor.DType) bool { return slices.Contains(shader.DTypes, d) })
+
+// checksOf returns the checks of `tensorken gpu check` for a device.
+func checksOf(d *tensor.Device) []check {
+	if tensor.Eval(tensor.New([]float64{1}).To(d).Add(1)) != nil {
+		return checks
+	}
+	return slices.Concat(checks, wideChecks)
+}
+
+// wideChecks are those of the wide types.
+var wideChecks = append(specialValues(wideTypes, ir.DTypes), []check{
+	{"integers of 64 bits", []input{below(1<<30, 300, 70)}, func(x []T) []T {
+		a := x[0].Cast(tensor.Int64)
+		b := a.Mul(1 << 33).Sub(a)
+		return []T{b, b.Sum(0), b.Max(1), b.Sort(1), a.Div(7), a.T().MatMul(b)}
+	}, false},
+	{"floats of 64 bits", []input{positive(300, 70)}, func(x []T) []T {
+		a := x[0].Cast(tensor.Float64)
+		return []T{a.Exp(), a.Log(), a.Sum(1), a.Softmax(0), a.T().MatMul(a)}
+	}, false},
+}...)
+
+// checks are those of types that all GPUs have.
+var checks = append(specialValues(shader.DTypes, shader.DTypes), []check{
 	{"arithmetic with broadcasting", []input{normal(64, 1, 33), positive(5, 33)}, pairs(T.Add, T.Sub, T.Mul, T.Div), true},
 	{"exp, log, square roots", []input{positive(1000)}, each(T.Exp, T.Expm1, T.Log, T.Log1p, T.Sqrt, T.Rsqrt), true},
 	{"sin, cos, tanh, atan, erf", []input{normal(1000)}, each(T.Sin, T.Cos, T.Tanh, T.Atan, T.Erf), true},
@@ -162,6 +187,12 @@ var checks = append(specialValues(shader.DTypes), []check{
 		past := tensor.Ones(30, 30).Tril(0).Eq(1)
 		return tensor.Where(past, scores, math.Inf(-1)).Softmax(-1).MatMul(x[2])
 	}), true},
+	{"attention, causal, of 256", []input{normal(2, 256, 32), normal(2, 256, 32), normal(2, 256, 32)}, one(func(x []T) T {
+		return tensor.Attention(x[0], x[1], x[2], &tensor.AttentionOptions{Causal: true})
+	}), true},
+	{"product of int8", []input{below(256, 130, 90), below(256, 90, 70)}, one(func(x []T) T {
+		return x[0].Cast(tensor.Int8).MatMul(x[1].Cast(tensor.Int8))
+	}), false},
 	{"convolution", []input{normal(2, 3, 16, 15), normal(8, 3, 3, 3)}, one(func(x []T) T {
 		return x[0].Conv(x[1], &tensor.ConvOptions{Padding: []int{1}})
 	}), true},
@@ -176,6 +207,9 @@ var checks = append(specialValues(shader.DTypes), []check{
 	{"scatter", []input{normal(20, 6), below(20, 40, 6), normal(40, 6)}, func(x []T) []T {
 		return []T{x[0].ScatterAdd(0, x[1], x[2]), x[0].ScatterMax(0, x[1], x[2])}
 	}, true},
+	{"scatter of 600 rows", []input{normal(90, 130), below(90, 600), normal(600, 130)}, one(func(x []T) T {
+		return x[0].AddAt(x[2], x[1])
+	}), true},
 	{"three steps of training", []input{normal(32, 10), below(3, 32)}, train3, false},
 }...)
 

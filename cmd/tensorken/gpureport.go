@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tensorken/tensorken/cuda"
 	"github.com/tensorken/tensorken/device"
 	"github.com/tensorken/tensorken/tensor"
 )
@@ -29,13 +30,16 @@ The exit status is 1 if something differs or fails.`,
 			return gpuCheck(c.Context(), c.OutOrStdout(), name)
 		},
 	}
-	c.Flags().StringVar(&name, "device", "", "device to check (default what TENSORKEN_DEVICE names, or webgpu)")
+	c.Flags().StringVar(&name, "device", "", "device to check (default what TENSORKEN_DEVICE names, or cuda, or webgpu)")
 	return c
 }
 
 func gpuCheck(ctx context.Context, w io.Writer, name string) error {
 	if name == "" && os.Getenv("TENSORKEN_DEVICE") == "" {
 		name = "webgpu"
+		if gpus, _ := cuda.GPUs(); len(gpus) > 0 {
+			name = "cuda"
+		}
 	}
 	d, _, err := device.Open(name)
 	if err != nil {
@@ -49,6 +53,7 @@ func gpuCheck(ctx context.Context, w io.Writer, name string) error {
 		printAdapters(w, library, adapters)
 	}
 	fmt.Fprintln(w)
+	checks := checksOf(d)
 	failed, err := report(ctx, w, checks, d)
 	if err != nil {
 		return err

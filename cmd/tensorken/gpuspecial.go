@@ -6,9 +6,10 @@ import (
 	"github.com/tensorken/tensorken/tensor"
 )
 
-// specialValues returns a check for each type, of all operations on special values of it.
-func specialValues(types []tensor.DType) (checks []check) {
-	for _, d := range types {
+// specialValues returns a check for each of some types, of all operations on special values of it;
+// results have types of a device.
+func specialValues(some, types []tensor.DType) (checks []check) {
+	for _, d := range some {
 		list := cases.Special(d, types)
 		c := check{name: "special values of " + d.String()}
 		for _, s := range list {

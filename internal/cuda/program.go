@@ -42,7 +42,7 @@ func (d *device) Compile(k *ir.Kernel) (driver.Program, error) {
 	defer leave()
 	for _, a := range k.Args {
 		if a.Kind == ir.Out && int64(a.Len) > d.budget/int64(a.DType.Size()) {
-			return nil, fmt.Errorf("%s: %w: a tensor of %d %v is asked for; this GPU has %d bytes: compute it in parts, such as halves of the batch", d.name, driver.ErrMemory, a.Len, a.DType, d.budget)
+			return nil, fmt.Errorf("%s: %w: a tensor of %d %v is asked for; this GPU has %d bytes: "+schedule.PartsAdvice, d.name, driver.ErrMemory, a.Len, a.DType, d.budget)
 		}
 	}
 	s, err := schedule.Compile(k, d.target)

@@ -49,7 +49,7 @@ func (d *device) Alloc(bytes int) (driver.Buffer, error) {
 
 func (d *device) alloc(bytes int) (*buffer, error) {
 	if bytes < 0 || int64(bytes) > d.limit {
-		return nil, fmt.Errorf("%s: %w: %d bytes asked for; this adapter takes at most %d in one tensor, and %d are held: "+schedule.InParts, d.name, driver.ErrMemory, bytes, d.limit, d.held)
+		return nil, fmt.Errorf("%s: %w: %d bytes asked for; this adapter takes at most %d in one tensor, and %d are held: "+schedule.WebGPUAdvice, d.name, driver.ErrMemory, bytes, d.limit, d.held)
 	}
 	b := &buffer{device: d, size: bytes, room: max(16, (int64(bytes)+15)&^15), groups: map[*bindGroup]struct{}{}}
 	if b.room > d.budget-d.held {

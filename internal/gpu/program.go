@@ -58,7 +58,7 @@ func (d *device) Compile(k *ir.Kernel) (driver.Program, error) {
 	}
 	for _, a := range k.Args {
 		if a.Kind == ir.Out && int64(a.Len) > d.limit/int64(a.DType.Size()) {
-			return nil, fmt.Errorf("%s: %w: a tensor of %d %v is asked for; this adapter takes at most %d bytes in one: "+schedule.InParts, d.name, driver.ErrMemory, a.Len, a.DType, d.limit)
+			return nil, fmt.Errorf("%s: %w: a tensor of %d %v is asked for; this adapter takes at most %d bytes in one: "+schedule.WebGPUAdvice, d.name, driver.ErrMemory, a.Len, a.DType, d.limit)
 		}
 	}
 	d.trim()

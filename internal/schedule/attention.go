@@ -51,7 +51,7 @@ func (c *compiler) attention() {
 		return
 	}
 	if rows, columns := c.k.Size(a.m), c.k.Size(a.n); max(rows, columns) > math.MaxInt32 {
-		c.fail("attention of %d rows and %d columns, and a GPU counts to %d: compute it in parts", rows, columns, math.MaxInt32)
+		c.fail("attention of %d rows and %d columns, and a GPU counts to %d: "+PartsAdvice, rows, columns, math.MaxInt32)
 		return
 	}
 	for _, p := range a.Scores {

@@ -44,7 +44,7 @@ func (c *compiler) pass(threads int, build func(p *pass)) {
 func (c *compiler) fold(n int) [3]int {
 	y := ir.CeilDiv(n, c.t.MaxGroups)
 	if y > c.t.MaxGroups || n > math.MaxInt32 { // the number of a workgroup is a U32
-		c.fail("%d workgroups, more than a grid holds: compute it in parts, such as halves of the batch", n)
+		c.fail("%d workgroups, more than a grid holds: "+PartsAdvice, n)
 	}
 	return [3]int{ir.CeilDiv(n, max(y, 1)), y, 1}
 }

@@ -62,11 +62,14 @@ func reachOf(k *ir.Kernel, coef []int) int {
 	return n
 }
 
-// InParts is what to do where a tensor is too large for WebGPU.
-const InParts = "compute it in parts, such as halves of the batch, or on the CPU or the device cuda"
+// Advice on tensors that are too large: for a device, and for WebGPU.
+const (
+	PartsAdvice  = "compute it in parts, such as halves of the batch"
+	WebGPUAdvice = PartsAdvice + ", or on the CPU or the device cuda"
+)
 
-// remedy ends errors on sizes that do not fit in 32 bits.
-const remedy = "and WebGPU counts to 2^31-1: " + InParts
+// remedy ends errors on sizes that do not fit in the 31 bits that WebGPU has.
+const remedy = "and WebGPU counts to 2^31-1: " + WebGPUAdvice
 
 // checkSizes checks that positions, numbers of points and the intermediate results
 // of computing them fit in an i32, if the target has no other integers.

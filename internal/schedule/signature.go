@@ -13,10 +13,10 @@ import (
 
 // A Signature is the arguments of a kernel, which those of a call must fit.
 type Signature struct {
-	args   []ir.Arg
-	reach  []shape.Reach
-	offset []int // greatest that positions in 32 bits have room for
-	wide   bool
+	args      []ir.Arg
+	reach     []shape.Reach
+	maxOffset []int // by argument: where it is greater, the kernel's address has it
+	wide      bool
 }
 
 // SignatureOf returns a kernel's, for a target.
@@ -24,11 +24,11 @@ func SignatureOf(k *ir.Kernel, t Target) Signature {
 	t = t.withDefaults()
 	s := Signature{slices.Clone(k.Args), shape.Reaches(k), make([]int, len(k.Args)), t.Wide}
 	for i, a := range k.Args {
-		s.offset[i] = t.Positions - max(a.Len, ir.StatusLen)
+		s.maxOffset[i] = t.Positions - max(a.Len, s.reach[i].Hi, ir.StatusLen)
 	}
 	for i := range k.Body {
 		if in := &k.Body[i]; in.View != nil && in.Op != ir.InBounds {
-			s.offset[in.Arg] = min(s.offset[in.Arg], t.Positions-reach(k, in.View))
+			s.maxOffset[in.Arg] = min(s.maxOffset[in.Arg], t.Positions-reach(k, in.View))
 		}
 	}
 	return s
@@ -65,7 +65,7 @@ func (s *Signature) Check(args []driver.Arg, size func(b driver.Buffer) (bytes i
 // Base is the offset, in elements, of the address that a call gives a pass for an argument. It
 // is 0 unless positions would exceed 32 bits otherwise.
 func (s *Signature) Base(arg int, args []driver.Arg) int {
-	if offset := args[arg].Offset; s.wide && offset > s.offset[arg] {
+	if offset := args[arg].Offset; s.wide && offset > s.maxOffset[arg] {
 		return offset
 	}
 	return 0

@@ -52,7 +52,7 @@ func (c *compiler) checked() []int {
 // markShift is the number of bits of a position that the word of the status has no room for.
 func (c *compiler) markShift() int {
 	n := c.k.Size(c.checked())
-	return max(0, bits.Len(uint(n-1))-bits.Len(uint(c.t.Positions)))
+	return max(0, bits.Len(uint(max(n, 1)-1))-bits.Len(uint(c.t.Positions)))
 }
 
 // report adds the last pass of a kernel that notes bad indices.

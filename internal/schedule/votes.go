@@ -14,7 +14,7 @@ const voteTests = 8 << 20
 // and all columns have the same index.
 func (x *scatter) votes(separate bool) bool {
 	sub := x.t.subgroup()
-	return separate && x.sharedIndex() && sub <= 32 && sub <= x.width && x.count >= 4*sub &&
+	return separate && x.sharedIndex() && x.at.View.Len > 0 && sub <= 32 && sub <= x.width && x.count >= 4*sub &&
 		x.at.View.Len <= voteTests*x.t.Units/x.width/x.count
 }
 
