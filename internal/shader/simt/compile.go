@@ -195,6 +195,12 @@ func (c *compiler) statement(s shader.Stmt) {
 		c.code = append(c.code, inner.run)
 	case *shader.Barrier:
 		c.barrier()
+	case *shader.Fence:
+		c.emit(func(g *group, on []int32) {
+			for _, t := range on {
+				g.fences[t]++
+			}
+		})
 	case *shader.TakeTurn:
 		c.takeTurn(s)
 	case *shader.PassTurn:

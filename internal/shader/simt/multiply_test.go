@@ -229,6 +229,7 @@ func TestMultiplyGroupFaults(t *testing.T) {
 	}{
 		{"no wait for copies", func(list []Stmt) []Stmt { return append(list[:1:1], list[2:]...) }, "does not wait for a copy"},
 		{"no barrier", func(list []Stmt) []Stmt { return append(list[:3:3], list[4]) }, "wrote in"},
+		{"no fence", func(list []Stmt) []Stmt { return append(list[:2:2], list[3:]...) }, "without a Fence"},
 		{"results before the products end", func(list []Stmt) []Stmt {
 			list[4].(*MultiplyGroup).Pending = 1
 			return list

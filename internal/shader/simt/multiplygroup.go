@@ -63,7 +63,7 @@ func (c *compiler) multiplyGroup(s *shader.MultiplyGroup) {
 						continue
 					}
 					p.tiles[k] = tile{x, &g.shared[o.arrays[k]], g.value(o.first[k][0])[thread], []int{64, 8 * len(m.Acc)}[k]}
-					p.before[k] = g.elements(&p, &p.tiles[k])
+					p.before[k] = g.elements(&p, &p.tiles[k], true)
 				}
 				started = append(started, p)
 			}
@@ -78,8 +78,9 @@ func (c *compiler) multiplyGroup(s *shader.MultiplyGroup) {
 	})
 }
 
-// elements reads the places of the depth of each side of a tile.
-func (g *group) elements(p *product, t *tile) (list []float64) {
+// elements reads the places of the depth of each side of a tile. When a product starts, a Fence has
+// to be behind what it reads.
+func (g *group) elements(p *product, t *tile, starts bool) (list []float64) {
 	if t.first%64 != 0 {
 		g.fail(p.stmt, p.thread, "multiplies a tile from vector %d on", t.first)
 	}
@@ -93,6 +94,9 @@ func (g *group) elements(p *product, t *tile) (list []float64) {
 			vector := int(t.first) + 8*line + (at/in/4 ^ line%8)
 			first := g.word(p.stmt, int32(p.thread), t.array, uint32(vector))
 			word := g.readsWord(p.stmt, int32(p.thread), t.array, first+at/in%4)
+			if c := &t.array.cells[first+at/in%4]; starts && g.fences[c.writer] <= c.fences {
+				g.fail(p.stmt, p.thread, "multiplies %s[%d], which thread %d has written without a Fence behind", t.array.Name, vector, c.writer)
+			}
 			list = append(list, read(word)[at%in])
 		}
 	}
@@ -120,7 +124,7 @@ func (g *group) finish(p *product, on []int32) {
 			tiles[k] = p.before[k]
 			continue
 		}
-		tiles[k] = g.elements(p, &p.tiles[k])
+		tiles[k] = g.elements(p, &p.tiles[k], false)
 		for i, x := range tiles[k] {
 			if y := p.before[k][i]; x != y && (x == x || y == y) {
 				g.fail(p.stmt, p.thread, "multiplies a tile that changes meanwhile")

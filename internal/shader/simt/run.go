@@ -36,6 +36,7 @@ type group struct {
 	shared    []shared
 	words     []uint32 // of shared arrays
 	cells     []cell
+	fences    []uint32   // that each thread has executed
 	pending   []products // groups of products that are under way
 	copies    [][]copied // groups of copies that are, and the one that is being made
 	epoch     uint32
@@ -121,6 +122,7 @@ func (p *pass) run(args []Arg, scratch [][]byte) {
 	for t := range g.all {
 		g.all[t] = int32(t)
 	}
+	g.fences = resized(g.fences, p.Threads)
 	g.threads = resized(g.threads, p.lists*p.Threads)
 	g.lists = g.lists[:0]
 	for left := g.threads; len(left) > 0; {

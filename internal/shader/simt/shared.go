@@ -21,7 +21,8 @@ func (s *shared) wordsOfElement() int { return s.Type.Bytes() / 4 }
 type cell struct {
 	written, read  uint32 // epochs
 	writer, reader int32
-	writes, reads  int32 // their statements
+	writes, reads  int32  // their statements
+	fences         uint32 // of the writer, before
 }
 
 // word returns the first word of the element that thread t accesses.
@@ -66,7 +67,7 @@ func (g *group) writesWord(stmt int, t int32, s *shared, word int, x uint32) {
 	case c.read >= g.ordered && c.reader != t:
 		g.conflict(stmt, t, s, word, "writes", c.reader, "read", c.reads)
 	}
-	c.written, c.writer, c.writes = g.epoch, t, int32(stmt)
+	c.written, c.writer, c.writes, c.fences = g.epoch, t, int32(stmt), g.fences[t]
 	s.words[word] = x
 }
 
