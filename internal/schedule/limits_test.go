@@ -5,6 +5,7 @@ import (
 
 	"github.com/tensorken/tensorken/driver"
 	"github.com/tensorken/tensorken/internal/shader/simt"
+	"github.com/tensorken/tensorken/internal/shape"
 	"github.com/tensorken/tensorken/ir"
 )
 
@@ -36,16 +37,22 @@ func TestEmptyIndexed(t *testing.T) {
 	}
 }
 
-// No element of the base of a scatter is past the positions of 32 bits.
+// No element of an argument is past the positions of 32 bits, whatever its offset is: also where a
+// kernel reads all of it, as the base of a scatter.
 func TestBaseOffset(t *testing.T) {
-	const rows, width = 100, 10
-	k, target := scatterAdd(rows, 2, width, f32), wide
-	target.Positions = 3000
-	s := SignatureOf(k, target)
-	for offset := range 2 * target.Positions {
-		base := s.Base(1, []driver.Arg{{}, {Offset: offset}, {}, {}, {}})
-		if last := offset - base + rows*width - 1; last > target.Positions {
-			t.Fatalf("offset %d: base %d, and the last position is %d", offset, base, last)
+	target := wide.withDefaults()
+	for _, c := range typical {
+		s := SignatureOf(c.kernel, target)
+		for i, r := range shape.Reaches(c.kernel) {
+			most := max(r.Hi, c.kernel.Args[i].Len-1)
+			for _, offset := range []int{0, target.Positions - most, target.Positions - most + 1, target.Positions, 1 << 40} {
+				args := make([]driver.Arg, len(c.kernel.Args))
+				args[i].Offset = offset
+				base := s.Base(i, args)
+				if last := offset - base + most; base > offset || last > target.Positions {
+					t.Errorf("%s, argument %d at offset %d: base %d, and the last position is %d", c.name, i, offset, base, last)
+				}
+			}
 		}
 	}
 }
