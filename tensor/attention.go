@@ -234,7 +234,8 @@ func (o *AttentionOptions) dropped(p Tensor) Tensor {
 		return p
 	}
 	kept := o.RNG.Uniform(p.n.Shape...).Ge(o.Dropout)
-	return Where(kept, p.Mul(1/(1-o.Dropout)), 0)
+	zero := Tensor{n: graph.Const(p.n.DType, 0, p.n.Shape)} // not a number of the plan: compilers know that it drops
+	return Where(kept, p.Mul(1/(1-o.Dropout)), zero)
 }
 
 // softmaxOrZero is the softmax along the last axis, and zeros for a row of -Inf.

@@ -13,7 +13,7 @@ import (
 // gradients of keys and values are sums over rows: in the kernel that computes them rows and
 // columns have changed places.
 func (l *loop) attention() bool {
-	if !l.placed {
+	if !l.divided {
 		return false
 	}
 	var byRow, byColumn, ofRow []output
@@ -98,10 +98,10 @@ type savedValue struct {
 	inverse bool
 }
 
-// places finds, for each stage, the axes that run over columns, and the parts into which
+// divide finds, for each stage, the axes that run over columns, and the parts into which
 // the axes of all stages divide rows and columns. It reports false if these do not divide
 // each other.
-func (l *loop) places() bool {
+func (l *loop) divide() bool {
 	rows, columns := []int{1, l.fuser.rows}, []int{1, l.columns}
 	for _, s := range l.stages {
 		k := s.step.Kernel

@@ -79,7 +79,7 @@ func (l *loop) earlier(n int) (*loop, int) {
 // earlierLoops lists the loops before this one that divide rows as it does.
 func (l *loop) earlierLoops() (list []*loop) {
 	for _, e := range l.fuser.loops[:slices.Index(l.fuser.loops, l)] {
-		if e.placed && slices.Equal(e.rowParts, l.rowParts) {
+		if e.divided && slices.Equal(e.rowParts, l.rowParts) {
 			list = append(list, e)
 		}
 	}
@@ -153,8 +153,8 @@ func (l *loop) overColumns(at output) bool {
 	return false
 }
 
-// dot is a sum over columns as one over a head: see fromForward.
-func (m *merger) dot(stage, i int) int {
+// rowDot is a sum over columns as one over a head: see fromForward.
+func (m *merger) rowDot(stage, i int) int {
 	in := &m.stages[stage].step.Kernel.Body[i]
 	f := m.factored(output{stage, in.Src[0]})
 	if in.Op != ir.Sum || m.stages[stage].step.Kernel.Template != ir.Reduce || len(f.atoms) != 2 {
@@ -181,7 +181,7 @@ func (m *merger) forward(score, weight output) (sum int, f factored, ok bool) {
 	if m.overColumns(output{score.stage, left}) {
 		left, right = right, left
 	}
-	want, ok := s.placeOf(right)
+	want, ok := s.layoutOf(right)
 	if !ok || m.overColumns(output{score.stage, left}) {
 		return 0, f, false
 	}
@@ -191,7 +191,7 @@ func (m *merger) forward(score, weight output) (sum int, f factored, ok bool) {
 			if !ok {
 				continue
 			}
-			got, ok := o.placeOf(values)
+			got, ok := o.layoutOf(values)
 			weights := e.factored(output{t, factor})
 			if !ok || !got.equal(want) || len(weights.atoms) != 1 || weights.negative {
 				continue
@@ -227,27 +227,27 @@ func (l *loop) isAddition(s *stage) bool {
 	return false
 }
 
-// A place is where a factor is in memory: an argument of the plan, and how far apart its elements
+// A layout is where a factor is in memory: an argument of the plan, and how far apart its elements
 // are along rows, columns and the one other axis, by stride and length.
-type place struct {
+type layout struct {
 	arg  Arg
 	off  int
 	coef map[[3]int]int
 }
 
-func (p place) equal(q place) bool {
+func (p layout) equal(q layout) bool {
 	return p.arg == q.arg && p.off == q.off && maps.Equal(p.coef, q.coef)
 }
 
-// placeOf returns the place of a load. It reports false for other instructions, and for loads with
+// layoutOf returns the layout of a load. It reports false for other instructions, and for loads with
 // guards or indices.
-func (s *stage) placeOf(i int) (p place, ok bool) {
+func (s *stage) layoutOf(i int) (p layout, ok bool) {
 	k := s.step.Kernel
 	in := &k.Body[i]
 	if in.Op != ir.Load || len(in.View.Guards) > 0 || in.UsesIndex() {
 		return p, false
 	}
-	p = place{s.step.Args[in.Arg], in.View.Off, map[[3]int]int{}}
+	p = layout{s.step.Args[in.Arg], in.View.Off, map[[3]int]int{}}
 	others := 0
 	for a, c := range in.View.Coef {
 		if c == 0 || k.Axes[a].Len == 1 {

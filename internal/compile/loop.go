@@ -19,7 +19,7 @@ type loop struct {
 	finish  []Step // compute the results from sums over blocks
 	kernels []Step // in place of the loop
 
-	placed                bool         // the following is known
+	divided               bool         // the following is known
 	rowParts, columnParts []part       // in which axes divide rows and columns
 	wanted                []savedValue // that kernels of later loops read
 }
@@ -181,7 +181,7 @@ func (f *fuser) build() bool {
 		if !l.align() {
 			return false
 		}
-		l.placed = f.limits.Attention > 0 && l.places()
+		l.divided = f.limits.Attention > 0 && l.divide()
 	}
 	for _, l := range slices.Backward(f.loops) { // earlier ones save what later ones read
 		if !l.attention() && (len(l.wanted) > 0 || !f.large || !l.cut()) {

@@ -13,7 +13,7 @@ type merger struct {
 	*loop
 	swapped bool // rows are summed over
 	plain   bool // sums keep their factors: see factors
-	ofRows  bool // the kernel has no columns: dot replaces sums over them
+	ofRows  bool // the kernel has no columns: rowDot replaces sums over them
 	saved   []savedValue
 	wanted  map[*loop][]savedValue // from earlier loops
 	step    Step
@@ -180,7 +180,7 @@ func (m *merger) copy(stage, i int) int {
 	}
 	if in.Op.Class() == ir.Reduction {
 		if m.ofRows {
-			return m.dot(stage, i)
+			return m.rowDot(stage, i)
 		}
 		return m.reduction(stage, &in)
 	}

@@ -24,17 +24,21 @@ func TestAttentionForms(t *testing.T) {
 		shape     []int // of q, k and v
 		dtype     tensor.DType
 		tolerance float64 // of the gradients, of which the greatest are some 50
+		kernels   int
 		f         func(x qkv) tensor.Tensor
 	}{
-		{"a head as wide as rows are long", []int{1, 128, 128}, float, 0.005, plain},
-		{"no batch", []int{130, 16}, float, 0.001, plain},
-		{"softmax in float32", []int{1, 128, 32}, half, 2, func(x qkv) tensor.Tensor {
+		{"a head as wide as rows are long", []int{1, 128, 128}, float, 0.005, 4, plain},
+		{"no batch", []int{130, 16}, float, 0.001, 4, plain},
+		{"dropout", []int{1, 128, 32}, float, 0.001, 4, func(x qkv) tensor.Tensor {
+			return tensor.Attention(x.Q, x.K, x.V, &tensor.AttentionOptions{Dropout: 0.3, RNG: tensor.NewRNG(1)})
+		}},
+		{"softmax in float32", []int{1, 128, 32}, half, 2, 4, func(x qkv) tensor.Tensor {
 			return product(x.Q, x.K).Cast(float).Softmax(-1).Cast(x.V.DType()).MatMul(x.V)
 		}},
-		{"scores in float32", []int{1, 128, 32}, half, 2, func(x qkv) tensor.Tensor {
+		{"scores in float32", []int{1, 128, 32}, half, 2, 4, func(x qkv) tensor.Tensor {
 			return product(x.Q.Cast(float), x.K.Cast(float)).Softmax(-1).Cast(x.V.DType()).MatMul(x.V)
 		}},
-		{"all in float32", []int{1, 128, 32}, half, 2, func(x qkv) tensor.Tensor {
+		{"all in float32", []int{1, 128, 32}, half, 2, 3, func(x qkv) tensor.Tensor {
 			return product(x.Q.Cast(float), x.K.Cast(float)).Softmax(-1).MatMul(x.V.Cast(float)).Cast(x.V.DType())
 		}},
 	} {
@@ -86,8 +90,8 @@ func TestAttentionForms(t *testing.T) {
 				return prepare(k)
 			}
 			got, want := run(tensor.NewDevice(drv), c.dtype), run(tensor.CPU(), float)
-			if kernels < 3 {
-				t.Errorf("%d kernels of attention, want 3", kernels)
+			if kernels != c.kernels {
+				t.Errorf("%d kernels of attention, want %d", kernels, c.kernels)
 			}
 			for i := range got {
 				if !(math.Abs(float64(got[i]-want[i])) <= c.tolerance) {
