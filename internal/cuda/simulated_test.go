@@ -5,6 +5,7 @@ package cuda
 import (
 	"bytes"
 	"errors"
+	"flag"
 	"math"
 	"testing"
 
@@ -16,11 +17,13 @@ import (
 	"github.com/tensorken/tensorken/tree"
 )
 
+var full = flag.Bool("full", false, "compute loops of drivertest on a fake driver, too")
+
 // TestSimulated computes parts of drivertest on a fake driver.
 func TestSimulated(t *testing.T) {
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	parts := []string{"Buffers", "Calls", "Chains", "Close", "Goroutines", "Memory", "Outputs", "Parts", "Profiling", "Status"}
-	if !testing.Short() {
+	if *full {
 		parts = append(parts, "Loops")
 	}
 	f := newFake(t, 1<<30)
