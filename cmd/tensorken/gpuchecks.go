@@ -95,7 +95,7 @@ func checksOf(d *tensor.Device) []check {
 	return slices.Concat(checks, wideChecks)
 }
 
-// wideChecks are those of the wide types.
+// wideChecks are the checks for devices with the wide types.
 var wideChecks = append(specialValues(wideTypes, ir.DTypes), []check{
 	{"integers of 64 bits", []input{below(1<<30, 300, 70)}, func(x []T) []T {
 		a := x[0].Cast(tensor.Int64)
@@ -108,7 +108,7 @@ var wideChecks = append(specialValues(wideTypes, ir.DTypes), []check{
 	}, false},
 }...)
 
-// checks are those of types that all GPUs have.
+// checks are the checks for all devices.
 var checks = append(specialValues(shader.DTypes, shader.DTypes), []check{
 	{"arithmetic with broadcasting", []input{normal(64, 1, 33), positive(5, 33)}, pairs(T.Add, T.Sub, T.Mul, T.Div), true},
 	{"exp, log, square roots", []input{positive(1000)}, each(T.Exp, T.Expm1, T.Log, T.Log1p, T.Sqrt, T.Rsqrt), true},

@@ -23,7 +23,7 @@ func (l *loop) attention() bool {
 				continue
 			}
 			o := output{n, i}
-			switch scores := l.isScoreSized(s, in.Arg); {
+			switch scores := l.hasScores(s, in.Arg); {
 			case scores:
 				return false
 			case s.adds:
@@ -108,7 +108,7 @@ func (l *loop) divide() bool {
 		s.column = make([]int, len(k.Axes))
 		for i := range k.Body {
 			in := &k.Body[i]
-			if in.Op != ir.Load && in.Op != ir.Store || !l.isScoreSized(s, in.Arg) {
+			if in.Op != ir.Load && in.Op != ir.Store || !l.hasScores(s, in.Arg) {
 				continue
 			}
 			if in.View.Off != 0 {
@@ -151,8 +151,8 @@ type part struct {
 	batch       bool // the keys differ
 }
 
-// divides reports whether an axis of n positions of a stride, 0 if it does not run over what is
-// divided, has this part.
+// divides reports whether the part lies in an axis of n positions of a stride. The stride is 0 if
+// the axis runs over neither rows nor columns.
 func (p part) divides(stride, n int) bool {
 	return stride > 0 && p.stride >= stride && p.stride < stride*n
 }
@@ -192,9 +192,8 @@ func (l *loop) markBatches() bool {
 	return true
 }
 
-// isScoreSized reports whether an argument of a stage is a buffer with an element for each
-// row and column.
-func (l *loop) isScoreSized(s *stage, arg int) bool {
+// hasScores reports whether an argument of a stage is a buffer of scores.
+func (l *loop) hasScores(s *stage, arg int) bool {
 	a := &s.step.Args[arg]
 	return isPlanBuffer(a) && l.isScores(a.Index)
 }
@@ -257,7 +256,7 @@ func (l *loop) saved(outputs []output) []savedValue {
 // overScores reports whether a factor of a stage is a value of rows and columns: it depends on
 // scores that the loop computes.
 func (l *loop) overScores(s *stage, i int) bool {
-	return s.depends(i, func(in *ir.Instr) bool { return in.Op == ir.Load && l.isScoreSized(s, in.Arg) })
+	return s.depends(i, func(in *ir.Instr) bool { return in.Op == ir.Load && l.hasScores(s, in.Arg) })
 }
 
 // depends reports whether an instruction of a stage is, or depends on, one of a kind.

@@ -315,7 +315,7 @@ func (m *merger) loadProduct(e *loop, t, store int) int {
 	return m.add(ir.Instr{Op: ir.Load, Type: in.Type, Arg: m.arg(a, like), View: &ir.View{Off: in.View.Off, Coef: coef}})
 }
 
-// multiplied multiplies a sum by the factors of f and divides it by those of without.
+// multiplied returns a sum times the factors of f, divided by the factors of without.
 func (m *merger) multiplied(sum int, f, without factored) int {
 	typ := m.step.Kernel.Body[sum].Type
 	if f.negative {

@@ -78,7 +78,7 @@ type Error struct {
 
 func (e *Error) Error() string { return fmt.Sprintf("%s: %s (error %d)", e.Func, e.Text, e.Code) }
 
-// isFault reports whether a kernel has done what it must not.
+// isFault reports whether a kernel made an invalid access or instruction.
 func (e *Error) isFault() bool {
 	const illegalAddress, launchFailed = 700, 719 // and what lies between
 	return e.Code >= illegalAddress && e.Code <= launchFailed

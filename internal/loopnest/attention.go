@@ -114,13 +114,12 @@ func (a *Attention) isMax(k *ir.Kernel, i int) bool {
 	return a.Max >= 0 && i == a.Max
 }
 
-// LeastBytes returns the memory that a workgroup needs for what it reads of the factors, with
-// the fewest rows and columns.
+// LeastBytes returns Bytes for the fewest rows and columns.
 func (a *Attention) LeastBytes(k *ir.Kernel) int { return a.Bytes(k, 64, 32) }
 
-// Bytes returns the memory that a workgroup needs for what it reads of the factors: of scores for
-// some rows and columns, of outputs for the columns. Halves stay halves where both factors of a
-// score, or the right factors of all outputs, are.
+// Bytes returns the memory in bytes that a workgroup needs for its tiles: the factors of scores for
+// some rows and columns, and the right factors of outputs for the columns. Halves stay halves where
+// both factors of a score, or the right factors of all outputs, are halves.
 func (a *Attention) Bytes(k *ir.Kernel, rows, columns int) int {
 	size := func(axes ir.AxisSet, multiple int) int {
 		n := 1

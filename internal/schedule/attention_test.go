@@ -14,6 +14,47 @@ import (
 	"github.com/tensorken/tensorken/tensor"
 )
 
+// attender returns a device for kernels of a target, of which it calls seen with each.
+func attender(t *testing.T, target Target, seen func(k *ir.Kernel)) *drivertest.Reference {
+	drv, err := open(target)()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ref := drv.(*drivertest.Reference)
+	ref.Bindings, ref.Halves = 64, true
+	prepare := ref.Prepare
+	ref.Prepare = func(k *ir.Kernel) (func([]drivertest.HostArg) error, error) {
+		seen(k)
+		return prepare(k)
+	}
+	return ref
+}
+
+// normal returns random numbers of a normal distribution.
+func normal(rng *rand.Rand, shape ...int) tensor.Tensor {
+	n := 1
+	for _, s := range shape {
+		n *= s
+	}
+	x := make([]float32, n)
+	for i := range x {
+		x[i] = float32(rng.NormFloat64())
+	}
+	return tensor.New(x, shape...)
+}
+
+// floatsOf returns the elements of some tensors, one after the other.
+func floatsOf(t *testing.T, tensors ...tensor.Tensor) (list []float32) {
+	for _, x := range tensors {
+		data, err := tensor.Data[float32](x.Cast(tensor.Float32))
+		if err != nil {
+			t.Fatal(err)
+		}
+		list = append(list, data...)
+	}
+	return list
+}
+
 // Attention and its gradient, in kernels of the template, are as without.
 func TestAttention(t *testing.T) {
 	plans.Verify()
@@ -39,17 +80,7 @@ func TestAttention(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			rng := rand.New(rand.NewPCG(1, 2))
-			random := func(shape ...int) tensor.Tensor {
-				n := 1
-				for _, s := range shape {
-					n *= s
-				}
-				x := make([]float32, n)
-				for i := range x {
-					x[i] = float32(rng.NormFloat64())
-				}
-				return tensor.New(x, shape...)
-			}
+			random := func(shape ...int) tensor.Tensor { return normal(rng, shape...) }
 			type qkv struct{ Q, K, V tensor.Tensor }
 			in := qkv{random(c.batch, c.heads, c.queries, c.width), random(c.batch, c.heads, c.keys, c.width), random(c.batch, c.heads, c.keys, c.width)}
 			cotangent := random(c.batch, c.heads, c.queries, c.width)
@@ -67,15 +98,7 @@ func TestAttention(t *testing.T) {
 				if err := tensor.Eval(y, g); err != nil {
 					t.Fatal(err)
 				}
-				var list []float32
-				for _, z := range []tensor.Tensor{y, g.Q, g.K, g.V} {
-					data, err := tensor.Data[float32](z.Cast(tensor.Float32))
-					if err != nil {
-						t.Fatal(err)
-					}
-					list = append(list, data...)
-				}
-				return list
+				return floatsOf(t, y, g.Q, g.K, g.V)
 			}
 			want := run(tensor.CPU(), tensor.Float32)
 			list := []Target{nvidia, hopper}
@@ -84,15 +107,8 @@ func TestAttention(t *testing.T) {
 			}
 			for _, target := range list {
 				target.Wide = true
-				drv, err := open(target)()
-				if err != nil {
-					t.Fatal(err)
-				}
 				kernels := 0
-				ref := drv.(*drivertest.Reference)
-				ref.Bindings, ref.Halves = 64, true
-				prepare := ref.Prepare
-				ref.Prepare = func(k *ir.Kernel) (func([]drivertest.HostArg) error, error) {
+				ref := attender(t, target, func(k *ir.Kernel) {
 					if k.Template == ir.Attention {
 						kernels++
 						p, err := Compile(k, target)
@@ -100,9 +116,8 @@ func TestAttention(t *testing.T) {
 							t.Errorf("%d threads in a workgroup, products in shared memory %v", p.Passes[0].Threads, inGroups)
 						}
 					}
-					return prepare(k)
-				}
-				got := run(tensor.NewDevice(drv), c.dtype)
+				})
+				got := run(tensor.NewDevice(ref), c.dtype)
 				if want := c.dtype != tensor.Float64; want != (kernels >= 3) {
 					t.Errorf("%d kernels of attention, want 3: %v", kernels, want)
 				}
@@ -136,21 +151,14 @@ func TestAttentionMemory(t *testing.T) {
 	} {
 		target := hopper
 		target.Wide, target.TileBytes = true, c.bytes
-		drv, err := open(target)()
-		if err != nil {
-			t.Fatal(err)
-		}
 		kernels := 0
-		ref := drv.(*drivertest.Reference)
-		ref.Bindings, ref.Halves, ref.Loops.Columns = 64, true, 2
-		prepare := ref.Prepare
-		ref.Prepare = func(k *ir.Kernel) (func([]drivertest.HostArg) error, error) {
+		ref := attender(t, target, func(k *ir.Kernel) {
 			if k.Template == ir.Attention {
 				kernels++
 			}
-			return prepare(k)
-		}
-		d := tensor.NewDevice(drv)
+		})
+		ref.Loops.Columns = 2
+		d := tensor.NewDevice(ref)
 		in := make([]tensor.Tensor, 2*c.terms+1)
 		for i := range in {
 			in[i] = tensor.NewRNG(uint64(i)).Uniform(9, 128).To(d).Cast(c.dtype)

@@ -28,7 +28,7 @@ func (b *bound) key() string { return fmt.Sprint(b.terms, b.off) }
 // bounds are those that hold for all that is not neutral, by key.
 type bounds map[string]bound
 
-// union is the bounds of what is neutral if either is.
+// union returns the bounds of a value that is neutral if one of two values is.
 func (x bounds) union(y bounds) bounds {
 	z := bounds{}
 	maps.Copy(z, x)
@@ -36,7 +36,7 @@ func (x bounds) union(y bounds) bounds {
 	return z
 }
 
-// intersection is the bounds of what is neutral if both are.
+// intersection returns the bounds of a value that is neutral if both of two values are.
 func (x bounds) intersection(y bounds) bounds {
 	z := bounds{}
 	for k, b := range x {

@@ -5,7 +5,6 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/tensorken/tensorken/driver/drivertest"
 	"github.com/tensorken/tensorken/grad"
 	plans "github.com/tensorken/tensorken/internal/compile"
 	"github.com/tensorken/tensorken/ir"
@@ -44,19 +43,8 @@ func TestAttentionForms(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			rng := rand.New(rand.NewPCG(1, 2))
-			random := func() tensor.Tensor {
-				n := 1
-				for _, s := range c.shape {
-					n *= s
-				}
-				x := make([]float32, n)
-				for i := range x {
-					x[i] = float32(rng.NormFloat64())
-				}
-				return tensor.New(x, c.shape...)
-			}
-			in := qkv{random(), random(), random()}
-			run := func(d *tensor.Device, dtype tensor.DType) (list []float32) {
+			in := qkv{normal(rng, c.shape...), normal(rng, c.shape...), normal(rng, c.shape...)}
+			run := func(d *tensor.Device, dtype tensor.DType) []float32 {
 				_, g := grad.ValueAndGrad(func(x qkv) tensor.Tensor {
 					y := c.f(x).Cast(float)
 					return y.Mul(y).Sum()
@@ -64,32 +52,17 @@ func TestAttentionForms(t *testing.T) {
 				if err := tensor.Eval(g); err != nil {
 					t.Fatal(err)
 				}
-				for _, x := range []tensor.Tensor{g.Q, g.K, g.V} {
-					data, err := tensor.Data[float32](x.Cast(float))
-					if err != nil {
-						t.Fatal(err)
-					}
-					list = append(list, data...)
-				}
-				return list
-			}
-			drv, err := open(hopper)()
-			if err != nil {
-				t.Fatal(err)
+				return floatsOf(t, g.Q, g.K, g.V)
 			}
 			kernels := 0
-			ref := drv.(*drivertest.Reference)
-			ref.Bindings, ref.Halves = 64, true
-			prepare := ref.Prepare
-			ref.Prepare = func(k *ir.Kernel) (func([]drivertest.HostArg) error, error) {
+			ref := attender(t, hopper, func(k *ir.Kernel) {
 				if k.Template == ir.Attention {
 					kernels++
 				} else if k.Template == ir.Contraction {
 					t.Errorf("a product is no part of a kernel of attention:\n%v", k)
 				}
-				return prepare(k)
-			}
-			got, want := run(tensor.NewDevice(drv), c.dtype), run(tensor.CPU(), float)
+			})
+			got, want := run(tensor.NewDevice(ref), c.dtype), run(tensor.CPU(), float)
 			if kernels != c.kernels {
 				t.Errorf("%d kernels of attention, want %d", kernels, c.kernels)
 			}

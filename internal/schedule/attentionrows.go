@@ -104,7 +104,7 @@ func (a *attention) raiseMax(loop *scope, row *attentionRow, step *scope) {
 	step.values[a.Max] = value{now}
 	if slices.ContainsFunc(a.Sums, func(i int) bool { return a.Scaled[i] }) || slices.ContainsFunc(a.outputs, func(q *tilePass) bool { return a.Scaled[q.sum] }) {
 		base := toBase2(now)
-		smaller := old.Mul(base).Sub(now.Mul(base)).Exp2() // of what exponential rounded; 0 if old is -Inf: nothing was added
+		smaller := old.Mul(base).Sub(now.Mul(base)).Exp2() // it rounds the products as exponential does; 0 if old is -Inf, as nothing was added
 		row.scale = loop.Let("scale"+step.tag, old.Eq(now).If(number(shader.F32, 1), smaller))
 	}
 }
