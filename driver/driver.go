@@ -17,7 +17,7 @@ import (
 // [Concurrent].
 //
 // What not every device can do is an interface of its own: [Concurrent], [Wrapper],
-// [Viewer], [HostAllocator], [Profiler], [Looper], [Sharer].
+// [Viewer], [HostAllocator], [Profiler], [Looper], [Sharer], [PeerCopier].
 // A device has the ability if it implements the interface.
 type Device interface {
 	// Name is what a user calls the device, such as "cpu".
@@ -109,6 +109,21 @@ type Sharer interface {
 	Device
 	// SharesBuffers does nothing: the method marks the device.
 	SharesBuffers()
+}
+
+// A PeerCopier is a device that copies from buffers of other devices, its peers, and not through
+// the host's memory.
+type PeerCopier interface {
+	Device
+	// IsPeer reports whether src is a buffer of a peer. The bytes of other devices' buffers are
+	// downloaded and uploaded. Any goroutine may call it at any time.
+	IsPeer(src Buffer) bool
+	// CopyPeer copies bytes from src, a buffer of a peer, to dst, each from its byte offset on.
+	// No other method of the two devices is called meanwhile. It may return before the copy is
+	// done. The copy follows all that was run on either device before. Later calls of both wait
+	// for it, and so does the memory of src, if it is freed. Where the copy or the peer's work
+	// before it fails then, so does this device, as for Run.
+	CopyPeer(dst Buffer, to int, src Buffer, from, bytes int) error
 }
 
 // A Timing says when the calls of one RunTimed ran.

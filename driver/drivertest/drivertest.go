@@ -50,6 +50,7 @@ var parts = []part{
 	{"Viewing", (*suite).viewing},
 	{"HostAllocation", (*suite).hostAllocation},
 	{"Sharing", (*suite).sharing},
+	{"Peers", (*suite).peers},
 	{"Profiling", (*suite).profiling},
 	{"Fixed", (*suite).fixed},
 	{"BadIndices", (*suite).badIndices},
@@ -84,7 +85,7 @@ func Test(t *testing.T, open func() (driver.Device, error), only ...string) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			part.test(newSuite(t, drv))
+			part.test(newSuite(t, drv, open))
 		})
 	}
 }
@@ -95,10 +96,11 @@ type suite struct {
 	*generator
 	drv   driver.Device
 	dev   *exec.Device
+	open  func() (driver.Device, error)
 	signs bool // the sign of an exact zero counts
 }
 
-func newSuite(t *testing.T, drv driver.Device) *suite {
+func newSuite(t *testing.T, drv driver.Device, open func() (driver.Device, error)) *suite {
 	dev := exec.New(drv)
 	t.Cleanup(func() { dev.Close() })
 	return &suite{
@@ -106,6 +108,7 @@ func newSuite(t *testing.T, drv driver.Device) *suite {
 		generator: newGenerator(rand.New(rand.NewPCG(1, 2)), drv.Limits().Types),
 		drv:       drv,
 		dev:       dev,
+		open:      open,
 	}
 }
 
@@ -142,7 +145,7 @@ func (s *suite) eachIn(name string, types []ir.DType, test func(s *suite, d ir.D
 func (s *suite) under(t *testing.T) *suite {
 	g := *s.generator
 	g.known = results{}
-	return &suite{t, &g, s.drv, s.dev, s.signs}
+	return &suite{t, &g, s.drv, s.dev, s.open, s.signs}
 }
 
 // typesOf lists the types that an op takes.
