@@ -1,8 +1,8 @@
 // Package exec computes nodes. An evaluation captures the graph (capture.go),
 // decides what to store (retain.go), looks up or compiles its plan (plan.go), runs
-// it (eval.go, launch.go) on pooled buffers (pool.go, slab.go, gc.go), and attributes
-// failures to the values that depend on them (attribute.go, reports.go, epoch.go,
-// journal.go). A Recording runs plans again (record.go, stage.go), a recurrence the plan of its
+// it (eval.go, launch.go) on pooled buffers (pool.go, slab.go, gc.go) and on copies of other
+// devices' elements (storage.go, peer.go), and attributes failures to the values that depend on
+// them (attribute.go, reports.go, epoch.go, journal.go). A Recording runs plans again (record.go, stage.go), a recurrence the plan of its
 // body once a step (recur.go, recurplans.go).
 package exec
 
@@ -18,6 +18,7 @@ import (
 // A Device runs graphs on a driver's device. Any number of goroutines may use it.
 type Device struct {
 	name   string
+	number int // of devices made before
 	limits driver.Limits
 	pool   pool
 	pacer  pacer
@@ -49,6 +50,7 @@ const (
 var (
 	devicesMu sync.Mutex
 	devices   []*Device // that are open
+	made      int       // devices so far
 )
 
 // New returns a device that runs on d.
@@ -63,6 +65,8 @@ func New(d driver.Device) *Device {
 	dev.pacer.maxThreshold = max(minGCThreshold, int64(dev.limits.Memory)/maxGCMemory)
 	devicesMu.Lock()
 	defer devicesMu.Unlock()
+	dev.number = made
+	made++
 	devices = append(devices, dev)
 	return dev
 }

@@ -136,8 +136,8 @@ func (d *Device) capture(roots, old []*graph.Node) (*capture, error) {
 	return newCapture(d, roots, old, computed{}), nil // a node that has a value by now is a leaf
 }
 
-// ready makes the leaves available to d. It returns the first failure of a leaf; a
-// transaction waits until the failures of its leaves are known.
+// ready makes the leaves available to d. It returns the first failure of a leaf. It waits until
+// the failures of other devices' leaves are known and, for a transaction, those of all leaves.
 func (d *Device) ready(c *capture) error {
 	if c.failed != nil {
 		return c.failed
@@ -153,16 +153,17 @@ func (d *Device) ready(c *capture) error {
 			return v.Err
 		}
 		s := c.leaves[i].stored
-		if c.isTransaction() && s.pending() {
-			if err := d.lockAndReadReports(); err != nil {
+		foreign := s.device != nil && s.device != d
+		if s.pending() && (foreign || c.isTransaction()) {
+			if err := s.device.lockAndReadReports(); err != nil {
 				return err
 			}
 		}
 		if err := s.failed(); err != nil {
 			return err
 		}
-		if s.device != nil && s.device != d {
-			if err := s.toHost(); err != nil {
+		if foreign {
+			if err := d.fetch(s); err != nil {
 				return err
 			}
 		}

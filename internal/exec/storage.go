@@ -18,7 +18,7 @@ type storage struct {
 	origin
 
 	mu     sync.Mutex
-	host   []byte // a device's storage has it only once another device reads it
+	host   []byte // a device's storage has it only once a device that is no peer reads it
 	copies []deviceCopy
 
 	first graph.Value // of the first node that has the elements; saves an allocation
@@ -60,19 +60,35 @@ func (s *storage) newValue() *graph.Value {
 // toHost copies the elements to the host for other devices. The caller holds no
 // device's lock.
 func (s *storage) toHost() error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.host != nil || s.device == nil {
+	if s.isOnHost() {
 		return nil
 	}
 	host, err := Allocate(s.block.buffer.Size(), 1)
 	if err != nil {
 		return err
 	}
-	if err = s.download(host, 0); err == nil {
+	err = s.read(func(d *Device, b *block) error {
+		if s.isOnHost() { // by another goroutine
+			return nil
+		}
+		return d.download(host, b.buffer, 0)
+	})
+	if err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.host == nil {
 		s.host = host
 	}
-	return err
+	return nil
+}
+
+// isOnHost reports whether the host has the elements.
+func (s *storage) isOnHost() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.host != nil
 }
 
 // download fills data with the elements on the device from a byte offset on. It
@@ -114,26 +130,39 @@ func (s *storage) read(f func(*Device, *block) error) error {
 	return s.failed()
 }
 
-// blockOn returns the elements as a block of d. The caller holds d.queue.
+// copyOn returns the copy on d, one without a block if there is none yet. The caller holds s.mu.
+func (s *storage) copyOn(d *Device) *deviceCopy {
+	i := slices.IndexFunc(s.copies, func(c deviceCopy) bool { return c.device == d })
+	if i < 0 {
+		i = len(s.copies)
+		s.copies = append(s.copies, deviceCopy{device: d})
+	}
+	return &s.copies[i]
+}
+
+// isValid reports whether the copy has the elements, as far as is known.
+func (c *deviceCopy) isValid() bool { return c.block != nil && c.block.epoch.failed() == nil }
+
+// blockOn returns the elements as a block of d, for which they are ready. The caller holds
+// d.queue.
 func (s *storage) blockOn(d *Device) (*block, error) {
 	if s.device == d {
 		return s.block, nil
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	i := slices.IndexFunc(s.copies, func(c deviceCopy) bool { return c.device == d })
-	if i >= 0 && s.copies[i].block.epoch.failed() == nil {
-		return s.copies[i].block, nil
+	c := s.copyOn(d)
+	if c.isValid() {
+		return c.block, nil
+	}
+	if s.device != nil && s.host == nil { // a peer's copy, which has failed since
+		return nil, c.block.epoch.failed()
 	}
 	b, err := d.upload(s.host)
 	if err != nil {
 		return nil, err
 	}
-	if i >= 0 {
-		s.copies[i].block = b
-	} else {
-		s.copies = append(s.copies, deviceCopy{d, b})
-	}
+	c.block = b
 	return b, nil
 }
 

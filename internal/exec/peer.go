@@ -1,0 +1,58 @@
+package exec
+
+import "github.com/tensorken/tensorken/driver"
+
+// fetch makes the elements of another device available to d: as a copy on d if the device is a
+// peer, else on the host. The caller holds no device's lock.
+func (d *Device) fetch(s *storage) error {
+	copied := false
+	err := d.retry(func() (err error) {
+		copied, err = d.copyPeer(s)
+		return err
+	})
+	if copied || err != nil {
+		return err
+	}
+	return s.toHost()
+}
+
+// copyPeer copies the elements of a peer to d, unless d has a copy. It reports false if the
+// device is no peer.
+func (d *Device) copyPeer(s *storage) (copied bool, err error) {
+	drv, ok := d.drv.(driver.PeerCopier)
+	if !ok || !drv.IsPeer(s.block.buffer) {
+		return false, nil
+	}
+	defer lockBoth(d, s.device)()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c := s.copyOn(d)
+	if c.isValid() {
+		return true, nil
+	}
+	size := s.block.buffer.Size()
+	buffers, err := d.acquire(nil, request{class: sizeClass(size, d.limits.Bytes)})
+	if err != nil {
+		return false, err
+	}
+	if err := drv.CopyPeer(buffers[0].Buffer, 0, s.block.buffer, 0, size); err != nil {
+		d.pool.release(buffers...)
+		return false, err
+	}
+	c.block = d.setBlock(new(block), buffers[0])
+	return true, nil
+}
+
+// lockBoth locks the queues of two devices. It takes them in one order, whichever device is the
+// first argument, so that goroutines that copy in both directions do not wait for each other.
+func lockBoth(a, b *Device) (unlock func()) {
+	if a.number > b.number {
+		a, b = b, a
+	}
+	a.queue.Lock()
+	b.queue.Lock()
+	return func() {
+		b.queue.Unlock()
+		a.queue.Unlock()
+	}
+}
