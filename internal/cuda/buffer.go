@@ -80,7 +80,7 @@ func (d *device) own(b driver.Buffer, offset, n int) (*buffer, error) {
 		return nil, fmt.Errorf("%s: a buffer of another device", d.name)
 	case own.address == 0:
 		return nil, fmt.Errorf("%s: a buffer that was freed", d.name)
-	case offset < 0 || n > own.size-offset:
+	case offset < 0 || n < 0 || n > own.size-offset:
 		return nil, fmt.Errorf("%s: bytes %d to %d of a buffer of %d", d.name, offset, offset+n, own.size)
 	}
 	return own, nil

@@ -28,6 +28,9 @@ type GPU struct {
 	shared     int // bytes that a workgroup may share
 }
 
+// deviceName is the name of a device on the GPU.
+func (g GPU) deviceName() string { return fmt.Sprintf("cuda:%d (%s)", g.Index, g.Name) }
+
 // Attributes of a GPU.
 const (
 	attributeUnits  = 16
@@ -92,14 +95,15 @@ type device struct {
 	target  schedule.Target
 	context uintptr
 	stream  uintptr
-	pool    uintptr // of memory
+	pool    uintptr       // of memory
+	peers   map[int]*peer // by index of the GPU
 	modules lru.Cache[string, *module]
 	buffers map[*buffer]struct{}
 	held    int64 // bytes of buffers
 	budget  int64
 	staging staging
 	clock   clock
-	failed  error // the first failure since the last Sync
+	failed  error // of a peer's work: the first since the last Sync
 	closed  error // why the device is gone
 
 	kept       loops.Kept[*buffer]
@@ -142,7 +146,7 @@ func Open(g GPU, o Options) (driver.Device, error) {
 
 func (l *library) open(g GPU, o Options) (*device, error) {
 	d := &device{
-		lib: l, gpu: g, name: fmt.Sprintf("cuda:%d (%s)", g.Index, g.Name), buffers: map[*buffer]struct{}{}, budget: g.Memory, replays: o.Graphs && l.GraphLaunch != 0, graphs: map[*sequence]struct{}{},
+		lib: l, gpu: g, name: g.deviceName(), peers: map[int]*peer{}, buffers: map[*buffer]struct{}{}, budget: g.Memory, replays: o.Graphs && l.GraphLaunch != 0, graphs: map[*sequence]struct{}{},
 		target: schedule.Target{
 			Family: schedule.Discrete, MaxThreads: 1024, SharedBytes: usualShared, MaxGroups: math.MaxInt32,
 			SubgroupMin: 32, SubgroupMax: 32, Units: g.units, TileBytes: g.shared, TF32: o.TF32, Wide: true, Matrices: g.Capability >= 80, SharedMatrices: g.Capability == 90 && g.Driver >= 12000,
@@ -244,6 +248,7 @@ func (d *device) Sync() error {
 	defer leave()
 	err = d.wait()
 	if err == nil {
+		d.checkPeers()
 		err = d.failed
 	}
 	d.failed = nil // the caller gets it
@@ -256,16 +261,22 @@ func (d *device) Close() error {
 	}
 	if leave, err := d.enter(); err == nil {
 		defer leave()
-		d.wait()
 		for b := range d.buffers {
 			b.Free()
 		}
+		d.makeRoom() // a device that copied from this GPU keeps its context
 		d.modules.Trim(0, d.unload)
 		d.freeAllGraphs()
 		d.freeEvents()
+		for _, p := range d.peers {
+			p.freeEvents(d)
+		}
 		d.staging.free(d)
 		d.lib.call("cuMemFreeHost", d.lib.MemFreeHost, uintptr(unsafe.Pointer(d.block)))
 		d.lib.call("cuStreamDestroy", d.lib.StreamDestroy_v2, d.stream)
+	}
+	for _, p := range d.peers {
+		p.release(d)
 	}
 	err := d.lib.call("cuDevicePrimaryCtxRelease", d.lib.DevicePrimaryCtxRelease_v2, uintptr(d.gpu.handle))
 	d.context, d.closed = 0, fmt.Errorf("%s: the device is closed", d.name)

@@ -38,6 +38,20 @@ func TestDevice(t *testing.T) {
 	drivertest.Test(t, open)
 }
 
+// TestPeers opens all GPUs in turns.
+func TestPeers(t *testing.T) {
+	need(t)
+	list, err := List()
+	if err != nil {
+		t.Fatal(err)
+	}
+	opened := 0
+	drivertest.Test(t, func() (driver.Device, error) {
+		opened++
+		return Open(list[opened%len(list)], Options{Graphs: *replay})
+	}, "Peers")
+}
+
 func TestRandom(t *testing.T) {
 	need(t)
 	drivertest.Random(t, open, *graphs, *seed)

@@ -17,15 +17,14 @@ import (
 	"github.com/tensorken/tensorken/internal/shader/simt"
 )
 
-// A fake is a driver in memory with one GPU. Its functions are C functions that call it, so
+// A fake is a driver in memory with GPUs. Its functions are C functions that call it, so
 // that a device calls them as it calls the driver's. Work in a stream runs as late as it may.
 type fake struct {
 	mu       sync.Mutex
 	lib      *library
-	memory   int64                    // of the GPU
+	gpus     []*fakeGPU
 	handle   uintptr                  // the last one given
-	blocks   map[uintptr]*block       // live memory of the GPU, by address
-	held     int64                    // bytes of blocks
+	blocks   map[uintptr]*block       // live memory of GPUs, by address
 	pinned   map[uintptr][]byte       // of the host
 	contexts map[int]uintptr          // current ones, by thread
 	streams  map[uintptr]*fakeStream  // by handle
@@ -42,22 +41,37 @@ type fake struct {
 	fails    map[string]int           // the code that a function returns
 	faults   []string
 	isIdle   bool // memory has no bytes, and nothing is computed
+	isApart  bool // no GPU can access the memory of another
+	direct   int  // copies between GPUs with such access
 }
 
-// A block is memory of the GPU.
+// A fakeGPU is a GPU and its primary context.
+type fakeGPU struct {
+	memory   int64
+	held     int64   // bytes of blocks
+	pool     uintptr // of memory
+	readers  []int32 // GPUs that may access the pool
+	context  uintptr // 0 while nobody retains it
+	retained int
+}
+
+// A block is memory of a GPU.
 type block struct {
+	gpu  *fakeGPU
 	data []byte // nil if the fake is idle
 	size int
 }
 
 // A fakeStream is work that waits.
 type fakeStream struct {
+	gpu   *fakeGPU
 	work  []func()
 	spare map[int][]*block // by size: those freed in this stream, where they may be allocated again
 }
 
 // A fakeEvent is a place in a stream; done if nothing before it waits.
 type fakeEvent struct {
+	gpu    *fakeGPU
 	stream *fakeStream
 	done   bool
 	at     time.Time
@@ -68,6 +82,7 @@ const (
 	invalidValue   = 1
 	invalidContext = 201
 	invalidHandle  = 400
+	notReady       = 600
 )
 
 // tables are the C functions that no fake uses; there may be 2000 of all tables in a process.
@@ -102,18 +117,21 @@ func newTable() *table {
 	return t
 }
 
-// newFake returns a driver whose GPU has some bytes of memory. The test fails at its end for
-// what the device must not ask of a driver.
-func newFake(t testing.TB, memory int64) *fake {
+// newFake returns a driver with GPUs of some bytes of memory, one if no more are given. The test
+// fails at its end for what a device must not ask of a driver.
+func newFake(t testing.TB, memory int64, more ...int64) *fake {
 	table := newTable()
 	f := &fake{
-		lib: &library{functions: table.functions, graphFunctions: table.graphFunctions}, memory: memory, handle: 1 << 32,
+		lib: &library{functions: table.functions, graphFunctions: table.graphFunctions}, handle: 1 << 32,
 		blocks: map[uintptr]*block{}, pinned: map[uintptr][]byte{}, contexts: map[int]uintptr{},
 		streams: map[uintptr]*fakeStream{}, events: map[uintptr]*fakeEvent{},
 		links: map[uintptr]string{}, code: map[uintptr][]byte{}, modules: map[uintptr]string{}, kernels: map[uintptr]*fakeKernel{}, graphs: map[uintptr]*fakeGraph{}, execs: map[uintptr]*fakeExec{}, passes: map[string]*shader.Pass{}, programs: map[string]*simt.Program{},
 		fails: map[string]int{},
 	}
 	table.fake = f
+	for _, n := range append([]int64{memory}, more...) {
+		f.gpus = append(f.gpus, &fakeGPU{memory: n, pool: f.next()})
+	}
 	if err := f.lib.init(); err != nil {
 		t.Fatal(err)
 	}
@@ -134,8 +152,12 @@ func (f *fake) drained(t testing.TB) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	live := map[string]int{
-		"bytes": int(f.held), "pieces of pinned memory": len(f.pinned), "streams": len(f.streams), "events": len(f.events),
+		"pieces of pinned memory": len(f.pinned), "streams": len(f.streams), "events": len(f.events),
 		"linkers": len(f.links), "modules": len(f.modules), "graphs": len(f.graphs), "executable graphs": len(f.execs),
+	}
+	for _, g := range f.gpus {
+		live["bytes"] += int(g.held)
+		live["retained contexts"] += g.retained
 	}
 	for what, n := range live {
 		if n > 0 {
@@ -162,7 +184,7 @@ func (f *fake) next() uintptr { f.handle += 1 << 32; return f.handle }
 // contextFree are the functions that need no context.
 var contextFree = []string{
 	"Init", "DriverGetVersion", "GetErrorName", "GetErrorString", "DeviceGetCount", "DeviceGet", "DeviceGetName", "DeviceTotalMem_v2", "DeviceGetAttribute",
-	"DevicePrimaryCtxRetain", "DevicePrimaryCtxRelease_v2", "CtxSetCurrent", "DeviceGetDefaultMemPool", "MemPoolSetAttribute", "MemPoolTrimTo",
+	"DevicePrimaryCtxRetain", "DevicePrimaryCtxRelease_v2", "CtxSetCurrent", "DeviceGetDefaultMemPool", "MemPoolSetAttribute", "MemPoolSetAccess", "MemPoolTrimTo", "DeviceCanAccessPeer",
 }
 
 // call is the function of a name.
@@ -173,13 +195,15 @@ func (f *fake) call(name string, a []uintptr) uintptr {
 	if code := f.fails[name]; code != 0 {
 		return uintptr(code)
 	}
-	if !f.isIdle && f.contexts[syscall.Gettid()] == 0 && !slices.Contains(contextFree, name) {
+	if f.current() == nil && !slices.Contains(contextFree, name) {
 		f.fault("%s without a context", name)
 		return invalidContext
 	}
 	run := fakeFunctions[name]
-	if run == nil {
-		run = fakeGraphFunctions[name]
+	for _, more := range []map[string]func(*fake, []uintptr) int{fakeGraphFunctions, fakePeerFunctions} {
+		if run == nil {
+			run = more[name]
+		}
 	}
 	if run == nil {
 		f.fault("%s is not in the fake", name)
@@ -196,6 +220,40 @@ func (f *fake) fault(format string, args ...any) {
 	f.faults = append(f.faults, fmt.Sprintf(format, args...))
 }
 
+// current returns the GPU whose context is the thread's.
+func (f *fake) current() *fakeGPU {
+	if f.isIdle {
+		return f.gpus[0]
+	}
+	return f.contextGPU(f.contexts[syscall.Gettid()])
+}
+
+// contextGPU returns the GPU of a context, nil if it is none's.
+func (f *fake) contextGPU(context uintptr) *fakeGPU {
+	for _, g := range f.gpus {
+		if context != 0 && g.context == context {
+			return g
+		}
+	}
+	return nil
+}
+
+// stream returns the stream of a handle, nil if its context is gone.
+func (f *fake) stream(handle uintptr) *fakeStream {
+	if s := f.streams[handle]; s != nil && s.gpu.retained > 0 {
+		return s
+	}
+	return nil
+}
+
+// event returns the event of a handle, nil if its context is gone.
+func (f *fake) event(handle uintptr) *fakeEvent {
+	if e := f.events[handle]; e != nil && e.gpu.retained > 0 {
+		return e
+	}
+	return nil
+}
+
 // set stores what a function returns through a pointer.
 func set[T any](address uintptr, x T) int {
 	*(*T)(pointer(address)) = x
@@ -207,7 +265,7 @@ func bytesAt(address, n uintptr) []byte { return unsafe.Slice((*byte)(pointer(ad
 
 // push adds work to a stream.
 func (f *fake) push(stream uintptr, work func()) int {
-	s := f.streams[stream]
+	s := f.stream(stream)
 	if s == nil {
 		return invalidHandle
 	}
@@ -242,10 +300,17 @@ func (f *fake) block(address uintptr) (b *block, at int) {
 	return nil, 0
 }
 
-// at returns n bytes of the GPU's memory that is live.
-func (f *fake) at(address, n uintptr) []byte {
+// wait runs the work before an event.
+func (e *fakeEvent) wait() {
+	if !e.done {
+		e.stream.run(func() bool { return e.done })
+	}
+}
+
+// at returns n bytes of a GPU's memory that is live.
+func (f *fake) at(g *fakeGPU, address, n uintptr) []byte {
 	for start, b := range f.blocks {
-		if address >= start && address+n <= start+uintptr(len(b.data)) {
+		if b.gpu == g && address >= start && address+n <= start+uintptr(len(b.data)) {
 			return b.data[address-start:][:n]
 		}
 	}

@@ -19,26 +19,41 @@ var fakeFunctions = map[string]func(f *fake, a []uintptr) int{
 	"DriverGetVersion": func(_ *fake, a []uintptr) int { return set[int32](a[0], 13000) },
 	"GetErrorString":   func(_ *fake, a []uintptr) int { return set(a[1], failureText) },
 
-	"DeviceGetCount": func(_ *fake, a []uintptr) int { return set[int32](a[0], 1) },
+	"DeviceGetCount": func(f *fake, a []uintptr) int { return set(a[0], int32(len(f.gpus))) },
 	"DeviceGet":      func(_ *fake, a []uintptr) int { return set(a[0], int32(a[1])) },
 	"DeviceGetName": func(_ *fake, a []uintptr) int {
 		copy(bytesAt(a[0], a[1]), "Fake\x00")
 		return 0
 	},
-	"DeviceTotalMem_v2": func(f *fake, a []uintptr) int { return set(a[0], f.memory) },
+	"DeviceTotalMem_v2": func(f *fake, a []uintptr) int { return set(a[0], f.gpus[a[1]].memory) },
 	"DeviceGetAttribute": func(_ *fake, a []uintptr) int {
 		return set(a[0], map[uintptr]int32{attributeUnits: 8, attributeMajor: 9, attributeMinor: 0, attributeShared: 227 << 10}[a[1]])
 	},
-	"DevicePrimaryCtxRetain":     func(f *fake, a []uintptr) int { return set(a[0], f.next()) },
-	"DevicePrimaryCtxRelease_v2": func(*fake, []uintptr) int { return 0 },
+	"DevicePrimaryCtxRetain": func(f *fake, a []uintptr) int {
+		g := f.gpus[a[1]]
+		if g.retained++; g.retained == 1 {
+			g.context = f.next()
+		}
+		return set(a[0], g.context)
+	},
+	"DevicePrimaryCtxRelease_v2": func(f *fake, a []uintptr) int {
+		g := f.gpus[a[0]]
+		if g.retained--; g.retained == 0 {
+			g.context = 0
+		}
+		return 0
+	},
 	"CtxSetCurrent": func(f *fake, a []uintptr) int {
 		f.contexts[syscall.Gettid()] = a[0]
+		if f.current() == nil {
+			return invalidContext
+		}
 		return 0
 	},
 
 	"StreamCreate": func(f *fake, a []uintptr) int {
 		h := f.next()
-		f.streams[h] = &fakeStream{spare: map[int][]*block{}}
+		f.streams[h] = &fakeStream{gpu: f.current(), spare: map[int][]*block{}}
 		return set(a[0], h)
 	},
 	"StreamDestroy_v2": func(f *fake, a []uintptr) int {
@@ -51,17 +66,28 @@ var fakeFunctions = map[string]func(f *fake, a []uintptr) int{
 		return 0
 	},
 
-	"DeviceGetDefaultMemPool": func(f *fake, a []uintptr) int { return set(a[0], f.next()) },
+	"StreamWaitEvent": func(f *fake, a []uintptr) int {
+		e := f.event(a[1])
+		if e == nil {
+			return invalidHandle
+		}
+		return f.push(a[0], e.wait) // the event as it is now
+	},
+
+	"DeviceGetDefaultMemPool": func(f *fake, a []uintptr) int { return set(a[0], f.gpus[a[1]].pool) },
 	"MemPoolSetAttribute":     func(*fake, []uintptr) int { return 0 },
 	"MemPoolTrimTo": func(f *fake, a []uintptr) int {
 		for _, s := range f.streams {
-			clear(s.spare)
+			if s.gpu.pool == a[0] {
+				clear(s.spare)
+			}
 		}
 		return 0
 	},
 	"MemGetInfo_v2": func(f *fake, a []uintptr) int {
-		set(a[1], f.memory)
-		return set(a[0], f.memory-f.held)
+		g := f.current()
+		set(a[1], g.memory)
+		return set(a[0], g.memory-g.held)
 	},
 	"MemAllocAsync": (*fake).alloc,
 	"MemFreeAsync":  (*fake).free,
@@ -82,7 +108,7 @@ var fakeFunctions = map[string]func(f *fake, a []uintptr) int{
 		if f.isIdle {
 			return 0
 		}
-		dst, src := f.at(a[0], a[2]), bytesAt(a[1], a[2])
+		dst, src := f.at(f.current(), a[0], a[2]), bytesAt(a[1], a[2])
 		if dst == nil {
 			return invalidValue
 		}
@@ -97,7 +123,7 @@ var fakeFunctions = map[string]func(f *fake, a []uintptr) int{
 			clear(dst)
 			return 0
 		}
-		src := f.at(a[1], a[2])
+		src := f.at(f.current(), a[1], a[2])
 		if src == nil {
 			return invalidValue
 		}
@@ -110,18 +136,20 @@ var fakeFunctions = map[string]func(f *fake, a []uintptr) int{
 
 	"EventCreate": func(f *fake, a []uintptr) int {
 		h := f.next()
-		f.events[h] = &fakeEvent{done: true}
+		f.events[h] = &fakeEvent{gpu: f.current(), done: true}
 		return set(a[0], h)
 	},
 	"EventRecord": func(f *fake, a []uintptr) int {
-		e := &fakeEvent{stream: f.streams[a[1]]}
+		old, s := f.event(a[0]), f.stream(a[1])
+		if old == nil || s == nil || old.gpu != s.gpu {
+			return invalidHandle
+		}
+		e := &fakeEvent{gpu: s.gpu, stream: s}
 		f.events[a[0]] = e
 		return f.push(a[1], func() { e.done, e.at = true, time.Now() })
 	},
 	"EventSynchronize": func(f *fake, a []uintptr) int {
-		if e := f.events[a[0]]; !e.done {
-			e.stream.run(func() bool { return e.done })
-		}
+		f.event(a[0]).wait()
 		return 0
 	},
 	"EventElapsedTime": func(f *fake, a []uintptr) int {
@@ -167,18 +195,17 @@ var fakeFunctions = map[string]func(f *fake, a []uintptr) int{
 
 // alloc allocates the block that the stream freed last, if one has the size.
 func (f *fake) alloc(a []uintptr) int {
-	n := int(a[1])
-	if f.held+int64(n) > f.memory {
+	n, s := int(a[1]), f.stream(a[2])
+	if s.gpu.held+int64(n) > s.gpu.memory {
 		return outOfMemory
 	}
-	f.held += int64(n)
+	s.gpu.held += int64(n)
 	if f.isIdle {
 		h := f.next()
-		f.blocks[h] = &block{size: n}
+		f.blocks[h] = &block{gpu: s.gpu, size: n}
 		return set(a[0], h)
 	}
-	b := &block{make([]byte, n), n}
-	s := f.streams[a[2]]
+	b := &block{s.gpu, make([]byte, n), n}
 	if list := s.spare[n]; len(list) > 0 {
 		b, s.spare[n] = list[len(list)-1], list[:len(list)-1]
 	}
@@ -196,16 +223,15 @@ func poison(data []byte) {
 }
 
 func (f *fake) free(a []uintptr) int {
-	b := f.blocks[a[0]]
-	if b == nil {
+	b, s := f.blocks[a[0]], f.stream(a[1])
+	if b == nil || s == nil || b.gpu != s.gpu {
 		return invalidValue
 	}
 	delete(f.blocks, a[0])
-	f.held -= int64(b.size)
+	b.gpu.held -= int64(b.size)
 	if f.isIdle {
 		return 0
 	}
-	s := f.streams[a[1]]
 	s.spare[b.size] = append(s.spare[b.size], b)
 	return f.push(a[1], func() { poison(b.data) })
 }

@@ -20,13 +20,16 @@ type simulated struct {
 	fake *fake
 }
 
-// open opens the fake's GPU.
-func (f *fake) open(o Options) (*simulated, error) {
+// open opens the fake's first GPU.
+func (f *fake) open(o Options) (*simulated, error) { return f.openGPU(0, o) }
+
+// openGPU opens one of the fake's GPUs.
+func (f *fake) openGPU(i int, o Options) (*simulated, error) {
 	list, err := f.lib.list()
 	if err != nil {
 		return nil, err
 	}
-	d, err := f.lib.open(list[0], o)
+	d, err := f.lib.open(list[i], o)
 	if err != nil {
 		return nil, err
 	}
@@ -142,8 +145,8 @@ func (f *fake) launch(x *fakeLaunch, stream uintptr) int {
 	params := x.params
 	for _, q := range p.Buffers {
 		b, base := f.block(uintptr(binary.LittleEndian.Uint64(params)))
-		if b == nil {
-			f.fault("a kernel gets an address that no buffer has")
+		if b == nil || b.gpu != f.current() {
+			f.fault("a kernel gets an address that no buffer of its GPU has")
 			return invalidValue
 		}
 		args, params = append(args, simt.Arg{Data: b.data, Base: base / q.Type.Size()}), params[8:]

@@ -24,6 +24,8 @@ type functions struct {
 	LinkCreate_v2, LinkAddData_v2, LinkComplete, LinkDestroy                        uintptr
 	ModuleLoadData, ModuleUnload, ModuleGetFunction, FuncSetAttribute, LaunchKernel uintptr
 	EventCreate, EventRecord, EventSynchronize, EventElapsedTime, EventDestroy_v2   uintptr
+	EventQuery, StreamWaitEvent, MemcpyPeerAsync, MemcpyDtoDAsync_v2                uintptr
+	DeviceCanAccessPeer, MemPoolSetAccess                                           uintptr
 }
 
 // graphFunctions has the addresses of functions for graphs, 0 if the driver lacks one.

@@ -22,13 +22,20 @@ var full = flag.Bool("full", false, "compute loops of drivertest on a fake drive
 // TestSimulated computes parts of drivertest on a fake driver.
 func TestSimulated(t *testing.T) {
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
-	parts := []string{"Buffers", "Calls", "Chains", "Close", "Goroutines", "Memory", "Outputs", "Parts", "Profiling", "Status"}
+	parts := []string{"Buffers", "Calls", "Chains", "Close", "Goroutines", "Memory", "Outputs", "Parts", "Peers", "Profiling", "Status"}
 	if *full {
 		parts = append(parts, "Loops")
 	}
 	f := newFake(t, 1<<30)
 	t.Run("parts", func(t *testing.T) {
 		drivertest.Test(t, func() (driver.Device, error) { return f.open(Options{Graphs: true}) }, parts...)
+	})
+	two, opened := newFake(t, 1<<30, 1<<30), 0
+	t.Run("two GPUs", func(t *testing.T) {
+		drivertest.Test(t, func() (driver.Device, error) {
+			opened++
+			return two.openGPU(opened%2, Options{Graphs: true})
+		}, "Peers")
 	})
 	t.Run("positions of 64 bits", func(t *testing.T) {
 		drivertest.Test(t, func() (driver.Device, error) {
@@ -40,6 +47,7 @@ func TestSimulated(t *testing.T) {
 		}, "Calls", "Chains", "Parts", "Status")
 	})
 	f.drained(t)
+	two.drained(t)
 }
 
 // TestLargeSimulated computes as TestLarge, on small tensors that a fake takes for large ones.

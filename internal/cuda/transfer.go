@@ -22,6 +22,9 @@ type staging struct {
 	at     int // the chunk that is being filled
 }
 
+// noTiming makes an event that has no time.
+const noTiming = 2
+
 // A chunk is a piece of pinned memory.
 type chunk struct {
 	data  []byte
@@ -61,7 +64,6 @@ func (s *staging) take(d *device, n int) (piece, error) {
 
 // make allocates the memory and the event.
 func (c *chunk) make(d *device) error {
-	const noTiming = 2
 	var address uintptr
 	err := d.lib.call("cuEventCreate", d.lib.EventCreate, uintptr(unsafe.Pointer(&c.event)), noTiming)
 	if err == nil {
@@ -184,6 +186,7 @@ func (d *device) Download(dst []byte, src driver.Buffer, offset int) error {
 		pieces = pieces[1:]
 	}
 	if err == nil {
+		d.checkPeers()
 		err = d.failed // Sync returns it as well
 	}
 	return err
