@@ -13,12 +13,31 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/tensorken/tensorken/cuda"
 	"github.com/tensorken/tensorken/driver"
 	"github.com/tensorken/tensorken/internal/cpu"
 	"github.com/tensorken/tensorken/internal/shader"
 	"github.com/tensorken/tensorken/internal/wgpu"
 	"github.com/tensorken/tensorken/tensor"
 )
+
+func TestPrintGPUs(t *testing.T) {
+	for _, c := range []struct {
+		gpus []cuda.GPU
+		err  error
+		want string
+	}{
+		{[]cuda.GPU{{Name: "Fast 9000", Memory: 141 << 30, Capability: 90}, {Name: "Slow", Memory: 3 << 29, Capability: 86}}, nil,
+			"cuda:0      Fast 9000, 141 GiB, compute capability 9.0\ncuda:1      Slow, 1.5 GiB, compute capability 8.6\n\n"},
+		{nil, cuda.ErrNoGPU, "cuda        the driver finds no GPU: see CUDA_VISIBLE_DEVICES and what nvidia-smi lists\n\n"},
+	} {
+		var b bytes.Buffer
+		printGPUs(&b, c.gpus, c.err)
+		if diff := cmp.Diff(c.want, b.String()); diff != "" {
+			t.Errorf("printGPUs of %d (-want +got):\n%s", len(c.gpus), diff)
+		}
+	}
+}
 
 func TestPrintAdapters(t *testing.T) {
 	var b bytes.Buffer
