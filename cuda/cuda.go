@@ -10,6 +10,22 @@
 // It has all element types. Kernels are compiled by the driver when they are first used, and
 // kept in the user's cache folder (tensorken/cuda).
 //
+// Each GPU is a device of its own: set Options.Index. Tensor.To copies from GPU to GPU, not through
+// the host's memory if the GPUs can access each other's. Two GPUs that learn from a half of each batch
+// (grad is a gradient of type Model, opt an optim.Optimizer):
+//
+//	half := func(d *tensor.Device, x, y tensor.Tensor) Model {
+//		return grad(tree.To(model, d), x.To(d), y.To(d))
+//	}
+//	a, b := half(gpu0, x0, y0), half(gpu1, x1, y1)
+//	if err := tensor.Eval(a, b); err != nil { // both GPUs compute at the same time
+//		return err
+//	}
+//	mean := tree.Zip(a, tree.To(b, gpu0), func(_ string, x, y tensor.Tensor) tensor.Tensor {
+//		return x.Add(y).Div(2)
+//	})
+//	err := opt.Step(&model, mean) // on gpu0
+//
 // Package device opens a GPU by name, or the CPU if there is no GPU.
 package cuda
 

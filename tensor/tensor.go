@@ -88,7 +88,7 @@ func (t Tensor) Device() *Device {
 }
 
 // To returns t committed to d: it is copied there when next computed, and kept as by
-// [Tensor.Keep].
+// [Tensor.Keep]. GPUs of NVIDIA copy from each other, other devices through the host's memory.
 func (t Tensor) To(d *Device) Tensor {
 	n := t.node("To")
 	if d == nil {
