@@ -33,6 +33,11 @@ type LoopLimits struct {
 	Attention int
 	// AttentionBytes is the memory that a workgroup of such a kernel may have for factors.
 	AttentionBytes int
+	// AttentionBindings is the most buffers of such a kernel that reads at no index, if that is
+	// more than of others.
+	AttentionBindings int
+	// Matrices says that matrix instructions multiply in such a kernel, not threads.
+	Matrices bool
 	// Serial says that the device runs one block after the other, each on all its cores: blocks
 	// are as large as Bytes allow, of several matrices where these fit.
 	Serial bool

@@ -187,8 +187,12 @@ func (r *Reference) Compile(k *ir.Kernel) (driver.Program, error) {
 			return nil, fmt.Errorf("oracle: %v: %w", in.Type, driver.ErrType)
 		}
 	}
-	if r.Bindings > 0 && buffers > r.Bindings {
-		return nil, fmt.Errorf("oracle: a kernel of %d buffers, more than %d", buffers, r.Bindings)
+	most := r.Bindings
+	if k.Template == ir.Attention {
+		most = max(most, r.Loops.AttentionBindings)
+	}
+	if r.Bindings > 0 && buffers > most {
+		return nil, fmt.Errorf("oracle: a kernel of %d buffers, more than %d", buffers, most)
 	}
 	prepare := r.Prepare
 	if prepare == nil {

@@ -372,12 +372,16 @@ func (m *merger) finish() bool {
 			buffers++
 		}
 	}
-	if m.bindings > 0 && buffers > m.bindings || ir.Verify(k) != nil {
+	most := m.bindings
+	if k.Template == ir.Attention && !slices.ContainsFunc(k.Body, func(in ir.Instr) bool { return in.UsesIndex() }) {
+		most = max(most, m.limits.AttentionBindings)
+	}
+	if m.bindings > 0 && buffers > most || ir.Verify(k) != nil {
 		return false
 	}
 	if k.Template != ir.Attention {
 		return true
 	}
 	a, ok := loopnest.NewAttention(k)
-	return ok && a.LeastBytes(k) <= m.limits.AttentionBytes
+	return ok && a.LeastBytes(k, m.limits.Matrices) <= m.limits.AttentionBytes
 }

@@ -134,8 +134,13 @@ func (d *device) sizeOf(x driver.Buffer) (bytes int, ok bool) {
 	return b.size, true
 }
 
-// LoopLimits makes the promise of driver.Looper.
-func (d *device) LoopLimits() ir.LoopLimits { return d.target.LoopLimits() }
+// LoopLimits makes the promise of driver.Looper. A kernel of attention has neither scratch nor
+// reports without an index, and so the spare bindings for buffers of its own.
+func (d *device) LoopLimits() ir.LoopLimits {
+	limits := d.target.LoopLimits()
+	limits.AttentionBindings = d.bindings
+	return limits
+}
 
 // CompileLoop makes the promise of driver.Looper.
 func (d *device) CompileLoop(l *ir.Loop) (driver.Program, error) {

@@ -114,21 +114,106 @@ func (a *Attention) isMax(k *ir.Kernel, i int) bool {
 	return a.Max >= 0 && i == a.Max
 }
 
-// LeastBytes returns Bytes for the fewest rows and columns.
-func (a *Attention) LeastBytes(k *ir.Kernel) int { return a.Bytes(k, 64, 32) }
+// LeastBytes returns the memory in bytes that a workgroup needs for the fewest rows and columns,
+// where matrix instructions multiply or else threads.
+func (a *Attention) LeastBytes(k *ir.Kernel, matrices bool) int {
+	if matrices {
+		return a.Bytes(k, 64, 32)
+	}
+	return a.ThreadBytes(k, LeastRows, LeastColumns, LeastAcross)
+}
+
+// The fewest rows and columns of a workgroup whose threads multiply, and how many share a row.
+const (
+	LeastRows    = 32
+	LeastColumns = 16
+	LeastAcross  = 4
+)
+
+// ThreadBytes returns the memory in bytes that a workgroup needs for its tiles in float32 where
+// threads multiply, some of which share a row: the factors of scores, a left factor of outputs,
+// the right ones that are not those of scores, and what threads exchange of reductions.
+func (a *Attention) ThreadBytes(k *ir.Kernel, rows, columns, across int) int {
+	vectors := 0
+	for _, p := range a.Scores {
+		vectors += (rows + columns) * RowVectors(size(k, k.Body[p.Sum].Axes), across)
+	}
+	for i, p := range a.Outputs {
+		if a.SharedTile(k, i) < 0 {
+			vectors += columns * RowVectors(size(k, k.Body[p.Right].Domain&k.Roles(ir.Width)), across)
+		}
+	}
+	if len(a.Outputs) > 0 {
+		vectors += rows * RowVectors(columns, 1)
+	}
+	return 16*vectors + 4*rows*across*max(1, len(a.Sums))
+}
+
+// RowVectors is the length of a row of n elements in shared memory, in vectors of four, some of
+// which a thread each reads at once. It is odd: so rows begin in different banks.
+func RowVectors(n, across int) int { return ir.CeilDiv(max(1, n), 4*across)*across | 1 }
+
+// SharedTile returns the number of the score whose right factor has the elements of that of an
+// output, with the width for the depth; -1 if there is none.
+func (a *Attention) SharedTile(k *ir.Kernel, output int) int {
+	right := a.Outputs[output].Right
+	width := axesIn(k, k.Body[right].Domain&k.Roles(ir.Width))
+	return slices.IndexFunc(a.Scores, func(p Product) bool {
+		depth := axesIn(k, k.Body[p.Sum].Axes)
+		return len(depth) == len(width) && sameValues(k, p.Right, right, depth, width)
+	})
+}
+
+// sameValues reports whether two instructions compute the same, with axes for others.
+func sameValues(k *ir.Kernel, i, j int, axes, others []int) bool {
+	x, y := k.Body[i], k.Body[j]
+	if len(x.Src) != len(y.Src) || x.UsesIndex() || y.UsesIndex() {
+		return false
+	}
+	for n := range x.Src {
+		if !sameValues(k, x.Src[n], y.Src[n], axes, others) {
+			return false
+		}
+	}
+	x.Src, y.Src, x.Domain, y.Domain = nil, nil, 0, 0
+	if v := x.View; v != nil && len(v.Guards) == 0 && x.Op == ir.Load {
+		w := *v
+		w.Coef = slices.Clone(v.Coef)
+		for n, a := range axes {
+			if k.Axes[a].Len != k.Axes[others[n]].Len {
+				return false
+			}
+			w.Coef[a], w.Coef[others[n]] = w.Coef[others[n]], w.Coef[a]
+		}
+		x.View = &w
+	}
+	return string(x.Append(nil, 0)) == string(y.Append(nil, 0))
+}
+
+func axesIn(k *ir.Kernel, s ir.AxisSet) (list []int) {
+	for a := range k.Axes {
+		if s.Has(a) {
+			list = append(list, a)
+		}
+	}
+	return list
+}
+
+// size is the number of positions along axes.
+func size(k *ir.Kernel, axes ir.AxisSet) int {
+	n := 1
+	for _, a := range axesIn(k, axes) {
+		n *= k.Axes[a].Len
+	}
+	return n
+}
 
 // Bytes returns the memory in bytes that a workgroup needs for its tiles: the factors of scores for
 // some rows and columns, and the right factors of outputs for the columns. Halves stay halves where
 // both factors of a score, or the right factors of all outputs, are halves.
 func (a *Attention) Bytes(k *ir.Kernel, rows, columns int) int {
 	size := func(axes ir.AxisSet, multiple int) int {
-		n := 1
-		for i, x := range k.Axes {
-			if axes.Has(i) {
-				n *= x.Len
-			}
-		}
-		return ir.CeilDiv(max(1, n), multiple) * multiple
+		return ir.CeilDiv(max(1, size(k, axes)), multiple) * multiple
 	}
 	bytes := 0
 	for _, p := range a.Scores {

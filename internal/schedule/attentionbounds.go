@@ -207,8 +207,8 @@ func decided(list []bound) map[int]int64 {
 // columnsOf returns the first column that a block of rows needs, at a block's begin, and the one
 // after the last. If there is more than that the bounds end, full is where the blocks end in
 // which they hold for all rows; else nil.
-func (a *attention) columnsOf(list []bound, row *shader.Expr, rows int) (first, full, end *shader.Expr) {
-	root, n, step := a.p.root, a.k.Size(a.n), 16*a.wide
+func (a *attention) columnsOf(list []bound, row *shader.Expr) (first, full, end *shader.Expr) {
+	root, n, step, rows := a.p.root, a.k.Size(a.n), a.width, a.height
 	if len(list) == 0 {
 		return u32(0), nil, u32(n)
 	}

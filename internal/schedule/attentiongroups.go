@@ -5,11 +5,15 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// Attention by groups of 128 threads: tiles of halves are copied to shared memory, in two
-// buffers, and multiplied there; the left factors of outputs are in registers.
+// attentionGroups is attention by groups of 128 threads: tiles of halves are copied to shared
+// memory, in two buffers, and multiplied there; the left factors of outputs are in registers.
+type attentionGroups struct {
+	*attention
+	buffer *shader.Expr // that has the tiles of the block
+}
 
 // inGroups reports whether all products are of halves whose tiles are copied as they are.
-func (a *attention) inGroups() bool {
+func (a *attentionGroups) inGroups() bool {
 	if !a.t.SharedMatrices {
 		return false
 	}
@@ -27,25 +31,27 @@ func (a *attention) inGroups() bool {
 	return true
 }
 
-// chooseGroups chooses the columns of a block. It reports false if the tiles do not fit.
-func (a *attention) chooseGroups() bool {
+func (a *attentionGroups) choose() bool {
+	if !a.inGroups() {
+		return false
+	}
 	words := 0
-	a.warps, a.high, a.wide = 8, 1, 4
+	a.inWarps(8, 1, 4)
 	unit := func(q *tilePass) *unit {
 		u := byGroups(unitsOfHalves[q.half(q.cols.factor)].elem, 2)
 		u.rows, u.methods.result = 2, (*tilePass).resultWarps // by rowOrder and columnOrder
 		return u
 	}
 	for _, q := range a.scores {
-		q.tile = tile{m: 16 * a.warps, n: 16 * a.wide, k: 32 * ir.CeilDiv(max(1, q.depth), 64), high: 1, wide: a.wide, unit: unit(q)}
+		q.tile = tile{m: a.height, n: a.width, k: 32 * ir.CeilDiv(max(1, q.depth), 64), high: 1, wide: a.wide, unit: unit(q)}
 		words += q.tile.k * (q.tile.m + 2*q.tile.n)
 	}
 	for _, q := range a.outputs {
 		squares := ir.CeilDiv(q.cols.n, 16)
-		q.tile = tile{m: 16 * a.warps, n: 16 * squares, k: 8 * a.wide, high: 1, wide: squares, unit: unit(q)}
+		q.tile = tile{m: a.height, n: 16 * squares, k: 8 * a.wide, high: 1, wide: squares, unit: unit(q)}
 		words += 2 * q.tile.k * 64 * ir.CeilDiv(q.tile.n, 64)
 	}
-	return a.t.fits(a.warps*shader.Warp, 4*words)
+	return a.t.fits(a.threads, 4*words)
 }
 
 // An instruction has rows g and g+8 of 16 in a thread, and of 16 columns 2c, 2c+1, 2c+8 and
@@ -59,9 +65,40 @@ func columnOrder(x *shader.Expr) *shader.Expr {
 	return x.Shr(4).Shl(4).Or(x.And(2).Shl(2)).Or(x.Shr(1).And(6)).Or(x.And(1))
 }
 
-// copyBlocks waits for the tiles of a block, and starts to copy those of the next.
-func (a *attention) copyBlocks(loop *scope, first, end *shader.Expr) {
-	size := 16 * a.wide
+func (a *attentionGroups) place(root *scope) (ty, tx *shader.Expr) {
+	a.p.Resident = 1
+	if a.registers() <= 88 {
+		a.p.Resident = 2
+	}
+	return a.placeInWarp(root)
+}
+
+func (a *attentionGroups) declare(q *tilePass, isScore bool) {
+	block := q.tile.n
+	if !isScore {
+		block = ir.CeilDiv(block, 64) * 64
+	}
+	q.n = q.declare(&q.cols, block, 2)
+	if isScore {
+		q.m = q.declare(&q.rows, q.tile.m, 1)
+	}
+	q.m.order, q.n.order = rowOrder, columnOrder
+	if !isScore {
+		q.place(a.p.root, &q.n, u32(0))
+	}
+}
+
+func (a *attentionGroups) accumulators(q *tilePass, sc *scope, name string) [][]*shader.Var {
+	return q.accumulators(sc, name)
+}
+
+func (a *attentionGroups) begin(first *shader.Expr) { a.copyBlock(a.p.root, first, u32(0)) }
+
+func (a *attentionGroups) end() { a.p.root.Do(&shader.CopyWait{}) }
+
+// load waits for the tiles of a block, and starts to copy those of the next.
+func (a *attentionGroups) load(loop *scope, first, end *shader.Expr) {
+	size := a.width
 	a.buffer = loop.Let("buffer", a.columns.Sub(first).Div(size).And(1))
 	loop.Do(&shader.CopyWait{}, &shader.Fence{}, &shader.Barrier{})
 	next := loop.Let("next", a.columns.Add(size).Lt(end).If(a.columns.Add(size), a.columns)) // the last one again: it is not used
@@ -69,7 +106,7 @@ func (a *attention) copyBlocks(loop *scope, first, end *shader.Expr) {
 }
 
 // copyBlock starts to copy the tiles of a block to a buffer.
-func (a *attention) copyBlock(sc *scope, at, buffer *shader.Expr) {
+func (a *attentionGroups) copyBlock(sc *scope, at, buffer *shader.Expr) {
 	for _, q := range a.scores {
 		in := sc.block()
 		q.n.loads = nil
@@ -89,8 +126,7 @@ func (a *attention) copyBlock(sc *scope, at, buffer *shader.Expr) {
 	sc.Do(&shader.CopyCommit{})
 }
 
-// startScores computes the scores of a block.
-func (a *attention) startScores(loop *scope) {
+func (a *attentionGroups) score(loop *scope) {
 	group := &shader.MultiplyGroup{}
 	for i, q := range a.scores {
 		rows := loop.Let(tag("left", i), shader.ThreadID.Div(shader.Warpgroup).Mul(64*8))
@@ -106,8 +142,20 @@ func (a *attention) startScores(loop *scope) {
 	loop.Do(group)
 }
 
-// groupProducts are the products of a block that an output adds up, with its left factor.
-func (a *attention) groupProducts(q *tilePass, left [][2]value) (list []shader.MultiplyShared) {
+func (a *attentionGroups) scale(q *tilePass, loop *scope) { a.scaleInstructions(q, loop) }
+
+func (a *attentionGroups) add(loop *scope) {
+	group := &shader.MultiplyGroup{}
+	for _, q := range a.outputs {
+		group.Products = append(group.Products, a.products(q, a.left(q)[0])...)
+	}
+	if len(a.outputs) > 0 {
+		loop.Do(group)
+	}
+}
+
+// products are the products of a block that an output adds up, with its left factor.
+func (a *attentionGroups) products(q *tilePass, left [][]value) (list []shader.MultiplyShared) {
 	first := a.buffer.Mul(q.n.size(q.tile))
 	for h := range a.wide {
 		k := 16 * h
@@ -117,4 +165,13 @@ func (a *attention) groupProducts(q *tilePass, left [][2]value) (list []shader.M
 		})
 	}
 	return list
+}
+
+func (a *attentionGroups) column(h int) (step, first int) { return 4, 16 * h }
+
+// acrossOutput has the columns of an instruction, which are those of the factor in order.
+func (a *attentionGroups) acrossOutput(q *tilePass, sc *scope, h int) span {
+	w, _ := q.columns(sc, h)
+	w.base, w.step, w.fours = a.tx.Mul(2).Plus(16*h), []int{0, 1, 8, 9}, false
+	return w
 }

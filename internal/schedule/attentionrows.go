@@ -13,9 +13,9 @@ func (a *attention) startRows() {
 	root := a.p.root
 	a.rows = make([][]*attentionRow, a.high)
 	for g := range a.rows {
-		for r := range 2 {
+		for r := range a.square {
 			name := tag("_", g, r)
-			row := &attentionRow{scope: root.beside(name)}
+			row := &attentionRow{scope: root.beside(name), squareNumber: g, number: r}
 			w, _ := a.scores[0].row(row.scope, g, r)
 			row.enterValid(w)
 			start := func(i int, name string) reducer {
@@ -35,26 +35,60 @@ func (a *attention) startRows() {
 	}
 }
 
-// reduceBlock continues the reductions of a row by a block of columns, in which some conditions
+// together lists the rows of a thread, in lists of those whose reductions are completed at once:
+// where threads exchange them through shared memory all rows, so that there are few barriers.
+func (a *attention) together() [][]*attentionRow {
+	every := slices.Concat(a.rows...)
+	if a.across > 1 && a.t.subgroup() > a.threads {
+		return [][]*attentionRow{every}
+	}
+	return slices.Collect(slices.Chunk(every, 1))
+}
+
+// reduceBlock continues the reductions of rows by a block of columns, in which some conditions
 // are decided.
-func (a *attention) reduceBlock(loop *scope, row *attentionRow, g, r int, decided map[int]int64) {
-	step := row.on(loop.Block, "_b")
+func (a *attention) reduceBlock(loop *scope, decided map[int]int64) {
+	for _, rows := range a.together() {
+		var maxima []reducer
+		for _, row := range rows {
+			a.enterBlock(loop, row, decided)
+			if row.max != nil {
+				a.raiseMax(loop, row)
+				maxima = append(maxima, *row.max)
+			}
+		}
+		clear(a.p.inUse) // there were barriers since the block before
+		loop.workgroupReduce(maxima, a.tx, a.across, 1)
+		for _, row := range rows {
+			if row.max != nil {
+				a.rescale(loop, row)
+			}
+			a.addSums(loop, row)
+		}
+	}
+}
+
+// enterBlock enters a block of columns.
+func (a *attention) enterBlock(loop *scope, row *attentionRow, decided map[int]int64) {
+	row.step = row.on(loop.Block, "_b")
 	row.points = nil
 	for h := range a.wide {
-		sc := step.on(loop.Block, tag("_", h))
-		col := sc.Let("col"+sc.tag, a.columns.Add(a.lane.Rem(4).Mul(a.columnStep())).Plus(a.columnOf(h)))
-		sc.enterValid(span{axes: a.n, base: col, step: count(4), fours: a.fours(a.n), clamp: a.clamp(a.k.Size(a.n), 16*a.wide)})
+		sc := row.step.on(loop.Block, tag("_", h))
+		step, first := a.unit.column(h)
+		col := sc.Let("col"+sc.tag, a.columns.Add(a.tx.Mul(step)).Plus(first))
+		sc.enterValid(span{axes: a.n, base: col, step: count(4), fours: a.fours(a.n), clamp: a.clamp(a.k.Size(a.n), a.width)})
 		for _, q := range a.scores {
-			sc.values[q.sum] = q.results(g, r, h)
+			sc.values[q.sum] = q.results(row.squareNumber, row.number, h)
 		}
 		for i, holds := range decided {
 			sc.values[i] = value{constant(ir.Bool, ir.Int(ir.Bool, holds))}
 		}
 		row.points = append(row.points, sc)
 	}
-	if row.max != nil {
-		a.raiseMax(loop, row, step)
-	}
+}
+
+// addSums adds a block to the sums of a row.
+func (a *attention) addSums(loop *scope, row *attentionRow) {
 	for _, sc := range row.points {
 		a.exponentials(sc)
 	}
@@ -71,41 +105,26 @@ func (a *attention) reduceBlock(loop *scope, row *attentionRow, g, r int, decide
 	}
 }
 
-// columnStep is how far apart the first columns of neighbouring threads are, and columnOf the
-// first of a square.
-func (a *attention) columnStep() int {
-	if a.paired() {
-		return 8
-	}
-	return 4
-}
-
-func (a *attention) columnOf(h int) int {
-	if a.paired() {
-		return h/2*32 + h%2*4
-	}
-	return 16 * h
-}
-
-// raiseMax finds the greatest value of a row up to a block, and the factor for what is
-// proportional to the exponential of the difference to it.
-func (a *attention) raiseMax(loop *scope, row *attentionRow, step *scope) {
+// raiseMax finds the greatest value of a row in the thread's columns up to a block.
+func (a *attention) raiseMax(loop *scope, row *attentionRow) {
 	x := row.max
-	old := loop.Let("old"+step.tag, x.acc.Ref())
+	row.old = loop.Let("old"+row.step.tag, x.acc.Ref())
 	for _, sc := range row.points {
 		for _, e := range a.valid(sc, sc.value(a.k.Body[a.Max].Src[0]), x.start) {
 			x.add(loop.Block, e)
 		}
 	}
-	for mask := 1; mask < 4; mask *= 2 {
-		x.add(loop.Block, x.acc.Ref().Shuffle(mask))
-	}
-	now := loop.Let("now"+step.tag, x.acc.Ref())
-	step.values[a.Max] = value{now}
+}
+
+// rescale finds the factor for what is proportional to the exponential of the difference to the
+// greatest value of a row, which may have been raised.
+func (a *attention) rescale(loop *scope, row *attentionRow) {
+	now := loop.Let("now"+row.step.tag, row.max.acc.Ref())
+	row.step.values[a.Max] = value{now}
 	if slices.ContainsFunc(a.Sums, func(i int) bool { return a.Scaled[i] }) || slices.ContainsFunc(a.outputs, func(q *tilePass) bool { return a.Scaled[q.sum] }) {
 		base := toBase2(now)
-		smaller := old.Mul(base).Sub(now.Mul(base)).Exp2() // it rounds the products as exponential does; 0 if old is -Inf, as nothing was added
-		row.scale = loop.Let("scale"+step.tag, old.Eq(now).If(number(shader.F32, 1), smaller))
+		smaller := row.old.Mul(base).Sub(now.Mul(base)).Exp2() // it rounds the products as exponential does; 0 if old is -Inf, as nothing was added
+		row.scale = loop.Let("scale"+row.step.tag, row.old.Eq(now).If(number(shader.F32, 1), smaller))
 	}
 }
 
@@ -147,13 +166,17 @@ func toBase2(y *shader.Expr) *shader.Expr {
 // finishRows completes the reductions, and stores the results.
 func (a *attention) finishRows() {
 	root := a.p.root
-	for g := range a.rows {
-		for r, row := range a.rows[g] {
-			for _, x := range row.sums {
-				for mask := 1; mask < 4; mask *= 2 {
-					x.add(root.Block, x.acc.Ref().Shuffle(mask))
-				}
-			}
+	for _, rows := range a.together() {
+		if len(rows) > 1 {
+			root.Barrier() // the maxima in shared memory have been read
+			clear(a.p.inUse)
+		}
+		var sums []reducer
+		for _, row := range rows {
+			sums = append(sums, row.sums...)
+		}
+		root.workgroupReduce(sums, a.tx, a.across, 1)
+		for _, row := range rows {
 			end := row.beside("_e")
 			for _, x := range row.sums {
 				end.values[x.instr] = value{x.acc.Ref()}
@@ -161,7 +184,7 @@ func (a *attention) finishRows() {
 			if row.max != nil {
 				end.values[a.Max] = value{row.max.acc.Ref()}
 			}
-			a.storeRow(end, g, r)
+			a.storeRow(end, row.squareNumber, row.number)
 		}
 	}
 }
@@ -170,7 +193,7 @@ func (a *attention) finishRows() {
 func (a *attention) storeRow(end *scope, g, r int) {
 	across := a.k.Roles(ir.Width)
 	if list := a.k.Stores(across, false); len(list) > 0 {
-		once := end.when(a.lane.Rem(4).Eq(0))
+		once := end.when(a.tx.Eq(0))
 		once.storeEach(list)
 		once.end()
 	}
@@ -184,11 +207,7 @@ func (a *attention) storeRow(end *scope, g, r int) {
 		}
 		for h := range q.tile.wide {
 			sc := end.block()
-			w, _ := q.columns(sc, h)
-			if a.groups { // the columns of an instruction are those of the factor, in order
-				w.base, w.step, w.fours = a.lane.Rem(4).Mul(2).Plus(16*h), []int{0, 1, 8, 9}, false
-			}
-			sc.enterValid(w)
+			sc.enterValid(a.unit.acrossOutput(q, sc, h))
 			sc.values[q.sum] = q.results(g, r, h)
 			sc.storeEach(list)
 			sc.end()

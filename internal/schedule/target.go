@@ -206,8 +206,11 @@ func (t Target) withDefaults() Target {
 func (t Target) LoopLimits() ir.LoopLimits {
 	bytes := t.traits().loopBytes
 	limits := ir.LoopLimits{Bytes: bytes, Rows: 32, Columns: 128, Scores: bytes, Serial: true}
-	if t.Matrices {
-		limits.Attention, limits.AttentionBytes = 128, t.bytes()
+	switch {
+	case t.Matrices:
+		limits.Attention, limits.AttentionBytes, limits.Matrices = 128, t.bytes(), true
+	case t.traits().products != nil:
+		limits.Attention, limits.AttentionBytes = 64, t.bytes()
 	}
 	return limits
 }
