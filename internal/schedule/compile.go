@@ -14,15 +14,15 @@ import (
 // Compile schedules a kernel, which passes ir.Verify, for a target. It fails
 // with an error that wraps driver.ErrType for element types that the target
 // lacks, and for kernels with more positions or points than the target counts.
-func Compile(k *ir.Kernel, t Target) (*shader.Program, error) {
-	t = t.withDefaults()
-	if err := checkSizes(k, &t); err != nil {
+func Compile(k *ir.Kernel, t Target) (*shader.Program, error) { return compileBy(k, t, nil) }
+
+// compileBy is Compile by a choice, if there is one.
+func compileBy(k *ir.Kernel, t Target, choice *Choice) (*shader.Program, error) {
+	c, err := newChecked(k, t)
+	if err != nil {
 		return nil, err
 	}
-	if err := checkTypes(k, &t); err != nil {
-		return nil, err
-	}
-	c := newCompiler(k, t, &shader.Program{})
+	c.choice = choice
 	if c.empty() {
 		return c.program, nil
 	}
@@ -54,8 +54,21 @@ type compiler struct {
 	k       *loopnest.Nest
 	t       Target
 	program *shader.Program
-	status  int // the status argument, or -1
+	status  int     // the status argument, or -1
+	choice  *Choice // of a product; nil: the fastest
 	err     error
+}
+
+// newChecked returns the compiler of a program, for a kernel that the target can run.
+func newChecked(k *ir.Kernel, t Target) (*compiler, error) {
+	t = t.withDefaults()
+	if err := checkSizes(k, &t); err != nil {
+		return nil, err
+	}
+	if err := checkTypes(k, &t); err != nil {
+		return nil, err
+	}
+	return newCompiler(k, t, &shader.Program{}), nil
 }
 
 func newCompiler(k *ir.Kernel, t Target, p *shader.Program) *compiler {

@@ -1,7 +1,7 @@
 package schedule
 
 import (
-	"math"
+	"cmp"
 	"slices"
 
 	"github.com/tensorken/tensorken/internal/loopnest"
@@ -51,14 +51,16 @@ func (c *compiler) contraction() {
 	case how == nil:
 		x.naive()
 	case x.skinny(how.skinnyRows):
-		if g := x.chooseGemv(how); g != (gemv{}) {
-			x.gemv(g)
+		if list := x.gemvOptions(how); len(list) > 0 {
+			x.gemv(list[0])
 		} else {
 			x.naive()
 		}
+	case c.choice != nil:
+		x.tiled(c.choice.option)
 	default:
-		if t := x.chooseTile(how); t != (tile{}) {
-			x.tiled(t)
+		if list := x.tileOptions(how); len(list) > 0 {
+			x.tiled(list[0])
 		} else {
 			x.naive()
 		}
@@ -95,20 +97,25 @@ type layout interface {
 	bytes(word int) int
 }
 
-// fastest returns the layout of least estimated time, zero if none fits, and sets how the
-// depth is split. best returns the best split for a layout, and its time.
-func fastest[L layout](x *contraction, list []L, best func(L) (splits, each int, time float64)) (chosen L) {
-	least := math.Inf(1)
+// An option is a layout, and how the depth is split.
+type option[L layout] struct {
+	layout           L
+	splits, perSplit int
+	time             float64 // estimated
+}
+
+// options returns those of a list of layouts that fit, in the order of their estimated times.
+// best returns the best split for a layout, and its time.
+func options[L layout](x *contraction, list []L, best func(L) (splits, each int, time float64)) []option[L] {
+	var fit []option[L]
 	for _, l := range list {
-		if !x.t.fits(l.threads(), l.bytes(x.resultType.Bytes())) {
-			continue
-		}
-		if splits, each, time := best(l); time < least {
-			chosen, least = l, time
-			x.splits, x.perSplit = splits, each
+		if x.t.fits(l.threads(), l.bytes(x.resultType.Bytes())) {
+			splits, each, time := best(l)
+			fit = append(fit, option[L]{l, splits, each, time})
 		}
 	}
-	return chosen
+	slices.SortStableFunc(fit, func(a, b option[L]) int { return cmp.Compare(a.time, b.time) })
+	return fit
 }
 
 // loadsAlong reports whether a side's factor is better loaded along the depth.
@@ -165,9 +172,10 @@ func (x *contraction) finish(sc *scope, acc value, at place) {
 // components lists the components of a vector of four.
 func components(v *shader.Expr) value { return value{v.At(0), v.At(1), v.At(2), v.At(3)} }
 
-// split allocates scratch for the splits, if the depth is split.
-func (x *contraction) split() {
-	if x.splits > 1 {
+// split splits the depth into parts of some tiles or steps, and allocates scratch for their sums.
+func (x *contraction) split(splits, perSplit int) {
+	x.splits, x.perSplit = splits, perSplit
+	if splits > 1 {
 		x.partScratch = x.scratch(x.splits*x.results(), x.resultType)
 	}
 }

@@ -63,16 +63,18 @@ func matmul(x product) *ir.Kernel {
 }
 
 // byTile compiles a product by a tile.
-func byTile(t *testing.T, k *ir.Kernel, tile tile, splits int) *shader.Program {
+func byTile(t *testing.T, k *ir.Kernel, l tile, splits int) *shader.Program {
 	t.Helper()
-	c := newCompiler(k, hopper.withDefaults(), &shader.Program{})
-	x := newContraction(c)
-	x.splits, x.perSplit = splits, ir.CeilDiv(ir.CeilDiv(x.depth, tile.depth()), splits)
-	x.tiled(tile)
-	if err := simt.Verify(c.program); err != nil || c.err != nil {
-		t.Fatal(err, c.err)
+	depth := k.Axes[len(k.Axes)-1].Len
+	o := option[tile]{layout: l, splits: splits, perSplit: ir.CeilDiv(ir.CeilDiv(depth, l.depth()), splits)}
+	p, err := CompileChoice(k, hopper, Choice{o})
+	if err == nil {
+		err = simt.Verify(p)
 	}
-	return c.program
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
 }
 
 // check runs a program on matrices of multiples of a number. A result may be off by a tolerance

@@ -34,13 +34,13 @@ func (x *contraction) skinny(most int) bool {
 	return x.rows.n <= most
 }
 
-// chooseGemv returns the fastest gemv for the workgroups.
-func (x *contraction) chooseGemv(how *products) gemv {
+// gemvOptions lists the gemvs for the workgroups, the fastest first.
+func (x *contraction) gemvOptions(how *products) []option[gemv] {
 	list, cost := how.gemvCols, how.gemvCost
 	if x.cols.alongK {
 		list = how.gemvDepth
 	}
-	return fastest(x, list, func(g gemv) (splits, each int, time float64) {
+	return options(x, list, func(g gemv) (splits, each int, time float64) {
 		groups := x.batches * ir.CeilDiv(x.cols.n, 4*g.across)
 		steps := max(1, ir.CeilDiv(x.depth, 4*g.deep))
 		return loopnest.Split(steps, min(256, steps), func(splits, each int) float64 {
@@ -68,8 +68,9 @@ type gemvPass struct {
 
 // gemv multiplies in one pass, or two if the depth is split. The threads that
 // share columns add their partial sums in shared memory.
-func (x *contraction) gemv(g gemv) {
-	x.split()
+func (x *contraction) gemv(o option[gemv]) {
+	g := o.layout
+	x.split(o.splits, o.perSplit)
 	x.pass(g.threads(), func(p *pass) {
 		q := &gemvPass{contraction: x, g: g, p: p}
 		root := p.root

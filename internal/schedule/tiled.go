@@ -91,11 +91,11 @@ func (u *unit) words() int {
 	return 1
 }
 
-// chooseTile returns the fastest tile for the workgroups.
-func (x *contraction) chooseTile(how *products) tile {
+// tileOptions lists the tiles for the workgroups, the fastest first.
+func (x *contraction) tileOptions(how *products) []option[tile] {
 	cost := how.tileCost
 	results := float64(x.batches * x.rows.n * x.cols.n)
-	return fastest(x, x.tiles(how), func(t tile) (splits, each int, time float64) {
+	return options(x, x.tiles(how), func(t tile) (splits, each int, time float64) {
 		tiles := x.batches * ir.CeilDiv(x.rows.n, t.m) * ir.CeilDiv(x.cols.n, t.n)
 		steps := max(1, ir.CeilDiv(x.depth, t.depth()))
 		work := float64(t.m*t.n*t.depth()) / t.rate
@@ -167,8 +167,9 @@ type tilePass struct {
 	paired      bool            // squares of columns lie two by two: a thread's columns of both are neighbours
 }
 
-func (x *contraction) tiled(t tile) {
-	x.split()
+func (x *contraction) tiled(o option[tile]) {
+	t := o.layout
+	x.split(o.splits, o.perSplit)
 	x.pass(t.threads(), func(p *pass) {
 		p.Resident = t.resident
 		q := &tilePass{contraction: x, tile: t, p: p}
