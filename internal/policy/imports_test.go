@@ -33,6 +33,7 @@ var order = strings.Fields(`
 	internal/cpu
 	internal/shader internal/shader/simt
 	internal/schedule internal/wgsl internal/ptx
+	internal/tune
 	internal/dynlib
 	internal/wgpu
 	internal/pytree
