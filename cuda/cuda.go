@@ -34,6 +34,7 @@ import (
 	"fmt"
 
 	"github.com/tensorken/tensorken/internal/cuda"
+	"github.com/tensorken/tensorken/internal/tune"
 	"github.com/tensorken/tensorken/tensor"
 )
 
@@ -52,6 +53,14 @@ type Options struct {
 	// steps of optim.Jit, are launched as CUDA graphs, if the driver has CUDA 12 or later: it gets
 	// a few calls for all their kernels.
 	NoGraphs bool
+	// Tune searches for the fastest tiles of large products, those of 2²⁸ multiplications or
+	// more, when they are compiled for the first time. That takes some tenths of a second for
+	// each, more for products that take long, and memory for operands of its own. What it finds
+	// is kept in the user's cache folder (tensorken/tune) for this GPU and driver, and all later
+	// programs take it from there. Tiles decide the order in which a product is summed, so a
+	// search may change the last bits of later results. The environment variable
+	// TENSORKEN_TUNE=1 asks for the search too, and TENSORKEN_TUNE=0 ignores what was kept.
+	Tune bool
 }
 
 // A GPU is one of this machine.
@@ -86,6 +95,10 @@ func Open(o *Options) (*tensor.Device, error) {
 	if o == nil {
 		o = new(Options)
 	}
+	mode, err := tune.ModeOf(o.Tune)
+	if err != nil {
+		return nil, err
+	}
 	list, err := cuda.List()
 	switch {
 	case err != nil:
@@ -95,7 +108,7 @@ func Open(o *Options) (*tensor.Device, error) {
 	case o.Index < 0 || o.Index >= len(list):
 		return nil, fmt.Errorf("cuda: there is no GPU %d: this machine has %d", o.Index, len(list))
 	}
-	d, err := cuda.Open(list[o.Index], cuda.Options{Memory: o.Memory, TF32: o.TF32, Graphs: !o.NoGraphs})
+	d, err := cuda.Open(list[o.Index], cuda.Options{Memory: o.Memory, TF32: o.TF32, Graphs: !o.NoGraphs, Tune: mode})
 	if err != nil {
 		return nil, err
 	}

@@ -40,6 +40,7 @@ import (
 
 	"github.com/tensorken/tensorken/internal/gpu"
 	"github.com/tensorken/tensorken/internal/hostmem"
+	"github.com/tensorken/tensorken/internal/tune"
 	"github.com/tensorken/tensorken/internal/wgpu"
 	"github.com/tensorken/tensorken/tensor"
 )
@@ -65,6 +66,15 @@ type Options struct {
 	// are off by default, for speed: this library's shaders check indices
 	// themselves.
 	Validate bool
+	// Tune searches for the fastest tiles of large products, those of 2²⁸ multiplications or
+	// more, when they are compiled for the first time. That takes some tenths of a second for
+	// each, more for products that take long, and memory for operands of its own. What it finds
+	// is kept in the user's cache folder (tensorken/tune) for this GPU and driver, and all later
+	// programs take it from there. Tiles decide the order in which a product is summed, so a
+	// search may change the last bits of later results. Where there is no such folder, as in
+	// browsers, each process searches anew. The environment variable TENSORKEN_TUNE=1 asks for
+	// the search too, and TENSORKEN_TUNE=0 ignores what was kept.
+	Tune bool
 }
 
 // An Adapter is a kind of GPU that can be opened, or a software one.
@@ -82,20 +92,24 @@ func Open(o *Options) (*tensor.Device, error) {
 	if _, err := hostmem.Limit(); err != nil {
 		return nil, err
 	}
+	mode, err := tune.ModeOf(o.Tune)
+	if err != nil {
+		return nil, err
+	}
 	lib, err := wgpu.Load(o.Library)
 	if err != nil {
 		return nil, err
 	}
-	return open(lib, o)
+	return open(lib, o, mode)
 }
 
-func open(lib wgpu.Library, o *Options) (*tensor.Device, error) {
+func open(lib wgpu.Library, o *Options, mode tune.Mode) (*tensor.Device, error) {
 	pick := func(list []wgpu.Adapter) (int, error) { return choose(list, o) }
 	d, err := lib.Open(pick, wgpu.Options{Validate: o.Validate})
 	if err != nil {
 		return nil, with(lib, err)
 	}
-	return tensor.NewDevice(gpu.New(d, gpu.Options{Name: fmt.Sprintf("webgpu (%s)", d.Adapter().Name), Memory: o.Memory})), nil
+	return tensor.NewDevice(gpu.New(d, gpu.Options{Name: fmt.Sprintf("webgpu (%s)", d.Adapter().Name), Memory: o.Memory, Tune: mode})), nil
 }
 
 // with adds the library's name to an error, except for ErrNoAdapter, which is not the

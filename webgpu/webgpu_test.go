@@ -54,6 +54,14 @@ func TestOpenNoLibrary(t *testing.T) {
 	}
 }
 
+// A bad environment variable is an error.
+func TestOpenBadVariable(t *testing.T) {
+	t.Setenv("TENSORKEN_TUNE", "yes")
+	if _, err := Open(nil); err == nil || !strings.HasPrefix(err.Error(), `TENSORKEN_TUNE is "yes": want 1, `) {
+		t.Errorf("Open: got error %v, want one that says what to set", err)
+	}
+}
+
 // TestOpen computes on an adapter of this machine.
 func TestOpen(t *testing.T) {
 	dev, err := Open(&Options{Software: true, Validate: true})

@@ -22,9 +22,12 @@ func environmentTopic() *cobra.Command {
                         best that the processor has
   TENSORKEN_THREADS     the most goroutines that compute on the CPU at once; by
                         default GOMAXPROCS
+  TENSORKEN_TUNE        1: GPUs search for the fastest tiles of large products, and
+                        keep them in the user's cache folder (tensorken/tune) for
+                        later programs; 0: what was kept is ignored
   TENSORKEN_WEBGPU_LIB  the path of the WebGPU library
 
-Memory and threads of one device are also options of a program:
+Memory, threads and the search of one device are also options of a program:
 tensor.CPUOptions, cuda.Options and webgpu.Options.`,
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/tensorken/tensorken/internal/loops"
 	"github.com/tensorken/tensorken/internal/lru"
 	"github.com/tensorken/tensorken/internal/schedule"
+	"github.com/tensorken/tensorken/internal/tune"
 )
 
 // A GPU is one that the driver lists.
@@ -93,6 +94,7 @@ type device struct {
 	gpu     GPU
 	name    string
 	target  schedule.Target
+	tuner   *tune.Tuner
 	context uintptr
 	stream  uintptr
 	pool    uintptr       // of memory
@@ -126,6 +128,7 @@ type Options struct {
 	Memory int64 // the greatest number of bytes in buffers; 0 for all there is
 	TF32   bool  // products of float32 are computed in TF32
 	Graphs bool  // plans that run again are launched as CUDA graphs
+	Tune   tune.Mode
 }
 
 // maxBindings is the most buffers of a kernel: a launch has 4 KiB for their addresses.
@@ -147,6 +150,7 @@ func Open(g GPU, o Options) (driver.Device, error) {
 func (l *library) open(g GPU, o Options) (*device, error) {
 	d := &device{
 		lib: l, gpu: g, name: g.deviceName(), peers: map[int]*peer{}, buffers: map[*buffer]struct{}{}, budget: g.Memory, replays: o.Graphs && l.GraphLaunch != 0, graphs: map[*sequence]struct{}{},
+		tuner: tune.New(o.Tune, fmt.Sprintf("%s, compute capability %d, CUDA %d", g.Name, g.Capability, g.Driver)),
 		target: schedule.Target{
 			Family: schedule.Discrete, MaxThreads: 1024, SharedBytes: usualShared, MaxGroups: math.MaxInt32,
 			SubgroupMin: 32, SubgroupMax: 32, Units: g.units, TileBytes: g.shared, TF32: o.TF32, Wide: true, Matrices: g.Capability >= 80, SharedMatrices: g.Capability == 90 && g.Driver >= 12000,

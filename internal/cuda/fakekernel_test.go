@@ -11,13 +11,15 @@ import (
 	"github.com/tensorken/tensorken/internal/schedule"
 	"github.com/tensorken/tensorken/internal/shader"
 	"github.com/tensorken/tensorken/internal/shader/simt"
+	"github.com/tensorken/tensorken/internal/tune"
 	"github.com/tensorken/tensorken/ir"
 )
 
 // A simulated is a device of a fake, which runs the passes of its kernels by simt.
 type simulated struct {
 	*device
-	fake *fake
+	fake  *fake
+	tunes bool
 }
 
 // open opens the fake's first GPU.
@@ -33,20 +35,30 @@ func (f *fake) openGPU(i int, o Options) (*simulated, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &simulated{d, f}, nil
+	return &simulated{d, f, o.Tune != tune.Off}, nil
 }
 
 // Compile tells the fake what the texts of the kernel's passes compute.
 func (d *simulated) Compile(k *ir.Kernel) (driver.Program, error) {
+	d.define(func() (*shader.Program, error) { return schedule.Compile(k, d.target) })
+	if d.tunes {
+		for _, c := range slices.Concat(schedule.Choices(k, d.target)...) {
+			d.define(func() (*shader.Program, error) { return schedule.CompileChoice(k, d.target, c) })
+		}
+	}
+	return d.device.Compile(k)
+}
+
+// define tells the fake what the texts of a program's passes compute.
+func (d *simulated) define(compile func() (*shader.Program, error)) {
 	for i, n := 0, 1; i < n; i++ {
-		s, err := schedule.Compile(k, d.target) // anew, as define changes buffers that passes share
+		s, err := compile() // anew, as the fake changes buffers that passes share
 		if err != nil {
 			break
 		}
 		n = len(s.Passes)
 		d.fake.define(ptx.Print(s.Passes[i], d.gpu.Capability), s.Passes[i])
 	}
-	return d.device.Compile(k)
 }
 
 // CompileLoop compiles by Compile.

@@ -6,6 +6,7 @@ import (
 	"errors"
 
 	"github.com/tensorken/tensorken/driver"
+	"github.com/tensorken/tensorken/internal/tune"
 )
 
 // A GPU is one that the driver lists.
@@ -21,6 +22,7 @@ type Options struct {
 	Memory int64
 	TF32   bool
 	Graphs bool
+	Tune   tune.Mode
 }
 
 // ErrNoDriver says that this machine has no driver of NVIDIA.

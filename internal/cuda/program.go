@@ -45,10 +45,23 @@ func (d *device) Compile(k *ir.Kernel) (driver.Program, error) {
 			return nil, fmt.Errorf("%s: %w: a tensor of %d %v is asked for; this GPU has %d bytes: "+schedule.PartsAdvice, d.name, driver.ErrMemory, a.Len, a.DType, d.budget)
 		}
 	}
-	s, err := schedule.Compile(k, d.target)
+	s, err := d.tuner.Compile(k, d.target, d)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", d.name, err)
 	}
+	return d.Build(k, s)
+}
+
+// Isolate makes the promise of tune.Machine. A kernel that fails costs the process the GPU.
+func (d *device) Isolate(f func() error) error {
+	if err := d.wait(); err != nil {
+		return err
+	}
+	return f()
+}
+
+// Build makes the promise of tune.Machine.
+func (d *device) Build(k *ir.Kernel, s *shader.Program) (driver.Program, error) {
 	p := &program{Signature: schedule.SignatureOf(k, d.target), device: d, scratch: s.Scratch}
 	for _, q := range s.Passes {
 		p.passes = append(p.passes, pass{k, d.module(ptx.Print(q, d.gpu.Capability), ptx.SharedBytes(q)), q.Buffers, q.Params, q.Grid, q.Threads})

@@ -12,6 +12,7 @@ import (
 	"github.com/tensorken/tensorken/internal/lru"
 	"github.com/tensorken/tensorken/internal/schedule"
 	"github.com/tensorken/tensorken/internal/shader"
+	"github.com/tensorken/tensorken/internal/tune"
 	"github.com/tensorken/tensorken/internal/wgpu"
 )
 
@@ -40,6 +41,7 @@ type device struct {
 	dev      wgpu.Device
 	name     string
 	target   schedule.Target
+	tuner    *tune.Tuner
 	batch    int   // dispatches that are submitted at a time
 	limit    int64 // bytes of one buffer
 	budget   int64 // bytes of all buffers
@@ -77,15 +79,18 @@ type device struct {
 type Options struct {
 	Name   string
 	Memory int64 // the greatest number of bytes in buffers; 0 for all there is
+	Tune   tune.Mode
 }
 
 // New returns a device that computes on d, and closes d when it is closed.
-func New(d wgpu.Device, o Options) driver.Device {
-	g := newDevice(d, o)
-	if d.Adapter().Has(wgpu.TimestampQuery) {
-		return profiler{g}
+func New(d wgpu.Device, o Options) driver.Device { return newDevice(d, o).machine() }
+
+// machine returns the device with the abilities that its adapter has.
+func (d *device) machine() tune.Machine {
+	if d.dev.Adapter().Has(wgpu.TimestampQuery) {
+		return profiler{d}
 	}
-	return g
+	return d
 }
 
 func newDevice(d wgpu.Device, o Options) *device {
@@ -96,6 +101,7 @@ func newDevice(d wgpu.Device, o Options) *device {
 		budget:   math.MaxInt64,
 		bindings: min(a.Limits.StorageBuffers, maxBindings),
 		buffers:  map[*buffer]struct{}{}, layouts: map[string]wgpu.Layout{},
+		tuner: tune.New(o.Tune, fmt.Sprintf("%s, %s %s %s, %s", a.Name, a.Vendor, a.Architecture, a.Backend, a.Driver)),
 		target: schedule.Target{
 			Family: families[a.Kind], MaxThreads: a.Limits.WorkgroupSize, SharedBytes: a.Limits.WorkgroupStorage, MaxGroups: a.Limits.Workgroups,
 		},
@@ -204,22 +210,26 @@ func (d *device) submit(commands []wgpu.Command) error {
 	return nil
 }
 
-func (d *device) Sync() error {
+// wait waits for all work. Its failures stay for Sync.
+func (d *device) wait() error {
 	if err := d.check(); err != nil {
 		return err
 	}
-	var err error
 	if d.written > 0 {
-		err = d.submit(nil)
-	}
-	if err == nil && d.last > d.dev.Done() {
-		if err = d.dev.Wait(d.last); err != nil {
-			err = d.fail(err)
+		if err := d.submit(nil); err != nil {
+			return err
 		}
 	}
-	if err == nil {
-		err = d.check()
+	if d.last > d.dev.Done() {
+		if err := d.dev.Wait(d.last); err != nil {
+			return d.fail(err)
+		}
 	}
+	return d.check()
+}
+
+func (d *device) Sync() error {
+	err := d.wait()
 	if err == nil {
 		err = d.failed
 	}

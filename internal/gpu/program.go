@@ -62,10 +62,26 @@ func (d *device) Compile(k *ir.Kernel) (driver.Program, error) {
 		}
 	}
 	d.trim()
-	p, err := schedule.Compile(k, d.target)
+	p, err := d.tuner.Compile(k, d.target, d.machine())
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", d.name, err)
 	}
+	return d.Build(k, p)
+}
+
+// Isolate makes the promise of tune.Machine.
+func (d *device) Isolate(f func() error) error {
+	if err := d.wait(); err != nil {
+		return err
+	}
+	failed := d.failed
+	d.failed = nil
+	defer func() { d.failed = failed }()
+	return f()
+}
+
+// Build makes the promise of tune.Machine.
+func (d *device) Build(k *ir.Kernel, p *shader.Program) (driver.Program, error) {
 	w := sources{scratch: p.Scratch}
 	for _, q := range p.Passes {
 		w.passes = append(w.passes, source{wgsl.Print(q), q})
