@@ -55,7 +55,10 @@ func floatsOf(t *testing.T, tensors ...tensor.Tensor) (list []float32) {
 	return list
 }
 
-var noSubgroups = Target{SharedBytes: 32 << 10}
+var (
+	noSubgroups    = Target{SharedBytes: 32 << 10}
+	smallSubgroups = Target{SharedBytes: 48 << 10, SubgroupMin: 4, SubgroupMax: 4}
+)
 
 // Attention and its gradient, in kernels of the template, are as without.
 func TestAttention(t *testing.T) {
@@ -106,7 +109,7 @@ func TestAttention(t *testing.T) {
 			list := []Target{nvidia, hopper, big}
 			switch c.name {
 			case "two squares of rows", "no keys for some":
-				list = append(list, noSubgroups)
+				list = append(list, noSubgroups, smallSubgroups)
 			case "bfloat16":
 				list = append(list, positions64(nvidia), positions64(hopper), positions64(big))
 			}

@@ -39,7 +39,7 @@ func (a *attention) startRows() {
 // where threads exchange them through shared memory all rows, so that there are few barriers.
 func (a *attention) together() [][]*attentionRow {
 	every := slices.Concat(a.rows...)
-	if a.across > 1 && a.t.subgroup() > a.threads {
+	if n := a.t.subgroup(); n > a.threads || n < a.across {
 		return [][]*attentionRow{every}
 	}
 	return slices.Collect(slices.Chunk(every, 1))
