@@ -19,7 +19,7 @@ type functions struct {
 	AdapterRelease, AdapterGetInfo, AdapterGetLimits, AdapterGetFeatures                  uintptr
 	AdapterInfoFreeMembers, SupportedFeaturesFreeMembers                                  uintptr
 	AdapterPropertiesMemoryHeapsFreeMembers, AdapterRequestDevice, DeviceRelease          uintptr
-	DeviceDestroy, DeviceGetQueue, DevicePushErrorScope, DevicePopErrorScope              uintptr
+	DeviceDestroy, DeviceGetQueue                                                         uintptr
 	DeviceCreateBuffer, BufferDestroy, BufferRelease, BufferMapAsync                      uintptr
 	BufferGetConstMappedRange, BufferUnmap, DeviceCreateShaderModule, ShaderModuleRelease uintptr
 	DeviceCreateBindGroupLayout, DeviceCreatePipelineLayout, BindGroupLayoutRelease       uintptr

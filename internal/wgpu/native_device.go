@@ -4,7 +4,6 @@ package wgpu
 
 import (
 	"fmt"
-	"runtime"
 	"slices"
 	"unsafe"
 
@@ -16,8 +15,8 @@ type device struct {
 	*instance
 	device, queue  uintptr
 	adapter        Adapter
-	lost           error // the error that lost the device
-	failed         error // the error that Poll will return
+	lost           error  // the error that lost the device
+	failed         *Error // the error that Poll will return
 	closed         bool
 	submitted      uint64
 	done           uint64
@@ -107,30 +106,26 @@ func (d *device) markLost(err error) error {
 
 func (d *device) Adapter() *Adapter { return &d.adapter }
 
-// scoped calls f and returns the first error of a kind that f causes.
-func (d *device) scoped(name string, filter uintptr, f func()) error {
+// scoped calls f and returns the first error that f causes. Dawn reports it before the call
+// that fails returns, so there is no need for an error scope, which takes three calls more.
+func (d *device) scoped(name string, f func()) error {
+	d.handleEvents() // of earlier calls
 	if d.lost != nil {
 		return d.lost
 	}
-	runtime.LockOSThread() // a scope belongs to its thread
-	dynlib.Call(d.DevicePushErrorScope, d.device, filter)
+	earlier := d.failed
+	d.failed = nil
 	f()
-	var err error
-	var done bool
-	d.request(d.DevicePopErrorScope, callbacks().result, func(e *event) {
-		done = true
-		if kind := errorTypes[uint32(e.b)]; uint32(e.a) == success && kind != 0 {
-			err = &Error{kind, name, e.message}
-		}
-	}, d.device)
-	runtime.UnlockOSThread()
-	if err := d.wait(name, func() bool { return done }); err != nil {
-		return d.markLost(err)
-	}
-	if d.lost != nil {
+	d.handleEvents()
+	failed := d.failed
+	d.failed = earlier
+	switch {
+	case d.lost != nil:
 		return d.lost
+	case failed != nil:
+		return &Error{failed.Kind, name, failed.Message}
 	}
-	return err
+	return nil
 }
 
 func (d *device) NewBuffer(size int64, u Usage) (Buffer, error) {
@@ -139,7 +134,7 @@ func (d *device) NewBuffer(size int64, u Usage) (Buffer, error) {
 	}
 	var b uintptr
 	desc := &bufferDescriptor{usage: usages[u], size: uint64(size)}
-	err := d.scoped("NewBuffer", filterMemory, func() { b = dynlib.Call(d.DeviceCreateBuffer, d.device, uintptr(unsafe.Pointer(desc))) })
+	err := d.scoped("NewBuffer", func() { b = dynlib.Call(d.DeviceCreateBuffer, d.device, uintptr(unsafe.Pointer(desc))) })
 	if err != nil && b != 0 {
 		dynlib.Call(d.BufferRelease, b)
 		b = 0
@@ -179,7 +174,7 @@ func (d *device) NewLayout(write []bool, params int64) (Layout, error) {
 		}
 	}
 	var l layout
-	err := d.scoped("NewLayout", filterValidation, func() {
+	err := d.scoped("NewLayout", func() {
 		l.group = d.groupLayout(list, fmt.Sprint(write))
 		groups := []uintptr{l.group}
 		if params > 0 {
@@ -202,7 +197,7 @@ func (d *device) NewPipeline(source string, l Layout) (Pipeline, error) {
 	var module uintptr
 	code := &shaderSource{chained: chained{sType: sTypeWGSL}, code: viewOf(source)}
 	desc := &shaderDescriptor{next: unsafe.Pointer(code)}
-	err := d.scoped("NewPipeline", filterValidation, func() {
+	err := d.scoped("NewPipeline", func() {
 		module = dynlib.Call(d.DeviceCreateShaderModule, d.device, uintptr(unsafe.Pointer(desc)))
 	})
 	if module != 0 {
@@ -288,6 +283,9 @@ func (d *device) Poll() error {
 	d.poll()
 	if d.lost != nil {
 		return d.lost
+	}
+	if d.failed == nil {
+		return nil
 	}
 	err := d.failed
 	d.failed = nil

@@ -102,6 +102,12 @@ func (n *instance) request(fn, callback uintptr, handle func(*event), args ...ui
 // poll processes callbacks and handles their events. It reports whether there were any.
 func (n *instance) poll() bool {
 	dynlib.Call(n.InstanceProcessEvents, n.instance)
+	return n.handleEvents()
+}
+
+// handleEvents handles the events of callbacks that have come. It reports whether there were
+// any.
+func (n *instance) handleEvents() bool {
 	first := n.box.take()
 	for e := first; e != nil; e = e.next {
 		if e.id < firstRequest {

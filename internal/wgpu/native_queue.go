@@ -103,7 +103,7 @@ func (e *encoding) endPass() {
 func (d *device) NewQueries(n int) (Queries, error) {
 	var q uintptr
 	desc := &querySetDescriptor{kind: queryTimestamp, count: uint32(n)}
-	err := d.scoped("NewQueries", filterValidation, func() { q = dynlib.Call(d.DeviceCreateQuerySet, d.device, uintptr(unsafe.Pointer(desc))) })
+	err := d.scoped("NewQueries", func() { q = dynlib.Call(d.DeviceCreateQuerySet, d.device, uintptr(unsafe.Pointer(desc))) })
 	return Queries(q), err
 }
 

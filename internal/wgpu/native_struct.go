@@ -183,12 +183,6 @@ var errorTypes = map[uint32]ErrorKind{2: Validation, 3: OutOfMemory, 4: Internal
 // such as lack of memory.
 const pipelineInvalid = 3
 
-// Filters of error scopes.
-const (
-	filterValidation = 1
-	filterMemory     = 2
-)
-
 type bufferDescriptor struct {
 	next   unsafe.Pointer
 	label  stringView
