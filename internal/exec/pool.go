@@ -28,6 +28,7 @@ type pool struct {
 	collected [maxCollected/64 + 1]sync.Pool // idle buffers that are left to the collector, by size in 64 bytes
 	views     bool                           // the device is a driver.Viewer
 
+	allocated                int   // buffers so far
 	acquired                 int   // buffers so far
 	highWater, prevHighWater int64 // of held, in the last two windows
 	windowStart              int   // acquired when the last window began
@@ -38,15 +39,19 @@ type pool struct {
 // collection in it too: between collections, held only grows.
 const minWindow = 4096
 
-// A bucket is the idle buffers of a size class.
+// A bucket is the idle buffers of a size class. After a collection the first allocated are
+// the first acquired, so that steps of training pair buffers as they did after the last one,
+// for which devices keep descriptors.
 type bucket struct {
-	buffers []pooled
-	used    int // pool.acquired at the last use
+	buffers  []pooled
+	used     int // pool.acquired at the last use
+	unsorted bool
 }
 
 // A pooled is a buffer of a pool, or one that is left to Go's collector.
 type pooled struct {
-	driver.Buffer // nil for none
+	driver.Buffer     // nil for none
+	number        int // pool.allocated before
 	request
 	viewed *atomic.Bool // its memory may be in use after its block is gone; nil if there are no views
 }
@@ -148,6 +153,8 @@ func (d *Device) alloc(r request) (pooled, error) {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	x.number = p.allocated
+	p.allocated++
 	p.note(r.class)
 	return x, nil
 }
@@ -241,11 +248,13 @@ func (d *Device) drain() int64 {
 		p.drained = true
 		for _, b := range r.buffers {
 			p.put(b)
+			p.bucket(b.class).unsorted = true
 		}
 	}
 	held := p.held.Load()
 	d.pacer.live.Store(min(d.pacer.live.Load(), held))
-	p.trim(max(p.highWater, p.prevHighWater) - held)
+	most := max(p.highWater, p.prevHighWater)
+	p.trim(most + most/8 - held)
 	return held
 }
 
@@ -295,8 +304,17 @@ func (p *pool) bucket(class int) *bucket {
 	return r.bucket
 }
 
+// sort puts the buffers back in order, if buffers came back in another.
+func (k *bucket) sort() {
+	if k.unsorted {
+		slices.SortFunc(k.buffers, func(a, b pooled) int { return b.number - a.number })
+		k.unsorted = false
+	}
+}
+
 // pop removes a buffer from the bucket of a class, which has some.
 func (p *pool) pop(k *bucket, class int) pooled {
+	k.sort()
 	last := len(k.buffers) - 1
 	b := k.buffers[last]
 	k.buffers[last] = pooled{}
@@ -314,16 +332,20 @@ func (p *pool) note(class int) {
 }
 
 // trim frees idle buffers until at most limit bytes are left, those of the least
-// recently used class first.
+// recently used class first, and of a class those that would be acquired last.
 func (p *pool) trim(limit int64) {
 	if p.idle <= limit {
 		return
 	}
 	for _, class := range slices.SortedFunc(maps.Keys(p.buckets), func(a, b int) int { return p.buckets[a].used - p.buckets[b].used }) {
 		k := p.buckets[class]
-		for p.idle > limit && len(k.buffers) > 0 {
-			p.pop(k, class).Free()
+		k.sort()
+		n := 0
+		for ; p.idle > limit && n < len(k.buffers); n++ {
+			p.idle -= int64(class)
+			k.buffers[n].Free()
 		}
+		k.buffers = slices.Delete(k.buffers, 0, n)
 		if len(k.buffers) == 0 {
 			delete(p.buckets, class)
 			clear(p.recent[:])

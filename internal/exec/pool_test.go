@@ -1,13 +1,17 @@
 package exec_test
 
 import (
+	"runtime"
 	"runtime/debug"
+	"slices"
 	"testing"
+	"time"
 
 	"github.com/tensorken/tensorken/driver"
 	"github.com/tensorken/tensorken/internal/cpu"
 	"github.com/tensorken/tensorken/internal/exec"
 	"github.com/tensorken/tensorken/internal/graph"
+	"github.com/tensorken/tensorken/ir"
 )
 
 // sized is a device that says how much memory it has, and does no work.
@@ -138,6 +142,70 @@ func TestPoolKeepsWhatIsUsed(t *testing.T) {
 	}
 	if count > 10 {
 		t.Errorf("40 results of 64 MB, each dropped, take %d buffers, want about 5", count)
+	}
+}
+
+// ordered is a device whose buffers are numbered, with the numbers of those that calls write.
+type ordered struct {
+	sized
+	allocated int
+	written   []int
+}
+
+type numbered struct {
+	driver.Buffer
+	number int
+}
+
+func (d *ordered) Alloc(bytes int) (driver.Buffer, error) {
+	b, err := d.Device.Alloc(bytes)
+	d.allocated++
+	return numbered{b, d.allocated}, err
+}
+
+func (d *ordered) Compile(*ir.Kernel) (driver.Program, error) { return nil, nil }
+
+func (d *ordered) Run(calls []driver.Call) error {
+	for _, c := range calls {
+		d.written = append(d.written, c.Args[0].Buffer.(numbered).number)
+	}
+	return nil
+}
+
+// After results were collected in some order, others get the buffers that they had, in the same
+// order, and no buffer is allocated again.
+func TestPoolOrder(t *testing.T) {
+	defer debug.SetGCPercent(debug.SetGCPercent(-1))
+	drv := &ordered{sized: sized{cpu.New(cpu.Options{}), 0}}
+	dev := exec.New(drv)
+	defer dev.Close()
+	held := exec.Info().Held
+	const results = 20 // of 1 MiB, so that no collection is due
+	var first []int
+	for round := range 5 {
+		drv.written = nil
+		live := make([]*graph.Node, results)
+		for i := range live {
+			live[i] = scalar(1, []int{1 << 18})
+			if err := exec.Eval(dev, live[i:i+1]); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if round == 0 {
+			first = drv.written
+		}
+		if !slices.Equal(drv.written, first) || drv.allocated != results {
+			t.Errorf("round %d writes buffers %v of %d, want %v", round, drv.written, drv.allocated, first)
+		}
+		for i := range live {
+			live[i*7%results] = nil
+			if i%5 == 4 {
+				runtime.GC()
+			}
+		}
+		for start := time.Now(); exec.Info().Held > held && time.Since(start) < 10*time.Second; { // cleanups follow a collection
+			time.Sleep(time.Millisecond)
+		}
 	}
 }
 

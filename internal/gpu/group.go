@@ -9,7 +9,7 @@ import (
 )
 
 // maxGroups is the most bind groups that are kept.
-const maxGroups = 1 << 12
+const maxGroups = 1 << 14
 
 // A groupKey is everything that a bind group depends on. No two buffers have the same
 // id.
