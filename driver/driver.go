@@ -17,7 +17,7 @@ import (
 // [Concurrent].
 //
 // What not every device can do is an interface of its own: [Concurrent], [Wrapper],
-// [Viewer], [HostAllocator], [Profiler], [Looper], [Sharer], [PeerCopier].
+// [Viewer], [HostAllocator], [Profiler], [Looper], [Sharer], [PeerCopier], [Flusher].
 // A device has the ability if it implements the interface.
 type Device interface {
 	// Name is what a user calls the device, such as "cpu".
@@ -124,6 +124,17 @@ type PeerCopier interface {
 	// for it, and so does the memory of src, if it is freed. Where the copy or the peer's work
 	// before it fails then, so does this device, as for Run.
 	CopyPeer(dst Buffer, to int, src Buffer, from, bytes int) error
+}
+
+// A Flusher is a device that may hold calls of Run, to start them together with later ones. It
+// starts them before it waits, and before anything else that must come after them.
+type Flusher interface {
+	Device
+	// Holds reports whether calls are held.
+	Holds() bool
+	// Flush starts the calls that are held. The next Sync returns a failure. Who calls Run
+	// and then does something else for long calls Flush, so that the device does not idle.
+	Flush()
 }
 
 // A Timing says when the calls of one RunTimed ran.

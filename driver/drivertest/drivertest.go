@@ -51,6 +51,7 @@ var parts = []part{
 	{"HostAllocation", (*suite).hostAllocation},
 	{"Sharing", (*suite).sharing},
 	{"Peers", (*suite).peers},
+	{"Holding", (*suite).holding},
 	{"Profiling", (*suite).profiling},
 	{"Fixed", (*suite).fixed},
 	{"BadIndices", (*suite).badIndices},

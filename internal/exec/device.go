@@ -32,6 +32,7 @@ type Device struct {
 	queue   sync.Locker
 	drv     driver.Device
 	reports reports
+	flusher flusher
 	epoch   *syncEpoch // nil where the driver is concurrent
 }
 
@@ -60,6 +61,7 @@ func New(d driver.Device) *Device {
 	if _, ok := d.(driver.Concurrent); !ok {
 		dev.queue, dev.epoch = new(sync.Mutex), new(syncEpoch)
 	}
+	dev.flusher = newFlusher(dev)
 	ballast()
 	dev.pacer.threshold.Store(minGCThreshold)
 	dev.pacer.maxThreshold = max(minGCThreshold, int64(dev.limits.Memory)/maxGCMemory)

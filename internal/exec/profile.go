@@ -87,7 +87,9 @@ func changeProfiles(f func([]*Profile) []*Profile) {
 func (d *Device) submit(p *loadedPlan, c *capture, calls []driver.Call) error {
 	list := profiles.Load()
 	if list == nil {
-		return d.drv.Run(calls)
+		err := d.drv.Run(calls)
+		d.flusher.ran()
+		return err
 	}
 	timing, waited, err := d.runTimed(calls)
 	if err != nil {

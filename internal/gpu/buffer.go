@@ -15,6 +15,8 @@ type buffer struct {
 	size   int                     // as requested
 	room   int64                   // as allocated: a multiple of 16, so that vectors fit
 	groups map[*bindGroup]struct{} // that it is in
+
+	recording uint64 // the last whose commands use it
 }
 
 func (b *buffer) Size() int { return b.size }
@@ -25,6 +27,7 @@ func (b *buffer) Free() {
 	if b.handle == 0 || d.dev == nil {
 		return
 	}
+	d.flushFor(b)
 	for g := range b.groups {
 		d.groups.Delete(g.key)
 		d.freeGroup(g)
@@ -35,9 +38,16 @@ func (b *buffer) Free() {
 	b.handle = 0
 }
 
+// flushFor submits the recorded commands if they use a buffer.
+func (d *device) flushFor(b *buffer) {
+	if b.recording == d.recording && d.closed == nil {
+		d.flush()
+	}
+}
+
 func (d *device) Alloc(bytes int) (driver.Buffer, error) {
-	if err := d.check(); err != nil {
-		return nil, err
+	if d.closed != nil {
+		return nil, d.closed
 	}
 	b, err := d.alloc(bytes)
 	if err != nil { // the caller may try again

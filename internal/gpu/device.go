@@ -20,6 +20,9 @@ const (
 	// batch is the number of dispatches after which commands are submitted, so
 	// that the GPU works while more are recorded.
 	batch = 128
+	// minBatch is the number of dispatches below which they are held until more come, as a
+	// submission takes as long as recording some of them.
+	minBatch = 16
 	// slowBatch is the same for GPUs that may take seconds for a batch: a watchdog
 	// limits the time of a submission.
 	slowBatch = 16
@@ -63,7 +66,8 @@ type device struct {
 	written   int64    // bytes since the last submission
 	uploads   []upload // under way
 
-	// Of the commands being recorded.
+	// Of the commands that are recorded and not submitted.
+	recording    uint64 // its number
 	commands     []wgpu.Command
 	params       []byte      // their parameters
 	paramsLayout wgpu.Layout // of a pass with parameters
@@ -96,7 +100,7 @@ func (d *device) machine() tune.Machine {
 func newDevice(d wgpu.Device, o Options) *device {
 	a := d.Adapter()
 	g := &device{
-		dev: d, name: o.Name, batch: slowBatch,
+		dev: d, name: o.Name, batch: slowBatch, recording: 1,
 		limit:    min(a.Limits.StorageBinding, a.Limits.Buffer, math.MaxInt64) &^ 15,
 		budget:   math.MaxInt64,
 		bindings: min(a.Limits.StorageBuffers, maxBindings),
@@ -191,6 +195,9 @@ func (d *device) fail(err error) error {
 
 // submit submits commands, and waits if too many submissions are under way.
 func (d *device) submit(commands []wgpu.Command) error {
+	if err := d.check(); err != nil {
+		return err
+	}
 	n, err := d.dev.Submit(commands)
 	if err != nil {
 		return d.fail(err)
@@ -212,7 +219,10 @@ func (d *device) submit(commands []wgpu.Command) error {
 
 // wait waits for all work. Its failures stay for Sync.
 func (d *device) wait() error {
-	if err := d.check(); err != nil {
+	if d.closed != nil {
+		return d.closed
+	}
+	if err := d.flush(); err != nil {
 		return err
 	}
 	if d.written > 0 {
@@ -241,6 +251,7 @@ func (d *device) Close() error {
 	if d.dev == nil {
 		return nil
 	}
+	d.commands = nil
 	d.groups.Trim(0, d.freeGroup)
 	d.freeTimes()
 	d.uniforms.free(d)

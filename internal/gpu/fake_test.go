@@ -228,9 +228,11 @@ func TestBounded(t *testing.T) {
 	if _, groups, _ := f.Live(); groups > maxGroups+maxUniforms+1 {
 		t.Errorf("%d groups are kept, want at most %d", groups, maxGroups)
 	}
+	d.flush()
 	d.pipelines.Trim(0, d.freePipeline)
 	testChain(t, d, p, 10) // compiles again
 	q := prepare(t, d, &increment)
+	d.flush()
 	d.pipelines.Trim(0, d.freePipeline)
 	testChain(t, d, q, 10)
 	testChain(t, d, p, 10)

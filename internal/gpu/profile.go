@@ -46,7 +46,10 @@ type timing struct {
 // RunTimed is Run with a pass for each call, whose begin and end are timestamps.
 func (p profiler) RunTimed(calls []driver.Call) (driver.Timing, error) {
 	d, t := p.device, &timing{device: p.device}
-	if err := d.check(); err != nil {
+	if d.closed != nil {
+		return nil, d.closed
+	}
+	if err := d.flush(); err != nil {
 		return nil, err
 	}
 	calls, counts, err := d.prepare(calls)

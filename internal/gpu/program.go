@@ -53,8 +53,8 @@ func (d *device) freePipeline(s *pipeline) {
 // Compile starts to compile a kernel's shaders. If WebGPU refuses one, Run returns
 // the error.
 func (d *device) Compile(k *ir.Kernel) (driver.Program, error) {
-	if err := d.check(); err != nil {
-		return nil, err
+	if d.closed != nil {
+		return nil, d.closed
 	}
 	for _, a := range k.Args {
 		if a.Kind == ir.Out && int64(a.Len) > d.limit/int64(a.DType.Size()) {

@@ -11,26 +11,53 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// Run records calls and submits them, some at a time.
+// Run records calls and submits them, some at a time. The last few are held.
 func (d *device) Run(calls []driver.Call) error {
-	if err := d.check(); err != nil {
-		return err
+	if d.closed != nil {
+		return d.closed
 	}
 	calls, _, err := d.prepare(calls)
 	if err != nil {
 		return err
 	}
+	submit := d.submitRecorded
+	if d.Holds() { // what an earlier Run recorded fails too
+		submit = d.flush
+	}
 	for len(calls) > 0 {
 		n, err := d.recordSome(calls)
-		if err == nil {
-			err = d.submitRecorded()
-		}
 		if err != nil {
 			return err
 		}
 		calls = calls[n:]
+		if len(calls) == 0 && len(d.commands) < minBatch {
+			break
+		}
+		if err := submit(); err != nil {
+			return err
+		}
 	}
 	return nil
+}
+
+// Holds makes the promise of driver.Flusher.
+func (d *device) Holds() bool { return len(d.commands) > 0 }
+
+// Flush makes the promise of driver.Flusher.
+func (d *device) Flush() {
+	if d.closed == nil {
+		d.flush()
+	}
+}
+
+// flush submits what is held. Sync returns a failure, because the Run that recorded it has
+// returned.
+func (d *device) flush() error {
+	err := d.submitRecorded()
+	if d.failed == nil {
+		d.failed = err
+	}
+	return err
 }
 
 // prepare replaces calls of loops by calls of their kernels, and provides the buffers that
@@ -68,14 +95,15 @@ func (d *device) makeRoom() {
 	d.staging.free(d)
 }
 
-// recordSome records the first calls, and returns their number.
+// recordSome records the first calls, after those that are held, and returns their number.
+// If it fails it records none.
 func (d *device) recordSome(calls []driver.Call) (n int, err error) {
-	d.commands, d.params = d.commands[:0], d.params[:0]
-	d.trim()
+	commands, params := len(d.commands), len(d.params)
 	for n < len(calls) && max(n, len(d.commands)) < d.batch {
 		first := len(d.commands)
 		if err := d.record(&calls[n]); err != nil {
-			return n, err
+			d.commands, d.params = d.commands[:commands], d.params[:params]
+			return 0, err
 		}
 		d.timed.mark(d.commands[first:], n)
 		n++
@@ -88,10 +116,14 @@ func (d *device) submitRecorded() error {
 	if len(d.commands) == 0 {
 		return nil
 	}
-	if err := d.writeParams(); err != nil {
-		return err
+	err := d.writeParams()
+	if err == nil {
+		err = d.submit(d.commands)
 	}
-	return d.submit(d.commands)
+	d.commands, d.params = d.commands[:0], d.params[:0]
+	d.recording++
+	d.trim()
+	return err
 }
 
 // writeParams writes the parameters of the recorded commands to a uniform buffer.
@@ -160,7 +192,9 @@ func (d *device) dispatch(p *program, q *pass, args []driver.Arg) error {
 	d.pipelines.Use(s.entry)
 	key := groupKey{layout: s.layout, n: len(q.bindings)}
 	for i := range q.bindings {
-		key.ids[i] = d.bound(q.bindings[i], args).id
+		b := d.bound(q.bindings[i], args)
+		b.recording = d.recording
+		key.ids[i] = b.id
 	}
 	var g *bindGroup
 	if e := d.groups.Get(key); e != nil {
@@ -202,9 +236,12 @@ func (d *device) await(s *pipeline) (*pipeline, error) {
 	return s, nil
 }
 
-// trim drops the least recently used bind groups and pipelines above the limits. No
-// recorded command may use them.
+// trim drops the least recently used bind groups and pipelines above the limits, unless
+// recorded commands may use them.
 func (d *device) trim() {
+	if d.Holds() {
+		return
+	}
 	d.groups.Trim(maxGroups, d.freeGroup)
 	d.pipelines.Trim(maxPipelines, d.freePipeline)
 }

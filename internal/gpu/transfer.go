@@ -26,8 +26,8 @@ type upload struct {
 }
 
 func (d *device) Upload(dst driver.Buffer, offset int, src []byte) error {
-	if err := d.check(); err != nil {
-		return err
+	if d.closed != nil {
+		return d.closed
 	}
 	b, err := d.own(dst, offset, len(src))
 	if err != nil {
@@ -42,8 +42,7 @@ func (d *device) Upload(dst driver.Buffer, offset int, src []byte) error {
 	}
 	for len(src) >= 4 {
 		n := min(len(src)&^3, piece)
-		d.dev.Write(b.handle, int64(offset), src[:n])
-		if err := d.wrote(int64(n)); err != nil {
+		if err := d.write(b, offset, src[:n]); err != nil {
 			return err
 		}
 		offset, src = offset+n, src[n:]
@@ -54,15 +53,17 @@ func (d *device) Upload(dst driver.Buffer, offset int, src []byte) error {
 	if offset+len(src) == b.size { // nothing is beside it
 		var word [4]byte
 		copy(word[:], src)
-		d.dev.Write(b.handle, int64(offset), word[:])
-		return d.wrote(4)
+		return d.write(b, offset, word[:])
 	}
 	return d.patch(b, offset, src)
 }
 
-// wrote counts the bytes of uploads under way, and waits if there are too many.
-func (d *device) wrote(n int64) error {
-	if d.written += n; d.written < maxUploads/4 {
+// write writes whole words after the recorded commands that use the buffer. It waits if too
+// many bytes of uploads are under way.
+func (d *device) write(b *buffer, offset int, words []byte) error {
+	d.flushFor(b)
+	d.dev.Write(b.handle, int64(offset), words)
+	if d.written += int64(len(words)); d.written < maxUploads/4 {
 		return nil
 	}
 	if err := d.submit(nil); err != nil {
@@ -118,8 +119,8 @@ func (d *device) patch(b *buffer, offset int, src []byte) error {
 }
 
 func (d *device) Download(dst []byte, src driver.Buffer, offset int) error {
-	if err := d.check(); err != nil {
-		return err
+	if d.closed != nil {
+		return d.closed
 	}
 	b, err := d.own(src, offset, len(dst))
 	if err != nil {
@@ -166,8 +167,8 @@ func (d *device) read(b *buffer, offset int, dst []byte) (*reading, error) {
 	if r.from, err = d.staging.take(d, r.class); err != nil {
 		return nil, d.returned(err)
 	}
-	err = d.submit([]wgpu.Command{{Src: b.handle, SrcOffset: int64(offset - r.skip), Dst: r.from, Size: r.size}})
-	if err == nil {
+	d.commands = append(d.commands, wgpu.Command{Src: b.handle, SrcOffset: int64(offset - r.skip), Dst: r.from, Size: r.size})
+	if err = d.flush(); err == nil {
 		if err = d.dev.Map(r.from, r.size); err != nil {
 			err = d.returned(err)
 		}

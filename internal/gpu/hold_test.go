@@ -1,0 +1,79 @@
+package gpu
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/tensorken/tensorken/internal/wgpu"
+)
+
+// Runs of few dispatches are submitted together, and with the copy of a Download.
+func TestHold(t *testing.T) {
+	d, _ := fake(t, 0)
+	c := &traffic{Device: d.dev}
+	d.dev = c
+	p := prepare(t, d, &increment)
+	a, b := alloc(t, d, 4), alloc(t, d, 4)
+	run := func(n int) {
+		t.Helper()
+		if err := d.Run(chain(p, n, a, b)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range minBatch - 1 {
+		run(1)
+	}
+	if c.submissions != 0 {
+		t.Errorf("%d Runs of a dispatch make %d submissions, want none", minBatch-1, c.submissions)
+	}
+	run(1)
+	if c.submissions != 1 || d.Holds() {
+		t.Errorf("%d Runs of a dispatch make %d submissions, want 1", minBatch, c.submissions)
+	}
+	run(3)
+	if err := d.Download(make([]byte, 4), b, 0); err != nil {
+		t.Fatal(err)
+	}
+	if c.submissions != 2 {
+		t.Errorf("a Run and a Download make %d submissions, want 1", c.submissions-1)
+	}
+	run(3)
+	alloc(t, d, 4).Free()
+	if c.submissions != 2 {
+		t.Error("Free of a buffer that no call uses submits calls")
+	}
+	if err := d.Sync(); err != nil || c.dispatches != minBatch+6 {
+		t.Errorf("%d dispatches were submitted, want %d, %v", c.dispatches, minBatch+6, err)
+	}
+}
+
+// A failure to submit calls that were held is one of Sync. A Run that fails leaves the calls
+// that were held before it.
+func TestHoldFails(t *testing.T) {
+	d, f := fake(t, 0)
+	r := &refusing{Device: d.dev, kind: wgpu.Internal}
+	d.dev = r
+	p := prepare(t, d, &increment)
+	a, b := alloc(t, d, 4), alloc(t, d, 4)
+	if err := d.Run(chain(p, 1, a, b)); err != nil {
+		t.Fatal(err)
+	}
+	if err := d.Run(chain(p, 2, a, a)); err == nil {
+		t.Error("a call that reads and writes one buffer succeeds")
+	}
+	if d.Flush(); f.Dispatches != 1 {
+		t.Errorf("Flush runs %d dispatches, want 1", f.Dispatches)
+	}
+	if err := d.Run(chain(p, 1, a, b)); err != nil {
+		t.Fatal(err)
+	}
+	r.call = "Submit"
+	if d.Flush(); d.Holds() {
+		t.Error("calls that were refused are held")
+	}
+	for _, want := range []bool{true, false} {
+		if err := d.Sync(); (err != nil && strings.Contains(err.Error(), "not today")) != want {
+			t.Errorf("Sync gives error %v, want one of Submit: %v", err, want)
+		}
+	}
+}
