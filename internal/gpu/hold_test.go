@@ -42,8 +42,14 @@ func TestHold(t *testing.T) {
 	if c.submissions != 2 {
 		t.Error("Free of a buffer that no call uses submits calls")
 	}
-	if err := d.Sync(); err != nil || c.dispatches != minBatch+6 {
-		t.Errorf("%d dispatches were submitted, want %d, %v", c.dispatches, minBatch+6, err)
+	before := len(d.params)
+	run(1)
+	run(1)
+	if got := len(d.params) - before; got != slot {
+		t.Errorf("two calls with equal parameters have %d bytes of them, want %d", got, slot)
+	}
+	if err := d.Sync(); err != nil || c.dispatches != minBatch+8 {
+		t.Errorf("%d dispatches were submitted, want %d, %v", c.dispatches, minBatch+8, err)
 	}
 }
 

@@ -1,6 +1,7 @@
 package gpu
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -214,6 +215,10 @@ func (d *device) dispatch(p *program, q *pass, args []driver.Arg) error {
 			d.params = binary.LittleEndian.AppendUint32(d.params, p.Word(w, args))
 		}
 		d.params = append(d.params, zeros[:slot-4*len(q.params)]...)
+		if last := len(d.params) - 2*slot; last >= 0 && bytes.Equal(d.params[last:last+slot], d.params[last+slot:]) {
+			d.params = d.params[:last+slot]
+			c.Offset = uint32(last)
+		}
 	}
 	d.commands = append(d.commands, c)
 	return nil
