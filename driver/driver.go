@@ -120,9 +120,9 @@ type PeerCopier interface {
 	IsPeer(src Buffer) bool
 	// CopyPeer copies bytes from src, a buffer of a peer, to dst, each from its byte offset on.
 	// No other method of the two devices is called meanwhile. It may return before the copy is
-	// done. The copy follows all that was run on either device before. Later calls of both wait
-	// for it, and so does the memory of src, if it is freed. Where the copy or the peer's work
-	// before it fails then, so does this device, as for Run.
+	// done. The copy runs after all earlier work of both devices. Later work of both waits for
+	// it, and src may be freed at once. If the copy, or earlier work of the peer, fails later,
+	// the next Sync or Download of this device returns the error.
 	CopyPeer(dst Buffer, to int, src Buffer, from, bytes int) error
 }
 

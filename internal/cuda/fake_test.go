@@ -40,9 +40,10 @@ type fake struct {
 	calls    []string                 // names of the functions called
 	fails    map[string]int           // the code that a function returns
 	faults   []string
-	isIdle   bool // memory has no bytes, and nothing is computed
-	isApart  bool // no GPU can access the memory of another
-	direct   int  // copies between GPUs with such access
+	isIdle   bool     // memory has no bytes, and nothing is computed
+	isApart  bool     // no GPU can access the memory of another
+	direct   int      // copies between GPUs with such access
+	lost     *fakeGPU // events of its fail
 }
 
 // A fakeGPU is a GPU and its primary context.
@@ -194,6 +195,9 @@ func (f *fake) call(name string, a []uintptr) uintptr {
 	f.calls = append(f.calls, name)
 	if code := f.fails[name]; code != 0 {
 		return uintptr(code)
+	}
+	if name == "EventQuery" && f.lost != nil && f.event(a[0]).gpu == f.lost {
+		return 719
 	}
 	if f.current() == nil && !slices.Contains(contextFree, name) {
 		f.fault("%s without a context", name)

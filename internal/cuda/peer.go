@@ -47,6 +47,9 @@ func (d *device) CopyPeer(dst driver.Buffer, to int, src driver.Buffer, from, by
 	if err != nil || bytes == 0 {
 		return err
 	}
+	if err := other.settlePeers(); err != nil {
+		return d.peerError(other.name, err)
+	}
 	if err := d.copyPeer(b.address+uintptr(to), other, a.address+uintptr(from), uintptr(bytes)); err != nil {
 		return d.peerError(other.name, err)
 	}
@@ -165,6 +168,21 @@ func (d *device) checkPeers() {
 			d.failed = d.peerError(p.gpu.deviceName(), err)
 		}
 	}
+}
+
+// settlePeers returns a failure of the work that the device's copies have waited for. It waits
+// for copies of which nobody knows: else what another device copies from this one would hide it.
+func (d *device) settlePeers() error {
+	for _, p := range d.peers {
+		if p.unchecked {
+			if err := d.wait(); err != nil {
+				return err
+			}
+			d.checkPeers()
+			return d.failed
+		}
+	}
+	return nil
 }
 
 func (p *peer) freeEvents(d *device) {

@@ -384,3 +384,24 @@ func TestFailuresOfCopies(t *testing.T) {
 		f.drained(t)
 	}
 }
+
+// A failure of a GPU's work is known to those that have its results by way of other GPUs.
+func TestFailureTwoCopiesAway(t *testing.T) {
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	f := newFake(t, 1<<30, 1<<30, 1<<30)
+	var d [3]*tensor.Device
+	for i := range d {
+		x, err := f.openGPU(i, Options{Graphs: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		d[i] = tensor.NewDevice(x)
+		defer d[i].Close()
+	}
+	x := tensor.New([]float32{1, 2, 3}).To(d[0]).Add(1)
+	f.lost = f.gpus[0]
+	got, err := tensor.Data[float32](x.To(d[1]).Mul(2).To(d[2]).Mul(2))
+	if err == nil || !strings.Contains(err.Error(), "cuda:0 (Fake)") {
+		t.Errorf("got %v, error %v, want one with the name of the first GPU", got, err)
+	}
+}

@@ -23,11 +23,17 @@ func (d *Device) copyPeer(s *storage) (copied bool, err error) {
 	if !ok || !drv.IsPeer(s.block.buffer) {
 		return false, nil
 	}
+	if s.isOn(d) {
+		return true, nil
+	}
 	defer lockBoth(d, s.device)()
+	if err := s.failed(); err != nil { // found by another goroutine since the caller asked
+		return false, err
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	c := s.copyOn(d)
-	if c.isValid() {
+	if c.isValid() { // by another goroutine
 		return true, nil
 	}
 	size := s.block.buffer.Size()

@@ -91,6 +91,13 @@ func (s *storage) isOnHost() bool {
 	return s.host != nil
 }
 
+// isOn reports whether there is a valid copy on d.
+func (s *storage) isOn(d *Device) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.copyOn(d).isValid()
+}
+
 // download fills data with the elements on the device from a byte offset on. It
 // fails if they are invalid.
 func (s *storage) download(data []byte, offset int) error {
