@@ -1,5 +1,7 @@
 package ir
 
+import "math/bits"
+
 // A Template is a shape of kernel that every device has a way to run.
 type Template uint8
 
@@ -67,6 +69,15 @@ func Axes(axes ...int) AxisSet {
 
 // Has reports whether axis a is in s.
 func (s AxisSet) Has(a int) bool { return s>>a&1 == 1 }
+
+// List returns the axes in ascending order.
+func (s AxisSet) List() []int {
+	var list []int
+	for ; s != 0; s &= s - 1 {
+		list = append(list, bits.TrailingZeros64(uint64(s)))
+	}
+	return list
+}
 
 // An ArgKind says what an argument is.
 type ArgKind uint8

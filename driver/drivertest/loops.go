@@ -65,8 +65,9 @@ type attender struct {
 }
 
 func (a *attender) LoopLimits() ir.LoopLimits {
-	of := a.Looper.LoopLimits()
-	return ir.LoopLimits{Attention: of.Attention, AttentionBytes: of.AttentionBytes, Matrices: of.Matrices, Columns: 2, Scores: math.MaxInt}
+	limits := a.Looper.LoopLimits()
+	limits.Columns, limits.Scores = 2, math.MaxInt
+	return limits
 }
 
 func (a *attender) Compile(k *ir.Kernel) (driver.Program, error) {

@@ -279,6 +279,11 @@ func (r *Reference) takes(c driver.Call) error {
 		if _, err := r.span(c.Args[i].Buffer, 0, 0); err != nil {
 			return err
 		}
+		for j, b := range k.Args[:i] {
+			if b.Kind != ir.Value && c.Args[i].Buffer == c.Args[j].Buffer && (a.Kind == ir.Out || b.Kind == ir.Out) && !r.Loops.SharedOutputs {
+				return fmt.Errorf("oracle: arguments %d and %d are one buffer, which is written", j, i)
+			}
+		}
 		if at := c.Args[i].Offset * a.DType.Size(); a.Align && at%16 != 0 {
 			return fmt.Errorf("oracle: argument %d is at byte %d, not aligned", i, at)
 		}

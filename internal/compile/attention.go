@@ -65,11 +65,11 @@ func (l *loop) attention() bool {
 		}
 		merged = append(merged, m)
 	}
-	if len(byRow) > 0 {
-		merged = append(merged, l.merge(false, saved, byRow))
+	for _, list := range l.apart(byRow) {
+		merged = append(merged, l.merge(false, saved, list))
 	}
-	if len(byColumn) > 0 {
-		merged = append(merged, l.merge(true, saved, byColumn))
+	for _, list := range l.apart(byColumn) {
+		merged = append(merged, l.merge(true, saved, list))
 	}
 	var kernels []Step
 	for _, m := range merged {
@@ -83,6 +83,28 @@ func (l *loop) attention() bool {
 	}
 	l.kernels = kernels
 	return true
+}
+
+// apart divides outputs into those of one kernel each: all of them, unless some are parts of one
+// buffer and the device lets no kernel write several.
+func (l *loop) apart(outputs []output) (kernels [][]output) {
+	buffers := func(list []output) (indices []int) {
+		for _, o := range list {
+			s := l.stages[o.stage]
+			indices = append(indices, s.step.Args[s.step.Kernel.Body[o.instr].Arg].Index)
+		}
+		return indices
+	}
+	for _, o := range outputs {
+		b := buffers([]output{o})[0]
+		i := slices.IndexFunc(kernels, func(list []output) bool { return l.limits.SharedOutputs || !slices.Contains(buffers(list), b) })
+		if i < 0 {
+			i = len(kernels)
+			kernels = append(kernels, nil)
+		}
+		kernels[i] = append(kernels[i], o)
+	}
+	return kernels
 }
 
 // An output is a Store of a stage.

@@ -360,9 +360,10 @@ func (m *merger) finish() bool {
 		k.Body = append(k.Body, in)
 	}
 	m.dropArgs()
-	for _, a := range m.step.Args {
+	for i, a := range m.step.Args {
 		written := func(b Arg) bool { return b.Kind == ir.Out && b.Index == a.Index }
-		if a.Kind == ir.In && isPlanBuffer(&a) && slices.ContainsFunc(m.step.Args, written) {
+		if a.Kind == ir.In && isPlanBuffer(&a) && slices.ContainsFunc(m.step.Args, written) ||
+			a.Kind == ir.Out && !m.limits.SharedOutputs && slices.ContainsFunc(m.step.Args[:i], written) {
 			return false
 		}
 	}

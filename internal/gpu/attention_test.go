@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/tensorken/tensorken/driver"
+	"github.com/tensorken/tensorken/grad"
 	"github.com/tensorken/tensorken/internal/schedule"
 	"github.com/tensorken/tensorken/ir"
 	"github.com/tensorken/tensorken/tensor"
@@ -23,21 +24,32 @@ func (a *attender) Compile(k *ir.Kernel) (driver.Program, error) {
 	return a.device.Compile(k)
 }
 
-// A GPU computes attention in a kernel of the template, with shuffles or through shared memory.
+// A GPU computes attention and its gradient in kernels of the template, with shuffles or through
+// shared memory.
 func TestPlainAttention(t *testing.T) {
 	suite(t)
+	type qkv struct{ Q, K, V tensor.Tensor }
 	rng := tensor.NewRNG(1)
-	q, k, v := rng.Normal(1, 64, 32), rng.Normal(1, 128, 32), rng.Normal(1, 128, 32)
-	if err := tensor.Eval(q, k, v); err != nil { // on the CPU
+	in := qkv{rng.Normal(1, 64, 32), rng.Normal(1, 128, 32), rng.Normal(1, 128, 32)}
+	if err := tensor.Eval(in); err != nil { // on the CPU
 		t.Fatal(err)
 	}
-	want := floatsOf(t, tensor.Attention(q, k, v, nil))
+	attend := func(x qkv) tensor.Tensor { return tensor.Attention(x.Q, x.K, x.V, nil) }
+	gradient := func(x qkv) tensor.Tensor {
+		g := grad.Of(func(x qkv) tensor.Tensor {
+			return tensor.Attention(x.Q, x.K, x.V, &tensor.AttentionOptions{Causal: true, Offset: 64}).Square().Sum()
+		})(x)
+		return tensor.Cat(1, g.Q, g.K, g.V)
+	}
 	for _, c := range []struct {
-		name string
-		make func(t *schedule.Target)
+		name    string
+		make    func(t *schedule.Target)
+		compute func(x qkv) tensor.Tensor
+		kernels int
 	}{
-		{"subgroups", func(t *schedule.Target) {}},
-		{"no subgroups", func(t *schedule.Target) { t.SubgroupMin, t.SubgroupMax = 0, 0 }},
+		{"subgroups", func(t *schedule.Target) {}, attend, 1},
+		{"no subgroups", func(t *schedule.Target) { t.SubgroupMin, t.SubgroupMax = 0, 0 }, attend, 1},
+		{"gradient", func(t *schedule.Target) {}, gradient, 3},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p, err := openPlain(c.make)
@@ -47,13 +59,14 @@ func TestPlainAttention(t *testing.T) {
 			drv := &attender{device: p.(plain).device}
 			d := tensor.NewDevice(drv)
 			defer d.Close()
-			for i, x := range floatsOf(t, tensor.Attention(q.To(d), k.To(d), v.To(d), nil)) {
-				if !(math.Abs(float64(x-want[i])) <= 1e-6) {
+			want := floatsOf(t, c.compute(in))
+			for i, x := range floatsOf(t, c.compute(qkv{in.Q.To(d), in.K.To(d), in.V.To(d)})) {
+				if !(math.Abs(float64(x-want[i])) <= 1e-5) {
 					t.Fatalf("element %d is %v, want %v", i, x, want[i])
 				}
 			}
-			if drv.kernels == 0 {
-				t.Error("no kernel is of attention")
+			if drv.kernels < c.kernels {
+				t.Errorf("%d kernels of attention, want %d", drv.kernels, c.kernels)
 			}
 		})
 	}

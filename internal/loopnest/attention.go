@@ -157,9 +157,9 @@ func RowVectors(n, across int) int { return ir.CeilDiv(max(1, n), 4*across)*acro
 // output, with the width for the depth; -1 if there is none.
 func (a *Attention) SharedTile(k *ir.Kernel, output int) int {
 	right := a.Outputs[output].Right
-	width := axesIn(k, k.Body[right].Domain&k.Roles(ir.Width))
+	width := (k.Body[right].Domain & k.Roles(ir.Width)).List()
 	return slices.IndexFunc(a.Scores, func(p Product) bool {
-		depth := axesIn(k, k.Body[p.Sum].Axes)
+		depth := k.Body[p.Sum].Axes.List()
 		return len(depth) == len(width) && sameValues(k, p.Right, right, depth, width)
 	})
 }
@@ -190,19 +190,10 @@ func sameValues(k *ir.Kernel, i, j int, axes, others []int) bool {
 	return string(x.Append(nil, 0)) == string(y.Append(nil, 0))
 }
 
-func axesIn(k *ir.Kernel, s ir.AxisSet) (list []int) {
-	for a := range k.Axes {
-		if s.Has(a) {
-			list = append(list, a)
-		}
-	}
-	return list
-}
-
 // size is the number of positions along axes.
 func size(k *ir.Kernel, axes ir.AxisSet) int {
 	n := 1
-	for _, a := range axesIn(k, axes) {
+	for _, a := range axes.List() {
 		n *= k.Axes[a].Len
 	}
 	return n

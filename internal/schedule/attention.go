@@ -37,7 +37,8 @@ type attentionSize struct {
 	across        int // threads that share a row
 }
 
-// An attentionUnit is who multiplies: threads, warps, or groups of 128 threads.
+// An attentionUnit computes the products: by threads, warps, or groups of 128 threads. Methods
+// that units share are those of attention.
 type attentionUnit interface {
 	// choose chooses the sizes. It reports false if the unit does not multiply the factors, or
 	// their tiles do not fit.
@@ -51,7 +52,7 @@ type attentionUnit interface {
 	// begin starts to load the first block of columns, and end completes what was started.
 	begin(first *shader.Expr)
 	end()
-	// load loads a block of columns; the first of all and the end are those of the workgroup.
+	// load loads a block of columns, of the workgroup's from first to end.
 	load(loop *scope, first, end *shader.Expr)
 	// score computes the scores of a block.
 	score(loop *scope)
@@ -62,8 +63,8 @@ type attentionUnit interface {
 	// column is where square h of a block has its columns: how far those of neighbouring threads
 	// are apart, and the first.
 	column(h int) (step, first int)
-	// across is the span of a thread's columns of an output in square h.
-	acrossOutput(q *tilePass, sc *scope, h int) span
+	// outputColumns is the span of a thread's columns of an output in square h.
+	outputColumns(q *tilePass, sc *scope, h int) span
 }
 
 // An attentionRow is a row of a thread, which shares it with others. Each has a part of its
@@ -91,11 +92,11 @@ func (c *compiler) attention() {
 		return
 	}
 	for _, p := range a.Scores {
-		a.scores = append(a.scores, a.product(p, c.k.List(ir.N), axesIn(c.k, c.k.Body[p.Sum].Axes)))
+		a.scores = append(a.scores, a.product(p, c.k.List(ir.N), c.k.Body[p.Sum].Axes.List()))
 	}
 	for _, p := range a.Outputs {
 		across := c.k.Body[p.Right].Domain & c.k.Roles(ir.Width)
-		a.outputs = append(a.outputs, a.product(p, axesIn(c.k, across), a.n))
+		a.outputs = append(a.outputs, a.product(p, across.List(), a.n))
 	}
 	for _, a.unit = range []attentionUnit{&attentionGroups{attention: a}, &attentionWarps{a}, &attentionThreads{attention: a}} {
 		if a.unit.choose() {
@@ -104,15 +105,6 @@ func (c *compiler) attention() {
 		}
 	}
 	c.fail("attention whose tiles do not fit in the %d bytes that a workgroup may share", c.t.bytes())
-}
-
-func axesIn(k *loopnest.Nest, s ir.AxisSet) (list []int) {
-	for a := range k.Axes {
-		if s.Has(a) {
-			list = append(list, a)
-		}
-	}
-	return list
 }
 
 // product makes a product of the kernel a contraction.
@@ -172,8 +164,8 @@ func (a *attention) build(p *pass) {
 	a.finishRows()
 }
 
-// blocks computes the blocks of columns from one up to another; the first of all and the end are
-// those of the workgroup.
+// blocks computes the blocks of columns from one up to another, of the workgroup's from first to
+// end.
 func (a *attention) blocks(name string, first, from, to, end *shader.Expr, decided map[int]int64) {
 	loop, at := a.p.root.loop(name, from, to, a.width)
 	a.columns = at
@@ -190,6 +182,30 @@ func (a *attention) blocks(name string, first, from, to, end *shader.Expr, decid
 	}
 	a.unit.add(loop)
 	loop.end()
+}
+
+func (a *attention) begin(first *shader.Expr) {}
+
+func (a *attention) end() {}
+
+// accumulators declares those of instructions.
+func (a *attention) accumulators(q *tilePass, sc *scope, name string) [][]*shader.Var {
+	return q.accumulators(sc, name)
+}
+
+// scale multiplies accumulators of instructions, which have two rows.
+func (a *attention) scale(q *tilePass, loop *scope) {
+	for g, list := range q.acc {
+		x, y := a.rows[g][0].scale, a.rows[g][1].scale
+		for _, acc := range list {
+			loop.Set(acc, acc.Ref().Mul(shader.Vec(4, x, x, y, y)))
+		}
+	}
+}
+
+func (a *attention) outputColumns(q *tilePass, sc *scope, h int) span {
+	w, _ := q.columns(sc, h)
+	return w
 }
 
 // left is the left factor of an output: by square of rows, square of columns and row.

@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/tensorken/tensorken/driver/drivertest"
@@ -195,6 +196,31 @@ func TestAttentionMemory(t *testing.T) {
 	}
 }
 
+// A kernel whose least tiles do not fit in a workgroup's memory is refused.
+func TestAttentionRoom(t *testing.T) {
+	for _, target := range []Target{big, nvidia} {
+		small := target
+		small.SharedBytes, small.TileBytes = 8<<10, 0
+		n := 0
+		d := tensor.NewDevice(attender(t, target, func(k *ir.Kernel) {
+			if k.Template != ir.Attention {
+				return
+			}
+			n++
+			if _, err := Compile(k, small); err == nil || !strings.Contains(err.Error(), "8192 bytes") {
+				t.Errorf("a kernel of attention with 8 KiB: error %v", err)
+			}
+		}))
+		x := normal(rand.New(rand.NewPCG(1, 2)), 2, 128, 64).To(d)
+		if err := tensor.Eval(tensor.Attention(x, x, x, nil)); err != nil {
+			t.Fatal(err)
+		}
+		if n == 0 {
+			t.Error("no kernel is of attention")
+		}
+	}
+}
+
 // The kernel of the gradients of keys and values has ten buffers here, as many as WebGPU allows.
 func TestAttentionBindings(t *testing.T) {
 	for most, kernels := range map[int]int{0: 0, 9: 0, 10: 4} {
@@ -215,6 +241,36 @@ func TestAttentionBindings(t *testing.T) {
 		}
 		if n != kernels {
 			t.Errorf("at most %d buffers: %d kernels of attention, want %d", most, n, kernels)
+		}
+	}
+}
+
+// The gradients of keys and values that are parts of one tensor are those of two kernels where no
+// kernel may write several parts of a buffer.
+func TestAttentionParts(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	in := normal(rng, 3, 2, 128, 16)
+	gradient := func(x tensor.Tensor) tensor.Tensor {
+		return grad.Of(func(x tensor.Tensor) tensor.Tensor {
+			return tensor.Attention(x.At(0), x.At(1), x.At(2), nil).Square().Sum()
+		})(x)
+	}
+	want := floatsOf(t, gradient(in))
+	for shared, kernels := range map[bool]int{true: 4, false: 5} {
+		n := 0
+		ref := attender(t, big, func(k *ir.Kernel) {
+			if k.Template == ir.Attention {
+				n++
+			}
+		})
+		ref.Loops.SharedOutputs = shared
+		for i, x := range floatsOf(t, gradient(in.To(tensor.NewDevice(ref)))) {
+			if !(math.Abs(float64(x-want[i])) <= 1e-5) {
+				t.Fatalf("element %d is %v, want %v", i, x, want[i])
+			}
+		}
+		if n != kernels {
+			t.Errorf("shared outputs %v: %d kernels of attention, want %d", shared, n, kernels)
 		}
 	}
 }

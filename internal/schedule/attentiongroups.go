@@ -88,10 +88,6 @@ func (a *attentionGroups) declare(q *tilePass, isScore bool) {
 	}
 }
 
-func (a *attentionGroups) accumulators(q *tilePass, sc *scope, name string) [][]*shader.Var {
-	return q.accumulators(sc, name)
-}
-
 func (a *attentionGroups) begin(first *shader.Expr) { a.copyBlock(a.p.root, first, u32(0)) }
 
 func (a *attentionGroups) end() { a.p.root.Do(&shader.CopyWait{}) }
@@ -142,8 +138,6 @@ func (a *attentionGroups) score(loop *scope) {
 	loop.Do(group)
 }
 
-func (a *attentionGroups) scale(q *tilePass, loop *scope) { a.scaleInstructions(q, loop) }
-
 func (a *attentionGroups) add(loop *scope) {
 	group := &shader.MultiplyGroup{}
 	for _, q := range a.outputs {
@@ -169,8 +163,8 @@ func (a *attentionGroups) products(q *tilePass, left [][]value) (list []shader.M
 
 func (a *attentionGroups) column(h int) (step, first int) { return 4, 16 * h }
 
-// acrossOutput has the columns of an instruction, which are those of the factor in order.
-func (a *attentionGroups) acrossOutput(q *tilePass, sc *scope, h int) span {
+// outputColumns has the columns of an instruction, which are those of the factor in order.
+func (a *attentionGroups) outputColumns(q *tilePass, sc *scope, h int) span {
 	w, _ := q.columns(sc, h)
 	w.base, w.step, w.fours = a.tx.Mul(2).Plus(16*h), []int{0, 1, 8, 9}, false
 	return w

@@ -35,9 +35,9 @@ func (a *attention) startRows() {
 	}
 }
 
-// together lists the rows of a thread, in lists of those whose reductions are completed at once:
+// rowGroups lists the rows of a thread, in lists of those whose reductions are completed at once:
 // where threads exchange them through shared memory all rows, so that there are few barriers.
-func (a *attention) together() [][]*attentionRow {
+func (a *attention) rowGroups() [][]*attentionRow {
 	every := slices.Concat(a.rows...)
 	if n := a.t.subgroup(); n > a.threads || n < a.across {
 		return [][]*attentionRow{every}
@@ -48,7 +48,7 @@ func (a *attention) together() [][]*attentionRow {
 // reduceBlock continues the reductions of rows by a block of columns, in which some conditions
 // are decided.
 func (a *attention) reduceBlock(loop *scope, decided map[int]int64) {
-	for _, rows := range a.together() {
+	for _, rows := range a.rowGroups() {
 		var maxima []reducer
 		for _, row := range rows {
 			a.enterBlock(loop, row, decided)
@@ -166,7 +166,7 @@ func toBase2(y *shader.Expr) *shader.Expr {
 // finishRows completes the reductions, and stores the results.
 func (a *attention) finishRows() {
 	root := a.p.root
-	for _, rows := range a.together() {
+	for _, rows := range a.rowGroups() {
 		if len(rows) > 1 {
 			root.Barrier() // the maxima in shared memory have been read
 			clear(a.p.inUse)
@@ -207,7 +207,7 @@ func (a *attention) storeRow(end *scope, g, r int) {
 		}
 		for h := range q.tile.wide {
 			sc := end.block()
-			sc.enterValid(a.unit.acrossOutput(q, sc, h))
+			sc.enterValid(a.unit.outputColumns(q, sc, h))
 			sc.values[q.sum] = q.results(g, r, h)
 			sc.storeEach(list)
 			sc.end()

@@ -65,7 +65,7 @@ func (a *attentionThreads) declare(q *tilePass, isScore bool) {
 		q.n = s.n
 	} else {
 		q.n = a.tile(q, &q.cols, n, a.width, n)
-		q.n.deepRows = true
+		q.n.rowsAlongDepth = true
 		q.place(a.p.root, &q.n, u32(0))
 	}
 	if a.weights == nil {
@@ -94,10 +94,10 @@ func (a *attentionThreads) tile(q *tilePass, d *side, block, rows, n int) factor
 // those that neighbouring threads read together follow each other.
 func (q *tilePass) putRows(sc *scope, f *factorTile, l *tileLoad, block []*shader.Expr, _ *shader.Expr) {
 	row, at, apart := l.side(f), l.depth(f), f.block/4
-	if f.deepRows {
+	if f.rowsAlongDepth {
 		row, at, apart = at, row, f.depth/4
 	}
-	if f.alongK != f.deepRows {
+	if f.alongK != f.rowsAlongDepth {
 		row = row.And(3).Mul(apart).Add(row.Shr(2))
 		sc.Put(f.shared, row.Mul(f.stride).Add(at), block[0])
 		return
@@ -123,10 +123,6 @@ func (a *attentionThreads) accumulators(q *tilePass, sc *scope, name string) [][
 	}
 	return acc
 }
-
-func (a *attentionThreads) begin(first *shader.Expr) {}
-
-func (a *attentionThreads) end() {}
 
 func (a *attentionThreads) load(loop *scope, first, end *shader.Expr) {
 	loop.Barrier() // what was read of the block before
@@ -221,8 +217,3 @@ func (a *attentionThreads) add(loop *scope) {
 }
 
 func (a *attentionThreads) column(h int) (step, first int) { return 4, 4 * h * a.across }
-
-func (a *attentionThreads) acrossOutput(q *tilePass, sc *scope, h int) span {
-	w, _ := q.columns(sc, h)
-	return w
-}

@@ -31,7 +31,7 @@ func (a *attentionWarps) choose() bool {
 	for _, q := range slices.Concat(a.scores, a.outputs) {
 		a.tile(q)
 	}
-	return true
+	return a.t.fits(a.threads, a.Bytes(a.k.Kernel, a.height, a.width))
 }
 
 // inWarps divides the work among warps of some squares of 16×16.
@@ -109,14 +109,6 @@ func (a *attentionWarps) paired() bool {
 	return len(a.outputs) > 0 && a.outputs[0].tile.unit.group == 2
 }
 
-func (a *attentionWarps) accumulators(q *tilePass, sc *scope, name string) [][]*shader.Var {
-	return q.accumulators(sc, name)
-}
-
-func (a *attentionWarps) begin(first *shader.Expr) {}
-
-func (a *attentionWarps) end() {}
-
 func (a *attentionWarps) load(loop *scope, first, end *shader.Expr) {
 	loop.Barrier() // what was read of the block before
 	for _, q := range a.scores {
@@ -150,18 +142,6 @@ func (a *attentionWarps) score(loop *scope) {
 		q.multiplyInto(loop, q.acc, u32(0), func(sc *scope, word, s int) []*shader.Expr {
 			return q.vectors(sc, "x", &q.m, m, a.high, s, word)
 		})
-	}
-}
-
-func (a *attentionWarps) scale(q *tilePass, loop *scope) { a.scaleInstructions(q, loop) }
-
-// scaleInstructions multiplies accumulators of instructions, which have two rows.
-func (a *attention) scaleInstructions(q *tilePass, loop *scope) {
-	for g, list := range q.acc {
-		x, y := a.rows[g][0].scale, a.rows[g][1].scale
-		for _, acc := range list {
-			loop.Set(acc, acc.Ref().Mul(shader.Vec(4, x, x, y, y)))
-		}
 	}
 }
 
@@ -203,9 +183,4 @@ func (a *attentionWarps) column(h int) (step, first int) {
 		return 8, h/2*32 + h%2*4
 	}
 	return 4, 16 * h
-}
-
-func (a *attentionWarps) acrossOutput(q *tilePass, sc *scope, h int) span {
-	w, _ := q.columns(sc, h)
-	return w
 }

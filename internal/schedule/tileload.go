@@ -21,8 +21,8 @@ type factorTile struct {
 	order  func(line *shader.Expr) *shader.Expr // in which lines lie; nil: theirs
 	column func(n *shader.Expr) *shader.Expr    // the column of a thread's n-th block along the depth; nil: n
 	spread bool                                 // the parts of a block lie spread over the depth
-	// deepRows says that rows are along the depth: see tilePass.putRows.
-	deepRows bool
+	// rowsAlongDepth says that a row is a position of the depth: see tilePass.putRows.
+	rowsAlongDepth bool
 }
 
 // A tileLoad is a block of elements that a thread loads of each tile.
