@@ -52,12 +52,22 @@ func (d *device) Compile(k *ir.Kernel) (driver.Program, error) {
 	return d.Build(k, s)
 }
 
-// Isolate makes the promise of tune.Machine. A kernel that fails costs the process the GPU.
+// Isolate makes the promise of tune.Machine. A kernel that fails costs the process the GPU; other
+// failures are those of peers.
 func (d *device) Isolate(f func() error) error {
 	if err := d.wait(); err != nil {
 		return err
 	}
-	return f()
+	d.checkPeers()
+	failed := d.failed
+	d.failed = nil
+	err := f()
+	d.kept.Free() // later work may need less scratch
+	if e := d.Sync(); err == nil {
+		err = e
+	}
+	d.failed = failed
+	return err
 }
 
 // Build makes the promise of tune.Machine.

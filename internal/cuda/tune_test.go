@@ -6,6 +6,7 @@ import (
 	"errors"
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/tensorken/tensorken/internal/tune"
@@ -59,4 +60,52 @@ func TestTune(t *testing.T) {
 		t.Errorf("a search launches %d graphs", n)
 	}
 	f.drained(t)
+}
+
+// Failures of a peer's work reach the search that copied from it, or the program that did. The
+// scratch of a search is freed with it.
+func TestTuneIsolate(t *testing.T) {
+	for _, inside := range []bool{false, true} {
+		f, drv := newPair(t, 1)
+		a, b := drv[0].(*simulated), rig{t, drv[1]}
+		d := drv[1].(*simulated)
+		src, dst := rig{t, a}.uploaded(pattern(16, 1)), b.alloc(16)
+		leave, err := d.enter()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !inside {
+			b.copyPeer(dst, src, 16)
+		}
+		f.fails["EventQuery"] = 719
+		err = d.Isolate(func() error {
+			if inside {
+				b.copyPeer(dst, src, 16)
+			} else if err := d.Sync(); err != nil {
+				t.Errorf("Sync in a search: %v", err)
+			}
+			return d.kept.Reserve(nil, []int{100}, d.alloc)
+		})
+		if n := len(d.kept.Scratch); n > 0 {
+			t.Errorf("a search leaves %d pieces of scratch", n)
+		}
+		leave()
+		isPeers := func(err error) bool { return err != nil && strings.Contains(err.Error(), "copy from cuda:0") }
+		if isPeers(err) != inside || err != nil && !inside {
+			t.Errorf("copy in the search %v: Isolate returns %v", inside, err)
+		}
+		if err := d.Sync(); isPeers(err) == inside || err != nil && inside {
+			t.Errorf("copy in the search %v: Sync returns %v", inside, err)
+		}
+		if err := d.Sync(); err != nil {
+			t.Errorf("Sync again: %v", err)
+		}
+		delete(f.fails, "EventQuery")
+		for _, x := range drv {
+			if err := x.Close(); err != nil {
+				t.Error(err)
+			}
+		}
+		f.drained(t)
+	}
 }

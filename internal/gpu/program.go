@@ -76,8 +76,13 @@ func (d *device) Isolate(f func() error) error {
 	}
 	failed := d.failed
 	d.failed = nil
-	defer func() { d.failed = failed }()
-	return f()
+	err := f()
+	d.kept.Free() // later work may need less scratch
+	if e := d.Sync(); err == nil {
+		err = e
+	}
+	d.failed = failed
+	return err
 }
 
 // Build makes the promise of tune.Machine.

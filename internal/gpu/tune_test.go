@@ -98,25 +98,53 @@ func TestTune(t *testing.T) {
 	}
 }
 
-// Failures of a search are not those of a program's work, and those of its work are not lost.
+// Failures of a search are not those of a program's work, even if they are known late, and those
+// of its work are not lost.
 func TestTuneIsolate(t *testing.T) {
-	d, f := fake(t, 1<<20)
-	defer d.Close()
-	f.Fail("before")
-	err := d.Isolate(func() error {
-		if err := d.Sync(); err != nil {
-			t.Errorf("Sync in a search: %v", err)
+	for _, late := range []bool{false, true} {
+		d, f := fake(t, 1<<20)
+		defer d.Close()
+		for _, before := range []string{"before", ""} {
+			if before != "" {
+				f.Fail(before)
+			}
+			err := d.Isolate(func() error {
+				if err := d.Sync(); err != nil {
+					t.Errorf("Sync in a search: %v", err)
+				}
+				f.Fail("inside")
+				if late {
+					return nil
+				}
+				return d.Sync()
+			})
+			if err == nil || !strings.Contains(err.Error(), "inside") {
+				t.Errorf("Isolate: %v, want the failure inside", err)
+			}
+			if err := d.Sync(); (err != nil) != (before != "") || err != nil && !strings.Contains(err.Error(), before) {
+				t.Errorf("Sync: %v, want the failure %q", err, before)
+			}
+			if err := d.Sync(); err != nil {
+				t.Errorf("Sync again: %v", err)
+			}
 		}
-		f.Fail("inside")
-		return d.Sync()
+	}
+}
+
+// The scratch of a search is freed with it.
+func TestTuneScratch(t *testing.T) {
+	d, _ := fake(t, 1<<20)
+	defer d.Close()
+	p := prepare(t, d, &twice)
+	err := d.Isolate(func() error {
+		testChain(t, d, p, 1)
+		if len(d.kept.Scratch) != 1 {
+			t.Errorf("a program has %d pieces of scratch, want 1", len(d.kept.Scratch))
+		}
+		return nil
 	})
-	if err == nil || !strings.Contains(err.Error(), "inside") {
-		t.Errorf("Isolate: %v, want the failure inside", err)
+	if err != nil || len(d.kept.Scratch) > 0 {
+		t.Errorf("a search leaves %d pieces of scratch, %v", len(d.kept.Scratch), err)
 	}
-	if err := d.Sync(); err == nil || !strings.Contains(err.Error(), "before") {
-		t.Errorf("Sync: %v, want the failure before", err)
-	}
-	if err := d.Sync(); err != nil {
-		t.Errorf("Sync again: %v", err)
-	}
+	testChain(t, d, p, 1)
 }
