@@ -6,13 +6,14 @@ import (
 )
 
 const (
-	mostRounds = 7     // times of a candidate, of which the median counts
-	fewRounds  = 3     // those of candidates that take long
-	long       = 1.0   // seconds of all times from which fewRounds are enough
-	shortest   = 10e-3 // seconds of a time, if mostRuns take as many
-	mostRuns   = 64    // in one time
-	slow       = 1.5   // a candidate that takes as many times the least is given up
-	gain       = 1.03  // a candidate replaces the first if it is as many times as fast
+	maxRounds        = 7     // times of a candidate, of which the median counts
+	minRounds        = 3     // those of candidates that take long
+	longSearch       = 1.0   // seconds of all times from which minRounds are enough
+	minDuration      = 10e-3 // seconds of a time, if maxRuns take as many
+	maxRuns          = 64    // in one time
+	maxFirstSlowdown = 4     // maxSlowdown for times of single runs
+	maxSlowdown      = 1.5   // candidates slower than maxSlowdown times the best are dropped
+	minGain          = 1.03  // a candidate must be minGain times as fast as the first
 )
 
 // A comparison finds the fastest of some candidates.
@@ -27,34 +28,34 @@ type comparison struct {
 // fastest returns the number of the fastest of n candidates: the first unless another is clearly
 // faster. It fails if the first candidate does; others that fail are given up.
 //
-// Candidates take turns, so that all have their share of changes of the GPU's clock. The first
-// run of each waits for compilers and does not count. The second one tells how many runs in a row
-// take long enough to be timed well.
+// Candidates take turns, so that all have their share of changes of the GPU's clock. The shorter of
+// two single runs, of which the first may wait for a compiler, tells how many runs in a row take
+// long enough to be timed well, and which candidates are too slow for as many.
 func fastest(n int, run func(candidate, times int) (seconds float64, err error)) (int, error) {
 	c := comparison{run: run, times: make([][]float64, n)}
 	for candidate := range n {
 		c.left = append(c.left, candidate)
 	}
-	if err := c.round(1); err != nil {
-		return 0, err
+	for range 2 {
+		if err := c.round(1); err != nil {
+			return 0, err
+		}
 	}
-	c.forget()
-	if err := c.round(1); err != nil {
-		return 0, err
-	}
-	runs := int(min(max(shortest/max(c.median(c.best()), 1e-9), 1), mostRuns))
-	c.forget()
-	for i := 0; i < fewRounds || i < mostRounds && c.sum < long; i++ {
+	c.dropSlow(maxFirstSlowdown)
+	runs := int(min(max(minDuration/max(c.median(c.best()), 1e-9), 1), maxRuns))
+	clear(c.times)
+	c.sum = 0
+	for i := 0; i < minRounds || i < maxRounds && c.sum < longSearch; i++ {
 		if err := c.round(runs); err != nil {
 			return 0, err
 		}
-		least := c.median(c.best())
-		c.left = slices.DeleteFunc(c.left, func(candidate int) bool { return candidate > 0 && c.median(candidate) > slow*least })
+		c.dropSlow(maxSlowdown)
 	}
-	if best := c.best(); gain*c.median(best) < c.median(0) {
-		return best, nil
+	best := c.best()
+	if slices.Contains(c.left, 0) && c.median(0) <= minGain*c.median(best) {
+		return 0, nil
 	}
-	return 0, nil
+	return best, nil
 }
 
 // round times each candidate that is left.
@@ -72,10 +73,10 @@ func (c *comparison) round(runs int) error {
 	return errs[0]
 }
 
-// forget drops all times.
-func (c *comparison) forget() {
-	clear(c.times)
-	c.sum = 0
+// dropSlow drops candidates that take more than a multiple of the best one's time.
+func (c *comparison) dropSlow(slowdown float64) {
+	limit := slowdown * c.median(c.best())
+	c.left = slices.DeleteFunc(c.left, func(candidate int) bool { return c.median(candidate) > limit })
 }
 
 // best is the candidate that is left with the least median.
@@ -83,8 +84,8 @@ func (c *comparison) best() int {
 	return slices.MinFunc(c.left, func(a, b int) int { return cmp.Compare(c.median(a), c.median(b)) })
 }
 
-// median is that of a candidate's times.
+// median is that of a candidate's times, the lesser of two.
 func (c *comparison) median(candidate int) float64 {
 	list := slices.Sorted(slices.Values(c.times[candidate]))
-	return list[len(list)/2]
+	return list[(len(list)-1)/2]
 }

@@ -25,7 +25,9 @@ func TestFastest(t *testing.T) {
 		{"short runs", []float64{20e-6, 16e-6}, 0.1, 1, nil, 0.1},
 		{"immeasurable runs", []float64{1e-12, 1e-12}, 0, 0, nil, 0.1},
 		{"long runs", []float64{0.5, 0.45, 2}, 0, 1, nil, 9},
-		{"slow candidates", []float64{20e-3, 1, 1, 1}, 0, 0, nil, 9.5},
+		{"slow candidates", []float64{20e-3, 1, 1, 1}, 0, 0, nil, 3.5},
+		{"a candidate too slow for many runs", []float64{0.2e-3, 100e-3}, 0.1, 0, nil, 0.3},
+		{"a first candidate too slow for many runs", []float64{100e-3, 0.2e-3}, 0.1, 1, nil, 0.3},
 		{"slow first candidate", []float64{30e-3, 10e-3, 11e-3}, 0.02, 1, nil, 0.5},
 		{"candidates that fail", []float64{2e-3, 0, 1e-3, 0}, 0.1, 2, nil, 0.3},
 		{"a first candidate that fails", []float64{0, 1e-3}, 0, 0, failed, 0.1},
@@ -46,7 +48,7 @@ func TestFastest(t *testing.T) {
 			sum, last = sum+seconds, seconds
 			return seconds, nil
 		})
-		if least := slices.Min(c.seconds); err == nil && least > 1e-6 && last < min(shortest, mostRuns*least)/2 {
+		if least := slices.Min(c.seconds); err == nil && least > 1e-6 && last < min(minDuration, maxRuns*least)/2 {
 			t.Errorf("%s: a time is %g s", c.name, last)
 		}
 		if got != c.want || err != c.err || sum > c.most {
@@ -65,5 +67,24 @@ func TestFastestTurns(t *testing.T) {
 	})
 	if got != 2 || err != nil {
 		t.Errorf("candidate %d, %v, want 2", got, err)
+	}
+}
+
+// A single run that something else disturbs drops no candidate.
+func TestFastestDisturbed(t *testing.T) {
+	for disturbed := range 2 {
+		ran := 0
+		got, err := fastest(2, func(candidate, times int) (float64, error) {
+			seconds := []float64{1e-3, 1.2e-3}[candidate] * float64(times)
+			if candidate == 0 {
+				if ran++; ran == 1+disturbed {
+					seconds *= 10
+				}
+			}
+			return seconds, nil
+		})
+		if got != 0 || err != nil {
+			t.Errorf("run %d is disturbed: candidate %d, %v, want 0", disturbed, got, err)
+		}
 	}
 }
