@@ -59,7 +59,8 @@ type Options struct {
 	// is kept in the user's cache folder (tensorken/tune) for this GPU and driver, and all later
 	// programs take it from there. Tiles decide the order in which a product is summed, so a
 	// search may change the last bits of later results. The environment variable
-	// TENSORKEN_TUNE=1 asks for the search too, and TENSORKEN_TUNE=0 ignores what was kept.
+	// TENSORKEN_TUNE=1 asks for the search too; TENSORKEN_TUNE=0 prevents it, and ignores what was
+	// kept.
 	Tune bool
 }
 

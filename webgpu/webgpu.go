@@ -73,7 +73,7 @@ type Options struct {
 	// programs take it from there. Tiles decide the order in which a product is summed, so a
 	// search may change the last bits of later results. Where there is no such folder, as in
 	// browsers, each process searches anew. The environment variable TENSORKEN_TUNE=1 asks for
-	// the search too, and TENSORKEN_TUNE=0 ignores what was kept.
+	// the search too; TENSORKEN_TUNE=0 prevents it, and ignores what was kept.
 	Tune bool
 }
 

@@ -24,7 +24,8 @@ func environmentTopic() *cobra.Command {
                         default GOMAXPROCS
   TENSORKEN_TUNE        1: GPUs search for the fastest tiles of large products, and
                         keep them in the user's cache folder (tensorken/tune) for
-                        later programs; 0: what was kept is ignored
+                        later programs; 0: GPUs do not search, and what was
+                        kept is ignored
   TENSORKEN_WEBGPU_LIB  the path of the WebGPU library
 
 Memory, threads and the search of one device are also options of a program:

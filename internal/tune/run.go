@@ -21,6 +21,9 @@ func duration(m Machine, call driver.Call, times int) (seconds float64, err erro
 			return 0, err
 		}
 		spans, err := t.Spans()
+		if e := m.Sync(); err == nil { // failures of the work are none of Spans
+			err = e
+		}
 		for _, s := range spans {
 			seconds += s.Duration.Seconds()
 		}
@@ -34,21 +37,18 @@ func duration(m Machine, call driver.Call, times int) (seconds float64, err erro
 	return time.Since(start).Seconds(), err
 }
 
-var errRoom = errors.New("tune: the arguments of a kernel take too much memory for a search")
+var errRoom = errors.New("tune: the arguments and the scratch of a kernel take too much memory for a search")
 
-// arguments allocates arguments for a kernel, which free frees. Floats and integers of 8 bits are
+// arguments allocates arguments for a kernel, which free frees, and takes their bytes from room.
+// Floats and integers of 8 bits are
 // random, as zeros take a GPU less power and time; other numbers may be indices, and are 0.
-func arguments(k *ir.Kernel, m Machine) (args []driver.Arg, free func(), err error) {
+func arguments(k *ir.Kernel, m Machine, room *int) (args []driver.Arg, free func(), err error) {
 	free = func() {
 		for _, a := range args {
 			if a.Buffer != nil {
 				a.Buffer.Free()
 			}
 		}
-	}
-	room, err := roomFor(m)
-	if err != nil {
-		return nil, nil, err
 	}
 	for i, r := range reaches(k) {
 		a := &k.Args[i]
@@ -60,7 +60,7 @@ func arguments(k *ir.Kernel, m Machine) (args []driver.Arg, free func(), err err
 		offset := (max(0, -r.Lo) + aligned - 1) / aligned * aligned
 		bytes := (offset + max(r.Hi, 1)) * a.DType.Size()
 		var b driver.Buffer
-		if room -= bytes; room < 0 {
+		if *room -= bytes; *room < 0 {
 			err = errRoom
 		} else if b, err = m.Alloc(bytes); err == nil {
 			args = append(args, driver.Arg{Buffer: b, Offset: offset})
@@ -82,6 +82,14 @@ func roomFor(m Machine) (bytes int, err error) {
 	}
 	n, err := hostmem.Limit()
 	return n / 8, err
+}
+
+// fits reports whether buffers of some sizes fit in some bytes.
+func fits(sizes []int, room int) bool {
+	for _, n := range sizes {
+		room -= n
+	}
+	return room >= 0
 }
 
 // reaches returns what a kernel may access of each argument, where guards hold and indices are

@@ -13,8 +13,8 @@ import (
 )
 
 const (
-	// most is the greatest number of tiles that a search times.
-	most = 6
+	// maxTiles is the greatest number of tiles that a search times.
+	maxTiles = 6
 	// largeProduct is the least number of multiplications that is worth a search.
 	largeProduct = 1 << 28
 )
@@ -32,16 +32,17 @@ const (
 	Search             // those that were kept, and for other products those of a search
 )
 
-// ModeOf returns the mode of a GPU, of which a program may ask for a search.
+// ModeOf returns the mode of a GPU, of which a program may ask for a search. The environment
+// decides if it says anything.
 func ModeOf(search bool) (Mode, error) {
 	text := os.Getenv(Variable)
 	switch {
 	case text != "" && text != "0" && text != "1":
 		return Off, fmt.Errorf("%s is %q: want 1, to search for the fastest tiles of large products, or 0, to ignore those that were found", Variable, text)
-	case search || text == "1":
-		return Search, nil
 	case text == "0":
 		return Off, nil
+	case search || text == "1":
+		return Search, nil
 	}
 	return Kept, nil
 }
@@ -85,13 +86,19 @@ func (t *Tuner) choose(k *ir.Kernel, target schedule.Target, m Machine) (choice 
 		return choice, false
 	}
 	list := schedule.Choices(k, target)
-	list = list[:min(len(list), most)]
+	list = list[:min(len(list), maxTiles)]
 	if len(list) < 2 {
 		return choice, false
 	}
 	key := schedule.Key(k, target, list)
 	if choice, ok = named(list, t.kept.get(key)); ok || t.mode == Kept {
 		return choice, ok
+	}
+	searching.Lock()
+	defer searching.Unlock()
+	t.kept.read() // another device may have searched
+	if choice, ok = named(list, t.kept.get(key)); ok {
+		return choice, true
 	}
 	err := m.Isolate(func() (err error) {
 		choice, err = search(k, target, list, m)
@@ -100,7 +107,10 @@ func (t *Tuner) choose(k *ir.Kernel, target schedule.Target, m Machine) (choice 
 	if err != nil {
 		return choice, false
 	}
-	return named(list, t.kept.put(key, choice.String()))
+	if other, ok := named(list, t.kept.put(key, choice.String())); ok {
+		return other, true
+	}
+	return choice, true
 }
 
 // named returns the choice of a name, which another version of this library may have kept.
@@ -119,9 +129,11 @@ var searching sync.Mutex
 // search returns the choice that is the fastest on m: it compares tiles, each with its best
 // split, and then other splits of the fastest tile.
 func search(k *ir.Kernel, target schedule.Target, list [][]schedule.Choice, m Machine) (choice schedule.Choice, err error) {
-	searching.Lock()
-	defer searching.Unlock()
-	args, free, err := arguments(k, m)
+	room, err := roomFor(m)
+	if err != nil {
+		return choice, err
+	}
+	args, free, err := arguments(k, m, &room)
 	if err != nil {
 		return choice, err
 	}
@@ -130,6 +142,9 @@ func search(k *ir.Kernel, target schedule.Target, list [][]schedule.Choice, m Ma
 		programs, errs := make([]driver.Program, len(candidates)), make([]error, len(candidates))
 		for i, c := range candidates { // in the background
 			p, err := schedule.CompileChoice(k, target, c)
+			if err == nil && !fits(p.Scratch, room) {
+				err = errRoom
+			}
 			if err == nil {
 				programs[i], err = m.Build(k, p)
 			}

@@ -25,7 +25,9 @@ type machine struct {
 	built    int
 	ran      int
 	isolated bool
-	err      error // of Build
+	err      error  // of Build
+	failed   error  // of Sync
+	during   func() // called in Isolate
 }
 
 func newMachine(seconds ...float64) *machine {
@@ -43,8 +45,19 @@ func (m *machine) Build(k *ir.Kernel, p *shader.Program) (driver.Program, error)
 func (m *machine) Isolate(f func() error) error {
 	m.isolated = true
 	defer func() { m.isolated = false }()
+	if m.during != nil {
+		m.during()
+	}
 	return f()
 }
+
+func (m *machine) Limits() driver.Limits {
+	l := m.Reference.Limits()
+	l.Memory = m.Memory
+	return l
+}
+
+func (m *machine) Sync() error { return errors.Join(m.failed, m.Reference.Sync()) }
 
 // RunTimed checks the arguments of calls, and says that they took their programs' times.
 func (m *machine) RunTimed(calls []driver.Call) (driver.Timing, error) {
@@ -82,7 +95,7 @@ func TestTuner(t *testing.T) {
 	cache(t)
 	k := product(40, 50, 30)
 	list := schedule.Choices(k, target)
-	if len(list) != most || len(list[2]) < 2 {
+	if len(list) != maxTiles || len(list[2]) < 2 {
 		t.Fatalf("choices %v", list)
 	}
 	tiles, both := len(list), len(list)+len(list[2])
@@ -125,11 +138,15 @@ func TestTuner(t *testing.T) {
 	refused := newMachine(times...)
 	refused.err = errors.New("refused")
 	check("no program", tuner(Search), refused, 0, 0, tiles)
+	failing := newMachine(times...)
+	failing.failed = errors.New("failed")
+	check("work that fails", tuner(Search), failing, 0, 0, tiles)
 	check("nothing kept by a search that fails", tuner(Kept), newMachine(times...), 0, 0, 0)
 
-	first := tuner(Search)
+	first, second := tuner(Search), tuner(Search)
 	check("a search", first, newMachine(times...), 2, 1, both)
 	check("the same device", first, newMachine(1), 2, 1, 0)
+	check("another device of the process", second, newMachine(1), 2, 1, 0)
 	check("another search", tuner(Search), newMachine(1), 2, 1, 0)
 	check("another process", tuner(Kept), newMachine(1), 2, 1, 0)
 	check("off again", tuner(Off), newMachine(1), 0, 0, 0)
@@ -143,6 +160,16 @@ func TestTuner(t *testing.T) {
 	check("an unknown name", tuner(Kept), newMachine(1), 0, 0, 0)
 	check("a search for an unknown name", tuner(Search), newMachine(times...), 2, 1, both)
 	check("the name is replaced", tuner(Kept), newMachine(1), 2, 1, 0)
+
+	cache(t)
+	late := newMachine(times...)
+	late.during = func() { newKeptFile("GPU").put(key, "1x1x1:1x1/9") }
+	check("another process keeps an unknown name meanwhile", tuner(Search), late, 2, 1, both)
+
+	cache(t)
+	tight := newMachine(times...)
+	tight.Memory = 4 * 30_000 // for the arguments, and not for the scratch of a split
+	check("no room for scratch", tuner(Search), tight, 2, 0, tiles+1)
 }
 
 // Other kernels are compiled as without a tuner, and errors are returned.
@@ -196,7 +223,7 @@ func TestArguments(t *testing.T) {
 			continue
 		}
 		m := newMachine(1)
-		args, free, err := arguments(k, m)
+		args, free, err := arguments(k, m, new(m.Memory))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -252,7 +279,7 @@ func TestModeOf(t *testing.T) {
 		want   Mode
 		err    string
 	}{
-		{"", false, Kept, ""}, {"", true, Search, ""}, {"1", false, Search, ""}, {"0", false, Off, ""}, {"0", true, Search, ""},
+		{"", false, Kept, ""}, {"", true, Search, ""}, {"1", false, Search, ""}, {"0", false, Off, ""}, {"0", true, Off, ""},
 		{"yes", true, Off, `TENSORKEN_TUNE is "yes": want 1, to search for the fastest tiles of large products, or 0, to ignore those that were found`},
 	} {
 		t.Setenv(Variable, c.text)
@@ -267,7 +294,7 @@ func TestModeOf(t *testing.T) {
 func TestDuration(t *testing.T) {
 	m := newMachine(1)
 	m.Async = true
-	args, _, err := arguments(product(40, 50, 30), m)
+	args, _, err := arguments(product(40, 50, 30), m, new(m.Memory))
 	if err != nil {
 		t.Fatal(err)
 	}
