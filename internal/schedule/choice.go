@@ -1,8 +1,8 @@
 package schedule
 
 import (
-	"crypto/sha256"
 	"fmt"
+	"hash/fnv"
 	"slices"
 
 	"github.com/tensorken/tensorken/internal/shader"
@@ -63,10 +63,14 @@ func CompileChoice(k *ir.Kernel, t Target, choice Choice) (*shader.Program, erro
 	return compileBy(k, t, &choice)
 }
 
+// KeyLen is the length of a Key.
+const KeyLen = 32
+
 // Key identifies what decides which of some choices of a kernel is the fastest on a GPU: the
-// kernel, the target, and the rows of the choices in the table of tiles.
+// kernel, the target, and the rows of the choices in the table of tiles. It is a hash that adds
+// nothing to programs for browsers, where package crypto/sha256 takes 60 kB.
 func Key(k *ir.Kernel, t Target, list [][]Choice) string {
-	h := sha256.New()
+	h := fnv.New128a()
 	fmt.Fprintf(h, "%+v\n", t)
 	for _, c := range slices.Concat(list...) {
 		tile, unit := c.layout, *c.layout.unit

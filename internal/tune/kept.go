@@ -2,8 +2,8 @@ package tune
 
 import (
 	"bufio"
-	"crypto/sha256"
 	"fmt"
+	"hash/fnv"
 	"io"
 	"maps"
 	"os"
@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/tensorken/tensorken/internal/files"
+	"github.com/tensorken/tensorken/internal/schedule"
 )
 
 // A keptFile has the names of the choices for one GPU, by their keys. It is text: a line that
@@ -27,7 +28,9 @@ type keptFile struct {
 func newKeptFile(gpu string) *keptFile {
 	f := &keptFile{gpu: fmt.Sprintf("tiles of %q", gpu), names: map[string]string{}}
 	if dir, err := os.UserCacheDir(); err == nil {
-		name := fmt.Sprintf("%.16x.txt", sha256.Sum256([]byte(f.gpu)))
+		h := fnv.New64a()
+		io.WriteString(h, f.gpu)
+		name := fmt.Sprintf("%016x.txt", h.Sum64())
 		f.path = filepath.Join(dir, "tensorken", "tune", name)
 	}
 	f.read()
@@ -65,7 +68,7 @@ func (f *keptFile) read() {
 	}
 	for line := range strings.Lines(lines) {
 		key, name, found := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
-		if found && strings.HasSuffix(line, "\n") && len(key) == 2*sha256.Size {
+		if found && strings.HasSuffix(line, "\n") && len(key) == schedule.KeyLen {
 			f.names[key] = name
 		}
 	}

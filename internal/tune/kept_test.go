@@ -6,6 +6,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/tensorken/tensorken/internal/schedule"
 )
 
 // cache makes a folder the user's cache folder.
@@ -18,7 +20,7 @@ func cache(t *testing.T) (dir string) {
 }
 
 // key is a key that ends in a digit.
-func key(digit string) string { return strings.Repeat("0", 63) + digit }
+func key(digit string) string { return strings.Repeat("0", schedule.KeyLen-1) + digit }
 
 // What is kept for a GPU is there for later processes, for that GPU alone.
 func TestKept(t *testing.T) {
