@@ -100,7 +100,7 @@ var families = [...]traits{
 }
 
 // measuredH200 has the layouts and costs measured on an NVIDIA H200.
-var measuredH200 = products{
+var measuredH200 = withMatrices(products{
 	tiles: []tile{
 		{128, 128, 8, 2, 2, 1, 2, &byThreads},
 		{64, 128, 8, 2, 2, 0.83, 4, &byThreads},
@@ -109,33 +109,6 @@ var measuredH200 = products{
 		{32, 32, 16, 1, 1, 0.6, 10, &byThreads},
 		{8, 128, 16, 1, 1, 0.45, 10, &byThreads},
 	},
-	floats: []tile{
-		{128, 128, 32, 4, 2, 1.5, 1, wholeFloats},
-		{128, 64, 32, 4, 2, 1.46, 2, wholeFloats},
-		{64, 64, 32, 2, 2, 1.1, 3, wholeFloats},
-		{32, 32, 16, 2, 2, 0.6, 10, wholeFloats},
-		{8, 128, 16, 1, 1, 0.45, 10, &byThreads},
-	},
-	rounded: []tile{
-		{128, 128, 16, 4, 4, 4, 2, roundedFloats},
-		{64, 64, 16, 2, 2, 2.5, 4, roundedFloats},
-		{32, 32, 16, 2, 2, 1.2, 10, roundedFloats},
-	},
-	sharedFloats: []tile{
-		{128, 128, 32, 1, 8, 2.6, 1, floatsByGroups(true, 4)},
-		{64, 128, 32, 1, 8, 2.25, 2, floatsByGroups(true, 3)},
-		{128, 64, 32, 1, 4, 1.7, 1, floatsByGroups(true, 4)},
-		{64, 64, 32, 1, 4, 2.05, 3, floatsByGroups(true, 3)},
-	},
-	sharedRounded: []tile{
-		{128, 256, 32, 1, 16, 6, 1, floatsByGroups(false, 4)},
-		{128, 128, 32, 1, 8, 5.5, 2, floatsByGroups(false, 4)},
-		{64, 128, 32, 1, 8, 5, 3, floatsByGroups(false, 3)},
-		{64, 64, 32, 1, 4, 3.5, 4, floatsByGroups(false, 3)},
-	},
-	halves:       map[ir.DType][]tile{ir.Float16: tilesOfHalves(float16Pairs), ir.BFloat16: tilesOfHalves(bfloat16Pairs)},
-	sharedHalves: map[ir.DType][]tile{ir.Float16: tilesOfSharedHalves(shader.F16Pairs), ir.BFloat16: tilesOfSharedHalves(shader.BF16Pairs)},
-	bytes:        map[ir.DType][]tile{ir.Int8: tilesOfBytes(int8Quads), ir.Uint8: tilesOfBytes(uint8Quads)},
 	wide: []tile{
 		{128, 128, 8, 2, 2, 0.5, 1, &byThreads},
 		{64, 64, 8, 1, 1, 0.4, 3, &byThreads},
@@ -147,7 +120,7 @@ var measuredH200 = products{
 	gemvCols:   []gemv{{32, 8}, {32, 32}, {16, 16}, {16, 64}, {8, 32}, {8, 128}, {64, 4}, {256, 1}, {8, 4}},
 	gemvDepth:  []gemv{{1, 256}, {2, 128}, {4, 64}, {8, 32}, {1, 1024}, {32, 8}, {64, 4}, {256, 1}, {1, 32}},
 	gemvCost:   productCost{step: 2, pass: 5, part: 0.1, join: 0.1},
-}
+})
 
 // tilesOfFloats are the tiles of float32 on a target with matrices.
 func (p *products) tilesOfFloats(t Target) []tile {
@@ -159,34 +132,6 @@ func (p *products) tilesOfFloats(t Target) []tile {
 		return slices.Concat(more, list)
 	}
 	return list
-}
-
-// tilesOfSharedHalves are the tiles of units that multiply halves in shared memory.
-func tilesOfSharedHalves(elem shader.Matrix) []tile {
-	return []tile{
-		{128, 256, 32, 1, 32, 14.7, 1, byGroups(elem, 4)},
-		{128, 128, 32, 1, 16, 11.6, 2, byGroups(elem, 3)},
-		{64, 256, 32, 1, 32, 11, 1, byGroups(elem, 5)},
-		{128, 64, 32, 1, 8, 7, 2, byGroups(elem, 4)},
-	}
-}
-
-// tilesOfHalves are the tiles of a unit of warps that multiplies halves.
-func tilesOfHalves(u *unit) []tile {
-	return []tile{
-		{128, 128, 16, 4, 4, 5.6, 2, u},
-		{64, 64, 16, 2, 2, 3.5, 4, u},
-		{32, 32, 16, 2, 2, 1.5, 10, u},
-	}
-}
-
-// tilesOfBytes are the tiles of a unit of warps that multiplies integers of 8 bits.
-func tilesOfBytes(u *unit) []tile {
-	return []tile{
-		{128, 128, 16, 4, 4, 8, 2, u},
-		{64, 64, 16, 2, 2, 5, 4, u},
-		{32, 32, 16, 2, 2, 2, 10, u},
-	}
 }
 
 func (t Target) withDefaults() Target {

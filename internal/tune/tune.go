@@ -1,8 +1,8 @@
+//go:build !js
+
 package tune
 
 import (
-	"fmt"
-	"os"
 	"slices"
 	"sync"
 
@@ -18,43 +18,6 @@ const (
 	// largeProduct is the least number of multiplications that is worth a search.
 	largeProduct = 1 << 28
 )
-
-// Variable is the environment variable that selects the mode of GPUs: 1 or 0, for Search or Off.
-const Variable = "TENSORKEN_TUNE"
-
-// A Mode says which choices a GPU takes.
-type Mode uint8
-
-// The modes.
-const (
-	Off    Mode = iota // those of internal/schedule
-	Kept               // those that were kept
-	Search             // those that were kept, and for other products those of a search
-)
-
-// ModeOf returns the mode of a GPU, of which a program may ask for a search. The environment
-// decides if it says anything.
-func ModeOf(search bool) (Mode, error) {
-	text := os.Getenv(Variable)
-	switch {
-	case text != "" && text != "0" && text != "1":
-		return Off, fmt.Errorf("%s is %q: want 1, to search for the fastest tiles of large products, or 0, to ignore those that were found", Variable, text)
-	case text == "0":
-		return Off, nil
-	case search || text == "1":
-		return Search, nil
-	}
-	return Kept, nil
-}
-
-// A Machine is a GPU on which programs are timed. If it is a driver.Profiler its clock is used.
-type Machine interface {
-	driver.Device
-	// Build starts to compile a kernel's program.
-	Build(k *ir.Kernel, p *shader.Program) (driver.Program, error)
-	// Isolate waits for all work and calls f. The device reports failures of f's work to f only.
-	Isolate(f func() error) error
-}
 
 // A Tuner chooses the tiles of products on one GPU.
 type Tuner struct {
