@@ -85,19 +85,17 @@ func (l *loop) attention() bool {
 	return true
 }
 
-// apart divides outputs into those of one kernel each: all of them, unless some are parts of one
-// buffer and the device lets no kernel write several.
+// apart divides outputs among kernels. One kernel has all, unless some are parts of one buffer and
+// the device lets no kernel write several.
 func (l *loop) apart(outputs []output) (kernels [][]output) {
-	buffers := func(list []output) (indices []int) {
-		for _, o := range list {
-			s := l.stages[o.stage]
-			indices = append(indices, s.step.Args[s.step.Kernel.Body[o.instr].Arg].Index)
-		}
-		return indices
+	buffer := func(o output) int {
+		s := &l.stages[o.stage].step
+		return s.Args[s.Kernel.Body[o.instr].Arg].Index
 	}
 	for _, o := range outputs {
-		b := buffers([]output{o})[0]
-		i := slices.IndexFunc(kernels, func(list []output) bool { return l.limits.SharedOutputs || !slices.Contains(buffers(list), b) })
+		i := slices.IndexFunc(kernels, func(list []output) bool {
+			return l.limits.SharedOutputs || !slices.ContainsFunc(list, func(p output) bool { return buffer(p) == buffer(o) })
+		})
 		if i < 0 {
 			i = len(kernels)
 			kernels = append(kernels, nil)

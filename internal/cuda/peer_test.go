@@ -174,7 +174,7 @@ func TestCopyPeer(t *testing.T) {
 	})
 }
 
-// Copies take their turn between kernels, also those of graphs.
+// A copy runs between the kernels before and after it. Graphs may have these kernels.
 func TestCopyPeerAmongGraphs(t *testing.T) {
 	eachPair(t, func(t *testing.T, first, second driver.Device) {
 		const n = 50

@@ -145,7 +145,7 @@ func (a *attention) build(p *pass) {
 	for _, q := range a.scores {
 		q.place(root, &q.m, at.row)
 		start := root.block()
-		q.putTile(start, &q.m, q.loadTile(start, &q.m, u32(0)), u32(0))
+		q.fill(start, &q.m, u32(0))
 		start.end()
 	}
 	for i, q := range a.outputs {

@@ -137,8 +137,8 @@ func (a *attentionThreads) load(loop *scope, first, end *shader.Expr) {
 	loop.Barrier()
 }
 
-// unrolled is a loop over vectors from 0 to n, of which step calls body with some at once: as many
-// as make a few hundred instructions, of which each vector takes some.
+// unrolled is a loop over n vectors, each of which takes some instructions. A step has a few
+// vectors, with at most 128 instructions if it has several.
 func unrolled(sc *scope, name string, n, instructions int, body func(sc *scope, at *shader.Expr)) {
 	some := 4
 	for some > 1 && (n%some > 0 || some*instructions > 128) {

@@ -125,14 +125,14 @@ func (a *attention) loadColumns(loop *scope, q *tilePass) {
 	in := loop.block()
 	q.n.loads = nil
 	q.place(in, &q.n, a.columns)
-	q.putTile(in, &q.n, q.loadTile(in, &q.n, u32(0)), u32(0))
+	q.fill(in, &q.n, u32(0))
 	in.end()
 }
 
 // loadDepth loads the right factor of an output for a block.
 func (a *attention) loadDepth(loop *scope, q *tilePass) {
 	in := loop.block()
-	q.putTile(in, &q.n, q.loadTile(in, &q.n, a.columns), u32(0))
+	q.fill(in, &q.n, a.columns)
 	in.end()
 }
 

@@ -191,6 +191,11 @@ func (q *tilePass) put(sc *scope, x tilesLoaded, buffer *shader.Expr) {
 	}
 }
 
+// fill moves a tile, from a position of the depth on, from memory to the first buffer.
+func (q *tilePass) fill(sc *scope, f *factorTile, at *shader.Expr) {
+	q.putTile(sc, f, q.loadTile(sc, f, at), u32(0))
+}
+
 // putTile moves a tile from registers to shared memory, from a vector on.
 func (q *tilePass) putTile(sc *scope, f *factorTile, blocks [][]*shader.Expr, to *shader.Expr) {
 	for n := range f.loads {
