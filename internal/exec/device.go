@@ -9,6 +9,7 @@ package exec
 import (
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/tensorken/tensorken/driver"
 	"github.com/tensorken/tensorken/internal/graph"
@@ -64,6 +65,7 @@ func New(d driver.Device) *Device {
 	dev.flusher = newFlusher(dev)
 	ballast()
 	dev.pacer.threshold.Store(minGCThreshold)
+	dev.pacer.lastWait = time.Now()
 	dev.pacer.maxThreshold = max(minGCThreshold, int64(dev.limits.Memory)/maxGCMemory)
 	devicesMu.Lock()
 	defer devicesMu.Unlock()

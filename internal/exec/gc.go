@@ -12,21 +12,24 @@ import (
 )
 
 // A pacer says when to run Go's garbage collector, which does not see how much
-// memory of a device a small storage keeps. The threshold doubles, up to a share of
-// the device's memory, where collections take more than a share of the time.
+// memory of a device a small storage keeps. The threshold doubles, up to a share of the
+// device's memory, once plans have waited for collections for a share of the time and,
+// beyond that, for as long as the device takes to allocate the bytes that the doubling adds.
+// The time of a collection in the background does not count: plans run meanwhile.
 type pacer struct {
 	live         atomic.Int64 // the least number of bytes held since the last collection
 	threshold    atomic.Int64 // bytes above live at which a plan waits for a collection; live if that is more
 	maxThreshold int64
 
-	mu   sync.Mutex
-	last time.Time // the end of the last collection; guarded by mu
+	mu       sync.Mutex    // held during a collection; guards what follows
+	waited   time.Duration // beyond the share of the time, since the threshold doubled
+	lastWait time.Time     // the end of the last wait
 }
 
 const (
 	minGCThreshold = 32 << 20
 	maxGCMemory    = 16 // the highest threshold is the device's own memory/maxGCMemory
-	maxGCTime      = 16 // a collection may take 1/maxGCTime of the time since the last
+	maxGCTime      = 16 // plans may wait for collections for 1/maxGCTime of the time
 )
 
 // limit is the number of bytes above live at which the next plan waits for a collection. One
@@ -36,17 +39,31 @@ func (p *pacer) limit() int64 { return max(p.threshold.Load(), p.live.Load()) }
 // excess returns the bytes above live when a number of bytes is held.
 func (p *pacer) excess(held int64) int64 { return held - p.live.Load() }
 
+// wait counts a wait of a plan for a collection, where a byte takes some nanoseconds to
+// allocate. Waits of several goroutines at a time count once. The caller holds p.mu.
+func (p *pacer) wait(start, end time.Time, perByte float64) {
+	passed := end.Sub(p.lastWait)
+	p.waited = max(0, p.waited+min(end.Sub(start), passed)-passed/maxGCTime)
+	p.lastWait = end
+	if limit := p.limit(); float64(p.waited) > float64(limit)*perByte {
+		p.waited = 0
+		p.threshold.Store(min(2*limit, p.maxThreshold))
+	}
+}
+
 // maybeGC collects garbage if it is due. The caller holds no lock.
 func (d *Device) maybeGC() {
 	p := &d.pacer
 	excess, limit := p.excess(d.pool.held.Load()), p.limit()
 	switch {
 	case excess > limit:
+		start := time.Now()
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		if p.excess(d.lockedDrain()) > p.limit() { // or another goroutine has collected
 			d.forcedGC()
 		}
+		p.wait(start, time.Now(), d.pool.nanosPerByte())
 	case excess > limit/4*3 && p.mu.TryLock():
 		go func() {
 			defer p.mu.Unlock()
@@ -60,14 +77,10 @@ func (d *Device) maybeGC() {
 // forcedGC runs a collection. The caller holds pacer.mu.
 func (d *Device) forcedGC() {
 	p := &d.pacer
-	start, acquired := time.Now(), d.pool.total.Load()
+	acquired := d.pool.total.Load()
 	forceGC()
 	held := d.lockedDrain()
 	p.live.Store(max(0, held-(d.pool.total.Load()-acquired))) // what came later may be dead already
-	if time.Since(start)*maxGCTime > start.Sub(p.last) {
-		p.threshold.Store(min(2*p.threshold.Load(), p.maxThreshold))
-	}
-	p.last = time.Now()
 }
 
 func (d *Device) lockedDrain() int64 {

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/tensorken/tensorken/driver"
 	"github.com/tensorken/tensorken/ir"
@@ -28,11 +29,13 @@ type pool struct {
 	collected [maxCollected/64 + 1]sync.Pool // idle buffers that are left to the collector, by size in 64 bytes
 	views     bool                           // the device is a driver.Viewer
 
-	allocated                int   // buffers so far
-	acquired                 int   // buffers so far
-	highWater, prevHighWater int64 // of held, in the last two windows
-	windowStart              int   // acquired when the last window began
-	drained                  bool  // in the last window
+	allocTime                time.Duration // the driver's, for all buffers so far
+	allocBytes               int64         // of them
+	allocated                int           // buffers so far
+	acquired                 int           // buffers so far
+	highWater, prevHighWater int64         // of held, in the last two windows
+	windowStart              int           // acquired when the last window began
+	drained                  bool          // in the last window
 }
 
 // minWindow is the least number of buffers in a window of a high-water mark. A window has a
@@ -137,9 +140,11 @@ func (d *Device) alloc(r request) (pooled, error) {
 		b, err := d.drv.(driver.HostAllocator).AllocHost(r.class)
 		return pooled{Buffer: b, request: r}, err
 	}
+	start := time.Now()
 	b, err := d.drv.Alloc(r.class)
 	if errors.Is(err, driver.ErrMemory) {
 		if err = d.makeRoom(); err == nil {
+			start = time.Now()
 			b, err = d.drv.Alloc(r.class)
 		}
 	}
@@ -153,10 +158,19 @@ func (d *Device) alloc(r request) (pooled, error) {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	p.allocTime += time.Since(start)
+	p.allocBytes += int64(r.class)
 	x.number = p.allocated
 	p.allocated++
 	p.note(r.class)
 	return x, nil
+}
+
+// nanosPerByte is the mean time to allocate a byte; 0 if there is no buffer yet.
+func (p *pool) nanosPerByte() float64 {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return float64(p.allocTime) / float64(max(p.allocBytes, 1))
 }
 
 // take appends an idle buffer for each request to list, a zero one if there is none.
@@ -253,7 +267,7 @@ func (d *Device) drain() int64 {
 	}
 	held := p.held.Load()
 	d.pacer.live.Store(min(d.pacer.live.Load(), held))
-	most := max(p.highWater, p.prevHighWater)
+	most := max(p.highWater, p.prevHighWater, d.pacer.live.Load()+d.pacer.threshold.Load())
 	p.trim(most + most/8 - held)
 	return held
 }
@@ -324,7 +338,8 @@ func (p *pool) pop(k *bucket, class int) pooled {
 }
 
 // note counts a buffer as held and records the peak and the high-water marks; drain
-// trims the pool to the higher mark.
+// trims the pool to the higher mark, but not below what may be held before a plan waits for
+// a collection.
 func (p *pool) note(class int) {
 	held := p.held.Add(int64(class))
 	p.total.Add(int64(class))

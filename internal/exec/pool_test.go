@@ -11,31 +11,16 @@ import (
 	"github.com/tensorken/tensorken/internal/cpu"
 	"github.com/tensorken/tensorken/internal/exec"
 	"github.com/tensorken/tensorken/internal/graph"
-	"github.com/tensorken/tensorken/ir"
 )
 
-// sized is a device that says how much memory it has, and does no work.
-type sized struct {
-	driver.Device
-	memory int
-}
-
-func (d sized) Limits() driver.Limits {
-	l := d.Device.Limits()
-	l.Memory = d.memory
-	return l
-}
-
-func (d sized) Run([]driver.Call) error { return nil }
-
 // The memory of dropped tensors is used again, although the heap gives Go's collector no
-// reason to run. Devices with more memory wait longer, so that the collector does not run
-// all the time.
+// reason to run. Devices with more memory hold more where new memory is free, so that the
+// collector does not run all the time.
 func TestGarbageIsReclaimed(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
 	const mb = 1 << 20
 	for _, c := range []struct{ memory, most int }{{0, 32 * mb}, {1024 * mb, 64 * mb}, {6400 * mb, 400 * mb}} {
-		dev := exec.New(sized{cpu.New(cpu.Options{}), c.memory})
+		dev := exec.New(&queued{memory: c.memory})
 		before := exec.Info()
 		dims := []int{4 * mb} // 16 MB
 		for range 100 {
@@ -56,7 +41,7 @@ func TestGarbageIsReclaimed(t *testing.T) {
 
 // allocating is a device that counts buffers of a size.
 type allocating struct {
-	sized
+	idle
 	size  int
 	count *int
 }
@@ -131,7 +116,7 @@ func TestPoolKeepsWhatIsUsed(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
 	const mb = 1 << 20
 	count := 0
-	dev := exec.New(allocating{sized{cpu.New(cpu.Options{}), 0}, 64 * mb, &count})
+	dev := exec.New(allocating{idle{cpu.New(cpu.Options{})}, 64 * mb, &count})
 	defer dev.Close()
 	for _, c := range []struct{ size, times int }{{16 * mb, 40}, {64 * mb, 40}} {
 		for range c.times {
@@ -147,7 +132,7 @@ func TestPoolKeepsWhatIsUsed(t *testing.T) {
 
 // ordered is a device whose buffers are numbered, with the numbers of those that calls write.
 type ordered struct {
-	sized
+	idle
 	allocated int
 	written   []int
 }
@@ -163,8 +148,6 @@ func (d *ordered) Alloc(bytes int) (driver.Buffer, error) {
 	return numbered{b, d.allocated}, err
 }
 
-func (d *ordered) Compile(*ir.Kernel) (driver.Program, error) { return nil, nil }
-
 func (d *ordered) Run(calls []driver.Call) error {
 	for _, c := range calls {
 		d.written = append(d.written, c.Args[0].Buffer.(numbered).number)
@@ -176,7 +159,7 @@ func (d *ordered) Run(calls []driver.Call) error {
 // order, and no buffer is allocated again.
 func TestPoolOrder(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
-	drv := &ordered{sized: sized{cpu.New(cpu.Options{}), 0}}
+	drv := &ordered{idle: idle{cpu.New(cpu.Options{})}}
 	dev := exec.New(drv)
 	defer dev.Close()
 	held := exec.Info().Held
