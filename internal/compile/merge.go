@@ -384,5 +384,5 @@ func (m *merger) finish() bool {
 		return true
 	}
 	a, ok := loopnest.NewAttention(k)
-	return ok && a.LeastBytes(k, m.limits.Matrices) <= m.limits.AttentionBytes
+	return ok && a.Fits(k, m.limits.Matrices, m.limits.AttentionBytes)
 }

@@ -114,81 +114,59 @@ func (a *Attention) isMax(k *ir.Kernel, i int) bool {
 	return a.Max >= 0 && i == a.Max
 }
 
-// LeastBytes returns the memory in bytes that a workgroup needs for the fewest rows and columns,
+// Fits reports whether a workgroup with that memory in bytes can compute the fewest rows and columns,
 // where matrix instructions multiply or else threads.
-func (a *Attention) LeastBytes(k *ir.Kernel, matrices bool) int {
+func (a *Attention) Fits(k *ir.Kernel, matrices bool, bytes int) bool {
 	if matrices {
-		return a.Bytes(k, 64, 32)
+		return a.Bytes(k, 64, 32) <= bytes
 	}
-	return a.ThreadBytes(k, LeastRows, LeastColumns, LeastAcross)
+	widths := 0
+	for i := range a.Outputs {
+		widths += a.width(k, i)
+	}
+	return widths <= mostWidths && a.ThreadBytes(k, LeastRows, LeastColumns)+a.ExchangeBytes(LeastRows) <= bytes
 }
 
-// The fewest rows and columns of a workgroup whose threads multiply, and how many share a row.
+// Where threads multiply: the fewest rows of a workgroup and columns of a block, the threads that
+// share a row, and the depth of a step. Each of the threads has four columns of a square.
 const (
 	LeastRows    = 32
-	LeastColumns = 16
-	LeastAcross  = 4
+	LeastColumns = 32
+	Across       = 8
+	Step         = 8
+
+	mostWidths = 256 // of the outputs together, so that their accumulators fit in registers
 )
 
-// ThreadBytes returns the memory in bytes that a workgroup needs for its tiles in float32 where
-// threads multiply, some of which share a row: the factors of scores, a left factor of outputs,
-// the right ones that are not those of scores, and what threads exchange of reductions.
-func (a *Attention) ThreadBytes(k *ir.Kernel, rows, columns, across int) int {
-	vectors := 0
-	for _, p := range a.Scores {
-		vectors += (rows + columns) * RowVectors(size(k, k.Body[p.Sum].Axes), across)
-	}
-	for i, p := range a.Outputs {
-		if a.SharedTile(k, i) < 0 {
-			vectors += columns * RowVectors(size(k, k.Body[p.Right].Domain&k.Roles(ir.Width)), across)
-		}
-	}
-	if len(a.Outputs) > 0 {
-		vectors += rows * RowVectors(columns, 1)
-	}
-	return 16*vectors + 4*rows*across*max(1, len(a.Sums))
+// AcrossColumns is the number of columns of an output of some width, with those that fill squares.
+func AcrossColumns(width int) int { return ir.CeilDiv(max(1, width), 4*Across) * 4 * Across }
+
+// width is the width of an output.
+func (a *Attention) width(k *ir.Kernel, output int) int {
+	return size(k, k.Body[a.Outputs[output].Right].Domain&k.Roles(ir.Width))
 }
 
-// RowVectors is the length of a row of n elements in shared memory, in vectors of four, some of
-// which a thread each reads at once. It is odd: so rows begin in different banks.
-func RowVectors(n, across int) int { return ir.CeilDiv(max(1, n), 4*across)*across | 1 }
-
-// SharedTile returns the number of the score whose right factor has the elements of that of an
-// output, with the width for the depth; -1 if there is none.
-func (a *Attention) SharedTile(k *ir.Kernel, output int) int {
-	right := a.Outputs[output].Right
-	width := (k.Body[right].Domain & k.Roles(ir.Width)).List()
-	return slices.IndexFunc(a.Scores, func(p Product) bool {
-		depth := k.Body[p.Sum].Axes.List()
-		return len(depth) == len(width) && sameValues(k, p.Right, right, depth, width)
-	})
+// ThreadVectors returns the lengths of shared arrays where threads multiply, in vectors of four
+// float32: of two steps of left factors and of right ones, whose rows may have one vector more,
+// and of a left factor of outputs.
+func (a *Attention) ThreadVectors(k *ir.Kernel, rows, columns int) (left, right, weights int) {
+	widest := columns
+	for i := range a.Outputs {
+		widest = max(widest, AcrossColumns(a.width(k, i)))
+		weights = rows / 4 * columns
+	}
+	return 2 * Step * (rows/4 + 1), 2 * Step * (widest/4 + 1), weights
 }
 
-// sameValues reports whether two instructions compute the same, with axes for others.
-func sameValues(k *ir.Kernel, i, j int, axes, others []int) bool {
-	x, y := k.Body[i], k.Body[j]
-	if len(x.Src) != len(y.Src) || x.UsesIndex() || y.UsesIndex() {
-		return false
-	}
-	for n := range x.Src {
-		if !sameValues(k, x.Src[n], y.Src[n], axes, others) {
-			return false
-		}
-	}
-	x.Src, y.Src, x.Domain, y.Domain = nil, nil, 0, 0
-	if v := x.View; v != nil && len(v.Guards) == 0 && x.Op == ir.Load {
-		w := *v
-		w.Coef = slices.Clone(v.Coef)
-		for n, a := range axes {
-			if k.Axes[a].Len != k.Axes[others[n]].Len {
-				return false
-			}
-			w.Coef[a], w.Coef[others[n]] = w.Coef[others[n]], w.Coef[a]
-		}
-		x.View = &w
-	}
-	return string(x.Append(nil, 0)) == string(y.Append(nil, 0))
+// ThreadBytes returns the bytes of the arrays of ThreadVectors.
+func (a *Attention) ThreadBytes(k *ir.Kernel, rows, columns int) int {
+	left, right, weights := a.ThreadVectors(k, rows, columns)
+	return 16 * (left + right + weights)
 }
+
+// ExchangeBytes returns the memory in bytes in which threads exchange reductions of rows, without
+// shuffles.
+func (a *Attention) ExchangeBytes(rows int) int { return 4 * rows * Across * max(1, len(a.Sums)) }
 
 // size is the number of positions along axes.
 func size(k *ir.Kernel, axes ir.AxisSet) int {

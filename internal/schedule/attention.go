@@ -47,6 +47,8 @@ type attentionUnit interface {
 	place(root *scope) (ty, tx *shader.Expr)
 	// declare declares the tiles of a product, and finds the thread's part of an output's.
 	declare(q *tilePass, isScore bool)
+	// loadRows loads the left factor of a score.
+	loadRows(q *tilePass)
 	// accumulators declares those of a product.
 	accumulators(q *tilePass, sc *scope, name string) [][]*shader.Var
 	// begin starts to load the first block of columns, and end completes what was started.
@@ -143,10 +145,7 @@ func (a *attention) build(p *pass) {
 		a.unit.declare(q, i < len(a.scores))
 	}
 	for _, q := range a.scores {
-		q.place(root, &q.m, at.row)
-		start := root.block()
-		q.fill(start, &q.m, u32(0))
-		start.end()
+		a.unit.loadRows(q)
 	}
 	for i, q := range a.outputs {
 		q.acc = a.unit.accumulators(q, root, tag("o", i)+"_")
@@ -182,6 +181,13 @@ func (a *attention) blocks(name string, first, from, to, end *shader.Expr, decid
 	}
 	a.unit.add(loop)
 	loop.end()
+}
+
+func (a *attention) loadRows(q *tilePass) {
+	q.place(a.p.root, &q.m, q.at.row)
+	start := a.p.root.block()
+	q.fill(start, &q.m, u32(0))
+	start.end()
 }
 
 func (a *attention) begin(first *shader.Expr) {}

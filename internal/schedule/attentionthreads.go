@@ -1,47 +1,58 @@
 package schedule
 
 import (
-	"slices"
-
 	"github.com/tensorken/tensorken/internal/loopnest"
 	"github.com/tensorken/tensorken/internal/shader"
 	"github.com/tensorken/tensorken/ir"
 )
 
-// attentionThreads is attention by threads, each of which has a square of 4×4 scores, and of
-// outputs several. A row of a tile in shared memory is vectors along the depth or the width, so
-// that one tile can be the right factor of a score and of an output. The left factors of outputs
-// go through shared memory.
+// attentionThreads is attention by threads, each of which has squares of 4×4 scores. Tiles of the
+// factors go through shared memory step by step along the depth, as those of a contraction do; all
+// products use the same memory in turn. The left factor of an output is there as a whole, as
+// vectors along the rows.
 type attentionThreads struct {
 	*attention
-	weights *shader.Shared // a left factor of outputs
+	lefts   *shader.Shared // a step of left factors of scores
+	rights  *shader.Shared // a step of right factors
+	weights *shader.Shared // the left factor of an output: a column after the other
 }
 
-// attentionBlocks are the sizes of a workgroup: rows, columns of a block, and threads that share a
-// row.
-var attentionBlocks = [][3]int{{64, 32, 8}, {32, 32, 8}, {loopnest.LeastRows, loopnest.LeastColumns, loopnest.LeastAcross}}
+// attentionBlocks are the sizes of a workgroup: rows, columns of a block, and squares of rows of a
+// thread.
+var attentionBlocks = [][3]int{{128, 64, 2}, {64, 64, 1}, {loopnest.LeastRows, loopnest.LeastColumns, 1}}
+
+// attentionAccumulators is the most registers of a thread for accumulators.
+const attentionAccumulators = 128
 
 func (a *attentionThreads) choose() bool {
 	if a.t.Matrices || a.t.traits().products == nil {
 		return false
 	}
+	const across = loopnest.Across
 	for _, size := range attentionBlocks {
-		rows, columns, across := size[0], size[1], size[2]
-		threads := rows / 4 * across
-		if a.t.fits(threads, a.ThreadBytes(a.k.Kernel, rows, columns, across)) {
-			a.attentionSize = attentionSize{
-				threads: threads, height: rows, width: columns, high: 1, wide: columns / (4 * across), square: 4, across: across,
-			}
+		rows, columns, high := size[0], size[1], size[2]
+		a.attentionSize = attentionSize{
+			threads: rows / (4 * high) * across, height: rows, width: columns, high: high, wide: columns / (4 * across), square: 4, across: across,
+		}
+		bytes := a.ThreadBytes(a.k.Kernel, rows, columns)
+		if n := a.t.subgroup(); n < across || n > a.threads {
+			bytes += a.ExchangeBytes(rows)
+		}
+		least := rows == loopnest.LeastRows
+		if a.t.fits(a.threads, bytes) && (least || a.accumulatorsOf() <= attentionAccumulators) {
 			return true
 		}
 	}
 	return false
 }
 
-// inRows is a unit of tiles whose rows are vectors.
-var inRows = unit{
-	lanes: 1, square: [2]int{4, 4}, rows: 4, group: 1, buffers: 1, deep: patch{1, 1}, aside: patch{1, 1},
-	methods: unitMethods{put: (*tilePass).putRows, result: (*tilePass).resultThreads},
+// accumulatorsOf is the number of registers of a thread's scores and outputs.
+func (a *attentionThreads) accumulatorsOf() int {
+	squares := a.wide * len(a.scores)
+	for _, q := range a.outputs {
+		squares += ir.CeilDiv(q.cols.n, 4*a.across)
+	}
+	return 16 * a.high * squares
 }
 
 func (a *attentionThreads) place(root *scope) (ty, tx *shader.Expr) {
@@ -49,70 +60,32 @@ func (a *attentionThreads) place(root *scope) (ty, tx *shader.Expr) {
 }
 
 func (a *attentionThreads) declare(q *tilePass, isScore bool) {
-	q.tile = tile{m: a.height, high: a.high, unit: &inRows}
-	n := q.depth
+	n := a.width
 	if !isScore {
-		n = q.cols.n
+		n = loopnest.AcrossColumns(q.cols.n)
 	}
-	n = ir.CeilDiv(max(1, n), 4*a.across) * 4 * a.across
+	q.tile = tile{m: a.height, n: n, k: loopnest.Step, high: a.high, wide: n / (4 * a.across), unit: &byThreads}
+	if a.lefts == nil {
+		vectors := shader.F32.Vec(4)
+		left, right, weights := a.ThreadVectors(a.k.Kernel, a.height, a.width)
+		a.lefts, a.rights = a.p.share(vectors, left), a.p.share(vectors, right)
+		if weights > 0 {
+			a.weights = a.p.share(vectors, weights)
+		}
+	}
+	q.n = q.factorTile(&q.cols, n, a.rights)
+	q.first, q.last = u32(0), u32(ir.CeilDiv(q.depth, loopnest.Step))
 	if isScore {
-		q.tile.n, q.tile.wide, q.tile.k = a.width, a.wide, n
-		q.m, q.n = a.tile(q, &q.rows, a.height, a.height, n), a.tile(q, &q.cols, a.width, a.width, n)
-		return
-	}
-	q.tile.n, q.tile.wide, q.tile.k = n, n/(4*a.across), a.width
-	if s := a.scoreOf(q); s != nil {
-		q.n = s.n
+		q.m = q.factorTile(&q.rows, a.height, a.lefts)
 	} else {
-		q.n = a.tile(q, &q.cols, n, a.width, n)
-		q.n.rowsAlongDepth = true
+		q.steps = a.width / loopnest.Step
+		q.last = u32(q.steps)
 		q.place(a.p.root, &q.n, u32(0))
 	}
-	if a.weights == nil {
-		a.weights = a.p.share(shader.F32.Vec(4), a.height*loopnest.RowVectors(a.width, 1))
-	}
 }
 
-// scoreOf is the score whose right factor an output shares, or nil.
-func (a *attentionThreads) scoreOf(q *tilePass) *tilePass {
-	if s := a.SharedTile(a.k.Kernel, slices.Index(a.outputs, q)); s >= 0 {
-		return a.scores[s]
-	}
-	return nil
-}
-
-// tile declares a tile of some rows of n elements, for a block of a side.
-func (a *attentionThreads) tile(q *tilePass, d *side, block, rows, n int) factorTile {
-	stride := loopnest.RowVectors(n, a.across)
-	return factorTile{
-		side: d, left: d == &q.rows, block: block, lines: patch{1, 1}, depth: q.tile.k,
-		stride: stride, shared: a.p.share(shader.F32.Vec(4), rows*stride),
-	}
-}
-
-// putRows puts a vector into a row, or into four rows. Rows 0, 4, 8 … come first, then 1, 5 …:
-// those that neighbouring threads read together follow each other.
-func (q *tilePass) putRows(sc *scope, f *factorTile, l *tileLoad, block []*shader.Expr, _ *shader.Expr) {
-	row, at, apart := l.side(f), l.depth(f), f.block/4
-	if f.rowsAlongDepth {
-		row, at, apart = at, row, f.depth/4
-	}
-	if f.alongK != f.rowsAlongDepth {
-		row = row.And(3).Mul(apart).Add(row.Shr(2))
-		sc.Put(f.shared, row.Mul(f.stride).Add(at), block[0])
-		return
-	}
-	first := sc.Let("at", row.Mul(f.stride).Add(at.Shr(2)))
-	for n := range 4 {
-		sc.Do(&shader.StoreShared{Shared: f.shared, Index: first.Plus(n * apart * f.stride), Component: at.And(3), Value: block[0].At(n)})
-	}
-}
-
-// rowAt is where the tile of a left factor has a thread's row.
-func (a *attentionThreads) rowAt(q *tilePass, row, stride int) *shader.Expr {
-	g, r := row/4, row%4
-	return q.ty.Plus(r*a.height/4 + g*a.height/(4*a.high)).Mul(stride)
-}
+// loadRows loads nothing: the left factor of a score is loaded step by step.
+func (a *attentionThreads) loadRows(q *tilePass) { q.place(a.p.root, &q.m, q.at.row) }
 
 func (a *attentionThreads) accumulators(q *tilePass, sc *scope, name string) [][]*shader.Var {
 	acc := make([][]*shader.Var, 4*a.high)
@@ -124,55 +97,21 @@ func (a *attentionThreads) accumulators(q *tilePass, sc *scope, name string) [][
 	return acc
 }
 
-func (a *attentionThreads) load(loop *scope, first, end *shader.Expr) {
-	loop.Barrier() // what was read of the block before
-	for _, q := range a.scores {
-		a.loadColumns(loop, q)
-	}
-	for _, q := range a.outputs {
-		if a.scoreOf(q) == nil {
-			a.loadDepth(loop, q)
-		}
-	}
-	loop.Barrier()
-}
-
-// unrolled is a loop over n vectors, each of which takes some instructions. A step has a few
-// vectors, with at most 128 instructions if it has several.
-func unrolled(sc *scope, name string, n, instructions int, body func(sc *scope, at *shader.Expr)) {
-	some := 4
-	for some > 1 && (n%some > 0 || some*instructions > 128) {
-		some /= 2
-	}
-	loop, at := sc.loop(name, u32(0), u32(n), some)
-	for i := range some {
-		in := loop.block()
-		body(in, at.Plus(i))
-		in.end()
-	}
-	loop.end()
-}
+// load loads nothing: see tilePass.stepwise.
+func (a *attentionThreads) load(loop *scope, first, end *shader.Expr) {}
 
 func (a *attentionThreads) score(loop *scope) {
 	for _, q := range a.scores {
-		unrolled(loop, "v", ir.CeilDiv(max(1, q.depth), 4), 64*a.high*a.wide, func(sc *scope, at *shader.Expr) {
-			x, y := make([]*shader.Expr, 4*a.high), make([]*shader.Expr, 4*a.wide)
-			for i := range x {
-				x[i] = sc.Let(tag("x", i), q.m.shared.At(a.rowAt(q, i, q.m.stride).Add(at)))
-			}
-			for j := range y {
-				row := q.tx.Plus(j/4*a.across + j%4*a.width/4)
-				y[j] = sc.Let(tag("y", j), q.n.shared.At(row.Mul(q.n.stride).Add(at)))
-			}
-			for k := range 4 {
-				for h := range a.wide {
-					right := sc.Let(tag("z", k, h), shader.Vec(4, y[4*h].At(k), y[4*h+1].At(k), y[4*h+2].At(k), y[4*h+3].At(k)))
-					for i := range x {
-						q.multiply(sc, q.acc[i][h], x[i].At(k), right)
-					}
-				}
-			}
+		if q.depth == 0 {
+			continue
+		}
+		in := loop.block()
+		q.n.loads = nil
+		q.place(in, &q.n, a.columns)
+		q.stepwise(in, func(sc *scope, _, now *shader.Expr) {
+			q.multiplyThreads(sc, now.Mul(q.m.size(q.tile)), now.Mul(q.n.size(q.tile)))
 		})
+		in.end()
 	}
 }
 
@@ -185,35 +124,34 @@ func (a *attentionThreads) scale(q *tilePass, loop *scope) {
 }
 
 func (a *attentionThreads) add(loop *scope) {
-	stride := loopnest.RowVectors(a.width, 1)
-	for n, q := range a.outputs {
-		if n > 0 {
-			loop.Barrier() // the weights before have been read
-		}
+	for _, q := range a.outputs {
+		in := loop.block()
 		for g, squares := range a.left(q) {
 			for h, rows := range squares {
-				for r, x := range rows {
-					at := a.rowAt(q, 4*g+r, stride).Add(q.tx).Plus(h * a.across)
-					loop.Put(a.weights, at, shader.Vec(4, x...))
+				for j := range 4 {
+					column := q.tx.Mul(4).Plus(4*h*a.across + j)
+					in.Put(a.weights, a.weightsAt(q, g, column, q.tx), shader.Vec(4, rows[0].lane(j), rows[1].lane(j), rows[2].lane(j), rows[3].lane(j)))
 				}
 			}
 		}
-		loop.Barrier()
-		unrolled(loop, "v", a.width/4, 64*a.high*q.tile.wide, func(sc *scope, at *shader.Expr) {
-			x := make([]*shader.Expr, 4*a.high)
-			for i := range x {
-				x[i] = sc.Let(tag("x", i), a.weights.At(a.rowAt(q, i, stride).Add(at)))
-			}
-			for k := range 4 {
-				for h := range q.tile.wide {
-					y := sc.Let(tag("y", k, h), q.n.shared.At(at.Plus(k*a.width/4).Mul(q.n.stride).Add(q.tx).Plus(h*a.across)))
-					for i := range x {
-						q.multiply(sc, q.acc[i][h], x[i].At(k), y)
-					}
-				}
+		q.begin = a.columns
+		q.stepwise(in, func(sc *scope, step, now *shader.Expr) {
+			right := sc.Let("from_n", now.Mul(q.n.size(q.tile)).Add(q.tx))
+			for k := range loopnest.Step {
+				column := step.Mul(loopnest.Step).Plus(k)
+				q.multiplyPlace(sc, k, func(g int) *shader.Expr {
+					return a.weights.At(a.weightsAt(q, g, column, column.Shr(2)))
+				}, right)
 			}
 		})
+		in.end()
 	}
+}
+
+// weightsAt is where a column of weights has a thread's rows of square g. Those of columns whose
+// quarters differ lie in other banks: eight threads that write at once have eight quarters.
+func (a *attentionThreads) weightsAt(q *tilePass, g int, column, quarter *shader.Expr) *shader.Expr {
+	return column.Mul(a.height / 4).Add(q.ty.Plus(g * a.height / (4 * a.high)).Xor(quarter.And(7)))
 }
 
 func (a *attentionThreads) column(h int) (step, first int) { return 4, 4 * h * a.across }

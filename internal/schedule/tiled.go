@@ -161,6 +161,8 @@ type tilePass struct {
 	tx, ty      *shader.Expr // the thread's place: its first column over 4, its first row over rows
 	at          place        // of the tile
 	acc         [][]*shader.Var
+	begin       *shader.Expr    // of the first step along the depth; nil: 0
+	steps       int             // of which some together begin at a multiple of their depth; 0: one
 	first, last *shader.Expr    // steps along the depth
 	lane        *shader.Expr    // of a warp
 	warp        [2]*shader.Expr // in rows and columns of warps
@@ -222,17 +224,25 @@ func (q *tilePass) multiplySteps() {
 	q.m = q.prepare(&q.rows, t.m, q.at.row)
 	q.n = q.prepare(&q.cols, t.n, q.at.col)
 	q.bounds()
-	start := root.block()
+	q.stepwise(root, func(sc *scope, _, now *shader.Expr) {
+		t.unit.methods.multiply(q, sc, now.Mul(q.m.size(t)), now.Mul(q.n.size(t)))
+	})
+}
+
+// stepwise loads the tiles of each step while those of the one before are multiplied, in a buffer
+// now.
+func (q *tilePass) stepwise(sc *scope, multiply func(sc *scope, step, now *shader.Expr)) {
+	start := sc.block()
 	q.put(start, q.load(start, q.first), u32(0))
-	loop, step := root.loop("step", q.first, q.last, 1)
-	now := loop.Let("now", step.Sub(q.first).Rem(t.unit.buffers))
+	loop, step := sc.loop("step", q.first, q.last, 1)
+	now := loop.Let("now", step.Sub(q.first).Rem(q.tile.unit.buffers))
 	// The last step loads its own tiles again: a condition would cost more.
 	next := q.load(loop, loop.Let("next", step.Add(1).Min(q.last.Sub(1))))
-	t.unit.methods.multiply(q, loop, now.Mul(q.m.size(t)), now.Mul(q.n.size(t)))
-	q.put(loop, next, loop.Let("then", step.Sub(q.first).Add(1).Rem(t.unit.buffers)))
+	multiply(loop, step, now)
+	q.put(loop, next, loop.Let("then", step.Sub(q.first).Add(1).Rem(q.tile.unit.buffers)))
 	q.barrier(loop)
-	root.Do(start.Stmts...)
-	q.barrier(root)
+	sc.Do(start.Stmts...)
+	q.barrier(sc)
 	loop.end()
 }
 
@@ -248,7 +258,11 @@ func (q *tilePass) results(g, r, h int) value {
 
 // depthAt is where a step begins along the depth.
 func (q *tilePass) depthAt(step *shader.Expr) *shader.Expr {
-	return step.Convert(q.countType(q.depth)).Mul(q.tile.depth())
+	at := step.Convert(q.countType(q.depth)).Mul(q.tile.depth())
+	if q.begin != nil {
+		at = q.begin.Convert(at.Type).Add(at)
+	}
+	return at
 }
 
 // barrier waits until all threads have moved their parts of tiles to shared memory.

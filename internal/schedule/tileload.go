@@ -21,8 +21,6 @@ type factorTile struct {
 	order  func(line *shader.Expr) *shader.Expr // in which lines lie; nil: theirs
 	column func(n *shader.Expr) *shader.Expr    // the column of a thread's n-th block along the depth; nil: n
 	spread bool                                 // the parts of a block lie spread over the depth
-	// rowsAlongDepth says that a row is a position of the depth: see tilePass.putRows.
-	rowsAlongDepth bool
 }
 
 // A tileLoad is a block of elements that a thread loads of each tile.
@@ -62,14 +60,20 @@ func (q *tilePass) prepare(d *side, block int, begin *shader.Expr) factorTile {
 
 // declare declares the shared memory of a side of a tile.
 func (q *tilePass) declare(d *side, block, buffers int) factorTile {
+	f := q.factorTile(d, block, nil)
+	f.shared = q.p.share(q.word().Vec(4), buffers*f.size(q.tile))
+	f.shared.Align = q.tile.unit.align
+	return f
+}
+
+// factorTile returns a tile of a factor in shared memory.
+func (q *tilePass) factorTile(d *side, block int, shared *shader.Shared) factorTile {
 	u := q.tile.unit
-	f := factorTile{side: d, left: d == &q.rows, block: block, lines: u.aside, depth: q.tile.depth()}
+	f := factorTile{side: d, left: d == &q.rows, block: block, lines: u.aside, depth: q.tile.depth(), shared: shared}
 	if d.alongK {
 		f.lines = u.deep
 	}
 	f.stride = u.methods.stride(q, &f)
-	f.shared = q.p.share(q.word().Vec(4), buffers*f.size(q.tile))
-	f.shared.Align = u.align
 	return f
 }
 
@@ -151,7 +155,7 @@ func (q *tilePass) loadBlock(sc *scope, f *factorTile, l *tileLoad, name string,
 				n = line
 			}
 			known := l.scopes[n]
-			w := span{axes: q.deep, clamp: q.clamp(q.depth, q.tile.depth())}
+			w := span{axes: q.deep, clamp: q.clamp(q.depth, q.tile.depth()*max(1, q.steps))}
 			w.base = at.Add(f.start(l, line, i).Convert(at.Type))
 			if f.alongK {
 				w.step, w.fours = count(4), q.fours(q.deep)

@@ -49,18 +49,20 @@ func (q *tilePass) putThreads(sc *scope, f *factorTile, l *tileLoad, block []*sh
 func (q *tilePass) multiplyThreads(loop *scope, fromM, fromN *shader.Expr) {
 	m, n := loop.Let("from_m", fromM.Add(q.ty)), loop.Let("from_n", fromN.Add(q.tx))
 	for k := range q.tile.k {
-		q.multiplyPlace(loop, k, m, n)
+		q.multiplyPlace(loop, k, func(g int) *shader.Expr {
+			return q.m.shared.At(m.Add(k*q.m.stride + g*q.tile.m/q.tile.high/4))
+		}, n)
 	}
 }
 
-// multiplyPlace multiplies a column of the left tile by a row of the right one, at a
-// position of the depth.
-func (q *tilePass) multiplyPlace(sc *scope, k int, fromM, fromN *shader.Expr) {
+// multiplyPlace multiplies a column of the left tile, of each square of rows, by a row of the
+// right one, at a position of the depth.
+func (q *tilePass) multiplyPlace(sc *scope, k int, column func(g int) *shader.Expr, fromN *shader.Expr) {
 	t := q.tile
 	in := sc.block()
 	left, right := make([]*shader.Expr, t.high), make([]*shader.Expr, t.wide)
 	for g := range left {
-		left[g] = in.Let(tag("x", g), q.m.shared.At(fromM.Add(k*q.m.stride+g*t.m/t.high/4)))
+		left[g] = in.Let(tag("x", g), column(g))
 	}
 	for h := range right {
 		right[h] = in.Let(tag("y", h), q.n.shared.At(fromN.Add(k*q.n.stride+h*t.n/t.wide/4)))
