@@ -56,7 +56,7 @@ func (a *attentionThreads) accumulatorsOf() int {
 }
 
 func (a *attentionThreads) place(root *scope) (ty, tx *shader.Expr) {
-	return root.Let("ty", shader.ThreadID.Div(a.across)), root.Let("tx", shader.ThreadID.Rem(a.across))
+	return placeThreads(root, a.height/(4*a.high), a.across)
 }
 
 func (a *attentionThreads) declare(q *tilePass, isScore bool) {

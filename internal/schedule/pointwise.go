@@ -31,15 +31,45 @@ func (c *compiler) points(axes []int, stores []int, reduced func(sc *scope, i in
 	c.pass(c.t.threads(), func(p *pass) {
 		p.reduced = reduced
 		n := p.k.Size(axes)
-		sc, item := p.items(n / lanes)
-		w := span{axes: axes, base: item}
-		if lanes == 4 {
-			w.base, w.step, w.fours = item.Convert(p.countType(n)).Mul(4), count(4), true
+		at := func(item *shader.Expr) span {
+			if lanes == 4 {
+				return span{axes: axes, base: item.Convert(p.countType(n)).Mul(4), step: count(4), fours: true}
+			}
+			return span{axes: axes, base: item}
 		}
-		sc.enter(w)
+		if ahead := c.t.traits().pointsAhead; lanes == 4 && reduced == nil && n >= manyPoints && n%(4*ahead*p.Threads) == 0 {
+			p.pointsAhead(n/4, ahead, stores, at)
+			return
+		}
+		sc, item := p.items(n / lanes)
+		sc.enter(at(item))
 		sc.storeEach(stores)
 		sc.end()
 	})
+}
+
+// manyPoints is the number of points from which on a thread has several vectors of them: fewer are
+// shared by more threads.
+const manyPoints = 4 << 20
+
+// pointsAhead executes stores for some items, of which a thread has several: it computes all of
+// their values before it stores one, so that their loads are under way at once.
+func (p *pass) pointsAhead(items, ahead int, stores []int, at func(item *shader.Expr) span) {
+	p.groups = items / (ahead * p.Threads)
+	t := p.countType(items)
+	first := p.root.Let("first", shader.GroupID.Convert(t).Mul(ahead*p.Threads).Add(shader.ThreadID.Convert(t)))
+	var scopes []*scope
+	for i := range ahead {
+		sc := p.root.beside(tag("_", i))
+		sc.enter(at(first.Plus(i * p.Threads)))
+		for _, s := range stores {
+			sc.value(p.k.Body[s].Src[0])
+		}
+		scopes = append(scopes, sc)
+	}
+	for _, sc := range scopes {
+		sc.storeEach(stores)
+	}
 }
 
 // items returns a block that n threads execute, and the number of a thread, counted over

@@ -56,6 +56,7 @@ type traits struct {
 	heldLanes    int       // most points of a row that a thread holds in registers
 	transpose    int       // side of the tiles in which pointwise kernels transpose; 0: none
 	scatterAhead int       // indices that a thread of a scatter reads at once
+	pointsAhead  int       // vectors of points that a thread of a pointwise kernel computes at once
 	loopBytes    int       // of temporaries of a loop: enough that each kernel occupies the device
 	products     *products // nil: threads compute blocks of a product alone
 }
@@ -90,13 +91,13 @@ type productCost struct {
 var families = [...]traits{
 	Integrated: {
 		units: 16, threads: 256, busyUnit: 1024, concurrent: true, rowThreads: 1024, heldLanes: 16,
-		transpose: 32, scatterAhead: 8, loopBytes: 64 << 20, products: &measuredH200,
+		transpose: 32, scatterAhead: 8, pointsAhead: 2, loopBytes: 64 << 20, products: &measuredH200,
 	},
 	Discrete: {
 		units: 128, threads: 256, busyUnit: 1024, concurrent: true, rowThreads: 1024, heldLanes: 16,
-		transpose: 32, scatterAhead: 8, loopBytes: 128 << 20, products: &measuredH200,
+		transpose: 32, scatterAhead: 8, pointsAhead: 2, loopBytes: 128 << 20, products: &measuredH200,
 	},
-	Software: {units: 1, threads: 64, busy: 128, rowThreads: 1024, heldLanes: 16, scatterAhead: 1, loopBytes: 64 << 20},
+	Software: {units: 1, threads: 64, busy: 128, rowThreads: 1024, heldLanes: 16, scatterAhead: 1, pointsAhead: 1, loopBytes: 64 << 20},
 }
 
 // measuredH200 has the layouts and costs measured on an NVIDIA H200.

@@ -230,17 +230,38 @@ func (q *tilePass) multiplySteps() {
 }
 
 // stepwise loads the tiles of each step while those of the one before are multiplied, in a buffer
-// now.
+// now. By threads, with two buffers and an even number of steps, a turn of the loop does two.
 func (q *tilePass) stepwise(sc *scope, multiply func(sc *scope, step, now *shader.Expr)) {
+	buffers := q.tile.unit.buffers
+	steps := ir.CeilDiv(q.depth, q.tile.depth())
+	if q.steps > 0 {
+		steps = q.steps
+	}
+	even := steps%2 == 0 && (q.splits == 1 || q.perSplit%2 == 0)
+	turn := 1
+	if q.tile.unit.lanes == 1 && buffers == 2 && even {
+		turn = 2
+	}
 	start := sc.block()
 	q.put(start, q.load(start, q.first), u32(0))
-	loop, step := sc.loop("step", q.first, q.last, 1)
-	now := loop.Let("now", step.Sub(q.first).Rem(q.tile.unit.buffers))
-	// The last step loads its own tiles again: a condition would cost more.
-	next := q.load(loop, loop.Let("next", step.Add(1).Min(q.last.Sub(1))))
-	multiply(loop, step, now)
-	q.put(loop, next, loop.Let("then", step.Sub(q.first).Add(1).Rem(q.tile.unit.buffers)))
-	q.barrier(loop)
+	loop, step := sc.loop("step", q.first, q.last, turn)
+	do := func(in *scope, step, now, then *shader.Expr) {
+		// The last step loads its own tiles again: a condition would cost more.
+		next := q.load(in, in.Let("next", step.Add(1).Min(q.last.Sub(1))))
+		multiply(in, step, now)
+		q.put(in, next, then)
+		q.barrier(in)
+	}
+	if turn == 2 {
+		for i := range turn {
+			in := loop.block()
+			do(in, step.Plus(i), u32(i), u32(1-i))
+			in.end()
+		}
+	} else {
+		now := loop.Let("now", step.Sub(q.first).Rem(buffers))
+		do(loop, step, now, loop.Let("then", step.Sub(q.first).Add(1).Rem(buffers)))
+	}
 	sc.Do(start.Stmts...)
 	q.barrier(sc)
 	loop.end()

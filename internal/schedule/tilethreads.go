@@ -15,15 +15,23 @@ var byThreads = unit{
 // startThreads declares a vector for each row of the thread's squares.
 func (q *tilePass) startThreads() {
 	root, t := q.p.root, q.tile
-	across := t.n / (4 * t.wide)
-	q.tx = root.Let("tx", shader.ThreadID.Rem(across))
-	q.ty = root.Let("ty", shader.ThreadID.Div(across))
+	q.ty, q.tx = placeThreads(root, t.m/(4*t.high), t.n/(4*t.wide))
 	q.acc = make([][]*shader.Var, 4*t.high)
 	for i := range q.acc {
 		for h := range t.wide {
 			q.acc[i] = append(q.acc[i], q.vector(root, tag("c", i, h)))
 		}
 	}
+}
+
+// placeThreads finds the row and the column of a thread. 32 threads are a rectangle of 4 by 8 if
+// they fit: so they read few vectors of both factors together.
+func placeThreads(root *scope, down, across int) (ty, tx *shader.Expr) {
+	t := shader.ThreadID
+	if down%4 > 0 || across%8 > 0 {
+		return root.Let("ty", t.Div(across)), root.Let("tx", t.Rem(across))
+	}
+	return root.Let("ty", t.Div(4*across).Mul(4).Add(t.Rem(32).Div(8))), root.Let("tx", t.Div(32).Rem(across/8).Mul(8).Add(t.Rem(8)))
 }
 
 func (q *tilePass) resultThreads(g, r, h, j int) (*shader.Var, int) { return q.acc[4*g+r][h], j }

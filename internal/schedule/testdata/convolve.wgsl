@@ -21,6 +21,10 @@ struct _params {
 var<workgroup> w0: array<vec4<f32>, 288>;
 var<workgroup> w1: array<vec4<f32>, 256>;
 
+fn _launder(x: f32) -> f32 {
+  return bitcast<f32>(bitcast<u32>(x) | _zero);
+}
+
 var<private> _zero: u32;
 
 @compute @workgroup_size(64)
@@ -35,8 +39,8 @@ fn main(@builtin(workgroup_id) _id: vec3<u32>, @builtin(local_invocation_index) 
   let height = min(1u - first, 8u);
   let m0 = (first + tile % 1568u % height) * 32u;
   let n0 = tile % 1568u / height * 32u;
-  let tx = _thread % 8u;
-  let ty = _thread / 8u;
+  let ty = _thread / 32u * 4u + _thread % 32u / 8u;
+  let tx = _thread / 32u % 1u * 8u + _thread % 8u;
   var c0_0 = vec4<f32>();
   var c1_0 = vec4<f32>();
   var c2_0 = vec4<f32>();
@@ -178,6 +182,7 @@ fn main(@builtin(workgroup_id) _id: vec3<u32>, @builtin(local_invocation_index) 
   workgroupBarrier();
   for (var step = 0u; step < 9u; step = step + 1u) {
     let now = (step - 0u) % 2u;
+    let then = (step - 0u + 1u) % 2u;
     let next = min(step + 1u, 9u - 1u);
     let fi6_m00_0_0_0 = next * 16u + qm0 * 4u;
     let i6_m00_0_0_0 = i32(fi6_m00_0_0_0 % 3u);
@@ -403,7 +408,6 @@ fn main(@builtin(workgroup_id) _id: vec3<u32>, @builtin(local_invocation_index) 
       c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
       c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
     }
-    let then = (step - 0u + 1u) % 2u;
     {
       let at = then * 144u + qm0 * 36u + um0 / 4u;
       w0[at + 0u][um0 & 3u] = lm0_0_0.x;
@@ -436,22 +440,22 @@ fn main(@builtin(workgroup_id) _id: vec3<u32>, @builtin(local_invocation_index) 
     {
       let row = m0 + ty * 4u + 0u;
       let i3 = i32(row);
-      a2[u32(25088 * i0 + 28 * i1 + i2 + 784 * i3) >> 2u] = vec4<f32>(c0_0.x, c0_0.y, c0_0.z, c0_0.w);
+      a2[u32(25088 * i0 + 28 * i1 + i2 + 784 * i3) >> 2u] = vec4<f32>(_launder(c0_0.x), _launder(c0_0.y), _launder(c0_0.z), _launder(c0_0.w));
     }
     {
       let row = m0 + ty * 4u + 1u;
       let i3 = i32(row);
-      a2[u32(25088 * i0 + 28 * i1 + i2 + 784 * i3) >> 2u] = vec4<f32>(c1_0.x, c1_0.y, c1_0.z, c1_0.w);
+      a2[u32(25088 * i0 + 28 * i1 + i2 + 784 * i3) >> 2u] = vec4<f32>(_launder(c1_0.x), _launder(c1_0.y), _launder(c1_0.z), _launder(c1_0.w));
     }
     {
       let row = m0 + ty * 4u + 2u;
       let i3 = i32(row);
-      a2[u32(25088 * i0 + 28 * i1 + i2 + 784 * i3) >> 2u] = vec4<f32>(c2_0.x, c2_0.y, c2_0.z, c2_0.w);
+      a2[u32(25088 * i0 + 28 * i1 + i2 + 784 * i3) >> 2u] = vec4<f32>(_launder(c2_0.x), _launder(c2_0.y), _launder(c2_0.z), _launder(c2_0.w));
     }
     {
       let row = m0 + ty * 4u + 3u;
       let i3 = i32(row);
-      a2[u32(25088 * i0 + 28 * i1 + i2 + 784 * i3) >> 2u] = vec4<f32>(c3_0.x, c3_0.y, c3_0.z, c3_0.w);
+      a2[u32(25088 * i0 + 28 * i1 + i2 + 784 * i3) >> 2u] = vec4<f32>(_launder(c3_0.x), _launder(c3_0.y), _launder(c3_0.z), _launder(c3_0.w));
     }
   }
 }

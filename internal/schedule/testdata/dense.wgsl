@@ -54,8 +54,8 @@ fn main(@builtin(workgroup_id) _id: vec3<u32>, @builtin(local_invocation_index) 
   let height = min(32u - first, 8u);
   let m0 = (first + tile % 256u % height) * 128u;
   let n0 = tile % 256u / height * 128u;
-  let tx = _thread % 16u;
-  let ty = _thread / 16u;
+  let ty = _thread / 64u * 4u + _thread % 32u / 8u;
+  let tx = _thread / 32u % 2u * 8u + _thread % 8u;
   var c0_0 = vec4<f32>();
   var c0_1 = vec4<f32>();
   var c1_0 = vec4<f32>();
@@ -107,217 +107,427 @@ fn main(@builtin(workgroup_id) _id: vec3<u32>, @builtin(local_invocation_index) 
     w1[at + 99u][un0 & 3u] = ln0_0_0.w;
   }
   workgroupBarrier();
-  for (var step = 0u; step < 512u; step = step + 1u) {
-    let now = (step - 0u) % 2u;
-    let next = min(step + 1u, 512u - 1u);
-    let i2_m00_0_0 = i32(next * 8u + qm0 * 4u);
-    let _four_v0_m00_0_0_0 = a0[u32(4096 * i0_m00 + i2_m00_0_0 + _p.o0) >> 2u];
-    let v0_m00_0_0_0 = _four_v0_m00_0_0_0.x;
-    let v0_m00_0_0_1 = _four_v0_m00_0_0_0.y;
-    let v0_m00_0_0_2 = _four_v0_m00_0_0_0.z;
-    let v0_m00_0_0_3 = _four_v0_m00_0_0_0.w;
-    let lm0_0_0 = vec4<f32>(v0_m00_0_0_0, v0_m00_0_0_1, v0_m00_0_0_2, v0_m00_0_0_3);
-    let i2_n00_0_0 = i32(next * 8u + qn0 * 4u);
-    let _four_v1_n00_0_0_0 = a1[u32(4096 * i1_n00 + i2_n00_0_0 + _p.o1) >> 2u];
-    let v1_n00_0_0_0 = _four_v1_n00_0_0_0.x;
-    let v1_n00_0_0_1 = _four_v1_n00_0_0_0.y;
-    let v1_n00_0_0_2 = _four_v1_n00_0_0_0.z;
-    let v1_n00_0_0_3 = _four_v1_n00_0_0_0.w;
-    let ln0_0_0 = vec4<f32>(v1_n00_0_0_0, v1_n00_0_0_1, v1_n00_0_0_2, v1_n00_0_0_3);
-    let from_m = now * 264u + ty;
-    let from_n = now * 264u + tx;
+  for (var step = 0u; step < 512u; step = step + 2u) {
     {
-      let x0 = w0[from_m + 0u];
-      let x1 = w0[from_m + 16u];
-      let y0 = w1[from_n + 0u];
-      let y1 = w1[from_n + 16u];
-      c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
-      c0_1 = fma(vec4<f32>(x0.x), y1, c0_1);
-      c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
-      c1_1 = fma(vec4<f32>(x0.y), y1, c1_1);
-      c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
-      c2_1 = fma(vec4<f32>(x0.z), y1, c2_1);
-      c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
-      c3_1 = fma(vec4<f32>(x0.w), y1, c3_1);
-      c4_0 = fma(vec4<f32>(x1.x), y0, c4_0);
-      c4_1 = fma(vec4<f32>(x1.x), y1, c4_1);
-      c5_0 = fma(vec4<f32>(x1.y), y0, c5_0);
-      c5_1 = fma(vec4<f32>(x1.y), y1, c5_1);
-      c6_0 = fma(vec4<f32>(x1.z), y0, c6_0);
-      c6_1 = fma(vec4<f32>(x1.z), y1, c6_1);
-      c7_0 = fma(vec4<f32>(x1.w), y0, c7_0);
-      c7_1 = fma(vec4<f32>(x1.w), y1, c7_1);
+      let next = min(step + 1u, 512u - 1u);
+      let i2_m00_0_0 = i32(next * 8u + qm0 * 4u);
+      let _four_v0_m00_0_0_0 = a0[u32(4096 * i0_m00 + i2_m00_0_0 + _p.o0) >> 2u];
+      let v0_m00_0_0_0 = _four_v0_m00_0_0_0.x;
+      let v0_m00_0_0_1 = _four_v0_m00_0_0_0.y;
+      let v0_m00_0_0_2 = _four_v0_m00_0_0_0.z;
+      let v0_m00_0_0_3 = _four_v0_m00_0_0_0.w;
+      let lm0_0_0 = vec4<f32>(v0_m00_0_0_0, v0_m00_0_0_1, v0_m00_0_0_2, v0_m00_0_0_3);
+      let i2_n00_0_0 = i32(next * 8u + qn0 * 4u);
+      let _four_v1_n00_0_0_0 = a1[u32(4096 * i1_n00 + i2_n00_0_0 + _p.o1) >> 2u];
+      let v1_n00_0_0_0 = _four_v1_n00_0_0_0.x;
+      let v1_n00_0_0_1 = _four_v1_n00_0_0_0.y;
+      let v1_n00_0_0_2 = _four_v1_n00_0_0_0.z;
+      let v1_n00_0_0_3 = _four_v1_n00_0_0_0.w;
+      let ln0_0_0 = vec4<f32>(v1_n00_0_0_0, v1_n00_0_0_1, v1_n00_0_0_2, v1_n00_0_0_3);
+      let from_m = 0u * 264u + ty;
+      let from_n = 0u * 264u + tx;
+      {
+        let x0 = w0[from_m + 0u];
+        let x1 = w0[from_m + 16u];
+        let y0 = w1[from_n + 0u];
+        let y1 = w1[from_n + 16u];
+        c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
+        c0_1 = fma(vec4<f32>(x0.x), y1, c0_1);
+        c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
+        c1_1 = fma(vec4<f32>(x0.y), y1, c1_1);
+        c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
+        c2_1 = fma(vec4<f32>(x0.z), y1, c2_1);
+        c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
+        c3_1 = fma(vec4<f32>(x0.w), y1, c3_1);
+        c4_0 = fma(vec4<f32>(x1.x), y0, c4_0);
+        c4_1 = fma(vec4<f32>(x1.x), y1, c4_1);
+        c5_0 = fma(vec4<f32>(x1.y), y0, c5_0);
+        c5_1 = fma(vec4<f32>(x1.y), y1, c5_1);
+        c6_0 = fma(vec4<f32>(x1.z), y0, c6_0);
+        c6_1 = fma(vec4<f32>(x1.z), y1, c6_1);
+        c7_0 = fma(vec4<f32>(x1.w), y0, c7_0);
+        c7_1 = fma(vec4<f32>(x1.w), y1, c7_1);
+      }
+      {
+        let x0 = w0[from_m + 33u];
+        let x1 = w0[from_m + 49u];
+        let y0 = w1[from_n + 33u];
+        let y1 = w1[from_n + 49u];
+        c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
+        c0_1 = fma(vec4<f32>(x0.x), y1, c0_1);
+        c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
+        c1_1 = fma(vec4<f32>(x0.y), y1, c1_1);
+        c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
+        c2_1 = fma(vec4<f32>(x0.z), y1, c2_1);
+        c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
+        c3_1 = fma(vec4<f32>(x0.w), y1, c3_1);
+        c4_0 = fma(vec4<f32>(x1.x), y0, c4_0);
+        c4_1 = fma(vec4<f32>(x1.x), y1, c4_1);
+        c5_0 = fma(vec4<f32>(x1.y), y0, c5_0);
+        c5_1 = fma(vec4<f32>(x1.y), y1, c5_1);
+        c6_0 = fma(vec4<f32>(x1.z), y0, c6_0);
+        c6_1 = fma(vec4<f32>(x1.z), y1, c6_1);
+        c7_0 = fma(vec4<f32>(x1.w), y0, c7_0);
+        c7_1 = fma(vec4<f32>(x1.w), y1, c7_1);
+      }
+      {
+        let x0 = w0[from_m + 66u];
+        let x1 = w0[from_m + 82u];
+        let y0 = w1[from_n + 66u];
+        let y1 = w1[from_n + 82u];
+        c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
+        c0_1 = fma(vec4<f32>(x0.x), y1, c0_1);
+        c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
+        c1_1 = fma(vec4<f32>(x0.y), y1, c1_1);
+        c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
+        c2_1 = fma(vec4<f32>(x0.z), y1, c2_1);
+        c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
+        c3_1 = fma(vec4<f32>(x0.w), y1, c3_1);
+        c4_0 = fma(vec4<f32>(x1.x), y0, c4_0);
+        c4_1 = fma(vec4<f32>(x1.x), y1, c4_1);
+        c5_0 = fma(vec4<f32>(x1.y), y0, c5_0);
+        c5_1 = fma(vec4<f32>(x1.y), y1, c5_1);
+        c6_0 = fma(vec4<f32>(x1.z), y0, c6_0);
+        c6_1 = fma(vec4<f32>(x1.z), y1, c6_1);
+        c7_0 = fma(vec4<f32>(x1.w), y0, c7_0);
+        c7_1 = fma(vec4<f32>(x1.w), y1, c7_1);
+      }
+      {
+        let x0 = w0[from_m + 99u];
+        let x1 = w0[from_m + 115u];
+        let y0 = w1[from_n + 99u];
+        let y1 = w1[from_n + 115u];
+        c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
+        c0_1 = fma(vec4<f32>(x0.x), y1, c0_1);
+        c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
+        c1_1 = fma(vec4<f32>(x0.y), y1, c1_1);
+        c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
+        c2_1 = fma(vec4<f32>(x0.z), y1, c2_1);
+        c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
+        c3_1 = fma(vec4<f32>(x0.w), y1, c3_1);
+        c4_0 = fma(vec4<f32>(x1.x), y0, c4_0);
+        c4_1 = fma(vec4<f32>(x1.x), y1, c4_1);
+        c5_0 = fma(vec4<f32>(x1.y), y0, c5_0);
+        c5_1 = fma(vec4<f32>(x1.y), y1, c5_1);
+        c6_0 = fma(vec4<f32>(x1.z), y0, c6_0);
+        c6_1 = fma(vec4<f32>(x1.z), y1, c6_1);
+        c7_0 = fma(vec4<f32>(x1.w), y0, c7_0);
+        c7_1 = fma(vec4<f32>(x1.w), y1, c7_1);
+      }
+      {
+        let x0 = w0[from_m + 132u];
+        let x1 = w0[from_m + 148u];
+        let y0 = w1[from_n + 132u];
+        let y1 = w1[from_n + 148u];
+        c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
+        c0_1 = fma(vec4<f32>(x0.x), y1, c0_1);
+        c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
+        c1_1 = fma(vec4<f32>(x0.y), y1, c1_1);
+        c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
+        c2_1 = fma(vec4<f32>(x0.z), y1, c2_1);
+        c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
+        c3_1 = fma(vec4<f32>(x0.w), y1, c3_1);
+        c4_0 = fma(vec4<f32>(x1.x), y0, c4_0);
+        c4_1 = fma(vec4<f32>(x1.x), y1, c4_1);
+        c5_0 = fma(vec4<f32>(x1.y), y0, c5_0);
+        c5_1 = fma(vec4<f32>(x1.y), y1, c5_1);
+        c6_0 = fma(vec4<f32>(x1.z), y0, c6_0);
+        c6_1 = fma(vec4<f32>(x1.z), y1, c6_1);
+        c7_0 = fma(vec4<f32>(x1.w), y0, c7_0);
+        c7_1 = fma(vec4<f32>(x1.w), y1, c7_1);
+      }
+      {
+        let x0 = w0[from_m + 165u];
+        let x1 = w0[from_m + 181u];
+        let y0 = w1[from_n + 165u];
+        let y1 = w1[from_n + 181u];
+        c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
+        c0_1 = fma(vec4<f32>(x0.x), y1, c0_1);
+        c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
+        c1_1 = fma(vec4<f32>(x0.y), y1, c1_1);
+        c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
+        c2_1 = fma(vec4<f32>(x0.z), y1, c2_1);
+        c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
+        c3_1 = fma(vec4<f32>(x0.w), y1, c3_1);
+        c4_0 = fma(vec4<f32>(x1.x), y0, c4_0);
+        c4_1 = fma(vec4<f32>(x1.x), y1, c4_1);
+        c5_0 = fma(vec4<f32>(x1.y), y0, c5_0);
+        c5_1 = fma(vec4<f32>(x1.y), y1, c5_1);
+        c6_0 = fma(vec4<f32>(x1.z), y0, c6_0);
+        c6_1 = fma(vec4<f32>(x1.z), y1, c6_1);
+        c7_0 = fma(vec4<f32>(x1.w), y0, c7_0);
+        c7_1 = fma(vec4<f32>(x1.w), y1, c7_1);
+      }
+      {
+        let x0 = w0[from_m + 198u];
+        let x1 = w0[from_m + 214u];
+        let y0 = w1[from_n + 198u];
+        let y1 = w1[from_n + 214u];
+        c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
+        c0_1 = fma(vec4<f32>(x0.x), y1, c0_1);
+        c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
+        c1_1 = fma(vec4<f32>(x0.y), y1, c1_1);
+        c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
+        c2_1 = fma(vec4<f32>(x0.z), y1, c2_1);
+        c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
+        c3_1 = fma(vec4<f32>(x0.w), y1, c3_1);
+        c4_0 = fma(vec4<f32>(x1.x), y0, c4_0);
+        c4_1 = fma(vec4<f32>(x1.x), y1, c4_1);
+        c5_0 = fma(vec4<f32>(x1.y), y0, c5_0);
+        c5_1 = fma(vec4<f32>(x1.y), y1, c5_1);
+        c6_0 = fma(vec4<f32>(x1.z), y0, c6_0);
+        c6_1 = fma(vec4<f32>(x1.z), y1, c6_1);
+        c7_0 = fma(vec4<f32>(x1.w), y0, c7_0);
+        c7_1 = fma(vec4<f32>(x1.w), y1, c7_1);
+      }
+      {
+        let x0 = w0[from_m + 231u];
+        let x1 = w0[from_m + 247u];
+        let y0 = w1[from_n + 231u];
+        let y1 = w1[from_n + 247u];
+        c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
+        c0_1 = fma(vec4<f32>(x0.x), y1, c0_1);
+        c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
+        c1_1 = fma(vec4<f32>(x0.y), y1, c1_1);
+        c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
+        c2_1 = fma(vec4<f32>(x0.z), y1, c2_1);
+        c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
+        c3_1 = fma(vec4<f32>(x0.w), y1, c3_1);
+        c4_0 = fma(vec4<f32>(x1.x), y0, c4_0);
+        c4_1 = fma(vec4<f32>(x1.x), y1, c4_1);
+        c5_0 = fma(vec4<f32>(x1.y), y0, c5_0);
+        c5_1 = fma(vec4<f32>(x1.y), y1, c5_1);
+        c6_0 = fma(vec4<f32>(x1.z), y0, c6_0);
+        c6_1 = fma(vec4<f32>(x1.z), y1, c6_1);
+        c7_0 = fma(vec4<f32>(x1.w), y0, c7_0);
+        c7_1 = fma(vec4<f32>(x1.w), y1, c7_1);
+      }
+      {
+        let at = 1u * 264u + qm0 * 132u + um0 / 4u;
+        w0[at + 0u][um0 & 3u] = lm0_0_0.x;
+        w0[at + 33u][um0 & 3u] = lm0_0_0.y;
+        w0[at + 66u][um0 & 3u] = lm0_0_0.z;
+        w0[at + 99u][um0 & 3u] = lm0_0_0.w;
+      }
+      {
+        let at = 1u * 264u + qn0 * 132u + un0 / 4u;
+        w1[at + 0u][un0 & 3u] = ln0_0_0.x;
+        w1[at + 33u][un0 & 3u] = ln0_0_0.y;
+        w1[at + 66u][un0 & 3u] = ln0_0_0.z;
+        w1[at + 99u][un0 & 3u] = ln0_0_0.w;
+      }
+      workgroupBarrier();
     }
     {
-      let x0 = w0[from_m + 33u];
-      let x1 = w0[from_m + 49u];
-      let y0 = w1[from_n + 33u];
-      let y1 = w1[from_n + 49u];
-      c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
-      c0_1 = fma(vec4<f32>(x0.x), y1, c0_1);
-      c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
-      c1_1 = fma(vec4<f32>(x0.y), y1, c1_1);
-      c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
-      c2_1 = fma(vec4<f32>(x0.z), y1, c2_1);
-      c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
-      c3_1 = fma(vec4<f32>(x0.w), y1, c3_1);
-      c4_0 = fma(vec4<f32>(x1.x), y0, c4_0);
-      c4_1 = fma(vec4<f32>(x1.x), y1, c4_1);
-      c5_0 = fma(vec4<f32>(x1.y), y0, c5_0);
-      c5_1 = fma(vec4<f32>(x1.y), y1, c5_1);
-      c6_0 = fma(vec4<f32>(x1.z), y0, c6_0);
-      c6_1 = fma(vec4<f32>(x1.z), y1, c6_1);
-      c7_0 = fma(vec4<f32>(x1.w), y0, c7_0);
-      c7_1 = fma(vec4<f32>(x1.w), y1, c7_1);
+      let next = min(step + 1u + 1u, 512u - 1u);
+      let i2_m00_0_0 = i32(next * 8u + qm0 * 4u);
+      let _four_v0_m00_0_0_0 = a0[u32(4096 * i0_m00 + i2_m00_0_0 + _p.o0) >> 2u];
+      let v0_m00_0_0_0 = _four_v0_m00_0_0_0.x;
+      let v0_m00_0_0_1 = _four_v0_m00_0_0_0.y;
+      let v0_m00_0_0_2 = _four_v0_m00_0_0_0.z;
+      let v0_m00_0_0_3 = _four_v0_m00_0_0_0.w;
+      let lm0_0_0 = vec4<f32>(v0_m00_0_0_0, v0_m00_0_0_1, v0_m00_0_0_2, v0_m00_0_0_3);
+      let i2_n00_0_0 = i32(next * 8u + qn0 * 4u);
+      let _four_v1_n00_0_0_0 = a1[u32(4096 * i1_n00 + i2_n00_0_0 + _p.o1) >> 2u];
+      let v1_n00_0_0_0 = _four_v1_n00_0_0_0.x;
+      let v1_n00_0_0_1 = _four_v1_n00_0_0_0.y;
+      let v1_n00_0_0_2 = _four_v1_n00_0_0_0.z;
+      let v1_n00_0_0_3 = _four_v1_n00_0_0_0.w;
+      let ln0_0_0 = vec4<f32>(v1_n00_0_0_0, v1_n00_0_0_1, v1_n00_0_0_2, v1_n00_0_0_3);
+      let from_m = 1u * 264u + ty;
+      let from_n = 1u * 264u + tx;
+      {
+        let x0 = w0[from_m + 0u];
+        let x1 = w0[from_m + 16u];
+        let y0 = w1[from_n + 0u];
+        let y1 = w1[from_n + 16u];
+        c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
+        c0_1 = fma(vec4<f32>(x0.x), y1, c0_1);
+        c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
+        c1_1 = fma(vec4<f32>(x0.y), y1, c1_1);
+        c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
+        c2_1 = fma(vec4<f32>(x0.z), y1, c2_1);
+        c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
+        c3_1 = fma(vec4<f32>(x0.w), y1, c3_1);
+        c4_0 = fma(vec4<f32>(x1.x), y0, c4_0);
+        c4_1 = fma(vec4<f32>(x1.x), y1, c4_1);
+        c5_0 = fma(vec4<f32>(x1.y), y0, c5_0);
+        c5_1 = fma(vec4<f32>(x1.y), y1, c5_1);
+        c6_0 = fma(vec4<f32>(x1.z), y0, c6_0);
+        c6_1 = fma(vec4<f32>(x1.z), y1, c6_1);
+        c7_0 = fma(vec4<f32>(x1.w), y0, c7_0);
+        c7_1 = fma(vec4<f32>(x1.w), y1, c7_1);
+      }
+      {
+        let x0 = w0[from_m + 33u];
+        let x1 = w0[from_m + 49u];
+        let y0 = w1[from_n + 33u];
+        let y1 = w1[from_n + 49u];
+        c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
+        c0_1 = fma(vec4<f32>(x0.x), y1, c0_1);
+        c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
+        c1_1 = fma(vec4<f32>(x0.y), y1, c1_1);
+        c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
+        c2_1 = fma(vec4<f32>(x0.z), y1, c2_1);
+        c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
+        c3_1 = fma(vec4<f32>(x0.w), y1, c3_1);
+        c4_0 = fma(vec4<f32>(x1.x), y0, c4_0);
+        c4_1 = fma(vec4<f32>(x1.x), y1, c4_1);
+        c5_0 = fma(vec4<f32>(x1.y), y0, c5_0);
+        c5_1 = fma(vec4<f32>(x1.y), y1, c5_1);
+        c6_0 = fma(vec4<f32>(x1.z), y0, c6_0);
+        c6_1 = fma(vec4<f32>(x1.z), y1, c6_1);
+        c7_0 = fma(vec4<f32>(x1.w), y0, c7_0);
+        c7_1 = fma(vec4<f32>(x1.w), y1, c7_1);
+      }
+      {
+        let x0 = w0[from_m + 66u];
+        let x1 = w0[from_m + 82u];
+        let y0 = w1[from_n + 66u];
+        let y1 = w1[from_n + 82u];
+        c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
+        c0_1 = fma(vec4<f32>(x0.x), y1, c0_1);
+        c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
+        c1_1 = fma(vec4<f32>(x0.y), y1, c1_1);
+        c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
+        c2_1 = fma(vec4<f32>(x0.z), y1, c2_1);
+        c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
+        c3_1 = fma(vec4<f32>(x0.w), y1, c3_1);
+        c4_0 = fma(vec4<f32>(x1.x), y0, c4_0);
+        c4_1 = fma(vec4<f32>(x1.x), y1, c4_1);
+        c5_0 = fma(vec4<f32>(x1.y), y0, c5_0);
+        c5_1 = fma(vec4<f32>(x1.y), y1, c5_1);
+        c6_0 = fma(vec4<f32>(x1.z), y0, c6_0);
+        c6_1 = fma(vec4<f32>(x1.z), y1, c6_1);
+        c7_0 = fma(vec4<f32>(x1.w), y0, c7_0);
+        c7_1 = fma(vec4<f32>(x1.w), y1, c7_1);
+      }
+      {
+        let x0 = w0[from_m + 99u];
+        let x1 = w0[from_m + 115u];
+        let y0 = w1[from_n + 99u];
+        let y1 = w1[from_n + 115u];
+        c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
+        c0_1 = fma(vec4<f32>(x0.x), y1, c0_1);
+        c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
+        c1_1 = fma(vec4<f32>(x0.y), y1, c1_1);
+        c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
+        c2_1 = fma(vec4<f32>(x0.z), y1, c2_1);
+        c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
+        c3_1 = fma(vec4<f32>(x0.w), y1, c3_1);
+        c4_0 = fma(vec4<f32>(x1.x), y0, c4_0);
+        c4_1 = fma(vec4<f32>(x1.x), y1, c4_1);
+        c5_0 = fma(vec4<f32>(x1.y), y0, c5_0);
+        c5_1 = fma(vec4<f32>(x1.y), y1, c5_1);
+        c6_0 = fma(vec4<f32>(x1.z), y0, c6_0);
+        c6_1 = fma(vec4<f32>(x1.z), y1, c6_1);
+        c7_0 = fma(vec4<f32>(x1.w), y0, c7_0);
+        c7_1 = fma(vec4<f32>(x1.w), y1, c7_1);
+      }
+      {
+        let x0 = w0[from_m + 132u];
+        let x1 = w0[from_m + 148u];
+        let y0 = w1[from_n + 132u];
+        let y1 = w1[from_n + 148u];
+        c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
+        c0_1 = fma(vec4<f32>(x0.x), y1, c0_1);
+        c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
+        c1_1 = fma(vec4<f32>(x0.y), y1, c1_1);
+        c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
+        c2_1 = fma(vec4<f32>(x0.z), y1, c2_1);
+        c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
+        c3_1 = fma(vec4<f32>(x0.w), y1, c3_1);
+        c4_0 = fma(vec4<f32>(x1.x), y0, c4_0);
+        c4_1 = fma(vec4<f32>(x1.x), y1, c4_1);
+        c5_0 = fma(vec4<f32>(x1.y), y0, c5_0);
+        c5_1 = fma(vec4<f32>(x1.y), y1, c5_1);
+        c6_0 = fma(vec4<f32>(x1.z), y0, c6_0);
+        c6_1 = fma(vec4<f32>(x1.z), y1, c6_1);
+        c7_0 = fma(vec4<f32>(x1.w), y0, c7_0);
+        c7_1 = fma(vec4<f32>(x1.w), y1, c7_1);
+      }
+      {
+        let x0 = w0[from_m + 165u];
+        let x1 = w0[from_m + 181u];
+        let y0 = w1[from_n + 165u];
+        let y1 = w1[from_n + 181u];
+        c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
+        c0_1 = fma(vec4<f32>(x0.x), y1, c0_1);
+        c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
+        c1_1 = fma(vec4<f32>(x0.y), y1, c1_1);
+        c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
+        c2_1 = fma(vec4<f32>(x0.z), y1, c2_1);
+        c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
+        c3_1 = fma(vec4<f32>(x0.w), y1, c3_1);
+        c4_0 = fma(vec4<f32>(x1.x), y0, c4_0);
+        c4_1 = fma(vec4<f32>(x1.x), y1, c4_1);
+        c5_0 = fma(vec4<f32>(x1.y), y0, c5_0);
+        c5_1 = fma(vec4<f32>(x1.y), y1, c5_1);
+        c6_0 = fma(vec4<f32>(x1.z), y0, c6_0);
+        c6_1 = fma(vec4<f32>(x1.z), y1, c6_1);
+        c7_0 = fma(vec4<f32>(x1.w), y0, c7_0);
+        c7_1 = fma(vec4<f32>(x1.w), y1, c7_1);
+      }
+      {
+        let x0 = w0[from_m + 198u];
+        let x1 = w0[from_m + 214u];
+        let y0 = w1[from_n + 198u];
+        let y1 = w1[from_n + 214u];
+        c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
+        c0_1 = fma(vec4<f32>(x0.x), y1, c0_1);
+        c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
+        c1_1 = fma(vec4<f32>(x0.y), y1, c1_1);
+        c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
+        c2_1 = fma(vec4<f32>(x0.z), y1, c2_1);
+        c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
+        c3_1 = fma(vec4<f32>(x0.w), y1, c3_1);
+        c4_0 = fma(vec4<f32>(x1.x), y0, c4_0);
+        c4_1 = fma(vec4<f32>(x1.x), y1, c4_1);
+        c5_0 = fma(vec4<f32>(x1.y), y0, c5_0);
+        c5_1 = fma(vec4<f32>(x1.y), y1, c5_1);
+        c6_0 = fma(vec4<f32>(x1.z), y0, c6_0);
+        c6_1 = fma(vec4<f32>(x1.z), y1, c6_1);
+        c7_0 = fma(vec4<f32>(x1.w), y0, c7_0);
+        c7_1 = fma(vec4<f32>(x1.w), y1, c7_1);
+      }
+      {
+        let x0 = w0[from_m + 231u];
+        let x1 = w0[from_m + 247u];
+        let y0 = w1[from_n + 231u];
+        let y1 = w1[from_n + 247u];
+        c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
+        c0_1 = fma(vec4<f32>(x0.x), y1, c0_1);
+        c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
+        c1_1 = fma(vec4<f32>(x0.y), y1, c1_1);
+        c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
+        c2_1 = fma(vec4<f32>(x0.z), y1, c2_1);
+        c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
+        c3_1 = fma(vec4<f32>(x0.w), y1, c3_1);
+        c4_0 = fma(vec4<f32>(x1.x), y0, c4_0);
+        c4_1 = fma(vec4<f32>(x1.x), y1, c4_1);
+        c5_0 = fma(vec4<f32>(x1.y), y0, c5_0);
+        c5_1 = fma(vec4<f32>(x1.y), y1, c5_1);
+        c6_0 = fma(vec4<f32>(x1.z), y0, c6_0);
+        c6_1 = fma(vec4<f32>(x1.z), y1, c6_1);
+        c7_0 = fma(vec4<f32>(x1.w), y0, c7_0);
+        c7_1 = fma(vec4<f32>(x1.w), y1, c7_1);
+      }
+      {
+        let at = 0u * 264u + qm0 * 132u + um0 / 4u;
+        w0[at + 0u][um0 & 3u] = lm0_0_0.x;
+        w0[at + 33u][um0 & 3u] = lm0_0_0.y;
+        w0[at + 66u][um0 & 3u] = lm0_0_0.z;
+        w0[at + 99u][um0 & 3u] = lm0_0_0.w;
+      }
+      {
+        let at = 0u * 264u + qn0 * 132u + un0 / 4u;
+        w1[at + 0u][un0 & 3u] = ln0_0_0.x;
+        w1[at + 33u][un0 & 3u] = ln0_0_0.y;
+        w1[at + 66u][un0 & 3u] = ln0_0_0.z;
+        w1[at + 99u][un0 & 3u] = ln0_0_0.w;
+      }
+      workgroupBarrier();
     }
-    {
-      let x0 = w0[from_m + 66u];
-      let x1 = w0[from_m + 82u];
-      let y0 = w1[from_n + 66u];
-      let y1 = w1[from_n + 82u];
-      c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
-      c0_1 = fma(vec4<f32>(x0.x), y1, c0_1);
-      c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
-      c1_1 = fma(vec4<f32>(x0.y), y1, c1_1);
-      c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
-      c2_1 = fma(vec4<f32>(x0.z), y1, c2_1);
-      c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
-      c3_1 = fma(vec4<f32>(x0.w), y1, c3_1);
-      c4_0 = fma(vec4<f32>(x1.x), y0, c4_0);
-      c4_1 = fma(vec4<f32>(x1.x), y1, c4_1);
-      c5_0 = fma(vec4<f32>(x1.y), y0, c5_0);
-      c5_1 = fma(vec4<f32>(x1.y), y1, c5_1);
-      c6_0 = fma(vec4<f32>(x1.z), y0, c6_0);
-      c6_1 = fma(vec4<f32>(x1.z), y1, c6_1);
-      c7_0 = fma(vec4<f32>(x1.w), y0, c7_0);
-      c7_1 = fma(vec4<f32>(x1.w), y1, c7_1);
-    }
-    {
-      let x0 = w0[from_m + 99u];
-      let x1 = w0[from_m + 115u];
-      let y0 = w1[from_n + 99u];
-      let y1 = w1[from_n + 115u];
-      c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
-      c0_1 = fma(vec4<f32>(x0.x), y1, c0_1);
-      c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
-      c1_1 = fma(vec4<f32>(x0.y), y1, c1_1);
-      c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
-      c2_1 = fma(vec4<f32>(x0.z), y1, c2_1);
-      c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
-      c3_1 = fma(vec4<f32>(x0.w), y1, c3_1);
-      c4_0 = fma(vec4<f32>(x1.x), y0, c4_0);
-      c4_1 = fma(vec4<f32>(x1.x), y1, c4_1);
-      c5_0 = fma(vec4<f32>(x1.y), y0, c5_0);
-      c5_1 = fma(vec4<f32>(x1.y), y1, c5_1);
-      c6_0 = fma(vec4<f32>(x1.z), y0, c6_0);
-      c6_1 = fma(vec4<f32>(x1.z), y1, c6_1);
-      c7_0 = fma(vec4<f32>(x1.w), y0, c7_0);
-      c7_1 = fma(vec4<f32>(x1.w), y1, c7_1);
-    }
-    {
-      let x0 = w0[from_m + 132u];
-      let x1 = w0[from_m + 148u];
-      let y0 = w1[from_n + 132u];
-      let y1 = w1[from_n + 148u];
-      c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
-      c0_1 = fma(vec4<f32>(x0.x), y1, c0_1);
-      c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
-      c1_1 = fma(vec4<f32>(x0.y), y1, c1_1);
-      c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
-      c2_1 = fma(vec4<f32>(x0.z), y1, c2_1);
-      c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
-      c3_1 = fma(vec4<f32>(x0.w), y1, c3_1);
-      c4_0 = fma(vec4<f32>(x1.x), y0, c4_0);
-      c4_1 = fma(vec4<f32>(x1.x), y1, c4_1);
-      c5_0 = fma(vec4<f32>(x1.y), y0, c5_0);
-      c5_1 = fma(vec4<f32>(x1.y), y1, c5_1);
-      c6_0 = fma(vec4<f32>(x1.z), y0, c6_0);
-      c6_1 = fma(vec4<f32>(x1.z), y1, c6_1);
-      c7_0 = fma(vec4<f32>(x1.w), y0, c7_0);
-      c7_1 = fma(vec4<f32>(x1.w), y1, c7_1);
-    }
-    {
-      let x0 = w0[from_m + 165u];
-      let x1 = w0[from_m + 181u];
-      let y0 = w1[from_n + 165u];
-      let y1 = w1[from_n + 181u];
-      c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
-      c0_1 = fma(vec4<f32>(x0.x), y1, c0_1);
-      c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
-      c1_1 = fma(vec4<f32>(x0.y), y1, c1_1);
-      c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
-      c2_1 = fma(vec4<f32>(x0.z), y1, c2_1);
-      c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
-      c3_1 = fma(vec4<f32>(x0.w), y1, c3_1);
-      c4_0 = fma(vec4<f32>(x1.x), y0, c4_0);
-      c4_1 = fma(vec4<f32>(x1.x), y1, c4_1);
-      c5_0 = fma(vec4<f32>(x1.y), y0, c5_0);
-      c5_1 = fma(vec4<f32>(x1.y), y1, c5_1);
-      c6_0 = fma(vec4<f32>(x1.z), y0, c6_0);
-      c6_1 = fma(vec4<f32>(x1.z), y1, c6_1);
-      c7_0 = fma(vec4<f32>(x1.w), y0, c7_0);
-      c7_1 = fma(vec4<f32>(x1.w), y1, c7_1);
-    }
-    {
-      let x0 = w0[from_m + 198u];
-      let x1 = w0[from_m + 214u];
-      let y0 = w1[from_n + 198u];
-      let y1 = w1[from_n + 214u];
-      c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
-      c0_1 = fma(vec4<f32>(x0.x), y1, c0_1);
-      c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
-      c1_1 = fma(vec4<f32>(x0.y), y1, c1_1);
-      c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
-      c2_1 = fma(vec4<f32>(x0.z), y1, c2_1);
-      c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
-      c3_1 = fma(vec4<f32>(x0.w), y1, c3_1);
-      c4_0 = fma(vec4<f32>(x1.x), y0, c4_0);
-      c4_1 = fma(vec4<f32>(x1.x), y1, c4_1);
-      c5_0 = fma(vec4<f32>(x1.y), y0, c5_0);
-      c5_1 = fma(vec4<f32>(x1.y), y1, c5_1);
-      c6_0 = fma(vec4<f32>(x1.z), y0, c6_0);
-      c6_1 = fma(vec4<f32>(x1.z), y1, c6_1);
-      c7_0 = fma(vec4<f32>(x1.w), y0, c7_0);
-      c7_1 = fma(vec4<f32>(x1.w), y1, c7_1);
-    }
-    {
-      let x0 = w0[from_m + 231u];
-      let x1 = w0[from_m + 247u];
-      let y0 = w1[from_n + 231u];
-      let y1 = w1[from_n + 247u];
-      c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
-      c0_1 = fma(vec4<f32>(x0.x), y1, c0_1);
-      c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
-      c1_1 = fma(vec4<f32>(x0.y), y1, c1_1);
-      c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
-      c2_1 = fma(vec4<f32>(x0.z), y1, c2_1);
-      c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
-      c3_1 = fma(vec4<f32>(x0.w), y1, c3_1);
-      c4_0 = fma(vec4<f32>(x1.x), y0, c4_0);
-      c4_1 = fma(vec4<f32>(x1.x), y1, c4_1);
-      c5_0 = fma(vec4<f32>(x1.y), y0, c5_0);
-      c5_1 = fma(vec4<f32>(x1.y), y1, c5_1);
-      c6_0 = fma(vec4<f32>(x1.z), y0, c6_0);
-      c6_1 = fma(vec4<f32>(x1.z), y1, c6_1);
-      c7_0 = fma(vec4<f32>(x1.w), y0, c7_0);
-      c7_1 = fma(vec4<f32>(x1.w), y1, c7_1);
-    }
-    let then = (step - 0u + 1u) % 2u;
-    {
-      let at = then * 264u + qm0 * 132u + um0 / 4u;
-      w0[at + 0u][um0 & 3u] = lm0_0_0.x;
-      w0[at + 33u][um0 & 3u] = lm0_0_0.y;
-      w0[at + 66u][um0 & 3u] = lm0_0_0.z;
-      w0[at + 99u][um0 & 3u] = lm0_0_0.w;
-    }
-    {
-      let at = then * 264u + qn0 * 132u + un0 / 4u;
-      w1[at + 0u][un0 & 3u] = ln0_0_0.x;
-      w1[at + 33u][un0 & 3u] = ln0_0_0.y;
-      w1[at + 66u][un0 & 3u] = ln0_0_0.z;
-      w1[at + 99u][un0 & 3u] = ln0_0_0.w;
-    }
-    workgroupBarrier();
   }
   let v6 = 0.0f;
   {

@@ -54,8 +54,8 @@ fn main(@builtin(workgroup_id) _id: vec3<u32>, @builtin(local_invocation_index) 
   let height = min(8u - first, 8u);
   let m0 = (first + tile % 64u % height) * 64u;
   let n0 = tile % 64u / height * 64u;
-  let tx = _thread % 8u;
-  let ty = _thread / 8u;
+  let ty = _thread / 32u * 4u + _thread % 32u / 8u;
+  let tx = _thread / 32u % 1u * 8u + _thread % 8u;
   var c0_0 = vec4<f32>();
   var c0_1 = vec4<f32>();
   var c1_0 = vec4<f32>();
@@ -95,141 +95,275 @@ fn main(@builtin(workgroup_id) _id: vec3<u32>, @builtin(local_invocation_index) 
     w1[0u * 128u + un0 * 16u + qn0] = ln0_0_0;
   }
   workgroupBarrier();
-  for (var step = 0u; step < 64u; step = step + 1u) {
-    let now = (step - 0u) % 2u;
-    let next = min(step + 1u, 64u - 1u);
-    let i2_m00_0_0 = i32(next * 8u + qm0 * 4u);
-    let _four_v0_m00_0_0_0 = a0[u32(512 * i0_m00 + i2_m00_0_0 + _p.o0) >> 2u];
-    let v0_m00_0_0_0 = _four_v0_m00_0_0_0.x;
-    let v0_m00_0_0_1 = _four_v0_m00_0_0_0.y;
-    let v0_m00_0_0_2 = _four_v0_m00_0_0_0.z;
-    let v0_m00_0_0_3 = _four_v0_m00_0_0_0.w;
-    let lm0_0_0 = vec4<f32>(v0_m00_0_0_0, v0_m00_0_0_1, v0_m00_0_0_2, v0_m00_0_0_3);
-    let i2_n00_0_0 = i32(next * 8u + un0 * 1u);
-    let _four_v1_n00_0_0_0 = a1[u32(i1_n00 + 512 * i2_n00_0_0 + _p.o1) >> 2u];
-    let v1_n00_0_0_0 = _four_v1_n00_0_0_0.x;
-    let v1_n00_0_0_1 = _four_v1_n00_0_0_0.y;
-    let v1_n00_0_0_2 = _four_v1_n00_0_0_0.z;
-    let v1_n00_0_0_3 = _four_v1_n00_0_0_0.w;
-    let ln0_0_0 = vec4<f32>(v1_n00_0_0_0, v1_n00_0_0_1, v1_n00_0_0_2, v1_n00_0_0_3);
-    let from_m = now * 136u + ty;
-    let from_n = now * 128u + tx;
+  for (var step = 0u; step < 64u; step = step + 2u) {
     {
-      let x0 = w0[from_m + 0u];
-      let y0 = w1[from_n + 0u];
-      let y1 = w1[from_n + 8u];
-      c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
-      c0_1 = fma(vec4<f32>(x0.x), y1, c0_1);
-      c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
-      c1_1 = fma(vec4<f32>(x0.y), y1, c1_1);
-      c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
-      c2_1 = fma(vec4<f32>(x0.z), y1, c2_1);
-      c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
-      c3_1 = fma(vec4<f32>(x0.w), y1, c3_1);
+      let next = min(step + 1u, 64u - 1u);
+      let i2_m00_0_0 = i32(next * 8u + qm0 * 4u);
+      let _four_v0_m00_0_0_0 = a0[u32(512 * i0_m00 + i2_m00_0_0 + _p.o0) >> 2u];
+      let v0_m00_0_0_0 = _four_v0_m00_0_0_0.x;
+      let v0_m00_0_0_1 = _four_v0_m00_0_0_0.y;
+      let v0_m00_0_0_2 = _four_v0_m00_0_0_0.z;
+      let v0_m00_0_0_3 = _four_v0_m00_0_0_0.w;
+      let lm0_0_0 = vec4<f32>(v0_m00_0_0_0, v0_m00_0_0_1, v0_m00_0_0_2, v0_m00_0_0_3);
+      let i2_n00_0_0 = i32(next * 8u + un0 * 1u);
+      let _four_v1_n00_0_0_0 = a1[u32(i1_n00 + 512 * i2_n00_0_0 + _p.o1) >> 2u];
+      let v1_n00_0_0_0 = _four_v1_n00_0_0_0.x;
+      let v1_n00_0_0_1 = _four_v1_n00_0_0_0.y;
+      let v1_n00_0_0_2 = _four_v1_n00_0_0_0.z;
+      let v1_n00_0_0_3 = _four_v1_n00_0_0_0.w;
+      let ln0_0_0 = vec4<f32>(v1_n00_0_0_0, v1_n00_0_0_1, v1_n00_0_0_2, v1_n00_0_0_3);
+      let from_m = 0u * 136u + ty;
+      let from_n = 0u * 128u + tx;
+      {
+        let x0 = w0[from_m + 0u];
+        let y0 = w1[from_n + 0u];
+        let y1 = w1[from_n + 8u];
+        c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
+        c0_1 = fma(vec4<f32>(x0.x), y1, c0_1);
+        c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
+        c1_1 = fma(vec4<f32>(x0.y), y1, c1_1);
+        c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
+        c2_1 = fma(vec4<f32>(x0.z), y1, c2_1);
+        c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
+        c3_1 = fma(vec4<f32>(x0.w), y1, c3_1);
+      }
+      {
+        let x0 = w0[from_m + 17u];
+        let y0 = w1[from_n + 16u];
+        let y1 = w1[from_n + 24u];
+        c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
+        c0_1 = fma(vec4<f32>(x0.x), y1, c0_1);
+        c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
+        c1_1 = fma(vec4<f32>(x0.y), y1, c1_1);
+        c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
+        c2_1 = fma(vec4<f32>(x0.z), y1, c2_1);
+        c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
+        c3_1 = fma(vec4<f32>(x0.w), y1, c3_1);
+      }
+      {
+        let x0 = w0[from_m + 34u];
+        let y0 = w1[from_n + 32u];
+        let y1 = w1[from_n + 40u];
+        c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
+        c0_1 = fma(vec4<f32>(x0.x), y1, c0_1);
+        c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
+        c1_1 = fma(vec4<f32>(x0.y), y1, c1_1);
+        c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
+        c2_1 = fma(vec4<f32>(x0.z), y1, c2_1);
+        c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
+        c3_1 = fma(vec4<f32>(x0.w), y1, c3_1);
+      }
+      {
+        let x0 = w0[from_m + 51u];
+        let y0 = w1[from_n + 48u];
+        let y1 = w1[from_n + 56u];
+        c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
+        c0_1 = fma(vec4<f32>(x0.x), y1, c0_1);
+        c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
+        c1_1 = fma(vec4<f32>(x0.y), y1, c1_1);
+        c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
+        c2_1 = fma(vec4<f32>(x0.z), y1, c2_1);
+        c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
+        c3_1 = fma(vec4<f32>(x0.w), y1, c3_1);
+      }
+      {
+        let x0 = w0[from_m + 68u];
+        let y0 = w1[from_n + 64u];
+        let y1 = w1[from_n + 72u];
+        c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
+        c0_1 = fma(vec4<f32>(x0.x), y1, c0_1);
+        c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
+        c1_1 = fma(vec4<f32>(x0.y), y1, c1_1);
+        c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
+        c2_1 = fma(vec4<f32>(x0.z), y1, c2_1);
+        c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
+        c3_1 = fma(vec4<f32>(x0.w), y1, c3_1);
+      }
+      {
+        let x0 = w0[from_m + 85u];
+        let y0 = w1[from_n + 80u];
+        let y1 = w1[from_n + 88u];
+        c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
+        c0_1 = fma(vec4<f32>(x0.x), y1, c0_1);
+        c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
+        c1_1 = fma(vec4<f32>(x0.y), y1, c1_1);
+        c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
+        c2_1 = fma(vec4<f32>(x0.z), y1, c2_1);
+        c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
+        c3_1 = fma(vec4<f32>(x0.w), y1, c3_1);
+      }
+      {
+        let x0 = w0[from_m + 102u];
+        let y0 = w1[from_n + 96u];
+        let y1 = w1[from_n + 104u];
+        c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
+        c0_1 = fma(vec4<f32>(x0.x), y1, c0_1);
+        c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
+        c1_1 = fma(vec4<f32>(x0.y), y1, c1_1);
+        c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
+        c2_1 = fma(vec4<f32>(x0.z), y1, c2_1);
+        c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
+        c3_1 = fma(vec4<f32>(x0.w), y1, c3_1);
+      }
+      {
+        let x0 = w0[from_m + 119u];
+        let y0 = w1[from_n + 112u];
+        let y1 = w1[from_n + 120u];
+        c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
+        c0_1 = fma(vec4<f32>(x0.x), y1, c0_1);
+        c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
+        c1_1 = fma(vec4<f32>(x0.y), y1, c1_1);
+        c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
+        c2_1 = fma(vec4<f32>(x0.z), y1, c2_1);
+        c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
+        c3_1 = fma(vec4<f32>(x0.w), y1, c3_1);
+      }
+      {
+        let at = 1u * 136u + qm0 * 68u + um0 / 4u;
+        w0[at + 0u][um0 & 3u] = lm0_0_0.x;
+        w0[at + 17u][um0 & 3u] = lm0_0_0.y;
+        w0[at + 34u][um0 & 3u] = lm0_0_0.z;
+        w0[at + 51u][um0 & 3u] = lm0_0_0.w;
+      }
+      {
+        w1[1u * 128u + un0 * 16u + qn0] = ln0_0_0;
+      }
+      workgroupBarrier();
     }
     {
-      let x0 = w0[from_m + 17u];
-      let y0 = w1[from_n + 16u];
-      let y1 = w1[from_n + 24u];
-      c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
-      c0_1 = fma(vec4<f32>(x0.x), y1, c0_1);
-      c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
-      c1_1 = fma(vec4<f32>(x0.y), y1, c1_1);
-      c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
-      c2_1 = fma(vec4<f32>(x0.z), y1, c2_1);
-      c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
-      c3_1 = fma(vec4<f32>(x0.w), y1, c3_1);
+      let next = min(step + 1u + 1u, 64u - 1u);
+      let i2_m00_0_0 = i32(next * 8u + qm0 * 4u);
+      let _four_v0_m00_0_0_0 = a0[u32(512 * i0_m00 + i2_m00_0_0 + _p.o0) >> 2u];
+      let v0_m00_0_0_0 = _four_v0_m00_0_0_0.x;
+      let v0_m00_0_0_1 = _four_v0_m00_0_0_0.y;
+      let v0_m00_0_0_2 = _four_v0_m00_0_0_0.z;
+      let v0_m00_0_0_3 = _four_v0_m00_0_0_0.w;
+      let lm0_0_0 = vec4<f32>(v0_m00_0_0_0, v0_m00_0_0_1, v0_m00_0_0_2, v0_m00_0_0_3);
+      let i2_n00_0_0 = i32(next * 8u + un0 * 1u);
+      let _four_v1_n00_0_0_0 = a1[u32(i1_n00 + 512 * i2_n00_0_0 + _p.o1) >> 2u];
+      let v1_n00_0_0_0 = _four_v1_n00_0_0_0.x;
+      let v1_n00_0_0_1 = _four_v1_n00_0_0_0.y;
+      let v1_n00_0_0_2 = _four_v1_n00_0_0_0.z;
+      let v1_n00_0_0_3 = _four_v1_n00_0_0_0.w;
+      let ln0_0_0 = vec4<f32>(v1_n00_0_0_0, v1_n00_0_0_1, v1_n00_0_0_2, v1_n00_0_0_3);
+      let from_m = 1u * 136u + ty;
+      let from_n = 1u * 128u + tx;
+      {
+        let x0 = w0[from_m + 0u];
+        let y0 = w1[from_n + 0u];
+        let y1 = w1[from_n + 8u];
+        c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
+        c0_1 = fma(vec4<f32>(x0.x), y1, c0_1);
+        c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
+        c1_1 = fma(vec4<f32>(x0.y), y1, c1_1);
+        c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
+        c2_1 = fma(vec4<f32>(x0.z), y1, c2_1);
+        c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
+        c3_1 = fma(vec4<f32>(x0.w), y1, c3_1);
+      }
+      {
+        let x0 = w0[from_m + 17u];
+        let y0 = w1[from_n + 16u];
+        let y1 = w1[from_n + 24u];
+        c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
+        c0_1 = fma(vec4<f32>(x0.x), y1, c0_1);
+        c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
+        c1_1 = fma(vec4<f32>(x0.y), y1, c1_1);
+        c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
+        c2_1 = fma(vec4<f32>(x0.z), y1, c2_1);
+        c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
+        c3_1 = fma(vec4<f32>(x0.w), y1, c3_1);
+      }
+      {
+        let x0 = w0[from_m + 34u];
+        let y0 = w1[from_n + 32u];
+        let y1 = w1[from_n + 40u];
+        c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
+        c0_1 = fma(vec4<f32>(x0.x), y1, c0_1);
+        c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
+        c1_1 = fma(vec4<f32>(x0.y), y1, c1_1);
+        c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
+        c2_1 = fma(vec4<f32>(x0.z), y1, c2_1);
+        c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
+        c3_1 = fma(vec4<f32>(x0.w), y1, c3_1);
+      }
+      {
+        let x0 = w0[from_m + 51u];
+        let y0 = w1[from_n + 48u];
+        let y1 = w1[from_n + 56u];
+        c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
+        c0_1 = fma(vec4<f32>(x0.x), y1, c0_1);
+        c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
+        c1_1 = fma(vec4<f32>(x0.y), y1, c1_1);
+        c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
+        c2_1 = fma(vec4<f32>(x0.z), y1, c2_1);
+        c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
+        c3_1 = fma(vec4<f32>(x0.w), y1, c3_1);
+      }
+      {
+        let x0 = w0[from_m + 68u];
+        let y0 = w1[from_n + 64u];
+        let y1 = w1[from_n + 72u];
+        c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
+        c0_1 = fma(vec4<f32>(x0.x), y1, c0_1);
+        c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
+        c1_1 = fma(vec4<f32>(x0.y), y1, c1_1);
+        c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
+        c2_1 = fma(vec4<f32>(x0.z), y1, c2_1);
+        c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
+        c3_1 = fma(vec4<f32>(x0.w), y1, c3_1);
+      }
+      {
+        let x0 = w0[from_m + 85u];
+        let y0 = w1[from_n + 80u];
+        let y1 = w1[from_n + 88u];
+        c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
+        c0_1 = fma(vec4<f32>(x0.x), y1, c0_1);
+        c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
+        c1_1 = fma(vec4<f32>(x0.y), y1, c1_1);
+        c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
+        c2_1 = fma(vec4<f32>(x0.z), y1, c2_1);
+        c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
+        c3_1 = fma(vec4<f32>(x0.w), y1, c3_1);
+      }
+      {
+        let x0 = w0[from_m + 102u];
+        let y0 = w1[from_n + 96u];
+        let y1 = w1[from_n + 104u];
+        c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
+        c0_1 = fma(vec4<f32>(x0.x), y1, c0_1);
+        c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
+        c1_1 = fma(vec4<f32>(x0.y), y1, c1_1);
+        c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
+        c2_1 = fma(vec4<f32>(x0.z), y1, c2_1);
+        c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
+        c3_1 = fma(vec4<f32>(x0.w), y1, c3_1);
+      }
+      {
+        let x0 = w0[from_m + 119u];
+        let y0 = w1[from_n + 112u];
+        let y1 = w1[from_n + 120u];
+        c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
+        c0_1 = fma(vec4<f32>(x0.x), y1, c0_1);
+        c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
+        c1_1 = fma(vec4<f32>(x0.y), y1, c1_1);
+        c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
+        c2_1 = fma(vec4<f32>(x0.z), y1, c2_1);
+        c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
+        c3_1 = fma(vec4<f32>(x0.w), y1, c3_1);
+      }
+      {
+        let at = 0u * 136u + qm0 * 68u + um0 / 4u;
+        w0[at + 0u][um0 & 3u] = lm0_0_0.x;
+        w0[at + 17u][um0 & 3u] = lm0_0_0.y;
+        w0[at + 34u][um0 & 3u] = lm0_0_0.z;
+        w0[at + 51u][um0 & 3u] = lm0_0_0.w;
+      }
+      {
+        w1[0u * 128u + un0 * 16u + qn0] = ln0_0_0;
+      }
+      workgroupBarrier();
     }
-    {
-      let x0 = w0[from_m + 34u];
-      let y0 = w1[from_n + 32u];
-      let y1 = w1[from_n + 40u];
-      c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
-      c0_1 = fma(vec4<f32>(x0.x), y1, c0_1);
-      c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
-      c1_1 = fma(vec4<f32>(x0.y), y1, c1_1);
-      c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
-      c2_1 = fma(vec4<f32>(x0.z), y1, c2_1);
-      c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
-      c3_1 = fma(vec4<f32>(x0.w), y1, c3_1);
-    }
-    {
-      let x0 = w0[from_m + 51u];
-      let y0 = w1[from_n + 48u];
-      let y1 = w1[from_n + 56u];
-      c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
-      c0_1 = fma(vec4<f32>(x0.x), y1, c0_1);
-      c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
-      c1_1 = fma(vec4<f32>(x0.y), y1, c1_1);
-      c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
-      c2_1 = fma(vec4<f32>(x0.z), y1, c2_1);
-      c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
-      c3_1 = fma(vec4<f32>(x0.w), y1, c3_1);
-    }
-    {
-      let x0 = w0[from_m + 68u];
-      let y0 = w1[from_n + 64u];
-      let y1 = w1[from_n + 72u];
-      c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
-      c0_1 = fma(vec4<f32>(x0.x), y1, c0_1);
-      c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
-      c1_1 = fma(vec4<f32>(x0.y), y1, c1_1);
-      c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
-      c2_1 = fma(vec4<f32>(x0.z), y1, c2_1);
-      c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
-      c3_1 = fma(vec4<f32>(x0.w), y1, c3_1);
-    }
-    {
-      let x0 = w0[from_m + 85u];
-      let y0 = w1[from_n + 80u];
-      let y1 = w1[from_n + 88u];
-      c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
-      c0_1 = fma(vec4<f32>(x0.x), y1, c0_1);
-      c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
-      c1_1 = fma(vec4<f32>(x0.y), y1, c1_1);
-      c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
-      c2_1 = fma(vec4<f32>(x0.z), y1, c2_1);
-      c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
-      c3_1 = fma(vec4<f32>(x0.w), y1, c3_1);
-    }
-    {
-      let x0 = w0[from_m + 102u];
-      let y0 = w1[from_n + 96u];
-      let y1 = w1[from_n + 104u];
-      c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
-      c0_1 = fma(vec4<f32>(x0.x), y1, c0_1);
-      c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
-      c1_1 = fma(vec4<f32>(x0.y), y1, c1_1);
-      c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
-      c2_1 = fma(vec4<f32>(x0.z), y1, c2_1);
-      c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
-      c3_1 = fma(vec4<f32>(x0.w), y1, c3_1);
-    }
-    {
-      let x0 = w0[from_m + 119u];
-      let y0 = w1[from_n + 112u];
-      let y1 = w1[from_n + 120u];
-      c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
-      c0_1 = fma(vec4<f32>(x0.x), y1, c0_1);
-      c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
-      c1_1 = fma(vec4<f32>(x0.y), y1, c1_1);
-      c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
-      c2_1 = fma(vec4<f32>(x0.z), y1, c2_1);
-      c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
-      c3_1 = fma(vec4<f32>(x0.w), y1, c3_1);
-    }
-    let then = (step - 0u + 1u) % 2u;
-    {
-      let at = then * 136u + qm0 * 68u + um0 / 4u;
-      w0[at + 0u][um0 & 3u] = lm0_0_0.x;
-      w0[at + 17u][um0 & 3u] = lm0_0_0.y;
-      w0[at + 34u][um0 & 3u] = lm0_0_0.z;
-      w0[at + 51u][um0 & 3u] = lm0_0_0.w;
-    }
-    {
-      w1[then * 128u + un0 * 16u + qn0] = ln0_0_0;
-    }
-    workgroupBarrier();
   }
   let v6 = 0.0f;
   {

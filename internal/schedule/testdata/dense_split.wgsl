@@ -26,9 +26,16 @@ struct _params {
 var<workgroup> w0: array<vec4<f32>, 288>;
 var<workgroup> w1: array<vec4<f32>, 256>;
 
+fn _launder(x: f32) -> f32 {
+  return bitcast<f32>(bitcast<u32>(x) | _zero);
+}
+
+var<private> _zero: u32;
+
 @compute @workgroup_size(64)
 fn main(@builtin(workgroup_id) _id: vec3<u32>, @builtin(local_invocation_index) _thread: u32) {
   let _group = _id.x;
+  _zero = _id.z;
   let job = min(_group, 255u);
   let batch = job / 4u % 1u;
   let split = job / 4u;
@@ -37,8 +44,8 @@ fn main(@builtin(workgroup_id) _id: vec3<u32>, @builtin(local_invocation_index) 
   let height = min(1u - first, 8u);
   let m0 = (first + tile % 32u % height) * 32u;
   let n0 = tile % 32u / height * 32u;
-  let tx = _thread % 8u;
-  let ty = _thread / 8u;
+  let ty = _thread / 32u * 4u + _thread % 32u / 8u;
+  let tx = _thread / 32u % 1u * 8u + _thread % 8u;
   var c0_0 = vec4<f32>();
   var c1_0 = vec4<f32>();
   var c2_0 = vec4<f32>();
@@ -106,189 +113,371 @@ fn main(@builtin(workgroup_id) _id: vec3<u32>, @builtin(local_invocation_index) 
     w1[0u * 128u + un1 * 8u + qn1] = ln1_0_0;
   }
   workgroupBarrier();
-  for (var step = begin; step < end; step = step + 1u) {
-    let now = (step - begin) % 2u;
-    let next = min(step + 1u, end - 1u);
-    let i2_m00_0_0 = i32(next * 16u + qm0 * 4u);
-    let _four_v0_m00_0_0_0 = a0[u32(4096 * i0_m00 + i2_m00_0_0 + _p.o0) >> 2u];
-    let v0_m00_0_0_0 = _four_v0_m00_0_0_0.x;
-    let v0_m00_0_0_1 = _four_v0_m00_0_0_0.y;
-    let v0_m00_0_0_2 = _four_v0_m00_0_0_0.z;
-    let v0_m00_0_0_3 = _four_v0_m00_0_0_0.w;
-    let lm0_0_0 = vec4<f32>(select(0.0f, v0_m00_0_0_0, m0 + um0 * 1u < 16u), select(0.0f, v0_m00_0_0_1, m0 + um0 * 1u < 16u), select(0.0f, v0_m00_0_0_2, m0 + um0 * 1u < 16u), select(0.0f, v0_m00_0_0_3, m0 + um0 * 1u < 16u));
-    let i2_m10_0_0 = i32(next * 16u + qm1 * 4u);
-    let _four_v0_m10_0_0_0 = a0[u32(4096 * i0_m10 + i2_m10_0_0 + _p.o0) >> 2u];
-    let v0_m10_0_0_0 = _four_v0_m10_0_0_0.x;
-    let v0_m10_0_0_1 = _four_v0_m10_0_0_0.y;
-    let v0_m10_0_0_2 = _four_v0_m10_0_0_0.z;
-    let v0_m10_0_0_3 = _four_v0_m10_0_0_0.w;
-    let lm1_0_0 = vec4<f32>(select(0.0f, v0_m10_0_0_0, m0 + um1 * 1u < 16u), select(0.0f, v0_m10_0_0_1, m0 + um1 * 1u < 16u), select(0.0f, v0_m10_0_0_2, m0 + um1 * 1u < 16u), select(0.0f, v0_m10_0_0_3, m0 + um1 * 1u < 16u));
-    let i2_n00_0_0 = i32(next * 16u + un0 * 1u);
-    let _four_v1_n00_0_0_0 = a1[u32(i1_n00 + 100 * i2_n00_0_0 + _p.o1) >> 2u];
-    let v1_n00_0_0_0 = _four_v1_n00_0_0_0.x;
-    let v1_n00_0_0_1 = _four_v1_n00_0_0_0.y;
-    let v1_n00_0_0_2 = _four_v1_n00_0_0_0.z;
-    let v1_n00_0_0_3 = _four_v1_n00_0_0_0.w;
-    let ln0_0_0 = vec4<f32>(select(0.0f, v1_n00_0_0_0, n0 + qn0 * 4u < 100u), select(0.0f, v1_n00_0_0_1, n0 + qn0 * 4u < 100u), select(0.0f, v1_n00_0_0_2, n0 + qn0 * 4u < 100u), select(0.0f, v1_n00_0_0_3, n0 + qn0 * 4u < 100u));
-    let i2_n10_0_0 = i32(next * 16u + un1 * 1u);
-    let _four_v1_n10_0_0_0 = a1[u32(i1_n10 + 100 * i2_n10_0_0 + _p.o1) >> 2u];
-    let v1_n10_0_0_0 = _four_v1_n10_0_0_0.x;
-    let v1_n10_0_0_1 = _four_v1_n10_0_0_0.y;
-    let v1_n10_0_0_2 = _four_v1_n10_0_0_0.z;
-    let v1_n10_0_0_3 = _four_v1_n10_0_0_0.w;
-    let ln1_0_0 = vec4<f32>(select(0.0f, v1_n10_0_0_0, n0 + qn1 * 4u < 100u), select(0.0f, v1_n10_0_0_1, n0 + qn1 * 4u < 100u), select(0.0f, v1_n10_0_0_2, n0 + qn1 * 4u < 100u), select(0.0f, v1_n10_0_0_3, n0 + qn1 * 4u < 100u));
-    let from_m = now * 144u + ty;
-    let from_n = now * 128u + tx;
+  for (var step = begin; step < end; step = step + 2u) {
     {
-      let x0 = w0[from_m + 0u];
-      let y0 = w1[from_n + 0u];
-      c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
-      c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
-      c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
-      c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
+      let next = min(step + 1u, end - 1u);
+      let i2_m00_0_0 = i32(next * 16u + qm0 * 4u);
+      let _four_v0_m00_0_0_0 = a0[u32(4096 * i0_m00 + i2_m00_0_0 + _p.o0) >> 2u];
+      let v0_m00_0_0_0 = _four_v0_m00_0_0_0.x;
+      let v0_m00_0_0_1 = _four_v0_m00_0_0_0.y;
+      let v0_m00_0_0_2 = _four_v0_m00_0_0_0.z;
+      let v0_m00_0_0_3 = _four_v0_m00_0_0_0.w;
+      let lm0_0_0 = vec4<f32>(select(0.0f, v0_m00_0_0_0, m0 + um0 * 1u < 16u), select(0.0f, v0_m00_0_0_1, m0 + um0 * 1u < 16u), select(0.0f, v0_m00_0_0_2, m0 + um0 * 1u < 16u), select(0.0f, v0_m00_0_0_3, m0 + um0 * 1u < 16u));
+      let i2_m10_0_0 = i32(next * 16u + qm1 * 4u);
+      let _four_v0_m10_0_0_0 = a0[u32(4096 * i0_m10 + i2_m10_0_0 + _p.o0) >> 2u];
+      let v0_m10_0_0_0 = _four_v0_m10_0_0_0.x;
+      let v0_m10_0_0_1 = _four_v0_m10_0_0_0.y;
+      let v0_m10_0_0_2 = _four_v0_m10_0_0_0.z;
+      let v0_m10_0_0_3 = _four_v0_m10_0_0_0.w;
+      let lm1_0_0 = vec4<f32>(select(0.0f, v0_m10_0_0_0, m0 + um1 * 1u < 16u), select(0.0f, v0_m10_0_0_1, m0 + um1 * 1u < 16u), select(0.0f, v0_m10_0_0_2, m0 + um1 * 1u < 16u), select(0.0f, v0_m10_0_0_3, m0 + um1 * 1u < 16u));
+      let i2_n00_0_0 = i32(next * 16u + un0 * 1u);
+      let _four_v1_n00_0_0_0 = a1[u32(i1_n00 + 100 * i2_n00_0_0 + _p.o1) >> 2u];
+      let v1_n00_0_0_0 = _four_v1_n00_0_0_0.x;
+      let v1_n00_0_0_1 = _four_v1_n00_0_0_0.y;
+      let v1_n00_0_0_2 = _four_v1_n00_0_0_0.z;
+      let v1_n00_0_0_3 = _four_v1_n00_0_0_0.w;
+      let ln0_0_0 = vec4<f32>(select(0.0f, v1_n00_0_0_0, n0 + qn0 * 4u < 100u), select(0.0f, v1_n00_0_0_1, n0 + qn0 * 4u < 100u), select(0.0f, v1_n00_0_0_2, n0 + qn0 * 4u < 100u), select(0.0f, v1_n00_0_0_3, n0 + qn0 * 4u < 100u));
+      let i2_n10_0_0 = i32(next * 16u + un1 * 1u);
+      let _four_v1_n10_0_0_0 = a1[u32(i1_n10 + 100 * i2_n10_0_0 + _p.o1) >> 2u];
+      let v1_n10_0_0_0 = _four_v1_n10_0_0_0.x;
+      let v1_n10_0_0_1 = _four_v1_n10_0_0_0.y;
+      let v1_n10_0_0_2 = _four_v1_n10_0_0_0.z;
+      let v1_n10_0_0_3 = _four_v1_n10_0_0_0.w;
+      let ln1_0_0 = vec4<f32>(select(0.0f, v1_n10_0_0_0, n0 + qn1 * 4u < 100u), select(0.0f, v1_n10_0_0_1, n0 + qn1 * 4u < 100u), select(0.0f, v1_n10_0_0_2, n0 + qn1 * 4u < 100u), select(0.0f, v1_n10_0_0_3, n0 + qn1 * 4u < 100u));
+      let from_m = 0u * 144u + ty;
+      let from_n = 0u * 128u + tx;
+      {
+        let x0 = w0[from_m + 0u];
+        let y0 = w1[from_n + 0u];
+        c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
+        c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
+        c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
+        c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
+      }
+      {
+        let x0 = w0[from_m + 9u];
+        let y0 = w1[from_n + 8u];
+        c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
+        c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
+        c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
+        c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
+      }
+      {
+        let x0 = w0[from_m + 18u];
+        let y0 = w1[from_n + 16u];
+        c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
+        c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
+        c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
+        c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
+      }
+      {
+        let x0 = w0[from_m + 27u];
+        let y0 = w1[from_n + 24u];
+        c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
+        c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
+        c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
+        c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
+      }
+      {
+        let x0 = w0[from_m + 36u];
+        let y0 = w1[from_n + 32u];
+        c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
+        c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
+        c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
+        c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
+      }
+      {
+        let x0 = w0[from_m + 45u];
+        let y0 = w1[from_n + 40u];
+        c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
+        c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
+        c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
+        c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
+      }
+      {
+        let x0 = w0[from_m + 54u];
+        let y0 = w1[from_n + 48u];
+        c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
+        c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
+        c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
+        c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
+      }
+      {
+        let x0 = w0[from_m + 63u];
+        let y0 = w1[from_n + 56u];
+        c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
+        c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
+        c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
+        c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
+      }
+      {
+        let x0 = w0[from_m + 72u];
+        let y0 = w1[from_n + 64u];
+        c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
+        c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
+        c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
+        c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
+      }
+      {
+        let x0 = w0[from_m + 81u];
+        let y0 = w1[from_n + 72u];
+        c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
+        c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
+        c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
+        c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
+      }
+      {
+        let x0 = w0[from_m + 90u];
+        let y0 = w1[from_n + 80u];
+        c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
+        c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
+        c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
+        c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
+      }
+      {
+        let x0 = w0[from_m + 99u];
+        let y0 = w1[from_n + 88u];
+        c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
+        c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
+        c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
+        c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
+      }
+      {
+        let x0 = w0[from_m + 108u];
+        let y0 = w1[from_n + 96u];
+        c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
+        c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
+        c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
+        c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
+      }
+      {
+        let x0 = w0[from_m + 117u];
+        let y0 = w1[from_n + 104u];
+        c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
+        c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
+        c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
+        c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
+      }
+      {
+        let x0 = w0[from_m + 126u];
+        let y0 = w1[from_n + 112u];
+        c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
+        c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
+        c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
+        c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
+      }
+      {
+        let x0 = w0[from_m + 135u];
+        let y0 = w1[from_n + 120u];
+        c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
+        c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
+        c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
+        c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
+      }
+      {
+        let at = 1u * 144u + qm0 * 36u + um0 / 4u;
+        w0[at + 0u][um0 & 3u] = lm0_0_0.x;
+        w0[at + 9u][um0 & 3u] = lm0_0_0.y;
+        w0[at + 18u][um0 & 3u] = lm0_0_0.z;
+        w0[at + 27u][um0 & 3u] = lm0_0_0.w;
+      }
+      {
+        let at = 1u * 144u + qm1 * 36u + um1 / 4u;
+        w0[at + 0u][um1 & 3u] = lm1_0_0.x;
+        w0[at + 9u][um1 & 3u] = lm1_0_0.y;
+        w0[at + 18u][um1 & 3u] = lm1_0_0.z;
+        w0[at + 27u][um1 & 3u] = lm1_0_0.w;
+      }
+      {
+        w1[1u * 128u + un0 * 8u + qn0] = ln0_0_0;
+      }
+      {
+        w1[1u * 128u + un1 * 8u + qn1] = ln1_0_0;
+      }
+      workgroupBarrier();
     }
     {
-      let x0 = w0[from_m + 9u];
-      let y0 = w1[from_n + 8u];
-      c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
-      c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
-      c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
-      c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
+      let next = min(step + 1u + 1u, end - 1u);
+      let i2_m00_0_0 = i32(next * 16u + qm0 * 4u);
+      let _four_v0_m00_0_0_0 = a0[u32(4096 * i0_m00 + i2_m00_0_0 + _p.o0) >> 2u];
+      let v0_m00_0_0_0 = _four_v0_m00_0_0_0.x;
+      let v0_m00_0_0_1 = _four_v0_m00_0_0_0.y;
+      let v0_m00_0_0_2 = _four_v0_m00_0_0_0.z;
+      let v0_m00_0_0_3 = _four_v0_m00_0_0_0.w;
+      let lm0_0_0 = vec4<f32>(select(0.0f, v0_m00_0_0_0, m0 + um0 * 1u < 16u), select(0.0f, v0_m00_0_0_1, m0 + um0 * 1u < 16u), select(0.0f, v0_m00_0_0_2, m0 + um0 * 1u < 16u), select(0.0f, v0_m00_0_0_3, m0 + um0 * 1u < 16u));
+      let i2_m10_0_0 = i32(next * 16u + qm1 * 4u);
+      let _four_v0_m10_0_0_0 = a0[u32(4096 * i0_m10 + i2_m10_0_0 + _p.o0) >> 2u];
+      let v0_m10_0_0_0 = _four_v0_m10_0_0_0.x;
+      let v0_m10_0_0_1 = _four_v0_m10_0_0_0.y;
+      let v0_m10_0_0_2 = _four_v0_m10_0_0_0.z;
+      let v0_m10_0_0_3 = _four_v0_m10_0_0_0.w;
+      let lm1_0_0 = vec4<f32>(select(0.0f, v0_m10_0_0_0, m0 + um1 * 1u < 16u), select(0.0f, v0_m10_0_0_1, m0 + um1 * 1u < 16u), select(0.0f, v0_m10_0_0_2, m0 + um1 * 1u < 16u), select(0.0f, v0_m10_0_0_3, m0 + um1 * 1u < 16u));
+      let i2_n00_0_0 = i32(next * 16u + un0 * 1u);
+      let _four_v1_n00_0_0_0 = a1[u32(i1_n00 + 100 * i2_n00_0_0 + _p.o1) >> 2u];
+      let v1_n00_0_0_0 = _four_v1_n00_0_0_0.x;
+      let v1_n00_0_0_1 = _four_v1_n00_0_0_0.y;
+      let v1_n00_0_0_2 = _four_v1_n00_0_0_0.z;
+      let v1_n00_0_0_3 = _four_v1_n00_0_0_0.w;
+      let ln0_0_0 = vec4<f32>(select(0.0f, v1_n00_0_0_0, n0 + qn0 * 4u < 100u), select(0.0f, v1_n00_0_0_1, n0 + qn0 * 4u < 100u), select(0.0f, v1_n00_0_0_2, n0 + qn0 * 4u < 100u), select(0.0f, v1_n00_0_0_3, n0 + qn0 * 4u < 100u));
+      let i2_n10_0_0 = i32(next * 16u + un1 * 1u);
+      let _four_v1_n10_0_0_0 = a1[u32(i1_n10 + 100 * i2_n10_0_0 + _p.o1) >> 2u];
+      let v1_n10_0_0_0 = _four_v1_n10_0_0_0.x;
+      let v1_n10_0_0_1 = _four_v1_n10_0_0_0.y;
+      let v1_n10_0_0_2 = _four_v1_n10_0_0_0.z;
+      let v1_n10_0_0_3 = _four_v1_n10_0_0_0.w;
+      let ln1_0_0 = vec4<f32>(select(0.0f, v1_n10_0_0_0, n0 + qn1 * 4u < 100u), select(0.0f, v1_n10_0_0_1, n0 + qn1 * 4u < 100u), select(0.0f, v1_n10_0_0_2, n0 + qn1 * 4u < 100u), select(0.0f, v1_n10_0_0_3, n0 + qn1 * 4u < 100u));
+      let from_m = 1u * 144u + ty;
+      let from_n = 1u * 128u + tx;
+      {
+        let x0 = w0[from_m + 0u];
+        let y0 = w1[from_n + 0u];
+        c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
+        c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
+        c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
+        c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
+      }
+      {
+        let x0 = w0[from_m + 9u];
+        let y0 = w1[from_n + 8u];
+        c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
+        c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
+        c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
+        c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
+      }
+      {
+        let x0 = w0[from_m + 18u];
+        let y0 = w1[from_n + 16u];
+        c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
+        c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
+        c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
+        c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
+      }
+      {
+        let x0 = w0[from_m + 27u];
+        let y0 = w1[from_n + 24u];
+        c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
+        c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
+        c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
+        c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
+      }
+      {
+        let x0 = w0[from_m + 36u];
+        let y0 = w1[from_n + 32u];
+        c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
+        c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
+        c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
+        c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
+      }
+      {
+        let x0 = w0[from_m + 45u];
+        let y0 = w1[from_n + 40u];
+        c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
+        c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
+        c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
+        c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
+      }
+      {
+        let x0 = w0[from_m + 54u];
+        let y0 = w1[from_n + 48u];
+        c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
+        c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
+        c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
+        c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
+      }
+      {
+        let x0 = w0[from_m + 63u];
+        let y0 = w1[from_n + 56u];
+        c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
+        c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
+        c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
+        c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
+      }
+      {
+        let x0 = w0[from_m + 72u];
+        let y0 = w1[from_n + 64u];
+        c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
+        c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
+        c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
+        c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
+      }
+      {
+        let x0 = w0[from_m + 81u];
+        let y0 = w1[from_n + 72u];
+        c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
+        c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
+        c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
+        c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
+      }
+      {
+        let x0 = w0[from_m + 90u];
+        let y0 = w1[from_n + 80u];
+        c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
+        c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
+        c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
+        c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
+      }
+      {
+        let x0 = w0[from_m + 99u];
+        let y0 = w1[from_n + 88u];
+        c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
+        c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
+        c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
+        c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
+      }
+      {
+        let x0 = w0[from_m + 108u];
+        let y0 = w1[from_n + 96u];
+        c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
+        c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
+        c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
+        c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
+      }
+      {
+        let x0 = w0[from_m + 117u];
+        let y0 = w1[from_n + 104u];
+        c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
+        c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
+        c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
+        c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
+      }
+      {
+        let x0 = w0[from_m + 126u];
+        let y0 = w1[from_n + 112u];
+        c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
+        c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
+        c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
+        c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
+      }
+      {
+        let x0 = w0[from_m + 135u];
+        let y0 = w1[from_n + 120u];
+        c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
+        c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
+        c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
+        c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
+      }
+      {
+        let at = 0u * 144u + qm0 * 36u + um0 / 4u;
+        w0[at + 0u][um0 & 3u] = lm0_0_0.x;
+        w0[at + 9u][um0 & 3u] = lm0_0_0.y;
+        w0[at + 18u][um0 & 3u] = lm0_0_0.z;
+        w0[at + 27u][um0 & 3u] = lm0_0_0.w;
+      }
+      {
+        let at = 0u * 144u + qm1 * 36u + um1 / 4u;
+        w0[at + 0u][um1 & 3u] = lm1_0_0.x;
+        w0[at + 9u][um1 & 3u] = lm1_0_0.y;
+        w0[at + 18u][um1 & 3u] = lm1_0_0.z;
+        w0[at + 27u][um1 & 3u] = lm1_0_0.w;
+      }
+      {
+        w1[0u * 128u + un0 * 8u + qn0] = ln0_0_0;
+      }
+      {
+        w1[0u * 128u + un1 * 8u + qn1] = ln1_0_0;
+      }
+      workgroupBarrier();
     }
-    {
-      let x0 = w0[from_m + 18u];
-      let y0 = w1[from_n + 16u];
-      c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
-      c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
-      c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
-      c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
-    }
-    {
-      let x0 = w0[from_m + 27u];
-      let y0 = w1[from_n + 24u];
-      c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
-      c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
-      c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
-      c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
-    }
-    {
-      let x0 = w0[from_m + 36u];
-      let y0 = w1[from_n + 32u];
-      c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
-      c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
-      c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
-      c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
-    }
-    {
-      let x0 = w0[from_m + 45u];
-      let y0 = w1[from_n + 40u];
-      c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
-      c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
-      c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
-      c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
-    }
-    {
-      let x0 = w0[from_m + 54u];
-      let y0 = w1[from_n + 48u];
-      c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
-      c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
-      c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
-      c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
-    }
-    {
-      let x0 = w0[from_m + 63u];
-      let y0 = w1[from_n + 56u];
-      c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
-      c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
-      c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
-      c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
-    }
-    {
-      let x0 = w0[from_m + 72u];
-      let y0 = w1[from_n + 64u];
-      c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
-      c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
-      c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
-      c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
-    }
-    {
-      let x0 = w0[from_m + 81u];
-      let y0 = w1[from_n + 72u];
-      c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
-      c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
-      c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
-      c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
-    }
-    {
-      let x0 = w0[from_m + 90u];
-      let y0 = w1[from_n + 80u];
-      c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
-      c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
-      c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
-      c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
-    }
-    {
-      let x0 = w0[from_m + 99u];
-      let y0 = w1[from_n + 88u];
-      c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
-      c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
-      c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
-      c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
-    }
-    {
-      let x0 = w0[from_m + 108u];
-      let y0 = w1[from_n + 96u];
-      c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
-      c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
-      c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
-      c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
-    }
-    {
-      let x0 = w0[from_m + 117u];
-      let y0 = w1[from_n + 104u];
-      c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
-      c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
-      c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
-      c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
-    }
-    {
-      let x0 = w0[from_m + 126u];
-      let y0 = w1[from_n + 112u];
-      c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
-      c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
-      c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
-      c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
-    }
-    {
-      let x0 = w0[from_m + 135u];
-      let y0 = w1[from_n + 120u];
-      c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
-      c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
-      c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
-      c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
-    }
-    let then = (step - begin + 1u) % 2u;
-    {
-      let at = then * 144u + qm0 * 36u + um0 / 4u;
-      w0[at + 0u][um0 & 3u] = lm0_0_0.x;
-      w0[at + 9u][um0 & 3u] = lm0_0_0.y;
-      w0[at + 18u][um0 & 3u] = lm0_0_0.z;
-      w0[at + 27u][um0 & 3u] = lm0_0_0.w;
-    }
-    {
-      let at = then * 144u + qm1 * 36u + um1 / 4u;
-      w0[at + 0u][um1 & 3u] = lm1_0_0.x;
-      w0[at + 9u][um1 & 3u] = lm1_0_0.y;
-      w0[at + 18u][um1 & 3u] = lm1_0_0.z;
-      w0[at + 27u][um1 & 3u] = lm1_0_0.w;
-    }
-    {
-      w1[then * 128u + un0 * 8u + qn0] = ln0_0_0;
-    }
-    {
-      w1[then * 128u + un1 * 8u + qn1] = ln1_0_0;
-    }
-    workgroupBarrier();
   }
   {
     let col = n0 + tx * 4u + 0u;
@@ -297,64 +486,64 @@ fn main(@builtin(workgroup_id) _id: vec3<u32>, @builtin(local_invocation_index) 
       let row = m0 + ty * 4u + 0u;
       let i0 = i32(min(row, 16u - 1u));
       if (row < 16u && col < 100u) {
-        s0[((split * 1u + batch) * 16u + row) * 100u + col + 0u] = c0_0.x;
+        s0[((split * 1u + batch) * 16u + row) * 100u + col + 0u] = _launder(c0_0.x);
       }
       if (row < 16u && col < 100u) {
-        s0[((split * 1u + batch) * 16u + row) * 100u + col + 1u] = c0_0.y;
+        s0[((split * 1u + batch) * 16u + row) * 100u + col + 1u] = _launder(c0_0.y);
       }
       if (row < 16u && col < 100u) {
-        s0[((split * 1u + batch) * 16u + row) * 100u + col + 2u] = c0_0.z;
+        s0[((split * 1u + batch) * 16u + row) * 100u + col + 2u] = _launder(c0_0.z);
       }
       if (row < 16u && col < 100u) {
-        s0[((split * 1u + batch) * 16u + row) * 100u + col + 3u] = c0_0.w;
+        s0[((split * 1u + batch) * 16u + row) * 100u + col + 3u] = _launder(c0_0.w);
       }
     }
     {
       let row = m0 + ty * 4u + 1u;
       let i0 = i32(min(row, 16u - 1u));
       if (row < 16u && col < 100u) {
-        s0[((split * 1u + batch) * 16u + row) * 100u + col + 0u] = c1_0.x;
+        s0[((split * 1u + batch) * 16u + row) * 100u + col + 0u] = _launder(c1_0.x);
       }
       if (row < 16u && col < 100u) {
-        s0[((split * 1u + batch) * 16u + row) * 100u + col + 1u] = c1_0.y;
+        s0[((split * 1u + batch) * 16u + row) * 100u + col + 1u] = _launder(c1_0.y);
       }
       if (row < 16u && col < 100u) {
-        s0[((split * 1u + batch) * 16u + row) * 100u + col + 2u] = c1_0.z;
+        s0[((split * 1u + batch) * 16u + row) * 100u + col + 2u] = _launder(c1_0.z);
       }
       if (row < 16u && col < 100u) {
-        s0[((split * 1u + batch) * 16u + row) * 100u + col + 3u] = c1_0.w;
+        s0[((split * 1u + batch) * 16u + row) * 100u + col + 3u] = _launder(c1_0.w);
       }
     }
     {
       let row = m0 + ty * 4u + 2u;
       let i0 = i32(min(row, 16u - 1u));
       if (row < 16u && col < 100u) {
-        s0[((split * 1u + batch) * 16u + row) * 100u + col + 0u] = c2_0.x;
+        s0[((split * 1u + batch) * 16u + row) * 100u + col + 0u] = _launder(c2_0.x);
       }
       if (row < 16u && col < 100u) {
-        s0[((split * 1u + batch) * 16u + row) * 100u + col + 1u] = c2_0.y;
+        s0[((split * 1u + batch) * 16u + row) * 100u + col + 1u] = _launder(c2_0.y);
       }
       if (row < 16u && col < 100u) {
-        s0[((split * 1u + batch) * 16u + row) * 100u + col + 2u] = c2_0.z;
+        s0[((split * 1u + batch) * 16u + row) * 100u + col + 2u] = _launder(c2_0.z);
       }
       if (row < 16u && col < 100u) {
-        s0[((split * 1u + batch) * 16u + row) * 100u + col + 3u] = c2_0.w;
+        s0[((split * 1u + batch) * 16u + row) * 100u + col + 3u] = _launder(c2_0.w);
       }
     }
     {
       let row = m0 + ty * 4u + 3u;
       let i0 = i32(min(row, 16u - 1u));
       if (row < 16u && col < 100u) {
-        s0[((split * 1u + batch) * 16u + row) * 100u + col + 0u] = c3_0.x;
+        s0[((split * 1u + batch) * 16u + row) * 100u + col + 0u] = _launder(c3_0.x);
       }
       if (row < 16u && col < 100u) {
-        s0[((split * 1u + batch) * 16u + row) * 100u + col + 1u] = c3_0.y;
+        s0[((split * 1u + batch) * 16u + row) * 100u + col + 1u] = _launder(c3_0.y);
       }
       if (row < 16u && col < 100u) {
-        s0[((split * 1u + batch) * 16u + row) * 100u + col + 2u] = c3_0.z;
+        s0[((split * 1u + batch) * 16u + row) * 100u + col + 2u] = _launder(c3_0.z);
       }
       if (row < 16u && col < 100u) {
-        s0[((split * 1u + batch) * 16u + row) * 100u + col + 3u] = c3_0.w;
+        s0[((split * 1u + batch) * 16u + row) * 100u + col + 3u] = _launder(c3_0.w);
       }
     }
   }
