@@ -45,6 +45,9 @@ func (l *loop) attention() bool {
 			return true
 		}
 	}
+	if l.large && !l.limits.Matrices && !l.hides() {
+		return false
+	}
 	buffers := len(l.more)
 	defer func() {
 		if l.kernels == nil {
@@ -287,4 +290,13 @@ func (s *stage) depends(i int, is func(in *ir.Instr) bool) bool {
 		yes[k] = is(&body[k]) || slices.ContainsFunc(body[k].Src, func(j int) bool { return yes[j] })
 	}
 	return yes[i]
+}
+
+// hides reports whether values depend on positions, as where a mask hides columns: kernels of
+// attention skip these. Without, the gradient of large scores is faster in a loop where threads
+// multiply, as the tiles of a contraction are larger.
+func (l *loop) hides() bool {
+	return slices.ContainsFunc(l.stages, func(s *stage) bool {
+		return slices.ContainsFunc(s.step.Kernel.Body, func(in ir.Instr) bool { return in.UsesIndex() })
+	})
 }
