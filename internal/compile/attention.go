@@ -297,6 +297,6 @@ func (s *stage) depends(i int, is func(in *ir.Instr) bool) bool {
 // multiply, as the tiles of a contraction are larger.
 func (l *loop) hides() bool {
 	return slices.ContainsFunc(l.stages, func(s *stage) bool {
-		return slices.ContainsFunc(s.step.Kernel.Body, func(in ir.Instr) bool { return in.UsesIndex() })
+		return slices.ContainsFunc(s.step.Kernel.Body, func(in ir.Instr) bool { return in.Op == ir.Index })
 	})
 }

@@ -108,7 +108,7 @@ func (a *attentionThreads) score(loop *scope) {
 		in := loop.block()
 		q.n.loads = nil
 		q.place(in, &q.n, a.columns)
-		q.stepwise(in, func(sc *scope, _, now *shader.Expr) {
+		q.stepwise(in, 1, func(sc *scope, _, now *shader.Expr) {
 			q.multiplyThreads(sc, now.Mul(q.m.size(q.tile)), now.Mul(q.n.size(q.tile)))
 		})
 		in.end()
@@ -135,7 +135,7 @@ func (a *attentionThreads) add(loop *scope) {
 			}
 		}
 		q.begin = a.columns
-		q.stepwise(in, func(sc *scope, step, now *shader.Expr) {
+		q.stepwise(in, 1, func(sc *scope, step, now *shader.Expr) {
 			right := sc.Let("from_n", now.Mul(q.n.size(q.tile)).Add(q.tx))
 			for k := range loopnest.Step {
 				column := step.Mul(loopnest.Step).Plus(k)

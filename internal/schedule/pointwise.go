@@ -37,7 +37,11 @@ func (c *compiler) points(axes []int, stores []int, reduced func(sc *scope, i in
 			}
 			return span{axes: axes, base: item}
 		}
-		if ahead := c.t.traits().pointsAhead; lanes == 4 && reduced == nil && n >= manyPoints && n%(4*ahead*p.Threads) == 0 {
+		ahead := c.t.traits().pointsAhead
+		if c.t.Matrices { // through PTX one vector is as fast or faster
+			ahead = 1
+		}
+		if ahead > 1 && lanes == 4 && reduced == nil && n >= manyPoints && n%(4*ahead*p.Threads) == 0 {
 			p.pointsAhead(n/4, ahead, stores, at)
 			return
 		}

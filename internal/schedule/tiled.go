@@ -224,43 +224,42 @@ func (q *tilePass) multiplySteps() {
 	q.m = q.prepare(&q.rows, t.m, q.at.row)
 	q.n = q.prepare(&q.cols, t.n, q.at.col)
 	q.bounds()
-	q.stepwise(root, func(sc *scope, _, now *shader.Expr) {
+	even := ir.CeilDiv(q.depth, t.depth())%2 == 0 && (q.splits == 1 || q.perSplit%2 == 0)
+	turn := 1
+	if even && t.unit.lanes == 1 {
+		turn = 2
+	}
+	q.stepwise(root, turn, func(sc *scope, _, now *shader.Expr) {
 		t.unit.methods.multiply(q, sc, now.Mul(q.m.size(t)), now.Mul(q.n.size(t)))
 	})
 }
 
 // stepwise loads the tiles of each step while those of the one before are multiplied, in a buffer
-// now. By threads, with two buffers and an even number of steps, a turn of the loop does two.
-func (q *tilePass) stepwise(sc *scope, multiply func(sc *scope, step, now *shader.Expr)) {
+// now. A turn of the loop does one step, or as many as there are buffers, of a multiple of these.
+func (q *tilePass) stepwise(sc *scope, turn int, multiply func(sc *scope, step, now *shader.Expr)) {
 	buffers := q.tile.unit.buffers
-	steps := ir.CeilDiv(q.depth, q.tile.depth())
-	if q.steps > 0 {
-		steps = q.steps
-	}
-	even := steps%2 == 0 && (q.splits == 1 || q.perSplit%2 == 0)
-	turn := 1
-	if q.tile.unit.lanes == 1 && buffers == 2 && even {
-		turn = 2
-	}
 	start := sc.block()
 	q.put(start, q.load(start, q.first), u32(0))
-	loop, step := sc.loop("step", q.first, q.last, turn)
-	do := func(in *scope, step, now, then *shader.Expr) {
+	loop, first := sc.loop("step", q.first, q.last, turn)
+	for i := range turn {
+		in, step, now := loop, first, u32(i)
+		if turn == 1 {
+			now = loop.Let("now", step.Sub(q.first).Rem(buffers))
+		} else {
+			in, step = loop.block(), first.Plus(i)
+		}
 		// The last step loads its own tiles again: a condition would cost more.
 		next := q.load(in, in.Let("next", step.Add(1).Min(q.last.Sub(1))))
 		multiply(in, step, now)
+		then := u32((i + 1) % buffers)
+		if turn == 1 {
+			then = loop.Let("then", step.Sub(q.first).Add(1).Rem(buffers))
+		}
 		q.put(in, next, then)
 		q.barrier(in)
-	}
-	if turn == 2 {
-		for i := range turn {
-			in := loop.block()
-			do(in, step.Plus(i), u32(i), u32(1-i))
+		if turn > 1 {
 			in.end()
 		}
-	} else {
-		now := loop.Let("now", step.Sub(q.first).Rem(buffers))
-		do(loop, step, now, loop.Let("then", step.Sub(q.first).Add(1).Rem(buffers)))
 	}
 	sc.Do(start.Stmts...)
 	q.barrier(sc)

@@ -182,7 +182,6 @@ fn main(@builtin(workgroup_id) _id: vec3<u32>, @builtin(local_invocation_index) 
   workgroupBarrier();
   for (var step = 0u; step < 9u; step = step + 1u) {
     let now = (step - 0u) % 2u;
-    let then = (step - 0u + 1u) % 2u;
     let next = min(step + 1u, 9u - 1u);
     let fi6_m00_0_0_0 = next * 16u + qm0 * 4u;
     let i6_m00_0_0_0 = i32(fi6_m00_0_0_0 % 3u);
@@ -408,6 +407,7 @@ fn main(@builtin(workgroup_id) _id: vec3<u32>, @builtin(local_invocation_index) 
       c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
       c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
     }
+    let then = (step - 0u + 1u) % 2u;
     {
       let at = then * 144u + qm0 * 36u + um0 / 4u;
       w0[at + 0u][um0 & 3u] = lm0_0_0.x;
