@@ -126,6 +126,13 @@ type PeerCopier interface {
 	CopyPeer(dst Buffer, to int, src Buffer, from, bytes int) error
 }
 
+// An Idler is a device that knows whether its work is done.
+type Idler interface {
+	Device
+	// Idle reports whether all work that was started is done, without waiting for it.
+	Idle() bool
+}
+
 // A Flusher is a device that may hold calls of Run, to start them together with later ones. It
 // starts them before it waits, and before anything else that must come after them.
 type Flusher interface {

@@ -83,7 +83,6 @@ const (
 	invalidValue   = 1
 	invalidContext = 201
 	invalidHandle  = 400
-	notReady       = 600
 )
 
 // tables are the C functions that no fake uses; there may be 2000 of all tables in a process.

@@ -17,7 +17,7 @@ type functions struct {
 	Init, DriverGetVersion, GetErrorName, GetErrorString                            uintptr
 	DeviceGetCount, DeviceGet, DeviceGetName, DeviceTotalMem_v2                     uintptr
 	DeviceGetAttribute, DevicePrimaryCtxRetain, DevicePrimaryCtxRelease_v2          uintptr
-	CtxSetCurrent, StreamCreate, StreamDestroy_v2, StreamSynchronize                uintptr
+	CtxSetCurrent, StreamCreate, StreamDestroy_v2, StreamSynchronize, StreamQuery   uintptr
 	MemAllocAsync, MemFreeAsync, MemcpyHtoDAsync_v2, MemcpyDtoHAsync_v2             uintptr
 	MemHostAlloc, MemFreeHost                                                       uintptr
 	DeviceGetDefaultMemPool, MemPoolSetAttribute, MemPoolTrimTo, MemGetInfo_v2      uintptr
@@ -86,8 +86,11 @@ func (e *Error) isFault() bool {
 	return e.Code >= illegalAddress && e.Code <= launchFailed
 }
 
-// outOfMemory is the code of an Error of a GPU that has not enough memory.
-const outOfMemory = 2
+// Codes of an Error.
+const (
+	outOfMemory = 2   // the GPU has not enough memory
+	notReady    = 600 // the work is not done
+)
 
 // call calls a function of the driver. Convert pointers in the argument list, as for
 // dynlib.Call.

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/tensorken/tensorken/driver"
 	"github.com/tensorken/tensorken/internal/hostmem"
 )
 
@@ -15,7 +16,8 @@ import (
 // memory of a device a small storage keeps. The threshold doubles, up to a share of the
 // device's memory, once plans have waited for collections for a share of the time and,
 // beyond that, for as long as the device takes to allocate the bytes that the doubling adds.
-// The time of a collection in the background does not count: plans run meanwhile.
+// The time of a collection in the background does not count, as plans run meanwhile; nor does a
+// wait after which the device still has work.
 type pacer struct {
 	live         atomic.Int64 // the least number of bytes held since the last collection
 	threshold    atomic.Int64 // bytes above live at which a plan waits for a collection; live if that is more
@@ -63,7 +65,11 @@ func (d *Device) maybeGC() {
 		if p.excess(d.lockedDrain()) > p.limit() { // or another goroutine has collected
 			d.forcedGC()
 		}
-		p.wait(start, time.Now(), d.pool.nanosPerByte())
+		if end := time.Now(); d.idle() {
+			p.wait(start, end, d.pool.nanosPerByte())
+		} else {
+			p.wait(end, end, d.pool.nanosPerByte())
+		}
 	case excess > limit/4*3 && p.mu.TryLock():
 		go func() {
 			defer p.mu.Unlock()
@@ -72,6 +78,17 @@ func (d *Device) maybeGC() {
 			}
 		}()
 	}
+}
+
+// idle reports whether the device's work is done, as far as it knows.
+func (d *Device) idle() bool {
+	drv, ok := d.drv.(driver.Idler)
+	if !ok {
+		return true
+	}
+	d.queue.Lock()
+	defer d.queue.Unlock()
+	return drv.Idle()
 }
 
 // forcedGC runs a collection. The caller holds pacer.mu.

@@ -77,6 +77,9 @@ func (d *queued) Sync() error {
 	return nil
 }
 
+// Idle makes the promise of driver.Idler.
+func (d *queued) Idle() bool { return !d.end.After(time.Now()) }
+
 func (d *queued) Compile(*ir.Kernel) (driver.Program, error) { return nil, nil }
 func (d *queued) Upload(driver.Buffer, int, []byte) error    { return nil }
 func (d *queued) Download([]byte, driver.Buffer, int) error  { return d.Sync() }
@@ -143,6 +146,23 @@ func TestSlowAllocation(t *testing.T) {
 	}
 	if drv.allocated > 11 || drv.freed > 0 { // 32 MiB, the operand, and what passes the limit
 		t.Errorf("100 results of 4 MB, each dropped, take %d buffers, of which %d are freed; want at most 11 and 0", drv.allocated, drv.freed)
+	}
+}
+
+// A loop that a GPU takes longer for than the host does not grow the memory, as the GPU has work
+// during collections.
+func TestBusyDeviceHoldsLittle(t *testing.T) {
+	drv := &queued{memory: 141 << 30}
+	dev := exec.New(drv)
+	defer dev.Close()
+	eval := dropped(t, dev, 256<<20)
+	drv.end = time.Now().Add(time.Hour)
+	for range 100 {
+		eval()
+	}
+	drv.end = time.Time{}
+	if drv.bytes > 1<<30 {
+		t.Errorf("100 results of 256 MB hold %d MB, want at most 1024", drv.bytes>>20)
 	}
 }
 

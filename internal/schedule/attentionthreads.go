@@ -18,11 +18,13 @@ type attentionThreads struct {
 }
 
 // attentionBlocks are the sizes of a workgroup: rows, columns of a block, and squares of rows of a
-// thread.
-var attentionBlocks = [][3]int{{128, 64, 2}, {64, 64, 1}, {loopnest.LeastRows, loopnest.LeastColumns, 1}}
+// thread. The first needs many workgroups, and few registers for accumulators.
+var attentionBlocks = [][3]int{{128, 64, 2}, {loopnest.LeastRows, loopnest.LeastColumns, 1}}
 
-// attentionAccumulators is the most registers of a thread for accumulators.
-const attentionAccumulators = 128
+const (
+	busyGroups            = 8 // workgroups of a compute unit that occupy it
+	attentionAccumulators = 128
+)
 
 func (a *attentionThreads) choose() bool {
 	if a.t.Matrices || a.t.traits().products == nil {
@@ -38,8 +40,9 @@ func (a *attentionThreads) choose() bool {
 		if n := a.t.subgroup(); n < across || n > a.threads {
 			bytes += a.ExchangeBytes(rows)
 		}
-		least := rows == loopnest.LeastRows
-		if a.t.fits(a.threads, bytes) && (least || a.accumulatorsOf() <= attentionAccumulators) {
+		groups := ir.CeilDiv(a.k.Size(a.m), rows) * a.k.Size(a.k.List(ir.Batch))
+		some := groups >= busyGroups*a.t.Units && a.accumulatorsOf() <= attentionAccumulators
+		if a.t.fits(a.threads, bytes) && (some || rows == loopnest.LeastRows) {
 			return true
 		}
 	}
