@@ -65,7 +65,7 @@ func New(d driver.Device) *Device {
 	dev.flusher = newFlusher(dev)
 	ballast()
 	dev.pacer.threshold.Store(minGCThreshold)
-	dev.pacer.lastWait = time.Now()
+	dev.pacer.last = time.Now()
 	dev.pacer.maxThreshold = max(minGCThreshold, int64(dev.limits.Memory)/maxGCMemory)
 	devicesMu.Lock()
 	defer devicesMu.Unlock()

@@ -40,3 +40,12 @@ func (f *flusher) ran() {
 		f.timer.Reset(flushDelay)
 	}
 }
+
+// flushHeld starts the calls that the driver holds. The caller holds no lock.
+func (d *Device) flushHeld() {
+	if f := d.flusher.drv; f != nil {
+		d.queue.Lock()
+		defer d.queue.Unlock()
+		f.Flush()
+	}
+}

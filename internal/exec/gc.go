@@ -14,24 +14,23 @@ import (
 
 // A pacer says when to run Go's garbage collector, which does not see how much
 // memory of a device a small storage keeps. The threshold doubles, up to a share of the
-// device's memory, once plans have waited for collections for a share of the time and,
-// beyond that, for as long as the device takes to allocate the bytes that the doubling adds.
-// The time of a collection in the background does not count, as plans run meanwhile; nor does a
-// wait after which the device still has work.
+// device's memory, once collections have taken more than a share of the time and,
+// beyond that, as long as the device takes to allocate the bytes that the doubling adds. A
+// collection after which the device still has work does not count: it slowed nothing.
 type pacer struct {
 	live         atomic.Int64 // the least number of bytes held since the last collection
 	threshold    atomic.Int64 // bytes above live at which a plan waits for a collection; live if that is more
 	maxThreshold int64
 
-	mu       sync.Mutex    // held during a collection; guards what follows
-	waited   time.Duration // beyond the share of the time, since the threshold doubled
-	lastWait time.Time     // the end of the last wait
+	mu    sync.Mutex    // held during a collection; guards what follows
+	spent time.Duration // beyond the share of the time, since the threshold doubled
+	last  time.Time     // the end of the last collection
 }
 
 const (
 	minGCThreshold = 32 << 20
 	maxGCMemory    = 16 // the highest threshold is the device's own memory/maxGCMemory
-	maxGCTime      = 16 // plans may wait for collections for 1/maxGCTime of the time
+	maxGCTime      = 16 // collections may take 1/maxGCTime of the time
 )
 
 // limit is the number of bytes above live at which the next plan waits for a collection. One
@@ -41,14 +40,14 @@ func (p *pacer) limit() int64 { return max(p.threshold.Load(), p.live.Load()) }
 // excess returns the bytes above live when a number of bytes is held.
 func (p *pacer) excess(held int64) int64 { return held - p.live.Load() }
 
-// wait counts a wait of a plan for a collection, where a byte takes some nanoseconds to
-// allocate. Waits of several goroutines at a time count once. The caller holds p.mu.
-func (p *pacer) wait(start, end time.Time, perByte float64) {
-	passed := end.Sub(p.lastWait)
-	p.waited = max(0, p.waited+min(end.Sub(start), passed)-passed/maxGCTime)
-	p.lastWait = end
-	if limit := p.limit(); float64(p.waited) > float64(limit)*perByte {
-		p.waited = 0
+// count counts a collection, or a plan's wait for one, where a byte takes some nanoseconds to
+// allocate. What several goroutines count of the same time counts once. The caller holds p.mu.
+func (p *pacer) count(start, end time.Time, perByte float64) {
+	passed := end.Sub(p.last)
+	p.spent = max(0, p.spent+min(end.Sub(start), passed)-passed/maxGCTime)
+	p.last = end
+	if limit := p.limit(); float64(p.spent) > float64(limit)*perByte {
+		p.spent = 0
 		p.threshold.Store(min(2*limit, p.maxThreshold))
 	}
 }
@@ -60,24 +59,30 @@ func (d *Device) maybeGC() {
 	switch {
 	case excess > limit:
 		start := time.Now()
+		d.flushHeld() // the device computes meanwhile
 		p.mu.Lock()
 		defer p.mu.Unlock()
-		if p.excess(d.lockedDrain()) > p.limit() { // or another goroutine has collected
-			d.forcedGC()
-		}
-		if end := time.Now(); d.idle() {
-			p.wait(start, end, d.pool.nanosPerByte())
-		} else {
-			p.wait(end, end, d.pool.nanosPerByte())
-		}
+		d.collect(start, p.limit()) // or another goroutine has collected
 	case excess > limit/4*3 && p.mu.TryLock():
 		go func() {
 			defer p.mu.Unlock()
-			if p.excess(d.lockedDrain()) > limit/4*3 {
-				d.forcedGC()
-			}
+			d.collect(time.Now(), limit/4*3)
 		}()
 	}
+}
+
+// collect runs a collection if more bytes are held than some above live, and counts the time since
+// start. The caller holds pacer.mu.
+func (d *Device) collect(start time.Time, above int64) {
+	p := &d.pacer
+	if p.excess(d.lockedDrain()) > above {
+		d.forcedGC()
+	}
+	end := time.Now()
+	if !d.idle() {
+		start = end
+	}
+	p.count(start, end, d.pool.nanosPerByte())
 }
 
 // idle reports whether the device's work is done, as far as it knows.

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// The threshold doubles once waits took more than a sixteenth of the time by as much as the
+// The threshold doubles once collections took more than a sixteenth of the time by as much as the
 // bytes of the threshold take to allocate.
 func TestPacerThreshold(t *testing.T) {
 	const mb, ms = 1 << 20, time.Millisecond
@@ -27,16 +27,16 @@ func TestPacerThreshold(t *testing.T) {
 		{"up to the highest", 100, 16 * ms, 16 * ms, 0, 0, 1, 1000 * mb},
 	} {
 		now := time.Now()
-		p := pacer{maxThreshold: 1000 * mb, lastWait: now}
+		p := pacer{maxThreshold: 1000 * mb, last: now}
 		p.threshold.Store(minGCThreshold)
 		p.live.Store(c.live)
 		perByte := float64(c.slow*int64(ms)) / minGCThreshold
 		for range c.waits {
 			now = now.Add(c.every)
 			if c.earlier > 0 {
-				p.wait(now.Add(-c.wait), now.Add(-c.earlier), perByte)
+				p.count(now.Add(-c.wait), now.Add(-c.earlier), perByte)
 			}
-			p.wait(now.Add(-c.wait), now, perByte)
+			p.count(now.Add(-c.wait), now, perByte)
 		}
 		if got := p.threshold.Load(); got != c.threshold {
 			t.Errorf("%s: the threshold is %d MiB, want %d", c.name, got/mb, c.threshold/mb)
