@@ -12,11 +12,12 @@ import (
 	"github.com/tensorken/tensorken/tensor"
 )
 
-// The tolerance of float32 results: relative, plus absolute times the greatest finite
-// element expected. Integers must be equal.
+// The tolerance of results: relative, plus absolute times the greatest finite element
+// expected. Integers must be equal.
 const (
 	checkRelative = 1e-4
 	checkAbsolute = 1e-5
+	checkWide     = 1e-9 // times both, for float64
 )
 
 // A checked is the result of a check.
@@ -125,11 +126,15 @@ func compare(got, want array) (worst float64, err error) {
 	}
 	relative, absolute := 0.0, 0.0
 	switch want.dtype {
-	case tensor.Float32:
-		relative = checkRelative
+	case tensor.Float32, tensor.Float64:
+		finer := 1.0
+		if want.dtype == tensor.Float64 {
+			finer = checkWide
+		}
+		relative = checkRelative * finer
 		for _, w := range want.data {
 			if w = math.Abs(w); w < 1e30 {
-				absolute = max(absolute, checkAbsolute*w)
+				absolute = max(absolute, checkAbsolute*finer*w)
 			}
 		}
 	case tensor.Float16:
