@@ -45,7 +45,7 @@ func (l *loop) attention() bool {
 			return true
 		}
 	}
-	if l.large && !l.limits.Matrices && !l.hides() {
+	if l.large && len(l.wanted) == 0 && !l.limits.Matrices && !l.usesPositions() {
 		return false
 	}
 	buffers := len(l.more)
@@ -292,10 +292,10 @@ func (s *stage) depends(i int, is func(in *ir.Instr) bool) bool {
 	return yes[i]
 }
 
-// hides reports whether values depend on positions, as where a mask hides columns: kernels of
+// usesPositions reports whether values depend on positions, as where a mask hides columns: kernels of
 // attention skip these. Without, the gradient of large scores is faster in a loop where threads
 // multiply, as the tiles of a contraction are larger.
-func (l *loop) hides() bool {
+func (l *loop) usesPositions() bool {
 	return slices.ContainsFunc(l.stages, func(s *stage) bool {
 		return slices.ContainsFunc(s.step.Kernel.Body, func(in ir.Instr) bool { return in.Op == ir.Index })
 	})

@@ -161,8 +161,8 @@ func TestBusyDeviceHoldsLittle(t *testing.T) {
 		eval()
 	}
 	drv.end = time.Time{}
-	if drv.bytes > 1<<30 {
-		t.Errorf("100 results of 256 MB hold %d MB, want at most 1024", drv.bytes>>20)
+	if drv.bytes > 3<<30 { // a sixteenth of the memory is 8.8 GB
+		t.Errorf("100 results of 256 MB hold %d MB, want at most 3072", drv.bytes>>20)
 	}
 }
 

@@ -59,6 +59,7 @@ func floatsOf(t *testing.T, tensors ...tensor.Tensor) (list []float32) {
 var (
 	noSubgroups    = Target{SharedBytes: 32 << 10}
 	smallSubgroups = Target{SharedBytes: 48 << 10, SubgroupMin: 4, SubgroupMax: 4}
+	oneUnit        = Target{SharedBytes: 48 << 10, SubgroupMin: 32, SubgroupMax: 32, Units: 1}
 )
 
 // Attention and its gradient, in kernels of the template, are as without.
@@ -75,7 +76,7 @@ func TestAttention(t *testing.T) {
 		{"halves of 64 and 128", true, 1, 2, 140, 200, 128, tensor.AttentionOptions{Causal: true, Offset: 60}, tensor.BFloat16, 0.01},
 		{"floats", false, 1, 2, 40, 130, 20, tensor.AttentionOptions{}, tensor.Float32, 2e-6},
 		{"in other kernels", false, 1, 2, 40, 130, 20, tensor.AttentionOptions{}, tensor.Float64, 1e-6}, // as the floats of the CPU
-		{"two squares of rows", true, 1, 1, 150, 128, 64, tensor.AttentionOptions{Causal: true}, tensor.Float32, 1e-5},
+		{"two squares of rows", true, 1, 4, 150, 128, 32, tensor.AttentionOptions{Causal: true}, tensor.Float32, 1e-5},
 		{"bfloat16", true, 2, 2, 70, 130, 24, tensor.AttentionOptions{Causal: true, Offset: 60}, tensor.BFloat16, 0.01},
 		{"float16", true, 1, 2, 128, 128, 64, tensor.AttentionOptions{Window: 50}, tensor.Float16, 0.002},
 		{"wide", false, 1, 1, 33, 129, 128, tensor.AttentionOptions{SoftCap: 3}, tensor.Float32, 2e-6},
@@ -110,19 +111,22 @@ func TestAttention(t *testing.T) {
 			list := []Target{nvidia, hopper, big}
 			switch c.name {
 			case "two squares of rows", "no keys for some":
-				list = append(list, noSubgroups, smallSubgroups)
+				list = append(list, noSubgroups, smallSubgroups, oneUnit)
 			case "bfloat16":
 				list = append(list, positions64(nvidia), positions64(hopper), positions64(big))
 			}
 			for _, target := range list {
 				target.Wide = true
-				kernels := 0
+				kernels, large := 0, 0
 				ref := attender(t, target, func(k *ir.Kernel) {
 					if k.Template == ir.Attention {
 						kernels++
 						p, err := Compile(k, target)
 						if err != nil {
 							t.Fatal(err)
+						}
+						if p.Passes[0].Threads == 128 {
+							large++
 						}
 						if inGroups := c.dtype != tensor.Float32 && target.SharedMatrices; inGroups != (p.Passes[0].Threads == 2*shader.Warpgroup) {
 							t.Errorf("%d threads in a workgroup, products in shared memory %v", p.Passes[0].Threads, inGroups)
@@ -133,6 +137,9 @@ func TestAttention(t *testing.T) {
 				fits := target.Matrices || c.width <= 64
 				if want := c.dtype != tensor.Float64 && fits; want != (kernels >= 3) {
 					t.Errorf("%+v: %d kernels of attention, want 3: %v", target, kernels, want)
+				}
+				if target.Units == oneUnit.Units && c.name == "two squares of rows" && large == 0 {
+					t.Error("no kernel has threads of two squares of rows")
 				}
 				if !fits && c.dtype != tensor.Float32 {
 					continue // scores are rounded to halves

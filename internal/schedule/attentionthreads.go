@@ -1,6 +1,8 @@
 package schedule
 
 import (
+	"slices"
+
 	"github.com/tensorken/tensorken/internal/loopnest"
 	"github.com/tensorken/tensorken/internal/shader"
 	"github.com/tensorken/tensorken/ir"
@@ -41,8 +43,8 @@ func (a *attentionThreads) choose() bool {
 			bytes += a.ExchangeBytes(rows)
 		}
 		groups := ir.CeilDiv(a.k.Size(a.m), rows) * a.k.Size(a.k.List(ir.Batch))
-		some := groups >= busyGroups*a.t.Units && a.accumulatorsOf() <= attentionAccumulators
-		if a.t.fits(a.threads, bytes) && (some || rows == loopnest.LeastRows) {
+		occupied := groups >= busyGroups*a.t.Units && a.accumulatorsOf() <= attentionAccumulators
+		if a.t.fits(a.threads, bytes) && (occupied || rows == loopnest.LeastRows) {
 			return true
 		}
 	}
@@ -100,8 +102,12 @@ func (a *attentionThreads) accumulators(q *tilePass, sc *scope, name string) [][
 	return acc
 }
 
-// load loads nothing: see tilePass.stepwise.
-func (a *attentionThreads) load(loop *scope, first, end *shader.Expr) {}
+// load loads nothing: see tilePass.stepwise, which has barriers.
+func (a *attentionThreads) load(loop *scope, first, end *shader.Expr) {
+	if !slices.ContainsFunc(a.scores, func(q *tilePass) bool { return q.depth > 0 }) {
+		loop.Barrier() // what was exchanged of the block before has been read
+	}
+}
 
 func (a *attentionThreads) score(loop *scope) {
 	for _, q := range a.scores {

@@ -53,18 +53,19 @@ func (c *compiler) points(axes []int, stores []int, reduced func(sc *scope, i in
 }
 
 // manyPoints is the number of points from which on a thread has several vectors of them: fewer are
-// shared by more threads.
-const manyPoints = 4 << 20
+// shared by more threads. Tests set it.
+var manyPoints = 4 << 20
 
 // pointsAhead executes stores for some items, of which a thread has several: it computes all of
 // their values before it stores one, so that their loads are under way at once.
 func (p *pass) pointsAhead(items, ahead int, stores []int, at func(item *shader.Expr) span) {
 	p.groups = items / (ahead * p.Threads)
 	t := p.countType(items)
-	first := p.root.Let("first", shader.GroupID.Convert(t).Mul(ahead*p.Threads).Add(shader.ThreadID.Convert(t)))
+	root := p.root.when(shader.GroupID.Lt(p.groups)) // others fill up the grid
+	first := root.Let("first", shader.GroupID.Convert(t).Mul(ahead*p.Threads).Add(shader.ThreadID.Convert(t)))
 	var scopes []*scope
 	for i := range ahead {
-		sc := p.root.beside(tag("_", i))
+		sc := root.beside(tag("_", i))
 		sc.enter(at(first.Plus(i * p.Threads)))
 		for _, s := range stores {
 			sc.value(p.k.Body[s].Src[0])
@@ -74,6 +75,7 @@ func (p *pass) pointsAhead(items, ahead int, stores []int, at func(item *shader.
 	for _, sc := range scopes {
 		sc.storeEach(stores)
 	}
+	root.end()
 }
 
 // items returns a block that n threads execute, and the number of a thread, counted over
