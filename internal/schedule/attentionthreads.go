@@ -93,19 +93,13 @@ func (a *attentionThreads) declare(q *tilePass, isScore bool) {
 func (a *attentionThreads) loadRows(q *tilePass) { q.place(a.p.root, &q.m, q.at.row) }
 
 func (a *attentionThreads) accumulators(q *tilePass, sc *scope, name string) [][]*shader.Var {
-	acc := make([][]*shader.Var, 4*a.high)
-	for i := range acc {
-		for h := range q.tile.wide {
-			acc[i] = append(acc[i], q.vector(sc, tag(name, i, h)))
-		}
-	}
-	return acc
+	return q.threadAccumulators(sc, name)
 }
 
 // load loads nothing: see tilePass.stepwise, which has barriers.
 func (a *attentionThreads) load(loop *scope, first, end *shader.Expr) {
 	if !slices.ContainsFunc(a.scores, func(q *tilePass) bool { return q.depth > 0 }) {
-		loop.Barrier() // what was exchanged of the block before has been read
+		loop.Barrier() // threads have read what they exchanged before
 	}
 }
 

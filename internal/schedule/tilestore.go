@@ -38,7 +38,7 @@ func (q *tilePass) storeTile() {
 				rows := cols.block()
 				w, row := q.row(rows, g, r)
 				rows.enterValid(w)
-				q.finish(rows, q.moved(q.results(g, r, h)), place{q.at.batch, row, col, q.at.split})
+				q.finish(rows, q.laundered(q.results(g, r, h)), place{q.at.batch, row, col, q.at.split})
 				rows.end()
 			}
 		}
@@ -46,10 +46,10 @@ func (q *tilePass) storeTile() {
 	}
 }
 
-// moved are results of a thread that are stored as they are. Compilers would keep the accumulators
-// of a vector in registers that follow each other, and move them in each step; to hide that costs
-// an instruction a result, and made products 7 to 11 % faster on an NVIDIA GPU through Vulkan.
-func (q *tilePass) moved(list value) value {
+// laundered hides results that are stored as they are. Else a compiler keeps the accumulators of a
+// vector in neighbouring registers, and moves them in each step. A launder is one instruction a
+// result; it made products 7 to 11 % faster on an NVIDIA GPU through Vulkan.
+func (q *tilePass) laundered(list value) value {
 	asTheyAre := func(s int) bool { return q.k.Body[s].Src[0] == q.sum }
 	if q.tile.unit.lanes > 1 || q.resultType != shader.F32 || q.splits == 1 && !slices.ContainsFunc(q.k.Stores(0, false), asTheyAre) {
 		return list

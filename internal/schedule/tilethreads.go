@@ -16,12 +16,18 @@ var byThreads = unit{
 func (q *tilePass) startThreads() {
 	root, t := q.p.root, q.tile
 	q.ty, q.tx = placeThreads(root, t.m/(4*t.high), t.n/(4*t.wide))
-	q.acc = make([][]*shader.Var, 4*t.high)
-	for i := range q.acc {
-		for h := range t.wide {
-			q.acc[i] = append(q.acc[i], q.vector(root, tag("c", i, h)))
+	q.acc = q.threadAccumulators(root, "c")
+}
+
+// threadAccumulators declares those of a thread: by row, and square of columns.
+func (q *tilePass) threadAccumulators(sc *scope, name string) [][]*shader.Var {
+	acc := make([][]*shader.Var, 4*q.tile.high)
+	for i := range acc {
+		for h := range q.tile.wide {
+			acc[i] = append(acc[i], q.vector(sc, tag(name, i, h)))
 		}
 	}
+	return acc
 }
 
 // placeThreads finds the row and the column of a thread. 32 threads are a rectangle of 4 by 8 if
