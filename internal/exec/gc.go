@@ -19,6 +19,7 @@ import (
 // collection after which the device still has work does not count: it slowed nothing.
 type pacer struct {
 	live         atomic.Int64 // the least number of bytes held since the last collection
+	liveCount    atomic.Int64 // the least number of buffers held since then
 	threshold    atomic.Int64 // bytes above live at which a plan waits for a collection; live if that is more
 	maxThreshold int64
 
@@ -29,16 +30,33 @@ type pacer struct {
 
 const (
 	minGCThreshold = 32 << 20
-	maxGCMemory    = 16 // the highest threshold is the device's own memory/maxGCMemory
-	maxGCTime      = 16 // collections may take 1/maxGCTime of the time
+	maxGCMemory    = 16   // the highest threshold is the device's own memory/maxGCMemory
+	maxGCTime      = 16   // collections may take 1/maxGCTime of the time
+	minGCBuffers   = 2048 // the least countLimit
+	maxGCObjects   = 16   // a countLimit is the heap's objects/maxGCObjects at least
 )
+
+// heapObjects is the number of objects in the host's heap after the last collection of any device.
+var heapObjects atomic.Int64
 
 // limit is the number of bytes above live at which the next plan waits for a collection. One
 // starts in the background at three quarters of it.
 func (p *pacer) limit() int64 { return max(p.threshold.Load(), p.live.Load()) }
 
-// excess returns the bytes above live when a number of bytes is held.
-func (p *pacer) excess(held int64) int64 { return held - p.live.Load() }
+// countLimit is the number of buffers above liveCount at which the next plan waits for a
+// collection: as many as are live, or as make a collection of the whole heap somewhat slower.
+func (p *pacer) countLimit() int64 {
+	return max(minGCBuffers, p.liveCount.Load(), heapObjects.Load()/maxGCObjects)
+}
+
+// excess returns the bytes held above live. A buffer counts as limit/countLimit bytes at least:
+// the host has objects for each, which all collections visit.
+func (d *Device) excess() int64 {
+	p := &d.pacer
+	bytes := d.pool.held.Load() - p.live.Load()
+	count := d.pool.count.Load() - p.liveCount.Load()
+	return max(bytes, int64(float64(count)/float64(p.countLimit())*float64(p.limit())))
+}
 
 // count counts a collection, or a plan's wait for one, where a byte takes some nanoseconds to
 // allocate. What several goroutines count of the same time counts once. The caller holds p.mu.
@@ -55,7 +73,7 @@ func (p *pacer) count(start, end time.Time, perByte float64) {
 // maybeGC collects garbage if it is due. The caller holds no lock.
 func (d *Device) maybeGC() {
 	p := &d.pacer
-	excess, limit := p.excess(d.pool.held.Load()), p.limit()
+	excess, limit := d.excess(), p.limit()
 	switch {
 	case excess > limit:
 		start := time.Now()
@@ -75,7 +93,7 @@ func (d *Device) maybeGC() {
 // start. The caller holds pacer.mu.
 func (d *Device) collect(start time.Time, above int64) {
 	p := &d.pacer
-	if p.excess(d.lockedDrain()) > above {
+	if d.lockedDrain(); d.excess() > above {
 		d.forcedGC()
 	}
 	end := time.Now()
@@ -103,6 +121,7 @@ func (d *Device) forcedGC() {
 	forceGC()
 	held := d.lockedDrain()
 	p.live.Store(max(0, held-(d.pool.total.Load()-acquired))) // what came later may be dead already
+	p.liveCount.Store(d.pool.count.Load())
 }
 
 func (d *Device) lockedDrain() int64 {
@@ -115,10 +134,15 @@ func (d *Device) lockedDrain() int64 {
 // queues.
 func forceGC() {
 	runtime.GC()
-	cleanups := []metrics.Sample{{Name: "/gc/cleanups/queued:cleanups"}, {Name: "/gc/cleanups/executed:cleanups"}}
-	metrics.Read(cleanups)
-	queued := cleanups[0].Value.Uint64()
-	for start := time.Now(); cleanups[1].Value.Uint64() < queued && time.Since(start) < 100*time.Millisecond; metrics.Read(cleanups[1:]) {
+	samples := []metrics.Sample{
+		{Name: "/gc/cleanups/executed:cleanups"},
+		{Name: "/gc/cleanups/queued:cleanups"},
+		{Name: "/gc/heap/objects:objects"},
+	}
+	metrics.Read(samples)
+	executed, queued := &samples[0].Value, samples[1].Value.Uint64()
+	heapObjects.Store(int64(samples[2].Value.Uint64()))
+	for start := time.Now(); executed.Uint64() < queued && time.Since(start) < 100*time.Millisecond; metrics.Read(samples[:1]) {
 		runtime.Gosched()
 	}
 }

@@ -1,6 +1,7 @@
 package exec_test
 
 import (
+	"runtime"
 	"runtime/debug"
 	"testing"
 	"time"
@@ -137,7 +138,7 @@ func training(tb testing.TB, dev *exec.Device) func() {
 // the pool frees no buffer that the loop needs again.
 func TestSlowAllocation(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
-	drv := &queued{memory: 141 << 30, allocTime: func(int) time.Duration { return 20 * time.Millisecond }}
+	drv := &queued{memory: 141 << 30, allocTime: func(int) time.Duration { return 60 * time.Millisecond }}
 	dev := exec.New(drv)
 	defer dev.Close()
 	eval := dropped(t, dev, 4<<20)
@@ -164,6 +165,43 @@ func TestBusyDeviceHoldsLittle(t *testing.T) {
 	if drv.bytes > 3<<30 { // a sixteenth of the memory is 8.8 GB
 		t.Errorf("100 results of 256 MB hold %d MB, want at most 3072", drv.bytes>>20)
 	}
+}
+
+// A loop with small results takes few buffers, as objects of the host cost more than the memory.
+func TestSmallResultsTakeFewBuffers(t *testing.T) {
+	drv := &queued{memory: 141 << 30, allocTime: func(int) time.Duration { return 10 * time.Microsecond }}
+	dev := exec.New(drv)
+	defer dev.Close()
+	eval := dropped(t, dev, 4)
+	for range 20000 {
+		eval()
+	}
+	if drv.allocated > 4000 {
+		t.Errorf("20000 results of 4 bytes, each dropped, take %d buffers, want at most 4000", drv.allocated)
+	}
+}
+
+// Small results are collected less often where many are live, as a collection visits all of those.
+func TestManyLiveBuffers(t *testing.T) {
+	drv := &queued{memory: 141 << 30}
+	dev := exec.New(drv)
+	defer dev.Close()
+	const n = 20000
+	live := make([]*graph.Node, n)
+	for i := range live {
+		live[i] = stored(t, dev, 4)
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	eval := dropped(t, dev, 4)
+	for range n {
+		eval()
+	}
+	runtime.ReadMemStats(&after)
+	if count := after.NumForcedGC - before.NumForcedGC; count > 3 {
+		t.Errorf("%d results of 4 bytes, each dropped, take %d collections with as many live, want at most 3", n, count)
+	}
+	runtime.KeepAlive(live)
 }
 
 // A training loop holds little of a GPU's memory, although the host is done with a step long

@@ -23,6 +23,7 @@ type pool struct {
 	idle     int64                    // bytes of the buckets
 	returned atomic.Pointer[returned] // buffers of unreachable blocks
 	held     atomic.Int64             // bytes of storages and of running plans
+	count    atomic.Int64             // buffers of the same
 	total    atomic.Int64             // bytes acquired so far
 	peak     int64                    // of held
 
@@ -233,6 +234,7 @@ func (p *pool) release(list ...pooled) {
 // those who use its memory.
 func (p *pool) put(b pooled) {
 	p.held.Add(-int64(b.class))
+	p.count.Add(-1)
 	if b.viewed != nil && b.viewed.Load() {
 		b.Free()
 		return
@@ -267,6 +269,7 @@ func (d *Device) drain() int64 {
 	}
 	held := p.held.Load()
 	d.pacer.live.Store(min(d.pacer.live.Load(), held))
+	d.pacer.liveCount.Store(min(d.pacer.liveCount.Load(), p.count.Load()))
 	most := max(p.highWater, p.prevHighWater, d.pacer.live.Load()+d.pacer.threshold.Load())
 	p.trim(most + most/8 - held)
 	return held
@@ -342,6 +345,7 @@ func (p *pool) pop(k *bucket, class int) pooled {
 // a collection.
 func (p *pool) note(class int) {
 	held := p.held.Add(int64(class))
+	p.count.Add(1)
 	p.total.Add(int64(class))
 	p.highWater, p.peak = max(p.highWater, held), max(p.peak, held)
 }

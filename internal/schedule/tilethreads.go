@@ -19,7 +19,8 @@ func (q *tilePass) startThreads() {
 	q.acc = q.threadAccumulators(root, "c")
 }
 
-// threadAccumulators declares those of a thread: by row, and square of columns.
+// threadAccumulators declares the accumulators of a thread: a vector for each row and square of
+// columns.
 func (q *tilePass) threadAccumulators(sc *scope, name string) [][]*shader.Var {
 	acc := make([][]*shader.Var, 4*q.tile.high)
 	for i := range acc {
