@@ -44,10 +44,8 @@ var heapObjects atomic.Int64
 func (p *pacer) limit() int64 { return max(p.threshold.Load(), p.live.Load()) }
 
 // countLimit is the number of buffers above liveCount at which the next plan waits for a
-// collection: as many as are live, or as make a collection of the whole heap somewhat slower.
-func (p *pacer) countLimit() int64 {
-	return max(minGCBuffers, p.liveCount.Load(), heapObjects.Load()/maxGCObjects)
-}
+// collection: as many as make a collection of the whole heap somewhat slower.
+func countLimit() int64 { return max(minGCBuffers, heapObjects.Load()/maxGCObjects) }
 
 // excess returns the bytes held above live. A buffer counts as limit/countLimit bytes at least:
 // the host has objects for each, which all collections visit.
@@ -55,7 +53,7 @@ func (d *Device) excess() int64 {
 	p := &d.pacer
 	bytes := d.pool.held.Load() - p.live.Load()
 	count := d.pool.count.Load() - p.liveCount.Load()
-	return max(bytes, int64(float64(count)/float64(p.countLimit())*float64(p.limit())))
+	return max(bytes, int64(float64(count)/float64(countLimit())*float64(p.limit())))
 }
 
 // count counts a collection, or a plan's wait for one, where a byte takes some nanoseconds to

@@ -1,0 +1,4 @@
+package exec
+
+// ForceGC runs a collection as devices do.
+var ForceGC = forceGC
