@@ -24,6 +24,7 @@ type contraction struct {
 	batch       []int
 	rows, cols  side
 	deep        []int // the K axes
+	taps        []int // those of them of which a step has one position: see taps.go
 	depth       int
 	batches     int
 	sum         int // the instruction
@@ -43,6 +44,7 @@ type side struct {
 	n      int
 	factor int  // the instruction
 	alongK bool // four neighbours along the depth are loaded at once, not along the side
+	turned bool // neighbouring threads load neighbours along the depth nevertheless
 }
 
 func (c *compiler) contraction() {

@@ -172,6 +172,7 @@ type tilePass struct {
 func (x *contraction) tiled(o option[tile]) {
 	t := o.layout
 	x.split(o.splits, o.perSplit)
+	x.tap(t)
 	x.pass(t.threads(), func(p *pass) {
 		p.Resident = t.resident
 		q := &tilePass{contraction: x, tile: t, p: p}

@@ -90,13 +90,15 @@ func (q *tilePass) place(root *scope, f *factorTile, begin *shader.Expr) {
 		name := tag(d.name, n)
 		var l tileLoad
 		number := shader.ThreadID.Plus(n * size)
-		l.q = root.Let("q"+name, number.Rem(along))
-		l.u = number.Div(along)
 		if (n+1)*size > blocks {
 			l.when = number.Lt(blocks)
-			l.u = l.u.Min(blocks/along - 1) // others load the last, and drop it
+			number = number.Min(blocks - 1) // others load the last, and drop it
 		}
-		l.u = root.Let("u"+name, l.u)
+		l.q, l.u = number.Rem(along), number.Div(along)
+		if d.turned {
+			l.u, l.q = number.Rem(blocks/along), number.Div(blocks/along)
+		}
+		l.q, l.u = root.Let("q"+name, l.q), root.Let("u"+name, l.u)
 		if d.alongK {
 			for s := range f.lines.lines {
 				in := root.beside("_" + tag(name, s))
@@ -155,13 +157,8 @@ func (q *tilePass) loadBlock(sc *scope, f *factorTile, l *tileLoad, name string,
 				n = line
 			}
 			known := l.scopes[n]
-			w := span{axes: q.deep, clamp: q.clamp(q.depth, q.tile.depth()*max(1, q.steps))}
-			w.base = at.Add(f.start(l, line, i).Convert(at.Type))
-			if f.alongK {
-				w.step, w.fours = count(4), q.fours(q.deep)
-			}
 			in := known.on(sc.Block, tag("_", line, i))
-			in.enterValid(w)
+			in.enterValid(q.depthSpan(in, f, at, f.start(l, line, i)))
 			v := in.value(f.factor)
 			list := make(value, 4)
 			for lane := range list {
@@ -174,6 +171,19 @@ func (q *tilePass) loadBlock(sc *scope, f *factorTile, l *tileLoad, name string,
 		}
 	}
 	return vectors
+}
+
+// depthSpan is the span of a vector of a tile: from a number on, of the tile that begins at a position
+// of the depth.
+func (q *tilePass) depthSpan(sc *scope, f *factorTile, at, number *shader.Expr) span {
+	if len(q.taps) > 0 {
+		return q.tapSpan(sc, at, number)
+	}
+	w := span{axes: q.deep, clamp: q.clamp(q.depth, q.tile.depth()*max(1, q.steps)), base: at.Add(number.Convert(at.Type))}
+	if f.alongK {
+		w.step, w.fours = count(4), q.fours(q.deep)
+	}
+	return w
 }
 
 // start is where, along the depth of a tile, a vector in a line of a block begins.

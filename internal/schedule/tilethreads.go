@@ -44,7 +44,7 @@ func placeThreads(root *scope, down, across int) (ty, tx *shader.Expr) {
 func (q *tilePass) resultThreads(g, r, h, j int) (*shader.Var, int) { return q.acc[4*g+r][h], j }
 
 func (q *tilePass) strideThreads(f *factorTile) int {
-	if f.alongK {
+	if f.alongK || f.turned {
 		return f.block/4 + 1 // columns written by neighbours lie in other banks
 	}
 	return f.block / 4

@@ -45,12 +45,12 @@ fn main(@builtin(workgroup_id) _id: vec3<u32>, @builtin(local_invocation_index) 
   var c1_0 = vec4<f32>();
   var c2_0 = vec4<f32>();
   var c3_0 = vec4<f32>();
-  let qm0 = _thread % 4u;
-  let um0 = _thread / 4u;
-  let i3_m00 = i32(m0 + um0 * 1u);
-  let qm1 = (_thread + 64u) % 4u;
-  let um1 = (_thread + 64u) / 4u;
-  let i3_m10 = i32(m0 + um1 * 1u);
+  let qm0 = _thread / 16u;
+  let um0 = _thread % 16u;
+  let i3_m00 = i32(m0 + qm0 * 4u);
+  let qm1 = (_thread + 64u) / 16u;
+  let um1 = (_thread + 64u) % 16u;
+  let i3_m10 = i32(m0 + qm1 * 4u);
   let qn0 = _thread % 8u;
   let un0 = _thread / 8u;
   let fi2_n00 = n0 + qn0 * 4u;
@@ -65,61 +65,28 @@ fn main(@builtin(workgroup_id) _id: vec3<u32>, @builtin(local_invocation_index) 
   let fi1_n10 = fi2_n10 / 28u;
   let i1_n10 = i32(fi1_n10 % 28u);
   let i0_n10 = i32(fi1_n10 / 28u);
-  let fi6_m00_0_0_0 = 0u * 16u + qm0 * 4u;
-  let i6_m00_0_0_0 = i32(fi6_m00_0_0_0 % 3u);
-  let fi5_m00_0_0_0 = fi6_m00_0_0_0 / 3u;
-  let i5_m00_0_0_0 = i32(fi5_m00_0_0_0 % 3u);
-  let i4_m00_0_0_0 = i32(fi5_m00_0_0_0 / 3u);
-  let fi6_m00_0_0_1 = 0u * 16u + qm0 * 4u + 1u;
-  let i6_m00_0_0_1 = i32(fi6_m00_0_0_1 % 3u);
-  let fi5_m00_0_0_1 = fi6_m00_0_0_1 / 3u;
-  let i5_m00_0_0_1 = i32(fi5_m00_0_0_1 % 3u);
-  let i4_m00_0_0_1 = i32(fi5_m00_0_0_1 / 3u);
-  let fi6_m00_0_0_2 = 0u * 16u + qm0 * 4u + 2u;
-  let i6_m00_0_0_2 = i32(fi6_m00_0_0_2 % 3u);
-  let fi5_m00_0_0_2 = fi6_m00_0_0_2 / 3u;
-  let i5_m00_0_0_2 = i32(fi5_m00_0_0_2 % 3u);
-  let i4_m00_0_0_2 = i32(fi5_m00_0_0_2 / 3u);
-  let fi6_m00_0_0_3 = 0u * 16u + qm0 * 4u + 3u;
-  let i6_m00_0_0_3 = i32(fi6_m00_0_0_3 % 3u);
-  let fi5_m00_0_0_3 = fi6_m00_0_0_3 / 3u;
-  let i5_m00_0_0_3 = i32(fi5_m00_0_0_3 % 3u);
-  let i4_m00_0_0_3 = i32(fi5_m00_0_0_3 / 3u);
-  let v1_m00_0_0_0 = a1[144 * i3_m00 + 9 * i4_m00_0_0_0 + 3 * i5_m00_0_0_0 + i6_m00_0_0_0 + _p.o1];
-  let v1_m00_0_0_1 = a1[144 * i3_m00 + 9 * i4_m00_0_0_1 + 3 * i5_m00_0_0_1 + i6_m00_0_0_1 + _p.o1];
-  let v1_m00_0_0_2 = a1[144 * i3_m00 + 9 * i4_m00_0_0_2 + 3 * i5_m00_0_0_2 + i6_m00_0_0_2 + _p.o1];
-  let v1_m00_0_0_3 = a1[144 * i3_m00 + 9 * i4_m00_0_0_3 + 3 * i5_m00_0_0_3 + i6_m00_0_0_3 + _p.o1];
+  let fi6_m00_0_0 = 0u * 16u / 16u % 9u;
+  let i6_m00_0_0 = i32(fi6_m00_0_0 % 3u);
+  let i5_m00_0_0 = i32(fi6_m00_0_0 / 3u);
+  let i4_m00_0_0 = i32(0u * 16u / 16u / 9u * 16u + um0 * 1u);
+  let v1_m00_0_0_0 = a1[144 * i3_m00 + 9 * i4_m00_0_0 + 3 * i5_m00_0_0 + i6_m00_0_0 + _p.o1];
+  let v1_m00_0_0_1 = a1[144 * i3_m00 + 9 * i4_m00_0_0 + 3 * i5_m00_0_0 + i6_m00_0_0 + _p.o1 + 144];
+  let v1_m00_0_0_2 = a1[144 * i3_m00 + 9 * i4_m00_0_0 + 3 * i5_m00_0_0 + i6_m00_0_0 + _p.o1 + 288];
+  let v1_m00_0_0_3 = a1[144 * i3_m00 + 9 * i4_m00_0_0 + 3 * i5_m00_0_0 + i6_m00_0_0 + _p.o1 + 432];
   let lm0_0_0 = vec4<f32>(v1_m00_0_0_0, v1_m00_0_0_1, v1_m00_0_0_2, v1_m00_0_0_3);
-  let fi6_m10_0_0_0 = 0u * 16u + qm1 * 4u;
-  let i6_m10_0_0_0 = i32(fi6_m10_0_0_0 % 3u);
-  let fi5_m10_0_0_0 = fi6_m10_0_0_0 / 3u;
-  let i5_m10_0_0_0 = i32(fi5_m10_0_0_0 % 3u);
-  let i4_m10_0_0_0 = i32(fi5_m10_0_0_0 / 3u);
-  let fi6_m10_0_0_1 = 0u * 16u + qm1 * 4u + 1u;
-  let i6_m10_0_0_1 = i32(fi6_m10_0_0_1 % 3u);
-  let fi5_m10_0_0_1 = fi6_m10_0_0_1 / 3u;
-  let i5_m10_0_0_1 = i32(fi5_m10_0_0_1 % 3u);
-  let i4_m10_0_0_1 = i32(fi5_m10_0_0_1 / 3u);
-  let fi6_m10_0_0_2 = 0u * 16u + qm1 * 4u + 2u;
-  let i6_m10_0_0_2 = i32(fi6_m10_0_0_2 % 3u);
-  let fi5_m10_0_0_2 = fi6_m10_0_0_2 / 3u;
-  let i5_m10_0_0_2 = i32(fi5_m10_0_0_2 % 3u);
-  let i4_m10_0_0_2 = i32(fi5_m10_0_0_2 / 3u);
-  let fi6_m10_0_0_3 = 0u * 16u + qm1 * 4u + 3u;
-  let i6_m10_0_0_3 = i32(fi6_m10_0_0_3 % 3u);
-  let fi5_m10_0_0_3 = fi6_m10_0_0_3 / 3u;
-  let i5_m10_0_0_3 = i32(fi5_m10_0_0_3 % 3u);
-  let i4_m10_0_0_3 = i32(fi5_m10_0_0_3 / 3u);
-  let v1_m10_0_0_0 = a1[144 * i3_m10 + 9 * i4_m10_0_0_0 + 3 * i5_m10_0_0_0 + i6_m10_0_0_0 + _p.o1];
-  let v1_m10_0_0_1 = a1[144 * i3_m10 + 9 * i4_m10_0_0_1 + 3 * i5_m10_0_0_1 + i6_m10_0_0_1 + _p.o1];
-  let v1_m10_0_0_2 = a1[144 * i3_m10 + 9 * i4_m10_0_0_2 + 3 * i5_m10_0_0_2 + i6_m10_0_0_2 + _p.o1];
-  let v1_m10_0_0_3 = a1[144 * i3_m10 + 9 * i4_m10_0_0_3 + 3 * i5_m10_0_0_3 + i6_m10_0_0_3 + _p.o1];
+  let fi6_m10_0_0 = 0u * 16u / 16u % 9u;
+  let i6_m10_0_0 = i32(fi6_m10_0_0 % 3u);
+  let i5_m10_0_0 = i32(fi6_m10_0_0 / 3u);
+  let i4_m10_0_0 = i32(0u * 16u / 16u / 9u * 16u + um1 * 1u);
+  let v1_m10_0_0_0 = a1[144 * i3_m10 + 9 * i4_m10_0_0 + 3 * i5_m10_0_0 + i6_m10_0_0 + _p.o1];
+  let v1_m10_0_0_1 = a1[144 * i3_m10 + 9 * i4_m10_0_0 + 3 * i5_m10_0_0 + i6_m10_0_0 + _p.o1 + 144];
+  let v1_m10_0_0_2 = a1[144 * i3_m10 + 9 * i4_m10_0_0 + 3 * i5_m10_0_0 + i6_m10_0_0 + _p.o1 + 288];
+  let v1_m10_0_0_3 = a1[144 * i3_m10 + 9 * i4_m10_0_0 + 3 * i5_m10_0_0 + i6_m10_0_0 + _p.o1 + 432];
   let lm1_0_0 = vec4<f32>(v1_m10_0_0_0, v1_m10_0_0_1, v1_m10_0_0_2, v1_m10_0_0_3);
-  let fi6_n00_0_0 = 0u * 16u + un0 * 1u;
+  let fi6_n00_0_0 = 0u * 16u / 16u % 9u;
   let i6_n00_0_0 = i32(fi6_n00_0_0 % 3u);
-  let fi5_n00_0_0 = fi6_n00_0_0 / 3u;
-  let i5_n00_0_0 = i32(fi5_n00_0_0 % 3u);
-  let i4_n00_0_0 = i32(fi5_n00_0_0 / 3u);
+  let i5_n00_0_0 = i32(fi6_n00_0_0 / 3u);
+  let i4_n00_0_0 = i32(0u * 16u / 16u / 9u * 16u + un0 * 1u);
   var v0_n00_0_0_0 = bitcast<f32>(0u | _zero);
   if (u32(i1_n00 + i5_n00_0_0 - 1) < 28u && u32(i2_n00 + i6_n00_0_0 - 1) < 28u) {
     v0_n00_0_0_0 = a0[12544 * i0_n00 + 28 * i1_n00 + i2_n00 + 784 * i4_n00_0_0 + 28 * i5_n00_0_0 + i6_n00_0_0 + _p.o0 - 29];
@@ -137,11 +104,10 @@ fn main(@builtin(workgroup_id) _id: vec3<u32>, @builtin(local_invocation_index) 
     v0_n00_0_0_3 = a0[12544 * i0_n00 + 28 * i1_n00 + i2_n00 + 784 * i4_n00_0_0 + 28 * i5_n00_0_0 + i6_n00_0_0 + _p.o0 - 29 + 3];
   }
   let ln0_0_0 = vec4<f32>(v0_n00_0_0_0, v0_n00_0_0_1, v0_n00_0_0_2, v0_n00_0_0_3);
-  let fi6_n10_0_0 = 0u * 16u + un1 * 1u;
+  let fi6_n10_0_0 = 0u * 16u / 16u % 9u;
   let i6_n10_0_0 = i32(fi6_n10_0_0 % 3u);
-  let fi5_n10_0_0 = fi6_n10_0_0 / 3u;
-  let i5_n10_0_0 = i32(fi5_n10_0_0 % 3u);
-  let i4_n10_0_0 = i32(fi5_n10_0_0 / 3u);
+  let i5_n10_0_0 = i32(fi6_n10_0_0 / 3u);
+  let i4_n10_0_0 = i32(0u * 16u / 16u / 9u * 16u + un1 * 1u);
   var v0_n10_0_0_0 = bitcast<f32>(0u | _zero);
   if (u32(i1_n10 + i5_n10_0_0 - 1) < 28u && u32(i2_n10 + i6_n10_0_0 - 1) < 28u) {
     v0_n10_0_0_0 = a0[12544 * i0_n10 + 28 * i1_n10 + i2_n10 + 784 * i4_n10_0_0 + 28 * i5_n10_0_0 + i6_n10_0_0 + _p.o0 - 29];
@@ -160,18 +126,10 @@ fn main(@builtin(workgroup_id) _id: vec3<u32>, @builtin(local_invocation_index) 
   }
   let ln1_0_0 = vec4<f32>(v0_n10_0_0_0, v0_n10_0_0_1, v0_n10_0_0_2, v0_n10_0_0_3);
   {
-    let at = 0u * 144u + qm0 * 36u + um0 / 4u;
-    w0[at + 0u][um0 & 3u] = lm0_0_0.x;
-    w0[at + 9u][um0 & 3u] = lm0_0_0.y;
-    w0[at + 18u][um0 & 3u] = lm0_0_0.z;
-    w0[at + 27u][um0 & 3u] = lm0_0_0.w;
+    w0[0u * 144u + um0 * 9u + qm0] = lm0_0_0;
   }
   {
-    let at = 0u * 144u + qm1 * 36u + um1 / 4u;
-    w0[at + 0u][um1 & 3u] = lm1_0_0.x;
-    w0[at + 9u][um1 & 3u] = lm1_0_0.y;
-    w0[at + 18u][um1 & 3u] = lm1_0_0.z;
-    w0[at + 27u][um1 & 3u] = lm1_0_0.w;
+    w0[0u * 144u + um1 * 9u + qm1] = lm1_0_0;
   }
   {
     w1[0u * 128u + un0 * 8u + qn0] = ln0_0_0;
@@ -183,61 +141,28 @@ fn main(@builtin(workgroup_id) _id: vec3<u32>, @builtin(local_invocation_index) 
   for (var step = 0u; step < 9u; step = step + 1u) {
     let now = (step - 0u) % 2u;
     let next = min(step + 1u, 9u - 1u);
-    let fi6_m00_0_0_0 = next * 16u + qm0 * 4u;
-    let i6_m00_0_0_0 = i32(fi6_m00_0_0_0 % 3u);
-    let fi5_m00_0_0_0 = fi6_m00_0_0_0 / 3u;
-    let i5_m00_0_0_0 = i32(fi5_m00_0_0_0 % 3u);
-    let i4_m00_0_0_0 = i32(fi5_m00_0_0_0 / 3u);
-    let fi6_m00_0_0_1 = next * 16u + qm0 * 4u + 1u;
-    let i6_m00_0_0_1 = i32(fi6_m00_0_0_1 % 3u);
-    let fi5_m00_0_0_1 = fi6_m00_0_0_1 / 3u;
-    let i5_m00_0_0_1 = i32(fi5_m00_0_0_1 % 3u);
-    let i4_m00_0_0_1 = i32(fi5_m00_0_0_1 / 3u);
-    let fi6_m00_0_0_2 = next * 16u + qm0 * 4u + 2u;
-    let i6_m00_0_0_2 = i32(fi6_m00_0_0_2 % 3u);
-    let fi5_m00_0_0_2 = fi6_m00_0_0_2 / 3u;
-    let i5_m00_0_0_2 = i32(fi5_m00_0_0_2 % 3u);
-    let i4_m00_0_0_2 = i32(fi5_m00_0_0_2 / 3u);
-    let fi6_m00_0_0_3 = next * 16u + qm0 * 4u + 3u;
-    let i6_m00_0_0_3 = i32(fi6_m00_0_0_3 % 3u);
-    let fi5_m00_0_0_3 = fi6_m00_0_0_3 / 3u;
-    let i5_m00_0_0_3 = i32(fi5_m00_0_0_3 % 3u);
-    let i4_m00_0_0_3 = i32(fi5_m00_0_0_3 / 3u);
-    let v1_m00_0_0_0 = a1[144 * i3_m00 + 9 * i4_m00_0_0_0 + 3 * i5_m00_0_0_0 + i6_m00_0_0_0 + _p.o1];
-    let v1_m00_0_0_1 = a1[144 * i3_m00 + 9 * i4_m00_0_0_1 + 3 * i5_m00_0_0_1 + i6_m00_0_0_1 + _p.o1];
-    let v1_m00_0_0_2 = a1[144 * i3_m00 + 9 * i4_m00_0_0_2 + 3 * i5_m00_0_0_2 + i6_m00_0_0_2 + _p.o1];
-    let v1_m00_0_0_3 = a1[144 * i3_m00 + 9 * i4_m00_0_0_3 + 3 * i5_m00_0_0_3 + i6_m00_0_0_3 + _p.o1];
+    let fi6_m00_0_0 = next * 16u / 16u % 9u;
+    let i6_m00_0_0 = i32(fi6_m00_0_0 % 3u);
+    let i5_m00_0_0 = i32(fi6_m00_0_0 / 3u);
+    let i4_m00_0_0 = i32(next * 16u / 16u / 9u * 16u + um0 * 1u);
+    let v1_m00_0_0_0 = a1[144 * i3_m00 + 9 * i4_m00_0_0 + 3 * i5_m00_0_0 + i6_m00_0_0 + _p.o1];
+    let v1_m00_0_0_1 = a1[144 * i3_m00 + 9 * i4_m00_0_0 + 3 * i5_m00_0_0 + i6_m00_0_0 + _p.o1 + 144];
+    let v1_m00_0_0_2 = a1[144 * i3_m00 + 9 * i4_m00_0_0 + 3 * i5_m00_0_0 + i6_m00_0_0 + _p.o1 + 288];
+    let v1_m00_0_0_3 = a1[144 * i3_m00 + 9 * i4_m00_0_0 + 3 * i5_m00_0_0 + i6_m00_0_0 + _p.o1 + 432];
     let lm0_0_0 = vec4<f32>(v1_m00_0_0_0, v1_m00_0_0_1, v1_m00_0_0_2, v1_m00_0_0_3);
-    let fi6_m10_0_0_0 = next * 16u + qm1 * 4u;
-    let i6_m10_0_0_0 = i32(fi6_m10_0_0_0 % 3u);
-    let fi5_m10_0_0_0 = fi6_m10_0_0_0 / 3u;
-    let i5_m10_0_0_0 = i32(fi5_m10_0_0_0 % 3u);
-    let i4_m10_0_0_0 = i32(fi5_m10_0_0_0 / 3u);
-    let fi6_m10_0_0_1 = next * 16u + qm1 * 4u + 1u;
-    let i6_m10_0_0_1 = i32(fi6_m10_0_0_1 % 3u);
-    let fi5_m10_0_0_1 = fi6_m10_0_0_1 / 3u;
-    let i5_m10_0_0_1 = i32(fi5_m10_0_0_1 % 3u);
-    let i4_m10_0_0_1 = i32(fi5_m10_0_0_1 / 3u);
-    let fi6_m10_0_0_2 = next * 16u + qm1 * 4u + 2u;
-    let i6_m10_0_0_2 = i32(fi6_m10_0_0_2 % 3u);
-    let fi5_m10_0_0_2 = fi6_m10_0_0_2 / 3u;
-    let i5_m10_0_0_2 = i32(fi5_m10_0_0_2 % 3u);
-    let i4_m10_0_0_2 = i32(fi5_m10_0_0_2 / 3u);
-    let fi6_m10_0_0_3 = next * 16u + qm1 * 4u + 3u;
-    let i6_m10_0_0_3 = i32(fi6_m10_0_0_3 % 3u);
-    let fi5_m10_0_0_3 = fi6_m10_0_0_3 / 3u;
-    let i5_m10_0_0_3 = i32(fi5_m10_0_0_3 % 3u);
-    let i4_m10_0_0_3 = i32(fi5_m10_0_0_3 / 3u);
-    let v1_m10_0_0_0 = a1[144 * i3_m10 + 9 * i4_m10_0_0_0 + 3 * i5_m10_0_0_0 + i6_m10_0_0_0 + _p.o1];
-    let v1_m10_0_0_1 = a1[144 * i3_m10 + 9 * i4_m10_0_0_1 + 3 * i5_m10_0_0_1 + i6_m10_0_0_1 + _p.o1];
-    let v1_m10_0_0_2 = a1[144 * i3_m10 + 9 * i4_m10_0_0_2 + 3 * i5_m10_0_0_2 + i6_m10_0_0_2 + _p.o1];
-    let v1_m10_0_0_3 = a1[144 * i3_m10 + 9 * i4_m10_0_0_3 + 3 * i5_m10_0_0_3 + i6_m10_0_0_3 + _p.o1];
+    let fi6_m10_0_0 = next * 16u / 16u % 9u;
+    let i6_m10_0_0 = i32(fi6_m10_0_0 % 3u);
+    let i5_m10_0_0 = i32(fi6_m10_0_0 / 3u);
+    let i4_m10_0_0 = i32(next * 16u / 16u / 9u * 16u + um1 * 1u);
+    let v1_m10_0_0_0 = a1[144 * i3_m10 + 9 * i4_m10_0_0 + 3 * i5_m10_0_0 + i6_m10_0_0 + _p.o1];
+    let v1_m10_0_0_1 = a1[144 * i3_m10 + 9 * i4_m10_0_0 + 3 * i5_m10_0_0 + i6_m10_0_0 + _p.o1 + 144];
+    let v1_m10_0_0_2 = a1[144 * i3_m10 + 9 * i4_m10_0_0 + 3 * i5_m10_0_0 + i6_m10_0_0 + _p.o1 + 288];
+    let v1_m10_0_0_3 = a1[144 * i3_m10 + 9 * i4_m10_0_0 + 3 * i5_m10_0_0 + i6_m10_0_0 + _p.o1 + 432];
     let lm1_0_0 = vec4<f32>(v1_m10_0_0_0, v1_m10_0_0_1, v1_m10_0_0_2, v1_m10_0_0_3);
-    let fi6_n00_0_0 = next * 16u + un0 * 1u;
+    let fi6_n00_0_0 = next * 16u / 16u % 9u;
     let i6_n00_0_0 = i32(fi6_n00_0_0 % 3u);
-    let fi5_n00_0_0 = fi6_n00_0_0 / 3u;
-    let i5_n00_0_0 = i32(fi5_n00_0_0 % 3u);
-    let i4_n00_0_0 = i32(fi5_n00_0_0 / 3u);
+    let i5_n00_0_0 = i32(fi6_n00_0_0 / 3u);
+    let i4_n00_0_0 = i32(next * 16u / 16u / 9u * 16u + un0 * 1u);
     var v0_n00_0_0_0 = bitcast<f32>(0u | _zero);
     if (u32(i1_n00 + i5_n00_0_0 - 1) < 28u && u32(i2_n00 + i6_n00_0_0 - 1) < 28u) {
       v0_n00_0_0_0 = a0[12544 * i0_n00 + 28 * i1_n00 + i2_n00 + 784 * i4_n00_0_0 + 28 * i5_n00_0_0 + i6_n00_0_0 + _p.o0 - 29];
@@ -255,11 +180,10 @@ fn main(@builtin(workgroup_id) _id: vec3<u32>, @builtin(local_invocation_index) 
       v0_n00_0_0_3 = a0[12544 * i0_n00 + 28 * i1_n00 + i2_n00 + 784 * i4_n00_0_0 + 28 * i5_n00_0_0 + i6_n00_0_0 + _p.o0 - 29 + 3];
     }
     let ln0_0_0 = vec4<f32>(v0_n00_0_0_0, v0_n00_0_0_1, v0_n00_0_0_2, v0_n00_0_0_3);
-    let fi6_n10_0_0 = next * 16u + un1 * 1u;
+    let fi6_n10_0_0 = next * 16u / 16u % 9u;
     let i6_n10_0_0 = i32(fi6_n10_0_0 % 3u);
-    let fi5_n10_0_0 = fi6_n10_0_0 / 3u;
-    let i5_n10_0_0 = i32(fi5_n10_0_0 % 3u);
-    let i4_n10_0_0 = i32(fi5_n10_0_0 / 3u);
+    let i5_n10_0_0 = i32(fi6_n10_0_0 / 3u);
+    let i4_n10_0_0 = i32(next * 16u / 16u / 9u * 16u + un1 * 1u);
     var v0_n10_0_0_0 = bitcast<f32>(0u | _zero);
     if (u32(i1_n10 + i5_n10_0_0 - 1) < 28u && u32(i2_n10 + i6_n10_0_0 - 1) < 28u) {
       v0_n10_0_0_0 = a0[12544 * i0_n10 + 28 * i1_n10 + i2_n10 + 784 * i4_n10_0_0 + 28 * i5_n10_0_0 + i6_n10_0_0 + _p.o0 - 29];
@@ -409,18 +333,10 @@ fn main(@builtin(workgroup_id) _id: vec3<u32>, @builtin(local_invocation_index) 
     }
     let then = (step - 0u + 1u) % 2u;
     {
-      let at = then * 144u + qm0 * 36u + um0 / 4u;
-      w0[at + 0u][um0 & 3u] = lm0_0_0.x;
-      w0[at + 9u][um0 & 3u] = lm0_0_0.y;
-      w0[at + 18u][um0 & 3u] = lm0_0_0.z;
-      w0[at + 27u][um0 & 3u] = lm0_0_0.w;
+      w0[then * 144u + um0 * 9u + qm0] = lm0_0_0;
     }
     {
-      let at = then * 144u + qm1 * 36u + um1 / 4u;
-      w0[at + 0u][um1 & 3u] = lm1_0_0.x;
-      w0[at + 9u][um1 & 3u] = lm1_0_0.y;
-      w0[at + 18u][um1 & 3u] = lm1_0_0.z;
-      w0[at + 27u][um1 & 3u] = lm1_0_0.w;
+      w0[then * 144u + um1 * 9u + qm1] = lm1_0_0;
     }
     {
       w1[then * 128u + un0 * 8u + qn0] = ln0_0_0;
