@@ -109,11 +109,24 @@ func (a *attention) addSums(loop *scope, row *attentionRow) {
 func (a *attention) raiseMax(loop *scope, row *attentionRow) {
 	x := row.max
 	row.old = loop.Let("old"+row.step.tag, x.acc.Ref())
+	var list value
 	for _, sc := range row.points {
-		for _, e := range a.valid(sc, sc.value(a.k.Body[a.Max].Src[0]), x.start) {
-			x.add(loop.Block, e)
-		}
+		list = append(list, a.valid(sc, sc.value(a.k.Body[a.Max].Src[0]), x.start)...)
 	}
+	x.add(loop.Block, greatestOf(loop, row.step.tag, list))
+}
+
+// greatestOf is the greatest of some float32, or a NaN if there is one. Which of two numbers a device
+// returns as their maximum if one is a NaN is up to it; the greatest of their bits tells.
+func greatestOf(sc *scope, tag string, list value) *shader.Expr {
+	const infinity = 0x7f800000
+	bits := func(x *shader.Expr) *shader.Expr { return x.Bitcast(shader.U32).And(math.MaxInt32) }
+	x, most := list[0], bits(list[0])
+	for _, y := range list[1:] {
+		x, most = x.Max(y), most.Max(bits(y))
+	}
+	most = sc.Let("bits"+tag, most)
+	return most.Gt(infinity).If(most.Bitcast(shader.F32), x)
 }
 
 // rescale finds the factor for what is proportional to the exponential of the difference to the

@@ -133,28 +133,33 @@ func (a *attentionThreads) add(loop *scope) {
 			for h, rows := range squares {
 				for j := range 4 {
 					column := q.tx.Mul(4).Plus(4*h*a.across + j)
-					in.Put(a.weights, a.weightsAt(q, g, column, q.tx), shader.Vec(4, rows[0].lane(j), rows[1].lane(j), rows[2].lane(j), rows[3].lane(j)))
+					in.Put(a.weights, column.Mul(a.height/4).Add(a.weightsRow(q, g, q.tx)), shader.Vec(4, rows[0].lane(j), rows[1].lane(j), rows[2].lane(j), rows[3].lane(j)))
 				}
 			}
 		}
 		q.begin = a.columns
 		q.stepwise(in, 1, func(sc *scope, step, now *shader.Expr) {
 			right := sc.Let("from_n", now.Mul(q.n.size(q.tile)).Add(q.tx))
+			var left []*shader.Expr // by square of rows, for four columns
 			for k := range loopnest.Step {
-				column := step.Mul(loopnest.Step).Plus(k)
-				q.multiplyPlace(sc, k, func(g int) *shader.Expr {
-					return a.weights.At(a.weightsAt(q, g, column, column.Shr(2)))
-				}, right)
+				if k%4 == 0 {
+					left = nil
+					for g := range a.high {
+						row := a.weightsRow(q, g, step.Mul(loopnest.Step/4).Plus(k/4))
+						left = append(left, sc.Let(tag("from_w", k/4, g), step.Mul(loopnest.Step*a.height/4).Add(row)))
+					}
+				}
+				q.multiplyPlace(sc, k, func(g int) *shader.Expr { return a.weights.At(left[g].Plus(k * a.height / 4)) }, right)
 			}
 		})
 		in.end()
 	}
 }
 
-// weightsAt is where a column of weights has a thread's rows of square g. Those of columns whose
+// weightsRow is where a column of weights has a thread's rows of square g. Those of columns whose
 // quarters differ lie in other banks: eight threads that write at once have eight quarters.
-func (a *attentionThreads) weightsAt(q *tilePass, g int, column, quarter *shader.Expr) *shader.Expr {
-	return column.Mul(a.height / 4).Add(q.ty.Plus(g * a.height / (4 * a.high)).Xor(quarter.And(7)))
+func (a *attentionThreads) weightsRow(q *tilePass, g int, quarter *shader.Expr) *shader.Expr {
+	return q.ty.Plus(g * a.height / (4 * a.high)).Xor(quarter.And(7))
 }
 
 func (a *attentionThreads) column(h int) (step, first int) { return 4, 4 * h * a.across }
