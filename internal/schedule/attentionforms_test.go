@@ -1,12 +1,14 @@
 package schedule
 
 import (
+	le "encoding/binary"
 	"math"
 	"math/rand/v2"
 	"testing"
 
 	"github.com/tensorken/tensorken/grad"
 	plans "github.com/tensorken/tensorken/internal/compile"
+	"github.com/tensorken/tensorken/internal/shader/simt"
 	"github.com/tensorken/tensorken/ir"
 	"github.com/tensorken/tensorken/tensor"
 )
@@ -72,5 +74,42 @@ func TestAttentionForms(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// The greatest score of a row is NaN if one is, of either sign and in any place.
+func TestGreatestScore(t *testing.T) {
+	const rows, columns, depth = 40, 70, 8
+	k := kernel(ir.Attention, []ir.Axis{{Len: rows, Role: ir.M}, {Len: columns, Role: ir.N}, {Len: depth, Role: ir.K}},
+		[]ir.Arg{in(f32), in(f32), out(f32, rows)},
+		load(f32, 0, by(depth, 0, 1)), load(f32, 1, by(0, depth, 1)), alu(ir.Mul, f32, 0, 1), reduce(ir.Sum, f32, 2, 4),
+		reduce(ir.ReduceMax, f32, 3, 2), store(f32, 4, 2, by(1, 0, 0)))
+	inf, nan := float32(math.Inf(1)), float32(math.NaN())
+	for _, target := range []Target{big, noSubgroups} {
+		p := simt.Compile(compile(t, k, target))
+		for _, c := range []struct{ others, one, want float32 }{
+			{-3, 2, 2}, {2, -3, 2}, {-inf, -inf, -inf}, {-inf, inf, inf}, {1, nan, nan}, {1, -nan, nan}, {-inf, nan, nan}, {inf, nan, nan}, {nan, 1, nan},
+		} {
+			for _, at := range []int{0, 5, 33, columns - 1} {
+				left, right := make([]float32, rows*depth), make([]float32, columns*depth)
+				for i := range rows {
+					left[i*depth] = 1
+				}
+				for j := range columns {
+					right[j*depth] = c.others
+				}
+				right[at*depth] = c.one
+				args := []simt.Arg{{Data: floats(left)}, {Data: floats(right)}, {Data: make([]byte, 4*rows)}}
+				if err := p.Run(args); err != nil {
+					t.Fatal(err)
+				}
+				for i := range rows {
+					got := math.Float32frombits(le.LittleEndian.Uint32(args[2].Data[4*i:]))
+					if got != c.want && !(got != got && c.want != c.want) {
+						t.Fatalf("%+v: the greatest of %g and, in column %d, %g is %g in row %d", target, c.others, at, c.one, got, i)
+					}
+				}
+			}
+		}
 	}
 }
