@@ -6,6 +6,10 @@ import (
 	"github.com/tensorken/tensorken/internal/shader"
 )
 
+// mostTaps is the most taps of a filter. Longer axes, as those of images in the gradient of a filter,
+// have neighbours in memory, which are better loaded together.
+const mostTaps = 32
+
 // tap chooses the order of the depth for a tile. That of a convolution has channels, and positions in
 // the kernel, the taps. Where a step's channels end a tap's, all threads compute the same tap from the
 // number of the step, and what a thread finds out for it holds for all its elements: else each would
@@ -16,9 +20,11 @@ func (x *contraction) tap(t tile) {
 	if t.unit.lanes > 1 || x.factorType.IsWide() || len(x.deep) == 1 || x.fours(x.deep) || n < 0 {
 		return
 	}
-	channels := x.deep[n]
-	x.taps = slices.Delete(slices.Clone(x.deep), n, n+1)
-	x.deep = []int{channels}
+	channels, taps := x.deep[n], slices.Delete(slices.Clone(x.deep), n, n+1)
+	if x.k.Size(taps) > mostTaps {
+		return
+	}
+	x.taps, x.deep = taps, []int{channels}
 	for _, s := range []*side{&x.rows, &x.cols} {
 		s.turned, s.alongK = x.loadsAlong(s), false
 	}
