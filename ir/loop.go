@@ -36,8 +36,6 @@ type LoopLimits struct {
 	// AttentionBindings is the most buffers of such a kernel that reads at no index, if that is
 	// more than of others.
 	AttentionBindings int
-	// SharedOutputs says that such a kernel may write several parts of one buffer.
-	SharedOutputs bool
 	// Matrices says that matrix instructions multiply in such a kernel, not threads.
 	Matrices bool
 	// Serial says that the device runs one block after the other, each on all its cores: blocks

@@ -280,7 +280,7 @@ func (r *Reference) takes(c driver.Call) error {
 			return err
 		}
 		for j, b := range k.Args[:i] {
-			if b.Kind != ir.Value && c.Args[i].Buffer == c.Args[j].Buffer && (a.Kind == ir.Out || b.Kind == ir.Out) && !r.Loops.SharedOutputs {
+			if b.Kind != ir.Value && c.Args[i].Buffer == c.Args[j].Buffer && (a.Kind == ir.Out || b.Kind == ir.Out) {
 				return fmt.Errorf("oracle: arguments %d and %d are one buffer, which is written", j, i)
 			}
 		}

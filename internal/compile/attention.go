@@ -68,11 +68,11 @@ func (l *loop) attention() bool {
 		}
 		merged = append(merged, m)
 	}
-	for _, list := range l.apart(byRow) {
-		merged = append(merged, l.merge(false, saved, list))
+	if len(byRow) > 0 {
+		merged = append(merged, l.merge(false, saved, byRow))
 	}
-	for _, list := range l.apart(byColumn) {
-		merged = append(merged, l.merge(true, saved, list))
+	if len(byColumn) > 0 {
+		merged = append(merged, l.merge(true, saved, byColumn))
 	}
 	var kernels []Step
 	for _, m := range merged {
@@ -86,26 +86,6 @@ func (l *loop) attention() bool {
 	}
 	l.kernels = kernels
 	return true
-}
-
-// apart divides outputs among kernels. One kernel has all, unless some are parts of one buffer and
-// the device lets no kernel write several.
-func (l *loop) apart(outputs []output) (kernels [][]output) {
-	buffer := func(o output) int {
-		s := &l.stages[o.stage].step
-		return s.Args[s.Kernel.Body[o.instr].Arg].Index
-	}
-	for _, o := range outputs {
-		i := slices.IndexFunc(kernels, func(list []output) bool {
-			return l.limits.SharedOutputs || !slices.ContainsFunc(list, func(p output) bool { return buffer(p) == buffer(o) })
-		})
-		if i < 0 {
-			i = len(kernels)
-			kernels = append(kernels, nil)
-		}
-		kernels[i] = append(kernels[i], o)
-	}
-	return kernels
 }
 
 // An output is a Store of a stage.

@@ -359,11 +359,11 @@ func (m *merger) finish() bool {
 		to[i] = len(k.Body)
 		k.Body = append(k.Body, in)
 	}
+	m.joinOutputs()
 	m.dropArgs()
-	for i, a := range m.step.Args {
+	for _, a := range m.step.Args {
 		written := func(b Arg) bool { return b.Kind == ir.Out && b.Index == a.Index }
-		if a.Kind == ir.In && isPlanBuffer(&a) && slices.ContainsFunc(m.step.Args, written) ||
-			a.Kind == ir.Out && !m.limits.SharedOutputs && slices.ContainsFunc(m.step.Args[:i], written) {
+		if a.Kind == ir.In && isPlanBuffer(&a) && slices.ContainsFunc(m.step.Args, written) {
 			return false
 		}
 	}

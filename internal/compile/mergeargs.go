@@ -38,3 +38,34 @@ func (m *merger) dropArgs() {
 	}
 	m.step.Args, k.Args = args, likes
 }
+
+// joinOutputs makes one argument of those that are parts of one buffer: few devices take a buffer
+// that is written as several.
+func (m *merger) joinOutputs() {
+	k := m.step.Kernel
+	for i := range k.Body {
+		in := &k.Body[i]
+		if in.Op != ir.Store {
+			continue
+		}
+		a, part := m.step.Args[in.Arg], k.Args[in.Arg]
+		n := slices.IndexFunc(m.step.Args, func(b Arg) bool {
+			b.Offset = a.Offset
+			return a == b
+		})
+		if n == in.Arg {
+			continue
+		}
+		all, joined := &m.step.Args[n], &k.Args[n]
+		least := min(all.Offset, a.Offset)
+		joined.Len = max(all.Offset+joined.Len, a.Offset+part.Len) - least
+		joined.Part, joined.Align = true, joined.Align && part.Align
+		in.View.Off += a.Offset - least
+		for j := range k.Body {
+			if s := &k.Body[j]; s.Op == ir.Store && s.Arg == n {
+				s.View.Off += all.Offset - least
+			}
+		}
+		in.Arg, all.Offset = n, least
+	}
+}

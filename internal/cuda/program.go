@@ -80,11 +80,7 @@ func (d *device) Build(k *ir.Kernel, s *shader.Program) (driver.Program, error) 
 }
 
 // LoopLimits makes the promise of driver.Looper.
-func (d *device) LoopLimits() ir.LoopLimits {
-	limits := d.target.LoopLimits()
-	limits.SharedOutputs = true
-	return limits
-}
+func (d *device) LoopLimits() ir.LoopLimits { return d.target.LoopLimits() }
 
 // CompileLoop makes the promise of driver.Looper.
 func (d *device) CompileLoop(l *ir.Loop) (driver.Program, error) { return d.compileLoop(l, d.Compile) }

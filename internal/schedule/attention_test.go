@@ -252,8 +252,8 @@ func TestAttentionBindings(t *testing.T) {
 	}
 }
 
-// The gradients of keys and values that are parts of one tensor are those of two kernels where no
-// kernel may write several parts of a buffer.
+// The gradients of keys and values that are parts of one tensor are those of one kernel, which has
+// one argument for them.
 func TestAttentionParts(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	in := normal(rng, 3, 2, 128, 16)
@@ -263,22 +263,19 @@ func TestAttentionParts(t *testing.T) {
 		})(x)
 	}
 	want := floatsOf(t, gradient(in))
-	for shared, kernels := range map[bool]int{true: 4, false: 5} {
-		n := 0
-		ref := attender(t, big, func(k *ir.Kernel) {
-			if k.Template == ir.Attention {
-				n++
-			}
-		})
-		ref.Loops.SharedOutputs = shared
-		for i, x := range floatsOf(t, gradient(in.To(tensor.NewDevice(ref)))) {
-			if !(math.Abs(float64(x-want[i])) <= 1e-5) {
-				t.Fatalf("element %d is %v, want %v", i, x, want[i])
-			}
+	n := 0
+	ref := attender(t, big, func(k *ir.Kernel) {
+		if k.Template == ir.Attention {
+			n++
 		}
-		if n != kernels {
-			t.Errorf("shared outputs %v: %d kernels of attention, want %d", shared, n, kernels)
+	})
+	for i, x := range floatsOf(t, gradient(in.To(tensor.NewDevice(ref)))) {
+		if !(math.Abs(float64(x-want[i])) <= 1e-5) {
+			t.Fatalf("element %d is %v, want %v", i, x, want[i])
 		}
+	}
+	if n != 4 {
+		t.Errorf("%d kernels of attention, want 4", n)
 	}
 }
 
