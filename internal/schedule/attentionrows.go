@@ -39,7 +39,7 @@ func (a *attention) startRows() {
 // where threads exchange them through shared memory all rows, so that there are few barriers.
 func (a *attention) rowGroups() [][]*attentionRow {
 	every := slices.Concat(a.rows...)
-	if n := a.t.subgroup(); n > a.threads || n < a.across {
+	if a.exchanges() {
 		return [][]*attentionRow{every}
 	}
 	return slices.Collect(slices.Chunk(every, 1))
@@ -58,7 +58,7 @@ func (a *attention) reduceBlock(loop *scope, decided map[int]int64) {
 			}
 		}
 		clear(a.p.inUse) // there were barriers since the block before
-		loop.workgroupReduce(maxima, a.tx, a.across, 1)
+		loop.workgroupReduce(maxima, a.tx, a.across, a.apart)
 		for _, row := range rows {
 			if row.max != nil {
 				a.rescale(loop, row)
@@ -188,7 +188,7 @@ func (a *attention) finishRows() {
 		for _, row := range rows {
 			sums = append(sums, row.sums...)
 		}
-		root.workgroupReduce(sums, a.tx, a.across, 1)
+		root.workgroupReduce(sums, a.tx, a.across, a.apart)
 		for _, row := range rows {
 			end := row.beside("_e")
 			for _, x := range row.sums {

@@ -8,7 +8,7 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// attentionThreads is attention by threads, each of which has squares of 4×4 scores. Tiles of the
+// attentionThreads is attention by threads, each of which has squares of 4×4 scores in four rows. Tiles of the
 // factors go through shared memory step by step along the depth, as those of a contraction do; all
 // products use the same memory in turn. The left factor of an output is there as a whole, as
 // vectors along the rows.
@@ -19,13 +19,13 @@ type attentionThreads struct {
 	weights *shader.Shared // the left factor of an output: a column after the other
 }
 
-// attentionBlocks are the sizes of a workgroup: rows, columns of a block, and squares of rows of a
-// thread. The first needs many workgroups, and few registers for accumulators.
-var attentionBlocks = [][3]int{{128, 64, 2}, {loopnest.LeastRows, loopnest.LeastColumns, 1}}
+// attentionBlocks are the sizes of a workgroup: rows, and columns of a block. The first needs many
+// workgroups, and few registers for accumulators. The last is for little shared memory.
+var attentionBlocks = [][2]int{{128, 64}, {loopnest.LeastRows, 64}, {loopnest.LeastRows, loopnest.LeastColumns}}
 
 const (
 	busyGroups            = 8 // workgroups of a compute unit that occupy it
-	attentionAccumulators = 128
+	attentionAccumulators = 64
 )
 
 func (a *attentionThreads) choose() bool {
@@ -34,12 +34,12 @@ func (a *attentionThreads) choose() bool {
 	}
 	const across = loopnest.Across
 	for _, size := range attentionBlocks {
-		rows, columns, high := size[0], size[1], size[2]
+		rows, columns := size[0], size[1]
 		a.attentionSize = attentionSize{
-			threads: rows / (4 * high) * across, height: rows, width: columns, high: high, wide: columns / (4 * across), square: 4, across: across,
+			threads: rows / 4 * across, height: rows, width: columns, high: 1, wide: columns / (4 * across), square: 4, across: across, apart: threadsApart,
 		}
 		bytes := a.ThreadBytes(a.k.Kernel, rows, columns)
-		if n := a.t.subgroup(); n < across || n > a.threads {
+		if a.exchanges() {
 			bytes += a.ExchangeBytes(rows)
 		}
 		groups := ir.CeilDiv(a.k.Size(a.m), rows) * a.k.Size(a.k.List(ir.Batch))
@@ -57,11 +57,11 @@ func (a *attentionThreads) accumulatorsOf() int {
 	for _, q := range a.outputs {
 		squares += ir.CeilDiv(q.cols.n, 4*a.across)
 	}
-	return 16 * a.high * squares
+	return 16 * squares
 }
 
 func (a *attentionThreads) place(root *scope) (ty, tx *shader.Expr) {
-	return placeThreads(root, a.height/(4*a.high), a.across)
+	return placeThreads(root, a.height/4, a.across)
 }
 
 func (a *attentionThreads) declare(q *tilePass, isScore bool) {
@@ -69,7 +69,7 @@ func (a *attentionThreads) declare(q *tilePass, isScore bool) {
 	if !isScore {
 		n = loopnest.AcrossColumns(q.cols.n)
 	}
-	q.tile = tile{m: a.height, n: n, k: loopnest.Step, high: a.high, wide: n / (4 * a.across), unit: &byThreads}
+	q.tile = tile{m: a.height, n: n, k: loopnest.Step, high: 1, wide: n / (4 * a.across), unit: &byThreads}
 	if a.lefts == nil {
 		vectors := shader.F32.Vec(4)
 		left, right, weights := a.ThreadVectors(a.k.Kernel, a.height, a.width)
@@ -129,37 +129,32 @@ func (a *attentionThreads) scale(q *tilePass, loop *scope) {
 func (a *attentionThreads) add(loop *scope) {
 	for _, q := range a.outputs {
 		in := loop.block()
-		for g, squares := range a.left(q) {
-			for h, rows := range squares {
-				for j := range 4 {
-					column := q.tx.Mul(4).Plus(4*h*a.across + j)
-					in.Put(a.weights, column.Mul(a.height/4).Add(a.weightsRow(q, g, q.tx)), shader.Vec(4, rows[0].lane(j), rows[1].lane(j), rows[2].lane(j), rows[3].lane(j)))
-				}
+		for h, rows := range a.left(q)[0] {
+			for j := range 4 {
+				column := q.tx.Mul(4).Plus(4*h*a.across + j)
+				in.Put(a.weights, column.Mul(a.height/4).Add(a.weightsRow(q, q.tx)), shader.Vec(4, rows[0].lane(j), rows[1].lane(j), rows[2].lane(j), rows[3].lane(j)))
 			}
 		}
 		q.begin = a.columns
 		q.stepwise(in, 1, func(sc *scope, step, now *shader.Expr) {
 			right := sc.Let("from_n", now.Mul(q.n.size(q.tile)).Add(q.tx))
-			var left []*shader.Expr // by square of rows, for four columns
+			var left *shader.Expr // of four columns
 			for k := range loopnest.Step {
 				if k%4 == 0 {
-					left = nil
-					for g := range a.high {
-						row := a.weightsRow(q, g, step.Mul(loopnest.Step/4).Plus(k/4))
-						left = append(left, sc.Let(tag("from_w", k/4, g), step.Mul(loopnest.Step*a.height/4).Add(row)))
-					}
+					row := a.weightsRow(q, step.Mul(loopnest.Step/4).Plus(k/4))
+					left = sc.Let(tag("from_w", k/4), step.Mul(loopnest.Step*a.height/4).Add(row))
 				}
-				q.multiplyPlace(sc, k, func(g int) *shader.Expr { return a.weights.At(left[g].Plus(k * a.height / 4)) }, right)
+				q.multiplyPlace(sc, k, func(int) *shader.Expr { return a.weights.At(left.Plus(k * a.height / 4)) }, right)
 			}
 		})
 		in.end()
 	}
 }
 
-// weightsRow is where a column of weights has a thread's rows of square g. Those of columns whose
-// quarters differ lie in other banks: eight threads that write at once have eight quarters.
-func (a *attentionThreads) weightsRow(q *tilePass, g int, quarter *shader.Expr) *shader.Expr {
-	return q.ty.Plus(g * a.height / (4 * a.high)).Xor(quarter.And(7))
+// weightsRow is where a column of weights has a thread's rows. Those of columns whose quarters differ
+// lie in other banks: eight threads that write at once have two rows and four quarters.
+func (a *attentionThreads) weightsRow(q *tilePass, quarter *shader.Expr) *shader.Expr {
+	return q.ty.Xor(quarter.Mul(threadsApart).And(7))
 }
 
 func (a *attentionThreads) column(h int) (step, first int) { return 4, 4 * h * a.across }

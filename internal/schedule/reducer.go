@@ -150,8 +150,8 @@ func (sc *scope) workgroupReduce(rs []reducer, t *shader.Expr, along, stride int
 	if along == 1 {
 		return
 	}
-	if sub := p.t.subgroup(); stride == 1 && sub <= p.Threads && along <= sub*sub {
-		sc.subgroupReduce(rs, along, sub)
+	if sub := p.t.subgroup(); sub <= p.Threads && (along*stride <= sub || stride == 1 && along <= sub*sub) {
+		sc.subgroupReduce(rs, along, stride, sub)
 		return
 	}
 	sc.batches(rs, p.Threads, func(rs []reducer, shared []*shader.Shared) {
@@ -221,17 +221,18 @@ func (c *compiler) registerBytes() int {
 }
 
 // subgroupReduce is workgroupReduce through subgroups of a size: each combines the
-// accumulators of its threads, and then the results of all subgroups of the row.
+// accumulators of its threads, and then the results of all subgroups of the row. With a
+// stride a row has no more than one subgroup.
 // It takes a subgroup to be threads in a row, in order: WebGPU does not promise
 // that, but no adapter is known to do otherwise with a workgroup of one
 // dimension.
-func (sc *scope) subgroupReduce(rs []reducer, along, sub int) {
+func (sc *scope) subgroupReduce(rs []reducer, along, stride, sub int) {
 	p := sc.p
 	p.Subgroup = sub
 	exchange := func(rs []reducer, n int) {
 		for mask := 1; mask < n; mask *= 2 {
 			for _, r := range rs {
-				r.add(sc.Block, r.acc.Ref().Shuffle(mask))
+				r.add(sc.Block, r.acc.Ref().Shuffle(mask*stride))
 			}
 		}
 	}

@@ -39,8 +39,8 @@ fn main(@builtin(workgroup_id) _id: vec3<u32>, @builtin(local_invocation_index) 
   let height = min(1u - first, 8u);
   let m0 = (first + tile % 1568u % height) * 32u;
   let n0 = tile % 1568u / height * 32u;
-  let ty = _thread / 32u * 4u + _thread % 32u / 8u;
-  let tx = _thread / 32u % 1u * 8u + _thread % 8u;
+  let ty = _thread / 32u * 4u + (_thread % 2u + _thread / 16u % 2u * 2u);
+  let tx = _thread / 32u % 1u * 8u + _thread / 2u % 8u;
   var c0_0 = vec4<f32>();
   var c1_0 = vec4<f32>();
   var c2_0 = vec4<f32>();

@@ -54,8 +54,8 @@ fn main(@builtin(workgroup_id) _id: vec3<u32>, @builtin(local_invocation_index) 
   let height = min(32u - first, 8u);
   let m0 = (first + tile % 256u % height) * 128u;
   let n0 = tile % 256u / height * 128u;
-  let ty = _thread / 64u * 4u + _thread % 32u / 8u;
-  let tx = _thread / 32u % 2u * 8u + _thread % 8u;
+  let ty = _thread / 64u * 4u + (_thread % 2u + _thread / 16u % 2u * 2u);
+  let tx = _thread / 32u % 2u * 8u + _thread / 2u % 8u;
   var c0_0 = vec4<f32>();
   var c0_1 = vec4<f32>();
   var c1_0 = vec4<f32>();
