@@ -223,6 +223,7 @@ var typical = []struct {
 	{"softmax_subgroups", softmax(1024, 1000, false), big},
 	{"softmax_long", softmax(100, 20000, false), big},
 	{"softmax_columns", softmax(300, 1000, true), plain},
+	{"softmax_tall", softmax(300, 4000, true), big},
 	{"softmax_software", softmax(1024, 1000, false), software},
 	{"softmax_tight", softmax(1024, 10000, false), tight},
 	{"total", total(1 << 20), big},

@@ -18,6 +18,8 @@ import (
 //     level of reductions and once to store.
 //   - Across: where neighbours in memory are different rows, threads lie along
 //     the rows, and each sweeps over its part of a row.
+//   - Tall: few such rows, of a few thousand points. As many threads as there can be share
+//     tallRows of them, so that one pass is enough.
 //   - Segmented: few rows, too few to keep the device busy, are cut into
 //     segments whose results further passes combine, level by level.
 type reduction struct {
@@ -27,6 +29,7 @@ type reduction struct {
 	level             []int // of each instruction, see loopnest.Levels
 	levels            int
 	across            bool
+	tall              bool
 	along             int  // threads of a row
 	group             int  // rows of a workgroup
 	vec4              bool // lanes are vectors of four
@@ -63,8 +66,12 @@ func (r *reduction) choose() {
 	if r.vec4 {
 		unit = 4
 	}
-	if large := floorPow2(min(traits.rowThreads, r.t.MaxThreads)); r.cols > most*threads && r.cols <= most*large && r.visits() > 1 && !r.across {
+	large := floorPow2(min(traits.rowThreads, r.t.MaxThreads))
+	if r.cols > most*threads && r.cols <= most*large && r.visits() > 1 && !r.across {
 		threads = large // so that a row is read once
+	}
+	if r.tall = traits.concurrent && r.isTall(); r.tall {
+		threads = large
 	}
 	for n := r.registerBytes(); threads*n > r.t.SharedBytes; {
 		threads /= 2
@@ -76,6 +83,8 @@ func (r *reduction) choose() {
 			threads = 32
 			r.along, r.across = threads, false
 		}
+	case r.tall:
+		r.along = threads / tallRows
 	case r.across:
 		r.along = 1
 		for r.rows*r.along < r.t.busy() && r.along < 8 && 4*r.along < r.cols {
@@ -124,6 +133,18 @@ func (r *reduction) orient() {
 	r.vec4 = !r.across && r.loadsFours()
 }
 
+// The rows of a workgroup for tall ones, and the least and the greatest number of points of such
+// a row: measured on an NVIDIA H100.
+const (
+	tallRows                = 8
+	leastTall, greatestTall = 1 << 10, 1 << 14
+)
+
+// isTall reports whether few rows lie across, of a few thousand points.
+func (r *reduction) isTall() bool {
+	return r.across && r.rows >= 64 && r.rows <= tallRows*r.t.Units && r.cols >= leastTall && r.cols <= greatestTall
+}
+
 // visits is the number of times that a sweep would go over a row.
 func (r *reduction) visits() int {
 	n := r.levels
@@ -136,6 +157,10 @@ func (r *reduction) visits() int {
 // cut decides whether rows are cut into segments.
 func (r *reduction) cut() {
 	step := r.along * r.lanes
+	r.segments = 1
+	if r.tall {
+		return
+	}
 	if r.separate {
 		r.hold = false
 		r.segments = max(1, min(4, r.t.busy()/(r.rows*r.along), r.cols/(8*step)))
