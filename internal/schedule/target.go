@@ -72,7 +72,7 @@ type products struct {
 	sharedHalves                map[ir.DType][]tile
 	bytes                       map[ir.DType][]tile // of integers of 8 bits, on a target with matrices
 	wide                        []tile              // of numbers of 64 bits, by threads
-	tileCost                    productCost         // in multiplications of one unit
+	threadCost, matrixCost      productCost         // of tiles by threads, and on a target with matrices: in multiplications of one compute unit
 	skinnyRows                  int                 // most rows of a skinny product
 	gemvCols                    []gemv              // where neighbours in memory lie along the columns
 	gemvDepth                   []gemv              // where they lie along the depth
@@ -116,7 +116,8 @@ var measuredH200 = withMatrices(products{
 		{32, 32, 16, 1, 1, 0.3, 10, &byThreads},
 		{8, 128, 8, 1, 1, 0.2, 8, &byThreads},
 	},
-	tileCost:   productCost{step: 75e3, pass: 600e3, part: 0.35},
+	threadCost: productCost{step: 75e3, pass: 600e3, part: 0.65},
+	matrixCost: productCost{step: 75e3, pass: 600e3, part: 0.35},
 	skinnyRows: 4,
 	gemvCols:   []gemv{{32, 8}, {32, 32}, {16, 16}, {16, 64}, {8, 32}, {8, 128}, {64, 4}, {256, 1}, {8, 4}},
 	gemvDepth:  []gemv{{1, 256}, {2, 128}, {4, 64}, {8, 32}, {1, 1024}, {32, 8}, {64, 4}, {256, 1}, {1, 32}},
