@@ -22,7 +22,7 @@ const (
 	batch = 128
 	// minBatch is the number of dispatches below which they are held until more come, as a
 	// submission takes as long as recording some of them.
-	minBatch = 16
+	minBatch = 32
 	// slowBatch is the same for GPUs that may take seconds for a batch: a watchdog
 	// limits the time of a submission.
 	slowBatch = 16

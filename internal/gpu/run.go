@@ -31,7 +31,7 @@ func (d *device) Run(calls []driver.Call) error {
 			return err
 		}
 		calls = calls[n:]
-		if len(calls) == 0 && len(d.commands) < minBatch {
+		if len(calls) == 0 && len(d.commands) < min(minBatch, d.batch) {
 			break
 		}
 		if err := submit(); err != nil {
