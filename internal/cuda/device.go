@@ -113,6 +113,7 @@ type device struct {
 	// The sizes that the calls of a Run need of kept.
 	tempSizes, scratchSizes []int
 
+	holder    holder
 	list      launchList // of the call that is made
 	block     *launchBlock
 	args      [11]uintptr // of cuLaunchKernel
@@ -187,8 +188,16 @@ func (l *library) open(g GPU, o Options) (*device, error) {
 	return d, l.call("cuMemPoolSetAttribute", l.MemPoolSetAttribute, d.pool, releaseThreshold, uintptr(unsafe.Pointer(&all)))
 }
 
-// enter holds the thread and makes the context current in it, until leave.
+// enter is enterHolding, and launches the calls that are held.
 func (d *device) enter() (leave func(), err error) {
+	if leave, err = d.enterHolding(); err == nil && d.Holds() {
+		d.launchHeld()
+	}
+	return leave, err
+}
+
+// enterHolding holds the thread and makes the context current in it, until leave.
+func (d *device) enterHolding() (leave func(), err error) {
 	if d.closed != nil {
 		return nil, d.closed
 	}
@@ -246,7 +255,7 @@ func (d *device) wait() error {
 
 // Idle makes the promise of driver.Idler. After a failure the device is idle.
 func (d *device) Idle() bool {
-	leave, err := d.enter()
+	leave, err := d.enterHolding()
 	if err != nil {
 		return true
 	}

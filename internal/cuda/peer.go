@@ -27,15 +27,19 @@ func (d *device) IsPeer(src driver.Buffer) bool {
 
 // CopyPeer makes the promise of driver.PeerCopier.
 func (d *device) CopyPeer(dst driver.Buffer, to int, src driver.Buffer, from, bytes int) error {
+	if d.closed != nil {
+		return d.closed
+	}
+	if !d.IsPeer(src) {
+		return fmt.Errorf("%s: a copy from a buffer of no peer", d.name)
+	}
+	other := src.(*buffer).device
+	other.Flush() // before its context is left
 	leave, err := d.enter()
 	if err != nil {
 		return err
 	}
 	defer leave()
-	if !d.IsPeer(src) {
-		return fmt.Errorf("%s: a copy from a buffer of no peer", d.name)
-	}
-	other := src.(*buffer).device
 	if other.closed != nil {
 		return other.closed
 	}

@@ -35,13 +35,21 @@ func (l *launchList) paramsOf(i int) []byte {
 	return l.params[l.launches[i].params:end]
 }
 
-// Run launches the kernels of calls, by graphs where the same programs have run before.
+// Run launches the kernels of calls. A few are held.
 func (d *device) Run(calls []driver.Call) error {
+	if held, err := d.hold(calls); held || err != nil {
+		return err
+	}
 	leave, err := d.enter()
 	if err != nil {
 		return err
 	}
 	defer leave()
+	return d.launch(calls)
+}
+
+// launch launches the kernels of calls, by graphs where the same programs have run before.
+func (d *device) launch(calls []driver.Call) error {
 	if err := d.prepare(calls); err != nil {
 		return err
 	}

@@ -1,0 +1,79 @@
+//go:build linux && (amd64 || arm64)
+
+package cuda
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/tensorken/tensorken/driver"
+)
+
+// Runs of a call are held and launched together, from the second time on by a graph.
+func TestHold(t *testing.T) {
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	f := newFake(t, 1<<20)
+	d, err := f.open(Options{Graphs: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	r := rig{t, d}
+	p := r.compile(shifted(8))
+	a, b := r.alloc(32), r.alloc(32)
+	for turn := range 3 {
+		for i := range maxHeld - 1 {
+			if n := f.ran(t, d, chain(p, a, b, i)); n["LaunchKernel"]+n["GraphLaunch"] > 0 {
+				t.Errorf("turn %d: call %d, which is held, calls %v", turn, i, n)
+			}
+		}
+		n := f.ran(t, d, chain(p, b, a, 9))
+		if turn == 0 && n["LaunchKernel"] != maxHeld || turn > 0 && (n["LaunchKernel"] > 0 || n["GraphLaunch"] != 1) || d.Holds() {
+			t.Errorf("turn %d: call %d calls %v, and calls are held: %v", turn, maxHeld-1, n, d.Holds())
+		}
+	}
+	for i := range maxHeld - 1 {
+		f.ran(t, d, chain(p, a, b, i))
+	}
+	if n := f.ran(t, d, chain(p, a, b, 1, 2)); n["LaunchKernel"] != maxHeld-1 || !d.Holds() {
+		t.Errorf("two calls where there is room for one call %v, and calls are held: %v", n, d.Holds())
+	}
+}
+
+// A call that cannot run is an error of its Run, and leaves those that are held. What fails later
+// is an error of Sync and of downloads before it.
+func TestHoldFails(t *testing.T) {
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	f := newFake(t, 1<<20)
+	d, err := f.open(Options{Graphs: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := rig{t, d}
+	p := r.compile(shifted(8))
+	a, b, freed := r.alloc(32), r.alloc(32), r.alloc(32)
+	freed.Free()
+	if err := d.Run(chain(p, a, b, 1)); err != nil {
+		t.Fatal(err)
+	}
+	if err := d.Run(chain(p, a, freed, 1)); err == nil || !d.Holds() {
+		t.Errorf("a call with a buffer that was freed: error %v, calls are held: %v", err, d.Holds())
+	}
+	r.check(p, a, b, 8, 1, 2)
+	if err := d.Run(chain(p, a, b, 1)); err != nil {
+		t.Fatal(err)
+	}
+	if err := d.Close(); err != nil {
+		t.Error(err)
+	}
+	if err := d.Run(chain(p, a, b, 1)); err == nil {
+		t.Error("a call of a closed device is no error")
+	}
+	if d.Holds() {
+		t.Error("a closed device holds calls")
+	}
+	var _ driver.Flusher = d
+	if !errors.Is(d.Sync(), d.closed) {
+		t.Error("Sync of a closed device is no error")
+	}
+}
