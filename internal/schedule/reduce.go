@@ -140,9 +140,19 @@ const (
 	leastTall, greatestTall = 1 << 10, 1 << 14
 )
 
-// isTall reports whether few rows lie across, of a few thousand points.
+// isTall reports whether few rows lie across, of a few thousand points, which are loaded once.
 func (r *reduction) isTall() bool {
-	return r.across && r.rows >= 64 && r.rows <= tallRows*r.t.Units && r.cols >= leastTall && r.cols <= greatestTall
+	if !r.across || r.rows < 64 || r.rows > tallRows*r.t.Units || r.cols < leastTall || r.cols > greatestTall || r.visits() > 1 {
+		return false
+	}
+	loads := 0
+	every := ir.Axes(append(slices.Clone(r.parallel), r.reduced...)...)
+	for i := range r.k.Body {
+		if in := &r.k.Body[i]; in.Op == ir.Load && in.Domain == every {
+			loads++
+		}
+	}
+	return loads == 1
 }
 
 // visits is the number of times that a sweep would go over a row.

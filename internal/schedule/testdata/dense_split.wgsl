@@ -13,7 +13,7 @@
 // %7 float32{0 1 2} = Max %5 %6
 // %8 float32{0 1 2} = Store %7 a3[1600*i0 + 100*i1 + i2]
 
-// Pass 0: groups [256 1 1], bindings [{Arg:0 Scratch:0 Write:false} {Arg:1 Scratch:0 Write:false} {Arg:-1 Scratch:0 Write:true}], params [{Arg:0 Offset:true} {Arg:1 Offset:true}], scratch [409600]
+// Pass 0: groups [128 1 1], bindings [{Arg:0 Scratch:0 Write:false} {Arg:1 Scratch:0 Write:false} {Arg:-1 Scratch:0 Write:true}], params [{Arg:0 Offset:true} {Arg:1 Offset:true}], scratch [409600]
 
 struct _params {
   o0: i32,
@@ -23,8 +23,8 @@ struct _params {
 @group(0) @binding(0) var<storage, read> a0: array<vec4<f32>>;
 @group(0) @binding(1) var<storage, read> a1: array<vec4<f32>>;
 @group(0) @binding(2) var<storage, read_write> s0: array<f32>;
-var<workgroup> w0: array<vec4<f32>, 288>;
-var<workgroup> w1: array<vec4<f32>, 256>;
+var<workgroup> w0: array<vec4<f32>, 96>;
+var<workgroup> w1: array<vec4<f32>, 1024>;
 
 fn _launder(x: f32) -> f32 {
   return bitcast<f32>(bitcast<u32>(x) | _zero);
@@ -36,32 +36,47 @@ var<private> _zero: u32;
 fn main(@builtin(workgroup_id) _id: vec3<u32>, @builtin(local_invocation_index) _thread: u32) {
   let _group = _id.x;
   _zero = _id.z;
-  let job = min(_group, 255u);
-  let batch = job / 4u % 1u;
-  let split = job / 4u;
-  let tile = job % 4u;
-  let first = tile / 32u * 8u;
-  let height = min(1u - first, 8u);
-  let m0 = (first + tile % 32u % height) * 32u;
-  let n0 = tile % 32u / height * 32u;
-  let ty = _thread / 32u * 4u + (_thread % 2u + _thread / 16u % 2u * 2u);
-  let tx = _thread / 32u % 1u * 8u + _thread / 2u % 8u;
+  let job = min(_group, 127u);
+  let batch = job / 2u % 1u;
+  let split = job / 2u;
+  let tile = job % 2u;
+  let first = tile / 8u * 8u;
+  let height = min(2u - first, 8u);
+  let m0 = (first + tile % 8u % height) * 8u;
+  let n0 = tile % 8u / height * 128u;
+  let ty = _thread / 32u;
+  let tx = _thread % 32u;
   var c0_0 = vec4<f32>();
   var c1_0 = vec4<f32>();
   var c2_0 = vec4<f32>();
   var c3_0 = vec4<f32>();
-  let qm0 = _thread % 4u;
-  let um0 = _thread / 4u;
-  let i0_m00 = i32(min(m0 + um0 * 1u, 16u - 1u));
-  let qm1 = (_thread + 64u) % 4u;
-  let um1 = (_thread + 64u) / 4u;
-  let i0_m10 = i32(min(m0 + um1 * 1u, 16u - 1u));
-  let qn0 = _thread % 8u;
-  let un0 = _thread / 8u;
+  let qm0 = min(_thread, 31u) % 4u;
+  let um0 = min(_thread, 31u) / 4u;
+  let i0_m00 = i32(m0 + um0 * 1u);
+  let qn0 = _thread % 32u;
+  let un0 = _thread / 32u;
   let i1_n00 = i32(min(n0 + qn0 * 4u, 100u - 4u));
-  let qn1 = (_thread + 64u) % 8u;
-  let un1 = (_thread + 64u) / 8u;
+  let qn1 = (_thread + 64u) % 32u;
+  let un1 = (_thread + 64u) / 32u;
   let i1_n10 = i32(min(n0 + qn1 * 4u, 100u - 4u));
+  let qn2 = (_thread + 128u) % 32u;
+  let un2 = (_thread + 128u) / 32u;
+  let i1_n20 = i32(min(n0 + qn2 * 4u, 100u - 4u));
+  let qn3 = (_thread + 192u) % 32u;
+  let un3 = (_thread + 192u) / 32u;
+  let i1_n30 = i32(min(n0 + qn3 * 4u, 100u - 4u));
+  let qn4 = (_thread + 256u) % 32u;
+  let un4 = (_thread + 256u) / 32u;
+  let i1_n40 = i32(min(n0 + qn4 * 4u, 100u - 4u));
+  let qn5 = (_thread + 320u) % 32u;
+  let un5 = (_thread + 320u) / 32u;
+  let i1_n50 = i32(min(n0 + qn5 * 4u, 100u - 4u));
+  let qn6 = (_thread + 384u) % 32u;
+  let un6 = (_thread + 384u) / 32u;
+  let i1_n60 = i32(min(n0 + qn6 * 4u, 100u - 4u));
+  let qn7 = (_thread + 448u) % 32u;
+  let un7 = (_thread + 448u) / 32u;
+  let i1_n70 = i32(min(n0 + qn7 * 4u, 100u - 4u));
   let begin = split * 4u;
   let end = min(begin + 4u, 256u);
   let i2_m00_0_0 = i32(begin * 16u + qm0 * 4u);
@@ -70,14 +85,7 @@ fn main(@builtin(workgroup_id) _id: vec3<u32>, @builtin(local_invocation_index) 
   let v0_m00_0_0_1 = _four_v0_m00_0_0_0.y;
   let v0_m00_0_0_2 = _four_v0_m00_0_0_0.z;
   let v0_m00_0_0_3 = _four_v0_m00_0_0_0.w;
-  let lm0_0_0 = vec4<f32>(select(0.0f, v0_m00_0_0_0, m0 + um0 * 1u < 16u), select(0.0f, v0_m00_0_0_1, m0 + um0 * 1u < 16u), select(0.0f, v0_m00_0_0_2, m0 + um0 * 1u < 16u), select(0.0f, v0_m00_0_0_3, m0 + um0 * 1u < 16u));
-  let i2_m10_0_0 = i32(begin * 16u + qm1 * 4u);
-  let _four_v0_m10_0_0_0 = a0[u32(4096 * i0_m10 + i2_m10_0_0 + _p.o0) >> 2u];
-  let v0_m10_0_0_0 = _four_v0_m10_0_0_0.x;
-  let v0_m10_0_0_1 = _four_v0_m10_0_0_0.y;
-  let v0_m10_0_0_2 = _four_v0_m10_0_0_0.z;
-  let v0_m10_0_0_3 = _four_v0_m10_0_0_0.w;
-  let lm1_0_0 = vec4<f32>(select(0.0f, v0_m10_0_0_0, m0 + um1 * 1u < 16u), select(0.0f, v0_m10_0_0_1, m0 + um1 * 1u < 16u), select(0.0f, v0_m10_0_0_2, m0 + um1 * 1u < 16u), select(0.0f, v0_m10_0_0_3, m0 + um1 * 1u < 16u));
+  let lm0_0_0 = vec4<f32>(v0_m00_0_0_0, v0_m00_0_0_1, v0_m00_0_0_2, v0_m00_0_0_3);
   let i2_n00_0_0 = i32(begin * 16u + un0 * 1u);
   let _four_v1_n00_0_0_0 = a1[u32(i1_n00 + 100 * i2_n00_0_0 + _p.o1) >> 2u];
   let v1_n00_0_0_0 = _four_v1_n00_0_0_0.x;
@@ -92,25 +100,78 @@ fn main(@builtin(workgroup_id) _id: vec3<u32>, @builtin(local_invocation_index) 
   let v1_n10_0_0_2 = _four_v1_n10_0_0_0.z;
   let v1_n10_0_0_3 = _four_v1_n10_0_0_0.w;
   let ln1_0_0 = vec4<f32>(select(0.0f, v1_n10_0_0_0, n0 + qn1 * 4u < 100u), select(0.0f, v1_n10_0_0_1, n0 + qn1 * 4u < 100u), select(0.0f, v1_n10_0_0_2, n0 + qn1 * 4u < 100u), select(0.0f, v1_n10_0_0_3, n0 + qn1 * 4u < 100u));
-  {
-    let at = 0u * 144u + qm0 * 36u + um0 / 4u;
+  let i2_n20_0_0 = i32(begin * 16u + un2 * 1u);
+  let _four_v1_n20_0_0_0 = a1[u32(i1_n20 + 100 * i2_n20_0_0 + _p.o1) >> 2u];
+  let v1_n20_0_0_0 = _four_v1_n20_0_0_0.x;
+  let v1_n20_0_0_1 = _four_v1_n20_0_0_0.y;
+  let v1_n20_0_0_2 = _four_v1_n20_0_0_0.z;
+  let v1_n20_0_0_3 = _four_v1_n20_0_0_0.w;
+  let ln2_0_0 = vec4<f32>(select(0.0f, v1_n20_0_0_0, n0 + qn2 * 4u < 100u), select(0.0f, v1_n20_0_0_1, n0 + qn2 * 4u < 100u), select(0.0f, v1_n20_0_0_2, n0 + qn2 * 4u < 100u), select(0.0f, v1_n20_0_0_3, n0 + qn2 * 4u < 100u));
+  let i2_n30_0_0 = i32(begin * 16u + un3 * 1u);
+  let _four_v1_n30_0_0_0 = a1[u32(i1_n30 + 100 * i2_n30_0_0 + _p.o1) >> 2u];
+  let v1_n30_0_0_0 = _four_v1_n30_0_0_0.x;
+  let v1_n30_0_0_1 = _four_v1_n30_0_0_0.y;
+  let v1_n30_0_0_2 = _four_v1_n30_0_0_0.z;
+  let v1_n30_0_0_3 = _four_v1_n30_0_0_0.w;
+  let ln3_0_0 = vec4<f32>(select(0.0f, v1_n30_0_0_0, n0 + qn3 * 4u < 100u), select(0.0f, v1_n30_0_0_1, n0 + qn3 * 4u < 100u), select(0.0f, v1_n30_0_0_2, n0 + qn3 * 4u < 100u), select(0.0f, v1_n30_0_0_3, n0 + qn3 * 4u < 100u));
+  let i2_n40_0_0 = i32(begin * 16u + un4 * 1u);
+  let _four_v1_n40_0_0_0 = a1[u32(i1_n40 + 100 * i2_n40_0_0 + _p.o1) >> 2u];
+  let v1_n40_0_0_0 = _four_v1_n40_0_0_0.x;
+  let v1_n40_0_0_1 = _four_v1_n40_0_0_0.y;
+  let v1_n40_0_0_2 = _four_v1_n40_0_0_0.z;
+  let v1_n40_0_0_3 = _four_v1_n40_0_0_0.w;
+  let ln4_0_0 = vec4<f32>(select(0.0f, v1_n40_0_0_0, n0 + qn4 * 4u < 100u), select(0.0f, v1_n40_0_0_1, n0 + qn4 * 4u < 100u), select(0.0f, v1_n40_0_0_2, n0 + qn4 * 4u < 100u), select(0.0f, v1_n40_0_0_3, n0 + qn4 * 4u < 100u));
+  let i2_n50_0_0 = i32(begin * 16u + un5 * 1u);
+  let _four_v1_n50_0_0_0 = a1[u32(i1_n50 + 100 * i2_n50_0_0 + _p.o1) >> 2u];
+  let v1_n50_0_0_0 = _four_v1_n50_0_0_0.x;
+  let v1_n50_0_0_1 = _four_v1_n50_0_0_0.y;
+  let v1_n50_0_0_2 = _four_v1_n50_0_0_0.z;
+  let v1_n50_0_0_3 = _four_v1_n50_0_0_0.w;
+  let ln5_0_0 = vec4<f32>(select(0.0f, v1_n50_0_0_0, n0 + qn5 * 4u < 100u), select(0.0f, v1_n50_0_0_1, n0 + qn5 * 4u < 100u), select(0.0f, v1_n50_0_0_2, n0 + qn5 * 4u < 100u), select(0.0f, v1_n50_0_0_3, n0 + qn5 * 4u < 100u));
+  let i2_n60_0_0 = i32(begin * 16u + un6 * 1u);
+  let _four_v1_n60_0_0_0 = a1[u32(i1_n60 + 100 * i2_n60_0_0 + _p.o1) >> 2u];
+  let v1_n60_0_0_0 = _four_v1_n60_0_0_0.x;
+  let v1_n60_0_0_1 = _four_v1_n60_0_0_0.y;
+  let v1_n60_0_0_2 = _four_v1_n60_0_0_0.z;
+  let v1_n60_0_0_3 = _four_v1_n60_0_0_0.w;
+  let ln6_0_0 = vec4<f32>(select(0.0f, v1_n60_0_0_0, n0 + qn6 * 4u < 100u), select(0.0f, v1_n60_0_0_1, n0 + qn6 * 4u < 100u), select(0.0f, v1_n60_0_0_2, n0 + qn6 * 4u < 100u), select(0.0f, v1_n60_0_0_3, n0 + qn6 * 4u < 100u));
+  let i2_n70_0_0 = i32(begin * 16u + un7 * 1u);
+  let _four_v1_n70_0_0_0 = a1[u32(i1_n70 + 100 * i2_n70_0_0 + _p.o1) >> 2u];
+  let v1_n70_0_0_0 = _four_v1_n70_0_0_0.x;
+  let v1_n70_0_0_1 = _four_v1_n70_0_0_0.y;
+  let v1_n70_0_0_2 = _four_v1_n70_0_0_0.z;
+  let v1_n70_0_0_3 = _four_v1_n70_0_0_0.w;
+  let ln7_0_0 = vec4<f32>(select(0.0f, v1_n70_0_0_0, n0 + qn7 * 4u < 100u), select(0.0f, v1_n70_0_0_1, n0 + qn7 * 4u < 100u), select(0.0f, v1_n70_0_0_2, n0 + qn7 * 4u < 100u), select(0.0f, v1_n70_0_0_3, n0 + qn7 * 4u < 100u));
+  if (_thread < 32u) {
+    let at = 0u * 48u + qm0 * 12u + um0 / 4u;
     w0[at + 0u][um0 & 3u] = lm0_0_0.x;
-    w0[at + 9u][um0 & 3u] = lm0_0_0.y;
-    w0[at + 18u][um0 & 3u] = lm0_0_0.z;
-    w0[at + 27u][um0 & 3u] = lm0_0_0.w;
+    w0[at + 3u][um0 & 3u] = lm0_0_0.y;
+    w0[at + 6u][um0 & 3u] = lm0_0_0.z;
+    w0[at + 9u][um0 & 3u] = lm0_0_0.w;
   }
   {
-    let at = 0u * 144u + qm1 * 36u + um1 / 4u;
-    w0[at + 0u][um1 & 3u] = lm1_0_0.x;
-    w0[at + 9u][um1 & 3u] = lm1_0_0.y;
-    w0[at + 18u][um1 & 3u] = lm1_0_0.z;
-    w0[at + 27u][um1 & 3u] = lm1_0_0.w;
+    w1[0u * 512u + un0 * 32u + qn0] = ln0_0_0;
   }
   {
-    w1[0u * 128u + un0 * 8u + qn0] = ln0_0_0;
+    w1[0u * 512u + un1 * 32u + qn1] = ln1_0_0;
   }
   {
-    w1[0u * 128u + un1 * 8u + qn1] = ln1_0_0;
+    w1[0u * 512u + un2 * 32u + qn2] = ln2_0_0;
+  }
+  {
+    w1[0u * 512u + un3 * 32u + qn3] = ln3_0_0;
+  }
+  {
+    w1[0u * 512u + un4 * 32u + qn4] = ln4_0_0;
+  }
+  {
+    w1[0u * 512u + un5 * 32u + qn5] = ln5_0_0;
+  }
+  {
+    w1[0u * 512u + un6 * 32u + qn6] = ln6_0_0;
+  }
+  {
+    w1[0u * 512u + un7 * 32u + qn7] = ln7_0_0;
   }
   workgroupBarrier();
   for (var step = begin; step < end; step = step + 2u) {
@@ -122,14 +183,7 @@ fn main(@builtin(workgroup_id) _id: vec3<u32>, @builtin(local_invocation_index) 
       let v0_m00_0_0_1 = _four_v0_m00_0_0_0.y;
       let v0_m00_0_0_2 = _four_v0_m00_0_0_0.z;
       let v0_m00_0_0_3 = _four_v0_m00_0_0_0.w;
-      let lm0_0_0 = vec4<f32>(select(0.0f, v0_m00_0_0_0, m0 + um0 * 1u < 16u), select(0.0f, v0_m00_0_0_1, m0 + um0 * 1u < 16u), select(0.0f, v0_m00_0_0_2, m0 + um0 * 1u < 16u), select(0.0f, v0_m00_0_0_3, m0 + um0 * 1u < 16u));
-      let i2_m10_0_0 = i32(next * 16u + qm1 * 4u);
-      let _four_v0_m10_0_0_0 = a0[u32(4096 * i0_m10 + i2_m10_0_0 + _p.o0) >> 2u];
-      let v0_m10_0_0_0 = _four_v0_m10_0_0_0.x;
-      let v0_m10_0_0_1 = _four_v0_m10_0_0_0.y;
-      let v0_m10_0_0_2 = _four_v0_m10_0_0_0.z;
-      let v0_m10_0_0_3 = _four_v0_m10_0_0_0.w;
-      let lm1_0_0 = vec4<f32>(select(0.0f, v0_m10_0_0_0, m0 + um1 * 1u < 16u), select(0.0f, v0_m10_0_0_1, m0 + um1 * 1u < 16u), select(0.0f, v0_m10_0_0_2, m0 + um1 * 1u < 16u), select(0.0f, v0_m10_0_0_3, m0 + um1 * 1u < 16u));
+      let lm0_0_0 = vec4<f32>(v0_m00_0_0_0, v0_m00_0_0_1, v0_m00_0_0_2, v0_m00_0_0_3);
       let i2_n00_0_0 = i32(next * 16u + un0 * 1u);
       let _four_v1_n00_0_0_0 = a1[u32(i1_n00 + 100 * i2_n00_0_0 + _p.o1) >> 2u];
       let v1_n00_0_0_0 = _four_v1_n00_0_0_0.x;
@@ -144,8 +198,50 @@ fn main(@builtin(workgroup_id) _id: vec3<u32>, @builtin(local_invocation_index) 
       let v1_n10_0_0_2 = _four_v1_n10_0_0_0.z;
       let v1_n10_0_0_3 = _four_v1_n10_0_0_0.w;
       let ln1_0_0 = vec4<f32>(select(0.0f, v1_n10_0_0_0, n0 + qn1 * 4u < 100u), select(0.0f, v1_n10_0_0_1, n0 + qn1 * 4u < 100u), select(0.0f, v1_n10_0_0_2, n0 + qn1 * 4u < 100u), select(0.0f, v1_n10_0_0_3, n0 + qn1 * 4u < 100u));
-      let from_m = 0u * 144u + ty;
-      let from_n = 0u * 128u + tx;
+      let i2_n20_0_0 = i32(next * 16u + un2 * 1u);
+      let _four_v1_n20_0_0_0 = a1[u32(i1_n20 + 100 * i2_n20_0_0 + _p.o1) >> 2u];
+      let v1_n20_0_0_0 = _four_v1_n20_0_0_0.x;
+      let v1_n20_0_0_1 = _four_v1_n20_0_0_0.y;
+      let v1_n20_0_0_2 = _four_v1_n20_0_0_0.z;
+      let v1_n20_0_0_3 = _four_v1_n20_0_0_0.w;
+      let ln2_0_0 = vec4<f32>(select(0.0f, v1_n20_0_0_0, n0 + qn2 * 4u < 100u), select(0.0f, v1_n20_0_0_1, n0 + qn2 * 4u < 100u), select(0.0f, v1_n20_0_0_2, n0 + qn2 * 4u < 100u), select(0.0f, v1_n20_0_0_3, n0 + qn2 * 4u < 100u));
+      let i2_n30_0_0 = i32(next * 16u + un3 * 1u);
+      let _four_v1_n30_0_0_0 = a1[u32(i1_n30 + 100 * i2_n30_0_0 + _p.o1) >> 2u];
+      let v1_n30_0_0_0 = _four_v1_n30_0_0_0.x;
+      let v1_n30_0_0_1 = _four_v1_n30_0_0_0.y;
+      let v1_n30_0_0_2 = _four_v1_n30_0_0_0.z;
+      let v1_n30_0_0_3 = _four_v1_n30_0_0_0.w;
+      let ln3_0_0 = vec4<f32>(select(0.0f, v1_n30_0_0_0, n0 + qn3 * 4u < 100u), select(0.0f, v1_n30_0_0_1, n0 + qn3 * 4u < 100u), select(0.0f, v1_n30_0_0_2, n0 + qn3 * 4u < 100u), select(0.0f, v1_n30_0_0_3, n0 + qn3 * 4u < 100u));
+      let i2_n40_0_0 = i32(next * 16u + un4 * 1u);
+      let _four_v1_n40_0_0_0 = a1[u32(i1_n40 + 100 * i2_n40_0_0 + _p.o1) >> 2u];
+      let v1_n40_0_0_0 = _four_v1_n40_0_0_0.x;
+      let v1_n40_0_0_1 = _four_v1_n40_0_0_0.y;
+      let v1_n40_0_0_2 = _four_v1_n40_0_0_0.z;
+      let v1_n40_0_0_3 = _four_v1_n40_0_0_0.w;
+      let ln4_0_0 = vec4<f32>(select(0.0f, v1_n40_0_0_0, n0 + qn4 * 4u < 100u), select(0.0f, v1_n40_0_0_1, n0 + qn4 * 4u < 100u), select(0.0f, v1_n40_0_0_2, n0 + qn4 * 4u < 100u), select(0.0f, v1_n40_0_0_3, n0 + qn4 * 4u < 100u));
+      let i2_n50_0_0 = i32(next * 16u + un5 * 1u);
+      let _four_v1_n50_0_0_0 = a1[u32(i1_n50 + 100 * i2_n50_0_0 + _p.o1) >> 2u];
+      let v1_n50_0_0_0 = _four_v1_n50_0_0_0.x;
+      let v1_n50_0_0_1 = _four_v1_n50_0_0_0.y;
+      let v1_n50_0_0_2 = _four_v1_n50_0_0_0.z;
+      let v1_n50_0_0_3 = _four_v1_n50_0_0_0.w;
+      let ln5_0_0 = vec4<f32>(select(0.0f, v1_n50_0_0_0, n0 + qn5 * 4u < 100u), select(0.0f, v1_n50_0_0_1, n0 + qn5 * 4u < 100u), select(0.0f, v1_n50_0_0_2, n0 + qn5 * 4u < 100u), select(0.0f, v1_n50_0_0_3, n0 + qn5 * 4u < 100u));
+      let i2_n60_0_0 = i32(next * 16u + un6 * 1u);
+      let _four_v1_n60_0_0_0 = a1[u32(i1_n60 + 100 * i2_n60_0_0 + _p.o1) >> 2u];
+      let v1_n60_0_0_0 = _four_v1_n60_0_0_0.x;
+      let v1_n60_0_0_1 = _four_v1_n60_0_0_0.y;
+      let v1_n60_0_0_2 = _four_v1_n60_0_0_0.z;
+      let v1_n60_0_0_3 = _four_v1_n60_0_0_0.w;
+      let ln6_0_0 = vec4<f32>(select(0.0f, v1_n60_0_0_0, n0 + qn6 * 4u < 100u), select(0.0f, v1_n60_0_0_1, n0 + qn6 * 4u < 100u), select(0.0f, v1_n60_0_0_2, n0 + qn6 * 4u < 100u), select(0.0f, v1_n60_0_0_3, n0 + qn6 * 4u < 100u));
+      let i2_n70_0_0 = i32(next * 16u + un7 * 1u);
+      let _four_v1_n70_0_0_0 = a1[u32(i1_n70 + 100 * i2_n70_0_0 + _p.o1) >> 2u];
+      let v1_n70_0_0_0 = _four_v1_n70_0_0_0.x;
+      let v1_n70_0_0_1 = _four_v1_n70_0_0_0.y;
+      let v1_n70_0_0_2 = _four_v1_n70_0_0_0.z;
+      let v1_n70_0_0_3 = _four_v1_n70_0_0_0.w;
+      let ln7_0_0 = vec4<f32>(select(0.0f, v1_n70_0_0_0, n0 + qn7 * 4u < 100u), select(0.0f, v1_n70_0_0_1, n0 + qn7 * 4u < 100u), select(0.0f, v1_n70_0_0_2, n0 + qn7 * 4u < 100u), select(0.0f, v1_n70_0_0_3, n0 + qn7 * 4u < 100u));
+      let from_m = 0u * 48u + ty;
+      let from_n = 0u * 512u + tx;
       {
         let x0 = w0[from_m + 0u];
         let y0 = w1[from_n + 0u];
@@ -155,31 +251,7 @@ fn main(@builtin(workgroup_id) _id: vec3<u32>, @builtin(local_invocation_index) 
         c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
       }
       {
-        let x0 = w0[from_m + 9u];
-        let y0 = w1[from_n + 8u];
-        c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
-        c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
-        c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
-        c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
-      }
-      {
-        let x0 = w0[from_m + 18u];
-        let y0 = w1[from_n + 16u];
-        c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
-        c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
-        c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
-        c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
-      }
-      {
-        let x0 = w0[from_m + 27u];
-        let y0 = w1[from_n + 24u];
-        c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
-        c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
-        c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
-        c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
-      }
-      {
-        let x0 = w0[from_m + 36u];
+        let x0 = w0[from_m + 3u];
         let y0 = w1[from_n + 32u];
         c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
         c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
@@ -187,31 +259,7 @@ fn main(@builtin(workgroup_id) _id: vec3<u32>, @builtin(local_invocation_index) 
         c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
       }
       {
-        let x0 = w0[from_m + 45u];
-        let y0 = w1[from_n + 40u];
-        c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
-        c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
-        c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
-        c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
-      }
-      {
-        let x0 = w0[from_m + 54u];
-        let y0 = w1[from_n + 48u];
-        c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
-        c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
-        c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
-        c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
-      }
-      {
-        let x0 = w0[from_m + 63u];
-        let y0 = w1[from_n + 56u];
-        c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
-        c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
-        c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
-        c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
-      }
-      {
-        let x0 = w0[from_m + 72u];
+        let x0 = w0[from_m + 6u];
         let y0 = w1[from_n + 64u];
         c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
         c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
@@ -219,31 +267,7 @@ fn main(@builtin(workgroup_id) _id: vec3<u32>, @builtin(local_invocation_index) 
         c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
       }
       {
-        let x0 = w0[from_m + 81u];
-        let y0 = w1[from_n + 72u];
-        c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
-        c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
-        c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
-        c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
-      }
-      {
-        let x0 = w0[from_m + 90u];
-        let y0 = w1[from_n + 80u];
-        c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
-        c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
-        c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
-        c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
-      }
-      {
-        let x0 = w0[from_m + 99u];
-        let y0 = w1[from_n + 88u];
-        c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
-        c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
-        c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
-        c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
-      }
-      {
-        let x0 = w0[from_m + 108u];
+        let x0 = w0[from_m + 9u];
         let y0 = w1[from_n + 96u];
         c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
         c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
@@ -251,48 +275,131 @@ fn main(@builtin(workgroup_id) _id: vec3<u32>, @builtin(local_invocation_index) 
         c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
       }
       {
-        let x0 = w0[from_m + 117u];
-        let y0 = w1[from_n + 104u];
+        let x0 = w0[from_m + 12u];
+        let y0 = w1[from_n + 128u];
         c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
         c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
         c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
         c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
       }
       {
-        let x0 = w0[from_m + 126u];
-        let y0 = w1[from_n + 112u];
+        let x0 = w0[from_m + 15u];
+        let y0 = w1[from_n + 160u];
         c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
         c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
         c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
         c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
       }
       {
-        let x0 = w0[from_m + 135u];
-        let y0 = w1[from_n + 120u];
+        let x0 = w0[from_m + 18u];
+        let y0 = w1[from_n + 192u];
         c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
         c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
         c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
         c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
       }
       {
-        let at = 1u * 144u + qm0 * 36u + um0 / 4u;
+        let x0 = w0[from_m + 21u];
+        let y0 = w1[from_n + 224u];
+        c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
+        c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
+        c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
+        c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
+      }
+      {
+        let x0 = w0[from_m + 24u];
+        let y0 = w1[from_n + 256u];
+        c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
+        c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
+        c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
+        c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
+      }
+      {
+        let x0 = w0[from_m + 27u];
+        let y0 = w1[from_n + 288u];
+        c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
+        c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
+        c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
+        c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
+      }
+      {
+        let x0 = w0[from_m + 30u];
+        let y0 = w1[from_n + 320u];
+        c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
+        c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
+        c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
+        c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
+      }
+      {
+        let x0 = w0[from_m + 33u];
+        let y0 = w1[from_n + 352u];
+        c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
+        c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
+        c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
+        c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
+      }
+      {
+        let x0 = w0[from_m + 36u];
+        let y0 = w1[from_n + 384u];
+        c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
+        c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
+        c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
+        c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
+      }
+      {
+        let x0 = w0[from_m + 39u];
+        let y0 = w1[from_n + 416u];
+        c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
+        c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
+        c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
+        c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
+      }
+      {
+        let x0 = w0[from_m + 42u];
+        let y0 = w1[from_n + 448u];
+        c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
+        c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
+        c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
+        c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
+      }
+      {
+        let x0 = w0[from_m + 45u];
+        let y0 = w1[from_n + 480u];
+        c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
+        c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
+        c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
+        c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
+      }
+      if (_thread < 32u) {
+        let at = 1u * 48u + qm0 * 12u + um0 / 4u;
         w0[at + 0u][um0 & 3u] = lm0_0_0.x;
-        w0[at + 9u][um0 & 3u] = lm0_0_0.y;
-        w0[at + 18u][um0 & 3u] = lm0_0_0.z;
-        w0[at + 27u][um0 & 3u] = lm0_0_0.w;
+        w0[at + 3u][um0 & 3u] = lm0_0_0.y;
+        w0[at + 6u][um0 & 3u] = lm0_0_0.z;
+        w0[at + 9u][um0 & 3u] = lm0_0_0.w;
       }
       {
-        let at = 1u * 144u + qm1 * 36u + um1 / 4u;
-        w0[at + 0u][um1 & 3u] = lm1_0_0.x;
-        w0[at + 9u][um1 & 3u] = lm1_0_0.y;
-        w0[at + 18u][um1 & 3u] = lm1_0_0.z;
-        w0[at + 27u][um1 & 3u] = lm1_0_0.w;
+        w1[1u * 512u + un0 * 32u + qn0] = ln0_0_0;
       }
       {
-        w1[1u * 128u + un0 * 8u + qn0] = ln0_0_0;
+        w1[1u * 512u + un1 * 32u + qn1] = ln1_0_0;
       }
       {
-        w1[1u * 128u + un1 * 8u + qn1] = ln1_0_0;
+        w1[1u * 512u + un2 * 32u + qn2] = ln2_0_0;
+      }
+      {
+        w1[1u * 512u + un3 * 32u + qn3] = ln3_0_0;
+      }
+      {
+        w1[1u * 512u + un4 * 32u + qn4] = ln4_0_0;
+      }
+      {
+        w1[1u * 512u + un5 * 32u + qn5] = ln5_0_0;
+      }
+      {
+        w1[1u * 512u + un6 * 32u + qn6] = ln6_0_0;
+      }
+      {
+        w1[1u * 512u + un7 * 32u + qn7] = ln7_0_0;
       }
       workgroupBarrier();
     }
@@ -304,14 +411,7 @@ fn main(@builtin(workgroup_id) _id: vec3<u32>, @builtin(local_invocation_index) 
       let v0_m00_0_0_1 = _four_v0_m00_0_0_0.y;
       let v0_m00_0_0_2 = _four_v0_m00_0_0_0.z;
       let v0_m00_0_0_3 = _four_v0_m00_0_0_0.w;
-      let lm0_0_0 = vec4<f32>(select(0.0f, v0_m00_0_0_0, m0 + um0 * 1u < 16u), select(0.0f, v0_m00_0_0_1, m0 + um0 * 1u < 16u), select(0.0f, v0_m00_0_0_2, m0 + um0 * 1u < 16u), select(0.0f, v0_m00_0_0_3, m0 + um0 * 1u < 16u));
-      let i2_m10_0_0 = i32(next * 16u + qm1 * 4u);
-      let _four_v0_m10_0_0_0 = a0[u32(4096 * i0_m10 + i2_m10_0_0 + _p.o0) >> 2u];
-      let v0_m10_0_0_0 = _four_v0_m10_0_0_0.x;
-      let v0_m10_0_0_1 = _four_v0_m10_0_0_0.y;
-      let v0_m10_0_0_2 = _four_v0_m10_0_0_0.z;
-      let v0_m10_0_0_3 = _four_v0_m10_0_0_0.w;
-      let lm1_0_0 = vec4<f32>(select(0.0f, v0_m10_0_0_0, m0 + um1 * 1u < 16u), select(0.0f, v0_m10_0_0_1, m0 + um1 * 1u < 16u), select(0.0f, v0_m10_0_0_2, m0 + um1 * 1u < 16u), select(0.0f, v0_m10_0_0_3, m0 + um1 * 1u < 16u));
+      let lm0_0_0 = vec4<f32>(v0_m00_0_0_0, v0_m00_0_0_1, v0_m00_0_0_2, v0_m00_0_0_3);
       let i2_n00_0_0 = i32(next * 16u + un0 * 1u);
       let _four_v1_n00_0_0_0 = a1[u32(i1_n00 + 100 * i2_n00_0_0 + _p.o1) >> 2u];
       let v1_n00_0_0_0 = _four_v1_n00_0_0_0.x;
@@ -326,8 +426,50 @@ fn main(@builtin(workgroup_id) _id: vec3<u32>, @builtin(local_invocation_index) 
       let v1_n10_0_0_2 = _four_v1_n10_0_0_0.z;
       let v1_n10_0_0_3 = _four_v1_n10_0_0_0.w;
       let ln1_0_0 = vec4<f32>(select(0.0f, v1_n10_0_0_0, n0 + qn1 * 4u < 100u), select(0.0f, v1_n10_0_0_1, n0 + qn1 * 4u < 100u), select(0.0f, v1_n10_0_0_2, n0 + qn1 * 4u < 100u), select(0.0f, v1_n10_0_0_3, n0 + qn1 * 4u < 100u));
-      let from_m = 1u * 144u + ty;
-      let from_n = 1u * 128u + tx;
+      let i2_n20_0_0 = i32(next * 16u + un2 * 1u);
+      let _four_v1_n20_0_0_0 = a1[u32(i1_n20 + 100 * i2_n20_0_0 + _p.o1) >> 2u];
+      let v1_n20_0_0_0 = _four_v1_n20_0_0_0.x;
+      let v1_n20_0_0_1 = _four_v1_n20_0_0_0.y;
+      let v1_n20_0_0_2 = _four_v1_n20_0_0_0.z;
+      let v1_n20_0_0_3 = _four_v1_n20_0_0_0.w;
+      let ln2_0_0 = vec4<f32>(select(0.0f, v1_n20_0_0_0, n0 + qn2 * 4u < 100u), select(0.0f, v1_n20_0_0_1, n0 + qn2 * 4u < 100u), select(0.0f, v1_n20_0_0_2, n0 + qn2 * 4u < 100u), select(0.0f, v1_n20_0_0_3, n0 + qn2 * 4u < 100u));
+      let i2_n30_0_0 = i32(next * 16u + un3 * 1u);
+      let _four_v1_n30_0_0_0 = a1[u32(i1_n30 + 100 * i2_n30_0_0 + _p.o1) >> 2u];
+      let v1_n30_0_0_0 = _four_v1_n30_0_0_0.x;
+      let v1_n30_0_0_1 = _four_v1_n30_0_0_0.y;
+      let v1_n30_0_0_2 = _four_v1_n30_0_0_0.z;
+      let v1_n30_0_0_3 = _four_v1_n30_0_0_0.w;
+      let ln3_0_0 = vec4<f32>(select(0.0f, v1_n30_0_0_0, n0 + qn3 * 4u < 100u), select(0.0f, v1_n30_0_0_1, n0 + qn3 * 4u < 100u), select(0.0f, v1_n30_0_0_2, n0 + qn3 * 4u < 100u), select(0.0f, v1_n30_0_0_3, n0 + qn3 * 4u < 100u));
+      let i2_n40_0_0 = i32(next * 16u + un4 * 1u);
+      let _four_v1_n40_0_0_0 = a1[u32(i1_n40 + 100 * i2_n40_0_0 + _p.o1) >> 2u];
+      let v1_n40_0_0_0 = _four_v1_n40_0_0_0.x;
+      let v1_n40_0_0_1 = _four_v1_n40_0_0_0.y;
+      let v1_n40_0_0_2 = _four_v1_n40_0_0_0.z;
+      let v1_n40_0_0_3 = _four_v1_n40_0_0_0.w;
+      let ln4_0_0 = vec4<f32>(select(0.0f, v1_n40_0_0_0, n0 + qn4 * 4u < 100u), select(0.0f, v1_n40_0_0_1, n0 + qn4 * 4u < 100u), select(0.0f, v1_n40_0_0_2, n0 + qn4 * 4u < 100u), select(0.0f, v1_n40_0_0_3, n0 + qn4 * 4u < 100u));
+      let i2_n50_0_0 = i32(next * 16u + un5 * 1u);
+      let _four_v1_n50_0_0_0 = a1[u32(i1_n50 + 100 * i2_n50_0_0 + _p.o1) >> 2u];
+      let v1_n50_0_0_0 = _four_v1_n50_0_0_0.x;
+      let v1_n50_0_0_1 = _four_v1_n50_0_0_0.y;
+      let v1_n50_0_0_2 = _four_v1_n50_0_0_0.z;
+      let v1_n50_0_0_3 = _four_v1_n50_0_0_0.w;
+      let ln5_0_0 = vec4<f32>(select(0.0f, v1_n50_0_0_0, n0 + qn5 * 4u < 100u), select(0.0f, v1_n50_0_0_1, n0 + qn5 * 4u < 100u), select(0.0f, v1_n50_0_0_2, n0 + qn5 * 4u < 100u), select(0.0f, v1_n50_0_0_3, n0 + qn5 * 4u < 100u));
+      let i2_n60_0_0 = i32(next * 16u + un6 * 1u);
+      let _four_v1_n60_0_0_0 = a1[u32(i1_n60 + 100 * i2_n60_0_0 + _p.o1) >> 2u];
+      let v1_n60_0_0_0 = _four_v1_n60_0_0_0.x;
+      let v1_n60_0_0_1 = _four_v1_n60_0_0_0.y;
+      let v1_n60_0_0_2 = _four_v1_n60_0_0_0.z;
+      let v1_n60_0_0_3 = _four_v1_n60_0_0_0.w;
+      let ln6_0_0 = vec4<f32>(select(0.0f, v1_n60_0_0_0, n0 + qn6 * 4u < 100u), select(0.0f, v1_n60_0_0_1, n0 + qn6 * 4u < 100u), select(0.0f, v1_n60_0_0_2, n0 + qn6 * 4u < 100u), select(0.0f, v1_n60_0_0_3, n0 + qn6 * 4u < 100u));
+      let i2_n70_0_0 = i32(next * 16u + un7 * 1u);
+      let _four_v1_n70_0_0_0 = a1[u32(i1_n70 + 100 * i2_n70_0_0 + _p.o1) >> 2u];
+      let v1_n70_0_0_0 = _four_v1_n70_0_0_0.x;
+      let v1_n70_0_0_1 = _four_v1_n70_0_0_0.y;
+      let v1_n70_0_0_2 = _four_v1_n70_0_0_0.z;
+      let v1_n70_0_0_3 = _four_v1_n70_0_0_0.w;
+      let ln7_0_0 = vec4<f32>(select(0.0f, v1_n70_0_0_0, n0 + qn7 * 4u < 100u), select(0.0f, v1_n70_0_0_1, n0 + qn7 * 4u < 100u), select(0.0f, v1_n70_0_0_2, n0 + qn7 * 4u < 100u), select(0.0f, v1_n70_0_0_3, n0 + qn7 * 4u < 100u));
+      let from_m = 1u * 48u + ty;
+      let from_n = 1u * 512u + tx;
       {
         let x0 = w0[from_m + 0u];
         let y0 = w1[from_n + 0u];
@@ -337,31 +479,7 @@ fn main(@builtin(workgroup_id) _id: vec3<u32>, @builtin(local_invocation_index) 
         c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
       }
       {
-        let x0 = w0[from_m + 9u];
-        let y0 = w1[from_n + 8u];
-        c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
-        c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
-        c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
-        c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
-      }
-      {
-        let x0 = w0[from_m + 18u];
-        let y0 = w1[from_n + 16u];
-        c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
-        c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
-        c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
-        c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
-      }
-      {
-        let x0 = w0[from_m + 27u];
-        let y0 = w1[from_n + 24u];
-        c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
-        c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
-        c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
-        c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
-      }
-      {
-        let x0 = w0[from_m + 36u];
+        let x0 = w0[from_m + 3u];
         let y0 = w1[from_n + 32u];
         c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
         c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
@@ -369,31 +487,7 @@ fn main(@builtin(workgroup_id) _id: vec3<u32>, @builtin(local_invocation_index) 
         c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
       }
       {
-        let x0 = w0[from_m + 45u];
-        let y0 = w1[from_n + 40u];
-        c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
-        c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
-        c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
-        c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
-      }
-      {
-        let x0 = w0[from_m + 54u];
-        let y0 = w1[from_n + 48u];
-        c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
-        c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
-        c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
-        c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
-      }
-      {
-        let x0 = w0[from_m + 63u];
-        let y0 = w1[from_n + 56u];
-        c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
-        c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
-        c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
-        c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
-      }
-      {
-        let x0 = w0[from_m + 72u];
+        let x0 = w0[from_m + 6u];
         let y0 = w1[from_n + 64u];
         c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
         c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
@@ -401,31 +495,7 @@ fn main(@builtin(workgroup_id) _id: vec3<u32>, @builtin(local_invocation_index) 
         c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
       }
       {
-        let x0 = w0[from_m + 81u];
-        let y0 = w1[from_n + 72u];
-        c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
-        c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
-        c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
-        c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
-      }
-      {
-        let x0 = w0[from_m + 90u];
-        let y0 = w1[from_n + 80u];
-        c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
-        c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
-        c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
-        c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
-      }
-      {
-        let x0 = w0[from_m + 99u];
-        let y0 = w1[from_n + 88u];
-        c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
-        c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
-        c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
-        c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
-      }
-      {
-        let x0 = w0[from_m + 108u];
+        let x0 = w0[from_m + 9u];
         let y0 = w1[from_n + 96u];
         c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
         c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
@@ -433,48 +503,131 @@ fn main(@builtin(workgroup_id) _id: vec3<u32>, @builtin(local_invocation_index) 
         c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
       }
       {
-        let x0 = w0[from_m + 117u];
-        let y0 = w1[from_n + 104u];
+        let x0 = w0[from_m + 12u];
+        let y0 = w1[from_n + 128u];
         c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
         c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
         c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
         c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
       }
       {
-        let x0 = w0[from_m + 126u];
-        let y0 = w1[from_n + 112u];
+        let x0 = w0[from_m + 15u];
+        let y0 = w1[from_n + 160u];
         c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
         c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
         c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
         c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
       }
       {
-        let x0 = w0[from_m + 135u];
-        let y0 = w1[from_n + 120u];
+        let x0 = w0[from_m + 18u];
+        let y0 = w1[from_n + 192u];
         c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
         c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
         c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
         c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
       }
       {
-        let at = 0u * 144u + qm0 * 36u + um0 / 4u;
+        let x0 = w0[from_m + 21u];
+        let y0 = w1[from_n + 224u];
+        c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
+        c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
+        c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
+        c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
+      }
+      {
+        let x0 = w0[from_m + 24u];
+        let y0 = w1[from_n + 256u];
+        c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
+        c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
+        c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
+        c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
+      }
+      {
+        let x0 = w0[from_m + 27u];
+        let y0 = w1[from_n + 288u];
+        c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
+        c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
+        c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
+        c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
+      }
+      {
+        let x0 = w0[from_m + 30u];
+        let y0 = w1[from_n + 320u];
+        c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
+        c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
+        c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
+        c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
+      }
+      {
+        let x0 = w0[from_m + 33u];
+        let y0 = w1[from_n + 352u];
+        c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
+        c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
+        c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
+        c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
+      }
+      {
+        let x0 = w0[from_m + 36u];
+        let y0 = w1[from_n + 384u];
+        c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
+        c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
+        c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
+        c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
+      }
+      {
+        let x0 = w0[from_m + 39u];
+        let y0 = w1[from_n + 416u];
+        c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
+        c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
+        c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
+        c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
+      }
+      {
+        let x0 = w0[from_m + 42u];
+        let y0 = w1[from_n + 448u];
+        c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
+        c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
+        c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
+        c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
+      }
+      {
+        let x0 = w0[from_m + 45u];
+        let y0 = w1[from_n + 480u];
+        c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
+        c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
+        c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
+        c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
+      }
+      if (_thread < 32u) {
+        let at = 0u * 48u + qm0 * 12u + um0 / 4u;
         w0[at + 0u][um0 & 3u] = lm0_0_0.x;
-        w0[at + 9u][um0 & 3u] = lm0_0_0.y;
-        w0[at + 18u][um0 & 3u] = lm0_0_0.z;
-        w0[at + 27u][um0 & 3u] = lm0_0_0.w;
+        w0[at + 3u][um0 & 3u] = lm0_0_0.y;
+        w0[at + 6u][um0 & 3u] = lm0_0_0.z;
+        w0[at + 9u][um0 & 3u] = lm0_0_0.w;
       }
       {
-        let at = 0u * 144u + qm1 * 36u + um1 / 4u;
-        w0[at + 0u][um1 & 3u] = lm1_0_0.x;
-        w0[at + 9u][um1 & 3u] = lm1_0_0.y;
-        w0[at + 18u][um1 & 3u] = lm1_0_0.z;
-        w0[at + 27u][um1 & 3u] = lm1_0_0.w;
+        w1[0u * 512u + un0 * 32u + qn0] = ln0_0_0;
       }
       {
-        w1[0u * 128u + un0 * 8u + qn0] = ln0_0_0;
+        w1[0u * 512u + un1 * 32u + qn1] = ln1_0_0;
       }
       {
-        w1[0u * 128u + un1 * 8u + qn1] = ln1_0_0;
+        w1[0u * 512u + un2 * 32u + qn2] = ln2_0_0;
+      }
+      {
+        w1[0u * 512u + un3 * 32u + qn3] = ln3_0_0;
+      }
+      {
+        w1[0u * 512u + un4 * 32u + qn4] = ln4_0_0;
+      }
+      {
+        w1[0u * 512u + un5 * 32u + qn5] = ln5_0_0;
+      }
+      {
+        w1[0u * 512u + un6 * 32u + qn6] = ln6_0_0;
+      }
+      {
+        w1[0u * 512u + un7 * 32u + qn7] = ln7_0_0;
       }
       workgroupBarrier();
     }
@@ -484,65 +637,65 @@ fn main(@builtin(workgroup_id) _id: vec3<u32>, @builtin(local_invocation_index) 
     let i1 = i32(min(col, 100u - 4u));
     {
       let row = m0 + ty * 4u + 0u;
-      let i0 = i32(min(row, 16u - 1u));
-      if (row < 16u && col < 100u) {
+      let i0 = i32(row);
+      if (col < 100u) {
         s0[((split * 1u + batch) * 16u + row) * 100u + col + 0u] = _launder(c0_0.x);
       }
-      if (row < 16u && col < 100u) {
+      if (col < 100u) {
         s0[((split * 1u + batch) * 16u + row) * 100u + col + 1u] = _launder(c0_0.y);
       }
-      if (row < 16u && col < 100u) {
+      if (col < 100u) {
         s0[((split * 1u + batch) * 16u + row) * 100u + col + 2u] = _launder(c0_0.z);
       }
-      if (row < 16u && col < 100u) {
+      if (col < 100u) {
         s0[((split * 1u + batch) * 16u + row) * 100u + col + 3u] = _launder(c0_0.w);
       }
     }
     {
       let row = m0 + ty * 4u + 1u;
-      let i0 = i32(min(row, 16u - 1u));
-      if (row < 16u && col < 100u) {
+      let i0 = i32(row);
+      if (col < 100u) {
         s0[((split * 1u + batch) * 16u + row) * 100u + col + 0u] = _launder(c1_0.x);
       }
-      if (row < 16u && col < 100u) {
+      if (col < 100u) {
         s0[((split * 1u + batch) * 16u + row) * 100u + col + 1u] = _launder(c1_0.y);
       }
-      if (row < 16u && col < 100u) {
+      if (col < 100u) {
         s0[((split * 1u + batch) * 16u + row) * 100u + col + 2u] = _launder(c1_0.z);
       }
-      if (row < 16u && col < 100u) {
+      if (col < 100u) {
         s0[((split * 1u + batch) * 16u + row) * 100u + col + 3u] = _launder(c1_0.w);
       }
     }
     {
       let row = m0 + ty * 4u + 2u;
-      let i0 = i32(min(row, 16u - 1u));
-      if (row < 16u && col < 100u) {
+      let i0 = i32(row);
+      if (col < 100u) {
         s0[((split * 1u + batch) * 16u + row) * 100u + col + 0u] = _launder(c2_0.x);
       }
-      if (row < 16u && col < 100u) {
+      if (col < 100u) {
         s0[((split * 1u + batch) * 16u + row) * 100u + col + 1u] = _launder(c2_0.y);
       }
-      if (row < 16u && col < 100u) {
+      if (col < 100u) {
         s0[((split * 1u + batch) * 16u + row) * 100u + col + 2u] = _launder(c2_0.z);
       }
-      if (row < 16u && col < 100u) {
+      if (col < 100u) {
         s0[((split * 1u + batch) * 16u + row) * 100u + col + 3u] = _launder(c2_0.w);
       }
     }
     {
       let row = m0 + ty * 4u + 3u;
-      let i0 = i32(min(row, 16u - 1u));
-      if (row < 16u && col < 100u) {
+      let i0 = i32(row);
+      if (col < 100u) {
         s0[((split * 1u + batch) * 16u + row) * 100u + col + 0u] = _launder(c3_0.x);
       }
-      if (row < 16u && col < 100u) {
+      if (col < 100u) {
         s0[((split * 1u + batch) * 16u + row) * 100u + col + 1u] = _launder(c3_0.y);
       }
-      if (row < 16u && col < 100u) {
+      if (col < 100u) {
         s0[((split * 1u + batch) * 16u + row) * 100u + col + 2u] = _launder(c3_0.z);
       }
-      if (row < 16u && col < 100u) {
+      if (col < 100u) {
         s0[((split * 1u + batch) * 16u + row) * 100u + col + 3u] = _launder(c3_0.w);
       }
     }
