@@ -19,32 +19,37 @@ type attentionThreads struct {
 	weights *shader.Shared // the left factor of an output: a column after the other
 }
 
-// attentionBlocks are the sizes of a workgroup: rows, and columns of a block. The first needs many
-// workgroups, and few registers for accumulators. The last is for little shared memory.
-var attentionBlocks = [][2]int{{128, 64}, {loopnest.LeastRows, 64}, {loopnest.LeastRows, loopnest.LeastColumns}}
+// An attentionBlock is the size of a workgroup.
+type attentionBlock struct {
+	rows, columns int // columns of a block
+	groups        int // the least number of workgroups of a compute unit
+	accumulators  int // the greatest number of registers of a thread for scores and outputs; 0: any
+}
 
-const (
-	busyGroups            = 8 // workgroups of a compute unit that occupy it
-	attentionAccumulators = 64
-)
+// attentionBlocks are the sizes to choose from, the fastest first. The last is for little shared
+// memory.
+var attentionBlocks = []attentionBlock{
+	{128, 64, 8, 64},
+	{64, 32, 0, 32},
+	{loopnest.LeastRows, 64, 0, 0},
+	{loopnest.LeastRows, loopnest.LeastColumns, 0, 0},
+}
 
 func (a *attentionThreads) choose() bool {
 	if a.t.Matrices || a.t.traits().products == nil {
 		return false
 	}
 	const across = loopnest.Across
-	for _, size := range attentionBlocks {
-		rows, columns := size[0], size[1]
+	for _, b := range attentionBlocks {
 		a.attentionSize = attentionSize{
-			threads: rows / 4 * across, height: rows, width: columns, high: 1, wide: columns / (4 * across), square: 4, across: across, apart: threadsApart,
+			threads: b.rows / 4 * across, height: b.rows, width: b.columns, high: 1, wide: b.columns / (4 * across), square: 4, across: across, apart: threadsApart,
 		}
-		bytes := a.ThreadBytes(a.k.Kernel, rows, columns)
+		bytes := a.ThreadBytes(a.k.Kernel, b.rows, b.columns)
 		if a.exchanges() {
-			bytes += a.ExchangeBytes(rows)
+			bytes += a.ExchangeBytes(b.rows)
 		}
-		groups := ir.CeilDiv(a.k.Size(a.m), rows) * a.k.Size(a.k.List(ir.Batch))
-		occupied := groups >= busyGroups*a.t.Units && a.accumulatorsOf() <= attentionAccumulators
-		if a.t.fits(a.threads, bytes) && (occupied || rows == loopnest.LeastRows) {
+		groups := ir.CeilDiv(a.k.Size(a.m), b.rows) * a.k.Size(a.k.List(ir.Batch))
+		if a.t.fits(a.threads, bytes) && groups >= b.groups*a.t.Units && (b.accumulators == 0 || a.accumulatorsOf() <= b.accumulators) {
 			return true
 		}
 	}

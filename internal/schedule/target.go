@@ -105,6 +105,8 @@ var measuredH200 = withMatrices(products{
 	tiles: []tile{
 		{128, 128, 8, 2, 2, 1, 2, &byThreads},
 		{64, 128, 8, 2, 2, 0.83, 4, &byThreads},
+		{64, 128, 16, 1, 2, 0.9, 2, &byThreads},
+		{64, 64, 16, 1, 1, 0.8, 4, &byThreads},
 		{64, 64, 16, 1, 2, 0.8, 5, &byThreads},
 		{64, 64, 8, 1, 2, 0.85, 5, &byThreads},
 		{32, 32, 16, 1, 1, 0.6, 10, &byThreads},
@@ -116,7 +118,7 @@ var measuredH200 = withMatrices(products{
 		{32, 32, 16, 1, 1, 0.3, 10, &byThreads},
 		{8, 128, 8, 1, 1, 0.2, 8, &byThreads},
 	},
-	threadCost: productCost{step: 75e3, pass: 600e3, part: 0.65},
+	threadCost: productCost{step: 75e3, pass: 900e3, part: 0.65},
 	matrixCost: productCost{step: 75e3, pass: 600e3, part: 0.35},
 	skinnyRows: 4,
 	gemvCols:   []gemv{{32, 8}, {32, 32}, {16, 16}, {16, 64}, {8, 32}, {8, 128}, {64, 4}, {256, 1}, {8, 4}},
