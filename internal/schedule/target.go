@@ -105,6 +105,7 @@ var measuredH200 = withMatrices(products{
 	tiles: []tile{
 		{128, 128, 8, 2, 2, 1, 2, &byThreads},
 		{64, 128, 8, 2, 2, 0.83, 4, &byThreads},
+		{128, 64, 8, 2, 2, 0.92, 4, &byThreads},
 		{64, 128, 16, 1, 2, 0.9, 2, &byThreads},
 		{64, 64, 16, 1, 1, 0.8, 4, &byThreads},
 		{64, 64, 16, 1, 2, 0.8, 5, &byThreads},
