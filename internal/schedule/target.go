@@ -95,7 +95,7 @@ var families = [...]traits{
 	},
 	Discrete: {
 		units: 128, threads: 256, busyUnit: 1024, concurrent: true, rowThreads: 1024, heldLanes: 16,
-		transpose: 32, scatterAhead: 8, pointsAhead: 2, loopBytes: 128 << 20, products: &measuredH200,
+		transpose: 32, scatterAhead: 8, pointsAhead: 2, loopBytes: 256 << 20, products: &measuredH200,
 	},
 	Software: {units: 1, threads: 64, busy: 128, rowThreads: 1024, heldLanes: 16, scatterAhead: 1, pointsAhead: 1, loopBytes: 64 << 20},
 }
@@ -105,9 +105,6 @@ var measuredH200 = withMatrices(products{
 	tiles: []tile{
 		{128, 128, 8, 2, 2, 1, 2, &byThreads},
 		{64, 128, 8, 2, 2, 0.83, 4, &byThreads},
-		{128, 64, 8, 2, 2, 0.92, 4, &byThreads},
-		{64, 128, 16, 1, 2, 0.9, 2, &byThreads},
-		{64, 64, 16, 1, 1, 0.8, 4, &byThreads},
 		{64, 64, 16, 1, 2, 0.8, 5, &byThreads},
 		{64, 64, 8, 1, 2, 0.85, 5, &byThreads},
 		{32, 32, 16, 1, 1, 0.6, 10, &byThreads},
