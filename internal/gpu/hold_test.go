@@ -53,6 +53,27 @@ func TestHold(t *testing.T) {
 	}
 }
 
+// After a wait the GPU idles: it gets few dispatches first, and then more in each submission.
+func TestFirstSubmissions(t *testing.T) {
+	d, _ := fake(t, 0)
+	c := &traffic{Device: d.dev}
+	d.dev = c
+	p := prepare(t, d, &increment)
+	a, b := alloc(t, d, 4), alloc(t, d, 4)
+	for range 2 {
+		if err := d.Sync(); err != nil {
+			t.Fatal(err)
+		}
+		c.submissions, c.dispatches = 0, 0
+		if err := d.Run(chain(p, 15*firstBatch, a, b)); err != nil {
+			t.Fatal(err)
+		}
+		if c.submissions != 4 || c.dispatches != 15*firstBatch { // 1, 2, 4 and 8 times firstBatch
+			t.Errorf("%d submissions of %d dispatches, want 4 of %d", c.submissions, c.dispatches, 15*firstBatch)
+		}
+	}
+}
+
 // A failure to submit calls that were held is one of Sync. A Run that fails leaves the calls
 // that were held before it.
 func TestHoldFails(t *testing.T) {

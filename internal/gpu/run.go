@@ -106,7 +106,7 @@ func (d *device) makeRoom() {
 // If it fails it records none.
 func (d *device) recordSome(calls []driver.Call) (n int, err error) {
 	commands, params := len(d.commands), len(d.params)
-	for n < len(calls) && max(n, len(d.commands)) < d.batch {
+	for n < len(calls) && max(n, len(d.commands)) < d.most {
 		first := len(d.commands)
 		if err := d.record(&calls[n]); err != nil {
 			d.commands, d.params = d.commands[:commands], d.params[:params]
@@ -128,6 +128,7 @@ func (d *device) submitRecorded() error {
 		err = d.submit(d.commands)
 	}
 	d.commands, d.params = d.commands[:0], d.params[:0]
+	d.most = min(2*d.most, d.batch)
 	d.recording++
 	d.trim()
 	return err
