@@ -133,8 +133,8 @@ type Idler interface {
 	Idle() bool
 }
 
-// A Flusher is a device that may hold calls of Run, to start them together with later ones. It
-// starts them before it waits, and before anything else that must come after them.
+// A Flusher is a device that may hold calls of Run, to start them together with later ones: some
+// tens at most. It starts them before it waits, and before anything else that must come after them.
 type Flusher interface {
 	Device
 	// Holds reports whether calls are held.
