@@ -226,6 +226,18 @@ func TestGraphScratch(t *testing.T) {
 	})
 }
 
+// openFake returns a fake and a device of it with graphs, which the test's end closes.
+func openFake(t *testing.T) (*fake, *simulated) {
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	f := newFake(t, 1<<20)
+	d, err := f.open(Options{Graphs: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { d.Close() })
+	return f, d
+}
+
 // ran runs a chain and returns how often each function of the driver was called.
 func (f *fake) ran(t *testing.T, d driver.Device, calls []driver.Call) map[string]int {
 	t.Helper()
@@ -246,16 +258,9 @@ func (f *fake) ran(t *testing.T, d driver.Device, calls []driver.Call) map[strin
 
 // A list that runs again is one call of the driver, and one for each node that changes.
 func TestGraphCalls(t *testing.T) {
-	t.Setenv("XDG_CACHE_HOME", t.TempDir())
-	f := newFake(t, 1<<20)
-	d, err := f.open(Options{Graphs: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer d.Close()
+	f, d := openFake(t)
 	r := rig{t, d}
-	p := r.compile(shifted(8))
-	a, b := r.alloc(32), r.alloc(32)
+	p, a, b := r.compile(shifted(8)), r.alloc(32), r.alloc(32)
 	numbers := []int{1, 2, 3, 4, 5, 6}
 	for i, c := range []struct {
 		calls                           []driver.Call

@@ -11,16 +11,9 @@ import (
 
 // Runs of a call are held and launched together, from the second time on by a graph.
 func TestHold(t *testing.T) {
-	t.Setenv("XDG_CACHE_HOME", t.TempDir())
-	f := newFake(t, 1<<20)
-	d, err := f.open(Options{Graphs: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer d.Close()
+	f, d := openFake(t)
 	r := rig{t, d}
-	p := r.compile(shifted(8))
-	a, b := r.alloc(32), r.alloc(32)
+	p, a, b := r.compile(shifted(8)), r.alloc(32), r.alloc(32)
 	for turn := range 3 {
 		for i := range maxHeld - 1 {
 			if n := f.ran(t, d, chain(p, a, b, i)); n["LaunchKernel"]+n["GraphLaunch"] > 0 {
@@ -43,12 +36,7 @@ func TestHold(t *testing.T) {
 // A call that cannot run is an error of its Run, and leaves those that are held. What fails later
 // is an error of Sync and of downloads before it.
 func TestHoldFails(t *testing.T) {
-	t.Setenv("XDG_CACHE_HOME", t.TempDir())
-	f := newFake(t, 1<<20)
-	d, err := f.open(Options{Graphs: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	f, d := openFake(t)
 	r := rig{t, d}
 	p := r.compile(shifted(8))
 	a, b, freed := r.alloc(32), r.alloc(32), r.alloc(32)
@@ -60,6 +48,24 @@ func TestHoldFails(t *testing.T) {
 		t.Errorf("a call with a buffer that was freed: error %v, calls are held: %v", err, d.Holds())
 	}
 	r.check(p, a, b, 8, 1, 2)
+	f.fails["LaunchKernel"] = outOfMemory
+	if err := d.Run(chain(p, a, b, 1)); err != nil {
+		t.Fatal(err)
+	}
+	for _, what := range []struct {
+		name  string
+		do    func() error
+		fails bool
+	}{
+		{"Download", func() error { return d.Download(make([]byte, 4), b, 0) }, true},
+		{"Sync", d.Sync, true},
+		{"another Sync", d.Sync, false},
+	} {
+		if err := what.do(); errors.Is(err, driver.ErrMemory) != what.fails {
+			t.Errorf("%s after a launch failed: %v", what.name, err)
+		}
+	}
+	delete(f.fails, "LaunchKernel")
 	if err := d.Run(chain(p, a, b, 1)); err != nil {
 		t.Fatal(err)
 	}
@@ -71,9 +77,5 @@ func TestHoldFails(t *testing.T) {
 	}
 	if d.Holds() {
 		t.Error("a closed device holds calls")
-	}
-	var _ driver.Flusher = d
-	if !errors.Is(d.Sync(), d.closed) {
-		t.Error("Sync of a closed device is no error")
 	}
 }
