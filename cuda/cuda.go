@@ -51,7 +51,8 @@ type Options struct {
 	TF32 bool
 	// NoGraphs launches all kernels one by one. By default plans that run again, such as training
 	// steps of optim.Jit, are launched as CUDA graphs, if the driver has CUDA 12 or later: it gets
-	// a few calls for all their kernels.
+	// a few calls for all their kernels. Then small operations are launched together too, 16 at a
+	// time and at the latest when a value is read.
 	NoGraphs bool
 	// Tune searches for the fastest tiles of large products, those of 2²⁸ multiplications or
 	// more, when they are compiled for the first time. That takes some tenths of a second for

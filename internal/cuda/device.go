@@ -105,7 +105,7 @@ type device struct {
 	budget  int64
 	staging staging
 	clock   clock
-	failed  error // of a peer's work: the first since the last Sync
+	failed  error // of a peer's work or of calls that were held: the first since the last Sync
 	closed  error // why the device is gone
 
 	kept       loops.Kept[*buffer]
@@ -113,13 +113,14 @@ type device struct {
 	// The sizes that the calls of a Run need of kept.
 	tempSizes, scratchSizes []int
 
-	holder    holder
+	pending   pending
 	list      launchList // of the call that is made
 	block     *launchBlock
-	args      [11]uintptr // of cuLaunchKernel
-	replays   bool        // plans that run again are graphs
-	oneByOne  bool        // a kernel ends before the next one is launched, so that one that fails is known
-	sequences lru.Cache[sequenceKey, *sequence]
+	args      [11]uintptr            // of cuLaunchKernel
+	replays   bool                   // plans that run again are graphs
+	oneByOne  bool                   // a kernel ends before the next one is launched, so that one that fails is known
+	sequences sequences              // of Runs
+	batches   sequences              // of calls that were held
 	graphs    map[*sequence]struct{} // those with graphs
 	nodes     int                    // of all graphs
 }
@@ -188,16 +189,19 @@ func (l *library) open(g GPU, o Options) (*device, error) {
 	return d, l.call("cuMemPoolSetAttribute", l.MemPoolSetAttribute, d.pool, releaseThreshold, uintptr(unsafe.Pointer(&all)))
 }
 
-// enter is enterHolding, and launches the calls that are held.
+// enter is enterContext, and launches the calls that are held. They are lost with the device.
 func (d *device) enter() (leave func(), err error) {
-	if leave, err = d.enterHolding(); err == nil && d.Holds() {
-		d.launchHeld()
+	switch leave, err = d.enterContext(); {
+	case err != nil:
+		d.dropPending()
+	case d.Holds():
+		d.launchPending()
 	}
 	return leave, err
 }
 
-// enterHolding holds the thread and makes the context current in it, until leave.
-func (d *device) enterHolding() (leave func(), err error) {
+// enterContext keeps the goroutine in its thread and makes the context current there, until leave.
+func (d *device) enterContext() (leave func(), err error) {
 	if d.closed != nil {
 		return nil, d.closed
 	}
@@ -255,7 +259,7 @@ func (d *device) wait() error {
 
 // Idle makes the promise of driver.Idler. After a failure the device is idle.
 func (d *device) Idle() bool {
-	leave, err := d.enterHolding()
+	leave, err := d.enterContext()
 	if err != nil {
 		return true
 	}

@@ -8,6 +8,7 @@ import (
 	"unsafe"
 
 	"github.com/tensorken/tensorken/driver"
+	"github.com/tensorken/tensorken/internal/lru"
 )
 
 const (
@@ -64,10 +65,14 @@ func (d *device) isLong(calls []driver.Call) bool {
 	return false
 }
 
-// sequence returns the sequence of calls if it has run before, else nil.
-func (d *device) sequence(calls []driver.Call) *sequence {
+// sequences has the sequences that are known to have run.
+type sequences = lru.Cache[sequenceKey, *sequence]
+
+// sequence returns the sequence of calls if it has run before, else nil. A cache knows it, and has
+// at most some.
+func (d *device) sequence(calls []driver.Call, known *sequences, most int) *sequence {
 	key := sequenceKey{calls[0].Program, calls[len(calls)-1].Program, len(calls)}
-	e := d.sequences.Get(key)
+	e := known.Get(key)
 	if e != nil && slices.EqualFunc(e.Value.programs, calls, func(p driver.Program, c driver.Call) bool { return p == c.Program }) {
 		return e.Value
 	}
@@ -78,8 +83,8 @@ func (d *device) sequence(calls []driver.Call) *sequence {
 	for i := range calls {
 		s.programs = append(s.programs, calls[i].Program)
 	}
-	d.sequences.Put(key, s)
-	d.sequences.Trim(maxSequences, d.freeGraphs)
+	known.Put(key, s)
+	known.Trim(most, d.freeGraphs)
 	return nil
 }
 

@@ -8,82 +8,100 @@ import (
 	"github.com/tensorken/tensorken/driver"
 )
 
-// maxHeld is the number of calls that are held at most. To launch a graph of as many kernels takes
-// the host a third of the time of their launches one by one.
-const maxHeld = 16
+const (
+	// maxPending is the number of calls that are held at most. To launch a graph of as many kernels
+	// takes the host a third of the time of their launches one by one.
+	maxPending = 16
+	// maxBatches is the most lists of held calls that are known to have run. They depend on when
+	// the calls come, so that many never run again.
+	maxBatches = 64
+)
 
-// A holder has calls that later calls are launched with, in one graph.
-type holder struct {
-	calls []driver.Call
-	args  []driver.Arg // of the calls
-	room  [maxHeld]driver.Call
+// pending has calls that are held, to be launched together with later ones.
+type pending struct {
+	calls   []driver.Call
+	args    []driver.Arg // of the calls
+	backing [maxPending]driver.Call
 }
 
-// hold holds calls of few kernels, and launches all that are held once there are maxHeld. It reports
-// false if it does not hold the calls. A call that cannot be launched is refused, and none is held.
+// hold holds calls of few kernels, and launches all that are held once there are maxPending. It
+// reports false if it does not hold the calls. A wrong argument is an error, and no call is held.
 func (d *device) hold(calls []driver.Call) (held bool, err error) {
-	h, kernels := &d.holder, 0
-	if !d.replays || d.closed != nil || len(calls) > maxHeld {
+	if !d.replays || d.closed != nil || len(calls) > maxPending || !d.areHoldable(calls) {
 		return false, nil
 	}
 	for i := range calls {
-		p, ok := calls[i].Program.(*program)
-		if !ok || p.device != d || p.loop != nil {
-			return false, nil
-		}
-		if kernels += len(p.passes); kernels >= fewestNodes {
-			return false, nil
-		}
-	}
-	for i := range calls {
-		p := calls[i].Program.(*program)
-		err := p.Check(calls[i].Args, d.sizeOf)
-		for k := range p.passes {
-			if err == nil {
-				_, err = d.function(&p.passes[k])
-			}
-		}
-		if err != nil {
+		if err := calls[i].Program.(*program).Check(calls[i].Args, d.sizeOf); err != nil {
 			return false, fmt.Errorf("%s: %w", d.name, err)
 		}
 	}
-	if len(h.calls)+len(calls) > maxHeld {
-		d.Flush()
+	h := &d.pending
+	if len(h.calls)+len(calls) > maxPending {
+		if d.Flush(); d.closed != nil {
+			return false, d.closed
+		}
 	}
 	if h.calls == nil {
-		h.calls = h.room[:0]
+		h.calls = h.backing[:0]
 	}
 	for _, c := range calls {
 		first := len(h.args)
 		h.args = append(h.args, c.Args...)
 		h.calls = append(h.calls, driver.Call{Program: c.Program, Args: h.args[first:len(h.args):len(h.args)]})
 	}
-	if len(h.calls) == maxHeld {
+	if len(h.calls) == maxPending {
 		d.Flush()
 	}
 	return true, d.closed
 }
 
-// Holds makes the promise of driver.Flusher.
-func (d *device) Holds() bool { return len(d.holder.calls) > 0 }
+// areHoldable reports whether calls have few kernels, whose launches will need nothing that may be
+// refused: no scratch, and no module that is yet to be loaded.
+func (d *device) areHoldable(calls []driver.Call) bool {
+	kernels := 0
+	for i := range calls {
+		p, ok := calls[i].Program.(*program)
+		if !ok || p.device != d || p.loop != nil || len(p.scratch) > 0 {
+			return false
+		}
+		if kernels += len(p.passes); kernels >= fewestNodes {
+			return false
+		}
+		for k := range p.passes {
+			m := p.passes[k].module
+			if <-m.ready; m.err != nil || m.function == 0 {
+				return false
+			}
+		}
+	}
+	return true
+}
 
-// Flush makes the promise of driver.Flusher.
+// Holds makes the promise of driver.Flusher.
+func (d *device) Holds() bool { return len(d.pending.calls) > 0 }
+
+// Flush makes the promise of driver.Flusher. It leaves the device's context current.
 func (d *device) Flush() {
 	if leave, err := d.enter(); err == nil {
 		leave()
 	}
 }
 
-// launchHeld launches the calls that are held, in the context that is current. Sync returns a
+// launchPending launches the calls that are held, in the context that is current. Sync returns a
 // failure, because the Run of the calls has returned.
-func (d *device) launchHeld() {
-	h := &d.holder
-	calls := h.calls
-	h.calls = nil // to free what is kept for reuse enters again
-	if err := d.launch(calls); err != nil && d.failed == nil {
+func (d *device) launchPending() {
+	calls := d.pending.calls
+	d.pending.calls = nil // to free a buffer enters again
+	if err := d.launch(calls, &d.batches, maxBatches); err != nil && d.failed == nil {
 		d.failed = err
 	}
-	clear(h.room[:])
+	d.dropPending()
+}
+
+// dropPending forgets the calls that are held.
+func (d *device) dropPending() {
+	h := &d.pending
+	clear(h.backing[:])
 	clear(h.args)
-	h.args = h.args[:0]
+	h.calls, h.args = nil, h.args[:0]
 }

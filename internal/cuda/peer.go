@@ -34,7 +34,10 @@ func (d *device) CopyPeer(dst driver.Buffer, to int, src driver.Buffer, from, by
 		return fmt.Errorf("%s: a copy from a buffer of no peer", d.name)
 	}
 	other := src.(*buffer).device
-	other.Flush() // before its context is left
+	other.Flush() // which makes its context current
+	if other.failed != nil {
+		return d.peerError(other.name, other.failed)
+	}
 	leave, err := d.enter()
 	if err != nil {
 		return err

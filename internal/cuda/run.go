@@ -45,16 +45,17 @@ func (d *device) Run(calls []driver.Call) error {
 		return err
 	}
 	defer leave()
-	return d.launch(calls)
+	return d.launch(calls, &d.sequences, maxSequences)
 }
 
-// launch launches the kernels of calls, by graphs where the same programs have run before.
-func (d *device) launch(calls []driver.Call) error {
+// launch launches the kernels of calls, by graphs where the same programs have run before: a cache
+// has at most some sequences of them.
+func (d *device) launch(calls []driver.Call, known *sequences, most int) error {
 	if err := d.prepare(calls); err != nil {
 		return err
 	}
 	if d.isLong(calls) {
-		if s := d.sequence(calls); s != nil {
+		if s := d.sequence(calls, known, most); s != nil {
 			if done, err := d.replay(s, calls); done || err != nil {
 				return err
 			}
