@@ -20,8 +20,8 @@ const (
 	// batch is the number of dispatches after which commands are submitted, so
 	// that the GPU works while more are recorded.
 	batch = 128
-	// firstBatch is the same for the first submission after a wait, when the GPU idles. Each later
-	// one has twice as many as the one before, up to batch.
+	// firstBatch is the same for the first submission, and for that after a wait, as the GPU idles.
+	// Each later one has twice as many as the one before, up to batch.
 	firstBatch = 16
 	// minBatch is the number of dispatches below which they are held until more come, as a
 	// submission takes as long as recording some of them.
@@ -72,7 +72,7 @@ type device struct {
 	// Of the commands that are recorded and not submitted.
 	recording    uint64 // its number
 	commands     []wgpu.Command
-	most         int         // of them in a submission
+	nextBatch    int         // dispatches after which they are submitted
 	params       []byte      // their parameters
 	paramsLayout wgpu.Layout // of a pass with parameters
 	timed        *timedBatch // nil if they are not timed
@@ -121,7 +121,7 @@ func newDevice(d wgpu.Device, o Options) *device {
 		limit, _ := hostmem.Limit() // 0 on failure, which refuses all buffers
 		g.budget = int64(limit / 8 * 7)
 	}
-	g.most = g.batch
+	g.startBatches()
 	if o.Memory > 0 {
 		g.budget = min(g.budget, o.Memory)
 	}
@@ -240,9 +240,12 @@ func (d *device) wait() error {
 			return d.fail(err)
 		}
 	}
-	d.most = min(firstBatch, d.batch)
+	d.startBatches()
 	return d.check()
 }
+
+// startBatches makes the next submission small, when the GPU idles.
+func (d *device) startBatches() { d.nextBatch = min(firstBatch, d.batch) }
 
 func (d *device) Sync() error {
 	err := d.wait()

@@ -30,6 +30,15 @@ func (d *smallLooper) Alloc(bytes int) (driver.Buffer, error) {
 	return d.device.Alloc(bytes)
 }
 
+// What a loop keeps for later kernels fits in a binding of the adapter, and so do scores that are
+// stored.
+func TestLoopLimits(t *testing.T) {
+	d, _ := fake(t, 0)
+	if l := d.LoopLimits(); int64(l.Bytes) > d.limit || int64(l.Scores) > d.limit || l.Bytes == 0 {
+		t.Errorf("loops of %d bytes for scores of %d, bindings have at most %d", l.Bytes, l.Scores, d.limit)
+	}
+}
+
 // The gradient of attention with a mask and dropout, in loops over parts of a matrix and over
 // several matrices, is that of the CPU, and the same bits each time. No buffer holds all
 // scores.

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"math"
 
 	"github.com/tensorken/tensorken/driver"
 	"github.com/tensorken/tensorken/internal/loops"
@@ -31,7 +32,7 @@ func (d *device) Run(calls []driver.Call) error {
 			return err
 		}
 		calls = calls[n:]
-		if len(calls) == 0 && len(d.commands) < min(minBatch, d.batch) {
+		if len(calls) == 0 && len(d.commands) < min(minBatch, d.nextBatch) {
 			break
 		}
 		if err := submit(); err != nil {
@@ -106,7 +107,7 @@ func (d *device) makeRoom() {
 // If it fails it records none.
 func (d *device) recordSome(calls []driver.Call) (n int, err error) {
 	commands, params := len(d.commands), len(d.params)
-	for n < len(calls) && max(n, len(d.commands)) < d.most {
+	for n < len(calls) && max(n, len(d.commands)) < d.nextBatch {
 		first := len(d.commands)
 		if err := d.record(&calls[n]); err != nil {
 			d.commands, d.params = d.commands[:commands], d.params[:params]
@@ -128,7 +129,7 @@ func (d *device) submitRecorded() error {
 		err = d.submit(d.commands)
 	}
 	d.commands, d.params = d.commands[:0], d.params[:0]
-	d.most = min(2*d.most, d.batch)
+	d.nextBatch = min(2*d.nextBatch, d.batch)
 	d.recording++
 	d.trim()
 	return err
@@ -178,6 +179,8 @@ func (d *device) sizeOf(x driver.Buffer) (bytes int, ok bool) {
 // reports without an index, and so the spare bindings for buffers of its own.
 func (d *device) LoopLimits() ir.LoopLimits {
 	limits := d.target.LoopLimits()
+	most := int(min(d.limit, math.MaxInt)) // bytes of a buffer
+	limits.Bytes, limits.Scores = min(limits.Bytes, most), min(limits.Scores, most)
 	limits.AttentionBindings = d.bindings
 	return limits
 }

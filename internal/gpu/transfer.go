@@ -143,6 +143,9 @@ func (d *device) Download(dst []byte, src driver.Buffer, offset int) error {
 	if e := d.check(); err == nil {
 		err = e
 	}
+	if len(dst) == 0 { // all of it was waited for
+		d.startBatches()
+	}
 	if err == nil {
 		err = d.failed // Sync returns it as well
 	}

@@ -35,7 +35,7 @@ type attentionSize struct {
 	high, wide    int // squares that a thread has a part of
 	square        int // rows of a square that a thread has
 	across        int // threads that share a row
-	apart         int // the distance between these
+	stride        int // the distance between these
 }
 
 // An attentionUnit computes the products: by threads, warps, or groups of 128 threads. Methods
@@ -127,7 +127,7 @@ func (a *attention) product(p loopnest.Product, cols, deep []int) *tilePass {
 // they are not in one subgroup.
 func (a *attention) exchanges() bool {
 	n := a.t.subgroup()
-	return n > a.threads || n < a.across*a.apart
+	return n > a.threads || n < a.across*a.stride
 }
 
 // build makes the pass.

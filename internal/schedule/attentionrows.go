@@ -58,7 +58,7 @@ func (a *attention) reduceBlock(loop *scope, decided map[int]int64) {
 			}
 		}
 		clear(a.p.inUse) // there were barriers since the block before
-		loop.workgroupReduce(maxima, a.tx, a.across, a.apart)
+		loop.workgroupReduce(maxima, a.tx, a.across, a.stride)
 		for _, row := range rows {
 			if row.max != nil {
 				a.rescale(loop, row)
@@ -188,7 +188,7 @@ func (a *attention) finishRows() {
 		for _, row := range rows {
 			sums = append(sums, row.sums...)
 		}
-		root.workgroupReduce(sums, a.tx, a.across, a.apart)
+		root.workgroupReduce(sums, a.tx, a.across, a.stride)
 		for _, row := range rows {
 			end := row.beside("_e")
 			for _, x := range row.sums {

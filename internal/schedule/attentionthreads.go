@@ -1,6 +1,7 @@
 package schedule
 
 import (
+	"math"
 	"slices"
 
 	"github.com/tensorken/tensorken/internal/loopnest"
@@ -21,18 +22,18 @@ type attentionThreads struct {
 
 // An attentionBlock is the size of a workgroup.
 type attentionBlock struct {
-	rows, columns int // columns of a block
-	groups        int // the least number of workgroups of a compute unit
-	accumulators  int // the greatest number of registers of a thread for scores and outputs; 0: any
+	rows, columns   int // columns of a block
+	minGroups       int // workgroups of a compute unit
+	maxAccumulators int // registers of a thread for scores and outputs
 }
 
-// attentionBlocks are the sizes to choose from, the fastest first. The last is for little shared
-// memory.
+// attentionBlocks are the sizes to choose from, the fastest first. The last one needs the least
+// shared memory.
 var attentionBlocks = []attentionBlock{
 	{128, 64, 8, 64},
 	{64, 32, 0, 32},
-	{loopnest.LeastRows, 64, 0, 0},
-	{loopnest.LeastRows, loopnest.LeastColumns, 0, 0},
+	{loopnest.LeastRows, 64, 0, math.MaxInt},
+	{loopnest.LeastRows, loopnest.LeastColumns, 0, math.MaxInt},
 }
 
 func (a *attentionThreads) choose() bool {
@@ -42,14 +43,14 @@ func (a *attentionThreads) choose() bool {
 	const across = loopnest.Across
 	for _, b := range attentionBlocks {
 		a.attentionSize = attentionSize{
-			threads: b.rows / 4 * across, height: b.rows, width: b.columns, high: 1, wide: b.columns / (4 * across), square: 4, across: across, apart: threadsApart,
+			threads: b.rows / 4 * across, height: b.rows, width: b.columns, high: 1, wide: b.columns / (4 * across), square: 4, across: across, stride: laneStride,
 		}
 		bytes := a.ThreadBytes(a.k.Kernel, b.rows, b.columns)
 		if a.exchanges() {
 			bytes += a.ExchangeBytes(b.rows)
 		}
 		groups := ir.CeilDiv(a.k.Size(a.m), b.rows) * a.k.Size(a.k.List(ir.Batch))
-		if a.t.fits(a.threads, bytes) && groups >= b.groups*a.t.Units && (b.accumulators == 0 || a.accumulatorsOf() <= b.accumulators) {
+		if a.t.fits(a.threads, bytes) && groups >= b.minGroups*a.t.Units && a.accumulatorsOf() <= b.maxAccumulators {
 			return true
 		}
 	}
@@ -126,7 +127,7 @@ func (a *attentionThreads) score(loop *scope) {
 func (a *attentionThreads) scale(q *tilePass, loop *scope) {
 	for i, list := range q.acc {
 		for _, acc := range list {
-			loop.Set(acc, acc.Ref().Mul(shader.Vec(4, a.rows[i/4][i%4].scale)))
+			loop.Set(acc, acc.Ref().Mul(shader.Vec(4, a.rows[0][i].scale)))
 		}
 	}
 }
@@ -159,7 +160,7 @@ func (a *attentionThreads) add(loop *scope) {
 // weightsRow is where a column of weights has a thread's rows. Those of columns whose quarters differ
 // lie in other banks: eight threads that write at once have two rows and four quarters.
 func (a *attentionThreads) weightsRow(q *tilePass, quarter *shader.Expr) *shader.Expr {
-	return q.ty.Xor(quarter.Mul(threadsApart).And(7))
+	return q.ty.Xor(quarter.Mul(laneStride).And(7))
 }
 
 func (a *attentionThreads) column(h int) (step, first int) { return 4, 4 * h * a.across }

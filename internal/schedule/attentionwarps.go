@@ -37,7 +37,7 @@ func (a *attentionWarps) choose() bool {
 // inWarps divides the work among warps of some squares of 16×16.
 func (a *attention) inWarps(warps, high, wide int) {
 	a.attentionSize = attentionSize{
-		threads: warps * shader.Warp, height: 16 * high * warps, width: 16 * wide, high: high, wide: wide, square: 2, across: 4, apart: 1,
+		threads: warps * shader.Warp, height: 16 * high * warps, width: 16 * wide, high: high, wide: wide, square: 2, across: 4, stride: 1,
 	}
 }
 

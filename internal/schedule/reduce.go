@@ -18,8 +18,8 @@ import (
 //     level of reductions and once to store.
 //   - Across: where neighbours in memory are different rows, threads lie along
 //     the rows, and each sweeps over its part of a row.
-//   - Tall: few such rows, of a few thousand points. As many threads as there can be share
-//     tallRows of them, so that one pass is enough.
+//   - Tall: few such rows, of a few thousand points. A workgroup of tallThreads has tallRows of
+//     them, so that one pass is enough.
 //   - Segmented: few rows, too few to keep the device busy, are cut into
 //     segments whose results further passes combine, level by level.
 type reduction struct {
@@ -66,12 +66,11 @@ func (r *reduction) choose() {
 	if r.vec4 {
 		unit = 4
 	}
-	large := floorPow2(min(traits.rowThreads, r.t.MaxThreads))
-	if r.cols > most*threads && r.cols <= most*large && r.visits() > 1 && !r.across {
+	if large := floorPow2(min(traits.rowThreads, r.t.MaxThreads)); r.cols > most*threads && r.cols <= most*large && r.visits() > 1 && !r.across {
 		threads = large // so that a row is read once
 	}
-	if r.tall = traits.concurrent && r.isTall(); r.tall {
-		threads = large
+	if r.tall = r.isTall(); r.tall {
+		threads = tallThreads
 	}
 	for n := r.registerBytes(); threads*n > r.t.SharedBytes; {
 		threads /= 2
@@ -133,16 +132,19 @@ func (r *reduction) orient() {
 	r.vec4 = !r.across && r.loadsFours()
 }
 
-// The rows of a workgroup for tall ones, and the least and the greatest number of points of such
-// a row: measured on an NVIDIA H100.
+// The workgroups of tall rows, and how many points such rows have: measured on an NVIDIA H100.
 const (
-	tallRows                = 8
-	leastTall, greatestTall = 1 << 10, 1 << 14
+	tallRows, tallThreads = 8, 1024
+	minTall, maxTall      = 1 << 10, 1 << 14
 )
 
-// isTall reports whether few rows lie across, of a few thousand points, which are loaded once.
+// isTall reports whether the reduction takes the form for tall rows: few rows lie across, each of a
+// few thousand points, and one matrix is read, once.
 func (r *reduction) isTall() bool {
-	if !r.across || r.rows < 64 || r.rows > tallRows*r.t.Units || r.cols < leastTall || r.cols > greatestTall || r.visits() > 1 {
+	if !r.across || !r.t.traits().concurrent || r.t.MaxThreads < tallThreads {
+		return false
+	}
+	if r.rows < 64 || r.rows > tallRows*r.t.Units || r.cols < minTall || r.cols > maxTall || r.visits() > 1 {
 		return false
 	}
 	loads := 0

@@ -123,9 +123,9 @@ func (x *contraction) tileOptions(how *products) []option[tile] {
 	})
 }
 
-// bestSplit is loopnest.Split. For threads it tries all numbers of splits, so that the workgroups
-// fill the compute units, and an even number of steps in each, if that of all is even: see
-// multiplySteps.
+// bestSplit is loopnest.Split. Without matrix instructions it tries all numbers of splits, so that
+// the workgroups fill the compute units. If the number of steps is even, that of each split is too:
+// see multiplySteps.
 func (x *contraction) bestSplit(steps, most int, cost func(splits, each int) float64) (splits, each int, least float64) {
 	if x.t.Matrices {
 		return loopnest.Split(steps, most, cost)

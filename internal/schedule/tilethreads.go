@@ -31,19 +31,19 @@ func (q *tilePass) threadAccumulators(sc *scope, name string) [][]*shader.Var {
 	return acc
 }
 
-// threadsApart is the distance of threads whose columns are neighbours: see placeThreads.
-const threadsApart = 2
+// laneStride is the distance of threads whose columns are neighbours: see placeThreads.
+const laneStride = 2
 
 // placeThreads finds the row and the column of a thread. 32 threads are a rectangle of 4 by 8 if
-// they fit: so they read few vectors of both factors together. Of these threads two neighbours
-// read the same vector of the right factor, and two that are two apart the same of the left one:
-// NVIDIA GPUs read such vectors for two quarters of the threads at once.
+// they fit: so they read few vectors of both factors together. Neighbouring threads read the same
+// vector of the right factor, and threads at a distance of two the same vector of the left factor:
+// then an NVIDIA GPU serves half of the 32 threads in a cycle, else a quarter.
 func placeThreads(root *scope, down, across int) (ty, tx *shader.Expr) {
 	t := shader.ThreadID
 	if down%4 > 0 || across%8 > 0 {
 		return root.Let("ty", t.Div(across)), root.Let("tx", t.Rem(across))
 	}
-	row, column := t.Rem(threadsApart).Add(t.Div(16).Rem(2).Mul(2)), t.Div(threadsApart).Rem(8)
+	row, column := t.Rem(laneStride).Add(t.Div(16).Rem(2).Mul(2)), t.Div(laneStride).Rem(8)
 	return root.Let("ty", t.Div(4*across).Mul(4).Add(row)), root.Let("tx", t.Div(32).Rem(across/8).Mul(8).Add(column))
 }
 
