@@ -9,10 +9,10 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// attentionThreads is attention by threads, each of which has squares of 4×4 scores in four rows. Tiles of the
-// factors go through shared memory step by step along the depth, as those of a contraction do; all
-// products use the same memory in turn. The left factor of an output is there as a whole, as
-// vectors along the rows.
+// attentionThreads is attention by threads, each of which has squares of 4×4 scores in four rows.
+// Tiles of the factors go through shared memory step by step along the depth, as those of a
+// contraction do; all products use the same memory in turn. The left factor of an output is there
+// as a whole, as vectors along the rows.
 type attentionThreads struct {
 	*attention
 	lefts   *shader.Shared // a step of left factors of scores
