@@ -58,13 +58,9 @@ func (d *device) hold(calls []driver.Call) (held bool, err error) {
 // areHoldable reports whether calls have few kernels, whose launches will need nothing that may be
 // refused: no scratch, and no module that is yet to be loaded.
 func (d *device) areHoldable(calls []driver.Call) bool {
-	kernels := 0
 	for i := range calls {
 		p, ok := calls[i].Program.(*program)
-		if !ok || p.device != d || p.loop != nil || len(p.scratch) > 0 {
-			return false
-		}
-		if kernels += len(p.passes); kernels >= fewestNodes {
+		if !ok || p.device != d || len(p.scratch) > 0 {
 			return false
 		}
 		for k := range p.passes {
@@ -74,7 +70,7 @@ func (d *device) areHoldable(calls []driver.Call) bool {
 			}
 		}
 	}
-	return true
+	return !d.isLong(calls)
 }
 
 // Holds makes the promise of driver.Flusher.

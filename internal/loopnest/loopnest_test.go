@@ -88,6 +88,29 @@ func TestSplit(t *testing.T) {
 	}
 }
 
+func TestSplitAny(t *testing.T) {
+	for _, c := range []struct {
+		steps, most int
+		perPart     float64
+		parts, each int
+	}{
+		{100, 1, 0, 1, 100},
+		{100, 0, 0, 1, 100},
+		{100, 64, 0, 50, 2},
+		{100, 7, 0, 7, 16},
+		{1024, 7, 0, 7, 148},
+		{100, 64, 10, 3, 34},
+		{99, 64, 0, 50, 2},
+		{99, 7, 0, 7, 15},
+		{1, 8, 0, 1, 1},
+	} {
+		parts, each, _ := SplitAny(c.steps, c.most, func(parts, each int) float64 { return float64(each) + c.perPart*float64(parts) })
+		if parts != c.parts || each != c.each {
+			t.Errorf("SplitAny(%d, %d), parts that cost %v: %d of %d, want %d of %d", c.steps, c.most, c.perPart, parts, each, c.parts, c.each)
+		}
+	}
+}
+
 func TestColumnMajor(t *testing.T) {
 	for _, c := range []struct {
 		coef []int // of the result, along M and N

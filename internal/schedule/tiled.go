@@ -2,7 +2,6 @@ package schedule
 
 import (
 	"fmt"
-	"math"
 	"slices"
 
 	"github.com/tensorken/tensorken/internal/loopnest"
@@ -101,16 +100,16 @@ func (u *unit) words() int {
 
 // tileOptions lists the tiles for the workgroups, the fastest first.
 func (x *contraction) tileOptions(how *products) []option[tile] {
-	cost := how.threadCost
+	split, cost := loopnest.SplitAny, how.threadCost // so that workgroups of threads fill the compute units
 	if x.t.Matrices {
-		cost = how.matrixCost
+		split, cost = loopnest.Split, how.matrixCost
 	}
 	results := float64(x.batches * x.rows.n * x.cols.n)
 	return options(x, x.tiles(how), func(t tile) (splits, each int, time float64) {
 		tiles := x.batches * ir.CeilDiv(x.rows.n, t.m) * ir.CeilDiv(x.cols.n, t.n)
 		steps := max(1, ir.CeilDiv(x.depth, t.depth()))
 		work := float64(t.m*t.n*t.depth()) / t.rate
-		return x.bestSplit(steps, min(64, steps/4), func(splits, each int) float64 {
+		return split(steps, min(64, steps/4), func(splits, each int) float64 {
 			time := 0.0
 			for left := ir.CeilDiv(tiles*splits, x.t.Units); left > 0; left -= t.resident {
 				time += float64(each) * max(cost.step, work*t.load(min(left, t.resident)))
@@ -121,25 +120,6 @@ func (x *contraction) tileOptions(how *products) []option[tile] {
 			return time
 		})
 	})
-}
-
-// bestSplit is loopnest.Split. Without matrix instructions it tries all numbers of splits, so that
-// the workgroups fill the compute units. If the number of steps is even, that of each split is too:
-// see multiplySteps.
-func (x *contraction) bestSplit(steps, most int, cost func(splits, each int) float64) (splits, each int, least float64) {
-	if x.t.Matrices {
-		return loopnest.Split(steps, most, cost)
-	}
-	unit := 2 - steps%2
-	least = math.Inf(1)
-	for n := 1; n <= max(most, 1); n++ {
-		size := unit * ir.CeilDiv(steps/unit, n)
-		count := ir.CeilDiv(steps, size)
-		if c := cost(count, size); c < least {
-			splits, each, least = count, size, c
-		}
-	}
-	return splits, each, least
 }
 
 // tiles lists the tiles that compute the contraction.
