@@ -115,11 +115,12 @@ func (d *Device) idle() bool {
 // forcedGC runs a collection. The caller holds pacer.mu.
 func (d *Device) forcedGC() {
 	p := &d.pacer
-	acquired := d.pool.total.Load()
+	bytes, buffers := d.pool.total.Load(), d.pool.acquired.Load()
 	forceGC()
 	held := d.lockedDrain()
-	p.live.Store(max(0, held-(d.pool.total.Load()-acquired))) // what came later may be dead already
-	p.liveCount.Store(d.pool.count.Load())
+	// What came later may be dead already.
+	p.live.Store(max(0, held-(d.pool.total.Load()-bytes)))
+	p.liveCount.Store(max(0, d.pool.count.Load()-(d.pool.acquired.Load()-buffers)))
 }
 
 func (d *Device) lockedDrain() int64 {

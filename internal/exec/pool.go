@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"cmp"
 	"errors"
 	"maps"
 	"math/bits"
@@ -25,6 +26,7 @@ type pool struct {
 	held     atomic.Int64             // bytes of storages and of running plans
 	count    atomic.Int64             // buffers of the same
 	total    atomic.Int64             // bytes acquired so far
+	acquired atomic.Int64             // buffers so far
 	peak     int64                    // of held
 
 	collected [maxCollected/64 + 1]sync.Pool // idle buffers that are left to the collector, by size in 64 bytes
@@ -33,9 +35,8 @@ type pool struct {
 	allocTime                time.Duration // the driver's, for all buffers so far
 	allocBytes               int64         // of them
 	allocated                int           // buffers so far
-	acquired                 int           // buffers so far
 	highWater, prevHighWater int64         // of held, in the last two windows
-	windowStart              int           // acquired when the last window began
+	windowStart              int64         // acquired when the last window began
 	drained                  bool          // in the last window
 }
 
@@ -48,7 +49,7 @@ const minWindow = 4096
 // for which devices keep descriptors.
 type bucket struct {
 	buffers  []pooled
-	used     int // pool.acquired at the last use
+	used     int64 // pool.acquired at the last use
 	unsorted bool
 }
 
@@ -188,12 +189,13 @@ func (p *pool) take(list []pooled, requests []request) []pooled {
 			locked = true
 		}
 		class := r.class
-		if p.acquired++; p.drained && p.acquired-p.windowStart >= minWindow {
+		acquired := p.acquired.Add(1)
+		if p.drained && acquired-p.windowStart >= minWindow {
 			p.highWater, p.prevHighWater = 0, p.highWater
-			p.windowStart, p.drained = p.acquired, false
+			p.windowStart, p.drained = acquired, false
 		}
 		k := p.bucket(class)
-		k.used = p.acquired
+		k.used = acquired
 		var b pooled
 		if len(k.buffers) > 0 {
 			p.note(class)
@@ -356,7 +358,7 @@ func (p *pool) trim(limit int64) {
 	if p.idle <= limit {
 		return
 	}
-	for _, class := range slices.SortedFunc(maps.Keys(p.buckets), func(a, b int) int { return p.buckets[a].used - p.buckets[b].used }) {
+	for _, class := range slices.SortedFunc(maps.Keys(p.buckets), func(a, b int) int { return cmp.Compare(p.buckets[a].used, p.buckets[b].used) }) {
 		k := p.buckets[class]
 		k.sort()
 		n := 0
