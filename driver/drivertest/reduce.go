@@ -69,7 +69,12 @@ func (s *suite) chains() {
 // softmax checks a softmax and its logarithm: three passes over a row.
 func (s *suite) softmax(what string, x *graph.Node, axis int) {
 	axes := []int{axis}
-	shifted := graph.Binary(ir.Sub, x, graph.Expand(graph.Reduce(ir.ReduceMax, x, axes), x.Shape))
+	s.softmaxOf(what, x, graph.Reduce(ir.ReduceMax, x, axes), axes)
+}
+
+// softmaxOf checks a softmax and its logarithm with what is subtracted first.
+func (s *suite) softmaxOf(what string, x, shift *graph.Node, axes []int) {
+	shifted := graph.Binary(ir.Sub, x, graph.Expand(shift, x.Shape))
 	e := graph.Unary(ir.Exp, shifted)
 	sum := graph.Reduce(ir.Sum, e, axes)
 	s.check("softmax "+what, graph.Binary(ir.Div, e, graph.Expand(sum, x.Shape)))
@@ -106,6 +111,7 @@ func (s *suite) longReductions() {
 			}
 		})
 	}
+	s.part("softmax", (*suite).longSoftmaxes)
 	s.part("special", func(s *suite) {
 		for _, at := range []int{0, 1, 5000, long - 1} {
 			for _, v := range []float64{math.NaN(), math.Inf(1), 1e30} {
@@ -119,6 +125,53 @@ func (s *suite) longReductions() {
 			}
 		}
 	})
+}
+
+// longSoftmaxes computes softmaxes whose rows no thread holds, with numbers that a maximum and sums in
+// one pass over a row have to get right.
+func (s *suite) longSoftmaxes() {
+	inf := math.Inf(1)
+	for _, c := range []struct {
+		rows, cols int
+		columns    bool // rows are columns of the tensor
+	}{{2000, 200, true}, {40, 9001, false}} {
+		x := make([]ir.Number, c.rows*c.cols)
+		for i := range x {
+			x[i] = ir.Float(ir.Float32, 4*s.NormFloat64())
+		}
+		for row, f := range []func(i int, x float64) float64{
+			func(int, float64) float64 { return -inf },
+			func(i int, x float64) float64 { return []float64{-inf, x}[min(1, i*4/c.cols/3)] }, // finite from three quarters on
+			func(i int, x float64) float64 { return []float64{x, -inf}[min(1, i)] },
+			func(i int, x float64) float64 { return []float64{x, inf}[i/(c.cols-1)] },
+			func(i int, x float64) float64 { return []float64{x, math.NaN()}[i/(c.cols-1)] },
+			func(i int, _ float64) float64 { return float64(i) },
+			func(i int, _ float64) float64 { return float64(-i) },
+			func(int, float64) float64 { return -math.MaxFloat32 },
+			func(i int, x float64) float64 { return []float64{-1e30, x}[i%2] },
+		} {
+			for i := range c.cols {
+				at := &x[row*c.cols+i]
+				if c.columns {
+					at = &x[i*c.rows+row]
+				}
+				*at = ir.Float(ir.Float32, f(i, at.Float64(ir.Float32)))
+			}
+		}
+		n, axes := graph.Reshape(s.of(ir.Float32, x...), []int{c.rows, c.cols}), []int{1}
+		if c.columns {
+			n, axes = graph.Reshape(n, []int{c.cols, c.rows}), []int{0}
+		}
+		m := graph.Reduce(ir.ReduceMax, n, axes)
+		s.softmaxOf("plain", n, m, axes)
+		constant := func(v float64) *graph.Node {
+			return graph.Const(ir.Float32, ir.Float(ir.Float32, v), m.Shape)
+		}
+		isLowest := graph.Binary(ir.Eq, m, constant(-inf))
+		s.softmaxOf("without -Inf", n, graph.Where(isLowest, constant(0), m), axes)
+		isInfinite := graph.Binary(ir.Eq, graph.Binary(ir.Max, m, graph.Unary(ir.Neg, m)), constant(inf))
+		s.softmaxOf("without infinities", n, graph.Where(isInfinite, constant(0), m), axes)
+	}
 }
 
 // long is a tensor whose product is of moderate size if that is asked for.

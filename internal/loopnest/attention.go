@@ -1,22 +1,16 @@
 package loopnest
 
 import (
-	"math"
 	"slices"
 
 	"github.com/tensorken/tensorken/ir"
 )
 
-// An Attention is what a kernel of that template computes. Reductions along rows are
-// computed in one pass over the columns, as in "Online normalizer calculation for softmax"
-// (Milakov, Gimelshein, 2018): sums of what is proportional to eˣ⁻ᵐ for the maximum m of a row
-// are scaled when a greater one is found.
+// An Attention is what a kernel of that template computes. Reductions along rows are computed in
+// one pass over the columns.
 type Attention struct {
+	Online
 	Scores, Outputs []Product
-	Max             int    // the reduction of that kind, -1 if there is none
-	Sums            []int  // of values of rows and columns
-	Scaled          []bool // by instruction: it is proportional to eˣ⁻ᵐ
-	reduced         []bool // by instruction: it depends on a reduction over columns
 }
 
 // A Product is a sum of a product: Left varies over rows, Right over columns.
@@ -25,16 +19,12 @@ type Product struct{ Sum, Left, Right int }
 // NewAttention analyses a kernel. It reports false if one pass is not enough, if no scores are
 // computed, or if a reduction is not of float32.
 func NewAttention(k *ir.Kernel) (*Attention, bool) {
-	a := &Attention{Max: -1, Scaled: make([]bool, len(k.Body)), reduced: make([]bool, len(k.Body))}
 	columns := k.Roles(ir.N)
 	rows := k.Roles(ir.Batch, ir.M)
+	a := &Attention{Online: newOnline(k, columns)}
 	for i := range k.Body {
 		in := &k.Body[i]
-		for _, j := range in.Src {
-			a.reduced[i] = a.reduced[i] || a.reduced[j]
-		}
-		if in.Op.Class() != ir.Reduction {
-			a.Scaled[i] = a.scaled(k, i)
+		if a.follow(k, i); in.Op.Class() != ir.Reduction {
 			continue
 		}
 		if in.Type != ir.Float32 {
@@ -69,49 +59,6 @@ func NewAttention(k *ir.Kernel) (*Attention, bool) {
 		a.reduced[i] = true
 	}
 	return a, len(a.Scores) > 0
-}
-
-// adds reports whether the sum of a value can be continued from columns to columns.
-func (a *Attention) adds(i int) bool { return a.Scaled[i] || !a.reduced[i] }
-
-// scaled reports whether a value of rows and columns is proportional to eˣ⁻ᵐ.
-func (a *Attention) scaled(k *ir.Kernel, i int) bool {
-	in := &k.Body[i]
-	if in.Domain&k.Roles(ir.N) == 0 {
-		return false
-	}
-	free := func(j int) bool { return !a.reduced[j] }
-	switch in.Op {
-	case ir.Exp:
-		s := &k.Body[in.Src[0]]
-		return s.Op == ir.Sub && free(s.Src[0]) && a.isMax(k, s.Src[1])
-	case ir.Mul:
-		x, y := in.Src[0], in.Src[1]
-		return a.Scaled[x] && free(y) || a.Scaled[y] && free(x)
-	case ir.Div:
-		return a.Scaled[in.Src[0]] && free(in.Src[1])
-	case ir.Neg:
-		return a.Scaled[in.Src[0]]
-	case ir.Add, ir.Sub:
-		return a.Scaled[in.Src[0]] && a.Scaled[in.Src[1]]
-	case ir.Where:
-		x, y := in.Src[1], in.Src[2]
-		some := a.Scaled[x] || a.Scaled[y]
-		return some && free(in.Src[0]) && (a.Scaled[x] || IsNumber(k, x, 0)) && (a.Scaled[y] || IsNumber(k, y, 0))
-	}
-	return false
-}
-
-// isMax reports whether a value is the maximum, or that with 0 in place of -Inf.
-func (a *Attention) isMax(k *ir.Kernel, i int) bool {
-	in := &k.Body[i]
-	if in.Op == ir.Where {
-		cond := &k.Body[in.Src[0]]
-		lowest := func(j int) bool { return IsNumber(k, j, math.Inf(-1)) }
-		return cond.Op == ir.Eq && IsNumber(k, in.Src[1], 0) && in.Src[2] == a.Max &&
-			(cond.Src[0] == a.Max && lowest(cond.Src[1]) || cond.Src[1] == a.Max && lowest(cond.Src[0]))
-	}
-	return a.Max >= 0 && i == a.Max
 }
 
 // Fits reports whether a workgroup with that memory in bytes can compute the fewest rows and columns,
@@ -209,12 +156,6 @@ func HalfOf(k *ir.Kernel, i int) ir.DType {
 		return k.Args[in.Arg].DType
 	}
 	return 0
-}
-
-// IsNumber reports whether an instruction is the constant x.
-func IsNumber(k *ir.Kernel, i int, x float64) bool {
-	in := &k.Body[i]
-	return in.Op == ir.Const && in.Num.Float64(in.Type) == x
 }
 
 func within(s, of ir.AxisSet) bool { return s&^of == 0 }

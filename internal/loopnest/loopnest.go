@@ -12,14 +12,14 @@ import (
 
 // Levels gives for each instruction the number of reductions that come one
 // after the other up to it, itself included. Reductions of one level can be
-// computed together.
-func Levels(body []ir.Instr) []int {
+// computed together. Those in online are of the level of what they read.
+func Levels(body []ir.Instr, online ...int) []int {
 	levels := make([]int, len(body))
 	for i := range body {
 		for _, j := range body[i].Src {
 			levels[i] = max(levels[i], levels[j])
 		}
-		if body[i].Op.Class() == ir.Reduction {
+		if body[i].Op.Class() == ir.Reduction && !slices.Contains(online, i) {
 			levels[i]++
 		}
 	}

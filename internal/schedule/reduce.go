@@ -15,7 +15,8 @@ import (
 //     a workgroup has several rows. A thread holds its elements in registers
 //     from one reduction to the next.
 //   - Long rows: a workgroup for each, which sweeps over the row once for each
-//     level of reductions and once to store.
+//     level of reductions and once to store. Sums of exponentials of a softmax are
+//     of the level of the maximum.
 //   - Across: where neighbours in memory are different rows, threads lie along
 //     the rows, and each sweeps over its part of a row.
 //   - Tall: few such rows, of a few thousand points. A workgroup of tallThreads has tallRows of
@@ -28,6 +29,7 @@ type reduction struct {
 	rows, cols        int
 	level             []int // of each instruction, see loopnest.Levels
 	levels            int
+	online            *loopnest.Online // nil: no sums are of the level of their maximum
 	across            bool
 	tall              bool
 	along             int  // threads of a row
@@ -103,7 +105,9 @@ func (r *reduction) choose() {
 		}
 	}
 	r.group = threads / r.along
-	r.cut()
+	if r.cut(); r.segments == 1 && !r.separate && !r.hold {
+		r.findOnline()
+	}
 }
 
 // orient decides whether threads lie along or across the rows, so that neighbouring

@@ -73,7 +73,7 @@ func (r *reduction) whole() {
 			default:
 				q.chunks(root, first, end, r.cols, rs)
 			}
-			root.workgroupReduce(rs, q.t, r.along, r.stride())
+			q.combine(root, rs)
 			q.define(rs)
 		}
 		q.storeRows()
@@ -92,8 +92,23 @@ func (r *reduction) whole() {
 // accumulate adds a scope's points to accumulators.
 func (q *rowPass) accumulate(sc *scope, rs []reducer) {
 	for _, r := range rs {
+		if q.isMax(r) {
+			now := q.raise(sc.Block, rs, r, func() { sc.accumulate(r, q.lanes) })
+			sc.values[r.instr] = value{now}
+			continue
+		}
 		sc.accumulate(r, q.lanes)
 	}
+}
+
+// combine combines the accumulators of the threads of a row.
+func (q *rowPass) combine(sc *scope, rs []reducer) {
+	reduce := func(rs []reducer) { sc.workgroupReduce(rs, q.t, q.along, q.stride()) }
+	if i := slices.IndexFunc(rs, q.isMax); i >= 0 && q.along > 1 {
+		q.raise(sc.Block, rs, rs[i], func() { reduce(rs[i : i+1]) })
+		rs = slices.Concat(rs[:i], rs[i+1:])
+	}
+	reduce(rs)
 }
 
 // reducers lists the reductions of a level, with new accumulators.
@@ -170,7 +185,13 @@ func (q *rowPass) chunks(sc *scope, lo, hi *shader.Expr, n int, rs []reducer) {
 	end := loop.Let("end", first.Add(chunk).Min(hi))
 	q.sweep(loop, first, end, func(sc *scope) { q.accumulate(sc, parts) })
 	for i, r := range rs {
-		r.add(loop.Block, parts[i].acc.Ref())
+		part := parts[i].acc.Ref()
+		if q.isMax(r) {
+			now := q.raise(loop.Block, rs, r, func() { r.add(loop.Block, part) })
+			q.rescale(loop.Block, parts, r, part, now)
+			continue
+		}
+		r.add(loop.Block, part)
 	}
 	loop.end()
 }

@@ -61,10 +61,12 @@ fn main(@builtin(workgroup_id) _id: vec3<u32>, @builtin(local_invocation_index) 
   let row = min(each, 99u);
   let i0 = i32(row);
   var r1 = bitcast<f32>(0xff800000u | _zero);
+  var r4 = 0.0f;
   {
     var b = 0u;
     for (; b + 4096u <= 20000u; b = b + 4096u) {
       let i1 = i32(b + t * 4u);
+      let before = r1;
       let _four_v0_0 = a0[u32(20000 * i0 + i1 + _p.o0) >> 2u];
       let v0_0 = _four_v0_0.x;
       let v0_1 = _four_v0_0.y;
@@ -86,90 +88,28 @@ fn main(@builtin(workgroup_id) _id: vec3<u32>, @builtin(local_invocation_index) 
       let v0_14 = _four_v0_12.z;
       let v0_15 = _four_v0_12.w;
       r1 = max_f32(r1, max_f32(max_f32(max_f32(max_f32(v0_0, v0_1), max_f32(v0_2, v0_3)), max_f32(max_f32(v0_4, v0_5), max_f32(v0_6, v0_7))), max_f32(max_f32(max_f32(v0_8, v0_9), max_f32(v0_10, v0_11)), max_f32(max_f32(v0_12, v0_13), max_f32(v0_14, v0_15)))));
-    }
-    if (b < 20000u) {
-      let i1_0 = i32(min(b + t * 4u, 20000u - 4u));
-      let i1_1 = i32(min(b + t * 4u + 1024u, 20000u - 4u));
-      let i1_2 = i32(min(b + t * 4u + 2048u, 20000u - 4u));
-      let i1_3 = i32(min(b + t * 4u + 3072u, 20000u - 4u));
-      let _four_v0_0 = a0[u32(20000 * i0 + i1_0 + _p.o0) >> 2u];
-      let v0_0 = _four_v0_0.x;
-      let v0_1 = _four_v0_0.y;
-      let v0_2 = _four_v0_0.z;
-      let v0_3 = _four_v0_0.w;
-      let _four_v0_4 = a0[u32(20000 * i0 + i1_1 + _p.o0) >> 2u];
-      let v0_4 = _four_v0_4.x;
-      let v0_5 = _four_v0_4.y;
-      let v0_6 = _four_v0_4.z;
-      let v0_7 = _four_v0_4.w;
-      let _four_v0_8 = a0[u32(20000 * i0 + i1_2 + _p.o0) >> 2u];
-      let v0_8 = _four_v0_8.x;
-      let v0_9 = _four_v0_8.y;
-      let v0_10 = _four_v0_8.z;
-      let v0_11 = _four_v0_8.w;
-      let _four_v0_12 = a0[u32(20000 * i0 + i1_3 + _p.o0) >> 2u];
-      let v0_12 = _four_v0_12.x;
-      let v0_13 = _four_v0_12.y;
-      let v0_14 = _four_v0_12.z;
-      let v0_15 = _four_v0_12.w;
-      r1 = max_f32(r1, max_f32(max_f32(max_f32(max_f32(select(bitcast<f32>(0xff800000u | _zero), v0_0, b + t * 4u < 20000u), select(bitcast<f32>(0xff800000u | _zero), v0_1, b + t * 4u < 20000u)), max_f32(select(bitcast<f32>(0xff800000u | _zero), v0_2, b + t * 4u < 20000u), select(bitcast<f32>(0xff800000u | _zero), v0_3, b + t * 4u < 20000u))), max_f32(max_f32(select(bitcast<f32>(0xff800000u | _zero), v0_4, b + t * 4u + 1024u < 20000u), select(bitcast<f32>(0xff800000u | _zero), v0_5, b + t * 4u + 1024u < 20000u)), max_f32(select(bitcast<f32>(0xff800000u | _zero), v0_6, b + t * 4u + 1024u < 20000u), select(bitcast<f32>(0xff800000u | _zero), v0_7, b + t * 4u + 1024u < 20000u)))), max_f32(max_f32(max_f32(select(bitcast<f32>(0xff800000u | _zero), v0_8, b + t * 4u + 2048u < 20000u), select(bitcast<f32>(0xff800000u | _zero), v0_9, b + t * 4u + 2048u < 20000u)), max_f32(select(bitcast<f32>(0xff800000u | _zero), v0_10, b + t * 4u + 2048u < 20000u), select(bitcast<f32>(0xff800000u | _zero), v0_11, b + t * 4u + 2048u < 20000u))), max_f32(max_f32(select(bitcast<f32>(0xff800000u | _zero), v0_12, b + t * 4u + 3072u < 20000u), select(bitcast<f32>(0xff800000u | _zero), v0_13, b + t * 4u + 3072u < 20000u)), max_f32(select(bitcast<f32>(0xff800000u | _zero), v0_14, b + t * 4u + 3072u < 20000u), select(bitcast<f32>(0xff800000u | _zero), v0_15, b + t * 4u + 3072u < 20000u))))));
-    }
-  }
-  r1 = max_f32(r1, subgroupShuffleXor(r1, 1u));
-  r1 = max_f32(r1, subgroupShuffleXor(r1, 2u));
-  r1 = max_f32(r1, subgroupShuffleXor(r1, 4u));
-  r1 = max_f32(r1, subgroupShuffleXor(r1, 8u));
-  r1 = max_f32(r1, subgroupShuffleXor(r1, 16u));
-  if (_thread % 32u == 0u) {
-    w0[_thread / 32u] = r1;
-  }
-  workgroupBarrier();
-  r1 = w0[_thread / 256u * 8u + _thread % 8u];
-  r1 = max_f32(r1, subgroupShuffleXor(r1, 1u));
-  r1 = max_f32(r1, subgroupShuffleXor(r1, 2u));
-  r1 = max_f32(r1, subgroupShuffleXor(r1, 4u));
-  let v1 = r1;
-  var r4 = 0.0f;
-  {
-    var b = 0u;
-    for (; b + 4096u <= 20000u; b = b + 4096u) {
-      let i1 = i32(b + t * 4u);
-      let _four_v0_0 = a0[u32(20000 * i0 + i1 + _p.o0) >> 2u];
-      let v0_0 = _four_v0_0.x;
-      let v0_1 = _four_v0_0.y;
-      let v0_2 = _four_v0_0.z;
-      let v0_3 = _four_v0_0.w;
-      let _four_v0_4 = a0[u32(20000 * i0 + i1 + _p.o0 + 1024) >> 2u];
-      let v0_4 = _four_v0_4.x;
-      let v0_5 = _four_v0_4.y;
-      let v0_6 = _four_v0_4.z;
-      let v0_7 = _four_v0_4.w;
-      let _four_v0_8 = a0[u32(20000 * i0 + i1 + _p.o0 + 2048) >> 2u];
-      let v0_8 = _four_v0_8.x;
-      let v0_9 = _four_v0_8.y;
-      let v0_10 = _four_v0_8.z;
-      let v0_11 = _four_v0_8.w;
-      let _four_v0_12 = a0[u32(20000 * i0 + i1 + _p.o0 + 3072) >> 2u];
-      let v0_12 = _four_v0_12.x;
-      let v0_13 = _four_v0_12.y;
-      let v0_14 = _four_v0_12.z;
-      let v0_15 = _four_v0_12.w;
-      let v2_0 = v0_0 - _launder2(v1);
-      let v2_1 = v0_1 - _launder2(v1);
-      let v2_2 = v0_2 - _launder2(v1);
-      let v2_3 = v0_3 - _launder2(v1);
-      let v2_4 = v0_4 - _launder2(v1);
-      let v2_5 = v0_5 - _launder2(v1);
-      let v2_6 = v0_6 - _launder2(v1);
-      let v2_7 = v0_7 - _launder2(v1);
-      let v2_8 = v0_8 - _launder2(v1);
-      let v2_9 = v0_9 - _launder2(v1);
-      let v2_10 = v0_10 - _launder2(v1);
-      let v2_11 = v0_11 - _launder2(v1);
-      let v2_12 = v0_12 - _launder2(v1);
-      let v2_13 = v0_13 - _launder2(v1);
-      let v2_14 = v0_14 - _launder2(v1);
-      let v2_15 = v0_15 - _launder2(v1);
+      let now = r1;
+      if (before != now) {
+        let none = bitcast<u32>(before) == bitcast<u32>(bitcast<f32>(0xff800000u | _zero));
+        let factor = exp_f32(before - now);
+        r4 = select(r4 * factor, 0.0f, none);
+      }
+      let v2_0 = v0_0 - _launder2(now);
+      let v2_1 = v0_1 - _launder2(now);
+      let v2_2 = v0_2 - _launder2(now);
+      let v2_3 = v0_3 - _launder2(now);
+      let v2_4 = v0_4 - _launder2(now);
+      let v2_5 = v0_5 - _launder2(now);
+      let v2_6 = v0_6 - _launder2(now);
+      let v2_7 = v0_7 - _launder2(now);
+      let v2_8 = v0_8 - _launder2(now);
+      let v2_9 = v0_9 - _launder2(now);
+      let v2_10 = v0_10 - _launder2(now);
+      let v2_11 = v0_11 - _launder2(now);
+      let v2_12 = v0_12 - _launder2(now);
+      let v2_13 = v0_13 - _launder2(now);
+      let v2_14 = v0_14 - _launder2(now);
+      let v2_15 = v0_15 - _launder2(now);
       let v3_0 = exp_f32(_launder(v2_0));
       let v3_1 = exp_f32(_launder(v2_1));
       let v3_2 = exp_f32(_launder(v2_2));
@@ -193,6 +133,7 @@ fn main(@builtin(workgroup_id) _id: vec3<u32>, @builtin(local_invocation_index) 
       let i1_1 = i32(min(b + t * 4u + 1024u, 20000u - 4u));
       let i1_2 = i32(min(b + t * 4u + 2048u, 20000u - 4u));
       let i1_3 = i32(min(b + t * 4u + 3072u, 20000u - 4u));
+      let before = r1;
       let _four_v0_0 = a0[u32(20000 * i0 + i1_0 + _p.o0) >> 2u];
       let v0_0 = _four_v0_0.x;
       let v0_1 = _four_v0_0.y;
@@ -213,22 +154,29 @@ fn main(@builtin(workgroup_id) _id: vec3<u32>, @builtin(local_invocation_index) 
       let v0_13 = _four_v0_12.y;
       let v0_14 = _four_v0_12.z;
       let v0_15 = _four_v0_12.w;
-      let v2_0 = v0_0 - _launder2(v1);
-      let v2_1 = v0_1 - _launder2(v1);
-      let v2_2 = v0_2 - _launder2(v1);
-      let v2_3 = v0_3 - _launder2(v1);
-      let v2_4 = v0_4 - _launder2(v1);
-      let v2_5 = v0_5 - _launder2(v1);
-      let v2_6 = v0_6 - _launder2(v1);
-      let v2_7 = v0_7 - _launder2(v1);
-      let v2_8 = v0_8 - _launder2(v1);
-      let v2_9 = v0_9 - _launder2(v1);
-      let v2_10 = v0_10 - _launder2(v1);
-      let v2_11 = v0_11 - _launder2(v1);
-      let v2_12 = v0_12 - _launder2(v1);
-      let v2_13 = v0_13 - _launder2(v1);
-      let v2_14 = v0_14 - _launder2(v1);
-      let v2_15 = v0_15 - _launder2(v1);
+      r1 = max_f32(r1, max_f32(max_f32(max_f32(max_f32(select(bitcast<f32>(0xff800000u | _zero), v0_0, b + t * 4u < 20000u), select(bitcast<f32>(0xff800000u | _zero), v0_1, b + t * 4u < 20000u)), max_f32(select(bitcast<f32>(0xff800000u | _zero), v0_2, b + t * 4u < 20000u), select(bitcast<f32>(0xff800000u | _zero), v0_3, b + t * 4u < 20000u))), max_f32(max_f32(select(bitcast<f32>(0xff800000u | _zero), v0_4, b + t * 4u + 1024u < 20000u), select(bitcast<f32>(0xff800000u | _zero), v0_5, b + t * 4u + 1024u < 20000u)), max_f32(select(bitcast<f32>(0xff800000u | _zero), v0_6, b + t * 4u + 1024u < 20000u), select(bitcast<f32>(0xff800000u | _zero), v0_7, b + t * 4u + 1024u < 20000u)))), max_f32(max_f32(max_f32(select(bitcast<f32>(0xff800000u | _zero), v0_8, b + t * 4u + 2048u < 20000u), select(bitcast<f32>(0xff800000u | _zero), v0_9, b + t * 4u + 2048u < 20000u)), max_f32(select(bitcast<f32>(0xff800000u | _zero), v0_10, b + t * 4u + 2048u < 20000u), select(bitcast<f32>(0xff800000u | _zero), v0_11, b + t * 4u + 2048u < 20000u))), max_f32(max_f32(select(bitcast<f32>(0xff800000u | _zero), v0_12, b + t * 4u + 3072u < 20000u), select(bitcast<f32>(0xff800000u | _zero), v0_13, b + t * 4u + 3072u < 20000u)), max_f32(select(bitcast<f32>(0xff800000u | _zero), v0_14, b + t * 4u + 3072u < 20000u), select(bitcast<f32>(0xff800000u | _zero), v0_15, b + t * 4u + 3072u < 20000u))))));
+      let now = r1;
+      if (before != now) {
+        let none = bitcast<u32>(before) == bitcast<u32>(bitcast<f32>(0xff800000u | _zero));
+        let factor = exp_f32(before - now);
+        r4 = select(r4 * factor, 0.0f, none);
+      }
+      let v2_0 = v0_0 - _launder2(now);
+      let v2_1 = v0_1 - _launder2(now);
+      let v2_2 = v0_2 - _launder2(now);
+      let v2_3 = v0_3 - _launder2(now);
+      let v2_4 = v0_4 - _launder2(now);
+      let v2_5 = v0_5 - _launder2(now);
+      let v2_6 = v0_6 - _launder2(now);
+      let v2_7 = v0_7 - _launder2(now);
+      let v2_8 = v0_8 - _launder2(now);
+      let v2_9 = v0_9 - _launder2(now);
+      let v2_10 = v0_10 - _launder2(now);
+      let v2_11 = v0_11 - _launder2(now);
+      let v2_12 = v0_12 - _launder2(now);
+      let v2_13 = v0_13 - _launder2(now);
+      let v2_14 = v0_14 - _launder2(now);
+      let v2_15 = v0_15 - _launder2(now);
       let v3_0 = exp_f32(_launder(v2_0));
       let v3_1 = exp_f32(_launder(v2_1));
       let v3_2 = exp_f32(_launder(v2_2));
@@ -248,6 +196,26 @@ fn main(@builtin(workgroup_id) _id: vec3<u32>, @builtin(local_invocation_index) 
       r4 = r4 + (select(0.0f, v3_0, b + t * 4u < 20000u) + select(0.0f, v3_1, b + t * 4u < 20000u) + (select(0.0f, v3_2, b + t * 4u < 20000u) + select(0.0f, v3_3, b + t * 4u < 20000u)) + (select(0.0f, v3_4, b + t * 4u + 1024u < 20000u) + select(0.0f, v3_5, b + t * 4u + 1024u < 20000u) + (select(0.0f, v3_6, b + t * 4u + 1024u < 20000u) + select(0.0f, v3_7, b + t * 4u + 1024u < 20000u))) + (select(0.0f, v3_8, b + t * 4u + 2048u < 20000u) + select(0.0f, v3_9, b + t * 4u + 2048u < 20000u) + (select(0.0f, v3_10, b + t * 4u + 2048u < 20000u) + select(0.0f, v3_11, b + t * 4u + 2048u < 20000u)) + (select(0.0f, v3_12, b + t * 4u + 3072u < 20000u) + select(0.0f, v3_13, b + t * 4u + 3072u < 20000u) + (select(0.0f, v3_14, b + t * 4u + 3072u < 20000u) + select(0.0f, v3_15, b + t * 4u + 3072u < 20000u)))));
     }
   }
+  let before = r1;
+  r1 = max_f32(r1, subgroupShuffleXor(r1, 1u));
+  r1 = max_f32(r1, subgroupShuffleXor(r1, 2u));
+  r1 = max_f32(r1, subgroupShuffleXor(r1, 4u));
+  r1 = max_f32(r1, subgroupShuffleXor(r1, 8u));
+  r1 = max_f32(r1, subgroupShuffleXor(r1, 16u));
+  if (_thread % 32u == 0u) {
+    w0[_thread / 32u] = r1;
+  }
+  workgroupBarrier();
+  r1 = w0[_thread / 256u * 8u + _thread % 8u];
+  r1 = max_f32(r1, subgroupShuffleXor(r1, 1u));
+  r1 = max_f32(r1, subgroupShuffleXor(r1, 2u));
+  r1 = max_f32(r1, subgroupShuffleXor(r1, 4u));
+  let now = r1;
+  if (before != now) {
+    let none = bitcast<u32>(before) == bitcast<u32>(bitcast<f32>(0xff800000u | _zero));
+    let factor = exp_f32(before - now);
+    r4 = select(r4 * factor, 0.0f, none);
+  }
   r4 = r4 + subgroupShuffleXor(r4, 1u);
   r4 = r4 + subgroupShuffleXor(r4, 2u);
   r4 = r4 + subgroupShuffleXor(r4, 4u);
@@ -261,6 +229,7 @@ fn main(@builtin(workgroup_id) _id: vec3<u32>, @builtin(local_invocation_index) 
   r4 = r4 + subgroupShuffleXor(r4, 1u);
   r4 = r4 + subgroupShuffleXor(r4, 2u);
   r4 = r4 + subgroupShuffleXor(r4, 4u);
+  let v1 = r1;
   let v4 = r4;
   {
     var b = 0u;

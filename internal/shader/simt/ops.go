@@ -265,7 +265,7 @@ func floats(l map[key]loop) {
 		}
 		return y
 	}))
-	set(shader.Exp, within(math.Exp, func(x float32) bool { return x > -104 && x < 88.73 }))
+	set(shader.Exp, within(math.Exp, func(x float32) bool { return x >= -104 && x <= 88.73 }))
 	set(shader.Log, within(math.Log, func(x float32) bool { return x > 0 && x <= math.MaxFloat32 }))
 	set(shader.Div, map2(func(x, y float32) float32 { return x / y }))
 	set(shader.Fma, loop3(func(z, x, y, w []float32) {
