@@ -188,6 +188,17 @@ func TestGroups(t *testing.T) {
 			y := elementwise(ir.Sub, x, along(sum(x, 1), x))
 			return list(sum(y, 0))
 		}, []string{"reduce 4|5: Sum* Sub", "reduce 5|4: Sum*"}},
+		{"rows that a group in between reads, and others", func(m *maker) []*graph.Node {
+			x, y := elementwise(ir.Exp, m.leaf(4, 5)), elementwise(ir.Tanh, m.leaf(4, 5))
+			total := elementwise(ir.Sqrt, sum(elementwise(ir.Sqrt, sum(x, 1)), 0))
+			return list(total, elementwise(ir.Mul, x, along(sum(y, 1), x)))
+		}, []string{"reduce 4|5: Exp Sum Sqrt* Sum Mul*", "reduce |4: Sum Sqrt*"}},
+		{"rows that a group in between reads, and others of its result", func(m *maker) []*graph.Node {
+			x, y := elementwise(ir.Exp, m.leaf(4, 5)), elementwise(ir.Tanh, m.leaf(4, 5))
+			total := elementwise(ir.Sqrt, sum(elementwise(ir.Sqrt, sum(x, 1)), 0))
+			y = elementwise(ir.Mul, y, graph.Expand(graph.Reshape(total, []int{1, 1}), y.Shape))
+			return list(total, elementwise(ir.Mul, x, along(sum(y, 1), x)))
+		}, []string{"reduce 4|5: Exp Sum Sqrt*", "reduce |4: Sum Sqrt*", "reduce 4|5: Sum Mul*"}},
 		{"cheap work on what is stored and on rows, for another group", func(m *maker) []*graph.Node {
 			x := elementwise(ir.Exp, m.leaf(4, 5))
 			y := elementwise(ir.Mul, x, along(sum(x, 1), x))

@@ -7,10 +7,11 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// merge makes h part of g, which comes later, if no group in between reads
-// from h and their spaces agree where the operands src of one node lie.
+// merge makes h part of g, which comes later, if their spaces agree where the operands src of one
+// node lie. If a group in between reads from h, g takes the place of h, if it can.
 func (p *placer) merge(h, g *group, src []*node) {
-	if !mergeable(h, g) {
+	early := h.reader <= g.order
+	if !fit(h, g) || early && !g.needsBefore(h) {
 		return
 	}
 	lh, ok1 := p.layout(h, src)
@@ -19,15 +20,37 @@ func (p *placer) merge(h, g *group, src []*node) {
 		return
 	}
 	if to, ok := pair(h, g, slices.Concat(lh...), slices.Concat(lg...)); ok && g.pairReduced(h, to) {
+		if early {
+			g.moveTo(h.order)
+		}
 		g.take(h, to)
 	}
 }
 
-func mergeable(h, g *group) bool {
+// needsBefore reports whether g reads only what groups before h store.
+func (g *group) needsBefore(h *group) bool {
+	return !slices.ContainsFunc(g.loads(), func(n *node) bool {
+		return slices.ContainsFunc(n.owners, func(o *group) bool { return o.find().order >= h.order })
+	})
+}
+
+// moveTo gives g an earlier place.
+func (g *group) moveTo(order int) {
+	g.order = order
+	for _, n := range g.loads() {
+		for _, o := range n.owners {
+			o = o.find()
+			o.reader = min(o.reader, order)
+		}
+	}
+}
+
+// fit reports whether h and g may be one group, if its place allows.
+func fit(h, g *group) bool {
 	fits := func(g *group) bool {
 		return !g.closed && (g.template == ir.Pointwise || g.template == ir.Reduce)
 	}
-	return h != g && fits(h) && fits(g) && h.reader > g.order &&
+	return h != g && fits(h) && fits(g) &&
 		len(h.members)+len(g.members) <= maxSize && len(h.args(ir.Scalar))+len(g.args(ir.Scalar)) <= maxScalars
 }
 
@@ -196,7 +219,7 @@ func (p *placer) mergeSiblings() {
 		key := g.space()
 		h := last[key]
 		last[key] = g
-		if h == nil || !mergeable(h, g) || h.buffers()+g.buffers() > p.maxArgs {
+		if h == nil || !fit(h, g) || h.reader <= g.order || h.buffers()+g.buffers() > p.maxArgs {
 			continue
 		}
 		if g.template == ir.Reduce && !sharesLoad(h, g) {

@@ -59,9 +59,9 @@ func place(roots []*graph.Node, o Options, ends map[*graph.Node]end, choices map
 			p.outputs[n.Node] = p.output(n)
 		}
 	}
+	slices.SortFunc(p.groups, func(a, b *group) int { return a.order - b.order })
 	p.mergeSiblings()
 	p.groups = slices.DeleteFunc(p.groups, func(g *group) bool { return g.into != nil || len(g.written()) == 0 })
-	slices.SortFunc(p.groups, func(a, b *group) int { return a.order - b.order })
 	return p
 }
 
