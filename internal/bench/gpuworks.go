@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/tensorken/tensorken/grad"
+	"github.com/tensorken/tensorken/nn"
 	"github.com/tensorken/tensorken/tensor"
 )
 
@@ -77,6 +78,8 @@ var gpuWorks = []struct {
 	{"softmax/4096", GElems, 16 * mega, times(1), times(0.95), unary(softmax, 4, 4096, 4096)},
 	{"layernorm/4096", GElems, 16 * mega, times(1), times(0.95), layerNorm(4096)},
 	{"softmax/65536x1024", GElems, 64 * mega, times(1), times(0.95), unary(softmax, 4, 65536, 1024)},
+	{"softmax/8192x50304", GElems, 8192 * 50304, times(1), times(0.95), unary(softmax, 4, 8192, 50304)},
+	{"crossentropy/8192x50304", GElems, 8192 * 50304, times(1), times(0.95), crossEntropy(8192, 50304)},
 	{"argmax/4096", GElems, 16 * mega, times(1), times(0.95), unary(argMax, 1, 4096, 4096)},
 	{"rowsums/4096", GElems, 16 * mega, times(1), times(0.95), unary(rowSums, 1, 4096, 4096)},
 	{"columnsums/4096", GElems, 16 * mega, times(1), times(0.95), unary(columnSums, 1, 4096, 4096)},
@@ -98,6 +101,18 @@ func argMax(x tensor.Tensor) tensor.Tensor { return x.ArgMax(1) }
 func rowSums(x tensor.Tensor) tensor.Tensor { return x.Sum(1) }
 
 func columnSums(x tensor.Tensor) tensor.Tensor { return x.Sum(0) }
+
+// crossEntropy returns the setup of a mean cross-entropy and its gradient, which is sampled.
+func crossEntropy(rows, classes int) setup {
+	return func(in *inputs) func() (tensor.Tensor, error) {
+		logits, labels := in.floats(4, rows, classes), in.ints(uint32(classes), rows)
+		f := grad.ValueAndGrad(func(x tensor.Tensor) tensor.Tensor { return nn.CrossEntropy(x, labels).Mean() })
+		return func() (tensor.Tensor, error) {
+			loss, g := f(logits)
+			return g, tensor.Eval(loss, g)
+		}
+	}
+}
 
 // attention returns the setup of attention. Lengths are [batch heads length width].
 func attention(causal bool, lengths ...int) setup {

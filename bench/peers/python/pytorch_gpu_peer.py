@@ -98,6 +98,20 @@ def softmax(x):
     return torch.softmax(x, dim=1)
 
 
+def cross_entropy(rows, classes):
+    def setup(inputs):
+        logits, labels = floats(inputs, 4, rows, classes).requires_grad_(), inputs.ints(classes, rows)
+
+        def run():
+            with torch.enable_grad():
+                loss = torch.nn.functional.cross_entropy(logits, labels)
+            return torch.autograd.grad(loss, logits)[0]
+
+        return run
+
+    return setup
+
+
 gpu_transformer = Size(4, 256, 8, 256, 16, 256)
 gpt2_small = Size(12, 768, 12, 1024, 8, 50304)
 gpt2 = {"tied": True, "rule": torch.optim.AdamW, "rate": 1e-4}  # with weight decay of 0.01
@@ -121,6 +135,8 @@ works |= {
     "softmax/4096": unary(softmax, 4096, 4096),
     "layernorm/4096": layernorm,
     "softmax/65536x1024": unary(softmax, 65536, 1024),
+    "softmax/8192x50304": unary(softmax, 8192, 50304),
+    "crossentropy/8192x50304": cross_entropy(8192, 50304),
     "argmax/4096": unary(lambda x: x.argmax(1), 4096, 4096, scale=1),
     "rowsums/4096": unary(lambda x: x.sum(1), 4096, 4096, scale=1),
     "columnsums/4096": unary(lambda x: x.sum(0), 4096, 4096, scale=1),
