@@ -228,6 +228,46 @@ func TestAttentionRoom(t *testing.T) {
 	}
 }
 
+// A softmax written by hand has no guard against rows of -Inf alone. Whole blocks of columns, and
+// the first of them, may still be -Inf.
+func TestAttentionInfinite(t *testing.T) {
+	const queries, keys, width = 70, 330, 16
+	rng := rand.New(rand.NewPCG(1, 2))
+	in := [3]tensor.Tensor{normal(rng, queries, width), normal(rng, keys, width), normal(rng, keys, width)}
+	hidden := make([]float32, queries*keys)
+	for i := range hidden {
+		if row, col := i/keys, i%keys; col < 150 || col > 290-row {
+			hidden[i] = float32(math.Inf(-1))
+		}
+	}
+	run := func(d *tensor.Device) []float32 {
+		bias := tensor.New(hidden, queries, keys).To(d)
+		_, y, g := grad.ValueAndGradAux(func(x [3]tensor.Tensor) (loss, y tensor.Tensor) {
+			y = x[0].MatMul(x[1].T()).Add(bias).Softmax(1).MatMul(x[2])
+			return y.Square().Sum(), y
+		})([3]tensor.Tensor{in[0].To(d), in[1].To(d), in[2].To(d)})
+		return floatsOf(t, y, g[0], g[1], g[2])
+	}
+	want := run(tensor.CPU())
+	for _, target := range []Target{nvidia, hopper, big, noSubgroups} {
+		n := 0
+		got := run(tensor.NewDevice(attender(t, target, func(k *ir.Kernel) {
+			if k.Template == ir.Attention {
+				n++
+			}
+		})))
+		for i, x := range got {
+			if !(math.Abs(float64(x-want[i])) <= 1e-4) {
+				t.Errorf("%+v: element %d is %v, want %v", target, i, x, want[i])
+				break
+			}
+		}
+		if n == 0 {
+			t.Error("no kernel is of attention")
+		}
+	}
+}
+
 // The kernel of the gradients of keys and values has ten buffers here, as many as WebGPU allows.
 func TestAttentionBindings(t *testing.T) {
 	for most, kernels := range map[int]int{0: 0, 9: 0, 10: 4} {

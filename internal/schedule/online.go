@@ -29,15 +29,15 @@ func (r *reduction) raise(b *shader.Block, rs []reducer, x reducer, change func(
 	before := b.Let("before", x.acc.Ref())
 	change()
 	now := b.Let("now", x.acc.Ref())
-	r.rescale(b, rs, x, before, now)
+	r.rescale(b, rs, before, now)
 	return now
 }
 
-// rescale scales the sums among reducers where maximum x was one value and is another.
-func (r *reduction) rescale(b *shader.Block, rs []reducer, x reducer, before, now *shader.Expr) {
+// rescale scales the sums among reducers where their maximum was one value and is another.
+func (r *reduction) rescale(b *shader.Block, rs []reducer, before, now *shader.Expr) {
 	b.If(before.Ne(now), func(b *shader.Block) {
 		// Before the first number above -Inf a sum is 0, or a NaN where -Inf was subtracted from itself.
-		none := b.Let("none", before.Bitcast(shader.U32).Eq(x.start.Bitcast(shader.U32)))
+		none := b.Let("none", isLowest(before))
 		factor := b.Let("factor", apply(ir.Exp, ir.Float32, ir.Float32, before.Sub(now)))
 		for _, s := range rs {
 			if slices.Contains(r.online.Sums, s.instr) {
@@ -46,3 +46,6 @@ func (r *reduction) rescale(b *shader.Block, rs []reducer, x reducer, before, no
 		}
 	})
 }
+
+// isLowest reports whether a float32 is -Inf.
+func isLowest(x *shader.Expr) *shader.Expr { return x.Bitcast(shader.U32).Eq(0xff800000) }

@@ -188,7 +188,7 @@ func (q *rowPass) chunks(sc *scope, lo, hi *shader.Expr, n int, rs []reducer) {
 		part := parts[i].acc.Ref()
 		if q.isMax(r) {
 			now := q.raise(loop.Block, rs, r, func() { r.add(loop.Block, part) })
-			q.rescale(loop.Block, parts, r, part, now)
+			q.rescale(loop.Block, parts, part, now)
 			continue
 		}
 		r.add(loop.Block, part)
