@@ -229,41 +229,43 @@ func TestAttentionRoom(t *testing.T) {
 }
 
 // A softmax written by hand has no guard against rows of -Inf alone. Whole blocks of columns, and
-// the first of them, may still be -Inf.
-func TestAttentionInfinite(t *testing.T) {
-	const queries, keys, width = 70, 330, 16
+// the first of them, may still be hidden by that or by any low number.
+func TestAttentionHidden(t *testing.T) {
+	const queries, keys, width = 40, 200, 8
 	rng := rand.New(rand.NewPCG(1, 2))
 	in := [3]tensor.Tensor{normal(rng, queries, width), normal(rng, keys, width), normal(rng, keys, width)}
-	hidden := make([]float32, queries*keys)
+	hidden := make([]bool, queries*keys)
 	for i := range hidden {
-		if row, col := i/keys, i%keys; col < 150 || col > 290-row {
-			hidden[i] = float32(math.Inf(-1))
-		}
+		row, col := i/keys, i%keys
+		hidden[i] = col < 100 || col > 190-row
 	}
-	run := func(d *tensor.Device) []float32 {
-		bias := tensor.New(hidden, queries, keys).To(d)
+	run := func(d *tensor.Device, low float64) []float32 {
+		hides := tensor.New(hidden, queries, keys).To(d)
 		_, y, g := grad.ValueAndGradAux(func(x [3]tensor.Tensor) (loss, y tensor.Tensor) {
-			y = x[0].MatMul(x[1].T()).Add(bias).Softmax(1).MatMul(x[2])
+			scores := tensor.Where(hides, tensor.Full(low), x[0].MatMul(x[1].T()))
+			y = scores.Softmax(1).MatMul(x[2])
 			return y.Square().Sum(), y
 		})([3]tensor.Tensor{in[0].To(d), in[1].To(d), in[2].To(d)})
 		return floatsOf(t, y, g[0], g[1], g[2])
 	}
-	want := run(tensor.CPU())
-	for _, target := range []Target{nvidia, hopper, big, noSubgroups} {
-		n := 0
-		got := run(tensor.NewDevice(attender(t, target, func(k *ir.Kernel) {
-			if k.Template == ir.Attention {
-				n++
+	for _, low := range []float64{math.Inf(-1), -math.MaxFloat32, -3e37, -1e30, -3e9, -1e9, -100} {
+		want := run(tensor.CPU(), low)
+		for _, target := range []Target{nvidia, hopper, big, noSubgroups} {
+			n := 0
+			got := run(tensor.NewDevice(attender(t, target, func(k *ir.Kernel) {
+				if k.Template == ir.Attention {
+					n++
+				}
+			})), low)
+			for i, x := range got {
+				if !(math.Abs(float64(x-want[i])) <= 1e-4) {
+					t.Errorf("%g, %+v: element %d is %v, want %v", low, target, i, x, want[i])
+					break
+				}
 			}
-		})))
-		for i, x := range got {
-			if !(math.Abs(float64(x-want[i])) <= 1e-4) {
-				t.Errorf("%+v: element %d is %v, want %v", target, i, x, want[i])
-				break
+			if n == 0 {
+				t.Error("no kernel is of attention")
 			}
-		}
-		if n == 0 {
-			t.Error("no kernel is of attention")
 		}
 	}
 }

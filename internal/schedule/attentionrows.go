@@ -170,11 +170,11 @@ func exponential(x, y *shader.Expr) *shader.Expr {
 	return shader.MulAdd(x, base, y.Mul(base).Neg()).Exp2()
 }
 
-// toBase2 is the factor of differences to y, as exponents of 2. Where y is so great that its
-// multiple may overflow, as of a mask of -math.MaxFloat32, differences are 0 or so great that the
-// base makes no difference: then the factor is 1.
+// toBase2 is the factor of differences to y, as exponents of 2. From 2³⁰ on, as of a mask of -1e30, what
+// y's multiple lacks by rounding may be more than exponents hold, but there differences are 0 or so great
+// that the base makes no difference: then the factor is 1.
 func toBase2(y *shader.Expr) *shader.Expr {
-	return y.Abs().Lt(1e38).If(shader.Number(shader.F32, math.Log2E), shader.Number(shader.F32, 1))
+	return y.Abs().Lt(1<<30).If(shader.Number(shader.F32, math.Log2E), shader.Number(shader.F32, 1))
 }
 
 // finishRows completes the reductions, and stores the results.
