@@ -24,8 +24,8 @@ import (
 
 // profileOptions are the flags of profile.
 type profileOptions struct {
-	model, device, trace string
-	steps                int
+	model, work, device, trace string
+	steps                      int
 }
 
 func profileCommand() *cobra.Command {
@@ -35,6 +35,7 @@ func profileCommand() *cobra.Command {
 		Short: "Show which kernels the training steps of a model run, and how fast",
 		Long: `Profile training steps of a model: mlp and cnn are those of tensorken train on a batch
 of 64 digits, transformer is a small language model of 4 layers on random tokens.
+With --work, profile runs of a work of tensorken bench --peers, such as gpt2 on a GPU.
 
 The table has a line for each kernel and line of code that asked for it, added up
 over the steps, as tensor.Profile gives it for any program. GB/s counts each element
@@ -50,8 +51,9 @@ both of float32, whichever is greater; data in a cache may exceed it.
 	}
 	f := c.Flags()
 	f.StringVar(&o.model, "model", "transformer", "model to train: "+strings.Join(profileNames(), ", "))
+	f.StringVar(&o.work, "work", "", "work of tensorken bench --peers to run in place of the model's steps")
 	f.StringVar(&o.device, "device", "", device.Usage)
-	f.IntVar(&o.steps, "steps", 10, "steps to profile, after some that compile the kernels")
+	f.IntVar(&o.steps, "steps", 10, "steps or runs to profile, after some that compile the kernels")
 	f.StringVar(&o.trace, "trace", "", "write the kernels into this file, as JSON in Chrome's trace format")
 	return c
 }
@@ -96,9 +98,32 @@ func digitsSteps(model string) stepper {
 	}
 }
 
+// workRuns runs a work of a device's suite.
+func workRuns(name string) stepper {
+	return func(d *tensor.Device) (func() (tensor.Tensor, error), error) {
+		gpu := d.String()
+		if d == tensor.CPU() {
+			gpu = ""
+		}
+		var names []string
+		for _, w := range bench.SuiteOf(gpu).Works {
+			if w.Name == name {
+				return w.Start(d), nil
+			}
+			names = append(names, w.Name)
+		}
+		return nil, fmt.Errorf("no work %q on %s: want one of %s", name, d.String(), strings.Join(names, ", "))
+	}
+}
+
 func (o profileOptions) run(ctx context.Context, stdout io.Writer) (err error) {
 	defer tensor.Catch(&err)
 	make, ok := profiled[o.model]
+	what := o.model + ": %d training steps"
+	if o.work != "" {
+		make, ok = workRuns(o.work), true
+		what = o.work + ": %d runs"
+	}
 	switch {
 	case !ok:
 		return fmt.Errorf("no model %q: want one of %s", o.model, strings.Join(profileNames(), ", "))
@@ -128,7 +153,7 @@ func (o profileOptions) run(ctx context.Context, stdout io.Writer) (err error) {
 		return err
 	}
 	each := trace.Wall / time.Duration(o.steps)
-	fmt.Fprintf(stdout, "machine: %s\n%s: %d training steps on %s, %.3f ms each\n\n%v", machine(), o.model, o.steps, noted(dev.String(), why), each.Seconds()*1e3, trace)
+	fmt.Fprintf(stdout, "machine: %s\n%s on %s, %.3f ms each\n\n%v", machine(), fmt.Sprintf(what, o.steps), noted(dev.String(), why), each.Seconds()*1e3, trace)
 	if o.trace == "" {
 		return nil
 	}

@@ -31,12 +31,20 @@ func TestProfile(t *testing.T) {
 	}
 }
 
+func TestProfileWork(t *testing.T) {
+	status, stdout, stderr := command("profile", "--work", "softmax/4096", "--device", "cpu", "--steps", "2")
+	if want := "softmax/4096: 2 runs on cpu, "; status != 0 || !strings.Contains(stdout, want) || !strings.Contains(stdout, "ReduceMax") {
+		t.Errorf("status %d, %s, want %q and a kernel of a softmax:\n%s", status, stderr, want, stdout)
+	}
+}
+
 func TestProfileMistakes(t *testing.T) {
 	for _, c := range []struct {
 		args []string
 		want string
 	}{
 		{[]string{"--model", "tree"}, `no model "tree": want one of cnn, mlp, transformer`},
+		{[]string{"--work", "tree", "--device", "cpu"}, `no work "tree" on cpu: want one of matmul/`},
 		{[]string{"--steps", "0"}, "--steps is 0, want at least 1"},
 		{[]string{"--trace", t.TempDir()}, "is a folder, want a file"},
 		{[]string{"--device", "abacus"}, "abacus"},
