@@ -193,6 +193,19 @@ func TestGroups(t *testing.T) {
 			total := elementwise(ir.Sqrt, sum(elementwise(ir.Sqrt, sum(x, 1)), 0))
 			return list(total, elementwise(ir.Mul, x, along(sum(y, 1), x)))
 		}, []string{"reduce 4|5: Exp Sum Sqrt* Sum Mul*", "reduce |4: Sum Sqrt*"}},
+		{"rows that a group in between reads, and others, chosen by its result", func(m *maker) []*graph.Node {
+			x, y := elementwise(ir.Exp, m.leaf(4, 5)), elementwise(ir.Tanh, m.leaf(4, 5))
+			total := elementwise(ir.Sqrt, sum(elementwise(ir.Sqrt, sum(x, 1)), 0))
+			few := elementwise(ir.Lt, graph.Expand(graph.Reshape(total, []int{1, 1}), y.Shape), graph.Fill(f32, 1, y.Shape))
+			return list(total, elementwise(ir.Where, few, x, elementwise(ir.Mul, y, along(sum(y, 1), x))))
+		}, []string{"reduce 4|5: Exp Sum Sqrt*", "reduce |4: Sum Sqrt*", "reduce 4|5: Tanh Sum Mul Where*"}},
+		{"rows that a group in between reads, and others for the backward pass", func(m *maker) []*graph.Node {
+			x, y := elementwise(ir.Exp, m.leaf(4, 5)), elementwise(ir.Tanh, m.leaf(4, 5))
+			total := elementwise(ir.Sqrt, sum(elementwise(ir.Sqrt, sum(x, 1)), 0))
+			s := sum(y, 1)
+			y.RematLevel, s.RematLevel = 1, 1
+			return list(total, elementwise(ir.Mul, x, along(s, x)))
+		}, []string{"reduce 4|5: Exp Sum Sqrt*", "reduce |4: Sum Sqrt*", "reduce 4|5: Sum Mul*"}},
 		{"rows that a group in between reads, and others of its result", func(m *maker) []*graph.Node {
 			x, y := elementwise(ir.Exp, m.leaf(4, 5)), elementwise(ir.Tanh, m.leaf(4, 5))
 			total := elementwise(ir.Sqrt, sum(elementwise(ir.Sqrt, sum(x, 1)), 0))

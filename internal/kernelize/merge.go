@@ -8,10 +8,11 @@ import (
 )
 
 // merge makes h part of g, which comes later, if their spaces agree where the operands src of one
-// node lie. If a group in between reads from h, g takes the place of h, if it can.
+// node lie. If a group in between reads from h, g takes the order of h, if that is possible and the
+// node can still be computed by g.
 func (p *placer) merge(h, g *group, src []*node) {
 	early := h.reader <= g.order
-	if !fit(h, g) || early && !g.needsBefore(h) {
+	if !compatible(h, g) || early && !g.canPrecede(h, src) {
 		return
 	}
 	lh, ok1 := p.layout(h, src)
@@ -21,21 +22,42 @@ func (p *placer) merge(h, g *group, src []*node) {
 	}
 	if to, ok := pair(h, g, slices.Concat(lh...), slices.Concat(lg...)); ok && g.pairReduced(h, to) {
 		if early {
-			g.moveTo(h.order)
+			g.setOrder(h.order)
 		}
 		g.take(h, to)
 	}
 }
 
-// needsBefore reports whether g reads only what groups before h store.
-func (g *group) needsBefore(h *group) bool {
-	return !slices.ContainsFunc(g.loads(), func(n *node) bool {
-		return slices.ContainsFunc(n.owners, func(o *group) bool { return o.find().order >= h.order })
-	})
+// canPrecede reports whether g, and a node with operands src in it, read only what groups before h
+// store, or h and g compute. Nothing that is computed again for the backward pass moves to the forward pass.
+func (g *group) canPrecede(h *group, src []*node) bool {
+	// isLater reports whether a group that is not before h, and not one of some, computes what n is made of.
+	var isLater func(n *node, but ...*group) bool
+	isLater = func(n *node, but ...*group) bool {
+		if n.owners == nil { // n is computed where it is read
+			return slices.ContainsFunc(n.src, func(s *node) bool { return isLater(s, but...) })
+		}
+		return slices.ContainsFunc(n.owners, func(o *group) bool {
+			o = o.find()
+			return o.order >= h.order && !slices.Contains(but, o)
+		})
+	}
+	return g.rematLevel() <= h.rematLevel() &&
+		!slices.ContainsFunc(g.loads(), func(n *node) bool { return isLater(n) }) &&
+		!slices.ContainsFunc(src, func(n *node) bool { return isLater(n, g, h) })
 }
 
-// moveTo gives g an earlier place.
-func (g *group) moveTo(order int) {
+// rematLevel is the highest of the members.
+func (g *group) rematLevel() int32 {
+	level := int32(0)
+	for _, n := range g.members {
+		level = max(level, n.RematLevel)
+	}
+	return level
+}
+
+// setOrder gives g an earlier order.
+func (g *group) setOrder(order int) {
 	g.order = order
 	for _, n := range g.loads() {
 		for _, o := range n.owners {
@@ -45,12 +67,12 @@ func (g *group) moveTo(order int) {
 	}
 }
 
-// fit reports whether h and g may be one group, if its place allows.
-func fit(h, g *group) bool {
-	fits := func(g *group) bool {
+// compatible reports whether h and g may become one group, apart from their order.
+func compatible(h, g *group) bool {
+	joins := func(g *group) bool {
 		return !g.closed && (g.template == ir.Pointwise || g.template == ir.Reduce)
 	}
-	return h != g && fits(h) && fits(g) &&
+	return h != g && joins(h) && joins(g) &&
 		len(h.members)+len(g.members) <= maxSize && len(h.args(ir.Scalar))+len(g.args(ir.Scalar)) <= maxScalars
 }
 
@@ -219,7 +241,7 @@ func (p *placer) mergeSiblings() {
 		key := g.space()
 		h := last[key]
 		last[key] = g
-		if h == nil || !fit(h, g) || h.reader <= g.order || h.buffers()+g.buffers() > p.maxArgs {
+		if h == nil || !compatible(h, g) || h.reader <= g.order || h.buffers()+g.buffers() > p.maxArgs {
 			continue
 		}
 		if g.template == ir.Reduce && !sharesLoad(h, g) {

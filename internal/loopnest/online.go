@@ -15,11 +15,14 @@ type Online struct {
 	Scaled  []bool // by instruction: it is proportional to eˣ⁻ᵐ
 	reduced []bool // by instruction: it depends on a reduction over columns
 	columns ir.AxisSet
-	bounded bool // x is what the maximum is of, so that eˣ⁻ᵐ is at most 1 for the maximum of some columns too
+	// bounded says that what is Scaled has no other factors that vary along columns, and that m is the
+	// maximum of x: then no sum over some columns is greater than their number times its factors.
+	bounded bool
+	Shift   int // if bounded, what exponentials subtract: Max, or that with 0 in place of infinities
 }
 
 func newOnline(k *ir.Kernel, columns ir.AxisSet) Online {
-	return Online{Max: -1, Scaled: make([]bool, len(k.Body)), reduced: make([]bool, len(k.Body)), columns: columns}
+	return Online{Max: -1, Shift: -1, Scaled: make([]bool, len(k.Body)), reduced: make([]bool, len(k.Body)), columns: columns}
 }
 
 // NewOnline analyses a kernel of reductions. Its Sums are scaled, all of them. It reports false if
@@ -64,13 +67,11 @@ func (o *Online) scaled(k *ir.Kernel, i int) bool {
 	free := func(j int) bool { return !o.reduced[j] }
 	switch in.Op {
 	case ir.Exp:
-		s := &k.Body[in.Src[0]]
-		return s.Op == ir.Sub && free(s.Src[0]) && o.isMax(k, s.Src[1]) && (!o.bounded || s.Src[0] == k.Body[o.Max].Src[0])
+		return o.shifts(k, &k.Body[in.Src[0]])
 	case ir.Mul:
-		x, y := in.Src[0], in.Src[1]
-		return o.Scaled[x] && free(y) || o.Scaled[y] && free(x)
+		return either(in.Src, func(x, y int) bool { return o.Scaled[x] && o.isFactor(k, y) })
 	case ir.Div:
-		return o.Scaled[in.Src[0]] && free(in.Src[1])
+		return o.Scaled[in.Src[0]] && o.isFactor(k, in.Src[1])
 	case ir.Neg:
 		return o.Scaled[in.Src[0]]
 	case ir.Add, ir.Sub:
@@ -83,7 +84,27 @@ func (o *Online) scaled(k *ir.Kernel, i int) bool {
 	return false
 }
 
-// isMax reports whether a value is the maximum, or that with 0 in place of -Inf or of both infinities.
+// isFactor reports whether a multiple of what is proportional to eˣ⁻ᵐ is too.
+func (o *Online) isFactor(k *ir.Kernel, i int) bool {
+	return !o.reduced[i] && !(o.bounded && k.Body[i].Domain&o.columns != 0)
+}
+
+// shifts reports whether an instruction is x less the maximum.
+func (o *Online) shifts(k *ir.Kernel, in *ir.Instr) bool {
+	if in.Op != ir.Sub || o.reduced[in.Src[0]] || !o.isMax(k, in.Src[1]) {
+		return false
+	}
+	if !o.bounded {
+		return true
+	}
+	if o.Shift < 0 {
+		o.Shift = in.Src[1]
+	}
+	return o.Shift == in.Src[1] && in.Src[0] == k.Body[o.Max].Src[0]
+}
+
+// isMax reports whether a value is the maximum, or that with 0 in place of -Inf or, if bounded, of both
+// infinities.
 func (o *Online) isMax(k *ir.Kernel, i int) bool {
 	in := &k.Body[i]
 	if in.Op != ir.Where {
@@ -94,7 +115,7 @@ func (o *Online) isMax(k *ir.Kernel, i int) bool {
 		return false
 	}
 	return either(cond.Src, func(x, y int) bool {
-		return x == o.Max && IsNumber(k, y, math.Inf(-1)) || o.isMagnitude(k, x) && IsNumber(k, y, math.Inf(1))
+		return x == o.Max && IsNumber(k, y, math.Inf(-1)) || o.bounded && o.isMagnitude(k, x) && IsNumber(k, y, math.Inf(1))
 	})
 }
 

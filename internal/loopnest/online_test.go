@@ -25,7 +25,13 @@ func TestOnline(t *testing.T) {
 		{"without infinities", 1, func(b *body, x int) int {
 			return b.op(ir.Exp, b.op(ir.Sub, x, magnitude(b, b.along(ir.ReduceMax, x))))
 		}},
-		{"times numbers", 1, func(b *body, x int) int { return b.op(ir.Mul, b.exponential(x), x) }},
+		{"times a number", 1, func(b *body, x int) int { return b.op(ir.Mul, b.number(3), b.exponential(x)) }},
+		{"times numbers, which may overflow", 2, func(b *body, x int) int { return b.op(ir.Mul, b.exponential(x), x) }},
+		{"with and without -Inf", 2, func(b *body, x int) int {
+			m := b.along(ir.ReduceMax, x)
+			lowest := b.add(ir.Instr{Op: ir.Eq, Type: ir.Bool, Src: []int{m, b.number(math.Inf(-1))}})
+			return b.op(ir.Add, b.op(ir.Exp, b.op(ir.Sub, x, m)), b.op(ir.Exp, b.op(ir.Sub, x, b.op(ir.Where, lowest, b.number(0), m))))
+		}},
 		{"of other numbers", 2, func(b *body, x int) int {
 			return b.op(ir.Exp, b.op(ir.Sub, b.op(ir.Neg, x), b.along(ir.ReduceMax, x)))
 		}},

@@ -134,7 +134,7 @@ func greatestOf(sc *scope, tag string, list value) *shader.Expr {
 func (a *attention) rescale(loop *scope, row *attentionRow) {
 	now := loop.Let("now"+row.step.tag, row.max.acc.Ref())
 	// Without a number above -Inf so far exponentials are 0, and no NaN.
-	row.step.values[a.Max] = value{loop.Let("shift"+row.step.tag, isLowest(now).If(number(shader.F32, 0), now))}
+	row.step.values[a.Max] = value{loop.Let("shift"+row.step.tag, now.Bitcast(shader.U32).Eq(0xff800000).If(number(shader.F32, 0), now))}
 	if slices.ContainsFunc(a.Sums, func(i int) bool { return a.Scaled[i] }) || slices.ContainsFunc(a.outputs, func(q *tilePass) bool { return a.Scaled[q.sum] }) {
 		base := toBase2(now)
 		smaller := row.old.Mul(base).Sub(now.Mul(base)).Exp2() // it rounds the products as exponential does; 0 if old is -Inf, as nothing was added

@@ -24,28 +24,31 @@ func (r *reduction) findOnline() {
 // isMax reports whether a reducer is of the maximum that sums are scaled by.
 func (r *reduction) isMax(x reducer) bool { return r.online != nil && x.instr == r.online.Max }
 
-// raise lets change raise maximum x, scales the sums among reducers, and returns the maximum.
-func (r *reduction) raise(b *shader.Block, rs []reducer, x reducer, change func()) *shader.Expr {
-	before := b.Let("before", x.acc.Ref())
+// raise calls change, which may raise maximum x of some reducers, and scales their sums. It returns the
+// maximum.
+func (r *reduction) raise(sc *scope, rs []reducer, x reducer, change func()) *shader.Expr {
+	before := sc.Let("before", x.acc.Ref())
 	change()
-	now := b.Let("now", x.acc.Ref())
-	r.rescale(b, rs, before, now)
+	now := sc.Let("now", x.acc.Ref())
+	r.rescale(sc, rs, before, now)
 	return now
 }
 
-// rescale scales the sums among reducers where their maximum was one value and is another.
-func (r *reduction) rescale(b *shader.Block, rs []reducer, before, now *shader.Expr) {
-	b.If(before.Ne(now), func(b *shader.Block) {
-		// Before the first number above -Inf a sum is 0, or a NaN where -Inf was subtracted from itself.
-		none := b.Let("none", isLowest(before))
-		factor := b.Let("factor", apply(ir.Exp, ir.Float32, ir.Float32, before.Sub(now)))
-		for _, s := range rs {
-			if slices.Contains(r.online.Sums, s.instr) {
-				b.Set(s.acc, none.If(s.start, s.acc.Ref().Mul(factor)))
-			}
+// rescale scales the sums of some reducers, whose maximum was one value and is another.
+func (r *reduction) rescale(sc *scope, rs []reducer, before, now *shader.Expr) {
+	raised := sc.when(before.Ne(now))
+	shift := func(tag string, max *shader.Expr) *shader.Expr {
+		at := raised.beside(tag)
+		at.values[r.online.Max] = value{max}
+		return at.value(r.online.Shift).lane(0)
+	}
+	factor := raised.Let("factor", apply(ir.Exp, ir.Float32, ir.Float32, shift("_b", before).Sub(shift("_n", now)).Launder(shader.FirstWay)))
+	// Before the first number above -Inf a sum is 0, or a NaN where -Inf was subtracted from itself.
+	initial := raised.Let("initial", before.Bitcast(shader.U32).Eq(0xff800000))
+	for _, s := range rs {
+		if slices.Contains(r.online.Sums, s.instr) {
+			raised.Set(s.acc, initial.If(s.start, s.acc.Ref().Mul(factor)))
 		}
-	})
+	}
+	raised.end()
 }
-
-// isLowest reports whether a float32 is -Inf.
-func isLowest(x *shader.Expr) *shader.Expr { return x.Bitcast(shader.U32).Eq(0xff800000) }

@@ -93,7 +93,7 @@ func (r *reduction) whole() {
 func (q *rowPass) accumulate(sc *scope, rs []reducer) {
 	for _, r := range rs {
 		if q.isMax(r) {
-			now := q.raise(sc.Block, rs, r, func() { sc.accumulate(r, q.lanes) })
+			now := q.raise(sc, rs, r, func() { sc.accumulate(r, q.lanes) })
 			sc.values[r.instr] = value{now}
 			continue
 		}
@@ -105,7 +105,7 @@ func (q *rowPass) accumulate(sc *scope, rs []reducer) {
 func (q *rowPass) combine(sc *scope, rs []reducer) {
 	reduce := func(rs []reducer) { sc.workgroupReduce(rs, q.t, q.along, q.stride()) }
 	if i := slices.IndexFunc(rs, q.isMax); i >= 0 && q.along > 1 {
-		q.raise(sc.Block, rs, rs[i], func() { reduce(rs[i : i+1]) })
+		q.raise(sc, rs, rs[i], func() { reduce(rs[i : i+1]) })
 		rs = slices.Concat(rs[:i], rs[i+1:])
 	}
 	reduce(rs)
@@ -179,19 +179,24 @@ func (q *rowPass) chunks(sc *scope, lo, hi *shader.Expr, n int, rs []reducer) {
 	}
 	loop, first := sc.loop("first", lo, hi, chunk)
 	parts := slices.Clone(rs)
+	most := slices.IndexFunc(rs, q.isMax) // it does not round, and the parts of its sums share it
+	var before *shader.Expr
 	for i, r := range rs {
+		if i == most {
+			before = loop.Let("before", r.acc.Ref())
+			continue
+		}
 		parts[i].acc = loop.Var("c"+r.acc.Name, r.start)
 	}
 	end := loop.Let("end", first.Add(chunk).Min(hi))
 	q.sweep(loop, first, end, func(sc *scope) { q.accumulate(sc, parts) })
+	if most >= 0 {
+		q.rescale(loop, rs, before, rs[most].acc.Ref())
+	}
 	for i, r := range rs {
-		part := parts[i].acc.Ref()
-		if q.isMax(r) {
-			now := q.raise(loop.Block, rs, r, func() { r.add(loop.Block, part) })
-			q.rescale(loop.Block, parts, part, now)
-			continue
+		if i != most {
+			r.add(loop.Block, parts[i].acc.Ref())
 		}
-		r.add(loop.Block, part)
 	}
 	loop.end()
 }

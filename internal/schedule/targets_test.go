@@ -37,7 +37,7 @@ var targets = []struct {
 	{"WebGPU", Target{},
 		[]string{"Chains", "Epilogues", "LargeProducts"}},
 	{"software", Target{Family: Software},
-		[]string{"Chains", "Factors", "Loops", "Products", "ScatterAdd", "Scan", "Sort", "Windows"}},
+		[]string{"Chains", "Factors", "Loops", "LongReductions", "Products", "ScatterAdd", "Scan", "Sort", "Windows"}},
 }
 
 // open returns a device that schedules kernels for a target, and runs them on

@@ -86,9 +86,9 @@ fn main(@builtin(workgroup_id) _id: vec3<u32>, @builtin(local_invocation_index) 
       r1 = max_f32(r1, max_f32(max_f32(max_f32(max_f32(v0_0, v0_1), max_f32(v0_2, v0_3)), max_f32(max_f32(v0_4, v0_5), max_f32(v0_6, v0_7))), max_f32(max_f32(max_f32(v0_8, v0_9), max_f32(v0_10, v0_11)), max_f32(max_f32(v0_12, v0_13), max_f32(v0_14, v0_15)))));
       let now = r1;
       if (before != now) {
-        let none = bitcast<u32>(before) == 0xff800000u;
-        let factor = exp_f32(before - now);
-        r4 = select(r4 * factor, 0.0f, none);
+        let factor = exp_f32(_launder(before - now));
+        let initial = bitcast<u32>(before) == 0xff800000u;
+        r4 = select(r4 * factor, 0.0f, initial);
       }
       let v2_0 = v0_0 - _launder2(now);
       let v2_1 = v0_1 - _launder2(now);
@@ -153,9 +153,9 @@ fn main(@builtin(workgroup_id) _id: vec3<u32>, @builtin(local_invocation_index) 
       r1 = max_f32(r1, max_f32(max_f32(max_f32(max_f32(select(bitcast<f32>(0xff800000u | _zero), v0_0, b + t * 4u < 1000u), select(bitcast<f32>(0xff800000u | _zero), v0_1, b + t * 4u < 1000u)), max_f32(select(bitcast<f32>(0xff800000u | _zero), v0_2, b + t * 4u < 1000u), select(bitcast<f32>(0xff800000u | _zero), v0_3, b + t * 4u < 1000u))), max_f32(max_f32(select(bitcast<f32>(0xff800000u | _zero), v0_4, b + t * 4u + 4u < 1000u), select(bitcast<f32>(0xff800000u | _zero), v0_5, b + t * 4u + 4u < 1000u)), max_f32(select(bitcast<f32>(0xff800000u | _zero), v0_6, b + t * 4u + 4u < 1000u), select(bitcast<f32>(0xff800000u | _zero), v0_7, b + t * 4u + 4u < 1000u)))), max_f32(max_f32(max_f32(select(bitcast<f32>(0xff800000u | _zero), v0_8, b + t * 4u + 8u < 1000u), select(bitcast<f32>(0xff800000u | _zero), v0_9, b + t * 4u + 8u < 1000u)), max_f32(select(bitcast<f32>(0xff800000u | _zero), v0_10, b + t * 4u + 8u < 1000u), select(bitcast<f32>(0xff800000u | _zero), v0_11, b + t * 4u + 8u < 1000u))), max_f32(max_f32(select(bitcast<f32>(0xff800000u | _zero), v0_12, b + t * 4u + 12u < 1000u), select(bitcast<f32>(0xff800000u | _zero), v0_13, b + t * 4u + 12u < 1000u)), max_f32(select(bitcast<f32>(0xff800000u | _zero), v0_14, b + t * 4u + 12u < 1000u), select(bitcast<f32>(0xff800000u | _zero), v0_15, b + t * 4u + 12u < 1000u))))));
       let now = r1;
       if (before != now) {
-        let none = bitcast<u32>(before) == 0xff800000u;
-        let factor = exp_f32(before - now);
-        r4 = select(r4 * factor, 0.0f, none);
+        let factor = exp_f32(_launder(before - now));
+        let initial = bitcast<u32>(before) == 0xff800000u;
+        r4 = select(r4 * factor, 0.0f, initial);
       }
       let v2_0 = v0_0 - _launder2(now);
       let v2_1 = v0_1 - _launder2(now);
