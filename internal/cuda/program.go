@@ -53,7 +53,7 @@ func (d *device) Compile(k *ir.Kernel) (driver.Program, error) {
 }
 
 // Isolate makes the promise of tune.Machine. A kernel that fails costs the process the GPU; other
-// failures are those of peers and of launches.
+// failures come from peers and from launches.
 func (d *device) Isolate(f func() error) error {
 	if err := d.wait(); err != nil {
 		return err

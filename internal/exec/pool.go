@@ -26,7 +26,7 @@ type pool struct {
 	held     atomic.Int64             // bytes of storages and of running plans
 	count    atomic.Int64             // buffers of the same
 	total    atomic.Int64             // bytes acquired so far
-	acquired atomic.Int64             // buffers so far
+	acquired atomic.Int64             // buffers acquired so far
 	peak     int64                    // of held
 
 	collected [maxCollected/64 + 1]sync.Pool // idle buffers that are left to the collector, by size in 64 bytes

@@ -7,11 +7,17 @@ import (
 	"github.com/tensorken/tensorken/internal/wgpu"
 )
 
-// Runs of few dispatches are submitted together, and with the copy of a Download.
-func TestHold(t *testing.T) {
+// counting returns a device without a GPU, and the count of what is submitted to it.
+func counting(t *testing.T) (*device, *traffic) {
 	d, _ := fake(t, 0)
 	c := &traffic{Device: d.dev}
 	d.dev = c
+	return d, c
+}
+
+// Runs of few dispatches are submitted together, and with the copy of a Download.
+func TestHold(t *testing.T) {
+	d, c := counting(t)
 	p := prepare(t, d, &increment)
 	a, b := alloc(t, d, 4), alloc(t, d, 4)
 	run := func(n int) {
@@ -57,9 +63,7 @@ func TestHold(t *testing.T) {
 
 // After a wait the GPU idles: it gets few dispatches first, and then more in each submission.
 func TestFirstSubmissions(t *testing.T) {
-	d, _ := fake(t, 0)
-	c := &traffic{Device: d.dev}
-	d.dev = c
+	d, c := counting(t)
 	p := prepare(t, d, &increment)
 	a, b := alloc(t, d, 4), alloc(t, d, 4)
 	for _, wait := range []func() error{d.Sync, func() error { return d.Download(make([]byte, 4), a, 0) }} {

@@ -12,7 +12,7 @@ import (
 
 // Levels gives for each instruction the number of reductions that come one
 // after the other up to it, itself included. Reductions of one level can be
-// computed together. Those in online are of the level of what they read.
+// computed together. A reduction in online has the level of its operand.
 func Levels(body []ir.Instr, online ...int) []int {
 	levels := make([]int, len(body))
 	for i := range body {
@@ -77,3 +77,9 @@ func Separates(v *ir.View, axes []ir.Axis) bool {
 }
 
 func abs(x int) int { return max(x, -x) }
+
+// IsNumber reports whether an instruction is the constant x.
+func IsNumber(k *ir.Kernel, i int, x float64) bool {
+	in := &k.Body[i]
+	return in.Op == ir.Const && in.Num.Float64(in.Type) == x
+}

@@ -68,45 +68,42 @@ func TestSeparates(t *testing.T) {
 }
 
 func TestSplit(t *testing.T) {
-	for _, c := range []struct {
+	type result struct {
 		steps, most int
 		perPart     float64
 		parts, each int
-	}{
-		{100, 1, 0, 1, 100},
-		{100, 0, 0, 1, 100},
-		{100, 64, 0, 50, 2},
-		{100, 128, 0, 100, 1},
-		{100, 64, 10, 4, 25},
-		{7, 4, 0, 4, 2},
-		{1, 8, 0, 1, 1},
-	} {
-		parts, each, _ := Split(c.steps, c.most, func(parts, each int) float64 { return float64(each) + c.perPart*float64(parts) })
-		if parts != c.parts || each != c.each {
-			t.Errorf("Split(%d, %d), parts that cost %v: %d of %d, want %d of %d", c.steps, c.most, c.perPart, parts, each, c.parts, c.each)
-		}
 	}
-}
-
-func TestSplitAny(t *testing.T) {
 	for _, c := range []struct {
-		steps, most int
-		perPart     float64
-		parts, each int
+		name  string
+		split func(steps, most int, cost func(parts, each int) float64) (parts, each int, least float64)
+		want  []result
 	}{
-		{100, 1, 0, 1, 100},
-		{100, 0, 0, 1, 100},
-		{100, 64, 0, 50, 2},
-		{100, 7, 0, 7, 16},
-		{1024, 7, 0, 7, 148},
-		{100, 64, 10, 3, 34},
-		{99, 64, 0, 50, 2},
-		{99, 7, 0, 7, 15},
-		{1, 8, 0, 1, 1},
+		{"Split", Split, []result{
+			{100, 1, 0, 1, 100},
+			{100, 0, 0, 1, 100},
+			{100, 64, 0, 50, 2},
+			{100, 128, 0, 100, 1},
+			{100, 64, 10, 4, 25},
+			{7, 4, 0, 4, 2},
+			{1, 8, 0, 1, 1},
+		}},
+		{"SplitAny", SplitAny, []result{
+			{100, 1, 0, 1, 100},
+			{100, 0, 0, 1, 100},
+			{100, 64, 0, 50, 2},
+			{100, 7, 0, 7, 16},
+			{1024, 7, 0, 7, 148},
+			{100, 64, 10, 3, 34},
+			{99, 64, 0, 50, 2},
+			{99, 7, 0, 7, 15},
+			{1, 8, 0, 1, 1},
+		}},
 	} {
-		parts, each, _ := SplitAny(c.steps, c.most, func(parts, each int) float64 { return float64(each) + c.perPart*float64(parts) })
-		if parts != c.parts || each != c.each {
-			t.Errorf("SplitAny(%d, %d), parts that cost %v: %d of %d, want %d of %d", c.steps, c.most, c.perPart, parts, each, c.parts, c.each)
+		for _, r := range c.want {
+			parts, each, _ := c.split(r.steps, r.most, func(parts, each int) float64 { return float64(each) + r.perPart*float64(parts) })
+			if parts != r.parts || each != r.each {
+				t.Errorf("%s(%d, %d), parts that cost %v: %d of %d, want %d of %d", c.name, r.steps, r.most, r.perPart, parts, each, r.parts, r.each)
+			}
 		}
 	}
 }

@@ -11,22 +11,21 @@ import (
 // maximum m of a row are scaled when a greater one is found.
 type Online struct {
 	Max     int    // the reduction of that kind, -1 if there is none
-	Sums    []int  // of values of rows and columns
+	Sums    []int  // reductions of values of rows and columns
 	Scaled  []bool // by instruction: it is proportional to eˣ⁻ᵐ
 	reduced []bool // by instruction: it depends on a reduction over columns
 	columns ir.AxisSet
-	// bounded says that what is Scaled has no other factors that vary along columns, and that m is the
-	// maximum of x: then no sum over some columns is greater than their number times its factors.
+	// bounded restricts Scaled to eˣ⁻ᵐ of the maximum's own x, times factors of rows: their sum over a
+	// part of the columns does not overflow.
 	bounded bool
-	Shift   int // if bounded, what exponentials subtract: Max, or that with 0 in place of infinities
+	Shift   int // if bounded, the instruction that exponentials subtract: Max, or that with 0 for infinities
 }
 
 func newOnline(k *ir.Kernel, columns ir.AxisSet) Online {
 	return Online{Max: -1, Shift: -1, Scaled: make([]bool, len(k.Body)), reduced: make([]bool, len(k.Body)), columns: columns}
 }
 
-// NewOnline analyses a kernel of reductions. Its Sums are scaled, all of them. It reports false if
-// there are none.
+// NewOnline analyses a kernel of reductions. All Sums are scaled. It reports false if there are none.
 func NewOnline(k *ir.Kernel) (*Online, bool) {
 	o := newOnline(k, k.Roles(ir.Reduced))
 	o.bounded = true
@@ -47,7 +46,7 @@ func NewOnline(k *ir.Kernel) (*Online, bool) {
 	return &o, len(o.Sums) > 0
 }
 
-// follow says of an instruction what follows from its operands.
+// follow sets reduced and Scaled of an instruction, by its operands.
 func (o *Online) follow(k *ir.Kernel, i int) {
 	for _, j := range k.Body[i].Src {
 		o.reduced[i] = o.reduced[i] || o.reduced[j]
@@ -84,7 +83,7 @@ func (o *Online) scaled(k *ir.Kernel, i int) bool {
 	return false
 }
 
-// isFactor reports whether a multiple of what is proportional to eˣ⁻ᵐ is too.
+// isFactor reports whether a scaled value is still scaled after it is multiplied by another one.
 func (o *Online) isFactor(k *ir.Kernel, i int) bool {
 	return !o.reduced[i] && !(o.bounded && k.Body[i].Domain&o.columns != 0)
 }
@@ -130,10 +129,4 @@ func (o *Online) isMagnitude(k *ir.Kernel, i int) bool {
 // either reports whether two operands, in one order or the other, have a property.
 func either(src []int, has func(x, y int) bool) bool {
 	return has(src[0], src[1]) || has(src[1], src[0])
-}
-
-// IsNumber reports whether an instruction is the constant x.
-func IsNumber(k *ir.Kernel, i int, x float64) bool {
-	in := &k.Body[i]
-	return in.Op == ir.Const && in.Num.Float64(in.Type) == x
 }

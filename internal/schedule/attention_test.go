@@ -31,6 +31,17 @@ func attender(t *testing.T, target Target, seen func(k *ir.Kernel)) *drivertest.
 	return ref
 }
 
+// counter returns a device for kernels of a target, and the number of kernels of attention that it
+// gets.
+func counter(t *testing.T, target Target) (d *drivertest.Reference, kernels *int) {
+	kernels = new(int)
+	return attender(t, target, func(k *ir.Kernel) {
+		if k.Template == ir.Attention {
+			*kernels++
+		}
+	}), kernels
+}
+
 // normal returns random numbers of a normal distribution.
 func normal(rng *rand.Rand, shape ...int) tensor.Tensor {
 	n := 1
@@ -174,12 +185,7 @@ func TestAttentionMemory(t *testing.T) {
 	} {
 		target := hopper
 		target.Wide, target.TileBytes = true, c.bytes
-		kernels := 0
-		ref := attender(t, target, func(k *ir.Kernel) {
-			if k.Template == ir.Attention {
-				kernels++
-			}
-		})
+		ref, kernels := counter(t, target)
 		ref.Loops.Columns = 2
 		d := tensor.NewDevice(ref)
 		in := make([]tensor.Tensor, 2*c.terms+1)
@@ -197,8 +203,8 @@ func TestAttentionMemory(t *testing.T) {
 		if err := tensor.Eval(grad.ValueAndGrad(attend)(in)); err != nil {
 			t.Errorf("%+v: %v", c, err)
 		}
-		if kernels > 0 != c.fits {
-			t.Errorf("%+v: %d kernels of attention", c, kernels)
+		if *kernels > 0 != c.fits {
+			t.Errorf("%+v: %d kernels of attention", c, *kernels)
 		}
 	}
 }
@@ -251,19 +257,15 @@ func TestAttentionHidden(t *testing.T) {
 	for _, low := range []float64{math.Inf(-1), -math.MaxFloat32, -3e37, -1e30, -3e9, -1e9, -100} {
 		want := run(tensor.CPU(), low)
 		for _, target := range []Target{nvidia, hopper, big, noSubgroups} {
-			n := 0
-			got := run(tensor.NewDevice(attender(t, target, func(k *ir.Kernel) {
-				if k.Template == ir.Attention {
-					n++
-				}
-			})), low)
+			ref, n := counter(t, target)
+			got := run(tensor.NewDevice(ref), low)
 			for i, x := range got {
 				if !(math.Abs(float64(x-want[i])) <= 1e-4) {
 					t.Errorf("%g, %+v: element %d is %v, want %v", low, target, i, x, want[i])
 					break
 				}
 			}
-			if n == 0 {
+			if *n == 0 {
 				t.Error("no kernel is of attention")
 			}
 		}
@@ -273,12 +275,7 @@ func TestAttentionHidden(t *testing.T) {
 // The kernel of the gradients of keys and values has ten buffers here, as many as WebGPU allows.
 func TestAttentionBindings(t *testing.T) {
 	for most, kernels := range map[int]int{0: 0, 9: 0, 10: 4} {
-		n := 0
-		ref := attender(t, big, func(k *ir.Kernel) {
-			if k.Template == ir.Attention {
-				n++
-			}
-		})
+		ref, n := counter(t, big)
 		ref.Bindings, ref.Loops.AttentionBindings = 8, most
 		rng, d := rand.New(rand.NewPCG(1, 2)), tensor.NewDevice(ref)
 		x := [3]tensor.Tensor{normal(rng, 2, 32, 16).To(d), normal(rng, 2, 128, 16).To(d), normal(rng, 2, 128, 16).To(d)}
@@ -288,8 +285,8 @@ func TestAttentionBindings(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if n != kernels {
-			t.Errorf("at most %d buffers: %d kernels of attention, want %d", most, n, kernels)
+		if *n != kernels {
+			t.Errorf("at most %d buffers: %d kernels of attention, want %d", most, *n, kernels)
 		}
 	}
 }
@@ -305,19 +302,14 @@ func TestAttentionParts(t *testing.T) {
 		})(x)
 	}
 	want := floatsOf(t, gradient(in))
-	n := 0
-	ref := attender(t, big, func(k *ir.Kernel) {
-		if k.Template == ir.Attention {
-			n++
-		}
-	})
+	ref, n := counter(t, big)
 	for i, x := range floatsOf(t, gradient(in.To(tensor.NewDevice(ref)))) {
 		if !(math.Abs(float64(x-want[i])) <= 1e-5) {
 			t.Fatalf("element %d is %v, want %v", i, x, want[i])
 		}
 	}
-	if n != 4 {
-		t.Errorf("%d kernels of attention, want 4", n)
+	if *n != 4 {
+		t.Errorf("%d kernels of attention, want 4", *n)
 	}
 }
 

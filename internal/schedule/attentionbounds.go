@@ -280,7 +280,7 @@ func (a *attention) greatest(axis int, row *shader.Expr, rows, c int) *shader.Ex
 func (a *attention) allLowest(list []int) *shader.Expr {
 	var c *shader.Expr
 	for _, i := range slices.Compact(slices.Sorted(slices.Values(list))) {
-		c = all(c, a.p.root.value(i).lane(0).Bitcast(shader.U32).Eq(0xff800000))
+		c = all(c, isLowest(a.p.root.value(i).lane(0)))
 	}
 	return c
 }

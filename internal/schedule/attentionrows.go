@@ -134,7 +134,7 @@ func greatestOf(sc *scope, tag string, list value) *shader.Expr {
 func (a *attention) rescale(loop *scope, row *attentionRow) {
 	now := loop.Let("now"+row.step.tag, row.max.acc.Ref())
 	// Without a number above -Inf so far exponentials are 0, and no NaN.
-	row.step.values[a.Max] = value{loop.Let("shift"+row.step.tag, now.Bitcast(shader.U32).Eq(0xff800000).If(number(shader.F32, 0), now))}
+	row.step.values[a.Max] = value{loop.Let("shift"+row.step.tag, isLowest(now).If(number(shader.F32, 0), now))}
 	if slices.ContainsFunc(a.Sums, func(i int) bool { return a.Scaled[i] }) || slices.ContainsFunc(a.outputs, func(q *tilePass) bool { return a.Scaled[q.sum] }) {
 		base := toBase2(now)
 		smaller := row.old.Mul(base).Sub(now.Mul(base)).Exp2() // it rounds the products as exponential does; 0 if old is -Inf, as nothing was added
@@ -170,9 +170,9 @@ func exponential(x, y *shader.Expr) *shader.Expr {
 	return shader.MulAdd(x, base, y.Mul(base).Neg()).Exp2()
 }
 
-// toBase2 is the factor of differences to y, as exponents of 2. From 2³⁰ on, as of a mask of -1e30, what
-// y's multiple lacks by rounding may be more than exponents hold, but there differences are 0 or so great
-// that the base makes no difference: then the factor is 1.
+// toBase2 is the factor of differences to y, as exponents of 2. From 2³⁰ on, as of a mask of -1e30, the
+// rounding error of y's multiple may be greater than any exponent. There a difference is 0 or so great
+// that the base makes no difference: the factor is 1.
 func toBase2(y *shader.Expr) *shader.Expr {
 	return y.Abs().Lt(1<<30).If(shader.Number(shader.F32, math.Log2E), shader.Number(shader.F32, 1))
 }

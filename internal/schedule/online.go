@@ -8,8 +8,7 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// findOnline lets a sweep compute sums together with the maximum that they are scaled by, if that
-// makes levels fewer.
+// findOnline gives scaled sums the level of their maximum, if that makes levels fewer.
 func (r *reduction) findOnline() {
 	o, ok := loopnest.NewOnline(r.k.Kernel)
 	if !ok {
@@ -24,8 +23,8 @@ func (r *reduction) findOnline() {
 // isMax reports whether a reducer is of the maximum that sums are scaled by.
 func (r *reduction) isMax(x reducer) bool { return r.online != nil && x.instr == r.online.Max }
 
-// raise calls change, which may raise maximum x of some reducers, and scales their sums. It returns the
-// maximum.
+// raise calls change, which may raise x, the maximum of some reducers, and scales their sums. It returns
+// the maximum.
 func (r *reduction) raise(sc *scope, rs []reducer, x reducer, change func()) *shader.Expr {
 	before := sc.Let("before", x.acc.Ref())
 	change()
@@ -44,7 +43,7 @@ func (r *reduction) rescale(sc *scope, rs []reducer, before, now *shader.Expr) {
 	}
 	factor := raised.Let("factor", apply(ir.Exp, ir.Float32, ir.Float32, shift("_b", before).Sub(shift("_n", now)).Launder(shader.FirstWay)))
 	// Before the first number above -Inf a sum is 0, or a NaN where -Inf was subtracted from itself.
-	initial := raised.Let("initial", before.Bitcast(shader.U32).Eq(0xff800000))
+	initial := raised.Let("initial", isLowest(before))
 	for _, s := range rs {
 		if slices.Contains(r.online.Sums, s.instr) {
 			raised.Set(s.acc, initial.If(s.start, s.acc.Ref().Mul(factor)))
@@ -52,3 +51,6 @@ func (r *reduction) rescale(sc *scope, rs []reducer, before, now *shader.Expr) {
 	}
 	raised.end()
 }
+
+// isLowest reports whether a float32 is -Inf.
+func isLowest(x *shader.Expr) *shader.Expr { return x.Bitcast(shader.U32).Eq(0xff800000) }

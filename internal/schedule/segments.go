@@ -74,7 +74,7 @@ func (r *reduction) segmentPass(level int) {
 		if r.separate {
 			part = q.segment.Mul(r.along).Add(q.t)
 		} else {
-			root.workgroupReduce(rs, q.t, r.along, r.stride())
+			q.combine(root, rs)
 			within = q.t.Eq(0).And(within)
 		}
 		sc := root.when(all(within, root.condition(0)))
@@ -107,7 +107,7 @@ func (r *reduction) combinePass(level int) {
 			red.add(loop.Block, part)
 		}
 		loop.end()
-		root.workgroupReduce(rs, q.t, rows.along, 1)
+		q.combine(root, rs)
 		if !last || len(r.k.Stores(r.k.Roles(ir.Reduced), true)) > 0 {
 			sc := root.when(all(q.t.Eq(0), root.condition(0)))
 			for _, red := range rs {

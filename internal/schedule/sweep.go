@@ -179,7 +179,7 @@ func (q *rowPass) chunks(sc *scope, lo, hi *shader.Expr, n int, rs []reducer) {
 	}
 	loop, first := sc.loop("first", lo, hi, chunk)
 	parts := slices.Clone(rs)
-	most := slices.IndexFunc(rs, q.isMax) // it does not round, and the parts of its sums share it
+	most := slices.IndexFunc(rs, q.isMax) // a maximum does not round, and has no parts
 	var before *shader.Expr
 	for i, r := range rs {
 		if i == most {
