@@ -11,13 +11,16 @@ import (
 // node lie. If a group in between reads from h, g takes the order of h, if that is possible and the
 // node can still be computed by g.
 func (p *placer) merge(h, g *group, src []*node) {
-	early := h.reader <= g.order
-	if !compatible(h, g) || early && !g.canPrecede(h, src) {
+	if !compatible(h, g) {
 		return
 	}
 	lh, ok1 := p.layout(h, src)
 	lg, ok2 := p.layout(g, src)
 	if !ok1 || !ok2 || !h.covers(lh) || !g.covers(lg) {
+		return
+	}
+	early := h.reader <= g.order
+	if early && !g.canPrecede(h, src) {
 		return
 	}
 	if to, ok := pair(h, g, slices.Concat(lh...), slices.Concat(lg...)); ok && g.pairReduced(h, to) {
@@ -31,20 +34,21 @@ func (p *placer) merge(h, g *group, src []*node) {
 // canPrecede reports whether g, and a node with operands src in it, read only what groups before h
 // store, or h and g compute. Nothing that is computed again for the backward pass moves to the forward pass.
 func (g *group) canPrecede(h *group, src []*node) bool {
-	// isLater reports whether a group that is not before h, and not one of some, computes what n is made of.
-	var isLater func(n *node, but ...*group) bool
-	isLater = func(n *node, but ...*group) bool {
-		if n.owners == nil { // n is computed where it is read
-			return slices.ContainsFunc(n.src, func(s *node) bool { return isLater(s, but...) })
-		}
-		return slices.ContainsFunc(n.owners, func(o *group) bool {
-			o = o.find()
-			return o.order >= h.order && !slices.Contains(but, o)
-		})
-	}
 	return g.rematLevel() <= h.rematLevel() &&
-		!slices.ContainsFunc(g.loads(), func(n *node) bool { return isLater(n) }) &&
-		!slices.ContainsFunc(src, func(n *node) bool { return isLater(n, g, h) })
+		!slices.ContainsFunc(g.loads(), func(n *node) bool { return n.needs(h.order) }) &&
+		!slices.ContainsFunc(src, func(n *node) bool { return n.needs(h.order, g, h) })
+}
+
+// needs reports whether a group of some order or a later one computes what n is made of, other than some
+// groups.
+func (n *node) needs(order int, but ...*group) bool {
+	if n.owners == nil { // it is computed where it is read
+		return slices.ContainsFunc(n.src, func(s *node) bool { return s.needs(order, but...) })
+	}
+	return slices.ContainsFunc(n.owners, func(o *group) bool {
+		o = o.find()
+		return o.order >= order && !slices.Contains(but, o)
+	})
 }
 
 // rematLevel is the highest of the members.
