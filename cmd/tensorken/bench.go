@@ -56,10 +56,10 @@ GPU with PyTorch on a GPU of NVIDIA; bench/peers/README.md in the repository say
 which, and how to install them. It runs in a clone of the repository. The works are
 matrix products, elementwise operations and sums, softmax, layer norm, a transposition,
 a convolution, and training steps of an MLP, of a transformer and of LSTMs; on a GPU
-also attention, a cross-entropy and GPT-2, products in types of 16 bits, and the peak memory of steps.
-Programs of the libraries alternate with this one, three times, and each time is the
-median of the three. A ratio is how many times as fast this library is, or how many
-times less memory it takes. The bar is what the project wants: of the ratio to the
+also attention, a cross-entropy and GPT-2, products in types of 16 bits, and the peak
+memory of steps. Programs of the libraries alternate with this one, three times, and each
+time is the median of the three. A ratio is how many times as fast this library is, or how
+many times less memory it takes. The bar is what the project wants: of the ratio to the
 fastest of the libraries that it names, or of the value. A work that one program cannot
 measure, or whose results differ, is left out, and the command fails at its end.`,
 		Args: noArgs,

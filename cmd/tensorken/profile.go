@@ -67,8 +67,7 @@ var profiled = map[string]stepper{
 	"mlp": digitsSteps("mlp"),
 	"cnn": digitsSteps("cnn"),
 	"transformer": func(d *tensor.Device) (func() (tensor.Tensor, error), error) {
-		i := slices.IndexFunc(bench.Works, func(w bench.Work) bool { return w.Name == "transformer" })
-		return bench.Works[i].Start(d), nil
+		return startWork(bench.Works, "transformer", d)
 	},
 }
 
@@ -105,24 +104,29 @@ func workRuns(name string) stepper {
 		if d == tensor.CPU() {
 			gpu = ""
 		}
-		var names []string
-		for _, w := range bench.SuiteOf(gpu).Works {
-			if w.Name == name {
-				return w.Start(d), nil
-			}
-			names = append(names, w.Name)
-		}
-		return nil, fmt.Errorf("no work %q on %s: want one of %s", name, d.String(), strings.Join(names, ", "))
+		return startWork(bench.SuiteOf(gpu).Works, name, d)
 	}
+}
+
+// startWork starts the work of a name.
+func startWork(works []bench.Work, name string, d *tensor.Device) (func() (tensor.Tensor, error), error) {
+	var names []string
+	for _, w := range works {
+		if w.Name == name {
+			return w.Start(d), nil
+		}
+		names = append(names, w.Name)
+	}
+	return nil, fmt.Errorf("no work %q on %s: want one of %s", name, d, strings.Join(names, ", "))
 }
 
 func (o profileOptions) run(ctx context.Context, stdout io.Writer) (err error) {
 	defer tensor.Catch(&err)
 	make, ok := profiled[o.model]
-	what := o.model + ": %d training steps"
+	name, unit := o.model, "training steps"
 	if o.work != "" {
 		make, ok = workRuns(o.work), true
-		what = o.work + ": %d runs"
+		name, unit = o.work, "runs"
 	}
 	switch {
 	case !ok:
@@ -153,7 +157,7 @@ func (o profileOptions) run(ctx context.Context, stdout io.Writer) (err error) {
 		return err
 	}
 	each := trace.Wall / time.Duration(o.steps)
-	fmt.Fprintf(stdout, "machine: %s\n%s on %s, %.3f ms each\n\n%v", machine(), fmt.Sprintf(what, o.steps), noted(dev.String(), why), each.Seconds()*1e3, trace)
+	fmt.Fprintf(stdout, "machine: %s\n%s: %d %s on %s, %.3f ms each\n\n%v", machine(), name, o.steps, unit, noted(dev.String(), why), each.Seconds()*1e3, trace)
 	if o.trace == "" {
 		return nil
 	}
