@@ -138,12 +138,7 @@ func (a *attention) build(p *pass) {
 	batch := a.k.List(ir.Batch)
 	p.groups = high * a.k.Size(batch)
 	bounds := a.findBounds()
-	job := p.job()
-	block := job.Rem(high)
-	if len(bounds) > 0 && bounds[0].last { // later rows have more columns: they come first
-		block = u32(high - 1).Sub(block)
-	}
-	at := place{batch: root.Let("batch", job.Div(high)), row: root.Let("m0", block.Mul(a.height)), col: u32(0)}
+	at := a.locate(bounds, high, a.k.Size(batch))
 	root.enter(span{axes: batch, base: at.batch})
 	ty, tx := a.unit.place(root)
 	a.tx = tx
@@ -169,6 +164,29 @@ func (a *attention) build(p *pass) {
 	}
 	a.unit.end()
 	a.finishRows()
+}
+
+// locate finds the workgroup's block of rows, of so many of a batch. Where bounds give blocks different
+// work, those with the most come first, of as many batches as run at once: else a compute unit may get
+// workgroups of one number in all batches, and so the most work of each.
+func (a *attention) locate(bounds []bound, high, batches int) place {
+	const resident = 4 // workgroups of a compute unit
+	root, job := a.p.root, a.p.job()
+	if len(bounds) == 0 {
+		return place{batch: root.Let("batch", job.Div(high)), row: root.Let("m0", job.Rem(high).Mul(a.height)), col: u32(0)}
+	}
+	together := min(batches, ir.CeilDiv(resident*a.t.Units, high))
+	first := root.Let("first", job.Div(together*high).Mul(together))
+	count := u32(together)
+	if batches%together > 0 {
+		count = root.Let("count", u32(batches).Sub(first).Min(together))
+	}
+	number := root.Let("number", job.Rem(together*high))
+	block := number.Div(count)
+	if bounds[0].last { // later rows have more columns
+		block = u32(high - 1).Sub(block)
+	}
+	return place{batch: root.Let("batch", first.Add(number.Rem(count))), row: root.Let("m0", block.Mul(a.height)), col: u32(0)}
 }
 
 // blocks computes the blocks of columns from one up to another, of the workgroup's from first to
