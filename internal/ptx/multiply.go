@@ -110,11 +110,10 @@ func (p *printer) descriptor(m *shader.SharedMatrix, elem shader.Matrix) value {
 	}
 	const eight = 8 * line // from eight lines to the next
 	fields := uint64(exchange128 | eight/16<<32 | leading/16<<16)
-	address := p.result(word, "mov.u32", shared)
-	address = p.result(word, "mad.lo.u32", p.one(first), "16", address)
-	address = p.result(word, "add.u32", address, value(fmt.Sprint(sharedOffset(p.pass, m.Shared)+at)))
-	address = p.result(word, "shr.u32", address, "4")
-	address = p.result(word, "and.b32", address, "16383")
+	// Products of a step differ in a constant that is added last.
+	address := p.result(word, "shr.u32", p.result(word, "mov.u32", shared), "4")
+	address = p.result(word, "add.u32", p.one(first), address)
+	address = p.result(word, "add.u32", address, value(fmt.Sprint((sharedOffset(p.pass, m.Shared)+at)/16)))
 	return p.result(long, "or.b64", p.result(long, "cvt.u64.u32", address), value(fmt.Sprint(fields)))
 }
 

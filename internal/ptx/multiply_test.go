@@ -37,10 +37,10 @@ func TestMultiplyGroup(t *testing.T) {
 		"cp.async.cg.shared.global [%r2+1072], [%d2], 16;", // array 1 begins at 1024, and vector 3 at 48
 		"selp.b32 %r11, 16, 0, %p0;", "cp.async.cg.shared.global [%r7+1024], [%d3], 16, %r11;",
 		"cp.async.commit_group;", "cp.async.wait_group 1;", "fence.proxy.async.shared::cta;\n\tbar.sync 0;",
-		"mad.lo.u32 %r18, 64, 16, %r17;", "add.u32 %r19, %r18, 1056;", // 16 halves on
-		"4611686293305360384;",      // lines of 128 bytes, 8 lines apart: 1<<62 | 64<<32 | 1<<16
-		"add.u32 %r24, %r23, 3072;", // 16 lines on
-		"4611686293338849280;",      // and 64 lines apart: 1<<62 | 64<<32 | 512<<16
+		"add.u32 %r19, 64, %r18;", "add.u32 %r20, %r19, 66;", // array 1 begins at vector 64, and 16 halves take two
+		"4611686293305360384;",     // lines of 128 bytes, 8 lines apart: 1<<62 | 64<<32 | 1<<16
+		"add.u32 %r24, %r23, 192;", // 16 lines on
+		"4611686293338849280;",     // and 64 lines apart: 1<<62 | 64<<32 | 512<<16
 		"wgmma.fence.sync.aligned;",
 		"wgmma.mma_async.sync.aligned.m64n8k16.f32.bf16.bf16 {%r12, %r13, %r14, %r15},", ", %p1, 1, 1, 0, 1;",
 		"wgmma.commit_group.sync.aligned;\n\twgmma.wait_group.sync.aligned 1;",
@@ -63,8 +63,8 @@ func TestMultiplyGroupTF32(t *testing.T) {
 	text := ptx.Print(pass, 90)
 	checkInOrder(t, text,
 		"mov.u32 %r4, 0;\n\tsetp.ne.u32 %p0, %r4, 0;",
-		"add.u32 %r11, %r10, 32;", // eight words on
-		"mov.u32 %r14, 1;\n\tsetp.ne.u32 %p1, %r14, 0;",
+		"add.u32 %r12, %r11, 2;", // eight words on
+		"mov.u32 %r13, 1;\n\tsetp.ne.u32 %p1, %r13, 0;",
 		"wgmma.mma_async.sync.aligned.m64n8k8.f32.tf32.tf32 {%r0, %r1, %r2, %r3}, {%r5, %r6, %r7, %r8}, %d1, %p0, 1, 1;",
 		"wgmma.mma_async.sync.aligned.m64n8k8.f32.tf32.tf32 {%r0, %r1, %r2, %r3}, %d3, %d5, %p1, 1, 1;",
 	)

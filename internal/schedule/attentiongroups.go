@@ -39,7 +39,7 @@ func (a *attentionGroups) choose() bool {
 	a.inWarps(8, 1, 4)
 	unit := func(q *tilePass) *unit {
 		u := byGroups(unitsOfHalves[q.half(q.cols.factor)].elem, 2)
-		u.rows, u.methods.result = 2, (*tilePass).resultWarps // by rowOrder and columnOrder
+		u.apart = 1 // by rowOrder
 		return u
 	}
 	for _, q := range a.scores {
@@ -54,15 +54,10 @@ func (a *attentionGroups) choose() bool {
 	return a.t.fits(a.threads, 4*words)
 }
 
-// An instruction has rows g and g+8 of 16 in a thread, and of 16 columns 2c, 2c+1, 2c+8 and
-// 2c+9. Tiles lie in an order in which these are rows 2g and 2g+1, and columns 4c to 4c+3.
-
+// An instruction has rows g and g+8 of 16 in a thread. Rows lie in an order in which these are 2g and
+// 2g+1.
 func rowOrder(x *shader.Expr) *shader.Expr {
 	return x.Shr(4).Shl(4).Or(x.And(1).Shl(3)).Or(x.Shr(1).And(7))
-}
-
-func columnOrder(x *shader.Expr) *shader.Expr {
-	return x.Shr(4).Shl(4).Or(x.And(2).Shl(2)).Or(x.Shr(1).And(6)).Or(x.And(1))
 }
 
 func (a *attentionGroups) place(root *scope) (ty, tx *shader.Expr) {
@@ -107,16 +102,12 @@ func (a *attentionGroups) copyBlock(sc *scope, at, buffer *shader.Expr) {
 		in := sc.block()
 		q.n.loads = nil
 		q.place(in, &q.n, at)
-		for _, l := range q.n.loads {
-			q.copyVector(in, &q.n, &l, u32(0), buffer.Mul(q.n.size(q.tile)))
-		}
+		q.copyTile(in, &q.n, u32(0), buffer.Mul(q.n.size(q.tile)))
 		in.end()
 	}
 	for _, q := range a.outputs {
 		in := sc.block()
-		for _, l := range q.n.loads {
-			q.copyVector(in, &q.n, &l, at, buffer.Mul(q.n.size(q.tile)))
-		}
+		q.copyTile(in, &q.n, at, buffer.Mul(q.n.size(q.tile)))
 		in.end()
 	}
 	sc.Do(&shader.CopyCommit{})

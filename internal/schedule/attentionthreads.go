@@ -30,8 +30,9 @@ type attentionBlock struct {
 // attentionBlocks are the sizes to choose from, the fastest first. The last one needs the least
 // shared memory.
 var attentionBlocks = []attentionBlock{
-	{128, 64, 8, 64},
+	{128, 64, 4, 96},
 	{64, 32, 0, 32},
+	{loopnest.LeastRows, loopnest.LeastColumns, 0, 64},
 	{loopnest.LeastRows, 64, 0, math.MaxInt},
 	{loopnest.LeastRows, loopnest.LeastColumns, 0, math.MaxInt},
 }

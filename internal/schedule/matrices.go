@@ -47,10 +47,10 @@ func attentionUnits(a *attention) []attentionUnit {
 // tilesOfSharedHalves are the tiles of units that multiply halves in shared memory.
 func tilesOfSharedHalves(elem shader.Matrix) []tile {
 	return []tile{
-		{128, 256, 32, 1, 32, 14.7, 1, byGroups(elem, 4)},
-		{128, 128, 32, 1, 16, 11.6, 2, byGroups(elem, 3)},
-		{64, 256, 32, 1, 32, 11, 1, byGroups(elem, 5)},
-		{128, 64, 32, 1, 8, 7, 2, byGroups(elem, 4)},
+		{128, 256, 32, 1, 16, 14.7, 1, byGroups(elem, 4)},
+		{128, 128, 32, 1, 8, 11.6, 2, byGroups(elem, 3)},
+		{64, 256, 32, 1, 16, 11, 1, byGroups(elem, 5)},
+		{128, 64, 32, 1, 4, 7, 2, byGroups(elem, 4)},
 	}
 }
 

@@ -48,16 +48,50 @@ func (q *tilePass) copyTiles(sc *scope, step, buffer *shader.Expr) {
 	in := sc.block()
 	step = in.Let("copied", step.Min(q.last.Sub(1)))
 	for _, f := range []*factorTile{&q.m, &q.n} {
-		for _, l := range f.loads {
-			q.copyVector(in, f, &l, q.depthAt(step), buffer.Mul(f.size(q.tile)))
-		}
+		q.copyTile(in, f, q.depthAt(step), buffer.Mul(f.size(q.tile)))
 	}
 	in.Do(&shader.CopyCommit{})
 	in.end()
 }
 
-// copyVector copies a vector of a load, at a position of the depth, to a tile.
-func (q *tilePass) copyVector(sc *scope, f *factorTile, l *tileLoad, at, to *shader.Expr) {
+// copyTile starts to copy a tile, at a position of the depth, to shared memory from a vector on.
+func (q *tilePass) copyTile(sc *scope, f *factorTile, at, to *shader.Expr) {
+	if apart, ok := q.regular(f); ok {
+		q.copyVectors(sc, f, &f.loads[0], at, to, len(f.loads), apart)
+		return
+	}
+	for _, l := range f.loads {
+		q.copyVectors(sc, f, &l, at, to, 1, copyDistance{})
+	}
+}
+
+// A copyDistance is the distance of the vectors that a thread copies: in elements of the factor, and
+// in vectors of shared memory.
+type copyDistance struct{ from, to int }
+
+// regular returns the distance of a thread's vectors, if it is the same for all: a thread has the
+// same place in each so many lines.
+func (q *tilePass) regular(f *factorTile) (copyDistance, bool) {
+	axes, lines, vectors := q.deep, f.depth, f.block/eight
+	if f.alongK {
+		axes, lines, vectors = f.axes, f.block, f.depth/eight
+	}
+	if len(axes) == 0 {
+		return copyDistance{}, false
+	}
+	inner := axes[len(axes)-1]
+	apart, same := q.p.Threads/vectors, 8 // lines at whose distance vectors are exchanged in the same way
+	if f.order != nil {
+		same = 16
+	}
+	ok := !f.turned && q.p.Threads%vectors == 0 && lines%apart == 0 && apart%same == 0 &&
+		q.k.Axes[inner].Len%lines == 0 && (f.alongK || lines <= 64)
+	return copyDistance{apart * q.k.Body[f.factor].View.Coef[inner], apart * 8}, ok
+}
+
+// copyVectors copies the vectors of a load, at a position of the depth, to a tile, and the next ones at
+// a distance.
+func (q *tilePass) copyVectors(sc *scope, f *factorTile, l *tileLoad, at, to *shader.Expr, n int, apart copyDistance) {
 	if l.when != nil {
 		block := sc.when(l.when)
 		defer block.end()
@@ -76,7 +110,10 @@ func (q *tilePass) copyVector(sc *scope, f *factorTile, l *tileLoad, at, to *sha
 	if valid != nil {
 		index = valid.If(index, number(index.Type, 0)) // an address that is a multiple of 16
 	}
-	in.Do(&shader.CopyAsync{Shared: f.shared, To: to.Add(lineAt(f, l)), Buffer: q.p.input(body.Arg), Index: index, Valid: valid})
+	index, to = in.Let("index", index), in.Let("vector", to.Add(lineAt(f, l)))
+	for i := range n {
+		in.Do(&shader.CopyAsync{Shared: f.shared, To: to.Plus(i * apart.to), Buffer: q.p.input(body.Arg), Index: index.Plus(i * apart.from), Valid: valid})
+	}
 	sc.Do(in.head)
 }
 

@@ -22,17 +22,19 @@ type tile struct {
 
 // A unit is who multiplies tiles: a thread, or threads together by matrix instructions.
 type unit struct {
-	lanes       int           // threads
-	square      [2]int        // rows and columns that the lanes compute at once
-	rows        int           // rows of a square that a thread has four results of
-	group       int           // elements of the depth in a word
-	buffers     int           // tiles of a factor in shared memory
-	align       int           // of them, in bytes
-	deep, aside patch         // what a thread loads at once of a factor along the depth, and along the side
-	elem        shader.Matrix // of the instructions
-	split       bool          // an element is multiplied as a head and a tail
-	held        bool          // the left factor is in registers
-	alone       float64       // the slowdown where a compute unit runs these lanes once; 0: none
+	lanes       int                                  // threads
+	square      [2]int                               // rows and columns that the lanes compute at once
+	rows        int                                  // rows of a square that a thread has four results of
+	apart       int                                  // the distance of these rows
+	group       int                                  // elements of the depth in a word
+	buffers     int                                  // tiles of a factor in shared memory
+	align       int                                  // of them, in bytes
+	deep, aside patch                                // what a thread loads at once of a factor along the depth, and along the side
+	elem        shader.Matrix                        // of the instructions
+	split       bool                                 // an element is multiplied as a head and a tail
+	held        bool                                 // the left factor is in registers
+	order       func(line *shader.Expr) *shader.Expr // in which lines of a right factor along the depth lie; nil: theirs
+	alone       float64                              // the slowdown where a compute unit runs these lanes once; 0: none
 	methods     unitMethods
 }
 

@@ -14,7 +14,7 @@ import "github.com/tensorken/tensorken/internal/shader"
 // 4·(t mod 4) on, of 16, see [floatLine]: as a unit of warps has them.
 func floatsByGroups(split bool, buffers int) *unit {
 	return &unit{
-		lanes: shader.Warpgroup, square: [2]int{64, 16}, rows: 2, group: 1, buffers: buffers, align: 1024,
+		lanes: shader.Warpgroup, square: [2]int{64, 16}, rows: 2, apart: 1, group: 1, buffers: buffers, align: 1024,
 		deep: patch{1, 4}, aside: patch{4, 1}, elem: shader.TF32, split: split, held: true,
 		alone: 1.5, // lanes wait for their products, then add them up, while products of others run
 		methods: unitMethods{

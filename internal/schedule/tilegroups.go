@@ -6,28 +6,34 @@ import "github.com/tensorken/tensorken/internal/shader"
 // both factors from shared memory and run beside others: see shader.MultiplyGroup. While the
 // products of a step run, those of the step before end, and tiles are copied to the other
 // buffers.
+//
+// A thread has two rows of a square, and two columns of each eight, see shader.MultiplyShared. So
+// that four neighbours are its own, the columns of a right factor along the depth lie in
+// columnOrder; of another one, threads exchange results at the end.
 func byGroups(elem shader.Matrix, buffers int) *unit {
 	return &unit{
-		lanes: shader.Warpgroup, square: [2]int{64, 8}, rows: 1, group: 2, buffers: buffers, align: 1024,
-		deep: patch{1, 2}, aside: patch{1, 2}, elem: elem,
+		lanes: shader.Warpgroup, square: [2]int{64, 16}, rows: 2, apart: 8, group: 2, buffers: buffers, align: 1024,
+		deep: patch{1, 2}, aside: patch{1, 2}, elem: elem, order: columnOrder,
 		methods: unitMethods{
 			start: (*tilePass).startGroups, stride: (*tilePass).strideWarps, put: (*tilePass).putGroups,
-			steps: (*tilePass).stepGroups, multiply: (*tilePass).multiplyGroups, end: (*tilePass).endGroups, result: (*tilePass).resultGroups,
+			steps: (*tilePass).stepGroups, multiply: (*tilePass).multiplyGroups, end: (*tilePass).endGroups, result: (*tilePass).resultWarps,
 		},
 	}
 }
 
-// startGroups declares an accumulator for each eight columns. A thread has two results in two
-// rows, see shader.MultiplyShared, and exchanges half of them with its neighbour: so it has
-// four in a row to store.
+// startGroups finds the thread's place, and declares an accumulator for each eight columns.
 func (q *tilePass) startGroups() {
 	root := q.p.root
 	q.p.Subgroup = shader.Warp
 	q.lane = root.Let("lane", shader.ThreadID.Rem(shader.Warp))
-	q.ty = root.Let("ty", shader.ThreadID.Div(shader.Warp).Mul(16).Add(q.lane.Div(4)).Add(q.lane.And(1).Mul(8)))
-	q.tx = root.Let("tx", q.lane.Rem(4).Div(2))
+	q.ty = root.Let("ty", shader.ThreadID.Div(shader.Warp).Mul(16).Add(q.lane.Div(4)))
+	quarter := q.lane.And(3)
+	if !q.cols.alongK {
+		quarter = q.lane.And(1).Mul(2).Add(q.lane.Shr(1).And(1)) // see endGroups
+	}
+	q.tx = root.Let("tx", quarter)
 	q.acc = make([][]*shader.Var, 1)
-	for j := range q.tile.wide {
+	for j := range 2 * q.tile.wide {
 		q.acc[0] = append(q.acc[0], q.vector(root, tag("c", j)))
 	}
 }
@@ -67,20 +73,32 @@ func (q *tilePass) multiplyGroups(loop *scope, fromM, fromN *shader.Expr) {
 	loop.Do(group)
 }
 
-// endGroups waits for the last products, and exchanges results.
+// endGroups waits for the last products. If columns lie as they are, neighbours exchange results: of 16
+// columns a thread of an even number takes four of the first eight, the other one four of the last.
 func (q *tilePass) endGroups() {
 	root := q.p.root
 	root.Do(&shader.MultiplyGroup{})
+	if q.cols.alongK || q.packed() {
+		return
+	}
 	odd := root.Let("odd", q.lane.And(1).Eq(1))
-	for _, acc := range q.acc[0] {
-		x := acc.Ref()
-		var got [2]*shader.Expr
-		for i := range got {
-			got[i] = root.Let(acc.Name+tag("_", i), odd.If(x.At(i), x.At(2+i)).Shuffle(1))
+	for h := range q.tile.wide {
+		in := root.block()
+		first, last := q.acc[0][2*h], q.acc[0][2*h+1]
+		var left, right [4]*shader.Expr // two columns of both rows
+		for i := range 4 {
+			x, y := first.Ref().At(i), last.Ref().At(i)
+			got := in.Let(tag("got", i), odd.If(x, y).Shuffle(1))
+			left[i], right[i] = in.Let(tag("left", i), odd.If(got, x)), in.Let(tag("right", i), odd.If(y, got))
 		}
-		list := []*shader.Expr{odd.If(got[0], x.At(0)), odd.If(got[1], x.At(1)), odd.If(x.At(2), got[0]), odd.If(x.At(3), got[1])}
-		root.Set(acc, shader.Vec(4, list...))
+		in.Set(first, shader.Vec(4, left[:]...))
+		in.Set(last, shader.Vec(4, right[:]...))
+		in.end()
 	}
 }
 
-func (q *tilePass) resultGroups(g, r, h, j int) (*shader.Var, int) { return q.acc[0][h], j }
+// An instruction has of 16 columns 2c, 2c+1, 2c+8 and 2c+9 in a thread. Columns lie in an order in
+// which these are 4c to 4c+3.
+func columnOrder(x *shader.Expr) *shader.Expr {
+	return x.Shr(4).Shl(4).Or(x.And(2).Shl(2)).Or(x.Shr(1).And(6)).Or(x.And(1))
+}

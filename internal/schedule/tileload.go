@@ -73,6 +73,9 @@ func (q *tilePass) factorTile(d *side, block int, shared *shader.Shared) factorT
 	if d.alongK {
 		f.lines = u.deep
 	}
+	if d.alongK && !f.left && !q.packed() {
+		f.order = u.order
+	}
 	f.stride = u.methods.stride(q, &f)
 	return f
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/tensorken/tensorken/internal/shader"
+	"github.com/tensorken/tensorken/ir"
 )
 
 // columns is the span of a thread's four columns in square h, and the first.
@@ -16,13 +17,28 @@ func (q *tilePass) columns(sc *scope, h int) (span, *shader.Expr) {
 // row is the span of a thread's row r in square g, and its number.
 func (q *tilePass) row(sc *scope, g, r int) (span, *shader.Expr) {
 	t := q.tile
-	row := sc.Let("row"+sc.tag, q.at.row.Add(q.ty.Mul(t.unit.rows).Convert(q.at.row.Type)).Add(g*t.m/t.high+r))
+	first, next := q.rowOf(g, r)
+	row := sc.Let("row"+sc.tag, q.at.row.Add(first.Convert(q.at.row.Type)).Add(next))
 	return span{axes: q.rows.axes, base: row, clamp: q.clamp(q.rows.n, t.m)}, row
+}
+
+// rowOf is the number in the tile of a thread's row r in square g: so many after its first one.
+func (q *tilePass) rowOf(g, r int) (first *shader.Expr, next int) {
+	t := q.tile
+	first = q.ty
+	if t.unit.apart == 1 {
+		first = first.Mul(t.unit.rows)
+	}
+	return first, g*t.m/t.high + r*t.unit.apart
 }
 
 // storeTile stores the results.
 func (q *tilePass) storeTile() {
 	t := q.tile
+	if q.packed() {
+		q.storeHalves()
+		return
+	}
 	if squares := q.stagedSquares(); squares > 0 {
 		for h := 0; h < t.wide; h += squares {
 			q.storeStaged(h, min(squares, t.wide-h))
@@ -60,13 +76,28 @@ func (q *tilePass) laundered(list value) value {
 	return list
 }
 
+// storesSums reports whether the sums of a group are all that is stored, converted at most: then each
+// thread stores its own. Four threads have neighbours of a row, 32 bytes or more.
+func (q *tilePass) storesSums() bool {
+	if q.tile.unit.apart == 1 {
+		return false
+	}
+	return !slices.ContainsFunc(q.k.Stores(0, false), func(s int) bool {
+		i := q.k.Body[s].Src[0]
+		for q.k.Body[i].Op == ir.Cast {
+			i = q.k.Body[i].Src[0]
+		}
+		return i != q.sum
+	})
+}
+
 // stagedSquares is how many squares of columns of a tile have room in the shared memory of the
 // right factor; 0 if results are stored from registers. Through shared memory neighbouring
 // threads store neighbouring results, and the code for these is a loop: what there is for each
 // register apart is more than the cache for instructions holds.
 func (q *tilePass) stagedSquares() int {
 	t := q.tile
-	if t.unit.lanes == 1 || q.splits > 1 || q.depth == 0 {
+	if t.unit.lanes == 1 || q.splits > 1 || q.depth == 0 || q.storesSums() {
 		return 0
 	}
 	columns := t.n / t.wide // of all squares of one number
@@ -80,21 +111,22 @@ func (q *tilePass) stagedSquares() int {
 }
 
 // storeStaged stores the results of some squares of columns, from one on.
-func (q *tilePass) storeStaged(first, squares int) {
+func (q *tilePass) storeStaged(square, squares int) {
 	root, t := q.p.root, q.tile
 	columns := t.n / t.wide
 	vectors := squares * columns / 4 // of a row
 	at := func(row, vector *shader.Expr) *shader.Expr {
 		// Threads that write or read together find different banks.
-		return row.Mul(vectors).Add(vector.Xor(row.And(1).Mul(2).Xor(row.Shr(1).Xor(row.Shr(3)).And(1).Mul(4))))
+		return row.Mul(vectors).Add(vector.Xor(row.Xor(row.Shr(1)).And(1).Mul(4)))
 	}
 	sc := root.block()
 	q.barrier(sc)
 	for g := range t.high {
 		for r := range t.unit.rows {
-			row := sc.Let(tag("row", g, r), q.ty.Mul(t.unit.rows).Plus(g*t.m/t.high+r))
+			first, next := q.rowOf(g, r)
+			row := sc.Let(tag("row", g, r), first.Plus(next))
 			for h := range squares {
-				x := q.results(g, r, first+h)
+				x := q.results(g, r, square+h)
 				sc.Put(q.n.shared, at(row, q.tx.Plus(h*columns/4)), shader.Vec(4, x...).Bitcast(shader.U32.Vec(4)))
 			}
 		}
@@ -113,7 +145,7 @@ func (q *tilePass) storeStaged(first, squares int) {
 		number := in.Let(tag("number", i), item.Plus(i*q.p.Threads))
 		row, vector := in.Let(tag("row", i), number.Div(vectors)), in.Let(tag("vector", i), number.Rem(vectors))
 		in.enterValid(span{axes: q.rows.axes, base: q.at.row.Add(row.Convert(q.at.row.Type)), clamp: q.clamp(q.rows.n, t.m)})
-		base := q.at.col.Plus(first * columns).Add(vector.Mul(4).Convert(q.at.col.Type))
+		base := q.at.col.Plus(square * columns).Add(vector.Mul(4).Convert(q.at.col.Type))
 		in.enterValid(span{axes: q.cols.axes, base: base, step: count(4), fours: q.fours(q.cols.axes), clamp: q.clamp(q.cols.n, t.n)})
 		in.values[q.sum] = components(in.Let(tag("result", i), q.n.shared.At(at(row, vector)).Bitcast(q.resultType.Vec(4))))
 		for _, s := range stores {

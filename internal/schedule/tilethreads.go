@@ -5,7 +5,7 @@ import "github.com/tensorken/tensorken/internal/shader"
 // byThreads is a unit in which a thread computes squares of 4×4. A tile in shared memory has
 // vectors along the side, so that of the left factor is transposed.
 var byThreads = unit{
-	lanes: 1, square: [2]int{4, 4}, rows: 4, group: 1, buffers: 2, deep: patch{1, 1}, aside: patch{1, 1},
+	lanes: 1, square: [2]int{4, 4}, rows: 4, apart: 1, group: 1, buffers: 2, deep: patch{1, 1}, aside: patch{1, 1},
 	methods: unitMethods{
 		start: (*tilePass).startThreads, stride: (*tilePass).strideThreads, put: (*tilePass).putThreads,
 		steps: (*tilePass).multiplySteps, multiply: (*tilePass).multiplyThreads, result: (*tilePass).resultThreads,

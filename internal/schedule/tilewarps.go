@@ -15,7 +15,7 @@ import "github.com/tensorken/tensorken/internal/shader"
 func byWarps(elem shader.Matrix, split bool) *unit {
 	group := elem.Depth() / 8
 	return &unit{
-		lanes: shader.Warp, square: [2]int{16, 16}, rows: 2, group: group, buffers: 2,
+		lanes: shader.Warp, square: [2]int{16, 16}, rows: 2, apart: 1, group: group, buffers: 2,
 		deep: patch{4, group}, aside: patch{4 * group, 1}, elem: elem, split: split,
 		methods: unitMethods{
 			start: (*tilePass).startWarps, stride: (*tilePass).strideWarps, put: (*tilePass).putWarps,

@@ -153,37 +153,3 @@ func TestBanks(t *testing.T) {
 		}
 	}
 }
-
-// Products of halves that are copied to shared memory, over several steps and past the ends of
-// tiles, are right in both layouts of the right factor.
-func TestCopies(t *testing.T) {
-	const m, n, k = 130, 264, 456
-	for _, flipped := range []bool{false, true} {
-		a, b := make([]byte, 2*m*k), make([]byte, 2*n*k)
-		left, right := func(i, l int) int { return (3*i+l)%7 - 3 }, func(l, j int) int { return (5*l+2*j)%5 - 2 }
-		for i := range m * k {
-			le.LittleEndian.PutUint16(a[2*i:], uint16(ir.ToF16(float32(left(i/k, i%k)))))
-		}
-		for i := range n * k {
-			l, j := i/n, i%n
-			if flipped {
-				l, j = i%k, i/k
-			}
-			le.LittleEndian.PutUint16(b[2*i:], uint16(ir.ToF16(float32(right(l, j)))))
-		}
-		args := []simt.Arg{{Data: a}, {Data: b}, {Data: make([]byte, 2*n)}, {Data: make([]byte, 2*m*n)}}
-		p := compile(t, dense(1, m, n, k, ir.Float16, flipped), hopper)
-		if err := simt.Compile(p).Run(args); err != nil {
-			t.Fatal(err)
-		}
-		for i := range m * n {
-			want := 0
-			for l := range k {
-				want += left(i/n, l) * right(l, i%n)
-			}
-			if got := ir.F16(le.LittleEndian.Uint16(args[3].Data[2*i:])).Float32(); got != float32(max(want, 0)) {
-				t.Fatalf("flipped %v: (%d, %d) is %g, want %d", flipped, i/n, i%n, got, max(want, 0))
-			}
-		}
-	}
-}
