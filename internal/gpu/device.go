@@ -25,7 +25,7 @@ const (
 	firstBatch = 16
 	// minBatch is the number of dispatches below which they are held until more come, as a
 	// submission takes as long as recording some of them.
-	minBatch = 32
+	minBatch = 64
 	// slowBatch is the same for GPUs that may take seconds for a batch: a watchdog
 	// limits the time of a submission.
 	slowBatch = 16
