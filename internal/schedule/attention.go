@@ -170,7 +170,7 @@ func (a *attention) build(p *pass) {
 // work, those with the most come first, of as many batches as run at once: else a compute unit may get
 // workgroups of one number in all batches, and so the most work of each.
 func (a *attention) locate(bounds []bound, high, batches int) place {
-	const resident = 4 // workgroups of a compute unit
+	const resident = 8 // workgroups of a compute unit
 	root, job := a.p.root, a.p.job()
 	if len(bounds) == 0 {
 		return place{batch: root.Let("batch", job.Div(high)), row: root.Let("m0", job.Rem(high).Mul(a.height)), col: u32(0)}
