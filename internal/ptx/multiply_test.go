@@ -70,6 +70,19 @@ func TestMultiplyGroupTF32(t *testing.T) {
 	)
 }
 
+// A vector of words is stored at once, at the address of an element.
+func TestStoreWords(t *testing.T) {
+	out := &Buffer{Name: "a0", Type: ir.BFloat16, Write: true}
+	body := &Block{}
+	pass := &Pass{Threads: 32, Grid: [3]int{1, 1, 1}, Body: body, Buffers: []*Buffer{out}}
+	body.Do(&StoreWords{Buffer: out, Index: ThreadID.Mul(8).Add(16), Value: Vec(4, ThreadID, ThreadID, ThreadID, Number(U32, 7))})
+	text := ptx.Print(pass, 90)
+	if err := ptxtest.Check(text); err != nil {
+		t.Error(err)
+	}
+	checkInOrder(t, text, "mov.b32 %r3, 7;", "mad.wide.u32 %d2, %r5, 2, %d1;", "st.global.v4.b32 [%d2+32], {%r0, %r1, %r2, %r3};")
+}
+
 // Two groups take turns at two barriers, and one by itself at the workgroup's.
 func TestTurns(t *testing.T) {
 	turns := &Block{}

@@ -31,6 +31,8 @@ func (p *printer) stmt(s shader.Stmt) {
 		at := p.address(s.Buffer, s.Index)
 		x := p.one(s.Value)
 		p.do(atomics[s.Op], at.at(0), x)
+	case *shader.StoreWords:
+		p.access("st.global", "b32", 4, p.registers(word, p.expr(s.Value)), p.address(s.Buffer, s.Index))
 	case *shader.CopyAsync:
 		p.copyAsync(s)
 	case *shader.CopyCommit:

@@ -167,21 +167,20 @@ func (a *attention) build(p *pass) {
 }
 
 // locate finds the workgroup's block of rows, of so many of a batch. Where bounds give blocks different
-// work, those with the most come first, of as many batches as run at once: else a compute unit may get
+// work, those with the most come first, of about as many batches as run at once: else a compute unit may get
 // workgroups of one number in all batches, and so the most work of each.
 func (a *attention) locate(bounds []bound, high, batches int) place {
-	const resident = 8 // workgroups of a compute unit
+	resident := max(4, 512/a.threads) // workgroups of a compute unit
 	root, job := a.p.root, a.p.job()
 	if len(bounds) == 0 {
 		return place{batch: root.Let("batch", job.Div(high)), row: root.Let("m0", job.Rem(high).Mul(a.height)), col: u32(0)}
 	}
-	together := min(batches, ir.CeilDiv(resident*a.t.Units, high))
-	first := root.Let("first", job.Div(together*high).Mul(together))
-	count := u32(together)
-	if batches%together > 0 {
+	first, count, number := u32(0), u32(batches), job
+	if together := ir.CeilDiv(resident*a.t.Units, high); together < batches {
+		first = root.Let("first", job.Div(together*high).Mul(together))
 		count = root.Let("count", u32(batches).Sub(first).Min(together))
+		number = root.Let("number", job.Rem(together*high))
 	}
-	number := root.Let("number", job.Rem(together*high))
 	block := number.Div(count)
 	if bounds[0].last { // later rows have more columns
 		block = u32(high - 1).Sub(block)

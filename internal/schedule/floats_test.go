@@ -65,9 +65,14 @@ func matmul(x product) *ir.Kernel {
 // byTile compiles a product by a tile.
 func byTile(t *testing.T, k *ir.Kernel, l tile, splits int) *shader.Program {
 	t.Helper()
+	return byTileOn(t, k, hopper, l, splits)
+}
+
+func byTileOn(t *testing.T, k *ir.Kernel, target Target, l tile, splits int) *shader.Program {
+	t.Helper()
 	depth := k.Axes[len(k.Axes)-1].Len
 	o := option[tile]{layout: l, splits: splits, perSplit: ir.CeilDiv(ir.CeilDiv(depth, l.depth()), splits)}
-	p, err := CompileChoice(k, hopper, Choice{o})
+	p, err := CompileChoice(k, target, Choice{o})
 	if err == nil {
 		err = simt.Verify(p)
 	}

@@ -1,13 +1,17 @@
 package schedule
 
 import (
+	"bytes"
 	le "encoding/binary" // binary is a function here
 	"fmt"
 	"math"
 	"slices"
 	"testing"
 
+	"github.com/tensorken/tensorken/driver"
+	"github.com/tensorken/tensorken/internal/shader"
 	"github.com/tensorken/tensorken/internal/shader/simt"
+	"github.com/tensorken/tensorken/internal/shape"
 	"github.com/tensorken/tensorken/ir"
 )
 
@@ -104,6 +108,126 @@ func (x halfProduct) check(data []byte, want []float32) error {
 		got := append(slices.Clone(data[size*i:size*(i+1)]), 0, 0)
 		if bits != le.LittleEndian.Uint32(got) {
 			return fmt.Errorf("(%d, %d) is %x, want %g, %x", i/x.n, i%x.n, le.LittleEndian.Uint32(got), want, bits)
+		}
+	}
+	return nil
+}
+
+// Sums of products of halves are stored right in all forms of results: batches, several axes of a side,
+// results along the rows, parts of a larger array, also such as lie where positions have 64 bits, several
+// stores, and sums of parts of the depth.
+func TestHalfResults(t *testing.T) {
+	axis := func(n int, role ir.Role) ir.Axis { return ir.Axis{Len: n, Role: role} }
+	part := func(a ir.Arg) ir.Arg {
+		a.Part = true
+		return a
+	}
+	const d = ir.BFloat16
+	flat := []ir.Axis{axis(70, ir.M), axis(72, ir.N), axis(128, ir.K)}
+	for _, c := range []struct {
+		name          string
+		axes          []ir.Axis
+		a, b          *ir.View
+		results       []ir.Arg
+		views         []*ir.View
+		target        Target
+		splits, start int
+	}{
+		{"batches", []ir.Axis{axis(3, ir.Batch), axis(66, ir.M), axis(40, ir.N), axis(72, ir.K)}, by(66*72, 72, 0, 1), by(40*72, 0, 72, 1),
+			[]ir.Arg{out(d, 3*66*40)}, []*ir.View{by(66*40, 40, 1, 0)}, hopper, 1, 0},
+		{"two axes of a side", []ir.Axis{axis(2, ir.M), axis(64, ir.M), axis(3, ir.N), axis(24, ir.N), axis(64, ir.K)}, by(64, 128, 0, 0, 1), by(0, 0, 24, 1, 72),
+			[]ir.Arg{out(d, 128*72)}, []*ir.View{by(24*64, 24, 2*24*64, 1, 0)}, hopper, 1, 0},
+		{"along the rows", flat, by(128, 0, 1), by(0, 1, 72), []ir.Arg{out(d, 72*72)}, []*ir.View{by(1, 72, 0)}, hopper, 1, 0},
+		{"rows that are no vectors", flat, by(128, 0, 1), by(0, 1, 72), []ir.Arg{out(d, 70*74)}, []*ir.View{by(74, 1, 0)}, hopper, 1, 0},
+		{"from the third on", flat, by(128, 0, 1), by(0, 1, 72), []ir.Arg{out(d, 70*72+3)}, []*ir.View{{Off: 3, Coef: []int{72, 1, 0}}}, hopper, 1, 0},
+		{"a part", flat, by(128, 0, 1), by(0, 128, 1), []ir.Arg{part(out(d, 70*72))}, []*ir.View{by(72, 1, 0)}, hopper, 1, 24},
+		{"a part of floats", flat, by(128, 0, 1), by(0, 1, 72), []ir.Arg{part(out(f32, 70*72))}, []*ir.View{by(72, 1, 0)}, hopper, 1, 24},
+		{"a part far away", flat, by(128, 0, 1), by(0, 1, 72), []ir.Arg{part(out(d, 70*72))}, []*ir.View{by(72, 1, 0)}, positions64(hopper), 1, 1024},
+		{"two stores", flat, by(128, 0, 1), by(0, 1, 72), []ir.Arg{out(d, 70*72), out(f32, 70*72)}, []*ir.View{by(72, 1, 0), by(72, 1, 0)}, hopper, 1, 0},
+		{"sums of parts", flat, by(128, 0, 1), by(0, 1, 72), []ir.Arg{out(d, 70*72)}, []*ir.View{by(72, 1, 0)}, hopper, 2, 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			body := []ir.Instr{load(f32, 0, c.a), load(f32, 1, c.b), alu(ir.Mul, f32, 0, 1), reduce(ir.Sum, f32, 2, ir.Axes(len(c.axes)-1))}
+			args := []ir.Arg{in(d), in(d)}
+			for i, r := range c.results {
+				args = append(args, r)
+				body = append(body, store(f32, 3, 2+i, c.views[i]))
+			}
+			k := kernel(ir.Contraction, c.axes, args, body...)
+			if err := ir.Verify(k); err != nil {
+				t.Fatal(err)
+			}
+			for _, l := range measuredH200.sharedHalves[d] {
+				if err := checkResults(byTileOn(t, k, c.target, l, c.splits), k, c.target, c.start); err != nil {
+					t.Fatalf("by %d×%d: %v", l.m, l.n, err)
+				}
+			}
+		})
+	}
+}
+
+// checkResults runs a program for a product of bfloat16, and compares the sums that it stores from an offset
+// on. Where none are it stores nothing.
+func checkResults(p *shader.Program, k *ir.Kernel, target Target, offset int) error {
+	const unused = 0x5a
+	signature := SignatureOf(k, target)
+	args, calls := make([]simt.Arg, len(k.Args)), make([]driver.Arg, len(k.Args))
+	want := make([][]byte, len(k.Args))
+	factor := func(arg, i int) float32 { return float32((5+2*arg)*i%7 - 3) }
+	for i, a := range k.Args {
+		n := shape.Reaches(k)[i].Hi
+		data := make([]byte, 2*n)
+		if a.Kind == ir.In {
+			for at := range n {
+				le.LittleEndian.PutUint16(data[2*at:], toHalf(a.DType, factor(i, at)))
+			}
+		} else {
+			data = bytes.Repeat([]byte{unused}, (offset+n)*a.DType.Size())
+			calls[i].Offset = offset
+		}
+		base := signature.Base(i, calls)
+		args[i] = simt.Arg{Data: data, Base: base, Offset: calls[i].Offset - base}
+		want[i] = slices.Clone(data)
+	}
+	at := make([]int, len(k.Axes)) // a point
+	place := func(v *ir.View) int {
+		n := v.Off
+		for a, c := range v.Coef {
+			n += c * at[a]
+		}
+		return n
+	}
+	depth, points := len(k.Axes)-1, 1
+	for _, a := range k.Axes[:depth] {
+		points *= a.Len
+	}
+	for number := range points {
+		for a := range slices.Backward(k.Axes[:depth]) {
+			at[a], number = number%k.Axes[a].Len, number/k.Axes[a].Len
+		}
+		sum := float32(0)
+		for at[depth] = range k.Axes[depth].Len {
+			sum += factor(0, place(k.Body[0].View)) * factor(1, place(k.Body[1].View))
+		}
+		for _, in := range k.Body {
+			if in.Op == ir.Store {
+				to := want[in.Arg][(offset+place(in.View))*k.Args[in.Arg].DType.Size():]
+				if k.Args[in.Arg].DType == f32 {
+					le.LittleEndian.PutUint32(to, math.Float32bits(sum))
+				} else {
+					le.LittleEndian.PutUint16(to, toHalf(k.Args[in.Arg].DType, sum))
+				}
+			}
+		}
+	}
+	if err := simt.Compile(p).Run(args); err != nil {
+		return err
+	}
+	for i, want := range want {
+		for at, x := range want {
+			if args[i].Data[at] != x {
+				return fmt.Errorf("byte %d of argument %d is %d, want %d", at, i, args[i].Data[at], x)
+			}
 		}
 	}
 	return nil

@@ -95,11 +95,7 @@ func (sc *scope) store(i int) {
 // storeValue writes a value where an instruction says, in every lane that is valid.
 func (sc *scope) storeValue(in *ir.Instr, x value) {
 	p := sc.p
-	var offset []*shader.Expr
-	if p.k.Args[in.Arg].Part {
-		offset = append(offset, p.offset(in.Arg))
-	}
-	pos := sc.place(in.View, offset...)
+	pos := sc.storePlace(in)
 	lanes := max(len(pos), len(x))
 	group := 1
 	if p.k.Args[in.Arg].Align && lanes%4 == 0 && sc.vectorizable(in.View, nil) && sc.sameCondition(lanes) {
@@ -113,6 +109,14 @@ func (sc *scope) storeValue(in *ir.Instr, x value) {
 		}
 		sc.under(sc.condition(l), func(sc *scope) { sc.Do(store) })
 	}
+}
+
+// storePlace is where an instruction stores, in every lane.
+func (sc *scope) storePlace(in *ir.Instr) value {
+	if sc.p.k.Args[in.Arg].Part {
+		return sc.place(in.View, sc.p.offset(in.Arg))
+	}
+	return sc.place(in.View)
 }
 
 // constant is a number of an element type in a register.

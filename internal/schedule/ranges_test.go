@@ -72,6 +72,8 @@ func (r *rangeCheck) stmt(s shader.Stmt) {
 		r.of(s.Index)
 	case *shader.Store:
 		r.of(s.Index)
+	case *shader.StoreWords:
+		r.of(s.Index)
 	case *shader.CopyAsync:
 		r.of(s.Index)
 	case *shader.If:

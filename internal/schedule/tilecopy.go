@@ -80,12 +80,8 @@ func (q *tilePass) regular(f *factorTile) (copyDistance, bool) {
 		return copyDistance{}, false
 	}
 	inner := axes[len(axes)-1]
-	apart, same := q.p.Threads/vectors, 8 // lines at whose distance vectors are exchanged in the same way
-	if f.order != nil {
-		same = 16
-	}
-	ok := !f.turned && q.p.Threads%vectors == 0 && lines%apart == 0 && apart%same == 0 &&
-		q.k.Axes[inner].Len%lines == 0 && (f.alongK || lines <= 64)
+	apart := q.p.Threads / vectors // a multiple of 8: vectors of these lines are exchanged in the same way
+	ok := q.p.Threads%vectors == 0 && lines%apart == 0 && apart%8 == 0 && q.k.Axes[inner].Len%lines == 0
 	return copyDistance{apart * q.k.Body[f.factor].View.Coef[inner], apart * 8}, ok
 }
 

@@ -22,21 +22,23 @@ type tile struct {
 
 // A unit is who multiplies tiles: a thread, or threads together by matrix instructions.
 type unit struct {
-	lanes       int                                  // threads
-	square      [2]int                               // rows and columns that the lanes compute at once
-	rows        int                                  // rows of a square that a thread has four results of
-	apart       int                                  // the distance of these rows
-	group       int                                  // elements of the depth in a word
-	buffers     int                                  // tiles of a factor in shared memory
-	align       int                                  // of them, in bytes
-	deep, aside patch                                // what a thread loads at once of a factor along the depth, and along the side
-	elem        shader.Matrix                        // of the instructions
-	split       bool                                 // an element is multiplied as a head and a tail
-	held        bool                                 // the left factor is in registers
-	order       func(line *shader.Expr) *shader.Expr // in which lines of a right factor along the depth lie; nil: theirs
-	alone       float64                              // the slowdown where a compute unit runs these lanes once; 0: none
+	lanes       int           // threads
+	square      [2]int        // rows and columns that the lanes compute at once
+	rows        int           // rows of a square that a thread has four results of
+	apart       int           // the distance of these rows
+	group       int           // elements of the depth in a word
+	buffers     int           // tiles of a factor in shared memory
+	align       int           // of them, in bytes
+	deep, aside patch         // what a thread loads at once of a factor along the depth, and along the side
+	elem        shader.Matrix // of the instructions
+	split       bool          // an element is multiplied as a head and a tail
+	held        bool          // the left factor is in registers
+	alone       float64       // the slowdown where a compute unit runs these lanes once; 0: none
 	methods     unitMethods
 }
+
+// A lineOrder is where a tile in shared memory has a line; nil: at its number.
+type lineOrder func(line *shader.Expr) *shader.Expr
 
 // A patch is lines of vectors of four elements.
 type patch struct{ lines, vectors int }
@@ -91,6 +93,9 @@ func (t tile) load(groups int) float64 {
 	}
 	return float64(groups)
 }
+
+// scattered reports whether a thread's rows are no neighbours: the unit is one of byGroups.
+func (u *unit) scattered() bool { return u.apart > 1 }
 
 // words is the number of words of an element of the right factor, if the left one is held.
 func (u *unit) words() int {
@@ -170,7 +175,7 @@ type tilePass struct {
 	tile        tile
 	p           *pass
 	m, n        factorTile
-	tx, ty      *shader.Expr // the thread's place: its first column over 4, its first row over rows
+	tx, ty      *shader.Expr // the thread's place: its first column over 4, its first row, over rows if these are neighbours
 	at          place        // of the tile
 	acc         [][]*shader.Var
 	begin       *shader.Expr    // of the first step along the depth; nil: 0
@@ -178,6 +183,7 @@ type tilePass struct {
 	first, last *shader.Expr    // steps along the depth
 	lane        *shader.Expr    // of a warp
 	warp        [2]*shader.Expr // in rows and columns of warps
+	order       lineOrder       // of a right factor along the depth
 	paired      bool            // squares of columns lie two by two: a thread's columns of both are neighbours
 }
 

@@ -13,7 +13,7 @@ import "github.com/tensorken/tensorken/internal/shader"
 func byGroups(elem shader.Matrix, buffers int) *unit {
 	return &unit{
 		lanes: shader.Warpgroup, square: [2]int{64, 16}, rows: 2, apart: 8, group: 2, buffers: buffers, align: 1024,
-		deep: patch{1, 2}, aside: patch{1, 2}, elem: elem, order: columnOrder,
+		deep: patch{1, 2}, aside: patch{1, 2}, elem: elem,
 		methods: unitMethods{
 			start: (*tilePass).startGroups, stride: (*tilePass).strideWarps, put: (*tilePass).putGroups,
 			steps: (*tilePass).stepGroups, multiply: (*tilePass).multiplyGroups, end: (*tilePass).endGroups, result: (*tilePass).resultWarps,
@@ -28,8 +28,11 @@ func (q *tilePass) startGroups() {
 	q.lane = root.Let("lane", shader.ThreadID.Rem(shader.Warp))
 	q.ty = root.Let("ty", shader.ThreadID.Div(shader.Warp).Mul(16).Add(q.lane.Div(4)))
 	quarter := q.lane.And(3)
-	if !q.cols.alongK {
+	switch {
+	case !q.cols.alongK:
 		quarter = q.lane.And(1).Mul(2).Add(q.lane.Shr(1).And(1)) // see endGroups
+	case !q.packed():
+		q.order = columnOrder
 	}
 	q.tx = root.Let("tx", quarter)
 	q.acc = make([][]*shader.Var, 1)

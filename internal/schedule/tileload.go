@@ -18,9 +18,9 @@ type factorTile struct {
 	depth  int   // elements of a tile
 	shared *shader.Shared
 	loads  []tileLoad
-	order  func(line *shader.Expr) *shader.Expr // in which lines lie; nil: theirs
-	column func(n *shader.Expr) *shader.Expr    // the column of a thread's n-th block along the depth; nil: n
-	spread bool                                 // the parts of a block lie spread over the depth
+	order  lineOrder
+	column func(n *shader.Expr) *shader.Expr // the column of a thread's n-th block along the depth; nil: n
+	spread bool                              // the parts of a block lie spread over the depth
 }
 
 // A tileLoad is a block of elements that a thread loads of each tile.
@@ -73,8 +73,8 @@ func (q *tilePass) factorTile(d *side, block int, shared *shader.Shared) factorT
 	if d.alongK {
 		f.lines = u.deep
 	}
-	if d.alongK && !f.left && !q.packed() {
-		f.order = u.order
+	if d.alongK && !f.left {
+		f.order = q.order
 	}
 	f.stride = u.methods.stride(q, &f)
 	return f

@@ -26,7 +26,7 @@ func (q *tilePass) row(sc *scope, g, r int) (span, *shader.Expr) {
 func (q *tilePass) rowOf(g, r int) (first *shader.Expr, next int) {
 	t := q.tile
 	first = q.ty
-	if t.unit.apart == 1 {
+	if !t.unit.scattered() {
 		first = first.Mul(t.unit.rows)
 	}
 	return first, g*t.m/t.high + r*t.unit.apart
@@ -76,18 +76,20 @@ func (q *tilePass) laundered(list value) value {
 	return list
 }
 
-// storesSums reports whether the sums of a group are all that is stored, converted at most: then each
-// thread stores its own. Four threads have neighbours of a row, 32 bytes or more.
-func (q *tilePass) storesSums() bool {
-	if q.tile.unit.apart == 1 {
+// storesSums reports whether the sums of a group are all that is stored, converted at most, in vectors
+// of so many columns.
+func (q *tilePass) storesSums(width int) bool {
+	cols := q.cols.axes
+	if !q.tile.unit.scattered() || q.splits > 1 || q.depth == 0 || len(cols) == 0 || q.k.Axes[cols[len(cols)-1]].Len%width > 0 {
 		return false
 	}
 	return !slices.ContainsFunc(q.k.Stores(0, false), func(s int) bool {
-		i := q.k.Body[s].Src[0]
-		for q.k.Body[i].Op == ir.Cast {
-			i = q.k.Body[i].Src[0]
+		in := &q.k.Body[s]
+		x := in.Src[0]
+		if q.k.Body[x].Op == ir.Cast {
+			x = q.k.Body[x].Src[0]
 		}
-		return i != q.sum
+		return x != q.sum || !q.stepsBy(width, in, cols[len(cols)-1])
 	})
 }
 
@@ -97,7 +99,8 @@ func (q *tilePass) storesSums() bool {
 // register apart is more than the cache for instructions holds.
 func (q *tilePass) stagedSquares() int {
 	t := q.tile
-	if t.unit.lanes == 1 || q.splits > 1 || q.depth == 0 || q.storesSums() {
+	// Four threads of a group have 16 neighbours of a row: they store sums as well from registers.
+	if t.unit.lanes == 1 || q.splits > 1 || q.depth == 0 || q.storesSums(4) {
 		return 0
 	}
 	columns := t.n / t.wide // of all squares of one number
@@ -115,10 +118,6 @@ func (q *tilePass) storeStaged(square, squares int) {
 	root, t := q.p.root, q.tile
 	columns := t.n / t.wide
 	vectors := squares * columns / 4 // of a row
-	at := func(row, vector *shader.Expr) *shader.Expr {
-		// Threads that write or read together find different banks.
-		return row.Mul(vectors).Add(vector.Xor(row.Xor(row.Shr(1)).And(1).Mul(4)))
-	}
 	sc := root.block()
 	q.barrier(sc)
 	for g := range t.high {
@@ -127,35 +126,49 @@ func (q *tilePass) storeStaged(square, squares int) {
 			row := sc.Let(tag("row", g, r), first.Plus(next))
 			for h := range squares {
 				x := q.results(g, r, square+h)
-				sc.Put(q.n.shared, at(row, q.tx.Plus(h*columns/4)), shader.Vec(4, x...).Bitcast(shader.U32.Vec(4)))
+				sc.Put(q.n.shared, resultAt(row, q.tx.Plus(h*columns/4), vectors), shader.Vec(4, x...).Bitcast(shader.U32.Vec(4)))
 			}
 		}
 	}
 	sc.Barrier()
-	items := t.m * vectors
-	ahead := 4 // items of a thread whose loads are under way at once
+	stores := q.k.Stores(0, false)
+	q.takeVectors(sc, square*columns, vectors, 4, func(in *scope, row, vector *shader.Expr) {
+		in.values[q.sum] = components(in.Let("result"+in.tag, q.n.shared.At(resultAt(row, vector, vectors)).Bitcast(q.resultType.Vec(4))))
+		for _, s := range stores {
+			in.value(q.k.Body[s].Src[0])
+		}
+	}, func(in *scope) { in.storeEach(stores) })
+	sc.end()
+}
+
+// resultAt is where shared memory has a vector of results of a row, in which there are so many. Threads
+// that write or read together find different banks.
+func resultAt(row, vector *shader.Expr, vectors int) *shader.Expr {
+	return row.Mul(vectors).Add(vector.Xor(row.Xor(row.Shr(1)).And(1).Mul(4)))
+}
+
+// takeVectors makes a loop in which each thread takes vectors, of some columns each, that lie in shared memory
+// in rows of so many, from a column of the tile on. It takes several before it stores one.
+func (q *tilePass) takeVectors(sc *scope, column, vectors, width int, take func(in *scope, row, vector *shader.Expr), store func(in *scope)) {
+	t := q.tile
+	items, ahead := t.m*vectors, 4
 	for items%(ahead*q.p.Threads) > 0 {
 		ahead /= 2
 	}
 	loop, item := sc.loop("item", shader.ThreadID, u32(items), ahead*q.p.Threads)
-	stores := q.k.Stores(0, false)
 	var scopes []*scope
 	for i := range ahead {
 		in := loop.beside(tag("_", i))
 		number := in.Let(tag("number", i), item.Plus(i*q.p.Threads))
 		row, vector := in.Let(tag("row", i), number.Div(vectors)), in.Let(tag("vector", i), number.Rem(vectors))
 		in.enterValid(span{axes: q.rows.axes, base: q.at.row.Add(row.Convert(q.at.row.Type)), clamp: q.clamp(q.rows.n, t.m)})
-		base := q.at.col.Plus(square * columns).Add(vector.Mul(4).Convert(q.at.col.Type))
-		in.enterValid(span{axes: q.cols.axes, base: base, step: count(4), fours: q.fours(q.cols.axes), clamp: q.clamp(q.cols.n, t.n)})
-		in.values[q.sum] = components(in.Let(tag("result", i), q.n.shared.At(at(row, vector)).Bitcast(q.resultType.Vec(4))))
-		for _, s := range stores {
-			in.value(q.k.Body[s].Src[0])
-		}
+		base := q.at.col.Plus(column).Add(vector.Mul(width).Convert(q.at.col.Type))
+		in.enterValid(span{axes: q.cols.axes, base: base, step: count(width), fours: q.fours(q.cols.axes), clamp: q.clamp(q.cols.n, t.n)})
+		take(in, row, vector)
 		scopes = append(scopes, in)
 	}
 	for _, in := range scopes {
-		in.storeEach(stores)
+		store(in)
 	}
 	loop.end()
-	sc.end()
 }

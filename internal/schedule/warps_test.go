@@ -131,6 +131,11 @@ func TestBanks(t *testing.T) {
 		"writers, lines, depth":  func() *shader.Expr { return lineAt(f, across(true, 8)) },
 		"writers, lines, side":   func() *shader.Expr { return lineAt(f, across(false, 16)) },
 		"writers, lines, narrow": func() *shader.Expr { return lineAt(f, across(false, 8)) },
+		"results":                func() *shader.Expr { return resultAt(id.Div(4), id.And(3), 16) },
+		"results, two rows":      func() *shader.Expr { return resultAt(id.Div(4).Mul(2).Plus(1), id.And(3), 16) },
+		"results, readers":       func() *shader.Expr { return resultAt(id.Div(16), id.And(15), 16) },
+		"halves":                 func() *shader.Expr { return halvesAt(id, u32(3), 8) },
+		"halves, readers":        func() *shader.Expr { return halvesAt(id.Div(8), id.And(7), 8) },
 		"writers, floats, depth": func() *shader.Expr { return vectorOfFloats(f, across(true, 2), 1) },
 		"writers, floats, side":  func() *shader.Expr { return vectorOfFloats(f, across(false, 16), 3) },
 	} {

@@ -41,6 +41,13 @@ type (
 		Index  *Expr // a scalar integer
 		Values []*Expr
 	}
+	// StoreWords writes a vector of words, U32.Vec(4), to the 16 bytes from Index on of a buffer,
+	// whose address is a multiple of 16.
+	StoreWords struct {
+		Buffer *Buffer
+		Index  *Expr // a scalar integer
+		Value  *Expr
+	}
 	// StoreShared writes an element of a shared array, or a component of it.
 	StoreShared struct {
 		Shared    *Shared
@@ -123,6 +130,7 @@ func (*Declare) stmt()       {}
 func (*Assign) stmt()        {}
 func (*Load) stmt()          {}
 func (*Store) stmt()         {}
+func (*StoreWords) stmt()    {}
 func (*StoreShared) stmt()   {}
 func (*Atomic) stmt()        {}
 func (*CopyAsync) stmt()     {}

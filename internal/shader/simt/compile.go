@@ -167,6 +167,8 @@ func (c *compiler) statement(s shader.Stmt) {
 			from = append(from, c.expr(x, nil)...)
 		}
 		c.store(s.Buffer, index, from)
+	case *shader.StoreWords:
+		c.storeWords(s.Buffer, c.index(s.Index), c.expr(s.Value, nil))
 	case *shader.StoreShared:
 		index, from := c.expr(s.Index, nil), c.expr(s.Value, nil)
 		if s.Component != nil {

@@ -26,6 +26,8 @@ func Describe(s shader.Stmt) string {
 		return fmt.Sprintf("%s = %s[%v]", strings.Join(names, ", "), s.Buffer.Name, s.Index)
 	case *shader.Store:
 		return fmt.Sprintf("%s[%v] = %s", s.Buffer.Name, s.Index, join(s.Values))
+	case *shader.StoreWords:
+		return fmt.Sprintf("words %s[%v] = %v", s.Buffer.Name, s.Index, s.Value)
 	case *shader.StoreShared:
 		element := fmt.Sprintf("%s[%v]", s.Shared.Name, s.Index)
 		if s.Component != nil {

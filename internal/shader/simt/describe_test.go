@@ -24,6 +24,7 @@ func TestDescribe(t *testing.T) {
 		{&Assign{Var: v, Component: 1, Value: v.Ref().At(0)}, "v[1] = v[0]"},
 		{&Load{Dst: []*Var{x, x}, Buffer: b, Index: i.Sub(1)}, "x, x = a0[(o0 - 1)]"},
 		{&Store{Buffer: b, Index: i, Values: []*Expr{b.LoadAtomic(i), Number(I32, -2)}}, "a0[o0] = a0[o0], -2"},
+		{&StoreWords{Buffer: b, Index: i, Value: Vec(4, n.Ref())}, "words a0[o0] = Vector<vec4<u32>>(n)"},
 		{&StoreShared{Shared: w, Index: ThreadID, Value: w.At(GroupID)}, "w0[thread] = w0[group]"},
 		{&StoreShared{Shared: w, Index: ThreadID, Component: n.Ref(), Value: x.Ref()}, "w0[thread][n] = x"},
 		{&Atomic{Op: AtomicMin, Buffer: b, Index: i, Value: i}, "atomic min(a0[o0], o0)"},

@@ -1,6 +1,7 @@
 package simt
 
 import (
+	"bytes"
 	"encoding/binary"
 	"math"
 
@@ -219,6 +220,28 @@ func (c *compiler) store(b *shader.Buffer, index index, from value) {
 					g.fail(stmt, int(t), "writes %d to %s[%d], of type %v", int32(x), m.Name, i, b.Type)
 				}
 				g.writes(stmt, t, m, i, f.get(to) == old)
+			}
+		}
+	})
+}
+
+// storeWords translates a StoreWords.
+func (c *compiler) storeWords(b *shader.Buffer, index index, from value) {
+	n, size, stmt := c.buffer(b), b.Type.Size(), c.stmt
+	c.emit(func(g *group, on []int32) {
+		m, at := &g.buffers[n], g.value(index.register)
+		x := g.values(from)
+		for _, t := range on {
+			first := g.element(stmt, t, m, index.of(at, t), 16/size)
+			var words []byte
+			for k := range from {
+				words = le.AppendUint32(words, uint32(from[k].get(x[k], t)))
+			}
+			for k := range 16 / size {
+				to, element := m.data[(first+k)*size:][:size], words[k*size:][:size]
+				equal := bytes.Equal(to, element)
+				copy(to, element)
+				g.writes(stmt, t, m, first+k, equal)
 			}
 		}
 	})

@@ -115,6 +115,17 @@ func TestPrograms(t *testing.T) {
 				s.store(b, s.out, at, x[3].Ref(), x[2].Ref(), x[1].Ref(), x[0].Ref())
 			})
 		}, func(i int) int { return i ^ 3 }},
+		{"a vector of words", func(s *sample, b *Block) {
+			b.If(ThreadID.Lt(threads/4), func(b *Block) {
+				at := b.Let("at", GroupID.Mul(threads).Add(ThreadID.Mul(4)))
+				b.Do(&StoreWords{Buffer: s.out, Index: at, Value: Vec(4, at, at.Add(1), at.Mul(2), at.Add(3))})
+			})
+		}, func(i int) int {
+			if i%4 == 2 {
+				return 2 * (i - 2)
+			}
+			return i
+		}},
 		{"an exchange through shared memory", func(s *sample, b *Block) {
 			b.Put(s.memory, ThreadID, s.item)
 			b.Barrier()

@@ -156,6 +156,9 @@ func (v *verifier) stmt(s shader.Stmt) {
 		for _, x := range s.Values {
 			v.typed(x, shader.Register(s.Buffer.Type))
 		}
+	case *shader.StoreWords:
+		v.access(s.Buffer, s.Index, 1, true)
+		v.typed(s.Value, shader.U32.Vec(4))
 	case *shader.StoreShared:
 		v.shared(s.Shared, s.Index)
 		t := s.Shared.Type

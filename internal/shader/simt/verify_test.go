@@ -121,6 +121,7 @@ func TestVerify(t *testing.T) {
 		}, "shared array w0 is not the pass's"},
 		{"a parameter of another pass", func(s *example) { s.pass.Params = nil }, "parameter o0 is not the pass's"},
 		{"a store of three", func(s *example) { s.body.Do(&Store{Buffer: s.out, Index: index, Values: []*Expr{one, one, one}}) }, "3 elements at once"},
+		{"words that are floats", func(s *example) { s.body.Do(&StoreWords{Buffer: s.out, Index: index, Value: Vec(4, one)}) }, "is vec4<f32>, not vec4<u32>"},
 		{"an atomic operation on floats", func(s *example) {
 			s.body.Do(&Atomic{Op: AtomicMin, Buffer: s.out, Index: index, Value: index})
 		}, "an atomic operation on float32"},
