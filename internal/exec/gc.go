@@ -22,6 +22,7 @@ type pacer struct {
 	liveCount    atomic.Int64 // the least number of buffers held since then
 	threshold    atomic.Int64 // bytes above live at which a plan waits for a collection; live if that is more
 	maxThreshold int64
+	plans        atomic.Int64 // bytes that a plan acquires, at most of the last ones
 
 	mu    sync.Mutex    // held during a collection; guards what follows
 	spent time.Duration // beyond the share of the time, since the threshold doubled
@@ -30,7 +31,7 @@ type pacer struct {
 
 const (
 	minGCThreshold = 32 << 20
-	maxGCMemory    = 16   // the highest threshold is the device's own memory/maxGCMemory
+	maxGCMemory    = 16   // the highest threshold, with what a plan acquires, is the device's own memory/maxGCMemory
 	maxGCTime      = 16   // collections may take 1/maxGCTime of the time
 	minGCBuffers   = 2048 // the least countLimit
 	maxGCObjects   = 16   // a countLimit is the heap's objects/maxGCObjects at least
@@ -40,8 +41,18 @@ const (
 var heapObjects atomic.Int64
 
 // limit is the number of bytes above live at which the next plan waits for a collection. One
-// starts in the background at three quarters of it.
-func (p *pacer) limit() int64 { return max(p.threshold.Load(), p.live.Load()) }
+// starts in the background at three quarters of it. A plan that acquires much, as a training step of
+// a large model, leaves less for garbage.
+func (p *pacer) limit() int64 {
+	highest := max(minGCThreshold, p.maxThreshold-p.plans.Load())
+	return max(min(p.threshold.Load(), highest), p.live.Load())
+}
+
+// acquires notes that a plan acquires some bytes.
+func (p *pacer) acquires(bytes int64) {
+	before := p.plans.Load()
+	p.plans.Store(max(bytes, before-before/16))
+}
 
 // countLimit is the number of buffers above liveCount at which the next plan waits for a
 // collection: as many as make a collection of the whole heap somewhat slower.
@@ -64,7 +75,7 @@ func (p *pacer) count(start, end time.Time, perByte float64) {
 	p.last = end
 	if limit := p.limit(); float64(p.spent) > float64(limit)*perByte {
 		p.spent = 0
-		p.threshold.Store(min(2*limit, p.maxThreshold))
+		p.threshold.Store(max(p.threshold.Load(), min(2*limit, p.maxThreshold)))
 	}
 }
 

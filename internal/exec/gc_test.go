@@ -43,3 +43,31 @@ func TestPacerThreshold(t *testing.T) {
 		}
 	}
 }
+
+// What a plan acquires is not left for garbage, of which there may be as much as is live in any case.
+func TestPacerLimit(t *testing.T) {
+	const mb = 1 << 20
+	for _, c := range []struct{ threshold, live, plan, limit int64 }{
+		{500 * mb, 10 * mb, 0, 500 * mb},
+		{500 * mb, 10 * mb, 400 * mb, 500 * mb},
+		{500 * mb, 10 * mb, 700 * mb, 300 * mb},
+		{500 * mb, 400 * mb, 700 * mb, 400 * mb},
+		{500 * mb, 10 * mb, 2000 * mb, minGCThreshold},
+	} {
+		p := pacer{maxThreshold: 1000 * mb}
+		p.threshold.Store(c.threshold)
+		p.live.Store(c.live)
+		p.acquires(c.plan)
+		p.acquires(0)
+		p.acquires(c.plan)
+		if got := p.limit(); got != c.limit {
+			t.Errorf("the limit is %d MiB, want %d, of %+v", got/mb, c.limit/mb, c)
+		}
+		for range 200 { // small plans
+			p.acquires(mb)
+		}
+		if got, want := p.limit(), max(c.threshold, c.live); got != want {
+			t.Errorf("after small plans the limit is %d MiB, want %d, of %+v", got/mb, want/mb, c)
+		}
+	}
+}

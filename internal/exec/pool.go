@@ -121,9 +121,10 @@ func (d *Device) acquire(list []pooled, requests ...request) ([]pooled, error) {
 	if p.returned.Load() != nil {
 		d.drain()
 	}
-	first := len(list)
+	first, bytes := len(list), 0
 	list = p.take(list, requests)
 	for i, r := range requests {
+		bytes += r.class
 		if list[first+i].Buffer != nil {
 			continue
 		}
@@ -133,6 +134,7 @@ func (d *Device) acquire(list []pooled, requests ...request) ([]pooled, error) {
 		}
 		list[first+i] = b
 	}
+	d.pacer.acquires(int64(bytes))
 	return list, nil
 }
 
