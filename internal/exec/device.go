@@ -66,6 +66,7 @@ func New(d driver.Device) *Device {
 	ballast()
 	dev.pacer.threshold.Store(minGCThreshold)
 	dev.pacer.last = time.Now()
+	dev.pacer.own = dev.limits.Memory > 0
 	dev.pacer.maxThreshold = max(minGCThreshold, int64(dev.limits.Memory)/maxGCMemory)
 	devicesMu.Lock()
 	defer devicesMu.Unlock()

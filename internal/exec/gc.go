@@ -20,8 +20,9 @@ import (
 type pacer struct {
 	live         atomic.Int64 // the least number of bytes held since the last collection
 	liveCount    atomic.Int64 // the least number of buffers held since then
-	threshold    atomic.Int64 // bytes above live at which a plan waits for a collection; live if that is more
+	threshold    atomic.Int64 // bytes above live at which a plan waits for a collection, see limit
 	maxThreshold int64
+	own          bool         // the device has memory of its own, and live bytes allow half as many above them
 	plans        atomic.Int64 // bytes that a plan acquires, at most of the last ones
 
 	mu    sync.Mutex    // held during a collection; guards what follows
@@ -31,7 +32,7 @@ type pacer struct {
 
 const (
 	minGCThreshold = 32 << 20
-	maxGCMemory    = 16   // the highest threshold, with what a plan acquires, is the device's own memory/maxGCMemory
+	maxGCMemory    = 16   // the highest threshold, with what is live and what a plan acquires, is the device's own memory/maxGCMemory
 	maxGCTime      = 16   // collections may take 1/maxGCTime of the time
 	minGCBuffers   = 2048 // the least countLimit
 	maxGCObjects   = 16   // a countLimit is the heap's objects/maxGCObjects at least
@@ -41,11 +42,15 @@ const (
 var heapObjects atomic.Int64
 
 // limit is the number of bytes above live at which the next plan waits for a collection. One
-// starts in the background at three quarters of it. A plan that acquires much, as a training step of
-// a large model, leaves less for garbage.
+// starts in the background at three quarters of it. What is live and what a plan acquires, as a training
+// step of a large model, leave less for garbage.
 func (p *pacer) limit() int64 {
-	highest := max(minGCThreshold, p.maxThreshold-p.plans.Load())
-	return max(min(p.threshold.Load(), highest), p.live.Load())
+	live := p.live.Load()
+	highest := max(minGCThreshold, p.maxThreshold-p.plans.Load()-live)
+	if p.own {
+		live /= 2
+	}
+	return max(min(p.threshold.Load(), highest), live)
 }
 
 // acquires notes that a plan acquires some bytes.

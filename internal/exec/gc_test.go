@@ -44,17 +44,19 @@ func TestPacerThreshold(t *testing.T) {
 	}
 }
 
-// What a plan acquires is not left for garbage, of which there may be as much as is live in any case.
+// What is live, and what a plan acquires, is not left for garbage, of which there may be half as much as
+// is live in any case.
 func TestPacerLimit(t *testing.T) {
 	const mb = 1 << 20
-	for _, c := range []struct{ threshold, live, plan, limit int64 }{
-		{500 * mb, 10 * mb, 0, 500 * mb},
-		{500 * mb, 10 * mb, 400 * mb, 500 * mb},
-		{500 * mb, 10 * mb, 700 * mb, 300 * mb},
-		{500 * mb, 400 * mb, 700 * mb, 400 * mb},
-		{500 * mb, 10 * mb, 2000 * mb, minGCThreshold},
+	for _, c := range []struct{ threshold, live, plan, limit, later int64 }{ // later: after small plans
+		{500 * mb, 0, 0, 500 * mb, 500 * mb},
+		{500 * mb, 100 * mb, 300 * mb, 500 * mb, 500 * mb},
+		{500 * mb, 100 * mb, 700 * mb, 200 * mb, 500 * mb},
+		{500 * mb, 400 * mb, 700 * mb, 200 * mb, 500 * mb},
+		{500 * mb, 800 * mb, 700 * mb, 400 * mb, 400 * mb},
+		{500 * mb, 0, 2000 * mb, minGCThreshold, 500 * mb},
 	} {
-		p := pacer{maxThreshold: 1000 * mb}
+		p := pacer{maxThreshold: 1000 * mb, own: true}
 		p.threshold.Store(c.threshold)
 		p.live.Store(c.live)
 		p.acquires(c.plan)
@@ -63,11 +65,11 @@ func TestPacerLimit(t *testing.T) {
 		if got := p.limit(); got != c.limit {
 			t.Errorf("the limit is %d MiB, want %d, of %+v", got/mb, c.limit/mb, c)
 		}
-		for range 200 { // small plans
+		for range 200 {
 			p.acquires(mb)
 		}
-		if got, want := p.limit(), max(c.threshold, c.live); got != want {
-			t.Errorf("after small plans the limit is %d MiB, want %d, of %+v", got/mb, want/mb, c)
+		if got := p.limit(); got != c.later {
+			t.Errorf("after small plans the limit is %d MiB, want %d, of %+v", got/mb, c.later/mb, c)
 		}
 	}
 }
