@@ -23,7 +23,7 @@ type pacer struct {
 	threshold    atomic.Int64 // bytes above live at which a plan waits for a collection, see limit
 	maxThreshold int64
 	own          bool         // the device has memory of its own, and live bytes allow half as many above them
-	plans        atomic.Int64 // bytes that a plan acquires, at most of the last ones
+	plans        atomic.Int64 // the most bytes that one of the last plans acquired
 
 	mu    sync.Mutex    // held during a collection; guards what follows
 	spent time.Duration // beyond the share of the time, since the threshold doubled
@@ -32,7 +32,7 @@ type pacer struct {
 
 const (
 	minGCThreshold = 32 << 20
-	maxGCMemory    = 16   // the highest threshold, with what is live and what a plan acquires, is the device's own memory/maxGCMemory
+	maxGCMemory    = 16   // the threshold, live bytes and those of a plan are together at most the device's own memory/maxGCMemory
 	maxGCTime      = 16   // collections may take 1/maxGCTime of the time
 	minGCBuffers   = 2048 // the least countLimit
 	maxGCObjects   = 16   // a countLimit is the heap's objects/maxGCObjects at least
@@ -53,7 +53,7 @@ func (p *pacer) limit() int64 {
 	return max(min(p.threshold.Load(), highest), live)
 }
 
-// acquires notes that a plan acquires some bytes.
+// acquires notes that a plan acquires some bytes. The caller holds the device's queue.
 func (p *pacer) acquires(bytes int64) {
 	before := p.plans.Load()
 	p.plans.Store(max(bytes, before-before/16))

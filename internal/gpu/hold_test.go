@@ -7,7 +7,7 @@ import (
 	"github.com/tensorken/tensorken/internal/wgpu"
 )
 
-// counting returns a device without a GPU, and the count of what is submitted to it.
+// counting returns a fake device, and counts of its submissions.
 func counting(t *testing.T) (*device, *traffic) {
 	d, _ := fake(t, 0)
 	c := &traffic{Device: d.dev}

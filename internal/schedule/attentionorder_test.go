@@ -57,7 +57,7 @@ func TestOrder(t *testing.T) {
 			}
 			before = at
 		}
-		if chunks := ir.CeilDiv(c.batches, ir.CeilDiv(4*max(c.units, 1), c.high)); sorted < len(data)/8-chunks {
+		if chunks := ir.CeilDiv(c.batches, ir.CeilDiv(4*c.units, c.high)); sorted < len(data)/8-chunks {
 			t.Errorf("%+v: %d workgroups have at most the columns of the one before", c, sorted)
 		}
 	}

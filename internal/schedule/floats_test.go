@@ -68,6 +68,7 @@ func byTile(t *testing.T, k *ir.Kernel, l tile, splits int) *shader.Program {
 	return byTileOn(t, k, hopper, l, splits)
 }
 
+// byTileOn does so for a target.
 func byTileOn(t *testing.T, k *ir.Kernel, target Target, l tile, splits int) *shader.Program {
 	t.Helper()
 	depth := k.Axes[len(k.Axes)-1].Len

@@ -20,7 +20,7 @@ type halfProduct struct {
 	m, n, k                   int
 	leftFlipped, rightFlipped bool
 	half, out                 ir.DType
-	bias                      bool // it adds a row of zeros and drops what is negative
+	bias                      bool // a bias and a ReLU follow
 }
 
 func (x halfProduct) kernel() *ir.Kernel {
@@ -44,43 +44,16 @@ func (x halfProduct) kernel() *ir.Kernel {
 // tiles, are right by each tile in all layouts of the factors, and whether they are stored as they are
 // or not, as halves of either type or as floats.
 func TestCopies(t *testing.T) {
-	left, right := func(i, l int) float32 { return float32((3*i+l)%7 - 3) }, func(l, j int) float32 { return float32((5*l+2*j)%5 - 2) }
 	for i, size := range [][3]int{{130, 264, 200}, {128, 256, 192}, {64, 60, 72}} {
 		for flips := range 4 {
 			x := halfProduct{m: size[0], n: size[1], k: size[2], leftFlipped: flips&1 != 0, rightFlipped: flips&2 != 0}
 			x.half = []ir.DType{ir.Float16, ir.BFloat16}[(i+flips)%2]
-			a, b := make([]byte, 2*x.m*x.k), make([]byte, 2*x.n*x.k)
-			want := make([]float32, x.m*x.n)
-			for l := range x.k {
-				for i := range x.m {
-					at := i*x.k + l
-					if x.leftFlipped {
-						at = l*x.m + i
-					}
-					le.LittleEndian.PutUint16(a[2*at:], toHalf(x.half, left(i, l)))
-				}
-				for j := range x.n {
-					at := l*x.n + j
-					if x.rightFlipped {
-						at = j*x.k + l
-					}
-					le.LittleEndian.PutUint16(b[2*at:], toHalf(x.half, right(l, j)))
-				}
-			}
-			for i := range want {
-				for l := range x.k {
-					want[i] += left(i/x.n, l) * right(l, i%x.n)
-				}
-			}
-			for n, tile := range measuredH200.sharedHalves[x.half] {
+			for n, l := range measuredH200.sharedHalves[x.half] {
 				x.out = []ir.DType{ir.Float16, ir.BFloat16, f32}[(i+flips+n)%3]
 				x.bias = (flips+n)%4 == 3
-				args := []simt.Arg{{Data: a}, {Data: b}, {Data: make([]byte, 2*x.n)}, {Data: make([]byte, x.out.Size()*len(want))}}
-				if err := simt.Compile(byTile(t, x.kernel(), tile, 1)).Run(args); err != nil {
-					t.Fatalf("%+v by %d×%d: %v", x, tile.m, tile.n, err)
-				}
-				if err := x.check(args[3].Data, want); err != nil {
-					t.Fatalf("%+v by %d×%d: %v", x, tile.m, tile.n, err)
+				k := x.kernel()
+				if err := checkResults(byTile(t, k, l, 1), k, hopper, 0); err != nil {
+					t.Fatalf("%+v by %d×%d: %v", x, l.m, l.n, err)
 				}
 			}
 		}
@@ -93,24 +66,6 @@ func toHalf(d ir.DType, x float32) uint16 {
 		return uint16(ir.ToF16(x))
 	}
 	return uint16(ir.ToBF16(x))
-}
-
-// check compares results with those that are wanted, rounded.
-func (x halfProduct) check(data []byte, want []float32) error {
-	for i, want := range want {
-		if x.bias {
-			want = max(want, 0)
-		}
-		bits, size := uint32(math.Float32bits(want)), x.out.Size()
-		if size == 2 {
-			bits = uint32(toHalf(x.out, want))
-		}
-		got := append(slices.Clone(data[size*i:size*(i+1)]), 0, 0)
-		if bits != le.LittleEndian.Uint32(got) {
-			return fmt.Errorf("(%d, %d) is %x, want %g, %x", i/x.n, i%x.n, le.LittleEndian.Uint32(got), want, bits)
-		}
-	}
-	return nil
 }
 
 // Sums of products of halves are stored right in all forms of results: batches, several axes of a side,
@@ -166,8 +121,8 @@ func TestHalfResults(t *testing.T) {
 	}
 }
 
-// checkResults runs a program for a product of bfloat16, and compares the sums that it stores from an offset
-// on. Where none are it stores nothing.
+// checkResults runs a program for a product of halves, and compares the results that it stores from an
+// offset on: sums, or what a bias and a ReLU make of them. It stores nothing elsewhere.
 func checkResults(p *shader.Program, k *ir.Kernel, target Target, offset int) error {
 	const unused = 0x5a
 	signature := SignatureOf(k, target)
@@ -210,13 +165,18 @@ func checkResults(p *shader.Program, k *ir.Kernel, target Target, offset int) er
 			sum += factor(0, place(k.Body[0].View)) * factor(1, place(k.Body[1].View))
 		}
 		for _, in := range k.Body {
-			if in.Op == ir.Store {
-				to := want[in.Arg][(offset+place(in.View))*k.Args[in.Arg].DType.Size():]
-				if k.Args[in.Arg].DType == f32 {
-					le.LittleEndian.PutUint32(to, math.Float32bits(sum))
-				} else {
-					le.LittleEndian.PutUint16(to, toHalf(k.Args[in.Arg].DType, sum))
-				}
+			if in.Op != ir.Store {
+				continue
+			}
+			result, d := sum, k.Args[in.Arg].DType
+			if k.Body[in.Src[0]].Op == ir.Max {
+				result = max(sum+factor(2, place(k.Body[4].View)), 0)
+			}
+			to := want[in.Arg][(offset+place(in.View))*d.Size():]
+			if d == f32 {
+				le.LittleEndian.PutUint32(to, math.Float32bits(result))
+			} else {
+				le.LittleEndian.PutUint16(to, toHalf(d, result))
 			}
 		}
 	}
