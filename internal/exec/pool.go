@@ -274,7 +274,7 @@ func (d *Device) drain() int64 {
 	held := p.held.Load()
 	d.pacer.live.Store(min(d.pacer.live.Load(), held))
 	d.pacer.liveCount.Store(min(d.pacer.liveCount.Load(), p.count.Load()))
-	most := max(p.highWater, p.prevHighWater, d.pacer.live.Load()+d.pacer.threshold.Load())
+	most := max(p.highWater, p.prevHighWater, d.pacer.live.Load()+d.pacer.limit())
 	p.trim(most + most/8 - held)
 	return held
 }
