@@ -272,6 +272,32 @@ func TestAttentionHidden(t *testing.T) {
 	}
 }
 
+// A mask on the weights hides nothing from the sums that they are divided by.
+func TestAttentionWeightsMasked(t *testing.T) {
+	const queries, keys, width = 40, 200, 8
+	rng := rand.New(rand.NewPCG(1, 2))
+	in := [3]tensor.Tensor{normal(rng, queries, width), normal(rng, keys, width), normal(rng, keys, width)}
+	run := func(d *tensor.Device) []float32 {
+		p := in[0].To(d).MatMul(in[1].To(d).T()).Softmax(1)
+		ahead := tensor.Arange(keys).Sub(tensor.Arange(queries).Reshape(queries, 1)).To(d)
+		return floatsOf(t, tensor.Where(ahead.Le(0), p, tensor.ZerosLike(p)).MatMul(in[2].To(d)))
+	}
+	want := run(tensor.CPU())
+	for _, target := range []Target{nvidia, hopper, big} {
+		ref, n := counter(t, target)
+		got := run(tensor.NewDevice(ref))
+		for i, x := range got {
+			if !(math.Abs(float64(x-want[i])) <= 1e-5) {
+				t.Errorf("%+v: element %d is %v, want %v", target, i, x, want[i])
+				break
+			}
+		}
+		if *n == 0 {
+			t.Error("no kernel is of attention")
+		}
+	}
+}
+
 // The kernel of the gradients of keys and values has ten buffers here, as many as WebGPU allows.
 func TestAttentionBindings(t *testing.T) {
 	for most, kernels := range map[int]int{0: 0, 9: 0, 10: 4} {
