@@ -105,6 +105,9 @@ type Arg struct {
 	// Part, for Out: the offset may be other than 0. The call changes no
 	// element of the buffer outside the part.
 	Part bool
+	// Undefined, for In: some elements hold anything, those that a Store did not need. The kernel
+	// does not depend on them, and devices may skip what would be computed from them.
+	Undefined bool
 	// Align says that the offset is a multiple of 16 bytes, so that elements
 	// of stride 1 may be loaded and stored as vectors.
 	Align bool

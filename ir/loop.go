@@ -41,6 +41,11 @@ type LoopLimits struct {
 	// Serial says that the device runs one block after the other, each on all its cores: blocks
 	// are as large as Bytes allow, of several matrices where these fit.
 	Serial bool
+	Enough int // rows of a block, from which on each kernel occupies the device; 0: unknown
+
+	// Skips says that kernels skip what nothing needs, as conditions of Store and Where say: loops of scores
+	// that a mask hides in part have them.
+	Skips bool
 
 	// Rows of temporaries are not at multiples of Conflict bytes, which compete for few
 	// sets of a cache; 0 if that does not matter.

@@ -89,7 +89,7 @@ const (
 	Load     // an element of argument Arg at View; with an operand, one coordinate is that value
 	Index    // the position along axis Axis
 	InBounds // whether all guards of View hold
-	Store    // its operand to argument Arg at View
+	Store    // its operand to argument Arg at View; a float may have a Bool as the second: where that is false nothing needs the element
 	numOps
 )
 
@@ -248,7 +248,7 @@ var Table = [Ops]Info{
 	Load:     {Name: "Load", Class: KernelOnly, Arity: -1, Types: anyType, Result: Attr, Cost: 1, Diff: Zero, Why: "not in graphs"},
 	Index:    {Name: "Index", Class: KernelOnly, Types: 1 << Int32, Result: ToInt32, Diff: Zero, Why: "not in graphs"},
 	InBounds: {Name: "InBounds", Class: KernelOnly, Types: boolean, Result: ToBool, Cost: 1, Diff: Zero, Why: "not in graphs"},
-	Store:    {Name: "Store", Class: KernelOnly, Arity: 1, Types: anyType, Result: Same, Cost: 1, Diff: Zero, Why: "not in graphs"},
+	Store:    {Name: "Store", Class: KernelOnly, Arity: -1, Types: anyType, Result: Same, Cost: 1, Diff: Zero, Why: "not in graphs"},
 }
 
 // String returns the operation's name in the table.

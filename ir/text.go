@@ -102,6 +102,9 @@ func (a *Arg) append(b []byte, i int) []byte {
 	if a.Part {
 		b = append(b, " part"...)
 	}
+	if a.Undefined {
+		b = append(b, " undefined"...)
+	}
 	if a.Align {
 		b = append(b, " aligned"...)
 	}

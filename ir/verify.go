@@ -56,6 +56,8 @@ func verifyHead(k *Kernel) error {
 			return fmt.Errorf("argument %d: length %d", i, a.Len)
 		case a.Part && a.Kind != Out:
 			return fmt.Errorf("argument %d: %v that is a part", i, a.Kind)
+		case a.Undefined && a.Kind != In:
+			return fmt.Errorf("argument %d: %v that is undefined", i, a.Kind)
 		case a.Kind == Status && (a.DType != Int32 || status):
 			return fmt.Errorf("argument %d: a status of %v, or the second", i, a.DType)
 		}
@@ -290,13 +292,16 @@ func loadsOld(k *Kernel, load *Instr) bool {
 }
 
 func verifyStore(k *Kernel, in *Instr, src []DType) error {
+	if n := len(src); n == 0 || n > 2 || n == 2 && (src[1] != Bool || !src[0].IsFloat()) {
+		return fmt.Errorf("operands of types %v", src)
+	}
 	if err := verifyArg(k, in, Out); err != nil {
 		return err
 	}
 	if err := verifyUnguarded(k, in.View); err != nil {
 		return err
 	}
-	return verifyResult(in, src)
+	return verifyResult(in, src[:1])
 }
 
 func verifyView(k *Kernel, v *View) error {

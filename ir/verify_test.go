@@ -75,6 +75,9 @@ func TestVerifyRejects(t *testing.T) {
 
 		{"store guards", padded, func(k *Kernel) { k.Body[6].View.Guards = k.Body[0].View.Guards }, "Store: a guarded view"},
 		{"store to input", padded, func(k *Kernel) { k.Body[6].Arg = 0 }, "Store: argument 0 is not out"},
+		{"store under a number", padded, func(k *Kernel) { k.Body[6].Src = []int{k.Body[6].Src[0], k.Body[6].Src[0]} }, "Store: operands of types"},
+		{"store of nothing", padded, func(k *Kernel) { k.Body[6].Src = nil }, "Store: operands of types"},
+		{"undefined output", padded, func(k *Kernel) { k.Args[2].Undefined = true }, "argument 2: out that is undefined"},
 		{"store of another type", padded, func(k *Kernel) { k.Body[6].Type = Float32 }, "Store: argument 2 is of type int32, not float32"},
 		{"no store", padded, func(k *Kernel) { k.Body = k.Body[:6] }, "argument 2: 0 elements stored, of 8"},
 		{"store past the end", padded, func(k *Kernel) { k.Body[6].View.Off = 1 }, "Store: elements 1 to 8 of 8"},

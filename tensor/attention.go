@@ -145,7 +145,7 @@ func (o *AttentionOptions) masked(s *graph.Node, a attentionSize, first querySta
 		if m.n.DType != ir.Bool {
 			scores = scores.Add(m)
 		} else {
-			scores = Where(m, scores, math.Inf(-1))
+			scores = Where(m, scores, lowest(scores.n))
 		}
 	}
 	if !o.Causal && o.Window == 0 {
@@ -162,19 +162,23 @@ func (o *AttentionOptions) masked(s *graph.Node, a attentionSize, first querySta
 		}
 		attends = attends.And(upTo(-o.Window).Not())
 	}
-	return Where(attends, scores, math.Inf(-1))
+	return Where(attends, scores, lowest(scores.n))
 }
+
+// lowest is -Inf for scores. It is not a number of the plan: compilers know what it hides.
+func lowest(scores *graph.Node) Tensor { return Tensor{n: fill(scores, math.Inf(-1))} }
 
 // A queryStart is the position of the first query: a tensor, or a number if that is absent.
 type queryStart struct {
 	tensor Tensor
 	number int
+	fixed  bool // the number is a part of the program
 }
 
 func (o *AttentionOptions) firstQuery(q *graph.Node) queryStart {
 	switch v := o.Offset.(type) {
 	case nil:
-		return queryStart{}
+		return queryStart{fixed: true}
 	case Tensor:
 		n := v.node("Attention")
 		if n.DType != ir.Int32 || n.Len() != 1 {
@@ -201,7 +205,13 @@ func (f queryStart) upTo(a attentionSize) func(n int) Tensor {
 		return func(n int) Tensor { return ahead.Le(n) }
 	}
 	// Beyond these limits lies no key: so great numbers do not overflow.
-	return func(n int) Tensor { return ahead.Le(min(max(f.number+n, -a.queries), a.keys)) }
+	return func(n int) Tensor {
+		last := min(max(f.number+n, -a.queries), a.keys)
+		if f.fixed {
+			return ahead.Le(Tensor{n: graph.Const(ir.Int32, ir.Int(ir.Int32, int64(last)), ahead.n.Shape)})
+		}
+		return ahead.Le(last)
+	}
 }
 
 // mask returns the mask for scores, whose heads may be split.

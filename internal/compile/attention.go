@@ -45,7 +45,7 @@ func (l *loop) attention() bool {
 			return true
 		}
 	}
-	if l.large && len(l.wanted) == 0 && !l.limits.Matrices && !l.usesPositions() {
+	if l.large && len(l.wanted) == 0 && !l.limits.Matrices && l.prefersLoop() {
 		return false
 	}
 	buffers := len(l.more)
@@ -272,11 +272,16 @@ func (s *stage) depends(i int, is func(in *ir.Instr) bool) bool {
 	return yes[i]
 }
 
-// usesPositions reports whether values depend on positions, as where a mask hides columns: kernels of
-// attention skip these. Without, the gradient of large scores is faster in a loop where threads
-// multiply, as the tiles of a contraction are larger.
-func (l *loop) usesPositions() bool {
-	return slices.ContainsFunc(l.stages, func(s *stage) bool {
+// prefersLoop reports whether the gradient of large scores is faster in a loop where threads multiply: the
+// tiles of a contraction are larger, and a loop multiplies five matrices where kernels of attention multiply
+// seven. But these compute little where masks hide most of the scores, as a window does.
+func (l *loop) prefersLoop() bool {
+	usesPositions := slices.ContainsFunc(l.stages, func(s *stage) bool {
 		return slices.ContainsFunc(s.step.Kernel.Body, func(in ir.Instr) bool { return in.Op == ir.Index })
 	})
+	if !usesPositions {
+		return true
+	}
+	h := l.findHidden()
+	return h != nil && h.isCausal()
 }

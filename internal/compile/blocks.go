@@ -31,6 +31,9 @@ func (l *loop) cut() bool {
 	most := max(minUnits, fit/unit) * unit
 	switch {
 	case l.limits.Serial && fit >= o.Matrix:
+		if n := l.limits.Enough; n > 0 {
+			fit = max(o.Matrix, min(fit, n))
+		}
 		o.Matrix = l.several(fit / o.Matrix)
 		o.Block = o.Matrix
 	case o.Matrix > most:

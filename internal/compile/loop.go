@@ -184,7 +184,13 @@ func (f *fuser) build() bool {
 		l.divided = f.limits.Attention > 0 && l.divide()
 	}
 	for _, l := range slices.Backward(f.loops) { // earlier ones save what later ones read
-		if !l.attention() && (len(l.wanted) > 0 || !f.large || !l.cut()) {
+		if l.attention() {
+			continue
+		}
+		if len(l.wanted) > 0 || !f.large {
+			return false
+		}
+		if l.skipHidden(); !l.cut() {
 			return false
 		}
 	}

@@ -164,6 +164,7 @@ func (l *library) open(g GPU, o Options) (*device, error) {
 	if o.Memory > 0 {
 		d.budget = min(d.budget, o.Memory)
 	}
+	d.target.Memory = int(d.budget)
 	if err := l.call("cuDevicePrimaryCtxRetain", l.DevicePrimaryCtxRetain, uintptr(unsafe.Pointer(&d.context)), uintptr(g.handle)); err != nil {
 		return nil, err
 	}

@@ -202,16 +202,17 @@ func (a attention) compare(t *testing.T, want, got [][]float64) {
 // several matrices, with attention in whole matrices.
 func TestSerialLoops(t *testing.T) {
 	plain := tensor.NewDevice(struct{ driver.Device }{cpu.New(cpu.Options{})})
-	var small, large *looper
+	var small, large, single *looper
 	for _, c := range []struct {
-		l     **looper
-		bytes int
-	}{{&small, 1 << 10}, {&large, 1 << 15}} {
-		l := &looper{Device: cpu.New(cpu.Options{}), limits: ir.LoopLimits{Bytes: c.bytes, Rows: 4, Columns: 2, Serial: true}}
+		l      **looper
+		bytes  int
+		enough int
+	}{{&small, 1 << 10, 0}, {&large, 1 << 15, 0}, {&single, 1 << 15, 1}} {
+		l := &looper{Device: cpu.New(cpu.Options{}), limits: ir.LoopLimits{Bytes: c.bytes, Rows: 4, Columns: 2, Serial: true, Enough: c.enough}}
 		*c.l = l
 		d := tensor.NewDevice(l)
 		for _, a := range attentions {
-			t.Run(fmt.Sprint(a.name, " in blocks of ", c.bytes), func(t *testing.T) {
+			t.Run(fmt.Sprint(a.name, " in blocks of ", c.bytes, ", at least ", c.enough), func(t *testing.T) {
 				want, _ := a.results(t, plain)
 				got, loops := a.results(t, d)
 				if loops < a.loops {
@@ -220,6 +221,9 @@ func TestSerialLoops(t *testing.T) {
 				a.compare(t, want, got)
 			})
 		}
+	}
+	if single.groups >= large.groups || single.matrices <= large.matrices {
+		t.Errorf("where a row is enough: %d loops over several matrices, %d over one; else %d and %d", single.groups, single.matrices, large.groups, large.matrices)
 	}
 	if small.parts == 0 || large.groups == 0 || large.matrices == 0 {
 		t.Errorf("%d loops over parts of a matrix; %d over several matrices, %d over one", small.parts, large.groups, large.matrices)

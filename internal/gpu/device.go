@@ -125,6 +125,9 @@ func newDevice(d wgpu.Device, o Options) *device {
 	if o.Memory > 0 {
 		g.budget = min(g.budget, o.Memory)
 	}
+	if a.Kind == wgpu.Discrete {
+		g.target.Memory = g.memory()
+	}
 	if a.Has(wgpu.Subgroups) {
 		g.target.SubgroupMin, g.target.SubgroupMax = a.SubgroupMin, a.SubgroupMax
 	}
@@ -145,14 +148,19 @@ func (d *device) Limits() driver.Limits {
 		Types: shader.DTypes, Bindings: d.bindings - spareBindings,
 		Bytes: int(min(d.limit, math.MaxInt)), Async: true,
 	}
-	switch a := d.dev.Adapter(); {
-	case a.Kind != wgpu.Discrete:
-	case a.Memory > 0:
-		l.Memory = int(min(a.Memory, d.budget))
-	default: // Vulkan drivers may not tell
-		l.Memory = int(min(typicalMemory, d.budget))
+	if d.dev.Adapter().Kind == wgpu.Discrete {
+		l.Memory = d.memory()
 	}
 	return l
+}
+
+// memory is the number of bytes of a discrete GPU's own memory that buffers may take.
+func (d *device) memory() int {
+	n := d.dev.Adapter().Memory
+	if n == 0 { // Vulkan drivers may not tell
+		n = typicalMemory
+	}
+	return int(min(n, d.budget))
 }
 
 // check returns the error of a device that is gone.

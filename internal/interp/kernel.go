@@ -3,6 +3,7 @@ package interp
 import (
 	"errors"
 	"fmt"
+	"math"
 
 	"github.com/tensorken/tensorken/internal/shape"
 	"github.com/tensorken/tensorken/ir"
@@ -248,7 +249,11 @@ func (r *run) store(i int, point []int, x []ir.Number) (ir.Number, error) {
 	if err != nil {
 		return 0, err
 	}
-	return 0, e.write(x[0].Convert(in.Type, r.kernel.Args[in.Arg].DType))
+	d := r.kernel.Args[in.Arg].DType
+	if len(x) == 2 && x[1] == 0 { // nothing needs the element: it shows if something does
+		return 0, e.write(ir.Float(d, math.NaN()))
+	}
+	return 0, e.write(x[0].Convert(in.Type, d))
 }
 
 // startScatter makes the result a copy of the base, or a constant.

@@ -105,6 +105,17 @@ func corner() *ir.Kernel {
 		ir.Instr{Op: ir.Store, Type: f32, Src: src(0), Arg: 1, View: by(3, 1)})
 }
 
+// upper stores the upper triangle of a 3×3 matrix: nothing needs the rest.
+func upper() *ir.Kernel {
+	return kernel(ir.Pointwise, []ir.Axis{{Len: 3, Role: ir.Parallel}, {Len: 3, Role: ir.Parallel}},
+		[]ir.Arg{{Kind: in, DType: f32}, {Kind: out, DType: f32, Len: 9}},
+		ir.Instr{Op: ir.Load, Type: f32, Arg: 0, View: by(3, 1)},
+		ir.Instr{Op: ir.Index, Type: i32, Axis: 0},
+		ir.Instr{Op: ir.Index, Type: i32, Axis: 1},
+		ir.Instr{Op: ir.Lt, Type: ir.Bool, Src: src(1, 2)},
+		ir.Instr{Op: ir.Store, Type: f32, Src: src(0, 3), Arg: 1, View: by(3, 1)})
+}
+
 // take selects rows of a 3×2 matrix by 4 indices.
 func take() *ir.Kernel {
 	return kernel(ir.Pointwise, []ir.Axis{{Len: 4, Role: ir.Parallel}, {Len: 2, Role: ir.Parallel}},
@@ -169,6 +180,8 @@ func TestRun(t *testing.T) {
 			inputs(floats{-1, 70, -1, 60, -1, 50, -1, -1})},
 		{"corner", corner(), inputs(floats{1, 2, 3, 4, 5, 6, 7, 8, 9}, make(floats, 9)), nil,
 			inputs(floats{0.5, 0.5, 0.5, 0.5, 1, 2, 0.5, 4, 5})},
+		{"upper", upper(), inputs(floats{1, 2, 3, 4, 5, 6, 7, 8, 9}, make(floats, 9)), nil,
+			inputs(floats{math.NaN(), 2, 3, math.NaN(), math.NaN(), 6, math.NaN(), math.NaN(), math.NaN()})},
 		{"take", take(), inputs(make(floats, ir.StatusLen), floats{1, 2, 3, 4, 5, 6}, floats{2, 0, 1, 1}, make(floats, 8)), nil,
 			inputs(make(floats, ir.StatusLen), floats{5, 6, 1, 2, 3, 4, 3, 4})},
 		{"take of a bad index", take(), inputs(make(floats, ir.StatusLen), floats{1, 2, 3, 4, 5, 6}, floats{2, -7, 3, 1}, make(floats, 8)), nil,

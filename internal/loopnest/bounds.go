@@ -157,11 +157,27 @@ func holds(k *ir.Kernel, i int, want bool) Bounds {
 		if !want {
 			x, y, b.Off, b.Holds[i] = 1, -1, 0, 0
 		}
-		if b.add(k, in.Src[0], x) && b.add(k, in.Src[1], y) {
+		if b.add(k, in.Src[0], x) && b.add(k, in.Src[1], y) && b.fits(k) {
 			return Bounds{fmt.Sprint(b.Terms, b.Off): b}
 		}
 	}
 	return nil
+}
+
+// MaxNumber is the greatest absolute value that a number counts with in a bound: more does not change its sign.
+const MaxNumber = 1 << 30
+
+// fits reports whether the sum of terms is an int32 with numbers up to MaxNumber.
+func (b *Bound) fits(k *ir.Kernel) bool {
+	most, numbers := max(b.Off, -b.Off), 0
+	for i, c := range b.Terms {
+		if in := &k.Body[i]; in.Op == ir.Index {
+			most += max(c, -c) * k.Axes[in.Axis].Len
+		} else {
+			numbers += max(c, -c)
+		}
+	}
+	return most <= MaxNumber/2 && numbers <= 1
 }
 
 // add adds c times an integer. It reports false if that is no sum of terms.

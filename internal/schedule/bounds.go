@@ -24,7 +24,7 @@ func (p *pass) extreme(b *loopnest.Bound, without, sign int, areas ...area) *sha
 		in, c := &p.k.Body[t], b.Terms[t]
 		switch {
 		case in.Op != ir.Index:
-			sum = sum.Add(p.root.value(t).lane(0).Mul(c))
+			sum = sum.Add(p.root.value(t).lane(0).Max(-loopnest.MaxNumber).Min(loopnest.MaxNumber).Mul(c))
 		case in.Axis != without:
 			sum = sum.Add(p.greatest(in.Axis, sign*c, areas).Mul(sign))
 		}

@@ -70,6 +70,7 @@ const KeyLen = 32
 // kernel, the target, and the rows of the choices in the table of tiles. It is a hash that adds
 // nothing to programs for browsers, where package crypto/sha256 takes 60 kB.
 func Key(k *ir.Kernel, t Target, list [][]Choice) string {
+	t.Memory = 0 // of which products take no account
 	h := fnv.New128a()
 	fmt.Fprintf(h, "%+v\n", t)
 	for _, c := range slices.Concat(list...) {

@@ -35,6 +35,8 @@ type contraction struct {
 	perSplit    int // tiles or steps along the depth
 	between     int // columns from one component of an accumulator to the next
 	partScratch int
+	within      loopnest.Bounds // of the results that are needed
+	deepWithin  []bound         // of the positions along the depth that a result needs
 }
 
 // A side is one of the two factors.
@@ -89,6 +91,7 @@ func newContraction(c *compiler) *contraction {
 	product := c.k.Body[c.k.Body[sum].Src[0]].Type
 	x.product, x.factorType = product, shader.Register(product)
 	x.resultType = shader.Register(c.k.Body[sum].Type)
+	x.findHidden()
 	return x
 }
 

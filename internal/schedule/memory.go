@@ -41,7 +41,7 @@ func (sc *scope) load(i int) value {
 			}
 			found = below(x, v.Len)
 		}
-		condition := allIn(conditions, l)
+		condition := all(allIn(conditions, l), sc.neededIn(l))
 		if stored {
 			condition = sc.condition(l)
 		}

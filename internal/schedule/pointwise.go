@@ -47,6 +47,7 @@ func (c *compiler) points(axes []int, stores []int, reduced func(sc *scope, i in
 		}
 		sc, item := p.items(n / lanes)
 		sc.enter(at(item))
+		sc.restrict(c.storesWithin(stores))
 		sc.storeEach(stores)
 		sc.end()
 	})
@@ -67,6 +68,7 @@ func (p *pass) pointsAhead(items, ahead int, stores []int, at func(item *shader.
 	for i := range ahead {
 		sc := root.beside(tag("_", i))
 		sc.enter(at(first.Plus(i * p.Threads)))
+		sc.restrict(p.storesWithin(stores))
 		for _, s := range stores {
 			sc.value(p.k.Body[s].Src[0])
 		}

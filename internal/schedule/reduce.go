@@ -42,6 +42,7 @@ type reduction struct {
 	separate          bool // each thread of a row stores a partial result, as if it had a segment
 	scratch           int  // the scratch buffer of a segmented kernel
 	results           []scratchResult
+	within            loopnest.Bounds // of the points that are needed
 }
 
 func (c *compiler) reduce() {
@@ -49,6 +50,7 @@ func (c *compiler) reduce() {
 	r.rows, r.cols = c.k.Size(r.parallel), c.k.Size(r.reduced)
 	r.level = loopnest.Levels(c.k.Body)
 	r.levels = slices.Max(r.level)
+	r.within = c.pointsWithin()
 	r.choose()
 	if r.segments > 1 || r.separate {
 		r.segmented()

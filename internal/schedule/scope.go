@@ -53,6 +53,7 @@ type scope struct {
 	axes   map[int]coord
 	values map[int]value
 	valid  []value // conditions of a lane
+	needed []value // those of them where a lane that is not valid loads nothing
 }
 
 func newScope(p *pass) *scope {
@@ -122,6 +123,15 @@ func (sc *scope) steps(name string, first, limit *shader.Expr, step int, partial
 		rest.end()
 	}
 	outer.end()
+}
+
+// later returns a function that puts what has been added to the block since then into a statement.
+func (sc *scope) later(in func(b *shader.Block) shader.Stmt) (wrap func()) {
+	before := len(sc.Stmts)
+	return func() {
+		list := sc.Stmts
+		sc.Stmts = append(list[:before:before], in(&shader.Block{Stmts: list[before:]}))
+	}
 }
 
 // end puts a block into the scope around it.

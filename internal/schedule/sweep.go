@@ -14,6 +14,7 @@ type rowPass struct {
 	p       *pass
 	t       *shader.Expr // the thread's number among those of the row
 	row     *shader.Expr
+	root    *scope // knows the row
 	segment *shader.Expr
 }
 
@@ -21,7 +22,7 @@ type rowPass struct {
 func (r *reduction) rowPass(reduced func(sc *scope, i int), build func(p *rowPass)) {
 	r.pass(r.along*r.group, func(p *pass) {
 		p.reduced = reduced
-		q := &rowPass{reduction: r, p: p}
+		q := &rowPass{reduction: r, p: p, root: p.root}
 		own, stride := shader.ThreadID.Div(r.along), r.stride()
 		if r.across {
 			own = shader.ThreadID.Rem(r.group)
@@ -35,7 +36,11 @@ func (r *reduction) rowPass(reduced func(sc *scope, i int), build func(p *rowPas
 			tile = tile.Rem(tiles)
 		}
 		rows := p.countType(r.rows)
-		each := p.root.Let("each", tile.Convert(rows).Mul(r.group).Add(own.Convert(rows)))
+		each := tile.Convert(rows)
+		if r.group > 1 {
+			each = each.Mul(r.group).Add(own.Convert(rows))
+		}
+		each = p.root.Let("each", each)
 		q.row = p.root.Let("row", each.Min(r.rows-1))
 		if r.rows%r.group != 0 {
 			p.root.valid = []value{{each.Lt(r.rows)}}
@@ -56,37 +61,89 @@ func (r *reduction) stride() int {
 // whole computes the kernel in one pass.
 func (r *reduction) whole() {
 	r.rowPass(nil, func(q *rowPass) {
-		root := q.p.root
-		end := r.total(r.cols)
-		first := number(end.Type, 0)
-		var held *scope
-		if r.hold && r.cols > 0 {
-			held = root.beside("")
-			q.enterLanes(held, nil, q.clamp(r.cols, r.along*r.lanes))
+		vectors := q.vectorsNeeded()
+		if vectors == nil {
+			q.wholeRow()
+			return
 		}
-		for level := 1; level <= r.levels; level++ {
-			rs := q.reducers(level)
-			switch {
-			case r.cols == 0:
-			case held != nil:
-				q.accumulate(held, rs)
-			default:
-				q.chunks(root, first, end, r.cols, rs)
-			}
-			q.combine(root, rs)
-			q.define(rs)
-		}
-		q.storeRows()
-		if list := r.k.Stores(r.k.Roles(ir.Reduced), true); len(list) > 0 {
-			switch {
-			case r.cols == 0:
-			case held != nil:
-				held.storeEach(list)
-			default:
-				q.sweep(root, first, end, func(sc *scope) { sc.storeEach(list) })
-			}
+		for n := q.unit(); n <= r.lanes; n += q.unit() { // code for rows that need fewer points
+			some, in := *r, *q
+			some.lanes = n
+			in.reduction, in.root = &some, q.p.root.when(vectors.Eq(n/q.unit()))
+			in.wholeRow()
+			in.root.end()
+			clear(q.p.inUse)
 		}
 	})
+}
+
+// unit is the number of neighbours that a thread loads at once.
+func (r *reduction) unit() int {
+	if r.vec4 {
+		return 4
+	}
+	return 1
+}
+
+// vectorsNeeded is the number of vectors that the threads of a row need, if it is known and the same for a
+// workgroup; else nil.
+func (q *rowPass) vectorsNeeded() *shader.Expr {
+	most := q.lanes / q.unit()
+	if !q.hold || q.group > 1 || !q.vec4 || len(q.reduced) != 1 || most == 1 {
+		return nil
+	}
+	var n *shader.Expr
+	for i, b := range boundsOf(q.within, q.k.Kernel, q.reduced[0]) {
+		if b.last {
+			last := q.p.root.Let(tag("last", i), q.p.extreme(&b.Bound, q.reduced[0], 1).Max(0).Convert(shader.U32))
+			x := last.Div(q.unit() * q.along).Add(1)
+			if n != nil {
+				x = n.Min(x)
+			}
+			n = x
+		}
+	}
+	if n == nil {
+		return nil
+	}
+	return q.p.root.Let("vectors", n.Min(most))
+}
+
+// wholeRow computes the kernel for a row.
+func (q *rowPass) wholeRow() {
+	end := q.total(q.cols)
+	first := number(end.Type, 0)
+	var held *scope
+	if q.hold && q.cols > 0 {
+		held = q.root.beside("")
+		var clamp *shader.Expr
+		if q.along*q.lanes > q.cols {
+			clamp = end
+		}
+		q.enterLanes(held, nil, clamp)
+	}
+	for level := 1; level <= q.levels; level++ {
+		rs := q.reducers(level)
+		switch {
+		case q.cols == 0:
+		case held != nil:
+			q.accumulate(held, rs)
+		default:
+			q.chunks(q.root, first, end, q.cols, rs)
+		}
+		q.combine(q.root, rs)
+		q.define(rs)
+	}
+	q.storeRows()
+	if list := q.k.Stores(q.k.Roles(ir.Reduced), true); len(list) > 0 {
+		switch {
+		case q.cols == 0:
+		case held != nil:
+			held.storeEach(list)
+		default:
+			q.sweep(q.root, first, end, func(sc *scope) { sc.storeEach(list) })
+		}
+	}
 }
 
 // accumulate adds a scope's points to accumulators.
@@ -115,7 +172,7 @@ func (q *rowPass) combine(sc *scope, rs []reducer) {
 func (q *rowPass) reducers(level int) (rs []reducer) {
 	for _, i := range q.k.Reductions(q.level, level) {
 		r := q.reducer(i)
-		r.acc = q.p.root.Var(fmt.Sprintf("r%d", i), r.start)
+		r.acc = q.root.Var(fmt.Sprintf("r%d", i), r.start)
 		rs = append(rs, r)
 	}
 	return rs
@@ -123,15 +180,14 @@ func (q *rowPass) reducers(level int) (rs []reducer) {
 
 // define makes accumulators the values of their reductions.
 func (q *rowPass) define(rs []reducer) {
-	root := q.p.root
 	for _, r := range rs {
-		root.values[r.instr] = root.let(r.instr, r.result(r.acc.Ref()))
+		q.root.values[r.instr] = q.root.let(r.instr, r.result(r.acc.Ref()))
 	}
 }
 
 // storeRows executes the stores that do not vary over reduced axes.
 func (q *rowPass) storeRows() {
-	sc := q.p.root.beside("")
+	sc := q.root.beside("")
 	if q.along > 1 {
 		sc.valid = []value{{q.t.Eq(0)}}
 	}
@@ -155,6 +211,7 @@ func (q *rowPass) enterLanes(sc *scope, b, clamp *shader.Expr) {
 		}
 	}
 	sc.enterValid(w)
+	sc.restrict(q.within)
 }
 
 // sweep iterates over the points from lo to hi, parts of a row.

@@ -24,6 +24,7 @@ type Target struct {
 	// SharedMatrices says that 128 threads multiply matrices by shader.MultiplyGroup.
 	SharedMatrices bool
 	Wide           bool // registers may have 64 bits, and elements any type
+	Memory         int  // bytes; 0: unknown
 	Positions      int  // the greatest position that is computed in 32 bits; on Wide targets others take 64 (2^31-1)
 }
 
@@ -152,12 +153,14 @@ func (t Target) withDefaults() Target {
 // stored: that takes less time than to compute them again for the backward pass.
 func (t Target) LoopLimits() ir.LoopLimits {
 	bytes := t.traits().loopBytes
-	limits := ir.LoopLimits{Bytes: bytes, Rows: 32, Columns: 128, Scores: bytes, Serial: true}
+	limits := ir.LoopLimits{
+		Bytes: max(bytes, min(t.Memory/24, 6*bytes)), Rows: 32, Columns: 128, Scores: bytes, Serial: true, Enough: 512 * t.withDefaults().Units,
+	}
 	switch {
 	case t.Matrices:
 		limits.Attention, limits.AttentionBytes, limits.Matrices = 128, t.bytes(), true
 	case t.traits().products != nil:
-		limits.Attention, limits.AttentionBytes = 64, t.bytes()
+		limits.Attention, limits.AttentionBytes, limits.Skips = 64, t.bytes(), true
 	}
 	return limits
 }

@@ -113,7 +113,7 @@ func (x *contraction) tileOptions(how *products) []option[tile] {
 	}
 	results := float64(x.batches * x.rows.n * x.cols.n)
 	return options(x, x.tiles(how), func(t tile) (splits, each int, time float64) {
-		tiles := x.batches * ir.CeilDiv(x.rows.n, t.m) * ir.CeilDiv(x.cols.n, t.n)
+		tiles := x.batches * x.perBatch(ir.CeilDiv(x.rows.n, t.m)*ir.CeilDiv(x.cols.n, t.n))
 		steps := max(1, ir.CeilDiv(x.depth, t.depth()))
 		work := float64(t.m*t.n*t.depth()) / t.rate
 		return split(steps, min(64, steps/4), func(splits, each int) float64 {
@@ -194,8 +194,12 @@ func (x *contraction) tiled(o option[tile]) {
 	x.pass(t.threads(), func(p *pass) {
 		p.Resident = t.resident
 		q := &tilePass{contraction: x, tile: t, p: p}
-		q.locate()
+		end := q.locate()
 		p.root.enter(span{axes: x.batch, base: q.at.batch})
+		if visible := q.visible(); visible != nil { // else the workgroup ends at once
+			loop, skip := end, p.root.later(func(b *shader.Block) shader.Stmt { return &shader.If{Cond: visible, Then: b} })
+			end = func() { skip(); loop() }
+		}
 		t.unit.methods.start(q)
 		if x.depth > 0 {
 			t.unit.methods.steps(q)
@@ -204,6 +208,7 @@ func (x *contraction) tiled(o option[tile]) {
 			t.unit.methods.end(q)
 		}
 		q.storeTile()
+		end()
 	})
 	x.addSplits()
 }
@@ -212,28 +217,40 @@ func (x *contraction) tiled(o option[tile]) {
 // factors that they share are still in the cache.
 const band = 8
 
-// locate finds the workgroup's tile.
-func (q *tilePass) locate() {
+// locate finds the workgroup's tile, or two of them in turn. End is to be called at the end of the pass.
+func (q *tilePass) locate() (end func()) {
+	end = func() {}
 	root, t := q.p.root, q.tile
 	high, wide := ir.CeilDiv(q.rows.n, t.m), ir.CeilDiv(q.cols.n, t.n)
-	per := high * wide
+	tiles := high * wide
+	per := q.perBatch(tiles)
 	q.p.groups = per * q.batches * q.splits
 	job := q.p.job()
 	q.at.batch = root.Let("batch", job.Div(per).Rem(q.batches))
 	q.at.split = root.Let("split", job.Div(per*q.batches))
 	tile := root.Let("tile", job.Rem(per))
+	if per < tiles {
+		tile, end = q.inTurn(tile, tiles)
+	}
 	first := root.Let("first", tile.Div(band*wide).Mul(band))
 	height := root.Let("height", u32(high).Sub(first).Min(band))
 	q.at.row = root.Let("m0", first.Add(tile.Rem(band*wide).Rem(height)).Convert(q.countType(q.rows.n)).Mul(t.m))
 	q.at.col = root.Let("n0", tile.Rem(band*wide).Div(height).Convert(q.countType(q.cols.n)).Mul(t.n))
+	return end
 }
 
 // bounds finds the workgroup's steps along the depth.
 func (q *tilePass) bounds() {
 	q.first, q.last = u32(0), u32(ir.CeilDiv(q.depth, q.tile.depth()))
-	if q.splits > 1 {
-		q.first = q.p.root.Let("begin", q.at.split.Mul(q.perSplit))
-		q.last = q.p.root.Let("end", q.first.Add(q.perSplit).Min(q.last))
+	q.narrow()
+	switch root := q.p.root; {
+	case q.splits > 1 && len(q.deepWithin) > 0:
+		each := root.Let("each", q.last.Sub(q.first.Min(q.last)).Add(2*q.splits-1).Div(2*q.splits).Mul(2))
+		q.first = root.Let("begin", q.first.Add(q.at.split.Mul(each)))
+		q.last = root.Let("end", q.first.Add(each).Min(q.last))
+	case q.splits > 1:
+		q.first = root.Let("begin", q.at.split.Mul(q.perSplit))
+		q.last = root.Let("end", q.first.Add(q.perSplit).Min(q.last))
 	}
 }
 
@@ -280,7 +297,11 @@ func (q *tilePass) stepwise(sc *scope, turn int, multiply func(sc *scope, step, 
 			in.end()
 		}
 	}
-	sc.Do(start.Stmts...)
+	var some *shader.Expr // nil: there are steps
+	if len(q.deepWithin) > 0 {
+		some = q.first.Lt(q.last)
+	}
+	sc.under(some, func(sc *scope) { sc.Do(start.Stmts...) })
 	q.barrier(sc)
 	loop.end()
 }

@@ -57,7 +57,7 @@ fn main(@builtin(workgroup_id) _id: vec3<u32>, @builtin(local_invocation_index) 
   let _group = _id.x;
   _zero = _id.z;
   let t = _thread / 1u % 256u;
-  let each = _group * 1u + _thread / 256u;
+  let each = _group;
   let row = min(each, 99u);
   let i0 = i32(row);
   var r1 = bitcast<f32>(0xff800000u | _zero);

@@ -54,7 +54,7 @@ fn main(@builtin(workgroup_id) _id: vec3<u32>, @builtin(local_invocation_index) 
   let _group = _id.x;
   _zero = _id.z;
   let t = _thread / 1u % 1024u;
-  let each = _group * 1u + _thread / 1024u;
+  let each = _group;
   let row = min(each, 1023u);
   let i0 = i32(row);
   let i1_0 = i32(min(t * 4u, 10000u - 4u));

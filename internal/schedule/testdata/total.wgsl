@@ -40,7 +40,7 @@ fn main(@builtin(workgroup_id) _id: vec3<u32>, @builtin(local_invocation_index) 
   let _group = _id.x;
   let t = _thread / 1u % 256u;
   let segment = _group / 1u;
-  let each = _group % 1u * 1u + _thread / 256u;
+  let each = _group % 1u;
   let row = min(each, 0u);
   let lo = segment * 8192u;
   let hi = min(lo + 8192u, 1048576u);

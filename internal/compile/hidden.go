@@ -1,0 +1,398 @@
+//go:build !js
+
+package compile
+
+import (
+	"cmp"
+	"maps"
+	"math"
+	"slices"
+
+	"github.com/tensorken/tensorken/internal/loopnest"
+	"github.com/tensorken/tensorken/ir"
+)
+
+// A limit is a condition on a score at a row and a column of a matrix: row·r + column·c + off is not
+// negative, where r and c are 1 and -1 or -1 and 1.
+type limit struct{ row, column, off int }
+
+// A hidden value is what a temporary has beyond limits, or may have because it does not count there.
+type hidden struct {
+	value  float64
+	limits map[limit]bool
+}
+
+// A hider finds the scores of a loop that no result needs, such as those that a mask hides.
+type hider struct {
+	*loop
+	matrix  int            // rows
+	kernels []*ir.Kernel   // of stages
+	known   map[int]hidden // by buffer: temporaries
+}
+
+// findHidden returns what is known of hidden scores; nil if all are needed.
+func (l *loop) findHidden() *hider {
+	h := &hider{loop: l, matrix: l.fuser.rows, known: map[int]hidden{}}
+	if !l.limits.Skips || !l.divide() {
+		return nil
+	}
+	for _, s := range l.stages {
+		h.matrix = min(h.matrix, s.matrix(s.step.Kernel))
+	}
+	for i, s := range l.stages {
+		k := s.step.Kernel
+		switch n := s.matrix(k); {
+		case n%h.matrix > 0:
+			return nil
+		case n > h.matrix:
+			k = splitAxis(k, s.inner, h.matrix)
+		}
+		if k == nil || !l.hasOneColumnAxis(s) {
+			return nil
+		}
+		h.kernels = append(h.kernels, k)
+		h.kernels[i] = h.narrow(i, h.known)
+		h.findKnown(i)
+	}
+	for h.findUnused() {
+	}
+	if len(h.known) == 0 {
+		return nil
+	}
+	return h
+}
+
+// hasOneColumnAxis reports whether all scores that a stage reads or writes have their columns along one axis, if
+// there are any.
+func (l *loop) hasOneColumnAxis(s *stage) bool {
+	n := 0
+	for a, c := range s.column {
+		if c != 0 {
+			n++
+			if c != 1 || s.step.Kernel.Axes[a].Len != l.columns {
+				return false
+			}
+		}
+	}
+	return n <= 1
+}
+
+// isCausal reports whether a row needs all columns up to a last one, and there are so many rows that no more
+// than about half of the scores are hidden.
+func (h *hider) isCausal() bool {
+	if h.matrix < minMatrix || 2*h.matrix < h.columns {
+		return false
+	}
+	for _, x := range h.known {
+		for l := range x.limits {
+			if l.row < 0 {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// skipHidden makes the stages of a loop skip hidden scores: they store scores under a condition, and where
+// it is false loads give a constant.
+func (l *loop) skipHidden() {
+	h := l.findHidden()
+	if h == nil {
+		return
+	}
+	before := l.stages
+	l.stages = slices.Clone(l.stages)
+	for i, s := range before {
+		c := *s
+		c.step.Kernel = h.narrowStores(i)
+		l.stages[i] = &c
+	}
+	if !l.align() {
+		l.stages = before
+	}
+}
+
+// scoresOf returns the temporary of float scores that an instruction loads or stores, -1 if there is none.
+func (h *hider) scoresOf(stage int, in *ir.Instr) int {
+	s := h.stages[stage]
+	if in.Op != ir.Load && in.Op != ir.Store || !in.Type.IsFloat() || !h.hasScores(s, in.Arg) {
+		return -1
+	}
+	b := s.step.Args[in.Arg].Index
+	if !slices.Contains(h.temps, b) {
+		return -1
+	}
+	return b
+}
+
+// findKnown finds temporaries in which a stage stores a constant beyond limits.
+func (h *hider) findKnown(stage int) {
+	k := h.kernels[stage]
+	for i := range k.Body {
+		in := &k.Body[i]
+		b := h.scoresOf(stage, in)
+		if in.Op != ir.Store || b < 0 {
+			continue
+		}
+		for _, x := range []hidden{
+			{0, h.limits(stage, loopnest.Nonzero(k, in.Src[0]))},
+			{math.Inf(-1), h.limits(stage, loopnest.Finite(k, in.Src[0]))},
+		} {
+			if _, ok := h.known[b]; !ok && len(x.limits) > 0 {
+				h.known[b] = x
+			}
+		}
+	}
+}
+
+// findUnused finds a temporary whose values beyond limits change no result. It reports false if it finds
+// none.
+func (h *hider) findUnused() bool {
+	for _, b := range h.temps {
+		if _, ok := h.known[b]; ok || !h.isScores(b) || !h.loop.buffer(b).DType.IsFloat() {
+			continue
+		}
+		var common map[limit]bool
+		for stage := range h.stages {
+			for _, x := range h.uses(stage, b) {
+				if common == nil {
+					common = x
+				}
+				maps.DeleteFunc(common, func(l limit, _ bool) bool { return !x[l] })
+			}
+		}
+		if len(common) == 0 {
+			continue
+		}
+		h.known[b] = hidden{0, common}
+		for stage := range h.stages {
+			h.kernels[stage] = h.narrow(stage, map[int]hidden{b: h.known[b]})
+		}
+		return true
+	}
+	return false
+}
+
+// uses returns, for each reduction and store of what a stage computes from a temporary, the limits beyond
+// which its value there does not count.
+func (h *hider) uses(stage, buffer int) (list []map[limit]bool) {
+	k := h.kernels[stage]
+	depends := make([]bool, len(k.Body))
+	for i := range k.Body {
+		in := &k.Body[i]
+		switch b := h.scoresOf(stage, in); {
+		case in.Op == ir.Load:
+			depends[i] = b == buffer
+			continue
+		case !slices.ContainsFunc(in.Src, func(j int) bool { return depends[j] }):
+			continue
+		case in.Op == ir.Store && b >= 0 && h.known[b].limits != nil:
+			list = append(list, maps.Clone(h.known[b].limits))
+		case in.Op == ir.ReduceMax:
+			list = append(list, h.limits(stage, loopnest.Finite(k, in.Src[0])))
+		case in.Op == ir.Store, in.Op == ir.Sum:
+			list = append(list, h.limits(stage, loopnest.Nonzero(k, in.Src[0])))
+		case staysFinite(in, depends):
+			depends[i] = true
+		default:
+			list = append(list, map[limit]bool{})
+		}
+	}
+	return list
+}
+
+// staysFinite reports whether an instruction has a finite value where operands that depend on a temporary
+// are 0, if others are finite: so 0 may take the place of a value that does not count.
+func staysFinite(in *ir.Instr, depends []bool) bool {
+	switch in.Op {
+	case ir.Add, ir.Sub, ir.Mul, ir.Neg, ir.Exp, ir.Tanh:
+		return true
+	case ir.Div:
+		return !depends[in.Src[1]]
+	case ir.Where:
+		return !depends[in.Src[0]]
+	}
+	return false
+}
+
+// limits returns bounds of a stage's kernel as limits, without those that are none.
+func (h *hider) limits(stage int, bounds loopnest.Bounds) map[limit]bool {
+	k := h.kernels[stage]
+	list := map[limit]bool{}
+	rows, columns := h.axes(stage)
+	for _, b := range bounds {
+		x := limit{b.Slope(k, rows), b.Slope(k, columns), b.Off}
+		if len(b.Lowest) == 0 && len(b.Terms) == 2 && x.row*x.row == 1 && x.column == -x.row {
+			list[x] = true
+		}
+	}
+	if !h.leaveColumns(list) {
+		clear(list)
+	}
+	return list
+}
+
+// leaveColumns reports whether each row has a column within limits. The softmax of a row without any may be
+// NaN, which is not what is known of hidden scores.
+func (h *hider) leaveColumns(limits map[limit]bool) bool {
+	before, after := h.matrix+h.columns, h.matrix+h.columns // the columns from row - before to row + after are within
+	for x := range limits {
+		if x.row > 0 {
+			after = min(after, x.off)
+		} else {
+			before = min(before, x.off)
+		}
+	}
+	return after >= 0 && h.matrix-1-before < h.columns && -before <= after
+}
+
+// axes returns the axes of the rows of a matrix and of the columns in a stage's kernel. They are -1 if
+// there is no such axis.
+func (h *hider) axes(stage int) (row, column int) {
+	s, k := h.stages[stage], h.kernels[stage]
+	row = s.inner
+	if s.matrix(s.step.Kernel) > h.matrix {
+		row = len(k.Axes) - 1 // see splitAxis
+	}
+	return row, slices.IndexFunc(s.column, func(c int) bool { return c == 1 })
+}
+
+// narrow returns a stage's kernel in which loads of temporaries give what is known beyond limits.
+func (h *hider) narrow(stage int, known map[int]hidden) *ir.Kernel {
+	k := h.kernels[stage]
+	e := newEditor(k)
+	for i := range k.Body {
+		at := e.copy(i)
+		b := h.scoresOf(stage, &k.Body[i])
+		if x, ok := known[b]; ok && k.Body[i].Op == ir.Load {
+			typ := k.Body[i].Type
+			c := e.once(ir.Instr{Op: ir.Const, Type: typ, Num: ir.Float(typ, x.value)})
+			e.to[i] = e.add(ir.Instr{Op: ir.Where, Type: typ, Src: []int{h.condition(e, stage, x.limits), at, c}})
+			e.k.Args[k.Body[i].Arg].Undefined = true
+		}
+	}
+	return e.k
+}
+
+// narrowStores returns a stage's kernel in which stores of known temporaries have conditions.
+func (h *hider) narrowStores(stage int) *ir.Kernel {
+	k := h.kernels[stage]
+	e := newEditor(k)
+	for i := range k.Body {
+		in := k.Body[i]
+		x, ok := h.known[h.scoresOf(stage, &in)]
+		if !ok || in.Op != ir.Store {
+			e.copy(i)
+			continue
+		}
+		in.Src = []int{e.to[in.Src[0]], h.condition(e, stage, x.limits)}
+		e.to[i] = e.add(in)
+	}
+	return e.k
+}
+
+// condition returns the number of the condition that limits hold.
+func (h *hider) condition(e *editor, stage int, limits map[limit]bool) int {
+	row, column := h.axes(stage)
+	all := -1
+	order := func(a, b limit) int { return cmp.Or(a.off-b.off, a.row-b.row) }
+	for _, x := range slices.SortedFunc(maps.Keys(limits), order) {
+		from, to := column, row // row - column
+		if x.row < 0 {
+			from, to = row, column
+		}
+		c := e.once(ir.Instr{Op: ir.Index, Type: ir.Int32, Axis: to})
+		c = e.once(ir.Instr{Op: ir.Sub, Type: ir.Int32, Src: []int{c, e.once(ir.Instr{Op: ir.Index, Type: ir.Int32, Axis: from})}})
+		least := e.once(ir.Instr{Op: ir.Const, Type: ir.Int32, Num: ir.Int(ir.Int32, int64(-x.off))})
+		c = e.once(ir.Instr{Op: ir.Lt, Type: ir.Bool, Src: []int{c, least}})
+		c = e.once(ir.Instr{Op: ir.Not, Type: ir.Bool, Src: []int{c}})
+		if all >= 0 {
+			c = e.once(ir.Instr{Op: ir.And, Type: ir.Bool, Src: []int{all, c}})
+		}
+		all = c
+	}
+	return all
+}
+
+// An editor copies a kernel with more instructions.
+type editor struct {
+	from, k *ir.Kernel
+	to      []int // by instruction of from
+}
+
+func newEditor(k *ir.Kernel) *editor {
+	c := *k
+	c.Args, c.Body = slices.Clone(k.Args), nil
+	return &editor{k, &c, make([]int, len(k.Body))}
+}
+
+// add appends an instruction, and returns its number.
+func (e *editor) add(in ir.Instr) int {
+	e.k.Body = append(e.k.Body, in)
+	last := len(e.k.Body) - 1
+	e.k.Body[last].Domain = e.k.Varies(last)
+	return last
+}
+
+// once returns the number of an elementwise instruction or one without operands, which it adds if the new
+// kernel does not have it.
+func (e *editor) once(in ir.Instr) int {
+	same := func(x ir.Instr) bool {
+		return x.Op == in.Op && x.Type == in.Type && x.Num == in.Num && x.Axis == in.Axis && slices.Equal(x.Src, in.Src)
+	}
+	if i := slices.IndexFunc(e.k.Body, same); i >= 0 {
+		return i
+	}
+	return e.add(in)
+}
+
+// copy copies instruction i.
+func (e *editor) copy(i int) int {
+	in := e.from.Body[i]
+	in.Src = slices.Clone(in.Src)
+	for n, j := range in.Src {
+		in.Src[n] = e.to[j]
+	}
+	e.to[i] = e.add(in)
+	return e.to[i]
+}
+
+// splitAxis returns a kernel in which the last axis is the inner part, of n positions, of an axis. It is nil
+// if positions along the axis are used.
+func splitAxis(k *ir.Kernel, axis, n int) *ir.Kernel {
+	c := *k
+	inner := len(k.Axes)
+	if inner == ir.MaxAxes {
+		return nil
+	}
+	c.Axes = append(slices.Clone(k.Axes), ir.Axis{Len: n, Role: k.Axes[axis].Role})
+	c.Axes[axis].Len /= n
+	split := func(coef []int) []int {
+		coef = append(slices.Clone(coef), coef[axis])
+		coef[axis] *= n
+		return coef
+	}
+	c.Body = slices.Clone(k.Body)
+	for i := range c.Body {
+		in := &c.Body[i]
+		if in.Op == ir.Index && in.Axis == axis || in.Op == ir.ArgMax {
+			return nil
+		}
+		if in.View != nil {
+			v := *in.View
+			if v.Coef != nil {
+				v.Coef = split(v.Coef)
+			}
+			v.Guards = slices.Clone(v.Guards)
+			for g := range v.Guards {
+				v.Guards[g].Coef = split(v.Guards[g].Coef)
+			}
+			in.View = &v
+		}
+		if in.Axes.Has(axis) {
+			in.Axes |= 1 << inner
+		}
+		in.Domain = c.Varies(i)
+	}
+	return &c
+}

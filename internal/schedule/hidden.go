@@ -1,0 +1,109 @@
+//go:build !js
+
+package schedule
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/tensorken/tensorken/internal/loopnest"
+	"github.com/tensorken/tensorken/internal/shader"
+	"github.com/tensorken/tensorken/ir"
+)
+
+// Points that nothing needs, as conditions of stores and loads of undefined arguments say, are not computed.
+
+// skips reports whether the kernel has points that nothing needs.
+func (c *compiler) skips() bool {
+	return slices.ContainsFunc(c.k.Args, func(a ir.Arg) bool { return a.Undefined }) ||
+		slices.ContainsFunc(c.k.Body, func(in ir.Instr) bool { return in.Op == ir.Store && len(in.Src) > 1 })
+}
+
+// storesWithin returns the bounds of the points at which an element is needed that one of some stores
+// writes.
+func (c *compiler) storesWithin(stores []int) loopnest.Bounds {
+	var each []loopnest.Bounds
+	for _, i := range stores {
+		var b loopnest.Bounds
+		if src := c.k.Body[i].Src; len(src) > 1 {
+			b = loopnest.Holds(c.k.Kernel, src[1]).Fixed()
+		}
+		each = append(each, b)
+	}
+	return loopnest.Common(each...)
+}
+
+// pointsWithin returns the bounds of the points that reductions and stores need along the reduced axes.
+func (c *compiler) pointsWithin() loopnest.Bounds {
+	if !c.skips() {
+		return nil
+	}
+	var each []loopnest.Bounds
+	if stores := c.k.Stores(c.k.Roles(ir.Reduced), true); len(stores) > 0 {
+		each = append(each, c.storesWithin(stores))
+	}
+	for i := range c.k.Body {
+		switch in := &c.k.Body[i]; {
+		case in.Op == ir.Sum:
+			each = append(each, loopnest.Nonzero(c.k.Kernel, in.Src[0]).Fixed())
+		case in.Op == ir.ReduceMax:
+			each = append(each, loopnest.Finite(c.k.Kernel, in.Src[0]).Fixed())
+		case in.Op.Class() == ir.Reduction:
+			return nil
+		}
+	}
+	return loopnest.Common(each...)
+}
+
+// restrict makes lanes beyond bounds invalid, four neighbours only together. They load nothing.
+func (sc *scope) restrict(bounds loopnest.Bounds) {
+	for _, b := range bounds.List() {
+		lanes, group := 1, 1
+		for t := range b.Terms {
+			if in := &sc.p.k.Body[t]; in.Op == ir.Index {
+				co, _ := sc.coord(in.Axis)
+				if lanes = max(lanes, len(co.at)); co.fours == contiguous {
+					group = 4
+				}
+			}
+		}
+		condition := make(value, lanes)
+		for l := range condition {
+			if l%group > 0 {
+				condition[l] = condition[l-1]
+			} else {
+				condition[l] = sc.greatestIn(&b, l).Ge(0)
+			}
+		}
+		sc.valid = append(sc.valid, condition)
+		sc.needed = append(sc.needed, condition)
+	}
+}
+
+// greatestIn is the greatest value of a bound in a lane, or in four neighbours from it on.
+func (sc *scope) greatestIn(b *loopnest.Bound, l int) *shader.Expr {
+	sum := number(shader.I32, b.Off)
+	for _, t := range slices.Sorted(maps.Keys(b.Terms)) {
+		in, c := &sc.p.k.Body[t], b.Terms[t]
+		x := sc.value(t).lane(0)
+		if in.Op == ir.Index {
+			co, _ := sc.coord(in.Axis)
+			at := l
+			if co.fours == contiguous && c > 0 {
+				at += 3
+			}
+			x = co.at.lane(at).Convert(shader.I32)
+		}
+		sum = sum.Add(x.Mul(c))
+	}
+	return sum
+}
+
+// neededIn is the condition under which a lane loads, nil if it always does.
+func (sc *scope) neededIn(l int) *shader.Expr {
+	var c *shader.Expr
+	for s := sc; s != nil; s = s.parent {
+		c = all(c, allIn(s.needed, l))
+	}
+	return c
+}
