@@ -30,7 +30,7 @@ type hider struct {
 	known   map[int]hidden // by buffer: temporaries
 }
 
-// findHidden returns what is known of hidden scores; nil if all are needed.
+// findHidden finds hidden scores. It returns nil if all scores are needed.
 func (l *loop) findHidden() *hider {
 	h := &hider{loop: l, matrix: l.fuser.rows, known: map[int]hidden{}}
 	if !l.limits.Skips || !l.divide() {
@@ -112,7 +112,8 @@ func (l *loop) skipHidden() {
 	}
 }
 
-// scoresOf returns the temporary of float scores that an instruction loads or stores, -1 if there is none.
+// scoresOf returns the buffer of an instruction that loads or stores scores, if it is a temporary of floats;
+// else -1.
 func (h *hider) scoresOf(stage int, in *ir.Instr) int {
 	s := h.stages[stage]
 	if in.Op != ir.Load && in.Op != ir.Store || !in.Type.IsFloat() || !h.hasScores(s, in.Arg) {
@@ -173,8 +174,8 @@ func (h *hider) findUnused() bool {
 	return false
 }
 
-// uses returns, for each reduction and store of what a stage computes from a temporary, the limits beyond
-// which its value there does not count.
+// uses lists the reductions and stores of a stage that depend on a temporary. Of each it returns limits: beyond
+// them the temporary does not count.
 func (h *hider) uses(stage, buffer int) (list []map[limit]bool) {
 	k := h.kernels[stage]
 	depends := make([]bool, len(k.Body))
@@ -257,7 +258,8 @@ func (h *hider) axes(stage int) (row, column int) {
 	return row, slices.IndexFunc(s.column, func(c int) bool { return c == 1 })
 }
 
-// narrow returns a stage's kernel in which loads of temporaries give what is known beyond limits.
+// narrow returns a stage's kernel with a Where after each load of a known temporary: beyond the limits it gives
+// the known value.
 func (h *hider) narrow(stage int, known map[int]hidden) *ir.Kernel {
 	k := h.kernels[stage]
 	e := newEditor(k)

@@ -85,16 +85,16 @@ func (sc *scope) greatestIn(b *loopnest.Bound, l int) *shader.Expr {
 	sum := number(shader.I32, b.Off)
 	for _, t := range slices.Sorted(maps.Keys(b.Terms)) {
 		in, c := &sc.p.k.Body[t], b.Terms[t]
-		x := sc.value(t).lane(0)
-		if in.Op == ir.Index {
-			co, _ := sc.coord(in.Axis)
-			at := l
-			if co.fours == contiguous && c > 0 {
-				at += 3
-			}
-			x = co.at.lane(at).Convert(shader.I32)
+		if in.Op != ir.Index {
+			sum = sum.Add(sc.value(t).lane(0).Max(-loopnest.MaxNumber).Min(loopnest.MaxNumber).Mul(c))
+			continue
 		}
-		sum = sum.Add(x.Mul(c))
+		co, _ := sc.coord(in.Axis)
+		at := l
+		if co.fours == contiguous && c > 0 {
+			at += 3
+		}
+		sum = sum.Add(co.at.lane(at).Convert(shader.I32).Mul(c))
 	}
 	return sum
 }
