@@ -51,20 +51,8 @@ func TestCostOfGradient(t *testing.T) {
 		t.Fatal(err)
 	}
 	loss := func(d deep) tensor.Tensor { return d.apply(x).Square().Mean() }
-	cost := func(f func() error) (flops, bytes float64) {
-		trace := tensor.Profile(func() {
-			if err := f(); err != nil {
-				t.Fatal(err)
-			}
-		})
-		for _, k := range trace.Kernels {
-			flops += float64(k.FLOPs)
-			bytes += float64(k.Bytes)
-		}
-		return flops, bytes
-	}
-	flops, bytes := cost(func() error { return tensor.Eval(loss(net)) })
-	gradFLOPs, gradBytes := cost(func() error {
+	flops, bytes := cost(t, func() error { return tensor.Eval(loss(net)) })
+	gradFLOPs, gradBytes := cost(t, func() error {
 		value, g := grad.ValueAndGrad(loss)(net)
 		return tensor.Eval(value, g)
 	})
@@ -74,6 +62,38 @@ func TestCostOfGradient(t *testing.T) {
 	}
 	if gradBytes > 6.1*bytes {
 		t.Errorf("value and gradient move %.3g bytes, the value %.3g: %.2f times as many, want at most 6", gradBytes, bytes, gradBytes/bytes)
+	}
+}
+
+// cost returns the arithmetic operations and the bytes of the kernels that f runs.
+func cost(t *testing.T, f func() error) (flops, bytes float64) {
+	trace := tensor.Profile(func() {
+		if err := f(); err != nil {
+			t.Fatal(err)
+		}
+	})
+	for _, k := range trace.Kernels {
+		flops += float64(k.FLOPs)
+		bytes += float64(k.Bytes)
+	}
+	return flops, bytes
+}
+
+// The gradient of a softmax reads its result and no other matrix of the forward pass.
+func TestCostOfSoftmaxGradient(t *testing.T) {
+	const rows, columns, width = 64, 96, 32
+	rng := tensor.NewRNG(1)
+	x, v := rng.Normal(rows, columns), rng.Normal(columns, width)
+	if err := tensor.Eval(x, v); err != nil {
+		t.Fatal(err)
+	}
+	_, bytes := cost(t, func() error {
+		return tensor.Eval(grad.Of(func(x tensor.Tensor) tensor.Tensor { return x.Softmax(-1).MatMul(v).Square().Sum() })(x))
+	})
+	// The softmax, its product, the cotangent of that by v, and that of x.
+	scores, values, results := rows*columns, columns*width, rows*width
+	if want := 4 * (2*scores + (scores + values + results) + (results + values + scores) + 3*scores); bytes != float64(want) {
+		t.Errorf("value and gradient move %v bytes, want %d", bytes, want)
 	}
 }
 

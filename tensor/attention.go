@@ -256,5 +256,5 @@ func softmaxOrZero(s *graph.Node) Tensor {
 	e := exp(sub(s, spreadTo(m, s)))
 	sum := graph.Reduce(ir.Sum, e, over)
 	sum = graph.Where(eq(sum, fill(sum, 0)), fill(sum, 1), sum)
-	return Tensor{n: div(e, spreadTo(sum, s))}
+	return softmaxOf(s, div(e, spreadTo(sum, s)), over)
 }

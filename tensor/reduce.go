@@ -216,7 +216,21 @@ func (t Tensor) Softmax(axis int) Tensor {
 	x := t.floats("Softmax")
 	over := []int{axisOf("Softmax", x, axis)}
 	e := exp(sub(x, spreadTo(shift(x, over), x)))
-	return Tensor{n: div(e, spreadTo(graph.Reduce(ir.Sum, e, over), x))}
+	return softmaxOf(x, div(e, spreadTo(graph.Reduce(ir.Sum, e, over), x)), over)
+}
+
+// softmaxOf returns y, a softmax of x over an axis, with a derivative by y alone, so that a training step keeps
+// no other matrix: a change v of x changes y by y·(v - Σ y·v). That is symmetric: cotangents change alike.
+func softmaxOf(x, y *graph.Node, over []int) Tensor {
+	if x.Traced() {
+		along := func(_, outs, vs []*graph.Node) []*graph.Node {
+			y, v := outs[0], vs[0]
+			return []*graph.Node{mul(y, sub(v, spreadTo(graph.Reduce(ir.Sum, mul(y, v), over), v)))}
+		}
+		c := &graph.CustomCall{Args: []*graph.Node{x}, VJP: along, JVP: along}
+		y = c.Results([]*graph.Node{y})[0]
+	}
+	return Tensor{n: y}
 }
 
 // LogSoftmax returns the logarithm of [Tensor.Softmax], accurate where that is
