@@ -276,6 +276,9 @@ func (s *stage) depends(i int, is func(in *ir.Instr) bool) bool {
 // tiles of a contraction are larger, and a loop multiplies five matrices where kernels of attention multiply
 // seven. But these compute little where masks hide most of the scores, as a window does.
 func (l *loop) prefersLoop() bool {
+	if slices.ContainsFunc(l.stages, func(s *stage) bool { return s.matrix(s.step.Kernel) < minMatrix }) {
+		return false // see cut
+	}
 	usesPositions := slices.ContainsFunc(l.stages, func(s *stage) bool {
 		return slices.ContainsFunc(s.step.Kernel.Body, func(in ir.Instr) bool { return in.Op == ir.Index })
 	})

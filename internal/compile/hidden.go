@@ -80,7 +80,7 @@ func (l *loop) hasOneColumnAxis(s *stage) bool {
 // isCausal reports whether a row needs all columns up to a last one, and there are so many rows that no more
 // than about half of the scores are hidden.
 func (h *hider) isCausal() bool {
-	if h.matrix < minMatrix || 2*h.matrix < h.columns {
+	if 2*h.matrix < h.columns {
 		return false
 	}
 	for _, x := range h.known {
