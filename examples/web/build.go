@@ -171,7 +171,9 @@ var compressions = []struct {
 	encoding, suffix string
 	writer           func(io.Writer, level) io.WriteCloser
 }{
-	{"br", ".br", func(w io.Writer, l level) io.WriteCloser { return brotli.NewWriterLevel(w, int(l)) }},
+	{"br", ".br", func(w io.Writer, l level) io.WriteCloser {
+		return brotli.NewWriterOptions(w, brotli.WriterOptions{Quality: int(l), LGWin: 24}) // matches in all of a program
+	}},
 	{"gzip", ".gz", func(w io.Writer, l level) io.WriteCloser {
 		z, _ := gzip.NewWriterLevel(w, min(int(l), gzip.BestCompression)) // the level is valid
 		return z
