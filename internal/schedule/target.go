@@ -153,8 +153,9 @@ func (t Target) withDefaults() Target {
 // stored: that takes less time than to compute them again for the backward pass.
 func (t Target) LoopLimits() ir.LoopLimits {
 	bytes := t.traits().loopBytes
-	limits := ir.LoopLimits{
-		Bytes: max(bytes, min(t.Memory/24, 6*bytes)), Rows: 32, Columns: 128, Scores: bytes, Serial: true, Enough: 512 * t.withDefaults().Units,
+	limits := ir.LoopLimits{Bytes: max(bytes, min(t.Memory/24, 6*bytes)), Rows: 32, Columns: 128, Scores: bytes, Serial: true}
+	if t.traits().concurrent {
+		limits.Enough = 512 * t.withDefaults().Units
 	}
 	switch {
 	case t.Matrices:
