@@ -102,7 +102,7 @@ func callCustom[P, R any](op string, f func(P) R, p P) *treeCall[P, R] {
 
 // mustBeLinear panics where it finds that the results of a rule are not linear in
 // the tangents that it was given: the transpose would not be the derivative. It does
-// not find added terms that do not depend on them, nor look into custom calls.
+// not find added terms that do not depend on them, nor look into custom calls of the user's.
 func (t *tape) mustBeLinear(op string, results []*graph.Node) {
 	for _, n := range results {
 		if n != nil && !t.isActive(n) && !isZero(n) {
@@ -111,8 +111,12 @@ func (t *tape) mustBeLinear(op string, results []*graph.Node) {
 	}
 	for i := t.args; i < len(t.calls); i++ {
 		c := &t.calls[i]
-		if c.active && c.Op != ir.CallResult && !t.isLinear(c) {
-			misuse(op, fmt.Sprintf("the tangent must be linear in v, which %v of what depends on v is not", c.Op), c.Node)
+		what := c.Op.String()
+		if c.custom != nil {
+			what = c.custom.Function
+		}
+		if c.active && what != "" && !t.isLinear(c) {
+			misuse(op, fmt.Sprintf("the tangent must be linear in v, which %s of what depends on v is not", what), c.Node)
 		}
 	}
 }
@@ -126,6 +130,8 @@ func (t *tape) isLinear(c *call) bool {
 		}
 	}
 	switch {
+	case c.custom != nil:
+		return false
 	case rules[c.Op].transpose != nil:
 		return true
 	case rules[c.Op].modes != nil:

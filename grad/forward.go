@@ -19,7 +19,7 @@ func (t *tape) forward(results, tangents []*graph.Node) []*graph.Node {
 			continue
 		}
 		src := t.each(c.src, all)
-		switch r := graph.CustomResultOf(c.Node); {
+		switch r := c.custom; {
 		case !slices.ContainsFunc(src, isPresent):
 		case r == nil:
 			all[i] = c.jvp(src)

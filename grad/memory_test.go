@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"runtime"
 	"testing"
+	"time"
 
 	"github.com/tensorken/tensorken/grad"
 	"github.com/tensorken/tensorken/nn"
@@ -42,6 +43,40 @@ func (d deep) activations(x tensor.Tensor) tensor.Tensor {
 		x = grad.Checkpoint(tensor.Tensor.GELU)(l.Apply(x))
 	}
 	return x
+}
+
+// A value that is computed keeps no arguments of the call with a derivative of its own that it
+// is a result of: loops that pass it on hold as much after any number of steps.
+func TestResultsDropArguments(t *testing.T) {
+	softmax := func(x tensor.Tensor) tensor.Tensor { return x.Mul(2).Softmax(-1) }
+	for name, step := range map[string]func(tensor.Tensor) tensor.Tensor{
+		"softmax":    softmax,
+		"Vmap":       grad.Vmap(softmax),
+		"VJP":        func(x tensor.Tensor) tensor.Tensor { y, _ := grad.VJP(softmax, x); return y },
+		"Checkpoint": grad.Checkpoint(softmax),
+		"Custom":     grad.Custom(softmax, func(_, _, ct tensor.Tensor) tensor.Tensor { return ct }),
+	} {
+		s := tensor.NewRNG(7).Normal(256, 1024)
+		held := func(steps int) int64 {
+			for range steps {
+				s = step(s)
+				if err := tensor.Eval(s); err != nil {
+					t.Fatal(err)
+				}
+			}
+			var held int64
+			for range 10 {
+				runtime.GC()
+				time.Sleep(time.Millisecond)
+				held = tensor.Info().Held
+			}
+			runtime.KeepAlive(s)
+			return held
+		}
+		if one, many := held(1), held(20); many > one+1<<20 {
+			t.Errorf("%s: %d bytes are held after a step, %d after 21", name, one, many)
+		}
+	}
 }
 
 // A way says how a network is checkpointed: its activations, or in pieces.

@@ -89,6 +89,7 @@ func TestMisuse(t *testing.T) {
 		}},
 		{"CustomJVP, tangent v·v", func() { pullOnes(withPush(func(_, v tensor.Tensor) tensor.Tensor { return v.Mul(v) }))(x) }},
 		{"CustomJVP, tangent exp v", func() { pullOnes(withPush(func(_, v tensor.Tensor) tensor.Tensor { return v.Exp() }))(x) }},
+		{"CustomJVP, tangent softmax v", func() { pullOnes(withPush(func(_, v tensor.Tensor) tensor.Tensor { return v.Softmax(0) }))(x) }},
 		{"CustomJVP, tangent |v|", func() { pullOnes(withPush(func(_, v tensor.Tensor) tensor.Tensor { return v.Mul(v.Sign()) }))(x) }},
 		{"CustomJVP, tangent where v", func() {
 			pullOnes(withPush(func(_, v tensor.Tensor) tensor.Tensor { return tensor.Where(v.Gt(0), v.Mul(2), v) }))(x)

@@ -54,3 +54,33 @@ func TestProfile(t *testing.T) {
 		t.Errorf("the products are of lines %v, want 2 of %s and 3 of %s; in\n%v", count, first, second, trace)
 	}
 }
+
+// Both kernels of a softmax have its line, forward and backward: its derivative is a rule of the library.
+func TestProfileOfSoftmax(t *testing.T) {
+	rng := tensor.NewRNG(1)
+	x, w := rng.Normal(40, 30), rng.Normal(30, 20)
+	if err := tensor.Eval(x, w); err != nil {
+		t.Fatal(err)
+	}
+	var softmax string
+	gradient := grad.Of(func(x tensor.Tensor) tensor.Tensor {
+		_, _, line, _ := runtime.Caller(0)
+		p := x.Softmax(1)
+		softmax = fmt.Sprintf("profile_test.go:%d", line+1)
+		return p.MatMul(w).Square().Sum()
+	})
+	n := 0
+	trace := tensor.Profile(func() {
+		if err := tensor.Eval(gradient(x)); err != nil {
+			t.Fatal(err)
+		}
+	})
+	for _, k := range trace.Kernels {
+		if k.Site == softmax {
+			n++
+		}
+	}
+	if n != 2 {
+		t.Errorf("%d kernels are of %s, want 2; in\n%v", n, softmax, trace)
+	}
+}

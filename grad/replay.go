@@ -47,7 +47,7 @@ func (r *replay) make(c *call) *graph.Node {
 	case ir.Argument: // of a transformation that has ended
 		return r.operand(c.src[0])
 	case ir.CallResult:
-		old := graph.CustomResultOf(c.Node)
+		old := c.custom
 		k := r.custom(old.CustomCall)
 		n := k.Result(old.Index, r.operand(c.src[0]))
 		n.RematLevel = c.RematLevel + r.level
@@ -74,7 +74,7 @@ func (r *replay) all(ns []*graph.Node) []*graph.Node { return mapped(ns, r.find)
 func (r *replay) custom(old *graph.CustomCall) *graph.CustomCall {
 	k := r.customs[old]
 	if k == nil {
-		k = &graph.CustomCall{Args: r.all(old.Args), Outs: make([]*graph.Node, len(old.Outs))}
+		k = &graph.CustomCall{Args: r.all(old.Args), Outs: make([]*graph.Node, len(old.Outs)), Function: old.Function}
 		r.differentiate(k, old)
 		r.customs[old] = k
 	}

@@ -31,10 +31,15 @@ func (t *tape) backward(results, cts []*graph.Node) []*graph.Node {
 		c, last := &t.calls[i], sites.LastSite()
 		sum[i], given[i] = total(given[i]), nil
 		sites.Attribute(sum[i], c.Node, last)
-		switch r := graph.CustomResultOf(c.Node); {
+		switch r := c.custom; {
 		case r != nil && t.customs[r.CustomCall] == i: // the cotangents of all results are known
-			sites.End() // the rule may be the user's
+			if r.Function == "" {
+				sites.End() // the rule is the user's
+			}
 			for j, ct := range t.vjpCustom(r.CustomCall, sum) {
+				if body := c.Node.Src(); r.Function != "" && body.Len() > 0 {
+					sites.Attribute(ct, body.At(0), last)
+				}
 				give(r.Args[j], ct)
 			}
 			sites.Resume()

@@ -10,7 +10,8 @@ import (
 type call struct {
 	*graph.Node
 	src    []*graph.Node
-	active bool // the result has a derivative by an argument of the tape
+	custom *graph.CustomResult // of a CallResult
+	active bool                // the result has a derivative by an argument of the tape
 }
 
 // A rule says how an operation is differentiated, in one of two ways that both

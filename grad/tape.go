@@ -87,15 +87,16 @@ func (t *tape) walk(scope *graph.Scope, roots []*graph.Node, operands func(*grap
 
 // add appends a call, which is not active.
 func (t *tape) add(n *graph.Node, src graph.Operands) *call {
-	if r := graph.CustomResultOf(n); r != nil {
-		if _, known := t.customs[r.CustomCall]; !known {
-			t.customs[r.CustomCall] = len(t.calls)
+	custom := graph.CustomResultOf(n)
+	if custom != nil {
+		if _, known := t.customs[custom.CustomCall]; !known {
+			t.customs[custom.CustomCall] = len(t.calls)
 		}
 	}
 	t.index.Set(n, len(t.calls))
 	first := len(t.src)
 	t.src = src.Append(t.src)
-	t.calls = append(t.calls, call{Node: n, src: t.src[first:len(t.src):len(t.src)]})
+	t.calls = append(t.calls, call{Node: n, src: t.src[first:len(t.src):len(t.src)], custom: custom})
 	return &t.calls[len(t.calls)-1]
 }
 

@@ -124,7 +124,7 @@ func euclidean(x, y *graph.Node) *graph.Node {
 	if x.Shape[n] <= 4 || !x.Traced() && !y.Traced() { // no derivative: x and y need not be held
 		return d
 	}
-	c := &graph.CustomCall{Args: []*graph.Node{x, y}}
+	c := &graph.CustomCall{Args: []*graph.Node{x, y}, Function: "Cdist"}
 	c.VJP = func(args, outs, cts []*graph.Node) []*graph.Node {
 		x, y := centered(args[0], args[1])
 		w := mul(cts[0], inverseOf(outs[0]))

@@ -11,23 +11,28 @@ type CustomCall struct {
 	// VJP gives the cotangents of the arguments from those of the results, JVP
 	// the tangents of the results from those of the arguments.
 	VJP, JVP CustomRule
+	// Function names a function of package tensor that is not linear, such as Softmax. Nodes that its
+	// rules make have the line of the call. Empty for a function of the user's.
+	Function string
 }
 
 // A CustomRule gives tangents or cotangents from others; nil is zero. It uses the
 // arguments and results that it is given, which may be others than the call's.
 type CustomRule func(args, outs, ts []*Node) []*Node
 
-// A CustomResult is the [Node.Call] of a result of a custom call.
+// A CustomResult says of which custom call a node is a result.
 type CustomResult struct {
 	*CustomCall
 	Index int // in Outs
 }
 
 // CustomResultOf returns the CustomResult that n stands for, nil if n is no result of a
-// custom call.
+// custom call, or has dropped its operands.
 func CustomResultOf(n *Node) *CustomResult {
-	r, _ := n.Call().(*CustomResult)
-	return r
+	if d := n.details.Load(); d != nil {
+		return d.custom.Load()
+	}
+	return nil
 }
 
 // Inputs are the operands of n and, of a result of a custom call, the call's arguments.
@@ -42,7 +47,7 @@ func (n *Node) Inputs() Operands {
 // Result makes n the i-th result of the call.
 func (k *CustomCall) Result(i int, n *Node) *Node {
 	r := alias(ir.CallResult, n)
-	r.setCall(&CustomResult{k, i})
+	r.detail().custom.Store(&CustomResult{k, i})
 	r.inherit(k.Args)
 	k.Outs[i] = r
 	return r

@@ -4,7 +4,7 @@ import "sync/atomic"
 
 // The details of a node are what few nodes have, apart from it: a program makes many nodes,
 // and those of 128 bytes take two cache lines. All but operands,
-// wide and inFloat64 are set before others see the node.
+// custom, wide and inFloat64 are set before others see the node.
 type details struct {
 	coOutputs *CoOutputs
 	call      any
@@ -15,6 +15,7 @@ type details struct {
 	isRounded bool    // exact is not the node's number
 
 	operands  atomic.Pointer[[]*Node]      // if they are more than two, until they are dropped
+	custom    atomic.Pointer[CustomResult] // of a CallResult, until it is dropped
 	wide      atomic.Pointer[Node]         // in float64, see widened; the node itself if it can only be cast
 	inFloat64 atomic.Pointer[func() *Node] // makes the node in float64, see ByType and Table
 }
@@ -43,9 +44,8 @@ func (n *Node) SetCoOutputs(c *CoOutputs) {
 	}
 }
 
-// Call is the call that made the node: of a CallResult its [*CustomResult]; of a
-// Gather or Scatter an [*IndexSite]; of a HostCall its [*HostFunc]; of other
-// nodes the [*CallSite], if it was recorded. Nil if unknown.
+// Call is the call that made the node: of a Gather or Scatter an [*IndexSite]; of a HostCall its
+// [*HostFunc]; of other nodes the [*CallSite], if it was recorded. Nil if unknown.
 func (n *Node) Call() any {
 	if d := n.details.Load(); d != nil {
 		return d.call

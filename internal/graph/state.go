@@ -145,6 +145,7 @@ func (n *Node) DropSources() {
 		n.second.Store(nil)
 		if d := n.details.Load(); d != nil {
 			d.operands.Store(nil)
+			d.custom.Store(nil)
 			d.wide.Store(nil)
 			d.inFloat64.Store(nil)
 		}

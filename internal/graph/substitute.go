@@ -3,7 +3,7 @@ package graph
 // Substitute returns roots, of which some may be nil, with other nodes in place of some
 // that they depend on. Custom calls keep their rules.
 func Substitute(roots []*Node, of map[*Node]*Node) []*Node {
-	s := substitution{of: of, done: map[*Node]*Node{}, customs: map[*CustomCall]*CustomCall{}}
+	s := substitution{of: of, done: map[*Node]*Node{}, customs: map[*CustomCall]*CustomCall{}, results: map[*Node]*CustomResult{}}
 	s.todo = append(s.todo, roots...)
 	for i := 0; i < len(s.todo); i++ { // walks add to it
 		Walk(s.todo[i:i+1], s.enter, s.leave)
@@ -21,6 +21,7 @@ func Substitute(roots []*Node, of map[*Node]*Node) []*Node {
 type substitution struct {
 	of, done map[*Node]*Node
 	customs  map[*CustomCall]*CustomCall
+	results  map[*Node]*CustomResult
 	todo     []*Node
 	src      []*Node
 }
@@ -29,11 +30,12 @@ func (s *substitution) enter(n *Node) (Operands, bool) {
 	if n == nil || s.of[n] != nil || s.done[n] != nil {
 		return Operands{}, false
 	}
-	src := n.Inputs() // before the value: a node drops its operands after it gets one
+	src, r := n.Inputs(), CustomResultOf(n) // before the value: a node drops its operands after it gets one
 	if n.Value() != nil {
 		return Operands{}, false
 	}
-	if r := CustomResultOf(n); r != nil {
+	if r != nil {
+		s.results[n] = r
 		if _, seen := s.customs[r.CustomCall]; !seen {
 			s.customs[r.CustomCall] = nil
 			s.todo = append(s.todo, r.Outs...)
@@ -53,7 +55,7 @@ func (s *substitution) leave(n *Node, operands Operands) {
 		changed = changed || y != x
 		s.src = append(s.src, y)
 	}
-	r := CustomResultOf(n)
+	r := s.results[n]
 	switch {
 	case !changed:
 		s.done[n] = n
@@ -62,7 +64,7 @@ func (s *substitution) leave(n *Node, operands Operands) {
 	default:
 		k := s.customs[r.CustomCall]
 		if k == nil {
-			k = &CustomCall{Args: s.all(r.Args), Outs: make([]*Node, len(r.Outs)), VJP: r.VJP, JVP: r.JVP}
+			k = &CustomCall{Args: s.all(r.Args), Outs: make([]*Node, len(r.Outs)), VJP: r.VJP, JVP: r.JVP, Function: r.Function}
 			s.customs[r.CustomCall] = k
 		}
 		s.done[n] = k.Result(r.Index, s.src[0])

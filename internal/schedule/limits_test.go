@@ -56,3 +56,14 @@ func TestBaseOffset(t *testing.T) {
 		}
 	}
 }
+
+// Rows that occupy a GPU limit blocks of loops, but not where no threads run at once.
+func TestEnoughRows(t *testing.T) {
+	if n := big.LoopLimits().Enough; n != 512*132 {
+		t.Errorf("a GPU of 132 units has enough of %d rows, want 512 for each", n)
+	}
+	software := Target{Family: Software, Units: 2}
+	if n := software.LoopLimits().Enough; n != 0 {
+		t.Errorf("a GPU in software has enough of %d rows, want no limit", n)
+	}
+}
