@@ -90,7 +90,7 @@ func TestCostOfSoftmaxGradient(t *testing.T) {
 	_, bytes := cost(t, func() error {
 		return tensor.Eval(grad.Of(func(x tensor.Tensor) tensor.Tensor { return x.Softmax(-1).MatMul(v).Square().Sum() })(x))
 	})
-	// The softmax, its product, the cotangent of that by v, and that of x.
+	// Four kernels: the softmax, the product, the gradient of the weights, the gradient of x.
 	scores, values, results := rows*columns, columns*width, rows*width
 	if want := 4 * (2*scores + (scores + values + results) + (results + values + scores) + 3*scores); bytes != float64(want) {
 		t.Errorf("value and gradient move %v bytes, want %d", bytes, want)

@@ -115,23 +115,24 @@ func (t *tape) mustBeLinear(op string, results []*graph.Node) {
 		if c.custom != nil {
 			what = c.custom.Function
 		}
-		if c.active && what != "" && !t.isLinear(c) {
+		if c.active && !t.isLinear(c) {
 			misuse(op, fmt.Sprintf("the tangent must be linear in v, which %s of what depends on v is not", what), c.Node)
 		}
 	}
 }
 
 // isLinear reports whether c is linear in its operands that vary with an argument,
-// all of them together.
+// all of them together. A custom call of the user's counts as linear.
 func (t *tape) isLinear(c *call) bool {
+	if c.custom != nil {
+		return c.custom.Function == ""
+	}
 	for _, s := range c.src {
 		if _, varies := t.index.Get(s); varies && !t.isActive(s) { // by way of a comparison, say
 			return false
 		}
 	}
 	switch {
-	case c.custom != nil:
-		return false
 	case rules[c.Op].transpose != nil:
 		return true
 	case rules[c.Op].modes != nil:
