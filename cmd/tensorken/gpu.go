@@ -107,6 +107,7 @@ func printAdapters(w io.Writer, library string, adapters []wgpu.Adapter) {
 			{"type", a.Kind.String()},
 			{"backend", a.Backend},
 			{"driver", a.Driver},
+			{"memory", cmp.Or(memory(a), "unknown")},
 			{"buffers", fmt.Sprintf("up to %s; a shader takes %d, up to %s of each", hostmem.Size(int(l.Buffer)), l.StorageBuffers, hostmem.Size(int(l.StorageBinding)))},
 			{"workgroups", fmt.Sprintf("up to %d threads (%d×%d×%d) with %s; %d in a row",
 				l.WorkgroupSize, l.WorkgroupSizes[0], l.WorkgroupSizes[1], l.WorkgroupSizes[2], hostmem.Size(l.WorkgroupStorage), l.Workgroups)},
@@ -115,4 +116,15 @@ func printAdapters(w io.Writer, library string, adapters []wgpu.Adapter) {
 			fmt.Fprintf(w, "  %-10s %s\n", line[0], cmp.Or(line[1], "none"))
 		}
 	}
+}
+
+// memory describes the memory of an adapter, "" if it is unknown.
+func memory(a *wgpu.Adapter) string {
+	switch {
+	case a.Memory == 0:
+		return ""
+	case a.Kind == wgpu.Discrete:
+		return hostmem.Size(int(a.Memory))
+	}
+	return hostmem.Size(int(a.Memory)) + ", of the host's"
 }

@@ -42,7 +42,7 @@ func TestPrintGPUs(t *testing.T) {
 func TestPrintAdapters(t *testing.T) {
 	var b bytes.Buffer
 	printAdapters(&b, "/lib/dawn.so", []wgpu.Adapter{{
-		Name: "Fast 9000", Vendor: "fast", Backend: "Vulkan", Driver: "Fast 1.2", Kind: wgpu.Discrete, VendorID: 0x10de, DeviceID: 0x2335,
+		Name: "Fast 9000", Vendor: "fast", Backend: "Vulkan", Driver: "Fast 1.2", Kind: wgpu.Discrete, VendorID: 0x10de, DeviceID: 0x2335, Memory: 80 << 30,
 		SubgroupMin: 32, SubgroupMax: 32, Features: []string{wgpu.Subgroups, wgpu.TimestampQuery},
 		Limits: wgpu.Limits{StorageBuffers: 16, StorageBinding: 1<<31 - 1, Buffer: 1 << 40, WorkgroupStorage: 48 << 10,
 			WorkgroupSize: 1024, WorkgroupSizes: [3]int{1024, 1024, 64}, Workgroups: 65535},
@@ -54,6 +54,7 @@ webgpu:0    Fast 9000
   type       discrete
   backend    Vulkan
   driver     Fast 1.2
+  memory     80 GiB
   buffers    up to 1 TiB; a shader takes 16, up to 2 GiB of each
   workgroups up to 1024 threads (1024×1024×64) with 48 KiB; 65535 in a row
   features   subgroups of 32 lanes, timestamp-query
@@ -63,6 +64,7 @@ webgpu:1    Slow
   type       unknown
   backend    none
   driver     none
+  memory     unknown
   buffers    up to 0 B; a shader takes 0, up to 0 B of each
   workgroups up to 0 threads (0×0×0) with 0 B; 0 in a row
   features   subgroups of 8 to 16 lanes

@@ -157,7 +157,7 @@ func (d *device) Limits() driver.Limits {
 // memory is the number of bytes of a discrete GPU's own memory that buffers may take.
 func (d *device) memory() int {
 	n := d.dev.Adapter().Memory
-	if n == 0 { // Vulkan drivers may not tell
+	if n == 0 { // as in a browser
 		n = typicalMemory
 	}
 	return int(min(n, d.budget))

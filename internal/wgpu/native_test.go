@@ -61,10 +61,27 @@ func TestSizes(t *testing.T) {
 		{"WGPUPipelineLayoutDescriptor", unsafe.Sizeof(pipelineLayoutDescriptor{}), 48},
 		{"WGPUComputePipelineDescriptor", unsafe.Sizeof(pipelineDescriptor{}), 80},
 		{"WGPUBindGroupEntry", unsafe.Sizeof(groupEntry{}), 56},
+		{"VkInstanceCreateInfo", unsafe.Sizeof(vulkanInstanceInfo{}), 64},
+		{"VkPhysicalDeviceProperties up to deviceName", unsafe.Offsetof(vulkanProperties{}.name) + 256, 276},
+		{"VkPhysicalDeviceMemoryProperties", unsafe.Sizeof(vulkanMemoryProperties{}), 520},
 	} {
 		if c.got != c.want {
 			t.Errorf("%s takes %d bytes, want %d", c.name, c.got, c.want)
 		}
+	}
+}
+
+// Vulkan tells the memory of an adapter that Dawn tells.
+func TestVulkanMemory(t *testing.T) {
+	a := native(t, Options{}).Adapter()
+	if a.Backend != "Vulkan" {
+		t.Skip("no Vulkan but " + a.Backend)
+	}
+	if got := vulkanMemory(a); got == 0 || got != a.Memory {
+		t.Errorf("%s has %d bytes of memory by Vulkan, %d by the library", a.Name, got, a.Memory)
+	}
+	if got := vulkanMemory(&Adapter{Name: "none"}); got != 0 {
+		t.Errorf("an adapter that Vulkan lacks has %d bytes of memory", got)
 	}
 }
 
