@@ -19,8 +19,8 @@ func TestChoices(t *testing.T) {
 		product product
 		tiles   int
 	}{
-		{"threads", big, product{batches: 1, m: 70, n: 44, depth: 40}, 6},
-		{"threads that split", big, product{batches: 2, m: 33, n: 64, depth: 500}, 6},
+		{"threads", big, product{batches: 1, m: 70, n: 44, depth: 40}, 7},
+		{"threads that split", big, product{batches: 2, m: 33, n: 64, depth: 500}, 7},
 		{"little memory", tight, product{batches: 1, m: 20, n: 33, depth: 10}, 0},
 		{"matrices", nvidia, product{batches: 1, m: 40, n: 70, depth: 600, leftFlipped: true}, 5},
 		{"shared matrices", hopper, product{batches: 1, m: 64, n: 132, depth: 90, rightFlipped: true}, 9},

@@ -106,8 +106,9 @@ var measuredH200 = withMatrices(products{
 	tiles: []tile{
 		{128, 128, 8, 2, 2, 1, 2, &byThreads},
 		{64, 128, 8, 2, 2, 0.83, 4, &byThreads},
-		{64, 64, 16, 1, 2, 0.8, 5, &byThreads},
 		{64, 64, 8, 1, 2, 0.85, 5, &byThreads},
+		{64, 64, 16, 1, 1, 0.76, 4, &byThreads},
+		{32, 64, 16, 1, 1, 0.68, 8, &byThreads},
 		{32, 32, 16, 1, 1, 0.6, 10, &byThreads},
 		{8, 128, 16, 1, 1, 0.45, 10, &byThreads},
 	},

@@ -80,7 +80,7 @@ func (t tile) depth() int { return t.k * t.unit.group }
 
 // load is the time in which a compute unit does a step of some workgroups, in steps at the
 // tile's rate. Fewer than busyThreads that compute alone do not reach the rate: half as many have
-// 0.87 of it.
+// 0.85 of it.
 func (t tile) load(groups int) float64 {
 	const busyThreads = 512
 	threads := groups * t.threads()
@@ -89,7 +89,7 @@ func (t tile) load(groups int) float64 {
 		return t.unit.alone
 	case t.unit.lanes == 1 && threads < busyThreads:
 		idle := 1 - float64(threads)/busyThreads
-		return float64(groups) / (1 - idle*idle/2)
+		return float64(groups) / (1 - 0.6*idle*idle)
 	}
 	return float64(groups)
 }

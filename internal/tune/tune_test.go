@@ -97,9 +97,10 @@ func TestTuner(t *testing.T) {
 	cache(t)
 	k := product(40, 50, 30)
 	list := schedule.Choices(k, target)
-	if len(list) != maxTiles || len(list[2]) < 2 {
+	if len(list) < maxTiles || len(list[2]) < 2 {
 		t.Fatalf("choices %v", list)
 	}
+	list = list[:maxTiles]
 	tiles, both := len(list), len(list)+len(list[2])
 	by := func(tile, split int) *shader.Program {
 		p, err := schedule.CompileChoice(k, target, list[tile][split])

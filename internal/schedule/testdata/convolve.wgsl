@@ -8,7 +8,7 @@
 // %3 float32{0 1 2 3} = Sum %2 over {4 5 6}
 // %4 float32{0 1 2 3} = Store %3 a2[25088*i0 + 28*i1 + i2 + 784*i3]
 
-// Pass 0: groups [196 1 1], bindings [{Arg:1 Scratch:0 Write:false} {Arg:0 Scratch:0 Write:false} {Arg:2 Scratch:0 Write:true}], params [{Arg:1 Offset:true} {Arg:0 Offset:true}], scratch []
+// Pass 0: groups [98 1 1], bindings [{Arg:1 Scratch:0 Write:false} {Arg:0 Scratch:0 Write:false} {Arg:2 Scratch:0 Write:true}], params [{Arg:1 Offset:true} {Arg:0 Offset:true}], scratch []
 
 struct _params {
   o1: i32,
@@ -19,7 +19,7 @@ struct _params {
 @group(0) @binding(1) var<storage, read> a0: array<f32>;
 @group(0) @binding(2) var<storage, read_write> a2: array<vec4<f32>>;
 var<workgroup> w0: array<vec4<f32>, 288>;
-var<workgroup> w1: array<vec4<f32>, 256>;
+var<workgroup> w1: array<vec4<f32>, 512>;
 
 fn _launder(x: f32) -> f32 {
   return bitcast<f32>(bitcast<u32>(x) | _zero);
@@ -27,20 +27,20 @@ fn _launder(x: f32) -> f32 {
 
 var<private> _zero: u32;
 
-@compute @workgroup_size(64)
+@compute @workgroup_size(128)
 fn main(@builtin(workgroup_id) _id: vec3<u32>, @builtin(local_invocation_index) _thread: u32) {
   let _group = _id.x;
   _zero = _id.z;
-  let job = min(_group, 195u);
-  let batch = job / 196u % 1u;
-  let split = job / 196u;
-  let tile = job % 196u;
-  let first = tile / 1568u * 8u;
+  let job = min(_group, 97u);
+  let batch = job / 98u % 1u;
+  let split = job / 98u;
+  let tile = job % 98u;
+  let first = tile / 784u * 8u;
   let height = min(1u - first, 8u);
-  let m0 = (first + tile % 1568u % height) * 32u;
-  let n0 = tile % 1568u / height * 32u;
-  let ty = _thread / 32u * 4u + (_thread % 2u + _thread / 16u % 2u * 2u);
-  let tx = _thread / 32u % 1u * 8u + _thread / 2u % 8u;
+  let m0 = (first + tile % 784u % height) * 32u;
+  let n0 = tile % 784u / height * 64u;
+  let ty = _thread / 64u * 4u + (_thread % 2u + _thread / 16u % 2u * 2u);
+  let tx = _thread / 32u % 2u * 8u + _thread / 2u % 8u;
   var c0_0 = vec4<f32>();
   var c1_0 = vec4<f32>();
   var c2_0 = vec4<f32>();
@@ -48,18 +48,15 @@ fn main(@builtin(workgroup_id) _id: vec3<u32>, @builtin(local_invocation_index) 
   let qm0 = _thread / 16u;
   let um0 = _thread % 16u;
   let i3_m00 = i32(m0 + qm0 * 4u);
-  let qm1 = (_thread + 64u) / 16u;
-  let um1 = (_thread + 64u) % 16u;
-  let i3_m10 = i32(m0 + qm1 * 4u);
-  let qn0 = _thread % 8u;
-  let un0 = _thread / 8u;
+  let qn0 = _thread % 16u;
+  let un0 = _thread / 16u;
   let fi2_n00 = n0 + qn0 * 4u;
   let i2_n00 = i32(fi2_n00 % 28u);
   let fi1_n00 = fi2_n00 / 28u;
   let i1_n00 = i32(fi1_n00 % 28u);
   let i0_n00 = i32(fi1_n00 / 28u);
-  let qn1 = (_thread + 64u) % 8u;
-  let un1 = (_thread + 64u) / 8u;
+  let qn1 = (_thread + 128u) % 16u;
+  let un1 = (_thread + 128u) / 16u;
   let fi2_n10 = n0 + qn1 * 4u;
   let i2_n10 = i32(fi2_n10 % 28u);
   let fi1_n10 = fi2_n10 / 28u;
@@ -74,15 +71,6 @@ fn main(@builtin(workgroup_id) _id: vec3<u32>, @builtin(local_invocation_index) 
   let v1_m00_0_0_2 = a1[144 * i3_m00 + 9 * i4_m00_0_0 + 3 * i5_m00_0_0 + i6_m00_0_0 + _p.o1 + 288];
   let v1_m00_0_0_3 = a1[144 * i3_m00 + 9 * i4_m00_0_0 + 3 * i5_m00_0_0 + i6_m00_0_0 + _p.o1 + 432];
   let lm0_0_0 = vec4<f32>(v1_m00_0_0_0, v1_m00_0_0_1, v1_m00_0_0_2, v1_m00_0_0_3);
-  let fi6_m10_0_0 = 0u * 16u / 16u % 9u;
-  let i6_m10_0_0 = i32(fi6_m10_0_0 % 3u);
-  let i5_m10_0_0 = i32(fi6_m10_0_0 / 3u);
-  let i4_m10_0_0 = i32(0u * 16u / 16u / 9u * 16u + um1 * 1u);
-  let v1_m10_0_0_0 = a1[144 * i3_m10 + 9 * i4_m10_0_0 + 3 * i5_m10_0_0 + i6_m10_0_0 + _p.o1];
-  let v1_m10_0_0_1 = a1[144 * i3_m10 + 9 * i4_m10_0_0 + 3 * i5_m10_0_0 + i6_m10_0_0 + _p.o1 + 144];
-  let v1_m10_0_0_2 = a1[144 * i3_m10 + 9 * i4_m10_0_0 + 3 * i5_m10_0_0 + i6_m10_0_0 + _p.o1 + 288];
-  let v1_m10_0_0_3 = a1[144 * i3_m10 + 9 * i4_m10_0_0 + 3 * i5_m10_0_0 + i6_m10_0_0 + _p.o1 + 432];
-  let lm1_0_0 = vec4<f32>(v1_m10_0_0_0, v1_m10_0_0_1, v1_m10_0_0_2, v1_m10_0_0_3);
   let fi6_n00_0_0 = 0u * 16u / 16u % 9u;
   let i6_n00_0_0 = i32(fi6_n00_0_0 % 3u);
   let i5_n00_0_0 = i32(fi6_n00_0_0 / 3u);
@@ -129,13 +117,10 @@ fn main(@builtin(workgroup_id) _id: vec3<u32>, @builtin(local_invocation_index) 
     w0[0u * 144u + um0 * 9u + qm0] = lm0_0_0;
   }
   {
-    w0[0u * 144u + um1 * 9u + qm1] = lm1_0_0;
+    w1[0u * 256u + un0 * 16u + qn0] = ln0_0_0;
   }
   {
-    w1[0u * 128u + un0 * 8u + qn0] = ln0_0_0;
-  }
-  {
-    w1[0u * 128u + un1 * 8u + qn1] = ln1_0_0;
+    w1[0u * 256u + un1 * 16u + qn1] = ln1_0_0;
   }
   workgroupBarrier();
   for (var step = 0u; step < 9u; step = step + 1u) {
@@ -150,15 +135,6 @@ fn main(@builtin(workgroup_id) _id: vec3<u32>, @builtin(local_invocation_index) 
     let v1_m00_0_0_2 = a1[144 * i3_m00 + 9 * i4_m00_0_0 + 3 * i5_m00_0_0 + i6_m00_0_0 + _p.o1 + 288];
     let v1_m00_0_0_3 = a1[144 * i3_m00 + 9 * i4_m00_0_0 + 3 * i5_m00_0_0 + i6_m00_0_0 + _p.o1 + 432];
     let lm0_0_0 = vec4<f32>(v1_m00_0_0_0, v1_m00_0_0_1, v1_m00_0_0_2, v1_m00_0_0_3);
-    let fi6_m10_0_0 = next * 16u / 16u % 9u;
-    let i6_m10_0_0 = i32(fi6_m10_0_0 % 3u);
-    let i5_m10_0_0 = i32(fi6_m10_0_0 / 3u);
-    let i4_m10_0_0 = i32(next * 16u / 16u / 9u * 16u + um1 * 1u);
-    let v1_m10_0_0_0 = a1[144 * i3_m10 + 9 * i4_m10_0_0 + 3 * i5_m10_0_0 + i6_m10_0_0 + _p.o1];
-    let v1_m10_0_0_1 = a1[144 * i3_m10 + 9 * i4_m10_0_0 + 3 * i5_m10_0_0 + i6_m10_0_0 + _p.o1 + 144];
-    let v1_m10_0_0_2 = a1[144 * i3_m10 + 9 * i4_m10_0_0 + 3 * i5_m10_0_0 + i6_m10_0_0 + _p.o1 + 288];
-    let v1_m10_0_0_3 = a1[144 * i3_m10 + 9 * i4_m10_0_0 + 3 * i5_m10_0_0 + i6_m10_0_0 + _p.o1 + 432];
-    let lm1_0_0 = vec4<f32>(v1_m10_0_0_0, v1_m10_0_0_1, v1_m10_0_0_2, v1_m10_0_0_3);
     let fi6_n00_0_0 = next * 16u / 16u % 9u;
     let i6_n00_0_0 = i32(fi6_n00_0_0 % 3u);
     let i5_n00_0_0 = i32(fi6_n00_0_0 / 3u);
@@ -202,7 +178,7 @@ fn main(@builtin(workgroup_id) _id: vec3<u32>, @builtin(local_invocation_index) 
     }
     let ln1_0_0 = vec4<f32>(v0_n10_0_0_0, v0_n10_0_0_1, v0_n10_0_0_2, v0_n10_0_0_3);
     let from_m = now * 144u + ty;
-    let from_n = now * 128u + tx;
+    let from_n = now * 256u + tx;
     {
       let x0 = w0[from_m + 0u];
       let y0 = w1[from_n + 0u];
@@ -213,14 +189,6 @@ fn main(@builtin(workgroup_id) _id: vec3<u32>, @builtin(local_invocation_index) 
     }
     {
       let x0 = w0[from_m + 9u];
-      let y0 = w1[from_n + 8u];
-      c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
-      c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
-      c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
-      c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
-    }
-    {
-      let x0 = w0[from_m + 18u];
       let y0 = w1[from_n + 16u];
       c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
       c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
@@ -228,15 +196,7 @@ fn main(@builtin(workgroup_id) _id: vec3<u32>, @builtin(local_invocation_index) 
       c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
     }
     {
-      let x0 = w0[from_m + 27u];
-      let y0 = w1[from_n + 24u];
-      c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
-      c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
-      c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
-      c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
-    }
-    {
-      let x0 = w0[from_m + 36u];
+      let x0 = w0[from_m + 18u];
       let y0 = w1[from_n + 32u];
       c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
       c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
@@ -244,15 +204,7 @@ fn main(@builtin(workgroup_id) _id: vec3<u32>, @builtin(local_invocation_index) 
       c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
     }
     {
-      let x0 = w0[from_m + 45u];
-      let y0 = w1[from_n + 40u];
-      c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
-      c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
-      c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
-      c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
-    }
-    {
-      let x0 = w0[from_m + 54u];
+      let x0 = w0[from_m + 27u];
       let y0 = w1[from_n + 48u];
       c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
       c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
@@ -260,15 +212,7 @@ fn main(@builtin(workgroup_id) _id: vec3<u32>, @builtin(local_invocation_index) 
       c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
     }
     {
-      let x0 = w0[from_m + 63u];
-      let y0 = w1[from_n + 56u];
-      c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
-      c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
-      c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
-      c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
-    }
-    {
-      let x0 = w0[from_m + 72u];
+      let x0 = w0[from_m + 36u];
       let y0 = w1[from_n + 64u];
       c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
       c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
@@ -276,15 +220,7 @@ fn main(@builtin(workgroup_id) _id: vec3<u32>, @builtin(local_invocation_index) 
       c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
     }
     {
-      let x0 = w0[from_m + 81u];
-      let y0 = w1[from_n + 72u];
-      c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
-      c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
-      c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
-      c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
-    }
-    {
-      let x0 = w0[from_m + 90u];
+      let x0 = w0[from_m + 45u];
       let y0 = w1[from_n + 80u];
       c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
       c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
@@ -292,15 +228,7 @@ fn main(@builtin(workgroup_id) _id: vec3<u32>, @builtin(local_invocation_index) 
       c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
     }
     {
-      let x0 = w0[from_m + 99u];
-      let y0 = w1[from_n + 88u];
-      c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
-      c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
-      c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
-      c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
-    }
-    {
-      let x0 = w0[from_m + 108u];
+      let x0 = w0[from_m + 54u];
       let y0 = w1[from_n + 96u];
       c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
       c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
@@ -308,15 +236,7 @@ fn main(@builtin(workgroup_id) _id: vec3<u32>, @builtin(local_invocation_index) 
       c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
     }
     {
-      let x0 = w0[from_m + 117u];
-      let y0 = w1[from_n + 104u];
-      c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
-      c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
-      c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
-      c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
-    }
-    {
-      let x0 = w0[from_m + 126u];
+      let x0 = w0[from_m + 63u];
       let y0 = w1[from_n + 112u];
       c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
       c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
@@ -324,8 +244,64 @@ fn main(@builtin(workgroup_id) _id: vec3<u32>, @builtin(local_invocation_index) 
       c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
     }
     {
+      let x0 = w0[from_m + 72u];
+      let y0 = w1[from_n + 128u];
+      c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
+      c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
+      c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
+      c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
+    }
+    {
+      let x0 = w0[from_m + 81u];
+      let y0 = w1[from_n + 144u];
+      c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
+      c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
+      c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
+      c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
+    }
+    {
+      let x0 = w0[from_m + 90u];
+      let y0 = w1[from_n + 160u];
+      c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
+      c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
+      c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
+      c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
+    }
+    {
+      let x0 = w0[from_m + 99u];
+      let y0 = w1[from_n + 176u];
+      c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
+      c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
+      c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
+      c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
+    }
+    {
+      let x0 = w0[from_m + 108u];
+      let y0 = w1[from_n + 192u];
+      c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
+      c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
+      c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
+      c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
+    }
+    {
+      let x0 = w0[from_m + 117u];
+      let y0 = w1[from_n + 208u];
+      c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
+      c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
+      c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
+      c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
+    }
+    {
+      let x0 = w0[from_m + 126u];
+      let y0 = w1[from_n + 224u];
+      c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
+      c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
+      c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
+      c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
+    }
+    {
       let x0 = w0[from_m + 135u];
-      let y0 = w1[from_n + 120u];
+      let y0 = w1[from_n + 240u];
       c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
       c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
       c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
@@ -336,13 +312,10 @@ fn main(@builtin(workgroup_id) _id: vec3<u32>, @builtin(local_invocation_index) 
       w0[then * 144u + um0 * 9u + qm0] = lm0_0_0;
     }
     {
-      w0[then * 144u + um1 * 9u + qm1] = lm1_0_0;
+      w1[then * 256u + un0 * 16u + qn0] = ln0_0_0;
     }
     {
-      w1[then * 128u + un0 * 8u + qn0] = ln0_0_0;
-    }
-    {
-      w1[then * 128u + un1 * 8u + qn1] = ln1_0_0;
+      w1[then * 256u + un1 * 16u + qn1] = ln1_0_0;
     }
     workgroupBarrier();
   }

@@ -23,8 +23,8 @@ struct _params {
 @group(0) @binding(0) var<storage, read> a0: array<vec4<f32>>;
 @group(0) @binding(1) var<storage, read> a1: array<vec4<f32>>;
 @group(0) @binding(2) var<storage, read_write> s0: array<f32>;
-var<workgroup> w0: array<vec4<f32>, 96>;
-var<workgroup> w1: array<vec4<f32>, 1024>;
+var<workgroup> w0: array<vec4<f32>, 288>;
+var<workgroup> w1: array<vec4<f32>, 512>;
 
 fn _launder(x: f32) -> f32 {
   return bitcast<f32>(bitcast<u32>(x) | _zero);
@@ -32,7 +32,7 @@ fn _launder(x: f32) -> f32 {
 
 var<private> _zero: u32;
 
-@compute @workgroup_size(64)
+@compute @workgroup_size(128)
 fn main(@builtin(workgroup_id) _id: vec3<u32>, @builtin(local_invocation_index) _thread: u32) {
   let _group = _id.x;
   _zero = _id.z;
@@ -40,43 +40,25 @@ fn main(@builtin(workgroup_id) _id: vec3<u32>, @builtin(local_invocation_index) 
   let batch = job / 2u % 1u;
   let split = job / 2u;
   let tile = job % 2u;
-  let first = tile / 8u * 8u;
-  let height = min(2u - first, 8u);
-  let m0 = (first + tile % 8u % height) * 8u;
-  let n0 = tile % 8u / height * 128u;
-  let ty = _thread / 32u;
-  let tx = _thread % 32u;
+  let first = tile / 16u * 8u;
+  let height = min(1u - first, 8u);
+  let m0 = (first + tile % 16u % height) * 32u;
+  let n0 = tile % 16u / height * 64u;
+  let ty = _thread / 64u * 4u + (_thread % 2u + _thread / 16u % 2u * 2u);
+  let tx = _thread / 32u % 2u * 8u + _thread / 2u % 8u;
   var c0_0 = vec4<f32>();
   var c1_0 = vec4<f32>();
   var c2_0 = vec4<f32>();
   var c3_0 = vec4<f32>();
-  let qm0 = min(_thread, 31u) % 4u;
-  let um0 = min(_thread, 31u) / 4u;
-  let i0_m00 = i32(m0 + um0 * 1u);
-  let qn0 = _thread % 32u;
-  let un0 = _thread / 32u;
+  let qm0 = _thread % 4u;
+  let um0 = _thread / 4u;
+  let i0_m00 = i32(min(m0 + um0 * 1u, 16u - 1u));
+  let qn0 = _thread % 16u;
+  let un0 = _thread / 16u;
   let i1_n00 = i32(min(n0 + qn0 * 4u, 100u - 4u));
-  let qn1 = (_thread + 64u) % 32u;
-  let un1 = (_thread + 64u) / 32u;
+  let qn1 = (_thread + 128u) % 16u;
+  let un1 = (_thread + 128u) / 16u;
   let i1_n10 = i32(min(n0 + qn1 * 4u, 100u - 4u));
-  let qn2 = (_thread + 128u) % 32u;
-  let un2 = (_thread + 128u) / 32u;
-  let i1_n20 = i32(min(n0 + qn2 * 4u, 100u - 4u));
-  let qn3 = (_thread + 192u) % 32u;
-  let un3 = (_thread + 192u) / 32u;
-  let i1_n30 = i32(min(n0 + qn3 * 4u, 100u - 4u));
-  let qn4 = (_thread + 256u) % 32u;
-  let un4 = (_thread + 256u) / 32u;
-  let i1_n40 = i32(min(n0 + qn4 * 4u, 100u - 4u));
-  let qn5 = (_thread + 320u) % 32u;
-  let un5 = (_thread + 320u) / 32u;
-  let i1_n50 = i32(min(n0 + qn5 * 4u, 100u - 4u));
-  let qn6 = (_thread + 384u) % 32u;
-  let un6 = (_thread + 384u) / 32u;
-  let i1_n60 = i32(min(n0 + qn6 * 4u, 100u - 4u));
-  let qn7 = (_thread + 448u) % 32u;
-  let un7 = (_thread + 448u) / 32u;
-  let i1_n70 = i32(min(n0 + qn7 * 4u, 100u - 4u));
   let begin = split * 4u;
   let end = min(begin + 4u, 256u);
   let i2_m00_0_0 = i32(begin * 16u + qm0 * 4u);
@@ -85,7 +67,7 @@ fn main(@builtin(workgroup_id) _id: vec3<u32>, @builtin(local_invocation_index) 
   let v0_m00_0_0_1 = _four_v0_m00_0_0_0.y;
   let v0_m00_0_0_2 = _four_v0_m00_0_0_0.z;
   let v0_m00_0_0_3 = _four_v0_m00_0_0_0.w;
-  let lm0_0_0 = vec4<f32>(v0_m00_0_0_0, v0_m00_0_0_1, v0_m00_0_0_2, v0_m00_0_0_3);
+  let lm0_0_0 = vec4<f32>(select(0.0f, v0_m00_0_0_0, m0 + um0 * 1u < 16u), select(0.0f, v0_m00_0_0_1, m0 + um0 * 1u < 16u), select(0.0f, v0_m00_0_0_2, m0 + um0 * 1u < 16u), select(0.0f, v0_m00_0_0_3, m0 + um0 * 1u < 16u));
   let i2_n00_0_0 = i32(begin * 16u + un0 * 1u);
   let _four_v1_n00_0_0_0 = a1[u32(i1_n00 + 100 * i2_n00_0_0 + _p.o1) >> 2u];
   let v1_n00_0_0_0 = _four_v1_n00_0_0_0.x;
@@ -100,78 +82,18 @@ fn main(@builtin(workgroup_id) _id: vec3<u32>, @builtin(local_invocation_index) 
   let v1_n10_0_0_2 = _four_v1_n10_0_0_0.z;
   let v1_n10_0_0_3 = _four_v1_n10_0_0_0.w;
   let ln1_0_0 = vec4<f32>(select(0.0f, v1_n10_0_0_0, n0 + qn1 * 4u < 100u), select(0.0f, v1_n10_0_0_1, n0 + qn1 * 4u < 100u), select(0.0f, v1_n10_0_0_2, n0 + qn1 * 4u < 100u), select(0.0f, v1_n10_0_0_3, n0 + qn1 * 4u < 100u));
-  let i2_n20_0_0 = i32(begin * 16u + un2 * 1u);
-  let _four_v1_n20_0_0_0 = a1[u32(i1_n20 + 100 * i2_n20_0_0 + _p.o1) >> 2u];
-  let v1_n20_0_0_0 = _four_v1_n20_0_0_0.x;
-  let v1_n20_0_0_1 = _four_v1_n20_0_0_0.y;
-  let v1_n20_0_0_2 = _four_v1_n20_0_0_0.z;
-  let v1_n20_0_0_3 = _four_v1_n20_0_0_0.w;
-  let ln2_0_0 = vec4<f32>(select(0.0f, v1_n20_0_0_0, n0 + qn2 * 4u < 100u), select(0.0f, v1_n20_0_0_1, n0 + qn2 * 4u < 100u), select(0.0f, v1_n20_0_0_2, n0 + qn2 * 4u < 100u), select(0.0f, v1_n20_0_0_3, n0 + qn2 * 4u < 100u));
-  let i2_n30_0_0 = i32(begin * 16u + un3 * 1u);
-  let _four_v1_n30_0_0_0 = a1[u32(i1_n30 + 100 * i2_n30_0_0 + _p.o1) >> 2u];
-  let v1_n30_0_0_0 = _four_v1_n30_0_0_0.x;
-  let v1_n30_0_0_1 = _four_v1_n30_0_0_0.y;
-  let v1_n30_0_0_2 = _four_v1_n30_0_0_0.z;
-  let v1_n30_0_0_3 = _four_v1_n30_0_0_0.w;
-  let ln3_0_0 = vec4<f32>(select(0.0f, v1_n30_0_0_0, n0 + qn3 * 4u < 100u), select(0.0f, v1_n30_0_0_1, n0 + qn3 * 4u < 100u), select(0.0f, v1_n30_0_0_2, n0 + qn3 * 4u < 100u), select(0.0f, v1_n30_0_0_3, n0 + qn3 * 4u < 100u));
-  let i2_n40_0_0 = i32(begin * 16u + un4 * 1u);
-  let _four_v1_n40_0_0_0 = a1[u32(i1_n40 + 100 * i2_n40_0_0 + _p.o1) >> 2u];
-  let v1_n40_0_0_0 = _four_v1_n40_0_0_0.x;
-  let v1_n40_0_0_1 = _four_v1_n40_0_0_0.y;
-  let v1_n40_0_0_2 = _four_v1_n40_0_0_0.z;
-  let v1_n40_0_0_3 = _four_v1_n40_0_0_0.w;
-  let ln4_0_0 = vec4<f32>(select(0.0f, v1_n40_0_0_0, n0 + qn4 * 4u < 100u), select(0.0f, v1_n40_0_0_1, n0 + qn4 * 4u < 100u), select(0.0f, v1_n40_0_0_2, n0 + qn4 * 4u < 100u), select(0.0f, v1_n40_0_0_3, n0 + qn4 * 4u < 100u));
-  let i2_n50_0_0 = i32(begin * 16u + un5 * 1u);
-  let _four_v1_n50_0_0_0 = a1[u32(i1_n50 + 100 * i2_n50_0_0 + _p.o1) >> 2u];
-  let v1_n50_0_0_0 = _four_v1_n50_0_0_0.x;
-  let v1_n50_0_0_1 = _four_v1_n50_0_0_0.y;
-  let v1_n50_0_0_2 = _four_v1_n50_0_0_0.z;
-  let v1_n50_0_0_3 = _four_v1_n50_0_0_0.w;
-  let ln5_0_0 = vec4<f32>(select(0.0f, v1_n50_0_0_0, n0 + qn5 * 4u < 100u), select(0.0f, v1_n50_0_0_1, n0 + qn5 * 4u < 100u), select(0.0f, v1_n50_0_0_2, n0 + qn5 * 4u < 100u), select(0.0f, v1_n50_0_0_3, n0 + qn5 * 4u < 100u));
-  let i2_n60_0_0 = i32(begin * 16u + un6 * 1u);
-  let _four_v1_n60_0_0_0 = a1[u32(i1_n60 + 100 * i2_n60_0_0 + _p.o1) >> 2u];
-  let v1_n60_0_0_0 = _four_v1_n60_0_0_0.x;
-  let v1_n60_0_0_1 = _four_v1_n60_0_0_0.y;
-  let v1_n60_0_0_2 = _four_v1_n60_0_0_0.z;
-  let v1_n60_0_0_3 = _four_v1_n60_0_0_0.w;
-  let ln6_0_0 = vec4<f32>(select(0.0f, v1_n60_0_0_0, n0 + qn6 * 4u < 100u), select(0.0f, v1_n60_0_0_1, n0 + qn6 * 4u < 100u), select(0.0f, v1_n60_0_0_2, n0 + qn6 * 4u < 100u), select(0.0f, v1_n60_0_0_3, n0 + qn6 * 4u < 100u));
-  let i2_n70_0_0 = i32(begin * 16u + un7 * 1u);
-  let _four_v1_n70_0_0_0 = a1[u32(i1_n70 + 100 * i2_n70_0_0 + _p.o1) >> 2u];
-  let v1_n70_0_0_0 = _four_v1_n70_0_0_0.x;
-  let v1_n70_0_0_1 = _four_v1_n70_0_0_0.y;
-  let v1_n70_0_0_2 = _four_v1_n70_0_0_0.z;
-  let v1_n70_0_0_3 = _four_v1_n70_0_0_0.w;
-  let ln7_0_0 = vec4<f32>(select(0.0f, v1_n70_0_0_0, n0 + qn7 * 4u < 100u), select(0.0f, v1_n70_0_0_1, n0 + qn7 * 4u < 100u), select(0.0f, v1_n70_0_0_2, n0 + qn7 * 4u < 100u), select(0.0f, v1_n70_0_0_3, n0 + qn7 * 4u < 100u));
-  if (_thread < 32u) {
-    let at = 0u * 48u + qm0 * 12u + um0 / 4u;
+  {
+    let at = 0u * 144u + qm0 * 36u + um0 / 4u;
     w0[at + 0u][um0 & 3u] = lm0_0_0.x;
-    w0[at + 3u][um0 & 3u] = lm0_0_0.y;
-    w0[at + 6u][um0 & 3u] = lm0_0_0.z;
-    w0[at + 9u][um0 & 3u] = lm0_0_0.w;
+    w0[at + 9u][um0 & 3u] = lm0_0_0.y;
+    w0[at + 18u][um0 & 3u] = lm0_0_0.z;
+    w0[at + 27u][um0 & 3u] = lm0_0_0.w;
   }
   {
-    w1[0u * 512u + un0 * 32u + qn0] = ln0_0_0;
+    w1[0u * 256u + un0 * 16u + qn0] = ln0_0_0;
   }
   {
-    w1[0u * 512u + un1 * 32u + qn1] = ln1_0_0;
-  }
-  {
-    w1[0u * 512u + un2 * 32u + qn2] = ln2_0_0;
-  }
-  {
-    w1[0u * 512u + un3 * 32u + qn3] = ln3_0_0;
-  }
-  {
-    w1[0u * 512u + un4 * 32u + qn4] = ln4_0_0;
-  }
-  {
-    w1[0u * 512u + un5 * 32u + qn5] = ln5_0_0;
-  }
-  {
-    w1[0u * 512u + un6 * 32u + qn6] = ln6_0_0;
-  }
-  {
-    w1[0u * 512u + un7 * 32u + qn7] = ln7_0_0;
+    w1[0u * 256u + un1 * 16u + qn1] = ln1_0_0;
   }
   workgroupBarrier();
   for (var step = begin; step < end; step = step + 2u) {
@@ -183,7 +105,7 @@ fn main(@builtin(workgroup_id) _id: vec3<u32>, @builtin(local_invocation_index) 
       let v0_m00_0_0_1 = _four_v0_m00_0_0_0.y;
       let v0_m00_0_0_2 = _four_v0_m00_0_0_0.z;
       let v0_m00_0_0_3 = _four_v0_m00_0_0_0.w;
-      let lm0_0_0 = vec4<f32>(v0_m00_0_0_0, v0_m00_0_0_1, v0_m00_0_0_2, v0_m00_0_0_3);
+      let lm0_0_0 = vec4<f32>(select(0.0f, v0_m00_0_0_0, m0 + um0 * 1u < 16u), select(0.0f, v0_m00_0_0_1, m0 + um0 * 1u < 16u), select(0.0f, v0_m00_0_0_2, m0 + um0 * 1u < 16u), select(0.0f, v0_m00_0_0_3, m0 + um0 * 1u < 16u));
       let i2_n00_0_0 = i32(next * 16u + un0 * 1u);
       let _four_v1_n00_0_0_0 = a1[u32(i1_n00 + 100 * i2_n00_0_0 + _p.o1) >> 2u];
       let v1_n00_0_0_0 = _four_v1_n00_0_0_0.x;
@@ -198,50 +120,8 @@ fn main(@builtin(workgroup_id) _id: vec3<u32>, @builtin(local_invocation_index) 
       let v1_n10_0_0_2 = _four_v1_n10_0_0_0.z;
       let v1_n10_0_0_3 = _four_v1_n10_0_0_0.w;
       let ln1_0_0 = vec4<f32>(select(0.0f, v1_n10_0_0_0, n0 + qn1 * 4u < 100u), select(0.0f, v1_n10_0_0_1, n0 + qn1 * 4u < 100u), select(0.0f, v1_n10_0_0_2, n0 + qn1 * 4u < 100u), select(0.0f, v1_n10_0_0_3, n0 + qn1 * 4u < 100u));
-      let i2_n20_0_0 = i32(next * 16u + un2 * 1u);
-      let _four_v1_n20_0_0_0 = a1[u32(i1_n20 + 100 * i2_n20_0_0 + _p.o1) >> 2u];
-      let v1_n20_0_0_0 = _four_v1_n20_0_0_0.x;
-      let v1_n20_0_0_1 = _four_v1_n20_0_0_0.y;
-      let v1_n20_0_0_2 = _four_v1_n20_0_0_0.z;
-      let v1_n20_0_0_3 = _four_v1_n20_0_0_0.w;
-      let ln2_0_0 = vec4<f32>(select(0.0f, v1_n20_0_0_0, n0 + qn2 * 4u < 100u), select(0.0f, v1_n20_0_0_1, n0 + qn2 * 4u < 100u), select(0.0f, v1_n20_0_0_2, n0 + qn2 * 4u < 100u), select(0.0f, v1_n20_0_0_3, n0 + qn2 * 4u < 100u));
-      let i2_n30_0_0 = i32(next * 16u + un3 * 1u);
-      let _four_v1_n30_0_0_0 = a1[u32(i1_n30 + 100 * i2_n30_0_0 + _p.o1) >> 2u];
-      let v1_n30_0_0_0 = _four_v1_n30_0_0_0.x;
-      let v1_n30_0_0_1 = _four_v1_n30_0_0_0.y;
-      let v1_n30_0_0_2 = _four_v1_n30_0_0_0.z;
-      let v1_n30_0_0_3 = _four_v1_n30_0_0_0.w;
-      let ln3_0_0 = vec4<f32>(select(0.0f, v1_n30_0_0_0, n0 + qn3 * 4u < 100u), select(0.0f, v1_n30_0_0_1, n0 + qn3 * 4u < 100u), select(0.0f, v1_n30_0_0_2, n0 + qn3 * 4u < 100u), select(0.0f, v1_n30_0_0_3, n0 + qn3 * 4u < 100u));
-      let i2_n40_0_0 = i32(next * 16u + un4 * 1u);
-      let _four_v1_n40_0_0_0 = a1[u32(i1_n40 + 100 * i2_n40_0_0 + _p.o1) >> 2u];
-      let v1_n40_0_0_0 = _four_v1_n40_0_0_0.x;
-      let v1_n40_0_0_1 = _four_v1_n40_0_0_0.y;
-      let v1_n40_0_0_2 = _four_v1_n40_0_0_0.z;
-      let v1_n40_0_0_3 = _four_v1_n40_0_0_0.w;
-      let ln4_0_0 = vec4<f32>(select(0.0f, v1_n40_0_0_0, n0 + qn4 * 4u < 100u), select(0.0f, v1_n40_0_0_1, n0 + qn4 * 4u < 100u), select(0.0f, v1_n40_0_0_2, n0 + qn4 * 4u < 100u), select(0.0f, v1_n40_0_0_3, n0 + qn4 * 4u < 100u));
-      let i2_n50_0_0 = i32(next * 16u + un5 * 1u);
-      let _four_v1_n50_0_0_0 = a1[u32(i1_n50 + 100 * i2_n50_0_0 + _p.o1) >> 2u];
-      let v1_n50_0_0_0 = _four_v1_n50_0_0_0.x;
-      let v1_n50_0_0_1 = _four_v1_n50_0_0_0.y;
-      let v1_n50_0_0_2 = _four_v1_n50_0_0_0.z;
-      let v1_n50_0_0_3 = _four_v1_n50_0_0_0.w;
-      let ln5_0_0 = vec4<f32>(select(0.0f, v1_n50_0_0_0, n0 + qn5 * 4u < 100u), select(0.0f, v1_n50_0_0_1, n0 + qn5 * 4u < 100u), select(0.0f, v1_n50_0_0_2, n0 + qn5 * 4u < 100u), select(0.0f, v1_n50_0_0_3, n0 + qn5 * 4u < 100u));
-      let i2_n60_0_0 = i32(next * 16u + un6 * 1u);
-      let _four_v1_n60_0_0_0 = a1[u32(i1_n60 + 100 * i2_n60_0_0 + _p.o1) >> 2u];
-      let v1_n60_0_0_0 = _four_v1_n60_0_0_0.x;
-      let v1_n60_0_0_1 = _four_v1_n60_0_0_0.y;
-      let v1_n60_0_0_2 = _four_v1_n60_0_0_0.z;
-      let v1_n60_0_0_3 = _four_v1_n60_0_0_0.w;
-      let ln6_0_0 = vec4<f32>(select(0.0f, v1_n60_0_0_0, n0 + qn6 * 4u < 100u), select(0.0f, v1_n60_0_0_1, n0 + qn6 * 4u < 100u), select(0.0f, v1_n60_0_0_2, n0 + qn6 * 4u < 100u), select(0.0f, v1_n60_0_0_3, n0 + qn6 * 4u < 100u));
-      let i2_n70_0_0 = i32(next * 16u + un7 * 1u);
-      let _four_v1_n70_0_0_0 = a1[u32(i1_n70 + 100 * i2_n70_0_0 + _p.o1) >> 2u];
-      let v1_n70_0_0_0 = _four_v1_n70_0_0_0.x;
-      let v1_n70_0_0_1 = _four_v1_n70_0_0_0.y;
-      let v1_n70_0_0_2 = _four_v1_n70_0_0_0.z;
-      let v1_n70_0_0_3 = _four_v1_n70_0_0_0.w;
-      let ln7_0_0 = vec4<f32>(select(0.0f, v1_n70_0_0_0, n0 + qn7 * 4u < 100u), select(0.0f, v1_n70_0_0_1, n0 + qn7 * 4u < 100u), select(0.0f, v1_n70_0_0_2, n0 + qn7 * 4u < 100u), select(0.0f, v1_n70_0_0_3, n0 + qn7 * 4u < 100u));
-      let from_m = 0u * 48u + ty;
-      let from_n = 0u * 512u + tx;
+      let from_m = 0u * 144u + ty;
+      let from_n = 0u * 256u + tx;
       {
         let x0 = w0[from_m + 0u];
         let y0 = w1[from_n + 0u];
@@ -251,40 +131,8 @@ fn main(@builtin(workgroup_id) _id: vec3<u32>, @builtin(local_invocation_index) 
         c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
       }
       {
-        let x0 = w0[from_m + 3u];
-        let y0 = w1[from_n + 32u];
-        c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
-        c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
-        c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
-        c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
-      }
-      {
-        let x0 = w0[from_m + 6u];
-        let y0 = w1[from_n + 64u];
-        c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
-        c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
-        c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
-        c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
-      }
-      {
         let x0 = w0[from_m + 9u];
-        let y0 = w1[from_n + 96u];
-        c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
-        c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
-        c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
-        c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
-      }
-      {
-        let x0 = w0[from_m + 12u];
-        let y0 = w1[from_n + 128u];
-        c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
-        c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
-        c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
-        c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
-      }
-      {
-        let x0 = w0[from_m + 15u];
-        let y0 = w1[from_n + 160u];
+        let y0 = w1[from_n + 16u];
         c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
         c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
         c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
@@ -292,23 +140,7 @@ fn main(@builtin(workgroup_id) _id: vec3<u32>, @builtin(local_invocation_index) 
       }
       {
         let x0 = w0[from_m + 18u];
-        let y0 = w1[from_n + 192u];
-        c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
-        c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
-        c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
-        c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
-      }
-      {
-        let x0 = w0[from_m + 21u];
-        let y0 = w1[from_n + 224u];
-        c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
-        c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
-        c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
-        c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
-      }
-      {
-        let x0 = w0[from_m + 24u];
-        let y0 = w1[from_n + 256u];
+        let y0 = w1[from_n + 32u];
         c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
         c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
         c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
@@ -316,23 +148,7 @@ fn main(@builtin(workgroup_id) _id: vec3<u32>, @builtin(local_invocation_index) 
       }
       {
         let x0 = w0[from_m + 27u];
-        let y0 = w1[from_n + 288u];
-        c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
-        c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
-        c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
-        c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
-      }
-      {
-        let x0 = w0[from_m + 30u];
-        let y0 = w1[from_n + 320u];
-        c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
-        c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
-        c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
-        c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
-      }
-      {
-        let x0 = w0[from_m + 33u];
-        let y0 = w1[from_n + 352u];
+        let y0 = w1[from_n + 48u];
         c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
         c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
         c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
@@ -340,23 +156,7 @@ fn main(@builtin(workgroup_id) _id: vec3<u32>, @builtin(local_invocation_index) 
       }
       {
         let x0 = w0[from_m + 36u];
-        let y0 = w1[from_n + 384u];
-        c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
-        c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
-        c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
-        c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
-      }
-      {
-        let x0 = w0[from_m + 39u];
-        let y0 = w1[from_n + 416u];
-        c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
-        c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
-        c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
-        c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
-      }
-      {
-        let x0 = w0[from_m + 42u];
-        let y0 = w1[from_n + 448u];
+        let y0 = w1[from_n + 64u];
         c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
         c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
         c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
@@ -364,42 +164,104 @@ fn main(@builtin(workgroup_id) _id: vec3<u32>, @builtin(local_invocation_index) 
       }
       {
         let x0 = w0[from_m + 45u];
-        let y0 = w1[from_n + 480u];
+        let y0 = w1[from_n + 80u];
         c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
         c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
         c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
         c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
       }
-      if (_thread < 32u) {
-        let at = 1u * 48u + qm0 * 12u + um0 / 4u;
+      {
+        let x0 = w0[from_m + 54u];
+        let y0 = w1[from_n + 96u];
+        c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
+        c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
+        c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
+        c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
+      }
+      {
+        let x0 = w0[from_m + 63u];
+        let y0 = w1[from_n + 112u];
+        c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
+        c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
+        c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
+        c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
+      }
+      {
+        let x0 = w0[from_m + 72u];
+        let y0 = w1[from_n + 128u];
+        c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
+        c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
+        c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
+        c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
+      }
+      {
+        let x0 = w0[from_m + 81u];
+        let y0 = w1[from_n + 144u];
+        c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
+        c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
+        c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
+        c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
+      }
+      {
+        let x0 = w0[from_m + 90u];
+        let y0 = w1[from_n + 160u];
+        c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
+        c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
+        c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
+        c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
+      }
+      {
+        let x0 = w0[from_m + 99u];
+        let y0 = w1[from_n + 176u];
+        c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
+        c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
+        c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
+        c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
+      }
+      {
+        let x0 = w0[from_m + 108u];
+        let y0 = w1[from_n + 192u];
+        c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
+        c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
+        c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
+        c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
+      }
+      {
+        let x0 = w0[from_m + 117u];
+        let y0 = w1[from_n + 208u];
+        c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
+        c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
+        c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
+        c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
+      }
+      {
+        let x0 = w0[from_m + 126u];
+        let y0 = w1[from_n + 224u];
+        c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
+        c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
+        c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
+        c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
+      }
+      {
+        let x0 = w0[from_m + 135u];
+        let y0 = w1[from_n + 240u];
+        c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
+        c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
+        c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
+        c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
+      }
+      {
+        let at = 1u * 144u + qm0 * 36u + um0 / 4u;
         w0[at + 0u][um0 & 3u] = lm0_0_0.x;
-        w0[at + 3u][um0 & 3u] = lm0_0_0.y;
-        w0[at + 6u][um0 & 3u] = lm0_0_0.z;
-        w0[at + 9u][um0 & 3u] = lm0_0_0.w;
+        w0[at + 9u][um0 & 3u] = lm0_0_0.y;
+        w0[at + 18u][um0 & 3u] = lm0_0_0.z;
+        w0[at + 27u][um0 & 3u] = lm0_0_0.w;
       }
       {
-        w1[1u * 512u + un0 * 32u + qn0] = ln0_0_0;
+        w1[1u * 256u + un0 * 16u + qn0] = ln0_0_0;
       }
       {
-        w1[1u * 512u + un1 * 32u + qn1] = ln1_0_0;
-      }
-      {
-        w1[1u * 512u + un2 * 32u + qn2] = ln2_0_0;
-      }
-      {
-        w1[1u * 512u + un3 * 32u + qn3] = ln3_0_0;
-      }
-      {
-        w1[1u * 512u + un4 * 32u + qn4] = ln4_0_0;
-      }
-      {
-        w1[1u * 512u + un5 * 32u + qn5] = ln5_0_0;
-      }
-      {
-        w1[1u * 512u + un6 * 32u + qn6] = ln6_0_0;
-      }
-      {
-        w1[1u * 512u + un7 * 32u + qn7] = ln7_0_0;
+        w1[1u * 256u + un1 * 16u + qn1] = ln1_0_0;
       }
       workgroupBarrier();
     }
@@ -411,7 +273,7 @@ fn main(@builtin(workgroup_id) _id: vec3<u32>, @builtin(local_invocation_index) 
       let v0_m00_0_0_1 = _four_v0_m00_0_0_0.y;
       let v0_m00_0_0_2 = _four_v0_m00_0_0_0.z;
       let v0_m00_0_0_3 = _four_v0_m00_0_0_0.w;
-      let lm0_0_0 = vec4<f32>(v0_m00_0_0_0, v0_m00_0_0_1, v0_m00_0_0_2, v0_m00_0_0_3);
+      let lm0_0_0 = vec4<f32>(select(0.0f, v0_m00_0_0_0, m0 + um0 * 1u < 16u), select(0.0f, v0_m00_0_0_1, m0 + um0 * 1u < 16u), select(0.0f, v0_m00_0_0_2, m0 + um0 * 1u < 16u), select(0.0f, v0_m00_0_0_3, m0 + um0 * 1u < 16u));
       let i2_n00_0_0 = i32(next * 16u + un0 * 1u);
       let _four_v1_n00_0_0_0 = a1[u32(i1_n00 + 100 * i2_n00_0_0 + _p.o1) >> 2u];
       let v1_n00_0_0_0 = _four_v1_n00_0_0_0.x;
@@ -426,50 +288,8 @@ fn main(@builtin(workgroup_id) _id: vec3<u32>, @builtin(local_invocation_index) 
       let v1_n10_0_0_2 = _four_v1_n10_0_0_0.z;
       let v1_n10_0_0_3 = _four_v1_n10_0_0_0.w;
       let ln1_0_0 = vec4<f32>(select(0.0f, v1_n10_0_0_0, n0 + qn1 * 4u < 100u), select(0.0f, v1_n10_0_0_1, n0 + qn1 * 4u < 100u), select(0.0f, v1_n10_0_0_2, n0 + qn1 * 4u < 100u), select(0.0f, v1_n10_0_0_3, n0 + qn1 * 4u < 100u));
-      let i2_n20_0_0 = i32(next * 16u + un2 * 1u);
-      let _four_v1_n20_0_0_0 = a1[u32(i1_n20 + 100 * i2_n20_0_0 + _p.o1) >> 2u];
-      let v1_n20_0_0_0 = _four_v1_n20_0_0_0.x;
-      let v1_n20_0_0_1 = _four_v1_n20_0_0_0.y;
-      let v1_n20_0_0_2 = _four_v1_n20_0_0_0.z;
-      let v1_n20_0_0_3 = _four_v1_n20_0_0_0.w;
-      let ln2_0_0 = vec4<f32>(select(0.0f, v1_n20_0_0_0, n0 + qn2 * 4u < 100u), select(0.0f, v1_n20_0_0_1, n0 + qn2 * 4u < 100u), select(0.0f, v1_n20_0_0_2, n0 + qn2 * 4u < 100u), select(0.0f, v1_n20_0_0_3, n0 + qn2 * 4u < 100u));
-      let i2_n30_0_0 = i32(next * 16u + un3 * 1u);
-      let _four_v1_n30_0_0_0 = a1[u32(i1_n30 + 100 * i2_n30_0_0 + _p.o1) >> 2u];
-      let v1_n30_0_0_0 = _four_v1_n30_0_0_0.x;
-      let v1_n30_0_0_1 = _four_v1_n30_0_0_0.y;
-      let v1_n30_0_0_2 = _four_v1_n30_0_0_0.z;
-      let v1_n30_0_0_3 = _four_v1_n30_0_0_0.w;
-      let ln3_0_0 = vec4<f32>(select(0.0f, v1_n30_0_0_0, n0 + qn3 * 4u < 100u), select(0.0f, v1_n30_0_0_1, n0 + qn3 * 4u < 100u), select(0.0f, v1_n30_0_0_2, n0 + qn3 * 4u < 100u), select(0.0f, v1_n30_0_0_3, n0 + qn3 * 4u < 100u));
-      let i2_n40_0_0 = i32(next * 16u + un4 * 1u);
-      let _four_v1_n40_0_0_0 = a1[u32(i1_n40 + 100 * i2_n40_0_0 + _p.o1) >> 2u];
-      let v1_n40_0_0_0 = _four_v1_n40_0_0_0.x;
-      let v1_n40_0_0_1 = _four_v1_n40_0_0_0.y;
-      let v1_n40_0_0_2 = _four_v1_n40_0_0_0.z;
-      let v1_n40_0_0_3 = _four_v1_n40_0_0_0.w;
-      let ln4_0_0 = vec4<f32>(select(0.0f, v1_n40_0_0_0, n0 + qn4 * 4u < 100u), select(0.0f, v1_n40_0_0_1, n0 + qn4 * 4u < 100u), select(0.0f, v1_n40_0_0_2, n0 + qn4 * 4u < 100u), select(0.0f, v1_n40_0_0_3, n0 + qn4 * 4u < 100u));
-      let i2_n50_0_0 = i32(next * 16u + un5 * 1u);
-      let _four_v1_n50_0_0_0 = a1[u32(i1_n50 + 100 * i2_n50_0_0 + _p.o1) >> 2u];
-      let v1_n50_0_0_0 = _four_v1_n50_0_0_0.x;
-      let v1_n50_0_0_1 = _four_v1_n50_0_0_0.y;
-      let v1_n50_0_0_2 = _four_v1_n50_0_0_0.z;
-      let v1_n50_0_0_3 = _four_v1_n50_0_0_0.w;
-      let ln5_0_0 = vec4<f32>(select(0.0f, v1_n50_0_0_0, n0 + qn5 * 4u < 100u), select(0.0f, v1_n50_0_0_1, n0 + qn5 * 4u < 100u), select(0.0f, v1_n50_0_0_2, n0 + qn5 * 4u < 100u), select(0.0f, v1_n50_0_0_3, n0 + qn5 * 4u < 100u));
-      let i2_n60_0_0 = i32(next * 16u + un6 * 1u);
-      let _four_v1_n60_0_0_0 = a1[u32(i1_n60 + 100 * i2_n60_0_0 + _p.o1) >> 2u];
-      let v1_n60_0_0_0 = _four_v1_n60_0_0_0.x;
-      let v1_n60_0_0_1 = _four_v1_n60_0_0_0.y;
-      let v1_n60_0_0_2 = _four_v1_n60_0_0_0.z;
-      let v1_n60_0_0_3 = _four_v1_n60_0_0_0.w;
-      let ln6_0_0 = vec4<f32>(select(0.0f, v1_n60_0_0_0, n0 + qn6 * 4u < 100u), select(0.0f, v1_n60_0_0_1, n0 + qn6 * 4u < 100u), select(0.0f, v1_n60_0_0_2, n0 + qn6 * 4u < 100u), select(0.0f, v1_n60_0_0_3, n0 + qn6 * 4u < 100u));
-      let i2_n70_0_0 = i32(next * 16u + un7 * 1u);
-      let _four_v1_n70_0_0_0 = a1[u32(i1_n70 + 100 * i2_n70_0_0 + _p.o1) >> 2u];
-      let v1_n70_0_0_0 = _four_v1_n70_0_0_0.x;
-      let v1_n70_0_0_1 = _four_v1_n70_0_0_0.y;
-      let v1_n70_0_0_2 = _four_v1_n70_0_0_0.z;
-      let v1_n70_0_0_3 = _four_v1_n70_0_0_0.w;
-      let ln7_0_0 = vec4<f32>(select(0.0f, v1_n70_0_0_0, n0 + qn7 * 4u < 100u), select(0.0f, v1_n70_0_0_1, n0 + qn7 * 4u < 100u), select(0.0f, v1_n70_0_0_2, n0 + qn7 * 4u < 100u), select(0.0f, v1_n70_0_0_3, n0 + qn7 * 4u < 100u));
-      let from_m = 1u * 48u + ty;
-      let from_n = 1u * 512u + tx;
+      let from_m = 1u * 144u + ty;
+      let from_n = 1u * 256u + tx;
       {
         let x0 = w0[from_m + 0u];
         let y0 = w1[from_n + 0u];
@@ -479,40 +299,8 @@ fn main(@builtin(workgroup_id) _id: vec3<u32>, @builtin(local_invocation_index) 
         c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
       }
       {
-        let x0 = w0[from_m + 3u];
-        let y0 = w1[from_n + 32u];
-        c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
-        c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
-        c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
-        c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
-      }
-      {
-        let x0 = w0[from_m + 6u];
-        let y0 = w1[from_n + 64u];
-        c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
-        c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
-        c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
-        c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
-      }
-      {
         let x0 = w0[from_m + 9u];
-        let y0 = w1[from_n + 96u];
-        c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
-        c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
-        c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
-        c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
-      }
-      {
-        let x0 = w0[from_m + 12u];
-        let y0 = w1[from_n + 128u];
-        c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
-        c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
-        c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
-        c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
-      }
-      {
-        let x0 = w0[from_m + 15u];
-        let y0 = w1[from_n + 160u];
+        let y0 = w1[from_n + 16u];
         c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
         c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
         c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
@@ -520,23 +308,7 @@ fn main(@builtin(workgroup_id) _id: vec3<u32>, @builtin(local_invocation_index) 
       }
       {
         let x0 = w0[from_m + 18u];
-        let y0 = w1[from_n + 192u];
-        c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
-        c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
-        c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
-        c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
-      }
-      {
-        let x0 = w0[from_m + 21u];
-        let y0 = w1[from_n + 224u];
-        c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
-        c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
-        c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
-        c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
-      }
-      {
-        let x0 = w0[from_m + 24u];
-        let y0 = w1[from_n + 256u];
+        let y0 = w1[from_n + 32u];
         c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
         c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
         c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
@@ -544,23 +316,7 @@ fn main(@builtin(workgroup_id) _id: vec3<u32>, @builtin(local_invocation_index) 
       }
       {
         let x0 = w0[from_m + 27u];
-        let y0 = w1[from_n + 288u];
-        c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
-        c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
-        c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
-        c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
-      }
-      {
-        let x0 = w0[from_m + 30u];
-        let y0 = w1[from_n + 320u];
-        c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
-        c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
-        c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
-        c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
-      }
-      {
-        let x0 = w0[from_m + 33u];
-        let y0 = w1[from_n + 352u];
+        let y0 = w1[from_n + 48u];
         c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
         c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
         c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
@@ -568,23 +324,7 @@ fn main(@builtin(workgroup_id) _id: vec3<u32>, @builtin(local_invocation_index) 
       }
       {
         let x0 = w0[from_m + 36u];
-        let y0 = w1[from_n + 384u];
-        c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
-        c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
-        c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
-        c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
-      }
-      {
-        let x0 = w0[from_m + 39u];
-        let y0 = w1[from_n + 416u];
-        c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
-        c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
-        c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
-        c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
-      }
-      {
-        let x0 = w0[from_m + 42u];
-        let y0 = w1[from_n + 448u];
+        let y0 = w1[from_n + 64u];
         c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
         c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
         c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
@@ -592,42 +332,104 @@ fn main(@builtin(workgroup_id) _id: vec3<u32>, @builtin(local_invocation_index) 
       }
       {
         let x0 = w0[from_m + 45u];
-        let y0 = w1[from_n + 480u];
+        let y0 = w1[from_n + 80u];
         c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
         c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
         c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
         c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
       }
-      if (_thread < 32u) {
-        let at = 0u * 48u + qm0 * 12u + um0 / 4u;
+      {
+        let x0 = w0[from_m + 54u];
+        let y0 = w1[from_n + 96u];
+        c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
+        c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
+        c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
+        c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
+      }
+      {
+        let x0 = w0[from_m + 63u];
+        let y0 = w1[from_n + 112u];
+        c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
+        c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
+        c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
+        c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
+      }
+      {
+        let x0 = w0[from_m + 72u];
+        let y0 = w1[from_n + 128u];
+        c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
+        c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
+        c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
+        c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
+      }
+      {
+        let x0 = w0[from_m + 81u];
+        let y0 = w1[from_n + 144u];
+        c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
+        c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
+        c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
+        c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
+      }
+      {
+        let x0 = w0[from_m + 90u];
+        let y0 = w1[from_n + 160u];
+        c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
+        c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
+        c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
+        c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
+      }
+      {
+        let x0 = w0[from_m + 99u];
+        let y0 = w1[from_n + 176u];
+        c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
+        c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
+        c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
+        c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
+      }
+      {
+        let x0 = w0[from_m + 108u];
+        let y0 = w1[from_n + 192u];
+        c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
+        c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
+        c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
+        c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
+      }
+      {
+        let x0 = w0[from_m + 117u];
+        let y0 = w1[from_n + 208u];
+        c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
+        c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
+        c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
+        c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
+      }
+      {
+        let x0 = w0[from_m + 126u];
+        let y0 = w1[from_n + 224u];
+        c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
+        c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
+        c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
+        c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
+      }
+      {
+        let x0 = w0[from_m + 135u];
+        let y0 = w1[from_n + 240u];
+        c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
+        c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
+        c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
+        c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
+      }
+      {
+        let at = 0u * 144u + qm0 * 36u + um0 / 4u;
         w0[at + 0u][um0 & 3u] = lm0_0_0.x;
-        w0[at + 3u][um0 & 3u] = lm0_0_0.y;
-        w0[at + 6u][um0 & 3u] = lm0_0_0.z;
-        w0[at + 9u][um0 & 3u] = lm0_0_0.w;
+        w0[at + 9u][um0 & 3u] = lm0_0_0.y;
+        w0[at + 18u][um0 & 3u] = lm0_0_0.z;
+        w0[at + 27u][um0 & 3u] = lm0_0_0.w;
       }
       {
-        w1[0u * 512u + un0 * 32u + qn0] = ln0_0_0;
+        w1[0u * 256u + un0 * 16u + qn0] = ln0_0_0;
       }
       {
-        w1[0u * 512u + un1 * 32u + qn1] = ln1_0_0;
-      }
-      {
-        w1[0u * 512u + un2 * 32u + qn2] = ln2_0_0;
-      }
-      {
-        w1[0u * 512u + un3 * 32u + qn3] = ln3_0_0;
-      }
-      {
-        w1[0u * 512u + un4 * 32u + qn4] = ln4_0_0;
-      }
-      {
-        w1[0u * 512u + un5 * 32u + qn5] = ln5_0_0;
-      }
-      {
-        w1[0u * 512u + un6 * 32u + qn6] = ln6_0_0;
-      }
-      {
-        w1[0u * 512u + un7 * 32u + qn7] = ln7_0_0;
+        w1[0u * 256u + un1 * 16u + qn1] = ln1_0_0;
       }
       workgroupBarrier();
     }
@@ -637,65 +439,65 @@ fn main(@builtin(workgroup_id) _id: vec3<u32>, @builtin(local_invocation_index) 
     let i1 = i32(min(col, 100u - 4u));
     {
       let row = m0 + ty * 4u + 0u;
-      let i0 = i32(row);
-      if (col < 100u) {
+      let i0 = i32(min(row, 16u - 1u));
+      if (row < 16u && col < 100u) {
         s0[((split * 1u + batch) * 16u + row) * 100u + col + 0u] = _launder(c0_0.x);
       }
-      if (col < 100u) {
+      if (row < 16u && col < 100u) {
         s0[((split * 1u + batch) * 16u + row) * 100u + col + 1u] = _launder(c0_0.y);
       }
-      if (col < 100u) {
+      if (row < 16u && col < 100u) {
         s0[((split * 1u + batch) * 16u + row) * 100u + col + 2u] = _launder(c0_0.z);
       }
-      if (col < 100u) {
+      if (row < 16u && col < 100u) {
         s0[((split * 1u + batch) * 16u + row) * 100u + col + 3u] = _launder(c0_0.w);
       }
     }
     {
       let row = m0 + ty * 4u + 1u;
-      let i0 = i32(row);
-      if (col < 100u) {
+      let i0 = i32(min(row, 16u - 1u));
+      if (row < 16u && col < 100u) {
         s0[((split * 1u + batch) * 16u + row) * 100u + col + 0u] = _launder(c1_0.x);
       }
-      if (col < 100u) {
+      if (row < 16u && col < 100u) {
         s0[((split * 1u + batch) * 16u + row) * 100u + col + 1u] = _launder(c1_0.y);
       }
-      if (col < 100u) {
+      if (row < 16u && col < 100u) {
         s0[((split * 1u + batch) * 16u + row) * 100u + col + 2u] = _launder(c1_0.z);
       }
-      if (col < 100u) {
+      if (row < 16u && col < 100u) {
         s0[((split * 1u + batch) * 16u + row) * 100u + col + 3u] = _launder(c1_0.w);
       }
     }
     {
       let row = m0 + ty * 4u + 2u;
-      let i0 = i32(row);
-      if (col < 100u) {
+      let i0 = i32(min(row, 16u - 1u));
+      if (row < 16u && col < 100u) {
         s0[((split * 1u + batch) * 16u + row) * 100u + col + 0u] = _launder(c2_0.x);
       }
-      if (col < 100u) {
+      if (row < 16u && col < 100u) {
         s0[((split * 1u + batch) * 16u + row) * 100u + col + 1u] = _launder(c2_0.y);
       }
-      if (col < 100u) {
+      if (row < 16u && col < 100u) {
         s0[((split * 1u + batch) * 16u + row) * 100u + col + 2u] = _launder(c2_0.z);
       }
-      if (col < 100u) {
+      if (row < 16u && col < 100u) {
         s0[((split * 1u + batch) * 16u + row) * 100u + col + 3u] = _launder(c2_0.w);
       }
     }
     {
       let row = m0 + ty * 4u + 3u;
-      let i0 = i32(row);
-      if (col < 100u) {
+      let i0 = i32(min(row, 16u - 1u));
+      if (row < 16u && col < 100u) {
         s0[((split * 1u + batch) * 16u + row) * 100u + col + 0u] = _launder(c3_0.x);
       }
-      if (col < 100u) {
+      if (row < 16u && col < 100u) {
         s0[((split * 1u + batch) * 16u + row) * 100u + col + 1u] = _launder(c3_0.y);
       }
-      if (col < 100u) {
+      if (row < 16u && col < 100u) {
         s0[((split * 1u + batch) * 16u + row) * 100u + col + 2u] = _launder(c3_0.z);
       }
-      if (col < 100u) {
+      if (row < 16u && col < 100u) {
         s0[((split * 1u + batch) * 16u + row) * 100u + col + 3u] = _launder(c3_0.w);
       }
     }
