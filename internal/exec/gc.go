@@ -24,6 +24,8 @@ type pacer struct {
 	maxThreshold int64
 	own          bool         // the device has memory of its own, and live bytes allow half as many above them
 	plans        atomic.Int64 // the most bytes that one of the last plans acquired
+	made         time.Time
+	next         atomic.Int64 // from when on there is time for a collection, in nanoseconds since made
 
 	mu    sync.Mutex    // held during a collection; guards what follows
 	spent time.Duration // beyond the share of the time, since the threshold doubled
@@ -34,6 +36,7 @@ const (
 	minGCThreshold = 32 << 20
 	maxGCMemory    = 16   // the threshold, live bytes and those of a plan are together at most the device's own memory/maxGCMemory
 	maxGCTime      = 16   // collections may take 1/maxGCTime of the time
+	spareGCTime    = 32   // there is time for a collection if the last took 1/spareGCTime of what passed since
 	minGCBuffers   = 2048 // the least countLimit
 	maxGCObjects   = 16   // a countLimit is the heap's objects/maxGCObjects at least
 )
@@ -41,8 +44,7 @@ const (
 // heapObjects is the number of objects in the host's heap after the last collection of any device.
 var heapObjects atomic.Int64
 
-// limit is the number of bytes above live at which the next plan waits for a collection. One
-// starts in the background at three quarters of it. What is live and what a plan acquires, as a training
+// limit is the number of bytes above live at which the next plan waits for a collection. What is live and what a plan acquires, as a training
 // step of a large model, leave less for garbage.
 func (p *pacer) limit() int64 {
 	live := p.live.Load()
@@ -88,19 +90,32 @@ func (p *pacer) count(start, end time.Time, perByte float64) {
 func (d *Device) maybeGC() {
 	p := &d.pacer
 	excess, limit := d.excess(), p.limit()
-	switch {
-	case excess > limit:
+	if excess > limit {
 		start := time.Now()
 		d.flushHeld() // the device computes meanwhile
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		d.collect(start, p.limit()) // or another goroutine has collected
-	case excess > limit/4*3 && p.mu.TryLock():
+		return
+	}
+	if above := d.early(limit); excess > above && p.mu.TryLock() {
 		go func() {
 			defer p.mu.Unlock()
-			d.collect(time.Now(), limit/4*3)
+			d.collect(time.Now(), above)
 		}()
 	}
+}
+
+// early is the number of bytes above live at which a collection starts in the background: three
+// quarters of the limit, and less where there is time for it. While a GPU computes for long a
+// collection slows nothing, where new buffers may.
+func (d *Device) early(limit int64) int64 {
+	p := &d.pacer
+	bytes := d.pool.held.Load() - p.live.Load()
+	if p.own && bytes > minGCThreshold && time.Since(p.made) > time.Duration(p.next.Load()) {
+		return minGCThreshold
+	}
+	return limit / 4 * 3
 }
 
 // collect runs a collection if more bytes are held than some above live, and counts the time since
@@ -132,7 +147,10 @@ func (d *Device) idle() bool {
 func (d *Device) forcedGC() {
 	p := &d.pacer
 	bytes, buffers := d.pool.total.Load(), d.pool.acquired.Load()
+	start := time.Now()
 	forceGC()
+	end := time.Now()
+	p.next.Store(int64(end.Sub(p.made) + spareGCTime*end.Sub(start)))
 	held := d.lockedDrain()
 	// What came later may be dead already.
 	p.live.Store(max(0, held-(d.pool.total.Load()-bytes)))

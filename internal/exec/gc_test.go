@@ -73,3 +73,33 @@ func TestPacerLimit(t *testing.T) {
 		}
 	}
 }
+
+// A GPU's garbage is collected before it reaches the limit if the last collection is long ago, of
+// which the time that it took decides.
+func TestEarlyCollection(t *testing.T) {
+	const mb = 1 << 20
+	d := &Device{queue: noLock{}, pool: pool{buckets: map[int]*bucket{}}}
+	d.pacer.made = time.Now().Add(-time.Hour)
+	check := func(what string, own bool, held, want int64) {
+		t.Helper()
+		d.pacer.own = own
+		d.pool.held.Store(held)
+		if got := d.early(1000 * mb); got != want {
+			t.Errorf("%s: a collection starts at %d MiB, want %d", what, got/mb, want/mb)
+		}
+	}
+	check("none for long", true, 40*mb, minGCThreshold)
+	check("memory of the host", false, 40*mb, 750*mb)
+	check("little garbage", true, 20*mb, 750*mb)
+	before := time.Now()
+	d.forcedGC()
+	passed := time.Since(before)
+	d.pacer.live.Store(0)
+	next := time.Duration(d.pacer.next.Load()) - time.Since(d.pacer.made)
+	if next <= 0 || next > (spareGCTime+1)*passed {
+		t.Errorf("the next collection is due in %v after one of %v", next, passed)
+	}
+	check("one just now", true, 40*mb, 750*mb)
+	d.pacer.next.Store(0)
+	check("one long ago", true, 40*mb, minGCThreshold)
+}
