@@ -227,9 +227,6 @@ func (n *instance) describe(handle uintptr) found {
 		SubgroupMin: int(info.subgroupMin), SubgroupMax: int(info.subgroupMax),
 		Memory: heaps.deviceLocal(), Limits: a.limits.read(),
 	}
-	if a.Memory == 0 && a.Backend == "Vulkan" {
-		a.Memory = vulkanMemory(&a.Adapter)
-	}
 	for _, f := range supported {
 		if name := features[f]; name != "" {
 			a.Features = append(a.Features, name)

@@ -114,7 +114,7 @@ const adapterInfoWords = 12
 
 // featureHeaps is the feature of reporting memory, in a memoryHeaps chained to
 // adapterInfo.
-const featureHeaps = 0x00050014
+const featureHeaps = 0x00050015
 
 type memoryHeaps struct {
 	chained
