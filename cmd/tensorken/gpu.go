@@ -120,11 +120,12 @@ func printAdapters(w io.Writer, library string, adapters []wgpu.Adapter) {
 
 // memory describes the memory of an adapter, "" if it is unknown.
 func memory(a *wgpu.Adapter) string {
-	switch {
-	case a.Memory == 0:
+	if a.Memory == 0 {
 		return ""
-	case a.Kind == wgpu.Discrete:
-		return hostmem.Size(int(a.Memory))
 	}
-	return hostmem.Size(int(a.Memory)) + ", of the host's"
+	size := hostmem.Size(int(a.Memory))
+	if a.Kind == wgpu.Integrated || a.Kind == wgpu.Software {
+		size += ", the host's"
+	}
+	return size
 }

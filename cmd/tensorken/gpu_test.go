@@ -46,7 +46,7 @@ func TestPrintAdapters(t *testing.T) {
 		SubgroupMin: 32, SubgroupMax: 32, Features: []string{wgpu.Subgroups, wgpu.TimestampQuery},
 		Limits: wgpu.Limits{StorageBuffers: 16, StorageBinding: 1<<31 - 1, Buffer: 1 << 40, WorkgroupStorage: 48 << 10,
 			WorkgroupSize: 1024, WorkgroupSizes: [3]int{1024, 1024, 64}, Workgroups: 65535},
-	}, {Name: "Slow", SubgroupMin: 8, SubgroupMax: 16, Features: []string{wgpu.Subgroups}}})
+	}, {Name: "Slow", Kind: wgpu.Software, Memory: 16 << 30, SubgroupMin: 8, SubgroupMax: 16, Features: []string{wgpu.Subgroups}}})
 	want := `library     /lib/dawn.so
 
 webgpu:0    Fast 9000
@@ -61,10 +61,10 @@ webgpu:0    Fast 9000
 
 webgpu:1    Slow
   vendor     unknown, 0x0:0x0
-  type       unknown
+  type       software
   backend    none
   driver     none
-  memory     unknown
+  memory     16 GiB, the host's
   buffers    up to 0 B; a shader takes 0, up to 0 B of each
   workgroups up to 0 threads (0×0×0) with 0 B; 0 in a row
   features   subgroups of 8 to 16 lanes

@@ -65,8 +65,7 @@ func New(d driver.Device) *Device {
 	dev.flusher = newFlusher(dev)
 	ballast()
 	dev.pacer.threshold.Store(minGCThreshold)
-	dev.pacer.made = time.Now()
-	dev.pacer.last = dev.pacer.made
+	dev.pacer.last = time.Now()
 	dev.pacer.own = dev.limits.Memory > 0
 	dev.pacer.maxThreshold = max(minGCThreshold, int64(dev.limits.Memory)/maxGCMemory)
 	devicesMu.Lock()

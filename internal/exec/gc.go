@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"math"
 	"runtime"
 	"runtime/metrics"
 	"slices"
@@ -24,8 +25,6 @@ type pacer struct {
 	maxThreshold int64
 	own          bool         // the device has memory of its own, and live bytes allow half as many above them
 	plans        atomic.Int64 // the most bytes that one of the last plans acquired
-	made         time.Time
-	next         atomic.Int64 // from when on there is time for a collection, in nanoseconds since made
 
 	mu    sync.Mutex    // held during a collection; guards what follows
 	spent time.Duration // beyond the share of the time, since the threshold doubled
@@ -41,11 +40,14 @@ const (
 	maxGCObjects   = 16   // a countLimit is the heap's objects/maxGCObjects at least
 )
 
-// heapObjects is the number of objects in the host's heap after the last collection of any device.
-var heapObjects atomic.Int64
+var (
+	heapObjects atomic.Int64 // in the host's heap after the last collection of any device
+	nextGC      atomic.Int64 // from when on there is time for another one, in nanoseconds since begun
+	begun       = time.Now()
+)
 
-// limit is the number of bytes above live at which the next plan waits for a collection. What is live and what a plan acquires, as a training
-// step of a large model, leave less for garbage.
+// limit is the number of bytes above live at which the next plan waits for a collection. What is
+// live and what a plan acquires, as a training step of a large model, leave less for garbage.
 func (p *pacer) limit() int64 {
 	live := p.live.Load()
 	highest := max(minGCThreshold, p.maxThreshold-p.plans.Load()-live)
@@ -107,12 +109,12 @@ func (d *Device) maybeGC() {
 }
 
 // early is the number of bytes above live at which a collection starts in the background: three
-// quarters of the limit, and less where there is time for it. While a GPU computes for long a
-// collection slows nothing, where new buffers may.
+// quarters of the limit, and less where there is time for one, as beside plans that compute for
+// long: the next plan then needs no new buffers, which take a GPU's driver milliseconds.
 func (d *Device) early(limit int64) int64 {
 	p := &d.pacer
 	bytes := d.pool.held.Load() - p.live.Load()
-	if p.own && bytes > minGCThreshold && time.Since(p.made) > time.Duration(p.next.Load()) {
+	if p.own && bytes > minGCThreshold && int64(time.Since(begun)) > nextGC.Load() {
 		return minGCThreshold
 	}
 	return limit / 4 * 3
@@ -147,10 +149,7 @@ func (d *Device) idle() bool {
 func (d *Device) forcedGC() {
 	p := &d.pacer
 	bytes, buffers := d.pool.total.Load(), d.pool.acquired.Load()
-	start := time.Now()
 	forceGC()
-	end := time.Now()
-	p.next.Store(int64(end.Sub(p.made) + spareGCTime*end.Sub(start)))
 	held := d.lockedDrain()
 	// What came later may be dead already.
 	p.live.Store(max(0, held-(d.pool.total.Load()-bytes)))
@@ -166,6 +165,9 @@ func (d *Device) lockedDrain() int64 {
 // forceGC runs a collection and waits, at most 100 ms, for the cleanups that it
 // queues.
 func forceGC() {
+	start := time.Now()
+	nextGC.Store(math.MaxInt64) // one at a time, also of several devices
+	defer func() { nextGC.Store(int64(time.Since(begun) + spareGCTime*time.Since(start))) }()
 	runtime.GC()
 	samples := []metrics.Sample{
 		{Name: "/gc/cleanups/executed:cleanups"},

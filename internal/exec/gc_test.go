@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"math"
 	"testing"
 	"time"
 )
@@ -74,32 +75,45 @@ func TestPacerLimit(t *testing.T) {
 	}
 }
 
-// A GPU's garbage is collected before it reaches the limit if the last collection is long ago, of
-// which the time that it took decides.
+// Garbage of a GPU is collected before it reaches the limit if 32 times the duration of the last
+// collection has passed since it.
 func TestEarlyCollection(t *testing.T) {
 	const mb = 1 << 20
-	d := &Device{queue: noLock{}, pool: pool{buckets: map[int]*bucket{}}}
-	d.pacer.made = time.Now().Add(-time.Hour)
-	check := func(what string, own bool, held, want int64) {
-		t.Helper()
-		d.pacer.own = own
-		d.pool.held.Store(held)
-		if got := d.early(1000 * mb); got != want {
-			t.Errorf("%s: a collection starts at %d MiB, want %d", what, got/mb, want/mb)
+	due := nextGC.Load()
+	defer nextGC.Store(due)
+	for _, c := range []struct {
+		name     string
+		own, due bool
+		held     int64
+		early    bool
+	}{
+		{"none for long", true, true, 40 * mb, true},
+		{"one just now", true, false, 40 * mb, false},
+		{"little garbage", true, true, 20 * mb, false},
+		{"memory of the host", false, true, 40 * mb, false},
+	} {
+		d := &Device{queue: noLock{}, pool: pool{buckets: map[int]*bucket{}}}
+		p := &d.pacer
+		p.own, p.maxThreshold = c.own, 1000*mb
+		p.threshold.Store(1000 * mb)
+		d.pool.held.Store(c.held)
+		before := int64(0)
+		if !c.due {
+			before = math.MaxInt64
+		}
+		nextGC.Store(before)
+		start := time.Now()
+		d.maybeGC()
+		p.mu.Lock() // after a collection in the background
+		passed := time.Since(start)
+		p.mu.Unlock()
+		switch next := nextGC.Load(); {
+		case (next != before) != c.early:
+			t.Errorf("%s: a collection: %v", c.name, next != before)
+		case c.early:
+			if left := time.Duration(next) - time.Since(begun); left > spareGCTime*passed {
+				t.Errorf("%s: the next collection is due in %v after one of at most %v", c.name, left, passed)
+			}
 		}
 	}
-	check("none for long", true, 40*mb, minGCThreshold)
-	check("memory of the host", false, 40*mb, 750*mb)
-	check("little garbage", true, 20*mb, 750*mb)
-	before := time.Now()
-	d.forcedGC()
-	passed := time.Since(before)
-	d.pacer.live.Store(0)
-	next := time.Duration(d.pacer.next.Load()) - time.Since(d.pacer.made)
-	if next <= 0 || next > (spareGCTime+1)*passed {
-		t.Errorf("the next collection is due in %v after one of %v", next, passed)
-	}
-	check("one just now", true, 40*mb, 750*mb)
-	d.pacer.next.Store(0)
-	check("one long ago", true, 40*mb, minGCThreshold)
 }
