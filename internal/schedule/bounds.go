@@ -19,14 +19,24 @@ type area struct {
 // extreme is the greatest value that a bound without one of its axes has in some areas, or with a sign
 // of -1 the least. Positions along other axes are known in the root.
 func (p *pass) extreme(b *loopnest.Bound, without, sign int, areas ...area) *shader.Expr {
+	return p.root.valueOf(b, func(axis, c int) *shader.Expr {
+		if axis == without {
+			return nil
+		}
+		return p.greatest(axis, sign*c, areas).Mul(sign)
+	})
+}
+
+// valueOf is the value of a bound, of which along gives the part of c times the position along an axis,
+// nil for none.
+func (sc *scope) valueOf(b *loopnest.Bound, along func(axis, c int) *shader.Expr) *shader.Expr {
 	sum := number(shader.I32, b.Off)
 	for _, t := range slices.Sorted(maps.Keys(b.Terms)) {
-		in, c := &p.k.Body[t], b.Terms[t]
-		switch {
-		case in.Op != ir.Index:
-			sum = sum.Add(p.root.value(t).lane(0).Max(-loopnest.MaxNumber).Min(loopnest.MaxNumber).Mul(c))
-		case in.Axis != without:
-			sum = sum.Add(p.greatest(in.Axis, sign*c, areas).Mul(sign))
+		in, c := &sc.p.k.Body[t], b.Terms[t]
+		if in.Op != ir.Index {
+			sum = sum.Add(sc.value(t).lane(0).Max(-loopnest.MaxNumber).Min(loopnest.MaxNumber).Mul(c))
+		} else if part := along(in.Axis, c); part != nil {
+			sum = sum.Add(part)
 		}
 	}
 	return sum

@@ -3,7 +3,6 @@
 package schedule
 
 import (
-	"maps"
 	"slices"
 
 	"github.com/tensorken/tensorken/internal/loopnest"
@@ -82,21 +81,14 @@ func (sc *scope) restrict(bounds loopnest.Bounds) {
 
 // greatestIn is the greatest value of a bound in a lane, or in four neighbours from it on.
 func (sc *scope) greatestIn(b *loopnest.Bound, l int) *shader.Expr {
-	sum := number(shader.I32, b.Off)
-	for _, t := range slices.Sorted(maps.Keys(b.Terms)) {
-		in, c := &sc.p.k.Body[t], b.Terms[t]
-		if in.Op != ir.Index {
-			sum = sum.Add(sc.value(t).lane(0).Max(-loopnest.MaxNumber).Min(loopnest.MaxNumber).Mul(c))
-			continue
-		}
-		co, _ := sc.coord(in.Axis)
+	return sc.valueOf(b, func(axis, c int) *shader.Expr {
+		co, _ := sc.coord(axis)
 		at := l
 		if co.fours == contiguous && c > 0 {
 			at += 3
 		}
-		sum = sum.Add(co.at.lane(at).Convert(shader.I32).Mul(c))
-	}
-	return sum
+		return co.at.lane(at).Convert(shader.I32).Mul(c)
+	})
 }
 
 // neededIn is the condition under which a lane loads, nil if it always does.
