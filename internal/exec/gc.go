@@ -35,7 +35,7 @@ const (
 	minGCThreshold = 32 << 20
 	maxGCMemory    = 16   // the threshold, live bytes and those of a plan are together at most the device's own memory/maxGCMemory
 	maxGCTime      = 16   // collections may take 1/maxGCTime of the time
-	spareGCTime    = 32   // there is time for a collection if the last took 1/spareGCTime of what passed since
+	spareGCTime    = 32   // the time from a collection until there is time for another, divided by its duration
 	minGCBuffers   = 2048 // the least countLimit
 	maxGCObjects   = 16   // a countLimit is the heap's objects/maxGCObjects at least
 )
@@ -67,13 +67,15 @@ func (p *pacer) acquires(bytes int64) {
 // collection: as many as make a collection of the whole heap somewhat slower.
 func countLimit() int64 { return max(minGCBuffers, heapObjects.Load()/maxGCObjects) }
 
-// excess returns the bytes held above live. A buffer counts as limit/countLimit bytes at least:
-// the host has objects for each, which all collections visit.
+// bytesAbove returns the bytes held above live.
+func (d *Device) bytesAbove() int64 { return d.pool.held.Load() - d.pacer.live.Load() }
+
+// excess is bytesAbove where a buffer counts as limit/countLimit bytes at least: the host has
+// objects for each, which all collections visit.
 func (d *Device) excess() int64 {
 	p := &d.pacer
-	bytes := d.pool.held.Load() - p.live.Load()
 	count := d.pool.count.Load() - p.liveCount.Load()
-	return max(bytes, int64(float64(count)/float64(countLimit())*float64(p.limit())))
+	return max(d.bytesAbove(), int64(float64(count)/float64(countLimit())*float64(p.limit())))
 }
 
 // count counts a collection, or a plan's wait for one, where a byte takes some nanoseconds to
@@ -112,9 +114,7 @@ func (d *Device) maybeGC() {
 // quarters of the limit, and less where there is time for one, as beside plans that compute for
 // long: the next plan then needs no new buffers, which take a GPU's driver milliseconds.
 func (d *Device) early(limit int64) int64 {
-	p := &d.pacer
-	bytes := d.pool.held.Load() - p.live.Load()
-	if p.own && bytes > minGCThreshold && int64(time.Since(begun)) > nextGC.Load() {
+	if d.pacer.own && d.bytesAbove() > minGCThreshold && int64(time.Since(begun)) > nextGC.Load() {
 		return minGCThreshold
 	}
 	return limit / 4 * 3
