@@ -111,13 +111,14 @@ func (t *tape) mustBeLinear(op string, results []*graph.Node) {
 	}
 	for i := t.args; i < len(t.calls); i++ {
 		c := &t.calls[i]
+		if !c.active || t.isLinear(c) {
+			continue
+		}
 		what := c.Op.String()
 		if c.custom != nil {
 			what = c.custom.Function
 		}
-		if c.active && !t.isLinear(c) {
-			misuse(op, fmt.Sprintf("the tangent must be linear in v, which %s of what depends on v is not", what), c.Node)
-		}
+		misuse(op, fmt.Sprintf("the tangent must be linear in v, which %s of what depends on v is not", what), c.Node)
 	}
 }
 

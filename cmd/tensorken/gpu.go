@@ -107,7 +107,7 @@ func printAdapters(w io.Writer, library string, adapters []wgpu.Adapter) {
 			{"type", a.Kind.String()},
 			{"backend", a.Backend},
 			{"driver", a.Driver},
-			{"memory", cmp.Or(memory(a), "unknown")},
+			{"memory", memory(a)},
 			{"buffers", fmt.Sprintf("up to %s; a shader takes %d, up to %s of each", hostmem.Size(int(l.Buffer)), l.StorageBuffers, hostmem.Size(int(l.StorageBinding)))},
 			{"workgroups", fmt.Sprintf("up to %d threads (%d×%d×%d) with %s; %d in a row",
 				l.WorkgroupSize, l.WorkgroupSizes[0], l.WorkgroupSizes[1], l.WorkgroupSizes[2], hostmem.Size(l.WorkgroupStorage), l.Workgroups)},
@@ -118,10 +118,10 @@ func printAdapters(w io.Writer, library string, adapters []wgpu.Adapter) {
 	}
 }
 
-// memory describes the memory of an adapter, "" if it is unknown.
+// memory describes the memory of an adapter.
 func memory(a *wgpu.Adapter) string {
 	if a.Memory == 0 {
-		return ""
+		return "unknown"
 	}
 	size := hostmem.Size(int(a.Memory))
 	if a.Kind == wgpu.Integrated || a.Kind == wgpu.Software {

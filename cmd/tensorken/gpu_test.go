@@ -46,7 +46,7 @@ func TestPrintAdapters(t *testing.T) {
 		SubgroupMin: 32, SubgroupMax: 32, Features: []string{wgpu.Subgroups, wgpu.TimestampQuery},
 		Limits: wgpu.Limits{StorageBuffers: 16, StorageBinding: 1<<31 - 1, Buffer: 1 << 40, WorkgroupStorage: 48 << 10,
 			WorkgroupSize: 1024, WorkgroupSizes: [3]int{1024, 1024, 64}, Workgroups: 65535},
-	}, {Name: "Slow", Kind: wgpu.Software, Memory: 16 << 30, SubgroupMin: 8, SubgroupMax: 16, Features: []string{wgpu.Subgroups}}})
+	}, {Name: "Slow", Kind: wgpu.Software, Memory: 16 << 30, SubgroupMin: 8, SubgroupMax: 16, Features: []string{wgpu.Subgroups}}, {Name: "Silent"}})
 	want := `library     /lib/dawn.so
 
 webgpu:0    Fast 9000
@@ -68,6 +68,16 @@ webgpu:1    Slow
   buffers    up to 0 B; a shader takes 0, up to 0 B of each
   workgroups up to 0 threads (0×0×0) with 0 B; 0 in a row
   features   subgroups of 8 to 16 lanes
+
+webgpu:2    Silent
+  vendor     unknown, 0x0:0x0
+  type       unknown
+  backend    none
+  driver     none
+  memory     unknown
+  buffers    up to 0 B; a shader takes 0, up to 0 B of each
+  workgroups up to 0 threads (0×0×0) with 0 B; 0 in a row
+  features   none
 `
 	if diff := cmp.Diff(want, b.String()); diff != "" {
 		t.Errorf("printAdapters (-want +got):\n%s", diff)
