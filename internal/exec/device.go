@@ -84,6 +84,7 @@ func (d *Device) String() string { return d.name }
 func (d *Device) Sync() error {
 	d.queue.Lock()
 	defer d.queue.Unlock()
+	d.waitGC()
 	if err := d.sync(); err != nil {
 		return err
 	}

@@ -117,3 +117,35 @@ func TestEarlyCollection(t *testing.T) {
 		}
 	}
 }
+
+// While the host waits for a device, garbage is collected that the next plan would wait for, after
+// plans that are large.
+func TestCollectionWhileWaiting(t *testing.T) {
+	const mb = 1 << 20
+	due := nextGC.Load()
+	defer nextGC.Store(due)
+	for _, c := range []struct {
+		name       string
+		held, plan int64
+		collects   bool
+	}{
+		{"more than the limit, a large plan", 60 * mb, 1000 * mb, true},
+		{"more than the limit, small plans", 60 * mb, 40 * mb, false},
+		{"less than the limit", 30 * mb, 1000 * mb, false},
+	} {
+		d := &Device{queue: noLock{}, pool: pool{buckets: map[int]*bucket{}}}
+		p := &d.pacer
+		p.own, p.maxThreshold = true, 1000*mb
+		p.threshold.Store(50 * mb)
+		p.acquires(c.plan)
+		d.pool.held.Store(c.held)
+		nextGC.Store(math.MaxInt64)
+		d.waitGC()
+		p.mu.Lock() // after a collection in the background
+		collects := nextGC.Load() < math.MaxInt64
+		p.mu.Unlock()
+		if collects != c.collects {
+			t.Errorf("%s: a collection: %v", c.name, collects)
+		}
+	}
+}

@@ -126,6 +126,7 @@ func (s *storage) read(f func(*Device, *block) error) error {
 	if err := s.failed(); err != nil {
 		return err
 	}
+	d.waitGC()
 	if err := f(d, s.block); err != nil {
 		return err
 	}
