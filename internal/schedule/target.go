@@ -74,6 +74,7 @@ type products struct {
 	bytes                       map[ir.DType][]tile // of integers of 8 bits, on a target with matrices
 	wide                        []tile              // of numbers of 64 bits, by threads
 	threadCost, matrixCost      productCost         // of tiles by threads, and on a target with matrices: in multiplications of one compute unit
+	wideCost                    productCost         // of wide: the same
 	skinnyRows                  int                 // most rows of a skinny product
 	gemvCols                    []gemv              // where neighbours in memory lie along the columns
 	gemvDepth                   []gemv              // where they lie along the depth
@@ -101,8 +102,8 @@ var families = [...]traits{
 	Software: {units: 1, threads: 64, busy: 128, rowThreads: 1024, heldLanes: 16, scatterAhead: 1, pointsAhead: 1, loopBytes: 64 << 20},
 }
 
-// measuredH200 has the layouts and costs measured on an NVIDIA H200. Tiles of 64×64×16 and 32×64×16
-// were measured on an H100.
+// measuredH200 has the layouts and costs measured on an NVIDIA H200. Tiles of 64×64×16 and 32×64×16, and those
+// of numbers of 64 bits, as float64, were measured on an H100.
 var measuredH200 = withMatrices(products{
 	tiles: []tile{
 		{128, 128, 8, 2, 2, 1, 2, &byThreads},
@@ -115,12 +116,14 @@ var measuredH200 = withMatrices(products{
 	},
 	wide: []tile{
 		{128, 128, 8, 2, 2, 0.5, 1, &byThreads},
-		{64, 64, 8, 1, 1, 0.4, 3, &byThreads},
-		{32, 32, 16, 1, 1, 0.3, 10, &byThreads},
-		{8, 128, 8, 1, 1, 0.2, 8, &byThreads},
+		{64, 128, 8, 2, 2, 0.47, 2, &byThreads},
+		{64, 64, 16, 1, 1, 0.32, 2, &byThreads},
+		{32, 32, 16, 1, 1, 0.25, 10, &byThreads},
+		{8, 128, 8, 1, 1, 0.15, 8, &byThreads},
 	},
 	threadCost: productCost{step: 75e3, pass: 900e3, part: 0.65},
 	matrixCost: productCost{step: 75e3, pass: 600e3, part: 0.35},
+	wideCost:   productCost{step: 75e3, pass: 600e3, part: 1.4},
 	skinnyRows: 4,
 	gemvCols:   []gemv{{32, 8}, {32, 32}, {16, 16}, {16, 64}, {8, 32}, {8, 128}, {64, 4}, {256, 1}, {8, 4}},
 	gemvDepth:  []gemv{{1, 256}, {2, 128}, {4, 64}, {8, 32}, {1, 1024}, {32, 8}, {64, 4}, {256, 1}, {1, 32}},

@@ -111,6 +111,9 @@ func (x *contraction) tileOptions(how *products) []option[tile] {
 	if x.t.Matrices {
 		split, cost = loopnest.Split, how.matrixCost
 	}
+	if x.factorType.IsWide() {
+		cost = how.wideCost
+	}
 	results := float64(x.batches * x.rows.n * x.cols.n)
 	return options(x, x.tiles(how), func(t tile) (splits, each int, time float64) {
 		tiles := x.batches * x.perBatch(ir.CeilDiv(x.rows.n, t.m)*ir.CeilDiv(x.cols.n, t.n))
