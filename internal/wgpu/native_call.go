@@ -22,6 +22,7 @@ type functions struct {
 	DeviceDestroy, DeviceGetQueue                                                         uintptr
 	DeviceCreateBuffer, BufferDestroy, BufferRelease, BufferMapAsync                      uintptr
 	BufferGetConstMappedRange, BufferUnmap, DeviceCreateShaderModule, ShaderModuleRelease uintptr
+	BufferGetMappedRange                                                                  uintptr
 	DeviceCreateBindGroupLayout, DeviceCreatePipelineLayout, BindGroupLayoutRelease       uintptr
 	PipelineLayoutRelease, DeviceCreateComputePipelineAsync, ComputePipelineRelease       uintptr
 	DeviceCreateBindGroup, BindGroupRelease, DeviceCreateCommandEncoder                   uintptr

@@ -25,6 +25,8 @@ type device struct {
 	pipelines      []pipeline
 	freePipelines  []Pipeline
 	mappings       map[Buffer]*mapping
+	staged         bool // large writes go by way of stages
+	stages         []*stage
 	offset         *uint32 // C reads it
 	commandBuffers *uintptr
 	args           [8]uintptr
@@ -49,7 +51,7 @@ func (n *instance) newDevice(a *found, o Options) (*device, error) {
 	d := &device{
 		instance: n, adapter: a.Adapter,
 		groupLayouts: map[string]uintptr{}, layouts: make([]layout, 1), pipelines: make([]pipeline, 1), mappings: map[Buffer]*mapping{},
-		offset: new(uint32), commandBuffers: new(uintptr),
+		staged: a.Kind == Discrete, offset: new(uint32), commandBuffers: new(uintptr),
 	}
 	var wanted []uint32
 	for number, name := range features {
@@ -146,12 +148,6 @@ func (d *device) FreeBuffer(b Buffer) {
 	delete(d.mappings, b)
 	dynlib.Call(d.BufferDestroy, uintptr(b))
 	dynlib.Call(d.BufferRelease, uintptr(b))
-}
-
-func (d *device) Write(b Buffer, offset int64, data []byte) {
-	if len(data) > 0 && d.lost == nil {
-		dynlib.Call(d.QueueWriteBuffer, d.queue, uintptr(b), uintptr(offset), uintptr(unsafe.Pointer(&data[0])), uintptr(len(data)))
-	}
 }
 
 // groupLayout returns the cached layout of a group.
@@ -300,6 +296,7 @@ func (d *device) Close() {
 	if e, ok := d.lost.(*Error); ok && e.Kind == Timeout {
 		return // closing would block: leak it
 	}
+	d.freeStages()
 	for i := range d.pipelines[1:] {
 		if h := d.pipelines[1+i].handle; h != 0 {
 			dynlib.Call(d.ComputePipelineRelease, h)

@@ -121,7 +121,8 @@ func (n *instance) handleEvents() bool {
 }
 
 const (
-	// spin is the time of polling before sleeping between polls.
+	// spin is the time of polling before sleeping between polls. It does not yield to other
+	// goroutines: it would go on in another thread, on a core whose caches lack what it needs.
 	spin = 50 * time.Microsecond
 	// grace is the time to wait for outstanding callbacks of a lost device.
 	grace = time.Second
@@ -142,9 +143,7 @@ func (n *instance) wait(name string, done func() bool) error {
 		switch {
 		case waited > n.timeout || n.dead && waited > grace:
 			return &Error{Timeout, name, fmt.Sprintf("nothing came in %v", waited.Round(time.Millisecond))}
-		case waited < spin:
-			runtime.Gosched()
-		default:
+		case waited > spin:
 			dynlib.Pause(min(waited/32, time.Millisecond))
 		}
 	}

@@ -27,14 +27,19 @@ func (d *device) Submit(commands []Command) (uint64, error) {
 		}
 	}
 	e.endPass()
-	*d.commandBuffers = dynlib.Call(d.CommandEncoderFinish, e.encoder, 0)
-	dynlib.Call(d.CommandEncoderRelease, e.encoder)
-	dynlib.Call(d.QueueSubmit, d.queue, 1, uintptr(unsafe.Pointer(d.commandBuffers)))
-	dynlib.Call(d.CommandBufferRelease, *d.commandBuffers)
+	d.submitEncoder(e.encoder)
 	d.submitted++
 	number := d.submitted
 	d.request(d.QueueOnSubmittedWorkDone, callbacks().status, func(*event) { d.done = max(d.done, number) }, d.queue)
 	return number, nil
+}
+
+// submitEncoder submits what an encoder has, and releases it.
+func (d *device) submitEncoder(encoder uintptr) {
+	*d.commandBuffers = dynlib.Call(d.CommandEncoderFinish, encoder, 0)
+	dynlib.Call(d.CommandEncoderRelease, encoder)
+	dynlib.Call(d.QueueSubmit, d.queue, 1, uintptr(unsafe.Pointer(d.commandBuffers)))
+	dynlib.Call(d.CommandBufferRelease, *d.commandBuffers)
 }
 
 // An encoding encodes a command buffer. Consecutive dispatches of the same query share a

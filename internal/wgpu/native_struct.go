@@ -192,7 +192,11 @@ type bufferDescriptor struct {
 	_      uint32
 }
 
-const mapRead = 1
+// The modes of a mapping.
+const (
+	mapRead  = 1
+	mapWrite = 2
+)
 
 type shaderSource struct {
 	chained

@@ -131,12 +131,13 @@ var usages = [...]uint64{
 }
 
 const (
-	usageMapRead = 0x01
-	usageCopySrc = 0x04
-	usageCopyDst = 0x08
-	usageUniform = 0x40
-	usageStorage = 0x80
-	usageQueries = 0x200
+	usageMapRead  = 0x01
+	usageMapWrite = 0x02
+	usageCopySrc  = 0x04
+	usageCopyDst  = 0x08
+	usageUniform  = 0x40
+	usageStorage  = 0x80
+	usageQueries  = 0x200
 )
 
 // A Binding is the first Size bytes of a buffer.
