@@ -99,43 +99,33 @@ func (d *Device) maybeGC() {
 		d.flushHeld() // the device computes meanwhile
 		p.mu.Lock()
 		defer p.mu.Unlock()
-		if d.lockedDrain(); d.excess() > p.limit() { // or another goroutine has collected
-			d.forcedGC()
-		}
-		d.countGC(start, time.Now())
+		d.collect(start, p.limit()) // or another goroutine has collected
 		return
 	}
-	if above := d.early(limit); excess > above {
-		d.queue.Lock()
-		defer d.queue.Unlock()
-		d.startGC(above)
+	if above := d.early(limit); excess > above && p.mu.TryLock() {
+		go func() {
+			defer p.mu.Unlock()
+			d.collect(time.Now(), above)
+		}()
 	}
 }
 
-// waitGC starts a collection as the host waits for the device, if the next plan would wait for one. After
-// plans that are small for the limit it does not: a larger limit lets them wait less often. The caller
-// holds d.queue.
+// waitGC collects garbage in the background, as the host waits for the device, if the next plan would wait
+// for that. After plans that are small for the limit it does not: a larger limit lets them wait less
+// often. It is not counted, as it slows nothing. The caller holds d.queue.
 func (d *Device) waitGC() {
-	if p := &d.pacer; p.plans.Load() > p.limit() {
-		d.startGC(p.limit())
-	}
-}
-
-// startGC starts a collection in the background if more bytes are held than some above live. The caller
-// holds d.queue.
-func (d *Device) startGC(above int64) {
 	p := &d.pacer
-	if d.excess() <= above || !p.mu.TryLock() {
+	due := func() bool { return min(d.excess(), p.plans.Load()) > p.limit() }
+	if !due() || !p.mu.TryLock() {
 		return
 	}
-	if d.drain(); d.excess() <= above {
+	if d.drain(); !due() {
 		p.mu.Unlock()
 		return
 	}
 	go func() {
 		defer p.mu.Unlock()
-		start := time.Now()
-		d.countGC(start, d.forcedGC())
+		d.forcedGC()
 	}()
 }
 
@@ -149,13 +139,18 @@ func (d *Device) early(limit int64) int64 {
 	return limit / 4 * 3
 }
 
-// countGC counts the time of a collection or of a wait for one, unless the device has work still. The
-// caller holds pacer.mu.
-func (d *Device) countGC(start, end time.Time) {
+// collect runs a collection if more bytes are held than some above live, and counts the time since
+// start. The caller holds pacer.mu.
+func (d *Device) collect(start time.Time, above int64) {
+	p := &d.pacer
+	if d.lockedDrain(); d.excess() > above {
+		d.forcedGC()
+	}
+	end := time.Now()
 	if !d.idle() {
 		start = end
 	}
-	d.pacer.count(start, end, d.pool.nanosPerByte())
+	p.count(start, end, d.pool.nanosPerByte())
 }
 
 // idle reports whether the device's work is done, as far as it knows.
@@ -169,18 +164,15 @@ func (d *Device) idle() bool {
 	return drv.Idle()
 }
 
-// forcedGC runs a collection. It ends before the queue is free, as after a Sync, to take the buffers.
-// The caller holds pacer.mu.
-func (d *Device) forcedGC() (end time.Time) {
+// forcedGC runs a collection. The caller holds pacer.mu.
+func (d *Device) forcedGC() {
 	p := &d.pacer
 	bytes, buffers := d.pool.total.Load(), d.pool.acquired.Load()
 	forceGC()
-	end = time.Now()
 	held := d.lockedDrain()
 	// What came later may be dead already.
 	p.live.Store(max(0, held-(d.pool.total.Load()-bytes)))
 	p.liveCount.Store(max(0, d.pool.count.Load()-(d.pool.acquired.Load()-buffers)))
-	return end
 }
 
 func (d *Device) lockedDrain() int64 {
