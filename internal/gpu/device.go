@@ -61,7 +61,7 @@ type device struct {
 	pipelines lru.Cache[string, *pipeline] // by source
 	groups    lru.Cache[groupKey, *bindGroup]
 	staging   staging
-	uniforms  uniformRing
+	uniforms  uniforms
 	kept      loops.Kept[*buffer]
 	patcher   *program // writes a part of a word
 	lastID    uint32   // of buffers
@@ -70,12 +70,11 @@ type device struct {
 	uploads   []upload // under way
 
 	// Of the commands that are recorded and not submitted.
-	recording    uint64 // its number
-	commands     []wgpu.Command
-	nextBatch    int         // dispatches after which they are submitted
-	params       []byte      // their parameters
-	paramsLayout wgpu.Layout // of a pass with parameters
-	timed        *timedBatch // nil if they are not timed
+	recording uint64 // its number
+	commands  []wgpu.Command
+	nextBatch int         // dispatches after which they are submitted
+	params    []byte      // their parameters
+	timed     *timedBatch // nil if they are not timed
 
 	// Of calls that are timed.
 	clock        clock

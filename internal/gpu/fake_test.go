@@ -20,7 +20,7 @@ var increment = sources{passes: []source{{
 	text: `struct Params { by: u32, at: i32 }
 @group(0) @binding(0) var<storage, read_write> out: array<u32>;
 @group(0) @binding(1) var<storage, read> x: array<u32>;
-@group(1) @binding(0) var<uniform> p: Params;
+@group(0) @binding(2) var<uniform> p: Params;
 @compute @workgroup_size(1) fn main() { out[p.at] = x[0] + p.by; }
 `,
 	pass: &shader.Pass{
@@ -48,7 +48,7 @@ var twice = sources{
 			text: `struct Params { by: u32, at: i32 }
 @group(0) @binding(0) var<storage, read_write> out: array<u32>;
 @group(0) @binding(1) var<storage, read> s: array<u32>;
-@group(1) @binding(0) var<uniform> p: Params;
+@group(0) @binding(2) var<uniform> p: Params;
 @compute @workgroup_size(1) fn main() { out[p.at] = s[3] + p.by; }
 `,
 			pass: &shader.Pass{
@@ -166,10 +166,52 @@ func TestBatches(t *testing.T) {
 		if f.Writes != 1+submissions {
 			t.Errorf("%v: a chain of %d makes %d writes, want one upload and %d of parameters", kind, n, f.Writes, submissions)
 		}
-		if want := 2 + maxUniforms; f.Groups != want {
-			t.Errorf("%v: a chain of two buffers makes %d groups, want %d", kind, f.Groups, want)
+		if f.Groups != 2 {
+			t.Errorf("%v: a chain of two buffers makes %d groups, want 2", kind, f.Groups)
 		}
 		testChain(t, d, prepare(t, d, &twice), 300)
+	}
+}
+
+// Parameters that the uniform buffer has still are not written again, and others take their place
+// once it is full.
+func TestUniforms(t *testing.T) {
+	d, f := fake(t, 0)
+	p := prepare(t, d, &increment)
+	a, b := alloc(t, d, 4), alloc(t, d, 4)
+	const n = 200
+	run := func(round int) (writes int) {
+		t.Helper()
+		calls, sum := chain(p, n, a, b), uint32(0)
+		for i := range calls {
+			calls[i].Args[2].Num += ir.Number(n * round)
+			sum += uint32(n*round + i)
+		}
+		var got [4]byte
+		err := d.Upload(a, 0, got[:])
+		before := f.Writes
+		if err == nil {
+			err = d.Run(calls)
+		}
+		if err == nil {
+			err = d.Download(got[:], a, 0)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if get(got[:]) != sum {
+			t.Fatalf("round %d: got %d, want %d", round, get(got[:]), sum)
+		}
+		return f.Writes - before
+	}
+	rounds := 3 * maxUniforms / n
+	for r := range rounds {
+		if run(r) == 0 || run(r) != 0 || r > 3 && run(r-3) != 0 {
+			t.Fatalf("round %d: new parameters are to be written, and those of the last rounds not", r)
+		}
+	}
+	if run(0) == 0 {
+		t.Error("parameters that others replaced are not written")
 	}
 }
 
@@ -478,7 +520,7 @@ func TestCompileFails(t *testing.T) {
 func TestScratch(t *testing.T) {
 	small, large := twice, twice
 	small.scratch, large.scratch = []int{4000}, []int{5500}
-	d, _ := fake(t, 10000+batch*slot)
+	d, _ := fake(t, 10000+maxUniforms*slot)
 	p, q := prepare(t, d, &small), prepare(t, d, &large)
 	testChain(t, d, p, 1)
 	d.staging.free(d)

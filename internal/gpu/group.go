@@ -48,6 +48,13 @@ func (d *device) newBindGroup(key groupKey, q *pass, args []driver.Arg) (*bindGr
 		g.buffers = append(g.buffers, b)
 		bindings = append(bindings, wgpu.Binding{Buffer: b.handle, Size: b.room})
 	}
+	if len(q.params) > 0 {
+		b, err := d.uniforms.bind(d)
+		if err != nil {
+			return nil, err
+		}
+		bindings = append(bindings, b)
+	}
 	var err error
 	if g.handle, err = d.dev.NewGroup(key.layout, bindings); err != nil {
 		return nil, d.fail(err)

@@ -16,6 +16,9 @@ import (
 // maxPipelines is the most pipelines that are kept.
 const maxPipelines = 1 << 11
 
+// maxPasses is the most passes of a kernel: a submission has less than batch dispatches before its last call.
+const maxPasses = maxUniforms - batch
+
 // A program is a kernel as passes of shaders.
 type program struct {
 	schedule.Signature
@@ -107,6 +110,9 @@ type source struct {
 
 // build makes a program of a kernel's passes.
 func (d *device) build(w *sources, k *ir.Kernel) (*program, error) {
+	if len(w.passes) > maxPasses {
+		return nil, fmt.Errorf("%s: a kernel of %d passes; there is room for the parameters of %d", d.name, len(w.passes), maxPasses)
+	}
 	p := &program{Signature: schedule.SignatureOf(k, d.target), device: d, scratch: w.scratch}
 	for i := range w.passes {
 		q := w.passes[i].pass

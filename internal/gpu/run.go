@@ -124,10 +124,8 @@ func (d *device) submitRecorded() error {
 	if len(d.commands) == 0 {
 		return nil
 	}
-	err := d.writeParams()
-	if err == nil {
-		err = d.submit(d.commands)
-	}
+	d.writeParams()
+	err := d.submit(d.commands)
 	d.commands, d.params = d.commands[:0], d.params[:0]
 	d.nextBatch = min(2*d.nextBatch, d.batch)
 	d.recording++
@@ -135,21 +133,15 @@ func (d *device) submitRecorded() error {
 	return err
 }
 
-// writeParams writes the parameters of the recorded commands to a uniform buffer.
-func (d *device) writeParams() error {
+// writeParams writes the parameters of the recorded commands to the uniform buffer.
+func (d *device) writeParams() {
 	if len(d.params) == 0 {
-		return nil
+		return
 	}
-	u, err := d.uniforms.put(d, d.paramsLayout, d.params)
-	if err != nil {
-		return err
-	}
+	begin := uint32(d.uniforms.put(d, d.params))
 	for i := range d.commands {
-		if c := &d.commands[i]; c.Params != 0 {
-			c.Params = u.group
-		}
+		d.commands[i].Offset += begin
 	}
-	return nil
 }
 
 // record appends the commands of a call.
@@ -218,9 +210,7 @@ func (d *device) dispatch(p *program, q *pass, args []driver.Arg) error {
 	}
 	c := wgpu.Command{Pipeline: s.handle, Group: g.handle, Groups: q.groups}
 	if len(q.params) > 0 {
-		c.Params = 1 // until writeParams knows the buffer
-		d.paramsLayout = s.layout
-		c.Offset = uint32(len(d.params))
+		c.Params, c.Offset = true, uint32(len(d.params)) // from the first of the submission on
 		for _, w := range q.params {
 			d.params = binary.LittleEndian.AppendUint32(d.params, p.Word(w, args))
 		}

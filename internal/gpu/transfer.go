@@ -87,7 +87,7 @@ func (d *device) write(b *buffer, offset int, words []byte) error {
 var patchShader = sources{passes: []source{{
 	text: `struct Params { at: i32, keep: u32, bits: u32 }
 @group(0) @binding(0) var<storage, read_write> b: array<u32>;
-@group(1) @binding(0) var<uniform> p: Params;
+@group(0) @binding(1) var<uniform> p: Params;
 @compute @workgroup_size(1) fn main() { b[p.at] = (b[p.at] & p.keep) | p.bits; }
 `,
 	pass: &shader.Pass{

@@ -135,7 +135,7 @@ func TestTuneIsolate(t *testing.T) {
 
 // The scratch of a search is freed with it.
 func TestTuneScratch(t *testing.T) {
-	d, _ := fake(t, 1<<20)
+	d, _ := fake(t, 2*maxUniforms*slot)
 	defer d.Close()
 	p := prepare(t, d, &twice)
 	err := d.Isolate(func() error {

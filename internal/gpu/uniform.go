@@ -6,67 +6,63 @@ import (
 	"github.com/tensorken/tensorken/internal/wgpu"
 )
 
-// maxUniforms is the most uniform buffers. They are written in turn, so that a write
-// does not wait for the commands that read the buffer before.
-const maxUniforms = 8
+const (
+	// maxUniforms is the most parameters of dispatches in the uniform buffer.
+	maxUniforms = 4096
+	// maxBlocks is the most submissions whose parameters are found again.
+	maxBlocks = 32
+)
 
-// A uniformRing is the uniform buffers for the parameters of dispatches.
-type uniformRing struct {
-	buffers []*uniformBuffer
-	next    int // to be written
+// uniforms is the parameters of dispatches, in a uniform buffer of the device. Those of a
+// submission are a block.
+type uniforms struct {
+	buffer  wgpu.Buffer // 0 if there is none yet
+	content []byte      // of the buffer
+	blocks  []block     // the last ones written, in their order
+	next    int         // where the next one begins
 }
 
-type uniformBuffer struct {
-	buffer  wgpu.Buffer
-	group   wgpu.Group // of its first bytes
-	size    int
-	content []byte
-}
+// A block is a part of the uniform buffer.
+type block struct{ begin, end int }
 
-// put returns a buffer that holds params: one that has them already, as after a run
-// of the same plan, or the next.
-func (r *uniformRing) put(d *device, l wgpu.Layout, params []byte) (*uniformBuffer, error) {
-	for _, u := range r.buffers {
-		if len(u.content) >= len(params) && bytes.Equal(u.content[:len(params)], params) {
-			return u, nil
-		}
-	}
-	if len(r.buffers) < maxUniforms {
-		r.next = len(r.buffers)
-		r.buffers = append(r.buffers, new(uniformBuffer))
-	}
-	u := r.buffers[r.next]
-	r.next = (r.next + 1) % maxUniforms
-	if u.size < len(params) {
-		u.free(d)
+// bind returns the binding of a dispatch's parameters.
+func (u *uniforms) bind(d *device) (wgpu.Binding, error) {
+	if u.buffer == 0 {
 		var err error
-		size := max(2*len(params), batch*slot)
-		if u.buffer, err = d.dev.NewBuffer(int64(size), wgpu.Params); err != nil {
-			return nil, d.returned(err)
+		if u.buffer, err = d.dev.NewBuffer(maxUniforms*slot, wgpu.Params); err != nil {
+			return wgpu.Binding{}, d.returned(err)
 		}
-		if u.group, err = d.dev.NewParams(l, u.buffer); err != nil {
-			return nil, d.fail(err)
-		}
-		u.size = size
+		u.content = make([]byte, maxUniforms*slot)
 	}
-	d.dev.Write(u.buffer, 0, params)
-	u.content = append(u.content[:0], params...)
-	return u, nil
+	return wgpu.Binding{Buffer: u.buffer, Size: slot}, nil
 }
 
-func (u *uniformBuffer) free(d *device) {
-	if u.group != 0 {
-		d.dev.FreeGroup(u.group)
+// put returns where the buffer has the parameters: where it has them already, as after a run of
+// the same plan, or in the next block.
+func (u *uniforms) put(d *device, params []byte) (begin int) {
+	for _, b := range u.blocks {
+		if b.end-b.begin >= len(params) && bytes.Equal(u.content[b.begin:b.begin+len(params)], params) {
+			return b.begin
+		}
 	}
+	if u.next+len(params) > len(u.content) {
+		u.next = 0
+	}
+	b := block{u.next, u.next + len(params)}
+	for len(u.blocks) > 0 && (len(u.blocks) == maxBlocks || u.blocks[0].overlaps(b)) {
+		u.blocks = append(u.blocks[:0], u.blocks[1:]...)
+	}
+	u.blocks, u.next = append(u.blocks, b), b.end
+	copy(u.content[b.begin:], params)
+	d.dev.Write(u.buffer, int64(b.begin), params)
+	return b.begin
+}
+
+func (b block) overlaps(c block) bool { return b.begin < c.end && c.begin < b.end }
+
+func (u *uniforms) free(d *device) {
 	if u.buffer != 0 {
 		d.dev.FreeBuffer(u.buffer)
 	}
-	*u = uniformBuffer{}
-}
-
-func (r *uniformRing) free(d *device) {
-	for _, u := range r.buffers {
-		u.free(d)
-	}
-	r.buffers = nil
+	*u = uniforms{}
 }

@@ -121,11 +121,15 @@ func (sc *scope) storePlace(in *ir.Instr) value {
 
 // constant is a number of an element type in a register.
 func constant(d ir.DType, x ir.Number) *shader.Expr {
-	t := shader.Register(d)
+	return shader.FromBits(shader.Register(d), numberBits(d, x))
+}
+
+// numberBits has the bits of a number of an element type in a register.
+func numberBits(d ir.DType, x ir.Number) uint64 {
 	if d.IsFloat() {
-		return shader.Number(t, x.Float64(d))
+		return shader.NumberBits(shader.Register(d), x.Float64(d))
 	}
-	return shader.FromBits(t, uint64(x))
+	return uint64(x)
 }
 
 // opaqueConst is constant, except that it hides a zero from compilers: they disregard the

@@ -77,7 +77,7 @@ func (s *Signature) Word(q *shader.Param, args []driver.Arg) uint32 {
 	if q.Offset {
 		return uint32(a.Offset - s.Base(q.Arg, args))
 	}
-	bits := constant(s.args[q.Arg].DType, a.Num).Bits
+	bits := numberBits(s.args[q.Arg].DType, a.Num)
 	if q.Upper {
 		bits >>= 32
 	}

@@ -121,17 +121,19 @@ var (
 )
 
 // Number is a constant of a type, in every component.
-func Number(t Type, x float64) *Expr {
-	bits := uint64(int64(x))
+func Number(t Type, x float64) *Expr { return FromBits(t, NumberBits(t, x)) }
+
+// NumberBits has the bits of a number of a type.
+func NumberBits(t Type, x float64) uint64 {
 	switch {
 	case t.Scalar == f32:
-		bits = uint64(math.Float32bits(float32(x)))
+		return uint64(math.Float32bits(float32(x)))
 	case t.Scalar == f64:
-		bits = math.Float64bits(x)
+		return math.Float64bits(x)
 	case t.Scalar == boolean && x != 0:
-		bits = 1
+		return 1
 	}
-	return FromBits(t, bits)
+	return uint64(int64(x))
 }
 
 // FromBits is a constant of a type with the given bits, as many as it has, in every component.

@@ -59,7 +59,7 @@ const scale = `
 struct Params { by: f32, start: i32 }
 @group(0) @binding(0) var<storage, read> a: array<f32>;
 @group(0) @binding(1) var<storage, read_write> b: array<f32>;
-@group(1) @binding(0) var<uniform> p: Params;
+@group(0) @binding(2) var<uniform> p: Params;
 @compute @workgroup_size(64) fn main(@builtin(global_invocation_id) g: vec3u) {
 	if (g.x < arrayLength(&b)) { b[g.x] = a[i32(g.x) + p.start] * p.by; }
 }`
@@ -86,12 +86,11 @@ func TestDevice(t *testing.T) {
 			if err := d.Await(p); err != nil {
 				t.Fatal(err)
 			}
-			g := must(d.NewGroup(l, []wgpu.Binding{{a, 16}, {b, 8}}))(t)
-			q := must(d.NewParams(l, n))(t)
+			g := must(d.NewGroup(l, []wgpu.Binding{{a, 16}, {b, 8}, {n, 256}}))(t)
 			d.Write(a, 0, floats(1, 2, 3, 4))
 			d.Write(n, 256, binary.LittleEndian.AppendUint32(floats(10), 2))
 			s := must(d.Submit([]wgpu.Command{
-				{Pipeline: p, Group: g, Params: q, Offset: 256, Groups: [3]uint32{1, 1, 1}},
+				{Pipeline: p, Group: g, Params: true, Offset: 256, Groups: [3]uint32{1, 1, 1}},
 				{Src: b, Dst: r, Size: 8},
 			}))(t)
 			if err := d.Map(r, 8); err != nil {
@@ -111,7 +110,6 @@ func TestDevice(t *testing.T) {
 				t.Error(err)
 			}
 			d.FreeGroup(g)
-			d.FreeGroup(q)
 			d.FreePipeline(p)
 			for _, x := range []wgpu.Buffer{a, b, r, n} {
 				d.FreeBuffer(x)

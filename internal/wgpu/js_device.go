@@ -259,12 +259,6 @@ func (d *device) NewGroup(l Layout, bindings []Binding) (Group, error) {
 	return Group(h), d.lost
 }
 
-func (d *device) NewParams(l Layout, b Buffer) (Group, error) {
-	h := d.handle()
-	d.stream.put(newParams, h, uint32(l), uint32(b))
-	return Group(h), d.lost
-}
-
 func (d *device) FreeGroup(g Group) { d.free(uint32(g)) }
 
 func (d *device) NewQueries(n int) (Queries, error) {

@@ -17,14 +17,13 @@ const (
 	newPipeline
 	newQueries
 	newGroup
-	newParams
 	free
 	write
 	beginPass
 	beginTimedPass
 	setPipeline
 	setGroup
-	setParams
+	setGroupAt
 	dispatch
 	copyBuffer
 	resolve
@@ -35,9 +34,9 @@ const (
 
 // codeNames has the commands' names in replay.js.
 var codeNames = []any{
-	newBuffer: "newBuffer", newLayout: "newLayout", newPipeline: "newPipeline", newQueries: "newQueries", newGroup: "newGroup", newParams: "newParams",
+	newBuffer: "newBuffer", newLayout: "newLayout", newPipeline: "newPipeline", newQueries: "newQueries", newGroup: "newGroup",
 	free: "free", write: "write", beginPass: "beginPass", beginTimedPass: "beginTimedPass", setPipeline: "setPipeline", setGroup: "setGroup",
-	setParams: "setParams", dispatch: "dispatch", copyBuffer: "copy", resolve: "resolve", submit: "submit", mapBuffer: "map", unmap: "unmap",
+	setGroupAt: "setGroupAt", dispatch: "dispatch", copyBuffer: "copy", resolve: "resolve", submit: "submit", mapBuffer: "map", unmap: "unmap",
 }
 
 // put appends a command, or a part of its arguments.
@@ -66,12 +65,12 @@ func (s *stream) data(p []byte) {
 // share a pass, and state that is set is not set again.
 type encoding struct {
 	*stream
-	open          bool // a pass
-	queries       Queries
-	query         uint32
-	pipeline      Pipeline
-	group, params Group
-	offset        uint32
+	open     bool // a pass
+	queries  Queries
+	query    uint32
+	pipeline Pipeline
+	group    Group
+	offset   uint32
 }
 
 func (e *encoding) append(c *Command) {
@@ -99,14 +98,14 @@ func (e *encoding) dispatch(c *Command) {
 		e.pipeline = c.Pipeline
 		e.put(setPipeline, uint32(c.Pipeline))
 	}
-	if c.Group != e.group {
-		e.group = c.Group
+	switch {
+	case c.Group == e.group && (!c.Params || c.Offset == e.offset):
+	case c.Params:
+		e.put(setGroupAt, uint32(c.Group), c.Offset)
+	default:
 		e.put(setGroup, uint32(c.Group))
 	}
-	if c.Params != 0 && (c.Params != e.params || c.Offset != e.offset) {
-		e.params, e.offset = c.Params, c.Offset
-		e.put(setParams, uint32(c.Params), c.Offset)
-	}
+	e.group, e.offset = c.Group, c.Offset
 	e.put(dispatch, c.Groups[:]...)
 }
 

@@ -32,7 +32,7 @@ type device struct {
 	args           [8]uintptr
 }
 
-type layout struct{ group, params, pipeline, paramSize uintptr }
+type layout struct{ group, pipeline uintptr }
 
 type pipeline struct {
 	handle uintptr
@@ -169,17 +169,13 @@ func (d *device) NewLayout(write []bool, params int64) (Layout, error) {
 			list[i].kind = bindStorage
 		}
 	}
+	if params > 0 {
+		list = append(list, bindingLayout{binding: uint32(len(list)), visibility: stageCompute, kind: bindUniform, dynamic: 1, minSize: uint64(params)})
+	}
 	var l layout
 	err := d.scoped("NewLayout", func() {
-		l.group = d.groupLayout(list, fmt.Sprint(write))
-		groups := []uintptr{l.group}
-		if params > 0 {
-			l.paramSize = uintptr(params)
-			numbers := []bindingLayout{{visibility: stageCompute, kind: bindUniform, dynamic: 1, minSize: uint64(params)}}
-			l.params = d.groupLayout(numbers, fmt.Sprint(params))
-			groups = append(groups, l.params)
-		}
-		desc := &pipelineLayoutDescriptor{count: uintptr(len(groups)), list: &groups[0]}
+		l.group = d.groupLayout(list, fmt.Sprint(write, params))
+		desc := &pipelineLayoutDescriptor{count: 1, list: &l.group}
 		l.pipeline = dynlib.Call(d.DeviceCreatePipelineLayout, d.device, uintptr(unsafe.Pointer(desc)))
 	})
 	if err != nil {
@@ -252,25 +248,16 @@ func (d *device) FreePipeline(p Pipeline) {
 	d.freePipelines = append(d.freePipelines, p)
 }
 
-func (d *device) newGroup(layout uintptr, entries []groupEntry) (Group, error) {
+func (d *device) NewGroup(l Layout, bindings []Binding) (Group, error) {
 	if d.lost != nil {
 		return 0, d.lost
 	}
-	desc := &groupDescriptor{layout: layout, count: uintptr(len(entries)), list: unsafe.SliceData(entries)}
-	return Group(dynlib.Call(d.DeviceCreateBindGroup, d.device, uintptr(unsafe.Pointer(desc)))), nil
-}
-
-func (d *device) NewGroup(l Layout, bindings []Binding) (Group, error) {
 	entries := make([]groupEntry, len(bindings))
 	for i, b := range bindings {
 		entries[i] = groupEntry{binding: uint32(i), buffer: uintptr(b.Buffer), size: uint64(b.Size)}
 	}
-	return d.newGroup(d.layouts[l].group, entries)
-}
-
-func (d *device) NewParams(l Layout, b Buffer) (Group, error) {
-	q := &d.layouts[l]
-	return d.newGroup(q.params, []groupEntry{{buffer: uintptr(b), size: uint64(q.paramSize)}})
+	desc := &groupDescriptor{layout: d.layouts[l].group, count: uintptr(len(entries)), list: unsafe.SliceData(entries)}
+	return Group(dynlib.Call(d.DeviceCreateBindGroup, d.device, uintptr(unsafe.Pointer(desc)))), nil
 }
 
 func (d *device) FreeGroup(g Group) { dynlib.Call(d.BindGroupRelease, uintptr(g)) }

@@ -50,7 +50,7 @@ type encoding struct {
 	queries       Queries // of the pass
 	query         uint32
 	pipeline      Pipeline
-	group, params Group
+	group         Group
 	offset        uint32
 }
 
@@ -65,14 +65,14 @@ func (e *encoding) dispatchOne(c *Command) {
 		e.pipeline = c.Pipeline
 		e.call(e.ComputePassEncoderSetPipeline, e.pass, e.pipelines[c.Pipeline].handle)
 	}
-	if c.Group != e.group {
-		e.group = c.Group
-		e.call(e.ComputePassEncoderSetBindGroup, e.pass, 0, uintptr(c.Group), 0, 0)
-	}
-	if c.Params != 0 && (c.Params != e.params || c.Offset != e.offset) {
-		e.params, e.offset = c.Params, c.Offset
+	if c.Group != e.group || c.Params && c.Offset != e.offset {
+		e.group, e.offset = c.Group, c.Offset
+		offsets := uintptr(0)
+		if c.Params {
+			offsets = 1
+		}
 		*e.device.offset = c.Offset
-		e.call(e.ComputePassEncoderSetBindGroup, e.pass, 1, uintptr(c.Params), 1, uintptr(unsafe.Pointer(e.device.offset)))
+		e.call(e.ComputePassEncoderSetBindGroup, e.pass, 0, uintptr(c.Group), offsets, uintptr(unsafe.Pointer(e.device.offset)))
 	}
 	e.call(e.ComputePassEncoderDispatchWorkgroups, e.pass, uintptr(c.Groups[0]), uintptr(c.Groups[1]), uintptr(c.Groups[2]))
 }
@@ -88,7 +88,7 @@ func (d *device) call(fn uintptr, args ...uintptr) uintptr {
 // beginPass begins a pass for the query of a command.
 func (e *encoding) beginPass(c *Command) {
 	e.queries, e.query = c.Queries, c.Query
-	e.pipeline, e.group, e.params = 0, 0, 0
+	e.pipeline, e.group = 0, 0
 	if c.Queries == 0 {
 		e.pass = e.call(e.CommandEncoderBeginComputePass, e.encoder, 0)
 		return

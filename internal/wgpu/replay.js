@@ -62,16 +62,13 @@
 		},
 		newLayout() {
 			const handle = word(), request = word(), minBindingSize = word();
-			const storage = list(() => ({ type: word() ? "storage" : "read-only-storage" }));
+			const buffers = list(() => ({ type: word() ? "storage" : "read-only-storage" }));
 			objects[handle] = scoped(request, "validation", () => {
-				const l = { storage: layout(storage), size: minBindingSize };
-				const bindGroupLayouts = [l.storage];
 				if (minBindingSize > 0) {
-					l.params = layout([{ type: "uniform", hasDynamicOffset: true, minBindingSize }]);
-					bindGroupLayouts.push(l.params);
+					buffers.push({ type: "uniform", hasDynamicOffset: true, minBindingSize });
 				}
-				l.pipeline = device.createPipelineLayout({ bindGroupLayouts });
-				return l;
+				const group = layout(buffers);
+				return { group, pipeline: device.createPipelineLayout({ bindGroupLayouts: [group] }) };
 			});
 		},
 		newPipeline() {
@@ -88,11 +85,7 @@
 		},
 		newGroup() {
 			const handle = word(), l = object();
-			objects[handle] = group(l.storage, list(() => ({ buffer: object(), size: long() })));
-		},
-		newParams() {
-			const handle = word(), l = object();
-			objects[handle] = group(l.params, [{ buffer: object(), size: l.size }]);
+			objects[handle] = group(l.group, list(() => ({ buffer: object(), size: long() })));
 		},
 		free() {
 			const handle = word();
@@ -112,7 +105,7 @@
 		},
 		setPipeline() { pass.setPipeline(object().pipeline); },
 		setGroup() { pass.setBindGroup(0, object()); },
-		setParams() { pass.setBindGroup(1, object(), [word()]); },
+		setGroupAt() { pass.setBindGroup(0, object(), [word()]); },
 		dispatch() { pass.dispatchWorkgroups(word(), word(), word()); },
 		copy() {
 			endPass();

@@ -151,9 +151,9 @@ type Binding struct {
 // dispatch has written are 0. Otherwise it is a copy.
 type Command struct {
 	Pipeline Pipeline
-	Group    Group     // group 0: storage buffers
-	Params   Group     // group 1: a Params buffer, 0 if there is none
-	Offset   uint32    // in bytes, in that buffer
+	Group    Group
+	Params   bool      // the group has parameters
+	Offset   uint32    // of these, in bytes in their buffer
 	Groups   [3]uint32 // workgroups
 	// Consecutive dispatches with the same Query of the same Queries write the time of their
 	// begin to that query, and the time of their end to the next.
@@ -179,7 +179,7 @@ type Device interface {
 	// submissions. It does not wait.
 	Write(b Buffer, offset int64, data []byte)
 	// NewLayout makes the layout of a pipeline. Its group 0 has len(write) storage
-	// buffers, read-only where write is false. Its group 1, if params > 0, has a
+	// buffers, read-only where write is false, and after them, if params > 0, a
 	// uniform buffer of params bytes at a dynamic offset.
 	NewLayout(write []bool, params int64) (Layout, error)
 	// NewPipeline starts to compile a shader with the entry point main. It fails if
@@ -189,10 +189,9 @@ type Device interface {
 	Await(p Pipeline) error
 	// FreePipeline frees a pipeline. Work submitted may still use it.
 	FreePipeline(p Pipeline)
-	// NewGroup binds buffers to group 0 of a layout.
+	// NewGroup binds buffers to group 0 of a layout: the last is a Params buffer if the
+	// layout has parameters, and its size is theirs.
 	NewGroup(l Layout, bindings []Binding) (Group, error)
-	// NewParams binds a Params buffer to group 1 of a layout.
-	NewParams(l Layout, b Buffer) (Group, error)
 	// FreeGroup frees a group. Work submitted may still use it.
 	FreeGroup(g Group)
 	// NewQueries makes a set of n timestamps, at most 4096, if the adapter has

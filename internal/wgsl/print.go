@@ -20,8 +20,8 @@ type printer struct {
 }
 
 // Print gives a pass as a shader with the entry point main. Its buffers are
-// @group(0) @binding(i) in their order, its parameters the block @group(1)
-// @binding(0) of words; without any there is no such group.
+// @group(0) @binding(i) in their order, and its parameters, if it has any, a block of
+// words at the binding after them.
 func Print(p *shader.Pass) string {
 	body := printer{depth: 1, bindings: bindings(p), declared: map[string]string{}}
 	body.block(p.Body)
@@ -36,7 +36,7 @@ func Print(p *shader.Pass) string {
 		for _, q := range p.Params {
 			line("  %s: %v,", q.Name, q.Type)
 		}
-		line("}\n@group(1) @binding(0) var<uniform> _p: _params;")
+		line("}\n@group(0) @binding(%d) var<uniform> _p: _params;", len(p.Buffers))
 	}
 	for i, d := range p.Buffers {
 		access := "read"

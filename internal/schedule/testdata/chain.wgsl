@@ -22,7 +22,7 @@ struct _params {
   o0: i32,
   v1: f32,
 }
-@group(1) @binding(0) var<uniform> _p: _params;
+@group(0) @binding(3) var<uniform> _p: _params;
 @group(0) @binding(0) var<storage, read> a0: array<vec4<f32>>;
 @group(0) @binding(1) var<storage, read_write> a2: array<vec4<f32>>;
 @group(0) @binding(2) var<storage, read_write> a3: array<u32>;

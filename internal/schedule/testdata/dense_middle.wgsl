@@ -20,7 +20,7 @@ struct _params {
   o1: i32,
   o2: i32,
 }
-@group(1) @binding(0) var<uniform> _p: _params;
+@group(0) @binding(4) var<uniform> _p: _params;
 @group(0) @binding(0) var<storage, read> a0: array<vec4<f32>>;
 @group(0) @binding(1) var<storage, read> a1: array<vec4<f32>>;
 @group(0) @binding(2) var<storage, read> a2: array<vec4<f32>>;

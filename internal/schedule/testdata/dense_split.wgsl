@@ -19,7 +19,7 @@ struct _params {
   o0: i32,
   o1: i32,
 }
-@group(1) @binding(0) var<uniform> _p: _params;
+@group(0) @binding(3) var<uniform> _p: _params;
 @group(0) @binding(0) var<storage, read> a0: array<vec4<f32>>;
 @group(0) @binding(1) var<storage, read> a1: array<vec4<f32>>;
 @group(0) @binding(2) var<storage, read_write> s0: array<f32>;
@@ -509,7 +509,7 @@ fn main(@builtin(workgroup_id) _id: vec3<u32>, @builtin(local_invocation_index) 
 struct _params {
   o2: i32,
 }
-@group(1) @binding(0) var<uniform> _p: _params;
+@group(0) @binding(3) var<uniform> _p: _params;
 @group(0) @binding(0) var<storage, read> s0: array<f32>;
 @group(0) @binding(1) var<storage, read> a2: array<vec4<f32>>;
 @group(0) @binding(2) var<storage, read_write> a3: array<vec4<f32>>;

@@ -13,7 +13,7 @@
 struct _params {
   o1: i32,
 }
-@group(1) @binding(0) var<uniform> _p: _params;
+@group(0) @binding(2) var<uniform> _p: _params;
 @group(0) @binding(0) var<storage, read> a1: array<vec4<f32>>;
 @group(0) @binding(1) var<storage, read_write> a0: array<vec4<f32>>;
 
@@ -39,7 +39,7 @@ struct _params {
   o4: i32,
   o3: i32,
 }
-@group(1) @binding(0) var<uniform> _p: _params;
+@group(0) @binding(4) var<uniform> _p: _params;
 @group(0) @binding(0) var<storage, read> a2: array<i32>;
 @group(0) @binding(1) var<storage, read_write> a4: array<atomic<i32>>;
 @group(0) @binding(2) var<storage, read> a3: array<f32>;
@@ -171,7 +171,7 @@ struct _params {
   o4: i32,
   o2: i32,
 }
-@group(1) @binding(0) var<uniform> _p: _params;
+@group(0) @binding(2) var<uniform> _p: _params;
 @group(0) @binding(0) var<storage, read_write> a4: array<atomic<i32>>;
 @group(0) @binding(1) var<storage, read> a2: array<i32>;
 

@@ -14,7 +14,7 @@
 struct _params {
   o0: i32,
 }
-@group(1) @binding(0) var<uniform> _p: _params;
+@group(0) @binding(2) var<uniform> _p: _params;
 @group(0) @binding(0) var<storage, read> a0: array<f32>;
 @group(0) @binding(1) var<storage, read_write> s0: array<u32>;
 var<workgroup> w0: array<f32, 256>;
@@ -136,7 +136,7 @@ fn main(@builtin(workgroup_id) _id: vec3<u32>, @builtin(local_invocation_index) 
 struct _params {
   o0: i32,
 }
-@group(1) @binding(0) var<uniform> _p: _params;
+@group(0) @binding(2) var<uniform> _p: _params;
 @group(0) @binding(0) var<storage, read> a0: array<f32>;
 @group(0) @binding(1) var<storage, read_write> s0: array<u32>;
 var<workgroup> w0: array<f32, 256>;
@@ -275,7 +275,7 @@ fn main(@builtin(workgroup_id) _id: vec3<u32>, @builtin(local_invocation_index) 
 struct _params {
   o0: i32,
 }
-@group(1) @binding(0) var<uniform> _p: _params;
+@group(0) @binding(3) var<uniform> _p: _params;
 @group(0) @binding(0) var<storage, read> a0: array<vec4<f32>>;
 @group(0) @binding(1) var<storage, read> s0: array<u32>;
 @group(0) @binding(2) var<storage, read_write> a1: array<vec4<f32>>;

@@ -14,7 +14,7 @@
 struct _params {
   o0: i32,
 }
-@group(1) @binding(0) var<uniform> _p: _params;
+@group(0) @binding(2) var<uniform> _p: _params;
 @group(0) @binding(0) var<storage, read> a0: array<f32>;
 @group(0) @binding(1) var<storage, read_write> a1: array<f32>;
 var<workgroup> w0: array<f32, 256>;

@@ -61,7 +61,6 @@ type checkedPipeline struct {
 
 type checkedGroup struct {
 	layout   wgpu.Layout
-	params   bool
 	bindings []wgpu.Binding
 }
 
@@ -189,11 +188,19 @@ func (c *checked) FreePipeline(p wgpu.Pipeline) {
 
 func (c *checked) NewGroup(l wgpu.Layout, bindings []wgpu.Binding) (wgpu.Group, error) {
 	k := c.layout("NewGroup", l)
-	if len(bindings) != len(k.write) {
-		misuse("NewGroup", "%d buffers for a layout of %d", len(bindings), len(k.write))
+	storage := bindings
+	if k.params > 0 && len(bindings) > 0 {
+		last := len(bindings) - 1
+		storage = bindings[:last]
+		if b := bindings[last]; c.buffer("NewGroup", b.Buffer, wgpu.Params).size < k.params || b.Size != k.params {
+			misuse("NewGroup", "%d bytes of numbers for a layout of %d", b.Size, k.params)
+		}
+	}
+	if len(storage) != len(k.write) {
+		misuse("NewGroup", "%d buffers for a layout of %d", len(storage), len(k.write))
 	}
 	written := map[wgpu.Buffer]bool{}
-	for i, b := range bindings {
+	for i, b := range storage {
 		q := c.buffer("NewGroup", b.Buffer, wgpu.Storage)
 		q.span("NewGroup", 0, b.Size)
 		if limit := c.Adapter().Limits.StorageBinding; b.Size == 0 || b.Size > limit {
@@ -208,19 +215,6 @@ func (c *checked) NewGroup(l wgpu.Layout, bindings []wgpu.Binding) (wgpu.Group, 
 	c.log("NewGroup(%d, %v) = %#x, %v", l, bindings, g, err)
 	if err == nil {
 		c.groups[g] = checkedGroup{layout: l, bindings: append([]wgpu.Binding(nil), bindings...)}
-	}
-	return g, err
-}
-
-func (c *checked) NewParams(l wgpu.Layout, b wgpu.Buffer) (wgpu.Group, error) {
-	k := c.layout("NewParams", l)
-	if size := c.buffer("NewParams", b, wgpu.Params).size; k.params == 0 || size < k.params {
-		misuse("NewParams", "a buffer of %d bytes for a layout of %d", size, k.params)
-	}
-	g, err := c.d.NewParams(l, b)
-	c.log("NewParams(%d, %#x) = %#x, %v", l, b, g, err)
-	if err == nil {
-		c.groups[g] = checkedGroup{layout: l, params: true, bindings: []wgpu.Binding{{Buffer: b, Size: k.params}}}
 	}
 	return g, err
 }
@@ -297,18 +291,17 @@ func (c *checked) dispatch(call string, k *wgpu.Command) {
 	}
 	l := c.layouts[p.layout]
 	g, ok := c.groups[k.Group]
-	if !ok || g.params || fmt.Sprint(c.layouts[g.layout].write) != fmt.Sprint(l.write) {
+	if !ok || fmt.Sprint(c.layouts[g.layout]) != fmt.Sprint(l) {
 		misuse(call, "group %#x does not fit pipeline %d", k.Group, k.Pipeline)
 	}
 	for _, b := range g.bindings {
 		c.buffer(call, b.Buffer)
 	}
-	if l.params > 0 {
-		g, ok := c.groups[k.Params]
-		if !ok || !g.params || c.layouts[g.layout].params != l.params {
-			misuse(call, "group %#x is not the numbers of pipeline %d", k.Params, k.Pipeline)
-		}
-		b := c.buffer(call, g.bindings[0].Buffer)
+	if k.Params != (l.params > 0) {
+		misuse(call, "numbers %v for pipeline %d, which has %d bytes of them", k.Params, k.Pipeline, l.params)
+	}
+	if k.Params {
+		b := c.buffer(call, g.bindings[len(g.bindings)-1].Buffer)
 		if k.Offset%uint32(c.Adapter().Limits.UniformAlignment) != 0 || int64(k.Offset)+l.params > b.size {
 			misuse(call, "numbers from %d on, in a buffer of %d", k.Offset, b.size)
 		}

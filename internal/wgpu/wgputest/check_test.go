@@ -28,9 +28,9 @@ func TestCheck(t *testing.T) {
 	other, _ := c.NewLayout([]bool{true}, 0)
 	p, _ := c.NewPipeline("s", l)
 	late, _ := c.NewPipeline("s", l)
-	g, _ := c.NewGroup(l, []wgpu.Binding{{Buffer: a, Size: 64}, {Buffer: b, Size: 64}})
+	numbers := wgpu.Binding{Buffer: n, Size: 256}
+	g, _ := c.NewGroup(l, []wgpu.Binding{{Buffer: a, Size: 64}, {Buffer: b, Size: 64}, numbers})
 	h, _ := c.NewGroup(other, []wgpu.Binding{{Buffer: a, Size: 64}})
-	q, _ := c.NewParams(l, n)
 	times, _ := c.NewBuffer(64, wgpu.Times)
 	set, _ := c.NewQueries(8)
 	if err := c.Await(p); err != nil {
@@ -38,7 +38,7 @@ func TestCheck(t *testing.T) {
 	}
 	one := [3]uint32{1, 1, 1}
 	good := []wgpu.Command{
-		{Pipeline: p, Group: g, Params: q, Offset: 256, Groups: one, Queries: set, Query: 6}, {Src: b, Dst: r, Size: 64},
+		{Pipeline: p, Group: g, Params: true, Offset: 256, Groups: one, Queries: set, Query: 6}, {Src: b, Dst: r, Size: 64},
 		{Queries: set, Dst: times, Size: 64}, {Src: times, Dst: r, Size: 64},
 	}
 	if _, err := c.Submit(good); err != nil {
@@ -58,17 +58,20 @@ func TestCheck(t *testing.T) {
 		{"a write to what is read back", func() { c.Write(r, 0, make([]byte, 4)) }, "usage"},
 		{"freeing twice", func() { c.FreeBuffer(gone) }, "was freed"},
 		{"too many bindings", func() { c.NewLayout(make([]bool, 9), 0) }, "NewLayout: 9 buffers"},
-		{"too few buffers", func() { c.NewGroup(l, []wgpu.Binding{{Buffer: a, Size: 64}}) }, "1 buffers for a layout of 2"},
-		{"one buffer read and written", func() { c.NewGroup(l, []wgpu.Binding{{Buffer: a, Size: 64}, {Buffer: a, Size: 64}}) }, "bound twice"},
-		{"a binding past the end", func() { c.NewGroup(l, []wgpu.Binding{{Buffer: a, Size: 64}, {Buffer: b, Size: 68}}) }, "68 bytes"},
-		{"numbers that are none", func() { c.NewParams(l, a) }, "usage"},
-		{"a pipeline not waited for", submit(wgpu.Command{Pipeline: late, Group: g, Params: q, Groups: one}), "not waited for"},
-		{"a group of another layout", submit(wgpu.Command{Pipeline: p, Group: h, Params: q, Groups: one}), "does not fit"},
-		{"no numbers", submit(wgpu.Command{Pipeline: p, Group: g, Groups: one}), "not the numbers"},
-		{"an offset between slots", submit(wgpu.Command{Pipeline: p, Group: g, Params: q, Offset: 4, Groups: one}), "numbers from 4"},
-		{"an offset past the end", submit(wgpu.Command{Pipeline: p, Group: g, Params: q, Offset: 512, Groups: one}), "numbers from 512"},
-		{"too many workgroups", submit(wgpu.Command{Pipeline: p, Group: g, Params: q, Groups: [3]uint32{65536, 1, 1}}), "65536"},
-		{"a query past the end", submit(wgpu.Command{Pipeline: p, Group: g, Params: q, Groups: one, Queries: set, Query: 7}), "9 timestamps"},
+		{"too few buffers", func() { c.NewGroup(l, []wgpu.Binding{{Buffer: a, Size: 64}, numbers}) }, "1 buffers for a layout of 2"},
+		{"one buffer read and written", func() { c.NewGroup(l, []wgpu.Binding{{Buffer: a, Size: 64}, {Buffer: a, Size: 64}, numbers}) }, "bound twice"},
+		{"a binding past the end", func() { c.NewGroup(l, []wgpu.Binding{{Buffer: a, Size: 64}, {Buffer: b, Size: 68}, numbers}) }, "68 bytes"},
+		{"numbers that are none", func() { c.NewGroup(l, []wgpu.Binding{{Buffer: a, Size: 64}, {Buffer: b, Size: 64}}) }, "usage"},
+		{"too few numbers", func() {
+			c.NewGroup(l, []wgpu.Binding{{Buffer: a, Size: 64}, {Buffer: b, Size: 64}, {Buffer: n, Size: 64}})
+		}, "64 bytes of numbers"},
+		{"a pipeline not waited for", submit(wgpu.Command{Pipeline: late, Group: g, Params: true, Groups: one}), "not waited for"},
+		{"a group of another layout", submit(wgpu.Command{Pipeline: p, Group: h, Params: true, Groups: one}), "does not fit"},
+		{"no numbers", submit(wgpu.Command{Pipeline: p, Group: g, Groups: one}), "256 bytes of them"},
+		{"an offset between slots", submit(wgpu.Command{Pipeline: p, Group: g, Params: true, Offset: 4, Groups: one}), "numbers from 4"},
+		{"an offset past the end", submit(wgpu.Command{Pipeline: p, Group: g, Params: true, Offset: 512, Groups: one}), "numbers from 512"},
+		{"too many workgroups", submit(wgpu.Command{Pipeline: p, Group: g, Params: true, Groups: [3]uint32{65536, 1, 1}}), "65536"},
+		{"a query past the end", submit(wgpu.Command{Pipeline: p, Group: g, Params: true, Groups: one, Queries: set, Query: 7}), "9 timestamps"},
 		{"timestamps that there are not", submit(wgpu.Command{Queries: set, Dst: times, Size: 72}), "9 timestamps"},
 		{"timestamps for what is no buffer of them", submit(wgpu.Command{Queries: set, Dst: r, Size: 64}), "usage"},
 		{"too many queries", func() { c.NewQueries(4097) }, "4097 timestamps"},

@@ -155,11 +155,6 @@ func (d *FakeDevice) NewGroup(_ wgpu.Layout, bindings []wgpu.Binding) (wgpu.Grou
 	return g, d.lost
 }
 
-// NewParams makes a group.
-func (d *FakeDevice) NewParams(l wgpu.Layout, b wgpu.Buffer) (wgpu.Group, error) {
-	return d.NewGroup(l, []wgpu.Binding{{Buffer: b, Size: d.layouts[l]}})
-}
-
 // FreeGroup forgets a group.
 func (d *FakeDevice) FreeGroup(g wgpu.Group) { delete(d.groups, g) }
 
@@ -188,7 +183,9 @@ func (d *FakeDevice) Submit(commands []wgpu.Command) (uint64, error) {
 		}
 		var params []byte
 		if p.params > 0 {
-			params = d.buffers[d.groups[c.Params].bindings[0].Buffer][c.Offset:][:p.params]
+			last := len(buffers) - 1
+			b := d.groups[c.Group].bindings[last]
+			params, buffers = d.buffers[b.Buffer][c.Offset:][:p.params], buffers[:last]
 		}
 		p.shader(c.Groups, buffers, params)
 		d.timestamp(&c)
