@@ -112,7 +112,7 @@ func (d *Device) maybeGC() {
 
 // waitGC collects garbage in the background, as the host waits for the device, if the next plan would wait
 // for that. After plans that are small for the limit it does not: a larger limit lets them wait less
-// often. It is not counted, as it slows nothing. The caller holds d.queue.
+// often. It is not counted: no plan waits for it. The caller holds d.queue.
 func (d *Device) waitGC() {
 	p := &d.pacer
 	due := func() bool { return min(d.excess(), p.plans.Load()) > p.limit() }

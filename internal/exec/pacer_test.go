@@ -167,6 +167,40 @@ func TestBusyDeviceHoldsLittle(t *testing.T) {
 	}
 }
 
+// While the host waits for a large plan, a collection starts that the next plan would wait for.
+func TestWaitCollects(t *testing.T) {
+	defer debug.SetGCPercent(debug.SetGCPercent(-1))
+	var x *graph.Node
+	for _, c := range []struct {
+		name string
+		wait func(*exec.Device) error
+	}{
+		{"Sync", (*exec.Device).Sync},
+		{"a read", func(dev *exec.Device) error { _, err := exec.Read(dev, x); return err }},
+	} {
+		drv := &queued{memory: 141 << 30}
+		dev := exec.New(drv)
+		x = stored(t, dev, 4)
+		exec.ForceGC()
+		stored(t, dev, 256<<20) // and dropped
+		count := func() uint32 {
+			var s runtime.MemStats
+			runtime.ReadMemStats(&s)
+			return s.NumForcedGC
+		}
+		before := count()
+		if err := c.wait(dev); err != nil {
+			t.Fatal(err)
+		}
+		for start := time.Now(); count() == before; time.Sleep(time.Millisecond) {
+			if time.Since(start) > 10*time.Second {
+				t.Fatalf("%s: no collection", c.name)
+			}
+		}
+		dev.Close()
+	}
+}
+
 // A loop with small results takes few buffers, as objects of the host cost more than the memory.
 func TestSmallResultsTakeFewBuffers(t *testing.T) {
 	drv := &queued{memory: 141 << 30, allocTime: func(int) time.Duration { return 10 * time.Microsecond }}

@@ -188,6 +188,7 @@ func (d *device) fail(err error) error {
 	if !errors.As(err, &e) {
 		return err
 	}
+	d.uniforms.forget()
 	switch e.Kind {
 	case wgpu.Lost, wgpu.Timeout:
 		if d.closed == nil {

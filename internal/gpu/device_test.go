@@ -161,26 +161,32 @@ func TestOpenOften(t *testing.T) {
 }
 
 // BenchmarkDispatch measures dispatches that depend on each other: recording,
-// submitting and waiting.
+// submitting and waiting, with the same parameters and with new ones each time.
 func BenchmarkDispatch(b *testing.B) {
-	d := real(b, wgpu.Options{})
-	p := prepare(b, d, &increment)
 	const n = 1000
-	calls := chain(p, n, alloc(b, d, 4), alloc(b, d, 4))
-	run := func() {
-		if err := d.Run(calls); err != nil {
-			b.Fatal(err)
-		}
+	for _, fresh := range []ir.Number{0, n} {
+		b.Run([]string{"same", "new"}[fresh/n], func(b *testing.B) {
+			d := real(b, wgpu.Options{})
+			calls := chain(prepare(b, d, &increment), n, alloc(b, d, 4), alloc(b, d, 4))
+			run := func() {
+				for i := range calls {
+					calls[i].Args[2].Num += fresh
+				}
+				if err := d.Run(calls); err != nil {
+					b.Fatal(err)
+				}
+			}
+			run()
+			b.ReportAllocs()
+			for b.Loop() {
+				run()
+				if err := d.Sync(); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*n), "ns/dispatch")
+		})
 	}
-	run()
-	b.ReportAllocs()
-	for b.Loop() {
-		run()
-		if err := d.Sync(); err != nil {
-			b.Fatal(err)
-		}
-	}
-	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*n), "ns/dispatch")
 }
 
 // BenchmarkRun measures one dispatch at a time, each waited for.

@@ -16,7 +16,7 @@ import (
 // maxPipelines is the most pipelines that are kept.
 const maxPipelines = 1 << 11
 
-// maxPasses is the most passes of a kernel: a submission has less than batch dispatches before its last call.
+// maxPasses is the most passes of a kernel: a submission has fewer than batch dispatches before its last call.
 const maxPasses = maxUniforms - batch
 
 // A program is a kernel as passes of shaders.

@@ -46,4 +46,11 @@ func TestUniforms(t *testing.T) {
 	if run(0) == 0 {
 		t.Error("parameters that others replaced are not written")
 	}
+	f.Fail("a bad day")
+	if err := d.Sync(); err == nil {
+		t.Error("Sync tells no failure")
+	}
+	if run(0) == 0 {
+		t.Error("after a failure, which may be that of a write, parameters are not written again")
+	}
 }

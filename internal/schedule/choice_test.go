@@ -13,6 +13,8 @@ import (
 func TestChoices(t *testing.T) {
 	rounded := hopper
 	rounded.TF32 = true
+	float64s := hopper
+	float64s.Wide = true
 	for _, c := range []struct {
 		name    string
 		target  Target
@@ -25,6 +27,7 @@ func TestChoices(t *testing.T) {
 		{"matrices", nvidia, product{batches: 1, m: 40, n: 70, depth: 600, leftFlipped: true}, 5},
 		{"shared matrices", hopper, product{batches: 1, m: 64, n: 132, depth: 90, rightFlipped: true}, 9},
 		{"TF32", rounded, product{batches: 1, m: 130, n: 40, depth: 300}, 7},
+		{"float64", float64s, product{batches: 2, m: 70, n: 140, depth: 90, leftFlipped: true, wide: true}, 5},
 		{"few rows", big, product{batches: 1, m: 4, n: 44, depth: 40}, 0},
 		{"software", software, product{batches: 1, m: 70, n: 44, depth: 40}, 0},
 		{"nothing", big, product{batches: 0, m: 70, n: 44, depth: 40}, 0},

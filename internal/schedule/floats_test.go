@@ -47,9 +47,37 @@ func TestSharedFloats(t *testing.T) {
 type product struct {
 	batches, m, n, depth, splits int
 	leftFlipped, rightFlipped    bool
+	wide                         bool // of float64
+}
+
+func (x product) elem() ir.DType {
+	if x.wide {
+		return ir.Float64
+	}
+	return f32
+}
+
+// encode returns numbers as elements of the product's type, and decode the element at an index.
+func (x product) encode(list []float32) (data []byte) {
+	for _, v := range list {
+		if x.wide {
+			data = le.LittleEndian.AppendUint64(data, math.Float64bits(float64(v)))
+		} else {
+			data = le.LittleEndian.AppendUint32(data, math.Float32bits(v))
+		}
+	}
+	return data
+}
+
+func (x product) decode(data []byte, i int) float64 {
+	if x.wide {
+		return math.Float64frombits(le.LittleEndian.Uint64(data[8*i:]))
+	}
+	return float64(math.Float32frombits(le.LittleEndian.Uint32(data[4*i:])))
 }
 
 func matmul(x product) *ir.Kernel {
+	d := x.elem()
 	left, right := by(x.m*x.depth, x.depth, 0, 1), by(x.depth*x.n, 0, 1, x.n)
 	if x.leftFlipped {
 		left = by(x.m*x.depth, 1, 0, x.m)
@@ -58,8 +86,8 @@ func matmul(x product) *ir.Kernel {
 		right = by(x.depth*x.n, 0, x.depth, 1)
 	}
 	return kernel(ir.Contraction, []ir.Axis{{Len: x.batches, Role: ir.Batch}, {Len: x.m, Role: ir.M}, {Len: x.n, Role: ir.N}, {Len: x.depth, Role: ir.K}},
-		[]ir.Arg{in(f32), in(f32), out(f32, x.batches*x.m*x.n)},
-		load(f32, 0, left), load(f32, 1, right), alu(ir.Mul, f32, 0, 1), reduce(ir.Sum, f32, 2, 8), store(f32, 3, 2, by(x.m*x.n, x.n, 1, 0)))
+		[]ir.Arg{in(d), in(d), out(d, x.batches*x.m*x.n)},
+		load(d, 0, left), load(d, 1, right), alu(ir.Mul, d, 0, 1), reduce(ir.Sum, d, 2, 8), store(d, 3, 2, by(x.m*x.n, x.n, 1, 0)))
 }
 
 // byTile compiles a product by a tile.
@@ -109,7 +137,7 @@ func (x product) check(p *shader.Program, step float32, tolerance float64) error
 			}
 		}
 	}
-	args := []simt.Arg{{Data: floats(a)}, {Data: floats(b)}, {Data: make([]byte, 4*x.batches*x.m*x.n)}}
+	args := []simt.Arg{{Data: x.encode(a)}, {Data: x.encode(b)}, {Data: x.encode(make([]float32, x.batches*x.m*x.n))}}
 	if err := simt.Compile(p).Run(args); err != nil {
 		return err
 	}
@@ -120,7 +148,7 @@ func (x product) check(p *shader.Program, step float32, tolerance float64) error
 			y := float64(*left(at, i, k)) * float64(*right(at, k, j))
 			want, size = want+y, size+math.Abs(y)
 		}
-		got := float64(math.Float32frombits(le.LittleEndian.Uint32(args[2].Data[4*r:])))
+		got := x.decode(args[2].Data, r)
 		if !(math.Abs(got-want) <= tolerance*size) {
 			return fmt.Errorf("(%d, %d, %d) is %g, want %g", at, i, j, got, want)
 		}

@@ -74,7 +74,7 @@ type products struct {
 	bytes                       map[ir.DType][]tile // of integers of 8 bits, on a target with matrices
 	wide                        []tile              // of numbers of 64 bits, by threads
 	threadCost, matrixCost      productCost         // of tiles by threads, and on a target with matrices: in multiplications of one compute unit
-	wideCost                    productCost         // of wide: the same
+	wideCost                    productCost         // of wide, in the same unit
 	skinnyRows                  int                 // most rows of a skinny product
 	gemvCols                    []gemv              // where neighbours in memory lie along the columns
 	gemvDepth                   []gemv              // where they lie along the depth

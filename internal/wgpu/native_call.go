@@ -21,13 +21,13 @@ type functions struct {
 	AdapterPropertiesMemoryHeapsFreeMembers, AdapterRequestDevice, DeviceRelease          uintptr
 	DeviceDestroy, DeviceGetQueue                                                         uintptr
 	DeviceCreateBuffer, BufferDestroy, BufferRelease, BufferMapAsync                      uintptr
-	BufferGetConstMappedRange, BufferUnmap, DeviceCreateShaderModule, ShaderModuleRelease uintptr
-	BufferGetMappedRange                                                                  uintptr
-	DeviceCreateBindGroupLayout, DeviceCreatePipelineLayout, BindGroupLayoutRelease       uintptr
-	PipelineLayoutRelease, DeviceCreateComputePipelineAsync, ComputePipelineRelease       uintptr
-	DeviceCreateBindGroup, BindGroupRelease, DeviceCreateCommandEncoder                   uintptr
-	CommandEncoderRelease, CommandEncoderBeginComputePass, ComputePassEncoderRelease      uintptr
-	CommandEncoderFinish, ComputePassEncoderSetPipeline, ComputePassEncoderSetBindGroup   uintptr
+	BufferGetConstMappedRange, BufferGetMappedRange, BufferUnmap, ShaderModuleRelease     uintptr
+	DeviceCreateShaderModule, DeviceCreateBindGroupLayout, BindGroupLayoutRelease         uintptr
+	DeviceCreatePipelineLayout, PipelineLayoutRelease, ComputePipelineRelease             uintptr
+	DeviceCreateComputePipelineAsync, DeviceCreateBindGroup, BindGroupRelease             uintptr
+	DeviceCreateCommandEncoder, CommandEncoderRelease, ComputePassEncoderRelease          uintptr
+	CommandEncoderBeginComputePass, CommandEncoderFinish                                  uintptr
+	ComputePassEncoderSetPipeline, ComputePassEncoderSetBindGroup                         uintptr
 	ComputePassEncoderDispatchWorkgroups, ComputePassEncoderEnd                           uintptr
 	CommandEncoderCopyBufferToBuffer, QueueWriteBuffer, QueueSubmit                       uintptr
 	QueueOnSubmittedWorkDone, CommandBufferRelease, QueueRelease                          uintptr

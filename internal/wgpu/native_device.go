@@ -25,8 +25,8 @@ type device struct {
 	pipelines      []pipeline
 	freePipelines  []Pipeline
 	mappings       map[Buffer]*mapping
-	staged         bool // large writes go by way of stages
-	stages         []*stage
+	staged         bool // large writes go by way of staging buffers
+	staging        []*stagingBuffer
 	offset         *uint32 // C reads it
 	commandBuffers *uintptr
 	args           [8]uintptr
@@ -283,7 +283,7 @@ func (d *device) Close() {
 	if e, ok := d.lost.(*Error); ok && e.Kind == Timeout {
 		return // closing would block: leak it
 	}
-	d.freeStages()
+	d.freeStaging()
 	for i := range d.pipelines[1:] {
 		if h := d.pipelines[1+i].handle; h != 0 {
 			dynlib.Call(d.ComputePipelineRelease, h)

@@ -183,10 +183,12 @@ func (d *device) lose(t *testing.T, why string) {
 
 func TestLost(t *testing.T) {
 	d, other := native(t, Options{Timeout: 10 * time.Second}), native(t, Options{})
-	b, err := d.NewBuffer(64, Storage)
+	b, err := d.NewBuffer(stagingSize, Storage)
 	if err != nil {
 		t.Fatal(err)
 	}
+	d.staged = true
+	d.Write(b, 0, make([]byte, stagingSize))
 	d.lose(t, "on purpose")
 	first := d.Poll()
 	var e *Error
@@ -209,6 +211,7 @@ func TestLost(t *testing.T) {
 		}
 	}
 	d.Write(b, 0, make([]byte, 4))
+	d.Write(b, 0, make([]byte, stagingSize))
 	d.FreeBuffer(b)
 	if b, err = other.NewBuffer(64, Storage); err != nil {
 		t.Errorf("another device: %v", err)

@@ -8,11 +8,14 @@ import (
 	"time"
 )
 
-// Writes by way of stages and by the library are in the order of their calls, and stages come back.
+// Writes by way of staging buffers and by the library are in the order of their calls, and the buffers come back.
 func TestStagedWrites(t *testing.T) {
 	d := native(t, Options{Validate: true, Timeout: time.Minute})
+	if discrete := d.adapter.Kind == Discrete; d.staged != discrete {
+		t.Errorf("writes by way of staging buffers: %v, of a discrete adapter: %v", d.staged, discrete)
+	}
 	d.staged = true
-	const size = 2*maxStages*stageSize + 3*minStaged
+	const size = 2*maxStaging*stagingSize + 3*minStaged
 	new := func(u Usage) Buffer {
 		b, err := d.NewBuffer(size, u)
 		if err != nil {
@@ -24,8 +27,8 @@ func TestStagedWrites(t *testing.T) {
 	want := make([]byte, size)
 	for round := range 3 {
 		for i, w := range []struct{ offset, size int }{
-			{0, size}, {4, minStaged - 4}, {stageSize - 8, minStaged}, {minStaged, stageSize + 4}, {stageSize, 4},
-			{12, 3*stageSize + minStaged - 4}, {size - stageSize, stageSize}, {size - 4, 4},
+			{0, size}, {4, minStaged - 4}, {stagingSize - 8, minStaged}, {minStaged, stagingSize + 4}, {stagingSize, 4},
+			{12, 3*stagingSize + minStaged - 4}, {size - stagingSize, stagingSize}, {size - 4, 4},
 		} {
 			data := make([]byte, w.size)
 			for k := range data {
@@ -56,11 +59,11 @@ func TestStagedWrites(t *testing.T) {
 			t.Fatalf("round %d: byte %d is %d, want %d", round, at, got[at], want[at])
 		}
 	}
-	if len(d.stages) != maxStages {
-		t.Errorf("%d stages, want %d", len(d.stages), maxStages)
+	if len(d.staging) != maxStaging {
+		t.Errorf("%d staging buffers, want %d", len(d.staging), maxStaging)
 	}
-	if err := d.wait("stages", func() bool {
-		for _, s := range d.stages {
+	if err := d.wait("staging", func() bool {
+		for _, s := range d.staging {
 			if !s.mapped {
 				return false
 			}
@@ -68,5 +71,25 @@ func TestStagedWrites(t *testing.T) {
 		return true
 	}); err != nil {
 		t.Error(err)
+	}
+
+	for _, s := range d.staging { // none can be had
+		s.mapped = false
+	}
+	if s := d.mappedStaging(); s != nil {
+		t.Error("a staging buffer is mapped that the GPU copies from")
+	}
+}
+
+// A staging buffer without memory takes nothing.
+func TestStagingWithoutMemory(t *testing.T) {
+	d := native(t, Options{Validate: true, Timeout: time.Minute})
+	b, err := d.NewBuffer(stagingSize, Storage)
+	if err != nil {
+		t.Fatal(err)
+	}
+	gone := &stagingBuffer{buffer: uintptr(b), mapped: true} // which is no buffer to be mapped
+	if d.writeStaged(gone, b, 0, make([]byte, stagingSize)) || gone.mapped {
+		t.Error("a staging buffer that is not mapped takes a write")
 	}
 }

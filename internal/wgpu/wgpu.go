@@ -153,7 +153,7 @@ type Command struct {
 	Pipeline Pipeline
 	Group    Group
 	Params   bool      // the group has parameters
-	Offset   uint32    // of these, in bytes in their buffer
+	Offset   uint32    // of these, in bytes in their buffer; ignored if there are none
 	Groups   [3]uint32 // workgroups
 	// Consecutive dispatches with the same Query of the same Queries write the time of their
 	// begin to that query, and the time of their end to the next.
