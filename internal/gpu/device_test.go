@@ -12,6 +12,7 @@ import (
 	"github.com/tensorken/tensorken/driver/drivertest"
 	"github.com/tensorken/tensorken/internal/wgpu"
 	"github.com/tensorken/tensorken/internal/wgpu/wgputest"
+	"github.com/tensorken/tensorken/ir"
 )
 
 // first picks the first adapter, software or not.
