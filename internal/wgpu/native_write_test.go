@@ -59,8 +59,8 @@ func TestStagedWrites(t *testing.T) {
 			t.Fatalf("round %d: byte %d is %d, want %d", round, at, got[at], want[at])
 		}
 	}
-	if len(d.staging) != maxStaging {
-		t.Errorf("%d staging buffers, want %d", len(d.staging), maxStaging)
+	if n := len(d.staging); n == 0 || n > maxStaging { // a fast GPU needs few
+		t.Errorf("%d staging buffers, want 1 to %d", n, maxStaging)
 	}
 	if err := d.wait("staging", func() bool {
 		for _, s := range d.staging {
@@ -73,11 +73,15 @@ func TestStagedWrites(t *testing.T) {
 		t.Error(err)
 	}
 
-	for _, s := range d.staging { // none can be had
-		s.mapped = false
+	for range maxStaging {
+		if s := d.mappedStaging(); s == nil {
+			t.Fatal("no staging buffer")
+		} else {
+			s.mapped = false
+		}
 	}
-	if s := d.mappedStaging(); s != nil {
-		t.Error("a staging buffer is mapped that the GPU copies from")
+	if s := d.mappedStaging(); s != nil || len(d.staging) != maxStaging {
+		t.Errorf("%d staging buffers, of which one is mapped: %v; want %d and none", len(d.staging), s != nil, maxStaging)
 	}
 }
 
