@@ -27,6 +27,15 @@ func (p *printer) multiply(s *shader.Multiply) {
 	p.do("mma.sync.aligned."+products[s.Elem], acc, group(words[:4]), group(words[4:]), acc)
 }
 
+func (p *printer) loadMatrices(s *shader.LoadMatrices) {
+	p.require(matrices)
+	order := ""
+	if s.Transposed {
+		order = ".trans"
+	}
+	p.do("ldmatrix.sync.aligned.m8n8.x4"+order+".shared.b16", group(p.vars[s.To]), p.shared(s.Shared, s.From, nil).at(0))
+}
+
 // sharedProducts are the depths and the types of operands of a MultiplyShared.
 var sharedProducts = [...]string{
 	shader.TF32:      "k8.f32.tf32.tf32",

@@ -41,6 +41,8 @@ func (p *printer) stmt(s shader.Stmt) {
 		p.do("cp.async.wait_group", value(fmt.Sprint(s.Pending)))
 	case *shader.Multiply:
 		p.multiply(s)
+	case *shader.LoadMatrices:
+		p.loadMatrices(s)
 	case *shader.MultiplyGroup:
 		p.multiplyGroup(s)
 	case *shader.If:

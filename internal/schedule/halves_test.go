@@ -48,7 +48,8 @@ func TestCopies(t *testing.T) {
 		for flips := range 4 {
 			x := halfProduct{m: size[0], n: size[1], k: size[2], leftFlipped: flips&1 != 0, rightFlipped: flips&2 != 0}
 			x.half = []ir.DType{ir.Float16, ir.BFloat16}[(i+flips)%2]
-			for n, l := range measuredH200.sharedHalves[x.half] {
+			shared, copied := measuredH200.sharedHalves[x.half], measuredH200.copiedHalves[x.half]
+			for n, l := range slices.Concat(shared, copied[(i+flips)%len(copied):][:1]) {
 				x.out = []ir.DType{ir.Float16, ir.BFloat16, f32}[(i+flips+n)%3]
 				x.bias = (flips+n)%4 == 3
 				k := x.kernel()

@@ -34,6 +34,7 @@ func withMatrices(p products) products {
 		{64, 64, 32, 1, 4, 3.5, 4, floatsByGroups(false, 3)},
 	}
 	p.halves = map[ir.DType][]tile{ir.Float16: tilesOfHalves(float16Pairs), ir.BFloat16: tilesOfHalves(bfloat16Pairs)}
+	p.copiedHalves = map[ir.DType][]tile{ir.Float16: tilesOfCopiedHalves(shader.F16Pairs), ir.BFloat16: tilesOfCopiedHalves(shader.BF16Pairs)}
 	p.sharedHalves = map[ir.DType][]tile{ir.Float16: tilesOfSharedHalves(shader.F16Pairs), ir.BFloat16: tilesOfSharedHalves(shader.BF16Pairs)}
 	p.bytes = map[ir.DType][]tile{ir.Int8: tilesOfBytes(int8Quads), ir.Uint8: tilesOfBytes(uint8Quads)}
 	return p
@@ -51,6 +52,16 @@ func tilesOfSharedHalves(elem shader.Matrix) []tile {
 		{128, 128, 32, 1, 8, 11.6, 2, byGroups(elem, 3)},
 		{64, 256, 32, 1, 16, 11, 1, byGroups(elem, 5)},
 		{128, 64, 32, 1, 4, 7, 2, byGroups(elem, 4)},
+	}
+}
+
+// tilesOfCopiedHalves are the tiles of warps that multiply halves copied to shared memory. They were not
+// measured yet: their rates are below those of others, so that a search alone chooses them.
+func tilesOfCopiedHalves(elem shader.Matrix) []tile {
+	return []tile{
+		{128, 256, 32, 4, 4, 1.2, 1, byCopies(elem, 3)},
+		{128, 128, 32, 4, 4, 1.1, 1, byCopies(elem, 3)},
+		{64, 64, 32, 2, 2, 1, 3, byCopies(elem, 3)},
 	}
 }
 

@@ -25,7 +25,10 @@ func (q *tilePass) multiplyCopies() {
 	q.m = q.prepare(&q.rows, t.m, q.at.row)
 	q.n = q.prepare(&q.cols, t.n, q.at.col)
 	q.bounds()
-	ahead := t.unit.buffers - 2
+	ahead := t.unit.buffers - 1
+	if t.unit.lanes == shader.Warpgroup { // products of the step before run still
+		ahead--
+	}
 	start := root.block()
 	for i := range ahead {
 		q.copyTiles(start, q.first.Plus(i), u32(i))

@@ -152,7 +152,7 @@ func (x *contraction) tiles(how *products) []tile {
 	case x.t.SharedMatrices:
 		return slices.Concat(how.sharedHalves[left], how.halves[left])
 	}
-	return how.halves[left]
+	return slices.Concat(how.copiedHalves[left], how.halves[left])
 }
 
 // byteOf is the type of a factor that is an integer of 8 bits, converted to one of 32; else 0.

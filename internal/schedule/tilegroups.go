@@ -27,18 +27,22 @@ func (q *tilePass) startGroups() {
 	q.p.Subgroup = shader.Warp
 	q.lane = root.Let("lane", shader.ThreadID.Rem(shader.Warp))
 	q.ty = root.Let("ty", shader.ThreadID.Div(shader.Warp).Mul(16).Add(q.lane.Div(4)))
-	quarter := q.lane.And(3)
-	switch {
-	case !q.cols.alongK:
-		quarter = q.lane.And(1).Mul(2).Add(q.lane.Shr(1).And(1)) // see endGroups
-	case !q.packed():
-		q.order = columnOrder
-	}
-	q.tx = root.Let("tx", quarter)
+	q.tx = root.Let("tx", q.quarter())
 	q.acc = make([][]*shader.Var, 1)
 	for j := range 2 * q.tile.wide {
 		q.acc[0] = append(q.acc[0], q.vector(root, tag("c", j)))
 	}
+}
+
+// quarter is which four of 16 columns a thread has in the end, and chooses how they become its own.
+func (q *tilePass) quarter() *shader.Expr {
+	switch {
+	case !q.cols.alongK:
+		return q.lane.And(1).Mul(2).Add(q.lane.Shr(1).And(1)) // see exchangeColumns
+	case !q.packed():
+		q.order = columnOrder
+	}
+	return q.lane.And(3)
 }
 
 // stepGroups copies the tiles of both factors to shared memory, or moves them through registers.
@@ -76,18 +80,24 @@ func (q *tilePass) multiplyGroups(loop *scope, fromM, fromN *shader.Expr) {
 	loop.Do(group)
 }
 
-// endGroups waits for the last products. If columns lie as they are, neighbours exchange results: of 16
-// columns a thread of an even number takes four of the first eight, the other one four of the last.
+// endGroups waits for the last products.
 func (q *tilePass) endGroups() {
+	q.p.root.Do(&shader.MultiplyGroup{})
+	q.exchangeColumns()
+}
+
+// exchangeColumns lets neighbours exchange results if columns lie as they are: of 16 columns a thread of an
+// even number takes four of the first eight, the other one four of the last.
+func (q *tilePass) exchangeColumns() {
 	root := q.p.root
-	root.Do(&shader.MultiplyGroup{})
 	if q.cols.alongK || q.packed() {
 		return
 	}
 	odd := root.Let("odd", q.lane.And(1).Eq(1))
-	for h := range q.tile.wide {
+	for i := range len(q.acc) * q.tile.wide {
 		in := root.block()
-		first, last := q.acc[0][2*h], q.acc[0][2*h+1]
+		row, h := q.acc[i/q.tile.wide], i%q.tile.wide
+		first, last := row[2*h], row[2*h+1]
 		var left, right [4]*shader.Expr // two columns of both rows
 		for i := range 4 {
 			x, y := first.Ref().At(i), last.Ref().At(i)

@@ -6,7 +6,7 @@ import "github.com/tensorken/tensorken/internal/shader"
 // sums of a group's products, once and rounded to halves.
 func (q *tilePass) packed() bool {
 	stores := q.k.Stores(0, false)
-	return len(stores) == 1 && q.k.Args[q.k.Body[stores[0]].Arg].DType.IsHalf() && q.storesSums(eight)
+	return q.tile.unit.lanes == shader.Warpgroup && len(stores) == 1 && q.k.Args[q.k.Body[stores[0]].Arg].DType.IsHalf() && q.storesSums(eight)
 }
 
 // storeHalves packs results to halves and moves them through the shared memory of the right factor, so

@@ -86,6 +86,16 @@ type (
 		A    [4]*Expr
 		B    [2]*Expr
 	}
+	// LoadMatrices loads four matrices of 8×8 halves from shared memory, for a Multiply. Thread t gives
+	// the vector of row t mod 8 of matrix t/8. Of each matrix it gets, as a word, of row t/4 columns
+	// 2·(t mod 4) and the next; if Transposed, of column t/4 these rows. All threads of the
+	// workgroup execute it.
+	LoadMatrices struct {
+		To         *Var // U32.Vec(4), a word of each matrix; mutable
+		Shared     *Shared
+		From       *Expr // U32
+		Transposed bool
+	}
 	// MultiplyGroup starts products in shared memory as a group, and waits until at most
 	// Pending groups are under way. Until a group has ended its accumulators and the memory
 	// that it reads stay as they are. Threads execute it in groups of 128, all of the
@@ -137,6 +147,7 @@ func (*CopyAsync) stmt()     {}
 func (*CopyCommit) stmt()    {}
 func (*CopyWait) stmt()      {}
 func (*Multiply) stmt()      {}
+func (*LoadMatrices) stmt()  {}
 func (*MultiplyGroup) stmt() {}
 func (*If) stmt()            {}
 func (*For) stmt()           {}

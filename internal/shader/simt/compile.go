@@ -186,6 +186,8 @@ func (c *compiler) statement(s shader.Stmt) {
 		c.copyWait(s)
 	case *shader.Multiply:
 		c.multiply(s)
+	case *shader.LoadMatrices:
+		c.loadMatrices(s)
 	case *shader.MultiplyGroup:
 		c.multiplyGroup(s)
 	case *shader.If:

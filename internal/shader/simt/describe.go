@@ -45,6 +45,8 @@ func Describe(s shader.Stmt) string {
 		return fmt.Sprintf("wait for all copies but %d groups", s.Pending)
 	case *shader.Multiply:
 		return fmt.Sprintf("%s += matrix(%s) * matrix(%s)", s.Acc.Name, join(s.A[:]), join(s.B[:]))
+	case *shader.LoadMatrices:
+		return fmt.Sprintf("%s = matrices of %s[%v]", s.To.Name, s.Shared.Name, s.From)
 	case *shader.MultiplyGroup:
 		return fmt.Sprintf("%d products in shared memory, %d pending", len(s.Products), s.Pending)
 	case *shader.If:

@@ -188,6 +188,12 @@ func (v *verifier) stmt(s shader.Stmt) {
 		for _, x := range append(s.A[:], s.B[:]...) {
 			v.typed(x, shader.U32)
 		}
+	case *shader.LoadMatrices:
+		v.must(v.pass != nil && v.pass.Subgroup == shader.Warp, "not in subgroups of %d", shader.Warp)
+		v.assignable(s.To)
+		v.shared(s.Shared, s.From)
+		words := shader.U32.Vec(4)
+		v.must(s.To.Type == words && s.Shared.Type == words, "%v of %v", s.To.Type, s.Shared.Type)
 	case *shader.MultiplyGroup:
 		for _, m := range s.Products {
 			v.product(&m)
