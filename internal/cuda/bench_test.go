@@ -12,6 +12,7 @@ import (
 
 	"github.com/tensorken/tensorken/driver"
 	"github.com/tensorken/tensorken/internal/bench"
+	"github.com/tensorken/tensorken/internal/tune"
 	"github.com/tensorken/tensorken/tensor"
 )
 
@@ -320,6 +321,45 @@ func BenchmarkTransfer(b *testing.B) {
 				at = (at + chunkBytes) % len(data)
 			}
 		})
+	}
+}
+
+// BenchmarkWarps multiplies square matrices by the instructions of GPUs before Hopper: by the tiles that are
+// estimated to be the fastest, and by those that a search finds.
+func BenchmarkWarps(b *testing.B) {
+	for _, mode := range []tune.Mode{tune.Off, tune.Search} {
+		for _, dtype := range []tensor.DType{tensor.BFloat16, tensor.Float16} {
+			for _, n := range []int{1024, 4096, 8192} {
+				b.Run(fmt.Sprintf("search=%v/%v/%d", mode == tune.Search, dtype, n), func(b *testing.B) {
+					b.Setenv("XDG_CACHE_HOME", b.TempDir())
+					drv := openBench(b, true)
+					drv.target.SharedMatrices, drv.tuner = false, tune.New(mode, "warps")
+					d := tensor.NewDevice(drv)
+					defer d.Close()
+					rng := tensor.NewRNG(1)
+					x, y := rng.Normal(n, n).Cast(dtype).To(d), rng.Normal(n, n).Cast(dtype).To(d)
+					multiply := func() {
+						if err := tensor.Eval(x.MatMul(y)); err != nil {
+							b.Fatal(err)
+						}
+					}
+					for range 3 {
+						multiply()
+					}
+					if err := d.Sync(); err != nil {
+						b.Fatal(err)
+					}
+					b.ResetTimer()
+					for range b.N {
+						multiply()
+					}
+					if err := d.Sync(); err != nil {
+						b.Fatal(err)
+					}
+					b.ReportMetric(2*float64(n)*float64(n)*float64(n)*float64(b.N)/b.Elapsed().Seconds()/1e12, "TFLOP/s")
+				})
+			}
+		}
 	}
 }
 
