@@ -75,6 +75,15 @@ func TestPacerLimit(t *testing.T) {
 	}
 }
 
+// holding returns a GPU that holds some bytes, with a threshold.
+func holding(held, threshold int64) *Device {
+	d := &Device{queue: noLock{}, pool: pool{buckets: map[int]*bucket{}}}
+	d.pacer.own, d.pacer.maxThreshold = true, 1000<<20
+	d.pacer.threshold.Store(threshold)
+	d.pool.held.Store(held)
+	return d
+}
+
 // Garbage of a GPU is collected before it reaches the limit if 32 times the duration of the last
 // collection has passed since it.
 func TestEarlyCollection(t *testing.T) {
@@ -92,11 +101,9 @@ func TestEarlyCollection(t *testing.T) {
 		{"little garbage", true, true, 20 * mb, false},
 		{"memory of the host", false, true, 40 * mb, false},
 	} {
-		d := &Device{queue: noLock{}, pool: pool{buckets: map[int]*bucket{}}}
+		d := holding(c.held, 1000*mb)
 		p := &d.pacer
-		p.own, p.maxThreshold = c.own, 1000*mb
-		p.threshold.Store(1000 * mb)
-		d.pool.held.Store(c.held)
+		p.own = c.own
 		before := int64(0)
 		if !c.due {
 			before = math.MaxInt64
@@ -133,12 +140,9 @@ func TestCollectionWhileWaiting(t *testing.T) {
 		{"more than the limit, small plans", 60 * mb, 40 * mb, false},
 		{"less than the limit", 30 * mb, 1000 * mb, false},
 	} {
-		d := &Device{queue: noLock{}, pool: pool{buckets: map[int]*bucket{}}}
+		d := holding(c.held, 50*mb)
 		p := &d.pacer
-		p.own, p.maxThreshold = true, 1000*mb
-		p.threshold.Store(50 * mb)
 		p.acquires(c.plan)
-		d.pool.held.Store(c.held)
 		nextGC.Store(math.MaxInt64)
 		d.waitGC()
 		p.mu.Lock() // after a collection in the background

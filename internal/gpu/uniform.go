@@ -57,7 +57,7 @@ func (u *uniforms) put(d *device, params []byte) (begin int) {
 	return begin
 }
 
-// forget makes put write what it gets next, as writes may have failed.
+// forget drops what put would find: a write may have failed.
 func (u *uniforms) forget() { u.begins = nil }
 
 func (u *uniforms) free(d *device) {

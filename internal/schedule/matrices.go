@@ -55,8 +55,8 @@ func tilesOfSharedHalves(elem shader.Matrix) []tile {
 	}
 }
 
-// tilesOfCopiedHalves are the tiles of warps that multiply halves copied to shared memory. They were not
-// measured yet: their rates are below those of others, so that a search alone chooses them.
+// tilesOfCopiedHalves are the tiles of warps that multiply halves copied to shared memory. They are not
+// measured yet. Rates below those of all others leave them to a search.
 func tilesOfCopiedHalves(elem shader.Matrix) []tile {
 	return []tile{
 		{128, 256, 32, 4, 4, 1.2, 1, byCopies(elem, 3)},

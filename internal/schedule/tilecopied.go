@@ -19,12 +19,8 @@ func byCopies(elem shader.Matrix, buffers int) *unit {
 
 // startCopies finds the thread's place, and declares the accumulators.
 func (q *tilePass) startCopies() {
-	root, t := q.p.root, q.tile
-	q.p.Subgroup = shader.Warp
-	across := t.n / (16 * t.wide)
-	q.lane = root.Let("lane", shader.ThreadID.Rem(shader.Warp))
-	number := root.Let("warp", shader.ThreadID.Div(shader.Warp))
-	q.warp = [2]*shader.Expr{root.Let("warp_m", number.Div(across)), root.Let("warp_n", number.Rem(across))}
+	root := q.p.root
+	q.locateWarp()
 	q.ty = root.Let("ty", q.warp[0].Mul(16).Add(q.lane.Div(4)))
 	q.tx = root.Let("tx", q.warp[1].Mul(4).Add(q.quarter()))
 	q.acc = q.accumulators(root, "c")
@@ -51,16 +47,16 @@ func (q *tilePass) multiplyMatrices(loop *scope, fromM, fromN *shader.Expr) {
 }
 
 // matrices returns a function that loads a warp's squares of a side, of 16 places of the depth from a
-// number on, of the tile at a vector of shared memory. Of a left factor the second matrix is that of the next
-// eight rows, the third that of the next eight places of the depth; of a right one it is the other way
-// around. See lineAt for where they are.
+// number on, of the tile at a vector of shared memory. The second matrix of a left factor has the next eight
+// rows, and the third the next eight places of the depth. A right factor has these two in the other order.
+// Function lineAt says where a tile has them.
 func (q *tilePass) matrices(loop *scope, f *factorTile, squares int, warp, tile *shader.Expr) func(sc *scope, k int) []*shader.Expr {
 	apart := f.block / squares // a divisor of 64
 	line, side, deep := q.lane.And(7), q.lane.Div(8).And(1), q.lane.Div(16)
 	if !f.left {
 		side, deep = deep, side
 	}
-	bases := map[int]*shader.Expr{} // by what is exchanged with the line, in vectors
+	bases := map[int]*shader.Expr{} // by a number of the vector before the swizzle
 	base := func(n int) *shader.Expr {
 		if bases[n] == nil {
 			at := warp.Mul(16).Add(side.Mul(8)).Add(line).Mul(8).Add(deep.Plus(n).Xor(line))

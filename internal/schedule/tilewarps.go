@@ -35,14 +35,20 @@ var (
 	uint8Quads    = byWarps(shader.U8Quads, false)
 )
 
-// startWarps finds the thread's place, and declares the accumulators.
-func (q *tilePass) startWarps() {
+// locateWarp finds the thread's lane, and the place of its warp in rows and columns of warps.
+func (q *tilePass) locateWarp() {
 	root, t := q.p.root, q.tile
 	q.p.Subgroup = shader.Warp
 	across := t.n / (16 * t.wide)
 	q.lane = root.Let("lane", shader.ThreadID.Rem(shader.Warp))
 	number := root.Let("warp", shader.ThreadID.Div(shader.Warp))
 	q.warp = [2]*shader.Expr{root.Let("warp_m", number.Div(across)), root.Let("warp_n", number.Rem(across))}
+}
+
+// startWarps finds the thread's place, and declares the accumulators.
+func (q *tilePass) startWarps() {
+	root := q.p.root
+	q.locateWarp()
 	q.ty = root.Let("ty", q.warp[0].Mul(8).Add(q.lane.Div(4)))
 	q.tx = root.Let("tx", q.warp[1].Mul(4).Add(q.lane.Rem(4)))
 	q.acc = q.accumulators(root, "c")

@@ -134,14 +134,18 @@ func (d *device) NewBuffer(size int64, u Usage) (Buffer, error) {
 	if size > d.adapter.Limits.Buffer {
 		return 0, &Error{OutOfMemory, "NewBuffer", fmt.Sprintf("%d bytes; a buffer of this adapter has at most %d", size, d.adapter.Limits.Buffer)}
 	}
-	var b uintptr
-	desc := &bufferDescriptor{usage: usages[u], size: uint64(size)}
-	err := d.scoped("NewBuffer", func() { b = dynlib.Call(d.DeviceCreateBuffer, d.device, uintptr(unsafe.Pointer(desc))) })
+	b, err := d.createBuffer("NewBuffer", &bufferDescriptor{usage: usages[u], size: uint64(size)})
+	return Buffer(b), err
+}
+
+// createBuffer creates a buffer. It returns 0 with an error, and also without one if memory cannot be mapped.
+func (d *device) createBuffer(call string, desc *bufferDescriptor) (b uintptr, err error) {
+	err = d.scoped(call, func() { b = dynlib.Call(d.DeviceCreateBuffer, d.device, uintptr(unsafe.Pointer(desc))) })
 	if err != nil && b != 0 {
 		dynlib.Call(d.BufferRelease, b)
 		b = 0
 	}
-	return Buffer(b), err
+	return b, err
 }
 
 func (d *device) FreeBuffer(b Buffer) {

@@ -121,8 +121,8 @@ func (n *instance) handleEvents() bool {
 }
 
 const (
-	// spin is the time of polling before sleeping between polls. It does not yield to other
-	// goroutines: it would go on in another thread, on a core whose caches lack what it needs.
+	// spin is the time of polling before sleeping between polls. Polls do not yield to other
+	// goroutines, because a goroutine that yields may go on at another core, with cold caches.
 	spin = 50 * time.Microsecond
 	// grace is the time to wait for outstanding callbacks of a lost device.
 	grace = time.Second

@@ -52,15 +52,11 @@ func (d *device) mappedStaging() *stagingBuffer {
 	if len(d.staging) == maxStaging {
 		return nil
 	}
-	s := &stagingBuffer{mapped: true}
-	desc := &bufferDescriptor{usage: usageMapWrite | usageCopySrc, size: stagingSize, mapped: 1}
-	err := d.scoped("Write", func() { s.buffer = dynlib.Call(d.DeviceCreateBuffer, d.device, uintptr(unsafe.Pointer(desc))) })
-	if err != nil && s.buffer != 0 {
-		dynlib.Call(d.BufferRelease, s.buffer)
-	}
-	if err != nil || s.buffer == 0 { // none and no error: the memory cannot be mapped
+	b, _ := d.createBuffer("Write", &bufferDescriptor{usage: usageMapWrite | usageCopySrc, size: stagingSize, mapped: 1})
+	if b == 0 {
 		return nil
 	}
+	s := &stagingBuffer{buffer: b, mapped: true}
 	d.staging = append(d.staging, s)
 	return s
 }
