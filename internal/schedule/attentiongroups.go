@@ -19,12 +19,12 @@ func (a *attentionGroups) inGroups() bool {
 	}
 	for _, q := range a.scores {
 		half := q.half(q.rows.factor)
-		if half == 0 || half != q.half(q.cols.factor) || !q.rows.alongK || !q.cols.alongK || !q.copies(&factorTile{side: &q.cols}) {
+		if half == 0 || half != q.half(q.cols.factor) || !q.rows.alongK || !q.cols.alongK || !q.copies(&q.cols) {
 			return false
 		}
 	}
 	for _, q := range a.outputs {
-		if q.half(q.cols.factor) == 0 || q.cols.alongK || !q.copies(&factorTile{side: &q.cols}) {
+		if q.half(q.cols.factor) == 0 || q.cols.alongK || !q.copies(&q.cols) {
 			return false
 		}
 	}

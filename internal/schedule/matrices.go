@@ -55,13 +55,13 @@ func tilesOfSharedHalves(elem shader.Matrix) []tile {
 	}
 }
 
-// tilesOfCopiedHalves are the tiles of warps that multiply halves copied to shared memory. They are not
-// measured yet. Rates below those of all others leave them to a search.
+// tilesOfCopiedHalves are the tiles of warps that multiply halves in shared memory, where they are copied.
 func tilesOfCopiedHalves(elem shader.Matrix) []tile {
 	return []tile{
-		{128, 256, 32, 4, 4, 1.2, 1, byCopies(elem, 3)},
-		{128, 128, 32, 4, 4, 1.1, 1, byCopies(elem, 3)},
-		{64, 64, 32, 2, 2, 1, 3, byCopies(elem, 3)},
+		{128, 256, 32, 4, 4, 8.95, 1, byCopies(elem, 3)},
+		{128, 128, 32, 4, 4, 8.7, 2, byCopies(elem, 2)},
+		{64, 128, 32, 2, 4, 7.4, 3, byCopies(elem, 2)},
+		{64, 64, 32, 2, 2, 6.2, 4, byCopies(elem, 3)},
 	}
 }
 

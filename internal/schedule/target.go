@@ -68,7 +68,7 @@ type products struct {
 	floats  []tile              // of float32, on a target with matrices
 	rounded []tile              // of float32 in TF32 there
 	halves  map[ir.DType][]tile // of halves there
-	// More of halves on a target with matrices, but without products in shared memory.
+	// More of halves that can be copied, on a target with matrices, but without products in shared memory.
 	copiedHalves map[ir.DType][]tile
 	// More of each on a target with products in shared memory.
 	sharedFloats, sharedRounded []tile

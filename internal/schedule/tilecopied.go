@@ -2,17 +2,18 @@ package schedule
 
 import "github.com/tensorken/tensorken/internal/shader"
 
-// byCopies is a unit in which a warp computes squares of 16×16 of products of halves, which it loads
-// as matrices of 8×8 from tiles that are copied to shared memory: see shader.LoadMatrices. A thread
+// byCopies is a unit in which a warp computes squares of 16×16 of products of halves, which it loads as
+// matrices of 8×8 from tiles in shared memory: see shader.LoadMatrices. Both factors must be copied as
+// they lie, see [contraction.copies]. A thread
 // has two rows of a square, eight apart, and two columns of each eight, see shader.Multiply. As in
 // byGroups, four neighbours become its own by the order of the columns or by an exchange.
 func byCopies(elem shader.Matrix, buffers int) *unit {
 	return &unit{
-		lanes: shader.Warp, square: [2]int{16, 16}, rows: 2, apart: 8, group: 2, buffers: buffers,
+		lanes: shader.Warp, square: [2]int{16, 16}, rows: 2, apart: 8, group: 2, buffers: buffers, fill: 1,
 		deep: patch{1, 2}, aside: patch{1, 2}, elem: elem,
 		methods: unitMethods{
-			start: (*tilePass).startCopies, stride: (*tilePass).strideWarps, put: (*tilePass).putGroups,
-			steps: (*tilePass).stepGroups, multiply: (*tilePass).multiplyMatrices, end: (*tilePass).exchangeColumns, result: (*tilePass).resultWarps,
+			start: (*tilePass).startCopies, stride: (*tilePass).strideWarps, steps: (*tilePass).multiplyCopies,
+			multiply: (*tilePass).multiplyMatrices, end: (*tilePass).exchangeColumns, result: (*tilePass).resultWarps,
 		},
 	}
 }

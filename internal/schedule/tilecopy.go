@@ -5,30 +5,27 @@ import "github.com/tensorken/tensorken/internal/shader"
 // eight is the number of halves in a vector of 16 bytes.
 const eight = 8
 
-// copies reports whether each eight neighbours of a factor are a vector in memory.
-func (q *tilePass) copies(f *factorTile) bool {
-	in, along := &q.k.Body[f.factor], f.axes
-	if f.alongK {
-		along = q.deep
+// copies reports whether each eight neighbours of a side's factor are a vector in memory.
+func (x *contraction) copies(s *side) bool {
+	in, along := &x.k.Body[s.factor], s.axes
+	if s.alongK {
+		along = x.deep
 	}
 	if len(in.Src) > 0 || len(in.View.Guards) > 0 || len(along) == 0 {
 		return false
 	}
 	inner := along[len(along)-1]
-	return q.k.Axes[inner].Len%eight == 0 && q.stepsBy(eight, in, inner)
+	return x.k.Axes[inner].Len%eight == 0 && x.stepsBy(eight, in, inner)
 }
 
-// multiplyCopies multiplies tile by tile along the depth. The products of a step and of the one
-// before it use two buffers, and copies for the next steps are under way to the others.
+// multiplyCopies multiplies tile by tile along the depth. The products of a step, and those of steps
+// before it that still run, have a buffer each; copies for the next steps are under way to the others.
 func (q *tilePass) multiplyCopies() {
 	root, t := q.p.root, q.tile
 	q.m = q.prepare(&q.rows, t.m, q.at.row)
 	q.n = q.prepare(&q.cols, t.n, q.at.col)
 	q.bounds()
-	ahead := t.unit.buffers - 1
-	if t.unit.lanes == shader.Warpgroup { // products of the step before run still
-		ahead--
-	}
+	ahead := t.unit.buffers - 1 - t.unit.running
 	start := root.block()
 	for i := range ahead {
 		q.copyTiles(start, q.first.Plus(i), u32(i))

@@ -28,12 +28,14 @@ type unit struct {
 	apart       int           // the distance of these rows
 	group       int           // elements of the depth in a word
 	buffers     int           // tiles of a factor in shared memory
+	running     int           // steps whose products still run when the next step's start
 	align       int           // of them, in bytes
 	deep, aside patch         // what a thread loads at once of a factor along the depth, and along the side
 	elem        shader.Matrix // of the instructions
 	split       bool          // an element is multiplied as a head and a tail
 	held        bool          // the left factor is in registers
 	alone       float64       // the slowdown where a compute unit runs these lanes once; 0: none
+	fill        int           // steps in which a compute unit that runs one workgroup waits for its first tiles
 	methods     unitMethods
 }
 
@@ -94,6 +96,14 @@ func (t tile) load(groups int) float64 {
 	return float64(groups)
 }
 
+// fill is the number of steps in which nothing runs at the start of a workgroup.
+func (t tile) fill() int {
+	if t.resident > 1 {
+		return 0
+	}
+	return t.unit.fill
+}
+
 // scattered reports whether a thread's rows are no neighbours: the unit is one of byGroups.
 func (u *unit) scattered() bool { return u.apart > 1 }
 
@@ -122,7 +132,7 @@ func (x *contraction) tileOptions(how *products) []option[tile] {
 		return split(steps, min(64, steps/4), func(splits, each int) float64 {
 			time := 0.0
 			for left := ir.CeilDiv(tiles*splits, x.t.Units); left > 0; left -= t.resident {
-				time += float64(each) * max(cost.step, work*t.load(min(left, t.resident)))
+				time += float64(each+t.fill()) * max(cost.step, work*t.load(min(left, t.resident)))
 			}
 			if splits > 1 {
 				time += cost.pass + cost.part*float64(splits)*results
@@ -151,8 +161,10 @@ func (x *contraction) tiles(how *products) []tile {
 		return how.tilesOfFloats(x.t)
 	case x.t.SharedMatrices:
 		return slices.Concat(how.sharedHalves[left], how.halves[left])
+	case x.copies(&x.rows) && x.copies(&x.cols):
+		return slices.Concat(how.copiedHalves[left], how.halves[left])
 	}
-	return slices.Concat(how.copiedHalves[left], how.halves[left])
+	return how.halves[left]
 }
 
 // byteOf is the type of a factor that is an integer of 8 bits, converted to one of 32; else 0.

@@ -12,7 +12,7 @@ import "github.com/tensorken/tensorken/internal/shader"
 // columnOrder; of another one, threads exchange results at the end.
 func byGroups(elem shader.Matrix, buffers int) *unit {
 	return &unit{
-		lanes: shader.Warpgroup, square: [2]int{64, 16}, rows: 2, apart: 8, group: 2, buffers: buffers, align: 1024,
+		lanes: shader.Warpgroup, square: [2]int{64, 16}, rows: 2, apart: 8, group: 2, buffers: buffers, running: 1, align: 1024,
 		deep: patch{1, 2}, aside: patch{1, 2}, elem: elem,
 		methods: unitMethods{
 			start: (*tilePass).startGroups, stride: (*tilePass).strideWarps, put: (*tilePass).putGroups,
@@ -47,7 +47,7 @@ func (q *tilePass) quarter() *shader.Expr {
 
 // stepGroups copies the tiles of both factors to shared memory, or moves them through registers.
 func (q *tilePass) stepGroups() {
-	if q.copies(&factorTile{side: &q.rows}) && q.copies(&factorTile{side: &q.cols}) {
+	if q.copies(&q.rows) && q.copies(&q.cols) {
 		q.multiplyCopies()
 	} else {
 		q.multiplySteps()

@@ -1,0 +1,68 @@
+//go:build linux && (amd64 || arm64)
+
+package cuda
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/tensorken/tensorken/driver"
+	"github.com/tensorken/tensorken/tensor"
+)
+
+// Products of halves are exact by the instructions of Hopper and by those of GPUs before it, whether
+// factors lie so that they can be copied or not.
+func TestProductsOfHalves(t *testing.T) {
+	eachDriver(t, func(t *testing.T, drv driver.Device) {
+		sizes := [][3]int{{72, 136, 200}, {33, 66, 70}}
+		var target *bool
+		switch d := drv.(type) {
+		case *simulated:
+			target = &d.target.SharedMatrices
+		case *device:
+			target = &d.target.SharedMatrices
+			sizes = append(sizes, [3]int{1024, 1024, 1024}, [3]int{520, 2304, 768}, [3]int{4095, 1000, 513})
+		}
+		dev := tensor.NewDevice(drv)
+		defer dev.Close()
+		for _, shared := range []bool{*target, false} {
+			*target = shared
+			for i, size := range sizes {
+				for flips := range 4 {
+					dtype := []tensor.DType{tensor.Float16, tensor.BFloat16}[(i+flips)%2]
+					t.Run(fmt.Sprintf("shared=%v/%v/%v/%d", shared, dtype, size, flips), func(t *testing.T) {
+						x := digits{size[0], size[2], flips&1 > 0, dtype}
+						y := digits{size[2], size[1], flips&2 > 0, dtype}
+						multiply := func(d *tensor.Device) []float32 {
+							z, err := tensor.Data[float32](x.on(d).MatMul(y.on(d)).Cast(tensor.Float32))
+							if err != nil {
+								t.Fatal(err)
+							}
+							return z
+						}
+						want, got := multiply(tensor.CPU()), multiply(dev)
+						if !slices.Equal(got, want) {
+							t.Error("the product is wrong")
+						}
+					})
+				}
+			}
+		}
+	})
+}
+
+// Digits are a matrix of small integers, whose products add up exactly in float32. Flipped ones lie
+// column by column.
+type digits struct {
+	rows, cols int
+	flipped    bool
+	dtype      tensor.DType
+}
+
+func (d digits) on(dev *tensor.Device) tensor.Tensor {
+	if d.flipped {
+		return digits{d.cols, d.rows, false, d.dtype}.on(dev).T()
+	}
+	return tensor.Arange(d.rows * d.cols).Mul(5).Rem(7).Sub(3).Reshape(d.rows, d.cols).Cast(d.dtype).To(dev)
+}
