@@ -64,5 +64,5 @@ func (d digits) on(dev *tensor.Device) tensor.Tensor {
 	if d.flipped {
 		return digits{d.cols, d.rows, false, d.dtype}.on(dev).T()
 	}
-	return tensor.Arange(d.rows * d.cols).Mul(5).Rem(7).Sub(3).Reshape(d.rows, d.cols).Cast(d.dtype).To(dev)
+	return tensor.Arange(d.rows*d.cols).Mul(5).Rem(7).Sub(3).Reshape(d.rows, d.cols).Cast(d.dtype).To(dev)
 }
