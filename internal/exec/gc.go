@@ -25,6 +25,7 @@ type pacer struct {
 	maxThreshold int64
 	own          bool         // the device has memory of its own, and live bytes allow half as many above them
 	plans        atomic.Int64 // the most bytes that one of the last plans acquired
+	allocTime    atomic.Int64 // pool.allocTime at the end of the last collection
 
 	mu    sync.Mutex    // held during a collection; guards what follows
 	spent time.Duration // beyond the share of the time, since the threshold doubled
@@ -42,6 +43,7 @@ const (
 
 var (
 	heapObjects atomic.Int64 // in the host's heap after the last collection of any device
+	lastGC      atomic.Int64 // nanoseconds of the last collection of any device
 	nextGC      atomic.Int64 // from when on there is time for another one, in nanoseconds since begun
 	begun       = time.Now()
 )
@@ -93,21 +95,33 @@ func (p *pacer) count(start, end time.Time, perByte float64) {
 // maybeGC collects garbage if it is due. The caller holds no lock.
 func (d *Device) maybeGC() {
 	p := &d.pacer
-	excess, limit := d.excess(), p.limit()
-	if excess > limit {
+	excess := d.excess()
+	if excess > d.due() {
 		start := time.Now()
 		d.flushHeld() // the device computes meanwhile
 		p.mu.Lock()
 		defer p.mu.Unlock()
-		d.collect(start, p.limit()) // or another goroutine has collected
+		d.collect(start, d.due()) // or another goroutine has collected
 		return
 	}
-	if above := d.early(limit); excess > above && p.mu.TryLock() {
+	if above := d.early(p.limit()); excess > above && p.mu.TryLock() {
 		go func() {
 			defer p.mu.Unlock()
 			d.collect(time.Now(), above)
 		}()
 	}
+}
+
+// due is the number of bytes above live at which the next plan waits for a collection: the limit, and
+// less on a GPU once new buffers have taken longer than a collection does. So growth to the limit takes
+// at most twice the time of its allocations, and much less where they are slow.
+func (d *Device) due() int64 {
+	p := &d.pacer
+	limit := p.limit()
+	if p.own && d.pool.allocTime.Load()-p.allocTime.Load() > lastGC.Load() {
+		return min(limit, minGCThreshold)
+	}
+	return limit
 }
 
 // waitGC collects garbage in the background, as the host waits for the device, if the next plan would wait
@@ -169,6 +183,7 @@ func (d *Device) forcedGC() {
 	p := &d.pacer
 	bytes, buffers := d.pool.total.Load(), d.pool.acquired.Load()
 	forceGC()
+	p.allocTime.Store(d.pool.allocTime.Load())
 	held := d.lockedDrain()
 	// What came later may be dead already.
 	p.live.Store(max(0, held-(d.pool.total.Load()-bytes)))
@@ -186,7 +201,11 @@ func (d *Device) lockedDrain() int64 {
 func forceGC() {
 	start := time.Now()
 	nextGC.Store(math.MaxInt64) // one at a time, also of several devices
-	defer func() { nextGC.Store(int64(time.Since(begun) + spareGCTime*time.Since(start))) }()
+	defer func() {
+		took := time.Since(start)
+		lastGC.Store(int64(took))
+		nextGC.Store(int64(time.Since(begun) + spareGCTime*took))
+	}()
 	runtime.GC()
 	samples := []metrics.Sample{
 		{Name: "/gc/cleanups/executed:cleanups"},

@@ -75,6 +75,41 @@ func TestPacerLimit(t *testing.T) {
 	}
 }
 
+// On a GPU a plan waits for a collection before the limit once new buffers have taken longer than the last
+// collection, since which they count.
+func TestDueAfterAllocations(t *testing.T) {
+	const mb, ms = 1 << 20, int64(time.Millisecond)
+	took := lastGC.Load()
+	defer lastGC.Store(took)
+	lastGC.Store(5 * ms)
+	for _, c := range []struct {
+		own                          bool
+		allocTime, before, threshold int64
+		want                         int64
+	}{
+		{true, 10 * ms, 0, 1000 * mb, minGCThreshold},
+		{true, 10 * ms, 5 * ms, 1000 * mb, 1000 * mb},
+		{true, 10 * ms, 4 * ms, 1000 * mb, minGCThreshold},
+		{true, 10 * ms, 0, 10 * mb, 10 * mb},
+		{false, 10 * ms, 0, 1000 * mb, 1000 * mb},
+	} {
+		d := holding(0, c.threshold)
+		d.pacer.own = c.own
+		d.pool.allocTime.Store(c.allocTime)
+		d.pacer.allocTime.Store(c.before)
+		if got := d.due(); got != c.want {
+			t.Errorf("%+v: a collection is due at %d bytes", c, got)
+		}
+	}
+	d := holding(0, 1000*mb)
+	d.pool.allocTime.Store(10 * ms)
+	d.forcedGC()
+	lastGC.Store(5 * ms)
+	if got := d.due(); got != 1000*mb {
+		t.Errorf("after a collection the next is due at %d MiB, want 1000", got/mb)
+	}
+}
+
 // holding returns a GPU that holds some bytes, with a threshold.
 func holding(held, threshold int64) *Device {
 	d := &Device{queue: noLock{}, pool: pool{buckets: map[int]*bucket{}}}

@@ -107,7 +107,17 @@ var loops = []struct {
 	{"exp/64KB", func(tb testing.TB, dev *exec.Device) func() { return dropped(tb, dev, 64<<10) }},
 	{"exp/4MB", func(tb testing.TB, dev *exec.Device) func() { return dropped(tb, dev, 4<<20) }},
 	{"exp/256MB", func(tb testing.TB, dev *exec.Device) func() { return dropped(tb, dev, 256<<20) }},
+	{"exp/4MB/later", later},
 	{"train", training},
+}
+
+// later is a loop of small results after one of large results, for which collections leave much memory.
+func later(tb testing.TB, dev *exec.Device) func() {
+	large := dropped(tb, dev, 256<<20)
+	for range 5000 {
+		large()
+	}
+	return dropped(tb, dev, 4<<20)
 }
 
 // dropped computes a result that nobody keeps.

@@ -32,12 +32,12 @@ type pool struct {
 	collected [maxCollected/64 + 1]sync.Pool // idle buffers that are left to the collector, by size in 64 bytes
 	views     bool                           // the device is a driver.Viewer
 
-	allocTime                time.Duration // the driver's, for all buffers so far
-	allocBytes               int64         // of them
-	allocated                int           // buffers so far
-	highWater, prevHighWater int64         // of held, in the last two windows
-	windowStart              int64         // acquired when the last window began
-	drained                  bool          // in the last window
+	allocTime                atomic.Int64 // nanoseconds of the driver, for all buffers so far
+	allocBytes               int64        // of them
+	allocated                int          // buffers so far
+	highWater, prevHighWater int64        // of held, in the last two windows
+	windowStart              int64        // acquired when the last window began
+	drained                  bool         // in the last window
 }
 
 // minWindow is the least number of buffers in a window of a high-water mark. A window has a
@@ -162,7 +162,7 @@ func (d *Device) alloc(r request) (pooled, error) {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.allocTime += time.Since(start)
+	p.allocTime.Add(int64(time.Since(start)))
 	p.allocBytes += int64(r.class)
 	x.number = p.allocated
 	p.allocated++
@@ -174,7 +174,7 @@ func (d *Device) alloc(r request) (pooled, error) {
 func (p *pool) nanosPerByte() float64 {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return float64(p.allocTime) / float64(max(p.allocBytes, 1))
+	return float64(p.allocTime.Load()) / float64(max(p.allocBytes, 1))
 }
 
 // take appends an idle buffer for each request to list, a zero one if there is none.
