@@ -37,6 +37,7 @@ const (
 	maxGCMemory    = 16   // the threshold, live bytes and those of a plan are together at most the device's own memory/maxGCMemory
 	maxGCTime      = 16   // collections may take 1/maxGCTime of the time
 	spareGCTime    = 32   // the time from a collection until there is time for another, divided by its duration
+	maxAllocTime   = 3    // the time for new buffers until a collection is due, divided by the last collection's
 	minGCBuffers   = 2048 // the least countLimit
 	maxGCObjects   = 16   // a countLimit is the heap's objects/maxGCObjects at least
 )
@@ -113,12 +114,12 @@ func (d *Device) maybeGC() {
 }
 
 // due is the number of bytes above live at which the next plan waits for a collection: the limit, and
-// less on a GPU once new buffers have taken longer than a collection does. So growth to the limit takes
-// at most twice the time of its allocations, and much less where they are slow.
+// less on a GPU once new buffers have taken some times as long as a collection does. So growth to the
+// limit takes at most a third more than its allocations, and loops reuse buffers soon where these are slow.
 func (d *Device) due() int64 {
 	p := &d.pacer
 	limit := p.limit()
-	if p.own && d.pool.allocTime.Load()-p.allocTime.Load() > lastGC.Load() {
+	if p.own && d.pool.allocTime.Load()-p.allocTime.Load() > maxAllocTime*lastGC.Load() {
 		return min(limit, minGCThreshold)
 	}
 	return limit

@@ -75,13 +75,13 @@ func TestPacerLimit(t *testing.T) {
 	}
 }
 
-// On a GPU a plan waits for a collection before the limit once new buffers have taken longer than the last
-// collection, since which they count.
+// On a GPU a plan waits for a collection before the limit once new buffers have taken three times as long as
+// the last collection, since which they count.
 func TestDueAfterAllocations(t *testing.T) {
 	const mb, ms = 1 << 20, int64(time.Millisecond)
 	took := lastGC.Load()
 	defer lastGC.Store(took)
-	lastGC.Store(5 * ms)
+	lastGC.Store(5 * ms / maxAllocTime)
 	for _, c := range []struct {
 		own                          bool
 		allocTime, before, threshold int64
@@ -104,7 +104,7 @@ func TestDueAfterAllocations(t *testing.T) {
 	d := holding(0, 1000*mb)
 	d.pool.allocTime.Store(10 * ms)
 	d.forcedGC()
-	lastGC.Store(5 * ms)
+	lastGC.Store(5 * ms / maxAllocTime)
 	if got := d.due(); got != 1000*mb {
 		t.Errorf("after a collection the next is due at %d MiB, want 1000", got/mb)
 	}
