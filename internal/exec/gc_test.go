@@ -81,7 +81,7 @@ func TestDueAfterAllocations(t *testing.T) {
 	const mb, ms = 1 << 20, int64(time.Millisecond)
 	took := lastGC.Load()
 	defer lastGC.Store(took)
-	lastGC.Store(5 * ms / maxAllocTime)
+	lastGC.Store(2 * ms)
 	for _, c := range []struct {
 		own                          bool
 		allocTime, before, threshold int64
@@ -89,7 +89,7 @@ func TestDueAfterAllocations(t *testing.T) {
 	}{
 		{true, 10 * ms, 0, 1000 * mb, minGCThreshold},
 		{true, 10 * ms, 5 * ms, 1000 * mb, 1000 * mb},
-		{true, 10 * ms, 4 * ms, 1000 * mb, minGCThreshold},
+		{true, 10 * ms, 3 * ms, 1000 * mb, minGCThreshold},
 		{true, 10 * ms, 0, 10 * mb, 10 * mb},
 		{false, 10 * ms, 0, 1000 * mb, 1000 * mb},
 	} {
@@ -104,7 +104,7 @@ func TestDueAfterAllocations(t *testing.T) {
 	d := holding(0, 1000*mb)
 	d.pool.allocTime.Store(10 * ms)
 	d.forcedGC()
-	lastGC.Store(5 * ms / maxAllocTime)
+	lastGC.Store(2 * ms)
 	if got := d.due(); got != 1000*mb {
 		t.Errorf("after a collection the next is due at %d MiB, want 1000", got/mb)
 	}
