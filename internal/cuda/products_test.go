@@ -14,42 +14,48 @@ import (
 // Products of halves are exact by the instructions of Hopper and by those of GPUs before it, whether
 // factors lie so that they can be copied or not.
 func TestProductsOfHalves(t *testing.T) {
-	eachDriver(t, func(t *testing.T, drv driver.Device) {
-		sizes := [][3]int{{72, 136, 200}, {33, 66, 70}}
-		var target *bool
-		switch d := drv.(type) {
-		case *simulated:
-			target = &d.target.SharedMatrices
-		case *device:
-			target = &d.target.SharedMatrices
-			sizes = append(sizes, [3]int{1024, 1024, 1024}, [3]int{520, 2304, 768}, [3]int{4095, 1000, 513})
-		}
-		dev := tensor.NewDevice(drv)
-		defer dev.Close()
-		for _, shared := range []bool{*target, false} {
-			*target = shared
-			for i, size := range sizes {
-				for flips := range 4 {
-					dtype := []tensor.DType{tensor.Float16, tensor.BFloat16}[(i+flips)%2]
-					t.Run(fmt.Sprintf("shared=%v/%v/%v/%d", shared, dtype, size, flips), func(t *testing.T) {
-						x := digits{size[0], size[2], flips&1 > 0, dtype}
-						y := digits{size[2], size[1], flips&2 > 0, dtype}
-						multiply := func(d *tensor.Device) []float32 {
-							z, err := tensor.Data[float32](x.on(d).MatMul(y.on(d)).Cast(tensor.Float32))
-							if err != nil {
-								t.Fatal(err)
-							}
-							return z
-						}
-						want, got := multiply(tensor.CPU()), multiply(dev)
-						if !slices.Equal(got, want) {
-							t.Error("the product is wrong")
-						}
-					})
+	for _, hopper := range []bool{true, false} {
+		t.Run(fmt.Sprintf("hopper=%v", hopper), func(t *testing.T) {
+			eachDriver(t, func(t *testing.T, drv driver.Device) { testProductsOfHalves(t, drv, hopper) })
+		})
+	}
+}
+
+func testProductsOfHalves(t *testing.T, drv driver.Device, hopper bool) {
+	sizes := [][3]int{{72, 136, 200}, {33, 66, 70}}
+	var d *device
+	switch drv := drv.(type) {
+	case *simulated:
+		d = drv.device
+	case *device:
+		d = drv
+		sizes = append(sizes, [3]int{1024, 1024, 1024}, [3]int{2048, 2048, 4096}, [3]int{520, 2304, 768}, [3]int{4095, 1000, 513})
+	}
+	if hopper && !d.target.SharedMatrices {
+		t.Skip("the GPU lacks the instructions")
+	}
+	d.target.SharedMatrices = hopper
+	dev := tensor.NewDevice(drv)
+	defer dev.Close()
+	for i, size := range sizes {
+		for flips := range 4 {
+			dtype := []tensor.DType{tensor.Float16, tensor.BFloat16}[(i+flips)%2]
+			t.Run(fmt.Sprintf("%v/%v/%d", dtype, size, flips), func(t *testing.T) {
+				x := digits{size[0], size[2], flips&1 > 0, dtype}
+				y := digits{size[2], size[1], flips&2 > 0, dtype}
+				multiply := func(d *tensor.Device) []float32 {
+					z, err := tensor.Data[float32](x.on(d).MatMul(y.on(d)).Cast(tensor.Float32))
+					if err != nil {
+						t.Fatal(err)
+					}
+					return z
 				}
-			}
+				if want, got := multiply(tensor.CPU()), multiply(dev); !slices.Equal(got, want) {
+					t.Error("the product is wrong")
+				}
+			})
 		}
-	})
+	}
 }
 
 // Digits are a matrix of small integers, whose products add up exactly in float32. Flipped ones lie

@@ -41,8 +41,8 @@ func (x halfProduct) kernel() *ir.Kernel {
 }
 
 // Products of halves that are copied to shared memory, over several steps and past the ends of
-// tiles, are right by each tile in all layouts of the factors, and whether they are stored as they are
-// or not, as halves of either type or as floats.
+// tiles, are right by each tile of groups, and by those of warps in turns, in all layouts of the factors,
+// and whether they are stored as they are or not, as halves of either type or as floats.
 func TestCopies(t *testing.T) {
 	for i, size := range [][3]int{{136, 264, 200}, {128, 256, 192}, {64, 60, 72}} {
 		for flips := range 4 {
@@ -50,7 +50,7 @@ func TestCopies(t *testing.T) {
 			x.half = []ir.DType{ir.Float16, ir.BFloat16}[(i+flips)%2]
 			shared, copied := measuredH200.sharedHalves[x.half], measuredH200.copiedHalves[x.half]
 			tiles := shared
-			if x.rightFlipped || x.n%eight == 0 { // else the right factor cannot be copied
+			if copiesBoth(x.kernel(), nvidia) {
 				tiles = slices.Concat(shared, copied[(i+flips)%len(copied):][:1])
 			}
 			for n, l := range tiles {
@@ -63,6 +63,11 @@ func TestCopies(t *testing.T) {
 			}
 		}
 	}
+}
+
+// copiesBoth reports whether both factors of a product can be copied.
+func copiesBoth(k *ir.Kernel, t Target) bool {
+	return newContraction(newCompiler(k, t.withDefaults(), nil)).copiesBoth()
 }
 
 // Before Hopper tiles are copied where eight neighbours of both factors are a vector in memory. The
@@ -85,6 +90,33 @@ func TestTilesOfCopiedHalves(t *testing.T) {
 		c.half, c.out = ir.BFloat16, ir.BFloat16
 		if got := Choices(c.kernel(), nvidia)[0][0].String(); got != c.want {
 			t.Errorf("%+v: tile %s, want %s", c.halfProduct, got, c.want)
+		}
+	}
+	const d = ir.BFloat16 // 124 elements of rows of 128 are no whole number of vectors
+	k := kernel(ir.Contraction, []ir.Axis{{Len: 128, Role: ir.M}, {Len: 128, Role: ir.N}, {Len: 124, Role: ir.K}}, []ir.Arg{in(d), in(d), out(d, 128*128)},
+		load(f32, 0, by(128, 0, 1)), load(f32, 1, by(0, 128, 1)), alu(ir.Mul, f32, 0, 1), reduce(ir.Sum, f32, 2, 4), store(f32, 3, 2, by(128, 1, 0)))
+	for _, list := range Choices(k, nvidia) {
+		if l := list[0].layout; slices.Contains(measuredH200.copiedHalves[d], l) {
+			t.Errorf("a part of each row: tile %v copies", list[0])
+		}
+	}
+}
+
+// A compute unit with less shared memory than that of an H200 runs fewer workgroups at once, and a
+// workgroup that runs alone waits for its first tiles.
+func TestResidentWorkgroups(t *testing.T) {
+	k := halfProduct{m: 2048, n: 2048, k: 2048, half: ir.BFloat16, out: ir.BFloat16}.kernel()
+	ada := nvidia
+	ada.TileBytes = 99 << 10
+	for _, c := range []struct {
+		target Target
+		want   []int // by tile of copied halves
+	}{{nvidia, []int{1, 2, 3, 4}}, {ada, []int{1, 1, 1, 1}}} {
+		x := newContraction(newCompiler(k, c.target.withDefaults(), nil))
+		for i, l := range measuredH200.copiedHalves[ir.BFloat16] {
+			if got := x.resident(l); got != c.want[i] {
+				t.Errorf("%d bytes: tile %d×%d runs %d times, want %d", c.target.TileBytes, l.m, l.n, got, c.want[i])
+			}
 		}
 	}
 }
@@ -141,7 +173,11 @@ func TestHalfResults(t *testing.T) {
 			if err := ir.Verify(k); err != nil {
 				t.Fatal(err)
 			}
-			for _, l := range measuredH200.sharedHalves[d] {
+			tiles := measuredH200.sharedHalves[d]
+			if copiesBoth(k, c.target) {
+				tiles = slices.Concat(tiles, measuredH200.copiedHalves[d])
+			}
+			for _, l := range tiles {
 				if err := checkResults(byTileOn(t, k, c.target, l, c.splits), k, c.target, c.start); err != nil {
 					t.Fatalf("by %d×%d: %v", l.m, l.n, err)
 				}

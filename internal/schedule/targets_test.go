@@ -29,6 +29,7 @@ var targets = []struct {
 	{"shared matrices", hopper, []string{"LargeProducts", "Products"}},
 	{"positions of 64 bits", positions64(wide),
 		[]string{"BadIndices", "Chains", "Gathers", "Parts", "Products", "Reductions", "ScatterMax", "Scan", "Status", "Windows"}},
+	{"positions of 64 bits, matrices", positions64(nvidia), []string{"Products"}},
 	{"positions of 64 bits, shared matrices", positions64(hopper), []string{"Products"}},
 	{"Apple", Target{MaxThreads: 1024, SharedBytes: 32 << 10, SubgroupMin: 16, SubgroupMax: 16, Units: 16},
 		[]string{"Chains", "Factors", "Loops", "LongReductions", "Reductions", "ScatterAdd", "Scan"}},

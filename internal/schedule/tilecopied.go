@@ -3,8 +3,8 @@ package schedule
 import "github.com/tensorken/tensorken/internal/shader"
 
 // byCopies is a unit in which a warp computes squares of 16×16 of products of halves, which it loads as
-// matrices of 8×8 from tiles in shared memory: see shader.LoadMatrices. Both factors must be copied as
-// they lie, see [contraction.copies]. A thread
+// matrices of 8×8 from tiles in shared memory: see shader.LoadMatrices. It has no path through registers, so
+// that both factors must be copied, see [contraction.copiesBoth]. A thread
 // has two rows of a square, eight apart, and two columns of each eight, see shader.Multiply. As in
 // byGroups, four neighbours become its own by the order of the columns or by an exchange.
 func byCopies(elem shader.Matrix, buffers int) *unit {

@@ -18,6 +18,9 @@ func (x *contraction) copies(s *side) bool {
 	return x.k.Axes[inner].Len%eight == 0 && x.stepsBy(eight, in, inner)
 }
 
+// copiesBoth reports whether both factors can be copied to shared memory.
+func (x *contraction) copiesBoth() bool { return x.copies(&x.rows) && x.copies(&x.cols) }
+
 // multiplyCopies multiplies tile by tile along the depth. The products of a step, and those of steps
 // before it that still run, have a buffer each; copies for the next steps are under way to the others.
 func (q *tilePass) multiplyCopies() {
@@ -80,8 +83,12 @@ func (q *tilePass) regular(f *factorTile) (copyDistance, bool) {
 		return copyDistance{}, false
 	}
 	inner := axes[len(axes)-1]
-	apart := q.p.Threads / vectors // a multiple of 8: vectors of these lines are exchanged in the same way
-	ok := q.p.Threads%vectors == 0 && lines%apart == 0 && apart%8 == 0 && q.k.Axes[inner].Len%lines == 0
+	period := 8 // of lines whose vectors are exchanged in the same way
+	if f.order != nil {
+		period = 16 // of columnOrder
+	}
+	apart := q.p.Threads / vectors
+	ok := q.p.Threads%vectors == 0 && lines%apart == 0 && apart%period == 0 && q.k.Axes[inner].Len%lines == 0
 	return copyDistance{apart * q.k.Body[f.factor].View.Coef[inner], apart * 8}, ok
 }
 

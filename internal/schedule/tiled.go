@@ -28,14 +28,14 @@ type unit struct {
 	apart       int           // the distance of these rows
 	group       int           // elements of the depth in a word
 	buffers     int           // tiles of a factor in shared memory
-	running     int           // steps whose products still run when the next step's start
 	align       int           // of them, in bytes
+	running     int           // steps whose products still run when the next step's start
 	deep, aside patch         // what a thread loads at once of a factor along the depth, and along the side
 	elem        shader.Matrix // of the instructions
 	split       bool          // an element is multiplied as a head and a tail
 	held        bool          // the left factor is in registers
 	alone       float64       // the slowdown where a compute unit runs these lanes once; 0: none
-	fill        int           // steps in which a compute unit that runs one workgroup waits for its first tiles
+	fill        int           // steps that a workgroup which runs alone waits for its first tiles; 0: its rate includes them
 	methods     unitMethods
 }
 
@@ -96,15 +96,7 @@ func (t tile) load(groups int) float64 {
 	return float64(groups)
 }
 
-// fill is the number of steps in which nothing runs at the start of a workgroup.
-func (t tile) fill() int {
-	if t.resident > 1 {
-		return 0
-	}
-	return t.unit.fill
-}
-
-// scattered reports whether a thread's rows are no neighbours: the unit is one of byGroups.
+// scattered reports whether a thread's rows are no neighbours.
 func (u *unit) scattered() bool { return u.apart > 1 }
 
 // words is the number of words of an element of the right factor, if the left one is held.
@@ -128,11 +120,15 @@ func (x *contraction) tileOptions(how *products) []option[tile] {
 	return options(x, x.tiles(how), func(t tile) (splits, each int, time float64) {
 		tiles := x.batches * x.perBatch(ir.CeilDiv(x.rows.n, t.m)*ir.CeilDiv(x.cols.n, t.n))
 		steps := max(1, ir.CeilDiv(x.depth, t.depth()))
-		work := float64(t.m*t.n*t.depth()) / t.rate
+		work, resident := float64(t.m*t.n*t.depth())/t.rate, x.resident(t)
 		return split(steps, min(64, steps/4), func(splits, each int) float64 {
 			time := 0.0
-			for left := ir.CeilDiv(tiles*splits, x.t.Units); left > 0; left -= t.resident {
-				time += float64(each+t.fill()) * max(cost.step, work*t.load(min(left, t.resident)))
+			for left := ir.CeilDiv(tiles*splits, x.t.Units); left > 0; left -= resident {
+				groups, steps := min(left, resident), each
+				if groups == 1 {
+					steps += t.unit.fill
+				}
+				time += float64(steps) * max(cost.step, work*t.load(groups))
 			}
 			if splits > 1 {
 				time += cost.pass + cost.part*float64(splits)*results
@@ -140,6 +136,15 @@ func (x *contraction) tileOptions(how *products) []option[tile] {
 			return time
 		})
 	})
+}
+
+// resident is the number of workgroups that a compute unit runs at once: fewer than usual if it has less
+// shared memory than those that were measured.
+func (x *contraction) resident(t tile) int {
+	if x.t.TileBytes == 0 {
+		return t.resident
+	}
+	return max(1, min(t.resident, x.t.TileBytes/t.bytes(x.resultType.Bytes())))
 }
 
 // tiles lists the tiles that compute the contraction.
@@ -161,7 +166,7 @@ func (x *contraction) tiles(how *products) []tile {
 		return how.tilesOfFloats(x.t)
 	case x.t.SharedMatrices:
 		return slices.Concat(how.sharedHalves[left], how.halves[left])
-	case x.copies(&x.rows) && x.copies(&x.cols):
+	case x.copiesBoth():
 		return slices.Concat(how.copiedHalves[left], how.halves[left])
 	}
 	return how.halves[left]
@@ -207,7 +212,7 @@ func (x *contraction) tiled(o option[tile]) {
 	x.split(o.splits, o.perSplit)
 	x.tap(t)
 	x.pass(t.threads(), func(p *pass) {
-		p.Resident = t.resident
+		p.Resident = x.resident(t)
 		q := &tilePass{contraction: x, tile: t, p: p}
 		end := q.locate()
 		p.root.enter(span{axes: x.batch, base: q.at.batch})

@@ -47,7 +47,7 @@ func (q *tilePass) quarter() *shader.Expr {
 
 // stepGroups copies the tiles of both factors to shared memory, or moves them through registers.
 func (q *tilePass) stepGroups() {
-	if q.copies(&q.rows) && q.copies(&q.cols) {
+	if q.copiesBoth() {
 		q.multiplyCopies()
 	} else {
 		q.multiplySteps()
