@@ -338,28 +338,26 @@ func BenchmarkWarps(b *testing.B) {
 					defer d.Close()
 					rng := tensor.NewRNG(1)
 					x, y := rng.Normal(n, n).Cast(dtype).To(d), rng.Normal(n, n).Cast(dtype).To(d)
-					multiply := func() {
-						if err := tensor.Eval(x.MatMul(y)); err != nil {
-							b.Fatal(err)
-						}
-					}
-					for range 3 {
-						multiply()
-					}
-					if err := d.Sync(); err != nil {
-						b.Fatal(err)
-					}
+					multiply := func() error { return tensor.Eval(x.MatMul(y)) }
+					repeat(b, d, 3, multiply)
 					b.ResetTimer()
-					for range b.N {
-						multiply()
-					}
-					if err := d.Sync(); err != nil {
-						b.Fatal(err)
-					}
+					repeat(b, d, b.N, multiply)
 					b.ReportMetric(2*float64(n)*float64(n)*float64(n)*float64(b.N)/b.Elapsed().Seconds()/1e12, "TFLOP/s")
 				})
 			}
 		}
+	}
+}
+
+// repeat runs a function n times, and waits for the device at the end.
+func repeat(b *testing.B, d *tensor.Device, n int, run func() error) {
+	for range n {
+		if err := run(); err != nil {
+			b.Fatal(err)
+		}
+	}
+	if err := d.Sync(); err != nil {
+		b.Fatal(err)
 	}
 }
 
@@ -375,14 +373,7 @@ func start(b *testing.B, name string, d *tensor.Device) (run func() error) {
 		}
 		return tensor.Eval(result)
 	}
-	for range 8 { // records the step
-		if err := run(); err != nil {
-			b.Fatal(err)
-		}
-	}
-	if err := d.Sync(); err != nil {
-		b.Fatal(err)
-	}
+	repeat(b, d, 8, run) // records the step
 	return run
 }
 
@@ -405,14 +396,7 @@ func BenchmarkWork(b *testing.B) {
 				slices.Sort(alls)
 				b.ReportAllocs()
 				b.ResetTimer()
-				for range b.N {
-					if err := run(); err != nil {
-						b.Fatal(err)
-					}
-				}
-				if err := d.Sync(); err != nil {
-					b.Fatal(err)
-				}
+				repeat(b, d, b.N, run)
 				b.StopTimer()
 				b.ReportMetric(1e6*hosts[len(hosts)/2], "µs-host")
 				b.ReportMetric(1e6*alls[len(alls)/2], "µs-all")

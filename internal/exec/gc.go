@@ -96,16 +96,16 @@ func (p *pacer) count(start, end time.Time, perByte float64) {
 // maybeGC collects garbage if it is due. The caller holds no lock.
 func (d *Device) maybeGC() {
 	p := &d.pacer
-	excess := d.excess()
-	if excess > d.due() {
+	excess, limit := d.excess(), p.limit()
+	if excess > d.due(limit) {
 		start := time.Now()
 		d.flushHeld() // the device computes meanwhile
 		p.mu.Lock()
 		defer p.mu.Unlock()
-		d.collect(start, d.due()) // or another goroutine has collected
+		d.collect(start, d.due(p.limit())) // or another goroutine has collected
 		return
 	}
-	if above := d.early(p.limit()); excess > above && p.mu.TryLock() {
+	if above := d.early(limit); excess > above && p.mu.TryLock() {
 		go func() {
 			defer p.mu.Unlock()
 			d.collect(time.Now(), above)
@@ -116,9 +116,8 @@ func (d *Device) maybeGC() {
 // due is the number of bytes above live at which the next plan waits for a collection: the limit, and
 // less on a GPU once new buffers have taken some times as long as a collection does. So growth to the
 // limit takes at most a third more than its allocations, and loops reuse buffers soon where these are slow.
-func (d *Device) due() int64 {
+func (d *Device) due(limit int64) int64 {
 	p := &d.pacer
-	limit := p.limit()
 	if p.own && d.pool.allocTime.Load()-p.allocTime.Load() > maxAllocTime*lastGC.Load() {
 		return min(limit, minGCThreshold)
 	}

@@ -97,7 +97,7 @@ func TestDueAfterAllocations(t *testing.T) {
 		d.pacer.own = c.own
 		d.pool.allocTime.Store(c.allocTime)
 		d.pacer.allocTime.Store(c.before)
-		if got := d.due(); got != c.want {
+		if got := d.due(d.pacer.limit()); got != c.want {
 			t.Errorf("%+v: a collection is due at %d bytes", c, got)
 		}
 	}
@@ -105,7 +105,7 @@ func TestDueAfterAllocations(t *testing.T) {
 	d.pool.allocTime.Store(10 * ms)
 	d.forcedGC()
 	lastGC.Store(2 * ms)
-	if got := d.due(); got != 1000*mb {
+	if got := d.due(d.pacer.limit()); got != 1000*mb {
 		t.Errorf("after a collection the next is due at %d MiB, want 1000", got/mb)
 	}
 }

@@ -40,9 +40,9 @@ func (x halfProduct) kernel() *ir.Kernel {
 		[]ir.Arg{in(x.half), in(x.half), in(x.half), out(x.out, x.m*x.n)}, body...)
 }
 
-// Products of halves that are copied to shared memory, over several steps and past the ends of
-// tiles, are right by each tile of groups, and by those of warps in turns, in all layouts of the factors,
-// and whether they are stored as they are or not, as halves of either type or as floats.
+// Products of halves that are copied to shared memory are right over several steps and past the ends of
+// tiles, in all layouts of the factors. Each tile of groups computes them, and one tile of warps. Results
+// are stored with and without a bias, as halves of either type and as floats.
 func TestCopies(t *testing.T) {
 	for i, size := range [][3]int{{136, 264, 200}, {128, 256, 192}, {64, 60, 72}} {
 		for flips := range 4 {
@@ -65,9 +65,14 @@ func TestCopies(t *testing.T) {
 	}
 }
 
+// contractionOf returns a product's contraction before a tile is chosen.
+func contractionOf(k *ir.Kernel, t Target) *contraction {
+	return newContraction(newCompiler(k, t.withDefaults(), nil))
+}
+
 // copiesBoth reports whether both factors of a product can be copied.
 func copiesBoth(k *ir.Kernel, t Target) bool {
-	return newContraction(newCompiler(k, t.withDefaults(), nil)).copiesBoth()
+	return contractionOf(k, t).copiesBoth()
 }
 
 // Before Hopper tiles are copied where eight neighbours of both factors are a vector in memory. The
@@ -102,8 +107,7 @@ func TestTilesOfCopiedHalves(t *testing.T) {
 	}
 }
 
-// A compute unit with less shared memory than that of an H200 runs fewer workgroups at once, and a
-// workgroup that runs alone waits for its first tiles.
+// A compute unit with less shared memory runs fewer workgroups at once.
 func TestResidentWorkgroups(t *testing.T) {
 	k := halfProduct{m: 2048, n: 2048, k: 2048, half: ir.BFloat16, out: ir.BFloat16}.kernel()
 	ada := nvidia
@@ -112,7 +116,7 @@ func TestResidentWorkgroups(t *testing.T) {
 		target Target
 		want   []int // by tile of copied halves
 	}{{nvidia, []int{1, 2, 3, 4}}, {ada, []int{1, 1, 1, 1}}} {
-		x := newContraction(newCompiler(k, c.target.withDefaults(), nil))
+		x := contractionOf(k, c.target)
 		for i, l := range measuredH200.copiedHalves[ir.BFloat16] {
 			if got := x.resident(l); got != c.want[i] {
 				t.Errorf("%d bytes: tile %d×%d runs %d times, want %d", c.target.TileBytes, l.m, l.n, got, c.want[i])

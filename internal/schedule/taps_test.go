@@ -51,7 +51,7 @@ func TestTaps(t *testing.T) {
 					if k.Template != ir.Contraction {
 						return
 					}
-					x := newContraction(newCompiler(k, target.withDefaults(), nil))
+					x := contractionOf(k, target)
 					if list := x.tileOptions(target.traits().products); len(list) > 0 {
 						x.tap(list[0].layout)
 						taps = taps || len(x.taps) > 0

@@ -21,8 +21,8 @@ func (x *contraction) copies(s *side) bool {
 // copiesBoth reports whether both factors can be copied to shared memory.
 func (x *contraction) copiesBoth() bool { return x.copies(&x.rows) && x.copies(&x.cols) }
 
-// multiplyCopies multiplies tile by tile along the depth. The products of a step, and those of steps
-// before it that still run, have a buffer each; copies for the next steps are under way to the others.
+// multiplyCopies multiplies tile by tile along the depth. Each step whose products run has a buffer. Tiles
+// of the next steps are copied to the other buffers meanwhile.
 func (q *tilePass) multiplyCopies() {
 	root, t := q.p.root, q.tile
 	q.m = q.prepare(&q.rows, t.m, q.at.row)

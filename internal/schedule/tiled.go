@@ -124,11 +124,11 @@ func (x *contraction) tileOptions(how *products) []option[tile] {
 		return split(steps, min(64, steps/4), func(splits, each int) float64 {
 			time := 0.0
 			for left := ir.CeilDiv(tiles*splits, x.t.Units); left > 0; left -= resident {
-				groups, steps := min(left, resident), each
+				groups, fill := min(left, resident), 0
 				if groups == 1 {
-					steps += t.unit.fill
+					fill = t.unit.fill
 				}
-				time += float64(steps) * max(cost.step, work*t.load(groups))
+				time += float64(each+fill) * max(cost.step, work*t.load(groups))
 			}
 			if splits > 1 {
 				time += cost.pass + cost.part*float64(splits)*results
