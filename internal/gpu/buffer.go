@@ -12,9 +12,9 @@ type buffer struct {
 	device *device
 	handle wgpu.Buffer
 	id     uint32
-	size   int                     // as requested
-	room   int64                   // as allocated: a multiple of 16, so that vectors fit
-	groups map[*bindGroup]struct{} // that it is in
+	size   int          // as requested
+	room   int64        // as allocated: a multiple of 16, so that vectors fit
+	groups []*bindGroup // that it is in, and some that the device has forgotten
 
 	recording uint64 // the last whose commands use it
 }
@@ -28,10 +28,7 @@ func (b *buffer) Free() {
 		return
 	}
 	d.flushFor(b)
-	for g := range b.groups {
-		d.groups.Delete(g.key)
-		d.freeGroup(g)
-	}
+	b.leaveGroups()
 	d.dev.FreeBuffer(b.handle)
 	delete(d.buffers, b)
 	d.held -= b.room
@@ -61,7 +58,7 @@ func (d *device) alloc(bytes int) (*buffer, error) {
 	if bytes < 0 || int64(bytes) > d.limit {
 		return nil, fmt.Errorf("%s: %w: %d bytes asked for; this adapter takes at most %d in one tensor, and %d are held: "+schedule.WebGPUAdvice, d.name, driver.ErrMemory, bytes, d.limit, d.held)
 	}
-	b := &buffer{device: d, size: bytes, room: max(16, (int64(bytes)+15)&^15), groups: map[*bindGroup]struct{}{}}
+	b := &buffer{device: d, size: bytes, room: max(16, (int64(bytes)+15)&^15)}
 	if b.room > d.budget-d.held {
 		return nil, fmt.Errorf("%s: %w: %d bytes asked for, %d of %d held", d.name, driver.ErrMemory, bytes, d.held, d.budget)
 	}

@@ -59,7 +59,7 @@ type device struct {
 
 	layouts   map[string]wgpu.Layout
 	pipelines lru.Cache[string, *pipeline] // by source
-	groups    lru.Cache[groupKey, *bindGroup]
+	groups    lru.Cache[groupKey, wgpu.Group]
 	staging   staging
 	uniforms  uniforms
 	kept      loops.Kept[*buffer]
@@ -269,7 +269,7 @@ func (d *device) Close() error {
 		return nil
 	}
 	d.commands = nil
-	d.groups.Trim(0, d.freeGroup)
+	d.groups.Trim(0, d.dev.FreeGroup)
 	d.freeTimes()
 	d.uniforms.free(d)
 	d.staging.free(d)

@@ -2,8 +2,10 @@ package gpu
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/tensorken/tensorken/driver"
+	"github.com/tensorken/tensorken/internal/lru"
 	"github.com/tensorken/tensorken/internal/shader"
 	"github.com/tensorken/tensorken/internal/wgpu"
 )
@@ -19,12 +21,9 @@ type groupKey struct {
 	ids    [maxBindings]uint32
 }
 
-// A bindGroup is the buffers that a pass binds, cached in device.groups.
-type bindGroup struct {
-	key     groupKey
-	handle  wgpu.Group
-	buffers []*buffer
-}
+// A bindGroup is an entry of device.groups. It has no pointers, as there are thousands, which each
+// collection of Go's garbage would follow.
+type bindGroup = lru.Entry[groupKey, wgpu.Group]
 
 // bound is the buffer of a binding.
 func (d *device) bound(b *shader.Buffer, args []driver.Arg) *buffer {
@@ -34,18 +33,16 @@ func (d *device) bound(b *shader.Buffer, args []driver.Arg) *buffer {
 	return args[b.Arg].Buffer.(*buffer)
 }
 
-// newBindGroup makes and caches a bind group.
+// newBindGroup makes and caches the bind group of a pass.
 func (d *device) newBindGroup(key groupKey, q *pass, args []driver.Arg) (*bindGroup, error) {
-	g := &bindGroup{key: key}
-	var bindings []wgpu.Binding
+	bindings := make([]wgpu.Binding, 0, maxBindings+1)
 	for i := range q.bindings {
-		b := d.bound(q.bindings[i], args)
 		for k := range i {
-			if g.buffers[k] == b && (q.bindings[i].Write || q.bindings[k].Write) {
+			if key.ids[k] == key.ids[i] && (q.bindings[i].Write || q.bindings[k].Write) {
 				return nil, fmt.Errorf("%s: arguments %d and %d are one buffer, which is written", d.name, q.bindings[k].Arg, q.bindings[i].Arg)
 			}
 		}
-		g.buffers = append(g.buffers, b)
+		b := d.bound(q.bindings[i], args)
 		bindings = append(bindings, wgpu.Binding{Buffer: b.handle, Size: b.room})
 	}
 	if len(q.params) > 0 {
@@ -55,21 +52,34 @@ func (d *device) newBindGroup(key groupKey, q *pass, args []driver.Arg) (*bindGr
 		}
 		bindings = append(bindings, b)
 	}
-	var err error
-	if g.handle, err = d.dev.NewGroup(key.layout, bindings); err != nil {
+	handle, err := d.dev.NewGroup(key.layout, bindings)
+	if err != nil {
 		return nil, d.fail(err)
 	}
-	d.groups.Put(key, g)
-	for _, b := range g.buffers {
-		b.groups[g] = struct{}{}
+	g := d.groups.Put(key, handle)
+	for i := range q.bindings {
+		d.bound(q.bindings[i], args).join(g)
 	}
 	return g, nil
 }
 
-// freeGroup frees a bind group that d.groups no longer has.
-func (d *device) freeGroup(g *bindGroup) {
-	d.dev.FreeGroup(g.handle)
-	for _, b := range g.buffers {
-		delete(b.groups, g)
+// join notes that the buffer is in a bind group. It forgets those that the device has forgotten
+// when it would need more room.
+func (b *buffer) join(g *bindGroup) {
+	if len(b.groups) == cap(b.groups) {
+		b.groups = slices.DeleteFunc(b.groups, func(g *bindGroup) bool { return !b.device.groups.Has(g) })
 	}
+	b.groups = append(b.groups, g)
+}
+
+// leaveGroups frees the bind groups that the buffer is in.
+func (b *buffer) leaveGroups() {
+	d := b.device
+	for _, g := range b.groups {
+		if d.groups.Has(g) { // the buffer may be bound twice
+			d.groups.Delete(g.Key)
+			d.dev.FreeGroup(g.Value)
+		}
+	}
+	b.groups = nil
 }

@@ -199,16 +199,14 @@ func (d *device) dispatch(p *program, q *pass, args []driver.Arg) error {
 		b.recording = d.recording
 		key.ids[i] = b.id
 	}
-	var g *bindGroup
-	if e := d.groups.Get(key); e != nil {
-		g = e.Value
-	} else {
+	g := d.groups.Get(key)
+	if g == nil {
 		var err error
 		if g, err = d.newBindGroup(key, q, args); err != nil {
 			return err
 		}
 	}
-	c := wgpu.Command{Pipeline: s.handle, Group: g.handle, Groups: q.groups}
+	c := wgpu.Command{Pipeline: s.handle, Group: g.Value, Groups: q.groups}
 	if len(q.params) > 0 {
 		c.Params, c.Offset = true, uint32(len(d.params)) // from the first of the submission on
 		for _, w := range q.params {
@@ -247,6 +245,6 @@ func (d *device) trim() {
 	if d.Holds() {
 		return
 	}
-	d.groups.Trim(maxGroups, d.freeGroup)
+	d.groups.Trim(maxGroups, d.dev.FreeGroup)
 	d.pipelines.Trim(maxPipelines, d.freePipeline)
 }

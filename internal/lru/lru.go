@@ -43,6 +43,13 @@ func (c *Cache[K, V]) Get(key K) *Entry[K, V] {
 	return e
 }
 
+// Has reports whether an entry is in the cache. It is no use of the entry.
+func (c *Cache[K, V]) Has(e *Entry[K, V]) bool {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	return c.entries[e.Key] == e
+}
+
 // Use notes the use of an entry, as Get does, without a lookup. It writes nothing if that
 // use is known, so that the entry may stay in the caches of all cores.
 func (c *Cache[K, V]) Use(e *Entry[K, V]) {

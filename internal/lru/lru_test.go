@@ -30,6 +30,12 @@ func TestTrim(t *testing.T) {
 	if e := c.Get("b"); e != nil {
 		t.Errorf("Get(b) = %v after it was evicted", e)
 	}
+	if !c.Has(entries["a"]) || c.Has(entries["b"]) {
+		t.Errorf("Has(a) = %v and Has(b) = %v, want true and false", c.Has(entries["a"]), c.Has(entries["b"]))
+	}
+	if e := c.Put("c", 2); !c.Has(e) || c.Has(entries["c"]) {
+		t.Errorf("after Put(c): Has = %v, and %v of the entry before, want true and false", c.Has(e), c.Has(entries["c"]))
+	}
 	c.Delete("a")
 	if e := c.Get("a"); e != nil || c.Len() != 1 {
 		t.Errorf("after Delete(a): Get(a) = %v, Len = %d, want nil and 1", e, c.Len())
