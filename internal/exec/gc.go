@@ -26,26 +26,29 @@ type pacer struct {
 	own          bool         // the device has memory of its own, and live bytes allow half as many above them
 	plans        atomic.Int64 // the most bytes that one of the last plans acquired
 	allocTime    atomic.Int64 // pool.allocTime at the end of the last collection
+	ahead        atomic.Int64 // bytes above live at which a quick collection starts in the background
 
-	mu    sync.Mutex    // held during a collection; guards what follows
-	spent time.Duration // beyond the share of the time, since the threshold doubled
-	last  time.Time     // the end of the last collection
+	mu     sync.Mutex    // held during a collection; guards what follows
+	spent  time.Duration // beyond the share of the time, since the threshold doubled
+	last   time.Time     // the end of the last collection
+	waited bool          // a plan waited since the last collection
 }
 
 const (
 	minGCThreshold = 32 << 20
-	maxGCMemory    = 16   // the threshold, live bytes and those of a plan are together at most the device's own memory/maxGCMemory
-	maxGCTime      = 16   // collections may take 1/maxGCTime of the time
-	spareGCTime    = 32   // the time from a collection until there is time for another, divided by its duration
-	maxAllocTime   = 3    // the time for new buffers until a collection is due, divided by the last collection's
-	minGCBuffers   = 2048 // the least countLimit
-	maxGCObjects   = 16   // a countLimit is the heap's objects/maxGCObjects at least
+	maxGCMemory    = 16                   // the threshold, live bytes and those of a plan are together at most the device's own memory/maxGCMemory
+	maxGCTime      = 16                   // collections may take 1/maxGCTime of the time
+	spareGCTime    = 32                   // the time from a collection until there is time for another, divided by its duration
+	maxAllocTime   = 3                    // the time for new buffers until a collection is due, divided by the last collection's
+	quickGC        = 4 * time.Millisecond // collections of less may take half of the time, in the background
+	minGCBuffers   = 2048                 // the least countLimit
+	maxGCObjects   = 16                   // a countLimit is the heap's objects/maxGCObjects at least
 )
 
 var (
 	heapObjects atomic.Int64 // in the host's heap after the last collection of any device
 	lastGC      atomic.Int64 // nanoseconds of the last collection of any device
-	nextGC      atomic.Int64 // from when on there is time for another one, in nanoseconds since begun
+	endGC       atomic.Int64 // its end, in nanoseconds since begun; math.MaxInt64 while another runs
 	begun       = time.Now()
 )
 
@@ -102,6 +105,7 @@ func (d *Device) maybeGC() {
 		d.flushHeld() // the device computes meanwhile
 		p.mu.Lock()
 		defer p.mu.Unlock()
+		p.waited = true
 		d.collect(start, d.due(p.limit())) // or another goroutine has collected
 		return
 	}
@@ -144,13 +148,21 @@ func (d *Device) waitGC() {
 }
 
 // early is the number of bytes above live at which a collection starts in the background: three
-// quarters of the limit, and less where there is time for one, as beside plans that compute for
-// long: the next plan then needs no new buffers, which take a GPU's driver milliseconds.
+// quarters of the limit, and on a GPU less where there is time for one, as beside plans that compute for
+// long: the next plan then needs no new buffers, which take a GPU's driver milliseconds. A quick one
+// starts so far ahead that a loop of fast plans has buffers until its end.
 func (d *Device) early(limit int64) int64 {
-	if d.pacer.own && d.bytesAbove() > minGCThreshold && int64(time.Since(begun)) > nextGC.Load() {
-		return minGCThreshold
+	late := limit / 4 * 3
+	if !d.pacer.own || d.bytesAbove() <= minGCThreshold {
+		return late
 	}
-	return limit / 4 * 3
+	switch took, since := lastGC.Load(), int64(time.Since(begun))-endGC.Load(); {
+	case since > spareGCTime*took:
+		return minGCThreshold
+	case since > took && took < int64(quickGC):
+		return min(max(minGCThreshold, d.pacer.ahead.Load()), late)
+	}
+	return late
 }
 
 // collect runs a collection if more bytes are held than some above live, and counts the time since
@@ -181,13 +193,25 @@ func (d *Device) idle() bool {
 // forcedGC runs a collection. The caller holds pacer.mu.
 func (d *Device) forcedGC() {
 	p := &d.pacer
-	bytes, buffers := d.pool.total.Load(), d.pool.acquired.Load()
+	bytes, buffers, above := d.pool.total.Load(), d.pool.acquired.Load(), d.bytesAbove()
 	forceGC()
-	p.allocTime.Store(d.pool.allocTime.Load())
+	p.adapt(above, d.pool.allocTime.Load())
 	held := d.lockedDrain()
 	// What came later may be dead already.
 	p.live.Store(max(0, held-(d.pool.total.Load()-bytes)))
 	p.liveCount.Store(max(0, d.pool.count.Load()-(d.pool.acquired.Load()-buffers)))
+}
+
+// adapt moves the start of quick collections after one that began at some bytes above live: half of that
+// if plans needed new buffers or waited, as buffers ran out before, else an eighth more. The caller holds p.mu.
+func (p *pacer) adapt(above, allocTime int64) {
+	if p.waited || allocTime-p.allocTime.Load() > lastGC.Load()/8 {
+		p.ahead.Store(above / 2)
+	} else {
+		p.ahead.Store(max(above, p.ahead.Load()) / 8 * 9)
+	}
+	p.waited = false
+	p.allocTime.Store(allocTime)
 }
 
 func (d *Device) lockedDrain() int64 {
@@ -200,11 +224,10 @@ func (d *Device) lockedDrain() int64 {
 // queues.
 func forceGC() {
 	start := time.Now()
-	nextGC.Store(math.MaxInt64) // one at a time, also of several devices
+	endGC.Store(math.MaxInt64) // one at a time, also of several devices
 	defer func() {
-		took := time.Since(start)
-		lastGC.Store(int64(took))
-		nextGC.Store(int64(time.Since(begun) + spareGCTime*took))
+		lastGC.Store(int64(time.Since(start)))
+		endGC.Store(int64(time.Since(begun)))
 	}()
 	runtime.GC()
 	samples := []metrics.Sample{

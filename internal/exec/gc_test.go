@@ -79,9 +79,7 @@ func TestPacerLimit(t *testing.T) {
 // the last collection, since which they count.
 func TestDueAfterAllocations(t *testing.T) {
 	const mb, ms = 1 << 20, int64(time.Millisecond)
-	took := lastGC.Load()
-	defer lastGC.Store(took)
-	lastGC.Store(2 * ms)
+	after(t, 0, 2*time.Millisecond)
 	for _, c := range []struct {
 		own                          bool
 		allocTime, before, threshold int64
@@ -119,43 +117,82 @@ func holding(held, threshold int64) *Device {
 	return d
 }
 
+// after sets how long ago the last collection ended, negative while one runs, and what it took, until the
+// test ends.
+func after(t *testing.T, since, took time.Duration) {
+	end, last := endGC.Load(), lastGC.Load()
+	t.Cleanup(func() {
+		endGC.Store(end)
+		lastGC.Store(last)
+	})
+	lastGC.Store(int64(took))
+	if endGC.Store(math.MaxInt64); since >= 0 {
+		endGC.Store(int64(time.Since(begun) - since))
+	}
+}
+
 // Garbage of a GPU is collected before it reaches the limit if 32 times the duration of the last
-// collection has passed since it.
+// collection has passed since it; if that was quick, soon after it from where the last made room in time.
 func TestEarlyCollection(t *testing.T) {
-	const mb = 1 << 20
-	due := nextGC.Load()
-	defer nextGC.Store(due)
+	const mb, ms, late = 1 << 20, time.Millisecond, 750 << 20
 	for _, c := range []struct {
-		name     string
-		own, due bool
-		held     int64
-		early    bool
+		name        string
+		own         bool
+		since, took time.Duration
+		ahead, held int64
+		want        int64
 	}{
-		{"none for long", true, true, 40 * mb, true},
-		{"one just now", true, false, 40 * mb, false},
-		{"little garbage", true, true, 20 * mb, false},
-		{"memory of the host", false, true, 40 * mb, false},
+		{"none for long", true, 700 * ms, 20 * ms, 0, 40 * mb, minGCThreshold},
+		{"a slow one a while ago", true, 600 * ms, 20 * ms, 0, 40 * mb, late},
+		{"a quick one just now", true, 0, 2 * ms, 0, 40 * mb, late},
+		{"a quick one a while ago, too late for plans", true, 20 * ms, 2 * ms, 0, 40 * mb, minGCThreshold},
+		{"a quick one a while ago", true, 20 * ms, 2 * ms, 300 * mb, 40 * mb, 300 * mb},
+		{"a quick one a while ago, much sooner than plans need", true, 20 * ms, 2 * ms, 2000 * mb, 40 * mb, late},
+		{"none for long, little garbage", true, 700 * ms, 20 * ms, 0, 20 * mb, late},
+		{"none for long, memory of the host", false, 700 * ms, 20 * ms, 0, 40 * mb, late},
+		{"one that runs", true, -1, 0, 0, 40 * mb, late},
 	} {
-		d := holding(c.held, 1000*mb)
-		p := &d.pacer
-		p.own = c.own
-		before := int64(0)
-		if !c.due {
-			before = math.MaxInt64
-		}
-		nextGC.Store(before)
-		start := time.Now()
-		d.maybeGC()
-		p.mu.Lock() // after a collection in the background
-		passed := time.Since(start)
-		p.mu.Unlock()
-		switch next := nextGC.Load(); {
-		case (next != before) != c.early:
-			t.Errorf("%s: a collection: %v", c.name, next != before)
-		case c.early:
-			if left := time.Duration(next) - time.Since(begun); left > spareGCTime*passed {
-				t.Errorf("%s: the next collection is due in %v after one of at most %v", c.name, left, passed)
+		t.Run(c.name, func(t *testing.T) {
+			after(t, c.since, c.took)
+			d := holding(c.held, 1000*mb)
+			p := &d.pacer
+			p.own = c.own
+			p.ahead.Store(c.ahead)
+			if got := d.early(p.limit()); got != c.want {
+				t.Errorf("a collection starts at %d MiB, want %d", got/mb, c.want/mb)
 			}
+		})
+	}
+	after(t, time.Hour, time.Minute)
+	d := holding(40*mb, 1000*mb)
+	start := time.Now()
+	d.maybeGC()
+	d.pacer.mu.Lock() // after the collection in the background
+	defer d.pacer.mu.Unlock()
+	if took := time.Duration(lastGC.Load()); took > time.Since(start) {
+		t.Errorf("a collection in the background takes %v, want at most %v", took, time.Since(start))
+	}
+}
+
+// Quick collections start sooner once a plan waited or buffers ran out, and later while neither happens.
+func TestCollectionsAdapt(t *testing.T) {
+	after(t, 0, 8*time.Millisecond)
+	var p pacer
+	for _, c := range []struct {
+		waited           bool
+		above, allocTime int64
+		want             int64
+	}{
+		{false, 800, 0, 900},
+		{false, 400, 0, 1008}, // it started in time, for another reason
+		{true, 1000, 0, 500},
+		{false, 500, 1e6, 558},
+		{false, 600, 3e6, 300},
+		{false, 600, 3e6, 675},
+	} {
+		p.waited = c.waited
+		if p.adapt(c.above, c.allocTime); p.ahead.Load() != c.want {
+			t.Errorf("after %+v the next starts at %d", c, p.ahead.Load())
 		}
 	}
 }
@@ -164,8 +201,6 @@ func TestEarlyCollection(t *testing.T) {
 // plans that are large.
 func TestCollectionWhileWaiting(t *testing.T) {
 	const mb = 1 << 20
-	due := nextGC.Load()
-	defer nextGC.Store(due)
 	for _, c := range []struct {
 		name       string
 		held, plan int64
@@ -178,10 +213,10 @@ func TestCollectionWhileWaiting(t *testing.T) {
 		d := holding(c.held, 50*mb)
 		p := &d.pacer
 		p.acquires(c.plan)
-		nextGC.Store(math.MaxInt64)
+		after(t, -1, 0)
 		d.waitGC()
 		p.mu.Lock() // after a collection in the background
-		collects := nextGC.Load() < math.MaxInt64
+		collects := endGC.Load() < math.MaxInt64
 		p.mu.Unlock()
 		if collects != c.collects {
 			t.Errorf("%s: a collection: %v", c.name, collects)
