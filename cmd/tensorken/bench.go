@@ -42,8 +42,8 @@ is one, on the GPU: exp, add, mul, sum over an axis, sum to a scalar and the
 matrix product. The inputs are contiguous, and then reshaped to n/2×2n and
 transposed (for the product, transposed).
 
-A time is the median of as many runs as fit into --time, at least three, after a
-warm-up run. Each run builds the operation's graph and evaluates it: a time
+A time is the median of as many runs as fit into --time, at least three, after runs
+for half as long that warm up. Each run builds the operation's graph and evaluates it: a time
 includes making the graph, finding its plan, submitting it, allocating the result
 and computing. It does not include compiling or copies between host and device;
 the clock stops when the device has finished a batch of runs. GB/s counts each

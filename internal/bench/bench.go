@@ -4,7 +4,7 @@
 // A time is the median of several runs. Each run builds the operation's graph from inputs
 // on the device and evaluates it, so a time includes making the graph, finding its plan,
 // submitting it, allocating the result and computing. It does not include compiling, which
-// a warm-up run does, nor copies between host and device: the clock stops when the device
+// runs before do, nor copies between host and device: the clock stops when the device
 // has finished a batch of runs, and no result is read.
 package bench
 
@@ -74,8 +74,8 @@ type Row struct {
 	BytesPerS float64 `json:"bytes_per_s"`
 }
 
-// Measure runs a cell on a device for about the given time, at least three times, after a
-// warm-up run.
+// Measure runs a cell on a device for about the given time, at least three times, after
+// runs for half as long.
 func Measure(ctx context.Context, c Cell, d *tensor.Device, budget time.Duration) (row Row, err error) {
 	defer tensor.Catch(&err)
 	if c.N < 2 || c.N%2 != 0 {
@@ -111,7 +111,8 @@ func Measure(ctx context.Context, c Cell, d *tensor.Device, budget time.Duration
 }
 
 // median returns the median time of run in seconds, over batches of runs, each with sync
-// at its end: as many as fit into the budget, and at least fewest.
+// at its end: as many as fit into the budget, and at least fewest. Half of the budget before is for
+// batches that do not count: caches fill, among them pools of memory, and clocks rise.
 func median(ctx context.Context, budget time.Duration, fewest int, run, sync func() error) (float64, error) {
 	runtime.GC() // collects garbage of earlier cells
 	batch := func(n int) (time.Duration, error) {
@@ -127,7 +128,7 @@ func median(ctx context.Context, budget time.Duration, fewest int, run, sync fun
 		err := sync()
 		return time.Since(start), err
 	}
-	if _, err := batch(1); err != nil { // warms up
+	if _, err := batch(1); err != nil { // compiles
 		return 0, err
 	}
 	// Batches are long enough to make sync's cost negligible, and short enough to have
@@ -135,7 +136,7 @@ func median(ctx context.Context, budget time.Duration, fewest int, run, sync fun
 	const batches = 20
 	n := 1
 	var samples []float64
-	for spent := time.Duration(0); len(samples) < fewest || spent < budget; {
+	for spent := -budget / 2; len(samples) < fewest || spent < budget; {
 		t, err := batch(n)
 		if err != nil {
 			return 0, err
@@ -146,7 +147,9 @@ func median(ctx context.Context, budget time.Duration, fewest int, run, sync fun
 			samples = samples[:0]
 			continue
 		}
-		samples = append(samples, t.Seconds()/float64(n))
+		if spent > 0 {
+			samples = append(samples, t.Seconds()/float64(n))
+		}
 	}
 	slices.Sort(samples)
 	return (samples[(len(samples)-1)/2] + samples[len(samples)/2]) / 2, nil

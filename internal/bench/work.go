@@ -104,7 +104,7 @@ type Time struct {
 	tolerance float64 // of samples, as a part of the largest element
 }
 
-// MeasureWork runs a work on a device for about the given time, after warm-up runs.
+// MeasureWork runs a work on a device for about the given time, after runs for half as long.
 func MeasureWork(ctx context.Context, w Work, d *tensor.Device, budget time.Duration) (t Time, err error) {
 	defer tensor.Catch(&err)
 	in := newInputs(d)

@@ -58,8 +58,11 @@ def sample(result):
 
 
 def measure(run, seconds, sync):
-    """The median time of a run, in batches long enough for the clock, each with sync at its end."""
-    batches, n, spent, samples = 20, 1, 0.0, []
+    """The median time of a run, in batches long enough for the clock, each with sync at its end.
+
+    Batches in half as much time before warm up.
+    """
+    batches, n, spent, samples = 20, 1, -seconds / 2, []
     while not samples or spent < seconds:
         start = time.perf_counter()
         for _ in range(n):
@@ -70,7 +73,8 @@ def measure(run, seconds, sync):
         if t < seconds / batches / 2:
             n, samples = n * 2, []
             continue
-        samples.append(t / n)
+        if spent > 0:
+            samples.append(t / n)
     samples.sort()
     return (samples[(len(samples) - 1) // 2] + samples[len(samples) // 2]) / 2
 
