@@ -40,7 +40,7 @@ const (
 	maxGCTime      = 16                   // collections may take 1/maxGCTime of the time
 	spareGCTime    = 32                   // the time from a collection until there is time for another, divided by its duration
 	maxAllocTime   = 3                    // the time for new buffers until a collection is due, divided by the last collection's
-	quickGC        = 4 * time.Millisecond // collections of less may take half of the time, in the background
+	maxQuickGC     = 4 * time.Millisecond // collections of less may take half of the time, in the background
 	minGCBuffers   = 2048                 // the least countLimit
 	maxGCObjects   = 16                   // a countLimit is the heap's objects/maxGCObjects at least
 )
@@ -128,12 +128,16 @@ func (d *Device) due(limit int64) int64 {
 	return limit
 }
 
-// waitGC collects garbage in the background, as the host waits for the device, if the next plan would wait
-// for that. After plans that are small for the limit it does not: a larger limit lets them wait less
-// often. It is not counted: no plan waits for it. The caller holds d.queue.
+// waitGC collects garbage in the background, as the host waits for the device: a quick collection from
+// half of the limit on, so that the device does not wait for one once it has no work, and any if the next
+// plan would wait for it. After plans that are small for the limit a slow one does not start: a larger limit
+// lets them wait less often. It is not counted: no plan waits for it. The caller holds d.queue.
 func (d *Device) waitGC() {
 	p := &d.pacer
-	due := func() bool { return min(d.excess(), p.plans.Load()) > p.limit() }
+	due := func() bool {
+		excess, limit := d.excess(), p.limit()
+		return min(excess, p.plans.Load()) > limit || excess > limit/2 && d.quickGC()
+	}
 	if !due() || !p.mu.TryLock() {
 		return
 	}
@@ -147,6 +151,15 @@ func (d *Device) waitGC() {
 	}()
 }
 
+// quickGC reports whether there is time for a collection like the last one beside plans of a GPU.
+func (d *Device) quickGC() bool {
+	took := lastGC.Load()
+	return d.pacer.own && took < int64(maxQuickGC) && sinceGC() > took
+}
+
+// sinceGC is the time since the last collection in nanoseconds, negative while one runs.
+func sinceGC() int64 { return int64(time.Since(begun)) - endGC.Load() }
+
 // early is the number of bytes above live at which a collection starts in the background: three
 // quarters of the limit, and on a GPU less where there is time for one, as beside plans that compute for
 // long: the next plan then needs no new buffers, which take a GPU's driver milliseconds. A quick one
@@ -156,10 +169,10 @@ func (d *Device) early(limit int64) int64 {
 	if !d.pacer.own || d.bytesAbove() <= minGCThreshold {
 		return late
 	}
-	switch took, since := lastGC.Load(), int64(time.Since(begun))-endGC.Load(); {
-	case since > spareGCTime*took:
+	switch {
+	case sinceGC() > spareGCTime*lastGC.Load():
 		return minGCThreshold
-	case since > took && took < int64(quickGC):
+	case d.quickGC():
 		return min(max(minGCThreshold, d.pacer.ahead.Load()), late)
 	}
 	return late
@@ -202,13 +215,14 @@ func (d *Device) forcedGC() {
 	p.liveCount.Store(max(0, d.pool.count.Load()-(d.pool.acquired.Load()-buffers)))
 }
 
-// adapt moves the start of quick collections after one that began at some bytes above live: half of that
-// if plans needed new buffers or waited, as buffers ran out before, else an eighth more. The caller holds p.mu.
+// adapt moves the start of quick collections after one that began at some bytes above live: to three
+// quarters of that if plans needed new buffers or waited, as buffers ran out before, else a little up, so
+// that loops of slower plans have few collections. The caller holds p.mu.
 func (p *pacer) adapt(above, allocTime int64) {
 	if p.waited || allocTime-p.allocTime.Load() > lastGC.Load()/8 {
-		p.ahead.Store(above / 2)
+		p.ahead.Store(above / 4 * 3)
 	} else {
-		p.ahead.Store(max(above, p.ahead.Load()) / 8 * 9)
+		p.ahead.Store(max(above, p.ahead.Load()) / 64 * 65)
 	}
 	p.waited = false
 	p.allocTime.Store(allocTime)

@@ -183,12 +183,12 @@ func TestCollectionsAdapt(t *testing.T) {
 		above, allocTime int64
 		want             int64
 	}{
-		{false, 800, 0, 900},
-		{false, 400, 0, 1008}, // it started in time, for another reason
-		{true, 1000, 0, 500},
-		{false, 500, 1e6, 558},
-		{false, 600, 3e6, 300},
-		{false, 600, 3e6, 675},
+		{false, 6400, 0, 6500},
+		{false, 3200, 0, 6565}, // it started for another reason
+		{true, 800, 0, 600},
+		{false, 640, 1e6, 650},
+		{false, 800, 3e6, 600},
+		{false, 1280, 3e6, 1300},
 	} {
 		p.waited = c.waited
 		if p.adapt(c.above, c.allocTime); p.ahead.Load() != c.want {
@@ -198,28 +198,35 @@ func TestCollectionsAdapt(t *testing.T) {
 }
 
 // While the host waits for a device, garbage is collected that the next plan would wait for, after
-// plans that are large.
+// plans that are large, and half as much if collections are quick.
 func TestCollectionWhileWaiting(t *testing.T) {
-	const mb = 1 << 20
+	const mb, ms = 1 << 20, time.Millisecond
 	for _, c := range []struct {
-		name       string
-		held, plan int64
-		collects   bool
+		name        string
+		since, took time.Duration
+		held, plan  int64
+		collects    bool
 	}{
-		{"more than the limit, a large plan", 60 * mb, 1000 * mb, true},
-		{"more than the limit, small plans", 60 * mb, 40 * mb, false},
-		{"less than the limit", 30 * mb, 1000 * mb, false},
+		{"more than the limit, a large plan", 0, 20 * ms, 60 * mb, 1000 * mb, true},
+		{"more than the limit, small plans", 100 * ms, 20 * ms, 60 * mb, 40 * mb, false},
+		{"less than the limit", 100 * ms, 20 * ms, 30 * mb, 1000 * mb, false},
+		{"quick ones, more than half of the limit", 100 * ms, ms, 40 * mb, mb, true},
+		{"quick ones, less than half of the limit", 100 * ms, ms, 20 * mb, mb, false},
+		{"a quick one just now", 0, ms, 40 * mb, mb, false},
 	} {
-		d := holding(c.held, 50*mb)
-		p := &d.pacer
-		p.acquires(c.plan)
-		after(t, -1, 0)
-		d.waitGC()
-		p.mu.Lock() // after a collection in the background
-		collects := endGC.Load() < math.MaxInt64
-		p.mu.Unlock()
-		if collects != c.collects {
-			t.Errorf("%s: a collection: %v", c.name, collects)
-		}
+		t.Run(c.name, func(t *testing.T) {
+			d := holding(c.held, 50*mb)
+			p := &d.pacer
+			p.acquires(c.plan)
+			after(t, c.since, c.took)
+			before := endGC.Load()
+			d.waitGC()
+			p.mu.Lock() // after a collection in the background
+			collects := endGC.Load() != before
+			p.mu.Unlock()
+			if collects != c.collects {
+				t.Errorf("a collection: %v", collects)
+			}
+		})
 	}
 }
