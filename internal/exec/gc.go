@@ -151,14 +151,8 @@ func (d *Device) waitGC() {
 	}()
 }
 
-// quickGC reports whether there is time for a collection like the last one beside plans of a GPU.
-func (d *Device) quickGC() bool {
-	took := lastGC.Load()
-	return d.pacer.own && took < int64(maxQuickGC) && sinceGC() > took
-}
-
-// sinceGC is the time since the last collection in nanoseconds, negative while one runs.
-func sinceGC() int64 { return int64(time.Since(begun)) - endGC.Load() }
+// quickGC reports whether a GPU may have a collection beside its work, as the last one was quick.
+func (d *Device) quickGC() bool { return d.pacer.own && lastGC.Load() < int64(maxQuickGC) }
 
 // early is the number of bytes above live at which a collection starts in the background: three
 // quarters of the limit, and on a GPU less where there is time for one, as beside plans that compute for
@@ -169,10 +163,10 @@ func (d *Device) early(limit int64) int64 {
 	if !d.pacer.own || d.bytesAbove() <= minGCThreshold {
 		return late
 	}
-	switch {
-	case sinceGC() > spareGCTime*lastGC.Load():
+	switch took, since := lastGC.Load(), int64(time.Since(begun))-endGC.Load(); { // negative while one runs
+	case since > spareGCTime*took:
 		return minGCThreshold
-	case d.quickGC():
+	case since > took && d.quickGC():
 		return min(max(minGCThreshold, d.pacer.ahead.Load()), late)
 	}
 	return late
