@@ -17,7 +17,8 @@ import (
 // memory of a device a small storage keeps. The threshold doubles, up to a share of the
 // device's memory, once collections have taken more than a share of the time and,
 // beyond that, as long as the device takes to allocate the bytes that the doubling adds. A
-// collection after which the device still has work does not count: it slowed nothing.
+// collection after which the device still has work does not count, as it slowed nothing, unless after
+// so few plans that the device had little.
 type pacer struct {
 	live         atomic.Int64 // the least number of bytes held since the last collection
 	liveCount    atomic.Int64 // the least number of buffers held since then
@@ -25,6 +26,7 @@ type pacer struct {
 	maxThreshold int64
 	own          bool         // the device has memory of its own, and live bytes allow half as many above them
 	plans        atomic.Int64 // the most bytes that one of the last plans acquired
+	planCount    atomic.Int64 // plans since the start of the last collection
 	allocTime    atomic.Int64 // pool.allocTime at the end of the last collection
 	ahead        atomic.Int64 // bytes above live at which a quick collection starts in the background
 
@@ -38,6 +40,7 @@ const (
 	minGCThreshold = 32 << 20
 	maxGCMemory    = 16                   // the threshold, live bytes and those of a plan are together at most the device's own memory/maxGCMemory
 	maxGCTime      = 16                   // collections may take 1/maxGCTime of the time
+	fewPlans       = 6                    // after fewer, a wait for a collection counts though the device has work after it
 	spareGCTime    = 32                   // the time from a collection until there is time for another, divided by its duration
 	maxAllocTime   = 3                    // the time for new buffers until a collection is due, divided by the last collection's
 	maxQuickGC     = 4 * time.Millisecond // collections of less may take half of the time, in the background
@@ -67,6 +70,7 @@ func (p *pacer) limit() int64 {
 func (p *pacer) acquires(bytes int64) {
 	before := p.plans.Load()
 	p.plans.Store(max(bytes, before-before/16))
+	p.planCount.Add(1)
 }
 
 // countLimit is the number of buffers above liveCount at which the next plan waits for a
@@ -176,11 +180,13 @@ func (d *Device) early(limit int64) int64 {
 // start. The caller holds pacer.mu.
 func (d *Device) collect(start time.Time, above int64) {
 	p := &d.pacer
+	few := false
 	if d.lockedDrain(); d.excess() > above {
+		few = p.waited && p.planCount.Load() < fewPlans
 		d.forcedGC()
 	}
 	end := time.Now()
-	if !d.idle() {
+	if !few && !d.idle() {
 		start = end
 	}
 	p.count(start, end, d.pool.nanosPerByte())
@@ -201,7 +207,9 @@ func (d *Device) idle() bool {
 func (d *Device) forcedGC() {
 	p := &d.pacer
 	bytes, buffers, above := d.pool.total.Load(), d.pool.acquired.Load(), d.bytesAbove()
+	plans := p.planCount.Load()
 	forceGC()
+	p.planCount.Add(-plans)
 	p.adapt(above, d.pool.allocTime.Load())
 	held := d.lockedDrain()
 	// What came later may be dead already.

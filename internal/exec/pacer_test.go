@@ -160,8 +160,8 @@ func TestSlowAllocation(t *testing.T) {
 	}
 }
 
-// A loop that a GPU takes longer for than the host does not grow the memory, as the GPU has work
-// during collections.
+// A loop that a GPU takes longer for than the host grows the memory to that of a few results, so that the
+// GPU has work during collections, and not beyond.
 func TestBusyDeviceHoldsLittle(t *testing.T) {
 	drv := &queued{memory: 141 << 30}
 	dev := exec.New(drv)
@@ -174,6 +174,9 @@ func TestBusyDeviceHoldsLittle(t *testing.T) {
 	drv.end = time.Time{}
 	if drv.bytes > 3<<30 { // a sixteenth of the memory is 8.8 GB
 		t.Errorf("100 results of 256 MB hold %d MB, want at most 3072", drv.bytes>>20)
+	}
+	if drv.allocated < 8 { // the operand, and more than six results
+		t.Errorf("100 results of 256 MB take %d buffers, want 8 or more", drv.allocated)
 	}
 }
 
