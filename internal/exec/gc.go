@@ -17,8 +17,8 @@ import (
 // memory of a device a small storage keeps. The threshold doubles, up to a share of the
 // device's memory, once collections have taken more than a share of the time and,
 // beyond that, as long as the device takes to allocate the bytes that the doubling adds. A
-// collection after which the device still has work does not count, as it slowed nothing, unless after
-// so few plans that the device had little.
+// collection after which the device still has work does not count, as it slowed nothing, unless a plan
+// waited for it after few others, for most of the time: then that is little work.
 type pacer struct {
 	live         atomic.Int64 // the least number of bytes held since the last collection
 	liveCount    atomic.Int64 // the least number of buffers held since then
@@ -186,7 +186,8 @@ func (d *Device) collect(start time.Time, above int64) {
 		d.forcedGC()
 	}
 	end := time.Now()
-	if !few && !d.idle() {
+	mostly := 2*end.Sub(start) > end.Sub(p.last)
+	if !(few && mostly) && !d.idle() {
 		start = end
 	}
 	p.count(start, end, d.pool.nanosPerByte())
