@@ -21,7 +21,8 @@ func TestInstall(t *testing.T) {
 	}
 	dir := t.TempDir()
 	publish(t, filepath.Join(dir, "proxy"))
-	goTool(t, "mod", "graph") // fetches what builds of this module leave out, as requirements of requirements
+	goTool(t, "mod", "download")
+	goTool(t, "mod", "graph") // fetches requirements of requirements, which builds of this module leave out
 	env := append(os.Environ(),
 		"GOPROXY=file://"+filepath.ToSlash(filepath.Join(dir, "proxy"))+",file://"+filepath.ToSlash(filepath.Join(strings.TrimSpace(goTool(t, "env", "GOMODCACHE")), "cache", "download")),
 		"GOMODCACHE="+filepath.Join(dir, "cache"), "GOSUMDB=off", "GOFLAGS=-modcacherw", "GOWORK=off")
