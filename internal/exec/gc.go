@@ -40,7 +40,7 @@ const (
 	minGCThreshold = 32 << 20
 	maxGCMemory    = 16                   // the threshold, live bytes and those of a plan are together at most the device's own memory/maxGCMemory
 	maxGCTime      = 16                   // collections may take 1/maxGCTime of the time
-	fewPlans       = 6                    // after fewer, a wait for a collection counts though the device has work after it
+	fewPlans       = 6                    // after no more, a wait for a collection may count though the device has work after it
 	spareGCTime    = 32                   // the time from a collection until there is time for another, divided by its duration
 	maxAllocTime   = 3                    // the time for new buffers until a collection is due, divided by the last collection's
 	maxQuickGC     = 4 * time.Millisecond // collections of less may take half of the time, in the background
@@ -70,7 +70,6 @@ func (p *pacer) limit() int64 {
 func (p *pacer) acquires(bytes int64) {
 	before := p.plans.Load()
 	p.plans.Store(max(bytes, before-before/16))
-	p.planCount.Add(1)
 }
 
 // countLimit is the number of buffers above liveCount at which the next plan waits for a
@@ -100,9 +99,10 @@ func (p *pacer) count(start, end time.Time, perByte float64) {
 	}
 }
 
-// maybeGC collects garbage if it is due. The caller holds no lock.
+// maybeGC collects garbage if it is due, before a plan. The caller holds no lock.
 func (d *Device) maybeGC() {
 	p := &d.pacer
+	p.planCount.Add(1)
 	excess, limit := d.excess(), p.limit()
 	if excess > d.due(limit) {
 		start := time.Now()
@@ -182,7 +182,7 @@ func (d *Device) collect(start time.Time, above int64) {
 	p := &d.pacer
 	few := false
 	if d.lockedDrain(); d.excess() > above {
-		few = p.waited && p.planCount.Load() < fewPlans
+		few = p.waited && p.planCount.Load() <= fewPlans
 		d.forcedGC()
 	}
 	end := time.Now()
@@ -207,7 +207,7 @@ func (d *Device) idle() bool {
 // forcedGC runs a collection. The caller holds pacer.mu.
 func (d *Device) forcedGC() {
 	p := &d.pacer
-	bytes, buffers, above := d.pool.total.Load(), d.pool.acquired.Load(), d.bytesAbove()
+	bytes, buffers, above := d.pool.total.Load(), d.pool.acquired.Load(), d.excess()
 	plans := p.planCount.Load()
 	forceGC()
 	p.planCount.Add(-plans)
@@ -225,7 +225,7 @@ func (p *pacer) adapt(above, allocTime int64) {
 	if p.waited || allocTime-p.allocTime.Load() > lastGC.Load()/8 {
 		p.ahead.Store(above / 4 * 3)
 	} else {
-		p.ahead.Store(max(above, p.ahead.Load()) / 64 * 65)
+		p.ahead.Store(min(max(above, p.ahead.Load())/64*65, p.limit()))
 	}
 	p.waited = false
 	p.allocTime.Store(allocTime)

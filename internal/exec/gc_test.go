@@ -169,6 +169,9 @@ func TestEarlyCollection(t *testing.T) {
 	d.maybeGC()
 	d.pacer.mu.Lock() // after the collection in the background
 	defer d.pacer.mu.Unlock()
+	if end := time.Duration(endGC.Load()); end > time.Since(begun) {
+		t.Errorf("the collection in the background ended at %v, in %v from now", end, end-time.Since(begun))
+	}
 	if took := time.Duration(lastGC.Load()); took > time.Since(start) {
 		t.Errorf("a collection in the background takes %v, want at most %v", took, time.Since(start))
 	}
@@ -177,7 +180,8 @@ func TestEarlyCollection(t *testing.T) {
 // Quick collections start sooner once a plan waited or buffers ran out, and later while neither happens.
 func TestCollectionsAdapt(t *testing.T) {
 	after(t, 0, 8*time.Millisecond)
-	var p pacer
+	p := pacer{maxThreshold: 1 << 30}
+	p.threshold.Store(1 << 30)
 	for _, c := range []struct {
 		waited           bool
 		above, allocTime int64
@@ -191,9 +195,15 @@ func TestCollectionsAdapt(t *testing.T) {
 		{false, 1280, 3e6, 1300},
 	} {
 		p.waited = c.waited
-		if p.adapt(c.above, c.allocTime); p.ahead.Load() != c.want {
-			t.Errorf("after %+v the next starts at %d", c, p.ahead.Load())
+		if p.adapt(c.above, c.allocTime); p.ahead.Load() != c.want || p.waited {
+			t.Errorf("after %+v the next starts at %d; a wait is noted: %v", c, p.ahead.Load(), p.waited)
 		}
+	}
+	for range 5000 {
+		p.adapt(1<<20, 3e6)
+	}
+	if p.ahead.Load() != 1<<30 {
+		t.Errorf("after many the next starts at %d, want the limit", p.ahead.Load())
 	}
 }
 

@@ -21,8 +21,8 @@ type groupKey struct {
 	ids    [maxBindings]uint32
 }
 
-// A bindGroup is an entry of device.groups. It has no pointers, as there are thousands, which each
-// collection of Go's garbage would follow.
+// A bindGroup is an entry of device.groups. There are thousands; without pointers Go's collector does
+// not scan them.
 type bindGroup = lru.Entry[groupKey, wgpu.Group]
 
 // bound is the buffer of a binding.
@@ -68,6 +68,7 @@ func (d *device) newBindGroup(key groupKey, q *pass, args []driver.Arg) (*bindGr
 func (b *buffer) join(g *bindGroup) {
 	if len(b.groups) == cap(b.groups) {
 		b.groups = slices.DeleteFunc(b.groups, func(g *bindGroup) bool { return !b.device.groups.Has(g) })
+		b.groups = slices.Grow(b.groups, len(b.groups)+1) // so that the next time is far
 	}
 	b.groups = append(b.groups, g)
 }
