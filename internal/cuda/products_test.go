@@ -11,8 +11,8 @@ import (
 	"github.com/tensorken/tensorken/tensor"
 )
 
-// Hopper's instructions multiply halves exactly, and so do those of earlier GPUs. Some factors are copied to
-// shared memory, others go through registers.
+// Products of halves are exact on Hopper and on earlier GPUs. Some factors are copied to shared memory,
+// others go through registers.
 func TestProductsOfHalves(t *testing.T) {
 	for _, hopper := range []bool{true, false} {
 		t.Run(fmt.Sprintf("hopper=%v", hopper), func(t *testing.T) {

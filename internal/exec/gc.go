@@ -38,7 +38,7 @@ type pacer struct {
 
 const (
 	minGCThreshold = 32 << 20
-	maxGCMemory    = 16                   // the threshold, live bytes and those of a plan are together at most the device's own memory/maxGCMemory
+	maxGCMemory    = 16                   // the device's own memory/maxGCMemory holds the threshold, live bytes and those of a plan
 	maxGCTime      = 16                   // collections may take 1/maxGCTime of the time
 	fewPlans       = 6                    // after no more, a wait for a collection may count though the device has work after it
 	spareGCTime    = 32                   // the time from a collection until there is time for another, divided by its duration

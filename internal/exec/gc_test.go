@@ -117,8 +117,8 @@ func holding(held, threshold int64) *Device {
 	return d
 }
 
-// after sets how long ago the last collection ended, negative while one runs, and what it took, until the
-// test ends.
+// after sets the last collection until the test ends: the time since its end and its duration. A
+// negative time means that it still runs.
 func after(t *testing.T, since, took time.Duration) {
 	end, last := endGC.Load(), lastGC.Load()
 	t.Cleanup(func() {

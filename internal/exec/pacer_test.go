@@ -160,8 +160,7 @@ func TestSlowAllocation(t *testing.T) {
 	}
 }
 
-// A loop that a GPU takes longer for than the host grows the memory to that of a few results, so that the
-// GPU has work during collections, and not beyond.
+// A loop on a busy GPU holds a few results: enough for the GPU to have work during collections.
 func TestBusyDeviceHoldsLittle(t *testing.T) {
 	drv := &queued{memory: 141 << 30}
 	dev := exec.New(drv)

@@ -63,8 +63,8 @@ func (d *device) newBindGroup(key groupKey, q *pass, args []driver.Arg) (*bindGr
 	return g, nil
 }
 
-// join notes that the buffer is in a bind group. It forgets those that the device has forgotten
-// when it would need more room.
+// join notes that the buffer is in a bind group. Before the list grows, it loses the groups that the
+// device has forgotten.
 func (b *buffer) join(g *bindGroup) {
 	if len(b.groups) == cap(b.groups) {
 		b.groups = slices.DeleteFunc(b.groups, func(g *bindGroup) bool { return !b.device.groups.Has(g) })
