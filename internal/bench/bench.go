@@ -137,6 +137,7 @@ func median(ctx context.Context, budget time.Duration, fewest int, run, sync fun
 	n := 1
 	var samples []float64
 	for spent := -budget / 2; len(samples) < fewest || spent < budget; {
+		warm := spent >= 0
 		t, err := batch(n)
 		if err != nil {
 			return 0, err
@@ -147,7 +148,7 @@ func median(ctx context.Context, budget time.Duration, fewest int, run, sync fun
 			samples = samples[:0]
 			continue
 		}
-		if spent > 0 {
+		if warm {
 			samples = append(samples, t.Seconds()/float64(n))
 		}
 	}

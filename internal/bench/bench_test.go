@@ -88,3 +88,25 @@ func TestMedian(t *testing.T) {
 		t.Errorf("median when cancelled = %v, want %v", err, context.Canceled)
 	}
 }
+
+// Runs that warm up do not count, not even if they are the most.
+func TestWarmUp(t *testing.T) {
+	ctx := t.Context()
+	const budget = 60 * time.Millisecond
+	var begin time.Time
+	seconds, err := median(ctx, budget, 1, func() error {
+		if begin.IsZero() {
+			begin = time.Now() // of the warm-up, after the run that compiles
+			return nil
+		}
+		if time.Since(begin) < budget/2 {
+			time.Sleep(budget / 30)
+		} else {
+			time.Sleep(budget / 5)
+		}
+		return nil
+	}, func() error { return nil })
+	if want := (budget / 5).Seconds(); err != nil || seconds < want {
+		t.Errorf("the median is %v s (%v), want %v or more", seconds, err, want)
+	}
+}

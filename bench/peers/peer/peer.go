@@ -108,6 +108,7 @@ func median(run func(), seconds float64) float64 {
 	n, spent := 1, -seconds/2
 	var samples []float64
 	for len(samples) == 0 || spent < seconds {
+		warm := spent >= 0
 		start := time.Now()
 		for range n {
 			run()
@@ -119,7 +120,7 @@ func median(run func(), seconds float64) float64 {
 			samples = samples[:0]
 			continue
 		}
-		if spent > 0 {
+		if warm {
 			samples = append(samples, t/float64(n))
 		}
 	}

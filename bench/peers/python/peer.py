@@ -64,6 +64,7 @@ def measure(run, seconds, sync):
     """
     batches, n, spent, samples = 20, 1, -seconds / 2, []
     while not samples or spent < seconds:
+        warm = spent >= 0
         start = time.perf_counter()
         for _ in range(n):
             run()
@@ -73,7 +74,7 @@ def measure(run, seconds, sync):
         if t < seconds / batches / 2:
             n, samples = n * 2, []
             continue
-        if spent > 0:
+        if warm:
             samples.append(t / n)
     samples.sort()
     return (samples[(len(samples) - 1) // 2] + samples[len(samples) // 2]) / 2
