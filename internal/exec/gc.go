@@ -29,10 +29,11 @@ type pacer struct {
 	planCount    atomic.Int64 // plans since the start of the last collection
 	allocTime    atomic.Int64 // pool.allocTime at the end of the last collection
 	ahead        atomic.Int64 // bytes above live at which a quick collection starts in the background
+	ended        atomic.Int64 // the end of the last collection, in nanoseconds since begun
 
 	mu     sync.Mutex    // held during a collection; guards what follows
 	spent  time.Duration // beyond the share of the time, since the threshold doubled
-	last   time.Time     // the end of the last collection
+	last   time.Time     // the end of what was counted last
 	waited bool          // a plan waited since the last collection
 }
 
@@ -105,19 +106,57 @@ func (d *Device) maybeGC() {
 	p.planCount.Add(1)
 	excess, limit := d.excess(), p.limit()
 	if excess > d.due(limit) {
-		start := time.Now()
-		d.flushHeld() // the device computes meanwhile
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		p.waited = true
-		d.collect(start, d.due(p.limit())) // or another goroutine has collected
+		d.plannedGC()
 		return
 	}
-	if above := d.early(limit); excess > above && p.mu.TryLock() {
-		go func() {
-			defer p.mu.Unlock()
-			d.collect(time.Now(), above)
-		}()
+	if above := d.early(limit); excess > above {
+		d.backgroundGC(func() bool { return d.excess() > above }, d.lockedDrain, true)
+	}
+}
+
+// plannedGC collects garbage before a plan, or waits for the collection that runs.
+func (d *Device) plannedGC() {
+	p := &d.pacer
+	start, few, ended := time.Now(), p.planCount.Load() <= fewPlans, p.ended.Load()
+	d.flushHeld() // the device computes meanwhile
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.waited = true
+	if d.lockedDrain(); d.excess() > d.due(p.limit()) { // or another goroutine has collected
+		d.forcedGC()
+	}
+	end := time.Now()
+	mostly := 2*end.Sub(start) > end.Sub(begun)-time.Duration(ended)
+	d.count(start, end, few && mostly)
+}
+
+// backgroundGC starts a collection in the background, if one is due also without the buffers that a drain
+// finds and if no other runs. The caller holds d.queue if drain needs that: whoever waits for the device
+// holds it, and a collection is to run meanwhile.
+func (d *Device) backgroundGC(due func() bool, drain func() int64, counts bool) {
+	p := &d.pacer
+	if !p.mu.TryLock() {
+		return
+	}
+	if drain(); !due() {
+		p.mu.Unlock()
+		return
+	}
+	go func() {
+		defer p.mu.Unlock()
+		start := time.Now()
+		end := d.forcedGC()
+		if counts {
+			d.count(start, end, false)
+		}
+	}()
+}
+
+// count counts a collection, or a plan's wait for one, unless it slowed nothing: the device has work after
+// it, and not little. The caller holds pacer.mu.
+func (d *Device) count(start, end time.Time, little bool) {
+	if little || d.idle() {
+		d.pacer.count(start, end, d.pool.nanosPerByte())
 	}
 }
 
@@ -142,17 +181,9 @@ func (d *Device) waitGC() {
 		excess, limit := d.excess(), p.limit()
 		return min(excess, p.plans.Load()) > limit || excess > limit/2 && d.quickGC()
 	}
-	if !due() || !p.mu.TryLock() {
-		return
+	if due() {
+		d.backgroundGC(due, d.drain, false)
 	}
-	if d.drain(); !due() {
-		p.mu.Unlock()
-		return
-	}
-	go func() {
-		defer p.mu.Unlock()
-		d.forcedGC()
-	}()
 }
 
 // quickGC reports whether a GPU may have a collection beside its work, as the last one was quick.
@@ -176,23 +207,6 @@ func (d *Device) early(limit int64) int64 {
 	return late
 }
 
-// collect runs a collection if more bytes are held than some above live, and counts the time since
-// start. The caller holds pacer.mu.
-func (d *Device) collect(start time.Time, above int64) {
-	p := &d.pacer
-	few := false
-	if d.lockedDrain(); d.excess() > above {
-		few = p.waited && p.planCount.Load() <= fewPlans
-		d.forcedGC()
-	}
-	end := time.Now()
-	mostly := 2*end.Sub(start) > end.Sub(p.last)
-	if !(few && mostly) && !d.idle() {
-		start = end
-	}
-	p.count(start, end, d.pool.nanosPerByte())
-}
-
 // idle reports whether the device's work is done, as far as it knows.
 func (d *Device) idle() bool {
 	drv, ok := d.drv.(driver.Idler)
@@ -204,18 +218,21 @@ func (d *Device) idle() bool {
 	return drv.Idle()
 }
 
-// forcedGC runs a collection. The caller holds pacer.mu.
-func (d *Device) forcedGC() {
+// forcedGC runs a collection, and returns its end. The caller holds pacer.mu.
+func (d *Device) forcedGC() (end time.Time) {
 	p := &d.pacer
 	bytes, buffers, above := d.pool.total.Load(), d.pool.acquired.Load(), d.excess()
 	plans := p.planCount.Load()
 	forceGC()
+	end = time.Now()
+	p.ended.Store(int64(end.Sub(begun)))
 	p.planCount.Add(-plans)
 	p.adapt(above, d.pool.allocTime.Load())
-	held := d.lockedDrain()
+	held := d.lockedDrain() // later, if the host waits for the device
 	// What came later may be dead already.
 	p.live.Store(max(0, held-(d.pool.total.Load()-bytes)))
 	p.liveCount.Store(max(0, d.pool.count.Load()-(d.pool.acquired.Load()-buffers)))
+	return end
 }
 
 // adapt moves the start of quick collections after one that began at some bytes above live: to three

@@ -2,8 +2,12 @@ package exec
 
 import (
 	"math"
+	"runtime"
+	"sync"
 	"testing"
 	"time"
+
+	"github.com/tensorken/tensorken/driver"
 )
 
 // The threshold doubles once collections took more than a sixteenth of the time by as much as the
@@ -213,19 +217,23 @@ func TestCollectionWhileWaiting(t *testing.T) {
 	const mb, ms = 1 << 20, time.Millisecond
 	for _, c := range []struct {
 		name       string
+		own        bool
 		took       time.Duration
 		held, plan int64
 		collects   bool
 	}{
-		{"more than the limit, a large plan", 20 * ms, 60 * mb, 1000 * mb, true},
-		{"more than the limit, small plans", 20 * ms, 60 * mb, 40 * mb, false},
-		{"less than the limit", 20 * ms, 30 * mb, 1000 * mb, false},
-		{"quick ones, more than half of the limit", ms, 40 * mb, mb, true},
-		{"quick ones, less than half of the limit", ms, 20 * mb, mb, false},
+		{"more than the limit, a large plan", true, 20 * ms, 60 * mb, 1000 * mb, true},
+		{"more than the limit, small plans", true, 20 * ms, 60 * mb, 40 * mb, false},
+		{"less than the limit", true, 20 * ms, 30 * mb, 1000 * mb, false},
+		{"quick ones, more than half of the limit", true, ms, 40 * mb, mb, true},
+		{"quick ones, less than half of the limit", true, ms, 20 * mb, mb, false},
+		{"quick ones, memory of the host", false, ms, 40 * mb, mb, false},
+		{"slow ones, more than half of the limit", true, 5 * ms, 40 * mb, mb, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			d := holding(c.held, 50*mb)
 			p := &d.pacer
+			p.own = c.own
 			p.acquires(c.plan)
 			after(t, 0, c.took)
 			before := endGC.Load()
@@ -235,6 +243,85 @@ func TestCollectionWhileWaiting(t *testing.T) {
 			p.mu.Unlock()
 			if collects != c.collects {
 				t.Errorf("a collection: %v", collects)
+			}
+		})
+	}
+}
+
+// A collection in the background runs while the host waits for the device, which holds the queue.
+func TestCollectionBesideWait(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1)) // the collection starts once this goroutine waits
+	after(t, time.Hour, time.Minute)
+	d := holding(40<<20, 1000<<20)
+	d.queue = new(sync.Mutex)
+	before := endGC.Load()
+	d.maybeGC()
+	d.queue.Lock()
+	for start := time.Now(); ; time.Sleep(time.Millisecond) {
+		if end := endGC.Load(); end != before && end != math.MaxInt64 {
+			break
+		}
+		if time.Since(start) > 10*time.Second {
+			t.Error("no collection ended")
+			break
+		}
+	}
+	d.queue.Unlock()
+	d.pacer.mu.Lock() // after the collection
+	defer d.pacer.mu.Unlock()
+}
+
+// While a collection runs, others can see that.
+func TestCollectionIsSeen(t *testing.T) {
+	type object struct{ self *object } // with a pointer it has memory of its own
+	o := &object{}
+	end := make(chan int64, 1)
+	runtime.AddCleanup(o, func(end chan int64) { end <- endGC.Load() }, end)
+	runtime.KeepAlive(o)
+	o = nil
+	forceGC()
+	if got := <-end; got != math.MaxInt64 {
+		t.Errorf("during a collection the last ended at %d", got)
+	}
+	if endGC.Load() == math.MaxInt64 {
+		t.Error("after a collection it runs still")
+	}
+}
+
+// busy is a device that has work, or none.
+type busy struct {
+	driver.Device
+	idle bool
+}
+
+func (b busy) Idle() bool { return b.idle }
+
+// A plan's wait counts if the device is idle after it, or if it took most of the time of a few plans.
+func TestWaitsThatCount(t *testing.T) {
+	const mb = 1 << 20
+	for _, c := range []struct {
+		name   string
+		idle   bool
+		plans  int64
+		before time.Duration // the last collection
+		counts bool
+	}{
+		{"an idle device, many plans", true, 100, 0, true},
+		{"a busy device, many plans", false, 100, 0, false},
+		{"a busy device, a few plans that take no time", false, fewPlans, 0, true},
+		{"a busy device, more plans that take no time", false, fewPlans + 1, 0, false},
+		{"a busy device, a few plans that take long", false, fewPlans, time.Hour, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			after(t, 0, time.Millisecond)
+			d := holding(60*mb, 50*mb)
+			d.drv = busy{idle: c.idle}
+			p := &d.pacer
+			p.planCount.Store(c.plans - 1)
+			p.last = time.Now()
+			p.ended.Store(int64(time.Since(begun) - c.before))
+			if d.maybeGC(); p.threshold.Load() > 50*mb != c.counts {
+				t.Errorf("the wait counts: %v", !c.counts)
 			}
 		})
 	}
