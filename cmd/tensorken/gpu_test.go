@@ -107,13 +107,14 @@ func TestChecks(t *testing.T) {
 	d := tensor.NewDevice(gpuTypes{cpu.New(cpu.Options{Threads: 1}).(driver.Looper)})
 	defer d.Close()
 	names := map[string]bool{}
-	if n := len(checksOf(d)); n != len(checks) {
-		t.Errorf("%d checks for a device without wide types, want %d", n, len(checks))
+	common := len(checksOf(d))
+	if want := len(checks) + len(shader.DTypes); common != want {
+		t.Errorf("%d checks for a device without wide types, want %d", common, want)
 	}
 	all := oneCore(t)
 	for i, c := range checksOf(all) {
 		d := d
-		if i >= len(checks) {
+		if i >= common {
 			d = all
 		}
 		if names[c.name] {

@@ -89,14 +89,15 @@ var wideTypes = slices.DeleteFunc(slices.Clone(ir.DTypes), func(d tensor.DType) 
 
 // checksOf returns the checks of `tensorken gpu check` for a device.
 func checksOf(d *tensor.Device) []check {
+	list := slices.Concat(specialValues(shader.DTypes, shader.DTypes), checks)
 	if tensor.Eval(tensor.New([]float64{1}).To(d).Add(1)) != nil {
-		return checks
+		return list
 	}
-	return slices.Concat(checks, wideChecks)
+	return slices.Concat(list, specialValues(wideTypes, ir.DTypes), wideChecks)
 }
 
-// wideChecks are the checks for devices with the wide types.
-var wideChecks = append(specialValues(wideTypes, ir.DTypes), []check{
+// wideChecks are the checks for devices with the wide types, beside those of special values.
+var wideChecks = []check{
 	{"integers of 64 bits", []input{below(1<<30, 300, 70)}, func(x []T) []T {
 		a := x[0].Cast(tensor.Int64)
 		b := a.Mul(1 << 33).Sub(a)
@@ -106,10 +107,10 @@ var wideChecks = append(specialValues(wideTypes, ir.DTypes), []check{
 		a := x[0].Cast(tensor.Float64)
 		return []T{a.Exp(), a.Log(), a.Sum(1), a.Softmax(0), a.T().MatMul(a)}
 	}, false},
-}...)
+}
 
-// checks are the checks for all devices.
-var checks = append(specialValues(shader.DTypes, shader.DTypes), []check{
+// checks are the checks for all devices, beside those of special values.
+var checks = []check{
 	{"arithmetic with broadcasting", []input{normal(64, 1, 33), positive(5, 33)}, pairs(T.Add, T.Sub, T.Mul, T.Div), true},
 	{"exp, log, square roots", []input{positive(1000)}, each(T.Exp, T.Expm1, T.Log, T.Log1p, T.Sqrt, T.Rsqrt), true},
 	{"sin, cos, tanh, atan, erf", []input{normal(1000)}, each(T.Sin, T.Cos, T.Tanh, T.Atan, T.Erf), true},
@@ -211,7 +212,7 @@ var checks = append(specialValues(shader.DTypes, shader.DTypes), []check{
 		return x[0].AddAt(x[2], x[1])
 	}), true},
 	{"three steps of training", []input{normal(32, 10), below(3, 32)}, train3, false},
-}...)
+}
 
 func sumAll(x T) T { return x.Sum() }
 

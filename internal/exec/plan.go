@@ -63,6 +63,7 @@ func (d *Device) load(c *capture) (*loadedPlan, error) {
 	if err != nil {
 		return nil, err
 	}
+	compiled.Pack()
 	p := newLoadedPlan(compiled, d)
 	p.dependencies = c.dependencies()
 	p.mayFail = p.findMayFail()
