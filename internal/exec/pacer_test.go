@@ -247,8 +247,8 @@ func TestManyLiveBuffers(t *testing.T) {
 		eval()
 	}
 	runtime.ReadMemStats(&after)
-	if count := after.NumForcedGC - before.NumForcedGC; count > 3 {
-		t.Errorf("%d results of 4 bytes, each dropped, take %d collections with as many live, want at most 3", n, count)
+	if count := after.NumForcedGC - before.NumForcedGC; count > 5 { // with one for each 2,048 buffers it would be 12
+		t.Errorf("%d results of 4 bytes, each dropped, take %d collections with as many live, want at most 5", n, count)
 	}
 	runtime.KeepAlive(live)
 }
