@@ -89,24 +89,21 @@ func TestMedian(t *testing.T) {
 	}
 }
 
-// Runs that warm up do not count, not even if they are the most.
+// Runs that begin in the warm-up do not count, not even one that ends after it.
 func TestWarmUp(t *testing.T) {
-	ctx := t.Context()
-	const budget = 60 * time.Millisecond
-	var begin time.Time
-	seconds, err := median(ctx, budget, 1, func() error {
-		if begin.IsZero() {
-			begin = time.Now() // of the warm-up, after the run that compiles
-			return nil
-		}
-		if time.Since(begin) < budget/2 {
-			time.Sleep(budget / 30)
-		} else {
-			time.Sleep(budget / 5)
+	const budget = 20 * time.Millisecond
+	runs := 0
+	seconds, err := median(t.Context(), budget, 1, func() error {
+		switch runs++; runs {
+		case 1: // compiles
+		case 2:
+			time.Sleep(10 * budget)
+		default:
+			time.Sleep(budget)
 		}
 		return nil
 	}, func() error { return nil })
-	if want := (budget / 5).Seconds(); err != nil || seconds < want {
-		t.Errorf("the median is %v s (%v), want %v or more", seconds, err, want)
+	if most := (5 * budget).Seconds(); err != nil || seconds > most {
+		t.Errorf("the median is %v s (%v), want %v or less", seconds, err, most)
 	}
 }

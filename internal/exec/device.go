@@ -66,6 +66,7 @@ func New(d driver.Device) *Device {
 	ballast()
 	dev.pacer.threshold.Store(minGCThreshold)
 	dev.pacer.last = time.Now()
+	dev.pacer.ended.Store(int64(time.Since(begun)))
 	dev.pacer.own = dev.limits.Memory > 0
 	dev.pacer.maxThreshold = max(minGCThreshold, int64(dev.limits.Memory)/maxGCMemory)
 	devicesMu.Lock()
@@ -84,7 +85,7 @@ func (d *Device) String() string { return d.name }
 func (d *Device) Sync() error {
 	d.queue.Lock()
 	defer d.queue.Unlock()
-	d.waitGC()
+	defer d.awaits()()
 	if err := d.sync(); err != nil {
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"sync"
 	"testing"
+	"unsafe"
 
 	"github.com/tensorken/tensorken/driver"
 	"github.com/tensorken/tensorken/internal/cpu"
@@ -479,4 +480,22 @@ func TestPendingKeepsNothing(t *testing.T) {
 		t.Errorf("200 steps nobody looked at hold %d MiB, want at most those since a collection", held>>20)
 	}
 	runtime.KeepAlive(x)
+}
+
+// The kernels of a plan are packed.
+func TestPlansArePacked(t *testing.T) {
+	dev := exec.New(&queued{memory: 141 << 30})
+	defer dev.Close()
+	x := stored(t, dev, 64)
+	p := exec.StartProfile()
+	evalAll(t, dev, graph.Binary(ir.Add, x, graph.Unary(ir.Exp, x)))
+	steps := p.Stop()
+	if len(steps) != 1 {
+		t.Fatalf("%d kernels, want 1", len(steps))
+	}
+	body := steps[0].Step.Kernel.Body
+	load, store := body[0].View, body[len(body)-1].View
+	if uintptr(unsafe.Pointer(store)) != uintptr(unsafe.Pointer(load))+unsafe.Sizeof(*load) {
+		t.Errorf("the views of a kernel are apart:\n%v", steps[0].Step.Kernel)
+	}
 }

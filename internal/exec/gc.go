@@ -30,6 +30,7 @@ type pacer struct {
 	allocTime    atomic.Int64 // pool.allocTime at the end of the last collection
 	ahead        atomic.Int64 // bytes above live at which a quick collection starts in the background
 	ended        atomic.Int64 // the end of the last collection, in nanoseconds since begun
+	waiting      atomic.Bool  // the host waits for the device
 
 	mu     sync.Mutex    // held during a collection; guards what follows
 	spent  time.Duration // beyond the share of the time, since the threshold doubled
@@ -109,8 +110,8 @@ func (d *Device) maybeGC() {
 		d.plannedGC()
 		return
 	}
-	if above := d.early(limit); excess > above {
-		d.backgroundGC(func() bool { return d.excess() > above }, d.lockedDrain, true)
+	if excess > d.early(limit) && d.pool.returned.Load() == nil { // else the plan drains, and the next decides
+		d.backgroundGC()
 	}
 }
 
@@ -130,30 +131,24 @@ func (d *Device) plannedGC() {
 	d.count(start, end, few && mostly)
 }
 
-// backgroundGC starts a collection in the background, if one is due also without the buffers that a drain
-// finds and if no other runs. The caller holds d.queue if drain needs that: whoever waits for the device
-// holds it, and a collection is to run meanwhile.
-func (d *Device) backgroundGC(due func() bool, drain func() int64, counts bool) {
+// backgroundGC starts a collection in the background, unless one runs. The collection takes no lock before
+// its end, as whoever waits for the device holds d.queue. It does not count if that is so at its end.
+func (d *Device) backgroundGC() {
 	p := &d.pacer
 	if !p.mu.TryLock() {
-		return
-	}
-	if drain(); !due() {
-		p.mu.Unlock()
 		return
 	}
 	go func() {
 		defer p.mu.Unlock()
 		start := time.Now()
-		end := d.forcedGC()
-		if counts {
+		if end, waiting := d.forcedGC(); !waiting {
 			d.count(start, end, false)
 		}
 	}()
 }
 
-// count counts a collection, or a plan's wait for one, unless it slowed nothing: the device has work after
-// it, and not little. The caller holds pacer.mu.
+// count counts a collection, or a plan's wait for one, if the device is idle after it, as it may have slowed
+// the device, or if the caller found that the device had little work. The caller holds pacer.mu.
 func (d *Device) count(start, end time.Time, little bool) {
 	if little || d.idle() {
 		d.pacer.count(start, end, d.pool.nanosPerByte())
@@ -171,19 +166,23 @@ func (d *Device) due(limit int64) int64 {
 	return limit
 }
 
-// waitGC collects garbage in the background, as the host waits for the device: a quick collection from
-// half of the limit on, so that the device does not wait for one once it has no work, and any if the next
-// plan would wait for it. After plans that are small for the limit a slow one does not start: a larger limit
-// lets them wait less often. It is not counted: no plan waits for it. The caller holds d.queue.
-func (d *Device) waitGC() {
+// awaits is called before the host waits for the device, and returns a function to be called after that. It
+// collects garbage in the background: a quick collection from half of the limit on, so that the device does not
+// wait for one once it has no work, and any if the next plan would wait for it. After plans that are small for
+// the limit a slow one does not start: a larger limit lets them wait less often. The caller holds d.queue.
+func (d *Device) awaits() (done func()) {
 	p := &d.pacer
 	due := func() bool {
 		excess, limit := d.excess(), p.limit()
 		return min(excess, p.plans.Load()) > limit || excess > limit/2 && d.quickGC()
 	}
 	if due() {
-		d.backgroundGC(due, d.drain, false)
+		if d.drain(); due() {
+			d.backgroundGC()
+		}
 	}
+	p.waiting.Store(true)
+	return func() { p.waiting.Store(false) }
 }
 
 // quickGC reports whether a GPU may have a collection beside its work, as the last one was quick.
@@ -218,21 +217,22 @@ func (d *Device) idle() bool {
 	return drv.Idle()
 }
 
-// forcedGC runs a collection, and returns its end. The caller holds pacer.mu.
-func (d *Device) forcedGC() (end time.Time) {
+// forcedGC runs a collection. It returns its end, and whether the host waited for the device then. The caller
+// holds pacer.mu.
+func (d *Device) forcedGC() (end time.Time, waiting bool) {
 	p := &d.pacer
 	bytes, buffers, above := d.pool.total.Load(), d.pool.acquired.Load(), d.excess()
 	plans := p.planCount.Load()
 	forceGC()
-	end = time.Now()
+	end, waiting = time.Now(), p.waiting.Load()
 	p.ended.Store(int64(end.Sub(begun)))
 	p.planCount.Add(-plans)
 	p.adapt(above, d.pool.allocTime.Load())
-	held := d.lockedDrain() // later, if the host waits for the device
+	held := d.lockedDrain() // after the host's wait for the device
 	// What came later may be dead already.
 	p.live.Store(max(0, held-(d.pool.total.Load()-bytes)))
 	p.liveCount.Store(max(0, d.pool.count.Load()-(d.pool.acquired.Load()-buffers)))
-	return end
+	return end, waiting
 }
 
 // adapt moves the start of quick collections after one that began at some bytes above live: to three

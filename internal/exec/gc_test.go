@@ -237,7 +237,7 @@ func TestCollectionWhileWaiting(t *testing.T) {
 			p.acquires(c.plan)
 			after(t, 0, c.took)
 			before := endGC.Load()
-			d.waitGC()
+			d.awaits()()
 			p.mu.Lock() // after a collection in the background
 			collects := endGC.Load() != before
 			p.mu.Unlock()
@@ -248,28 +248,84 @@ func TestCollectionWhileWaiting(t *testing.T) {
 	}
 }
 
-// A collection in the background runs while the host waits for the device, which holds the queue.
+// A collection in the background runs while the host waits for the device, which holds the queue. It counts if
+// the device is idle after it and nobody waited for the device, with its own time alone.
 func TestCollectionBesideWait(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1)) // the collection starts once this goroutine waits
-	after(t, time.Hour, time.Minute)
-	d := holding(40<<20, 1000<<20)
-	d.queue = new(sync.Mutex)
-	before := endGC.Load()
-	d.maybeGC()
-	d.queue.Lock()
-	for start := time.Now(); ; time.Sleep(time.Millisecond) {
-		if end := endGC.Load(); end != before && end != math.MaxInt64 {
-			break
-		}
-		if time.Since(start) > 10*time.Second {
-			t.Error("no collection ended")
-			break
-		}
+	for _, c := range []struct {
+		name                  string
+		waits, idle, runsPlan bool
+		counts                bool
+	}{
+		{"an idle device", false, true, false, true},
+		{"an idle device, a plan holds the queue for longer", false, true, true, true},
+		{"a busy device", false, false, false, false},
+		{"the host waits until the device is idle", true, true, false, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			after(t, time.Hour, time.Minute)
+			d := holding(40<<20, 1000<<20)
+			d.queue, d.drv = new(sync.Mutex), busy{idle: c.idle}
+			d.pool.allocBytes = 1 // memory that takes hours, so that the threshold stays
+			d.pool.allocTime.Store(int64(time.Second))
+			p := &d.pacer
+			p.allocTime.Store(int64(time.Second))
+			p.last = time.Now()
+			begin, before := p.last, endGC.Load()
+			d.maybeGC()
+			done := func() {}
+			if c.waits || c.runsPlan {
+				d.queue.Lock()
+				if c.waits {
+					done = d.awaits()
+				}
+			}
+			for start := time.Now(); ; time.Sleep(time.Millisecond) {
+				if end := endGC.Load(); end != before && end != math.MaxInt64 {
+					break
+				}
+				if time.Since(start) > 10*time.Second {
+					t.Error("no collection ended")
+					break
+				}
+			}
+			took := time.Since(begin)
+			if c.waits || c.runsPlan {
+				time.Sleep(20 * time.Millisecond)
+				done()
+				d.queue.Unlock()
+			}
+			p.mu.Lock() // after the collection
+			defer p.mu.Unlock()
+			if counts := p.last != begin; counts != c.counts || c.counts && (p.spent <= 0 || p.spent > took) {
+				t.Errorf("in %v it counts: %v, %v", took, counts, p.spent)
+			}
+		})
 	}
-	d.queue.Unlock()
-	d.pacer.mu.Lock() // after the collection
-	defer d.pacer.mu.Unlock()
 }
+
+// Buffers on their way back to the pool count as garbage that is found.
+func TestReturnedBuffers(t *testing.T) {
+	const mb = 1 << 20
+	for _, f := range []func(*Device){(*Device).maybeGC, func(d *Device) { d.awaits()() }} {
+		after(t, time.Hour, time.Millisecond)
+		d := holding(45*mb, 50*mb)
+		(&returned{pool: &d.pool, buffers: []pooled{{Buffer: freed{}, request: request{class: 40 * mb}}}}).push()
+		before := endGC.Load()
+		f(d)
+		d.pacer.mu.Lock() // after a collection in the background
+		if endGC.Load() != before {
+			t.Error("a collection though most garbage was found")
+		}
+		d.pacer.mu.Unlock()
+	}
+}
+
+// freed is a buffer without memory.
+type freed struct{}
+
+func (freed) Size() int { return 0 }
+func (freed) Free()     {}
 
 // While a collection runs, others can see that.
 func TestCollectionIsSeen(t *testing.T) {
@@ -310,7 +366,7 @@ func TestWaitsThatCount(t *testing.T) {
 		{"a busy device, many plans", false, 100, 0, false},
 		{"a busy device, a few plans that take no time", false, fewPlans, 0, true},
 		{"a busy device, more plans that take no time", false, fewPlans + 1, 0, false},
-		{"a busy device, a few plans that take long", false, fewPlans, time.Hour, false},
+		{"a busy device, a few plans that take longer", false, fewPlans, 50 * time.Millisecond, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			after(t, 0, time.Millisecond)

@@ -126,7 +126,7 @@ func (s *storage) read(f func(*Device, *block) error) error {
 	if err := s.failed(); err != nil {
 		return err
 	}
-	d.waitGC()
+	defer d.awaits()()
 	if err := f(d, s.block); err != nil {
 		return err
 	}
