@@ -221,7 +221,7 @@ func (d *Device) idle() bool {
 // holds pacer.mu.
 func (d *Device) forcedGC() (end time.Time, waiting bool) {
 	p := &d.pacer
-	bytes, buffers, above := d.pool.total.Load(), d.pool.acquired.Load(), d.excess()
+	bytes, buffers, above := d.pool.kept.Load(), d.pool.keptNum.Load(), d.excess()
 	plans := p.planCount.Load()
 	forceGC()
 	end, waiting = time.Now(), p.waiting.Load()
@@ -230,8 +230,8 @@ func (d *Device) forcedGC() (end time.Time, waiting bool) {
 	p.adapt(above, d.pool.allocTime.Load())
 	held := d.lockedDrain() // after the host's wait for the device
 	// What came later may be dead already.
-	p.live.Store(max(0, held-(d.pool.total.Load()-bytes)))
-	p.liveCount.Store(max(0, d.pool.count.Load()-(d.pool.acquired.Load()-buffers)))
+	p.live.Store(max(0, held-(d.pool.kept.Load()-bytes)))
+	p.liveCount.Store(max(0, d.pool.count.Load()-(d.pool.keptNum.Load()-buffers)))
 	return end, waiting
 }
 

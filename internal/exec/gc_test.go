@@ -382,3 +382,32 @@ func TestWaitsThatCount(t *testing.T) {
 		})
 	}
 }
+
+// What plans store while a collection runs may be dead at its end; their temporaries are no part of it.
+func TestLiveAfterCollection(t *testing.T) {
+	const mb = 1 << 20
+	after(t, 0, time.Millisecond)
+	d := holding(100*mb, 50*mb)
+	d.pool.count.Store(100)
+	type object struct{ self *object }
+	o := &object{}
+	runtime.AddCleanup(o, func(d *Device) { // a plan, which runs before the collection's end
+		var plan []pooled
+		for range 40 {
+			d.pool.mu.Lock()
+			d.pool.note(mb)
+			d.pool.mu.Unlock()
+			plan = append(plan, pooled{Buffer: freed{}, request: request{class: mb}})
+		}
+		d.setBlock(new(block), plan[0])
+		results := newSlab(d, 1)
+		results.next(d, &plan[1])
+		d.pool.release(plan[2:]...)
+	}, d)
+	runtime.KeepAlive(o)
+	o = nil
+	d.forcedGC()
+	if live, n := d.pacer.live.Load(), d.pacer.liveCount.Load(); live != 100*mb || n != 100 {
+		t.Errorf("%d MB in %d buffers are live, want 100 in 100", live/mb, n)
+	}
+}

@@ -25,8 +25,9 @@ type pool struct {
 	returned atomic.Pointer[returned] // buffers of unreachable blocks
 	held     atomic.Int64             // bytes of storages and of running plans
 	count    atomic.Int64             // buffers of the same
-	total    atomic.Int64             // bytes acquired so far
 	acquired atomic.Int64             // buffers acquired so far
+	kept     atomic.Int64             // bytes of them that storages took over
+	keptNum  atomic.Int64             // the buffers of that
 	peak     int64                    // of held
 
 	collected [maxCollected/64 + 1]sync.Pool // idle buffers that are left to the collector, by size in 64 bytes
@@ -283,9 +284,16 @@ func (d *Device) drain() int64 {
 func (d *Device) setBlock(k *block, b pooled) *block {
 	*k = block{b.Buffer, d.epoch, b.viewed}
 	if !b.collected {
+		d.pool.keep(b)
 		runtime.AddCleanup(k, owned.push, owned{&d.pool, b})
 	}
 	return k
+}
+
+// keep notes that a storage takes over an acquired buffer.
+func (p *pool) keep(b pooled) {
+	p.kept.Add(int64(b.class))
+	p.keptNum.Add(1)
 }
 
 // An owned is a buffer with its pool.
@@ -350,7 +358,6 @@ func (p *pool) pop(k *bucket, class int) pooled {
 func (p *pool) note(class int) {
 	held := p.held.Add(int64(class))
 	p.count.Add(1)
-	p.total.Add(int64(class))
 	p.highWater, p.peak = max(p.highWater, held), max(p.peak, held)
 }
 

@@ -32,6 +32,7 @@ func (s *slab) next(d *Device, b *pooled) *slabEntry {
 	h.device, h.epoch, h.block = d, d.epoch, &h.own
 	h.own = block{b.Buffer, d.epoch, b.viewed}
 	if !b.collected {
+		d.pool.keep(*b)
 		s.buffers.buffers = append(s.buffers.buffers, *b)
 	}
 	return h
