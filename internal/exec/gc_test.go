@@ -329,8 +329,7 @@ func (freed) Free()     {}
 
 // While a collection runs, others can see that.
 func TestCollectionIsSeen(t *testing.T) {
-	type object struct{ self *object } // with a pointer it has memory of its own
-	o := &object{}
+	o := new(*int) // with a pointer it has memory of its own
 	end := make(chan int64, 1)
 	runtime.AddCleanup(o, func(end chan int64) { end <- endGC.Load() }, end)
 	runtime.KeepAlive(o)
@@ -389,8 +388,7 @@ func TestLiveAfterCollection(t *testing.T) {
 	after(t, 0, time.Millisecond)
 	d := holding(100*mb, 50*mb)
 	d.pool.count.Store(100)
-	type object struct{ self *object }
-	o := &object{}
+	o := new(*int)
 	runtime.AddCleanup(o, func(d *Device) { // a plan, which runs before the collection's end
 		var plan []pooled
 		for range 40 {
