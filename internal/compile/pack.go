@@ -1,14 +1,64 @@
 package compile
 
-// Pack packs the kernels of a plan that is kept.
+import (
+	"slices"
+
+	"github.com/tensorken/tensorken/ir"
+)
+
+// Pack packs the kernels of a plan that is kept, so that Go's collector visits a few objects for a kernel
+// and not several for each instruction.
 func (p *Plan) Pack() { packSteps(p.Steps) }
 
 func packSteps(steps []Step) {
 	for i := range steps {
 		s := &steps[i]
 		for _, k := range s.Kernels() {
-			k.Pack()
+			pack(k)
 		}
 		packSteps(s.Stages)
 	}
+}
+
+// pack moves what the instructions of a kernel point to into one array of each type.
+func pack(k *ir.Kernel) {
+	var numbers, guards, views int
+	for i := range k.Body {
+		in := &k.Body[i]
+		numbers += len(in.Src)
+		if in.View == nil {
+			continue
+		}
+		views++
+		numbers += len(in.View.Coef)
+		guards += len(in.View.Guards)
+		for _, g := range in.View.Guards {
+			numbers += len(g.Coef)
+		}
+	}
+	allNumbers, allGuards, allViews := make([]int, 0, numbers), make([]ir.Guard, 0, guards), make([]ir.View, 0, views)
+	k.Body = slices.Clone(k.Body)
+	for i := range k.Body {
+		in := &k.Body[i]
+		in.Src = moved(in.Src, &allNumbers)
+		if in.View == nil {
+			continue
+		}
+		v := &moved([]ir.View{*in.View}, &allViews)[0]
+		v.Coef, v.Guards = moved(v.Coef, &allNumbers), moved(v.Guards, &allGuards)
+		for g := range v.Guards {
+			v.Guards[g].Coef = moved(v.Guards[g].Coef, &allNumbers)
+		}
+		in.View = v
+	}
+}
+
+// moved returns a copy of a list at the end of an array that has room for it.
+func moved[T any](list []T, array *[]T) []T {
+	if list == nil {
+		return nil
+	}
+	n := len(*array)
+	*array = append(*array, list...)
+	return (*array)[n:len(*array):len(*array)]
 }

@@ -1,6 +1,8 @@
 package compile
 
 import (
+	"reflect"
+	"slices"
 	"testing"
 	"unsafe"
 
@@ -9,6 +11,83 @@ import (
 	"github.com/tensorken/tensorken/internal/simplify"
 	"github.com/tensorken/tensorken/ir"
 )
+
+// guarded is a kernel with a view of two guards.
+func guarded() *ir.Kernel {
+	guard := func(a int) ir.Guard {
+		return ir.Guard{AffineExpr: ir.AffineExpr{Coef: []int{a, 1 - a}}, Len: 3}
+	}
+	return &ir.Kernel{
+		Axes: []ir.Axis{{Len: 4, Role: ir.Parallel}, {Len: 8, Role: ir.Parallel}},
+		Args: []ir.Arg{{Kind: ir.In, DType: f32}, {Kind: ir.Out, DType: f32, Len: 32}},
+		Body: []ir.Instr{
+			{Op: ir.Load, Type: f32, View: &ir.View{Coef: []int{8, 1}, Guards: []ir.Guard{guard(0), guard(1)}}, Domain: 3},
+			{Op: ir.Const, Type: f32, Num: 1},
+			{Op: ir.Add, Type: f32, Src: []int{0, 1}, Domain: 3},
+			{Op: ir.Store, Type: f32, Arg: 1, Src: []int{2}, View: &ir.View{Coef: []int{8, 1}}, Domain: 3},
+		},
+	}
+}
+
+// A packed kernel is equal, shares nothing that changes with a copy, and has one array of each type.
+func TestPackKernel(t *testing.T) {
+	k, want := guarded(), guarded()
+	p := *k
+	pack(&p)
+	if !reflect.DeepEqual(&p, want) {
+		t.Errorf("packed it is\n%v, want\n%v", &p, want)
+	}
+	isPacked(t, &p)
+	for i := range p.Body {
+		in := &p.Body[i]
+		in.Src = append(in.Src, -1)
+		if in.View != nil {
+			in.View.Coef = append(in.View.Coef, -1)
+			in.View.Fill++
+		}
+	}
+	for i, in := range p.Body {
+		if n := len(in.Src) - 1; !slices.Equal(in.Src[:n], want.Body[i].Src) {
+			t.Errorf("instruction %d has the operands %v after others grew, want %v", i, in.Src[:n], want.Body[i].Src)
+		}
+	}
+	if !reflect.DeepEqual(k, want) {
+		t.Errorf("to pack a copy changes it to\n%v, want\n%v", k, want)
+	}
+}
+
+// isPacked checks that a kernel has one array of each type.
+func isPacked(t *testing.T, k *ir.Kernel) {
+	t.Helper()
+	ends := map[reflect.Type]uintptr{}
+	for i := range k.Body {
+		in := &k.Body[i]
+		follows(t, ends, in.Src)
+		if in.View == nil {
+			continue
+		}
+		follows(t, ends, unsafe.Slice(in.View, 1))
+		follows(t, ends, in.View.Coef)
+		follows(t, ends, in.View.Guards)
+		for _, g := range in.View.Guards {
+			follows(t, ends, g.Coef)
+		}
+	}
+}
+
+// follows checks that a list begins where the last of its type ended, and notes its end.
+func follows[T any](t *testing.T, ends map[reflect.Type]uintptr, list []T) {
+	t.Helper()
+	if len(list) == 0 {
+		return
+	}
+	of := reflect.TypeFor[T]()
+	begin := uintptr(unsafe.Pointer(&list[0]))
+	if end, ok := ends[of]; ok && begin != end {
+		t.Errorf("a list of %v begins %d bytes after the one before", of, int(begin-end))
+	}
+	ends[of] = begin + uintptr(len(list))*unsafe.Sizeof(list[0])
+}
 
 // A plan is the same once it is packed, and so are the kernels of its loops.
 func TestPack(t *testing.T) {
@@ -28,28 +107,16 @@ func TestPack(t *testing.T) {
 		t.Errorf("the packed plan is\n%s, want\n%s", got, text)
 	}
 	n := 0
-	packed := func(k *ir.Kernel) {
-		n++
-		var last *ir.View
-		for i := range k.Body {
-			view := k.Body[i].View
-			if view == nil {
-				continue
-			}
-			if last != nil && uintptr(unsafe.Pointer(view)) != uintptr(unsafe.Pointer(last))+unsafe.Sizeof(*last) {
-				t.Errorf("the view of instruction %d does not follow that of the one before:\n%v", i, k)
-			}
-			last = view
-		}
-	}
 	for i := range plan.Steps {
 		s := &plan.Steps[i]
-		for _, k := range s.Kernels() {
-			packed(k)
-		}
+		list := s.Kernels()
 		for j := range s.Stages {
-			packed(s.Stages[j].Kernel)
+			list = append(list, s.Stages[j].Kernel)
 		}
+		for _, k := range list {
+			isPacked(t, k)
+		}
+		n += len(list)
 	}
 	if n < 5 {
 		t.Errorf("the plan has %d kernels, want a loop and another:\n%s", n, text)
