@@ -12,7 +12,7 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// guarded is a kernel with a view of two guards.
+// guarded is a kernel whose views have guards.
 func guarded() *ir.Kernel {
 	guard := func(a int) ir.Guard {
 		return ir.Guard{AffineExpr: ir.AffineExpr{Coef: []int{a, 1 - a}}, Len: 3}
@@ -22,7 +22,7 @@ func guarded() *ir.Kernel {
 		Args: []ir.Arg{{Kind: ir.In, DType: f32}, {Kind: ir.Out, DType: f32, Len: 32}},
 		Body: []ir.Instr{
 			{Op: ir.Load, Type: f32, View: &ir.View{Coef: []int{8, 1}, Guards: []ir.Guard{guard(0), guard(1)}}, Domain: 3},
-			{Op: ir.Const, Type: f32, Num: 1},
+			{Op: ir.Load, Type: f32, View: &ir.View{Coef: []int{8, 1}, Guards: []ir.Guard{guard(1)}}, Domain: 3},
 			{Op: ir.Add, Type: f32, Src: []int{0, 1}, Domain: 3},
 			{Op: ir.Store, Type: f32, Arg: 1, Src: []int{2}, View: &ir.View{Coef: []int{8, 1}}, Domain: 3},
 		},
