@@ -34,7 +34,7 @@ type pacer struct {
 
 	mu     sync.Mutex    // held during a collection; guards what follows
 	spent  time.Duration // beyond the share of the time, since the threshold doubled
-	last   time.Time     // the end of what was counted last
+	last   time.Time     // the end of the last collection, or wait for one, that counted
 	waited bool          // a plan waited since the last collection
 }
 
@@ -132,7 +132,7 @@ func (d *Device) plannedGC() {
 }
 
 // backgroundGC starts a collection in the background, unless one runs. The collection takes no lock before
-// its end, as whoever waits for the device holds d.queue. It does not count if that is so at its end.
+// its end, as whoever waits for the device holds d.queue. One that ends during such a wait does not count.
 func (d *Device) backgroundGC() {
 	p := &d.pacer
 	if !p.mu.TryLock() {
@@ -221,7 +221,7 @@ func (d *Device) idle() bool {
 // holds pacer.mu.
 func (d *Device) forcedGC() (end time.Time, waiting bool) {
 	p := &d.pacer
-	bytes, buffers, above := d.pool.kept.Load(), d.pool.keptNum.Load(), d.excess()
+	bytes, buffers, above := d.pool.kept.Load(), d.pool.keptCount.Load(), d.excess()
 	plans := p.planCount.Load()
 	forceGC()
 	end, waiting = time.Now(), p.waiting.Load()
@@ -231,7 +231,7 @@ func (d *Device) forcedGC() (end time.Time, waiting bool) {
 	held := d.lockedDrain() // after the host's wait for the device
 	// What came later may be dead already.
 	p.live.Store(max(0, held-(d.pool.kept.Load()-bytes)))
-	p.liveCount.Store(max(0, d.pool.count.Load()-(d.pool.keptNum.Load()-buffers)))
+	p.liveCount.Store(max(0, d.pool.count.Load()-(d.pool.keptCount.Load()-buffers)))
 	return end, waiting
 }
 

@@ -18,17 +18,17 @@ import (
 // A pool counts a device's buffers and caches idle ones. Buffers come in size classes,
 // so that one fits many tensors.
 type pool struct {
-	mu       sync.Mutex               // guards what is not atomic
-	buckets  map[int]*bucket          // by size class
-	recent   [64]recentBucket         // of the buckets, by a hash of the size class
-	idle     int64                    // bytes of the buckets
-	returned atomic.Pointer[returned] // buffers of unreachable blocks
-	held     atomic.Int64             // bytes of storages and of running plans
-	count    atomic.Int64             // buffers of the same
-	acquired atomic.Int64             // buffers acquired so far
-	kept     atomic.Int64             // bytes of them that storages took over
-	keptNum  atomic.Int64             // the buffers of that
-	peak     int64                    // of held
+	mu        sync.Mutex               // guards what is not atomic
+	buckets   map[int]*bucket          // by size class
+	recent    [64]recentBucket         // of the buckets, by a hash of the size class
+	idle      int64                    // bytes of the buckets
+	returned  atomic.Pointer[returned] // buffers of unreachable blocks
+	held      atomic.Int64             // bytes of storages and of running plans
+	count     atomic.Int64             // buffers of the same
+	kept      atomic.Int64             // bytes that storages took over so far
+	keptCount atomic.Int64             // buffers of the same
+	acquired  int64                    // buffers acquired so far
+	peak      int64                    // of held
 
 	collected [maxCollected/64 + 1]sync.Pool // idle buffers that are left to the collector, by size in 64 bytes
 	views     bool                           // the device is a driver.Viewer
@@ -192,13 +192,13 @@ func (p *pool) take(list []pooled, requests []request) []pooled {
 			locked = true
 		}
 		class := r.class
-		acquired := p.acquired.Add(1)
-		if p.drained && acquired-p.windowStart >= minWindow {
+		p.acquired++
+		if p.drained && p.acquired-p.windowStart >= minWindow {
 			p.highWater, p.prevHighWater = 0, p.highWater
-			p.windowStart, p.drained = acquired, false
+			p.windowStart, p.drained = p.acquired, false
 		}
 		k := p.bucket(class)
-		k.used = acquired
+		k.used = p.acquired
 		var b pooled
 		if len(k.buffers) > 0 {
 			p.note(class)
@@ -293,7 +293,7 @@ func (d *Device) setBlock(k *block, b pooled) *block {
 // keep notes that a storage takes over an acquired buffer.
 func (p *pool) keep(b pooled) {
 	p.kept.Add(int64(b.class))
-	p.keptNum.Add(1)
+	p.keptCount.Add(1)
 }
 
 // An owned is a buffer with its pool.
