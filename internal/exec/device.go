@@ -30,18 +30,12 @@ type Device struct {
 
 	// queue is held around calls of the driver, and guards reports and epoch. A
 	// concurrent driver uses neither, and its queue does not lock.
-	queue   sync.Locker
+	queue   queue
 	drv     driver.Device
 	reports reports
 	flusher flusher
 	epoch   *syncEpoch // nil where the driver is concurrent
 }
-
-// noLock is the queue of a concurrent driver.
-type noLock struct{}
-
-func (noLock) Lock()   {}
-func (noLock) Unlock() {}
 
 // The most plans and programs that a device keeps.
 const (
@@ -58,7 +52,7 @@ var (
 // New returns a device that runs on d.
 func New(d driver.Device) *Device {
 	_, views := d.(driver.Viewer)
-	dev := &Device{name: d.Name(), limits: d.Limits(), pool: pool{buckets: map[int]*bucket{}, views: views}, drv: d, queue: noLock{}}
+	dev := &Device{name: d.Name(), limits: d.Limits(), pool: pool{buckets: map[int]*bucket{}, views: views}, drv: d, queue: noQueue{}}
 	if _, ok := d.(driver.Concurrent); !ok {
 		dev.queue, dev.epoch = new(sync.Mutex), new(syncEpoch)
 	}

@@ -31,7 +31,10 @@ func newFlusher(d *Device) (f flusher) {
 		return f
 	}
 	f.timer = time.AfterFunc(time.Hour, func() {
-		d.queue.Lock()
+		if !d.queue.TryLock() { // there are plans still, or a wait, which flushes
+			d.flusher.timer.Reset(flushDelay)
+			return
+		}
 		defer d.queue.Unlock()
 		d.flusher.tick()
 	})

@@ -212,7 +212,7 @@ func (d *Device) idle() bool {
 	if !ok {
 		return true
 	}
-	d.queue.Lock()
+	d.lockBetween()
 	defer d.queue.Unlock()
 	return drv.Idle()
 }
@@ -228,7 +228,9 @@ func (d *Device) forcedGC() (end time.Time, waiting bool) {
 	p.ended.Store(int64(end.Sub(begun)))
 	p.planCount.Add(-plans)
 	p.adapt(above, d.pool.allocTime.Load())
-	held := d.lockedDrain() // after the host's wait for the device
+	d.lockBetween() // after the host's wait for the device
+	held := d.drain()
+	d.queue.Unlock()
 	// What came later may be dead already.
 	p.live.Store(max(0, held-(d.pool.kept.Load()-bytes)))
 	p.liveCount.Store(max(0, d.pool.count.Load()-(d.pool.keptCount.Load()-buffers)))

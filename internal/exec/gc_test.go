@@ -114,7 +114,7 @@ func TestDueAfterAllocations(t *testing.T) {
 
 // holding returns a GPU that holds some bytes, with a threshold.
 func holding(held, threshold int64) *Device {
-	d := &Device{queue: noLock{}, pool: pool{buckets: map[int]*bucket{}}}
+	d := &Device{queue: noQueue{}, pool: pool{buckets: map[int]*bucket{}}}
 	d.pacer.own, d.pacer.maxThreshold = true, 1000<<20
 	d.pacer.threshold.Store(threshold)
 	d.pool.held.Store(held)

@@ -1,0 +1,38 @@
+package exec
+
+import (
+	"runtime"
+	"sync"
+)
+
+// A queue is held around calls of the driver. What runs beside a loop of plans takes it between two of
+// them: who waits in Lock for a millisecond makes the loop's next Unlock give its core away.
+type queue interface {
+	sync.Locker
+	TryLock() bool
+}
+
+// noQueue is the queue of a concurrent driver.
+type noQueue struct{}
+
+func (noQueue) Lock()         {}
+func (noQueue) Unlock()       {}
+func (noQueue) TryLock() bool { return true }
+
+// maxTries is the number of times that lockBetween tries, which takes a millisecond at least. A plan takes
+// some microseconds.
+const maxTries = 10_000
+
+// lockBetween is d.queue.Lock for a goroutine that runs beside a loop of plans.
+func (d *Device) lockBetween() {
+	for range maxTries {
+		if d.queue.TryLock() {
+			return
+		}
+		if d.pacer.waiting.Load() { // for the device, which takes long
+			break
+		}
+		runtime.Gosched()
+	}
+	d.queue.Lock()
+}

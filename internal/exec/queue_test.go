@@ -1,0 +1,87 @@
+package exec
+
+import (
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/tensorken/tensorken/driver"
+)
+
+// counted is a queue that counts the calls of Lock and of TryLock, of which the first ones fail.
+type counted struct {
+	sync.Mutex
+	fails        int32
+	locks, tries atomic.Int32
+}
+
+func (q *counted) Lock() {
+	q.locks.Add(1)
+	q.Mutex.Lock()
+}
+
+func (q *counted) TryLock() bool { return q.tries.Add(1) > q.fails && q.Mutex.TryLock() }
+
+// A collection beside a loop of plans takes the queue without waiting in Lock, unless the host waits for
+// the device meanwhile, or the queue is held for long.
+func TestLockBetween(t *testing.T) {
+	for _, c := range []struct {
+		name         string
+		fails        int32 // of TryLock
+		waiting      bool
+		tries, locks int32
+	}{
+		{"free", 0, false, 1, 0},
+		{"between plans", 10, false, 11, 0},
+		{"free while the host waits", 0, true, 1, 0},
+		{"wait", 10, true, 1, 1},
+		{"long", maxTries, false, maxTries, 1},
+	} {
+		q := &counted{fails: c.fails}
+		d := &Device{queue: q}
+		d.pacer.waiting.Store(c.waiting)
+		d.lockBetween()
+		if q.Mutex.TryLock() {
+			t.Errorf("%s: the queue is not locked", c.name)
+		}
+		if tries, locks := q.tries.Load(), q.locks.Load(); tries != c.tries || locks != c.locks {
+			t.Errorf("%s: %d calls of TryLock and %d of Lock, want %d and %d", c.name, tries, locks, c.tries, c.locks)
+		}
+	}
+}
+
+// flushing is a device that notes a flush.
+type flushing struct {
+	driver.Device
+	flushes atomic.Int32
+}
+
+func (d *flushing) Holds() bool { return true }
+func (d *flushing) Flush()      { d.flushes.Add(1) }
+
+// The timer of held calls does not wait while another goroutine has the queue, and flushes after that.
+func TestFlushBesideRun(t *testing.T) {
+	drv, q := new(flushing), new(counted)
+	d := &Device{queue: q, drv: drv}
+	d.flusher = newFlusher(d)
+	await := func(what string, n *atomic.Int32, least int32) {
+		t.Helper()
+		for start := time.Now(); n.Load() < least; time.Sleep(time.Microsecond) {
+			if time.Since(start) > 10*time.Second {
+				t.Fatalf("%d %s, want %d", n.Load(), what, least)
+			}
+		}
+	}
+	q.Mutex.Lock()
+	d.flusher.ran()
+	await("tries", &q.tries, 3)
+	if n, locks := drv.flushes.Load(), q.locks.Load(); n != 0 || locks != 0 {
+		t.Errorf("%d flushes and %d calls of Lock while the queue is held", n, locks)
+	}
+	q.Mutex.Unlock()
+	await("flushes", &drv.flushes, 1)
+	if n := q.locks.Load(); n != 0 {
+		t.Errorf("%d calls of Lock", n)
+	}
+}
