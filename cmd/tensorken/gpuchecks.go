@@ -96,7 +96,7 @@ func checksOf(d *tensor.Device) []check {
 	return slices.Concat(list, specialValues(wideTypes, ir.DTypes), wideChecks)
 }
 
-// wideChecks are the checks for devices with the wide types. checksOf adds those of special values.
+// wideChecks are the checks for devices with the wide types, without special values.
 var wideChecks = []check{
 	{"integers of 64 bits", []input{below(1<<30, 300, 70)}, func(x []T) []T {
 		a := x[0].Cast(tensor.Int64)
@@ -109,7 +109,7 @@ var wideChecks = []check{
 	}, false},
 }
 
-// checks are the checks for all devices. checksOf adds those of special values.
+// checks are the checks for all devices, without special values.
 var checks = []check{
 	{"arithmetic with broadcasting", []input{normal(64, 1, 33), positive(5, 33)}, pairs(T.Add, T.Sub, T.Mul, T.Div), true},
 	{"exp, log, square roots", []input{positive(1000)}, each(T.Exp, T.Expm1, T.Log, T.Log1p, T.Sqrt, T.Rsqrt), true},

@@ -228,9 +228,7 @@ func (d *Device) forcedGC() (end time.Time, waiting bool) {
 	p.ended.Store(int64(end.Sub(begun)))
 	p.planCount.Add(-plans)
 	p.adapt(above, d.pool.allocTime.Load())
-	d.lockBetween() // after the host's wait for the device
-	held := d.drain()
-	d.queue.Unlock()
+	held := d.lockedDrain() // after the host's wait for the device
 	// What came later may be dead already.
 	p.live.Store(max(0, held-(d.pool.kept.Load()-bytes)))
 	p.liveCount.Store(max(0, d.pool.count.Load()-(d.pool.keptCount.Load()-buffers)))
@@ -251,7 +249,7 @@ func (p *pacer) adapt(above, allocTime int64) {
 }
 
 func (d *Device) lockedDrain() int64 {
-	d.queue.Lock()
+	d.lockBetween()
 	defer d.queue.Unlock()
 	return d.drain()
 }

@@ -18,7 +18,7 @@ import (
 // A pool counts a device's buffers and caches idle ones. Buffers come in size classes,
 // so that one fits many tensors.
 type pool struct {
-	mu        sync.Mutex               // guards what is not atomic
+	mu        sync.Mutex               // guards the fields that are not atomic
 	buckets   map[int]*bucket          // by size class
 	recent    [64]recentBucket         // of the buckets, by a hash of the size class
 	idle      int64                    // bytes of the buckets

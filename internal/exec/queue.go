@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// A queue is held around calls of the driver. What runs beside a loop of plans takes it between two of
-// them: who waits in Lock for a millisecond makes the loop's next Unlock give its core away.
+// A queue is held around calls of the driver. A goroutine beside a loop of plans takes it between two
+// plans: after a millisecond in Lock, the loop's next Unlock would yield the core (see sync.Mutex).
 type queue interface {
 	sync.Locker
 	TryLock() bool
