@@ -18,14 +18,12 @@ import (
 
 const (
 	// batch is the number of dispatches after which commands are submitted, so
-	// that the GPU works while more are recorded.
+	// that the GPU works while more are recorded. Fewer are held until more come, as a
+	// submission takes as long as recording some of them.
 	batch = 128
 	// firstBatch is the same for the first submission, and for that after a wait, as the GPU idles.
 	// Each later one has twice as many as the one before, up to batch.
 	firstBatch = 16
-	// minBatch is the number of dispatches below which they are held until more come, as a
-	// submission takes as long as recording some of them.
-	minBatch = 64
 	// slowBatch is the same for GPUs that may take seconds for a batch: a watchdog
 	// limits the time of a submission.
 	slowBatch = 16

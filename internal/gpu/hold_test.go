@@ -26,7 +26,7 @@ func TestHold(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	batches := []int{firstBatch, 2 * firstBatch, minBatch}
+	batches := []int{firstBatch, 2 * firstBatch, 4 * firstBatch, batch, batch}
 	for i, n := range batches {
 		for range n - 1 {
 			run(1)
@@ -57,8 +57,8 @@ func TestHold(t *testing.T) {
 	if got := len(d.params) - before; got != slot {
 		t.Errorf("two calls with equal parameters have %d bytes of them, want %d", got, slot)
 	}
-	if err := d.Sync(); err != nil || c.dispatches != 3*firstBatch+minBatch+8 {
-		t.Errorf("%d dispatches were submitted, want %d, %v", c.dispatches, 3*firstBatch+minBatch+8, err)
+	if err, want := d.Sync(), 7*firstBatch+2*batch+8; err != nil || c.dispatches != want {
+		t.Errorf("%d dispatches were submitted, want %d, %v", c.dispatches, want, err)
 	}
 }
 
@@ -79,6 +79,32 @@ func TestFirstSubmissions(t *testing.T) {
 			t.Errorf("%d submissions of %d dispatches, want 4 of %d", c.submissions, c.dispatches, 15*firstBatch)
 		}
 	}
+}
+
+// A device is idle if its work is done, or if it waited for the last of it.
+func TestIdle(t *testing.T) {
+	d, f := fake(t, 0)
+	p := prepare(t, d, &increment)
+	idle := func(want bool) {
+		t.Helper()
+		if got := d.Idle(); got != want {
+			t.Errorf("the device is idle: %v, want %v", got, want)
+		}
+	}
+	idle(true)
+	if err := d.Run(chain(p, firstBatch, alloc(t, d, 4), alloc(t, d, 4))); err != nil {
+		t.Fatal(err)
+	}
+	idle(false)
+	f.Starving = true
+	idle(true)
+	f.Starving = false
+	if err := d.Sync(); err != nil {
+		t.Fatal(err)
+	}
+	idle(true)
+	f.Lose("on purpose")
+	idle(true)
 }
 
 // A failure to submit calls that were held is one of Sync. A Run that fails leaves the calls

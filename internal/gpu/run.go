@@ -32,7 +32,7 @@ func (d *device) Run(calls []driver.Call) error {
 			return err
 		}
 		calls = calls[n:]
-		if len(calls) == 0 && len(d.commands) < min(minBatch, d.nextBatch) {
+		if len(calls) == 0 && len(d.commands) < d.nextBatch {
 			break
 		}
 		if err := submit(); err != nil {
@@ -48,7 +48,7 @@ func (d *device) Holds() bool { return len(d.commands) > 0 }
 // Idle makes the promise of driver.Idler.
 func (d *device) Idle() bool {
 	d.poll()
-	return d.closed != nil || d.last <= d.dev.Done()
+	return d.closed != nil || d.last <= d.dev.Done() || d.dev.Starved()
 }
 
 // Flush makes the promise of driver.Flusher.

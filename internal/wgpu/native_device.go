@@ -10,7 +10,7 @@ import (
 	"github.com/tensorken/tensorken/internal/dynlib"
 )
 
-// device is a Device of a native library.
+// device is a device of a native library: an [async] makes it a Device.
 type device struct {
 	*instance
 	device, queue  uintptr
@@ -19,7 +19,8 @@ type device struct {
 	failed         *Error // the error that Poll will return
 	closed         bool
 	submitted      uint64
-	done           uint64
+	done           uint64 // the last submission that is complete
+	starved        bool   // for async.Starved
 	groupLayouts   map[string]uintptr
 	layouts        []layout
 	pipelines      []pipeline

@@ -306,7 +306,7 @@ func (l *library) Open(pick func([]Adapter) (int, error), o Options) (Device, er
 		n.close()
 		return nil, err
 	}
-	return d, nil
+	return &async{dev: d}, nil
 }
 
 func (n *instance) open(pick func([]Adapter) (int, error), o Options) (*device, error) {

@@ -27,6 +27,11 @@ func (d *device) Submit(commands []Command) (uint64, error) {
 		}
 	}
 	e.endPass()
+	d.starved = false
+	if len(commands) >= minAsync { // fewer are encoded too soon for the device to complete its work
+		d.poll()
+		d.starved = d.done >= d.submitted
+	}
 	d.submitEncoder(e.encoder)
 	d.submitted++
 	number := d.submitted
@@ -116,8 +121,6 @@ func (d *device) FreeQueries(q Queries) {
 	dynlib.Call(d.QuerySetDestroy, uintptr(q))
 	dynlib.Call(d.QuerySetRelease, uintptr(q))
 }
-
-func (d *device) Done() uint64 { return d.done }
 
 func (d *device) Wait(submission uint64) error {
 	d.poll()

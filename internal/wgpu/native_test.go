@@ -38,7 +38,7 @@ func native(t testing.TB, o Options) *device {
 		t.Skip("no GPU: ", err)
 	}
 	t.Cleanup(d.Close)
-	return d.(*device)
+	return d.(*async).dev
 }
 
 // Structures have the sizes of the library's header.

@@ -204,6 +204,10 @@ type Device interface {
 	Submit(commands []Command) (uint64, error)
 	// Done returns the number of the last submission that is complete.
 	Done() uint64
+	// Starved reports whether the last submission had many commands and the device
+	// completed its work while they were encoded, so that it waited for the host. It
+	// returns false if it cannot tell.
+	Starved() bool
 	// Wait waits until a submission is complete.
 	Wait(submission uint64) error
 	// Map starts to make the first n bytes of a Readback buffer readable, after all
