@@ -29,18 +29,32 @@ func TestPointsAhead(t *testing.T) {
 	}))
 	x := make([]float32, 7*2*4*256)
 	for i := range x {
-		x[i] = float32(i)
+		x[i] = float32(i % 256)
 	}
-	y, err := tensor.Data[float32](tensor.New(x).To(d).Neg())
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i, v := range y {
-		if v != -x[i] {
-			t.Fatalf("element %d is %v", i, v)
+	for _, c := range []struct {
+		dtype tensor.DType
+		ahead bool
+	}{{tensor.Float32, false}, {tensor.BFloat16, true}} {
+		passes = 0
+		in := tensor.New(x).Cast(c.dtype)
+		if err := tensor.Eval(in); err != nil {
+			t.Fatal(err)
 		}
-	}
-	if passes == 0 {
-		t.Error("no grid has a workgroup too many")
+		out := in.To(d).Neg()
+		if err := tensor.Eval(out); err != nil {
+			t.Fatal(err)
+		}
+		y, err := tensor.Data[float32](out.To(tensor.CPU()).Cast(tensor.Float32))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, v := range y {
+			if v != -x[i] {
+				t.Fatalf("%v: element %d is %v", c.dtype, i, v)
+			}
+		}
+		if (passes > 0) != c.ahead {
+			t.Errorf("%v: %d passes have two vectors a thread in a grid with a workgroup too many", c.dtype, passes)
+		}
 	}
 }
