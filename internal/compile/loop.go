@@ -215,7 +215,8 @@ func (f *fuser) build() bool {
 			steps = append(steps, l.kernels...)
 			continue
 		}
-		s := Step{Loop: &l.out, Args: l.args, Node: l.stages[len(l.stages)-1].step.Node}
+		out := l.out // a plan that is kept does not keep l
+		s := Step{Loop: &out, Args: l.args, Node: l.stages[len(l.stages)-1].step.Node}
 		for _, x := range l.stages {
 			s.Stages = append(s.Stages, x.step)
 		}

@@ -6,16 +6,33 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// Pack packs the kernels of a plan that is kept, so that Go's collector visits a few objects for a kernel
-// and not several for each instruction.
-func (p *Plan) Pack() { packSteps(p.Steps) }
+// Pack packs a plan that is kept, so that Go's collector visits a few objects for a kernel and not several
+// for each instruction.
+func (p *Plan) Pack() {
+	packSteps(p.Steps)
+	strides := 0
+	for _, o := range p.Outputs {
+		strides += len(o.Strides)
+	}
+	allStrides := make([]int, 0, strides)
+	for i := range p.Outputs {
+		o := &p.Outputs[i]
+		o.Strides = moved(o.Strides, &allStrides)
+	}
+}
 
 func packSteps(steps []Step) {
+	args := 0
+	for i := range steps {
+		args += len(steps[i].Args)
+	}
+	allArgs := make([]Arg, 0, args)
 	for i := range steps {
 		s := &steps[i]
 		for _, k := range s.Kernels() {
 			pack(k)
 		}
+		s.Args = moved(s.Args, &allArgs)
 		packSteps(s.Stages)
 	}
 }

@@ -2,9 +2,11 @@ package compile
 
 import (
 	"reflect"
+	"runtime"
 	"slices"
 	"testing"
 	"unsafe"
+	"weak"
 
 	"github.com/tensorken/tensorken/internal/graph"
 	"github.com/tensorken/tensorken/internal/kernelize"
@@ -89,6 +91,27 @@ func follows[T any](t *testing.T, ends map[reflect.Type]uintptr, list []T) {
 	ends[of] = begin + uintptr(len(list))*unsafe.Sizeof(list[0])
 }
 
+// A plan with a loop does not keep what has made it.
+func TestFuserIsFreed(t *testing.T) {
+	const rows, columns, width = 48, 64, 8
+	q, k, v := leaf(0, 1, rows, width), leaf(1, 1, columns, width), leaf(2, 1, columns, width)
+	plan, err := Graph(simplify.Nodes([]*graph.Node{product(softmax(product(q, k)), turned(v))}), kernelize.Options{}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := &fuser{p: plan, limits: ir.LoopLimits{Bytes: 1 << 12, Rows: 4, Columns: columns}}
+	if !f.next(map[*ir.Kernel]bool{}) {
+		t.Fatal("there is no loop")
+	}
+	kept := weak.Make(f)
+	f = nil
+	runtime.GC()
+	if kept.Value() != nil {
+		t.Error("the plan keeps the fuser")
+	}
+	runtime.KeepAlive(plan)
+}
+
 // A plan is the same once it is packed, and so are the kernels of its loops.
 func TestPack(t *testing.T) {
 	const batch, rows, columns, width = 2, 48, 64, 8
@@ -106,9 +129,13 @@ func TestPack(t *testing.T) {
 	if got := plan.String(); got != text {
 		t.Errorf("the packed plan is\n%s, want\n%s", got, text)
 	}
-	n := 0
+	n, ends := 0, map[reflect.Type]uintptr{}
+	for _, o := range plan.Outputs {
+		follows(t, ends, o.Strides)
+	}
 	for i := range plan.Steps {
 		s := &plan.Steps[i]
+		follows(t, ends, s.Args)
 		list := s.Kernels()
 		for j := range s.Stages {
 			list = append(list, s.Stages[j].Kernel)

@@ -263,16 +263,21 @@ func (c *capture) dependencies() [][]int {
 		}
 	}
 	list := make([][]int, len(c.outputs))
+	var all []int // in one array, if it does not grow
 	for o := range c.outputs {
+		first := len(all)
 		for k, b := range c.coOutputs {
 			if set(c.outputs[o].number)[k/64]>>(k%64)&1 == 0 {
 				continue
 			}
 			for _, m := range b.Nodes {
-				if other := c.outputOf(m); other >= 0 && other != o && !slices.Contains(list[o], other) {
-					list[o] = append(list[o], other)
+				if other := c.outputOf(m); other >= 0 && other != o && !slices.Contains(all[first:], other) {
+					all = append(all, other)
 				}
 			}
+		}
+		if len(all) > first {
+			list[o] = all[first:len(all):len(all)]
 		}
 	}
 	return list

@@ -25,8 +25,8 @@ type Device struct {
 	pacer  pacer
 	peak   peak
 
-	plans    lru.Cache[string, *loadedPlan]    // by capture.key
-	programs lru.Cache[string, driver.Program] // by the kernel's text
+	plans    lru.Cache[string, *loadedPlan]   // by capture.key
+	programs lru.Cache[string, loadedProgram] // by the kernel's text
 
 	// queue is held around calls of the driver, and guards reports and epoch. A
 	// concurrent driver uses neither, and its queue does not lock.

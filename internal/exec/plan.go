@@ -107,11 +107,20 @@ func (d *Device) compile(c *capture, fallbacks []compile.Fallback) (*compile.Pla
 	return p, err
 }
 
-// program returns the program of a step: one for all kernels, or loops, of the same text.
+// A loadedProgram is a program with what it computes.
+type loadedProgram struct {
+	driver.Program
+	kernel *ir.Kernel // nil if loop is not
+	loop   *ir.Loop
+}
+
+// program returns the program of a step: one for all kernels, or loops, of the same text. The step gets
+// the first of these, so that others take no memory.
 func (d *Device) program(s *compile.Step, text []byte) (driver.Program, error) {
 	known := d.programs.Get(unsafe.String(unsafe.SliceData(text), len(text)))
 	if known != nil {
-		return known.Value, nil
+		s.Kernel, s.Loop = known.Value.kernel, known.Value.loop
+		return known.Value.Program, nil
 	}
 	for _, k := range s.Kernels() {
 		if err := d.checkTypes(k); err != nil {
@@ -130,7 +139,7 @@ func (d *Device) program(s *compile.Step, text []byte) (driver.Program, error) {
 	if err != nil {
 		return nil, err
 	}
-	d.programs.Put(string(text), p)
+	d.programs.Put(string(text), loadedProgram{p, s.Kernel, s.Loop})
 	d.programs.Trim(maxPrograms, nil)
 	return p, nil
 }

@@ -1,0 +1,48 @@
+package exec
+
+import (
+	"sync"
+	"testing"
+
+	"github.com/tensorken/tensorken/driver"
+	"github.com/tensorken/tensorken/internal/graph"
+	"github.com/tensorken/tensorken/ir"
+)
+
+// compiling is a device that counts programs.
+type compiling struct {
+	driver.Device
+	compiled int
+}
+
+func (c *compiling) Compile(*ir.Kernel) (driver.Program, error) {
+	c.compiled++
+	return nil, nil
+}
+
+// Plans with equal kernels share them and their program.
+func TestKernelsAreShared(t *testing.T) {
+	drv := &compiling{}
+	d := &Device{limits: driver.Limits{Types: []ir.DType{ir.Float32}}, drv: drv, queue: new(sync.Mutex)}
+	load := func(roots ...*graph.Node) *loadedPlan {
+		c := newCapture(nil, roots, nil, computed{})
+		defer c.release()
+		p, err := d.load(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	x, y := stored(4, 4), stored(5, 5)
+	first := load(neg(x))
+	both := load(neg(x), neg(y))
+	if first == both || len(both.compiled.Steps) != 2 {
+		t.Fatal("the captures have no plans of their own")
+	}
+	if both.compiled.Steps[0].Kernel != first.compiled.Steps[0].Kernel {
+		t.Error("equal kernels of two plans are different objects")
+	}
+	if both.compiled.Steps[1].Kernel == first.compiled.Steps[0].Kernel || drv.compiled != 2 {
+		t.Errorf("other kernels are the same object, or the device has %d programs, want 2", drv.compiled)
+	}
+}
