@@ -22,24 +22,29 @@ var targets = []struct {
 	name string
 	Target
 	parts []string
+	all   []string // with -full, nil for all parts
 }{
 	{"NVIDIA", wide, []string{"BadIndices", "Casts", "Chains", "Elementwise", "Epilogues", "Gathers", "Outputs", "Products", "Reductions", "ScatterAdd", "ScatterMax",
-		"Scan", "Sort", "Special", "Status", "Windows"}},
-	{"matrices", nvidia, []string{"LargeProducts", "Products"}},
-	{"shared matrices", hopper, []string{"LargeProducts", "Products"}},
+		"Scan", "Sort", "Special", "Status", "Windows"}, nil},
+	{"matrices", nvidia, []string{"LargeProducts", "Products"}, nil},
+	{"shared matrices", hopper, []string{"LargeProducts", "Products"}, byMatrices},
 	{"positions of 64 bits", positions64(wide),
-		[]string{"BadIndices", "Chains", "Gathers", "Parts", "Products", "Reductions", "ScatterMax", "Scan", "Status", "Windows"}},
-	{"positions of 64 bits, matrices", positions64(nvidia), []string{"Products"}},
-	{"positions of 64 bits, shared matrices", positions64(hopper), []string{"Products"}},
+		[]string{"BadIndices", "Chains", "Gathers", "Parts", "Products", "Reductions", "ScatterMax", "Scan", "Status", "Windows"}, nil},
+	{"positions of 64 bits, matrices", positions64(nvidia), []string{"Products"}, byMatrices},
+	{"positions of 64 bits, shared matrices", positions64(hopper), []string{"Products"}, byMatrices},
 	{"Apple", Target{MaxThreads: 1024, SharedBytes: 32 << 10, SubgroupMin: 16, SubgroupMax: 16, Units: 16},
-		[]string{"Chains", "Factors", "Loops", "LongReductions", "Reductions", "ScatterAdd", "Scan"}},
+		[]string{"Chains", "Factors", "Loops", "LongReductions", "Reductions", "ScatterAdd", "Scan"}, nil},
 	{"tiny", Target{MaxThreads: 64, SharedBytes: 4 << 10, MaxGroups: 200, Units: 1},
-		[]string{"Chains", "Products", "Reductions", "Scan", "Sort", "Status", "Windows"}},
+		[]string{"Chains", "Products", "Reductions", "Scan", "Sort", "Status", "Windows"}, nil},
 	{"WebGPU", Target{},
-		[]string{"Chains", "Epilogues", "LargeProducts"}},
+		[]string{"Chains", "Epilogues", "LargeProducts"}, nil},
 	{"software", Target{Family: Software},
-		[]string{"Chains", "Factors", "Loops", "LongReductions", "Products", "ScatterAdd", "Scan", "Sort", "Windows"}},
+		[]string{"Chains", "Factors", "Loops", "LongReductions", "Products", "ScatterAdd", "Scan", "Sort", "Windows"}, nil},
 }
+
+// byMatrices are the parts of drivertest whose kernels multiply: a target with other matrix instructions than
+// the one before it computes the rest in the same way.
+var byMatrices = []string{"Attention", "Epilogues", "Factors", "LargeProducts", "Loops", "Products", "Windows"}
 
 // open returns a device that schedules kernels for a target, and runs them on
 // the host.
@@ -111,7 +116,7 @@ func TestTargets(t *testing.T) {
 			parts := target.parts
 			switch {
 			case *full:
-				parts = nil
+				parts = target.all
 			case testing.Short():
 				parts = []string{"Chains", "ScatterAdd", "Status", "Windows"}
 			}
