@@ -129,9 +129,9 @@ type PeerCopier interface {
 // An Idler is a device that knows whether its work is done.
 type Idler interface {
 	Device
-	// Idle reports whether the device waits for the host: all work that was started is done, or
-	// all but the last of it was done before that was started. Idle does not wait. A device
-	// that does not know the second ignores it.
+	// Idle reports whether the device waits for the host: it has done all work that was started,
+	// or had done all earlier work when the last came, as far as it knows. Idle does not wait for
+	// the work.
 	Idle() bool
 }
 

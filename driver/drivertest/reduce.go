@@ -141,10 +141,14 @@ func (s *suite) longSoftmaxes() {
 		}
 	}
 	every := func(int) bool { return true }
+	many, few := 2000, 40
+	if testing.Short() {
+		many, few = 500, 10
+	}
 	for _, c := range []struct {
 		rows, cols int
 		columns    bool // rows are columns of the tensor
-	}{{2000, 200, true}, {70, 2600, true}, {40, 9001, false}} {
+	}{{many, 200, true}, {70, 2600, true}, {few, 9001, false}} {
 		x := make([]ir.Number, c.rows*c.cols)
 		for i := range x {
 			x[i] = ir.Float(ir.Float32, 4*s.NormFloat64())
