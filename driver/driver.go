@@ -126,7 +126,7 @@ type PeerCopier interface {
 	CopyPeer(dst Buffer, to int, src Buffer, from, bytes int) error
 }
 
-// An Idler is a device that knows whether its work is done.
+// An Idler is a device that knows whether it waits for the host.
 type Idler interface {
 	Device
 	// Idle reports whether the device waits for the host: it has done all work that was started,
@@ -135,8 +135,8 @@ type Idler interface {
 	Idle() bool
 }
 
-// A Flusher is a device that may hold calls of Run, to start them together with later ones: some
-// tens at most. It starts them before it waits, and before anything else that must come after them.
+// A Flusher is a device that may hold calls of Run, to start them together with later ones: a
+// hundred or so at most. It starts them before it waits, and before anything else that must come after them.
 type Flusher interface {
 	Device
 	// Holds reports whether calls are held.

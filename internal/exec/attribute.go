@@ -262,8 +262,8 @@ func (c *capture) dependencies() [][]int {
 			}
 		}
 	}
-	list := make([][]int, len(c.outputs))
-	var all []int // in one array, if it does not grow
+	var all []int // of one output after the other
+	ends := make([]int, len(c.outputs))
 	for o := range c.outputs {
 		first := len(all)
 		for k, b := range c.coOutputs {
@@ -276,9 +276,14 @@ func (c *capture) dependencies() [][]int {
 				}
 			}
 		}
-		if len(all) > first {
-			list[o] = all[first:len(all):len(all)]
+		ends[o] = len(all)
+	}
+	list, first := make([][]int, len(c.outputs)), 0
+	for o, end := range ends {
+		if end > first {
+			list[o] = all[first:end:end]
 		}
+		first = end
 	}
 	return list
 }

@@ -17,8 +17,9 @@ import (
 // memory of a device a small storage keeps. The threshold doubles, up to a share of the
 // device's memory, once collections have taken more than a share of the time and,
 // beyond that, as long as the device takes to allocate the bytes that the doubling adds. A
-// collection after which the device still has work does not count, as it slowed nothing, unless a plan
-// waited for it after few others, for most of the time: then that is little work.
+// collection after which the device still has work does not count, as it slowed nothing, unless the device
+// had none when that work came, or a plan waited for the collection after few others, for most of the time:
+// then that is little work.
 type pacer struct {
 	live         atomic.Int64 // the least number of bytes held since the last collection
 	liveCount    atomic.Int64 // the least number of buffers held since then
@@ -206,7 +207,7 @@ func (d *Device) early(limit int64) int64 {
 	return late
 }
 
-// idle reports whether the device's work is done, as far as it knows.
+// idle reports whether the device waits for the host, as far as it knows.
 func (d *Device) idle() bool {
 	drv, ok := d.drv.(driver.Idler)
 	if !ok {

@@ -107,7 +107,7 @@ func (d *Device) compile(c *capture, fallbacks []compile.Fallback) (*compile.Pla
 	return p, err
 }
 
-// A loadedProgram is a program with what it computes.
+// A loadedProgram is a program with what it computes, which nothing changes any more.
 type loadedProgram struct {
 	driver.Program
 	kernel *ir.Kernel // nil if loop is not

@@ -11,12 +11,11 @@ const minAsync = 32
 // An async is a device that encodes the commands of a large Submit in a goroutine, while the
 // caller prepares the next. The library gets one call at a time: other methods wait for the goroutine.
 type async struct {
-	dev       *device
-	encoding  sync.WaitGroup
-	busy      bool      // since the last large Submit no method has waited for its goroutine
-	commands  []Command // of that Submit
-	done      uint64    // before that Submit
-	submitted uint64
+	dev      *device
+	encoding sync.WaitGroup
+	busy     bool      // since the last large Submit no method has waited for its goroutine
+	commands []Command // of that Submit
+	done     uint64    // before that Submit
 }
 
 // wait waits for the goroutine and returns the device.
@@ -34,14 +33,14 @@ func (a *async) Submit(commands []Command) (uint64, error) {
 	if d.lost != nil {
 		return 0, d.lost
 	}
-	a.submitted++
 	if len(commands) < minAsync {
 		return d.Submit(commands)
 	}
+	number := d.submitted + 1
 	a.busy, a.done = true, d.done
 	a.commands = append(a.commands[:0], commands...)
 	a.encoding.Go(func() { d.Submit(a.commands) })
-	return a.submitted, nil
+	return number, nil
 }
 
 // Done does not wait for the goroutine: it may return the number of an earlier submission.

@@ -19,6 +19,7 @@ type adder struct {
 // newAdder returns an adder of 1, which takes some time to add it.
 func newAdder(t *testing.T, rounds string) *adder {
 	d := &async{dev: native(t, Options{Validate: true, Timeout: time.Minute})}
+	t.Cleanup(func() { d.wait() }) // before native closes the device
 	a := &adder{async: d}
 	err := func() (err error) {
 		if a.buffer, err = d.NewBuffer(4, Storage); err != nil {
@@ -132,7 +133,7 @@ func TestStarved(t *testing.T) {
 		{minAsync - 1, true, false},
 	} {
 		if c.wait {
-			if err := d.Wait(d.submitted); err != nil {
+			if err := d.Wait(d.wait().submitted); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -28,7 +28,7 @@ func (d *device) Submit(commands []Command) (uint64, error) {
 	}
 	e.endPass()
 	d.starved = false
-	if len(commands) >= minAsync { // fewer are encoded too soon for the device to complete its work
+	if len(commands) >= minAsync { // to encode fewer takes too little time to tell
 		d.poll()
 		d.starved = d.done >= d.submitted
 	}

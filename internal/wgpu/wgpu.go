@@ -202,11 +202,12 @@ type Device interface {
 	// Submit submits commands, which run in order after earlier ones. It returns
 	// the number of the submission: 1, 2, 3 …
 	Submit(commands []Command) (uint64, error)
-	// Done returns the number of the last submission that is complete.
+	// Done returns the number of the last submission that is known to be complete. It does
+	// not wait.
 	Done() uint64
 	// Starved reports whether the last submission had many commands and the device
-	// completed its work while they were encoded, so that it waited for the host. It
-	// returns false if it cannot tell.
+	// completed all earlier ones while they were encoded, so that it waited for the host. It
+	// may wait until commands are encoded, and returns false if it cannot tell.
 	Starved() bool
 	// Wait waits until a submission is complete.
 	Wait(submission uint64) error
