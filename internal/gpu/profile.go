@@ -129,6 +129,7 @@ func (d *device) submitTimed(b *timedBatch) error {
 	d.commands = append(d.commands,
 		wgpu.Command{Queries: b.queries, Dst: b.results, Size: size},
 		wgpu.Command{Src: b.results, Dst: b.readback, Size: size})
+	d.poll() // which waits until earlier commands are encoded
 	b.submitted = time.Now()
 	if err := d.submitRecorded(); err != nil {
 		return err

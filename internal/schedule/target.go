@@ -57,7 +57,7 @@ type traits struct {
 	heldLanes    int       // most points of a row that a thread holds in registers
 	transpose    int       // side of the tiles in which pointwise kernels transpose; 0: none
 	scatterAhead int       // indices that a thread of a scatter reads at once
-	pointsAhead  int       // vectors that a thread of a pointwise kernel computes at once, if all its buffers are of halves or bytes
+	pointsAhead  int       // vectors that a thread of a pointwise kernel computes at once, if it stores halves or bytes
 	loopBytes    int       // of temporaries of a loop: enough that each kernel occupies the device
 	products     *products // nil: threads compute blocks of a product alone
 }

@@ -4,7 +4,7 @@ package wgpu
 
 import "sync"
 
-// minAsync is the least number of commands that are encoded in a goroutine: to wake it takes as
+// minAsync is the least number of commands that are encoded in a goroutine: to start one takes as
 // long as to encode some of them.
 const minAsync = 32
 
@@ -13,9 +13,9 @@ const minAsync = 32
 type async struct {
 	dev      *device
 	encoding sync.WaitGroup
-	busy     bool      // since the last large Submit no method has waited for its goroutine
+	busy     bool      // the goroutine of the last large Submit may be running
 	commands []Command // of that Submit
-	done     uint64    // before that Submit
+	done     uint64    // dev.done when that Submit began
 }
 
 // wait waits for the goroutine and returns the device.
