@@ -10,29 +10,16 @@ import (
 // for each instruction.
 func (p *Plan) Pack() {
 	packSteps(p.Steps)
-	strides := 0
-	for _, o := range p.Outputs {
-		strides += len(o.Strides)
-	}
-	allStrides := make([]int, 0, strides)
-	for i := range p.Outputs {
-		o := &p.Outputs[i]
-		o.Strides = moved(o.Strides, &allStrides)
-	}
+	moveAll(p.Outputs, func(o *Output) *[]int { return &o.Strides })
 }
 
 func packSteps(steps []Step) {
-	args := 0
-	for i := range steps {
-		args += len(steps[i].Args)
-	}
-	allArgs := make([]Arg, 0, args)
+	moveAll(steps, func(s *Step) *[]Arg { return &s.Args })
 	for i := range steps {
 		s := &steps[i]
 		for _, k := range s.Kernels() {
 			pack(k)
 		}
-		s.Args = moved(s.Args, &allArgs)
 		packSteps(s.Stages)
 	}
 }
@@ -67,6 +54,19 @@ func pack(k *ir.Kernel) {
 			v.Guards[g].Coef = moved(v.Guards[g].Coef, &allNumbers)
 		}
 		in.View = v
+	}
+}
+
+// moveAll moves a list of each element into one array.
+func moveAll[E, T any](elements []E, list func(*E) *[]T) {
+	n := 0
+	for i := range elements {
+		n += len(*list(&elements[i]))
+	}
+	array := make([]T, 0, n)
+	for i := range elements {
+		l := list(&elements[i])
+		*l = moved(*l, &array)
 	}
 }
 

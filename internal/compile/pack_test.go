@@ -91,7 +91,7 @@ func follows[T any](t *testing.T, ends map[reflect.Type]uintptr, list []T) {
 	ends[of] = begin + uintptr(len(list))*unsafe.Sizeof(list[0])
 }
 
-// A plan with a loop does not keep what has made it.
+// A plan with a loop does not keep its fuser.
 func TestFuserIsFreed(t *testing.T) {
 	const rows, columns, width = 48, 64, 8
 	q, k, v := leaf(0, 1, rows, width), leaf(1, 1, columns, width), leaf(2, 1, columns, width)

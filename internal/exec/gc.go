@@ -17,9 +17,9 @@ import (
 // memory of a device a small storage keeps. The threshold doubles, up to a share of the
 // device's memory, once collections have taken more than a share of the time and,
 // beyond that, as long as the device takes to allocate the bytes that the doubling adds. A
-// collection after which the device still has work does not count, as it slowed nothing, unless the device
-// had none when that work came, or a plan waited for the collection after few others, for most of the time:
-// then that is little work.
+// collection after which the device still has work slowed nothing and does not count, with two exceptions, for
+// little work: the device had none when its last work came, or a plan waited for the collection after few
+// others, for most of the time.
 type pacer struct {
 	live         atomic.Int64 // the least number of bytes held since the last collection
 	liveCount    atomic.Int64 // the least number of buffers held since then

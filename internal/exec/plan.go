@@ -107,7 +107,7 @@ func (d *Device) compile(c *capture, fallbacks []compile.Fallback) (*compile.Pla
 	return p, err
 }
 
-// A loadedProgram is a program with what it computes, which nothing changes any more.
+// A loadedProgram is a program and its kernel or loop, which plans share and must not change.
 type loadedProgram struct {
 	driver.Program
 	kernel *ir.Kernel // nil if loop is not

@@ -27,7 +27,7 @@ func (a *async) wait() *device {
 	return a.dev
 }
 
-// Submit returns the error of a device that was lost before. Later calls return that of one lost meanwhile.
+// Submit fails if the device is lost. A loss while the goroutine encodes is the error of later calls.
 func (a *async) Submit(commands []Command) (uint64, error) {
 	d := a.wait()
 	if d.lost != nil {

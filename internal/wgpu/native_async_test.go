@@ -18,8 +18,7 @@ type adder struct {
 
 // newAdder returns an adder of 1, which takes some time to add it.
 func newAdder(t *testing.T, rounds string) *adder {
-	d := &async{dev: native(t, Options{Validate: true, Timeout: time.Minute})}
-	t.Cleanup(func() { d.wait() }) // before native closes the device
+	d := nativeAsync(t, Options{Validate: true, Timeout: time.Minute})
 	a := &adder{async: d}
 	err := func() (err error) {
 		if a.buffer, err = d.NewBuffer(4, Storage); err != nil {

@@ -19,7 +19,10 @@ import (
 )
 
 // native opens the first adapter of this machine, or skips the test if there is none.
-func native(t testing.TB, o Options) *device {
+func native(t testing.TB, o Options) *device { return nativeAsync(t, o).dev }
+
+// nativeAsync is native with the async that Open returns.
+func nativeAsync(t testing.TB, o Options) *async {
 	t.Helper()
 	lib, err := Load("")
 	var d Device
@@ -38,7 +41,7 @@ func native(t testing.TB, o Options) *device {
 		t.Skip("no GPU: ", err)
 	}
 	t.Cleanup(d.Close)
-	return d.(*async).dev
+	return d.(*async)
 }
 
 // Structures have the sizes of the library's header.
