@@ -26,8 +26,8 @@ type program struct {
 type pass struct {
 	kernel  *ir.Kernel
 	module  *module
-	buffers []*shader.Buffer
-	params  []*shader.Param
+	buffers []shader.Buffer
+	params  []shader.Param
 	grid    [3]int
 	threads int
 }
@@ -72,9 +72,10 @@ func (d *device) Isolate(f func() error) error {
 
 // Build makes the promise of tune.Machine.
 func (d *device) Build(k *ir.Kernel, s *shader.Program) (driver.Program, error) {
-	p := &program{Signature: schedule.SignatureOf(k, d.target), device: d, scratch: s.Scratch}
+	p := &program{Signature: schedule.SignatureOf(k, d.target), device: d, scratch: s.Scratch, passes: make([]pass, 0, len(s.Passes))}
 	for _, q := range s.Passes {
-		p.passes = append(p.passes, pass{k, d.module(ptx.Print(q, d.gpu.Capability), ptx.SharedBytes(q)), q.Buffers, q.Params, q.Grid, q.Threads})
+		buffers, params := q.Arguments()
+		p.passes = append(p.passes, pass{k, d.module(ptx.Print(q, d.gpu.Capability), ptx.SharedBytes(q)), buffers, params, q.Grid, q.Threads})
 	}
 	return p, nil
 }

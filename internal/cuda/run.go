@@ -122,7 +122,8 @@ func (d *device) recordKernel(list *launchList, p *program, args []driver.Arg) e
 			return err
 		}
 		list.launches = append(list.launches, launch{q, function, len(list.params)})
-		for _, b := range q.buffers {
+		for j := range q.buffers {
+			b := &q.buffers[j]
 			own, base := (*buffer)(nil), 0
 			if b.Arg < 0 {
 				own = d.kept.Scratch[b.Scratch]
@@ -131,8 +132,8 @@ func (d *device) recordKernel(list *launchList, p *program, args []driver.Arg) e
 			}
 			list.params = binary.LittleEndian.AppendUint64(list.params, uint64(own.address)+uint64(base))
 		}
-		for _, w := range q.params {
-			list.params = binary.LittleEndian.AppendUint32(list.params, p.Word(w, args))
+		for j := range q.params {
+			list.params = binary.LittleEndian.AppendUint32(list.params, p.Word(&q.params[j], args))
 		}
 	}
 	return nil

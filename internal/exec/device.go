@@ -58,7 +58,7 @@ func New(d driver.Device) *Device {
 	}
 	dev.flusher = newFlusher(dev)
 	ballast()
-	dev.pacer.threshold.Store(minGCThreshold)
+	dev.pacer.threshold.Store(max(minGCThreshold, int64(dev.limits.Memory)/firstGCMemory))
 	dev.pacer.last = time.Now()
 	dev.pacer.ended.Store(int64(time.Since(begun)))
 	dev.pacer.own = dev.limits.Memory > 0

@@ -32,6 +32,7 @@ type pacer struct {
 	ahead        atomic.Int64 // bytes above live at which a quick collection starts in the background
 	ended        atomic.Int64 // the end of the last collection, in nanoseconds since begun
 	waiting      atomic.Bool  // the host waits for the device
+	busy         atomic.Bool  // the device had work after the last collection
 
 	mu     sync.Mutex    // held during a collection; guards what follows
 	spent  time.Duration // beyond the share of the time, since the threshold doubled
@@ -42,9 +43,12 @@ type pacer struct {
 const (
 	minGCThreshold = 32 << 20
 	maxGCMemory    = 16                   // the device's own memory/maxGCMemory holds the threshold, live bytes and those of a plan
+	firstGCMemory  = 512                  // the threshold begins at the device's own memory/firstGCMemory
 	maxGCTime      = 16                   // collections may take 1/maxGCTime of the time
 	fewPlans       = 6                    // after no more, a wait for a collection may count though the device has work after it
 	spareGCTime    = 32                   // the time from a collection until there is time for another, divided by its duration
+	busyGCTime     = 4                    // the same of a busy device with much garbage
+	busyGCMemory   = 64                   // much garbage: the device's own memory/busyGCMemory
 	maxAllocTime   = 3                    // the time for new buffers until a collection is due, divided by the last collection's
 	maxQuickGC     = 4 * time.Millisecond // collections of less may take half of the time, in the background
 	minGCBuffers   = 2048                 // the least countLimit
@@ -192,7 +196,8 @@ func (d *Device) quickGC() bool { return d.pacer.own && lastGC.Load() < int64(ma
 // early is the number of bytes above live at which a collection starts in the background: three
 // quarters of the limit, and on a GPU less where there is time for one, as beside plans that compute for
 // long: the next plan then needs no new buffers, which take a GPU's driver milliseconds. A quick one
-// starts so far ahead that a loop of fast plans has buffers until its end.
+// starts so far ahead that a loop of fast plans has buffers until its end. Of a busy device much garbage is collected
+// sooner: kernels are up to 7 % slower through WebGPU on an H200 if their results take turns in 9 GB.
 func (d *Device) early(limit int64) int64 {
 	late := limit / 4 * 3
 	if !d.pacer.own || d.bytesAbove() <= minGCThreshold {
@@ -201,6 +206,8 @@ func (d *Device) early(limit int64) int64 {
 	switch took, since := lastGC.Load(), int64(time.Since(begun))-endGC.Load(); { // negative while one runs
 	case since > spareGCTime*took:
 		return minGCThreshold
+	case since > busyGCTime*took && d.pacer.busy.Load():
+		return min(max(minGCThreshold, d.pacer.maxThreshold*maxGCMemory/busyGCMemory), late)
 	case since > took && d.quickGC():
 		return min(max(minGCThreshold, d.pacer.ahead.Load()), late)
 	}
@@ -230,6 +237,7 @@ func (d *Device) forcedGC() (end time.Time, waiting bool) {
 	p.planCount.Add(-plans)
 	p.adapt(above, d.pool.allocTime.Load())
 	held := d.lockedDrain() // after the host's wait for the device
+	p.busy.Store(!d.idle())
 	// What came later may be dead already.
 	p.live.Store(max(0, held-(d.pool.kept.Load()-bytes)))
 	p.liveCount.Store(max(0, d.pool.count.Load()-(d.pool.keptCount.Load()-buffers)))

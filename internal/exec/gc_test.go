@@ -141,26 +141,30 @@ func TestEarlyCollection(t *testing.T) {
 	const mb, ms, late = 1 << 20, time.Millisecond, 750 << 20
 	for _, c := range []struct {
 		name        string
-		own         bool
+		own, busy   bool
 		since, took time.Duration
 		ahead, held int64
 		want        int64
 	}{
-		{"none for long", true, 700 * ms, 20 * ms, 0, 40 * mb, minGCThreshold},
-		{"a slow one a while ago", true, 600 * ms, 20 * ms, 0, 40 * mb, late},
-		{"a quick one just now", true, 0, 2 * ms, 0, 40 * mb, late},
-		{"a quick one a while ago, too late for plans", true, 20 * ms, 2 * ms, 0, 40 * mb, minGCThreshold},
-		{"a quick one a while ago", true, 20 * ms, 2 * ms, 300 * mb, 40 * mb, 300 * mb},
-		{"a quick one a while ago, much sooner than plans need", true, 20 * ms, 2 * ms, 2000 * mb, 40 * mb, late},
-		{"none for long, little garbage", true, 700 * ms, 20 * ms, 0, 20 * mb, late},
-		{"none for long, memory of the host", false, 700 * ms, 20 * ms, 0, 40 * mb, late},
-		{"one that runs", true, -1, 0, 0, 40 * mb, late},
+		{"none for long", true, false, 700 * ms, 20 * ms, 0, 40 * mb, minGCThreshold},
+		{"a slow one a while ago", true, false, 600 * ms, 20 * ms, 0, 40 * mb, late},
+		{"a quick one just now", true, false, 0, 2 * ms, 0, 40 * mb, late},
+		{"a quick one a while ago, too late for plans", true, false, 20 * ms, 2 * ms, 0, 40 * mb, minGCThreshold},
+		{"a quick one a while ago", true, false, 20 * ms, 2 * ms, 300 * mb, 40 * mb, 300 * mb},
+		{"a quick one a while ago, much sooner than plans need", true, false, 20 * ms, 2 * ms, 2000 * mb, 40 * mb, late},
+		{"none for long, little garbage", true, false, 700 * ms, 20 * ms, 0, 20 * mb, late},
+		{"none for long, memory of the host", false, false, 700 * ms, 20 * ms, 0, 40 * mb, late},
+		{"a quick one a while ago, a busy device", true, true, 20 * ms, 2 * ms, 2000 * mb, 300 * mb, 250 * mb},
+		{"a quick one just now, a busy device", true, true, 6 * ms, 2 * ms, 2000 * mb, 300 * mb, late},
+		{"a slow one a while ago, a busy device", true, true, 100 * ms, 20 * ms, 0, 300 * mb, 250 * mb},
+		{"one that runs", true, false, -1, 0, 0, 40 * mb, late},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			after(t, c.since, c.took)
 			d := holding(c.held, 1000*mb)
 			p := &d.pacer
 			p.own = c.own
+			p.busy.Store(c.busy)
 			p.ahead.Store(c.ahead)
 			if got := d.early(p.limit()); got != c.want {
 				t.Errorf("a collection starts at %d MiB, want %d", got/mb, c.want/mb)

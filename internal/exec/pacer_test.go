@@ -148,7 +148,7 @@ func training(tb testing.TB, dev *exec.Device) func() {
 // the pool frees no buffer that the loop needs again.
 func TestSlowAllocation(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
-	drv := &queued{memory: 141 << 30, allocTime: func(int) time.Duration { return 60 * time.Millisecond }}
+	drv := &queued{memory: 8 << 30, allocTime: func(int) time.Duration { return 60 * time.Millisecond }}
 	dev := exec.New(drv)
 	defer dev.Close()
 	eval := dropped(t, dev, 4<<20)
@@ -157,6 +157,24 @@ func TestSlowAllocation(t *testing.T) {
 	}
 	if drv.allocated > 11 || drv.freed > 0 { // 32 MiB, the operand, and what passes the limit
 		t.Errorf("100 results of 4 MB, each dropped, take %d buffers, of which %d are freed; want at most 11 and 0", drv.allocated, drv.freed)
+	}
+}
+
+// A loop of small results holds more of them from the start where the GPU has much memory, so that it has few
+// collections though they slow no work.
+func TestFirstThreshold(t *testing.T) {
+	defer debug.SetGCPercent(debug.SetGCPercent(-1))
+	drv := &queued{memory: 141 << 30}
+	dev := exec.New(drv)
+	defer dev.Close()
+	eval := dropped(t, dev, 4<<20)
+	drv.end = time.Now().Add(time.Hour)
+	for range 50 {
+		eval()
+	}
+	drv.end = time.Time{}
+	if drv.allocated != 51 {
+		t.Errorf("50 results of 4 MB take %d buffers with the operand's, want 51", drv.allocated)
 	}
 }
 

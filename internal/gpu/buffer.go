@@ -12,9 +12,10 @@ type buffer struct {
 	device *device
 	handle wgpu.Buffer
 	id     uint32
-	size   int          // as requested
-	room   int64        // as allocated: a multiple of 16, so that vectors fit
-	groups []*bindGroup // that it is in, and some that the device has forgotten
+	size   int           // as requested
+	room   int64         // as allocated: a multiple of 16, so that vectors fit
+	groups []*bindGroup  // that it is in, and some that the device has forgotten
+	few    [4]*bindGroup // the array of groups, until it is full
 
 	recording uint64 // the last whose commands use it
 }

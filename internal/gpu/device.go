@@ -105,7 +105,7 @@ func newDevice(d wgpu.Device, o Options) *device {
 		limit:    min(a.Limits.StorageBinding, a.Limits.Buffer, math.MaxInt64) &^ 15,
 		budget:   math.MaxInt64,
 		bindings: min(a.Limits.StorageBuffers, maxBindings),
-		buffers:  map[*buffer]struct{}{}, layouts: map[string]wgpu.Layout{},
+		buffers:  map[*buffer]struct{}{}, layouts: map[string]wgpu.Layout{}, groups: lru.Cache[groupKey, wgpu.Group]{Block: groupBlock},
 		tuner: tune.New(o.Tune, fmt.Sprintf("%s, %s %s %s, %s", a.Name, a.Vendor, a.Architecture, a.Backend, a.Driver)),
 		target: schedule.Target{
 			Family: families[a.Kind], MaxThreads: a.Limits.WorkgroupSize, SharedBytes: a.Limits.WorkgroupStorage, MaxGroups: a.Limits.Workgroups,

@@ -10,8 +10,11 @@ import (
 	"github.com/tensorken/tensorken/internal/wgpu"
 )
 
-// maxGroups is the most bind groups that are kept.
-const maxGroups = 1 << 14
+// maxGroups is the most bind groups that are kept, groupBlock how many are one object in memory.
+const (
+	maxGroups  = 1 << 14
+	groupBlock = 64
+)
 
 // A groupKey is everything that a bind group depends on. No two buffers have the same
 // id.
@@ -21,8 +24,8 @@ type groupKey struct {
 	ids    [maxBindings]uint32
 }
 
-// A bindGroup is an entry of device.groups. There are thousands; without pointers Go's collector does
-// not scan them.
+// A bindGroup is an entry of device.groups. There are thousands: without pointers and in blocks
+// they take Go's collector little time.
 type bindGroup = lru.Entry[groupKey, wgpu.Group]
 
 // bound is the buffer of a binding.
@@ -42,7 +45,7 @@ func (d *device) newBindGroup(key groupKey, q *pass, args []driver.Arg) (*bindGr
 				return nil, fmt.Errorf("%s: arguments %d and %d are one buffer, which is written", d.name, q.bindings[k].Arg, q.bindings[i].Arg)
 			}
 		}
-		b := d.bound(q.bindings[i], args)
+		b := d.bound(&q.bindings[i], args)
 		bindings = append(bindings, wgpu.Binding{Buffer: b.handle, Size: b.room})
 	}
 	if len(q.params) > 0 {
@@ -58,7 +61,7 @@ func (d *device) newBindGroup(key groupKey, q *pass, args []driver.Arg) (*bindGr
 	}
 	g := d.groups.Put(key, handle)
 	for i := range q.bindings {
-		d.bound(q.bindings[i], args).join(g)
+		d.bound(&q.bindings[i], args).join(g)
 	}
 	return g, nil
 }
@@ -66,6 +69,9 @@ func (d *device) newBindGroup(key groupKey, q *pass, args []driver.Arg) (*bindGr
 // join notes that the buffer is in a bind group. Before the list grows, it loses the groups that the
 // device has forgotten.
 func (b *buffer) join(g *bindGroup) {
+	if b.groups == nil {
+		b.groups = b.few[:0]
+	}
 	if len(b.groups) == cap(b.groups) {
 		b.groups = slices.DeleteFunc(b.groups, func(g *bindGroup) bool { return !b.device.groups.Has(g) })
 		b.groups = slices.Grow(b.groups, len(b.groups)+1) // so that the next time is far
@@ -82,5 +88,5 @@ func (b *buffer) leaveGroups() {
 			d.dev.FreeGroup(g.Value)
 		}
 	}
-	b.groups = nil
+	b.groups, b.few = nil, [4]*bindGroup{}
 }

@@ -29,9 +29,9 @@ type program struct {
 
 type pass struct {
 	pipeline *pipeline
-	bindings []*shader.Buffer
+	bindings []shader.Buffer
 	groups   [3]uint32
-	params   []*shader.Param
+	params   []shader.Param
 }
 
 // A pipeline is a shader, compiled in the background, and again if it was
@@ -113,7 +113,7 @@ func (d *device) build(w *sources, k *ir.Kernel) (*program, error) {
 	if len(w.passes) > maxPasses {
 		return nil, fmt.Errorf("%s: a kernel of %d passes; there is room for the parameters of %d", d.name, len(w.passes), maxPasses)
 	}
-	p := &program{Signature: schedule.SignatureOf(k, d.target), device: d, scratch: w.scratch}
+	p := &program{Signature: schedule.SignatureOf(k, d.target), device: d, scratch: w.scratch, passes: make([]pass, 0, len(w.passes))}
 	for i := range w.passes {
 		q := w.passes[i].pass
 		if len(q.Buffers) > d.bindings {
@@ -126,8 +126,9 @@ func (d *device) build(w *sources, k *ir.Kernel) (*program, error) {
 		if err != nil {
 			return nil, err
 		}
+		buffers, params := q.Arguments()
 		p.passes = append(p.passes, pass{
-			pipeline: s, bindings: q.Buffers, params: q.Params,
+			pipeline: s, bindings: buffers, params: params,
 			groups: [3]uint32{uint32(q.Grid[0]), uint32(q.Grid[1]), uint32(q.Grid[2])},
 		})
 	}

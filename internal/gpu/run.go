@@ -195,7 +195,7 @@ func (d *device) dispatch(p *program, q *pass, args []driver.Arg) error {
 	d.pipelines.Use(s.entry)
 	key := groupKey{layout: s.layout, n: len(q.bindings)}
 	for i := range q.bindings {
-		b := d.bound(q.bindings[i], args)
+		b := d.bound(&q.bindings[i], args)
 		b.recording = d.recording
 		key.ids[i] = b.id
 	}
@@ -209,8 +209,8 @@ func (d *device) dispatch(p *program, q *pass, args []driver.Arg) error {
 	c := wgpu.Command{Pipeline: s.handle, Group: g.Value, Groups: q.groups}
 	if len(q.params) > 0 {
 		c.Params, c.Offset = true, uint32(len(d.params)) // from the first of the submission on
-		for _, w := range q.params {
-			d.params = binary.LittleEndian.AppendUint32(d.params, p.Word(w, args))
+		for i := range q.params {
+			d.params = binary.LittleEndian.AppendUint32(d.params, p.Word(&q.params[i], args))
 		}
 		d.params = append(d.params, zeros[:slot-4*len(q.params)]...)
 		if last := len(d.params) - 2*slot; last >= 0 && bytes.Equal(d.params[last:last+slot], d.params[last+slot:]) {

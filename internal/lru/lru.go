@@ -13,9 +13,14 @@ import (
 // may use it; those that find what they look for do not wait for each other. The zero
 // Cache is empty.
 type Cache[K comparable, V any] struct {
+	// Block is the number of entries that are one object in memory, 0 for 1. Go's collector visits every
+	// object, but an entry in use keeps all of its block, removed keys and values too.
+	Block int
+
 	mu      sync.RWMutex
 	entries map[K]*Entry[K, V]
-	clock   atomic.Int64 // counts calls of Put
+	clock   atomic.Int64  // counts calls of Put
+	block   []Entry[K, V] // not used yet
 }
 
 // An Entry is a key and its value.
@@ -65,7 +70,12 @@ func (c *Cache[K, V]) Put(key K, v V) *Entry[K, V] {
 	if c.entries == nil {
 		c.entries = map[K]*Entry[K, V]{}
 	}
-	e := &Entry[K, V]{Key: key, Value: v}
+	if len(c.block) == 0 {
+		c.block = make([]Entry[K, V], max(1, c.Block))
+	}
+	e := &c.block[0]
+	c.block = c.block[1:]
+	e.Key, e.Value = key, v
 	e.used.Store(c.clock.Add(1))
 	c.entries[key] = e
 	return e

@@ -20,6 +20,21 @@ type Pass struct {
 	Body     *Block
 }
 
+// Arguments returns copies of the buffers and parameters without names, all that a call needs. Each list is one
+// object: a process has thousands of passes, and Go's collector visits every object.
+func (p *Pass) Arguments() (buffers []Buffer, params []Param) {
+	buffers, params = make([]Buffer, len(p.Buffers)), make([]Param, len(p.Params))
+	for i, b := range p.Buffers {
+		buffers[i] = *b
+		buffers[i].Name = ""
+	}
+	for i, q := range p.Params {
+		params[i] = *q
+		params[i].Name = ""
+	}
+	return buffers, params
+}
+
 // A Buffer is global memory: that of an argument of the kernel, or if Arg is
 // -1 a scratch buffer of the program.
 type Buffer struct {
