@@ -43,11 +43,11 @@ type pacer struct {
 const (
 	minGCThreshold = 32 << 20
 	maxGCMemory    = 16                   // the device's own memory/maxGCMemory holds the threshold, live bytes and those of a plan
-	firstGCMemory  = 512                  // the threshold begins at the device's own memory/firstGCMemory
+	firstGCMemory  = 1024                  // the threshold begins at the device's own memory/firstGCMemory
 	maxGCTime      = 16                   // collections may take 1/maxGCTime of the time
 	fewPlans       = 6                    // after no more, a wait for a collection may count though the device has work after it
 	spareGCTime    = 32                   // the time from a collection until there is time for another, divided by its duration
-	busyGCTime     = 4                    // the same of a busy device with much garbage
+	busyGCTime     = 2                    // the same of a busy device with much garbage
 	busyGCMemory   = 64                   // much garbage: the device's own memory/busyGCMemory
 	maxAllocTime   = 3                    // the time for new buffers until a collection is due, divided by the last collection's
 	maxQuickGC     = 4 * time.Millisecond // collections of less may take half of the time, in the background
@@ -203,15 +203,18 @@ func (d *Device) early(limit int64) int64 {
 	if !d.pacer.own || d.bytesAbove() <= minGCThreshold {
 		return late
 	}
-	switch took, since := lastGC.Load(), int64(time.Since(begun))-endGC.Load(); { // negative while one runs
-	case since > spareGCTime*took:
-		return minGCThreshold
-	case since > busyGCTime*took && d.pacer.busy.Load():
-		return min(max(minGCThreshold, d.pacer.maxThreshold*maxGCMemory/busyGCMemory), late)
-	case since > took && d.quickGC():
-		return min(max(minGCThreshold, d.pacer.ahead.Load()), late)
+	start := late
+	took, since := lastGC.Load(), int64(time.Since(begun))-endGC.Load() // negative while one runs
+	if since > took && d.quickGC() {
+		start = min(start, d.pacer.ahead.Load())
 	}
-	return late
+	if since > busyGCTime*took && d.pacer.busy.Load() {
+		start = min(start, d.pacer.maxThreshold*maxGCMemory/busyGCMemory)
+	}
+	if since > spareGCTime*took {
+		start = 0
+	}
+	return min(max(start, minGCThreshold), late)
 }
 
 // idle reports whether the device waits for the host, as far as it knows.
