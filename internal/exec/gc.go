@@ -43,7 +43,7 @@ type pacer struct {
 const (
 	minGCThreshold = 32 << 20
 	maxGCMemory    = 16                   // the device's own memory/maxGCMemory holds the threshold, live bytes and those of a plan
-	firstGCMemory  = 1024                  // the threshold begins at the device's own memory/firstGCMemory
+	firstGCMemory  = 1024                 // the threshold begins at the device's own memory/firstGCMemory
 	maxGCTime      = 16                   // collections may take 1/maxGCTime of the time
 	fewPlans       = 6                    // after no more, a wait for a collection may count though the device has work after it
 	spareGCTime    = 32                   // the time from a collection until there is time for another, divided by its duration

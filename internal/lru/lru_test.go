@@ -41,3 +41,31 @@ func TestTrim(t *testing.T) {
 		t.Errorf("after Delete(a): Get(a) = %v, Len = %d, want nil and 1", e, c.Len())
 	}
 }
+
+// Entries of one block are entries of their own, and Put never returns one that was removed.
+func TestBlocks(t *testing.T) {
+	c := Cache[int, int]{Block: 3}
+	var all []*Entry[int, int]
+	for i := range 7 {
+		all = append(all, c.Put(i, 10*i))
+	}
+	c.Delete(1)
+	all = append(all, c.Put(1, 11))
+	for i, e := range all {
+		want := c.Get(e.Key) == e
+		if got := c.Has(e); got != want || got != (i != 1) {
+			t.Errorf("Has(entry %d) = %v, Get finds it: %v", i, got, want)
+		}
+		if i != 7 && (e.Key != i || e.Value != 10*i) {
+			t.Errorf("entry %d has key %d and value %d", i, e.Key, e.Value)
+		}
+	}
+	if n := testing.AllocsPerRun(100, func() {
+		c := Cache[int, int]{Block: 64, entries: c.entries}
+		for range 64 {
+			c.Put(0, 0)
+		}
+	}); n > 2 {
+		t.Errorf("64 entries are %v objects, want 1", n)
+	}
+}
