@@ -32,7 +32,7 @@ type pacer struct {
 	ahead        atomic.Int64 // bytes above live at which a quick collection starts in the background
 	ended        atomic.Int64 // the end of the last collection, in nanoseconds since begun
 	waiting      atomic.Bool  // the host waits for the device
-	busy         atomic.Bool  // the device had work at the end of the last collection
+	busy         atomic.Bool  // at the end of the last collection the device had work, or the host waited for it
 
 	mu     sync.Mutex    // held during a collection; guards what follows
 	spent  time.Duration // beyond the share of the time, since the threshold doubled
@@ -133,11 +133,13 @@ func (d *Device) plannedGC() {
 	}
 	end := time.Now()
 	mostly := 2*end.Sub(start) > end.Sub(begun)-time.Duration(ended)
-	d.count(start, end, few && mostly)
+	if few && mostly || d.idle() { // the wait may have slowed the device, or it had little work
+		p.count(start, end, d.pool.nanosPerByte())
+	}
 }
 
 // backgroundGC starts a collection in the background, unless one runs. The collection takes no lock before
-// its end, as whoever waits for the device holds d.queue. One that ends during such a wait does not count.
+// its end, as whoever waits for the device holds d.queue. It counts if it may have slowed the device.
 func (d *Device) backgroundGC() {
 	p := &d.pacer
 	if !p.mu.TryLock() {
@@ -146,18 +148,10 @@ func (d *Device) backgroundGC() {
 	go func() {
 		defer p.mu.Unlock()
 		start := time.Now()
-		if end, waiting := d.forcedGC(); !waiting {
-			d.count(start, end, false)
+		if end := d.forcedGC(); !p.busy.Load() {
+			p.count(start, end, d.pool.nanosPerByte())
 		}
 	}()
-}
-
-// count counts a collection, or a plan's wait for one, if the device is idle after it, as it may have slowed
-// the device, or if the caller found that the device had little work. The caller holds pacer.mu.
-func (d *Device) count(start, end time.Time, little bool) {
-	if little || d.idle() {
-		d.pacer.count(start, end, d.pool.nanosPerByte())
-	}
 }
 
 // due is the number of bytes above live at which the next plan waits for a collection: the limit, and
@@ -196,8 +190,8 @@ func (d *Device) quickGC() bool { return d.pacer.own && lastGC.Load() < int64(ma
 // early is the number of bytes above live at which a collection starts in the background: three
 // quarters of the limit, and on a GPU less where there is time for one, as beside plans that compute for
 // long: the next plan then needs no new buffers, which take a GPU's driver milliseconds. A quick one
-// starts so far ahead that a loop of fast plans has buffers until its end. Of a busy device much garbage is collected
-// sooner: an exp of 64 M takes 8 % longer through WebGPU on an H200 if its results take turns in 10 GB.
+// starts so far ahead that a loop of fast plans has buffers until its end. Much garbage of a busy device is
+// collected sooner: an exp of 64 M takes 8 % longer through WebGPU on an H200 if its results take turns in 10 GB.
 func (d *Device) early(limit int64) int64 {
 	late := limit / 4 * 3
 	if !d.pacer.own || d.bytesAbove() <= minGCThreshold {
@@ -209,10 +203,10 @@ func (d *Device) early(limit int64) int64 {
 		start = min(start, d.pacer.ahead.Load())
 	}
 	if since > busyGCTime*took && d.pacer.busy.Load() {
-		start = min(start, d.pacer.maxThreshold*maxGCMemory/busyGCMemory)
+		start = min(start, int64(d.limits.Memory)/busyGCMemory)
 	}
 	if since > spareGCTime*took {
-		start = 0
+		start = minGCThreshold
 	}
 	return min(max(start, minGCThreshold), late)
 }
@@ -228,14 +222,14 @@ func (d *Device) idle() bool {
 	return drv.Idle()
 }
 
-// forcedGC runs a collection. It returns its end, and whether the host waited for the device then. The caller
+// forcedGC runs a collection, and notes whether the device was busy at its end, which it returns. The caller
 // holds pacer.mu.
-func (d *Device) forcedGC() (end time.Time, waiting bool) {
+func (d *Device) forcedGC() (end time.Time) {
 	p := &d.pacer
 	bytes, buffers, above := d.pool.kept.Load(), d.pool.keptCount.Load(), d.excess()
 	plans := p.planCount.Load()
 	forceGC()
-	end, waiting = time.Now(), p.waiting.Load()
+	end, waiting := time.Now(), p.waiting.Load()
 	p.ended.Store(int64(end.Sub(begun)))
 	p.planCount.Add(-plans)
 	p.adapt(above, d.pool.allocTime.Load())
@@ -244,7 +238,7 @@ func (d *Device) forcedGC() (end time.Time, waiting bool) {
 	p.live.Store(max(0, held-(d.pool.kept.Load()-bytes)))
 	p.liveCount.Store(max(0, d.pool.count.Load()-(d.pool.keptCount.Load()-buffers)))
 	p.busy.Store(waiting || !d.idle())
-	return end, waiting
+	return end
 }
 
 // adapt moves the start of quick collections after one that began at some bytes above live: to three

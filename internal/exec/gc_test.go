@@ -115,6 +115,7 @@ func TestDueAfterAllocations(t *testing.T) {
 // holding returns a GPU that holds some bytes, with a threshold.
 func holding(held, threshold int64) *Device {
 	d := &Device{queue: noQueue{}, pool: pool{buckets: map[int]*bucket{}}}
+	d.limits.Memory = 1000 << 20 * maxGCMemory
 	d.pacer.own, d.pacer.maxThreshold = true, 1000<<20
 	d.pacer.threshold.Store(threshold)
 	d.pool.held.Store(held)
@@ -304,6 +305,9 @@ func TestCollectionBesideWait(t *testing.T) {
 			defer p.mu.Unlock()
 			if counts := p.last != begin; counts != c.counts || c.counts && (p.spent <= 0 || p.spent > took) {
 				t.Errorf("in %v it counts: %v, %v", took, counts, p.spent)
+			}
+			if busy := p.busy.Load(); busy == c.counts {
+				t.Errorf("the device is busy: %v", busy)
 			}
 		})
 	}
