@@ -1,6 +1,7 @@
 package drivertest
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"runtime"
@@ -39,6 +40,20 @@ func (l *smallLooper) CompileLoop(x *ir.Loop) (driver.Program, error) {
 	return l.Looper.CompileLoop(x)
 }
 
+func (l *smallLooper) Close() error { return nil }
+
+// over returns a device that computes by a driver's device until the subtest ends. The driver's Close leaves open
+// what the suite goes on with.
+func (s *suite) over(drv driver.Device) *exec.Device {
+	dev := exec.New(drv)
+	s.Cleanup(func() {
+		if err := errors.Join(dev.Trim(), dev.Close()); err != nil {
+			s.Error(err)
+		}
+	})
+	return dev
+}
+
 // loops computes attention, and what its derivatives are made of, in loops over blocks of
 // rows: parts of a matrix or, of every second layout, two matrices.
 func (s *suite) loops() {
@@ -49,15 +64,16 @@ func (s *suite) loops() {
 	s.part("Calls", func(s *suite) { s.loopCalls(drv) })
 	s.each(floatTypes, func(s *suite, d ir.DType) {
 		small, large := &smallLooper{Looper: drv, bytes: 1 << 11, skips: true}, &smallLooper{Looper: drv, bytes: 1 << 14, skips: true}
+		onSmall, onLarge := s.over(small), s.over(large)
 		for i, l := range layouts {
 			if l.rank > 3 || spared(d, i) {
 				continue
 			}
 			batch := 2
-			s.dev = exec.New(small)
+			s.dev = onSmall
 			if i/2%2 == 1 {
 				batch = 4
-				s.dev = exec.New(large)
+				s.dev = onLarge
 			}
 			s.attention(l.name, d, i, l.make(s, d, []int{batch, 20, 4}), l.make(s, d, []int{batch, 23, 4}), l.make(s, d, []int{batch, 23, 5}))
 		}
@@ -90,6 +106,8 @@ func (a *attender) Compile(k *ir.Kernel) (driver.Program, error) {
 	return a.Looper.Compile(k)
 }
 
+func (a *attender) Close() error { return nil }
+
 // attentionKernels computes attention, and what its derivatives are made of, by kernels of the
 // template.
 func (s *suite) attentionKernels() {
@@ -99,7 +117,7 @@ func (s *suite) attentionKernels() {
 	}
 	s.each(floatTypes, func(s *suite, d ir.DType) {
 		a := &attender{Looper: drv}
-		s.dev = exec.New(a)
+		s.dev = s.over(a)
 		for i, l := range layouts {
 			if l.rank <= 3 && (i == 0 || i%8 == 0 && d == ir.Float32) {
 				s.attention(l.name, d, i, l.make(s, d, []int{2, 34, 24}), l.make(s, d, []int{2, 69, 24}), l.make(s, d, []int{2, 69, 40}))
