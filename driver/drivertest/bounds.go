@@ -46,7 +46,7 @@ func newOperands(n int) *operands {
 
 // epsilon is the distance from 1 to the next number, and the least positive
 // number that is not subnormal.
-var epsilon = map[ir.DType]struct{ eps, least float64 }{
+var epsilon = [...]struct{ eps, least float64 }{
 	ir.Float16:  {0x1p-10, 0x1p-14},
 	ir.BFloat16: {0x1p-7, 0x1p-126},
 	ir.Float32:  {0x1p-23, 0x1p-126},
@@ -56,10 +56,10 @@ var epsilon = map[ir.DType]struct{ eps, least float64 }{
 // rounding is how far an op on numbers x of type from, not rounded v and at
 // most arg great, is off because elements of type d have few bits.
 func rounding(op ir.Op, d, from ir.DType, x []ir.Number, v, arg float64) float64 {
-	e, ok := epsilon[d]
-	if !ok || !isFinite(v) {
+	if !d.IsFloat() || !isFinite(v) {
 		return 0
 	}
+	e := epsilon[d]
 	u := &ir.Table[op]
 	elementary := u.Ulps > 0
 	if !elementary && ir.Float(d, v).Float64(d) == v && !inexact(op, from, x, v) {

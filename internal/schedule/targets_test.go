@@ -27,11 +27,11 @@ var targets = []struct {
 	{"NVIDIA", wide, []string{"BadIndices", "Casts", "Chains", "Elementwise", "Epilogues", "Gathers", "Outputs", "Products", "Reductions", "ScatterAdd", "ScatterMax",
 		"Scan", "Sort", "Special", "Status", "Windows"}, nil},
 	{"matrices", nvidia, []string{"LargeProducts", "Products"}, nil},
-	{"shared matrices", hopper, []string{"LargeProducts", "Products"}, byMatrices},
+	{"shared matrices", hopper, []string{"LargeProducts", "Products"}, append([]string{"Attention"}, byMatrices...)},
 	{"positions of 64 bits", positions64(wide),
 		[]string{"BadIndices", "Chains", "Gathers", "Parts", "Products", "Reductions", "ScatterMax", "Scan", "Status", "Windows"}, nil},
 	{"positions of 64 bits, matrices", positions64(nvidia), []string{"Products"}, byMatrices},
-	{"positions of 64 bits, shared matrices", positions64(hopper), []string{"Products"}, byMatrices},
+	{"positions of 64 bits, shared matrices", positions64(hopper), []string{"Products"}, append([]string{"Attention"}, byMatrices...)},
 	{"Apple", Target{MaxThreads: 1024, SharedBytes: 32 << 10, SubgroupMin: 16, SubgroupMax: 16, Units: 16},
 		[]string{"Chains", "Factors", "Loops", "LongReductions", "Reductions", "ScatterAdd", "Scan"}, nil},
 	{"tiny", Target{MaxThreads: 64, SharedBytes: 4 << 10, MaxGroups: 200, Units: 1},
@@ -43,8 +43,9 @@ var targets = []struct {
 }
 
 // byMatrices are the parts of drivertest whose kernels multiply: a target with other matrix instructions than
-// the one before it computes the rest in the same way.
-var byMatrices = []string{"Attention", "Epilogues", "Factors", "LargeProducts", "Loops", "Products", "Windows"}
+// the one before it computes the rest in the same way. Attention of matrices in shared memory has kernels of its
+// own, and of others too.
+var byMatrices = []string{"Epilogues", "Factors", "LargeProducts", "Products", "Windows"}
 
 // open returns a device that schedules kernels for a target, and runs them on
 // the host.
