@@ -7,29 +7,29 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// elements has the numbers in a word of a matrix.
-var elements = [...]func(word uint32) []float64{
-	shader.TF32: func(w uint32) []float64 { return []float64{float64(math.Float32frombits(w &^ (1<<13 - 1)))} },
-	shader.F16Pairs: func(w uint32) []float64 {
-		return []float64{float64(ir.F16(w).Float32()), float64(ir.F16(w >> 16).Float32())}
+// elements has the numbers in a word of a matrix, an eighth of its depth of them.
+var elements = [...]func(word uint32) [4]float64{
+	shader.TF32: func(w uint32) [4]float64 { return [4]float64{float64(math.Float32frombits(w &^ (1<<13 - 1)))} },
+	shader.F16Pairs: func(w uint32) [4]float64 {
+		return [4]float64{float64(ir.F16(w).Float32()), float64(ir.F16(w >> 16).Float32())}
 	},
-	shader.BF16Pairs: func(w uint32) []float64 {
-		return []float64{float64(ir.BF16(w).Float32()), float64(ir.BF16(w >> 16).Float32())}
+	shader.BF16Pairs: func(w uint32) [4]float64 {
+		return [4]float64{float64(ir.BF16(w).Float32()), float64(ir.BF16(w >> 16).Float32())}
 	},
-	shader.S8Quads: func(w uint32) []float64 { return bytesOf[int8](w) },
-	shader.U8Quads: func(w uint32) []float64 { return bytesOf[uint8](w) },
+	shader.S8Quads: bytesOf[int8],
+	shader.U8Quads: bytesOf[uint8],
 }
 
-func bytesOf[T int8 | uint8](w uint32) (list []float64) {
-	for i := range 4 {
-		list = append(list, float64(T(w>>(8*i))))
+func bytesOf[T int8 | uint8](w uint32) (list [4]float64) {
+	for i := range list {
+		list[i] = float64(T(w >> (8 * i)))
 	}
 	return list
 }
 
 // multiply translates a Multiply. Sums are rounded once, more than a GPU promises.
 func (c *compiler) multiply(s *shader.Multiply) {
-	acc, stmt, read := c.vars[s.Acc], c.stmt, elements[s.Elem]
+	acc, stmt, read, in := c.vars[s.Acc], c.stmt, elements[s.Elem], s.Elem.Depth()/8 // elements of a word
 	var from [6]register
 	for i, x := range append(s.A[:], s.B[:]...) {
 		from[i] = c.expr(x, nil)[0]
@@ -48,13 +48,11 @@ func (c *compiler) multiply(s *shader.Multiply) {
 			for t := range shader.Warp {
 				row, word := t/4, t%4
 				for i := range words {
-					for e, x := range read(words[i][first+t]) {
-						at := (word+4*(i>>1&1))*s.Elem.Depth()/8 + e
-						if i < 4 {
-							a[row+8*(i&1)][at] = x
-						} else {
-							b[row][(word+4*(i&1))*s.Elem.Depth()/8+e] = x
-						}
+					x := read(words[i][first+t])
+					if i < 4 {
+						copy(a[row+8*(i&1)][(word+4*(i>>1))*in:], x[:in])
+					} else {
+						copy(b[row][(word+4*(i&1))*in:], x[:in])
 					}
 				}
 			}

@@ -85,6 +85,7 @@ func (g *group) elements(p *product, t *tile, starts bool) (list []float64) {
 		g.fail(p.stmt, p.thread, "multiplies a tile from vector %d on", t.first)
 	}
 	read, in := elements[p.Elem], p.Elem.Depth()/8 // elements of a word
+	list = make([]float64, 0, t.sides*p.Elem.Depth())
 	for side := range t.sides {
 		for k := t.Depth; k < t.Depth+p.Elem.Depth(); k++ {
 			line, at := side, k
@@ -106,6 +107,7 @@ func (g *group) elements(p *product, t *tile, starts bool) (list []float64) {
 // held reads the rows of a left factor in registers.
 func (g *group) held(p *product, left []value) (list []float64) {
 	read, in := elements[p.Elem], p.Elem.Depth()/8
+	list = make([]float64, 0, 64*p.Elem.Depth())
 	for row := range 64 {
 		for k := range p.Elem.Depth() {
 			word, lane := row/8%2+k/in/4*2, row/16*32+row%8*4+k/in%4
