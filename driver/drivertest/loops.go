@@ -42,8 +42,8 @@ func (l *smallLooper) CompileLoop(x *ir.Loop) (driver.Program, error) {
 
 func (l *smallLooper) Close() error { return nil }
 
-// over returns a device that computes by a driver's device until the subtest ends. The driver's Close leaves open
-// what the suite goes on with.
+// over returns a device over a driver's that is closed with the subtest. The driver's Close does nothing, as the suite
+// goes on with what is below it.
 func (s *suite) over(drv driver.Device) *exec.Device {
 	dev := exec.New(drv)
 	s.Cleanup(func() {

@@ -47,7 +47,7 @@ const (
 	maxGCTime      = 16                   // collections may take 1/maxGCTime of the time
 	fewPlans       = 6                    // after no more, a wait for a collection may count though the device has work after it
 	spareGCTime    = 32                   // the time from a collection until there is time for another, divided by its duration
-	busyGCMemory   = 64                   // quick ones start at a busy device's own memory/busyGCMemory at the latest
+	busyGCMemory   = 64                   // quick ones of a busy device start at its own memory/busyGCMemory at the latest
 	maxAllocTime   = 3                    // the time for new buffers until a collection is due, divided by the last collection's
 	maxQuickGC     = 4 * time.Millisecond // collections of less may take half of the time, in the background
 	minGCBuffers   = 2048                 // the least countLimit
@@ -189,8 +189,8 @@ func (d *Device) quickGC() bool { return d.pacer.own && lastGC.Load() < int64(ma
 // early is the number of bytes above live at which a collection starts in the background: three
 // quarters of the limit, and on a GPU less where there is time for one, as beside plans that compute for
 // long: the next plan then needs no new buffers, which take a GPU's driver milliseconds. A quick one
-// starts so far ahead that a loop of fast plans has buffers until its end, and, of a busy device, with little
-// garbage: an exp of 64 M takes 8 % longer through WebGPU on an H200 if its results take turns in 10 GB.
+// starts so far ahead that a loop of fast plans has buffers until its end, and, if the device was busy after
+// the last, with little garbage: an exp of 64 M takes 8 % longer through WebGPU on an H200 if its results take turns in 10 GB.
 func (d *Device) early(limit int64) int64 {
 	late := limit / 4 * 3
 	if !d.pacer.own || d.bytesAbove() <= minGCThreshold {

@@ -156,6 +156,7 @@ func TestEarlyCollection(t *testing.T) {
 		{"none for long, little garbage", true, false, 700 * ms, 20 * ms, 0, 20 * mb, late},
 		{"none for long, memory of the host", false, false, 700 * ms, 20 * ms, 0, 40 * mb, late},
 		{"a quick one a while ago, a busy device", true, true, 20 * ms, 2 * ms, 2000 * mb, 300 * mb, 250 * mb},
+		{"a quick one a little while ago, a busy device", true, true, 5 * ms, 3 * ms, 2000 * mb, 300 * mb, 250 * mb},
 		{"a quick one just now, a busy device", true, true, 0, 2 * ms, 2000 * mb, 300 * mb, late},
 		{"a quick one a while ago, a busy device whose plans need buffers sooner", true, true, 20 * ms, 2 * ms, 100 * mb, 300 * mb, 100 * mb},
 		{"a slow one a while ago, a busy device", true, true, 100 * ms, 20 * ms, 0, 300 * mb, late},

@@ -43,8 +43,8 @@ var targets = []struct {
 }
 
 // byMatrices are the parts of drivertest whose kernels multiply: a target with other matrix instructions than
-// the one before it computes the rest in the same way. Attention of matrices in shared memory has kernels of its
-// own, and of others too.
+// the one before it computes the rest in the same way. Targets with matrices in shared memory compute attention
+// too: that of halves by their instructions, and that of float32 as the target before them.
 var byMatrices = []string{"Epilogues", "Factors", "LargeProducts", "Products", "Windows"}
 
 // open returns a device that schedules kernels for a target, and runs them on
