@@ -33,11 +33,11 @@ var targets = []struct {
 	{"positions of 64 bits, matrices", positions64(nvidia), []string{"Products"}, byMatrices},
 	{"positions of 64 bits, shared matrices", positions64(hopper), []string{"Products"}, append([]string{"Attention"}, byMatrices...)},
 	{"Apple", Target{MaxThreads: 1024, SharedBytes: 32 << 10, SubgroupMin: 16, SubgroupMax: 16, Units: 16},
-		[]string{"Chains", "Factors", "Loops", "LongReductions", "Reductions", "ScatterAdd", "Scan"}, nil},
+		[]string{"Chains", "Factors", "Loops", "LongReductions", "Reductions", "ScatterAdd", "Scan"}, byLimits},
 	{"tiny", Target{MaxThreads: 64, SharedBytes: 4 << 10, MaxGroups: 200, Units: 1},
-		[]string{"Chains", "Products", "Reductions", "Scan", "Sort", "Status", "Windows"}, nil},
+		[]string{"Chains", "Products", "Reductions", "Scan", "Sort", "Status", "Windows"}, byLimits},
 	{"WebGPU", Target{},
-		[]string{"Chains", "Epilogues", "LargeProducts"}, nil},
+		[]string{"Chains", "Epilogues", "LargeProducts"}, byLimits},
 	{"software", Target{Family: Software},
 		[]string{"Chains", "Factors", "Loops", "LongReductions", "Products", "ScatterAdd", "Scan", "Sort", "Windows"}, nil},
 }
@@ -46,6 +46,10 @@ var targets = []struct {
 // the one before it computes the rest in the same way. Targets with matrices in shared memory compute attention
 // too: that of halves by their instructions, and that of float32 as the target before them.
 var byMatrices = []string{"Epilogues", "Factors", "LargeProducts", "Products", "Windows"}
+
+// byLimits are the parts whose kernels depend on subgroups or on the memory that a workgroup shares.
+var byLimits = append([]string{"Attention", "Chains", "LongReductions", "Loops", "Outputs", "Reductions", "ScatterAdd", "ScatterMax", "Scan", "Sort",
+	"Status"}, byMatrices...)
 
 // open returns a device that schedules kernels for a target, and runs them on
 // the host.
