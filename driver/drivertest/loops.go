@@ -16,7 +16,7 @@ import (
 // A smallLooper is a looper with limits under which loops are made of small tensors. It
 // counts them.
 type smallLooper struct {
-	driver.Looper
+	shared
 	bytes        int // of temporaries
 	skips        bool
 	loops, parts int // parts are loops whose blocks are parts of a matrix
@@ -40,12 +40,14 @@ func (l *smallLooper) CompileLoop(x *ir.Loop) (driver.Program, error) {
 	return l.Looper.CompileLoop(x)
 }
 
-func (l *smallLooper) Close() error { return nil }
+// A shared is a driver's device that the suite closes, whatever computes over it.
+type shared struct{ driver.Looper }
 
-// over returns a device over a driver's that is closed with the subtest. The driver's Close does nothing, as the suite
-// goes on with what is below it.
-func (s *suite) over(drv driver.Device) *exec.Device {
-	dev := exec.New(drv)
+func (shared) Close() error { return nil }
+
+// over returns a device over d that is closed with the subtest.
+func (s *suite) over(d driver.Device) *exec.Device {
+	dev := exec.New(d)
 	s.Cleanup(func() {
 		if err := errors.Join(dev.Trim(), dev.Close()); err != nil {
 			s.Error(err)
@@ -63,7 +65,7 @@ func (s *suite) loops() {
 	}
 	s.part("Calls", func(s *suite) { s.loopCalls(drv) })
 	s.each(floatTypes, func(s *suite, d ir.DType) {
-		small, large := &smallLooper{Looper: drv, bytes: 1 << 11, skips: true}, &smallLooper{Looper: drv, bytes: 1 << 14, skips: true}
+		small, large := &smallLooper{shared: shared{drv}, bytes: 1 << 11, skips: true}, &smallLooper{shared: shared{drv}, bytes: 1 << 14, skips: true}
 		onSmall, onLarge := s.over(small), s.over(large)
 		for i, l := range layouts {
 			if l.rank > 3 || spared(d, i) {
@@ -89,7 +91,7 @@ func (s *suite) loops() {
 
 // An attender is a looper that runs kernels of attention, and no loops. It counts them.
 type attender struct {
-	driver.Looper
+	shared
 	kernels int
 }
 
@@ -106,8 +108,6 @@ func (a *attender) Compile(k *ir.Kernel) (driver.Program, error) {
 	return a.Looper.Compile(k)
 }
 
-func (a *attender) Close() error { return nil }
-
 // attentionKernels computes attention, and what its derivatives are made of, by kernels of the
 // template.
 func (s *suite) attentionKernels() {
@@ -116,7 +116,7 @@ func (s *suite) attentionKernels() {
 		s.Skipf("%s runs no kernels of attention", s.drv.Name())
 	}
 	s.each(floatTypes, func(s *suite, d ir.DType) {
-		a := &attender{Looper: drv}
+		a := &attender{shared: shared{drv}}
 		s.dev = s.over(a)
 		for i, l := range layouts {
 			if l.rank <= 3 && (i == 0 || i%8 == 0 && d == ir.Float32) {

@@ -189,8 +189,9 @@ func (d *Device) quickGC() bool { return d.pacer.own && lastGC.Load() < int64(ma
 // early is the number of bytes above live at which a collection starts in the background: three
 // quarters of the limit, and on a GPU less where there is time for one, as beside plans that compute for
 // long: the next plan then needs no new buffers, which take a GPU's driver milliseconds. A quick one
-// starts so far ahead that a loop of fast plans has buffers until its end, and, if the device was busy after
-// the last, with little garbage: an exp of 64 M takes 8 % longer through WebGPU on an H200 if its results take turns in 10 GB.
+// starts so far ahead that a loop of fast plans has buffers until its end. If the device was busy after the
+// last, a quick one starts with little garbage: an exp of 64 M takes 8 % longer through WebGPU on an H200 if
+// its results take turns in 10 GB.
 func (d *Device) early(limit int64) int64 {
 	late := limit / 4 * 3
 	if !d.pacer.own || d.bytesAbove() <= minGCThreshold {

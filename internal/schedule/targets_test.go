@@ -27,11 +27,11 @@ var targets = []struct {
 	{"NVIDIA", wide, []string{"BadIndices", "Casts", "Chains", "Elementwise", "Epilogues", "Gathers", "Outputs", "Products", "Reductions", "ScatterAdd", "ScatterMax",
 		"Scan", "Sort", "Special", "Status", "Windows"}, nil},
 	{"matrices", nvidia, []string{"LargeProducts", "Products"}, nil},
-	{"shared matrices", hopper, []string{"LargeProducts", "Products"}, append([]string{"Attention"}, byMatrices...)},
+	{"shared matrices", hopper, []string{"LargeProducts", "Products"}, bySharedMatrices},
 	{"positions of 64 bits", positions64(wide),
 		[]string{"BadIndices", "Chains", "Gathers", "Parts", "Products", "Reductions", "ScatterMax", "Scan", "Status", "Windows"}, nil},
 	{"positions of 64 bits, matrices", positions64(nvidia), []string{"Products"}, byMatrices},
-	{"positions of 64 bits, shared matrices", positions64(hopper), []string{"Products"}, append([]string{"Attention"}, byMatrices...)},
+	{"positions of 64 bits, shared matrices", positions64(hopper), []string{"Products"}, bySharedMatrices},
 	{"Apple", Target{MaxThreads: 1024, SharedBytes: 32 << 10, SubgroupMin: 16, SubgroupMax: 16, Units: 16},
 		[]string{"Chains", "Factors", "Loops", "LongReductions", "Reductions", "ScatterAdd", "Scan"}, byLimits},
 	{"tiny", Target{MaxThreads: 64, SharedBytes: 4 << 10, MaxGroups: 200, Units: 1},
@@ -43,9 +43,12 @@ var targets = []struct {
 }
 
 // byMatrices are the parts of drivertest whose kernels multiply: a target with other matrix instructions than
-// the one before it computes the rest in the same way. Targets with matrices in shared memory compute attention
-// too: that of halves by their instructions, and that of float32 as the target before them.
+// the one before it computes the rest in the same way.
 var byMatrices = []string{"Epilogues", "Factors", "LargeProducts", "Products", "Windows"}
+
+// bySharedMatrices are those of a target with matrices in shared memory, whose instructions multiply in attention of
+// halves. Attention of float32 has the same kernels as without them.
+var bySharedMatrices = append([]string{"Attention"}, byMatrices...)
 
 // byLimits are the parts whose kernels depend on subgroups or on the memory that a workgroup shares.
 var byLimits = append([]string{"Attention", "Chains", "LongReductions", "Loops", "Outputs", "Reductions", "ScatterAdd", "ScatterMax", "Scan", "Sort",
