@@ -54,9 +54,9 @@ func renameLocked(f *os.File, path string) error {
 
 // removeUnlocked removes a file of createLocked that no process has open.
 func removeUnlocked(name string) {
-	f, err := os.OpenFile(name, os.O_WRONLY, 0) // NFS locks only files open for writing
+	f, err := os.OpenFile(name, os.O_WRONLY|nonblock, 0) // NFS locks only files open for writing
 	if err != nil {
-		f, err = os.Open(name) // a read-only target gives it that mode
+		f, err = os.OpenFile(name, os.O_RDONLY|nonblock, 0) // a read-only target gives it that mode
 	}
 	if err != nil {
 		return

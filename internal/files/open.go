@@ -2,13 +2,21 @@ package files
 
 import (
 	"errors"
+	"fmt"
+	"io"
 	"io/fs"
 	"os"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/tensorken/tensorken/internal/hostmem"
 )
 
 var errNotRegular = errors.New("not a regular file")
 
-// Open opens a regular file and refuses others: opening a FIFO would block.
+// Open opens a regular file and refuses others: opening a FIFO would block, and opening a
+// device may act on it.
 func Open(path string) (*os.File, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -17,7 +25,7 @@ func Open(path string) (*os.File, error) {
 	if !info.Mode().IsRegular() {
 		return nil, errNotRegular
 	}
-	file, err := os.Open(path)
+	file, err := os.OpenFile(path, os.O_RDONLY|nonblock, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -29,6 +37,59 @@ func Open(path string) (*os.File, error) {
 		return nil, err
 	}
 	return file, nil
+}
+
+// ReadAll returns the contents of a regular file of at most limit bytes; a larger file is an
+// error, as is one for which there is too little memory.
+func ReadAll(path string, limit int64) ([]byte, error) {
+	f, err := Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if info.Size() > limit {
+		return nil, tooLarge(limit)
+	}
+	return ReadFrom(f, info.Size(), limit)
+}
+
+// ReadFrom returns all that a reader has, at most limit bytes. size is the expected number,
+// 0 if it is not known.
+func ReadFrom(r io.Reader, size, limit int64) ([]byte, error) {
+	const smallest = 512
+	b, err := hostmem.Grow([]byte(nil), int(size)+smallest)
+	for err == nil {
+		var n int
+		n, err = r.Read(b[len(b):cap(b)])
+		b = b[:len(b)+n]
+		switch {
+		case int64(len(b)) > limit:
+			return nil, tooLarge(limit)
+		case err == nil && len(b) == cap(b):
+			b, err = hostmem.Grow(b, 1)
+		}
+	}
+	if err != io.EOF {
+		return nil, err
+	}
+	return b, nil
+}
+
+func tooLarge(limit int64) error {
+	return fmt.Errorf("it has more than %s", hostmem.Size(int(limit)))
+}
+
+// Name returns a path for an error, in quotes if a terminal could not print it as it is: names
+// may come from an index, an archive or a folder of a stranger.
+func Name(path string) string {
+	if utf8.ValidString(path) && !strings.ContainsFunc(path, func(r rune) bool { return !strconv.IsPrint(r) }) {
+		return path
+	}
+	return strconv.Quote(path)
 }
 
 // Reason returns err without the name of a file.

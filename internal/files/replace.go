@@ -21,10 +21,15 @@ import (
 // systems without flock, such as Windows, only once it is an hour old.
 func Replace(path string, write func(*bufio.Writer) error) error {
 	mode := fs.FileMode(0o666) // before umask
-	if info, err := os.Stat(path); err == nil {
-		if !info.Mode().IsRegular() {
-			return errNotRegular
-		}
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrPermission):
+		// The system refuses to follow another user's link in a folder that all may write:
+		// Readlink and rename would follow it.
+		return err
+	case err == nil && !info.Mode().IsRegular():
+		return errNotRegular
+	case err == nil:
 		mode = info.Mode().Perm()
 	}
 	target, err := followLinks(path)
@@ -33,7 +38,7 @@ func Replace(path string, write func(*bufio.Writer) error) error {
 	}
 	err = replaceTarget(target, mode, write)
 	if err != nil && target != path {
-		err = fmt.Errorf("it is a link to %s: %w", target, Reason(err))
+		err = fmt.Errorf("it is a link to %s: %w", Name(target), Reason(err))
 	}
 	return err
 }

@@ -19,8 +19,13 @@ import (
 // small is the size of pieces that are checked together: each that fills it up.
 const small = 1 << 20
 
-// unchecked counts the bytes of small pieces since the last check.
-var unchecked atomic.Int64
+// asked counts the bytes that were asked for, without large pieces that were refused;
+// checked is its value at the last check.
+var asked, checked atomic.Int64
+
+// Asked returns the number of bytes of all successful calls so far. Tests compare it with
+// what was allocated.
+func Asked() int64 { return asked.Load() }
 
 // Make returns count·size bytes, all 0. If there is too little memory, it fails with an
 // error that wraps driver.ErrMemory.
@@ -65,11 +70,11 @@ func Grow[E any](s []E, n int) ([]E, error) {
 
 // isFree reports whether n bytes need no check.
 func isFree(n int) bool {
-	if n > small || unchecked.Add(int64(n)) > small {
-		unchecked.Store(0)
-		return false
+	if n > small {
+		return false // check counts it
 	}
-	return true
+	total := asked.Add(int64(n))
+	return total-checked.Load() <= small
 }
 
 // bytesOf is count·size, or the greatest int.
@@ -93,16 +98,19 @@ func check(n int) error {
 		return err
 	}
 	room := limit - limit/32 // the rest is for what Go's runtime does not count
-	if n <= room-used() {
-		return nil
-	}
-	if n <= room {
+	in := used()
+	if n > room-in && n <= room {
 		debug.FreeOSMemory()
+		in = used()
 	}
-	if in := used(); n > room-in {
-		unchecked.Store(small) // the next piece is checked, however small
+	if n > room-in {
+		checked.Store(asked.Load() - small) // the next piece is checked, however small
 		return fmt.Errorf("%w: %s asked for, %s of %s in use by this process", driver.ErrMemory, Size(n), Size(in), Size(limit))
 	}
+	if n > small {
+		asked.Add(int64(n))
+	}
+	checked.Store(asked.Load())
 	return nil
 }
 
