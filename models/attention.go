@@ -8,14 +8,16 @@ import (
 // An Attention is an [nn.Attention] with the names of Llama's files.
 type Attention struct {
 	QProj, KProj, VProj, OProj nn.Linear
-	QNorm, KNorm               *nn.RMSNorm  `tensor:",optional"`
+	QNorm, KNorm               *RMSNorm     `tensor:",optional"`
 	Settings                   nn.Attention `tensor:"-"` // without tensors
 }
 
 // Attention returns the layer as an [nn.Attention].
 func (l Attention) Attention() nn.Attention {
 	a := withTensors(l.Settings, l.QProj, l.KProj, l.VProj, l.OProj)
-	a.QNorm, a.KNorm = l.QNorm, l.KNorm
+	if l.QNorm != nil {
+		a.QNorm, a.KNorm = l.QNorm, l.KNorm
+	}
 	return a
 }
 

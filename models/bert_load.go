@@ -13,21 +13,21 @@ var bertKinds = slices.Sorted(maps.Keys(bertNamesOf))
 
 // A bertConfig has the settings of a [BERT].
 type bertConfig struct {
-	Width     int     `config:"hidden_size" of:"bert roberta xlm-roberta camembert"`
-	DWidth    int     `config:"dim" of:"distilbert"`
-	Inner     int     `config:"intermediate_size" of:"bert roberta xlm-roberta camembert"`
-	DInner    int     `config:"hidden_dim" of:"distilbert"`
-	Layers    int     `config:"num_hidden_layers" of:"bert roberta xlm-roberta camembert"`
-	DLayers   int     `config:"n_layers" of:"distilbert"`
-	Heads     int     `config:"num_attention_heads" of:"bert roberta xlm-roberta camembert"`
-	DHeads    int     `config:"n_heads" of:"distilbert"`
+	Width     int     `config:"hidden_size,positive" of:"bert roberta xlm-roberta camembert"`
+	DWidth    int     `config:"dim,positive" of:"distilbert"`
+	Inner     int     `config:"intermediate_size,positive" of:"bert roberta xlm-roberta camembert"`
+	DInner    int     `config:"hidden_dim,positive" of:"distilbert"`
+	Layers    int     `config:"num_hidden_layers,count" of:"bert roberta xlm-roberta camembert"`
+	DLayers   int     `config:"n_layers,count" of:"distilbert"`
+	Heads     int     `config:"num_attention_heads,positive" of:"bert roberta xlm-roberta camembert"`
+	DHeads    int     `config:"n_heads,positive" of:"distilbert"`
 	Act       string  `config:"hidden_act" of:"bert roberta xlm-roberta camembert"`
 	DAct      string  `config:"activation" of:"distilbert"`
-	Vocab     int     `config:"vocab_size"`
-	Positions int     `config:"max_position_embeddings"`
+	Vocab     int     `config:"vocab_size,positive"`
+	Positions int     `config:"max_position_embeddings,positive"`
 	Types     int     `config:"type_vocab_size" of:"bert roberta xlm-roberta camembert"`
-	Eps       float64 `config:"layer_norm_eps,unsigned" of:"bert roberta xlm-roberta camembert"`
-	Padding   int     `config:"pad_token_id"`
+	Eps       float64 `config:"layer_norm_eps,epsilon" of:"bert roberta xlm-roberta camembert"`
+	Padding   int     `config:"pad_token_id,any"`
 	Tied      bool    `config:"tie_word_embeddings"`
 	// The table of positions is in the file, sinusoidal or not.
 	Sinusoidal bool `config:"sinusoidal_pos_embds" of:"distilbert"`
@@ -40,6 +40,7 @@ func LoadBERT(dir string) (*BERT, error) {
 	if err != nil {
 		return nil, err
 	}
+	defer c.weights.Close()
 	s := bertConfig{Width: 768, Inner: 3072, Layers: 12, Heads: 12, Act: "gelu", Vocab: 30522, Positions: 512, Types: 2, Eps: 1e-12, Padding: 1, Tied: true}
 	s.DWidth, s.DInner, s.DLayers, s.DHeads, s.DAct = s.Width, s.Inner, 6, s.Heads, s.Act
 	if err := c.read(&s); err != nil {
@@ -73,7 +74,7 @@ func LoadBERT(dir string) (*BERT, error) {
 	if s.Tied {
 		l.skip = append(l.skip, "cls.predictions.decoder.weight")
 	}
-	if err := l.load(dir, m); err != nil {
+	if err := l.load(c, m); err != nil {
 		return nil, err
 	}
 	if m.Cls != nil {

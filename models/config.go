@@ -3,13 +3,18 @@ package models
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"maps"
-	"os"
+	"math"
 	"path/filepath"
 	"reflect"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/tensorken/tensorken/internal/files"
+	"github.com/tensorken/tensorken/internal/shape"
+	"github.com/tensorken/tensorken/safetensors"
 )
 
 // A config is a config.json, or an object in it.
@@ -17,64 +22,97 @@ type config struct {
 	path string
 	kind string // model_type
 	raw  map[string]json.RawMessage
+	// weights has the tensors of the model. Each layer has one at least, so that their number
+	// bounds those that config.json asks for.
+	weights *safetensors.File
 }
 
-// openConfig reads the config.json of a folder, of one of some kinds of models.
-func openConfig(dir string, kinds ...string) (config, error) {
+// readConfig reads the config.json of a folder.
+func readConfig(dir string) (config, error) {
 	c := config{path: filepath.Join(dir, "config.json")}
-	text, err := os.ReadFile(c.path)
-	if err == nil {
-		if err = json.Unmarshal(text, &c.raw); err != nil {
-			err = fmt.Errorf("%s: %w", c.path, err)
-		}
-	}
-	if err != nil {
-		return c, fmt.Errorf("models: %w", err)
+	if err := readJSON(c.path, &c.raw); err != nil {
+		return c, err
 	}
 	if json.Unmarshal(c.raw["model_type"], &c.kind) != nil {
 		return c, c.errorf("there is no model_type")
 	}
-	if kinds != nil && !slices.Contains(kinds, c.kind) {
+	return c, nil
+}
+
+// openConfig reads the config.json of a folder, of one of some kinds of models, and opens the
+// file of its tensors, which the caller closes.
+func openConfig(dir string, kinds ...string) (config, error) {
+	c, err := readConfig(dir)
+	if err != nil {
+		return c, err
+	}
+	if !slices.Contains(kinds, c.kind) {
 		return c, c.errorf("model_type is %q: want %s", c.kind, strings.Join(kinds, " or "))
 	}
-	return c, nil
+	c.weights, err = openWeights(dir)
+	return c, err
+}
+
+// maxJSON is the most bytes of a file of settings. Those with the labels of a large
+// classification have 1 MB.
+const maxJSON = 16 << 20
+
+// readJSON reads a file of settings.
+func readJSON(path string, into any) error {
+	f, err := files.Open(path)
+	if err != nil {
+		return fmt.Errorf("models: %s: %w", path, files.Reason(err))
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, maxJSON+1))
+	if err == nil && len(text) > maxJSON {
+		err = fmt.Errorf("it is larger than %d MB", maxJSON>>20)
+	}
+	if err == nil {
+		err = json.Unmarshal(text, into)
+	}
+	if err != nil {
+		return fmt.Errorf("models: %s: %w", path, files.Reason(err))
+	}
+	return nil
 }
 
 func (c config) errorf(format string, args ...any) error {
 	return fmt.Errorf("models: %s: %w", c.path, fmt.Errorf(format, args...))
 }
 
-// read fills a struct. The tag of a field is the name of its setting, `config:"hidden_size"`,
-// and may say that it must be there, `config:"hidden_size,required"`, as a positive number, or
-// that it must not be negative, `config:"rms_norm_eps,unsigned"`. A tag `of:"qwen2 qwen3"` lists
-// the kinds of models that have the setting. The values before are the defaults, and null is
-// the zero value.
+// read fills a struct. The tag of a field is the name of its setting and what bounds it,
+// `config:"hidden_size,positive,required"`; required settings must be there. Other numbers are at
+// least 0. A tag `of:"qwen2 qwen3"` lists the kinds of models that have the setting. The values
+// before are the defaults; null is the zero value, or the default where that is out of bounds.
 func (c config) read(into any) error {
 	known := map[string]bool{}
 	v := reflect.ValueOf(into).Elem()
 	for i := range v.NumField() {
 		f := v.Type().Field(i)
-		name, option, _ := strings.Cut(f.Tag.Get("config"), ",")
+		name, options, _ := strings.Cut(f.Tag.Get("config"), ",")
+		option, required := strings.CutSuffix(options, "required")
+		option = strings.TrimSuffix(option, ",")
 		if of := f.Tag.Get("of"); name == "" || of != "" && !slices.Contains(strings.Fields(of), c.kind) {
 			continue
 		}
 		known[name] = true
 		raw, ok := c.raw[name]
 		if !ok {
-			if option == "required" {
+			if required {
 				return c.errorf("there is no %s", name)
 			}
 			continue
 		}
 		value := reflect.New(f.Type)
 		if err := json.Unmarshal(raw, value.Interface()); err != nil {
-			return c.errorf("%s is %s: %w", name, raw, err)
+			return c.errorf("%s is %s: %w", name, shown(raw), err)
 		}
-		if n, ok := value.Elem().Interface().(int); ok && option == "required" && n < 1 {
-			return c.errorf("%s is %s: want at least 1", name, raw)
+		if string(raw) == "null" && !required && bounds[option].least > 0 {
+			continue
 		}
-		if x, ok := value.Elem().Interface().(float64); ok && option == "unsigned" && x < 0 {
-			return c.errorf("%s is %s: want at least 0", name, raw)
+		if why := c.outside(bounds[option], value.Elem()); why != "" {
+			return c.errorf("%s is %s: %s", name, shown(raw), why)
 		}
 		v.Field(i).Set(value.Elem())
 	}
@@ -84,7 +122,7 @@ func (c config) read(into any) error {
 		switch {
 		case known[name] || noEffect[name] || raw == "null" || limited && raw == only:
 		case limited:
-			return c.errorf("%s is %s: only %s is supported", name, raw, only)
+			return c.errorf("%s is %s: only %s is supported", name, shown(c.raw[name]), only)
 		default:
 			return c.errorf("the setting %s is not known for %s, and may change results", strconv.Quote(name), c.kind)
 		}
@@ -92,9 +130,77 @@ func (c config) read(into any) error {
 	return nil
 }
 
+// A bound limits a number, or each element of a list of numbers.
+type bound struct {
+	least, most float64
+	layers      bool // it counts parts that have tensors, so it is at most their number
+}
+
+// bounds are those of the options of tags. No int may be so great that products of a few of them
+// overflow, and no float64 greater than a float32.
+var bounds = map[string]bound{
+	"":         {0, math.MaxFloat32, false},
+	"positive": {1, math.MaxFloat32, false},
+	"count":    {1, math.MaxFloat32, true},
+	"epsilon":  {0, 1, false},
+	"any":      {-math.MaxInt32, math.MaxInt32, false},
+}
+
+// outside returns what is wrong with a value, "" if nothing is.
+func (c config) outside(o bound, v reflect.Value) string {
+	var x float64
+	switch v.Kind() {
+	case reflect.Slice, reflect.Array:
+		sum := 0
+		for _, e := range v.Seq2() {
+			if why := c.outside(o, e); why != "" {
+				return why
+			}
+			if o.layers {
+				sum += int(e.Int())
+			}
+		}
+		return c.tooMany(sum)
+	case reflect.Int:
+		x, o.most = float64(v.Int()), min(o.most, math.MaxInt32)
+	case reflect.Float64:
+		x = v.Float()
+	default:
+		return ""
+	}
+	switch {
+	case x < o.least:
+		return fmt.Sprintf("want at least %v", o.least)
+	case x > o.most:
+		return fmt.Sprintf("want at most %v", o.most)
+	case o.layers:
+		return c.tooMany(int(x))
+	}
+	return ""
+}
+
+// tooMany returns what is wrong with a number of layers, "" if nothing is.
+func (c config) tooMany(layers int) string {
+	if n := len(c.weights.Names()); layers > n {
+		return fmt.Sprintf("the file has only %s", shape.Count(n, "tensor"))
+	}
+	return ""
+}
+
+// shown returns text of a file for an error: in one line, and not long.
+func shown(raw []byte) string {
+	const most = 100
+	cut := ""
+	if len(raw) > most {
+		raw, cut = raw[:most], "…"
+	}
+	q := strconv.QuoteToGraphic(string(raw))
+	return strings.ReplaceAll(q[1:len(q)-1], `\"`, `"`) + cut
+}
+
 // part returns the object of a setting, an empty one if it is missing.
 func (c config) part(name string) (config, error) {
-	p := config{path: c.path + ": " + name, kind: c.kind}
+	p := config{path: c.path + ": " + name, kind: c.kind, weights: c.weights}
 	if raw, ok := c.raw[name]; ok {
 		if err := json.Unmarshal(raw, &p.raw); err != nil {
 			return p, p.errorf("%w", err)

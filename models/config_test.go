@@ -2,27 +2,88 @@ package models_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/tensorken/tensorken/models"
 	"github.com/tensorken/tensorken/nn"
+	"github.com/tensorken/tensorken/safetensors"
+	"github.com/tensorken/tensorken/tensor"
 )
 
 // The settings of published models are read: what is missing is the weights.
 func TestPublished(t *testing.T) {
 	folders, err := filepath.Glob("testdata/published/*")
-	if err != nil || len(folders) < 15 {
+	if err != nil || len(folders) < 20 {
 		t.Fatal(folders, err)
 	}
-	for _, dir := range folders {
-		if _, err := models.Load(dir); err == nil || !strings.Contains(err.Error(), "there is neither model.safetensors nor") {
-			t.Errorf("Load(%q): %v", dir, err)
+	others := map[string]tensor.Tensor{} // as many as a model may have layers
+	for i := range 300 {
+		others[fmt.Sprintf("other%d", i)] = tensor.Zeros(1)
+	}
+	for _, folder := range folders {
+		if _, err := models.Load(folder); err == nil || !strings.Contains(err.Error(), "there is neither model.safetensors nor") {
+			t.Errorf("Load(%q): %v", folder, err)
 		}
+		dir := t.TempDir()
+		if err := os.CopyFS(dir, os.DirFS(folder)); err != nil {
+			t.Fatal(err)
+		}
+		if err := safetensors.Save(filepath.Join(dir, "model.safetensors"), others); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := models.Load(dir); err == nil || !strings.Contains(err.Error(), "other0") && !strings.Contains(err.Error(), `lacks "`) {
+			t.Errorf("Load(%q) with other tensors: %v", folder, err)
+		}
+	}
+}
+
+// No setting of a config.json, however wrong, panics or takes memory that the file of tensors
+// does not have.
+func TestHostileSettings(t *testing.T) {
+	values := []any{-1, 0, 1e9, 1e18, nil, []int{-1, 2}, []float64{1e9, 1e9}}
+	for _, name := range []string{"gpt2_gen", "gemma3", "mixtral", "bert", "vit", "resnet", "whisper", "clip", "clip_text", "t5"} {
+		dir, path := changed(t, name, nil), filepath.Join("testdata", name, "config.json")
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var all map[string]any
+		if err := json.Unmarshal(text, &all); err != nil {
+			t.Fatal(err)
+		}
+		var walk func(object map[string]any)
+		walk = func(object map[string]any) {
+			for name, was := range object {
+				if inner, ok := was.(map[string]any); ok {
+					walk(inner)
+				}
+				for _, object[name] = range values {
+					text, err := json.Marshal(all)
+					if err == nil {
+						err = os.WriteFile(filepath.Join(dir, "config.json"), text, 0o600)
+					}
+					if err != nil {
+						t.Fatal(err)
+					}
+					var before, after runtime.MemStats
+					runtime.ReadMemStats(&before)
+					_, err = models.Load(dir)
+					runtime.ReadMemStats(&after)
+					if got := after.TotalAlloc - before.TotalAlloc; got > 8<<20 {
+						t.Errorf("%s with %s %v allocates %d MB, error %v", path, name, object[name], got>>20, err)
+					}
+				}
+				object[name] = was
+			}
+		}
+		walk(all)
 	}
 }
 
@@ -69,6 +130,31 @@ func TestBadSettings(t *testing.T) {
 		{"llama_gqa", map[string]any{"hidden_act": "snake"}, `hidden_act is "snake"`},
 		{"llama_gqa", map[string]any{"num_attention_heads": nil}, "there is no num_attention_heads"},
 		{"llama_gqa", map[string]any{"num_hidden_layers": -1}, "num_hidden_layers is -1: want at least 1"},
+		{"llama_gqa", map[string]any{"num_hidden_layers": 1e8}, "num_hidden_layers is 100000000: the file has only "},
+		{"llama_gqa", map[string]any{"head_dim": -8}, "head_dim is -8: want at least 0"},
+		{"llama_gqa", map[string]any{"max_position_embeddings": -1}, "max_position_embeddings is -1: want at least 1"},
+		{"llama_gqa", map[string]any{"rms_norm_eps": 1e308}, "rms_norm_eps is 1e+308: want at most 1"},
+		{"llama_gqa", map[string]any{"hidden_size": 1e10}, "hidden_size is 10000000000: want at most 2.147483647e+09"},
+		{"llama_gqa", map[string]any{"vocab_size": "\u009b2J"}, `vocab_size is "\u009b2J"`},
+		{"llama_gqa", map[string]any{"rope_parameters": map[string]any{"rope_type": "llama3", "factor": 2}}, "low_freq_factor is 0 and high_freq_factor 0"},
+		{"llama_gqa", map[string]any{"rope_parameters": map[string]any{"partial_rotary_factor": 2}}, "partial_rotary_factor is 2: want more than 0 and at most 1"},
+		{"mixtral", map[string]any{"sliding_window": -5}, "sliding_window is -5: want at least 0"},
+		{"mixtral", map[string]any{"num_local_experts": 1e9}, "num_local_experts is 1000000000 in 2 layers: the file has only"},
+		{"gpt2_gen", map[string]any{"n_layer": 1e18}, "n_layer is 1000000000000000000: want at most"},
+		{"bert", map[string]any{"num_hidden_layers": 0}, "num_hidden_layers is 0: want at least 1"},
+		{"bert", map[string]any{"num_hidden_layers": -1}, "num_hidden_layers is -1: want at least 1"},
+		{"t5", map[string]any{"num_decoder_layers": 1e9}, "num_decoder_layers is 1000000000: the file has only"},
+		{"whisper", map[string]any{"num_mel_bins": -1}, "num_mel_bins is -1: want at least 1"},
+		{"whisper", map[string]any{"encoder_layers": 1e9}, "encoder_layers is 1000000000: the file has only"},
+		{"resnet", map[string]any{"depths": []int{-1, 2}}, "depths is [-1,2]: want at least 1"},
+		{"resnet", map[string]any{"depths": []float64{200, 200}}, "depths is [200,200]: the file has only"},
+		{"vit", map[string]any{"patch_size": 0}, "patch_size is 0: want at least 1"},
+		{"vit", map[string]any{"num_hidden_layers": 1e18}, "want at most"},
+		{"clip", map[string]any{"projection_dim": -1}, "projection_dim is -1: want at least 1"},
+		{"clip", map[string]any{"text_config": map[string]any{"num_hidden_layers": 1e9}}, "text_config: num_hidden_layers is 1000000000: the file has only"},
+		{"clip_text", map[string]any{"num_hidden_layers": 1e9}, "num_hidden_layers is 1000000000: the file has only"},
+		{"gemma3", map[string]any{"rope_parameters": map[string]any{"full_attention": map[string]any{}}}, "there is no sliding_attention"},
+		{"gemma3", map[string]any{"sliding_window_pattern": 0}, "sliding_window_pattern is 0: want at least 1"},
 		{"llama_gqa", map[string]any{"num_attention_heads": 5}, "num_key_value_heads is 2, which does not divide num_attention_heads, 5"},
 		{"llama_gqa", map[string]any{"head_dim": 4}, "self_attn.q_proj.weight is [16 32], and in the file [32 32]"},
 		{"llama_gqa", map[string]any{"vocab_size": 97}, "embed_tokens.weight is [97 32], and in the file [96 32]"},
@@ -81,7 +167,7 @@ func TestBadSettings(t *testing.T) {
 		{"llama_gqa", map[string]any{"model_type": nil}, "there is no model_type"},
 		{"llama_gqa", map[string]any{"rope_parameters": map[string]any{"rope_type": "longrope", "factor": 2}}, `type "longrope" are not supported`},
 		{"llama_gqa", map[string]any{"rope_parameters": map[string]any{"rope_type": "strange"}}, `type "strange" are not supported: want default, dynamic, linear, llama3, yarn`},
-		{"llama_gqa", map[string]any{"rope_parameters": nil, "rope_theta": -1}, "rope_theta is -1: want more than 0"},
+		{"llama_gqa", map[string]any{"rope_parameters": nil, "rope_theta": -1}, "rope_theta is -1: want at least 0"},
 		{"llama_gqa", map[string]any{"rope_parameters": map[string]any{"rope_theta": 0}}, "rope_theta is 0: want more than 0"},
 		{"llama_gqa", map[string]any{"rms_norm_eps": -1e-6}, "rms_norm_eps is -0.000001: want at least 0"},
 		{"llama_gqa", map[string]any{"rope_parameters": map[string]any{"rope_type": "linear"}}, "there is no factor"},

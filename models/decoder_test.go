@@ -22,10 +22,20 @@ func toDevice(t *testing.T, name string, d *tensor.Device) languageModel {
 	return load[*models.Llama](t, name, d)
 }
 
+// A config.json of before version 5 of transformers describes the same Gemma 3.
+func TestOldGemma3(t *testing.T) {
+	dir := changed(t, "gemma3", map[string]any{
+		"rope_parameters": nil, "layer_types": nil, "_sliding_window_pattern": nil, "sliding_window_pattern": 3,
+		"rope_theta": 1e6, "rope_local_base_freq": 1e4, "rope_scaling": map[string]any{"rope_type": "linear", "factor": 8},
+	})
+	io := readIO(t, "gemma3")
+	closeTo(t, "Apply(ids)", loadDir[*models.Llama](t, dir).Apply(io.In["input_ids"]), io.Out["logits"])
+}
+
 // Logits and greedy texts are those of transformers, with and without a cache.
 func TestDecoders(t *testing.T) {
 	d := openDevice(t)
-	for _, name := range []string{"gpt2_gen", "llama_gqa", "llama3_rope", "qwen2", "gemma2", "mixtral"} {
+	for _, name := range []string{"gpt2_gen", "llama_gqa", "llama3_rope", "qwen2", "gemma2", "gemma3", "mixtral"} {
 		t.Run(name, func(t *testing.T) {
 			m := toDevice(t, name, d)
 			io := readIO(t, name)

@@ -52,6 +52,23 @@ func TestCLIP(t *testing.T) {
 	closeTo(t, "EmbedTexts(ids, valid)", m.EmbedTexts(ids, valid), io.Out["text_embeds"])
 }
 
+// The sides of CLIP alone, with and without projections, are those of transformers.
+func TestCLIPSides(t *testing.T) {
+	d := openDevice(t)
+	for name, out := range map[string]string{"clip_text": "text_embeds", "clip_text_plain": "pooled"} {
+		m, io := load[*models.CLIPText](t, name, d), readIO(t, name)
+		ids, valid := io.In["input_ids"].To(d), io.In["attention_mask"].To(d)
+		closeTo(t, name+": EncodeTexts(ids, valid)", m.EncodeTexts(ids, valid), io.Out["last_hidden_state"])
+		closeTo(t, name+": EmbedTexts(ids, valid)", m.EmbedTexts(ids, valid), io.Out[out])
+	}
+	for name, out := range map[string]string{"clip_vision": "image_embeds", "clip_vision_plain": "pooled"} {
+		m, io := load[*models.CLIPVision](t, name, d), readIO(t, name)
+		images := io.In["pixel_values"].To(d)
+		closeTo(t, name+": EncodeImages(images)", m.EncodeImages(images), io.Out["last_hidden_state"])
+		closeTo(t, name+": EmbedImages(images)", m.EmbedImages(images), io.Out[out])
+	}
+}
+
 func TestT5(t *testing.T) {
 	d := openDevice(t)
 	for _, name := range []string{"t5", "t5_gated"} {

@@ -85,10 +85,9 @@ func TestSave(t *testing.T) {
 		want := slices.Sorted(maps.Keys(tensorsOf(t, name)))
 		want = slices.DeleteFunc(want, func(n string) bool { return strings.HasSuffix(n, "num_batches_tracked") })
 		got := f.Names()
-		if name == "bert" { // whose file is of the body alone
-			for i := range got {
-				got[i] = strings.TrimPrefix(got[i], "bert.")
-			}
+		base := map[string]string{"bert": "bert.", "clip_text_plain": "text_model.", "clip_vision_plain": "vision_model."}[name]
+		for i := range got { // of files of the body alone
+			got[i] = strings.TrimPrefix(got[i], base)
 		}
 		if !slices.Equal(got, want) {
 			t.Errorf("%s is saved with the tensors %v, want %v", name, got, want)

@@ -52,15 +52,16 @@ func LoadGPT2(dir string) (*GPT2, error) {
 	if err != nil {
 		return nil, err
 	}
+	defer c.weights.Close()
 	s := struct {
-		Width     int     `config:"n_embd,required"`
-		Heads     int     `config:"n_head,required"`
-		Layers    int     `config:"n_layer,required"`
-		Positions int     `config:"n_positions"`
-		Vocab     int     `config:"vocab_size"`
+		Width     int     `config:"n_embd,positive,required"`
+		Heads     int     `config:"n_head,positive,required"`
+		Layers    int     `config:"n_layer,count,required"`
+		Positions int     `config:"n_positions,positive"`
+		Vocab     int     `config:"vocab_size,positive"`
 		Inner     int     `config:"n_inner"`
 		Act       string  `config:"activation_function"`
-		Eps       float64 `config:"layer_norm_epsilon,unsigned"`
+		Eps       float64 `config:"layer_norm_epsilon,epsilon"`
 		Scaled    bool    `config:"scale_attn_weights"`
 		ByLayer   bool    `config:"scale_attn_by_inverse_layer_idx"`
 		Tied      bool    `config:"tie_word_embeddings"`
@@ -90,7 +91,7 @@ func LoadGPT2(dir string) (*GPT2, error) {
 		t.H = append(t.H, b)
 	}
 	l := layout{base: "transformer", skip: []string{".attn.bias", ".attn.masked_bias"}, biased: not(contains("wte", "wpe", "lm_head"))}
-	if err := l.withHead("lm_head", s.Tied).load(dir, m); err != nil {
+	if err := l.withHead("lm_head", s.Tied).load(c, m); err != nil {
 		return nil, err
 	}
 	sizes := []size{{"wte", t.Wte.Weight, []int{s.Vocab, s.Width}}, {"wpe", t.Wpe.Weight, []int{s.Positions, s.Width}}}

@@ -9,12 +9,13 @@ import (
 	"github.com/tensorken/tensorken/tensor"
 )
 
-// A Llama is a decoder with rotary positions: Llama, Mistral, Mixtral, Qwen 2 and 3, Gemma and
-// Gemma 2.
+// A Llama is a decoder with rotary positions: Llama, Mistral, Mixtral, Qwen 2 and 3, Gemma, Gemma 2
+// and the text models of Gemma 3.
 //
 // Source: Touvron et al., "LLaMA: Open and Efficient Foundation Language Models", 2023; Jiang et
 // al., "Mistral 7B", 2023, "Mixtral of Experts", 2024; Yang et al., "Qwen2 Technical Report",
-// 2024; Gemma Team, "Gemma 2: Improving Open Language Models at a Practical Size", 2024.
+// 2024; Gemma Team, "Gemma 2: Improving Open Language Models at a Practical Size", 2024, "Gemma 3
+// Technical Report", 2025.
 type Llama struct {
 	Model struct {
 		EmbedTokens nn.Embedding
@@ -49,6 +50,7 @@ func LoadLlama(dir string) (*Llama, error) {
 	if err != nil {
 		return nil, err
 	}
+	defer c.weights.Close()
 	s, err := readLlama(c)
 	if err != nil {
 		return nil, err
@@ -61,7 +63,7 @@ func LoadLlama(dir string) (*Llama, error) {
 	for i := range s.Layers {
 		m.Model.Layers = append(m.Model.Layers, s.layer(i))
 	}
-	if err := (layout{base: "model", biased: s.biased}).withHead("lm_head", s.Tied).load(dir, m); err != nil {
+	if err := (layout{base: "model", biased: s.biased}).withHead("lm_head", s.Tied).load(c, m); err != nil {
 		return nil, err
 	}
 	return m, s.check(m)

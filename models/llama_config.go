@@ -12,41 +12,47 @@ import (
 
 // A llamaConfig has the settings of a [Llama].
 type llamaConfig struct {
-	Width       int      `config:"hidden_size,required"`
-	Inner       int      `config:"intermediate_size,required"`
-	Layers      int      `config:"num_hidden_layers,required"`
-	Heads       int      `config:"num_attention_heads,required"`
+	Width       int      `config:"hidden_size,positive,required"`
+	Inner       int      `config:"intermediate_size,positive,required"`
+	Layers      int      `config:"num_hidden_layers,count,required"`
+	Heads       int      `config:"num_attention_heads,positive,required"`
 	KVHeads     int      `config:"num_key_value_heads"`
 	HeadWidth   int      `config:"head_dim"`
-	Vocab       int      `config:"vocab_size,required"`
-	Length      int      `config:"max_position_embeddings"`
+	Vocab       int      `config:"vocab_size,positive,required"`
+	Length      int      `config:"max_position_embeddings,positive"`
 	Act         string   `config:"hidden_act"`
-	GemmaAct    string   `config:"hidden_activation" of:"gemma gemma2"`
-	Eps         float64  `config:"rms_norm_eps,unsigned"`
+	GemmaAct    string   `config:"hidden_activation" of:"gemma gemma2 gemma3_text"`
+	Eps         float64  `config:"rms_norm_eps,epsilon"`
 	Theta       float64  `config:"rope_theta"`
 	RopeOld     any      `config:"rope_scaling"` // see config.rotary
 	Rope        any      `config:"rope_parameters"`
 	Tied        bool     `config:"tie_word_embeddings"`
-	Bias        bool     `config:"attention_bias" of:"llama qwen3 gemma gemma2"`
+	Bias        bool     `config:"attention_bias" of:"llama qwen3 gemma gemma2 gemma3_text"`
 	MLPBias     bool     `config:"mlp_bias" of:"llama"`
-	Window      int      `config:"sliding_window" of:"mistral mixtral qwen2 qwen3 gemma2"`
+	Window      int      `config:"sliding_window" of:"mistral mixtral qwen2 qwen3 gemma2 gemma3_text"`
 	UseWindow   bool     `config:"use_sliding_window" of:"qwen2 qwen3"`
 	FullLayers  int      `config:"max_window_layers" of:"qwen2 qwen3"`
-	LayerTypes  []string `config:"layer_types" of:"mistral mixtral qwen2 qwen3 gemma2"`
-	ScoreCap    float64  `config:"attn_logit_softcapping" of:"gemma2"`
-	LogitCap    float64  `config:"final_logit_softcapping" of:"gemma2"`
-	QueryScalar float64  `config:"query_pre_attn_scalar" of:"gemma2"`
+	LayerTypes  []string `config:"layer_types" of:"mistral mixtral qwen2 qwen3 gemma2 gemma3_text"`
+	ScoreCap    float64  `config:"attn_logit_softcapping" of:"gemma2 gemma3_text"`
+	LogitCap    float64  `config:"final_logit_softcapping" of:"gemma2 gemma3_text"`
+	QueryScalar float64  `config:"query_pre_attn_scalar" of:"gemma2 gemma3_text"`
+	LocalTheta  float64  `config:"rope_local_base_freq" of:"gemma3_text"`            // of layers with a window
+	Pattern     int      `config:"sliding_window_pattern,positive" of:"gemma3_text"` // one layer of so many has no window
+	PatternNew  int      `config:"_sliding_window_pattern,positive" of:"gemma3_text"`
 	Experts     int      `config:"num_local_experts" of:"mixtral"`
 	TopK        int      `config:"num_experts_per_tok" of:"mixtral"`
 
-	config   // where the settings are from
-	rotary   nn.Rotary
-	act      nn.Func
-	windows  []int               // of each layer, 0 for none
-	qkvBias  bool                // whatever Bias says
-	headNorm bool                // of queries and keys
-	gemma    bool                // scaled embeddings, norms with weights less by one
-	windowed func(int, int) bool // whether a layer has a window if LayerTypes is missing, by FullLayers
+	config    // where the settings are from
+	rotary    nn.Rotary
+	local     nn.Rotary // of layers with a window
+	act       nn.Func
+	sliding   []bool                           // whether a layer has a window
+	qkvBias   bool                             // whatever Bias says
+	headNorm  bool                             // of queries and keys
+	gemma     bool                             // scaled embeddings, norms with weights less by one
+	postNorms bool                             // norms of what each part computes, too
+	twoBases  bool                             // layers with a window have a rotation of their own
+	windowed  func(s *llamaConfig, i int) bool // whether layer i has a window if LayerTypes is missing
 }
 
 // llamas has the defaults of each kind, where a config.json may leave a setting out.
@@ -58,12 +64,15 @@ var llamas = map[string]llamaConfig{
 	"qwen3":   {Act: "silu", Eps: 1e-6, Theta: 1e4, Length: 32768, KVHeads: 32, HeadWidth: 128, Window: 4096, FullLayers: 28, headNorm: true, windowed: lastLayers},
 	"gemma":   {Eps: 1e-6, Theta: 1e4, Length: 8192, KVHeads: 16, HeadWidth: 256, Tied: true, gemma: true},
 	"gemma2": {GemmaAct: "gelu_pytorch_tanh", Eps: 1e-6, Theta: 1e4, Length: 8192, KVHeads: 4, HeadWidth: 256, Tied: true, gemma: true,
-		Window: 4096, ScoreCap: 50, LogitCap: 30, QueryScalar: 256, windowed: evenLayers},
+		Window: 4096, ScoreCap: 50, LogitCap: 30, QueryScalar: 256, postNorms: true, windowed: evenLayers},
+	"gemma3_text": {GemmaAct: "gelu_pytorch_tanh", Eps: 1e-6, Theta: 1e6, LocalTheta: 1e4, Length: 131072, KVHeads: 4, HeadWidth: 256, Tied: true, gemma: true,
+		Window: 4096, QueryScalar: 256, Pattern: 6, headNorm: true, postNorms: true, twoBases: true, windowed: pattern},
 }
 
-func allLayers(int, int) bool          { return true }
-func evenLayers(layer, _ int) bool     { return layer%2 == 0 }
-func lastLayers(layer, first int) bool { return layer >= first }
+func allLayers(*llamaConfig, int) bool      { return true }
+func evenLayers(_ *llamaConfig, i int) bool { return i%2 == 0 }
+func lastLayers(s *llamaConfig, i int) bool { return i >= s.FullLayers }
+func pattern(s *llamaConfig, i int) bool    { return (i+1)%cmp.Or(s.PatternNew, s.Pattern) != 0 }
 
 // readLlama reads the settings of a [Llama].
 func readLlama(c config) (s llamaConfig, err error) {
@@ -82,10 +91,13 @@ func readLlama(c config) (s llamaConfig, err error) {
 		}
 		s.HeadWidth = s.Width / s.Heads
 	}
+	if why := c.tooMany(s.Experts * s.Layers); why != "" {
+		return s, c.errorf("num_local_experts is %d in %d layers: %s", s.Experts, s.Layers, why)
+	}
 	if s.kind == "mixtral" && (s.TopK < 1 || s.TopK > s.Experts) {
 		return s, c.errorf("num_experts_per_tok is %d: want 1 to num_local_experts, %d", s.TopK, s.Experts)
 	}
-	if s.rotary, err = c.rotary(s.Theta, s.Length, s.HeadWidth); err != nil {
+	if s.rotary, s.local, err = s.rotations(); err != nil {
 		return s, err
 	}
 	setting, name := "hidden_act", s.Act
@@ -101,23 +113,47 @@ func readLlama(c config) (s llamaConfig, err error) {
 	return s, s.findWindows()
 }
 
-// findWindows sets windows.
+// rotations returns the rotations of layers without a window and of those with one.
+func (s *llamaConfig) rotations() (full, sliding nn.Rotary, err error) {
+	rotary := func(c config, theta float64, objects ...string) (r nn.Rotary) {
+		if err == nil {
+			r, err = c.rotary(theta, s.Length, s.HeadWidth, objects...)
+		}
+		return r
+	}
+	all, err := s.part("rope_parameters")
+	switch {
+	case err != nil:
+	case !s.twoBases:
+		full = rotary(s.config, s.Theta, "rope_scaling", "rope_parameters")
+		sliding = full
+	case all.raw == nil: // as before version 5 of transformers
+		full, sliding = rotary(s.config, s.Theta, "rope_scaling"), rotary(s.config, s.LocalTheta)
+	default:
+		err = all.read(&struct {
+			Full    any `config:"full_attention,required"`
+			Sliding any `config:"sliding_attention,required"`
+		}{})
+		full, sliding = rotary(all, s.Theta, "full_attention"), rotary(all, s.LocalTheta, "sliding_attention")
+	}
+	return full, sliding, err
+}
+
+// findWindows sets sliding.
 func (s *llamaConfig) findWindows() error {
 	if s.LayerTypes != nil && len(s.LayerTypes) != s.Layers {
 		return s.errorf("layer_types has %d elements for %d layers", len(s.LayerTypes), s.Layers)
 	}
-	s.windows = make([]int, s.Layers)
-	for i := range s.windows {
-		sliding := s.windowed != nil && s.windowed(i, s.FullLayers)
+	s.sliding = make([]bool, s.Layers)
+	for i := range s.sliding {
+		sliding := s.windowed != nil && s.windowed(s, i)
 		if s.LayerTypes != nil {
 			sliding = s.LayerTypes[i] == "sliding_attention"
 			if !sliding && s.LayerTypes[i] != "full_attention" {
 				return s.errorf("layer_types has %q: want full_attention or sliding_attention", s.LayerTypes[i])
 			}
 		}
-		if sliding && (s.UseWindow || !strings.HasPrefix(s.kind, "qwen")) {
-			s.windows[i] = s.Window
-		}
+		s.sliding[i] = sliding && (s.UseWindow || !strings.HasPrefix(s.kind, "qwen"))
 	}
 	return nil
 }
@@ -145,15 +181,19 @@ func (s llamaConfig) norm() RMSNorm {
 func (s llamaConfig) layer(i int) LlamaLayer {
 	l := LlamaLayer{InputLayernorm: s.norm(), PostAttentionLayernorm: s.norm()}
 	l.SelfAttn.Settings = nn.Attention{
-		Heads: s.Heads, KVHeads: s.KVHeads, Causal: true, Window: s.windows[i], SoftCap: s.ScoreCap, Rotary: s.rotary,
+		Heads: s.Heads, KVHeads: s.KVHeads, Causal: true, SoftCap: s.ScoreCap, Rotary: s.rotary,
+	}
+	if s.sliding[i] {
+		l.SelfAttn.Settings.Window, l.SelfAttn.Settings.Rotary = s.Window, s.local
 	}
 	if s.QueryScalar > 0 {
 		l.SelfAttn.Settings.Scale = 1 / math.Sqrt(s.QueryScalar)
 	}
 	if s.headNorm {
-		l.SelfAttn.QNorm, l.SelfAttn.KNorm = &nn.RMSNorm{Eps: s.Eps}, &nn.RMSNorm{Eps: s.Eps}
+		q, k := s.norm(), s.norm()
+		l.SelfAttn.QNorm, l.SelfAttn.KNorm = &q, &k
 	}
-	if s.kind == "gemma2" {
+	if s.postNorms {
 		pre, post := s.norm(), s.norm()
 		l.PreFeedforwardLayernorm, l.PostFeedforwardLayernorm = &pre, &post
 	}

@@ -29,6 +29,8 @@ var loaders = func() map[string]func(dir string) (any, error) {
 	add(loader(LoadResNet), resNetKinds)
 	add(loader(LoadWhisper), whisperKinds)
 	add(loader(LoadCLIP), clipKinds)
+	add(loader(LoadCLIPText), clipTextKinds)
+	add(loader(LoadCLIPVision), clipVisionKinds)
 	add(loader(LoadT5), t5Kinds)
 	return all
 }()
@@ -38,9 +40,9 @@ func loader[M any](load func(dir string) (M, error)) func(dir string) (any, erro
 }
 
 // Load reads the model in a folder, of the kind that its config.json names: a *[GPT2], *[Llama],
-// *[BERT], *[ViT], *[CLIP], *[ResNet], *[Whisper] or *[T5].
+// *[BERT], *[ViT], *[CLIP], *[CLIPText], *[CLIPVision], *[ResNet], *[Whisper] or *[T5].
 func Load(dir string) (any, error) {
-	c, err := openConfig(dir)
+	c, err := readConfig(dir)
 	if err != nil {
 		return nil, err
 	}
@@ -66,14 +68,10 @@ type layout struct {
 // buffers ends the names of tensors that models compute.
 var buffers = []string{"position_ids", "token_type_ids", "rotary_emb.inv_freq", "num_batches_tracked"}
 
-// load fills a model from the files of a folder.
-func (l layout) load(dir string, model any) error {
-	f, err := openWeights(dir)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	names, rename := f.Names(), l.rename
+// load fills a model from the file of its tensors.
+func (l layout) load(c config, model any) error {
+	dir := filepath.Dir(c.path)
+	names, rename := c.weights.Names(), l.rename
 	if rename == nil {
 		rename = func(name string) string { return name }
 	}
@@ -95,7 +93,7 @@ func (l layout) load(dir string, model any) error {
 	if err := l.checkBiases(dir, names, renamed); err != nil {
 		return err
 	}
-	return f.Load(model, renamed)
+	return c.weights.Load(model, renamed)
 }
 
 // checkBiases returns an error if a file lacks a bias, or has one that the model does not add.
@@ -135,7 +133,8 @@ func contains(parts ...string) func(string) bool {
 
 func not(f func(string) bool) func(string) bool { return func(s string) bool { return !f(s) } }
 
-// A size is the shape that a tensor has by config.json; -1 is any length.
+// A size is the shape that a tensor has by config.json, in which no setting is negative; -1 is
+// any length.
 type size struct {
 	name  string
 	t     tensor.Tensor

@@ -54,10 +54,10 @@ func resNetConv(kernel, stride int) ResNetConv {
 
 // A resNetConfig has the settings of a [ResNet].
 type resNetConfig struct {
-	Channels  int    `config:"num_channels"`
-	Embedding int    `config:"embedding_size,required"`
-	Widths    []int  `config:"hidden_sizes,required"`
-	Depths    []int  `config:"depths,required"`
+	Channels  int    `config:"num_channels,positive"`
+	Embedding int    `config:"embedding_size,positive,required"`
+	Widths    []int  `config:"hidden_sizes,positive,required"`
+	Depths    []int  `config:"depths,count,required"`
 	Type      string `config:"layer_type"`
 	Act       string `config:"hidden_act"`
 	First     bool   `config:"downsample_in_first_stage"`
@@ -72,6 +72,7 @@ func LoadResNet(dir string) (*ResNet, error) {
 	if err != nil {
 		return nil, err
 	}
+	defer c.weights.Close()
 	s := resNetConfig{Channels: 3, Type: "bottleneck", Act: "relu"}
 	if err := c.read(&s); err != nil {
 		return nil, err
@@ -89,7 +90,7 @@ func LoadResNet(dir string) (*ResNet, error) {
 	m.Resnet.Embedder.Embedder = resNetConv(7, 2)
 	m.Resnet.Encoder.Stages = s.stages()
 	convolution := contains(".convolution")
-	if err := (layout{base: "resnet", biased: not(convolution)}).load(dir, m); err != nil {
+	if err := (layout{base: "resnet", biased: not(convolution)}).load(c, m); err != nil {
 		return nil, err
 	}
 	sizes := []size{{"embedder", m.Resnet.Embedder.Embedder.Convolution.Weight, []int{s.Embedding, s.Channels, 7, 7}}}

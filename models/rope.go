@@ -28,11 +28,11 @@ type rope struct {
 	Truncate     bool    `config:"truncate"`
 }
 
-// rotary returns the rotation of heads of a width, of a model of length positions. In older
-// files theta is not in the object.
-func (c config) rotary(theta float64, length, width int) (nn.Rotary, error) {
+// rotary returns the rotation of heads of a width, of a model of length positions, by objects of
+// c. In older files theta is not in the object.
+func (c config) rotary(theta float64, length, width int, objects ...string) (nn.Rotary, error) {
 	r := rope{Theta: theta, Partial: 1, Truncate: true}
-	for _, name := range []string{"rope_scaling", "rope_parameters"} {
+	for _, name := range objects {
 		part, err := c.part(name)
 		if err == nil {
 			err = part.read(&r)
@@ -43,6 +43,9 @@ func (c config) rotary(theta float64, length, width int) (nn.Rotary, error) {
 	}
 	if !(r.Theta > 0) {
 		return nn.Rotary{}, c.errorf("rope_theta is %v: want more than 0", r.Theta)
+	}
+	if !(r.Partial > 0 && r.Partial <= 1) {
+		return nn.Rotary{}, c.errorf("partial_rotary_factor is %v: want more than 0 and at most 1", r.Partial)
 	}
 	rotary := nn.Rotary{Base: r.Theta, Width: int(float64(width) * r.Partial)}
 	kind := cmp.Or(r.Type, r.OldType, "default")
@@ -56,6 +59,8 @@ func (c config) rotary(theta float64, length, width int) (nn.Rotary, error) {
 			strings.Join(slices.Sorted(maps.Keys(scalings)), ", "))
 	case !(r.Factor > 0) && (kind != "yarn" || r.Length == 0):
 		return rotary, c.errorf("rotary positions of type %q: there is no factor", kind)
+	case kind == "llama3" && !(0 < r.LowFreq && r.LowFreq < r.HighFreq):
+		return rotary, c.errorf("low_freq_factor is %v and high_freq_factor %v: want the first above 0 and below the second", r.LowFreq, r.HighFreq)
 	}
 	rotary.Scaling = scaling(r, length)
 	return rotary, nil

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 )
 
@@ -15,18 +14,13 @@ import (
 func StopTokens(dir string) ([]int32, error) {
 	for _, name := range []string{"generation_config.json", "config.json"} {
 		path := filepath.Join(dir, name)
-		text, err := os.ReadFile(path)
-		if errors.Is(err, fs.ErrNotExist) && name != "config.json" {
-			continue
-		}
 		var c struct {
 			EOS json.RawMessage `json:"eos_token_id"`
 		}
-		if err == nil {
-			err = json.Unmarshal(text, &c)
-		}
-		if err != nil {
-			return nil, fmt.Errorf("models: %s: %w", path, err)
+		if err := readJSON(path, &c); errors.Is(err, fs.ErrNotExist) && name != "config.json" {
+			continue
+		} else if err != nil {
+			return nil, err
 		}
 		if len(c.EOS) == 0 || string(c.EOS) == "null" {
 			continue
@@ -37,7 +31,7 @@ func StopTokens(dir string) ([]int32, error) {
 		}
 		var ids []int32
 		if err := json.Unmarshal(c.EOS, &ids); err != nil {
-			return nil, fmt.Errorf("models: %s: eos_token_id is %s: want a token or a list", path, c.EOS)
+			return nil, fmt.Errorf("models: %s: eos_token_id is %s: want a token or a list", path, shown(c.EOS))
 		}
 		return ids, nil
 	}

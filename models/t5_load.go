@@ -11,23 +11,23 @@ import (
 
 // A t5Config has the settings of a [T5].
 type t5Config struct {
-	Width     int     `config:"d_model,required"`
-	HeadWidth int     `config:"d_kv,required"`
-	Inner     int     `config:"d_ff,required"`
-	Layers    int     `config:"num_layers,required"`
-	OutLayers int     `config:"num_decoder_layers"`
-	Heads     int     `config:"num_heads,required"`
-	Vocab     int     `config:"vocab_size,required"`
-	Buckets   int     `config:"relative_attention_num_buckets"`
-	Distance  int     `config:"relative_attention_max_distance"`
+	Width     int     `config:"d_model,positive,required"`
+	HeadWidth int     `config:"d_kv,positive,required"`
+	Inner     int     `config:"d_ff,positive,required"`
+	Layers    int     `config:"num_layers,count,required"`
+	OutLayers int     `config:"num_decoder_layers,count"`
+	Heads     int     `config:"num_heads,positive,required"`
+	Vocab     int     `config:"vocab_size,positive,required"`
+	Buckets   int     `config:"relative_attention_num_buckets,positive"`
+	Distance  int     `config:"relative_attention_max_distance,positive"`
 	Feed      string  `config:"feed_forward_proj"`
-	Eps       float64 `config:"layer_norm_epsilon,unsigned"`
+	Eps       float64 `config:"layer_norm_epsilon,epsilon"`
 	Tied      bool    `config:"tie_word_embeddings"`
 	Scale     *bool   `config:"scale_decoder_outputs"`
 	// Feed again, and what has no effect.
 	Gated     any `config:"is_gated_act"`
 	Act       any `config:"dense_act_fn"`
-	Positions any `config:"n_positions"`
+	Positions any `config:"n_positions,positive"`
 }
 
 var t5Kinds = []string{"t5", "mt5"}
@@ -38,6 +38,7 @@ func LoadT5(dir string) (*T5, error) {
 	if err != nil {
 		return nil, err
 	}
+	defer c.weights.Close()
 	s := t5Config{Buckets: 32, Distance: 128, Feed: "relu", Eps: 1e-6, Tied: c.kind == "t5"}
 	if c.kind == "mt5" {
 		s.Feed = "gated-gelu"
@@ -60,7 +61,7 @@ func LoadT5(dir string) (*T5, error) {
 	none := func(string) bool { return false }
 	// Tables of tokens are Shared again; the decoder's attention to the encoder has no biases.
 	l := layout{biased: none, skip: []string{"coder.embed_tokens.weight", "EncDecAttention.relative_attention_bias.weight"}}
-	if err := l.load(dir, m); err != nil {
+	if err := l.load(c, m); err != nil {
 		return nil, err
 	}
 	if !m.Decoder.FinalLayerNorm.Weight.IsValid() {

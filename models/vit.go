@@ -66,18 +66,19 @@ func LoadViT(dir string) (*ViT, error) {
 	if err != nil {
 		return nil, err
 	}
+	defer c.weights.Close()
 	s := struct {
-		Width     int     `config:"hidden_size,required"`
-		Inner     int     `config:"intermediate_size,required"`
-		Layers    int     `config:"num_hidden_layers,required"`
-		Heads     int     `config:"num_attention_heads,required"`
-		Channels  int     `config:"num_channels"`
-		Image     sides   `config:"image_size"`
-		Patch     sides   `config:"patch_size"`
+		Width     int     `config:"hidden_size,positive,required"`
+		Inner     int     `config:"intermediate_size,positive,required"`
+		Layers    int     `config:"num_hidden_layers,count,required"`
+		Heads     int     `config:"num_attention_heads,positive,required"`
+		Channels  int     `config:"num_channels,positive"`
+		Image     sides   `config:"image_size,positive"`
+		Patch     sides   `config:"patch_size,positive"`
 		Act       string  `config:"hidden_act"`
 		PoolerAct string  `config:"pooler_act"`
-		Pooled    int     `config:"pooler_output_size"`
-		Eps       float64 `config:"layer_norm_eps,unsigned"`
+		Pooled    int     `config:"pooler_output_size,positive"`
+		Eps       float64 `config:"layer_norm_eps,epsilon"`
 		Bias      bool    `config:"qkv_bias"`
 	}{Channels: 3, Image: sides{224, 224}, Patch: sides{16, 16}, Act: "gelu", PoolerAct: "tanh", Eps: 1e-12, Bias: true}
 	if err := c.read(&s); err != nil {
@@ -102,11 +103,8 @@ func LoadViT(dir string) (*ViT, error) {
 	e.PatchEmbeddings.Projection.Options.Stride = s.Patch[:]
 	qkv := contains("attention.attention.")
 	l := layout{base: "vit", biased: func(layer string) bool { return s.Bias || !qkv(layer) }}
-	if err := l.load(dir, m); err != nil {
+	if err := l.load(c, m); err != nil {
 		return nil, err
-	}
-	if s.Patch[0] < 1 || s.Patch[1] < 1 {
-		return nil, c.errorf("patch_size is %v", s.Patch)
 	}
 	patches := s.Image[0] / s.Patch[0] * (s.Image[1] / s.Patch[1])
 	sizes := []size{

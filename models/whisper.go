@@ -53,19 +53,20 @@ func LoadWhisper(dir string) (*Whisper, error) {
 	if err != nil {
 		return nil, err
 	}
+	defer c.weights.Close()
 	s := struct {
-		Width     int    `config:"d_model,required"`
-		Mels      int    `config:"num_mel_bins"`
-		Layers    int    `config:"encoder_layers,required"`
-		Heads     int    `config:"encoder_attention_heads,required"`
-		Inner     int    `config:"encoder_ffn_dim,required"`
-		OutLayers int    `config:"decoder_layers,required"`
-		OutHeads  int    `config:"decoder_attention_heads,required"`
-		OutInner  int    `config:"decoder_ffn_dim,required"`
-		AllLayers int    `config:"num_hidden_layers"` // encoder_layers again
-		Frames    int    `config:"max_source_positions"`
-		Positions int    `config:"max_target_positions"`
-		Vocab     int    `config:"vocab_size,required"`
+		Width     int    `config:"d_model,positive,required"`
+		Mels      int    `config:"num_mel_bins,positive"`
+		Layers    int    `config:"encoder_layers,count,required"`
+		Heads     int    `config:"encoder_attention_heads,positive,required"`
+		Inner     int    `config:"encoder_ffn_dim,positive,required"`
+		OutLayers int    `config:"decoder_layers,count,required"`
+		OutHeads  int    `config:"decoder_attention_heads,positive,required"`
+		OutInner  int    `config:"decoder_ffn_dim,positive,required"`
+		AllLayers int    `config:"num_hidden_layers,count"` // encoder_layers again
+		Frames    int    `config:"max_source_positions,positive"`
+		Positions int    `config:"max_target_positions,positive"`
+		Vocab     int    `config:"vocab_size,positive,required"`
 		Act       string `config:"activation_function"`
 		Tied      bool   `config:"tie_word_embeddings"`
 		// Embeddings are not scaled, whatever this says.
@@ -97,7 +98,7 @@ func LoadWhisper(dir string) (*Whisper, error) {
 		d.Layers[i].EncoderAttn = &OutAttention{Settings: nn.Attention{Heads: s.OutHeads}}
 	}
 	l := layout{base: "model", biased: not(contains("embed_", "k_proj", "proj_out"))}
-	if err := l.withHead("proj_out", s.Tied).load(dir, m); err != nil {
+	if err := l.withHead("proj_out", s.Tied).load(c, m); err != nil {
 		return nil, err
 	}
 	sizes := []size{

@@ -16,7 +16,7 @@ type Attention struct {
 	Q, K, V, O Linear
 	// QNorm and KNorm normalize each head of queries and of keys, before Rotary, as in
 	// Qwen 3. They are nil in most models.
-	QNorm, KNorm *RMSNorm
+	QNorm, KNorm Layer
 
 	Heads   int // of the queries
 	KVHeads int // of keys and values, each shared by Heads/KVHeads queries'; 0 is Heads
