@@ -48,7 +48,7 @@ var order = strings.Fields(`
 	fft
 	linalg
 	solve
-	nn optim data data/images train models
+	nn optim data/table data data/images train models
 	plot draw
 	internal/digits internal/bench
 	internal/goldentext internal/golden internal/policy internal/wgpu/wgputest internal/ptx/ptxtest

@@ -1,0 +1,149 @@
+package table
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/tensorken/tensorken/internal/files"
+)
+
+// A Frame is a table: the text that was read, whose lines, separator and columns have been
+// checked. Columns are converted when they are asked for, each time anew, so [Frame.Into] and
+// [Frame.Tensor], which convert many at once, are faster than many calls of [Column].
+//
+// Its errors name line, column and value; those of a frame of [Load] the file too.
+type Frame struct {
+	o       Options
+	file    string // "" without
+	text    string
+	first   int // the line of the first record
+	comma   rune
+	header  bool
+	reason  string // for header
+	columns []Info
+	index   map[string]int // of columns by name
+	rows    int
+}
+
+// An Info describes a column.
+type Info struct {
+	Name        string // column3 for the third if it has no name
+	Kind        Kind
+	Missing     int // number of missing values
+	MissingLine int // line of the first, 0 if there is none
+}
+
+// Load reads a table from a file. It is an error if the file is none that is regular, if it is
+// not UTF-8, if its lines differ in their number of fields or have more than 64 MiB, or if
+// two readings are possible; see [Options]. Nil options find everything.
+func Load(path string, o *Options) (*Frame, error) {
+	options := o.checked("Load")
+	file, err := files.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, files.Reason(err))
+	}
+	defer file.Close()
+	size := 0
+	if info, err := file.Stat(); err == nil {
+		size = int(info.Size())
+	}
+	f, err := read(file, size, options)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, files.Reason(err))
+	}
+	f.file = path
+	return f, nil
+}
+
+// Read is [Load] of what a reader has.
+func Read(r io.Reader, o *Options) (*Frame, error) { return read(r, 0, o.checked("Read")) }
+
+func read(r io.Reader, size int, o Options) (*Frame, error) {
+	text, err := readText(r, size)
+	if err != nil {
+		return nil, err
+	}
+	f := &Frame{o: o, text: text, first: o.Skip + 1}
+	for range o.Skip {
+		_, f.text, _ = strings.Cut(f.text, "\n")
+	}
+	return f, f.examine()
+}
+
+// scanner returns a scanner of the text.
+func (f *Frame) scanner(comma rune) *scanner {
+	s := &scanner{rest: f.text, line: f.o.Skip + 1, comma: string(comma), most: maxColumns}
+	if f.o.Comment != 0 {
+		s.comment = string(f.o.Comment)
+	}
+	return s
+}
+
+// each calls visit with each row's number, line and fields.
+func (f *Frame) each(visit func(row, line int, fields []string) error) error {
+	s := f.scanner(f.comma)
+	for row := -1; ; row++ {
+		fields, line, err := s.next()
+		if err != nil {
+			return nil // io.EOF, as examine has read all
+		}
+		if row < 0 {
+			if f.header {
+				continue
+			}
+			row++
+		}
+		if err := visit(row, line, fields); err != nil {
+			return err
+		}
+	}
+}
+
+// Len returns the number of rows, without the header.
+func (f *Frame) Len() int { return f.rows }
+
+// Columns returns what is known of the columns, in order.
+func (f *Frame) Columns() []Info { return append([]Info(nil), f.columns...) }
+
+// Header reports whether the first line is a header, and why.
+func (f *Frame) Header() (is bool, why string) { return f.header, f.reason }
+
+// String describes the table: rows, separator, header and why it is one, and the columns.
+func (f *Frame) String() string {
+	var b strings.Builder
+	is := "data"
+	if f.header {
+		is = "a header"
+	}
+	fmt.Fprintf(&b, "%d rows, separated by %q; line %d is %s: %s\n", f.rows, f.comma, f.first, is, f.reason)
+	width := 0
+	for _, c := range f.columns {
+		width = max(width, len([]rune(excerpt(c.Name))))
+	}
+	for _, c := range f.columns {
+		missing := ""
+		if c.Missing > 0 {
+			missing = fmt.Sprintf("%*s%d missing", 7-len(c.Kind.String()), "", c.Missing)
+		}
+		fmt.Fprintf(&b, "%-*s  %v%s\n", width, excerpt(c.Name), c.Kind, missing)
+	}
+	return b.String()
+}
+
+// fail adds where a value is to the error of a column.
+func (f *Frame) fail(line, column int, field string, err error) error {
+	where := fmt.Sprintf("line %d, column %d", line, column+1)
+	if f.header || len(f.o.Names) > 0 {
+		where += " (" + excerpt(f.columns[column].Name) + ")"
+	}
+	return f.named(fmt.Errorf(`%s: "%s" %w`, where, excerpt(field), err))
+}
+
+// named adds the file to an error.
+func (f *Frame) named(err error) error {
+	if err == nil || f.file == "" {
+		return err
+	}
+	return fmt.Errorf("%s: %w", f.file, err)
+}
