@@ -345,6 +345,17 @@ func TestLines(t *testing.T) {
 		{data.Lines(b, filepath.Join(dir, "none.txt")), "four|none.txt: no such file or directory"},
 		{data.JSONLines[record](good), "{p [1 2]}|{q <absent>}"},
 		{data.JSONLines[record](good, bad), "{p [1 2]}|{q <absent>}|{ <absent>}|b.jsonl:2: unexpected end of JSON input"},
+		{data.JSONLines[record](write("mark.jsonl", "\ufeff{\"name\":\"p\"}\r\n\r\n{}")), "{p <absent>}|{ <absent>}"},
+		{data.JSONLines[record](write("wide.jsonl", "\xff\xfe{\x00}\x00")), "wide.jsonl:1: the file begins with the byte order mark of UTF-16: convert it to UTF-8"},
+		{data.Lines(write("mark.txt", "\ufeffone\ufeff\n\n")), "one\ufeff|"},
+		{data.Lines(write("only mark.txt", "\ufeff")), ""},
+		{data.Lines(write("empty.txt", "")), ""},
+		{data.Lines(write("returns.txt", "a\rb\r\r\n\r\n")), "a\rb\r|"},
+		{data.Lines(write("big.txt", "\xfe\xff\x00a")), "big.txt:1: the file begins with the byte order mark of UTF-16: convert it to UTF-8"},
+		{data.Lines(write("wider.txt", "\xff\xfe\x00\x00a\x00\x00\x00")), "wider.txt:1: the file begins with the byte order mark of UTF-32: convert it to UTF-8"},
+		{data.Lines(write("n\nx.txt", "\xfe\xff")), `"n\nx.txt":1: the file begins with the byte order mark of UTF-16: convert it to UTF-8`},
+		{data.LinesUpTo(3, write("long.txt", "abc\r\nabcd\nx")), "abc|long.txt:2: the line has more than 3 B: data.LinesUpTo takes longer ones"},
+		{data.JSONLinesUpTo[record](3, write("long.jsonl", "{}\n{   }\n")), "{ <absent>}|long.jsonl:2: the line has more than 3 B: data.JSONLinesUpTo takes longer ones"},
 	} {
 		if got := read(tt.stream); got != tt.want {
 			t.Errorf("got %s, want %s", got, tt.want)

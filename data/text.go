@@ -1,15 +1,8 @@
 package data
 
 import (
-	"bufio"
-	"context"
-	"encoding/json"
 	"fmt"
-	"io"
-	"iter"
-	"strings"
 
-	"github.com/tensorken/tensorken/internal/files"
 	"github.com/tensorken/tensorken/ir"
 	"github.com/tensorken/tensorken/tensor"
 )
@@ -26,81 +19,6 @@ func (s slice[T]) At(i int) (t T, err error) {
 		return t, outOfRange(i, len(s))
 	}
 	return s[i], nil
-}
-
-// Lines returns the stream of the lines of text files, one file after the other, without
-// their ends. Errors name the file.
-func Lines(paths ...string) Stream[string] {
-	return func(context.Context, int) iter.Seq2[string, error] {
-		return func(yield func(string, error) bool) {
-			for _, path := range paths {
-				for l, err := range linesOf(path) {
-					if !yield(l.text, err) || err != nil {
-						return
-					}
-				}
-			}
-		}
-	}
-}
-
-// JSONLines returns the stream of values of type T that files have as JSON, one a line;
-// empty lines are skipped. See package encoding/json for how fields of T are named; a
-// tensor is an object of shape and values. Errors name file and line.
-func JSONLines[T any](paths ...string) Stream[T] {
-	return func(context.Context, int) iter.Seq2[T, error] {
-		return func(yield func(T, error) bool) {
-			for _, path := range paths {
-				for l, err := range linesOf(path) {
-					if err == nil && strings.TrimSpace(l.text) == "" {
-						continue
-					}
-					var x T
-					if err == nil {
-						if err = json.Unmarshal([]byte(l.text), &x); err != nil {
-							err = fmt.Errorf("%s:%d: %w", path, l.number, err)
-						}
-					}
-					if !yield(x, err) || err != nil {
-						return
-					}
-				}
-			}
-		}
-	}
-}
-
-// A line is a line of a file, counted from 1.
-type line struct {
-	text   string
-	number int
-}
-
-// linesOf yields the lines of a file.
-func linesOf(path string) iter.Seq2[line, error] {
-	return func(yield func(line, error) bool) {
-		f, err := files.Open(path)
-		if err != nil {
-			yield(line{}, fmt.Errorf("%s: %w", path, files.Reason(err)))
-			return
-		}
-		defer f.Close()
-		r := bufio.NewReaderSize(f, 1<<16)
-		for n := 1; ; n++ {
-			text, err := r.ReadString('\n')
-			if err == io.EOF && text == "" {
-				return
-			}
-			if err != nil && err != io.EOF {
-				yield(line{}, fmt.Errorf("%s:%d: %w", path, n, files.Reason(err)))
-				return
-			}
-			text = strings.TrimSuffix(strings.TrimSuffix(text, "\n"), "\r")
-			if !yield(line{text, n}, nil) {
-				return
-			}
-		}
-	}
 }
 
 // A Window is an example of a language model: the tokens X [length], and Y [length], each

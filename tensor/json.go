@@ -4,12 +4,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/tensorken/tensorken/internal/exec"
+	"github.com/tensorken/tensorken/internal/files"
 	"github.com/tensorken/tensorken/internal/graph"
 	"github.com/tensorken/tensorken/internal/hostmem"
 	"github.com/tensorken/tensorken/internal/shape"
@@ -87,57 +88,115 @@ func (t *Tensor) UnmarshalJSON(b []byte) error {
 		return nil
 	}
 	var file struct {
-		Shape  *[]int       `json:"shape"`
-		Values *[]jsonValue `json:"values"`
+		Shape  jsonArray `json:"shape"`
+		Values jsonArray `json:"values"`
 	}
 	err := json.Unmarshal(b, &file)
 	var other *json.UnmarshalTypeError // JSON of a wrong form
 	switch {
-	case errors.As(err, &other), err == nil && (file.Shape == nil || file.Values == nil):
-		return errors.New(`tensor from JSON: want {"shape":[…],"values":[…]}`)
+	case errors.As(err, &other), err == nil && (file.Shape == "" || file.Values == ""):
+		return errWantTensor
 	case err != nil:
 		return fmt.Errorf("tensor from JSON: %w", err)
 	}
-	s, values := *file.Shape, *file.Values
-	if err := shape.Check(s); err != nil {
-		return fmt.Errorf("tensor from JSON: shape %v has %w", s, err)
+	s, err := file.Shape.lengths()
+	if err != nil {
+		return err
 	}
-	if len(values) != graph.Len(s) {
-		return fmt.Errorf("tensor from JSON: %s cannot make shape %v", shape.Count(len(values), "value"), s)
+	count := 0
+	for range file.Values.elements() {
+		count++
+	}
+	if count != graph.Len(s) {
+		return fmt.Errorf("tensor from JSON: %s cannot make shape %v", shape.Count(count, "value"), s)
 	}
 	d := Float32
 	if t.n != nil {
 		d = t.n.DType
 	}
-	if slices.ContainsFunc(values, jsonValue.isBool) {
-		d = Bool
+	for v := range file.Values.elements() {
+		if v == "true" || v == "false" {
+			d = Bool
+		}
 	}
-	data, err := exec.Allocate(len(values), d.Size())
+	data, err := exec.Allocate(count, d.Size())
 	if err != nil {
 		return fmt.Errorf("tensor from JSON: %w", err)
 	}
 	data = data[:0]
-	for i, v := range values {
+	for v := range file.Values.elements() {
 		x, ok := v.number(d)
 		if !ok {
-			return fmt.Errorf("tensor from JSON: value %d: %s is no %v", i, v, d)
+			return fmt.Errorf("tensor from JSON: value %d: %s is no %v", len(data)/d.Size(), files.Name(string(v[:min(len(v), 40)])), d)
 		}
 		data = x.Append(data, d)
 	}
-	*t = newStored(d, slices.Clone(s), data)
+	*t = newStored(d, s, data)
 	return nil
+}
+
+var errWantTensor = errors.New(`tensor from JSON: want {"shape":[…],"values":[…]}`)
+
+// A jsonArray is the text of a JSON array, "" for other JSON. It is not decoded into a slice,
+// which would take many times the memory of the text.
+type jsonArray string
+
+// UnmarshalJSON stores the text.
+func (a *jsonArray) UnmarshalJSON(b []byte) error {
+	*a = ""
+	if b[0] == '[' {
+		*a = jsonArray(b)
+	}
+	return nil
+}
+
+// elements yields the text of the elements.
+func (a jsonArray) elements() iter.Seq[jsonValue] {
+	return func(yield func(jsonValue) bool) {
+		start, depth, quoted := 1, 0, false
+		for i := 0; i < len(a); i++ {
+			c := a[i]
+			switch {
+			case quoted && c == '\\':
+				i++ // whatever it escapes
+			case c == '"':
+				quoted = !quoted
+			case quoted:
+			case c == '[', c == '{':
+				depth++
+			case c == ',' && depth == 1, c == ']' && depth == 1:
+				v := strings.TrimSpace(string(a[start:i]))
+				if v != "" && !yield(jsonValue(v)) { // "" only in []
+					return
+				}
+				start = i + 1
+			case c == ']', c == '}':
+				depth--
+			}
+		}
+	}
+}
+
+// lengths returns the elements as the lengths of a shape.
+func (a jsonArray) lengths() ([]int, error) {
+	s := []int{}
+	for v := range a.elements() {
+		n, err := strconv.Atoi(string(v))
+		if err != nil {
+			return nil, errWantTensor
+		}
+		if s = append(s, n); len(s) > shape.MaxFileRank {
+			break
+		}
+	}
+	if err := shape.CheckFile(s); err != nil {
+		return nil, fmt.Errorf("tensor from JSON: shape %v has %w", s, err)
+	}
+	return s, nil
 }
 
 // A jsonValue is an element's JSON text.
 type jsonValue string
-
-// UnmarshalJSON stores the text.
-func (v *jsonValue) UnmarshalJSON(b []byte) error {
-	*v = jsonValue(b)
-	return nil
-}
-
-func (v jsonValue) isBool() bool { return v == "true" || v == "false" }
 
 // number returns v as an element of type d, false if it does not fit.
 func (v jsonValue) number(d DType) (ir.Number, bool) {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tensorken/tensorken/internal/hostmem/memtest"
 	"github.com/tensorken/tensorken/tensor"
 )
 
@@ -84,6 +85,17 @@ func TestUnmarshalJSON(t *testing.T) {
 		{`{"shape":[4294967296,4294967296],"values":[]}`, absent, "shape [4294967296 4294967296] has"},
 		{`{"shape":[1]}`, absent, `want {"shape":[…],"values":[…]}`},
 		{`{"shape":1,"values":[1]}`, absent, `want {"shape":[…],"values":[…]}`},
+		{`{"shape":null,"values":[1]}`, absent, `want {"shape":[…],"values":[…]}`},
+		{`{"shape":[1.5],"values":[1]}`, absent, `want {"shape":[…],"values":[…]}`},
+		{`{"shape":[ 1 , 2 ],"values":[ 1 ,` + "\n\t" + `2 ]}`, absent, "[1 2] (float32 [1 2]"},
+		{`{"shape":[ ],"values":[3]}`, absent, "3 (float32 []"},
+		{`{"shape":[0],"values":[ ]}`, absent, "(float32 [0]"},
+		{`{"shape":[2],"values":["a,]\"\\",1]}`, absent, `value 0: "a,]\"\\" is no float32`},
+		{`{"shape":[2],"values":[{"a":[1,"]"]},1]}`, absent, `value 0: {"a":[1,"]"]} is no float32`},
+		{`{"shape":[1],"values":["` + "\u009b2J" + `"]}`, absent, `value 0: "\"\u009b2J\"" is no float32`},
+		{`{"shape":[1],"values":["` + strings.Repeat("x", 1000) + `"]}`, absent, `value 0: "` + strings.Repeat("x", 39) + " is no float32"},
+		{`{"shape":[` + strings.Repeat("1,", 64) + `1],"values":[1]}`, absent, "has more than 64 axes"},
+		{`{"shape":[` + strings.Repeat("1,", 63) + `1],"values":[1]}`, absent, "1"},
 		{`[]`, absent, `tensor from JSON: want {"shape":[…],"values":[…]}`},
 		{`"x"`, absent, `tensor from JSON: want {"shape":[…],"values":[…]}`},
 	} {
@@ -97,6 +109,37 @@ func TestUnmarshalJSON(t *testing.T) {
 			t.Errorf("Unmarshal(%s) = %s, want %s", tt.json, s, tt.want)
 		}
 	}
+}
+
+// Text is refused, or becomes a tensor that is the same when it is written and read again. It
+// takes memory in proportion to the text.
+func FuzzUnmarshalJSON(f *testing.F) {
+	for _, text := range []string{
+		`{"shape":[2],"values":[1,-2.5e3]}`, `{"shape":[1,2],"values":["NaN","-Inf"]}`, `{"shape":[1],"values":[true]}`,
+		`{"shape":[],"values":["a,]\"\\"]}`, `{"shape":[` + strings.Repeat("1,", 5000) + `1],"values":[` + strings.Repeat("1,", 5000) + `1]}`,
+		`{"shape":[99999999999],"values":[]}`, `{"shape":[0,99999999999],"values":[]}`, `null`,
+		`{"shape":[400000],"values":[` + strings.Repeat("1,", 399_999) + `1]}`,
+	} {
+		f.Add([]byte(text))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		for _, d := range []tensor.DType{tensor.Float32, tensor.Int64, tensor.BFloat16} {
+			x := tensor.Zeros(1).Cast(d)
+			var err error
+			memtest.Bound(t, len(text), func() { err = json.Unmarshal(text, &x) })
+			if err != nil {
+				continue
+			}
+			b, err := json.Marshal(x)
+			if err != nil {
+				t.Fatal(err)
+			}
+			again := x
+			if err := json.Unmarshal(b, &again); err != nil || fmt.Sprint(again.Shape()) != fmt.Sprint(x.Shape()) {
+				t.Fatalf("Unmarshal(%s) gives shape %v, want %v, %v", b, again.Shape(), x.Shape(), err)
+			}
+		}
+	})
 }
 
 func ExampleTensor_MarshalJSON() {

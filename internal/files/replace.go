@@ -20,17 +20,9 @@ import (
 // A killed process leaves it, and the next Replace of the same path removes it; on
 // systems without flock, such as Windows, only once it is an hour old.
 func Replace(path string, write func(*bufio.Writer) error) error {
-	mode := fs.FileMode(0o666) // before umask
-	info, err := os.Stat(path)
-	switch {
-	case errors.Is(err, fs.ErrPermission):
-		// The system refuses to follow another user's link in a folder that all may write:
-		// Readlink and rename would follow it.
+	mode, err := replacedMode(os.Stat(path))
+	if err != nil {
 		return err
-	case err == nil && !info.Mode().IsRegular():
-		return errNotRegular
-	case err == nil:
-		mode = info.Mode().Perm()
 	}
 	target, err := followLinks(path)
 	if err != nil {
@@ -41,6 +33,21 @@ func Replace(path string, write func(*bufio.Writer) error) error {
 		err = fmt.Errorf("it is a link to %s: %w", Name(target), Reason(err))
 	}
 	return err
+}
+
+// replacedMode returns the mode of the file that replaces one of which os.Stat says so.
+func replacedMode(info fs.FileInfo, err error) (fs.FileMode, error) {
+	switch {
+	case errors.Is(err, fs.ErrPermission):
+		// The system refuses to follow another user's link in a folder that all may write:
+		// Readlink and rename would follow it.
+		return 0, err
+	case err != nil:
+		return 0o666, nil // before umask
+	case !info.Mode().IsRegular():
+		return 0, errNotRegular
+	}
+	return info.Mode().Perm(), nil
 }
 
 // maxLinks is the number of links followed, that of filepath.EvalSymlinks.

@@ -2,6 +2,8 @@ package files
 
 import (
 	"bufio"
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -59,5 +61,15 @@ func TestLeftovers(t *testing.T) {
 	slices.Sort(want)
 	if err != nil || !slices.Equal(got, want) {
 		t.Errorf("after Replace there are %q, %v, want %q", got, err, want)
+	}
+}
+
+// What the system says of a path decides whether it is replaced: a refusal is no missing file.
+func TestReplacedMode(t *testing.T) {
+	for err, want := range map[error]error{fs.ErrNotExist: nil, fs.ErrPermission: fs.ErrPermission} {
+		mode, got := replacedMode(nil, &fs.PathError{Op: "stat", Path: "x", Err: err})
+		if !errors.Is(got, want) || (got == nil) != (want == nil) || want == nil && mode != 0o666 {
+			t.Errorf("replacedMode(%v) = %v, %v, want error %v", err, mode, got, want)
+		}
 	}
 }

@@ -52,6 +52,17 @@ func BroadcastsTo(from, to []int) bool {
 // counted.
 const MaxLen = math.MaxInt / 16
 
+// MaxFileRank is the most axes that a tensor of a file may have, NumPy's limit.
+const MaxFileRank = 64
+
+// CheckFile is [Check] for a shape that a file says, of at most MaxFileRank axes.
+func CheckFile(shape []int) error {
+	if len(shape) > MaxFileRank {
+		return fmt.Errorf("more than %d axes", MaxFileRank)
+	}
+	return Check(shape)
+}
+
 // Check returns an error if shape has a negative length or more than MaxLen
 // elements. A length of 0 counts as 1: the axis may be reduced to that.
 func Check(shape []int) error {
