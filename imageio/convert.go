@@ -18,14 +18,15 @@ import (
 // little memory.
 func FromImage(m image.Image, channels int) tensor.Tensor {
 	checkChannels("FromImage", channels)
-	t, err := fromImage(m, channels)
+	t, err := fromImage(m, channels, 1)
 	if err != nil {
 		panic(&tensor.DeviceError{Device: "host", Op: "imageio.FromImage", Err: err})
 	}
 	return t
 }
 
-func fromImage(m image.Image, channels int) (tensor.Tensor, error) {
+// fromImage is FromImage, and turns an image of some orientation upright.
+func fromImage(m image.Image, channels int, o orientation) (tensor.Tensor, error) {
 	if channels == 0 {
 		channels = channelsOf(m)
 	}
@@ -34,12 +35,23 @@ func fromImage(m image.Image, channels int) (tensor.Tensor, error) {
 	if err != nil {
 		return tensor.Tensor{}, err
 	}
-	out := data
+	offset, down, right := o.steps(h, w)
 	row := image.NewNRGBA(image.Rect(0, 0, w, 1))
+	turned := make([]byte, w*channels)
 	for y := range h {
 		readRow(row, m, y)
-		copyRow[channels](out, row.Pix)
-		out = out[w*channels:]
+		at := (offset + y*down) * channels
+		if right == 1 {
+			copyRow[channels](data[at:], row.Pix)
+			continue
+		}
+		copyRow[channels](turned, row.Pix)
+		for x := range w {
+			copy(data[at+x*right*channels:][:channels], turned[x*channels:])
+		}
+	}
+	if o.swaps() {
+		h, w = w, h
 	}
 	return tensor.FromBytes(tensor.Uint8, []int{h, w, channels}, data), nil
 }

@@ -7,8 +7,15 @@
 //     not multiplied by alpha
 //
 // PNG, JPEG, GIF, BMP and TIFF are read and written, WebP is read. Samples of 16 bits lose
-// their lower 8. Of a GIF the first frame is read; it is exact when written if the
-// image is gray or has at most 256 colors. JPEG is written with quality 90.
+// their lower 8. Of a GIF the first frame is read, on a transparent image if it does not fill
+// the image; it is exact when written if the image is gray or has at most 256 colors. JPEG is
+// written with quality 90.
+//
+// Photographs of phones are stored as the sensor was held, with the EXIF orientation that
+// turns them upright. Reading turns them, as browsers and OpenCV do. Package image does not:
+// [FromImage] of its images gives the pixels as they are stored.
+//
+// A file that claims more pixels than the host has memory for is an error.
 //
 // The layers of package nn take float32 of shape [n c h w]:
 //

@@ -5,6 +5,8 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"image"
+	"image/draw"
 	"io"
 	"math"
 
@@ -15,32 +17,38 @@ import (
 
 // Load reads an image as uint8 of shape [h w c]. channels is 1, 3 or 4, or 0 for those that
 // the image has, as in [FromImage]. The format is that of the contents, whatever the name.
-// Load panics with a [*tensor.Error] for other channels.
+// The image is turned upright as its EXIF orientation says. Load panics with a
+// [*tensor.Error] for other channels.
 func Load(path string, channels int) (tensor.Tensor, error) {
 	checkChannels("Load", channels)
 	f, err := files.Open(path)
 	if err != nil {
-		return tensor.Tensor{}, fmt.Errorf("imageio: %s: %w", path, files.Reason(err))
+		return tensor.Tensor{}, fmt.Errorf("imageio: %s: %w", files.Name(path), files.Reason(err))
 	}
 	defer f.Close()
-	t, err := decode(f, channels)
+	info, err := f.Stat()
+	var t tensor.Tensor
+	if err == nil {
+		t, err = decode(f, info.Size(), channels)
+	}
 	if err != nil {
-		return tensor.Tensor{}, fmt.Errorf("imageio: %s: %w", path, files.Reason(err))
+		return tensor.Tensor{}, fmt.Errorf("imageio: %s: %w", files.Name(path), files.Reason(err))
 	}
 	return t, nil
 }
 
-// Decode is [Load] of what a reader has.
+// Decode is [Load] of all that a reader has.
 func Decode(r io.Reader, channels int) (tensor.Tensor, error) {
 	checkChannels("Decode", channels)
-	t, err := decode(r, channels)
+	t, err := decode(r, 0, channels)
 	if err != nil {
 		return tensor.Tensor{}, fmt.Errorf("imageio: %w", err)
 	}
 	return t, nil
 }
 
-func decode(r io.Reader, channels int) (tensor.Tensor, error) {
+// decode reads an image; size is that of the file, 0 if it is not known.
+func decode(r io.Reader, size int64, channels int) (tensor.Tensor, error) {
 	b := bufio.NewReader(r)
 	start, err := b.Peek(longestMagic)
 	if err != nil && err != io.EOF {
@@ -50,27 +58,60 @@ func decode(r io.Reader, channels int) (tensor.Tensor, error) {
 	if f == nil {
 		return tensor.Tensor{}, errors.New("not an image in PNG, JPEG, GIF, BMP, TIFF or WebP")
 	}
-	// The size is checked before the decoder asks for memory.
-	var head bytes.Buffer
-	c, err := f.config(io.TeeReader(b, &head))
+	// Decoders that may read at any place of the file need no buffers of sizes that it claims.
+	file, err := files.ReadFrom(b, size, math.MaxInt64)
+	if err != nil {
+		return tensor.Tensor{}, err
+	}
+	c, err := f.config(bytes.NewReader(file))
 	if err != nil {
 		return tensor.Tensor{}, f.broken(err)
 	}
+	if f.refuse != nil {
+		if err := f.refuse(file); err != nil {
+			return tensor.Tensor{}, fmt.Errorf("a %s: %w", f.name, err)
+		}
+	}
+	if err := f.checkMemory(c, file); err != nil {
+		return tensor.Tensor{}, err
+	}
+	m, err := f.decode(bytes.NewReader(file))
+	if err != nil {
+		return tensor.Tensor{}, f.broken(err)
+	}
+	if size := image.Rect(0, 0, c.Width, c.Height); m.Bounds() != size { // of a GIF
+		canvas := image.NewNRGBA(size)
+		draw.Draw(canvas, m.Bounds(), m, m.Bounds().Min, draw.Src)
+		m = canvas
+	}
+	upright := orientation(1)
+	if f.exif != nil {
+		upright = orientationOf(f.exif(file))
+	}
+	return fromImage(m, channels, upright)
+}
+
+// checkMemory checks the size of an image before the decoder asks for memory.
+func (f *format) checkMemory(c image.Config, file []byte) error {
 	if c.Width <= 0 || c.Height <= 0 {
-		return tensor.Tensor{}, f.broken(fmt.Errorf("its size is %d × %d pixels", c.Width, c.Height))
+		return f.broken(fmt.Errorf("its size is %d × %d pixels", c.Width, c.Height))
 	}
-	const pixel = 12 // bytes: 8 in the decoder at most, and 4 here
-	if c.Width > math.MaxInt/pixel/c.Height {
-		return tensor.Tensor{}, f.broken(fmt.Errorf("its size is %d × %d pixels, more than can be counted", c.Width, c.Height))
+	pixel := f.pixel
+	if f.name == "JPEG" && isProgressive(file) {
+		pixel += progressivePixel
 	}
-	if err := hostmem.Check(c.Width*c.Height, pixel); err != nil {
-		return tensor.Tensor{}, fmt.Errorf("an image of %d × %d pixels: %w", c.Width, c.Height, err)
+	const (
+		padding = 31 // JPEG decodes blocks of up to 32 × 32 pixels, WebP of 16 × 16
+		result  = 4  // bytes of a pixel
+	)
+	pixel += result
+	if c.Width > math.MaxInt/pixel/2-padding || c.Width+padding > math.MaxInt/pixel/2/(c.Height+padding) {
+		return f.broken(fmt.Errorf("its size is %d × %d pixels, more than can be counted", c.Width, c.Height))
 	}
-	m, err := f.decode(io.MultiReader(&head, b))
-	if err != nil {
-		return tensor.Tensor{}, f.broken(err)
+	if err := hostmem.Check((c.Width+padding)*(c.Height+padding)*pixel+f.fixed, 1); err != nil {
+		return fmt.Errorf("an image of %d × %d pixels: %w", c.Width, c.Height, err)
 	}
-	return fromImage(m, channels)
+	return nil
 }
 
 // broken says that err is about a file of the format.
@@ -96,7 +137,7 @@ func Save(path string, t tensor.Tensor) error {
 		err = files.Replace(path, func(w *bufio.Writer) error { return f.write("Save", w, t) })
 	}
 	if err != nil {
-		return fmt.Errorf("imageio: save %s: %w", path, files.Reason(err))
+		return fmt.Errorf("imageio: save %s: %w", files.Name(path), files.Reason(err))
 	}
 	return nil
 }

@@ -26,16 +26,35 @@ type format struct {
 	config func(io.Reader) (image.Config, error)
 	decode func(io.Reader) (image.Image, error)
 	encode func(io.Writer, image.Image) error // nil if there is no encoder
+	refuse func(file []byte) error            // of what the decoder would read wrongly, or nil
+	exif   func(file []byte) []byte           // returns the EXIF data, nil for none
+	pixel  int                                // most bytes that the decoder takes for a pixel
+	fixed  int                                // most bytes that it takes besides
 }
 
 var formats = []format{
-	{"PNG", []string{"\x89PNG\r\n\x1a\n"}, []string{".png"}, true, png.DecodeConfig, png.Decode, encodePNG},
-	{"JPEG", []string{"\xff\xd8"}, []string{".jpg", ".jpeg"}, false, jpeg.DecodeConfig, jpeg.Decode, encodeJPEG},
-	{"GIF", []string{"GIF87a", "GIF89a"}, []string{".gif"}, false, gif.DecodeConfig, gif.Decode, encodeGIF},
-	{"BMP", []string{"BM????\x00\x00\x00\x00"}, []string{".bmp"}, false, bmp.DecodeConfig, bmp.Decode, bmp.Encode},
-	{"TIFF", []string{"II\x2a\x00", "MM\x00\x2a"}, []string{".tif", ".tiff"}, true, tiff.DecodeConfig, tiff.Decode, encodeTIFF},
-	{"WebP", []string{"RIFF????WEBPVP8"}, []string{".webp"}, true, webp.DecodeConfig, webp.Decode, nil},
+	{name: "PNG", magic: []string{"\x89PNG\r\n\x1a\n"}, ends: []string{".png"}, alpha: true,
+		config: png.DecodeConfig, decode: png.Decode, encode: encodePNG,
+		exif: exifOfPNG, pixel: 16, fixed: 1 << 20}, // an interlaced image is decoded twice
+	{name: "JPEG", magic: []string{"\xff\xd8"}, ends: []string{".jpg", ".jpeg"},
+		config: jpeg.DecodeConfig, decode: jpeg.Decode, encode: encodeJPEG,
+		exif: exifOfJPEG, pixel: 8, fixed: 1 << 20}, // CMYK: as YCbCr, black and the result
+	{name: "GIF", magic: []string{"GIF87a", "GIF89a"}, ends: []string{".gif"},
+		config: gif.DecodeConfig, decode: gif.Decode, encode: encodeGIF,
+		pixel: 6, fixed: 1 << 20}, // two frames of indices and the whole image
+	{name: "BMP", magic: []string{"BM????\x00\x00\x00\x00"}, ends: []string{".bmp"},
+		config: bmp.DecodeConfig, decode: bmp.Decode, encode: bmp.Encode,
+		pixel: 8, fixed: 1 << 20},
+	{name: "TIFF", magic: []string{"II\x2a\x00", "MM\x00\x2a"}, ends: []string{".tif", ".tiff"}, alpha: true,
+		config: tiff.DecodeConfig, decode: tiff.Decode, encode: encodeTIFF, refuse: refuseTIFF,
+		exif: func(file []byte) []byte { return file }, pixel: 24, fixed: 64 << 20}, // tiles of up to 1024 × 1024 pixels of any image
+	{name: "WebP", magic: []string{"RIFF????WEBPVP8"}, ends: []string{".webp"}, alpha: true,
+		config: webp.DecodeConfig, decode: webp.Decode, refuse: refuseWebP,
+		exif: exifOfWebP, pixel: 16, fixed: 128 << 20}, // tables of up to 2^15 groups of prefix codes
 }
+
+// progressivePixel is what a progressive JPEG takes more for a pixel: 4 components of 4 bytes.
+const progressivePixel = 16
 
 // longestMagic is at least the length of each magic.
 const longestMagic = 16

@@ -21,6 +21,7 @@ import (
 	"golang.org/x/image/tiff"
 
 	"github.com/tensorken/tensorken/imageio"
+	"github.com/tensorken/tensorken/internal/hostmem/memtest"
 	"github.com/tensorken/tensorken/tensor"
 )
 
@@ -285,12 +286,15 @@ func FuzzDecode(f *testing.F) {
 		}
 		f.Add(b.Bytes())
 	}
+	f.Add([]byte("II*\x00\x00\x00\x00\xff" + strings.Repeat("\x00", 28))) // a directory at 4 GB
+	f.Add(grayTIFF(3, 2, "abcdef", [2]uint16{274, 6}))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		c, _, err := image.DecodeConfig(bytes.NewReader(b))
 		if err == nil && c.Width > (1<<14)/max(1, c.Height) {
 			return // larger than a fuzzer should decode
 		}
-		x, err := imageio.Decode(bytes.NewReader(b), 4)
+		var x tensor.Tensor
+		memtest.Bound(t, len(b), func() { x, err = imageio.Decode(bytes.NewReader(b), 4) })
 		if err != nil {
 			return
 		}
