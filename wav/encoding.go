@@ -17,19 +17,28 @@ const (
 	PCM32
 	Float32
 	Float64
-	numEncodings
+	numEncodings // how many can be written
+)
+
+// Encodings that are read only: telephone sound, 8 bits a sample (ITU-T G.711).
+const (
+	aLaw = numEncodings + iota
+	muLaw
+	numReadable
 )
 
 // Tags of formats in files.
 const (
 	tagPCM        = 1
 	tagFloat      = 3
+	tagALaw       = 6
+	tagMuLaw      = 7
 	tagExtensible = 0xfffe
 )
 
 var little = binary.LittleEndian
 
-var encodings = [numEncodings]struct {
+var encodings = [numReadable]struct {
 	name string
 	tag  uint16
 	size int // of a sample, in bytes
@@ -59,6 +68,34 @@ var encodings = [numEncodings]struct {
 	Float64: {"Float64", tagFloat, 8,
 		func(b []byte) float32 { return float32(math.Float64frombits(little.Uint64(b))) },
 		func(b []byte, x float32) { little.PutUint64(b, math.Float64bits(float64(x))) }},
+	aLaw:  {"A-law", tagALaw, 1, func(b []byte) float32 { return float32(expandALaw(b[0])) / (1 << 15) }, nil},
+	muLaw: {"μ-law", tagMuLaw, 1, func(b []byte) float32 { return float32(expandMuLaw(b[0])) / (1 << 15) }, nil},
+}
+
+// expandALaw returns the 16-bit number of an A-law sample: sign, exponent of 3 bits and
+// fraction of 4, every other bit inverted.
+func expandALaw(b byte) int {
+	b ^= 0x55
+	exponent, x := int(b>>4&7), int(b&15)<<4+8
+	if exponent > 0 {
+		x = (x + 1<<8) << (exponent - 1)
+	}
+	if b&0x80 == 0 {
+		return -x
+	}
+	return x
+}
+
+// expandMuLaw returns the 16-bit number of a μ-law sample: sign, exponent of 3 bits and
+// fraction of 4, all inverted.
+func expandMuLaw(b byte) int {
+	const bias = 0x84
+	b = ^b
+	x := (int(b&15)<<3+bias)<<(b>>4&7) - bias
+	if b&0x80 != 0 {
+		return -x
+	}
+	return x
 }
 
 // quantize returns x·2^(bits-1), rounded half to even and limited to integers of that many
@@ -87,18 +124,24 @@ func (e Encoding) String() string {
 
 // unknownTags names formats that this package does not read.
 var unknownTags = map[uint16]string{
-	2: " (Microsoft ADPCM)", 6: " (A-law)", 7: " (μ-law)", 0x11: " (IMA ADPCM)", 0x31: " (GSM 6.10)", 0x55: " (MP3)",
+	2: " (Microsoft ADPCM)", 0x11: " (IMA ADPCM)", 0x31: " (GSM 6.10)", 0x55: " (MP3)",
 }
 
-// encodingOf returns the encoding of a format's tag and its bits per sample.
+// encodingOf returns the encoding of a format's tag and its bits per sample. A PCM sample of,
+// say, 12 bits is stored in the upper bits of whole bytes, and reads as one of 16.
 func encodingOf(tag uint16, bits int) (Encoding, error) {
+	stored := bits
+	if tag == tagPCM {
+		stored = (bits + 7) &^ 7
+	}
 	for e, row := range encodings {
-		if row.tag == tag && 8*row.size == bits {
+		if row.tag == tag && 8*row.size == stored {
 			return Encoding(e), nil
 		}
 	}
-	if tag == tagPCM || tag == tagFloat {
-		return 0, fmt.Errorf("its samples have %d bits: want 8, 16, 24 or 32, or 32 or 64 of floating-point numbers", bits)
+	switch tag {
+	case tagPCM, tagFloat, tagALaw, tagMuLaw:
+		return 0, fmt.Errorf("its samples have %d bits: want 1 to 32 of integers, 32 or 64 of floating-point numbers, 8 of A-law and μ-law", bits)
 	}
-	return 0, fmt.Errorf("its encoding is number %d%s: only PCM and floating-point numbers can be read", tag, unknownTags[tag])
+	return 0, fmt.Errorf("its encoding is number %d%s: only PCM, floating-point numbers, A-law and μ-law can be read", tag, unknownTags[tag])
 }

@@ -17,7 +17,7 @@ import (
 func Load(path string) (samples tensor.Tensor, rate int, err error) {
 	f, err := files.Open(path)
 	if err != nil {
-		return samples, 0, fmt.Errorf("wav: %s: %w", path, files.Reason(err))
+		return samples, 0, fmt.Errorf("wav: %s: %w", files.Name(path), files.Reason(err))
 	}
 	defer f.Close()
 	info, err := f.Stat()
@@ -25,14 +25,14 @@ func Load(path string) (samples tensor.Tensor, rate int, err error) {
 		samples, rate, err = decode(f, info.Size())
 	}
 	if err != nil {
-		return tensor.Tensor{}, 0, fmt.Errorf("wav: %s: %w", path, files.Reason(err))
+		return tensor.Tensor{}, 0, fmt.Errorf("wav: %s: %w", files.Name(path), files.Reason(err))
 	}
 	return samples, rate, nil
 }
 
 // Decode is [Load] of all that a reader has.
 func Decode(r io.Reader) (samples tensor.Tensor, rate int, err error) {
-	b, err := io.ReadAll(r)
+	b, err := files.ReadFrom(r, 0, math.MaxInt64)
 	if err == nil {
 		samples, rate, err = decode(bytes.NewReader(b), int64(len(b)))
 	}
@@ -80,8 +80,16 @@ func decode(r io.ReaderAt, size int64) (tensor.Tensor, int, error) {
 	return tensor.FromBytes(tensor.Float32, []int{s.channels, count}, data), s.rate, nil
 }
 
-// toEnd is the size of data in a file that was written without knowing it.
-const toEnd = math.MaxUint32
+// containers has why a kind of file is refused, "" for those that are read. RF64 and BW64 are
+// RIFF with 64-bit sizes in a chunk "ds64".
+var containers = map[string]string{
+	"RIFF": "", "RF64": "", "BW64": "",
+	"RIFX": "it is big-endian (RIFX): want RIFF, RF64 or BW64",
+}
+
+// unknownSize is the size of a chunk that was written without knowing it, or whose size is in
+// the chunk "ds64".
+const unknownSize = math.MaxUint32
 
 // readHeader reads and checks all chunks up to the samples.
 func readHeader(r io.ReaderAt, size int64) (*sound, error) {
@@ -89,9 +97,15 @@ func readHeader(r io.ReaderAt, size int64) (*sound, error) {
 	if n, err := r.ReadAt(head[:], 0); n < len(head) && err != io.EOF {
 		return nil, err
 	}
-	if string(head[:4]) != "RIFF" || string(head[8:]) != "WAVE" {
+	refused, ok := containers[string(head[:4])]
+	switch {
+	case !ok || string(head[8:]) != "WAVE":
 		return nil, errors.New("not a WAV file: it does not begin as one")
+	case refused != "":
+		return nil, errors.New(refused)
 	}
+	whole := int64(little.Uint32(head[4:])) == size-8 // the writer finished the file
+	dataSize := int64(math.MaxInt64)                  // that of a chunk whose own size is unknown
 	var s *sound
 	for at := int64(len(head)); ; {
 		var chunk [8]byte
@@ -104,15 +118,18 @@ func readHeader(r io.ReaderAt, size int64) (*sound, error) {
 		name, n := string(chunk[:4]), int64(little.Uint32(chunk[4:]))
 		at += int64(len(chunk))
 		rest := size - at
-		switch {
-		case name == "data" && s == nil:
-			return nil, fmt.Errorf("its samples are not described: no chunk %q before them", "fmt ")
-		case name == "data" && n == toEnd:
-			n = rest - rest%int64(s.frameSize())
-		case n > rest:
+		if n > rest && name != "data" {
 			return nil, fmt.Errorf("chunk %q has %d bytes, but only %d follow: cut short?", name, n, rest)
 		}
 		switch name {
+		case "ds64":
+			// The sizes of the file and of the samples.
+			var sizes [16]byte
+			if _, err := r.ReadAt(sizes[:min(n, 16)], at); err != nil && err != io.EOF {
+				return nil, err
+			}
+			whole = little.Uint64(sizes[:]) == uint64(size-8)
+			dataSize = int64(min(little.Uint64(sizes[8:]), math.MaxInt64))
 		case "fmt ":
 			if s != nil {
 				return nil, fmt.Errorf("it has two chunks %q", name)
@@ -122,14 +139,41 @@ func readHeader(r io.ReaderAt, size int64) (*sound, error) {
 				return nil, err
 			}
 		case "data":
-			if n%int64(s.frameSize()) != 0 {
-				return nil, fmt.Errorf("%d bytes of samples are no multiple of %d, for %d channels of %v", n, s.frameSize(), s.channels, s.encoding)
+			if s == nil {
+				return nil, fmt.Errorf("its samples are not described: no chunk %q before them", "fmt ")
 			}
-			s.start, s.count = at, n/int64(s.frameSize())
-			return s, nil
+			if n == unknownSize {
+				n = dataSize
+			}
+			return s, s.locate(at, n, rest, whole)
 		}
-		at += n + n&1
+		at += n
+		if n%2 == 1 && isZero(r, at) { // some writers leave the padding out
+			at++
+		}
 	}
+}
+
+// isZero reports whether a byte of a file is 0, or after its end.
+func isZero(r io.ReaderAt, at int64) bool {
+	var b [1]byte
+	r.ReadAt(b[:], at)
+	return b[0] == 0
+}
+
+// locate sets where the samples are: n bytes from an offset on, rest bytes before the end of
+// the file. A recorder writes the size when it stops: in the file of one that was killed, or
+// that cannot seek, n is 0, unknownSize or more than rest, and the samples go to the end.
+func (s *sound) locate(at, n, rest int64, whole bool) error {
+	frame := int64(s.frameSize())
+	switch {
+	case n > rest, n == 0 && !whole:
+		n = rest - rest%frame
+	case n%frame != 0:
+		return fmt.Errorf("%d bytes of samples are no multiple of %d, for %d channels of %s", n, frame, s.channels, encodings[s.encoding].name)
+	}
+	s.start, s.count = at, n/frame
+	return nil
 }
 
 // readFormat reads the chunk that describes the samples.
@@ -147,6 +191,9 @@ func readFormat(r io.ReaderAt, at, n int64) (*sound, error) {
 	}
 	tag, bits := little.Uint16(b[:]), int(little.Uint16(b[14:]))
 	if tag == tagExtensible && n >= long {
+		if tail := string(b[26:]); tail != waveFormats && tail != ambisonicFormats {
+			return nil, fmt.Errorf("its encoding is number %x: only PCM, floating-point numbers, A-law and μ-law can be read", b[24:])
+		}
 		tag = little.Uint16(b[24:])
 	}
 	e, err := encodingOf(tag, bits)
@@ -158,7 +205,14 @@ func readFormat(r io.ReaderAt, at, n int64) (*sound, error) {
 	case s.channels == 0 || s.rate == 0:
 		return nil, fmt.Errorf("it has %d channels of %d samples a second", s.channels, s.rate)
 	case frame != s.frameSize():
-		return nil, fmt.Errorf("%d channels of %v take %d bytes, not %d", s.channels, e, s.frameSize(), frame)
+		return nil, fmt.Errorf("%d channels of %s take %d bytes, not %d", s.channels, encodings[e].name, s.frameSize(), frame)
 	}
 	return s, nil
 }
+
+// The ends of the identifiers of formats in an extensible format, after the tag: those of
+// Microsoft, and of ambisonic sound (B-format).
+const (
+	waveFormats      = "\x00\x00\x00\x00\x10\x00\x80\x00\x00\xaa\x00\x38\x9b\x71"
+	ambisonicFormats = "\x00\x00\x21\x07\xd3\x11\x86\x44\xc8\xc1\xca\x00\x00\x00"
+)

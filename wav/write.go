@@ -33,7 +33,7 @@ func Save(path string, samples tensor.Tensor, rate int, o *Options) error {
 		err = files.Replace(path, func(w *bufio.Writer) error { return s.write("Save", w, samples) })
 	}
 	if err != nil {
-		return fmt.Errorf("wav: save %s: %w", path, files.Reason(err))
+		return fmt.Errorf("wav: save %s: %w", files.Name(path), files.Reason(err))
 	}
 	return nil
 }
