@@ -1,8 +1,6 @@
 package policy
 
 import (
-	"archive/zip"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -11,110 +9,57 @@ import (
 	"testing"
 )
 
-var getCommand = regexp.MustCompile(`(?m)^    go (get .*)$`)
+// editCommand is how a module of a user gets this one, from a clone beside it.
+var editCommand = regexp.MustCompile(`(?m)^    go (mod edit .*)\n    go mod tidy$`)
 
-// TestInstall installs the module as a user does: from a proxy, with the command of
-// docs/start.md and with that of README.md, into modules that have nothing yet.
+// TestInstall makes modules as a user does, by the lines of docs/start.md and of README.md, with a
+// home folder and a module cache that have nothing yet.
 func TestInstall(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it unpacks a module cache")
 	}
-	dir := t.TempDir()
-	publish(t, filepath.Join(dir, "proxy"))
+	dir, clone := t.TempDir(), root
+	clone, err := filepath.Abs(clone)
+	if err != nil {
+		t.Fatal(err)
+	}
 	goTool(t, "mod", "download")
 	goTool(t, "mod", "graph") // fetches requirements of requirements, which builds of this module leave out
 	env := append(os.Environ(),
-		"GOPROXY=file://"+filepath.ToSlash(filepath.Join(dir, "proxy"))+",file://"+filepath.ToSlash(filepath.Join(strings.TrimSpace(goTool(t, "env", "GOMODCACHE")), "cache", "download")),
+		"GOPROXY=file://"+filepath.ToSlash(filepath.Join(strings.TrimSpace(goTool(t, "env", "GOMODCACHE")), "cache", "download")),
+		"HOME="+dir, "GOCACHE="+strings.TrimSpace(goTool(t, "env", "GOCACHE")),
 		"GOMODCACHE="+filepath.Join(dir, "cache"), "GOSUMDB=off", "GOFLAGS=-modcacherw", "GOWORK=off")
-	run := func(name string, args ...string) {
-		t.Helper()
-		cmd := exec.Command("go", args...)
-		cmd.Dir, cmd.Env = filepath.Join(dir, name), env
-		if out, err := cmd.CombinedOutput(); err != nil {
-			t.Errorf("%s: go %s: %v\n%s", name, strings.Join(args, " "), err, out)
+	for page, what := range map[string][]string{"docs/start.md": {"train", "serve"}, "README.md": {"sine"}} {
+		edit := editCommand.FindStringSubmatch(text(t, page))
+		if edit == nil {
+			t.Errorf("%s has no line with go mod edit", page)
+			continue
 		}
-	}
-	write := func(name, file, source string) {
-		path := filepath.Join(dir, name, file)
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(source), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-
-	page := text(t, "docs/start.md")
-	get := getCommand.FindStringSubmatch(page)
-	if get == nil {
-		t.Fatal("docs/start.md has no line with go get")
-	}
-	blocks := goBlock.FindAllStringSubmatch(page, -1)
-	write("digits", "train/main.go", blocks[0][1])
-	write("digits", "serve/main.go", blocks[1][1])
-	run("digits", "mod", "init", "digits")
-	run("digits", strings.Fields(get[1])...)
-	run("digits", "list", "-deps", "./...", "github.com/tensorken/tensorken/cmd/tensorken")
-
-	readme := text(t, "README.md")
-	if !strings.Contains(readme, "`go mod tidy`") {
-		t.Error("README.md does not say `go mod tidy`")
-	}
-	write("sine", "main.go", goBlock.FindStringSubmatch(readme)[1])
-	run("sine", "mod", "init", "sine")
-	run("sine", "mod", "tidy")
-	run("sine", "list", "-deps", ".")
-}
-
-// publish makes a module proxy in a folder, which has version v0.1.0 of this tree.
-func publish(t *testing.T, dir string) {
-	root := filepath.Join("..", "..")
-	dir = filepath.Join(dir, "github.com", "tensorken", "tensorken", "@v")
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	for file, text := range map[string]string{
-		"list": "v0.1.0\n", "v0.1.0.info": `{"Version":"v0.1.0"}`, "v0.1.0.mod": text(t, "go.mod"),
-	} {
-		if err := os.WriteFile(filepath.Join(dir, file), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	f, err := os.Create(filepath.Join(dir, "v0.1.0.zip"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	z := zip.NewWriter(f)
-	err = filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		if e.IsDir() {
-			_, nested := os.Stat(filepath.Join(path, "go.mod"))
-			if path != root && (nested == nil || strings.HasPrefix(e.Name(), ".") || e.Name() == "testdata") {
-				return filepath.SkipDir
+		module := filepath.Join(dir, what[0])
+		run := func(args ...string) {
+			t.Helper()
+			cmd := exec.Command("go", args...)
+			cmd.Dir, cmd.Env = module, env
+			if out, err := cmd.CombinedOutput(); err != nil {
+				t.Errorf("%s: go %s: %v\n%s", page, strings.Join(args, " "), err, out)
 			}
-			return nil
 		}
-		name, err := filepath.Rel(root, path)
-		if err != nil || !e.Type().IsRegular() {
-			return err
+		blocks := goBlock.FindAllStringSubmatch(text(t, page), -1)
+		for i, name := range what {
+			path := filepath.Join(module, name, "main.go")
+			if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(path, []byte(blocks[i][1]), 0o644); err != nil {
+				t.Fatal(err)
+			}
 		}
-		data, err := os.ReadFile(path)
-		if err != nil {
-			return err
+		run("mod", "init", "example")
+		run(strings.Fields(strings.ReplaceAll(edit[1], "../tensorken", clone))...)
+		run("mod", "tidy")
+		run("list", "-deps", "./...")
+		if strings.Contains(edit[1], "-tool") {
+			run("list", "-deps", "tool")
 		}
-		w, err := z.Create("github.com/tensorken/tensorken@v0.1.0/" + filepath.ToSlash(name))
-		if err == nil {
-			_, err = w.Write(data)
-		}
-		return err
-	})
-	if err == nil {
-		err = z.Close()
-	}
-	if err != nil {
-		t.Fatal(err)
 	}
 }

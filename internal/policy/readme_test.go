@@ -20,22 +20,26 @@ func text(t *testing.T, name string) string {
 
 var goBlock = regexp.MustCompile("(?ms)^```go\n(.*?)^```$")
 
-// TestReadmePrograms runs the README's Go programs.
-func TestReadmePrograms(t *testing.T) {
-	blocks := goBlock.FindAllStringSubmatch(text(t, "README.md"), -1)
-	if len(blocks) == 0 {
-		t.Fatal("README.md has no Go program")
-	}
-	for _, b := range blocks {
-		name := filepath.Join(t.TempDir(), "main.go")
-		if err := os.WriteFile(name, []byte(b[1]), 0o644); err != nil {
-			t.Fatal(err)
+// TestPrograms runs the Go programs of pages.
+func TestPrograms(t *testing.T) {
+	for _, page := range []string{"README.md", "docs/files.md"} {
+		blocks := goBlock.FindAllStringSubmatch(text(t, page), -1)
+		if len(blocks) == 0 {
+			t.Errorf("%s has no Go program", page)
 		}
-		cmd := exec.Command("go", "run", name)
-		cmd.Dir = root
-		out, err := cmd.CombinedOutput()
-		if err != nil || len(out) == 0 {
-			t.Errorf("go run: %v, output:\n%s\nof the README's program\n%s", err, out, b[1])
+		for i, b := range blocks {
+			dir := t.TempDir()
+			program := filepath.Join(dir, "program")
+			if err := os.WriteFile(program+".go", []byte(b[1]), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			goTool(t, "build", "-o", program, program+".go")
+			cmd := exec.Command(program)
+			cmd.Dir = dir
+			out, err := cmd.CombinedOutput()
+			if err != nil || len(out) == 0 {
+				t.Errorf("%s, program %d: %v, output:\n%s", page, i, err, out)
+			}
 		}
 	}
 }
