@@ -4,7 +4,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"log"
 	"math"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -13,10 +15,12 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/tensorken/tensorken/data"
 	"github.com/tensorken/tensorken/device"
 	"github.com/tensorken/tensorken/examples/internal/exampletest"
+	"github.com/tensorken/tensorken/nn"
 	"github.com/tensorken/tensorken/plot"
 	"github.com/tensorken/tensorken/tensor"
 	"github.com/tensorken/tensorken/tree"
@@ -137,16 +141,61 @@ func figure(all Example, answers [][]float32) *plot.Figure {
 func TestBadRequests(t *testing.T) {
 	server := httptest.NewServer(MLP{})
 	defer server.Close()
+	image := "[0.5" + strings.Repeat(",0.5", 63) + "]"
 	for body, want := range map[string]string{
-		"":                                       "EOF",
+		"":                                       "want a list of 64 numbers: EOF",
 		"[1, 2":                                  "unexpected EOF",
 		`{"pixels": []}`:                         "cannot unmarshal",
-		"[1, 2]":                                 "shape",
+		"[1, 2]":                                 "want 64 pixels, not 2",
+		"null":                                   "want 64 pixels, not 0",
+		image + " [1]":                           "text follows",
+		image + "x":                              "text follows",
+		"[-1," + image[1:]:                       "not 65",
+		"[1.5" + image[4:]:                       "pixel 0 is 1.5: want 0 to 1",
+		"[3e38" + image[4:]:                      "pixel 0 is 3e+38: want 0 to 1",
 		"[" + strings.Repeat("1,", 1<<16) + "1]": "too large",
 	} {
 		status, answer, err := ask(server, body)
 		if err != nil || status != http.StatusBadRequest || !strings.Contains(answer, want) {
 			t.Errorf("the answer to %.20q is %d %q, %v, want %q", body, status, answer, err, want)
+		}
+	}
+}
+
+// A fault of the server is no fault of the request, and its text stays in the server's log.
+func TestServerFault(t *testing.T) {
+	var logged strings.Builder
+	log.SetOutput(&logged)
+	defer log.SetOutput(os.Stderr)
+	nan := tensor.Full(math.NaN(), 10, 64)
+	server := httptest.NewServer(MLP{nn.Linear{Weight: tensor.Zeros(64, 64)}, nn.Linear{Weight: nan}})
+	defer server.Close()
+	status, answer, err := ask(server, "[0.5"+strings.Repeat(",0.5", 63)+"]")
+	if err != nil || status != http.StatusInternalServerError || answer != "the server failed\n" || !strings.Contains(logged.String(), "NaN") {
+		t.Errorf("the answer is %d %q, %v, and the log %q", status, answer, err, logged.String())
+	}
+}
+
+// A client that does not send its request loses the connection.
+func TestSlowClient(t *testing.T) {
+	s := newServer("", MLP{})
+	s.ReadTimeout = 50 * time.Millisecond
+	l, err := net.Listen("tcp", "localhost:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	go s.Serve(l)
+	defer s.Close()
+	for _, text := range []string{"GET / HTTP/1.1\r\n", "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n["} {
+		c, err := net.Dial("tcp", l.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		fmt.Fprint(c, text)
+		c.SetReadDeadline(time.Now().Add(10 * time.Second))
+		if _, err := io.ReadAll(c); err != nil {
+			t.Errorf("after %q: %v, want the end of the connection", text, err)
 		}
 	}
 }
