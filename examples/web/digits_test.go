@@ -211,8 +211,15 @@ func TestAccess(t *testing.T) {
 	}
 
 	b.do(chromedp.EmulateViewport(360, 640, chromedp.EmulateMobile, chromedp.EmulateTouch))
-	if width := eval[int](b, "document.documentElement.scrollWidth"); width > 360 {
-		t.Errorf("on a phone of 360 pixels the page is %d wide", width)
+	eval[bool](b, "(scrollTo(0, 0), true)")
+	for _, c := range []struct{ name, holds string }{
+		{"the page fits", `document.documentElement.scrollWidth <= 360`},
+		{"the links are in one line", `(() => { const u = document.querySelector("nav ul"); return u.clientHeight < 60 && u.scrollWidth <= u.clientWidth; })()`},
+		{"the answer is seen without scrolling", `document.getElementById("answer").getBoundingClientRect().bottom <= 620`},
+	} {
+		if !eval[bool](b, c.holds) {
+			t.Errorf("not on a phone of 360×640 pixels: %s", c.name)
+		}
 	}
 	for scheme, want := range map[string]string{"dark": "rgb(23, 25, 29)", "light": "rgb(251, 251, 250)"} {
 		if _, err := chromedp.Call(b.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{

@@ -41,7 +41,7 @@ func main() {
 // run builds the site, and serves it until ctx is cancelled if there is no folder for it.
 func run(ctx context.Context, address, folder string) error {
 	if folder != "" {
-		return build(ctx, folder, smallest)
+		return build(ctx, folder, smallest, log.Printf)
 	}
 	l, err := net.Listen("tcp", address)
 	if err != nil {
@@ -53,7 +53,7 @@ func run(ctx context.Context, address, folder string) error {
 		return err
 	}
 	defer os.RemoveAll(folder)
-	if err := build(ctx, folder, fast); err != nil {
+	if err := build(ctx, folder, fast, log.Printf); err != nil {
 		return err
 	}
 	h, err := newSite(folder)
@@ -75,5 +75,8 @@ func serve(ctx context.Context, l net.Listener, h http.Handler) error {
 }
 
 func newServer(h http.Handler) *http.Server {
-	return &http.Server{Handler: h, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: time.Minute}
+	return &http.Server{
+		Handler: h, ReadTimeout: 10 * time.Second, IdleTimeout: time.Minute,
+		WriteTimeout: 5 * time.Minute, // of a program over a slow line
+	}
 }

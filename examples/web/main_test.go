@@ -25,7 +25,7 @@ import (
 var folder string
 
 // built builds the site for the first test that needs it.
-var built = sync.OnceValue(func() error { return build(context.Background(), folder, fast) })
+var built = sync.OnceValue(func() error { return build(context.Background(), folder, fast, log.Printf) })
 
 func TestMain(m *testing.M) {
 	var err error
@@ -76,7 +76,11 @@ func TestServer(t *testing.T) {
 		if c.status != 200 {
 			continue
 		}
-		if policy, want := h.Get("Content-Security-Policy"), policies[path.Ext(c.path)]; policy != want && c.path != "/" {
+		policy, want := h.Get("Content-Security-Policy"), policies[path.Ext(c.path)]
+		if want != "" {
+			want += "; frame-ancestors 'none'"
+		}
+		if policy != want && c.path != "/" {
 			t.Errorf("%s: policy %q, want %q", c.path, policy, want)
 		}
 		if again := get(s, c.path, "Accept-Encoding", c.accept, "If-None-Match", h.Get("ETag")); again.Code != http.StatusNotModified || again.Body.Len() != 0 {
@@ -231,7 +235,7 @@ func TestCancel(t *testing.T) {
 // Errors of the build say what to do.
 func TestBuildErrors(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
-	if err := build(t.Context(), t.TempDir(), fast); err == nil || !strings.Contains(err.Error(), "install Go") {
+	if err := build(t.Context(), t.TempDir(), fast, t.Logf); err == nil || !strings.Contains(err.Error(), "install Go") {
 		t.Errorf("without a go command: got %v, want advice to install Go", err)
 	}
 }

@@ -24,7 +24,7 @@ var types = map[string]string{
 // policies are the headers Content-Security-Policy of files. The policy of a worker comes with its
 // script, not with its page. Scripts may evaluate text, which calls of WebGPU need.
 var policies = map[string]string{
-	".html": "default-src 'self'; form-action 'none'",
+	".html": "default-src 'self'; form-action 'none'; base-uri 'none'",
 	".js":   "default-src 'self'; script-src 'self' 'unsafe-eval'",
 }
 
@@ -74,7 +74,7 @@ func (s *site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.Set("Content-Type", kind)
 	h.Set("X-Content-Type-Options", "nosniff")
 	if p := policies[path.Ext(name)]; p != "" {
-		h.Set("Content-Security-Policy", p)
+		h.Set("Content-Security-Policy", p+"; frame-ancestors 'none'") // which only a header may say
 	}
 	h.Set("Cache-Control", "no-cache") // a browser asks whether its copy is the newest
 	h.Set("Vary", "Accept-Encoding")

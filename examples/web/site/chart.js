@@ -35,7 +35,7 @@ export class Chart {
     canvas.width = Math.round(width * scale);
     canvas.height = Math.round(height * scale);
     const g = canvas.getContext("2d"), style = getComputedStyle(canvas);
-    // Canvases have no light-dark(): an element's computed colour is what it stands for.
+    // Canvases have no var(): an element's computed colour is what it stands for.
     const color = (name) => { canvas.style.color = `var(--${name})`; return style.color; };
     g.scale(scale, scale);
     g.font = "12px " + style.fontFamily;

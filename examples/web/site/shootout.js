@@ -15,10 +15,12 @@ function duration(s) {
 const ratio = (r) => (r.cpu && r.gpu ? r.cpu / r.gpu : undefined);
 
 let running = false;
+let first = false; // the page measures small matrices when it opens
 
 function setRunning(on) {
   running = on;
-  byId("run").textContent = on ? "Stop" : "Run";
+  byId("run").textContent = on && !first ? "Stop" : "Run";
+  byId("run").disabled = on && first;
 }
 
 function cell(tag, text) {
@@ -60,8 +62,9 @@ const send = connect("shootout", {
     byId("gpu-hint").textContent = gpu
       ? "GPU: " + name + (software ? ", which computes on the CPU: its times say nothing about a GPU." : "")
       : "There is no GPU, so only the CPU is measured: " + why;
-    byId("run").disabled = false;
-    status("Ready.");
+    first = true;
+    status("A first look at small matrices…");
+    measure([64], 50);
   },
   reopened(m) {
     gpu = m.device === "gpu";
@@ -76,14 +79,27 @@ const send = connect("shootout", {
   },
   done(all) {
     setRunning(false);
-    status(all ? "All is measured." : "Stopped.");
+    status(first ? "These are small matrices: Run measures larger ones." : all ? "All is measured." : "Stopped.");
+    first = false;
   },
   error(text) {
     alert(text);
     status("");
     setRunning(false);
+    first = false;
   },
 });
+
+// measure begins a comparison.
+function measure(sizes, milliseconds) {
+  rows = {};
+  byId("times").tBodies[0].replaceChildren();
+  byId("bars").replaceChildren();
+  byId("progress").value = 0;
+  alert("");
+  setRunning(true);
+  send("run", { sizes, devices: gpu ? ["cpu", "gpu"] : ["cpu"], milliseconds });
+}
 
 byId("run").onclick = () => {
   if (running) {
@@ -92,12 +108,6 @@ byId("run").onclick = () => {
   }
   const sizes = [];
   for (let n = 64; n <= +byId("largest").value; n *= 2) sizes.push(n);
-  rows = {};
-  byId("times").tBodies[0].replaceChildren();
-  byId("bars").replaceChildren();
-  byId("progress").value = 0;
-  alert("");
   status("Measuring…");
-  setRunning(true);
-  send("run", { sizes, devices: gpu ? ["cpu", "gpu"] : ["cpu"], milliseconds: +byId("milliseconds").value });
+  measure(sizes, +byId("milliseconds").value);
 };
