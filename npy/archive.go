@@ -3,14 +3,17 @@ package npy
 import (
 	"archive/zip"
 	"bufio"
+	"cmp"
 	"errors"
 	"fmt"
 	"hash/crc32"
 	"io"
 	"math"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
+	"github.com/tensorken/tensorken/internal/hostmem"
 	"github.com/tensorken/tensorken/internal/treefile"
 )
 
@@ -26,11 +29,16 @@ func isArchive(start []byte) bool {
 
 // readArchive reads the headers of the arrays in an archive of size bytes.
 func readArchive(r io.ReaderAt, size int64) (treefile.Tensors[array], error) {
-	z, err := zip.NewReader(r, size)
+	directory := &directoryReader{r, perEntryByte}
+	z, err := zip.NewReader(directory, size)
+	directory.memory = 0
 	if errors.Is(err, zip.ErrFormat) {
 		err = errors.New("not a whole .npz file: its list of arrays is missing or broken: cut short?")
 	}
 	if err != nil {
+		return nil, err
+	}
+	if err := checkOverlap(z.File); err != nil {
 		return nil, err
 	}
 	arrays := treefile.Tensors[array]{}
@@ -49,6 +57,54 @@ func readArchive(r io.ReaderAt, size int64) (treefile.Tensors[array], error) {
 		arrays[name] = array{h, m.Open}
 	}
 	return arrays, nil
+}
+
+// perEntryByte is how many bytes of memory a byte of an archive's directory takes at most.
+const perEntryByte = 16
+
+// A directoryReader checks the memory that what is read will take.
+type directoryReader struct {
+	io.ReaderAt
+	memory int // of a byte; 0 is none
+}
+
+// ReadAt reads, if there is enough memory.
+func (d *directoryReader) ReadAt(b []byte, at int64) (int, error) {
+	if d.memory > 0 {
+		if err := hostmem.Check(len(b), d.memory); err != nil {
+			return 0, err
+		}
+	}
+	return d.ReaderAt.ReadAt(b, at)
+}
+
+// checkOverlap returns an error if two arrays of an archive share bytes: a small file could
+// otherwise claim any number of arrays, each as large as the file allows for one.
+func checkOverlap(members []*zip.File) error {
+	type extent struct {
+		name       string
+		start, end uint64
+	}
+	var extents []extent
+	for _, m := range members {
+		if !strings.HasSuffix(m.Name, suffix) {
+			continue
+		}
+		at, err := m.DataOffset()
+		if err != nil {
+			return fmt.Errorf("%q: %w", m.Name, err)
+		}
+		extents = append(extents, extent{m.Name, uint64(at), uint64(at) + min(m.CompressedSize64, math.MaxInt64)})
+	}
+	slices.SortFunc(extents, func(a, b extent) int {
+		return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.end, b.end))
+	})
+	for i := range extents[min(1, len(extents)):] {
+		if a, b := extents[i], extents[i+1]; a.end > b.start {
+			return fmt.Errorf("%q and %q overlap", a.name, b.name)
+		}
+	}
+	return nil
 }
 
 // maxDeflate is more than the greatest ratio by which deflate compresses, 1032.

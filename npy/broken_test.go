@@ -11,6 +11,9 @@ import (
 	"testing"
 
 	"github.com/tensorken/tensorken/internal/graph"
+	"github.com/tensorken/tensorken/internal/hostmem/memtest"
+	"github.com/tensorken/tensorken/internal/treefile"
+	"github.com/tensorken/tensorken/tensor"
 )
 
 // file returns the bytes of a .npy file with a header and that many zeros.
@@ -58,10 +61,15 @@ func TestOpenErrors(t *testing.T) {
 		{"open list", file("[1, 2", 8), "its header is no Python literal"},
 		{"open dict", file("{'a': 1", 8), "its header is no Python literal"},
 		{"nested", file(strings.Repeat("(", 1000), 8), "its header is nested more than 64 deep"},
-		{"no type", file(dict("'<q4'", "False", "(2,)"), 8), `its descr "<q4" is no type`},
+		{"no type", file(dict("'<q4'", "False", "(2,)"), 8), `its descr <q4 is no type`},
 		{"no type 2", file(dict("'<<f4'", "False", "(2,)"), 8), `its descr <<f4 is no type`},
 		{"number type", file(dict("4", "False", "(2,)"), 8), `its descr 4 is no type`},
 		{"empty type", file(dict("'<'", "False", "(2,)"), 8), `its descr < is no type`},
+		{"axes", file(dict("'<f4'", "False", "("+strings.Repeat("1, ", 65)+")"), 4), "has more than 64 axes"},
+		{"values", file(dict("'<f4'", "False", "("+strings.Repeat("1,", 5000)+")"), 4), "its header has more than 4096 values"},
+		{"text of terminals", file(dict("'\x1b]0;x\a'", "False", "(2,)"), 8), `its descr "\x1b]0;x\a" is no type`},
+		{"text of terminals as a length", file(dict("'<f4'", "False", "('\x1b[2J',)"), 8), `its shape has the length "\x1b[2J"`},
+		{"overlap", overlapping(t, file(dict("'|b1'", "False", "(1000,)"), 1000)), `"a.npy" and "b.npy" overlap`},
 		{"cut archive", archive[:len(archive)-1], "not a whole .npz file"},
 		{"twice named", twice, `it has two arrays named "a"`},
 		{"broken array", compressed(t, map[string]string{"a.npy": good[:len(good)-1]}), `"a": shape [2] of float32 needs 8 bytes, but only 7 follow`},
@@ -88,6 +96,17 @@ func TestOpenErrors(t *testing.T) {
 	}
 }
 
+// overlapping returns an archive of two arrays whose bytes are the same.
+func overlapping(t *testing.T, array string) string {
+	t.Helper()
+	b := []byte(compressed(t, map[string]string{"a.npy": array, "b.npy": array}))
+	first := bytes.Index(b, []byte("PK\x01\x02"))
+	second := first + 4 + bytes.Index(b[first+4:], []byte("PK\x01\x02"))
+	const offset = 42 // of the local header
+	copy(b[second+offset:second+offset+4], b[first+offset:])
+	return string(b)
+}
+
 // A type that package tensor lacks is an error only when its array is read.
 func TestUnsupported(t *testing.T) {
 	for descr, want := range map[string]string{
@@ -98,6 +117,7 @@ func TestUnsupported(t *testing.T) {
 		"'|O'":                          "object (|O)",
 		"'<M8[ns]'":                     "datetime64 (<M8[ns])",
 		"'|V7'":                         "void (|V7)",
+		"'|V7\x1b[2J'":                  `void ("|V7\x1b[2J")`,
 		"[('x', '<f4'), ('y', '|i1')]":  "a record of fields",
 		"[('x', [('z', '<f4', (2,))])]": "a record of fields",
 	} {
@@ -156,12 +176,15 @@ func FuzzOpen(f *testing.F) {
 	f.Add([]byte(file(dict("[('a', \"|O\"), ('b', '<U7', (3L, 4))]", "False", "(0, 7)"), 0)))
 	f.Add([]byte(compressed(f, map[string]string{"a.npy": file(dict("'<f4'", "False", "(20,)"), 80), "b.npy": file(dict("'|b1'", "False", "()"), 1)})))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		arrays, err := readArrays(bytes.NewReader(b), int64(len(b)))
+		var arrays treefile.Tensors[array]
+		var err error
+		memtest.Bound(t, len(b), func() { arrays, err = readArrays(bytes.NewReader(b), int64(len(b))) })
 		if err != nil {
 			return
 		}
 		for name, a := range arrays {
-			x, err := arrays.Tensor(name)
+			var x tensor.Tensor
+			memtest.Bound(t, len(b), func() { x, err = arrays.Tensor(name) })
 			if err != nil {
 				continue
 			}

@@ -85,7 +85,7 @@ func Load(path string, tree any) error {
 }
 
 func fail(path string, err error) error {
-	return fmt.Errorf("npy: %s: %w", path, files.Reason(err))
+	return fmt.Errorf("npy: %s: %w", files.Name(path), files.Reason(err))
 }
 
 // An array is an array of a file.

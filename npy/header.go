@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/tensorken/tensorken/internal/graph"
+	"github.com/tensorken/tensorken/internal/hostmem"
 	"github.com/tensorken/tensorken/internal/shape"
 	"github.com/tensorken/tensorken/tensor"
 )
@@ -16,7 +17,7 @@ import (
 const magic = "\x93NUMPY"
 
 // maxHeader is the greatest length of a header in bytes; NumPy reads 10,000 by default.
-const maxHeader = 1 << 20
+const maxHeader = 1 << 16
 
 // A header is what a .npy file says of its array.
 type header struct {
@@ -57,7 +58,10 @@ func readHeader(r io.Reader, size int64) (*header, error) {
 	case length > size-int64(start):
 		return nil, fmt.Errorf("its header has %d bytes, but only %d follow: cut short?", length, size-int64(start))
 	}
-	text := make([]byte, length)
+	text, err := hostmem.Make(int(length), 1)
+	if err != nil {
+		return nil, err
+	}
 	if _, err := io.ReadFull(r, text); err != nil {
 		return nil, unexpected(err)
 	}
@@ -101,11 +105,13 @@ func parseHeader(text string) (*header, error) {
 	for _, v := range lengths {
 		n, ok := v.(int)
 		if !ok {
-			return nil, fmt.Errorf("its shape has the length %v, which is no integer", v)
+			return nil, fmt.Errorf("its shape has the length %s, which is no integer", shown(v))
 		}
-		h.shape = append(h.shape, n)
+		if h.shape = append(h.shape, n); len(h.shape) > shape.MaxFileRank {
+			break
+		}
 	}
-	if err := shape.Check(h.shape); err != nil {
+	if err := shape.CheckFile(h.shape); err != nil {
 		return nil, fmt.Errorf("its shape %v has %w", h.shape, err)
 	}
 	h.typ, err = parseType(descr)

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"github.com/tensorken/tensorken/internal/files"
 )
 
 // A parser reads a Python literal, of the kinds that headers have: dicts, tuples and lists,
@@ -12,13 +14,17 @@ import (
 type parser struct {
 	text  string
 	depth int
+	count int // of values so far
 }
 
 // A list is a tuple or a list.
 type list []any
 
-// maxDepth is the greatest nesting of literals.
-const maxDepth = 64
+// The greatest nesting of literals, and the greatest number of them in a header.
+const (
+	maxDepth  = 64
+	maxValues = 1 << 12
+)
 
 var errLiteral = errors.New("its header is no Python literal")
 
@@ -60,6 +66,9 @@ func (p *parser) value() (any, error) {
 		return nil, fmt.Errorf("its header is nested more than %d deep", maxDepth)
 	}
 	defer func() { p.depth-- }()
+	if p.count++; p.count > maxValues {
+		return nil, fmt.Errorf("its header has more than %d values", maxValues)
+	}
 	for _, c := range constants {
 		if p.accept(c.word) {
 			return c.value, nil
@@ -97,7 +106,7 @@ func (p *parser) integer() (any, error) {
 	}
 	i, err := strconv.Atoi(p.text[:n])
 	if errors.Is(err, strconv.ErrRange) {
-		return nil, fmt.Errorf("its header has the number %s: more than can be counted", p.text[:n])
+		return nil, fmt.Errorf("its header has the number %s: more than can be counted", shown(p.text[:n]))
 	}
 	if err != nil {
 		return nil, errLiteral
@@ -153,4 +162,11 @@ func (p *parser) dict() (any, error) {
 		}
 	}
 	return d, nil
+}
+
+// shown is a value of a file for an error: short, and on one line.
+func shown(v any) string {
+	const most = 60
+	s := fmt.Sprint(v)
+	return files.Name(s[:min(len(s), most)])
 }

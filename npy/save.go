@@ -27,7 +27,7 @@ import (
 // flock, such as Windows, only once the file is an hour old.
 func Save(path string, tree any) error {
 	if err := save(path, tree); err != nil {
-		return fmt.Errorf("npy: save %s: %w", path, files.Reason(err))
+		return fmt.Errorf("npy: save %s: %w", files.Name(path), files.Reason(err))
 	}
 	return nil
 }

@@ -68,9 +68,9 @@ func parseType(descr any) (elementType, error) {
 	s, ok := descr.(string)
 	code := strings.TrimLeft(s, "<>|=")
 	if !ok || len(s)-len(code) > 1 || code == "" {
-		return elementType{}, fmt.Errorf("its descr %v is no type", descr)
+		return elementType{}, fmt.Errorf("its descr %s is no type", shown(descr))
 	}
-	t := elementType{name: s, dtype: types[code]}
+	t := elementType{name: shown(s), dtype: types[code]}
 	if t.bigEndian = s[0] == '>'; t.dtype != 0 {
 		return t, nil
 	}
@@ -78,11 +78,11 @@ func parseType(descr any) (elementType, error) {
 	size, err := strconv.Atoi(code[1:])
 	switch {
 	case !ok:
-		return elementType{}, fmt.Errorf("its descr %q is no type", s)
+		return elementType{}, fmt.Errorf("its descr %s is no type", shown(s))
 	case kind.inBits && err == nil && 0 < size && size <= 1<<10:
-		t.name = fmt.Sprintf("%s%d (%s)", kind.name, 8*size, s)
+		t.name = fmt.Sprintf("%s%d (%s)", kind.name, 8*size, shown(s))
 	default:
-		t.name = fmt.Sprintf("%s (%s)", kind.name, s)
+		t.name = fmt.Sprintf("%s (%s)", kind.name, shown(s))
 	}
 	return t, nil
 }

@@ -1,6 +1,7 @@
 package safetensors
 
 import (
+	"bytes"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/tensorken/tensorken/internal/files"
 	"github.com/tensorken/tensorken/internal/graph"
+	"github.com/tensorken/tensorken/internal/hostmem"
 	"github.com/tensorken/tensorken/internal/treefile"
 	"github.com/tensorken/tensorken/tensor"
 )
@@ -74,7 +76,9 @@ func (f *File) Tensor(name string) (tensor.Tensor, error) {
 	return t, nil
 }
 
-func fail(path string, err error) error { return fmt.Errorf("safetensors: %s: %w", path, err) }
+func fail(path string, err error) error {
+	return fmt.Errorf("safetensors: %s: %w", files.Name(path), err)
+}
 
 // Type returns the type and its name.
 func (p location) Type() (tensor.DType, string) {
@@ -136,7 +140,10 @@ func readHeader(file *os.File) (entries []entry, meta map[string]string, data in
 	case n > uint64(rest):
 		return nil, nil, 0, fmt.Errorf("its header has %d bytes, but only %d follow: cut short?", n, rest)
 	}
-	text := make([]byte, n)
+	text, err := hostmem.Make(int(n), 1)
+	if err != nil {
+		return nil, nil, 0, err
+	}
 	if _, err := file.ReadAt(text, 8); err != nil && err != io.EOF {
 		return nil, nil, 0, err
 	}
@@ -146,18 +153,14 @@ func readHeader(file *os.File) (entries []entry, meta map[string]string, data in
 
 // openIndex opens all shards of an index.
 func (f *File) openIndex(path string) error {
-	file, err := files.Open(path)
-	if err != nil {
-		return fail(path, files.Reason(err))
-	}
-	defer file.Close()
-	text, err := io.ReadAll(io.LimitReader(file, maxHeader+1))
-	if err == nil && len(text) > maxHeader {
-		err = fmt.Errorf("it has more than %d bytes: not an index of safetensors files?", maxHeader)
+	text, err := files.ReadAll(path, maxHeader)
+	if err == nil {
+		err = hostmem.Check(len(text), perHeaderByte)
 	}
 	if err != nil {
 		return fail(path, files.Reason(err))
 	}
+	text = bytes.TrimPrefix(text, []byte("\ufeff")) // the byte order mark that some editors write
 	var metadata map[string]any
 	var weights map[string]string // files by tensor
 	err = eachMember("it", text, func(key string, value json.RawMessage) (err error) {
@@ -175,23 +178,24 @@ func (f *File) openIndex(path string) error {
 	if err != nil {
 		return fail(path, fmt.Errorf("not an index of safetensors files: %w", err))
 	}
-	tensors := treefile.Tensors[location]{}
-	shards := slices.Compact(slices.Sorted(maps.Values(weights)))
-	for _, shard := range shards {
+	names := map[string][]string{} // of the tensors of a shard
+	for name, shard := range weights {
 		if !filepath.IsLocal(shard) {
 			return fail(path, fmt.Errorf("it names a file outside its folder: %q", shard))
 		}
+		shard = filepath.Clean(shard)
+		names[shard] = append(names[shard], name)
+	}
+	tensors := treefile.Tensors[location]{}
+	for _, shard := range slices.Sorted(maps.Keys(names)) {
 		f.tensors = treefile.Tensors[location]{}
 		if err := f.openShard(filepath.Join(filepath.Dir(path), shard)); err != nil {
 			return err
 		}
-		for name, in := range weights {
-			if in != shard {
-				continue
-			}
+		for _, name := range names[shard] {
 			p, ok := f.tensors[name]
 			if !ok {
-				return fail(path, fmt.Errorf("%q should be in %s, but is not", name, shard))
+				return fail(path, fmt.Errorf("%q should be in %q, but is not", name, shard))
 			}
 			tensors[name] = p
 		}

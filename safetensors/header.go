@@ -13,7 +13,9 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/tensorken/tensorken/internal/files"
 	"github.com/tensorken/tensorken/internal/graph"
+	"github.com/tensorken/tensorken/internal/hostmem"
 	"github.com/tensorken/tensorken/internal/shape"
 	"github.com/tensorken/tensorken/ir"
 	"github.com/tensorken/tensorken/tensor"
@@ -24,6 +26,10 @@ const metadataKey = "__metadata__"
 
 // maxHeader is the greatest size of a header in bytes, as in Hugging Face's reader.
 const maxHeader = 100_000_000
+
+// perHeaderByte is how many bytes of memory a byte of a header or an index takes at most while
+// it is parsed.
+const perHeaderByte = 48
 
 // An elementType is a type of the format.
 type elementType struct {
@@ -73,6 +79,9 @@ type entry struct {
 func parseHeader(text []byte, size int64) (entries []entry, meta map[string]string, err error) {
 	if !utf8.Valid(text) {
 		return nil, nil, errors.New("its header is not UTF-8")
+	}
+	if err := hostmem.Check(len(text), perHeaderByte); err != nil {
+		return nil, nil, err
 	}
 	err = eachMember("its header", text, func(name string, value json.RawMessage) error {
 		if name == metadataKey {
@@ -172,7 +181,7 @@ func parseEntry(name string, value json.RawMessage, size int64) (entry, error) {
 		}
 		delete(missing, key)
 		if err := json.Unmarshal(value, into); err != nil {
-			return fmt.Errorf("%s: %s is %s, want %s", what, key, start(value), wanted[key])
+			return fmt.Errorf("%s: %s is %s, want %s", what, key, files.Name(string(start(value))), wanted[key])
 		}
 		return nil
 	})
@@ -189,6 +198,9 @@ func parseEntry(name string, value json.RawMessage, size int64) (entry, error) {
 	start, end := offsets[0], offsets[1]
 	if start > end || end > uint64(size) {
 		return entry{}, fmt.Errorf("%q is at bytes %d to %d of %d", name, start, end, size)
+	}
+	if len(counts) > shape.MaxFileRank {
+		return entry{}, fmt.Errorf("%q has %d axes: want at most %d", name, len(counts), shape.MaxFileRank)
 	}
 	lengths := make([]int, len(counts))
 	count, over := uint64(1), uint64(0)

@@ -27,7 +27,7 @@ func Save(path string, tree any) error { return SaveMeta(path, tree, nil) }
 // limited to 100,000,000 bytes.
 func SaveMeta(path string, tree any, meta map[string]string) error {
 	if err := save(path, tree, meta); err != nil {
-		return fmt.Errorf("safetensors: save %s: %w", path, files.Reason(err))
+		return fmt.Errorf("safetensors: save %s: %w", files.Name(path), files.Reason(err))
 	}
 	return nil
 }

@@ -32,7 +32,7 @@ const indexSuffix = ".safetensors.index.json"
 // if there were more of them.
 func SaveSharded(path string, tree any, maxBytes int64) error {
 	if err := saveSharded(path, tree, maxBytes); err != nil {
-		return fmt.Errorf("safetensors: save %s: %w", path, files.Reason(err))
+		return fmt.Errorf("safetensors: save %s: %w", files.Name(path), files.Reason(err))
 	}
 	return nil
 }
@@ -66,7 +66,7 @@ func saveSharded(path string, tree any, maxBytes int64) error {
 	for i, shard := range shards {
 		file := fmt.Sprintf("%s-%05d-of-%05d.safetensors", stem, i+1, len(shards))
 		if err := write(file, shard, nil); err != nil {
-			return fmt.Errorf("%s: %w", file, files.Reason(err))
+			return fmt.Errorf("%s: %w", files.Name(file), files.Reason(err))
 		}
 		for name, t := range shard {
 			index.WeightMap[name] = filepath.Base(file)

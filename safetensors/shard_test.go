@@ -105,3 +105,32 @@ func TestSaveShardedIndexLast(t *testing.T) {
 		t.Errorf("the index is there after a failure: %v", err)
 	}
 }
+
+// However an index spells a file, it is opened once.
+func TestSpellingsOfShards(t *testing.T) {
+	dir := t.TempDir()
+	if err := Save(filepath.Join(dir, "s.safetensors"), map[string]tensor.Tensor{"a": tensor.Ones(1), "b": tensor.Ones(2), "c": tensor.Ones(3)}); err != nil {
+		t.Fatal(err)
+	}
+	index := filepath.Join(dir, "m.index.json")
+	text := "\ufeff" + `{"weight_map":{"a":"s.safetensors","b":"./s.safetensors","c":"././x/../s.safetensors"}}`
+	if err := os.WriteFile(index, []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	f, err := Open(index)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if got := fmt.Sprint(len(f.shards), f.Names()); got != "1 [a b c]" {
+		t.Errorf("Open opens %s, want 1 [a b c]", got)
+	}
+	// Names of files are quoted: they are the text of a stranger.
+	text = `{"weight_map":{"a":"\u001b[2J"}}`
+	if err := os.WriteFile(index, []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(index); err == nil || !strings.Contains(err.Error(), `/\x1b[2J": no such file`) {
+		t.Errorf("Open = %q, want the name quoted", err)
+	}
+}
