@@ -108,6 +108,9 @@ func (f *format) checkMemory(c image.Config, file []byte) error {
 	if c.Width > math.MaxInt/pixel/2-padding || c.Width+padding > math.MaxInt/pixel/2/(c.Height+padding) {
 		return f.broken(fmt.Errorf("its size is %d × %d pixels, more than can be counted", c.Width, c.Height))
 	}
+	if f.dense > 0 && c.Width*c.Height/f.dense > len(file) {
+		return f.broken(fmt.Errorf("its size is %d × %d pixels, more than its %d bytes can hold: cut short?", c.Width, c.Height, len(file)))
+	}
 	if err := hostmem.Check((c.Width+padding)*(c.Height+padding)*pixel+f.fixed, 1); err != nil {
 		return fmt.Errorf("an image of %d × %d pixels: %w", c.Width, c.Height, err)
 	}

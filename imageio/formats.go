@@ -30,21 +30,22 @@ type format struct {
 	exif   func(file []byte) []byte           // returns the EXIF data, nil for none
 	pixel  int                                // most bytes that the decoder takes for a pixel
 	fixed  int                                // most bytes that it takes besides
+	dense  int                                // most pixels that a byte of a file holds, 0 if it is not bounded
 }
 
 var formats = []format{
 	{name: "PNG", magic: []string{"\x89PNG\r\n\x1a\n"}, ends: []string{".png"}, alpha: true,
 		config: png.DecodeConfig, decode: png.Decode, encode: encodePNG,
-		exif: exifOfPNG, pixel: 16, fixed: 1 << 20}, // an interlaced image is decoded twice
+		exif: exifOfPNG, pixel: 16, fixed: 1 << 20, dense: 8 * 1032}, // an interlaced image is decoded twice; deflate
 	{name: "JPEG", magic: []string{"\xff\xd8"}, ends: []string{".jpg", ".jpeg"},
 		config: jpeg.DecodeConfig, decode: jpeg.Decode, encode: encodeJPEG,
-		exif: exifOfJPEG, pixel: 8, fixed: 1 << 20}, // CMYK: as YCbCr, black and the result
+		exif: exifOfJPEG, pixel: 8, fixed: 1 << 20, dense: 1024}, // CMYK: as YCbCr, black and the result; a bit for 64 samples
 	{name: "GIF", magic: []string{"GIF87a", "GIF89a"}, ends: []string{".gif"},
 		config: gif.DecodeConfig, decode: gif.Decode, encode: encodeGIF,
 		pixel: 6, fixed: 1 << 20}, // two frames of indices and the whole image
 	{name: "BMP", magic: []string{"BM????\x00\x00\x00\x00"}, ends: []string{".bmp"},
 		config: bmp.DecodeConfig, decode: bmp.Decode, encode: bmp.Encode,
-		pixel: 8, fixed: 1 << 20},
+		pixel: 8, fixed: 1 << 20, dense: 8},
 	{name: "TIFF", magic: []string{"II\x2a\x00", "MM\x00\x2a"}, ends: []string{".tif", ".tiff"}, alpha: true,
 		config: tiff.DecodeConfig, decode: tiff.Decode, encode: encodeTIFF, refuse: refuseTIFF,
 		exif: func(file []byte) []byte { return file }, pixel: 24, fixed: 64 << 20}, // tiles of up to 1024 × 1024 pixels of any image

@@ -29,7 +29,7 @@ const maxHeader = 100_000_000
 
 // perHeaderByte is how many bytes of memory a byte of a header or an index takes at most while
 // it is parsed.
-const perHeaderByte = 48
+const perHeaderByte = 64
 
 // An elementType is a type of the format.
 type elementType struct {

@@ -39,6 +39,9 @@ var ends = []string{".png", ".jpg", ".jpeg", ".gif", ".bmp", ".tif", ".tiff", ".
 // package imageio reads, and names that begin with a dot, are left out. Nil options read
 // colors and do not resize; the images of a batch must have one size.
 //
+// A class, and an image, may be a symbolic link to anywhere; links below a class are not
+// followed to folders. Of an archive from a stranger, remove links before: they can lead out of root.
+//
 // It is an error if there is no class, or a class without images.
 func Folder(root string, o *Options) (set data.Set[Example], classes []string, err error) {
 	if o == nil {
@@ -54,7 +57,7 @@ func Folder(root string, o *Options) (set data.Set[Example], classes []string, e
 	}
 	entries, err := os.ReadDir(root)
 	if err != nil {
-		return nil, nil, fmt.Errorf("images: %s: %w", root, files.Reason(err))
+		return nil, nil, fmt.Errorf("images: %s: %w", files.Name(root), files.Reason(err))
 	}
 	for _, e := range entries {
 		path := filepath.Join(root, e.Name())
@@ -63,15 +66,15 @@ func Folder(root string, o *Options) (set data.Set[Example], classes []string, e
 		}
 		before := len(f.paths)
 		if err := f.add(path, int32(len(classes))); err != nil {
-			return nil, nil, fmt.Errorf("images: %w", err)
+			return nil, nil, fmt.Errorf("images: %s: %w", files.Name(path), files.Reason(err))
 		}
 		if len(f.paths) == before {
-			return nil, nil, fmt.Errorf("images: class %s has no images: want files that end in %s", path, strings.Join(ends, ", "))
+			return nil, nil, fmt.Errorf("images: class %s has no images: want files that end in %s", files.Name(path), strings.Join(ends, ", "))
 		}
 		classes = append(classes, e.Name())
 	}
 	if classes == nil {
-		return nil, nil, fmt.Errorf("images: %s has no folders: want one for each class", root)
+		return nil, nil, fmt.Errorf("images: %s has no folders: want one for each class", files.Name(root))
 	}
 	return f, classes, nil
 }
@@ -89,10 +92,11 @@ func (f *folder) add(path string, class int32) error {
 		path = real // WalkDir does not follow links
 	}
 	return filepath.WalkDir(path, func(name string, e fs.DirEntry, err error) error {
+		if err != nil {
+			return err // e is nil if the class vanished
+		}
 		hidden := strings.HasPrefix(e.Name(), ".") && name != path
 		switch {
-		case err != nil:
-			return err
 		case e.IsDir() && hidden:
 			return filepath.SkipDir
 		case !e.IsDir() && !hidden && slices.Contains(ends, strings.ToLower(filepath.Ext(name))):

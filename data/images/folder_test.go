@@ -102,6 +102,12 @@ func TestFolderErrors(t *testing.T) {
 			t.Errorf("Folder gave error %v, want …%s", err, tt.want)
 		}
 	}
+	named := filepath.Join(t.TempDir(), "a\x1b[2J")
+	if err := os.MkdirAll(filepath.Join(named, "cat"), 0o777); err == nil { // a name that some systems refuse
+		if _, _, err := images.Folder(named, nil); err == nil || !strings.Contains(err.Error(), `\x1b[2J`) || strings.Contains(err.Error(), "\x1b") {
+			t.Errorf("Folder gave error %q, want the name quoted", err)
+		}
+	}
 	set, _, err := images.Folder(broken, nil)
 	if err != nil {
 		t.Fatal(err)
