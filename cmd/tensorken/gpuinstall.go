@@ -20,6 +20,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tensorken/tensorken/internal/cachedir"
 	"github.com/tensorken/tensorken/internal/wgpu"
 )
 
@@ -126,7 +127,10 @@ func (i installer) install(ctx context.Context, from string) (library string, er
 		return "", fmt.Errorf("this system names no cache folder: set %s to the path of %s, which is in the npm package %v", wgpu.Variable, p.library, p)
 	}
 	if from == "" {
-		folder, err := os.MkdirTemp("", "tensorken-*")
+		if err := cachedir.Make(i.dir); err != nil {
+			return "", err
+		}
+		folder, err := os.MkdirTemp(i.dir, "npm-*")
 		if err != nil {
 			return "", err
 		}
@@ -146,7 +150,7 @@ func (i installer) install(ctx context.Context, from string) (library string, er
 	if err != nil {
 		return "", fmt.Errorf("%s: %w", from, err)
 	}
-	if err := os.MkdirAll(i.dir, 0o755); err != nil {
+	if err := cachedir.Make(i.dir); err != nil {
 		return "", err
 	}
 	for _, name := range []string{"LICENSE", p.library} {
@@ -157,13 +161,19 @@ func (i installer) install(ctx context.Context, from string) (library string, er
 	return filepath.Join(i.dir, p.library), nil
 }
 
-// fetch runs the npm client to download the package's file to a folder.
+// fetch runs the npm client to download the package's file to a folder. npm takes settings from the
+// project that it finds in a folder or, without a package.json there, in one above; that of a
+// workspace it finds above in any case. Neither may be somebody else's: .npmrc can send any
+// environment variable to any server.
 func fetch(ctx context.Context, p libraryPackage, folder string) (path string, err error) {
 	npm, err := exec.LookPath("npm")
 	if err != nil {
 		return "", fmt.Errorf("npm, which comes with Node.js, is not on the PATH: install it, or %s", p.elsewhere())
 	}
-	c := exec.CommandContext(ctx, npm, "pack", "--loglevel=error", p.String())
+	if err := os.WriteFile(filepath.Join(folder, "package.json"), []byte("{}"), 0o600); err != nil {
+		return "", err
+	}
+	c := exec.CommandContext(ctx, npm, "pack", "--workspaces=false", "--loglevel=error", p.String())
 	c.Dir = folder
 	if out, err := c.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("npm pack %v: %w%s: mend that, or %s", p, err, reason(string(out)), p.elsewhere())

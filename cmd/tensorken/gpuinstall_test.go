@@ -7,7 +7,10 @@ import (
 	"crypto/sha512"
 	"encoding/base64"
 	"errors"
+	"net/http"
+	"net/http/httptest"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -173,13 +176,50 @@ func TestInstallFetches(t *testing.T) {
 	if want := "npm pack dawn-good@1.0.0: exit status 7 (code X, errno X, syscall x, network no network): mend that, or run `npm pack dawn-good@1.0.0` on another machine and then `tensorken gpu install --from dawn-good-1.0.0.tgz` here"; err == nil || err.Error() != want {
 		t.Errorf("install where npm fails: error %v, want %s", err, want)
 	}
-	fakeNPM(t, `[ "$1 $2 $3" = "pack --loglevel=error dawn-good@1.0.0" ] && exec /bin/cp `+file+` dawn-good-1.0.0.tgz`)
+	fakeNPM(t, `[ "$*" = "pack --workspaces=false --loglevel=error dawn-good@1.0.0" ] && [ -f package.json ] && exec /bin/cp `+file+` dawn-good-1.0.0.tgz`)
 	library, err := i.install(t.Context(), "")
 	if err != nil {
 		t.Fatalf("install: %v", err)
 	}
 	if got, _ := os.ReadFile(library); string(got) != "code" {
 		t.Errorf("the library holds %q, want %q", got, "code")
+	}
+}
+
+// npm takes no settings from folders above its own, which others may write, as they may /tmp.
+func TestInstallIsolated(t *testing.T) {
+	if _, err := exec.LookPath("npm"); err != nil {
+		t.Skip("there is no npm")
+	}
+	registry := func(asked *[]string) *httptest.Server {
+		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			*asked = append(*asked, r.URL.Path)
+			http.NotFound(w, r)
+		}))
+		t.Cleanup(s.Close)
+		return s
+	}
+	var users, foreign []string
+	home, above := t.TempDir(), t.TempDir()
+	for path, text := range map[string]string{
+		filepath.Join(home, ".npmrc"):        "fetch-retries=0\nregistry=" + registry(&users).URL,
+		filepath.Join(above, ".npmrc"):       "registry=" + registry(&foreign).URL + "/${SECRET}/",
+		filepath.Join(above, "package.json"): `{"workspaces": ["*", "*/*", "*/*/*"]}`,
+	} {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, value := range map[string]string{"HOME": home, "USERPROFILE": home, "TMPDIR": above, "SECRET": "s3cret"} {
+		t.Setenv(name, value)
+	}
+	i := installer{map[string]libraryPackage{"good/1": {"dawn-good", "1.0.0", "libdawn.so", ""}}, "good/1", filepath.Join(above, "tensorken", "webgpu")}
+	_, err := i.install(t.Context(), "")
+	if err == nil || len(foreign) > 0 || len(users) == 0 {
+		t.Errorf("install asks the user's registry for %q, and the one that a folder above names for %q (%v)", users, foreign, err)
+	}
+	if left, err := os.ReadDir(i.dir); err != nil || len(left) > 0 {
+		t.Errorf("install leaves %v, %v", left, err)
 	}
 }
 

@@ -3,8 +3,8 @@ package wgpu
 import (
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
+
+	"github.com/tensorken/tensorken/internal/cachedir"
 )
 
 // Variable is the environment variable that names the library to load.
@@ -15,13 +15,7 @@ var Prebuilt = map[string]bool{"linux/amd64": true, "darwin/amd64": true, "darwi
 
 // CacheDir returns the folder of the user's installed library, "" if the system has no
 // cache folder.
-func CacheDir() string {
-	dir, err := os.UserCacheDir()
-	if err != nil {
-		return ""
-	}
-	return filepath.Join(dir, "tensorken", "webgpu")
-}
+func CacheDir() string { return cachedir.Path("webgpu") }
 
 // ErrNoLibrary is the error of a search that finds no usable library.
 var ErrNoLibrary = errors.New("no WebGPU library")
