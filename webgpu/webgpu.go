@@ -9,9 +9,16 @@
 //	y := x.To(dev).MatMul(w)
 //
 // Open searches for the library in this order: Options.Library, the environment
-// variable TENSORKEN_WEBGPU_LIB, the executable's folder, the user's cache folder
-// (tensorken/webgpu), and the system's libraries under the names of Dawn and
-// wgpu-native.
+// variable TENSORKEN_WEBGPU_LIB, the user's cache folder (tensorken/webgpu), the
+// executable's folder, and under the names of Dawn and wgpu-native the system's: on
+// Linux all that its loader knows, on macOS /usr/local/lib and /opt/homebrew/lib.
+//
+// A library is code, so one that others could have put there is not loaded. The current
+// folder is not searched, and the variable names an absolute path or, on Linux, the file
+// name of a library of the system. What is in the cache folder or beside the executable
+// must belong to the user or root, as must all folders above, and no other user may write
+// them; Windows' rights are not checked. An executable in a folder of downloads loads a
+// library that lies beside it, if the cache folder has none.
 //
 // In a browser, as GOOS=js GOARCH=wasm, GPUs are those of navigator.gpu, in a page or in a
 // worker, and under Node those of npm's webgpu:
@@ -52,7 +59,8 @@ type Options struct {
 	// not 4. The default is the fastest GPU. Of several equal GPUs only one can be
 	// opened: see Adapters.
 	Adapter string
-	// Library is the path of a library that implements WebGPU. In browsers there is none.
+	// Library is the path of a library that implements WebGPU, or on Linux the file name of one
+	// of the system: a file of the current folder is ./NAME. In browsers there is none.
 	Library string
 	// Memory is the greatest number of bytes that tensors and work under way take
 	// on the GPU: by default there is no limit.

@@ -26,7 +26,7 @@ func environmentTopic() *cobra.Command {
                         keep them in the user's cache folder (tensorken/tune) for
                         later programs; 0: GPUs do not search, and what was
                         kept is ignored
-  TENSORKEN_WEBGPU_LIB  the path of the WebGPU library
+  TENSORKEN_WEBGPU_LIB  the absolute path of the WebGPU library
 
 Memory, threads and the search of one device are also options of a program:
 tensor.CPUOptions, cuda.Options and webgpu.Options.`,

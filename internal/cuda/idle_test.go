@@ -11,7 +11,7 @@ import (
 
 // idle makes the functions of a fake that a step calls do nothing.
 func (f *fake) idle(t testing.TB) {
-	libm, err := dynlib.Open("libm.so.6")
+	libm, err := dynlib.OpenSystem("libm.so.6")
 	if err != nil {
 		t.Skip(err)
 	}

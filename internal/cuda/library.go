@@ -47,7 +47,7 @@ var ErrNoDriver = errors.New("cuda: there is no driver of NVIDIA")
 // load loads the driver's library once.
 var load = sync.OnceValues(func() (*library, error) {
 	names := map[string]string{"linux": "libcuda.so.1", "windows": "nvcuda.dll"}
-	handle, err := dynlib.Open(names[runtime.GOOS])
+	handle, err := dynlib.OpenSystem(names[runtime.GOOS])
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrNoDriver, err)
 	}

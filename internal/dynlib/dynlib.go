@@ -1,13 +1,35 @@
 //go:build (linux || darwin || windows) && (amd64 || arm64)
 
 // Package dynlib loads C libraries and calls their functions, without cgo.
+//
+// No library is searched for in the current folder, which may be anyone's: Open takes an absolute
+// path, OpenSystem a name that only the system's own folders are searched for.
 package dynlib
 
 import (
 	"reflect"
+	"runtime"
 
 	"github.com/ebitengine/purego"
 )
+
+// Open loads the library at an absolute path.
+func Open(path string) (uintptr, error) {
+	r, err := fileRequest(runtime.GOOS, path)
+	if err != nil {
+		return 0, err
+	}
+	return r.open()
+}
+
+// OpenSystem loads a library of the system by its file name.
+func OpenSystem(name string) (uintptr, error) {
+	r, err := systemRequest(runtime.GOOS, name)
+	if err != nil {
+		return 0, err
+	}
+	return r.open()
+}
 
 // Find sets the fields of a struct of uintptrs to the addresses of functions: that of field X
 // to prefix+X. It returns the name of one that is missing, "" if none is.

@@ -9,9 +9,8 @@ import (
 	"github.com/ebitengine/purego"
 )
 
-// Open loads the library at a path, or finds one by its name.
-func Open(path string) (uintptr, error) {
-	return purego.Dlopen(path, purego.RTLD_NOW|purego.RTLD_LOCAL)
+func (r request) open() (uintptr, error) {
+	return purego.Dlopen(r.path, purego.RTLD_NOW|purego.RTLD_LOCAL)
 }
 
 // Symbol returns the address of a function, 0 if there is none.

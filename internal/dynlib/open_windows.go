@@ -3,15 +3,27 @@
 package dynlib
 
 import (
+	"sync"
 	"syscall"
 	"time"
+
+	"golang.org/x/sys/windows"
 )
 
-// Open loads the library at a path, or finds one by its name.
-func Open(path string) (uintptr, error) {
-	h, err := syscall.LoadLibrary(path)
+// open loads the library. Libraries such as Dawn load others by their names, so the current folder
+// is removed from what Windows searches for those, unless the program has set a folder in its place.
+func (r request) open() (uintptr, error) {
+	guard()
+	h, err := windows.LoadLibraryEx(r.path, 0, r.flags)
 	return uintptr(h), err
 }
+
+var guard = sync.OnceFunc(func() {
+	get := windows.NewLazySystemDLL("kernel32.dll").NewProc("GetDllDirectoryW")
+	if n, _, _ := get.Call(0, 0); n <= 1 { // with the zero at its end
+		windows.SetDllDirectory("")
+	}
+})
 
 // Symbol returns the address of a function, 0 if there is none.
 func Symbol(library uintptr, name string) uintptr {

@@ -52,9 +52,9 @@ var loaded struct {
 }
 
 // Load loads the native library at path or, if path is empty, the one named by the
-// environment variable TENSORKEN_WEBGPU_LIB, or else the first in the executable's
-// folder, in the user's cache folder and under the system's names of Dawn and
-// wgpu-native. The error says what was tried and what to do.
+// environment variable TENSORKEN_WEBGPU_LIB, or else the first in the user's cache
+// folder, in the executable's and in the system's. The error says what was tried and
+// what to do.
 func Load(path string) (Library, error) {
 	return search(currentEnv(runtime.GOOS, runtime.GOARCH, path), load)
 }
@@ -79,12 +79,14 @@ func load(path string) (Library, error) {
 	if l := loaded.of[path]; l != nil {
 		return l, nil
 	}
-	if filepath.Base(path) != path { // the system finds a bare name
+	open := dynlib.OpenSystem
+	if filepath.IsAbs(path) {
 		if err := checkComplete(path); err != nil {
 			return nil, err
 		}
+		open = dynlib.Open
 	}
-	handle, err := dynlib.Open(path)
+	handle, err := open(path)
 	if err != nil {
 		return nil, err
 	}

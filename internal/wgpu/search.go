@@ -9,6 +9,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/tensorken/tensorken/internal/cachedir"
 )
 
 // advice says what to do if no library is found.
@@ -22,11 +24,16 @@ var names = map[string][]string{
 	"windows": {"webgpu_wrapper.dll", "webgpu_dawn.dll", "wgpu_native.dll"},
 }
 
+// systemFolders has the folders of each system that are searched by full path. Windows has none
+// for such libraries, and Linux' loader knows its own.
+var systemFolders = map[string][]string{"darwin": {"/usr/local/lib", "/opt/homebrew/lib"}}
+
 // A candidate is a library to try.
 type candidate struct {
 	path string
-	// bare means that the system searches its own folders for path.
-	bare bool
+	bare bool // the system searches its own folders for path
+	// guarded means that the library must be trusted: nobody named it.
+	guarded bool
 }
 
 // A searchEnv has the inputs of the search.
@@ -39,31 +46,52 @@ type searchEnv struct {
 	cache string // the user's cache folder, "" if unknown
 }
 
-// candidates lists the libraries to try, in order. A given name is a file or, if there is
-// no such file and it is not a path, a library of the system.
-func (p searchEnv) candidates() []candidate {
+// candidates lists the libraries to try, in order. No path depends on the current folder, except
+// a relative one that the caller gave.
+func (p searchEnv) candidates() ([]candidate, error) {
 	if p.named != "" {
-		c := candidate{path: p.named}
-		if _, err := os.Stat(p.named); err != nil {
-			c.bare = filepath.Base(p.named) == p.named
-		} else if path, err := filepath.Abs(p.named); err == nil {
-			c.path = path // the system would search elsewhere for a bare name
-		}
-		return []candidate{c}
+		c, err := p.namedCandidate()
+		return []candidate{c}, err
 	}
 	var list []candidate
-	for _, dir := range []string{p.exe, p.cache} {
+	for _, dir := range []string{p.cache, p.exe} {
 		if dir == "" {
 			continue
 		}
 		for _, n := range names[p.goos] {
-			list = append(list, candidate{path: filepath.Join(dir, n)})
+			list = append(list, candidate{path: filepath.Join(dir, n), guarded: true})
 		}
 	}
-	for _, n := range names[p.goos] {
-		list = append(list, candidate{path: n, bare: true})
+	for _, dir := range systemFolders[p.goos] {
+		for _, n := range names[p.goos] {
+			list = append(list, candidate{path: dir + "/" + n})
+		}
 	}
-	return list
+	if p.goos == "linux" {
+		for _, n := range names[p.goos] {
+			list = append(list, candidate{path: n, bare: true})
+		}
+	}
+	return list, nil
+}
+
+// namedCandidate returns the candidate for a given name: a path or, on Linux, the file name of a
+// library of the system.
+func (p searchEnv) namedCandidate() (candidate, error) {
+	separators := "/"
+	if p.goos == "windows" {
+		separators = `/\:`
+	}
+	switch {
+	case filepath.IsAbs(p.named):
+		return candidate{path: p.named}, nil
+	case !strings.ContainsAny(p.named, separators) && p.goos == "linux":
+		return candidate{path: p.named, bare: true}, nil
+	case p.env || !strings.ContainsAny(p.named, separators):
+		return candidate{path: p.named}, errors.New("want an absolute path, because the current folder may be anyone's")
+	}
+	path, err := filepath.Abs(p.named)
+	return candidate{path: path}, err
 }
 
 // noPrebuilt returns the error on a system for which there is no library to fetch.
@@ -73,15 +101,25 @@ func noPrebuilt(system string) error {
 
 // search loads the first usable candidate. Its error lists what was tried.
 func search(p searchEnv, load func(path string) (Library, error)) (Library, error) {
+	list, err := p.candidates()
+	if err != nil {
+		return nil, p.failed(p.named + ": " + err.Error())
+	}
 	var tried []string
-	for _, c := range p.candidates() {
+	for _, c := range list {
+		path := c.path
 		var err error
 		if !c.bare {
-			err = isFile(c.path)
+			err = isFile(path)
+		}
+		if err == nil && c.guarded {
+			if path, err = cachedir.Trusted(path); err != nil {
+				return nil, fmt.Errorf("%w: %s is not loaded: %w", ErrNoLibrary, c.path, err)
+			}
 		}
 		if err == nil {
 			var lib Library
-			if lib, err = load(c.path); err == nil {
+			if lib, err = load(path); err == nil {
 				return lib, nil
 			}
 		}
@@ -90,6 +128,8 @@ func search(p searchEnv, load func(path string) (Library, error)) (Library, erro
 		case errors.Is(err, os.ErrNotExist):
 			why = "no such file"
 		case errors.As(err, new(*unusable)):
+		case c.bare && p.named != "":
+			why = "not in the system's folders. Write ./" + c.path + " for a file of the current folder"
 		case c.bare:
 			why = "not in the system's folders"
 		default:
@@ -97,15 +137,20 @@ func search(p searchEnv, load func(path string) (Library, error)) (Library, erro
 		}
 		tried = append(tried, c.path+": "+why)
 	}
+	return nil, p.failed(tried...)
+}
+
+// failed returns the error of a search that tried some paths, each with the reason why it failed.
+func (p searchEnv) failed(tried ...string) error {
 	switch system := p.goos + "/" + p.goarch; {
 	case p.env:
-		return nil, fmt.Errorf("%w: %s is %s. Unset it to use what `tensorken gpu install` fetches", ErrNoLibrary, Variable, tried[0])
+		return fmt.Errorf("%w: %s is %s. Unset it to use what `tensorken gpu install` fetches", ErrNoLibrary, Variable, tried[0])
 	case p.named != "":
-		return nil, fmt.Errorf("%w: %s. Name none to use what `tensorken gpu install` fetches", ErrNoLibrary, tried[0])
+		return fmt.Errorf("%w: %s. Name none to use what `tensorken gpu install` fetches", ErrNoLibrary, tried[0])
 	case !Prebuilt[system]:
-		return nil, noPrebuilt(system)
+		return noPrebuilt(system)
 	}
-	return nil, fmt.Errorf("%w: %s. Tried:\n\t%s", ErrNoLibrary, advice, strings.Join(tried, "\n\t"))
+	return fmt.Errorf("%w: %s. Tried:\n\t%s", ErrNoLibrary, advice, strings.Join(tried, "\n\t"))
 }
 
 // isFile returns an error unless path is a regular file: opening a FIFO would block.
