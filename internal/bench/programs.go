@@ -2,6 +2,7 @@ package bench
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -9,6 +10,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/tensorken/tensorken/internal/cachedir"
 )
 
 // python returns the programs of a peer in Python: one for each interpreter.
@@ -60,12 +63,15 @@ func interpretersOn(path string) (interpreters []string) {
 // enables, or it would be the same without.
 func goProgram(dir, experiment, enables string) func(context.Context, PeerOptions) ([]program, error) {
 	return func(ctx context.Context, o PeerOptions) ([]program, error) {
-		cache, err := os.UserCacheDir()
-		if err != nil {
+		cache := cachedir.Path("peers")
+		if cache == "" {
+			return nil, errors.New("this system names no cache folder")
+		}
+		if err := cachedir.Make(cache); err != nil {
 			return nil, err
 		}
 		tool := program{path: "go", env: []string{"GOWORK=off"}, dir: o.Dir}
-		path := filepath.Join(cache, "tensorken", "peers", dir)
+		path := filepath.Join(cache, dir)
 		if experiment != "" {
 			tool.env = append(tool.env, "GOEXPERIMENT="+experiment)
 			path += "-" + experiment

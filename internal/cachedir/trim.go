@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// Temporary begins the names of files that are being written.
-const Temporary = "new"
+// temporary begins the names of files that are being written.
+const temporary = "new"
 
 // abandoned is the age of a temporary file whose writer was killed.
 const abandoned = time.Hour
@@ -33,7 +33,7 @@ func Trim(dir string, max int64) {
 		info, err := d.Info()
 		switch {
 		case err != nil:
-		case !strings.HasPrefix(d.Name(), Temporary):
+		case !strings.HasPrefix(d.Name(), temporary):
 			list = append(list, entry{path, info.Size(), info.ModTime()})
 			total += info.Size()
 		case time.Since(info.ModTime()) > abandoned:

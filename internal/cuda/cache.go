@@ -5,50 +5,55 @@ package cuda
 import (
 	"crypto/sha256"
 	"fmt"
-	"os"
 	"path/filepath"
+	"sync/atomic"
+
+	"github.com/tensorken/tensorken/internal/cachedir"
 )
 
-// cached returns the code of a text from the cache on disk, or compiles it. Without a cache
-// folder that can be written, it compiles.
-func cached(g GPU, text string, compile func() ([]byte, error)) ([]byte, error) {
-	dir, err := os.UserCacheDir()
-	if err != nil {
-		return compile()
-	}
+const (
+	// maxCache is the greatest number of bytes of the cache folder, and of a file of it.
+	maxCache = 256 << 20
+	// trimAfter is the number of bytes after whose writing the folder is measured.
+	trimAfter = 16 << 20
+)
+
+// cachePath returns the path of a text's code in the cache, "" if there is no cache folder. Code
+// depends on the driver and the GPU as well.
+func cachePath(g GPU, text string) string {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%d %s %d\n%s", g.Driver, g.Name, g.Capability, text))
 	name := fmt.Sprintf("%x", sum)
-	path := filepath.Join(dir, "tensorken", "cuda", name[:2], name[2:]+".cubin")
-	if code, err := os.ReadFile(path); err == nil && isELF(code) {
-		return code, nil
+	dir := cachedir.Path("cuda")
+	if dir == "" {
+		return ""
 	}
-	code, err := compile()
-	if err == nil {
-		write(path, code)
-	}
-	return code, err
+	return filepath.Join(dir, name[:2], name[2:]+".cubin")
 }
 
-// isELF reports whether code begins as what the driver makes does.
-func isELF(code []byte) bool { return len(code) > 64 && string(code[:4]) == "\x7fELF" }
+// readCache returns the code at a path, nil if there is none.
+func readCache(path string) []byte {
+	if path == "" {
+		return nil
+	}
+	code, err := cachedir.Read(path, maxCache)
+	if err != nil || len(code) == 0 {
+		return nil
+	}
+	return code
+}
 
-// write writes a file at once, so that no reader finds a part of it. A failure leaves none.
-func write(path string, code []byte) {
-	if os.MkdirAll(filepath.Dir(path), 0o777) != nil {
+// written is the number of bytes since the folder was measured, 0 before the first.
+var written atomic.Int64
+
+// writeCache keeps code for later processes, if that is possible. Now and then it removes what was
+// not used for the longest time.
+func writeCache(path string, code []byte) {
+	if path == "" || cachedir.Write(path, code) != nil {
 		return
 	}
-	f, err := os.CreateTemp(filepath.Dir(path), "new")
-	if err != nil {
-		return
-	}
-	_, err = f.Write(code)
-	if e := f.Close(); err == nil {
-		err = e
-	}
-	if err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
-		os.Remove(f.Name())
+	size := int64(len(code))
+	if n := written.Add(size); n == size || n > trimAfter {
+		written.Store(1)
+		cachedir.Trim(cachedir.Path("cuda"), maxCache-trimAfter)
 	}
 }

@@ -81,6 +81,7 @@ type fakeEvent struct {
 // Codes of failures.
 const (
 	invalidValue   = 1
+	invalidImage   = 200
 	invalidContext = 201
 	invalidHandle  = 400
 )
@@ -213,7 +214,7 @@ func (f *fake) call(name string, a []uintptr) uintptr {
 		return invalidValue
 	}
 	code := run(f, a)
-	if code != 0 && code != outOfMemory && code != notReady {
+	if code != 0 && code != outOfMemory && code != notReady && code != invalidImage {
 		f.fault("%s returns %d", name, code)
 	}
 	return uintptr(code)

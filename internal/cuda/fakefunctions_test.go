@@ -186,6 +186,9 @@ var fakeFunctions = map[string]func(f *fake, a []uintptr) int{
 		return 0
 	},
 	"ModuleLoadData": func(f *fake, a []uintptr) int {
+		if string(bytesAt(a[1], 4)) != "\x7fELF" {
+			return invalidImage
+		}
 		h := f.next()
 		f.modules[h] = decodeModule(a[1])
 		return set(a[0], h)

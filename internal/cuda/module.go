@@ -4,6 +4,7 @@ package cuda
 
 import (
 	"fmt"
+	"os"
 	"runtime"
 	"unsafe"
 
@@ -53,20 +54,40 @@ func (m *module) load(d *device) error {
 	if err := l.call("cuCtxSetCurrent", l.CtxSetCurrent, d.context); err != nil {
 		return err
 	}
-	code, err := cached(d.gpu, m.text, func() ([]byte, error) { return l.compile(m.text) })
-	if err != nil {
-		return fmt.Errorf("%w\nThis is a fault of the library: please report it, with the kernel:\n%s", err, m.text)
-	}
-	if err := l.call("cuModuleLoadData", l.ModuleLoadData, uintptr(unsafe.Pointer(&m.handle)), uintptr(unsafe.Pointer(&code[0]))); err != nil {
+	if err := m.loadCode(d); err != nil {
 		return err
 	}
 	name := cString(ptx.Entry)
-	err = l.call("cuModuleGetFunction", l.ModuleGetFunction, uintptr(unsafe.Pointer(&m.function)), m.handle, uintptr(unsafe.Pointer(name)))
+	err := l.call("cuModuleGetFunction", l.ModuleGetFunction, uintptr(unsafe.Pointer(&m.function)), m.handle, uintptr(unsafe.Pointer(name)))
 	if err != nil || m.shared <= usualShared {
 		return err
 	}
 	const mostShared = 8
 	return l.call("cuFuncSetAttribute", l.FuncSetAttribute, m.function, mostShared, uintptr(m.shared))
+}
+
+// loadCode loads the code from the cache, or what the driver compiles if it takes none from there.
+func (m *module) loadCode(d *device) error {
+	l := d.lib
+	load := func(code []byte) error {
+		return l.call("cuModuleLoadData", l.ModuleLoadData, uintptr(unsafe.Pointer(&m.handle)), uintptr(unsafe.Pointer(&code[0])))
+	}
+	path := cachePath(d.gpu, m.text)
+	if code := readCache(path); code != nil {
+		if load(code) == nil {
+			return nil
+		}
+		os.Remove(path)
+	}
+	code, err := l.compile(m.text)
+	if err != nil {
+		return fmt.Errorf("%w\nThis is a fault of the library: please report it, with the kernel:\n%s", err, m.text)
+	}
+	if err := load(code); err != nil {
+		return err
+	}
+	writeCache(path, code)
+	return nil
 }
 
 // usualShared is how many bytes a workgroup may share without being allowed to.

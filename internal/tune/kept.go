@@ -3,23 +3,31 @@
 package tune
 
 import (
-	"bufio"
+	"bytes"
 	"fmt"
 	"hash/fnv"
 	"io"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
-	"github.com/tensorken/tensorken/internal/files"
+	"github.com/tensorken/tensorken/internal/cachedir"
 	"github.com/tensorken/tensorken/internal/schedule"
 )
 
+// maxKept is the greatest number of choices for one GPU: a client may choose shapes without end.
+const maxKept = 1 << 12
+
+// maxKeptFile is the greatest number of bytes of a file.
+const maxKeptFile = 1 << 20
+
+// maxFolder is the greatest number of bytes of all files. Each driver has one for each GPU.
+const maxFolder = 16 << 20
+
 // A keptFile has the names of the choices for one GPU, by their keys. It is text: a line that
-// identifies the GPU, and a line for each choice. Where it cannot be read or written, choices are
-// kept in memory.
+// identifies the GPU, a line for each choice, and a checksum. Where it cannot be read or written,
+// choices are kept in memory.
 type keptFile struct {
 	path  string // "" if there is no cache folder
 	gpu   string // the first line
@@ -29,11 +37,10 @@ type keptFile struct {
 // newKeptFile returns the choices that are kept for a GPU.
 func newKeptFile(gpu string) *keptFile {
 	f := &keptFile{gpu: fmt.Sprintf("tiles of %q", gpu), names: map[string]string{}}
-	if dir, err := os.UserCacheDir(); err == nil {
+	if dir := cachedir.Path("tune"); dir != "" {
 		h := fnv.New64a()
 		io.WriteString(h, f.gpu)
-		name := fmt.Sprintf("%016x.txt", h.Sum64())
-		f.path = filepath.Join(dir, "tensorken", "tune", name)
+		f.path = filepath.Join(dir, fmt.Sprintf("%016x.txt", h.Sum64()))
 	}
 	f.read()
 	return f
@@ -50,6 +57,12 @@ func (f *keptFile) put(key, name string) string {
 	if other := f.names[key]; other != old {
 		return other
 	}
+	for other := range f.names {
+		if len(f.names) < maxKept {
+			break
+		}
+		delete(f.names, other) // any one
+	}
 	f.names[key] = name
 	f.write()
 	return name
@@ -58,12 +71,10 @@ func (f *keptFile) put(key, name string) string {
 // read adds the choices of the file. What is no choice is left out, and so is all of a file for
 // another GPU.
 func (f *keptFile) read() {
-	file, err := files.Open(f.path)
-	if err != nil {
+	if f.path == "" {
 		return
 	}
-	defer file.Close()
-	text, err := io.ReadAll(file)
+	text, err := cachedir.Read(f.path, maxKeptFile)
 	first, lines, _ := strings.Cut(string(text), "\n")
 	if err != nil || first != f.gpu {
 		return
@@ -79,14 +90,15 @@ func (f *keptFile) read() {
 // write replaces the file. A choice that another process writes between read and write may be
 // lost; its product is then searched again.
 func (f *keptFile) write() {
-	if f.path == "" || os.MkdirAll(filepath.Dir(f.path), 0o777) != nil {
+	if f.path == "" {
 		return
 	}
-	files.Replace(f.path, func(w *bufio.Writer) error {
-		fmt.Fprintln(w, f.gpu)
-		for _, key := range slices.Sorted(maps.Keys(f.names)) {
-			fmt.Fprintln(w, key, f.names[key])
-		}
-		return nil
-	})
+	var text bytes.Buffer
+	fmt.Fprintln(&text, f.gpu)
+	for _, key := range slices.Sorted(maps.Keys(f.names)) {
+		fmt.Fprintln(&text, key, f.names[key])
+	}
+	if cachedir.Write(f.path, text.Bytes()) == nil {
+		cachedir.Trim(filepath.Dir(f.path), maxFolder)
+	}
 }

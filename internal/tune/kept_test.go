@@ -3,18 +3,24 @@
 package tune
 
 import (
+	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
 
+	"github.com/tensorken/tensorken/internal/cachedir"
 	"github.com/tensorken/tensorken/internal/schedule"
 )
 
 // cache makes a folder the user's cache folder.
 func cache(t *testing.T) (dir string) {
 	dir = t.TempDir()
+	if err := os.Chmod(dir, 0o700); err != nil { // whatever umask is
+		t.Fatal(err)
+	}
 	for _, name := range []string{"XDG_CACHE_HOME", "HOME", "LocalAppData"} {
 		t.Setenv(name, dir)
 	}
@@ -83,19 +89,31 @@ func TestKeptBroken(t *testing.T) {
 	cache(t)
 	f := newKeptFile("GPU")
 	f.put(key("1"), "x/1")
-	good, err := os.ReadFile(f.path)
+	good, err := cachedir.Read(f.path, maxKeptFile)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, c := range []struct{ name, text, want string }{
-		{"whole", string(good), "x/1"},
-		{"empty", "", ""},
-		{"of another GPU", "tiles of \"other\"\n" + key("1") + " x/1\n", ""},
-		{"cut off", string(good[:len(good)-2]), ""},
-		{"with other lines", string(good) + "x\n\n \x00 y\n" + key("2"), "x/1"},
-		{"binary", "\x7fELF\x00\xff", ""},
+	whole, err := os.ReadFile(f.path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw := func(path string, data []byte) error { return os.WriteFile(path, data, 0o600) }
+	for _, c := range []struct {
+		name  string
+		write func(path string, data []byte) error
+		text  []byte
+		want  string
+	}{
+		{"whole", cachedir.Write, good, "x/1"},
+		{"of another GPU", cachedir.Write, []byte("tiles of \"other\"\n" + key("1") + " x/1\n"), ""},
+		{"with other lines", cachedir.Write, []byte(string(good) + "x\n\n \x00 y\n" + key("2")), "x/1"},
+		{"empty", raw, nil, ""},
+		{"cut off", raw, whole[:len(whole)-2], ""},
+		{"changed", raw, bytes.Replace(whole, []byte("x/1"), []byte("y/1"), 1), ""},
+		{"without a checksum", raw, good, ""},
+		{"binary", raw, []byte("\x7fELF\x00\xff"), ""},
 	} {
-		if err := os.WriteFile(f.path, []byte(c.text), 0o666); err != nil {
+		if err := c.write(f.path, c.text); err != nil {
 			t.Fatal(err)
 		}
 		g := newKeptFile("GPU")
@@ -107,6 +125,20 @@ func TestKeptBroken(t *testing.T) {
 		if h := newKeptFile("GPU"); h.get(key("1")) != "x/1" || h.get(key("3")) != "z/1" {
 			t.Errorf("after a file %s there is %v", c.name, h.names)
 		}
+	}
+}
+
+// Clients who choose shapes cannot make the file grow without end.
+func TestKeptBounded(t *testing.T) {
+	cache(t)
+	f := newKeptFile("GPU")
+	for i := range maxKept {
+		f.names[fmt.Sprintf("%0*x", schedule.KeyLen, i)] = strings.Repeat("tile", 10)
+	}
+	last := strings.Repeat("f", schedule.KeyLen)
+	f.put(last, "x/1")
+	if got := newKeptFile("GPU"); len(got.names) != maxKept || got.get(last) != "x/1" {
+		t.Errorf("the file has %d choices, and %q for the last, want %d and x/1", len(got.names), got.get(last), maxKept)
 	}
 }
 

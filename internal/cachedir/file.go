@@ -1,0 +1,86 @@
+package cachedir
+
+import (
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/tensorken/tensorken/internal/files"
+)
+
+// trailerLen is the length of the line that ends a file.
+const trailerLen = 2*sha256.Size + 1
+
+// trailer returns the last line of a file: a checksum of its name and its data, without which it
+// could be the whole file of another name, or part of its own.
+func trailer(path string, data []byte) string {
+	h := sha256.New()
+	fmt.Fprintf(h, "%q\n", filepath.Base(path))
+	h.Write(data)
+	return fmt.Sprintf("%x\n", h.Sum(nil))
+}
+
+// errDamaged is the error of a file that is not what Write wrote.
+var errDamaged = errors.New("it is damaged")
+
+// Read returns the data of a file of Write, which Trim then counts as new. It refuses a file that
+// others can change, that is damaged, or that has more than max bytes.
+func Read(path string, max int) ([]byte, error) {
+	path, err := Trusted(path)
+	if err != nil {
+		return nil, err
+	}
+	f, err := files.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	size := info.Size() - trailerLen
+	if size < 0 || size > int64(max) {
+		return nil, errDamaged
+	}
+	data := make([]byte, info.Size())
+	if _, err := io.ReadFull(f, data); err != nil {
+		return nil, err
+	}
+	if string(data[size:]) != trailer(path, data[:size]) {
+		return nil, errDamaged
+	}
+	const day = 24 * time.Hour
+	if now := time.Now(); now.Sub(info.ModTime()) > day {
+		os.Chtimes(path, now, now)
+	}
+	return data[:size], nil
+}
+
+// Write writes a file for Read into a folder that it makes, if there is none. Readers find the old
+// file or the whole new one. A failure leaves the old one.
+func Write(path string, data []byte) error {
+	dir := filepath.Dir(path)
+	if err := Make(dir); err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(dir, temporary) // for the user alone
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	if err == nil {
+		_, err = io.WriteString(f, trailer(path, data))
+	}
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		os.Remove(f.Name())
+	}
+	return err
+}

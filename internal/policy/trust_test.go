@@ -1,0 +1,94 @@
+package policy
+
+import (
+	"go/ast"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// A call is a call of a function in a file.
+type call struct {
+	file *file
+	name string // as pkg.Func or x.Method
+	expr *ast.CallExpr
+}
+
+// callsOf returns the calls of functions with one of these names, in all packages.
+func callsOf(t *testing.T, names ...string) (calls []call) {
+	t.Helper()
+	for _, f := range sources(t) {
+		ast.Inspect(f.ast, func(n ast.Node) bool {
+			c, ok := n.(*ast.CallExpr)
+			if !ok {
+				return true
+			}
+			s, ok := c.Fun.(*ast.SelectorExpr)
+			if ok && slices.Contains(names, s.Sel.Name) {
+				name := s.Sel.Name
+				if x, ok := s.X.(*ast.Ident); ok {
+					name = x.Name + "." + name
+				}
+				calls = append(calls, call{f, name, c})
+			}
+			return true
+		})
+	}
+	return calls
+}
+
+// Only internal/dynlib loads libraries, and only two packages load any by a bare name, those of the
+// system. kernel32.dll is in each process of Windows from the start.
+func TestLibraries(t *testing.T) {
+	loaders := callsOf(t, "Dlopen", "LoadLibrary", "LoadLibraryEx", "LoadDLL", "MustLoadDLL", "NewLazyDLL", "NewLazySystemDLL", "OpenSystem")
+	if len(loaders) < 5 {
+		t.Errorf("found %d calls that load a library, fewer than there are", len(loaders))
+	}
+	for _, c := range loaders {
+		literal := ""
+		if lit, ok := c.expr.Args[0].(*ast.BasicLit); ok {
+			literal = lit.Value
+		}
+		switch {
+		case literal == `"kernel32.dll"`:
+		case c.file.dir == "internal/dynlib" && c.name != "dynlib.OpenSystem" && !strings.HasSuffix(c.name, "LazyDLL"):
+		case c.name == "dynlib.OpenSystem" && c.file.dir == "internal/cuda":
+		default:
+			t.Errorf("%s calls %s: load libraries by dynlib.Open, which takes absolute paths", fset.Position(c.expr.Pos()), c.name)
+		}
+	}
+	for _, f := range sources(t) { // wgpu picks one of the two by its path
+		if strings.Contains(f.src, "dynlib.OpenSystem") && f.dir != "internal/policy" && f.dir != "internal/cuda" && f.name != "internal/wgpu/native_call.go" {
+			t.Errorf("%s loads a library by a bare name: use dynlib.Open", f.name)
+		}
+	}
+}
+
+// folderModes lists the packages, not tests, that make folders which others may read, with the mode.
+var folderModes = map[string]string{
+	"examples/web":  "0o755", // a site to be served
+	"examples/gpt2": "0o777", // where the user asks for a model, as umask has it
+}
+
+// Folders are private, unless the user names them.
+func TestFolderModes(t *testing.T) {
+	made := 0
+	for _, c := range callsOf(t, "MkdirAll", "Mkdir") {
+		if c.file.isTest() || strings.HasSuffix(c.file.dir, "test") {
+			continue
+		}
+		made++
+		lit, ok := c.expr.Args[1].(*ast.BasicLit)
+		if !ok || lit.Value != "0o700" && lit.Value != folderModes[c.file.dir] {
+			t.Errorf("%s: %s with a mode other than 0o700", fset.Position(c.expr.Pos()), c.name)
+		}
+	}
+	if made < 3 {
+		t.Errorf("found %d folders that are made, fewer than there are", made)
+	}
+	for _, c := range callsOf(t, "UserCacheDir") {
+		if !c.file.isTest() && c.file.dir != "internal/cachedir" {
+			t.Errorf("%s: use cachedir.Path and cachedir.Make", fset.Position(c.expr.Pos()))
+		}
+	}
+}
