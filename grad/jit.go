@@ -14,9 +14,11 @@ import (
 // [*tensor.Error] or a [*tensor.DeviceError] if that fails.
 //
 // Two arguments have one form if their tensors have the same shapes, types, layouts and
-// devices, and if all else in them is equal: numbers, strings, functions, and which pointers
-// are the same. So a number that changes from call to call, such as a position, is best a
-// tensor. The last 64 forms are kept. What f captures or reads elsewhere stays what it was
+// devices, and if all else that f can read of them is equal: numbers by their bits, strings,
+// elements of maps and slices, what pointers point to, in unexported fields too, functions, and
+// which pointers are the same. Tensors in map keys and in fields tagged "-" must be the same
+// ones. So a number that changes from call to call, such as a position, is best a tensor. The
+// last 64 forms are kept. What f captures or reads elsewhere stays what it was
 // when f was recorded. In f, the tensors of the argument have no value, so f cannot choose
 // by an if: use Where.
 //
@@ -28,7 +30,10 @@ import (
 // runs it. So it is with a function that several devices compute, that computes on the host
 // as package linalg does, or that uses a [Scan] of no steps, with checkpoints, in the body of
 // another Scan or with a body that takes several plans, and with a call in a function that
-// this package differentiates or batches.
+// this package differentiates or batches. So it is too where the argument may change unseen: if
+// it has a function that captures variables, as a method value does, a channel, an
+// unsafe.Pointer, a pointer in an unexported field to a struct with a mutex or atomics, or more
+// than 16 MiB besides its tensors.
 func Jit[P, R any](f func(P) R) func(P) R {
 	j := &jit.Func[P, R]{Op: "grad.Jit", F: func(p P, _ []tensor.Tensor, _ *jit.Trace) (R, [][]tensor.Tensor, error) { return f(p), nil, nil }}
 	return func(p P) R {

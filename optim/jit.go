@@ -3,7 +3,6 @@ package optim
 import (
 	"errors"
 	"fmt"
-	"reflect"
 	"slices"
 
 	"github.com/tensorken/tensorken/internal/graph"
@@ -51,19 +50,20 @@ type steps[M, B any] struct {
 	loss func(m M, b B, rng *tensor.RNG) (tensor.Tensor, M)
 	f    jit.Func[stepArgs[B], stepResults]
 
-	forms []*modelForm[M] // the last ones
-	count int             // of all forms so far
+	forms []*modelForm // the last ones
+	count int          // of all forms so far
 	// Of the step that is being made:
-	form *modelForm[M]
-	rate float64
-	step int
+	form  *modelForm
+	model *M
+	rate  float64
+	step  int
 }
 
 // A modelForm is models that differ in the elements of their tensors alone.
-type modelForm[M any] struct {
+type modelForm struct {
 	number int
-	random bool                         // it has an RNG, which a trace would draw from
-	model  M                            // without its tensors
+	random bool // it has an RNG, which a trace would draw from
+	model  *pytree.Signature
 	params []pytree.Leaf[tensor.Tensor] // without values
 	slots  slotNames
 }
@@ -108,6 +108,7 @@ func (s *steps[M, B]) next(m *M, b B, rng *tensor.RNG) (tensor.Tensor, error) {
 		Rule: o.Rule, Groups: o.Groups, ClipNorm: o.ClipNorm, Precision: o.Precision, Scaling: o.Scaling,
 	}
 	var err error
+	s.model = m
 	if s.form, err = s.find(*m); err != nil {
 		return tensor.Tensor{}, err
 	}
@@ -166,15 +167,16 @@ func (s *steps[M, B]) run(m *M, b B, rng *tensor.RNG) (tensor.Tensor, error) {
 	return loss, nil
 }
 
-var tensorType = reflect.TypeFor[tensor.Tensor]()
+var signer = pytree.NewSigner(pytree.LeafTypeFor[tensor.Tensor]())
 
 // maxModels is the number of forms of models that are kept.
 const maxModels = 16
 
 // find returns the form of a model.
-func (s *steps[M, B]) find(m M) (*modelForm[M], error) {
+func (s *steps[M, B]) find(m M) (*modelForm, error) {
+	model := signer.Sign(&m)
 	for _, f := range s.forms {
-		if pytree.EqualExcept(&f.model, &m, tensorType) {
+		if f.model.Equal(model) {
 			return f, nil
 		}
 	}
@@ -189,11 +191,8 @@ func (s *steps[M, B]) find(m M) (*modelForm[M], error) {
 	if err != nil {
 		return nil, fmt.Errorf("optim: %w", err)
 	}
-	f := &modelForm[M]{number: s.count, random: len(rngs) > 0, params: params}
+	f := &modelForm{number: s.count, random: len(rngs) > 0 || model.Opaque(), model: model, params: params}
 	s.count++
-	if f.model, err = pytree.Rebuild(m, make([]tensor.Tensor, len(params))); err != nil {
-		return nil, fmt.Errorf("optim: %w", err)
-	}
 	if len(s.forms) == maxModels {
 		s.forms = slices.Delete(s.forms, 0, 1)
 	}
@@ -202,7 +201,7 @@ func (s *steps[M, B]) find(m M) (*modelForm[M], error) {
 }
 
 // of returns the parameters of a model of the form.
-func (f *modelForm[M]) of(m M) ([]pytree.Leaf[tensor.Tensor], error) {
+func (f *modelForm) of(m any) ([]pytree.Leaf[tensor.Tensor], error) {
 	values, err := pytree.Values[tensor.Tensor](m)
 	if err != nil {
 		return nil, fmt.Errorf("optim: %w", err)
@@ -231,7 +230,7 @@ func divided(list []tensor.Tensor, lengths []int) [][]tensor.Tensor {
 // trace is a step of placeholders, in a transaction.
 func (s *steps[M, B]) trace(a stepArgs[B], list []tensor.Tensor, t *jit.Trace) (r stepResults, lists [][]tensor.Tensor, err error) {
 	n := len(s.form.params)
-	model, err := pytree.Rebuild(s.form.model, list[:n])
+	model, err := pytree.Rebuild(*s.model, list[:n])
 	if err != nil {
 		return r, nil, err
 	}
@@ -247,7 +246,7 @@ func (s *steps[M, B]) trace(a stepArgs[B], list []tensor.Tensor, t *jit.Trace) (
 	if err != nil {
 		return r, nil, err
 	}
-	if !pytree.EqualExcept(&model, &next, tensorType) { // the loss sets a number in it, say
+	if !signer.Sign(&model).Equal(signer.Sign(&next)) { // the loss sets a number in it, say
 		return r, nil, jit.ErrUnrecorded
 	}
 	if err := o.check(params); err != nil {

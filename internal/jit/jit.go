@@ -4,7 +4,6 @@ package jit
 
 import (
 	"errors"
-	"reflect"
 	"slices"
 	"sync"
 
@@ -47,8 +46,8 @@ const maxGraphs = 8
 // A form is a function recorded for arguments of one form. It does not change once it is in
 // [Func.forms].
 type form[P, R any] struct {
-	like    P              // without its tensors
-	layouts []exec.Layout  // of the list, then of like
+	like    *pytree.Signature
+	layouts []exec.Layout  // of the list, then of the tree
 	device  *tensor.Device // the default one
 	tried   bool           // to record the function
 
@@ -61,9 +60,10 @@ type form[P, R any] struct {
 	lists   []int           // how many are of each list
 	rngs    []source        // of the RNGs of the result
 	first   *traced[R]      // what was recorded, if the first replay compares it with another trace
+	keeps   bool            // the result keeps slices or maps of the argument
 }
 
-var leafTypes = []reflect.Type{reflect.TypeFor[tensor.Tensor](), reflect.TypeFor[tensor.RNG]()}
+var signer = pytree.NewSigner(pytree.LeafTypeFor[tensor.Tensor](), pytree.LeafTypeFor[tensor.RNG]())
 
 // Call returns F of p, computed. The journal notes a transaction. It fails with
 // ErrUnrecorded if F is not recorded for p: then the caller computes it. Tensors that
@@ -85,13 +85,14 @@ func (f *Func[P, R]) Call(p P, list []tensor.Tensor, j *exec.Journal) (r R, list
 	if err = tensor.Internal.Evaluate(graph.Token{}, f.Op, todo); err != nil {
 		return r, nil, err
 	}
-	x, values, graphs := f.find(p, args)
+	like := signer.Sign(&p)
+	x, values, graphs := f.find(like, args)
 	switch {
 	case x == nil && graphs >= maxGraphs:
 		return r, nil, ErrUnrecorded
 	case x == nil || !x.tried:
 		seen := x
-		x = &form[P, R]{layouts: layoutsOf(args), device: tensor.Default(), like: rebuild(f.Op, p, make([]tensor.Tensor, len(args)-len(list)))}
+		x = &form[P, R]{layouts: layoutsOf(args), device: tensor.Default(), like: like}
 		if seen != nil || !f.OnSecondUse {
 			if err := f.record(x, p, args, len(list)); err != nil {
 				return r, nil, err
@@ -139,11 +140,11 @@ func (f *Func[P, R]) repeats(x *form[P, R], t *traced[R], p P, args []*graph.Nod
 // find returns the recording for arguments like p and the values of its numbers. If there
 // is none it returns a form of the arguments that has no recording, nil if there is none
 // either, and how many graphs were recorded for the form.
-func (f *Func[P, R]) find(p P, args []*graph.Node) (found *form[P, R], values []ir.Number, graphs int) {
+func (f *Func[P, R]) find(like *pytree.Signature, args []*graph.Node) (found *form[P, R], values []ir.Number, graphs int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for i, x := range f.forms {
-		if x.device != tensor.Default() || !slices.EqualFunc(x.layouts, args, exec.Layout.IsOf) || !pytree.EqualExcept(&x.like, &p, leafTypes...) {
+		if x.device != tensor.Default() || !slices.EqualFunc(x.layouts, args, exec.Layout.IsOf) || !x.like.Equal(like) || x.keeps && !x.like.KeepsEqual(like) {
 			continue
 		}
 		if x.plan == nil {
@@ -174,9 +175,13 @@ func (f *Func[P, R]) keep(x, old *form[P, R]) {
 }
 
 // record records F for arguments of a form. It traces F twice: where the second graph
-// differs, as it does if F draws from an RNG that is not in its argument, F is not recorded.
+// differs, as it does if F draws from an RNG that is not in its argument, F is not recorded, nor
+// if the argument may change unseen.
 func (f *Func[P, R]) record(x *form[P, R], p P, args []*graph.Node, listed int) error {
 	x.tried = true
+	if x.like.Opaque() {
+		return nil
+	}
 	t, err := f.trace(p, args, x.layouts, listed)
 	if err != nil || len(t.roots) == 0 {
 		return ignore(err)
@@ -195,6 +200,7 @@ func (f *Func[P, R]) record(x *form[P, R], p P, args []*graph.Node, listed int) 
 		x.draws = append(x.draws, len(d.Words)/2)
 	}
 	x.result, x.rngs = f.template(t.result, t.rngs, t.draws)
+	x.keeps = signer.Sign(&x.result).Keeps()
 	if f.OnSecondUse {
 		x.first = t
 	}

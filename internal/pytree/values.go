@@ -1,0 +1,17 @@
+package pytree
+
+import "reflect"
+
+// Values returns the leaves of v in the order of [Flatten], without their names.
+func Values[L any](v any) ([]L, error) {
+	var values []L
+	err := Each(v, func(x *L) { values = append(values, *x) })
+	return values, err
+}
+
+// Each calls f for the leaves of v in the order of [Flatten]. The pointers are into v where
+// it has them behind a pointer or in a slice, otherwise to copies.
+func Each[L any](v any, f func(x *L)) error {
+	w := newWalker(func(_ []byte, _ bool, x *L) { f(x) })
+	return w.descendAny(reflect.ValueOf(&v).Elem(), w.visit)
+}
