@@ -20,7 +20,7 @@ import (
 // run loss or make a graph, and take the host a tenth of the time. Loss runs once more before
 // the first replay; if its graph has changed, the step is not replayed. Two batches have one
 // form if their tensors have the same shapes, types, layouts and devices, and if everything
-// else in them is equal, including which pointers are shared. The same holds for two models.
+// else in them is equal, see [grad.Jit]. The same holds for two models.
 //
 // The learning rate and its schedule may change from step to step. Variables that loss or a
 // rule reads outside of model, batch, rng and optimizer keep the values of the recorded step.
@@ -30,7 +30,7 @@ import (
 // arguments, as it does if it draws from an RNG of its own; that computes on several devices,
 // or on the host as package linalg does; that uses a [grad.Scan] of no steps, with checkpoints,
 // in the body of another Scan or with a body that takes several plans; or whose model has an
-// RNG in it.
+// RNG in it, or a function that captures variables or something else that may change unseen.
 //
 // The parameters that a replayed step makes share one allocation, which is freed when the last
 // of them is dead, and so do their slots. To keep one parameter for long, keep a copy, such as
@@ -62,7 +62,7 @@ type steps[M, B any] struct {
 // A modelForm is models that differ in the elements of their tensors alone.
 type modelForm struct {
 	number int
-	random bool // it has an RNG, which a trace would draw from
+	loose  bool // it has an RNG, which a trace would draw from, or may change unseen
 	model  *pytree.Signature
 	params []pytree.Leaf[tensor.Tensor] // without values
 	slots  slotNames
@@ -112,7 +112,7 @@ func (s *steps[M, B]) next(m *M, b B, rng *tensor.RNG) (tensor.Tensor, error) {
 	if s.form, err = s.find(*m); err != nil {
 		return tensor.Tensor{}, err
 	}
-	if s.form.random {
+	if s.form.loose {
 		return s.run(m, b, rng)
 	}
 	args.Model = s.form.number
@@ -191,7 +191,7 @@ func (s *steps[M, B]) find(m M) (*modelForm, error) {
 	if err != nil {
 		return nil, fmt.Errorf("optim: %w", err)
 	}
-	f := &modelForm{number: s.count, random: len(rngs) > 0 || model.Opaque(), model: model, params: params}
+	f := &modelForm{number: s.count, loose: len(rngs) > 0 || model.Opaque(), model: model, params: params}
 	s.count++
 	if len(s.forms) == maxModels {
 		s.forms = slices.Delete(s.forms, 0, 1)
