@@ -14,8 +14,8 @@ type call struct {
 	expr *ast.CallExpr
 }
 
-// callsOf returns the calls of functions with one of these names, in all packages.
-func callsOf(t *testing.T, names ...string) (calls []call) {
+// methodCalls returns the calls of functions with one of these names, in all packages.
+func methodCalls(t *testing.T, names ...string) (calls []call) {
 	t.Helper()
 	for _, f := range sources(t) {
 		ast.Inspect(f.ast, func(n ast.Node) bool {
@@ -40,7 +40,7 @@ func callsOf(t *testing.T, names ...string) (calls []call) {
 // Only internal/dynlib loads libraries, and only two packages load any by a bare name, those of the
 // system. kernel32.dll is in each process of Windows from the start.
 func TestLibraries(t *testing.T) {
-	loaders := callsOf(t, "Dlopen", "LoadLibrary", "LoadLibraryEx", "LoadDLL", "MustLoadDLL", "NewLazyDLL", "NewLazySystemDLL", "OpenSystem")
+	loaders := methodCalls(t, "Dlopen", "LoadLibrary", "LoadLibraryEx", "LoadDLL", "MustLoadDLL", "NewLazyDLL", "NewLazySystemDLL", "OpenSystem")
 	if len(loaders) < 5 {
 		t.Errorf("found %d calls that load a library, fewer than there are", len(loaders))
 	}
@@ -73,7 +73,7 @@ var folderModes = map[string]string{
 // Folders are private, unless the user names them.
 func TestFolderModes(t *testing.T) {
 	made := 0
-	for _, c := range callsOf(t, "MkdirAll", "Mkdir") {
+	for _, c := range methodCalls(t, "MkdirAll", "Mkdir") {
 		if c.file.isTest() || strings.HasSuffix(c.file.dir, "test") {
 			continue
 		}
@@ -86,7 +86,7 @@ func TestFolderModes(t *testing.T) {
 	if made < 3 {
 		t.Errorf("found %d folders that are made, fewer than there are", made)
 	}
-	for _, c := range callsOf(t, "UserCacheDir") {
+	for _, c := range methodCalls(t, "UserCacheDir") {
 		if !c.file.isTest() && c.file.dir != "internal/cachedir" {
 			t.Errorf("%s: use cachedir.Path and cachedir.Make", fset.Position(c.expr.Pos()))
 		}
