@@ -18,6 +18,9 @@ type PadOptions struct {
 	Multiple int
 }
 
+// maxMultiple bounds PadOptions.Multiple.
+const maxMultiple = 1 << 30
+
 // Pad returns a function for [Loader.Collate] that stacks examples whose tensors differ in
 // length: each axis is padded at its end to the greatest length in the batch. Tensors of one
 // name must have one type and number of axes. Nil options pad with zeros.
@@ -25,8 +28,8 @@ func Pad[T any](o *PadOptions) func(examples []T) (T, error) {
 	if o == nil {
 		o = &PadOptions{}
 	}
-	if o.Multiple < 0 {
-		misuse("Pad", "a negative Multiple", o.Multiple)
+	if o.Multiple < 0 || o.Multiple > maxMultiple {
+		misuse("Pad", fmt.Sprintf("Multiple is %d, want 0 to %d", o.Multiple, maxMultiple))
 	}
 	return func(examples []T) (batch T, err error) {
 		all := make([][]pytree.Leaf[tensor.Tensor], len(examples))
@@ -96,7 +99,11 @@ func padTo(t tensor.Tensor, shape []int, value float64) (tensor.Tensor, error) {
 	if err != nil {
 		return t, err
 	}
-	fill, err := tensor.Internal.Bytes(graph.Token{}, "Data", tensor.Full(value, 1).Cast(t.DType()))
+	constant := tensor.FullOf(tensor.Float64, value, 1).Cast(t.DType())
+	if whole := t.DType().IsInt() || t.DType() == tensor.Bool; whole && constant.Cast(tensor.Float64).Item() != value {
+		return t, fmt.Errorf("the Value %v cannot be an element of %v", value, t.DType())
+	}
+	fill, err := tensor.Internal.Bytes(graph.Token{}, "Data", constant)
 	if err != nil {
 		return t, err
 	}

@@ -2,8 +2,10 @@ package data
 
 import (
 	"context"
+	"encoding/binary"
 	"fmt"
 	"iter"
+	"math/rand/v2"
 
 	"github.com/tensorken/tensorken/ir"
 	"github.com/tensorken/tensorken/tensor"
@@ -33,6 +35,10 @@ type Loader[T any] struct {
 	// Collate makes a batch of examples. Nil stacks their tensors, which must have equal
 	// shapes, along a new axis 0; [Pad] returns a function for other shapes.
 	Collate func(examples []T) (T, error)
+	// Augment, unless nil, changes each example at random before it is collated, on the workers
+	// if there are any. Its rng depends on Seed, Epoch and the example's place in the epoch
+	// alone, so that it draws the same for any number of workers, and after resuming.
+	Augment func(example T, rng *rand.Rand) (T, error)
 	// Device, unless nil, is where batches are copied to. Workers copy them in advance.
 	Device *tensor.Device
 }
@@ -77,9 +83,9 @@ func (l *Loader[T]) Steps() int {
 	case l.Sampler != nil:
 		return len(l.Sampler(l.Epoch))
 	case l.DropLast:
-		return l.Set.Len() / l.Batch
+		return lengthOf("Loader.Steps", l.Set) / l.Batch
 	}
-	return ir.CeilDiv(l.Set.Len(), l.Batch)
+	return ir.CeilDiv(lengthOf("Loader.Steps", l.Set), l.Batch)
 }
 
 // check panics on behalf of op unless the fields fit together.
@@ -94,6 +100,7 @@ func (l *Loader[T]) check(op string) {
 		{l.Sampler == nil && l.Batch < 1, fmt.Sprintf("Batch is %d, want at least 1", l.Batch)},
 		{l.Next < 0 || l.Epoch < 0 || l.Workers < 0,
 			fmt.Sprintf("want no negative field; have Next %d, Epoch %d, Workers %d", l.Next, l.Epoch, l.Workers)},
+		{l.Workers > maxWorkers, fmt.Sprintf("Workers is %d, want at most %d", l.Workers, maxWorkers)},
 		{l.Stream != nil && l.Shuffle, "a Stream cannot be shuffled as a whole: use ShuffleStream"},
 		{l.Stream != nil && l.Sampler != nil, "a Sampler needs a Set: a Stream has no indices"},
 		{l.Sampler != nil && (l.Batch != 0 || ordered), "the Sampler chooses the batches: leave Batch, Shuffle and DropLast zero"},
@@ -114,10 +121,10 @@ func (l *Loader[T]) jobs(ctx context.Context) iter.Seq2[job[T], error] {
 		err := l.beyond(len(batches))
 		return func(yield func(job[T], error) bool) { yield(nil, err) }
 	}
-	batches = batches[l.Next:]
+	epoch, next := l.Epoch, l.Next
 	return func(yield func(job[T], error) bool) {
-		for _, index := range batches {
-			if !yield(func() (T, error) { return l.gather(index) }, nil) {
+		for i, index := range batches[next:] {
+			if !yield(func() (T, error) { return l.gather(index, place{epoch, next + i}) }, nil) {
 				return
 			}
 		}
@@ -135,7 +142,7 @@ func (l *Loader[T]) order() [][]int {
 	if l.Sampler != nil {
 		return l.Sampler(l.Epoch)
 	}
-	n := l.Set.Len()
+	n := lengthOf("Loader.All", l.Set)
 	var order []int
 	if l.Shuffle {
 		order = shuffled(n, l.Seed, uint64(l.Epoch)+1) // 0 is Split's
@@ -163,14 +170,16 @@ func (l *Loader[T]) streamed(ctx context.Context) iter.Seq2[job[T], error] {
 	epoch, skip := l.Epoch, l.Next
 	return func(yield func(job[T], error) bool) {
 		var examples []T
+		count := 0 // of batches
 		flush := func() bool {
-			batch := examples
+			batch, at := examples, place{epoch, count}
 			examples = nil
+			count++
 			if skip > 0 {
 				skip--
 				return true
 			}
-			return yield(func() (T, error) { return l.collate(batch) }, nil)
+			return yield(func() (T, error) { return l.collate(batch, at) }, nil)
 		}
 		for e, err := range l.Stream(ctx, epoch) {
 			if err != nil {
@@ -194,10 +203,19 @@ func (l *Loader[T]) streamed(ctx context.Context) iter.Seq2[job[T], error] {
 	}
 }
 
+// maxWorkers bounds the number of goroutines.
+const maxWorkers = 1 << 16
+
+// A place is that of a batch.
+type place struct{ epoch, batch int }
+
 // gather returns a batch of a set, or as an error a *tensor.Error that the set panics with.
-func (l *Loader[T]) gather(index []int) (batch T, err error) {
+func (l *Loader[T]) gather(index []int, at place) (batch T, err error) {
 	defer tensor.Catch(&err)
-	if l.Collate == nil {
+	if err := l.checkIndex(index, at); err != nil {
+		return batch, err
+	}
+	if l.Collate == nil && l.Augment == nil {
 		if batch, err = batchOf(l.Set, index); err != nil {
 			return batch, err
 		}
@@ -207,12 +225,37 @@ func (l *Loader[T]) gather(index []int) (batch T, err error) {
 	if err != nil {
 		return batch, err
 	}
-	return l.collate(examples)
+	return l.collate(examples, at)
 }
 
-// collate returns a batch of examples.
-func (l *Loader[T]) collate(examples []T) (batch T, err error) {
+// checkIndex checks what a Sampler has chosen.
+func (l *Loader[T]) checkIndex(index []int, at place) error {
+	if l.Sampler == nil {
+		return nil
+	}
+	if len(index) == 0 {
+		return fmt.Errorf("data: the Sampler's batch %d of epoch %d is empty", at.batch, at.epoch)
+	}
+	for _, i := range index {
+		if n := l.Set.Len(); i < 0 || i >= n {
+			return fmt.Errorf("data: the Sampler's batch %d of epoch %d: %w", at.batch, at.epoch, outOfRange(i, n))
+		}
+	}
+	return nil
+}
+
+// collate returns a batch of examples, each changed by Augment.
+func (l *Loader[T]) collate(examples []T, at place) (batch T, err error) {
 	defer tensor.Catch(&err)
+	if l.Augment != nil {
+		changed := make([]T, len(examples)) // the examples may be another's
+		for k, e := range examples {
+			if changed[k], err = l.Augment(e, l.random(at, k)); err != nil {
+				return batch, fmt.Errorf("augmenting example %d of a batch: %w", k, err)
+			}
+		}
+		examples = changed
+	}
 	collate := l.Collate
 	if collate == nil {
 		collate = stack[T]
@@ -221,6 +264,15 @@ func (l *Loader[T]) collate(examples []T) (batch T, err error) {
 		return batch, err
 	}
 	return l.send(batch)
+}
+
+// random returns the generator of example k of a batch.
+func (l *Loader[T]) random(at place, k int) *rand.Rand {
+	var seed [32]byte
+	for i, n := range []uint64{l.Seed, uint64(at.epoch), uint64(at.batch), uint64(k)} {
+		binary.LittleEndian.PutUint64(seed[8*i:], n)
+	}
+	return rand.New(rand.NewChaCha8(seed))
 }
 
 // send copies a batch to the device.

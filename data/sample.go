@@ -18,12 +18,14 @@ func Weighted(weights []float64, n, batch int, seed uint64) Sampler {
 		misuse("Weighted", "a negative number of examples", n)
 	}
 	sums := make([]float64, len(weights))
-	total := 0.0
+	total, last := 0.0, 0 // last has a weight above 0
 	for i, w := range weights {
 		if !(w >= 0) || math.IsInf(w, 1) {
 			misuse("Weighted", fmt.Sprintf("the weight of example %d is %v, want a finite number that is not negative", i, w))
 		}
-		total += w
+		if total += w; w > 0 {
+			last = i
+		}
 		sums[i] = total
 	}
 	if !(total > 0) || math.IsInf(total, 1) {
@@ -35,7 +37,7 @@ func Weighted(weights []float64, n, batch int, seed uint64) Sampler {
 		for k := range order {
 			x := rng.Float64() * total
 			i := sort.Search(len(sums), func(i int) bool { return sums[i] > x })
-			order[k] = min(i, len(sums)-1)
+			order[k] = min(i, last) // x may be rounded up to total
 		}
 		return chunks(order, batch)
 	}
@@ -49,11 +51,16 @@ const bucketBatches = 50
 // length, and shuffles the batches. lengths has the length of each example.
 func ByLength(lengths []int, batch int, seed uint64) Sampler {
 	checkBatch("ByLength", batch)
+	for i, n := range lengths {
+		if n < 0 {
+			misuse("ByLength", fmt.Sprintf("the length of example %d is %d", i, n))
+		}
+	}
 	lengths = slices.Clone(lengths)
 	return func(epoch int) [][]int {
 		order := shuffled(len(lengths), seed, uint64(epoch)+1)
 		var batches [][]int
-		for _, bucket := range chunks(order, bucketBatches*batch) {
+		for _, bucket := range chunks(order, bucketBatches*min(batch, len(order))) {
 			slices.SortStableFunc(bucket, func(i, j int) int { return lengths[i] - lengths[j] })
 			batches = append(batches, chunks(bucket, batch)...)
 		}
@@ -76,7 +83,8 @@ type Fold[T any] struct{ Train, Test Set[T] }
 // returns k folds: each has one part as its Test and the others as its Train. Examples keep
 // their order. It panics unless 2 ≤ k ≤ the number of examples.
 func KFold[T any](s Set[T], k int, seed uint64) []Fold[T] {
-	n := s.Len()
+	given("KFold", s != nil)
+	n := lengthOf("KFold", s)
 	if k < 2 || k > n {
 		misuse("KFold", fmt.Sprintf("%d folds of %d examples: want at least 2, and no more than there are examples", k, n))
 	}

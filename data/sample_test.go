@@ -3,8 +3,10 @@ package data_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -191,16 +193,142 @@ func TestSampleMisuse(t *testing.T) {
 		{func() { data.ByLength([]int{1}, 0, 0) }, "a batch of at least 1"},
 		{func() { data.KFold(count(3), 1, 0) }, "1 folds of 3 examples"},
 		{func() { data.KFold(count(3), 4, 0) }, "4 folds of 3 examples"},
-		{func() { data.Pad[example](&data.PadOptions{Multiple: -1}) }, "a negative Multiple"},
+		{func() { data.Pad[example](&data.PadOptions{Multiple: -1}) }, "Multiple is -1, want 0 to 1073741824"},
 		{func() { data.Windows(tensor.Arange(3), 3, 1) }, "need a longer text"},
 		{func() { data.Windows(tensor.Ones(3, 3), 1, 1) }, "want tokens of one axis"},
 		{func() { data.Windows(tensor.Arange(3), 1, 0) }, "a length and a stride of at least 1"},
-		{func() { data.MapStream(counted(1), -1, func(x tensor.Tensor) (tensor.Tensor, error) { return x, nil }) }, "a negative number of workers"},
+		{func() { data.MapStream(counted(1), -1, func(x tensor.Tensor) (tensor.Tensor, error) { return x, nil }) }, "-1 workers: want 0 to 65536"},
 		{func() { data.ShuffleStream(counted(1), 0, 0) }, "a window of at least 1"},
+		{func() { data.Weighted([]float64{math.Inf(1)}, 1, 1, 0) }, "the weight of example 0 is +Inf"},
+		{func() { data.Weighted([]float64{math.MaxFloat64, math.MaxFloat64}, 1, 1, 0) }, "the sum of the weights is +Inf"},
+		{func() { data.ByLength([]int{1, -1}, 1, 0) }, "the length of example 1 is -1"},
+		{func() { data.Split(count(3), math.NaN(), 0) }, "the fraction NaN is not between 0 and 1"},
+		{func() { data.Split(count(3), math.Inf(1), 0) }, "the fraction +Inf is not between 0 and 1"},
+		{func() { data.Split(count(3), -0.1, 0) }, "the fraction -0.1 is not between 0 and 1"},
+		{func() { data.Split(negative{}, 0.5, 0) }, "the Set has -1 examples"},
+		{func() { data.Whole(negative{}) }, "the Set has -1 examples"},
+		{func() { data.KFold(negative{}, 2, 0) }, "the Set has -1 examples"},
+		{func() { all(&data.Loader[example]{Set: negative{}, Batch: 1}) }, "the Set has -1 examples"},
+		{func() { (&data.Loader[example]{Set: negative{}, Batch: 1}).Steps() }, "the Set has -1 examples"},
+		{func() { data.Pad[example](&data.PadOptions{Multiple: math.MaxInt}) }, "Multiple is 9223372036854775807, want 0 to 1073741824"},
+		{func() { data.MapStream(counted(1), math.MaxInt, identity) }, "workers: want 0 to 65536"},
+		{func() { all(&data.Loader[example]{Set: count(1), Batch: 1, Workers: math.MaxInt}) }, "Workers is 9223372036854775807, want at most 65536"},
+		{func() { all(&data.Loader[example]{Set: count(1), Batch: 1, Workers: -1}) }, "want no negative field"},
+		{func() { all(&data.Loader[example]{Set: count(1), Batch: 1, Epoch: -1}) }, "want no negative field"},
+		{func() { all(&data.Loader[example]{Set: count(1), Batch: 1, Next: -1}) }, "want no negative field"},
+		{func() { all(&data.Loader[example]{Set: count(1)}) }, "Batch is 0, want at least 1"},
+		{func() { all(&data.Loader[example]{Batch: 1}) }, "want a Set or a Stream"},
+		{func() { data.Windows(tensor.Arange(3), -1, 1) }, "a length and a stride of at least 1"},
+		// Nil sets, streams and functions.
+		{func() { data.Map[int](nil, func(int) (int, error) { return 0, nil }) }, "data.Map: a nil argument"},
+		{func() { data.Map[example, int](count(1), nil) }, "data.Map: a nil argument"},
+		{func() { data.Split[int](nil, 0.5, 0) }, "data.Split: a nil argument"},
+		{func() { data.KFold[int](nil, 2, 0) }, "data.KFold: a nil argument"},
+		{func() { data.Whole[int](nil) }, "data.Whole: a nil argument"},
+		{func() { data.StreamOf[int](nil) }, "data.StreamOf: a nil argument"},
+		{func() { data.MapStream(nil, 0, identity) }, "data.MapStream: a nil argument"},
+		{func() { data.MapStream[tensor.Tensor, int](counted(1), 0, nil) }, "data.MapStream: a nil argument"},
+		{func() { data.ShuffleStream[int](nil, 1, 0) }, "data.ShuffleStream: a nil argument"},
+		{func() { data.Of[*example](nil) }, "it has no tensor"},
 	} {
-		if err := tensor.Try(tt.call); err == nil || !strings.Contains(err.Error(), tt.want) {
+		if err := tensor.Try(tt.call); err == nil || !strings.Contains(err.Error(), tt.want) || !strings.HasPrefix(err.Error(), "sample_test.go:") {
 			t.Errorf("panics with %v, want %s", err, tt.want)
 		}
+	}
+}
+
+// A negative is a set with a false length.
+type negative struct{}
+
+func (negative) Len() int                      { return -1 }
+func (negative) At(int) (e example, err error) { return e, nil }
+
+func identity(x tensor.Tensor) (tensor.Tensor, error) { return x, nil }
+
+// all reads an epoch, and returns the error that ends it.
+func all[T any](l *data.Loader[T]) (err error) {
+	for _, e := range l.All(context.Background()) {
+		err = e
+	}
+	return err
+}
+
+// TestSamplerChecked has a Sampler choose examples that there are not.
+func TestSamplerChecked(t *testing.T) {
+	for _, tt := range []struct {
+		batches [][]int
+		want    string
+	}{
+		{[][]int{{0}, {3}}, "data: the Sampler's batch 1 of epoch 0: there is no example 3 among 3"},
+		{[][]int{{-1}}, "data: the Sampler's batch 0 of epoch 0: there is no example -1 among 3"},
+		{[][]int{{}}, "data: the Sampler's batch 0 of epoch 0 is empty"},
+	} {
+		for _, workers := range []int{0, 2} {
+			l := data.Loader[example]{Set: count(3), Workers: workers, Sampler: func(int) [][]int { return tt.batches }}
+			if err := all(&l); err == nil || err.Error() != tt.want {
+				t.Errorf("a Sampler of %v gives error %v, want %s", tt.batches, err, tt.want)
+			}
+		}
+	}
+}
+
+// TestPadValue pads with values that the type of the tensors has not.
+func TestPadValue(t *testing.T) {
+	for _, tt := range []struct {
+		value float64
+		d     tensor.DType
+		ok    bool
+	}{
+		{-100, tensor.Int32, true}, {-1, tensor.Uint8, false}, {0.5, tensor.Int32, false}, {math.NaN(), tensor.Int32, false},
+		{math.Inf(1), tensor.Int64, false}, {1, tensor.Bool, true}, {2, tensor.Bool, false}, {math.NaN(), tensor.Float32, true}, {math.Inf(-1), tensor.BFloat16, true},
+	} {
+		x := tensor.Ones(1).Cast(tt.d)
+		_, err := data.Pad[tensor.Tensor](&data.PadOptions{Value: tt.value})([]tensor.Tensor{x, tensor.Ones(2).Cast(tt.d)})
+		if (err == nil) != tt.ok {
+			t.Errorf("padding %v with %v gives error %v, want one: %v", tt.d, tt.value, err, !tt.ok)
+		}
+	}
+}
+
+func numbers(n int) data.Set[tensor.Tensor] { return data.Of(tensor.Arange(n).Cast(tensor.Float32)) }
+
+// TestAugment changes examples at random: equal for any number of workers, for a Set and a Stream,
+// and from any place of an epoch; different in each place and epoch.
+func TestAugment(t *testing.T) {
+	fault := errors.New("fault")
+	augment := func(x tensor.Tensor, rng *rand.Rand) (tensor.Tensor, error) { return x.Add(rng.Float64()), nil }
+	read := func(l data.Loader[tensor.Tensor]) (values []string) {
+		l.Batch, l.Seed, l.Augment = 2, 7, augment
+		for l.Epoch < 2 {
+			for b, err := range l.All(context.Background()) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				values = append(values, fmt.Sprint(b))
+			}
+		}
+		return values
+	}
+	want := read(data.Loader[tensor.Tensor]{Set: numbers(5)})
+	if slices.Sort(want[:3]); len(want) != 6 || len(slices.Compact(slices.Clone(want))) != 6 {
+		t.Errorf("the batches of two epochs are %q", want)
+	}
+	want = read(data.Loader[tensor.Tensor]{Set: numbers(5)})
+	for name, l := range map[string]data.Loader[tensor.Tensor]{
+		"workers":        {Set: numbers(5), Workers: 3},
+		"stream":         {Stream: data.StreamOf(numbers(5))},
+		"stream workers": {Stream: data.StreamOf(numbers(5)), Workers: 2},
+	} {
+		if got := read(l); !slices.Equal(got, want) {
+			t.Errorf("%s: batches are %q, want %q", name, got, want)
+		}
+		if l.Next = 1; !slices.Equal(read(l), want[1:]) {
+			t.Errorf("%s: from batch 1 on they are %q, want %q", name, read(l), want[1:])
+		}
+	}
+	l := data.Loader[tensor.Tensor]{Set: numbers(3), Batch: 3, Augment: func(tensor.Tensor, *rand.Rand) (tensor.Tensor, error) { return tensor.Tensor{}, fault }}
+	if err := all(&l); !errors.Is(err, fault) {
+		t.Errorf("a failing Augment gives error %v", err)
 	}
 }
 

@@ -59,7 +59,10 @@ func examplesOf[T any](s Set[T], index []int) (examples []T, err error) {
 
 // Map returns the set of f(e) for each example e of s. f runs each time an example is
 // requested, on the loader's workers if there are any.
-func Map[A, B any](s Set[A], f func(A) (B, error)) Set[B] { return mapped[A, B]{s, f} }
+func Map[A, B any](s Set[A], f func(A) (B, error)) Set[B] {
+	given("Map", s != nil, f != nil)
+	return mapped[A, B]{s, f}
+}
 
 type mapped[A, B any] struct {
 	set Set[A]
@@ -83,7 +86,8 @@ func Split[T any](s Set[T], fraction float64, seed uint64) (Set[T], Set[T]) {
 	if !(fraction >= 0 && fraction <= 1) {
 		misuse("Split", fmt.Sprintf("the fraction %v is not between 0 and 1", fraction))
 	}
-	order := shuffled(s.Len(), seed, 0)
+	given("Split", s != nil)
+	order := shuffled(lengthOf("Split", s), seed, 0)
 	n := int(math.Round(fraction * float64(len(order))))
 	slices.Sort(order[:n])
 	slices.Sort(order[n:])
@@ -115,7 +119,24 @@ func (s subset[T]) batch(index []int) (T, error) {
 
 // Whole returns all of a set as one batch.
 func Whole[T any](s Set[T]) (T, error) {
-	return batchOf(s, numbers(s.Len()))
+	given("Whole", s != nil)
+	return batchOf(s, numbers(lengthOf("Whole", s)))
+}
+
+// lengthOf returns the number of examples, which a set of the user's own may get wrong.
+func lengthOf[T any](op string, s Set[T]) int {
+	n := s.Len()
+	if n < 0 {
+		misuse(op, fmt.Sprintf("the Set has %d examples", n))
+	}
+	return n
+}
+
+// given panics on behalf of op if a set, stream or function is nil.
+func given(op string, present ...bool) {
+	if slices.Contains(present, false) {
+		misuse(op, "a nil argument: want a Set, Stream or function")
+	}
 }
 
 // numbers returns the numbers below n. It panics with a *tensor.DeviceError if the

@@ -2,6 +2,7 @@ package data
 
 import (
 	"context"
+	"fmt"
 	"iter"
 	"math/rand/v2"
 
@@ -18,6 +19,7 @@ type Stream[T any] func(ctx context.Context, epoch int) iter.Seq2[T, error]
 
 // StreamOf returns the stream of a set's examples in the set's order.
 func StreamOf[T any](s Set[T]) Stream[T] {
+	given("StreamOf", s != nil)
 	return func(context.Context, int) iter.Seq2[T, error] {
 		return func(yield func(T, error) bool) {
 			for i := range s.Len() {
@@ -33,9 +35,10 @@ func StreamOf[T any](s Set[T]) Stream[T] {
 // if there are any, call f in advance and concurrently. Misuse of tensors in f ends the
 // stream with a [*tensor.Error].
 func MapStream[A, B any](s Stream[A], workers int, f func(A) (B, error)) Stream[B] {
-	if workers < 0 {
-		misuse("MapStream", "a negative number of workers", workers)
+	if workers < 0 || workers > maxWorkers {
+		misuse("MapStream", fmt.Sprintf("%d workers: want 0 to %d", workers, maxWorkers))
 	}
+	given("MapStream", s != nil, f != nil)
 	return func(ctx context.Context, epoch int) iter.Seq2[B, error] {
 		return run(ctx, func(ctx context.Context) iter.Seq2[job[B], error] {
 			return func(yield func(job[B], error) bool) {
@@ -61,6 +64,7 @@ func ShuffleStream[T any](s Stream[T], window int, seed uint64) Stream[T] {
 	if window < 1 {
 		misuse("ShuffleStream", "want a window of at least 1 example", window)
 	}
+	given("ShuffleStream", s != nil)
 	return func(ctx context.Context, epoch int) iter.Seq2[T, error] {
 		return func(yield func(T, error) bool) {
 			rng := rand.New(rand.NewPCG(seed, uint64(epoch)+1))

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 
@@ -199,12 +200,12 @@ func (f *Frame) name(first []string) error {
 			f.columns[i].Kind = Float
 		}
 	}
-	for n := range f.o.Dates {
+	for _, n := range slices.Sorted(maps.Keys(f.o.Dates)) {
 		if i, ok := f.index[n]; ok {
 			f.columns[i].Kind = Date
 			continue
 		}
-		return fmt.Errorf("Dates has a layout for %q: %w", n, f.noColumn(n))
+		return fmt.Errorf("for a layout in Dates %w", f.noColumn(n))
 	}
 	return nil
 }

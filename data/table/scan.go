@@ -95,7 +95,7 @@ func (s *scanner) next() (fields []string, line int, err error) {
 			return nil, s.line, io.EOF
 		}
 		l, _, _ := strings.Cut(s.rest, "\n")
-		if strings.Trim(l, " \r") != "" && (s.comment == "" || !strings.HasPrefix(l, s.comment)) {
+		if (strings.TrimSpace(l) != "" || strings.Contains(l, s.comma)) && (s.comment == "" || !strings.HasPrefix(l, s.comment)) {
 			break
 		}
 		s.rest = s.rest[min(len(l)+1, len(s.rest)):]

@@ -48,7 +48,7 @@ func TestRead(t *testing.T) {
 		{"a,a\n1,2\n", nil, `line 1: columns 1 and 2 are both named "a": give others by Names`},
 		{"a,a\n1,2\n", &table.Options{Names: []string{"a", "b"}}, `',' header a int 0|b int 0|`},
 		{"a,b\n1,2\n", &table.Options{Names: []string{"a"}}, `line 1 has 2 fields, but there are 1 Names`},
-		{"a,b\n1,2\n", &table.Options{Dates: map[string]string{"c": ""}}, `Dates has a layout for "c": there is no column "c", only "a", "b"`},
+		{"a,b\n1,2\n", &table.Options{Dates: map[string]string{"c": ""}}, `for a layout in Dates there is no column "c", only "a", "b"`},
 		// Missing values.
 		{"a,b\nNA,\n1,null\n", nil, `',' header a int 1|b float 2|`},
 		{"a,b\nNA,x\n1,none\n", nil, `',' header a int 1|b text 0|`},
