@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/tensorken/tensorken/data"
+	"github.com/tensorken/tensorken/grad"
 	"github.com/tensorken/tensorken/tensor"
 )
 
@@ -188,12 +189,8 @@ func TestMix(t *testing.T) {
 		}
 	}
 	for _, alpha := range []float64{0.01, 0.2, 1, 5, 1000} {
-		rng := tensor.NewRNG(2)
-		all := make([]tensor.Tensor, 1000)
-		for i := range all {
-			all[i] = beta(rng, alpha)
-		}
-		b := tensor.Stack(0, all...)
+		draw := grad.Vmap(func(key tensor.Tensor) tensor.Tensor { return beta(tensor.KeyRNG(key), alpha) })
+		b := draw(tensor.NewRNG(2).Keys(1000))
 		want := 1 / (4 * (2*alpha + 1))
 		if mean, v := b.Mean().Item(), b.Var().Item(); !(math.Abs(mean-0.5) < 4*math.Sqrt(want/1000)) || !(math.Abs(v/want-1) < 0.2) {
 			t.Errorf("Beta(%v, %[1]v) has mean %v and variance %v, want 0.5 and %v", alpha, mean, v, want)
