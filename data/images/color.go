@@ -6,11 +6,12 @@ const redWeight, greenWeight, blueWeight = 0.2989, 0.587, 0.114
 func clamp(x float32) float32 { return min(max(x, 0), 1) }
 
 // blend sets the colors to factor·color + (1-factor)·other, between 0 and 1.
-func (p *picture) blend(factor float32, other func(i int) float32) {
+func (p *picture) blend(factor, other float32) {
+	other *= 1 - factor
 	for c := range p.colors() {
 		plane := p.plane(c)
 		for i, v := range plane {
-			plane[i] = clamp(factor*v + (1-factor)*other(i))
+			plane[i] = clamp(factor*v + other)
 		}
 	}
 }
@@ -28,7 +29,7 @@ func (p *picture) grays() []float32 {
 	return out
 }
 
-func (p *picture) brightness(factor float32) { p.blend(factor, func(int) float32 { return 0 }) }
+func (p *picture) brightness(factor float32) { p.blend(factor, 0) }
 
 func (p *picture) contrast(factor float32) {
 	sum := 0.0
@@ -36,13 +37,17 @@ func (p *picture) contrast(factor float32) {
 		sum += float64(g)
 	}
 	mean := float32(sum / float64(p.h*p.w))
-	p.blend(factor, func(int) float32 { return mean })
+	p.blend(factor, mean)
 }
 
 func (p *picture) saturation(factor float32) {
-	if p.colors() == 3 {
-		grays := p.grays()
-		p.blend(factor, func(i int) float32 { return grays[i] })
+	if p.colors() < 3 {
+		return
+	}
+	r, g, b := p.plane(0), p.plane(1), p.plane(2)
+	for i := range r {
+		gray := (1 - factor) * (redWeight*r[i] + greenWeight*g[i] + blueWeight*b[i])
+		r[i], g[i], b[i] = clamp(factor*r[i]+gray), clamp(factor*g[i]+gray), clamp(factor*b[i]+gray)
 	}
 }
 

@@ -1,4 +1,5 @@
-// Package images provides data sets of image files.
+// Package images provides data sets of image files, and changes images at random for training: [Augment]
+// on the loader's workers, [Batch], [MixUp] and [CutMix] on the device.
 package images
 
 import (
