@@ -16,6 +16,7 @@ import (
 //
 // Tensors that f captures are differentiated as well.
 func Checkpoint[P, R any](f func(P) R) func(P) R {
+	needFuncs("grad.Checkpoint", f)
 	const op = "grad.Checkpoint"
 	return func(p P) R {
 		args, tree := flattenNodes(op, p)

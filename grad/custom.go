@@ -17,6 +17,7 @@ import (
 // or search. It must not capture tensors that are being differentiated or that
 // [Vmap] makes batches of, nor may vjp: give them as arguments.
 func Custom[P, R any](f func(P) R, vjp func(at P, out, ct R) P) func(P) R {
+	needFuncs("grad.Custom", f, vjp)
 	const op = "grad.Custom"
 	return func(p P) R {
 		c := callCustom(op, f, p)
@@ -38,6 +39,7 @@ func Custom[P, R any](f func(P) R, vjp func(at P, out, ct R) P) func(P) R {
 // derivatives; reverse mode panics where it is seen not to be. The trees that
 // jvp gets have zeros where there is no tangent. See [Custom] for the rest.
 func CustomJVP[P, R any](f func(P) R, jvp func(at, v P) (R, R)) func(P) R {
+	needFuncs("grad.CustomJVP", f, jvp)
 	const op = "grad.CustomJVP"
 	return func(p P) R {
 		c := callCustom(op, f, p)

@@ -12,7 +12,10 @@ import (
 // Leaves that are not floating-point or are tagged ",state" come back absent;
 // those that the result does not depend on are zeros. It panics with a
 // [*tensor.Error] if f gives something else.
-func Of[P any](f func(P) tensor.Tensor) func(P) P { return gradient("grad.Of", f) }
+func Of[P any](f func(P) tensor.Tensor) func(P) P {
+	needFuncs("grad.Of", f)
+	return gradient("grad.Of", f)
+}
 
 func gradient[P any](op string, f func(P) tensor.Tensor) func(P) P {
 	return func(p P) P {
@@ -25,6 +28,7 @@ func gradient[P any](op string, f func(P) tensor.Tensor) func(P) P {
 // [Of]. Reading one of them also computes and stores the value, so that the
 // work for both is done once.
 func ValueAndGrad[P any](f func(P) tensor.Tensor) func(P) (tensor.Tensor, P) {
+	needFuncs("grad.ValueAndGrad", f)
 	return func(p P) (tensor.Tensor, P) {
 		value, _, g := differentiate("grad.ValueAndGrad", noAux(f), p).withCoOutputs()
 		return value, g
@@ -36,6 +40,7 @@ func ValueAndGrad[P any](f func(P) tensor.Tensor) func(P) (tensor.Tensor, P) {
 // tree is handed on, has no part in the gradient, and is stored along with
 // the value.
 func ValueAndGradAux[P, A any](f func(P) (tensor.Tensor, A)) func(P) (tensor.Tensor, A, P) {
+	needFuncs("grad.ValueAndGradAux", f)
 	return func(p P) (tensor.Tensor, A, P) {
 		return differentiate("grad.ValueAndGradAux", f, p).withCoOutputs()
 	}
@@ -116,6 +121,7 @@ func (c *differentiated[P, A]) withCoOutputs() (tensor.Tensor, A, P) {
 // first call has what it needs of f's intermediate results stored by the next
 // plan that computes them.
 func VJP[P, R any](f func(P) R, at P) (R, func(R) P) {
+	needFuncs("grad.VJP", f)
 	const op = "grad.VJP"
 	c := recordCall(op, f, at)
 	return c.value(), func(ct R) P {

@@ -17,6 +17,7 @@ import (
 // It takes about as much as calling f once for each element of the result;
 // [JacFwd] once for each element of the argument.
 func JacRev[P any](f func(P) tensor.Tensor) func(P) P {
+	needFuncs("grad.JacRev", f)
 	const op = "grad.JacRev"
 	return func(at P) P {
 		y, vjp := VJP(f, at)
@@ -34,7 +35,10 @@ func JacRev[P any](f func(P) tensor.Tensor) func(P) P {
 
 // JacFwd is [JacRev] by forward mode, in one batched pass for each tensor of
 // the argument.
-func JacFwd[P any](f func(P) tensor.Tensor) func(P) P { return jacFwd("grad.JacFwd", f) }
+func JacFwd[P any](f func(P) tensor.Tensor) func(P) P {
+	needFuncs("grad.JacFwd", f)
+	return jacFwd("grad.JacFwd", f)
+}
 
 func jacFwd[P any](op string, f func(P) tensor.Tensor) func(P) P {
 	return func(at P) P {
@@ -63,6 +67,7 @@ func jacFwd[P any](op string, f func(P) tensor.Tensor) func(P) P {
 // [github.com/tensorken/tensorken/tree.Ravel]; for a product with a vector,
 // [HVP].
 func Hessian(f func(tensor.Tensor) tensor.Tensor) func(tensor.Tensor) tensor.Tensor {
+	needFuncs("grad.Hessian", f)
 	const op = "grad.Hessian"
 	jacobian := jacFwd(op, gradient(op, f))
 	return func(x tensor.Tensor) tensor.Tensor {

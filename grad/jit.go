@@ -35,6 +35,7 @@ import (
 // unsafe.Pointer, a pointer in an unexported field to a struct with a mutex or atomics, or more
 // than 16 MiB besides its tensors.
 func Jit[P, R any](f func(P) R) func(P) R {
+	needFuncs("grad.Jit", f)
 	j := &jit.Func[P, R]{Op: "grad.Jit", F: func(p P, _ []tensor.Tensor, _ *jit.Trace) (R, [][]tensor.Tensor, error) { return f(p), nil, nil }}
 	return func(p P) R {
 		r, _, err := j.Call(p, nil, nil)

@@ -14,6 +14,7 @@ import (
 // floating-point or are tagged ",state" is ignored. In the tangent of the
 // result, leaves that are not floating-point or are tagged ",state" are absent.
 func JVP[P, R any](f func(P) R, at, v P) (R, R) {
+	needFuncs("grad.JVP", f)
 	const op = "grad.JVP"
 	c := recordCall(op, f, at)
 	return c.value(), c.tangent(op, v, false)
@@ -24,6 +25,7 @@ func JVP[P, R any](f func(P) R, at, v P) (R, R) {
 // number of times, from any goroutine. Its first call has what it needs of f's
 // intermediate results stored by the next plan that computes them.
 func Linearize[P, R any](f func(P) R, at P) (R, func(P) R) {
+	needFuncs("grad.Linearize", f)
 	c := recordCall("grad.Linearize", f, at)
 	return c.value(), func(v P) R { return c.tangent("grad.Linearize's derivative", v, true) }
 }
@@ -31,6 +33,7 @@ func Linearize[P, R any](f func(P) R, at P) (R, func(P) R) {
 // Diff returns the function that computes f's derivative by a scalar, a tensor
 // of one element, by forward mode: a tree like f's result.
 func Diff[R any](f func(tensor.Tensor) R) func(tensor.Tensor) R {
+	needFuncs("grad.Diff", f)
 	return func(x tensor.Tensor) R {
 		const op = "grad.Diff"
 		n := floatNode(op, "the argument", x)
@@ -45,6 +48,7 @@ func Diff[R any](f func(tensor.Tensor) R) func(tensor.Tensor) R {
 // the change of f's gradient along v. It is forward mode over reverse, and the
 // Hessian is never made.
 func HVP[P any](f func(P) tensor.Tensor, at, v P) P {
+	needFuncs("grad.HVP", f)
 	const op = "grad.HVP"
 	return recordCall(op, gradient(op, f), at).tangent(op, v, false)
 }

@@ -2,6 +2,7 @@ package grad
 
 import (
 	"fmt"
+	"reflect"
 
 	"github.com/tensorken/tensorken/internal/graph"
 	"github.com/tensorken/tensorken/internal/pytree"
@@ -29,6 +30,15 @@ func tensors(ns []*graph.Node) []tensor.Tensor { return mapped(ns, tensorOf) }
 
 func misuse(op, reason string, operands ...any) {
 	tensor.Internal.Misuse(graph.Token{}, op, reason, operands...)
+}
+
+// needFuncs panics if one of the functions that op is given is nil.
+func needFuncs(op string, fs ...any) {
+	for _, f := range fs {
+		if reflect.ValueOf(f).IsNil() {
+			misuse(op, fmt.Sprintf("a %T is nil: want a function", f))
+		}
+	}
 }
 
 // flatten returns the leaves of a tree.

@@ -38,6 +38,7 @@ type ScanOptions struct {
 // of random draws, one a step, in xs. Scan has derivatives of all orders and composes with
 // everything else in this package. A nil o means the defaults.
 func Scan[C, X, Y any](f func(c C, x X) (C, Y), init C, xs X, o *ScanOptions) (C, Y) {
+	needFuncs("grad.Scan", f)
 	const op = "grad.Scan"
 	if o == nil {
 		o = &ScanOptions{}

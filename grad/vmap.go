@@ -18,12 +18,16 @@ import (
 // Inside of f a tensor stands for all examples, so its value cannot be looked
 // at. An RNG draws the same for all of them; for others, pass keys of
 // [tensor.RNG.Keys] and make an RNG of each by [tensor.KeyRNG].
-func Vmap[P, R any](f func(P) R) func(P) R { return vmap("grad.Vmap", f, 0, 0) }
+func Vmap[P, R any](f func(P) R) func(P) R {
+	needFuncs("grad.Vmap", f)
+	return vmap("grad.Vmap", f, 0, 0)
+}
 
 // VmapAxes is [Vmap] with the examples along axis in of every tensor of the
 // argument, and axis out of those of the result. Negative axes count from the
 // end.
 func VmapAxes[P, R any](f func(P) R, in, out int) func(P) R {
+	needFuncs("grad.VmapAxes", f)
 	return vmap("grad.VmapAxes", f, in, out)
 }
 

@@ -28,6 +28,7 @@
 package tree
 
 import (
+	"errors"
 	"fmt"
 	"iter"
 
@@ -35,6 +36,8 @@ import (
 	"github.com/tensorken/tensorken/internal/pytree"
 	"github.com/tensorken/tensorken/tensor"
 )
+
+var errNil = errors.New("the function is nil")
 
 // All yields the name and tensor of each leaf of v, in order, without the
 // absent ones.
@@ -51,6 +54,9 @@ func All(v any) iter.Seq2[string, tensor.Tensor] {
 // Map returns a tree like v with f of each tensor in its place. Absent tensors
 // stay absent, and f may return one.
 func Map[T any](v T, f func(name string, t tensor.Tensor) tensor.Tensor) T {
+	if f == nil {
+		fail("Map", v, errNil)
+	}
 	return mapped("Map", v, f)
 }
 
@@ -58,6 +64,9 @@ func Map[T any](v T, f func(name string, t tensor.Tensor) tensor.Tensor) T {
 // in b, which is absent if b has none. A tensor that is in b alone is misuse;
 // where it is absent in a it is in the result.
 func Zip[T any](a, b T, f func(name string, x, y tensor.Tensor) tensor.Tensor) T {
+	if f == nil {
+		fail("Zip", a, errNil)
+	}
 	xs := flatten("Zip", a)
 	ys, err := pytree.Align(xs, flatten("Zip", b))
 	if err != nil {
