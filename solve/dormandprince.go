@@ -82,7 +82,7 @@ func newIntegrator(op string, f field, y0 []tensor.Tensor, ts []float64, o *Opti
 		in.o = *o
 	}
 	in.o = Options{cmp.Or(in.o.RTol, 1e-5), cmp.Or(in.o.ATol, 1e-7), cmp.Or(in.o.MaxSteps, 100_000)}
-	if !(in.o.RTol > 0 && in.o.ATol > 0 && in.o.MaxSteps > 0) {
+	if !(in.o.RTol > 0 && in.o.ATol > 0 && in.o.MaxSteps > 0) || math.IsInf(max(in.o.RTol, in.o.ATol), 1) {
 		misuse(op, "RTol %v, ATol %v and MaxSteps %d: want positive ones, or 0 for the default", in.o.RTol, in.o.ATol, in.o.MaxSteps)
 	}
 	if len(ts) > 1 {
@@ -101,7 +101,7 @@ func (in *integrator) firstStep(far float64) float64 {
 		h = 1e-6
 	}
 	h = math.Copysign(min(h, math.Abs(far)), far)
-	change := combine(in.f(in.t+h, combine(in.y, h, []float64{1}, [][]tensor.Tensor{in.slope})), -1, []float64{1}, [][]tensor.Tensor{in.slope})
+	change := combine(in.f(in.t+h, combine(in.y, h, []float64{1}, [][]tensor.Tensor{in.slope})), -1.0, []float64{1}, [][]tensor.Tensor{in.slope})
 	bend := read(in.op, []tensor.Tensor{in.norm(change, in.y)})[0] / math.Abs(h)
 	longest := math.Pow(0.01/max(sizes[1], bend, 1e-15), 1./5)
 	return math.Copysign(min(100*math.Abs(h), longest, math.Abs(far)), far)

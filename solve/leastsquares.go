@@ -32,7 +32,8 @@ type Fit struct {
 // where D are the norms of the columns of J, and reads the new sum of squares, so the
 // device waits for the host; linear algebra is computed there. λ is divided by 10 where
 // the sum fell, and multiplied by 10 where it did not, where p stays. It fails if the
-// residuals at the start are not finite.
+// residuals at the start are not finite. Beside an error it returns the best parameters that it
+// found, at least the given ones.
 //
 // Source: Marquardt, "An Algorithm for Least-Squares Estimation of Nonlinear Parameters",
 // 1963; Moré, "The Levenberg-Marquardt Algorithm", 1978.
@@ -50,16 +51,20 @@ func GaussNewton[P any](residuals func(P) tensor.Tensor, p P, o *FitOptions) (P,
 
 func fit[P any](op string, residuals func(P) tensor.Tensor, p P, o *FitOptions, lambda float64) (fitted P, report Fit, err error) {
 	defer tensor.Catch(&err)
+	fitted = p
+	checkFunc(op, residuals == nil)
+	settings := FitOptions{}
+	if o != nil {
+		settings = *o
+	}
+	checkSetting(op, "MaxIter", float64(settings.MaxIter))
+	checkSetting(op, "Tol", settings.Tol)
 	leaves, back := leavesOf(op, p)
 	if leaves == nil {
 		misuse(op, "the parameters have no floating-point tensor")
 	}
 	f := func(x tensor.Tensor) tensor.Tensor { return residuals(back(split(x, leaves))).Reshape(-1) }
 	x := joined(leaves)
-	settings := FitOptions{}
-	if o != nil {
-		settings = *o
-	}
 	tol := settings.Tol
 	if tol == 0 {
 		tol = 1e-6
@@ -69,6 +74,7 @@ func fit[P any](op string, residuals func(P) tensor.Tensor, p P, o *FitOptions, 
 	}
 	sum := func(r tensor.Tensor) tensor.Tensor { return r.Square().Sum() }
 	now := read(op, []tensor.Tensor{sum(f(x))}, x)[0]
+	report.SumSquares = now
 	if math.IsNaN(now) || math.IsInf(now, 0) {
 		misuse(op, "the sum of the squares of the residuals is %v at the start", now)
 	}
@@ -86,6 +92,7 @@ func fit[P any](op string, residuals func(P) tensor.Tensor, p P, o *FitOptions, 
 			switch {
 			case better:
 				x, now, lambda, done = next, of[0], lambda/10, true
+				fitted, report.SumSquares = back(split(x, leaves)), now
 			case lambda == 0:
 				part, done = part/2, small
 			default:
@@ -93,8 +100,6 @@ func fit[P any](op string, residuals func(P) tensor.Tensor, p P, o *FitOptions, 
 			}
 		}
 	}
-	report.SumSquares = now
-	fitted = back(split(x, leaves))
 	return fitted, report, tensor.Eval(fitted)
 }
 

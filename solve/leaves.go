@@ -81,6 +81,20 @@ func misuse(op, format string, args ...any) {
 	tensor.Internal.Misuse(graph.Token{}, "solve."+op, fmt.Sprintf(format, args...))
 }
 
+// checkSetting panics unless a setting is a finite number of at least 0, which is its default.
+func checkSetting(op, name string, x float64) {
+	if !(x >= 0) || math.IsInf(x, 1) {
+		misuse(op, "%s is %v: want a number above 0, or 0 for the default", name, x)
+	}
+}
+
+// checkFunc panics if the function is nil.
+func checkFunc(op string, isNil bool) {
+	if isNil {
+		misuse(op, "the function is nil")
+	}
+}
+
 // checkTimes panics unless the times are finite and in order, up or down.
 func checkTimes(op string, ts []float64) {
 	if len(ts) == 0 {

@@ -1,9 +1,11 @@
 package solve
 
 import (
+	"slices"
 	"sort"
 
 	"github.com/tensorken/tensorken/grad"
+	"github.com/tensorken/tensorken/internal/graph"
 	"github.com/tensorken/tensorken/tensor"
 )
 
@@ -25,6 +27,7 @@ import (
 // Source: Chen et al., "Neural Ordinary Differential Equations", 2018.
 func ODE[P, Y any](f func(p P, t tensor.Tensor, y Y) Y, p P, y0 Y, ts []float64, o *Options) []Y {
 	const op = "ODE"
+	checkFunc(op, f == nil)
 	checkTimes(op, ts)
 	params, backP := leavesOf(op, p)
 	y, backY := stateOf(op, y0)
@@ -49,35 +52,56 @@ type system func(p []tensor.Tensor, t tensor.Tensor, y []tensor.Tensor) []tensor
 // by the parameters it is the integral of a·∂f/∂p. Both are solved along with y, from each
 // time to the one before.
 func adjoint(f system, ts []float64, o *Options) func(problem) [][]tensor.Tensor {
-	return grad.Custom(func(at problem) [][]tensor.Tensor {
-		g := func(t float64, y []tensor.Tensor) []tensor.Tensor { return f(at.P, tensor.Scalar(t), y) }
-		return between("ODE", g, at.Y, ts, o, nil)
-	}, func(at problem, ys, cts [][]tensor.Tensor) problem {
+	// The arguments are those of a problem, y first; the results those of each time.
+	problemOf := func(args []tensor.Tensor, n int) problem { return problem{args[n:], args[:n]} }
+	return func(at problem) [][]tensor.Tensor {
 		n := len(at.Y)
-		back := func(p []tensor.Tensor, t tensor.Tensor, s []tensor.Tensor) []tensor.Tensor {
-			y, pull := grad.VJP(func(at problem) []tensor.Tensor { return f(at.P, t, at.Y) }, problem{p, s[:n]})
-			d := pull(s[n : 2*n])
-			for _, t := range append(d.Y, d.P...) {
-				y = append(y, t.Neg())
-			}
-			return y
+		solution := func(args []tensor.Tensor) []tensor.Tensor {
+			at := problemOf(args, n)
+			g := func(t float64, y []tensor.Tensor) []tensor.Tensor { return f(at.P, tensor.Scalar(t), y) }
+			return slices.Concat(between("ODE", g, at.Y, ts, o, nil)...)
 		}
-		total := make([]tensor.Tensor, n+len(at.P)) // of y, then of the parameters
-		for i, x := range append(at.Y, at.P...) {
-			total[i] = tensor.ZerosLike(x)
+		forward := func(_, _, _ []tensor.Tensor) []tensor.Tensor {
+			misuse("ODE", "it has no derivative in forward mode, which Hessian, JacFwd and fits of many residuals use: use solve.RK4, or reverse mode")
+			return nil
 		}
-		for i := len(ts) - 1; i >= 0; i-- {
-			for k, ct := range cts[i] {
+		reverse := func(args, outs, cts []tensor.Tensor) []tensor.Tensor {
+			return pullBack(f, problemOf(args, n), slices.Collect(slices.Chunk(outs, n)), slices.Collect(slices.Chunk(cts, n)), ts, o)
+		}
+		outs := grad.Internal.Custom(graph.Token{}, "solve.ODE", solution, forward, reverse, slices.Concat(at.Y, at.P)...)
+		return slices.Collect(slices.Chunk(outs, n))
+	}
+}
+
+// pullBack returns the cotangents of y and then of the parameters of a problem, from those of
+// the solution. Absent ones are zero.
+func pullBack(f system, at problem, ys, cts [][]tensor.Tensor, ts []float64, o *Options) []tensor.Tensor {
+	n := len(at.Y)
+	back := func(p []tensor.Tensor, t tensor.Tensor, s []tensor.Tensor) []tensor.Tensor {
+		y, pull := grad.VJP(func(at problem) []tensor.Tensor { return f(at.P, t, at.Y) }, problem{p, s[:n]})
+		d := pull(s[n : 2*n])
+		for _, t := range append(d.Y, d.P...) {
+			y = append(y, t.Neg())
+		}
+		return y
+	}
+	total := make([]tensor.Tensor, n+len(at.P)) // of y, then of the parameters
+	for i, x := range slices.Concat(at.Y, at.P) {
+		total[i] = tensor.ZerosLike(x)
+	}
+	for i := len(ts) - 1; i >= 0; i-- {
+		for k, ct := range cts[i] {
+			if ct.IsValid() {
 				total[k] = total[k].Add(ct)
 			}
-			if i > 0 {
-				start := append(append([]tensor.Tensor{}, ys[i]...), total...)
-				end := adjoint(back, []float64{ts[i], ts[i-1]}, o)(problem{at.P, start})
-				total = end[1][n:]
-			}
 		}
-		return problem{total[n:], total[:n]}
-	})
+		if i > 0 {
+			start := slices.Concat(ys[i], total)
+			end := adjoint(back, []float64{ts[i], ts[i-1]}, o)(problem{at.P, start})
+			total = end[1][n:]
+		}
+	}
+	return total
 }
 
 // A Solution is that of an equation at all times between two.
@@ -91,6 +115,7 @@ type Solution[Y any] struct {
 // earlier. It holds what each step computed: nine states like y. It has no derivative.
 func Dense[P, Y any](f func(p P, t tensor.Tensor, y Y) Y, p P, y0 Y, from, to float64, o *Options) *Solution[Y] {
 	const op = "Dense"
+	checkFunc(op, f == nil)
 	checkTimes(op, []float64{from, to})
 	y, back := stateOf(op, grad.StopGradient(y0))
 	p = grad.StopGradient(p)

@@ -1,6 +1,12 @@
 package solve
 
-import "github.com/tensorken/tensorken/tensor"
+import (
+	"slices"
+
+	"github.com/tensorken/tensorken/grad"
+	"github.com/tensorken/tensorken/internal/graph"
+	"github.com/tensorken/tensorken/tensor"
+)
 
 // A tableau is an explicit Runge–Kutta method: stage i is f at t + c[i]·h and
 // y + h·Σ a[i][j]·stage j, and the step is y + h·Σ b[j]·stage j.
@@ -23,25 +29,37 @@ type field func(t float64, y []tensor.Tensor) []tensor.Tensor
 
 // stages returns the stages of a step, of which the first are given.
 func (m *tableau) stages(f field, t, h float64, y []tensor.Tensor, first ...[]tensor.Tensor) [][]tensor.Tensor {
+	return m.stagesAt(func(i int, y []tensor.Tensor) []tensor.Tensor { return f(t+m.c[i]*h, y) }, h, y, first...)
+}
+
+// stagesAt is stages where f knows the times. h is a number or a tensor.
+func (m *tableau) stagesAt(f func(i int, y []tensor.Tensor) []tensor.Tensor, h any, y []tensor.Tensor, first ...[]tensor.Tensor) [][]tensor.Tensor {
 	k := first
 	for i := len(k); i < len(m.a); i++ {
-		k = append(k, f(t+m.c[i]*h, combine(y, h, m.a[i], k)))
+		k = append(k, f(i, combine(y, h, m.a[i], k)))
 	}
 	return k
 }
 
-// combine returns y + h·Σ w[j]·k[j].
-func combine(y []tensor.Tensor, h float64, w []float64, k [][]tensor.Tensor) []tensor.Tensor {
+// combine returns y + h·Σ w[j]·k[j]. h is a number or a tensor.
+func combine(y []tensor.Tensor, h any, w []float64, k [][]tensor.Tensor) []tensor.Tensor {
 	out := make([]tensor.Tensor, len(y))
 	for i, x := range y {
 		for j, weight := range w {
 			if weight != 0 {
-				x = x.Add(k[j][i].Mul(h * weight))
+				x = x.Add(k[j][i].Mul(scaled(h, weight)))
 			}
 		}
 		out[i] = x
 	}
 	return out
+}
+
+func scaled(h any, by float64) any {
+	if t, ok := h.(tensor.Tensor); ok {
+		return t.Mul(by)
+	}
+	return h.(float64) * by
 }
 
 // Euler is [RK4] by Euler's method, whose error falls as the length of a step.
@@ -55,8 +73,11 @@ func Euler[Y any](f func(t tensor.Tensor, y Y) Y, y0 Y, ts []float64, steps int)
 // or descend; t has shape []; f returns a tree like y, whose other tensors and numbers are
 // those of y0.
 //
-// All steps are in one plan, which takes longer to compile the more there are; [ODE]
-// compiles one step. A step has four calls of f.
+// The steps are a [grad.Scan], so f runs for one step, on a t and a y that have no value: it
+// cannot branch on them, use [tensor.Where]. t has the type of y. The results of all steps are
+// held, where there are more than two times. Where y has tensors of several types, or constants
+// without a type, all steps are in one plan instead, which takes longer to compile the more
+// there are. A step has four calls of f.
 //
 // Source: Hairer, Nørsett, Wanner, "Solving Ordinary Differential Equations I", 1993,
 // section II.1.
@@ -65,15 +86,30 @@ func RK4[Y any](f func(t tensor.Tensor, y Y) Y, y0 Y, ts []float64, steps int) [
 }
 
 func fixed[Y any](op string, m *tableau, f func(t tensor.Tensor, y Y) Y, y0 Y, ts []float64, steps int) []Y {
+	checkFunc(op, f == nil)
 	checkTimes(op, ts)
 	if steps < 1 {
 		misuse(op, "%d steps between two times, want at least 1", steps)
 	}
 	y, back := stateOf(op, y0)
-	g := func(t float64, y []tensor.Tensor) []tensor.Tensor {
-		return derivatives(op, f(tensor.Scalar(t), back(y)), y)
-	}
+	at := func(t tensor.Tensor, y []tensor.Tensor) []tensor.Tensor { return derivatives(op, f(t, back(y)), y) }
 	out := []Y{back(y)}
+	if len(ts) == 1 {
+		return out
+	}
+	if d := y[0].DType(); !slices.ContainsFunc(y, func(t tensor.Tensor) bool {
+		return t.DType() != d || tensor.Internal.Node(graph.Token{}, t).IsUntyped()
+	}) {
+		last, all := m.scan(at, y, ts, steps)
+		for i := 1; i < len(ts)-1; i++ {
+			for k, s := range all {
+				y[k] = s.At(i*steps - 1)
+			}
+			out = append(out, back(slices.Clone(y)))
+		}
+		return append(out, back(last))
+	}
+	g := func(t float64, y []tensor.Tensor) []tensor.Tensor { return at(tensor.Scalar(t), y) }
 	for i := 1; i < len(ts); i++ {
 		h := (ts[i] - ts[i-1]) / float64(steps)
 		for k := range steps {
@@ -83,4 +119,30 @@ func fixed[Y any](op string, m *tableau, f func(t tensor.Tensor, y Y) Y, y0 Y, t
 		out = append(out, back(y))
 	}
 	return out
+}
+
+// scan makes all steps by one plan, for a state of one type. It returns y at the last time and,
+// if there are more than two, after each step, along axis 0.
+func (m *tableau) scan(f func(t tensor.Tensor, y []tensor.Tensor) []tensor.Tensor, y []tensor.Tensor, ts []float64, steps int) (last, all []tensor.Tensor) {
+	var stages, lengths []float64 // the times of the stages, the lengths of the steps
+	for i := 1; i < len(ts); i++ {
+		h := (ts[i] - ts[i-1]) / float64(steps)
+		for k := range steps {
+			for _, c := range m.c {
+				stages = append(stages, ts[i-1]+float64(k)*h+c*h)
+			}
+			lengths = append(lengths, h)
+		}
+	}
+	type step struct{ Times, Length tensor.Tensor }
+	d := y[0].DType()
+	xs := step{tensor.New(stages, len(lengths), len(m.c)).Cast(d), tensor.New(lengths).Cast(d)}
+	return grad.Scan(func(y []tensor.Tensor, s step) (next, out []tensor.Tensor) {
+		g := func(i int, y []tensor.Tensor) []tensor.Tensor { return f(s.Times.At(i), y) }
+		next = combine(y, s.Length, m.b, m.stagesAt(g, s.Length, y))
+		if len(ts) > 2 {
+			out = next
+		}
+		return next, out
+	}, y, xs, nil)
 }
