@@ -136,6 +136,7 @@ func TestLoadErrors(t *testing.T) {
 		t.Fatal(err)
 	}
 	var absent tensor.Tensor
+	within := func(part string) func(string) string { return func(name string) string { return part + name } }
 	for _, tt := range []struct {
 		tree   any
 		rename func(string) string
@@ -150,6 +151,12 @@ func TestLoadErrors(t *testing.T) {
 		{&linear{tensor.Ones(3, 2), absent}, nil, `"weight" is float32 [2 3] in the file and float32 [3 2] in the tree`},
 		{&linear{tensor.Ones(2, 3), tensor.Arange(2)}, nil, `"bias" is float32 [2] in the file and int32 [2] in the tree`},
 		{&linear{}, func(string) string { return "weight" }, `"bias" and "weight" would both be named "weight"`},
+		{&struct{ Net []any }{}, within("net.0."), `"net" of a struct { Net []interface {} } is a nil []interface {}, so it has no place for "bias", "weight": make the model first, by the constructor that made the saved one`},
+		{&struct{ Net map[string]error }{Net: map[string]error{}}, within("net.a."), `"net" of a struct { Net map[string]error } is an empty map[string]error, so`},
+		{&struct{ Net any }{}, within("net."), `"net" of a struct { Net interface {} } is a nil interface {}, so`},
+		{&struct{ Net []any }{[]any{nil}}, within("net.0."), `"net.0" of a struct { Net []interface {} } is a nil interface {}, so`},
+		{&struct{ Net *linear }{}, within("net.gain."), `"net" of a struct { Net *safetensors.linear } is a nil *safetensors.linear, so`},
+		{new([]any), within("0."), "the tree of a []interface {} is a nil []interface {}, so"},
 		{linear{}, nil, "safetensors.linear is not a pointer to a tree"},
 		{nil, nil, "<nil> is not a pointer to a tree"},
 		{&struct{ Weight, Bias, gain tensor.Tensor }{}, nil, "unexported field gain holds tensor.Tensor"},

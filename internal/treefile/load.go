@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -146,6 +147,7 @@ func (l *loader[E]) check(tree any) error {
 	if len(l.missing) > 0 {
 		faults = append(faults, fmt.Sprintf("it lacks %s of a %s: tag a field that may stay absent `tensor:\",optional\"`", firstFew(l.missing), typ))
 	}
+	faults = append(faults, l.hollows(tree, typ)...)
 	if len(l.unused) > 0 {
 		var names []string
 		for _, name := range slices.Sorted(maps.Keys(l.unused)) {
@@ -157,6 +159,41 @@ func (l *loader[E]) check(tree any) error {
 		return nil
 	}
 	return errors.New(strings.Join(faults, "; "))
+}
+
+// hollows returns a fault for each part of the tree that holds nothing, a nil one or a list
+// without elements, where the file has tensors, and removes their names from l.unused.
+func (l *loader[E]) hollows(tree any, typ string) (faults []string) {
+	err := pytree.Inner[tensor.Tensor](tree, func(name string, v reflect.Value) {
+		what, how := pytree.Title(name), "a nil "+v.Type().String()
+		if name == "" {
+			what = "the tree"
+		}
+		switch k := v.Kind(); {
+		case k != reflect.Interface && k != reflect.Pointer && k != reflect.Slice && k != reflect.Map:
+			return
+		case v.IsNil():
+		case k == reflect.Interface, k == reflect.Pointer, v.Len() > 0:
+			return
+		default:
+			how = "an empty " + v.Type().String()
+		}
+		var names []string
+		for _, to := range slices.Sorted(maps.Keys(l.unused)) {
+			if name == "" || to == name || strings.HasPrefix(to, name+".") {
+				names = append(names, strconv.Quote(l.source[to].name))
+				delete(l.unused, to)
+			}
+		}
+		if names != nil {
+			faults = append(faults, fmt.Sprintf("%s of a %s is %s, so it has no place for %s: make the model first, by the constructor that made the saved one, and load into it",
+				what, typ, how, firstFew(names)))
+		}
+	})
+	if err != nil {
+		return nil
+	}
+	return faults
 }
 
 // firstFew lists the first elements of what and counts the others.
