@@ -48,6 +48,6 @@ func ExampleReadCSV() {
 	fmt.Println(rows)
 	// Output:
 	// [width height] [2 2] <nil>
-	// [1   2]
-	// [3.5 4]
+	// [[1.0 2.0]
+	//  [3.5 4.0]]
 }

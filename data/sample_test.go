@@ -349,6 +349,6 @@ func ExamplePad() {
 		fmt.Println(batch.Tokens, batch.Label)
 	}
 	// Output:
-	// [5 6 7]
-	// [8 0 0] [1 0]
+	// [[5 6 7]
+	//  [8 0 0]] [1 0]
 }

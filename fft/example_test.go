@@ -18,7 +18,7 @@ func Example() {
 	fmt.Println(fft.RFFTFreq(4, 0.5), fft.IRFFT(z, 0, nil))
 	// Output:
 	// [10 -2 -2] [0 2 0]
-	// [0 0.5 1] [1 2 3 4]
+	// [0.0 0.5 1.0] [1 2 3 4]
 }
 
 // A WAV file to a log-mel spectrogram, [channels mels frames], as models of speech take it.

@@ -117,8 +117,8 @@ func ExampleJacFwd() {
 	}
 	fmt.Println(grad.JacFwd(polar)(tensor.New([]float32{2, 0})))
 	// Output:
-	// [1 0]
-	// [0 2]
+	// [[1 0]
+	//  [0 2]]
 }
 
 // A row for each element of the result: best where these are few. The Jacobian
@@ -136,8 +136,8 @@ func ExampleHessian() {
 	f := func(x tensor.Tensor) tensor.Tensor { return x.At(0).Square().Mul(x.At(1)) }
 	fmt.Println(grad.Hessian(f)(tensor.New([]float32{3, 5})))
 	// Output:
-	// [10 6]
-	// [6  0]
+	// [[10  6]
+	//  [ 6  0]]
 }
 
 // The gradient of each example by itself, without a loop.
@@ -152,9 +152,9 @@ func ExampleVmap() {
 		Y: tensor.New([]float32{0, 0, -2}),
 	}))
 	// Output:
-	// [2 0]
-	// [4 2]
-	// [4 6]
+	// [[2 0]
+	//  [4 2]
+	//  [4 6]]
 }
 
 // The vectors are the columns of the matrix, and so are the results.
@@ -163,8 +163,8 @@ func ExampleVmapAxes() {
 	columns := tensor.From([][]float32{{3, 0}, {4, 2}})
 	fmt.Printf("%.1f\n", grad.VmapAxes(unit, 1, 1)(columns))
 	// Output:
-	// [0.6 0.0]
-	// [0.8 1.0]
+	// [[0.6 0.0]
+	//  [0.8 1.0]]
 }
 
 // Ten layers in two pieces. The backward pass computes what is inside of a
@@ -199,7 +199,7 @@ func ExampleCustom() {
 	)
 	f := func(x T) T { return limit(x).Square().Sum() }
 	fmt.Println(grad.Of(f)(tensor.New([]float32{0.25, 10, -10})))
-	// Output: [0.5 1 -1]
+	// Output: [0.5 1.0 -1.0]
 }
 
 // log(1+eˣ), whose derivative 1 - 1/(1+eˣ) would come out as ∞/∞ by itself.

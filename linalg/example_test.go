@@ -29,8 +29,8 @@ func ExampleSlogDet() {
 	})(a)
 	fmt.Println(gradient)
 	// Output:
-	// [0.5 -0.125]
-	// [0   0.25  ]
+	// [[ 0.500 -0.125]
+	//  [ 0.000  0.250]]
 }
 
 // A line through points by least squares.

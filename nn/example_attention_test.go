@@ -40,8 +40,8 @@ func ExamplePaddingMask() {
 	y := l.Attend(tensor.Ones(2, 4, 16), tensor.Tensor{}, nn.PaddingMask(valid), nil)
 	fmt.Println(y.Shape())
 	// Output:
-	// [true true true  true ]
-	// [true true false false]
+	// [[ true  true  true  true]
+	//  [ true  true false false]]
 	// [2 4 16]
 }
 
@@ -82,16 +82,16 @@ func ExampleRotary() {
 func ExampleSinusoids() {
 	fmt.Printf("%.2f\n", nn.Sinusoids(3, 4))
 	// Output:
-	// [0.00 1.00  0.00 1.00]
-	// [0.84 0.54  0.01 1.00]
-	// [0.91 -0.42 0.02 1.00]
+	// [[ 0.00  1.00  0.00  1.00]
+	//  [ 0.84  0.54  0.01  1.00]
+	//  [ 0.91 -0.42  0.02  1.00]]
 }
 
 func ExampleALiBi() {
 	fmt.Println(nn.ALiBi(2, 2, 2, 0).At(0))
 	// Output:
-	// [0       -0.0625]
-	// [-0.0625 0      ]
+	// [[ 0.0000 -0.0625]
+	//  [-0.0625  0.0000]]
 }
 
 // A layer of PyTorch's shape, with a mask for padding.

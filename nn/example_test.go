@@ -91,16 +91,16 @@ func ExampleNewConv2D() {
 func ExampleMaxPool() {
 	x := tensor.New([]float32{1, 5, 2, 3}, 1, 1, 4)
 	fmt.Println(nn.MaxPool{Size: 2}.Apply(x).Reshape(2), nn.AvgPool{Size: 2}.Apply(x).Reshape(2))
-	// Output: [5 3] [3 2.5]
+	// Output: [5 3] [3.0 2.5]
 }
 
 func ExampleEmbedding() {
 	l := nn.Embedding{Weight: tensor.From([][]float32{{0, 0}, {1, 10}, {2, 20}})}
 	fmt.Println(l.Apply(tensor.New([]int32{2, 0, 2})))
 	// Output:
-	// [2 20]
-	// [0 0 ]
-	// [2 20]
+	// [[ 2 20]
+	//  [ 0  0]
+	//  [ 2 20]]
 }
 
 func ExampleFlatten() {
@@ -150,7 +150,7 @@ func ExampleNLL() {
 func ExampleMSE() {
 	pred, target := tensor.New([]float32{1, 2, 5}), tensor.New([]float32{1, 3, 3})
 	fmt.Println(nn.MSE(pred, target), nn.L1(pred, target), nn.Huber(pred, target))
-	// Output: [0 1 4] [0 1 2] [0 0.5 1.5]
+	// Output: [0 1 4] [0 1 2] [0.0 0.5 1.5]
 }
 
 func ExampleBCEWithLogits() {
@@ -167,7 +167,7 @@ func ExampleKLDiv() {
 
 func ExampleHinge() {
 	fmt.Println(nn.Hinge(tensor.New([]float32{2, 0.5, 0.5}), tensor.New([]float32{1, 1, -1})))
-	// Output: [0 0.5 1.5]
+	// Output: [0.0 0.5 1.5]
 }
 
 func ExampleCosineDistance() {

@@ -173,7 +173,7 @@ func TestTree(t *testing.T) {
 	if err := Load(path, &back); err != nil {
 		t.Fatal(err)
 	}
-	if got := fmt.Sprint(len(back.Blocks), back.Blocks[0].Bias, back.Blocks[1], back.Scale); got != "2 [1 1] {[1 1] <absent>} 3" {
+	if got := fmt.Sprint(len(back.Blocks), back.Blocks[0].Bias, back.Blocks[1], back.Scale); got != "2 [1 1] {[[1 1]] <absent>} 3" {
 		t.Errorf("Load = %s", got)
 	}
 	back.Scale = tensor.Zeros(2)

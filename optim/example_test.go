@@ -100,7 +100,7 @@ func ExampleAdam() {
 
 func ExampleClipValue() {
 	fmt.Println(optim.ClipValue(tensor.New([]float32{-3, 0.5, 2}), 1))
-	// Output: [-1 0.5 1]
+	// Output: [-1.0 0.5 1.0]
 }
 
 func ExampleCosine() {

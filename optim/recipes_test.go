@@ -53,7 +53,7 @@ func ExampleValueAndGrad() {
 	fmt.Println(loss, w, w.DType())
 	// Output:
 	// <nil>
-	// 3 [0.375 0.25 0.125] float32
+	// 3 [0.375 0.250 0.125] float32
 }
 
 // The rate falls when the metric has not improved for more than Patience observations.

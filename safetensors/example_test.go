@@ -34,7 +34,7 @@ func Example() {
 		panic(err)
 	}
 	fmt.Println(len(loaded), loaded[0].Bias, loaded[1].Weight, loaded[1].Bias)
-	// Output: 2 [1 1] [1 1] <absent>
+	// Output: 2 [1 1] [[1 1]] <absent>
 }
 
 func ExampleFile_Load() {

@@ -14,20 +14,20 @@ func Example() {
 	fmt.Println(a.Div(a.Sum(1)).Sum(1))
 	fmt.Println(a.MatMul(a.T()))
 	// Output:
-	// [22 24 26]
-	// [48 50 52]
-	// [1]
-	// [1]
-	// [14 32]
-	// [32 77]
+	// [[22 24 26]
+	//  [48 50 52]]
+	// [[1]
+	//  [1]]
+	// [[14 32]
+	//  [32 77]]
 }
 
 func ExampleNew() {
 	fmt.Println(tensor.New([]float32{1, 2, 3, 4}, 2, 2))
 	fmt.Println(tensor.New([]bool{true, false}))
 	// Output:
-	// [1 2]
-	// [3 4]
+	// [[1 2]
+	//  [3 4]]
 	// [true false]
 }
 
@@ -38,15 +38,15 @@ func ExampleFrom() {
 
 func ExampleLinspace() {
 	fmt.Println(tensor.Linspace(0, 1, 5))
-	// Output: [0 0.25 0.5 0.75 1]
+	// Output: [0.00 0.25 0.50 0.75 1.00]
 }
 
 func ExampleMeshgrid() {
 	g := tensor.Meshgrid(tensor.Arange(2), tensor.Arange(3))
 	fmt.Println(g[0].Mul(10).Add(g[1]))
 	// Output:
-	// [0  1  2 ]
-	// [10 11 12]
+	// [[ 0  1  2]
+	//  [10 11 12]]
 }
 
 func ExampleTensor_Sum() {
@@ -81,28 +81,28 @@ func ExampleTensor_Index() {
 	// Output:
 	// [3 4 5]
 	// [2 5]
-	// [0 2]
-	// [3 5]
-	// [2 0]
-	// [5 3]
+	// [[0 2]
+	//  [3 5]]
+	// [[2 0]
+	//  [5 3]]
 	// [1 2]
 }
 
 func ExampleTensor_Reshape() {
 	fmt.Println(tensor.Arange(6).Reshape(3, -1))
 	// Output:
-	// [0 1]
-	// [2 3]
-	// [4 5]
+	// [[0 1]
+	//  [2 3]
+	//  [4 5]]
 }
 
 func ExampleTensor_Take() {
 	embedding := tensor.From([][]float32{{0, 0.5}, {1, 1.5}, {2, 2.5}})
 	fmt.Println(embedding.Take(0, tensor.New([]int32{2, 0, -1})))
 	// Output:
-	// [2 2.5]
-	// [0 0.5]
-	// [2 2.5]
+	// [[2.0 2.5]
+	//  [0.0 0.5]
+	//  [2.0 2.5]]
 }
 
 func ExampleTensor_ScatterAdd() {
@@ -123,8 +123,8 @@ func ExampleEinsum() {
 	fmt.Println(tensor.Einsum("ij,jk->ik", a, a))
 	fmt.Println(tensor.Einsum("ii", a))
 	// Output:
-	// [2 3 ]
-	// [6 11]
+	// [[ 2  3]
+	//  [ 6 11]]
 	// 3
 }
 

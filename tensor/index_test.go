@@ -56,10 +56,10 @@ func ExampleTensor_Set() {
 	fmt.Println(x.Set(0, x.Gt(3)))
 	fmt.Println(x.Set(9, tensor.All, tensor.Span(-1, tensor.End, -2)))
 	// Output:
-	// [0 1 2]
-	// [3 0 0]
-	// [9 1 9]
-	// [9 4 9]
+	// [[0 1 2]
+	//  [3 0 0]]
+	// [[9 1 9]
+	//  [9 4 9]]
 }
 
 func ExampleTensor_OIndex() {
@@ -68,8 +68,8 @@ func ExampleTensor_OIndex() {
 	fmt.Println(x.OIndex(ends, ends)) // rows 0 and 2 of columns 0 and 2
 	fmt.Println(x.Index(ends, ends))  // elements [0 0] and [2 2]
 	// Output:
-	// [0 2]
-	// [6 8]
+	// [[0 2]
+	//  [6 8]]
 	// [0 8]
 }
 

@@ -84,11 +84,6 @@ func TestHostMemory(t *testing.T) {
 			limitMemory(t, 16*mib)
 			return tensor.Try(func() { tensor.NewRNG(1).Perm(16 * mib) })
 		}},
-		{"text of many short axes", func() error {
-			limitMemory(t, 64*mib)
-			text := fmt.Sprint(tensor.New([]uint8{1}).Expand(6, 6, 6, 6, 6, 6, 6, 6))
-			return fmt.Errorf("%w: %.200s", map[bool]error{true: driver.ErrMemory}[strings.HasPrefix(text, "error: host: String: out of memory: ")], text)
-		}},
 		{"a copy of what was computed", func() error {
 			limitMemory(t, 64*mib)
 			x := tensor.Full(2, 10*mib).Mul(tensor.Scalar(3))
@@ -111,7 +106,7 @@ func TestHostMemory(t *testing.T) {
 
 // Printing needs memory only for the elements shown.
 func TestPrintLarge(t *testing.T) {
-	const want = "[1 1 1 … 1 1 1]\n[1 1 1 … 1 1 1]\n[1 1 1 … 1 1 1]\n[… … … … … … …]\n[1 1 1 … 1 1 1]\n[1 1 1 … 1 1 1]\n[1 1 1 … 1 1 1]"
+	const want = "[[1 1 1 … 1 1 1]\n [1 1 1 … 1 1 1]\n [1 1 1 … 1 1 1]\n …\n [1 1 1 … 1 1 1]\n [1 1 1 … 1 1 1]\n [1 1 1 … 1 1 1]]"
 	if got := fmt.Sprint(tensor.New([]float32{1}).Expand(1<<20, 1<<20)); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}

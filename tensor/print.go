@@ -4,29 +4,58 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
-	"github.com/tensorken/tensorken/internal/exec"
-	"github.com/tensorken/tensorken/internal/graph"
-	"github.com/tensorken/tensorken/internal/hostmem"
 	"github.com/tensorken/tensorken/ir"
 )
 
-// String returns t as %v prints it: a scalar as its number, one axis as [0 1 2], two
-// axes as one bracketed row a line, more as nested boxes of these in rows and columns;
-// an odd number of axes gets a leading axis of length 1. Numbers are the shortest
-// decimals that read back as the same value. If t has more than 1000 elements, an axis
-// of more than 6 shows its first and last 3.
+// String returns t as %v prints it: a scalar as its number, one axis as [0 1 2], more as
+// brackets in brackets, rows below each other and a blank line between matrices:
+//
+//	[[0.5000 1.2500]
+//	 [2.0000 0.3333]]
+//
+// The numbers of a floating-point tensor share a format: as many decimals, at most 4, as
+// their shortest decimals have, so none if all are whole; with an exponent, as 1.235e-05, if
+// one that is not 0 is below 1e-4 or at least 1e8. %g prints each as the shortest
+// decimal that reads back as the same value.
+//
+// Lines are at most 80 characters, unless one element is longer: longer rows continue on the next line.
+// If t has more than 1000 elements, an axis of more than 6 shows its first and last 3, and
+// leading axes show their first alone where that is still too much. A tensor
+// of more than 8 axes is printed without those of length 1, with its shape.
 //
 // String computes t; it prints the error if that fails.
 func (t Tensor) String() string { return fmt.Sprint(t) }
 
 // Format implements [fmt.Formatter]. Verbs, widths and precisions, as in %.2f, apply to
-// each element. %v is [Tensor.String]; %+v adds t's type, shape and device.
-func (t Tensor) Format(s fmt.State, verb rune) { io.WriteString(s, t.format(s, verb)) }
+// each element. %v is [Tensor.String]; %+v adds t's type, shape and device. A text of
+// several lines begins on a line of its own.
+func (t Tensor) Format(s fmt.State, verb rune) {
+	text := t.format(s, verb)
+	if strings.Contains(text, "\n") && isInLine(s) {
+		text = "\n" + text
+	}
+	io.WriteString(s, text)
+}
+
+// isInLine reports whether fmt has already written something on the line that it is at. fmt does not tell, so
+// this looks into its buffer; false is an answer that only makes the text less readable.
+func isInLine(s fmt.State) bool {
+	v := reflect.Indirect(reflect.ValueOf(s))
+	if v.Kind() != reflect.Struct {
+		return false
+	}
+	buf := v.FieldByName("buf")
+	if buf.Kind() != reflect.Slice || buf.Type().Elem().Kind() != reflect.Uint8 {
+		return false
+	}
+	written := buf.Bytes()
+	return len(written) > 0 && written[len(written)-1] != '\n'
+}
 
 func (t Tensor) format(s fmt.State, verb rune) string {
 	if t.n == nil {
@@ -59,97 +88,23 @@ func (t Tensor) text(style style) (string, error) {
 	if t.n.Len() == 0 {
 		return fmt.Sprintf("[] (shape %v)", t.n.Shape), nil
 	}
-	data, err := t.edges("String")
+	axes := abbreviate(t.n.Shape)
+	data, err := t.shown("String", axes)
 	if err != nil {
 		return "", err
 	}
-	if err := hostmem.Check(shownLen(t.n.Shape), 256); err != nil { // bytes of text for an element
-		return "", &DeviceError{Device: "host", Op: "String", Err: err}
-	}
-	shown, at := elide(t.n.Shape)
-	cells := make([]string, len(at))
-	for i, p := range at {
-		cells[i] = gap
-		if p >= 0 {
-			cells[i] = style.element(t.n.DType, data, p)
+	note := ""
+	if len(axes) > maxNested {
+		if few := slices.DeleteFunc(axes, func(a axis) bool { return a == axis{head: 1} }); len(few) < len(t.n.Shape) {
+			axes, note = few, fmt.Sprintf(" (shape %v)", t.n.Shape)
 		}
 	}
-	return layout(shown, cells), nil
-}
-
-// gap replaces elements that are not shown.
-const gap = "…"
-
-// edgeLen is the number of elements shown at each end of a long axis.
-const edgeLen = 3
-
-// isLong reports whether an axis of a tensor of that shape shows only its ends.
-func isLong(axis int, lengths []int) bool {
-	return lengths[axis] > 2*edgeLen && graph.Len(lengths) > 1000
-}
-
-// shownLen returns the number of cells that show a tensor of that shape.
-func shownLen(lengths []int) int {
-	n := 1
-	for axis, length := range lengths {
-		if isLong(axis, lengths) {
-			length = 2*edgeLen + 1
-		}
-		n *= length
+	style = style.fit(t.n.DType, data)
+	cells := make([]string, len(data)/t.n.DType.Size())
+	for i := range cells {
+		cells[i] = style.element(t.n.DType, data, i)
 	}
-	return n
-}
-
-// edges computes t and returns the elements that are shown, row-major.
-func (t Tensor) edges(op string) ([]byte, error) {
-	n := t.n
-	for axis, length := range t.n.Shape {
-		if isLong(axis, t.n.Shape) {
-			n = graph.Cat(axis, []*graph.Node{graph.Slice(n, axis, 0, edgeLen), graph.Slice(n, axis, length-edgeLen, edgeLen)})
-		}
-	}
-	if err := hasValue(op, t.n); err != nil {
-		return nil, err
-	}
-	if n != t.n { // store all of t, as every read does
-		d := Default().exec()
-		if err := failure(op, d, exec.Eval(d, []*graph.Node{t.n})); err != nil {
-			return nil, err
-		}
-	}
-	return Tensor{n: n}.bytes(op)
-}
-
-// elide returns the shape in which a tensor is shown and, for each cell, the position
-// of its element in edges, -1 for a gap.
-func elide(lengths []int) (shown, at []int) {
-	shown, at = slices.Clone(lengths), []int{0}
-	for axis, n := range lengths {
-		long := isLong(axis, lengths)
-		if long {
-			n = 2 * edgeLen
-		}
-		index := make([]int, 0, n+1)
-		for i := range n {
-			if long && i == edgeLen {
-				index = append(index, -1)
-			}
-			index = append(index, i)
-		}
-		shown[axis] = len(index)
-		next := make([]int, 0, len(at)*len(index))
-		for _, p := range at {
-			for _, i := range index {
-				if p < 0 || i < 0 {
-					next = append(next, -1)
-				} else {
-					next = append(next, p*n+i)
-				}
-			}
-		}
-		at = next
-	}
-	return shown, at
+	return arrange(axes, cells) + note, nil
 }
 
 // verbs lists, for each kind of type, the verbs that print an element.
@@ -172,9 +127,11 @@ func kindOf(d DType) byte {
 
 // A style is the format of elements.
 type style struct {
-	number string // format of numbers, "" for the shortest decimals
-	text   string // format of text
-	float  bool   // number formats floating-point numbers
+	number   string // format of numbers, "" for that which fit chooses
+	shared   string // what fit chose for floating-point numbers
+	text     string // format of text
+	float    bool   // number formats floating-point numbers
+	shortest bool   // number prints the shortest decimal
 }
 
 func styleOf(s fmt.State, verb rune) style {
@@ -192,7 +149,7 @@ func styleOf(s fmt.State, verb rune) style {
 	if precise {
 		precision = "." + strconv.Itoa(p)
 	}
-	st := style{text: "%" + strings.Trim(flags, "+# 0") + width + "s"}
+	st := style{text: "%" + strings.Trim(flags, "+# 0") + width + "s", shortest: !precise && strings.ContainsRune("gG", verb)}
 	switch {
 	case verb != 'v' && verb != 's':
 		st.number = "%" + flags + width + precision + string(verb)
@@ -201,6 +158,62 @@ func styleOf(s fmt.State, verb rune) style {
 		st.number, st.float = "%"+flags+width+precision+"g", true
 	}
 	return st
+}
+
+// Limits of the format that the elements of a tensor share, as [Tensor.String] says.
+const (
+	maxDecimals = 4
+	minExponent = -4 // of what is printed without an exponent
+	maxExponent = 7
+)
+
+// fit returns s with a format for all elements of data, which NumPy and PyTorch choose by
+// the same limits.
+func (s style) fit(d DType, data []byte) style {
+	if s.number != "" || !d.IsFloat() {
+		return s
+	}
+	least, most, fixed, exponential := 0, 0, 0, 0
+	for i := range len(data) / d.Size() {
+		x := math.Abs(element(d, data, i).Float64(d))
+		if x == 0 || math.IsNaN(x) || math.IsInf(x, 0) {
+			continue
+		}
+		digits, exponent := shortest(d, x)
+		least, most = min(least, exponent), max(most, exponent)
+		fixed, exponential = max(fixed, digits-1-exponent), max(exponential, digits-1)
+	}
+	if least < minExponent || most > maxExponent {
+		s.shared = fmt.Sprintf("%%.%de", min(exponential, maxDecimals-1))
+	} else {
+		s.shared = fmt.Sprintf("%%.%df", min(fixed, maxDecimals))
+	}
+	return s
+}
+
+// shortest returns the number of digits and the exponent of the shortest decimal that reads back as x.
+func shortest(d DType, x float64) (digits, exponent int) {
+	bits := 32
+	switch {
+	case d == ir.Float64:
+		bits = 64
+	case d.IsHalf():
+		x = shortHalf(d, x)
+	}
+	mantissa, power, _ := strings.Cut(strconv.FormatFloat(x, 'e', -1, bits), "e")
+	exponent, _ = strconv.Atoi(power)
+	return len(strings.Replace(mantissa, ".", "", 1)), exponent
+}
+
+// shortHalf returns the number with the fewest digits that rounds to x in type d.
+func shortHalf(d DType, x float64) float64 {
+	for digits := range 8 {
+		y, _ := strconv.ParseFloat(strconv.FormatFloat(x, 'e', digits, 64), 32)
+		if ir.Float(d, y) == ir.Float(d, x) {
+			return y
+		}
+	}
+	return x
 }
 
 // element formats element i of data.
@@ -217,132 +230,17 @@ func (s style) element(d DType, data []byte, i int) string {
 			return fmt.Sprintf(s.number, int64(num))
 		}
 		return fmt.Sprintf(s.number, uint64(num))
-	case s.number == "" || math.IsNaN(x) || math.IsInf(x, 0):
-		return fmt.Sprintf(s.text, decimal(d, x))
+	case math.IsNaN(x):
+		return fmt.Sprintf(s.text, "NaN")
+	case math.IsInf(x, 0):
+		return fmt.Sprintf(s.text, strings.TrimPrefix(strings.ToLower(fmt.Sprint(x)), "+"))
+	case s.number == "":
+		return fmt.Sprintf(s.text, fmt.Sprintf(s.shared, x))
 	case d == ir.Float64 || d.IsInt():
 		return fmt.Sprintf(s.number, x)
+	case s.shortest && d.IsHalf():
+		return fmt.Sprintf(s.number, float32(shortHalf(d, x)))
 	default:
 		return fmt.Sprintf(s.number, float32(x))
 	}
-}
-
-// decimal returns the shortest decimal, without exponent, that reads back as x of type
-// d.
-func decimal(d DType, x float64) string {
-	switch {
-	case math.IsInf(x, 1):
-		return "inf"
-	case math.IsInf(x, -1):
-		return "-inf"
-	case d == ir.Float64:
-		return strconv.FormatFloat(x, 'f', -1, 64)
-	case d.IsHalf():
-		x = shortHalf(d, x)
-	}
-	return strconv.FormatFloat(x, 'f', -1, 32)
-}
-
-// shortHalf returns the number with the fewest digits that rounds to x in type d.
-func shortHalf(d DType, x float64) float64 {
-	for digits := range 8 {
-		y, _ := strconv.ParseFloat(strconv.FormatFloat(x, 'e', digits, 64), 32)
-		if ir.Float(d, y) == ir.Float(d, x) {
-			return y
-		}
-	}
-	return x
-}
-
-// layout arranges cells as [Tensor.String] describes. Cells are row-major; no length
-// is 0.
-func layout(lengths []int, cells []string) string {
-	switch rank := len(lengths); {
-	case rank == 0:
-		return cells[0]
-	case rank == 1:
-		return row(cells)
-	case rank == 2:
-		return strings.Join(rows(lengths[1], cells), "\n")
-	case rank%2 == 1:
-		lengths = append([]int{1}, lengths...)
-	}
-	return strings.Join(block(lengths, cells), "\n")
-}
-
-func row(cells []string) string { return "[" + strings.Join(cells, " ") + "]" }
-
-// rows returns the lines of a matrix with aligned columns.
-func rows(columns int, cells []string) []string {
-	widths := make([]int, columns)
-	for i, c := range cells {
-		widths[i%columns] = max(widths[i%columns], utf8.RuneCountInString(c))
-	}
-	var lines []string
-	for r := range slices.Chunk(cells, columns) {
-		padded := make([]string, columns)
-		for i, c := range r {
-			padded[i] = padRight(c, widths[i])
-		}
-		lines = append(lines, row(padded))
-	}
-	return lines
-}
-
-// padRight pads s with spaces.
-func padRight(s string, width int) string {
-	return s + strings.Repeat(" ", max(0, width-utf8.RuneCountInString(s)))
-}
-
-// block returns the lines of a tensor of even rank: a box of rows and columns whose
-// cells are elements or, recursively, blocks. A matrix of one row has no box; a block of
-// gaps only is a single gap.
-func block(lengths []int, cells []string) []string {
-	if !slices.ContainsFunc(cells, func(c string) bool { return c != gap }) {
-		return []string{gap}
-	}
-	if len(lengths) == 2 && lengths[0] == 1 {
-		return []string{"[ " + strings.Join(cells, "  ") + "]"}
-	}
-	var blocks [][]string
-	for part := range slices.Chunk(cells, graph.Len(lengths[2:])) {
-		if len(lengths) == 2 {
-			blocks = append(blocks, part)
-		} else {
-			blocks = append(blocks, block(lengths[2:], part))
-		}
-	}
-	return box(lengths[1], blocks)
-}
-
-// box draws a frame around blocks in columns, left-aligned, three spaces apart.
-func box(columns int, blocks [][]string) []string {
-	widths := make([]int, columns)
-	for i, b := range blocks {
-		for _, line := range b {
-			widths[i%columns] = max(widths[i%columns], utf8.RuneCountInString(line))
-		}
-	}
-	inner := 3*columns - 1
-	for _, w := range widths {
-		inner += w
-	}
-	frame := strings.Repeat(" ", inner)
-	lines := []string{"┌" + frame + "┐"}
-	for r := range slices.Chunk(blocks, columns) {
-		height := 0
-		for _, b := range r {
-			height = max(height, len(b))
-		}
-		for y := range height {
-			line := make([]string, columns)
-			for i, b := range r {
-				if y < len(b) {
-					line[i] = b[y]
-				}
-				line[i] = padRight(line[i], widths[i])
-			}
-			lines = append(lines, "│ "+strings.Join(line, "   ")+" │")
-		}
-	}
-	return append(lines, "└"+frame+"┘")
 }

@@ -3,8 +3,10 @@ package tensor_test
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -25,6 +27,8 @@ func counting(shape ...int) tensor.Tensor {
 
 func TestPrint(t *testing.T) {
 	inf, nan := float32(math.Inf(1)), float32(math.NaN())
+	negativeZero := float32(math.Copysign(0, -1))
+	halves := []tensor.F16{tensor.ToF16(.1), tensor.ToF16(65504), tensor.ToF16(1. / 3)}
 	for _, tt := range []struct {
 		format string
 		t      tensor.Tensor
@@ -34,33 +38,52 @@ func TestPrint(t *testing.T) {
 		{"%v", tensor.Scalar(2), "2"},
 		{"%v", tensor.New([]int32{0, 1, 2, 3}), "[0 1 2 3]"},
 		{"%s", tensor.New([]float32{2}, 1), "[2]"},
-		{"%v", tensor.New([]int32{10, 100}, 1, 2), "[10 100]"},
+		{"%v", tensor.New([]int32{10, 100}, 1, 2), "[[10 100]]"},
+		{"%v", tensor.New([]int32{5}, 1, 1, 1), "[[[5]]]"},
 		{"%v", tensor.New([]bool{false, true, false, true}), "[false true false true]"},
-		{"%v", tensor.New([]int32{0, 1, 2, 3, 4, 5}, 3, 2), "[0 1]\n[2 3]\n[4 5]"},
-		{"%v", tensor.New([]int32{1, 5}, 2, 1), "[1]\n[5]"},
-		{"%.2f", tensor.New([]float32{0, .2, .4, .6, .8, 1}, 2, 3), "[0.00 0.20 0.40]\n[0.60 0.80 1.00]"},
-		{"%v", tensor.New([]bool{true, false, true, false}, 2, 2), "[true false]\n[true false]"},
+		{"%v", tensor.New([]int32{0, 1, 2, 3, 4, 5}, 3, 2), "[[0 1]\n [2 3]\n [4 5]]"},
+		{"%v", tensor.New([]int32{1, 15}, 2, 1), "[[ 1]\n [15]]"},
+		{"%v", tensor.New([]bool{true, false, true, false}, 2, 2), "[[ true false]\n [ true false]]"},
+
+		// The format that numbers share.
 		{"%v", tensor.New([]float32{-inf, 0, 0.69314724, 1.0986124, 1.3862945, 1.6094381}, 3, 2), "" +
-			"[-inf       0        ]\n" +
-			"[0.69314724 1.0986124]\n" +
-			"[1.3862945  1.6094381]"},
-		{"%v", tensor.New([]float32{nan, inf, float32(math.Copysign(0, -1)), 1e10, 1.5e-10, 16777216, .1}),
-			"[NaN inf -0 10000000000 0.00000000015 16777216 0.1]"},
-		{"%v", tensor.New([]float64{.1, 1. / 3}), "[0.1 0.3333333333333333]"},
-		{"%v", tensor.New([]tensor.F16{tensor.ToF16(.1), tensor.ToF16(65504), tensor.ToF16(1. / 3)}), "[0.1 65500 0.3333]"},
-		{"%v", tensor.New([]tensor.BF16{tensor.ToBF16(.1), tensor.ToBF16(3.14159)}), "[0.1 3.14]"},
+			"[[  -inf 0.0000]\n" +
+			" [0.6931 1.0986]\n" +
+			" [1.3863 1.6094]]"},
+		{"%v", tensor.New([]float32{nan, inf, negativeZero, 16777216, 1}), "[NaN inf -0 16777216 1]"},
+		{"%v", tensor.New([]float32{nan, -inf, 0}), "[NaN -inf 0]"},
+		{"%v", tensor.New([]float32{1, 1.5, -2.25}), "[1.00 1.50 -2.25]"},
+		{"%v", tensor.New([]float32{0.0001, 99999992}), "[0.0001 99999992.0000]"},
+		{"%v", tensor.New([]float32{0.5, 1234.5}), "[0.5 1234.5]"},
+		{"%v", tensor.New([]float32{0.00012346, 0.5}), "[0.0001 0.5000]"},
+		{"%v", tensor.New([]float32{0.000099, 0.5}), "[9.9e-05 5.0e-01]"},
+		{"%v", tensor.New([]float32{1e10, -1}), "[1e+10 -1e+00]"},
+		{"%v", tensor.New([]float32{1.23456e-10, nan, 0}), "[1.235e-10 NaN 0.000e+00]"},
+		{"%v", tensor.New([]float64{1e-300, 1e300}), "[1e-300 1e+300]"},
+		{"%v", tensor.New([]float64{.1, 1. / 3}), "[0.1000 0.3333]"},
+		{"%v", tensor.Scalar(math.Pi), "3.1416"},
+		{"%v", tensor.New(halves), "[0.1000 65504.0000 0.3333]"},
+		{"%v", tensor.New([]tensor.BF16{tensor.ToBF16(.1), tensor.ToBF16(3.14159)}), "[0.10 3.14]"},
 		{"%v", tensor.New([]int64{math.MinInt64, math.MaxInt64}), "[-9223372036854775808 9223372036854775807]"},
 		{"%v", tensor.New([]uint8{0, 255}), "[0 255]"},
 		{"%v", tensor.New([]float32{}, 0, 3), "[] (shape [0 3])"},
 		{"%v", tensor.New([]float32{}), "[] (shape [0])"},
-		{"%6.1f", counting(2, 2), "[   1.0    2.0]\n[   3.0    4.0]"},
+
+		// Verbs, widths, precisions.
+		{"%.2f", tensor.New([]float32{0, .2, .4, .6, .8, 1}, 2, 3), "[[0.00 0.20 0.40]\n [0.60 0.80 1.00]]"},
+		{"%6.1f", counting(2, 2), "[[   1.0    2.0]\n [   3.0    4.0]]"},
 		{"%-6.1f", counting(2), "[1.0    2.0   ]"},
 		{"%.2f", tensor.New([]float32{nan, -inf, 1}), "[NaN -inf 1.00]"},
 		{"%.1f", tensor.New([]int32{1, 2}), "[1.0 2.0]"},
 		{"%.2f", tensor.New([]bool{true}), "%!f(tensor.Tensor=[true])"},
 		{"%.2e", counting(2), "[1.00e+00 2.00e+00]"},
-		{"%g", tensor.New([]float32{.1}), "[0.1]"},
+		{"%g", tensor.New([]float32{.1, 1. / 3, 1e10, negativeZero}), "[0.1 0.33333334 1e+10 -0]"},
+		{"%g", tensor.New([]float64{.1, 1. / 3}), "[0.1 0.3333333333333333]"},
+		{"%g", tensor.New(halves), "[0.1 65500 0.3333]"},
+		{"%G", tensor.New([]tensor.BF16{tensor.ToBF16(.1)}), "[0.1]"},
+		{"%.3g", tensor.New(halves), "[0.1 6.55e+04 0.333]"},
 		{"%.2v", tensor.New([]float32{.123}), "[0.12]"},
+		{"%7v", tensor.New([]float32{.123, 1}), "[  0.123   1.000]"},
 		{"%03d", tensor.New([]int32{1, -2}), "[001 -02]"},
 		{"%x", tensor.New([]uint8{10, 255}), "[a ff]"},
 		{"%4v", tensor.New([]int32{1, 23}), "[   1   23]"},
@@ -69,16 +92,30 @@ func TestPrint(t *testing.T) {
 		{"%+.1f", counting(2), "[+1.0 +2.0]"},
 		{"%+v", tensor.New([]int32{1, 2}), "[1 2] (int32 [2] on cpu, uncommitted)"},
 		{"%+v", tensor.New([]float32{}, 0, 3), "[] (shape [0 3]) (float32 [0 3] on cpu, uncommitted)"},
+
+		// What is too long.
+		{"%v", counting(24), "[" + strings.Trim(fmt.Sprint(sequence(24)), "[]") + "]"},
+		{"%v", counting(30), "" +
+			"[ 1  2  3  4  5  6  7  8  9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26\n" +
+			" 27 28 29 30]"},
+		{"%30v", counting(1, 3), "" +
+			"[[                             1                              2\n" +
+			"                               3]]"},
+		{"%90v", counting(2), "[" + strings.Repeat(" ", 89) + "1\n " + strings.Repeat(" ", 89) + "2]"},
 		{"%v", counting(1001), "[1 2 3 … 999 1000 1001]"},
-		{"%v", counting(1000), "[" + strings.Trim(fmt.Sprint(sequence(1000)), "[]") + "]"},
 		{"%v", counting(40, 26), "" +
-			"[1    2    3    … 24   25   26  ]\n" +
-			"[27   28   29   … 50   51   52  ]\n" +
-			"[53   54   55   … 76   77   78  ]\n" +
-			"[…    …    …    … …    …    …   ]\n" +
-			"[963  964  965  … 986  987  988 ]\n" +
-			"[989  990  991  … 1012 1013 1014]\n" +
-			"[1015 1016 1017 … 1038 1039 1040]"},
+			"[[   1    2    3 …   24   25   26]\n" +
+			" [  27   28   29 …   50   51   52]\n" +
+			" [  53   54   55 …   76   77   78]\n" +
+			" …\n" +
+			" [ 963  964  965 …  986  987  988]\n" +
+			" [ 989  990  991 … 1012 1013 1014]\n" +
+			" [1015 1016 1017 … 1038 1039 1040]]"},
+		{"%v", counting(2, 2, 2), "[[[1 2]\n  [3 4]]\n\n [[5 6]\n  [7 8]]]"},
+		{"%v", counting(1, 2, 1, 1, 2), "[[[[[1 2]]]\n\n  [[[3 4]]]]]"},
+		{"%v", counting(1, 1, 1, 1, 1, 1, 1, 2), "[[[[[[[[1 2]]]]]]]]"},
+		{"%v", counting(1, 1, 1, 1, 2, 1, 1, 1, 2), "[[1 2]\n [3 4]] (shape [1 1 1 1 2 1 1 1 2])"},
+		{"%v", counting(1, 1, 1, 1, 1, 1, 1, 1, 1), "1 (shape [1 1 1 1 1 1 1 1 1])"},
 	} {
 		if diff := cmp.Diff(tt.want, fmt.Sprintf(tt.format, tt.t)); diff != "" {
 			t.Errorf("%s of %+v: -want +got\n%s", tt.format, tt.t, diff)
@@ -94,91 +131,58 @@ func sequence(n int) []int {
 	return s
 }
 
-func TestPrintBoxes(t *testing.T) {
-	matmul := tensor.New([]float32{282, 300, 687, 732, 1524, 1596, 2091, 2190, 1902, 2028, 2307, 2460,
-		3792, 3972, 4359, 4566, 3522, 3756, 3927, 4188, 6060, 6348, 6627, 6942}, 3, 2, 2, 2)
-	for _, tt := range []struct {
-		t    tensor.Tensor
-		want string
-	}{
-		{counting(2, 3, 4), `
-┌                                              ┐
-│ ┌                  ┐   ┌                   ┐ │
-│ │ 1   2    3    4  │   │ 13   14   15   16 │ │
-│ │ 5   6    7    8  │   │ 17   18   19   20 │ │
-│ │ 9   10   11   12 │   │ 21   22   23   24 │ │
-│ └                  ┘   └                   ┘ │
-└                                              ┘`},
-		{tensor.New([]float32{1, 2, 7, 8, 13, 14}, 3, 1, 2), `
-┌                               ┐
-│ [ 1  2]   [ 7  8]   [ 13  14] │
-└                               ┘`},
-		{counting(4, 3, 1, 2), `
-┌                                   ┐
-│ [ 1  2]     [ 3  4]     [ 5  6]   │
-│ [ 7  8]     [ 9  10]    [ 11  12] │
-│ [ 13  14]   [ 15  16]   [ 17  18] │
-│ [ 19  20]   [ 21  22]   [ 23  24] │
-└                                   ┘`},
-		{matmul, `
-┌                                   ┐
-│ ┌           ┐     ┌             ┐ │
-│ │ 282   300 │     │ 1524   1596 │ │
-│ │ 687   732 │     │ 2091   2190 │ │
-│ └           ┘     └             ┘ │
-│ ┌             ┐   ┌             ┐ │
-│ │ 1902   2028 │   │ 3792   3972 │ │
-│ │ 2307   2460 │   │ 4359   4566 │ │
-│ └             ┘   └             ┘ │
-│ ┌             ┐   ┌             ┐ │
-│ │ 3522   3756 │   │ 6060   6348 │ │
-│ │ 3927   4188 │   │ 6627   6942 │ │
-│ └             ┘   └             ┘ │
-└                                   ┘`},
-		{counting(2, 2, 2, 2, 2), `
-┌                                                               ┐
-│ ┌                           ┐   ┌                           ┐ │
-│ │ ┌       ┐     ┌       ┐   │   │ ┌         ┐   ┌         ┐ │ │
-│ │ │ 1   2 │     │ 5   6 │   │   │ │ 17   18 │   │ 21   22 │ │ │
-│ │ │ 3   4 │     │ 7   8 │   │   │ │ 19   20 │   │ 23   24 │ │ │
-│ │ └       ┘     └       ┘   │   │ └         ┘   └         ┘ │ │
-│ │ ┌         ┐   ┌         ┐ │   │ ┌         ┐   ┌         ┐ │ │
-│ │ │ 9    10 │   │ 13   14 │ │   │ │ 25   26 │   │ 29   30 │ │ │
-│ │ │ 11   12 │   │ 15   16 │ │   │ │ 27   28 │   │ 31   32 │ │ │
-│ │ └         ┘   └         ┘ │   │ └         ┘   └         ┘ │ │
-│ └                           ┘   └                           ┘ │
-└                                                               ┘`},
-		{counting(1, 1, 1), `
-┌      ┐
-│ [ 1] │
-└      ┘`},
-		{counting(700, 1, 2), `
-┌                                                                                 ┐
-│ [ 1  2]   [ 3  4]   [ 5  6]   …   [ 1395  1396]   [ 1397  1398]   [ 1399  1400] │
-└                                                                                 ┘`},
+// A text of several lines begins on a line of its own.
+func TestPrintSeveral(t *testing.T) {
+	m, v := counting(2, 2), counting(2)
+	const rows = "[[1 2]\n [3 4]]"
+	for _, tt := range []struct{ got, want string }{
+		{fmt.Sprintln(m), rows + "\n"},
+		{m.String(), rows},
+		{fmt.Sprintln(m, m), rows + " \n" + rows + "\n"},
+		{fmt.Sprintln(v, m, v), "[1 2] \n" + rows + " [1 2]\n"},
+		{fmt.Sprintf("m:\n%v", m), "m:\n" + rows},
+		{fmt.Sprint([]tensor.Tensor{v, m}), "[[1 2] \n" + rows + "]"},
+		{fmt.Sprintf("%+v", struct{ W, B *tensor.Tensor }{&m, nil}), "{W:\n" + rows + " (float32 [2 2] on cpu, uncommitted) B:<nil>}"},
+		{fmt.Sprint("m ", m.Sum(), " ", counting(1, 2)), "m 10 [[1 2]]"},
 	} {
-		got := "\n" + tt.t.String()
-		if got != tt.want {
-			t.Errorf("%v prints%s\nwant%s", tt.t.Shape(), got, tt.want)
+		if tt.got != tt.want {
+			t.Errorf("got\n%s\nwant\n%s", tt.got, tt.want)
 		}
 	}
 }
 
-// Tensors of every rank are aligned, without spaces or newlines at the end.
+// Tensors of every rank are aligned, without spaces at the end, and none takes many lines.
 func TestPrintRanks(t *testing.T) {
-	for rank := range 9 {
+	for rank := range 30 {
 		shape := make([]int, rank)
 		for i := range shape {
 			shape[i] = i%3 + 1
 		}
-		s := counting(shape...).String()
-		width := len([]rune(strings.SplitN(s, "\n", 2)[0]))
-		for _, line := range strings.Split(s, "\n") {
-			if len([]rune(line)) != width || strings.HasSuffix(line, " ") {
+		s, _, _ := strings.Cut(tensor.Scalar(1).Expand(shape...).String(), " (shape")
+		lines := strings.Split(s, "\n")
+		if len(lines) > 1000 {
+			t.Errorf("%v prints %d lines", shape, len(lines))
+		}
+		for _, line := range lines {
+			if strings.HasSuffix(line, " ") || strings.Contains(line, "1") && strings.Index(line, "1") != strings.Index(s, "1") {
 				t.Errorf("%v prints ragged lines:\n%s", shape, s)
 				break
 			}
 		}
+	}
+}
+
+// Files and requests can say any number of axes.
+func TestPrintAxes(t *testing.T) {
+	shape := slices.Repeat([]int{1}, 3000)
+	for _, c := range []struct{ axis, length int }{{0, 1}, {1500, 2}, {2999, 5000}} {
+		shape[c.axis] = c.length
+		start := time.Now()
+		s := tensor.Scalar(1).Expand(shape...).String()
+		if d := time.Since(start); len(s) > 10_000 || d > time.Second {
+			t.Errorf("3,000 axes, of which axis %d has length %d, print %d bytes in %v", c.axis, c.length, len(s), d)
+		}
+		shape[c.axis] = 1
 	}
 }
 
@@ -188,20 +192,19 @@ func ExampleTensor_String() {
 	fmt.Println(tensor.New([]int32{1, 2, 3, 4, 5, 6, 7, 8}, 2, 2, 2))
 	// Output:
 	// [0 1 2 3]
-	// [1 2 3]
-	// [4 5 6]
-	// ┌                       ┐
-	// │ ┌       ┐   ┌       ┐ │
-	// │ │ 1   2 │   │ 5   6 │ │
-	// │ │ 3   4 │   │ 7   8 │ │
-	// │ └       ┘   └       ┘ │
-	// └                       ┘
+	// [[1 2 3]
+	//  [4 5 6]]
+	// [[[1 2]
+	//   [3 4]]
+	//
+	//  [[5 6]
+	//   [7 8]]]
 }
 
 func ExampleTensor_Format() {
 	t := tensor.New([]float32{1, 1.5, 2})
 	fmt.Printf("%v %.2f\n%+v\n", t, t, t)
 	// Output:
-	// [1 1.5 2] [1.00 1.50 2.00]
-	// [1 1.5 2] (float32 [3] on cpu, uncommitted)
+	// [1.0 1.5 2.0] [1.00 1.50 2.00]
+	// [1.0 1.5 2.0] (float32 [3] on cpu, uncommitted)
 }

@@ -250,6 +250,6 @@ func ExampleConfusion() {
 	scores := tensor.From([][]float32{{3, 1}, {0, 2}, {1, 0}, {5, 4}})
 	fmt.Println(train.Confusion(scores, tensor.New([]int32{0, 1, 1, 0})))
 	// Output:
-	// [2 0]
-	// [1 1]
+	// [[2 0]
+	//  [1 1]]
 }

@@ -42,7 +42,7 @@ func text(v any) string {
 }
 
 func TestAll(t *testing.T) {
-	want := "in.weight=[1 2][3 4] blocks.0.weight=[5 6] blocks.0.bias=7 count=[8] tied.weight=[1 2][3 4]"
+	want := "in.weight=[[1 2] [3 4]] blocks.0.weight=[5 6] blocks.0.bias=7 count=[8] tied.weight=[[1 2] [3 4]]"
 	if got := text(makeModel()); got != want {
 		t.Errorf("All gave %s, want %s", got, want)
 	}
@@ -66,7 +66,7 @@ func TestMap(t *testing.T) {
 		}
 		return x.Mul(2)
 	})
-	want := "in.weight=[2 4][6 8] blocks.0.weight=[10 12] blocks.0.bias=14 tied.weight=[2 4][6 8]"
+	want := "in.weight=[[2 4] [6 8]] blocks.0.weight=[10 12] blocks.0.bias=14 tied.weight=[[2 4] [6 8]]"
 	if got := text(double); got != want {
 		t.Errorf("Map gave %s, want %s", got, want)
 	}
@@ -92,7 +92,7 @@ func TestZip(t *testing.T) {
 		}
 		return x.Add(y)
 	})
-	want := "in.weight=[2 4][6 8] blocks.0.weight=[-5 -6] blocks.0.bias=-7 count=[16] tied.weight=[-1 -2][-3 -4]"
+	want := "in.weight=[[2 4] [6 8]] blocks.0.weight=[-5 -6] blocks.0.bias=-7 count=[16] tied.weight=[[-1 -2] [-3 -4]]"
 	if got := text(sum); got != want || sum.Rate != 0.5 {
 		t.Errorf("Zip gave %s, %v, want %s", got, sum.Rate, want)
 	}
@@ -125,7 +125,7 @@ func TestRavel(t *testing.T) {
 	if got := flat.String(); got != "[1 2 3 4 5 6 7 1 2 3 4]" {
 		t.Errorf("Ravel gave %s", got)
 	}
-	want := "in.weight=[10 20][30 40] blocks.0.weight=[50 60] blocks.0.bias=70 tied.weight=[10 20][30 40]"
+	want := "in.weight=[[10 20] [30 40]] blocks.0.weight=[50 60] blocks.0.bias=70 tied.weight=[[10 20] [30 40]]"
 	if got := text(back(flat.Mul(10))); got != want {
 		t.Errorf("Ravel and back gave %s, want %s", got, want)
 	}
@@ -198,7 +198,7 @@ func ExampleMap() {
 	for name, t := range tree.All(frozen) {
 		fmt.Println(name, t)
 	}
-	// Output: 1.weight [3 3]
+	// Output: 1.weight [[3 3]]
 }
 
 func ExampleZip() {

@@ -64,7 +64,8 @@ func output(t *testing.T, f func()) string {
 }
 
 // similar reports whether lines have the same words, except for brackets, colons and
-// relative differences of numbers up to a tolerance.
+// relative differences of numbers up to a tolerance, or of 1 in the last decimal of both, as a
+// small difference can round them apart.
 func similar(a, b string, tolerance float64) bool {
 	between := func(r rune) bool { return strings.ContainsRune(" []{}:,", r) }
 	x, y := strings.FieldsFunc(a, between), strings.FieldsFunc(b, between)
@@ -74,10 +75,26 @@ func similar(a, b string, tolerance float64) bool {
 	for i := range x {
 		p, err1 := strconv.ParseFloat(x[i], 64)
 		q, err2 := strconv.ParseFloat(y[i], 64)
-		near := err1 == nil && err2 == nil && math.Abs(p-q) <= tolerance*math.Abs(q)
+		near := err1 == nil && err2 == nil && math.Abs(p-q) <= tolerance*math.Abs(q)+lastDigit(x[i], y[i])
 		if x[i] != y[i] && !near {
 			return false
 		}
 	}
 	return true
+}
+
+// lastDigit returns the unit of the last decimal that two numbers have in common, with a margin
+// for rounding; 0 if they have none or not as many as each other.
+func lastDigit(a, b string) float64 {
+	unit := func(s string) (decimals, exponent int) {
+		mantissa, power, _ := strings.Cut(s, "e")
+		_, fraction, _ := strings.Cut(mantissa, ".")
+		exponent, _ = strconv.Atoi(power)
+		return len(fraction), exponent
+	}
+	decimals, exponent := unit(a)
+	if d, e := unit(b); decimals == 0 || d != decimals || e != exponent {
+		return 0
+	}
+	return 1.01 * math.Pow10(exponent-decimals)
 }
