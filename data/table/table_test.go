@@ -155,7 +155,7 @@ func TestColumn(t *testing.T) {
 		t.Errorf("labels are %s", got)
 	}
 	x, err := f.Tensor(tensor.Float64, "day", "n")
-	if got := fmt.Sprint(x.Shape(), x.At(0), " ", x.At(1), err); got != "[3 2] [20455 1] [0.5 -2] <nil>" {
+	if got := fmt.Sprint(x.Shape(), x.At(0), " ", x.At(1), err); got != "[3 2] [20455 1] [0.5 -2.0] <nil>" {
 		t.Errorf("the tensor is %s", got)
 	}
 	for _, tt := range []struct{ in, want string }{
@@ -213,7 +213,7 @@ func TestInto(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = got.hidden
-	want := "[50   75.5] float32 [1990 2001] int64 [1 0] [Oslo Rome] 2 true [20455 NaN] [07 08] [7 8] [true false]"
+	want := "[50.0 75.5] float32 [1990 2001] int64 [1 0] [Oslo Rome] 2 true [20455 NaN] [07 08] [7 8] [true false]"
 	if s := fmt.Sprint(got.Area, got.Area.DType(), got.Built, got.Built.DType(), got.City.Codes, got.City.Names, len(got.Sold), got.Sold[1].IsZero(),
 		got.Days, got.ID, got.Number, got.Open); strings.Join(strings.Fields(s), " ") != strings.Join(strings.Fields(want), " ") {
 		t.Errorf("Into gives %s, want %s", s, want)
