@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"runtime/debug"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"unsafe"
@@ -118,8 +119,19 @@ func recoverTo(err *error) {
 	if e, ok := r.(error); ok && errors.Is(e, driver.ErrMemory) {
 		*err = e
 	} else if r != nil {
-		*err = fmt.Errorf("it failed: %v\n%s", r, debug.Stack())
+		*err = &panicError{r, debug.Stack()}
 	}
+}
+
+// A panicError is the failure of a function on the host. Its text is one line, for a log; the
+// stack, with paths of the machine that built the program, is for a debugger.
+type panicError struct {
+	value any
+	Stack []byte
+}
+
+func (e *panicError) Error() string {
+	return "it failed: " + strings.Join(strings.Fields(fmt.Sprint(e.value)), " ")
 }
 
 // reserve allocates the memory, which is for all matrices of the batch.

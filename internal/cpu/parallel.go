@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"runtime"
 	"runtime/debug"
+	"strings"
 	"sync/atomic"
 	"time"
 	"unsafe"
@@ -257,6 +258,17 @@ func recoverTo(err *error) {
 	if e, ok := r.(error); ok && errors.Is(e, driver.ErrMemory) {
 		*err = e
 	} else if r != nil {
-		*err = fmt.Errorf("cpu: kernel failed: %v\n%s", r, debug.Stack())
+		*err = &panicError{r, debug.Stack()}
 	}
+}
+
+// A panicError is the failure of a kernel. Its text is one line, for a log; the stack, with paths
+// of the machine that built the program, is for a debugger.
+type panicError struct {
+	value any
+	Stack []byte
+}
+
+func (e *panicError) Error() string {
+	return "cpu: kernel failed: " + strings.Join(strings.Fields(fmt.Sprint(e.value)), " ")
 }
