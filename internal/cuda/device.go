@@ -14,6 +14,7 @@ import (
 	"github.com/tensorken/tensorken/internal/loops"
 	"github.com/tensorken/tensorken/internal/lru"
 	"github.com/tensorken/tensorken/internal/schedule"
+	"github.com/tensorken/tensorken/internal/terminal"
 	"github.com/tensorken/tensorken/internal/tune"
 )
 
@@ -74,7 +75,7 @@ func (l *library) gpu(i int) (GPU, error) {
 	if err := l.call("cuDeviceGetName", l.DeviceGetName, uintptr(unsafe.Pointer(&name[0])), uintptr(len(name)), uintptr(g.handle)); err != nil {
 		return g, err
 	}
-	g.Name = goString(&name[0])
+	g.Name = terminal.Escape(goString(&name[0]), "")
 	if err := l.call("cuDeviceTotalMem", l.DeviceTotalMem_v2, uintptr(unsafe.Pointer(&g.Memory)), uintptr(g.handle)); err != nil {
 		return g, err
 	}

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"syscall/js"
 	"time"
+
+	"github.com/tensorken/tensorken/internal/terminal"
 )
 
 // library is the WebGPU of a browser's page or worker, or of Node with npm's webgpu.
@@ -141,7 +143,7 @@ func describe(v js.Value) found {
 	info := v.Get("info")
 	text := func(key string) string {
 		if s := info.Get(key); s.Type() == js.TypeString {
-			return s.String()
+			return terminal.Escape(s.String(), "")
 		}
 		return ""
 	}

@@ -10,6 +10,7 @@ import (
 	"unsafe"
 
 	"github.com/tensorken/tensorken/internal/dynlib"
+	"github.com/tensorken/tensorken/internal/terminal"
 )
 
 // An instance is the source of adapters and of one device. Each device has its own, so
@@ -219,9 +220,10 @@ func (n *instance) describe(handle uintptr) found {
 		info.next = unsafe.Pointer(heaps)
 	}
 	dynlib.Call(n.AdapterGetInfo, handle, uintptr(unsafe.Pointer(info)))
+	text := func(v stringView) string { return terminal.Escape(v.String(), "") }
 	a.Adapter = Adapter{
-		Name: info.device.String(), Vendor: info.vendor.String(), Architecture: info.architecture.String(),
-		Driver: info.des.String(), Backend: backends[info.backend], Kind: adapterKinds[info.kind],
+		Name: text(info.device), Vendor: text(info.vendor), Architecture: text(info.architecture),
+		Driver: text(info.des), Backend: backends[info.backend], Kind: adapterKinds[info.kind],
 		VendorID: info.vendorID, DeviceID: info.deviceID,
 		SubgroupMin: int(info.subgroupMin), SubgroupMax: int(info.subgroupMax),
 		Memory: heaps.deviceLocal(), Limits: a.limits.read(),
