@@ -35,8 +35,8 @@ const variable = "TENSORKEN_DEVICE"
 
 // Open opens the device of that name (see the package comment). An empty name
 // is that of the environment variable TENSORKEN_DEVICE or, if that is empty
-// too, the fastest GPU, else the CPU; then why says how the device was chosen
-// or what was passed over, in a line.
+// too, the fastest GPU, else the CPU; then why says in brackets how the device
+// was chosen, to be printed after it: cpu (no GPU found: `tensorken gpu` says why).
 //
 // It fails if there is no such device, or it does not open; the error tells
 // what to do.
@@ -63,6 +63,7 @@ func (g gpus) open(name, env string) (d *tensor.Device, why string, err error) {
 	if name == "" && env != "" {
 		name, why = env, fmt.Sprintf("%s is %q", variable, env)
 		asked = why
+		why = "(" + why + ")"
 	}
 	kind, which, more := strings.Cut(name, ":")
 	switch {
@@ -96,17 +97,21 @@ func (g gpus) open(name, env string) (d *tensor.Device, why string, err error) {
 func (g gpus) fastest() (d *tensor.Device, why string) {
 	d, driver := g.cuda(nil)
 	if driver == nil {
-		return d, "the fastest GPU"
+		return d, "(the fastest GPU)"
 	}
 	d, err := g.webgpu(nil)
 	switch {
 	case err != nil:
-		return tensor.CPU(), "no GPU opened: " + line(err)
+		return tensor.CPU(), noGPU
 	case errors.Is(driver, cuda.ErrNoDriver):
-		return d, "the fastest GPU"
+		return d, "(the fastest GPU)"
 	}
-	return d, "the fastest GPU, by WebGPU: " + line(driver)
+	return d, "(the fastest GPU, by WebGPU: " + line(driver) + ")"
 }
+
+// noGPU says why the CPU is taken. The reason is long where the search for a library fails, and
+// programs print it at each start.
+const noGPU = "(no GPU found: `tensorken gpu` says why)"
 
 // Usage is what a program's flag -device may say of itself.
 const Usage = "device to run on: cpu, webgpu, cuda, or one that tensorken gpu lists, as cuda:1, webgpu:1 or webgpu:NAME (default a GPU, if one opens, else the CPU)"
@@ -129,15 +134,12 @@ func Use(name string, w io.Writer) error {
 		return err
 	}
 	tensor.SetDefault(d)
-	if why != "" {
-		why = " (" + why + ")"
-	}
-	_, err = fmt.Fprintf(w, "device %v%s\n", d, why)
+	_, err = fmt.Fprintln(w, strings.TrimSuffix(fmt.Sprintf("device %v %s", d, why), " "))
 	return err
 }
 
-// line is the first line of an error, without what leads on to others.
+// line is the first line of an error.
 func line(err error) string {
 	text, _, _ := strings.Cut(err.Error(), "\n")
-	return strings.TrimSuffix(text, ". Tried:")
+	return text
 }

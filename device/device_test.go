@@ -55,7 +55,6 @@ func TestOpen(t *testing.T) {
 			return second, nil
 		}
 	}
-	const noGPU = "no GPU opened: no library: install one"
 	cpu := tensor.CPU()
 	for _, c := range []struct {
 		name, env string
@@ -66,11 +65,11 @@ func TestOpen(t *testing.T) {
 	}{
 		{"cpu", "", nil, cpu, "", "", ""},
 		{"cpu", "webgpu", []*tensor.Device{hardware}, cpu, "", "", ""},
-		{"", "", []*tensor.Device{hardware, software}, hardware, "the fastest GPU", "", ""},
+		{"", "", []*tensor.Device{hardware, software}, hardware, "(the fastest GPU)", "", ""},
 		{"", "", []*tensor.Device{software}, cpu, noGPU, "", ""},
 		{"", "", nil, cpu, noGPU, "", ""},
-		{"", "cpu", []*tensor.Device{hardware}, cpu, `TENSORKEN_DEVICE is "cpu"`, "", ""},
-		{"", "webgpu:1", []*tensor.Device{hardware, software}, software, `TENSORKEN_DEVICE is "webgpu:1"`, "", ""},
+		{"", "cpu", []*tensor.Device{hardware}, cpu, `(TENSORKEN_DEVICE is "cpu")`, "", ""},
+		{"", "webgpu:1", []*tensor.Device{hardware, software}, software, `(TENSORKEN_DEVICE is "webgpu:1")`, "", ""},
 		{"webgpu", "cpu", []*tensor.Device{hardware, software}, hardware, "", "", ""},
 		{"webgpu", "", []*tensor.Device{software}, software, "", "", ""},
 		{"webgpu:1", "", []*tensor.Device{hardware, software}, software, "", "", ""},
@@ -86,9 +85,9 @@ func TestOpen(t *testing.T) {
 		{"webgpus", "", nil, nil, "", `device "webgpus": there is no such device`, ""},
 		{"cuda", "", nil, first, "", "", "two"},
 		{"cuda:1", "cpu", nil, second, "", "", "two"},
-		{"", "cuda:1", nil, second, `TENSORKEN_DEVICE is "cuda:1"`, "", "two"},
-		{"", "", []*tensor.Device{hardware}, first, "the fastest GPU", "", "two"},
-		{"", "", []*tensor.Device{hardware}, hardware, "the fastest GPU, by WebGPU: " + cuda.ErrNoGPU.Error(), "", "none"},
+		{"", "cuda:1", nil, second, `(TENSORKEN_DEVICE is "cuda:1")`, "", "two"},
+		{"", "", []*tensor.Device{hardware}, first, "(the fastest GPU)", "", "two"},
+		{"", "", []*tensor.Device{hardware}, hardware, "(the fastest GPU, by WebGPU: " + cuda.ErrNoGPU.Error() + ")", "", "none"},
 		{"cuda", "", []*tensor.Device{hardware}, nil, "", `device "cuda": cuda: the driver finds no GPU`, "none"},
 	} {
 		d, why, err := gpus{nvidia(c.nvidia), machine(c.gpus...)}.open(c.name, c.env)
@@ -108,7 +107,7 @@ func TestOpen(t *testing.T) {
 // TestOpenHere opens what this machine has, through the environment.
 func TestOpenHere(t *testing.T) {
 	t.Setenv(variable, "cpu")
-	if d, why, err := Open(""); d != tensor.CPU() || why != `TENSORKEN_DEVICE is "cpu"` || err != nil {
+	if d, why, err := Open(""); d != tensor.CPU() || why != `(TENSORKEN_DEVICE is "cpu")` || err != nil {
 		t.Errorf("Open(\"\") with TENSORKEN_DEVICE=cpu = %v, %q, %v", d, why, err)
 	}
 	t.Setenv(variable, "")
