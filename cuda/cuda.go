@@ -97,6 +97,12 @@ func Open(o *Options) (*tensor.Device, error) {
 	if o == nil {
 		o = new(Options)
 	}
+	switch {
+	case o.Memory < 0:
+		return nil, fmt.Errorf("cuda: Options.Memory is %d: want a number of bytes, or 0 for no limit", o.Memory)
+	case o.Index < 0:
+		return nil, fmt.Errorf("cuda: Options.Index is %d: want the position of a GPU, from 0", o.Index)
+	}
 	mode, err := tune.ModeOf(o.Tune)
 	if err != nil {
 		return nil, err
@@ -107,7 +113,7 @@ func Open(o *Options) (*tensor.Device, error) {
 		return nil, err
 	case len(list) == 0:
 		return nil, ErrNoGPU
-	case o.Index < 0 || o.Index >= len(list):
+	case o.Index >= len(list):
 		return nil, fmt.Errorf("cuda: there is no GPU %d: this machine has %d", o.Index, len(list))
 	}
 	d, err := cuda.Open(list[o.Index], cuda.Options{Memory: o.Memory, TF32: o.TF32, Graphs: !o.NoGraphs, Tune: mode})

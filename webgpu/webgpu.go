@@ -72,7 +72,8 @@ type Options struct {
 	Software bool
 	// Validate enables WebGPU's checks of each call and of bounds in shaders. They
 	// are off by default, for speed: this library's shaders check indices
-	// themselves.
+	// themselves, and then nothing else does; memory is not cleared either. A server that
+	// computes what strangers ask for may want both guards.
 	Validate bool
 	// Tune searches for the fastest tiles of large products, those of 2²⁸ multiplications or
 	// more, when they are compiled for the first time. That takes some tenths of a second for
@@ -96,6 +97,9 @@ type Adapter struct {
 func Open(o *Options) (*tensor.Device, error) {
 	if o == nil {
 		o = new(Options)
+	}
+	if o.Memory < 0 {
+		return nil, fmt.Errorf("webgpu: Options.Memory is %d: want a number of bytes, or 0 for no limit", o.Memory)
 	}
 	if _, err := hostmem.Limit(); err != nil {
 		return nil, err

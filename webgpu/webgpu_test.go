@@ -87,3 +87,10 @@ func TestOpen(t *testing.T) {
 		t.Errorf("float64 on %v: got error %v, want one that names the type", dev, err)
 	}
 }
+
+func TestOpenOptions(t *testing.T) {
+	const want = "webgpu: Options.Memory is -1: want a number of bytes, or 0 for no limit"
+	if _, err := Open(&Options{Memory: -1}); err == nil || err.Error() != want {
+		t.Errorf("Open with Memory -1: %v, want %s", err, want)
+	}
+}
