@@ -275,7 +275,7 @@ func (o benchOptions) open() (devices []benchDevice, notes []string, err error) 
 			return devices, nil, err
 		}
 		if why != "" {
-			notes = append(notes, noted("device "+d.String(), why))
+			notes = append(notes, fmt.Sprint("device ", d, " ", why))
 		}
 		if d != tensor.CPU() {
 			if name == "" {

@@ -81,9 +81,6 @@ The package's sha512 must equal the one in this program. Only the library and it
 licence are extracted, and no script of the package runs.`,
 		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			if from == "" && c.Flags().Changed("from") {
-				return errors.New("--from names no file")
-			}
 			i := installer{libraryPackages, runtime.GOOS + "/" + runtime.GOARCH, wgpu.CacheDir()}
 			library, err := i.install(c.Context(), from)
 			if err != nil {

@@ -235,7 +235,7 @@ func TestInstallCommand(t *testing.T) {
 	}
 	fakeNPM(t, "exit 7") // which must not be asked
 	for _, c := range []struct{ from, want string }{
-		{"", "--from names no file"},
+		{"", "--from names nothing"},
 		{"nowhere.tgz", "nowhere.tgz"},
 		{os.TempDir(), "not a plain file"},
 		{os.DevNull, "not a plain file"},

@@ -13,6 +13,7 @@
 package main
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"fmt"
@@ -20,9 +21,11 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
+	"github.com/tensorken/tensorken/internal/terminal"
 	"github.com/tensorken/tensorken/tensor"
 )
 
@@ -39,39 +42,65 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		Short:         "Train a small neural network, and measure this machine's devices",
 		SilenceUsage:  true,
 		SilenceErrors: true,
-		PersistentPreRunE: func(*cobra.Command, []string) error {
+		PersistentPreRunE: func(c *cobra.Command, _ []string) error {
+			if err := checkNamed(c); err != nil {
+				return err
+			}
 			return tensor.Try(func() { tensor.CPU() }) // fails for a bad environment variable
 		},
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.AddCommand(trainCommand(), predictCommand(), digitsCommand(), benchCommand(), profileCommand(), gpuCommand(), environmentTopic())
-	out := &output{w: stdout}
+	out, notes := &output{w: stdout}, &output{w: stderr}
 	root.SetArgs(args)
 	root.SetOut(out)
-	root.SetErr(stderr)
+	root.SetErr(notes)
 	if err := cmp.Or(root.ExecuteContext(ctx), out.err); err != nil {
-		fmt.Fprintln(stderr, "tensorken:", err)
+		fmt.Fprintln(notes, "tensorken:", err)
 		return 1
 	}
 	return 0
 }
 
-// An output keeps the first write error, so that commands need not check each
-// fmt.Fprint.
+// checkNamed returns an error for a flag that is given and names nothing, as "$FILE" does if there is
+// no such variable.
+func checkNamed(c *cobra.Command) error {
+	for _, name := range []string{"data", "device", "from", "model", "ops", "out", "peers-dir", "plot", "python", "trace", "work", "works"} {
+		f := c.Flags().Lookup(name)
+		if f == nil || !f.Changed || name == "device" && f.Value.Type() == "string" { // "" is the default device
+			continue
+		}
+		if v := f.Value.String(); v == "" || v == "[]" {
+			return fmt.Errorf("--%s names nothing: give it a value, or leave it out", name)
+		}
+	}
+	return nil
+}
+
+// An output escapes what could command a terminal, such as text of files and drivers has, and
+// keeps the first write error, so that commands need not check each fmt.Fprint.
 type output struct {
-	w   io.Writer
-	err error
+	w    io.Writer
+	rest []byte // the start of a character
+	err  error
 }
 
 func (o *output) Write(b []byte) (int, error) {
 	if o.err != nil {
 		return 0, o.err
 	}
-	n, err := o.w.Write(b)
-	if err != nil {
+	text := append(o.rest, b...)
+	end := len(text)
+	for i := max(0, end-utf8.UTFMax); i < end; i++ {
+		if utf8.RuneStart(text[i]) && !utf8.FullRune(text[i:]) {
+			end = i
+		}
+	}
+	o.rest = bytes.Clone(text[end:])
+	if _, err := o.w.Write([]byte(terminal.Escape(string(text[:end]), "\n\t"))); err != nil {
 		o.err = fmt.Errorf("the output could not be written: %w", err)
 	}
-	return n, o.err
+	return len(b), o.err
 }
 
 // noArgs refuses arguments that are not flags.

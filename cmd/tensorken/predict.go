@@ -94,7 +94,7 @@ func (o predictOptions) run(path string, stdout, stderr io.Writer) (err error) {
 // load reads the examples to evaluate the model on.
 func (o predictOptions) load(about description) (batch, error) {
 	if o.data == "" && about.Data != builtIn {
-		return batch{}, fmt.Errorf("the model was trained on %s: name a file to evaluate it on with --data", about.Data)
+		return batch{}, fmt.Errorf("the model was trained on %q: name a file to evaluate it on with --data", about.Data)
 	}
 	e, err := readExamples(o.data)
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -251,10 +252,7 @@ func (o trainOptions) report(w io.Writer, r result, history []train.Metrics) err
 	return json.NewEncoder(w).Encode(r)
 }
 
-// noted appends a note in brackets, if there is one.
+// noted appends a note, if there is one.
 func noted(text, note string) string {
-	if note == "" {
-		return text
-	}
-	return text + " (" + note + ")"
+	return strings.TrimSuffix(text+" "+note, " ")
 }
