@@ -80,7 +80,7 @@ func TestOpen(t *testing.T) {
 		t.Errorf("the device is called %q", dev)
 	}
 	x := tensor.New([]float32{1, 2, 3, 4}, 2, 2).To(dev)
-	if got, want := x.MatMul(x).Add(1).String(), "[8  11]\n[16 23]"; got != want {
+	if got, want := x.MatMul(x).Add(1).String(), "[[ 8 11]\n [16 23]]"; got != want {
 		t.Errorf("computed on %v:\n%s\nwant\n%s", dev, got, want)
 	}
 	if _, err := tensor.Data[float64](x.Cast(tensor.Float64)); err == nil || !strings.Contains(err.Error(), "float64") {
