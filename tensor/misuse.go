@@ -3,6 +3,7 @@ package tensor
 import (
 	"github.com/tensorken/tensorken/internal/exec"
 	"github.com/tensorken/tensorken/internal/graph"
+	"github.com/tensorken/tensorken/ir"
 )
 
 // Misuse panics with an [*Error] about op on operands, as this package's operations do.
@@ -91,6 +92,16 @@ func (internal) Positions(_ graph.Token, op, noun, of string, x, t Tensor, n int
 	site.Noun, site.Of = noun, of
 	flat := graph.Reshape(at, []int{at.Len()})
 	return Tensor{n: graph.Reshape(graph.At(site, graph.Gather(graph.Iota([]int{n}, 0), flat, 0)), at.Shape)}
+}
+
+// checked returns y, whose elements are errors when they are computed where valid, of y's
+// shape, is false. The error says that noun, at the position, is at fault.
+func checked(op string, y, valid *graph.Node, noun, fault string) *graph.Node {
+	site := graph.NewIndexSite(op, y.Shape)
+	site.Noun, site.Fault = noun, fault
+	last := len(y.Shape)
+	at := insert(graph.Cast(not(valid), ir.Int32), last) // 1 is out of range for an axis of length 1
+	return drop(graph.At(site, graph.Gather(insert(y, last), at, last)), last)
 }
 
 // Take is [Tensor.Take] on behalf of another operation.

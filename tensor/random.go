@@ -144,13 +144,22 @@ func openUnit(word *graph.Node) *graph.Node {
 	return scaled(shifted(graph.Cast(upper, ir.Float32), 0.5), 0x1p-23)
 }
 
+// rareUnit returns a number uniform in (0, 1), as openUnit, but in steps of 2⁻³² below 2⁻⁸,
+// which rare events need.
+func rareUnit(word *graph.Node) *graph.Node {
+	small := lt(word, graph.Const(ir.Uint32, 1<<24, word.Shape))
+	fine := scaled(shifted(graph.Cast(word, ir.Float32), 0.5), 0x1p-32)
+	return graph.Where(small, fine, openUnit(word))
+}
+
 // Uniform returns float32 numbers, uniform in [0, 1): multiples of 2⁻²⁴.
 func (r *RNG) Uniform(lengths ...int) Tensor {
 	s := r.shapeOf("Uniform", lengths)
 	return Tensor{n: unit(randomBits(r.next(s), s, 0))}
 }
 
-// Normal returns float32 numbers of the standard normal distribution.
+// Normal returns float32 numbers of the standard normal distribution. As they are made of
+// words of 32 bits, none is beyond ±5.8, which a true one is once in 10⁸ times.
 func (r *RNG) Normal(lengths ...int) Tensor {
 	s := r.shapeOf("Normal", lengths)
 	key := r.next(s)
@@ -196,27 +205,44 @@ func (r *RNG) Ints(n int, lengths ...int) Tensor {
 	return Tensor{n: graph.Cast(graph.Binary(ir.Rem, word, bound), ir.Int32)}
 }
 
-// Bernoulli returns bools of p's shape, each true with the probability in p.
+// Bernoulli returns bools of p's shape, each true with the probability in p, rounded to a
+// multiple of 2⁻²³, or below 2⁻⁸ of 2⁻³². A p that is not from 0 to 1 is found when the
+// result is computed: [Eval] and [Data] return the error.
 func (r *RNG) Bernoulli(p Tensor) Tensor {
 	x := p.floats("Bernoulli")
 	s := r.shapeOf("Bernoulli", x.Shape)
-	u := unit(randomBits(r.next(s), s, 0))
-	return Tensor{n: lt(graph.Cast(u, x.DType), x)}
+	u := rareUnit(randomBits(r.next(s), s, 0))
+	if x.DType.IsHalf() {
+		x = graph.Cast(x, ir.Float32)
+	}
+	valid := eq(x, graph.Binary(ir.Max, graph.Binary(ir.Min, x, fill(x, 1)), fill(x, 0)))
+	return Tensor{n: checked("Bernoulli", lt(graph.Cast(u, x.DType), x), valid, "p", "is no probability, from 0 to 1")}
 }
 
 // Categorical draws int32 positions along the last axis of p, which it drops, with the
-// probabilities in p. Their sum need not be 1.
+// probabilities in p: positive numbers and zeros, whose sum need not be 1. A row with others,
+// or of zeros alone, is found when the result is computed: [Eval] and [Data] return the error.
+// Classes less than 2⁻³³ times as likely as the others are drawn too rarely.
 func (r *RNG) Categorical(p Tensor) Tensor {
 	x := p.floats("Categorical")
 	if len(x.Shape) == 0 {
 		fail("Categorical", "a scalar has no axis of probabilities: Unsqueeze adds one", x)
 	}
 	// The Gumbel-max trick: ArgMax(log p + g) is a draw from p if g has the Gumbel
-	// distribution.
+	// distribution, which is -log of an exponential one. That is -log(1-u), for u near 0 the
+	// most accurate.
 	s := r.shapeOf("Categorical", x.Shape)
-	u := openUnit(randomBits(r.next(s), s, 0))
-	gumbel := neg(log(neg(log(u))))
-	return Tensor{n: argMax("Categorical", add(log(graph.Cast(x, ir.Float32)), gumbel), -1, false)}
+	u := rareUnit(not(randomBits(r.next(s), s, 0)))
+	gumbel := neg(log(neg(graph.Unary(ir.Log1p, neg(u)))))
+	if x.DType.IsHalf() {
+		x = graph.Cast(x, ir.Float32)
+	}
+	l := log(x) // NaN for what is no weight
+	at := argMax("Categorical", add(graph.Cast(l, ir.Float32), gumbel), -1, false)
+	last := len(s) - 1
+	greatest := drop(graph.Reduce(ir.ReduceMax, l, []int{last}), last)
+	return Tensor{n: checked("Categorical", at, lt(abs(greatest), fill(greatest, math.Inf(1))),
+		"the row", "has no distribution: want finite numbers of at least 0, and one above")}
 }
 
 // Perm returns the int32 numbers 0 to n-1 in random order. With an RNG made by [KeyRNG]

@@ -27,9 +27,15 @@ func (e *IndexError) Error() string {
 	if e.Site != nil {
 		text, of = e.Site.Op+": "+e.Site.Noun, e.Site.Of
 	}
-	text += fmt.Sprint(" ", e.Index)
+	invalid := e.Site != nil && e.Site.Fault != ""
+	if !invalid {
+		text += fmt.Sprint(" ", e.Index)
+	}
 	if len(e.Place) > 0 {
 		text += fmt.Sprint(" at ", e.Place)
+	}
+	if invalid {
+		return text + " " + e.Site.Fault
 	}
 	return text + " is out of range for " + fmt.Sprintf(of, e.Len)
 }

@@ -11,6 +11,7 @@ type IndexSite struct {
 	Op      string // such as "Take" or "nn.CrossEntropy"
 	Noun    string // what the program calls an element of the tensor: "index", "label"
 	Of      string // what the range counts: "an axis of length %d"
+	Fault   string // not empty: what the error says of the noun in place of the index and its range
 	Shape   []int  // of the tensor
 	FromEnd bool   // negative indices count from the end: the length has been added to them
 
@@ -36,7 +37,7 @@ func (s *IndexSite) Again() *IndexSite {
 	if s == nil {
 		return nil
 	}
-	return &IndexSite{Op: s.Op, Noun: s.Noun, Of: s.Of, Shape: s.Shape, FromEnd: s.FromEnd, pcs: s.pcs}
+	return &IndexSite{Op: s.Op, Noun: s.Noun, Of: s.Of, Fault: s.Fault, Shape: s.Shape, FromEnd: s.FromEnd, pcs: s.pcs}
 }
 
 // At returns n, a new Gather or Scatter, made by a call.
