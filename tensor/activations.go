@@ -9,7 +9,7 @@ import (
 )
 
 // The functions of this file are compositions whose derivatives of any order are
-// right at the edges, and neither overflow nor lose digits far from 0.
+// right at the edges, infinities included, and neither overflow nor lose digits far from 0.
 
 // ReLU returns t where it is positive, otherwise 0; NaN stays NaN. Its
 // derivative at 0 is 0. Floats and signed integers.
@@ -41,16 +41,20 @@ func minPositive(d DType) float64 {
 // at 0 is alpha. Floats only.
 func (t Tensor) LeakyReLU(alpha float64) Tensor {
 	x := t.floats("LeakyReLU")
-	return Tensor{n: graph.Where(positive(x), x, mul(numberLike("LeakyReLU", x, alpha), x))}
+	return Tensor{n: graph.Where(positive(x), x, mul(exactLike("LeakyReLU", x, alpha), x))}
 }
 
 // ELU returns t where it is positive, otherwise alpha·(e^t - 1). Its
 // derivative at 0 is alpha. Floats only.
 func (t Tensor) ELU(alpha float64) Tensor {
 	x := t.floats("ELU")
+	return Tensor{n: elu(x, exactLike("ELU", x, alpha))}
+}
+
+func elu(x, alpha *graph.Node) *graph.Node {
 	above := positive(x)
 	below := graph.Unary(ir.Expm1, graph.Where(above, fill(x, 0), x)) // does not overflow
-	return Tensor{n: graph.Where(above, x, mul(numberLike("ELU", x, alpha), below))}
+	return graph.Where(above, x, mul(alpha, below))
 }
 
 // decay returns e^-|x|, and whether x > 0.
@@ -68,10 +72,48 @@ func sigmoid(x *graph.Node) *graph.Node {
 	return div(graph.Where(above, fill(x, 1), e), shifted(e, 1))
 }
 
+// A gate is g of x·g(x), a function from 0 at -∞ to 1 at ∞, and its derivative.
+type gate func(x *graph.Node) (g *graph.Node, slope func() *graph.Node)
+
+// gateLimit is a number beyond whose negative a gate is 0 in every type, and beyond which
+// it is 1 and its derivative 0.
+const gateLimit = 1000
+
+// gated returns x·g(x), which is 0 at -Inf. So that no infinity meets a 0 in derivatives
+// either, it has one of its own, g(x) + x·g'(x) of a limited x. Untyped constants keep their
+// digits without it.
+func gated(op string, x *graph.Node, g gate) Tensor {
+	above := func(x *graph.Node) *graph.Node { return graph.Binary(ir.Max, x, fill(x, -gateLimit)) }
+	limited := func(x *graph.Node) *graph.Node { return graph.Binary(ir.Min, above(x), fill(x, gateLimit)) }
+	y := wide(x, func(x *graph.Node) *graph.Node {
+		if x.Traced() && x.IsUntyped() {
+			v, _ := g(limited(x))
+			return graph.Where(lt(fill(x, gateLimit), x), x, mul(limited(x), v))
+		}
+		v, _ := g(x)
+		return mul(above(x), v)
+	})
+	if x.Traced() && !x.IsUntyped() {
+		along := func(args, _, vs []*graph.Node) []*graph.Node {
+			d := wide(args[0], func(x *graph.Node) *graph.Node {
+				x = limited(x)
+				v, slope := g(x)
+				return add(v, mul(x, slope()))
+			})
+			return []*graph.Node{mul(vs[0], d.n)}
+		}
+		c := &graph.CustomCall{Args: []*graph.Node{x}, VJP: along, JVP: along, Function: op}
+		y.n = c.Results([]*graph.Node{y.n})[0]
+	}
+	return y
+}
+
 // SiLU returns t·Sigmoid(t), also called swish. Floats only.
 func (t Tensor) SiLU() Tensor {
-	x := t.floats("SiLU")
-	return Tensor{n: mul(x, sigmoid(x))}
+	return gated("SiLU", t.floats("SiLU"), func(x *graph.Node) (*graph.Node, func() *graph.Node) {
+		s := sigmoid(x)
+		return s, func() *graph.Node { return mul(s, shifted(neg(s), 1)) }
+	})
 }
 
 // Softplus returns log(1 + e^t). Floats only.
@@ -85,34 +127,44 @@ func softplus(x *graph.Node) *graph.Node {
 
 // Mish returns t·Tanh(Softplus(t)). Floats only.
 func (t Tensor) Mish() Tensor {
-	x := t.floats("Mish")
-	return Tensor{n: mul(x, graph.Unary(ir.Tanh, softplus(x)))}
+	return gated("Mish", t.floats("Mish"), func(x *graph.Node) (*graph.Node, func() *graph.Node) {
+		g := graph.Unary(ir.Tanh, softplus(x))
+		return g, func() *graph.Node { return mul(sub(fill(g, 1), mul(g, g)), sigmoid(x)) }
+	})
 }
 
 // GELU returns t·Φ(t), where Φ(t) = (1 + Erf(t/√2))/2 is the normal distribution
-// function. Floats only.
+// function. As in PyTorch the error is relative to t, and not to the result, which is less
+// than 10⁻⁷ below -5.5: there t·Erfc(-t/√2)/2 is more accurate, and takes longer. Floats only.
 func (t Tensor) GELU() Tensor {
-	x := t.floats("GELU")
-	phi := shifted(graph.Unary(ir.Erf, scaled(x, math.Sqrt2/2)), 1)
-	return Tensor{n: mul(scaled(x, 0.5), phi)}
+	return gated("GELU", t.floats("GELU"), func(x *graph.Node) (*graph.Node, func() *graph.Node) {
+		u := scaled(x, math.Sqrt2/2)
+		phi := scaled(shifted(graph.Unary(ir.Erf, u), 1), 0.5)
+		return phi, func() *graph.Node { return scaled(exp(neg(mul(u, u))), 1/math.Sqrt(2*math.Pi)) }
+	})
 }
 
 // GELUTanh returns an approximation of GELU that many models use:
 // t/2·(1 + Tanh(√(2/π)·(t + 0.044715·t³))). Floats only.
 func (t Tensor) GELUTanh() Tensor {
-	x := t.floats("GELUTanh")
-	inner := scaled(mul(x, shifted(scaled(mul(x, x), 0.044715), 1)), math.Sqrt(2/math.Pi))
-	phi := shifted(graph.Unary(ir.Tanh, inner), 1)
-	return Tensor{n: mul(scaled(x, 0.5), phi)}
+	return gated("GELUTanh", t.floats("GELUTanh"), func(x *graph.Node) (*graph.Node, func() *graph.Node) {
+		const cubic = 0.044715
+		root, square := math.Sqrt(2/math.Pi), mul(x, x)
+		g := graph.Unary(ir.Tanh, scaled(mul(x, shifted(scaled(square, cubic), 1)), root))
+		return scaled(shifted(g, 1), 0.5), func() *graph.Node {
+			inner := shifted(scaled(square, 3*root*cubic), root)
+			return scaled(mul(sub(fill(g, 1), mul(g, g)), inner), 0.5)
+		}
+	})
 }
 
 // HardSwish returns t·Clamp(t+3, 0, 6)/6. Floats only.
 func (t Tensor) HardSwish() Tensor {
-	x := t.floats("HardSwish")
-	gate, six := shifted(x, 3), fill(x, 6)
-	gate = graph.Where(lt(gate, fill(x, 0)), fill(x, 0), gate)
-	gate = graph.Where(lt(six, gate), six, gate)
-	return Tensor{n: scaled(mul(x, gate), 1.0/6)}
+	return gated("HardSwish", t.floats("HardSwish"), func(x *graph.Node) (*graph.Node, func() *graph.Node) {
+		return hardSigmoid(x), func() *graph.Node {
+			return graph.Where(lt(fill(x, 3), abs(x)), fill(x, 0), fill(x, 1.0/6))
+		}
+	})
 }
 
 // LogSigmoid returns log(1/(1 + e^-t)), accurate where Sigmoid rounds to 0 or 1. Floats
@@ -132,8 +184,7 @@ func (t Tensor) Softsign() Tensor {
 // Source: Klambauer et al., "Self-Normalizing Neural Networks", 2017.
 func (t Tensor) SELU() Tensor {
 	const alpha, scale = 1.6732632423543772848, 1.0507009873554804934
-	t.floats("SELU")
-	return t.ELU(alpha).Mul(scale)
+	return wide(t.floats("SELU"), func(x *graph.Node) *graph.Node { return scaled(elu(x, fill(x, alpha)), scale) })
 }
 
 // CELU returns t where it is positive, otherwise alpha·(e^(t/alpha) - 1), whose
@@ -143,13 +194,14 @@ func (t Tensor) CELU(alpha float64) Tensor {
 	if !(alpha > 0) {
 		fail("CELU", fmt.Sprintf("alpha is %v, want more than 0", alpha), x)
 	}
-	above, a := positive(x), numberLike("CELU", x, alpha)
+	above, a := positive(x), exactLike("CELU", x, alpha)
 	below := graph.Unary(ir.Expm1, div(graph.Where(above, fill(x, 0), x), a))
 	return Tensor{n: graph.Where(above, x, mul(a, below))}
 }
 
-// HardSigmoid returns Clamp(t/6 + ½, 0, 1). Floats only.
-func (t Tensor) HardSigmoid() Tensor {
-	x := t.floats("HardSigmoid")
-	return Tensor{n: shifted(scaled(x, 1.0/6), 0.5)}.Clamp(0, 1)
+// HardSigmoid returns Clamp(t+3, 0, 6)/6. Floats only.
+func (t Tensor) HardSigmoid() Tensor { return wide(t.floats("HardSigmoid"), hardSigmoid) }
+
+func hardSigmoid(x *graph.Node) *graph.Node {
+	return div(Tensor{n: shifted(x, 3)}.Clamp(0, 6).n, fill(x, 6))
 }

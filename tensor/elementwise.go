@@ -23,8 +23,15 @@ func (t Tensor) binary(name string, op ir.Op, o Operand) Tensor {
 	if !ir.Table[op].Types.Has(x.DType) {
 		failType(name, x, y)
 	}
+	if _, ok := o.(Tensor); !ok && arithmetic[op] {
+		y = exactLike(name, x, o)
+	}
 	return Tensor{n: graph.Binary(op, x, y)}
 }
+
+// arithmetic has the operations that round their result. A number that they are given is
+// rounded with it, once; a comparison rounds the number, so that x equals what it was made of.
+var arithmetic = map[ir.Op]bool{ir.Add: true, ir.Sub: true, ir.Mul: true, ir.Div: true, ir.Pow: true, ir.Atan2: true}
 
 // floats returns t's node; it panics unless t is of a floating-point type.
 func (t Tensor) floats(op string) *graph.Node {
@@ -121,9 +128,6 @@ func (t Tensor) Exp2() Tensor {
 	return Tensor{n: graph.Binary(ir.Pow, fill(x, 2), x)}
 }
 
-// Log2 returns the logarithm to base 2. Floats only.
-func (t Tensor) Log2() Tensor { return Tensor{n: scaled(log(t.floats("Log2")), math.Log2E)} }
-
 // Rsqrt returns 1/√t. Floats only.
 func (t Tensor) Rsqrt() Tensor {
 	return Tensor{n: reciprocal(graph.Unary(ir.Sqrt, t.floats("Rsqrt")))}
@@ -148,14 +152,18 @@ func (t Tensor) Tan() Tensor {
 
 // Sinh returns the hyperbolic sine, accurate near 0. Floats only.
 func (t Tensor) Sinh() Tensor {
-	up, down, scale := halfPowers(t.floats("Sinh"))
-	return Tensor{n: mul(sub(graph.Unary(ir.Expm1, up), graph.Unary(ir.Expm1, down)), scale)}
+	return wide(t.floats("Sinh"), func(x *graph.Node) *graph.Node {
+		up, down, scale := halfPowers(x)
+		return mul(sub(graph.Unary(ir.Expm1, up), graph.Unary(ir.Expm1, down)), scale)
+	})
 }
 
 // Cosh returns the hyperbolic cosine. Floats only.
 func (t Tensor) Cosh() Tensor {
-	up, down, scale := halfPowers(t.floats("Cosh"))
-	return Tensor{n: mul(add(exp(up), exp(down)), scale)}
+	return wide(t.floats("Cosh"), func(x *graph.Node) *graph.Node {
+		up, down, scale := halfPowers(x)
+		return mul(add(exp(up), exp(down)), scale)
+	})
 }
 
 // halfPowers returns exponents and a factor with e^x/2 = scale·e^up and
@@ -163,11 +171,7 @@ func (t Tensor) Cosh() Tensor {
 // its half does not, both exponents are less by 1 and scale is e/2. That is exact for
 // the positive exponent; the power of the negative one is negligible.
 func halfPowers(x *graph.Node) (up, down, scale *graph.Node) {
-	limit := 80.0
-	if x.DType == ir.Float16 {
-		limit = 10
-	}
-	large := lt(fill(x, limit), abs(x))
+	large := lt(fill(x, 80), abs(x))
 	less := graph.Where(large, fill(x, 1), fill(x, 0))
 	return sub(x, less), sub(neg(x), less), graph.Where(large, fill(x, math.E/2), fill(x, 0.5))
 }
@@ -296,7 +300,8 @@ func (t Tensor) Pow(o Operand) Tensor {
 		return t.binary("Pow", ir.Pow, u)
 	}
 	x := t.numbers("Pow")
-	return byType(x, func(x *graph.Node) *graph.Node { return power(x, numberOf("Pow", x, o)) })
+	numberOf("Pow", x, o) // checks
+	return wide(x, func(x *graph.Node) *graph.Node { return power(x, numberOf("Pow", x, o)) })
 }
 
 // Atan2 returns the angle, in radians from -π to π, between the positive x axis and the

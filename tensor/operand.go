@@ -103,6 +103,18 @@ func numberLike(op string, x *graph.Node, v any) *graph.Node {
 	return numberIn(op, x, v, x.Shape)
 }
 
+// exactLike is numberLike for an operation that rounds its result. Kernels compute 16-bit
+// floats in float32, in which the number comes to them; a Cast of it takes no time and drops
+// no digits.
+func exactLike(op string, x *graph.Node, v any) *graph.Node {
+	if !x.DType.IsHalf() {
+		return numberLike(op, x, v)
+	}
+	numberOf(op, x, v) // checks
+	wide := graph.Fill(ir.Float32, 0, x.Shape)
+	return graph.Cast(numberLike(op, wide, v), x.DType)
+}
+
 // numberIn is numberLike in another shape.
 func numberIn(op string, x *graph.Node, v any, shape []int) *graph.Node {
 	s := graph.Scalar(x.DType, numberOf(op, x, v), shape)

@@ -1,0 +1,96 @@
+package tensor_test
+
+import (
+	"math"
+	"testing"
+
+	"github.com/tensorken/tensorken/grad"
+	"github.com/tensorken/tensorken/tensor"
+)
+
+// limits are the values and the derivatives of functions at -Inf and Inf.
+var limits = []struct {
+	function
+	below, above           float64
+	slopeBelow, slopeAbove float64
+	firstOnly              bool // second derivatives at infinities may be NaN
+}{
+	{function{"ReLU", tensor.Tensor.ReLU}, 0, inf, 0, 1, false},
+	{function{"LeakyReLU(½)", func(x tensor.Tensor) tensor.Tensor { return x.LeakyReLU(0.5) }}, -inf, inf, 0.5, 1, false},
+	{function{"ELU(2)", func(x tensor.Tensor) tensor.Tensor { return x.ELU(2) }}, -2, inf, 0, 1, false},
+	{function{"CELU(2)", func(x tensor.Tensor) tensor.Tensor { return x.CELU(2) }}, -2, inf, 0, 1, false},
+	{function{"SELU", tensor.Tensor.SELU}, -1.6732632423543772 * 1.0507009873554804, inf, 0, 1.0507009873554804, false},
+	{function{"Sigmoid", tensor.Tensor.Sigmoid}, 0, 1, 0, 0, false},
+	{function{"LogSigmoid", tensor.Tensor.LogSigmoid}, -inf, 0, 1, 0, false},
+	{function{"Softplus", tensor.Tensor.Softplus}, 0, inf, 0, 1, false},
+	{function{"Softsign", tensor.Tensor.Softsign}, -1, 1, 0, 0, false},
+	{function{"HardSigmoid", tensor.Tensor.HardSigmoid}, 0, 1, 0, 0, false},
+	{function{"HardTanh", func(x tensor.Tensor) tensor.Tensor { return x.Clamp(-1, 1) }}, -1, 1, 0, 0, false},
+	{function{"Tanh", tensor.Tensor.Tanh}, -1, 1, 0, 0, false},
+	{function{"Erf", tensor.Tensor.Erf}, -1, 1, 0, 0, true},
+	{function{"Erfc", tensor.Tensor.Erfc}, 2, 0, 0, 0, true},
+	{function{"Atan", tensor.Tensor.Atan}, -math.Pi / 2, math.Pi / 2, 0, 0, true},
+	{function{"SiLU", tensor.Tensor.SiLU}, 0, inf, 0, 1, false},
+	{function{"Mish", tensor.Tensor.Mish}, 0, inf, 0, 1, false},
+	{function{"GELU", tensor.Tensor.GELU}, 0, inf, 0, 1, false},
+	{function{"GELUTanh", tensor.Tensor.GELUTanh}, 0, inf, 0, 1, false},
+	{function{"HardSwish", tensor.Tensor.HardSwish}, 0, inf, 0, 1, false},
+}
+
+func TestActivationsAtLimits(t *testing.T) {
+	type types struct {
+		d                            tensor.DType
+		most, least, tolerance, tiny float64
+	}
+	for _, k := range []types{
+		{tensor.Float16, 65504, 0x1p-24, 2e-3, 0x1p-14},
+		{tensor.BFloat16, 0x1.FEp127, 0x1p-133, 2e-2, 0x1p-126},
+		{tensor.Float32, math.MaxFloat32, 0x1p-149, 1e-6, 0x1p-126},
+		{tensor.Float64, math.MaxFloat64, 0x1p-1074, 1e-14, 0x1p-1022},
+	} {
+		at := []float64{-inf, -k.most, inf, k.most, nan, 0, math.Copysign(0, -1), k.least, -k.least, k.tiny, -k.tiny}
+		x := tensor.New(at).Cast(k.d)
+		close := func(got, want float64) bool {
+			return got == want || math.Abs(got-want) <= k.tolerance*(1+math.Abs(want))
+		}
+		for _, c := range limits {
+			total := func(x tensor.Tensor) tensor.Tensor { return c.of(x).Sum() }
+			d1 := grad.Of(total)
+			_, forward := grad.JVP(c.of, x, tensor.OnesLike(x))
+			d2 := values(t, grad.Of(func(x tensor.Tensor) tensor.Tensor { return d1(x).Sum() })(x))
+			y := values(t, c.of(x))
+			for name, d := range map[string][]float64{"derivative": values(t, d1(x)), "tangent": values(t, forward)} {
+				for i, want := range []float64{c.slopeBelow, c.slopeBelow, c.slopeAbove, c.slopeAbove} {
+					if !close(d[i], want) || d2[i] != 0 && !c.firstOnly {
+						t.Errorf("%v: %s of %s at %v is %v, the second derivative %v, want %v, 0", k.d, name, c.name, at[i], d[i], d2[i], want)
+					}
+				}
+				for i := 5; i < len(at); i++ {
+					if !(math.Abs(d[i]) <= 2.1) || !(math.Abs(d2[i]) <= 2.1) || math.Abs(y[i]-y[5]) > k.tiny*2.1 {
+						t.Errorf("%v: %s of %s at %v is %v, the second derivative %v, and the value %v", k.d, name, c.name, at[i], d[i], d2[i], y[i])
+					}
+				}
+			}
+			for i, want := range []float64{c.below, c.below, c.above, c.above, nan} {
+				if math.IsInf(want, 0) && i%2 == 1 { // of a finite number
+					want = at[i] * []float64{0, c.slopeBelow, 0, c.slopeAbove}[i]
+					if math.Abs(want) > k.most {
+						want = math.Inf(int(math.Copysign(1, want)))
+					}
+				}
+				if !close(y[i], want) && !(want != want && y[i] != y[i]) {
+					t.Errorf("%v: %s(%v) is %v, want %v", k.d, c.name, at[i], y[i], want)
+				}
+			}
+		}
+	}
+	// Untyped constants have a formula of their own.
+	for _, c := range limits {
+		for _, v := range []float64{-inf, inf} {
+			want := map[float64]float64{-inf: c.slopeBelow, inf: c.slopeAbove}[v]
+			if got := grad.Of(func(x tensor.Tensor) tensor.Tensor { return c.of(x).Sum() })(tensor.Full(v)).Item(); math.Abs(got-want) > 1e-6 {
+				t.Errorf("derivative of %s at the constant %v is %v, want %v", c.name, v, got, want)
+			}
+		}
+	}
+}
