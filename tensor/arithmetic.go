@@ -50,15 +50,21 @@ func numberOperands(op string, t Tensor, o Operand) (x, y *graph.Node) {
 	return x, y
 }
 
-// Lerp returns t + weight·(end-t), which is t for weight 0 and exactly end for weight 1.
-// The three are broadcast. Floats only.
+// Lerp returns t + weight·(end-t), which is t for weight 0 and exactly end for weight 1,
+// also where end-t overflows. The three are broadcast. Floats only.
 func (t Tensor) Lerp(end, weight Operand) Tensor {
 	x, e := floatOperands("Lerp", t, end)
 	x, w := operands("Lerp", Tensor{n: x}, weight)
 	x, e = promote("Lerp", x, graph.BroadcastTo(e, x.Shape))
-	d := sub(e, x)
-	first := lt(w, fill(w, 0.5))
-	return Tensor{n: graph.Where(first, add(x, mul(w, d)), sub(e, mul(d, shifted(neg(w), 1))))}
+	d, rest := sub(e, x), shifted(neg(w), 1)
+	far := not(lt(abs(d), fill(d, math.Inf(1))))
+	d = graph.Where(far, fill(d, 0), d)
+	y := graph.Where(lt(w, fill(w, 0.5)), add(x, mul(w, d)), sub(e, mul(d, rest)))
+	// 0 times an infinity would be NaN.
+	part := func(x, w *graph.Node) *graph.Node {
+		return mul(graph.Where(eq(w, fill(w, 0)), fill(x, 0), x), w)
+	}
+	return Tensor{n: graph.Where(far, add(part(x, rest), part(e, w)), y)}
 }
 
 // SignBit returns bools: whether the sign is negative, also that of -0 and of a NaN.

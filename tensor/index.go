@@ -49,7 +49,8 @@ func ranged(op string, start, stop int, step []int, operands ...any) Range {
 // A spec may also be a tensor of indices, integers other than uint64, negative ones from the
 // end, whose axes replace the axis as [Tensor.Take] does. Several are broadcast to one
 // shape and select together, element by element. Its axes are where the first of the
-// tensors is if they are next to each other, apart from ints, and else come first.
+// tensors is if they are next to each other, apart from ints, and else come first. A tensor
+// without axes counts as an int.
 //
 // A spec may be a mask too, a tensor of bools that replaces as many axes as it has. It
 // stands for the indices of its true elements, in row-major order, a tensor for each of

@@ -61,12 +61,17 @@ type indexTerm struct {
 // computes masks.
 func (x *indexing) tensorIndices(mode indexMode) (indices []*graph.Node, common []int, ahead bool) {
 	indices = make([]*graph.Node, len(x.items))
-	var joint []int // the items that are broadcast
+	var joint []int // the items that are broadcast, counted without scalars
+	scalars := 0    // tensors without axes, which are as ints
 	for _, i := range x.tensors() {
 		item := x.items[i]
 		indices[i] = item.tensor
 		if item.isMask() {
 			indices[i] = maskPositions(x.op, item.tensor)
+		}
+		if len(indices[i].Shape) == 0 {
+			scalars++
+			continue
 		}
 		if !mode.broadcasts(item) {
 			continue
@@ -75,7 +80,7 @@ func (x *indexing) tensorIndices(mode indexMode) (indices []*graph.Node, common 
 		if !ok {
 			fail(x.op, fmt.Sprintf("tensors of indices do not broadcast: %v and %v", common, indices[i].Shape), x.x)
 		}
-		common, joint = s, append(joint, i)
+		common, joint = s, append(joint, i-scalars)
 	}
 	return indices, common, len(joint) > 0 && (mode.inFront || joint[len(joint)-1]-joint[0] >= len(joint))
 }
@@ -95,10 +100,10 @@ func newSelection(x *indexing, mode indexMode) *selection {
 		case item.tensor == nil:
 			l.axes = append(l.axes, resultAxis{l.region[item.axis], ofRegion, item.axis})
 		case mode.broadcasts(item):
-			if start < 0 {
+			rank := len(indices[i].Shape)
+			if start < 0 && rank > 0 {
 				start = l.addTensorAxes(common)
 			}
-			rank := len(indices[i].Shape)
 			l.addTerm(indices[i], item, start+len(common)-rank)
 		default:
 			l.addTerm(indices[i], item, l.addTensorAxes(indices[i].Shape))

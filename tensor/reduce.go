@@ -59,12 +59,14 @@ func (t Tensor) Mean(axes ...int) Tensor {
 	return Tensor{n: mean(x, reduced("Mean", x, axes))}
 }
 
-// mean computes the mean of 16-bit floats in float32: 1/n is inexact in 16 bits.
+// mean computes the mean of 16-bit floats in float32, as n may be inexact in 16 bits. It
+// divides, as the sum times the rounded 1/n is not 1 for ones.
 func mean(x *graph.Node, axes []int) *graph.Node {
 	if d := x.DType; d.IsHalf() {
 		return graph.Cast(mean(graph.Cast(x, ir.Float32), axes), d)
 	}
-	return scaled(reduce(ir.Sum, x, axes), 1/float64(count(x, axes)))
+	sum := reduce(ir.Sum, x, axes)
+	return div(sum, fill(sum, float64(count(x, axes))))
 }
 
 // Var returns the variance over axes, which keep length 1: the mean squared

@@ -1,6 +1,7 @@
 package tensor
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 
@@ -94,7 +95,8 @@ func (t Tensor) Median(axis int) Tensor {
 
 // Quantile returns, along an axis, the number below which lies a part q of the elements, from
 // 0 to 1: between the two elements around place q·(n-1) of the sorted axis it is interpolated.
-// It does not decrease where q grows. The axis gets a length of 1 or, of several q, has the
+// It does not decrease where q grows. Between -Inf and Inf it is the nearer one, and 0 in the
+// middle. The axis gets a length of 1 or, of several q, has the
 // number for each. They are NaN if any element is. The axis must not be empty. Floats only.
 func (t Tensor) Quantile(axis int, q ...float64) Tensor {
 	return wide(t.floats("Quantile"), func(x *graph.Node) *graph.Node {
@@ -108,6 +110,9 @@ func (t Tensor) Quantile(axis int, q ...float64) Tensor {
 				fail("Quantile", fmt.Sprintf("q is %v: want 0 to 1", q), x)
 			}
 			at := q * float64(x.Shape[a]-1)
+			if whole := math.Round(at); math.Abs(at-whole) <= 0x1p-51*whole { // q, such as 1/3, may be rounded
+				at = whole
+			}
 			ranks[i] = rank{int(at), at - math.Floor(at)}
 		}
 		return ranked(x, a, ranks...)
@@ -168,5 +173,11 @@ func between(lo, hi *graph.Node, w float64) *graph.Node {
 	far := not(lt(d, fill(d, math.Inf(1)))) // it overflows, or an end is infinite
 	y := add(lo, scaled(graph.Where(far, fill(d, 0), d), w))
 	y = graph.Where(lt(hi, y), hi, y)
-	return graph.Where(far, add(scaled(lo, 1-w), scaled(hi, w)), y)
+	apart := add(scaled(lo, 1-w), scaled(hi, w))
+	middle := 0.0 // of -Inf and Inf
+	if w != 0.5 {
+		middle = math.Inf(cmp.Compare(w, 0.5))
+	}
+	apart = graph.Where(eq(apart, apart), apart, fill(apart, middle))
+	return graph.Where(far, apart, y)
 }
