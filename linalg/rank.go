@@ -1,6 +1,9 @@
 package linalg
 
 import (
+	"fmt"
+	"math"
+
 	"github.com/tensorken/tensorken/tensor"
 )
 
@@ -40,8 +43,8 @@ func tolerance(op string, a tensor.Tensor, rtol []float64) float64 {
 	switch {
 	case len(rtol) > 1:
 		fail(op, "there may be one tolerance", a)
-	case len(rtol) == 1 && !(rtol[0] >= 0):
-		fail(op, "the tolerance must not be negative", a)
+	case len(rtol) == 1 && (!(rtol[0] >= 0) || math.IsInf(rtol[0], 0)):
+		fail(op, fmt.Sprintf("the tolerance is %v, want a finite number of at least 0", rtol[0]), a)
 	case len(rtol) == 1:
 		return rtol[0]
 	}

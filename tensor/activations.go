@@ -191,8 +191,8 @@ func (t Tensor) SELU() Tensor {
 // derivative at 0 is 1. Floats only.
 func (t Tensor) CELU(alpha float64) Tensor {
 	x := t.floats("CELU")
-	if !(alpha > 0) {
-		fail("CELU", fmt.Sprintf("alpha is %v, want more than 0", alpha), x)
+	if !(alpha > 0) || math.IsInf(alpha, 0) {
+		fail("CELU", fmt.Sprintf("alpha is %v, want a finite number above 0", alpha), x)
 	}
 	above, a := positive(x), exactLike("CELU", x, alpha)
 	below := graph.Unary(ir.Expm1, div(graph.Where(above, fill(x, 0), x), a))

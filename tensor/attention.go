@@ -40,7 +40,8 @@ type AttentionOptions struct {
 // width of v] give [..., heads, queries, width of v]. A query that attends to no key
 // gives zeros, and no NaN in derivatives. The heads of k and v may be fewer, if their
 // number divides that of q's: then consecutive heads of q share one. Axes before the heads
-// are broadcast. With two axes there are no heads. Floats only.
+// are broadcast. With two axes there are no heads. As in PyTorch, the weight 0 of a masked key
+// times a value that is infinite or NaN is NaN: set such values to 0. Floats only.
 func Attention(q, k, v Tensor, o *AttentionOptions) Tensor {
 	x, y, z := q.floats("Attention"), k.node("Attention"), v.node("Attention")
 	x, y = promote("Attention", x, y)
@@ -113,6 +114,9 @@ func attentionShape(o *AttentionOptions, q, k, v *graph.Node) attentionSize {
 	}
 	if o.Window < 0 || o.Window > math.MaxInt32 {
 		bad(fmt.Sprintf("Window is %d, want a number of positions", o.Window))
+	}
+	if math.IsNaN(o.Scale) || math.IsInf(o.Scale, 0) {
+		bad(fmt.Sprintf("Scale is %v: want a finite number, or 0 for 1/√width", o.Scale))
 	}
 	if !(o.SoftCap >= 0) || math.IsInf(o.SoftCap, 1) {
 		bad(fmt.Sprintf("SoftCap is %v: want a positive number, or 0 for none", o.SoftCap))

@@ -174,18 +174,22 @@ func inverseOf(x *graph.Node) *graph.Node {
 func matMul(x, y *graph.Node) *graph.Node { return Tensor{n: x}.MatMul(Tensor{n: y}).n }
 
 // CosineSimilarity returns the cosine of the angle between the vectors of t and o along an
-// axis, which keeps length 1; t and o are broadcast. Norms, which are [Tensor.Norm], count
-// as at least 1e-8, so that the result for a zero vector is 0. Floats only.
+// axis, which keeps length 1; t and o are broadcast. It does not depend on the vectors'
+// lengths, and is 0, with derivatives 0, for a zero vector. Floats only.
 func (t Tensor) CosineSimilarity(o Tensor, axis int) Tensor {
 	x, y := floatOperands("CosineSimilarity", t, o)
 	over := []int{axisOf("CosineSimilarity", x, axis)}
 	d := x.DType
-	if d.IsHalf() { // in which 1e-8 is 0
+	if d.IsHalf() {
 		x, y = graph.Cast(x, ir.Float32), graph.Cast(y, ir.Float32)
 	}
 	unit := func(x *graph.Node) *graph.Node {
-		n := norm(x, over)
-		return div(x, spreadTo(graph.Binary(ir.Max, n, fill(n, 1e-8)), x))
+		down, _ := squareScale(reduce(ir.ReduceMax, abs(x), over))
+		x = mul(x, spreadTo(down, x))
+		return mul(x, spreadTo(inverseOf(norm(x, over)), x))
 	}
-	return Tensor{n: graph.Cast(graph.Reduce(ir.Sum, mul(unit(x), unit(y)), over), d)}
+	cosine := byTypes(func(src []*graph.Node) *graph.Node {
+		return graph.Reduce(ir.Sum, mul(unit(src[0]), unit(src[1])), over)
+	}, x, y)
+	return Tensor{n: graph.Cast(cosine.n, d)}
 }

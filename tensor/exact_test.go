@@ -138,3 +138,19 @@ func TestIndexByScalars(t *testing.T) {
 		t.Error("Index by a scalar 2 of an axis of length 2: no error")
 	}
 }
+
+// TestCosineAtScales requires a result that does not depend on lengths.
+func TestCosineAtScales(t *testing.T) {
+	for _, scale := range []float64{1e-30, 1e-10, 1, 1e10, 1e20, 1e30} {
+		x, y := floats(3*scale, 4*scale), floats(4, 3)
+		run(t, []check{
+			same("CosineSimilarity", x.CosineSimilarity(y, 0), 0.96),
+			same("CosineSimilarity", y.CosineSimilarity(x, 0), 0.96),
+		})
+	}
+	zero := grad.Of(func(x tensor.Tensor) tensor.Tensor { return x.CosineSimilarity(floats(4, 3), 0).Sum() })
+	run(t, []check{
+		same("CosineSimilarity of 0", floats(0, 0).CosineSimilarity(floats(4, 3), 0), 0),
+		same("its derivative", zero(floats(0, 0)), 0, 0),
+	})
+}

@@ -105,7 +105,7 @@ func TestFunctionsAtExtremes(t *testing.T) {
 		{"Softmax", func(x T) T { return x.Softmax(0) }, []float64{-inf, -inf}, []float64{nan, nan}, nil},
 		{"Softmax", func(x T) T { return x.Softmax(0) }, []float64{-inf, big, -big}, []float64{0, 1, 0}, []float64{0, 0, 0}},
 		{"LogSoftmax", func(x T) T { return x.LogSoftmax(0) }, []float64{-inf, 1}, []float64{-inf, 0}, []float64{1, -1}},
-		{"CosineSimilarity", func(x T) T { return x.CosineSimilarity(floats(3, 4), 0) }, []float64{0, 0}, []float64{0}, []float64{0.6e8, 0.8e8}},
+		{"CosineSimilarity", func(x T) T { return x.CosineSimilarity(floats(3, 4), 0) }, []float64{0, 0}, []float64{0}, []float64{0, 0}},
 		{"CosineSimilarity", func(x T) T { return x.CosineSimilarity(x, 0) }, []float64{0, 0}, []float64{0}, []float64{0, 0}},
 	})
 }

@@ -71,7 +71,7 @@ func mean(x *graph.Node, axes []int) *graph.Node {
 
 // Var returns the variance over axes, which keep length 1: the mean squared
 // distance from the mean, divided by n, not n-1. Without axes it returns the scalar
-// variance of all elements. Floats only.
+// variance of all elements. Where squares leave the type's range it is Inf or 0. Floats only.
 func (t Tensor) Var(axes ...int) Tensor {
 	x := t.floats("Var")
 	return Tensor{n: variance(x, reduced("Var", x, axes))}
@@ -93,16 +93,17 @@ func variance(x *graph.Node, axes []int) *graph.Node {
 // notNegative returns 0 for numbers that are rounded to below 0.
 func notNegative(x *graph.Node) *graph.Node { return graph.Where(lt(x, fill(x, 0)), fill(x, 0), x) }
 
-// Std returns the square root of [Tensor.Var]. Its derivatives where all
-// elements are equal are 0. Floats only.
+// Std returns the square root of [Tensor.Var]. Its derivatives of all orders where all
+// elements are equal are 0, so those of its square are not Var's there. Floats only.
 func (t Tensor) Std(axes ...int) Tensor {
 	x := t.floats("Std")
 	return Tensor{n: root(variance(x, reduced("Std", x, axes)))}
 }
 
 // Norm returns the square root of the sum of squares over axes, which keep
-// length 1; without axes, the scalar norm of all elements. Its derivatives where all
-// elements are 0 are 0. Where squares leave the type's range it is Inf or 0, and
+// length 1; without axes, the scalar norm of all elements. Its derivatives of all
+// orders where all elements are 0 are 0, so those of its square are not those of the sum of
+// squares there: use that. Where squares leave the type's range it is Inf or 0, and
 // [Tensor.NormP] of 2 is not. Floats only.
 func (t Tensor) Norm(axes ...int) Tensor {
 	x := t.floats("Norm")
