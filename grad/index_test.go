@@ -85,6 +85,9 @@ func (m mode) selected(s []int, specs []any) (result, from []int) {
 	first, last, tensors, kept, axis := -1, -1, 0, 0, 0
 	base := make([]int, len(s))
 	for _, spec := range specs {
+		if v, ok := spec.(at); ok && len(v.shape) == 0 {
+			spec = int(v.i[0])
+		}
 		a, rank := axis, 1
 		l := loop{}
 		switch v := spec.(type) {
