@@ -70,16 +70,14 @@ func (l Dropout) Drop(x tensor.Tensor, rng *tensor.RNG) tensor.Tensor {
 
 // drop drops elements of x by a mask of that shape, which broadcasts to that of x.
 func drop(layer string, p float64, x tensor.Tensor, rng *tensor.RNG, mask []int) tensor.Tensor {
-	if !(p >= 0 && p <= 1) {
-		fail(layer, "P is %v, want a probability from 0 to 1", p)
-	}
+	setting(layer, "P", p, probability)
 	switch {
 	case rng == nil || p == 0:
 		return x
 	case p == 1:
 		return tensor.ZerosLike(x)
 	}
-	return tensor.Where(rng.Uniform(mask...).Lt(p), 0, x.Mul(1/(1-p)))
+	return tensor.Where(rng.Uniform(mask...).Lt(p), 0, narrowed(widened(x).Mul(1/(1-p)), x))
 }
 
 // Train returns Drop(x, rng) and l.

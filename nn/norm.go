@@ -29,13 +29,15 @@ func NewLayerNorm(width int) LayerNorm {
 func (l LayerNorm) Apply(x tensor.Tensor) tensor.Tensor {
 	defer named("LayerNorm")
 	axes := lastAxes("LayerNorm", x, l.Weight)
-	return affine(normalize(x, cmp.Or(l.Eps, 1e-5), axes...), l.Weight, l.Bias)
+	return affine(normalize(x, epsilon("LayerNorm", l.Eps, 1e-5), axes...), l.Weight, l.Bias)
 }
 
 // normalize subtracts the mean over axes and divides by √(variance + eps).
 func normalize(x tensor.Tensor, eps float64, axes ...int) tensor.Tensor {
-	centred := x.Sub(x.Mean(axes...))
-	return centred.Div(centred.Square().Mean(axes...).Add(eps).Sqrt())
+	return wide(func(ts ...tensor.Tensor) tensor.Tensor {
+		centred := ts[0].Sub(ts[0].Mean(axes...))
+		return centred.Div(rms(centred, eps, axes...))
+	}, x)
 }
 
 // An RMSNorm divides by the root of the mean square of the last axes.
@@ -57,7 +59,8 @@ func NewRMSNorm(width int) RMSNorm {
 func (l RMSNorm) Apply(x tensor.Tensor) tensor.Tensor {
 	defer named("RMSNorm")
 	axes := lastAxes("RMSNorm", x, l.Weight)
-	y := x.Div(x.Square().Mean(axes...).Add(cmp.Or(l.Eps, 1e-6)).Sqrt())
+	eps := epsilon("RMSNorm", l.Eps, 1e-6)
+	y := wide(func(ts ...tensor.Tensor) tensor.Tensor { return ts[0].Div(rms(ts[0], eps, axes...)) }, x)
 	return affine(y, l.Weight, l.Bias)
 }
 
@@ -112,13 +115,14 @@ func NewBatchNorm(channels int) BatchNorm {
 func (l BatchNorm) Apply(x tensor.Tensor) tensor.Tensor {
 	defer named("BatchNorm")
 	l.check(x)
-	y := x.Sub(perChannel(l.Mean, x.Rank())).Div(perChannel(l.Var.Add(cmp.Or(l.Eps, 1e-5)).Sqrt(), x.Rank()))
-	return channelAffine(y, l.Weight, l.Bias)
+	mean, deviation := widened(l.Mean), widened(l.Var).Add(l.eps()).Sqrt()
+	y := widened(x).Sub(perChannel(mean, x.Rank())).Div(perChannel(deviation, x.Rank()))
+	return channelAffine(narrowed(y, x), l.Weight, l.Bias)
 }
 
 // Train normalizes by the batch's statistics, and returns the layer with new running
-// averages. Their variance divides by n-1, as in PyTorch, so a batch has at least two
-// elements a channel. Train draws nothing from rng; nil means inference.
+// averages, computed in float32 or more. Their variance divides by n-1, as in PyTorch, so a
+// batch has at least two elements a channel. Train draws nothing from rng; nil means inference.
 func (l BatchNorm) Train(x tensor.Tensor, rng *tensor.RNG) (tensor.Tensor, Layer) {
 	if rng == nil {
 		return l.Apply(x), l
@@ -129,20 +133,28 @@ func (l BatchNorm) Train(x tensor.Tensor, rng *tensor.RNG) (tensor.Tensor, Layer
 	if n < 2 {
 		fail("BatchNorm", "training needs at least 2 elements a channel, the input %v has %d", x.Shape(), n)
 	}
-	mean := x.Mean(axes...)
-	centred := x.Sub(mean)
-	variance := centred.Square().Mean(axes...)
-	y := channelAffine(centred.Div(variance.Add(cmp.Or(l.Eps, 1e-5)).Sqrt()), l.Weight, l.Bias)
+	mean := widened(x).Mean(axes...)
+	centred := widened(x).Sub(mean)
+	y := channelAffine(narrowed(centred.Div(rms(centred, l.eps(), axes...)), x), l.Weight, l.Bias)
 
-	m, channels := cmp.Or(l.Momentum, 0.1), x.Dim(1)
-	l.Mean = l.Mean.Mul(1 - m).Add(mean.Reshape(channels).Mul(m))
-	l.Var = l.Var.Mul(1 - m).Add(variance.Reshape(channels).Mul(m * float64(n) / float64(n-1)))
+	m, unbiased := l.momentum(), float64(n)/float64(n-1)
+	next := func(average, of tensor.Tensor, scale float64) tensor.Tensor {
+		return narrowed(widened(average).Mul(1-m).Add(of.Reshape(x.Dim(1)).Mul(m*scale)), average)
+	}
+	l.Mean, l.Var = next(l.Mean, mean, 1), next(l.Var, centred.Square().Mean(axes...), unbiased)
 	return y, l
+}
+
+func (l BatchNorm) eps() float64 { return epsilon("BatchNorm", l.Eps, 1e-5) }
+
+func (l BatchNorm) momentum() float64 {
+	return setting("BatchNorm", "Momentum", cmp.Or(l.Momentum, 0.1), share)
 }
 
 func (l BatchNorm) check(x tensor.Tensor) {
 	checkPresent("BatchNorm", "Mean", l.Mean)
 	checkPresent("BatchNorm", "Var", l.Var)
+	l.momentum()
 	if x.Rank() < 2 || x.Dim(1) != l.Mean.Len() {
 		fail("BatchNorm", "the input %v does not have the layer's %d channels on axis 1", x.Shape(), l.Mean.Len())
 	}
@@ -171,7 +183,7 @@ func NewGroupNorm(groups, channels int) GroupNorm {
 
 // Apply maps x of shape [batch channels ...] to the same shape.
 func (l GroupNorm) Apply(x tensor.Tensor) tensor.Tensor {
-	return groupNorm("GroupNorm", x, l.Groups, cmp.Or(l.Eps, 1e-5), l.Weight, l.Bias)
+	return groupNorm("GroupNorm", x, l.Groups, l.Eps, l.Weight, l.Bias)
 }
 
 // An InstanceNorm is a GroupNorm with one channel a group.
@@ -196,7 +208,7 @@ func (l InstanceNorm) Apply(x tensor.Tensor) tensor.Tensor {
 	if x.Rank() > 1 {
 		groups = x.Dim(1)
 	}
-	return groupNorm("InstanceNorm", x, groups, cmp.Or(l.Eps, 1e-5), l.Weight, l.Bias)
+	return groupNorm("InstanceNorm", x, groups, l.Eps, l.Weight, l.Bias)
 }
 
 func groupNorm(layer string, x tensor.Tensor, groups int, eps float64, weight, bias tensor.Tensor) tensor.Tensor {
@@ -210,7 +222,7 @@ func groupNorm(layer string, x tensor.Tensor, groups int, eps float64, weight, b
 	if groups < 1 || x.Dim(1)%groups != 0 {
 		fail(layer, "%d groups do not divide the %d channels of the input %v", groups, x.Dim(1), x.Shape())
 	}
-	y := normalize(x.Reshape(x.Dim(0), groups, x.Len()/max(x.Dim(0)*groups, 1)), eps, 2)
+	y := normalize(x.Reshape(x.Dim(0), groups, x.Len()/max(x.Dim(0)*groups, 1)), epsilon(layer, eps, 1e-5), 2)
 	return channelAffine(y.Reshape(x.Shape()...), weight, bias)
 }
 

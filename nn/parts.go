@@ -157,3 +157,5 @@ func insertProbes(model any, runs *[]probed) error {
 }
 
 func nodeOf(t tensor.Tensor) *graph.Node { return tensor.Internal.Node(graph.Token{}, t) }
+
+func tensorOf(n *graph.Node) tensor.Tensor { return tensor.Internal.Tensor(graph.Token{}, n) }

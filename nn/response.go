@@ -2,6 +2,7 @@ package nn
 
 import (
 	"cmp"
+	"math"
 
 	"github.com/tensorken/tensorken/tensor"
 )
@@ -25,6 +26,19 @@ func (l LocalResponseNorm) Apply(x tensor.Tensor) tensor.Tensor {
 	if x.Rank() < 2 {
 		fail("LocalResponseNorm", "the input %v has no channels on axis 1", x.Shape())
 	}
-	squares := x.Square().Pad(1, l.Size/2, (l.Size-1)/2).Unfold(1, l.Size, 1).Mean(-1).Squeeze(-1)
-	return x.Div(squares.Mul(cmp.Or(l.Alpha, 1e-4)).Add(cmp.Or(l.K, 1)).Pow(cmp.Or(l.Beta, 0.75)))
+	set := func(name string, v, zero float64) float64 {
+		return setting("LocalResponseNorm", name, cmp.Or(v, zero), positive)
+	}
+	alpha, beta, k := set("Alpha", l.Alpha, 1e-4), set("Beta", l.Beta, 0.75), set("K", l.K, 1)
+	return wide(func(ts ...tensor.Tensor) tensor.Tensor {
+		x := ts[0]
+		mean := func(x tensor.Tensor) tensor.Tensor {
+			return x.Square().Pad(1, l.Size/2, (l.Size-1)/2).Unfold(1, l.Size, 1).Mean(-1).Squeeze(-1).Mul(alpha)
+		}
+		s, _ := ranges(x.DType())
+		m, scaled := mean(x), mean(x.Mul(s)) // where m overflows, K does not matter
+		over := m.IsInf()
+		up := tensor.Where(over, math.Pow(s, beta), tensor.OnesLike(m))
+		return x.Div(tensor.Where(over, scaled, m.Add(k)).Pow(beta)).Mul(up).Mul(up)
+	}, x)
 }

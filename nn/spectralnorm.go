@@ -1,8 +1,6 @@
 package nn
 
 import (
-	"cmp"
-
 	"github.com/tensorken/tensorken/internal/graph"
 	"github.com/tensorken/tensorken/tensor"
 )
@@ -17,7 +15,6 @@ type SpectralNorm struct {
 	Original tensor.Tensor `tensor:"weight_orig"`    // the weight [out in spatial...]
 	U        tensor.Tensor `tensor:"weight_u,state"` // [out]
 	V        tensor.Tensor `tensor:"weight_v,state"` // [in·spatial]
-	Eps      float64       // the least norm of a vector; 0 is 1e-12
 }
 
 // NewSpectralNorm returns the norm of a weight [out in spatial...] with random vectors, after
@@ -37,20 +34,20 @@ func NewSpectralNorm(rng *tensor.RNG, weight tensor.Tensor) SpectralNorm {
 func (l SpectralNorm) Weight() tensor.Tensor {
 	defer named("SpectralNorm")
 	w := l.matrix()
-	return l.Original.Div(l.U.Dot(w.MatMul(l.V)))
+	return narrowed(widened(l.Original).Div(widened(l.U).Dot(w.MatMul(widened(l.V)))), l.Original)
 }
 
 // Next returns the norm after a step of the power method, through which no derivative flows.
 func (l SpectralNorm) Next() SpectralNorm {
 	defer named("SpectralNorm")
-	w := tensor.Internal.Tensor(graph.Token{}, graph.StopGradient(nodeOf(l.matrix())))
-	unit := func(x tensor.Tensor) tensor.Tensor { return x.Div(x.Norm().Maximum(cmp.Or(l.Eps, 1e-12))) }
-	l.V = unit(w.T().MatMul(l.U))
-	l.U = unit(w.MatMul(l.V))
+	w := tensorOf(graph.StopGradient(nodeOf(l.matrix())))
+	along := func(m, by tensor.Tensor) tensor.Tensor { return narrowed(unit(m.MatMul(widened(by))), by) }
+	l.V = along(w.T(), l.U)
+	l.U = along(w, l.V)
 	return l
 }
 
-// matrix returns the weight as a matrix.
+// matrix returns the weight as a matrix, of 32 bits at least.
 func (l SpectralNorm) matrix() tensor.Tensor {
 	checkPresent("SpectralNorm", "Original", l.Original)
 	checkPresent("SpectralNorm", "U", l.U)
@@ -58,5 +55,5 @@ func (l SpectralNorm) matrix() tensor.Tensor {
 	if l.Original.Rank() < 2 {
 		fail("SpectralNorm", "the weight %v has rank %d, want at least 2", l.Original.Shape(), l.Original.Rank())
 	}
-	return l.Original.Flatten(1)
+	return widened(l.Original.Flatten(1))
 }

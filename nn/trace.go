@@ -60,7 +60,7 @@ func newTrace[M, R any](model M, f func(M) R) (*trace, error) {
 	for i, l := range leaves {
 		if l.Value.IsValid() {
 			a := graph.Argument(nodeOf(l.Value), scope)
-			arguments[i] = tensor.Internal.Tensor(graph.Token{}, a)
+			arguments[i] = tensorOf(a)
 			t.info[a] = &traced{kind: weight, owner: partOf(parts, l.Name)}
 		}
 	}
@@ -224,10 +224,12 @@ func (t *trace) function(pc uintptr) string {
 	return name
 }
 
-// isMethod reports whether a function is a method of this package, as "nn.Linear.Apply".
+// isMethod reports whether a function is a method of this package, as "nn.Linear.Apply", and not
+// a function in one, as "nn.Linear.Apply.func1", or in a function, as "nn.normalize.func1".
 func isMethod(function string) bool {
 	name, ok := strings.CutPrefix(function, "nn.")
-	return ok && strings.Contains(name, ".")
+	_, method, found := strings.Cut(name, ".")
+	return ok && found && !strings.Contains(method, ".") && !strings.HasPrefix(method, "func")
 }
 
 // extend gives to the owner of an operation what the same call of a layer's method computed for

@@ -29,7 +29,7 @@ func NewWeightNorm(weight tensor.Tensor) WeightNorm {
 	for i := 1; i < weight.Rank(); i++ {
 		axes = append(axes, i)
 	}
-	return WeightNorm{G: weight.Norm(axes...).Keep(), V: weight}
+	return WeightNorm{G: weight.NormP(2, axes...).Keep(), V: weight}
 }
 
 // Weight returns G·V/|V|, with a norm over the axes along which G has length 1.
@@ -49,5 +49,5 @@ func (l WeightNorm) Weight() tensor.Tensor {
 	if axes == nil {
 		fail("WeightNorm", "G is %v: want length 1 along an axis", l.G.Shape())
 	}
-	return l.V.Mul(l.G.Div(l.V.Norm(axes...)))
+	return l.V.Div(l.V.NormP(2, axes...)).Mul(l.G)
 }

@@ -1,0 +1,104 @@
+package nn
+
+import (
+	"github.com/tensorken/tensorken/internal/graph"
+	"github.com/tensorken/tensorken/tensor"
+)
+
+// wide returns f of tensors, computed in float32 where they are of 16 bits and returned in
+// their type, so that numbers in f keep digits that 16 bits lack: 1e-8 is 0 in float16.
+// Kernels compute in float32 anyway, so fused Casts cost nothing. Tensors may be absent.
+func wide(f func(ts ...tensor.Tensor) tensor.Tensor, ts ...tensor.Tensor) tensor.Tensor {
+	var half tensor.Tensor
+	up := make([]tensor.Tensor, len(ts))
+	for i, t := range ts {
+		up[i] = widened(t)
+		if isHalf(t) && !half.IsValid() {
+			half = t
+		}
+	}
+	return narrowed(f(up...), half)
+}
+
+func isHalf(t tensor.Tensor) bool { return t.IsValid() && t.DType().IsHalf() }
+
+// widened returns t in float32 if it is of 16 bits, else t.
+func widened(t tensor.Tensor) tensor.Tensor {
+	if isHalf(t) {
+		return t.Cast(t.DType().ComputeType())
+	}
+	return t
+}
+
+// narrowed returns y in the type of like if that is of 16 bits, else y.
+func narrowed(y, like tensor.Tensor) tensor.Tensor {
+	if isHalf(like) {
+		return y.Cast(like.DType())
+	}
+	return y
+}
+
+// ranges are of types: a power of two by which numbers are multiplied so that their squares
+// stay below the type's greatest number, and the type's least normal number.
+func ranges(d tensor.DType) (scale, least float64) {
+	if d == tensor.Float64 {
+		return 0x1p-400, 0x1p-1022
+	}
+	return 0x1p-43, 0x1p-126
+}
+
+// rms returns √(mean x² + eps) over axes, also where squares leave the type's range. Its
+// derivative is that of the formula, x/(n·rms), in an order that stays in the range too.
+func rms(x tensor.Tensor, eps float64, axes ...int) tensor.Tensor {
+	y := rootOfSquares(x, eps, axes...)
+	n := nodeOf(x)
+	if !n.Traced() || n.IsUntyped() {
+		return y
+	}
+	part := func(args, outs []*graph.Node) tensor.Tensor { // of the derivative: x/rms
+		return tensorOf(args[0]).Mul(tensorOf(outs[0]).Reciprocal())
+	}
+	c := &graph.CustomCall{
+		Args: []*graph.Node{n}, Function: "RMS",
+		VJP: func(args, outs, cts []*graph.Node) []*graph.Node {
+			count := float64(args[0].Len()) / float64(max(outs[0].Len(), 1))
+			return []*graph.Node{nodeOf(part(args, outs).Mul(tensorOf(cts[0]).Mul(1 / count)))}
+		},
+		JVP: func(args, outs, vs []*graph.Node) []*graph.Node {
+			return []*graph.Node{nodeOf(part(args, outs).Mul(tensorOf(vs[0])).Mean(axes...))}
+		},
+	}
+	return tensorOf(c.Results([]*graph.Node{nodeOf(y)})[0])
+}
+
+// rootOfSquares computes rms. Multiplication by a power of two is exact.
+func rootOfSquares(x tensor.Tensor, eps float64, axes ...int) tensor.Tensor {
+	s, least := ranges(x.DType())
+	root := func(scale float64) tensor.Tensor {
+		return x.Mul(scale).Square().Mean(axes...).Add(max(eps*scale*scale, least)).Sqrt()
+	}
+	if eps*s*s >= least {
+		return root(s).Mul(1 / s)
+	}
+	y := root(1) // eps is too small beside the squares of great numbers
+	return tensor.Where(y.IsInf(), root(s).Mul(1/s), y)
+}
+
+// unit returns x divided by its norm along axes, by all together if there are none, whatever
+// the scale of x. The unit vector of zeros is zeros.
+func unit(x tensor.Tensor, axes ...int) tensor.Tensor {
+	norm := x.NormP(2, axes...)
+	return x.Div(tensor.Where(norm.Eq(0), 1, norm))
+}
+
+// weighted returns x·weight, but 0 where x is infinite and the weight 0: the limit of a term
+// that does not count.
+func weighted(x, weight tensor.Tensor) tensor.Tensor {
+	return tensor.Where(x.IsInf().And(weight.Eq(0)), 0, x).Mul(weight)
+}
+
+// scaledBy returns loss·factor, of a factor that tends to 1 where the loss is infinite, faster
+// than the loss grows: there the derivative is that of the loss.
+func scaledBy(loss, factor tensor.Tensor) tensor.Tensor {
+	return loss.Mul(tensor.Where(loss.IsInf(), 1, factor))
+}
