@@ -2,6 +2,7 @@ package nn
 
 import (
 	"cmp"
+	"math"
 
 	"github.com/tensorken/tensorken/tensor"
 )
@@ -21,22 +22,19 @@ func InfoNCE(queries, keys tensor.Tensor, temperature float64) tensor.Tensor {
 	if queries.Rank() != 2 || keys.Rank() != 2 || queries.Dim(1) != keys.Dim(1) || keys.Dim(0) < queries.Dim(0) {
 		fail(op, "want queries [n width] and keys [m width] with m ≥ n, not %v and %v", queries.Shape(), keys.Shape())
 	}
-	if !(temperature > 0) {
-		fail(op, "the temperature is %v, want more than 0", temperature)
-	}
+	setting(op, "the temperature", temperature, positive)
 	defer named(op)
-	logits := Normalize(queries, -1).MatMul(Normalize(keys, -1).T()).Div(temperature)
-	return CrossEntropy(logits, tensor.Arange(queries.Dim(0)))
+	return wide(func(ts ...tensor.Tensor) tensor.Tensor {
+		logits := Normalize(ts[0], -1).MatMul(Normalize(ts[1], -1).T()).Div(temperature)
+		return CrossEntropy(logits, tensor.Arange(queries.Dim(0)))
+	}, queries, keys)
 }
 
 // Normalize divides x by its norm along axes, by all together if there are none: unit
-// vectors. A norm below 1e-12 counts as that, so that zeros stay zeros.
+// vectors. Zeros stay zeros.
 func Normalize(x tensor.Tensor, axes ...int) tensor.Tensor {
 	defer named("Normalize")
-	if d := x.DType(); d.IsHalf() { // 1e-12 is 0 in float16
-		return Normalize(x.Cast(tensor.Float32), axes...).Cast(d)
-	}
-	return x.Div(x.Norm(axes...).Maximum(1e-12))
+	return wide(func(ts ...tensor.Tensor) tensor.Tensor { return unit(ts[0], axes...) }, x)
 }
 
 // FocalOptions are the options of [Focal].
@@ -59,14 +57,16 @@ func Focal(pred, target tensor.Tensor, o *FocalOptions) tensor.Tensor {
 		o = &FocalOptions{}
 	}
 	alpha, gamma := cmp.Or(o.Alpha, 0.25), cmp.Or(o.Gamma, 2)
-	if !(gamma >= 1) || alpha > 1 {
-		fail("Focal", "Alpha is %v and Gamma %v, want at most 1, and at least 1", o.Alpha, o.Gamma)
-	}
-	p := pred.Sigmoid()
-	wrong := p.Add(target).Sub(p.Mul(target).Mul(2)) // 1 - the probability of the target
-	loss := BCEWithLogits(pred, target).Mul(wrong.Pow(gamma))
-	if alpha < 0 {
-		return loss
-	}
-	return loss.Mul(target.Mul(2*alpha - 1).Add(1 - alpha))
+	setting("Focal", "Gamma", gamma, exponent)
+	setting("Focal", "Alpha", alpha, limits{-math.MaxFloat64, 1, "at most 1, or a negative number"})
+	return wide(func(ts ...tensor.Tensor) tensor.Tensor {
+		x, y := ts[0], ts[1]
+		p := x.Sigmoid()
+		wrong := p.Add(y).Sub(p.Mul(y).Mul(2)) // 1 - the probability of the target
+		loss := scaledBy(BCEWithLogits(x, y), wrong.Pow(gamma))
+		if alpha < 0 {
+			return loss
+		}
+		return weighted(loss, y.Mul(2*alpha-1).Add(1-alpha))
+	}, pred, target)
 }

@@ -26,11 +26,9 @@ func CrossEntropyWith(logits, labels tensor.Tensor, o *CrossEntropyOptions) (los
 		o = &CrossEntropyOptions{}
 	}
 	checkLabels(op, logits, labels)
-	if !(o.Smoothing >= 0 && o.Smoothing <= 1) {
-		fail(op, "Smoothing is %v, want 0 to 1", o.Smoothing)
-	}
-	if !(o.Gamma == 0 || o.Gamma >= 1) {
-		fail(op, "Gamma is %v, want 0 or at least 1", o.Gamma)
+	setting(op, "Smoothing", o.Smoothing, probability)
+	if o.Gamma != 0 {
+		setting(op, "Gamma", o.Gamma, exponent)
 	}
 	labels = tensor.Internal.Narrow(graph.Token{}, "nn."+op, logits, labels)
 	classes := logits.Dim(-1)
@@ -47,23 +45,32 @@ func CrossEntropyWith(logits, labels tensor.Tensor, o *CrossEntropyOptions) (los
 	}
 	if ignored.IsValid() {
 		labels = tensor.Where(ignored, 0, labels)
+		logits = tensor.Where(ignored.Unsqueeze(-1), 0, logits) // which may be NaN
 	}
 	logp := logits.LogSoftmax(-1)
 	pick := func(x tensor.Tensor) tensor.Tensor { return tensor.Internal.Pick(graph.Token{}, "nn."+op, x, labels) }
-	weight = tensor.OnesLike(pick(logp))
-	weighted := logp
+	own := pick(logp)
+	weight = tensor.OnesLike(own)
 	if o.Weight.IsValid() {
-		weighted = logp.Mul(o.Weight)
 		weight = pick(o.Weight.Expand(logp.Shape()...))
 	}
-	loss = pick(weighted).Neg()
-	if o.Smoothing > 0 && classes > 0 {
-		all := weighted.Sum(-1).Squeeze(-1).Mul(o.Smoothing / float64(classes))
-		loss = loss.Mul(1 - o.Smoothing).Sub(all)
-	}
-	if o.Gamma > 0 {
-		loss = loss.Mul(pick(logp).Expm1().Neg().Pow(o.Gamma))
-	}
+	loss = wide(func(ts ...tensor.Tensor) tensor.Tensor {
+		own, logp, weight, weights := ts[0], ts[1], ts[2], ts[3]
+		loss := own.Neg()
+		if weights.IsValid() {
+			loss, logp = weighted(loss, weight), weighted(logp, weights.Expand(logp.Shape()...))
+		}
+		if o.Smoothing > 0 && logits.Dim(-1) > 0 {
+			all := logp.Mean(-1).Squeeze(-1).Mul(o.Smoothing)
+			if loss = loss.Mul(1 - o.Smoothing).Sub(all); o.Smoothing == 1 {
+				loss = all.Neg()
+			}
+		}
+		if o.Gamma > 0 {
+			loss = scaledBy(loss, own.Expm1().Neg().Pow(o.Gamma))
+		}
+		return loss
+	}, own, logp, weight, o.Weight)
 	if ignored.IsValid() {
 		loss, weight = tensor.Where(ignored, 0, loss), tensor.Where(ignored, 0, weight)
 	}
@@ -78,7 +85,7 @@ func SoftCrossEntropy(logits, target tensor.Tensor) tensor.Tensor {
 	if logits.Rank() == 0 {
 		fail("SoftCrossEntropy", "predictions have rank 0, want at least 1")
 	}
-	return logits.LogSoftmax(-1).Mul(target).Sum(-1).Squeeze(-1).Neg()
+	return weighted(logits.LogSoftmax(-1), target).Sum(-1).Squeeze(-1).Neg()
 }
 
 // BCEWithPosWeight is [BCEWithLogits] with the term of targets of 1 multiplied by weight, a
@@ -87,6 +94,12 @@ func SoftCrossEntropy(logits, target tensor.Tensor) tensor.Tensor {
 func BCEWithPosWeight(pred, target tensor.Tensor, weight tensor.Operand) tensor.Tensor {
 	checkTarget("BCEWithPosWeight", pred, target)
 	defer named("BCEWithPosWeight")
-	no := target.Neg().Add(1)
-	return pred.Neg().Softplus().Mul(target).Mul(weight).Add(pred.Softplus().Mul(no))
+	w, ok := weight.(tensor.Tensor)
+	if !ok {
+		w = tensor.Scalar(0).Add(weight)
+	}
+	return wide(func(ts ...tensor.Tensor) tensor.Tensor {
+		x, y := ts[0], ts[1]
+		return weighted(x.Neg().Softplus(), y.Mul(ts[2])).Add(weighted(x.Softplus(), y.Neg().Add(1)))
+	}, pred, target, w)
 }

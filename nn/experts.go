@@ -83,8 +83,10 @@ func LoadBalance(logits tensor.Tensor, topK int) tensor.Tensor {
 		fail("LoadBalance", "topK is %d for logits %v, want 1 to the number of experts", topK, logits.Shape())
 	}
 	experts := logits.Dim(-1)
-	logits = logits.Reshape(-1, experts)
-	_, chosen := logits.TopK(-1, topK)
-	f := chosen.OneHot(experts).Cast(logits.DType()).Sum(1).Mean(0)
-	return f.Mul(logits.Softmax(-1).Mean(0)).Sum().Mul(experts)
+	return wide(func(ts ...tensor.Tensor) tensor.Tensor {
+		logits := ts[0].Reshape(-1, experts)
+		_, chosen := logits.TopK(-1, topK)
+		f := chosen.OneHot(experts).Cast(logits.DType()).Sum(1).Mean(0)
+		return f.Mul(logits.Softmax(-1).Mean(0)).Sum().Mul(experts)
+	}, logits)
 }

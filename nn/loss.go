@@ -44,7 +44,7 @@ func BCEWithLogits(pred, target tensor.Tensor) tensor.Tensor {
 	// that the small loss of a large correct logit is not rounded to 0.
 	above := pred.Gt(0)
 	decay := tensor.Where(above, pred.Neg(), pred).Exp()
-	return pred.Mul(above.Cast(pred.DType()).Sub(target)).Add(decay.Log1p())
+	return weighted(pred, above.Cast(pred.DType()).Sub(target)).Add(decay.Log1p())
 }
 
 // MSE returns (pred - target)² for each element; both have one shape and type.
@@ -78,14 +78,14 @@ func KLDiv(logp, target tensor.Tensor) tensor.Tensor {
 	checkTarget("KLDiv", logp, target)
 	some := target.Gt(0)
 	logt := tensor.Where(some, target, 1).Log() // 0·log 0 is 0
-	return dropLast("KLDiv", target.Mul(logt.Sub(logp)))
+	return dropLast("KLDiv", weighted(logt.Sub(logp), target))
 }
 
 // Hinge returns max(0, 1 - pred·target) for each element; both have one shape and
 // type, and targets are -1 or 1.
 func Hinge(pred, target tensor.Tensor) tensor.Tensor {
 	checkTarget("Hinge", pred, target)
-	return pred.Mul(target).Neg().Add(1).ReLU()
+	return weighted(pred, target).Neg().Add(1).ReLU()
 }
 
 // CosineDistance returns 1 - cos of the angle between vectors along the last axis,
@@ -93,12 +93,15 @@ func Hinge(pred, target tensor.Tensor) tensor.Tensor {
 // is 1.
 func CosineDistance(pred, target tensor.Tensor) tensor.Tensor {
 	checkTarget("CosineDistance", pred, target)
-	if d := pred.DType(); d.IsHalf() { // the bound 1e-16 below is 0 in these types
-		return CosineDistance(pred.Cast(tensor.Float32), target.Cast(tensor.Float32)).Cast(d)
+	if pred.Rank() == 0 {
+		fail("CosineDistance", "predictions have rank 0, want at least 1")
 	}
-	dot := dropLast("CosineDistance", pred.Mul(target))
-	squares := dropLast("CosineDistance", pred.Square()).Mul(dropLast("CosineDistance", target.Square()))
-	return dot.Div(squares.Maximum(1e-16).Sqrt()).Neg().Add(1)
+	return wide(func(ts ...tensor.Tensor) tensor.Tensor {
+		// For unit vectors 1 - u·v = |u - v|²/2, which is 0 for equal ones.
+		d := dropLast("CosineDistance", unit(ts[0], -1).Sub(unit(ts[1], -1)).Square()).Mul(0.5)
+		none := ts[0].Ne(0).Any(-1).And(ts[1].Ne(0).Any(-1)).Not().Squeeze(-1)
+		return tensor.Where(none, 1, d)
+	}, pred, target)
 }
 
 // dropLast sums over the last axis and drops it.

@@ -47,7 +47,8 @@ func (x bceOperands) logs() (yes, no tensor.Tensor) {
 // shape and type.
 func PoissonNLL(pred, target tensor.Tensor) tensor.Tensor {
 	checkTarget("PoissonNLL", pred, target)
-	return pred.Exp().Sub(pred.Mul(target))
+	large := pred.Eq(math.Inf(1)) // where eˣ - x·y is eˣ
+	return pred.Exp().Sub(weighted(tensor.Where(large, 0, pred), target))
 }
 
 // GaussianNLL returns the negative log-likelihood (log v + (pred - target)²/v)/2 of each
@@ -57,8 +58,10 @@ func PoissonNLL(pred, target tensor.Tensor) tensor.Tensor {
 func GaussianNLL(pred, target, variance tensor.Tensor) tensor.Tensor {
 	checkTarget("GaussianNLL", pred, target)
 	checkTarget("GaussianNLL", pred, variance)
-	v := variance.Maximum(1e-6)
-	return v.Log().Add(pred.Sub(target).Square().Div(v)).Mul(0.5)
+	return wide(func(ts ...tensor.Tensor) tensor.Tensor {
+		d, v := ts[0].Sub(ts[1]), ts[2].Maximum(1e-6)
+		return v.Log().Add(d.Mul(d.Div(v))).Mul(0.5)
+	}, pred, target, variance)
 }
 
 // SmoothL1 returns d²/(2·beta) where |d| < beta and |d| - beta/2 elsewhere, with d = pred -
@@ -66,15 +69,14 @@ func GaussianNLL(pred, target, variance tensor.Tensor) tensor.Tensor {
 // huber_loss of that delta; with beta = 0 it is [L1], with 1 [Huber].
 func SmoothL1(pred, target tensor.Tensor, beta float64) tensor.Tensor {
 	checkTarget("SmoothL1", pred, target)
-	switch {
-	case beta == 0:
+	if setting("SmoothL1", "beta", beta, notNegative) == 0 {
 		return L1(pred, target)
-	case !(beta > 0):
-		fail("SmoothL1", "beta is %v, want at least 0", beta)
 	}
-	d := pred.Sub(target)
-	c := d.Clamp(-beta, beta)
-	return c.Mul(d.Sub(c.Mul(0.5))).Div(beta)
+	return wide(func(ts ...tensor.Tensor) tensor.Tensor {
+		d := ts[0].Sub(ts[1])
+		c := d.Clamp(-beta, beta)
+		return c.Div(beta).Mul(d.Sub(c.Mul(0.5)))
+	}, pred, target)
 }
 
 // TripletMargin returns max(0, |anchor - positive| - |anchor - negative| + margin), with
@@ -86,8 +88,16 @@ func TripletMargin(anchor, positive, negative tensor.Tensor, margin float64) ten
 	if anchor.Rank() == 0 {
 		fail("TripletMargin", "the anchor has rank 0, want at least 1")
 	}
-	distance := func(x tensor.Tensor) tensor.Tensor { return anchor.Sub(x).Add(1e-6).Norm(-1).Squeeze(-1) }
-	return distance(positive).Sub(distance(negative)).Add(margin).ReLU()
+	setting("TripletMargin", "the margin", margin, finite)
+	return wide(func(ts ...tensor.Tensor) tensor.Tensor {
+		distance := func(x tensor.Tensor) tensor.Tensor {
+			d := ts[0].Sub(x).Add(1e-6)
+			far := d.IsInf() // whose norm has no derivative
+			n := tensor.Where(far, 0, d).NormP(2, -1)
+			return tensor.Where(far.Any(-1), math.Inf(1), n).Squeeze(-1)
+		}
+		return distance(ts[1]).Sub(distance(ts[2])).Add(margin).ReLU()
+	}, anchor, positive, negative)
 }
 
 // CTC returns the connectionist temporal classification loss of each sequence: minus the

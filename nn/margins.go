@@ -12,7 +12,10 @@ import (
 func MarginRanking(a, b, target tensor.Tensor, margin float64) tensor.Tensor {
 	checkTarget("MarginRanking", a, b)
 	checkTarget("MarginRanking", a, target)
-	return b.Sub(a).Mul(target).Add(margin).ReLU()
+	setting("MarginRanking", "the margin", margin, finite)
+	return wide(func(ts ...tensor.Tensor) tensor.Tensor {
+		return weighted(ts[1].Sub(ts[0]), ts[2]).Add(margin).ReLU()
+	}, a, b, target)
 }
 
 // HingeEmbedding returns for each distance the distance itself where the target is 1, and
@@ -20,7 +23,10 @@ func MarginRanking(a, b, target tensor.Tensor, margin float64) tensor.Tensor {
 // type. PyTorch's margin is 1.
 func HingeEmbedding(distance, target tensor.Tensor, margin float64) tensor.Tensor {
 	checkTarget("HingeEmbedding", distance, target)
-	return tensor.Where(target.Eq(1), distance, distance.Neg().Add(margin).ReLU())
+	setting("HingeEmbedding", "the margin", margin, finite)
+	return wide(func(ts ...tensor.Tensor) tensor.Tensor {
+		return tensor.Where(ts[1].Eq(1), ts[0], ts[0].Neg().Add(margin).ReLU())
+	}, distance, target)
 }
 
 // CosineEmbedding returns [CosineDistance] of a and b where the target is 1, and elsewhere
@@ -32,21 +38,27 @@ func CosineEmbedding(a, b, target tensor.Tensor, margin float64) tensor.Tensor {
 	if !target.IsValid() || !slices.Equal(target.Shape(), distance.Shape()) {
 		fail("CosineEmbedding", "want targets %v, one for each pair of vectors", distance.Shape())
 	}
-	return tensor.Where(target.Eq(1), distance, distance.Neg().Add(1-margin).ReLU())
+	setting("CosineEmbedding", "the margin", margin, finite)
+	return wide(func(ts ...tensor.Tensor) tensor.Tensor {
+		return tensor.Where(target.Eq(1), ts[0], ts[0].Neg().Add(1-margin).ReLU())
+	}, distance)
 }
 
 // SoftMargin returns log(1 + e^(-x·y)) for each logit x and target y, which is 1 or -1; both
 // have one shape and type.
 func SoftMargin(pred, target tensor.Tensor) tensor.Tensor {
 	checkTarget("SoftMargin", pred, target)
-	return pred.Mul(target).Neg().Softplus()
+	return weighted(pred, target).Neg().Softplus()
 }
 
 // MultiLabelSoftMargin returns the mean of [BCEWithLogits] over the last axis, the classes,
 // which it drops. Both are [... classes] of one type; a target is 1 for each class that
 // applies and 0 for others.
 func MultiLabelSoftMargin(pred, target tensor.Tensor) tensor.Tensor {
-	return dropLast("MultiLabelSoftMargin", BCEWithLogits(pred, target)).Div(pred.Dim(-1))
+	checkTarget("MultiLabelSoftMargin", pred, target)
+	return wide(func(ts ...tensor.Tensor) tensor.Tensor {
+		return dropLast("MultiLabelSoftMargin", BCEWithLogits(ts[0], ts[1])).Div(pred.Dim(-1))
+	}, pred, target)
 }
 
 // MultiLabelMargin returns Σ max(0, 1 - (x[i] - x[j])) / classes, over each class i that
@@ -57,9 +69,13 @@ func MultiLabelMargin(pred, target tensor.Tensor) tensor.Tensor {
 	if pred.Rank() == 0 {
 		fail("MultiLabelMargin", "predictions have rank 0, want at least 1")
 	}
-	margins := pred.Unsqueeze(-2).Sub(pred.Unsqueeze(-1)).Add(1).ReLU() // [... i j]
-	pairs := target.Unsqueeze(-1).Mul(target.Neg().Add(1).Unsqueeze(-2))
-	return margins.Mul(pairs).Sum(-1, -2).Squeeze(-1, -2).Div(pred.Dim(-1))
+	return wide(func(ts ...tensor.Tensor) tensor.Tensor {
+		x, y := ts[0], ts[1]
+		pairs := y.Unsqueeze(-1).Mul(y.Neg().Add(1).Unsqueeze(-2)) // [... i j]
+		counts := pairs.Ne(0)                                      // of others, differences may be Inf - Inf
+		margins := tensor.Where(counts, x.Unsqueeze(-2), 0).Sub(tensor.Where(counts, x.Unsqueeze(-1), 0)).Add(1).ReLU()
+		return margins.Mul(pairs).Sum(-1, -2).Squeeze(-1, -2).Div(pred.Dim(-1))
+	}, pred, target)
 }
 
 // MultiMargin returns Σ max(0, margin - x[label] + x[j])^p / classes over the classes j that
@@ -71,12 +87,16 @@ func MultiMargin(pred, labels tensor.Tensor, margin, p float64) tensor.Tensor {
 	if p != 1 && p != 2 {
 		fail(op, "p is %v, want 1 or 2", p)
 	}
-	own := tensor.Internal.Pick(graph.Token{}, "nn."+op, pred, labels)
-	margins := pred.Sub(own.Unsqueeze(-1)).Add(margin).ReLU()
-	if p == 2 {
-		margins = margins.Square()
-	}
+	setting(op, "the margin", margin, finite)
+	own := tensor.Internal.Pick(graph.Token{}, "nn."+op, pred, labels).Unsqueeze(-1)
 	labels = tensor.Internal.Narrow(graph.Token{}, "nn."+op, pred, labels)
 	others := tensor.Arange(pred.Dim(-1)).Ne(labels.Unsqueeze(-1))
-	return tensor.Where(others, margins, 0).Sum(-1).Squeeze(-1).Div(pred.Dim(-1))
+	return wide(func(ts ...tensor.Tensor) tensor.Tensor {
+		// The difference of the label's own prediction may be Inf - Inf.
+		margins := tensor.Where(others, ts[0], 0).Sub(tensor.Where(others, ts[1], 0)).Add(margin).ReLU()
+		if p == 2 {
+			margins = margins.Square()
+		}
+		return tensor.Where(others, margins, 0).Sum(-1).Squeeze(-1).Div(pred.Dim(-1))
+	}, pred, own)
 }
