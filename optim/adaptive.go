@@ -35,7 +35,7 @@ func (r RMSprop) slots(tensor.Tensor) int {
 // Update implements [Rule]; the slots are v, the mean of g if Centered, and b if there is
 // momentum.
 func (r RMSprop) Update(p, g tensor.Tensor, slots []tensor.Tensor, lr float64, step int) (tensor.Tensor, []tensor.Tensor) {
-	g = decay(p, g, r.WeightDecay)
+	g = bounded(decay(p, g, r.WeightDecay))
 	alpha := cmp.Or(r.Decay, 0.99)
 	slots = orZeros(p, slots, r.slots(p))
 	v := average(slots[0], g.Square(), alpha)
@@ -45,7 +45,7 @@ func (r RMSprop) Update(p, g tensor.Tensor, slots []tensor.Tensor, lr float64, s
 		kept = append(kept, mean)
 		v = v.Sub(mean.Square()).Maximum(0) // rounding may make it negative
 	}
-	scaled := g.Div(v.Sqrt().Add(cmp.Or(r.Eps, 1e-8)))
+	scaled := g.Div(v.Sqrt().Add(epsilon(g, r.Eps, 1e-8)))
 	if r.Momentum != 0 {
 		scaled = slots[len(slots)-1].Mul(r.Momentum).Add(scaled)
 		kept = append(kept, scaled)
@@ -68,10 +68,10 @@ func (r Adagrad) slots(tensor.Tensor) int { return 1 }
 
 // Update implements [Rule]; the slot is s.
 func (r Adagrad) Update(p, g tensor.Tensor, slots []tensor.Tensor, lr float64, step int) (tensor.Tensor, []tensor.Tensor) {
-	g = decay(p, g, r.WeightDecay)
+	g = bounded(decay(p, g, r.WeightDecay))
 	s := orZeros(p, slots, 1)[0].Add(g.Square())
 	lr /= 1 + float64(step)*r.LRDecay
-	return p.Sub(g.Mul(lr).Div(s.Sqrt().Add(cmp.Or(r.Eps, 1e-10)))), []tensor.Tensor{s}
+	return p.Sub(g.Mul(lr).Div(s.Sqrt().Add(epsilon(g, r.Eps, 1e-10)))), []tensor.Tensor{s}
 }
 
 // Adadelta is p ← p - lr·d with d = g·√(u + ε)/√(v + ε), v ← ρ·v + (1-ρ)·g² and
@@ -88,7 +88,7 @@ func (r Adadelta) slots(tensor.Tensor) int { return 2 }
 
 // Update implements [Rule]; the slots are v and u.
 func (r Adadelta) Update(p, g tensor.Tensor, slots []tensor.Tensor, lr float64, step int) (tensor.Tensor, []tensor.Tensor) {
-	g = decay(p, g, r.WeightDecay)
+	g = bounded(decay(p, g, r.WeightDecay))
 	rho, eps := cmp.Or(r.Rho, 0.9), cmp.Or(r.Eps, 1e-6)
 	slots = orZeros(p, slots, 2)
 	v := average(slots[0], g.Square(), rho)

@@ -27,6 +27,9 @@ type Averaged[M any] struct {
 // float32; others are those of the last model.
 func (a *Averaged[M]) Add(m M) (err error) {
 	defer tensor.Catch(&err)
+	if err := belowOne.check("Decay", a.Decay); err != nil {
+		return fmt.Errorf("optim: Averaged: %w", err)
+	}
 	if !a.Count.IsValid() {
 		a.Model, a.Count = tree.Map(m, func(_ string, t tensor.Tensor) tensor.Tensor { return t }), tensor.New([]int64{1}).Reshape()
 		return tensor.Eval(a.Model)
@@ -89,7 +92,7 @@ func (a *Accumulator[G]) Mean() G {
 	if n < 2 {
 		return sum
 	}
-	return tree.Map(sum, func(_ string, t tensor.Tensor) tensor.Tensor { return t.Div(n) })
+	return mapFloats(sum, func(t tensor.Tensor) tensor.Tensor { return t.Div(n) })
 }
 
 // sum adds two trees of gradients, either of which may lack some.

@@ -2,6 +2,7 @@ package optim
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/tensorken/tensorken/internal/graph"
 	"github.com/tensorken/tensorken/tensor"
@@ -12,48 +13,73 @@ import (
 // It panics if max is negative or NaN.
 //
 // Source: Pascanu, Mikolov, Bengio, "On the difficulty of training recurrent
-// neural networks", 2013, in PyTorch's form: by max/(norm + 1e-6).
+// neural networks", 2013, in PyTorch's form: by max/(norm + 1e-6), or max·1e-6 in place of
+// 1e-6 for a max below 1.
 func ClipNorm[T any](grads T, max float64) T {
 	checkLimit("ClipNorm", "norm", max)
-	scale := TotalNorm(grads).Add(1e-6).Reciprocal().Mul(max).Minimum(1)
-	return tree.Map(grads, func(_ string, g tensor.Tensor) tensor.Tensor {
-		if !g.DType().IsFloat() {
-			return g
-		}
-		return g.Mul(scale.Cast(g.DType()))
-	})
+	norm := TotalNorm(grads)
+	if norm.DType() == tensor.Float32 {
+		max = min(max, math.MaxFloat32)
+	}
+	small := 0x1p-120 + 1e-6*min(max, 1)
+	scale := norm.Add(small).Reciprocal().Mul(max).Minimum(1)
+	return mapFloats(grads, func(g tensor.Tensor) tensor.Tensor { return g.Mul(scale.Cast(g.DType())) })
 }
 
 // TotalNorm returns the norm of all gradients together, of shape [], which [ClipNorm]
 // limits: the root of the sum of the squares of all floating-point elements, in float64 if
-// a gradient is float64, else in float32.
+// a gradient is float64, else in float32. It overflows only where the result does.
 func TotalNorm(grads any) tensor.Tensor {
 	d := tensor.Float32
+	var norms []tensor.Tensor
 	for _, g := range tree.All(grads) {
+		if !g.DType().IsFloat() {
+			continue
+		}
 		if g.DType() == tensor.Float64 {
 			d = tensor.Float64
 		}
+		norms = append(norms, g.Cast(g.DType().ComputeType()).NormP(2))
 	}
-	norm := tensor.Scalar(0).Cast(d)
-	for _, g := range tree.All(grads) {
-		if g.DType().IsFloat() {
-			norm = norm.Add(g.Cast(d).Square().Sum())
-		}
+	if norms == nil {
+		return tensor.Scalar(0).Cast(d)
 	}
-	some := norm.Ne(0) // at 0 the derivative of the root is infinite
-	return tensor.Where(some, tensor.Where(some, norm, 1).Sqrt(), 0)
+	for i, n := range norms {
+		norms[i] = n.Cast(d)
+	}
+	return tensor.Stack(0, norms...).NormP(2)
 }
 
 // ClipValue clamps every element of the gradients to ±max. It panics if max is
 // negative or NaN.
 func ClipValue[T any](grads T, max float64) T {
 	checkLimit("ClipValue", "elements", max)
-	return tree.Map(grads, func(_ string, g tensor.Tensor) tensor.Tensor {
-		if !g.DType().IsFloat() {
+	return mapFloats(grads, func(g tensor.Tensor) tensor.Tensor {
+		if g.DType() == tensor.Float32 && max > math.MaxFloat32 {
 			return g
 		}
 		return g.Clamp(-max, max)
 	})
+}
+
+// mapFloats returns the tree of what f makes of floating-point tensors, computed in float32
+// where they are of 16 bits, in which the numbers in f would be rounded.
+func mapFloats[T any](v T, f func(tensor.Tensor) tensor.Tensor) T {
+	return tree.Map(v, func(_ string, t tensor.Tensor) tensor.Tensor {
+		if !t.DType().IsFloat() {
+			return t
+		}
+		return inFloat32(t, f)
+	})
+}
+
+// inFloat32 returns f of t, computed in float32 if t is of 16 bits, in the type of t.
+func inFloat32(t tensor.Tensor, f func(tensor.Tensor) tensor.Tensor) tensor.Tensor {
+	d := t.DType()
+	if !d.IsHalf() {
+		return f(t)
+	}
+	return f(t.Cast(d.ComputeType())).Cast(d)
 }
 
 // checkLimit panics on behalf of op unless max is 0 or more.
@@ -64,12 +90,16 @@ func checkLimit(op, what string, max float64) {
 }
 
 // Average returns the running average decay·avg + (1-decay)·model of every
-// floating-point tensor, and the model's other tensors. Start with avg = model.
+// floating-point tensor, and the model's other tensors. Start with avg = model. Decay is from
+// 0 to 1.
 func Average[T any](avg, model T, decay float64) T {
+	atMostOne.must("Average", "the decay", decay)
 	return tree.Zip(avg, model, func(_ string, a, m tensor.Tensor) tensor.Tensor {
 		if !m.IsValid() || !m.DType().IsFloat() {
 			return m
 		}
-		return a.Mul(decay).Add(m.Mul(1 - decay))
+		return inFloat32(a, func(a tensor.Tensor) tensor.Tensor {
+			return average(a, m.Cast(m.DType().ComputeType()), decay)
+		})
 	})
 }

@@ -3,6 +3,7 @@ package optim
 import (
 	"errors"
 	"fmt"
+	"math"
 	"path"
 
 	"github.com/tensorken/tensorken/internal/pytree"
@@ -58,7 +59,7 @@ func (g Groups) check(params []pytree.Leaf[tensor.Tensor]) error {
 		if !found {
 			return fmt.Errorf("optim: Step: the group of %q has no parameter in the model: the names are those of tree.All", group.Names)
 		}
-		if !(group.LR >= 0) {
+		if !(group.LR >= 0 && group.LR <= math.MaxFloat64) {
 			return fmt.Errorf("optim: Step: the LR of the group of %q is %v: want a factor, or Frozen", group.Names, group.LR)
 		}
 	}
@@ -103,6 +104,9 @@ func (o *Optimizer) check(params []pytree.Leaf[tensor.Tensor]) error {
 	}
 	if o.Rule == nil && o.RuleFor == nil {
 		return errors.New("optim: Step of an Optimizer without a Rule")
+	}
+	if err := checkSettings(o.Scaling); err != nil {
+		return fmt.Errorf("optim: Step of an Optimizer whose Scaling has a wrong %w", err)
 	}
 	if !(o.ClipNorm >= 0) {
 		return fmt.Errorf("optim: Step of an Optimizer whose ClipNorm is %v: want the greatest norm allowed, or 0 for no limit", o.ClipNorm)

@@ -39,6 +39,7 @@ import (
 // The function is for one goroutine. It returns the errors of Step, and an error if the model
 // that loss returns lacks a tensor of m. *m and State then stay as they were.
 func Jit[M, B any](o *Optimizer, loss func(m M, b B, rng *tensor.RNG) (tensor.Tensor, M)) func(m *M, b B, rng *tensor.RNG) (tensor.Tensor, error) {
+	checkGiven("Jit", o, loss == nil)
 	s := &steps[M, B]{o: o, loss: loss}
 	s.f = jit.Func[stepArgs[B], stepResults]{Op: "optim.Jit", F: s.trace, OnSecondUse: true}
 	return s.next
@@ -127,7 +128,9 @@ func (s *steps[M, B]) next(m *M, b B, rng *tensor.RNG) (tensor.Tensor, error) {
 	if s.step, err = o.State.step(); err != nil {
 		return tensor.Tensor{}, err
 	}
-	s.rate = o.rate(s.step)
+	if s.rate, err = o.rate(s.step); err != nil {
+		return tensor.Tensor{}, err
+	}
 	if o.RuleFor != nil {
 		for _, l := range params {
 			args.Rules = append(args.Rules, o.RuleFor(l.Name))

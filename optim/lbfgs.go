@@ -40,6 +40,12 @@ type LBFGSState struct {
 // *m then stays as it was.
 func Minimize[M any](o *LBFGS, m *M, loss func(M) tensor.Tensor) (final float64, err error) {
 	defer tensor.Catch(&err)
+	switch {
+	case o == nil || m == nil || loss == nil:
+		return 0, errors.New("optim: Minimize: the *LBFGS, the model or the loss is nil")
+	case checkSettings(o) != nil:
+		return 0, fmt.Errorf("optim: Minimize: %w", checkSettings(o))
+	}
 	p, err := newProblem(*m, loss)
 	if err != nil {
 		return 0, err
@@ -115,9 +121,6 @@ type history struct {
 
 func newHistory(o *LBFGS, params tensor.Tensor) (*history, error) {
 	h := &history{most: cmp.Or(o.History, 100), s: o.State.S, y: o.State.Y, sy: o.State.SY, yy: o.State.YY}
-	if h.most < 1 {
-		return nil, fmt.Errorf("optim: Minimize: the History is %d, want at least 1", h.most)
-	}
 	if !o.State.Pairs.IsValid() {
 		return h, nil
 	}

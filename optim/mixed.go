@@ -24,9 +24,10 @@ type Scaling struct {
 	Interval        int     // 0 is 2000
 }
 
-// ValueAndGrad is [grad.ValueAndGrad] in the Precision of o: f is called with the model
-// cast to that type, while the parameters, the returned loss and the gradients keep
-// theirs, usually float32. What f captures, such as a batch, it must cast itself. The
+// ValueAndGrad is [grad.ValueAndGrad] in the Precision of o: f is called with the model's
+// parameters cast to that type, while the parameters, the returned loss and the gradients keep
+// theirs, usually float32. So does the model's state, such as the statistics of a batch norm,
+// which changes by less than 16 bits have. What f captures, such as a batch, it must cast itself. The
 // loss is scaled before its gradient is computed and the gradient after, so that both
 // are those of f; where the computation overflowed, gradients are infinite or NaN, and
 // [Optimizer.Step] skips the step.
@@ -35,6 +36,7 @@ type Scaling struct {
 // State.Step counts the steps that were skipped, as Schedule and Adam's correction of
 // its averages do.
 func ValueAndGrad[M any](o *Optimizer, f func(M) tensor.Tensor) func(M) (loss tensor.Tensor, grads M) {
+	checkGiven("ValueAndGrad", o, f == nil)
 	return func(m M) (tensor.Tensor, M) {
 		loss, _, g := ValueAndGradAux(o, func(m M) (tensor.Tensor, struct{}) { return f(m), struct{}{} })(m)
 		return loss, g
@@ -45,6 +47,7 @@ func ValueAndGrad[M any](o *Optimizer, f func(M) tensor.Tensor) func(M) (loss te
 // loss. If that is a model, as with batch norm, it comes back with the parameters that f
 // was given, in their types, and its new state.
 func ValueAndGradAux[M, A any](o *Optimizer, f func(M) (tensor.Tensor, A)) func(M) (loss tensor.Tensor, aux A, grads M) {
+	checkGiven("ValueAndGrad", o, f == nil)
 	if o.Precision == 0 {
 		return grad.ValueAndGradAux(f)
 	}
@@ -58,7 +61,7 @@ func ValueAndGradAux[M, A any](o *Optimizer, f func(M) (tensor.Tensor, A)) func(
 	return func(m M) (tensor.Tensor, A, M) {
 		scale := o.scale(m)
 		_, r, g := grad.ValueAndGradAux(func(m M) (tensor.Tensor, results) {
-			loss, aux := f(tree.Cast(m, o.Precision))
+			loss, aux := f(castParameters(m, o.Precision))
 			loss = loss.Cast(lossType(m))
 			r := results{loss, restore(m, aux)}
 			if scale.IsValid() {
@@ -73,6 +76,35 @@ func ValueAndGradAux[M, A any](o *Optimizer, f func(M) (tensor.Tensor, A)) func(
 			})
 		}
 		return r.Loss, r.Aux, g
+	}
+}
+
+// castParameters returns a model whose floating-point parameters are of type d.
+func castParameters[M any](m M, d tensor.DType) M {
+	leaves, err := pytree.Flatten[tensor.Tensor](m)
+	if err != nil {
+		return tree.Cast(m, d) // which says what is wrong
+	}
+	out := make([]tensor.Tensor, len(leaves))
+	for i, l := range leaves {
+		if out[i] = l.Value; l.Value.IsValid() && !l.State && l.Value.DType().IsFloat() {
+			out[i] = l.Value.Cast(d)
+		}
+	}
+	cast, err := pytree.Rebuild(m, out)
+	if err != nil {
+		return tree.Cast(m, d)
+	}
+	return cast
+}
+
+// checkGiven panics on behalf of op if the optimizer or the loss is nil.
+func checkGiven(op string, o *Optimizer, noLoss bool) {
+	switch {
+	case o == nil:
+		tensor.Internal.Misuse(graph.Token{}, "optim."+op, "the *Optimizer is nil: make one with optim.New")
+	case noLoss:
+		tensor.Internal.Misuse(graph.Token{}, "optim."+op, "the loss is a nil function")
 	}
 }
 

@@ -48,6 +48,7 @@ func (r NAdam) slots(tensor.Tensor) int { return 2 }
 // Update implements [Rule]; the slots are m and v.
 func (r NAdam) Update(p, g tensor.Tensor, slots []tensor.Tensor, lr float64, step int) (tensor.Tensor, []tensor.Tensor) {
 	p, g = decayOrShrink(p, g, lr, r.WeightDecay, r.Decoupled)
+	g = bounded(g)
 	b1, b2 := cmp.Or(r.Beta1, 0.9), cmp.Or(r.Beta2, 0.999)
 	mu := func(t int) float64 {
 		return b1 * (1 - math.Pow(0.96, float64(t)*cmp.Or(r.MomentumDecay, 0.004))/2)
@@ -61,7 +62,7 @@ func (r NAdam) Update(p, g tensor.Tensor, slots []tensor.Tensor, lr float64, ste
 	m, v := average(slots[0], g, b1), average(slots[1], g.Square(), b2)
 	ahead := m.Mul(lr * next / (1 - product*next)).Add(g.Mul(lr * (1 - now) / (1 - product)))
 	unbiased := v.Mul(1 / (1 - math.Pow(b2, float64(step+1))))
-	return p.Sub(ahead.Div(unbiased.Sqrt().Add(cmp.Or(r.Eps, 1e-8)))), []tensor.Tensor{m, v}
+	return p.Sub(ahead.Div(unbiased.Sqrt().Add(epsilon(g, r.Eps, 1e-8)))), []tensor.Tensor{m, v}
 }
 
 // RAdam is [Adam] whose steps are multiplied by a factor r that rises to 1 with the
@@ -82,6 +83,7 @@ func (r RAdam) slots(tensor.Tensor) int { return 2 }
 // Update implements [Rule]; the slots are m and v.
 func (r RAdam) Update(p, g tensor.Tensor, slots []tensor.Tensor, lr float64, step int) (tensor.Tensor, []tensor.Tensor) {
 	p, g = decayOrShrink(p, g, lr, r.WeightDecay, r.Decoupled)
+	g = bounded(g)
 	b1, b2, t := cmp.Or(r.Beta1, 0.9), cmp.Or(r.Beta2, 0.999), float64(step+1)
 	slots = orZeros(p, slots, 2)
 	m, v := average(slots[0], g, b1), average(slots[1], g.Square(), b2)
@@ -94,7 +96,7 @@ func (r RAdam) Update(p, g tensor.Tensor, slots []tensor.Tensor, lr float64, ste
 		rect := (length - 4) * (length - 2) * longest / ((longest - 4) * (longest - 2) * length)
 		plain, adaptive = 0, plain*math.Sqrt(rect*bias)
 	}
-	factor := v.Sqrt().Add(cmp.Or(r.Eps, 1e-8)).Reciprocal().Mul(adaptive).Add(plain)
+	factor := v.Sqrt().Add(epsilon(g, r.Eps, 1e-8)).Reciprocal().Mul(adaptive).Add(plain)
 	return p.Sub(m.Mul(factor)), []tensor.Tensor{m, v}
 }
 
@@ -114,13 +116,13 @@ func (r LAMB) slots(tensor.Tensor) int { return 2 }
 
 // Update implements [Rule]; the slots are m and v.
 func (r LAMB) Update(p, g tensor.Tensor, slots []tensor.Tensor, lr float64, step int) (tensor.Tensor, []tensor.Tensor) {
+	g = bounded(g)
 	b1, b2, t := cmp.Or(r.Beta1, 0.9), cmp.Or(r.Beta2, 0.999), float64(step+1)
 	slots = orZeros(p, slots, 2)
 	m, v := average(slots[0], g, b1), average(slots[1], g.Square(), b2)
-	unbiased := v.Mul(1 / (1 - math.Pow(b2, t))).Sqrt().Add(cmp.Or(r.Eps, 1e-6))
+	unbiased := v.Mul(1 / (1 - math.Pow(b2, t))).Sqrt().Add(epsilon(g, r.Eps, 1e-6))
 	u := decay(p, m.Mul(1/(1-math.Pow(b1, t))).Div(unbiased), r.WeightDecay)
-	norm := func(x tensor.Tensor) tensor.Tensor { return x.Square().Sum().Sqrt() }
-	size, length := norm(p), norm(u)
+	size, length := p.NormP(2), u.NormP(2)
 	trust := tensor.Where(size.Gt(0).And(length.Gt(0)), size.Div(length), 1)
 	return p.Sub(u.Mul(trust.Mul(lr))), []tensor.Tensor{m, v}
 }

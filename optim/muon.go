@@ -72,7 +72,7 @@ func orthogonalize(x tensor.Tensor, eps float64) tensor.Tensor {
 		x = x.T()
 	}
 	x = roundBF16(x)
-	x = roundBF16(x.Div(roundBF16(x.Square().Sum().Sqrt()).Maximum(eps)))
+	x = roundBF16(x.Div(roundBF16(x.NormP(2)).Maximum(eps)))
 	for range steps {
 		gram := roundBF16(x.MatMul(x.T()))
 		update := roundBF16(gram.Mul(b).Add(gram.MatMul(gram).Mul(c)))

@@ -1,6 +1,7 @@
 package optim
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/tensorken/tensorken/internal/exec"
@@ -53,6 +54,9 @@ func New(r Rule, lr float64) *Optimizer { return &Optimizer{Rule: r, LR: lr} }
 // [tensor.Device.Sync] or a later Step, which then does nothing else. State.Step
 // counts the failed step until a later Step learns of the failure.
 func (o *Optimizer) Step(model, grads any) error {
+	if o == nil {
+		return errors.New("optim: Step of a nil *Optimizer: make one with optim.New")
+	}
 	params, gs, err := align(model, grads)
 	if err != nil {
 		return err
@@ -75,7 +79,11 @@ func (o *Optimizer) Step(model, grads any) error {
 	if err := o.start(params, gs, slots); err != nil {
 		return err
 	}
-	u, err := o.updates(params, gs, slots, o.rate(step), step, nil)
+	rate, err := o.rate(step)
+	if err != nil {
+		return err
+	}
+	u, err := o.updates(params, gs, slots, rate, step, nil)
 	if err != nil {
 		return err
 	}
@@ -91,11 +99,18 @@ func (o *Optimizer) Step(model, grads any) error {
 }
 
 // rate returns the learning rate of a step.
-func (o *Optimizer) rate(step int) float64 {
-	if o.Schedule == nil {
-		return o.LR
+func (o *Optimizer) rate(step int) (float64, error) {
+	if err := notNegative.check("LR", o.LR); err != nil {
+		return 0, fmt.Errorf("optim: Step of an Optimizer whose %w", err)
 	}
-	return o.LR * o.Schedule(step)
+	if o.Schedule == nil {
+		return o.LR, nil
+	}
+	f := o.Schedule(step)
+	if err := notNegative.check("the factor of Schedule", f); err != nil {
+		return 0, fmt.Errorf("optim: step %d: %w", step, err)
+	}
+	return o.LR * f, nil
 }
 
 // start prepares the first step to run the same plan as later ones: it stores the

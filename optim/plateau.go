@@ -19,7 +19,7 @@ import (
 type Plateau struct {
 	Factor    float64 // on the rate, each time; 0 is 0.1
 	Patience  int     // observations without an improvement that change nothing; 0 is 10, -1 none
-	Threshold float64 // improvements are by more than this share of the best; 0 is 1e-4
+	Threshold float64 // improvements are by more than this share of the best, whatever its sign; 0 is 1e-4
 	Cooldown  int     // observations after a change that are not counted
 	Floor     float64 // the least rate, as a factor on LR
 	Maximize  bool    // greater metrics are better
@@ -33,14 +33,20 @@ type Plateau struct {
 func (p *Plateau) Schedule(int) float64 { return p.state()[0] }
 
 // Observe takes the metric's next value. NaN is no improvement. It panics if State is not
-// that of a Plateau.
+// that of a Plateau, or a setting has no meaning.
 func (p *Plateau) Observe(metric float64) {
+	if err := checkSettings(p); err != nil {
+		tensor.Internal.Misuse(graph.Token{}, "optim.Plateau", err.Error())
+	}
 	s := p.state()
 	factor, best, bad, cooldown := &s[0], &s[1], &s[2], &s[3]
-	threshold := cmp.Or(p.Threshold, 1e-4)
-	better := metric < *best*(1-threshold)
+	least := cmp.Or(p.Threshold, 1e-4) * math.Abs(*best) // of an improvement
+	if math.IsInf(*best, 0) {
+		least = 0
+	}
+	better := metric < *best-least
 	if p.Maximize {
-		better = metric > *best*(1+threshold)
+		better = metric > *best+least
 	}
 	if better {
 		*best, *bad = metric, 0
@@ -58,14 +64,18 @@ func (p *Plateau) Observe(metric float64) {
 	p.State = tensor.New(s)
 }
 
+// worst is what every metric improves.
+func (p *Plateau) worst() float64 {
+	if p.Maximize {
+		return math.Inf(-1)
+	}
+	return math.Inf(1)
+}
+
 // state returns the elements of State, or those before the first observation.
 func (p *Plateau) state() []float64 {
 	if !p.State.IsValid() {
-		worst := math.Inf(1)
-		if p.Maximize {
-			worst = math.Inf(-1)
-		}
-		return []float64{1, worst, 0, 0}
+		return []float64{1, p.worst(), 0, 0}
 	}
 	if p.State.DType() != tensor.Float64 || p.State.Len() != 4 {
 		tensor.Internal.Misuse(graph.Token{}, "optim.Plateau", fmt.Sprintf("its State is %s, want four float64", describe(p.State)))

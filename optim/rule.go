@@ -94,7 +94,7 @@ func (r Adam) slots(tensor.Tensor) int {
 
 // Update implements [Rule]; the slots are m and v, and the greatest v of AMSGrad.
 func (r Adam) Update(p, g tensor.Tensor, slots []tensor.Tensor, lr float64, step int) (tensor.Tensor, []tensor.Tensor) {
-	g = decay(p, g, r.WeightDecay)
+	g = bounded(decay(p, g, r.WeightDecay))
 	b1, b2, t := cmp.Or(r.Beta1, 0.9), cmp.Or(r.Beta2, 0.999), float64(step+1)
 	slots = orZeros(p, slots, r.slots(p))
 	m, v := average(slots[0], g, b1), average(slots[1], g.Square(), b2)
@@ -105,7 +105,7 @@ func (r Adam) Update(p, g tensor.Tensor, slots []tensor.Tensor, lr float64, step
 	}
 	bias := math.Sqrt(1 - math.Pow(b2, t)) // √v̂ is √v over it
 	scaled := m.Mul(bias * lr / (1 - math.Pow(b1, t)))
-	return p.Sub(scaled.Div(v.Sqrt().Add(bias * cmp.Or(r.Eps, 1e-8)))), kept
+	return p.Sub(scaled.Div(v.Sqrt().Add(bias * epsilon(g, r.Eps, 1e-8)))), kept
 }
 
 // AdamW is Adam with decoupled weight decay: it multiplies p by 1 - lr·WeightDecay

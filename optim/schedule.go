@@ -8,6 +8,7 @@ import "math"
 // Source: Loshchilov, Hutter, "SGDR: Stochastic Gradient Descent with Warm
 // Restarts", 2017.
 func Cosine(steps int, floor float64) func(step int) float64 {
+	checkFall("Cosine", steps, floor)
 	return func(step int) float64 {
 		return floor + (1-floor)*(1+math.Cos(math.Pi*progress(step, steps)))/2
 	}
@@ -16,13 +17,21 @@ func Cosine(steps int, floor float64) func(step int) float64 {
 // Linear returns a schedule that falls linearly from 1 to floor in the given number
 // of steps, and stays there.
 func Linear(steps int, floor float64) func(step int) float64 {
+	checkFall("Linear", steps, floor)
 	return func(step int) float64 { return 1 - (1-floor)*progress(step, steps) }
 }
 
 // Warmup returns a schedule that rises linearly from 1/steps to 1 in the given number
 // of steps. After them it follows then, counted from 0; a nil then stays at 1.
 func Warmup(steps int, then func(step int) float64) func(step int) float64 {
+	notNegative.must("Warmup", "the number of steps", float64(steps))
 	return Sequence(func(step int) float64 { return float64(step+1) / float64(steps) }, steps, then)
+}
+
+// checkFall panics on behalf of op unless a schedule can fall to floor in a number of steps.
+func checkFall(op string, n int, floor float64) {
+	notNegative.must(op, "the number of steps", float64(n))
+	notNegative.must(op, "the floor", floor)
 }
 
 // progress returns the share of the steps done, from 0 to 1.

@@ -120,6 +120,9 @@ func (x *update) apply(rule Rule, lr float64, step int) error {
 	if !sameForm(x.g, x.p) {
 		return fmt.Errorf("its gradient is %s: want the same shape and type", describe(x.g))
 	}
+	if err := checkSettings(unscaled(rule)); err != nil {
+		return fmt.Errorf("%T: %w", unscaled(rule), err)
+	}
 	err := tensor.Try(func() {
 		d := x.p.DType().ComputeType()
 		x.next, x.kept = rule.Update(x.p.Cast(d), x.g.Cast(d), slices.Clone(x.slots), lr, step)
