@@ -138,7 +138,7 @@ func (l *Loop[M, B]) restore() error {
 		return err
 	}
 	set()
-	l.Model, l.Optimizer.State = model, opt
+	l.Model, l.Optimizer.State, l.saved = model, opt, true
 	if len(l.History) > 0 {
 		l.Best = best
 	}

@@ -81,11 +81,13 @@ func count(op string, pred, target tensor.Tensor) counts {
 		misuse(op, "want bool targets [... classes], as the predictions are", target.DType(), target.Shape())
 	}
 	flat := func(t tensor.Tensor) tensor.Tensor {
-		return t.Cast(tensor.Float32).Reshape(-1, t.Dim(-1))
+		return t.Cast(tensor.Int32).Ne(0).Reshape(-1, t.Dim(-1))
 	}
 	p, t = flat(p), flat(t)
-	sum := func(t tensor.Tensor) tensor.Tensor { return t.Sum(0).Squeeze(0) }
-	return counts{both: sum(p.Mul(t)), predicted: sum(p), occurring: sum(t)}
+	sum := func(t tensor.Tensor) tensor.Tensor { // of bools in int32, in which they are exact
+		return t.Sum(0).Squeeze(0).Cast(tensor.Float32)
+	}
+	return counts{both: sum(p.And(t)), predicted: sum(p), occurring: sum(t)}
 }
 
 // labels returns targets on behalf of op as int32; each must be one of n classes.
@@ -94,7 +96,7 @@ func labels(op string, target tensor.Tensor, n int) tensor.Tensor {
 	return tensor.Internal.Positions(graph.Token{}, "train."+op, "label", "%d classes", target, target, n)
 }
 
-// meanWhere returns the mean of the elements of t where chosen.
+// meanWhere returns the mean of the elements of t where chosen, 0 if there are none.
 func meanWhere(t, chosen tensor.Tensor) tensor.Tensor {
-	return tensor.Where(chosen, t, 0).Sum().Div(chosen.Cast(tensor.Float32).Sum())
+	return tensor.Where(chosen, t, 0).Sum().Div(chosen.Cast(tensor.Float32).Sum().Maximum(1))
 }

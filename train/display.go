@@ -121,7 +121,11 @@ func (d *display) status(p progress, m Metrics) string {
 	if p.share > d.from {
 		left = time.Duration(float64(elapsed) * max(1-p.share, 0) / (p.share - d.from))
 	}
-	fmt.Fprintf(&b, "%.0f samples/s  %s  %s left", float64(p.seen)/max(elapsed.Seconds(), 1e-9), hostmem.Size(int(d.memory())), clock(left))
+	fmt.Fprintf(&b, "%.0f samples/s  ", float64(p.seen)/max(elapsed.Seconds(), 1e-9))
+	if held := d.memory(); held > 0 {
+		fmt.Fprintf(&b, "memory %s  ", hostmem.Size(int(held)))
+	}
+	fmt.Fprintf(&b, "%s left", clock(left))
 	return b.String()
 }
 

@@ -26,9 +26,9 @@ func TestLive(t *testing.T) {
 	d.shown = d.start
 	d.progress(epochs(2, 3, 0.5, 0.5, 15000), 0.125)
 	d.close()
-	want := "\repoch 1/3 ████░░░░░░░░░░░░░░░░  20%  loss 0.2500  60 samples/s  3 MiB  6:40 left\x1b[K" +
-		"\repoch 1/3 ██████░░░░░░░░░░░░░░  33%  loss 1.0000  accuracy 0.5000  100 samples/s  3 MiB  3:20 left\x1b[K" +
-		"\repoch 2/3 ██████████░░░░░░░░░░  50%  loss 0.1250  accuracy 0.5000  150 samples/s  3 MiB  1:40 left\x1b[K\n"
+	want := "\repoch 1/3 ████░░░░░░░░░░░░░░░░  20%  loss 0.2500  60 samples/s  memory 3 MiB  6:40 left\x1b[K" +
+		"\repoch 1/3 ██████░░░░░░░░░░░░░░  33%  loss 1.0000  accuracy 0.5000  100 samples/s  memory 3 MiB  3:20 left\x1b[K" +
+		"\repoch 2/3 ██████████░░░░░░░░░░  50%  loss 0.1250  accuracy 0.5000  150 samples/s  memory 3 MiB  1:40 left\x1b[K\n"
 	if got := out.String(); got != want {
 		t.Errorf("live output is\n%q, want\n%q", got, want)
 	}
@@ -46,8 +46,8 @@ func TestPlain(t *testing.T) {
 	d.progress(epochs(8, 12, 0.6, 0.2, 40), 0.25)
 	d.report(progress{unit: "step", done: 700, total: 1000, share: 0.7, seen: 80}, Metrics{"loss": 1})
 	want := tensor.CPU().String() + ", 12 parameters\n" +
-		"epoch  8/12  20%  loss 0.2500  2 samples/s  1.5 KiB  1:20 left\n" +
-		"step  700/1000  loss 1.0000  4 samples/s  1.5 KiB  0:30 left\n"
+		"epoch  8/12  20%  loss 0.2500  2 samples/s  memory 1.5 KiB  1:20 left\n" +
+		"step  700/1000  loss 1.0000  4 samples/s  memory 1.5 KiB  0:30 left\n"
 	if got := out.String(); got != want {
 		t.Errorf("output is\n%s, want\n%s", got, want)
 	}
@@ -60,11 +60,11 @@ func TestLiveFits(t *testing.T) {
 		columns int
 		want    string
 	}{
-		{0, "epoch 2/4 ████████░░░░░░░░░░░░  40%  loss 0.2500  accuracy 0.5000  8 samples/s  12 B  0:08 left"},
-		{96, "epoch 2/4 ████████░░░░░░░░░░░░  40%  loss 0.2500  accuracy 0.5000  8 samples/s  12 B  0:08 left"},
-		{86, "epoch 2/4 ████░░░░░░  40%  loss 0.2500  accuracy 0.5000  8 samples/s  12 B  0:08 left"},
-		{81, "epoch 2/4 ██░░░  40%  loss 0.2500  accuracy 0.5000  8 samples/s  12 B  0:08 left"},
-		{80, "epoch 2/4  40%  loss 0.2500  accuracy 0.5000  8 samples/s  12 B  0:08 left"},
+		{0, "epoch 2/4 ████████░░░░░░░░░░░░  40%  loss 0.2500  accuracy 0.5000  8 samples/s  memory 12 B  0:08 left"},
+		{103, "epoch 2/4 ████████░░░░░░░░░░░░  40%  loss 0.2500  accuracy 0.5000  8 samples/s  memory 12 B  0:08 left"},
+		{93, "epoch 2/4 ████░░░░░░  40%  loss 0.2500  accuracy 0.5000  8 samples/s  memory 12 B  0:08 left"},
+		{88, "epoch 2/4 ██░░░  40%  loss 0.2500  accuracy 0.5000  8 samples/s  memory 12 B  0:08 left"},
+		{87, "epoch 2/4  40%  loss 0.2500  accuracy 0.5000  8 samples/s  memory 12 B  0:08 left"},
 		{40, "epoch 2/4  40%  loss 0.2500  accuracy 0"},
 		{2, "e"},
 		{1, ""},

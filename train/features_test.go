@@ -110,8 +110,8 @@ func TestSteps(t *testing.T) {
 		if !slices.Equal(reports, c.reports) || len(l.History) != len(reports) || l.Step != end || len(steps) != end {
 			t.Errorf("%s: reports after steps %v of %d, want %v", c.name, reports, l.Step, c.reports)
 		}
-		if lines := strings.Split(out.String(), "\n"); !strings.HasPrefix(lines[len(lines)-2], c.last) {
-			t.Errorf("%s: the last line is %q, want it to begin with %s", c.name, lines[len(lines)-2], c.last)
+		if lines := strings.Split(out.String(), "\n"); !strings.HasPrefix(lines[len(lines)-3], c.last) {
+			t.Errorf("%s: the last report is %q, want it to begin with %s", c.name, lines[len(lines)-3], c.last)
 		}
 		first := 0.0
 		for _, x := range losses[:c.reports[0]] {

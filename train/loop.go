@@ -99,13 +99,14 @@ type Loop[M, B any] struct {
 
 	sum     meter // of the losses since the last report
 	started bool  // Run was called
+	saved   bool  // Checkpoint has been written or read
 	logged  int64 // bytes of Log
 }
 
 // Run trains until l.Epochs or l.Steps are done. When ctx is cancelled, Run returns ctx's
 // error after the current step. It also ends with an error if a loss is not finite, or on a
 // panic that [tensor.Catch] catches. If there was no report, Best is the model after the last
-// step.
+// step. The last line on Out says why the run ended, which report was best and where it is saved.
 func (l *Loop[M, B]) Run(ctx context.Context) (err error) {
 	defer tensor.Catch(&err)
 	if err := l.check(); err != nil {
@@ -124,9 +125,14 @@ func (l *Loop[M, B]) Run(ctx context.Context) (err error) {
 			err = failed
 		}
 	}()
-	defer r.show.close()
 	r.show.header(l.Model, r.progress().share)
-	return r.run(ctx)
+	var failed error
+	if err = tensor.Try(func() { failed = r.run(ctx) }); err == nil {
+		err = failed
+	}
+	r.show.close()
+	fmt.Fprintln(r.show.out, r.ending(ctx, err))
+	return err
 }
 
 func (l *Loop[M, B]) check() error {
@@ -181,20 +187,20 @@ func (l *Loop[M, B]) isPatient() (bool, error) {
 // Monitor, the first of equal ones.
 func (l *Loop[M, B]) bestReport() (int, error) {
 	last := len(l.History) - 1
-	if l.Monitor == "" {
+	if l.Monitor == "" || last < 0 {
 		return last, nil
 	}
 	name, negated := strings.CutPrefix(l.Monitor, "-")
 	if _, ok := l.History[last][name]; !ok {
 		return 0, fmt.Errorf("train: Monitor is %q, and the metrics are %v", l.Monitor, names(l.History[last]))
 	}
-	best, at := math.NaN(), 0
+	best, at := math.NaN(), -1
 	for i, m := range l.History {
 		v, ok := m[name]
 		if negated {
 			v = -v
 		}
-		if ok && (v > best || math.IsNaN(best)) {
+		if ok && (at < 0 || v > best || math.IsNaN(best) && !math.IsNaN(v)) {
 			best, at = v, i
 		}
 	}

@@ -22,11 +22,15 @@ func MAE(pred, target tensor.Tensor) tensor.Tensor {
 }
 
 // R2 returns 1 - Σ(target - pred)²/Σ(target - mean)², the share of target's variance
-// that pred explains, a scalar. Both have one shape.
+// that pred explains, a scalar. Both have one shape. Of targets that are all equal it is 1 if
+// all predictions are right, else 0, as in scikit-learn.
 func R2(pred, target tensor.Tensor) tensor.Tensor {
 	checkAlike("R2", pred, target)
-	rest := target.Sub(pred).Square().Sum()
-	return rest.Div(target.Sub(target.Mean()).Square().Sum()).Neg().Add(1)
+	constant := target.Max().Eq(target.Min())
+	all := target.Sub(target.Mean()).NormP(2)
+	part := target.Sub(pred).NormP(2).Div(tensor.Where(constant, 1, all))
+	perfect := target.Eq(pred).All().Cast(part.DType())
+	return tensor.Where(constant, perfect, part.Square().Neg().Add(1))
 }
 
 // correct returns where the predicted class, the ArgMax of scores or pred itself, is target's.
@@ -36,7 +40,7 @@ func correct(op string, pred, target tensor.Tensor) tensor.Tensor {
 		checkIntegers(op, "the predictions have the shape of the targets, so want classes: integers or bool; "+
 			"compare scores of class 1, as probability.Gt(0.5), and of one-hot targets take ArgMax(-1)", pred)
 		checkIntegers(op, wantLabels, target)
-		return pred.Cast(tensor.Int32).Eq(target.Cast(tensor.Int32))
+		return equalClasses(pred, target)
 	}
 	checkClasses(op, pred, target)
 	n := pred.Dim(-1)
@@ -45,6 +49,32 @@ func correct(op string, pred, target tensor.Tensor) tensor.Tensor {
 			"compare a score of class 1, as logit.Squeeze(-1).Gt(0)", pred.Shape(), target.Shape())
 	}
 	return pred.ArgMax(-1).Eq(labels(op, target, n))
+}
+
+// equalClasses returns where classes are equal, whatever their types of integers or bool.
+func equalClasses(pred, target tensor.Tensor) tensor.Tensor {
+	p, t := pred.DType(), target.DType()
+	if p == t {
+		return pred.Eq(target)
+	}
+	d := tensor.Int32
+	if isWide(p) || isWide(t) {
+		d = tensor.Int64
+	}
+	same := pred.Cast(d).Eq(target.Cast(d))
+	if p != tensor.Uint64 && t != tensor.Uint64 {
+		return same
+	}
+	if t == tensor.Uint64 {
+		pred, target = target, pred
+	}
+	same = same.And(pred.Lt(uint64(1 << 63))) // greater ones are negative as int64
+	return same
+}
+
+// isWide reports whether a type of integers has numbers that int32 lacks.
+func isWide(d tensor.DType) bool {
+	return d == tensor.Int64 || d == tensor.Uint64 || d == tensor.Uint32
 }
 
 // checkClasses panics unless pred has a row of scores for each target.

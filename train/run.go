@@ -231,7 +231,9 @@ func (r *runner[M, B]) checkpoint() error {
 	if err := r.read(); err != nil {
 		return err
 	}
-	return r.save(r.at, r.log.size)
+	err := r.save(r.at, r.log.size)
+	r.saved = r.saved || err == nil
+	return err
 }
 
 // progress says how far the run is.

@@ -82,7 +82,9 @@ func (r *runner[M, B]) add(p *accumulator[M], batch B) error {
 		if p.sums == nil {
 			p.sums, p.loss = &optim.Accumulator[M]{}, tensor.Scalar(0)
 		}
-		err := p.sums.Add(tree.Map(g, func(_ string, t tensor.Tensor) tensor.Tensor { return t.Mul(n) }))
+		err := p.sums.Add(tree.Map(g, func(_ string, t tensor.Tensor) tensor.Tensor {
+			return inFloat32(t, func(t tensor.Tensor) tensor.Tensor { return t.Mul(n) })
+		}))
 		if err != nil {
 			return err
 		}
@@ -104,8 +106,15 @@ func (p *accumulator[M]) mean() (loss tensor.Tensor, next, grads M) {
 		return p.loss, p.next, p.grads
 	}
 	return p.loss.Div(p.examples), p.next, tree.Map(p.sums.Sum, func(_ string, t tensor.Tensor) tensor.Tensor {
-		return t.Div(p.examples)
+		return inFloat32(t, func(t tensor.Tensor) tensor.Tensor { return t.Div(p.examples) })
 	})
+}
+
+// inFloat32 returns f of a gradient, computed in float32 if it is of 16 bits, which lack some
+// numbers of examples.
+func inFloat32(t tensor.Tensor, f func(tensor.Tensor) tensor.Tensor) tensor.Tensor {
+	d := t.DType()
+	return f(t.Cast(d.ComputeType())).Cast(d)
 }
 
 // diagnose returns an error if the loss or a gradient of a batch is not finite. Gradients
