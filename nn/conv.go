@@ -74,10 +74,10 @@ func perChannel(t tensor.Tensor, rank int) tensor.Tensor {
 	return t.Reshape(append([]int{t.Len()}, slices.Repeat([]int{1}, rank-2)...)...)
 }
 
-// A MaxPool layer returns the maximum of each window of Size along every axis after
+// A MaxPool layer returns the maximum of each window of Size along the axes after
 // the first two. The stride is Size unless Options has one; padding is -inf.
 type MaxPool struct {
-	Size    int
+	Size    []int // one length for all axes, or one each
 	Options tensor.ConvOptions
 }
 
@@ -90,7 +90,7 @@ func (l MaxPool) Apply(x tensor.Tensor) tensor.Tensor {
 // An AvgPool layer returns the mean of each window, as MaxPool the maximum. Padding
 // is zeros, which count in the mean.
 type AvgPool struct {
-	Size    int
+	Size    []int // one length for all axes, or one each
 	Options tensor.ConvOptions
 }
 

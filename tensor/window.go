@@ -1,6 +1,7 @@
 package tensor
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -34,7 +35,7 @@ func (o *ConvOptions) groups() int {
 // A window describes the windows along one axis.
 type window struct{ size, stride, padding, dilation, after int }
 
-// windows resolves options for windows of the given sizes; stride is the default.
+// windows resolves options for windows of the given sizes; stride is the default, 0 for the size.
 func windows(op string, x *graph.Node, sizes []int, o *ConvOptions, stride int) []window {
 	if o == nil {
 		o = &ConvOptions{}
@@ -65,7 +66,7 @@ func windows(op string, x *graph.Node, sizes []int, o *ConvOptions, stride int) 
 		}
 		ws[i] = window{
 			size:     size,
-			stride:   option("Stride", o.Stride, i, 1, stride),
+			stride:   option("Stride", o.Stride, i, 1, cmp.Or(stride, size)),
 			padding:  option("Padding", o.Padding, i, 0, 0),
 			dilation: option("Dilation", o.Dilation, i, 1, 1),
 			after:    option("OutputPadding", o.OutputPadding, i, 0, 0),
@@ -158,15 +159,21 @@ func (t Tensor) Conv(kernel Tensor, o *ConvOptions) Tensor {
 
 // pool returns windows of the axes of x after the first two, padded with v, and the
 // axes of their elements.
-func pool(op string, x *graph.Node, size int, o *ConvOptions, v ir.Number) (*graph.Node, []int) {
+func pool(op string, x *graph.Node, size []int, o *ConvOptions, v ir.Number) (*graph.Node, []int) {
 	spatial := len(x.Shape) - 2
 	if spatial < 1 {
 		fail(op, "the input is [batch, channels, spatial…]", x)
 	}
-	ws := windows(op, x, slices.Repeat([]int{size}, spatial), o, size)
+	switch {
+	case len(size) == 1:
+		size = slices.Repeat(size, spatial)
+	case len(size) != spatial:
+		fail(op, fmt.Sprintf("%d sizes for %d spatial axes: want one, or one each", len(size), spatial), x)
+	}
+	ws := windows(op, x, size, o, 0)
 	for _, w := range ws {
-		if w.padding > size/2 {
-			fail(op, fmt.Sprintf("padding %d is more than half of the window's size %d", w.padding, size), x)
+		if w.padding > w.size/2 {
+			fail(op, fmt.Sprintf("padding %d is more than half of the window's size %d", w.padding, w.size), x)
 		}
 	}
 	ns := counts(op, x, 2, ws, x)
@@ -174,19 +181,19 @@ func pool(op string, x *graph.Node, size int, o *ConvOptions, v ir.Number) (*gra
 	return y, shape.All(len(y.Shape))[len(x.Shape):]
 }
 
-// MaxPool returns the maximum of each window of size elements along
-// every axis after the first two, which are batch and channels. Padding counts
+// MaxPool returns the maximum of each window along the axes after the first two, which are
+// batch and channels. Size is one length for all axes, or one each. Padding counts
 // as -Inf. The default stride is size. Ties share the derivative equally.
-func (t Tensor) MaxPool(size int, o *ConvOptions) Tensor {
+func (t Tensor) MaxPool(size []int, o *ConvOptions) Tensor {
 	x := t.numbers("MaxPool")
 	y, axes := pool("MaxPool", x, size, o, ir.Lowest(x.DType))
 	return Tensor{n: drop(graph.Reduce(ir.ReduceMax, y, axes), axes...)}
 }
 
-// AvgPool returns the mean of each window of size elements along every axis
-// after the first two, which are batch and channels. Padding counts as zeros.
+// AvgPool returns the mean of each window along the axes after the first two, which are batch
+// and channels. Size is one length for all axes, or one each. Padding counts as zeros.
 // The default stride is size. Floats only.
-func (t Tensor) AvgPool(size int, o *ConvOptions) Tensor {
+func (t Tensor) AvgPool(size []int, o *ConvOptions) Tensor {
 	x := t.floats("AvgPool")
 	y, axes := pool("AvgPool", x, size, o, 0)
 	return Tensor{n: drop(mean(y, axes), axes...)}
