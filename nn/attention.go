@@ -160,8 +160,18 @@ func (l Attention) rotate(q, k tensor.Tensor, at tensor.Operand) (tensor.Tensor,
 	return l.Rotary.turn(q, by), l.Rotary.turn(k, by)
 }
 
+// check panics if a setting has no meaning.
+func (l Attention) check() {
+	setting("Attention", "Scale", l.Scale, notNegative)
+	setting("Attention", "SoftCap", l.SoftCap, notNegative)
+	setting("Attention", "Dropout", l.Dropout, probability)
+	setting("Attention", "Window", float64(l.Window), notNegative)
+	setting("Attention", "KVHeads", float64(l.KVHeads), notNegative)
+}
+
 // attend returns the projected result of attention by queries of the positions from at on.
 func (l Attention) attend(q, k, v, mask tensor.Tensor, at tensor.Operand, rng *tensor.RNG) tensor.Tensor {
+	l.check()
 	if l.ALiBi {
 		mask = combined(mask, ALiBi(l.Heads, q.Dim(-2), k.Dim(-2), at).Cast(q.DType()))
 	}

@@ -97,6 +97,7 @@ func BCEWithPosWeight(pred, target tensor.Tensor, weight tensor.Operand) tensor.
 	w, ok := weight.(tensor.Tensor)
 	if !ok {
 		w = tensor.Scalar(0).Add(weight)
+		setting("BCEWithPosWeight", "the weight", w.Item(), notNegative)
 	}
 	return wide(func(ts ...tensor.Tensor) tensor.Tensor {
 		x, y := ts[0], ts[1]

@@ -21,5 +21,37 @@
 // Inputs have the batch on axis 0. Convolutions, pools and batch norms have
 // the channels on axis 1, attention, transformer and recurrent layers time on the last
 // axis but one; all other layers work on the last axis. A wrong
-// shape or type panics with a *tensor.Error that names the layer or loss.
+// shape or type, or a setting without a meaning, panics with a *tensor.Error that names the
+// layer or loss.
+//
+// Numbers such as Eps, margins and smoothing keep their digits where tensors have 16 bits: what
+// they are combined with is computed in float32. Losses of infinite predictions are limits, and
+// what has the weight 0 does not count.
+//
+// # By subject
+//
+//   - Models: [Layer], [Stateful], [Train], [Sequential], [Residual], [Func], [Identity],
+//     [Summary], [SummaryOf].
+//   - Dense: [Linear], [Bilinear], [Embedding], [Flatten], [FeedForward], [GatedFeedForward],
+//     [MixtureOfExperts] with [LoadBalance].
+//   - Convolutions: [Conv], [ConvTranspose], [Unfold], [Fold]; pools: [MaxPool], [AvgPool],
+//     [AdaptiveMaxPool], [AdaptiveAvgPool]; sizes: [Upsample], [PixelShuffle], [Pad].
+//   - Norms: [LayerNorm], [RMSNorm], [BatchNorm], [GroupNorm], [InstanceNorm],
+//     [LocalResponseNorm]; of weights: [WeightNorm], [SpectralNorm].
+//   - Activations with parameters: [PReLU]; others are methods of tensors, such as
+//     tensor.Tensor.ReLU.
+//   - Dropout: [Dropout], [ChannelDropout].
+//   - Recurrent: [RNN], [LSTM], [GRU]; for a Sequential [RNNLayer], [LSTMLayer], [GRULayer]; steps:
+//     [RNNCell], [LSTMCell], [GRUCell].
+//   - Attention: [Attention], [MultiheadAttention], [TransformerEncoder], [TransformerDecoder] and
+//     their layers; generation: [KVCache], [DecoderCache], [PaddingMask]; positions: [Rotary],
+//     [Sinusoids], [ALiBi], [RelativeBias].
+//   - Losses of classes: [CrossEntropy], [CrossEntropyWith], [SoftCrossEntropy], [NLL], [KLDiv],
+//     [BCEWithLogits], [BCEWithPosWeight], [BCE], [Focal], [CTC]; margins: [Hinge], [MultiMargin],
+//     [MultiLabelMargin], [SoftMargin], [MultiLabelSoftMargin], [MarginRanking].
+//   - Losses of numbers: [MSE], [L1], [Huber], [SmoothL1], [PoissonNLL], [GaussianNLL].
+//   - Losses of vectors: [CosineDistance], [CosineEmbedding], [HingeEmbedding], [TripletMargin],
+//     [InfoNCE]; [Normalize].
+//   - Initial weights: [XavierUniform], [XavierNormal], [KaimingUniform], [KaimingNormal],
+//     [Orthogonal], [TruncNormal], [Fans], [GainTanh], [GainLeakyReLU].
 package nn

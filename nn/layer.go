@@ -116,7 +116,12 @@ func nilLayer(l Layer) string {
 type Func func(tensor.Tensor) tensor.Tensor
 
 // Apply calls the function.
-func (f Func) Apply(x tensor.Tensor) tensor.Tensor { return f(x) }
+func (f Func) Apply(x tensor.Tensor) tensor.Tensor {
+	if f == nil {
+		fail("Func", "the function is nil: want one, such as tensor.Tensor.ReLU")
+	}
+	return f(x)
+}
 
 // fail panics with a *tensor.Error that points at the user's call.
 func fail(op, format string, args ...any) {

@@ -19,7 +19,10 @@ const (
 )
 
 // GainLeakyReLU returns the gain for a leaky ReLU of that slope.
-func GainLeakyReLU(slope float64) float64 { return math.Sqrt(2 / (1 + slope*slope)) }
+func GainLeakyReLU(slope float64) float64 {
+	setting("GainLeakyReLU", "the slope", slope, finite)
+	return math.Sqrt(2 / (1 + slope*slope))
+}
 
 // Orthogonal returns a random weight of shape [out in spatial...], of rank 2 or more, which
 // as a matrix [out in·spatial] has orthonormal rows, or columns if it has fewer of them. The
@@ -87,6 +90,7 @@ func dot(x, y []float64) (sum float64) {
 // PyTorch's trunc_normal_ cuts at ±2, whatever sigma is, which no weight reaches.
 func TruncNormal(rng *tensor.RNG, sigma float64, shape ...int) tensor.Tensor {
 	checkDraw("TruncNormal", rng, shape)
+	setting("TruncNormal", "sigma", sigma, notNegative)
 	return rng.TruncNormal(shape...).Mul(sigma).Keep()
 }
 

@@ -14,7 +14,8 @@ type RecurrentOptions struct {
 	Layers        int  // 0 is 1
 	Bidirectional bool // with cells that read the input from its end
 	NoBias        bool
-	Projection    int // of an LSTM: the width of outputs, less than that of the gates; 0 is none
+	Dropout       float64 // see [LSTM]
+	Projection    int     // of an LSTM: the width of outputs, less than that of the gates; 0 is none
 }
 
 // A recurrent is an [RNN], [LSTM] or [GRU].
@@ -48,11 +49,13 @@ func (r *recurrence) newCell(op string, rng *tensor.RNG, in, width int, o Recurr
 }
 
 // newCells draws the cells of all layers.
-func (r *recurrence) newCells(rng *tensor.RNG, in, width int, o *RecurrentOptions) (layers, reverse []Cell) {
+func (r *recurrence) newCells(rng *tensor.RNG, in, width int, o *RecurrentOptions) recurrent {
+	var layers, reverse []Cell
 	if o == nil {
 		o = &RecurrentOptions{}
 	}
 	op := "New" + r.layer
+	setting(op, "Dropout", o.Dropout, probability)
 	if o.Layers < 0 {
 		fail(op, "%d layers: want at least 1, or 0 for 1", o.Layers)
 	}
@@ -65,12 +68,13 @@ func (r *recurrence) newCells(rng *tensor.RNG, in, width int, o *RecurrentOption
 		}
 		in = next
 	}
-	return layers, reverse
+	return recurrent{Layers: layers, Reverse: reverse, Dropout: o.Dropout}
 }
 
 // run is the method Run of a layer.
 func (r *recurrence) run(l recurrent, x tensor.Tensor, state []tensor.Tensor, lengths tensor.Tensor, rng *tensor.RNG) (tensor.Tensor, []tensor.Tensor) {
 	defer named(r.layer)
+	setting(r.layer, "Dropout", l.Dropout, probability)
 	directions := r.checkLayers(l, x)
 	axes := slices.Delete(x.Shape(), x.Rank()-2, x.Rank())
 	if state == nil {

@@ -1,6 +1,10 @@
 package nn
 
-import "github.com/tensorken/tensorken/tensor"
+import (
+	"math"
+
+	"github.com/tensorken/tensorken/tensor"
+)
 
 // An Upsample layer resizes all axes after the first two: to Size, or to Factor times their
 // length. See [tensor.Tensor.Resize].
@@ -46,6 +50,9 @@ type Pad struct {
 // Apply maps x of shape [batch channels spatial...] to the same rank and channels.
 func (l Pad) Apply(x tensor.Tensor) tensor.Tensor {
 	defer named("Pad")
+	if math.IsNaN(l.Value) {
+		fail("Pad", "Value is NaN, want a number")
+	}
 	if l.Mode != 0 && l.Value != 0 {
 		fail("Pad", "Mode and Value are both set: want one")
 	}

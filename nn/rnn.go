@@ -49,20 +49,18 @@ type GRU struct {
 // NewRNN returns a layer for inputs of width in, whose state has the given width. All
 // parameters are uniform in ±1/√width, as in PyTorch. Nil options are one layer.
 func NewRNN(rng *tensor.RNG, in, width int, o *RecurrentOptions) RNN {
-	layers, reverse := tanhRNN.newCells(rng, in, width, o)
-	return RNN{Layers: layers, Reverse: reverse}
+	l := tanhRNN.newCells(rng, in, width, o)
+	return RNN{Layers: l.Layers, Reverse: l.Reverse, Dropout: l.Dropout}
 }
 
 // NewLSTM is [NewRNN] of an LSTM.
 func NewLSTM(rng *tensor.RNG, in, width int, o *RecurrentOptions) LSTM {
-	layers, reverse := lstm.newCells(rng, in, width, o)
-	return LSTM{Layers: layers, Reverse: reverse}
+	return LSTM(lstm.newCells(rng, in, width, o))
 }
 
 // NewGRU is [NewRNN] of a GRU.
 func NewGRU(rng *tensor.RNG, in, width int, o *RecurrentOptions) GRU {
-	layers, reverse := gru.newCells(rng, in, width, o)
-	return GRU{Layers: layers, Reverse: reverse}
+	return GRU(gru.newCells(rng, in, width, o))
 }
 
 // Apply maps x of shape [... time in] and an initial state, {h}, to the outputs and the last

@@ -156,7 +156,8 @@ type Llama3Scaling struct {
 // Rates returns the scaled rates.
 func (s Llama3Scaling) Rates(r Rotary, width int, _ tensor.Tensor) (tensor.Tensor, float64) {
 	checkScaling("Llama3Scaling", s.Factor, s.Length)
-	low, high := cmp.Or(s.LowFreq, 1), cmp.Or(s.HighFreq, 4)
+	low := setting("Llama3Scaling", "LowFreq", cmp.Or(s.LowFreq, 1), positive)
+	high := setting("Llama3Scaling", "HighFreq", cmp.Or(s.HighFreq, 4), positive)
 	if !(low < high) {
 		fail("Llama3Scaling", "LowFreq is %v, want less than HighFreq %v", low, high)
 	}
@@ -192,7 +193,9 @@ func (s YaRNScaling) Rates(r Rotary, width int, _ tensor.Tensor) (tensor.Tensor,
 	pair := func(turns float64) float64 { // the number of the pair that turns so often
 		return float64(width) * math.Log(float64(s.Length)/(turns*2*math.Pi)) / (2 * math.Log(r.Base))
 	}
-	first, last := pair(cmp.Or(s.BetaFast, 32)), pair(cmp.Or(s.BetaSlow, 1))
+	setting("YaRNScaling", "Magnitude", s.Magnitude, notNegative)
+	first := pair(setting("YaRNScaling", "BetaFast", cmp.Or(s.BetaFast, 32), positive))
+	last := pair(setting("YaRNScaling", "BetaSlow", cmp.Or(s.BetaSlow, 1), positive))
 	if !s.Exact {
 		first, last = math.Floor(first), math.Ceil(last)
 	}
