@@ -10,7 +10,7 @@ import (
 type Symmetry bool
 
 // Symmetries. Periodic is the default of PyTorch's windows, for transforms; Symmetric that of
-// NumPy's, for filters.
+// NumPy's and SciPy's, for filters. Windows have no default here, because these differ.
 const (
 	Periodic  Symmetry = false // n: the first n elements of a symmetric window of n+1
 	Symmetric Symmetry = true  // n-1: the last element is equal to the first

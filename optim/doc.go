@@ -11,5 +11,22 @@
 // and anything may be one.
 //
 // In a rule a zero Beta1, Beta2, Decay or Eps means PyTorch's default; a zero
-// Momentum, WeightDecay or ClipNorm means none, except where a rule says otherwise.
+// Momentum, WeightDecay or ClipNorm means none, except where a rule says otherwise. Settings that
+// are NaN, infinite or negative are errors.
+//
+// Rules with squares of gradients count one beyond 7e16 as that (3e150 in float64), so that the
+// square is in the type's range, and an Eps below 1e-19 as that.
+//
+// # By subject
+//
+//   - Steps: [Optimizer] with [New], [State], [Jit], [Groups], [Accumulator].
+//   - Rules: [SGD], [ASGD], [Rprop]; adaptive: [Adam], [AdamW], [Adamax], [NAdam], [RAdam],
+//     [RMSprop], [Adagrad], [Adadelta], [LAMB]; others: [Lion], [Muon]; your own: [Rule].
+//   - All the data at once: [LBFGS] with [Minimize].
+//   - Schedules: [Cosine], [Linear], [Polynomial], [Exponential], [StepDecay], [MultiStep],
+//     [Constant], [OneCycle], [WarmRestarts]; joined: [Warmup], [Rise], [Sequence]; by a metric:
+//     [Plateau].
+//   - Gradients: [ClipNorm], [ClipValue], [TotalNorm].
+//   - Averages of models: [Averaged], [Average].
+//   - Mixed precision: [ValueAndGrad], [ValueAndGradAux], [Scaling].
 package optim
