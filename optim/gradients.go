@@ -13,15 +13,15 @@ import (
 // It panics if max is negative or NaN.
 //
 // Source: Pascanu, Mikolov, Bengio, "On the difficulty of training recurrent
-// neural networks", 2013, in PyTorch's form: by max/(norm + 1e-6), or max·1e-6 in place of
-// 1e-6 for a max below 1.
+// neural networks", 2013, in PyTorch's form: by max/(norm + 1e-6), but max/10,000 in place of
+// 1e-6 for a max below 0.01.
 func ClipNorm[T any](grads T, max float64) T {
 	checkLimit("ClipNorm", "norm", max)
 	norm := TotalNorm(grads)
 	if norm.DType() == tensor.Float32 {
 		max = min(max, math.MaxFloat32)
 	}
-	small := 0x1p-120 + 1e-6*min(max, 1)
+	small := math.Max(math.Min(1e-6, max/10_000), 0x1p-120)
 	scale := norm.Add(small).Reciprocal().Mul(max).Minimum(1)
 	return mapFloats(grads, func(g tensor.Tensor) tensor.Tensor { return g.Mul(scale.Cast(g.DType())) })
 }
