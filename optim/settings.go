@@ -75,14 +75,14 @@ func checkSettings(v any) error {
 	return nil
 }
 
-// bounded returns a gradient whose square is in the type's range: greater numbers count as the
-// bound. Infinite ones become NaN, as they do in a step of the formula.
+// bounded returns a gradient whose square is in the type's range: greater numbers, such as
+// infinite ones, count as the bound. NaN stays NaN.
 func bounded(g tensor.Tensor) tensor.Tensor {
 	most := 0x1p56
 	if g.DType() == tensor.Float64 {
 		most = 0x1p500
 	}
-	return g.Maximum(-most).Minimum(most).Add(g.Mul(0))
+	return g.Maximum(-most).Minimum(most)
 }
 
 // epsilon returns the ε that is added to roots of squares of g, or what stands for 0, but no
