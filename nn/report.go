@@ -55,6 +55,9 @@ type StepReport struct {
 // layer computes for it alone; in a [Sequential], to the layer that made them; others, such as
 // a residual sum, to the smallest part of the model around them.
 func SummaryOf[M, R any](model M, f func(M) R) *Report {
+	if f == nil {
+		fail("SummaryOf", "the function is nil: want one that applies the model")
+	}
 	t, err := newTrace(model, f)
 	if err != nil {
 		fail("SummaryOf", "%v", err)

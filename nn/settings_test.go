@@ -103,6 +103,7 @@ func TestSettings(t *testing.T) {
 			try(name, n, func() { f(n) })
 		}
 	}
+	try("SummaryOf", nil, func() { nn.SummaryOf[nn.Linear, tensor.Tensor](nn.Linear{}, nil) })
 	try("Func", nil, func() { nn.Func(nil).Apply(x) })
 	try("Sequential", nil, func() { nn.Sequential{nn.Func(nil)}.Apply(x) })
 }

@@ -129,3 +129,10 @@ func TestStatisticsInMixedPrecision(t *testing.T) {
 		}
 	}
 }
+
+func TestFindNaNOfNil(t *testing.T) {
+	err := tensor.Try(func() { train.FindNaN(nil) })
+	if err == nil || !strings.Contains(err.Error(), "ending_test.go") || !strings.Contains(err.Error(), "train.FindNaN: the function is nil") {
+		t.Errorf("FindNaN(nil): %v, want an error with the line", err)
+	}
+}

@@ -61,6 +61,9 @@ func (n *NaN) String() string {
 // Exp, Sum and Div, all with the line of its call. If tensors come in a slice of type
 // []any, the derivatives should come after the value, so that NaN.Backward is right.
 func FindNaN(f func() any) (found *NaN, err error) {
+	if f == nil {
+		misuse("FindNaN", "the function is nil: want one that computes a tree")
+	}
 	defer tensor.Catch(&err)
 	stop := graph.RecordSites()
 	result := func() any { defer stop(); return f() }()
