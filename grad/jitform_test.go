@@ -29,8 +29,8 @@ type jitRing struct {
 }
 
 type jitGuarded struct {
-	mu sync.Mutex
-	m  map[string]float64
+	_ sync.Mutex
+	m map[string]float64
 }
 
 // A jitHolder is something that a function may read in each way that Go has.
