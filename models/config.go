@@ -3,7 +3,6 @@ package models
 import (
 	"encoding/json"
 	"fmt"
-	"io"
 	"maps"
 	"math"
 	"path/filepath"
@@ -59,15 +58,7 @@ const maxJSON = 16 << 20
 
 // readJSON reads a file of settings.
 func readJSON(path string, into any) error {
-	f, err := files.Open(path)
-	if err != nil {
-		return fmt.Errorf("models: %s: %w", path, files.Reason(err))
-	}
-	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, maxJSON+1))
-	if err == nil && len(text) > maxJSON {
-		err = fmt.Errorf("it is larger than %d MB", maxJSON>>20)
-	}
+	text, err := files.ReadAll(path, maxJSON)
 	if err == nil {
 		err = json.Unmarshal(text, into)
 	}
