@@ -34,13 +34,13 @@ func TestPlayground(t *testing.T) {
 	for _, device := range []string{"cpu", "gpu"} {
 		b.do(chromedp.Click(chromedp.CSS(`[value="` + device + `"]`)))
 		run(lines)
-		has("results", "float32 [3]", "[0.5 2 4.5]")
+		has("results", "float32 [3]", "[0.5 2.0 4.5]")
 		has("plan", "1 kernel", "pointwise", "Mul Mul")
 		has("kernels", "@compute", "var<storage")
 	}
 	evalIn[bool](b, b.worker, "(self.gpuDevice.destroy(), true)")
 	run(lines)
-	has("results", "[0.5 2 4.5]")
+	has("results", "[0.5 2.0 4.5]")
 	has("alert", "The GPU failed")
 	b.do(chromedp.Click(chromedp.CSS("#gradient")))
 	b.wait(`/gradient of x/.test(document.getElementById("results").textContent)`)

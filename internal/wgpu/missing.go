@@ -3,8 +3,6 @@ package wgpu
 import (
 	"errors"
 	"fmt"
-
-	"github.com/tensorken/tensorken/internal/cachedir"
 )
 
 // Variable is the environment variable that names the library to load.
@@ -12,10 +10,6 @@ const Variable = "TENSORKEN_WEBGPU_LIB"
 
 // Prebuilt has the systems for which `tensorken gpu install` can fetch a library.
 var Prebuilt = map[string]bool{"linux/amd64": true, "darwin/amd64": true, "darwin/arm64": true, "windows/amd64": true}
-
-// CacheDir returns the folder of the user's installed library, "" if the system has no
-// cache folder.
-func CacheDir() string { return cachedir.Path("webgpu") }
 
 // ErrNoLibrary is the error of a search that finds no usable library.
 var ErrNoLibrary = errors.New("no WebGPU library")
