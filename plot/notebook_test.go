@@ -102,7 +102,7 @@ func TestShowText(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"[1 0]\n[0 1] (float32 [2 2] on cpu, uncommitted)\n", "float32 [30 30] on cpu\n", "+++++", "⠤"} {
+	for _, want := range []string{"[[1 0]\n [0 1]] (float32 [2 2] on cpu, uncommitted)\n", "float32 [30 30] on cpu\n", "+++++", "⠤"} {
 		if !strings.Contains(string(b), want) {
 			t.Errorf("the output lacks %q:\n%s", want, b)
 		}
