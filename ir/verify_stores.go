@@ -67,7 +67,7 @@ func rangeOf(k *Kernel, in *Instr) (r storeRange, err error) {
 			r.loops = append(r.loops, loop{max(in.View.Coef[a], -in.View.Coef[a]), axis.Len})
 		}
 	}
-	slices.SortFunc(r.loops, func(a, b loop) int { return cmp.Compare(a.stride, b.stride) })
+	slices.SortStableFunc(r.loops, func(a, b loop) int { return cmp.Compare(a.stride, b.stride) })
 	reach := 0
 	for _, l := range r.loops { // each has to step over all that the finer ones reach
 		if l.stride <= reach {

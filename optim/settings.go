@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"reflect"
+	"slices"
 
 	"github.com/tensorken/tensorken/internal/graph"
 	"github.com/tensorken/tensorken/tensor"
@@ -38,16 +39,21 @@ func (l limits) must(op, name string, v float64) {
 	}
 }
 
-// settings are the limits of the fields of rules, [LBFGS], [Scaling] and [Plateau] by name.
+// settings are the names of fields of rules, [LBFGS], [Scaling] and [Plateau] by their limits.
 // What 0 stands for is always allowed.
-var settings = map[string]limits{
-	"Alpha": notNegative, "Backoff": belowOne, "Beta1": belowOne, "Beta2": belowOne, "Cooldown": notNegative,
-	"Decay": belowOne, "Eps": notNegative, "EtaMinus": belowOne, "EtaPlus": factor, "Factor": belowOne, "Floor": atMostOne,
-	"Growth": factor, "History": positive, "Initial": notNegative, "Interval": notNegative, "LR": notNegative,
-	"LRDecay": notNegative, "Lambda": notNegative, "MaxEval": notNegative, "MaxIter": notNegative, "MaxStep": notNegative,
-	"MinStep": notNegative, "Momentum": notNegative, "MomentumDecay": notNegative,
-	"Patience": {-1, math.MaxInt, "at least -1"}, "Rho": belowOne, "T0": notNegative, "Threshold": notNegative,
-	"TolChange": notNegative, "TolGrad": notNegative, "WeightDecay": notNegative,
+var settings = []struct {
+	limits
+	names []string
+}{
+	{notNegative, []string{
+		"Alpha", "Cooldown", "Eps", "Initial", "Interval", "LR", "LRDecay", "Lambda", "MaxEval", "MaxIter", "MaxStep",
+		"MinStep", "Momentum", "MomentumDecay", "T0", "Threshold", "TolChange", "TolGrad", "WeightDecay",
+	}},
+	{belowOne, []string{"Backoff", "Beta1", "Beta2", "Decay", "EtaMinus", "Factor", "Rho"}},
+	{atMostOne, []string{"Floor"}},
+	{factor, []string{"EtaPlus", "Growth"}},
+	{positive, []string{"History"}},
+	{limits{-1, math.MaxInt, "at least -1"}, []string{"Patience"}},
 }
 
 // checkSettings returns an error if a number in v, a struct of this package or a pointer to
@@ -67,8 +73,12 @@ func checkSettings(v any) error {
 		}
 		if x != 0 {
 			name := s.Type().Field(i).Name
-			if err := settings[name].check(name, x); err != nil {
-				return err
+			for _, l := range settings {
+				if slices.Contains(l.names, name) {
+					if err := l.check(name, x); err != nil {
+						return err
+					}
+				}
 			}
 		}
 	}

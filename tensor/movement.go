@@ -329,7 +329,7 @@ func (t Tensor) Rows() iter.Seq2[int, Tensor] {
 // axes of s.
 func spreadAxes(x *graph.Node, axes, s []int) *graph.Node {
 	order := shape.All(len(axes))
-	slices.SortFunc(order, func(i, j int) int { return axes[i] - axes[j] })
+	slices.SortStableFunc(order, func(i, j int) int { return axes[i] - axes[j] })
 	x = graph.Permute(x, order)
 	thin := ones(len(s))
 	for i, a := range order {

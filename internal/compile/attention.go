@@ -247,7 +247,7 @@ func (l *loop) saved(outputs []output) []savedValue {
 		}
 		list = append(list, savedValue{at, buffers[i], d, divides[i]})
 	}
-	slices.SortFunc(list, func(a, b savedValue) int {
+	slices.SortStableFunc(list, func(a, b savedValue) int {
 		if a.stage != b.stage {
 			return a.stage - b.stage
 		}

@@ -298,7 +298,7 @@ func (h *hider) condition(e *editor, stage int, limits map[limit]bool) int {
 	row, column := h.axes(stage)
 	all := -1
 	order := func(a, b limit) int { return cmp.Or(a.off-b.off, a.row-b.row) }
-	for _, x := range slices.SortedFunc(maps.Keys(limits), order) {
+	for _, x := range slices.SortedStableFunc(maps.Keys(limits), order) {
 		from, to := column, row // row - column
 		if x.row < 0 {
 			from, to = row, column

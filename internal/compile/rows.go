@@ -38,7 +38,7 @@ func rowsOf(k *ir.Kernel, count int, length []int) (r rows, ok bool) {
 			order = append(order, a)
 		}
 	}
-	slices.SortFunc(order, func(a, b int) int { return r.stride[a] - r.stride[b] })
+	slices.SortStableFunc(order, func(a, b int) int { return r.stride[a] - r.stride[b] })
 	n := 1
 	for _, a := range order {
 		if r.stride[a] != n {

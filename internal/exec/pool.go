@@ -336,7 +336,7 @@ func (p *pool) bucket(class int) *bucket {
 // sort puts the buffers back in order, if buffers came back in another.
 func (k *bucket) sort() {
 	if k.unsorted {
-		slices.SortFunc(k.buffers, func(a, b pooled) int { return b.number - a.number })
+		slices.SortStableFunc(k.buffers, func(a, b pooled) int { return b.number - a.number })
 		k.unsorted = false
 	}
 }
@@ -367,7 +367,7 @@ func (p *pool) trim(limit int64) {
 	if p.idle <= limit {
 		return
 	}
-	for _, class := range slices.SortedFunc(maps.Keys(p.buckets), func(a, b int) int { return cmp.Compare(p.buckets[a].used, p.buckets[b].used) }) {
+	for _, class := range slices.SortedStableFunc(maps.Keys(p.buckets), func(a, b int) int { return cmp.Compare(p.buckets[a].used, p.buckets[b].used) }) {
 		k := p.buckets[class]
 		k.sort()
 		n := 0

@@ -59,7 +59,7 @@ func place(roots []*graph.Node, o Options, ends map[*graph.Node]end, choices map
 			p.outputs[n.Node] = p.output(n)
 		}
 	}
-	slices.SortFunc(p.groups, func(a, b *group) int { return a.order - b.order })
+	slices.SortStableFunc(p.groups, func(a, b *group) int { return a.order - b.order })
 	p.mergeSiblings()
 	p.groups = slices.DeleteFunc(p.groups, func(g *group) bool { return g.into != nil || len(g.written()) == 0 })
 	return p
@@ -232,7 +232,7 @@ func (p *placer) join(n *node) bool {
 			groups = append(groups, g)
 		}
 	}
-	slices.SortFunc(groups, func(a, b *group) int { return cmp.Compare(b.order, a.order) })
+	slices.SortStableFunc(groups, func(a, b *group) int { return cmp.Compare(b.order, a.order) })
 	for i, g := range groups {
 		l, ok := p.layout(g, src)
 		if !ok || !g.covers(l) || g.template == ir.Reduce && g.transposes(l) {

@@ -65,7 +65,7 @@ func Separates(v *ir.View, axes []ir.Axis) bool {
 			loops = append(loops, loop{axes[a].Len, abs(c)})
 		}
 	}
-	slices.SortFunc(loops, func(a, b loop) int { return cmp.Compare(a.stride, b.stride) })
+	slices.SortStableFunc(loops, func(a, b loop) int { return cmp.Compare(a.stride, b.stride) })
 	reach := 0
 	for _, l := range loops {
 		if l.n > 1 && l.stride <= reach {

@@ -106,7 +106,7 @@ func (c *Cache[K, V]) trim(limit int) []*Entry[K, V] {
 	if len(c.entries) <= limit {
 		return nil
 	}
-	oldest := slices.SortedFunc(maps.Values(c.entries), func(a, b *Entry[K, V]) int { return cmp.Compare(a.used.Load(), b.used.Load()) })
+	oldest := slices.SortedStableFunc(maps.Values(c.entries), func(a, b *Entry[K, V]) int { return cmp.Compare(a.used.Load(), b.used.Load()) })
 	oldest = oldest[:len(oldest)-limit/2]
 	for _, e := range oldest {
 		delete(c.entries, e.Key)

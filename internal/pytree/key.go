@@ -17,7 +17,7 @@ func entries(m reflect.Value) []entry {
 	for it := m.MapRange(); it.Next(); {
 		es = append(es, entry{it.Key(), it.Value()})
 	}
-	slices.SortFunc(es, func(a, b entry) int {
+	slices.SortStableFunc(es, func(a, b entry) int {
 		switch {
 		case a.key.CanInt():
 			return cmp.Compare(a.key.Int(), b.key.Int())
