@@ -10,6 +10,7 @@ import (
 	"github.com/tensorken/tensorken/grad"
 	"github.com/tensorken/tensorken/internal/shape"
 	"github.com/tensorken/tensorken/tensor"
+	"github.com/tensorken/tensorken/tree"
 )
 
 // A Generator continues texts by a decoder with a cache. It records the step of a token once
@@ -79,9 +80,25 @@ func (g *Generator) All(prompts [][]int32) iter.Seq2[[]int32, error] {
 			s, err = g.next(s)
 		}
 		if err != nil {
-			yield(nil, err)
+			yield(nil, g.explain(err))
 		}
 	}
+}
+
+// explain adds to the error of logits that have NaN which parameter has.
+func (g *Generator) explain(err error) error {
+	var e *tensor.Error
+	if !errors.As(err, &e) || e.Op != choosing && e.Op != "Categorical" {
+		return err
+	}
+	for name, t := range tree.All(g.Model) {
+		if t.DType().IsFloat() {
+			if bad, readErr := tensor.Data[bool](t.IsFinite().All().Not()); readErr == nil && bad[0] {
+				return fmt.Errorf("%w: parameter %s has NaN or infinite numbers: load it from another file, or train it with a lower LR", err, name)
+			}
+		}
+	}
+	return fmt.Errorf("%w: all parameters are finite: train.FindNaN finds the operation", err)
 }
 
 // begin reads the prompts and chooses the first tokens. It also returns the number of positions

@@ -9,6 +9,7 @@ import (
 
 	"github.com/tensorken/tensorken/models"
 	"github.com/tensorken/tensorken/tensor"
+	"github.com/tensorken/tensorken/tree"
 )
 
 func generate(t *testing.T, g *models.Generator, prompts ...[]int32) [][]int32 {
@@ -175,6 +176,37 @@ func TestGenerateErrors(t *testing.T) {
 		if _, err := c.g.Generate(c.prompts); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("Generate(%v): %v, want %q", c.prompts, err, c.want)
 		}
+	}
+}
+
+// Logits without a greatest number are an error that names the parameter at fault.
+func TestGenerateNaN(t *testing.T) {
+	for _, bad := range []float64{math.NaN(), math.Inf(1)} {
+		for _, temperature := range []float64{0, 1} {
+			m := load[*models.GPT2](t, "gpt2_gen", tensor.CPU())
+			want := ""
+			m = tree.Map(m, func(name string, x tensor.Tensor) tensor.Tensor {
+				if strings.Contains(name, "mlp") && want == "" {
+					want = name
+					return x.Mul(bad)
+				}
+				return x
+			})
+			g := models.Generator{Model: m, MaxTokens: 2, RNG: tensor.NewRNG(1), Sampling: models.Sampling{Temperature: temperature}}
+			if got, err := g.Generate([][]int32{{1, 2}}); want == "" || err == nil || !strings.Contains(err.Error(), "parameter "+want+" has NaN") {
+				t.Errorf("with %v in %s and temperature %v: %v, error %v", bad, want, temperature, got, err)
+			}
+		}
+	}
+	for _, logits := range [][]float32{{1, float32(math.NaN()), 2}, {float32(math.Inf(1)), 0, 0}, {float32(math.Inf(-1)), float32(math.Inf(-1))}} {
+		for _, s := range []models.Sampling{{}, {Temperature: 1}, {Temperature: 1, TopK: 1}, {Temperature: 1, TopP: 0.5}, {Temperature: 1, MinP: 0.5}} {
+			if err := tensor.Eval(s.Choose(tensor.New(logits, 1, len(logits)), tensor.Tensor{}, tensor.NewRNG(1))); err == nil {
+				t.Errorf("%+v chooses from %v", s, logits)
+			}
+		}
+	}
+	if got := (models.Sampling{}).Choose(tensor.New([]float32{1, float32(math.Inf(-1)), 2}, 1, 3), tensor.Tensor{}, nil).String(); got != "[2]" {
+		t.Errorf("a masked token: %v", got)
 	}
 }
 

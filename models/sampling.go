@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/tensorken/tensorken/internal/graph"
 	"github.com/tensorken/tensorken/tensor"
 )
 
@@ -50,14 +51,16 @@ func (s Sampling) penalizes() bool { return cmp.Or(s.RepetitionPenalty, 1) != 1 
 
 // Choose returns the next token of each text, int32 [batch], for logits [batch vocabulary]. Bools
 // seen, [batch vocabulary], are true for the tokens that the text has, for RepetitionPenalty;
-// otherwise seen may be absent. With a Temperature it draws from rng.
+// otherwise seen may be absent. With a Temperature it draws from rng. It is an error, when the tokens
+// are read, if the greatest logit of a text is NaN or infinite.
 func (s Sampling) Choose(logits, seen tensor.Tensor, rng *tensor.RNG) tensor.Tensor {
 	x := logits.Cast(tensor.Float32)
 	if s.penalizes() {
 		x = tensor.Where(seen, tensor.Where(x.Lt(0), x.Mul(s.RepetitionPenalty), x.Div(s.RepetitionPenalty)), x)
 	}
+	valid := x.Max(-1).Squeeze(-1).IsFinite()
 	if s.Temperature == 0 {
-		return x.ArgMax(-1)
+		return checked(x.ArgMax(-1), valid)
 	}
 	x = x.Div(s.Temperature)
 	var tokens tensor.Tensor // of x, if it is sorted
@@ -74,5 +77,12 @@ func (s Sampling) Choose(logits, seen tensor.Tensor, rng *tensor.RNG) tensor.Ten
 	if tokens.IsValid() {
 		next = tokens.TakeAlong(-1, next.Unsqueeze(-1)).Squeeze(-1)
 	}
-	return next
+	return checked(next, valid)
+}
+
+// choosing is the operation that errors of logits name.
+const choosing = "Sampling.Choose"
+
+func checked(next, valid tensor.Tensor) tensor.Tensor {
+	return tensor.Internal.Checked(graph.Token{}, choosing, next, valid, "the greatest of the logits", "is NaN or infinite")
 }

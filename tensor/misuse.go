@@ -104,6 +104,12 @@ func checked(op string, y, valid *graph.Node, noun, fault string) *graph.Node {
 	return drop(graph.At(site, graph.Gather(insert(y, last), at, last)), last)
 }
 
+// Checked returns y, whose elements are errors of op when they are computed where valid, of y's
+// shape, is false. The error says that noun, at the position, is at fault.
+func (internal) Checked(_ graph.Token, op string, y, valid Tensor, noun, fault string) Tensor {
+	return Tensor{n: checked(op, y.node(op), valid.node(op), noun, fault)}
+}
+
 // Take is [Tensor.Take] on behalf of another operation.
 func (internal) Take(_ graph.Token, op string, x Tensor, axis int, index Tensor) Tensor {
 	return Tensor{n: take(op, x.node(op), axis, index)}
