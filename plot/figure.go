@@ -2,6 +2,8 @@ package plot
 
 import (
 	"bufio"
+	"cmp"
+	"errors"
 	"fmt"
 	"image/color"
 	"io"
@@ -40,7 +42,7 @@ type Figure struct {
 // An Axis is a range of numbers.
 type Axis struct {
 	Label    string
-	Min, Max float64 // the ends; those of the data unless Min < Max and both are finite
+	Min, Max float64 // the ends, Min < Max; those of the data if both are 0
 	Log      bool    // logarithmic, for X and Y of lines and points; numbers below 0 are left out
 	// Names are labels of the positions 0, 1, … instead of these, for X and Y of heat maps,
 	// such as the tokens of attention.
@@ -48,8 +50,19 @@ type Axis struct {
 }
 
 // isSet reports whether the axis has ends of its own.
-func (a Axis) isSet() bool {
-	return a.Min < a.Max && !math.IsInf(a.Min, 0) && !math.IsInf(a.Max, 0)
+func (a Axis) isSet() bool { return a.Min != 0 || a.Max != 0 }
+
+// check returns an error if ends of its own are no range.
+func (a Axis) check(name string) error {
+	switch {
+	case !a.isSet():
+		return nil
+	case !(a.Min < a.Max && a.Max-a.Min <= math.MaxFloat64):
+		return fmt.Errorf("axis %s goes from %v to %v: want finite numbers, Min less than Max", name, a.Min, a.Max)
+	case a.Log && a.Min <= 0:
+		return fmt.Errorf("axis %s is logarithmic and goes from %v: want Min above 0", name, a.Min)
+	}
+	return nil
 }
 
 // content is one kind of figure.
@@ -125,14 +138,25 @@ func (f *Figure) Encode(w io.Writer, end string) error {
 // load reads the tensors of a figure that has not read them.
 func (f *Figure) load() (err error) {
 	defer tensor.Catch(&err)
-	if f.loaded {
-		return nil
+	if f == nil || f.content == nil {
+		return errors.New("there is no figure: make one by a function such as Heatmap or Line")
+	}
+	if err := f.check(); err != nil || f.loaded {
+		return err
 	}
 	if err := f.content.load(f); err != nil {
 		return err
 	}
 	f.loaded = true
 	return nil
+}
+
+// check returns an error for a size or an axis that has no meaning.
+func (f *Figure) check() error {
+	if f.Width < 0 || f.Height < 0 {
+		return fmt.Errorf("a figure of %d × %d pixels: want 1 or more a side, or 0 for what fits", f.Width, f.Height)
+	}
+	return cmp.Or(f.X.check("X"), f.Y.check("Y"), f.Z.check("Z"))
 }
 
 // maxPixels is the greatest number of pixels of a side.

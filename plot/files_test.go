@@ -118,14 +118,6 @@ func figures() map[string]*Figure {
 	}
 	// A figure without room for its elements.
 	all["tiny"].Width, all["tiny"].Height = 20, 20
-	// Ends that are no range count as none.
-	for name, ends := range map[string]Axis{"reversed": {Min: 2, Max: 1}, "NaN ends": {Min: math.NaN(), Max: 1}, "infinite ends": {Min: 1, Max: math.Inf(1)}, "below 0": {Min: -1, Max: 1, Log: true}} {
-		f := Line(rng.Normal(5))
-		f.X, f.Y = ends, ends
-		g := Heatmap(rng.Normal(3, 3))
-		g.Z = ends
-		all[name] = Grid(2, f, g)
-	}
 	titled := Line(rng.Normal(5))
 	titled.Title, titled.X.Label, titled.Y.Label = "<title> & more", "x", "y"
 	all["titled"] = titled
@@ -220,6 +212,35 @@ type failing struct{}
 func (failing) Write([]byte) (int, error) { return 0, errFull }
 
 // A failure of a tensor is an error of what writes the figure.
+// Settings without a meaning are errors of all outputs, not figures that ignore them.
+func TestSettings(t *testing.T) {
+	nan, inf := math.NaN(), math.Inf(1)
+	for _, c := range []struct {
+		set  func(f *Figure)
+		want string
+	}{
+		{func(f *Figure) { f.Width = -1 }, "a figure of -1 × 0 pixels"},
+		{func(f *Figure) { f.Height = math.MinInt }, "pixels"},
+		{func(f *Figure) { f.Width = maxPixels + 1 }, "want at most"},
+		{func(f *Figure) { f.X = Axis{Min: 1} }, "axis X goes from 1 to 0"},
+		{func(f *Figure) { f.Y = Axis{Min: 2, Max: 2} }, "axis Y goes from 2 to 2"},
+		{func(f *Figure) { f.Y = Axis{Min: nan, Max: 2} }, "axis Y goes from NaN to 2"},
+		{func(f *Figure) { f.Z = Axis{Max: inf} }, "axis Z goes from 0 to +Inf"},
+		{func(f *Figure) { f.X = Axis{Min: -math.MaxFloat64, Max: math.MaxFloat64} }, "axis X"},
+		{func(f *Figure) { f.Y = Axis{Max: 10, Log: true} }, "axis Y is logarithmic and goes from 0"},
+		{func(f *Figure) { *f = Figure{} }, "there is no figure"},
+	} {
+		f := Line(tensor.Arange(3))
+		c.set(f)
+		if err := f.Encode(io.Discard, ".svg"); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("a figure with %v × %v, %v, %v: %v, want %q", f.Width, f.Height, f.X, f.Y, err, c.want)
+		}
+	}
+	if err := (*Figure)(nil).Save(filepath.Join(t.TempDir(), "a.png")); err == nil {
+		t.Error("a nil figure is saved")
+	}
+}
+
 func TestBadIndex(t *testing.T) {
 	bad := tensor.Arange(3).Take(0, tensor.New([]int32{7}))
 	for name, f := range map[string]*Figure{"heat map": Heatmap(bad), "line": Line(bad), "histogram": Histogram(bad, 2), "grid": Grid(1, Line(bad))} {
@@ -258,6 +279,9 @@ func TestMisuse(t *testing.T) {
 		{func() { Show(absent) }, "plot.Show: the tensor is absent"},
 		{func() { Grid(0, Line(v)) }, "plot.Grid: want at least one column and one figure"},
 		{func() { Grid(1) }, "plot.Grid: want at least one column and one figure"},
+		{func() { Grid(1, Line(v), nil) }, "plot.Grid: figure 1 is nil"},
+		{func() { Overlay(nil) }, "plot.Overlay: figure 0 is nil"},
+		{func() { Overlay(&Figure{}) }, "plot.Overlay: want figures of Line, Lines or Scatter"},
 		{func() { Lines(Series{Y: v, Low: v}) }, "plot.Lines: the tensor is absent"},
 		{func() { Lines(Series{Y: v, Low: v, High: m}) }, "plot.Lines of int32 [4] and int32 [4] and float32 [2 4]: Low and High: want the shape of Y"},
 		{func() { Overlay() }, "plot.Overlay: want at least one figure"},

@@ -1,6 +1,9 @@
 package plot
 
 import (
+	"fmt"
+	"slices"
+
 	"gonum.org/v1/plot/vg/draw"
 
 	"github.com/tensorken/tensorken/ir"
@@ -17,7 +20,15 @@ func Grid(columns int, figures ...*Figure) *Figure {
 	if columns < 1 || len(figures) == 0 {
 		misuse("Grid", "want at least one column and one figure")
 	}
+	checkFigures("Grid", figures)
 	return &Figure{content: &grid{min(columns, len(figures)), figures}}
+}
+
+// checkFigures panics on behalf of op if a figure is nil.
+func checkFigures(op string, figures []*Figure) {
+	if i := slices.Index(figures, nil); i >= 0 {
+		misuse(op, fmt.Sprintf("figure %d is nil: make it by a function such as Line", i))
+	}
 }
 
 func (g *grid) load(*Figure) error {

@@ -172,7 +172,7 @@ func (l *lines) ranges(f *Figure) (x, y Axis) {
 
 // over returns the axis with ends that all finite numbers are between and which differ.
 func (a Axis) over(numbers [][]float64) Axis {
-	if !a.isSet() || a.Log && min(a.Min, a.Max) <= 0 {
+	if !a.isSet() {
 		if a.Log {
 			numbers = [][]float64{positive(numbers)}
 		}

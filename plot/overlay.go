@@ -16,6 +16,7 @@ func Overlay(figures ...*Figure) *Figure {
 	if len(figures) == 0 {
 		misuse("Overlay", "want at least one figure")
 	}
+	checkFigures("Overlay", figures)
 	over, all := *figures[0], &lines{op: "Overlay", whole: true}
 	for _, f := range figures {
 		l, ok := f.content.(*lines)

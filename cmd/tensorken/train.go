@@ -236,7 +236,9 @@ func (o trainOptions) report(w io.Writer, r result, history []train.Metrics) err
 		}
 		curve := plot.Line(tensor.New(losses))
 		curve.Title = fmt.Sprintf("loss over %d epochs", len(losses))
-		curve.Y.Max = slices.Max(losses) // and Min is 0
+		if most := slices.Max(losses); !math.IsNaN(most) && !math.IsInf(most, 0) {
+			curve.Y.Max = max(most, 0) // and Min is 0
+		}
 		if err := curve.Print(w); err != nil {
 			return err
 		}
