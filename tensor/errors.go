@@ -67,8 +67,16 @@ func Catch(err *error) {
 // or nil.
 func Try(f func()) (err error) {
 	defer Catch(&err)
+	checkFunc("Try", f)
 	f()
 	return nil
+}
+
+// checkFunc panics on behalf of op if f is nil.
+func checkFunc(op string, f func()) {
+	if f == nil {
+		fail(op, "the function is nil")
+	}
 }
 
 // fail panics with an *Error about an operation on operands, each a *graph.Node or

@@ -323,3 +323,15 @@ func TestIndexErrors(t *testing.T) {
 		t.Errorf("Eval of another tensor after that: %v", err)
 	}
 }
+
+func TestNilFunctions(t *testing.T) {
+	for name, f := range map[string]func(){
+		"Try":     func() { panic(tensor.Try(nil)) },
+		"Profile": func() { tensor.Profile(nil) },
+	} {
+		var e *tensor.Error
+		if err := tensor.Try(f); !errors.As(err, &e) || e.Op != name || !strings.HasPrefix(e.Pos, "errors_test.go:") {
+			t.Errorf("%s(nil): %v, want an error with the line", name, err)
+		}
+	}
+}

@@ -59,6 +59,7 @@ type Peak struct {
 // The first Profile on a device measures its [Peak] after f, which takes some tenths of a
 // second.
 func Profile(f func()) *Trace {
+	checkFunc("Profile", f)
 	start := time.Now()
 	p := exec.StartProfile()
 	stop := p.Stop
