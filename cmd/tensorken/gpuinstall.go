@@ -81,7 +81,7 @@ The package's sha512 must equal the one in this program. Only the library and it
 licence are extracted, and no script of the package runs.`,
 		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			i := installer{libraryPackages, runtime.GOOS + "/" + runtime.GOARCH, wgpu.CacheDir()}
+			i := installer{libraryPackages, runtime.GOOS + "/" + runtime.GOARCH, cachedir.Path(wgpu.Cache)}
 			library, err := i.install(c.Context(), from)
 			if err != nil {
 				return err

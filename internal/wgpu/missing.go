@@ -8,6 +8,10 @@ import (
 // Variable is the environment variable that names the library to load.
 const Variable = "TENSORKEN_WEBGPU_LIB"
 
+// Cache is the name of the folder of the user's installed library, for cachedir.Path. This package
+// calls that only where there are libraries: a program for browsers has no use for cachedir.
+const Cache = "webgpu"
+
 // Prebuilt has the systems for which `tensorken gpu install` can fetch a library.
 var Prebuilt = map[string]bool{"linux/amd64": true, "darwin/amd64": true, "darwin/arm64": true, "windows/amd64": true}
 

@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"unsafe"
 
+	"github.com/tensorken/tensorken/internal/cachedir"
 	"github.com/tensorken/tensorken/internal/dynlib"
 )
 
@@ -62,7 +63,7 @@ func Load(path string) (Library, error) {
 // currentEnv returns the searchEnv of this process. A given path overrides the
 // environment variable.
 func currentEnv(goos, goarch, path string) searchEnv {
-	p := searchEnv{goos: goos, goarch: goarch, named: path, cache: CacheDir()}
+	p := searchEnv{goos: goos, goarch: goarch, named: path, cache: cachedir.Path(Cache)}
 	if p.named == "" {
 		p.named = os.Getenv(Variable)
 		p.env = p.named != ""

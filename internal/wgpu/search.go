@@ -13,10 +13,6 @@ import (
 	"github.com/tensorken/tensorken/internal/cachedir"
 )
 
-// CacheDir returns the folder of the user's installed library, "" if the system has no
-// cache folder.
-func CacheDir() string { return cachedir.Path("webgpu") }
-
 // advice says what to do if no library is found.
 const advice = "run `tensorken gpu install`, which fetches one, or set " + Variable + " to the path of one of npm's bun-webgpu 0.1"
 
