@@ -56,6 +56,16 @@ var settings = []struct {
 	{limits{-1, math.MaxInt, "at least -1"}, []string{"Patience"}},
 }
 
+// limitsOf returns the limits of a field, which allow 0 alone if settings has no such name.
+func limitsOf(name string) limits {
+	for _, s := range settings {
+		if slices.Contains(s.names, name) {
+			return s.limits
+		}
+	}
+	return limits{}
+}
+
 // checkSettings returns an error if a number in v, a struct of this package or a pointer to
 // one, is out of its limits. Other values have no limits.
 func checkSettings(v any) error {
@@ -73,12 +83,8 @@ func checkSettings(v any) error {
 		}
 		if x != 0 {
 			name := s.Type().Field(i).Name
-			for _, l := range settings {
-				if slices.Contains(l.names, name) {
-					if err := l.check(name, x); err != nil {
-						return err
-					}
-				}
+			if err := limitsOf(name).check(name, x); err != nil {
+				return err
 			}
 		}
 	}
