@@ -58,9 +58,9 @@ func (s Sampling) Choose(logits, seen tensor.Tensor, rng *tensor.RNG) tensor.Ten
 	if s.penalizes() {
 		x = tensor.Where(seen, tensor.Where(x.Lt(0), x.Mul(s.RepetitionPenalty), x.Div(s.RepetitionPenalty)), x)
 	}
-	valid := x.Max(-1).Squeeze(-1).IsFinite()
 	if s.Temperature == 0 {
-		return checked(x.ArgMax(-1), valid)
+		return tensor.Internal.Checked(graph.Token{}, choosing, x.ArgMax(-1), x.Max(-1).Squeeze(-1).IsFinite(),
+			"the greatest of the logits", "is NaN or infinite")
 	}
 	x = x.Div(s.Temperature)
 	var tokens tensor.Tensor // of x, if it is sorted
@@ -77,12 +77,8 @@ func (s Sampling) Choose(logits, seen tensor.Tensor, rng *tensor.RNG) tensor.Ten
 	if tokens.IsValid() {
 		next = tokens.TakeAlong(-1, next.Unsqueeze(-1)).Squeeze(-1)
 	}
-	return checked(next, valid)
+	return next
 }
 
-// choosing is the operation that errors of logits name.
+// choosing is the operation that errors of logits name without a Temperature. With one it is Categorical.
 const choosing = "Sampling.Choose"
-
-func checked(next, valid tensor.Tensor) tensor.Tensor {
-	return tensor.Internal.Checked(graph.Token{}, choosing, next, valid, "the greatest of the logits", "is NaN or infinite")
-}
