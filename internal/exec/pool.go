@@ -336,7 +336,7 @@ func (p *pool) bucket(class int) *bucket {
 // sort puts the buffers back in order, if buffers came back in another.
 func (k *bucket) sort() {
 	if k.unsorted {
-		slices.SortStableFunc(k.buffers, func(a, b pooled) int { return b.number - a.number })
+		slices.SortFunc(k.buffers, func(a, b pooled) int { return b.number - a.number })
 		k.unsorted = false
 	}
 }

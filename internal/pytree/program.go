@@ -1,6 +1,7 @@
 package pytree
 
 import (
+	"bytes"
 	"reflect"
 	"slices"
 	"sync"
@@ -211,7 +212,10 @@ func (c compiler) mapping(t reflect.Type, in region) func(w *signing, p unsafe.P
 	if in == shallow {
 		return func(w *signing, p unsafe.Pointer) { w.ref(*(*unsafe.Pointer)(p)) }
 	}
-	type entry struct{ key, value unsafe.Pointer }
+	type entry struct {
+		order      []byte
+		key, value unsafe.Pointer
+	}
 	order, key, value := c.compile(t.Key(), shallow), c.compile(t.Key(), kept), c.compile(t.Elem(), in)
 	return func(w *signing, p unsafe.Pointer) {
 		m := reflect.NewAt(t, p).Elem()
@@ -223,7 +227,7 @@ func (c compiler) mapping(t reflect.Type, in region) func(w *signing, p unsafe.P
 		if in == kept {
 			w.kept = append(w.kept, m.UnsafePointer())
 		}
-		entries, sorted := map[string]entry{}, make([]string, 0, m.Len())
+		var entries []entry
 		for it := m.MapRange(); it.Next(); {
 			k, v := reflect.New(t.Key()), reflect.New(t.Elem())
 			k.Elem().SetIterKey(it)
@@ -233,13 +237,10 @@ func (c compiler) mapping(t reflect.Type, in region) func(w *signing, p unsafe.P
 			for _, ref := range slices.Concat(by.refs, by.funcs) {
 				by.number(uint64(uintptr(ref)))
 			}
-			by.number(uint64(len(sorted))) // keys that are NaN have one signature
-			name := string(by.bits)
-			entries[name], sorted = entry{k.UnsafePointer(), v.UnsafePointer()}, append(sorted, name)
+			entries = append(entries, entry{by.bits, k.UnsafePointer(), v.UnsafePointer()})
 		}
-		slices.Sort(sorted)
-		for _, name := range sorted {
-			e := entries[name]
+		slices.SortStableFunc(entries, func(a, b entry) int { return bytes.Compare(a.order, b.order) })
+		for _, e := range entries {
 			key.do(w, e.key)
 			value.do(w, e.value)
 		}
