@@ -42,7 +42,7 @@ type Figure struct {
 // An Axis is a range of numbers.
 type Axis struct {
 	Label    string
-	Min, Max float64 // the ends, Min < Max; those of the data if both are 0
+	Min, Max float64 // the ends, in this order; 0 and 0 stand for those of the data
 	Log      bool    // logarithmic, for X and Y of lines and points; numbers below 0 are left out
 	// Names are labels of the positions 0, 1, … instead of these, for X and Y of heat maps,
 	// such as the tokens of attention.

@@ -211,7 +211,6 @@ type failing struct{}
 
 func (failing) Write([]byte) (int, error) { return 0, errFull }
 
-// A failure of a tensor is an error of what writes the figure.
 // Settings without a meaning are errors of all outputs, not figures that ignore them.
 func TestSettings(t *testing.T) {
 	nan, inf := math.NaN(), math.Inf(1)
@@ -241,6 +240,7 @@ func TestSettings(t *testing.T) {
 	}
 }
 
+// A failure of a tensor is an error of what writes the figure.
 func TestBadIndex(t *testing.T) {
 	bad := tensor.Arange(3).Take(0, tensor.New([]int32{7}))
 	for name, f := range map[string]*Figure{"heat map": Heatmap(bad), "line": Line(bad), "histogram": Histogram(bad, 2), "grid": Grid(1, Line(bad))} {

@@ -277,9 +277,9 @@ func checkMix(op string, x, y tensor.Tensor, alpha float64, rng *tensor.RNG) {
 	}
 }
 
-// beta returns a number of Beta(alpha, alpha): of two gamma variates g the share of the first. By Marsaglia and Tsang
-// (2000), that of alpha + 1 is d·v with d = alpha + 2/3, v = (1 + z/√9d)³, of the first of 16 draws that is accepted,
-// and times u^(1/alpha) that of alpha. In logarithms nothing underflows for a small alpha.
+// beta returns a number of Beta(alpha, alpha): the share of the first of two gamma variates. Marsaglia and Tsang (2000)
+// draw a variate of alpha + 1: it is d·v, where d = alpha + 2/3 and v = (1 + z/√9d)³, for the first accepted one of 16
+// draws of z. The variate of alpha is that times u^(1/alpha). Logarithms do not underflow for a small alpha.
 func beta(rng *tensor.RNG, alpha float64) tensor.Tensor {
 	const draws = 16
 	d := alpha + 2./3
