@@ -4001,23 +4001,24 @@ TEXT ·maxF32VSAVX2(SB), NOSPLIT, $0-32
 	MOVQ         x+8(FP), CX
 	MOVQ         y+16(FP), DX
 	VBROADCASTSS (DX), Y0
+	VMOVUPS      c4_0<>+0(SB), Y1
+	VANDPS       c4_7fffffff<>+0(SB), Y0, Y2
+	VCMPPS       $0x11, Y2, Y1, Y1
+	VMOVUPS      c4_80000000<>+0(SB), Y2
+	VBLENDVPS    Y1, Y2, Y0, Y1
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
 	SUBQ         $+8, DX
 	JLT          done216
 
 next215:
-	VMOVUPS   (CX)(BX*4), Y1
-	VCMPPS    $0x03, Y0, Y1, Y2
-	VADDPS    Y0, Y1, Y3
-	VMAXPS    Y0, Y1, Y4
-	VMAXPS    Y1, Y0, Y1
-	VANDPS    Y1, Y4, Y1
-	VBLENDVPS Y2, Y3, Y1, Y1
-	VMOVUPS   Y1, (AX)(BX*4)
-	ADDQ      $+8, BX
-	SUBQ      $+8, DX
-	JGE       next215
+	VMOVUPS (CX)(BX*4), Y2
+	VMAXPS  Y2, Y0, Y2
+	VADDPS  Y1, Y2, Y2
+	VMOVUPS Y2, (AX)(BX*4)
+	ADDQ    $+8, BX
+	SUBQ    $+8, DX
+	JGE     next215
 
 done216:
 	ADDQ       $+8, DX
@@ -4025,14 +4026,10 @@ done216:
 	LEAQ       tail<>+32(SB), SI
 	XORQ       DI, DI
 	SUBQ       DX, DI
-	VMOVDQU    (SI)(DI*4), Y1
-	VMASKMOVPS (CX)(BX*4), Y1, Y1
-	VCMPPS     $0x03, Y0, Y1, Y2
-	VADDPS     Y0, Y1, Y3
-	VMAXPS     Y0, Y1, Y4
-	VMAXPS     Y1, Y0, Y0
-	VANDPS     Y0, Y4, Y0
-	VBLENDVPS  Y2, Y3, Y0, Y0
+	VMOVDQU    (SI)(DI*4), Y2
+	VMASKMOVPS (CX)(BX*4), Y2, Y2
+	VMAXPS     Y2, Y0, Y0
+	VADDPS     Y1, Y0, Y0
 	LEAQ       tail<>+32(SB), CX
 	XORQ       SI, SI
 	SUBQ       DX, SI
@@ -4042,6 +4039,16 @@ done216:
 end217:
 	VZEROUPPER
 	RET
+
+DATA c4_7fffffff<>+0(SB)/4, $0x7fffffff
+DATA c4_7fffffff<>+4(SB)/4, $0x7fffffff
+DATA c4_7fffffff<>+8(SB)/4, $0x7fffffff
+DATA c4_7fffffff<>+12(SB)/4, $0x7fffffff
+DATA c4_7fffffff<>+16(SB)/4, $0x7fffffff
+DATA c4_7fffffff<>+20(SB)/4, $0x7fffffff
+DATA c4_7fffffff<>+24(SB)/4, $0x7fffffff
+DATA c4_7fffffff<>+28(SB)/4, $0x7fffffff
+GLOBL c4_7fffffff<>(SB), RODATA|NOPTR, $32
 
 // func maxF32VVAVX512(dst *byte, x *byte, y *byte, n int)
 // Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2
@@ -4095,23 +4102,24 @@ TEXT ·maxF32VSAVX512(SB), NOSPLIT, $0-32
 	MOVQ         x+8(FP), CX
 	MOVQ         y+16(FP), DX
 	VBROADCASTSS (DX), Z0
+	VBROADCASTSS c4_0<>+0(SB), Z1
+	VANDPS.BCST  c4_7fffffff<>+0(SB), Z0, Z2
+	VCMPPS       $0x11, Z2, Z1, K1
+	VBROADCASTSS c4_80000000<>+0(SB), Z1
+	VBLENDMPS    Z1, Z0, K1, Z3
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
 	SUBQ         $+16, DX
 	JLT          done223
 
 next222:
-	VMOVUPS   (CX)(BX*4), Z1
-	VCMPPS    $0x03, Z0, Z1, K1
-	VADDPS    Z0, Z1, Z2
-	VMAXPS    Z0, Z1, Z3
-	VMAXPS    Z1, Z0, Z1
-	VANDPS    Z1, Z3, Z1
-	VBLENDMPS Z2, Z1, K1, Z4
-	VMOVUPS   Z4, (AX)(BX*4)
-	ADDQ      $+16, BX
-	SUBQ      $+16, DX
-	JGE       next222
+	VMOVUPS (CX)(BX*4), Z1
+	VMAXPS  Z1, Z0, Z1
+	VADDPS  Z3, Z1, Z1
+	VMOVUPS Z1, (AX)(BX*4)
+	ADDQ    $+16, BX
+	SUBQ    $+16, DX
+	JGE     next222
 
 done223:
 	ADDQ      $+16, DX
@@ -4120,13 +4128,9 @@ done223:
 	BZHIQ     DX, SI, SI
 	KMOVQ     SI, K1
 	VMOVUPS.Z (CX)(BX*4), K1, Z1
-	VCMPPS    $0x03, Z0, Z1, K2
-	VADDPS    Z0, Z1, Z2
-	VMAXPS    Z0, Z1, Z3
 	VMAXPS    Z1, Z0, Z0
-	VANDPS    Z0, Z3, Z0
-	VBLENDMPS Z2, Z0, K2, Z5
-	VMOVUPS   Z5, K1, (AX)(BX*4)
+	VADDPS    Z3, Z0, Z0
+	VMOVUPS   Z0, K1, (AX)(BX*4)
 
 end224:
 	VZEROUPPER
@@ -4193,23 +4197,24 @@ TEXT ·maxF64VSAVX2(SB), NOSPLIT, $0-32
 	MOVQ         x+8(FP), CX
 	MOVQ         y+16(FP), DX
 	VBROADCASTSD (DX), Y0
+	VMOVUPS      c8_0<>+0(SB), Y1
+	VANDPD       c8_7fffffffffffffff<>+0(SB), Y0, Y2
+	VCMPPD       $0x11, Y2, Y1, Y1
+	VMOVUPS      c8_8000000000000000<>+0(SB), Y2
+	VBLENDVPD    Y1, Y2, Y0, Y1
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
 	SUBQ         $+4, DX
 	JLT          done224
 
 next223:
-	VMOVUPS   (CX)(BX*8), Y1
-	VCMPPD    $0x03, Y0, Y1, Y2
-	VADDPD    Y0, Y1, Y3
-	VMAXPD    Y0, Y1, Y4
-	VMAXPD    Y1, Y0, Y1
-	VANDPD    Y1, Y4, Y1
-	VBLENDVPD Y2, Y3, Y1, Y1
-	VMOVUPS   Y1, (AX)(BX*8)
-	ADDQ      $+4, BX
-	SUBQ      $+4, DX
-	JGE       next223
+	VMOVUPS (CX)(BX*8), Y2
+	VMAXPD  Y2, Y0, Y2
+	VADDPD  Y1, Y2, Y2
+	VMOVUPS Y2, (AX)(BX*8)
+	ADDQ    $+4, BX
+	SUBQ    $+4, DX
+	JGE     next223
 
 done224:
 	ADDQ       $+4, DX
@@ -4217,14 +4222,10 @@ done224:
 	LEAQ       tail<>+32(SB), SI
 	XORQ       DI, DI
 	SUBQ       DX, DI
-	VMOVDQU    (SI)(DI*8), Y1
-	VMASKMOVPD (CX)(BX*8), Y1, Y1
-	VCMPPD     $0x03, Y0, Y1, Y2
-	VADDPD     Y0, Y1, Y3
-	VMAXPD     Y0, Y1, Y4
-	VMAXPD     Y1, Y0, Y0
-	VANDPD     Y0, Y4, Y0
-	VBLENDVPD  Y2, Y3, Y0, Y0
+	VMOVDQU    (SI)(DI*8), Y2
+	VMASKMOVPD (CX)(BX*8), Y2, Y2
+	VMAXPD     Y2, Y0, Y0
+	VADDPD     Y1, Y0, Y0
 	LEAQ       tail<>+32(SB), CX
 	XORQ       SI, SI
 	SUBQ       DX, SI
@@ -4234,6 +4235,18 @@ done224:
 end225:
 	VZEROUPPER
 	RET
+
+DATA c8_0<>+0(SB)/8, $0x0000000000000000
+DATA c8_0<>+8(SB)/8, $0x0000000000000000
+DATA c8_0<>+16(SB)/8, $0x0000000000000000
+DATA c8_0<>+24(SB)/8, $0x0000000000000000
+GLOBL c8_0<>(SB), RODATA|NOPTR, $32
+
+DATA c8_7fffffffffffffff<>+0(SB)/8, $0x7fffffffffffffff
+DATA c8_7fffffffffffffff<>+8(SB)/8, $0x7fffffffffffffff
+DATA c8_7fffffffffffffff<>+16(SB)/8, $0x7fffffffffffffff
+DATA c8_7fffffffffffffff<>+24(SB)/8, $0x7fffffffffffffff
+GLOBL c8_7fffffffffffffff<>(SB), RODATA|NOPTR, $32
 
 // func maxF64VVAVX512(dst *byte, x *byte, y *byte, n int)
 // Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2
@@ -4287,23 +4300,24 @@ TEXT ·maxF64VSAVX512(SB), NOSPLIT, $0-32
 	MOVQ         x+8(FP), CX
 	MOVQ         y+16(FP), DX
 	VBROADCASTSD (DX), Z0
+	VBROADCASTSD c8_0<>+0(SB), Z1
+	VANDPD.BCST  c8_7fffffffffffffff<>+0(SB), Z0, Z2
+	VCMPPD       $0x11, Z2, Z1, K1
+	VBROADCASTSD c8_8000000000000000<>+0(SB), Z1
+	VBLENDMPD    Z1, Z0, K1, Z3
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
 	SUBQ         $+8, DX
 	JLT          done231
 
 next230:
-	VMOVUPS   (CX)(BX*8), Z1
-	VCMPPD    $0x03, Z0, Z1, K1
-	VADDPD    Z0, Z1, Z2
-	VMAXPD    Z0, Z1, Z3
-	VMAXPD    Z1, Z0, Z1
-	VANDPD    Z1, Z3, Z1
-	VBLENDMPD Z2, Z1, K1, Z4
-	VMOVUPS   Z4, (AX)(BX*8)
-	ADDQ      $+8, BX
-	SUBQ      $+8, DX
-	JGE       next230
+	VMOVUPS (CX)(BX*8), Z1
+	VMAXPD  Z1, Z0, Z1
+	VADDPD  Z3, Z1, Z1
+	VMOVUPS Z1, (AX)(BX*8)
+	ADDQ    $+8, BX
+	SUBQ    $+8, DX
+	JGE     next230
 
 done231:
 	ADDQ      $+8, DX
@@ -4312,13 +4326,9 @@ done231:
 	BZHIQ     DX, SI, SI
 	KMOVQ     SI, K1
 	VMOVUPD.Z (CX)(BX*8), K1, Z1
-	VCMPPD    $0x03, Z0, Z1, K2
-	VADDPD    Z0, Z1, Z2
-	VMAXPD    Z0, Z1, Z3
 	VMAXPD    Z1, Z0, Z0
-	VANDPD    Z0, Z3, Z0
-	VBLENDMPD Z2, Z0, K2, Z5
-	VMOVUPD   Z5, K1, (AX)(BX*8)
+	VADDPD    Z3, Z0, Z0
+	VMOVUPD   Z0, K1, (AX)(BX*8)
 
 end232:
 	VZEROUPPER
@@ -4924,17 +4934,21 @@ TEXT ·minF32VSAVX2(SB), NOSPLIT, $0-32
 	MOVQ         x+8(FP), CX
 	MOVQ         y+16(FP), DX
 	VBROADCASTSS (DX), Y0
+	VMOVUPS      c4_0<>+0(SB), Y1
+	VANDPS       c4_7fffffff<>+0(SB), Y0, Y2
+	VCMPPS       $0x11, Y2, Y1, Y1
+	VMOVUPS      c4_0<>+0(SB), Y2
+	VBLENDVPS    Y1, Y2, Y0, Y1
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
 	SUBQ         $+8, DX
 	JLT          done261
 
 next260:
-	VMOVUPS (CX)(BX*4), Y1
-	VMINPS  Y0, Y1, Y2
-	VMINPS  Y1, Y0, Y1
-	VORPS   Y1, Y2, Y1
-	VMOVUPS Y1, (AX)(BX*4)
+	VMOVUPS (CX)(BX*4), Y2
+	VMINPS  Y2, Y0, Y2
+	VORPS   Y1, Y2, Y2
+	VMOVUPS Y2, (AX)(BX*4)
 	ADDQ    $+8, BX
 	SUBQ    $+8, DX
 	JGE     next260
@@ -4945,11 +4959,10 @@ done261:
 	LEAQ       tail<>+32(SB), SI
 	XORQ       DI, DI
 	SUBQ       DX, DI
-	VMOVDQU    (SI)(DI*4), Y1
-	VMASKMOVPS (CX)(BX*4), Y1, Y1
-	VMINPS     Y0, Y1, Y2
-	VMINPS     Y1, Y0, Y0
-	VORPS      Y0, Y2, Y0
+	VMOVDQU    (SI)(DI*4), Y2
+	VMASKMOVPS (CX)(BX*4), Y2, Y2
+	VMINPS     Y2, Y0, Y0
+	VORPS      Y1, Y0, Y0
 	LEAQ       tail<>+32(SB), CX
 	XORQ       SI, SI
 	SUBQ       DX, SI
@@ -5006,6 +5019,11 @@ TEXT ·minF32VSAVX512(SB), NOSPLIT, $0-32
 	MOVQ         x+8(FP), CX
 	MOVQ         y+16(FP), DX
 	VBROADCASTSS (DX), Z0
+	VBROADCASTSS c4_0<>+0(SB), Z1
+	VANDPS.BCST  c4_7fffffff<>+0(SB), Z0, Z2
+	VCMPPS       $0x11, Z2, Z1, K1
+	VBROADCASTSS c4_0<>+0(SB), Z1
+	VBLENDMPS    Z1, Z0, K1, Z3
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
 	SUBQ         $+16, DX
@@ -5013,9 +5031,8 @@ TEXT ·minF32VSAVX512(SB), NOSPLIT, $0-32
 
 next270:
 	VMOVUPS (CX)(BX*4), Z1
-	VMINPS  Z0, Z1, Z2
 	VMINPS  Z1, Z0, Z1
-	VORPS   Z1, Z2, Z1
+	VORPS   Z3, Z1, Z1
 	VMOVUPS Z1, (AX)(BX*4)
 	ADDQ    $+16, BX
 	SUBQ    $+16, DX
@@ -5028,9 +5045,8 @@ done271:
 	BZHIQ     DX, SI, SI
 	KMOVQ     SI, K1
 	VMOVUPS.Z (CX)(BX*4), K1, Z1
-	VMINPS    Z0, Z1, Z2
 	VMINPS    Z1, Z0, Z0
-	VORPS     Z0, Z2, Z0
+	VORPS     Z3, Z0, Z0
 	VMOVUPS   Z0, K1, (AX)(BX*4)
 
 end272:
@@ -5092,17 +5108,21 @@ TEXT ·minF64VSAVX2(SB), NOSPLIT, $0-32
 	MOVQ         x+8(FP), CX
 	MOVQ         y+16(FP), DX
 	VBROADCASTSD (DX), Y0
+	VMOVUPS      c8_0<>+0(SB), Y1
+	VANDPD       c8_7fffffffffffffff<>+0(SB), Y0, Y2
+	VCMPPD       $0x11, Y2, Y1, Y1
+	VMOVUPS      c8_0<>+0(SB), Y2
+	VBLENDVPD    Y1, Y2, Y0, Y1
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
 	SUBQ         $+4, DX
 	JLT          done269
 
 next268:
-	VMOVUPS (CX)(BX*8), Y1
-	VMINPD  Y0, Y1, Y2
-	VMINPD  Y1, Y0, Y1
-	VORPD   Y1, Y2, Y1
-	VMOVUPS Y1, (AX)(BX*8)
+	VMOVUPS (CX)(BX*8), Y2
+	VMINPD  Y2, Y0, Y2
+	VORPD   Y1, Y2, Y2
+	VMOVUPS Y2, (AX)(BX*8)
 	ADDQ    $+4, BX
 	SUBQ    $+4, DX
 	JGE     next268
@@ -5113,11 +5133,10 @@ done269:
 	LEAQ       tail<>+32(SB), SI
 	XORQ       DI, DI
 	SUBQ       DX, DI
-	VMOVDQU    (SI)(DI*8), Y1
-	VMASKMOVPD (CX)(BX*8), Y1, Y1
-	VMINPD     Y0, Y1, Y2
-	VMINPD     Y1, Y0, Y0
-	VORPD      Y0, Y2, Y0
+	VMOVDQU    (SI)(DI*8), Y2
+	VMASKMOVPD (CX)(BX*8), Y2, Y2
+	VMINPD     Y2, Y0, Y0
+	VORPD      Y1, Y0, Y0
 	LEAQ       tail<>+32(SB), CX
 	XORQ       SI, SI
 	SUBQ       DX, SI
@@ -5174,6 +5193,11 @@ TEXT ·minF64VSAVX512(SB), NOSPLIT, $0-32
 	MOVQ         x+8(FP), CX
 	MOVQ         y+16(FP), DX
 	VBROADCASTSD (DX), Z0
+	VBROADCASTSD c8_0<>+0(SB), Z1
+	VANDPD.BCST  c8_7fffffffffffffff<>+0(SB), Z0, Z2
+	VCMPPD       $0x11, Z2, Z1, K1
+	VBROADCASTSD c8_0<>+0(SB), Z1
+	VBLENDMPD    Z1, Z0, K1, Z3
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
 	SUBQ         $+8, DX
@@ -5181,9 +5205,8 @@ TEXT ·minF64VSAVX512(SB), NOSPLIT, $0-32
 
 next278:
 	VMOVUPS (CX)(BX*8), Z1
-	VMINPD  Z0, Z1, Z2
 	VMINPD  Z1, Z0, Z1
-	VORPD   Z1, Z2, Z1
+	VORPD   Z3, Z1, Z1
 	VMOVUPS Z1, (AX)(BX*8)
 	ADDQ    $+8, BX
 	SUBQ    $+8, DX
@@ -5196,9 +5219,8 @@ done279:
 	BZHIQ     DX, SI, SI
 	KMOVQ     SI, K1
 	VMOVUPD.Z (CX)(BX*8), K1, Z1
-	VMINPD    Z0, Z1, Z2
 	VMINPD    Z1, Z0, Z0
-	VORPD     Z0, Z2, Z0
+	VORPD     Z3, Z0, Z0
 	VMOVUPD   Z0, K1, (AX)(BX*8)
 
 end280:

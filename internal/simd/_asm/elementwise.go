@@ -34,13 +34,21 @@ type body func(t *target, k kind, x []vec) reg.Register
 // An operation is an elementwise operation, whose body is called with elements of each
 // type that it lists.
 type operation struct {
-	op    string // of package ir
-	types string
-	arity int
-	modes string // of binary operations: C for a commutative one
-	sign  bool   // integers with and without a sign differ
-	bools bool
-	body  body
+	op     string // of package ir
+	types  string
+	arity  int
+	modes  string // of binary operations: C for a commutative one
+	sign   bool   // integers with and without a sign differ
+	bools  bool
+	body   body
+	beside *beside
+}
+
+// A beside computes an operation on floats x and y, where y is one element: from x, y and
+// rest, which is y if y is NaN or 0, and other otherwise.
+type beside struct {
+	other uint64 // its high bits
+	body  func(l avx, x, y, rest vec) vec
 }
 
 const (
@@ -59,8 +67,8 @@ var operations = []operation{
 	{op: "Sub", types: floats + words, arity: 2, modes: "VV VS SV", body: instruction("SUB")},
 	{op: "Mul", types: floats + words, arity: 2, modes: "VV VS C", body: mul},
 	{op: "Div", types: floats, arity: 2, modes: "VV VS SV", body: instruction("DIV")},
-	{op: "Max", types: floats + words + " Bool ", arity: 2, modes: "VV VS C", sign: true, body: extreme("MAX", avx.largest)},
-	{op: "Min", types: floats + words + " Bool ", arity: 2, modes: "VV VS C", sign: true, body: extreme("MIN", avx.smallest)},
+	{op: "Max", types: floats + words + " Bool ", arity: 2, modes: "VV VS C", sign: true, body: extreme("MAX", avx.largest), beside: &beside{1 << 63, avx.largestBeside}},
+	{op: "Min", types: floats + words + " Bool ", arity: 2, modes: "VV VS C", sign: true, body: extreme("MIN", avx.smallest), beside: &beside{0, avx.smallestBeside}},
 	{op: "Eq", types: all, arity: 2, modes: "VV VS C", bools: true, body: relation(equal)},
 	{op: "Lt", types: all, arity: 2, modes: "VV VS SV", sign: true, bools: true, body: relation(less)},
 	{op: "And", types: integers + " Bool ", arity: 2, modes: "VV VS C", body: bitwise("VAND")},
@@ -198,7 +206,7 @@ func (f *file) elementwise() {
 				names := map[string]string{"VV": "nil", "VS": "nil", "SV": "nil"}
 				for m := range strings.FieldsSeq(o.modes) {
 					if m != "C" {
-						names[m] = t.write(r.mode(m))
+						names[m] = t.write(o.mode(r, k, m))
 					}
 				}
 				modes := fmt.Sprintf("Modes{%s, %s, %s}", names["VV"], names["VS"], names["SV"])
@@ -237,6 +245,19 @@ func (k kind) shared(o operation) string {
 		return fmt.Sprint("U", 8*k.size)
 	}
 	return fmt.Sprint(8 * k.size)
+}
+
+// mode is [routine.mode], computed by o.beside where there is one.
+func (o operation) mode(r routine, k kind, letters string) routine {
+	r = r.mode(letters)
+	if b := o.beside; b != nil && k.float && letters == "VS" {
+		r.made = func(t *target, fixed []vec) vec {
+			l, y := t.of(k), fixed[1]
+			return l.choose(l.compare(less, l.broadcast(l.num(0)), l.abs(y)), l.broadcast(l.bits(b.other)), y)
+		}
+		r.body = func(t *target, x []vec) reg.Register { return b.body(t.of(k), x[0], x[1], x[2]) }
+	}
+	return r
 }
 
 // mode returns the routine whose operands are runs or single elements: V or S.

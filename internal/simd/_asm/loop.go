@@ -16,6 +16,8 @@ type routine struct {
 	wide   int    // the size of the elements that the body computes with; 0 for the greatest of the others
 	bools  bool   // the body returns a mask, to be stored as bools
 	body   func(t *target, x []vec) reg.Register
+	// made makes a last operand of the body from the operands that are one element.
+	made func(t *target, fixed []vec) vec
 	// rare returns where the body's result is wrong. The routine stops there and
 	// returns the number of elements before.
 	rare func(t *target, x []vec) mask
@@ -59,6 +61,10 @@ func (t *target) write(r routine) string {
 			fixed[i] = t.splat(from[i], size)
 		}
 	}
+	var made []vec
+	if r.made != nil {
+		made = []vec{r.made(t, fixed)}
+	}
 	n := t.Load(t.Param("n"), t.GP64())
 	stop := t.label("stop")
 	l := t.newLoop(n, t.width/wide)
@@ -73,7 +79,7 @@ func (t *target) write(r routine) string {
 			t.test(r.rare(t, x))
 			t.jump(t.JNE, stop)
 		}
-		v := r.body(t, x)
+		v := r.body(t, append(x, made...))
 		if r.bools {
 			v = t.bools(v, s.lanes)
 		}

@@ -270,5 +270,11 @@ func (l avx) largest(x, y vec) vec {
 	return l.choose(nan, l.add(x, y), l.and(l.max(x, y), l.max(y, x)))
 }
 
+// largestBeside and smallestBeside are those of a y that is the same for many x. MAX and MIN
+// give x if either is NaN or both are 0. What rest adds is NaN, or the sign of 0: to add -0 or
+// to set no bits changes nothing.
+func (l avx) largestBeside(x, y, rest vec) vec  { return l.add(l.max(y, x), rest) }
+func (l avx) smallestBeside(x, y, rest vec) vec { return l.or(l.min(y, x), rest) }
+
 // All bits of the exponent of a NaN are set, so those of the combined bits are.
 func (l avx) smallest(x, y vec) vec { return l.or(l.min(x, y), l.min(y, x)) }
