@@ -36,7 +36,7 @@ func (l LayerNorm) Apply(x tensor.Tensor) tensor.Tensor {
 func normalize(x tensor.Tensor, eps float64, axes ...int) tensor.Tensor {
 	return wide(func(ts ...tensor.Tensor) tensor.Tensor {
 		centred := ts[0].Sub(ts[0].Mean(axes...))
-		return centred.Div(rms(centred, eps, axes...))
+		return centred.Mul(inverseRMS(centred, eps, axes...))
 	}, x)
 }
 
@@ -60,7 +60,7 @@ func (l RMSNorm) Apply(x tensor.Tensor) tensor.Tensor {
 	defer named("RMSNorm")
 	axes := lastAxes("RMSNorm", x, l.Weight)
 	eps := epsilon("RMSNorm", l.Eps, 1e-6)
-	y := wide(func(ts ...tensor.Tensor) tensor.Tensor { return ts[0].Div(rms(ts[0], eps, axes...)) }, x)
+	y := wide(func(ts ...tensor.Tensor) tensor.Tensor { return ts[0].Mul(inverseRMS(ts[0], eps, axes...)) }, x)
 	return affine(y, l.Weight, l.Bias)
 }
 
@@ -135,7 +135,7 @@ func (l BatchNorm) Train(x tensor.Tensor, rng *tensor.RNG) (tensor.Tensor, Layer
 	}
 	mean := widened(x).Mean(axes...)
 	centred := widened(x).Sub(mean)
-	y := channelAffine(narrowed(centred.Div(rms(centred, l.eps(), axes...)), x), l.Weight, l.Bias)
+	y := channelAffine(narrowed(centred.Mul(inverseRMS(centred, l.eps(), axes...)), x), l.Weight, l.Bias)
 
 	m, unbiased := l.momentum(), float64(n)/float64(n-1)
 	next := func(average, of tensor.Tensor, scale float64) tensor.Tensor {

@@ -47,41 +47,40 @@ func ranges(d tensor.DType) (scale, least float64) {
 	return 0x1p-43, 0x1p-126
 }
 
-// rms returns √(mean x² + eps) over axes, also where squares leave the type's range. Its
-// derivative is that of the formula, x/(n·rms), in an order that stays in the range too.
-func rms(x tensor.Tensor, eps float64, axes ...int) tensor.Tensor {
-	y := rootOfSquares(x, eps, axes...)
+// inverseRMS returns 1/√(mean x² + eps) over axes, also where squares leave the type's range.
+// Its derivative is that of the formula, -x/(n·rms³), in an order that stays in the range too.
+func inverseRMS(x tensor.Tensor, eps float64, axes ...int) tensor.Tensor {
+	y := inverseRoot(x, eps, axes...)
 	n := nodeOf(x)
 	if !n.Traced() || n.IsUntyped() {
 		return y
 	}
-	part := func(args, outs []*graph.Node) tensor.Tensor { // of the derivative: x/rms
-		return tensorOf(args[0]).Mul(tensorOf(outs[0]).Reciprocal())
-	}
 	c := &graph.CustomCall{
 		Args: []*graph.Node{n}, Function: "RMS",
 		VJP: func(args, outs, cts []*graph.Node) []*graph.Node {
+			x, y, ct := tensorOf(args[0]), tensorOf(outs[0]), tensorOf(cts[0])
 			count := float64(args[0].Len()) / float64(max(outs[0].Len(), 1))
-			return []*graph.Node{nodeOf(part(args, outs).Mul(tensorOf(cts[0]).Mul(1 / count)))}
+			return []*graph.Node{nodeOf(x.Mul(y).Mul(ct.Mul(y).Mul(-1 / count).Mul(y)))}
 		},
 		JVP: func(args, outs, vs []*graph.Node) []*graph.Node {
-			return []*graph.Node{nodeOf(part(args, outs).Mul(tensorOf(vs[0])).Mean(axes...))}
+			x, y, v := tensorOf(args[0]), tensorOf(outs[0]), tensorOf(vs[0])
+			return []*graph.Node{nodeOf(x.Mul(y).Mul(v.Mul(y)).Mean(axes...).Mul(y.Neg()))}
 		},
 	}
 	return tensorOf(c.Results([]*graph.Node{nodeOf(y)})[0])
 }
 
-// rootOfSquares computes rms. Multiplication by a power of two is exact.
-func rootOfSquares(x tensor.Tensor, eps float64, axes ...int) tensor.Tensor {
+// inverseRoot computes inverseRMS. Multiplication by a power of two is exact.
+func inverseRoot(x tensor.Tensor, eps float64, axes ...int) tensor.Tensor {
 	s, least := ranges(x.DType())
-	root := func(scale float64) tensor.Tensor {
-		return x.Mul(scale).Square().Mean(axes...).Add(max(eps*scale*scale, least)).Sqrt()
+	inverse := func(scale float64) tensor.Tensor {
+		return x.Mul(scale).Square().Mean(axes...).Add(max(eps*scale*scale, least)).Sqrt().Reciprocal().Mul(scale)
 	}
 	if eps*s*s >= least {
-		return root(s).Mul(1 / s)
+		return inverse(s)
 	}
-	y := root(1) // eps is too small beside the squares of great numbers
-	return tensor.Where(y.IsInf(), root(s).Mul(1/s), y)
+	y := inverse(1) // eps is too small beside the squares of great numbers
+	return tensor.Where(y.Eq(0), inverse(s), y)
 }
 
 // unit returns x divided by its norm along axes, by all together if there are none, whatever

@@ -74,11 +74,11 @@ func TestSummaryOf(t *testing.T) {
 	}{
 		{nn.SummaryOf(newTinyGPT(), func(m tinyGPT) tensor.Tensor { return m.Apply(ids) }), table(
 			"layer       type               output    parameters  FLOPs",
-			"(model)     nn_test.tinyGPT    [1 5 11]  1,848       21,480",
+			"(model)     nn_test.tinyGPT    [1 5 11]  1,848       21,505",
 			"  wte       nn.Embedding       [1 5 8]   88          895",
-			"  blocks.0  nn_test.tinyBlock  [1 5 8]   872         10,040",
-			"    ln1     nn.LayerNorm       [1 5 8]   16          345",
-			"    ln2     nn.LayerNorm       [1 5 8]   16          345",
+			"  blocks.0  nn_test.tinyBlock  [1 5 8]   872         10,050",
+			"    ln1     nn.LayerNorm       [1 5 8]   16          350",
+			"    ln2     nn.LayerNorm       [1 5 8]   16          350",
 			"    attn    struct             [1 5 8]   288         3,870",
 			"      q     nn.Linear          [1 5 8]   72          680", // 2·5·8·8 + 5·8
 			"      k     nn.Linear          [1 5 8]   72          680",
@@ -86,9 +86,9 @@ func TestSummaryOf(t *testing.T) {
 			"      o     nn.Linear          [1 5 8]   72          680",
 			"    up      nn.Linear          [1 5 32]  288         2,720",
 			"    down    nn.Linear          [1 5 8]   264         2,600",
-			"  blocks.1  nn_test.tinyBlock  [1 5 8]   872         10,040",
-			"    ln1     nn.LayerNorm       [1 5 8]   16          345",
-			"    ln2     nn.LayerNorm       [1 5 8]   16          345",
+			"  blocks.1  nn_test.tinyBlock  [1 5 8]   872         10,050",
+			"    ln1     nn.LayerNorm       [1 5 8]   16          350",
+			"    ln2     nn.LayerNorm       [1 5 8]   16          350",
 			"    attn    struct             [1 5 8]   288         3,870",
 			"      q     nn.Linear          [1 5 8]   72          680",
 			"      k     nn.Linear          [1 5 8]   72          680",
@@ -96,8 +96,8 @@ func TestSummaryOf(t *testing.T) {
 			"      o     nn.Linear          [1 5 8]   72          680",
 			"    up      nn.Linear          [1 5 32]  288         2,720",
 			"    down    nn.Linear          [1 5 8]   264         2,600",
-			"  ln_f      nn.LayerNorm       [1 5 8]   16          345",
-			"1,848 parameters of 7,392 bytes, results of layers of 4,060 bytes, 21,480 FLOPs")},
+			"  ln_f      nn.LayerNorm       [1 5 8]   16          350",
+			"1,848 parameters of 7,392 bytes, results of layers of 4,060 bytes, 21,505 FLOPs")},
 		{nn.SummaryOf(net, func(m nn.Sequential) tensor.Tensor { return m.Apply(image) }), table(
 			"layer    type           output     parameters  FLOPs",
 			"(model)  nn.Sequential  [2 10]     426         8,956",
@@ -129,14 +129,14 @@ func TestSummaryOf(t *testing.T) {
 			return l.Apply(words)
 		}), table(
 			"layer         type                        output      parameters  FLOPs",
-			"(model)       nn.TransformerEncoderLayer  [2 10 64]   33,472      1,404,360",
+			"(model)       nn.TransformerEncoderLayer  [2 10 64]   33,472      1,404,400",
 			"  self_attn   nn.MultiheadAttention       [2 10 64]   16,640      716,800",
 			"    out_proj  nn.Linear                   [2 10 64]   4,160       165,120", // not the product before it
 			"  linear1     nn.Linear                   [2 10 128]  8,320       330,240",
 			"  linear2     nn.Linear                   [2 10 64]   8,256       328,960", // not the ReLU before it
-			"  norm1       nn.LayerNorm                [2 10 64]   128         10,340",  // not the sum before it
-			"  norm2       nn.LayerNorm                [2 10 64]   128         10,340",
-			"33,472 parameters of 133,888 bytes, results of layers of 30,720 bytes, 1,404,360 FLOPs")},
+			"  norm1       nn.LayerNorm                [2 10 64]   128         10,360",  // not the sum before it
+			"  norm2       nn.LayerNorm                [2 10 64]   128         10,360",
+			"33,472 parameters of 133,888 bytes, results of layers of 30,720 bytes, 1,404,400 FLOPs")},
 	} {
 		if got := c.got.String(); got != c.want {
 			t.Errorf("SummaryOf =\n%s\nwant\n%s", got, c.want)
