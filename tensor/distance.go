@@ -35,7 +35,7 @@ func normP(op string, x *graph.Node, p float64, axes []int) *graph.Node {
 	case p == 1:
 		return reduce(ir.Sum, a, axes)
 	case p == 2:
-		down, up := squareScale(reduce(ir.ReduceMax, a, axes))
+		down, up := squareScale(greatest(x, axes))
 		x = mul(x, spreadTo(down, x))
 		return mul(up, root(reduce(ir.Sum, mul(x, x), axes)))
 	default:
@@ -55,6 +55,17 @@ func normP(op string, x *graph.Node, p float64, axes []int) *graph.Node {
 
 // least is the minimum of floats over axes.
 func least(x *graph.Node, axes []int) *graph.Node { return neg(reduce(ir.ReduceMax, neg(x), axes)) }
+
+// greatest is the maximum of |x| over axes, without derivatives. Without their signs, floats
+// have the order of their bits as integers, NaN being the greatest.
+func greatest(x *graph.Node, axes []int) *graph.Node {
+	d := ir.Int32
+	if x.DType == ir.Float64 {
+		d = ir.Int64
+	}
+	bits := graph.Bitcast(graph.StopGradient(x), d)
+	return graph.Bitcast(reduce(ir.ReduceMax, graph.Binary(ir.And, bits, graph.Const(d, ir.Int(d, 1<<(8*d.Size()-1)-1), x.Shape)), axes), x.DType)
+}
 
 // squareScale returns powers of two, of which one is 1 over the other, for m ≥ 0: squares
 // of numbers up to m times down, and sums of up to 2³¹ of them, stay in the type's range,
@@ -184,7 +195,7 @@ func (t Tensor) CosineSimilarity(o Tensor, axis int) Tensor {
 		x, y = graph.Cast(x, ir.Float32), graph.Cast(y, ir.Float32)
 	}
 	unit := func(x *graph.Node) *graph.Node {
-		down, _ := squareScale(reduce(ir.ReduceMax, abs(x), over))
+		down, _ := squareScale(greatest(x, over))
 		x = mul(x, spreadTo(down, x))
 		return mul(x, spreadTo(inverseOf(norm(x, over)), x))
 	}

@@ -114,46 +114,38 @@ func (t Tensor) Logit() Tensor {
 
 // Log2 returns the logarithm to base 2, which is exact for powers of two. Floats only.
 func (t Tensor) Log2() Tensor {
-	return wide(t.floats("Log2"), func(x *graph.Node) *graph.Node { return logarithm(x, 1, 0, math.Log2E) })
+	return logarithm(t.floats("Log2"), math.Log2E, func(x, _, _ *graph.Node) *graph.Node {
+		d, digits := ir.Int32, 23
+		if x.DType == ir.Float64 {
+			d, digits = ir.Int64, 52
+		}
+		fraction := graph.Const(d, ir.Int(d, 1<<digits-1), x.Shape)
+		return eq(graph.Binary(ir.And, graph.Bitcast(x, d), fraction), graph.Fill(d, 0, x.Shape))
+	})
 }
 
 // Log10 returns the logarithm to base 10, which is exact for powers of ten. Floats only.
 func (t Tensor) Log10() Tensor {
-	return wide(t.floats("Log10"), func(x *graph.Node) *graph.Node {
+	return logarithm(t.floats("Log10"), math.Log10E, func(x, off, whole *graph.Node) *graph.Node {
+		ulps := 0x1p-22 // two
 		if x.DType == ir.Float64 {
-			return logarithm(x, 0x1.34413509f7p-2, 0x1.3fde623e2566bp-43, math.Log10E)
+			ulps = 0x1p-51
 		}
-		return logarithm(x, 0x1.344p-2, 0x1.3509f79fef312p-18, math.Log10E)
+		near := scaled(whole, ulps)
+		return lt(mul(off, off), mul(near, near))
 	})
 }
 
-// logarithm returns log(x)·factor, where high + low is log(2)·factor and high times a whole
-// exponent is exact. For x = 2ᵏ·m with m around 1 it is k·high + (k·low + log(m)·factor).
-func logarithm(x *graph.Node, high, low, factor float64) *graph.Node {
-	whole := scaled(log(x), factor)
-	ordinary := graph.Binary(ir.And, positive(x), lt(x, fill(x, math.Inf(1))))
-	k, m := exponent(graph.Where(ordinary, x, fill(x, 1)))
-	y := add(scaled(k, high), add(scaled(k, low), scaled(log(m), factor)))
-	// The value is y's, the derivatives are those of whole.
-	near := graph.Where(ordinary, whole, fill(x, 0))
-	y = add(graph.StopGradient(y), sub(near, graph.StopGradient(near)))
-	return graph.Where(ordinary, y, whole)
-}
-
-// exponent returns k and m with x = 2ᵏ·m, for positive finite x, m from √½ to √2.
-func exponent(x *graph.Node) (k, m *graph.Node) {
-	d, digits, bias, scale := ir.Int32, 23, 127, 0x1p24
-	if x.DType == ir.Float64 {
-		d, digits, bias, scale = ir.Int64, 52, 1023, 0x1p54
-	}
-	number := func(v int) *graph.Node { return graph.Const(d, ir.Int(d, int64(v)), x.Shape) }
-	subnormal := lt(x, fill(x, math.Ldexp(1, 1-bias)))
-	bits := graph.Bitcast(graph.Where(subnormal, scaled(x, scale), x), d)
-	k = graph.Cast(sub(graph.Binary(ir.Shr, bits, number(digits)), number(bias)), x.DType)
-	k = sub(k, graph.Where(subnormal, fill(x, math.Log2(scale)), fill(x, 0)))
-	m = graph.Bitcast(graph.Binary(ir.Or, graph.Binary(ir.And, bits, number(1<<digits-1)), number(bias<<digits)), x.DType)
-	above := lt(fill(m, math.Sqrt2), m)
-	return graph.Where(above, shifted(k, 1), k), graph.Where(above, scaled(m, 0.5), m)
+// logarithm returns log(x)·factor, or the nearest whole number if exact says so of x, what
+// log(x)·factor is off by, and that number. It adds nothing to derivatives.
+func logarithm(x *graph.Node, factor float64, exact func(x, off, whole *graph.Node) *graph.Node) Tensor {
+	return wide(x, func(x *graph.Node) *graph.Node {
+		y := scaled(log(x), factor)
+		whole := floor(shifted(y, 0.5))
+		off := sub(whole, y) // NaN of infinities, and no less than any bound
+		bound := graph.Where(exact(x, off, whole), fill(x, 1), fill(x, -1))
+		return add(y, graph.StopGradient(graph.Where(lt(off, bound), off, fill(x, 0))))
+	})
 }
 
 // Hypot returns √(t²+o²), which overflows only where the result does. It is Inf where
