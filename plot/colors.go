@@ -29,13 +29,24 @@ func mapped(level float64) color.NRGBA {
 	return color.NRGBA{mix(a.R, b.R), mix(a.G, b.G), mix(a.B, b.B), 0xff}
 }
 
-// lineColors are the colors of series, in order.
-var lineColors = []color.NRGBA{
-	{0x1f, 0x77, 0xb4, 0xff}, {0xd6, 0x45, 0x1c, 0xff}, {0x2c, 0xa0, 0x2c, 0xff}, {0x94, 0x67, 0xbd, 0xff},
-	{0xc7, 0x9a, 0x00, 0xff}, {0x17, 0xa2, 0xb8, 0xff}, {0x8c, 0x56, 0x4b, 0xff}, {0x7f, 0x7f, 0x7f, 0xff},
+// onto returns black or white, as text on a color.
+func onto(c color.NRGBA) color.NRGBA {
+	if 299*int(c.R)+587*int(c.G)+114*int(c.B) > 140_000 {
+		return color.NRGBA{A: 0xff}
+	}
+	return color.NRGBA{0xff, 0xff, 0xff, 0xff}
 }
 
-// Color returns the color that series i, from 0, has by default. Eight colors repeat.
+// lineColors are the colors of series, in order: blue, vermilion, green, pink, yellow, cyan,
+// brown, gray, indigo and plum. A search moved them apart for normal vision and for the
+// lack of each of the three cones.
+var lineColors = []color.NRGBA{
+	{0x1e, 0x71, 0xfa, 0xff}, {0xc7, 0x3d, 0x09, 0xff}, {0x3d, 0xaa, 0x66, 0xff}, {0xff, 0x7b, 0xb1, 0xff}, {0xd5, 0xc3, 0x05, 0xff},
+	{0x01, 0xd5, 0xfe, 0xff}, {0x6b, 0x15, 0x0a, 0xff}, {0x71, 0x76, 0x70, 0xff}, {0x2a, 0x11, 0xde, 0xff}, {0x51, 0x3b, 0x5b, 0xff},
+}
+
+// Color returns the color that series i, from 0, has by default. Ten colors repeat, which
+// differ for the color-blind too.
 func Color(i int) color.NRGBA { return lineColors[i%len(lineColors)] }
 
 // scaled returns the level of x between low and high: 0 and 1 are the ends, and 0.5 is all

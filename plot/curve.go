@@ -25,7 +25,7 @@ func (d drawnCurve) lineStyle() draw.LineStyle {
 }
 
 func (d drawnCurve) glyphStyle() draw.GlyphStyle {
-	return draw.GlyphStyle{Color: d.color, Radius: vg.Points(1.8), Shape: draw.CircleGlyph{}}
+	return draw.GlyphStyle{Color: d.color, Radius: vg.Points(2.4), Shape: d.mark}
 }
 
 // Plot implements [plot.Plotter].
@@ -144,7 +144,7 @@ func metricCurves[M ~map[string]float64](history []M, names map[string]bool) (al
 		order = slices.Insert(slices.Delete(order, i, i+1), 0, "loss")
 	}
 	for _, name := range order {
-		c := curve{name: name, color: Color(len(all)), line: true, points: len(history) < 50}
+		c := curve{name: name, color: Color(len(all)), mark: markOf(len(all)), line: true, points: len(history) < 50}
 		for i, m := range history {
 			y, ok := m[name]
 			if !ok {

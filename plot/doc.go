@@ -8,7 +8,15 @@
 //	err := f.Save("losses.svg")
 //
 // A function such as [Heatmap] returns a [Figure], whose fields may be set before it is
-// written. Tensors are computed and read when a figure is first written, and once. The
+// written. What a field asks for is drawn or is an error: a spectrogram and a confusion matrix are
+//
+//	f := plot.Heatmap(decibels) // [frequencies frames]
+//	f.X.Max, f.X.Label, f.Y.Max, f.Y.Label, f.OriginBelow = seconds, "s", 8, "kHz", true
+//
+//	f := plot.Heatmap(counts) // [classes classes]
+//	f.X.Names, f.Y.Names, f.Numbers = classes, classes, "%.0f"
+//
+// Tensors are computed and read when a figure is first written, and once. The
 // heat map and the image of a large tensor are reduced on its device before that, to the
 // means of blocks, so that less is read.
 //

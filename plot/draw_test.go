@@ -70,29 +70,6 @@ func TestImageColors(t *testing.T) {
 	}
 }
 
-func TestViridis(t *testing.T) {
-	lightness := func(c color.NRGBA) float64 { // L* of CIELAB
-		linear := func(x uint8) float64 {
-			v := float64(x) / 255
-			if v <= 0.04045 {
-				return v / 12.92
-			}
-			return math.Pow((v+0.055)/1.055, 2.4)
-		}
-		return 116*math.Cbrt(0.2126*linear(c.R)+0.7152*linear(c.G)+0.0722*linear(c.B)) - 16
-	}
-	first, last := lightness(mapped(0)), lightness(mapped(1))
-	for i := range 101 {
-		level := float64(i) / 100
-		if got, want := lightness(mapped(level)), first+(last-first)*level; math.Abs(got-want) > 2.5 {
-			t.Errorf("the lightness of level %v is %.1f, want %.1f", level, got, want)
-		}
-	}
-	if mapped(-1) != mapped(0) || mapped(2) != mapped(1) || mapped(math.NaN()) != nanColor {
-		t.Error("levels outside of 0 to 1, or NaN, have other colors")
-	}
-}
-
 func TestPool(t *testing.T) {
 	rng := tensor.NewRNG(1)
 	for _, c := range []struct {
@@ -219,7 +196,7 @@ func TestNames(t *testing.T) {
 		want   string
 	}{{8, 160, "a b c d e f g h"}, {8, 80, "a c e g"}, {3, 80, "a b c"}, {20, 400, "a b c d e f g h"}, {8, 1, "a"}, {8, -1, "a b c d e f g h"}} {
 		var labels []string
-		for _, m := range indices(names, c.n, vg.Length(c.length), 20).Ticks(0, 1) {
+		for _, m := range indices(Axis{Names: names}, c.n, vg.Length(c.length), 20).Ticks(0, 1) {
 			labels = append(labels, m.Label)
 		}
 		if got := strings.Join(labels, " "); got != c.want {

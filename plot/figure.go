@@ -26,14 +26,24 @@ import (
 	"github.com/tensorken/tensorken/tensor"
 )
 
-// A Figure is a drawing of tensors. It is for one goroutine.
+// A Figure is a drawing of tensors. It is for one goroutine. A field that is set and that its
+// kind of figure does not draw is an error of the method that writes it.
 type Figure struct {
 	Title string
 	X, Y  Axis // from left to right, from bottom to top
 	Z     Axis // the colors of a heat map
 	// Width and Height are the size in pixels; 0 is a default that fits the content.
-	// In a file of vectors a pixel is 1/96 inch.
+	// In a file of vectors a pixel is 1/96 inch. Text has a size of its own.
 	Width, Height int
+	// Equal makes a unit of X as long as one of Y. The elements of a heat map without ends are
+	// squares then, as pixels of an image are unless a side is more than 8 times the other.
+	// Otherwise the drawing fills Width and Height.
+	Equal bool
+	// OriginBelow puts row 0 of a heat map at the bottom, as that of a spectrogram.
+	OriginBelow bool
+	// Numbers is the format of the number in each element of a heat map, such as "%.2f". If it
+	// is empty there are none.
+	Numbers string
 
 	content content
 	loaded  bool
@@ -41,11 +51,14 @@ type Figure struct {
 
 // An Axis is a range of numbers.
 type Axis struct {
-	Label    string
-	Min, Max float64 // the ends, in this order; 0 and 0 stand for those of the data
-	Log      bool    // logarithmic, for X and Y of lines and points; numbers below 0 are left out
+	Label string
+	// Min and Max are the ends, in this order; 0 and 0 stand for those of the data. X and Y of a
+	// heat map have the outer edges of the first and the last element there, such as seconds
+	// and hertz of a spectrogram.
+	Min, Max float64
+	Log      bool // logarithmic, for X and Y of lines and points; numbers below 0 are left out
 	// Names are labels of the positions 0, 1, … instead of these, for X and Y of heat maps,
-	// such as the tokens of attention.
+	// such as the tokens of attention. Those without room are left out.
 	Names []string
 }
 
@@ -61,16 +74,21 @@ func (a Axis) check(name string) error {
 		return fmt.Errorf("axis %s goes from %v to %v: want finite numbers, Min less than Max", name, a.Min, a.Max)
 	case a.Log && a.Min <= 0:
 		return fmt.Errorf("axis %s is logarithmic and goes from %v: want Min above 0", name, a.Min)
+	case a.Names != nil:
+		return fmt.Errorf("axis %s has Names, which are labels of positions, and goes from %v to %v: want one of both", name, a.Min, a.Max)
 	}
 	return nil
 }
 
 // content is one kind of figure.
 type content interface {
+	kind() kinds
+	// check returns an error for settings of f without a meaning.
+	check(f *Figure) error
 	// load computes and reads the tensors. It is called once, before the others.
 	load(f *Figure) error
 	// size returns the default size in pixels, without the title.
-	size() (width, height int)
+	size(f *Figure) (width, height int)
 	draw(f *Figure, c draw.Canvas)
 	// text returns the lines that a terminal shows.
 	text(f *Figure, s screen) []string
@@ -156,7 +174,7 @@ func (f *Figure) check() error {
 	if f.Width < 0 || f.Height < 0 {
 		return fmt.Errorf("a figure of %d × %d pixels: want 1 or more a side, or 0 for what fits", f.Width, f.Height)
 	}
-	return cmp.Or(f.X.check("X"), f.Y.check("Y"), f.Z.check("Z"))
+	return cmp.Or(f.checkSettings(), f.X.check("X"), f.Y.check("Y"), f.Z.check("Z"), f.content.check(f))
 }
 
 // maxPixels is the greatest number of pixels of a side.
@@ -184,7 +202,7 @@ const titleHeight = 28
 
 // size returns the figure's size in pixels.
 func (f *Figure) size() (width, height int) {
-	width, height = f.content.size()
+	width, height = f.content.size(f)
 	if f.Title != "" {
 		height += titleHeight
 	}

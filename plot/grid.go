@@ -42,7 +42,10 @@ func (g *grid) load(*Figure) error {
 
 func (g *grid) rows() int { return ir.CeilDiv(len(g.figures), g.columns) }
 
-func (g *grid) size() (width, height int) {
+func (*grid) kind() kinds         { return grids }
+func (*grid) check(*Figure) error { return nil }
+
+func (g *grid) size(*Figure) (width, height int) {
 	for _, f := range g.figures {
 		w, h := f.size()
 		width, height = max(width, w), max(height, h)

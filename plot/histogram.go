@@ -70,15 +70,22 @@ func (h *histogram) load(f *Figure) error {
 	return err
 }
 
-func (h *histogram) size() (width, height int) { return 640, 420 }
+func (*histogram) kind() kinds                      { return histograms }
+func (*histogram) check(*Figure) error              { return nil }
+func (*histogram) size(*Figure) (width, height int) { return 640, 420 }
+
+// upTo returns the axis of counts, which begins at 0 unless it has ends of its own.
+func (a Axis) upTo(most float64) Axis {
+	if !a.isSet() {
+		a.Min, a.Max = 0, max(most, 1)
+	}
+	return a
+}
 
 func (h *histogram) draw(f *Figure, c draw.Canvas) {
 	_, most := finiteRange(h.counts)
 	x := Axis{Label: f.X.Label, Min: h.edges[0], Max: h.edges[len(h.edges)-1]}
-	y := f.Y
-	if !y.isSet() {
-		y.Min, y.Max = 0, max(most*1.05, 1)
-	}
+	y := f.Y.upTo(most * 1.05)
 	p := newPlot(x, y)
 	p.Add(bars{h, x, y})
 	p.Draw(draw.Crop(c, gapRoom*pixel, -gapRoom*pixel, gapRoom*pixel, -gapRoom*pixel))

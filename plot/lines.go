@@ -1,10 +1,13 @@
 package plot
 
 import (
+	"errors"
 	"fmt"
 	"image/color"
 	"math"
+	"slices"
 	"strconv"
+	"strings"
 
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
@@ -20,8 +23,11 @@ type Series struct {
 	Y    tensor.Tensor // [n], or [k n], which is k series
 	// Color is the next of a palette if it is nil.
 	Color  color.Color
-	Dashed bool
+	Dashed bool // a line is
 	Points bool // mark each point of a line
+	// Mark is the shape of points, one of o x ^ s * D + v < > as in matplotlib, or the next of
+	// these if it is 0. It marks the points of a line too.
+	Mark rune
 	// Labels, unless nil, are written beside the n points in files, such as the letters that
 	// embeddings belong to.
 	Labels []string
@@ -75,6 +81,7 @@ type curve struct {
 	xs, ys               []float64
 	low, high            []float64 // of the band, or nil
 	color                color.Color
+	mark                 mark
 	dashed, points, line bool
 	labels               []string
 }
@@ -85,7 +92,7 @@ func newLines(op string, series []Series, points bool) *Figure {
 	}
 	l := &lines{op: op, whole: true}
 	for _, s := range series {
-		s.Points = s.Points || points
+		s.Points = s.Points || points || s.Mark != 0
 		l.series = append(l.series, drawnSeries{s, !points})
 		check(op, s.Y)
 		if r := s.Y.Rank(); r != 1 && r != 2 {
@@ -93,6 +100,12 @@ func newLines(op string, series []Series, points bool) *Figure {
 		}
 		if n := len(s.Labels); n > 0 && n != s.Y.Dim(-1) {
 			misuse(op, fmt.Sprintf("%d Labels: want one for each point on Y's last axis", n), s.Y)
+		}
+		switch {
+		case s.Mark != 0 && !strings.ContainsRune(letters(), s.Mark):
+			misuse(op, fmt.Sprintf("Mark %q: want one of %s", s.Mark, letters()), s.Y)
+		case s.Dashed && points:
+			misuse(op, "Dashed: points have no line", s.Y)
 		}
 		checkBand(op, s)
 		if !s.X.IsValid() {
@@ -111,6 +124,7 @@ func (l *lines) load(*Figure) error {
 		return nil // of Metrics, whose curves are no tensors
 	}
 	var all []curve
+	colored := map[bool]int{} // lines and points apart, so that points have the color of their line
 	for _, s := range l.series {
 		read, err := s.read(l.op)
 		if err != nil {
@@ -118,7 +132,12 @@ func (l *lines) load(*Figure) error {
 		}
 		for _, c := range read {
 			if c.color == nil {
-				c.color = Color(len(all))
+				c.color = Color(colored[c.line])
+			}
+			colored[c.line]++
+			c.mark = markOf(len(all))
+			if at := slices.IndexFunc(marks, func(m mark) bool { return m.letter == s.Mark }); at >= 0 {
+				c.mark = marks[at]
 			}
 			all = append(all, c)
 		}
@@ -158,7 +177,18 @@ func (s drawnSeries) read(op string) (all []curve, err error) {
 	return all, nil
 }
 
-func (l *lines) size() (width, height int) { return 640, 420 }
+func (*lines) kind() kinds                      { return curves }
+func (*lines) size(*Figure) (width, height int) { return 640, 420 }
+
+func (*lines) check(f *Figure) error {
+	if f.Equal && (f.X.Log || f.Y.Log) {
+		return errors.New("Equal is set and an axis is logarithmic, which has no unit of one length: want one of both")
+	}
+	return nil
+}
+
+// aspect returns the width by the height of axes whose units have one length.
+func aspect(x, y Axis) float64 { return (x.Max - x.Min) / (y.Max - y.Min) }
 
 // ranges returns the ends of both axes: those of the figure or of the curves, moved apart
 // if they are equal.
@@ -238,7 +268,11 @@ func (l *lines) draw(f *Figure, c draw.Canvas) {
 		}
 	}
 	c = draw.Crop(c, gapRoom*pixel, -gapRoom*pixel, gapRoom*pixel, -gapRoom*pixel)
-	p.Draw(drawLegend(named, c))
+	c = drawLegend(named, c)
+	if f.Equal {
+		c = keepRatio(p, c, aspect(x, y))
+	}
+	p.Draw(c)
 }
 
 // drawLegend draws the names of curves in lines above a plot and returns the canvas below

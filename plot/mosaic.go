@@ -1,10 +1,12 @@
 package plot
 
 import (
+	"fmt"
 	"image"
 	"image/color"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/tensorken/tensorken/tensor"
 )
@@ -30,7 +32,7 @@ const (
 // or a scalar. A tensor with more axes is drawn as a grid of panels, the first 64 of them,
 // with the index of each as its title. Colors span the finite numbers, or Z.Min to Z.Max;
 // NaN is red. Where an axis is longer than 512, each color is the mean of several elements,
-// which is NaN if one of them is.
+// which is NaN if one of them is. Row 0 is at the top unless OriginBelow is set.
 func Heatmap(t tensor.Tensor) *Figure {
 	check("Heatmap", t)
 	for t.Rank() < 2 {
@@ -100,18 +102,58 @@ func (m *mosaic) span(f *Figure) (low, high float64) {
 	return finiteRange(m.values)
 }
 
-// A raster is a panel's elements as colors, and as levels from 0 to 1, with NaN.
+func (m *mosaic) kind() kinds {
+	if m.white == 0 {
+		return heatmaps
+	}
+	return images
+}
+
+func (m *mosaic) check(f *Figure) error {
+	for _, a := range []struct {
+		name  string
+		names []string
+		n     int
+	}{{"X", f.X.Names, m.cols}, {"Y", f.Y.Names, m.rows}} {
+		if len(a.names) > a.n {
+			return fmt.Errorf("axis %s has %d Names and %d positions: want at most one for each", a.name, len(a.names), a.n)
+		}
+	}
+	if strings.Contains(fmt.Sprintf(f.Numbers, 0.0), "%!") && f.Numbers != "" {
+		return fmt.Errorf("Numbers is %q: want a format of one float64, such as %q", f.Numbers, "%.2f")
+	}
+	return nil
+}
+
+// axes returns the axes of a panel, with the outer edges of its elements as their ends.
+func (m *mosaic) axes(f *Figure) (x, y Axis) {
+	edges := func(a Axis, n int) Axis {
+		if !a.isSet() {
+			a.Min, a.Max = -0.5, float64(n)-0.5
+		}
+		return a
+	}
+	return edges(f.X, m.cols), edges(f.Y, m.rows)
+}
+
+// A raster is a panel's elements, from the top: as colors, as levels from 0 to 1, with NaN,
+// and those of a heat map as numbers.
 type raster struct {
 	*image.NRGBA
-	levels []float64
+	levels, numbers []float64
 }
 
 // raster returns a panel.
 func (m *mosaic) raster(f *Figure, panel int) raster {
 	h, w, channels := m.stack.Dim(1), m.stack.Dim(2), m.stack.Dim(3)
-	r := raster{image.NewNRGBA(image.Rect(0, 0, w, h)), make([]float64, h*w)}
+	r := raster{image.NewNRGBA(image.Rect(0, 0, w, h)), make([]float64, h*w), make([]float64, h*w)}
 	low, high := m.span(f)
 	values := m.values[panel*h*w*channels:]
+	if f.OriginBelow {
+		rows := slices.Collect(slices.Chunk(values[:h*w], w))
+		slices.Reverse(rows)
+		values = slices.Concat(rows...)
+	}
 	paint := painters[channels]
 	if m.white == 0 {
 		paint = func(l []float64) (color.NRGBA, float64) { return mapped(l[0]), l[0] }
@@ -119,7 +161,7 @@ func (m *mosaic) raster(f *Figure, panel int) raster {
 	levels := make([]float64, channels)
 	for i := range r.levels {
 		for j, x := range values[i*channels:][:channels] {
-			levels[j] = scaled(x, low, high)
+			levels[j], r.numbers[i] = scaled(x, low, high), x
 		}
 		c, level := paint(levels)
 		r.levels[i] = level

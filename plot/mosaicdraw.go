@@ -1,6 +1,7 @@
 package plot
 
 import (
+	"fmt"
 	"image"
 	"math"
 	"slices"
@@ -24,32 +25,37 @@ const (
 	barWidth   = 18
 )
 
-// maxRatio is the greatest ratio of the sides of a panel. Elements of one within it are
-// squares.
+// maxRatio is the greatest ratio of the sides of a panel, unless its axes are equal.
 const maxRatio = 8
 
 // panelSize returns the size of the elements of a panel in pixels.
-func (m *mosaic) panelSize() (w, h float64) {
+func (m *mosaic) panelSize(f *Figure) (w, h float64) {
 	side := min(float64(maxElement*max(m.rows, m.cols)), maxWidth, max(allPanels/float64(m.across()), minWidth))
-	ratio := m.ratio()
+	ratio := m.ratio(f)
 	return max(side*min(ratio, 1), minWidth), max(side/max(ratio, 1), minWidth)
 }
 
-// ratio returns the width of a panel by its height.
-func (m *mosaic) ratio() float64 {
+// ratio returns the width of a panel by its height where it has the size of its content.
+func (m *mosaic) ratio(f *Figure) float64 {
+	if f.Equal {
+		return aspect(m.axes(f))
+	}
 	return min(max(float64(m.cols)/float64(m.rows), 1/float64(maxRatio)), maxRatio)
 }
 
 // hasAxes reports whether panels show the indices of rows and columns.
-func (m *mosaic) hasAxes() bool {
-	w, h := m.panelSize()
-	return m.white == 0 && (m.panels() == 1 || min(w, h) >= minTicked)
+func (m *mosaic) hasAxes(f *Figure) bool {
+	w, h := m.panelSize(f)
+	return m.white == 0 && (m.panels() == 1 || min(w, h) >= minTicked || f.X.marked() || f.Y.marked() || f.X.Label+f.Y.Label != "")
 }
 
-func (m *mosaic) size() (width, height int) {
-	w, h := m.panelSize()
+// marked reports whether the axis has ends or names of its own.
+func (a Axis) marked() bool { return a.isSet() || a.Names != nil }
+
+func (m *mosaic) size(f *Figure) (width, height int) {
+	w, h := m.panelSize(f)
 	w, h = w+gapRoom, h+gapRoom
-	if m.hasAxes() {
+	if m.hasAxes(f) {
 		w, h = w+axisRoom, h+axisRoom
 	}
 	if m.names != nil {
@@ -72,47 +78,57 @@ func (m *mosaic) draw(f *Figure, c draw.Canvas) {
 		c.FillText(note, vg.Point{X: c.Center().X, Y: c.Min.Y + nameRoom*pixel/2}, m.note)
 		c = draw.Crop(c, 0, 0, nameRoom*pixel, 0)
 	}
+	bar := draw.Crop(c, 0, 0, gapRoom*pixel, -gapRoom*pixel)
 	if m.white == 0 {
-		m.drawBar(f, draw.Crop(c, c.Size().X-(barRoom-gapRoom)*pixel, 0, gapRoom*pixel, -gapRoom*pixel))
 		c = draw.Crop(c, 0, -barRoom*pixel, 0, 0)
 	}
 	const pad = gapRoom * pixel
 	tiles := draw.Tiles{Cols: m.across(), Rows: m.down(), PadX: pad, PadY: pad, PadLeft: pad / 2, PadRight: pad / 2, PadTop: pad / 2, PadBottom: pad / 2}
+	x, y := m.axes(f)
 	for i := range m.panels() {
-		p := newPlot(Axis{Label: f.X.Label}, Axis{Label: f.Y.Label})
+		p := newPlot(x, y)
 		tile := tiles.At(c, i%m.across(), i/m.across())
 		p.X.Padding, p.Y.Padding = 0, 0
-		p.Y.Scale = plot.InvertedScale{Normalizer: plot.LinearScale{}} // row 0 is at the top
+		if !f.OriginBelow {
+			p.Y.Scale = plot.InvertedScale{Normalizer: linear{}}
+		}
 		longest := vg.Length(0)
 		for _, name := range f.X.Names {
 			longest = max(longest, p.X.Tick.Label.Width(name))
 		}
-		p.X.Tick.Marker = indices(f.X.Names, m.cols, tile.Size().X-axisRoom*pixel, longest+4*pixel)
-		p.Y.Tick.Marker = indices(f.Y.Names, m.rows, tile.Size().Y-axisRoom*pixel, 14*pixel)
+		p.X.Tick.Marker = indices(f.X, m.cols, tile.Size().X-axisRoom*pixel, longest+4*pixel)
+		p.Y.Tick.Marker = indices(f.Y, m.rows, tile.Size().Y-axisRoom*pixel, 14*pixel)
 		if m.names != nil {
 			p.Title.Text = m.names[i]
 			p.Title.TextStyle.Font = textStyle(9).Font
 		}
-		if !m.hasAxes() {
+		if !m.hasAxes(f) {
 			p.HideAxes()
 			p.X.Label.Text, p.Y.Label.Text = "", ""
 		}
-		p.Add(elements{m.raster(f, i).NRGBA, m.rows, m.cols})
-		p.Draw(keepRatio(p, tile, m.ratio()))
+		p.Add(elements{m.raster(f, i), f.Numbers})
+		if f.Equal || m.white > 0 {
+			tile = keepRatio(p, tile, m.ratio(f))
+		}
+		p.Draw(tile)
+		bar.Min.X = max(bar.Min.X, tile.Max.X+gapRoom*3/2*pixel)
+	}
+	if m.white == 0 {
+		m.drawBar(f, bar)
 	}
 }
 
 // indices returns the marks of n positions on an axis of a length: their numbers or, if there
 // are any, their names. A name takes room on the axis, and not all are shown if they have
 // too little.
-func indices(names []string, n int, length, room vg.Length) plot.Ticker {
-	if names == nil {
-		return ticks{whole: true}
+func indices(a Axis, n int, length, room vg.Length) plot.Ticker {
+	if a.Names == nil {
+		return ticks{whole: !a.isSet()}
 	}
 	var marks plot.ConstantTicks
 	each := max(int(math.Ceil(float64(n)*float64(room/length))), 1)
-	for i := 0; i < min(n, len(names)); i += each {
-		marks = append(marks, plot.Tick{Value: float64(i), Label: names[i]})
+	for i := 0; i < min(n, len(a.Names)); i += each {
+		marks = append(marks, plot.Tick{Value: float64(i), Label: a.Names[i]})
 	}
 	return marks
 }
@@ -127,21 +143,38 @@ func keepRatio(p *plot.Plot, c draw.Canvas, ratio float64) draw.Canvas {
 	return draw.Crop(c, 0, 0, y, -y)
 }
 
-// elements is a plotter of an image whose pixels are the elements of rows and columns, or
-// means of them.
+// elements is a plotter of elements, and of their numbers if there is a format.
 type elements struct {
-	*image.NRGBA
-	rows, cols int
+	raster
+	format string
 }
 
-func (e elements) DataRange() (xmin, xmax, ymin, ymax float64) {
-	return -0.5, float64(e.cols) - 0.5, -0.5, float64(e.rows) - 0.5
+// Plot implements [plot.Plotter].
+func (e elements) Plot(c draw.Canvas, _ *plot.Plot) {
+	drawPixels(c, c.Rectangle, e.NRGBA)
+	if e.format == "" {
+		return
+	}
+	texts, style := e.texts(e.format), textStyle(10)
+	w, h, longest := c.Size().X/vg.Length(e.Rect.Dx()), c.Size().Y/vg.Length(e.Rect.Dy()), vg.Length(0)
+	for _, text := range texts {
+		longest = max(longest, style.Width(text))
+	}
+	style = textStyle(min(10, 9*float64(w/longest), 0.8*float64(h/vg.Points(1))))
+	style.XAlign, style.YAlign = draw.XCenter, draw.YCenter
+	for i, text := range texts {
+		x, y := i%e.Rect.Dx(), i/e.Rect.Dx()
+		style.Color = onto(e.NRGBAAt(x, y))
+		c.FillText(style, vg.Point{X: c.Min.X + w*(vg.Length(x)+0.5), Y: c.Max.Y - h*(vg.Length(y)+0.5)}, text)
+	}
 }
 
-func (e elements) Plot(c draw.Canvas, p *plot.Plot) {
-	x, y := p.Transforms(&c)
-	x0, x1, y0, y1 := e.DataRange()
-	drawPixels(c, vg.Rectangle{Min: vg.Point{X: x(x0), Y: y(y1)}, Max: vg.Point{X: x(x1), Y: y(y0)}}, e.NRGBA)
+// texts returns the numbers of a raster in a format.
+func (r raster) texts(format string) (all []string) {
+	for _, x := range r.numbers {
+		all = append(all, fmt.Sprintf(format, x))
+	}
+	return all
 }
 
 // drawPixels draws an image over a rectangle, moved to whole pixels, with sharp edges

@@ -1,9 +1,12 @@
 package plot
 
 import (
+	"fmt"
 	"image/color"
 	"math"
+	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/tensorken/tensorken/ir"
 )
@@ -23,19 +26,121 @@ func (m *mosaic) text(f *Figure, s screen) (lines []string) {
 	for begin := 0; begin < m.panels(); begin += across {
 		var row []string
 		for i := begin; i < min(begin+across, m.panels()); i++ {
-			panel := m.raster(f, i).text(s, max(width, 1), min(wideEnough, s.columns)/min(across, 2))
+			panel := m.panelText(f, i, s, width, min(wideEnough, s.columns)/min(across, 2))
 			if m.names != nil {
 				panel = append([]string{cut(m.names[i], width)}, panel...)
 			}
 			row = beside(row, panel, i-begin, width+2)
 		}
-		lines = append(lines, row...)
+		for _, line := range row {
+			lines = append(lines, strings.TrimRight(line, " "))
+		}
 	}
 	if m.note != "" {
 		lines = append(lines, m.note)
 	}
+	lines = append(lines, f.caption(s)...)
 	if low, high := m.span(f); m.white == 0 && !math.IsNaN(low) {
-		lines = append(lines, s.legend(low, high))
+		legend := s.legend(low, high)
+		if f.Z.Label != "" {
+			legend += " " + cut(f.Z.Label, s.columns-visible(legend)-1)
+		}
+		lines = append(lines, legend)
+	}
+	return lines
+}
+
+// maxName is the number of columns of the longest name of a position.
+const maxName = 16
+
+// panelText returns the lines of a panel of at most width columns, between axes if it is
+// alone or has settings that need them.
+func (m *mosaic) panelText(f *Figure, i int, s screen, width, enough int) []string {
+	r := m.raster(f, i)
+	if m.white > 0 || m.panels() > 1 && !f.X.marked() && !f.Y.marked() && f.Numbers == "" {
+		return r.text(s, max(width, 1), enough)
+	}
+	room := max(width-widest(f.Y.beside(m.rows, m.rows))-2, 1)
+	lines, note := r.text(s, room, min(enough, room)), []string(nil)
+	if f.Numbers != "" {
+		table := r.table(s, f.Numbers, widest(f.X.Names))
+		if n := visible(table[0]); n <= room {
+			lines = table
+		} else {
+			note = []string{fmt.Sprintf("numbers need %d columns", n+width-room)}
+		}
+	}
+	labels, columns := f.Y.beside(m.rows, len(lines)), visible(lines[0])
+	if f.OriginBelow {
+		slices.Reverse(labels)
+	}
+	return append(framed(lines, labels, columns, f.X.below(m.cols, columns)), note...)
+}
+
+// named returns names of n positions: those of the axis, or the first and the last index.
+func (a Axis) named(n int) []string {
+	names := make([]string, n)
+	if a.Names == nil {
+		names[0], names[n-1] = "0", number(float64(n-1))
+	}
+	for i, name := range a.Names {
+		names[i] = cut(name, maxName)
+	}
+	return names
+}
+
+// beside returns the labels of lines that show n positions, from the first.
+func (a Axis) beside(n, lines int) []string {
+	labels := make([]string, lines)
+	if a.isSet() {
+		labels[0], labels[lines-1] = number(a.Min), number(a.Max)
+		if lines == 1 {
+			labels[0] = number(a.Min) + "…" + number(a.Max)
+		}
+		return labels
+	}
+	for i, name := range a.named(n) {
+		if line := (2*i + 1) * lines / (2 * n); labels[line] == "" {
+			labels[line] = name
+		}
+	}
+	return labels
+}
+
+// below returns the line below columns that show n positions.
+func (a Axis) below(n, columns int) string {
+	if a.isSet() {
+		return ends(a, columns)
+	}
+	names, line := a.named(n), ""
+	gap := min(widest(names)-1, 1)
+	for i, name := range names {
+		size, written := utf8.RuneCountInString(name), utf8.RuneCountInString(line)
+		begin := max(min(((2*i+1)*columns/n-size)/2, columns-size), 0)
+		if name != "" && (line == "" || begin >= written+gap) {
+			line += strings.Repeat(" ", begin-written) + name
+		}
+	}
+	return line
+}
+
+// table returns the numbers of a raster as lines of columns of at least a width.
+func (r raster) table(s screen, format string, width int) (lines []string) {
+	texts := r.texts(format)
+	width = max(width, widest(texts)) + 1
+	for row := range slices.Chunk(texts, r.Rect.Dx()) {
+		var b strings.Builder
+		for x, text := range row {
+			if s.color {
+				c := r.NRGBAAt(x, len(lines))
+				b.WriteString(background(c) + foreground(onto(c)))
+			}
+			b.WriteString(padLeft(text, width))
+		}
+		if s.color {
+			b.WriteString(resetColors)
+		}
+		lines = append(lines, b.String())
 	}
 	return lines
 }
@@ -119,7 +224,7 @@ func (r raster) text(s screen, most, enough int) (lines []string) {
 		if s.color {
 			b.WriteString(resetColors)
 		}
-		lines = append(lines, strings.TrimRight(b.String(), " "))
+		lines = append(lines, b.String())
 	}
 	return lines
 }

@@ -1,6 +1,7 @@
 package plot
 
 import (
+	"fmt"
 	"math"
 	"slices"
 
@@ -11,14 +12,20 @@ import (
 
 // Overlay draws figures of [Line], [Lines] and [Scatter] over each other, the first at the
 // bottom: measurements and the curve that fits them. Title and axes are those of the first
-// figure, with ends that fit all of them.
+// figure, with ends that fit all of them. Lines and points take the colors of the palette
+// apart, so that points over lines have the colors of these.
 func Overlay(figures ...*Figure) *Figure {
 	if len(figures) == 0 {
 		misuse("Overlay", "want at least one figure")
 	}
 	checkFigures("Overlay", figures)
 	over, all := *figures[0], &lines{op: "Overlay", whole: true}
-	for _, f := range figures {
+	for i, f := range figures {
+		for name, value := range f.fields() {
+			if i > 0 && !value.IsZero() {
+				misuse("Overlay", fmt.Sprintf("figure %d sets %s: set it in the first, or in what Overlay returns", i, name))
+			}
+		}
 		l, ok := f.content.(*lines)
 		if !ok || l.series == nil {
 			misuse("Overlay", "want figures of Line, Lines or Scatter")

@@ -7,14 +7,21 @@ import (
 	"github.com/tensorken/tensorken/tensor"
 )
 
-// Points over a line take the next color, and the axes fit both.
+// Points over a line have its color, and the axes fit both.
 func TestOverlay(t *testing.T) {
 	line := Line(tensor.Linspace(0, 1, 50))
 	line.Title, line.Y.Label = "title", "y"
 	f := Overlay(line, Scatter(Series{X: tensor.New([]float32{10, 90}), Y: tensor.New([]float32{-3, 5})}))
-	m := drawn(t, f)
-	if joined, dots := pixels(m, Color(0)), pixels(m, Color(1)); joined < 100 || dots < 2 || dots > 100 {
-		t.Errorf("the overlay has %d pixels of the line and %d of two points", joined, dots)
+	drawn(t, f)
+	if all := f.content.(*lines).curves; all[0].color != Color(0) || all[1].color != Color(0) || all[0].mark == all[1].mark {
+		t.Errorf("the overlay has the colors %v and %v", all[0].color, all[1].color)
+	}
+	two := Overlay(line, Line(tensor.Zeros(3)), Scatter(Series{Y: tensor.Zeros(3)}, Series{Y: tensor.Zeros(3)}))
+	drawn(t, two)
+	for i, c := range two.content.(*lines).curves {
+		if c.color != Color(i%2) {
+			t.Errorf("curve %d of two lines and two sets of points has the color %v, want %v", i, c.color, Color(i%2))
+		}
 	}
 	x, y := f.content.(*lines).ranges(f)
 	if f.Title != "title" || y.Label != "y" || x.Min != 0 || x.Max != 90 || y.Min != -3 || y.Max != 5 {

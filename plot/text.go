@@ -65,6 +65,14 @@ func cut(text string, n int) string {
 	return string([]rune(text)[:max(n-1, 0)]) + "…"
 }
 
+// widest returns the number of columns of the longest text.
+func widest(texts []string) (n int) {
+	for _, text := range texts {
+		n = max(n, utf8.RuneCountInString(text))
+	}
+	return n
+}
+
 // padLeft pads text with spaces.
 func padLeft(text string, n int) string {
 	return strings.Repeat(" ", max(0, n-utf8.RuneCountInString(text))) + text

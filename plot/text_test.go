@@ -19,10 +19,17 @@ func TestText(t *testing.T) {
 	lines.Title, lines.X.Label, lines.Y.Label = "waves", "step", "height"
 	falling := Line(tensor.Linspace(0, 6, 20).Neg().Exp())
 	falling.Y.Log = true
+	named := Heatmap(ramp.Mul(11))
+	named.X.Names, named.Y.Names = []string{"cat", "horse", "dog"}, []string{"up", "down"}
+	named.X.Label, named.Y.Label, named.Z.Label, named.Numbers = "animal", "way", "count", "%.1f"
+	spectrogram := Heatmap(tensor.Linspace(0, 1, 200).Reshape(10, 20))
+	spectrogram.X.Max, spectrogram.Y.Max, spectrogram.OriginBelow = 2.5, 8, true
+	classes := Scatter(Series{Name: "a", X: wave, Y: wave.Cos()}, Series{Name: "b", X: wave, Y: wave.Neg()})
+	classes.Equal = true
 	var b bytes.Buffer
 	for _, f := range []*Figure{
-		Heatmap(ramp), Heatmap(tensor.Stack(0, ramp, ramp.Sub(3), ramp.Neg())), Heatmap(tensor.New([]float64{0, math.NaN(), 1})),
-		Image(tensor.Eye(4)), lines, falling, Scatter(Series{X: tensor.Arange(5), Y: tensor.Arange(5).Square()}),
+		Heatmap(ramp), named, spectrogram, Heatmap(tensor.Stack(0, ramp, ramp.Sub(3), ramp.Neg())), Heatmap(tensor.New([]float64{0, math.NaN(), 1})),
+		Image(tensor.Eye(4)), lines, falling, classes, Scatter(Series{X: tensor.Arange(5), Y: tensor.Arange(5).Square()}),
 		Histogram(tensor.Arange(100).Square(), 5), Histogram(tensor.Linspace(0, 1, 1000), 50),
 		Metrics([]map[string]float64{{"loss": 1.5, "accuracy": 0.5}, {"loss": 1, "accuracy": 0.75}, {"loss": 0.75, "accuracy": 0.875}}),
 	} {
@@ -40,20 +47,20 @@ func TestHalfBlocks(t *testing.T) {
 	if err := f.load(); err != nil {
 		t.Fatal(err)
 	}
-	got := f.text(screen{4, true})
+	got := f.text(screen{7, true})
 	low, high := mapped(0), mapped(1)
 	left := foreground(low) + background(low) + "▀" + foreground(low) + background(low) + "▀"
-	if !strings.HasPrefix(got[0], left+strings.ReplaceAll(left, "\x1b[38;2;68;1;84m", foreground(high))[:len(foreground(high))]) {
+	if !strings.HasPrefix(got[0], "0 │"+left+foreground(high)) {
 		t.Errorf("the first line is %q", got[0])
 	}
-	if len(got) != 3 || visible(got[0]) != 4 {
+	if len(got) != 5 || visible(got[0]) != 7 {
 		t.Errorf("the text is %q", got)
 	}
 	one := Heatmap(tensor.Arange(2))
 	if err := one.load(); err != nil {
 		t.Fatal(err)
 	}
-	if got, want := one.text(screen{2, true})[0], resetColors+foreground(low)+"▀"+resetColors+foreground(high)+"▀"+resetColors; got != want {
+	if got, want := one.text(screen{5, true})[0], "0 │"+resetColors+foreground(low)+"▀"+resetColors+foreground(high)+"▀"+resetColors; got != want {
 		t.Errorf("a single row of pixels is %q, want %q", got, want)
 	}
 }

@@ -22,11 +22,11 @@ const maxTicks = 7
 // Ticks implements [plot.Ticker].
 func (t ticks) Ticks(low, high float64) (marks []plot.Tick) {
 	if low == high {
-		return []plot.Tick{mark(low)}
+		return []plot.Tick{tick(low)}
 	}
 	exponent := math.Floor(math.Log10((high/2-low/2)/maxTicks)) - 1
 	if exponent < -300 { // its power of ten is not exact, or 0
-		return []plot.Tick{mark(low), mark(high)}
+		return []plot.Tick{tick(low), tick(high)}
 	}
 	if t.whole {
 		exponent = max(exponent, 0)
@@ -37,12 +37,12 @@ func (t ticks) Ticks(low, high float64) (marks []plot.Tick) {
 		first, last := math.Ceil(scale(low, -e)/step-slop), math.Floor(scale(high, -e)/step+slop)
 		switch {
 		case math.Abs(first) > 1<<50 || math.Abs(last) > 1<<50: // the numbers are too close for multiples
-			return []plot.Tick{mark(low), mark(high)}
+			return []plot.Tick{tick(low), tick(high)}
 		case last-first >= maxTicks:
 			continue
 		}
 		for k := first; k <= last; k++ {
-			marks = append(marks, mark(decimal(k*step, e)))
+			marks = append(marks, tick(decimal(k*step, e)))
 		}
 		return marks
 	}
@@ -59,7 +59,7 @@ func (logTicks) Ticks(low, high float64) (marks []plot.Tick) {
 	labels := 0
 	for e := first; e <= last; e++ {
 		for digit := 1.0; digit < 10; digit++ {
-			m := mark(decimal(digit, int(e)))
+			m := tick(decimal(digit, int(e)))
 			switch within := m.Value >= low*(1-slop) && m.Value <= high*(1+slop); {
 			case !within || digit > 1 && each > 1:
 				continue
@@ -92,8 +92,8 @@ func decimal(whole float64, exponent int) float64 {
 	return x
 }
 
-// mark returns the mark of a number.
-func mark(x float64) plot.Tick {
+// tick returns the mark of a number.
+func tick(x float64) plot.Tick {
 	label := strconv.FormatFloat(x, 'g', -1, 64)
 	if x == math.Trunc(x) {
 		label = number(x + 0) // -0 is 0

@@ -12,7 +12,6 @@ import (
 	"context"
 	"flag"
 	"fmt"
-	"image/color"
 	"io"
 	"log"
 	"os"
@@ -150,11 +149,7 @@ func scatter(m autoencoder, x, labels tensor.Tensor) *plot.Figure {
 	var series []plot.Series
 	for digit := range 10 {
 		z := mean.Take(0, labels.Eq(digit).NonZero().Squeeze(1))
-		s := plot.Series{Name: fmt.Sprint(digit), X: z.Index(tensor.All, 0), Y: z.Index(tensor.All, 1)}
-		if digit >= 8 { // plot has eight colors
-			s.Color = color.Gray{Y: uint8(160 * (9 - digit))}
-		}
-		series = append(series, s)
+		series = append(series, plot.Series{Name: fmt.Sprint(digit), X: z.Index(tensor.All, 0), Y: z.Index(tensor.All, 1)})
 	}
 	f := plot.Scatter(series...)
 	f.Width, f.Height = 480, 360

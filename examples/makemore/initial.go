@@ -123,7 +123,7 @@ func (s *session) drawViews(views []view) error {
 		for _, i := range []int{0, 2} {
 			h := views[i].Activations[0]
 			f := plot.Image(saturated(h.Slice(0, 0, min(32, h.Dim(0)))))
-			f.Title, f.X.Label, f.Y.Label = "saturated (white), "+starts[i].name, "unit", "example"
+			f.Title = "saturated units (white, from the left) by example, " + starts[i].name
 			panels = append(panels, f)
 		}
 		return plot.Grid(1, panels...)

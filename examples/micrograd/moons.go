@@ -79,8 +79,8 @@ func decisions(m nn.Sequential, x, y tensor.Tensor) *plot.Figure {
 		{math.Inf(-1), color.NRGBA{0x92, 0xb8, 0xe0, 0xff}}, {-2, color.NRGBA{0xb4, 0xce, 0xea, 0xff}}, {-1, color.NRGBA{0xdc, 0xe8, 0xf5, 0xff}},
 		{0, color.NRGBA{0xfb, 0xe2, 0xd8, 0xff}}, {1, color.NRGBA{0xf6, 0xc4, 0xb0, 0xff}}, {2, color.NRGBA{0xee, 0xa1, 0x86, 0xff}},
 	}
-	points := func(from, where, height tensor.Tensor, c color.Color, name string) plot.Series {
-		return plot.Series{Name: name, X: from, Y: tensor.Where(where, height, math.NaN()), Color: c}
+	points := func(from, where, height tensor.Tensor, c color.Color, mark rune, name string) plot.Series {
+		return plot.Series{Name: name, X: from, Y: tensor.Where(where, height, math.NaN()), Color: c, Mark: mark}
 	}
 	var series []plot.Series
 	for i, l := range levels {
@@ -88,12 +88,12 @@ func decisions(m nn.Sequential, x, y tensor.Tensor) *plot.Figure {
 		if i+1 < len(levels) {
 			in = in.And(score.Lt(levels[i+1].least))
 		}
-		series = append(series, points(plane.Index(tensor.All, 0), in, plane.Index(tensor.All, 1), l.color, ""))
+		series = append(series, points(plane.Index(tensor.All, 0), in, plane.Index(tensor.All, 1), l.color, 's', ""))
 	}
 	first, second, class := x.Index(tensor.All, 0), x.Index(tensor.All, 1), y.Reshape(-1)
 	series = append(series,
-		points(first, class.Lt(0), second, color.NRGBA{0x1f, 0x5f, 0xa8, 0xff}, "upper moon"),
-		points(first, class.Gt(0), second, color.NRGBA{0xb5, 0x3a, 0x12, 0xff}, "lower moon"))
+		points(first, class.Lt(0), second, color.NRGBA{0x1f, 0x5f, 0xa8, 0xff}, 'o', "upper moon"),
+		points(first, class.Gt(0), second, color.NRGBA{0xb5, 0x3a, 0x12, 0xff}, '^', "lower moon"))
 	f := plot.Scatter(series...)
 	f.Title = "Where the network decides"
 	f.X.Min, f.X.Max, f.Y.Min, f.Y.Max = lowX, highX, lowY, highY

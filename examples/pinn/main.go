@@ -127,7 +127,8 @@ func distance(net nn.Sequential, want tensor.Tensor) float64 {
 func figure(net nn.Sequential) *plot.Figure {
 	u, exact := solution(net), exactSolution()
 	all := plot.Heatmap(u.T())
-	all.Title, all.X.Label, all.Y.Label = "u", "time × 100", "(place + 1) × 50"
+	all.Title, all.X.Label, all.Y.Label = "u", "time", "place"
+	all.X.Max, all.Y.Min, all.Y.Max, all.OriginBelow = 1, -1, 1, true
 	x := tensor.Linspace(-1, 1, side)
 	var series []plot.Series
 	for i, t := range []int{0, 25, 50, 99} {

@@ -124,8 +124,8 @@ func regions(net nn.Sequential, p points) *plot.Figure {
 		// A point with a NaN is not drawn.
 		only := func(y, class tensor.Tensor) tensor.Tensor { return tensor.Where(class.Eq(arm), y, math.NaN()) }
 		dark := plot.Color(arm)
-		places = append(places, plot.Series{X: x, Y: only(y, class), Color: pale(dark)})
-		dots = append(dots, plot.Series{X: px, Y: only(py, p.y), Color: dark})
+		places = append(places, plot.Series{X: x, Y: only(y, class), Color: pale(dark), Mark: 's'})
+		dots = append(dots, plot.Series{X: px, Y: only(py, p.y), Color: dark, Mark: 'o'})
 	}
 	f := plot.Scatter(append(places, dots...)...)
 	f.Width, f.Height = 400, 400
