@@ -25,7 +25,7 @@ func (d drawnCurve) lineStyle() draw.LineStyle {
 }
 
 func (d drawnCurve) glyphStyle() draw.GlyphStyle {
-	return draw.GlyphStyle{Color: d.color, Radius: vg.Points(2.4), Shape: d.mark}
+	return draw.GlyphStyle{Color: d.color, Radius: vg.Points(2.1), Shape: d.mark}
 }
 
 // Plot implements [plot.Plotter].

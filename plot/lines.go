@@ -182,7 +182,7 @@ func (*lines) size(*Figure) (width, height int) { return 640, 420 }
 
 func (*lines) check(f *Figure) error {
 	if f.Equal && (f.X.Log || f.Y.Log) {
-		return errors.New("Equal is set and an axis is logarithmic, which has no unit of one length: want one of both")
+		return errors.New("field Equal is set and an axis is logarithmic, which has no unit of one length: want one of both")
 	}
 	return nil
 }

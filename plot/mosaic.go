@@ -120,7 +120,7 @@ func (m *mosaic) check(f *Figure) error {
 		}
 	}
 	if strings.Contains(fmt.Sprintf(f.Numbers, 0.0), "%!") && f.Numbers != "" {
-		return fmt.Errorf("Numbers is %q: want a format of one float64, such as %q", f.Numbers, "%.2f")
+		return fmt.Errorf("field Numbers is %q: want a format of one float64, such as %q", f.Numbers, "%.2f")
 	}
 	return nil
 }
