@@ -1,0 +1,44 @@
+package policy
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+var importBlock = regexp.MustCompile(`(?ms)^import \(\n(.*?)^\)\n`)
+
+// TestNotebooks runs the cells of docs/notebooks.md as GoNB does: a program of what the cells
+// so far declare, without the imports it does not use, and of the lines after %%.
+func TestNotebooks(t *testing.T) {
+	imports, declarations := "", ""
+	for i, b := range goBlock.FindAllStringSubmatch(text(t, "docs/notebooks.md"), -1) {
+		above, program, found := strings.Cut(b[1], "%%\n")
+		if !found {
+			t.Errorf("cell %d has no %%%%", i)
+		}
+		if m := importBlock.FindStringSubmatch(above); m != nil {
+			imports += m[1]
+		}
+		declarations += importBlock.ReplaceAllString(above, "")
+		used := ""
+		for line := range strings.Lines(imports) {
+			path := strings.Trim(line, "\t\n\"")
+			if path != "" && strings.Contains(declarations+program, path[strings.LastIndex(path, "/")+1:]+".") {
+				used += line
+			}
+		}
+		path := filepath.Join(t.TempDir(), "cell")
+		source := "package main\n\nimport (\n" + used + ")\n\n" + declarations + "func main() {\n" + program + "}\n"
+		if err := os.WriteFile(path+".go", []byte(source), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		goTool(t, "build", "-o", path, path+".go")
+		if out, err := exec.Command(path).CombinedOutput(); err != nil || len(out) == 0 {
+			t.Errorf("cell %d: %v, output:\n%s", i, err, out)
+		}
+	}
+}
