@@ -123,7 +123,7 @@ func TestLoad(t *testing.T) {
 			t.Fatalf("Load: %v", err)
 		}
 		got := fmt.Sprint(m.Scale, m.Blocks[1].Up.Weight, m.Blocks[0].Up.Bias, m.Blocks[0].Down.Bias, m.State["a.b"], m.Extra)
-		want := "3 \n[[1 1 1]\n [1 1 1]] <absent> [1 1 1] [0 1] <nil>"
+		want := "3 [[1 1 1]\n [1 1 1]] <absent> [1 1 1] [0 1] <nil>"
 		if got != want {
 			t.Errorf("Load gave %s, want %s", got, want)
 		}

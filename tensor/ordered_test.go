@@ -108,7 +108,7 @@ func TestCumulativeTypes(t *testing.T) {
 		{tensor.New([]float64{1, nan, 3}).CumMin(0), "float64 [1 NaN NaN]"},
 		{tensor.New([]float32{-float32(inf), 0, float32(inf), 1}).LogCumSumExp(0), "float32 [-inf 0 inf inf]"},
 		{tensor.New([]float32{1000, 1000}).LogCumSumExp(0), "float32 [1000.0000 1000.6932]"},
-		{tensor.New([]float32{1, 2, 3, 4}, 2, 2).Cast(tensor.BFloat16).CumSum(1), "bfloat16 \n[[1 3]\n [3 7]]"},
+		{tensor.New([]float32{1, 2, 3, 4}, 2, 2).Cast(tensor.BFloat16).CumSum(1), "bfloat16 [[1 3]\n [3 7]]"},
 	} {
 		if got := fmt.Sprint(c.got.DType(), " ", c.got); got != c.want {
 			t.Errorf("got %s, want %s", got, c.want)

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -32,30 +31,9 @@ import (
 func (t Tensor) String() string { return fmt.Sprint(t) }
 
 // Format implements [fmt.Formatter]. Verbs, widths and precisions, as in %.2f, apply to
-// each element. %v is [Tensor.String]; %+v adds t's type, shape and device. A text of
-// several lines begins on a line of its own.
-func (t Tensor) Format(s fmt.State, verb rune) {
-	text := t.format(s, verb)
-	if strings.Contains(text, "\n") && isInLine(s) {
-		text = "\n" + text
-	}
-	io.WriteString(s, text)
-}
-
-// isInLine reports whether fmt has already written something on the line that it is at. fmt does not tell, so
-// this looks into its buffer; false is an answer that only makes the text less readable.
-func isInLine(s fmt.State) bool {
-	v := reflect.Indirect(reflect.ValueOf(s))
-	if v.Kind() != reflect.Struct {
-		return false
-	}
-	buf := v.FieldByName("buf")
-	if buf.Kind() != reflect.Slice || buf.Type().Elem().Kind() != reflect.Uint8 {
-		return false
-	}
-	written := buf.Bytes()
-	return len(written) > 0 && written[len(written)-1] != '\n'
-}
+// each element. %v is [Tensor.String]; %+v adds t's type, shape and device. The rows of a
+// matrix align if it is the first of its line.
+func (t Tensor) Format(s fmt.State, verb rune) { io.WriteString(s, t.format(s, verb)) }
 
 func (t Tensor) format(s fmt.State, verb rune) string {
 	if t.n == nil {

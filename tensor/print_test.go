@@ -131,18 +131,18 @@ func sequence(n int) []int {
 	return s
 }
 
-// A text of several lines begins on a line of its own.
+// Brackets alone tell several tensors of a line apart: a text does not depend on what is before it.
 func TestPrintSeveral(t *testing.T) {
 	m, v := counting(2, 2), counting(2)
 	const rows = "[[1 2]\n [3 4]]"
 	for _, tt := range []struct{ got, want string }{
 		{fmt.Sprintln(m), rows + "\n"},
 		{m.String(), rows},
-		{fmt.Sprintln(m, m), rows + " \n" + rows + "\n"},
-		{fmt.Sprintln(v, m, v), "[1 2] \n" + rows + " [1 2]\n"},
+		{fmt.Sprintln(m, m), rows + " " + rows + "\n"},
+		{fmt.Sprintln(v, m, v), "[1 2] " + rows + " [1 2]\n"},
 		{fmt.Sprintf("m:\n%v", m), "m:\n" + rows},
-		{fmt.Sprint([]tensor.Tensor{v, m}), "[[1 2] \n" + rows + "]"},
-		{fmt.Sprintf("%+v", struct{ W, B *tensor.Tensor }{&m, nil}), "{W:\n" + rows + " (float32 [2 2] on cpu, uncommitted) B:<nil>}"},
+		{fmt.Sprint([]tensor.Tensor{v, m}), "[[1 2] " + rows + "]"},
+		{fmt.Sprintf("%+v", struct{ W, B *tensor.Tensor }{&m, nil}), "{W:" + rows + " (float32 [2 2] on cpu, uncommitted) B:<nil>}"},
 		{fmt.Sprint("m ", m.Sum(), " ", counting(1, 2)), "m 10 [[1 2]]"},
 	} {
 		if tt.got != tt.want {

@@ -1,4 +1,4 @@
-// Command basics shows most of package tensor in ten lines.
+// Command basics shows most of package tensor on a page.
 package main
 
 import (
