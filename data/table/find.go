@@ -103,14 +103,19 @@ func (f *Frame) examine() error {
 		if err != nil {
 			return err
 		}
-		f.note(line, fields)
+		if err := f.note(line, fields); err != nil {
+			return err
+		}
 	}
 	header, err := f.isHeader(first)
 	if err != nil {
 		return err
 	}
 	if f.header = header; !header {
-		f.note(f.first, first)
+		if err := f.note(f.first, first); err != nil {
+			return err
+		}
+		f.kept.first(len(first))
 		f.rows++
 	}
 	return f.name(first)
@@ -121,10 +126,16 @@ func (f *Frame) ragged(line, n int) error {
 }
 
 // note adds a record to the kinds and missing values of the columns.
-func (f *Frame) note(line int, fields []string) {
+func (f *Frame) note(line int, fields []string) error {
+	numbers, err := f.kept.add(fields)
+	if err != nil {
+		return fmt.Errorf("line %d: %w", line, err)
+	}
 	for i, field := range fields {
 		c := &f.columns[i]
 		switch {
+		case numbers:
+			c.Kind = join(c.Kind, Float)
 		case f.o.isMissing(field):
 			if c.Missing++; c.Missing == 1 || line < c.MissingLine {
 				c.MissingLine = line
@@ -133,6 +144,7 @@ func (f *Frame) note(line int, fields []string) {
 			c.Kind = join(c.Kind, f.o.kindOf(field))
 		}
 	}
+	return nil
 }
 
 // isHeader reports whether the first record is a header, and sets the reason. Above numbers and

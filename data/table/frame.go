@@ -24,6 +24,7 @@ type Frame struct {
 	columns []Info
 	index   map[string]int // of columns by name
 	rows    int
+	kept    *numbers // of the rows, or nil
 }
 
 // An Info describes a column.

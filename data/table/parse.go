@@ -12,26 +12,28 @@ import (
 
 // parseFloat returns a number in text, rounded to a float of that many bits.
 func (o *Options) parseFloat(field string, bits int) (float64, error) {
-	if !isNumeric(field) {
+	text := field
+	if o.Decimal == ',' && strings.Contains(field, ".") {
 		return 0, errNumber
 	}
-	if o.Decimal != ',' && strings.Count(field, ",") == 1 {
-		return 0, errComma
-	}
 	if o.Decimal == ',' {
-		if strings.Contains(field, ".") {
-			return 0, errNumber
-		}
-		field = strings.Replace(field, ",", ".", 1)
+		text = strings.Replace(field, ",", ".", 1)
 	}
-	x, err := strconv.ParseFloat(field, bits)
+	x, err := strconv.ParseFloat(text, bits)
 	switch {
+	case err == nil && !isHexadecimal(text):
+		return x, nil
 	case errors.Is(err, strconv.ErrRange):
 		return x, fmt.Errorf("is too large for float%d", bits)
-	case err != nil:
-		return x, errNumber
+	case o.Decimal != ',' && (&Options{Decimal: ','}).numeral(field) != Text:
+		return 0, errComma
 	}
-	return x, nil
+	return 0, errNumber
+}
+
+// isHexadecimal reports whether a number, as strconv takes it, is one such as -0x1p3.
+func isHexadecimal(number string) bool {
+	return len(number) > 3 && (number[1]|0x20 == 'x' || number[2]|0x20 == 'x')
 }
 
 var (
@@ -39,18 +41,40 @@ var (
 	errComma  = errors.New("is not a number: set Decimal if the comma is before decimals")
 )
 
-// isNumeric reports whether a field may be a number: Go's syntax has hexadecimal ones too.
-func isNumeric(field string) bool {
-	digits := false
-	for i := range len(field) {
-		switch c := field[i]; {
-		case '0' <= c && c <= '9':
-			digits = true
-		case !strings.ContainsRune("+-.,eE", rune(c)):
-			return isSpecial(field)
+// numeral returns the kind of a decimal number: Int without decimals and exponent, Float with
+// them, and Text for what is none. Go's syntax has others too.
+func (o *Options) numeral(field string) Kind {
+	point := byte('.')
+	if o.Decimal == ',' {
+		point = ','
+	}
+	i := 0
+	sign := func() {
+		if i < len(field) && (field[i] == '+' || field[i] == '-') {
+			i++
 		}
 	}
-	return digits
+	digits := func() (n int) {
+		for ; i < len(field) && '0' <= field[i] && field[i] <= '9'; i++ {
+			n++
+		}
+		return n
+	}
+	sign()
+	kind, n := Int, digits()
+	if i < len(field) && field[i] == point {
+		i++
+		kind, n = Float, n+digits()
+	}
+	if n > 0 && i < len(field) && (field[i] == 'e' || field[i] == 'E') {
+		i++
+		sign()
+		kind, n = Float, digits()
+	}
+	if n == 0 || i < len(field) {
+		return Text
+	}
+	return kind
 }
 
 // isSpecial reports whether a field is NaN or an infinity.
@@ -131,13 +155,19 @@ func (o *Options) isMissing(field string) bool {
 	return field == "" || slices.Contains(o.Missing, field)
 }
 
-// kindOf returns the kind of a field that is not missing.
+// kindOf returns the kind of a field that is not missing. A number that is too large for
+// float64 is an error for who reads it.
 func (o *Options) kindOf(field string) Kind {
-	if _, err := strconv.ParseInt(field, 10, 64); err == nil {
+	switch kind := o.numeral(field); {
+	case kind == Int && len(field) > len("9999999999999999999")-1:
+		if _, err := strconv.ParseInt(field, 10, 64); err != nil {
+			return Float
+		}
 		return Int
-	}
-	if _, err := o.parseFloat(field, 64); err != errNumber && err != errComma {
-		return Float // too large is an error for who reads it
+	case kind != Text:
+		return kind
+	case isSpecial(field):
+		return Float
 	}
 	if _, err := parseDate(field, ""); err == nil {
 		return Date

@@ -120,23 +120,21 @@ func (s *scanner) next() (fields []string, line int, err error) {
 
 // field cuts a field off the rest, and reports whether others of the record follow.
 func (s *scanner) field() (field string, more bool, err error) {
-	space := " \t"
-	if s.comma == "\t" || s.comma == " " {
-		space = strings.Trim(space, s.comma)
-	}
-	s.rest = strings.TrimLeft(s.rest, space)
+	s.skipSpace()
 	if !strings.HasPrefix(s.rest, `"`) {
-		end := strings.IndexByte(s.rest, '\n')
-		if end < 0 {
-			end = len(s.rest)
+		end, more := 0, false
+		for !more && end < len(s.rest) && s.rest[end] != '\n' {
+			if more = s.rest[end] == s.comma[0] && strings.HasPrefix(s.rest[end:], s.comma); !more {
+				end++
+			}
 		}
-		if i := strings.Index(s.rest[:end], s.comma); i >= 0 {
-			field, s.rest = s.rest[:i], s.rest[i+len(s.comma):]
-			return strings.TrimSpace(field), true, nil
+		field = strings.TrimSpace(s.rest[:end])
+		if more {
+			s.rest = s.rest[end+len(s.comma):]
+		} else {
+			s.newLine(end)
 		}
-		field = s.rest[:end]
-		s.newLine(end)
-		return strings.TrimSpace(field), false, nil
+		return field, more, nil
 	}
 	end := 1
 	for doubled := false; ; doubled = true {
@@ -157,7 +155,8 @@ func (s *scanner) field() (field string, more bool, err error) {
 	if !s.raw {
 		field = strings.TrimSpace(strings.ReplaceAll(field, "\r\n", "\n"))
 	}
-	s.rest = strings.TrimLeft(s.rest[end:], space)
+	s.rest = s.rest[end:]
+	s.skipSpace()
 	if rest, ok := strings.CutPrefix(s.rest, s.comma); ok {
 		s.rest = rest
 		return field, true, nil
@@ -167,6 +166,13 @@ func (s *scanner) field() (field string, more bool, err error) {
 		return field, false, nil
 	}
 	return "", false, fmt.Errorf(`text after the quoted "%s": write a quote in a field twice`, excerpt(field))
+}
+
+// skipSpace drops white space before and after a field in quotes, other than the separator.
+func (s *scanner) skipSpace() {
+	for s.rest != "" && (s.rest[0] == ' ' || s.rest[0] == '\t') && s.comma[0] != s.rest[0] {
+		s.rest = s.rest[1:]
+	}
 }
 
 // newLine drops the rest of a line, which ends there.

@@ -1,0 +1,74 @@
+package table
+
+import (
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/tensorken/tensorken/internal/hostmem"
+	"github.com/tensorken/tensorken/tensor"
+)
+
+// Numbers reads a table whose columns all are numbers, none missing, into a float32 tensor
+// [rows columns]. names has the names in the header, nil if there is none.
+func Numbers(r io.Reader) (names []string, rows tensor.Tensor, err error) {
+	text, err := readText(r, 0)
+	if err != nil {
+		return nil, rows, err
+	}
+	f := &Frame{o: (&Options{Missing: []string{}}).checked("Numbers"), text: text, first: 1}
+	kept := &numbers{o: &f.o}
+	f.kept = kept
+	if err := f.examine(); err != nil {
+		return nil, rows, err
+	}
+	for i, c := range f.columns {
+		if c.Missing > 0 {
+			return nil, rows, fmt.Errorf("line %d, column %d is empty: write a number there, or use package table, which reads NaN", c.MissingLine, i+1)
+		}
+		if f.header {
+			names = append(names, c.Name)
+		}
+	}
+	if len(kept.rows) != f.rows*len(f.columns) {
+		rows, err = f.Tensor(tensor.Float32) // the error of what is no number
+		return names, rows, err
+	}
+	return names, tensor.New(kept.rows, f.rows, len(f.columns)), nil
+}
+
+// numbers are the rows of a table, kept while it is examined: all, unless a field is no number.
+type numbers struct {
+	o      *Options
+	rows   []float32
+	failed bool
+}
+
+// add adds a row, and reports whether all its fields are numbers.
+func (n *numbers) add(fields []string) (bool, error) {
+	if n == nil || n.failed {
+		return false, nil
+	}
+	var err error
+	if n.rows, err = hostmem.Grow(n.rows, len(fields)); err != nil {
+		return false, err
+	}
+	for _, field := range fields {
+		x, err := n.o.parseFloat(field, 32)
+		if err != nil {
+			n.failed = true
+			return false, nil
+		}
+		n.rows = append(n.rows, float32(x))
+	}
+	return true, nil
+}
+
+// first moves the last row, the first of the table, to the start.
+func (n *numbers) first(width int) {
+	if n != nil && !n.failed {
+		last := slices.Clone(n.rows[len(n.rows)-width:])
+		copy(n.rows[width:], n.rows)
+		copy(n.rows, last)
+	}
+}
