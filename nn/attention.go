@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math"
 
+	"github.com/tensorken/tensorken/internal/limits"
 	"github.com/tensorken/tensorken/tensor"
 )
 
@@ -162,11 +163,11 @@ func (l Attention) rotate(q, k tensor.Tensor, at tensor.Operand) (tensor.Tensor,
 
 // check panics if a setting has no meaning.
 func (l Attention) check() {
-	setting("Attention", "Scale", l.Scale, notNegative)
-	setting("Attention", "SoftCap", l.SoftCap, notNegative)
-	setting("Attention", "Dropout", l.Dropout, probability)
-	setting("Attention", "Window", float64(l.Window), notNegative)
-	setting("Attention", "KVHeads", float64(l.KVHeads), notNegative)
+	setting("Attention", "Scale", l.Scale, limits.NotNegative)
+	setting("Attention", "SoftCap", l.SoftCap, limits.NotNegative)
+	setting("Attention", "Dropout", l.Dropout, limits.Probability)
+	setting("Attention", "Window", float64(l.Window), limits.NotNegative)
+	setting("Attention", "KVHeads", float64(l.KVHeads), limits.NotNegative)
 }
 
 // attend returns the projected result of attention by queries of the positions from at on.

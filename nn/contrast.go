@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math"
 
+	"github.com/tensorken/tensorken/internal/limits"
 	"github.com/tensorken/tensorken/tensor"
 )
 
@@ -22,7 +23,7 @@ func InfoNCE(queries, keys tensor.Tensor, temperature float64) tensor.Tensor {
 	if queries.Rank() != 2 || keys.Rank() != 2 || queries.Dim(1) != keys.Dim(1) || keys.Dim(0) < queries.Dim(0) {
 		fail(op, "want queries [n width] and keys [m width] with m ≥ n, not %v and %v", queries.Shape(), keys.Shape())
 	}
-	setting(op, "the temperature", temperature, positive)
+	setting(op, "the temperature", temperature, limits.Positive)
 	defer named(op)
 	return wide(func(ts ...tensor.Tensor) tensor.Tensor {
 		logits := Normalize(ts[0], -1).MatMul(Normalize(ts[1], -1).T()).Div(temperature)
@@ -57,8 +58,8 @@ func Focal(pred, target tensor.Tensor, o *FocalOptions) tensor.Tensor {
 		o = &FocalOptions{}
 	}
 	alpha, gamma := cmp.Or(o.Alpha, 0.25), cmp.Or(o.Gamma, 2)
-	setting("Focal", "Gamma", gamma, exponent)
-	setting("Focal", "Alpha", alpha, limits{-math.MaxFloat64, 1, "at most 1, or a negative number"})
+	setting("Focal", "Gamma", gamma, limits.AtLeastOne)
+	setting("Focal", "Alpha", alpha, limits.Limits{Least: -math.MaxFloat64, Most: 1, Want: "at most 1, or a negative number"})
 	return wide(func(ts ...tensor.Tensor) tensor.Tensor {
 		x, y := ts[0], ts[1]
 		p := x.Sigmoid()

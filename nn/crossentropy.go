@@ -2,6 +2,7 @@ package nn
 
 import (
 	"github.com/tensorken/tensorken/internal/graph"
+	"github.com/tensorken/tensorken/internal/limits"
 	"github.com/tensorken/tensorken/tensor"
 )
 
@@ -26,9 +27,9 @@ func CrossEntropyWith(logits, labels tensor.Tensor, o *CrossEntropyOptions) (los
 		o = &CrossEntropyOptions{}
 	}
 	checkLabels(op, logits, labels)
-	setting(op, "Smoothing", o.Smoothing, probability)
+	setting(op, "Smoothing", o.Smoothing, limits.Probability)
 	if o.Gamma != 0 {
-		setting(op, "Gamma", o.Gamma, exponent)
+		setting(op, "Gamma", o.Gamma, limits.AtLeastOne)
 	}
 	labels = tensor.Internal.Narrow(graph.Token{}, "nn."+op, logits, labels)
 	classes := logits.Dim(-1)
@@ -97,7 +98,7 @@ func BCEWithPosWeight(pred, target tensor.Tensor, weight tensor.Operand) tensor.
 	w, ok := weight.(tensor.Tensor)
 	if !ok {
 		w = tensor.Scalar(0).Add(weight)
-		setting("BCEWithPosWeight", "the weight", w.Item(), notNegative)
+		setting("BCEWithPosWeight", "the weight", w.Item(), limits.NotNegative)
 	}
 	return wide(func(ts ...tensor.Tensor) tensor.Tensor {
 		x, y := ts[0], ts[1]

@@ -2,6 +2,7 @@ package nn
 
 import (
 	"github.com/tensorken/tensorken/internal/graph"
+	"github.com/tensorken/tensorken/internal/limits"
 	"github.com/tensorken/tensorken/tensor"
 )
 
@@ -70,7 +71,7 @@ func (l Dropout) Drop(x tensor.Tensor, rng *tensor.RNG) tensor.Tensor {
 
 // drop drops elements of x by a mask of that shape, which broadcasts to that of x.
 func drop(layer string, p float64, x tensor.Tensor, rng *tensor.RNG, mask []int) tensor.Tensor {
-	setting(layer, "P", p, probability)
+	setting(layer, "P", p, limits.Probability)
 	switch {
 	case rng == nil || p == 0:
 		return x

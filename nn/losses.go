@@ -6,6 +6,7 @@ import (
 
 	"github.com/tensorken/tensorken/grad"
 	"github.com/tensorken/tensorken/internal/graph"
+	"github.com/tensorken/tensorken/internal/limits"
 	"github.com/tensorken/tensorken/tensor"
 )
 
@@ -69,7 +70,7 @@ func GaussianNLL(pred, target, variance tensor.Tensor) tensor.Tensor {
 // huber_loss of that delta; with beta = 0 it is [L1], with 1 [Huber].
 func SmoothL1(pred, target tensor.Tensor, beta float64) tensor.Tensor {
 	checkTarget("SmoothL1", pred, target)
-	if setting("SmoothL1", "beta", beta, notNegative) == 0 {
+	if setting("SmoothL1", "beta", beta, limits.NotNegative) == 0 {
 		return L1(pred, target)
 	}
 	return wide(func(ts ...tensor.Tensor) tensor.Tensor {
@@ -88,7 +89,7 @@ func TripletMargin(anchor, positive, negative tensor.Tensor, margin float64) ten
 	if anchor.Rank() == 0 {
 		fail("TripletMargin", "the anchor has rank 0, want at least 1")
 	}
-	setting("TripletMargin", "the margin", margin, finite)
+	setting("TripletMargin", "the margin", margin, limits.Finite)
 	return wide(func(ts ...tensor.Tensor) tensor.Tensor {
 		distance := func(x tensor.Tensor) tensor.Tensor {
 			d := ts[0].Sub(x).Add(1e-6)

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/tensorken/tensorken/internal/graph"
+	"github.com/tensorken/tensorken/internal/limits"
 	"github.com/tensorken/tensorken/tensor"
 )
 
@@ -12,7 +13,7 @@ import (
 func MarginRanking(a, b, target tensor.Tensor, margin float64) tensor.Tensor {
 	checkTarget("MarginRanking", a, b)
 	checkTarget("MarginRanking", a, target)
-	setting("MarginRanking", "the margin", margin, finite)
+	setting("MarginRanking", "the margin", margin, limits.Finite)
 	return wide(func(ts ...tensor.Tensor) tensor.Tensor {
 		return weighted(ts[1].Sub(ts[0]), ts[2]).Add(margin).ReLU()
 	}, a, b, target)
@@ -23,7 +24,7 @@ func MarginRanking(a, b, target tensor.Tensor, margin float64) tensor.Tensor {
 // type. PyTorch's margin is 1.
 func HingeEmbedding(distance, target tensor.Tensor, margin float64) tensor.Tensor {
 	checkTarget("HingeEmbedding", distance, target)
-	setting("HingeEmbedding", "the margin", margin, finite)
+	setting("HingeEmbedding", "the margin", margin, limits.Finite)
 	return wide(func(ts ...tensor.Tensor) tensor.Tensor {
 		return tensor.Where(ts[1].Eq(1), ts[0], ts[0].Neg().Add(margin).ReLU())
 	}, distance, target)
@@ -38,7 +39,7 @@ func CosineEmbedding(a, b, target tensor.Tensor, margin float64) tensor.Tensor {
 	if !target.IsValid() || !slices.Equal(target.Shape(), distance.Shape()) {
 		fail("CosineEmbedding", "want targets %v, one for each pair of vectors", distance.Shape())
 	}
-	setting("CosineEmbedding", "the margin", margin, finite)
+	setting("CosineEmbedding", "the margin", margin, limits.Finite)
 	return wide(func(ts ...tensor.Tensor) tensor.Tensor {
 		return tensor.Where(target.Eq(1), ts[0], ts[0].Neg().Add(1-margin).ReLU())
 	}, distance)
@@ -87,7 +88,7 @@ func MultiMargin(pred, labels tensor.Tensor, margin, p float64) tensor.Tensor {
 	if p != 1 && p != 2 {
 		fail(op, "p is %v, want 1 or 2", p)
 	}
-	setting(op, "the margin", margin, finite)
+	setting(op, "the margin", margin, limits.Finite)
 	own := tensor.Internal.Pick(graph.Token{}, "nn."+op, pred, labels).Unsqueeze(-1)
 	labels = tensor.Internal.Narrow(graph.Token{}, "nn."+op, pred, labels)
 	others := tensor.Arange(pred.Dim(-1)).Ne(labels.Unsqueeze(-1))

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/tensorken/tensorken/internal/limits"
 	"github.com/tensorken/tensorken/internal/shape"
 	"github.com/tensorken/tensorken/tensor"
 )
@@ -148,7 +149,7 @@ func (l BatchNorm) Train(x tensor.Tensor, rng *tensor.RNG) (tensor.Tensor, Layer
 func (l BatchNorm) eps() float64 { return epsilon("BatchNorm", l.Eps, 1e-5) }
 
 func (l BatchNorm) momentum() float64 {
-	return setting("BatchNorm", "Momentum", cmp.Or(l.Momentum, 0.1), share)
+	return setting("BatchNorm", "Momentum", cmp.Or(l.Momentum, 0.1), limits.Share)
 }
 
 func (l BatchNorm) check(x tensor.Tensor) {

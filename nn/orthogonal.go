@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/tensorken/tensorken/internal/graph"
+	"github.com/tensorken/tensorken/internal/limits"
 	"github.com/tensorken/tensorken/tensor"
 )
 
@@ -20,7 +21,7 @@ const (
 
 // GainLeakyReLU returns the gain for a leaky ReLU of that slope.
 func GainLeakyReLU(slope float64) float64 {
-	setting("GainLeakyReLU", "the slope", slope, finite)
+	setting("GainLeakyReLU", "the slope", slope, limits.Finite)
 	return math.Sqrt(2 / (1 + slope*slope))
 }
 
@@ -90,7 +91,7 @@ func dot(x, y []float64) (sum float64) {
 // PyTorch's trunc_normal_ cuts at ±2, whatever sigma is, which no weight reaches.
 func TruncNormal(rng *tensor.RNG, sigma float64, shape ...int) tensor.Tensor {
 	checkDraw("TruncNormal", rng, shape)
-	setting("TruncNormal", "sigma", sigma, notNegative)
+	setting("TruncNormal", "sigma", sigma, limits.NotNegative)
 	return rng.TruncNormal(shape...).Mul(sigma).Keep()
 }
 

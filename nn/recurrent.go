@@ -6,6 +6,7 @@ import (
 
 	"github.com/tensorken/tensorken/grad"
 	"github.com/tensorken/tensorken/internal/graph"
+	"github.com/tensorken/tensorken/internal/limits"
 	"github.com/tensorken/tensorken/tensor"
 )
 
@@ -55,7 +56,7 @@ func (r *recurrence) newCells(rng *tensor.RNG, in, width int, o *RecurrentOption
 		o = &RecurrentOptions{}
 	}
 	op := "New" + r.layer
-	setting(op, "Dropout", o.Dropout, probability)
+	setting(op, "Dropout", o.Dropout, limits.Probability)
 	if o.Layers < 0 {
 		fail(op, "%d layers: want at least 1, or 0 for 1", o.Layers)
 	}
@@ -74,7 +75,7 @@ func (r *recurrence) newCells(rng *tensor.RNG, in, width int, o *RecurrentOption
 // run is the method Run of a layer.
 func (r *recurrence) run(l recurrent, x tensor.Tensor, state []tensor.Tensor, lengths tensor.Tensor, rng *tensor.RNG) (tensor.Tensor, []tensor.Tensor) {
 	defer named(r.layer)
-	setting(r.layer, "Dropout", l.Dropout, probability)
+	setting(r.layer, "Dropout", l.Dropout, limits.Probability)
 	directions := r.checkLayers(l, x)
 	axes := slices.Delete(x.Shape(), x.Rank()-2, x.Rank())
 	if state == nil {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math"
 
+	"github.com/tensorken/tensorken/internal/limits"
 	"github.com/tensorken/tensorken/tensor"
 )
 
@@ -27,7 +28,7 @@ func (l LocalResponseNorm) Apply(x tensor.Tensor) tensor.Tensor {
 		fail("LocalResponseNorm", "the input %v has no channels on axis 1", x.Shape())
 	}
 	set := func(name string, v, zero float64) float64 {
-		return setting("LocalResponseNorm", name, cmp.Or(v, zero), positive)
+		return setting("LocalResponseNorm", name, cmp.Or(v, zero), limits.Positive)
 	}
 	alpha, beta, k := set("Alpha", l.Alpha, 1e-4), set("Beta", l.Beta, 0.75), set("K", l.K, 1)
 	return wide(func(ts ...tensor.Tensor) tensor.Tensor {

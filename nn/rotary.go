@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math"
 
+	"github.com/tensorken/tensorken/internal/limits"
 	"github.com/tensorken/tensorken/tensor"
 )
 
@@ -156,8 +157,8 @@ type Llama3Scaling struct {
 // Rates returns the scaled rates.
 func (s Llama3Scaling) Rates(r Rotary, width int, _ tensor.Tensor) (tensor.Tensor, float64) {
 	checkScaling("Llama3Scaling", s.Factor, s.Length)
-	low := setting("Llama3Scaling", "LowFreq", cmp.Or(s.LowFreq, 1), positive)
-	high := setting("Llama3Scaling", "HighFreq", cmp.Or(s.HighFreq, 4), positive)
+	low := setting("Llama3Scaling", "LowFreq", cmp.Or(s.LowFreq, 1), limits.Positive)
+	high := setting("Llama3Scaling", "HighFreq", cmp.Or(s.HighFreq, 4), limits.Positive)
 	if !(low < high) {
 		fail("Llama3Scaling", "LowFreq is %v, want less than HighFreq %v", low, high)
 	}
@@ -193,9 +194,9 @@ func (s YaRNScaling) Rates(r Rotary, width int, _ tensor.Tensor) (tensor.Tensor,
 	pair := func(turns float64) float64 { // the number of the pair that turns so often
 		return float64(width) * math.Log(float64(s.Length)/(turns*2*math.Pi)) / (2 * math.Log(r.Base))
 	}
-	setting("YaRNScaling", "Magnitude", s.Magnitude, notNegative)
-	first := pair(setting("YaRNScaling", "BetaFast", cmp.Or(s.BetaFast, 32), positive))
-	last := pair(setting("YaRNScaling", "BetaSlow", cmp.Or(s.BetaSlow, 1), positive))
+	setting("YaRNScaling", "Magnitude", s.Magnitude, limits.NotNegative)
+	first := pair(setting("YaRNScaling", "BetaFast", cmp.Or(s.BetaFast, 32), limits.Positive))
+	last := pair(setting("YaRNScaling", "BetaSlow", cmp.Or(s.BetaSlow, 1), limits.Positive))
 	if !s.Exact {
 		first, last = math.Floor(first), math.Ceil(last)
 	}

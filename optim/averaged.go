@@ -3,6 +3,7 @@ package optim
 import (
 	"fmt"
 
+	"github.com/tensorken/tensorken/internal/limits"
 	"github.com/tensorken/tensorken/internal/pytree"
 	"github.com/tensorken/tensorken/tensor"
 	"github.com/tensorken/tensorken/tree"
@@ -27,7 +28,7 @@ type Averaged[M any] struct {
 // float32; others are those of the last model.
 func (a *Averaged[M]) Add(m M) (err error) {
 	defer tensor.Catch(&err)
-	if err := belowOne.check("Decay", a.Decay); err != nil {
+	if err := limits.BelowOne.Check("Decay", a.Decay); err != nil {
 		return fmt.Errorf("optim: Averaged: %w", err)
 	}
 	if !a.Count.IsValid() {

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/tensorken/tensorken/internal/graph"
+	"github.com/tensorken/tensorken/internal/limits"
 	"github.com/tensorken/tensorken/tensor"
 	"github.com/tensorken/tensorken/tree"
 )
@@ -93,7 +94,7 @@ func checkLimit(op, what string, max float64) {
 // floating-point tensor, and the model's other tensors. Start with avg = model. Decay is from
 // 0 to 1.
 func Average[T any](avg, model T, decay float64) T {
-	atMostOne.must("Average", "the decay", decay)
+	must("Average", "the decay", decay, limits.AtMostOne)
 	return tree.Zip(avg, model, func(_ string, a, m tensor.Tensor) tensor.Tensor {
 		if !m.IsValid() || !m.DType().IsFloat() {
 			return m

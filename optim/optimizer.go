@@ -6,6 +6,7 @@ import (
 
 	"github.com/tensorken/tensorken/internal/exec"
 	"github.com/tensorken/tensorken/internal/graph"
+	"github.com/tensorken/tensorken/internal/limits"
 	"github.com/tensorken/tensorken/internal/pytree"
 	"github.com/tensorken/tensorken/ir"
 	"github.com/tensorken/tensorken/tensor"
@@ -100,14 +101,14 @@ func (o *Optimizer) Step(model, grads any) error {
 
 // rate returns the learning rate of a step.
 func (o *Optimizer) rate(step int) (float64, error) {
-	if err := notNegative.check("LR", o.LR); err != nil {
+	if err := limits.NotNegative.Check("LR", o.LR); err != nil {
 		return 0, fmt.Errorf("optim: Step of an Optimizer whose %w", err)
 	}
 	if o.Schedule == nil {
 		return o.LR, nil
 	}
 	f := o.Schedule(step)
-	if err := notNegative.check("the factor of Schedule", f); err != nil {
+	if err := limits.NotNegative.Check("the factor of Schedule", f); err != nil {
 		return 0, fmt.Errorf("optim: step %d: %w", step, err)
 	}
 	return o.LR * f, nil

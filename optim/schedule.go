@@ -1,6 +1,10 @@
 package optim
 
-import "math"
+import (
+	"math"
+
+	"github.com/tensorken/tensorken/internal/limits"
+)
 
 // Cosine returns a schedule that falls from 1 to floor along half a cosine wave in the
 // given number of steps, and stays there.
@@ -24,14 +28,14 @@ func Linear(steps int, floor float64) func(step int) float64 {
 // Warmup returns a schedule that rises linearly from 1/steps to 1 in the given number
 // of steps. After them it follows then, counted from 0; a nil then stays at 1.
 func Warmup(steps int, then func(step int) float64) func(step int) float64 {
-	notNegative.must("Warmup", "the number of steps", float64(steps))
+	must("Warmup", "the number of steps", float64(steps), limits.NotNegative)
 	return Sequence(func(step int) float64 { return float64(step+1) / float64(steps) }, steps, then)
 }
 
 // checkFall panics on behalf of op unless a schedule can fall to floor in a number of steps.
 func checkFall(op string, n int, floor float64) {
-	notNegative.must(op, "the number of steps", float64(n))
-	notNegative.must(op, "the floor", floor)
+	must(op, "the number of steps", float64(n), limits.NotNegative)
+	must(op, "the floor", floor, limits.NotNegative)
 }
 
 // progress returns the share of the steps done, from 0 to 1.

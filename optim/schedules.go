@@ -6,20 +6,21 @@ import (
 	"sort"
 
 	"github.com/tensorken/tensorken/internal/graph"
+	"github.com/tensorken/tensorken/internal/limits"
 	"github.com/tensorken/tensorken/tensor"
 )
 
 // StepDecay returns a schedule that multiplies the rate by factor after every so many steps.
 func StepDecay(every int, factor float64) func(step int) float64 {
 	checkSteps("StepDecay", every)
-	notNegative.must("StepDecay", "the factor", factor)
+	must("StepDecay", "the factor", factor, limits.NotNegative)
 	return func(step int) float64 { return math.Pow(factor, float64(step/every)) }
 }
 
 // MultiStep returns a schedule that multiplies the rate by factor at each of the steps,
 // which ascend.
 func MultiStep(factor float64, at ...int) func(step int) float64 {
-	notNegative.must("MultiStep", "the factor", factor)
+	must("MultiStep", "the factor", factor, limits.NotNegative)
 	if !sort.IntsAreSorted(at) {
 		tensor.Internal.Misuse(graph.Token{}, "optim.MultiStep", fmt.Sprintf("the steps %v do not ascend", at))
 	}
@@ -28,22 +29,22 @@ func MultiStep(factor float64, at ...int) func(step int) float64 {
 
 // Exponential returns a schedule that multiplies the rate by factor after each step.
 func Exponential(factor float64) func(step int) float64 {
-	notNegative.must("Exponential", "the factor", factor)
+	must("Exponential", "the factor", factor, limits.NotNegative)
 	return StepDecay(1, factor)
 }
 
 // Polynomial returns a schedule that falls from 1 to 0 in the given number of steps, as
 // (1 - step/steps) to a power, and stays there.
 func Polynomial(steps int, power float64) func(step int) float64 {
-	notNegative.must("Polynomial", "the number of steps", float64(steps))
-	notNegative.must("Polynomial", "the power", power)
+	must("Polynomial", "the number of steps", float64(steps), limits.NotNegative)
+	must("Polynomial", "the power", power, limits.NotNegative)
 	return func(step int) float64 { return math.Pow(1-progress(step, steps), power) }
 }
 
 // Constant returns a schedule that is factor for the given number of steps, and then 1.
 func Constant(steps int, factor float64) func(step int) float64 {
-	notNegative.must("Constant", "the number of steps", float64(steps))
-	notNegative.must("Constant", "the factor", factor)
+	must("Constant", "the number of steps", float64(steps), limits.NotNegative)
+	must("Constant", "the factor", factor, limits.NotNegative)
 	return Sequence(func(int) float64 { return factor }, steps, nil)
 }
 
@@ -53,15 +54,15 @@ func Constant(steps int, factor float64) func(step int) float64 {
 // Rise(1/n, n, then) differs from [Warmup](n, then) by one step: it reaches 1 at step n,
 // as PyTorch's LinearLR does, and Warmup at step n-1.
 func Rise(start float64, steps int, then func(step int) float64) func(step int) float64 {
-	notNegative.must("Rise", "the number of steps", float64(steps))
-	notNegative.must("Rise", "the start", start)
+	must("Rise", "the number of steps", float64(steps), limits.NotNegative)
+	must("Rise", "the start", start, limits.NotNegative)
 	return Sequence(func(step int) float64 { return start + (1-start)*progress(step, steps) }, steps, then)
 }
 
 // Sequence returns a schedule that follows first for the given number of steps, and
 // then the other one, counted from 0; a nil then stays at 1.
 func Sequence(first func(step int) float64, steps int, then func(step int) float64) func(step int) float64 {
-	notNegative.must("Sequence", "the number of steps", float64(steps))
+	must("Sequence", "the number of steps", float64(steps), limits.NotNegative)
 	if first == nil {
 		tensor.Internal.Misuse(graph.Token{}, "optim.Sequence", "the first schedule is nil: want a function")
 	}
@@ -84,7 +85,7 @@ func Sequence(first func(step int) float64, steps int, then func(step int) float
 func WarmRestarts(steps, growth int, floor float64) func(step int) float64 {
 	checkSteps("WarmRestarts", steps)
 	checkSteps("WarmRestarts", growth)
-	notNegative.must("WarmRestarts", "the floor", floor)
+	must("WarmRestarts", "the floor", floor, limits.NotNegative)
 	return func(step int) float64 {
 		if growth == 1 {
 			return Cosine(steps, floor)(step % steps)
@@ -121,5 +122,5 @@ func OneCycle(steps int) func(step int) float64 {
 
 // checkSteps panics on behalf of op unless n is positive.
 func checkSteps(op string, n int) {
-	positive.must(op, "the number of steps", float64(n))
+	must(op, "the number of steps", float64(n), limits.Count)
 }

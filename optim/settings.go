@@ -1,40 +1,18 @@
 package optim
 
 import (
-	"fmt"
 	"math"
 	"reflect"
 	"slices"
 
 	"github.com/tensorken/tensorken/internal/graph"
+	"github.com/tensorken/tensorken/internal/limits"
 	"github.com/tensorken/tensorken/tensor"
 )
 
-// A limits says which numbers a setting may have.
-type limits struct {
-	least, most float64
-	want        string
-}
-
-var (
-	notNegative = limits{0, math.MaxFloat64, "a number of at least 0"}
-	belowOne    = limits{0, math.Nextafter(1, 0), "a number from 0 to below 1"}
-	atMostOne   = limits{0, 1, "a number from 0 to 1"}
-	factor      = limits{1, math.MaxFloat64, "a number of at least 1"}
-	positive    = limits{1, math.MaxInt, "at least 1"}
-)
-
-// check returns an error unless v is within the limits.
-func (l limits) check(name string, v float64) error {
-	if v >= l.least && v <= l.most {
-		return nil
-	}
-	return fmt.Errorf("%s is %v, want %s", name, v, l.want)
-}
-
 // must panics on behalf of op unless v is within the limits.
-func (l limits) must(op, name string, v float64) {
-	if err := l.check(name, v); err != nil {
+func must(op, name string, v float64, l limits.Limits) {
+	if err := l.Check(name, v); err != nil {
 		tensor.Internal.Misuse(graph.Token{}, "optim."+op, err.Error())
 	}
 }
@@ -42,35 +20,35 @@ func (l limits) must(op, name string, v float64) {
 // settings are the names of fields of rules, [LBFGS], [Scaling] and [Plateau] by their limits.
 // What 0 stands for is always allowed.
 var settings = []struct {
-	limits
+	limits.Limits
 	names []string
 }{
-	{notNegative, []string{
+	{limits.NotNegative, []string{
 		"Alpha", "Cooldown", "Eps", "Initial", "Interval", "LR", "LRDecay", "Lambda", "MaxEval", "MaxIter", "MaxStep",
 		"MinStep", "Momentum", "MomentumDecay", "T0", "Threshold", "TolChange", "TolGrad", "WeightDecay",
 	}},
-	{belowOne, []string{"Backoff", "Beta1", "Beta2", "Decay", "EtaMinus", "Factor", "Rho"}},
-	{atMostOne, []string{"Floor"}},
-	{factor, []string{"EtaPlus", "Growth"}},
-	{positive, []string{"History"}},
-	{limits{-1, math.MaxInt, "at least -1"}, []string{"Patience"}},
+	{limits.BelowOne, []string{"Backoff", "Beta1", "Beta2", "Decay", "EtaMinus", "Factor", "Rho"}},
+	{limits.AtMostOne, []string{"Floor"}},
+	{limits.AtLeastOne, []string{"EtaPlus", "Growth"}},
+	{limits.Count, []string{"History"}},
+	{limits.Limits{Least: -1, Most: math.MaxInt, Want: "at least -1"}, []string{"Patience"}},
 }
 
 // limitsOf returns the limits of a field, which allow 0 alone if settings has no such name.
-func limitsOf(name string) limits {
+func limitsOf(name string) limits.Limits {
 	for _, s := range settings {
 		if slices.Contains(s.names, name) {
-			return s.limits
+			return s.Limits
 		}
 	}
-	return limits{}
+	return limits.Limits{}
 }
 
 // checkSettings returns an error if a number in v, a struct of this package or a pointer to
 // one, is out of its limits. Other values have no limits.
 func checkSettings(v any) error {
 	s := reflect.Indirect(reflect.ValueOf(v))
-	if s.Kind() != reflect.Struct || s.Type().PkgPath() != reflect.TypeFor[limits]().PkgPath() {
+	if s.Kind() != reflect.Struct || s.Type().PkgPath() != reflect.TypeFor[Optimizer]().PkgPath() {
 		return nil
 	}
 	for i := range s.NumField() {
@@ -83,7 +61,7 @@ func checkSettings(v any) error {
 		}
 		if x != 0 {
 			name := s.Type().Field(i).Name
-			if err := limitsOf(name).check(name, x); err != nil {
+			if err := limitsOf(name).Check(name, x); err != nil {
 				return err
 			}
 		}

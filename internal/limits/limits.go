@@ -1,0 +1,34 @@
+// Package limits says which numbers settings may have.
+package limits
+
+import (
+	"fmt"
+	"math"
+)
+
+// Limits are those of a number, in numbers and in words.
+type Limits struct {
+	Least, Most float64
+	Want        string
+}
+
+// Limits of finite numbers. NaN is out of all.
+var (
+	Finite      = Limits{-math.MaxFloat64, math.MaxFloat64, "a finite number"}
+	NotNegative = Limits{0, math.MaxFloat64, "a number of at least 0"}
+	Positive    = Limits{math.SmallestNonzeroFloat64, math.MaxFloat64, "a positive number"}
+	AtLeastOne  = Limits{1, math.MaxFloat64, "a number of at least 1"}
+	BelowOne    = Limits{0, math.Nextafter(1, 0), "a number from 0 to below 1"}
+	AtMostOne   = Limits{0, 1, "a number from 0 to 1"}
+	Share       = Limits{math.SmallestNonzeroFloat64, 1, "a number above 0, and at most 1"}
+	Probability = Limits{0, 1, "a probability from 0 to 1"}
+	Count       = Limits{1, math.MaxInt, "at least 1"}
+)
+
+// Check returns an error that names the number unless v is within the limits.
+func (l Limits) Check(name string, v float64) error {
+	if v >= l.Least && v <= l.Most {
+		return nil
+	}
+	return fmt.Errorf("%s is %v, want %s", name, v, l.Want)
+}
