@@ -98,7 +98,7 @@ func (x *update) results() []*graph.Node {
 // placeholder returns a tensor of the form of t without elements.
 func placeholder(t tensor.Tensor) tensor.Tensor {
 	n := node(t)
-	l := exec.Layout{DType: n.DType, Shape: n.Shape, Strides: shape.RowMajor(n.Shape)}
+	l := exec.Layout{DType: n.DType, Shape: n.Shape, Strides: shape.RowMajor(n.Shape), Untyped: n.IsUntyped()}
 	return tensor.Internal.Tensor(graph.Token{}, l.Placeholder())
 }
 

@@ -20,6 +20,7 @@ type Layout struct {
 	Shape     []int
 	Strides   []int
 	Odd       int          // the offset, in elements, past a multiple of 16 bytes
+	Untyped   bool         // it is an untyped constant, which takes the type of what it meets
 	Device    graph.Device // that has the elements; nil is the host
 	Committed graph.Device // that the argument is committed to; nil if to none
 }
@@ -27,7 +28,7 @@ type Layout struct {
 // LayoutOf returns the layout of a computed node. It shares the slices.
 func LayoutOf(n *graph.Node) Layout {
 	v := n.Value()
-	l := Layout{DType: n.DType, Shape: n.Shape, Strides: v.Strides, Odd: odd(n, v), Committed: n.Device}
+	l := Layout{DType: n.DType, Shape: n.Shape, Strides: v.Strides, Odd: odd(n, v), Untyped: n.IsUntyped(), Committed: n.Device}
 	if v.Store != nil {
 		l.Device = v.Store.Device()
 	}
@@ -47,7 +48,7 @@ func (l Layout) IsOf(n *graph.Node) bool {
 	if v.Store != nil {
 		d = v.Store.Device()
 	}
-	return l.DType == n.DType && l.Device == d && l.Committed == n.Device && l.Odd == odd(n, v) && slices.Equal(l.Shape, n.Shape) && slices.Equal(l.Strides, v.Strides)
+	return l.DType == n.DType && l.Untyped == n.IsUntyped() && l.Device == d && l.Committed == n.Device && l.Odd == odd(n, v) && slices.Equal(l.Shape, n.Shape) && slices.Equal(l.Strides, v.Strides)
 }
 
 // Placeholder returns a computed node without elements for arguments of a layout, in a graph
@@ -59,6 +60,9 @@ func (l Layout) Placeholder() *graph.Node {
 	}
 	n := graph.Buffer(l.DType, l.Shape, &graph.Value{Store: s, Offset: l.Odd, Strides: l.Strides})
 	n.Device = l.Committed
+	if l.Untyped {
+		n.AsUntyped()
+	}
 	return n
 }
 
@@ -83,10 +87,11 @@ type part struct {
 
 // A result is where a root's elements are.
 type result struct {
-	output int // -1 if it has none
-	shape  []int
-	dtype  ir.DType
-	device graph.Device // that the root is committed to
+	output  int // -1 if it has none
+	shape   []int
+	dtype   ir.DType
+	device  graph.Device // that the root is committed to
+	untyped bool         // see Layout
 }
 
 // Record captures and compiles the graph of roots. Args are of [Layout.Placeholder], or nil;
@@ -119,7 +124,7 @@ func newPart(c *capture, args map[graph.Store]int, numbers, roots []*graph.Node,
 	}
 	stored := 0 // of the outputs, which begin with those of the roots
 	for _, n := range roots {
-		x := result{output: -1, shape: n.Shape, dtype: n.DType, device: n.Device}
+		x := result{output: -1, shape: n.Shape, dtype: n.DType, device: n.Device, untyped: n.IsUntyped()}
 		if n.Len() > 0 {
 			x.output = c.outputOf(n)
 			stored = max(stored, x.output+1)
@@ -314,6 +319,9 @@ func (r *part) run(j *Journal, args []*graph.Node, numbers []ir.Number) ([]*grap
 		}
 		out.node.SetBuffer(x.dtype, x.shape, out.value)
 		out.node.Device = x.device
+		if x.untyped {
+			out.node.AsUntyped()
+		}
 		values[i] = out.node
 	}
 	return values, nil

@@ -50,6 +50,7 @@ func TestLayoutIsOf(t *testing.T) {
 		{"another rank", base, view(here, 0, []int{6}, []int{1}), false},
 		{"columns", base, view(here, 0, []int{2, 3}, []int{1, 2}), false},
 		{"another type", exec.LayoutOf(view(host, 0, []int{2}, []int{1})), ints(1, 2), false},
+		{"an untyped constant", exec.LayoutOf(floats(1, 2)), floats(1, 2).AsUntyped(), false},
 		{"another device", base, rows(there, 0), false},
 		{"the host", base, rows(host, 0), false},
 		{"computed there by default", base, uncommitted, false},

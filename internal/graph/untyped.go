@@ -119,6 +119,10 @@ func ByType(f func(src []*Node) []*Node, src ...*Node) []*Node {
 	return out
 }
 
+// KeepWide notes that wide, computed, is n in float64: n may be computed too, and have dropped its
+// operands.
+func KeepWide(n, wide *Node) { n.detail().wide.Store(wide) }
+
 // Table makes n, new stored elements of float32, an untyped constant, which in float64 is what
 // inFloat64 makes.
 func Table(n *Node, inFloat64 func() *Node) *Node {
@@ -140,10 +144,13 @@ func (n *Node) again() *Node {
 
 // wide returns the result of an earlier widened(n): a loop may make a constant grow and meet
 // float64 in each iteration, and then widens only what is new. A node that dropped its operands
-// has none: its value is cast, as its operands would be computed again, ever more of them.
+// has none but that of [KeepWide]: its value is cast, as its operands would be computed again,
+// ever more of them.
 func (n *Node) wide() *Node {
-	if d := n.details.Load(); d != nil && n.Src().Len() > 0 {
-		return d.wide.Load()
+	if d := n.details.Load(); d != nil {
+		if w := d.wide.Load(); w != nil && (n.Src().Len() > 0 || w.Value() != nil) {
+			return w
+		}
 	}
 	return nil
 }

@@ -48,6 +48,7 @@ const maxGraphs = 8
 type form[P, R any] struct {
 	like    *pytree.Signature
 	layouts []exec.Layout  // of the list, then of the tree
+	wide    []wideLayout   // of the arguments that F has in float64 too
 	device  *tensor.Device // the default one
 	tried   bool           // to record the function
 
@@ -69,30 +70,18 @@ var signer = pytree.NewSigner(pytree.LeafTypeFor[tensor.Tensor](), pytree.LeafTy
 // ErrUnrecorded if F is not recorded for p: then the caller computes it. Tensors that
 // are placeholders, or that are differentiated, give that error too.
 func (f *Func[P, R]) Call(p P, list []tensor.Tensor, j *exec.Journal) (r R, lists [][]tensor.Tensor, err error) {
-	args := nodes(list, leaves[tensor.Tensor](f.Op, &p))
-	var todo []*graph.Node
-	for _, n := range args {
-		if n == nil {
-			continue
-		}
-		if of, _ := n.PlaceholdersOf(); of != "" || n.Traced() {
-			return r, nil, ErrUnrecorded
-		}
-		if n.Value() == nil {
-			todo = append(todo, n)
-		}
-	}
-	if err = tensor.Internal.Evaluate(graph.Token{}, f.Op, todo); err != nil {
+	args, err := newArguments(f.Op, nodes(list, leaves[tensor.Tensor](f.Op, &p)))
+	if err != nil {
 		return r, nil, err
 	}
 	like := signer.Sign(&p)
-	x, values, graphs := f.find(like, args)
+	x, values, graphs := f.find(like, args.nodes)
 	switch {
 	case x == nil && graphs >= maxGraphs:
 		return r, nil, ErrUnrecorded
 	case x == nil || !x.tried:
 		seen := x
-		x = &form[P, R]{layouts: layoutsOf(args), device: tensor.Default(), like: like}
+		x = &form[P, R]{layouts: layoutsOf(args.nodes), device: tensor.Default(), like: like}
 		if seen != nil || !f.OnSecondUse {
 			if err := f.record(x, p, args, len(list)); err != nil {
 				return r, nil, err
@@ -129,7 +118,7 @@ func (f *Func[P, R]) Call(p P, list []tensor.Tensor, j *exec.Journal) (r R, list
 
 // repeats traces F once more and reports whether its graph and results are still those of a
 // form's plan and of trace t.
-func (f *Func[P, R]) repeats(x *form[P, R], t *traced[R], p P, args []*graph.Node, listed int) (bool, error) {
+func (f *Func[P, R]) repeats(x *form[P, R], t *traced[R], p P, args *arguments, listed int) (bool, error) {
 	u, err := f.trace(p, args, x.layouts, listed)
 	if err != nil {
 		return false, ignore(err)
@@ -177,7 +166,7 @@ func (f *Func[P, R]) keep(x, old *form[P, R]) {
 // record records F for arguments of a form. It traces F twice: where the second graph
 // differs, as it does if F draws from an RNG that is not in its argument, F is not recorded, nor
 // if the argument may change unseen.
-func (f *Func[P, R]) record(x *form[P, R], p P, args []*graph.Node, listed int) error {
+func (f *Func[P, R]) record(x *form[P, R], p P, args *arguments, listed int) error {
 	x.tried = true
 	if x.like.Opaque() {
 		return nil
@@ -195,7 +184,7 @@ func (f *Func[P, R]) record(x *form[P, R], p P, args []*graph.Node, listed int) 
 		x.plan = nil
 		return err
 	}
-	x.values, x.tensors, x.planned, x.lists = t.values, t.tensors, t.planned, t.lists
+	x.wide, x.values, x.tensors, x.planned, x.lists = t.wide, t.values, t.tensors, t.planned, t.lists
 	for _, d := range t.draws {
 		x.draws = append(x.draws, len(d.Words)/2)
 	}
@@ -216,7 +205,18 @@ func ignore(err error) error {
 }
 
 // replay runs a recording.
-func (f *Func[P, R]) replay(x *form[P, R], p P, args []*graph.Node, j *exec.Journal, numbers []ir.Number) (r R, lists [][]tensor.Tensor, err error) {
+func (f *Func[P, R]) replay(x *form[P, R], p P, args *arguments, j *exec.Journal, numbers []ir.Number) (r R, lists [][]tensor.Tensor, err error) {
+	given := args.nodes
+	for _, w := range x.wide {
+		n, err := args.inFloat64(f.Op, w.of)
+		switch {
+		case err != nil:
+			return r, nil, err
+		case !w.layout.IsOf(n):
+			return r, nil, ErrUnrecorded
+		}
+		given = append(given[:len(given):len(given)], n)
+	}
 	var rngs []tensor.RNG
 	if len(x.draws) > 0 {
 		check(f.Op, pytree.Each(&p, func(rng *tensor.RNG) {
@@ -225,7 +225,7 @@ func (f *Func[P, R]) replay(x *form[P, R], p P, args []*graph.Node, j *exec.Jour
 			numbers = append(numbers[:len(numbers):len(numbers)], tensor.Internal.Draw(graph.Token{}, rng, x.draws[k])...)
 		}))
 	}
-	values, err := tensor.Internal.Replay(graph.Token{}, f.Op, x.plan, j, args, numbers)
+	values, err := tensor.Internal.Replay(graph.Token{}, f.Op, x.plan, j, given, numbers)
 	if err != nil {
 		return r, nil, err
 	}

@@ -1,7 +1,9 @@
 package jit
 
 import (
+	"cmp"
 	"slices"
+	"sync"
 
 	"github.com/tensorken/tensorken/internal/exec"
 	"github.com/tensorken/tensorken/internal/graph"
@@ -24,6 +26,7 @@ type Trace struct {
 type traced[R any] struct {
 	result                            R
 	placeholders, numbers, roots, old []*graph.Node // as exec.Record gets them
+	wide                              []wideLayout  // of the last placeholders
 	values                            func() ([]ir.Number, bool, error)
 	tensors                           []tensor.Tensor // of the results, without the roots
 	planned                           []bool          // which of them are roots
@@ -35,7 +38,7 @@ type traced[R any] struct {
 // equal reports whether two traces differ in their roots alone.
 func (t *traced[R]) equal(u *traced[R]) bool {
 	draws := func(a, b *graph.Draws) bool { return len(a.Words) == len(b.Words) }
-	if !slices.Equal(t.planned, u.planned) || !slices.Equal(t.lists, u.lists) || !slices.EqualFunc(t.draws, u.draws, draws) {
+	if !slices.EqualFunc(t.wide, u.wide, wideLayout.sameArgument) || !slices.Equal(t.planned, u.planned) || !slices.Equal(t.lists, u.lists) || !slices.EqualFunc(t.draws, u.draws, draws) {
 		return false
 	}
 	a, b := signer.Sign(&t.result), signer.Sign(&u.result)
@@ -46,16 +49,31 @@ func (t *traced[R]) equal(u *traced[R]) bool {
 }
 
 // trace runs F.
-func (f *Func[P, R]) trace(p P, args []*graph.Node, layouts []exec.Layout, listed int) (*traced[R], error) {
+func (f *Func[P, R]) trace(p P, args *arguments, layouts []exec.Layout, listed int) (*traced[R], error) {
 	scope := &graph.Scope{PlaceholdersOf: f.Op}
 	defer scope.Close()
-	t := &traced[R]{placeholders: make([]*graph.Node, len(args)), rngs: leaves[tensor.RNG](f.Op, &p)}
-	given := make([]tensor.Tensor, len(args))
-	for i, n := range args {
-		if n != nil {
-			t.placeholders[i] = layouts[i].Placeholder()
-			given[i] = tensor.Internal.Tensor(graph.Token{}, graph.Argument(t.placeholders[i], scope))
+	t := &traced[R]{placeholders: make([]*graph.Node, len(args.nodes)), rngs: leaves[tensor.RNG](f.Op, &p)}
+	given := make([]tensor.Tensor, len(args.nodes))
+	var failed error // to compute an argument in float64
+	for i, n := range args.nodes {
+		if n == nil {
+			continue
 		}
+		t.placeholders[i] = layouts[i].Placeholder()
+		x := graph.Argument(t.placeholders[i], scope)
+		if isWidened(x) {
+			graph.Table(x, sync.OnceValue(func() *graph.Node {
+				w, err := args.inFloat64(f.Op, i)
+				if err != nil {
+					failed = err
+					return graph.Typed(graph.Cast(x, ir.Float64))
+				}
+				t.wide = append(t.wide, wideLayout{i, exec.LayoutOf(w)})
+				t.placeholders = append(t.placeholders, t.wide[len(t.wide)-1].layout.Placeholder())
+				return graph.Argument(t.placeholders[len(t.placeholders)-1], scope)
+			}))
+		}
+		given[i] = tensor.Internal.Tensor(graph.Token{}, x)
 	}
 	t.draws = make([]*graph.Draws, len(t.rngs))
 	recorders := slices.Clone(t.rngs)
@@ -69,8 +87,8 @@ func (f *Func[P, R]) trace(p P, args []*graph.Node, layouts []exec.Layout, liste
 	var trace Trace
 	var err error
 	var lists [][]tensor.Tensor
-	if t.result, lists, err = f.F(rebuild(f.Op, rebuild(f.Op, p, given[listed:]), recorders), given[:listed], &trace); err != nil {
-		return nil, err
+	if t.result, lists, err = f.F(rebuild(f.Op, rebuild(f.Op, p, given[listed:]), recorders), given[:listed], &trace); cmp.Or(failed, err) != nil {
+		return nil, cmp.Or(failed, err)
 	}
 	scope.Close()
 	for _, list := range lists {
