@@ -40,8 +40,9 @@ type AttentionOptions struct {
 // width of v] give [..., heads, queries, width of v]. A query that attends to no key
 // gives zeros, and no NaN in derivatives. The heads of k and v may be fewer, if their
 // number divides that of q's: then consecutive heads of q share one. Axes before the heads
-// are broadcast. With two axes there are no heads. As in PyTorch, the weight 0 of a masked key
-// times a value that is infinite or NaN is NaN: set such values to 0. Floats only.
+// are broadcast. With two axes there are no heads. As in PyTorch, 0 times what is infinite or NaN
+// is NaN: such an element of a masked value reaches all queries, one of a masked key the
+// derivative by all queries. Set both to 0 if they may have any. Floats only.
 func Attention(q, k, v Tensor, o *AttentionOptions) Tensor {
 	x, y, z := q.floats("Attention"), k.node("Attention"), v.node("Attention")
 	x, y = promote("Attention", x, y)
