@@ -41,9 +41,9 @@ func flooredRem(x, y *graph.Node) (rem, apart *graph.Node) {
 	return rem, graph.Binary(ir.And, opposite, not(eq(rem, zero)))
 }
 
-// numberOperands is operands for functions that are not defined for bools.
+// numberOperands is exactOperands for functions that are not defined for bools.
 func numberOperands(op string, t Tensor, o Operand) (x, y *graph.Node) {
-	x, y = operands(op, t, o)
+	x, y = exactOperands(op, t, o)
 	if x.DType == ir.Bool {
 		failType(op, x, y)
 	}
@@ -54,7 +54,7 @@ func numberOperands(op string, t Tensor, o Operand) (x, y *graph.Node) {
 // also where end-t overflows. The three are broadcast. Floats only.
 func (t Tensor) Lerp(end, weight Operand) Tensor {
 	x, e := floatOperands("Lerp", t, end)
-	x, w := operands("Lerp", Tensor{n: x}, weight)
+	x, w := exactOperands("Lerp", Tensor{n: x}, weight)
 	x, e = promote("Lerp", x, graph.BroadcastTo(e, x.Shape))
 	d, rest := sub(e, x), shifted(neg(w), 1)
 	far := not(lt(abs(d), fill(d, math.Inf(1))))

@@ -19,19 +19,20 @@ func (t Tensor) unary(op ir.Op) Tensor {
 
 // binary applies op to t and o, broadcast.
 func (t Tensor) binary(name string, op ir.Op, o Operand) Tensor {
-	x, y := operands(name, t, o)
+	of := operands
+	if arithmetic[op] {
+		of = exactOperands
+	}
+	x, y := of(name, t, o)
 	if !ir.Table[op].Types.Has(x.DType) {
 		failType(name, x, y)
-	}
-	if _, ok := o.(Tensor); !ok && arithmetic[op] {
-		y = exactLike(name, x, o)
 	}
 	return Tensor{n: graph.Binary(op, x, y)}
 }
 
 // arithmetic has the operations that round their result. A number that they are given is
 // rounded with it, once; a comparison rounds the number, so that x equals what it was made of.
-var arithmetic = map[ir.Op]bool{ir.Add: true, ir.Sub: true, ir.Mul: true, ir.Div: true, ir.Pow: true, ir.Atan2: true}
+var arithmetic = map[ir.Op]bool{ir.Add: true, ir.Sub: true, ir.Mul: true, ir.Div: true, ir.Rem: true, ir.Pow: true, ir.Atan2: true}
 
 // floats returns t's node; it panics unless t is of a floating-point type.
 func (t Tensor) floats(op string) *graph.Node {

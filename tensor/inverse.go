@@ -187,9 +187,9 @@ func logAddExp(x, y *graph.Node) *graph.Node {
 	return add(high, graph.Unary(ir.Log1p, exp(d)))
 }
 
-// floatOperands is operands for functions of floating-point types.
+// floatOperands is exactOperands for functions of floating-point types.
 func floatOperands(op string, t Tensor, o Operand) (x, y *graph.Node) {
-	x, y = operands(op, t, o)
+	x, y = exactOperands(op, t, o)
 	if !x.DType.IsFloat() {
 		failType(op, x, y)
 	}

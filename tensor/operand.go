@@ -32,6 +32,15 @@ func operands(op string, t Tensor, o Operand) (x, y *graph.Node) {
 	return x, y
 }
 
+// exactOperands is operands for an operation that rounds its result: see exactLike.
+func exactOperands(op string, t Tensor, o Operand) (x, y *graph.Node) {
+	if _, ok := o.(Tensor); ok {
+		return operands(op, t, o)
+	}
+	x = t.node(op)
+	return x, exactLike(op, x, o)
+}
+
 // promote returns x and y in one type: if their types differ, an untyped constant takes
 // the type of the other. It panics if neither can, or if they are on two devices.
 func promote(op string, x, y *graph.Node) (*graph.Node, *graph.Node) {
