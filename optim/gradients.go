@@ -10,29 +10,41 @@ import (
 	"github.com/tensorken/tensorken/tree"
 )
 
-// ClipNorm scales all gradients by one factor so that their [TotalNorm] is at most max.
-// It panics if max is negative or NaN.
+// ClipNorm scales all gradients by one factor so that their [TotalNorm] is at most max, also where
+// that overflows. An infinite gradient becomes NaN, and all others 0. It panics if max is negative
+// or NaN.
 //
 // Source: Pascanu, Mikolov, Bengio, "On the difficulty of training recurrent
 // neural networks", 2013, in PyTorch's form: by max/(norm + 1e-6), but max/10,000 in place of
 // 1e-6 for a max below 0.01.
 func ClipNorm[T any](grads T, max float64) T {
 	checkLimit("ClipNorm", "norm", max)
-	norm := TotalNorm(grads)
+	norm, unit := scaledNorm(grads)
 	if norm.DType() == tensor.Float32 {
 		max = min(max, math.MaxFloat32)
 	}
 	small := math.Max(math.Min(1e-6, max/10_000), 0x1p-120)
-	scale := norm.Add(small).Reciprocal().Mul(max).Minimum(1)
-	return mapFloats(grads, func(g tensor.Tensor) tensor.Tensor { return g.Mul(scale.Cast(g.DType())) })
+	scale := norm.Add(unit.Reciprocal().Mul(small)).Reciprocal().Mul(max) // of gradients divided by unit
+	clips := scale.Lt(unit)
+	per := tensor.Where(clips, unit.Reciprocal(), 1)
+	scale = tensor.Where(clips, scale, 1)
+	return mapFloats(grads, func(g tensor.Tensor) tensor.Tensor {
+		return g.Mul(per.Cast(g.DType())).Mul(scale.Cast(g.DType()))
+	})
 }
 
 // TotalNorm returns the norm of all gradients together, of shape [], which [ClipNorm]
 // limits: the root of the sum of the squares of all floating-point elements, in float64 if
 // a gradient is float64, else in float32. It overflows only where the result does.
 func TotalNorm(grads any) tensor.Tensor {
+	norm, unit := scaledNorm(grads)
+	return norm.Mul(unit)
+}
+
+// scaledNorm returns the total norm as a multiple, which does not overflow, of a power of two.
+func scaledNorm(grads any) (norm, unit tensor.Tensor) {
 	d := tensor.Float32
-	var norms []tensor.Tensor
+	var norms, units []tensor.Tensor
 	for _, g := range tree.All(grads) {
 		if !g.DType().IsFloat() {
 			continue
@@ -40,15 +52,18 @@ func TotalNorm(grads any) tensor.Tensor {
 		if g.DType() == tensor.Float64 {
 			d = tensor.Float64
 		}
-		norms = append(norms, g.Cast(g.DType().ComputeType()).NormP(2))
+		n, u := tensor.Internal.ScaledNorm(graph.Token{}, g.Cast(g.DType().ComputeType()))
+		norms, units = append(norms, n), append(units, u)
 	}
 	if norms == nil {
-		return tensor.Scalar(0).Cast(d)
+		return tensor.Scalar(0).Cast(d), tensor.Scalar(1).Cast(d)
 	}
 	for i, n := range norms {
-		norms[i] = n.Cast(d)
+		norms[i], units[i] = n.Cast(d), units[i].Cast(d)
 	}
-	return tensor.Stack(0, norms...).NormP(2)
+	all := tensor.Stack(0, units...)
+	unit = all.Max()
+	return tensor.Stack(0, norms...).Mul(all.Div(unit)).NormP(2), unit
 }
 
 // ClipValue clamps every element of the gradients to ±max. It panics if max is

@@ -169,6 +169,34 @@ func TestClipNormAtAllScales(t *testing.T) {
 	}
 }
 
+// Finite gradients are scaled right where their norm overflows; infinite ones make all others 0.
+func TestClipNormBeyondTheRange(t *testing.T) {
+	for _, c := range []struct {
+		big   float64
+		types []tensor.DType
+	}{
+		{3e38, []tensor.DType{tensor.Float32, tensor.Float32}},
+		{3e38, []tensor.DType{tensor.BFloat16, tensor.Float32}},
+		{1.5e308, []tensor.DType{tensor.Float64, tensor.Float64}},
+	} {
+		var g []tensor.Tensor
+		for _, d := range c.types {
+			g = append(g, tensor.FullOf(d, c.big, 8))
+		}
+		for _, limit := range []float64{1e-3, 1, 1e6, c.big} {
+			for _, clipped := range optim.ClipNorm(g, limit) {
+				if got, want := numbersOf(t, clipped)[0], limit/4; !(math.Abs(got/want-1) < 0.01) {
+					t.Errorf("ClipNorm of 16 times %v to %v in %v: %v, want %v", c.big, limit, c.types, got, want)
+				}
+			}
+		}
+	}
+	g := numbersOf(t, optim.ClipNorm(tensor.New([]float32{1, float32(math.Inf(1)), 3e38}), 1))
+	if g[0] != 0 || !math.IsNaN(g[1]) || g[2] != 0 {
+		t.Errorf("ClipNorm of [1 Inf 3e38] is %v, want [0 NaN 0]", g)
+	}
+}
+
 // Numbers of averages and limits are not rounded to the 16 bits of what they are of.
 func TestNumbersOfHalves(t *testing.T) {
 	d := tensor.BFloat16

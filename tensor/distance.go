@@ -35,9 +35,8 @@ func normP(op string, x *graph.Node, p float64, axes []int) *graph.Node {
 	case p == 1:
 		return reduce(ir.Sum, a, axes)
 	case p == 2:
-		down, up := squareScale(greatest(x, axes))
-		x = mul(x, spreadTo(down, x))
-		return mul(up, root(reduce(ir.Sum, mul(x, x), axes)))
+		y, unit := scaledNorm(x, axes)
+		return mul(unit, y)
 	default:
 		zero := eq(a, fill(a, 0)) // of which the derivative of a power may be infinite
 		m := reduce(ir.ReduceMax, a, axes)
@@ -51,6 +50,21 @@ func normP(op string, x *graph.Node, p float64, axes []int) *graph.Node {
 		sum = power(graph.Where(none, fill(sum, 1), sum), ir.Float(x.DType, 1/p))
 		return mul(m, graph.Where(none, fill(sum, 0), sum))
 	}
+}
+
+// scaledNorm returns the norm as a multiple, in the type's range, of a power of two.
+func scaledNorm(x *graph.Node, axes []int) (y, unit *graph.Node) {
+	down, up := squareScale(greatest(x, axes))
+	x = mul(x, spreadTo(down, x))
+	return root(reduce(ir.Sum, mul(x, x), axes)), up
+}
+
+// ScaledNorm returns NormP(2) of all elements, of float32 or float64, as a multiple, which is in
+// the type's range, of a power of two.
+func (internal) ScaledNorm(_ graph.Token, t Tensor) (norm, unit Tensor) {
+	x := t.node("NormP")
+	y, up := scaledNorm(x, reduced("NormP", x, nil))
+	return Tensor{n: y}, Tensor{n: up}
 }
 
 // least is the minimum of floats over axes.
