@@ -53,7 +53,8 @@ func (z Complex) Neg() Complex { return Complex{z.Re.Neg(), z.Im.Neg()} }
 // Conj returns the conjugate Re - i·Im.
 func (z Complex) Conj() Complex { return Complex{z.Re, z.Im.Neg()} }
 
-// Abs returns |z|, without overflow of the squares. Its derivative is 0 at 0.
+// Abs returns |z|, without overflow of the squares. Its derivatives of all orders
+// are 0 at 0; those of AbsSquare are those of the square.
 func (z Complex) Abs() tensor.Tensor { return z.Re.Hypot(z.Im) }
 
 // AbsSquare returns |z|².

@@ -44,8 +44,10 @@
 //     Minimum, MaxPool, ScatterMax, ScatterMin) they share it equally.
 //   - ReLU, Abs and Sign have 0 at 0, LeakyReLU its slope; Clamp passes the
 //     whole derivative at its edges.
-//   - Sqrt and Log have +Inf at 0; Norm has 0 where all elements are 0, and Std
-//     where they are equal.
+//   - Sqrt and Log have +Inf at 0; Norm, NormP and Hypot have 0 where all elements are 0,
+//     Cdist where rows are equal, and Std where elements are.
+//   - The second derivatives of Abs, norms, Cdist and Std are 0 there too, so that those of
+//     their squares are 0 and not 2: differentiate Square, a sum of squares, or Var instead.
 //   - Pow by its base b·a^(b-1) also at base 0, 0 for b = 0; by its exponent 0
 //     at base 0 and b ≥ 0. An exponent that is a number takes no logarithm.
 //   - Floor, comparisons and conversions to integers have 0.

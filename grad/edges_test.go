@@ -232,3 +232,43 @@ func TestEdges(t *testing.T) {
 		}
 	}
 }
+
+// At edges the second derivative of a square is 0, as the documentation says, and that of what
+// it recommends is right.
+func TestSquaresAtEdges(t *testing.T) {
+	type T = tensor.Tensor
+	row := f64(1, 1).Reshape(1, 2)
+	distance := func(p float64) func(T) T {
+		return func(x T) T { return x.Reshape(1, 2).Cdist(row, p).Square() }
+	}
+	zeros, ones := f64(0, 0), f64(1, 1)
+	none, twice, half := []float64{0, 0, 0, 0}, []float64{2, 0, 0, 2}, []float64{0.5, -0.5, -0.5, 0.5}
+	for _, c := range []struct {
+		name string
+		f    func(T) T
+		at   T
+		want []float64
+	}{
+		{"Norm", func(x T) T { return x.Norm().Square() }, zeros, none},
+		{"NormP(2)", func(x T) T { return x.NormP(2).Square() }, zeros, none},
+		{"Hypot", func(x T) T { return x.At(0).Hypot(x.At(1)).Square() }, zeros, none},
+		{"Cdist(2)", distance(2), ones, none},
+		{"Cdist(1.5)", distance(1.5), ones, none},
+		{"Abs", func(x T) T { return x.Abs().Square() }, zeros, none},
+		{"Std", func(x T) T { return x.Std().Square() }, ones, none},
+		{"NanStd", func(x T) T { return x.NanStd().Square() }, ones, none},
+		{"Square", func(x T) T { return x.Square() }, zeros, twice},
+		{"the sum of squared differences", func(x T) T { return x.Reshape(1, 2).Sub(row).Square() }, ones, twice},
+		{"Var", func(x T) T { return x.Var() }, ones, half},
+	} {
+		f := func(x T) T { return c.f(x).Sum() }
+		for mode, h := range map[string]T{
+			"Hessian": grad.Hessian(f)(c.at),
+			"JacRev":  grad.JacRev(grad.Of(f))(c.at),
+		} {
+			if got := data(t, h); !same(got, c.want) {
+				t.Errorf("%s of the square of %s: %v, want %v", mode, c.name, got, c.want)
+			}
+		}
+	}
+}

@@ -14,7 +14,7 @@ import (
 // the scalar norm of all elements. For p = ±Inf it is the greatest or least |t|, for p = 0
 // the number of elements that are not 0. It overflows only where the result does, for
 // which it reads t twice; [Tensor.Norm] is faster. The derivative by an element that is 0
-// is 0. Floats only.
+// is 0; for its square see [Tensor.Norm]. Floats only.
 func (t Tensor) NormP(p float64, axes ...int) Tensor {
 	return wide(t.floats("NormP"), func(x *graph.Node) *graph.Node {
 		return normP("NormP", x, p, reduced("NormP", x, axes))
@@ -104,10 +104,10 @@ func moderate(m *graph.Node) *graph.Node {
 
 // Cdist returns the distances between rows, [... m k] and [... n k] giving [... m n]: the
 // [Tensor.NormP] of the difference of each row of t from each row of o. Axes before the
-// last two are broadcast. The derivatives of the distance 0 are 0. For p = 2 it is
-// [Tensor.Norm], so that distances whose squares leave the type's range are Inf or 0:
-// scale the points first; its derivatives for rows of more than 4 elements are by matrix
-// products, less accurate for points that are much closer than most. Floats only.
+// last two are broadcast. The derivatives of the distance 0 are 0, and so are the second ones of
+// its square. For p = 2 it is [Tensor.Norm], so that distances whose squares leave the type's
+// range are Inf or 0: scale the points first; its derivatives for rows of more than 4 elements
+// are by matrix products, less accurate for points that are much closer than most. Floats only.
 func (t Tensor) Cdist(o Tensor, p float64) Tensor {
 	x, y := t.floats("Cdist"), o.node("Cdist")
 	x, y = promote("Cdist", x, y)

@@ -100,7 +100,7 @@ func (t Tensor) Floor() Tensor { return t.unary(ir.Floor) }
 // Not returns the logical complement of bools, the bitwise one of integers.
 func (t Tensor) Not() Tensor { return t.unary(ir.Not) }
 
-// Abs returns the absolute value. Its derivative at 0 is 0. The lowest signed integer,
+// Abs returns the absolute value. Its derivatives of all orders at 0 are 0. The lowest signed integer,
 // whose absolute value the type lacks, stays as it is.
 func (t Tensor) Abs() Tensor {
 	x := t.numbers("Abs")

@@ -149,7 +149,8 @@ func logarithm(x *graph.Node, factor float64, exact func(x, off, whole *graph.No
 }
 
 // Hypot returns √(t²+o²), which overflows only where the result does. It is Inf where
-// either is infinite. Its derivatives are 0 where both are 0. Floats only.
+// either is infinite. Its derivatives of all orders are 0 where both are 0, so that its square has
+// no second derivative there: use the sum of squares. Floats only.
 func (t Tensor) Hypot(o Operand) Tensor {
 	x, y := floatOperands("Hypot", t, o)
 	d := x.DType

@@ -46,8 +46,8 @@ func (t Tensor) NanVar(axes ...int) Tensor {
 	return wide(t.floats("NanVar"), func(x *graph.Node) *graph.Node { return nanVariance("NanVar", x, axes) })
 }
 
-// NanStd is the square root of [Tensor.NanVar]. Its derivatives where all elements are
-// equal are 0. Floats only.
+// NanStd is the square root of [Tensor.NanVar]. Its derivatives of all orders where all
+// elements are equal are 0. Floats only.
 func (t Tensor) NanStd(axes ...int) Tensor {
 	return wide(t.floats("NanStd"), func(x *graph.Node) *graph.Node { return root(nanVariance("NanStd", x, axes)) })
 }
