@@ -10,7 +10,7 @@ import (
 type MelScale uint8
 
 // The scales. HTK is 2595·log10(1+f/700); Slaney is linear up to 1000 Hz and logarithmic
-// beyond. They are PyTorch's and librosa's default.
+// beyond. They are torchaudio's and librosa's default.
 const (
 	HTK MelScale = iota
 	Slaney

@@ -16,7 +16,7 @@
 // Losses are not reduced: call Mean on the result. They do not broadcast.
 //
 // In a layer a zero Eps, Momentum, Stride, Dilation or Groups means PyTorch's
-// default; a zero P or Padding means zero.
+// default, except that Eps of [RMSNorm] is then 1e-6; a zero P or Padding means zero.
 //
 // Inputs have the batch on axis 0. Convolutions, pools and batch norms have
 // the channels on axis 1, attention, transformer and recurrent layers time on the last

@@ -170,8 +170,8 @@ func (t Tensor) Unique() Tensor {
 
 // UniqueAll returns the elements that [Tensor.Unique] returns, and int32 tensors: for each of
 // them the row-major position of the first in t and the number in t, and for each element of t
-// its position among them, of t's shape. So values.Take(0, inverse) is t. The names are those
-// of NumPy's unique_all.
+// its position among them, of t's shape. So values.Take(0, inverse) is t. NumPy's
+// unique_all has these four, but counts each NaN by itself.
 func (t Tensor) UniqueAll() (values, indices, inverse, counts Tensor) {
 	u := t.unique("UniqueAll")
 	k := u.starts.Shape[0]

@@ -19,8 +19,8 @@ type Options struct {
 	Comment rune     // lines that begin with it are left out; 0: none
 
 	// Missing are the fields that stand for a missing value, in addition to the empty one. Nil
-	// is NA, N/A, n/a, #N/A, <NA>, NaN, nan, -nan, NULL, null and None, as in pandas. Where NaN is
-	// not among them it is a number.
+	// is those of pandas: NA, N/A, n/a, #NA, #N/A, <NA>, NaN, nan, NULL, null, None and a few more.
+	// Where NaN is not among them it is a number.
 	Missing []string
 	// Dates has layouts of dates (see [time.Layout]) by the names of columns, such as
 	// "02.01.2006". Other columns are dates if all their fields are as in RFC 3339 or ISO 8601:
@@ -56,7 +56,8 @@ const (
 func (k Kind) String() string { return [...]string{"text", "int", "float", "date", "empty"}[k] }
 
 // defaultMissing is Options.Missing if that is nil.
-var defaultMissing = []string{"NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "-nan", "NULL", "null", "None"}
+var defaultMissing = []string{"NA", "N/A", "n/a", "#NA", "#N/A", "#N/A N/A", "<NA>", "NaN", "nan", "-NaN", "-nan", "NULL", "null", "None",
+	"1.#IND", "-1.#IND", "1.#QNAN", "-1.#QNAN"}
 
 // checked returns the options with defaults in place of zeros. It panics with a *tensor.Error
 // if they are invalid.

@@ -51,6 +51,7 @@ func TestRead(t *testing.T) {
 		{"a,b\n1,2\n", &table.Options{Dates: map[string]string{"c": ""}}, `for a layout in Dates there is no column "c", only "a", "b"`},
 		// Missing values.
 		{"a,b\nNA,\n1,null\n", nil, `',' header a int 1|b float 2|`},
+		{"a\nNA\nN/A\nn/a\n#NA\n#N/A\n#N/A N/A\n<NA>\nNaN\nnan\n-NaN\n-nan\nNULL\nnull\nNone\n1.#IND\n-1.#IND\n1.#QNAN\n-1.#QNAN\n1\n", nil, `',' header a int 18|`},
 		{"a,b\nNA,x\n1,none\n", nil, `',' header a int 1|b text 0|`},
 		{"a,b\nNA,x\n-9,y\n", &table.Options{Missing: []string{"-9"}, Header: table.Present}, `',' header a text 1|b text 0|`},
 		// Kinds.
