@@ -72,8 +72,14 @@ func sigmoid(x *graph.Node) *graph.Node {
 	return div(graph.Where(above, fill(x, 1), e), shifted(e, 1))
 }
 
-// A gate is g of x·g(x), a function from 0 at -∞ to 1 at ∞, and its derivative.
-type gate func(x *graph.Node) (g *graph.Node, slope func() *graph.Node)
+// A gate is g of x·g(x), a function from 0 at -∞ to 1 at ∞, and its derivative. It may be made of s.
+type gate func(x *graph.Node, s logistic) (g *graph.Node, slope func() *graph.Node)
+
+// A logistic is sigmoid or, where no derivative of it is needed, quickSigmoid.
+type logistic func(x *graph.Node) *graph.Node
+
+// quickSigmoid is sigmoid in fewer operations, whose derivatives are NaN where e^-x overflows.
+func quickSigmoid(x *graph.Node) *graph.Node { return reciprocal(shifted(exp(neg(x)), 1)) }
 
 // gateLimit is a number beyond whose negative a gate is 0 in every type, and beyond which
 // it is 1 and its derivative 0.
@@ -87,17 +93,17 @@ func gated(op string, x *graph.Node, g gate) Tensor {
 	limited := func(x *graph.Node) *graph.Node { return graph.Binary(ir.Min, above(x), fill(x, gateLimit)) }
 	y := wide(x, func(x *graph.Node) *graph.Node {
 		if x.Traced() && x.IsUntyped() {
-			v, _ := g(limited(x))
+			v, _ := g(limited(x), sigmoid)
 			return graph.Where(lt(fill(x, gateLimit), x), x, mul(limited(x), v))
 		}
-		v, _ := g(x)
+		v, _ := g(x, quickSigmoid)
 		return mul(above(x), v)
 	})
 	if x.Traced() && !x.IsUntyped() {
 		along := func(args, _, vs []*graph.Node) []*graph.Node {
 			d := wide(args[0], func(x *graph.Node) *graph.Node {
 				x = limited(x)
-				v, slope := g(x)
+				v, slope := g(x, sigmoid)
 				return add(v, mul(x, slope()))
 			})
 			return []*graph.Node{mul(vs[0], d.n)}
@@ -110,9 +116,9 @@ func gated(op string, x *graph.Node, g gate) Tensor {
 
 // SiLU returns t·Sigmoid(t), also called swish. Floats only.
 func (t Tensor) SiLU() Tensor {
-	return gated("SiLU", t.floats("SiLU"), func(x *graph.Node) (*graph.Node, func() *graph.Node) {
-		s := sigmoid(x)
-		return s, func() *graph.Node { return mul(s, shifted(neg(s), 1)) }
+	return gated("SiLU", t.floats("SiLU"), func(x *graph.Node, s logistic) (*graph.Node, func() *graph.Node) {
+		g := s(x)
+		return g, func() *graph.Node { return mul(g, shifted(neg(g), 1)) }
 	})
 }
 
@@ -127,7 +133,7 @@ func softplus(x *graph.Node) *graph.Node {
 
 // Mish returns t·Tanh(Softplus(t)). Floats only.
 func (t Tensor) Mish() Tensor {
-	return gated("Mish", t.floats("Mish"), func(x *graph.Node) (*graph.Node, func() *graph.Node) {
+	return gated("Mish", t.floats("Mish"), func(x *graph.Node, _ logistic) (*graph.Node, func() *graph.Node) {
 		g := graph.Unary(ir.Tanh, softplus(x))
 		return g, func() *graph.Node { return mul(sub(fill(g, 1), mul(g, g)), sigmoid(x)) }
 	})
@@ -137,7 +143,7 @@ func (t Tensor) Mish() Tensor {
 // function. As in PyTorch the error is relative to t, and not to the result, which is less
 // than 10⁻⁷ below -5.5: there t·Erfc(-t/√2)/2 is more accurate, and takes longer. Floats only.
 func (t Tensor) GELU() Tensor {
-	return gated("GELU", t.floats("GELU"), func(x *graph.Node) (*graph.Node, func() *graph.Node) {
+	return gated("GELU", t.floats("GELU"), func(x *graph.Node, _ logistic) (*graph.Node, func() *graph.Node) {
 		u := scaled(x, math.Sqrt2/2)
 		phi := scaled(shifted(graph.Unary(ir.Erf, u), 1), 0.5)
 		return phi, func() *graph.Node { return scaled(exp(neg(mul(u, u))), 1/math.Sqrt(2*math.Pi)) }
@@ -145,22 +151,22 @@ func (t Tensor) GELU() Tensor {
 }
 
 // GELUTanh returns an approximation of GELU that many models use:
-// t/2·(1 + Tanh(√(2/π)·(t + 0.044715·t³))). Floats only.
+// t/2·(1 + Tanh(√(2/π)·(t + 0.044715·t³))), as t·Sigmoid(2·√(2/π)·(t + 0.044715·t³)), which
+// keeps its digits where it is near 0. Floats only.
 func (t Tensor) GELUTanh() Tensor {
-	return gated("GELUTanh", t.floats("GELUTanh"), func(x *graph.Node) (*graph.Node, func() *graph.Node) {
+	return gated("GELUTanh", t.floats("GELUTanh"), func(x *graph.Node, s logistic) (*graph.Node, func() *graph.Node) {
 		const cubic = 0.044715
 		root, square := math.Sqrt(2/math.Pi), mul(x, x)
-		g := graph.Unary(ir.Tanh, scaled(mul(x, shifted(scaled(square, cubic), 1)), root))
-		return scaled(shifted(g, 1), 0.5), func() *graph.Node {
-			inner := shifted(scaled(square, 3*root*cubic), root)
-			return scaled(mul(sub(fill(g, 1), mul(g, g)), inner), 0.5)
+		g := s(mul(x, shifted(scaled(square, 2*root*cubic), 2*root)))
+		return g, func() *graph.Node {
+			return mul(mul(g, shifted(neg(g), 1)), shifted(scaled(square, 6*root*cubic), 2*root))
 		}
 	})
 }
 
 // HardSwish returns t·Clamp(t+3, 0, 6)/6. Floats only.
 func (t Tensor) HardSwish() Tensor {
-	return gated("HardSwish", t.floats("HardSwish"), func(x *graph.Node) (*graph.Node, func() *graph.Node) {
+	return gated("HardSwish", t.floats("HardSwish"), func(x *graph.Node, _ logistic) (*graph.Node, func() *graph.Node) {
 		return hardSigmoid(x), func() *graph.Node {
 			return graph.Where(lt(fill(x, 3), abs(x)), fill(x, 0), fill(x, 1.0/6))
 		}
