@@ -11,8 +11,8 @@ import (
 // untyped constant of float32 that meets float64 in F is another argument, in that type, so
 // that it has the digits that it has without a recording.
 type arguments struct {
-	nodes []*graph.Node       // nil for absent tensors
-	wide  map[int]*graph.Node // in float64, by index; those not computed before, as they drop their operands
+	nodes []*graph.Node // nil for absent tensors
+	wide  []*graph.Node // those of nodes that were made in float64; nil if there is none
 }
 
 // A wideLayout is the layout of an argument in float64.
@@ -26,7 +26,7 @@ func (w wideLayout) sameArgument(x wideLayout) bool { return w.of == x.of }
 // newArguments returns the arguments of a call on behalf of op. It fails with ErrUnrecorded if one
 // is a placeholder or is differentiated.
 func newArguments(op string, nodes []*graph.Node) (*arguments, error) {
-	a := &arguments{nodes, map[int]*graph.Node{}}
+	a := &arguments{nodes: nodes}
 	var todo []*graph.Node
 	for i, n := range nodes {
 		if n == nil {
@@ -38,7 +38,7 @@ func newArguments(op string, nodes []*graph.Node) (*arguments, error) {
 		if n.Value() == nil {
 			todo = append(todo, n)
 			if isWidened(n) {
-				a.wide[i] = graph.Convert(n, ir.Float64)
+				a.convert(i) // before n drops its operands
 			}
 		}
 	}
@@ -48,13 +48,20 @@ func newArguments(op string, nodes []*graph.Node) (*arguments, error) {
 // isWidened reports whether n may be an argument in float64 too.
 func isWidened(n *graph.Node) bool { return n.IsUntyped() && n.DType == ir.Float32 }
 
+// convert returns argument i in float64, the same each time.
+func (a *arguments) convert(i int) *graph.Node {
+	if a.wide == nil {
+		a.wide = make([]*graph.Node, len(a.nodes))
+	}
+	if a.wide[i] == nil {
+		a.wide[i] = graph.Convert(a.nodes[i], ir.Float64)
+	}
+	return a.wide[i]
+}
+
 // inFloat64 returns argument i in float64, computed.
 func (a *arguments) inFloat64(op string, i int) (*graph.Node, error) {
-	n := a.wide[i]
-	if n == nil {
-		n = graph.Convert(a.nodes[i], ir.Float64)
-		a.wide[i] = n
-	}
+	n := a.convert(i)
 	if err := tensor.Internal.Evaluate(graph.Token{}, op, []*graph.Node{n}); err != nil {
 		return nil, err
 	}
