@@ -68,6 +68,9 @@ func TestSlicesOfSeveralAxes(t *testing.T) {
 // The gradients of slices that do not overlap are stored side by side and not each in a
 // tensor of zeros: with the slices themselves they cost a few passes over the whole.
 func TestSlicesAreLinear(t *testing.T) {
+	if testing.Short() {
+		t.Skip("times many slices")
+	}
 	const n, width = 128, 16
 	type slicing struct {
 		shape []int

@@ -9,6 +9,9 @@ import (
 )
 
 func TestProfile(t *testing.T) {
+	if testing.Short() {
+		t.Skip("profiles all models")
+	}
 	for _, model := range profileNames() {
 		path := filepath.Join(t.TempDir(), "trace.json")
 		status, stdout, stderr := command("profile", "--model", model, "--device", "cpu", "--steps", "2", "--trace", path)

@@ -28,7 +28,12 @@ func openAhead() (driver.Device, error) {
 
 func TestRandomAhead(t *testing.T) { Random(t, openAhead, *graphs, *seed) }
 
-func TestOracle(t *testing.T) { Test(t, open) }
+func TestOracle(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow")
+	}
+	Test(t, open)
+}
 
 func TestOracleAhead(t *testing.T) {
 	if testing.Short() {

@@ -39,6 +39,9 @@ func TestMain(m *testing.M) {
 
 func testSite(t *testing.T) *site {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("builds all pages")
+	}
 	if err := built(); err != nil {
 		t.Fatal(err)
 	}
@@ -170,13 +173,14 @@ func TestSize(t *testing.T) {
 
 // The server ends when its context does.
 func TestServe(t *testing.T) {
+	s := testSite(t)
 	l, err := net.Listen("tcp", "localhost:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error)
-	go func() { done <- serve(ctx, l, testSite(t)) }()
+	go func() { done <- serve(ctx, l, s) }()
 	r, err := http.Get("http://" + l.Addr().String() + "/style.css")
 	if err != nil {
 		t.Fatal(err)

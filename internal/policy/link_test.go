@@ -19,6 +19,9 @@ var gpuPackages = []string{module + "/webgpu", module + "/internal/gpu", module 
 
 // TestLink builds programs and checks their packages, modules and functions for GPU code.
 func TestLink(t *testing.T) {
+	if testing.Short() {
+		t.Skip("links programs")
+	}
 	for _, c := range []struct {
 		imports string // besides tensor
 		call    string

@@ -14,6 +14,9 @@ var importBlock = regexp.MustCompile(`(?ms)^import \(\n(.*?)^\)\n`)
 // TestNotebooks runs the cells of docs/notebooks.md as GoNB does: a program of what the cells
 // so far declare, without the imports it does not use, and of the lines after %%.
 func TestNotebooks(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds programs")
+	}
 	imports, declarations := "", ""
 	for i, b := range goBlock.FindAllStringSubmatch(text(t, "docs/notebooks.md"), -1) {
 		above, program, found := strings.Cut(b[1], "%%\n")

@@ -44,6 +44,9 @@ func (x halfProduct) kernel() *ir.Kernel {
 // tiles, in all layouts of the factors. Each tile of groups computes them, and one tile of warps. Results
 // are stored with and without a bias, as halves of either type and as floats.
 func TestCopies(t *testing.T) {
+	if testing.Short() {
+		t.Skip("computes large products")
+	}
 	for i, size := range [][3]int{{136, 264, 200}, {128, 256, 192}, {64, 60, 72}} {
 		for flips := range 4 {
 			x := halfProduct{m: size[0], n: size[1], k: size[2], leftFlipped: flips&1 != 0, rightFlipped: flips&2 != 0}

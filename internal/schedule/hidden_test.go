@@ -20,6 +20,9 @@ import (
 // Loops that skip scores which a mask hides compute what attention is without loops. Memory is NaN at first, so
 // a score that is read and was not stored shows. Rows and columns are more than tiles have.
 func TestHiddenScores(t *testing.T) {
+	if testing.Short() {
+		t.Skip("computes long attention")
+	}
 	plans.Verify()
 	plain := tensor.NewDevice(cpu.New(cpu.Options{}))
 	for _, c := range []struct {

@@ -126,7 +126,7 @@ func TestTargets(t *testing.T) {
 			case *full:
 				parts = target.all
 			case testing.Short():
-				parts = []string{"Chains", "ScatterAdd", "Status", "Windows"}
+				parts = []string{"Chains", "Status"}
 			}
 			drivertest.Test(t, open(target.Target), parts...)
 		})
@@ -136,8 +136,11 @@ func TestTargets(t *testing.T) {
 // Random graphs are computed for each target.
 func TestRandom(t *testing.T) {
 	n := 50
-	if *full {
+	switch {
+	case *full:
 		n = 1000
+	case testing.Short():
+		n = 10
 	}
 	for i, target := range targets {
 		t.Run(target.name, func(t *testing.T) { drivertest.Random(t, open(target.Target), n, uint64(i)) })

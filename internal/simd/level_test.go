@@ -10,6 +10,9 @@ import (
 
 // TestLevels runs the other tests of this package at each level.
 func TestLevels(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs the tests of each level")
+	}
 	if os.Getenv(Variable) != "" {
 		return
 	}
