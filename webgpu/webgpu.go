@@ -28,9 +28,9 @@
 // Reading a value waits while the event loop runs, so it must not be done in a callback of
 // JavaScript: start a goroutine. A page whose Content-Security-Policy forbids eval has no GPU.
 //
-// A GPU has the types bool and 8-bit integers (a byte an element), float16 and bfloat16
-// (two), int32, uint32 and float32. It has neither float64 nor integers of 16 and 64 bits:
-// computing with them there is an error. Cast such a tensor, or keep it on tensor.CPU().
+// A GPU has all types but float64: computing with it there is an error. Cast such a tensor,
+// or keep it on tensor.CPU(). Integers of 64 bits are computed as pairs of 32, in several
+// instructions each.
 //
 // On Linux a program that imports this package needs glibc, even if it is built without
 // cgo and opens no GPU: it does not start on Alpine or in an image from scratch.

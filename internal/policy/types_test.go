@@ -19,9 +19,8 @@ var typeLists = []struct {
 	{"README.md", regexp.MustCompile(`By WebGPU a GPU has the types ([^.]*)\.`), onGPU},
 }
 
-// onGPU reports whether WebGPU has a type, of which the README says that it lacks float64 and
-// integers of 16 and 64 bits.
-func onGPU(d ir.DType) bool { return d.Size() < 8 && !(d.IsInt() && d.Size() == 2) }
+// onGPU reports whether WebGPU has a type.
+func onGPU(d ir.DType) bool { return d != ir.Float64 }
 
 var typeName = regexp.MustCompile(`[a-z]+\d*`)
 

@@ -25,10 +25,13 @@ var Functions = sync.OnceValue(func() map[string]func() *Func {
 	l.arithmetic()
 	l.remainder(single)
 	l.integers(I32, U32)
+	l.integers(I64, U64)
 	l.conversions(single, DTypes)
 	l.halves()
 	l.random()
 	l.keys(single)
+	l.firstMax(U32)
+	l.firstMax(U64)
 	l.wide()
 	return l
 })

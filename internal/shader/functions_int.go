@@ -111,8 +111,11 @@ func (l library) keys(f format) {
 		k := s.Let("k", b.Ge(sign).If(b.Not(), b.Or(sign)))
 		return choose(f.bits, l.isNaN(x), -1, k)
 	})
-	// The greater key, of equal ones the first.
-	l.binary("first_max_"+f.bits.String(), f.bits.Vec(2), func(s *Block, a, b *Expr) *Expr {
+}
+
+// firstMax adds the greater of two keys of type t with positions, of equal keys the first.
+func (l library) firstMax(t Type) {
+	l.binary("first_max_"+t.String(), t.Vec(2), func(s *Block, a, b *Expr) *Expr {
 		greater := b.At(0).Gt(a.At(0))
 		return greater.Or(b.At(0).Eq(a.At(0)).And(b.At(1).Lt(a.At(1)))).If(b, a)
 	})

@@ -12,7 +12,6 @@ import (
 // wide adds the functions of registers of 64 bits, and those that only devices with such
 // registers need.
 func (l library) wide() {
-	l.integers(I64, U64)
 	l.conversions(single, slices.DeleteFunc(slices.Clone(ir.DTypes), func(d ir.DType) bool { return slices.Contains(DTypes, d) }))
 	l.conversions(double, ir.DTypes)
 	l.remainder(double)

@@ -40,7 +40,7 @@ type Type struct {
 	Width  uint8 // 1, 2 or 4
 }
 
-// The scalar types. WGSL lacks those of 64 bits.
+// The scalar types. WGSL lacks F64, and its printer makes I64 and U64 of two words.
 var (
 	Bool = Type{boolean, 1}
 	I32  = Type{i32, 1}
@@ -110,6 +110,5 @@ func Register(d ir.DType) Type {
 	return U32
 }
 
-// DTypes lists the element types that every device has: integers of 16 bits have no packing in
-// WGSL.
-var DTypes = slices.DeleteFunc(slices.Clone(ir.DTypes), func(d ir.DType) bool { return d.Size() == 8 || d.IsInt() && d.Size() == 2 })
+// DTypes lists the element types that every device has: WGSL lacks float64.
+var DTypes = slices.DeleteFunc(slices.Clone(ir.DTypes), func(d ir.DType) bool { return d == ir.Float64 })

@@ -2,9 +2,10 @@
 // of WebGPU.
 //
 // In buffers elements lie as on the host: float32, int32 and uint32 as
-// themselves, bool and 8-bit integers four to a 32-bit word, float16 and
-// bfloat16 two, the first in the low bits. A thread that stores whole words of a packed type
-// writes them; otherwise it clears and sets its own bits by atomic operations.
+// themselves, bool and 8-bit integers four to a 32-bit word, other types of 16 bits
+// two, the first in the low bits. A thread that stores whole words of a packed type
+// writes them; otherwise it clears and sets its own bits by atomic operations. Integers of
+// 64 bits are pairs of words, also in registers: functions of the printer compute with them.
 //
 // WGSL promises little of NaN, infinities and the sign of zeros, and its
 // compilers reason as if floats were real numbers: what they must not see

@@ -1,7 +1,9 @@
 package wgsl
 
 import (
+	"fmt"
 	"math"
+	"slices"
 	"strconv"
 
 	"github.com/tensorken/tensorken/internal/shader"
@@ -60,6 +62,9 @@ var operatorsOfBool = [shader.NumOps]operator{
 }
 
 func operatorOf(e *shader.Expr) *operator {
+	if pairOpOf(e).name != "" {
+		return &operators[0]
+	}
 	if e.Type == shader.Bool && operatorsOfBool[e.Op].symbol != "" {
 		return &operatorsOfBool[e.Op]
 	}
@@ -76,6 +81,12 @@ func levelOf(e *shader.Expr) level {
 	switch op := operatorOf(e); {
 	case op.symbol != "":
 		return op.level
+	case pairOpOf(e).not:
+		return unary
+	case (e.Op == shader.Convert || e.Op == shader.Bitcast) && e.Type.IsWide() && e.Args[0].Type.IsWide():
+		return levelOf(e.Args[0])
+	case e.Op == shader.Launder && e.Type.IsWide():
+		return sum
 	case e.Op == shader.Const && e.Type.Width == 1 && int32(e.Bits) < 0 && (e.Type == shader.I32 || e.Type == shader.F32 && !opaque(uint32(e.Bits))):
 		return unary
 	case e.Op == shader.Launder && e.Type.IsInt() && e.Bits == shader.FirstWay:
@@ -111,6 +122,10 @@ func (p *printer) bare(e *shader.Expr) {
 		p.expr(e.Args[len(e.Args)-1], op.right)
 		return
 	}
+	if op := pairOpOf(e); op.name != "" {
+		p.callPair(op, e)
+		return
+	}
 	if name := builtins[e.Op]; name != "" {
 		p.call(name, e.Args...)
 		return
@@ -131,12 +146,20 @@ func (p *printer) bare(e *shader.Expr) {
 	case shader.Convert:
 		p.convert(e)
 	case shader.Bitcast:
+		if e.Type.IsWide() {
+			p.bare(e.Args[0])
+			return
+		}
 		p.call("bitcast<"+e.Type.String()+">", e.Args...)
 	case shader.Vector:
-		p.call(e.Type.String(), e.Args...)
+		args := e.Args
+		if e.Type.IsWide() && len(args) == 1 {
+			args = slices.Repeat(args, int(e.Type.Width))
+		}
+		p.call(typeName(e.Type), args...)
 	case shader.Component:
 		p.expr(e.Args[0], primary)
-		p.add(".", components[e.Bits])
+		p.add(component(e.Args[0].Type, e.Bits))
 	case shader.Launder:
 		p.launder(e)
 	case shader.Shuffle:
@@ -156,6 +179,17 @@ func (p *printer) bare(e *shader.Expr) {
 }
 
 var components = [...]string{"x", "y", "z", "w"}
+
+// component is the selector of a component of a vector.
+func component(t shader.Type, n uint64) string {
+	switch {
+	case !t.IsWide():
+		return "." + components[n]
+	case t.Width == 4:
+		return fmt.Sprintf("[%d]", n)
+	}
+	return [...]string{".xy", ".zw"}[n]
+}
 
 func (p *printer) call(name string, args ...*shader.Expr) {
 	p.add(name, "(")
@@ -181,6 +215,12 @@ func (p *printer) convert(e *shader.Expr) {
 		p.add("bitcast<f32>(")
 		p.expr(x, unary)
 		p.add(" << 16u)")
+	case e.Type.IsWide():
+		p.bare(x)
+	case x.Type.IsWide(): // the lower word
+		p.add(e.Type.String(), "(")
+		p.expr(x, primary)
+		p.add(".x)")
 	default:
 		p.call(e.Type.String(), x)
 	}
@@ -198,7 +238,7 @@ func (p *printer) launder(e *shader.Expr) {
 	switch {
 	case e.Type.IsInt():
 		symbol, least := " + _zero", sum
-		if e.Bits == shader.FirstWay {
+		if e.Bits == shader.FirstWay && !e.Type.IsWide() {
 			symbol, least = " | _zero", unary
 		}
 		p.expr(x, least)
@@ -235,12 +275,12 @@ func (p *printer) opaque(bits uint32) {
 
 func (p *printer) constant(e *shader.Expr) {
 	t, bits := e.Type, uint32(e.Bits)
+	if t.Width > 1 && e.Bits == 0 {
+		p.add(typeName(t), "()")
+		return
+	}
 	if t.Width > 1 {
-		p.add(t.String(), "(")
-		if bits != 0 {
-			p.constant(shader.FromBits(t.Elem(), e.Bits))
-		}
-		p.add(")")
+		p.bare(shader.Vec(int(t.Width), shader.FromBits(t.Elem(), e.Bits)))
 		return
 	}
 	switch {
@@ -252,6 +292,12 @@ func (p *printer) constant(e *shader.Expr) {
 		p.text = strconv.AppendInt(p.text, int64(int32(bits)), 10)
 	case t == shader.U32:
 		p.word(bits)
+	case t.IsWide():
+		p.add("vec2<u32>(")
+		p.word(bits)
+		p.add(", ")
+		p.word(uint32(e.Bits >> 32))
+		p.add(")")
 	case opaque(bits):
 		p.opaque(bits)
 	default:

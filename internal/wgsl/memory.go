@@ -12,21 +12,21 @@ type binding struct {
 	size   int    // bytes of an element
 	word   string // of an array read one element at a time
 	four   string // of an array read four at a time
-	single bool   // an access is of one element
+	single bool   // an access is of one element, as all of 64 bits are
 	fours  bool   // all accesses are of four elements
 	atomic bool
 }
 
 func newBinding(d ir.DType) *binding {
 	size, word := d.Size(), "u32"
-	if size == 4 {
-		word = shader.Register(d).String()
+	if size >= 4 {
+		word = typeName(shader.Register(d))
 	}
 	four := word // of four elements: as many words as an element has bytes
 	if size > 1 {
 		four = fmt.Sprintf("vec%d<%s>", size, word)
 	}
-	return &binding{size: size, word: word, four: four}
+	return &binding{size: size, word: word, four: four, single: size == 8}
 }
 
 func (b *binding) element() string {
@@ -87,7 +87,7 @@ func (p *printer) load(s *shader.Load) {
 		return
 	}
 	for l, v := range s.Dst {
-		if d.size == 4 {
+		if d.size >= 4 {
 			p.destination(s, v)
 			p.add(s.Buffer.Name)
 			p.index(s.Index.Plus(l))
@@ -139,15 +139,15 @@ func (p *printer) loadFour(s *shader.Load, d *binding) {
 }
 
 // unpack gives an element from a word and the number of its first bit, which
-// for halves is an operand of a shift.
+// for types of 16 bits is an operand of a shift.
 func unpack(d ir.DType, word, bit string) string {
 	switch {
 	case d == ir.Bool:
 		return fmt.Sprintf("extractBits(%s, %s, 8u) != 0u", word, bit)
 	case d.IsSigned(): // extends the sign
-		return fmt.Sprintf("extractBits(bitcast<i32>(%s), %s, 8u)", word, bit)
+		return fmt.Sprintf("extractBits(bitcast<i32>(%s), %s, %du)", word, bit, 8*d.Size())
 	case d.IsInt():
-		return fmt.Sprintf("extractBits(%s, %s, 8u)", word, bit)
+		return fmt.Sprintf("extractBits(%s, %s, %du)", word, bit, 8*d.Size())
 	case d == ir.Float16:
 		return fmt.Sprintf("unpack2x16float(%s >> %s).x", word, bit)
 	}
@@ -164,7 +164,7 @@ func packed(d ir.DType, x *shader.Expr) *shader.Expr {
 	case d == ir.BFloat16:
 		return pack(shader.BF16, x)
 	case d.IsSigned():
-		return x.Bitcast(shader.U32).And(0xff)
+		return x.Bitcast(shader.U32).And(1<<(8*d.Size()) - 1)
 	}
 	return x
 }
@@ -177,7 +177,7 @@ func (p *printer) store(s *shader.Store) {
 		return
 	}
 	for l, x := range s.Values {
-		if d.size == 4 {
+		if d.size >= 4 {
 			p.begin(s.Buffer.Name)
 			p.index(s.Index.Plus(l))
 			p.add(" = ")

@@ -46,7 +46,7 @@ func Print(p *shader.Pass) string {
 		line("@group(0) @binding(%d) var<storage, %s> %s: array<%s>;", i, access, d.Name, body.bindings[d].element())
 	}
 	for _, s := range p.Shared {
-		line("var<workgroup> %s: array<%v, %d>;", s.Name, s.Type, s.Len)
+		line("var<workgroup> %s: array<%s, %d>;", s.Name, typeName(s.Type), s.Len)
 	}
 	for _, name := range slices.Sorted(maps.Keys(body.declared)) {
 		line("\n%s", body.declared[name])
@@ -66,19 +66,6 @@ func Print(p *shader.Pass) string {
 	return b.String()
 }
 
-// declare adds a quirk of this language to what is used.
-func (p *printer) declare(name string) {
-	p.declared[name] = quirks[name]
-	p.declared["_zero"] = quirks["_zero"]
-}
-
-// quirks hide values from compilers, in two ways.
-var quirks = map[string]string{
-	"_zero":     "var<private> _zero: u32;",
-	"_launder":  "fn _launder(x: f32) -> f32 {\n  return bitcast<f32>(bitcast<u32>(x) | _zero);\n}",
-	"_launder2": "fn _launder2(x: f32) -> f32 {\n  return bitcast<f32>(bitcast<u32>(x) + _zero);\n}",
-}
-
 // function adds a function, and those that it calls, to what is used.
 func (p *printer) function(f *shader.Func) {
 	if p.declared[f.Name] != "" {
@@ -91,9 +78,9 @@ func (p *printer) function(f *shader.Func) {
 		if i > 0 {
 			q.add(", ")
 		}
-		q.add(v.Name, ": ", v.Type.String())
+		q.add(v.Name, ": ", typeName(v.Type))
 	}
-	q.add(") -> ", f.Result.String(), " {\n")
+	q.add(") -> ", typeName(f.Result), " {\n")
 	q.depth = 1
 	q.block(f.Body)
 	q.add("}")

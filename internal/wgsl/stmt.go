@@ -25,7 +25,7 @@ func (p *printer) stmt(s shader.Stmt) {
 	case *shader.Assign:
 		p.begin(s.Var.Name)
 		if s.Component >= 0 {
-			p.add(".", components[s.Component])
+			p.add(component(s.Var.Type, uint64(s.Component)))
 		}
 		p.add(" = ")
 		p.end(s.Value)
