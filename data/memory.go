@@ -113,8 +113,8 @@ func take(t tensor.Tensor, index []int) tensor.Tensor {
 	return t.Take(0, indices(index, t.Dim(0)))
 }
 
-// indices returns the indices of rows among n as a tensor: of int32 if they fit, because
-// WebGPU lacks int64. A GPU has no tensor with more rows.
+// indices returns the indices of rows among n as a tensor: of int32 if they fit, with which
+// GPUs compute faster.
 func indices(index []int, n int) tensor.Tensor {
 	if n > math.MaxInt32 {
 		return tensor.New(convert[int64](index))

@@ -31,7 +31,7 @@ func CrossEntropyWith(logits, labels tensor.Tensor, o *CrossEntropyOptions) (los
 	if o.Gamma != 0 {
 		setting(op, "Gamma", o.Gamma, limits.AtLeastOne)
 	}
-	labels = tensor.Internal.Narrow(graph.Token{}, "nn."+op, logits, labels)
+	labels = tensor.Internal.Narrow(graph.Token{}, "nn."+op, labels)
 	classes := logits.Dim(-1)
 	if w := o.Weight; w.IsValid() && (w.Rank() != 1 || w.Len() != classes) {
 		fail(op, "Weight is %v, want [%d]: one for each class", w.Shape(), classes)

@@ -44,7 +44,7 @@ func NewEmbedding(rng *tensor.RNG, n, width int) Embedding {
 }
 
 // Apply maps positions x of shape [...] to rows, [... width]. Positions are int32,
-// uint32 or, except on a GPU, int64; negative ones count from the end. A position out
+// uint32 or int64; negative ones count from the end. A position out
 // of range is an error when the result is computed.
 func (l Embedding) Apply(x tensor.Tensor) tensor.Tensor {
 	defer named("Embedding")

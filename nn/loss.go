@@ -9,7 +9,7 @@ import (
 
 // CrossEntropy returns -log softmax(logits)[label] for each label. Logits have
 // shape [... classes]; labels, and the result, have shape [...]. Labels are int32,
-// uint32 or, except on a GPU, int64. A label out of range, such as -1, is an error
+// uint32 or int64. A label out of range, such as -1, is an error
 // when the loss is computed.
 func CrossEntropy(logits, labels tensor.Tensor) tensor.Tensor {
 	return nll("CrossEntropy", logits, labels, func(x tensor.Tensor) tensor.Tensor { return x.LogSoftmax(-1) })

@@ -137,7 +137,7 @@ func CTC(logp, targets, inputLengths, targetLengths tensor.Tensor, blank int) te
 	ends := lengths.Mul(2) // the last state: the blank after all labels
 
 	// The states are a blank before, between and after the labels: [batch, 2·length+1].
-	labels := tensor.Internal.Narrow(graph.Token{}, "nn."+op, logp, targets)
+	labels := tensor.Internal.Narrow(graph.Token{}, "nn."+op, targets)
 	labels = tensor.Where(lengths.Gt(tensor.Arange(length)), labels, blank) // padding may be no class
 	labels = positions("label", "%d classes", labels, logp.Dim(2))
 	state := tensor.FullLike(labels, blank)

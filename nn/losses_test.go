@@ -3,14 +3,11 @@ package nn_test
 import (
 	"fmt"
 	"math"
-	"slices"
 	"strings"
 	"testing"
 
-	"github.com/tensorken/tensorken/driver"
 	"github.com/tensorken/tensorken/grad"
 	"github.com/tensorken/tensorken/grad/gradtest"
-	"github.com/tensorken/tensorken/internal/cpu"
 	"github.com/tensorken/tensorken/nn"
 	"github.com/tensorken/tensorken/tensor"
 )
@@ -172,31 +169,5 @@ func TestCTCErrors(t *testing.T) {
 		if err == nil || !strings.HasSuffix(err.Error(), c.want) {
 			t.Errorf("targets %v, lengths %v and %v: %v, want %s", c.targets, c.inputs, c.lengths, err, c.want)
 		}
-	}
-}
-
-// A noInt64 device lacks int64, as GPUs do.
-type noInt64 struct{ driver.Device }
-
-func (d noInt64) Limits() driver.Limits {
-	l := d.Device.Limits()
-	l.Types = slices.DeleteFunc(slices.Clone(l.Types), func(d tensor.DType) bool { return d == tensor.Int64 })
-	return l
-}
-
-// Labels and lengths of int64, of files, work where the device lacks the type.
-func TestCTCWithoutInt64(t *testing.T) {
-	d := tensor.NewDevice(noInt64{cpu.New(cpu.Options{})})
-	defer d.Close()
-	logp := tensor.NewRNG(2).Normal(4, 2, 3).LogSoftmax(-1)
-	targets := tensor.From([][]int64{{0, 1, 2}, {0, 2, 2}}).Slice(1, 1, 3)
-	inputs, lengths := tensor.From([][]int64{{0, 0}, {4, 3}}).At(1), tensor.New([]int64{2, 2})
-	want, err := tensor.Data[float32](nn.CTC(logp, targets, inputs, lengths, 0))
-	if err != nil {
-		t.Fatal(err)
-	}
-	got, err := tensor.Data[float32](nn.CTC(logp.To(d), targets, inputs, lengths, 0))
-	if err != nil || !slices.Equal(got, want) {
-		t.Errorf("CTC = %v, %v, want %v", got, err, want)
 	}
 }

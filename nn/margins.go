@@ -90,7 +90,7 @@ func MultiMargin(pred, labels tensor.Tensor, margin, p float64) tensor.Tensor {
 	}
 	setting(op, "the margin", margin, limits.Finite)
 	own := tensor.Internal.Pick(graph.Token{}, "nn."+op, pred, labels).Unsqueeze(-1)
-	labels = tensor.Internal.Narrow(graph.Token{}, "nn."+op, pred, labels)
+	labels = tensor.Internal.Narrow(graph.Token{}, "nn."+op, labels)
 	others := tensor.Arange(pred.Dim(-1)).Ne(labels.Unsqueeze(-1))
 	return wide(func(ts ...tensor.Tensor) tensor.Tensor {
 		// The difference of the label's own prediction may be Inf - Inf.

@@ -116,8 +116,8 @@ func Default() *Device {
 
 // SetDefault makes d the default device for all goroutines. Nil means the CPU.
 //
-// Computing with a type that d lacks is an error: WebGPU lacks [Float64] and
-// integers of 16 and 64 bits. Cast such tensors, or keep them on the CPU by To(CPU()).
+// Computing with a type that d lacks is an error: WebGPU lacks [Float64]. Cast such tensors,
+// or keep them on the CPU by To(CPU()).
 func SetDefault(d *Device) { fallback.Store(d) }
 
 // Stats counts the memory and compiled programs of all devices.

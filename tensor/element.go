@@ -11,7 +11,7 @@ import (
 // DType is the type of a tensor's elements.
 type DType = ir.DType
 
-// The element types. Only the CPU has Float64 and integers of 16 and 64 bits.
+// The element types. WebGPU lacks Float64.
 const (
 	Bool     = ir.Bool
 	Uint8    = ir.Uint8

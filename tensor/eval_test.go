@@ -78,9 +78,7 @@ type gpuTypes struct{ driver.Device }
 
 func (d gpuTypes) Limits() driver.Limits {
 	limits := d.Device.Limits()
-	limits.Types = slices.DeleteFunc(slices.Clone(limits.Types), func(d ir.DType) bool {
-		return d.Size() == 8 || d.IsInt() && d.Size() == 2
-	})
+	limits.Types = slices.DeleteFunc(slices.Clone(limits.Types), func(d ir.DType) bool { return d == ir.Float64 })
 	return limits
 }
 

@@ -49,7 +49,7 @@ func newIndexing(op string, x *graph.Node, specs []any) *indexing {
 			item.tensor = s.n
 			checkDevices(op, x, s.n)
 			if !item.isMask() {
-				item.tensor = narrow(op, x, s.n)
+				item.tensor = narrow(s.n)
 				break
 			}
 			item.rank = len(s.n.Shape)

@@ -55,9 +55,9 @@ func (internal) Table(_ graph.Token, v []float64, lengths ...int) Tensor {
 	return Tensor{n: graph.Table(New(rounded, lengths...).n, func() *graph.Node { return New(v, lengths...).n })}
 }
 
-// Narrow returns indices into x in a type that the device of x has.
-func (internal) Narrow(_ graph.Token, op string, x, index Tensor) Tensor {
-	return Tensor{n: narrow(op, x.node(op), index.node(op))}
+// Narrow returns indices in a type that devices have for them.
+func (internal) Narrow(_ graph.Token, op string, index Tensor) Tensor {
+	return Tensor{n: narrow(index.node(op))}
 }
 
 // Pick selects from each row along the last axis of x the element at the row's label,
@@ -66,7 +66,7 @@ func (internal) Narrow(_ graph.Token, op string, x, index Tensor) Tensor {
 func (internal) Pick(_ graph.Token, op string, x, labels Tensor) Tensor {
 	from, at := x.node(op), labels.node(op)
 	checkDevices(op, from, at)
-	at = narrow(op, from, at)
+	at = narrow(at)
 	site := graph.NewIndexSite(op, at.Shape)
 	site.Noun, site.Of = "label", "%d classes"
 	last := len(at.Shape)
@@ -87,7 +87,7 @@ func (internal) HostCall(_ graph.Token, op string, length int, run func(out grap
 // checked when they are computed: noun and of say what they are, as graph.IndexSite does.
 func (internal) Positions(_ graph.Token, op, noun, of string, x, t Tensor, n int) Tensor {
 	checkCount(op, n)
-	at := narrow(op, x.node(op), t.node(op))
+	at := narrow(t.node(op))
 	site := graph.NewIndexSite(op, at.Shape)
 	site.Noun, site.Of = noun, of
 	flat := graph.Reshape(at, []int{at.Len()})

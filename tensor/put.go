@@ -15,7 +15,7 @@ func (t Tensor) ScatterSet(axis int, index, src Tensor) Tensor {
 	x, i, u := t.node("ScatterSet"), index.node("ScatterSet"), src.node("ScatterSet")
 	x, u = promote("ScatterSet", x, u)
 	a, s := scatterShape("ScatterSet", x, i, u, axis)
-	i = narrow("ScatterSet", x, i)
+	i = narrow(i)
 	site := fromEndSite("ScatterSet", i)
 	i, u = graph.Expand(fromEnd(i, x.Shape[a]), s), graph.Expand(u, s)
 	return Tensor{n: latest(x, u, lastWriter(site, i, x.Shape, a), a)}

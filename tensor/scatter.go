@@ -11,9 +11,8 @@ import (
 )
 
 // Take selects the elements of an axis at the positions in index, integers
-// other than uint64, whose axes replace the axis. Negative positions count from the end. On a
-// device without int64, indices of that type must be stored on the host, as of New or a
-// file, or views of such: they are cast there. A position out of range is found when the result is computed: [Eval] and [Data] return
+// other than uint64, whose axes replace the axis. Negative positions count from the end.
+// A position out of range is found when the result is computed: [Eval] and [Data] return
 // the error. Take(0, ids) looks up rows of an embedding.
 func (t Tensor) Take(axis int, index Tensor) Tensor {
 	x := t.node("Take")
@@ -22,7 +21,7 @@ func (t Tensor) Take(axis int, index Tensor) Tensor {
 }
 
 func take(op string, x *graph.Node, axis int, index Tensor) *graph.Node {
-	at := narrow(op, x, index.n)
+	at := narrow(index.n)
 	i := fromEnd(at, x.Shape[axis])
 	checkDevices(op, x, i)
 	rows := shape.With(x.Shape, axis, i.Len())
@@ -39,9 +38,16 @@ func checkIndex(op string, i *graph.Node) {
 	}
 }
 
-// isIndex reports whether positions may have a type. Devices have no indices of 8 and 16 bits:
-// narrow casts them.
+// isIndex reports whether positions may have a type.
 func isIndex(d DType) bool { return d.IsInt() && d != ir.Uint64 }
+
+// narrow returns indices in a type that devices have for them: int32 for those of 8 and 16 bits.
+func narrow(i *graph.Node) *graph.Node {
+	if i.DType.Size() < 4 {
+		return graph.Cast(i, ir.Int32)
+	}
+	return i
+}
 
 // fromEndSite returns the site of a call whose indices fromEnd has resolved.
 func fromEndSite(op string, i *graph.Node) *graph.IndexSite {
@@ -80,7 +86,7 @@ func (t Tensor) TakeAlong(axis int, index Tensor) Tensor {
 		fail("TakeAlong", fmt.Sprintf("axes other than %d do not broadcast: lengths must be equal or 1", a), x, i)
 	}
 	checkLen("TakeAlong", shape.With(s, a, max(x.Shape[a], i.Shape[a])), x, i)
-	i = narrow("TakeAlong", x, i)
+	i = narrow(i)
 	site := fromEndSite("TakeAlong", i)
 	i = fromEnd(i, x.Shape[a])
 	from := graph.Expand(x, shape.With(s, a, x.Shape[a]))
@@ -96,7 +102,7 @@ func (t Tensor) OneHot(classes int) Tensor {
 		failType("OneHot", x)
 	}
 	checkCount("OneHot", classes)
-	x = narrow("OneHot", x, x)
+	x = narrow(x)
 	s := append(slices.Clone(x.Shape), classes)
 	checkLen("OneHot", s, x)
 	rank := len(x.Shape)
@@ -132,7 +138,7 @@ func (t Tensor) scatter(op string, kind ir.Op, axis int, index, src Tensor) Tens
 	x, i, u := t.numbers(op), index.node(op), src.node(op)
 	x, u = promote(op, x, u)
 	a, s := scatterShape(op, x, i, u, axis)
-	i = narrow(op, x, i)
+	i = narrow(i)
 	site := fromEndSite(op, i)
 	i = graph.Expand(fromEnd(i, x.Shape[a]), s)
 	return Tensor{n: graph.At(site, graph.Scatter(kind, x, i, graph.Expand(u, s), a))}

@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tensorken/tensorken/internal/cpu"
 	"github.com/tensorken/tensorken/nn"
 	"github.com/tensorken/tensorken/tensor"
 )
@@ -89,14 +88,6 @@ func TestIndexTypes(t *testing.T) {
 			if err := tensor.Try(func() { f(tensor.ZerosOf(d, 2)) }); err == nil || !strings.Contains(err.Error(), "Cast(tensor.Int32)") {
 				t.Errorf("%s of %v: %v, want an error with a Cast", name, d, err)
 			}
-		}
-	}
-	gpu := tensor.NewDevice(gpuTypes{cpu.New(cpu.Options{})}) // without integers of 16 bits
-	defer gpu.Close()
-	there := x.To(gpu)
-	for _, i := range []tensor.Tensor{tensor.New([]int16{2, -1}), tensor.New([]uint16{2, 2}), tensor.New([]uint8{2, 2}), tensor.New([]int16{0, 2, -1, 1}, 2, 2).At(-1).Flip(0).Slice(0, 1, 2)} {
-		if err := tensor.Eval(there.Take(0, i)); err != nil {
-			t.Errorf("Take of %v on a device without it: %v", i.DType(), err)
 		}
 	}
 	if err := tensor.Eval(x.Take(0, tensor.New([]int8{-4}))); err == nil || !strings.Contains(err.Error(), "index -4 at [0]") {

@@ -117,7 +117,7 @@ func (t Tensor) Bincount(n int) Tensor {
 		fail("Bincount", "it counts integers from 0 on: Cast(tensor.Int32)", x)
 	}
 	checkCount("Bincount", n)
-	at := narrow("Bincount", x, x)
+	at := narrow(x)
 	site := graph.NewIndexSite("Bincount", x.Shape)
 	site.Noun, site.Of = "number", "%d counts, of which the first is that of 0"
 	return Tensor{n: graph.At(site, occurrences(at, n))}

@@ -237,10 +237,3 @@ func (n *Node) retyped(src []*Node) *Node {
 	c.DType = d
 	return c
 }
-
-// Retype returns a movement or alias n of an operand of type d, in that type.
-func Retype(n *Node, d ir.DType, src *Node) *Node {
-	c := WithOperands(n, src)
-	c.DType = d
-	return c
-}
