@@ -111,6 +111,7 @@ func (s *suite) longReductions() {
 			}
 		})
 	}
+	s.eachIn("wide", narrowInts, (*suite).wideSums)
 	s.part("softmax", (*suite).longSoftmaxes)
 	s.part("special", func(s *suite) {
 		for _, at := range []int{0, 1, 5000, long - 1} {
@@ -125,6 +126,32 @@ func (s *suite) longReductions() {
 			}
 		}
 	})
+}
+
+// narrowInts are the types whose sums are computed in int64.
+var narrowInts = []ir.DType{ir.Bool, ir.Uint8, ir.Int8, ir.Uint16, ir.Int16, ir.Int32, ir.Uint32}
+
+// wideSums sums, in int64, equal extremes of a type that no int32 has the sum of, if the
+// type has at least 16 bits.
+func (s *suite) wideSums(d ir.DType) {
+	lo, hi := ir.Limits(d)
+	for _, c := range []struct{ dims, axes []int }{
+		{[]int{70_001}, []int{0}},
+		{[]int{2, 70_001}, []int{1}},
+		{[]int{70_001, 2}, []int{0}},
+		{[]int{400, 3, 60}, []int{0, 1, 2}},
+		{[]int{33, 257}, []int{0}},
+		{[]int{257, 33}, []int{1}},
+	} {
+		for _, v := range []ir.Number{lo, hi} {
+			x := s.numbers(d, graph.Len(c.dims))
+			for i := range x {
+				x[i] = v
+			}
+			y := graph.Cast(graph.Reshape(s.of(d, x...), c.dims), ir.Int64)
+			s.check(fmt.Sprint(v.Text(d), " ", c.dims, c.axes), graph.Reduce(ir.Sum, y, c.axes), graph.Scan(ir.Add, y, c.axes[0]))
+		}
+	}
 }
 
 // longSoftmaxes computes softmaxes whose rows no thread holds, with numbers that a maximum and sums in

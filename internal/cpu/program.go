@@ -237,7 +237,7 @@ func (a *assembler) extra(s *op, lanes int) {
 	if s.load != nil && s.load.widen != nil {
 		s.load.raw = take(2)
 	}
-	if s.reduce != nil && s.reduce.arg.Along != nil {
+	if s.reduce != nil && (s.reduce.arg.Along != nil || s.reduce.short) {
 		s.reduce.val = take(8)
 	}
 	if s.target != nil && s.target.narrow != nil {

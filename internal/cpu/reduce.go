@@ -17,11 +17,12 @@ type reduce struct {
 	dot         simd.Dot    // for the sum of a product; the op's second operand is the second factor
 	shared      bool        // all rows have the same second factor
 	arg         simd.ArgMax // for ArgMax
+	short       bool        // the operand was of fewer than 32 bits: blocks are added in int32, and that in int64
 	columnMajor bool        // reduced lanes enclose kept ones
 	lanes       int         // index of the set of reduced lanes
 	acc         ir.DType    // type of the accumulators
 	start       uint64      // what they begin with
-	val         int         // ArgMax: scratch for values
+	val         int         // scratch: ArgMax's for values, or the sums of a short block
 	valReg      int         // ArgMax: register of values
 	first       affine      // ArgMax: position of the block among the reduced points
 }
@@ -38,11 +39,20 @@ func (a *assembler) reduction(i int) int {
 	if y >= 0 {
 		r.dot = simd.Dots[in.Type]
 		r.shared = a.regs[y].lanes == reducedLanes
+		r.routine = simd.Reductions[in.Op][in.Type]
 	} else {
 		x = a.body[in.Src[0]]
-		if in.Op == ir.Sum {
+		table := &simd.Reductions[in.Op]
+		switch {
+		case x < 0: // see isSummed
+			x = a.body[a.space.Body[in.Src[0]].Src[0]]
+			r.short = a.regs[x].typ.Size() < ir.Int32.Size()
+			x = a.cast(x, a.regs[x].typ.SumType())
+			table = &simd.WideSums
+		case in.Op == ir.Sum:
 			x = a.cast(x, in.Type)
 		}
+		r.routine = table[a.regs[x].typ]
 		x = a.widen(x, domain)
 	}
 	typ := a.regs[x].typ
@@ -54,7 +64,6 @@ func (a *assembler) reduction(i int) int {
 		put(unsafe.Pointer(&r.start), ir.Int32, ir.Int(ir.Int32, -1))
 		r.first = a.affine(0, ir.DenseStrides(a.space.Axes, in.Axes), 0)
 	} else {
-		r.routine = simd.Reductions[in.Op][typ]
 		r.acc = r.routine.Acc
 		put(unsafe.Pointer(&r.start), r.acc, ir.Identity(in.Op, r.acc))
 	}
@@ -73,11 +82,13 @@ func (a *assembler) reduction(i int) int {
 	return s.dst
 }
 
-// isSummed reports whether instruction i is a product that only one sum reads, so that a
-// routine of simd.Dot may compute both. need says which instructions are evaluated.
+// isSummed reports whether instruction i is a product or a cast that only one sum reads, so
+// that a routine of simd.Dot or simd.WideSums may compute both. need says which instructions
+// are evaluated.
 func (a *assembler) isSummed(i int, need []bool) bool {
 	in := &a.space.Body[i]
-	if in.Op != ir.Mul || simd.Dots[in.Type].Along == nil || slices.Contains(a.schedule.roots, i) {
+	product := in.Op == ir.Mul && simd.Dots[in.Type].Along != nil
+	if !product && !a.space.widensInt(i) || slices.Contains(a.schedule.roots, i) {
 		return false
 	}
 	sums := 0
@@ -104,7 +115,7 @@ func (a *assembler) isSummed(i int, need []bool) bool {
 // product and y is -1.
 func (a *assembler) factors(i int, domain, reduced ir.AxisSet) (x, y int) {
 	m := a.space.Body[i].Src[0]
-	if a.body[m] >= 0 {
+	if a.body[m] >= 0 || a.space.Body[m].Op != ir.Mul {
 		return -1, -1
 	}
 	x, y = a.body[a.space.Body[m].Src[0]], a.body[a.space.Body[m].Src[1]]
@@ -157,6 +168,15 @@ func doAccumulate(f *activation, s *op) {
 			ldy = 0
 		}
 		r.dot.Along(acc, x, f.reg[s.src[1]], kept, reduced, ldy)
+	case r.short:
+		part, sums := unsafe.Add(f.mem, r.val), simd.Reductions[ir.Sum][ir.Int32]
+		clear(unsafe.Slice((*int32)(part), kept))
+		if r.columnMajor {
+			sums.Across(part, x, reduced, kept)
+		} else {
+			sums.Along(part, x, kept, reduced)
+		}
+		r.routine.Across(acc, part, 1, kept)
 	case r.kind != ir.ArgMax && r.columnMajor:
 		r.routine.Across(acc, x, reduced, kept)
 	case r.kind != ir.ArgMax:

@@ -70,11 +70,24 @@ func newStream(s *space, shape reductionShape) *streamRunner {
 // reducesLoads reports whether all reductions read loads directly.
 func (s *space) reducesLoads() bool {
 	for _, in := range s.Body {
-		if in.Op.Class() == ir.Reduction && s.Body[in.Src[0]].Op != ir.Load {
+		if in.Op.Class() != ir.Reduction {
+			continue
+		}
+		x := in.Src[0]
+		if in.Op == ir.Sum && s.widensInt(x) && s.Body[s.Body[x].Src[0]].Type.Size() == 4 {
+			x = s.Body[x].Src[0]
+		}
+		if s.Body[x].Op != ir.Load {
 			return false
 		}
 	}
 	return true
+}
+
+// widensInt reports whether instruction i is a cast whose result simd.WideSums sums.
+func (s *space) widensInt(i int) bool {
+	in := &s.Body[i]
+	return in.Op == ir.Cast && in.Type == ir.Int64 && simd.WideSums[s.Body[in.Src[0]].Type.SumType()].Acc != 0
 }
 
 // cut chooses the number of parts: tasks for many cores, each worth a wake-up.

@@ -105,6 +105,7 @@ func plainRoutines() (list []plainRoutine) {
 		add(op.String(), func(d ir.DType) (now, plain any) { return Reductions[op][d].Along, reductions[op][d].Along })
 		add(op.String()+" across", func(d ir.DType) (now, plain any) { return Reductions[op][d].Across, reductions[op][d].Across })
 	}
+	add("Sum in int64", func(d ir.DType) (now, plain any) { return WideSums[d].Along, wideSums()[d].Along })
 	add("Where", func(d ir.DType) (now, plain any) { return Wheres[d].VV, columnOf(d).where.VV })
 	add("ArgMax", func(d ir.DType) (now, plain any) { return ArgMaxes[d].Along, columnOf(d).argMax.Along })
 	add("ArgMax across", func(d ir.DType) (now, plain any) { return ArgMaxes[d].Across, columnOf(d).argMax.Across })

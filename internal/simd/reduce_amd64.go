@@ -61,6 +61,18 @@ func sumF32AlongAVX2(acc unsafe.Pointer, x unsafe.Pointer, rows int, n int)
 func sumF32AcrossAVX2(acc unsafe.Pointer, x unsafe.Pointer, rows int, n int)
 
 //go:noescape
+func wideSumI32AlongAVX2(acc unsafe.Pointer, x unsafe.Pointer, rows int, n int)
+
+//go:noescape
+func wideSumI32AcrossAVX2(acc unsafe.Pointer, x unsafe.Pointer, rows int, n int)
+
+//go:noescape
+func wideSumU32AlongAVX2(acc unsafe.Pointer, x unsafe.Pointer, rows int, n int)
+
+//go:noescape
+func wideSumU32AcrossAVX2(acc unsafe.Pointer, x unsafe.Pointer, rows int, n int)
+
+//go:noescape
 func findF32AVX2(x unsafe.Pointer, y unsafe.Pointer, n int) (at int)
 
 //go:noescape
@@ -125,6 +137,18 @@ func sumF32AlongAVX512(acc unsafe.Pointer, x unsafe.Pointer, rows int, n int)
 
 //go:noescape
 func sumF32AcrossAVX512(acc unsafe.Pointer, x unsafe.Pointer, rows int, n int)
+
+//go:noescape
+func wideSumI32AlongAVX512(acc unsafe.Pointer, x unsafe.Pointer, rows int, n int)
+
+//go:noescape
+func wideSumI32AcrossAVX512(acc unsafe.Pointer, x unsafe.Pointer, rows int, n int)
+
+//go:noescape
+func wideSumU32AlongAVX512(acc unsafe.Pointer, x unsafe.Pointer, rows int, n int)
+
+//go:noescape
+func wideSumU32AcrossAVX512(acc unsafe.Pointer, x unsafe.Pointer, rows int, n int)
 
 //go:noescape
 func findF32AVX512(x unsafe.Pointer, y unsafe.Pointer, n int) (at int)

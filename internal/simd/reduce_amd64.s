@@ -2621,6 +2621,602 @@ end167:
 	VZEROUPPER
 	RET
 
+// func wideSumI32AlongAVX2(acc *byte, x *byte, rows int, n int)
+// Requires: AVX, AVX2
+TEXT ·wideSumI32AlongAVX2(SB), NOSPLIT, $0-32
+	MOVQ acc+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ rows+16(FP), DX
+	MOVQ n+24(FP), BX
+
+row172:
+	DECQ    DX
+	JLT     end179
+	MOVQ    BX, SI
+	VMOVUPS c8_0<>+0(SB), Y0
+	VMOVUPS c4_0<>+0(SB), Y1
+	VMOVUPS c4_0<>+0(SB), Y2
+	VMOVUPS c4_0<>+0(SB), Y3
+	VMOVUPS c4_0<>+0(SB), Y4
+
+block173:
+	MOVQ $+16384, DI
+
+several174:
+	SUBQ         $+16, SI
+	JLT          done175
+	VMOVUPS      (CX), Y5
+	VPADDD       Y5, Y1, Y1
+	VPSRAD       $0x10, Y5, Y5
+	VPADDD       Y5, Y2, Y2
+	VMOVUPS      32(CX), Y5
+	VPADDD       Y5, Y3, Y3
+	VPSRAD       $0x10, Y5, Y5
+	VPADDD       Y5, Y4, Y4
+	ADDQ         $+64, CX
+	DECQ         DI
+	JNE          several174
+	VPADDD       Y2, Y4, Y2
+	VPSLLD       $0x10, Y2, Y4
+	VPADDD       Y1, Y3, Y1
+	VPSUBD       Y4, Y1, Y1
+	VPMOVZXDQ    X1, Y3
+	VPADDQ       Y3, Y0, Y0
+	VPMOVSXDQ    X2, Y3
+	VPSLLQ       $0x10, Y3, Y3
+	VPADDQ       Y3, Y0, Y0
+	VEXTRACTI128 $0x01, Y1, X1
+	VPMOVZXDQ    X1, Y1
+	VPADDQ       Y1, Y0, Y0
+	VEXTRACTI128 $0x01, Y2, X1
+	VPMOVSXDQ    X1, Y1
+	VPSLLQ       $0x10, Y1, Y1
+	VPADDQ       Y1, Y0, Y0
+	VXORPS       Y1, Y1, Y1
+	VXORPS       Y2, Y2, Y2
+	VXORPS       Y3, Y3, Y3
+	VXORPS       Y4, Y4, Y4
+	JMP          block173
+
+done175:
+	ADDQ $+16, SI
+
+one176:
+	SUBQ    $+8, SI
+	JLT     tail177
+	VMOVUPS (CX), Y5
+	VPADDD  Y5, Y1, Y1
+	VPSRAD  $0x10, Y5, Y5
+	VPADDD  Y5, Y2, Y2
+	ADDQ    $+32, CX
+	JMP     one176
+
+tail177:
+	ADDQ       $+8, SI
+	JEQ        rest178
+	VMOVUPS    c4_0<>+0(SB), Y5
+	LEAQ       tail<>+32(SB), DI
+	XORQ       R8, R8
+	SUBQ       SI, R8
+	VMOVDQU    (DI)(R8*4), Y7
+	VMASKMOVPS (CX), Y7, Y8
+	VBLENDVPS  Y7, Y8, Y5, Y5
+	VPADDD     Y5, Y1, Y1
+	VPSRAD     $0x10, Y5, Y5
+	VPADDD     Y5, Y2, Y2
+	LEAQ       (CX)(SI*4), CX
+
+rest178:
+	VPADDD       Y2, Y4, Y2
+	VPSLLD       $0x10, Y2, Y4
+	VPADDD       Y1, Y3, Y1
+	VPSUBD       Y4, Y1, Y1
+	VPMOVZXDQ    X1, Y3
+	VPADDQ       Y3, Y0, Y0
+	VPMOVSXDQ    X2, Y3
+	VPSLLQ       $0x10, Y3, Y3
+	VPADDQ       Y3, Y0, Y0
+	VEXTRACTI128 $0x01, Y1, X1
+	VPMOVZXDQ    X1, Y1
+	VPADDQ       Y1, Y0, Y0
+	VEXTRACTI128 $0x01, Y2, X1
+	VPMOVSXDQ    X1, Y1
+	VPSLLQ       $0x10, Y1, Y1
+	VPADDQ       Y1, Y0, Y0
+	VEXTRACTF128 $0x01, Y0, X6
+	VPADDQ       Y6, Y0, Y0
+	VPERMILPD    $0x01, Y0, Y1
+	VPADDQ       Y1, Y0, Y0
+	VBROADCASTSD (AX), Y1
+	VPADDQ       Y1, Y0, Y0
+	VMOVQ        X0, (AX)
+	ADDQ         $+8, AX
+	JMP          row172
+
+end179:
+	VZEROUPPER
+	RET
+
+// func wideSumI32AcrossAVX2(acc *byte, x *byte, rows int, n int)
+// Requires: AVX, AVX2
+TEXT ·wideSumI32AcrossAVX2(SB), NOSPLIT, $0-32
+	MOVQ   acc+0(FP), AX
+	MOVQ   x+8(FP), CX
+	MOVQ   rows+16(FP), DX
+	MOVQ   n+24(FP), BX
+	IMUL3Q $+4, BX, SI
+	XORQ   DI, DI
+	SUBQ   $+4, BX
+	JLT    done181
+
+next180:
+	MOVQ    CX, R8
+	MOVQ    DX, R9
+	VMOVUPS (AX)(DI*8), Y0
+
+rows182:
+	SUBQ      $+8, R9
+	JLT       one183
+	VMOVUPS   (R8)(DI*4), X1
+	VPMOVSXDQ X1, Y1
+	ADDQ      SI, R8
+	VMOVUPS   (R8)(DI*4), X2
+	VPMOVSXDQ X2, Y2
+	ADDQ      SI, R8
+	VMOVUPS   (R8)(DI*4), X3
+	VPMOVSXDQ X3, Y3
+	ADDQ      SI, R8
+	VMOVUPS   (R8)(DI*4), X4
+	VPMOVSXDQ X4, Y4
+	ADDQ      SI, R8
+	VMOVUPS   (R8)(DI*4), X5
+	VPMOVSXDQ X5, Y5
+	ADDQ      SI, R8
+	VMOVUPS   (R8)(DI*4), X6
+	VPMOVSXDQ X6, Y6
+	ADDQ      SI, R8
+	VMOVUPS   (R8)(DI*4), X7
+	VPMOVSXDQ X7, Y7
+	ADDQ      SI, R8
+	VMOVUPS   (R8)(DI*4), X8
+	VPMOVSXDQ X8, Y8
+	ADDQ      SI, R8
+	VPADDQ    Y2, Y1, Y1
+	VPADDQ    Y4, Y3, Y2
+	VPADDQ    Y6, Y5, Y3
+	VPADDQ    Y8, Y7, Y4
+	VPADDQ    Y2, Y1, Y1
+	VPADDQ    Y4, Y3, Y2
+	VPADDQ    Y2, Y1, Y1
+	VPADDQ    Y1, Y0, Y0
+	VMOVAPS   Y0, Y0
+	JMP       rows182
+
+one183:
+	ADDQ $+8, R9
+
+row185:
+	DECQ      R9
+	JLT       end184
+	VMOVUPS   (R8)(DI*4), X1
+	VPMOVSXDQ X1, Y1
+	VPADDQ    Y1, Y0, Y0
+	VMOVAPS   Y0, Y0
+	ADDQ      SI, R8
+	JMP       row185
+
+end184:
+	VMOVUPS Y0, (AX)(DI*8)
+	ADDQ    $+4, DI
+	SUBQ    $+4, BX
+	JGE     next180
+
+done181:
+	ADDQ       $+4, BX
+	JEQ        end186
+	MOVQ       DX, DX
+	LEAQ       tail<>+32(SB), R8
+	XORQ       R9, R9
+	SUBQ       BX, R9
+	VMOVDQU    (R8)(R9*8), Y0
+	VMASKMOVPD (AX)(DI*8), Y0, Y0
+
+rows187:
+	SUBQ       $+8, DX
+	JLT        one188
+	LEAQ       tail<>+32(SB), R8
+	XORQ       R9, R9
+	SUBQ       BX, R9
+	VMOVDQU    (R8)(R9*4), Y1
+	VMASKMOVPS (CX)(DI*4), X1, X1
+	VPMOVSXDQ  X1, Y1
+	ADDQ       SI, CX
+	LEAQ       tail<>+32(SB), R8
+	XORQ       R9, R9
+	SUBQ       BX, R9
+	VMOVDQU    (R8)(R9*4), Y2
+	VMASKMOVPS (CX)(DI*4), X2, X2
+	VPMOVSXDQ  X2, Y2
+	ADDQ       SI, CX
+	LEAQ       tail<>+32(SB), R8
+	XORQ       R9, R9
+	SUBQ       BX, R9
+	VMOVDQU    (R8)(R9*4), Y3
+	VMASKMOVPS (CX)(DI*4), X3, X3
+	VPMOVSXDQ  X3, Y3
+	ADDQ       SI, CX
+	LEAQ       tail<>+32(SB), R8
+	XORQ       R9, R9
+	SUBQ       BX, R9
+	VMOVDQU    (R8)(R9*4), Y4
+	VMASKMOVPS (CX)(DI*4), X4, X4
+	VPMOVSXDQ  X4, Y4
+	ADDQ       SI, CX
+	LEAQ       tail<>+32(SB), R8
+	XORQ       R9, R9
+	SUBQ       BX, R9
+	VMOVDQU    (R8)(R9*4), Y5
+	VMASKMOVPS (CX)(DI*4), X5, X5
+	VPMOVSXDQ  X5, Y5
+	ADDQ       SI, CX
+	LEAQ       tail<>+32(SB), R8
+	XORQ       R9, R9
+	SUBQ       BX, R9
+	VMOVDQU    (R8)(R9*4), Y6
+	VMASKMOVPS (CX)(DI*4), X6, X6
+	VPMOVSXDQ  X6, Y6
+	ADDQ       SI, CX
+	LEAQ       tail<>+32(SB), R8
+	XORQ       R9, R9
+	SUBQ       BX, R9
+	VMOVDQU    (R8)(R9*4), Y7
+	VMASKMOVPS (CX)(DI*4), X7, X7
+	VPMOVSXDQ  X7, Y7
+	ADDQ       SI, CX
+	LEAQ       tail<>+32(SB), R8
+	XORQ       R9, R9
+	SUBQ       BX, R9
+	VMOVDQU    (R8)(R9*4), Y8
+	VMASKMOVPS (CX)(DI*4), X8, X8
+	VPMOVSXDQ  X8, Y8
+	ADDQ       SI, CX
+	VPADDQ     Y2, Y1, Y1
+	VPADDQ     Y4, Y3, Y2
+	VPADDQ     Y6, Y5, Y3
+	VPADDQ     Y8, Y7, Y4
+	VPADDQ     Y2, Y1, Y1
+	VPADDQ     Y4, Y3, Y2
+	VPADDQ     Y2, Y1, Y1
+	VPADDQ     Y1, Y0, Y0
+	VMOVAPS    Y0, Y0
+	JMP        rows187
+
+one188:
+	ADDQ $+8, DX
+
+row190:
+	DECQ       DX
+	JLT        end189
+	LEAQ       tail<>+32(SB), R8
+	XORQ       R9, R9
+	SUBQ       BX, R9
+	VMOVDQU    (R8)(R9*4), Y1
+	VMASKMOVPS (CX)(DI*4), X1, X1
+	VPMOVSXDQ  X1, Y1
+	VPADDQ     Y1, Y0, Y0
+	VMOVAPS    Y0, Y0
+	ADDQ       SI, CX
+	JMP        row190
+
+end189:
+	LEAQ       tail<>+32(SB), CX
+	XORQ       DX, DX
+	SUBQ       BX, DX
+	VMOVDQU    (CX)(DX*8), Y1
+	VMASKMOVPD Y0, Y1, (AX)(DI*8)
+
+end186:
+	VZEROUPPER
+	RET
+
+// func wideSumU32AlongAVX2(acc *byte, x *byte, rows int, n int)
+// Requires: AVX, AVX2
+TEXT ·wideSumU32AlongAVX2(SB), NOSPLIT, $0-32
+	MOVQ acc+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ rows+16(FP), DX
+	MOVQ n+24(FP), BX
+
+row191:
+	DECQ    DX
+	JLT     end198
+	MOVQ    BX, SI
+	VMOVUPS c8_0<>+0(SB), Y0
+	VMOVUPS c4_0<>+0(SB), Y1
+	VMOVUPS c4_0<>+0(SB), Y2
+	VMOVUPS c4_0<>+0(SB), Y3
+	VMOVUPS c4_0<>+0(SB), Y4
+
+block192:
+	MOVQ $+16384, DI
+
+several193:
+	SUBQ         $+16, SI
+	JLT          done194
+	VMOVUPS      (CX), Y5
+	VPADDD       Y5, Y1, Y1
+	VPSRLD       $0x10, Y5, Y5
+	VPADDD       Y5, Y2, Y2
+	VMOVUPS      32(CX), Y5
+	VPADDD       Y5, Y3, Y3
+	VPSRLD       $0x10, Y5, Y5
+	VPADDD       Y5, Y4, Y4
+	ADDQ         $+64, CX
+	DECQ         DI
+	JNE          several193
+	VPADDD       Y2, Y4, Y2
+	VPSLLD       $0x10, Y2, Y4
+	VPADDD       Y1, Y3, Y1
+	VPSUBD       Y4, Y1, Y1
+	VPMOVZXDQ    X1, Y3
+	VPADDQ       Y3, Y0, Y0
+	VPMOVZXDQ    X2, Y3
+	VPSLLQ       $0x10, Y3, Y3
+	VPADDQ       Y3, Y0, Y0
+	VEXTRACTI128 $0x01, Y1, X1
+	VPMOVZXDQ    X1, Y1
+	VPADDQ       Y1, Y0, Y0
+	VEXTRACTI128 $0x01, Y2, X1
+	VPMOVZXDQ    X1, Y1
+	VPSLLQ       $0x10, Y1, Y1
+	VPADDQ       Y1, Y0, Y0
+	VXORPS       Y1, Y1, Y1
+	VXORPS       Y2, Y2, Y2
+	VXORPS       Y3, Y3, Y3
+	VXORPS       Y4, Y4, Y4
+	JMP          block192
+
+done194:
+	ADDQ $+16, SI
+
+one195:
+	SUBQ    $+8, SI
+	JLT     tail196
+	VMOVUPS (CX), Y5
+	VPADDD  Y5, Y1, Y1
+	VPSRLD  $0x10, Y5, Y5
+	VPADDD  Y5, Y2, Y2
+	ADDQ    $+32, CX
+	JMP     one195
+
+tail196:
+	ADDQ       $+8, SI
+	JEQ        rest197
+	VMOVUPS    c4_0<>+0(SB), Y5
+	LEAQ       tail<>+32(SB), DI
+	XORQ       R8, R8
+	SUBQ       SI, R8
+	VMOVDQU    (DI)(R8*4), Y7
+	VMASKMOVPS (CX), Y7, Y8
+	VBLENDVPS  Y7, Y8, Y5, Y5
+	VPADDD     Y5, Y1, Y1
+	VPSRLD     $0x10, Y5, Y5
+	VPADDD     Y5, Y2, Y2
+	LEAQ       (CX)(SI*4), CX
+
+rest197:
+	VPADDD       Y2, Y4, Y2
+	VPSLLD       $0x10, Y2, Y4
+	VPADDD       Y1, Y3, Y1
+	VPSUBD       Y4, Y1, Y1
+	VPMOVZXDQ    X1, Y3
+	VPADDQ       Y3, Y0, Y0
+	VPMOVZXDQ    X2, Y3
+	VPSLLQ       $0x10, Y3, Y3
+	VPADDQ       Y3, Y0, Y0
+	VEXTRACTI128 $0x01, Y1, X1
+	VPMOVZXDQ    X1, Y1
+	VPADDQ       Y1, Y0, Y0
+	VEXTRACTI128 $0x01, Y2, X1
+	VPMOVZXDQ    X1, Y1
+	VPSLLQ       $0x10, Y1, Y1
+	VPADDQ       Y1, Y0, Y0
+	VEXTRACTF128 $0x01, Y0, X6
+	VPADDQ       Y6, Y0, Y0
+	VPERMILPD    $0x01, Y0, Y1
+	VPADDQ       Y1, Y0, Y0
+	VBROADCASTSD (AX), Y1
+	VPADDQ       Y1, Y0, Y0
+	VMOVQ        X0, (AX)
+	ADDQ         $+8, AX
+	JMP          row191
+
+end198:
+	VZEROUPPER
+	RET
+
+// func wideSumU32AcrossAVX2(acc *byte, x *byte, rows int, n int)
+// Requires: AVX, AVX2
+TEXT ·wideSumU32AcrossAVX2(SB), NOSPLIT, $0-32
+	MOVQ   acc+0(FP), AX
+	MOVQ   x+8(FP), CX
+	MOVQ   rows+16(FP), DX
+	MOVQ   n+24(FP), BX
+	IMUL3Q $+4, BX, SI
+	XORQ   DI, DI
+	SUBQ   $+4, BX
+	JLT    done200
+
+next199:
+	MOVQ    CX, R8
+	MOVQ    DX, R9
+	VMOVUPS (AX)(DI*8), Y0
+
+rows201:
+	SUBQ      $+8, R9
+	JLT       one202
+	VMOVUPS   (R8)(DI*4), X1
+	VPMOVZXDQ X1, Y1
+	ADDQ      SI, R8
+	VMOVUPS   (R8)(DI*4), X2
+	VPMOVZXDQ X2, Y2
+	ADDQ      SI, R8
+	VMOVUPS   (R8)(DI*4), X3
+	VPMOVZXDQ X3, Y3
+	ADDQ      SI, R8
+	VMOVUPS   (R8)(DI*4), X4
+	VPMOVZXDQ X4, Y4
+	ADDQ      SI, R8
+	VMOVUPS   (R8)(DI*4), X5
+	VPMOVZXDQ X5, Y5
+	ADDQ      SI, R8
+	VMOVUPS   (R8)(DI*4), X6
+	VPMOVZXDQ X6, Y6
+	ADDQ      SI, R8
+	VMOVUPS   (R8)(DI*4), X7
+	VPMOVZXDQ X7, Y7
+	ADDQ      SI, R8
+	VMOVUPS   (R8)(DI*4), X8
+	VPMOVZXDQ X8, Y8
+	ADDQ      SI, R8
+	VPADDQ    Y2, Y1, Y1
+	VPADDQ    Y4, Y3, Y2
+	VPADDQ    Y6, Y5, Y3
+	VPADDQ    Y8, Y7, Y4
+	VPADDQ    Y2, Y1, Y1
+	VPADDQ    Y4, Y3, Y2
+	VPADDQ    Y2, Y1, Y1
+	VPADDQ    Y1, Y0, Y0
+	VMOVAPS   Y0, Y0
+	JMP       rows201
+
+one202:
+	ADDQ $+8, R9
+
+row204:
+	DECQ      R9
+	JLT       end203
+	VMOVUPS   (R8)(DI*4), X1
+	VPMOVZXDQ X1, Y1
+	VPADDQ    Y1, Y0, Y0
+	VMOVAPS   Y0, Y0
+	ADDQ      SI, R8
+	JMP       row204
+
+end203:
+	VMOVUPS Y0, (AX)(DI*8)
+	ADDQ    $+4, DI
+	SUBQ    $+4, BX
+	JGE     next199
+
+done200:
+	ADDQ       $+4, BX
+	JEQ        end205
+	MOVQ       DX, DX
+	LEAQ       tail<>+32(SB), R8
+	XORQ       R9, R9
+	SUBQ       BX, R9
+	VMOVDQU    (R8)(R9*8), Y0
+	VMASKMOVPD (AX)(DI*8), Y0, Y0
+
+rows206:
+	SUBQ       $+8, DX
+	JLT        one207
+	LEAQ       tail<>+32(SB), R8
+	XORQ       R9, R9
+	SUBQ       BX, R9
+	VMOVDQU    (R8)(R9*4), Y1
+	VMASKMOVPS (CX)(DI*4), X1, X1
+	VPMOVZXDQ  X1, Y1
+	ADDQ       SI, CX
+	LEAQ       tail<>+32(SB), R8
+	XORQ       R9, R9
+	SUBQ       BX, R9
+	VMOVDQU    (R8)(R9*4), Y2
+	VMASKMOVPS (CX)(DI*4), X2, X2
+	VPMOVZXDQ  X2, Y2
+	ADDQ       SI, CX
+	LEAQ       tail<>+32(SB), R8
+	XORQ       R9, R9
+	SUBQ       BX, R9
+	VMOVDQU    (R8)(R9*4), Y3
+	VMASKMOVPS (CX)(DI*4), X3, X3
+	VPMOVZXDQ  X3, Y3
+	ADDQ       SI, CX
+	LEAQ       tail<>+32(SB), R8
+	XORQ       R9, R9
+	SUBQ       BX, R9
+	VMOVDQU    (R8)(R9*4), Y4
+	VMASKMOVPS (CX)(DI*4), X4, X4
+	VPMOVZXDQ  X4, Y4
+	ADDQ       SI, CX
+	LEAQ       tail<>+32(SB), R8
+	XORQ       R9, R9
+	SUBQ       BX, R9
+	VMOVDQU    (R8)(R9*4), Y5
+	VMASKMOVPS (CX)(DI*4), X5, X5
+	VPMOVZXDQ  X5, Y5
+	ADDQ       SI, CX
+	LEAQ       tail<>+32(SB), R8
+	XORQ       R9, R9
+	SUBQ       BX, R9
+	VMOVDQU    (R8)(R9*4), Y6
+	VMASKMOVPS (CX)(DI*4), X6, X6
+	VPMOVZXDQ  X6, Y6
+	ADDQ       SI, CX
+	LEAQ       tail<>+32(SB), R8
+	XORQ       R9, R9
+	SUBQ       BX, R9
+	VMOVDQU    (R8)(R9*4), Y7
+	VMASKMOVPS (CX)(DI*4), X7, X7
+	VPMOVZXDQ  X7, Y7
+	ADDQ       SI, CX
+	LEAQ       tail<>+32(SB), R8
+	XORQ       R9, R9
+	SUBQ       BX, R9
+	VMOVDQU    (R8)(R9*4), Y8
+	VMASKMOVPS (CX)(DI*4), X8, X8
+	VPMOVZXDQ  X8, Y8
+	ADDQ       SI, CX
+	VPADDQ     Y2, Y1, Y1
+	VPADDQ     Y4, Y3, Y2
+	VPADDQ     Y6, Y5, Y3
+	VPADDQ     Y8, Y7, Y4
+	VPADDQ     Y2, Y1, Y1
+	VPADDQ     Y4, Y3, Y2
+	VPADDQ     Y2, Y1, Y1
+	VPADDQ     Y1, Y0, Y0
+	VMOVAPS    Y0, Y0
+	JMP        rows206
+
+one207:
+	ADDQ $+8, DX
+
+row209:
+	DECQ       DX
+	JLT        end208
+	LEAQ       tail<>+32(SB), R8
+	XORQ       R9, R9
+	SUBQ       BX, R9
+	VMOVDQU    (R8)(R9*4), Y1
+	VMASKMOVPS (CX)(DI*4), X1, X1
+	VPMOVZXDQ  X1, Y1
+	VPADDQ     Y1, Y0, Y0
+	VMOVAPS    Y0, Y0
+	ADDQ       SI, CX
+	JMP        row209
+
+end208:
+	LEAQ       tail<>+32(SB), CX
+	XORQ       DX, DX
+	SUBQ       BX, DX
+	VMOVDQU    (CX)(DX*8), Y1
+	VMASKMOVPD Y0, Y1, (AX)(DI*8)
+
+end205:
+	VZEROUPPER
+	RET
+
 // func findF32AVX2(x *byte, y *byte, n int) (at int)
 // Requires: AVX, BMI
 TEXT ·findF32AVX2(SB), NOSPLIT, $0-32
@@ -2630,21 +3226,21 @@ TEXT ·findF32AVX2(SB), NOSPLIT, $0-32
 	VBROADCASTSS (CX), Y0
 	XORQ         BX, BX
 	SUBQ         $+8, DX
-	JLT          done174
+	JLT          done212
 
-next173:
+next211:
 	VMOVUPS   (AX)(BX*4), Y1
 	VCMPPS    $0x00, Y0, Y1, Y1
 	VMOVMSKPS Y1, CX
 	TESTL     CX, CX
-	JNE       found172
+	JNE       found210
 	ADDQ      $+8, BX
 	SUBQ      $+8, DX
-	JGE       next173
+	JGE       next211
 
-done174:
+done212:
 	ADDQ       $+8, DX
-	JEQ        end175
+	JEQ        end213
 	LEAQ       tail<>+32(SB), CX
 	XORQ       SI, SI
 	SUBQ       DX, SI
@@ -2653,17 +3249,17 @@ done174:
 	VCMPPS     $0x00, Y0, Y1, Y0
 	VMOVMSKPS  Y0, CX
 	TESTL      CX, CX
-	JNE        found172
+	JNE        found210
 
-end175:
+end213:
 	ADDQ DX, BX
-	JMP  none176
+	JMP  none214
 
-found172:
+found210:
 	TZCNTL CX, CX
 	ADDQ   CX, BX
 
-none176:
+none214:
 	MOVQ BX, at+24(FP)
 	VZEROUPPER
 	RET
@@ -2677,21 +3273,21 @@ TEXT ·findNaNF32AVX2(SB), NOSPLIT, $0-32
 	VBROADCASTSS (CX), Y0
 	XORQ         BX, BX
 	SUBQ         $+8, DX
-	JLT          done179
+	JLT          done217
 
-next178:
+next216:
 	VMOVUPS   (AX)(BX*4), Y0
 	VCMPPS    $0x03, Y0, Y0, Y0
 	VMOVMSKPS Y0, CX
 	TESTL     CX, CX
-	JNE       found177
+	JNE       found215
 	ADDQ      $+8, BX
 	SUBQ      $+8, DX
-	JGE       next178
+	JGE       next216
 
-done179:
+done217:
 	ADDQ       $+8, DX
-	JEQ        end180
+	JEQ        end218
 	LEAQ       tail<>+32(SB), CX
 	XORQ       SI, SI
 	SUBQ       DX, SI
@@ -2700,17 +3296,17 @@ done179:
 	VCMPPS     $0x03, Y0, Y0, Y0
 	VMOVMSKPS  Y0, CX
 	TESTL      CX, CX
-	JNE        found177
+	JNE        found215
 
-end180:
+end218:
 	ADDQ DX, BX
-	JMP  none181
+	JMP  none219
 
-found177:
+found215:
 	TZCNTL CX, CX
 	ADDQ   CX, BX
 
-none181:
+none219:
 	MOVQ BX, at+24(FP)
 	VZEROUPPER
 	RET
@@ -5133,6 +5729,520 @@ end186:
 	VZEROUPPER
 	RET
 
+// func wideSumI32AlongAVX512(acc *byte, x *byte, rows int, n int)
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, AVX512VL, BMI2
+TEXT ·wideSumI32AlongAVX512(SB), NOSPLIT, $0-32
+	MOVQ acc+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ rows+16(FP), DX
+	MOVQ n+24(FP), BX
+
+row191:
+	DECQ         DX
+	JLT          end198
+	MOVQ         BX, SI
+	VBROADCASTSD c8_0<>+0(SB), Z0
+	VBROADCASTSS c4_0<>+0(SB), Z1
+	VBROADCASTSS c4_0<>+0(SB), Z2
+	VBROADCASTSS c4_0<>+0(SB), Z3
+	VBROADCASTSS c4_0<>+0(SB), Z4
+
+block192:
+	MOVQ $+16384, DI
+
+several193:
+	SUBQ          $+32, SI
+	JLT           done194
+	VMOVUPS       (CX), Z5
+	VPADDD        Z5, Z1, Z1
+	VPSRAD        $0x10, Z5, Z5
+	VPADDD        Z5, Z2, Z2
+	VMOVUPS       64(CX), Z5
+	VPADDD        Z5, Z3, Z3
+	VPSRAD        $0x10, Z5, Z5
+	VPADDD        Z5, Z4, Z4
+	ADDQ          $+128, CX
+	DECQ          DI
+	JNE           several193
+	VPADDD        Z2, Z4, Z2
+	VPSLLD        $0x10, Z2, Z4
+	VPADDD        Z1, Z3, Z1
+	VPSUBD        Z4, Z1, Z1
+	VPMOVZXDQ     Y1, Z3
+	VPADDQ        Z3, Z0, Z0
+	VPMOVSXDQ     Y2, Z3
+	VPSLLQ        $0x10, Z3, Z3
+	VPADDQ        Z3, Z0, Z0
+	VEXTRACTI64X4 $0x01, Z1, Y1
+	VPMOVZXDQ     Y1, Z1
+	VPADDQ        Z1, Z0, Z0
+	VEXTRACTI64X4 $0x01, Z2, Y1
+	VPMOVSXDQ     Y1, Z1
+	VPSLLQ        $0x10, Z1, Z1
+	VPADDQ        Z1, Z0, Z0
+	VXORPS        Z1, Z1, Z1
+	VXORPS        Z2, Z2, Z2
+	VXORPS        Z3, Z3, Z3
+	VXORPS        Z4, Z4, Z4
+	JMP           block192
+
+done194:
+	ADDQ $+32, SI
+
+one195:
+	SUBQ    $+16, SI
+	JLT     tail196
+	VMOVUPS (CX), Z5
+	VPADDD  Z5, Z1, Z1
+	VPSRAD  $0x10, Z5, Z5
+	VPADDD  Z5, Z2, Z2
+	ADDQ    $+64, CX
+	JMP     one195
+
+tail196:
+	ADDQ         $+16, SI
+	JEQ          rest197
+	VBROADCASTSS c4_0<>+0(SB), Z5
+	MOVQ         $-1, DI
+	BZHIQ        SI, DI, DI
+	KMOVQ        DI, K1
+	VMOVUPS      (CX), K1, Z5
+	VPADDD       Z5, Z1, Z1
+	VPSRAD       $0x10, Z5, Z5
+	VPADDD       Z5, Z2, Z2
+	LEAQ         (CX)(SI*4), CX
+
+rest197:
+	VPADDD        Z2, Z4, Z2
+	VPSLLD        $0x10, Z2, Z4
+	VPADDD        Z1, Z3, Z1
+	VPSUBD        Z4, Z1, Z1
+	VPMOVZXDQ     Y1, Z3
+	VPADDQ        Z3, Z0, Z0
+	VPMOVSXDQ     Y2, Z3
+	VPSLLQ        $0x10, Z3, Z3
+	VPADDQ        Z3, Z0, Z0
+	VEXTRACTI64X4 $0x01, Z1, Y1
+	VPMOVZXDQ     Y1, Z1
+	VPADDQ        Z1, Z0, Z0
+	VEXTRACTI64X4 $0x01, Z2, Y1
+	VPMOVSXDQ     Y1, Z1
+	VPSLLQ        $0x10, Z1, Z1
+	VPADDQ        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z0, Y6
+	VPADDQ        Z6, Z0, Z0
+	VEXTRACTF32X4 $0x01, Y0, X7
+	VPADDQ        Z7, Z0, Z0
+	VPERMILPD     $0x01, Z0, Z1
+	VPADDQ        Z1, Z0, Z0
+	VBROADCASTSD  (AX), Z1
+	VPADDQ        Z1, Z0, Z0
+	VMOVQ         X0, (AX)
+	ADDQ          $+8, AX
+	JMP           row191
+
+end198:
+	VZEROUPPER
+	RET
+
+// func wideSumI32AcrossAVX512(acc *byte, x *byte, rows int, n int)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
+TEXT ·wideSumI32AcrossAVX512(SB), NOSPLIT, $0-32
+	MOVQ   acc+0(FP), AX
+	MOVQ   x+8(FP), CX
+	MOVQ   rows+16(FP), DX
+	MOVQ   n+24(FP), BX
+	IMUL3Q $+4, BX, SI
+	XORQ   DI, DI
+	SUBQ   $+8, BX
+	JLT    done200
+
+next199:
+	MOVQ    CX, R8
+	MOVQ    DX, R9
+	VMOVUPS (AX)(DI*8), Z0
+
+rows201:
+	SUBQ      $+8, R9
+	JLT       one202
+	VMOVUPS   (R8)(DI*4), Y1
+	VPMOVSXDQ Y1, Z1
+	ADDQ      SI, R8
+	VMOVUPS   (R8)(DI*4), Y2
+	VPMOVSXDQ Y2, Z2
+	ADDQ      SI, R8
+	VMOVUPS   (R8)(DI*4), Y3
+	VPMOVSXDQ Y3, Z3
+	ADDQ      SI, R8
+	VMOVUPS   (R8)(DI*4), Y4
+	VPMOVSXDQ Y4, Z4
+	ADDQ      SI, R8
+	VMOVUPS   (R8)(DI*4), Y5
+	VPMOVSXDQ Y5, Z5
+	ADDQ      SI, R8
+	VMOVUPS   (R8)(DI*4), Y6
+	VPMOVSXDQ Y6, Z6
+	ADDQ      SI, R8
+	VMOVUPS   (R8)(DI*4), Y7
+	VPMOVSXDQ Y7, Z7
+	ADDQ      SI, R8
+	VMOVUPS   (R8)(DI*4), Y8
+	VPMOVSXDQ Y8, Z8
+	ADDQ      SI, R8
+	VPADDQ    Z2, Z1, Z1
+	VPADDQ    Z4, Z3, Z2
+	VPADDQ    Z6, Z5, Z3
+	VPADDQ    Z8, Z7, Z4
+	VPADDQ    Z2, Z1, Z1
+	VPADDQ    Z4, Z3, Z2
+	VPADDQ    Z2, Z1, Z1
+	VPADDQ    Z1, Z0, Z0
+	VMOVAPS   Z0, Z0
+	JMP       rows201
+
+one202:
+	ADDQ $+8, R9
+
+row204:
+	DECQ      R9
+	JLT       end203
+	VMOVUPS   (R8)(DI*4), Y1
+	VPMOVSXDQ Y1, Z1
+	VPADDQ    Z1, Z0, Z0
+	VMOVAPS   Z0, Z0
+	ADDQ      SI, R8
+	JMP       row204
+
+end203:
+	VMOVUPS Z0, (AX)(DI*8)
+	ADDQ    $+8, DI
+	SUBQ    $+8, BX
+	JGE     next199
+
+done200:
+	ADDQ      $+8, BX
+	JEQ       end205
+	MOVQ      $-1, R8
+	BZHIQ     BX, R8, R8
+	KMOVQ     R8, K1
+	MOVQ      DX, DX
+	VMOVUPD.Z (AX)(DI*8), K1, Z0
+
+rows206:
+	SUBQ      $+8, DX
+	JLT       one207
+	VMOVUPS.Z (CX)(DI*4), K1, Y1
+	VPMOVSXDQ Y1, Z1
+	ADDQ      SI, CX
+	VMOVUPS.Z (CX)(DI*4), K1, Y2
+	VPMOVSXDQ Y2, Z2
+	ADDQ      SI, CX
+	VMOVUPS.Z (CX)(DI*4), K1, Y3
+	VPMOVSXDQ Y3, Z3
+	ADDQ      SI, CX
+	VMOVUPS.Z (CX)(DI*4), K1, Y4
+	VPMOVSXDQ Y4, Z4
+	ADDQ      SI, CX
+	VMOVUPS.Z (CX)(DI*4), K1, Y5
+	VPMOVSXDQ Y5, Z5
+	ADDQ      SI, CX
+	VMOVUPS.Z (CX)(DI*4), K1, Y6
+	VPMOVSXDQ Y6, Z6
+	ADDQ      SI, CX
+	VMOVUPS.Z (CX)(DI*4), K1, Y7
+	VPMOVSXDQ Y7, Z7
+	ADDQ      SI, CX
+	VMOVUPS.Z (CX)(DI*4), K1, Y8
+	VPMOVSXDQ Y8, Z8
+	ADDQ      SI, CX
+	VPADDQ    Z2, Z1, Z1
+	VPADDQ    Z4, Z3, Z2
+	VPADDQ    Z6, Z5, Z3
+	VPADDQ    Z8, Z7, Z4
+	VPADDQ    Z2, Z1, Z1
+	VPADDQ    Z4, Z3, Z2
+	VPADDQ    Z2, Z1, Z1
+	VPADDQ    Z1, Z0, Z0
+	VMOVAPS   Z0, Z0
+	JMP       rows206
+
+one207:
+	ADDQ $+8, DX
+
+row209:
+	DECQ      DX
+	JLT       end208
+	VMOVUPS.Z (CX)(DI*4), K1, Y1
+	VPMOVSXDQ Y1, Z1
+	VPADDQ    Z1, Z0, Z0
+	VMOVAPS   Z0, Z0
+	ADDQ      SI, CX
+	JMP       row209
+
+end208:
+	VMOVUPD Z0, K1, (AX)(DI*8)
+
+end205:
+	VZEROUPPER
+	RET
+
+// func wideSumU32AlongAVX512(acc *byte, x *byte, rows int, n int)
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, AVX512VL, BMI2
+TEXT ·wideSumU32AlongAVX512(SB), NOSPLIT, $0-32
+	MOVQ acc+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ rows+16(FP), DX
+	MOVQ n+24(FP), BX
+
+row210:
+	DECQ         DX
+	JLT          end217
+	MOVQ         BX, SI
+	VBROADCASTSD c8_0<>+0(SB), Z0
+	VBROADCASTSS c4_0<>+0(SB), Z1
+	VBROADCASTSS c4_0<>+0(SB), Z2
+	VBROADCASTSS c4_0<>+0(SB), Z3
+	VBROADCASTSS c4_0<>+0(SB), Z4
+
+block211:
+	MOVQ $+16384, DI
+
+several212:
+	SUBQ          $+32, SI
+	JLT           done213
+	VMOVUPS       (CX), Z5
+	VPADDD        Z5, Z1, Z1
+	VPSRLD        $0x10, Z5, Z5
+	VPADDD        Z5, Z2, Z2
+	VMOVUPS       64(CX), Z5
+	VPADDD        Z5, Z3, Z3
+	VPSRLD        $0x10, Z5, Z5
+	VPADDD        Z5, Z4, Z4
+	ADDQ          $+128, CX
+	DECQ          DI
+	JNE           several212
+	VPADDD        Z2, Z4, Z2
+	VPSLLD        $0x10, Z2, Z4
+	VPADDD        Z1, Z3, Z1
+	VPSUBD        Z4, Z1, Z1
+	VPMOVZXDQ     Y1, Z3
+	VPADDQ        Z3, Z0, Z0
+	VPMOVZXDQ     Y2, Z3
+	VPSLLQ        $0x10, Z3, Z3
+	VPADDQ        Z3, Z0, Z0
+	VEXTRACTI64X4 $0x01, Z1, Y1
+	VPMOVZXDQ     Y1, Z1
+	VPADDQ        Z1, Z0, Z0
+	VEXTRACTI64X4 $0x01, Z2, Y1
+	VPMOVZXDQ     Y1, Z1
+	VPSLLQ        $0x10, Z1, Z1
+	VPADDQ        Z1, Z0, Z0
+	VXORPS        Z1, Z1, Z1
+	VXORPS        Z2, Z2, Z2
+	VXORPS        Z3, Z3, Z3
+	VXORPS        Z4, Z4, Z4
+	JMP           block211
+
+done213:
+	ADDQ $+32, SI
+
+one214:
+	SUBQ    $+16, SI
+	JLT     tail215
+	VMOVUPS (CX), Z5
+	VPADDD  Z5, Z1, Z1
+	VPSRLD  $0x10, Z5, Z5
+	VPADDD  Z5, Z2, Z2
+	ADDQ    $+64, CX
+	JMP     one214
+
+tail215:
+	ADDQ         $+16, SI
+	JEQ          rest216
+	VBROADCASTSS c4_0<>+0(SB), Z5
+	MOVQ         $-1, DI
+	BZHIQ        SI, DI, DI
+	KMOVQ        DI, K1
+	VMOVUPS      (CX), K1, Z5
+	VPADDD       Z5, Z1, Z1
+	VPSRLD       $0x10, Z5, Z5
+	VPADDD       Z5, Z2, Z2
+	LEAQ         (CX)(SI*4), CX
+
+rest216:
+	VPADDD        Z2, Z4, Z2
+	VPSLLD        $0x10, Z2, Z4
+	VPADDD        Z1, Z3, Z1
+	VPSUBD        Z4, Z1, Z1
+	VPMOVZXDQ     Y1, Z3
+	VPADDQ        Z3, Z0, Z0
+	VPMOVZXDQ     Y2, Z3
+	VPSLLQ        $0x10, Z3, Z3
+	VPADDQ        Z3, Z0, Z0
+	VEXTRACTI64X4 $0x01, Z1, Y1
+	VPMOVZXDQ     Y1, Z1
+	VPADDQ        Z1, Z0, Z0
+	VEXTRACTI64X4 $0x01, Z2, Y1
+	VPMOVZXDQ     Y1, Z1
+	VPSLLQ        $0x10, Z1, Z1
+	VPADDQ        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z0, Y6
+	VPADDQ        Z6, Z0, Z0
+	VEXTRACTF32X4 $0x01, Y0, X7
+	VPADDQ        Z7, Z0, Z0
+	VPERMILPD     $0x01, Z0, Z1
+	VPADDQ        Z1, Z0, Z0
+	VBROADCASTSD  (AX), Z1
+	VPADDQ        Z1, Z0, Z0
+	VMOVQ         X0, (AX)
+	ADDQ          $+8, AX
+	JMP           row210
+
+end217:
+	VZEROUPPER
+	RET
+
+// func wideSumU32AcrossAVX512(acc *byte, x *byte, rows int, n int)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
+TEXT ·wideSumU32AcrossAVX512(SB), NOSPLIT, $0-32
+	MOVQ   acc+0(FP), AX
+	MOVQ   x+8(FP), CX
+	MOVQ   rows+16(FP), DX
+	MOVQ   n+24(FP), BX
+	IMUL3Q $+4, BX, SI
+	XORQ   DI, DI
+	SUBQ   $+8, BX
+	JLT    done219
+
+next218:
+	MOVQ    CX, R8
+	MOVQ    DX, R9
+	VMOVUPS (AX)(DI*8), Z0
+
+rows220:
+	SUBQ      $+8, R9
+	JLT       one221
+	VMOVUPS   (R8)(DI*4), Y1
+	VPMOVZXDQ Y1, Z1
+	ADDQ      SI, R8
+	VMOVUPS   (R8)(DI*4), Y2
+	VPMOVZXDQ Y2, Z2
+	ADDQ      SI, R8
+	VMOVUPS   (R8)(DI*4), Y3
+	VPMOVZXDQ Y3, Z3
+	ADDQ      SI, R8
+	VMOVUPS   (R8)(DI*4), Y4
+	VPMOVZXDQ Y4, Z4
+	ADDQ      SI, R8
+	VMOVUPS   (R8)(DI*4), Y5
+	VPMOVZXDQ Y5, Z5
+	ADDQ      SI, R8
+	VMOVUPS   (R8)(DI*4), Y6
+	VPMOVZXDQ Y6, Z6
+	ADDQ      SI, R8
+	VMOVUPS   (R8)(DI*4), Y7
+	VPMOVZXDQ Y7, Z7
+	ADDQ      SI, R8
+	VMOVUPS   (R8)(DI*4), Y8
+	VPMOVZXDQ Y8, Z8
+	ADDQ      SI, R8
+	VPADDQ    Z2, Z1, Z1
+	VPADDQ    Z4, Z3, Z2
+	VPADDQ    Z6, Z5, Z3
+	VPADDQ    Z8, Z7, Z4
+	VPADDQ    Z2, Z1, Z1
+	VPADDQ    Z4, Z3, Z2
+	VPADDQ    Z2, Z1, Z1
+	VPADDQ    Z1, Z0, Z0
+	VMOVAPS   Z0, Z0
+	JMP       rows220
+
+one221:
+	ADDQ $+8, R9
+
+row223:
+	DECQ      R9
+	JLT       end222
+	VMOVUPS   (R8)(DI*4), Y1
+	VPMOVZXDQ Y1, Z1
+	VPADDQ    Z1, Z0, Z0
+	VMOVAPS   Z0, Z0
+	ADDQ      SI, R8
+	JMP       row223
+
+end222:
+	VMOVUPS Z0, (AX)(DI*8)
+	ADDQ    $+8, DI
+	SUBQ    $+8, BX
+	JGE     next218
+
+done219:
+	ADDQ      $+8, BX
+	JEQ       end224
+	MOVQ      $-1, R8
+	BZHIQ     BX, R8, R8
+	KMOVQ     R8, K1
+	MOVQ      DX, DX
+	VMOVUPD.Z (AX)(DI*8), K1, Z0
+
+rows225:
+	SUBQ      $+8, DX
+	JLT       one226
+	VMOVUPS.Z (CX)(DI*4), K1, Y1
+	VPMOVZXDQ Y1, Z1
+	ADDQ      SI, CX
+	VMOVUPS.Z (CX)(DI*4), K1, Y2
+	VPMOVZXDQ Y2, Z2
+	ADDQ      SI, CX
+	VMOVUPS.Z (CX)(DI*4), K1, Y3
+	VPMOVZXDQ Y3, Z3
+	ADDQ      SI, CX
+	VMOVUPS.Z (CX)(DI*4), K1, Y4
+	VPMOVZXDQ Y4, Z4
+	ADDQ      SI, CX
+	VMOVUPS.Z (CX)(DI*4), K1, Y5
+	VPMOVZXDQ Y5, Z5
+	ADDQ      SI, CX
+	VMOVUPS.Z (CX)(DI*4), K1, Y6
+	VPMOVZXDQ Y6, Z6
+	ADDQ      SI, CX
+	VMOVUPS.Z (CX)(DI*4), K1, Y7
+	VPMOVZXDQ Y7, Z7
+	ADDQ      SI, CX
+	VMOVUPS.Z (CX)(DI*4), K1, Y8
+	VPMOVZXDQ Y8, Z8
+	ADDQ      SI, CX
+	VPADDQ    Z2, Z1, Z1
+	VPADDQ    Z4, Z3, Z2
+	VPADDQ    Z6, Z5, Z3
+	VPADDQ    Z8, Z7, Z4
+	VPADDQ    Z2, Z1, Z1
+	VPADDQ    Z4, Z3, Z2
+	VPADDQ    Z2, Z1, Z1
+	VPADDQ    Z1, Z0, Z0
+	VMOVAPS   Z0, Z0
+	JMP       rows225
+
+one226:
+	ADDQ $+8, DX
+
+row228:
+	DECQ      DX
+	JLT       end227
+	VMOVUPS.Z (CX)(DI*4), K1, Y1
+	VPMOVZXDQ Y1, Z1
+	VPADDQ    Z1, Z0, Z0
+	VMOVAPS   Z0, Z0
+	ADDQ      SI, CX
+	JMP       row228
+
+end227:
+	VMOVUPD Z0, K1, (AX)(DI*8)
+
+end224:
+	VZEROUPPER
+	RET
+
 // func findF32AVX512(x *byte, y *byte, n int) (at int)
 // Requires: AVX, AVX512BW, AVX512F, BMI, BMI2
 TEXT ·findF32AVX512(SB), NOSPLIT, $0-32
@@ -5142,21 +6252,21 @@ TEXT ·findF32AVX512(SB), NOSPLIT, $0-32
 	VBROADCASTSS (CX), Z0
 	XORQ         BX, BX
 	SUBQ         $+16, DX
-	JLT          done193
+	JLT          done231
 
-next192:
+next230:
 	VMOVUPS (AX)(BX*4), Z1
 	VCMPPS  $0x00, Z0, Z1, K1
 	KMOVW   K1, CX
 	TESTL   CX, CX
-	JNE     found191
+	JNE     found229
 	ADDQ    $+16, BX
 	SUBQ    $+16, DX
-	JGE     next192
+	JGE     next230
 
-done193:
+done231:
 	ADDQ      $+16, DX
-	JEQ       end194
+	JEQ       end232
 	MOVQ      $-1, CX
 	BZHIQ     DX, CX, CX
 	KMOVQ     CX, K1
@@ -5164,17 +6274,17 @@ done193:
 	VCMPPS    $0x00, Z0, Z1, K1
 	KMOVW     K1, CX
 	TESTL     CX, CX
-	JNE       found191
+	JNE       found229
 
-end194:
+end232:
 	ADDQ DX, BX
-	JMP  none195
+	JMP  none233
 
-found191:
+found229:
 	TZCNTL CX, CX
 	ADDQ   CX, BX
 
-none195:
+none233:
 	MOVQ BX, at+24(FP)
 	VZEROUPPER
 	RET
@@ -5188,21 +6298,21 @@ TEXT ·findNaNF32AVX512(SB), NOSPLIT, $0-32
 	VBROADCASTSS (CX), Z0
 	XORQ         BX, BX
 	SUBQ         $+16, DX
-	JLT          done198
+	JLT          done236
 
-next197:
+next235:
 	VMOVUPS (AX)(BX*4), Z0
 	VCMPPS  $0x03, Z0, Z0, K1
 	KMOVW   K1, CX
 	TESTL   CX, CX
-	JNE     found196
+	JNE     found234
 	ADDQ    $+16, BX
 	SUBQ    $+16, DX
-	JGE     next197
+	JGE     next235
 
-done198:
+done236:
 	ADDQ      $+16, DX
-	JEQ       end199
+	JEQ       end237
 	MOVQ      $-1, CX
 	BZHIQ     DX, CX, CX
 	KMOVQ     CX, K1
@@ -5210,17 +6320,17 @@ done198:
 	VCMPPS    $0x03, Z0, Z0, K1
 	KMOVW     K1, CX
 	TESTL     CX, CX
-	JNE       found196
+	JNE       found234
 
-end199:
+end237:
 	ADDQ DX, BX
-	JMP  none200
+	JMP  none238
 
-found196:
+found234:
 	TZCNTL CX, CX
 	ADDQ   CX, BX
 
-none200:
+none238:
 	MOVQ BX, at+24(FP)
 	VZEROUPPER
 	RET

@@ -15,6 +15,7 @@ type routines struct {
 	wheres     []whereRow
 	casts      []castRow
 	reductions []reductionRow
+	wideSums   []reductionRow
 	dots       []dotRow
 	finds      []findRow
 	fills      []fillRow
@@ -96,6 +97,10 @@ func (r routines) install() {
 	}
 	for _, row := range r.reductions {
 		f := &Reductions[row.op][row.typ]
+		f.Along, f.Across = row.along, row.across
+	}
+	for _, row := range r.wideSums {
+		f := &WideSums[row.typ]
 		f.Along, f.Across = row.along, row.across
 	}
 	for _, row := range r.dots {

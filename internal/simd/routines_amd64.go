@@ -157,6 +157,10 @@ var routinesAVX2 = routines{
 		{ir.ReduceMax, ir.Float64, reducemaxF64AlongAVX2, reducemaxF64AcrossAVX2},
 		{ir.Sum, ir.Float32, sumF32AlongAVX2, sumF32AcrossAVX2},
 	},
+	wideSums: []reductionRow{
+		{ir.Sum, ir.Int32, wideSumI32AlongAVX2, wideSumI32AcrossAVX2},
+		{ir.Sum, ir.Uint32, wideSumU32AlongAVX2, wideSumU32AcrossAVX2},
+	},
 	dots: []dotRow{
 		{ir.Float32, Dot{dotF32AlongAVX2, dotF32AcrossAVX2}},
 		{ir.Float64, Dot{dotF64AlongAVX2, dotF64AcrossAVX2}},
@@ -341,6 +345,10 @@ var routinesAVX512 = routines{
 		{ir.ReduceMax, ir.Float32, reducemaxF32AlongAVX512, reducemaxF32AcrossAVX512},
 		{ir.ReduceMax, ir.Float64, reducemaxF64AlongAVX512, reducemaxF64AcrossAVX512},
 		{ir.Sum, ir.Float32, sumF32AlongAVX512, sumF32AcrossAVX512},
+	},
+	wideSums: []reductionRow{
+		{ir.Sum, ir.Int32, wideSumI32AlongAVX512, wideSumI32AcrossAVX512},
+		{ir.Sum, ir.Uint32, wideSumU32AlongAVX512, wideSumU32AcrossAVX512},
 	},
 	dots: []dotRow{
 		{ir.Float32, Dot{dotF32AlongAVX512, dotF32AcrossAVX512}},

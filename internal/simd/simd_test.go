@@ -240,6 +240,32 @@ func TestReductions(t *testing.T) {
 	}
 }
 
+func TestWideSums(t *testing.T) {
+	for d, r := range WideSums {
+		if r.Acc == 0 {
+			continue
+		}
+		for n := range lengths {
+			testReduction(t, ir.Sum, ir.DType(d), r, 1+n%5, n)
+			testReduction(t, ir.Sum, ir.DType(d), r, n%23, 3)
+		}
+		testReduction(t, ir.Sum, ir.DType(d), r, 2, 1000)
+		const long = 3<<20 + 5
+		x, acc := newVector(ir.DType(d), long), newVector(ir.Int64, 1)
+		lo, hi := ir.Limits(ir.DType(d))
+		for _, v := range []ir.Number{lo, hi, lo + 0xffff, hi - 0xffff} {
+			for i := range long {
+				x.set(i, v)
+			}
+			acc.set(0, 7)
+			r.Along(acc.p(), x.p(), 1, long)
+			if got, want := int64(acc.get(0)), 7+long*int64(v); got != want {
+				t.Errorf("7 and %d times %d of %v are %d, want %d", long, int64(v), ir.DType(d), got, want)
+			}
+		}
+	}
+}
+
 func testReduction(t *testing.T, op ir.Op, d ir.DType, r Reduction, rows, n int) {
 	binary := map[ir.Op]ir.Op{ir.Sum: ir.Add, ir.Prod: ir.Mul, ir.ReduceMax: ir.Max}[op]
 	x := newVector(d, rows*n)

@@ -39,6 +39,14 @@ func (f *file) reductions() {
 		w := &reducer{target: t, size: 4, acc: 8, identity: i32(0)}
 		w.combine = func(x, y vec) vec { return t.vn(int(x.Size()), "VADDPS", y, x) }
 		t.row("reductions", "ir.Sum, ir.Float32, %s, %s", w.along("sumF32"), w.across("sumF32"))
+		for _, s := range []struct{ ir, name, extend, shift string }{
+			{"Int32", "wideSumI32", "VPMOVSXDQ", "VPSRAD"},
+			{"Uint32", "wideSumU32", "VPMOVZXDQ", "VPSRLD"},
+		} {
+			w := &reducer{target: t, size: 4, acc: 8, extend: s.extend, identity: i32(0)}
+			w.combine = func(x, y vec) vec { return t.vn(int(x.Size()), "VPADDQ", y, x) }
+			t.row("wideSums", "ir.Sum, ir.%s, %s, %s", s.ir, w.extendedAlong(s.name, s.shift), w.across(s.name))
+		}
 		t.row("finds", "ir.Float32, %s, %s", t.find("findF32", equal), t.find("findNaNF32", unordered))
 	}
 }
@@ -50,7 +58,8 @@ type reducer struct {
 	size, acc int
 	combine   func(x, y vec) vec
 	identity  constant
-	dot       bool // of the products of two operands, which is a sum
+	dot       bool   // of the products of two operands, which is a sum
+	extend    string // the instruction that makes 8 bytes of elements of 4 before they are added
 }
 
 // begin starts a routine and returns its parameters.
@@ -78,6 +87,9 @@ const group = 4
 // float64: see sumBlock.
 const longest = 16
 
+// inDoubles reports whether elements are float32 whose sums are added up in float64.
+func (w *reducer) inDoubles() bool { return w.acc != w.size && w.extend == "" }
+
 func (w *reducer) along(name string) string {
 	name += "Along"
 	signature, names := "func(acc, x *byte, rows, n int)", []string{"acc", "x", "rows", "n"}
@@ -103,7 +115,7 @@ func (w *reducer) along(name string) string {
 		w.ADDQ(ldy, nextY)
 	}
 	var total [2]vec
-	if w.acc != w.size {
+	if w.inDoubles() {
 		total = [2]vec{w.broadcast(i64(0)), w.broadcast(i64(0))}
 	}
 	a := make([]vec, group)
@@ -118,7 +130,7 @@ func (w *reducer) along(name string) string {
 		}
 	}
 	flush := func() {
-		if w.acc != w.size {
+		if w.inDoubles() {
 			w.do("VADDPD", w.v("VCVTPS2PD", w.part(a[0], w.width/2)), total[0], total[0])
 			high := w.vn(w.width/2, map[int]string{32: "VEXTRACTF128", 64: "VEXTRACTF64X4"}[w.width], 1, a[0])
 			w.do("VADDPD", w.v("VCVTPS2PD", high), total[1], total[1])
@@ -136,7 +148,7 @@ func (w *reducer) along(name string) string {
 		w.add(a[i], x, y, i)
 	}
 	w.advance(x, y, group)
-	if w.acc != w.size {
+	if w.inDoubles() {
 		w.DECQ(count)
 		w.jump(w.JNE, several)
 		fold()
@@ -171,7 +183,7 @@ func (w *reducer) along(name string) string {
 	w.Label(rest)
 	flush()
 
-	if w.acc != w.size {
+	if w.inDoubles() {
 		l := w.doubles()
 		sum := w.horizontal(l.add(total[0], total[1]), 8, func(x, y vec) vec { return l.add(x, y) })
 		sum = l.add(sum, w.splat(acc, 8))
@@ -185,6 +197,15 @@ func (w *reducer) along(name string) string {
 	w.Label(end)
 	w.end()
 	return name + w.level
+}
+
+// load reads the elements of a step, extended if they are to be.
+func (w *reducer) load(s step, from reg.Register) vec {
+	v := s.load(from, w.size)
+	if w.extend != "" {
+		v = w.v(w.extend, v)
+	}
+	return v
 }
 
 // fma is the instruction that adds a product of elements.
@@ -252,7 +273,7 @@ func (w *reducer) across(name string) string {
 		a := s.load(acc, w.acc)
 		several, one, end := w.label("rows"), w.label("one"), w.label("end")
 		add := func(v vec) {
-			if w.acc != w.size {
+			if w.inDoubles() {
 				w.do("VADDPD", w.v("VCVTPS2PD", v), a, a)
 			} else {
 				w.do("VMOVAPS", w.combine(a, v), a)
@@ -263,7 +284,7 @@ func (w *reducer) across(name string) string {
 		w.jump(w.JLT, one)
 		v := make([]vec, rowsAtOnce)
 		for i := range v {
-			v[i] = s.load(from, w.size)
+			v[i] = w.load(s, from)
 			w.ADDQ(pitch, from)
 		}
 		for k := 1; k < rowsAtOnce; k *= 2 {
@@ -279,7 +300,7 @@ func (w *reducer) across(name string) string {
 		w.Label(each)
 		w.DECQ(left)
 		w.jump(w.JLT, end)
-		add(s.load(from, w.size))
+		add(w.load(s, from))
 		w.ADDQ(pitch, from)
 		w.jump(w.JMP, each)
 		w.Label(end)
