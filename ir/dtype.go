@@ -91,8 +91,8 @@ func (d DType) ComputeType() DType {
 	return d
 }
 
-// SumType is the type of a sum of elements of type d: int32 for bool and for
-// integers that are narrower, otherwise d.
+// SumType is the type of the result of Sum on elements of type d: int32 for bool and for
+// integers that are narrower, otherwise d. Package tensor casts to int64 what may not fit.
 func (d DType) SumType() DType {
 	if !d.IsFloat() && d.Size() < Int32.Size() {
 		return Int32

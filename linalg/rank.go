@@ -51,16 +51,16 @@ func tolerance(op string, a tensor.Tensor, rtol []float64) float64 {
 	return epsilon(a.DType()) * float64(max(m, n))
 }
 
-// MatrixRank returns the number, int32, of singular values of matrices that are greater than
+// MatrixRank returns the number, int64, of singular values of matrices that are greater than
 // rtol times the greatest, see [PInv], without the last two axes.
 func MatrixRank(a tensor.Tensor, rtol ...float64) tensor.Tensor {
 	const op = "linalg.MatrixRank"
 	tol := tolerance(op, a, rtol)
 	s := singularValues(op, a)
 	if s.Dim(-1) == 0 {
-		return tensor.ZerosOf(tensor.Int32, batchOf(a)...)
+		return tensor.ZerosOf(tensor.Int64, batchOf(a)...)
 	}
-	return s.Gt(s.Max(-1).Mul(tol)).Cast(tensor.Int32).Sum(-1).Squeeze(-1)
+	return s.Gt(s.Max(-1).Mul(tol)).Sum(-1).Squeeze(-1)
 }
 
 // Cond returns the condition numbers of matrices, their greatest singular value divided by

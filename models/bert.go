@@ -118,8 +118,8 @@ func (m *BERT) positions(ids tensor.Tensor) tensor.Tensor {
 	if m.PaddingID < 0 {
 		return tensor.Arange(ids.Dim(-1))
 	}
-	text := ids.Ne(m.PaddingID).Cast(tensor.Int32)
-	return text.CumSum(-1).Mul(text).Add(m.PaddingID)
+	text := ids.Ne(m.PaddingID)
+	return tensor.Where(text, text.CumSum(-1), 0).Add(m.PaddingID)
 }
 
 // Pooled maps what Apply returned to what the pooler makes of the first token, [batch width].

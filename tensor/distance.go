@@ -31,7 +31,7 @@ func normP(op string, x *graph.Node, p float64, axes []int) *graph.Node {
 	case math.IsInf(p, -1):
 		return least(a, axes)
 	case p == 0:
-		return graph.Cast(reduce(ir.Sum, truth(x), axes), x.DType)
+		return graph.Cast(sum(truth(x), axes), x.DType)
 	case p == 1:
 		return reduce(ir.Sum, a, axes)
 	case p == 2:

@@ -22,7 +22,7 @@ func TestIndicesOfInt64(t *testing.T) {
 		of("Put", tensor.Zeros(4).Put(0, labels, floats(1, 2, 3)), []int{4}, 2, 3, 0, 1),
 		of("Embedding", nn.Embedding{Weight: x}.Apply(ids.At(0)), []int{2, 4}, 8, 9, 10, 11, 0, 1, 2, 3),
 		of("CrossEntropy", nn.CrossEntropy(x.Mul(0), labels).Sub(tensor.Scalar(4).Log()), []int{3}, 0, 0, 0),
-		{"OneHot", labels.OneHot(4).Sum(1), tensor.Int32, []int{3, 1}, []float64{1, 1, 1}},
+		{"OneHot", labels.OneHot(4).Sum(1), tensor.Int64, []int{3, 1}, []float64{1, 1, 1}},
 	})
 	ignoring, _ := nn.CrossEntropyWith(x.Mul(0), tensor.New([]int{-100, 1, 2}), &nn.CrossEntropyOptions{Ignore: []int{-100}})
 	run(t, []check{of("CrossEntropyWith", ignoring.Gt(0).Cast(tensor.Float32), []int{3}, 0, 1, 1)})

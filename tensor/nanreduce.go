@@ -11,12 +11,12 @@ import (
 // a NaN is 0.
 
 // nanOperand returns x, with fill in place of NaN, the axes to reduce, and the number of
-// others, a reduction of int32.
+// others, of int64.
 func (t Tensor) nanOperand(op string, axes []int, replacement float64) (x, number *graph.Node, over []int) {
 	x = t.floats(op)
 	over = reduced(op, x, axes)
 	valid := eq(x, x)
-	return graph.Where(valid, x, fill(x, replacement)), reduce(ir.Sum, valid, over), over
+	return graph.Where(valid, x, fill(x, replacement)), sum(valid, over), over
 }
 
 // NanSum is [Tensor.Sum] of the elements that are not NaN. Floats only.
@@ -83,7 +83,7 @@ func unlessNone(number, y *graph.Node) *graph.Node {
 }
 
 // CountNonZero returns the number of elements that are true, or not 0, over axes, which
-// keep length 1; without axes, the scalar number of all. NaN counts. The result is int32.
+// keep length 1; without axes, the scalar number of all. NaN counts. The result is int64.
 func (t Tensor) CountNonZero(axes ...int) Tensor {
 	return Tensor{n: truth(t.node("CountNonZero"))}.Sum(axes...)
 }

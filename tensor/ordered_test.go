@@ -100,10 +100,10 @@ func TestCumulativeTypes(t *testing.T) {
 		got  tensor.Tensor
 		want string
 	}{
-		{tensor.New([]bool{true, false, true}).CumSum(0), "int32 [1 1 2]"},
-		{tensor.New([]uint8{200, 100}).CumSum(0), "int32 [200 300]"},
+		{tensor.New([]bool{true, false, true}).CumSum(0), "int64 [1 1 2]"},
+		{tensor.New([]uint8{200, 100}).CumSum(0), "int64 [200 300]"},
 		{tensor.New([]int64{1 << 40, 1}).CumSum(-1), "int64 [1099511627776 1099511627777]"},
-		{tensor.New([]int8{100, 2}).CumProd(0), "int8 [100 -56]"},
+		{tensor.New([]int8{100, 2}).CumProd(0), "int64 [100 200]"},
 		{tensor.New([]float64{1, nan, 3}).CumMax(0), "float64 [1 NaN NaN]"},
 		{tensor.New([]float64{1, nan, 3}).CumMin(0), "float64 [1 NaN NaN]"},
 		{tensor.New([]float32{-float32(inf), 0, float32(inf), 1}).LogCumSumExp(0), "float32 [-inf 0 inf inf]"},

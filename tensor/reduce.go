@@ -1,7 +1,6 @@
 package tensor
 
 import (
-	"fmt"
 	"math"
 
 	"github.com/tensorken/tensorken/internal/graph"
@@ -41,15 +40,30 @@ func count(x *graph.Node, axes []int) int {
 func spreadTo(r, x *graph.Node) *graph.Node { return graph.BroadcastTo(r, x.Shape) }
 
 // Sum returns the sum over axes, which keep length 1; without axes, the scalar sum of
-// all elements. Sums of bools and of integers of 8 and 16 bits are int32; other
-// integers wrap.
+// all elements. Sums of bools and of integers are int64, of uint64 uint64; they wrap.
 func (t Tensor) Sum(axes ...int) Tensor {
 	x := t.node("Sum")
 	over := reduced("Sum", x, axes)
-	if n := count(x, over); x.DType == ir.Bool && n > math.MaxInt32 {
-		fail("Sum", fmt.Sprintf("it counts %d bools in int32: Cast them to Int64", n), x)
+	return Tensor{n: sum(x, over)}
+}
+
+// sum sums bools and integers as int64: in int32, which is faster, where that cannot wrap.
+func sum(x *graph.Node, axes []int) *graph.Node {
+	if d := x.DType; d.SumType() != d {
+		lo, hi := ir.Limits(d)
+		if most := max(int(hi), -int(lo)); count(x, axes) <= math.MaxInt32/most {
+			return wideInt(reduce(ir.Sum, x, axes))
+		}
 	}
-	return Tensor{n: reduce(ir.Sum, x, over)}
+	return reduce(ir.Sum, wideInt(x), axes)
+}
+
+// wideInt returns bools and integers of fewer than 64 bits as int64.
+func wideInt(x *graph.Node) *graph.Node {
+	if x.DType.IsFloat() || x.DType.Size() == 8 {
+		return x
+	}
+	return graph.Cast(x, ir.Int64)
 }
 
 // Mean returns the mean over axes, which keep length 1; without axes, the scalar mean of
@@ -136,10 +150,10 @@ func (t Tensor) Min(axes ...int) Tensor {
 }
 
 // Prod returns the product over axes, which keep length 1; without axes, the scalar
-// product of all elements. Integers wrap.
+// product of all elements. Products of integers are int64, of uint64 uint64; they wrap.
 func (t Tensor) Prod(axes ...int) Tensor {
 	x := t.numbers("Prod")
-	return Tensor{n: reduce(ir.Prod, x, reduced("Prod", x, axes))}
+	return Tensor{n: reduce(ir.Prod, wideInt(x), reduced("Prod", x, axes))}
 }
 
 // Any returns whether any element over axes, which keep length 1, is true, or for

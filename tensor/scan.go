@@ -9,20 +9,23 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// CumSum returns the sums along an axis of each element and all before it. Sums of
-// bools and of integers of 8 and 16 bits are int32; other integers wrap. The reversed
-// sums are t.Flip(axis).CumSum(axis).Flip(axis).
+// CumSum returns the sums along an axis of each element and all before it, of bools and
+// of integers as int64, of uint64 as uint64; they wrap. The reversed sums are
+// t.Flip(axis).CumSum(axis).Flip(axis).
 func (t Tensor) CumSum(axis int) Tensor {
 	x := t.node("CumSum")
 	a := axisOf("CumSum", x, axis)
-	return Tensor{n: graph.Scan(ir.Add, graph.Cast(x, x.DType.SumType()), a)}
+	return Tensor{n: graph.Scan(ir.Add, wideInt(x), a)}
 }
 
 // CumProd returns the products along an axis of each element and all before it.
-// Integers wrap. Its derivatives are right at zeros, also where other factors overflow.
+// Those of integers are int64, of uint64 uint64; they wrap. Its derivatives are right at zeros, also where other factors overflow.
 // Parts of the axis are multiplied first, so a float that should be 0 or infinite is NaN
 // where the product of a part of what is before it overflows.
-func (t Tensor) CumProd(axis int) Tensor { return t.scan("CumProd", ir.Mul, axis) }
+func (t Tensor) CumProd(axis int) Tensor {
+	x := t.numbers("CumProd")
+	return Tensor{n: graph.Scan(ir.Mul, wideInt(x), axisOf("CumProd", x, axis))}
+}
 
 // CumMax returns the maxima along an axis of each element and all before it; from the
 // first NaN on they are NaN. The derivative goes to the last of equal maxima.

@@ -33,8 +33,8 @@ func TestOneHot(t *testing.T) {
 		{"vector", ints(1, 0).OneHot(3), tensor.Int32, []int{2, 3}, []float64{0, 1, 0, 1, 0, 0}},
 		{"matrix", ints(1, 0).Reshape(2, 1).OneHot(2), tensor.Int32, []int{2, 1, 2}, []float64{0, 1, 1, 0}},
 		{"no class", ints(-1, 5).OneHot(2), tensor.Int32, []int{2, 2}, []float64{0, 0, 0, 0}},
-		{"int8", tensor.New([]int8{2, -1}).OneHot(300).Sum(), tensor.Int32, []int{}, []float64{1}},
-		{"uint8", tensor.New([]uint8{2}).OneHot(300).Sum(), tensor.Int32, []int{}, []float64{1}},
+		{"int8", tensor.New([]int8{2, -1}).OneHot(300).Sum(), tensor.Int64, []int{}, []float64{1}},
+		{"uint8", tensor.New([]uint8{2}).OneHot(300).Sum(), tensor.Int64, []int{}, []float64{1}},
 		{"int64", tensor.New([]int64{1<<32 + 1, 1}).OneHot(2), tensor.Int32, []int{2, 2}, []float64{0, 0, 0, 1}},
 	})
 }

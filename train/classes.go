@@ -84,7 +84,7 @@ func count(op string, pred, target tensor.Tensor) counts {
 		return t.Cast(tensor.Int32).Ne(0).Reshape(-1, t.Dim(-1))
 	}
 	p, t = flat(p), flat(t)
-	sum := func(t tensor.Tensor) tensor.Tensor { // of bools in int32, in which they are exact
+	sum := func(t tensor.Tensor) tensor.Tensor { // of bools, which is exact
 		return t.Sum(0).Squeeze(0).Cast(tensor.Float32)
 	}
 	return counts{both: sum(p.And(t)), predicted: sum(p), occurring: sum(t)}

@@ -44,8 +44,8 @@ var ops = map[string]opFunc{
 	"where": func(in []tensor.Tensor, a args) tensor.Tensor { return tensor.Where(in[0], in[1], in[2]) },
 	"clamp": clamp,
 
-	"sum": reduce(tensor.Tensor.Sum), "mean": reduce(tensor.Tensor.Mean), "max": reduce(tensor.Tensor.Max),
-	"min": reduce(tensor.Tensor.Min), "prod": reduce(tensor.Tensor.Prod), "logsumexp": reduce(tensor.Tensor.LogSumExp),
+	"sum": reduce(narrowed(tensor.Tensor.Sum)), "mean": reduce(tensor.Tensor.Mean), "max": reduce(tensor.Tensor.Max),
+	"min": reduce(tensor.Tensor.Min), "prod": reduce(narrowed(tensor.Tensor.Prod)), "logsumexp": reduce(tensor.Tensor.LogSumExp),
 	"norm": reduce(tensor.Tensor.Norm), "any": reduce(tensor.Tensor.Any), "all": reduce(tensor.Tensor.All),
 	"var": variance,
 	"std": func(in []tensor.Tensor, a args) tensor.Tensor { return variance(in, a).Sqrt() },
@@ -136,6 +136,12 @@ func scatter(f func(t tensor.Tensor, axis int, index, src tensor.Tensor) tensor.
 
 func reduce(f func(tensor.Tensor, ...int) tensor.Tensor) opFunc {
 	return func(in []tensor.Tensor, a args) tensor.Tensor { return drop(f(in[0], ints(a, "axes")...), a) }
+}
+
+// narrowed gives f in the type that the programs of the references name, of which it has the
+// lower bits.
+func narrowed(f func(tensor.Tensor, ...int) tensor.Tensor) func(tensor.Tensor, ...int) tensor.Tensor {
+	return func(x tensor.Tensor, axes ...int) tensor.Tensor { return f(x, axes...).Cast(x.DType().SumType()) }
 }
 
 // drop drops the reduced axes of y if the case does.
