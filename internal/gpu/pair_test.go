@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/tensorken/tensorken/driver"
+	"github.com/tensorken/tensorken/internal/schedule"
 	"github.com/tensorken/tensorken/internal/wgpu"
 	"github.com/tensorken/tensorken/tensor"
 )
@@ -14,7 +16,30 @@ import (
 // Integers of 64 bits, which WGSL lacks, are those of the CPU: all pairs of numbers near
 // the powers of two.
 func TestPairs(t *testing.T) {
-	dev := tensor.NewDevice(real(t, wgpu.Options{Validate: true}))
+	for name, open := range map[string]func() (driver.Device, error){
+		"as it is": open,
+		"as a GPU": func() (driver.Device, error) {
+			d, err := openPlain(func(t *schedule.Target) {})
+			if err != nil {
+				return nil, err
+			}
+			return d.(plain).device, nil // with all types
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			need(t)
+			d, err := open()
+			if err != nil {
+				t.Fatal(err)
+			}
+			dev := tensor.NewDevice(d)
+			defer dev.Close()
+			testPairs(t, dev)
+		})
+	}
+}
+
+func testPairs(t *testing.T, dev *tensor.Device) {
 	var list []int64
 	for _, bit := range []int{0, 1, 2, 15, 16, 23, 24, 25, 31, 32, 33, 47, 53, 62, 63} {
 		for _, off := range []int64{-1, 0, 1, 0x1234567} {

@@ -45,7 +45,7 @@ func openPlain(target func(t *schedule.Target)) (driver.Device, error) {
 	d := newDevice(w, Options{Name: "webgpu"})
 	d.target.Family = schedule.Integrated
 	target(&d.target)
-	return plain{d, []ir.DType{ir.Bool, ir.Int32, ir.Float32}}, nil
+	return plain{d, []ir.DType{ir.Bool, ir.Int32, ir.Int64, ir.Float32}}, nil
 }
 
 // Software adapters are not given the shaders that GPUs are: here they are.
