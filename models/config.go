@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/tensorken/tensorken/internal/files"
+	"github.com/tensorken/tensorken/internal/hostmem"
 	"github.com/tensorken/tensorken/internal/shape"
 	"github.com/tensorken/tensorken/safetensors"
 )
@@ -56,20 +57,26 @@ func openConfig(dir string, kinds ...string) (config, error) {
 // classification have 1 MB.
 const maxJSON = 16 << 20
 
+// perJSONByte is how many bytes of memory a byte of settings takes at most while it is parsed.
+const perJSONByte = 96
+
 // readJSON reads a file of settings.
 func readJSON(path string, into any) error {
 	text, err := files.ReadAll(path, maxJSON)
 	if err == nil {
+		err = hostmem.Check(len(text), perJSONByte)
+	}
+	if err == nil {
 		err = json.Unmarshal(text, into)
 	}
 	if err != nil {
-		return fmt.Errorf("models: %s: %w", path, files.Reason(err))
+		return fmt.Errorf("models: %s: %w", files.Name(path), files.Reason(err))
 	}
 	return nil
 }
 
 func (c config) errorf(format string, args ...any) error {
-	return fmt.Errorf("models: %s: %w", c.path, fmt.Errorf(format, args...))
+	return fmt.Errorf("models: %s: %w", files.Name(c.path), fmt.Errorf(format, args...))
 }
 
 // read fills a struct. The tag of a field is the name of its setting and what bounds it,

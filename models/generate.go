@@ -94,7 +94,7 @@ func (g *Generator) explain(err error) error {
 	for name, t := range tree.All(g.Model) {
 		if t.DType().IsFloat() {
 			if bad, readErr := tensor.Data[bool](t.IsFinite().All().Not()); readErr == nil && bad[0] {
-				return fmt.Errorf("%w: parameter %s has NaN or infinite numbers: load it from another file, or train it with a lower LR", err, name)
+				return fmt.Errorf("%w: parameter %q has NaN or infinite numbers: load it from another file, or train it with a lower LR", err, name)
 			}
 		}
 	}

@@ -193,7 +193,7 @@ func TestGenerateNaN(t *testing.T) {
 				return x
 			})
 			g := models.Generator{Model: m, MaxTokens: 2, RNG: tensor.NewRNG(1), Sampling: models.Sampling{Temperature: temperature}}
-			if got, err := g.Generate([][]int32{{1, 2}}); want == "" || err == nil || !strings.Contains(err.Error(), "parameter "+want+" has NaN") {
+			if got, err := g.Generate([][]int32{{1, 2}}); want == "" || err == nil || !strings.Contains(err.Error(), `parameter "`+want+`" has NaN`) {
 				t.Errorf("with %v in %s and temperature %v: %v, error %v", bad, want, temperature, got, err)
 			}
 		}

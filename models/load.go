@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tensorken/tensorken/internal/files"
 	"github.com/tensorken/tensorken/safetensors"
 	"github.com/tensorken/tensorken/tensor"
 )
@@ -79,7 +80,7 @@ func (l layout) load(c config, model any) error {
 	if l.base != "" && !slices.ContainsFunc(names, func(n string) bool { return strings.HasPrefix(rename(n), l.base+".") }) {
 		base = l.base + "."
 	} else if l.head != "" && !slices.Contains(names, l.head) {
-		return fmt.Errorf("models: %s: the file lacks %q", dir, l.head)
+		return fmt.Errorf("models: %s: the file lacks %q", files.Name(dir), l.head)
 	}
 	renamed := func(name string) string {
 		name = rename(name)
@@ -104,10 +105,10 @@ func (l layout) checkBiases(dir string, names []string, renamed func(string) str
 	}
 	for _, n := range slices.Sorted(maps.Keys(have)) {
 		if layer, ok := strings.CutSuffix(n, ".weight"); ok && l.biased(layer) && !have[layer+".bias"] {
-			return fmt.Errorf("models: %s: the file lacks %q", dir, layer+".bias")
+			return fmt.Errorf("models: %s: the file lacks %q", files.Name(dir), layer+".bias")
 		}
 		if layer, ok := strings.CutSuffix(n, ".bias"); ok && !l.biased(layer) && have[layer+".weight"] {
-			return fmt.Errorf("models: %s: the file has %q, which by config.json the model does not", dir, n)
+			return fmt.Errorf("models: %s: the file has %q, which by config.json the model does not", files.Name(dir), n)
 		}
 	}
 	return nil
@@ -121,7 +122,7 @@ func openWeights(dir string) (*safetensors.File, error) {
 			return safetensors.Open(filepath.Join(dir, name))
 		}
 	}
-	return nil, fmt.Errorf("models: %s: there is neither %s nor %s.index.json: convert other formats to safetensors", dir, one, one)
+	return nil, fmt.Errorf("models: %s: there is neither "+one+" nor "+one+".index.json: convert other formats to safetensors", files.Name(dir))
 }
 
 // contains returns a function that reports whether a name contains one of some parts.

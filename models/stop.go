@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+
+	"github.com/tensorken/tensorken/internal/files"
 )
 
 // StopTokens returns the tokens that end a text of the model in a folder, for [Generator.Stop]:
@@ -31,7 +33,7 @@ func StopTokens(dir string) ([]int32, error) {
 		}
 		var ids []int32
 		if err := json.Unmarshal(c.EOS, &ids); err != nil {
-			return nil, fmt.Errorf("models: %s: eos_token_id is %s: want a token or a list", path, shown(c.EOS))
+			return nil, fmt.Errorf("models: %s: eos_token_id is %s: want a token or a list", files.Name(path), shown(c.EOS))
 		}
 		return ids, nil
 	}

@@ -83,3 +83,31 @@ func TestVisible(t *testing.T) {
 		t.Errorf("cut = %q", got)
 	}
 }
+
+// Titles, labels and names cannot command a terminal: those of classes are names of a stranger's
+// folders.
+func TestTextIsEscaped(t *testing.T) {
+	const bad = "\x1b]0;x\a\n\u202e"
+	xy := tensor.Arange(4)
+	heat, line := Heatmap(xy.Reshape(2, 2)), Lines(Series{Name: bad, Y: xy}, Series{Name: "b" + bad, Y: xy})
+	heat.X.Names, heat.Y.Names = []string{bad, "b"}, []string{"a", bad}
+	heat.X.Label, heat.Y.Label, heat.Z.Label, line.X.Label, line.Y.Label = bad, bad, bad, bad, bad
+	lines := func(f *Figure) int {
+		var b bytes.Buffer
+		if err := f.Print(&b); err != nil {
+			t.Fatal(err)
+		}
+		if strings.ContainsAny(b.String(), "\x1b\a\u202e") {
+			t.Errorf("Print writes %q", b.String())
+		}
+		return strings.Count(b.String(), "\n")
+	}
+	for _, f := range []*Figure{heat, line, Grid(1, heat, line)} {
+		f.Title = "a"
+		want := lines(f)
+		f.Title = bad
+		if got := lines(f); got != want {
+			t.Errorf("a title with a line break: %d lines, want %d", got, want)
+		}
+	}
+}

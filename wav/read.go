@@ -9,6 +9,7 @@ import (
 
 	"github.com/tensorken/tensorken/internal/files"
 	"github.com/tensorken/tensorken/internal/graph"
+	"github.com/tensorken/tensorken/internal/hostmem"
 	"github.com/tensorken/tensorken/tensor"
 )
 
@@ -59,6 +60,9 @@ func decode(r io.ReaderAt, size int64) (tensor.Tensor, int, error) {
 		return tensor.Tensor{}, 0, err
 	}
 	count, frame := int(s.count), s.frameSize()
+	if err := hostmem.Check(s.channels*count, 4); err != nil {
+		return tensor.Tensor{}, 0, err // before 4·channels·count, which may be more than an int
+	}
 	data, err := tensor.Internal.Allocate(graph.Token{}, 4*s.channels*count)
 	if err != nil {
 		return tensor.Tensor{}, 0, err

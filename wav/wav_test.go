@@ -2,6 +2,7 @@ package wav
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -10,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tensorken/tensorken/driver"
 	"github.com/tensorken/tensorken/internal/hostmem/memtest"
 	"github.com/tensorken/tensorken/tensor"
 )
@@ -165,6 +167,27 @@ func TestErrors(t *testing.T) {
 	large := tensor.Zeros(2, 1<<30)
 	if err := Encode(nil, large, 1, nil); err == nil || err.Error() != "wav: 2 channels of 1073741824 samples take more than 4 GiB, which a WAV file cannot have" {
 		t.Errorf("Encode of 4 GiB: %v", err)
+	}
+}
+
+// zeros is the end of a sparse file.
+type zeros struct{ start string }
+
+func (z zeros) ReadAt(b []byte, at int64) (int, error) {
+	clear(b)
+	if at < int64(len(z.start)) {
+		copy(b, z.start[at:])
+	}
+	return len(b), nil
+}
+
+// A sparse file can have more samples than there are addresses.
+func TestSparse(t *testing.T) {
+	file := resized(wave("fmt ", pcm, "data", ""), 1<<32-1, 1<<32-1)
+	for _, size := range []int64{1 << 50, 1 << 62, math.MaxInt64} {
+		if _, _, err := decode(zeros{file}, size); !errors.Is(err, driver.ErrMemory) {
+			t.Errorf("a file of %d bytes: %v, want %v", size, err, driver.ErrMemory)
+		}
 	}
 }
 

@@ -21,6 +21,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tensorken/tensorken/internal/cachedir"
+	"github.com/tensorken/tensorken/internal/files"
 	"github.com/tensorken/tensorken/internal/wgpu"
 )
 
@@ -143,7 +144,7 @@ func (i installer) install(ctx context.Context, from string) (library string, er
 	if err := i.verify(p, data); err != nil {
 		return "", fmt.Errorf("%s: %w", from, err)
 	}
-	files, err := unpack(data, p.library, "LICENSE")
+	unpacked, err := unpack(data, p.library, "LICENSE")
 	if err != nil {
 		return "", fmt.Errorf("%s: %w", from, err)
 	}
@@ -151,7 +152,7 @@ func (i installer) install(ctx context.Context, from string) (library string, er
 		return "", err
 	}
 	for _, name := range []string{"LICENSE", p.library} {
-		if err := replace(filepath.Join(i.dir, name), files[name]); err != nil {
+		if err := replace(filepath.Join(i.dir, name), unpacked[name]); err != nil {
 			return "", err
 		}
 	}
@@ -194,16 +195,11 @@ var npmMark = regexp.MustCompile(`(?m)^npm (error|ERR!) *`)
 
 // readPackage reads a file that may be a package.
 func readPackage(path string) ([]byte, error) {
-	info, err := os.Stat(path)
-	switch {
-	case err != nil:
-		return nil, err
-	case !info.Mode().IsRegular():
-		return nil, fmt.Errorf("%s: it is not a plain file", path)
-	case info.Size() > maxPackage:
-		return nil, fmt.Errorf("%s: it has %d bytes, more than any package", path, info.Size())
+	data, err := files.ReadAll(path, maxPackage)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, files.Reason(err))
 	}
-	return os.ReadFile(path)
+	return data, nil
 }
 
 // verify returns an error unless data is the package p, which says what data is.
@@ -222,12 +218,12 @@ func (i installer) verify(p libraryPackage, data []byte) error {
 }
 
 // unpack returns the named files of an npm package.
-func unpack(data []byte, names ...string) (files map[string][]byte, err error) {
+func unpack(data []byte, names ...string) (found map[string][]byte, err error) {
 	zipped, err := gzip.NewReader(bytes.NewReader(data))
 	if err != nil {
 		return nil, err
 	}
-	files = map[string][]byte{}
+	found = map[string][]byte{}
 	for archive := tar.NewReader(zipped); ; {
 		h, err := archive.Next()
 		if errors.Is(err, io.EOF) {
@@ -238,18 +234,18 @@ func unpack(data []byte, names ...string) (files map[string][]byte, err error) {
 		}
 		for _, name := range names {
 			if h.Typeflag == tar.TypeReg && h.Name == path.Join("package", name) {
-				if files[name], err = io.ReadAll(archive); err != nil {
+				if found[name], err = io.ReadAll(archive); err != nil {
 					return nil, err
 				}
 			}
 		}
 	}
 	for _, name := range names {
-		if files[name] == nil {
+		if found[name] == nil {
 			return nil, fmt.Errorf("there is no %s in it", name)
 		}
 	}
-	return files, nil
+	return found, nil
 }
 
 // replace writes a file atomically: path is the old or the new one at any time.

@@ -237,9 +237,9 @@ func TestInstallCommand(t *testing.T) {
 	for _, c := range []struct{ from, want string }{
 		{"", "--from names nothing"},
 		{"nowhere.tgz", "nowhere.tgz"},
-		{os.TempDir(), "not a plain file"},
-		{os.DevNull, "not a plain file"},
-		{long, "long.tgz: it has 134217728 bytes"},
+		{os.TempDir(), "not a regular file"},
+		{os.DevNull, "not a regular file"},
+		{long, "long.tgz: it has more than 95.4 MiB"},
 		{write(t, "text.tgz", "text"), "text.tgz: this is not bun-webgpu-"},
 	} {
 		status, _, stderr := command("gpu", "install", "--from", c.from)

@@ -15,7 +15,7 @@ import (
 // Its errors name line, column and value; those of a frame of [Load] the file too.
 type Frame struct {
 	o       Options
-	file    string // "" without
+	file    string // its name for errors, "" without
 	text    string
 	first   int // the line of the first record
 	comma   rune
@@ -42,7 +42,7 @@ func Load(path string, o *Options) (*Frame, error) {
 	options := o.checked("Load")
 	file, err := files.Open(path)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, files.Reason(err))
+		return nil, fmt.Errorf("%s: %w", files.Name(path), files.Reason(err))
 	}
 	defer file.Close()
 	size := 0
@@ -51,9 +51,9 @@ func Load(path string, o *Options) (*Frame, error) {
 	}
 	f, err := read(file, size, options)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, files.Reason(err))
+		return nil, fmt.Errorf("%s: %w", files.Name(path), files.Reason(err))
 	}
-	f.file = path
+	f.file = files.Name(path)
 	return f, nil
 }
 
@@ -125,7 +125,7 @@ func (f *Frame) String() string {
 	for _, c := range f.columns {
 		missing := ""
 		if c.Missing > 0 {
-			missing = fmt.Sprintf("%*s%d missing", 7-len(c.Kind.String()), "", c.Missing)
+			missing = strings.Repeat(" ", 7-len(c.Kind.String())) + fmt.Sprint(c.Missing, " missing")
 		}
 		fmt.Fprintf(&b, "%-*s  %v%s\n", width, excerpt(c.Name), c.Kind, missing)
 	}

@@ -68,20 +68,20 @@ func (f *Frame) Into(structure any) error {
 }
 
 // column returns the column of a field: of the name in its tag, or of its own name.
-func (f *Frame) column(tag, field string) (int, error) {
+func (f *Frame) column(tag, goName string) (int, error) {
 	if tag != "" {
 		return f.find(tag)
 	}
-	if i, ok := f.index[field]; ok {
+	if i, ok := f.index[goName]; ok {
 		return i, nil
 	}
-	alike := func(c Info) bool { return strings.EqualFold(c.Name, field) }
+	alike := func(c Info) bool { return strings.EqualFold(c.Name, goName) }
 	i := slices.IndexFunc(f.columns, alike)
 	if i < 0 {
-		return f.find(field)
+		return f.find(goName)
 	}
 	if rest := f.columns[i+1:]; slices.ContainsFunc(rest, alike) {
-		return 0, f.named(fmt.Errorf("field %s may be two columns: give its name in a tag", field))
+		return 0, f.named(fmt.Errorf("field %s may be two columns: give its name in a tag", goName))
 	}
 	return i, nil
 }

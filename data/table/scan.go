@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"strings"
 	"unicode/utf8"
 	"unsafe"
@@ -20,7 +21,7 @@ const (
 // readText returns all of a reader, without a byte order mark. size is the number of bytes if
 // that is known.
 func readText(r io.Reader, size int) (text string, err error) {
-	b, err := hostmem.Grow([]byte(nil), max(size, 512)+1)
+	b, err := hostmem.Grow([]byte(nil), max(min(size, math.MaxInt-1), 512)+1)
 	if err != nil {
 		return "", err
 	}

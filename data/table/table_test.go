@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -267,6 +268,16 @@ func TestLoad(t *testing.T) {
 	}
 	if got, want := column[float32](f, "b"), path+`: line 2, column 2 (b): "x" is not a number`; got != want {
 		t.Errorf("a false column gives %s, want %s", got, want)
+	}
+	strange := filepath.Join(dir, "a\x1b]0;x\a\n.csv")
+	if err := os.WriteFile(strange, []byte("a\n1\n"), 0o600); err != nil {
+		t.Skip(err)
+	}
+	if f, err = table.Load(strange, nil); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := column[float32](f, "b"), strconv.Quote(strange)+`: there is no column "b", only "a"`; got != want {
+		t.Errorf("a strange name gives %s, want %s", got, want)
 	}
 	for name, want := range map[string]string{dir: "not a regular file", filepath.Join(dir, "none"): "no such file or directory"} {
 		if _, err := table.Load(name, nil); err == nil || err.Error() != name+": "+want {

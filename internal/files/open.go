@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"os"
 	"strconv"
 	"strings"
@@ -61,7 +62,7 @@ func ReadAll(path string, limit int64) ([]byte, error) {
 // 0 if it is not known.
 func ReadFrom(r io.Reader, size, limit int64) ([]byte, error) {
 	const smallest = 512
-	b, err := hostmem.Grow([]byte(nil), int(size)+smallest)
+	b, err := hostmem.Grow([]byte(nil), int(min(size, math.MaxInt-smallest))+smallest)
 	for err == nil {
 		var n int
 		n, err = r.Read(b[len(b):cap(b)])

@@ -64,6 +64,9 @@ func TestReadFrom(t *testing.T) {
 	if _, err := ReadFrom(strings.NewReader(text), 0, 9_999); err == nil || err.Error() != "it has more than 9.8 KiB" {
 		t.Errorf("ReadFrom beyond the limit: %v", err)
 	}
+	if _, err := ReadFrom(strings.NewReader(text), math.MaxInt64, math.MaxInt64); !errors.Is(err, driver.ErrMemory) {
+		t.Errorf("ReadFrom of a sparse file: %v, want %v", err, driver.ErrMemory)
+	}
 	if b, err := ReadFrom(iotest.ErrReader(io.ErrUnexpectedEOF), 0, 10); err != io.ErrUnexpectedEOF {
 		t.Errorf("ReadFrom of a broken reader = %q, %v", b, err)
 	}

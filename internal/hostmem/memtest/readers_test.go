@@ -15,8 +15,10 @@ import (
 	"testing"
 
 	"github.com/tensorken/tensorken/data"
+	"github.com/tensorken/tensorken/data/table"
 	"github.com/tensorken/tensorken/imageio"
 	"github.com/tensorken/tensorken/internal/hostmem/memtest"
+	"github.com/tensorken/tensorken/models"
 	"github.com/tensorken/tensorken/npy"
 	"github.com/tensorken/tensorken/safetensors"
 	"github.com/tensorken/tensorken/tensor"
@@ -42,6 +44,17 @@ var readers = map[string]func(path string) error{
 	},
 	"data.Lines":     func(path string) error { return drain(data.Lines(path)) },
 	"data.JSONLines": func(path string) error { return drain(data.JSONLines[tensor.Tensor](path)) },
+	"models.Load": func(path string) error {
+		if err := os.Rename(path, filepath.Join(filepath.Dir(path), "config.json")); err != nil {
+			return err
+		}
+		_, err := models.Load(filepath.Dir(path))
+		return err
+	},
+	"table.Load": func(path string) error { _, err := table.Load(path, nil); return err },
+	"data.ReadCSV": func(path string) error {
+		return decode(path, func(r *bytes.Reader) error { _, _, err := data.ReadCSV(r); return err })
+	},
 	"tensor.UnmarshalJSON": func(path string) error {
 		b, err := os.ReadFile(path)
 		if err == nil {
@@ -234,6 +247,14 @@ func TestReaders(t *testing.T) {
 		{"data.JSONLines tensor.UnmarshalJSON", "2^40 values", `{"shape":[1099511627776],"values":[1]}`, false},
 		{"data.JSONLines tensor.UnmarshalJSON", "300000 lists", `{"shape":[1],"values":[` + strings.Repeat("[],", 300_000) + `[]]}`, false},
 		{"data.JSONLines tensor.UnmarshalJSON", "values again and again", `{"shape":[1],"values":[1]` + strings.Repeat(`,"values":[1,2]`, 10_000) + `}`, false},
+
+		{"models.Load", "300000 settings", `{"model_type":"llama",` + strings.TrimSuffix(repeat(300_000, `"%d":0,`), ",") + `}`, false},
+		{"models.Load", "a setting of lists", `{"model_type":"llama","eos":[` + strings.Repeat("[],", 300_000) + `[]]}`, false},
+
+		{"table.Load data.ReadCSV", "500000 columns", strings.Repeat("1,", 500_000) + "1\n1\n", false},
+		{"table.Load data.ReadCSV", "500000 rows", strings.Repeat("1\n", 500_000), true},
+		{"table.Load data.ReadCSV", "quotes in quotes", "1\n\"" + strings.Repeat(`""`, 500_000) + "\"\n\"", false},
+		{"table.Load data.ReadCSV", "an open quote in each row", strings.Repeat("1,\"\n", 200_001), false},
 	} {
 		for _, name := range strings.Fields(tt.readers) {
 			if name == ".json" {
