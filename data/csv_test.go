@@ -19,7 +19,7 @@ func TestReadCSV(t *testing.T) {
 		{"a,b\n1,2\n3,\n", `line 3, column 2 is empty: write a number there, or use package table, which reads NaN`},
 		{"NaN,inf,-Inf\n", "[] [NaN inf -inf] [1 3]"},
 		{"1,2\n3,NA\n", `line 2, column 2: "NA" is not a number`},
-		{"1,2\n3\n", "line 2 has 1 fields, line 1 has 2"},
+		{"1,2\n3\n", "line 2 has 1 field, line 1 has 2"},
 		{"1,1e99\n", `line 1, column 2: "1e99" is too large for float32`},
 		{"", "there are no rows: the file is empty"},
 		{"150,4,setosa\n1,2,3\n", `line 1 may be a header or data: "setosa" in column 3 is a name above other values, but "150" in column 1 is a value as those below it: ` +

@@ -143,6 +143,14 @@ func half(p float64) float64 {
 	return p
 }
 
+// sometimes calls f with probability p, 0.5 if zero.
+func sometimes(p float64, rng *rand.Rand, f func()) error {
+	if rng.Float64() < half(p) {
+		f()
+	}
+	return nil
+}
+
 func between(rng *rand.Rand, lo, hi float64) float64 { return lo + (hi-lo)*rng.Float64() }
 
 // box draws a rectangle of a share of an image's area, as torchvision does: up to ten times, until

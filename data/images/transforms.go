@@ -13,10 +13,7 @@ type HorizontalFlip struct{ P float64 }
 func (t HorizontalFlip) check() string { return within("P", t.P, 0, 1) }
 
 func (t HorizontalFlip) apply(p *picture, rng *rand.Rand) error {
-	if rng.Float64() < half(t.P) {
-		p.flip(false)
-	}
-	return nil
+	return sometimes(t.P, rng, func() { p.flip(false) })
 }
 
 // VerticalFlip mirrors top and bottom with probability P.
@@ -25,10 +22,7 @@ type VerticalFlip struct{ P float64 }
 func (t VerticalFlip) check() string { return within("P", t.P, 0, 1) }
 
 func (t VerticalFlip) apply(p *picture, rng *rand.Rand) error {
-	if rng.Float64() < half(t.P) {
-		p.flip(true)
-	}
-	return nil
+	return sometimes(t.P, rng, func() { p.flip(true) })
 }
 
 // Crop cuts out a part of that size at a random place of the image, to which Padding pixels of the
@@ -163,10 +157,7 @@ type Grayscale struct{ P float64 }
 func (t Grayscale) check() string { return within("P", t.P, 0, 1) }
 
 func (t Grayscale) apply(p *picture, rng *rand.Rand) error {
-	if rng.Float64() < half(t.P) {
-		p.grayscale()
-	}
-	return nil
+	return sometimes(t.P, rng, p.grayscale)
 }
 
 // Normalize sets x to (x - Mean)/Std of its channel.

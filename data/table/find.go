@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/tensorken/tensorken/internal/hostmem"
+	"github.com/tensorken/tensorken/internal/shape"
 )
 
 // separators are those that are found, with their names in messages.
@@ -97,6 +98,9 @@ func (f *Frame) examine() error {
 		if err == io.EOF {
 			break
 		}
+		if err != nil && len(first) == 1 && len(fields) == s.most { // a title or a remark
+			err = fmt.Errorf("%w, as line %d has: leave that out by Skip or Comment if it is no row", err, f.first)
+		}
 		if err == nil && len(fields) < len(first) {
 			err = f.ragged(line, len(fields))
 		}
@@ -122,7 +126,7 @@ func (f *Frame) examine() error {
 }
 
 func (f *Frame) ragged(line, n int) error {
-	return fmt.Errorf("line %d has %d fields, line %d has %d", line, n, f.first, len(f.columns))
+	return fmt.Errorf("line %d has %s, line %d has %d", line, shape.Count(n, "field"), f.first, len(f.columns))
 }
 
 // note adds a record to the kinds and missing values of the columns.
@@ -185,7 +189,11 @@ func (f *Frame) isHeader(first []string) (bool, error) {
 		f.reason = quote(value) + " is a value as those below it"
 		return false, nil
 	}
-	return false, fmt.Errorf(`line %d may be a header or data, as no column has numbers or dates: %s`, f.first, say)
+	hint := ""
+	if f.comma != ',' && f.o.Decimal == 0 && strings.Contains(f.text, ",") {
+		hint = ", and Decimal if the comma is before decimals"
+	}
+	return false, fmt.Errorf(`line %d may be a header or data, as no column has numbers or dates: %s%s`, f.first, say, hint)
 }
 
 // name names the columns.

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/tensorken/tensorken/internal/files"
+	"github.com/tensorken/tensorken/internal/shape"
 )
 
 // A Frame is a table: the text that was read, whose lines, separator and columns have been
@@ -117,7 +118,7 @@ func (f *Frame) String() string {
 	if f.header {
 		is = "a header"
 	}
-	fmt.Fprintf(&b, "%d rows, separated by %q; line %d is %s: %s\n", f.rows, f.comma, f.first, is, f.reason)
+	fmt.Fprintf(&b, "%s, separated by %q; line %d is %s: %s\n", shape.Count(f.rows, "row"), f.comma, f.first, is, f.reason)
 	width := 0
 	for _, c := range f.columns {
 		width = max(width, len([]rune(excerpt(c.Name))))

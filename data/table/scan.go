@@ -11,6 +11,7 @@ import (
 	"unsafe"
 
 	"github.com/tensorken/tensorken/internal/hostmem"
+	"github.com/tensorken/tensorken/internal/shape"
 )
 
 const (
@@ -109,7 +110,7 @@ func (s *scanner) next() (fields []string, line int, err error) {
 			return nil, line, fmt.Errorf("line %d, column %d: %w", line, len(s.fields)+1, err)
 		}
 		if len(s.fields) == s.most {
-			return nil, line, fmt.Errorf("line %d has more than %d fields", line, s.most)
+			return s.fields, line, fmt.Errorf("line %d has more than %s", line, shape.Count(s.most, "field"))
 		}
 		if s.fields, err = hostmem.Grow(s.fields, 1); err != nil {
 			return nil, line, err

@@ -34,28 +34,17 @@ func Read(path string, max int) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	f, err := files.Open(path)
+	data, err := files.ReadAll(path, int64(max)+trailerLen)
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return nil, err
-	}
-	size := info.Size() - trailerLen
-	if size < 0 || size > int64(max) {
-		return nil, errDamaged
-	}
-	data := make([]byte, info.Size())
-	if _, err := io.ReadFull(f, data); err != nil {
-		return nil, err
-	}
-	if string(data[size:]) != trailer(path, data[:size]) {
+	size := len(data) - trailerLen
+	if size < 0 || string(data[size:]) != trailer(path, data[:size]) {
 		return nil, errDamaged
 	}
 	const day = 24 * time.Hour
-	if now := time.Now(); now.Sub(info.ModTime()) > day {
+	if info, err := os.Stat(path); err == nil && time.Since(info.ModTime()) > day {
+		now := time.Now()
 		os.Chtimes(path, now, now)
 	}
 	return data[:size], nil
