@@ -50,8 +50,8 @@ func JSONLinesUpTo[T any](maxBytes int, paths ...string) Stream[T] {
 	})
 }
 
-// eachLine returns the stream of the values that parse makes of lines, without those of
-// which it says that they are none. op is the function that has the limit maxBytes.
+// eachLine returns the stream of the values that parse makes of lines; a line for which parse
+// reports false has none. op is the function that has the limit maxBytes.
 func eachLine[T any](op string, maxBytes int, paths []string, parse func(text []byte) (x T, ok bool, err error)) Stream[T] {
 	if maxBytes < 1 {
 		misuse(op, fmt.Sprintf("lines of at most %d bytes: want at least 1", maxBytes))

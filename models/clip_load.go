@@ -31,8 +31,8 @@ var (
 	clipVision = clipConfig{Width: 768, Inner: 3072, Layers: 12, Heads: 12, Act: "quick_gelu", Eps: 1e-5, Projection: 512, Image: sides{224, 224}, Patch: sides{32, 32}, Channels: 3}
 )
 
-// clipLayout is of files of one side alone, whose names newer versions of transformers begin
-// without that of the side.
+// clipLayout is the layout of a file of one side alone: newer versions of transformers write the
+// names of its tensors without that of the side.
 func clipLayout(base string) layout {
 	return layout{base: base, biased: not(contains("embedding", "_projection"))}
 }

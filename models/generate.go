@@ -85,7 +85,7 @@ func (g *Generator) All(prompts [][]int32) iter.Seq2[[]int32, error] {
 	}
 }
 
-// explain adds to the error of logits that have NaN which parameter has.
+// explain adds the parameter that has NaN to an error about logits.
 func (g *Generator) explain(err error) error {
 	var e *tensor.Error
 	if !errors.As(err, &e) || e.Op != choosing && e.Op != "Categorical" {

@@ -62,7 +62,7 @@ func readArchive(r io.ReaderAt, size int64) (treefile.Tensors[array], error) {
 // perEntryByte is how many bytes of memory a byte of an archive's directory takes at most.
 const perEntryByte = 16
 
-// A directoryReader checks the memory that what is read will take.
+// A directoryReader checks that there is memory to parse what it reads.
 type directoryReader struct {
 	io.ReaderAt
 	memory int // of a byte; 0 is none

@@ -159,10 +159,10 @@ func (i installer) install(ctx context.Context, from string) (library string, er
 	return filepath.Join(i.dir, p.library), nil
 }
 
-// fetch runs the npm client to download the package's file to a folder. npm takes settings from the
-// project that it finds in a folder or, without a package.json there, in one above; that of a
-// workspace it finds above in any case. Neither may be somebody else's: .npmrc can send any
-// environment variable to any server.
+// fetch runs the npm client to download the package's file to a folder. npm reads .npmrc
+// of the project in its folder or, without a package.json there, of one in a folder above, and that
+// of a workspace above. A stranger's .npmrc could send any environment variable to any server, so
+// the folder has a package.json, and there is no workspace.
 func fetch(ctx context.Context, p libraryPackage, folder string) (path string, err error) {
 	npm, err := exec.LookPath("npm")
 	if err != nil {

@@ -124,7 +124,7 @@ func (t Affine) apply(p *picture, rng *rand.Rand) error {
 }
 
 // ColorJitter changes brightness, contrast and saturation by factors between max(0, 1-x) and 1+x, and
-// the hue by -Hue to Hue of the circle of colors, in a random order; [Batch] takes this one. Colors are from 0 to 1
+// the hue by -Hue to Hue of the circle of colors, in a random order, or by [Batch] in this one. Colors are from 0 to 1
 // before and after, so it comes before Normalize. Contrast is about the mean gray; a gray image has neither saturation nor hue.
 type ColorJitter struct{ Brightness, Contrast, Saturation, Hue float64 }
 

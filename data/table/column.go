@@ -15,8 +15,8 @@ import (
 )
 
 // A Value is what a column can be read as. A missing value is NaN, "" or the zero time, and
-// an error for int32, int64 and bool. A date is for floats a number of [Days], also a float32,
-// which has steps of three minutes now.
+// an error for int32, int64 and bool. As a float, a date is its number of [Days]; a float32 tells
+// today's dates to three minutes.
 type Value interface {
 	float32 | float64 | int32 | int64 | bool | string | time.Time
 }
@@ -138,7 +138,7 @@ func (f *Frame) fill(targets []target) error {
 	})
 }
 
-var errMissing = errors.New("is a missing value, which this type has not: read it as float32, string or Labels")
+var errMissing = errors.New("is a missing value, which this type cannot hold: read it as float32, string or Labels")
 
 // setter returns a function that stores a field of a column as an element of a slice of a [Value].
 func (f *Frame) setter(column int, out any) func(i int, field string) error {

@@ -36,7 +36,7 @@ type Info struct {
 	MissingLine int // line of the first, 0 if there is none
 }
 
-// Load reads a table from a file. It is an error if the file is none that is regular, if it is
+// Load reads a table from a file. It is an error if the file is not a regular one, if it is
 // not UTF-8, if its lines differ in their number of fields or have more than 64 MiB, or if
 // two readings are possible; see [Options]. Nil options find everything.
 func Load(path string, o *Options) (*Frame, error) {

@@ -17,8 +17,8 @@ func Path(name string) string {
 	return filepath.Join(dir, "tensorken", name)
 }
 
-// Make makes a folder that Path returned, or one below, which nobody but the user may read or
-// write. It changes the mode of an older one. The error says who else could write there.
+// Make makes a folder that Path returned, or one below, private to the user. It changes the mode
+// of an older one. It is an error if another user could write there or above.
 func Make(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err

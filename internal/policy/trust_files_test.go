@@ -75,7 +75,7 @@ var readers = strings.Fields("safetensors npy imageio wav data data/images data/
 // plain are expressions of texts that are the library's own, or quoted where they are made.
 var plain = strings.Fields(`f.name kind.name m.encoding wanted[key] what how typ key dtype order codes[d] tuple
 	indexSuffix encodings[e].name encodings[s.encoding].name unknownTags[tag] elementTypes[e.typ].name lengths p.stack r.op
-	op sep.name found[0].text found[1].text say where f.file field.Name goName
+	op hint sep.name found[0].text found[1].text say where f.file field.Name goName
 	Sprintf:path Sprintf:stem Sprintf:name`) // the last: names of files to open, and of settings
 
 var verb = regexp.MustCompile(`%[-+# 0-9.*\[\]]*([a-zA-Z%])`)
