@@ -163,7 +163,7 @@ func TestColumn(t *testing.T) {
 		t.Errorf("the tensor is %s", got)
 	}
 	for _, tt := range []struct{ in, want string }{
-		{"a\nNA\n1\n", `line 2, column 1 (a): "NA" is a missing value, which this type has not` + missing},
+		{"a\nNA\n1\n", `line 2, column 1 (a): "NA" is a missing value, which this type cannot hold` + missing},
 		{"a\n3000000000\n", `line 2, column 1 (a): "3000000000" is too large for int32`},
 		{"a\n1e10\n", `line 2, column 1 (a): "1e10" is too large for int32`},
 		{"a;b\n1,5;1\n", `line 2, column 1 (a): "1,5" is not a number: set Decimal if the comma is before decimals`},
