@@ -61,6 +61,9 @@ func followLinks(path string) (string, error) {
 		if err != nil {
 			return path, nil // no link, or no file
 		}
+		if err := checkLink(path); err != nil {
+			return "", err
+		}
 		if !filepath.IsAbs(to) {
 			// filepath.Join would shorten a/link/.. to a.
 			dir, _ := filepath.Split(path)
