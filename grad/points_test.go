@@ -108,6 +108,7 @@ var points = [ir.Ops][]point{
 	ir.Sqrt:     unary(ir.Sqrt, 0.5, 3),
 	ir.Tanh:     unary(ir.Tanh, 0, 0),
 	ir.Erf:      unary(ir.Erf, 0, 0),
+	ir.Erfc:     unary(ir.Erfc, 0, 0),
 	ir.Neg:      {move("", []int{2, 3}, func(x *graph.Node) *graph.Node { return graph.Unary(ir.Neg, x) })},
 	ir.Argument: {move("", []int{2, 3}, func(x *graph.Node) *graph.Node { return graph.Argument(x, new(graph.Scope)) })},
 	ir.StopGradient: {move("", []int{2, 3}, func(x *graph.Node) *graph.Node { // of zeros

@@ -53,6 +53,7 @@ var rules = [ir.Ops]rule{
 	ir.Sqrt:  {partial: func(c *call, _ int) *graph.Node { return div(like(c.Node, 0.5), c.Node) }},
 	ir.Tanh:  {partial: func(c *call, _ int) *graph.Node { return sub(like(c.Node, 1), square(c.Node)) }},
 	ir.Erf:   {partial: partialErf},
+	ir.Erfc:  {partial: func(c *call, i int) *graph.Node { return neg(partialErf(c, i)) }},
 	ir.Mul:   {partial: func(c *call, i int) *graph.Node { return c.src[1-i] }},
 	ir.Div:   {partial: partialDiv},
 	ir.Rem:   {partial: partialRem},

@@ -32,6 +32,7 @@ const (
 	Sqrt
 	Tanh
 	Erf
+	Erfc
 	Floor
 	Not
 	Cast
@@ -195,6 +196,7 @@ var Table = [Ops]Info{
 	Sqrt:     {Name: "Sqrt", Class: Elementwise, Arity: 1, Types: floats, Result: Same, Cost: 4, Diff: Partials, Ulps: 4},
 	Tanh:     {Name: "Tanh", Class: Elementwise, Arity: 1, Types: floats, Result: Same, Cost: 20, Diff: Partials, Ulps: 16},
 	Erf:      {Name: "Erf", Class: Elementwise, Arity: 1, Types: floats, Result: Same, Cost: 24, Diff: Partials, Ulps: 16},
+	Erfc:     {Name: "Erfc", Class: Elementwise, Arity: 1, Types: floats, Result: Same, Cost: 24, Diff: Partials, Ulps: 16},
 	Floor:    {Name: "Floor", Class: Elementwise, Arity: 1, Types: floats, Result: Same, Cost: 1, Diff: Zero, Why: "piecewise constant"},
 	Not:      {Name: "Not", Class: Elementwise, Arity: 1, Types: bitwise, Result: Same, Cost: 1, Diff: Zero, Why: "integers and bools"},
 	Cast:     {Name: "Cast", Class: Elementwise, Arity: 1, Types: anyType, Result: Attr, Cost: 1, Diff: Linear},

@@ -139,13 +139,12 @@ func (t Tensor) Mish() Tensor {
 	})
 }
 
-// GELU returns t·Φ(t), where Φ(t) = (1 + Erf(t/√2))/2 is the normal distribution
-// function. As in PyTorch the error is relative to t, and not to the result, which is less
-// than 10⁻⁷ below -5.5: there t·Erfc(-t/√2)/2 is more accurate, and takes longer. Floats only.
+// GELU returns t·Φ(t), where Φ(t) = Erfc(-t/√2)/2 is the normal distribution function. It
+// keeps its digits where it is near 0. Floats only.
 func (t Tensor) GELU() Tensor {
 	return gated("GELU", t.floats("GELU"), func(x *graph.Node, _ logistic) (*graph.Node, func() *graph.Node) {
-		u := scaled(x, math.Sqrt2/2)
-		phi := scaled(shifted(graph.Unary(ir.Erf, u), 1), 0.5)
+		u := scaled(x, -math.Sqrt2/2)
+		phi := scaled(graph.Unary(ir.Erfc, u), 0.5)
 		return phi, func() *graph.Node { return scaled(exp(neg(mul(u, u))), 1/math.Sqrt(2*math.Pi)) }
 	})
 }

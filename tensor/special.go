@@ -24,44 +24,6 @@ func terms(d DType, c []float64, single int) []float64 {
 	return c[:single]
 }
 
-// Erfc returns the complementary error function 1 - Erf(t), of full relative accuracy
-// also for large t, where Erf rounds to 1. Floats only.
-//
-// Above ½ it is the trapezoidal sum of an integral.
-// Source: Matta and Reichel, "Uniform Computation of the Error Function", 1971.
-func (t Tensor) Erfc() Tensor {
-	return wide(t.floats("Erfc"), func(x *graph.Node) *graph.Node {
-		e := shifted(neg(graph.Unary(ir.Erf, x)), 1)
-		far := lt(fill(x, 0.5), x)
-		// The sum has the value, e the derivatives: e - StopGradient(e) is 0.
-		sum := graph.StopGradient(erfcSum(graph.Where(far, x, fill(x, 1))))
-		return graph.Where(far, add(sum, sub(e, graph.StopGradient(e))), e)
-	})
-}
-
-// erfcSum returns erfc of x ≥ ½.
-func erfcSum(x *graph.Node) *graph.Node {
-	// The error of steps of h is about exp(-π²/h²), that of n terms exp(-n²·h²).
-	h, n, most := 0.7, 7, 20.0
-	if x.DType == ir.Float64 {
-		h, n, most = 0.5, 13, 40
-	}
-	limited := graph.Where(lt(fill(x, most), x), fill(x, most), x) // whose erfc is 0
-	square := mul(limited, limited)
-	sum := div(fill(x, 0.5), square)
-	for i := 1; i <= n; i++ {
-		b := float64(i*i) * h * h
-		sum = add(sum, div(fill(x, math.Exp(-b)), shifted(square, b)))
-	}
-	// x² = c² + (x-c)(x+c), where c has few digits and its square is exact.
-	c := scaled(floor(scaled(limited, 16)), 1.0/16)
-	power := mul(exp(neg(mul(c, c))), exp(neg(mul(sub(limited, c), add(limited, c)))))
-	y := mul(mul(scaled(limited, 2*h/math.Pi), power), sum)
-	pole := lt(limited, fill(x, math.Pi/h))
-	residue := div(fill(x, 2), graph.Unary(ir.Expm1, scaled(graph.Where(pole, limited, fill(x, 1)), 2*math.Pi/h)))
-	return sub(y, graph.Where(pole, residue, fill(x, 0)))
-}
-
 // The coefficients of ErfInv: numerators and denominators for the middle, for the tails,
 // and for tails that only float64 has.
 var (

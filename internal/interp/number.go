@@ -30,6 +30,7 @@ var functions = [ir.Ops]function{
 	ir.Sqrt:    real1(math.Sqrt),
 	ir.Tanh:    real1(math.Tanh),
 	ir.Erf:     real1(math.Erf),
+	ir.Erfc:    real1(math.Erfc),
 	ir.Floor:   real1(math.Floor),
 	ir.Not:     not,
 	ir.Cast:    func(to, from ir.DType, x []ir.Number) ir.Number { return x[0].Convert(from, to) },

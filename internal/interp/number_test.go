@@ -60,6 +60,7 @@ func TestApply(t *testing.T) {
 		{ir.Sqrt, ir.Float64, ir.Float64, floats(9), 3},
 		{ir.Tanh, ir.Float64, ir.Float64, floats(-inf), -1},
 		{ir.Erf, ir.Float64, ir.Float64, floats(inf), 1},
+		{ir.Erfc, ir.Float32, ir.Float32, floats(-inf), 2},
 		{ir.Floor, ir.Float64, ir.Float64, floats(-1.5), -2},
 		{ir.Not, ir.Bool, ir.Bool, floats(1), 0},
 		{ir.Not, ir.Bool, ir.Bool, floats(0), 1},

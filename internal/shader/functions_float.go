@@ -68,6 +68,16 @@ func (l library) exponentials() {
 		y := s.Let("y", a.Lt(1).If(near, x.Lt(0).If(far.Neg(), far)))
 		return l.call("is_nan", x).If(x, y)
 	})
+	// 2·exp(-a²)·P((a-3)/(a+3))/(a+3) with a = |x|, see internal/simd; the square of the head is exact.
+	l.unary("erfc_f32", F32, func(s *Block, x *Expr) *Expr {
+		a := s.Let("a", x.Abs().Min(10.1)) // whose result is 0
+		y := s.Let("y", Number(F32, 2).Div(a.Add(3)))
+		z := s.Let("z", a.Mul(y).Sub(1))
+		p := s.Let("p", y.Mul(poly(z, 0.53700346, -0.44169724, 0.29511416, -0.15523306, 0.059764426, -0.013419803, -0.0006129137, 0.0015400292, -0.00024218165, -0.00016297193)))
+		h := s.Let("h", l.call("head", a))
+		v := s.Let("v", l.call("exp_sum", h.Neg().Mul(h), h.Sub(a).Mul(a.Add(h))).Mul(p))
+		return l.call("is_nan", x).If(x, x.Lt(0).If(Number(F32, 2).Sub(v), v))
+	})
 }
 
 // The natural logarithm of 2, in two parts.

@@ -138,6 +138,20 @@ func (l library) exponentials64() {
 		scale := s.Let("scale", power64(n))
 		return withSign(a.Lt(1).If(small, f64Of(1).Sub(MulAdd(w, scale, scale))), x)
 	})
+	// 2·exp(-a²)·P((a-4)/(a+4))/(a+4) with a = |x|, with P to 2⁻⁵³.
+	unary64("erfc_f64", func(s *Block, x *Expr) *Expr {
+		a := s.Let("a", x.Abs().Min(27.3)) // whose result is 0
+		inverse := s.Let("inverse", f64Of(2).Div(a.Add(4)))
+		z := s.Let("z", MulAdd(a, inverse, f64Of(-1)))
+		p := s.Let("p", inverse.Mul(horner(z, 0.5479978305002455, -0.4882743645404412, 0.3866043511326205, -0.27042691565659405, 0.16542579393889514, -0.0870054686207368, 0.0381907574571171,
+			-0.013185026658327296, 0.0030560278009298214, -0.0001404795354197096, -0.00022752617847860335, 8.840695839957795e-05, -1.8181643723150797e-06,
+			-9.432325799307406e-06, 2.3483798954028466e-06, 7.162436933412573e-07, -4.2427158952251633e-07, -4.3435632030291785e-08, 6.217891144019466e-08,
+			4.80763355592378e-09, -6.920903893515035e-09, -1.383505471317527e-09)))
+		square := s.Let("square", a.Mul(a))
+		n, w := reduce64(s, s.Let("minus", square.Neg()), s.Let("rest", fnma(a, a, square)))
+		v := s.Let("v", scale64(s, MulAdd(w, p, p), n))
+		return x.Lt(0).If(f64Of(2).Sub(v), v)
+	})
 	l.unary("log_f64", F64, func(s *Block, x *Expr) *Expr { return logOf64(s, x, nil) })
 	l.unary("log1p_f64", F64, func(s *Block, x *Expr) *Expr {
 		u := s.Let("u", x.Add(1)) // u + c is 1 + x exactly (Knuth, TwoSum)

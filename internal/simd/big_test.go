@@ -102,6 +102,34 @@ func bigErf(x *big.Float) *big.Float {
 	return bigQuo(bigMul(bigInt(2), sum), new(big.Float).SetPrec(bigBits).Sqrt(bigPi))
 }
 
+// bigErfc is, from 1 on, the trapezoidal sum of an integral, with an error of 2⁻²²⁸.
+//
+// Source: Matta and Reichel, "Uniform Computation of the Error Function", 1971.
+func bigErfc(x *big.Float) *big.Float {
+	if x.Cmp(bigInt(1)) < 0 {
+		return bigSub(bigInt(1), bigErf(x))
+	}
+	square := bigMul(x, x)
+	power := bigExp(new(big.Float).Neg(square))
+	sum := bigQuo(power, bigMul(bigInt(2), square))
+	for i, e := range bigGauss {
+		sum = bigAdd(sum, bigQuo(bigMul(power, e), bigAdd(square, bigScale(bigInt(int64((i+1)*(i+1))), -4))))
+	}
+	residue := bigQuo(bigInt(2), bigExpm1(bigScale(bigMul(bigPi, x), 3)))
+	if x.Cmp(bigScale(bigPi, 2)) > 0 {
+		residue = bigInt(0)
+	}
+	return bigSub(bigQuo(bigMul(bigScale(x, -1), sum), bigPi), residue)
+}
+
+// bigGauss is exp(-n²/16) for n from 1 on.
+var bigGauss = func() (list []*big.Float) {
+	for n := int64(1); n <= 52; n++ {
+		list = append(list, bigExp(bigScale(bigInt(-n*n), -4)))
+	}
+	return list
+}()
+
 func bigSin(x *big.Float) *big.Float { return bigSinPlus(x, 0) }
 func bigCos(x *big.Float) *big.Float { return bigSinPlus(x, 1) }
 

@@ -25,6 +25,7 @@ var resultBits = []struct {
 	{ir.Atan, ir.Float32, 0xc2273b7fcf4e8829},
 	{ir.Tanh, ir.Float32, 0x9f4ab2fe2a980f0f},
 	{ir.Erf, ir.Float32, 0xd7861295525b4baa},
+	{ir.Erfc, ir.Float32, 0xbd655b07dd556072},
 	{ir.Pow, ir.Float32, 0x6f353edba5289fd6},
 	{ir.Rem, ir.Float32, 0x8621ace794ec4457},
 	{ir.Exp, ir.Float64, 0x9d250159f57a8d12},
@@ -35,6 +36,7 @@ var resultBits = []struct {
 	{ir.Cos, ir.Float64, 0x688a3281dfba3ccc},
 	{ir.Tanh, ir.Float64, 0x87b3f826472da63e},
 	{ir.Erf, ir.Float64, 0xcc9956b5dd00ee9d},
+	{ir.Erfc, ir.Float64, 0x6d00c8dae817ff3d},
 	{ir.Pow, ir.Float64, 0x6ec148bda2156507},
 	{ir.Rem, ir.Float64, 0x69677f8823c12597},
 }

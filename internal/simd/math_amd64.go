@@ -25,6 +25,9 @@ func tanhF32AVX2(dst unsafe.Pointer, x unsafe.Pointer, n int)
 func erfF32AVX2(dst unsafe.Pointer, x unsafe.Pointer, n int)
 
 //go:noescape
+func erfcF32AVX2(dst unsafe.Pointer, x unsafe.Pointer, n int)
+
+//go:noescape
 func sinF32AVX2(dst unsafe.Pointer, x unsafe.Pointer, n int) (done int)
 
 //go:noescape
@@ -50,6 +53,9 @@ func tanhF64AVX2(dst unsafe.Pointer, x unsafe.Pointer, n int)
 
 //go:noescape
 func erfF64AVX2(dst unsafe.Pointer, x unsafe.Pointer, n int)
+
+//go:noescape
+func erfcF64AVX2(dst unsafe.Pointer, x unsafe.Pointer, n int)
 
 //go:noescape
 func sinF64AVX2(dst unsafe.Pointer, x unsafe.Pointer, n int) (done int)
@@ -100,6 +106,9 @@ func tanhF32AVX512(dst unsafe.Pointer, x unsafe.Pointer, n int)
 func erfF32AVX512(dst unsafe.Pointer, x unsafe.Pointer, n int)
 
 //go:noescape
+func erfcF32AVX512(dst unsafe.Pointer, x unsafe.Pointer, n int)
+
+//go:noescape
 func sinF32AVX512(dst unsafe.Pointer, x unsafe.Pointer, n int) (done int)
 
 //go:noescape
@@ -125,6 +134,9 @@ func tanhF64AVX512(dst unsafe.Pointer, x unsafe.Pointer, n int)
 
 //go:noescape
 func erfF64AVX512(dst unsafe.Pointer, x unsafe.Pointer, n int)
+
+//go:noescape
+func erfcF64AVX512(dst unsafe.Pointer, x unsafe.Pointer, n int)
 
 //go:noescape
 func sinF64AVX512(dst unsafe.Pointer, x unsafe.Pointer, n int) (done int)

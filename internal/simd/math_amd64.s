@@ -1362,9 +1362,9 @@ DATA c4_3f907358<>+24(SB)/4, $0x3f907358
 DATA c4_3f907358<>+28(SB)/4, $0x3f907358
 GLOBL c4_3f907358<>(SB), RODATA|NOPTR, $32
 
-// func sinF32AVX2(dst *byte, x *byte, n int) (done int)
+// func erfcF32AVX2(dst *byte, x *byte, n int)
 // Requires: AVX, AVX2, FMA3
-TEXT ·sinF32AVX2(SB), NOSPLIT, $0-32
+TEXT ·erfcF32AVX2(SB), NOSPLIT, $0-24
 	MOVQ dst+0(FP), AX
 	MOVQ x+8(FP), CX
 	MOVQ n+16(FP), DX
@@ -1374,11 +1374,288 @@ TEXT ·sinF32AVX2(SB), NOSPLIT, $0-32
 
 next26:
 	VMOVUPS      (CX)(BX*4), Y0
+	VMOVUPS      c4_4121999a<>+0(SB), Y1
+	VANDPS       c4_7fffffff<>+0(SB), Y0, Y2
+	VMINPS       Y2, Y1, Y1
+	VMOVUPS      c4_40000000<>+0(SB), Y2
+	VADDPS       c4_40400000<>+0(SB), Y1, Y3
+	VDIVPS       Y3, Y2, Y2
+	VMOVUPS      c4_bf800000<>+0(SB), Y3
+	VMOVAPS      Y3, Y3
+	VFMADD231PS  Y2, Y1, Y3
+	VMOVUPS      c4_b92ae372<>+0(SB), Y4
+	VFMADD213PS  c4_b97df224<>+0(SB), Y3, Y4
+	VFMADD213PS  c4_3ac9dace<>+0(SB), Y3, Y4
+	VFMADD213PS  c4_ba20abf1<>+0(SB), Y3, Y4
+	VFMADD213PS  c4_bc5bdebc<>+0(SB), Y3, Y4
+	VFMADD213PS  c4_3d74cb8b<>+0(SB), Y3, Y4
+	VFMADD213PS  c4_be1ef56a<>+0(SB), Y3, Y4
+	VFMADD213PS  c4_3e971934<>+0(SB), Y3, Y4
+	VFMADD213PS  c4_bee22624<>+0(SB), Y3, Y4
+	VFMADD213PS  c4_3f09790f<>+0(SB), Y3, Y4
+	VMULPS       Y4, Y2, Y2
+	VMULPS       Y1, Y1, Y3
+	VMOVAPS      Y3, Y4
+	VFMSUB231PS  Y1, Y1, Y4
+	VXORPS       c4_80000000<>+0(SB), Y3, Y1
+	VMULPS       c4_3fb8aa3b<>+0(SB), Y1, Y3
+	VROUNDPS     $0x08, Y3, Y3
+	VMOVAPS      Y1, Y1
+	VFNMADD231PS c4_3f318000<>+0(SB), Y3, Y1
+	VMOVAPS      Y1, Y1
+	VFNMADD231PS c4_b95e8083<>+0(SB), Y3, Y1
+	VSUBPS       Y4, Y1, Y1
+	VMOVUPS      c4_3ab6afe7<>+0(SB), Y4
+	VFMADD213PS  c4_3c0913e1<>+0(SB), Y1, Y4
+	VFMADD213PS  c4_3d2aaa6c<>+0(SB), Y1, Y4
+	VFMADD213PS  c4_3e2aaa58<>+0(SB), Y1, Y4
+	VFMADD213PS  c4_3f000000<>+0(SB), Y1, Y4
+	VMULPS       Y1, Y1, Y5
+	VMOVAPS      Y1, Y1
+	VFMADD231PS  Y5, Y4, Y1
+	VMOVAPS      Y2, Y4
+	VFMADD231PS  Y2, Y1, Y4
+	VMULPS       c4_3f000000<>+0(SB), Y3, Y1
+	VROUNDPS     $0x09, Y1, Y1
+	VCVTPS2DQ    Y1, Y2
+	VPADDD       c4_7f<>+0(SB), Y2, Y2
+	VPSLLD       $0x17, Y2, Y2
+	VMULPS       Y2, Y4, Y2
+	VSUBPS       Y1, Y3, Y1
+	VCVTPS2DQ    Y1, Y1
+	VPADDD       c4_7f<>+0(SB), Y1, Y1
+	VPSLLD       $0x17, Y1, Y1
+	VMULPS       Y1, Y2, Y1
+	VCMPPS       $0x11, c4_0<>+0(SB), Y0, Y0
+	VMOVUPS      c4_40000000<>+0(SB), Y2
+	VSUBPS       Y1, Y2, Y2
+	VBLENDVPS    Y0, Y2, Y1, Y0
+	VMOVUPS      Y0, (AX)(BX*4)
+	ADDQ         $+8, BX
+	SUBQ         $+8, DX
+	JGE          next26
+
+done27:
+	ADDQ         $+8, DX
+	JEQ          end28
+	LEAQ         tail<>+32(SB), SI
+	XORQ         DI, DI
+	SUBQ         DX, DI
+	VMOVDQU      (SI)(DI*4), Y0
+	VMASKMOVPS   (CX)(BX*4), Y0, Y0
+	VMOVUPS      c4_4121999a<>+0(SB), Y1
+	VANDPS       c4_7fffffff<>+0(SB), Y0, Y2
+	VMINPS       Y2, Y1, Y1
+	VMOVUPS      c4_40000000<>+0(SB), Y2
+	VADDPS       c4_40400000<>+0(SB), Y1, Y3
+	VDIVPS       Y3, Y2, Y2
+	VMOVUPS      c4_bf800000<>+0(SB), Y3
+	VMOVAPS      Y3, Y3
+	VFMADD231PS  Y2, Y1, Y3
+	VMOVUPS      c4_b92ae372<>+0(SB), Y4
+	VFMADD213PS  c4_b97df224<>+0(SB), Y3, Y4
+	VFMADD213PS  c4_3ac9dace<>+0(SB), Y3, Y4
+	VFMADD213PS  c4_ba20abf1<>+0(SB), Y3, Y4
+	VFMADD213PS  c4_bc5bdebc<>+0(SB), Y3, Y4
+	VFMADD213PS  c4_3d74cb8b<>+0(SB), Y3, Y4
+	VFMADD213PS  c4_be1ef56a<>+0(SB), Y3, Y4
+	VFMADD213PS  c4_3e971934<>+0(SB), Y3, Y4
+	VFMADD213PS  c4_bee22624<>+0(SB), Y3, Y4
+	VFMADD213PS  c4_3f09790f<>+0(SB), Y3, Y4
+	VMULPS       Y4, Y2, Y2
+	VMULPS       Y1, Y1, Y3
+	VMOVAPS      Y3, Y4
+	VFMSUB231PS  Y1, Y1, Y4
+	VXORPS       c4_80000000<>+0(SB), Y3, Y1
+	VMULPS       c4_3fb8aa3b<>+0(SB), Y1, Y3
+	VROUNDPS     $0x08, Y3, Y3
+	VMOVAPS      Y1, Y1
+	VFNMADD231PS c4_3f318000<>+0(SB), Y3, Y1
+	VMOVAPS      Y1, Y1
+	VFNMADD231PS c4_b95e8083<>+0(SB), Y3, Y1
+	VSUBPS       Y4, Y1, Y1
+	VMOVUPS      c4_3ab6afe7<>+0(SB), Y4
+	VFMADD213PS  c4_3c0913e1<>+0(SB), Y1, Y4
+	VFMADD213PS  c4_3d2aaa6c<>+0(SB), Y1, Y4
+	VFMADD213PS  c4_3e2aaa58<>+0(SB), Y1, Y4
+	VFMADD213PS  c4_3f000000<>+0(SB), Y1, Y4
+	VMULPS       Y1, Y1, Y5
+	VMOVAPS      Y1, Y1
+	VFMADD231PS  Y5, Y4, Y1
+	VMOVAPS      Y2, Y4
+	VFMADD231PS  Y2, Y1, Y4
+	VMULPS       c4_3f000000<>+0(SB), Y3, Y1
+	VROUNDPS     $0x09, Y1, Y1
+	VCVTPS2DQ    Y1, Y2
+	VPADDD       c4_7f<>+0(SB), Y2, Y2
+	VPSLLD       $0x17, Y2, Y2
+	VMULPS       Y2, Y4, Y2
+	VSUBPS       Y1, Y3, Y1
+	VCVTPS2DQ    Y1, Y1
+	VPADDD       c4_7f<>+0(SB), Y1, Y1
+	VPSLLD       $0x17, Y1, Y1
+	VMULPS       Y1, Y2, Y1
+	VCMPPS       $0x11, c4_0<>+0(SB), Y0, Y0
+	VMOVUPS      c4_40000000<>+0(SB), Y2
+	VSUBPS       Y1, Y2, Y2
+	VBLENDVPS    Y0, Y2, Y1, Y0
+	LEAQ         tail<>+32(SB), CX
+	XORQ         SI, SI
+	SUBQ         DX, SI
+	VMOVDQU      (CX)(SI*4), Y1
+	VMASKMOVPS   Y0, Y1, (AX)(BX*4)
+
+end28:
+	VZEROUPPER
+	RET
+
+DATA c4_4121999a<>+0(SB)/4, $0x4121999a
+DATA c4_4121999a<>+4(SB)/4, $0x4121999a
+DATA c4_4121999a<>+8(SB)/4, $0x4121999a
+DATA c4_4121999a<>+12(SB)/4, $0x4121999a
+DATA c4_4121999a<>+16(SB)/4, $0x4121999a
+DATA c4_4121999a<>+20(SB)/4, $0x4121999a
+DATA c4_4121999a<>+24(SB)/4, $0x4121999a
+DATA c4_4121999a<>+28(SB)/4, $0x4121999a
+GLOBL c4_4121999a<>(SB), RODATA|NOPTR, $32
+
+DATA c4_40400000<>+0(SB)/4, $0x40400000
+DATA c4_40400000<>+4(SB)/4, $0x40400000
+DATA c4_40400000<>+8(SB)/4, $0x40400000
+DATA c4_40400000<>+12(SB)/4, $0x40400000
+DATA c4_40400000<>+16(SB)/4, $0x40400000
+DATA c4_40400000<>+20(SB)/4, $0x40400000
+DATA c4_40400000<>+24(SB)/4, $0x40400000
+DATA c4_40400000<>+28(SB)/4, $0x40400000
+GLOBL c4_40400000<>(SB), RODATA|NOPTR, $32
+
+DATA c4_bf800000<>+0(SB)/4, $0xbf800000
+DATA c4_bf800000<>+4(SB)/4, $0xbf800000
+DATA c4_bf800000<>+8(SB)/4, $0xbf800000
+DATA c4_bf800000<>+12(SB)/4, $0xbf800000
+DATA c4_bf800000<>+16(SB)/4, $0xbf800000
+DATA c4_bf800000<>+20(SB)/4, $0xbf800000
+DATA c4_bf800000<>+24(SB)/4, $0xbf800000
+DATA c4_bf800000<>+28(SB)/4, $0xbf800000
+GLOBL c4_bf800000<>(SB), RODATA|NOPTR, $32
+
+DATA c4_b92ae372<>+0(SB)/4, $0xb92ae372
+DATA c4_b92ae372<>+4(SB)/4, $0xb92ae372
+DATA c4_b92ae372<>+8(SB)/4, $0xb92ae372
+DATA c4_b92ae372<>+12(SB)/4, $0xb92ae372
+DATA c4_b92ae372<>+16(SB)/4, $0xb92ae372
+DATA c4_b92ae372<>+20(SB)/4, $0xb92ae372
+DATA c4_b92ae372<>+24(SB)/4, $0xb92ae372
+DATA c4_b92ae372<>+28(SB)/4, $0xb92ae372
+GLOBL c4_b92ae372<>(SB), RODATA|NOPTR, $32
+
+DATA c4_b97df224<>+0(SB)/4, $0xb97df224
+DATA c4_b97df224<>+4(SB)/4, $0xb97df224
+DATA c4_b97df224<>+8(SB)/4, $0xb97df224
+DATA c4_b97df224<>+12(SB)/4, $0xb97df224
+DATA c4_b97df224<>+16(SB)/4, $0xb97df224
+DATA c4_b97df224<>+20(SB)/4, $0xb97df224
+DATA c4_b97df224<>+24(SB)/4, $0xb97df224
+DATA c4_b97df224<>+28(SB)/4, $0xb97df224
+GLOBL c4_b97df224<>(SB), RODATA|NOPTR, $32
+
+DATA c4_3ac9dace<>+0(SB)/4, $0x3ac9dace
+DATA c4_3ac9dace<>+4(SB)/4, $0x3ac9dace
+DATA c4_3ac9dace<>+8(SB)/4, $0x3ac9dace
+DATA c4_3ac9dace<>+12(SB)/4, $0x3ac9dace
+DATA c4_3ac9dace<>+16(SB)/4, $0x3ac9dace
+DATA c4_3ac9dace<>+20(SB)/4, $0x3ac9dace
+DATA c4_3ac9dace<>+24(SB)/4, $0x3ac9dace
+DATA c4_3ac9dace<>+28(SB)/4, $0x3ac9dace
+GLOBL c4_3ac9dace<>(SB), RODATA|NOPTR, $32
+
+DATA c4_ba20abf1<>+0(SB)/4, $0xba20abf1
+DATA c4_ba20abf1<>+4(SB)/4, $0xba20abf1
+DATA c4_ba20abf1<>+8(SB)/4, $0xba20abf1
+DATA c4_ba20abf1<>+12(SB)/4, $0xba20abf1
+DATA c4_ba20abf1<>+16(SB)/4, $0xba20abf1
+DATA c4_ba20abf1<>+20(SB)/4, $0xba20abf1
+DATA c4_ba20abf1<>+24(SB)/4, $0xba20abf1
+DATA c4_ba20abf1<>+28(SB)/4, $0xba20abf1
+GLOBL c4_ba20abf1<>(SB), RODATA|NOPTR, $32
+
+DATA c4_bc5bdebc<>+0(SB)/4, $0xbc5bdebc
+DATA c4_bc5bdebc<>+4(SB)/4, $0xbc5bdebc
+DATA c4_bc5bdebc<>+8(SB)/4, $0xbc5bdebc
+DATA c4_bc5bdebc<>+12(SB)/4, $0xbc5bdebc
+DATA c4_bc5bdebc<>+16(SB)/4, $0xbc5bdebc
+DATA c4_bc5bdebc<>+20(SB)/4, $0xbc5bdebc
+DATA c4_bc5bdebc<>+24(SB)/4, $0xbc5bdebc
+DATA c4_bc5bdebc<>+28(SB)/4, $0xbc5bdebc
+GLOBL c4_bc5bdebc<>(SB), RODATA|NOPTR, $32
+
+DATA c4_3d74cb8b<>+0(SB)/4, $0x3d74cb8b
+DATA c4_3d74cb8b<>+4(SB)/4, $0x3d74cb8b
+DATA c4_3d74cb8b<>+8(SB)/4, $0x3d74cb8b
+DATA c4_3d74cb8b<>+12(SB)/4, $0x3d74cb8b
+DATA c4_3d74cb8b<>+16(SB)/4, $0x3d74cb8b
+DATA c4_3d74cb8b<>+20(SB)/4, $0x3d74cb8b
+DATA c4_3d74cb8b<>+24(SB)/4, $0x3d74cb8b
+DATA c4_3d74cb8b<>+28(SB)/4, $0x3d74cb8b
+GLOBL c4_3d74cb8b<>(SB), RODATA|NOPTR, $32
+
+DATA c4_be1ef56a<>+0(SB)/4, $0xbe1ef56a
+DATA c4_be1ef56a<>+4(SB)/4, $0xbe1ef56a
+DATA c4_be1ef56a<>+8(SB)/4, $0xbe1ef56a
+DATA c4_be1ef56a<>+12(SB)/4, $0xbe1ef56a
+DATA c4_be1ef56a<>+16(SB)/4, $0xbe1ef56a
+DATA c4_be1ef56a<>+20(SB)/4, $0xbe1ef56a
+DATA c4_be1ef56a<>+24(SB)/4, $0xbe1ef56a
+DATA c4_be1ef56a<>+28(SB)/4, $0xbe1ef56a
+GLOBL c4_be1ef56a<>(SB), RODATA|NOPTR, $32
+
+DATA c4_3e971934<>+0(SB)/4, $0x3e971934
+DATA c4_3e971934<>+4(SB)/4, $0x3e971934
+DATA c4_3e971934<>+8(SB)/4, $0x3e971934
+DATA c4_3e971934<>+12(SB)/4, $0x3e971934
+DATA c4_3e971934<>+16(SB)/4, $0x3e971934
+DATA c4_3e971934<>+20(SB)/4, $0x3e971934
+DATA c4_3e971934<>+24(SB)/4, $0x3e971934
+DATA c4_3e971934<>+28(SB)/4, $0x3e971934
+GLOBL c4_3e971934<>(SB), RODATA|NOPTR, $32
+
+DATA c4_bee22624<>+0(SB)/4, $0xbee22624
+DATA c4_bee22624<>+4(SB)/4, $0xbee22624
+DATA c4_bee22624<>+8(SB)/4, $0xbee22624
+DATA c4_bee22624<>+12(SB)/4, $0xbee22624
+DATA c4_bee22624<>+16(SB)/4, $0xbee22624
+DATA c4_bee22624<>+20(SB)/4, $0xbee22624
+DATA c4_bee22624<>+24(SB)/4, $0xbee22624
+DATA c4_bee22624<>+28(SB)/4, $0xbee22624
+GLOBL c4_bee22624<>(SB), RODATA|NOPTR, $32
+
+DATA c4_3f09790f<>+0(SB)/4, $0x3f09790f
+DATA c4_3f09790f<>+4(SB)/4, $0x3f09790f
+DATA c4_3f09790f<>+8(SB)/4, $0x3f09790f
+DATA c4_3f09790f<>+12(SB)/4, $0x3f09790f
+DATA c4_3f09790f<>+16(SB)/4, $0x3f09790f
+DATA c4_3f09790f<>+20(SB)/4, $0x3f09790f
+DATA c4_3f09790f<>+24(SB)/4, $0x3f09790f
+DATA c4_3f09790f<>+28(SB)/4, $0x3f09790f
+GLOBL c4_3f09790f<>(SB), RODATA|NOPTR, $32
+
+// func sinF32AVX2(dst *byte, x *byte, n int) (done int)
+// Requires: AVX, AVX2, FMA3
+TEXT ·sinF32AVX2(SB), NOSPLIT, $0-32
+	MOVQ dst+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ n+16(FP), DX
+	XORQ BX, BX
+	SUBQ $+8, DX
+	JLT  done31
+
+next30:
+	VMOVUPS      (CX)(BX*4), Y0
 	VANDPS       c4_7fffffff<>+0(SB), Y0, Y1
 	VCMPPS       $0x1e, c4_47c35000<>+0(SB), Y1, Y1
 	VMOVMSKPS    Y1, SI
 	TESTL        SI, SI
-	JNE          stop25
+	JNE          stop29
 	VMULPS       c4_3f22f983<>+0(SB), Y0, Y1
 	VROUNDPS     $0x08, Y1, Y1
 	VMOVAPS      Y0, Y2
@@ -1427,11 +1704,11 @@ next26:
 	VMOVUPS      Y0, (AX)(BX*4)
 	ADDQ         $+8, BX
 	SUBQ         $+8, DX
-	JGE          next26
+	JGE          next30
 
-done27:
+done31:
 	ADDQ         $+8, DX
-	JEQ          end28
+	JEQ          end32
 	LEAQ         tail<>+32(SB), SI
 	XORQ         DI, DI
 	SUBQ         DX, DI
@@ -1441,7 +1718,7 @@ done27:
 	VCMPPS       $0x1e, c4_47c35000<>+0(SB), Y1, Y1
 	VMOVMSKPS    Y1, CX
 	TESTL        CX, CX
-	JNE          stop25
+	JNE          stop29
 	VMULPS       c4_3f22f983<>+0(SB), Y0, Y1
 	VROUNDPS     $0x08, Y1, Y1
 	VMOVAPS      Y0, Y2
@@ -1493,10 +1770,10 @@ done27:
 	VMOVDQU      (CX)(SI*4), Y1
 	VMASKMOVPS   Y0, Y1, (AX)(BX*4)
 
-end28:
+end32:
 	ADDQ DX, BX
 
-stop25:
+stop29:
 	MOVQ BX, done+24(FP)
 	VZEROUPPER
 	RET
@@ -1629,15 +1906,15 @@ TEXT ·cosF32AVX2(SB), NOSPLIT, $0-32
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
 	SUBQ $+8, DX
-	JLT  done31
+	JLT  done35
 
-next30:
+next34:
 	VMOVUPS      (CX)(BX*4), Y0
 	VANDPS       c4_7fffffff<>+0(SB), Y0, Y1
 	VCMPPS       $0x1e, c4_47c35000<>+0(SB), Y1, Y1
 	VMOVMSKPS    Y1, SI
 	TESTL        SI, SI
-	JNE          stop29
+	JNE          stop33
 	VMULPS       c4_3f22f983<>+0(SB), Y0, Y1
 	VROUNDPS     $0x08, Y1, Y1
 	VMOVAPS      Y0, Y0
@@ -1684,11 +1961,11 @@ next30:
 	VMOVUPS      Y0, (AX)(BX*4)
 	ADDQ         $+8, BX
 	SUBQ         $+8, DX
-	JGE          next30
+	JGE          next34
 
-done31:
+done35:
 	ADDQ         $+8, DX
-	JEQ          end32
+	JEQ          end36
 	LEAQ         tail<>+32(SB), SI
 	XORQ         DI, DI
 	SUBQ         DX, DI
@@ -1698,7 +1975,7 @@ done31:
 	VCMPPS       $0x1e, c4_47c35000<>+0(SB), Y1, Y1
 	VMOVMSKPS    Y1, CX
 	TESTL        CX, CX
-	JNE          stop29
+	JNE          stop33
 	VMULPS       c4_3f22f983<>+0(SB), Y0, Y1
 	VROUNDPS     $0x08, Y1, Y1
 	VMOVAPS      Y0, Y0
@@ -1748,10 +2025,10 @@ done31:
 	VMOVDQU      (CX)(SI*4), Y1
 	VMASKMOVPS   Y0, Y1, (AX)(BX*4)
 
-end32:
+end36:
 	ADDQ DX, BX
 
-stop29:
+stop33:
 	MOVQ BX, done+24(FP)
 	VZEROUPPER
 	RET
@@ -1774,9 +2051,9 @@ TEXT ·atanF32AVX2(SB), NOSPLIT, $0-24
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
 	SUBQ $+8, DX
-	JLT  done35
+	JLT  done39
 
-next34:
+next38:
 	VMOVUPS     (CX)(BX*4), Y0
 	VANDPS      c4_7fffffff<>+0(SB), Y0, Y1
 	VCMPPS      $0x1e, c4_3f800000<>+0(SB), Y1, Y2
@@ -1805,11 +2082,11 @@ next34:
 	VMOVUPS     Y0, (AX)(BX*4)
 	ADDQ        $+8, BX
 	SUBQ        $+8, DX
-	JGE         next34
+	JGE         next38
 
-done35:
+done39:
 	ADDQ        $+8, DX
-	JEQ         end36
+	JEQ         end40
 	LEAQ        tail<>+32(SB), SI
 	XORQ        DI, DI
 	SUBQ        DX, DI
@@ -1845,7 +2122,7 @@ done35:
 	VMOVDQU     (CX)(SI*4), Y1
 	VMASKMOVPS  Y0, Y1, (AX)(BX*4)
 
-end36:
+end40:
 	VZEROUPPER
 	RET
 
@@ -1947,9 +2224,9 @@ TEXT ·expF64AVX2(SB), NOSPLIT, $0-24
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
 	SUBQ $+4, DX
-	JLT  done39
+	JLT  done43
 
-next38:
+next42:
 	VMOVUPS      (CX)(BX*8), Y0
 	VMOVUPS      c8_4086300000000000<>+0(SB), Y1
 	VMOVUPS      c8_c087500000000000<>+0(SB), Y2
@@ -1989,11 +2266,11 @@ next38:
 	VMOVUPS      Y0, (AX)(BX*8)
 	ADDQ         $+4, BX
 	SUBQ         $+4, DX
-	JGE          next38
+	JGE          next42
 
-done39:
+done43:
 	ADDQ         $+4, DX
-	JEQ          end40
+	JEQ          end44
 	LEAQ         tail<>+32(SB), SI
 	XORQ         DI, DI
 	SUBQ         DX, DI
@@ -2040,7 +2317,7 @@ done39:
 	VMOVDQU      (CX)(SI*8), Y1
 	VMASKMOVPD   Y0, Y1, (AX)(BX*8)
 
-end40:
+end44:
 	VZEROUPPER
 	RET
 
@@ -2160,9 +2437,9 @@ TEXT ·expm1F64AVX2(SB), NOSPLIT, $0-24
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
 	SUBQ $+4, DX
-	JLT  done43
+	JLT  done47
 
-next42:
+next46:
 	VMOVUPS      (CX)(BX*8), Y0
 	VMOVUPS      c8_4086300000000000<>+0(SB), Y1
 	VMOVUPS      c8_c044000000000000<>+0(SB), Y2
@@ -2201,11 +2478,11 @@ next42:
 	VMOVUPS      Y0, (AX)(BX*8)
 	ADDQ         $+4, BX
 	SUBQ         $+4, DX
-	JGE          next42
+	JGE          next46
 
-done43:
+done47:
 	ADDQ         $+4, DX
-	JEQ          end44
+	JEQ          end48
 	LEAQ         tail<>+32(SB), SI
 	XORQ         DI, DI
 	SUBQ         DX, DI
@@ -2251,7 +2528,7 @@ done43:
 	VMOVDQU      (CX)(SI*8), Y1
 	VMASKMOVPD   Y0, Y1, (AX)(BX*8)
 
-end44:
+end48:
 	VZEROUPPER
 	RET
 
@@ -2275,9 +2552,9 @@ TEXT ·logF64AVX2(SB), NOSPLIT, $0-24
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
 	SUBQ $+4, DX
-	JLT  done47
+	JLT  done51
 
-next46:
+next50:
 	VMOVUPS     (CX)(BX*8), Y0
 	VCMPPD      $0x11, c8_10000000000000<>+0(SB), Y0, Y1
 	VMULPD      c8_4350000000000000<>+0(SB), Y0, Y2
@@ -2325,11 +2602,11 @@ next46:
 	VMOVUPS     Y0, (AX)(BX*8)
 	ADDQ        $+4, BX
 	SUBQ        $+4, DX
-	JGE         next46
+	JGE         next50
 
-done47:
+done51:
 	ADDQ        $+4, DX
-	JEQ         end48
+	JEQ         end52
 	LEAQ        tail<>+32(SB), SI
 	XORQ        DI, DI
 	SUBQ        DX, DI
@@ -2384,7 +2661,7 @@ done47:
 	VMOVDQU     (CX)(SI*8), Y1
 	VMASKMOVPD  Y0, Y1, (AX)(BX*8)
 
-end48:
+end52:
 	VZEROUPPER
 	RET
 
@@ -2516,9 +2793,9 @@ TEXT ·log1pF64AVX2(SB), NOSPLIT, $0-24
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
 	SUBQ $+4, DX
-	JLT  done51
+	JLT  done55
 
-next50:
+next54:
 	VMOVUPS      (CX)(BX*8), Y0
 	VADDPD       c8_3ff0000000000000<>+0(SB), Y0, Y1
 	VSUBPD       Y0, Y1, Y2
@@ -2584,11 +2861,11 @@ next50:
 	VMOVUPS      Y0, (AX)(BX*8)
 	ADDQ         $+4, BX
 	SUBQ         $+4, DX
-	JGE          next50
+	JGE          next54
 
-done51:
+done55:
 	ADDQ         $+4, DX
-	JEQ          end52
+	JEQ          end56
 	LEAQ         tail<>+32(SB), SI
 	XORQ         DI, DI
 	SUBQ         DX, DI
@@ -2661,7 +2938,7 @@ done51:
 	VMOVDQU      (CX)(SI*8), Y1
 	VMASKMOVPD   Y0, Y1, (AX)(BX*8)
 
-end52:
+end56:
 	VZEROUPPER
 	RET
 
@@ -2691,9 +2968,9 @@ TEXT ·tanhF64AVX2(SB), NOSPLIT, $0-24
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
 	SUBQ $+4, DX
-	JLT  done55
+	JLT  done59
 
-next54:
+next58:
 	VMOVUPS      (CX)(BX*8), Y0
 	VANDPD       c8_7fffffffffffffff<>+0(SB), Y0, Y1
 	VMOVUPS      c8_4046000000000000<>+0(SB), Y2
@@ -2744,11 +3021,11 @@ next54:
 	VMOVUPS      Y0, (AX)(BX*8)
 	ADDQ         $+4, BX
 	SUBQ         $+4, DX
-	JGE          next54
+	JGE          next58
 
-done55:
+done59:
 	ADDQ         $+4, DX
-	JEQ          end56
+	JEQ          end60
 	LEAQ         tail<>+32(SB), SI
 	XORQ         DI, DI
 	SUBQ         DX, DI
@@ -2806,7 +3083,7 @@ done55:
 	VMOVDQU      (CX)(SI*8), Y1
 	VMASKMOVPD   Y0, Y1, (AX)(BX*8)
 
-end56:
+end60:
 	VZEROUPPER
 	RET
 
@@ -2824,9 +3101,9 @@ TEXT ·erfF64AVX2(SB), NOSPLIT, $0-24
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
 	SUBQ $+4, DX
-	JLT  done59
+	JLT  done63
 
-next58:
+next62:
 	VMOVUPS      (CX)(BX*8), Y0
 	VANDPD       c8_7fffffffffffffff<>+0(SB), Y0, Y1
 	VMULPD       Y1, Y1, Y2
@@ -2903,11 +3180,11 @@ next58:
 	VMOVUPS      Y0, (AX)(BX*8)
 	ADDQ         $+4, BX
 	SUBQ         $+4, DX
-	JGE          next58
+	JGE          next62
 
-done59:
+done63:
 	ADDQ         $+4, DX
-	JEQ          end60
+	JEQ          end64
 	LEAQ         tail<>+32(SB), SI
 	XORQ         DI, DI
 	SUBQ         DX, DI
@@ -2991,7 +3268,7 @@ done59:
 	VMOVDQU      (CX)(SI*8), Y1
 	VMASKMOVPD   Y0, Y1, (AX)(BX*8)
 
-end60:
+end64:
 	VZEROUPPER
 	RET
 
@@ -3181,6 +3458,337 @@ DATA c8_3ff20dd740727d0e<>+16(SB)/8, $0x3ff20dd740727d0e
 DATA c8_3ff20dd740727d0e<>+24(SB)/8, $0x3ff20dd740727d0e
 GLOBL c8_3ff20dd740727d0e<>(SB), RODATA|NOPTR, $32
 
+// func erfcF64AVX2(dst *byte, x *byte, n int)
+// Requires: AVX, AVX2, FMA3
+TEXT ·erfcF64AVX2(SB), NOSPLIT, $0-24
+	MOVQ dst+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ n+16(FP), DX
+	XORQ BX, BX
+	SUBQ $+4, DX
+	JLT  done67
+
+next66:
+	VMOVUPS      (CX)(BX*8), Y0
+	VMOVUPS      c8_403b4ccccccccccd<>+0(SB), Y1
+	VANDPD       c8_7fffffffffffffff<>+0(SB), Y0, Y2
+	VMINPD       Y2, Y1, Y1
+	VMOVUPS      c8_4000000000000000<>+0(SB), Y2
+	VADDPD       c8_4010000000000000<>+0(SB), Y1, Y3
+	VDIVPD       Y3, Y2, Y2
+	VMOVUPS      c8_bff0000000000000<>+0(SB), Y3
+	VMOVAPS      Y3, Y3
+	VFMADD231PD  Y2, Y1, Y3
+	VMOVUPS      c8_be17c4b8ae67e2a5<>+0(SB), Y4
+	VFMADD213PD  c8_be3db99d4322696e<>+0(SB), Y3, Y4
+	VFMADD213PD  c8_3e34a60c8b0e4dde<>+0(SB), Y3, Y4
+	VFMADD213PD  c8_3e70b0e6fa6471f3<>+0(SB), Y3, Y4
+	VFMADD213PD  c8_be6751bf7073d3a4<>+0(SB), Y3, Y4
+	VFMADD213PD  c8_be9c78ee2f1e8f3d<>+0(SB), Y3, Y4
+	VFMADD213PD  c8_3ea8087c89ce055c<>+0(SB), Y3, Y4
+	VFMADD213PD  c8_3ec3b31b802ee28f<>+0(SB), Y3, Y4
+	VFMADD213PD  c8_bee3c7f0fc95fef3<>+0(SB), Y3, Y4
+	VFMADD213PD  c8_bebe80f4de5a810b<>+0(SB), Y3, Y4
+	VFMADD213PD  c8_3f172ce3faf25316<>+0(SB), Y3, Y4
+	VFMADD213PD  c8_bf2dd282fdb8a8ac<>+0(SB), Y3, Y4
+	VFMADD213PD  c8_bf2269b605512c4e<>+0(SB), Y3, Y4
+	VFMADD213PD  c8_3f6908f46ebdbad7<>+0(SB), Y3, Y4
+	VFMADD213PD  c8_bf8b00c0525af06f<>+0(SB), Y3, Y4
+	VFMADD213PD  c8_3fa38dbd2c9358b2<>+0(SB), Y3, Y4
+	VFMADD213PD  c8_bfb645fd8a4c999a<>+0(SB), Y3, Y4
+	VFMADD213PD  c8_3fc52cac2370f225<>+0(SB), Y3, Y4
+	VFMADD213PD  c8_bfd14eacb1ad0196<>+0(SB), Y3, Y4
+	VFMADD213PD  c8_3fd8be202d26c728<>+0(SB), Y3, Y4
+	VFMADD213PD  c8_bfdf3fe31ecb49c3<>+0(SB), Y3, Y4
+	VFMADD213PD  c8_3fe18932bf08e154<>+0(SB), Y3, Y4
+	VMULPD       Y4, Y2, Y2
+	VMULPD       Y1, Y1, Y3
+	VXORPD       c8_8000000000000000<>+0(SB), Y3, Y4
+	VMOVAPS      Y3, Y3
+	VFNMADD231PD Y1, Y1, Y3
+	VMULPD       c8_3ff71547652b82fe<>+0(SB), Y4, Y1
+	VROUNDPD     $0x08, Y1, Y1
+	VMOVAPS      Y4, Y4
+	VFNMADD231PD c8_3fe62e42fefa39ef<>+0(SB), Y1, Y4
+	VMULPD       c8_3c7abc9e3b39803f<>+0(SB), Y1, Y5
+	VSUBPD       Y3, Y5, Y3
+	VSUBPD       Y3, Y4, Y5
+	VMOVUPS      c8_3e21f9582a061918<>+0(SB), Y6
+	VFMADD213PD  c8_3e5af5ebf7d0c6d2<>+0(SB), Y5, Y6
+	VFMADD213PD  c8_3e927e4c58a13434<>+0(SB), Y5, Y6
+	VFMADD213PD  c8_3ec71ddf85375c40<>+0(SB), Y5, Y6
+	VFMADD213PD  c8_3efa01a01b0c3b34<>+0(SB), Y5, Y6
+	VFMADD213PD  c8_3f2a01a01afe52a1<>+0(SB), Y5, Y6
+	VFMADD213PD  c8_3f56c16c16c1441b<>+0(SB), Y5, Y6
+	VFMADD213PD  c8_3f8111111110f6af<>+0(SB), Y5, Y6
+	VFMADD213PD  c8_3fa555555555555a<>+0(SB), Y5, Y6
+	VFMADD213PD  c8_3fc5555555555559<>+0(SB), Y5, Y6
+	VFMADD213PD  c8_3fe0000000000000<>+0(SB), Y5, Y6
+	VMULPD       Y5, Y5, Y5
+	VMULPD       Y5, Y6, Y5
+	VSUBPD       Y3, Y5, Y3
+	VADDPD       Y3, Y4, Y3
+	VMOVAPS      Y2, Y4
+	VFMADD231PD  Y2, Y3, Y4
+	VMULPD       c8_3fe0000000000000<>+0(SB), Y1, Y2
+	VROUNDPD     $0x09, Y2, Y2
+	VADDPD       c8_43380000000003ff<>+0(SB), Y2, Y3
+	VPSLLQ       $0x34, Y3, Y3
+	VMULPD       Y3, Y4, Y3
+	VSUBPD       Y2, Y1, Y1
+	VADDPD       c8_43380000000003ff<>+0(SB), Y1, Y1
+	VPSLLQ       $0x34, Y1, Y1
+	VMULPD       Y1, Y3, Y1
+	VCMPPD       $0x11, c8_0<>+0(SB), Y0, Y0
+	VMOVUPS      c8_4000000000000000<>+0(SB), Y2
+	VSUBPD       Y1, Y2, Y2
+	VBLENDVPD    Y0, Y2, Y1, Y0
+	VMOVUPS      Y0, (AX)(BX*8)
+	ADDQ         $+4, BX
+	SUBQ         $+4, DX
+	JGE          next66
+
+done67:
+	ADDQ         $+4, DX
+	JEQ          end68
+	LEAQ         tail<>+32(SB), SI
+	XORQ         DI, DI
+	SUBQ         DX, DI
+	VMOVDQU      (SI)(DI*8), Y0
+	VMASKMOVPD   (CX)(BX*8), Y0, Y0
+	VMOVUPS      c8_403b4ccccccccccd<>+0(SB), Y1
+	VANDPD       c8_7fffffffffffffff<>+0(SB), Y0, Y2
+	VMINPD       Y2, Y1, Y1
+	VMOVUPS      c8_4000000000000000<>+0(SB), Y2
+	VADDPD       c8_4010000000000000<>+0(SB), Y1, Y3
+	VDIVPD       Y3, Y2, Y2
+	VMOVUPS      c8_bff0000000000000<>+0(SB), Y3
+	VMOVAPS      Y3, Y3
+	VFMADD231PD  Y2, Y1, Y3
+	VMOVUPS      c8_be17c4b8ae67e2a5<>+0(SB), Y4
+	VFMADD213PD  c8_be3db99d4322696e<>+0(SB), Y3, Y4
+	VFMADD213PD  c8_3e34a60c8b0e4dde<>+0(SB), Y3, Y4
+	VFMADD213PD  c8_3e70b0e6fa6471f3<>+0(SB), Y3, Y4
+	VFMADD213PD  c8_be6751bf7073d3a4<>+0(SB), Y3, Y4
+	VFMADD213PD  c8_be9c78ee2f1e8f3d<>+0(SB), Y3, Y4
+	VFMADD213PD  c8_3ea8087c89ce055c<>+0(SB), Y3, Y4
+	VFMADD213PD  c8_3ec3b31b802ee28f<>+0(SB), Y3, Y4
+	VFMADD213PD  c8_bee3c7f0fc95fef3<>+0(SB), Y3, Y4
+	VFMADD213PD  c8_bebe80f4de5a810b<>+0(SB), Y3, Y4
+	VFMADD213PD  c8_3f172ce3faf25316<>+0(SB), Y3, Y4
+	VFMADD213PD  c8_bf2dd282fdb8a8ac<>+0(SB), Y3, Y4
+	VFMADD213PD  c8_bf2269b605512c4e<>+0(SB), Y3, Y4
+	VFMADD213PD  c8_3f6908f46ebdbad7<>+0(SB), Y3, Y4
+	VFMADD213PD  c8_bf8b00c0525af06f<>+0(SB), Y3, Y4
+	VFMADD213PD  c8_3fa38dbd2c9358b2<>+0(SB), Y3, Y4
+	VFMADD213PD  c8_bfb645fd8a4c999a<>+0(SB), Y3, Y4
+	VFMADD213PD  c8_3fc52cac2370f225<>+0(SB), Y3, Y4
+	VFMADD213PD  c8_bfd14eacb1ad0196<>+0(SB), Y3, Y4
+	VFMADD213PD  c8_3fd8be202d26c728<>+0(SB), Y3, Y4
+	VFMADD213PD  c8_bfdf3fe31ecb49c3<>+0(SB), Y3, Y4
+	VFMADD213PD  c8_3fe18932bf08e154<>+0(SB), Y3, Y4
+	VMULPD       Y4, Y2, Y2
+	VMULPD       Y1, Y1, Y3
+	VXORPD       c8_8000000000000000<>+0(SB), Y3, Y4
+	VMOVAPS      Y3, Y3
+	VFNMADD231PD Y1, Y1, Y3
+	VMULPD       c8_3ff71547652b82fe<>+0(SB), Y4, Y1
+	VROUNDPD     $0x08, Y1, Y1
+	VMOVAPS      Y4, Y4
+	VFNMADD231PD c8_3fe62e42fefa39ef<>+0(SB), Y1, Y4
+	VMULPD       c8_3c7abc9e3b39803f<>+0(SB), Y1, Y5
+	VSUBPD       Y3, Y5, Y3
+	VSUBPD       Y3, Y4, Y5
+	VMOVUPS      c8_3e21f9582a061918<>+0(SB), Y6
+	VFMADD213PD  c8_3e5af5ebf7d0c6d2<>+0(SB), Y5, Y6
+	VFMADD213PD  c8_3e927e4c58a13434<>+0(SB), Y5, Y6
+	VFMADD213PD  c8_3ec71ddf85375c40<>+0(SB), Y5, Y6
+	VFMADD213PD  c8_3efa01a01b0c3b34<>+0(SB), Y5, Y6
+	VFMADD213PD  c8_3f2a01a01afe52a1<>+0(SB), Y5, Y6
+	VFMADD213PD  c8_3f56c16c16c1441b<>+0(SB), Y5, Y6
+	VFMADD213PD  c8_3f8111111110f6af<>+0(SB), Y5, Y6
+	VFMADD213PD  c8_3fa555555555555a<>+0(SB), Y5, Y6
+	VFMADD213PD  c8_3fc5555555555559<>+0(SB), Y5, Y6
+	VFMADD213PD  c8_3fe0000000000000<>+0(SB), Y5, Y6
+	VMULPD       Y5, Y5, Y5
+	VMULPD       Y5, Y6, Y5
+	VSUBPD       Y3, Y5, Y3
+	VADDPD       Y3, Y4, Y3
+	VMOVAPS      Y2, Y4
+	VFMADD231PD  Y2, Y3, Y4
+	VMULPD       c8_3fe0000000000000<>+0(SB), Y1, Y2
+	VROUNDPD     $0x09, Y2, Y2
+	VADDPD       c8_43380000000003ff<>+0(SB), Y2, Y3
+	VPSLLQ       $0x34, Y3, Y3
+	VMULPD       Y3, Y4, Y3
+	VSUBPD       Y2, Y1, Y1
+	VADDPD       c8_43380000000003ff<>+0(SB), Y1, Y1
+	VPSLLQ       $0x34, Y1, Y1
+	VMULPD       Y1, Y3, Y1
+	VCMPPD       $0x11, c8_0<>+0(SB), Y0, Y0
+	VMOVUPS      c8_4000000000000000<>+0(SB), Y2
+	VSUBPD       Y1, Y2, Y2
+	VBLENDVPD    Y0, Y2, Y1, Y0
+	LEAQ         tail<>+32(SB), CX
+	XORQ         SI, SI
+	SUBQ         DX, SI
+	VMOVDQU      (CX)(SI*8), Y1
+	VMASKMOVPD   Y0, Y1, (AX)(BX*8)
+
+end68:
+	VZEROUPPER
+	RET
+
+DATA c8_403b4ccccccccccd<>+0(SB)/8, $0x403b4ccccccccccd
+DATA c8_403b4ccccccccccd<>+8(SB)/8, $0x403b4ccccccccccd
+DATA c8_403b4ccccccccccd<>+16(SB)/8, $0x403b4ccccccccccd
+DATA c8_403b4ccccccccccd<>+24(SB)/8, $0x403b4ccccccccccd
+GLOBL c8_403b4ccccccccccd<>(SB), RODATA|NOPTR, $32
+
+DATA c8_4010000000000000<>+0(SB)/8, $0x4010000000000000
+DATA c8_4010000000000000<>+8(SB)/8, $0x4010000000000000
+DATA c8_4010000000000000<>+16(SB)/8, $0x4010000000000000
+DATA c8_4010000000000000<>+24(SB)/8, $0x4010000000000000
+GLOBL c8_4010000000000000<>(SB), RODATA|NOPTR, $32
+
+DATA c8_bff0000000000000<>+0(SB)/8, $0xbff0000000000000
+DATA c8_bff0000000000000<>+8(SB)/8, $0xbff0000000000000
+DATA c8_bff0000000000000<>+16(SB)/8, $0xbff0000000000000
+DATA c8_bff0000000000000<>+24(SB)/8, $0xbff0000000000000
+GLOBL c8_bff0000000000000<>(SB), RODATA|NOPTR, $32
+
+DATA c8_be17c4b8ae67e2a5<>+0(SB)/8, $0xbe17c4b8ae67e2a5
+DATA c8_be17c4b8ae67e2a5<>+8(SB)/8, $0xbe17c4b8ae67e2a5
+DATA c8_be17c4b8ae67e2a5<>+16(SB)/8, $0xbe17c4b8ae67e2a5
+DATA c8_be17c4b8ae67e2a5<>+24(SB)/8, $0xbe17c4b8ae67e2a5
+GLOBL c8_be17c4b8ae67e2a5<>(SB), RODATA|NOPTR, $32
+
+DATA c8_be3db99d4322696e<>+0(SB)/8, $0xbe3db99d4322696e
+DATA c8_be3db99d4322696e<>+8(SB)/8, $0xbe3db99d4322696e
+DATA c8_be3db99d4322696e<>+16(SB)/8, $0xbe3db99d4322696e
+DATA c8_be3db99d4322696e<>+24(SB)/8, $0xbe3db99d4322696e
+GLOBL c8_be3db99d4322696e<>(SB), RODATA|NOPTR, $32
+
+DATA c8_3e34a60c8b0e4dde<>+0(SB)/8, $0x3e34a60c8b0e4dde
+DATA c8_3e34a60c8b0e4dde<>+8(SB)/8, $0x3e34a60c8b0e4dde
+DATA c8_3e34a60c8b0e4dde<>+16(SB)/8, $0x3e34a60c8b0e4dde
+DATA c8_3e34a60c8b0e4dde<>+24(SB)/8, $0x3e34a60c8b0e4dde
+GLOBL c8_3e34a60c8b0e4dde<>(SB), RODATA|NOPTR, $32
+
+DATA c8_3e70b0e6fa6471f3<>+0(SB)/8, $0x3e70b0e6fa6471f3
+DATA c8_3e70b0e6fa6471f3<>+8(SB)/8, $0x3e70b0e6fa6471f3
+DATA c8_3e70b0e6fa6471f3<>+16(SB)/8, $0x3e70b0e6fa6471f3
+DATA c8_3e70b0e6fa6471f3<>+24(SB)/8, $0x3e70b0e6fa6471f3
+GLOBL c8_3e70b0e6fa6471f3<>(SB), RODATA|NOPTR, $32
+
+DATA c8_be6751bf7073d3a4<>+0(SB)/8, $0xbe6751bf7073d3a4
+DATA c8_be6751bf7073d3a4<>+8(SB)/8, $0xbe6751bf7073d3a4
+DATA c8_be6751bf7073d3a4<>+16(SB)/8, $0xbe6751bf7073d3a4
+DATA c8_be6751bf7073d3a4<>+24(SB)/8, $0xbe6751bf7073d3a4
+GLOBL c8_be6751bf7073d3a4<>(SB), RODATA|NOPTR, $32
+
+DATA c8_be9c78ee2f1e8f3d<>+0(SB)/8, $0xbe9c78ee2f1e8f3d
+DATA c8_be9c78ee2f1e8f3d<>+8(SB)/8, $0xbe9c78ee2f1e8f3d
+DATA c8_be9c78ee2f1e8f3d<>+16(SB)/8, $0xbe9c78ee2f1e8f3d
+DATA c8_be9c78ee2f1e8f3d<>+24(SB)/8, $0xbe9c78ee2f1e8f3d
+GLOBL c8_be9c78ee2f1e8f3d<>(SB), RODATA|NOPTR, $32
+
+DATA c8_3ea8087c89ce055c<>+0(SB)/8, $0x3ea8087c89ce055c
+DATA c8_3ea8087c89ce055c<>+8(SB)/8, $0x3ea8087c89ce055c
+DATA c8_3ea8087c89ce055c<>+16(SB)/8, $0x3ea8087c89ce055c
+DATA c8_3ea8087c89ce055c<>+24(SB)/8, $0x3ea8087c89ce055c
+GLOBL c8_3ea8087c89ce055c<>(SB), RODATA|NOPTR, $32
+
+DATA c8_3ec3b31b802ee28f<>+0(SB)/8, $0x3ec3b31b802ee28f
+DATA c8_3ec3b31b802ee28f<>+8(SB)/8, $0x3ec3b31b802ee28f
+DATA c8_3ec3b31b802ee28f<>+16(SB)/8, $0x3ec3b31b802ee28f
+DATA c8_3ec3b31b802ee28f<>+24(SB)/8, $0x3ec3b31b802ee28f
+GLOBL c8_3ec3b31b802ee28f<>(SB), RODATA|NOPTR, $32
+
+DATA c8_bee3c7f0fc95fef3<>+0(SB)/8, $0xbee3c7f0fc95fef3
+DATA c8_bee3c7f0fc95fef3<>+8(SB)/8, $0xbee3c7f0fc95fef3
+DATA c8_bee3c7f0fc95fef3<>+16(SB)/8, $0xbee3c7f0fc95fef3
+DATA c8_bee3c7f0fc95fef3<>+24(SB)/8, $0xbee3c7f0fc95fef3
+GLOBL c8_bee3c7f0fc95fef3<>(SB), RODATA|NOPTR, $32
+
+DATA c8_bebe80f4de5a810b<>+0(SB)/8, $0xbebe80f4de5a810b
+DATA c8_bebe80f4de5a810b<>+8(SB)/8, $0xbebe80f4de5a810b
+DATA c8_bebe80f4de5a810b<>+16(SB)/8, $0xbebe80f4de5a810b
+DATA c8_bebe80f4de5a810b<>+24(SB)/8, $0xbebe80f4de5a810b
+GLOBL c8_bebe80f4de5a810b<>(SB), RODATA|NOPTR, $32
+
+DATA c8_3f172ce3faf25316<>+0(SB)/8, $0x3f172ce3faf25316
+DATA c8_3f172ce3faf25316<>+8(SB)/8, $0x3f172ce3faf25316
+DATA c8_3f172ce3faf25316<>+16(SB)/8, $0x3f172ce3faf25316
+DATA c8_3f172ce3faf25316<>+24(SB)/8, $0x3f172ce3faf25316
+GLOBL c8_3f172ce3faf25316<>(SB), RODATA|NOPTR, $32
+
+DATA c8_bf2dd282fdb8a8ac<>+0(SB)/8, $0xbf2dd282fdb8a8ac
+DATA c8_bf2dd282fdb8a8ac<>+8(SB)/8, $0xbf2dd282fdb8a8ac
+DATA c8_bf2dd282fdb8a8ac<>+16(SB)/8, $0xbf2dd282fdb8a8ac
+DATA c8_bf2dd282fdb8a8ac<>+24(SB)/8, $0xbf2dd282fdb8a8ac
+GLOBL c8_bf2dd282fdb8a8ac<>(SB), RODATA|NOPTR, $32
+
+DATA c8_bf2269b605512c4e<>+0(SB)/8, $0xbf2269b605512c4e
+DATA c8_bf2269b605512c4e<>+8(SB)/8, $0xbf2269b605512c4e
+DATA c8_bf2269b605512c4e<>+16(SB)/8, $0xbf2269b605512c4e
+DATA c8_bf2269b605512c4e<>+24(SB)/8, $0xbf2269b605512c4e
+GLOBL c8_bf2269b605512c4e<>(SB), RODATA|NOPTR, $32
+
+DATA c8_3f6908f46ebdbad7<>+0(SB)/8, $0x3f6908f46ebdbad7
+DATA c8_3f6908f46ebdbad7<>+8(SB)/8, $0x3f6908f46ebdbad7
+DATA c8_3f6908f46ebdbad7<>+16(SB)/8, $0x3f6908f46ebdbad7
+DATA c8_3f6908f46ebdbad7<>+24(SB)/8, $0x3f6908f46ebdbad7
+GLOBL c8_3f6908f46ebdbad7<>(SB), RODATA|NOPTR, $32
+
+DATA c8_bf8b00c0525af06f<>+0(SB)/8, $0xbf8b00c0525af06f
+DATA c8_bf8b00c0525af06f<>+8(SB)/8, $0xbf8b00c0525af06f
+DATA c8_bf8b00c0525af06f<>+16(SB)/8, $0xbf8b00c0525af06f
+DATA c8_bf8b00c0525af06f<>+24(SB)/8, $0xbf8b00c0525af06f
+GLOBL c8_bf8b00c0525af06f<>(SB), RODATA|NOPTR, $32
+
+DATA c8_3fa38dbd2c9358b2<>+0(SB)/8, $0x3fa38dbd2c9358b2
+DATA c8_3fa38dbd2c9358b2<>+8(SB)/8, $0x3fa38dbd2c9358b2
+DATA c8_3fa38dbd2c9358b2<>+16(SB)/8, $0x3fa38dbd2c9358b2
+DATA c8_3fa38dbd2c9358b2<>+24(SB)/8, $0x3fa38dbd2c9358b2
+GLOBL c8_3fa38dbd2c9358b2<>(SB), RODATA|NOPTR, $32
+
+DATA c8_bfb645fd8a4c999a<>+0(SB)/8, $0xbfb645fd8a4c999a
+DATA c8_bfb645fd8a4c999a<>+8(SB)/8, $0xbfb645fd8a4c999a
+DATA c8_bfb645fd8a4c999a<>+16(SB)/8, $0xbfb645fd8a4c999a
+DATA c8_bfb645fd8a4c999a<>+24(SB)/8, $0xbfb645fd8a4c999a
+GLOBL c8_bfb645fd8a4c999a<>(SB), RODATA|NOPTR, $32
+
+DATA c8_3fc52cac2370f225<>+0(SB)/8, $0x3fc52cac2370f225
+DATA c8_3fc52cac2370f225<>+8(SB)/8, $0x3fc52cac2370f225
+DATA c8_3fc52cac2370f225<>+16(SB)/8, $0x3fc52cac2370f225
+DATA c8_3fc52cac2370f225<>+24(SB)/8, $0x3fc52cac2370f225
+GLOBL c8_3fc52cac2370f225<>(SB), RODATA|NOPTR, $32
+
+DATA c8_bfd14eacb1ad0196<>+0(SB)/8, $0xbfd14eacb1ad0196
+DATA c8_bfd14eacb1ad0196<>+8(SB)/8, $0xbfd14eacb1ad0196
+DATA c8_bfd14eacb1ad0196<>+16(SB)/8, $0xbfd14eacb1ad0196
+DATA c8_bfd14eacb1ad0196<>+24(SB)/8, $0xbfd14eacb1ad0196
+GLOBL c8_bfd14eacb1ad0196<>(SB), RODATA|NOPTR, $32
+
+DATA c8_3fd8be202d26c728<>+0(SB)/8, $0x3fd8be202d26c728
+DATA c8_3fd8be202d26c728<>+8(SB)/8, $0x3fd8be202d26c728
+DATA c8_3fd8be202d26c728<>+16(SB)/8, $0x3fd8be202d26c728
+DATA c8_3fd8be202d26c728<>+24(SB)/8, $0x3fd8be202d26c728
+GLOBL c8_3fd8be202d26c728<>(SB), RODATA|NOPTR, $32
+
+DATA c8_bfdf3fe31ecb49c3<>+0(SB)/8, $0xbfdf3fe31ecb49c3
+DATA c8_bfdf3fe31ecb49c3<>+8(SB)/8, $0xbfdf3fe31ecb49c3
+DATA c8_bfdf3fe31ecb49c3<>+16(SB)/8, $0xbfdf3fe31ecb49c3
+DATA c8_bfdf3fe31ecb49c3<>+24(SB)/8, $0xbfdf3fe31ecb49c3
+GLOBL c8_bfdf3fe31ecb49c3<>(SB), RODATA|NOPTR, $32
+
+DATA c8_3fe18932bf08e154<>+0(SB)/8, $0x3fe18932bf08e154
+DATA c8_3fe18932bf08e154<>+8(SB)/8, $0x3fe18932bf08e154
+DATA c8_3fe18932bf08e154<>+16(SB)/8, $0x3fe18932bf08e154
+DATA c8_3fe18932bf08e154<>+24(SB)/8, $0x3fe18932bf08e154
+GLOBL c8_3fe18932bf08e154<>(SB), RODATA|NOPTR, $32
+
 // func sinF64AVX2(dst *byte, x *byte, n int) (done int)
 // Requires: AVX, AVX2, FMA3
 TEXT ·sinF64AVX2(SB), NOSPLIT, $0-32
@@ -3189,15 +3797,15 @@ TEXT ·sinF64AVX2(SB), NOSPLIT, $0-32
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
 	SUBQ $+4, DX
-	JLT  done63
+	JLT  done71
 
-next62:
+next70:
 	VMOVUPS      (CX)(BX*8), Y0
 	VANDPD       c8_7fffffffffffffff<>+0(SB), Y0, Y1
 	VCMPPD       $0x1e, c8_41d0000000000000<>+0(SB), Y1, Y1
 	VMOVMSKPS    Y1, SI
 	TESTL        SI, SI
-	JNE          stop61
+	JNE          stop69
 	VMULPD       c8_3fe45f306dc9c883<>+0(SB), Y0, Y1
 	VROUNDPD     $0x08, Y1, Y1
 	VMOVAPS      Y0, Y2
@@ -3251,11 +3859,11 @@ next62:
 	VMOVUPS      Y0, (AX)(BX*8)
 	ADDQ         $+4, BX
 	SUBQ         $+4, DX
-	JGE          next62
+	JGE          next70
 
-done63:
+done71:
 	ADDQ         $+4, DX
-	JEQ          end64
+	JEQ          end72
 	LEAQ         tail<>+32(SB), SI
 	XORQ         DI, DI
 	SUBQ         DX, DI
@@ -3265,7 +3873,7 @@ done63:
 	VCMPPD       $0x1e, c8_41d0000000000000<>+0(SB), Y1, Y1
 	VMOVMSKPS    Y1, CX
 	TESTL        CX, CX
-	JNE          stop61
+	JNE          stop69
 	VMULPD       c8_3fe45f306dc9c883<>+0(SB), Y0, Y1
 	VROUNDPD     $0x08, Y1, Y1
 	VMOVAPS      Y0, Y2
@@ -3322,10 +3930,10 @@ done63:
 	VMOVDQU      (CX)(SI*8), Y1
 	VMASKMOVPD   Y0, Y1, (AX)(BX*8)
 
-end64:
+end72:
 	ADDQ DX, BX
 
-stop61:
+stop69:
 	MOVQ BX, done+24(FP)
 	VZEROUPPER
 	RET
@@ -3452,15 +4060,15 @@ TEXT ·cosF64AVX2(SB), NOSPLIT, $0-32
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
 	SUBQ $+4, DX
-	JLT  done67
+	JLT  done75
 
-next66:
+next74:
 	VMOVUPS      (CX)(BX*8), Y0
 	VANDPD       c8_7fffffffffffffff<>+0(SB), Y0, Y1
 	VCMPPD       $0x1e, c8_41d0000000000000<>+0(SB), Y1, Y1
 	VMOVMSKPS    Y1, SI
 	TESTL        SI, SI
-	JNE          stop65
+	JNE          stop73
 	VMULPD       c8_3fe45f306dc9c883<>+0(SB), Y0, Y1
 	VROUNDPD     $0x08, Y1, Y1
 	VMOVAPS      Y0, Y0
@@ -3512,11 +4120,11 @@ next66:
 	VMOVUPS      Y0, (AX)(BX*8)
 	ADDQ         $+4, BX
 	SUBQ         $+4, DX
-	JGE          next66
+	JGE          next74
 
-done67:
+done75:
 	ADDQ         $+4, DX
-	JEQ          end68
+	JEQ          end76
 	LEAQ         tail<>+32(SB), SI
 	XORQ         DI, DI
 	SUBQ         DX, DI
@@ -3526,7 +4134,7 @@ done67:
 	VCMPPD       $0x1e, c8_41d0000000000000<>+0(SB), Y1, Y1
 	VMOVMSKPS    Y1, CX
 	TESTL        CX, CX
-	JNE          stop65
+	JNE          stop73
 	VMULPD       c8_3fe45f306dc9c883<>+0(SB), Y0, Y1
 	VROUNDPD     $0x08, Y1, Y1
 	VMOVAPS      Y0, Y0
@@ -3581,10 +4189,10 @@ done67:
 	VMOVDQU      (CX)(SI*8), Y1
 	VMASKMOVPD   Y0, Y1, (AX)(BX*8)
 
-end68:
+end76:
 	ADDQ DX, BX
 
-stop65:
+stop73:
 	MOVQ BX, done+24(FP)
 	VZEROUPPER
 	RET
@@ -3604,9 +4212,9 @@ TEXT ·powF64VVAVX2(SB), NOSPLIT, $0-32
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
 	SUBQ $+4, BX
-	JLT  done71
+	JLT  done79
 
-next70:
+next78:
 	VMOVUPS      (CX)(SI*8), Y0
 	VMOVUPS      (DX)(SI*8), Y1
 	VANDPD       c8_7fffffffffffffff<>+0(SB), Y0, Y2
@@ -3776,11 +4384,11 @@ next70:
 	VMOVUPS      Y0, (AX)(SI*8)
 	ADDQ         $+4, SI
 	SUBQ         $+4, BX
-	JGE          next70
+	JGE          next78
 
-done71:
+done79:
 	ADDQ         $+4, BX
-	JEQ          end72
+	JEQ          end80
 	LEAQ         tail<>+32(SB), DI
 	XORQ         R8, R8
 	SUBQ         BX, R8
@@ -3961,7 +4569,7 @@ done71:
 	VMOVDQU      (CX)(DX*8), Y1
 	VMASKMOVPD   Y0, Y1, (AX)(SI*8)
 
-end72:
+end80:
 	VZEROUPPER
 	RET
 
@@ -4077,9 +4685,9 @@ TEXT ·powF64VSAVX2(SB), NOSPLIT, $0-32
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
 	SUBQ         $+4, DX
-	JLT          done75
+	JLT          done83
 
-next74:
+next82:
 	VMOVUPS      (CX)(BX*8), Y1
 	VANDPD       c8_7fffffffffffffff<>+0(SB), Y1, Y2
 	VCMPPD       $0x11, c8_10000000000000<>+0(SB), Y2, Y3
@@ -4248,11 +4856,11 @@ next74:
 	VMOVUPS      Y1, (AX)(BX*8)
 	ADDQ         $+4, BX
 	SUBQ         $+4, DX
-	JGE          next74
+	JGE          next82
 
-done75:
+done83:
 	ADDQ         $+4, DX
-	JEQ          end76
+	JEQ          end84
 	LEAQ         tail<>+32(SB), SI
 	XORQ         DI, DI
 	SUBQ         DX, DI
@@ -4428,7 +5036,7 @@ done75:
 	VMOVDQU      (CX)(SI*8), Y1
 	VMASKMOVPD   Y0, Y1, (AX)(BX*8)
 
-end76:
+end84:
 	VZEROUPPER
 	RET
 
@@ -4441,9 +5049,9 @@ TEXT ·remF64VVAVX2(SB), NOSPLIT, $0-40
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
 	SUBQ $+4, BX
-	JLT  done79
+	JLT  done87
 
-next78:
+next86:
 	VMOVUPS      (CX)(SI*8), Y0
 	VMOVUPS      (DX)(SI*8), Y1
 	VANDPD       c8_7fffffffffffffff<>+0(SB), Y0, Y2
@@ -4452,7 +5060,7 @@ next78:
 	VCMPPD       $0x1e, Y3, Y2, Y2
 	VMOVMSKPS    Y2, DI
 	TESTL        DI, DI
-	JNE          stop77
+	JNE          stop85
 	VANDPD       c8_7fffffffffffffff<>+0(SB), Y0, Y2
 	VANDPD       c8_7fffffffffffffff<>+0(SB), Y1, Y1
 	VDIVPD       Y1, Y2, Y3
@@ -4469,11 +5077,11 @@ next78:
 	VMOVUPS      Y0, (AX)(SI*8)
 	ADDQ         $+4, SI
 	SUBQ         $+4, BX
-	JGE          next78
+	JGE          next86
 
-done79:
+done87:
 	ADDQ         $+4, BX
-	JEQ          end80
+	JEQ          end88
 	LEAQ         tail<>+32(SB), DI
 	XORQ         R8, R8
 	SUBQ         BX, R8
@@ -4490,7 +5098,7 @@ done79:
 	VCMPPD       $0x1e, Y3, Y2, Y2
 	VMOVMSKPS    Y2, CX
 	TESTL        CX, CX
-	JNE          stop77
+	JNE          stop85
 	VANDPD       c8_7fffffffffffffff<>+0(SB), Y0, Y2
 	VANDPD       c8_7fffffffffffffff<>+0(SB), Y1, Y1
 	VDIVPD       Y1, Y2, Y3
@@ -4510,10 +5118,10 @@ done79:
 	VMOVDQU      (CX)(DX*8), Y1
 	VMASKMOVPD   Y0, Y1, (AX)(SI*8)
 
-end80:
+end88:
 	ADDQ BX, SI
 
-stop77:
+stop85:
 	MOVQ SI, done+32(FP)
 	VZEROUPPER
 	RET
@@ -4534,9 +5142,9 @@ TEXT ·remF64VSAVX2(SB), NOSPLIT, $0-40
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
 	SUBQ         $+4, DX
-	JLT          done83
+	JLT          done91
 
-next82:
+next90:
 	VMOVUPS      (CX)(BX*8), Y1
 	VANDPD       c8_7fffffffffffffff<>+0(SB), Y1, Y2
 	VANDPD       c8_7fffffffffffffff<>+0(SB), Y0, Y3
@@ -4544,7 +5152,7 @@ next82:
 	VCMPPD       $0x1e, Y3, Y2, Y2
 	VMOVMSKPS    Y2, SI
 	TESTL        SI, SI
-	JNE          stop81
+	JNE          stop89
 	VANDPD       c8_7fffffffffffffff<>+0(SB), Y1, Y2
 	VANDPD       c8_7fffffffffffffff<>+0(SB), Y0, Y3
 	VDIVPD       Y3, Y2, Y4
@@ -4561,11 +5169,11 @@ next82:
 	VMOVUPS      Y1, (AX)(BX*8)
 	ADDQ         $+4, BX
 	SUBQ         $+4, DX
-	JGE          next82
+	JGE          next90
 
-done83:
+done91:
 	ADDQ         $+4, DX
-	JEQ          end84
+	JEQ          end92
 	LEAQ         tail<>+32(SB), SI
 	XORQ         DI, DI
 	SUBQ         DX, DI
@@ -4577,7 +5185,7 @@ done83:
 	VCMPPD       $0x1e, Y3, Y2, Y2
 	VMOVMSKPS    Y2, CX
 	TESTL        CX, CX
-	JNE          stop81
+	JNE          stop89
 	VANDPD       c8_7fffffffffffffff<>+0(SB), Y1, Y2
 	VANDPD       c8_7fffffffffffffff<>+0(SB), Y0, Y0
 	VDIVPD       Y0, Y2, Y3
@@ -4597,10 +5205,10 @@ done83:
 	VMOVDQU      (CX)(SI*8), Y1
 	VMASKMOVPD   Y0, Y1, (AX)(BX*8)
 
-end84:
+end92:
 	ADDQ DX, BX
 
-stop81:
+stop89:
 	MOVQ BX, done+32(FP)
 	VZEROUPPER
 	RET
@@ -4614,9 +5222,9 @@ TEXT ·powF32VVAVX2(SB), NOSPLIT, $0-32
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
 	SUBQ $+4, BX
-	JLT  done87
+	JLT  done95
 
-next86:
+next94:
 	VMOVUPS      (CX)(SI*4), X0
 	VMOVUPS      (DX)(SI*4), X1
 	VCVTPS2PD    X0, Y0
@@ -4701,11 +5309,11 @@ next86:
 	VMOVUPS      X0, (AX)(SI*4)
 	ADDQ         $+4, SI
 	SUBQ         $+4, BX
-	JGE          next86
+	JGE          next94
 
-done87:
+done95:
 	ADDQ         $+4, BX
-	JEQ          end88
+	JEQ          end96
 	LEAQ         tail<>+32(SB), DI
 	XORQ         R8, R8
 	SUBQ         BX, R8
@@ -4801,7 +5409,7 @@ done87:
 	VMOVDQU      (CX)(DX*4), Y1
 	VMASKMOVPS   X0, X1, (AX)(SI*4)
 
-end88:
+end96:
 	VZEROUPPER
 	RET
 
@@ -4887,9 +5495,9 @@ TEXT ·powF32VSAVX2(SB), NOSPLIT, $0-32
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
 	SUBQ         $+4, DX
-	JLT          done91
+	JLT          done99
 
-next90:
+next98:
 	VMOVUPS      (CX)(BX*4), X1
 	VCVTPS2PD    X1, Y1
 	VCVTPS2PD    X0, Y2
@@ -4973,11 +5581,11 @@ next90:
 	VMOVUPS      X1, (AX)(BX*4)
 	ADDQ         $+4, BX
 	SUBQ         $+4, DX
-	JGE          next90
+	JGE          next98
 
-done91:
+done99:
 	ADDQ         $+4, DX
-	JEQ          end92
+	JEQ          end100
 	LEAQ         tail<>+32(SB), SI
 	XORQ         DI, DI
 	SUBQ         DX, DI
@@ -5068,7 +5676,7 @@ done91:
 	VMOVDQU      (CX)(SI*4), Y1
 	VMASKMOVPS   X0, X1, (AX)(BX*4)
 
-end92:
+end100:
 	VZEROUPPER
 	RET
 
@@ -5081,9 +5689,9 @@ TEXT ·remF32VVAVX2(SB), NOSPLIT, $0-40
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
 	SUBQ $+4, BX
-	JLT  done95
+	JLT  done103
 
-next94:
+next102:
 	VMOVUPS      (CX)(SI*4), X0
 	VMOVUPS      (DX)(SI*4), X1
 	VCVTPS2PD    X0, Y2
@@ -5094,7 +5702,7 @@ next94:
 	VCMPPD       $0x1e, Y3, Y2, Y2
 	VMOVMSKPS    Y2, DI
 	TESTL        DI, DI
-	JNE          stop93
+	JNE          stop101
 	VCVTPS2PD    X0, Y0
 	VCVTPS2PD    X1, Y1
 	VANDPD       c8_7fffffffffffffff<>+0(SB), Y0, Y2
@@ -5114,11 +5722,11 @@ next94:
 	VMOVUPS      X0, (AX)(SI*4)
 	ADDQ         $+4, SI
 	SUBQ         $+4, BX
-	JGE          next94
+	JGE          next102
 
-done95:
+done103:
 	ADDQ         $+4, BX
-	JEQ          end96
+	JEQ          end104
 	LEAQ         tail<>+32(SB), DI
 	XORQ         R8, R8
 	SUBQ         BX, R8
@@ -5137,7 +5745,7 @@ done95:
 	VCMPPD       $0x1e, Y3, Y2, Y2
 	VMOVMSKPS    Y2, CX
 	TESTL        CX, CX
-	JNE          stop93
+	JNE          stop101
 	VCVTPS2PD    X0, Y0
 	VCVTPS2PD    X1, Y1
 	VANDPD       c8_7fffffffffffffff<>+0(SB), Y0, Y2
@@ -5160,10 +5768,10 @@ done95:
 	VMOVDQU      (CX)(DX*4), Y1
 	VMASKMOVPS   X0, X1, (AX)(SI*4)
 
-end96:
+end104:
 	ADDQ BX, SI
 
-stop93:
+stop101:
 	MOVQ SI, done+32(FP)
 	VZEROUPPER
 	RET
@@ -5178,9 +5786,9 @@ TEXT ·remF32VSAVX2(SB), NOSPLIT, $0-40
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
 	SUBQ         $+4, DX
-	JLT          done99
+	JLT          done107
 
-next98:
+next106:
 	VMOVUPS      (CX)(BX*4), X1
 	VCVTPS2PD    X1, Y2
 	VCVTPS2PD    X0, Y3
@@ -5190,7 +5798,7 @@ next98:
 	VCMPPD       $0x1e, Y3, Y2, Y2
 	VMOVMSKPS    Y2, SI
 	TESTL        SI, SI
-	JNE          stop97
+	JNE          stop105
 	VCVTPS2PD    X1, Y1
 	VCVTPS2PD    X0, Y2
 	VANDPD       c8_7fffffffffffffff<>+0(SB), Y1, Y3
@@ -5210,11 +5818,11 @@ next98:
 	VMOVUPS      X1, (AX)(BX*4)
 	ADDQ         $+4, BX
 	SUBQ         $+4, DX
-	JGE          next98
+	JGE          next106
 
-done99:
+done107:
 	ADDQ         $+4, DX
-	JEQ          end100
+	JEQ          end108
 	LEAQ         tail<>+32(SB), SI
 	XORQ         DI, DI
 	SUBQ         DX, DI
@@ -5228,7 +5836,7 @@ done99:
 	VCMPPD       $0x1e, Y3, Y2, Y2
 	VMOVMSKPS    Y2, CX
 	TESTL        CX, CX
-	JNE          stop97
+	JNE          stop105
 	VCVTPS2PD    X1, Y1
 	VCVTPS2PD    X0, Y0
 	VANDPD       c8_7fffffffffffffff<>+0(SB), Y1, Y2
@@ -5251,10 +5859,10 @@ done99:
 	VMOVDQU      (CX)(SI*4), Y1
 	VMASKMOVPS   X0, X1, (AX)(BX*4)
 
-end100:
+end108:
 	ADDQ DX, BX
 
-stop97:
+stop105:
 	MOVQ BX, done+32(FP)
 	VZEROUPPER
 	RET
@@ -5927,9 +6535,9 @@ end24:
 	VZEROUPPER
 	RET
 
-// func sinF32AVX512(dst *byte, x *byte, n int) (done int)
+// func erfcF32AVX512(dst *byte, x *byte, n int)
 // Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2
-TEXT ·sinF32AVX512(SB), NOSPLIT, $0-32
+TEXT ·erfcF32AVX512(SB), NOSPLIT, $0-24
 	MOVQ dst+0(FP), AX
 	MOVQ x+8(FP), CX
 	MOVQ n+16(FP), DX
@@ -5939,10 +6547,132 @@ TEXT ·sinF32AVX512(SB), NOSPLIT, $0-32
 
 next26:
 	VMOVUPS           (CX)(BX*4), Z0
+	VBROADCASTSS      c4_4121999a<>+0(SB), Z1
+	VANDPS.BCST       c4_7fffffff<>+0(SB), Z0, Z2
+	VMINPS            Z2, Z1, Z1
+	VBROADCASTSS      c4_40000000<>+0(SB), Z2
+	VADDPS.BCST       c4_40400000<>+0(SB), Z1, Z5
+	VDIVPS            Z5, Z2, Z2
+	VBROADCASTSS      c4_bf800000<>+0(SB), Z5
+	VMOVAPS           Z5, Z5
+	VFMADD231PS       Z2, Z1, Z5
+	VBROADCASTSS      c4_b92ae372<>+0(SB), Z6
+	VFMADD213PS.BCST  c4_b97df224<>+0(SB), Z5, Z6
+	VFMADD213PS.BCST  c4_3ac9dace<>+0(SB), Z5, Z6
+	VFMADD213PS.BCST  c4_ba20abf1<>+0(SB), Z5, Z6
+	VFMADD213PS.BCST  c4_bc5bdebc<>+0(SB), Z5, Z6
+	VFMADD213PS.BCST  c4_3d74cb8b<>+0(SB), Z5, Z6
+	VFMADD213PS.BCST  c4_be1ef56a<>+0(SB), Z5, Z6
+	VFMADD213PS.BCST  c4_3e971934<>+0(SB), Z5, Z6
+	VFMADD213PS.BCST  c4_bee22624<>+0(SB), Z5, Z6
+	VFMADD213PS.BCST  c4_3f09790f<>+0(SB), Z5, Z6
+	VMULPS            Z6, Z2, Z2
+	VMULPS            Z1, Z1, Z5
+	VMOVAPS           Z5, Z6
+	VFMSUB231PS       Z1, Z1, Z6
+	VXORPS.BCST       c4_80000000<>+0(SB), Z5, Z1
+	VMULPS.BCST       c4_3fb8aa3b<>+0(SB), Z1, Z5
+	VRNDSCALEPS       $0x08, Z5, Z5
+	VMOVAPS           Z1, Z1
+	VFNMADD231PS.BCST c4_3f318000<>+0(SB), Z5, Z1
+	VMOVAPS           Z1, Z1
+	VFNMADD231PS.BCST c4_b95e8083<>+0(SB), Z5, Z1
+	VSUBPS            Z6, Z1, Z1
+	VBROADCASTSS      c4_3ab6afe7<>+0(SB), Z6
+	VFMADD213PS.BCST  c4_3c0913e1<>+0(SB), Z1, Z6
+	VFMADD213PS.BCST  c4_3d2aaa6c<>+0(SB), Z1, Z6
+	VFMADD213PS.BCST  c4_3e2aaa58<>+0(SB), Z1, Z6
+	VFMADD213PS.BCST  c4_3f000000<>+0(SB), Z1, Z6
+	VMULPS            Z1, Z1, Z7
+	VMOVAPS           Z1, Z1
+	VFMADD231PS       Z7, Z6, Z1
+	VMOVAPS           Z2, Z6
+	VFMADD231PS       Z2, Z1, Z6
+	VSCALEFPS         Z5, Z6, Z1
+	VCMPPS.BCST       $0x11, c4_0<>+0(SB), Z0, K1
+	VBROADCASTSS      c4_40000000<>+0(SB), Z0
+	VSUBPS            Z1, Z0, Z0
+	VBLENDMPS         Z0, Z1, K1, Z3
+	VMOVUPS           Z3, (AX)(BX*4)
+	ADDQ              $+16, BX
+	SUBQ              $+16, DX
+	JGE               next26
+
+done27:
+	ADDQ              $+16, DX
+	JEQ               end28
+	MOVQ              $-1, SI
+	BZHIQ             DX, SI, SI
+	KMOVQ             SI, K1
+	VMOVUPS.Z         (CX)(BX*4), K1, Z0
+	VBROADCASTSS      c4_4121999a<>+0(SB), Z1
+	VANDPS.BCST       c4_7fffffff<>+0(SB), Z0, Z2
+	VMINPS            Z2, Z1, Z1
+	VBROADCASTSS      c4_40000000<>+0(SB), Z2
+	VADDPS.BCST       c4_40400000<>+0(SB), Z1, Z3
+	VDIVPS            Z3, Z2, Z2
+	VBROADCASTSS      c4_bf800000<>+0(SB), Z3
+	VMOVAPS           Z3, Z3
+	VFMADD231PS       Z2, Z1, Z3
+	VBROADCASTSS      c4_b92ae372<>+0(SB), Z5
+	VFMADD213PS.BCST  c4_b97df224<>+0(SB), Z3, Z5
+	VFMADD213PS.BCST  c4_3ac9dace<>+0(SB), Z3, Z5
+	VFMADD213PS.BCST  c4_ba20abf1<>+0(SB), Z3, Z5
+	VFMADD213PS.BCST  c4_bc5bdebc<>+0(SB), Z3, Z5
+	VFMADD213PS.BCST  c4_3d74cb8b<>+0(SB), Z3, Z5
+	VFMADD213PS.BCST  c4_be1ef56a<>+0(SB), Z3, Z5
+	VFMADD213PS.BCST  c4_3e971934<>+0(SB), Z3, Z5
+	VFMADD213PS.BCST  c4_bee22624<>+0(SB), Z3, Z5
+	VFMADD213PS.BCST  c4_3f09790f<>+0(SB), Z3, Z5
+	VMULPS            Z5, Z2, Z2
+	VMULPS            Z1, Z1, Z3
+	VMOVAPS           Z3, Z5
+	VFMSUB231PS       Z1, Z1, Z5
+	VXORPS.BCST       c4_80000000<>+0(SB), Z3, Z1
+	VMULPS.BCST       c4_3fb8aa3b<>+0(SB), Z1, Z3
+	VRNDSCALEPS       $0x08, Z3, Z3
+	VMOVAPS           Z1, Z1
+	VFNMADD231PS.BCST c4_3f318000<>+0(SB), Z3, Z1
+	VMOVAPS           Z1, Z1
+	VFNMADD231PS.BCST c4_b95e8083<>+0(SB), Z3, Z1
+	VSUBPS            Z5, Z1, Z1
+	VBROADCASTSS      c4_3ab6afe7<>+0(SB), Z5
+	VFMADD213PS.BCST  c4_3c0913e1<>+0(SB), Z1, Z5
+	VFMADD213PS.BCST  c4_3d2aaa6c<>+0(SB), Z1, Z5
+	VFMADD213PS.BCST  c4_3e2aaa58<>+0(SB), Z1, Z5
+	VFMADD213PS.BCST  c4_3f000000<>+0(SB), Z1, Z5
+	VMULPS            Z1, Z1, Z6
+	VMOVAPS           Z1, Z1
+	VFMADD231PS       Z6, Z5, Z1
+	VMOVAPS           Z2, Z5
+	VFMADD231PS       Z2, Z1, Z5
+	VSCALEFPS         Z3, Z5, Z1
+	VCMPPS.BCST       $0x11, c4_0<>+0(SB), Z0, K2
+	VBROADCASTSS      c4_40000000<>+0(SB), Z0
+	VSUBPS            Z1, Z0, Z0
+	VBLENDMPS         Z0, Z1, K2, Z4
+	VMOVUPS           Z4, K1, (AX)(BX*4)
+
+end28:
+	VZEROUPPER
+	RET
+
+// func sinF32AVX512(dst *byte, x *byte, n int) (done int)
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2
+TEXT ·sinF32AVX512(SB), NOSPLIT, $0-32
+	MOVQ dst+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ n+16(FP), DX
+	XORQ BX, BX
+	SUBQ $+16, DX
+	JLT  done31
+
+next30:
+	VMOVUPS           (CX)(BX*4), Z0
 	VANDPS.BCST       c4_7fffffff<>+0(SB), Z0, Z1
 	VCMPPS.BCST       $0x1e, c4_47c35000<>+0(SB), Z1, K1
 	KORTESTW          K1, K1
-	JNE               stop25
+	JNE               stop29
 	VMULPS.BCST       c4_3f22f983<>+0(SB), Z0, Z1
 	VRNDSCALEPS       $0x08, Z1, Z1
 	VMOVAPS           Z0, Z6
@@ -5991,11 +6721,11 @@ next26:
 	VMOVUPS           Z3, (AX)(BX*4)
 	ADDQ              $+16, BX
 	SUBQ              $+16, DX
-	JGE               next26
+	JGE               next30
 
-done27:
+done31:
 	ADDQ              $+16, DX
-	JEQ               end28
+	JEQ               end32
 	MOVQ              $-1, SI
 	BZHIQ             DX, SI, SI
 	KMOVQ             SI, K1
@@ -6003,7 +6733,7 @@ done27:
 	VANDPS.BCST       c4_7fffffff<>+0(SB), Z0, Z1
 	VCMPPS.BCST       $0x1e, c4_47c35000<>+0(SB), Z1, K2
 	KORTESTW          K2, K2
-	JNE               stop25
+	JNE               stop29
 	VMULPS.BCST       c4_3f22f983<>+0(SB), Z0, Z1
 	VRNDSCALEPS       $0x08, Z1, Z1
 	VMOVAPS           Z0, Z2
@@ -6051,10 +6781,10 @@ done27:
 	VBLENDMPS         Z0, Z1, K2, Z5
 	VMOVUPS           Z5, K1, (AX)(BX*4)
 
-end28:
+end32:
 	ADDQ DX, BX
 
-stop25:
+stop29:
 	MOVQ BX, done+24(FP)
 	VZEROUPPER
 	RET
@@ -6067,14 +6797,14 @@ TEXT ·cosF32AVX512(SB), NOSPLIT, $0-32
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
 	SUBQ $+16, DX
-	JLT  done31
+	JLT  done35
 
-next30:
+next34:
 	VMOVUPS           (CX)(BX*4), Z0
 	VANDPS.BCST       c4_7fffffff<>+0(SB), Z0, Z1
 	VCMPPS.BCST       $0x1e, c4_47c35000<>+0(SB), Z1, K1
 	KORTESTW          K1, K1
-	JNE               stop29
+	JNE               stop33
 	VMULPS.BCST       c4_3f22f983<>+0(SB), Z0, Z1
 	VRNDSCALEPS       $0x08, Z1, Z1
 	VMOVAPS           Z0, Z0
@@ -6121,11 +6851,11 @@ next30:
 	VMOVUPS           Z0, (AX)(BX*4)
 	ADDQ              $+16, BX
 	SUBQ              $+16, DX
-	JGE               next30
+	JGE               next34
 
-done31:
+done35:
 	ADDQ              $+16, DX
-	JEQ               end32
+	JEQ               end36
 	MOVQ              $-1, SI
 	BZHIQ             DX, SI, SI
 	KMOVQ             SI, K1
@@ -6133,7 +6863,7 @@ done31:
 	VANDPS.BCST       c4_7fffffff<>+0(SB), Z0, Z1
 	VCMPPS.BCST       $0x1e, c4_47c35000<>+0(SB), Z1, K2
 	KORTESTW          K2, K2
-	JNE               stop29
+	JNE               stop33
 	VMULPS.BCST       c4_3f22f983<>+0(SB), Z0, Z1
 	VRNDSCALEPS       $0x08, Z1, Z1
 	VMOVAPS           Z0, Z0
@@ -6179,10 +6909,10 @@ done31:
 	VXORPS            Z0, Z3, Z0
 	VMOVUPS           Z0, K1, (AX)(BX*4)
 
-end32:
+end36:
 	ADDQ DX, BX
 
-stop29:
+stop33:
 	MOVQ BX, done+24(FP)
 	VZEROUPPER
 	RET
@@ -6195,9 +6925,9 @@ TEXT ·atanF32AVX512(SB), NOSPLIT, $0-24
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
 	SUBQ $+16, DX
-	JLT  done35
+	JLT  done39
 
-next34:
+next38:
 	VMOVUPS          (CX)(BX*4), Z0
 	VANDPS.BCST      c4_7fffffff<>+0(SB), Z0, Z1
 	VCMPPS.BCST      $0x1e, c4_3f800000<>+0(SB), Z1, K1
@@ -6226,11 +6956,11 @@ next34:
 	VMOVUPS          Z0, (AX)(BX*4)
 	ADDQ             $+16, BX
 	SUBQ             $+16, DX
-	JGE              next34
+	JGE              next38
 
-done35:
+done39:
 	ADDQ             $+16, DX
-	JEQ              end36
+	JEQ              end40
 	MOVQ             $-1, SI
 	BZHIQ            DX, SI, SI
 	KMOVQ            SI, K1
@@ -6261,7 +6991,7 @@ done35:
 	VORPS            Z0, Z6, Z0
 	VMOVUPS          Z0, K1, (AX)(BX*4)
 
-end36:
+end40:
 	VZEROUPPER
 	RET
 
@@ -6273,128 +7003,37 @@ TEXT ·expF64AVX512(SB), NOSPLIT, $0-24
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
 	SUBQ $+8, DX
-	JLT  done39
-
-next38:
-	VMOVUPS           (CX)(BX*8), Z0
-	VBROADCASTSD      c8_4086300000000000<>+0(SB), Z1
-	VBROADCASTSD      c8_c087500000000000<>+0(SB), Z2
-	VMAXPD            Z0, Z2, Z0
-	VMINPD            Z0, Z1, Z0
-	VMULPD.BCST       c8_3ff71547652b82fe<>+0(SB), Z0, Z1
-	VRNDSCALEPD       $0x08, Z1, Z1
-	VMOVAPS           Z0, Z0
-	VFNMADD231PD.BCST c8_3fe62e42fefa39ef<>+0(SB), Z1, Z0
-	VMULPD.BCST       c8_3c7abc9e3b39803f<>+0(SB), Z1, Z2
-	VSUBPD            Z2, Z0, Z3
-	VBROADCASTSD      c8_3e21f9582a061918<>+0(SB), Z4
-	VFMADD213PD.BCST  c8_3e5af5ebf7d0c6d2<>+0(SB), Z3, Z4
-	VFMADD213PD.BCST  c8_3e927e4c58a13434<>+0(SB), Z3, Z4
-	VFMADD213PD.BCST  c8_3ec71ddf85375c40<>+0(SB), Z3, Z4
-	VFMADD213PD.BCST  c8_3efa01a01b0c3b34<>+0(SB), Z3, Z4
-	VFMADD213PD.BCST  c8_3f2a01a01afe52a1<>+0(SB), Z3, Z4
-	VFMADD213PD.BCST  c8_3f56c16c16c1441b<>+0(SB), Z3, Z4
-	VFMADD213PD.BCST  c8_3f8111111110f6af<>+0(SB), Z3, Z4
-	VFMADD213PD.BCST  c8_3fa555555555555a<>+0(SB), Z3, Z4
-	VFMADD213PD.BCST  c8_3fc5555555555559<>+0(SB), Z3, Z4
-	VFMADD213PD.BCST  c8_3fe0000000000000<>+0(SB), Z3, Z4
-	VMULPD            Z3, Z3, Z3
-	VMULPD            Z3, Z4, Z3
-	VSUBPD            Z2, Z3, Z2
-	VADDPD            Z2, Z0, Z0
-	VADDPD.BCST       c8_3ff0000000000000<>+0(SB), Z0, Z0
-	VSCALEFPD         Z1, Z0, Z0
-	VMOVUPS           Z0, (AX)(BX*8)
-	ADDQ              $+8, BX
-	SUBQ              $+8, DX
-	JGE               next38
-
-done39:
-	ADDQ              $+8, DX
-	JEQ               end40
-	MOVQ              $-1, SI
-	BZHIQ             DX, SI, SI
-	KMOVQ             SI, K1
-	VMOVUPD.Z         (CX)(BX*8), K1, Z0
-	VBROADCASTSD      c8_4086300000000000<>+0(SB), Z1
-	VBROADCASTSD      c8_c087500000000000<>+0(SB), Z2
-	VMAXPD            Z0, Z2, Z0
-	VMINPD            Z0, Z1, Z0
-	VMULPD.BCST       c8_3ff71547652b82fe<>+0(SB), Z0, Z1
-	VRNDSCALEPD       $0x08, Z1, Z1
-	VMOVAPS           Z0, Z0
-	VFNMADD231PD.BCST c8_3fe62e42fefa39ef<>+0(SB), Z1, Z0
-	VMULPD.BCST       c8_3c7abc9e3b39803f<>+0(SB), Z1, Z2
-	VSUBPD            Z2, Z0, Z3
-	VBROADCASTSD      c8_3e21f9582a061918<>+0(SB), Z4
-	VFMADD213PD.BCST  c8_3e5af5ebf7d0c6d2<>+0(SB), Z3, Z4
-	VFMADD213PD.BCST  c8_3e927e4c58a13434<>+0(SB), Z3, Z4
-	VFMADD213PD.BCST  c8_3ec71ddf85375c40<>+0(SB), Z3, Z4
-	VFMADD213PD.BCST  c8_3efa01a01b0c3b34<>+0(SB), Z3, Z4
-	VFMADD213PD.BCST  c8_3f2a01a01afe52a1<>+0(SB), Z3, Z4
-	VFMADD213PD.BCST  c8_3f56c16c16c1441b<>+0(SB), Z3, Z4
-	VFMADD213PD.BCST  c8_3f8111111110f6af<>+0(SB), Z3, Z4
-	VFMADD213PD.BCST  c8_3fa555555555555a<>+0(SB), Z3, Z4
-	VFMADD213PD.BCST  c8_3fc5555555555559<>+0(SB), Z3, Z4
-	VFMADD213PD.BCST  c8_3fe0000000000000<>+0(SB), Z3, Z4
-	VMULPD            Z3, Z3, Z3
-	VMULPD            Z3, Z4, Z3
-	VSUBPD            Z2, Z3, Z2
-	VADDPD            Z2, Z0, Z0
-	VADDPD.BCST       c8_3ff0000000000000<>+0(SB), Z0, Z0
-	VSCALEFPD         Z1, Z0, Z0
-	VMOVUPD           Z0, K1, (AX)(BX*8)
-
-end40:
-	VZEROUPPER
-	RET
-
-// func expm1F64AVX512(dst *byte, x *byte, n int)
-// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2
-TEXT ·expm1F64AVX512(SB), NOSPLIT, $0-24
-	MOVQ dst+0(FP), AX
-	MOVQ x+8(FP), CX
-	MOVQ n+16(FP), DX
-	XORQ BX, BX
-	SUBQ $+8, DX
 	JLT  done43
 
 next42:
 	VMOVUPS           (CX)(BX*8), Z0
 	VBROADCASTSD      c8_4086300000000000<>+0(SB), Z1
-	VBROADCASTSD      c8_c044000000000000<>+0(SB), Z2
-	VMAXPD            Z0, Z2, Z2
-	VMINPD            Z2, Z1, Z1
-	VMULPD.BCST       c8_3ff71547652b82fe<>+0(SB), Z1, Z2
-	VRNDSCALEPD       $0x08, Z2, Z2
-	VMOVAPS           Z1, Z1
-	VFNMADD231PD.BCST c8_3fe62e42fefa39ef<>+0(SB), Z2, Z1
-	VMULPD.BCST       c8_3c7abc9e3b39803f<>+0(SB), Z2, Z3
-	VSUBPD            Z3, Z1, Z4
-	VBROADCASTSD      c8_3e21f9582a061918<>+0(SB), Z5
-	VFMADD213PD.BCST  c8_3e5af5ebf7d0c6d2<>+0(SB), Z4, Z5
-	VFMADD213PD.BCST  c8_3e927e4c58a13434<>+0(SB), Z4, Z5
-	VFMADD213PD.BCST  c8_3ec71ddf85375c40<>+0(SB), Z4, Z5
-	VFMADD213PD.BCST  c8_3efa01a01b0c3b34<>+0(SB), Z4, Z5
-	VFMADD213PD.BCST  c8_3f2a01a01afe52a1<>+0(SB), Z4, Z5
-	VFMADD213PD.BCST  c8_3f56c16c16c1441b<>+0(SB), Z4, Z5
-	VFMADD213PD.BCST  c8_3f8111111110f6af<>+0(SB), Z4, Z5
-	VFMADD213PD.BCST  c8_3fa555555555555a<>+0(SB), Z4, Z5
-	VFMADD213PD.BCST  c8_3fc5555555555559<>+0(SB), Z4, Z5
-	VFMADD213PD.BCST  c8_3fe0000000000000<>+0(SB), Z4, Z5
-	VMULPD            Z4, Z4, Z4
-	VMULPD            Z4, Z5, Z4
-	VSUBPD            Z3, Z4, Z3
-	VADDPD            Z3, Z1, Z1
-	VSUBPD.BCST       c8_3ff0000000000000<>+0(SB), Z2, Z2
-	VADDPD.BCST       c8_43380000000003ff<>+0(SB), Z2, Z2
-	VPSLLQ            $0x34, Z2, Z2
-	VSUBPD.BCST       c8_3fe0000000000000<>+0(SB), Z2, Z3
-	VMOVAPS           Z3, Z3
-	VFMADD231PD       Z1, Z2, Z3
-	VADDPD            Z3, Z3, Z1
-	VANDPD.BCST       c8_8000000000000000<>+0(SB), Z0, Z0
-	VORPD             Z0, Z1, Z0
+	VBROADCASTSD      c8_c087500000000000<>+0(SB), Z2
+	VMAXPD            Z0, Z2, Z0
+	VMINPD            Z0, Z1, Z0
+	VMULPD.BCST       c8_3ff71547652b82fe<>+0(SB), Z0, Z1
+	VRNDSCALEPD       $0x08, Z1, Z1
+	VMOVAPS           Z0, Z0
+	VFNMADD231PD.BCST c8_3fe62e42fefa39ef<>+0(SB), Z1, Z0
+	VMULPD.BCST       c8_3c7abc9e3b39803f<>+0(SB), Z1, Z2
+	VSUBPD            Z2, Z0, Z3
+	VBROADCASTSD      c8_3e21f9582a061918<>+0(SB), Z4
+	VFMADD213PD.BCST  c8_3e5af5ebf7d0c6d2<>+0(SB), Z3, Z4
+	VFMADD213PD.BCST  c8_3e927e4c58a13434<>+0(SB), Z3, Z4
+	VFMADD213PD.BCST  c8_3ec71ddf85375c40<>+0(SB), Z3, Z4
+	VFMADD213PD.BCST  c8_3efa01a01b0c3b34<>+0(SB), Z3, Z4
+	VFMADD213PD.BCST  c8_3f2a01a01afe52a1<>+0(SB), Z3, Z4
+	VFMADD213PD.BCST  c8_3f56c16c16c1441b<>+0(SB), Z3, Z4
+	VFMADD213PD.BCST  c8_3f8111111110f6af<>+0(SB), Z3, Z4
+	VFMADD213PD.BCST  c8_3fa555555555555a<>+0(SB), Z3, Z4
+	VFMADD213PD.BCST  c8_3fc5555555555559<>+0(SB), Z3, Z4
+	VFMADD213PD.BCST  c8_3fe0000000000000<>+0(SB), Z3, Z4
+	VMULPD            Z3, Z3, Z3
+	VMULPD            Z3, Z4, Z3
+	VSUBPD            Z2, Z3, Z2
+	VADDPD            Z2, Z0, Z0
+	VADDPD.BCST       c8_3ff0000000000000<>+0(SB), Z0, Z0
+	VSCALEFPD         Z1, Z0, Z0
 	VMOVUPS           Z0, (AX)(BX*8)
 	ADDQ              $+8, BX
 	SUBQ              $+8, DX
@@ -6408,6 +7047,97 @@ done43:
 	KMOVQ             SI, K1
 	VMOVUPD.Z         (CX)(BX*8), K1, Z0
 	VBROADCASTSD      c8_4086300000000000<>+0(SB), Z1
+	VBROADCASTSD      c8_c087500000000000<>+0(SB), Z2
+	VMAXPD            Z0, Z2, Z0
+	VMINPD            Z0, Z1, Z0
+	VMULPD.BCST       c8_3ff71547652b82fe<>+0(SB), Z0, Z1
+	VRNDSCALEPD       $0x08, Z1, Z1
+	VMOVAPS           Z0, Z0
+	VFNMADD231PD.BCST c8_3fe62e42fefa39ef<>+0(SB), Z1, Z0
+	VMULPD.BCST       c8_3c7abc9e3b39803f<>+0(SB), Z1, Z2
+	VSUBPD            Z2, Z0, Z3
+	VBROADCASTSD      c8_3e21f9582a061918<>+0(SB), Z4
+	VFMADD213PD.BCST  c8_3e5af5ebf7d0c6d2<>+0(SB), Z3, Z4
+	VFMADD213PD.BCST  c8_3e927e4c58a13434<>+0(SB), Z3, Z4
+	VFMADD213PD.BCST  c8_3ec71ddf85375c40<>+0(SB), Z3, Z4
+	VFMADD213PD.BCST  c8_3efa01a01b0c3b34<>+0(SB), Z3, Z4
+	VFMADD213PD.BCST  c8_3f2a01a01afe52a1<>+0(SB), Z3, Z4
+	VFMADD213PD.BCST  c8_3f56c16c16c1441b<>+0(SB), Z3, Z4
+	VFMADD213PD.BCST  c8_3f8111111110f6af<>+0(SB), Z3, Z4
+	VFMADD213PD.BCST  c8_3fa555555555555a<>+0(SB), Z3, Z4
+	VFMADD213PD.BCST  c8_3fc5555555555559<>+0(SB), Z3, Z4
+	VFMADD213PD.BCST  c8_3fe0000000000000<>+0(SB), Z3, Z4
+	VMULPD            Z3, Z3, Z3
+	VMULPD            Z3, Z4, Z3
+	VSUBPD            Z2, Z3, Z2
+	VADDPD            Z2, Z0, Z0
+	VADDPD.BCST       c8_3ff0000000000000<>+0(SB), Z0, Z0
+	VSCALEFPD         Z1, Z0, Z0
+	VMOVUPD           Z0, K1, (AX)(BX*8)
+
+end44:
+	VZEROUPPER
+	RET
+
+// func expm1F64AVX512(dst *byte, x *byte, n int)
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2
+TEXT ·expm1F64AVX512(SB), NOSPLIT, $0-24
+	MOVQ dst+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ n+16(FP), DX
+	XORQ BX, BX
+	SUBQ $+8, DX
+	JLT  done47
+
+next46:
+	VMOVUPS           (CX)(BX*8), Z0
+	VBROADCASTSD      c8_4086300000000000<>+0(SB), Z1
+	VBROADCASTSD      c8_c044000000000000<>+0(SB), Z2
+	VMAXPD            Z0, Z2, Z2
+	VMINPD            Z2, Z1, Z1
+	VMULPD.BCST       c8_3ff71547652b82fe<>+0(SB), Z1, Z2
+	VRNDSCALEPD       $0x08, Z2, Z2
+	VMOVAPS           Z1, Z1
+	VFNMADD231PD.BCST c8_3fe62e42fefa39ef<>+0(SB), Z2, Z1
+	VMULPD.BCST       c8_3c7abc9e3b39803f<>+0(SB), Z2, Z3
+	VSUBPD            Z3, Z1, Z4
+	VBROADCASTSD      c8_3e21f9582a061918<>+0(SB), Z5
+	VFMADD213PD.BCST  c8_3e5af5ebf7d0c6d2<>+0(SB), Z4, Z5
+	VFMADD213PD.BCST  c8_3e927e4c58a13434<>+0(SB), Z4, Z5
+	VFMADD213PD.BCST  c8_3ec71ddf85375c40<>+0(SB), Z4, Z5
+	VFMADD213PD.BCST  c8_3efa01a01b0c3b34<>+0(SB), Z4, Z5
+	VFMADD213PD.BCST  c8_3f2a01a01afe52a1<>+0(SB), Z4, Z5
+	VFMADD213PD.BCST  c8_3f56c16c16c1441b<>+0(SB), Z4, Z5
+	VFMADD213PD.BCST  c8_3f8111111110f6af<>+0(SB), Z4, Z5
+	VFMADD213PD.BCST  c8_3fa555555555555a<>+0(SB), Z4, Z5
+	VFMADD213PD.BCST  c8_3fc5555555555559<>+0(SB), Z4, Z5
+	VFMADD213PD.BCST  c8_3fe0000000000000<>+0(SB), Z4, Z5
+	VMULPD            Z4, Z4, Z4
+	VMULPD            Z4, Z5, Z4
+	VSUBPD            Z3, Z4, Z3
+	VADDPD            Z3, Z1, Z1
+	VSUBPD.BCST       c8_3ff0000000000000<>+0(SB), Z2, Z2
+	VADDPD.BCST       c8_43380000000003ff<>+0(SB), Z2, Z2
+	VPSLLQ            $0x34, Z2, Z2
+	VSUBPD.BCST       c8_3fe0000000000000<>+0(SB), Z2, Z3
+	VMOVAPS           Z3, Z3
+	VFMADD231PD       Z1, Z2, Z3
+	VADDPD            Z3, Z3, Z1
+	VANDPD.BCST       c8_8000000000000000<>+0(SB), Z0, Z0
+	VORPD             Z0, Z1, Z0
+	VMOVUPS           Z0, (AX)(BX*8)
+	ADDQ              $+8, BX
+	SUBQ              $+8, DX
+	JGE               next46
+
+done47:
+	ADDQ              $+8, DX
+	JEQ               end48
+	MOVQ              $-1, SI
+	BZHIQ             DX, SI, SI
+	KMOVQ             SI, K1
+	VMOVUPD.Z         (CX)(BX*8), K1, Z0
+	VBROADCASTSD      c8_4086300000000000<>+0(SB), Z1
 	VBROADCASTSD      c8_c044000000000000<>+0(SB), Z2
 	VMAXPD            Z0, Z2, Z2
 	VMINPD            Z2, Z1, Z1
@@ -6443,7 +7173,7 @@ done43:
 	VORPD             Z0, Z1, Z0
 	VMOVUPD           Z0, K1, (AX)(BX*8)
 
-end44:
+end48:
 	VZEROUPPER
 	RET
 
@@ -6455,9 +7185,9 @@ TEXT ·logF64AVX512(SB), NOSPLIT, $0-24
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
 	SUBQ $+8, DX
-	JLT  done47
+	JLT  done51
 
-next46:
+next50:
 	VMOVUPS          (CX)(BX*8), Z0
 	VCMPPD.BCST      $0x11, c8_10000000000000<>+0(SB), Z0, K1
 	VMULPD.BCST      c8_4350000000000000<>+0(SB), Z0, Z1
@@ -6505,11 +7235,11 @@ next46:
 	VMOVUPS          Z5, (AX)(BX*8)
 	ADDQ             $+8, BX
 	SUBQ             $+8, DX
-	JGE              next46
+	JGE              next50
 
-done47:
+done51:
 	ADDQ             $+8, DX
-	JEQ              end48
+	JEQ              end52
 	MOVQ             $-1, SI
 	BZHIQ            DX, SI, SI
 	KMOVQ            SI, K1
@@ -6559,7 +7289,7 @@ done47:
 	VBLENDMPD        Z0, Z8, K2, Z9
 	VMOVUPD          Z9, K1, (AX)(BX*8)
 
-end48:
+end52:
 	VZEROUPPER
 	RET
 
@@ -6571,9 +7301,9 @@ TEXT ·log1pF64AVX512(SB), NOSPLIT, $0-24
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
 	SUBQ $+8, DX
-	JLT  done51
+	JLT  done55
 
-next50:
+next54:
 	VMOVUPS          (CX)(BX*8), Z0
 	VADDPD.BCST      c8_3ff0000000000000<>+0(SB), Z0, Z1
 	VSUBPD           Z0, Z1, Z2
@@ -6639,11 +7369,11 @@ next50:
 	VMOVUPS          Z8, (AX)(BX*8)
 	ADDQ             $+8, BX
 	SUBQ             $+8, DX
-	JGE              next50
+	JGE              next54
 
-done51:
+done55:
 	ADDQ             $+8, DX
-	JEQ              end52
+	JEQ              end56
 	MOVQ             $-1, SI
 	BZHIQ            DX, SI, SI
 	KMOVQ            SI, K1
@@ -6711,7 +7441,7 @@ done51:
 	VBLENDMPD        Z0, Z12, K2, Z13
 	VMOVUPD          Z13, K1, (AX)(BX*8)
 
-end52:
+end56:
 	VZEROUPPER
 	RET
 
@@ -6723,9 +7453,9 @@ TEXT ·tanhF64AVX512(SB), NOSPLIT, $0-24
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
 	SUBQ $+8, DX
-	JLT  done55
+	JLT  done59
 
-next54:
+next58:
 	VMOVUPS           (CX)(BX*8), Z0
 	VANDPD.BCST       c8_7fffffffffffffff<>+0(SB), Z0, Z1
 	VBROADCASTSD      c8_4046000000000000<>+0(SB), Z2
@@ -6776,11 +7506,11 @@ next54:
 	VMOVUPS           Z0, (AX)(BX*8)
 	ADDQ              $+8, BX
 	SUBQ              $+8, DX
-	JGE               next54
+	JGE               next58
 
-done55:
+done59:
 	ADDQ              $+8, DX
-	JEQ               end56
+	JEQ               end60
 	MOVQ              $-1, SI
 	BZHIQ             DX, SI, SI
 	KMOVQ             SI, K1
@@ -6833,7 +7563,7 @@ done55:
 	VORPD             Z0, Z2, Z0
 	VMOVUPD           Z0, K1, (AX)(BX*8)
 
-end56:
+end60:
 	VZEROUPPER
 	RET
 
@@ -6845,9 +7575,9 @@ TEXT ·erfF64AVX512(SB), NOSPLIT, $0-24
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
 	SUBQ $+8, DX
-	JLT  done59
+	JLT  done63
 
-next58:
+next62:
 	VMOVUPS           (CX)(BX*8), Z0
 	VANDPD.BCST       c8_7fffffffffffffff<>+0(SB), Z0, Z1
 	VMULPD            Z1, Z1, Z2
@@ -6924,11 +7654,11 @@ next58:
 	VMOVUPS           Z0, (AX)(BX*8)
 	ADDQ              $+8, BX
 	SUBQ              $+8, DX
-	JGE               next58
+	JGE               next62
 
-done59:
+done63:
 	ADDQ              $+8, DX
-	JEQ               end60
+	JEQ               end64
 	MOVQ              $-1, SI
 	BZHIQ             DX, SI, SI
 	KMOVQ             SI, K1
@@ -7007,7 +7737,167 @@ done59:
 	VORPD             Z0, Z5, Z0
 	VMOVUPD           Z0, K1, (AX)(BX*8)
 
-end60:
+end64:
+	VZEROUPPER
+	RET
+
+// func erfcF64AVX512(dst *byte, x *byte, n int)
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2
+TEXT ·erfcF64AVX512(SB), NOSPLIT, $0-24
+	MOVQ dst+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ n+16(FP), DX
+	XORQ BX, BX
+	SUBQ $+8, DX
+	JLT  done67
+
+next66:
+	VMOVUPS           (CX)(BX*8), Z0
+	VBROADCASTSD      c8_403b4ccccccccccd<>+0(SB), Z1
+	VANDPD.BCST       c8_7fffffffffffffff<>+0(SB), Z0, Z2
+	VMINPD            Z2, Z1, Z1
+	VBROADCASTSD      c8_4000000000000000<>+0(SB), Z2
+	VADDPD.BCST       c8_4010000000000000<>+0(SB), Z1, Z5
+	VDIVPD            Z5, Z2, Z2
+	VBROADCASTSD      c8_bff0000000000000<>+0(SB), Z5
+	VMOVAPS           Z5, Z5
+	VFMADD231PD       Z2, Z1, Z5
+	VBROADCASTSD      c8_be17c4b8ae67e2a5<>+0(SB), Z6
+	VFMADD213PD.BCST  c8_be3db99d4322696e<>+0(SB), Z5, Z6
+	VFMADD213PD.BCST  c8_3e34a60c8b0e4dde<>+0(SB), Z5, Z6
+	VFMADD213PD.BCST  c8_3e70b0e6fa6471f3<>+0(SB), Z5, Z6
+	VFMADD213PD.BCST  c8_be6751bf7073d3a4<>+0(SB), Z5, Z6
+	VFMADD213PD.BCST  c8_be9c78ee2f1e8f3d<>+0(SB), Z5, Z6
+	VFMADD213PD.BCST  c8_3ea8087c89ce055c<>+0(SB), Z5, Z6
+	VFMADD213PD.BCST  c8_3ec3b31b802ee28f<>+0(SB), Z5, Z6
+	VFMADD213PD.BCST  c8_bee3c7f0fc95fef3<>+0(SB), Z5, Z6
+	VFMADD213PD.BCST  c8_bebe80f4de5a810b<>+0(SB), Z5, Z6
+	VFMADD213PD.BCST  c8_3f172ce3faf25316<>+0(SB), Z5, Z6
+	VFMADD213PD.BCST  c8_bf2dd282fdb8a8ac<>+0(SB), Z5, Z6
+	VFMADD213PD.BCST  c8_bf2269b605512c4e<>+0(SB), Z5, Z6
+	VFMADD213PD.BCST  c8_3f6908f46ebdbad7<>+0(SB), Z5, Z6
+	VFMADD213PD.BCST  c8_bf8b00c0525af06f<>+0(SB), Z5, Z6
+	VFMADD213PD.BCST  c8_3fa38dbd2c9358b2<>+0(SB), Z5, Z6
+	VFMADD213PD.BCST  c8_bfb645fd8a4c999a<>+0(SB), Z5, Z6
+	VFMADD213PD.BCST  c8_3fc52cac2370f225<>+0(SB), Z5, Z6
+	VFMADD213PD.BCST  c8_bfd14eacb1ad0196<>+0(SB), Z5, Z6
+	VFMADD213PD.BCST  c8_3fd8be202d26c728<>+0(SB), Z5, Z6
+	VFMADD213PD.BCST  c8_bfdf3fe31ecb49c3<>+0(SB), Z5, Z6
+	VFMADD213PD.BCST  c8_3fe18932bf08e154<>+0(SB), Z5, Z6
+	VMULPD            Z6, Z2, Z2
+	VMULPD            Z1, Z1, Z5
+	VXORPD.BCST       c8_8000000000000000<>+0(SB), Z5, Z6
+	VMOVAPS           Z5, Z5
+	VFNMADD231PD      Z1, Z1, Z5
+	VMULPD.BCST       c8_3ff71547652b82fe<>+0(SB), Z6, Z1
+	VRNDSCALEPD       $0x08, Z1, Z1
+	VMOVAPS           Z6, Z6
+	VFNMADD231PD.BCST c8_3fe62e42fefa39ef<>+0(SB), Z1, Z6
+	VMULPD.BCST       c8_3c7abc9e3b39803f<>+0(SB), Z1, Z7
+	VSUBPD            Z5, Z7, Z5
+	VSUBPD            Z5, Z6, Z7
+	VBROADCASTSD      c8_3e21f9582a061918<>+0(SB), Z8
+	VFMADD213PD.BCST  c8_3e5af5ebf7d0c6d2<>+0(SB), Z7, Z8
+	VFMADD213PD.BCST  c8_3e927e4c58a13434<>+0(SB), Z7, Z8
+	VFMADD213PD.BCST  c8_3ec71ddf85375c40<>+0(SB), Z7, Z8
+	VFMADD213PD.BCST  c8_3efa01a01b0c3b34<>+0(SB), Z7, Z8
+	VFMADD213PD.BCST  c8_3f2a01a01afe52a1<>+0(SB), Z7, Z8
+	VFMADD213PD.BCST  c8_3f56c16c16c1441b<>+0(SB), Z7, Z8
+	VFMADD213PD.BCST  c8_3f8111111110f6af<>+0(SB), Z7, Z8
+	VFMADD213PD.BCST  c8_3fa555555555555a<>+0(SB), Z7, Z8
+	VFMADD213PD.BCST  c8_3fc5555555555559<>+0(SB), Z7, Z8
+	VFMADD213PD.BCST  c8_3fe0000000000000<>+0(SB), Z7, Z8
+	VMULPD            Z7, Z7, Z7
+	VMULPD            Z7, Z8, Z7
+	VSUBPD            Z5, Z7, Z5
+	VADDPD            Z5, Z6, Z5
+	VMOVAPS           Z2, Z6
+	VFMADD231PD       Z2, Z5, Z6
+	VSCALEFPD         Z1, Z6, Z1
+	VCMPPD.BCST       $0x11, c8_0<>+0(SB), Z0, K1
+	VBROADCASTSD      c8_4000000000000000<>+0(SB), Z0
+	VSUBPD            Z1, Z0, Z0
+	VBLENDMPD         Z0, Z1, K1, Z3
+	VMOVUPS           Z3, (AX)(BX*8)
+	ADDQ              $+8, BX
+	SUBQ              $+8, DX
+	JGE               next66
+
+done67:
+	ADDQ              $+8, DX
+	JEQ               end68
+	MOVQ              $-1, SI
+	BZHIQ             DX, SI, SI
+	KMOVQ             SI, K1
+	VMOVUPD.Z         (CX)(BX*8), K1, Z0
+	VBROADCASTSD      c8_403b4ccccccccccd<>+0(SB), Z1
+	VANDPD.BCST       c8_7fffffffffffffff<>+0(SB), Z0, Z2
+	VMINPD            Z2, Z1, Z1
+	VBROADCASTSD      c8_4000000000000000<>+0(SB), Z2
+	VADDPD.BCST       c8_4010000000000000<>+0(SB), Z1, Z3
+	VDIVPD            Z3, Z2, Z2
+	VBROADCASTSD      c8_bff0000000000000<>+0(SB), Z3
+	VMOVAPS           Z3, Z3
+	VFMADD231PD       Z2, Z1, Z3
+	VBROADCASTSD      c8_be17c4b8ae67e2a5<>+0(SB), Z5
+	VFMADD213PD.BCST  c8_be3db99d4322696e<>+0(SB), Z3, Z5
+	VFMADD213PD.BCST  c8_3e34a60c8b0e4dde<>+0(SB), Z3, Z5
+	VFMADD213PD.BCST  c8_3e70b0e6fa6471f3<>+0(SB), Z3, Z5
+	VFMADD213PD.BCST  c8_be6751bf7073d3a4<>+0(SB), Z3, Z5
+	VFMADD213PD.BCST  c8_be9c78ee2f1e8f3d<>+0(SB), Z3, Z5
+	VFMADD213PD.BCST  c8_3ea8087c89ce055c<>+0(SB), Z3, Z5
+	VFMADD213PD.BCST  c8_3ec3b31b802ee28f<>+0(SB), Z3, Z5
+	VFMADD213PD.BCST  c8_bee3c7f0fc95fef3<>+0(SB), Z3, Z5
+	VFMADD213PD.BCST  c8_bebe80f4de5a810b<>+0(SB), Z3, Z5
+	VFMADD213PD.BCST  c8_3f172ce3faf25316<>+0(SB), Z3, Z5
+	VFMADD213PD.BCST  c8_bf2dd282fdb8a8ac<>+0(SB), Z3, Z5
+	VFMADD213PD.BCST  c8_bf2269b605512c4e<>+0(SB), Z3, Z5
+	VFMADD213PD.BCST  c8_3f6908f46ebdbad7<>+0(SB), Z3, Z5
+	VFMADD213PD.BCST  c8_bf8b00c0525af06f<>+0(SB), Z3, Z5
+	VFMADD213PD.BCST  c8_3fa38dbd2c9358b2<>+0(SB), Z3, Z5
+	VFMADD213PD.BCST  c8_bfb645fd8a4c999a<>+0(SB), Z3, Z5
+	VFMADD213PD.BCST  c8_3fc52cac2370f225<>+0(SB), Z3, Z5
+	VFMADD213PD.BCST  c8_bfd14eacb1ad0196<>+0(SB), Z3, Z5
+	VFMADD213PD.BCST  c8_3fd8be202d26c728<>+0(SB), Z3, Z5
+	VFMADD213PD.BCST  c8_bfdf3fe31ecb49c3<>+0(SB), Z3, Z5
+	VFMADD213PD.BCST  c8_3fe18932bf08e154<>+0(SB), Z3, Z5
+	VMULPD            Z5, Z2, Z2
+	VMULPD            Z1, Z1, Z3
+	VXORPD.BCST       c8_8000000000000000<>+0(SB), Z3, Z5
+	VMOVAPS           Z3, Z3
+	VFNMADD231PD      Z1, Z1, Z3
+	VMULPD.BCST       c8_3ff71547652b82fe<>+0(SB), Z5, Z1
+	VRNDSCALEPD       $0x08, Z1, Z1
+	VMOVAPS           Z5, Z5
+	VFNMADD231PD.BCST c8_3fe62e42fefa39ef<>+0(SB), Z1, Z5
+	VMULPD.BCST       c8_3c7abc9e3b39803f<>+0(SB), Z1, Z6
+	VSUBPD            Z3, Z6, Z3
+	VSUBPD            Z3, Z5, Z6
+	VBROADCASTSD      c8_3e21f9582a061918<>+0(SB), Z7
+	VFMADD213PD.BCST  c8_3e5af5ebf7d0c6d2<>+0(SB), Z6, Z7
+	VFMADD213PD.BCST  c8_3e927e4c58a13434<>+0(SB), Z6, Z7
+	VFMADD213PD.BCST  c8_3ec71ddf85375c40<>+0(SB), Z6, Z7
+	VFMADD213PD.BCST  c8_3efa01a01b0c3b34<>+0(SB), Z6, Z7
+	VFMADD213PD.BCST  c8_3f2a01a01afe52a1<>+0(SB), Z6, Z7
+	VFMADD213PD.BCST  c8_3f56c16c16c1441b<>+0(SB), Z6, Z7
+	VFMADD213PD.BCST  c8_3f8111111110f6af<>+0(SB), Z6, Z7
+	VFMADD213PD.BCST  c8_3fa555555555555a<>+0(SB), Z6, Z7
+	VFMADD213PD.BCST  c8_3fc5555555555559<>+0(SB), Z6, Z7
+	VFMADD213PD.BCST  c8_3fe0000000000000<>+0(SB), Z6, Z7
+	VMULPD            Z6, Z6, Z6
+	VMULPD            Z6, Z7, Z6
+	VSUBPD            Z3, Z6, Z3
+	VADDPD            Z3, Z5, Z3
+	VMOVAPS           Z2, Z5
+	VFMADD231PD       Z2, Z3, Z5
+	VSCALEFPD         Z1, Z5, Z1
+	VCMPPD.BCST       $0x11, c8_0<>+0(SB), Z0, K2
+	VBROADCASTSD      c8_4000000000000000<>+0(SB), Z0
+	VSUBPD            Z1, Z0, Z0
+	VBLENDMPD         Z0, Z1, K2, Z4
+	VMOVUPD           Z4, K1, (AX)(BX*8)
+
+end68:
 	VZEROUPPER
 	RET
 
@@ -7019,14 +7909,14 @@ TEXT ·sinF64AVX512(SB), NOSPLIT, $0-32
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
 	SUBQ $+8, DX
-	JLT  done63
+	JLT  done71
 
-next62:
+next70:
 	VMOVUPS           (CX)(BX*8), Z0
 	VANDPD.BCST       c8_7fffffffffffffff<>+0(SB), Z0, Z1
 	VCMPPD.BCST       $0x1e, c8_41d0000000000000<>+0(SB), Z1, K1
 	KORTESTW          K1, K1
-	JNE               stop61
+	JNE               stop69
 	VMULPD.BCST       c8_3fe45f306dc9c883<>+0(SB), Z0, Z1
 	VRNDSCALEPD       $0x08, Z1, Z1
 	VMOVAPS           Z0, Z6
@@ -7080,11 +7970,11 @@ next62:
 	VMOVUPS           Z3, (AX)(BX*8)
 	ADDQ              $+8, BX
 	SUBQ              $+8, DX
-	JGE               next62
+	JGE               next70
 
-done63:
+done71:
 	ADDQ              $+8, DX
-	JEQ               end64
+	JEQ               end72
 	MOVQ              $-1, SI
 	BZHIQ             DX, SI, SI
 	KMOVQ             SI, K1
@@ -7092,7 +7982,7 @@ done63:
 	VANDPD.BCST       c8_7fffffffffffffff<>+0(SB), Z0, Z1
 	VCMPPD.BCST       $0x1e, c8_41d0000000000000<>+0(SB), Z1, K2
 	KORTESTW          K2, K2
-	JNE               stop61
+	JNE               stop69
 	VMULPD.BCST       c8_3fe45f306dc9c883<>+0(SB), Z0, Z1
 	VRNDSCALEPD       $0x08, Z1, Z1
 	VMOVAPS           Z0, Z2
@@ -7145,10 +8035,10 @@ done63:
 	VBLENDMPD         Z0, Z1, K2, Z5
 	VMOVUPD           Z5, K1, (AX)(BX*8)
 
-end64:
+end72:
 	ADDQ DX, BX
 
-stop61:
+stop69:
 	MOVQ BX, done+24(FP)
 	VZEROUPPER
 	RET
@@ -7167,14 +8057,14 @@ TEXT ·cosF64AVX512(SB), NOSPLIT, $0-32
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
 	SUBQ $+8, DX
-	JLT  done67
+	JLT  done75
 
-next66:
+next74:
 	VMOVUPS           (CX)(BX*8), Z0
 	VANDPD.BCST       c8_7fffffffffffffff<>+0(SB), Z0, Z1
 	VCMPPD.BCST       $0x1e, c8_41d0000000000000<>+0(SB), Z1, K1
 	KORTESTW          K1, K1
-	JNE               stop65
+	JNE               stop73
 	VMULPD.BCST       c8_3fe45f306dc9c883<>+0(SB), Z0, Z1
 	VRNDSCALEPD       $0x08, Z1, Z1
 	VMOVAPS           Z0, Z0
@@ -7226,11 +8116,11 @@ next66:
 	VMOVUPS           Z0, (AX)(BX*8)
 	ADDQ              $+8, BX
 	SUBQ              $+8, DX
-	JGE               next66
+	JGE               next74
 
-done67:
+done75:
 	ADDQ              $+8, DX
-	JEQ               end68
+	JEQ               end76
 	MOVQ              $-1, SI
 	BZHIQ             DX, SI, SI
 	KMOVQ             SI, K1
@@ -7238,7 +8128,7 @@ done67:
 	VANDPD.BCST       c8_7fffffffffffffff<>+0(SB), Z0, Z1
 	VCMPPD.BCST       $0x1e, c8_41d0000000000000<>+0(SB), Z1, K2
 	KORTESTW          K2, K2
-	JNE               stop65
+	JNE               stop73
 	VMULPD.BCST       c8_3fe45f306dc9c883<>+0(SB), Z0, Z1
 	VRNDSCALEPD       $0x08, Z1, Z1
 	VMOVAPS           Z0, Z0
@@ -7289,10 +8179,10 @@ done67:
 	VXORPD            Z0, Z3, Z0
 	VMOVUPD           Z0, K1, (AX)(BX*8)
 
-end68:
+end76:
 	ADDQ DX, BX
 
-stop65:
+stop73:
 	MOVQ BX, done+24(FP)
 	VZEROUPPER
 	RET
@@ -7306,9 +8196,9 @@ TEXT ·powF64VVAVX512(SB), NOSPLIT, $0-32
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
 	SUBQ $+8, BX
-	JLT  done71
+	JLT  done79
 
-next70:
+next78:
 	VMOVUPS           (CX)(SI*8), Z0
 	VMOVUPS           (DX)(SI*8), Z1
 	VANDPD.BCST       c8_7fffffffffffffff<>+0(SB), Z0, Z2
@@ -7470,11 +8360,11 @@ next70:
 	VMOVUPS           Z10, (AX)(SI*8)
 	ADDQ              $+8, SI
 	SUBQ              $+8, BX
-	JGE               next70
+	JGE               next78
 
-done71:
+done79:
 	ADDQ              $+8, BX
-	JEQ               end72
+	JEQ               end80
 	MOVQ              $-1, DI
 	BZHIQ             BX, DI, DI
 	KMOVQ             DI, K1
@@ -7638,7 +8528,7 @@ done71:
 	VBLENDMPD         Z2, Z16, K2, Z17
 	VMOVUPD           Z17, K1, (AX)(SI*8)
 
-end72:
+end80:
 	VZEROUPPER
 	RET
 
@@ -7652,9 +8542,9 @@ TEXT ·powF64VSAVX512(SB), NOSPLIT, $0-32
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
 	SUBQ         $+8, DX
-	JLT          done75
+	JLT          done83
 
-next74:
+next82:
 	VMOVUPS           (CX)(BX*8), Z1
 	VANDPD.BCST       c8_7fffffffffffffff<>+0(SB), Z1, Z2
 	VCMPPD.BCST       $0x11, c8_10000000000000<>+0(SB), Z2, K1
@@ -7815,11 +8705,11 @@ next74:
 	VMOVUPS           Z10, (AX)(BX*8)
 	ADDQ              $+8, BX
 	SUBQ              $+8, DX
-	JGE               next74
+	JGE               next82
 
-done75:
+done83:
 	ADDQ              $+8, DX
-	JEQ               end76
+	JEQ               end84
 	MOVQ              $-1, SI
 	BZHIQ             DX, SI, SI
 	KMOVQ             SI, K1
@@ -7982,7 +8872,7 @@ done75:
 	VBLENDMPD         Z2, Z16, K2, Z17
 	VMOVUPD           Z17, K1, (AX)(BX*8)
 
-end76:
+end84:
 	VZEROUPPER
 	RET
 
@@ -7995,9 +8885,9 @@ TEXT ·remF64VVAVX512(SB), NOSPLIT, $0-40
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
 	SUBQ $+8, BX
-	JLT  done79
+	JLT  done87
 
-next78:
+next86:
 	VMOVUPS      (CX)(SI*8), Z0
 	VMOVUPS      (DX)(SI*8), Z1
 	VANDPD.BCST  c8_7fffffffffffffff<>+0(SB), Z0, Z2
@@ -8005,7 +8895,7 @@ next78:
 	VMULPD.BCST  c8_4340000000000000<>+0(SB), Z3, Z3
 	VCMPPD       $0x1e, Z3, Z2, K1
 	KORTESTW     K1, K1
-	JNE          stop77
+	JNE          stop85
 	VANDPD.BCST  c8_7fffffffffffffff<>+0(SB), Z0, Z2
 	VANDPD.BCST  c8_7fffffffffffffff<>+0(SB), Z1, Z1
 	VDIVPD       Z1, Z2, Z3
@@ -8022,11 +8912,11 @@ next78:
 	VMOVUPS      Z4, (AX)(SI*8)
 	ADDQ         $+8, SI
 	SUBQ         $+8, BX
-	JGE          next78
+	JGE          next86
 
-done79:
+done87:
 	ADDQ         $+8, BX
-	JEQ          end80
+	JEQ          end88
 	MOVQ         $-1, DI
 	BZHIQ        BX, DI, DI
 	KMOVQ        DI, K1
@@ -8037,7 +8927,7 @@ done79:
 	VMULPD.BCST  c8_4340000000000000<>+0(SB), Z3, Z3
 	VCMPPD       $0x1e, Z3, Z2, K2
 	KORTESTW     K2, K2
-	JNE          stop77
+	JNE          stop85
 	VANDPD.BCST  c8_7fffffffffffffff<>+0(SB), Z0, Z2
 	VANDPD.BCST  c8_7fffffffffffffff<>+0(SB), Z1, Z1
 	VDIVPD       Z1, Z2, Z3
@@ -8053,10 +8943,10 @@ done79:
 	VBLENDMPD    Z0, Z3, K2, Z5
 	VMOVUPD      Z5, K1, (AX)(SI*8)
 
-end80:
+end88:
 	ADDQ BX, SI
 
-stop77:
+stop85:
 	MOVQ SI, done+32(FP)
 	VZEROUPPER
 	RET
@@ -8071,16 +8961,16 @@ TEXT ·remF64VSAVX512(SB), NOSPLIT, $0-40
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
 	SUBQ         $+8, DX
-	JLT          done83
+	JLT          done91
 
-next82:
+next90:
 	VMOVUPS      (CX)(BX*8), Z1
 	VANDPD.BCST  c8_7fffffffffffffff<>+0(SB), Z1, Z2
 	VANDPD.BCST  c8_7fffffffffffffff<>+0(SB), Z0, Z3
 	VMULPD.BCST  c8_4340000000000000<>+0(SB), Z3, Z3
 	VCMPPD       $0x1e, Z3, Z2, K1
 	KORTESTW     K1, K1
-	JNE          stop81
+	JNE          stop89
 	VANDPD.BCST  c8_7fffffffffffffff<>+0(SB), Z1, Z2
 	VANDPD.BCST  c8_7fffffffffffffff<>+0(SB), Z0, Z3
 	VDIVPD       Z3, Z2, Z6
@@ -8097,11 +8987,11 @@ next82:
 	VMOVUPS      Z4, (AX)(BX*8)
 	ADDQ         $+8, BX
 	SUBQ         $+8, DX
-	JGE          next82
+	JGE          next90
 
-done83:
+done91:
 	ADDQ         $+8, DX
-	JEQ          end84
+	JEQ          end92
 	MOVQ         $-1, SI
 	BZHIQ        DX, SI, SI
 	KMOVQ        SI, K1
@@ -8111,7 +9001,7 @@ done83:
 	VMULPD.BCST  c8_4340000000000000<>+0(SB), Z3, Z3
 	VCMPPD       $0x1e, Z3, Z2, K2
 	KORTESTW     K2, K2
-	JNE          stop81
+	JNE          stop89
 	VANDPD.BCST  c8_7fffffffffffffff<>+0(SB), Z1, Z2
 	VANDPD.BCST  c8_7fffffffffffffff<>+0(SB), Z0, Z0
 	VDIVPD       Z0, Z2, Z3
@@ -8127,10 +9017,10 @@ done83:
 	VBLENDMPD    Z1, Z3, K2, Z5
 	VMOVUPD      Z5, K1, (AX)(BX*8)
 
-end84:
+end92:
 	ADDQ DX, BX
 
-stop81:
+stop89:
 	MOVQ BX, done+32(FP)
 	VZEROUPPER
 	RET
@@ -8144,9 +9034,9 @@ TEXT ·powF32VVAVX512(SB), NOSPLIT, $0-32
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
 	SUBQ $+8, BX
-	JLT  done87
+	JLT  done95
 
-next86:
+next94:
 	VMOVUPS           (CX)(SI*4), Y0
 	VMOVUPS           (DX)(SI*4), Y1
 	VCVTPS2PD         Y0, Z0
@@ -8231,11 +9121,11 @@ next86:
 	VMOVUPS           Y0, (AX)(SI*4)
 	ADDQ              $+8, SI
 	SUBQ              $+8, BX
-	JGE               next86
+	JGE               next94
 
-done87:
+done95:
 	ADDQ              $+8, BX
-	JEQ               end88
+	JEQ               end96
 	MOVQ              $-1, DI
 	BZHIQ             BX, DI, DI
 	KMOVQ             DI, K1
@@ -8322,7 +9212,7 @@ done87:
 	VCVTPD2PS         Z13, Y0
 	VMOVUPS           Y0, K1, (AX)(SI*4)
 
-end88:
+end96:
 	VZEROUPPER
 	RET
 
@@ -8336,9 +9226,9 @@ TEXT ·powF32VSAVX512(SB), NOSPLIT, $0-32
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
 	SUBQ         $+8, DX
-	JLT          done91
+	JLT          done99
 
-next90:
+next98:
 	VMOVUPS           (CX)(BX*4), Y1
 	VCVTPS2PD         Y1, Z1
 	VCVTPS2PD         Y0, Z14
@@ -8422,11 +9312,11 @@ next90:
 	VMOVUPS           Y1, (AX)(BX*4)
 	ADDQ              $+8, BX
 	SUBQ              $+8, DX
-	JGE               next90
+	JGE               next98
 
-done91:
+done99:
 	ADDQ              $+8, DX
-	JEQ               end92
+	JEQ               end100
 	MOVQ              $-1, SI
 	BZHIQ             DX, SI, SI
 	KMOVQ             SI, K1
@@ -8512,7 +9402,7 @@ done91:
 	VCVTPD2PS         Z13, Y0
 	VMOVUPS           Y0, K1, (AX)(BX*4)
 
-end92:
+end100:
 	VZEROUPPER
 	RET
 
@@ -8525,9 +9415,9 @@ TEXT ·remF32VVAVX512(SB), NOSPLIT, $0-40
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
 	SUBQ $+8, BX
-	JLT  done95
+	JLT  done103
 
-next94:
+next102:
 	VMOVUPS      (CX)(SI*4), Y0
 	VMOVUPS      (DX)(SI*4), Y1
 	VCVTPS2PD    Y0, Z2
@@ -8537,7 +9427,7 @@ next94:
 	VMULPD.BCST  c8_4340000000000000<>+0(SB), Z3, Z3
 	VCMPPD       $0x1e, Z3, Z2, K1
 	KORTESTW     K1, K1
-	JNE          stop93
+	JNE          stop101
 	VCVTPS2PD    Y0, Z0
 	VCVTPS2PD    Y1, Z1
 	VANDPD.BCST  c8_7fffffffffffffff<>+0(SB), Z0, Z2
@@ -8557,11 +9447,11 @@ next94:
 	VMOVUPS      Y0, (AX)(SI*4)
 	ADDQ         $+8, SI
 	SUBQ         $+8, BX
-	JGE          next94
+	JGE          next102
 
-done95:
+done103:
 	ADDQ         $+8, BX
-	JEQ          end96
+	JEQ          end104
 	MOVQ         $-1, DI
 	BZHIQ        BX, DI, DI
 	KMOVQ        DI, K1
@@ -8574,7 +9464,7 @@ done95:
 	VMULPD.BCST  c8_4340000000000000<>+0(SB), Z3, Z3
 	VCMPPD       $0x1e, Z3, Z2, K2
 	KORTESTW     K2, K2
-	JNE          stop93
+	JNE          stop101
 	VCVTPS2PD    Y0, Z0
 	VCVTPS2PD    Y1, Z1
 	VANDPD.BCST  c8_7fffffffffffffff<>+0(SB), Z0, Z2
@@ -8593,10 +9483,10 @@ done95:
 	VCVTPD2PS    Z5, Y0
 	VMOVUPS      Y0, K1, (AX)(SI*4)
 
-end96:
+end104:
 	ADDQ BX, SI
 
-stop93:
+stop101:
 	MOVQ SI, done+32(FP)
 	VZEROUPPER
 	RET
@@ -8611,9 +9501,9 @@ TEXT ·remF32VSAVX512(SB), NOSPLIT, $0-40
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
 	SUBQ         $+8, DX
-	JLT          done99
+	JLT          done107
 
-next98:
+next106:
 	VMOVUPS      (CX)(BX*4), Y1
 	VCVTPS2PD    Y1, Z2
 	VCVTPS2PD    Y0, Z3
@@ -8622,7 +9512,7 @@ next98:
 	VMULPD.BCST  c8_4340000000000000<>+0(SB), Z3, Z3
 	VCMPPD       $0x1e, Z3, Z2, K1
 	KORTESTW     K1, K1
-	JNE          stop97
+	JNE          stop105
 	VCVTPS2PD    Y1, Z1
 	VCVTPS2PD    Y0, Z2
 	VANDPD.BCST  c8_7fffffffffffffff<>+0(SB), Z1, Z3
@@ -8642,11 +9532,11 @@ next98:
 	VMOVUPS      Y1, (AX)(BX*4)
 	ADDQ         $+8, BX
 	SUBQ         $+8, DX
-	JGE          next98
+	JGE          next106
 
-done99:
+done107:
 	ADDQ         $+8, DX
-	JEQ          end100
+	JEQ          end108
 	MOVQ         $-1, SI
 	BZHIQ        DX, SI, SI
 	KMOVQ        SI, K1
@@ -8658,7 +9548,7 @@ done99:
 	VMULPD.BCST  c8_4340000000000000<>+0(SB), Z3, Z3
 	VCMPPD       $0x1e, Z3, Z2, K2
 	KORTESTW     K2, K2
-	JNE          stop97
+	JNE          stop105
 	VCVTPS2PD    Y1, Z1
 	VCVTPS2PD    Y0, Z0
 	VANDPD.BCST  c8_7fffffffffffffff<>+0(SB), Z1, Z2
@@ -8677,10 +9567,10 @@ done99:
 	VCVTPD2PS    Z5, Y0
 	VMOVUPS      Y0, K1, (AX)(BX*4)
 
-end100:
+end108:
 	ADDQ DX, BX
 
-stop97:
+stop105:
 	MOVQ BX, done+32(FP)
 	VZEROUPPER
 	RET

@@ -25,6 +25,9 @@ func tanhF32NEON(dst, x unsafe.Pointer, n int)
 func erfF32NEON(dst, x unsafe.Pointer, n int)
 
 //go:noescape
+func erfcF32NEON(dst, x unsafe.Pointer, n int)
+
+//go:noescape
 func sinF32NEON(dst, x unsafe.Pointer, n int) (done int)
 
 //go:noescape
@@ -50,6 +53,9 @@ func tanhF64NEON(dst, x unsafe.Pointer, n int)
 
 //go:noescape
 func erfF64NEON(dst, x unsafe.Pointer, n int)
+
+//go:noescape
+func erfcF64NEON(dst, x unsafe.Pointer, n int)
 
 //go:noescape
 func sinF64NEON(dst, x unsafe.Pointer, n int) (done int)

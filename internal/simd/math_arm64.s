@@ -1017,6 +1017,217 @@ DATA erfF32NEON<>+384(SB)/8, $0x3f0000003f000000
 DATA erfF32NEON<>+392(SB)/8, $0x3f0000003f000000
 GLOBL erfF32NEON<>(SB), RODATA|NOPTR, $400
 
+// func erfcF32NEON(dst, x unsafe.Pointer, n int)
+TEXT ·erfcF32NEON(SB), NOSPLIT, $0-24
+	MOVD    dst+0(FP), R0
+	MOVD    x+8(FP), R1
+	MOVD    n+16(FP), R2
+	MOVD    $erfcF32NEON<>(SB), R7
+	FMOVQ   0(R7), F31
+	FMOVQ   16(R7), F30
+	FMOVQ   32(R7), F29
+	FMOVQ   48(R7), F28
+	FMOVQ   64(R7), F27
+	FMOVQ   80(R7), F26
+	FMOVQ   96(R7), F25
+	FMOVQ   112(R7), F24
+	FMOVQ   128(R7), F23
+	FMOVQ   144(R7), F22
+	FMOVQ   160(R7), F21
+	FMOVQ   176(R7), F20
+	SUBS    $4, R2, R2
+	BLT     done40
+
+next39:
+	VLD1.P  16(R1), [V0.S4]
+	WORD    $0x4ea0f801 // FABS V1.4S, V0.4S
+	WORD    $0x4ea1f7a1 // FMIN V1.4S, V29.4S, V1.4S
+	WORD    $0x4e3cd422 // FADD V2.4S, V1.4S, V28.4S
+	WORD    $0x6e22ffe2 // FDIV V2.4S, V31.4S, V2.4S
+	FMOVQ   192(R7), F3
+	WORD    $0x4e22cc23 // FMLA V3.4S, V1.4S, V2.4S
+	FMOVQ   208(R7), F4
+	WORD    $0x4e23cf64 // FMLA V4.4S, V27.4S, V3.4S
+	FMOVQ   224(R7), F5
+	WORD    $0x4e23cc85 // FMLA V5.4S, V4.4S, V3.4S
+	FMOVQ   240(R7), F4
+	WORD    $0x4e23cca4 // FMLA V4.4S, V5.4S, V3.4S
+	FMOVQ   256(R7), F5
+	WORD    $0x4e23cc85 // FMLA V5.4S, V4.4S, V3.4S
+	FMOVQ   272(R7), F4
+	WORD    $0x4e23cca4 // FMLA V4.4S, V5.4S, V3.4S
+	FMOVQ   288(R7), F5
+	WORD    $0x4e23cc85 // FMLA V5.4S, V4.4S, V3.4S
+	FMOVQ   304(R7), F4
+	WORD    $0x4e23cca4 // FMLA V4.4S, V5.4S, V3.4S
+	FMOVQ   320(R7), F5
+	WORD    $0x4e23cc85 // FMLA V5.4S, V4.4S, V3.4S
+	FMOVQ   336(R7), F4
+	WORD    $0x4e23cca4 // FMLA V4.4S, V5.4S, V3.4S
+	WORD    $0x6e24dc42 // FMUL V2.4S, V2.4S, V4.4S
+	WORD    $0x6e21dc23 // FMUL V3.4S, V1.4S, V1.4S
+	WORD    $0x6ea0f864 // FNEG V4.4S, V3.4S
+	WORD    $0x4e21cc24 // FMLA V4.4S, V1.4S, V1.4S
+	VEOR    V26.B16, V3.B16, V1.B16
+	WORD    $0x6e39dc23 // FMUL V3.4S, V1.4S, V25.4S
+	WORD    $0x4e218863 // FRINTN V3.4S, V3.4S
+	WORD    $0x4eb8cc61 // FMLS V1.4S, V3.4S, V24.4S
+	WORD    $0x4eb7cc61 // FMLS V1.4S, V3.4S, V23.4S
+	WORD    $0x4ea4d421 // FSUB V1.4S, V1.4S, V4.4S
+	FMOVQ   352(R7), F4
+	WORD    $0x4e21cec4 // FMLA V4.4S, V22.4S, V1.4S
+	FMOVQ   368(R7), F5
+	WORD    $0x4e21cc85 // FMLA V5.4S, V4.4S, V1.4S
+	FMOVQ   384(R7), F4
+	WORD    $0x4e21cca4 // FMLA V4.4S, V5.4S, V1.4S
+	VMOV    V21.B16, V5.B16
+	WORD    $0x4e21cc85 // FMLA V5.4S, V4.4S, V1.4S
+	WORD    $0x6e21dc24 // FMUL V4.4S, V1.4S, V1.4S
+	WORD    $0x4e24cca1 // FMLA V1.4S, V5.4S, V4.4S
+	WORD    $0x4e22cc22 // FMLA V2.4S, V1.4S, V2.4S
+	WORD    $0x6e35dc61 // FMUL V1.4S, V3.4S, V21.4S
+	WORD    $0x4e219821 // FRINTM V1.4S, V1.4S
+	WORD    $0x4ea1b824 // FCVTZS V4.4S, V1.4S
+	WORD    $0x4ebe8484 // ADD V4.4S, V4.4S, V30.4S
+	VSHL    $23, V4.S4, V4.S4
+	WORD    $0x6e24dc42 // FMUL V2.4S, V2.4S, V4.4S
+	WORD    $0x4ea1d461 // FSUB V1.4S, V3.4S, V1.4S
+	WORD    $0x4ea1b821 // FCVTZS V1.4S, V1.4S
+	WORD    $0x4ebe8421 // ADD V1.4S, V1.4S, V30.4S
+	VSHL    $23, V1.S4, V1.S4
+	WORD    $0x6e21dc41 // FMUL V1.4S, V2.4S, V1.4S
+	WORD    $0x6ea0e680 // FCMGT V0.4S, V20.4S, V0.4S
+	WORD    $0x4ea1d7e2 // FSUB V2.4S, V31.4S, V1.4S
+	VBIT    V0.B16, V2.B16, V1.B16
+	VST1.P  [V1.S4], 16(R0)
+	SUBS    $4, R2, R2
+	BGE     next39
+
+done40:
+	ADD     $4, R2, R2
+	SUBS    $1, R2, R2
+	BLT     done42
+
+next41:
+	FMOVS.P 4(R1), F0
+	WORD    $0x4ea0f801 // FABS V1.4S, V0.4S
+	WORD    $0x4ea1f7a1 // FMIN V1.4S, V29.4S, V1.4S
+	WORD    $0x4e3cd422 // FADD V2.4S, V1.4S, V28.4S
+	WORD    $0x6e22ffe2 // FDIV V2.4S, V31.4S, V2.4S
+	FMOVQ   192(R7), F3
+	WORD    $0x4e22cc23 // FMLA V3.4S, V1.4S, V2.4S
+	FMOVQ   208(R7), F4
+	WORD    $0x4e23cf64 // FMLA V4.4S, V27.4S, V3.4S
+	FMOVQ   224(R7), F5
+	WORD    $0x4e23cc85 // FMLA V5.4S, V4.4S, V3.4S
+	FMOVQ   240(R7), F4
+	WORD    $0x4e23cca4 // FMLA V4.4S, V5.4S, V3.4S
+	FMOVQ   256(R7), F5
+	WORD    $0x4e23cc85 // FMLA V5.4S, V4.4S, V3.4S
+	FMOVQ   272(R7), F4
+	WORD    $0x4e23cca4 // FMLA V4.4S, V5.4S, V3.4S
+	FMOVQ   288(R7), F5
+	WORD    $0x4e23cc85 // FMLA V5.4S, V4.4S, V3.4S
+	FMOVQ   304(R7), F4
+	WORD    $0x4e23cca4 // FMLA V4.4S, V5.4S, V3.4S
+	FMOVQ   320(R7), F5
+	WORD    $0x4e23cc85 // FMLA V5.4S, V4.4S, V3.4S
+	FMOVQ   336(R7), F4
+	WORD    $0x4e23cca4 // FMLA V4.4S, V5.4S, V3.4S
+	WORD    $0x6e24dc42 // FMUL V2.4S, V2.4S, V4.4S
+	WORD    $0x6e21dc23 // FMUL V3.4S, V1.4S, V1.4S
+	WORD    $0x6ea0f864 // FNEG V4.4S, V3.4S
+	WORD    $0x4e21cc24 // FMLA V4.4S, V1.4S, V1.4S
+	VEOR    V26.B16, V3.B16, V1.B16
+	WORD    $0x6e39dc23 // FMUL V3.4S, V1.4S, V25.4S
+	WORD    $0x4e218863 // FRINTN V3.4S, V3.4S
+	WORD    $0x4eb8cc61 // FMLS V1.4S, V3.4S, V24.4S
+	WORD    $0x4eb7cc61 // FMLS V1.4S, V3.4S, V23.4S
+	WORD    $0x4ea4d421 // FSUB V1.4S, V1.4S, V4.4S
+	FMOVQ   352(R7), F4
+	WORD    $0x4e21cec4 // FMLA V4.4S, V22.4S, V1.4S
+	FMOVQ   368(R7), F5
+	WORD    $0x4e21cc85 // FMLA V5.4S, V4.4S, V1.4S
+	FMOVQ   384(R7), F4
+	WORD    $0x4e21cca4 // FMLA V4.4S, V5.4S, V1.4S
+	VMOV    V21.B16, V5.B16
+	WORD    $0x4e21cc85 // FMLA V5.4S, V4.4S, V1.4S
+	WORD    $0x6e21dc24 // FMUL V4.4S, V1.4S, V1.4S
+	WORD    $0x4e24cca1 // FMLA V1.4S, V5.4S, V4.4S
+	WORD    $0x4e22cc22 // FMLA V2.4S, V1.4S, V2.4S
+	WORD    $0x6e35dc61 // FMUL V1.4S, V3.4S, V21.4S
+	WORD    $0x4e219821 // FRINTM V1.4S, V1.4S
+	WORD    $0x4ea1b824 // FCVTZS V4.4S, V1.4S
+	WORD    $0x4ebe8484 // ADD V4.4S, V4.4S, V30.4S
+	VSHL    $23, V4.S4, V4.S4
+	WORD    $0x6e24dc42 // FMUL V2.4S, V2.4S, V4.4S
+	WORD    $0x4ea1d461 // FSUB V1.4S, V3.4S, V1.4S
+	WORD    $0x4ea1b821 // FCVTZS V1.4S, V1.4S
+	WORD    $0x4ebe8421 // ADD V1.4S, V1.4S, V30.4S
+	VSHL    $23, V1.S4, V1.S4
+	WORD    $0x6e21dc41 // FMUL V1.4S, V2.4S, V1.4S
+	WORD    $0x6ea0e680 // FCMGT V0.4S, V20.4S, V0.4S
+	WORD    $0x4ea1d7e2 // FSUB V2.4S, V31.4S, V1.4S
+	VBIT    V0.B16, V2.B16, V1.B16
+	FMOVS.P F1, 4(R0)
+	SUBS    $1, R2, R2
+	BGE     next41
+
+done42:
+	ADD     $1, R2, R2
+	RET     
+DATA erfcF32NEON<>+0(SB)/8, $0x4000000040000000
+DATA erfcF32NEON<>+8(SB)/8, $0x4000000040000000
+DATA erfcF32NEON<>+16(SB)/8, $0x0000007f0000007f
+DATA erfcF32NEON<>+24(SB)/8, $0x0000007f0000007f
+DATA erfcF32NEON<>+32(SB)/8, $0x4121999a4121999a
+DATA erfcF32NEON<>+40(SB)/8, $0x4121999a4121999a
+DATA erfcF32NEON<>+48(SB)/8, $0x4040000040400000
+DATA erfcF32NEON<>+56(SB)/8, $0x4040000040400000
+DATA erfcF32NEON<>+64(SB)/8, $0xb92ae372b92ae372
+DATA erfcF32NEON<>+72(SB)/8, $0xb92ae372b92ae372
+DATA erfcF32NEON<>+80(SB)/8, $0x8000000080000000
+DATA erfcF32NEON<>+88(SB)/8, $0x8000000080000000
+DATA erfcF32NEON<>+96(SB)/8, $0x3fb8aa3b3fb8aa3b
+DATA erfcF32NEON<>+104(SB)/8, $0x3fb8aa3b3fb8aa3b
+DATA erfcF32NEON<>+112(SB)/8, $0x3f3180003f318000
+DATA erfcF32NEON<>+120(SB)/8, $0x3f3180003f318000
+DATA erfcF32NEON<>+128(SB)/8, $0xb95e8083b95e8083
+DATA erfcF32NEON<>+136(SB)/8, $0xb95e8083b95e8083
+DATA erfcF32NEON<>+144(SB)/8, $0x3ab6afe73ab6afe7
+DATA erfcF32NEON<>+152(SB)/8, $0x3ab6afe73ab6afe7
+DATA erfcF32NEON<>+160(SB)/8, $0x3f0000003f000000
+DATA erfcF32NEON<>+168(SB)/8, $0x3f0000003f000000
+DATA erfcF32NEON<>+176(SB)/8, $0x0000000000000000
+DATA erfcF32NEON<>+184(SB)/8, $0x0000000000000000
+DATA erfcF32NEON<>+192(SB)/8, $0xbf800000bf800000
+DATA erfcF32NEON<>+200(SB)/8, $0xbf800000bf800000
+DATA erfcF32NEON<>+208(SB)/8, $0xb97df224b97df224
+DATA erfcF32NEON<>+216(SB)/8, $0xb97df224b97df224
+DATA erfcF32NEON<>+224(SB)/8, $0x3ac9dace3ac9dace
+DATA erfcF32NEON<>+232(SB)/8, $0x3ac9dace3ac9dace
+DATA erfcF32NEON<>+240(SB)/8, $0xba20abf1ba20abf1
+DATA erfcF32NEON<>+248(SB)/8, $0xba20abf1ba20abf1
+DATA erfcF32NEON<>+256(SB)/8, $0xbc5bdebcbc5bdebc
+DATA erfcF32NEON<>+264(SB)/8, $0xbc5bdebcbc5bdebc
+DATA erfcF32NEON<>+272(SB)/8, $0x3d74cb8b3d74cb8b
+DATA erfcF32NEON<>+280(SB)/8, $0x3d74cb8b3d74cb8b
+DATA erfcF32NEON<>+288(SB)/8, $0xbe1ef56abe1ef56a
+DATA erfcF32NEON<>+296(SB)/8, $0xbe1ef56abe1ef56a
+DATA erfcF32NEON<>+304(SB)/8, $0x3e9719343e971934
+DATA erfcF32NEON<>+312(SB)/8, $0x3e9719343e971934
+DATA erfcF32NEON<>+320(SB)/8, $0xbee22624bee22624
+DATA erfcF32NEON<>+328(SB)/8, $0xbee22624bee22624
+DATA erfcF32NEON<>+336(SB)/8, $0x3f09790f3f09790f
+DATA erfcF32NEON<>+344(SB)/8, $0x3f09790f3f09790f
+DATA erfcF32NEON<>+352(SB)/8, $0x3c0913e13c0913e1
+DATA erfcF32NEON<>+360(SB)/8, $0x3c0913e13c0913e1
+DATA erfcF32NEON<>+368(SB)/8, $0x3d2aaa6c3d2aaa6c
+DATA erfcF32NEON<>+376(SB)/8, $0x3d2aaa6c3d2aaa6c
+DATA erfcF32NEON<>+384(SB)/8, $0x3e2aaa583e2aaa58
+DATA erfcF32NEON<>+392(SB)/8, $0x3e2aaa583e2aaa58
+GLOBL erfcF32NEON<>(SB), RODATA|NOPTR, $400
+
 // func sinF32NEON(dst, x unsafe.Pointer, n int) (done int)
 TEXT ·sinF32NEON(SB), NOSPLIT, $0-32
 	MOVD    dst+0(FP), R0
@@ -1036,15 +1247,15 @@ TEXT ·sinF32NEON(SB), NOSPLIT, $0-32
 	FMOVQ   160(R7), F21
 	FMOVQ   176(R7), F20
 	SUBS    $4, R2, R2
-	BLT     done40
+	BLT     done46
 
-next39:
+next45:
 	VLD1.P  16(R1), [V0.S4]
 	WORD    $0x4ea0f801 // FABS V1.4S, V0.4S
 	WORD    $0x6ebce421 // FCMGT V1.4S, V1.4S, V28.4S
 	WORD    $0x6eb0a821 // UMAXV S1, V1.4S
 	FMOVS   F1, R8
-	CBNZW   R8, stop37
+	CBNZW   R8, stop43
 	WORD    $0x6e3bdc01 // FMUL V1.4S, V0.4S, V27.4S
 	WORD    $0x4e218821 // FRINTN V1.4S, V1.4S
 	VMOV    V0.B16, V2.B16
@@ -1090,20 +1301,20 @@ next39:
 	VBIT    V2.B16, V0.B16, V1.B16
 	VST1.P  [V1.S4], 16(R0)
 	SUBS    $4, R2, R2
-	BGE     next39
+	BGE     next45
 
-done40:
+done46:
 	ADD     $4, R2, R2
 	SUBS    $1, R2, R2
-	BLT     done42
+	BLT     done48
 
-next41:
+next47:
 	FMOVS.P 4(R1), F0
 	WORD    $0x4ea0f801 // FABS V1.4S, V0.4S
 	WORD    $0x6ebce421 // FCMGT V1.4S, V1.4S, V28.4S
 	WORD    $0x6eb0a821 // UMAXV S1, V1.4S
 	FMOVS   F1, R8
-	CBNZW   R8, stop38
+	CBNZW   R8, stop44
 	WORD    $0x6e3bdc01 // FMUL V1.4S, V0.4S, V27.4S
 	WORD    $0x4e218821 // FRINTN V1.4S, V1.4S
 	VMOV    V0.B16, V2.B16
@@ -1149,20 +1360,20 @@ next41:
 	VBIT    V2.B16, V0.B16, V1.B16
 	FMOVS.P F1, 4(R0)
 	SUBS    $1, R2, R2
-	BGE     next41
+	BGE     next47
 
-done42:
+done48:
 	ADD     $1, R2, R2
-	B       end43
+	B       end49
 
-stop37:
+stop43:
 	ADD     $4, R2, R2
-	B       end43
+	B       end49
 
-stop38:
+stop44:
 	ADD     $1, R2, R2
 
-end43:
+end49:
 	MOVD    n+16(FP), R8
 	SUB     R2, R8, R8
 	MOVD    R8, done+24(FP)
@@ -1219,15 +1430,15 @@ TEXT ·cosF32NEON(SB), NOSPLIT, $0-32
 	FMOVQ   144(R7), F22
 	FMOVQ   160(R7), F21
 	SUBS    $4, R2, R2
-	BLT     done47
+	BLT     done53
 
-next46:
+next52:
 	VLD1.P  16(R1), [V0.S4]
 	WORD    $0x4ea0f801 // FABS V1.4S, V0.4S
 	WORD    $0x6ebce421 // FCMGT V1.4S, V1.4S, V28.4S
 	WORD    $0x6eb0a821 // UMAXV S1, V1.4S
 	FMOVS   F1, R8
-	CBNZW   R8, stop44
+	CBNZW   R8, stop50
 	WORD    $0x6e3bdc01 // FMUL V1.4S, V0.4S, V27.4S
 	WORD    $0x4e218821 // FRINTN V1.4S, V1.4S
 	WORD    $0x4ebacc20 // FMLS V0.4S, V1.4S, V26.4S
@@ -1270,20 +1481,20 @@ next46:
 	VEOR    V0.B16, V4.B16, V0.B16
 	VST1.P  [V0.S4], 16(R0)
 	SUBS    $4, R2, R2
-	BGE     next46
+	BGE     next52
 
-done47:
+done53:
 	ADD     $4, R2, R2
 	SUBS    $1, R2, R2
-	BLT     done49
+	BLT     done55
 
-next48:
+next54:
 	FMOVS.P 4(R1), F0
 	WORD    $0x4ea0f801 // FABS V1.4S, V0.4S
 	WORD    $0x6ebce421 // FCMGT V1.4S, V1.4S, V28.4S
 	WORD    $0x6eb0a821 // UMAXV S1, V1.4S
 	FMOVS   F1, R8
-	CBNZW   R8, stop45
+	CBNZW   R8, stop51
 	WORD    $0x6e3bdc01 // FMUL V1.4S, V0.4S, V27.4S
 	WORD    $0x4e218821 // FRINTN V1.4S, V1.4S
 	WORD    $0x4ebacc20 // FMLS V0.4S, V1.4S, V26.4S
@@ -1326,20 +1537,20 @@ next48:
 	VEOR    V0.B16, V4.B16, V0.B16
 	FMOVS.P F0, 4(R0)
 	SUBS    $1, R2, R2
-	BGE     next48
+	BGE     next54
 
-done49:
+done55:
 	ADD     $1, R2, R2
-	B       end50
+	B       end56
 
-stop44:
+stop50:
 	ADD     $4, R2, R2
-	B       end50
+	B       end56
 
-stop45:
+stop51:
 	ADD     $1, R2, R2
 
-end50:
+end56:
 	MOVD    n+16(FP), R8
 	SUB     R2, R8, R8
 	MOVD    R8, done+24(FP)
@@ -1388,9 +1599,9 @@ TEXT ·atanF32NEON(SB), NOSPLIT, $0-24
 	FMOVQ   48(R7), F28
 	FMOVQ   64(R7), F27
 	SUBS    $4, R2, R2
-	BLT     done54
+	BLT     done60
 
-next53:
+next59:
 	VLD1.P  16(R1), [V0.S4]
 	WORD    $0x4ea0f801 // FABS V1.4S, V0.4S
 	WORD    $0x6ebfe422 // FCMGT V2.4S, V1.4S, V31.4S
@@ -1422,14 +1633,14 @@ next53:
 	VORR    V0.B16, V1.B16, V0.B16
 	VST1.P  [V0.S4], 16(R0)
 	SUBS    $4, R2, R2
-	BGE     next53
+	BGE     next59
 
-done54:
+done60:
 	ADD     $4, R2, R2
 	SUBS    $1, R2, R2
-	BLT     done56
+	BLT     done62
 
-next55:
+next61:
 	FMOVS.P 4(R1), F0
 	WORD    $0x4ea0f801 // FABS V1.4S, V0.4S
 	WORD    $0x6ebfe422 // FCMGT V2.4S, V1.4S, V31.4S
@@ -1461,9 +1672,9 @@ next55:
 	VORR    V0.B16, V1.B16, V0.B16
 	FMOVS.P F0, 4(R0)
 	SUBS    $1, R2, R2
-	BGE     next55
+	BGE     next61
 
-done56:
+done62:
 	ADD     $1, R2, R2
 	RET     
 DATA atanF32NEON<>+0(SB)/8, $0x3f8000003f800000
@@ -1510,9 +1721,9 @@ TEXT ·expF64NEON(SB), NOSPLIT, $0-24
 	FMOVQ   112(R7), F24
 	FMOVQ   128(R7), F23
 	SUBS    $2, R2, R2
-	BLT     done60
+	BLT     done66
 
-next59:
+next65:
 	VLD1.P  16(R1), [V0.D2]
 	WORD    $0x4e60f7a0 // FMAX V0.2D, V29.2D, V0.2D
 	WORD    $0x4ee0f7c0 // FMIN V0.2D, V30.2D, V0.2D
@@ -1557,14 +1768,14 @@ next59:
 	WORD    $0x6e61dc00 // FMUL V0.2D, V0.2D, V1.2D
 	VST1.P  [V0.D2], 16(R0)
 	SUBS    $2, R2, R2
-	BGE     next59
+	BGE     next65
 
-done60:
+done66:
 	ADD     $2, R2, R2
 	SUBS    $1, R2, R2
-	BLT     done62
+	BLT     done68
 
-next61:
+next67:
 	FMOVD.P 8(R1), F0
 	WORD    $0x4e60f7a0 // FMAX V0.2D, V29.2D, V0.2D
 	WORD    $0x4ee0f7c0 // FMIN V0.2D, V30.2D, V0.2D
@@ -1609,9 +1820,9 @@ next61:
 	WORD    $0x6e61dc00 // FMUL V0.2D, V0.2D, V1.2D
 	FMOVD.P F0, 8(R0)
 	SUBS    $1, R2, R2
-	BGE     next61
+	BGE     next67
 
-done62:
+done68:
 	ADD     $1, R2, R2
 	RET     
 DATA expF64NEON<>+0(SB)/8, $0x43380000000003ff
@@ -1669,9 +1880,9 @@ TEXT ·expm1F64NEON(SB), NOSPLIT, $0-24
 	FMOVQ   128(R7), F23
 	FMOVQ   144(R7), F22
 	SUBS    $2, R2, R2
-	BLT     done66
+	BLT     done72
 
-next65:
+next71:
 	VLD1.P  16(R1), [V0.D2]
 	WORD    $0x4e60f7c1 // FMAX V1.2D, V30.2D, V0.2D
 	WORD    $0x4ee1f7e1 // FMIN V1.2D, V31.2D, V1.2D
@@ -1714,14 +1925,14 @@ next65:
 	VORR    V0.B16, V1.B16, V0.B16
 	VST1.P  [V0.D2], 16(R0)
 	SUBS    $2, R2, R2
-	BGE     next65
+	BGE     next71
 
-done66:
+done72:
 	ADD     $2, R2, R2
 	SUBS    $1, R2, R2
-	BLT     done68
+	BLT     done74
 
-next67:
+next73:
 	FMOVD.P 8(R1), F0
 	WORD    $0x4e60f7c1 // FMAX V1.2D, V30.2D, V0.2D
 	WORD    $0x4ee1f7e1 // FMIN V1.2D, V31.2D, V1.2D
@@ -1764,9 +1975,9 @@ next67:
 	VORR    V0.B16, V1.B16, V0.B16
 	FMOVD.P F0, 8(R0)
 	SUBS    $1, R2, R2
-	BGE     next67
+	BGE     next73
 
-done68:
+done74:
 	ADD     $1, R2, R2
 	RET     
 DATA expm1F64NEON<>+0(SB)/8, $0x4086300000000000
@@ -1834,9 +2045,9 @@ TEXT ·logF64NEON(SB), NOSPLIT, $0-24
 	FMOVQ   256(R7), F15
 	FMOVQ   272(R7), F14
 	SUBS    $2, R2, R2
-	BLT     done72
+	BLT     done78
 
-next71:
+next77:
 	VLD1.P  16(R1), [V0.D2]
 	WORD    $0x6ee0e7c1 // FCMGT V1.2D, V30.2D, V0.2D
 	WORD    $0x6e7ddc02 // FMUL V2.2D, V0.2D, V29.2D
@@ -1885,14 +2096,14 @@ next71:
 	VBIT    V0.B16, V14.B16, V2.B16
 	VST1.P  [V2.D2], 16(R0)
 	SUBS    $2, R2, R2
-	BGE     next71
+	BGE     next77
 
-done72:
+done78:
 	ADD     $2, R2, R2
 	SUBS    $1, R2, R2
-	BLT     done74
+	BLT     done80
 
-next73:
+next79:
 	FMOVD.P 8(R1), F0
 	WORD    $0x6ee0e7c1 // FCMGT V1.2D, V30.2D, V0.2D
 	WORD    $0x6e7ddc02 // FMUL V2.2D, V0.2D, V29.2D
@@ -1941,9 +2152,9 @@ next73:
 	VBIT    V0.B16, V14.B16, V2.B16
 	FMOVD.P F2, 8(R0)
 	SUBS    $1, R2, R2
-	BGE     next73
+	BGE     next79
 
-done74:
+done80:
 	ADD     $1, R2, R2
 	RET     
 DATA logF64NEON<>+0(SB)/8, $0x0000000000000000
@@ -2024,9 +2235,9 @@ TEXT ·log1pF64NEON(SB), NOSPLIT, $0-24
 	FMOVQ   304(R7), F12
 	FMOVQ   320(R7), F11
 	SUBS    $2, R2, R2
-	BLT     done78
+	BLT     done84
 
-next77:
+next83:
 	VLD1.P  16(R1), [V0.D2]
 	WORD    $0x4e7fd401 // FADD V1.2D, V0.2D, V31.2D
 	WORD    $0x4ee0d422 // FSUB V2.2D, V1.2D, V0.2D
@@ -2089,14 +2300,14 @@ next77:
 	VBIT    V1.B16, V0.B16, V2.B16
 	VST1.P  [V2.D2], 16(R0)
 	SUBS    $2, R2, R2
-	BGE     next77
+	BGE     next83
 
-done78:
+done84:
 	ADD     $2, R2, R2
 	SUBS    $1, R2, R2
-	BLT     done80
+	BLT     done86
 
-next79:
+next85:
 	FMOVD.P 8(R1), F0
 	WORD    $0x4e7fd401 // FADD V1.2D, V0.2D, V31.2D
 	WORD    $0x4ee0d422 // FSUB V2.2D, V1.2D, V0.2D
@@ -2159,9 +2370,9 @@ next79:
 	VBIT    V1.B16, V0.B16, V2.B16
 	FMOVD.P F2, 8(R0)
 	SUBS    $1, R2, R2
-	BGE     next79
+	BGE     next85
 
-done80:
+done86:
 	ADD     $1, R2, R2
 	RET     
 DATA log1pF64NEON<>+0(SB)/8, $0x3ff0000000000000
@@ -2237,9 +2448,9 @@ TEXT ·tanhF64NEON(SB), NOSPLIT, $0-24
 	FMOVQ   128(R7), F23
 	FMOVQ   144(R7), F22
 	SUBS    $2, R2, R2
-	BLT     done84
+	BLT     done90
 
-next83:
+next89:
 	VLD1.P  16(R1), [V0.D2]
 	WORD    $0x4ee0f801 // FABS V1.2D, V0.2D
 	WORD    $0x4e61d421 // FADD V1.2D, V1.2D, V1.2D
@@ -2291,14 +2502,14 @@ next83:
 	VORR    V0.B16, V5.B16, V0.B16
 	VST1.P  [V0.D2], 16(R0)
 	SUBS    $2, R2, R2
-	BGE     next83
+	BGE     next89
 
-done84:
+done90:
 	ADD     $2, R2, R2
 	SUBS    $1, R2, R2
-	BLT     done86
+	BLT     done92
 
-next85:
+next91:
 	FMOVD.P 8(R1), F0
 	WORD    $0x4ee0f801 // FABS V1.2D, V0.2D
 	WORD    $0x4e61d421 // FADD V1.2D, V1.2D, V1.2D
@@ -2350,9 +2561,9 @@ next85:
 	VORR    V0.B16, V5.B16, V0.B16
 	FMOVD.P F0, 8(R0)
 	SUBS    $1, R2, R2
-	BGE     next85
+	BGE     next91
 
-done86:
+done92:
 	ADD     $1, R2, R2
 	RET     
 DATA tanhF64NEON<>+0(SB)/8, $0x3ff0000000000000
@@ -2412,9 +2623,9 @@ TEXT ·erfF64NEON(SB), NOSPLIT, $0-24
 	FMOVQ   128(R7), F23
 	FMOVQ   144(R7), F22
 	SUBS    $2, R2, R2
-	BLT     done90
+	BLT     done96
 
-next89:
+next95:
 	VLD1.P  16(R1), [V0.D2]
 	WORD    $0x4ee0f801 // FABS V1.2D, V0.2D
 	WORD    $0x6e61dc22 // FMUL V2.2D, V1.2D, V1.2D
@@ -2521,14 +2732,14 @@ next89:
 	VORR    V0.B16, V3.B16, V0.B16
 	VST1.P  [V0.D2], 16(R0)
 	SUBS    $2, R2, R2
-	BGE     next89
+	BGE     next95
 
-done90:
+done96:
 	ADD     $2, R2, R2
 	SUBS    $1, R2, R2
-	BLT     done92
+	BLT     done98
 
-next91:
+next97:
 	FMOVD.P 8(R1), F0
 	WORD    $0x4ee0f801 // FABS V1.2D, V0.2D
 	WORD    $0x6e61dc22 // FMUL V2.2D, V1.2D, V1.2D
@@ -2635,9 +2846,9 @@ next91:
 	VORR    V0.B16, V3.B16, V0.B16
 	FMOVD.P F0, 8(R0)
 	SUBS    $1, R2, R2
-	BGE     next91
+	BGE     next97
 
-done92:
+done98:
 	ADD     $1, R2, R2
 	RET     
 DATA erfF64NEON<>+0(SB)/8, $0x8000000000000000
@@ -2738,6 +2949,325 @@ DATA erfF64NEON<>+752(SB)/8, $0x3fe0000000000000
 DATA erfF64NEON<>+760(SB)/8, $0x3fe0000000000000
 GLOBL erfF64NEON<>(SB), RODATA|NOPTR, $768
 
+// func erfcF64NEON(dst, x unsafe.Pointer, n int)
+TEXT ·erfcF64NEON(SB), NOSPLIT, $0-24
+	MOVD    dst+0(FP), R0
+	MOVD    x+8(FP), R1
+	MOVD    n+16(FP), R2
+	MOVD    $erfcF64NEON<>(SB), R7
+	FMOVQ   0(R7), F31
+	FMOVQ   16(R7), F30
+	FMOVQ   32(R7), F29
+	FMOVQ   48(R7), F28
+	FMOVQ   64(R7), F27
+	FMOVQ   80(R7), F26
+	FMOVQ   96(R7), F25
+	FMOVQ   112(R7), F24
+	FMOVQ   128(R7), F23
+	FMOVQ   144(R7), F22
+	FMOVQ   160(R7), F21
+	FMOVQ   176(R7), F20
+	SUBS    $2, R2, R2
+	BLT     done102
+
+next101:
+	VLD1.P  16(R1), [V0.D2]
+	WORD    $0x4ee0f801 // FABS V1.2D, V0.2D
+	WORD    $0x4ee1f7a1 // FMIN V1.2D, V29.2D, V1.2D
+	WORD    $0x4e7cd422 // FADD V2.2D, V1.2D, V28.2D
+	WORD    $0x6e62ffe2 // FDIV V2.2D, V31.2D, V2.2D
+	FMOVQ   192(R7), F3
+	WORD    $0x4e62cc23 // FMLA V3.2D, V1.2D, V2.2D
+	FMOVQ   208(R7), F4
+	WORD    $0x4e63cf64 // FMLA V4.2D, V27.2D, V3.2D
+	FMOVQ   224(R7), F5
+	WORD    $0x4e63cc85 // FMLA V5.2D, V4.2D, V3.2D
+	FMOVQ   240(R7), F4
+	WORD    $0x4e63cca4 // FMLA V4.2D, V5.2D, V3.2D
+	FMOVQ   256(R7), F5
+	WORD    $0x4e63cc85 // FMLA V5.2D, V4.2D, V3.2D
+	FMOVQ   272(R7), F4
+	WORD    $0x4e63cca4 // FMLA V4.2D, V5.2D, V3.2D
+	FMOVQ   288(R7), F5
+	WORD    $0x4e63cc85 // FMLA V5.2D, V4.2D, V3.2D
+	FMOVQ   304(R7), F4
+	WORD    $0x4e63cca4 // FMLA V4.2D, V5.2D, V3.2D
+	FMOVQ   320(R7), F5
+	WORD    $0x4e63cc85 // FMLA V5.2D, V4.2D, V3.2D
+	FMOVQ   336(R7), F4
+	WORD    $0x4e63cca4 // FMLA V4.2D, V5.2D, V3.2D
+	FMOVQ   352(R7), F5
+	WORD    $0x4e63cc85 // FMLA V5.2D, V4.2D, V3.2D
+	FMOVQ   368(R7), F4
+	WORD    $0x4e63cca4 // FMLA V4.2D, V5.2D, V3.2D
+	FMOVQ   384(R7), F5
+	WORD    $0x4e63cc85 // FMLA V5.2D, V4.2D, V3.2D
+	FMOVQ   400(R7), F4
+	WORD    $0x4e63cca4 // FMLA V4.2D, V5.2D, V3.2D
+	FMOVQ   416(R7), F5
+	WORD    $0x4e63cc85 // FMLA V5.2D, V4.2D, V3.2D
+	FMOVQ   432(R7), F4
+	WORD    $0x4e63cca4 // FMLA V4.2D, V5.2D, V3.2D
+	FMOVQ   448(R7), F5
+	WORD    $0x4e63cc85 // FMLA V5.2D, V4.2D, V3.2D
+	FMOVQ   464(R7), F4
+	WORD    $0x4e63cca4 // FMLA V4.2D, V5.2D, V3.2D
+	FMOVQ   480(R7), F5
+	WORD    $0x4e63cc85 // FMLA V5.2D, V4.2D, V3.2D
+	FMOVQ   496(R7), F4
+	WORD    $0x4e63cca4 // FMLA V4.2D, V5.2D, V3.2D
+	FMOVQ   512(R7), F5
+	WORD    $0x4e63cc85 // FMLA V5.2D, V4.2D, V3.2D
+	FMOVQ   528(R7), F4
+	WORD    $0x4e63cca4 // FMLA V4.2D, V5.2D, V3.2D
+	WORD    $0x6e64dc42 // FMUL V2.2D, V2.2D, V4.2D
+	WORD    $0x6e61dc23 // FMUL V3.2D, V1.2D, V1.2D
+	VEOR    V26.B16, V3.B16, V4.B16
+	WORD    $0x4ee1cc23 // FMLS V3.2D, V1.2D, V1.2D
+	WORD    $0x6e79dc81 // FMUL V1.2D, V4.2D, V25.2D
+	WORD    $0x4e618821 // FRINTN V1.2D, V1.2D
+	WORD    $0x4ef8cc24 // FMLS V4.2D, V1.2D, V24.2D
+	WORD    $0x6e77dc25 // FMUL V5.2D, V1.2D, V23.2D
+	WORD    $0x4ee3d4a3 // FSUB V3.2D, V5.2D, V3.2D
+	WORD    $0x4ee3d485 // FSUB V5.2D, V4.2D, V3.2D
+	FMOVQ   544(R7), F6
+	WORD    $0x4e65cec6 // FMLA V6.2D, V22.2D, V5.2D
+	FMOVQ   560(R7), F7
+	WORD    $0x4e65ccc7 // FMLA V7.2D, V6.2D, V5.2D
+	FMOVQ   576(R7), F6
+	WORD    $0x4e65cce6 // FMLA V6.2D, V7.2D, V5.2D
+	FMOVQ   592(R7), F7
+	WORD    $0x4e65ccc7 // FMLA V7.2D, V6.2D, V5.2D
+	FMOVQ   608(R7), F6
+	WORD    $0x4e65cce6 // FMLA V6.2D, V7.2D, V5.2D
+	FMOVQ   624(R7), F7
+	WORD    $0x4e65ccc7 // FMLA V7.2D, V6.2D, V5.2D
+	FMOVQ   640(R7), F6
+	WORD    $0x4e65cce6 // FMLA V6.2D, V7.2D, V5.2D
+	FMOVQ   656(R7), F7
+	WORD    $0x4e65ccc7 // FMLA V7.2D, V6.2D, V5.2D
+	FMOVQ   672(R7), F6
+	WORD    $0x4e65cce6 // FMLA V6.2D, V7.2D, V5.2D
+	VMOV    V21.B16, V7.B16
+	WORD    $0x4e65ccc7 // FMLA V7.2D, V6.2D, V5.2D
+	WORD    $0x6e65dca5 // FMUL V5.2D, V5.2D, V5.2D
+	WORD    $0x6e65dce5 // FMUL V5.2D, V7.2D, V5.2D
+	WORD    $0x4ee3d4a3 // FSUB V3.2D, V5.2D, V3.2D
+	WORD    $0x4e63d483 // FADD V3.2D, V4.2D, V3.2D
+	WORD    $0x4e62cc62 // FMLA V2.2D, V3.2D, V2.2D
+	WORD    $0x6e75dc23 // FMUL V3.2D, V1.2D, V21.2D
+	WORD    $0x4e619863 // FRINTM V3.2D, V3.2D
+	WORD    $0x4e7ed464 // FADD V4.2D, V3.2D, V30.2D
+	VSHL    $52, V4.D2, V4.D2
+	WORD    $0x6e64dc42 // FMUL V2.2D, V2.2D, V4.2D
+	WORD    $0x4ee3d421 // FSUB V1.2D, V1.2D, V3.2D
+	WORD    $0x4e7ed421 // FADD V1.2D, V1.2D, V30.2D
+	VSHL    $52, V1.D2, V1.D2
+	WORD    $0x6e61dc41 // FMUL V1.2D, V2.2D, V1.2D
+	WORD    $0x6ee0e680 // FCMGT V0.2D, V20.2D, V0.2D
+	WORD    $0x4ee1d7e2 // FSUB V2.2D, V31.2D, V1.2D
+	VBIT    V0.B16, V2.B16, V1.B16
+	VST1.P  [V1.D2], 16(R0)
+	SUBS    $2, R2, R2
+	BGE     next101
+
+done102:
+	ADD     $2, R2, R2
+	SUBS    $1, R2, R2
+	BLT     done104
+
+next103:
+	FMOVD.P 8(R1), F0
+	WORD    $0x4ee0f801 // FABS V1.2D, V0.2D
+	WORD    $0x4ee1f7a1 // FMIN V1.2D, V29.2D, V1.2D
+	WORD    $0x4e7cd422 // FADD V2.2D, V1.2D, V28.2D
+	WORD    $0x6e62ffe2 // FDIV V2.2D, V31.2D, V2.2D
+	FMOVQ   192(R7), F3
+	WORD    $0x4e62cc23 // FMLA V3.2D, V1.2D, V2.2D
+	FMOVQ   208(R7), F4
+	WORD    $0x4e63cf64 // FMLA V4.2D, V27.2D, V3.2D
+	FMOVQ   224(R7), F5
+	WORD    $0x4e63cc85 // FMLA V5.2D, V4.2D, V3.2D
+	FMOVQ   240(R7), F4
+	WORD    $0x4e63cca4 // FMLA V4.2D, V5.2D, V3.2D
+	FMOVQ   256(R7), F5
+	WORD    $0x4e63cc85 // FMLA V5.2D, V4.2D, V3.2D
+	FMOVQ   272(R7), F4
+	WORD    $0x4e63cca4 // FMLA V4.2D, V5.2D, V3.2D
+	FMOVQ   288(R7), F5
+	WORD    $0x4e63cc85 // FMLA V5.2D, V4.2D, V3.2D
+	FMOVQ   304(R7), F4
+	WORD    $0x4e63cca4 // FMLA V4.2D, V5.2D, V3.2D
+	FMOVQ   320(R7), F5
+	WORD    $0x4e63cc85 // FMLA V5.2D, V4.2D, V3.2D
+	FMOVQ   336(R7), F4
+	WORD    $0x4e63cca4 // FMLA V4.2D, V5.2D, V3.2D
+	FMOVQ   352(R7), F5
+	WORD    $0x4e63cc85 // FMLA V5.2D, V4.2D, V3.2D
+	FMOVQ   368(R7), F4
+	WORD    $0x4e63cca4 // FMLA V4.2D, V5.2D, V3.2D
+	FMOVQ   384(R7), F5
+	WORD    $0x4e63cc85 // FMLA V5.2D, V4.2D, V3.2D
+	FMOVQ   400(R7), F4
+	WORD    $0x4e63cca4 // FMLA V4.2D, V5.2D, V3.2D
+	FMOVQ   416(R7), F5
+	WORD    $0x4e63cc85 // FMLA V5.2D, V4.2D, V3.2D
+	FMOVQ   432(R7), F4
+	WORD    $0x4e63cca4 // FMLA V4.2D, V5.2D, V3.2D
+	FMOVQ   448(R7), F5
+	WORD    $0x4e63cc85 // FMLA V5.2D, V4.2D, V3.2D
+	FMOVQ   464(R7), F4
+	WORD    $0x4e63cca4 // FMLA V4.2D, V5.2D, V3.2D
+	FMOVQ   480(R7), F5
+	WORD    $0x4e63cc85 // FMLA V5.2D, V4.2D, V3.2D
+	FMOVQ   496(R7), F4
+	WORD    $0x4e63cca4 // FMLA V4.2D, V5.2D, V3.2D
+	FMOVQ   512(R7), F5
+	WORD    $0x4e63cc85 // FMLA V5.2D, V4.2D, V3.2D
+	FMOVQ   528(R7), F4
+	WORD    $0x4e63cca4 // FMLA V4.2D, V5.2D, V3.2D
+	WORD    $0x6e64dc42 // FMUL V2.2D, V2.2D, V4.2D
+	WORD    $0x6e61dc23 // FMUL V3.2D, V1.2D, V1.2D
+	VEOR    V26.B16, V3.B16, V4.B16
+	WORD    $0x4ee1cc23 // FMLS V3.2D, V1.2D, V1.2D
+	WORD    $0x6e79dc81 // FMUL V1.2D, V4.2D, V25.2D
+	WORD    $0x4e618821 // FRINTN V1.2D, V1.2D
+	WORD    $0x4ef8cc24 // FMLS V4.2D, V1.2D, V24.2D
+	WORD    $0x6e77dc25 // FMUL V5.2D, V1.2D, V23.2D
+	WORD    $0x4ee3d4a3 // FSUB V3.2D, V5.2D, V3.2D
+	WORD    $0x4ee3d485 // FSUB V5.2D, V4.2D, V3.2D
+	FMOVQ   544(R7), F6
+	WORD    $0x4e65cec6 // FMLA V6.2D, V22.2D, V5.2D
+	FMOVQ   560(R7), F7
+	WORD    $0x4e65ccc7 // FMLA V7.2D, V6.2D, V5.2D
+	FMOVQ   576(R7), F6
+	WORD    $0x4e65cce6 // FMLA V6.2D, V7.2D, V5.2D
+	FMOVQ   592(R7), F7
+	WORD    $0x4e65ccc7 // FMLA V7.2D, V6.2D, V5.2D
+	FMOVQ   608(R7), F6
+	WORD    $0x4e65cce6 // FMLA V6.2D, V7.2D, V5.2D
+	FMOVQ   624(R7), F7
+	WORD    $0x4e65ccc7 // FMLA V7.2D, V6.2D, V5.2D
+	FMOVQ   640(R7), F6
+	WORD    $0x4e65cce6 // FMLA V6.2D, V7.2D, V5.2D
+	FMOVQ   656(R7), F7
+	WORD    $0x4e65ccc7 // FMLA V7.2D, V6.2D, V5.2D
+	FMOVQ   672(R7), F6
+	WORD    $0x4e65cce6 // FMLA V6.2D, V7.2D, V5.2D
+	VMOV    V21.B16, V7.B16
+	WORD    $0x4e65ccc7 // FMLA V7.2D, V6.2D, V5.2D
+	WORD    $0x6e65dca5 // FMUL V5.2D, V5.2D, V5.2D
+	WORD    $0x6e65dce5 // FMUL V5.2D, V7.2D, V5.2D
+	WORD    $0x4ee3d4a3 // FSUB V3.2D, V5.2D, V3.2D
+	WORD    $0x4e63d483 // FADD V3.2D, V4.2D, V3.2D
+	WORD    $0x4e62cc62 // FMLA V2.2D, V3.2D, V2.2D
+	WORD    $0x6e75dc23 // FMUL V3.2D, V1.2D, V21.2D
+	WORD    $0x4e619863 // FRINTM V3.2D, V3.2D
+	WORD    $0x4e7ed464 // FADD V4.2D, V3.2D, V30.2D
+	VSHL    $52, V4.D2, V4.D2
+	WORD    $0x6e64dc42 // FMUL V2.2D, V2.2D, V4.2D
+	WORD    $0x4ee3d421 // FSUB V1.2D, V1.2D, V3.2D
+	WORD    $0x4e7ed421 // FADD V1.2D, V1.2D, V30.2D
+	VSHL    $52, V1.D2, V1.D2
+	WORD    $0x6e61dc41 // FMUL V1.2D, V2.2D, V1.2D
+	WORD    $0x6ee0e680 // FCMGT V0.2D, V20.2D, V0.2D
+	WORD    $0x4ee1d7e2 // FSUB V2.2D, V31.2D, V1.2D
+	VBIT    V0.B16, V2.B16, V1.B16
+	FMOVD.P F1, 8(R0)
+	SUBS    $1, R2, R2
+	BGE     next103
+
+done104:
+	ADD     $1, R2, R2
+	RET     
+DATA erfcF64NEON<>+0(SB)/8, $0x4000000000000000
+DATA erfcF64NEON<>+8(SB)/8, $0x4000000000000000
+DATA erfcF64NEON<>+16(SB)/8, $0x43380000000003ff
+DATA erfcF64NEON<>+24(SB)/8, $0x43380000000003ff
+DATA erfcF64NEON<>+32(SB)/8, $0x403b4ccccccccccd
+DATA erfcF64NEON<>+40(SB)/8, $0x403b4ccccccccccd
+DATA erfcF64NEON<>+48(SB)/8, $0x4010000000000000
+DATA erfcF64NEON<>+56(SB)/8, $0x4010000000000000
+DATA erfcF64NEON<>+64(SB)/8, $0xbe17c4b8ae67e2a5
+DATA erfcF64NEON<>+72(SB)/8, $0xbe17c4b8ae67e2a5
+DATA erfcF64NEON<>+80(SB)/8, $0x8000000000000000
+DATA erfcF64NEON<>+88(SB)/8, $0x8000000000000000
+DATA erfcF64NEON<>+96(SB)/8, $0x3ff71547652b82fe
+DATA erfcF64NEON<>+104(SB)/8, $0x3ff71547652b82fe
+DATA erfcF64NEON<>+112(SB)/8, $0x3fe62e42fefa39ef
+DATA erfcF64NEON<>+120(SB)/8, $0x3fe62e42fefa39ef
+DATA erfcF64NEON<>+128(SB)/8, $0x3c7abc9e3b39803f
+DATA erfcF64NEON<>+136(SB)/8, $0x3c7abc9e3b39803f
+DATA erfcF64NEON<>+144(SB)/8, $0x3e21f9582a061918
+DATA erfcF64NEON<>+152(SB)/8, $0x3e21f9582a061918
+DATA erfcF64NEON<>+160(SB)/8, $0x3fe0000000000000
+DATA erfcF64NEON<>+168(SB)/8, $0x3fe0000000000000
+DATA erfcF64NEON<>+176(SB)/8, $0x0000000000000000
+DATA erfcF64NEON<>+184(SB)/8, $0x0000000000000000
+DATA erfcF64NEON<>+192(SB)/8, $0xbff0000000000000
+DATA erfcF64NEON<>+200(SB)/8, $0xbff0000000000000
+DATA erfcF64NEON<>+208(SB)/8, $0xbe3db99d4322696e
+DATA erfcF64NEON<>+216(SB)/8, $0xbe3db99d4322696e
+DATA erfcF64NEON<>+224(SB)/8, $0x3e34a60c8b0e4dde
+DATA erfcF64NEON<>+232(SB)/8, $0x3e34a60c8b0e4dde
+DATA erfcF64NEON<>+240(SB)/8, $0x3e70b0e6fa6471f3
+DATA erfcF64NEON<>+248(SB)/8, $0x3e70b0e6fa6471f3
+DATA erfcF64NEON<>+256(SB)/8, $0xbe6751bf7073d3a4
+DATA erfcF64NEON<>+264(SB)/8, $0xbe6751bf7073d3a4
+DATA erfcF64NEON<>+272(SB)/8, $0xbe9c78ee2f1e8f3d
+DATA erfcF64NEON<>+280(SB)/8, $0xbe9c78ee2f1e8f3d
+DATA erfcF64NEON<>+288(SB)/8, $0x3ea8087c89ce055c
+DATA erfcF64NEON<>+296(SB)/8, $0x3ea8087c89ce055c
+DATA erfcF64NEON<>+304(SB)/8, $0x3ec3b31b802ee28f
+DATA erfcF64NEON<>+312(SB)/8, $0x3ec3b31b802ee28f
+DATA erfcF64NEON<>+320(SB)/8, $0xbee3c7f0fc95fef3
+DATA erfcF64NEON<>+328(SB)/8, $0xbee3c7f0fc95fef3
+DATA erfcF64NEON<>+336(SB)/8, $0xbebe80f4de5a810b
+DATA erfcF64NEON<>+344(SB)/8, $0xbebe80f4de5a810b
+DATA erfcF64NEON<>+352(SB)/8, $0x3f172ce3faf25316
+DATA erfcF64NEON<>+360(SB)/8, $0x3f172ce3faf25316
+DATA erfcF64NEON<>+368(SB)/8, $0xbf2dd282fdb8a8ac
+DATA erfcF64NEON<>+376(SB)/8, $0xbf2dd282fdb8a8ac
+DATA erfcF64NEON<>+384(SB)/8, $0xbf2269b605512c4e
+DATA erfcF64NEON<>+392(SB)/8, $0xbf2269b605512c4e
+DATA erfcF64NEON<>+400(SB)/8, $0x3f6908f46ebdbad7
+DATA erfcF64NEON<>+408(SB)/8, $0x3f6908f46ebdbad7
+DATA erfcF64NEON<>+416(SB)/8, $0xbf8b00c0525af06f
+DATA erfcF64NEON<>+424(SB)/8, $0xbf8b00c0525af06f
+DATA erfcF64NEON<>+432(SB)/8, $0x3fa38dbd2c9358b2
+DATA erfcF64NEON<>+440(SB)/8, $0x3fa38dbd2c9358b2
+DATA erfcF64NEON<>+448(SB)/8, $0xbfb645fd8a4c999a
+DATA erfcF64NEON<>+456(SB)/8, $0xbfb645fd8a4c999a
+DATA erfcF64NEON<>+464(SB)/8, $0x3fc52cac2370f225
+DATA erfcF64NEON<>+472(SB)/8, $0x3fc52cac2370f225
+DATA erfcF64NEON<>+480(SB)/8, $0xbfd14eacb1ad0196
+DATA erfcF64NEON<>+488(SB)/8, $0xbfd14eacb1ad0196
+DATA erfcF64NEON<>+496(SB)/8, $0x3fd8be202d26c728
+DATA erfcF64NEON<>+504(SB)/8, $0x3fd8be202d26c728
+DATA erfcF64NEON<>+512(SB)/8, $0xbfdf3fe31ecb49c3
+DATA erfcF64NEON<>+520(SB)/8, $0xbfdf3fe31ecb49c3
+DATA erfcF64NEON<>+528(SB)/8, $0x3fe18932bf08e154
+DATA erfcF64NEON<>+536(SB)/8, $0x3fe18932bf08e154
+DATA erfcF64NEON<>+544(SB)/8, $0x3e5af5ebf7d0c6d2
+DATA erfcF64NEON<>+552(SB)/8, $0x3e5af5ebf7d0c6d2
+DATA erfcF64NEON<>+560(SB)/8, $0x3e927e4c58a13434
+DATA erfcF64NEON<>+568(SB)/8, $0x3e927e4c58a13434
+DATA erfcF64NEON<>+576(SB)/8, $0x3ec71ddf85375c40
+DATA erfcF64NEON<>+584(SB)/8, $0x3ec71ddf85375c40
+DATA erfcF64NEON<>+592(SB)/8, $0x3efa01a01b0c3b34
+DATA erfcF64NEON<>+600(SB)/8, $0x3efa01a01b0c3b34
+DATA erfcF64NEON<>+608(SB)/8, $0x3f2a01a01afe52a1
+DATA erfcF64NEON<>+616(SB)/8, $0x3f2a01a01afe52a1
+DATA erfcF64NEON<>+624(SB)/8, $0x3f56c16c16c1441b
+DATA erfcF64NEON<>+632(SB)/8, $0x3f56c16c16c1441b
+DATA erfcF64NEON<>+640(SB)/8, $0x3f8111111110f6af
+DATA erfcF64NEON<>+648(SB)/8, $0x3f8111111110f6af
+DATA erfcF64NEON<>+656(SB)/8, $0x3fa555555555555a
+DATA erfcF64NEON<>+664(SB)/8, $0x3fa555555555555a
+DATA erfcF64NEON<>+672(SB)/8, $0x3fc5555555555559
+DATA erfcF64NEON<>+680(SB)/8, $0x3fc5555555555559
+GLOBL erfcF64NEON<>(SB), RODATA|NOPTR, $688
+
 // func sinF64NEON(dst, x unsafe.Pointer, n int) (done int)
 TEXT ·sinF64NEON(SB), NOSPLIT, $0-32
 	MOVD    dst+0(FP), R0
@@ -2758,15 +3288,15 @@ TEXT ·sinF64NEON(SB), NOSPLIT, $0-32
 	FMOVQ   176(R7), F20
 	FMOVQ   192(R7), F19
 	SUBS    $2, R2, R2
-	BLT     done96
+	BLT     done108
 
-next95:
+next107:
 	VLD1.P  16(R1), [V0.D2]
 	WORD    $0x4ee0f801 // FABS V1.2D, V0.2D
 	WORD    $0x6efde421 // FCMGT V1.2D, V1.2D, V29.2D
 	WORD    $0x6eb0a821 // UMAXV S1, V1.4S
 	FMOVS   F1, R8
-	CBNZW   R8, stop93
+	CBNZW   R8, stop105
 	WORD    $0x6e7cdc01 // FMUL V1.2D, V0.2D, V28.2D
 	WORD    $0x4e618821 // FRINTN V1.2D, V1.2D
 	VMOV    V0.B16, V2.B16
@@ -2822,20 +3352,20 @@ next95:
 	VBIT    V2.B16, V0.B16, V1.B16
 	VST1.P  [V1.D2], 16(R0)
 	SUBS    $2, R2, R2
-	BGE     next95
+	BGE     next107
 
-done96:
+done108:
 	ADD     $2, R2, R2
 	SUBS    $1, R2, R2
-	BLT     done98
+	BLT     done110
 
-next97:
+next109:
 	FMOVD.P 8(R1), F0
 	WORD    $0x4ee0f801 // FABS V1.2D, V0.2D
 	WORD    $0x6efde421 // FCMGT V1.2D, V1.2D, V29.2D
 	WORD    $0x6eb0a821 // UMAXV S1, V1.4S
 	FMOVS   F1, R8
-	CBNZW   R8, stop94
+	CBNZW   R8, stop106
 	WORD    $0x6e7cdc01 // FMUL V1.2D, V0.2D, V28.2D
 	WORD    $0x4e618821 // FRINTN V1.2D, V1.2D
 	VMOV    V0.B16, V2.B16
@@ -2891,20 +3421,20 @@ next97:
 	VBIT    V2.B16, V0.B16, V1.B16
 	FMOVD.P F1, 8(R0)
 	SUBS    $1, R2, R2
-	BGE     next97
+	BGE     next109
 
-done98:
+done110:
 	ADD     $1, R2, R2
-	B       end99
+	B       end111
 
-stop93:
+stop105:
 	ADD     $2, R2, R2
-	B       end99
+	B       end111
 
-stop94:
+stop106:
 	ADD     $1, R2, R2
 
-end99:
+end111:
 	MOVD    n+16(FP), R8
 	SUB     R2, R8, R8
 	MOVD    R8, done+24(FP)
@@ -2976,15 +3506,15 @@ TEXT ·cosF64NEON(SB), NOSPLIT, $0-32
 	FMOVQ   160(R7), F21
 	FMOVQ   176(R7), F20
 	SUBS    $2, R2, R2
-	BLT     done103
+	BLT     done115
 
-next102:
+next114:
 	VLD1.P  16(R1), [V0.D2]
 	WORD    $0x4ee0f801 // FABS V1.2D, V0.2D
 	WORD    $0x6efde421 // FCMGT V1.2D, V1.2D, V29.2D
 	WORD    $0x6eb0a821 // UMAXV S1, V1.4S
 	FMOVS   F1, R8
-	CBNZW   R8, stop100
+	CBNZW   R8, stop112
 	WORD    $0x6e7cdc01 // FMUL V1.2D, V0.2D, V28.2D
 	WORD    $0x4e618821 // FRINTN V1.2D, V1.2D
 	WORD    $0x4efbcc20 // FMLS V0.2D, V1.2D, V27.2D
@@ -3037,20 +3567,20 @@ next102:
 	VEOR    V0.B16, V4.B16, V0.B16
 	VST1.P  [V0.D2], 16(R0)
 	SUBS    $2, R2, R2
-	BGE     next102
+	BGE     next114
 
-done103:
+done115:
 	ADD     $2, R2, R2
 	SUBS    $1, R2, R2
-	BLT     done105
+	BLT     done117
 
-next104:
+next116:
 	FMOVD.P 8(R1), F0
 	WORD    $0x4ee0f801 // FABS V1.2D, V0.2D
 	WORD    $0x6efde421 // FCMGT V1.2D, V1.2D, V29.2D
 	WORD    $0x6eb0a821 // UMAXV S1, V1.4S
 	FMOVS   F1, R8
-	CBNZW   R8, stop101
+	CBNZW   R8, stop113
 	WORD    $0x6e7cdc01 // FMUL V1.2D, V0.2D, V28.2D
 	WORD    $0x4e618821 // FRINTN V1.2D, V1.2D
 	WORD    $0x4efbcc20 // FMLS V0.2D, V1.2D, V27.2D
@@ -3103,20 +3633,20 @@ next104:
 	VEOR    V0.B16, V4.B16, V0.B16
 	FMOVD.P F0, 8(R0)
 	SUBS    $1, R2, R2
-	BGE     next104
+	BGE     next116
 
-done105:
+done117:
 	ADD     $1, R2, R2
-	B       end106
+	B       end118
 
-stop100:
+stop112:
 	ADD     $2, R2, R2
-	B       end106
+	B       end118
 
-stop101:
+stop113:
 	ADD     $1, R2, R2
 
-end106:
+end118:
 	MOVD    n+16(FP), R8
 	SUB     R2, R8, R8
 	MOVD    R8, done+24(FP)
@@ -3196,9 +3726,9 @@ TEXT ·powF64VVNEON(SB), NOSPLIT, $0-32
 	FMOVQ   304(R7), F12
 	FMOVQ   320(R7), F11
 	SUBS    $2, R3, R3
-	BLT     done110
+	BLT     done122
 
-next109:
+next121:
 	VLD1.P  16(R1), [V0.D2]
 	VLD1.P  16(R2), [V1.D2]
 	WORD    $0x4ee0f802 // FABS V2.2D, V0.2D
@@ -3378,14 +3908,14 @@ next109:
 	VBIT    V0.B16, V31.B16, V2.B16
 	VST1.P  [V2.D2], 16(R0)
 	SUBS    $2, R3, R3
-	BGE     next109
+	BGE     next121
 
-done110:
+done122:
 	ADD     $2, R3, R3
 	SUBS    $1, R3, R3
-	BLT     done112
+	BLT     done124
 
-next111:
+next123:
 	FMOVD.P 8(R1), F0
 	FMOVD.P 8(R2), F1
 	WORD    $0x4ee0f802 // FABS V2.2D, V0.2D
@@ -3565,9 +4095,9 @@ next111:
 	VBIT    V0.B16, V31.B16, V2.B16
 	FMOVD.P F2, 8(R0)
 	SUBS    $1, R3, R3
-	BGE     next111
+	BGE     next123
 
-done112:
+done124:
 	ADD     $1, R3, R3
 	RET     
 DATA powF64VVNEON<>+0(SB)/8, $0x3ff0000000000000
@@ -3696,9 +4226,9 @@ TEXT ·powF64VSNEON(SB), NOSPLIT, $0-32
 	FMOVQ   320(R7), F10
 	VLD1R   (R2), [V31.D2]
 	SUBS    $2, R3, R3
-	BLT     done116
+	BLT     done128
 
-next115:
+next127:
 	VLD1.P  16(R1), [V0.D2]
 	WORD    $0x4ee0f801 // FABS V1.2D, V0.2D
 	WORD    $0x6ee1e682 // FCMGT V2.2D, V20.2D, V1.2D
@@ -3877,14 +4407,14 @@ next115:
 	VBIT    V0.B16, V30.B16, V1.B16
 	VST1.P  [V1.D2], 16(R0)
 	SUBS    $2, R3, R3
-	BGE     next115
+	BGE     next127
 
-done116:
+done128:
 	ADD     $2, R3, R3
 	SUBS    $1, R3, R3
-	BLT     done118
+	BLT     done130
 
-next117:
+next129:
 	FMOVD.P 8(R1), F0
 	WORD    $0x4ee0f801 // FABS V1.2D, V0.2D
 	WORD    $0x6ee1e682 // FCMGT V2.2D, V20.2D, V1.2D
@@ -4063,9 +4593,9 @@ next117:
 	VBIT    V0.B16, V30.B16, V1.B16
 	FMOVD.P F1, 8(R0)
 	SUBS    $1, R3, R3
-	BGE     next117
+	BGE     next129
 
-done118:
+done130:
 	ADD     $1, R3, R3
 	RET     
 DATA powF64VSNEON<>+0(SB)/8, $0x3ff0000000000000
@@ -4175,9 +4705,9 @@ TEXT ·remF64VVNEON(SB), NOSPLIT, $0-40
 	FMOVQ   16(R7), F30
 	FMOVQ   32(R7), F29
 	SUBS    $2, R3, R3
-	BLT     done122
+	BLT     done134
 
-next121:
+next133:
 	VLD1.P  16(R1), [V0.D2]
 	VLD1.P  16(R2), [V1.D2]
 	WORD    $0x4ee0f802 // FABS V2.2D, V0.2D
@@ -4186,7 +4716,7 @@ next121:
 	WORD    $0x6ee3e442 // FCMGT V2.2D, V2.2D, V3.2D
 	WORD    $0x6eb0a842 // UMAXV S2, V2.4S
 	FMOVS   F2, R8
-	CBNZW   R8, stop119
+	CBNZW   R8, stop131
 	WORD    $0x4ee0f802 // FABS V2.2D, V0.2D
 	WORD    $0x4ee0f821 // FABS V1.2D, V1.2D
 	WORD    $0x6e61fc43 // FDIV V3.2D, V2.2D, V1.2D
@@ -4202,14 +4732,14 @@ next121:
 	VBIT    V1.B16, V0.B16, V3.B16
 	VST1.P  [V3.D2], 16(R0)
 	SUBS    $2, R3, R3
-	BGE     next121
+	BGE     next133
 
-done122:
+done134:
 	ADD     $2, R3, R3
 	SUBS    $1, R3, R3
-	BLT     done124
+	BLT     done136
 
-next123:
+next135:
 	FMOVD.P 8(R1), F0
 	FMOVD.P 8(R2), F1
 	WORD    $0x4ee0f802 // FABS V2.2D, V0.2D
@@ -4218,7 +4748,7 @@ next123:
 	WORD    $0x6ee3e442 // FCMGT V2.2D, V2.2D, V3.2D
 	WORD    $0x6eb0a842 // UMAXV S2, V2.4S
 	FMOVS   F2, R8
-	CBNZW   R8, stop120
+	CBNZW   R8, stop132
 	WORD    $0x4ee0f802 // FABS V2.2D, V0.2D
 	WORD    $0x4ee0f821 // FABS V1.2D, V1.2D
 	WORD    $0x6e61fc43 // FDIV V3.2D, V2.2D, V1.2D
@@ -4234,20 +4764,20 @@ next123:
 	VBIT    V1.B16, V0.B16, V3.B16
 	FMOVD.P F3, 8(R0)
 	SUBS    $1, R3, R3
-	BGE     next123
+	BGE     next135
 
-done124:
+done136:
 	ADD     $1, R3, R3
-	B       end125
+	B       end137
 
-stop119:
+stop131:
 	ADD     $2, R3, R3
-	B       end125
+	B       end137
 
-stop120:
+stop132:
 	ADD     $1, R3, R3
 
-end125:
+end137:
 	MOVD    n+24(FP), R8
 	SUB     R3, R8, R8
 	MOVD    R8, done+32(FP)
@@ -4272,9 +4802,9 @@ TEXT ·remF64VSNEON(SB), NOSPLIT, $0-40
 	FMOVQ   32(R7), F28
 	VLD1R   (R2), [V31.D2]
 	SUBS    $2, R3, R3
-	BLT     done129
+	BLT     done141
 
-next128:
+next140:
 	VLD1.P  16(R1), [V0.D2]
 	WORD    $0x4ee0f801 // FABS V1.2D, V0.2D
 	WORD    $0x4ee0fbe2 // FABS V2.2D, V31.2D
@@ -4282,7 +4812,7 @@ next128:
 	WORD    $0x6ee2e421 // FCMGT V1.2D, V1.2D, V2.2D
 	WORD    $0x6eb0a821 // UMAXV S1, V1.4S
 	FMOVS   F1, R8
-	CBNZW   R8, stop126
+	CBNZW   R8, stop138
 	WORD    $0x4ee0f801 // FABS V1.2D, V0.2D
 	WORD    $0x4ee0fbe2 // FABS V2.2D, V31.2D
 	WORD    $0x6e62fc23 // FDIV V3.2D, V1.2D, V2.2D
@@ -4298,14 +4828,14 @@ next128:
 	VBIT    V1.B16, V0.B16, V3.B16
 	VST1.P  [V3.D2], 16(R0)
 	SUBS    $2, R3, R3
-	BGE     next128
+	BGE     next140
 
-done129:
+done141:
 	ADD     $2, R3, R3
 	SUBS    $1, R3, R3
-	BLT     done131
+	BLT     done143
 
-next130:
+next142:
 	FMOVD.P 8(R1), F0
 	WORD    $0x4ee0f801 // FABS V1.2D, V0.2D
 	WORD    $0x4ee0fbe2 // FABS V2.2D, V31.2D
@@ -4313,7 +4843,7 @@ next130:
 	WORD    $0x6ee2e421 // FCMGT V1.2D, V1.2D, V2.2D
 	WORD    $0x6eb0a821 // UMAXV S1, V1.4S
 	FMOVS   F1, R8
-	CBNZW   R8, stop127
+	CBNZW   R8, stop139
 	WORD    $0x4ee0f801 // FABS V1.2D, V0.2D
 	WORD    $0x4ee0fbe2 // FABS V2.2D, V31.2D
 	WORD    $0x6e62fc23 // FDIV V3.2D, V1.2D, V2.2D
@@ -4329,20 +4859,20 @@ next130:
 	VBIT    V1.B16, V0.B16, V3.B16
 	FMOVD.P F3, 8(R0)
 	SUBS    $1, R3, R3
-	BGE     next130
+	BGE     next142
 
-done131:
+done143:
 	ADD     $1, R3, R3
-	B       end132
+	B       end144
 
-stop126:
+stop138:
 	ADD     $2, R3, R3
-	B       end132
+	B       end144
 
-stop127:
+stop139:
 	ADD     $1, R3, R3
 
-end132:
+end144:
 	MOVD    n+24(FP), R8
 	SUB     R3, R8, R8
 	MOVD    R8, done+32(FP)
@@ -4385,9 +4915,9 @@ TEXT ·powF32VVNEON(SB), NOSPLIT, $0-32
 	FMOVQ   320(R7), F11
 	FMOVQ   336(R7), F10
 	SUBS    $2, R3, R3
-	BLT     done136
+	BLT     done148
 
-next135:
+next147:
 	FMOVD.P 8(R1), F0
 	WORD    $0x0e617800 // FCVTL V0.2D, V0.2S
 	FMOVD.P 8(R2), F1
@@ -4476,14 +5006,14 @@ next135:
 	WORD    $0x0e616840 // FCVTN V0.2S, V2.2D
 	FMOVD.P F0, 8(R0)
 	SUBS    $2, R3, R3
-	BGE     next135
+	BGE     next147
 
-done136:
+done148:
 	ADD     $2, R3, R3
 	SUBS    $1, R3, R3
-	BLT     done138
+	BLT     done150
 
-next137:
+next149:
 	FMOVS.P 4(R1), F0
 	WORD    $0x0e617800 // FCVTL V0.2D, V0.2S
 	FMOVS.P 4(R2), F1
@@ -4572,9 +5102,9 @@ next137:
 	WORD    $0x0e616840 // FCVTN V0.2S, V2.2D
 	FMOVS.P F0, 4(R0)
 	SUBS    $1, R3, R3
-	BGE     next137
+	BGE     next149
 
-done138:
+done150:
 	ADD     $1, R3, R3
 	RET     
 DATA powF32VVNEON<>+0(SB)/8, $0x3ff0000000000000
@@ -4670,9 +5200,9 @@ TEXT ·powF32VSNEON(SB), NOSPLIT, $0-32
 	FMOVQ   336(R7), F9
 	VLD1R   (R2), [V31.S4]
 	SUBS    $2, R3, R3
-	BLT     done142
+	BLT     done154
 
-next141:
+next153:
 	FMOVD.P 8(R1), F0
 	WORD    $0x0e617800 // FCVTL V0.2D, V0.2S
 	WORD    $0x0e617be1 // FCVTL V1.2D, V31.2S
@@ -4760,14 +5290,14 @@ next141:
 	WORD    $0x0e616840 // FCVTN V0.2S, V2.2D
 	FMOVD.P F0, 8(R0)
 	SUBS    $2, R3, R3
-	BGE     next141
+	BGE     next153
 
-done142:
+done154:
 	ADD     $2, R3, R3
 	SUBS    $1, R3, R3
-	BLT     done144
+	BLT     done156
 
-next143:
+next155:
 	FMOVS.P 4(R1), F0
 	WORD    $0x0e617800 // FCVTL V0.2D, V0.2S
 	WORD    $0x0e617be1 // FCVTL V1.2D, V31.2S
@@ -4855,9 +5385,9 @@ next143:
 	WORD    $0x0e616840 // FCVTN V0.2S, V2.2D
 	FMOVS.P F0, 4(R0)
 	SUBS    $1, R3, R3
-	BGE     next143
+	BGE     next155
 
-done144:
+done156:
 	ADD     $1, R3, R3
 	RET     
 DATA powF32VSNEON<>+0(SB)/8, $0x3ff0000000000000
@@ -4933,9 +5463,9 @@ TEXT ·remF32VVNEON(SB), NOSPLIT, $0-40
 	FMOVQ   16(R7), F30
 	FMOVQ   32(R7), F29
 	SUBS    $2, R3, R3
-	BLT     done148
+	BLT     done160
 
-next147:
+next159:
 	FMOVD.P 8(R1), F0
 	WORD    $0x0e617800 // FCVTL V0.2D, V0.2S
 	FMOVD.P 8(R2), F1
@@ -4946,7 +5476,7 @@ next147:
 	WORD    $0x6ee3e442 // FCMGT V2.2D, V2.2D, V3.2D
 	WORD    $0x6eb0a842 // UMAXV S2, V2.4S
 	FMOVS   F2, R8
-	CBNZW   R8, stop145
+	CBNZW   R8, stop157
 	WORD    $0x4ee0f802 // FABS V2.2D, V0.2D
 	WORD    $0x4ee0f821 // FABS V1.2D, V1.2D
 	WORD    $0x6e61fc43 // FDIV V3.2D, V2.2D, V1.2D
@@ -4963,14 +5493,14 @@ next147:
 	WORD    $0x0e616860 // FCVTN V0.2S, V3.2D
 	FMOVD.P F0, 8(R0)
 	SUBS    $2, R3, R3
-	BGE     next147
+	BGE     next159
 
-done148:
+done160:
 	ADD     $2, R3, R3
 	SUBS    $1, R3, R3
-	BLT     done150
+	BLT     done162
 
-next149:
+next161:
 	FMOVS.P 4(R1), F0
 	WORD    $0x0e617800 // FCVTL V0.2D, V0.2S
 	FMOVS.P 4(R2), F1
@@ -4981,7 +5511,7 @@ next149:
 	WORD    $0x6ee3e442 // FCMGT V2.2D, V2.2D, V3.2D
 	WORD    $0x6eb0a842 // UMAXV S2, V2.4S
 	FMOVS   F2, R8
-	CBNZW   R8, stop146
+	CBNZW   R8, stop158
 	WORD    $0x4ee0f802 // FABS V2.2D, V0.2D
 	WORD    $0x4ee0f821 // FABS V1.2D, V1.2D
 	WORD    $0x6e61fc43 // FDIV V3.2D, V2.2D, V1.2D
@@ -4998,20 +5528,20 @@ next149:
 	WORD    $0x0e616860 // FCVTN V0.2S, V3.2D
 	FMOVS.P F0, 4(R0)
 	SUBS    $1, R3, R3
-	BGE     next149
+	BGE     next161
 
-done150:
+done162:
 	ADD     $1, R3, R3
-	B       end151
+	B       end163
 
-stop145:
+stop157:
 	ADD     $2, R3, R3
-	B       end151
+	B       end163
 
-stop146:
+stop158:
 	ADD     $1, R3, R3
 
-end151:
+end163:
 	MOVD    n+24(FP), R8
 	SUB     R3, R8, R8
 	MOVD    R8, done+32(FP)
@@ -5036,9 +5566,9 @@ TEXT ·remF32VSNEON(SB), NOSPLIT, $0-40
 	FMOVQ   32(R7), F28
 	VLD1R   (R2), [V31.S4]
 	SUBS    $2, R3, R3
-	BLT     done155
+	BLT     done167
 
-next154:
+next166:
 	FMOVD.P 8(R1), F0
 	WORD    $0x0e617800 // FCVTL V0.2D, V0.2S
 	WORD    $0x0e617be1 // FCVTL V1.2D, V31.2S
@@ -5048,7 +5578,7 @@ next154:
 	WORD    $0x6ee3e442 // FCMGT V2.2D, V2.2D, V3.2D
 	WORD    $0x6eb0a842 // UMAXV S2, V2.4S
 	FMOVS   F2, R8
-	CBNZW   R8, stop152
+	CBNZW   R8, stop164
 	WORD    $0x4ee0f802 // FABS V2.2D, V0.2D
 	WORD    $0x4ee0f821 // FABS V1.2D, V1.2D
 	WORD    $0x6e61fc43 // FDIV V3.2D, V2.2D, V1.2D
@@ -5065,14 +5595,14 @@ next154:
 	WORD    $0x0e616860 // FCVTN V0.2S, V3.2D
 	FMOVD.P F0, 8(R0)
 	SUBS    $2, R3, R3
-	BGE     next154
+	BGE     next166
 
-done155:
+done167:
 	ADD     $2, R3, R3
 	SUBS    $1, R3, R3
-	BLT     done157
+	BLT     done169
 
-next156:
+next168:
 	FMOVS.P 4(R1), F0
 	WORD    $0x0e617800 // FCVTL V0.2D, V0.2S
 	WORD    $0x0e617be1 // FCVTL V1.2D, V31.2S
@@ -5082,7 +5612,7 @@ next156:
 	WORD    $0x6ee3e442 // FCMGT V2.2D, V2.2D, V3.2D
 	WORD    $0x6eb0a842 // UMAXV S2, V2.4S
 	FMOVS   F2, R8
-	CBNZW   R8, stop153
+	CBNZW   R8, stop165
 	WORD    $0x4ee0f802 // FABS V2.2D, V0.2D
 	WORD    $0x4ee0f821 // FABS V1.2D, V1.2D
 	WORD    $0x6e61fc43 // FDIV V3.2D, V2.2D, V1.2D
@@ -5099,20 +5629,20 @@ next156:
 	WORD    $0x0e616860 // FCVTN V0.2S, V3.2D
 	FMOVS.P F0, 4(R0)
 	SUBS    $1, R3, R3
-	BGE     next156
+	BGE     next168
 
-done157:
+done169:
 	ADD     $1, R3, R3
-	B       end158
+	B       end170
 
-stop152:
+stop164:
 	ADD     $2, R3, R3
-	B       end158
+	B       end170
 
-stop153:
+stop165:
 	ADD     $1, R3, R3
 
-end158:
+end170:
 	MOVD    n+24(FP), R8
 	SUB     R3, R8, R8
 	MOVD    R8, done+32(FP)

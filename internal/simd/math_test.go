@@ -39,6 +39,7 @@ var functions = []struct {
 	{"atan", atan32, math.Atan, -10, 10},
 	{"tanh", tanh32, math.Tanh, -11, 11},
 	{"erf", erf32, math.Erf, -5, 5},
+	{"erfc", erfc32, math.Erfc, -5, 10.5},
 }
 
 func TestFunctions(t *testing.T) {

@@ -40,11 +40,11 @@ func testScanner(t *testing.T, op ir.Op, d ir.DType, f Scanner, rows, n int) {
 	for r := range rows {
 		for i := range n {
 			want[r] = define(op, d, want[r], x.get(r*n+i))
-			if got := dst.get(r*n + i); !same(d, got, want[r], 1e-15) {
+			if got := dst.get(r*n + i); !same(d, got, want[r], lastBit) {
 				t.Fatalf("Scan by %v of %v: element %d of row %d, of %d, is %s, want %s", op, d, i, r, n, got.Text(d), want[r].Text(d))
 			}
 		}
-		if got := acc.get(r); !same(d, got, want[r], 1e-15) {
+		if got := acc.get(r); !same(d, got, want[r], lastBit) {
 			t.Fatalf("Scan by %v of %v: %s is left of a row of %d, want %s", op, d, got.Text(d), n, want[r].Text(d))
 		}
 	}

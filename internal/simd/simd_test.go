@@ -161,7 +161,7 @@ func TestWhere(t *testing.T) {
 					if c.get(i) != 0 {
 						want = x.get(i * once(mode&2 == 0))
 					}
-					if got := dst.get(i); !same(d, got, want, 0) {
+					if got := dst.get(i); !same(d, got, want, slack{}) {
 						t.Fatalf("Where of %v = %s, want %s (mode %d, element %d of %d)", d, got.Text(d), want.Text(d), mode, i, n)
 					}
 				}
@@ -184,7 +184,7 @@ func TestCast(t *testing.T) {
 				x, dst := randomVector(from, n), newVector(to, n)
 				f(dst.p(), x.p(), n)
 				for i := range n {
-					if got, want := dst.get(i), x.get(i).Convert(from, to); !same(to, got, want, 0) {
+					if got, want := dst.get(i), x.get(i).Convert(from, to); !same(to, got, want, slack{}) {
 						t.Fatalf("Cast of %v %s to %v = %s, want %s", from, x.get(i).Text(from), to, got.Text(to), want.Text(to))
 					}
 				}
@@ -300,7 +300,7 @@ func testReduction(t *testing.T, op ir.Op, d ir.DType, r Reduction, rows, n int)
 		}
 		for i, w := range want {
 			got := acc.get(i)
-			ok := same(r.Acc, got, w, 1e-15)
+			ok := same(r.Acc, got, w, lastBit)
 			if d == ir.Float32 || d == ir.Float64 {
 				g, w := got.Float64(r.Acc), w.Float64(r.Acc)
 				ok = ok || math.Abs(g-w) <= 1e-6*math.Abs(w)+1e-6 || math.Abs(w) > 1e9 // large numbers cancel
@@ -512,7 +512,7 @@ func TestScatter(t *testing.T) {
 					t.Fatalf("scatter of %d %v stopped at %d, want %d", n, d, got, stop)
 				}
 				for i := range dst.n {
-					if got, want := dst.get(i), want.get(i); !same(d, got, want, 0) {
+					if got, want := dst.get(i), want.get(i); !same(d, got, want, slack{}) {
 						t.Fatalf("scatter by %v of %d %v: element %d = %s, want %s", op, n, d, i, got.Text(d), want.Text(d))
 					}
 				}

@@ -125,6 +125,7 @@ func float32Column() column {
 		ir.Atan:  unary32(atan32),
 		ir.Tanh:  unary32(tanh32),
 		ir.Erf:   unary32(erf32),
+		ir.Erfc:  unary32(erfc32),
 	})
 	c.binaries[ir.Pow] = Modes{VV: binary32(pow32)}
 	c.binaries[ir.Atan2] = Modes{VV: binary32(atan232)}
@@ -143,6 +144,7 @@ func float64Column() column {
 		ir.Atan:  unary64(math.Atan),
 		ir.Tanh:  unary64(math.Tanh),
 		ir.Erf:   unary64(math.Erf),
+		ir.Erfc:  unary64(math.Erfc),
 	})
 	c.binaries[ir.Pow] = Modes{VV: binary64(math.Pow)}
 	c.binaries[ir.Atan2] = Modes{VV: binary64(math.Atan2)}

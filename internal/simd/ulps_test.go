@@ -30,6 +30,7 @@ var ulps = []struct {
 	{ir.Atan, math.Atan, 1.6},   // 1.346
 	{ir.Tanh, math.Tanh, 1},     // 0.949
 	{ir.Erf, math.Erf, 1},       // 0.986
+	{ir.Erfc, math.Erfc, 4},     // 3.888
 }
 
 func TestUlps(t *testing.T) {

@@ -153,6 +153,7 @@ var definitions = map[ir.Op]definition{
 	ir.Sqrt:  only(math.Sqrt),
 	ir.Tanh:  only(math.Tanh),
 	ir.Erf:   only(math.Erf),
+	ir.Erfc:  only(math.Erfc),
 	ir.Floor: only(math.Floor),
 	ir.Add:   both(func(x, y float64) float64 { return x + y }, func(x, y int64) int64 { return x + y }),
 	ir.Sub:   both(func(x, y float64) float64 { return x - y }, func(x, y int64) int64 { return x - y }),
@@ -273,9 +274,14 @@ func define(op ir.Op, d ir.DType, x ...ir.Number) ir.Number {
 	return ir.Int(op.ResultDType(0, d), definitions[op].i(v...))
 }
 
-// same reports whether two elements are equal, or if free is not 0, adjacent float32 or
-// float64 with that relative difference.
-func same(d ir.DType, got, want ir.Number, free float64) bool {
+// A slack is how many numbers apart results of float32 may be, and the relative difference of float64.
+type slack struct{ steps, relative float64 }
+
+// lastBit is the slack of results that differ in the last bits only.
+var lastBit = slack{1, 1e-15}
+
+// same reports whether two elements are equal, but for some slack and, with any, the sign of zeros.
+func same(d ir.DType, got, want ir.Number, free slack) bool {
 	if got == want {
 		return true
 	}
@@ -283,17 +289,17 @@ func same(d ir.DType, got, want ir.Number, free float64) bool {
 		return false
 	}
 	g, w := got.Float64(d), want.Float64(d)
-	if g != g && w != w || g == 0 && w == 0 && free > 0 {
+	if g != g && w != w || g == 0 && w == 0 && free != (slack{}) {
 		return true
 	}
-	return free > 0 && (d == ir.Float32 && distance(float32(g), float32(w)) <= 1 || d == ir.Float64 && math.Abs(g-w) <= free*math.Abs(w))
+	return d == ir.Float32 && distance(float32(g), float32(w)) <= free.steps || d == ir.Float64 && math.Abs(g-w) <= free.relative*math.Abs(w)
 }
 
-// free has the operations whose results may differ in the last bits, and the relative
-// difference of float64: math.Pow is off by many ulps for great exponents.
-var free = map[ir.Op]float64{
-	ir.Exp: 1e-15, ir.Expm1: 1e-15, ir.Log: 1e-15, ir.Log1p: 1e-15, ir.Sin: 1e-15, ir.Cos: 1e-15, ir.Atan: 1e-15, ir.Tanh: 1e-15, ir.Erf: 1e-15,
-	ir.Pow: 1e-13,
+// free has the operations whose results may differ in the last bits: math.Pow is off by many ulps
+// for great exponents.
+var free = map[ir.Op]slack{
+	ir.Exp: lastBit, ir.Expm1: lastBit, ir.Log: lastBit, ir.Log1p: lastBit, ir.Sin: lastBit, ir.Cos: lastBit, ir.Atan: lastBit, ir.Tanh: lastBit, ir.Erf: lastBit,
+	ir.Erfc: {4, 1e-15}, ir.Pow: {1, 1e-13},
 }
 
 // compute has the types that kernels compute in.

@@ -97,11 +97,11 @@ func TestFunctions(t *testing.T) {
 	list := []row{
 		{ir.Eq, ir.Bool, f32, 0}, {ir.Lt, ir.Bool, f32, 0}, {ir.Max, f32, f32, 0}, {ir.Min, f32, f32, 0}, {ir.Sqrt, f32, f32, 0},
 		{ir.Exp, f32, f32, 2e-7}, {ir.Expm1, f32, f32, 1e-6}, {ir.Log, f32, f32, 1e-6}, {ir.Log1p, f32, f32, 1e-6},
-		{ir.Tanh, f32, f32, 1e-6}, {ir.Erf, f32, f32, 1e-6}, {ir.Atan, f32, f32, 1e-6}, {ir.Sin, f32, f32, 1e-6}, {ir.Cos, f32, f32, 1e-6},
+		{ir.Tanh, f32, f32, 1e-6}, {ir.Erf, f32, f32, 1e-6}, {ir.Erfc, f32, f32, 1e-6}, {ir.Atan, f32, f32, 1e-6}, {ir.Sin, f32, f32, 1e-6}, {ir.Cos, f32, f32, 1e-6},
 		{ir.Div, f32, f32, 1e-7}, {ir.Rem, f32, f32, 0}, {ir.Pow, f32, f32, 2e-7}, {ir.Atan2, f32, f32, 3e-7},
 		{ir.Max, f64, f64, 0}, {ir.Min, f64, f64, 0},
 		{ir.Exp, f64, f64, 4e-16}, {ir.Expm1, f64, f64, 4e-16}, {ir.Log, f64, f64, 4e-16}, {ir.Log1p, f64, f64, 4e-16},
-		{ir.Tanh, f64, f64, 4e-16}, {ir.Erf, f64, f64, 4e-16}, {ir.Atan, f64, f64, 4e-16}, {ir.Sin, f64, f64, 4e-16}, {ir.Cos, f64, f64, 4e-16},
+		{ir.Tanh, f64, f64, 4e-16}, {ir.Erf, f64, f64, 4e-16}, {ir.Erfc, f64, f64, 8e-16}, {ir.Atan, f64, f64, 4e-16}, {ir.Sin, f64, f64, 4e-16}, {ir.Cos, f64, f64, 4e-16},
 		{ir.Rem, f64, f64, 0}, {ir.Pow, f64, f64, 1e-12}, {ir.Atan2, f64, f64, 5e-16},
 	}
 	for _, d := range []ir.DType{ir.Int32, ir.Uint32, ir.Int64, ir.Uint64} {
@@ -206,13 +206,15 @@ func texts(d ir.DType, list []ir.Number) string {
 	return text
 }
 
-// near reports whether numbers are equal, but for slack and the sign of zeros.
+// near reports whether numbers are equal, but for the sign of zeros and a slack relative to y or,
+// where y is subnormal, to the least number that is not.
 func near(d ir.DType, x, y ir.Number, slack float64) bool {
 	if !d.IsFloat() {
 		return x == y
 	}
 	a, b := x.Float64(d), y.Float64(d)
-	return a == b || a != a && b != b || math.Abs(a-b) <= slack*math.Abs(b)
+	least := map[ir.DType]float64{ir.Float32: 0x1p-126, ir.Float64: 0x1p-1022}[d]
+	return a == b || a != a && b != b || math.Abs(a-b) <= slack*max(math.Abs(b), least)
 }
 
 func TestHalves(t *testing.T) {

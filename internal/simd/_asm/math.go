@@ -13,6 +13,7 @@ var functions32 = []function{
 	of1("Log1p", log1p),
 	of1("Tanh", tanh),
 	of1("Erf", erf),
+	of1("Erfc", erfc),
 	of1("Sin", func(l lanes, x vec) vec { return sincos(l, x, 0) }).except(far),
 	of1("Cos", func(l lanes, x vec) vec { return sincos(l, x, 1) }).except(far),
 	of1("Atan", atan),
@@ -162,6 +163,22 @@ func erf(l lanes, x vec) vec {
 	s := power(l, n)
 	big := l.sub(l.broadcast(f32(1)), l.fma(w, s, s))
 	return l.or(l.choose(l.compare(less, t, f32(1)), small, big), l.signOf(x))
+}
+
+// erfc is 2·exp(-t²)·P((t-3)/(t+3))/(t+3) with t = |x|, or 2 less that, with P to 2⁻²⁶.
+func erfc(l lanes, x vec) vec {
+	t := l.min(l.broadcast(f32(10.1)), l.abs(x)) // whose result is 0
+	y := l.div(l.broadcast(f32(2)), l.add(t, f32(3)))
+	s := l.fma(t, y, l.broadcast(f32(-1)))
+	p := l.mul(y, l.horner(s, 0.53700346, -0.44169724, 0.29511416, -0.15523306, 0.059764426, -0.013419803, -0.0006129137, 0.0015400292, -0.00024218165, -0.00016297193))
+
+	a := l.mul(t, t)
+	rest := l.fms(t, t, a)
+	n, r := reduce(l, l.xor(a, i32(1<<31)))
+	r = l.sub(r, rest)
+	w := l.fma(expSquares(l, r), l.mul(r, r), r)
+	v := l.scale(l.fma(w, p, p), n, power)
+	return l.choose(l.compare(less, x, f32(0)), l.sub(l.broadcast(f32(2)), v), v)
 }
 
 // reach is the greatest number whose sine and cosine are computed here.

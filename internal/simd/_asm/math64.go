@@ -12,6 +12,7 @@ var functions64 = []function{
 	of1("Log1p", log1p64),
 	of1("Tanh", tanh64),
 	of1("Erf", erf64),
+	of1("Erfc", erfc64),
 	of1("Sin", func(l lanes, x vec) vec { return sincos64(l, x, 0) }).except(far64),
 	of1("Cos", func(l lanes, x vec) vec { return sincos64(l, x, 1) }).except(far64),
 	of2("Pow", pow64),
@@ -127,6 +128,22 @@ func erf64(l lanes, x vec) vec {
 	s := power64(l, n)
 	big := l.sub(l.broadcast(f64(1)), l.fma(w, s, s))
 	return l.or(l.choose(l.compare(less, t, f64(1)), small, big), l.signOf(x))
+}
+
+// erfc64 is 2·exp(-t²)·P((t-4)/(t+4))/(t+4) with t = |x|, or 2 less that, with P to 2⁻⁵³.
+func erfc64(l lanes, x vec) vec {
+	t := l.min(l.broadcast(f64(27.3)), l.abs(x)) // whose result is 0
+	y := l.div(l.broadcast(f64(2)), l.add(t, f64(4)))
+	s := l.fma(t, y, l.broadcast(f64(-1)))
+	p := l.mul(y, l.horner(s, 0.5479978305002455, -0.4882743645404412, 0.3866043511326205, -0.27042691565659405, 0.16542579393889514, -0.0870054686207368, 0.0381907574571171,
+		-0.013185026658327296, 0.0030560278009298214, -0.0001404795354197096, -0.00022752617847860335, 8.840695839957795e-05, -1.8181643723150797e-06,
+		-9.432325799307406e-06, 2.3483798954028466e-06, 7.162436933412573e-07, -4.2427158952251633e-07, -4.3435632030291785e-08, 6.217891144019466e-08,
+		4.80763355592378e-09, -6.920903893515035e-09, -1.383505471317527e-09))
+
+	a := l.mul(t, t)
+	n, w := reduce64(l, l.xor(a, i64(1<<63)), l.fnma(t, t, a))
+	v := l.scale(l.fma(w, p, p), n, power64)
+	return l.choose(l.compare(less, x, f64(0)), l.sub(l.broadcast(f64(2)), v), v)
 }
 
 // reach64 is the greatest number whose sine and cosine are computed here.
