@@ -96,7 +96,7 @@ func accuracyRows() []accuracyRow {
 		{"Sinc", line("-20 to 20", -20, 20), f(T.Sinc), false}, {"Logit", line("0 to 1", 0x1p-126, 1), f(T.Logit), true},
 		{"Sigmoid", all, f(T.Sigmoid), false}, {"LogSigmoid", all, f(T.LogSigmoid), false}, {"Softplus", all, f(T.Softplus), false},
 		{"SiLU", line("-80 to 10³⁰", -80, 1e30), f(T.SiLU), false}, {"Mish", line("-80 to 10³⁰", -80, 1e30), f(T.Mish), false},
-		{"GELU", line("-10³⁰ to 10³⁰", -1e30, 1e30), f(T.GELU), true}, {"ELU", all, f(func(x T) T { return x.ELU(1) }), false},
+		{"GELU", line("-10³⁰ to 10³⁰", -1e30, 1e30), f(T.GELU), false}, {"ELU", all, f(func(x T) T { return x.ELU(1) }), false},
 		{"Softsign", all, f(T.Softsign), false},
 		{"Div", pairs, g(T.Div), false}, {"Rem", pairs, g(T.Rem), false}, {"Atan2", pairs, g(T.Atan2), false},
 		{"Hypot", pairs, g(T.Hypot), false}, {"Pow", powers, g(T.Pow), false}, {"LogAddExp", pairs, g(T.LogAddExp), true},
