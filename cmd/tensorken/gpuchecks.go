@@ -108,7 +108,7 @@ var wideChecks = []check{
 var checks = []check{
 	{"arithmetic with broadcasting", []input{normal(64, 1, 33), positive(5, 33)}, pairs(T.Add, T.Sub, T.Mul, T.Div), true},
 	{"exp, log, square roots", []input{positive(1000)}, each(T.Exp, T.Expm1, T.Log, T.Log1p, T.Sqrt, T.Rsqrt), true},
-	{"sin, cos, tanh, atan, erf", []input{normal(1000)}, each(T.Sin, T.Cos, T.Tanh, T.Atan, T.Erf), true},
+	{"sin, cos, tanh, atan, erf, erfc", []input{normal(1000)}, each(T.Sin, T.Cos, T.Tanh, T.Atan, T.Erf, T.Erfc), true},
 	{"activations", []input{normal(77, 13)}, each(T.ReLU, T.GELU, T.SiLU, T.Sigmoid, T.Softplus, T.Mish), true},
 	{"gradient of powers", []input{positive(100, 7), normal(7)}, pairs(T.Pow), true},
 	{"rounding", []input{normal(1000)}, func(x []T) []T {

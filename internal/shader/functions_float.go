@@ -68,14 +68,19 @@ func (l library) exponentials() {
 		y := s.Let("y", a.Lt(1).If(near, x.Lt(0).If(far.Neg(), far)))
 		return l.call("is_nan", x).If(x, y)
 	})
-	// 2·exp(-a²)·P((a-3)/(a+3))/(a+3) with a = |x|, see internal/simd; the square of the head is exact.
+	// 2·exp(-a²)·P((a-3)/(a+3))/(a+3) with a = |x|, see internal/simd. The power is 2⁻ᵏ·eʳ with
+	// |r| ≤ ln(2)/2, as in exp_sum, from the exact square of the head and the rest; 0 where it is subnormal.
 	l.unary("erfc_f32", F32, func(s *Block, x *Expr) *Expr {
 		a := s.Let("a", x.Abs().Min(10.1)) // whose result is 0
 		y := s.Let("y", Number(F32, 2).Div(a.Add(3)))
 		z := s.Let("z", a.Mul(y).Sub(1))
 		p := s.Let("p", y.Mul(poly(z, 0.53700346, -0.44169724, 0.29511416, -0.15523306, 0.059764426, -0.013419803, -0.0006129137, 0.0015400292, -0.00024218165, -0.00016297193)))
 		h := s.Let("h", l.call("head", a))
-		v := s.Let("v", l.call("exp_sum", h.Neg().Mul(h), h.Sub(a).Mul(a.Add(h))).Mul(p))
+		square := s.Let("square", h.Mul(h))
+		k := s.Let("k", square.Mul(1.442695).Add(0.5).Floor())
+		r := k.Mul(lnTwoHigh).Sub(square).Launder(FirstWay).Add(k.Mul(lnTwoLow)).Add(h.Sub(a).Mul(a.Add(h)))
+		power := Number(I32, 127).Sub(k.Convert(I32)).Max(0).Shl(23).Bitcast(F32)
+		v := s.Let("v", r.Exp().Mul(p).Mul(power))
 		return l.call("is_nan", x).If(x, x.Lt(0).If(Number(F32, 2).Sub(v), v))
 	})
 }
