@@ -22,9 +22,10 @@ type config struct {
 	path string
 	kind string // model_type
 	raw  map[string]json.RawMessage
-	// weights has the tensors of the model. Each layer has one at least, so that their number
-	// bounds those that config.json asks for.
-	weights *safetensors.File
+	weights *safetensors.File // the tensors of the model
+	// tensors is their number. Each layer has one at least, so that it bounds the layers that
+	// config.json asks for.
+	tensors int
 }
 
 // readConfig reads the config.json of a folder.
@@ -49,7 +50,9 @@ func openConfig(dir string, kinds ...string) (config, error) {
 	if !slices.Contains(kinds, c.kind) {
 		return c, c.errorf("model_type is %q: want %s", c.kind, strings.Join(kinds, " or "))
 	}
-	c.weights, err = openWeights(dir)
+	if c.weights, err = openWeights(dir); err == nil {
+		c.tensors = len(c.weights.Names())
+	}
 	return c, err
 }
 
@@ -179,8 +182,8 @@ func (c config) outside(o bound, v reflect.Value) string {
 
 // tooMany returns what is wrong with a number of layers, "" if nothing is.
 func (c config) tooMany(layers int) string {
-	if n := len(c.weights.Names()); layers > n {
-		return fmt.Sprintf("the file has only %s", shape.Count(n, "tensor"))
+	if layers > c.tensors {
+		return fmt.Sprintf("the file has only %s", shape.Count(c.tensors, "tensor"))
 	}
 	return ""
 }
@@ -198,7 +201,7 @@ func shown(raw []byte) string {
 
 // part returns the object of a setting, an empty one if it is missing.
 func (c config) part(name string) (config, error) {
-	p := config{path: c.path + ": " + name, kind: c.kind, weights: c.weights}
+	p := config{path: c.path + ": " + name, kind: c.kind, weights: c.weights, tensors: c.tensors}
 	if raw, ok := c.raw[name]; ok {
 		if err := json.Unmarshal(raw, &p.raw); err != nil {
 			return p, p.errorf("%w", err)

@@ -97,7 +97,7 @@ func checkOverlap(members []*zip.File) error {
 		extents = append(extents, extent{m.Name, uint64(at), uint64(at) + min(m.CompressedSize64, math.MaxInt64)})
 	}
 	slices.SortFunc(extents, func(a, b extent) int {
-		return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.end, b.end))
+		return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.end, b.end), strings.Compare(a.name, b.name))
 	})
 	for i := range extents[min(1, len(extents)):] {
 		if a, b := extents[i], extents[i+1]; a.end > b.start {

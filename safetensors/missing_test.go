@@ -105,3 +105,24 @@ func TestTransposed(t *testing.T) {
 		t.Errorf(`Load with all skipped by Transposed("") = %v`, err)
 	}
 }
+
+// A file for another model with many parts gives a short error.
+func TestManyHollowParts(t *testing.T) {
+	type part struct {
+		Same, Other *linear `tensor:",optional"`
+	}
+	const parts = 1000
+	file := map[string]tensor.Tensor{}
+	tree := struct{ Parts []part }{make([]part, parts)}
+	for i := range parts {
+		tree.Parts[i].Same = &linear{}
+		file[fmt.Sprintf("parts.%d.other.3.weight", i)] = tensor.Zeros(1)
+	}
+	path := filepath.Join(t.TempDir(), "m.safetensors")
+	if err := Save(path, file); err != nil {
+		t.Fatal(err)
+	}
+	if err := Load(path, &tree); err == nil || len(err.Error()) > 2000 || !strings.HasSuffix(err.Error(), "; and so are 997 more") {
+		t.Errorf("Load = %v, want a short error", err)
+	}
+}

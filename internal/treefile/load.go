@@ -164,10 +164,11 @@ func (l *loader[E]) check(tree any) error {
 // hollows returns a fault for each part of the tree that holds nothing, a nil one or a list
 // without elements, where the file has tensors, and removes their names from l.unused.
 func (l *loader[E]) hollows(tree any, typ string) (faults []string) {
+	unused, more := slices.Sorted(maps.Keys(l.unused)), 0
 	err := pytree.Inner[tensor.Tensor](tree, func(name string, v reflect.Value) {
-		what, how := pytree.Title(name), "a nil "+v.Type().String()
+		what, how, prefix := pytree.Title(name), "a nil "+v.Type().String(), name+"."
 		if name == "" {
-			what = "the tree"
+			what, prefix = "the tree", ""
 		}
 		switch k := v.Kind(); {
 		case k != reflect.Interface && k != reflect.Pointer && k != reflect.Slice && k != reflect.Map:
@@ -179,13 +180,22 @@ func (l *loader[E]) hollows(tree any, typ string) (faults []string) {
 			how = "an empty " + v.Type().String()
 		}
 		var names []string
-		for _, to := range slices.Sorted(maps.Keys(l.unused)) {
-			if name == "" || to == name || strings.HasPrefix(to, name+".") {
+		use := func(to string) {
+			if l.unused[to] {
 				names = append(names, strconv.Quote(l.source[to].name))
 				delete(l.unused, to)
 			}
 		}
-		if names != nil {
+		use(name)
+		at, _ := slices.BinarySearch(unused, prefix)
+		for ; at < len(unused) && strings.HasPrefix(unused[at], prefix); at++ {
+			use(unused[at])
+		}
+		switch {
+		case names == nil:
+		case len(faults) == mostHollows:
+			more++
+		default:
 			faults = append(faults, fmt.Sprintf("%s of a %s is %s, so it has no place for %s: make the model first, by the constructor that made the saved one, and load into it",
 				what, typ, how, firstFew(names)))
 		}
@@ -193,14 +203,22 @@ func (l *loader[E]) hollows(tree any, typ string) (faults []string) {
 	if err != nil {
 		return nil
 	}
+	if more > 0 {
+		faults = append(faults, fmt.Sprintf("and so are %d more", more))
+	}
 	return faults
 }
 
+// mostHollows is how many faults of hollows an error has.
+const mostHollows = 3
+
+// few is how many of a list an error has.
+const few = 8
+
 // firstFew lists the first elements of what and counts the others.
 func firstFew(what []string) string {
-	const most = 8
-	if more := len(what) - most; more > 0 {
-		return fmt.Sprintf("%s and %d more", strings.Join(what[:most], ", "), more)
+	if more := len(what) - few; more > 0 {
+		return fmt.Sprintf("%s and %d more", strings.Join(what[:few], ", "), more)
 	}
 	return strings.Join(what, ", ")
 }
