@@ -19,9 +19,9 @@ import (
 
 // A config is a config.json, or an object in it.
 type config struct {
-	path string
-	kind string // model_type
-	raw  map[string]json.RawMessage
+	path    string
+	kind    string // model_type
+	raw     map[string]json.RawMessage
 	weights *safetensors.File // the tensors of the model
 	// tensors is their number. Each layer has one at least, so that it bounds the layers that
 	// config.json asks for.
