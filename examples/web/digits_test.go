@@ -191,7 +191,7 @@ const otherMedia = `
 const load = self.fetch;
 self.fetch = async (...args) => new Response((await load(...args)).body, { headers: { "Content-Type": "application/octet-stream" } });`
 
-// The page works by keyboard, fits a phone and has a dark mode.
+// The page works by keyboard, and a phone shows the answer without scrolling.
 func TestAccess(t *testing.T) {
 	b := digitsTab(t, chromium(t), otherMedia, time.Minute)
 	b.do(chromedp.Focus(chromedp.CSS("#pad")), chromedp.KeyEvent(" "))
@@ -212,23 +212,34 @@ func TestAccess(t *testing.T) {
 
 	b.do(chromedp.EmulateViewport(360, 640, chromedp.EmulateMobile, chromedp.EmulateTouch))
 	eval[bool](b, "(scrollTo(0, 0), true)")
-	for _, c := range []struct{ name, holds string }{
-		{"the page fits", `document.documentElement.scrollWidth <= 360`},
-		{"the links are in one line", `(() => { const u = document.querySelector("nav ul"); return u.clientHeight < 60 && u.scrollWidth <= u.clientWidth; })()`},
-		{"the answer is seen without scrolling", `document.getElementById("answer").getBoundingClientRect().bottom <= 620`},
-	} {
-		if !eval[bool](b, c.holds) {
-			t.Errorf("not on a phone of 360×640 pixels: %s", c.name)
-		}
+	if !eval[bool](b, `document.getElementById("answer").getBoundingClientRect().bottom <= 620`) {
+		t.Error("a phone of 360×640 pixels shows no answer without scrolling")
 	}
-	for scheme, want := range map[string]string{"dark": "rgb(23, 25, 29)", "light": "rgb(251, 251, 250)"} {
-		if _, err := chromedp.Call(b.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
-			Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}},
-		}); err != nil {
-			t.Fatal(err)
+}
+
+// Each page fits a phone, with its links in one line, and has dark colors.
+func TestPhone(t *testing.T) {
+	b := open(t, chromium(t), "digits.html", "", time.Minute)
+	b.do(chromedp.EmulateViewport(360, 640, chromedp.EmulateMobile, chromedp.EmulateTouch))
+	for _, p := range pages {
+		b.do(chromedp.Navigate(eval[string](b, "location.origin") + "/" + p.Name + ".html"))
+		for _, c := range []struct{ name, holds string }{
+			{"the page fits", `document.documentElement.scrollWidth <= 360`},
+			{"the links are in one line", `(() => { const u = document.querySelector("nav ul"); return u.clientHeight < 60 && u.scrollWidth <= u.clientWidth; })()`},
+		} {
+			if !eval[bool](b, c.holds) {
+				t.Errorf("%s: not on a phone of 360×640 pixels: %s", p.Name, c.name)
+			}
 		}
-		if got := eval[string](b, "getComputedStyle(document.body).backgroundColor"); got != want {
-			t.Errorf("the background is %s in %s mode, want %s", got, scheme, want)
+		for scheme, want := range map[string]string{"dark": "rgb(23, 25, 29)", "light": "rgb(251, 251, 250)"} {
+			if _, err := chromedp.Call(b.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
+				Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}},
+			}); err != nil {
+				t.Fatal(err)
+			}
+			if got := eval[string](b, "getComputedStyle(document.body).backgroundColor"); got != want {
+				t.Errorf("%s: the background is %s in %s mode, want %s", p.Name, got, scheme, want)
+			}
 		}
 	}
 }
