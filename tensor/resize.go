@@ -119,19 +119,30 @@ func centers(n, m int, corners bool) grid {
 	return grid{2 * n, n - m, 2 * m, m}
 }
 
-// split returns the points, of type int32 or int64, rounded down, and what was cut off, of
-// type d.
+// split returns the points rounded down, and what was cut off, of type d. It adds the digits
+// of i times their steps, to a base of which no product leaves the integers' range as i·step
+// may: WebGPU has none of 64 bits.
 func (g grid) split(d DType) (whole, part *graph.Node) {
-	i := graph.Iota([]int{g.m}, 0)
-	if g.m > math.MaxInt32/max(g.step, 1)-1 {
-		i = graph.Cast(i, ir.Int64)
+	rest, most := graph.Iota([]int{g.m}, 0), math.MaxInt32
+	if max(g.unit, g.step) > most/4 {
+		rest, most = graph.Cast(rest, ir.Int64), math.MaxInt64
 	}
-	at := shifted(scaled(i, float64(g.step)), float64(g.first))
-	unit := fill(at, float64(g.unit))
-	rem, apart := flooredRem(at, unit)
-	whole = graph.Where(apart, shifted(div(at, unit), -1), div(at, unit))
-	rem = graph.Where(apart, add(rem, unit), rem)
-	part = graph.Cast(rem, d)
+	rem := (g.first%g.unit + g.unit) % g.unit
+	whole, part = fill(rest, float64((g.first-rem)/g.unit)), fill(rest, float64(rem))
+	for last, step := g.m-1, g.step; last > 0; {
+		rem, digit := step%g.unit, rest
+		base := min(last+1, (most-g.unit)/max(rem, 1))
+		if base <= last {
+			by := fill(rest, float64(base))
+			digit, rest = graph.Binary(ir.Rem, rest, by), div(rest, by)
+		}
+		sum := add(part, scaled(digit, float64(rem)))
+		unit := fill(sum, float64(g.unit))
+		whole = add(add(whole, scaled(digit, float64(step/g.unit))), div(sum, unit))
+		part = graph.Binary(ir.Rem, sum, unit)
+		last, step = last/base, step*base
+	}
+	part = graph.Cast(part, d)
 	return whole, div(part, fill(part, float64(g.unit)))
 }
 

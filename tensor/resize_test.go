@@ -7,6 +7,7 @@ import (
 
 	"github.com/tensorken/tensorken/grad"
 	"github.com/tensorken/tensorken/grad/gradtest"
+	"github.com/tensorken/tensorken/internal/graph"
 	"github.com/tensorken/tensorken/internal/shape"
 	"github.com/tensorken/tensorken/tensor"
 	"pgregory.net/rapid"
@@ -85,6 +86,27 @@ func TestResizeByDefinition(t *testing.T) {
 		batch := grad.Vmap(f)(tensor.Stack(0, x, x.Add(1)))
 		if ok, err := tensor.AllClose(batch, tensor.Stack(0, f(x), f(x.Add(1))), 1e-12, 1e-12); !ok || err != nil {
 			t.Errorf("%+v: Vmap differs (%v)", o, err)
+		}
+	}
+}
+
+// Points of long axes are exact, and computed without integers of 64 bits, which WebGPU lacks.
+func TestResizeOfLongAxes(t *testing.T) {
+	for _, c := range []struct{ n, m int }{{441_000, 16_000}, {441_000, 60_001}, {60_001, 441_000}, {5_000_000, 1_600_000}, {3, 3_000_000}, {2_646_000, 7}} {
+		x := tensor.Arange(c.n).Cast(tensor.Float64).Reshape(1, 1, c.n)
+		near, linear := x.ResizeNearest(c.m), x.ResizeBilinear(c.m)
+		for _, n := range graph.Sorted([]*graph.Node{tensor.Internal.Node(graph.Token{}, near), tensor.Internal.Node(graph.Token{}, linear)}) {
+			if n.DType == tensor.Int64 {
+				t.Errorf("from %d to %d: %v is int64", c.n, c.m, n.Op)
+			}
+		}
+		whole, points := values(t, near), values(t, linear)
+		for i := range whole {
+			point := float64((2*i+1)*c.n-c.m) / float64(2*c.m)
+			point = min(max(point, 0), float64(c.n-1))
+			if whole[i] != float64(i*c.n/c.m) || math.Abs(points[i]-point) > 1e-15*float64(c.n) {
+				t.Fatalf("from %d to %d: point %d is at %v and %v, want %d and %v", c.n, c.m, i, whole[i], points[i], i*c.n/c.m, point)
+			}
 		}
 	}
 }

@@ -51,30 +51,18 @@ func correct(op string, pred, target tensor.Tensor) tensor.Tensor {
 	return pred.ArgMax(-1).Eq(labels(op, target, n))
 }
 
-// equalClasses returns where classes are equal, whatever their types of integers or bool.
+// equalClasses returns where classes are equal, whatever their types of integers or bool. It
+// computes in the wider one: not every device has one that is wider than both.
 func equalClasses(pred, target tensor.Tensor) tensor.Tensor {
-	p, t := pred.DType(), target.DType()
-	if p == t {
-		return pred.Eq(target)
+	wide, other := pred, target
+	if p, t := pred.DType(), target.DType(); p.Size() < t.Size() || p.Size() == t.Size() && (p.IsSigned() || p == tensor.Bool) {
+		wide, other = target, pred
 	}
-	d := tensor.Int32
-	if isWide(p) || isWide(t) {
-		d = tensor.Int64
+	same := wide.Eq(other.Cast(wide.DType()))
+	if other.DType().IsSigned() && !wide.DType().IsSigned() {
+		return same.And(other.Ge(0))
 	}
-	same := pred.Cast(d).Eq(target.Cast(d))
-	if p != tensor.Uint64 && t != tensor.Uint64 {
-		return same
-	}
-	if t == tensor.Uint64 {
-		pred, target = target, pred
-	}
-	same = same.And(pred.Lt(uint64(1 << 63))) // greater ones are negative as int64
 	return same
-}
-
-// isWide reports whether a type of integers has numbers that int32 lacks.
-func isWide(d tensor.DType) bool {
-	return d == tensor.Int64 || d == tensor.Uint64 || d == tensor.Uint32
 }
 
 // checkClasses panics unless pred has a row of scores for each target.
