@@ -253,3 +253,19 @@ func ExampleConfusion() {
 	// [[2 0]
 	//  [1 1]]
 }
+
+// Classes of two types of integers are equal where their numbers are.
+func TestAccuracyOfAllIntegers(t *testing.T) {
+	numbers := tensor.New([]float64{-1 << 62, -1 << 31, -1 << 7, -1, 0, 1, 1<<7 - 1, 1 << 7, 1<<8 - 1, 1 << 31, 1<<32 - 1, 1 << 62})
+	types := []tensor.DType{tensor.Bool, tensor.Int8, tensor.Uint8, tensor.Int16, tensor.Uint16, tensor.Int32, tensor.Uint32, tensor.Int64, tensor.Uint64}
+	n := numbers.Len()
+	for _, p := range types {
+		for _, q := range types {
+			pred, target := numbers.Cast(p).Unsqueeze(1).Expand(n, n).Keep(), numbers.Cast(q).Unsqueeze(0).Expand(n, n).Keep()
+			want := pred.Cast(tensor.Float64).Eq(target.Cast(tensor.Float64)).Cast(tensor.Float64).Sum().Item()
+			if got := train.Accuracy(pred, target).Item() * float64(n*n); math.Abs(got-want) > 1e-3 {
+				t.Errorf("%v and %v: %v pairs are equal, want %v", p, q, got, want)
+			}
+		}
+	}
+}

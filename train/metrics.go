@@ -55,7 +55,7 @@ func correct(op string, pred, target tensor.Tensor) tensor.Tensor {
 // computes in the wider one: not every device has one that is wider than both.
 func equalClasses(pred, target tensor.Tensor) tensor.Tensor {
 	wide, other := pred, target
-	if p, t := pred.DType(), target.DType(); p.Size() < t.Size() || p.Size() == t.Size() && (p.IsSigned() || p == tensor.Bool) {
+	if greatest(pred.DType()) < greatest(target.DType()) {
 		wide, other = target, pred
 	}
 	same := wide.Eq(other.Cast(wide.DType()))
@@ -63,6 +63,18 @@ func equalClasses(pred, target tensor.Tensor) tensor.Tensor {
 		return same.And(other.Ge(0))
 	}
 	return same
+}
+
+// greatest returns the number of bits of the greatest number of a type of integers or bool.
+func greatest(d tensor.DType) int {
+	bits := 8 * d.Size()
+	switch {
+	case d == tensor.Bool:
+		return 1
+	case d.IsSigned():
+		return bits - 1
+	}
+	return bits
 }
 
 // checkClasses panics unless pred has a row of scores for each target.
