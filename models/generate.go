@@ -109,7 +109,7 @@ func (g *Generator) begin(prompts [][]int32) (s state, held int, err error) {
 		return s, 0, errors.New("models: a Generator needs a Model, and MaxTokens of at least 1")
 	}
 	if err := g.check(g.RNG); err != nil {
-		return s, 0, err
+		return s, 0, fmt.Errorf("models: %w", err)
 	}
 	ids, pads, err := batch(prompts)
 	if err != nil {

@@ -110,6 +110,25 @@ func TestGenerateDraws(t *testing.T) {
 	}
 }
 
+// Fields without a meaning are errors with the line. Temperatures near 0 choose the most probable token.
+func TestChooseSettings(t *testing.T) {
+	logits, rng, inf := tensor.New([]float32{1, 3, 2}, 1, 3), tensor.NewRNG(1), math.Inf(1)
+	for _, s := range []models.Sampling{
+		{Temperature: math.NaN()}, {Temperature: inf}, {Temperature: -1}, {TopK: -1}, {TopP: math.NaN()}, {TopP: 1.5}, {MinP: -1}, {MinP: 2},
+		{RepetitionPenalty: inf}, {RepetitionPenalty: -1},
+	} {
+		err := tensor.Try(func() { s.Choose(logits, tensor.Tensor{}, rng) })
+		if err == nil || !strings.Contains(err.Error(), "generate_test.go") {
+			t.Errorf("%+v: %v, want an error with the line", s, err)
+		}
+	}
+	for _, v := range []float64{1e-300, 1e-45, 1e-38} {
+		if got := (models.Sampling{Temperature: v}).Choose(logits, tensor.Tensor{}, rng).String(); got != "[1]" {
+			t.Errorf("Temperature %v: %s, want [1]", v, got)
+		}
+	}
+}
+
 func TestChoose(t *testing.T) {
 	d := openDevice(t)
 	const rows = 20000

@@ -3,9 +3,9 @@ package models
 import (
 	"cmp"
 	"fmt"
-	"math"
 
 	"github.com/tensorken/tensorken/internal/graph"
+	"github.com/tensorken/tensorken/internal/limits"
 	"github.com/tensorken/tensorken/tensor"
 )
 
@@ -31,17 +31,17 @@ func (s Sampling) check(rng *tensor.RNG) error {
 	for _, f := range []struct {
 		name string
 		x    float64
-		most float64
+		limits.Limits
 	}{
-		{"Temperature", s.Temperature, math.MaxFloat64}, {"TopK", float64(s.TopK), math.MaxFloat64}, {"TopP", s.TopP, 1},
-		{"MinP", s.MinP, 1}, {"RepetitionPenalty", s.RepetitionPenalty, math.MaxFloat64},
+		{"Temperature", s.Temperature, limits.NotNegative}, {"TopK", float64(s.TopK), limits.NotNegative}, {"TopP", s.TopP, limits.AtMostOne},
+		{"MinP", s.MinP, limits.AtMostOne}, {"RepetitionPenalty", s.RepetitionPenalty, limits.NotNegative},
 	} {
-		if !(f.x >= 0 && f.x <= f.most) {
-			return fmt.Errorf("models: %s is %v, want at least 0 and at most %v", f.name, f.x, f.most)
+		if err := f.Check(f.name, f.x); err != nil {
+			return err
 		}
 	}
 	if s.Temperature > 0 && rng == nil {
-		return fmt.Errorf("models: Temperature is %v: set RNG, from which tokens are drawn", s.Temperature)
+		return fmt.Errorf("Temperature is %v: set RNG, from which tokens are drawn", s.Temperature)
 	}
 	return nil
 }
@@ -51,9 +51,13 @@ func (s Sampling) penalizes() bool { return cmp.Or(s.RepetitionPenalty, 1) != 1 
 
 // Choose returns the next token of each text, int32 [batch], for logits [batch vocabulary]. Bools
 // seen, [batch vocabulary], are true for the tokens that the text has, for RepetitionPenalty;
-// otherwise seen may be absent. With a Temperature it draws from rng. It is an error, when the tokens
-// are read, if the greatest logit of a text is NaN or infinite.
+// otherwise seen may be absent. With a Temperature it draws from rng. It panics if a field has no
+// meaning. It is an error, when the tokens are read, if the greatest logit of a text is NaN or
+// infinite.
 func (s Sampling) Choose(logits, seen tensor.Tensor, rng *tensor.RNG) tensor.Tensor {
+	if err := s.check(rng); err != nil {
+		tensor.Internal.Misuse(graph.Token{}, choosing, err.Error())
+	}
 	x := logits.Cast(tensor.Float32)
 	if s.penalizes() {
 		x = tensor.Where(seen, tensor.Where(x.Lt(0), x.Mul(s.RepetitionPenalty), x.Div(s.RepetitionPenalty)), x)
@@ -62,8 +66,8 @@ func (s Sampling) Choose(logits, seen tensor.Tensor, rng *tensor.RNG) tensor.Ten
 		return tensor.Internal.Checked(graph.Token{}, choosing, x.ArgMax(-1), x.Max(-1).Squeeze(-1).IsFinite(),
 			"the greatest of the logits", "is NaN or infinite")
 	}
-	x = x.Div(s.Temperature)
-	var tokens tensor.Tensor // of x, if it is sorted
+	x = x.Sub(x.Max(-1)).Div(max(s.Temperature, 0x1p-126)) // stays in float32's range
+	var tokens tensor.Tensor                               // of x, if it is sorted
 	topP := cmp.Or(s.TopP, 1)
 	if n := x.Dim(-1); s.TopK > 0 && s.TopK < n || topP < 1 {
 		x, tokens = x.TopK(-1, min(cmp.Or(s.TopK, n), n))

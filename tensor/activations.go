@@ -1,10 +1,10 @@
 package tensor
 
 import (
-	"fmt"
 	"math"
 
 	"github.com/tensorken/tensorken/internal/graph"
+	"github.com/tensorken/tensorken/internal/limits"
 	"github.com/tensorken/tensorken/ir"
 )
 
@@ -41,6 +41,10 @@ func minPositive(d DType) float64 {
 // at 0 is alpha. Floats only.
 func (t Tensor) LeakyReLU(alpha float64) Tensor {
 	x := t.floats("LeakyReLU")
+	checkNumber("LeakyReLU", "alpha", alpha, limits.Finite, x)
+	if alpha == 0 {
+		return t.ReLU() // 0·-Inf would be NaN
+	}
 	return Tensor{n: graph.Where(positive(x), x, mul(exactLike("LeakyReLU", x, alpha), x))}
 }
 
@@ -48,6 +52,7 @@ func (t Tensor) LeakyReLU(alpha float64) Tensor {
 // derivative at 0 is alpha. Floats only.
 func (t Tensor) ELU(alpha float64) Tensor {
 	x := t.floats("ELU")
+	checkNumber("ELU", "alpha", alpha, limits.Finite, x)
 	return Tensor{n: elu(x, exactLike("ELU", x, alpha))}
 }
 
@@ -196,9 +201,7 @@ func (t Tensor) SELU() Tensor {
 // derivative at 0 is 1. Floats only.
 func (t Tensor) CELU(alpha float64) Tensor {
 	x := t.floats("CELU")
-	if !(alpha > 0) || math.IsInf(alpha, 0) {
-		fail("CELU", fmt.Sprintf("alpha is %v, want a finite number above 0", alpha), x)
-	}
+	checkNumber("CELU", "alpha", alpha, limits.Positive, x)
 	above, a := positive(x), exactLike("CELU", x, alpha)
 	below := graph.Unary(ir.Expm1, div(graph.Where(above, fill(x, 0), x), a))
 	return Tensor{n: graph.Where(above, x, mul(a, below))}

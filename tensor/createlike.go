@@ -39,13 +39,13 @@ func FullLike(t Tensor, v any) Tensor {
 
 func fullOf(op string, model *graph.Node, v any) *graph.Node {
 	if _, status := number(model.DType, v); status == doesNotFit {
-		fail(op, fmt.Sprintf("%v does not fit %v%s", v, model.DType, limits(model.DType)))
+		fail(op, fmt.Sprintf("%v does not fit %v%s", v, model.DType, numbersOf(model.DType)))
 	}
 	return numberLike(op, model, v)
 }
 
-// limits says what the numbers of a type are.
-func limits(d DType) string {
+// numbersOf says what the numbers of a type are.
+func numbersOf(d DType) string {
 	switch {
 	case d == ir.Bool:
 		return ": true or false"

@@ -348,11 +348,17 @@ func product(x *graph.Node, n int) *graph.Node {
 }
 
 // Clamp returns t limited to the range from lo to hi; hi where lo > hi. The derivative
-// by t is 1 in the range, both ends included, and 0 outside.
+// by t is 1 in the range, both ends included, and 0 outside. A number that is NaN is an error;
+// NaN in a tensor limits nothing.
 func (t Tensor) Clamp(lo, hi Operand) Tensor {
 	x, low := operands("Clamp", t, lo)
 	if x.DType == ir.Bool {
 		failType("Clamp", x)
+	}
+	for _, end := range []Operand{lo, hi} {
+		if v, status := number(ir.Float64, end); status == fits && math.IsNaN(v.Float64(ir.Float64)) {
+			fail("Clamp", "an end of the range is NaN", x)
+		}
 	}
 	x, high := operands("Clamp", Tensor{n: graph.Where(lt(x, low), low, x)}, hi)
 	return Tensor{n: graph.Where(lt(high, x), high, x)}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/tensorken/tensorken/internal/exec"
 	"github.com/tensorken/tensorken/internal/graph"
+	"github.com/tensorken/tensorken/internal/limits"
 	"github.com/tensorken/tensorken/ir"
 )
 
@@ -76,6 +77,13 @@ func Try(f func()) (err error) {
 func checkFunc(op string, f func()) {
 	if f == nil {
 		fail(op, "the function is nil")
+	}
+}
+
+// checkNumber panics on behalf of op on x unless v is within the limits.
+func checkNumber(op, name string, v float64, l limits.Limits, x *graph.Node) {
+	if err := l.Check(name, v); err != nil {
+		fail(op, err.Error(), x)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/tensorken/tensorken/internal/exec"
 	"github.com/tensorken/tensorken/internal/graph"
+	"github.com/tensorken/tensorken/internal/limits"
 	"github.com/tensorken/tensorken/internal/pytree"
 	"github.com/tensorken/tensorken/ir"
 )
@@ -144,6 +145,8 @@ func (t Tensor) Item() float64 {
 // It computes a and b; see [Eval] for the errors.
 func AllClose(a, b Tensor, rtol, atol float64) (bool, error) {
 	x, y := operands("AllClose", a, b)
+	checkNumber("AllClose", "rtol", rtol, limits.NotNegative, x)
+	checkNumber("AllClose", "atol", atol, limits.NotNegative, x)
 	if x.DType.IsInt() && (rtol != 0 || atol != 0) {
 		x, y = hostFloat64(x), hostFloat64(y)
 	}

@@ -2,6 +2,7 @@ package tensor_test
 
 import (
 	"math"
+	"strings"
 	"testing"
 
 	"github.com/tensorken/tensorken/grad"
@@ -35,6 +36,8 @@ var limits = []struct {
 	{function{"GELU", tensor.Tensor.GELU}, 0, inf, 0, 1, false},
 	{function{"GELUTanh", tensor.Tensor.GELUTanh}, 0, inf, 0, 1, false},
 	{function{"HardSwish", tensor.Tensor.HardSwish}, 0, inf, 0, 1, false},
+	{function{"LeakyReLU(0)", func(x tensor.Tensor) tensor.Tensor { return x.LeakyReLU(0) }}, 0, inf, 0, 1, false},
+	{function{"ELU(0)", func(x tensor.Tensor) tensor.Tensor { return x.ELU(0) }}, 0, inf, 0, 1, false},
 }
 
 func TestActivationsAtLimits(t *testing.T) {
@@ -90,6 +93,33 @@ func TestActivationsAtLimits(t *testing.T) {
 			want := map[float64]float64{-inf: c.slopeBelow, inf: c.slopeAbove}[v]
 			if got := grad.Of(func(x tensor.Tensor) tensor.Tensor { return c.of(x).Sum() })(tensor.Full(v)).Item(); math.Abs(got-want) > 1e-6 {
 				t.Errorf("derivative of %s at the constant %v is %v, want %v", c.name, v, got, want)
+			}
+		}
+	}
+}
+
+// Numbers without a meaning are errors with the line.
+func TestSettings(t *testing.T) {
+	x := tensor.Ones(2)
+	for name, f := range map[string]func(v float64){
+		"LeakyReLU": func(v float64) { x.LeakyReLU(v) },
+		"ELU":       func(v float64) { x.ELU(v) },
+		"CELU":      func(v float64) { x.CELU(v) },
+		"AllClose":  func(v float64) { tensor.AllClose(x, x, v, 0) },
+		"AllClose ": func(v float64) { tensor.AllClose(x, x, 0, v) },
+		"Clamp":     func(v float64) { x.Clamp(v, 1) },
+		"Clamp ":    func(v float64) { x.Clamp(0, v) },
+		"Quantile":  func(v float64) { x.Quantile(0, v) },
+		"NormP":     func(v float64) { x.NormP(v) },
+	} {
+		values := []float64{nan, inf, -inf}
+		if strings.HasPrefix(name, "Clamp") || name == "NormP" {
+			values = values[:1]
+		}
+		for _, v := range values {
+			err := tensor.Try(func() { f(v) })
+			if err == nil || !strings.Contains(err.Error(), "limits_test.go") || !strings.Contains(err.Error(), strings.TrimSpace(name)) {
+				t.Errorf("%s of %v: %v, want an error with the line", name, v, err)
 			}
 		}
 	}
