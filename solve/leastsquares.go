@@ -72,11 +72,11 @@ func fit[P any](op string, residuals func(P) tensor.Tensor, p P, o *FitOptions, 
 			tol = 1e-12
 		}
 	}
-	sum := func(r tensor.Tensor) tensor.Tensor { return r.Square().Sum() }
-	now := read(op, []tensor.Tensor{sum(f(x))}, x)[0]
-	report.SumSquares = now
+	norm := func(r tensor.Tensor) tensor.Tensor { return r.NormP(2) } // whose squares may leave the type's range
+	now := read(op, []tensor.Tensor{norm(f(x))}, x)[0]
+	report.SumSquares = now * now
 	if math.IsNaN(now) || math.IsInf(now, 0) {
-		misuse(op, "the sum of the squares of the residuals is %v at the start", now)
+		misuse(op, "the sum of the squares of the residuals is %v at the start", report.SumSquares)
 	}
 	for !report.Converged && report.Iterations < cmp.Or(settings.MaxIter, 100) {
 		report.Iterations++
@@ -85,14 +85,15 @@ func fit[P any](op string, residuals func(P) tensor.Tensor, p P, o *FitOptions, 
 		for !done {
 			step := linear(j, r, lambda)
 			next := x.Add(step.Mul(part))
-			of := read(op, []tensor.Tensor{sum(f(next)), sum(step.Mul(part)), sum(x)}, next, r, j)
-			small := of[1] <= tol*tol*of[2] || of[1] == 0
+			of := read(op, []tensor.Tensor{norm(f(next)), norm(step.Mul(part)), norm(x)}, next, r, j)
+			small := of[1] <= tol*of[2]
 			better := of[0] <= now // false for NaN
-			report.Converged = small || better && now-of[0] <= tol*now
+			left := of[0] / max(now, math.SmallestNonzeroFloat64)
+			report.Converged = small || better && 1-left*left <= tol || now == 0
 			switch {
 			case better:
 				x, now, lambda, done = next, of[0], lambda/10, true
-				fitted, report.SumSquares = back(split(x, leaves)), now
+				fitted, report.SumSquares = back(split(x, leaves)), now*now
 			case lambda == 0:
 				part, done = part/2, small
 			default:
@@ -116,7 +117,7 @@ func jacobian(f func(tensor.Tensor) tensor.Tensor, x tensor.Tensor) tensor.Tenso
 func linear(j, r tensor.Tensor, lambda float64) tensor.Tensor {
 	b := r.Neg()
 	if lambda > 0 {
-		norms := j.Square().Sum(0).Sqrt()
+		norms := j.NormP(2, 0)
 		norms = tensor.Where(norms.Eq(0), 1, norms) // a parameter that changes nothing stays
 		n := j.Dim(1)
 		damping := tensor.Eye(n).Cast(j.DType()).Mul(norms).Mul(math.Sqrt(lambda))

@@ -43,6 +43,31 @@ func TestFitCurve(t *testing.T) {
 	}
 }
 
+// A fit does not depend on the scale of residuals or parameters.
+func TestFitAtAllScales(t *testing.T) {
+	x := tensor.Linspace(0, 4, 31)
+	for name, method := range map[string]fitter[tensor.Tensor]{"LM": solve.LevenbergMarquardt[tensor.Tensor], "GN": solve.GaussNewton[tensor.Tensor]} {
+		for _, scale := range []float64{1e-30, 1e-20, 1, 1e15, 1e25} {
+			for _, unit := range []float64{1e-20, 1, 1e15} {
+				if slope := scale / unit; slope < 1e-35 || slope > 1e35 {
+					continue // no float32 has the Jacobian
+				}
+				residuals := func(p tensor.Tensor) tensor.Tensor {
+					p = p.Div(unit)
+					return x.Mul(p.At(1)).Exp().Mul(p.At(0)).Sub(x.Mul(0.3).Exp().Mul(2)).Mul(scale)
+				}
+				got, report, err := method(residuals, tensor.New([]float64{1, 0.1}).Mul(unit).Cast(tensor.Float32), nil)
+				if err != nil {
+					t.Fatalf("%s at scale %v: %v", name, scale, err)
+				}
+				if a, b := got.At(0).Item()/unit, got.At(1).Item()/unit; !(math.Abs(a-2) < 1e-3) || !(math.Abs(b-0.3) < 1e-3) {
+					t.Errorf("%s at scale %v: %v and %v after %+v, want 2 and 0.3", name, scale, a, b, report)
+				}
+			}
+		}
+	}
+}
+
 // A linear problem takes one step, and has the solution of the normal equations.
 func TestFitLinear(t *testing.T) {
 	x := f64(0, 1, 2, 3)
