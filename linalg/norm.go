@@ -21,7 +21,7 @@ const (
 
 // norms has what each order computes, for matrices with elements.
 var norms = [...]func(op string, a tensor.Tensor) tensor.Tensor{
-	Frobenius: func(_ string, a tensor.Tensor) tensor.Tensor { return a.Norm(-2, -1) },
+	Frobenius: func(_ string, a tensor.Tensor) tensor.Tensor { return a.NormP(2, -2, -1) },
 	Nuclear:   func(op string, a tensor.Tensor) tensor.Tensor { return singularValues(op, a).Sum(-1).Unsqueeze(-1) },
 	Two:       func(op string, a tensor.Tensor) tensor.Tensor { return singularValues(op, a).Max(-1).Unsqueeze(-1) },
 	MinusTwo:  func(op string, a tensor.Tensor) tensor.Tensor { return singularValues(op, a).Min(-1).Unsqueeze(-1) },

@@ -211,6 +211,8 @@ func TestNumbers(t *testing.T) {
 		{"Cond", linalg.Cond(m([]float64{4, 0}, []float64{0, 2})), []float64{2}},
 		{"Cond of a singular matrix", linalg.Cond(m([]float64{4, 0}, []float64{0, 0})), []float64{math.Inf(1)}},
 		{"Frobenius", linalg.Norm(m([]float64{3, 0}, []float64{0, -4}), linalg.Frobenius), []float64{5}},
+		{"Frobenius of great numbers", linalg.Norm(m([]float64{3e200, 0}, []float64{0, -4e200}), linalg.Frobenius).Div(1e200), []float64{5}},
+		{"Frobenius of small numbers", linalg.Norm(m([]float64{3e-200, 0}, []float64{0, -4e-200}), linalg.Frobenius).Mul(1e200), []float64{5}},
 		{"Nuclear", linalg.Norm(m([]float64{3, 0}, []float64{0, -4}), linalg.Nuclear), []float64{7}},
 		{"Two", linalg.Norm(m([]float64{3, 0}, []float64{0, -4}), linalg.Two), []float64{4}},
 		{"MinusTwo", linalg.Norm(m([]float64{3, 0}, []float64{0, -4}), linalg.MinusTwo), []float64{3}},

@@ -125,6 +125,8 @@ func TestVarianceAtExtremes(t *testing.T) {
 		{"Std", deviation, []float64{-7, -7, -7}, []float64{0}, []float64{0, 0, 0}},
 		{"Var", func(x T) T { return x.Slice(0, 0, 0).Var() }, []float64{3}, []float64{nan}, []float64{0}},
 		{"Var", variance, []float64{inf, 1}, []float64{nan}, nil},
+		{"Var", variance, []float64{1e30, -3e30, 2e30}, []float64{inf}, nil},
+		{"NanVar", without, []float64{1e30, -3e30, 2e30}, []float64{inf}, nil},
 		{"NanVar", func(x T) T { return x.NanVar() }, []float64{nan, nan}, []float64{nan}, nil},
 	})
 	// A thousand numbers around 4096, of which the sum is rounded.

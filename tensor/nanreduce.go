@@ -60,7 +60,7 @@ func nanVariance(op string, x *graph.Node, axes []int) *graph.Node {
 	d := sub(y, spreadTo(graph.StopGradient(mean(y)), x))
 	d = graph.Where(eq(x, x), d, fill(x, 0))
 	off := mean(d)
-	return notNegative(sub(mean(mul(d, d)), mul(off, off)))
+	return lessSquare(mean(mul(d, d)), off)
 }
 
 // NanMax is [Tensor.Max] of the elements that are not NaN, and NaN if there are none.

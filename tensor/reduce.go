@@ -100,12 +100,17 @@ func variance(x *graph.Node, axes []int) *graph.Node {
 	return wide(x, func(x *graph.Node) *graph.Node {
 		d := sub(x, spreadTo(graph.StopGradient(mean(x, axes)), x))
 		off := mean(d, axes)
-		return notNegative(sub(mean(mul(d, d), axes), mul(off, off)))
+		return lessSquare(mean(mul(d, d), axes), off)
 	}).n
 }
 
-// notNegative returns 0 for numbers that are rounded to below 0.
-func notNegative(x *graph.Node) *graph.Node { return graph.Where(lt(x, fill(x, 0)), fill(x, 0), x) }
+// lessSquare returns a mean of squares less the square of a mean: at least 0, whatever the
+// rounding, and Inf if both overflow.
+func lessSquare(squares, mean *graph.Node) *graph.Node {
+	square := mul(mean, mean)
+	y := sub(squares, graph.Where(infinite(square), fill(square, 0), square))
+	return graph.Where(lt(y, fill(y, 0)), fill(y, 0), y)
+}
 
 // Std returns the square root of [Tensor.Var]. Its derivatives of all orders where all
 // elements are equal are 0, so those of its square are not Var's there. Floats only.
