@@ -36,8 +36,8 @@ type LBFGSState struct {
 // Minimize sets *m to a model with a smaller loss, by up to MaxIter iterations of o, and
 // returns that loss. A second call goes on with the State of the first; for another model
 // or loss it must be LBFGSState{}. Each iteration reads the loss about once, so the
-// device waits for the host. Minimize fails if the loss or gradient of *m is not finite;
-// *m then stays as it was.
+// device waits for the host. Minimize fails if the loss, the gradient of *m or its square is not
+// finite; *m then stays as it was.
 func Minimize[M any](o *LBFGS, m *M, loss func(M) tensor.Tensor) (final float64, err error) {
 	defer tensor.Catch(&err)
 	switch {
@@ -72,8 +72,11 @@ func Minimize[M any](o *LBFGS, m *M, loss func(M) tensor.Tensor) (final float64,
 		if err != nil {
 			return 0, err
 		}
-		if slope > -change {
+		if slope > -change || moved && math.IsInf(slope, 0) {
 			break
+		}
+		if math.IsInf(slope, 0) {
+			return 0, fmt.Errorf("optim: Minimize: the gradient has size %v, and %v lacks its square: divide the loss", now.at.largest, now.at.params.DType())
 		}
 		start := now
 		start.t, start.slope = 0, slope

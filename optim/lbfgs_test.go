@@ -134,6 +134,7 @@ func TestMinimizeMisuse(t *testing.T) {
 	}{
 		{optim.LBFGS{}, tensor.New([]int32{1}), rosenbrock, "optim: Minimize: the model has no floating-point parameter"},
 		{optim.LBFGS{}, tensor.New([]float32{-1}), func(x tensor.Tensor) tensor.Tensor { return x.Log().Sum() }, "want finite ones at the start"},
+		{optim.LBFGS{}, x, func(x tensor.Tensor) tensor.Tensor { return rosenbrock(x).Mul(1e25) }, "float32 lacks its square: divide the loss"},
 		{optim.LBFGS{History: -1}, x, rosenbrock, "optim: Minimize: History is -1, want at least 1"},
 		{optim.LBFGS{}, x, func(x tensor.Tensor) tensor.Tensor { return x }, "must have one element"},
 		{small, tensor.Ones(4), rosenbrock, "the State has rows float32 [32 3], which do not fit a model of float32 [4]"},
