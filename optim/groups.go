@@ -106,7 +106,7 @@ func (o *Optimizer) check(params []pytree.Leaf[tensor.Tensor]) error {
 		return errors.New("optim: Step of an Optimizer without a Rule")
 	}
 	if err := checkSettings(o.Scaling); err != nil {
-		return fmt.Errorf("optim: Step of an Optimizer whose Scaling has a wrong %w", err)
+		return fmt.Errorf("optim: Step of an Optimizer whose Scaling is wrong: %w", err)
 	}
 	if !(o.ClipNorm >= 0) {
 		return fmt.Errorf("optim: Step of an Optimizer whose ClipNorm is %v: want the greatest norm allowed, or 0 for no limit", o.ClipNorm)

@@ -47,7 +47,7 @@ func ValueAndGrad[M any](o *Optimizer, f func(M) tensor.Tensor) func(M) (loss te
 // loss. If that is a model, as with batch norm, it comes back with the parameters that f
 // was given, in their types, and its new state.
 func ValueAndGradAux[M, A any](o *Optimizer, f func(M) (tensor.Tensor, A)) func(M) (loss tensor.Tensor, aux A, grads M) {
-	checkGiven("ValueAndGrad", o, f == nil)
+	checkGiven("ValueAndGradAux", o, f == nil)
 	if o.Precision == 0 {
 		return grad.ValueAndGradAux(f)
 	}
