@@ -115,8 +115,14 @@ func TestLossLimits(t *testing.T) {
 		if c.slope == nil {
 			continue
 		}
-		g := grad.Of(func(x tensor.Tensor) tensor.Tensor { return c.loss(x).Sum() })(x)
-		check(t, "gradient of "+c.name, g, x.Shape(), c.slope...)
+		total := func(x tensor.Tensor) tensor.Tensor { return c.loss(x).Sum() }
+		check(t, "gradient of "+c.name, grad.Of(total)(x), x.Shape(), c.slope...)
+		var sum float32
+		for _, d := range c.slope {
+			sum += d
+		}
+		_, tangent := grad.JVP(total, x, tensor.OnesLike(x))
+		check(t, "tangent of "+c.name, tangent, []int{}, sum)
 	}
 }
 

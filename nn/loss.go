@@ -3,6 +3,7 @@ package nn
 import (
 	"slices"
 
+	"github.com/tensorken/tensorken/grad"
 	"github.com/tensorken/tensorken/internal/graph"
 	"github.com/tensorken/tensorken/tensor"
 )
@@ -65,9 +66,24 @@ func L1(pred, target tensor.Tensor) tensor.Tensor {
 // Source: Huber, "Robust Estimation of a Location Parameter", 1964.
 func Huber(pred, target tensor.Tensor) tensor.Tensor {
 	checkTarget("Huber", pred, target)
-	d := pred.Sub(target)
-	c := d.Clamp(-1, 1)
-	return c.Mul(d.Sub(c.Mul(0.5)))
+	return huber(pred.Sub(target), 1)
+}
+
+// huber returns d²/(2·beta) where |d| ≤ beta and |d| - beta/2 elsewhere. It has a derivative of
+// its own, in which the derivative 0 of a limit does not meet an infinite d.
+func huber(d tensor.Tensor, beta float64) tensor.Tensor {
+	slope := func(c tensor.Tensor) tensor.Tensor {
+		if beta == 1 {
+			return c // a division takes time
+		}
+		return c.Div(beta)
+	}
+	return grad.CustomJVP(func(d tensor.Tensor) tensor.Tensor {
+		c := d.Clamp(-beta, beta)
+		return slope(c).Mul(d.Sub(c.Mul(0.5)))
+	}, func(d, v tensor.Tensor) (tensor.Tensor, tensor.Tensor) {
+		return tensor.Tensor{}, v.Mul(slope(d.Clamp(-beta, beta)))
+	})(d)
 }
 
 // KLDiv returns the Kullback-Leibler divergence Σ t·(log t - logp) of

@@ -73,11 +73,7 @@ func SmoothL1(pred, target tensor.Tensor, beta float64) tensor.Tensor {
 	if setting("SmoothL1", "beta", beta, limits.NotNegative) == 0 {
 		return L1(pred, target)
 	}
-	return wide(func(ts ...tensor.Tensor) tensor.Tensor {
-		d := ts[0].Sub(ts[1])
-		c := d.Clamp(-beta, beta)
-		return c.Div(beta).Mul(d.Sub(c.Mul(0.5)))
-	}, pred, target)
+	return wide(func(ts ...tensor.Tensor) tensor.Tensor { return huber(ts[0].Sub(ts[1]), beta) }, pred, target)
 }
 
 // TripletMargin returns max(0, |anchor - positive| - |anchor - negative| + margin), with

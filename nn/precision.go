@@ -99,5 +99,6 @@ func weighted(x, weight tensor.Tensor) tensor.Tensor {
 // scaledBy returns loss·factor, of a factor that tends to 1 where the loss is infinite, faster
 // than the loss grows: there the derivative is that of the loss.
 func scaledBy(loss, factor tensor.Tensor) tensor.Tensor {
-	return loss.Mul(tensor.Where(loss.IsInf(), 1, factor))
+	far := loss.IsInf()
+	return tensor.Where(far, loss, tensor.Where(far, 0, loss).Mul(factor))
 }
