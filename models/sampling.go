@@ -41,7 +41,7 @@ func (s Sampling) check(rng *tensor.RNG) error {
 		}
 	}
 	if s.Temperature > 0 && rng == nil {
-		return fmt.Errorf("Temperature is %v: set RNG, from which tokens are drawn", s.Temperature)
+		return fmt.Errorf("the Temperature is %v: set RNG, from which tokens are drawn", s.Temperature)
 	}
 	return nil
 }
