@@ -110,16 +110,17 @@ func (in *integrator) firstStep(far float64) float64 {
 // norm returns the root mean square of the elements of xs over their tolerances, which
 // are those of the elements of y.
 func (in *integrator) norm(xs, y []tensor.Tensor) tensor.Tensor {
+	const unit = 0x1p40 // squares of numbers of up to 10¹⁹ units are in float32's range
 	total, n := tensor.Tensor{}, 0
 	for i, x := range xs {
-		square := x.Div(y[i].Abs().Mul(in.o.RTol).Add(in.o.ATol)).Square().Sum()
+		square := x.Div(y[i].Abs().Mul(in.o.RTol).Add(in.o.ATol)).Mul(1 / unit).Square().Sum()
 		n += x.Len()
 		if total.IsValid() {
 			square = total.Add(square.Cast(total.DType()))
 		}
 		total = square
 	}
-	return total.Div(max(n, 1)).Sqrt()
+	return total.Div(max(n, 1)).Sqrt().Mul(unit)
 }
 
 // step makes a step of at most so far, and returns it.

@@ -42,6 +42,17 @@ func TestFixedSteps(t *testing.T) {
 	}
 }
 
+// Slopes may be many times the tolerance.
+func TestODEAtAllScales(t *testing.T) {
+	for _, scale := range []float64{1e-20, 1, 1e10, 1e15, 1e20} {
+		f := func(_ struct{}, t, y tensor.Tensor) tensor.Tensor { return y.Neg().Add(scale) }
+		y := solve.ODE(f, struct{}{}, tensor.New([]float32{0}), []float64{0, 1}, nil)[1]
+		if got, want := y.Item()/scale, 1-math.Exp(-1); !(math.Abs(got-want) < 1e-3) {
+			t.Errorf("at scale %v ODE gave %v, want %v", scale, got, want)
+		}
+	}
+}
+
 // The right-hand side gets the time, and times may descend.
 func TestTime(t *testing.T) {
 	f := func(t, y tensor.Tensor) tensor.Tensor { return t.Cos().Mul(y) } // y = e^sin t
