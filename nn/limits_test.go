@@ -223,3 +223,12 @@ func TestNormsAtAllScales(t *testing.T) {
 		}
 	}
 }
+
+// The inference of a batch norm is finite for every Eps, of which float32 lacks the smallest.
+func TestBatchNormOfNoVariance(t *testing.T) {
+	for _, eps := range []float64{1e-5, 1e-40, 1e-300} {
+		l := nn.NewBatchNorm(1)
+		l.Eps, l.Var = eps, tensor.Zeros(1)
+		check(t, fmt.Sprintf("BatchNorm with eps %v", eps), l.Apply(tensor.Zeros(2, 1)), []int{2, 1}, 0, 0)
+	}
+}

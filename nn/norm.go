@@ -116,7 +116,9 @@ func NewBatchNorm(channels int) BatchNorm {
 func (l BatchNorm) Apply(x tensor.Tensor) tensor.Tensor {
 	defer named("BatchNorm")
 	l.check(x)
-	mean, deviation := widened(l.Mean), widened(l.Var).Add(l.eps()).Sqrt()
+	mean, variance := widened(l.Mean), widened(l.Var)
+	_, least := ranges(variance.DType())
+	deviation := variance.Add(max(l.eps(), least)).Sqrt()
 	y := widened(x).Sub(perChannel(mean, x.Rank())).Div(perChannel(deviation, x.Rank()))
 	return channelAffine(narrowed(y, x), l.Weight, l.Bias)
 }
