@@ -89,7 +89,7 @@ func (r Adadelta) slots(tensor.Tensor) int { return 2 }
 // Update implements [Rule]; the slots are v and u.
 func (r Adadelta) Update(p, g tensor.Tensor, slots []tensor.Tensor, lr float64, step int) (tensor.Tensor, []tensor.Tensor) {
 	g = bounded(decay(p, g, r.WeightDecay))
-	rho, eps := cmp.Or(r.Rho, 0.9), cmp.Or(r.Eps, 1e-6)
+	rho, eps := cmp.Or(r.Rho, 0.9), max(cmp.Or(r.Eps, 1e-6), least(g))
 	slots = orZeros(p, slots, 2)
 	v := average(slots[0], g.Square(), rho)
 	d := slots[1].Add(eps).Sqrt().Div(v.Add(eps).Sqrt()).Mul(g)

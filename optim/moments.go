@@ -25,7 +25,7 @@ func (r Adamax) Update(p, g tensor.Tensor, slots []tensor.Tensor, lr float64, st
 	b1 := cmp.Or(r.Beta1, 0.9)
 	slots = orZeros(p, slots, 2)
 	m := average(slots[0], g, b1)
-	u := slots[1].Mul(cmp.Or(r.Beta2, 0.999)).Maximum(g.Abs().Add(cmp.Or(r.Eps, 1e-8)))
+	u := slots[1].Mul(cmp.Or(r.Beta2, 0.999)).Maximum(g.Abs().Add(max(cmp.Or(r.Eps, 1e-8), least(g))))
 	return p.Sub(m.Mul(lr / (1 - math.Pow(b1, float64(step+1)))).Div(u)), []tensor.Tensor{m, u}
 }
 

@@ -55,7 +55,7 @@ func (r Muon) Update(p, g tensor.Tensor, slots []tensor.Tensor, lr float64, step
 		u = average(b, g, mu)
 	}
 	rows, columns := p.Dim(0), p.Len()/max(p.Dim(0), 1)
-	o := orthogonalize(u.Reshape(rows, columns), cmp.Or(r.Eps, 1e-7)).Reshape(p.Shape()...)
+	o := orthogonalize(u.Reshape(rows, columns), max(cmp.Or(r.Eps, 1e-7), least(u))).Reshape(p.Shape()...)
 	ratio := math.Sqrt(max(1, float64(rows)/float64(max(columns, 1))))
 	if r.MatchAdamW {
 		ratio = 0.2 * math.Sqrt(float64(max(rows, columns)))

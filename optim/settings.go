@@ -1,6 +1,7 @@
 package optim
 
 import (
+	"cmp"
 	"math"
 	"reflect"
 	"slices"
@@ -82,12 +83,13 @@ func bounded(g tensor.Tensor) tensor.Tensor {
 // epsilon returns the ε that is added to roots of squares of g, or what stands for 0, but no
 // less than the root of the least square that g's type has.
 func epsilon(g tensor.Tensor, v, zero float64) float64 {
-	least := 0x1p-63
+	return max(cmp.Or(v, zero), math.Sqrt(least(g)))
+}
+
+// least returns the least normal number of g's type. Smaller ones are 0 on some devices.
+func least(g tensor.Tensor) float64 {
 	if g.DType() == tensor.Float64 {
-		least = 0x1p-511
+		return 0x1p-1022
 	}
-	if v == 0 {
-		v = zero
-	}
-	return max(v, least)
+	return 0x1p-126
 }

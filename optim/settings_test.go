@@ -149,6 +149,28 @@ func TestRulesAtAllScales(t *testing.T) {
 	}
 }
 
+// A gradient of 0 moves nothing, whatever ε is, of which float32 lacks the least.
+func TestRulesOfNoGradient(t *testing.T) {
+	for _, r := range allRules {
+		v := reflect.New(reflect.TypeOf(r)).Elem()
+		eps := v.FieldByName("Eps")
+		for _, e := range []float64{1e-8, 1e-40, 1e-300} {
+			if eps.IsValid() {
+				eps.SetFloat(e)
+			}
+			w := tensor.Ones(2, 2)
+			if err := optim.New(v.Interface().(optim.Rule), 0.1).Step(&w, tensor.Zeros(2, 2)); err != nil {
+				t.Fatal(err)
+			}
+			for _, x := range floats(t, w) {
+				if !(math.Abs(float64(x)-1) < 1e-4) { // ASGD decays
+					t.Errorf("%T with Eps %v moves 1 to %v", r, e, x)
+				}
+			}
+		}
+	}
+}
+
 func TestClipNormAtAllScales(t *testing.T) {
 	for _, d := range []tensor.DType{tensor.Float32, tensor.Float64, tensor.BFloat16} {
 		for _, scale := range []float64{1e-30, 1e-20, 1e-8, 1, 1e20, 1e30} {
