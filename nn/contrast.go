@@ -26,7 +26,7 @@ func InfoNCE(queries, keys tensor.Tensor, temperature float64) tensor.Tensor {
 	setting(op, "the temperature", temperature, limits.Positive)
 	defer named(op)
 	return wide(func(ts ...tensor.Tensor) tensor.Tensor {
-		logits := Normalize(ts[0], -1).MatMul(Normalize(ts[1], -1).T()).Div(temperature)
+		logits := Normalize(ts[0], -1).MatMul(Normalize(ts[1], -1).T()).Div(atLeast(ts[0], temperature))
 		return CrossEntropy(logits, tensor.Arange(queries.Dim(0)))
 	}, queries, keys)
 }

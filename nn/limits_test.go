@@ -224,6 +224,27 @@ func TestNormsAtAllScales(t *testing.T) {
 	}
 }
 
+// Positive settings that float32 lacks are not 0.
+func TestLeastSettings(t *testing.T) {
+	x, zeros, eye := tensor.New([]float32{1, -2, 0, 5}), tensor.Zeros(1, 4, 2), tensor.Eye(2)
+	for name, f := range map[string]func(v float64) tensor.Tensor{
+		"SmoothL1":          func(v float64) tensor.Tensor { return nn.SmoothL1(x, x.ReLU(), v) },
+		"InfoNCE":           func(v float64) tensor.Tensor { return nn.InfoNCE(eye, eye, v) },
+		"LocalResponseNorm": func(v float64) tensor.Tensor { return nn.LocalResponseNorm{Size: 2, K: v}.Apply(zeros) },
+		"CELU":              func(v float64) tensor.Tensor { return x.CELU(v) },
+		"Attention": func(v float64) tensor.Tensor {
+			return tensor.Attention(eye, eye, eye, &tensor.AttentionOptions{SoftCap: v})
+		},
+		"LayerNorm": func(v float64) tensor.Tensor { return nn.LayerNorm{Eps: v}.Apply(zeros) },
+	} {
+		for _, v := range []float64{1e-30, 1e-40, 1e-46, 1e-300} {
+			if y := f(v); y.IsFinite().All().Not().Item() != 0 {
+				t.Errorf("%s with %v is %v", name, v, y)
+			}
+		}
+	}
+}
+
 // The inference of a batch norm is finite for every Eps, of which float32 lacks the smallest.
 func TestBatchNormOfNoVariance(t *testing.T) {
 	for _, eps := range []float64{1e-5, 1e-40, 1e-300} {

@@ -73,7 +73,7 @@ func SmoothL1(pred, target tensor.Tensor, beta float64) tensor.Tensor {
 	if setting("SmoothL1", "beta", beta, limits.NotNegative) == 0 {
 		return L1(pred, target)
 	}
-	return wide(func(ts ...tensor.Tensor) tensor.Tensor { return huber(ts[0].Sub(ts[1]), beta) }, pred, target)
+	return wide(func(ts ...tensor.Tensor) tensor.Tensor { return huber(ts[0].Sub(ts[1]), atLeast(ts[0], beta)) }, pred, target)
 }
 
 // TripletMargin returns max(0, |anchor - positive| - |anchor - negative| + margin), with

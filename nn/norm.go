@@ -117,8 +117,7 @@ func (l BatchNorm) Apply(x tensor.Tensor) tensor.Tensor {
 	defer named("BatchNorm")
 	l.check(x)
 	mean, variance := widened(l.Mean), widened(l.Var)
-	_, least := ranges(variance.DType())
-	deviation := variance.Add(max(l.eps(), least)).Sqrt()
+	deviation := variance.Add(atLeast(variance, l.eps())).Sqrt()
 	y := widened(x).Sub(perChannel(mean, x.Rank())).Div(perChannel(deviation, x.Rank()))
 	return channelAffine(narrowed(y, x), l.Weight, l.Bias)
 }

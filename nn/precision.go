@@ -47,6 +47,13 @@ func ranges(d tensor.DType) (scale, least float64) {
 	return 0x1p-43, 0x1p-126
 }
 
+// atLeast returns a positive setting that computations with x divide by, or the least normal
+// number of its type, below which it may be 0.
+func atLeast(x tensor.Tensor, v float64) float64 {
+	_, least := ranges(x.DType())
+	return max(v, least)
+}
+
 // inverseRMS returns 1/√(mean x² + eps) over axes, also where squares leave the type's range.
 // Its derivative is that of the formula, -x/(n·rms³), in an order that stays in the range too.
 func inverseRMS(x tensor.Tensor, eps float64, axes ...int) tensor.Tensor {

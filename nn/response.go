@@ -40,6 +40,6 @@ func (l LocalResponseNorm) Apply(x tensor.Tensor) tensor.Tensor {
 		m, scaled := mean(x), mean(x.Mul(s)) // where m overflows, K does not matter
 		over := m.IsInf()
 		up := tensor.Where(over, math.Pow(s, beta), tensor.OnesLike(m))
-		return x.Div(tensor.Where(over, scaled, m.Add(k)).Pow(beta)).Mul(up).Mul(up)
+		return x.Div(tensor.Where(over, scaled, m.Add(atLeast(x, k))).Pow(beta)).Mul(up).Mul(up)
 	}, x)
 }

@@ -202,7 +202,7 @@ func (t Tensor) SELU() Tensor {
 func (t Tensor) CELU(alpha float64) Tensor {
 	x := t.floats("CELU")
 	checkNumber("CELU", "alpha", alpha, limits.Positive, x)
-	above, a := positive(x), exactLike("CELU", x, alpha)
+	above, a := positive(x), exactLike("CELU", x, max(alpha, minPositive(x.DType)))
 	below := graph.Unary(ir.Expm1, div(graph.Where(above, fill(x, 0), x), a))
 	return Tensor{n: graph.Where(above, x, mul(a, below))}
 }

@@ -67,7 +67,8 @@ func Attention(q, k, v Tensor, o *AttentionOptions) Tensor {
 	}
 	s := Tensor{n: x}.MatMul(Tensor{n: y}.T()).Mul(scale)
 	if o.SoftCap != 0 {
-		s = s.Div(o.SoftCap).Tanh().Mul(o.SoftCap)
+		limit := max(o.SoftCap, minPositive(s.DType()))
+		s = s.Div(limit).Tanh().Mul(limit)
 	}
 	s = o.masked(s.n, a, first)
 	out := o.dropped(softmaxOrZero(s.n)).MatMul(Tensor{n: z})
