@@ -1,6 +1,8 @@
 package nn
 
 import (
+	"reflect"
+
 	"github.com/tensorken/tensorken/internal/graph"
 	"github.com/tensorken/tensorken/internal/limits"
 	"github.com/tensorken/tensorken/tensor"
@@ -95,10 +97,15 @@ func SoftCrossEntropy(logits, target tensor.Tensor) tensor.Tensor {
 func BCEWithPosWeight(pred, target tensor.Tensor, weight tensor.Operand) tensor.Tensor {
 	checkTarget("BCEWithPosWeight", pred, target)
 	defer named("BCEWithPosWeight")
+	switch v := reflect.ValueOf(weight); {
+	case v.CanFloat():
+		setting("BCEWithPosWeight", "the weight", v.Float(), limits.NotNegative)
+	case v.CanInt():
+		setting("BCEWithPosWeight", "the weight", float64(v.Int()), limits.NotNegative)
+	}
 	w, ok := weight.(tensor.Tensor)
 	if !ok {
 		w = tensor.Scalar(0).Add(weight)
-		setting("BCEWithPosWeight", "the weight", w.Item(), limits.NotNegative)
 	}
 	return wide(func(ts ...tensor.Tensor) tensor.Tensor {
 		x, y := ts[0], ts[1]
