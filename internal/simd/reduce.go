@@ -18,18 +18,13 @@ type Reduction struct {
 	Across func(acc, x unsafe.Pointer, rows, n int)
 }
 
-func sums[T number](acc ir.DType) Reduction {
-	if acc == ir.Float64 {
-		return Reduction{acc, sumAlong[T, float64], sumAcross[T, float64]}
-	}
-	return Reduction{acc, sumAlong[T, T], sumAcross[T, T]}
+// sums and prods have accumulators of type A, which is acc.
+func sums[T, A number](acc ir.DType) Reduction {
+	return Reduction{acc, sumAlong[T, A], sumAcross[T, A]}
 }
 
-func prods[T number](acc ir.DType) Reduction {
-	if acc == ir.Float64 {
-		return Reduction{acc, prodAlong[T, float64], prodAcross[T, float64]}
-	}
-	return Reduction{acc, prodAlong[T, T], prodAcross[T, T]}
+func prods[T, A number](acc ir.DType) Reduction {
+	return Reduction{acc, prodAlong[T, A], prodAcross[T, A]}
 }
 
 func maxes[T number](acc ir.DType) Reduction { return Reduction{acc, maxAlong[T], maxAcross[T]} }

@@ -78,9 +78,9 @@ func integerColumn[T integer](d ir.DType) column {
 		ir.Shl: {VV: shlVV[T]},
 		ir.Shr: {VV: shrVV[T]},
 	})
-	c.reductions[ir.Prod] = prods[T](d)
+	c.reductions[ir.Prod] = prods[T, T](d)
 	if d.SumType() == d {
-		c.reductions[ir.Sum] = sums[T](d)
+		c.reductions[ir.Sum] = sums[T, T](d)
 		c.product = plainProduct[T]()
 	}
 	c.key, c.high = keyers[T](d)
@@ -106,8 +106,8 @@ func floatColumn[T float](d ir.DType) column {
 	c.unaries[ir.Floor] = floorV[T]
 	c.binaries[ir.Div] = Modes{divVV[T], divVS[T], divSV[T]}
 	c.binaries[ir.Rem] = Modes{VV: modVV[T]}
-	c.reductions[ir.Sum] = sums[T](ir.Float64)
-	c.reductions[ir.Prod] = prods[T](ir.Float64)
+	c.reductions[ir.Sum] = sums[T, float64](ir.Float64)
+	c.reductions[ir.Prod] = prods[T, float64](ir.Float64)
 	c.dot = dots[T]()
 	c.product = plainProduct[T]()
 	return c
