@@ -54,9 +54,9 @@ func compositions() []composition {
 		add("Conv, "+c.name, func(x []tensor.Tensor) tensor.Tensor { return x[0].Conv(x[1], c.o) }, floats(c.input...), floats(c.kernel...))
 	}
 	unary("MaxPool", func(x tensor.Tensor) tensor.Tensor {
-		return x.MaxPool([]int{3}, &tensor.ConvOptions{Stride: []int{2}, Padding: []int{1}})
+		return x.MaxPool(3, &tensor.ConvOptions{Stride: []int{2}, Padding: []int{1}})
 	}, 2, 2, 5, 5)
-	unary("AvgPool", func(x tensor.Tensor) tensor.Tensor { return x.AvgPool([]int{2}, nil) }, 2, 2, 4, 4)
+	unary("AvgPool", func(x tensor.Tensor) tensor.Tensor { return x.AvgPool(2, nil) }, 2, 2, 4, 4)
 	unary("Unfold", func(x tensor.Tensor) tensor.Tensor { return x.Unfold(0, 3, 2) }, 7, 2)
 
 	for axis := range 3 {

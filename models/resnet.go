@@ -143,7 +143,7 @@ func (m *ResNet) Apply(images tensor.Tensor) tensor.Tensor {
 // Features maps images, [batch channels height width], to what the last stage computes.
 func (m *ResNet) Features(images tensor.Tensor) tensor.Tensor {
 	x := m.Act(m.Resnet.Embedder.Embedder.Apply(images))
-	x = x.MaxPool([]int{3}, &tensor.ConvOptions{Stride: []int{2}, Padding: []int{1}})
+	x = x.MaxPool(3, &tensor.ConvOptions{Stride: []int{2}, Padding: []int{1}})
 	for _, s := range m.Resnet.Encoder.Stages {
 		for _, l := range s.Layers {
 			x = l.apply(x, m.Act)

@@ -74,10 +74,11 @@ func perChannel(t tensor.Tensor, rank int) tensor.Tensor {
 	return t.Reshape(append([]int{t.Len()}, slices.Repeat([]int{1}, rank-2)...)...)
 }
 
-// A MaxPool layer returns the maximum of each window of Size along the axes after
-// the first two. The stride is Size unless Options has one; padding is -inf.
+// A MaxPool layer returns the maximum of each window of Size along every axis after
+// the first two. The stride is Size unless Options has one; padding is -inf. Windows of other
+// lengths for each axis are Options.Window, with Size 0.
 type MaxPool struct {
-	Size    []int // one length for all axes, or one each
+	Size    int
 	Options tensor.ConvOptions
 }
 
@@ -90,7 +91,7 @@ func (l MaxPool) Apply(x tensor.Tensor) tensor.Tensor {
 // An AvgPool layer returns the mean of each window, as MaxPool the maximum. Padding
 // is zeros, which count in the mean.
 type AvgPool struct {
-	Size    []int // one length for all axes, or one each
+	Size    int
 	Options tensor.ConvOptions
 }
 

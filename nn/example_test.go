@@ -34,7 +34,7 @@ func Example() {
 func ExampleSequential() {
 	rng := tensor.NewRNG(1)
 	net := nn.Sequential{
-		nn.NewConv2D(rng, 1, 8, 3, &tensor.ConvOptions{Padding: []int{1}}), nn.Func(tensor.Tensor.ReLU), nn.MaxPool{Size: []int{2}},
+		nn.NewConv2D(rng, 1, 8, 3, &tensor.ConvOptions{Padding: []int{1}}), nn.Func(tensor.Tensor.ReLU), nn.MaxPool{Size: 2},
 		nn.Flatten{}, nn.NewLinear(rng, 8*4*4, 10),
 	}
 	fmt.Println(net.Apply(tensor.Zeros(2, 1, 8, 8)).Shape())
@@ -90,7 +90,7 @@ func ExampleNewConv2D() {
 
 func ExampleMaxPool() {
 	x := tensor.New([]float32{1, 5, 2, 3}, 1, 1, 4)
-	fmt.Println(nn.MaxPool{Size: []int{2}}.Apply(x).Reshape(2), nn.AvgPool{Size: []int{2}}.Apply(x).Reshape(2))
+	fmt.Println(nn.MaxPool{Size: 2}.Apply(x).Reshape(2), nn.AvgPool{Size: 2}.Apply(x).Reshape(2))
 	// Output: [5 3] [3.0 2.5]
 }
 

@@ -58,8 +58,8 @@ func TestApply(t *testing.T) {
 			[]int{1, 1, 2, 2}, []float32{119, 125, 137, 143}},
 		{"Conv with padding", nn.Conv{Weight: tensor.Ones(1, 1, 3, 3), Options: tensor.ConvOptions{Padding: []int{1}}}, image,
 			[]int{1, 1, 3, 3}, []float32{8, 15, 12, 21, 36, 27, 20, 33, 24}},
-		{"MaxPool", nn.MaxPool{Size: []int{2}, Options: tensor.ConvOptions{Stride: []int{1}}}, image, []int{1, 1, 2, 2}, []float32{4, 5, 7, 8}},
-		{"AvgPool", nn.AvgPool{Size: []int{3}}, image, []int{1, 1, 1, 1}, []float32{4}},
+		{"MaxPool", nn.MaxPool{Size: 2, Options: tensor.ConvOptions{Stride: []int{1}}}, image, []int{1, 1, 2, 2}, []float32{4, 5, 7, 8}},
+		{"AvgPool", nn.AvgPool{Size: 3}, image, []int{1, 1, 1, 1}, []float32{4}},
 		{"LayerNorm", nn.NewLayerNorm(3), x, []int{2, 3}, []float32{-1.2247357, 0, 1.2247357, -1.0690403, -0.2672601, 1.3363004}},
 		{"RMSNorm", nn.NewRMSNorm(3), x, []int{2, 3}, []float32{0.46291, 0.92582, 1.38873, 0.73029674, 0.9128709, 1.2780193}},
 		{"BatchNorm", nn.BatchNorm{Mean: tensor.New([]float32{1, 2, 3}), Var: tensor.New([]float32{1, 4, 9}), Bias: tensor.Ones(3)}, x,
@@ -159,7 +159,7 @@ func TestDropout(t *testing.T) {
 func TestNames(t *testing.T) {
 	rng := tensor.NewRNG(1)
 	net := nn.Sequential{
-		nn.NewConv2D(rng, 1, 4, 3, nil), nn.NewBatchNorm(4), nn.Func(tensor.Tensor.ReLU), nn.MaxPool{Size: []int{2}}, nn.Flatten{},
+		nn.NewConv2D(rng, 1, 4, 3, nil), nn.NewBatchNorm(4), nn.Func(tensor.Tensor.ReLU), nn.MaxPool{Size: 2}, nn.Flatten{},
 		nn.NewLinear(rng, 16, 2), nn.NewLayerNorm(2), nn.NewRMSNorm(2), nn.NewEmbedding(rng, 3, 4),
 	}
 	var got []string
@@ -245,9 +245,9 @@ func TestMisuse(t *testing.T) {
 		{func() { nn.LayerNorm{Weight: tensor.Ones(3), Bias: tensor.Ones(4)}.Apply(x) }, "nn.LayerNorm: Add of [2 3] and [4]: "},
 		{func() { nn.BatchNorm{Mean: tensor.Ones(3), Var: tensor.Ones(4)}.Apply(x) }, "nn.BatchNorm: Div of [2 3] and [4]: "},
 		{func() { nn.NewEmbedding(rng, 3, 2).Apply(x) }, "nn.Embedding: positions are float32, want integers other than uint64"},
-		{func() { nn.MaxPool{Size: []int{2}}.Apply(x) }, "nn.MaxPool of [2 3]: the input is [batch"},
-		{func() { nn.AvgPool{Size: []int{2}}.Apply(x) }, "nn.AvgPool of [2 3]: the input is [batch"},
-		{func() { nn.AvgPool{Size: []int{2}}.Apply(label) }, "nn.AvgPool of int32 [2]: "},
+		{func() { nn.MaxPool{Size: 2}.Apply(x) }, "nn.MaxPool of [2 3]: the input is [batch"},
+		{func() { nn.AvgPool{Size: 2}.Apply(x) }, "nn.AvgPool of [2 3]: the input is [batch"},
+		{func() { nn.AvgPool{Size: 2}.Apply(label) }, "nn.AvgPool of int32 [2]: "},
 		{func() { nn.Flatten{From: 2}.Apply(x) }, "nn.Flatten of [2 3]: "},
 		{func() { nn.NewConv1D(rng, 3, 2, 4, nil).Apply(tensor.Ones(2, 3, 1)) }, "nn.Conv of [2 3 1] and [2 3 4]: "},
 		{func() { nn.Dropout{P: 0.25}.Drop(label, rng) }, "nn.Dropout: Mul of int32 [2]"},

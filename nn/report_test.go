@@ -59,7 +59,7 @@ func table(lines ...string) string { return strings.Join(lines, "\n") }
 func TestSummaryOf(t *testing.T) {
 	ids, image := tensor.New([]int32{1, 2, 3, 4, 5}, 1, 5), tensor.Ones(2, 1, 8, 8)
 	rng := tensor.NewRNG(1)
-	net := nn.Sequential{nn.NewConv2D(rng, 1, 4, 3, nil), nn.NewBatchNorm(4), nn.Func(tensor.Tensor.ReLU), nn.MaxPool{Size: []int{2}}, nn.Flatten{}, nn.NewLinear(rng, 36, 10)}
+	net := nn.Sequential{nn.NewConv2D(rng, 1, 4, 3, nil), nn.NewBatchNorm(4), nn.Func(tensor.Tensor.ReLU), nn.MaxPool{Size: 2}, nn.Flatten{}, nn.NewLinear(rng, 36, 10)}
 	shared := nn.NewLinear(rng, 3, 3)
 	twice := struct {
 		A, Unused nn.Linear

@@ -68,8 +68,8 @@ func TestSettings(t *testing.T) {
 		"GroupNorm":         func(n int) { nn.GroupNorm{Groups: n}.Apply(image) },
 		"LocalResponseNorm": func(n int) { nn.LocalResponseNorm{Size: n}.Apply(image) },
 		"Attention Heads":   func(n int) { l := attention; l.Heads = n; l.Apply(x) },
-		"MaxPool":           func(n int) { nn.MaxPool{Size: []int{n}}.Apply(image) },
-		"AvgPool":           func(n int) { nn.AvgPool{Size: []int{2, n}}.Apply(image) },
+		"MaxPool":           func(n int) { nn.MaxPool{Size: n}.Apply(image) },
+		"AvgPool":           func(n int) { nn.AvgPool{Options: tensor.ConvOptions{Window: []int{2, n}}}.Apply(image) },
 		"Unfold":            func(n int) { nn.Unfold{Size: n}.Apply(image) },
 		"Upsample":          func(n int) { nn.Upsample{Factor: n}.Apply(image) },
 		"PixelShuffle":      func(n int) { nn.PixelShuffle{Factor: n}.Apply(image) },
@@ -139,6 +139,6 @@ func TestRecurrentInSequential(t *testing.T) {
 		t.Errorf("the names are\n%s\nwant 0.weight_ih_l0 first", s)
 	}
 	image := tensor.Arange(12).Cast(tensor.Float32).Reshape(1, 1, 2, 6)
-	check(t, "MaxPool of [2 3]", nn.MaxPool{Size: []int{2, 3}}.Apply(image), []int{1, 1, 1, 2}, 8, 11)
-	check(t, "AvgPool of [1 3]", nn.AvgPool{Size: []int{1, 3}}.Apply(image), []int{1, 1, 2, 2}, 1, 4, 7, 10)
+	check(t, "MaxPool of [2 3]", nn.MaxPool{Options: tensor.ConvOptions{Window: []int{2, 3}}}.Apply(image), []int{1, 1, 1, 2}, 8, 11)
+	check(t, "AvgPool of [1 3]", nn.AvgPool{Options: tensor.ConvOptions{Window: []int{1, 3}}}.Apply(image), []int{1, 1, 2, 2}, 1, 4, 7, 10)
 }

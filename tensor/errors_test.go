@@ -231,9 +231,9 @@ var misuses = []struct {
 	{"Conv: too small", func() { tensor.Ones(1, 2, 5).Conv(tensor.Ones(1, 2, 7), nil) }},
 	{"Conv: options", func() { tensor.Ones(1, 2, 5).Conv(tensor.Ones(1, 2, 3), &tensor.ConvOptions{Stride: []int{1, 2}}) }},
 	{"Conv: stride", func() { tensor.Ones(1, 2, 5).Conv(tensor.Ones(1, 2, 3), &tensor.ConvOptions{Stride: []int{-1}}) }},
-	{"MaxPool: rank", func() { tensor.Ones(2, 3).MaxPool([]int{2}, nil) }},
-	{"MaxPool: size", func() { tensor.Ones(1, 1, 3).MaxPool([]int{0}, nil) }},
-	{"MaxPool: padding", func() { tensor.Ones(1, 1, 3).MaxPool([]int{2}, &tensor.ConvOptions{Padding: []int{2}}) }},
+	{"MaxPool: rank", func() { tensor.Ones(2, 3).MaxPool(2, nil) }},
+	{"MaxPool: size", func() { tensor.Ones(1, 1, 3).MaxPool(0, nil) }},
+	{"MaxPool: padding", func() { tensor.Ones(1, 1, 3).MaxPool(2, &tensor.ConvOptions{Padding: []int{2}}) }},
 	{"Unfold", func() { tensor.Ones(3).Unfold(0, 4, 1) }},
 
 	{"Data: type", func() { tensor.Data[int32](tensor.Ones(2)) }},

@@ -17,11 +17,13 @@ import (
 // Each has one value for all spatial axes or one for each; 0 is the default. Groups is the number of
 // independent convolutions that share the channels (default 1); pools ignore it.
 // OutputPadding is the number of elements that [Tensor.ConvTranspose] adds at the end of an
-// axis (default 0); others ignore it.
+// axis (default 0); others ignore it. Window has the lengths of a pool's windows, one for each
+// axis, in place of its size, which is then 0.
 type ConvOptions struct {
 	Stride, Padding, Dilation []int
 	Groups                    int
 	OutputPadding             []int
+	Window                    []int
 }
 
 // groups returns the number of groups.
@@ -39,6 +41,9 @@ type window struct{ size, stride, padding, dilation, after int }
 func windows(op string, x *graph.Node, sizes []int, o *ConvOptions, stride int) []window {
 	if o == nil {
 		o = &ConvOptions{}
+	}
+	if pool := stride == 0; o.Window != nil && !pool {
+		fail(op, fmt.Sprintf("the options have the Window %v, which is for pools", o.Window), x)
 	}
 	ws := make([]window, len(sizes))
 	option := func(name string, values []int, i, least, zero int) int {
@@ -159,18 +164,18 @@ func (t Tensor) Conv(kernel Tensor, o *ConvOptions) Tensor {
 
 // pool returns windows of the axes of x after the first two, padded with v, and the
 // axes of their elements.
-func pool(op string, x *graph.Node, size []int, o *ConvOptions, v ir.Number) (*graph.Node, []int) {
+func pool(op string, x *graph.Node, size int, o *ConvOptions, v ir.Number) (*graph.Node, []int) {
 	spatial := len(x.Shape) - 2
 	if spatial < 1 {
 		fail(op, "the input is [batch, channels, spatial…]", x)
 	}
-	switch {
-	case len(size) == 1:
-		size = slices.Repeat(size, spatial)
-	case len(size) != spatial:
-		fail(op, fmt.Sprintf("%d sizes for %d spatial axes: want one, or one each", len(size), spatial), x)
+	sizes := slices.Repeat([]int{size}, spatial)
+	if o != nil && o.Window != nil {
+		if sizes = o.Window; len(sizes) != spatial || size != 0 {
+			fail(op, fmt.Sprintf("the size is %d and the Window %v: want a size, or a Window for %d axes", size, sizes, spatial), x)
+		}
 	}
-	ws := windows(op, x, size, o, 0)
+	ws := windows(op, x, sizes, o, 0)
 	for _, w := range ws {
 		if w.padding > w.size/2 {
 			fail(op, fmt.Sprintf("padding %d is more than half of the window's size %d", w.padding, w.size), x)
@@ -181,19 +186,19 @@ func pool(op string, x *graph.Node, size []int, o *ConvOptions, v ir.Number) (*g
 	return y, shape.All(len(y.Shape))[len(x.Shape):]
 }
 
-// MaxPool returns the maximum of each window along the axes after the first two, which are
-// batch and channels. Size is one length for all axes, or one each. Padding counts
+// MaxPool returns the maximum of each window of size elements along
+// every axis after the first two, which are batch and channels. Padding counts
 // as -Inf. The default stride is size. Ties share the derivative equally.
-func (t Tensor) MaxPool(size []int, o *ConvOptions) Tensor {
+func (t Tensor) MaxPool(size int, o *ConvOptions) Tensor {
 	x := t.numbers("MaxPool")
 	y, axes := pool("MaxPool", x, size, o, ir.Lowest(x.DType))
 	return Tensor{n: drop(graph.Reduce(ir.ReduceMax, y, axes), axes...)}
 }
 
-// AvgPool returns the mean of each window along the axes after the first two, which are batch
-// and channels. Size is one length for all axes, or one each. Padding counts as zeros.
+// AvgPool returns the mean of each window of size elements along every axis
+// after the first two, which are batch and channels. Padding counts as zeros.
 // The default stride is size. Floats only.
-func (t Tensor) AvgPool(size []int, o *ConvOptions) Tensor {
+func (t Tensor) AvgPool(size int, o *ConvOptions) Tensor {
 	x := t.floats("AvgPool")
 	y, axes := pool("AvgPool", x, size, o, 0)
 	return Tensor{n: drop(mean(y, axes), axes...)}

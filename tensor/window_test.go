@@ -40,12 +40,13 @@ func TestPools(t *testing.T) {
 	x := iota(1, 1, 4, 4)
 	padding := &tensor.ConvOptions{Stride: []int{2}, Padding: []int{1}}
 	run(t, []check{
-		of("MaxPool", x.MaxPool([]int{2}, nil), []int{1, 1, 2, 2}, 5, 7, 13, 15),
-		of("MaxPool, padded", x.Neg().MaxPool([]int{3}, padding), []int{1, 1, 2, 2}, 0, -1, -4, -5),
-		of("MaxPool, stride 1", floats(3, 1, 2).Reshape(1, 1, 3).MaxPool([]int{2}, &tensor.ConvOptions{Stride: []int{1}}), []int{1, 1, 2}, 3, 2),
-		of("MaxPool drops the rest", iota(1, 1, 5).MaxPool([]int{2}, nil), []int{1, 1, 2}, 1, 3),
-		{"MaxPool of int32", ints(-3, -2).Reshape(1, 1, 2).MaxPool([]int{2}, padding), tensor.Int32, []int{1, 1, 2}, []float64{-3, -2}},
-		of("AvgPool", x.AvgPool([]int{2}, nil), []int{1, 1, 2, 2}, 2.5, 4.5, 10.5, 12.5),
-		of("AvgPool counts padding", tensor.Ones(1, 1, 2).AvgPool([]int{2}, padding), []int{1, 1, 2}, 0.5, 0.5),
+		of("MaxPool", x.MaxPool(2, nil), []int{1, 1, 2, 2}, 5, 7, 13, 15),
+		of("MaxPool, padded", x.Neg().MaxPool(3, padding), []int{1, 1, 2, 2}, 0, -1, -4, -5),
+		of("MaxPool, stride 1", floats(3, 1, 2).Reshape(1, 1, 3).MaxPool(2, &tensor.ConvOptions{Stride: []int{1}}), []int{1, 1, 2}, 3, 2),
+		of("MaxPool drops the rest", iota(1, 1, 5).MaxPool(2, nil), []int{1, 1, 2}, 1, 3),
+		{"MaxPool of int32", ints(-3, -2).Reshape(1, 1, 2).MaxPool(2, padding), tensor.Int32, []int{1, 1, 2}, []float64{-3, -2}},
+		of("AvgPool", x.AvgPool(2, nil), []int{1, 1, 2, 2}, 2.5, 4.5, 10.5, 12.5),
+		of("MaxPool of [1 2]", x.MaxPool(0, &tensor.ConvOptions{Window: []int{1, 2}}), []int{1, 1, 4, 2}, 1, 3, 5, 7, 9, 11, 13, 15),
+		of("AvgPool counts padding", tensor.Ones(1, 1, 2).AvgPool(2, padding), []int{1, 1, 2}, 0.5, 0.5),
 	})
 }

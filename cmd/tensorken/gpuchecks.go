@@ -201,7 +201,7 @@ var checks = []check{
 		return x[0].Conv(x[1], &tensor.ConvOptions{Stride: []int{2}, Dilation: []int{2}, Groups: 2})
 	}), true},
 	{"pooling", []input{normal(2, 3, 12, 12)}, func(x []T) []T {
-		return []T{x[0].MaxPool([]int{2}, nil), x[0].AvgPool([]int{3}, &tensor.ConvOptions{Stride: []int{2}, Padding: []int{1}})}
+		return []T{x[0].MaxPool(2, nil), x[0].AvgPool(3, &tensor.ConvOptions{Stride: []int{2}, Padding: []int{1}})}
 	}, true},
 	{"rows of a table", []input{normal(50, 24), below(50, 8, 9)}, one(func(x []T) T { return x[0].Take(0, x[1]).Tanh() }), true},
 	{"elements by index", []input{normal(30, 20), below(20, 30, 5)}, one(func(x []T) T { return x[0].TakeAlong(1, x[1]) }), true},

@@ -63,7 +63,7 @@ func buildCNN(rng *tensor.RNG, shape []int, classes int) nn.Sequential {
 	padded := &tensor.ConvOptions{Padding: []int{1}}
 	side := shape[1] / 2
 	return nn.Sequential{
-		nn.NewConv2D(rng, shape[0], first, 3, padded), nn.NewBatchNorm(first), nn.Func(tensor.Tensor.ReLU), nn.MaxPool{Size: []int{2}},
+		nn.NewConv2D(rng, shape[0], first, 3, padded), nn.NewBatchNorm(first), nn.Func(tensor.Tensor.ReLU), nn.MaxPool{Size: 2},
 		nn.NewConv2D(rng, first, second, 3, padded), nn.NewBatchNorm(second), nn.Func(tensor.Tensor.ReLU),
 		nn.Flatten{}, nn.Dropout{P: 0.3}, nn.NewLinear(rng, second*side*side, classes),
 	}

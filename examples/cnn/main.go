@@ -51,7 +51,7 @@ type example struct{ X, Y tensor.Tensor }
 func newCNN(rng *tensor.RNG) nn.Sequential {
 	padded, relu := &tensor.ConvOptions{Padding: []int{1}}, nn.Func(tensor.Tensor.ReLU)
 	return nn.Sequential{
-		nn.NewConv2D(rng, 1, 16, 3, padded), nn.NewBatchNorm(16), relu, nn.MaxPool{Size: []int{2}}, // [batch 16 4 4]
+		nn.NewConv2D(rng, 1, 16, 3, padded), nn.NewBatchNorm(16), relu, nn.MaxPool{Size: 2}, // [batch 16 4 4]
 		nn.NewConv2D(rng, 16, 32, 3, padded), nn.NewBatchNorm(32), relu, // [batch 32 4 4]
 		nn.Flatten{}, nn.Dropout{P: 0.3}, nn.NewLinear(rng, 32*4*4, 10),
 	}

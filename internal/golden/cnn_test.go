@@ -14,8 +14,8 @@ import (
 func TestCNN(t *testing.T) {
 	padded := tensor.ConvOptions{Padding: []int{1}}
 	net := nn.Sequential{
-		nn.Conv{Options: padded}, nn.BatchNorm{}, nn.Func(tensor.Tensor.ReLU), nn.MaxPool{Size: []int{2}},
-		nn.Conv{Options: padded}, nn.Func(tensor.Tensor.ReLU), nn.MaxPool{Size: []int{2}},
+		nn.Conv{Options: padded}, nn.BatchNorm{}, nn.Func(tensor.Tensor.ReLU), nn.MaxPool{Size: 2},
+		nn.Conv{Options: padded}, nn.Func(tensor.Tensor.ReLU), nn.MaxPool{Size: 2},
 		nn.Flatten{}, nn.Linear{},
 	}
 	f, err := safetensors.Open("testdata/cnn/model.safetensors")

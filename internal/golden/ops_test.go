@@ -1,6 +1,9 @@
 package golden
 
 import (
+	"fmt"
+	"slices"
+
 	"github.com/tensorken/tensorken/nn"
 	"github.com/tensorken/tensorken/tensor"
 )
@@ -220,14 +223,21 @@ func conv(in []tensor.Tensor, a args) tensor.Tensor {
 }
 
 func maxPool(in []tensor.Tensor, a args) tensor.Tensor {
-	return nn.MaxPool{Size: ints(a, "kernel"), Options: convOptions(a)}.Apply(in[0])
+	return nn.MaxPool{Size: kernel(a), Options: convOptions(a)}.Apply(in[0])
 }
 
 func avgPool(in []tensor.Tensor, a args) tensor.Tensor {
-	return nn.AvgPool{Size: ints(a, "kernel"), Options: convOptions(a)}.Apply(in[0])
+	return nn.AvgPool{Size: kernel(a), Options: convOptions(a)}.Apply(in[0])
 }
 
 // kernel returns the size of a pool's windows, equal along all axes.
+func kernel(a args) int {
+	k := ints(a, "kernel")
+	if len(slices.Compact(slices.Clone(k))) != 1 {
+		panic(fmt.Sprintf("kernel %v is not square", k))
+	}
+	return k[0]
+}
 
 // batchNorm normalizes by the batch's statistics.
 func batchNorm(in []tensor.Tensor, a args) tensor.Tensor {
