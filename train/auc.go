@@ -26,7 +26,7 @@ func AUC(pred, target tensor.Tensor) tensor.Tensor {
 		scores = scores.Sort(0).SearchSorted(scores)
 	}
 	scores = scores.Cast(floatOf(scores.DType()))
-	truth := narrow("AUC", pred, target).Reshape(-1).Cast(scores.DType())
+	truth := target.Reshape(-1).Cast(scores.DType())
 	return tensor.Internal.HostCall(graph.Token{}, "train.AUC", 1, auc, scores, truth).Squeeze(0)
 }
 

@@ -14,7 +14,7 @@ func TopK(pred, target tensor.Tensor, k int) tensor.Tensor {
 		misuse("TopK", "want k of at least 1, and no more than there are classes", k, pred.Shape())
 	}
 	_, best := pred.TopK(-1, k)
-	hits := best.Eq(labels("TopK", pred, target).Unsqueeze(-1))
+	hits := best.Eq(labels("TopK", target, pred.Dim(-1)).Unsqueeze(-1))
 	return hits.Any(-1).Cast(tensor.Float32).Mean()
 }
 
@@ -55,7 +55,7 @@ func Recall(pred, target tensor.Tensor) tensor.Tensor {
 func Confusion(pred, target tensor.Tensor) tensor.Tensor {
 	checkClasses("Confusion", pred, target)
 	n := pred.Dim(-1)
-	cell := labels("Confusion", pred, target).Mul(n).Add(pred.ArgMax(-1)).Reshape(-1)
+	cell := labels("Confusion", target, n).Mul(n).Add(pred.ArgMax(-1)).Reshape(-1)
 	ones := tensor.OnesLike(cell)
 	return tensor.Zeros(n*n).Cast(tensor.Int32).ScatterAdd(0, cell, ones).Reshape(n, n)
 }
@@ -76,7 +76,7 @@ func count(op string, pred, target tensor.Tensor) counts {
 	if pred.DType() != tensor.Bool {
 		checkClasses(op, pred, target)
 		n := pred.Dim(-1)
-		p, t = pred.ArgMax(-1).OneHot(n), labels(op, pred, target).OneHot(n)
+		p, t = pred.ArgMax(-1).OneHot(n), labels(op, target, n).OneHot(n)
 	} else if checkAlike(op, pred, target); target.DType() != tensor.Bool || target.Rank() == 0 {
 		misuse(op, "want bool targets [... classes], as the predictions are", target.DType(), target.Shape())
 	}
@@ -90,19 +90,10 @@ func count(op string, pred, target tensor.Tensor) counts {
 	return counts{both: sum(p.And(t)), predicted: sum(p), occurring: sum(t)}
 }
 
-// labels returns targets on behalf of op as int32; each must be one of the classes that pred
-// has scores for.
-func labels(op string, pred, target tensor.Tensor) tensor.Tensor {
+// labels returns targets on behalf of op as int32; each must be one of n classes.
+func labels(op string, target tensor.Tensor, n int) tensor.Tensor {
 	checkIntegers(op, wantLabels, target)
-	return tensor.Internal.Positions(graph.Token{}, "train."+op, "label", "%d classes", pred, target, pred.Dim(-1))
-}
-
-// narrow returns t as int32 if it is int64, which the device of pred lacks.
-func narrow(op string, pred, t tensor.Tensor) tensor.Tensor {
-	if t.DType() != tensor.Int64 {
-		return t
-	}
-	return tensor.Internal.Narrow(graph.Token{}, "train."+op, pred, t)
+	return tensor.Internal.Positions(graph.Token{}, "train."+op, "label", "%d classes", target, target, n)
 }
 
 // meanWhere returns the mean of the elements of t where chosen, 0 if there are none.

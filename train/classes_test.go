@@ -7,8 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tensorken/tensorken/driver"
-	"github.com/tensorken/tensorken/internal/cpu"
 	"github.com/tensorken/tensorken/tensor"
 	"github.com/tensorken/tensorken/train"
 )
@@ -268,36 +266,6 @@ func TestAccuracyOfAllIntegers(t *testing.T) {
 			if got := train.Accuracy(pred, target).Item() * float64(n*n); math.Abs(got-want) > 1e-3 {
 				t.Errorf("%v and %v: %v pairs are equal, want %v", p, q, got, want)
 			}
-		}
-	}
-}
-
-// A noInt64 device lacks int64, as GPUs do.
-type noInt64 struct{ driver.Device }
-
-func (d noInt64) Limits() driver.Limits {
-	l := d.Device.Limits()
-	l.Types = slices.DeleteFunc(slices.Clone(l.Types), func(d tensor.DType) bool { return d == tensor.Int64 })
-	return l
-}
-
-// Labels of int64 that are on the host, or views of such, need no int64 of the device.
-func TestMetricsWithoutInt64(t *testing.T) {
-	d := tensor.NewDevice(noInt64{cpu.New(cpu.Options{})})
-	defer d.Close()
-	labels := tensor.New([]int64{7, 0, 1, 1}).Slice(0, 1, 4)
-	metrics := func(scores tensor.Tensor) map[string]tensor.Tensor {
-		return map[string]tensor.Tensor{
-			"Accuracy": train.Accuracy(scores, labels), "Accuracy of classes": train.Accuracy(scores.ArgMax(-1), labels),
-			"TopK": train.TopK(scores, labels, 1), "F1": train.F1(scores, labels), "Confusion": train.Confusion(scores, labels),
-			"Perplexity": train.Perplexity(scores, labels), "AUC": train.AUC(scores.Index(tensor.All, 1), labels),
-		}
-	}
-	scores := tensor.From([][]float32{{3, 1}, {0, 2}, {1, 0}})
-	want := metrics(scores)
-	for name, got := range metrics(scores.To(d)) {
-		if err := tensor.Eval(got); err != nil || got.String() != want[name].String() {
-			t.Errorf("%s is %v (%v), want %v", name, got, err, want[name])
 		}
 	}
 }

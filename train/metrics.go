@@ -40,7 +40,7 @@ func correct(op string, pred, target tensor.Tensor) tensor.Tensor {
 		checkIntegers(op, "the predictions have the shape of the targets, so want classes: integers or bool; "+
 			"compare scores of class 1, as probability.Gt(0.5), and of one-hot targets take ArgMax(-1)", pred)
 		checkIntegers(op, wantLabels, target)
-		return equalClasses(narrow(op, target, pred), narrow(op, pred, target))
+		return equalClasses(pred, target)
 	}
 	checkClasses(op, pred, target)
 	n := pred.Dim(-1)
@@ -48,7 +48,7 @@ func correct(op string, pred, target tensor.Tensor) tensor.Tensor {
 		misuse(op, "there is one score for each target, want one for each class; "+
 			"compare a score of class 1, as logit.Squeeze(-1).Gt(0)", pred.Shape(), target.Shape())
 	}
-	return pred.ArgMax(-1).Eq(labels(op, pred, target))
+	return pred.ArgMax(-1).Eq(labels(op, target, n))
 }
 
 // equalClasses returns where classes are equal, whatever their types of integers or bool. It
