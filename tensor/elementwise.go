@@ -94,10 +94,6 @@ func (t Tensor) Tanh() Tensor { return t.unary(ir.Tanh) }
 // Erf returns the error function 2/√π ∫₀ᵗ e^(-x²) dx. Floats only.
 func (t Tensor) Erf() Tensor { return t.unary(ir.Erf) }
 
-// Erfc returns the complementary error function 1 - Erf(t), of full relative accuracy
-// also for large t, where Erf rounds to 1. Floats only.
-func (t Tensor) Erfc() Tensor { return t.unary(ir.Erfc) }
-
 // Floor rounds down. Its derivative is 0. Floats only.
 func (t Tensor) Floor() Tensor { return t.unary(ir.Floor) }
 

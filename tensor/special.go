@@ -7,6 +7,10 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
+// Erfc returns the complementary error function 1 - Erf(t), of full relative accuracy
+// also for large t, where Erf rounds to 1. Floats only.
+func (t Tensor) Erfc() Tensor { return t.unary(ir.Erfc) }
+
 // polynomial returns c[0] + c[1]·x + c[2]·x² + …
 func polynomial(x *graph.Node, c []float64) *graph.Node {
 	y := fill(x, c[len(c)-1])
