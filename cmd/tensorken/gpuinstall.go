@@ -260,5 +260,5 @@ func replace(path string, data []byte) error {
 	if err != nil {
 		return err
 	}
-	return os.Rename(f.Name(), path)
+	return files.Rename(f.Name(), path)
 }

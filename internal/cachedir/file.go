@@ -66,7 +66,7 @@ func Write(path string, data []byte) error {
 		_, err = io.WriteString(f, trailer(path, data))
 	}
 	if err = errors.Join(err, f.Close()); err == nil {
-		err = os.Rename(f.Name(), path)
+		err = files.Rename(f.Name(), path)
 	}
 	if err != nil {
 		os.Remove(f.Name())

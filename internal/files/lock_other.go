@@ -23,7 +23,7 @@ func renameLocked(f *os.File, path string) error {
 	if err := f.Close(); err != nil { // Windows does not rename open files
 		return err
 	}
-	return os.Rename(f.Name(), path)
+	return Rename(f.Name(), path)
 }
 
 // removeUnlocked removes an abandoned file of createLocked.
