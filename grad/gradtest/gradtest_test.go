@@ -63,7 +63,7 @@ func TestCheck(t *testing.T) {
 		{"not a number", func(p tree) tensor.Tensor { return p.A.Sub(10).Log() }, 1, "got ", 1},
 		{"misuse", func(p tree) tensor.Tensor { return p.A.MatMul(p.A.Add(p.Count)) }, 1, "the types differ", 1},
 		{"nothing", func(p tree) tensor.Tensor { return tensor.Tensor{} }, 1, "absent", 1},
-		{"integers", func(p tree) tensor.Tensor { return p.Count }, 1, "int32", 1},
+		{"integers", func(p tree) tensor.Tensor { return p.Count }, 1, "not floating-point", 1},
 		{"no function", nil, 1, "the function is nil", 1},
 		{"order 0", right, 0, "order 0, want 1 or more", 1},
 		{"order -1", right, -1, "order -1, want 1 or more", 1},
