@@ -15,6 +15,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tensorken/tensorken/internal/files/filestest"
 	"github.com/tensorken/tensorken/tensor"
 )
 
@@ -181,7 +182,7 @@ func TestSave(t *testing.T) {
 	for path, want := range map[string]string{
 		filepath.Join(dir, "a.gif"):          "plot: save %s: want a file that ends in .png or .svg",
 		filepath.Join(dir, "png"):            "plot: save %s: want a file that ends in .png or .svg",
-		filepath.Join(dir, "no", "such.png"): "plot: save %s: no such file or directory",
+		filepath.Join(dir, "no", "such.png"): "plot: save %s: " + filestest.NoFolder(t),
 		readOnly:                             "plot: save %s: ",
 	} {
 		want = fmt.Sprintf(want, path)

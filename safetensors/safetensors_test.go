@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tensorken/tensorken/internal/files/filestest"
 	"github.com/tensorken/tensorken/ir"
 	"github.com/tensorken/tensorken/tensor"
 )
@@ -388,7 +389,7 @@ func TestIndex(t *testing.T) {
 		{`{"a":1}`, `it has no "weight_map"`},
 		{`{"weight_map":{"a":"../one.safetensors"}}`, "it names a file outside its folder"},
 		{`{"weight_map":{"a":"one.safetensors"}}`, `"a" should be in "one.safetensors", but is not`},
-		{`{"weight_map":{"a":"three.safetensors"}}`, "three.safetensors: no such file"},
+		{`{"weight_map":{"a":"three.safetensors"}}`, "three.safetensors: " + filestest.NoFile(t)},
 	} {
 		if _, err := open(tt[0]); err == nil || !strings.Contains(err.Error(), tt[1]) {
 			t.Errorf("Open of index %s = %v, want %s", tt[0], err, tt[1])

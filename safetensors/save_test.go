@@ -7,6 +7,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/tensorken/tensorken/internal/files/filestest"
 	"github.com/tensorken/tensorken/tensor"
 )
 
@@ -48,6 +49,9 @@ func TestSaveLink(t *testing.T) {
 			if err := os.Symlink(to, filepath.Join(dir, name)); err != nil {
 				t.Skip(err)
 			}
+		}
+		if _, err := os.Readlink(path); err != nil {
+			t.Skip(err) // as of Wine
 		}
 		if err := Save(path, tensor.Ones(2)); err != nil {
 			t.Errorf("%s: Save = %v", tt.what, err)
@@ -120,7 +124,7 @@ func TestSaveErrors(t *testing.T) {
 		meta map[string]string
 		want string
 	}{
-		{filepath.Join(dir, "no", "m"), one, nil, "no such file or directory"},
+		{filepath.Join(dir, "no", "m"), one, nil, filestest.NoFolder(t)},
 		{dir, one, nil, "not a regular file"},
 		{old, map[string]any{"a.b": one, "a": map[string]any{"b": one}}, nil, `two different leaves are named "a.b"`},
 		{old, map[string]any{"__metadata__": one}, nil, `a tensor cannot be named "__metadata__"`},

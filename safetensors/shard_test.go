@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tensorken/tensorken/internal/files/filestest"
 	"github.com/tensorken/tensorken/tensor"
 )
 
@@ -71,7 +72,7 @@ func TestSaveShardedErrors(t *testing.T) {
 		{index, one, 0, "shards of at most 0 bytes hold nothing"},
 		{index, map[string]any{"__metadata__": one}, 1, `a tensor cannot be named "__metadata__"`},
 		{index, nil, 1, "no tensor to save"},
-		{filepath.Join(dir, "no", "m.safetensors.index.json"), one, 1, "m-00001-of-00001.safetensors: no such file or directory"},
+		{filepath.Join(dir, "no", "m.safetensors.index.json"), one, 1, "m-00001-of-00001.safetensors: " + filestest.NoFolder(t)},
 	} {
 		err := SaveSharded(tt.path, tt.tree, tt.max)
 		if err == nil || !strings.Contains(err.Error(), tt.want) || !strings.HasPrefix(err.Error(), "safetensors: save "+tt.path+": ") {
@@ -130,7 +131,7 @@ func TestSpellingsOfShards(t *testing.T) {
 	if err := os.WriteFile(index, []byte(text), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Open(index); err == nil || !strings.Contains(err.Error(), `/\x1b[2J": no such file`) {
+	if _, err := Open(index); err == nil || !strings.Contains(err.Error(), `\x1b[2J": `) {
 		t.Errorf("Open = %q, want the name quoted", err)
 	}
 }

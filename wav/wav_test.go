@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/tensorken/tensorken/driver"
+	"github.com/tensorken/tensorken/internal/files/filestest"
 	"github.com/tensorken/tensorken/internal/hostmem/memtest"
 	"github.com/tensorken/tensorken/tensor"
 )
@@ -158,10 +159,10 @@ func TestErrors(t *testing.T) {
 		}
 	}
 	path := filepath.Join(t.TempDir(), "no", "x.wav")
-	if err := Save(path, tensor.Zeros(2), 1, nil); err == nil || !strings.HasPrefix(err.Error(), "wav: save "+path+": no such file") {
+	if err := Save(path, tensor.Zeros(2), 1, nil); err == nil || !strings.HasPrefix(err.Error(), "wav: save "+path+": "+filestest.NoFolder(t)) {
 		t.Errorf("Save = %v", err)
 	}
-	if _, _, err := Load(path); err == nil || !strings.HasPrefix(err.Error(), "wav: "+path+": no such file") {
+	if _, _, err := Load(path); err == nil || !strings.HasPrefix(err.Error(), "wav: "+path+": "+filestest.NoFolder(t)) {
 		t.Errorf("Load = %v", err)
 	}
 	large := tensor.Zeros(2, 1<<30)

@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/tensorken/tensorken/internal/bench"
+	"github.com/tensorken/tensorken/internal/files/filestest"
 	"github.com/tensorken/tensorken/internal/wgpu"
 )
 
@@ -150,7 +151,7 @@ func TestBenchBadInput(t *testing.T) {
 		{[]string{"--device", "cpu,cpu"}, "twice"},
 		{[]string{"--device", "cpu,"}, "empty name"},
 		{[]string{"--plot", "b.gif"}, "want a file that ends in .png or .svg"},
-		{[]string{"--plot", nowhere}, "--plot " + nowhere + ": no such file or directory"},
+		{[]string{"--plot", nowhere}, "--plot " + nowhere + ": " + filestest.NoFolder(t)},
 		{[]string{"extra"}, "extra"},
 		{[]string{"--works", "exp"}, "--works goes only with --peers"},
 		{[]string{"--python", "python3"}, "--python goes only with --peers"},
@@ -159,7 +160,7 @@ func TestBenchBadInput(t *testing.T) {
 		{[]string{"--peers", "--device", "cpu,cuda"}, "--device names 2 devices: with --peers, want one"},
 		{[]string{"--peers", "--peers-dir", ".", "--device", "tpu"}, `device "tpu": there is no such device`},
 		{[]string{"--peers", "--time", "0"}, "--time is 0s, want more than 0"},
-		{[]string{"--peers"}, "bench/peers: no such file or directory: run it in a clone of the repository"},
+		{[]string{"--peers"}, "bench/peers: " + filestest.NoFile(t) + ": run it in a clone of the repository"},
 		{[]string{"--peers", "--peers-dir", ".", "--works", "("}, "--works: error parsing regexp"},
 		{[]string{"--peers", "--peers-dir", ".", "--works", "fft"}, "--works fft: no work has such a name, but matmul/64, "},
 	} {

@@ -12,6 +12,7 @@ import (
 	"github.com/tensorken/tensorken/data"
 	"github.com/tensorken/tensorken/data/images"
 	"github.com/tensorken/tensorken/imageio"
+	"github.com/tensorken/tensorken/internal/files/filestest"
 	"github.com/tensorken/tensorken/tensor"
 )
 
@@ -96,7 +97,7 @@ func TestFolderErrors(t *testing.T) {
 	for _, tt := range []struct{ root, want string }{
 		{empty, "has no folders: want one for each class"},
 		{lost, "has no images: want files that end in .png"},
-		{filepath.Join(empty, "none"), "no such file or directory"},
+		{filepath.Join(empty, "none"), filestest.NoFile(t)},
 	} {
 		if _, _, err := images.Folder(tt.root, nil); err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("Folder gave error %v, want …%s", err, tt.want)

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/tensorken/tensorken/data/table"
+	"github.com/tensorken/tensorken/internal/files/filestest"
 	"github.com/tensorken/tensorken/tensor"
 )
 
@@ -281,7 +282,7 @@ func TestLoad(t *testing.T) {
 	if got, want := column[float32](f, "b"), strconv.Quote(strange)+`: there is no column "b", only "a"`; got != want {
 		t.Errorf("a strange name gives %s, want %s", got, want)
 	}
-	for name, want := range map[string]string{dir: "not a regular file", filepath.Join(dir, "none"): "no such file or directory"} {
+	for name, want := range map[string]string{dir: "not a regular file", filepath.Join(dir, "none"): filestest.NoFile(t)} {
 		if _, err := table.Load(name, nil); err == nil || err.Error() != name+": "+want {
 			t.Errorf("Load(%s) = %v, want …%s", name, err, want)
 		}

@@ -22,7 +22,7 @@ func TestLeftovers(t *testing.T) {
 	}{
 		{"m [1].safetensors.0123abcd.tmp", false},
 		{"m [1].safetensors.00000000.tmp", false},
-		{"m [1].safetensors.0123ABCD.tmp", true},
+		{"m [1].safetensors.DCBA3210.tmp", true},
 		{"m [1].safetensors.0123abc.tmp", true},
 		{"m [1].safetensors.0123abcde.tmp", true},
 		{"m [1].safetensors.0123abcd.tmp.bak", true},

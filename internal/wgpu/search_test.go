@@ -53,8 +53,8 @@ func TestNamed(t *testing.T) {
 		t.Fatal(err)
 	}
 	here := filepath.Join(dir, "here.so")
-	sub := filepath.Join("sub", "none.so")
-	dot := "." + string(filepath.Separator) + "here.so"
+	sub := "sub/none.so"
+	dot := "./here.so"
 	none := candidate{}
 	for _, c := range []struct {
 		named                        string
