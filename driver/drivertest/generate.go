@@ -335,6 +335,9 @@ func (g *generator) growCast() {
 	case x.DType == ir.Uint32 && g.chance(2):
 		g.add(graph.Elementwise(ir.Threefry, x, g.partner(x.DType, x.Shape), x, g.partner(x.DType, x.Shape)))
 	case g.chance(6) && x.DType != d && x.DType.Size() == d.Size() && x.DType != ir.Bool && !x.DType.IsHalf() && d.IsInt():
+		if x.DType.IsFloat() { // the bits of NaN are any
+			x = graph.Where(graph.Binary(ir.Eq, x, x), x, graph.Fill(x.DType, 0, x.Shape))
+		}
 		g.add(graph.Bitcast(x, d))
 	case x.DType != d:
 		g.add(graph.Cast(x, d))
