@@ -1,7 +1,6 @@
 package policy
 
 import (
-	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
@@ -36,10 +35,7 @@ func TestNotebooks(t *testing.T) {
 		}
 		path := filepath.Join(t.TempDir(), "cell")
 		source := "package main\n\nimport (\n" + used + ")\n\n" + declarations + "func main() {\n" + program + "}\n"
-		if err := os.WriteFile(path+".go", []byte(source), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		goTool(t, "build", "-o", path, path+".go")
+		buildProgram(t, path, source)
 		if out, err := exec.Command(path).CombinedOutput(); err != nil || len(out) == 0 {
 			t.Errorf("cell %d: %v, output:\n%s", i, err, out)
 		}

@@ -30,10 +30,7 @@ func TestPrograms(t *testing.T) {
 		for i, b := range blocks {
 			dir := t.TempDir()
 			program := filepath.Join(dir, "program")
-			if err := os.WriteFile(program+".go", []byte(b[1]), 0o644); err != nil {
-				t.Fatal(err)
-			}
-			goTool(t, "build", "-o", program, program+".go")
+			buildProgram(t, program, b[1])
 			cmd := exec.Command(program)
 			cmd.Dir = dir
 			out, err := cmd.CombinedOutput()

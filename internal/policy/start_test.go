@@ -26,10 +26,7 @@ func TestStart(t *testing.T) {
 	dir := t.TempDir()
 	build := func(name, source string) string {
 		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path+".go", []byte(source), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		goTool(t, "build", "-o", path, path+".go")
+		buildProgram(t, path, source)
 		return path
 	}
 	digits := goTool(t, "run", "./cmd/tensorken", "digits")
