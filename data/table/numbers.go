@@ -31,7 +31,7 @@ func Numbers(r io.Reader) (names []string, rows tensor.Tensor, err error) {
 		}
 	}
 	if len(kept.rows) != f.rows*len(f.columns) {
-		rows, err = f.Tensor(tensor.Float32) // the error of what is no number
+		rows, err = f.Tensor(tensor.Float32) // fails at the first field that is no number
 		return names, rows, err
 	}
 	return names, tensor.New(kept.rows, f.rows, len(f.columns)), nil

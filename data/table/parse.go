@@ -13,10 +13,10 @@ import (
 // parseFloat returns a number in text, rounded to a float of that many bits.
 func (o *Options) parseFloat(field string, bits int) (float64, error) {
 	text := field
-	if o.Decimal == ',' && strings.Contains(field, ".") {
-		return 0, errNumber
-	}
 	if o.Decimal == ',' {
+		if strings.Contains(field, ".") {
+			return 0, errNumber
+		}
 		text = strings.Replace(field, ",", ".", 1)
 	}
 	x, err := strconv.ParseFloat(text, bits)
@@ -155,11 +155,14 @@ func (o *Options) isMissing(field string) bool {
 	return field == "" || slices.Contains(o.Missing, field)
 }
 
+// digits64 is the greatest number of digits of which all whole numbers are int64.
+const digits64 = 18
+
 // kindOf returns the kind of a field that is not missing. A number that is too large for
-// float64 is an error for who reads it.
+// float64 is Float: who reads it gets the error.
 func (o *Options) kindOf(field string) Kind {
 	switch kind := o.numeral(field); {
-	case kind == Int && len(field) > len("9999999999999999999")-1:
+	case kind == Int && len(field) > digits64:
 		if _, err := strconv.ParseInt(field, 10, 64); err != nil {
 			return Float
 		}
