@@ -20,9 +20,8 @@
 //
 // # Sound
 //
-// [STFT] and [ISTFT] follow PyTorch's conventions, [MelFilters] those of torchaudio, and with
-// Slaney's scale and norm those of librosa. The
-// coefficients called MFCC are
+// [STFT] and [ISTFT] follow PyTorch's conventions, and [MelFilters] torchaudio's; with Slaney's
+// scale and norm it follows librosa's. The coefficients called MFCC are
 //
 //	mel := fft.MelSpectrogram(x, 400, 40, 16000, &fft.STFTOptions{Window: fft.Hann(400, fft.Periodic)}, nil)
 //	db := mel.Maximum(1e-10).Log10().Mul(10)

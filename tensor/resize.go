@@ -119,9 +119,9 @@ func centers(n, m int, corners bool) grid {
 	return grid{2 * n, n - m, 2 * m, m}
 }
 
-// split returns the points rounded down, and what was cut off, of type d. It adds the digits
-// of i times their steps, to a base of which no product leaves the integers' range as i·step
-// may: WebGPU has none of 64 bits.
+// split returns the points rounded down, and what was cut off, of type d. The product i·step may
+// leave int32's range, and a device may lack int64. So it adds the products of the digits of i,
+// to a base for which each is in the range.
 func (g grid) split(d DType) (whole, part *graph.Node) {
 	rest, most := graph.Iota([]int{g.m}, 0), math.MaxInt32
 	if max(g.unit, g.step) > most/4 {

@@ -18,8 +18,9 @@ func (t Tensor) CumSum(axis int) Tensor {
 	return Tensor{n: graph.Scan(ir.Add, wideInt(x), a)}
 }
 
-// CumProd returns the products along an axis of each element and all before it.
-// Those of integers are int64, of uint64 uint64; they wrap. Its derivatives are right at zeros, also where other factors overflow.
+// CumProd returns the products along an axis of each element and all before it, of integers
+// as int64, of uint64 as uint64; they wrap. Its derivatives are right at zeros, also where other
+// factors overflow.
 // Parts of the axis are multiplied first, so a float that should be 0 or infinite is NaN
 // where the product of a part of what is before it overflows.
 func (t Tensor) CumProd(axis int) Tensor {
