@@ -157,13 +157,16 @@ type found struct {
 	limits *limits
 }
 
-// find lists adapters: from each backend the fastest, the one with the lowest power and
-// the software one, because webgpu.h has no other enumeration.
+// find lists adapters: of the first backend that has a GPU the fastest, the one with the lowest
+// power and the software one, because webgpu.h has no other enumeration.
 func (n *instance) find() ([]found, error) {
 	var list []found
 	var why string
 	next := toggles(adapterToggles, nil)
 	for _, backend := range backendsOf[runtime.GOOS] {
+		if slices.ContainsFunc(list, func(a found) bool { return a.Kind != Software }) {
+			break
+		}
 		for _, o := range []adapterOptions{{power: highPerformance}, {power: lowPower}, {fallback: 1}} {
 			o.next, o.level, o.backend = next, levelCore, backend
 			var handle uintptr
