@@ -48,6 +48,9 @@ func TestPublished(t *testing.T) {
 // does not have.
 func TestHostileSettings(t *testing.T) {
 	values := []any{-1, 0, 1e9, 1e18, nil, []int{-1, 2}, []float64{1e9, 1e9}}
+	if testing.Short() {
+		values = []any{-1, 1e18, []int{-1, 2}}
+	}
 	for _, name := range []string{"gpt2_gen", "gemma3", "mixtral", "bert", "vit", "resnet", "whisper", "clip", "clip_text", "t5"} {
 		dir, path := changed(t, name, nil), filepath.Join("testdata", name, "config.json")
 		text, err := os.ReadFile(path)
