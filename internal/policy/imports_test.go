@@ -22,6 +22,7 @@ var order = strings.Fields(`
 	internal/simd
 	driver
 	internal/loops
+	internal/clock
 	internal/hostmem internal/hostmem/memtest internal/files internal/files/filestest internal/limits internal/cachedir internal/terminal
 	internal/lru
 	internal/graph

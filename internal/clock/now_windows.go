@@ -1,0 +1,31 @@
+package clock
+
+import (
+	"syscall"
+	"time"
+	"unsafe"
+)
+
+var (
+	kernel32  = syscall.NewLazyDLL("kernel32.dll")
+	counter   = kernel32.NewProc("QueryPerformanceCounter").Addr()
+	frequency = query(kernel32.NewProc("QueryPerformanceFrequency").Addr()) // ticks a second
+	begun     = time.Now()
+	first     = query(counter) // at about that time
+)
+
+func now() time.Time { return begun.Add(duration(query(counter)-first, frequency)) }
+
+func since(t time.Time) time.Duration { return now().Sub(t) }
+
+// duration is that of a number of ticks. Whole seconds are apart, as nanoseconds times the
+// frequency overflow within the hour.
+func duration(ticks, frequency int64) time.Duration {
+	return time.Duration(ticks/frequency)*time.Second + time.Duration(ticks%frequency*int64(time.Second)/frequency)
+}
+
+// query calls a function that sets an int64. It fails on no Windows that Go supports.
+func query(function uintptr) (n int64) {
+	syscall.SyscallN(function, uintptr(unsafe.Pointer(&n)))
+	return n
+}
