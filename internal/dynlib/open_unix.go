@@ -19,6 +19,9 @@ func Symbol(library uintptr, name string) uintptr {
 	return p
 }
 
+// LeastPause is about the least that Pause takes.
+const LeastPause = 50 * time.Microsecond
+
 // Pause sleeps for microseconds; time.Sleep takes at least a millisecond in an idle
 // process.
 func Pause(d time.Duration) {

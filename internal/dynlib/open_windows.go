@@ -31,5 +31,8 @@ func Symbol(library uintptr, name string) uintptr {
 	return p
 }
 
-// Pause sleeps, for at least half a millisecond.
+// LeastPause is about the least that Pause takes.
+const LeastPause = 500 * time.Microsecond
+
+// Pause sleeps.
 func Pause(d time.Duration) { time.Sleep(d) }

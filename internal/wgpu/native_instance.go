@@ -9,6 +9,7 @@ import (
 	"time"
 	"unsafe"
 
+	"github.com/tensorken/tensorken/internal/clock"
 	"github.com/tensorken/tensorken/internal/dynlib"
 	"github.com/tensorken/tensorken/internal/terminal"
 )
@@ -65,7 +66,7 @@ func (l *library) newInstance(o Options) (*instance, error) {
 		return nil, err
 	}
 	n := &instance{
-		library: l, timeout: o.timeout(), now: time.Now, box: box, number: number,
+		library: l, timeout: o.timeout(), now: clock.Now, box: box, number: number,
 		lastID: firstRequest, pending: map[uintptr]func(*event){}, report: func(*event) {},
 	}
 	d := &instanceDescriptor{next: toggles(instanceToggles, nil)}
@@ -121,16 +122,13 @@ func (n *instance) handleEvents() bool {
 	return first != nil
 }
 
-const (
-	// spin is the time of polling before sleeping between polls. Polls do not yield to other
-	// goroutines, because a goroutine that yields may go on at another core, with cold caches.
-	spin = 50 * time.Microsecond
-	// grace is the time to wait for outstanding callbacks of a lost device.
-	grace = time.Second
-)
+// grace is the time to wait for outstanding callbacks of a lost device.
+const grace = time.Second
 
 // wait polls until done, by what a handler sets, is true. It times out only after a period
-// without any callback. It polls because blocking waits of some drivers do not return.
+// without any callback. It polls because blocking waits of some drivers do not return. It
+// sleeps between polls once it has waited as long as a sleep takes. Polls before do not yield to other
+// goroutines, because a goroutine that yields may go on at another core, with cold caches.
 func (n *instance) wait(name string, done func() bool) error {
 	start := n.now()
 	for {
@@ -144,7 +142,7 @@ func (n *instance) wait(name string, done func() bool) error {
 		switch {
 		case waited > n.timeout || n.dead && waited > grace:
 			return &Error{Timeout, name, fmt.Sprintf("nothing came in %v", waited.Round(time.Millisecond))}
-		case waited > spin:
+		case waited > dynlib.LeastPause:
 			dynlib.Pause(min(waited/32, time.Millisecond))
 		}
 	}
