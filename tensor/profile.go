@@ -3,6 +3,7 @@ package tensor
 import (
 	"time"
 
+	"github.com/tensorken/tensorken/internal/clock"
 	"github.com/tensorken/tensorken/internal/exec"
 )
 
@@ -60,7 +61,7 @@ type Peak struct {
 // second.
 func Profile(f func()) *Trace {
 	checkFunc("Profile", f)
-	start := time.Now()
+	start := clock.Now()
 	p := exec.StartProfile()
 	stop := p.Stop
 	defer func() {
@@ -69,7 +70,7 @@ func Profile(f func()) *Trace {
 		}
 	}()
 	f()
-	t := &Trace{Wall: time.Since(start), Peaks: map[*Device]Peak{}}
+	t := &Trace{Wall: clock.Since(start), Peaks: map[*Device]Peak{}}
 	stop = nil
 	for _, s := range p.Stop() {
 		c := s.Step.Cost()

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/tensorken/tensorken/grad"
+	"github.com/tensorken/tensorken/internal/clock"
 	"github.com/tensorken/tensorken/internal/graph"
 	"github.com/tensorken/tensorken/ir"
 	"github.com/tensorken/tensorken/tensor"
@@ -72,14 +73,14 @@ func (c check) run(d *tensor.Device) (out []array, first, again time.Duration, e
 		if err := tensor.Eval(x); err != nil {
 			return nil, first, again, err
 		}
-		start := time.Now()
+		start := clock.Now()
 		if results, gradients = c.results(x); len(results) > 0 {
 			err = tensor.Eval(results)
 		}
 		if err == nil {
 			err = d.Sync()
 		}
-		if *took = time.Since(start); err != nil {
+		if *took = clock.Since(start); err != nil {
 			return nil, first, again, err
 		}
 	}

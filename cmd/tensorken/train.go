@@ -12,12 +12,12 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/tensorken/tensorken/data"
 	"github.com/tensorken/tensorken/device"
+	"github.com/tensorken/tensorken/internal/clock"
 	"github.com/tensorken/tensorken/internal/shape"
 	"github.com/tensorken/tensorken/ir"
 	"github.com/tensorken/tensorken/nn"
@@ -123,9 +123,9 @@ func (o trainOptions) run(ctx context.Context, stdout, stderr io.Writer) (err er
 
 	r := result{Device: dev.String(), Parameters: tree.Size(net)}
 	fmt.Fprintf(stderr, "training %s on %s of %s\n", o.model, shape.Count(training.Y.Len(), "example"), noted(about.Data, why))
-	start := time.Now()
+	start := clock.Now()
 	err = loop.Run(ctx)
-	r.Seconds = time.Since(start).Seconds()
+	r.Seconds = clock.Since(start).Seconds()
 	interrupted := err != nil && ctx.Err() != nil
 	switch {
 	case interrupted && loop.Best == nil:

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/tensorken/tensorken/driver"
+	"github.com/tensorken/tensorken/internal/clock"
 	"github.com/tensorken/tensorken/ir"
 )
 
@@ -25,7 +26,7 @@ func (s *suite) profiling() {
 	if err != nil {
 		s.Fatal(err)
 	}
-	begin := time.Now()
+	begin := clock.Now()
 	var timings []driver.Timing
 	counts := []int{1, 0, 3, 700, 2}
 	for _, count := range counts {
@@ -48,7 +49,7 @@ func (s *suite) profiling() {
 	if err := drv.Download(got, b, 0); err != nil || !bytes.Equal(got, data) {
 		s.Errorf("calls that are timed give other bytes: %v", err)
 	}
-	end := time.Now()
+	end := clock.Now()
 	var last time.Time
 	for i, t := range timings {
 		spans, err := t.Spans()

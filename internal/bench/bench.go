@@ -15,6 +15,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/tensorken/tensorken/internal/clock"
 	"github.com/tensorken/tensorken/tensor"
 )
 
@@ -116,7 +117,7 @@ func Measure(ctx context.Context, c Cell, d *tensor.Device, budget time.Duration
 func median(ctx context.Context, budget time.Duration, fewest int, run, sync func() error) (float64, error) {
 	runtime.GC() // collects garbage of earlier cells
 	batch := func(n int) (time.Duration, error) {
-		start := time.Now()
+		start := clock.Now()
 		for range n {
 			if err := ctx.Err(); err != nil {
 				return 0, err
@@ -126,7 +127,7 @@ func median(ctx context.Context, budget time.Duration, fewest int, run, sync fun
 			}
 		}
 		err := sync()
-		return time.Since(start), err
+		return clock.Since(start), err
 	}
 	if _, err := batch(1); err != nil { // compiles
 		return 0, err

@@ -3,8 +3,8 @@ package bench
 import (
 	"slices"
 	"testing"
-	"time"
 
+	"github.com/tensorken/tensorken/internal/clock"
 	"github.com/tensorken/tensorken/tensor"
 )
 
@@ -23,9 +23,9 @@ func BenchmarkProfile(b *testing.B) {
 		}
 	}
 	timed := func(f func()) float64 {
-		start := time.Now()
+		start := clock.Now()
 		f()
-		return time.Since(start).Seconds()
+		return clock.Since(start).Seconds()
 	}
 	tensor.Profile(run) // compiles, and measures the peak
 	var with, without []float64

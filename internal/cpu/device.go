@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/tensorken/tensorken/driver"
+	"github.com/tensorken/tensorken/internal/clock"
 	"github.com/tensorken/tensorken/internal/hostmem"
 	"github.com/tensorken/tensorken/internal/simd"
 	"github.com/tensorken/tensorken/ir"
@@ -122,7 +123,7 @@ func (d *device) RunTimed(calls []driver.Call) (driver.Timing, error) {
 	spans := make(driver.Timed, len(calls))
 	var start time.Time
 	err := d.run(calls, func(i int) {
-		now := time.Now()
+		now := clock.Now()
 		if i >= 0 {
 			spans[i] = driver.Span{Start: start, Duration: now.Sub(start)}
 		}

@@ -6,10 +6,10 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 	"unsafe"
 
 	"github.com/tensorken/tensorken/driver"
+	"github.com/tensorken/tensorken/internal/clock"
 	"github.com/tensorken/tensorken/internal/interp"
 	"github.com/tensorken/tensorken/ir"
 )
@@ -260,7 +260,7 @@ func TestAllocs(t *testing.T) {
 func TestConcurrencyShrinks(t *testing.T) {
 	var c concurrency
 	c.enter(8)
-	for end := time.Now().Add(3 * concurrencyTime); time.Now().Before(end); {
+	for end := clock.Now().Add(3 * concurrencyTime); clock.Now().Before(end); {
 		c.enter(2)
 	}
 	c.enter(2)

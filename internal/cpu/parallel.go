@@ -11,6 +11,7 @@ import (
 	"unsafe"
 
 	"github.com/tensorken/tensorken/driver"
+	"github.com/tensorken/tensorken/internal/clock"
 )
 
 // A worker has the memory with which one goroutine computes, from job to job.
@@ -82,14 +83,14 @@ type concurrency struct {
 // concurrencyTime is how long the number is remembered.
 const concurrencyTime = time.Millisecond
 
-var start = time.Now()
+var start = clock.Now()
 
 // enter counts a call of Run, one of n under way.
 func (c *concurrency) enter(n int) {
 	if n == 1 {
 		return
 	}
-	now := int64(time.Since(start))
+	now := int64(clock.Since(start))
 	if int64(n) >= c.calls.Load() || now > c.until.Load() {
 		c.calls.Store(int64(n))
 		c.until.Store(now + int64(concurrencyTime))
@@ -98,7 +99,7 @@ func (c *concurrency) enter(n int) {
 
 // size is at least 1.
 func (c *concurrency) size() int {
-	if c.calls.Load() > 1 && int64(time.Since(start)) > c.until.Load() {
+	if c.calls.Load() > 1 && int64(clock.Since(start)) > c.until.Load() {
 		c.calls.Store(1)
 	}
 	return max(1, int(c.calls.Load()))
@@ -201,7 +202,7 @@ func spin(ready func() bool) bool {
 			return true
 		}
 	}
-	for start := time.Now(); time.Since(start) < spinTime; {
+	for start := clock.Now(); clock.Since(start) < spinTime; {
 		for range 100 {
 			if ready() {
 				return true

@@ -12,6 +12,7 @@ import (
 
 	"github.com/tensorken/tensorken/driver"
 	"github.com/tensorken/tensorken/internal/bench"
+	"github.com/tensorken/tensorken/internal/clock"
 	"github.com/tensorken/tensorken/internal/tune"
 	"github.com/tensorken/tensorken/tensor"
 )
@@ -47,16 +48,16 @@ var modes = []struct {
 
 // timed runs f, which submits work: the time of f alone, and until the work is done.
 func timed(b *testing.B, d driver.Device, f func() error) (host, all time.Duration) {
-	start := time.Now()
+	start := clock.Now()
 	err := f()
-	host = time.Since(start)
+	host = clock.Since(start)
 	if err == nil {
 		err = d.Sync()
 	}
 	if err != nil {
 		b.Fatal(err)
 	}
-	return host, time.Since(start)
+	return host, clock.Since(start)
 }
 
 // report runs f often, and reports the medians of its times for each of n parts, in µs.
@@ -161,14 +162,14 @@ func BenchmarkMakeGraph(b *testing.B) {
 	slices.Sort(took)
 	b.ReportMetric(1e6*took[lists/2]/n, "µs/node")
 	b.ReportMetric(float64(before-free())/n/lists, "bytes/node")
-	start := time.Now()
+	start := clock.Now()
 	leave, err := d.enter()
 	if err != nil {
 		b.Fatal(err)
 	}
 	d.freeAllGraphs()
 	leave()
-	b.ReportMetric(1e6*time.Since(start).Seconds()/n/lists, "µs-free/node")
+	b.ReportMetric(1e6*clock.Since(start).Seconds()/n/lists, "µs-free/node")
 	b.ReportMetric(0, "ns/op")
 }
 
@@ -388,7 +389,7 @@ func BenchmarkWork(b *testing.B) {
 				defer d.Close()
 				run := start(b, name, d)
 				var hosts, alls []float64
-				for begin := time.Now(); len(hosts) < 5 || len(hosts) < 500 && time.Since(begin) < time.Second; {
+				for begin := clock.Now(); len(hosts) < 5 || len(hosts) < 500 && clock.Since(begin) < time.Second; {
 					host, all := timed(b, drv, run)
 					hosts, alls = append(hosts, host.Seconds()), append(alls, all.Seconds())
 				}

@@ -105,7 +105,7 @@ type device struct {
 	held    int64 // bytes of buffers
 	budget  int64
 	staging staging
-	clock   clock
+	clock   gpuClock
 	failed  error // of a peer's work or of calls that were held: the first since the last Sync
 	closed  error // why the device is gone
 

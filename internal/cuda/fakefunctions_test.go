@@ -6,8 +6,9 @@ import (
 	"encoding/binary"
 	"slices"
 	"syscall"
-	"time"
 	"unsafe"
+
+	"github.com/tensorken/tensorken/internal/clock"
 )
 
 // failureText is the text of all failures.
@@ -152,7 +153,7 @@ var fakeFunctions = map[string]func(f *fake, a []uintptr) int{
 		}
 		e := &fakeEvent{gpu: s.gpu, stream: s}
 		f.events[a[0]] = e
-		return f.push(a[1], func() { e.done, e.at = true, time.Now() })
+		return f.push(a[1], func() { e.done, e.at = true, clock.Now() })
 	},
 	"EventSynchronize": func(f *fake, a []uintptr) int {
 		f.event(a[0]).wait()

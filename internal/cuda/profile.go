@@ -8,10 +8,11 @@ import (
 	"unsafe"
 
 	"github.com/tensorken/tensorken/driver"
+	"github.com/tensorken/tensorken/internal/clock"
 )
 
-// A clock tells the host's time of events.
-type clock struct {
+// A gpuClock tells the host's time of events.
+type gpuClock struct {
 	host   time.Time
 	event  uintptr   // at about that time
 	free   []uintptr // events that may be recorded again
@@ -43,7 +44,7 @@ func (d *device) RunTimed(calls []driver.Call) (driver.Timing, error) {
 		if err := d.wait(); err != nil {
 			return nil, err
 		}
-		d.clock.host = time.Now()
+		d.clock.host = clock.Now()
 	}
 	for i := range len(calls) + 1 {
 		if i > 0 {
@@ -111,5 +112,5 @@ func (d *device) freeEvents() {
 	for _, e := range d.clock.events {
 		d.lib.call("cuEventDestroy", d.lib.EventDestroy_v2, e)
 	}
-	d.clock = clock{}
+	d.clock = gpuClock{}
 }

@@ -9,9 +9,9 @@ package exec
 import (
 	"slices"
 	"sync"
-	"time"
 
 	"github.com/tensorken/tensorken/driver"
+	"github.com/tensorken/tensorken/internal/clock"
 	"github.com/tensorken/tensorken/internal/graph"
 	"github.com/tensorken/tensorken/internal/lru"
 )
@@ -59,8 +59,8 @@ func New(d driver.Device) *Device {
 	dev.flusher = newFlusher(dev)
 	ballast()
 	dev.pacer.threshold.Store(max(minGCThreshold, int64(dev.limits.Memory)/firstGCMemory))
-	dev.pacer.last = time.Now()
-	dev.pacer.ended.Store(int64(time.Since(begun)))
+	dev.pacer.last = clock.Now()
+	dev.pacer.ended.Store(int64(clock.Since(begun)))
 	dev.pacer.own = dev.limits.Memory > 0
 	dev.pacer.maxThreshold = max(minGCThreshold, int64(dev.limits.Memory)/maxGCMemory)
 	devicesMu.Lock()

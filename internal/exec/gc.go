@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/tensorken/tensorken/driver"
+	"github.com/tensorken/tensorken/internal/clock"
 	"github.com/tensorken/tensorken/internal/hostmem"
 )
 
@@ -58,7 +59,7 @@ var (
 	heapObjects atomic.Int64 // in the host's heap after the last collection of any device
 	lastGC      atomic.Int64 // nanoseconds of the last collection of any device
 	endGC       atomic.Int64 // its end, in nanoseconds since begun; math.MaxInt64 while another runs
-	begun       = time.Now()
+	begun       = clock.Now()
 )
 
 // limit is the number of bytes above live at which the next plan waits for a collection. What is
@@ -122,7 +123,7 @@ func (d *Device) maybeGC() {
 // plannedGC collects garbage before a plan, or waits for the collection that runs.
 func (d *Device) plannedGC() {
 	p := &d.pacer
-	start, few, ended := time.Now(), p.planCount.Load() <= fewPlans, p.ended.Load()
+	start, few, ended := clock.Now(), p.planCount.Load() <= fewPlans, p.ended.Load()
 	d.flushHeld() // the device computes meanwhile
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -130,7 +131,7 @@ func (d *Device) plannedGC() {
 	if d.lockedDrain(); d.excess() > d.due(p.limit()) { // or another goroutine has collected
 		d.forcedGC()
 	}
-	end := time.Now()
+	end := clock.Now()
 	mostly := 2*end.Sub(start) > end.Sub(begun)-time.Duration(ended)
 	if few && mostly || d.idle() { // the wait may have slowed the device, or it had little work
 		p.count(start, end, d.pool.nanosPerByte())
@@ -146,7 +147,7 @@ func (d *Device) backgroundGC() {
 	}
 	go func() {
 		defer p.mu.Unlock()
-		start := time.Now()
+		start := clock.Now()
 		if end := d.forcedGC(); !p.busy.Load() {
 			p.count(start, end, d.pool.nanosPerByte())
 		}
@@ -198,7 +199,7 @@ func (d *Device) early(limit int64) int64 {
 		return late
 	}
 	start := late
-	took, since := lastGC.Load(), int64(time.Since(begun))-endGC.Load() // negative while one runs
+	took, since := lastGC.Load(), int64(clock.Since(begun))-endGC.Load() // negative while one runs
 	if since > took && d.quickGC() {
 		start = min(start, d.pacer.ahead.Load())
 		if d.pacer.busy.Load() {
@@ -229,7 +230,7 @@ func (d *Device) forcedGC() (end time.Time) {
 	bytes, buffers, above := d.pool.kept.Load(), d.pool.keptCount.Load(), d.excess()
 	plans := p.planCount.Load()
 	forceGC()
-	end, waiting := time.Now(), p.waiting.Load()
+	end, waiting := clock.Now(), p.waiting.Load()
 	p.ended.Store(int64(end.Sub(begun)))
 	p.planCount.Add(-plans)
 	p.adapt(above, d.pool.allocTime.Load())
@@ -263,11 +264,11 @@ func (d *Device) lockedDrain() int64 {
 // forceGC runs a collection and waits, at most 100 ms, for the cleanups that it
 // queues.
 func forceGC() {
-	start := time.Now()
+	start := clock.Now()
 	endGC.Store(math.MaxInt64) // one at a time, also of several devices
 	defer func() {
-		lastGC.Store(int64(time.Since(start)))
-		endGC.Store(int64(time.Since(begun)))
+		lastGC.Store(int64(clock.Since(start)))
+		endGC.Store(int64(clock.Since(begun)))
 	}()
 	runtime.GC()
 	samples := []metrics.Sample{
@@ -278,7 +279,7 @@ func forceGC() {
 	metrics.Read(samples)
 	executed, queued := &samples[0].Value, samples[1].Value.Uint64()
 	heapObjects.Store(int64(samples[2].Value.Uint64()))
-	for start := time.Now(); executed.Uint64() < queued && time.Since(start) < 100*time.Millisecond; metrics.Read(samples[:1]) {
+	for start := clock.Now(); executed.Uint64() < queued && clock.Since(start) < 100*time.Millisecond; metrics.Read(samples[:1]) {
 		runtime.Gosched()
 	}
 }

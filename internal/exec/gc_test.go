@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/tensorken/tensorken/driver"
+	"github.com/tensorken/tensorken/internal/clock"
 )
 
 // The threshold doubles once collections took more than a sixteenth of the time by as much as the
@@ -31,7 +32,7 @@ func TestPacerThreshold(t *testing.T) {
 		{"more live bytes than the threshold", 1, 16 * ms, 16 * ms, 0, 100 * mb, 1, 200 * mb},
 		{"up to the highest", 100, 16 * ms, 16 * ms, 0, 0, 1, 1000 * mb},
 	} {
-		now := time.Now()
+		now := clock.Now()
 		p := pacer{maxThreshold: 1000 * mb, last: now}
 		p.threshold.Store(minGCThreshold)
 		p.live.Store(c.live)
@@ -132,7 +133,7 @@ func after(t *testing.T, since, took time.Duration) {
 	})
 	lastGC.Store(int64(took))
 	if endGC.Store(math.MaxInt64); since >= 0 {
-		endGC.Store(int64(time.Since(begun) - since))
+		endGC.Store(int64(clock.Since(begun) - since))
 	}
 }
 
@@ -176,15 +177,15 @@ func TestEarlyCollection(t *testing.T) {
 	}
 	after(t, time.Hour, time.Minute)
 	d := holding(40*mb, 1000*mb)
-	start := time.Now()
+	start := clock.Now()
 	d.maybeGC()
 	d.pacer.mu.Lock() // after the collection in the background
 	defer d.pacer.mu.Unlock()
-	if end := time.Duration(endGC.Load()); end > time.Since(begun) {
-		t.Errorf("the collection in the background ended at %v, in %v from now", end, end-time.Since(begun))
+	if end := time.Duration(endGC.Load()); end > clock.Since(begun) {
+		t.Errorf("the collection in the background ended at %v, in %v from now", end, end-clock.Since(begun))
 	}
-	if took := time.Duration(lastGC.Load()); took > time.Since(start) {
-		t.Errorf("a collection in the background takes %v, want at most %v", took, time.Since(start))
+	if took := time.Duration(lastGC.Load()); took > clock.Since(start) {
+		t.Errorf("a collection in the background takes %v, want at most %v", took, clock.Since(start))
 	}
 }
 
@@ -277,7 +278,7 @@ func TestCollectionBesideWait(t *testing.T) {
 			d.pool.allocTime.Store(int64(time.Second))
 			p := &d.pacer
 			p.allocTime.Store(int64(time.Second))
-			p.last = time.Now()
+			p.last = clock.Now()
 			begin, before := p.last, endGC.Load()
 			d.maybeGC()
 			done := func() {}
@@ -287,16 +288,16 @@ func TestCollectionBesideWait(t *testing.T) {
 					done = d.awaits()
 				}
 			}
-			for start := time.Now(); ; time.Sleep(time.Millisecond) {
+			for start := clock.Now(); ; time.Sleep(time.Millisecond) {
 				if end := endGC.Load(); end != before && end != math.MaxInt64 {
 					break
 				}
-				if time.Since(start) > 10*time.Second {
+				if clock.Since(start) > 10*time.Second {
 					t.Error("no collection ended")
 					break
 				}
 			}
-			took := time.Since(begin)
+			took := clock.Since(begin)
 			if c.waits || c.runsPlan {
 				time.Sleep(20 * time.Millisecond)
 				done()
@@ -383,8 +384,8 @@ func TestWaitsThatCount(t *testing.T) {
 			d.drv = busy{idle: c.idle}
 			p := &d.pacer
 			p.planCount.Store(c.plans - 1)
-			p.last = time.Now()
-			p.ended.Store(int64(time.Since(begun) - c.before))
+			p.last = clock.Now()
+			p.ended.Store(int64(clock.Since(begun) - c.before))
 			if d.maybeGC(); p.threshold.Load() > 50*mb != c.counts {
 				t.Errorf("the wait counts: %v", !c.counts)
 			}

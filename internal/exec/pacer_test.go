@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/tensorken/tensorken/driver"
+	"github.com/tensorken/tensorken/internal/clock"
 	"github.com/tensorken/tensorken/internal/exec"
 	"github.com/tensorken/tensorken/internal/graph"
 	"github.com/tensorken/tensorken/ir"
@@ -51,7 +52,7 @@ func (d *queued) Alloc(bytes int) (driver.Buffer, error) {
 	d.bytes += int64(bytes)
 	if d.allocTime != nil {
 		t := d.allocTime(bytes)
-		for start := time.Now(); time.Since(start) < t; { // a driver does not sleep meanwhile
+		for start := clock.Now(); clock.Since(start) < t; { // a driver does not sleep meanwhile
 		}
 	}
 	return queuedBuffer{d, bytes}, nil
@@ -59,7 +60,7 @@ func (d *queued) Alloc(bytes int) (driver.Buffer, error) {
 
 // Run gives each call 3 µs and the time in which 4 TB/s move its buffers.
 func (d *queued) Run(calls []driver.Call) error {
-	if now := time.Now(); d.end.Before(now) {
+	if now := clock.Now(); d.end.Before(now) {
 		d.end = now
 	}
 	for _, c := range calls {
@@ -74,12 +75,12 @@ func (d *queued) Run(calls []driver.Call) error {
 }
 
 func (d *queued) Sync() error {
-	time.Sleep(time.Until(d.end))
+	time.Sleep(d.end.Sub(clock.Now()))
 	return nil
 }
 
 // Idle makes the promise of driver.Idler.
-func (d *queued) Idle() bool { return !d.end.After(time.Now()) }
+func (d *queued) Idle() bool { return !d.end.After(clock.Now()) }
 
 func (d *queued) Compile(*ir.Kernel) (driver.Program, error) { return nil, nil }
 func (d *queued) Upload(driver.Buffer, int, []byte) error    { return nil }
@@ -169,7 +170,7 @@ func TestFirstThreshold(t *testing.T) {
 		drv := &queued{memory: 141 << 30}
 		dev := exec.New(drv)
 		eval := dropped(t, dev, 4<<20)
-		drv.end = time.Now().Add(time.Hour)
+		drv.end = clock.Now().Add(time.Hour)
 		for range 20 {
 			eval()
 		}
@@ -188,7 +189,7 @@ func TestBusyDeviceHoldsLittle(t *testing.T) {
 	dev := exec.New(drv)
 	defer dev.Close()
 	eval := dropped(t, dev, 256<<20)
-	drv.end = time.Now().Add(time.Hour)
+	drv.end = clock.Now().Add(time.Hour)
 	for range 100 {
 		eval()
 	}
@@ -226,8 +227,8 @@ func TestWaitCollects(t *testing.T) {
 		if err := c.wait(dev); err != nil {
 			t.Fatal(err)
 		}
-		for start := time.Now(); count() == before; time.Sleep(time.Millisecond) {
-			if time.Since(start) > 10*time.Second {
+		for start := clock.Now(); count() == before; time.Sleep(time.Millisecond) {
+			if clock.Since(start) > 10*time.Second {
 				t.Fatalf("%s: no collection", c.name)
 			}
 		}

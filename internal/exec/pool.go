@@ -9,9 +9,9 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"github.com/tensorken/tensorken/driver"
+	"github.com/tensorken/tensorken/internal/clock"
 	"github.com/tensorken/tensorken/ir"
 )
 
@@ -145,11 +145,11 @@ func (d *Device) alloc(r request) (pooled, error) {
 		b, err := d.drv.(driver.HostAllocator).AllocHost(r.class)
 		return pooled{Buffer: b, request: r}, err
 	}
-	start := time.Now()
+	start := clock.Now()
 	b, err := d.drv.Alloc(r.class)
 	if errors.Is(err, driver.ErrMemory) {
 		if err = d.makeRoom(); err == nil {
-			start = time.Now()
+			start = clock.Now()
 			b, err = d.drv.Alloc(r.class)
 		}
 	}
@@ -163,7 +163,7 @@ func (d *Device) alloc(r request) (pooled, error) {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.allocTime.Add(int64(time.Since(start)))
+	p.allocTime.Add(int64(clock.Since(start)))
 	p.allocBytes += int64(r.class)
 	x.number = p.allocated
 	p.allocated++

@@ -4,9 +4,9 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"github.com/tensorken/tensorken/driver"
+	"github.com/tensorken/tensorken/internal/clock"
 	"github.com/tensorken/tensorken/internal/compile"
 	"github.com/tensorken/tensorken/internal/graph"
 )
@@ -128,14 +128,14 @@ func (d *Device) runTimed(calls []driver.Call) (t driver.Timing, waited bool, er
 	}
 	spans := make(driver.Timed, len(calls))
 	for i := range calls {
-		start := time.Now()
+		start := clock.Now()
 		if err = d.drv.Run(calls[i : i+1]); err == nil {
 			err = d.sync()
 		}
 		if err != nil {
 			return nil, true, err
 		}
-		spans[i] = driver.Span{Start: start, Duration: time.Since(start)}
+		spans[i] = driver.Span{Start: start, Duration: clock.Since(start)}
 	}
 	return spans, true, nil
 }

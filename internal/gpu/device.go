@@ -75,7 +75,7 @@ type device struct {
 	timed     *timedBatch // nil if they are not timed
 
 	// Of calls that are timed.
-	clock        clock
+	clock        gpuClock
 	pendingTimed []*timedBatch // submitted and not read, in order
 	freeTimed    []*timedBatch // whose queries and buffers may be used again
 }

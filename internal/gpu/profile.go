@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/tensorken/tensorken/driver"
+	"github.com/tensorken/tensorken/internal/clock"
 	"github.com/tensorken/tensorken/internal/loops"
 	"github.com/tensorken/tensorken/internal/wgpu"
 )
@@ -12,10 +13,10 @@ import (
 // A profiler is a device whose adapter has timestamps.
 type profiler struct{ *device }
 
-// A clock tells the host's time of timestamps. A timestamp of the begin of a submission is
+// A gpuClock tells the host's time of timestamps. A timestamp of the begin of a submission is
 // after the host's time of submitting it: the submission with the least delay is taken to have
 // none.
-type clock struct {
+type gpuClock struct {
 	host time.Time // of the first submission
 	gpu  uint64    // of its begin
 	lag  time.Duration
@@ -130,7 +131,7 @@ func (d *device) submitTimed(b *timedBatch) error {
 		wgpu.Command{Queries: b.queries, Dst: b.results, Size: size},
 		wgpu.Command{Src: b.results, Dst: b.readback, Size: size})
 	d.poll() // which waits until earlier commands are encoded
-	b.submitted = time.Now()
+	b.submitted = clock.Now()
 	if err := d.submitRecorded(); err != nil {
 		return err
 	}
@@ -164,14 +165,14 @@ func (d *device) readTimes(submission uint64) {
 
 // span returns the span of the next call: calls do not overlap, and one without commands,
 // whose timestamps are 0, takes no time.
-func (c *clock) span(begin, end uint64) span {
+func (c *gpuClock) span(begin, end uint64) span {
 	begin = max(begin, c.last)
 	c.last = max(begin, end)
 	return span{begin, c.last}
 }
 
 // set sets the clock by a submission.
-func (c *clock) set(b *timedBatch) {
+func (c *gpuClock) set(b *timedBatch) {
 	begin := b.spans[0].begin
 	if c.host.IsZero() {
 		c.host, c.gpu = b.submitted, begin
@@ -180,7 +181,7 @@ func (c *clock) set(b *timedBatch) {
 }
 
 // at is the host's time of a timestamp.
-func (c *clock) at(t uint64) time.Time { return c.host.Add(c.lag + time.Duration(t-c.gpu)) }
+func (c *gpuClock) at(t uint64) time.Time { return c.host.Add(c.lag + time.Duration(t-c.gpu)) }
 
 // Spans reads the timestamps of all submissions, as each may set the clock.
 func (t *timing) Spans() ([]driver.Span, error) {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/tensorken/tensorken/driver"
+	"github.com/tensorken/tensorken/internal/clock"
 	"github.com/tensorken/tensorken/internal/wgpu"
 	"github.com/tensorken/tensorken/internal/wgpu/wgputest"
 	"github.com/tensorken/tensorken/tensor"
@@ -37,7 +38,7 @@ func TestRunTimed(t *testing.T) {
 	calls[3].Program, calls[20].Program = two, two
 	const rounds = 30
 	var timings []driver.Timing
-	before := time.Now()
+	before := clock.Now()
 	for range rounds {
 		timing, err := d.RunTimed(calls)
 		if err != nil {

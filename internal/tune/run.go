@@ -6,9 +6,9 @@ import (
 	"errors"
 	"math/rand/v2"
 	"slices"
-	"time"
 
 	"github.com/tensorken/tensorken/driver"
+	"github.com/tensorken/tensorken/internal/clock"
 	"github.com/tensorken/tensorken/internal/hostmem"
 	"github.com/tensorken/tensorken/internal/shape"
 	"github.com/tensorken/tensorken/ir"
@@ -31,12 +31,12 @@ func duration(m Machine, call driver.Call, times int) (seconds float64, err erro
 		}
 		return seconds, err
 	}
-	start := time.Now()
+	start := clock.Now()
 	if err := m.Run(calls); err != nil {
 		return 0, err
 	}
 	err = m.Sync()
-	return time.Since(start).Seconds(), err
+	return clock.Since(start).Seconds(), err
 }
 
 var errRoom = errors.New("tune: the arguments and the scratch of a kernel take too much memory for a search")
