@@ -73,7 +73,7 @@ var never = []struct{ from, to, why string }{
 // thirdParty lists the packages, or folders of packages, that may import a module.
 var thirdParty = map[string]string{
 	"github.com/ebitengine/purego":  "internal/dynlib internal/wgpu",
-	"golang.org/x/sys":              "internal/simd internal/dynlib",
+	"golang.org/x/sys":              "internal/simd internal/dynlib internal/hostmem internal/terminal",
 	"golang.org/x/image":            "imageio",
 	"gonum.org/v1/gonum":            "linalg",
 	"gonum.org/v1/plot":             "plot",

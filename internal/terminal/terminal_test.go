@@ -2,6 +2,7 @@ package terminal
 
 import (
 	"bytes"
+	"io"
 	"os"
 	"path/filepath"
 	"testing"
@@ -13,15 +14,25 @@ func TestNoTerminal(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer file.Close()
+	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer null.Close()
 	closed, err := os.Open(os.DevNull)
 	if err != nil {
 		t.Fatal(err)
 	}
 	closed.Close()
-	if Is(file) || Is(closed) || Is(new(bytes.Buffer)) {
-		t.Errorf("Is of a file, a closed file, a buffer = %v, %v, %v, want false", Is(file), Is(closed), Is(new(bytes.Buffer)))
+	writers := map[string]io.Writer{"a file": file, os.DevNull: null, "a closed file": closed, "a buffer": new(bytes.Buffer)}
+	if r, pipe, err := os.Pipe(); err == nil {
+		defer r.Close()
+		defer pipe.Close()
+		writers["a pipe"] = pipe
 	}
-	if a, b, c := Columns(file), Columns(closed), Columns(new(bytes.Buffer)); a != 0 || b != 0 || c != 0 {
-		t.Errorf("Columns of a file, a closed file, a buffer = %v, %v, %v, want 0", a, b, c)
+	for name, w := range writers {
+		if Is(w) || Columns(w) != 0 {
+			t.Errorf("%s: Is = %v, Columns = %d, want false, 0", name, Is(w), Columns(w))
+		}
 	}
 }
