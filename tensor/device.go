@@ -77,8 +77,8 @@ type CPUOptions struct {
 	Threads int
 	// Memory is the greatest number of bytes that computed tensors and work under
 	// way take: by default TENSORKEN_MEMORY or, if that is not set, the machine's
-	// memory, or that of the process's control group if it is less. Data of New,
-	// From and files count against the process's limit only.
+	// memory, or that of the process's control group or job object if it is less. Data
+	// of New, From and files count against the process's limit only.
 	Memory int64
 }
 

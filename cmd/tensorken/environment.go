@@ -17,6 +17,7 @@ func environmentTopic() *cobra.Command {
                         else the CPU
   TENSORKEN_MEMORY      the most memory that the process may use, such as 6GiB; by
                         default the machine's, or that of its control group
+                        or job object
   TENSORKEN_SIMD        the instructions that the CPU computes with: avx512vnni,
                         avx512, avx2, neon or go, which is plain Go; by default the
                         best that the processor has

@@ -16,7 +16,7 @@ const Variable = "TENSORKEN_MEMORY"
 
 // Limit is the most memory that this process may use, in bytes: what [Variable]
 // says, else the smaller of the machine's memory and what the process's control
-// group may use. It fails if the variable is no size.
+// group, or on Windows its job object, may use. It fails if the variable is no size.
 var Limit = sync.OnceValues(func() (int, error) { return limit(os.Getenv(Variable)) })
 
 // limit is the limit for a value of the variable.
