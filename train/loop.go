@@ -104,7 +104,8 @@ type Loop[M, B any] struct {
 }
 
 // Run trains until l.Epochs or l.Steps are done. When ctx is cancelled, Run returns ctx's
-// error after the current step. It also ends with an error if a loss is not finite, or on a
+// error after the current step: signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM) does so
+// at Ctrl-C, and when a console window of Windows is closed. Run also ends with an error if a loss is not finite, or on a
 // panic that [tensor.Catch] catches. If there was no report, Best is the model after the last
 // step. The last line on Out says why the run ended, which report was best and where it is saved.
 func (l *Loop[M, B]) Run(ctx context.Context) (err error) {

@@ -7,9 +7,9 @@
 //	tensorken profile                    # the kernels of a training step, and their speed
 //	tensorken gpu                        # lists GPUs; installs their library; checks them
 //
-// Errors print one line on standard error and exit with status 1. Ctrl-C or SIGTERM stops
-// train after the current step, saves the best model so far, and exits with status 0; a
-// second one stops it at once.
+// Errors print one line on standard error and exit with status 1. Ctrl-C, SIGTERM or a closed
+// console window of Windows stops train after the current step, saves the best model so far,
+// and exits with status 0; a second Ctrl-C stops it at once.
 package main
 
 import (
@@ -19,20 +19,17 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
-	"syscall"
 	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
+	"github.com/tensorken/tensorken/internal/interrupt"
 	"github.com/tensorken/tensorken/internal/terminal"
 	"github.com/tensorken/tensorken/tensor"
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop) // a second signal ends the program
-	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
+	os.Exit(run(interrupt.Context(), os.Args[1:], os.Stdout, os.Stderr))
 }
 
 // run runs the command with arguments and returns the exit status.

@@ -13,8 +13,11 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 	"testing"
 
+	"github.com/tensorken/tensorken/internal/interrupt"
+	"github.com/tensorken/tensorken/internal/interrupt/interrupttest"
 	"github.com/tensorken/tensorken/nn"
 	"github.com/tensorken/tensorken/safetensors"
 	"github.com/tensorken/tensorken/tensor"
@@ -178,6 +181,34 @@ func TestInterrupt(t *testing.T) {
 	status = run(ctx, []string{"train", "--data", csv, "--out", out, "--device", "cpu"}, &stdout, stderr)
 	if status != 1 && status != 0 {
 		t.Errorf("interrupted at the start: status %d", status)
+	}
+}
+
+// However the system tells train to stop, it saves the best model and exits with status 0.
+func TestInterruptedBySystem(t *testing.T) {
+	const child, folder = "TENSORKEN_TEST_CHILD", "TENSORKEN_TEST_FOLDER"
+	if event := os.Getenv(child); event != "" {
+		raise := sync.OnceFunc(func() {
+			if err := interrupttest.Events[event](); err != nil {
+				panic(err)
+			}
+		})
+		args := []string{"train", "--out", filepath.Join(os.Getenv(folder), "m.safetensors"), "--epochs", "1000", "--device", "cpu", "--json"}
+		os.Exit(run(interrupt.Context(), args, os.Stdout, &stopAfter{cancel: raise, text: "epoch    2/"}))
+	}
+	for event := range interrupttest.Events {
+		dir := t.TempDir()
+		c := exec.Command(os.Args[0], "-test.run=^TestInterruptedBySystem$")
+		c.Env = append(os.Environ(), child+"="+event, folder+"="+dir)
+		out, err := c.CombinedOutput()
+		lines := strings.Split(strings.TrimSpace(string(out)), "\n")
+		var r result
+		if e := json.Unmarshal([]byte(lines[len(lines)-1]), &r); err != nil || e != nil || r.Epochs == 1000 {
+			t.Errorf("train after %s: %v, output %s, want exit status 0 and JSON", event, err, out)
+		}
+		if status, _, stderr := command("predict", filepath.Join(dir, "m.safetensors"), "--device", "cpu"); status != 0 {
+			t.Errorf("predict of the model that train saved after %s: %s", event, stderr)
+		}
 	}
 }
 

@@ -48,8 +48,8 @@ whose last column is the class, a whole number.
 
 A fifth of the examples is held out. The model of the epoch with the best accuracy
 on them is saved. Progress goes to standard error, results to standard output.
-Ctrl-C or SIGTERM stops after the current step and saves the best model so far; the
-exit status is then 0.
+Ctrl-C, SIGTERM or a closed console window of Windows stops after the current step
+and saves the best model so far; the exit status is then 0.
 
 The digits are from "Optical Recognition of Handwritten Digits" by E. Alpaydin
 and C. Kaynak, UCI Machine Learning Repository, doi.org/10.24432/C50P49, CC BY 4.0.`,

@@ -15,13 +15,13 @@ import (
 	"log"
 	"math"
 	"os"
-	"os/signal"
 
 	"github.com/tensorken/tensorken/data"
 	"github.com/tensorken/tensorken/device"
 	"github.com/tensorken/tensorken/examples/internal/flags"
 	"github.com/tensorken/tensorken/examples/internal/grid"
 	"github.com/tensorken/tensorken/internal/digits"
+	"github.com/tensorken/tensorken/internal/interrupt"
 	"github.com/tensorken/tensorken/nn"
 	"github.com/tensorken/tensorken/optim"
 	"github.com/tensorken/tensorken/tensor"
@@ -43,9 +43,7 @@ func main() {
 	if err := device.Use(*on, os.Stderr); err != nil {
 		log.Fatal(err)
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	if err := run(ctx, os.Stdout); err != nil {
+	if err := run(interrupt.Context(), os.Stdout); err != nil {
 		log.Fatal(err)
 	}
 }

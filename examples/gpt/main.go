@@ -9,13 +9,13 @@ import (
 	"io"
 	"log"
 	"os"
-	"os/signal"
 	"strings"
 
 	"github.com/tensorken/tensorken/device"
 	"github.com/tensorken/tensorken/examples/internal/flags"
 	"github.com/tensorken/tensorken/examples/internal/gpt"
 	"github.com/tensorken/tensorken/examples/internal/names"
+	"github.com/tensorken/tensorken/internal/interrupt"
 	"github.com/tensorken/tensorken/plot"
 	"github.com/tensorken/tensorken/tensor"
 	"github.com/tensorken/tensorken/train"
@@ -43,9 +43,7 @@ func main() {
 	if err := device.Use(*on, os.Stderr); err != nil {
 		log.Fatal(err)
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	if err := run(ctx, os.Stdout); err != nil {
+	if err := run(interrupt.Context(), os.Stdout); err != nil {
 		log.Fatal(err)
 	}
 }

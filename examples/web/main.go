@@ -16,11 +16,10 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"os/signal"
-	"syscall"
 	"time"
 
 	"github.com/tensorken/tensorken/examples/internal/flags"
+	"github.com/tensorken/tensorken/internal/interrupt"
 )
 
 var (
@@ -31,9 +30,7 @@ var (
 func main() {
 	log.SetFlags(0)
 	flags.Parse()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	if err := run(ctx, *address, *output); err != nil && !errors.Is(err, context.Canceled) {
+	if err := run(interrupt.Context(), *address, *output); err != nil && !errors.Is(err, context.Canceled) {
 		log.Fatal(err)
 	}
 }

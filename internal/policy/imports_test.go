@@ -24,6 +24,7 @@ var order = strings.Fields(`
 	internal/loops
 	internal/clock
 	internal/hostmem internal/hostmem/memtest internal/files internal/files/filestest internal/limits internal/cachedir internal/terminal
+	internal/interrupt internal/interrupt/interrupttest
 	internal/lru
 	internal/graph
 	internal/interp
@@ -73,7 +74,7 @@ var never = []struct{ from, to, why string }{
 // thirdParty lists the packages, or folders of packages, that may import a module.
 var thirdParty = map[string]string{
 	"github.com/ebitengine/purego":  "internal/dynlib internal/wgpu",
-	"golang.org/x/sys":              "internal/simd internal/dynlib internal/hostmem internal/terminal",
+	"golang.org/x/sys":              "internal/simd internal/dynlib internal/hostmem internal/terminal internal/interrupt",
 	"golang.org/x/image":            "imageio",
 	"gonum.org/v1/gonum":            "linalg",
 	"gonum.org/v1/plot":             "plot",

@@ -92,3 +92,12 @@ func TestFolderModes(t *testing.T) {
 		}
 	}
 }
+
+// Programs save their work at all signals at which the system lets them.
+func TestSignals(t *testing.T) {
+	for _, c := range methodCalls(t, "Notify", "NotifyContext") {
+		if strings.HasPrefix(c.name, "signal.") && c.file.dir != "internal/interrupt" {
+			t.Errorf("%s calls %s: use interrupt.Context", fset.Position(c.expr.Pos()), c.name)
+		}
+	}
+}

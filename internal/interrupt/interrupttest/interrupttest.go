@@ -1,0 +1,2 @@
+// Package interrupttest tells programs to stop, for tests.
+package interrupttest
