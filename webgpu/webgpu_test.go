@@ -3,6 +3,7 @@ package webgpu
 import (
 	"errors"
 	"os"
+	"path/filepath"
 	"runtime"
 	"strings"
 	"testing"
@@ -48,8 +49,9 @@ func TestOpenNoLibrary(t *testing.T) {
 	if runtime.GOOS == "js" {
 		t.Skip("no library is searched for")
 	}
-	_, err := Open(&Options{Library: "no/such/library"})
-	if err == nil || !strings.Contains(err.Error(), "no/such/library: no such file") || !strings.Contains(err.Error(), "tensorken gpu install") {
+	path := filepath.FromSlash("no/such/library")
+	_, err := Open(&Options{Library: path})
+	if err == nil || !strings.Contains(err.Error(), path+": no such file") || !strings.Contains(err.Error(), "tensorken gpu install") {
 		t.Errorf("Open of a library that does not exist: got error %v, want one that says what to do", err)
 	}
 }

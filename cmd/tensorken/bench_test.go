@@ -160,7 +160,7 @@ func TestBenchBadInput(t *testing.T) {
 		{[]string{"--peers", "--device", "cpu,cuda"}, "--device names 2 devices: with --peers, want one"},
 		{[]string{"--peers", "--peers-dir", ".", "--device", "tpu"}, `device "tpu": there is no such device`},
 		{[]string{"--peers", "--time", "0"}, "--time is 0s, want more than 0"},
-		{[]string{"--peers"}, "bench/peers: " + filestest.NoFile(t) + ": run it in a clone of the repository"},
+		{[]string{"--peers"}, "there is no folder " + filepath.Join("bench", "peers") + ": run it in a clone of the repository"},
 		{[]string{"--peers", "--peers-dir", ".", "--works", "("}, "--works: error parsing regexp"},
 		{[]string{"--peers", "--peers-dir", ".", "--works", "fft"}, "--works fft: no work has such a name, but matmul/64, "},
 	} {

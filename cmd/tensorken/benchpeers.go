@@ -110,8 +110,8 @@ func (o benchOptions) peerOptions() (s bench.Suite, p bench.PeerOptions, err err
 	if p.Threads == 0 {
 		p.Threads = runtime.GOMAXPROCS(0)
 	}
-	if _, err := os.Stat(p.Dir); err != nil {
-		return s, p, fmt.Errorf("--peers-dir: %w: run it in a clone of the repository, or name bench/peers there", err)
+	if info, err := os.Stat(p.Dir); err != nil || !info.IsDir() {
+		return s, p, fmt.Errorf("--peers-dir: there is no folder %s: run it in a clone of the repository, or name bench/peers there", p.Dir)
 	}
 	chosen, err := regexp.Compile(o.peers.works)
 	if err != nil {

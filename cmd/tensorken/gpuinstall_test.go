@@ -7,6 +7,7 @@ import (
 	"crypto/sha512"
 	"encoding/base64"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -148,17 +149,51 @@ func TestInstallAgain(t *testing.T) {
 	}
 }
 
-// fakeNPM sets PATH to a folder with only a script named npm.
-func fakeNPM(t *testing.T, script string) {
+// npmFile is the variable with which this program is the npm of fakeNPM.
+const npmFile = "TENSORKEN_TEST_NPM"
+
+func TestMain(m *testing.M) {
+	if file, ok := os.LookupEnv(npmFile); ok {
+		os.Exit(npm(file))
+	}
+	os.Exit(m.Run())
+}
+
+// npm gives the file for a package, or fails if it has none.
+func npm(file string) (status int) {
+	data, err := os.ReadFile(file)
+	if err != nil {
+		fmt.Fprint(os.Stderr, "npm error code X\nnpm ERR! errno X\nnpm error syscall x\nnpm error network no network\nnpm error at more\n")
+		return 7
+	}
+	_, err = os.Stat("package.json")
+	args := strings.Join(os.Args[1:], " ")
+	if args != "pack --workspaces=false --loglevel=error dawn-good@1.0.0" || err != nil || os.WriteFile("dawn-good-1.0.0.tgz", data, 0o600) != nil {
+		fmt.Fprintf(os.Stderr, "npm %s, package.json: %v", args, err)
+		return 1
+	}
+	return 0
+}
+
+// fakeNPM sets PATH to a folder with nothing but an npm, which has a file, or none if its path is
+// "". On Windows npm is a script.
+func fakeNPM(t *testing.T, file string) {
 	t.Helper()
-	if runtime.GOOS == "windows" {
-		t.Skip("the npm of this test is a shell script")
+	program, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "npm"), []byte("#!/bin/sh\n"+script), 0o755); err != nil {
+	if runtime.GOOS == "windows" {
+		err = os.WriteFile(filepath.Join(dir, "npm.cmd"), []byte(`@"`+program+`" %*`), 0o755)
+	} else {
+		err = os.Symlink(program, filepath.Join(dir, "npm"))
+	}
+	if err != nil {
 		t.Fatal(err)
 	}
 	t.Setenv("PATH", dir)
+	t.Setenv(npmFile, file)
 }
 
 func TestInstallFetches(t *testing.T) {
@@ -171,12 +206,12 @@ func TestInstallFetches(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "`tensorken gpu install --from dawn-good-1.0.0.tgz`") {
 		t.Errorf("install without npm: error %v", err)
 	}
-	fakeNPM(t, `printf 'npm error code X\nnpm ERR! errno X\nnpm error syscall x\nnpm error network no network\nnpm error at more\n' >&2; exit 7`)
+	fakeNPM(t, "")
 	_, err = i.install(t.Context(), "")
 	if want := "npm pack dawn-good@1.0.0: exit status 7 (code X, errno X, syscall x, network no network): mend that, or run `npm pack dawn-good@1.0.0` on another machine and then `tensorken gpu install --from dawn-good-1.0.0.tgz` here"; err == nil || err.Error() != want {
 		t.Errorf("install where npm fails: error %v, want %s", err, want)
 	}
-	fakeNPM(t, `[ "$*" = "pack --workspaces=false --loglevel=error dawn-good@1.0.0" ] && [ -f package.json ] && exec /bin/cp `+file+` dawn-good-1.0.0.tgz`)
+	fakeNPM(t, file)
 	library, err := i.install(t.Context(), "")
 	if err != nil {
 		t.Fatalf("install: %v", err)
@@ -227,13 +262,14 @@ func TestInstallCommand(t *testing.T) {
 	if _, ok := libraryPackages[runtime.GOOS+"/"+runtime.GOARCH]; !ok {
 		t.Skip("no library is known for this system")
 	}
-	t.Setenv("XDG_CACHE_HOME", t.TempDir())
-	t.Setenv("HOME", t.TempDir())
+	for _, name := range []string{"XDG_CACHE_HOME", "HOME", "LocalAppData"} {
+		t.Setenv(name, t.TempDir())
+	}
 	long := filepath.Join(t.TempDir(), "long.tgz")
 	if err := errors.Join(os.WriteFile(long, nil, 0o644), os.Truncate(long, 1<<27)); err != nil {
 		t.Fatal(err)
 	}
-	fakeNPM(t, "exit 7") // which must not be asked
+	fakeNPM(t, "") // which must not be asked
 	for _, c := range []struct{ from, want string }{
 		{"", "--from names nothing"},
 		{"nowhere.tgz", "nowhere.tgz"},
