@@ -262,9 +262,12 @@ func TestInstallCommand(t *testing.T) {
 	if _, ok := libraryPackages[runtime.GOOS+"/"+runtime.GOARCH]; !ok {
 		t.Skip("no library is known for this system")
 	}
-	for _, name := range []string{"XDG_CACHE_HOME", "HOME", "LocalAppData"} {
-		t.Setenv(name, t.TempDir())
+	setCache := func(dir string) {
+		for _, name := range []string{"XDG_CACHE_HOME", "HOME", "LocalAppData"} {
+			t.Setenv(name, dir)
+		}
 	}
+	setCache(t.TempDir())
 	long := filepath.Join(t.TempDir(), "long.tgz")
 	if err := errors.Join(os.WriteFile(long, nil, 0o644), os.Truncate(long, 1<<27)); err != nil {
 		t.Fatal(err)
@@ -282,6 +285,11 @@ func TestInstallCommand(t *testing.T) {
 		if status != 1 || strings.Count(stderr, "\n") != 1 || !strings.Contains(stderr, c.want) {
 			t.Errorf("gpu install --from %s: status %d, standard error %q, want …%s…", c.from, status, stderr, c.want)
 		}
+	}
+	setCache("")
+	const want = "this system names no cache folder: set TENSORKEN_WEBGPU_LIB to the path of "
+	if status, _, stderr := command("gpu", "install"); status != 1 || !strings.Contains(stderr, want) {
+		t.Errorf("gpu install without a cache folder: status %d, standard error %q, want …%s…", status, stderr, want)
 	}
 }
 

@@ -18,7 +18,8 @@ func Path(name string) string {
 }
 
 // Make makes a folder that Path returned, or one below, private to the user. It changes the mode
-// of an older one. It is an error if another user could write there or above.
+// of an older one. It is an error if another user could write there or above. On Windows the folder
+// has the rights of the one above it.
 func Make(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
@@ -28,27 +29,4 @@ func Make(dir string) error {
 	}
 	_, err := Trusted(dir)
 	return err
-}
-
-// makePrivate removes the rights of others from dir and, if it is in a folder tensorken, from its
-// parents up to that one. Earlier versions made folders that umask alone restricted.
-func makePrivate(dir string) error {
-	dirs := []string{dir}
-	const depth = 2
-	for d := dir; len(dirs) <= depth && filepath.Base(d) != "tensorken"; dirs = append(dirs, d) {
-		d = filepath.Dir(d)
-	}
-	if filepath.Base(dirs[len(dirs)-1]) != "tensorken" {
-		dirs = dirs[:1]
-	}
-	for _, d := range dirs {
-		info, err := os.Stat(d)
-		if err == nil && info.Mode().Perm()&0o077 != 0 {
-			err = os.Chmod(d, 0o700)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }

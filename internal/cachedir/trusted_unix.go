@@ -87,3 +87,26 @@ func trustedEntry(info fs.FileInfo, user int, goos string) error {
 	}
 	return nil
 }
+
+// makePrivate removes the rights of others from dir and, if it is in a folder tensorken, from its
+// parents up to that one. Earlier versions made folders that umask alone restricted.
+func makePrivate(dir string) error {
+	dirs := []string{dir}
+	const depth = 2
+	for d := dir; len(dirs) <= depth && filepath.Base(d) != "tensorken"; dirs = append(dirs, d) {
+		d = filepath.Dir(d)
+	}
+	if filepath.Base(dirs[len(dirs)-1]) != "tensorken" {
+		dirs = dirs[:1]
+	}
+	for _, d := range dirs {
+		info, err := os.Stat(d)
+		if err == nil && info.Mode().Perm()&0o077 != 0 {
+			err = os.Chmod(d, 0o700)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
