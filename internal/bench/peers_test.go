@@ -250,14 +250,15 @@ func TestPeak(t *testing.T) {
 }
 
 func TestPython(t *testing.T) {
+	end := "" // of a program's name
 	if runtime.GOOS == "windows" {
-		t.Skip("a script is no program on Windows")
+		end = ".exe"
 	}
 	var path []string
 	for _, name := range []string{"python3", "other", "python3", "python"} {
 		dir := t.TempDir()
 		path = append(path, dir)
-		if err := os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\n"), 0o755); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, name+end), nil, 0o755); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -268,7 +269,7 @@ func TestPython(t *testing.T) {
 	for _, p := range programs {
 		got = append(got, p.path)
 	}
-	want := []string{filepath.Join(path[0], "python3"), filepath.Join(path[2], "python3"), filepath.Join(path[3], "python")}
+	want := []string{filepath.Join(path[0], "python3"+end), filepath.Join(path[2], "python3"+end), filepath.Join(path[3], "python"+end)}
 	if diff := cmp.Diff(want, got); diff != "" || err != nil {
 		t.Errorf("interpreters: %v (-want +got):\n%s", err, diff)
 	}
@@ -288,6 +289,9 @@ func TestPython(t *testing.T) {
 }
 
 func TestGoProgram(t *testing.T) {
+	if _, err := exec.LookPath("go"); err != nil {
+		t.Skip(err)
+	}
 	built, err := exec.Command("go", "env", "GOCACHE").Output()
 	if err != nil {
 		t.Fatal(err)

@@ -85,13 +85,15 @@ func goTool(t *testing.T, args ...string) string {
 	return string(out)
 }
 
-// buildProgram builds a program of one file, path.go, as path.
-func buildProgram(t *testing.T, path, source string) {
+// buildProgram builds a program of one file, path.go, and returns its path, which Windows runs too.
+func buildProgram(t *testing.T, path, source string) (program string) {
 	t.Helper()
 	if err := os.WriteFile(path+".go", []byte(source), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	goTool(t, "build", "-o", path, path+".go")
+	program = path + ".exe"
+	goTool(t, "build", "-o", program, path+".go")
+	return program
 }
 
 // functionPackages lists the packages of the functions in the output of go tool nm.

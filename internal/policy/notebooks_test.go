@@ -35,8 +35,7 @@ func TestNotebooks(t *testing.T) {
 		}
 		path := filepath.Join(t.TempDir(), "cell")
 		source := "package main\n\nimport (\n" + used + ")\n\n" + declarations + "func main() {\n" + program + "}\n"
-		buildProgram(t, path, source)
-		if out, err := exec.Command(path).CombinedOutput(); err != nil || len(out) == 0 {
+		if out, err := exec.Command(buildProgram(t, path, source)).CombinedOutput(); err != nil || len(out) == 0 {
 			t.Errorf("cell %d: %v, output:\n%s", i, err, out)
 		}
 	}

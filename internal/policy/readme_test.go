@@ -29,9 +29,7 @@ func TestPrograms(t *testing.T) {
 		}
 		for i, b := range blocks {
 			dir := t.TempDir()
-			program := filepath.Join(dir, "program")
-			buildProgram(t, program, b[1])
-			cmd := exec.Command(program)
+			cmd := exec.Command(buildProgram(t, filepath.Join(dir, "program"), b[1]))
 			cmd.Dir = dir
 			out, err := cmd.CombinedOutput()
 			if err != nil || len(out) == 0 {

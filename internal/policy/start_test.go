@@ -25,9 +25,7 @@ func TestStart(t *testing.T) {
 	}
 	dir := t.TempDir()
 	build := func(name, source string) string {
-		path := filepath.Join(dir, name)
-		buildProgram(t, path, source)
-		return path
+		return buildProgram(t, filepath.Join(dir, name), source)
 	}
 	digits := goTool(t, "run", "./cmd/tensorken", "digits")
 	train := func(path string) string {
