@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"os/exec"
 	"path"
 	"path/filepath"
 	"strings"
@@ -37,14 +38,28 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
+// needBuilt builds the site, or skips a test where there is no go command.
+func needBuilt(t *testing.T) {
+	t.Helper()
+	needGo(t)
+	if err := built(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func needGo(t *testing.T) {
+	t.Helper()
+	if _, err := exec.LookPath("go"); err != nil {
+		t.Skip(err)
+	}
+}
+
 func testSite(t *testing.T) *site {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("builds all pages")
 	}
-	if err := built(); err != nil {
-		t.Fatal(err)
-	}
+	needBuilt(t)
 	s, err := newSite(folder)
 	if err != nil {
 		t.Fatal(err)
@@ -111,9 +126,7 @@ func get(h http.Handler, path string, headers ...string) *httptest.ResponseRecor
 
 // A compressed variant has the bytes of its file.
 func TestCompression(t *testing.T) {
-	if err := built(); err != nil {
-		t.Fatal(err)
-	}
+	needBuilt(t)
 	want, err := os.ReadFile(filepath.Join(folder, "digits.wasm"))
 	if err != nil {
 		t.Fatal(err)
@@ -144,9 +157,7 @@ func TestSize(t *testing.T) {
 	if os.Getenv("TENSORKEN_REQUIRE_CHROMIUM") != "1" {
 		t.Skip("compresses for half a minute: TENSORKEN_REQUIRE_CHROMIUM is not 1")
 	}
-	if err := built(); err != nil {
-		t.Fatal(err)
-	}
+	needBuilt(t)
 	total := 0
 	for _, name := range []string{
 		"digits.html", "digits.js", "digits.wasm",
@@ -211,6 +222,7 @@ func TestRun(t *testing.T) {
 
 // A build that is cancelled leaves no files.
 func TestCancel(t *testing.T) {
+	needGo(t)
 	temporary := t.TempDir()
 	t.Setenv("TMPDIR", temporary)
 	t.Setenv("TMP", temporary) // on Windows
