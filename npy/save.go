@@ -23,8 +23,7 @@ import (
 //
 // Save writes path.xxxxxxxx.tmp, with eight hexadecimal digits, and renames it to path,
 // so path is the old file or the whole new one at all times. A killed process leaves
-// its temporary file, which the next Save to the same path removes; on systems without
-// flock, such as Windows, only once the file is an hour old.
+// its temporary file, which the next Save to the same path removes.
 func Save(path string, tree any) error {
 	if err := save(path, tree); err != nil {
 		return fmt.Errorf("npy: save %s: %w", files.Name(path), files.Reason(err))

@@ -19,8 +19,7 @@ import (
 //
 // Save writes path.xxxxxxxx.tmp, with eight hexadecimal digits, and renames it to path,
 // so path is the old file or the whole new one at all times. A killed process leaves
-// its temporary file, which the next Save to the same path removes; on systems without
-// flock, such as Windows, only once the file is an hour old.
+// its temporary file, which the next Save to the same path removes.
 func Save(path string, tree any) error { return SaveMeta(path, tree, nil) }
 
 // SaveMeta is [Save] with metadata; nil is none. The header, with metadata and names, is

@@ -1,4 +1,4 @@
-//go:build !(darwin || dragonfly || freebsd || linux || netbsd || openbsd)
+//go:build !(darwin || dragonfly || freebsd || linux || netbsd || openbsd || windows)
 
 package files
 
@@ -12,18 +12,9 @@ import (
 // abandoned.
 const staleAfter = time.Hour
 
-// createLocked creates a new file. Windows does not remove open files; on the other
-// systems here only the file's age shows that it is in use.
+// createLocked creates a new file. On these systems only its age shows that it is in use.
 func createLocked(name string, mode fs.FileMode) (*os.File, error) {
 	return os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
-}
-
-// renameLocked closes a file of createLocked and renames it.
-func renameLocked(f *os.File, path string) error {
-	if err := f.Close(); err != nil { // Windows does not rename open files
-		return err
-	}
-	return Rename(f.Name(), path)
 }
 
 // removeUnlocked removes an abandoned file of createLocked.

@@ -44,14 +44,6 @@ func isNamed(f *os.File) bool {
 	return err == nil && os.SameFile(named, info)
 }
 
-// renameLocked renames a file of createLocked, then closes and so unlocks it.
-func renameLocked(f *os.File, path string) error {
-	if err := os.Rename(f.Name(), path); err != nil {
-		return err
-	}
-	return f.Close()
-}
-
 // removeUnlocked removes a file of createLocked that no process has open.
 func removeUnlocked(name string) {
 	f, err := os.OpenFile(name, os.O_WRONLY|nonblock, 0) // NFS locks only files open for writing

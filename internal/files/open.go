@@ -26,7 +26,7 @@ func Open(path string) (*os.File, error) {
 	if !info.Mode().IsRegular() {
 		return nil, errNotRegular
 	}
-	file, err := openFile(path, os.O_RDONLY|nonblock, 0)
+	file, err := openFile(path)
 	if err != nil {
 		return nil, err
 	}

@@ -18,7 +18,7 @@ import (
 //
 // The new file is path.xxxxxxxx.tmp, with eight hexadecimal digits, until it is renamed.
 // A killed process leaves it, and the next Replace of the same path removes it; on
-// systems without flock, such as Windows, only once it is an hour old.
+// systems without locks, such as Plan 9, only once it is an hour old.
 func Replace(path string, write func(*bufio.Writer) error) error {
 	mode, err := replacedMode(os.Stat(path))
 	if err != nil {
@@ -97,7 +97,10 @@ func replaceTarget(path string, mode fs.FileMode, write func(*bufio.Writer) erro
 	if err := f.Sync(); err != nil {
 		return err
 	}
-	if err := renameLocked(f, path); err != nil {
+	if err := Rename(f.Name(), path); err != nil {
+		return err
+	}
+	if err := f.Close(); err != nil {
 		return err
 	}
 	syncDir(filepath.Dir(path))

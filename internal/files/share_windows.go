@@ -1,0 +1,118 @@
+package files
+
+import (
+	"errors"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"time"
+
+	"golang.org/x/sys/windows"
+)
+
+// patience is how long a file is waited for that another program has open, as virus scanners have
+// for a moment.
+const patience = 5 * time.Second
+
+var (
+	errInUse    = errors.New("another program has it open: close it there, and try again")
+	errReadOnly = errors.New("it is read-only")
+)
+
+// Rename renames a file to another name in its folder, in place of a file of that name. Root.Rename
+// replaces also a file that openFile's readers have open, where the file system can, as NTFS.
+func Rename(from, to string) error {
+	to, err := filepath.Abs(to) // without a dot at its end, which Windows ignores and Root does not
+	if err != nil {
+		return err
+	}
+	root, err := os.OpenRoot(filepath.Dir(to))
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	return patiently(func() error { return refused(to, root.Rename(filepath.Base(from), filepath.Base(to))) })
+}
+
+// Remove removes a file.
+func Remove(path string) error {
+	return patiently(func() error { return refused(path, os.Remove(path)) })
+}
+
+// refused returns the error of replacing or removing a file: Windows denies access also to what
+// another program has open, or has mapped.
+func refused(path string, err error) error {
+	if !errors.Is(err, fs.ErrPermission) && !errors.Is(err, windows.ERROR_USER_MAPPED_FILE) {
+		return err
+	}
+	info, statErr := os.Stat(path)
+	switch {
+	case statErr != nil || !info.Mode().IsRegular():
+		return err
+	case info.Mode()&0o200 == 0:
+		return errReadOnly
+	}
+	return windows.ERROR_SHARING_VIOLATION
+}
+
+// patiently calls f until it returns no sharing violation, for some seconds.
+func patiently(f func() error) error {
+	end := time.Now().Add(patience)
+	for pause := time.Millisecond; ; pause = min(2*pause, 50*time.Millisecond) {
+		err := f()
+		if !errors.Is(err, windows.ERROR_SHARING_VIOLATION) {
+			return err
+		}
+		if time.Now().After(end) {
+			return errInUse
+		}
+		time.Sleep(pause/2 + rand.N(pause))
+	}
+}
+
+// openFile opens a file for reading. Others may write, rename, remove and replace it meanwhile;
+// os.Open would prevent the last three.
+func openFile(name string) (f *os.File, err error) {
+	err = patiently(func() error {
+		const all = windows.FILE_SHARE_READ | windows.FILE_SHARE_WRITE | windows.FILE_SHARE_DELETE
+		f, err = createFile(name, windows.GENERIC_READ, all, windows.OPEN_EXISTING, 0)
+		return err
+	})
+	return f, err
+}
+
+// notWrite is what the writer of a temporary file shares, and what removeUnlocked does: each fails
+// while the other has the file open.
+const notWrite = windows.FILE_SHARE_READ | windows.FILE_SHARE_DELETE
+
+// createLocked creates a new file, which removeUnlocked leaves until it is closed. Windows closes
+// the files of a killed process.
+func createLocked(name string, mode fs.FileMode) (*os.File, error) {
+	attributes := uint32(windows.FILE_ATTRIBUTE_NORMAL)
+	if mode&0o200 == 0 {
+		attributes = windows.FILE_ATTRIBUTE_READONLY
+	}
+	return createFile(name, windows.GENERIC_WRITE, notWrite, windows.CREATE_NEW, attributes)
+}
+
+// removeUnlocked removes a file of createLocked that no process has open.
+func removeUnlocked(name string) {
+	f, err := createFile(name, windows.GENERIC_READ, notWrite, windows.OPEN_EXISTING, 0)
+	if err != nil {
+		return
+	}
+	defer f.Close()
+	os.Remove(name)
+}
+
+func createFile(name string, access, share, create, attributes uint32) (*os.File, error) {
+	path, err := windows.UTF16PtrFromString(name)
+	if err == nil {
+		var h windows.Handle
+		if h, err = windows.CreateFile(path, access, share, nil, create, attributes, 0); err == nil {
+			return os.NewFile(uintptr(h), name), nil
+		}
+	}
+	return nil, &fs.PathError{Op: "open", Path: name, Err: err}
+}

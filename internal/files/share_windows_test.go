@@ -1,0 +1,51 @@
+package files
+
+import (
+	"bufio"
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"golang.org/x/sys/windows"
+)
+
+// NTFS replaces an open file only if its reader lets others remove it, which lets them rename it too.
+func TestOpenShares(t *testing.T) {
+	dir := t.TempDir()
+	for _, c := range []struct {
+		name string
+		open func(string) (*os.File, error)
+		want error
+	}{{"Open", Open, nil}, {"os.Open", os.Open, windows.ERROR_SHARING_VIOLATION}} {
+		path := filepath.Join(dir, c.name)
+		if err := os.WriteFile(path, []byte("text"), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		f, err := c.open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Rename(path, path+"2"); !errors.Is(err, c.want) {
+			t.Errorf("renaming a file of %s: %v, want %v", c.name, err, c.want)
+		}
+		b := make([]byte, 5)
+		if n, _ := f.Read(b); string(b[:n]) != "text" {
+			t.Errorf("reading a renamed file: %q", b[:n])
+		}
+		f.Close()
+	}
+}
+
+func TestReplaceReadOnly(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(path, []byte("old"), 0o444); err != nil {
+		t.Fatal(err)
+	}
+	if err := Replace(path, func(w *bufio.Writer) error { return nil }); err != errReadOnly {
+		t.Errorf("Replace of a read-only file: %v, want %v", err, errReadOnly)
+	}
+	if entries, err := os.ReadDir(filepath.Dir(path)); len(entries) != 1 {
+		t.Errorf("Replace of a read-only file leaves %v, %v", entries, err)
+	}
+}
