@@ -2,6 +2,7 @@ package files
 
 import (
 	"bufio"
+	"os"
 	"path/filepath"
 	"testing"
 	"time"
@@ -39,4 +40,22 @@ func TestReplaceRead(t *testing.T) {
 	}
 	close(done)
 	<-stopped
+}
+
+// A read-only file is replaced, and the new one is read-only too.
+func TestReplaceReadOnly(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(path, []byte("old"), 0o444); err != nil {
+		t.Fatal(err)
+	}
+	if err := Replace(path, func(w *bufio.Writer) error { return w.WriteByte('n') }); err != nil {
+		t.Errorf("Replace of a read-only file: %v", err)
+	}
+	info, err := os.Stat(path)
+	if err != nil || info.Size() != 1 || info.Mode()&0o200 != 0 {
+		t.Errorf("Replace of a read-only file makes %v of %d bytes, %v", info.Mode(), info.Size(), err)
+	}
+	if entries, err := os.ReadDir(filepath.Dir(path)); len(entries) != 1 {
+		t.Errorf("Replace of a read-only file leaves %v, %v", entries, err)
+	}
 }

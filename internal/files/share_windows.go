@@ -15,10 +15,7 @@ import (
 // for a moment.
 const patience = 5 * time.Second
 
-var (
-	errInUse    = errors.New("another program has it open: close it there, and try again")
-	errReadOnly = errors.New("it is read-only")
-)
+var errInUse = errors.New("another program has it open: close it there, and try again")
 
 // Rename renames a file to another name in its folder, in place of a file of that name. Root.Rename
 // replaces also a file that openFile's readers have open, where the file system can, as NTFS.
@@ -40,18 +37,16 @@ func Remove(path string) error {
 	return patiently(func() error { return refused(path, os.Remove(path)) })
 }
 
-// refused returns the error of replacing or removing a file: Windows denies access also to what
-// another program has open, or has mapped.
+// refused returns a sharing violation for other errors of replacing or removing a file that can be
+// tried again: Windows denies access also to what another program has open or mapped, and to what
+// is read-only, which here, as on other systems, does not protect from being replaced.
 func refused(path string, err error) error {
 	if !errors.Is(err, fs.ErrPermission) && !errors.Is(err, windows.ERROR_USER_MAPPED_FILE) {
 		return err
 	}
 	info, statErr := os.Stat(path)
-	switch {
-	case statErr != nil || !info.Mode().IsRegular():
+	if statErr != nil || !info.Mode().IsRegular() || info.Mode()&0o200 == 0 && os.Chmod(path, 0o600) != nil {
 		return err
-	case info.Mode()&0o200 == 0:
-		return errReadOnly
 	}
 	return windows.ERROR_SHARING_VIOLATION
 }

@@ -1,7 +1,6 @@
 package files
 
 import (
-	"bufio"
 	"errors"
 	"os"
 	"path/filepath"
@@ -34,18 +33,5 @@ func TestOpenShares(t *testing.T) {
 			t.Errorf("reading a renamed file: %q", b[:n])
 		}
 		f.Close()
-	}
-}
-
-func TestReplaceReadOnly(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(path, []byte("old"), 0o444); err != nil {
-		t.Fatal(err)
-	}
-	if err := Replace(path, func(w *bufio.Writer) error { return nil }); err != errReadOnly {
-		t.Errorf("Replace of a read-only file: %v, want %v", err, errReadOnly)
-	}
-	if entries, err := os.ReadDir(filepath.Dir(path)); len(entries) != 1 {
-		t.Errorf("Replace of a read-only file leaves %v, %v", entries, err)
 	}
 }
