@@ -5,9 +5,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 
 	"github.com/tensorken/tensorken/data"
+	"github.com/tensorken/tensorken/data/table"
 	"github.com/tensorken/tensorken/draw"
 	"github.com/tensorken/tensorken/imageio"
 	"github.com/tensorken/tensorken/internal/cachedir"
@@ -21,13 +23,14 @@ import (
 	"github.com/tensorken/tensorken/wav"
 )
 
-// formats are the ways in which the library writes a file, here one that has the number 1 or 2.
-// load fails if the file is not whole.
-var formats = []struct {
+// A format is a way in which the library writes or reads a file, here one that has the number 1 or 2.
+type format struct {
 	name string // of a file
 	save func(path string, n int) error
-	load func(path string) (n int, err error)
-}{
+	load func(path string) (n int, err error) // an error if the file is not whole
+}
+
+var formats = []format{
 	{"m.safetensors", saveTree(safetensors.Save), loadTree(safetensors.Load)},
 	{"m.safetensors.index.json", saveTree(func(path string, tree any) error { return safetensors.SaveSharded(path, tree, 4) }),
 		loadTree(safetensors.Load)},
@@ -36,30 +39,52 @@ var formats = []struct {
 	{"run.ckpt", trainSteps, trainedSteps},
 	{"m.png", func(path string, n int) error {
 		return imageio.Save(path, tensor.Full(float64(n), 1, 1, 1).Cast(tensor.Uint8))
-	},
-		func(path string) (int, error) {
-			t, err := imageio.Load(path, 1)
-			return itemOf(t), err
-		}},
+	}, func(path string) (int, error) {
+		t, err := imageio.Load(path, 1)
+		return itemOf(t), err
+	}},
 	{"m.wav", func(path string, n int) error {
 		return wav.Save(path, tensor.Full(float64(n)/4, 1), 1, &wav.Options{Encoding: wav.Float32})
 	}, func(path string) (int, error) {
 		t, _, err := wav.Load(path)
-		return itemOf(t.Mul(4)), err
+		if err != nil {
+			return 0, err
+		}
+		return itemOf(t.Mul(4)), nil
 	}},
 	{"plot.svg", func(path string, n int) error {
 		f := plot.Line(tensor.Ones(2))
 		f.Title = fmt.Sprint(n)
 		return f.Save(path)
 	}, loadSVG},
-	{"draw.svg", func(path string, n int) error {
-		return draw.SVG(fmt.Sprintf("<svg><text>%d</text></svg>\n", n)).Save(path)
-	}, loadSVG},
+	{"draw.svg", saveText("<svg><text>%d</text></svg>\n"), loadSVG},
+	{"lines.txt", saveText("%d\n"), func(path string) (int, error) {
+		for line, err := range data.Lines(path)(context.Background(), 0) {
+			if err != nil {
+				return 0, err
+			}
+			return strconv.Atoi(line)
+		}
+		return 0, io.ErrUnexpectedEOF
+	}},
+	{"table.csv", saveText("n\n%d\n"), func(path string) (int, error) {
+		f, err := table.Load(path, nil)
+		if err != nil {
+			return 0, err
+		}
+		t, err := f.Tensor(tensor.Float32, "n")
+		return itemOf(t), err
+	}},
 	{"cache", func(path string, n int) error { return cachedir.Write(path, []byte{byte(n)}) },
 		func(path string) (int, error) {
 			b, err := cachedir.Read(path, 1)
 			return int(append(b, 0)[0]), err
 		}},
+}
+
+// saveText writes a text by the simplest of the library's ways.
+func saveText(form string) func(string, int) error {
+	return func(path string, n int) error { return draw.SVG(fmt.Sprintf(form, n)).Save(path) }
 }
 
 func saveTree(save func(path string, tree any) error) func(string, int) error {

@@ -24,6 +24,9 @@ func Replace(path string, write func(*bufio.Writer) error) error {
 	if err != nil {
 		return err
 	}
+	if !filepath.IsLocal(filepath.Base(path)) {
+		return errors.New("the system has no files of this name: choose another") // as Windows of COM1 and a:b
+	}
 	target, err := followLinks(path)
 	if err != nil {
 		return err
