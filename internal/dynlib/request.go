@@ -27,6 +27,9 @@ func fileRequest(goos, path string) (request, error) {
 	}
 	if goos == "windows" {
 		path = strings.ReplaceAll(path, "/", `\`) // LoadLibraryEx knows no other
+		if !strings.Contains(path[strings.LastIndexByte(path, '\\'):], ".") {
+			path += "." // else LoadLibraryEx adds .dll
+		}
 	}
 	return request{path, searchLibraryFolder | searchDefaultDirs}, nil
 }

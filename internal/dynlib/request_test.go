@@ -24,6 +24,7 @@ func TestRequest(t *testing.T) {
 		{fileRequest, "fileRequest", "darwin", "/a/b.dylib", request{"/a/b.dylib", file}},
 		{fileRequest, "fileRequest", "windows", `C:\a/b.dll`, request{`C:\a\b.dll`, file}},
 		{fileRequest, "fileRequest", "windows", `\\server\share\b.dll`, request{`\\server\share\b.dll`, file}},
+		{fileRequest, "fileRequest", "windows", `C:\a.b/c`, request{`C:\a.b\c.`, file}},
 		{fileRequest, "fileRequest", "linux", "b.so", request{}},
 		{fileRequest, "fileRequest", "linux", "./b.so", request{}},
 		{fileRequest, "fileRequest", "darwin", "a/b.dylib", request{}},
