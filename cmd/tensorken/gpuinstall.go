@@ -260,5 +260,8 @@ func replace(path string, data []byte) error {
 	if err != nil {
 		return err
 	}
-	return files.Rename(f.Name(), path)
+	if err := files.Rename(f.Name(), path); err != nil { // on Windows if the library is in use
+		return fmt.Errorf("%s: %w", path, files.Reason(err))
+	}
+	return nil
 }

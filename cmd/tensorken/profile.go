@@ -1,12 +1,12 @@
 package main
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -16,6 +16,7 @@ import (
 	"github.com/tensorken/tensorken/device"
 	"github.com/tensorken/tensorken/grad"
 	"github.com/tensorken/tensorken/internal/bench"
+	"github.com/tensorken/tensorken/internal/files"
 	"github.com/tensorken/tensorken/nn"
 	"github.com/tensorken/tensorken/optim"
 	"github.com/tensorken/tensorken/tensor"
@@ -161,11 +162,10 @@ func (o profileOptions) run(ctx context.Context, stdout io.Writer) (err error) {
 	if o.trace == "" {
 		return nil
 	}
-	f, err := os.Create(o.trace)
-	if err != nil {
-		return fmt.Errorf("--trace: %w", err)
+	if err := files.Replace(o.trace, func(w *bufio.Writer) error { return trace.WriteTrace(w) }); err != nil {
+		return fmt.Errorf("--trace %s: %w", o.trace, files.Reason(err))
 	}
-	return errors.Join(trace.WriteTrace(f), f.Close())
+	return nil
 }
 
 // repeat does steps, and waits for the device to finish them.

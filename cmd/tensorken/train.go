@@ -6,10 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"math"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -18,6 +16,7 @@ import (
 	"github.com/tensorken/tensorken/data"
 	"github.com/tensorken/tensorken/device"
 	"github.com/tensorken/tensorken/internal/clock"
+	"github.com/tensorken/tensorken/internal/files"
 	"github.com/tensorken/tensorken/internal/shape"
 	"github.com/tensorken/tensorken/ir"
 	"github.com/tensorken/tensorken/nn"
@@ -192,15 +191,10 @@ func writable(flag, path string) error {
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		return fmt.Errorf("%s %s is a folder, want a file", flag, path)
 	}
-	f, err := os.CreateTemp(filepath.Dir(path), ".tensorken-*")
-	if err != nil {
-		if e := (*fs.PathError)(nil); errors.As(err, &e) {
-			err = e.Err // without the temporary file's name
-		}
-		return fmt.Errorf("%s %s: %w", flag, path, err)
+	if err := files.Check(path); err != nil {
+		return fmt.Errorf("%s %s: %w", flag, path, files.Reason(err))
 	}
-	f.Close()
-	return os.Remove(f.Name())
+	return nil
 }
 
 // load reads the examples and scales them.

@@ -38,6 +38,16 @@ func Replace(path string, write func(*bufio.Writer) error) error {
 	return err
 }
 
+// Check returns the error that Replace would return before it writes.
+func Check(path string) error {
+	checked := errors.New("checked")
+	err := Replace(path, func(*bufio.Writer) error { return checked })
+	if errors.Is(err, checked) {
+		return nil
+	}
+	return err
+}
+
 // replacedMode returns the mode of the file that replaces one of which os.Stat says so.
 func replacedMode(info fs.FileInfo, err error) (fs.FileMode, error) {
 	switch {
