@@ -12,6 +12,7 @@ import (
 
 	"github.com/tensorken/tensorken/cuda"
 	"github.com/tensorken/tensorken/device"
+	"github.com/tensorken/tensorken/internal/dynlib"
 	"github.com/tensorken/tensorken/internal/dynlib/dynlibtest"
 	"github.com/tensorken/tensorken/webgpu"
 )
@@ -76,7 +77,7 @@ func TestForeignLibraries(t *testing.T) {
 	}
 	// What Windows would load by its name alone, and can be loaded.
 	for _, name := range foreign {
-		if _, err := windows.LoadLibrary(filepath.Join(path, name)); err != nil || !isForeign(name) {
+		if _, err := dynlib.Open(filepath.Join(path, name)); err != nil || !isForeign(name) {
 			t.Errorf("loading the foreign %s by its path: %v", name, err)
 		}
 	}

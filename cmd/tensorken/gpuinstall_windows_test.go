@@ -4,14 +4,14 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
-	"golang.org/x/sys/windows"
-
+	"github.com/tensorken/tensorken/internal/dynlib"
 	"github.com/tensorken/tensorken/internal/dynlib/dynlibtest"
 )
 
-// TestInstallInUse replaces a library that a program has loaded, and one that it has read.
+// TestInstallInUse replaces a library that a program has loaded, then one that none has.
 func TestInstallInUse(t *testing.T) {
 	data, integrity := pack(t, "package/LICENSE", "free", "package/dawn.dll", string(dynlibtest.Empty()))
 	i := installer{map[string]libraryPackage{"good/1": {"dawn-good", "1.0.0", "dawn.dll", integrity}}, "good/1", t.TempDir()}
@@ -20,7 +20,7 @@ func TestInstallInUse(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h, err := windows.LoadLibrary(library)
+	h, err := dynlib.Open(library)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,9 +31,9 @@ func TestInstallInUse(t *testing.T) {
 	if got, err := os.ReadFile(library); string(got) != string(dynlibtest.Empty()) {
 		t.Errorf("the library has %d bytes, %v", len(got), err)
 	}
-	windows.FreeLibrary(h)
+	syscall.FreeLibrary(syscall.Handle(h))
 	if _, err := i.install(t.Context(), from); err != nil {
-		t.Errorf("install in place of a library that was loaded: %v", err)
+		t.Errorf("install in place of a library that is no longer loaded: %v", err)
 	}
 	entries, err := os.ReadDir(i.dir)
 	for _, e := range entries {

@@ -2,8 +2,7 @@ package files_test
 
 import (
 	"os"
-
-	"golang.org/x/sys/windows"
+	"syscall"
 )
 
 // mapped maps a file, which it closes.
@@ -13,11 +12,11 @@ func mapped(path string) (func(), error) {
 		return nil, err
 	}
 	defer f.Close()
-	m, err := windows.CreateFileMapping(windows.Handle(f.Fd()), nil, windows.PAGE_READONLY, 0, 0, nil)
+	m, err := syscall.CreateFileMapping(syscall.Handle(f.Fd()), nil, syscall.PAGE_READONLY, 0, 0, nil)
 	if err != nil {
 		return nil, err
 	}
-	defer windows.CloseHandle(m)
-	address, err := windows.MapViewOfFile(m, windows.FILE_MAP_READ, 0, 0, 0)
-	return func() { windows.UnmapViewOfFile(address) }, err
+	defer syscall.CloseHandle(m)
+	address, err := syscall.MapViewOfFile(m, syscall.FILE_MAP_READ, 0, 0, 0)
+	return func() { syscall.UnmapViewOfFile(address) }, err
 }

@@ -6,14 +6,19 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"syscall"
 	"time"
-
-	"golang.org/x/sys/windows"
 )
 
 // patience is how long a file is waited for that another program has open, as virus scanners have
 // for a moment.
 const patience = 5 * time.Second
+
+// Errors of Windows that package syscall does not name.
+const (
+	sharingViolation = syscall.Errno(32)
+	mappedFile       = syscall.Errno(1224)
+)
 
 var errInUse = errors.New("another program has it open: close it there, and try again")
 
@@ -41,14 +46,14 @@ func Remove(path string) error {
 // tried again: Windows denies access also to what another program has open or mapped, and to what
 // is read-only, which here, as on other systems, does not protect from being replaced.
 func refused(path string, err error) error {
-	if !errors.Is(err, fs.ErrPermission) && !errors.Is(err, windows.ERROR_USER_MAPPED_FILE) {
+	if !errors.Is(err, fs.ErrPermission) && !errors.Is(err, mappedFile) {
 		return err
 	}
 	info, statErr := os.Stat(path)
 	if statErr != nil || !info.Mode().IsRegular() || info.Mode()&0o200 == 0 && os.Chmod(path, 0o600) != nil {
 		return err
 	}
-	return windows.ERROR_SHARING_VIOLATION
+	return sharingViolation
 }
 
 // patiently calls f until it returns no sharing violation, for some seconds.
@@ -56,7 +61,7 @@ func patiently(f func() error) error {
 	end := time.Now().Add(patience)
 	for pause := time.Millisecond; ; pause = min(2*pause, 50*time.Millisecond) {
 		err := f()
-		if !errors.Is(err, windows.ERROR_SHARING_VIOLATION) {
+		if !errors.Is(err, sharingViolation) {
 			return err
 		}
 		if time.Now().After(end) {
@@ -70,8 +75,8 @@ func patiently(f func() error) error {
 // os.Open would prevent the last three.
 func openFile(name string) (f *os.File, err error) {
 	err = patiently(func() error {
-		const all = windows.FILE_SHARE_READ | windows.FILE_SHARE_WRITE | windows.FILE_SHARE_DELETE
-		f, err = createFile(name, windows.GENERIC_READ, all, windows.OPEN_EXISTING, 0)
+		const all = syscall.FILE_SHARE_READ | syscall.FILE_SHARE_WRITE | syscall.FILE_SHARE_DELETE
+		f, err = createFile(name, syscall.GENERIC_READ, all, syscall.OPEN_EXISTING, 0)
 		return err
 	})
 	return f, err
@@ -79,21 +84,21 @@ func openFile(name string) (f *os.File, err error) {
 
 // notWrite is what the writer of a temporary file shares, and what removeUnlocked does: each fails
 // while the other has the file open.
-const notWrite = windows.FILE_SHARE_READ | windows.FILE_SHARE_DELETE
+const notWrite = syscall.FILE_SHARE_READ | syscall.FILE_SHARE_DELETE
 
 // createLocked creates a new file, which removeUnlocked leaves until it is closed. Windows closes
 // the files of a killed process.
 func createLocked(name string, mode fs.FileMode) (*os.File, error) {
-	attributes := uint32(windows.FILE_ATTRIBUTE_NORMAL)
+	attributes := uint32(syscall.FILE_ATTRIBUTE_NORMAL)
 	if mode&0o200 == 0 {
-		attributes = windows.FILE_ATTRIBUTE_READONLY
+		attributes = syscall.FILE_ATTRIBUTE_READONLY
 	}
-	return createFile(name, windows.GENERIC_WRITE, notWrite, windows.CREATE_NEW, attributes)
+	return createFile(name, syscall.GENERIC_WRITE, notWrite, syscall.CREATE_NEW, attributes)
 }
 
 // removeUnlocked removes a file of createLocked that no process has open.
 func removeUnlocked(name string) {
-	f, err := createFile(name, windows.GENERIC_READ, notWrite, windows.OPEN_EXISTING, 0)
+	f, err := createFile(name, syscall.GENERIC_READ, notWrite, syscall.OPEN_EXISTING, 0)
 	if err != nil {
 		return
 	}
@@ -102,10 +107,10 @@ func removeUnlocked(name string) {
 }
 
 func createFile(name string, access, share, create, attributes uint32) (*os.File, error) {
-	path, err := windows.UTF16PtrFromString(name)
+	path, err := syscall.UTF16PtrFromString(name)
 	if err == nil {
-		var h windows.Handle
-		if h, err = windows.CreateFile(path, access, share, nil, create, attributes, 0); err == nil {
+		var h syscall.Handle
+		if h, err = syscall.CreateFile(path, access, share, nil, create, attributes, 0); err == nil {
 			return os.NewFile(uintptr(h), name), nil
 		}
 	}

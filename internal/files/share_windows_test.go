@@ -5,8 +5,6 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
-
-	"golang.org/x/sys/windows"
 )
 
 // NTFS replaces an open file only if its reader lets others remove it, which lets them rename it too.
@@ -16,7 +14,7 @@ func TestOpenShares(t *testing.T) {
 		name string
 		open func(string) (*os.File, error)
 		want error
-	}{{"Open", Open, nil}, {"os.Open", os.Open, windows.ERROR_SHARING_VIOLATION}} {
+	}{{"Open", Open, nil}, {"os.Open", os.Open, sharingViolation}} {
 		path := filepath.Join(dir, c.name)
 		if err := os.WriteFile(path, []byte("text"), 0o666); err != nil {
 			t.Fatal(err)

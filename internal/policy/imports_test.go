@@ -36,7 +36,7 @@ var order = strings.Fields(`
 	internal/shader internal/shader/simt
 	internal/schedule internal/wgsl internal/ptx
 	internal/tune
-	internal/dynlib
+	internal/dynlib internal/dynlib/dynlibtest
 	internal/wgpu
 	internal/pytree
 	tensor
