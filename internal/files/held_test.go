@@ -132,18 +132,6 @@ func TestReplaceHeld(t *testing.T) {
 	}
 }
 
-func list(t *testing.T, dir string) (names []string) {
-	t.Helper()
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, e := range entries {
-		names = append(names, e.Name())
-	}
-	return names
-}
-
 // A temporary file stays while its writer lives, and no longer.
 func TestReplaceKilled(t *testing.T) {
 	dir := t.TempDir()

@@ -119,6 +119,18 @@ func TestSpellings(t *testing.T) {
 	}
 }
 
+func list(t *testing.T, dir string) (names []string) {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	return names
+}
+
 // Windows has devices and streams of files in place of some files.
 func TestReservedNames(t *testing.T) {
 	if runtime.GOOS != "windows" {
