@@ -48,9 +48,7 @@ func TestPublished(t *testing.T) {
 // does not have.
 func TestHostileSettings(t *testing.T) {
 	values := []any{-1, 0, 1e9, 1e18, nil, []int{-1, 2}, []float64{1e9, 1e9}}
-	if testing.Short() {
-		values = []any{-1, 1e18, []int{-1, 2}}
-	}
+	next := 0
 	for _, name := range []string{"gpt2_gen", "gemma3", "mixtral", "bert", "vit", "resnet", "whisper", "clip", "clip_text", "t5"} {
 		dir, path := changed(t, name, nil), filepath.Join("testdata", name, "config.json")
 		text, err := os.ReadFile(path)
@@ -67,7 +65,12 @@ func TestHostileSettings(t *testing.T) {
 				if inner, ok := was.(map[string]any); ok {
 					walk(inner)
 				}
-				for _, object[name] = range values {
+				try := values
+				if testing.Short() { // one for each setting
+					try = values[next:][:1]
+					next = (next + 1) % len(values)
+				}
+				for _, object[name] = range try {
 					text, err := json.Marshal(all)
 					if err == nil {
 						err = os.WriteFile(filepath.Join(dir, "config.json"), text, 0o600)

@@ -51,9 +51,6 @@ func TestSaveLink(t *testing.T) {
 				t.Skip(err)
 			}
 		}
-		if _, err := os.Readlink(path); err != nil {
-			t.Skipf("this system makes links that cannot be read, as Wine: %v", err)
-		}
 		if err := Save(path, tensor.Ones(2)); err != nil {
 			t.Errorf("%s: Save = %v", tt.what, err)
 			continue
