@@ -172,13 +172,8 @@ func (s *suite) check(what string, roots ...*graph.Node) {
 			return
 		}
 	}
-	p, err := newProgram(s.known, roots...)
-	if err != nil {
-		s.Errorf("%s: %v", what, err)
-		return
-	}
-	p.signs = s.signs
-	if err := p.run(s.dev); err != nil {
+	p := &program{known: s.known, turns: [][]*graph.Node{roots}, signs: s.signs}
+	if err := p.check(s.drv, s.dev); err != nil {
 		s.Errorf("%s: %v\n%v", what, err, p)
 	}
 }

@@ -25,8 +25,9 @@ type Reference struct {
 	Memory   int  // bytes held at once
 	Async    bool // work is done when its results are asked for
 	Loops    ir.LoopLimits
-	// Prepare makes a kernel into a function that runs it.
-	Prepare func(k *ir.Kernel) (func(args []HostArg) error, error)
+	// Prepare makes a kernel into a program that runs it.
+	Prepare func(k *ir.Kernel) (Program, error)
+	Proofs  *Proofs // nil: all kernels are computed
 
 	// What it was asked to do.
 	Compiled   int            // kernels
@@ -41,6 +42,8 @@ type Reference struct {
 	later   []func() error // work submitted and not done
 	failure error
 	closed  bool
+	idle    bool    // kernels clear their results
+	asked   []proof // of kernels that ran or were left idle
 }
 
 // Oracle returns a [Reference] that has every type and a gigabyte of memory.
@@ -55,10 +58,17 @@ type HostArg struct {
 	Num    ir.Number
 }
 
+// A Program runs a kernel.
+type Program struct {
+	Run  func(args []HostArg) error
+	Text string // of the program, for Proofs
+}
+
 // A prepared is a kernel and what runs it.
 type prepared struct {
 	*ir.Kernel
-	run func(args []HostArg) error
+	Program
+	proof proof
 }
 
 type memory struct {
@@ -198,12 +208,16 @@ func (r *Reference) Compile(k *ir.Kernel) (driver.Program, error) {
 	if prepare == nil {
 		prepare = interpret
 	}
-	run, err := prepare(k)
+	program, err := prepare(k)
 	if err != nil {
 		return nil, err
 	}
 	r.Compiled++
-	return &prepared{k, run}, nil
+	p := &prepared{Kernel: k, Program: program}
+	if r.Proofs != nil {
+		p.proof = r.Proofs.of(k.String(), program.Text)
+	}
+	return p, nil
 }
 
 // LoopLimits returns what the device was made with.
@@ -307,7 +321,16 @@ func (r *Reference) run(c driver.Call) error {
 			args[i].Bytes = a.Buffer.(*memory).data
 		}
 	}
-	if err := p.run(args); err != nil {
+	r.asked = append(r.asked, p.proof)
+	if r.idle {
+		for i, a := range p.Args {
+			if a.Kind == ir.Out || a.Kind == ir.Status {
+				clear(args[i].Bytes)
+			}
+		}
+		return nil
+	}
+	if err := p.Run(args); err != nil {
 		return fmt.Errorf("%w in\n%v", err, p.Kernel)
 	}
 	return nil
@@ -321,8 +344,8 @@ type elements struct {
 }
 
 // interpret is the Prepare of package interp.
-func interpret(k *ir.Kernel) (func(args []HostArg) error, error) {
-	return func(args []HostArg) error {
+func interpret(k *ir.Kernel) (Program, error) {
+	return Program{Run: func(args []HostArg) error {
 		shared := map[elements][]ir.Number{}
 		list := make([]interp.Arg, len(args))
 		for i, a := range args {
@@ -346,5 +369,5 @@ func interpret(k *ir.Kernel) (func(args []HostArg) error, error) {
 			}
 		}
 		return nil
-	}, nil
+	}}, nil
 }

@@ -40,7 +40,7 @@ func random(t *testing.T, drv driver.Device, seed uint64, from, to int) {
 		stuck := time.AfterFunc(time.Minute, func() {
 			panic(fmt.Sprintf("seed %d, graph %d does not end\n%v", seed, i, p))
 		})
-		err := p.run(dev)
+		err := p.check(drv, dev)
 		stuck.Stop()
 		if err == nil {
 			continue

@@ -24,7 +24,7 @@ func attender(t *testing.T, target Target, seen func(k *ir.Kernel)) *drivertest.
 	ref := drv.(*drivertest.Reference)
 	ref.Bindings, ref.Halves = 64, true
 	prepare := ref.Prepare
-	ref.Prepare = func(k *ir.Kernel) (func([]drivertest.HostArg) error, error) {
+	ref.Prepare = func(k *ir.Kernel) (drivertest.Program, error) {
 		seen(k)
 		return prepare(k)
 	}

@@ -60,7 +60,7 @@ func TestHiddenScores(t *testing.T) {
 				ref.Loops = ir.LoopLimits{Bytes: c.bytes, Rows: 32, Columns: 2, Serial: true, Skips: true}
 				skipping := 0
 				prepare := ref.Prepare
-				ref.Prepare = func(k *ir.Kernel) (func([]drivertest.HostArg) error, error) {
+				ref.Prepare = func(k *ir.Kernel) (drivertest.Program, error) {
 					if slices.ContainsFunc(k.Args, func(a ir.Arg) bool { return a.Undefined }) {
 						skipping++
 					}

@@ -1,20 +1,70 @@
 package schedule
 
 import (
+	"crypto/sha256"
 	"flag"
 	"fmt"
+	"log"
 	"math"
+	"os"
+	"path/filepath"
 	"runtime/debug"
+	"strings"
+	"sync"
 	"testing"
 
 	"github.com/tensorken/tensorken/driver"
 	"github.com/tensorken/tensorken/driver/drivertest"
+	"github.com/tensorken/tensorken/internal/ptx"
 	"github.com/tensorken/tensorken/internal/shader"
 	"github.com/tensorken/tensorken/internal/shader/simt"
+	"github.com/tensorken/tensorken/internal/wgsl"
 	"github.com/tensorken/tensorken/ir"
 )
 
 var full = flag.Bool("full", false, "compute all of drivertest, and random graphs, for each target")
+
+// proofs are kept in the file that TENSORKEN_PROOFS names.
+var proofs *drivertest.Proofs
+
+func TestMain(m *testing.M) {
+	path := os.Getenv("TENSORKEN_PROOFS")
+	if path != "" {
+		salt, err := sources("../../driver/drivertest", "../shader/simt", "../interp", "../cases", "../../ir")
+		if err == nil {
+			proofs, err = drivertest.LoadProofs(path, salt)
+		}
+		if err != nil {
+			log.Fatal(err)
+		}
+	}
+	status := m.Run()
+	if path != "" && status == 0 {
+		if err := proofs.Save(path); err != nil {
+			log.Fatal(err)
+		}
+	}
+	os.Exit(status)
+}
+
+// sources returns a hash of Go files in some folders: what tests compute, how, and with what they compare it.
+func sources(folders ...string) (string, error) {
+	h := sha256.New()
+	for _, f := range folders {
+		names, err := filepath.Glob(filepath.Join(f, "*.go"))
+		if err != nil {
+			return "", err
+		}
+		for _, name := range names {
+			text, err := os.ReadFile(name)
+			if err != nil {
+				return "", err
+			}
+			fmt.Fprintf(h, "%q %q\n", name, text)
+		}
+	}
+	return string(h.Sum(nil)), nil
+}
 
 // targets are kinds of GPU that kernels are scheduled for, and the parts of
 // drivertest that tell them apart. With -full all parts are computed for each.
@@ -64,10 +114,11 @@ func open(t Target) func() (driver.Device, error) {
 		d.Async = true
 		d.Loops = t.LoopLimits()
 		d.Halves = t.Matrices
-		d.Prepare = func(k *ir.Kernel) (func(args []drivertest.HostArg) error, error) {
+		d.Proofs = proofs
+		d.Prepare = func(k *ir.Kernel) (made drivertest.Program, err error) {
 			for _, a := range k.Args {
 				if a.Kind == ir.Out && a.Len > math.MaxInt32 {
-					return nil, driver.ErrMemory
+					return made, driver.ErrMemory
 				}
 			}
 			p, err := Compile(k, t)
@@ -78,21 +129,38 @@ func open(t Target) func() (driver.Device, error) {
 				err = fits(p, t)
 			}
 			if err != nil {
-				return nil, fmt.Errorf("%w in\n%v", err, k)
+				return made, fmt.Errorf("%w in\n%v", err, k)
 			}
-			program, signature := simt.Compile(p), SignatureOf(k, t)
-			return func(args []drivertest.HostArg) error {
+			if proofs != nil {
+				made.Text = printed(p, t)
+			}
+			program, signature := sync.OnceValue(func() *simt.Program { return simt.Compile(p) }), SignatureOf(k, t)
+			made.Run = func(args []drivertest.HostArg) error {
 				list, offsets := make([]simt.Arg, len(args)), make([]driver.Arg, len(args))
 				for i, a := range args {
 					offsets[i].Offset = a.Offset
 					base := signature.Base(i, offsets)
 					list[i] = simt.Arg{Data: a.Bytes, Base: base, Offset: a.Offset - base, Word: constant(k.Args[i].DType, a.Num).Bits}
 				}
-				return program.Run(list)
-			}, nil
+				return program().Run(list)
+			}
+			return made, nil
 		}
 		return d, nil
 	}
+}
+
+// printed is the text of a program in the language of its target.
+func printed(p *shader.Program, t Target) string {
+	var b strings.Builder
+	for _, q := range p.Passes {
+		if t.Wide {
+			b.WriteString(ptx.Print(q, 90))
+		} else {
+			b.WriteString(wgsl.Print(q))
+		}
+	}
+	return b.String()
 }
 
 // fits returns an error for resources that exceed a target's.
