@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -32,7 +31,7 @@ type proof [16]byte
 // LoadProofs reads what Save has written. Without such a file nothing is proved.
 func LoadProofs(path, salt string) (*Proofs, error) {
 	p := &Proofs{Salt: salt, known: map[proof]bool{}, used: map[proof]bool{}}
-	text, err := os.ReadFile(path)
+	text, err := files.ReadAll(path, 1<<30)
 	if errors.Is(err, fs.ErrNotExist) {
 		return p, nil
 	}
