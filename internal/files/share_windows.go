@@ -14,11 +14,14 @@ import (
 // for a moment.
 const patience = 5 * time.Second
 
-// Errors of Windows that package syscall does not name.
+// Numbers of Windows that package syscall does not name.
 const (
 	sharingViolation = syscall.Errno(32)
 	mappedFile       = syscall.Errno(1224)
+	remove           = 0x10000 // the right DELETE
 )
+
+const shareAll = syscall.FILE_SHARE_READ | syscall.FILE_SHARE_WRITE | syscall.FILE_SHARE_DELETE
 
 var errInUse = errors.New("another program has it open: close it there, and try again")
 
@@ -44,7 +47,8 @@ func Remove(path string) error {
 
 // refused returns a sharing violation for other errors of replacing or removing a file that can be
 // tried again: Windows denies access also to what another program has open or mapped, and to what
-// is read-only, which here, as on other systems, does not protect from being replaced.
+// is read-only, which here, as on other systems, does not protect from being replaced. A user without
+// the right to remove the file gets the error itself.
 func refused(path string, err error) error {
 	if !errors.Is(err, fs.ErrPermission) && !errors.Is(err, mappedFile) {
 		return err
@@ -53,6 +57,11 @@ func refused(path string, err error) error {
 	if statErr != nil || !info.Mode().IsRegular() || info.Mode()&0o200 == 0 && os.Chmod(path, 0o600) != nil {
 		return err
 	}
+	f, openErr := createFile(path, remove, shareAll, syscall.OPEN_EXISTING, 0)
+	if errors.Is(openErr, fs.ErrPermission) {
+		return err
+	}
+	f.Close()
 	return sharingViolation
 }
 
@@ -75,8 +84,7 @@ func patiently(f func() error) error {
 // os.Open would prevent the last three.
 func openFile(name string) (f *os.File, err error) {
 	err = patiently(func() error {
-		const all = syscall.FILE_SHARE_READ | syscall.FILE_SHARE_WRITE | syscall.FILE_SHARE_DELETE
-		f, err = createFile(name, syscall.GENERIC_READ, all, syscall.OPEN_EXISTING, 0)
+		f, err = createFile(name, syscall.GENERIC_READ, shareAll, syscall.OPEN_EXISTING, 0)
 		return err
 	})
 	return f, err
