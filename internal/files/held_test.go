@@ -11,7 +11,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -98,7 +97,6 @@ func TestReplaceHeld(t *testing.T) {
 						t.Fatal(err)
 					}
 				}
-				before := list(t, dir)
 				other := start(t, how, holder, dir)
 				failed := make([]error, len(formats))
 				var group sync.WaitGroup
@@ -124,8 +122,11 @@ func TestReplaceHeld(t *testing.T) {
 						t.Errorf("%s has %d, %v, want %d (saving: %v)", f.name, n, err, want, failed[i])
 					}
 				}
-				if after := list(t, dir); !slices.Equal(after, before) && slices.Index(failed, nil) < 0 {
-					t.Errorf("the folder has %q, want %q", after, before)
+				for _, name := range list(t, dir) {
+					// Another program may have the temporary file open too, which Windows then keeps.
+					if strings.HasSuffix(name, ".tmp") && errors.Join(failed...) == nil {
+						t.Errorf("saving leaves %s", name)
+					}
 				}
 			})
 		}
