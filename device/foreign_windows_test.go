@@ -5,7 +5,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"golang.org/x/sys/windows"
@@ -45,18 +44,10 @@ func TestForeignLibraries(t *testing.T) {
 		t.Fatal(err)
 	}
 	path := os.Getenv("TENSORKEN_TEST_FOREIGN")
-	isForeign := func(name string) bool {
+	isLoaded := func(library string) bool {
 		var h windows.Handle
-		p, err := windows.UTF16PtrFromString(name)
-		if err == nil {
-			err = windows.GetModuleHandleEx(windows.GET_MODULE_HANDLE_EX_FLAG_UNCHANGED_REFCOUNT, p, &h)
-		}
-		file := make([]uint16, windows.MAX_LONG_PATH)
-		if err == nil {
-			_, err = windows.GetModuleFileName(h, &file[0], uint32(len(file)))
-		}
-		at := filepath.Dir(windows.UTF16ToString(file))
-		return err == nil && (strings.EqualFold(at, dir) || strings.EqualFold(at, path))
+		p, err := windows.UTF16PtrFromString(library)
+		return err == nil && windows.GetModuleHandleEx(windows.GET_MODULE_HANDLE_EX_FLAG_UNCHANGED_REFCOUNT, p, &h) == nil
 	}
 	d, _, err := device.Open("")
 	if err != nil {
@@ -71,14 +62,15 @@ func TestForeignLibraries(t *testing.T) {
 	cuda.GPUs()
 	webgpu.Adapters()
 	for _, name := range foreign {
-		if isForeign(name) {
-			t.Errorf("%s of another is loaded", name)
-		}
-	}
-	// What Windows would load by its name alone, and can be loaded.
-	for _, name := range foreign {
-		if _, err := dynlib.Open(filepath.Join(path, name)); err != nil || !isForeign(name) {
-			t.Errorf("loading the foreign %s by its path: %v", name, err)
+		for _, folder := range []string{dir, path} {
+			library := filepath.Join(folder, name)
+			if isLoaded(library) {
+				t.Errorf("%s is loaded", library)
+			}
+			// Windows would load it by its name alone, as it can be loaded.
+			if _, err := dynlib.Open(library); err != nil || !isLoaded(library) {
+				t.Errorf("loading %s by its path: %v", library, err)
+			}
 		}
 	}
 }
