@@ -96,7 +96,7 @@ const (
 var backends = map[uint32]string{3: "D3D11", 4: "D3D12", 5: "Metal", 6: "Vulkan", 7: "OpenGL", 8: "OpenGL ES"}
 
 // backendsOf lists the backends to use on each system, the preferred one first. Dawn uses Direct3D 12
-// only with Microsoft's DXC compiler beside it, which few have, and all drivers on Windows have Vulkan.
+// only with Microsoft's DXC compiler beside it, which few have, and the usual drivers have Vulkan.
 var backendsOf = map[string][]uint32{"linux": {6}, "darwin": {5}, "windows": {6, 4}}
 
 var adapterKinds = map[uint32]Kind{1: Discrete, 2: Integrated, 3: Software}
