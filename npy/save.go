@@ -43,7 +43,7 @@ func save(path string, tree any) error {
 		return formatHeader(t.DType(), t.Shape()), data, err
 	}
 	var write func(*bufio.Writer) error
-	switch filepath.Ext(path) {
+	switch strings.ToLower(filepath.Ext(path)) {
 	case ".npz":
 		if err := checkNames(names); err != nil {
 			return err

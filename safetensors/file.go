@@ -44,7 +44,7 @@ type location struct {
 func Open(path string) (*File, error) {
 	f := &File{path: path, tensors: treefile.Tensors[location]{}}
 	open := f.openShard
-	if strings.HasSuffix(path, ".json") {
+	if strings.EqualFold(filepath.Ext(path), ".json") {
 		open = f.openIndex
 	}
 	if err := open(path); err != nil {

@@ -37,9 +37,10 @@ func SaveSharded(path string, tree any, maxBytes int64) error {
 }
 
 func saveSharded(path string, tree any, maxBytes int64) error {
-	stem, ok := strings.CutSuffix(path, indexSuffix)
+	at := max(0, len(path)-len(indexSuffix))
+	stem := path[:at]
 	switch {
-	case !ok:
+	case !strings.EqualFold(path[at:], indexSuffix):
 		return fmt.Errorf("want a path that ends in %s", indexSuffix)
 	case maxBytes <= 0:
 		return fmt.Errorf("shards of at most %d bytes hold nothing", maxBytes)

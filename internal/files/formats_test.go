@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"path/filepath"
 	"strconv"
 	"strings"
 
@@ -89,7 +90,7 @@ func saveText(form string) func(string, int) error {
 
 func saveTree(save func(path string, tree any) error) func(string, int) error {
 	return func(path string, n int) error {
-		if strings.HasSuffix(path, ".npy") {
+		if strings.EqualFold(filepath.Ext(path), ".npy") {
 			return save(path, tensor.Full(float64(n), 1))
 		}
 		return save(path, map[string]tensor.Tensor{"a": tensor.Full(float64(n), 1), "b": tensor.Full(float64(n), 1)})
@@ -100,7 +101,7 @@ func loadTree(load func(path string, tree any) error) func(string) (int, error) 
 	return func(path string) (int, error) {
 		var a, b tensor.Tensor
 		tree := any(map[string]*tensor.Tensor{"a": &a, "b": &b})
-		if strings.HasSuffix(path, ".npy") {
+		if strings.EqualFold(filepath.Ext(path), ".npy") {
 			tree = &a
 		}
 		if err := load(path, tree); err != nil {

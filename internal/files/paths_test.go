@@ -51,6 +51,7 @@ var spellings = []struct {
 	path    func(dir, name string) string
 }{
 	{"a name", "", func(_, name string) string { return name }},
+	{"a name in capitals", "", func(_, name string) string { return strings.ToUpper(name) }},
 	{"an absolute path", "", func(dir, name string) string { return filepath.Join(dir, name) }},
 	{"slashes, blanks", "", func(_, name string) string { return "a b/" + name }},
 	{"dots", "", func(_, name string) string { return "./a b/.././" + name }},
