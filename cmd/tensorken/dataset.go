@@ -6,6 +6,7 @@ import (
 	"math"
 	"os"
 	"slices"
+	"strings"
 
 	"github.com/tensorken/tensorken/data"
 	"github.com/tensorken/tensorken/internal/digits"
@@ -30,16 +31,15 @@ const maxClass = 1 << 24
 
 // readExamples reads a file, or the built-in digits if path is "".
 func readExamples(path string) (examples, error) {
-	open, name := func() (io.ReadCloser, error) { return os.Open(path) }, path
 	if path == "" {
-		open, name = digits.Open, builtIn
+		return parseExamples(strings.NewReader(digits.CSV), builtIn)
 	}
-	r, err := open()
+	r, err := os.Open(path)
 	if err != nil {
 		return examples{}, err
 	}
 	defer r.Close()
-	return parseExamples(r, name)
+	return parseExamples(r, path)
 }
 
 // parseExamples reads CSV of finite numbers; the last column is the class, a whole
