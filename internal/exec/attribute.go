@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/binary"
 	"fmt"
+	"math/bits"
 	"slices"
 	"sync/atomic"
 
@@ -249,11 +250,16 @@ func locate(x *compile.Index, k *ir.Kernel, position int, dims []int) []int {
 	return at
 }
 
-// dependencies lists, for each output, the outputs whose failures it shares: the CoOutputs
-// of the nodes that it is computed from.
-func (c *capture) dependencies() [][]int {
+// dependencies are the outputs whose failures others share: those of the CoOutputs of the nodes that an
+// output is computed from.
+type dependencies struct {
+	members [][]int // by CoOutputs: the outputs in it
+	needs   [][]int // by output: CoOutputs
+}
+
+func (c *capture) dependencies() (d dependencies) {
 	if len(c.dependents) == 0 {
-		return nil
+		return d
 	}
 	words := (len(c.coOutputs) + 63) / 64
 	sets := make([]uint64, words*len(c.nodes)) // by node: the CoOutputs that it depends on
@@ -268,38 +274,38 @@ func (c *capture) dependencies() [][]int {
 			}
 		}
 	}
-	var all []int // of one output after the other
-	ends := make([]int, len(c.outputs))
+	d = dependencies{make([][]int, len(c.coOutputs)), make([][]int, len(c.outputs))}
+	for k, b := range c.coOutputs {
+		for _, m := range b.Nodes {
+			if o := c.outputOf(m); o >= 0 {
+				d.members[k] = append(d.members[k], o)
+			}
+		}
+	}
 	for o := range c.outputs {
-		first := len(all)
-		for k, b := range c.coOutputs {
-			if set(c.outputs[o].number)[k/64]>>(k%64)&1 == 0 {
-				continue
-			}
-			for _, m := range b.Nodes {
-				if other := c.outputOf(m); other >= 0 && other != o && !slices.Contains(all[first:], other) {
-					all = append(all, other)
-				}
+		for w, x := range set(c.outputs[o].number) {
+			for ; x != 0; x &= x - 1 {
+				d.needs[o] = append(d.needs[o], 64*w+bits.TrailingZeros64(x))
 			}
 		}
-		ends[o] = len(all)
 	}
-	list, first := make([][]int, len(c.outputs)), 0
-	for o, end := range ends {
-		if end > first {
-			list[o] = all[first:end:end]
-		}
-		first = end
-	}
-	return list
+	return d
 }
 
 // failDependents marks as bad the outputs that depend on bad ones.
 func (p *loadedPlan) failDependents(bad []bool) {
-	for o, from := range p.dependencies {
-		for _, other := range from {
-			if x, y := p.compiled.Outputs[o], p.compiled.Outputs[other]; !x.Leaf && !y.Leaf && bad[y.Index] {
-				bad[x.Index] = true
+	isBad := func(o int) bool { out := p.compiled.Outputs[o]; return !out.Leaf && bad[out.Index] }
+	failed := make([]bool, len(p.dependencies.members))
+	for more := true; more; {
+		more = false
+		for k, members := range p.dependencies.members {
+			if !failed[k] && slices.ContainsFunc(members, isBad) {
+				failed[k], more = true, true
+			}
+		}
+		for o, needs := range p.dependencies.needs {
+			if out := p.compiled.Outputs[o]; !out.Leaf && slices.ContainsFunc(needs, func(k int) bool { return failed[k] }) {
+				bad[out.Index] = true
 			}
 		}
 	}

@@ -19,9 +19,9 @@ type loadedPlan struct {
 	slots        []request        // the buffers to acquire
 	slot         []int            // by buffer of the compiled plan
 	bindings     []binding        // the arguments of all steps
-	dependencies [][]int          // see capture.dependencies
-	mayFail      []bool           // by buffer: it depends on a check
-	fallsBack    []bool           // by buffer: it holds its fallback if a check fails
+	dependencies dependencies
+	mayFail      []bool // by buffer: it depends on a check
+	fallsBack    []bool // by buffer: it holds its fallback if a check fails
 }
 
 // A binding says where an argument of a step's call comes from.

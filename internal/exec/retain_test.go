@@ -4,6 +4,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/tensorken/tensorken/internal/graph"
 	"github.com/tensorken/tensorken/ir"
 )
@@ -150,8 +152,8 @@ func TestCoOutputs(t *testing.T) {
 	if want := []*graph.Node{root, a, b}; !slices.Equal(c.roots, want) {
 		t.Errorf("the roots are %v, want the one asked for and the two members without a value", c.roots)
 	}
-	if got := c.dependencies(); len(got) != 3 || !slices.Equal(got[0], []int{1, 2}) || got[1] != nil || got[2] != nil {
-		t.Errorf("dependencies are %v, want those of the first output on the others", got)
+	if diff := cmp.Diff(dependencies{[][]int{{1, 2}}, [][]int{{0}, nil, nil}}, c.dependencies(), cmp.AllowUnexported(dependencies{})); diff != "" {
+		t.Errorf("the first output depends on the others (-want +got):\n%s", diff)
 	}
 	failed := graph.Buffer(ir.Float32, []int{4}, &graph.Value{Err: errBad})
 	set.Nodes = append(set.Nodes, failed)
