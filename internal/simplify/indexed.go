@@ -23,9 +23,13 @@ func gatherInwards(b *builder, n *graph.Node) *graph.Node {
 	}
 	varying := 0
 	for _, s := range x.Src().All() {
-		if !constantAlong(s, axis) {
-			varying++
+		if constantAlong(s, axis) {
+			continue
 		}
+		if s.Op == ir.Gather && idx.Len() >= x.Len() {
+			return nil // it would be stored too, and a chain of gathers would move each through all operations
+		}
+		varying++
 	}
 	if varying != 1 { // without one, the indices would not be checked
 		return nil
