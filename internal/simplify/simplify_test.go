@@ -187,6 +187,7 @@ func TestRules(t *testing.T) {
 		{"gatherInwards", graph.Gather(bin(ir.Sub, a, wide(thin)), idx, 1), "Sub(Gather[1][2 4](a, i), Expand[][2 4](g))"},
 		{"gatherInwards of a number", graph.Gather(bin(ir.Mul, number(0, 2, 3), a), idx, 1), "Mul(s0[2 4], Gather[1][2 4](a, i))"},
 		{"no gatherInwards of two", graph.Gather(bin(ir.Sub, a, b), idx, 1), "Gather[1][2 4](Sub(a, b), i)"},
+		{"no gatherInwards onto a gather", graph.Gather(un(ir.Exp, graph.Gather(a, idx, 1)), idx, 1), "Gather[1][2 4](Exp(Gather[1][2 4](a, i)), i)"},
 		{"no gatherInwards where the index would go", graph.Gather(un(ir.Exp, wide(thin)), idx, 1), "Gather[1][2 4](Exp(Expand[][2 3](g)), i)"},
 		{"scanOne", graph.Scan(ir.Add, thin, 1), "g"},
 		{"sortOne", graph.Sort(row, 1, 1), "0[2 1]"},
