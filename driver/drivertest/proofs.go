@@ -16,9 +16,9 @@ import (
 )
 
 // Proofs are the kernels that a [Reference] has computed right, so that later runs of the same tests need
-// not compute them again. A kernel is known by a hash of its text, of the text of what runs it, and of Salt.
+// not compute them again. A proof is a hash of the kernel, of the program that runs it, and of Salt.
 type Proofs struct {
-	// Salt is what else results depend on, such as the source of the tests and of what runs programs.
+	// Salt stands for the tests and the simulator: with another one nothing is proved.
 	Salt string
 
 	mu    sync.Mutex

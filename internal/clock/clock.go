@@ -1,5 +1,5 @@
-// Package clock measures short durations. It is time.Now, except on Windows, where time.Now
-// stands still for up to 15 ms.
+// Package clock measures short durations. It is time.Now, except on Windows, whose time.Now is too
+// coarse for kernels.
 package clock
 
 import "time"
