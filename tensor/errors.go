@@ -133,6 +133,10 @@ func failure(op string, d *exec.Device, err error) error {
 	if errors.As(err, &host) {
 		return &Error{Op: host.Func.Op, Pos: host.Func.Pos(), Msg: host.Error()}
 	}
+	var gone *exec.GoneError
+	if errors.As(err, &gone) {
+		return &Error{Op: op, Pos: graph.Caller(), Msg: op + ": " + gone.Error()}
+	}
 	var e *DeviceError
 	if errors.As(err, &e) {
 		return err

@@ -16,9 +16,10 @@ import (
 // elements are leaves. Captures with equal keys have equal plans. Capturing
 // leaves the graph as it is.
 type capture struct {
-	device   *Device // that computes the graph; nil for any
-	replayed bool    // it is a run of a Recording
-	slabs    []int   // of a Recording: the numbers of outputs in slabs
+	device   *Device    // that computes the graph; nil for any
+	replayed bool       // it is a run of a Recording
+	gone     *GoneError // of the leaves that a Recording donates
+	slabs    []int      // of a Recording: the numbers of outputs in slabs
 	key      []byte
 	nodes    []node // by number
 	uses     []use  // of the nodes; not of those added for fallbacks
@@ -62,12 +63,13 @@ type node struct {
 
 // A leaf is a view of stored elements.
 type leaf struct {
-	value  *graph.Value
-	stored *storage // value.Store; nil if the value failed
-	view   shape.Strided
-	shape  []int
-	dtype  ir.DType
-	number int32
+	value   *graph.Value
+	stored  *storage // value.Store; nil if the value failed
+	view    shape.Strided
+	shape   []int
+	dtype   ir.DType
+	number  int32
+	donated bool // a result may take the memory
 }
 
 // An output is a number to be stored.
@@ -300,9 +302,10 @@ func (c *capture) addLeaf(n *graph.Node, v *graph.Value, view shape.Strided) int
 			return l.number
 		}
 	}
-	l := leaf{v, stored, view, n.Shape, n.DType, c.add(n, nil, int32(len(c.leaves)))}
+	l := leaf{v, stored, view, n.Shape, n.DType, c.add(n, nil, int32(len(c.leaves))), false}
+	l.donated = stored != nil && stored.donated.Load() != nil && view.Offset*n.DType.Size()%16 == 0
 	c.leaves = append(c.leaves, l)
-	k := append(c.key, byte(ir.Buffer), byte(l.dtype), byte(l.align()))
+	k := append(c.key, byte(ir.Buffer), byte(l.dtype), byte(l.align())|bit(l.donated)<<1)
 	k = binary.AppendUvarint(k, uint64(len(l.shape)))
 	for i, d := range l.shape {
 		k = binary.AppendUvarint(k, uint64(d))
@@ -312,6 +315,14 @@ func (c *capture) addLeaf(n *graph.Node, v *graph.Value, view shape.Strided) int
 	}
 	c.key = k
 	return l.number
+}
+
+// bit is 1 for true.
+func bit(b bool) byte {
+	if b {
+		return 1
+	}
+	return 0
 }
 
 // align is 1 if the leaf's offset is a multiple of 16 bytes.

@@ -11,19 +11,18 @@ import (
 	"sync"
 
 	"github.com/tensorken/tensorken/driver"
-	"github.com/tensorken/tensorken/internal/clock"
 	"github.com/tensorken/tensorken/internal/graph"
 	"github.com/tensorken/tensorken/internal/lru"
 )
 
 // A Device runs graphs on a driver's device. Any number of goroutines may use it.
 type Device struct {
-	name   string
-	number int // of devices made before
-	limits driver.Limits
-	pool   pool
-	pacer  pacer
-	peak   peak
+	name       string
+	number     int // of devices made before
+	limits     driver.Limits
+	pool       pool
+	collecting sync.Mutex // held during a collection
+	peak       peak
 
 	plans    lru.Cache[string, *loadedPlan]   // by capture.key
 	programs lru.Cache[string, loadedProgram] // by the kernel's text
@@ -58,11 +57,11 @@ func New(d driver.Device) *Device {
 	}
 	dev.flusher = newFlusher(dev)
 	ballast()
-	dev.pacer.threshold.Store(max(minGCThreshold, int64(dev.limits.Memory)/firstGCMemory))
-	dev.pacer.last = clock.Now()
-	dev.pacer.ended.Store(int64(clock.Since(begun)))
-	dev.pacer.own = dev.limits.Memory > 0
-	dev.pacer.maxThreshold = max(minGCThreshold, int64(dev.limits.Memory)/maxGCMemory)
+	memory := dev.limits.Memory
+	if memory == 0 {
+		memory = hostMemory()
+	}
+	dev.pool.bytes.least, dev.pool.buffers.least = int64(memory)/leastBytes, leastBuffers
 	devicesMu.Lock()
 	defer devicesMu.Unlock()
 	dev.number = made
@@ -79,7 +78,6 @@ func (d *Device) String() string { return d.name }
 func (d *Device) Sync() error {
 	d.queue.Lock()
 	defer d.queue.Unlock()
-	defer d.awaits()()
 	if err := d.sync(); err != nil {
 		return err
 	}
@@ -102,8 +100,8 @@ func (d *Device) Close() error {
 	devices = slices.DeleteFunc(devices, func(x *Device) bool { return x == d })
 	devicesMu.Unlock()
 	collect(d)
-	d.pacer.mu.Lock() // a collection in the background returns buffers
-	defer d.pacer.mu.Unlock()
+	d.collecting.Lock() // a collection in the background returns buffers
+	defer d.collecting.Unlock()
 	d.queue.Lock()
 	defer d.queue.Unlock()
 	return d.drv.Close()

@@ -81,7 +81,7 @@ func eval(def *Device, j *Journal, roots, old []*graph.Node) error {
 // eval computes roots. If it fails they stay as they were, and another try may
 // succeed.
 func (d *Device) eval(j *Journal, roots, old []*graph.Node) error {
-	d.maybeGC()
+	d.collectIfDue()
 	c, err := d.capture(roots, old)
 	if err != nil {
 		return err
@@ -103,7 +103,17 @@ func (d *Device) eval(j *Journal, roots, old []*graph.Node) error {
 
 // execute runs a plan.
 func (d *Device) execute(p *loadedPlan, c *capture, j *Journal) error {
-	return d.retry(func() error { return d.run(p, c, j) })
+	var lost error // of a run that has overwritten leaves
+	return d.retry(func() error {
+		if lost != nil {
+			return lost
+		}
+		err := d.run(p, c, j)
+		if err != nil && c.isGone() {
+			lost = err
+		}
+		return err
+	})
 }
 
 // retry calls run, a second time if memory lacked that dead tensors held.
@@ -181,12 +191,18 @@ func (d *Device) run(p *loadedPlan, c *capture, j *Journal) error {
 	if l.slots, err = d.acquire(l.slots, p.slots...); err != nil {
 		return err
 	}
+	if err = l.use(d, c); err != nil {
+		return err
+	}
 	x, err := d.begin(p, c)
 	if err != nil {
 		return err
 	}
-	if err = l.bind(d, p, c, x); err == nil {
-		err = d.submit(p, c, l.calls)
+	if err = l.take(d, p, c); err == nil {
+		l.bind(p, c, x)
+		if err = d.submit(p, c, l.calls); err != nil && len(p.takes) > 0 {
+			c.freeDonated()
+		}
 	}
 	waits := c.isTransaction() && !p.compiled.FallsBack
 	if x != nil {
@@ -203,6 +219,9 @@ func (d *Device) run(p *loadedPlan, c *capture, j *Journal) error {
 		err = x.fault.report()
 	case j != nil:
 		j.pending = append(j.pending, x)
+	}
+	if err == nil || len(p.takes) > 0 {
+		c.freeDonated()
 	}
 	return err
 }

@@ -484,7 +484,7 @@ func TestPendingKeepsNothing(t *testing.T) {
 
 // The kernels of a plan are packed.
 func TestPlansArePacked(t *testing.T) {
-	dev := exec.New(&queued{memory: 141 << 30})
+	dev := exec.New(&hollow{memory: 141 << 30})
 	defer dev.Close()
 	x := stored(t, dev, 64)
 	p := exec.StartProfile()

@@ -1,17 +1,20 @@
 package exec
 
 import (
+	"cmp"
 	"slices"
 	"sync"
 
 	"github.com/tensorken/tensorken/driver"
 	"github.com/tensorken/tensorken/internal/graph"
+	"github.com/tensorken/tensorken/internal/hostmem"
 	"github.com/tensorken/tensorken/ir"
 )
 
 // A launch has the buffers and calls of one execution of a plan.
 type launch struct {
 	slots    []pooled   // of the plan; zero where an output's storage has taken it over
+	blocks   []*block   // by leaf; nil where a slot has the buffer
 	storages []*storage // by slot
 	calls    []driver.Call
 	args     []driver.Arg // of all calls
@@ -19,27 +22,107 @@ type launch struct {
 
 var launches = sync.Pool{New: func() any { return new(launch) }}
 
-// release returns the slots that are left to the pool.
+// release returns the slots that are left to the pool, and ends the use of the leaves.
 func (l *launch) release(d *Device) {
+	for _, b := range l.blocks {
+		if b != nil {
+			b.done()
+		}
+	}
 	d.pool.release(l.slots...)
-	*l = launch{emptied(l.slots), emptied(l.storages), emptied(l.calls), emptied(l.args)}
+	*l = launch{emptied(l.slots), emptied(l.blocks), emptied(l.storages), emptied(l.calls), emptied(l.args)}
 	launches.Put(l)
 }
 
-// bufferOn returns the buffer of d that has the leaf's elements. The caller holds d.queue.
-func (l *leaf) bufferOn(d *Device) (driver.Buffer, error) {
-	b, err := l.stored.blockOn(d)
-	if err == nil {
-		err = l.stored.failed() // since ready
+// use makes the leaves' buffers those of blocks that stay until release. The caller holds d.queue.
+func (l *launch) use(d *Device, c *capture) error {
+	for i := range c.leaves {
+		b, err := c.leaves[i].use(d)
+		if err != nil {
+			return err
+		}
+		l.blocks = append(l.blocks, b)
 	}
+	return nil
+}
+
+// use returns the block of d that has the leaf's elements, in use. The caller holds d.queue.
+func (l *leaf) use(d *Device) (*block, error) {
+	b, err := l.stored.blockOn(d)
 	if err != nil {
 		return nil, err
 	}
-	return b.buffer, nil
+	if used := b.use(); !used {
+		return nil, cmp.Or[error](l.stored.failed(), errFreed)
+	}
+	if err = l.stored.failed(); err != nil { // since ready
+		b.done()
+		return nil, err
+	}
+	return b, nil
+}
+
+// take makes the buffers of leaves slots whose memory results take. Where others may read a leaf's memory
+// the slot is a copy. The caller holds d.queue.
+func (l *launch) take(d *Device, p *loadedPlan, c *capture) error {
+	for _, t := range p.takes {
+		leaf, ok := &c.leaves[t.leaf], false
+		if leaf.view.Offset == 0 {
+			if l.slots[t.slot], ok = l.blocks[t.leaf].takeAlone(); ok {
+				continue
+			}
+		}
+		b, err := leaf.copyTo(d, t.request)
+		if err != nil {
+			l.putBack(p)
+			return err
+		}
+		l.slots[t.slot] = b
+	}
+	return nil
+}
+
+// putBack undoes take.
+func (l *launch) putBack(p *loadedPlan) {
+	for _, t := range p.takes {
+		if b := l.blocks[t.leaf]; b.uses.Load()&^marks == 0 {
+			b.putBack(l.slots[t.slot])
+			l.slots[t.slot] = pooled{}
+		}
+	}
+}
+
+// copyTo returns a copy of the leaf's elements, which are in row-major order, in a new buffer of d.
+func (l *leaf) copyTo(d *Device, r request) (pooled, error) {
+	s, size := l.stored, l.dtype.Size()
+	first, n := l.view.Offset*size, graph.Len(l.shape)*size
+	host := s.host
+	if s.device != nil {
+		b, err := s.blockOn(d)
+		if err != nil {
+			return pooled{}, err
+		}
+		if host, err = hostmem.Make(n, 1); err != nil {
+			return pooled{}, err
+		}
+		if err := d.download(host, b.Buffer, first); err != nil {
+			return pooled{}, err
+		}
+		first = 0
+	}
+	buffers, err := d.acquire(nil, r)
+	if err != nil {
+		return pooled{}, err
+	}
+	if err := d.drv.Upload(buffers[0].Buffer, 0, host[first:first+n]); err != nil {
+		d.pool.release(buffers...)
+		return pooled{}, err
+	}
+	return buffers[0], nil
 }
 
 // bind sets l.calls to the calls of the plan.
-func (l *launch) bind(d *Device, p *loadedPlan, c *capture, x *execution) error {
+func (l *launch) bind(p *loadedPlan, c *capture, x *execution) {
 	l.args = slices.Grow(l.args, len(p.bindings))[:len(p.bindings)]
 	for k := range p.bindings {
 		a, arg := &p.bindings[k], &l.args[k]
@@ -49,12 +132,7 @@ func (l *launch) bind(d *Device, p *loadedPlan, c *capture, x *execution) error 
 		case fromReport:
 			arg.Buffer, arg.Offset = x.reports, ir.StatusLen*(x.firstCheck+int(a.index))
 		case fromLeaf:
-			leaf := &c.leaves[a.index]
-			b, err := leaf.bufferOn(d)
-			if err != nil {
-				return err
-			}
-			arg.Buffer, arg.Offset = b, leaf.view.Offset+a.offset
+			arg.Buffer, arg.Offset = l.blocks[a.index].Buffer, c.leaves[a.index].view.Offset+a.offset
 		case fromSlot:
 			arg.Buffer, arg.Offset = l.slots[a.index].Buffer, a.offset
 		}
@@ -65,7 +143,6 @@ func (l *launch) bind(d *Device, p *loadedPlan, c *capture, x *execution) error 
 		l.calls = append(l.calls, driver.Call{Program: program, Args: args[:n:n]})
 		args = args[n:]
 	}
-	return nil
 }
 
 // finish gives each output its value: a view of a leaf, or of a slot's buffer, which
@@ -88,7 +165,10 @@ func (l *launch) finish(d *Device, p *loadedPlan, c *capture, x *execution) erro
 				if err != nil {
 					return err
 				}
+				b.share()
 				s = &storage{device: d, block: b, origin: origin{epoch: b.epoch}}
+			} else if c.donation(leaf) != nil {
+				s = s.moved()
 			}
 			c.outputs[i].value = &graph.Value{Store: s, Offset: out.Offset + leaf.view.Offset, Strides: out.Strides}
 			continue
@@ -119,6 +199,7 @@ func (l *launch) finish(d *Device, p *loadedPlan, c *capture, x *execution) erro
 	for _, n := range c.named {
 		n.node.SetValue(c.outputs[n.output].value)
 	}
+	c.noteRegions(p)
 	for _, n := range c.empty {
 		n.SetValue(&graph.Value{Store: FromHost(nil), Strides: make([]int, len(n.Shape))})
 	}

@@ -20,7 +20,7 @@ func (d *Device) fetch(s *storage) error {
 // device is no peer.
 func (d *Device) copyPeer(s *storage) (copied bool, err error) {
 	drv, ok := d.drv.(driver.PeerCopier)
-	if !ok || !drv.IsPeer(s.block.buffer) {
+	if !ok || !drv.IsPeer(s.block.Buffer) {
 		return false, nil
 	}
 	if s.isOn(d) {
@@ -36,12 +36,12 @@ func (d *Device) copyPeer(s *storage) (copied bool, err error) {
 	if c.isValid() { // by another goroutine
 		return true, nil
 	}
-	size := s.block.buffer.Size()
+	size := s.block.Size()
 	buffers, err := d.acquire(nil, request{class: sizeClass(size, d.limits.Bytes)})
 	if err != nil {
 		return false, err
 	}
-	if err := drv.CopyPeer(buffers[0].Buffer, 0, s.block.buffer, 0, size); err != nil {
+	if err := drv.CopyPeer(buffers[0].Buffer, 0, s.block.Buffer, 0, size); err != nil {
 		d.pool.release(buffers...)
 		return false, err
 	}

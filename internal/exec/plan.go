@@ -16,7 +16,8 @@ import (
 type loadedPlan struct {
 	compiled     *compile.Plan
 	programs     []driver.Program // by step
-	slots        []request        // the buffers to acquire
+	slots        []request        // the buffers to acquire, empty for those that leaves have
+	takes        []taking         // the leaves whose buffers are slots
 	slot         []int            // by buffer of the compiled plan
 	bindings     []binding        // the arguments of all steps
 	dependencies dependencies
@@ -63,8 +64,9 @@ func (d *Device) load(c *capture) (*loadedPlan, error) {
 	if err != nil {
 		return nil, err
 	}
+	p := &loadedPlan{compiled: compiled}
+	p.assignMemory(d, c)
 	compiled.Pack()
-	p := newLoadedPlan(compiled, d)
 	p.dependencies = c.dependencies()
 	p.mayFail = p.findMayFail()
 	p.fallsBack = make([]bool, len(compiled.Buffers))
@@ -92,6 +94,31 @@ func (d *Device) load(c *capture) (*loadedPlan, error) {
 	d.plans.Put(string(c.key), p)
 	d.plans.Trim(maxPlans, nil)
 	return p, nil
+}
+
+// A taking is a leaf whose buffer is a slot of a plan, because a result takes its memory.
+type taking struct {
+	leaf, slot int
+	request    // a buffer of the slot's size
+}
+
+// assignMemory assigns the buffers of a plan to slots. A transaction that keeps the old values after a
+// failure does not overwrite them.
+func (p *loadedPlan) assignMemory(d *Device, c *capture) {
+	keepsOld := c.isTransaction() && p.compiled.Checks > 0 && !p.compiled.FallsBack
+	m := p.compiled.AssignMemory(
+		func(leaf int) bool { return c.leaves[leaf].donated && !keepsOld },
+		func(bytes int) int { return d.request(bytes).class },
+	)
+	p.slot = m.Slot
+	for i, s := range m.Slots {
+		r := d.request(s.Bytes)
+		if s.Leaf >= 0 {
+			p.takes = append(p.takes, taking{s.Leaf, i, r})
+			r = request{}
+		}
+		p.slots = append(p.slots, r)
+	}
 }
 
 // compile compiles the graph of a capture, with loops if the device takes them.
@@ -159,62 +186,6 @@ func (d *Device) checkTypes(k *ir.Kernel) error {
 		}
 	}
 	return nil
-}
-
-// newLoadedPlan assigns the buffers of a compiled plan to slots. A buffer that is no output
-// leaves its slot to others after the last step that reads it.
-func newLoadedPlan(c *compile.Plan, d *Device) *loadedPlan {
-	p := &loadedPlan{compiled: c, slot: make([]int, len(c.Buffers))}
-	last := make([]int, len(c.Buffers)) // the last step that needs a buffer
-	for i, s := range c.Steps {
-		for _, a := range s.Args {
-			if isBuffer(a) {
-				p.slot[a.Index], last[a.Index] = -1, i
-			}
-		}
-	}
-	end := len(c.Steps)
-	for _, o := range c.Outputs {
-		if !o.Leaf {
-			p.slot[o.Index], last[o.Index] = -1, end
-		}
-	}
-	idle := map[request][]int{} // slots
-	assign := func(i int) {
-		r := d.request(c.Buffers[i].Len * c.Buffers[i].DType.Size())
-		if free := idle[r]; len(free) > 0 && last[i] != end {
-			p.slot[i] = free[len(free)-1]
-			idle[r] = free[:len(free)-1]
-			return
-		}
-		p.slot[i] = len(p.slots)
-		p.slots = append(p.slots, r)
-	}
-	for i, s := range c.Steps {
-		for _, a := range s.Args {
-			if isBuffer(a) && p.slot[a.Index] < 0 {
-				assign(a.Index)
-			}
-		}
-		for _, a := range s.Args {
-			if isBuffer(a) && last[a.Index] == i {
-				last[a.Index] = -1 // freed once, even if it is several arguments
-				r := p.slots[p.slot[a.Index]]
-				idle[r] = append(idle[r], p.slot[a.Index])
-			}
-		}
-	}
-	for i := range p.slot { // empty outputs, which no step writes
-		if p.slot[i] < 0 {
-			assign(i)
-		}
-	}
-	return p
-}
-
-// isBuffer reports whether an argument is a buffer of the plan.
-func isBuffer(a compile.Arg) bool {
-	return !a.Leaf && !a.Report && (a.Kind == ir.In || a.Kind == ir.Out)
 }
 
 // Explain returns the plans that Eval would run, as text.

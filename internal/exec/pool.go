@@ -5,45 +5,33 @@ import (
 	"errors"
 	"maps"
 	"math/bits"
-	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
 
 	"github.com/tensorken/tensorken/driver"
-	"github.com/tensorken/tensorken/internal/clock"
 	"github.com/tensorken/tensorken/ir"
 )
 
 // A pool counts a device's buffers and caches idle ones. Buffers come in size classes,
 // so that one fits many tensors.
 type pool struct {
-	mu        sync.Mutex               // guards the fields that are not atomic
-	buckets   map[int]*bucket          // by size class
-	recent    [64]recentBucket         // of the buckets, by a hash of the size class
-	idle      int64                    // bytes of the buckets
-	returned  atomic.Pointer[returned] // buffers of unreachable blocks
-	held      atomic.Int64             // bytes of storages and of running plans
-	count     atomic.Int64             // buffers of the same
-	kept      atomic.Int64             // bytes that storages took over so far
-	keptCount atomic.Int64             // buffers of the same
-	acquired  int64                    // buffers acquired so far
-	peak      int64                    // of held
+	mu       sync.Mutex               // guards the fields that are not atomic
+	buckets  map[int]*bucket          // by size class
+	recent   [64]recentBucket         // of the buckets, by a hash of the size class
+	idle     int64                    // bytes of the buckets
+	returned atomic.Pointer[returned] // buffers of unreachable blocks
+	bytes    gauge
+	buffers  gauge
+	acquired int64 // buffers acquired so far
+	peak     int64 // of the bytes held
 
 	collected [maxCollected/64 + 1]sync.Pool // idle buffers that are left to the collector, by size in 64 bytes
 	views     bool                           // the device is a driver.Viewer
 
-	allocTime                atomic.Int64 // nanoseconds of the driver, for all buffers so far
-	allocBytes               int64        // of them
-	allocated                int          // buffers so far
-	highWater, prevHighWater int64        // of held, in the last two windows
-	windowStart              int64        // acquired when the last window began
-	drained                  bool         // in the last window
+	allocated                int   // buffers so far
+	highWater, prevHighWater int64 // of the bytes held, since the last collection and between the two before
 }
-
-// minWindow is the least number of buffers in a window of a high-water mark. A window has a
-// collection in it too: between collections, held only grows.
-const minWindow = 4096
 
 // A bucket is the idle buffers of a size class. After a collection the first allocated are
 // the first acquired, so that steps of training pair buffers as they did after the last one,
@@ -62,18 +50,13 @@ type pooled struct {
 	viewed *atomic.Bool // its memory may be in use after its block is gone; nil if there are no views
 }
 
-// A returned is buffers on their way back to their pool.
+// A returned is buffers that return to their pool when the blocks that have them are unreachable; zero
+// where a block was freed before.
 type returned struct {
 	pool    *pool
 	buffers []pooled
+	one     [1]pooled // backs buffers of one
 	next    *returned // in pool.returned
-}
-
-// A block is a buffer that returns to the pool once it is unreachable.
-type block struct {
-	buffer driver.Buffer
-	epoch  *syncEpoch   // that writes it; nil if that cannot fail
-	viewed *atomic.Bool // of the pooled; nil if there are no views
 }
 
 // large is the size from which on classes are fine: a program has few sizes of that order,
@@ -115,18 +98,17 @@ func (d *Device) request(size int) request {
 	return request{sizeClass(size, d.limits.Bytes), false}
 }
 
-// acquire appends the requested buffers to list; after an error the list has those
+// acquire appends the requested buffers to list, a zero one for size class 0; after an error the list has those
 // acquired before. The caller holds d.queue.
 func (d *Device) acquire(list []pooled, requests ...request) ([]pooled, error) {
 	p := &d.pool
 	if p.returned.Load() != nil {
 		d.drain()
 	}
-	first, bytes := len(list), 0
+	first := len(list)
 	list = p.take(list, requests)
 	for i, r := range requests {
-		bytes += r.class
-		if list[first+i].Buffer != nil {
+		if list[first+i].Buffer != nil || r.class == 0 {
 			continue
 		}
 		b, err := d.alloc(r)
@@ -135,7 +117,6 @@ func (d *Device) acquire(list []pooled, requests ...request) ([]pooled, error) {
 		}
 		list[first+i] = b
 	}
-	d.pacer.acquires(int64(bytes))
 	return list, nil
 }
 
@@ -145,11 +126,9 @@ func (d *Device) alloc(r request) (pooled, error) {
 		b, err := d.drv.(driver.HostAllocator).AllocHost(r.class)
 		return pooled{Buffer: b, request: r}, err
 	}
-	start := clock.Now()
 	b, err := d.drv.Alloc(r.class)
 	if errors.Is(err, driver.ErrMemory) {
 		if err = d.makeRoom(); err == nil {
-			start = clock.Now()
 			b, err = d.drv.Alloc(r.class)
 		}
 	}
@@ -163,25 +142,20 @@ func (d *Device) alloc(r request) (pooled, error) {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.allocTime.Add(int64(clock.Since(start)))
-	p.allocBytes += int64(r.class)
 	x.number = p.allocated
 	p.allocated++
 	p.note(r.class)
 	return x, nil
 }
 
-// nanosPerByte is the mean time to allocate a byte; 0 if there is no buffer yet.
-func (p *pool) nanosPerByte() float64 {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return float64(p.allocTime.Load()) / float64(max(p.allocBytes, 1))
-}
-
 // take appends an idle buffer for each request to list, a zero one if there is none.
 func (p *pool) take(list []pooled, requests []request) []pooled {
 	locked := false
 	for _, r := range requests {
+		if r.class == 0 {
+			list = append(list, pooled{})
+			continue
+		}
 		if r.collected {
 			b, _ := p.collected[r.class/64].Get().(driver.Buffer)
 			list = append(list, pooled{Buffer: b, request: r})
@@ -193,10 +167,6 @@ func (p *pool) take(list []pooled, requests []request) []pooled {
 		}
 		class := r.class
 		p.acquired++
-		if p.drained && p.acquired-p.windowStart >= minWindow {
-			p.highWater, p.prevHighWater = 0, p.highWater
-			p.windowStart, p.drained = p.acquired, false
-		}
 		k := p.bucket(class)
 		k.used = p.acquired
 		var b pooled
@@ -235,11 +205,14 @@ func (p *pool) release(list ...pooled) {
 	}
 }
 
+// due reports whether a share of the garbage for which a collection is due is held.
+func (p *pool) due(share float64) bool { return p.bytes.due(share) || p.buffers.due(share) }
+
 // put is release of one buffer, for a caller that holds p.mu. A viewed one is left to
 // those who use its memory.
 func (p *pool) put(b pooled) {
-	p.held.Add(-int64(b.class))
-	p.count.Add(-1)
+	p.bytes.held.Add(-int64(b.class))
+	p.buffers.held.Add(-1)
 	if b.viewed != nil && b.viewed.Load() {
 		b.Free()
 		return
@@ -266,47 +239,40 @@ func (d *Device) drain() int64 {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for r := p.returned.Swap(nil); r != nil; r = r.next {
-		p.drained = true
 		for _, b := range r.buffers {
+			if b.Buffer == nil {
+				continue
+			}
 			p.put(b)
 			p.bucket(b.class).unsorted = true
 		}
 	}
-	held := p.held.Load()
-	d.pacer.live.Store(min(d.pacer.live.Load(), held))
-	d.pacer.liveCount.Store(min(d.pacer.liveCount.Load(), p.count.Load()))
-	most := max(p.highWater, p.prevHighWater, d.pacer.live.Load()+d.pacer.limit())
-	p.trim(most + most/8 - held)
-	return held
+	p.bytes.lower()
+	p.buffers.lower()
+	return p.bytes.held.Load()
 }
 
-// setBlock makes k the block of an acquired buffer.
-func (d *Device) setBlock(k *block, b pooled) *block {
-	*k = block{b.Buffer, d.epoch, b.viewed}
-	if !b.collected {
-		d.pool.keep(b)
-		runtime.AddCleanup(k, owned.push, owned{&d.pool, b})
-	}
-	return k
+// endWindow frees idle buffers, so that the pool keeps what was in use at once in the time of the last two
+// collections.
+func (p *pool) endWindow() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	held := p.bytes.held.Load()
+	p.trim(max(p.highWater, p.prevHighWater) - held)
+	p.highWater, p.prevHighWater = held, p.highWater
 }
 
 // keep notes that a storage takes over an acquired buffer.
 func (p *pool) keep(b pooled) {
-	p.kept.Add(int64(b.class))
-	p.keptCount.Add(1)
+	p.bytes.kept.Add(int64(b.class))
+	p.buffers.kept.Add(1)
 }
 
-// An owned is a buffer with its pool.
-type owned struct {
-	pool *pool
-	pooled
-}
-
-// push is the cleanup of a block.
-func (o owned) push() { (&returned{pool: o.pool, buffers: []pooled{o.pooled}}).push() }
-
-// push makes the buffers returned. It takes no lock.
+// push is the cleanup of blocks: it makes the buffers that they still have returned. It takes no lock.
 func (r *returned) push() {
+	if !slices.ContainsFunc(r.buffers, func(b pooled) bool { return b.Buffer != nil }) {
+		return
+	}
 	for {
 		r.next = r.pool.returned.Load()
 		if r.pool.returned.CompareAndSwap(r.next, r) {
@@ -352,12 +318,10 @@ func (p *pool) pop(k *bucket, class int) pooled {
 	return b
 }
 
-// note counts a buffer as held and records the peak and the high-water marks; drain
-// trims the pool to the higher mark, but not below what may be held before a plan waits for
-// a collection.
+// note counts a buffer as held, and records the peak and the high-water mark.
 func (p *pool) note(class int) {
-	held := p.held.Add(int64(class))
-	p.count.Add(1)
+	p.buffers.held.Add(1)
+	held := p.bytes.held.Add(int64(class))
 	p.highWater, p.peak = max(p.highWater, held), max(p.peak, held)
 }
 

@@ -29,9 +29,6 @@ func (d *Device) lockBetween() {
 		if d.queue.TryLock() {
 			return
 		}
-		if d.pacer.waiting.Load() { // for the device, which takes long
-			break
-		}
 		runtime.Gosched()
 	}
 	d.queue.Lock()

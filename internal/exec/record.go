@@ -292,7 +292,7 @@ func (r *Recording) Run(j *Journal, args []*graph.Node, numbers []ir.Number) ([]
 // run computes the results of a part.
 func (r *part) run(j *Journal, args []*graph.Node, numbers []ir.Number) ([]*graph.Node, error) {
 	d := r.device
-	d.maybeGC()
+	d.collectIfDue()
 	c := r.bind(args, numbers)
 	defer r.release(c)
 	err := d.ready(c)
@@ -324,6 +324,13 @@ func (r *part) run(j *Journal, args []*graph.Node, numbers []ir.Number) ([]*grap
 		}
 		values[i] = out.node
 	}
+	if region := graph.CurrentRegion(); region != nil {
+		for i, x := range r.results {
+			if x.output >= 0 && !r.plan.compiled.Outputs[x.output].Leaf {
+				noteStored(region, values[i].Value())
+			}
+		}
+	}
 	return values, nil
 }
 
@@ -331,7 +338,7 @@ func (r *part) run(j *Journal, args []*graph.Node, numbers []ir.Number) ([]*grap
 func (r *part) bind(args []*graph.Node, numbers []ir.Number) *capture {
 	c, ok := r.runs.Get().(*capture)
 	if !ok {
-		c = &capture{device: r.device, replayed: true, slabs: r.capture.slabs, nodes: r.capture.nodes, old: r.capture.old, fallbacks: r.capture.fallbacks}
+		c = &capture{device: r.device, replayed: true, slabs: r.capture.slabs, gone: r.capture.gone, nodes: r.capture.nodes, old: r.capture.old, fallbacks: r.capture.fallbacks}
 	}
 	c.leaves = append(c.leaves, r.capture.leaves...)
 	c.outputs = append(c.outputs, r.capture.outputs...)

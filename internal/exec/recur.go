@@ -77,12 +77,12 @@ type recurring struct {
 	src     []*graph.Node // the operands
 	args    []int         // of the leaves: which argument of the body each views; -1 for none
 
-	aliasOf     []int           // of the carries: the output that is read as the next one; -1 if there is none
-	slot        []int           // of the results
-	layouts     []slotLayout    // by slot
-	slots       []pooled        // of the plan; those of outputs are as long as the stacks
-	alternates  []pooled        // second buffers of carries, which odd steps write
-	leafBuffers []driver.Buffer // by leaf
+	aliasOf    []int        // of the carries: the output that is read as the next one; -1 if there is none
+	slot       []int        // of the results
+	layouts    []slotLayout // by slot
+	slots      []pooled     // of the plan; those of outputs are as long as the stacks
+	alternates []pooled     // second buffers of carries, which odd steps write
+	leafBlocks []*block     // by leaf, in use
 }
 
 // A slotLayout says which buffer each step writes for a slot of the plan, and at which offset.
@@ -95,7 +95,7 @@ type slotLayout struct {
 // ErrNotOnePlan if no single plan computes the body so that each result has a buffer of
 // its own.
 func (d *Device) recur(r *graph.Recurrence, results, src []*graph.Node) (values []*graph.Value, err error) {
-	d.maybeGC()
+	d.collectIfDue()
 	x := &recurring{Recurrence: r, d: d, results: results, src: src}
 	if err := x.load(); err != nil {
 		return nil, err
@@ -106,7 +106,7 @@ func (d *Device) recur(r *graph.Recurrence, results, src []*graph.Node) (values 
 	}
 	d.queue.Lock()
 	defer d.queue.Unlock()
-	defer func() { d.pool.release(x.slots...); d.pool.release(x.alternates...) }()
+	defer x.release()
 	if err := x.acquire(); err != nil {
 		return nil, err
 	}
@@ -229,13 +229,22 @@ func (x *recurring) acquire() (err error) {
 		return err
 	}
 	for i := range x.c.leaves {
-		b, err := x.c.leaves[i].bufferOn(x.d)
+		b, err := x.c.leaves[i].use(x.d)
 		if err != nil {
 			return err
 		}
-		x.leafBuffers = append(x.leafBuffers, b)
+		x.leafBlocks = append(x.leafBlocks, b)
 	}
 	return nil
+}
+
+// release returns the buffers that no result has, and ends the use of the leaves.
+func (x *recurring) release() {
+	for _, b := range x.leafBlocks {
+		b.done()
+	}
+	x.d.pool.release(x.slots...)
+	x.d.pool.release(x.alternates...)
 }
 
 // stored returns the buffer that a step writes for a slot, and the offset in it.
@@ -296,7 +305,7 @@ func (x *recurring) argument(a binding, step int, run *execution) driver.Arg {
 		b, part := x.stored(x.slot[arg], step-1)
 		return driver.Arg{Buffer: b.Buffer, Offset: part + offset}
 	}
-	return driver.Arg{Buffer: x.leafBuffers[a.index], Offset: offset}
+	return driver.Arg{Buffer: x.leafBlocks[a.index].Buffer, Offset: offset}
 }
 
 // values makes storages of the buffers and returns the values of the results.

@@ -30,10 +30,6 @@ func (s *slab) next(d *Device, b *pooled) *slabEntry {
 	h := &s.free[0]
 	s.free = s.free[1:]
 	h.device, h.epoch, h.block = d, d.epoch, &h.own
-	h.own = block{b.Buffer, d.epoch, b.viewed}
-	if !b.collected {
-		d.pool.keep(*b)
-		s.buffers.buffers = append(s.buffers.buffers, *b)
-	}
+	d.setOwned(&h.own, *b, s.buffers)
 	return h
 }

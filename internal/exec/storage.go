@@ -4,6 +4,7 @@ import (
 	"runtime"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"github.com/tensorken/tensorken/driver"
 	"github.com/tensorken/tensorken/internal/graph"
@@ -20,6 +21,11 @@ type storage struct {
 	mu     sync.Mutex
 	host   []byte // a device's storage has it only once a device that is no peer reads it
 	copies []deviceCopy
+
+	region  uint32                    // the number of the region that host data was given in; 0 for none
+	stays   atomic.Bool               // a region that the elements were made in does not free them
+	gone    atomic.Pointer[GoneError] // why the elements are no more; nil while they are
+	donated atomic.Pointer[GoneError] // what gone becomes when a plan has read the elements; nil if they stay
 
 	first graph.Value // of the first node that has the elements; saves an allocation
 }
@@ -40,7 +46,9 @@ func (s *storage) Device() graph.Device {
 
 // FromHost returns elements on the host, committed to no device. It takes
 // ownership of data.
-func FromHost(data []byte) graph.Store { return &storage{host: data} }
+func FromHost(data []byte) graph.Store {
+	return &storage{host: data, region: graph.CurrentRegion().Number()}
+}
 
 // newStorage returns the elements of an acquired buffer.
 func (d *Device) newStorage(b pooled) *storage {
@@ -63,7 +71,7 @@ func (s *storage) toHost() error {
 	if s.isOnHost() {
 		return nil
 	}
-	host, err := Allocate(s.block.buffer.Size(), 1)
+	host, err := Allocate(s.block.Size(), 1)
 	if err != nil {
 		return err
 	}
@@ -71,7 +79,7 @@ func (s *storage) toHost() error {
 		if s.isOnHost() { // by another goroutine
 			return nil
 		}
-		return d.download(host, b.buffer, 0)
+		return d.download(host, b.Buffer, 0)
 	})
 	if err != nil {
 		return err
@@ -101,16 +109,15 @@ func (s *storage) isOn(d *Device) bool {
 // download fills data with the elements on the device from a byte offset on. It
 // fails if they are invalid.
 func (s *storage) download(data []byte, offset int) error {
-	return s.read(func(d *Device, b *block) error { return d.download(data, b.buffer, offset) })
+	return s.read(func(d *Device, b *block) error { return d.download(data, b.Buffer, offset) })
 }
 
 // view returns the elements on the device without a copy, nil if the device cannot.
 func (s *storage) view() (data []byte, err error) {
 	err = s.read(func(d *Device, b *block) (err error) {
 		if v, ok := d.drv.(driver.Viewer); ok {
-			if data, err = v.View(b.buffer); b.viewed != nil {
-				b.viewed.Store(true)
-			}
+			data, err = v.View(b.Buffer)
+			b.view()
 		}
 		return err
 	})
@@ -123,10 +130,13 @@ func (s *storage) read(f func(*Device, *block) error) error {
 	d.queue.Lock()
 	defer d.queue.Unlock()
 	defer runtime.KeepAlive(s)
+	if !s.block.use() {
+		return s.failed()
+	}
+	defer s.block.done()
 	if err := s.failed(); err != nil {
 		return err
 	}
-	defer d.awaits()()
 	if err := f(d, s.block); err != nil {
 		return err
 	}
@@ -171,6 +181,11 @@ func (s *storage) blockOn(d *Device) (*block, error) {
 		return nil, err
 	}
 	c.block = b
+	if r := graph.CurrentRegion(); r != nil {
+		if of := r.Numbered(s.region); of != nil {
+			regionOf(of).add(s)
+		}
+	}
 	return b, nil
 }
 
@@ -178,7 +193,7 @@ func (s *storage) blockOn(d *Device) (*block, error) {
 func (d *Device) upload(data []byte) (*block, error) {
 	if w, ok := d.drv.(driver.Wrapper); ok {
 		if b := w.Wrap(data); b != nil {
-			return &block{buffer: b}, nil
+			return &block{pooled: pooled{Buffer: b}}, nil
 		}
 	}
 	buffers, err := d.acquire(nil, request{class: sizeClass(len(data), d.limits.Bytes)})
@@ -186,7 +201,7 @@ func (d *Device) upload(data []byte) (*block, error) {
 		return nil, err
 	}
 	b := d.setBlock(new(block), buffers[0])
-	if err := d.drv.Upload(b.buffer, 0, data); err != nil {
+	if err := d.drv.Upload(b.Buffer, 0, data); err != nil {
 		return nil, err
 	}
 	return b, nil

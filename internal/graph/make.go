@@ -18,6 +18,7 @@ func makeNode(op ir.Op, d ir.DType, shape, ints []int, src ...*Node) *Node {
 	n.setSrc(src)
 	n.inherit(src)
 	n.recordSite(src)
+	n.markRegion()
 	return n
 }
 
@@ -39,6 +40,7 @@ func makeSource(op ir.Op, d ir.DType, shape, ints []int, num ir.Number) *Node {
 		n.typing = neutral
 	}
 	n.recordSite(nil)
+	n.markRegion()
 	return n
 }
 
@@ -79,6 +81,7 @@ func (n *Node) SetBuffer(d ir.DType, shape []int, v *Value) {
 		n.Device = v.Store.Device()
 	}
 	n.value.Store(v)
+	n.markRegion()
 }
 
 // Elementwise applies an op to operands of one shape. Cast and Bitcast have

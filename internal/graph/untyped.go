@@ -121,7 +121,12 @@ func ByType(f func(src []*Node) []*Node, src ...*Node) []*Node {
 
 // KeepWide notes that wide, computed, is n in float64: n may be computed too, and have dropped its
 // operands.
-func KeepWide(n, wide *Node) { n.detail().wide.Store(wide) }
+func KeepWide(n, wide *Node) {
+	if wide != n {
+		wide.Outlive()
+	}
+	n.detail().wide.Store(wide)
+}
 
 // Table makes n, new stored elements of float32, an untyped constant, which in float64 is what
 // inFloat64 makes.
@@ -163,7 +168,7 @@ func widened(x *Node) *Node {
 			wide.typing = typed
 		}
 		if x.Src().Len() > 0 {
-			x.detail().wide.Store(wide)
+			KeepWide(x, wide)
 		}
 	}
 	if wide == x {

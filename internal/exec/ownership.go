@@ -1,0 +1,125 @@
+package exec
+
+import (
+	"errors"
+	"slices"
+
+	"github.com/tensorken/tensorken/internal/graph"
+)
+
+// A GoneError says that a tensor has no memory any more.
+type GoneError struct {
+	Op   string          // that gave the memory to others: "tensor.Donate", "tensor.Scope"
+	Pos  *graph.CallSite // of its call
+	Help string          // how to keep the tensor
+}
+
+func (e *GoneError) Error() string {
+	at := e.Op
+	if pos := e.Pos.Pos(); pos != "" {
+		at += " at " + pos
+	}
+	return "the tensor's memory was given away by " + at + ": " + e.Help
+}
+
+// failed returns why the elements are invalid, nil if nothing is known.
+func (s *storage) failed() error {
+	if e := s.gone.Load(); e != nil {
+		return e
+	}
+	return s.origin.failed()
+}
+
+// free gives the memory of the elements back once nothing uses it. Later reads fail with e.
+func (s *storage) free(e *GoneError) {
+	if !s.gone.CompareAndSwap(nil, e) {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.block != nil {
+		s.host = nil
+		s.block.free()
+	}
+	s.freeLockedCopies()
+}
+
+// freeCopies frees the copies on devices of elements of the host, which stay.
+func (s *storage) freeCopies() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.freeLockedCopies()
+}
+
+// freeLockedCopies frees the copies. The caller holds s.mu.
+func (s *storage) freeLockedCopies() {
+	for i := range s.copies {
+		if b := s.copies[i].block; b != nil {
+			b.free()
+		}
+	}
+	s.copies = nil
+}
+
+// moved returns a storage of the same elements, which stay when s is freed.
+func (s *storage) moved() *storage {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	m := &storage{device: s.device, block: s.block, origin: s.origin, host: s.host}
+	if s.block != nil {
+		s.block.share()
+	}
+	return m
+}
+
+// donation returns why a leaf's elements will be gone after a plan that reads them, nil if they stay.
+func (c *capture) donation(l *leaf) *GoneError {
+	if e := l.stored.donated.Load(); e != nil {
+		return e
+	}
+	if l.donated {
+		return c.gone
+	}
+	return nil
+}
+
+// freeDonated frees the leaves whose memory the plan may have had.
+func (c *capture) freeDonated() {
+	for i := range c.leaves {
+		if e := c.donation(&c.leaves[i]); e != nil {
+			c.leaves[i].stored.free(e)
+		}
+	}
+}
+
+// isGone reports whether a leaf is gone.
+func (c *capture) isGone() bool {
+	return slices.ContainsFunc(c.leaves, func(l leaf) bool { return l.stored != nil && l.stored.gone.Load() != nil })
+}
+
+// errFreed says that a copy of elements was freed, which happens to those of a tensor that is gone.
+var errFreed = errors.New("exec: the memory of a tensor was freed")
+
+// Donate notes that the plan that reads the elements of computed nodes next may have their memory.
+// Later reads fail with e.
+func Donate(nodes []*graph.Node, e *GoneError) {
+	for _, n := range nodes {
+		v := n.Value()
+		for v == nil && isAlias(n) && n.Src().Len() > 0 {
+			n = n.Src().At(0)
+			v = n.Value()
+		}
+		if s := storageOf(v); s != nil {
+			s.donated.Store(e)
+		}
+	}
+}
+
+// storageOf returns where the elements of a value are, nil if it has none.
+func storageOf(v *graph.Value) *storage {
+	if v == nil || v.Store == nil {
+		return nil
+	}
+	s, _ := v.Store.(*storage)
+	return s
+}

@@ -1,0 +1,104 @@
+package exec
+
+import (
+	"slices"
+	"weak"
+
+	"github.com/tensorken/tensorken/internal/graph"
+)
+
+// A region has what was stored for the nodes of a graph.Region. Go's collector may free it before.
+type region struct {
+	stored []weak.Pointer[storage]
+	swept  int // the length after the last sweep
+}
+
+func regionOf(r *graph.Region) *region {
+	x, ok := r.Stored.(*region)
+	if !ok {
+		x = &region{}
+		r.Stored = x
+	}
+	return x
+}
+
+// add adds a storage. Once the list has doubled it drops those that are no more.
+func (r *region) add(s *storage) {
+	if len(r.stored) >= max(64, 2*r.swept) {
+		r.stored = slices.DeleteFunc(r.stored, func(p weak.Pointer[storage]) bool { return p.Value() == nil })
+		r.swept = len(r.stored)
+	}
+	r.stored = append(r.stored, weak.Make(s))
+}
+
+// noteRegions notes the outputs of a plan whose nodes were all made in regions that the goroutine is in:
+// the outermost of these has the memory.
+func (c *capture) noteRegions(p *loadedPlan) {
+	r := graph.CurrentRegion()
+	if r == nil {
+		return
+	}
+	owners := make([]*graph.Region, len(c.outputs))
+	stays := make([]bool, len(c.outputs))
+	for _, n := range c.named {
+		of := r.RegionOf(n.node)
+		switch x := owners[n.output]; {
+		case of == nil:
+			stays[n.output] = true
+		case x == nil || of.Numbered(x.Number()) == nil: // of is around x
+			owners[n.output] = of
+		}
+	}
+	for i, of := range owners {
+		if of != nil && !stays[i] && !p.compiled.Outputs[i].Leaf {
+			noteStored(of, c.outputs[i].value)
+		}
+	}
+}
+
+// noteStored notes that a region has the elements of a new value, once.
+func noteStored(of *graph.Region, v *graph.Value) {
+	if s := storageOf(v); s != nil && s.device != nil && s.region == 0 {
+		s.region = of.Number()
+		regionOf(of).add(s)
+	}
+}
+
+// Outlive takes the values of nodes out of the regions that they were made in.
+func Outlive(nodes ...*graph.Node) {
+	for _, n := range nodes {
+		n.Outlive()
+		if s := storageOf(n.Value()); s != nil {
+			s.stays.Store(true)
+		}
+	}
+}
+
+// EndRegion frees what was stored for nodes of a region that has ended, but what results have or are
+// computed from, which moves to the region around. Later reads fail with e.
+func EndRegion(r *graph.Region, results []*graph.Node, e *GoneError) {
+	own, ok := r.Stored.(*region)
+	if !ok {
+		return
+	}
+	stays := map[graph.Store]bool{}
+	for _, n := range graph.Sorted(results) {
+		if v := n.Value(); v != nil {
+			stays[v.Store] = true
+		}
+	}
+	for _, p := range own.stored {
+		s := p.Value()
+		switch {
+		case s == nil || s.stays.Load():
+		case stays[s]:
+			if s.region = r.Outer.Number(); r.Outer != nil {
+				regionOf(r.Outer).add(s)
+			}
+		case s.device == nil:
+			s.freeCopies()
+		default:
+			s.free(e)
+		}
+	}
+}

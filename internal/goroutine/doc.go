@@ -1,0 +1,2 @@
+// Package goroutine tells goroutines apart.
+package goroutine

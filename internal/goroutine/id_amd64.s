@@ -1,0 +1,8 @@
+#include "textflag.h"
+
+// func ID() uintptr
+// The address of the goroutine's descriptor in Go's runtime.
+TEXT ·ID(SB), NOSPLIT, $0-8
+	MOVQ (TLS), AX
+	MOVQ AX, ret+0(FP)
+	RET

@@ -1,0 +1,71 @@
+package tensor
+
+import (
+	"fmt"
+
+	"github.com/tensorken/tensorken/internal/exec"
+	"github.com/tensorken/tensorken/internal/graph"
+	"github.com/tensorken/tensorken/internal/pytree"
+)
+
+// Donate gives away the memory of all computed tensors in the given trees: the next evaluation
+// that reads one may store its results there. After it the tensor, and each other tensor that
+// shares its elements, such as a view, is gone: reading it is an [*Error] that names the line of
+// Donate. A tensor that is not computed yet has no memory to give.
+//
+//	tensor.Donate(state)
+//	state = state.Mul(0.9).Add(x) // in place
+//
+// Within a function that grad.Jit records, Donate of an argument donates that of each call.
+func Donate(trees ...any) {
+	donate("tensor.Donate", "donate it after its last use, or keep a copy, as t.Mul(1) is", roots("Donate", trees))
+}
+
+// donate donates nodes on behalf of op.
+func donate(op, help string, ns []*graph.Node) {
+	exec.Donate(ns, &exec.GoneError{Op: op, Pos: graph.NewCallSite(), Help: help})
+}
+
+// Donate is [Donate] on behalf of op; help says how to keep the tensors.
+func (internal) Donate(_ graph.Token, op, help string, ns []*graph.Node) { donate(op, help, ns) }
+
+// Scope calls f and returns its result, a tree or a value without tensors. Before it returns it
+// frees the memory of all tensors that f made, in the same goroutine, and that its result does not
+// need. A loop of such calls reuses memory at once, where otherwise Go's collector has to find that
+// tensors are dead.
+//
+//	for range steps {
+//		loss := tensor.Scope(func() float64 { return model.Loss(batch()).Item() })
+//		…
+//	}
+//
+// A tensor that f computed and that escapes in another way, through a variable of the caller, say,
+// is gone: reading it is an [*Error] that names the line of Scope. Elements that f took from a Go
+// slice, and tensors that f made but nothing has computed, are no exceptions to what can be read
+// later. Optimizers and random generators keep their state. Scopes nest, and f may panic.
+func Scope[T any](f func() T) T {
+	if f == nil {
+		fail("Scope", "the function is nil")
+	}
+	site := graph.NewCallSite()
+	r := graph.EnterRegion()
+	var results []*graph.Node
+	defer func() {
+		r.Leave()
+		exec.EndRegion(r, results, &exec.GoneError{Op: "tensor.Scope", Pos: site, Help: "return it from the function that Scope calls"})
+	}()
+	result := f()
+	leaves, err := pytree.Values[Tensor](result)
+	if err != nil {
+		fail("Scope", err.Error(), fmt.Sprintf("a result of type %T", result))
+	}
+	for _, t := range leaves {
+		if t.n != nil {
+			results = append(results, t.n)
+		}
+	}
+	return result
+}
+
+// Outlive takes the values of nodes out of the Scopes that they were made in.
+func (internal) Outlive(_ graph.Token, ns ...*graph.Node) { exec.Outlive(ns...) }
