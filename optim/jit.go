@@ -32,18 +32,21 @@ import (
 // in the body of another Scan or with a body that takes several plans; or whose model has an
 // RNG in it, or a function that captures variables or something else that may change unseen.
 //
-// The parameters that a replayed step makes share one allocation, which is freed when the last
-// of them is dead, and so do their slots. To keep one parameter for long, keep a copy, such as
-// t.Mul(1).
+// A step donates what an earlier step has made and it replaces, the tensors of *m and of State:
+// see [tensor.Donate]. Where it can, the new ones are in their memory. To keep the model of a step,
+// keep a copy: tree.Copy(*m).
 //
 // The function is for one goroutine. It returns the errors of Step, and an error if the model
 // that loss returns lacks a tensor of m. *m and State then stay as they were.
 func Jit[M, B any](o *Optimizer, loss func(m M, b B, rng *tensor.RNG) (tensor.Tensor, M)) func(m *M, b B, rng *tensor.RNG) (tensor.Tensor, error) {
 	checkGiven("Jit", o, loss == nil)
 	s := &steps[M, B]{o: o, loss: loss}
-	s.f = jit.Func[stepArgs[B], stepResults]{Op: "optim.Jit", F: s.trace, OnSecondUse: true}
+	s.f = jit.Func[stepArgs[B], stepResults]{Op: "optim.Jit", F: s.trace, Keep: keepModel, OnSecondUse: true}
 	return s.next
 }
+
+// keepModel says how to keep what a step replaces.
+const keepModel = "keep a copy of the model before the step, which tree.Copy makes"
 
 // A steps makes the steps of Jit.
 type steps[M, B any] struct {
@@ -154,6 +157,8 @@ func (s *steps[M, B]) next(m *M, b B, rng *tensor.RNG) (tensor.Tensor, error) {
 		return tensor.Tensor{}, err
 	}
 	o.commit(updates{slots: divided(lists[1], r.Slots), scale: r.Scale, streak: r.Streak}, s.step, params, &s.form.slots)
+	tensor.Internal.Outlive(graph.Token{}, lists[0]...)
+	tensor.Internal.Outlive(graph.Token{}, o.State.tensors()...)
 	return r.Loss, nil
 }
 
@@ -163,10 +168,22 @@ func (s *steps[M, B]) run(m *M, b B, rng *tensor.RNG) (tensor.Tensor, error) {
 	if _, err := previous(*m, next); err != nil {
 		return tensor.Tensor{}, err
 	}
+	old, err := pytree.Values[tensor.Tensor](*m)
+	if err != nil {
+		return tensor.Tensor{}, fmt.Errorf("optim: %w", err)
+	}
+	old = append(old, s.o.State.tensors()...)
 	if err := s.o.Step(&next, g); err != nil {
 		return tensor.Tensor{}, err
 	}
 	*m = next
+	model, err := pytree.Values[tensor.Tensor](next)
+	if err != nil {
+		return tensor.Tensor{}, fmt.Errorf("optim: %w", err)
+	}
+	now := append(model, s.o.State.tensors()...)
+	tensor.Internal.FreeReplaced(graph.Token{}, "optim.Jit", keepModel, old, now)
+	tensor.Internal.Outlive(graph.Token{}, now...)
 	return loss, nil
 }
 

@@ -22,12 +22,41 @@ func Donate(trees ...any) {
 }
 
 // donate donates nodes on behalf of op.
-func donate(op, help string, ns []*graph.Node) {
-	exec.Donate(ns, &exec.GoneError{Op: op, Pos: graph.NewCallSite(), Help: help})
+func donate(op, help string, ns []*graph.Node) { exec.Donate(ns, gone(op, help)) }
+
+// gone is the error of tensors whose memory op gives away in the caller's line.
+func gone(op, help string) *exec.GoneError {
+	return &exec.GoneError{Op: op, Pos: graph.NewCallSite(), Help: help}
 }
 
 // Donate is [Donate] on behalf of op; help says how to keep the tensors.
 func (internal) Donate(_ graph.Token, op, help string, ns []*graph.Node) { donate(op, help, ns) }
+
+// FreeReplaced frees the memory of tensors that Step or a recorded step has made, but that which others
+// have too, on behalf of op.
+func (internal) FreeReplaced(_ graph.Token, op, help string, ts, others []Tensor) {
+	exec.FreeReplaced(computedNodes(ts), computedNodes(others), gone(op, help))
+}
+
+// Outlive takes tensors out of the Scopes that they were made in.
+func (internal) Outlive(_ graph.Token, ts ...Tensor) {
+	if graph.CurrentRegion() != nil {
+		exec.Outlive(computedNodes(ts)...)
+	}
+}
+
+// Copy returns t in memory of its own, once computed.
+func (internal) Copy(_ graph.Token, t Tensor) Tensor { return Tensor{n: graph.Copy(t.n)} }
+
+// computedNodes returns the nodes of the tensors that are computed.
+func computedNodes(ts []Tensor) (ns []*graph.Node) {
+	for _, t := range ts {
+		if t.n != nil && t.n.Value() != nil {
+			ns = append(ns, t.n)
+		}
+	}
+	return ns
+}
 
 // Scope calls f and returns its result, a tree or a value without tensors. Before it returns it
 // frees the memory of all tensors that f made, in the same goroutine, and that its result does not
@@ -47,12 +76,12 @@ func Scope[T any](f func() T) T {
 	if f == nil {
 		fail("Scope", "the function is nil")
 	}
-	site := graph.NewCallSite()
+	e := gone("tensor.Scope", "return it from the function that Scope calls")
 	r := graph.EnterRegion()
 	var results []*graph.Node
 	defer func() {
 		r.Leave()
-		exec.EndRegion(r, results, &exec.GoneError{Op: "tensor.Scope", Pos: site, Help: "return it from the function that Scope calls"})
+		exec.EndRegion(r, results, e)
 	}()
 	result := f()
 	leaves, err := pytree.Values[Tensor](result)
@@ -66,6 +95,3 @@ func Scope[T any](f func() T) T {
 	}
 	return result
 }
-
-// Outlive takes the values of nodes out of the Scopes that they were made in.
-func (internal) Outlive(_ graph.Token, ns ...*graph.Node) { exec.Outlive(ns...) }

@@ -18,7 +18,8 @@
 // results as well; pointers may form cycles. Equal tensors in two places are two.
 //
 // A result is a new tree: it shares no slice, map or pointer with its
-// argument, so keeping an earlier model is an assignment. Numbers, strings,
+// argument. An assignment keeps an earlier model, unless its tensors are donated, as by
+// optim.Jit: then [Copy] does. Numbers, strings,
 // funcs and unexported fields are copied as they are; so is a pointer to what
 // holds no tensor and has unexported fields, such as a *sync.Mutex.
 //
@@ -49,6 +50,26 @@ func All(v any) iter.Seq2[string, tensor.Tensor] {
 			}
 		}
 	}
+}
+
+// Copy returns a tree like v whose tensors are computed copies with memory of their own: it stays
+// when that of v is donated, as training steps do. It panics with a [*tensor.DeviceError] if there
+// is not enough memory.
+func Copy[T any](v T) T {
+	c := mapped("Copy", v, func(_ string, t tensor.Tensor) tensor.Tensor { return tensor.Internal.Copy(graph.Token{}, t) })
+	if err := tensor.Eval(c); err != nil {
+		panic(err)
+	}
+	return c
+}
+
+// Donate donates the tensors of v: see [tensor.Donate].
+func Donate(v any) {
+	var ts []any
+	for _, t := range All(v) {
+		ts = append(ts, t)
+	}
+	tensor.Donate(ts...)
 }
 
 // Map returns a tree like v with f of each tensor in its place. Absent tensors

@@ -16,10 +16,9 @@ import (
 // elements are leaves. Captures with equal keys have equal plans. Capturing
 // leaves the graph as it is.
 type capture struct {
-	device   *Device    // that computes the graph; nil for any
-	replayed bool       // it is a run of a Recording
-	gone     *GoneError // of the leaves that a Recording donates
-	slabs    []int      // of a Recording: the numbers of outputs in slabs
+	device   *Device // that computes the graph; nil for any
+	replayed bool    // it is a run of a Recording
+	slabs    []int   // of a Recording: the numbers of outputs in slabs
 	key      []byte
 	nodes    []node // by number
 	uses     []use  // of the nodes; not of those added for fallbacks
@@ -69,7 +68,8 @@ type leaf struct {
 	shape   []int
 	dtype   ir.DType
 	number  int32
-	donated bool // a result may take the memory
+	donated bool       // a result may take the memory
+	gone    *GoneError // what is known of the elements once a plan has run; nil if they stay
 }
 
 // An output is a number to be stored.
@@ -302,8 +302,11 @@ func (c *capture) addLeaf(n *graph.Node, v *graph.Value, view shape.Strided) int
 			return l.number
 		}
 	}
-	l := leaf{v, stored, view, n.Shape, n.DType, c.add(n, nil, int32(len(c.leaves))), false}
-	l.donated = stored != nil && stored.donated.Load() != nil && view.Offset*n.DType.Size()%16 == 0
+	l := leaf{v, stored, view, n.Shape, n.DType, c.add(n, nil, int32(len(c.leaves))), false, nil}
+	if stored != nil {
+		l.gone = stored.donated.Load()
+		l.donated = l.gone != nil && l.align() == 1
+	}
 	c.leaves = append(c.leaves, l)
 	k := append(c.key, byte(ir.Buffer), byte(l.dtype), byte(l.align())|bit(l.donated)<<1)
 	k = binary.AppendUvarint(k, uint64(len(l.shape)))

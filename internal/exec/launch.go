@@ -67,7 +67,7 @@ func (l *leaf) use(d *Device) (*block, error) {
 func (l *launch) take(d *Device, p *loadedPlan, c *capture) error {
 	for _, t := range p.takes {
 		leaf, ok := &c.leaves[t.leaf], false
-		if leaf.view.Offset == 0 {
+		if leaf.view.Offset == 0 && leaf.donation() != nil {
 			if l.slots[t.slot], ok = l.blocks[t.leaf].takeAlone(); ok {
 				continue
 			}
@@ -167,7 +167,7 @@ func (l *launch) finish(d *Device, p *loadedPlan, c *capture, x *execution) erro
 				}
 				b.share()
 				s = &storage{device: d, block: b, origin: origin{epoch: b.epoch}}
-			} else if c.donation(leaf) != nil {
+			} else if leaf.donation() != nil {
 				s = s.moved()
 			}
 			c.outputs[i].value = &graph.Value{Store: s, Offset: out.Offset + leaf.view.Offset, Strides: out.Strides}
@@ -185,6 +185,7 @@ func (l *launch) finish(d *Device, p *loadedPlan, c *capture, x *execution) erro
 			if x != nil && x.mayFail(p, out.Index) {
 				s.exec, s.buffer = x, out.Index
 			}
+			s.ofStep = c.isTransaction()
 			l.storages[slot] = s
 			l.slots[slot] = pooled{}
 		}

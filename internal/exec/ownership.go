@@ -72,21 +72,19 @@ func (s *storage) moved() *storage {
 	return m
 }
 
-// donation returns why a leaf's elements will be gone after a plan that reads them, nil if they stay.
-func (c *capture) donation(l *leaf) *GoneError {
-	if e := l.stored.donated.Load(); e != nil {
+// donation returns why the leaf's elements will be gone after a plan that reads them, nil if they stay:
+// a transaction that is recorded takes the memory of what earlier ones made.
+func (l *leaf) donation() *GoneError {
+	if e := l.stored.donated.Load(); e != nil || !l.stored.ofStep {
 		return e
 	}
-	if l.donated {
-		return c.gone
-	}
-	return nil
+	return l.gone
 }
 
 // freeDonated frees the leaves whose memory the plan may have had.
 func (c *capture) freeDonated() {
 	for i := range c.leaves {
-		if e := c.donation(&c.leaves[i]); e != nil {
+		if e := c.leaves[i].donation(); e != nil {
 			c.leaves[i].stored.free(e)
 		}
 	}
@@ -122,4 +120,18 @@ func storageOf(v *graph.Value) *storage {
 	}
 	s, _ := v.Store.(*storage)
 	return s
+}
+
+// FreeReplaced frees the elements of computed nodes that transactions have made, but those that others
+// have too. Later reads fail with e.
+func FreeReplaced(nodes, others []*graph.Node, e *GoneError) {
+	stays := map[*storage]bool{}
+	for _, n := range others {
+		stays[storageOf(n.Value())] = true
+	}
+	for _, n := range nodes {
+		if s := storageOf(n.Value()); s != nil && s.ofStep && !stays[s] {
+			s.free(e)
+		}
+	}
 }

@@ -23,6 +23,7 @@ type storage struct {
 	copies []deviceCopy
 
 	region  uint32                    // the number of the region that host data was given in; 0 for none
+	ofStep  bool                      // a transaction has made the elements, and a later one may have their memory
 	stays   atomic.Bool               // a region that the elements were made in does not free them
 	gone    atomic.Pointer[GoneError] // why the elements are no more; nil while they are
 	donated atomic.Pointer[GoneError] // what gone becomes when a plan has read the elements; nil if they stay

@@ -24,6 +24,8 @@ type Func[P, R any] struct {
 	// tensors are better in lists, given and returned besides the trees, which it takes time
 	// to walk. The memory of a returned list is freed at once, when all its tensors are dead.
 	F func(p P, list []tensor.Tensor, t *Trace) (r R, lists [][]tensor.Tensor, err error)
+	// Keep says how a caller keeps the tensors that a transaction replaces and whose memory it takes.
+	Keep string
 	// OnSecondUse records the function for a form when an argument has it the second time, and
 	// traces it once more at the first replay: if it reads what has changed since, it is not
 	// replayed.
