@@ -102,6 +102,9 @@ func verifyContraction(k *Kernel) error {
 		if !before[i] && !within(k.Body[i].Domain, result) {
 			return fmt.Errorf("instruction %d: %v over %v is no part of a factor", i, k.Body[i].Op, k.Body[i].Domain)
 		}
+		if before[i] && k.Body[i].Op == Load && k.Args[k.Body[i].Arg].Kind == Out {
+			return fmt.Errorf("instruction %d: a factor that the result replaces", i)
+		}
 		if i != sum && slices.Contains(k.Body[i].Src, product) {
 			return fmt.Errorf("instruction %d: %v of the product", i, k.Body[i].Op)
 		}

@@ -275,8 +275,8 @@ func verifyLoad(k *Kernel, in *Instr, src []DType) error {
 	return verifyNumber(in.Type, in.View.Fill)
 }
 
-// loadsOld reports whether a Load in a contraction reads the elements that the only Store of
-// its argument writes, each at the same point.
+// loadsOld reports whether a Load reads the elements that the only Store of its argument
+// writes, each at the same point, in a template that may.
 func loadsOld(k *Kernel, load *Instr) bool {
 	stores := 0
 	for i := range k.Body {
@@ -288,7 +288,7 @@ func loadsOld(k *Kernel, load *Instr) bool {
 			return false
 		}
 	}
-	return k.Template == Contraction && stores == 1 && len(load.View.Guards) == 0 && len(load.Src) == 0
+	return (k.Template == Pointwise || k.Template == Contraction) && stores == 1 && len(load.View.Guards) == 0 && len(load.Src) == 0
 }
 
 func verifyStore(k *Kernel, in *Instr, src []DType) error {

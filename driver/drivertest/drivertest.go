@@ -42,6 +42,7 @@ var parts = []part{
 	{"Products", (*suite).products},
 	{"Loops", (*suite).loops},
 	{"Attention", (*suite).attentionKernels},
+	{"InPlace", (*suite).inPlace},
 	{"Layouts", (*suite).layouts},
 	{"Outputs", (*suite).outputs},
 	{"Goroutines", (*suite).goroutines},

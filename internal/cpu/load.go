@@ -10,8 +10,9 @@ import (
 // A load is a Load or an InBounds.
 type load struct {
 	affine
-	arg     int // -1: InBounds
-	size    int // bytes of an element in memory
+	arg     int  // -1: InBounds
+	size    int  // bytes of an element in memory
+	kept    bool // a copy, because the memory changes before the last use
 	widen   simd.Unary
 	raw     int // scratch for halves before they are widened
 	fill    uint64
@@ -94,7 +95,7 @@ func doLoad(f *activation, s *op) {
 	loops := merge(f, l.dims)
 	src := unsafe.Add(f.bind[l.arg].p, l.pos(f)*l.size)
 	if l.widen == nil {
-		if isDense(loops) {
+		if isDense(loops) && !l.kept {
 			f.reg[s.dst] = src
 			return
 		}

@@ -92,9 +92,13 @@ func assemble(s *space, p schedule) *assembler {
 	a := &assembler{program: &program{space: s}, schedule: p, body: make([]int, len(s.Body))}
 	a.program.lanes = p.lanes
 	need := s.Needs(p.roots, p.given)
+	late := false // stores come after all else
+	for i := range need {
+		late = late || need[i] && s.loadsOld(i)
+	}
 	for i := range need {
 		switch {
-		case !need[i]:
+		case !need[i] || late && s.Body[i].Op == ir.Store:
 		case slices.Contains(p.given, i):
 			a.body[i] = a.newRegister(s.Body[i].Type, s.Body[i].Domain, -1)
 		case a.isSummed(i, need):
@@ -102,6 +106,14 @@ func assemble(s *space, p schedule) *assembler {
 		default:
 			a.body[i] = emitterOf(s.Body[i].Op)(a, i)
 		}
+	}
+	if late {
+		for i := range need {
+			if need[i] && s.Body[i].Op == ir.Store {
+				a.body[i] = a.store(i)
+			}
+		}
+		a.keepOld()
 	}
 	if p.value {
 		a.root = a.widen(a.body[p.roots[0]], ir.Axes(p.lanes...))

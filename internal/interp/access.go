@@ -3,6 +3,7 @@ package interp
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"unsafe"
 
 	"github.com/tensorken/tensorken/ir"
@@ -20,6 +21,7 @@ const (
 type element struct {
 	number  *ir.Number
 	history *history
+	old     *ir.Number // of an argument that is read and written: what the kernel finds there
 }
 
 // histories returns the history of each argument's elements. Arguments that are one
@@ -52,7 +54,11 @@ func (r *run) locate(arg, position int) (element, error) {
 	if out := r.kernel.Args[arg]; out.Kind == ir.Out && (position < 0 || position >= out.Len) {
 		return element{}, fmt.Errorf("element %d of argument %d, of which %d are to be written", position, arg, out.Len)
 	}
-	return element{&a.Data[p], &r.histories[arg][p]}, nil
+	e := element{number: &a.Data[p], history: &r.histories[arg][p]}
+	if old := r.old[arg]; old != nil {
+		e.old = &old[p]
+	}
+	return e, nil
 }
 
 var (
@@ -68,12 +74,15 @@ func (e element) read() (ir.Number, error) {
 	return *e.number, nil
 }
 
-// readOld reads an element that a Store at the same point replaces.
-func (e element) readOld() (ir.Number, error) {
-	if *e.history != 0 {
-		return 0, errShared
+// oldElements returns copies of the arguments that a kernel both reads and writes, by argument.
+func oldElements(k *ir.Kernel, args []Arg) [][]ir.Number {
+	list := make([][]ir.Number, len(args))
+	for i := range k.Body {
+		if in := &k.Body[i]; in.Op == ir.Load && k.Args[in.Arg].Kind == ir.Out && list[in.Arg] == nil {
+			list[in.Arg] = slices.Clone(args[in.Arg].Data)
+		}
 	}
-	return *e.number, nil
+	return list
 }
 
 func (e element) write(x ir.Number) error {

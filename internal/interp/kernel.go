@@ -29,6 +29,7 @@ func Run(k *ir.Kernel, args []Arg) error {
 		args:      args,
 		results:   make([]result, len(k.Body)),
 		histories: histories(args),
+		old:       oldElements(k, args),
 	}
 	for i := range k.Body {
 		if err := r.instruction(i); err != nil {
@@ -60,8 +61,9 @@ type run struct {
 	kernel    *ir.Kernel
 	args      []Arg
 	results   []result
-	histories [][]history // by argument
-	reduced   []ir.Number // operands of the reduction at hand
+	histories [][]history   // by argument
+	old       [][]ir.Number // by argument: before the kernel, if it is read and written
+	reduced   []ir.Number   // operands of the reduction at hand
 	bad       badIndex
 }
 
@@ -237,8 +239,8 @@ func (r *run) load(i int, point []int, x []ir.Number) (ir.Number, error) {
 	if err != nil || e.number == nil {
 		return r.kernel.Body[i].View.Fill, err
 	}
-	if r.kernel.Args[r.kernel.Body[i].Arg].Kind == ir.Out {
-		return e.readOld()
+	if e.old != nil { // the Store sees whether something else reads or writes it
+		return *e.old, nil
 	}
 	return e.read()
 }

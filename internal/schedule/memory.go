@@ -22,7 +22,7 @@ func (sc *scope) load(i int) value {
 	pos := sc.place(v, offset)
 	lanes := max(len(pos), mostLanes(conditions...), len(index))
 	group := 1
-	stored := p.k.Args[in.Arg].Kind == ir.Out // later, by lanes that are valid
+	stored := p.loadsOld(in) // later, by lanes that are valid
 	if p.k.Args[in.Arg].Align && lanes%4 == 0 && sc.vectorizable(v, index) && (!stored || sc.sameCondition(lanes)) {
 		group = 4
 	}
@@ -79,10 +79,20 @@ func (sc *scope) storeAt(b *shader.Buffer, place, x *shader.Expr) {
 	sc.Do(&shader.Store{Buffer: b, Index: place, Values: []*shader.Expr{x}})
 }
 
-// storeEach executes stores.
+// storeEach executes stores, the first after all loads of elements that they replace.
 func (sc *scope) storeEach(stores []int) {
+	if sc.p.replaces() {
+		sc.valueEach(stores)
+	}
 	for _, i := range stores {
 		sc.store(i)
+	}
+}
+
+// valueEach computes what stores write.
+func (sc *scope) valueEach(stores []int) {
+	for _, i := range stores {
+		sc.value(sc.p.k.Body[i].Src[0])
 	}
 }
 

@@ -76,9 +76,7 @@ func (p *pass) pointsAhead(items, ahead int, stores []int, at func(item *shader.
 		sc := root.beside(tag("_", i))
 		sc.enter(at(first.Plus(i * p.Threads)))
 		sc.restrict(p.storesWithin(stores))
-		for _, s := range stores {
-			sc.value(p.k.Body[s].Src[0])
-		}
+		sc.valueEach(stores)
 		scopes = append(scopes, sc)
 	}
 	for _, sc := range scopes {
@@ -168,7 +166,12 @@ func (p *pass) repeating(name string, x *shader.Expr, n int) *shader.Expr {
 
 // replaces reports whether the kernel reads elements that it replaces.
 func (c *compiler) replaces() bool {
-	return slices.ContainsFunc(c.k.Body, func(in ir.Instr) bool { return in.Op == ir.Load && c.k.Args[in.Arg].Kind == ir.Out })
+	return slices.ContainsFunc(c.k.Body, func(in ir.Instr) bool { return c.loadsOld(&in) })
+}
+
+// loadsOld reports whether an instruction reads elements that the kernel replaces.
+func (c *compiler) loadsOld(in *ir.Instr) bool {
+	return in.Op == ir.Load && c.k.Args[in.Arg].Kind == ir.Out
 }
 
 // inMemory sorts axes so that a view goes through memory in row-major order.

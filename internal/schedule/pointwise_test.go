@@ -3,9 +3,18 @@ package schedule
 import (
 	"testing"
 
+	"github.com/tensorken/tensorken/driver/drivertest"
 	"github.com/tensorken/tensorken/ir"
 	"github.com/tensorken/tensorken/tensor"
 )
+
+// Threads with several vectors read what they replace.
+func TestInPlaceAhead(t *testing.T) {
+	before := manyPoints
+	defer func() { manyPoints = before }()
+	manyPoints = 1
+	t.Run("halves", func(t *testing.T) { drivertest.Test(t, open(big), "InPlace") })
+}
 
 // Threads with several vectors store nothing outside of a result, where the grid has more
 // workgroups than it needs.

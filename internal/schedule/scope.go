@@ -205,6 +205,9 @@ func (sc *scope) find(i int) (value, *scope) {
 		owner = deeper(owner, s)
 	}
 	owner = deeper(owner, sc.owner(in.Positions()))
+	if sc.p.loadsOld(in) { // where valid lanes alone read, before they store
+		owner = sc
+	}
 	v := emitterOf(in.Op)(owner, i)
 	owner.values[i] = v
 	return v, owner

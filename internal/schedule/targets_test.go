@@ -74,22 +74,22 @@ var targets = []struct {
 	parts []string
 	all   []string // with -full, nil for all parts
 }{
-	{"NVIDIA", wide, []string{"BadIndices", "Casts", "Chains", "Elementwise", "Epilogues", "Gathers", "Outputs", "Products", "Reductions", "ScatterAdd", "ScatterMax",
+	{"NVIDIA", wide, []string{"BadIndices", "Casts", "Chains", "Elementwise", "Epilogues", "Gathers", "InPlace", "Outputs", "Products", "Reductions", "ScatterAdd", "ScatterMax",
 		"Scan", "Sort", "Special", "Status", "Windows"}, nil},
-	{"matrices", nvidia, []string{"LargeProducts", "Products"}, nil},
+	{"matrices", nvidia, []string{"InPlace", "LargeProducts", "Products"}, nil},
 	{"shared matrices", hopper, []string{"LargeProducts", "Products"}, bySharedMatrices},
 	{"positions of 64 bits", positions64(wide),
-		[]string{"BadIndices", "Chains", "Gathers", "Parts", "Products", "Reductions", "ScatterMax", "Scan", "Status", "Windows"}, nil},
+		[]string{"BadIndices", "Chains", "Gathers", "InPlace", "Parts", "Products", "Reductions", "ScatterMax", "Scan", "Status", "Windows"}, nil},
 	{"positions of 64 bits, matrices", positions64(nvidia), []string{"Products"}, byMatrices},
 	{"positions of 64 bits, shared matrices", positions64(hopper), []string{"Products"}, bySharedMatrices},
 	{"Apple", Target{MaxThreads: 1024, SharedBytes: 32 << 10, SubgroupMin: 16, SubgroupMax: 16, Units: 16},
 		[]string{"Chains", "Factors", "Loops", "LongReductions", "Reductions", "ScatterAdd", "Scan"}, byLimits},
 	{"tiny", Target{MaxThreads: 64, SharedBytes: 4 << 10, MaxGroups: 200, Units: 1},
-		[]string{"Chains", "Products", "Reductions", "Scan", "Sort", "Status", "Windows"}, byLimits},
+		[]string{"Chains", "InPlace", "Products", "Reductions", "Scan", "Sort", "Status", "Windows"}, byLimits},
 	{"WebGPU", Target{},
-		[]string{"Chains", "Epilogues", "LargeProducts"}, byLimits},
+		[]string{"Chains", "Epilogues", "InPlace", "LargeProducts"}, byLimits},
 	{"software", Target{Family: Software},
-		[]string{"Chains", "Factors", "Loops", "LongReductions", "Products", "ScatterAdd", "Scan", "Sort", "Windows"}, nil},
+		[]string{"Chains", "Factors", "InPlace", "Loops", "LongReductions", "Products", "ScatterAdd", "Scan", "Sort", "Windows"}, nil},
 }
 
 // byMatrices are the parts of drivertest whose kernels multiply: a target with other matrix instructions than
@@ -101,7 +101,7 @@ var byMatrices = []string{"Epilogues", "Factors", "LargeProducts", "Products", "
 var bySharedMatrices = append([]string{"Attention"}, byMatrices...)
 
 // byLimits are the parts whose kernels depend on subgroups or on the memory that a workgroup shares.
-var byLimits = append([]string{"Attention", "Chains", "LongReductions", "Loops", "Outputs", "Reductions", "ScatterAdd", "ScatterMax", "Scan", "Sort",
+var byLimits = append([]string{"Attention", "Chains", "InPlace", "LongReductions", "Loops", "Outputs", "Reductions", "ScatterAdd", "ScatterMax", "Scan", "Sort",
 	"Status"}, byMatrices...)
 
 // open returns a device that schedules kernels for a target, and runs them on

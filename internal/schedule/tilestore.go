@@ -134,9 +134,7 @@ func (q *tilePass) storeStaged(square, squares int) {
 	stores := q.k.Stores(0, false)
 	q.takeVectors(sc, square*columns, vectors, 4, func(in *scope, row, vector *shader.Expr) {
 		in.values[q.sum] = components(in.Let("result"+in.tag, q.n.shared.At(resultAt(row, vector, vectors)).Bitcast(q.resultType.Vec(4))))
-		for _, s := range stores {
-			in.value(q.k.Body[s].Src[0])
-		}
+		in.valueEach(stores)
 	}, func(in *scope) { in.storeEach(stores) })
 	sc.end()
 }

@@ -1,0 +1,216 @@
+package drivertest
+
+import (
+	"fmt"
+
+	"github.com/tensorken/tensorken/internal/interp"
+	"github.com/tensorken/tensorken/ir"
+)
+
+// inPlace runs kernels that replace elements which they read.
+func (s *suite) inPlace() {
+	s.each(ir.DTypes, func(s *suite, d ir.DType) {
+		for _, l := range oldLayouts {
+			for _, c := range oldBodies {
+				k := c.kernel(d, &l)
+				s.runOld(fmt.Sprintf("%s, %s", c.name, l.name), k, l.len+2)
+			}
+		}
+		if c := d.ComputeType(); ir.Sum.ResultDType(c, c) == c {
+			for _, n := range [][3]int{{1, 1, 3}, {5, 6, 7}, {64, 64, 16}, {33, 70, 5}, {1, 130, 64}, {4, 4, 2000}, {3, 3, 0}} {
+				s.runOld(fmt.Sprint("a product of ", n), oldProduct(d, n[0], n[1], n[2]), max(n[0], n[1])*n[2]+1)
+			}
+		}
+	})
+}
+
+// runOld runs a kernel twice; what it only reads has so many elements.
+func (s *suite) runOld(what string, k *ir.Kernel, in int) {
+	if err := ir.Verify(k); err != nil {
+		s.Fatalf("%s: %v in\n%v", what, err, k)
+	}
+	list := make([]interp.Arg, len(k.Args))
+	for i, a := range k.Args {
+		switch {
+		case a.Kind == ir.In:
+			list[i].Data = s.units(a.DType, in)
+		case a.Kind == ir.Status:
+			list[i].Data = make([]ir.Number, ir.StatusLen)
+		default:
+			list[i].Data = s.units(a.DType, a.Len+3)
+			if a.Part {
+				list[i].Offset = 3
+			}
+		}
+	}
+	s.run(what, call{k, list}, call{k, list})
+}
+
+// units are numbers whose few sums and products are exact in every type.
+func (s *suite) units(d ir.DType, n int) []ir.Number {
+	list := make([]ir.Number, n)
+	for i := range list {
+		if x := s.IntN(2); d.IsFloat() {
+			list[i] = ir.Float(d, float64(x)-0.5)
+		} else {
+			list[i] = ir.Int(d, int64(x))
+		}
+	}
+	return list
+}
+
+// An oldLayout is where the elements are that kernels read and replace, of len.
+type oldLayout struct {
+	name string
+	axes []int
+	view ir.View
+	len  int
+	part bool
+}
+
+var oldLayouts = []oldLayout{
+	{"one", []int{1}, ir.View{Coef: []int{1}}, 1, false},
+	{"fours", []int{64}, ir.View{Coef: []int{1}}, 64, false},
+	{"odd", []int{67}, ir.View{Coef: []int{1}}, 67, false},
+	{"a part", []int{67}, ir.View{Coef: []int{1}}, 67, true},
+	{"whole workgroups", []int{4096}, ir.View{Coef: []int{1}}, 4096, false},
+	{"many", []int{70001}, ir.View{Coef: []int{1}}, 70001, false},
+	{"rows with gaps", []int{5, 12}, ir.View{Coef: []int{16, 1}}, 76, false},
+	{"strided", []int{9, 7}, ir.View{Off: 1, Coef: []int{20, 3}}, 180, false},
+	{"backwards", []int{130}, ir.View{Off: 129, Coef: []int{-1}}, 130, false},
+	{"transposed", []int{40, 72}, ir.View{Coef: []int{1, 40}}, 40 * 72, false},
+	{"no points", []int{0}, ir.View{Coef: []int{1}}, 1, false},
+}
+
+// pointwise is a kernel of some arguments that it reads and replaces, and a last that it reads.
+func (l *oldLayout) pointwise(d ir.DType, olds int, body func(b *oldBody)) *ir.Kernel {
+	k := &ir.Kernel{Template: ir.Pointwise}
+	for _, n := range l.axes {
+		k.Axes = append(k.Axes, ir.Axis{Len: n, Role: ir.Parallel})
+	}
+	for range olds {
+		k.Args = append(k.Args, ir.Arg{Kind: ir.Out, DType: d, Len: l.len, Part: l.part, Align: !l.part})
+	}
+	k.Args = append(k.Args, ir.Arg{Kind: ir.In, DType: d})
+	body(&oldBody{k, d, l})
+	return kernel(k)
+}
+
+// An oldBody is a kernel under construction.
+type oldBody struct {
+	*ir.Kernel
+	d ir.DType
+	*oldLayout
+}
+
+func (b *oldBody) add(in ir.Instr) int {
+	in.Type = b.d.ComputeType()
+	b.Body = append(b.Body, in)
+	return len(b.Body) - 1
+}
+
+// load reads an argument where store writes: the last along its own rows.
+func (b *oldBody) load(arg int) int {
+	view := b.view
+	if b.Args[arg].Kind == ir.In {
+		view.Off, view.Coef = 0, ir.DenseStrides(b.Axes, 1<<len(b.Axes)-1)
+	}
+	return b.add(ir.Instr{Op: ir.Load, Arg: arg, View: &view})
+}
+
+func (b *oldBody) store(arg, x int) {
+	b.add(ir.Instr{Op: ir.Store, Src: []int{x}, Arg: arg, View: &b.view})
+}
+
+func (b *oldBody) op(op ir.Op, src ...int) int {
+	if !ir.Table[op].Types.Has(b.d) {
+		op = ir.Min // of bools it is their product
+	}
+	return b.add(ir.Instr{Op: op, Src: src})
+}
+
+// oldBodies are kernels that read what they replace. A product or a maximum of units is one, or zero.
+var oldBodies = []struct {
+	name   string
+	kernel func(d ir.DType, l *oldLayout) *ir.Kernel
+}{
+	{"one argument", func(d ir.DType, l *oldLayout) *ir.Kernel {
+		return l.pointwise(d, 1, func(b *oldBody) { b.store(0, b.op(ir.Max, b.load(0), b.load(1))) })
+	}},
+	{"what it was", func(d ir.DType, l *oldLayout) *ir.Kernel {
+		return l.pointwise(d, 1, func(b *oldBody) { b.store(0, b.load(0)) })
+	}},
+	{"read twice", func(d ir.DType, l *oldLayout) *ir.Kernel {
+		return l.pointwise(d, 1, func(b *oldBody) {
+			x, y := b.load(0), b.load(1)
+			b.store(0, b.op(ir.Max, b.op(ir.Mul, x, y), x))
+		})
+	}},
+	{"shared terms", func(d ir.DType, l *oldLayout) *ir.Kernel { // as Adam's, of a parameter and two moments
+		return l.pointwise(d, 3, func(b *oldBody) {
+			p, m, v, g := b.load(0), b.load(1), b.load(2), b.load(3)
+			m = b.op(ir.Max, m, g)
+			v = b.op(ir.Mul, v, b.op(ir.Mul, g, g))
+			b.store(1, m)
+			b.store(2, v)
+			b.store(0, b.op(ir.Max, p, b.op(ir.Mul, m, v)))
+		})
+	}},
+	{"exchanged", func(d ir.DType, l *oldLayout) *ir.Kernel {
+		return l.pointwise(d, 2, func(b *oldBody) {
+			x, y := b.load(0), b.load(1)
+			b.store(0, y)
+			b.store(1, x)
+		})
+	}},
+	{"read after the store", func(d ir.DType, l *oldLayout) *ir.Kernel {
+		return l.pointwise(d, 2, func(b *oldBody) {
+			b.store(0, b.op(ir.Mul, b.load(1), b.load(2)))
+			b.store(1, b.op(ir.Max, b.load(0), b.load(2)))
+		})
+	}},
+	{"used after the store", func(d ir.DType, l *oldLayout) *ir.Kernel {
+		return l.pointwise(d, 3, func(b *oldBody) {
+			x, y := b.load(0), b.load(3)
+			b.store(0, b.op(ir.Mul, x, y))
+			b.store(1, b.op(ir.Max, x, y))
+			b.store(2, x)
+		})
+	}},
+	{"an index", func(d ir.DType, l *oldLayout) *ir.Kernel {
+		k := l.pointwise(d, 1, func(b *oldBody) {
+			at := b.load(0)
+			if !ir.IndexTypes.Has(d) {
+				at = b.add(ir.Instr{Op: ir.Cast, Src: []int{at}})
+				b.Body[at].Type = ir.Int32
+			}
+			b.store(0, b.add(ir.Instr{Op: ir.Load, Src: []int{at}, Arg: 1, View: &ir.View{Coef: make([]int, len(b.Axes)), Stride: 1, Len: 2}}))
+		})
+		k.Args = append(k.Args, ir.Arg{Kind: ir.Status, DType: ir.Int32})
+		return k
+	}},
+}
+
+// oldProduct adds the product of two matrices, of m rows and n columns, to one of two arguments that it
+// exchanges.
+func oldProduct(d ir.DType, m, n, depth int) *ir.Kernel {
+	c := d.ComputeType()
+	left, right, result := &ir.View{Coef: []int{depth, 0, 1}}, &ir.View{Coef: []int{0, depth, 1}}, &ir.View{Coef: []int{n, 1, 0}}
+	out := ir.Arg{Kind: ir.Out, DType: d, Len: m * n, Align: true}
+	return kernel(&ir.Kernel{
+		Template: ir.Contraction,
+		Axes:     []ir.Axis{{Len: m, Role: ir.M}, {Len: n, Role: ir.N}, {Len: depth, Role: ir.K}},
+		Args:     []ir.Arg{out, out, {Kind: ir.In, DType: d}, {Kind: ir.In, DType: d}},
+		Body: []ir.Instr{
+			{Op: ir.Load, Type: c, Arg: 2, View: left},
+			{Op: ir.Load, Type: c, Arg: 3, View: right},
+			{Op: ir.Mul, Type: c, Src: []int{0, 1}},
+			{Op: ir.Sum, Type: c, Src: []int{2}, Axes: ir.Axes(2)},
+			{Op: ir.Load, Type: c, Arg: 1, View: result},
+			{Op: ir.Add, Type: c, Src: []int{3, 4}},
+			{Op: ir.Store, Type: c, Src: []int{5}, Arg: 0, View: result},
+			{Op: ir.Load, Type: c, Arg: 0, View: result},
+			{Op: ir.Store, Type: c, Src: []int{7}, Arg: 1, View: result},
+		},
+	})
+}
