@@ -5,20 +5,27 @@ import "slices"
 // InPlace returns the kernel whose argument in is gone: what it read there, it reads as the elements
 // that it replaces in argument out, see [Out]. Arguments after in move up. It reports false if a
 // kernel cannot: each of in's elements has to be read where the only Store to out writes it, by a
-// template that reads what it replaces, and in and out have to be of one type. A call's out is then
-// the buffer that was in, from the same element on, which out's Part and Align have to allow.
+// template that reads what it replaces, or in is what the result of a Scatter starts as; and in and
+// out have to be of one type. A call's out is then the buffer that was in, from the same element on,
+// which out's Part and Align have to allow.
 func (k *Kernel) InPlace(out, in int) (*Kernel, bool) {
 	from, to := &k.Args[in], &k.Args[out]
 	if from.Kind != In || to.Kind != Out || from.DType != to.DType || from.Undefined {
 		return nil, false
 	}
-	store := slices.IndexFunc(k.Body, func(x Instr) bool { return x.Op == Store && x.Arg == out })
+	store := slices.IndexFunc(k.Body, func(x Instr) bool { return x.Op.Writes() && x.Arg == out })
 	if store < 0 {
 		return nil, false
 	}
 	c := *k
 	c.Args = slices.Delete(slices.Clone(k.Args), in, in+1)
 	c.Body = slices.Clone(k.Body)
+	if k.Routine() == Scatter {
+		if !slices.Contains(scatterWhole(k), in) {
+			return nil, false
+		}
+		c.Args[out].Kept = true
+	}
 	for i := range c.Body {
 		x := &c.Body[i]
 		switch {

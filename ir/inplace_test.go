@@ -1,6 +1,7 @@
 package ir
 
 import (
+	"slices"
 	"strings"
 	"testing"
 )
@@ -91,6 +92,16 @@ func TestInPlaceRefuses(t *testing.T) {
 			k.Body[1].View, k.Body[1].Domain = &View{Coef: []int{0, 1}}, 2
 		}, 4, 2, true},
 		{"an argument of two results", step, func(k *Kernel) { k.Body[8].Arg = 2 }, 4, 2, true},
+
+		{"a scatter", scatterAdd, func(*Kernel) {}, 0, 1, true},
+		{"a scatter's index", scatterAdd, func(*Kernel) {}, 0, 2, false},
+		{"a scatter from a constant", scatterAdd, func(k *Kernel) {
+			k.Body = slices.Insert(k.Body, 3, Instr{Op: Const, Type: Float32})
+			k.Body[4].Src = []int{0, 2, 3}
+		}, 0, 1, false},
+		{"a base that is an update", scatterAdd, func(k *Kernel) {
+			k.Body[2] = Instr{Op: Load, Type: Float32, Arg: 1, View: &View{Coef: []int{3, 1}}}
+		}, 0, 1, false},
 
 		{"another offset", step, func(k *Kernel) { k.Body[1].View = &View{Off: 1, Coef: []int{8, 1}} }, 4, 2, false},
 		{"another order", step, func(k *Kernel) { k.Body[1].View = &View{Coef: []int{1, 4}} }, 4, 2, false},

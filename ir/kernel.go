@@ -109,6 +109,9 @@ type Arg struct {
 	// Undefined, for In: some elements hold anything, those that a Store did not need. The kernel
 	// does not depend on them, and devices may skip what would be computed from them.
 	Undefined bool
+	// Kept, for the result of a Scatter: the updates are combined with the elements that it has. Those
+	// that no index names keep their values.
+	Kept bool
 	// Align says that the offset is a multiple of 16 bytes, so that elements
 	// of stride 1 may be loaded and stored as vectors.
 	Align bool

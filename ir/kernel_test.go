@@ -227,6 +227,7 @@ func TestStringTells(t *testing.T) {
 		{"kind", scatterAdd, func(k *Kernel) { k.Body[3].Kind = Max }, false},
 		{"scatter stride", scatterAdd, func(k *Kernel) { k.Body[3].View.Stride = 1 }, false},
 		{"scatter start", scatterAdd, func(k *Kernel) { k.Body[3].Src = append(k.Body[3].Src, 2) }, false},
+		{"scatter in place", scatterAdd, func(k *Kernel) { k.Args[0].Kept = true }, false},
 		{"scatter length", scatterAdd, func(k *Kernel) { k.Body[3].View.Len = 4 }, false},
 
 		{"length of an input", padded, func(k *Kernel) { k.Args[0].Len = 3 }, true},

@@ -59,12 +59,12 @@ func verifyRoutine(k *Kernel) error {
 	return nil
 }
 
-// Scatter: operands index, update and, if the result does not start as a copy
-// of argument 1, the constant it starts from. Argument 0 is the result. The
-// updates are combined with it in row-major order of the points.
+// Scatter: operands index, update and, if the result starts from a constant, that. Else it starts
+// as a copy of argument 1, or as it is if it is Kept. Argument 0 is the result. The updates are
+// combined with it in row-major order of the points.
 
 // ScatterStart is the constant that the result of the Scatter at a body's end
-// starts from; it reports false if that is a copy of argument 1.
+// starts from; it reports false if there is none.
 func ScatterStart(body []Instr) (Number, bool) {
 	in := &body[len(body)-1]
 	if len(in.Src) < 3 {
@@ -74,13 +74,14 @@ func ScatterStart(body []Instr) (Number, bool) {
 }
 
 func scatterWhole(k *Kernel) []int {
-	if _, constant := ScatterStart(k.Body); constant {
+	if _, constant := ScatterStart(k.Body); constant || k.Args[0].Kept {
 		return []int{0}
 	}
 	return []int{0, 1}
 }
 
 func verifyScatter(k *Kernel, in *Instr, src []DType) error {
+	copies := len(src) == 2 && (len(k.Args) == 0 || !k.Args[0].Kept)
 	switch {
 	case len(src) != 2 && len(src) != 3:
 		return fmt.Errorf("%d operands", len(src))
@@ -90,9 +91,9 @@ func verifyScatter(k *Kernel, in *Instr, src []DType) error {
 		return fmt.Errorf("an update of type %v", src[1])
 	case in.Arg != 0 || len(k.Args) == 0 || k.Args[0].Kind != Out:
 		return errors.New("argument 0 is not its result")
-	case len(src) == 2 && (len(k.Args) < 2 || k.Args[1].Kind != In || k.Args[0].DType != k.Args[1].DType):
+	case copies && (len(k.Args) < 2 || k.Args[1].Kind != In || k.Args[0].DType != k.Args[1].DType):
 		return errors.New("argument 1 is not a base of the result's type")
-	case len(src) == 3 && (k.Body[in.Src[2]].Op != Const || src[2] != in.Type):
+	case len(src) == 3 && (k.Args[0].Kept || k.Body[in.Src[2]].Op != Const || src[2] != in.Type):
 		return errors.New("starts from no constant of its type")
 	}
 	if err := verifyArg(k, in, Out); err != nil {

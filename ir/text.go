@@ -105,6 +105,9 @@ func (a *Arg) append(b []byte, i int) []byte {
 	if a.Undefined {
 		b = append(b, " undefined"...)
 	}
+	if a.Kept {
+		b = append(b, " kept"...)
+	}
 	if a.Align {
 		b = append(b, " aligned"...)
 	}

@@ -58,6 +58,8 @@ func verifyHead(k *Kernel) error {
 			return fmt.Errorf("argument %d: %v that is a part", i, a.Kind)
 		case a.Undefined && a.Kind != In:
 			return fmt.Errorf("argument %d: %v that is undefined", i, a.Kind)
+		case a.Kept && (i != 0 || k.Routine() != Scatter):
+			return fmt.Errorf("argument %d: %v that is kept, and no result of a Scatter", i, a.Kind)
 		case a.Kind == Status && (a.DType != Int32 || status):
 			return fmt.Errorf("argument %d: a status of %v, or the second", i, a.DType)
 		}

@@ -126,6 +126,14 @@ func TestVerifyRejects(t *testing.T) {
 		{"scatter without base", scatterAdd, func(k *Kernel) { k.Args[1].DType = Int32 }, "argument 1 is not a base"},
 		{"scatter elsewhere", scatterAdd, func(k *Kernel) { k.Body[3].Arg = 1 }, "argument 0 is not its result"},
 		{"scatter from no constant", scatterAdd, func(k *Kernel) { k.Body[3].Src = []int{0, 2, 2} }, "starts from no constant"},
+		{"scatter from a constant to what is kept", scatterAdd, func(k *Kernel) {
+			k.Args[0].Kept = true
+			k.Body[3] = Instr{Op: Const, Type: Float32}
+			k.Body = append(k.Body, scatterAdd().Body[3])
+			k.Body[4].Src = []int{0, 2, 3}
+		}, "starts from no constant"},
+		{"base kept", scatterAdd, func(k *Kernel) { k.Args[1].Kept = true }, "argument 1: in that is kept"},
+		{"map kept", padded, func(k *Kernel) { k.Args[0].Kept = true }, "argument 0: in that is kept"},
 		{"two scatters", scatterAdd, func(k *Kernel) { k.Body = append(k.Body, k.Body[3]) }, "instruction 3: Scatter"},
 	} {
 		k := c.kernel()

@@ -2,6 +2,7 @@ package drivertest
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/tensorken/tensorken/internal/interp"
 	"github.com/tensorken/tensorken/ir"
@@ -14,6 +15,14 @@ func (s *suite) inPlace() {
 			for _, c := range oldBodies {
 				k := c.kernel(d, &l)
 				s.runOld(fmt.Sprintf("%s, %s", c.name, l.name), k, l.len+2)
+			}
+		}
+		for _, n := range [][3]int{{5, 9, 1}, {1, 5, 1}, {1000, 1, 64}, {40, 3, 7}, {3, 600, 130}, {300, 500, 200}, {400, 600, 130}, {6, 0, 4}} {
+			for _, kind := range []ir.Op{ir.Add, ir.Max, ir.Min, ir.Mul} {
+				long := n[1] > 100 && (kind != ir.Add || !slices.Contains([]ir.DType{ir.Uint8, ir.Float16, ir.Float32}, d))
+				if ir.Table[kind].Types.Has(d) && !long {
+					s.scatterInPlace(kind, d, n[0], n[1], n[2])
+				}
 			}
 		}
 		if c := d.ComputeType(); ir.Sum.ResultDType(c, c) == c {
@@ -44,6 +53,40 @@ func (s *suite) runOld(what string, k *ir.Kernel, in int) {
 		}
 	}
 	s.run(what, call{k, list}, call{k, list})
+}
+
+// scatterInPlace combines updates of rows of n elements with some rows that an argument has.
+func (s *suite) scatterInPlace(kind ir.Op, d ir.DType, rows, updates, n int) {
+	c := d.ComputeType()
+	copies := kernel(&ir.Kernel{
+		Template: ir.Routine,
+		Axes:     []ir.Axis{{Len: updates, Role: ir.Parallel}, {Len: n, Role: ir.Parallel}},
+		Args: []ir.Arg{
+			{Kind: ir.Out, DType: d, Len: rows * n, Align: true}, {Kind: ir.In, DType: d}, {Kind: ir.In, DType: ir.Int32}, {Kind: ir.In, DType: d},
+			{Kind: ir.Status, DType: ir.Int32},
+		},
+		Body: []ir.Instr{
+			{Op: ir.Load, Type: ir.Int32, Arg: 2, View: &ir.View{Coef: []int{1, 0}}},
+			{Op: ir.Load, Type: c, Arg: 3, View: &ir.View{Coef: []int{n, 1}}},
+			{Op: ir.Scatter, Kind: kind, Type: c, Src: []int{0, 1}, Arg: 0, View: &ir.View{Coef: []int{0, 1}, Stride: n, Len: rows}},
+		},
+	})
+	k, ok := copies.InPlace(0, 1)
+	if !ok {
+		s.Fatalf("InPlace refuses\n%v", copies)
+	}
+	for _, bad := range []bool{false, true} {
+		at := make([]ir.Number, updates+1)
+		for i := range at {
+			at[i] = ir.Number(s.IntN(rows))
+		}
+		if bad {
+			at[updates/2] = ir.Int(ir.Int32, int64(s.one(rows, -1)))
+		}
+		status := make([]ir.Number, ir.StatusLen)
+		s.run(fmt.Sprintf("Scatter %v of %d to %d rows of %d, a bad index: %v", kind, updates, rows, n, bad),
+			call{k, []interp.Arg{{Data: s.units(d, rows*n+3)}, {Data: at}, {Data: s.units(d, updates*n+1)}, {Data: status}}})
+	}
 }
 
 // units are numbers whose few sums and products are exact in every type.

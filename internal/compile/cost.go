@@ -40,9 +40,12 @@ func (c *Cost) add(k *ir.Kernel, moved func(arg int) bool) {
 			c.Written += points(in.Domain) * k.Args[in.Arg].DType.Size()
 		case ir.Routines[in.Op] != nil:
 			c.FLOPs += points(in.Domain)
-			n := k.Args[in.Arg].Len // written
-			if !ir.Routines[in.Op].Indexed {
+			n, kept := k.Args[in.Arg].Len, k.Args[in.Arg].Kept // written
+			if !ir.Routines[in.Op].Indexed || kept {
 				n = min(n, points(in.Domain))
+			}
+			if kept && moved(in.Arg) {
+				read[in.Arg].add(reach{n, 0, n})
 			}
 			for _, arg := range ir.Routines[in.Op].Whole(k) {
 				switch {

@@ -9,7 +9,7 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// A scatterRunner runs the routine Scatter: it copies the base, or fills the result,
+// A scatterRunner runs the routine Scatter: it copies the base, or fills the result, or keeps it,
 // and combines the updates with it in the order of the points. Parts along an axis
 // whose positions lead to different elements, whatever the index, run in parallel:
 // each element still gets its updates in order.
@@ -20,7 +20,7 @@ type scatterRunner struct {
 	part    int     // positions in a part
 	parts   int     // number of them
 	rest    *tiling // of the other axes
-	bytes   int     // of the result
+	bytes   int     // of the result that start or the base fills
 	start   []byte  // an element of what the result starts as; nil: argument 1 is copied
 	work    int
 }
@@ -32,7 +32,9 @@ func newScatter(s *space) *scatterRunner {
 	at := len(s.Body) - 1
 	r := &scatterRunner{space: s, axis: s.separate(&s.Body[at]), part: 1, parts: 1}
 	out := s.Args[0]
-	r.bytes = out.Len * out.DType.Size()
+	if !out.Kept {
+		r.bytes = out.Len * out.DType.Size()
+	}
 	if x, constant := ir.ScatterStart(s.Body); constant {
 		r.start = make([]byte, out.DType.Size())
 		put(unsafe.Pointer(&r.start[0]), out.DType, x.Convert(s.Body[at].Type, out.DType))

@@ -258,7 +258,7 @@ func (r *run) store(i int, point []int, x []ir.Number) (ir.Number, error) {
 	return 0, e.write(x[0].Convert(in.Type, d))
 }
 
-// startScatter makes the result a copy of the base, or a constant.
+// startScatter makes the result a copy of the base, or a constant, or keeps it.
 func (r *run) startScatter() error {
 	x, constant := ir.ScatterStart(r.kernel.Body)
 	in := &r.kernel.Body[len(r.kernel.Body)-1]
@@ -268,7 +268,11 @@ func (r *run) startScatter() error {
 		if err != nil {
 			return err
 		}
-		if !constant {
+		switch {
+		case constant:
+		case r.kernel.Args[0].Kept:
+			x = *to.number
+		default:
 			from, err := r.locate(1, p)
 			if err != nil {
 				return err

@@ -80,7 +80,7 @@ func newCompiler(k *ir.Kernel, t Target, p *shader.Program) *compiler {
 // 0. A scatter still copies its base.
 func (c *compiler) empty() bool {
 	if c.k.Template == ir.Routine {
-		return c.k.Args[0].Len == 0 && c.k.Points() == 0
+		return (c.k.Args[0].Len == 0 || c.k.Args[0].Kept) && c.k.Points() == 0
 	}
 	for _, a := range c.k.Axes {
 		if a.Len == 0 && a.Role != ir.Reduced && a.Role != ir.K {

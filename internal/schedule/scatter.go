@@ -6,7 +6,7 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// A scatter copies its base, then combines the updates with the copy.
+// A scatter copies its base unless the result is kept, then combines the updates with the result.
 //
 // The axes whose positions lead to different elements, whatever the index,
 // make columns; the others are the updates of each. A thread owns one column
@@ -37,7 +37,7 @@ type scatter struct {
 }
 
 func (c *compiler) scatter() {
-	if c.k.Args[0].Len > 0 {
+	if c.k.Args[0].Len > 0 && !c.k.Args[0].Kept {
 		c.copyBase()
 	}
 	if c.k.Points() > 0 {
