@@ -17,6 +17,7 @@ type Plan struct {
 	Buffers   []Buffer
 	Outputs   []Output // one for each root
 	Checks    int      // how many steps check indices
+	Depends   []Set    // by output: the checks, by number, and the leaves, by Checks more, that its elements depend on
 	FallsBack bool     // outputs with a Fallback hold it if a check fails
 }
 
@@ -134,6 +135,7 @@ func Graph(roots []*graph.Node, o kernelize.Options, fallbacks []Fallback) (*Pla
 		}
 		p.Outputs = append(p.Outputs, out)
 	}
+	p.Depends = p.depends()
 	p.FallsBack = len(fallbacks) > 0 && p.Checks > 0 && p.addFallbacks(roots, fallbacks, o.Bindings)
 	p.schedule()
 	if verify {

@@ -182,8 +182,8 @@ func (l *launch) finish(d *Device, p *loadedPlan, c *capture, x *execution) erro
 			} else {
 				s = d.newStorage(l.slots[slot])
 			}
-			if x != nil && x.mayFail(p, out.Index) {
-				s.exec, s.buffer = x, out.Index
+			if x != nil && p.depends[slot].Intersects(x.unknown) {
+				s.exec, s.slot = x, slot
 			}
 			s.ofStep = c.isTransaction()
 			l.storages[slot] = s

@@ -8,21 +8,22 @@ import (
 	"github.com/tensorken/tensorken/internal/compile"
 	"github.com/tensorken/tensorken/internal/graph"
 	"github.com/tensorken/tensorken/internal/kernelize"
+	"github.com/tensorken/tensorken/internal/shape"
 	"github.com/tensorken/tensorken/ir"
 )
 
 // A loadedPlan is a compiled plan with its programs and the assignment of its buffers to
 // slots.
 type loadedPlan struct {
-	compiled     *compile.Plan
-	programs     []driver.Program // by step
-	slots        []request        // the buffers to acquire, empty for those that leaves have
-	takes        []taking         // the leaves whose buffers are slots
-	slot         []int            // by buffer of the compiled plan
-	bindings     []binding        // the arguments of all steps
-	dependencies dependencies
-	mayFail      []bool // by buffer: it depends on a check
-	fallsBack    []bool // by buffer: it holds its fallback if a check fails
+	compiled *compile.Plan
+	programs []driver.Program // by step
+	slots    []request        // the buffers to acquire, empty for those that leaves have
+	takes    []taking         // the leaves whose buffers are slots
+	slot     []int            // by buffer of the compiled plan
+	bindings []binding        // the arguments of all steps
+	checking []int            // the steps that check indices
+	checks   compile.Set      // all
+	depends  []compile.Set    // by slot of an output: the checks and leaves, as in compile.Plan
 }
 
 // A binding says where an argument of a step's call comes from.
@@ -67,14 +68,7 @@ func (d *Device) load(c *capture) (*loadedPlan, error) {
 	p := &loadedPlan{compiled: compiled}
 	p.assignMemory(d, c)
 	compiled.Pack()
-	p.dependencies = c.dependencies()
-	p.mayFail = p.findMayFail()
-	p.fallsBack = make([]bool, len(compiled.Buffers))
-	for _, f := range c.fallbacks {
-		if o := compiled.Outputs[f.Output]; compiled.FallsBack && !o.Leaf {
-			p.fallsBack[o.Index] = true
-		}
-	}
+	p.depends = c.depends(p)
 	p.programs = make([]driver.Program, len(compiled.Steps))
 	var text []byte
 	for i := range compiled.Steps {
@@ -90,7 +84,11 @@ func (d *Device) load(c *capture) (*loadedPlan, error) {
 		for _, a := range s.Args {
 			p.bindings = append(p.bindings, p.bind(a))
 		}
+		if s.Check() >= 0 {
+			p.checking = append(p.checking, i)
+		}
 	}
+	p.checks = compile.SetOf(shape.All(compiled.Checks)...)
 	d.plans.Put(string(c.key), p)
 	d.plans.Trim(maxPlans, nil)
 	return p, nil

@@ -114,9 +114,6 @@ func (d *Device) recur(r *graph.Recurrence, results, src []*graph.Node) (values 
 	if err != nil {
 		return nil, err
 	}
-	if run != nil {
-		run.whole = true
-	}
 	err = x.run(run)
 	if run != nil {
 		err = d.conclude(run, err, false)
@@ -320,7 +317,7 @@ func (x *recurring) values(run *execution) ([]*graph.Value, error) {
 		s := x.d.newStorage(*b)
 		*b = pooled{} // the storage has it
 		if run != nil {
-			s.exec = run
+			s.exec, s.slot = run, x.slot[i]
 		}
 		values[i].Store = s
 	}

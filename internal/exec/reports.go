@@ -1,7 +1,10 @@
 package exec
 
 import (
+	"sync/atomic"
+
 	"github.com/tensorken/tensorken/driver"
+	"github.com/tensorken/tensorken/internal/compile"
 	"github.com/tensorken/tensorken/ir"
 )
 
@@ -26,22 +29,23 @@ type reports struct {
 // begin returns the execution of a plan that checks indices or depends on pending
 // executions; nil for others. The caller holds d.queue.
 func (d *Device) begin(p *loadedPlan, c *capture) (*execution, error) {
-	r := &d.reports
+	r, checks := &d.reports, p.compiled.Checks
 	var leaves []origin
+	var unknown []int
 	for i := range c.leaves {
 		if s := c.leaves[i].stored; s.pending() {
 			if leaves == nil {
 				leaves = make([]origin, len(c.leaves))
 			}
 			leaves[i] = s.origin
+			unknown = append(unknown, checks+i)
 		}
 	}
-	checks := p.compiled.Checks
 	if checks == 0 && leaves == nil {
 		return nil, nil
 	}
-	x := &execution{plan: p, leaves: leaves, transaction: c.isTransaction()}
-	for i := range p.compiled.Steps {
+	x := &execution{plan: p, leaves: leaves, unknown: p.checks.With(compile.SetOf(unknown...)), transaction: c.isTransaction()}
+	for _, i := range p.checking {
 		for _, index := range p.compiled.Steps[i].Indices {
 			site := c.nodes[index.Node].Site()
 			if c.replayed {
@@ -176,4 +180,61 @@ func (r *reports) takeUnreported() error {
 		return nil
 	}
 	return f.report()
+}
+
+// abandon fails the pending executions, as their reports may be lost.
+func (r *reports) abandon(err error) {
+	for _, x := range r.pending {
+		x.plan, x.leaves, x.fault = nil, nil, newFault(err)
+		x.settle()
+	}
+	if r.buffer != nil {
+		r.buffer.Free()
+	}
+	*r = reports{unreported: r.unreported}
+}
+
+// A syncEpoch is the work submitted between two syncs. An asynchronous failure
+// cannot be attributed to one call, so it poisons every buffer written in its epoch.
+type syncEpoch struct{ failure atomic.Pointer[fault] }
+
+// fault is the failure of the epoch, nil if there is none or no epoch.
+func (e *syncEpoch) fault() *fault {
+	if e == nil {
+		return nil
+	}
+	return e.failure.Load()
+}
+
+func (e *syncEpoch) failed() error { return e.fault().report() }
+
+// sync waits for the submitted work. The caller holds d.queue.
+func (d *Device) sync() error {
+	err := d.drv.Sync()
+	if d.epoch == nil { // the call that met a failure has returned it
+		return err
+	}
+	if err != nil {
+		d.epoch.failure.Store(newFault(err))
+		d.reports.abandon(err)
+	}
+	d.epoch = new(syncEpoch)
+	return err
+}
+
+// download fills dst with the bytes of a buffer from an offset on. The caller holds
+// d.queue.
+func (d *Device) download(dst []byte, src driver.Buffer, offset int) error {
+	err := d.drv.Download(dst, src, offset)
+	if d.epoch == nil {
+		return err
+	}
+	if err != nil {
+		if failed := d.sync(); failed != nil {
+			return failed
+		}
+		return err // of the download alone
+	}
+	d.epoch = new(syncEpoch)
+	return nil
 }

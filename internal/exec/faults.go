@@ -1,0 +1,239 @@
+package exec
+
+import (
+	"encoding/binary"
+	"fmt"
+	"slices"
+	"sync/atomic"
+
+	"github.com/tensorken/tensorken/driver"
+	"github.com/tensorken/tensorken/internal/compile"
+	"github.com/tensorken/tensorken/internal/graph"
+	"github.com/tensorken/tensorken/internal/shape"
+	"github.com/tensorken/tensorken/ir"
+)
+
+// An IndexError is an index in a tensor that was out of range.
+type IndexError struct {
+	Site  *graph.IndexSite // nil if unknown
+	Index int64            // as the program gave it, if the site is known
+	Len   int              // of the axis
+	Place []int            // position of the index in its tensor; nil if unknown
+}
+
+func (e *IndexError) Error() string {
+	text, of := "index", "an axis of length %d"
+	if e.Site != nil {
+		text, of = e.Site.Op+": "+e.Site.Noun, e.Site.Of
+	}
+	invalid := e.Site != nil && e.Site.Fault != ""
+	if !invalid {
+		text += fmt.Sprint(" ", e.Index)
+	}
+	if len(e.Place) > 0 {
+		text += fmt.Sprint(" at ", e.Place)
+	}
+	if invalid {
+		return text + " " + e.Site.Fault
+	}
+	return text + " is out of range for " + fmt.Sprintf(of, e.Len)
+}
+
+// A fault is the failure of an execution. The values that depend on it share it.
+type fault struct {
+	err      error
+	reported *atomic.Bool // to a reader of such a value
+}
+
+func newFault(err error) *fault { return &fault{err, new(atomic.Bool)} }
+
+// report returns the fault's error and notes that it was read; nil for no fault.
+func (f *fault) report() error {
+	if f == nil {
+		return nil
+	}
+	f.reported.Store(true)
+	return f.err
+}
+
+// An execution is one run of a plan that may have met a bad index, itself or
+// through its leaves. It is pending until its reports are read.
+type execution struct {
+	plan        *loadedPlan
+	reports     driver.Buffer
+	own         pooled             // has the reports, if they are not in Device.reports
+	firstCheck  int                // in reports
+	sites       []*graph.IndexSite // of the indices of the plan's steps, in order
+	leaves      []origin           // of the pending leaves; nil if there are none
+	unknown     compile.Set        // the checks and pending leaves, numbered as in compile.Plan
+	transaction bool
+
+	// Set before done:
+	fault  *fault   // the first; nil if there was none
+	faults []*fault // by slot: the first that the elements depend on; nil if all share fault
+	done   atomic.Bool
+}
+
+// An origin says where stored elements come from. Pending executions hold the
+// origins of their leaves and not the storages, which would keep all memory in use
+// until the next read of reports.
+type origin struct {
+	exec  *execution // that computed them and may have met a bad index; nil for others
+	slot  int        // of the execution's plan
+	epoch *syncEpoch // in which they were written
+}
+
+// failed returns the error that makes the elements invalid, nil if none is known. The
+// error counts as reported.
+func (o origin) failed() error { return o.fault().report() }
+
+// fault is the fault that the elements depend on, nil if none is known.
+func (o origin) fault() *fault {
+	if x := o.exec; x != nil && x.done.Load() && x.fault != nil {
+		if x.faults == nil {
+			return x.fault
+		}
+		if f := x.faults[o.slot]; f != nil {
+			return f
+		}
+	}
+	return o.epoch.fault()
+}
+
+// pending reports whether the elements may turn out to be invalid.
+func (o origin) pending() bool { return o.exec != nil && !o.exec.done.Load() }
+
+// attribute ends the execution: the results that depend on a reported bad index, or on a
+// leaf that has failed, fail.
+func (x *execution) attribute(reports []byte) {
+	p, sites := x.plan, x.sites
+	for i := range x.leaves {
+		if f := x.leaves[i].fault(); f != nil {
+			x.fail(p.compiled.Checks+i, f)
+		}
+	}
+	for _, i := range p.checking {
+		s := &p.compiled.Steps[i]
+		if f := x.reported(s, sites, reports); f != nil {
+			x.fail(s.Check(), f)
+		}
+		sites = sites[len(s.Indices):]
+	}
+	x.plan, x.sites, x.leaves = nil, nil, nil
+	x.settle()
+}
+
+// fail fails the results that depend on a check or a leaf.
+func (x *execution) fail(number int, f *fault) {
+	if x.fault == nil {
+		x.fault, x.faults = f, make([]*fault, len(x.plan.depends))
+	}
+	for slot, d := range x.plan.depends {
+		if x.faults[slot] == nil && d.Has(number) {
+			x.faults[slot] = f
+		}
+	}
+}
+
+// reported returns the bad index that a step reports, nil for none. The sites of the
+// step's indices come first in sites.
+func (x *execution) reported(s *compile.Step, sites []*graph.IndexSite, reports []byte) *fault {
+	report := reports[reportBytes*(x.firstCheck+s.Check()):]
+	word := func(i int) int { return int(binary.LittleEndian.Uint64(report[8*i:])) }
+	if word(0) == 0 {
+		return nil
+	}
+	instr, index, position := word(0)-1, int64(word(1)), word(2)
+	e := &IndexError{Index: index, Len: s.Kernel.Body[instr].View.Len}
+	f := newFault(e)
+	i := slices.IndexFunc(s.Indices, func(index compile.Index) bool { return index.Instr == instr })
+	if i >= 0 && sites[i] != nil {
+		e.Site, f.reported = sites[i], &sites[i].Reported
+		if e.Site.FromEnd && index < 0 {
+			e.Index -= int64(e.Len)
+		}
+		e.Place = locate(&s.Indices[i], s.Kernel, position, e.Site.Shape)
+	}
+	return f
+}
+
+// locate returns the position of a reported index in its tensor, of the given
+// shape; nil if it is unknown.
+func locate(x *compile.Index, k *ir.Kernel, position int, dims []int) []int {
+	if x.Element == nil || x.Len != graph.Len(dims) {
+		return nil
+	}
+	element := x.Element.Off
+	for a, at := range k.CheckPoint(position) {
+		element += x.Element.Coef[a] * at
+	}
+	at := make([]int, len(dims))
+	for a, stride := range shape.RowMajor(dims) {
+		if stride > 0 && dims[a] > 0 {
+			at[a] = element / stride % dims[a]
+		}
+	}
+	return at
+}
+
+// depends returns by slot of a plan of the capture what the elements depend on, numbered as in
+// compile.Plan. Elements that fall back depend on nothing, and any result of a recurrence on
+// all that any step of it depends on.
+func (c *capture) depends(p *loadedPlan) []compile.Set {
+	sets := make([]compile.Set, len(p.slots))
+	slotOf := func(output int) int {
+		if output < 0 || p.compiled.Outputs[output].Leaf {
+			return -1
+		}
+		return p.slot[p.compiled.Outputs[output].Index]
+	}
+	var all compile.Set
+	for i, d := range p.compiled.Depends {
+		if s := slotOf(i); s >= 0 {
+			sets[s], all = d, all.With(d)
+		}
+	}
+	if c.isBody {
+		return slices.Repeat([]compile.Set{all}, len(sets))
+	}
+	c.dependOnCoOutputs(sets, slotOf)
+	for _, f := range c.fallbacks {
+		if s := slotOf(f.Output); s >= 0 && p.compiled.FallsBack {
+			sets[s] = nil
+		}
+	}
+	return sets
+}
+
+// dependOnCoOutputs adds to the sets of outputs, given by slot, those of the nodes of the CoOutputs
+// that they are computed from.
+func (c *capture) dependOnCoOutputs(sets []compile.Set, slotOf func(output int) int) {
+	if len(c.dependents) == 0 {
+		return
+	}
+	from := make([]compile.Set, len(c.nodes)) // by node: the CoOutputs
+	for _, d := range c.dependents {
+		from[d.number] = from[d.number].With(compile.SetOf(int(d.coOutputs)))
+	}
+	for i := range c.nodes {
+		for _, s := range c.src(&c.nodes[i]) {
+			from[i] = from[i].With(from[s])
+		}
+	}
+	for more := true; more; {
+		more = false
+		for k, b := range c.coOutputs {
+			var shared compile.Set
+			for _, m := range b.Nodes {
+				if s := slotOf(c.outputOf(m)); s >= 0 {
+					shared = shared.With(sets[s])
+				}
+			}
+			for i := range c.outputs {
+				if s := slotOf(i); s >= 0 && from[c.outputs[i].number].Has(k) && !sets[s].Includes(shared) {
+					sets[s], more = sets[s].With(shared), true
+				}
+			}
+		}
+	}
+}

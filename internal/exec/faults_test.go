@@ -1,0 +1,54 @@
+package exec_test
+
+import (
+	"errors"
+	"slices"
+	"testing"
+
+	"github.com/tensorken/tensorken/driver"
+	"github.com/tensorken/tensorken/internal/cpu"
+	"github.com/tensorken/tensorken/internal/exec"
+	"github.com/tensorken/tensorken/internal/graph"
+	"github.com/tensorken/tensorken/ir"
+)
+
+// Each result of a plan fails by a bad index that it depends on, in the plan or in one before
+// whose reports may be unread; the others do not fail.
+func TestEachFailsByItsOwnIndex(t *testing.T) {
+	for name, drv := range map[string]driver.Device{"at once": cpu.New(cpu.Options{}), "later": ahead{cpu.New(cpu.Options{})}} {
+		d := exec.New(drv)
+		x := graph.Unary(ir.Exp, floats(0, 0, 0))
+		take := func(index ...int32) *graph.Node { return graph.Gather(x, ints(index...), 0) }
+		sum := func(n *graph.Node) *graph.Node { return graph.Reduce(ir.Sum, n, []int{0}) }
+		neg := func(n *graph.Node) *graph.Node { return graph.Unary(ir.Neg, n) }
+		two, three, good := take(0, 7), take(0, 0, 9), take(0, 1, 2)
+		both := graph.Binary(ir.Add, good, take(3, 3, 3)) // one kernel checks both
+		type result struct {
+			name string
+			node *graph.Node
+			bad  int64 // the index; 0 if there is none
+		}
+		plans := [][]result{
+			{{"x", x, 0}, {"two", two, 7}, {"-two", neg(two), 7}, {"sum(three)", sum(three), 9}, {"three", three, 9}, {"-x", neg(x), 0}, {"good", good, 0}, {"sum(two)+sum(three)", graph.Binary(ir.Add, sum(two), sum(three)), 7}},
+			{{"both", both, 3}, {"-sum(good)", neg(sum(good)), 0}},
+			{{"exp(x)", graph.Unary(ir.Exp, x), 0}, {"exp(three)", graph.Unary(ir.Exp, three), 9}, {"a scatter", graph.Scatter(ir.Add, x, ints(8), floats(1), 0), 8}},
+		}
+		for _, plan := range plans {
+			var roots []*graph.Node
+			for _, r := range plan {
+				roots = append(roots, r.node)
+			}
+			exec.Eval(d, roots) // what fails is told below
+		}
+		for _, r := range slices.Concat(plans...) {
+			_, err := exec.Read(d, r.node)
+			var index *exec.IndexError
+			if bad := errors.As(err, &index); bad != (r.bad != 0) || bad && index.Index != r.bad {
+				t.Errorf("%s, %s: error %v, want index %d (0 for none)", name, r.name, err, r.bad)
+			}
+		}
+		if err := d.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
