@@ -18,7 +18,7 @@ type Plan struct {
 	Outputs   []Output // one for each root
 	Checks    int      // how many steps check indices
 	Depends   []Set    // by output: the checks, by number, and the leaves, by Checks more, that its elements depend on
-	FallsBack bool     // outputs with a Fallback hold it if a check fails
+	FallsBack bool     // outputs have their old elements if a check fails
 }
 
 // A Step is one call of a kernel, or of a loop.
@@ -76,9 +76,24 @@ var verify = false
 func Verify() { verify = true }
 
 // Graph compiles roots, which package simplify has made of graph.Leaf, graph.Param and
-// constants. Bindings is the most buffers a kernel may have, 0 for no limit. Fallbacks are
-// the elements that outputs get if a check fails; see Plan.FallsBack.
-func Graph(roots []*graph.Node, o kernelize.Options, fallbacks []Fallback) (*Plan, error) {
+// constants. Old is nil or has, for each root, the leaf whose elements it gets if a check
+// fails, nil for none: see Plan.FallsBack.
+func Graph(roots []*graph.Node, o kernelize.Options, old []*graph.Node) (*Plan, error) {
+	p := newPlan(withFallbacks(roots, old), o)
+	p.FallsBack = old != nil && p.bindFailure()
+	if old != nil && !p.FallsBack {
+		p = newPlan(roots, o)
+	}
+	p.Depends = p.depends()
+	p.schedule()
+	if verify {
+		return p, p.verify()
+	}
+	return p, nil
+}
+
+// newPlan returns the plan of roots, its steps in the order of the graph.
+func newPlan(roots []*graph.Node, o kernelize.Options) *Plan {
 	kernels, outputs := kernelize.Graph(roots, o)
 	p := &Plan{Steps: make([]Step, 0, len(kernels))}
 	var index graph.Numbers // of the buffers
@@ -109,6 +124,8 @@ func Graph(roots []*graph.Node, o kernelize.Options, fallbacks []Fallback) (*Pla
 		for _, a := range k.Args {
 			arg := Arg{Kind: a.Kind, Offset: a.Offset}
 			switch {
+			case a.Kind == ir.In && a.Node == nil:
+				arg = failure
 			case a.Kind == ir.Status:
 				arg.Index = p.Checks
 				p.Checks++
@@ -135,13 +152,7 @@ func Graph(roots []*graph.Node, o kernelize.Options, fallbacks []Fallback) (*Pla
 		}
 		p.Outputs = append(p.Outputs, out)
 	}
-	p.Depends = p.depends()
-	p.FallsBack = len(fallbacks) > 0 && p.Checks > 0 && p.addFallbacks(roots, fallbacks, o.Bindings)
-	p.schedule()
-	if verify {
-		return p, p.verify()
-	}
-	return p, nil
+	return p
 }
 
 // A checked is a tensor of indices and the length of the axis that they index.

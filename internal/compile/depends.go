@@ -70,7 +70,7 @@ func (p *Plan) depends() []Set {
 				of = SetOf(a.Index)
 			case a.Kind == ir.In && a.Leaf:
 				of = SetOf(p.Checks + a.Index)
-			case a.Kind == ir.In:
+			case a.Kind == ir.In && !a.Report:
 				of = buffers[a.Index]
 			}
 			args = append(args, of)

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/tensorken/tensorken/internal/compile"
 	"github.com/tensorken/tensorken/internal/graph"
 	"github.com/tensorken/tensorken/internal/shape"
 	"github.com/tensorken/tensorken/ir"
@@ -21,7 +20,7 @@ type capture struct {
 	slabs    []int   // of a Recording: the numbers of outputs in slabs
 	key      []byte
 	nodes    []node // by number
-	uses     []use  // of the nodes; not of those added for fallbacks
+	uses     []use  // of the nodes; not of those added for old elements
 	number   graph.Numbers
 	leaves   []leaf
 	scalars  []ir.Number
@@ -33,10 +32,10 @@ type capture struct {
 	isBody   bool // it is the body of a recurrence
 	stacked  int  // how many of a body's outputs, the last ones, are stacked
 
-	roots      []*graph.Node      // to be stored: those asked for, then those retained
-	asked      int                // how many of them are asked for
-	old        []*graph.Node      // in a transaction, the previous values of the roots asked for
-	fallbacks  []compile.Fallback // in a transaction, in the order of the roots
+	roots      []*graph.Node // to be stored: those asked for, then those retained
+	asked      int           // how many of them are asked for
+	old        []*graph.Node // in a transaction, the previous values of the roots asked for
+	fallsBack  bool          // outputs have old elements to fall back to
 	coOutputs  []*graph.CoOutputs
 	coIndex    map[*graph.CoOutputs]int32 // the index in coOutputs
 	dependents []dependent
@@ -75,6 +74,7 @@ type leaf struct {
 // An output is a number to be stored.
 type output struct {
 	number int32
+	old    int32        // in a transaction that falls back, the number of the leaf with the old elements; -1 of others
 	value  *graph.Value // nil until the plan has run
 	slab   int          // of a Recording: which of capture.slabs its storage is in, from 1; 0 if none
 	node   *graph.Node  // in the slab; nil if it is elsewhere
@@ -112,7 +112,7 @@ func newCapture(d *Device, roots, old []*graph.Node, known computed) *capture {
 		c.addOutput(n)
 	}
 	c.keyOutputs()
-	c.addFallbacks()
+	c.findOld()
 	return c
 }
 
@@ -144,7 +144,7 @@ func (c *capture) release() {
 	*c = capture{
 		key: c.key[:0], nodes: emptied(c.nodes), uses: c.uses[:0], number: c.number, leaves: emptied(c.leaves), scalars: c.scalars[:0],
 		outputs: emptied(c.outputs), named: emptied(c.named), empty: emptied(c.empty),
-		roots: emptied(c.roots), old: emptied(c.old), fallbacks: emptied(c.fallbacks),
+		roots: emptied(c.roots), old: emptied(c.old),
 		coOutputs: emptied(c.coOutputs), coIndex: c.coIndex, dependents: c.dependents[:0],
 		foreign: emptied(c.foreign), casts: emptied(c.casts), calls: emptied(c.calls),
 		walker: c.walker, done: c.done[:0], operands: c.operands[:0], strides: c.strides[:0],
@@ -388,7 +388,7 @@ func (c *capture) addOutput(n *graph.Node) {
 	x := &c.nodes[number]
 	if x.output < 0 {
 		x.output = int32(len(c.outputs))
-		c.outputs = append(c.outputs, output{number: int32(number)})
+		c.outputs = append(c.outputs, output{number: int32(number), old: -1})
 	}
 	for {
 		if n.Value() == nil {

@@ -6,9 +6,9 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// graph returns the outputs as simplified nodes without data. Nothing else copies the
-// graph.
-func (c *capture) graph() []*graph.Node {
+// graph returns the outputs as simplified nodes without data, and the leaves that they fall back
+// to: see compile.Graph. Nothing else copies the graph.
+func (c *capture) graph() (roots, old []*graph.Node) {
 	scalars := 0
 	var src []*graph.Node
 	nodes := simplify.Build(len(c.nodes), func(i int, done []*graph.Node) (*graph.Node, []*graph.Node) {
@@ -28,11 +28,17 @@ func (c *capture) graph() []*graph.Node {
 		}
 		return n.Node, src
 	})
-	roots := make([]*graph.Node, len(c.outputs))
+	roots = make([]*graph.Node, len(c.outputs))
+	if c.fallsBack {
+		old = make([]*graph.Node, len(c.outputs))
+	}
 	for i, o := range c.outputs {
 		roots[i] = nodes[o.number]
+		if c.fallsBack && o.old >= 0 {
+			old[i] = nodes[o.old]
+		}
 	}
-	return roots
+	return roots, old
 }
 
 // node returns the leaf as the index-th of a graph to be compiled.

@@ -176,64 +176,54 @@ func locate(x *compile.Index, k *ir.Kernel, position int, dims []int) []int {
 	return at
 }
 
-// depends returns by slot of a plan of the capture what the elements depend on, numbered as in
-// compile.Plan. Elements that fall back depend on nothing, and any result of a recurrence on
-// all that any step of it depends on.
+// depends returns by slot the checks and leaves that the elements depend on, numbered as in
+// compile.Plan. The results of a step of a recurrence are operands of the next one.
 func (c *capture) depends(p *loadedPlan) []compile.Set {
-	sets := make([]compile.Set, len(p.slots))
-	slotOf := func(output int) int {
-		if output < 0 || p.compiled.Outputs[output].Leaf {
-			return -1
-		}
-		return p.slot[p.compiled.Outputs[output].Index]
-	}
-	var all compile.Set
+	nodes := make([]compile.Set, len(c.nodes))
 	for i, d := range p.compiled.Depends {
-		if s := slotOf(i); s >= 0 {
-			sets[s], all = d, all.With(d)
+		nodes[c.outputs[i].number] = d
+	}
+	c.spread(nodes)
+	slots := make([]compile.Set, len(p.slots))
+	var all compile.Set
+	for i, o := range p.compiled.Outputs {
+		if falls := p.compiled.FallsBack && c.outputs[i].old >= 0; !o.Leaf && !falls {
+			s := p.slot[o.Index]
+			slots[s] = slots[s].With(nodes[c.outputs[i].number])
+			all = all.With(slots[s])
 		}
 	}
 	if c.isBody {
-		return slices.Repeat([]compile.Set{all}, len(sets))
+		return slices.Repeat([]compile.Set{all}, len(slots))
 	}
-	c.dependOnCoOutputs(sets, slotOf)
-	for _, f := range c.fallbacks {
-		if s := slotOf(f.Output); s >= 0 && p.compiled.FallsBack {
-			sets[s] = nil
-		}
-	}
-	return sets
+	return slots
 }
 
-// dependOnCoOutputs adds to the sets of outputs, given by slot, those of the nodes of the CoOutputs
-// that they are computed from.
-func (c *capture) dependOnCoOutputs(sets []compile.Set, slotOf func(output int) int) {
-	if len(c.dependents) == 0 {
-		return
-	}
-	from := make([]compile.Set, len(c.nodes)) // by node: the CoOutputs
-	for _, d := range c.dependents {
-		from[d.number] = from[d.number].With(compile.SetOf(int(d.coOutputs)))
-	}
-	for i := range c.nodes {
-		for _, s := range c.src(&c.nodes[i]) {
-			from[i] = from[i].With(from[s])
-		}
-	}
+// spread adds to the sets of nodes those of their operands, and of the CoOutputs that they fail
+// with.
+func (c *capture) spread(sets []compile.Set) {
 	for more := true; more; {
 		more = false
+		add := func(i int32, s compile.Set) {
+			if !sets[i].Includes(s) {
+				sets[i], more = sets[i].With(s), true
+			}
+		}
+		for i := range c.nodes {
+			for _, s := range c.src(&c.nodes[i]) {
+				add(int32(i), sets[s])
+			}
+		}
+		shared := make([]compile.Set, len(c.coOutputs))
 		for k, b := range c.coOutputs {
-			var shared compile.Set
 			for _, m := range b.Nodes {
-				if s := slotOf(c.outputOf(m)); s >= 0 {
-					shared = shared.With(sets[s])
+				if i, ok := c.number.Get(m); ok {
+					shared[k] = shared[k].With(sets[i])
 				}
 			}
-			for i := range c.outputs {
-				if s := slotOf(i); s >= 0 && from[c.outputs[i].number].Has(k) && !sets[s].Includes(shared) {
-					sets[s], more = sets[s].With(shared), true
-				}
-			}
+		}
+		for _, d := range c.dependents {
+			add(d.number, shared[d.coOutputs])
 		}
 	}
 }

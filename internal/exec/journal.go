@@ -4,7 +4,6 @@ import (
 	"slices"
 	"sync/atomic"
 
-	"github.com/tensorken/tensorken/internal/compile"
 	"github.com/tensorken/tensorken/internal/graph"
 	"github.com/tensorken/tensorken/ir"
 )
@@ -60,35 +59,33 @@ func (j *Journal) Failed() (n int, err error) {
 // isTransaction reports whether the capture belongs to a Step.
 func (c *capture) isTransaction() bool { return len(c.old) > 0 }
 
-// addFallbacks pairs the outputs of a transaction, if an asynchronous device checks
-// indices in it, with the leaves of the old values. Either all outputs have a
-// fallback or none.
-func (c *capture) addFallbacks() {
+// findOld finds the leaves that have the old elements of a transaction's outputs, if an
+// asynchronous device checks indices in it. The transaction falls back to all of them or, if an
+// output has none, to none.
+func (c *capture) findOld() {
 	isCheck := func(n node) bool { return n.Op.Class() == ir.Indexed }
 	if !c.isTransaction() || !c.device.limits.Async || !slices.ContainsFunc(c.nodes, isCheck) {
 		return
 	}
 	for i, old := range c.old {
 		n := c.roots[i]
-		if n.Value() != nil {
+		if n.Value() != nil || n.Len() == 0 {
 			continue
 		}
-		l := c.fallback(n, old)
-		if l < 0 {
-			c.fallbacks = c.fallbacks[:0]
+		number, out := c.leafOf(old, n), &c.outputs[c.outputOf(n)]
+		if number < 0 || out.old >= 0 && out.old != number {
 			return
 		}
-		c.fallbacks = append(c.fallbacks, compile.Fallback{Output: c.outputOf(n), Leaf: int(l), Strides: c.leaves[l].view.Strides})
+		out.old = number
 	}
-	c.keyInt(len(c.fallbacks))
-	for _, f := range c.fallbacks {
-		c.keyInt(f.Output)
-		c.keyInt(f.Leaf)
+	c.fallsBack = true
+	for i := range c.outputs {
+		c.keyInt(int(c.outputs[i].old))
 	}
 }
 
-// fallback returns the leaf of the previous value of n, -1 if it has none.
-func (c *capture) fallback(n, old *graph.Node) int32 {
+// leafOf returns the number of the leaf that old is, if n may replace it; -1 otherwise.
+func (c *capture) leafOf(old, n *graph.Node) int32 {
 	if old == nil || old.DType != n.DType || !slices.Equal(old.Shape, n.Shape) {
 		return -1
 	}
@@ -97,5 +94,8 @@ func (c *capture) fallback(n, old *graph.Node) int32 {
 	}
 	c.walk(old)
 	number, _ := c.number.Get(old)
-	return c.nodes[number].leaf // -1 if it was numbered before it had a value
+	if c.nodes[number].leaf < 0 { // it was numbered before it had a value
+		return -1
+	}
+	return int32(number)
 }

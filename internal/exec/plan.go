@@ -61,7 +61,7 @@ func (d *Device) load(c *capture) (*loadedPlan, error) {
 	if known != nil {
 		return known.Value, nil
 	}
-	compiled, err := d.compile(c, c.fallbacks)
+	compiled, err := d.compile(c)
 	if err != nil {
 		return nil, err
 	}
@@ -120,8 +120,9 @@ func (p *loadedPlan) assignMemory(d *Device, c *capture) {
 }
 
 // compile compiles the graph of a capture, with loops if the device takes them.
-func (d *Device) compile(c *capture, fallbacks []compile.Fallback) (*compile.Plan, error) {
-	p, err := compile.Graph(c.graph(), kernelize.Options{Bindings: d.limits.Bindings, Halves: d.limits.Halves}, fallbacks)
+func (d *Device) compile(c *capture) (*compile.Plan, error) {
+	roots, old := c.graph()
+	p, err := compile.Graph(roots, kernelize.Options{Bindings: d.limits.Bindings, Halves: d.limits.Halves}, old)
 	if c.isBody && err == nil {
 		p.Stack(c.stacked)
 		return p, nil
@@ -195,7 +196,7 @@ func Explain(def *Device, roots []*graph.Node) string {
 		text += explainCalls(def, c.calls)
 		err := p.device.ready(c)
 		if err == nil {
-			plan, err = p.device.compile(c, nil)
+			plan, err = p.device.compile(c)
 		}
 		c.release()
 		if err != nil {

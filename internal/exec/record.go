@@ -338,7 +338,7 @@ func (r *part) run(j *Journal, args []*graph.Node, numbers []ir.Number) ([]*grap
 func (r *part) bind(args []*graph.Node, numbers []ir.Number) *capture {
 	c, ok := r.runs.Get().(*capture)
 	if !ok {
-		c = &capture{device: r.device, replayed: true, slabs: r.capture.slabs, nodes: r.capture.nodes, old: r.capture.old, fallbacks: r.capture.fallbacks}
+		c = &capture{device: r.device, replayed: true, slabs: r.capture.slabs, nodes: r.capture.nodes, old: r.capture.old}
 	}
 	c.leaves = append(c.leaves, r.capture.leaves...)
 	c.outputs = append(c.outputs, r.capture.outputs...)

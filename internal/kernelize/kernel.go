@@ -125,10 +125,10 @@ func (w *writer) arg(kind ir.ArgKind, n *graph.Node) int {
 	if n != nil {
 		a.DType = n.DType
 	}
-	switch kind {
-	case ir.Out:
+	switch {
+	case kind == ir.Out:
 		a.Len, a.Align, a.Part = n.Len(), true, n.Op == ir.Cat
-	case ir.In:
+	case kind == ir.In && n != nil:
 		a.Align = n.Op != ir.Buffer || n.Ints[0]&1 == 1
 	}
 	w.k.Args = append(w.k.Args, Arg{Kind: kind, Node: n})
@@ -167,6 +167,8 @@ func (w *writer) lower(from *instr, src []int) int {
 		return w.add(ir.Instr{Op: ir.Where, Type: in.Type, Src: []int{inside, src[0], other}})
 	case in.Op == ir.Load:
 		in.Arg = w.arg(ir.In, from.reads.Node)
+	case in.Op == ir.Scalar && from.node.Ints[0] == failed:
+		in.Op, in.Arg, in.View = ir.Load, w.arg(ir.In, nil), &ir.View{Coef: make([]int, len(w.k.Axes))}
 	case in.Op == ir.Scalar:
 		in.Arg = w.arg(ir.Value, from.node.Node)
 	case in.Op.Writes():
