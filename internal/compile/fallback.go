@@ -9,22 +9,47 @@ import (
 )
 
 // withFallbacks returns roots that have the elements of old, where that is not nil, in a run in
-// which an index was out of range.
+// which an index was out of range. What is computed from such a root is computed from what it has
+// then: one kernel stores both or another loads the root.
 //
 // A device that runs ahead of its caller learns of a bad index after the fact. With fallbacks, a
 // step of an optimizer then leaves the model as it was.
 func withFallbacks(roots, old []*graph.Node) []*graph.Node {
-	roots = slices.Clone(roots)
-	for i, kept := range old {
-		if kept == nil || kept == roots[i] {
-			continue
+	kept := map[*graph.Node]*graph.Node{}
+	for i, n := range old {
+		if n != nil && roots[i].Op.Class() != ir.Source {
+			kept[roots[i]] = n
 		}
-		failed := graph.Cast(kernelize.Failed(kept.Shape), ir.Bool)
-		n := graph.Elementwise(ir.Where, failed, kept, roots[i])
-		n.Number = roots[i].Number
-		roots[i] = n
 	}
-	return roots
+	fallBack := func(n, to *graph.Node) *graph.Node {
+		w := graph.Elementwise(ir.Where, kernelize.Failed(n.Shape), to, n)
+		w.Number = n.Number
+		return w
+	}
+	nodes, number := graph.Numbered(roots)
+	plain, done := make([]*graph.Node, len(nodes)), make([]*graph.Node, len(nodes))
+	for i, n := range nodes {
+		src := n.Src().Append(nil)
+		for k, s := range src {
+			j, _ := number.Get(s)
+			src[k] = done[j]
+		}
+		plain[i] = n
+		if !slices.Equal(src, n.Src().Append(nil)) {
+			plain[i] = graph.WithOperands(n, src...)
+		}
+		if done[i] = plain[i]; kept[n] != nil {
+			done[i] = fallBack(plain[i], kept[n])
+		}
+	}
+	with := make([]*graph.Node, len(roots))
+	for i, n := range roots {
+		j, _ := number.Get(n)
+		if with[i] = done[j]; i < len(old) && old[i] != kept[n] {
+			with[i] = fallBack(plain[j], old[i])
+		}
+	}
+	return with
 }
 
 // failure is the argument of kernelize.Failed until bindFailure.

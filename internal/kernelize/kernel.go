@@ -168,7 +168,8 @@ func (w *writer) lower(from *instr, src []int) int {
 	case in.Op == ir.Load:
 		in.Arg = w.arg(ir.In, from.reads.Node)
 	case in.Op == ir.Scalar && from.node.Ints[0] == failed:
-		in.Op, in.Arg, in.View = ir.Load, w.arg(ir.In, nil), &ir.View{Coef: make([]int, len(w.k.Axes))}
+		report := w.add(ir.Instr{Op: ir.Load, Type: ir.Int32, Arg: w.arg(ir.In, nil), View: &ir.View{Coef: make([]int, len(w.k.Axes))}})
+		return w.add(ir.Instr{Op: ir.Cast, Type: ir.Bool, Src: []int{report}})
 	case in.Op == ir.Scalar:
 		in.Arg = w.arg(ir.Value, from.node.Node)
 	case in.Op.Writes():

@@ -45,8 +45,8 @@ type Output struct {
 // failed is the index of the Param that is Failed.
 const failed = -1
 
-// Failed is a node of a graph to be compiled: not 0 if a check of its plan has failed.
-func Failed(shape []int) *graph.Node { return graph.Param(ir.Int32, shape, failed) }
+// Failed is a node of a graph to be compiled: whether a check of its plan has failed.
+func Failed(shape []int) *graph.Node { return graph.Param(ir.Bool, shape, failed) }
 
 // Options are what kernels depend on beside the graph.
 type Options struct {
