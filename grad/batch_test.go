@@ -109,7 +109,7 @@ var batchPoints = [ir.Ops][]batchPoint{
 
 // hostSum is the sum, computed on the host, of all elements of each row of float64s.
 func hostSum(x ...*graph.Node) *graph.Node {
-	return graph.HostCall("hostSum", 1, func(out graph.HostArray, in []graph.HostArray) error {
+	return graph.HostCall("hostSum", 1, "hostSum", func(out graph.HostArray, in []graph.HostArray) error {
 		for i := range graph.Len(out.Shape) {
 			sum := 0.0
 			for _, a := range in {

@@ -14,7 +14,7 @@ func Cholesky(a tensor.Tensor) tensor.Tensor {
 	const op = "linalg.Cholesky"
 	n := square(op, a)
 	return withRules(op, func(args tensors) tensors {
-		l := onHost(op, n*n, func(out []float64, in [][]float64) error {
+		l := onHost(op, n*n, nil, func(out []float64, in [][]float64) error {
 			stride := n + 8 // so that rows do not compete for the same lines of the cache
 			data, free := scratch(n * stride)
 			defer free()

@@ -22,7 +22,7 @@ func Eig(a tensor.Tensor) (w, v fft.Complex) {
 		return nil
 	}
 	outs := withRules(op, func(args tensors) tensors {
-		return cut(onHost(op, 2*n+2*n*n, func(out []float64, in [][]float64) error {
+		return cut(onHost(op, 2*n+2*n*n, nil, func(out []float64, in [][]float64) error {
 			return complexEigen(out, in[0], n)
 		}, args[0]), []int{n}, []int{n}, []int{n, n}, []int{n, n})
 	}, never, never, a)

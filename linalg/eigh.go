@@ -16,7 +16,7 @@ func Eigvalsh(a tensor.Tensor) tensor.Tensor {
 	const op = "linalg.Eigvalsh"
 	n := square(op, a)
 	return withRules(op, func(args tensors) tensors {
-		return tensors{onHost(op, n, func(out []float64, in [][]float64) error {
+		return tensors{onHost(op, n, nil, func(out []float64, in [][]float64) error {
 			a := newMatrix(n, n)
 			symmetrize(a, matrix{n, n, n, in[0]})
 			return eigenvalues(out, a, matrix{})
@@ -30,7 +30,7 @@ func Eigvalsh(a tensor.Tensor) tensor.Tensor {
 func eigh(op string, a tensor.Tensor) (w, v tensor.Tensor) {
 	n := square(op, a)
 	outs := withRules(op, func(args tensors) tensors {
-		return cut(onHost(op, n+n*n, func(out []float64, in [][]float64) error {
+		return cut(onHost(op, n+n*n, nil, func(out []float64, in [][]float64) error {
 			a := newMatrix(n, n)
 			symmetrize(a, matrix{n, n, n, in[0]})
 			return eigenvalues(out[:n], a, matrix{n, n, n, out[n:]})

@@ -39,7 +39,7 @@ func Expm(a tensor.Tensor) tensor.Tensor {
 	const op = "linalg.Expm"
 	n := square(op, a)
 	return withRules(op, func(args tensors) tensors {
-		return cut(onHost(op, n*n, func(out []float64, in [][]float64) error {
+		return cut(onHost(op, n*n, nil, func(out []float64, in [][]float64) error {
 			expm(out, in[0], n)
 			return nil
 		}, args[0]), []int{n, n})

@@ -3,6 +3,7 @@ package linalg
 import (
 	"errors"
 	"fmt"
+	"reflect"
 	"runtime"
 	"runtime/debug"
 	"slices"
@@ -23,15 +24,25 @@ import (
 // operands.
 type hostFunc func(out []float64, in [][]float64) error
 
+// A hostKey says what a hostFunc computes.
+type hostKey struct {
+	code     uintptr
+	operands [2][2]int // the shapes of the matrices
+	settings any
+}
+
 // onHost returns what f, of an operation op, computes on the host: for each matrix of the
-// operands' batch the given number of elements.
-func onHost(op string, length int, f hostFunc, operands ...tensor.Tensor) tensor.Tensor {
+// operands' batch the given number of elements. Settings, which are comparable, are what f
+// depends on besides the operands and their shapes; nil is nothing.
+func onHost(op string, length int, settings any, f hostFunc, operands ...tensor.Tensor) tensor.Tensor {
 	flat := make([]tensor.Tensor, len(operands))
+	key := hostKey{code: reflect.ValueOf(f).Pointer(), settings: settings}
 	for i, t := range operands {
+		key.operands[i] = [2]int{t.Dim(-2), t.Dim(-1)}
 		flat[i] = t.Reshape(append(batchOf(t), t.Dim(-2)*t.Dim(-1))...)
 	}
 	run := func(out graph.HostArray, in []graph.HostArray) error { return runBatch(f, out, in) }
-	return tensor.Internal.HostCall(graph.Token{}, op, length, run, flat...)
+	return tensor.Internal.HostCall(graph.Token{}, op, length, key, run, flat...)
 }
 
 // cut returns tensors of shapes that lie one after the other along the last axis of t.

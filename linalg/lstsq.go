@@ -25,7 +25,7 @@ func lstSq(op string, a, b tensor.Tensor, rtol []float64) tensor.Tensor {
 	m, n := dims(op, a)
 	k, tol := b.Dim(-1), tolerance(op, a, rtol)
 	return withRules(op, func(args tensors) tensors {
-		return cut(onHost(op, n*k, func(out []float64, in [][]float64) error {
+		return cut(onHost(op, n*k, tol, func(out []float64, in [][]float64) error {
 			return leastSquares(matrix{n, k, k, out}, matrix{m, n, n, in[0]}, matrix{m, k, k, in[1]}, tol)
 		}, args...), []int{n, k})
 	}, func(args, outs, ts tensors) tensors {

@@ -28,7 +28,7 @@ func Det(a tensor.Tensor) tensor.Tensor {
 	const op = "linalg.Det"
 	n := square(op, a)
 	return withRules(op, func(args tensors) tensors {
-		return cut(onHost(op, 1, func(out []float64, in [][]float64) error {
+		return cut(onHost(op, 1, nil, func(out []float64, in [][]float64) error {
 			out[0] = determinant(clone(matrix{n, n, n, in[0]}))
 			return nil
 		}, args[0]), nil)
@@ -41,7 +41,7 @@ func Det(a tensor.Tensor) tensor.Tensor {
 func adjugate(op string, a tensor.Tensor) tensor.Tensor {
 	n := a.Dim(-1)
 	return withRules(op, func(args tensors) tensors {
-		return cut(onHost(op, n*n, func(out []float64, in [][]float64) error {
+		return cut(onHost(op, n*n, nil, func(out []float64, in [][]float64) error {
 			return adjugateOf(out, in[0], n)
 		}, args[0]), []int{n, n})
 	}, func(args, outs, ts tensors) tensors {
@@ -76,7 +76,7 @@ func packedLU(op string, a tensor.Tensor) (lu, order, parity tensor.Tensor) {
 	m, n := dims(op, a)
 	k := min(m, n)
 	outs := withRules(op, func(args tensors) tensors {
-		return cut(onHost(op, m*n+m+1, func(out []float64, in [][]float64) error {
+		return cut(onHost(op, m*n+m+1, nil, func(out []float64, in [][]float64) error {
 			pivots := make([]int, k)
 			copy(out, in[0])
 			factorLU(matrix{m, n, n, out[:m*n]}, pivots)
@@ -110,7 +110,7 @@ func eye(a tensor.Tensor, m, n int) tensor.Tensor {
 // The factors have no derivative.
 func luFactors(op string, a tensor.Tensor, regular bool) tensor.Tensor {
 	n := a.Dim(-1)
-	f := onHost(op, n*(n+1), func(out []float64, in [][]float64) error {
+	f := onHost(op, n*(n+1), regular, func(out []float64, in [][]float64) error {
 		f := matrix{n, n, n + 1, out}
 		for i := range n {
 			copy(f.row(i), in[0][i*n:])

@@ -20,7 +20,7 @@ func QR(a tensor.Tensor) (q, r tensor.Tensor) {
 func tallQR(op string, a tensor.Tensor) (q, r tensor.Tensor) {
 	m, n := dims(op, a)
 	outs := withRules(op, func(args tensors) tensors {
-		return cut(onHost(op, m*n+n*n, func(out []float64, in [][]float64) error {
+		return cut(onHost(op, m*n+n*n, nil, func(out []float64, in [][]float64) error {
 			copy(out, in[0])
 			factorQR(matrix{m, n, n, out[:m*n]}, matrix{n, n, n, out[m*n:]})
 			return nil

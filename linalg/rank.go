@@ -21,7 +21,7 @@ func pinvOf(op string, a tensor.Tensor, rtol []float64) tensor.Tensor {
 	m, n := dims(op, a)
 	tol := tolerance(op, a, rtol)
 	return withRules(op, func(args tensors) tensors {
-		return cut(onHost(op, n*m, func(out []float64, in [][]float64) error {
+		return cut(onHost(op, n*m, tol, func(out []float64, in [][]float64) error {
 			return pseudoinverse(out, in[0], m, n, tol)
 		}, args[0]), []int{n, m})
 	}, func(args, outs, ts tensors) tensors {

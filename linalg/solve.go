@@ -32,7 +32,7 @@ func solveFactored(op string, a, f, b tensor.Tensor, transpose bool) tensor.Tens
 		return solveFactored(op, args[0], args[1], b, transpose)
 	}
 	return withRules(op, func(args tensors) tensors {
-		x := onHost(op, n*k, func(out []float64, in [][]float64) error {
+		x := onHost(op, n*k, transpose, func(out []float64, in [][]float64) error {
 			solveLU(out, in[0], in[1], n, k, transpose)
 			return nil
 		}, args[1], args[2])
@@ -88,7 +88,7 @@ func SolveTriangular(a, b tensor.Tensor, t Triangle) tensor.Tensor {
 func triangular(op string, a, b tensor.Tensor, t Triangle, transpose bool) tensor.Tensor {
 	n, k := b.Dim(-2), b.Dim(-1)
 	return withRules(op, func(args tensors) tensors {
-		x := onHost(op, n*k, func(out []float64, in [][]float64) error {
+		x := onHost(op, n*k, [2]any{t, transpose}, func(out []float64, in [][]float64) error {
 			copy(out, in[1])
 			solveTriangle(matrix{n, n, n, in[0]}, matrix{n, k, k, out}, t, transpose)
 			return nil

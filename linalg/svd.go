@@ -18,7 +18,7 @@ func singularValues(op string, a tensor.Tensor) tensor.Tensor {
 	m, n := dims(op, a)
 	k := min(m, n)
 	return withRules(op, func(args tensors) tensors {
-		return tensors{onHost(op, k, func(out []float64, in [][]float64) error {
+		return tensors{onHost(op, k, nil, func(out []float64, in [][]float64) error {
 			return decompose(in[0], m, n, out, nil, nil)
 		}, args[0])}
 	}, func(args, _, ts tensors) tensors {
@@ -31,7 +31,7 @@ func svd(op string, a tensor.Tensor) (u, s, vt tensor.Tensor) {
 	m, n := dims(op, a)
 	k := min(m, n)
 	outs := withRules(op, func(args tensors) tensors {
-		return cut(onHost(op, m*k+k+k*n, func(out []float64, in [][]float64) error {
+		return cut(onHost(op, m*k+k+k*n, nil, func(out []float64, in [][]float64) error {
 			return decompose(in[0], m, n, out[m*k:][:k], out[:m*k], out[m*k+k:])
 		}, args[0]), []int{m, k}, []int{k}, []int{k, n})
 	}, func(_, outs, ts tensors) tensors {

@@ -46,7 +46,7 @@ func Orthogonal(rng *tensor.RNG, shape ...int) tensor.Tensor {
 		}
 		return nil
 	}
-	q := tensor.Internal.HostCall(graph.Token{}, "nn."+op, rows*cols, run, rng.Normal(rows*cols).Cast(tensor.Float32))
+	q := tensor.Internal.HostCall(graph.Token{}, "nn."+op, rows*cols, [2]int{rows, cols}, run, rng.Normal(rows*cols).Cast(tensor.Float32))
 	q = q.Reshape(rows, cols)
 	if tall {
 		q = q.T()

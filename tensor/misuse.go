@@ -75,12 +75,12 @@ func (internal) Pick(_ graph.Token, op string, x, labels Tensor) Tensor {
 
 // HostCall returns what a function computes of tensors on the host, on behalf of op: see
 // graph.HostFunc. Operands have the same leading axes and one axis more, and one type.
-func (internal) HostCall(_ graph.Token, op string, length int, run func(out graph.HostArray, in []graph.HostArray) error, operands ...Tensor) Tensor {
+func (internal) HostCall(_ graph.Token, op string, length int, key any, run func(out graph.HostArray, in []graph.HostArray) error, operands ...Tensor) Tensor {
 	ns := nodes(op, operands)
 	for _, n := range ns[1:] {
 		checkDevices(op, ns[0], n)
 	}
-	return Tensor{n: graph.HostCall(op, length, run, ns...)}
+	return Tensor{n: graph.HostCall(op, length, key, run, ns...)}
 }
 
 // Positions returns t, indices for the device of x, as int32. That each is from 0 to n-1 is

@@ -1,21 +1,15 @@
 package tensor
 
 import (
-	"errors"
-
 	"github.com/tensorken/tensorken/internal/exec"
 	"github.com/tensorken/tensorken/internal/graph"
 	"github.com/tensorken/tensorken/ir"
 )
 
-// Record records the graph of roots on behalf of op: see exec.Record. The recording is nil
-// if the graph is not that of one plan.
+// Record records the graph of roots on behalf of op: see exec.Record.
 func (internal) Record(_ graph.Token, op string, args, numbers, roots, old []*graph.Node, groups []int) (*exec.Recording, error) {
 	d := Default().exec()
 	r, err := exec.Record(d, args, numbers, roots, old, groups)
-	if errors.Is(err, exec.ErrNotOnePlan) {
-		return nil, nil
-	}
 	return r, failure(op, d, err)
 }
 

@@ -27,7 +27,7 @@ func AUC(pred, target tensor.Tensor) tensor.Tensor {
 	}
 	scores = scores.Cast(floatOf(scores.DType()))
 	truth := target.Reshape(-1).Cast(scores.DType())
-	return tensor.Internal.HostCall(graph.Token{}, "train.AUC", 1, auc, scores, truth).Squeeze(0)
+	return tensor.Internal.HostCall(graph.Token{}, "train.AUC", 1, "auc", auc, scores, truth).Squeeze(0)
 }
 
 // floatOf returns the type in which the host reads elements of a type.

@@ -28,7 +28,7 @@ type capture struct {
 	named    []named       // the nodes that are outputs
 	empty    []*graph.Node // roots without elements
 
-	computed      // given are the arguments of a body or of a Structure, and what stages of a Recording compute
+	computed      // given is nil, unless the capture is of a program or of a Structure
 	isBody   bool // it is the body of a recurrence
 	stacked  int  // how many of a body's outputs, the last ones, are stacked
 
@@ -42,7 +42,7 @@ type capture struct {
 
 	foreign []*graph.Node // to be computed by other devices before this capture can run
 	casts   []hostCast    // to be computed on the host before this capture can run
-	calls   []call        // to be run before this capture is made again
+	calls   []call        // to be computed before this capture is made again
 	failed  error         // of a CoOutput
 
 	walker   graph.Walker
@@ -69,6 +69,7 @@ type leaf struct {
 	number  int32
 	donated bool       // a result may take the memory
 	gone    *GoneError // what is known of the elements once a plan has run; nil if they stay
+	keeps   bool       // steps that follow may read the elements
 }
 
 // An output is a number to be stored.
@@ -187,12 +188,7 @@ func (c *capture) enter(n *graph.Node) (src graph.Operands, ok bool) {
 	i := int32(known)
 	if !ok {
 		var v *graph.Value
-		src, v = n.State()
-		if g := c.given[n]; g != nil {
-			v = g
-		} else if n.Op == ir.Pick && v == nil {
-			v = c.pick(n, src.At(0))
-		}
+		src, v = c.state(n)
 		var host *graph.Node
 		if n.Op == ir.Cast && v == nil {
 			host = c.castOnHost(src.At(0))
@@ -200,13 +196,15 @@ func (c *capture) enter(n *graph.Node) (src graph.Operands, ok bool) {
 		switch {
 		case v != nil:
 			i = c.addLeaf(n, v, shape.Strided{Offset: v.Offset, Strides: v.Strides})
+		case host != nil && c.given != nil:
+			i = c.addCall(n, n, graph.OperandsOf([]*graph.Node{host}))
 		case host != nil:
 			x := newHostCast(n, host)
 			c.casts = append(c.casts, x)
 			i = c.addLeaf(n, x.value, shape.Strided{Strides: x.value.Strides})
 		case n.Op == ir.HostCall:
 			i = c.addCall(n, n, src)
-		case c.device != nil && deviceOf(n, c.device) != c.device && !(isAlias(n) && src.At(0).Value() != nil):
+		case c.device != nil && deviceOf(n, c.device) != c.device && !(isAlias(n) && c.valueOf(src.At(0)) != nil):
 			c.foreign = append(c.foreign, n)
 			i = c.add(n, nil, -1)
 		case n.Op == ir.Pick:
@@ -286,6 +284,16 @@ func room[E any](s []E, n int) []E {
 	return s
 }
 
+// addCall notes a call and returns the number of n, a result of it, which becomes a leaf
+// without elements.
+func (c *capture) addCall(of, n *graph.Node, src graph.Operands) int32 {
+	if !slices.ContainsFunc(c.calls, func(x call) bool { return x.node == of }) {
+		c.calls = append(c.calls, call{of, src.Append(nil)})
+	}
+	strides := shape.RowMajor(n.Shape)
+	return c.addLeaf(n, &graph.Value{Store: FromHost(nil), Strides: strides}, shape.Strided{Strides: strides})
+}
+
 // maxSearch is the number of first leaves that addLeaf searches for an equal one, so that
 // n leaves take time proportional to n.
 const maxSearch = 64
@@ -302,8 +310,8 @@ func (c *capture) addLeaf(n *graph.Node, v *graph.Value, view shape.Strided) int
 			return l.number
 		}
 	}
-	l := leaf{v, stored, view, n.Shape, n.DType, c.add(n, nil, int32(len(c.leaves))), false, nil}
-	if stored != nil {
+	l := leaf{v, stored, view, n.Shape, n.DType, c.add(n, nil, int32(len(c.leaves))), false, nil, c.keeps}
+	if stored != nil && !c.keeps {
 		l.gone = stored.donated.Load()
 		l.donated = l.gone != nil && l.align() == 1
 	}

@@ -71,7 +71,7 @@ func TestCaptureChangesNothing(t *testing.T) {
 	if want := []named{{name, 0}, {root, 0}}; len(c.outputs) != 1 || !slices.Equal(c.named, want) {
 		t.Errorf("got the outputs %v of nodes %v, want one for the root and its name", c.outputs, c.named)
 	}
-	if err := c.casts[0].run(); err != nil || cast.Value() == nil {
+	if err := c.casts[0].run(d); err != nil || cast.Value() == nil {
 		t.Errorf("running the cast gives the error %v and the value %v", err, cast.Value())
 	}
 }

@@ -3,7 +3,6 @@ package exec
 import (
 	"errors"
 	"runtime"
-	"slices"
 
 	"github.com/tensorken/tensorken/driver"
 	"github.com/tensorken/tensorken/internal/graph"
@@ -20,55 +19,18 @@ func (e *Failure) Error() string { return e.Err.Error() }
 // Unwrap returns the cause.
 func (e *Failure) Unwrap() error { return e.Err }
 
-// A share is the roots that one device computes.
-type share struct {
-	device     *Device
-	roots, old []*graph.Node
-}
-
-// byDevice divides the roots that have no value by device. Old has an element for each of
-// the first roots.
-func byDevice(def *Device, roots, old []*graph.Node) []share {
-	if len(roots) > 0 {
-		d := deviceOf(roots[0], def)
-		other := func(n *graph.Node) bool { return n.Value() != nil || deviceOf(n, def) != d }
-		if !slices.ContainsFunc(roots, other) {
-			return []share{{d, roots, old}}
-		}
-	}
-	var shares []share
-	for k, n := range roots {
-		if n.Value() != nil {
-			continue
-		}
-		d := deviceOf(n, def)
-		i := slices.IndexFunc(shares, func(s share) bool { return s.device == d })
-		if i < 0 {
-			i = len(shares)
-			shares = append(shares, share{device: d})
-		}
-		shares[i].roots = append(shares[i].roots, n)
-		if k < len(old) {
-			shares[i].old = append(shares[i].old, old[k])
-		}
-	}
-	return shares
-}
-
 // Eval computes roots, in one plan for each device. Nodes that are committed to none
 // are computed on def. It returns the first failure of a plan, or of a value that a
 // root has.
 func Eval(def *Device, roots []*graph.Node) error { return eval(def, nil, roots, nil) }
 
 func eval(def *Device, j *Journal, roots, old []*graph.Node) error {
-	for _, s := range byDevice(def, roots, old) {
-		if err := s.device.eval(j, s.roots, s.old); err != nil {
-			var f *Failure
-			if errors.As(err, &f) {
-				return err // of a device that had to compute an operand first
-			}
-			return &Failure{s.device, err}
-		}
+	b := builder{journal: j}
+	if err := b.compute(b.byDevice(def, roots, old), nil); err != nil {
+		return err
+	}
+	for _, s := range b.donated {
+		s.free(s.donated.Load())
 	}
 	for _, n := range roots {
 		if v := n.Value(); v != nil && v.Err != nil {
@@ -78,15 +40,9 @@ func eval(def *Device, j *Journal, roots, old []*graph.Node) error {
 	return nil
 }
 
-// eval computes roots. If it fails they stay as they were, and another try may
+// eval runs the plan of a capture. If it fails the nodes stay as they were, and another try may
 // succeed.
-func (d *Device) eval(j *Journal, roots, old []*graph.Node) error {
-	d.collectIfDue()
-	c, err := d.capture(roots, old)
-	if err != nil {
-		return err
-	}
-	defer c.release()
+func (d *Device) eval(c *capture, j *Journal) error {
 	if err := d.ready(c); err != nil {
 		return err
 	}
@@ -128,24 +84,6 @@ func (d *Device) retry(run func() error) error {
 	return err
 }
 
-// capture captures the graph of roots. Before, other devices compute the nodes that are
-// committed to them, and the host computes its calls.
-func (d *Device) capture(roots, old []*graph.Node) (*capture, error) {
-	c := newCapture(d, roots, old, computed{})
-	if len(c.foreign) == 0 && len(c.calls) == 0 {
-		return c, nil
-	}
-	foreign, calls := slices.Clone(c.foreign), slices.Clone(c.calls)
-	c.release()
-	if err := Eval(d, foreign); err != nil {
-		return nil, err
-	}
-	if err := d.runCalls(calls, roots); err != nil {
-		return nil, err
-	}
-	return newCapture(d, roots, old, computed{}), nil // a node that has a value by now is a leaf
-}
-
 // ready makes the leaves available to d. It returns the first failure of a leaf. It waits until
 // the failures of other devices' leaves are known and, for a transaction, those of all leaves.
 func (d *Device) ready(c *capture) error {
@@ -153,7 +91,7 @@ func (d *Device) ready(c *capture) error {
 		return c.failed
 	}
 	for i := range c.casts {
-		if err := c.casts[i].run(); err != nil {
+		if err := c.casts[i].run(d); err != nil {
 			return err
 		}
 	}

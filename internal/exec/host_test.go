@@ -19,7 +19,7 @@ import (
 // returns *fails instead where that is not nil.
 func reversed(x *graph.Node, calls *int, fails *error) *graph.Node {
 	n := x.Shape[len(x.Shape)-1]
-	return graph.HostCall("reversed", n, func(out graph.HostArray, in []graph.HostArray) error {
+	return graph.HostCall("reversed", n, "reversed", func(out graph.HostArray, in []graph.HostArray) error {
 		*calls++
 		if *fails != nil {
 			return *fails
@@ -102,7 +102,7 @@ func TestHostCallPlans(t *testing.T) {
 	}
 	before := exec.Info().Plans
 	for _, readers := range []int{1, 1, 1, 4, 4} {
-		y := graph.HostCall("double", 1, run, graph.Unary(ir.Neg, floats(float32(readers))))
+		y := graph.HostCall("double", 1, nil, run, graph.Unary(ir.Neg, floats(float32(readers))))
 		z := graph.Binary(ir.Add, y, y)
 		var group sync.WaitGroup
 		for range readers {

@@ -75,10 +75,23 @@ func (s *storage) moved() *storage {
 // donation returns why the leaf's elements will be gone after a plan that reads them, nil if they stay:
 // a transaction that is recorded takes the memory of what earlier ones made.
 func (l *leaf) donation() *GoneError {
+	if l.keeps {
+		return nil
+	}
 	if e := l.stored.donated.Load(); e != nil || !l.stored.ofStep {
 		return e
 	}
 	return l.gone
+}
+
+// donated returns the storages of leaves that are donated.
+func (c *capture) donated() (list []*storage) {
+	for i := range c.leaves {
+		if s := c.leaves[i].stored; s != nil && s.donated.Load() != nil {
+			list = append(list, s)
+		}
+	}
+	return list
 }
 
 // freeDonated frees the leaves whose memory the plan may have had.

@@ -190,7 +190,7 @@ func (d *Device) checkTypes(k *ir.Kernel) error {
 // Explain returns the plans that Eval would run, as text.
 func Explain(def *Device, roots []*graph.Node) string {
 	text := ""
-	for _, p := range byDevice(def, roots, nil) {
+	for _, p := range new(builder).byDevice(def, roots, nil) {
 		c := newCapture(nil, p.roots, nil, computed{})
 		var plan *compile.Plan
 		text += explainCalls(def, c.calls)

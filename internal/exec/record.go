@@ -2,17 +2,12 @@ package exec
 
 import (
 	"bytes"
-	"errors"
 	"slices"
 	"sync"
 
 	"github.com/tensorken/tensorken/internal/graph"
 	"github.com/tensorken/tensorken/ir"
 )
-
-// ErrNotOnePlan says that more than one plan of one device computes a graph: it computes on
-// the host, or on several devices.
-var ErrNotOnePlan = errors.New("exec: more than one plan computes the graph")
 
 // A Layout is what a plan depends on of an argument.
 type Layout struct {
@@ -66,22 +61,64 @@ func (l Layout) Placeholder() *graph.Node {
 	return n
 }
 
-// A Recording is a graph with its plans, captured once for arguments of certain layouts. It
-// runs without the graph being made again. Any number of goroutines may run it.
+// A Recording is the program of a graph, made once for arguments of certain layouts. It runs
+// without the graph being made again. Any number of goroutines may run it.
 type Recording struct {
-	stages []*stage // that run first
-	*part
+	program
+	device *Device // that computes nodes committed to none
 }
 
-// A part of a Recording is what one plan computes. Its arguments are those of the Recording,
-// then the results of the stages before.
-type part struct {
+// Record makes the program of the graph of roots. Args are of [Layout.Placeholder], or nil;
+// numbers are Scalars of the graph whose values Run gets. For old see [Step]: it has the
+// arguments that the first roots replace, nil for none. Groups has numbers of roots: first
+// come those whose memory is freed together, group by group.
+func Record(def *Device, args, numbers, roots, old []*graph.Node, groups []int) (*Recording, error) {
+	r := &Recording{device: def}
+	b := &builder{program: &r.program, recorder: recorder{replayed: true, numbers: numbers, index: map[graph.Store]int{}, values: len(args), slabs: map[*graph.Node]int{}}}
+	b.given = map[*graph.Node]*graph.Value{}
+	for i, n := range args {
+		if n != nil {
+			b.index[n.Value().Store] = i
+		}
+	}
+	rest := roots
+	for k, n := range groups {
+		for _, root := range rest[:n] {
+			if b.slabs[root] == 0 {
+				b.slabs[root] = k + 1
+			}
+		}
+		rest = rest[n:]
+	}
+	err := b.compute(b.byDevice(def, roots, old), nil)
+	if err == nil {
+		r.results = b.operands(roots)
+	}
+	return r, err
+}
+
+// Run computes the roots for arguments of the layouts that were recorded. It returns a
+// computed node for each.
+func (r *Recording) Run(j *Journal, args []*graph.Node, numbers []ir.Number) ([]*graph.Node, error) {
+	return r.run(j, args, numbers)
+}
+
+// Repeats reports whether other arguments, numbers, roots and old for [Record] are of the
+// same graph: one that differs in the values of numbers alone, and in leaves on the host
+// that have equal elements.
+func (r *Recording) Repeats(args, numbers, roots, old []*graph.Node) bool {
+	again, err := Record(r.device, args, numbers, roots, old, nil)
+	return err == nil && r.equal(&again.program)
+}
+
+// A planStep runs a plan.
+type planStep struct {
 	device  *Device
 	plan    *loadedPlan
 	capture *capture // with the placeholders as leaves
-	args    []int    // of the leaves: which argument each views; -1 if it is none
+	args    []int    // of the leaves: which value of the program each views; -1 if it is none
+	numbers []int    // of the numbers given to run: which of the capture's scalars each is
 	results []result
-	numbers []int // of the numbers given to Run: which of the capture's scalars each is
 	runs    sync.Pool
 }
 
@@ -94,33 +131,13 @@ type result struct {
 	untyped bool         // see Layout
 }
 
-// Record captures and compiles the graph of roots. Args are of [Layout.Placeholder], or nil;
-// numbers are Scalars of the graph whose values Run gets. For old see [Step]: it has the
-// arguments that the first roots replace, nil for none. Groups has numbers of roots: first
-// come those whose memory is freed together, group by group.
-//
-// It fails with [ErrNotOnePlan] if the graph cannot be recorded: one of several devices, or with
-// a function on the host, or with a recurrence whose body is more than one plan.
-func Record(def *Device, args, numbers, roots, old []*graph.Node, groups []int) (*Recording, error) {
-	shares := byDevice(def, roots, old)
-	if len(shares) != 1 || len(shares[0].roots) != len(roots) {
-		return nil, ErrNotOnePlan
-	}
-	r := newRecorder(shares[0].device, args, numbers)
-	p, err := r.part(roots, old, groups)
-	if err != nil {
-		return nil, err
-	}
-	return &Recording{r.stages, p}, nil
-}
-
-// newPart compiles a capture of roots.
-func newPart(c *capture, args map[graph.Store]int, numbers, roots []*graph.Node, groups []int) (*part, error) {
-	p := &part{device: c.device, capture: c, args: c.argumentsOf(args), numbers: c.scalarsOf(numbers)}
+// plan compiles a capture of roots.
+func (b *builder) plan(c *capture, roots []*graph.Node) (*planStep, error) {
+	p := &planStep{device: c.device, capture: c, args: c.argumentsOf(b.index), numbers: c.scalarsOf(b.numbers)}
 	var err error
 	if p.plan, err = c.device.load(c); err != nil {
 		c.release()
-		return nil, &Failure{p.device, err}
+		return nil, err
 	}
 	stored := 0 // of the outputs, which begin with those of the roots
 	for _, n := range roots {
@@ -128,38 +145,24 @@ func newPart(c *capture, args map[graph.Store]int, numbers, roots []*graph.Node,
 		if n.Len() > 0 {
 			x.output = c.outputOf(n)
 			stored = max(stored, x.output+1)
+			c.addToSlab(&c.outputs[x.output], b.slabs[n])
 		}
 		p.results = append(p.results, x)
 	}
-	c.assignSlabs(p.results, groups)
-	c.outputs, c.named, c.computed = c.outputs[:stored], nil, computed{} // no node gets a value
+	c.outputs, c.named, c.computed, c.replayed = c.outputs[:stored], nil, computed{}, b.replayed // no node gets a value
 	return p, nil
 }
 
-// assignSlabs assigns the outputs of groups of results to slabs.
-func (c *capture) assignSlabs(results []result, groups []int) {
-	c.slabs = slices.Clone(groups)
-	clear(c.slabs)
-	for k, n := range groups {
-		for _, x := range results[:n] {
-			if x.output >= 0 && c.outputs[x.output].slab == 0 {
-				c.outputs[x.output].slab = k + 1
-				c.slabs[k]++
-			}
-		}
-		results = results[n:]
+// addToSlab puts an output into a slab, given from 1, unless it is in one.
+func (c *capture) addToSlab(o *output, slab int) {
+	if o.slab > 0 || slab == 0 {
+		return
 	}
-}
-
-// stores returns the index of each argument by its Store.
-func stores(args []*graph.Node) map[graph.Store]int {
-	of := make(map[graph.Store]int, len(args))
-	for i, a := range args {
-		if a != nil {
-			of[a.Value().Store] = i
-		}
+	o.slab = slab
+	for len(c.slabs) < slab {
+		c.slabs = append(c.slabs, 0)
 	}
-	return of
+	c.slabs[slab-1]++
 }
 
 // scalarsOf returns which of the capture's scalars each number is, -1 for none.
@@ -189,31 +192,39 @@ func (c *capture) scalarNodes() (ns []*graph.Node) {
 	return ns
 }
 
-// Repeats reports whether other arguments, numbers, roots and old for [Record] are of the
-// same graph: one that differs in the values of numbers alone, and in leaves on the host
-// that have equal elements.
-func (r *Recording) Repeats(args, numbers, roots, old []*graph.Node) bool {
-	again := newRecorder(r.device, args, numbers)
-	c, err := again.capture(roots, old)
-	if err != nil {
+func (p *planStep) equal(s step) bool {
+	o, ok := s.(*planStep)
+	if !ok || p.device != o.device || !slices.Equal(p.args, o.args) || !slices.Equal(p.numbers, o.numbers) || !p.capture.equal(o.capture, p.args) {
 		return false
 	}
-	defer c.release()
-	return slices.EqualFunc(r.stages, again.stages, (*stage).equal) &&
-		r.equal(c, c.argumentsOf(again.index), c.scalarsOf(numbers))
-}
-
-// equal reports whether a capture is that of the part.
-func (p *part) equal(c *capture, args, numbers []int) bool {
-	if !slices.Equal(p.args, args) || !slices.Equal(p.numbers, numbers) || !p.capture.equal(c, args) {
-		return false
-	}
-	for i, x := range c.scalars {
-		if x != p.capture.scalars[i] && !slices.Contains(numbers, i) {
+	for i, x := range o.capture.scalars {
+		if x != p.capture.scalars[i] && !slices.Contains(p.numbers, i) {
 			return false
 		}
 	}
-	return true
+	return slices.EqualFunc(p.results, o.results, func(x, y result) bool {
+		return x.output == y.output && x.device == y.device && x.untyped == y.untyped
+	})
+}
+
+func (p *planStep) placeholders() (ns []*graph.Node) {
+	for _, x := range p.results {
+		s := &storage{device: p.device}
+		v := &graph.Value{Store: s, Strides: make([]int, len(x.shape))}
+		if x.output >= 0 {
+			o := &p.plan.compiled.Outputs[x.output]
+			v.Offset, v.Strides = o.Offset, o.Strides
+			if o.Leaf {
+				l := &p.capture.leaves[o.Index]
+				v.Offset += l.view.Offset
+				if l.stored.device == nil {
+					s.device = nil
+				}
+			}
+		}
+		ns = append(ns, graph.Buffer(x.dtype, x.shape, v))
+	}
+	return ns
 }
 
 // equal reports whether two captures differ in their scalars alone, and in leaves that view
@@ -276,21 +287,7 @@ func (s Structure) Equal(t Structure) bool {
 	return s.key == t.key && slices.Equal(s.offsets, t.offsets) && slices.EqualFunc(s.leaves, t.leaves, sameStorage)
 }
 
-// Run computes the roots for arguments of the layouts that were recorded. It returns a
-// computed node for each.
-func (r *Recording) Run(j *Journal, args []*graph.Node, numbers []ir.Number) ([]*graph.Node, error) {
-	for _, s := range r.stages {
-		results, err := s.run(args, numbers)
-		if err != nil {
-			return nil, err
-		}
-		args = append(args[:len(args):len(args)], results...)
-	}
-	return r.run(j, args, numbers)
-}
-
-// run computes the results of a part.
-func (r *part) run(j *Journal, args []*graph.Node, numbers []ir.Number) ([]*graph.Node, error) {
+func (r *planStep) run(j *Journal, args []*graph.Node, numbers []ir.Number) ([]*graph.Node, error) {
 	d := r.device
 	d.collectIfDue()
 	c := r.bind(args, numbers)
@@ -300,7 +297,7 @@ func (r *part) run(j *Journal, args []*graph.Node, numbers []ir.Number) ([]*grap
 		err = d.execute(r.plan, c, j)
 	}
 	if err != nil {
-		return nil, &Failure{d, err}
+		return nil, failure(d, err)
 	}
 	values := make([]*graph.Node, len(r.results))
 	for i, x := range r.results {
@@ -335,10 +332,10 @@ func (r *part) run(j *Journal, args []*graph.Node, numbers []ir.Number) ([]*grap
 }
 
 // bind returns the capture of one run.
-func (r *part) bind(args []*graph.Node, numbers []ir.Number) *capture {
+func (r *planStep) bind(args []*graph.Node, numbers []ir.Number) *capture {
 	c, ok := r.runs.Get().(*capture)
 	if !ok {
-		c = &capture{device: r.device, replayed: true, slabs: r.capture.slabs, nodes: r.capture.nodes, old: r.capture.old}
+		c = &capture{device: r.device, replayed: r.capture.replayed, slabs: r.capture.slabs, nodes: r.capture.nodes, old: r.capture.old}
 	}
 	c.leaves = append(c.leaves, r.capture.leaves...)
 	c.outputs = append(c.outputs, r.capture.outputs...)
@@ -357,7 +354,7 @@ func (r *part) bind(args []*graph.Node, numbers []ir.Number) *capture {
 }
 
 // release keeps the memory of a run for later ones, without references to its arguments.
-func (r *part) release(c *capture) {
+func (r *planStep) release(c *capture) {
 	c.leaves, c.outputs, c.scalars = emptied(c.leaves), emptied(c.outputs), c.scalars[:0]
 	r.runs.Put(c)
 }

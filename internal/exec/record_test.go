@@ -198,27 +198,6 @@ func TestTransactionRepeats(t *testing.T) {
 	}
 }
 
-// What several plans compute is not recorded.
-func TestRecordOfSeveralPlans(t *testing.T) {
-	d, other := newDevice(), newDevice()
-	defer d.Close()
-	defer other.Close()
-	for name, f := range map[string]func(x, y, k *graph.Node) []*graph.Node{
-		"two devices": func(x, y, k *graph.Node) []*graph.Node {
-			return []*graph.Node{graph.Unary(ir.Neg, graph.ToDevice(x, d)), graph.Unary(ir.Neg, graph.ToDevice(y, other))}
-		},
-		"an operand of another device": func(x, y, k *graph.Node) []*graph.Node {
-			return []*graph.Node{graph.Unary(ir.Neg, graph.ToDevice(graph.Unary(ir.Exp, graph.ToDevice(x, other)), d))}
-		},
-		"a root that is computed": func(x, y, k *graph.Node) []*graph.Node { return []*graph.Node{x, graph.Unary(ir.Neg, x)} },
-	} {
-		tr := newTrace(f)
-		if r, err := exec.Record(d, tr.args, tr.numbers, tr.roots, nil, nil); !errors.Is(err, exec.ErrNotOnePlan) {
-			t.Errorf("%s: Record = %v, %v, want %v", name, r, err, exec.ErrNotOnePlan)
-		}
-	}
-}
-
 // The error of a plan that does not compile names the device.
 func TestRecordFails(t *testing.T) {
 	d := exec.New(lacking{cpu.New(cpu.Options{}), ir.Float32})

@@ -83,8 +83,15 @@ func EndRegion(r *graph.Region, results []*graph.Node, e *GoneError) {
 	}
 	stays := map[graph.Store]bool{}
 	for _, n := range graph.Sorted(results) {
-		if v := n.Value(); v != nil {
-			stays[v.Store] = true
+		v := n.Value()
+		if v == nil {
+			continue
+		}
+		stays[v.Store] = true
+		if b, ok := v.Store.(*bundle); ok {
+			for _, v := range b.values {
+				stays[v.Store] = true
+			}
 		}
 	}
 	for _, p := range own.stored {

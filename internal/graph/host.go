@@ -9,6 +9,7 @@ import (
 // A HostFunc is what a HostCall computes: a Go function of whole tensors.
 type HostFunc struct {
 	Op   string // the operation for which errors are reported, such as "linalg.Solve"
+	Key  any    // see HostCall
 	site *CallSite
 
 	// Run fills out from the operands. All operands and the result have the same leading
@@ -27,9 +28,16 @@ type HostArray struct {
 // Pos is the file and line of the call, as [Caller] gives it.
 func (f *HostFunc) Pos() string { return f.site.Pos() }
 
+// Same reports whether two functions are known to compute the same of equal operands.
+func (f *HostFunc) Same(g *HostFunc) bool {
+	return f == g || f.Key != nil && f.Key == g.Key && f.Op == g.Op
+}
+
 // HostCall is what a function on the host, of an operation, computes of operands of one
-// type: their leading axes, which are equal, and an axis of a given length.
-func HostCall(op string, length int, run func(out HostArray, in []HostArray) error, src ...*Node) *Node {
+// type: their leading axes, which are equal, and an axis of a given length. Functions of one
+// operation with equal keys, which are comparable, compute the same; one with a nil key is
+// like no other.
+func HostCall(op string, length int, key any, run func(out HostArray, in []HostArray) error, src ...*Node) *Node {
 	first := src[0]
 	for _, s := range src {
 		if s.DType != first.DType || len(s.Shape) != len(first.Shape) || !ir.Table[ir.HostCall].Types.Has(s.DType) {
@@ -38,6 +46,6 @@ func HostCall(op string, length int, run func(out HostArray, in []HostArray) err
 	}
 	batch := first.Shape[:len(first.Shape)-1]
 	n := makeNode(ir.HostCall, first.DType, append(batch[:len(batch):len(batch)], length), nil, src...)
-	n.setCall(&HostFunc{op, NewCallSite(), run})
+	n.setCall(&HostFunc{op, key, NewCallSite(), run})
 	return n
 }

@@ -178,7 +178,7 @@ func (f *Func[P, R]) record(x *form[P, R], p P, args *arguments, listed int) err
 		return ignore(err)
 	}
 	x.plan, err = tensor.Internal.Record(graph.Token{}, f.Op, t.placeholders, t.numbers, t.roots, t.old, t.groups)
-	if err != nil || x.plan == nil {
+	if err != nil {
 		return err
 	}
 	same, err := f.repeats(x, t, p, args, listed)
