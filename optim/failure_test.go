@@ -141,7 +141,7 @@ func TestFailedStep(t *testing.T) {
 							t.Fatal(err)
 						}
 					}
-					held := x.net.Out.Weight
+					held := tree.Copy(x.net.Out.Weight) // as steps donate it
 					was := newTraining(d, rule, false)
 					for range before {
 						if err := was.step(good, good); err != nil {

@@ -15,6 +15,7 @@ import (
 	"github.com/tensorken/tensorken/optim"
 	"github.com/tensorken/tensorken/tensor"
 	"github.com/tensorken/tensorken/train"
+	"github.com/tensorken/tensorken/tree"
 )
 
 // The last line says why a run ended, which report was best and where it is saved.
@@ -61,7 +62,7 @@ func TestPatienceOfNaN(t *testing.T) {
 		var first nn.Linear
 		l.Validate = func(m nn.Linear) (train.Metrics, error) {
 			if !first.Weight.IsValid() {
-				first = m
+				first = tree.Copy(m) // the next step donates it
 			}
 			return train.Metrics{"score": math.NaN()}, nil
 		}

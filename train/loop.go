@@ -12,6 +12,7 @@ import (
 	"github.com/tensorken/tensorken/data"
 	"github.com/tensorken/tensorken/optim"
 	"github.com/tensorken/tensorken/tensor"
+	"github.com/tensorken/tensorken/tree"
 )
 
 // Metrics are values by name, such as "loss".
@@ -221,7 +222,7 @@ func (l *Loop[M, B]) report(mean float64) (Metrics, error) {
 	l.History = append(l.History, m)
 	best, err := l.bestReport()
 	if err == nil && best == len(l.History)-1 {
-		l.Best = l.Model
+		l.Best = tree.Copy(l.Model) // the next step donates the model
 	}
 	return m, err
 }

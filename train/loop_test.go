@@ -17,6 +17,7 @@ import (
 	"github.com/tensorken/tensorken/optim"
 	"github.com/tensorken/tensorken/tensor"
 	"github.com/tensorken/tensorken/train"
+	"github.com/tensorken/tensorken/tree"
 )
 
 type batch struct{ X, Y tensor.Tensor }
@@ -81,7 +82,7 @@ func TestBestFollowsMonitor(t *testing.T) {
 		l.Epochs, l.Monitor = 4, c.monitor
 		var models []nn.Linear
 		l.Validate = func(m nn.Linear) (train.Metrics, error) {
-			models = append(models, m)
+			models = append(models, tree.Copy(m)) // the next step donates it
 			return train.Metrics{"score": c.scores[len(models)-1]}, nil
 		}
 		if err := l.Run(context.Background()); err != nil {

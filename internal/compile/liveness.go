@@ -10,7 +10,7 @@ import (
 // A Memory says where the buffers of a plan are. Buffers that are not used at the same time share a slot.
 type Memory struct {
 	Slots []Slot
-	Slot  []int // by buffer
+	Slot  []int // by buffer; -1 for one of a loop alone
 }
 
 // A Slot is memory that a plan needs while it runs.
@@ -156,9 +156,9 @@ func (l *liveness) assign(size func(int) int) Memory {
 			}
 		}
 	}
-	for b := range m.Slot { // empty outputs, which no step writes
-		if m.Slot[b] < 0 {
-			assign(b)
+	for _, o := range p.Outputs { // empty ones, which no step writes
+		if !o.Leaf && m.Slot[o.Index] < 0 {
+			assign(o.Index)
 		}
 	}
 	return m

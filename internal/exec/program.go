@@ -115,6 +115,7 @@ type share struct {
 	device     *Device
 	roots, old []*graph.Node
 	inner      bool // the roots are for steps that follow
+	last       bool // no other plan follows
 }
 
 // byDevice divides the roots that have no value by device. Old has an element for each of
@@ -149,11 +150,8 @@ func (b *builder) byDevice(def *Device, roots, old []*graph.Node) []share {
 // compute makes steps that compute shares. Later are the roots of steps that follow.
 func (b *builder) compute(shares []share, later []*graph.Node) error {
 	for i, s := range shares {
-		after := later
-		for _, t := range shares[i+1:] {
-			after = slices.Concat(after, t.roots)
-		}
-		if err := b.share(s, after); err != nil {
+		s.last = i == len(shares)-1 && len(later) == 0
+		if err := b.share(s, later); err != nil {
 			return failure(s.device, err)
 		}
 	}
@@ -174,7 +172,7 @@ func (b *builder) share(s share, later []*graph.Node) error {
 	d := s.device
 	d.collectIfDue()
 	known := b.computed
-	known.keeps = known.keeps || s.inner || len(later) > 0
+	known.keeps = known.keeps || s.inner || !s.last
 	c := newCapture(d, s.roots, s.old, known)
 	for len(c.foreign)+len(c.calls) > 0 {
 		foreign, calls := slices.Clone(c.foreign), slices.Clone(c.calls)
