@@ -104,7 +104,7 @@ var batchPoints = [ir.Ops][]batchPoint{
 		{"some of the last", []operand{below(5, 2, 6)}, func(x []*graph.Node) *graph.Node { return graph.Sort(x[0], 1, 3) }},
 	},
 	ir.HostCall: {{"", []operand{floats(2, 3), floats(2, 4)}, func(x []*graph.Node) *graph.Node { return hostSum(x...) }}},
-	ir.Scatter:  slices.Concat(scatters(ir.Add), scatters(ir.Mul), scatters(ir.Max), scatters(ir.Min)),
+	ir.Scatter:  slices.Concat(scatters(ir.Add), scatters(ir.Mul), scatters(ir.Max), scatters(ir.Min), scatters(ir.Copy)),
 }
 
 // hostSum is the sum, computed on the host, of all elements of each row of float64s.

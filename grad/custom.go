@@ -145,7 +145,7 @@ func (t *tape) isLinear(c *call) bool {
 	case c.Op == ir.Div:
 		return !t.isActive(c.src[1])
 	}
-	return c.Op == ir.Scatter && (c.Kind == ir.Add || c.Kind == ir.Mul && !t.isActive(c.src[2]))
+	return c.Op == ir.Scatter && (c.Kind == ir.Add || c.Kind == ir.Copy || c.Kind == ir.Mul && !t.isActive(c.src[2]))
 }
 
 // isZero reports whether every element of n is the constant 0.

@@ -189,6 +189,8 @@ func partialScatter(c *call, i int) *graph.Node {
 		return like(c.src[i], 1)
 	case ir.Mul:
 		return partialScatterMul(c, i)
+	case ir.Copy:
+		return partialScatterCopy(c, i)
 	}
 	// Max and Min: 1/n for each of n greatest or least.
 	base, upd := c.src[0], c.src[2]
@@ -200,6 +202,20 @@ func partialScatter(c *call, i int) *graph.Node {
 		return times(fromBase, share)
 	}
 	return times(fromUpd, c.gather(share))
+}
+
+// partialScatterCopy is 1 by an element that stays, and by the last update to an element.
+func partialScatterCopy(c *call, i int) *graph.Node {
+	base, upd, axis := c.src[0], c.src[2], c.Ints[0]
+	if i == 0 {
+		return c.scatter(ir.Copy, like(base, 1), like(upd, 0))
+	}
+	if upd.Shape[axis] == 1 {
+		return like(upd, 1)
+	}
+	own := graph.Iota(upd.Shape, axis)
+	last := c.scatter(ir.Copy, graph.Const(own.DType, 0, base.Shape), own)
+	return graph.Cast(eq(c.gather(last), own), upd.DType)
 }
 
 // partialScatterMul is the product of the other factors of the same element. To

@@ -93,6 +93,9 @@ func scatter(kind ir.Op) []point {
 		{kind.String() + " axis 1", [][]int{{2, 3}, {2, 4}}, 0, 0, func(x []*graph.Node) *graph.Node {
 			return graph.Scatter(kind, square(x[0]), ints([][]int{{2, 0, 2, 2}, {1, 1, 0, 1}}), square(x[1]), 1)
 		}},
+		{kind.String() + " of one update", [][]int{{3, 2}, {1, 2}}, 0, 0, func(x []*graph.Node) *graph.Node {
+			return graph.Scatter(kind, square(x[0]), ints([][]int{{2, 0}}), square(x[1]), 0)
+		}},
 	}
 }
 
@@ -208,7 +211,7 @@ var points = [ir.Ops][]point{
 		}},
 	},
 	ir.Scan:    slices.Concat(scan(ir.Add), scan(ir.Mul), scan(ir.Max), scan(ir.Min)),
-	ir.Scatter: append(append(append(scatter(ir.Add), scatter(ir.Mul)...), scatter(ir.Max)...), scatter(ir.Min)...),
+	ir.Scatter: slices.Concat(scatter(ir.Add), scatter(ir.Mul), scatter(ir.Max), scatter(ir.Min), scatter(ir.Copy)),
 }
 
 // constPow is x to a constant power, also of negative numbers.

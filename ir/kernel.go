@@ -158,7 +158,7 @@ type View struct {
 // An Instr is one instruction. Its operands are the indices of earlier ones.
 type Instr struct {
 	Op     Op
-	Kind   Op    // Scatter, Scan: Add, Max, Min, Mul
+	Kind   Op    // Scatter, Scan: Add, Max, Min, Mul; of a Scatter also Copy, by which an update replaces
 	Type   DType // of the result; float32 for 16-bit floats: a Load widens them, a Store rounds
 	Src    []int
 	Arg    int     // Load, Store, Scalar, routines: the argument

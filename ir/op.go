@@ -76,7 +76,7 @@ const (
 
 	// Indexed. Ints: axis.
 	Gather  // (x, idx): out[..i..] = x[..idx[..i..]..]
-	Scatter // (base, idx, upd): base with upd combined by Kind (Add, Max, Min, Mul) at idx, in order; Ints: axis, and 1 if the indices are known to be in range
+	Scatter // (base, idx, upd): base with upd combined by Kind (Add, Max, Min, Mul; Copy: replaced by upd) at idx, in order; Ints: axis, and 1 if the indices are known to be in range
 
 	// Ordered. Ints: axis.
 	Scan // each element combined by Kind (Add, Mul, Max, Min) with all before it along the axis

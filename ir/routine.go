@@ -85,7 +85,7 @@ func verifyScatter(k *Kernel, in *Instr, src []DType) error {
 	switch {
 	case len(src) != 2 && len(src) != 3:
 		return fmt.Errorf("%d operands", len(src))
-	case in.Kind != Add && in.Kind != Max && in.Kind != Min && in.Kind != Mul || !Table[in.Kind].Types.Has(in.Type):
+	case in.Kind != Add && in.Kind != Max && in.Kind != Min && in.Kind != Mul && in.Kind != Copy || !Table[in.Kind].Types.Has(in.Type):
 		return fmt.Errorf("combines %v by %d", in.Type, in.Kind)
 	case src[1] != in.Type:
 		return fmt.Errorf("an update of type %v", src[1])

@@ -29,6 +29,7 @@ var parts = []part{
 	{"ScatterMax", func(s *suite) { s.scatters(ir.Max) }},
 	{"ScatterMin", func(s *suite) { s.scatters(ir.Min) }},
 	{"ScatterMul", func(s *suite) { s.scatters(ir.Mul) }},
+	{"ScatterSet", func(s *suite) { s.scatters(ir.Copy) }},
 	{"Scan", (*suite).scans},
 	{"Sort", (*suite).sorts},
 	{"Special", (*suite).special},

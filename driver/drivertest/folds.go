@@ -158,10 +158,11 @@ func scattered(n *graph.Node, src []*result, want *interp.Array) ([]float64, err
 		if off[i] = everything; everything > 0 {
 			continue
 		}
-		off[i] = fold(scatterFold[n.Kind], n.DType, n.DType, want.Elems[i], n.DType, parts[i])
-		if len(parts[i].elems) == 1 {
-			off[i] = parts[i].off[0]
+		if last := len(parts[i].off) - 1; last == 0 || n.Kind == ir.Copy {
+			off[i] = parts[i].off[last]
+			continue
 		}
+		off[i] = fold(scatterFold[n.Kind], n.DType, n.DType, want.Elems[i], n.DType, parts[i])
 	}
 	return off, nil
 }

@@ -99,27 +99,27 @@ func (s *suite) scatters(kind ir.Op) {
 			x := cases.Values(d)
 			s.check("special values", graph.Scatter(kind, s.tensor(d, 3), s.below(ir.Int32, 3, []int{len(x)}), s.of(d, x...), 0))
 		}
-		if kind == ir.Add && slices.Contains([]ir.DType{ir.Uint8, ir.Int64, ir.Float16, ir.Float32}, d) { // others take long
-			s.manyUpdates(d)
+		if (kind == ir.Add || kind == ir.Copy) && slices.Contains([]ir.DType{ir.Uint8, ir.Int64, ir.Float16, ir.Float32}, d) { // others take long
+			s.manyUpdates(kind, d)
 		}
 	})
 }
 
 // manyUpdates scatters more updates to more rows than there are threads to keep.
-func (s *suite) manyUpdates(d ir.DType) {
+func (s *suite) manyUpdates(kind ir.Op, d ir.DType) {
 	const n, width = 600, 130
 	t := s.indexType(2) // int64, if there are such
 	for _, rows := range []int{3, 400} {
 		base := s.tensor(d, rows, width)
 		for _, most := range []int{rows, 2} { // few and many at one place
 			idx := graph.Expand(s.below(t, most, []int{n, 1}), []int{n, width})
-			s.check(fmt.Sprint(rows, " rows, ", most, " of them"), graph.Scatter(ir.Add, base, idx, s.tensor(d, n, width), 0))
+			s.check(fmt.Sprint(rows, " rows, ", most, " of them"), graph.Scatter(kind, base, idx, s.tensor(d, n, width), 0))
 		}
 	}
 	elems := make([]ir.Number, n)
 	elems[n/2] = ir.Int(t, -7)
 	idx := graph.Expand(s.known.stored(t, []int{n, 1}, elems), []int{n, width})
-	s.bad("many updates", -7, graph.Scatter(ir.Add, s.tensor(d, 5, width), idx, s.tensor(d, n, width), 0))
+	s.bad("many updates", -7, graph.Scatter(kind, s.tensor(d, 5, width), idx, s.tensor(d, n, width), 0))
 }
 
 // badIndices looks for the error that names an index out of range.

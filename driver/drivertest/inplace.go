@@ -18,8 +18,8 @@ func (s *suite) inPlace() {
 			}
 		}
 		for _, n := range [][3]int{{5, 9, 1}, {1, 5, 1}, {1000, 1, 64}, {40, 3, 7}, {3, 600, 130}, {300, 500, 200}, {400, 600, 130}, {6, 0, 4}} {
-			for _, kind := range []ir.Op{ir.Add, ir.Max, ir.Min, ir.Mul} {
-				long := n[1] > 100 && (kind != ir.Add || !slices.Contains([]ir.DType{ir.Uint8, ir.Float16, ir.Float32}, d))
+			for _, kind := range []ir.Op{ir.Add, ir.Max, ir.Min, ir.Mul, ir.Copy} {
+				long := n[1] > 100 && (kind != ir.Add && kind != ir.Copy || !slices.Contains([]ir.DType{ir.Uint8, ir.Float16, ir.Float32}, d))
 				if ir.Table[kind].Types.Has(d) && !long {
 					s.scatterInPlace(kind, d, n[0], n[1], n[2])
 				}

@@ -232,7 +232,7 @@ func (g *generator) growScatter() {
 	if x.Shape[axis] == 0 {
 		return
 	}
-	kind := []ir.Op{ir.Add, ir.Add, ir.Max, ir.Min, ir.Mul}[g.IntN(5)]
+	kind := []ir.Op{ir.Add, ir.Copy, ir.Max, ir.Min, ir.Mul}[g.IntN(5)]
 	if !ir.Table[kind].Types.Has(x.DType) {
 		return
 	}

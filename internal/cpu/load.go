@@ -25,6 +25,7 @@ type load struct {
 	instr   int
 	combine simd.Scatterer // of a Scatter
 	runs    simd.Binary    // combine for a run that is contiguous in the result
+	element int            // of a Scatter: bytes of an element of the result
 }
 
 // A guard holds where its affine expression is a multiple of div in [0, limit). The

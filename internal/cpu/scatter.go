@@ -132,12 +132,25 @@ func (a *assembler) scatter(i int) int {
 		rank:    a.rank(i, lanes),
 		combine: simd.Scatterers[in.Kind][a.space.Args[in.Arg].DType],
 	}
-	if elem := a.space.Args[in.Arg].DType; !elem.IsHalf() {
+	elem := a.space.Args[in.Arg].DType
+	l.element = elem.Size()
+	if in.Kind == ir.Copy {
+		l.runs = replace(in.Type, elem)
+	} else if !elem.IsHalf() {
 		l.runs = simd.Binaries[in.Kind][elem].VV
 	}
 	r := a.emit(op{do: doScatter, load: l, src: [4]int{index, update, -1, -1}}, in.Type, in.Domain)
 	a.ops[len(a.ops)-1].size = 0 // no register
 	return r
+}
+
+// replace returns a routine that stores its last operand as elements.
+func replace(from, elem ir.DType) simd.Binary {
+	store := simd.Copies[elem.Size()]
+	if elem != from {
+		store = simd.Casts[from][elem]
+	}
+	return func(dst, _, y unsafe.Pointer, n int) { store(dst, y, n) }
 }
 
 func doScatter(f *activation, s *op) {
@@ -153,7 +166,7 @@ func (l *load) put(f *activation, x unsafe.Pointer, inner *nestAxis) {
 	w := &f.nest
 	mem, index := f.bind[l.arg].p, unsafe.Add(f.reg[l.at], w.at*8)
 	if v := *(*int64)(index); inner.at == 0 && inner.stride == 1 && l.runs != nil && uint64(v) < uint64(l.limit) {
-		p := unsafe.Add(mem, (w.pos+int(v)*l.stride)*l.size)
+		p := unsafe.Add(mem, (w.pos+int(v)*l.stride)*l.element)
 		l.runs(p, p, x, inner.n)
 		return
 	}

@@ -316,8 +316,8 @@ func Gather(x, idx *Node, axis int) *Node {
 	return makeNode(ir.Gather, x.DType, idx.Shape, []int{axis}, x, idx)
 }
 
-// Scatter is base with upd combined by kind at idx along an axis, in order;
-// upd and idx have one shape, and all other axes are as in base.
+// Scatter is base with upd combined by kind at idx along an axis, in order, or by ir.Copy replaced
+// by it; upd and idx have one shape, and all other axes are as in base.
 func Scatter(kind ir.Op, base, idx, upd *Node, axis int) *Node {
 	n := makeNode(ir.Scatter, base.DType, base.Shape, []int{axis}, base, idx, upd)
 	n.Kind = kind

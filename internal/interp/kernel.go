@@ -293,7 +293,7 @@ func (r *run) scatter(i int, point []int, x []ir.Number) (ir.Number, error) {
 	in := &r.kernel.Body[i]
 	e, err := r.element(i, point, x[:1])
 	if err == nil && e.number != nil {
-		*e.number = Apply(in.Kind, in.Type, in.Type, *e.number, x[1]).Convert(in.Type, r.kernel.Args[in.Arg].DType)
+		*e.number = combine(in.Kind, in.Type, *e.number, x[1]).Convert(in.Type, r.kernel.Args[in.Arg].DType)
 	}
 	return 0, err
 }

@@ -231,13 +231,21 @@ func gather(n *graph.Node, src []*Array, out []ir.Number) (bad error) {
 	return bad
 }
 
+// combine returns an element of type d with an update, by the kind of a Scatter.
+func combine(kind ir.Op, d ir.DType, old, update ir.Number) ir.Number {
+	if kind == ir.Copy {
+		return update
+	}
+	return Apply(kind, d, d, old, update)
+}
+
 func scatter(n *graph.Node, src []*Array, out []ir.Number) (bad error) {
 	base, index, update := src[0], src[1], src[2]
 	copy(out, base.Elems)
 	for i, pos := range shape.Positions(index.Shape) {
 		j, err := at(base, pos, n.Ints[0], index, i)
 		if err == nil {
-			out[j] = Apply(n.Kind, n.DType, n.DType, out[j], update.Elems[i])
+			out[j] = combine(n.Kind, n.DType, out[j], update.Elems[i])
 		} else if bad == nil {
 			bad = err
 		}

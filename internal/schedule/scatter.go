@@ -106,7 +106,7 @@ func (x *scatter) choose() {
 	x.sorted = x.sortsUpdates(separate)
 	x.register = separate && x.rows == 1
 	x.segment = x.count
-	if x.register && x.at.Type != ir.Bool {
+	if x.register && x.at.Type != ir.Bool && x.at.Kind != ir.Copy { // a part would not tell whether it has an update
 		parts := min(busy/(x.width*x.blocks), x.count/128)
 		if parts > 1 {
 			x.segment = ir.CeilDiv(x.count, parts)
@@ -129,7 +129,10 @@ func (x *scatter) element(sc *scope, row *shader.Expr) (b *shader.Buffer, place 
 
 // update combines an element and an update, rounded as it would be in memory.
 func (x *scatter) update(old, update *shader.Expr) *shader.Expr {
-	e := apply(x.at.Kind, x.at.Type, x.at.Type, old, update)
+	e := update
+	if x.at.Kind != ir.Copy {
+		e = apply(x.at.Kind, x.at.Type, x.at.Type, old, update)
+	}
 	if half, ok := halves[x.k.Args[0].DType]; ok && x.segments == 1 {
 		return e.Convert(half).Convert(shader.F32)
 	}

@@ -74,7 +74,7 @@ var targets = []struct {
 	parts []string
 	all   []string // with -full, nil for all parts
 }{
-	{"NVIDIA", wide, []string{"BadIndices", "Casts", "Chains", "Elementwise", "Epilogues", "Gathers", "InPlace", "Outputs", "Products", "Reductions", "ScatterAdd", "ScatterMax",
+	{"NVIDIA", wide, []string{"BadIndices", "Casts", "Chains", "Elementwise", "Epilogues", "Gathers", "InPlace", "Outputs", "Products", "Reductions", "ScatterAdd", "ScatterMax", "ScatterSet",
 		"Scan", "Sort", "Special", "Status", "Windows"}, nil},
 	{"matrices", nvidia, []string{"InPlace", "LargeProducts", "Products"}, nil},
 	{"shared matrices", hopper, []string{"LargeProducts", "Products"}, bySharedMatrices},
@@ -83,7 +83,7 @@ var targets = []struct {
 	{"positions of 64 bits, matrices", positions64(nvidia), []string{"Products"}, byMatrices},
 	{"positions of 64 bits, shared matrices", positions64(hopper), []string{"Products"}, bySharedMatrices},
 	{"Apple", Target{MaxThreads: 1024, SharedBytes: 32 << 10, SubgroupMin: 16, SubgroupMax: 16, Units: 16},
-		[]string{"Chains", "Factors", "Loops", "LongReductions", "Reductions", "ScatterAdd", "Scan"}, byLimits},
+		[]string{"Chains", "Factors", "Loops", "LongReductions", "Reductions", "ScatterAdd", "ScatterSet", "Scan"}, byLimits},
 	{"tiny", Target{MaxThreads: 64, SharedBytes: 4 << 10, MaxGroups: 200, Units: 1},
 		[]string{"Chains", "InPlace", "Products", "Reductions", "Scan", "Sort", "Status", "Windows"}, byLimits},
 	{"WebGPU", Target{},
@@ -101,7 +101,7 @@ var byMatrices = []string{"Epilogues", "Factors", "LargeProducts", "Products", "
 var bySharedMatrices = append([]string{"Attention"}, byMatrices...)
 
 // byLimits are the parts whose kernels depend on subgroups or on the memory that a workgroup shares.
-var byLimits = append([]string{"Attention", "Chains", "InPlace", "LongReductions", "Loops", "Outputs", "Reductions", "ScatterAdd", "ScatterMax", "Scan", "Sort",
+var byLimits = append([]string{"Attention", "Chains", "InPlace", "LongReductions", "Loops", "Outputs", "Reductions", "ScatterAdd", "ScatterMax", "ScatterSet", "Scan", "Sort",
 	"Status"}, byMatrices...)
 
 // open returns a device that schedules kernels for a target, and runs them on

@@ -12,13 +12,15 @@ import (
 // Indices are int64; x is float32 where dst is of a 16-bit type.
 type Scatterer func(dst, x, idx unsafe.Pointer, n, at, s, k, stride, limit int) int
 
-// arithmetic has the functions that combine two numbers.
-func arithmetic[T number]() map[ir.Op]func(a, b T) T {
+// combiners has the functions that combine an element and an update.
+func combiners[T number]() map[ir.Op]func(a, b T) T {
 	return map[ir.Op]func(a, b T) T{
 		ir.Add: func(a, b T) T { return a + b },
 		ir.Mul: func(a, b T) T { return a * b },
 		ir.Max: func(a, b T) T { return max(a, b) },
 		ir.Min: func(a, b T) T { return min(a, b) },
+
+		ir.Copy: func(_, b T) T { return b },
 	}
 }
 

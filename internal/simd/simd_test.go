@@ -33,7 +33,7 @@ func TestTables(t *testing.T) {
 				got = ArgMaxes[d].Along != nil && ArgMaxes[d].Across != nil && ArgMaxes[d].Merge != nil
 			case op == ir.Scatter:
 				got = true
-				for _, kind := range []ir.Op{ir.Add, ir.Mul, ir.Max, ir.Min} {
+				for _, kind := range []ir.Op{ir.Add, ir.Mul, ir.Max, ir.Min, ir.Copy} {
 					got = got && (Scatterers[kind][d] != nil) == ir.Table[kind].Types.Has(d)
 				}
 			case row.Class == ir.Reduction:

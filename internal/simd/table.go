@@ -58,7 +58,7 @@ func numberColumn[T number](d ir.DType) column {
 		where:      choicesBySize[d.Size()],
 		reductions: map[ir.Op]Reduction{ir.ReduceMax: maxes[T](d)},
 		argMax:     argMaxes[T](),
-		scatterers: scatterers(arithmetic[T]()),
+		scatterers: scatterers(combiners[T]()),
 		scans:      scans[T](d.Size()),
 	}
 }
@@ -153,7 +153,7 @@ func float64Column() column {
 
 // halfColumn has the routines that round to a 16-bit type; others compute in float32.
 func halfColumn[H any](d ir.DType, widen func(H) float32, narrow func(float32) H) column {
-	return column{dtype: d, scatterers: scatterers(rounded(arithmetic[float32](), widen, narrow))}
+	return column{dtype: d, scatterers: scatterers(rounded(combiners[float32](), widen, narrow))}
 }
 
 // table returns the routines that of selects by type.
@@ -199,8 +199,8 @@ var (
 	// whose routines are faster than Int32's have them.
 	Products = table(func(c *column) Product { return c.product })
 
-	// Scatterers has the routines by how elements are combined (Add, Mul, Max, Min) and by
-	// their type.
+	// Scatterers has the routines by how elements are combined (Add, Mul, Max, Min; Copy: replaced)
+	// and by their type.
 	Scatterers = tableByOp(func(c *column) map[ir.Op]Scatterer { return c.scatterers })
 
 	// Scanners has the routines by how elements are combined (Add, Mul, Max, Min) and by

@@ -244,6 +244,9 @@ var unsigned = map[ir.Op]func(x, y uint64) uint64{
 
 // define returns the result of op on elements of type d.
 func define(op ir.Op, d ir.DType, x ...ir.Number) ir.Number {
+	if op == ir.Copy { // of a Scatter
+		return x[1]
+	}
 	if op == ir.Not && d == ir.Bool {
 		return 1 - x[0]
 	}

@@ -73,7 +73,7 @@ func scatterOne(b *builder, n *graph.Node) *graph.Node {
 	position := b.add(graph.Cast(b.add(graph.Iota(n.Shape, axis)), idx.DType))
 	hit := b.elementwise(ir.Eq, position, b.add(graph.Expand(idx, n.Shape)))
 	value := b.add(graph.Expand(upd, n.Shape))
-	if n.Kind != ir.Add || !isConst(base, 0) {
+	if n.Kind != ir.Copy && (n.Kind != ir.Add || !isConst(base, 0)) {
 		value = b.elementwise(n.Kind, base, value)
 	}
 	return b.elementwise(ir.Where, hit, value, base)
