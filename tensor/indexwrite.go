@@ -19,8 +19,8 @@ type assignment struct {
 }
 
 var (
-	replaced  = assignment{func(_, v *graph.Node) *graph.Node { return v }, replacedAt}
-	increased = assignment{add, increasedAt}
+	replaced  = assignment{func(_, v *graph.Node) *graph.Node { return v }, combinedAt(ir.Copy)}
+	increased = assignment{add, combinedAt(ir.Add)}
 )
 
 // assign returns t with v combined with the elements that specs select.
@@ -143,13 +143,9 @@ func spanPadding(s graph.Span, n int) graph.Padding {
 	return graph.Padding{Before: s.Start, Interior: s.Step - 1, After: n - 1 - s.Start - s.Step*(s.Len-1)}
 }
 
-// increasedAt adds v to the elements of an axis at positions.
-func increasedAt(site *graph.IndexSite, old, at, v *graph.Node, axis int) *graph.Node {
-	return graph.At(site, graph.Scatter(ir.Add, old, spreadAxes(at, []int{axis}, v.Shape), v, axis))
-}
-
-// replacedAt replaces the elements of an axis at positions by v.
-func replacedAt(site *graph.IndexSite, old, at, v *graph.Node, axis int) *graph.Node {
-	writer := lastWriter(site, at, []int{old.Shape[axis]}, 0)
-	return latest(old, v, spreadAxes(writer, []int{axis}, old.Shape), axis)
+// combinedAt combines v with the elements of an axis at positions, by a kind of Scatter.
+func combinedAt(kind ir.Op) func(site *graph.IndexSite, old, at, v *graph.Node, axis int) *graph.Node {
+	return func(site *graph.IndexSite, old, at, v *graph.Node, axis int) *graph.Node {
+		return graph.At(site, graph.Scatter(kind, old, spreadAxes(at, []int{axis}, v.Shape), v, axis))
+	}
 }

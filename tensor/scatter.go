@@ -135,7 +135,10 @@ func (t Tensor) ScatterMul(axis int, index, src Tensor) Tensor {
 }
 
 func (t Tensor) scatter(op string, kind ir.Op, axis int, index, src Tensor) Tensor {
-	x, i, u := t.numbers(op), index.node(op), src.node(op)
+	x, i, u := t.node(op), index.node(op), src.node(op)
+	if kind != ir.Copy {
+		t.numbers(op)
+	}
 	x, u = promote(op, x, u)
 	a, s := scatterShape(op, x, i, u, axis)
 	i = narrow(i)
