@@ -146,14 +146,7 @@ func (c KVCache) check(k, v tensor.Tensor) {
 
 // put returns into with x stored from a position on.
 func put(into, x tensor.Tensor, at tensor.Operand) tensor.Tensor {
-	n := x.Dim(2)
-	row := tensor.Arange(into.Dim(2)).Unsqueeze(1).Sub(at) // of x
-	here := row.Eq(0)
-	if n != 1 {
-		here = row.Ge(0).And(row.Lt(n))
-		x = x.Take(2, row.Squeeze(1).Clamp(0, n-1))
-	}
-	return tensor.Where(here, x, into).Keep()
+	return into.Put(2, tensor.Arange(x.Dim(2)).Add(at), x).Keep()
 }
 
 // storedZeros returns zeros of x's type, stored on x's device: so that the first step
