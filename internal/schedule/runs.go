@@ -9,10 +9,9 @@ import (
 
 // sortsUpdates reports whether to sort the updates by their index. That pays if there are
 // so many results that otherwise each thread has several rows, and goes through all
-// updates for them; or if a thread with one row does, because no segments share them. All
-// columns must have the same index.
+// updates for them. All columns must have the same index.
 func (x *scatter) sortsUpdates(separate bool) bool {
-	return separate && x.sharedIndex() && (x.rows > 1 || x.at.Kind == ir.Copy) && x.count >= 512 && x.count <= math.MaxInt32 && x.at.Type != ir.Bool
+	return separate && x.sharedIndex() && x.rows > 1 && x.count >= 512 && x.count <= math.MaxInt32 && x.at.Type != ir.Bool
 }
 
 // sortedRuns combines the updates sorted by their index: a thread for each column and

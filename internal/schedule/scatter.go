@@ -32,8 +32,9 @@ type scatter struct {
 	voted    bool // subgroups find the updates of a row: see combineVotes
 	sorted   bool // updates are sorted by their index: see sortedRuns
 	segments int
-	segment  int // updates in one
-	parts    int // scratch
+	segment  int  // updates in one
+	parts    int  // scratch
+	placed   bool // these are 1 + the place of the last update, 0 if there is none
 }
 
 func (c *compiler) scatter() {
@@ -106,12 +107,13 @@ func (x *scatter) choose() {
 	x.sorted = x.sortsUpdates(separate)
 	x.register = separate && x.rows == 1
 	x.segment = x.count
-	if x.register && x.at.Type != ir.Bool && x.at.Kind != ir.Copy { // a part would not tell whether it has an update
+	if x.register && (x.at.Type != ir.Bool || x.at.Kind == ir.Copy) {
 		parts := min(busy/(x.width*x.blocks), x.count/128)
 		if parts > 1 {
 			x.segment = ir.CeilDiv(x.count, parts)
 			x.segments = ir.CeilDiv(x.count, x.segment)
-			x.parts = x.compiler.scratch(x.segments*x.blocks*x.width, shader.Register(x.at.Type))
+			x.placed = x.at.Kind == ir.Copy
+			x.parts = x.compiler.scratch(x.segments*x.blocks*x.width, x.none().Type)
 		}
 	}
 }
@@ -159,10 +161,26 @@ func (x *scatter) combine() {
 	})
 }
 
+// none is what a thread begins with that combines a part.
+func (x *scatter) none() *shader.Expr {
+	if x.placed {
+		return number(x.countType(x.count), 0)
+	}
+	return constant(x.at.Type, ir.Identity(x.at.Kind, x.at.Type))
+}
+
+// updateAt is what a thread combines for the update at a place, which is entered in sc.
+func (x *scatter) updateAt(sc *scope, place *shader.Expr) *shader.Expr {
+	if x.placed {
+		return place.Plus(1)
+	}
+	return sc.value(x.at.Src[1]).lane(0)
+}
+
 // start declares what a thread with one row combines, for the updates of a segment from first
 // to last.
 func (x *scatter) start(sc *scope, row, segment *shader.Expr) (acc *shader.Var, first, last *shader.Expr) {
-	none := constant(x.at.Type, ir.Identity(x.at.Kind, x.at.Type))
+	none := x.none()
 	if x.segments > 1 {
 		segment = sc.Let("segment", segment.Convert(x.countType(x.count)))
 		acc = sc.Var("acc", none)
@@ -218,7 +236,7 @@ func (x *scatter) updateLoop(sc *scope, acc *shader.Var, row, first, last *shade
 		hit := loop.when(all(hits, loop.condition(l)))
 		hit.axes = inLane(loop.axes, l) // so that the update is only computed here
 		hit.values[x.at.Src[0]] = value{at}
-		update := hit.value(x.at.Src[1])[0]
+		update := x.updateAt(hit, u.Plus(l))
 		if acc != nil {
 			hit.Set(acc, x.update(acc.Ref(), update))
 		} else {
@@ -257,12 +275,24 @@ func (x *scatter) addParts() {
 		row := sc.Let("row", item.Div(x.width))
 		sc.enter(span{axes: x.columns, base: column})
 		b, place := x.element(sc, row)
-		acc := sc.loadAt(b, place, "acc", true)
-		loop, n := sc.loop("n", u32(0), u32(x.segments), 1)
-		part := loop.loadAt(p.words(x.parts, acc.Type, false), x.cell(x.segments, count, n, item), "part", false)
-		loop.Set(acc, apply(x.at.Kind, x.at.Type, x.at.Type, acc.Ref(), part.Ref()))
-		loop.end()
-		sc.storeAt(b, place, acc.Ref())
+		each := func(acc *shader.Var, combine func(acc, part *shader.Expr) *shader.Expr) {
+			loop, n := sc.loop("n", u32(0), u32(x.segments), 1)
+			part := loop.loadAt(p.words(x.parts, acc.Type, false), x.cell(x.segments, count, n, item), "part", false)
+			loop.Set(acc, combine(acc.Ref(), part.Ref()))
+			loop.end()
+		}
+		if x.placed {
+			last := sc.Var("last", x.none())
+			each(last, func(last, part *shader.Expr) *shader.Expr { return last.Max(part) })
+			own := sc.when(last.Ref().Gt(0))
+			own.enter(span{axes: x.updates, base: last.Ref().Sub(1)})
+			own.storeAt(b, place, own.value(x.at.Src[1]).lane(0))
+			own.end()
+		} else {
+			acc := sc.loadAt(b, place, "acc", true)
+			each(acc, func(acc, part *shader.Expr) *shader.Expr { return apply(x.at.Kind, x.at.Type, x.at.Type, acc, part) })
+			sc.storeAt(b, place, acc.Ref())
+		}
 		sc.end()
 	})
 }

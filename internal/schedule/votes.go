@@ -82,8 +82,9 @@ func (x *scatter) takeVotes(sc *scope, acc, mask *shader.Var, first, last *shade
 		place := in.Let(tag("place", i), mask.Ref().LeadingZeros())
 		found[i] = in.Let(tag("found", i), mask.Ref().Ne(0))
 		in.Set(mask, mask.Ref().And(u32(1<<31).Shr(place.And(31)).Xor(number(shader.U32, 1<<32-1))))
-		in.enter(span{axes: x.updates, base: first.Add(place.Convert(first.Type)).Min(last.Sub(1))})
-		updates[i] = in.value(x.at.Src[1]).lane(0)
+		at := first.Add(place.Convert(first.Type)).Min(last.Sub(1))
+		in.enter(span{axes: x.updates, base: at})
+		updates[i] = x.updateAt(in, at)
 	}
 	for i := range ahead {
 		loop.Set(acc, found[i].If(x.update(acc.Ref(), updates[i]), acc.Ref()))
