@@ -9,8 +9,9 @@ import (
 // a fixed number of positions. All its steps of one token have the same shapes, and run
 // one plan: Len is an argument of the plan's programs.
 //
-// A cache is a value: each step returns the next one, and the old one stays as it was. To
-// go back to an earlier position, as after tokens that were rejected, set Len.
+// Each step returns the next cache and donates the old one, see [tensor.Donate], so that it writes
+// the new positions alone. To go back to an earlier position, as after tokens that were rejected,
+// set Len of the next one; to go on from one cache in two ways, copy it: tree.Copy.
 type KVCache struct {
 	K, V tensor.Tensor // [batch heads capacity width]
 	// Valid is false for positions to which no query attends, such as those before a
@@ -53,9 +54,7 @@ func (c KVCache) Position() tensor.Operand {
 
 // Append returns the cache with keys k and values v of shape [batch heads time width]
 // stored at the time positions from Len on. If fewer are left, it panics with a
-// *tensor.Error.
-//
-// Each call reads and writes all positions of the cache, see Resize.
+// *tensor.Error. It donates c.
 func (c KVCache) Append(k, v tensor.Tensor) KVCache {
 	defer named("KVCache")
 	c, _ = c.append(k, v)
@@ -80,6 +79,7 @@ func (c KVCache) append(k, v tensor.Tensor) (next KVCache, at tensor.Operand) {
 		at = c.Len
 		c.Len += n
 	}
+	tensor.Internal.Donate(graph.Token{}, "nn.KVCache", "use the next cache, or keep a copy of this one, which tree.Copy makes", c.K, c.V)
 	c.K, c.V = put(c.K, k, at), put(c.V, v, at)
 	return c, at
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/tensorken/tensorken/grad"
 	"github.com/tensorken/tensorken/nn"
 	"github.com/tensorken/tensorken/tensor"
+	"github.com/tensorken/tensorken/tree"
 )
 
 func TestKVCache(t *testing.T) {
@@ -29,7 +30,9 @@ func TestKVCache(t *testing.T) {
 		near(t, fmt.Sprintf("Attend to %d positions", at), y, want.Slice(2, at-n, at), 1e-5)
 		near(t, fmt.Sprintf("%d keys", at), c.K.Slice(2, 0, at), k.Slice(2, 0, at), 0)
 		near(t, fmt.Sprintf("%d values", at), c.V.Slice(2, 0, at), v.Slice(2, 0, at), 0)
-		near(t, "the cache before", old.K.Slice(2, 0, at-n), k.Slice(2, 0, at-n), 0)
+		if _, err := old.K.Bytes(); n > 0 && at > n && (err == nil || !strings.Contains(err.Error(), "nn.KVCache at kvcache_test.go:")) {
+			t.Errorf("reading the cache before %d positions: %v, want an error that names the line of Attend", at, err)
+		}
 		if c.Len != at {
 			t.Errorf("Len is %d, want %d", c.Len, at)
 		}
@@ -42,7 +45,7 @@ func TestKVCache(t *testing.T) {
 	}
 
 	// With a tensor for the position that is an error of the result, and of all later ones.
-	full := c.OnDevice()
+	full := tree.Copy(c).OnDevice()
 	for range 2 {
 		var y tensor.Tensor
 		y, full = full.Attend(q.Slice(2, 0, 1), more, more)
@@ -191,7 +194,7 @@ func TestKVCacheBytes(t *testing.T) {
 	}
 	y, _ = c.Attend(q, k, v)
 	plan := tensor.Explain(y)
-	if first, _, _ := strings.Cut(plan, "\n"); !strings.HasPrefix(first, "5 kernels, 18.2 MiB moved") { // 2·3·3 MiB and the scores
+	if first, _, _ := strings.Cut(plan, "\n"); !strings.HasPrefix(first, "5 kernels, 6.2 MiB moved") { // the cache is read once, and the rest is small
 		t.Errorf("a step is\n%s", plan)
 	}
 }

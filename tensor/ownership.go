@@ -18,11 +18,8 @@ import (
 //
 // Within a function that grad.Jit records, Donate of an argument donates that of each call.
 func Donate(trees ...any) {
-	donate("tensor.Donate", "donate it after its last use, or keep a copy, as t.Mul(1) is", roots("Donate", trees))
+	exec.Donate(roots("Donate", trees), gone("tensor.Donate", "donate it after its last use, or keep a copy, which tree.Copy makes"))
 }
-
-// donate donates nodes on behalf of op.
-func donate(op, help string, ns []*graph.Node) { exec.Donate(ns, gone(op, help)) }
 
 // gone is the error of tensors whose memory op gives away in the caller's line.
 func gone(op, help string) *exec.GoneError {
@@ -30,28 +27,38 @@ func gone(op, help string) *exec.GoneError {
 }
 
 // Donate is [Donate] on behalf of op; help says how to keep the tensors.
-func (internal) Donate(_ graph.Token, op, help string, ns []*graph.Node) { donate(op, help, ns) }
+func (internal) Donate(_ graph.Token, op, help string, ts ...Tensor) {
+	exec.Donate(validNodes(ts), gone(op, help))
+}
+
+// DonateReplaced donates what a recorded step replaces: of each call, the nodes that Step or an earlier
+// call has made.
+func (internal) DonateReplaced(_ graph.Token, op, help string, ns []*graph.Node) {
+	e := gone(op, help)
+	e.Replaced = true
+	exec.Donate(ns, e)
+}
 
 // FreeReplaced frees the memory of tensors that Step or a recorded step has made, but that which others
 // have too, on behalf of op.
 func (internal) FreeReplaced(_ graph.Token, op, help string, ts, others []Tensor) {
-	exec.FreeReplaced(computedNodes(ts), computedNodes(others), gone(op, help))
+	exec.FreeReplaced(validNodes(ts), validNodes(others), gone(op, help))
 }
 
 // Outlive takes tensors out of the Scopes that they were made in.
 func (internal) Outlive(_ graph.Token, ts ...Tensor) {
 	if graph.CurrentRegion() != nil {
-		exec.Outlive(computedNodes(ts)...)
+		exec.Outlive(validNodes(ts)...)
 	}
 }
 
 // Copy returns t in memory of its own, once computed.
 func (internal) Copy(_ graph.Token, t Tensor) Tensor { return Tensor{n: graph.Copy(t.n)} }
 
-// computedNodes returns the nodes of the tensors that are computed.
-func computedNodes(ts []Tensor) (ns []*graph.Node) {
+// validNodes returns the nodes of the tensors that are not absent.
+func validNodes(ts []Tensor) (ns []*graph.Node) {
 	for _, t := range ts {
-		if t.n != nil && t.n.Value() != nil {
+		if t.n != nil {
 			ns = append(ns, t.n)
 		}
 	}
@@ -88,10 +95,6 @@ func Scope[T any](f func() T) T {
 	if err != nil {
 		fail("Scope", err.Error(), fmt.Sprintf("a result of type %T", result))
 	}
-	for _, t := range leaves {
-		if t.n != nil {
-			results = append(results, t.n)
-		}
-	}
+	results = validNodes(leaves)
 	return result
 }

@@ -12,6 +12,8 @@ type GoneError struct {
 	Op   string          // that gave the memory to others: "tensor.Donate", "tensor.Scope"
 	Pos  *graph.CallSite // of its call
 	Help string          // how to keep the tensor
+	// Replaced says that the memory is given away only of what a transaction has made: see Step.
+	Replaced bool
 }
 
 func (e *GoneError) Error() string {
@@ -72,16 +74,16 @@ func (s *storage) moved() *storage {
 	return m
 }
 
-// donation returns why the leaf's elements will be gone after a plan that reads them, nil if they stay:
-// a transaction that is recorded takes the memory of what earlier ones made.
+// donation returns why the leaf's elements will be gone after a plan that reads them, nil if they stay.
 func (l *leaf) donation() *GoneError {
-	if l.keeps {
+	e := l.stored.donated.Load()
+	if e == nil {
+		e = l.gone // as recorded
+	}
+	if l.keeps || e != nil && e.Replaced && !l.stored.ofStep {
 		return nil
 	}
-	if e := l.stored.donated.Load(); e != nil || !l.stored.ofStep {
-		return e
-	}
-	return l.gone
+	return e
 }
 
 // donated returns the storages of leaves that are donated.
@@ -115,10 +117,10 @@ var errFreed = errors.New("exec: the memory of a tensor was freed")
 // Later reads fail with e.
 func Donate(nodes []*graph.Node, e *GoneError) {
 	for _, n := range nodes {
-		v := n.Value()
-		for v == nil && isAlias(n) && n.Src().Len() > 0 {
-			n = n.Src().At(0)
-			v = n.Value()
+		src, v := n.State()
+		for v == nil && isAlias(n) {
+			n = src.At(0)
+			src, v = n.State()
 		}
 		if s := storageOf(v); s != nil {
 			s.donated.Store(e)

@@ -66,7 +66,7 @@ func (d *Device) load(c *capture) (*loadedPlan, error) {
 		return nil, err
 	}
 	p := &loadedPlan{compiled: compiled}
-	p.assignMemory(d, c)
+	p.setMemory(d, d.memory(compiled, c))
 	compiled.Pack()
 	p.depends = c.depends(p)
 	p.programs = make([]driver.Program, len(compiled.Steps))
@@ -100,14 +100,18 @@ type taking struct {
 	request    // a buffer of the slot's size
 }
 
-// assignMemory assigns the buffers of a plan to slots. A transaction that keeps the old values after a
+// memory assigns the buffers of a compiled plan to slots. A transaction that keeps the old values after a
 // failure does not overwrite them.
-func (p *loadedPlan) assignMemory(d *Device, c *capture) {
-	keepsOld := c.isTransaction() && p.compiled.Checks > 0 && !p.compiled.FallsBack
-	m := p.compiled.AssignMemory(
+func (d *Device) memory(p *compile.Plan, c *capture) compile.Memory {
+	keepsOld := c.isTransaction() && p.Checks > 0 && !p.FallsBack
+	return p.AssignMemory(
 		func(leaf int) bool { return c.leaves[leaf].donated && !keepsOld },
 		func(bytes int) int { return d.request(bytes).class },
 	)
+}
+
+// setMemory sets the plan's slots.
+func (p *loadedPlan) setMemory(d *Device, m compile.Memory) {
 	p.slot = m.Slot
 	for i, s := range m.Slots {
 		r := d.request(s.Bytes)
@@ -197,6 +201,9 @@ func Explain(def *Device, roots []*graph.Node) string {
 		err := p.device.ready(c)
 		if err == nil {
 			plan, err = p.device.compile(c)
+		}
+		if err == nil {
+			p.device.memory(plan, c)
 		}
 		c.release()
 		if err != nil {

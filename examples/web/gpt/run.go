@@ -122,8 +122,8 @@ type saved struct {
 func (r *run) save() (s *saved, err error) {
 	defer tensor.Catch(&err)
 	s = &saved{*r, r.opt.State}
-	s.model, s.state.Slots = tree.To(r.model, tensor.CPU()), tree.To(r.opt.State.Slots, tensor.CPU())
-	return s, tensor.Eval(s.model, s.state)
+	s.model, s.state.Slots = tree.Copy(tree.To(r.model, tensor.CPU())), tree.Copy(tree.To(r.opt.State.Slots, tensor.CPU()))
+	return s, tensor.Eval(s.state)
 }
 
 // resume returns a run that continues from s on a device.
@@ -131,6 +131,7 @@ func (s *saved) resume(dev *tensor.Device) *run {
 	r := s.run
 	r.opt = newOptimizer()
 	r.opt.State = s.state
+	r.model, r.opt.State.Slots = tree.Copy(s.model), tree.Copy(s.state.Slots) // steps donate what they replace
 	return r.on(dev)
 }
 
