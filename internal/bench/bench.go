@@ -111,7 +111,7 @@ func Measure(ctx context.Context, c Cell, d *tensor.Device, budget time.Duration
 	}, nil
 }
 
-// median returns the median time of run in seconds, over batches of runs, each with sync
+// median returns the median time of run, in a Scope, in seconds, over batches of runs, each with sync
 // at its end: as many as fit into the budget, and at least fewest. Half of the budget before is for
 // batches that do not count: caches fill, among them pools of memory, and clocks rise.
 func median(ctx context.Context, budget time.Duration, fewest int, run, sync func() error) (float64, error) {
@@ -122,7 +122,7 @@ func median(ctx context.Context, budget time.Duration, fewest int, run, sync fun
 			if err := ctx.Err(); err != nil {
 				return 0, err
 			}
-			if err := run(); err != nil {
+			if err := tensor.Scope(run); err != nil {
 				return 0, err
 			}
 		}
