@@ -17,7 +17,7 @@ type Plan struct {
 	Buffers   []Buffer
 	Outputs   []Output // one for each root
 	Checks    int      // how many steps check indices
-	Depends   []Set    // by output: the checks, by number, and the leaves, by Checks more, that its elements depend on
+	Depends   []Set    // by output: the checks that it depends on, by number, and the leaves, by Checks + number
 	FallsBack bool     // outputs have their old elements if a check fails
 }
 
@@ -79,9 +79,12 @@ func Verify() { verify = true }
 // constants. Old is nil or has, for each root, the leaf whose elements it gets if a check
 // fails, nil for none: see Plan.FallsBack.
 func Graph(roots []*graph.Node, o kernelize.Options, old []*graph.Node) (*Plan, error) {
-	p := newPlan(withFallbacks(roots, old), o)
-	p.FallsBack = old != nil && p.bindFailure()
-	if old != nil && !p.FallsBack {
+	var p *Plan
+	if old != nil {
+		p = newPlan(withFallbacks(roots, old), o)
+		p.FallsBack = p.bindFailure()
+	}
+	if p == nil || !p.FallsBack {
 		p = newPlan(roots, o)
 	}
 	p.Depends = p.depends()

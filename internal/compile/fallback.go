@@ -8,59 +8,60 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// withFallbacks returns roots that have the elements of old, where that is not nil, in a run in
-// which an index was out of range. What is computed from such a root is computed from what it has
-// then: one kernel stores both or another loads the root.
+// withFallbacks returns a graph like that of roots, in which these have the elements of old, where
+// that is not nil, in a run in which an index was out of range. Nodes that read a root read it with
+// its fallback, so that a plan stores it once.
 //
 // A device that runs ahead of its caller learns of a bad index after the fact. With fallbacks, a
 // step of an optimizer then leaves the model as it was.
 func withFallbacks(roots, old []*graph.Node) []*graph.Node {
-	kept := map[*graph.Node]*graph.Node{}
-	for i, n := range old {
-		if n != nil && roots[i].Op.Class() != ir.Source {
-			kept[roots[i]] = n
-		}
-	}
 	fallBack := func(n, to *graph.Node) *graph.Node {
 		w := graph.Elementwise(ir.Where, kernelize.Failed(n.Shape), to, n)
 		w.Number = n.Number
 		return w
 	}
-	nodes, number := graph.Numbered(roots)
-	plain, done := make([]*graph.Node, len(nodes)), make([]*graph.Node, len(nodes))
-	for i, n := range nodes {
-		src := n.Src().Append(nil)
-		for k, s := range src {
-			j, _ := number.Get(s)
-			src[k] = done[j]
-		}
-		plain[i] = n
-		if !slices.Equal(src, n.Src().Append(nil)) {
-			plain[i] = graph.WithOperands(n, src...)
-		}
-		if done[i] = plain[i]; kept[n] != nil {
-			done[i] = fallBack(plain[i], kept[n])
-		}
-	}
-	with := make([]*graph.Node, len(roots))
+	kept := map[*graph.Node]*graph.Node{}
 	for i, n := range roots {
-		j, _ := number.Get(n)
-		if with[i] = done[j]; i < len(old) && old[i] != kept[n] {
-			with[i] = fallBack(plain[j], old[i])
+		if old[i] != nil && n.Op.Class() != ir.Source { // other nodes read a constant as it is
+			kept[n] = old[i]
 		}
 	}
-	return with
+	nodes, number := graph.Numbered(roots)
+	done := slices.Clone(nodes)
+	find := func(n *graph.Node) *graph.Node {
+		i, _ := number.Get(n)
+		return done[i]
+	}
+	for i, n := range nodes {
+		if src := n.Src().Append(nil); len(src) > 0 {
+			for k, s := range src {
+				src[k] = find(s)
+			}
+			done[i] = graph.WithOperands(n, src...)
+		}
+		if to := kept[n]; to != nil {
+			done[i] = fallBack(done[i], to)
+		}
+	}
+	list := make([]*graph.Node, len(roots))
+	for i, n := range roots {
+		list[i] = find(n)
+		if to := old[i]; to != nil && to != n && to != kept[n] {
+			list[i] = fallBack(list[i], to)
+		}
+	}
+	return list
 }
 
-// failure is the argument of kernelize.Failed until bindFailure.
+// failure is the argument that is kernelize.Failed, until bindFailure.
 var failure = Arg{Kind: ir.In, Report: true, Index: -1}
 
-// bindFailure gives the kernels with fallbacks the report of the only check, or the greatest of
-// all, which a step more computes. It reports false if one of them checks an index, or if a check
+// bindFailure gives steps that fall back the report of the only check, or the greatest of several,
+// which another step computes. It reports false if such a step checks an index, or if a check
 // depends on one: it would wait for itself.
 func (p *Plan) bindFailure() bool {
-	var checks []int                      // whose steps are not redundant
-	after := make([]bool, len(p.Buffers)) // whether a buffer depends on one that falls back
+	var checks []int                      // of the steps whose check is not redundant
+	after := make([]bool, len(p.Buffers)) // whether a buffer depends on a fallback
 	for i := range p.Steps {
 		s := &p.Steps[i]
 		reads := slices.Contains(s.Args, failure)
@@ -71,9 +72,11 @@ func (p *Plan) bindFailure() bool {
 		for b := range s.buffers(ir.Out) {
 			after[b] = after[b] || follows
 		}
-		if c := s.Check(); c >= 0 && reads || c >= 0 && follows && !s.Redundant {
+		switch c := s.Check(); {
+		case c < 0 || s.Redundant && !reads:
+		case follows:
 			return false
-		} else if c >= 0 && !s.Redundant {
+		default:
 			checks = append(checks, c)
 		}
 	}
@@ -86,10 +89,8 @@ func (p *Plan) bindFailure() bool {
 		p.Buffers = append(p.Buffers, Buffer{DType: ir.Int32, Len: 1})
 	}
 	for i := range p.Steps {
-		for k, a := range p.Steps[i].Args {
-			if a == failure {
-				p.Steps[i].Args[k] = report
-			}
+		if k := slices.Index(p.Steps[i].Args, failure); k >= 0 {
+			p.Steps[i].Args[k] = report
 		}
 	}
 	if len(checks) > 1 {

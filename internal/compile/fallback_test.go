@@ -41,7 +41,7 @@ func TestFallbacks(t *testing.T) {
 		{"one check", sub(p, total(taken)), rowMajor, 0, true, 2},
 		{"two checks", sub(sub(p, total(taken)), total(graph.Gather(table, index(3, 7), 0))), rowMajor, 0, true, 4},
 		{"no check", sub(p, total(table)), rowMajor, 0, false, 2},
-		{"a kernel that checks", sub(p, graph.Gather(table, index(2, 4), 0)), rowMajor, 0, false, 1},
+		{"a kernel that checks", sub(p, graph.Gather(table, index(2, 4), 0)), rowMajor, 0, true, 2},
 		{"a scatter", graph.Scatter(ir.Add, p, index(2, 9), table, 0), rowMajor, 0, true, 2},
 		{"a transposed leaf", sub(p, total(taken)), []int{1, 4}, 0, true, 2},
 		{"few bindings", sub(p, total(taken)), rowMajor, 4, true, 2},

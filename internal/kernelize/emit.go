@@ -116,6 +116,11 @@ func (t *trial) compute(n *node, at []ir.AffineExpr, guards []ir.Guard, fill ir.
 	case n.Op.Class() == ir.Movement:
 		return t.movement(n, at, guards, fill)
 	}
+	// A group with a check does not read Failed, which it would wait for.
+	if n.Op == ir.Gather && t.g.readsFailed() || n.Op == ir.Where && isFailed(n.src[0]) && t.g.checks() {
+		t.need = n
+		return -1, true
+	}
 	t.cost += ir.Table[n.Op].Cost
 	if n.Op == ir.Gather {
 		return t.gather(n, at, guards, fill), true

@@ -285,6 +285,14 @@ func (g *group) buffers() int {
 	return len(g.loads()) + len(g.written())
 }
 
+// checks reports whether g uses an index.
+func (g *group) checks() bool {
+	return slices.ContainsFunc(g.body, func(in instr) bool { return in.UsesIndex() })
+}
+
+// readsFailed reports whether g reads the report of all checks.
+func (g *group) readsFailed() bool { return slices.ContainsFunc(g.args(ir.Scalar), isFailed) }
+
 // takeReduced moves the axes that n reduces from the layout of its operand,
 // which becomes that of n, to a layout of their own.
 func takeReduced(l layout, n *node) (over layout) {

@@ -18,8 +18,8 @@ type Kernel struct {
 // An Arg says which node an argument of a kernel holds.
 type Arg struct {
 	Kind ir.ArgKind
-	// Node is a leaf or a stored node for In, nil for the report that is Failed; the target
-	// of a store for Out, the Scalar for Value.
+	// Node is a leaf or a stored node for In, nil for the report that Failed is read from;
+	// the target of a store for Out, the Scalar for Value.
 	Node   *graph.Node
 	Offset int // in elements, from which the kernel's views of it count
 }
@@ -45,8 +45,12 @@ type Output struct {
 // failed is the index of the Param that is Failed.
 const failed = -1
 
-// Failed is a node of a graph to be compiled: whether a check of its plan has failed.
+// Failed is a node of a graph to be compiled: whether a check of its plan has failed. Kernels read
+// it from a report.
 func Failed(shape []int) *graph.Node { return graph.Param(ir.Bool, shape, failed) }
+
+// isFailed reports whether n is Failed.
+func isFailed(n *node) bool { return n.Op == ir.Scalar && n.Ints[0] == failed }
 
 // Options are what kernels depend on beside the graph.
 type Options struct {

@@ -259,7 +259,8 @@ func (p *placer) mergeSiblings() {
 	}
 }
 
-// space returns a key of the axes of g: groups with equal keys can share a space.
+// space returns a key of the axes of g: groups with equal keys can share a space. One that reads
+// Failed merges with none that does not, because a check may depend on that.
 func (g *group) space() string {
 	var lens []int
 	var reduced []bool
@@ -267,7 +268,7 @@ func (g *group) space() string {
 		lens = append(lens, g.lens[a])
 		reduced = append(reduced, slices.Contains(g.reduced, a))
 	}
-	return fmt.Sprint(lens, reduced)
+	return fmt.Sprint(lens, reduced, g.readsFailed())
 }
 
 func sharesLoad(h, g *group) bool {

@@ -24,10 +24,8 @@ func (p *placer) split(bindings int) map[*node]end {
 	ends := map[*node]end{}
 	for _, g := range p.groups {
 		status := 0 // whether there is a status buffer
-		for i := range g.body {
-			if g.body[i].UsesIndex() {
-				status = 1
-			}
+		if g.checks() {
+			status = 1
 		}
 		if bindings == 0 || g.buffers()+status <= bindings {
 			continue
