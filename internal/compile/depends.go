@@ -2,11 +2,17 @@ package compile
 
 import "github.com/tensorken/tensorken/ir"
 
-// A Set is a set of small numbers, one bit each.
+// A Set is a set of small numbers, one bit each. Sets are shared and do not change.
 type Set []uint64
 
-// Has reports whether i is in the set.
-func (s Set) Has(i int) bool { return i/64 < len(s) && s[i/64]>>(i%64)&1 != 0 }
+// SetOf returns the set of some numbers.
+func SetOf(numbers ...int) (s Set) {
+	for _, i := range numbers {
+		s = append(s, make(Set, max(0, i/64+1-len(s)))...)
+		s[i/64] |= 1 << (i % 64)
+	}
+	return s
+}
 
 // Intersects reports whether the sets share a number.
 func (s Set) Intersects(t Set) bool {
@@ -18,7 +24,7 @@ func (s Set) Intersects(t Set) bool {
 	return false
 }
 
-// Includes reports whether all of t is in s.
+// Includes reports whether s has all of t.
 func (s Set) Includes(t Set) bool {
 	for i, w := range t {
 		if w != 0 && (i >= len(s) || w&^s[i] != 0) {
@@ -28,8 +34,7 @@ func (s Set) Includes(t Set) bool {
 	return true
 }
 
-// With returns s and t together: one of them, if it includes the other. Sets are shared and
-// never changed.
+// With returns the union.
 func (s Set) With(t Set) Set {
 	switch {
 	case s.Includes(t):
@@ -37,54 +42,49 @@ func (s Set) With(t Set) Set {
 	case t.Includes(s):
 		return t
 	}
-	u := make(Set, max(len(s), len(t)))
-	copy(u, s)
+	u := append(make(Set, 0, max(len(s), len(t))), s...)
+	u = u[:cap(u)]
 	for i, w := range t {
 		u[i] |= w
 	}
 	return u
 }
 
-// SetOf returns the set of some numbers.
-func SetOf(numbers ...int) (s Set) {
-	for _, i := range numbers {
-		s = append(s, make(Set, max(0, i/64+1-len(s)))...)
-		s[i/64] |= 1 << (i % 64)
-	}
-	return s
-}
-
-// depends returns by output what its elements depend on: the checks, by number, and the leaves,
-// by Checks more. A step reports the first bad index only, so all its instructions that use an
-// index depend on its one check.
+// depends returns Depends. A step reports the first bad index only, so all its instructions that
+// use an index depend on its one check.
 func (p *Plan) depends() []Set {
 	buffers := make([]Set, len(p.Buffers))
 	var args, values []Set
 	for i := range p.Steps {
 		s := &p.Steps[i]
 		args, values = args[:0], values[:0]
+		var check, all Set
 		for _, a := range s.Args {
 			var of Set
 			switch {
 			case a.Kind == ir.Status:
-				of = SetOf(a.Index)
+				check = SetOf(a.Index)
 			case a.Kind == ir.In && a.Leaf:
 				of = SetOf(p.Checks + a.Index)
 			case a.Kind == ir.In && !a.Report:
 				of = buffers[a.Index]
 			}
-			args = append(args, of)
+			args, all = append(args, of), all.With(of)
 		}
 		for k := range s.Kernel.Body {
 			in := &s.Kernel.Body[k]
 			var of Set
+			switch {
+			case ir.Routines[in.Op] != nil:
+				of = all
+			case in.Op == ir.Load:
+				of = args[in.Arg]
+			}
+			if in.UsesIndex() {
+				of = of.With(check)
+			}
 			for _, src := range in.Src {
 				of = of.With(values[src])
-			}
-			for n, a := range s.Args {
-				if in.Op == ir.Load && in.Arg == n || a.Kind == ir.Status && in.UsesIndex() || ir.Routines[in.Op] != nil {
-					of = of.With(args[n])
-				}
 			}
 			values = append(values, of)
 			if in.Op.Writes() {

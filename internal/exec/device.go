@@ -2,8 +2,8 @@
 // decides what to store (retain.go), looks up or compiles its plan (plan.go), runs
 // it (eval.go, launch.go) on pooled buffers (pool.go, slab.go, gc.go) and on copies of other
 // devices' elements (storage.go, peer.go), and attributes failures to the values that depend on
-// them (attribute.go, reports.go, epoch.go, journal.go). A Recording runs plans again (record.go, stage.go), a recurrence the plan of its
-// body once a step (recur.go, recurplans.go).
+// them (faults.go, reports.go, journal.go). A Recording runs plans again (record.go, stage.go),
+// a recurrence the plan of its body once a step (recur.go, recurplans.go).
 package exec
 
 import (

@@ -156,7 +156,7 @@ func (d *Device) run(p *loadedPlan, c *capture, j *Journal) error {
 	case waits:
 		err = x.fault.report()
 	case j != nil:
-		j.pending = append(j.pending, x)
+		j.note(x)
 	}
 	if err == nil || len(p.takes) > 0 {
 		c.freeDonated()

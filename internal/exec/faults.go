@@ -6,7 +6,6 @@ import (
 	"slices"
 	"sync/atomic"
 
-	"github.com/tensorken/tensorken/driver"
 	"github.com/tensorken/tensorken/internal/compile"
 	"github.com/tensorken/tensorken/internal/graph"
 	"github.com/tensorken/tensorken/internal/shape"
@@ -60,13 +59,13 @@ func (f *fault) report() error {
 // through its leaves. It is pending until its reports are read.
 type execution struct {
 	plan        *loadedPlan
-	reports     driver.Buffer
-	own         pooled             // has the reports, if they are not in Device.reports
+	reports     pooled             // of Device.reports, or its own
 	firstCheck  int                // in reports
 	sites       []*graph.IndexSite // of the indices of the plan's steps, in order
-	leaves      []origin           // of the pending leaves; nil if there are none
-	unknown     compile.Set        // the checks and pending leaves, numbered as in compile.Plan
+	leaves      []pendingLeaf
+	unknown     compile.Set // the checks and pending leaves, numbered as in Plan.Depends
 	transaction bool
+	journal     *failures // that learns of the fault; nil for none
 
 	// Set before done:
 	fault  *fault   // the first; nil if there was none
@@ -81,6 +80,12 @@ type origin struct {
 	exec  *execution // that computed them and may have met a bad index; nil for others
 	slot  int        // of the execution's plan
 	epoch *syncEpoch // in which they were written
+}
+
+// A pendingLeaf is a leaf of an execution that is pending itself.
+type pendingLeaf struct {
+	number int // as in Plan.Depends
+	origin
 }
 
 // failed returns the error that makes the elements invalid, nil if none is known. The
@@ -107,9 +112,9 @@ func (o origin) pending() bool { return o.exec != nil && !o.exec.done.Load() }
 // leaf that has failed, fail.
 func (x *execution) attribute(reports []byte) {
 	p, sites := x.plan, x.sites
-	for i := range x.leaves {
-		if f := x.leaves[i].fault(); f != nil {
-			x.fail(p.compiled.Checks+i, f)
+	for _, l := range x.leaves {
+		if f := l.fault(); f != nil {
+			x.fail(l.number, f)
 		}
 	}
 	for _, i := range p.checking {
@@ -119,8 +124,16 @@ func (x *execution) attribute(reports []byte) {
 		}
 		sites = sites[len(s.Indices):]
 	}
-	x.plan, x.sites, x.leaves = nil, nil, nil
 	x.settle()
+}
+
+// settle makes the outcome known.
+func (x *execution) settle() {
+	x.plan, x.sites, x.leaves, x.reports = nil, nil, nil, pooled{}
+	x.done.Store(true)
+	if x.fault != nil && x.journal != nil {
+		x.journal.add(x.fault)
+	}
 }
 
 // fail fails the results that depend on a check or a leaf.
@@ -128,8 +141,9 @@ func (x *execution) fail(number int, f *fault) {
 	if x.fault == nil {
 		x.fault, x.faults = f, make([]*fault, len(x.plan.depends))
 	}
+	of := compile.SetOf(number)
 	for slot, d := range x.plan.depends {
-		if x.faults[slot] == nil && d.Has(number) {
+		if x.faults[slot] == nil && d.Intersects(of) {
 			x.faults[slot] = f
 		}
 	}
@@ -176,8 +190,8 @@ func locate(x *compile.Index, k *ir.Kernel, position int, dims []int) []int {
 	return at
 }
 
-// depends returns by slot the checks and leaves that the elements depend on, numbered as in
-// compile.Plan. The results of a step of a recurrence are operands of the next one.
+// depends returns the Depends of the outputs by slot, with those of CoOutputs. Outputs that fall
+// back depend on nothing, and each result of a recurrence on all that a step depends on.
 func (c *capture) depends(p *loadedPlan) []compile.Set {
 	nodes := make([]compile.Set, len(c.nodes))
 	for i, d := range p.compiled.Depends {
@@ -187,19 +201,24 @@ func (c *capture) depends(p *loadedPlan) []compile.Set {
 	slots := make([]compile.Set, len(p.slots))
 	var all compile.Set
 	for i, o := range p.compiled.Outputs {
-		if falls := p.compiled.FallsBack && c.outputs[i].old >= 0; !o.Leaf && !falls {
-			s := p.slot[o.Index]
-			slots[s] = slots[s].With(nodes[c.outputs[i].number])
-			all = all.With(slots[s])
+		if !o.Leaf {
+			s := &slots[p.slot[o.Index]]
+			*s = s.With(nodes[c.outputs[i].number])
+			all = all.With(*s)
 		}
 	}
 	if c.isBody {
 		return slices.Repeat([]compile.Set{all}, len(slots))
 	}
+	for i, o := range p.compiled.Outputs {
+		if p.compiled.FallsBack && !o.Leaf && c.outputs[i].old >= 0 {
+			slots[p.slot[o.Index]] = nil
+		}
+	}
 	return slots
 }
 
-// spread adds to the sets of nodes those of their operands, and of the CoOutputs that they fail
+// spread adds to the sets of nodes those of their operands and of the CoOutputs that they fail
 // with.
 func (c *capture) spread(sets []compile.Set) {
 	for more := true; more; {

@@ -52,3 +52,54 @@ func TestEachFailsByItsOwnIndex(t *testing.T) {
 		}
 	}
 }
+
+// On an asynchronous device, all results of a failed transaction have the old elements.
+func TestTransactionFallsBack(t *testing.T) {
+	d := exec.New(ahead{cpu.New(cpu.Options{})})
+	defer d.Close()
+	flipped := graph.Flip(floats(1, 2, 3), []int{0})
+	read(t, d, flipped)
+	bad := graph.Reduce(ir.Sum, graph.Gather(floats(1, 2, 3), ints(0, 7), 0), []int{0})
+	plus := func(x, y *graph.Node) *graph.Node { return graph.Binary(ir.Add, x, graph.Expand(y, x.Shape)) }
+	type value struct {
+		name     string
+		old, new *graph.Node
+	}
+	old := func() *graph.Node { return floats(1, 2, 3) }
+	a, b, c := old(), old(), old()
+	values := []value{
+		{"a sum", a, plus(a, bad)},
+		{"one that reads a result", b, graph.Unary(ir.Exp, plus(a, bad))},
+		{"a new value", old(), graph.Expand(bad, []int{3})},
+		{"an equal one", old(), graph.Expand(bad, []int{3})},
+		{"a scatter", c, graph.Scatter(ir.Add, graph.Unary(ir.Exp, c), ints(2), bad, 0)},
+		{"parts", old(), graph.Cat(0, []*graph.Node{bad, floats(4, 5)})},
+		{"one by index", c, graph.Binary(ir.Mul, c, graph.Gather(old(), ints(2, 1, 0), 0))},
+		{"one by index and a result", b, plus(graph.Gather(b, ints(2, 1, 0), 0), graph.Reduce(ir.Sum, plus(a, bad), []int{0}))},
+		{"a flipped one", flipped, plus(flipped, bad)},
+		{"another leaf", old(), graph.Flip(old(), []int{0})},
+		{"a constant", old(), graph.Fill(ir.Float32, 7, []int{3})},
+		{"an old one", b, b},
+		{"no elements", floats(), graph.Unary(ir.Exp, floats())},
+	}
+	var j exec.Journal
+	var roots, olds []*graph.Node
+	for _, v := range values {
+		roots, olds = append(roots, v.new), append(olds, v.old)
+	}
+	if err := exec.Step(d, &j, roots, olds); err != nil {
+		t.Fatalf("Step: %v, want that it is told later", err)
+	}
+	for _, v := range values {
+		if got, want := read(t, d, v.new), read(t, d, v.old); !equal(got, want) {
+			t.Errorf("%s: %v, want %v", v.name, got, want)
+		}
+	}
+	var index *exec.IndexError
+	if n, err := j.Failed(); n != 1 || !errors.As(err, &index) || index.Index != 7 {
+		t.Errorf("%d transactions failed with %v, want one with index 7", n, err)
+	}
+	if n, err := j.Failed(); n != 0 || err != nil {
+		t.Errorf("then %d failed with %v, want none", n, err)
+	}
+}

@@ -2,7 +2,7 @@ package exec
 
 import (
 	"slices"
-	"sync/atomic"
+	"sync"
 
 	"github.com/tensorken/tensorken/internal/graph"
 	"github.com/tensorken/tensorken/ir"
@@ -18,42 +18,44 @@ import (
 // the journal reports the failure once it is known.
 func Step(def *Device, j *Journal, roots, old []*graph.Node) error { return eval(def, j, roots, old) }
 
-// A Journal remembers the transactions whose outcome is not known yet.
-type Journal struct {
-	pending []*execution
-	settled int64 // executions, when Failed looked at pending
+// A Journal learns of the transactions that fail after Step has returned.
+type Journal struct{ *failures }
+
+type failures struct {
+	mu     sync.Mutex
+	faults []*fault // since Failed
 }
 
-// settled counts the executions whose outcome is known.
-var settled atomic.Int64
-
-// settle makes the outcome of an execution known.
-func (x *execution) settle() {
-	x.done.Store(true)
-	settled.Add(1)
+func (f *failures) add(x *fault) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.faults = append(f.faults, x)
 }
 
 // Failed returns the number of transactions newly known to have failed, and the
 // first of their errors that nobody has read.
 func (j *Journal) Failed() (n int, err error) {
-	now := settled.Load()
-	if now == j.settled { // there may be thousands of pending ones
+	if j.failures == nil {
 		return 0, nil
 	}
-	j.settled = now
-	j.pending = slices.DeleteFunc(j.pending, func(x *execution) bool {
-		if !x.done.Load() {
-			return false
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	for _, f := range j.faults {
+		if first := !f.reported.Swap(true); first && err == nil {
+			err = f.err
 		}
-		if x.fault != nil {
-			n++
-			if first := !x.fault.reported.Swap(true); first && err == nil {
-				err = x.fault.err
-			}
-		}
-		return true
-	})
+	}
+	n = len(j.faults)
+	j.faults = nil
 	return n, err
+}
+
+// note makes the journal learn of a transaction's failure.
+func (j *Journal) note(x *execution) {
+	if j.failures == nil {
+		j.failures = new(failures)
+	}
+	x.journal = j.failures
 }
 
 // isTransaction reports whether the capture belongs to a Step.

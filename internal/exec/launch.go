@@ -130,7 +130,7 @@ func (l *launch) bind(p *loadedPlan, c *capture, x *execution) {
 		case fromScalar:
 			arg.Num = c.scalars[a.index]
 		case fromReport:
-			arg.Buffer, arg.Offset = x.reports, ir.StatusLen*(x.firstCheck+int(a.index))
+			arg.Buffer, arg.Offset = x.reports.Buffer, ir.StatusLen*(x.firstCheck+int(a.index))
 		case fromLeaf:
 			arg.Buffer, arg.Offset = l.blocks[a.index].Buffer, c.leaves[a.index].view.Offset+a.offset
 		case fromSlot:

@@ -22,8 +22,8 @@ type loadedPlan struct {
 	slot     []int            // by buffer of the compiled plan
 	bindings []binding        // the arguments of all steps
 	checking []int            // the steps that check indices
-	checks   compile.Set      // all
-	depends  []compile.Set    // by slot of an output: the checks and leaves, as in compile.Plan
+	checks   compile.Set      // all, numbered as in Plan.Depends
+	depends  []compile.Set    // by slot: Plan.Depends of the outputs
 }
 
 // A binding says where an argument of a step's call comes from.

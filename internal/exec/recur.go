@@ -359,7 +359,7 @@ func (x *recurring) argument(a binding, step int, run *execution) driver.Arg {
 	case fromScalar:
 		return driver.Arg{Num: x.c.scalars[a.index]}
 	case fromReport:
-		return driver.Arg{Buffer: run.reports, Offset: ir.StatusLen * (run.firstCheck + int(a.index))}
+		return driver.Arg{Buffer: run.reports.Buffer, Offset: ir.StatusLen * (run.firstCheck + int(a.index))}
 	case fromSlot:
 		b, offset := x.stored(int(a.index), step)
 		return driver.Arg{Buffer: b.Buffer, Offset: offset + a.offset}

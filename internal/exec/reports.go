@@ -18,7 +18,7 @@ const (
 // the next read of a value, and when the buffer is full. On other devices each
 // execution has a buffer of its own, which is read at its end.
 type reports struct {
-	buffer       driver.Buffer
+	buffer       pooled
 	capacity     int
 	next         int
 	pending      []*execution
@@ -28,23 +28,20 @@ type reports struct {
 
 // begin returns the execution of a plan that checks indices or depends on pending
 // executions; nil for others. The caller holds d.queue.
-func (d *Device) begin(p *loadedPlan, c *capture) (*execution, error) {
+func (d *Device) begin(p *loadedPlan, c *capture) (x *execution, err error) {
 	r, checks := &d.reports, p.compiled.Checks
-	var leaves []origin
-	var unknown []int
+	var leaves []pendingLeaf
+	unknown := p.checks
 	for i := range c.leaves {
 		if s := c.leaves[i].stored; s.pending() {
-			if leaves == nil {
-				leaves = make([]origin, len(c.leaves))
-			}
-			leaves[i] = s.origin
-			unknown = append(unknown, checks+i)
+			leaves = append(leaves, pendingLeaf{checks + i, s.origin})
+			unknown = unknown.With(compile.SetOf(checks + i))
 		}
 	}
-	if checks == 0 && leaves == nil {
+	if len(unknown) == 0 {
 		return nil, nil
 	}
-	x := &execution{plan: p, leaves: leaves, unknown: p.checks.With(compile.SetOf(unknown...)), transaction: c.isTransaction()}
+	x = &execution{plan: p, leaves: leaves, unknown: unknown, transaction: c.isTransaction()}
 	for _, i := range p.checking {
 		for _, index := range p.compiled.Steps[i].Indices {
 			site := c.nodes[index.Node].Site()
@@ -55,14 +52,20 @@ func (d *Device) begin(p *loadedPlan, c *capture) (*execution, error) {
 		}
 	}
 	if !d.limits.Async {
-		return x, d.acquireReports(x)
+		x.reports, err = d.newReports(checks)
+		return x, err
 	}
 	if r.next+checks > r.capacity || len(r.pending) >= r.capacity {
 		if err := d.readReports(); err != nil {
 			return nil, err
 		}
-		if err := d.reserveReports(checks); err != nil {
-			return nil, err
+		if n := max(checks, minReports); n > r.capacity {
+			d.pool.release(r.buffer)
+			*r = reports{unreported: r.unreported}
+			if r.buffer, err = d.newReports(n); err != nil {
+				return nil, err
+			}
+			r.capacity = n
 		}
 	}
 	if x.transaction {
@@ -74,19 +77,18 @@ func (d *Device) begin(p *loadedPlan, c *capture) (*execution, error) {
 	return x, nil
 }
 
-// acquireReports gives an execution a buffer for its reports, all 0.
-func (d *Device) acquireReports(x *execution) error {
-	size := reportBytes * x.plan.compiled.Checks
-	own, err := d.acquire(nil, request{class: sizeClass(size, d.limits.Bytes)})
+// newReports returns a buffer for a number of reports, all 0.
+func (d *Device) newReports(n int) (pooled, error) {
+	data := make([]byte, reportBytes*n)
+	own, err := d.acquire(nil, request{class: sizeClass(len(data), d.limits.Bytes)})
+	if err == nil {
+		err = d.drv.Upload(own[0].Buffer, 0, data)
+	}
 	if err != nil {
-		return err
+		d.pool.release(own...)
+		return pooled{}, err
 	}
-	x.own, x.reports = own[0], own[0].Buffer
-	if err := d.drv.Upload(x.reports, 0, make([]byte, size)); err != nil {
-		d.pool.release(x.own)
-		return err
-	}
-	return nil
+	return own[0], nil
 }
 
 // conclude ends an execution whose calls were submitted with that error. It reads the
@@ -99,37 +101,15 @@ func (d *Device) conclude(x *execution, err error, waits bool) error {
 		}
 		return err
 	}
-	defer d.pool.release(x.own)
+	defer d.pool.release(x.reports)
 	data := make([]byte, reportBytes*x.plan.compiled.Checks)
 	if err == nil {
-		err = d.download(data, x.reports, 0)
+		err = d.download(data, x.reports.Buffer, 0)
 	}
 	if err == nil {
 		x.attribute(data)
 	}
 	return err
-}
-
-// reserveReports makes room for a number of reports in the buffer, which is not in
-// use. The caller holds d.queue.
-func (d *Device) reserveReports(checks int) error {
-	r := &d.reports
-	if checks = max(checks, minReports); checks <= r.capacity {
-		return nil
-	}
-	b, err := d.drv.Alloc(reportBytes * checks)
-	if err != nil {
-		return err
-	}
-	if err := d.drv.Upload(b, 0, make([]byte, reportBytes*checks)); err != nil {
-		b.Free()
-		return err
-	}
-	if r.buffer != nil {
-		r.buffer.Free()
-	}
-	r.buffer, r.capacity = b, checks
-	return nil
 }
 
 // readReports attributes the reports of the pending executions. The caller holds d.queue.
@@ -139,7 +119,7 @@ func (d *Device) readReports() error {
 		return nil
 	}
 	data := make([]byte, reportBytes*r.next)
-	if err := d.download(data, r.buffer, 0); err != nil {
+	if err := d.download(data, r.buffer.Buffer, 0); err != nil {
 		return err
 	}
 	found := false
@@ -159,7 +139,7 @@ func (d *Device) readReports() error {
 		return nil
 	}
 	clear(data)
-	return d.drv.Upload(r.buffer, 0, data)
+	return d.drv.Upload(r.buffer.Buffer, 0, data)
 }
 
 // lockAndReadReports is readReports for a caller that does not hold d.queue.
@@ -172,26 +152,21 @@ func (d *Device) lockAndReadReports() error {
 // takeUnreported returns the error of a transaction that nobody has read yet.
 func (r *reports) takeUnreported() error {
 	f := r.unreported
-	if f == nil {
-		return nil
-	}
 	r.unreported = nil
-	if f.reported.Load() {
+	if f == nil || f.reported.Load() {
 		return nil
 	}
 	return f.report()
 }
 
-// abandon fails the pending executions, as their reports may be lost.
-func (r *reports) abandon(err error) {
-	for _, x := range r.pending {
-		x.plan, x.leaves, x.fault = nil, nil, newFault(err)
+// abandonReports fails the pending executions, as their reports may be lost.
+func (d *Device) abandonReports(err error) {
+	for _, x := range d.reports.pending {
+		x.fault = newFault(err)
 		x.settle()
 	}
-	if r.buffer != nil {
-		r.buffer.Free()
-	}
-	*r = reports{unreported: r.unreported}
+	d.pool.release(d.reports.buffer)
+	d.reports = reports{unreported: d.reports.unreported}
 }
 
 // A syncEpoch is the work submitted between two syncs. An asynchronous failure
@@ -216,7 +191,7 @@ func (d *Device) sync() error {
 	}
 	if err != nil {
 		d.epoch.failure.Store(newFault(err))
-		d.reports.abandon(err)
+		d.abandonReports(err)
 	}
 	d.epoch = new(syncEpoch)
 	return err
