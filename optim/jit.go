@@ -172,7 +172,6 @@ func (s *steps[M, B]) run(m *M, b B, rng *tensor.RNG) (tensor.Tensor, error) {
 	if err != nil {
 		return tensor.Tensor{}, fmt.Errorf("optim: %w", err)
 	}
-	old = append(old, s.o.State.tensors()...)
 	if err := s.o.Step(&next, g); err != nil {
 		return tensor.Tensor{}, err
 	}
@@ -181,9 +180,8 @@ func (s *steps[M, B]) run(m *M, b B, rng *tensor.RNG) (tensor.Tensor, error) {
 	if err != nil {
 		return tensor.Tensor{}, fmt.Errorf("optim: %w", err)
 	}
-	now := append(model, s.o.State.tensors()...)
-	tensor.Internal.FreeReplaced(graph.Token{}, "optim.Jit", keepModel, old, now)
-	tensor.Internal.Outlive(graph.Token{}, now...)
+	tensor.Internal.FreeReplaced(graph.Token{}, "optim.Jit", keepModel, old, model)
+	tensor.Internal.Outlive(graph.Token{}, append(model, s.o.State.tensors()...)...)
 	return loss, nil
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/tensorken/tensorken/optim"
 	"github.com/tensorken/tensorken/safetensors"
 	"github.com/tensorken/tensorken/tensor"
+	"github.com/tensorken/tensorken/tree"
 )
 
 // mixedProblem is the network of the traces, whose loss casts its data to the
@@ -61,7 +62,7 @@ func TestScaling(t *testing.T) {
 	first, scale, streak := f(m).Item(), float64(initial), 0.0
 	var skips []int
 	for step := range 20 {
-		before, slots := m, o.State.Slots
+		before, slots := m, tree.Copy(o.State.Slots) // as Step donates them
 		loss, g := optim.ValueAndGrad(o, f)(m)
 		if err := o.Step(&m, g); err != nil {
 			t.Fatal(err)

@@ -54,6 +54,8 @@ func New(r Rule, lr float64) *Optimizer { return &Optimizer{Rule: r, LR: lr} }
 // them. The error is returned by the read of the loss or, if nobody reads it, by
 // [tensor.Device.Sync] or a later Step, which then does nothing else. State.Step
 // counts the failed step until a later Step learns of the failure.
+//
+// Step donates the slots of State, see [tensor.Donate].
 func (o *Optimizer) Step(model, grads any) error {
 	if o == nil {
 		return errors.New("optim: Step of a nil *Optimizer: make one with optim.New")
@@ -89,7 +91,11 @@ func (o *Optimizer) Step(model, grads any) error {
 		return err
 	}
 	next, previous := u.transaction(params, slots, o.State)
-	if err := tensor.Internal.Step(graph.Token{}, "optim.Step", &o.journal, next, previous); err != nil {
+	gives := make([]bool, len(next)) // the slots
+	for i := range next[:len(next)-2-len(params)] {
+		gives[i] = true
+	}
+	if err := tensor.Internal.Step(graph.Token{}, "optim.Step", keepModel, &o.journal, next, previous, gives); err != nil {
 		return err
 	}
 	if err := pytree.Update(model, u.params); err != nil {
@@ -137,7 +143,15 @@ func (o *Optimizer) start(params []pytree.Leaf[tensor.Tensor], gs []tensor.Tenso
 			slots[i] = append(slots[i], z)
 		}
 	}
-	if err := tensor.Eval(values, slots, o.State.Scale, o.State.Streak); err != nil {
+	for _, kept := range slots {
+		for _, z := range kept { // one by one, as a plan stores equal ones once
+			if err := tensor.Eval(z); err != nil {
+				return err
+			}
+		}
+		tensor.Internal.Replace(graph.Token{}, kept)
+	}
+	if err := tensor.Eval(values, o.State.Scale, o.State.Streak); err != nil {
 		return err
 	}
 	return tensor.Internal.StoreApart(graph.Token{}, "optim.Step", append(values, o.State.Scale, o.State.Streak))

@@ -118,9 +118,10 @@ func (internal) Take(_ graph.Token, op string, x Tensor, axis int, index Tensor)
 // Step computes next in one plan, as one transaction. next[i] is the new value of
 // old[i], which may be absent. Step fails if an index is out of range. An asynchronous
 // device finds such an index later: it then fills next with the elements of old, and
-// Failed reports the step.
-func (internal) Step(_ graph.Token, op string, j *exec.Journal, next, old []Tensor) error {
-	var ns, before []*graph.Node
+// Failed reports the step. Where donates is set, next may have the memory of an old[i] that
+// a Step has made; keep says how a caller keeps it.
+func (internal) Step(_ graph.Token, op, keep string, j *exec.Journal, next, old []Tensor, donates []bool) error {
+	var ns, before, donated []*graph.Node
 	for i, t := range next {
 		if t.n == nil {
 			continue
@@ -129,9 +130,15 @@ func (internal) Step(_ graph.Token, op string, j *exec.Journal, next, old []Tens
 			return err
 		}
 		ns, before = append(ns, t.n), append(before, old[i].n)
+		if donates[i] && old[i].n != nil {
+			donated = append(donated, old[i].n)
+		}
 	}
+	end := exec.DonateReplaced(donated, ns, gone(op, keep))
 	d := Default().exec()
-	return failure(op, d, exec.Step(d, j, ns, before))
+	err := exec.Step(d, j, ns, before)
+	end(err != nil)
+	return failure(op, d, err)
 }
 
 // StoreApart moves the elements of evaluated tensors, of which some may be absent, to where
@@ -146,6 +153,9 @@ func (internal) StoreApart(_ graph.Token, op string, ts []Tensor) error {
 	d := Default().exec()
 	return failure(op, d, exec.StoreApart(d, ns))
 }
+
+// Replace lets [Step] have the memory of evaluated tensors, as if it had made them.
+func (internal) Replace(_ graph.Token, ts []Tensor) { exec.Replace(validNodes(ts)) }
 
 // Failed returns the number of steps of a journal that failed since the last call, and
 // the first of their errors that was not reported.

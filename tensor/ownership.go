@@ -31,9 +31,9 @@ func (internal) Donate(_ graph.Token, op, help string, ts ...Tensor) {
 	exec.Donate(validNodes(ts), gone(op, help))
 }
 
-// DonateReplaced donates what a recorded step replaces: of each call, the nodes that Step or an earlier
+// DonateRecorded donates what a recorded step replaces: of each call, the nodes that Step or an earlier
 // call has made.
-func (internal) DonateReplaced(_ graph.Token, op, help string, ns []*graph.Node) {
+func (internal) DonateRecorded(_ graph.Token, op, help string, ns []*graph.Node) {
 	e := gone(op, help)
 	e.Replaced = true
 	exec.Donate(ns, e)
@@ -42,7 +42,7 @@ func (internal) DonateReplaced(_ graph.Token, op, help string, ns []*graph.Node)
 // FreeReplaced frees the memory of tensors that Step or a recorded step has made, but that which others
 // have too, on behalf of op.
 func (internal) FreeReplaced(_ graph.Token, op, help string, ts, others []Tensor) {
-	exec.FreeReplaced(validNodes(ts), validNodes(others), gone(op, help))
+	exec.DonateReplaced(validNodes(ts), validNodes(others), gone(op, help))(false)
 }
 
 // Outlive takes tensors out of the Scopes that they were made in.

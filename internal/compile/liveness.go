@@ -1,7 +1,7 @@
 package compile
 
 import (
-	"maps"
+	"cmp"
 	"slices"
 
 	"github.com/tensorken/tensorken/ir"
@@ -110,80 +110,80 @@ func (l *liveness) dies(i int, a Arg) bool {
 	return uses == 1
 }
 
-// assign assigns slots in the order of the steps. A buffer that is no output leaves its slot to others.
+// A tenancy is the steps in which a slot has buffers: one, or several of which each takes the memory of the
+// one before.
+type tenancy struct {
+	first, last int // steps
+	bytes, leaf int
+	buffers     []int
+	kept        bool // an output is in the slot at the end
+}
+
+// assign assigns slots, the largest first: a buffer gets the smallest slot that is free from its first step
+// to its last. Outputs, and what takes a leaf's memory, have slots of their own until the end.
 func (l *liveness) assign(size func(int) int) Memory {
-	p, end := l.plan, len(l.plan.Steps)
-	kept := make([]bool, len(p.Buffers))  // an output is in the memory at the end
-	moved := make([]bool, len(p.Buffers)) // the memory has another buffer, or is idle
-	for b := range kept {
-		kept[b] = l.last[b] == end
-	}
-	for _, b := range slices.Backward(l.takers) {
-		if a := &l.takes[b]; !a.Leaf {
-			moved[a.Index], kept[a.Index] = true, kept[b]
-		}
-	}
-	m := Memory{Slot: slices.Repeat([]int{-1}, len(p.Buffers))}
-	idle := idleSlots{}
-	assign := func(b int) {
-		leaf := -1
-		switch from := &l.takes[b]; {
-		case from.Leaf:
-			leaf = from.Index
-		case from.Kind == ir.In:
-			m.Slot[b] = m.Slot[from.Index]
-			return
-		case !kept[b]:
-			if m.Slot[b] = idle.take(size(p.Buffers[b].bytes())); m.Slot[b] >= 0 {
-				return
+	tenancies := l.tenancies(size)
+	slices.SortStableFunc(tenancies, func(a, b *tenancy) int { return cmp.Compare(b.bytes, a.bytes) })
+	m := Memory{Slot: slices.Repeat([]int{-1}, len(l.plan.Buffers))}
+	var busy [][]*tenancy // by slot, in the order of the steps
+	for _, t := range tenancies {
+		slot, at := -1, 0
+		if !t.kept && t.leaf < 0 {
+			for k := len(busy) - 1; k >= 0 && slot < 0; k-- {
+				n, found := slices.BinarySearchFunc(busy[k], t, func(a, b *tenancy) int { return cmp.Compare(a.first, b.first) })
+				if !found && (n == 0 || busy[k][n-1].last < t.first) && (n == len(busy[k]) || t.last < busy[k][n].first) {
+					slot, at = k, n
+				}
 			}
 		}
-		m.Slot[b] = len(m.Slots)
-		m.Slots = append(m.Slots, Slot{size(p.Buffers[b].bytes()), leaf})
-	}
-	for i := range p.Steps {
-		s := &p.Steps[i]
-		for k := range s.Args {
-			if a := &s.Args[k]; isPlanBuffer(a) && m.Slot[a.Index] < 0 {
-				assign(a.Index)
-			}
+		if slot < 0 {
+			slot, at = len(busy), 0
+			busy = append(busy, nil)
+			m.Slots = append(m.Slots, Slot{t.bytes, t.leaf})
 		}
-		for k := range s.Args {
-			if a := &s.Args[k]; isPlanBuffer(a) && l.last[a.Index] == i && !moved[a.Index] {
-				moved[a.Index] = true
-				at := m.Slot[a.Index]
-				idle.put(m.Slots[at].Bytes, at)
-			}
-		}
-	}
-	for _, o := range p.Outputs { // empty ones, which no step writes
-		if !o.Leaf && m.Slot[o.Index] < 0 {
-			assign(o.Index)
+		busy[slot] = slices.Insert(busy[slot], at, t)
+		for _, b := range t.buffers {
+			m.Slot[b] = slot
 		}
 	}
 	return m
 }
 
-// idleSlots has the slots that are in no use, by size.
-type idleSlots map[int][]int
-
-func (s idleSlots) put(bytes, slot int) { s[bytes] = append(s[bytes], slot) }
-
-// take returns a slot of the least size that has room, and wastes no more than half of it; -1 if there is none.
-func (s idleSlots) take(bytes int) int {
-	best := 0
-	for size := range maps.Keys(s) {
-		if size >= bytes && size <= 2*bytes && (best == 0 || size < best) {
-			best = size
+// tenancies returns the tenancies in the order of their first steps.
+func (l *liveness) tenancies(size func(int) int) (list []*tenancy) {
+	p, end := l.plan, len(l.plan.Steps)
+	of := make([]*tenancy, len(p.Buffers))
+	use := func(b, step int) {
+		t := of[b]
+		if t == nil {
+			if a := &l.takes[b]; a.Kind == ir.In && !a.Leaf {
+				t = of[a.Index]
+			} else {
+				t = &tenancy{first: step, bytes: size(p.Buffers[b].bytes()), leaf: -1}
+				if a.Leaf {
+					t.leaf, t.first = a.Index, 0
+				}
+				list = append(list, t)
+			}
+			of[b] = t
+			t.buffers = append(t.buffers, b)
+		}
+		t.last = step
+		if step == end {
+			t.kept, t.first = true, 0
 		}
 	}
-	list := s[best]
-	if len(list) == 0 {
-		return -1
+	for i := range p.Steps {
+		for k := range p.Steps[i].Args {
+			if a := &p.Steps[i].Args[k]; isPlanBuffer(a) {
+				use(a.Index, i)
+			}
+		}
 	}
-	slot := list[len(list)-1]
-	if s[best] = list[:len(list)-1]; len(s[best]) == 0 {
-		delete(s, best)
+	for _, o := range p.Outputs {
+		if !o.Leaf {
+			use(o.Index, end)
+		}
 	}
-	return slot
+	return list
 }

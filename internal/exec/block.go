@@ -105,7 +105,7 @@ func (k *block) take() pooled {
 	return b
 }
 
-// takeAlone takes the buffer out of the block if the caller's use is the only one. It
+// takeAlone takes the buffer out of the block, and ends the caller's use, if that is the only one. It
 // reports false if others may read the memory.
 func (k *block) takeAlone() (b pooled, ok bool) {
 	if k.pool == nil || !k.uses.CompareAndSwap(1, markFreed) {

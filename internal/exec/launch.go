@@ -15,6 +15,7 @@ import (
 type launch struct {
 	slots    []pooled   // of the plan; zero where an output's storage has taken it over
 	blocks   []*block   // by leaf; nil where a slot has the buffer
+	taken    []*block   // by taking: whose buffer a slot is; nil where the slot is a copy
 	storages []*storage // by slot
 	calls    []driver.Call
 	args     []driver.Arg // of all calls
@@ -30,7 +31,7 @@ func (l *launch) release(d *Device) {
 		}
 	}
 	d.pool.release(l.slots...)
-	*l = launch{emptied(l.slots), emptied(l.blocks), emptied(l.storages), emptied(l.calls), emptied(l.args)}
+	*l = launch{emptied(l.slots), emptied(l.blocks), emptied(l.taken), emptied(l.storages), emptied(l.calls), emptied(l.args)}
 	launches.Put(l)
 }
 
@@ -64,30 +65,31 @@ func (l *leaf) use(d *Device) (*block, error) {
 
 // take makes the buffers of leaves slots whose memory results take. Where others may read a leaf's memory
 // the slot is a copy. The caller holds d.queue.
-func (l *launch) take(d *Device, p *loadedPlan, c *capture) error {
+func (l *launch) take(d *Device, p *loadedPlan, c *capture) (err error) {
 	for _, t := range p.takes {
-		leaf, ok := &c.leaves[t.leaf], false
+		leaf, b := &c.leaves[t.leaf], l.blocks[t.leaf]
 		if leaf.view.Offset == 0 && leaf.donation() != nil {
-			if l.slots[t.slot], ok = l.blocks[t.leaf].takeAlone(); ok {
+			if taken, ok := b.takeAlone(); ok {
+				l.slots[t.slot], l.blocks[t.leaf] = taken, nil
+				l.taken = append(l.taken, b)
 				continue
 			}
 		}
-		b, err := leaf.copyTo(d, t.request)
-		if err != nil {
+		l.taken = append(l.taken, nil)
+		if l.slots[t.slot], err = leaf.copyTo(d, t.request); err != nil {
 			l.putBack(p)
 			return err
 		}
-		l.slots[t.slot] = b
 	}
 	return nil
 }
 
 // putBack undoes take.
 func (l *launch) putBack(p *loadedPlan) {
-	for _, t := range p.takes {
-		if b := l.blocks[t.leaf]; b.uses.Load()&^marks == 0 {
+	for i, b := range l.taken {
+		if t := p.takes[i]; b != nil {
 			b.putBack(l.slots[t.slot])
-			l.slots[t.slot] = pooled{}
+			l.slots[t.slot], l.blocks[t.leaf] = pooled{}, b
 		}
 	}
 }

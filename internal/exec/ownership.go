@@ -137,16 +137,35 @@ func storageOf(v *graph.Value) *storage {
 	return s
 }
 
-// FreeReplaced frees the elements of computed nodes that transactions have made, but those that others
-// have too. Later reads fail with e.
-func FreeReplaced(nodes, others []*graph.Node, e *GoneError) {
+// DonateReplaced donates the nodes that transactions have made, but what others have too, for the next
+// transaction. End frees what is left of them after it, or keeps them if it failed.
+func DonateReplaced(nodes, others []*graph.Node, e *GoneError) (end func(failed bool)) {
 	stays := map[*storage]bool{}
 	for _, n := range others {
 		stays[storageOf(n.Value())] = true
 	}
+	var list []*storage
 	for _, n := range nodes {
-		if s := storageOf(n.Value()); s != nil && s.ofStep && !stays[s] {
-			s.free(e)
+		if s := storageOf(n.Value()); s != nil && s.ofStep && !stays[s] && s.donated.CompareAndSwap(nil, e) {
+			list = append(list, s)
+		}
+	}
+	return func(failed bool) {
+		for _, s := range list {
+			if failed {
+				s.donated.CompareAndSwap(e, nil)
+			} else {
+				s.free(e)
+			}
+		}
+	}
+}
+
+// Replace lets transactions have the memory of computed nodes, as if one had made them.
+func Replace(nodes []*graph.Node) {
+	for _, n := range nodes {
+		if s := storageOf(n.Value()); s != nil {
+			s.ofStep = true
 		}
 	}
 }

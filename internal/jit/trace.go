@@ -114,7 +114,7 @@ func (f *Func[P, R]) trace(p P, args *arguments, layouts []exec.Layout, listed i
 		}
 	}
 	t.old = t.old[:transaction]
-	tensor.Internal.DonateReplaced(graph.Token{}, f.Op, f.Keep, slices.DeleteFunc(slices.Clone(t.old), func(n *graph.Node) bool { return n == nil }))
+	tensor.Internal.DonateRecorded(graph.Token{}, f.Op, f.Keep, slices.DeleteFunc(slices.Clone(t.old), func(n *graph.Node) bool { return n == nil }))
 	first := 0
 	for _, n := range t.lists {
 		roots := 0
