@@ -19,11 +19,11 @@ type Slot struct {
 	Leaf  int // whose memory the slot is; -1 if it is acquired
 }
 
-// AssignMemory assigns the buffers to slots. Where an operand of a step dies with it and the kernel can
+// AssignMemory assigns the buffers to slots, for the first of the outputs. Where an operand of a step dies with it and the kernel can
 // run in place, the result takes the operand's memory; of leaves, only that of those that may be taken.
 // Size rounds bytes up to one of the device's sizes.
-func (p *Plan) AssignMemory(mayTake func(leaf int) bool, size func(bytes int) int) Memory {
-	l := newLiveness(p)
+func (p *Plan) AssignMemory(outputs int, mayTake func(leaf int) bool, size func(bytes int) int) Memory {
+	l := newLiveness(p, outputs)
 	for i := range p.Steps {
 		l.runInPlace(i, mayTake)
 	}
@@ -33,6 +33,7 @@ func (p *Plan) AssignMemory(mayTake func(leaf int) bool, size func(bytes int) in
 // A liveness knows when a plan uses its buffers and leaves.
 type liveness struct {
 	plan     *Plan
+	outputs  []Output    // that stay
 	writers  []int       // by buffer: how many steps write it
 	last     []int       // by buffer: the last step that uses it; the number of steps for an output
 	lastLeaf map[int]int // by leaf
@@ -40,9 +41,9 @@ type liveness struct {
 	takers   []int       // the buffers that take memory, in the order of the steps
 }
 
-func newLiveness(p *Plan) *liveness {
+func newLiveness(p *Plan, outputs int) *liveness {
 	n := len(p.Buffers)
-	l := &liveness{plan: p, writers: make([]int, n), last: make([]int, n), lastLeaf: map[int]int{}, takes: make([]Arg, n)}
+	l := &liveness{plan: p, outputs: p.Outputs[:outputs], writers: make([]int, n), last: make([]int, n), lastLeaf: map[int]int{}, takes: make([]Arg, n)}
 	note := func(leaf bool, index, step int) {
 		if leaf {
 			l.lastLeaf[index] = step
@@ -61,7 +62,7 @@ func newLiveness(p *Plan) *liveness {
 			}
 		}
 	}
-	for _, o := range p.Outputs {
+	for _, o := range l.outputs {
 		note(o.Leaf, o.Index, len(p.Steps))
 	}
 	return l
@@ -180,7 +181,7 @@ func (l *liveness) tenancies(size func(int) int) (list []*tenancy) {
 			}
 		}
 	}
-	for _, o := range p.Outputs {
+	for _, o := range l.outputs {
 		if !o.Leaf {
 			use(o.Index, end)
 		}

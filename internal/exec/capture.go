@@ -25,6 +25,7 @@ type capture struct {
 	leaves   []leaf
 	scalars  []ir.Number
 	outputs  []output
+	stored   int           // how many of the outputs a step of a program stores, the first ones; 0 for all
 	named    []named       // the nodes that are outputs
 	empty    []*graph.Node // roots without elements
 
@@ -130,6 +131,7 @@ func (c *capture) keyOutputs() {
 			c.keyInt(c.outputOf(m))
 		}
 	}
+	c.keyInt(len(c.old)) // a transaction may keep what is donated
 	c.keyInt(len(c.dependents))
 	for _, b := range c.dependents {
 		c.keyInt(int(b.number))

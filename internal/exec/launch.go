@@ -13,10 +13,11 @@ import (
 
 // A launch has the buffers and calls of one execution of a plan.
 type launch struct {
-	slots    []pooled   // of the plan; zero where an output's storage has taken it over
-	blocks   []*block   // by leaf; nil where a slot has the buffer
-	taken    []*block   // by taking: whose buffer a slot is; nil where the slot is a copy
-	storages []*storage // by slot
+	slots    []pooled        // of the plan; zero where an output's storage has taken it over
+	buffers  []driver.Buffer // by leaf
+	blocks   []*block        // by leaf: of the buffer; nil where a slot has it
+	taken    []*block        // by taking: whose buffer a slot is; nil where the slot is a copy
+	storages []*storage      // by slot
 	calls    []driver.Call
 	args     []driver.Arg // of all calls
 }
@@ -31,7 +32,7 @@ func (l *launch) release(d *Device) {
 		}
 	}
 	d.pool.release(l.slots...)
-	*l = launch{emptied(l.slots), emptied(l.blocks), emptied(l.taken), emptied(l.storages), emptied(l.calls), emptied(l.args)}
+	*l = launch{emptied(l.slots), emptied(l.buffers), emptied(l.blocks), emptied(l.taken), emptied(l.storages), emptied(l.calls), emptied(l.args)}
 	launches.Put(l)
 }
 
@@ -42,7 +43,7 @@ func (l *launch) use(d *Device, c *capture) error {
 		if err != nil {
 			return err
 		}
-		l.blocks = append(l.blocks, b)
+		l.blocks, l.buffers = append(l.blocks, b), append(l.buffers, b.Buffer)
 	}
 	return nil
 }
@@ -134,7 +135,7 @@ func (l *launch) bind(p *loadedPlan, c *capture, x *execution) {
 		case fromReport:
 			arg.Buffer, arg.Offset = x.reports.Buffer, ir.StatusLen*(x.firstCheck+int(a.index))
 		case fromLeaf:
-			arg.Buffer, arg.Offset = l.blocks[a.index].Buffer, c.leaves[a.index].view.Offset+a.offset
+			arg.Buffer, arg.Offset = l.buffers[a.index], c.leaves[a.index].view.Offset+a.offset
 		case fromSlot:
 			arg.Buffer, arg.Offset = l.slots[a.index].Buffer, a.offset
 		}

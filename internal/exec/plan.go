@@ -104,7 +104,11 @@ type taking struct {
 // failure does not overwrite them.
 func (d *Device) memory(p *compile.Plan, c *capture) compile.Memory {
 	keepsOld := c.isTransaction() && p.Checks > 0 && !p.FallsBack
-	return p.AssignMemory(
+	outputs := c.stored
+	if outputs == 0 {
+		outputs = len(p.Outputs)
+	}
+	return p.AssignMemory(outputs,
 		func(leaf int) bool { return c.leaves[leaf].donated && !keepsOld },
 		func(bytes int) int { return d.request(bytes).class },
 	)

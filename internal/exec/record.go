@@ -134,11 +134,6 @@ type result struct {
 // plan compiles a capture of roots.
 func (b *builder) plan(c *capture, roots []*graph.Node) (*planStep, error) {
 	p := &planStep{device: c.device, capture: c, args: c.argumentsOf(b.index), numbers: c.scalarsOf(b.numbers)}
-	var err error
-	if p.plan, err = c.device.load(c); err != nil {
-		c.release()
-		return nil, err
-	}
 	stored := 0 // of the outputs, which begin with those of the roots
 	for _, n := range roots {
 		x := result{output: -1, shape: n.Shape, dtype: n.DType, device: n.Device, untyped: n.IsUntyped()}
@@ -148,6 +143,13 @@ func (b *builder) plan(c *capture, roots []*graph.Node) (*planStep, error) {
 			c.addToSlab(&c.outputs[x.output], b.slabs[n])
 		}
 		p.results = append(p.results, x)
+	}
+	c.stored = stored
+	c.keyInt(stored)
+	var err error
+	if p.plan, err = c.device.load(c); err != nil {
+		c.release()
+		return nil, err
 	}
 	c.outputs, c.named, c.computed, c.replayed = c.outputs[:stored], nil, computed{}, b.replayed // no node gets a value
 	return p, nil
