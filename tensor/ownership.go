@@ -23,7 +23,7 @@ func Donate(trees ...any) {
 
 // gone is the error of tensors whose memory op gives away in the caller's line.
 func gone(op, help string) *exec.GoneError {
-	return &exec.GoneError{Op: op, Pos: graph.NewCallSite(), Help: help}
+	return &exec.GoneError{Op: op, Pos: *graph.NewCallSite(), Help: help}
 }
 
 // Donate is [Donate] on behalf of op; help says how to keep the tensors.
@@ -83,18 +83,25 @@ func Scope[T any](f func() T) T {
 	if f == nil {
 		fail("Scope", "the function is nil")
 	}
-	e := gone("tensor.Scope", "return it from the function that Scope calls")
+	e := &exec.GoneError{Op: "tensor.Scope", Pos: graph.DirectSite(), Help: "return it from the function that Scope calls"}
 	r := graph.EnterRegion()
 	var results []*graph.Node
 	defer func() {
 		r.Leave()
 		exec.EndRegion(r, results, e)
+		r.Release()
 	}()
 	result := f()
-	leaves, err := pytree.Values[Tensor](result)
-	if err != nil {
-		fail("Scope", err.Error(), fmt.Sprintf("a result of type %T", result))
+	switch x := any(result).(type) {
+	case nil, error: // no tree
+	case Tensor:
+		results = validNodes([]Tensor{x})
+	default:
+		leaves, err := pytree.Values[Tensor](result)
+		if err != nil {
+			fail("Scope", err.Error(), fmt.Sprintf("a result of type %T", result))
+		}
+		results = validNodes(leaves)
 	}
-	results = validNodes(leaves)
 	return result
 }

@@ -9,9 +9,9 @@ import (
 
 // A GoneError says that a tensor has no memory any more.
 type GoneError struct {
-	Op   string          // that gave the memory to others: "tensor.Donate", "tensor.Scope"
-	Pos  *graph.CallSite // of its call
-	Help string          // how to keep the tensor
+	Op   string         // that gave the memory to others: "tensor.Donate", "tensor.Scope"
+	Pos  graph.CallSite // of its call
+	Help string         // how to keep the tensor
 	// Replaced says that the memory is given away only of what a transaction has made: see Step.
 	Replaced bool
 }

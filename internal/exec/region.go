@@ -22,6 +22,12 @@ func regionOf(r *graph.Region) *region {
 	return x
 }
 
+// reset forgets the storages.
+func (r *region) reset() {
+	clear(r.stored)
+	r.stored, r.swept = r.stored[:0], 0
+}
+
 // add adds a storage. Once the list has doubled it drops those that are no more.
 func (r *region) add(s *storage) {
 	if len(r.stored) >= max(64, 2*r.swept) {
@@ -38,23 +44,26 @@ func (c *capture) noteRegions(p *loadedPlan) {
 	if r == nil {
 		return
 	}
-	owners := make([]*graph.Region, len(c.outputs))
-	stays := make([]bool, len(c.outputs))
+	var array [4]*graph.Region
+	owners := append(array[:0], make([]*graph.Region, len(c.outputs))...) // elsewhere for one that stays
 	for _, n := range c.named {
 		of := r.RegionOf(n.node)
 		switch x := owners[n.output]; {
 		case of == nil:
-			stays[n.output] = true
-		case x == nil || of.Numbered(x.Number()) == nil: // of is around x
+			owners[n.output] = elsewhere
+		case x == nil || x != elsewhere && of.Numbered(x.Number()) == nil: // of is around x
 			owners[n.output] = of
 		}
 	}
 	for i, of := range owners {
-		if of != nil && !stays[i] && !p.compiled.Outputs[i].Leaf {
+		if of != nil && of != elsewhere && !p.compiled.Outputs[i].Leaf {
 			noteStored(of, c.outputs[i].value)
 		}
 	}
 }
+
+// elsewhere stands for no region.
+var elsewhere = new(graph.Region)
 
 // noteStored notes that a region has the elements of a new value, once.
 func noteStored(of *graph.Region, v *graph.Value) {
@@ -78,10 +87,14 @@ func Outlive(nodes ...*graph.Node) {
 // computed from, which moves to the region around. Later reads fail with e.
 func EndRegion(r *graph.Region, results []*graph.Node, e *GoneError) {
 	own, ok := r.Stored.(*region)
-	if !ok {
+	if !ok || len(own.stored) == 0 {
 		return
 	}
-	stays := map[graph.Store]bool{}
+	defer own.reset()
+	var stays map[graph.Store]bool
+	if len(results) > 0 {
+		stays = map[graph.Store]bool{}
+	}
 	for _, n := range graph.Sorted(results) {
 		v := n.Value()
 		if v == nil {

@@ -119,6 +119,13 @@ func (n *Node) CallSite() *CallSite {
 	return nil
 }
 
+// DirectSite is the call of the function that calls DirectSite, whoever makes it.
+func DirectSite() CallSite {
+	var pc [1]uintptr
+	runtime.Callers(3, pc[:])
+	return CallSite{pc: pc[0]}
+}
+
 // Pos is the file and line of the call, as [Caller] gives it; "" if unknown.
 func (s *CallSite) Pos() string {
 	if s == nil || s.pc == 0 {

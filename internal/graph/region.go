@@ -10,7 +10,7 @@ import (
 // A Region is a call in which a goroutine makes nodes: see tensor.Scope. Package exec frees at its end
 // what was stored for them.
 type Region struct {
-	Stored any     // what package exec frees
+	Stored any     // of package exec: what it frees; regions that are used again keep it
 	Outer  *Region // that the goroutine was in before; nil for none
 
 	number uint32
@@ -31,7 +31,8 @@ var (
 
 // EnterRegion begins a region of the calling goroutine, which calls Leave.
 func EnterRegion() *Region {
-	r := &Region{Outer: CurrentRegion()}
+	r := idleRegions.Get().(*Region)
+	r.Outer, r.number = CurrentRegion(), 0
 	for r.number == 0 { // the number of no region
 		r.number = lastRegion.Add(1) << regionShift >> regionShift
 	}
@@ -45,6 +46,11 @@ func (r *Region) Leave() {
 	setRegion(r.Outer)
 	openRegions.Add(-1)
 }
+
+// Release makes a region that has ended available for others.
+func (r *Region) Release() { idleRegions.Put(r) }
+
+var idleRegions = sync.Pool{New: func() any { return new(Region) }}
 
 // setRegion makes r the innermost region of the calling goroutine, nil for none.
 func setRegion(r *Region) {
