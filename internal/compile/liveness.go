@@ -20,9 +20,9 @@ type Slot struct {
 }
 
 // AssignMemory assigns the buffers to slots, for the first of the outputs. Where an operand of a step dies with it and the kernel can
-// run in place, the result takes the operand's memory; of leaves, only that of those that may be taken.
+// run in place, the result takes the operand's memory, if it has as many bytes; of leaves, only that of those that may be taken.
 // Size rounds bytes up to one of the device's sizes.
-func (p *Plan) AssignMemory(outputs int, mayTake func(leaf int) bool, size func(bytes int) int) Memory {
+func (p *Plan) AssignMemory(outputs int, mayTake func(leaf, bytes int) bool, size func(bytes int) int) Memory {
 	l := newLiveness(p, outputs)
 	for i := range p.Steps {
 		l.runInPlace(i, mayTake)
@@ -69,7 +69,7 @@ func newLiveness(p *Plan, outputs int) *liveness {
 }
 
 // runInPlace lets the results of step i take the memory of operands that die with it.
-func (l *liveness) runInPlace(i int, mayTake func(leaf int) bool) {
+func (l *liveness) runInPlace(i int, mayTake func(leaf, bytes int) bool) {
 	s := &l.plan.Steps[i]
 	if s.Loop != nil {
 		return
@@ -80,7 +80,8 @@ func (l *liveness) runInPlace(i int, mayTake func(leaf int) bool) {
 		}
 		out := slices.IndexFunc(s.Args, func(a Arg) bool { return a.Kind == ir.Out && a.Index == b })
 		for in, a := range s.Args {
-			if !l.dies(i, a) || a.Leaf && !mayTake(a.Index) {
+			bytes := l.plan.Buffers[b].bytes()
+			if !l.dies(i, a) || a.Leaf && !mayTake(a.Index, bytes) || !a.Leaf && l.plan.Buffers[a.Index].bytes() != bytes {
 				continue
 			}
 			if k, ok := s.Kernel.InPlace(out, in); ok {

@@ -24,3 +24,12 @@ func TestGraphs(t *testing.T) {
 }
 
 func TestDevice(t *testing.T) { drivertest.Test(t, open) }
+
+// TestOwned is the random graphs with donations and regions.
+func TestOwned(t *testing.T) {
+	n := *graphs
+	if testing.Short() {
+		n = min(n, 200)
+	}
+	drivertest.Owned(t, open, n, *seed)
+}

@@ -338,6 +338,9 @@ func bit(b bool) byte {
 	return 0
 }
 
+// bytes is the size of the leaf's elements, without gaps and repetitions.
+func (l *leaf) bytes() int { return graph.Len(l.shape) * l.dtype.Size() }
+
 // align is 1 if the leaf's offset is a multiple of 16 bytes.
 func (l *leaf) align() int {
 	if l.view.Offset*l.dtype.Size()%16 == 0 {

@@ -97,8 +97,7 @@ func (l *launch) putBack(p *loadedPlan) {
 
 // copyTo returns a copy of the leaf's elements, which are in row-major order, in a new buffer of d.
 func (l *leaf) copyTo(d *Device, r request) (pooled, error) {
-	s, size := l.stored, l.dtype.Size()
-	first, n := l.view.Offset*size, graph.Len(l.shape)*size
+	s, first, n := l.stored, l.view.Offset*l.dtype.Size(), l.bytes()
 	host := s.host
 	if s.device != nil {
 		b, err := s.blockOn(d)

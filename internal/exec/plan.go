@@ -109,7 +109,9 @@ func (d *Device) memory(p *compile.Plan, c *capture) compile.Memory {
 		outputs = len(p.Outputs)
 	}
 	return p.AssignMemory(outputs,
-		func(leaf int) bool { return c.leaves[leaf].donated && !keepsOld },
+		func(leaf, bytes int) bool {
+			return c.leaves[leaf].donated && !keepsOld && c.leaves[leaf].bytes() == bytes
+		},
 		func(bytes int) int { return d.request(bytes).class },
 	)
 }
