@@ -56,3 +56,9 @@ func TestRandom(t *testing.T) {
 	need(t)
 	drivertest.Random(t, open, *graphs, *seed)
 }
+
+// TestOwned is the random graphs with donations and regions.
+func TestOwned(t *testing.T) {
+	need(t)
+	drivertest.Owned(t, open, *graphs, *seed)
+}

@@ -89,6 +89,12 @@ func TestRandom(t *testing.T) {
 	drivertest.Random(t, open, n, 1)
 }
 
+// TestOwned is the random graphs with donations and regions.
+func TestOwned(t *testing.T) {
+	suite(t)
+	drivertest.Owned(t, open, 100, 1)
+}
+
 // real opens an adapter of this machine; the test is skipped if there is none.
 func real(t testing.TB, o wgpu.Options) *device {
 	need(t)
