@@ -27,13 +27,10 @@ import (
 //
 // f runs twice when it is recorded. If it makes another graph the second time, because it
 // draws from an RNG that it captures, or counts its calls, it is not recorded, and each call
-// runs it. So it is with a function that several devices compute, that computes on the host
-// as package linalg does, or that uses a [Scan] of no steps, with checkpoints, in the body of
-// another Scan or with a body that takes several plans, and with a call in a function that
-// this package differentiates or batches. So it is too where the argument may change unseen: if
-// it has a function that captures variables, as a method value does, a channel, an
-// unsafe.Pointer, a pointer in an unexported field to a struct with a mutex or atomics, or more
-// than 16 MiB besides its tensors.
+// runs it. So it is with a call in a function that this package differentiates or batches, and
+// where the argument may change unseen: if it has a function that captures variables, as a
+// method value does, a channel, an unsafe.Pointer, a pointer in an unexported field to a struct
+// with a mutex or atomics, or more than 16 MiB besides its tensors.
 func Jit[P, R any](f func(P) R) func(P) R {
 	needFuncs("grad.Jit", f)
 	j := &jit.Func[P, R]{Op: "grad.Jit", F: func(p P, _ []tensor.Tensor, _ *jit.Trace) (R, [][]tensor.Tensor, error) { return f(p), nil, nil }}

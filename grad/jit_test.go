@@ -8,6 +8,7 @@ import (
 
 	"github.com/tensorken/tensorken/grad"
 	"github.com/tensorken/tensorken/internal/cpu"
+	"github.com/tensorken/tensorken/linalg"
 	"github.com/tensorken/tensorken/nn"
 	"github.com/tensorken/tensorken/tensor"
 )
@@ -195,15 +196,81 @@ func TestJitMisuse(t *testing.T) {
 	}
 }
 
-// A function that two devices compute runs in each call.
+// TestJitOfSteps has functions that more than one plan computes. They are recorded, and so are
+// their gradients.
+func TestJitOfSteps(t *testing.T) {
+	d := tensor.NewDevice(cpu.New(cpu.Options{}))
+	defer d.Close()
+	regular := func(x tensor.Tensor) tensor.Tensor { return x.MatMul(x.T()).Add(tensor.Eye(3)) }
+	captured := linalg.Inv(regular(tensor.NewRNG(3).Normal(3, 3)))
+	for name, f := range map[string]func(x tensor.Tensor) tensor.Tensor{
+		"Solve":    func(x tensor.Tensor) tensor.Tensor { return linalg.Solve(regular(x), x).Square().Sum() },
+		"Cholesky": func(x tensor.Tensor) tensor.Tensor { return linalg.Cholesky(regular(x)).Diag(0).Log().Sum() },
+		"Eigh in turn": func(x tensor.Tensor) tensor.Tensor {
+			w, v := linalg.Eigh(regular(x))
+			w, _ = linalg.Eigh(v.MatMul(v.Mul(w.Sqrt()).T()).Add(x))
+			return w.Sum()
+		},
+		"a constant": func(x tensor.Tensor) tensor.Tensor {
+			return captured.MatMul(x).Add(linalg.Det(tensor.Eye(2).Mul(3))).Sum()
+		},
+		"two devices": func(x tensor.Tensor) tensor.Tensor {
+			h := x.To(d).MatMul(x.To(d).Sin()).Tanh()
+			return h.To(tensor.Default()).Mul(x).Sum()
+		},
+		"the host between devices": func(x tensor.Tensor) tensor.Tensor {
+			h := linalg.Solve(regular(x), x).To(d).Tanh()
+			return linalg.Det(h.To(tensor.Default()).Add(regular(x)))
+		},
+	} {
+		for _, of := range []string{"value", "gradient"} {
+			t.Run(name+"/"+of, func(t *testing.T) {
+				g := f
+				if of == "gradient" {
+					g = func(x tensor.Tensor) tensor.Tensor { return grad.Of(f)(x) }
+				}
+				runs := 0
+				jitted := grad.Jit(func(x tensor.Tensor) tensor.Tensor { runs++; return g(x) })
+				rng := tensor.NewRNG(5)
+				for range 4 {
+					x := rng.Normal(3, 3).Keep()
+					checkSame(t, "result", jitted(x), g(x))
+				}
+				if runs != 2 {
+					t.Errorf("f ran %d times, want 2", runs)
+				}
+			})
+		}
+	}
+}
+
+// A recorded function on the host fails for the elements of a call, on the line of f.
+func TestJitOfHostFails(t *testing.T) {
+	f := grad.Jit(func(x tensor.Tensor) tensor.Tensor { return linalg.Solve(x, x).Sum() })
+	for range 2 {
+		if got := f(tensor.Eye(2)).Item(); got != 2 {
+			t.Errorf("of a regular matrix: %v, want 2", got)
+		}
+		err := tensor.Try(func() { f(tensor.Zeros(2, 2)) })
+		if err == nil || !strings.Contains(err.Error(), "jit_test.go") || !strings.Contains(err.Error(), "linalg.Solve: the matrix is singular") {
+			t.Errorf("of a singular matrix: %v", err)
+		}
+	}
+}
+
+// A function with results of two devices.
 func TestJitOfDevices(t *testing.T) {
 	d := tensor.NewDevice(cpu.New(cpu.Options{}))
 	defer d.Close()
-	f := grad.Jit(func(x tensor.Tensor) [2]tensor.Tensor { return [2]tensor.Tensor{x.Mul(2), x.To(d).Mul(3)} })
+	runs := 0
+	f := grad.Jit(func(x tensor.Tensor) [2]tensor.Tensor { runs++; return [2]tensor.Tensor{x.Mul(2), x.To(d).Mul(3)} })
 	for i := range 3 {
 		y := f(tensor.Scalar(float64(i + 1)))
-		if y[0].Item() != float64(2*i+2) || y[1].Item() != float64(3*i+3) {
+		if y[0].Item() != float64(2*i+2) || y[1].Item() != float64(3*i+3) || y[1].Device() != d {
 			t.Errorf("call %d: %v", i, y)
 		}
+	}
+	if runs != 2 {
+		t.Errorf("f ran %d times, want 2", runs)
 	}
 }

@@ -27,10 +27,8 @@ import (
 // While loss is recorded its tensors have no values, so it cannot branch on them: use Where.
 //
 // Each step runs a loss that cannot be recorded: one that makes different graphs from equal
-// arguments, as it does if it draws from an RNG of its own; that computes on several devices,
-// or on the host as package linalg does; that uses a [grad.Scan] of no steps, with checkpoints,
-// in the body of another Scan or with a body that takes several plans; or whose model has an
-// RNG in it, or a function that captures variables or something else that may change unseen.
+// arguments, as it does if it draws from an RNG of its own, or whose model has an RNG in it, or a
+// function that captures variables or something else that may change unseen.
 //
 // A step donates what an earlier step has made and it replaces, the tensors of *m and of State:
 // see [tensor.Donate]. Where it can, the new ones are in their memory. To keep the model of a step,

@@ -42,8 +42,7 @@ type capture struct {
 	dependents []dependent
 
 	foreign []*graph.Node // to be computed by other devices before this capture can run
-	casts   []hostCast    // to be computed on the host before this capture can run
-	calls   []call        // to be computed before this capture is made again
+	calls   []call        // to be computed before this capture is made again, see fill
 	failed  error         // of a CoOutput
 
 	walker   graph.Walker
@@ -118,6 +117,24 @@ func newCapture(d *Device, roots, old []*graph.Node, known computed) *capture {
 	return c
 }
 
+// newBody captures a graph whose arguments have the given values, such as the body of a
+// recurrence; its last outputs are stacked.
+func newBody(d *Device, roots []*graph.Node, given map[*graph.Node]*graph.Value, stacked int) *capture {
+	c := captures.Get().(*capture)
+	c.device, c.computed, c.isBody, c.stacked = d, computed{given: given, keeps: true}, true, stacked
+	c.key = append(c.key, 0xff) // no operation: other keys begin with one
+	c.keyInt(stacked)
+	c.roots = append(c.roots, roots...)
+	for _, n := range roots {
+		c.walk(n)
+	}
+	for _, n := range roots {
+		c.addOutput(n)
+	}
+	c.keyOutputs()
+	return c
+}
+
 // keyOutputs appends the numbers to be stored to the key, and the sets of them that fail
 // together.
 func (c *capture) keyOutputs() {
@@ -149,7 +166,7 @@ func (c *capture) release() {
 		outputs: emptied(c.outputs), named: emptied(c.named), empty: emptied(c.empty),
 		roots: emptied(c.roots), old: emptied(c.old),
 		coOutputs: emptied(c.coOutputs), coIndex: c.coIndex, dependents: c.dependents[:0],
-		foreign: emptied(c.foreign), casts: emptied(c.casts), calls: emptied(c.calls),
+		foreign: emptied(c.foreign), calls: emptied(c.calls),
 		walker: c.walker, done: c.done[:0], operands: c.operands[:0], strides: c.strides[:0],
 	}
 	captures.Put(c)
@@ -198,12 +215,8 @@ func (c *capture) enter(n *graph.Node) (src graph.Operands, ok bool) {
 		switch {
 		case v != nil:
 			i = c.addLeaf(n, v, shape.Strided{Offset: v.Offset, Strides: v.Strides})
-		case host != nil && c.given != nil:
-			i = c.addCall(n, n, graph.OperandsOf([]*graph.Node{host}))
 		case host != nil:
-			x := newHostCast(n, host)
-			c.casts = append(c.casts, x)
-			i = c.addLeaf(n, x.value, shape.Strided{Strides: x.value.Strides})
+			i = c.addCall(n, n, graph.OperandsOf([]*graph.Node{host}))
 		case n.Op == ir.HostCall:
 			i = c.addCall(n, n, src)
 		case c.device != nil && deviceOf(n, c.device) != c.device && !(isAlias(n) && c.valueOf(src.At(0)) != nil):
@@ -289,11 +302,11 @@ func room[E any](s []E, n int) []E {
 // addCall notes a call and returns the number of n, a result of it, which becomes a leaf
 // without elements.
 func (c *capture) addCall(of, n *graph.Node, src graph.Operands) int32 {
+	v := &graph.Value{Store: FromHost(nil), Strides: shape.RowMajor(n.Shape)}
 	if !slices.ContainsFunc(c.calls, func(x call) bool { return x.node == of }) {
-		c.calls = append(c.calls, call{of, src.Append(nil)})
+		c.calls = append(c.calls, call{of, src.Append(nil), v})
 	}
-	strides := shape.RowMajor(n.Shape)
-	return c.addLeaf(n, &graph.Value{Store: FromHost(nil), Strides: strides}, shape.Strided{Strides: strides})
+	return c.addLeaf(n, v, shape.Strided{Strides: v.Strides})
 }
 
 // maxSearch is the number of first leaves that addLeaf searches for an equal one, so that
@@ -354,25 +367,6 @@ func (l *leaf) replace(v *graph.Value) {
 	l.view.Offset += v.Offset - l.value.Offset
 	l.value = v
 	l.stored, _ = v.Store.(*storage)
-}
-
-// argumentsOf returns which argument each leaf views, by the Stores of the arguments; -1
-// for none.
-func (c *capture) argumentsOf(of map[graph.Store]int) []int {
-	args := make([]int, len(c.leaves))
-	for i := range c.leaves {
-		arg, ok := of[c.leaves[i].value.Store]
-		if !ok {
-			arg = -1
-		}
-		args[i] = arg
-	}
-	return args
-}
-
-// isOnePlan reports whether a plan computes all of the graph, on one device.
-func (c *capture) isOnePlan() bool {
-	return len(c.foreign) == 0 && len(c.calls) == 0 && len(c.casts) == 0 && c.failed == nil
 }
 
 // noteCoOutputs notes the CoOutputs of n, which has number i.

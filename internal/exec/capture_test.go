@@ -60,8 +60,8 @@ func TestCaptureChangesNothing(t *testing.T) {
 	name := graph.StopGradient(root)
 	c := newCapture(d, []*graph.Node{name, empty}, nil, computed{})
 	defer c.release()
-	if len(c.casts) != 1 || c.casts[0].node != cast || len(c.empty) != 1 || c.empty[0] != empty {
-		t.Errorf("got the casts %v and the empty roots %v, want one each", c.casts, c.empty)
+	if len(c.calls) != 1 || c.calls[0].node != cast || len(c.empty) != 1 || c.empty[0] != empty {
+		t.Errorf("got the calls %v and the empty roots %v, want one each", c.calls, c.empty)
 	}
 	for _, n := range []*graph.Node{cast, empty, root, name} {
 		if n.Value() != nil {
@@ -71,8 +71,8 @@ func TestCaptureChangesNothing(t *testing.T) {
 	if want := []named{{name, 0}, {root, 0}}; len(c.outputs) != 1 || !slices.Equal(c.named, want) {
 		t.Errorf("got the outputs %v of nodes %v, want one for the root and its name", c.outputs, c.named)
 	}
-	if err := c.casts[0].run(d); err != nil || cast.Value() == nil {
-		t.Errorf("running the cast gives the error %v and the value %v", err, cast.Value())
+	if err := new(builder).fill(c); err != nil || cast.Value() == nil {
+		t.Errorf("filling the cast gives the error %v and the value %v", err, cast.Value())
 	}
 }
 

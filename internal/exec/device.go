@@ -1,9 +1,10 @@
-// Package exec computes nodes. An evaluation captures the graph (capture.go),
-// decides what to store (retain.go), looks up or compiles its plan (plan.go), runs
-// it (eval.go, launch.go) on pooled buffers (pool.go, slab.go, gc.go) and on copies of other
-// devices' elements (storage.go, peer.go), and attributes failures to the values that depend on
-// them (faults.go, reports.go, journal.go). A Recording runs plans again (record.go, stage.go),
-// a recurrence the plan of its body once a step (recur.go, recurplans.go).
+// Package exec computes nodes. A builder (builder.go) makes the steps of a graph (program.go):
+// plans and Go functions (steps.go), and recurrences (recur.go). An evaluation runs each step at
+// once (eval.go), a Recording keeps them for other arguments (record.go). A plan is that of a
+// captured graph (capture.go) with a choice of what to store (retain.go), looked up or compiled
+// (plan.go), and run (launch.go) on pooled buffers (pool.go, slab.go, gc.go) and on copies of
+// other devices' elements (storage.go, peer.go). Failures are attributed to the values that
+// depend on them (faults.go, reports.go, journal.go).
 package exec
 
 import (

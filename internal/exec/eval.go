@@ -26,11 +26,13 @@ func Eval(def *Device, roots []*graph.Node) error { return eval(def, nil, roots,
 
 func eval(def *Device, j *Journal, roots, old []*graph.Node) error {
 	b := builder{journal: j}
-	if err := b.compute(b.byDevice(def, roots, old), nil); err != nil {
+	if err := b.compute(def, roots, old, nil); err != nil {
 		return err
 	}
 	for _, s := range b.donated {
-		s.free(s.donated.Load())
+		if e := s.donated.Load(); e != nil {
+			s.free(e)
+		}
 	}
 	for _, n := range roots {
 		if v := n.Value(); v != nil && v.Err != nil {
@@ -89,11 +91,6 @@ func (d *Device) retry(run func() error) error {
 func (d *Device) ready(c *capture) error {
 	if c.failed != nil {
 		return c.failed
-	}
-	for i := range c.casts {
-		if err := c.casts[i].run(d); err != nil {
-			return err
-		}
 	}
 	for i := range c.leaves {
 		v := c.leaves[i].value

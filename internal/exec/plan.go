@@ -6,7 +6,6 @@ import (
 
 	"github.com/tensorken/tensorken/driver"
 	"github.com/tensorken/tensorken/internal/compile"
-	"github.com/tensorken/tensorken/internal/graph"
 	"github.com/tensorken/tensorken/internal/kernelize"
 	"github.com/tensorken/tensorken/internal/shape"
 	"github.com/tensorken/tensorken/ir"
@@ -195,27 +194,4 @@ func (d *Device) checkTypes(k *ir.Kernel) error {
 		}
 	}
 	return nil
-}
-
-// Explain returns the plans that Eval would run, as text.
-func Explain(def *Device, roots []*graph.Node) string {
-	text := ""
-	for _, p := range new(builder).byDevice(def, roots, nil) {
-		c := newCapture(nil, p.roots, nil, computed{})
-		var plan *compile.Plan
-		text += explainCalls(def, c.calls)
-		err := p.device.ready(c)
-		if err == nil {
-			plan, err = p.device.compile(c)
-		}
-		if err == nil {
-			p.device.memory(plan, c)
-		}
-		c.release()
-		if err != nil {
-			return err.Error()
-		}
-		text += plan.String()
-	}
-	return text
 }

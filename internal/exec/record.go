@@ -2,8 +2,8 @@ package exec
 
 import (
 	"bytes"
+	"cmp"
 	"slices"
-	"sync"
 
 	"github.com/tensorken/tensorken/internal/graph"
 	"github.com/tensorken/tensorken/ir"
@@ -74,33 +74,28 @@ type Recording struct {
 // come those whose memory is freed together, group by group.
 func Record(def *Device, args, numbers, roots, old []*graph.Node, groups []int) (*Recording, error) {
 	r := &Recording{device: def}
-	b := &builder{program: &r.program, recorder: recorder{replayed: true, numbers: numbers, index: map[graph.Store]int{}, values: len(args), slabs: map[*graph.Node]int{}}}
-	b.given = map[*graph.Node]*graph.Value{}
+	b := newBuilder(&r.program, len(args), new(builder))
+	b.replayed, b.numbers, b.slabs = true, numbers, map[*graph.Node]int{}
 	for i, n := range args {
 		if n != nil {
 			b.index[n.Value().Store] = i
 		}
 	}
-	rest := roots
+	first := 0
 	for k, n := range groups {
-		for _, root := range rest[:n] {
-			if b.slabs[root] == 0 {
-				b.slabs[root] = k + 1
-			}
+		for _, root := range roots[first : first+n] {
+			b.slabs[root] = cmp.Or(b.slabs[root], k+1)
 		}
-		rest = rest[n:]
+		first += n
 	}
-	err := b.compute(b.byDevice(def, roots, old), nil)
-	if err == nil {
-		r.results = b.operands(roots)
-	}
-	return r, err
+	return r, b.record(def, roots, old)
 }
 
 // Run computes the roots for arguments of the layouts that were recorded. It returns a
 // computed node for each.
 func (r *Recording) Run(j *Journal, args []*graph.Node, numbers []ir.Number) ([]*graph.Node, error) {
-	return r.run(j, args, numbers)
+	results, err := r.run(j, args, numbers)
+	return results, failure(r.device, err)
 }
 
 // Repeats reports whether other arguments, numbers, roots and old for [Record] are of the
@@ -109,139 +104,6 @@ func (r *Recording) Run(j *Journal, args []*graph.Node, numbers []ir.Number) ([]
 func (r *Recording) Repeats(args, numbers, roots, old []*graph.Node) bool {
 	again, err := Record(r.device, args, numbers, roots, old, nil)
 	return err == nil && r.equal(&again.program)
-}
-
-// A planStep runs a plan.
-type planStep struct {
-	device  *Device
-	plan    *loadedPlan
-	capture *capture // with the placeholders as leaves
-	args    []int    // of the leaves: which value of the program each views; -1 if it is none
-	numbers []int    // of the numbers given to run: which of the capture's scalars each is
-	results []result
-	runs    sync.Pool
-}
-
-// A result is where a root's elements are.
-type result struct {
-	output  int // -1 if it has none
-	shape   []int
-	dtype   ir.DType
-	device  graph.Device // that the root is committed to
-	untyped bool         // see Layout
-}
-
-// plan compiles a capture of roots.
-func (b *builder) plan(c *capture, roots []*graph.Node) (*planStep, error) {
-	p := &planStep{device: c.device, capture: c, args: c.argumentsOf(b.index), numbers: c.scalarsOf(b.numbers)}
-	stored := 0 // of the outputs, which begin with those of the roots
-	for _, n := range roots {
-		x := result{output: -1, shape: n.Shape, dtype: n.DType, device: n.Device, untyped: n.IsUntyped()}
-		if n.Len() > 0 {
-			x.output = c.outputOf(n)
-			stored = max(stored, x.output+1)
-			c.addToSlab(&c.outputs[x.output], b.slabs[n])
-		}
-		p.results = append(p.results, x)
-	}
-	c.stored = stored
-	c.keyInt(stored)
-	var err error
-	if p.plan, err = c.device.load(c); err != nil {
-		c.release()
-		return nil, err
-	}
-	c.outputs, c.named, c.computed, c.replayed = c.outputs[:stored], nil, computed{}, b.replayed // no node gets a value
-	return p, nil
-}
-
-// addToSlab puts an output into a slab, given from 1, unless it is in one.
-func (c *capture) addToSlab(o *output, slab int) {
-	if o.slab > 0 || slab == 0 {
-		return
-	}
-	o.slab = slab
-	for len(c.slabs) < slab {
-		c.slabs = append(c.slabs, 0)
-	}
-	c.slabs[slab-1]++
-}
-
-// scalarsOf returns which of the capture's scalars each number is, -1 for none.
-func (c *capture) scalarsOf(numbers []*graph.Node) []int {
-	of := map[*graph.Node]int{}
-	for i, n := range c.scalarNodes() {
-		of[n] = i
-	}
-	scalars := make([]int, len(numbers))
-	for k, n := range numbers {
-		i, ok := of[n]
-		if !ok { // no result depends on it
-			i = -1
-		}
-		scalars[k] = i
-	}
-	return scalars
-}
-
-// scalarNodes returns the nodes of the capture's scalars.
-func (c *capture) scalarNodes() (ns []*graph.Node) {
-	for i := range c.nodes {
-		if n := &c.nodes[i]; n.leaf < 0 && n.Op == ir.Scalar {
-			ns = append(ns, n.Node)
-		}
-	}
-	return ns
-}
-
-func (p *planStep) equal(s step) bool {
-	o, ok := s.(*planStep)
-	if !ok || p.device != o.device || !slices.Equal(p.args, o.args) || !slices.Equal(p.numbers, o.numbers) || !p.capture.equal(o.capture, p.args) {
-		return false
-	}
-	for i, x := range o.capture.scalars {
-		if x != p.capture.scalars[i] && !slices.Contains(p.numbers, i) {
-			return false
-		}
-	}
-	return slices.EqualFunc(p.results, o.results, func(x, y result) bool {
-		return x.output == y.output && x.device == y.device && x.untyped == y.untyped
-	})
-}
-
-func (p *planStep) placeholders() (ns []*graph.Node) {
-	for _, x := range p.results {
-		s := &storage{device: p.device}
-		v := &graph.Value{Store: s, Strides: make([]int, len(x.shape))}
-		if x.output >= 0 {
-			o := &p.plan.compiled.Outputs[x.output]
-			v.Offset, v.Strides = o.Offset, o.Strides
-			if o.Leaf {
-				l := &p.capture.leaves[o.Index]
-				v.Offset += l.view.Offset
-				if l.stored.device == nil {
-					s.device = nil
-				}
-			}
-		}
-		ns = append(ns, graph.Buffer(x.dtype, x.shape, v))
-	}
-	return ns
-}
-
-// equal reports whether two captures differ in their scalars alone, and in leaves that view
-// arguments, given by leaf.
-func (c *capture) equal(o *capture, args []int) bool {
-	if !bytes.Equal(c.key, o.key) {
-		return false
-	}
-	for i, arg := range args {
-		x, y := &c.leaves[i], &o.leaves[i]
-		if x.view.Offset != y.view.Offset || arg < 0 && !sameStorage(x.stored, y.stored) {
-			return false
-		}
-	}
-	return true
 }
 
 // sameStorage reports whether two storages are one, or on the host with equal elements.
@@ -287,76 +149,4 @@ func StructureOf(roots []*graph.Node, given map[*graph.Node]*graph.Value) Struct
 // Equal reports whether two graphs differ in the values of Scalars alone.
 func (s Structure) Equal(t Structure) bool {
 	return s.key == t.key && slices.Equal(s.offsets, t.offsets) && slices.EqualFunc(s.leaves, t.leaves, sameStorage)
-}
-
-func (r *planStep) run(j *Journal, args []*graph.Node, numbers []ir.Number) ([]*graph.Node, error) {
-	d := r.device
-	d.collectIfDue()
-	c := r.bind(args, numbers)
-	defer r.release(c)
-	err := d.ready(c)
-	if err == nil {
-		err = d.execute(r.plan, c, j)
-	}
-	if err != nil {
-		return nil, failure(d, err)
-	}
-	values := make([]*graph.Node, len(r.results))
-	for i, x := range r.results {
-		var out output
-		if x.output >= 0 {
-			out = c.outputs[x.output]
-			c.outputs[x.output].node = nil // another result has another node
-		} else {
-			out.value = &graph.Value{Store: FromHost(nil), Strides: make([]int, len(x.shape))}
-		}
-		if out.value.Err != nil {
-			return nil, out.value.Err
-		}
-		if out.node == nil {
-			out.node = new(graph.Node)
-		}
-		out.node.SetBuffer(x.dtype, x.shape, out.value)
-		out.node.Device = x.device
-		if x.untyped {
-			out.node.AsUntyped()
-		}
-		values[i] = out.node
-	}
-	if region := graph.CurrentRegion(); region != nil {
-		for i, x := range r.results {
-			if x.output >= 0 && !r.plan.compiled.Outputs[x.output].Leaf {
-				noteStored(region, values[i].Value())
-			}
-		}
-	}
-	return values, nil
-}
-
-// bind returns the capture of one run.
-func (r *planStep) bind(args []*graph.Node, numbers []ir.Number) *capture {
-	c, ok := r.runs.Get().(*capture)
-	if !ok {
-		c = &capture{device: r.device, replayed: r.capture.replayed, slabs: r.capture.slabs, nodes: r.capture.nodes, old: r.capture.old}
-	}
-	c.leaves = append(c.leaves, r.capture.leaves...)
-	c.outputs = append(c.outputs, r.capture.outputs...)
-	c.scalars = append(c.scalars, r.capture.scalars...)
-	for i, arg := range r.args {
-		if arg >= 0 {
-			c.leaves[i].replace(args[arg].Value())
-		}
-	}
-	for k, i := range r.numbers {
-		if i >= 0 {
-			c.scalars[i] = numbers[k]
-		}
-	}
-	return c
-}
-
-// release keeps the memory of a run for later ones, without references to its arguments.
-func (r *planStep) release(c *capture) {
-	c.leaves, c.outputs, c.scalars = emptied(c.leaves), emptied(c.outputs), c.scalars[:0]
-	r.runs.Put(c)
 }

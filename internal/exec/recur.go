@@ -2,7 +2,6 @@ package exec
 
 import (
 	"fmt"
-	"maps"
 	"runtime"
 	"slices"
 	"strings"
@@ -13,43 +12,10 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// A bundle is the Store of a Recur: the values of its results.
-type bundle struct {
-	device *Device
-	values []*graph.Value
-}
-
-func (b *bundle) Device() graph.Device { return b.device }
-
-// pick returns the value of n, a result of a Recur, if the Recur has one that includes it. It
-// gives n that value unless the Recur's is given.
-func (k computed) pick(n, recur *graph.Node) *graph.Value {
-	v := k.given[recur]
-	given := v != nil
-	if !given {
-		v = recur.Value()
-	}
-	if v == nil {
-		return nil
-	}
-	if v.Err == nil {
-		all := v.Store.(*bundle).values
-		if n.Ints[0] >= len(all) {
-			return nil
-		}
-		v = all[n.Ints[0]]
-	}
-	if given {
-		return v
-	}
-	n.SetValue(v)
-	return n.Value()
-}
-
 // ownsBuffer reports whether a node is all of its buffer, in row-major order, as the carries that
 // a step of a recurrence stores are.
 func (b *builder) ownsBuffer(n *graph.Node) bool {
-	if b.program != nil {
+	if b.recorder != nil {
 		return false
 	}
 	v := n.Value()
@@ -60,25 +26,26 @@ func (b *builder) ownsBuffer(n *graph.Node) bool {
 // arguments, then those of the program.
 type repeatStep struct {
 	*graph.Recurrence
+	node     *graph.Node
 	device   *Device
 	results  []*graph.Node // of the body
 	operands []operand
-	plan     *planStep // of the body, if it is one that stores each result apart
-	aliasOf  []int     // of the carries: the output that is read as the next one; -1 if there is none
-	body     *program  // if it takes more
+	body     program
+	plan     *planStep // the body, if it is one plan that stores each result apart
+	aliasOf  []int     // of the results: the output that is read as the next carry; -1 if there is none
 }
 
 // repeat compiles the body of a recurrence.
 func (b *builder) repeat(d *Device, c call) (*repeatStep, error) {
-	r := &repeatStep{Recurrence: graph.RecurrenceOf(c.node), device: d, operands: b.operands(c.src)}
-	r.results, r.aliasOf = r.Results(), slices.Repeat([]int{-1}, r.Carries)
+	rec := graph.RecurrenceOf(c.node)
+	r := &repeatStep{Recurrence: rec, node: c.node, device: d, operands: b.operands(c.src), results: rec.Results()}
+	r.aliasOf = slices.Repeat([]int{-1}, len(r.results))
 	if r.Steps == 0 {
 		return r, nil
 	}
 	_, shares := d.drv.(driver.Sharer) // a step may read the part of a stack before the one it writes
-	var roots, copies []*graph.Node
+	var roots []*graph.Node
 	for i, n := range r.results {
-		copies = append(copies, graph.Copy(n))
 		if i < r.Carries && shares {
 			if k := slices.Index(r.results[r.Carries:], n); k >= 0 {
 				r.aliasOf[i] = k + r.Carries
@@ -86,7 +53,7 @@ func (b *builder) repeat(d *Device, c call) (*repeatStep, error) {
 			}
 		}
 		if class := n.Op.Class(); class != ir.Elementwise && class != ir.Reduction || slices.Contains(roots, n) {
-			n = copies[i]
+			n = graph.Copy(n)
 		}
 		roots = append(roots, n)
 	}
@@ -95,38 +62,33 @@ func (b *builder) repeat(d *Device, c call) (*repeatStep, error) {
 		return nil, err
 	}
 	x := newBody(d, roots, inner.given, len(r.results)-r.Carries)
-	if !x.isOnePlan() || len(x.empty) > 0 {
+	if len(x.foreign)+len(x.calls)+len(x.empty) > 0 || x.failed != nil {
 		x.release()
-	} else if p, err := inner.plan(x, roots); err != nil {
+	} else if r.plan, err = inner.plan(x, roots); err != nil {
 		return nil, err
-	} else if p.plan.compiled.Apart(len(roots)) {
-		r.plan = p
+	} else if r.plan.plan.compiled.Apart(len(roots)) {
+		r.plan.once = b.recorder == nil
+		r.body.steps = append(r.body.steps, r.plan)
 		return r, nil
 	}
-	r.body, r.aliasOf = inner.program, slices.Repeat([]int{-1}, r.Carries)
-	if err := inner.compute(inner.byDevice(d, copies, nil), nil); err != nil {
-		return nil, err
+	r.plan, roots = nil, nil
+	for i, n := range r.results {
+		r.aliasOf[i], roots = -1, append(roots, graph.Copy(n))
 	}
-	r.body.results = inner.operands(copies)
-	return r, nil
+	return r, inner.record(d, roots, nil)
 }
 
-// body returns a builder of a body, whose arguments have placeholders in the layouts of the
+// body returns a builder of the body, whose arguments have placeholders in the layouts of the
 // operands.
 func (b *builder) body(r *repeatStep, src []*graph.Node) (*builder, error) {
-	inner := &builder{program: new(program), recorder: recorder{replayed: b.replayed, numbers: b.numbers, index: map[graph.Store]int{}, values: len(r.Args) + b.values}}
-	inner.given, inner.keeps = map[*graph.Node]*graph.Value{}, true
-	maps.Copy(inner.given, b.given)
-	for s, k := range b.index {
-		inner.index[s] = len(r.Args) + k
-	}
+	inner := newBuilder(&r.body, len(r.Args), b)
+	inner.keeps = true
 	for i, n := range r.Args {
 		v := b.valueOf(src[i])
 		if v.Err != nil {
 			return nil, v.Err
 		}
-		s := &storage{device: r.device}
-		placeholder := &graph.Value{Store: s, Offset: v.Offset, Strides: v.Strides}
+		placeholder := &graph.Value{Store: &storage{device: r.device}, Offset: v.Offset, Strides: v.Strides}
 		stride := 0 // from step to step
 		switch {
 		case r.IsInput(i):
@@ -137,52 +99,66 @@ func (b *builder) body(r *repeatStep, src []*graph.Node) (*builder, error) {
 		if stride*n.DType.Size()%16 != 0 {
 			placeholder.Offset = 1 // not aligned in all steps
 		}
-		inner.given[n], inner.index[s] = placeholder, i
+		inner.given[n], inner.index[placeholder.Store] = placeholder, i
 	}
 	return inner, nil
 }
 
-func (r *repeatStep) placeholders() (ns []*graph.Node) {
-	for i, n := range r.results {
-		v := r.view(i)
-		v.Store = &storage{device: r.device}
-		ns = append(ns, graph.Buffer(n.DType, r.Dims(r.results, i), v))
+func (r *repeatStep) placeholders() []*graph.Node {
+	values := make([]*graph.Value, len(r.results))
+	for i := range values {
+		values[i] = r.view(i)
+		values[i].Store = &storage{device: r.device}
 	}
-	return ns
+	return r.nodes(values)
+}
+
+// nodes returns the results as nodes.
+func (r *repeatStep) nodes(values []*graph.Value) []*graph.Node {
+	nodes := make([]*graph.Node, len(values))
+	for i, v := range values {
+		nodes[i] = graph.Buffer(r.results[i].DType, r.Dims(r.results, i), v)
+		nodes[i].Device = r.node.Device
+	}
+	return nodes
 }
 
 func (r *repeatStep) equal(s step) bool {
 	o, ok := s.(*repeatStep)
 	return ok && r.Steps == o.Steps && r.Reverse == o.Reverse && r.Carries == o.Carries && r.Inputs == o.Inputs &&
-		equalOperands(r.operands, o.operands) && slices.Equal(r.aliasOf, o.aliasOf) &&
-		(r.plan == nil) == (o.plan == nil) && (r.plan == nil || r.plan.equal(o.plan)) &&
-		(r.body == nil) == (o.body == nil) && (r.body == nil || r.body.equal(o.body))
+		equalOperands(r.operands, o.operands) && slices.Equal(r.aliasOf, o.aliasOf) && r.body.equal(&o.body)
 }
 
-func (r *repeatStep) run(_ *Journal, values []*graph.Node, numbers []ir.Number) (results []*graph.Node, err error) {
+func (r *repeatStep) String() string {
+	body := strings.TrimSuffix(r.body.String(), "\n")
+	return fmt.Sprintf("%d times:\n  %s\n", r.Steps, strings.ReplaceAll(body, "\n", "\n  "))
+}
+
+func (r *repeatStep) run(_ *Journal, values []*graph.Node, numbers []ir.Number) ([]*graph.Node, error) {
 	args := append(among(values, r.operands), values...)
 	for _, n := range args[:len(r.operands)] {
 		if err := n.Value().Err; err != nil {
 			return nil, err
 		}
 	}
+	var results []*graph.Value
+	var err error
 	if r.plan == nil {
 		results, err = r.runByStep(args, numbers)
-		return results, failure(r.device, err)
+	} else {
+		err = r.device.retry(func() error {
+			results, err = r.runPlan(args, numbers)
+			return err
+		})
 	}
-	var all []*graph.Value
-	err = r.device.retry(func() error {
-		all, err = r.runPlan(args, numbers)
-		return err
-	})
-	for i, v := range all {
-		results = append(results, graph.Buffer(r.results[i].DType, r.Dims(r.results, i), v))
+	if err != nil {
+		return nil, failure(r.device, err)
 	}
-	return results, failure(r.device, err)
+	return r.nodes(results), nil
 }
 
 // runByStep runs the program of the body step by step.
-func (r *repeatStep) runByStep(args []*graph.Node, numbers []ir.Number) ([]*graph.Node, error) {
+func (r *repeatStep) runByStep(args []*graph.Node, numbers []ir.Number) ([]*graph.Value, error) {
 	src := slices.Clone(args[:len(r.operands)])
 	stacks := make([][]*graph.Node, len(r.results)-r.Carries)
 	for step := range r.Steps {
@@ -201,17 +177,18 @@ func (r *repeatStep) runByStep(args []*graph.Node, numbers []ir.Number) ([]*grap
 	}
 	results := slices.Clone(args[:r.Carries])
 	for k, parts := range stacks {
+		n := r.results[r.Carries+k]
+		stack := graph.Fill(n.DType, 0, append([]int{0}, n.Shape...))
 		if r.Reverse {
 			slices.Reverse(parts)
 		}
-		of := r.results[r.Carries+k]
-		stack := graph.Fill(of.DType, 0, append([]int{0}, of.Shape...))
-		if len(parts) > 0 {
+		if r.Steps > 0 {
 			stack = graph.Cat(0, parts)
 		}
 		results = append(results, stack)
 	}
-	return results, Eval(r.device, results)
+	err := Eval(r.device, results)
+	return valuesOf(results), err
 }
 
 // A recurring is a run of a recurrence whose body is one plan.
@@ -260,7 +237,7 @@ func (r *repeatStep) runPlan(args []*graph.Node, numbers []ir.Number) ([]*graph.
 	if err != nil {
 		return nil, err
 	}
-	return x.values(run)
+	return x.finish(run), nil
 }
 
 // acquire acquires the buffers.
@@ -269,13 +246,14 @@ func (x *recurring) acquire() (err error) {
 	x.layouts = slices.Repeat([]slotLayout{{alternate: -1}}, len(requests))
 	x.slot = make([]int, len(x.results))
 	var alternates []request
-	output := 0
-	for i, n := range x.results {
-		if i < x.Carries && x.aliasOf[i] >= 0 {
+	output := len(x.p.compiled.Outputs)
+	for i, n := range slices.Backward(x.results) { // carries after the outputs that they alias
+		if k := x.aliasOf[i]; k >= 0 {
+			x.slot[i] = x.slot[k]
 			continue
 		}
+		output--
 		slot := x.p.slot[x.p.compiled.Outputs[output].Index]
-		output++
 		x.slot[i] = slot
 		if i < x.Carries {
 			x.layouts[slot].alternate = len(alternates)
@@ -283,11 +261,6 @@ func (x *recurring) acquire() (err error) {
 		} else {
 			x.layouts[slot].stepLen = n.Len()
 			requests[slot] = x.device.request(x.Steps * n.Len() * n.DType.Size())
-		}
-	}
-	for i, k := range x.aliasOf {
-		if k >= 0 {
-			x.slot[i] = x.slot[k]
 		}
 	}
 	if x.slots, err = x.device.acquire(nil, requests...); err != nil {
@@ -376,71 +349,34 @@ func (x *recurring) argument(a binding, step int, run *execution) driver.Arg {
 	return driver.Arg{Buffer: x.leafBlocks[a.index].Buffer, Offset: offset}
 }
 
-// values makes storages of the buffers and returns the values of the results.
-func (x *recurring) values(run *execution) ([]*graph.Value, error) {
+// finish makes storages of the buffers and returns the values of the results.
+func (x *recurring) finish(run *execution) []*graph.Value {
 	values := make([]*graph.Value, len(x.results))
-	for i := range x.results {
-		values[i] = x.view(i)
-		if i < x.Carries && x.aliasOf[i] >= 0 {
+	stored := make([]*storage, len(x.results))
+	for i := range slices.Backward(x.results) {
+		if k := x.aliasOf[i]; k >= 0 {
+			stored[i] = stored[k]
+		} else {
+			b, _ := x.stored(x.slot[i], x.Steps-1)
+			stored[i] = x.device.newStorage(*b)
+			stored[i].exec = run
+			*b = pooled{} // the storage has it
+		}
+		if err := stored[i].failed(); err != nil {
+			values[i] = &graph.Value{Err: err}
 			continue
 		}
-		b, _ := x.stored(x.slot[i], x.Steps-1)
-		s := x.device.newStorage(*b)
-		*b = pooled{} // the storage has it
-		if run != nil {
-			s.exec, s.slot = run, x.slot[i]
-		}
-		values[i].Store = s
+		values[i] = x.view(i)
+		values[i].Store = stored[i]
 	}
-	for i, k := range x.aliasOf {
-		if k >= 0 {
-			values[i].Store = values[k].Store
-		}
-	}
-	for i, v := range values {
-		if err := v.Store.(*storage).failed(); err != nil {
-			values[i] = &graph.Value{Err: err}
-		}
-	}
-	return values, nil
+	return values
 }
 
 // view returns the value of a result but for its Store.
-func (x *repeatStep) view(result int) *graph.Value {
-	if result < x.Carries && x.aliasOf[result] >= 0 { // the last step of a stack
-		stack := x.view(x.aliasOf[result])
-		return &graph.Value{Offset: x.Position(x.Steps-1) * stack.Strides[0], Strides: stack.Strides[1:]}
+func (r *repeatStep) view(result int) *graph.Value {
+	if k := r.aliasOf[result]; k >= 0 { // the last step of a stack
+		stack := r.view(k)
+		return &graph.Value{Offset: r.Position(r.Steps-1) * stack.Strides[0], Strides: stack.Strides[1:]}
 	}
-	return &graph.Value{Strides: shape.RowMajor(x.Dims(x.results, result))}
-}
-
-// explainRecurrence returns the plan of the body, as text.
-func explainRecurrence(def *Device, c *call) string {
-	r := graph.RecurrenceOf(c.node)
-	given := map[*graph.Node]*graph.Node{}
-	for i, n := range r.Args {
-		v := &graph.Value{Store: FromHost(nil), Strides: shape.RowMajor(n.Shape)}
-		given[n] = graph.Buffer(n.DType, n.Shape, v)
-		given[n].Device = c.src[i].Device
-	}
-	body := strings.TrimSuffix(Explain(def, graph.Substitute(r.Results(), given)), "\n")
-	return fmt.Sprintf("%d times:\n  %s\n", r.Steps, strings.ReplaceAll(body, "\n", "\n  "))
-}
-
-// newBody captures a graph whose arguments have the given values, such as the body of a
-// recurrence; its last outputs are stacked.
-func newBody(d *Device, roots []*graph.Node, given map[*graph.Node]*graph.Value, stacked int) *capture {
-	c := captures.Get().(*capture)
-	c.device, c.computed, c.isBody, c.stacked = d, computed{given: given, keeps: true}, true, stacked
-	c.key = append(c.key, 0xff) // no operation: other keys begin with one
-	c.keyInt(stacked)
-	c.roots = append(c.roots, roots...)
-	for _, n := range roots {
-		c.walk(n)
-	}
-	for _, n := range roots {
-		c.addOutput(n)
-	}
-	c.keyOutputs()
-	return c
+	return &graph.Value{Strides: shape.RowMajor(r.Dims(r.results, result))}
 }

@@ -1,0 +1,386 @@
+package exec
+
+import (
+	"errors"
+	"maps"
+	"slices"
+
+	"github.com/tensorken/tensorken/internal/graph"
+	"github.com/tensorken/tensorken/internal/shape"
+	"github.com/tensorken/tensorken/ir"
+)
+
+// A builder makes the steps that compute a graph, operands first. Without a recorder it runs
+// each step at once, and nodes get their values; otherwise it adds the steps to the program,
+// and nodes get placeholders.
+type builder struct {
+	computed
+	journal *Journal
+	donated []*storage // that steps have read, to be freed at the end
+	*recorder
+}
+
+// A recorder is the program of a builder and what is known of its values. It is a pointer in the
+// builder, so that the builder of an evaluation stays on the stack.
+type recorder struct {
+	program  *program
+	args     int                 // how many arguments there are
+	outer    *recorder           // of the program that has the recurrence of this body; its values follow the arguments
+	replayed bool                // the program is that of a Recording, or in one
+	index    map[graph.Store]int // the number of the value that has a Store
+	lastUse  []int               // of the values: the step that reads it last, -1 for none
+	numbers  []*graph.Node       // Scalars whose values run gets
+	slabs    map[*graph.Node]int // of the roots of Record, from 1
+}
+
+// newBuilder returns a builder of a program with a number of arguments. If the program is the
+// body of a recurrence, outer is the builder that met it; otherwise it is a zero one.
+func newBuilder(p *program, args int, outer *builder) *builder {
+	b := &builder{recorder: &recorder{program: p, args: args, index: map[graph.Store]int{}}}
+	b.given = map[*graph.Node]*graph.Value{}
+	maps.Copy(b.given, outer.given)
+	if r := outer.recorder; r != nil {
+		b.outer, b.replayed, b.numbers = r, r.replayed, r.numbers
+		args += len(r.lastUse)
+	}
+	b.lastUse = make([]int, args)
+	return b
+}
+
+// record makes the program of roots.
+func (b *builder) record(def *Device, roots, old []*graph.Node) error {
+	p, first := b.program, len(b.lastUse)
+	if err := b.compute(def, roots, old, nil); err != nil {
+		return err
+	}
+	p.results, p.dead = b.operands(roots), make([][]int, len(p.steps))
+	for k, step := range b.lastUse[first:] {
+		if step >= 0 && step < len(p.steps) {
+			p.dead[step] = append(p.dead[step], first+k)
+		}
+	}
+	return nil
+}
+
+// number returns the number of the value that has a Store, which the next step reads; -1 if
+// there is none.
+func (r *recorder) number(s graph.Store) int {
+	if r == nil {
+		return -1
+	}
+	if k, ok := r.index[s]; ok {
+		r.lastUse[k] = len(r.program.steps)
+		return k
+	}
+	if k := r.outer.number(s); k >= 0 {
+		return r.args + k
+	}
+	return -1
+}
+
+// A share is the roots that one device computes.
+type share struct {
+	device     *Device
+	roots, old []*graph.Node
+}
+
+// byDevice divides the roots that have no value by device. Old has an element for each of
+// the first roots.
+func (b *builder) byDevice(def *Device, roots, old []*graph.Node) []share {
+	if len(roots) > 0 {
+		d := deviceOf(roots[0], def)
+		other := func(n *graph.Node) bool { return b.valueOf(n) != nil || deviceOf(n, def) != d }
+		if !slices.ContainsFunc(roots, other) {
+			return []share{{d, roots, old}}
+		}
+	}
+	var shares []share
+	for k, n := range roots {
+		if b.valueOf(n) != nil {
+			continue
+		}
+		d := deviceOf(n, def)
+		i := slices.IndexFunc(shares, func(s share) bool { return s.device == d })
+		if i < 0 {
+			i = len(shares)
+			shares = append(shares, share{device: d})
+		}
+		shares[i].roots = append(shares[i].roots, n)
+		if k < len(old) {
+			shares[i].old = append(shares[i].old, old[k])
+		}
+	}
+	return shares
+}
+
+// compute makes steps that compute roots, for old see Step. Later are those of steps that
+// follow.
+func (b *builder) compute(def *Device, roots, old []*graph.Node, later []share) error {
+	shares := b.byDevice(def, roots, old)
+	for i, s := range shares {
+		if err := b.share(s, append(later, shares[i+1:]...)); err != nil { // in place: callers read later alone
+			return failure(s.device, err)
+		}
+	}
+	return nil
+}
+
+// share makes a plan of a share, after steps for what it reads from other devices and calls.
+func (b *builder) share(s share, later []share) error {
+	d := s.device
+	d.collectIfDue()
+	known := b.computed
+	known.keeps = known.keeps || len(later) > 0
+	c := newCapture(d, s.roots, s.old, known)
+	for !b.canFill(c) {
+		foreign, calls := slices.Clone(c.foreign), slices.Clone(c.calls)
+		c.release()
+		after := append(later, s)
+		if err := b.compute(d, foreign, nil, after); err != nil {
+			return err
+		}
+		if err := b.call(d, calls, after); err != nil {
+			return err
+		}
+		rest := b.byDevice(d, s.roots, s.old)
+		if len(rest) == 0 {
+			return nil
+		}
+		s = rest[0]
+		known.given, known.nodes = b.given, b.nodes
+		c = newCapture(d, s.roots, s.old, known) // a node that has a value by now is a leaf
+	}
+	if more := b.shared(c, s.roots, later); len(more) > 0 {
+		s.roots = slices.Concat(s.roots, more)
+		c.release()
+		known.given, known.nodes = b.given, b.nodes
+		c = newCapture(d, s.roots, s.old, known)
+	}
+	if b.recorder == nil {
+		defer c.release()
+		if known.keeps {
+			b.donated = append(b.donated, c.donated()...)
+		}
+		if err := b.fill(c); err != nil {
+			return err
+		}
+		return d.eval(c, b.journal)
+	}
+	if c.failed != nil {
+		return c.failed
+	}
+	p, err := b.plan(c, s.roots)
+	if err != nil {
+		return err
+	}
+	for i, v := range b.add(p) {
+		b.given[s.roots[i]] = v
+	}
+	return nil
+}
+
+// shared returns the nodes that the plan of roots had better store, because a plan of later
+// roots reads them too, and notes what the plan computes.
+func (b *builder) shared(c *capture, roots []*graph.Node, later []share) (list []*graph.Node) {
+	if len(later) == 0 {
+		return nil
+	}
+	if b.nodes == nil {
+		b.nodes = map[*graph.Node]bool{}
+	}
+	for i, u := range c.uses {
+		if n := &c.nodes[i]; u.worth(n) == second {
+			b.nodes[n.Node] = true
+		}
+	}
+	known, stored := computed{given: map[*graph.Node]*graph.Value{}, nodes: b.nodes}, FromHost(nil)
+	maps.Copy(known.given, b.given)
+	for _, n := range roots {
+		known.given[n] = &graph.Value{Store: stored, Strides: shape.RowMajor(n.Shape)}
+	}
+	for _, t := range later {
+		l := newCapture(t.device, t.roots, nil, known)
+		stored := l.foreign // of what the other device reads
+		if t.device == c.device {
+			stored = l.roots[l.asked:]
+		}
+		for _, n := range stored {
+			if _, ok := c.number.Get(n); ok && known.valueOf(n) == nil && !slices.Contains(list, n) {
+				list = append(list, n)
+			}
+		}
+		l.release()
+	}
+	return list
+}
+
+// A call is a node of a capture that no plan computes: a HostCall, a Recur, or a Cast from a
+// type that the device lacks.
+type call struct {
+	node  *graph.Node
+	src   []*graph.Node
+	value *graph.Value // of a leaf that stands for the first result
+}
+
+// call makes steps of calls, after one of their operands.
+func (b *builder) call(d *Device, calls []call, later []share) error {
+	if b.recorder != nil && b.replayed {
+		constant := slices.DeleteFunc(slices.Clone(calls), func(c call) bool { return !b.isConstant(c.node) })
+		if err := new(builder).call(d, constant, nil); err != nil {
+			return err
+		}
+		calls = slices.DeleteFunc(calls, b.isDone)
+	}
+	var operands []*graph.Node
+	for _, c := range calls {
+		if c.node.Op == ir.Recur {
+			for i, n := range c.src[:graph.RecurrenceOf(c.node).Carries] {
+				if !b.ownsBuffer(n) {
+					c.src[i] = graph.Copy(n)
+				}
+			}
+		}
+		for _, n := range c.src {
+			if !slices.Contains(operands, n) {
+				operands = append(operands, n)
+			}
+		}
+	}
+	if err := b.compute(d, operands, nil, later); err != nil {
+		return err
+	}
+	for _, c := range calls {
+		if b.isDone(c) { // for another call that reads it
+			continue
+		}
+		var s step = &hostStep{call: c, device: d, operands: b.operands(c.src)}
+		if c.node.Op == ir.Recur {
+			r, err := b.repeat(d, c)
+			if err != nil {
+				return err
+			}
+			s = r
+		}
+		if err := b.do(d, c.node, s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// canFill reports whether fill gives a capture all that it lacks: there is nothing to compute on
+// other devices, and the calls are functions on the host of operands that have values.
+func (b *builder) canFill(c *capture) bool {
+	return len(c.foreign) == 0 && !slices.ContainsFunc(c.calls, func(x call) bool {
+		return b.recorder != nil || x.node.Op == ir.Recur || slices.ContainsFunc(x.src, func(n *graph.Node) bool { return n.Value() == nil })
+	})
+}
+
+// fill computes calls and gives the leaves that stand for their results the elements.
+func (b *builder) fill(c *capture) error {
+	for _, x := range c.calls {
+		if err := b.call(c.device, []call{x}, nil); err != nil {
+			return err
+		}
+		v := x.node.Value()
+		if v.Err != nil {
+			return v.Err
+		}
+		x.value.Store.(*storage).host = v.Store.(*storage).host
+		x.node.MoveValue(x.value)
+	}
+	return nil
+}
+
+// isConstant reports whether a node depends on no value and no number of the program.
+func (b *builder) isConstant(n *graph.Node) bool {
+	constant, seen := true, map[*graph.Node]bool{}
+	graph.Walk([]*graph.Node{n}, func(n *graph.Node) (graph.Operands, bool) {
+		src, v := n.State()
+		if n.Op == ir.Recur || b.given[n] != nil || v != nil && b.number(v.Store) >= 0 || slices.Contains(b.numbers, n) {
+			constant = false
+		}
+		more := constant && v == nil && !seen[n]
+		seen[n] = true
+		return src, more
+	}, func(*graph.Node, graph.Operands) {})
+	return constant
+}
+
+// isDone reports whether a call has its value.
+func (b *builder) isDone(c call) bool {
+	v := b.valueOf(c.node)
+	if v == nil || v.Err != nil || c.node.Op != ir.Recur {
+		return v != nil
+	}
+	return len(v.Store.(*bundle).values) == len(graph.RecurrenceOf(c.node).Results())
+}
+
+// do runs the step of a call, or adds it, and gives the call its value.
+func (b *builder) do(d *Device, n *graph.Node, s step) error {
+	var values []*graph.Value
+	if b.recorder != nil {
+		values = b.add(s)
+	} else {
+		results, err := s.run(nil, nil, nil)
+		if r, ok := s.(*repeatStep); ok && r.plan != nil {
+			r.plan.capture.release()
+		}
+		if host, ok := err.(*HostError); ok && n.Call() == any(host.Func) {
+			n.SetValue(&graph.Value{Err: err})
+		}
+		if err != nil {
+			return err
+		}
+		values = valuesOf(results)
+	}
+	if r := graph.CurrentRegion(); r != nil {
+		if of := r.RegionOf(n); of != nil {
+			for _, v := range values {
+				noteStored(of, v)
+			}
+		}
+	}
+	v := &graph.Value{Store: &bundle{d, values}}
+	if n.Op != ir.Recur {
+		v = values[0]
+	}
+	switch {
+	case b.recorder != nil:
+		b.given[n] = v
+	case n.Op == ir.Recur: // which may have one of fewer results
+		n.ReplaceValue(v)
+	default:
+		n.SetValue(v)
+	}
+	return nil
+}
+
+// add adds a step to the program and returns placeholders for its results.
+func (b *builder) add(s step) (values []*graph.Value) {
+	b.program.steps = append(b.program.steps, s)
+	for _, n := range s.placeholders() {
+		v := n.Value()
+		b.index[v.Store] = len(b.lastUse)
+		b.lastUse = append(b.lastUse, -1)
+		values = append(values, v)
+	}
+	return values
+}
+
+// operands returns computed nodes as operands of a step.
+func (b *builder) operands(ns []*graph.Node) []operand {
+	operands := make([]operand, len(ns))
+	for i, n := range ns {
+		operands[i] = operand{b.number(b.valueOf(n).Store), n}
+	}
+	return operands
+}
+
+// failure names the device of an error.
+func failure(d *Device, err error) error {
+	if f := (*Failure)(nil); err == nil || errors.As(err, &f) {
+		return err
+	}
+	return &Failure{d, err}
+}
