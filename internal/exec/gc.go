@@ -3,7 +3,6 @@ package exec
 import (
 	"runtime"
 	"runtime/metrics"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -104,20 +103,3 @@ func forceGC() {
 var ballast = sync.OnceValue(func() []byte {
 	return make([]byte, min(ballastSize, hostMemory()/leastBytes))
 })
-
-// Allocate returns count·size zeroed bytes of the host's memory. Before it fails it
-// frees what dead tensors and pools hold. The caller holds no device's lock.
-func Allocate(count, size int) ([]byte, error) {
-	data, err := hostmem.Make(count, size)
-	if err == nil {
-		return data, nil
-	}
-	forceGC()
-	devicesMu.Lock()
-	all := slices.Clone(devices)
-	devicesMu.Unlock()
-	for _, d := range all {
-		d.Trim() // readers of the values that failed get the error
-	}
-	return hostmem.Make(count, size)
-}

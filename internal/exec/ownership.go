@@ -74,18 +74,6 @@ func (s *storage) moved() *storage {
 	return m
 }
 
-// donation returns why the leaf's elements will be gone after a plan that reads them, nil if they stay.
-func (l *leaf) donation() *GoneError {
-	e := l.stored.donated.Load()
-	if e == nil {
-		e = l.gone // as recorded
-	}
-	if l.keeps || e != nil && e.Replaced && !l.stored.ofStep {
-		return nil
-	}
-	return e
-}
-
 // donated returns the storages of leaves that are donated.
 func (c *capture) donated() (list []*storage) {
 	for i := range c.leaves {

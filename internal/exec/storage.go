@@ -8,6 +8,7 @@ import (
 
 	"github.com/tensorken/tensorken/driver"
 	"github.com/tensorken/tensorken/internal/graph"
+	"github.com/tensorken/tensorken/internal/hostmem"
 )
 
 // A storage holds elements in a block of a device, or on the host, from where they
@@ -206,4 +207,21 @@ func (d *Device) upload(data []byte) (*block, error) {
 		return nil, err
 	}
 	return b, nil
+}
+
+// Allocate returns count·size zeroed bytes of the host's memory. Before it fails it
+// frees what dead tensors and pools hold. The caller holds no device's lock.
+func Allocate(count, size int) ([]byte, error) {
+	data, err := hostmem.Make(count, size)
+	if err == nil {
+		return data, nil
+	}
+	forceGC()
+	devicesMu.Lock()
+	all := slices.Clone(devices)
+	devicesMu.Unlock()
+	for _, d := range all {
+		d.Trim() // readers of the values that failed get the error
+	}
+	return hostmem.Make(count, size)
 }
