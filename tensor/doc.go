@@ -117,6 +117,7 @@
 //     [Tensor.Unfold], [Tensor.Fold], [Tensor.Resize], [Tensor.ResizeNearest],
 //     [Tensor.ResizeBilinear], [Tensor.ResizeBicubic], [Tensor.GridSample],
 //     [Tensor.PixelShuffle], [Tensor.PixelUnshuffle]
+//   - Memory: [Donate], [Scope]
 //   - Errors: [Try], [Catch]
 //
 // # Errors

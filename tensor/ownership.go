@@ -8,15 +8,15 @@ import (
 	"github.com/tensorken/tensorken/internal/pytree"
 )
 
-// Donate gives away the memory of all computed tensors in the given trees: the next evaluation
-// that reads one may store its results there. After it the tensor, and each other tensor that
-// shares its elements, such as a view, is gone: reading it is an [*Error] that names the line of
-// Donate. A tensor that is not computed yet has no memory to give.
+// Donate gives away the memory of the computed tensors in the given trees: the next evaluation
+// that reads one may store its results there. After that the tensor is gone, with all others that
+// have its elements, such as views: a read is an [*Error] that names the line of Donate. A
+// tensor that is not computed yet has no memory to give away.
 //
 //	tensor.Donate(state)
 //	state = state.Mul(0.9).Add(x) // in place
 //
-// Within a function that grad.Jit records, Donate of an argument donates that of each call.
+// In a function that grad.Jit records, Donate of an argument donates the argument of each call.
 func Donate(trees ...any) {
 	exec.Donate(roots("Donate", trees), gone("tensor.Donate", "donate it after its last use, or keep a copy, which tree.Copy makes"))
 }
@@ -65,20 +65,19 @@ func validNodes(ts []Tensor) (ns []*graph.Node) {
 	return ns
 }
 
-// Scope calls f and returns its result, a tree or a value without tensors. Before it returns it
-// frees the memory of all tensors that f made, in the same goroutine, and that its result does not
-// need. A loop of such calls reuses memory at once, where otherwise Go's collector has to find that
-// tensors are dead.
+// Scope calls f and returns its result: a tree, or a value without tensors. Before it returns, it
+// frees the memory of the tensors that f has computed, but of those in the result or read by it. A
+// loop of Scopes uses the same memory in each iteration. Without one, Go's collector has to find first
+// which tensors are dead.
 //
 //	for range steps {
 //		loss := tensor.Scope(func() float64 { return model.Loss(batch()).Item() })
 //		…
 //	}
 //
-// A tensor that f computed and that escapes in another way, through a variable of the caller, say,
-// is gone: reading it is an [*Error] that names the line of Scope. Elements that f took from a Go
-// slice, and tensors that f made but nothing has computed, are no exceptions to what can be read
-// later. Optimizers and random generators keep their state. Scopes nest, and f may panic.
+// A tensor that f has made and computed, and that escapes through a variable, is gone: a read is an
+// [*Error] that names the line of Scope. Tensors that were made before f, or by other goroutines, stay,
+// and so does what optimizers and caches keep. Scopes nest. If f panics, Scope frees as well.
 func Scope[T any](f func() T) T {
 	if f == nil {
 		fail("Scope", "the function is nil")

@@ -26,6 +26,7 @@ var order = strings.Fields(`
 	internal/hostmem internal/hostmem/memtest internal/files internal/files/filestest internal/limits internal/cachedir internal/terminal
 	internal/interrupt internal/interrupt/interrupttest
 	internal/lru
+	internal/goroutine
 	internal/graph
 	internal/interp
 	internal/simplify internal/kernelize internal/compile
