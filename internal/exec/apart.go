@@ -40,9 +40,9 @@ func StoreApart(def *Device, nodes []*graph.Node) error {
 func (d *Device) store(data []byte) (*storage, error) {
 	d.queue.Lock()
 	defer d.queue.Unlock()
-	b, err := d.upload(data)
+	on, err := d.upload(data)
 	if err != nil {
 		return nil, err
 	}
-	return &storage{device: d, block: b, origin: origin{epoch: b.epoch}}, nil
+	return on.storage(), nil
 }

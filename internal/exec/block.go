@@ -9,7 +9,6 @@ import (
 // freed, once no plan and no read uses it, or when it is unreachable.
 type block struct {
 	pooled
-	epoch *syncEpoch   // that writes it; nil if that cannot fail
 	owner *returned    // has the buffer until the block is freed; nil if the buffer is not of the pool
 	index int          // in the owner
 	pool  *pool        // nil if the buffer belongs to no pool
@@ -39,7 +38,7 @@ func (d *Device) setBlock(k *block, b pooled) *block {
 
 // setOwned is setBlock where r is the owner of the block's buffer, nil if that is left to Go's collector.
 func (d *Device) setOwned(k *block, b pooled, r *returned) {
-	k.pooled, k.epoch, k.pool = b, d.epoch, &d.pool
+	k.pooled, k.pool = b, &d.pool
 	if !b.collected {
 		d.pool.keep(b)
 		k.owner, k.index = r, len(r.buffers)

@@ -50,10 +50,11 @@ func (l *launch) use(d *Device, c *capture) error {
 
 // use returns the block of d that has the leaf's elements, in use. The caller holds d.queue.
 func (l *leaf) use(d *Device) (*block, error) {
-	b, err := l.stored.blockOn(d)
+	on, err := l.stored.on(d)
 	if err != nil {
 		return nil, err
 	}
+	b := on.block
 	if used := b.use(); !used {
 		return nil, cmp.Or[error](l.stored.failed(), errFreed)
 	}
@@ -100,14 +101,14 @@ func (l *leaf) copyTo(d *Device, r request) (pooled, error) {
 	s, first, n := l.stored, l.view.Offset*l.dtype.Size(), l.bytes()
 	host := s.host
 	if s.device != nil {
-		b, err := s.blockOn(d)
+		on, err := s.on(d)
 		if err != nil {
 			return pooled{}, err
 		}
 		if host, err = hostmem.Make(n, 1); err != nil {
 			return pooled{}, err
 		}
-		if err := d.download(host, b.Buffer, first); err != nil {
+		if err := d.download(host, on.block.Buffer, first); err != nil {
 			return pooled{}, err
 		}
 		first = 0
@@ -163,12 +164,12 @@ func (l *launch) finish(d *Device, p *loadedPlan, c *capture, x *execution) erro
 			leaf := &c.leaves[out.Index]
 			s := leaf.stored
 			if s.device != nil && s.device != d { // a copy, which outlives the other device
-				b, err := s.blockOn(d)
+				on, err := s.on(d)
 				if err != nil {
 					return err
 				}
-				b.share()
-				s = &storage{device: d, block: b, origin: origin{epoch: b.epoch}}
+				on.block.share()
+				s = on.storage()
 			} else if leaf.donation() != nil {
 				s = s.moved()
 			}

@@ -45,7 +45,7 @@ func (d *Device) copyPeer(s *storage) (copied bool, err error) {
 		d.pool.release(buffers...)
 		return false, err
 	}
-	c.block = d.setBlock(new(block), buffers[0])
+	c.block, c.epoch = d.setBlock(new(block), buffers[0]), d.epoch
 	return true, nil
 }
 

@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"cmp"
 	"runtime"
 	"slices"
 	"sync"
@@ -32,10 +33,16 @@ type storage struct {
 	first graph.Value // of the first node that has the elements; saves an allocation
 }
 
-// A deviceCopy is a copy, on a device, of elements of another device or of the host.
+// A deviceCopy is elements in a block of a device. A storage has one for each device that has a copy.
 type deviceCopy struct {
 	device *Device
 	block  *block
+	epoch  *syncEpoch // that writes the block; nil if that cannot fail
+}
+
+// storage returns a storage of the elements.
+func (c deviceCopy) storage() *storage {
+	return &storage{device: c.device, block: c.block, origin: origin{epoch: c.epoch}}
 }
 
 // Device returns the device the elements are committed to, nil for host data.
@@ -161,52 +168,51 @@ func (s *storage) copyOn(d *Device) *deviceCopy {
 }
 
 // isValid reports whether the copy has the elements, as far as is known.
-func (c *deviceCopy) isValid() bool { return c.block != nil && c.block.epoch.failed() == nil }
+func (c *deviceCopy) isValid() bool { return c.block != nil && c.epoch.failed() == nil }
 
-// blockOn returns the elements as a block of d, for which they are ready. The caller holds
-// d.queue.
-func (s *storage) blockOn(d *Device) (*block, error) {
+// on returns the elements on d, for which they are ready. The caller holds d.queue.
+func (s *storage) on(d *Device) (deviceCopy, error) {
 	if s.device == d {
-		return s.block, nil
+		return deviceCopy{d, s.block, s.epoch}, nil
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	c := s.copyOn(d)
 	if c.isValid() {
-		return c.block, nil
+		return *c, nil
 	}
-	if s.device != nil && s.host == nil { // a peer's copy, which has failed since
-		return nil, c.block.epoch.failed()
+	if s.device != nil && s.host == nil { // a peer's copy, which has failed or was freed since
+		return deviceCopy{}, cmp.Or(c.epoch.failed(), s.failed(), errFreed)
 	}
-	b, err := d.upload(s.host)
+	uploaded, err := d.upload(s.host)
 	if err != nil {
-		return nil, err
+		return deviceCopy{}, err
 	}
-	c.block = b
+	*c = uploaded
 	if r := graph.CurrentRegion(); r != nil {
 		if of := r.Numbered(s.region); of != nil {
 			regionOf(of).add(s)
 		}
 	}
-	return b, nil
+	return uploaded, nil
 }
 
-// upload returns host data as a block. The caller holds d.queue.
-func (d *Device) upload(data []byte) (*block, error) {
+// upload copies host data to the device. The caller holds d.queue.
+func (d *Device) upload(data []byte) (deviceCopy, error) {
 	if w, ok := d.drv.(driver.Wrapper); ok {
 		if b := w.Wrap(data); b != nil {
-			return &block{pooled: pooled{Buffer: b}}, nil
+			return deviceCopy{d, &block{pooled: pooled{Buffer: b}}, nil}, nil
 		}
 	}
 	buffers, err := d.acquire(nil, request{class: sizeClass(len(data), d.limits.Bytes)})
 	if err != nil {
-		return nil, err
+		return deviceCopy{}, err
 	}
 	b := d.setBlock(new(block), buffers[0])
 	if err := d.drv.Upload(b.Buffer, 0, data); err != nil {
-		return nil, err
+		return deviceCopy{}, err
 	}
-	return b, nil
+	return deviceCopy{d, b, d.epoch}, nil
 }
 
 // Allocate returns count·size zeroed bytes of the host's memory. Before it fails it
