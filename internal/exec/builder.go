@@ -128,7 +128,7 @@ func (b *builder) compute(def *Device, roots, old []*graph.Node, later []share) 
 // share makes a plan of a share, after steps for what it reads from other devices and calls.
 func (b *builder) share(s share, later []share) error {
 	d := s.device
-	d.collectIfDue()
+	d.pool.CollectIfDue()
 	known := b.computed
 	known.keeps = known.keeps || len(later) > 0
 	c := newCapture(d, s.roots, s.old, known)

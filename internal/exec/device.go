@@ -2,9 +2,9 @@
 // plans and Go functions (steps.go), and recurrences (recur.go). An evaluation runs each step at
 // once (eval.go), a Recording keeps them for other arguments (record.go). A plan is that of a
 // captured graph (capture.go) with a choice of what to store (retain.go), looked up or compiled
-// (plan.go), and run (launch.go) on pooled buffers (pool.go, slab.go, gc.go) and on copies of
-// other devices' elements (storage.go, peer.go). Failures are attributed to the values that
-// depend on them (faults.go, reports.go, journal.go).
+// (plan.go), and run (launch.go) on buffers of internal/memory and on copies of other devices'
+// elements (storage.go, peer.go). Failures are attributed to the values that depend on them
+// (stream.go, faults.go, reports.go, journal.go).
 package exec
 
 import (
@@ -13,35 +13,21 @@ import (
 
 	"github.com/tensorken/tensorken/driver"
 	"github.com/tensorken/tensorken/internal/graph"
-	"github.com/tensorken/tensorken/internal/lru"
+	"github.com/tensorken/tensorken/internal/memory"
 )
 
 // A Device runs graphs on a driver's device. Any number of goroutines may use it.
 type Device struct {
-	name       string
-	number     int // of devices made before
-	limits     driver.Limits
-	pool       pool
-	collecting sync.Mutex // held during a collection
-	peak       peak
-
-	plans    lru.Cache[string, *loadedPlan]   // by capture.key
-	programs lru.Cache[string, loadedProgram] // by the kernel's text
-
-	// queue is held around calls of the driver, and guards reports and epoch. A
-	// concurrent driver uses neither, and its queue does not lock.
-	queue   queue
-	drv     driver.Device
-	reports reports
-	flusher flusher
-	epoch   *syncEpoch // nil where the driver is concurrent
+	name   string
+	number int // of devices made before
+	drv    driver.Device
+	limits driver.Limits
+	queue  *memory.Queue
+	pool   *memory.Pool
+	stream *stream
+	loader loader
+	peak   peak
 }
-
-// The most plans and programs that a device keeps.
-const (
-	maxPlans    = 1 << 10
-	maxPrograms = 1 << 11
-)
 
 var (
 	devicesMu sync.Mutex
@@ -51,18 +37,9 @@ var (
 
 // New returns a device that runs on d.
 func New(d driver.Device) *Device {
-	_, views := d.(driver.Viewer)
-	dev := &Device{name: d.Name(), limits: d.Limits(), pool: pool{buckets: map[int]*bucket{}, views: views}, drv: d, queue: noQueue{}}
-	if _, ok := d.(driver.Concurrent); !ok {
-		dev.queue, dev.epoch = new(sync.Mutex), new(syncEpoch)
-	}
-	dev.flusher = newFlusher(dev)
-	ballast()
-	memory := dev.limits.Memory
-	if memory == 0 {
-		memory = hostMemory()
-	}
-	dev.pool.bytes.least, dev.pool.buffers.least = int64(memory)/leastBytes, leastBuffers
+	s, limits := newStream(d), d.Limits()
+	dev := &Device{name: d.Name(), drv: d, limits: limits, queue: s.queue, pool: s.pool, stream: s}
+	dev.loader = loader{drv: d, limits: limits, queue: s.queue, pool: s.pool}
 	devicesMu.Lock()
 	defer devicesMu.Unlock()
 	dev.number = made
@@ -79,20 +56,20 @@ func (d *Device) String() string { return d.name }
 func (d *Device) Sync() error {
 	d.queue.Lock()
 	defer d.queue.Unlock()
-	if err := d.sync(); err != nil {
+	if err := d.stream.sync(); err != nil {
 		return err
 	}
-	if err := d.readReports(); err != nil {
+	if err := d.stream.readReports(); err != nil {
 		return err
 	}
-	return d.reports.takeUnreported()
+	return d.stream.reports.takeUnreported()
 }
 
 // Trim waits for all submitted work and frees the idle buffers.
 func (d *Device) Trim() error {
 	d.queue.Lock()
 	defer d.queue.Unlock()
-	return d.makeRoom()
+	return d.pool.MakeRoom()
 }
 
 // Close closes the driver's device.
@@ -101,11 +78,7 @@ func (d *Device) Close() error {
 	devices = slices.DeleteFunc(devices, func(x *Device) bool { return x == d })
 	devicesMu.Unlock()
 	collect(d)
-	d.collecting.Lock() // a collection in the background returns buffers
-	defer d.collecting.Unlock()
-	d.queue.Lock()
-	defer d.queue.Unlock()
-	return d.drv.Close()
+	return d.pool.Close()
 }
 
 // Stats counts the plans, programs and bytes that all open devices hold.
@@ -120,13 +93,12 @@ func Info() Stats {
 	defer devicesMu.Unlock()
 	var s Stats
 	for _, d := range devices {
-		s.Plans += d.plans.Len()
-		s.Programs += d.programs.Len()
-		s.Held += d.lockedDrain()
-		d.pool.mu.Lock()
-		s.Pooled += d.pool.idle
-		s.Peak += d.pool.peak
-		d.pool.mu.Unlock()
+		s.Plans += d.loader.plans.Len()
+		s.Programs += d.loader.programs.Len()
+		bytes := d.pool.Stats()
+		s.Held += bytes.Held
+		s.Pooled += bytes.Pooled
+		s.Peak += bytes.Peak
 	}
 	return s
 }

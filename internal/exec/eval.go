@@ -6,6 +6,7 @@ import (
 
 	"github.com/tensorken/tensorken/driver"
 	"github.com/tensorken/tensorken/internal/graph"
+	"github.com/tensorken/tensorken/internal/memory"
 )
 
 // A Failure is an error of a device.
@@ -48,7 +49,7 @@ func (d *Device) eval(c *capture, j *Journal) error {
 	if err := d.ready(c); err != nil {
 		return err
 	}
-	p, err := d.load(c)
+	p, err := d.loader.load(c)
 	if err != nil {
 		return err
 	}
@@ -78,7 +79,7 @@ func (d *Device) execute(p *loadedPlan, c *capture, j *Journal) error {
 func (d *Device) retry(run func() error) error {
 	err := run()
 	if errors.Is(err, driver.ErrMemory) {
-		forceGC()
+		memory.ForceGC()
 		if err = d.Trim(); err == nil {
 			err = run()
 		}
@@ -100,7 +101,7 @@ func (d *Device) ready(c *capture) error {
 		s := c.leaves[i].stored
 		foreign := s.device != nil && s.device != d
 		if s.pending() && (foreign || c.isTransaction()) {
-			if err := s.device.lockAndReadReports(); err != nil {
+			if err := s.device.stream.lockAndReadReports(); err != nil {
 				return err
 			}
 		}
@@ -123,13 +124,13 @@ func (d *Device) run(p *loadedPlan, c *capture, j *Journal) error {
 	l := launches.Get().(*launch)
 	defer l.release(d)
 	var err error
-	if l.slots, err = d.acquire(l.slots, p.slots...); err != nil {
+	if l.slots, err = d.pool.Acquire(l.slots, p.slots...); err != nil {
 		return err
 	}
 	if err = l.use(d, c); err != nil {
 		return err
 	}
-	x, err := d.begin(p, c)
+	x, err := d.stream.begin(p, c)
 	if err != nil {
 		return err
 	}
@@ -141,7 +142,7 @@ func (d *Device) run(p *loadedPlan, c *capture, j *Journal) error {
 	}
 	waits := c.isTransaction() && !p.compiled.FallsBack
 	if x != nil {
-		err = d.conclude(x, err, waits)
+		err = d.stream.conclude(x, err, waits)
 	}
 	if err != nil {
 		return err

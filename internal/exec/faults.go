@@ -8,6 +8,7 @@ import (
 
 	"github.com/tensorken/tensorken/internal/compile"
 	"github.com/tensorken/tensorken/internal/graph"
+	"github.com/tensorken/tensorken/internal/memory"
 	"github.com/tensorken/tensorken/internal/shape"
 	"github.com/tensorken/tensorken/ir"
 )
@@ -59,7 +60,7 @@ func (f *fault) report() error {
 // through its leaves. It is pending until its reports are read.
 type execution struct {
 	plan        *loadedPlan
-	reports     pooled             // of Device.reports, or its own
+	reports     memory.Pooled      // of the stream, or its own
 	firstCheck  int                // in reports
 	sites       []*graph.IndexSite // of the indices of the plan's steps, in order
 	leaves      []pendingLeaf
@@ -129,7 +130,7 @@ func (x *execution) attribute(reports []byte) {
 
 // settle makes the outcome known.
 func (x *execution) settle() {
-	x.plan, x.sites, x.leaves, x.reports = nil, nil, nil, pooled{}
+	x.plan, x.sites, x.leaves, x.reports = nil, nil, nil, memory.Pooled{}
 	x.done.Store(true)
 	if x.fault != nil && x.journal != nil {
 		x.journal.add(x.fault)

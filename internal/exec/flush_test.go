@@ -29,21 +29,6 @@ func (d *holding) Flush() {
 	d.flushes.Add(1)
 }
 
-// While many Runs come the device starts calls by itself.
-func TestFlushOfMany(t *testing.T) {
-	drv := &holding{Device: struct{ driver.Device }{cpu.New(cpu.Options{})}}
-	dev := exec.New(drv)
-	defer dev.Close()
-	dev.Tick(exec.ManyRuns)
-	if n := drv.flushes.Load(); n != 0 {
-		t.Errorf("%d flushes after %d Runs", n, exec.ManyRuns)
-	}
-	dev.Tick(exec.ManyRuns - 1)
-	if n := drv.flushes.Load(); n == 0 {
-		t.Errorf("no flush after %d Runs", exec.ManyRuns-1)
-	}
-}
-
 // Calls that a device holds run soon, although nothing reads their results.
 func TestFlush(t *testing.T) {
 	drv := &holding{Device: struct{ driver.Device }{cpu.New(cpu.Options{})}}

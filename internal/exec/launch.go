@@ -8,15 +8,16 @@ import (
 	"github.com/tensorken/tensorken/driver"
 	"github.com/tensorken/tensorken/internal/graph"
 	"github.com/tensorken/tensorken/internal/hostmem"
+	"github.com/tensorken/tensorken/internal/memory"
 	"github.com/tensorken/tensorken/ir"
 )
 
 // A launch has the buffers and calls of one execution of a plan.
 type launch struct {
-	slots    []pooled        // of the plan; zero where an output's storage has taken it over
+	slots    []memory.Pooled // of the plan; zero where an output's storage has taken it over
 	buffers  []driver.Buffer // by leaf
-	blocks   []*block        // by leaf: of the buffer; nil where a slot has it
-	taken    []*block        // by taking: whose buffer a slot is; nil where the slot is a copy
+	blocks   []*memory.Block // by leaf: of the buffer; nil where a slot has it
+	taken    []*memory.Block // by taking: whose buffer a slot is; nil where the slot is a copy
 	storages []*storage      // by slot
 	calls    []driver.Call
 	args     []driver.Arg // of all calls
@@ -28,10 +29,10 @@ var launches = sync.Pool{New: func() any { return new(launch) }}
 func (l *launch) release(d *Device) {
 	for _, b := range l.blocks {
 		if b != nil {
-			b.done()
+			b.Done()
 		}
 	}
-	d.pool.release(l.slots...)
+	d.pool.Release(l.slots...)
 	*l = launch{emptied(l.slots), emptied(l.buffers), emptied(l.blocks), emptied(l.taken), emptied(l.storages), emptied(l.calls), emptied(l.args)}
 	launches.Put(l)
 }
@@ -49,17 +50,17 @@ func (l *launch) use(d *Device, c *capture) error {
 }
 
 // use returns the block of d that has the leaf's elements, in use. The caller holds d.queue.
-func (l *leaf) use(d *Device) (*block, error) {
+func (l *leaf) use(d *Device) (*memory.Block, error) {
 	on, err := l.stored.on(d)
 	if err != nil {
 		return nil, err
 	}
 	b := on.block
-	if used := b.use(); !used {
+	if used := b.Use(); !used {
 		return nil, cmp.Or[error](l.stored.failed(), errFreed)
 	}
 	if err = l.stored.failed(); err != nil { // since ready
-		b.done()
+		b.Done()
 		return nil, err
 	}
 	return b, nil
@@ -71,14 +72,14 @@ func (l *launch) take(d *Device, p *loadedPlan, c *capture) (err error) {
 	for _, t := range p.takes {
 		leaf, b := &c.leaves[t.leaf], l.blocks[t.leaf]
 		if leaf.view.Offset == 0 && leaf.donation() != nil {
-			if taken, ok := b.takeAlone(); ok {
+			if taken, ok := b.TakeAlone(); ok {
 				l.slots[t.slot], l.blocks[t.leaf] = taken, nil
 				l.taken = append(l.taken, b)
 				continue
 			}
 		}
 		l.taken = append(l.taken, nil)
-		if l.slots[t.slot], err = leaf.copyTo(d, t.request); err != nil {
+		if l.slots[t.slot], err = leaf.copyTo(d, t.Request); err != nil {
 			l.putBack(p)
 			return err
 		}
@@ -90,36 +91,36 @@ func (l *launch) take(d *Device, p *loadedPlan, c *capture) (err error) {
 func (l *launch) putBack(p *loadedPlan) {
 	for i, b := range l.taken {
 		if t := p.takes[i]; b != nil {
-			b.putBack(l.slots[t.slot])
-			l.slots[t.slot], l.blocks[t.leaf] = pooled{}, b
+			b.PutBack(l.slots[t.slot])
+			l.slots[t.slot], l.blocks[t.leaf] = memory.Pooled{}, b
 		}
 	}
 }
 
 // copyTo returns a copy of the leaf's elements, which are in row-major order, in a new buffer of d.
-func (l *leaf) copyTo(d *Device, r request) (pooled, error) {
+func (l *leaf) copyTo(d *Device, r memory.Request) (memory.Pooled, error) {
 	s, first, n := l.stored, l.view.Offset*l.dtype.Size(), l.bytes()
 	host := s.host
 	if s.device != nil {
 		on, err := s.on(d)
 		if err != nil {
-			return pooled{}, err
+			return memory.Pooled{}, err
 		}
 		if host, err = hostmem.Make(n, 1); err != nil {
-			return pooled{}, err
+			return memory.Pooled{}, err
 		}
-		if err := d.download(host, on.block.Buffer, first); err != nil {
-			return pooled{}, err
+		if err := d.stream.download(host, on.block.Buffer, first); err != nil {
+			return memory.Pooled{}, err
 		}
 		first = 0
 	}
-	buffers, err := d.acquire(nil, r)
+	buffers, err := d.pool.Acquire(nil, r)
 	if err != nil {
-		return pooled{}, err
+		return memory.Pooled{}, err
 	}
 	if err := d.drv.Upload(buffers[0].Buffer, 0, host[first:first+n]); err != nil {
-		d.pool.release(buffers...)
-		return pooled{}, err
+		d.pool.Release(buffers...)
+		return memory.Pooled{}, err
 	}
 	return buffers[0], nil
 }
@@ -168,7 +169,7 @@ func (l *launch) finish(d *Device, p *loadedPlan, c *capture, x *execution) erro
 				if err != nil {
 					return err
 				}
-				on.block.share()
+				on.block.Share()
 				s = on.storage()
 			} else if leaf.donation() != nil {
 				s = s.moved()
@@ -190,7 +191,7 @@ func (l *launch) finish(d *Device, p *loadedPlan, c *capture, x *execution) erro
 			}
 			s.ofStep = c.isTransaction()
 			l.storages[slot] = s
-			l.slots[slot] = pooled{}
+			l.slots[slot] = memory.Pooled{}
 		}
 		if err := s.failed(); err != nil {
 			c.outputs[i].value = &graph.Value{Err: err}

@@ -41,7 +41,7 @@ func (s *storage) free(e *GoneError) {
 	defer s.mu.Unlock()
 	if s.block != nil {
 		s.host = nil
-		s.block.free()
+		s.block.Free()
 	}
 	s.freeLockedCopies()
 }
@@ -57,7 +57,7 @@ func (s *storage) freeCopies() {
 func (s *storage) freeLockedCopies() {
 	for i := range s.copies {
 		if b := s.copies[i].block; b != nil {
-			b.free()
+			b.Free()
 		}
 	}
 	s.copies = nil
@@ -69,7 +69,7 @@ func (s *storage) moved() *storage {
 	defer s.mu.Unlock()
 	m := &storage{device: s.device, block: s.block, origin: s.origin, host: s.host}
 	if s.block != nil {
-		s.block.share()
+		s.block.Share()
 	}
 	return m
 }

@@ -1,6 +1,9 @@
 package exec
 
-import "github.com/tensorken/tensorken/driver"
+import (
+	"github.com/tensorken/tensorken/driver"
+	"github.com/tensorken/tensorken/internal/memory"
+)
 
 // fetch makes the elements of another device available to d: as a copy on d if the device is a
 // peer, else on the host. The caller holds no device's lock.
@@ -37,15 +40,15 @@ func (d *Device) copyPeer(s *storage) (copied bool, err error) {
 		return true, nil
 	}
 	size := s.block.Size()
-	buffers, err := d.acquire(nil, request{class: sizeClass(size, d.limits.Bytes)})
+	b, err := d.pool.AcquireOne(size)
 	if err != nil {
 		return false, err
 	}
-	if err := drv.CopyPeer(buffers[0].Buffer, 0, s.block.Buffer, 0, size); err != nil {
-		d.pool.release(buffers...)
+	if err := drv.CopyPeer(b.Buffer, 0, s.block.Buffer, 0, size); err != nil {
+		d.pool.Release(b)
 		return false, err
 	}
-	c.block, c.epoch = d.setBlock(new(block), buffers[0]), d.epoch
+	c.block, c.epoch = d.pool.SetBlock(new(memory.Block), b), d.stream.epoch
 	return true, nil
 }
 

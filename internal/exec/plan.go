@@ -7,6 +7,8 @@ import (
 	"github.com/tensorken/tensorken/driver"
 	"github.com/tensorken/tensorken/internal/compile"
 	"github.com/tensorken/tensorken/internal/kernelize"
+	"github.com/tensorken/tensorken/internal/lru"
+	"github.com/tensorken/tensorken/internal/memory"
 	"github.com/tensorken/tensorken/internal/shape"
 	"github.com/tensorken/tensorken/ir"
 )
@@ -16,7 +18,7 @@ import (
 type loadedPlan struct {
 	compiled *compile.Plan
 	programs []driver.Program // by step
-	slots    []request        // the buffers to acquire, empty for those that leaves have
+	slots    []memory.Request // the buffers to acquire, empty for those that leaves have
 	takes    []taking         // the leaves whose buffers are slots
 	slot     []int            // by buffer of the compiled plan
 	bindings []binding        // the arguments of all steps
@@ -54,18 +56,35 @@ func (p *loadedPlan) bind(a compile.Arg) binding {
 	return binding{fromSlot, int32(p.slot[a.Index]), a.Offset}
 }
 
+// A loader compiles the plans and programs of a device and keeps them.
+type loader struct {
+	drv    driver.Device
+	limits driver.Limits
+	queue  *memory.Queue
+	pool   *memory.Pool
+
+	plans    lru.Cache[string, *loadedPlan]   // by capture.key
+	programs lru.Cache[string, loadedProgram] // by the kernel's text
+}
+
+// The most plans and programs that a loader keeps.
+const (
+	maxPlans    = 1 << 10
+	maxPrograms = 1 << 11
+)
+
 // load returns the plan of a capture, from the cache or newly compiled.
-func (d *Device) load(c *capture) (*loadedPlan, error) {
-	known := d.plans.Get(unsafe.String(unsafe.SliceData(c.key), len(c.key))) // a lookup keeps no key
+func (l *loader) load(c *capture) (*loadedPlan, error) {
+	known := l.plans.Get(unsafe.String(unsafe.SliceData(c.key), len(c.key))) // a lookup keeps no key
 	if known != nil {
 		return known.Value, nil
 	}
-	compiled, err := d.compile(c)
+	compiled, err := l.compile(c)
 	if err != nil {
 		return nil, err
 	}
 	p := &loadedPlan{compiled: compiled}
-	p.setMemory(d, d.memory(compiled, c))
+	p.setMemory(l.pool, l.assign(compiled, c))
 	compiled.Pack()
 	p.depends = c.depends(p)
 	p.programs = make([]driver.Program, len(compiled.Steps))
@@ -77,7 +96,7 @@ func (d *Device) load(c *capture) (*loadedPlan, error) {
 		} else {
 			text = s.Kernel.Append(text[:0])
 		}
-		if p.programs[i], err = d.program(s, text); err != nil {
+		if p.programs[i], err = l.program(s, text); err != nil {
 			return nil, err
 		}
 		for _, a := range s.Args {
@@ -88,20 +107,20 @@ func (d *Device) load(c *capture) (*loadedPlan, error) {
 		}
 	}
 	p.checks = compile.SetOf(shape.All(compiled.Checks)...)
-	d.plans.Put(string(c.key), p)
-	d.plans.Trim(maxPlans, nil)
+	l.plans.Put(string(c.key), p)
+	l.plans.Trim(maxPlans, nil)
 	return p, nil
 }
 
 // A taking is a leaf whose buffer is a slot of a plan, because a result takes its memory.
 type taking struct {
-	leaf, slot int
-	request    // a buffer of the slot's size
+	leaf, slot     int
+	memory.Request // a buffer of the slot's size
 }
 
-// memory assigns the buffers of a compiled plan to slots. A transaction that keeps the old values after a
+// assign assigns the buffers of a compiled plan to slots. A transaction that keeps the old values after a
 // failure does not overwrite them.
-func (d *Device) memory(p *compile.Plan, c *capture) compile.Memory {
+func (l *loader) assign(p *compile.Plan, c *capture) compile.Memory {
 	keepsOld := c.isTransaction() && p.Checks > 0 && !p.FallsBack
 	outputs := c.stored
 	if outputs == 0 {
@@ -111,33 +130,33 @@ func (d *Device) memory(p *compile.Plan, c *capture) compile.Memory {
 		func(leaf, bytes int) bool {
 			return c.leaves[leaf].donated && !keepsOld && c.leaves[leaf].bytes() == bytes
 		},
-		func(bytes int) int { return d.request(bytes).class },
+		func(bytes int) int { return l.pool.Request(bytes).Class },
 	)
 }
 
 // setMemory sets the plan's slots.
-func (p *loadedPlan) setMemory(d *Device, m compile.Memory) {
+func (p *loadedPlan) setMemory(pool *memory.Pool, m compile.Memory) {
 	p.slot = m.Slot
 	for i, s := range m.Slots {
-		r := d.request(s.Bytes)
+		r := pool.Request(s.Bytes)
 		if s.Leaf >= 0 {
 			p.takes = append(p.takes, taking{s.Leaf, i, r})
-			r = request{}
+			r = memory.Request{}
 		}
 		p.slots = append(p.slots, r)
 	}
 }
 
 // compile compiles the graph of a capture, with loops if the device takes them.
-func (d *Device) compile(c *capture) (*compile.Plan, error) {
+func (l *loader) compile(c *capture) (*compile.Plan, error) {
 	roots, old := c.graph()
-	p, err := compile.Graph(roots, kernelize.Options{Bindings: d.limits.Bindings, Halves: d.limits.Halves}, old)
+	p, err := compile.Graph(roots, kernelize.Options{Bindings: l.limits.Bindings, Halves: l.limits.Halves}, old)
 	if c.isBody && err == nil {
 		p.Stack(c.stacked)
 		return p, nil
 	}
-	if loops, ok := d.drv.(driver.Looper); ok && err == nil {
-		err = p.FuseRows(loops.LoopLimits(), d.limits.Bindings)
+	if loops, ok := l.drv.(driver.Looper); ok && err == nil {
+		err = p.FuseRows(loops.LoopLimits(), l.limits.Bindings)
 	}
 	return p, err
 }
@@ -151,36 +170,36 @@ type loadedProgram struct {
 
 // program returns the program of a step: one for all kernels, or loops, of the same text. The step gets
 // the first of these, so that others take no memory.
-func (d *Device) program(s *compile.Step, text []byte) (driver.Program, error) {
-	known := d.programs.Get(unsafe.String(unsafe.SliceData(text), len(text)))
+func (l *loader) program(s *compile.Step, text []byte) (driver.Program, error) {
+	known := l.programs.Get(unsafe.String(unsafe.SliceData(text), len(text)))
 	if known != nil {
 		s.Kernel, s.Loop = known.Value.kernel, known.Value.loop
 		return known.Value.Program, nil
 	}
 	for _, k := range s.Kernels() {
-		if err := d.checkTypes(k); err != nil {
+		if err := l.checkTypes(k); err != nil {
 			return nil, err
 		}
 	}
-	d.queue.Lock()
+	l.queue.Lock()
 	var p driver.Program
 	var err error
 	if s.Loop != nil {
-		p, err = d.drv.(driver.Looper).CompileLoop(s.Loop)
+		p, err = l.drv.(driver.Looper).CompileLoop(s.Loop)
 	} else {
-		p, err = d.drv.Compile(s.Kernel)
+		p, err = l.drv.Compile(s.Kernel)
 	}
-	d.queue.Unlock()
+	l.queue.Unlock()
 	if err != nil {
 		return nil, err
 	}
-	d.programs.Put(string(text), loadedProgram{p, s.Kernel, s.Loop})
-	d.programs.Trim(maxPrograms, nil)
+	l.programs.Put(string(text), loadedProgram{p, s.Kernel, s.Loop})
+	l.programs.Trim(maxPrograms, nil)
 	return p, nil
 }
 
 // checkTypes fails if the device lacks an element type of a kernel.
-func (d *Device) checkTypes(k *ir.Kernel) error {
+func (l *loader) checkTypes(k *ir.Kernel) error {
 	var types []ir.DType
 	for _, a := range k.Args {
 		types = append(types, a.DType)
@@ -189,7 +208,7 @@ func (d *Device) checkTypes(k *ir.Kernel) error {
 		types = append(types, in.Type)
 	}
 	for _, t := range types {
-		if !d.limits.Has(t) {
+		if !l.limits.Has(t) {
 			return fmt.Errorf("%v: %w: cast it to another, or compute with it on the CPU", t, driver.ErrType)
 		}
 	}

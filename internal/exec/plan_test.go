@@ -1,11 +1,11 @@
 package exec
 
 import (
-	"sync"
 	"testing"
 
 	"github.com/tensorken/tensorken/driver"
 	"github.com/tensorken/tensorken/internal/graph"
+	"github.com/tensorken/tensorken/internal/memory"
 	"github.com/tensorken/tensorken/ir"
 )
 
@@ -13,6 +13,10 @@ import (
 type compiling struct {
 	driver.Device
 	compiled int
+}
+
+func (c *compiling) Limits() driver.Limits {
+	return driver.Limits{Types: []ir.DType{ir.Float32}}
 }
 
 func (c *compiling) Compile(*ir.Kernel) (driver.Program, error) {
@@ -23,11 +27,12 @@ func (c *compiling) Compile(*ir.Kernel) (driver.Program, error) {
 // Plans with equal kernels share them and their program.
 func TestKernelsAreShared(t *testing.T) {
 	drv := &compiling{}
-	d := &Device{limits: driver.Limits{Types: []ir.DType{ir.Float32}}, drv: drv, queue: new(sync.Mutex)}
+	q := memory.NewQueue(drv)
+	l := loader{drv: drv, limits: drv.Limits(), queue: q, pool: memory.NewPool(q, nil)}
 	load := func(roots ...*graph.Node) *loadedPlan {
 		c := newCapture(nil, roots, nil, computed{})
 		defer c.release()
-		p, err := d.load(c)
+		p, err := l.load(c)
 		if err != nil {
 			t.Fatal(err)
 		}

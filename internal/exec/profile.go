@@ -6,7 +6,6 @@ import (
 	"sync/atomic"
 
 	"github.com/tensorken/tensorken/driver"
-	"github.com/tensorken/tensorken/internal/clock"
 	"github.com/tensorken/tensorken/internal/compile"
 	"github.com/tensorken/tensorken/internal/graph"
 )
@@ -83,15 +82,13 @@ func changeProfiles(f func([]*Profile) []*Profile) {
 }
 
 // submit runs the calls of a plan, once or several times, for the profiles that are being
-// recorded. The caller holds d.queue.
+// recorded. The caller holds the queue.
 func (d *Device) submit(p *loadedPlan, c *capture, calls []driver.Call) error {
 	list := profiles.Load()
 	if list == nil {
-		err := d.drv.Run(calls)
-		d.flusher.ran()
-		return err
+		return d.queue.Run(calls)
 	}
-	timing, waited, err := d.runTimed(calls)
+	timing, waited, err := d.stream.runTimed(calls)
 	if err != nil {
 		return err
 	}
@@ -117,27 +114,6 @@ func (d *Device) submit(p *loadedPlan, c *capture, calls []driver.Call) error {
 		profile.mu.Unlock()
 	}
 	return nil
-}
-
-// runTimed runs calls and times them: each on its own, with the wait for it, where the
-// device is no driver.Profiler.
-func (d *Device) runTimed(calls []driver.Call) (t driver.Timing, waited bool, err error) {
-	if own, ok := d.drv.(driver.Profiler); ok {
-		t, err = own.RunTimed(calls)
-		return t, false, err
-	}
-	spans := make(driver.Timed, len(calls))
-	for i := range calls {
-		start := clock.Now()
-		if err = d.drv.Run(calls[i : i+1]); err == nil {
-			err = d.sync()
-		}
-		if err != nil {
-			return nil, true, err
-		}
-		spans[i] = driver.Span{Start: start, Duration: clock.Since(start)}
-	}
-	return spans, true, nil
 }
 
 // finish returns the spans, after waiting for them.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/tensorken/tensorken/driver"
 	"github.com/tensorken/tensorken/internal/graph"
+	"github.com/tensorken/tensorken/internal/memory"
 	"github.com/tensorken/tensorken/internal/shape"
 	"github.com/tensorken/tensorken/ir"
 )
@@ -197,11 +198,11 @@ type recurring struct {
 	p *loadedPlan
 	c *capture // with the values of the run
 
-	slot       []int        // of the results
-	layouts    []slotLayout // by slot
-	slots      []pooled     // of the plan; those of outputs are as long as the stacks
-	alternates []pooled     // second buffers of carries, which odd steps write
-	leafBlocks []*block     // by leaf, in use
+	slot       []int           // of the results
+	layouts    []slotLayout    // by slot
+	slots      []memory.Pooled // of the plan; those of outputs are as long as the stacks
+	alternates []memory.Pooled // second buffers of carries, which odd steps write
+	leafBlocks []*memory.Block // by leaf, in use
 }
 
 // A slotLayout says which buffer each step writes for a slot of the plan, and at which offset.
@@ -213,7 +214,7 @@ type slotLayout struct {
 // runPlan submits the plan of the body for all steps.
 func (r *repeatStep) runPlan(args []*graph.Node, numbers []ir.Number) ([]*graph.Value, error) {
 	d := r.device
-	d.collectIfDue()
+	d.pool.CollectIfDue()
 	x := &recurring{repeatStep: r, p: r.plan.plan, c: r.plan.bind(args, numbers)}
 	defer r.plan.release(x.c)
 	if err := d.ready(x.c); err != nil {
@@ -225,13 +226,13 @@ func (r *repeatStep) runPlan(args []*graph.Node, numbers []ir.Number) ([]*graph.
 	if err := x.acquire(); err != nil {
 		return nil, err
 	}
-	run, err := d.begin(x.p, x.c)
+	run, err := d.stream.begin(x.p, x.c)
 	if err != nil {
 		return nil, err
 	}
 	err = x.run(run)
 	if run != nil {
-		err = d.conclude(run, err, false)
+		err = d.stream.conclude(run, err, false)
 	}
 	runtime.KeepAlive(x.c.leaves)
 	if err != nil {
@@ -245,7 +246,7 @@ func (x *recurring) acquire() (err error) {
 	requests := slices.Clone(x.p.slots)
 	x.layouts = slices.Repeat([]slotLayout{{alternate: -1}}, len(requests))
 	x.slot = make([]int, len(x.results))
-	var alternates []request
+	var alternates []memory.Request
 	output := len(x.p.compiled.Outputs)
 	for i, n := range slices.Backward(x.results) { // carries after the outputs that they alias
 		if k := x.aliasOf[i]; k >= 0 {
@@ -260,13 +261,13 @@ func (x *recurring) acquire() (err error) {
 			alternates = append(alternates, requests[slot])
 		} else {
 			x.layouts[slot].stepLen = n.Len()
-			requests[slot] = x.device.request(x.Steps * n.Len() * n.DType.Size())
+			requests[slot] = x.device.pool.Request(x.Steps * n.Len() * n.DType.Size())
 		}
 	}
-	if x.slots, err = x.device.acquire(nil, requests...); err != nil {
+	if x.slots, err = x.device.pool.Acquire(nil, requests...); err != nil {
 		return err
 	}
-	if x.alternates, err = x.device.acquire(nil, alternates...); err != nil {
+	if x.alternates, err = x.device.pool.Acquire(nil, alternates...); err != nil {
 		return err
 	}
 	for i := range x.c.leaves {
@@ -282,14 +283,14 @@ func (x *recurring) acquire() (err error) {
 // release returns the buffers that no result has, and ends the use of the leaves.
 func (x *recurring) release() {
 	for _, b := range x.leafBlocks {
-		b.done()
+		b.Done()
 	}
-	x.device.pool.release(x.slots...)
-	x.device.pool.release(x.alternates...)
+	x.device.pool.Release(x.slots...)
+	x.device.pool.Release(x.alternates...)
 }
 
 // stored returns the buffer that a step writes for a slot, and the offset in it.
-func (x *recurring) stored(slot, step int) (b *pooled, offset int) {
+func (x *recurring) stored(slot, step int) (b *memory.Pooled, offset int) {
 	l := x.layouts[slot]
 	if l.alternate >= 0 && step%2 == 1 {
 		return &x.alternates[l.alternate], 0
@@ -360,7 +361,7 @@ func (x *recurring) finish(run *execution) []*graph.Value {
 			b, _ := x.stored(x.slot[i], x.Steps-1)
 			stored[i] = x.device.newStorage(*b)
 			stored[i].exec = run
-			*b = pooled{} // the storage has it
+			*b = memory.Pooled{} // the storage has it
 		}
 		if err := stored[i].failed(); err != nil {
 			values[i] = &graph.Value{Err: err}

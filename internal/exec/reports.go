@@ -1,10 +1,8 @@
 package exec
 
 import (
-	"sync/atomic"
-
-	"github.com/tensorken/tensorken/driver"
 	"github.com/tensorken/tensorken/internal/compile"
+	"github.com/tensorken/tensorken/internal/memory"
 	"github.com/tensorken/tensorken/ir"
 )
 
@@ -18,7 +16,7 @@ const (
 // the next read of a value, and when the buffer is full. On other devices each
 // execution has a buffer of its own, which is read at its end.
 type reports struct {
-	buffer       pooled
+	buffer       memory.Pooled
 	capacity     int
 	next         int
 	pending      []*execution
@@ -27,14 +25,14 @@ type reports struct {
 }
 
 // begin returns the execution of a plan that checks indices or depends on pending
-// executions; nil for others. The caller holds d.queue.
-func (d *Device) begin(p *loadedPlan, c *capture) (x *execution, err error) {
-	r, checks := &d.reports, p.compiled.Checks
+// executions; nil for others. The caller holds the queue.
+func (s *stream) begin(p *loadedPlan, c *capture) (x *execution, err error) {
+	r, checks := &s.reports, p.compiled.Checks
 	var leaves []pendingLeaf
 	unknown := p.checks
 	for i := range c.leaves {
-		if s := c.leaves[i].stored; s.pending() {
-			leaves = append(leaves, pendingLeaf{checks + i, s.origin})
+		if stored := c.leaves[i].stored; stored.pending() {
+			leaves = append(leaves, pendingLeaf{checks + i, stored.origin})
 			unknown = unknown.With(compile.SetOf(checks + i))
 		}
 	}
@@ -51,18 +49,18 @@ func (d *Device) begin(p *loadedPlan, c *capture) (x *execution, err error) {
 			x.sites = append(x.sites, site)
 		}
 	}
-	if !d.limits.Async {
-		x.reports, err = d.newReports(checks)
+	if !s.async {
+		x.reports, err = s.newReports(checks)
 		return x, err
 	}
 	if r.next+checks > r.capacity || len(r.pending) >= r.capacity {
-		if err := d.readReports(); err != nil {
+		if err := s.readReports(); err != nil {
 			return nil, err
 		}
 		if n := max(checks, minReports); n > r.capacity {
-			d.pool.release(r.buffer)
+			s.pool.Release(r.buffer)
 			*r = reports{unreported: r.unreported}
-			if r.buffer, err = d.newReports(n); err != nil {
+			if r.buffer, err = s.newReports(n); err != nil {
 				return nil, err
 			}
 			r.capacity = n
@@ -78,33 +76,33 @@ func (d *Device) begin(p *loadedPlan, c *capture) (x *execution, err error) {
 }
 
 // newReports returns a buffer for a number of reports, all 0.
-func (d *Device) newReports(n int) (pooled, error) {
+func (s *stream) newReports(n int) (memory.Pooled, error) {
 	data := make([]byte, reportBytes*n)
-	own, err := d.acquire(nil, request{class: sizeClass(len(data), d.limits.Bytes)})
+	b, err := s.pool.AcquireOne(len(data))
 	if err == nil {
-		err = d.drv.Upload(own[0].Buffer, 0, data)
+		err = s.drv.Upload(b.Buffer, 0, data)
 	}
 	if err != nil {
-		d.pool.release(own...)
-		return pooled{}, err
+		s.pool.Release(b)
+		return memory.Pooled{}, err
 	}
-	return own[0], nil
+	return b, nil
 }
 
 // conclude ends an execution whose calls were submitted with that error. It reads the
 // reports if the device is not asynchronous, or if the caller waits for them. The
-// caller holds d.queue.
-func (d *Device) conclude(x *execution, err error, waits bool) error {
-	if d.limits.Async {
+// caller holds the queue.
+func (s *stream) conclude(x *execution, err error, waits bool) error {
+	if s.async {
 		if err == nil && waits {
-			err = d.readReports()
+			err = s.readReports()
 		}
 		return err
 	}
-	defer d.pool.release(x.reports)
+	defer s.pool.Release(x.reports)
 	data := make([]byte, reportBytes*x.plan.compiled.Checks)
 	if err == nil {
-		err = d.download(data, x.reports.Buffer, 0)
+		err = s.download(data, x.reports.Buffer, 0)
 	}
 	if err == nil {
 		x.attribute(data)
@@ -112,14 +110,14 @@ func (d *Device) conclude(x *execution, err error, waits bool) error {
 	return err
 }
 
-// readReports attributes the reports of the pending executions. The caller holds d.queue.
-func (d *Device) readReports() error {
-	r := &d.reports
+// readReports attributes the reports of the pending executions. The caller holds the queue.
+func (s *stream) readReports() error {
+	r := &s.reports
 	if len(r.pending) == 0 {
 		return nil
 	}
 	data := make([]byte, reportBytes*r.next)
-	if err := d.download(data, r.buffer.Buffer, 0); err != nil {
+	if err := s.download(data, r.buffer.Buffer, 0); err != nil {
 		return err
 	}
 	found := false
@@ -139,14 +137,14 @@ func (d *Device) readReports() error {
 		return nil
 	}
 	clear(data)
-	return d.drv.Upload(r.buffer.Buffer, 0, data)
+	return s.drv.Upload(r.buffer.Buffer, 0, data)
 }
 
-// lockAndReadReports is readReports for a caller that does not hold d.queue.
-func (d *Device) lockAndReadReports() error {
-	d.queue.Lock()
-	defer d.queue.Unlock()
-	return d.readReports()
+// lockAndReadReports is readReports for a caller that does not hold the queue.
+func (s *stream) lockAndReadReports() error {
+	s.queue.Lock()
+	defer s.queue.Unlock()
+	return s.readReports()
 }
 
 // takeUnreported returns the error of a transaction that nobody has read yet.
@@ -160,56 +158,11 @@ func (r *reports) takeUnreported() error {
 }
 
 // abandonReports fails the pending executions, as their reports may be lost.
-func (d *Device) abandonReports(err error) {
-	for _, x := range d.reports.pending {
+func (s *stream) abandonReports(err error) {
+	for _, x := range s.reports.pending {
 		x.fault = newFault(err)
 		x.settle()
 	}
-	d.pool.release(d.reports.buffer)
-	d.reports = reports{unreported: d.reports.unreported}
-}
-
-// A syncEpoch is the work submitted between two syncs. An asynchronous failure
-// cannot be attributed to one call, so it poisons every buffer written in its epoch.
-type syncEpoch struct{ failure atomic.Pointer[fault] }
-
-// fault is the failure of the epoch, nil if there is none or no epoch.
-func (e *syncEpoch) fault() *fault {
-	if e == nil {
-		return nil
-	}
-	return e.failure.Load()
-}
-
-func (e *syncEpoch) failed() error { return e.fault().report() }
-
-// sync waits for the submitted work. The caller holds d.queue.
-func (d *Device) sync() error {
-	err := d.drv.Sync()
-	if d.epoch == nil { // the call that met a failure has returned it
-		return err
-	}
-	if err != nil {
-		d.epoch.failure.Store(newFault(err))
-		d.abandonReports(err)
-	}
-	d.epoch = new(syncEpoch)
-	return err
-}
-
-// download fills dst with the bytes of a buffer from an offset on. The caller holds
-// d.queue.
-func (d *Device) download(dst []byte, src driver.Buffer, offset int) error {
-	err := d.drv.Download(dst, src, offset)
-	if d.epoch == nil {
-		return err
-	}
-	if err != nil {
-		if failed := d.sync(); failed != nil {
-			return failed
-		}
-		return err // of the download alone
-	}
-	d.epoch = new(syncEpoch)
-	return nil
+	s.pool.Release(s.reports.buffer)
+	s.reports = reports{unreported: s.reports.unreported}
 }

@@ -50,7 +50,7 @@ func (b *builder) plan(c *capture, roots []*graph.Node) (*planStep, error) {
 	c.stored = stored
 	c.keyInt(stored)
 	var err error
-	if p.plan, err = c.device.load(c); err != nil {
+	if p.plan, err = c.device.loader.load(c); err != nil {
 		c.release()
 		return nil, err
 	}
@@ -154,7 +154,7 @@ func (c *capture) equal(o *capture, args []int) bool {
 
 func (p *planStep) run(j *Journal, args []*graph.Node, numbers []ir.Number) ([]*graph.Node, error) {
 	d := p.device
-	d.collectIfDue()
+	d.pool.CollectIfDue()
 	c := p.bind(args, numbers)
 	defer p.release(c)
 	err := d.ready(c)

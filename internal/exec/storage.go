@@ -10,14 +10,15 @@ import (
 	"github.com/tensorken/tensorken/driver"
 	"github.com/tensorken/tensorken/internal/graph"
 	"github.com/tensorken/tensorken/internal/hostmem"
+	"github.com/tensorken/tensorken/internal/memory"
 )
 
 // A storage holds elements in a block of a device, or on the host, from where they
 // are uploaded once to each device that reads them.
 type storage struct {
 	device *Device // nil for host data
-	block  *block
-	own    block // the block, unless it is a copy that another storage made
+	block  *memory.Block
+	own    memory.Block // the block, unless it is a copy that another storage made
 	origin
 
 	mu     sync.Mutex
@@ -36,7 +37,7 @@ type storage struct {
 // A deviceCopy is elements in a block of a device. A storage has one for each device that has a copy.
 type deviceCopy struct {
 	device *Device
-	block  *block
+	block  *memory.Block
 	epoch  *syncEpoch // that writes the block; nil if that cannot fail
 }
 
@@ -60,9 +61,9 @@ func FromHost(data []byte) graph.Store {
 }
 
 // newStorage returns the elements of an acquired buffer.
-func (d *Device) newStorage(b pooled) *storage {
-	s := &storage{device: d, origin: origin{epoch: d.epoch}}
-	s.block = d.setBlock(&s.own, b)
+func (d *Device) newStorage(b memory.Pooled) *storage {
+	s := &storage{device: d, origin: origin{epoch: d.stream.epoch}}
+	s.block = d.pool.SetBlock(&s.own, b)
 	return s
 }
 
@@ -84,11 +85,11 @@ func (s *storage) toHost() error {
 	if err != nil {
 		return err
 	}
-	err = s.read(func(d *Device, b *block) error {
+	err = s.read(func(d *Device, b *memory.Block) error {
 		if s.isOnHost() { // by another goroutine
 			return nil
 		}
-		return d.download(host, b.Buffer, 0)
+		return d.stream.download(host, b.Buffer, 0)
 	})
 	if err != nil {
 		return err
@@ -118,15 +119,15 @@ func (s *storage) isOn(d *Device) bool {
 // download fills data with the elements on the device from a byte offset on. It
 // fails if they are invalid.
 func (s *storage) download(data []byte, offset int) error {
-	return s.read(func(d *Device, b *block) error { return d.download(data, b.Buffer, offset) })
+	return s.read(func(d *Device, b *memory.Block) error { return d.stream.download(data, b.Buffer, offset) })
 }
 
 // view returns the elements on the device without a copy, nil if the device cannot.
 func (s *storage) view() (data []byte, err error) {
-	err = s.read(func(d *Device, b *block) (err error) {
+	err = s.read(func(d *Device, b *memory.Block) (err error) {
 		if v, ok := d.drv.(driver.Viewer); ok {
 			data, err = v.View(b.Buffer)
-			b.view()
+			b.MarkViewed()
 		}
 		return err
 	})
@@ -134,23 +135,23 @@ func (s *storage) view() (data []byte, err error) {
 }
 
 // read calls f, which gets the elements of a block. It fails if they are invalid.
-func (s *storage) read(f func(*Device, *block) error) error {
+func (s *storage) read(f func(*Device, *memory.Block) error) error {
 	d := s.device
 	d.queue.Lock()
 	defer d.queue.Unlock()
 	defer runtime.KeepAlive(s)
-	if !s.block.use() {
+	if !s.block.Use() {
 		return s.failed()
 	}
-	defer s.block.done()
+	defer s.block.Done()
 	if err := s.failed(); err != nil {
 		return err
 	}
 	if err := f(d, s.block); err != nil {
 		return err
 	}
-	if s.pending() || d.reports.transactions > 0 {
-		if err := d.readReports(); err != nil {
+	if s.pending() || d.stream.reports.transactions > 0 {
+		if err := d.stream.readReports(); err != nil {
 			return err
 		}
 	}
@@ -201,18 +202,18 @@ func (s *storage) on(d *Device) (deviceCopy, error) {
 func (d *Device) upload(data []byte) (deviceCopy, error) {
 	if w, ok := d.drv.(driver.Wrapper); ok {
 		if b := w.Wrap(data); b != nil {
-			return deviceCopy{d, &block{pooled: pooled{Buffer: b}}, nil}, nil
+			return deviceCopy{d, &memory.Block{Pooled: memory.Pooled{Buffer: b}}, nil}, nil
 		}
 	}
-	buffers, err := d.acquire(nil, request{class: sizeClass(len(data), d.limits.Bytes)})
+	buffer, err := d.pool.AcquireOne(len(data))
 	if err != nil {
 		return deviceCopy{}, err
 	}
-	b := d.setBlock(new(block), buffers[0])
+	b := d.pool.SetBlock(new(memory.Block), buffer)
 	if err := d.drv.Upload(b.Buffer, 0, data); err != nil {
 		return deviceCopy{}, err
 	}
-	return deviceCopy{d, b, d.epoch}, nil
+	return deviceCopy{d, b, d.stream.epoch}, nil
 }
 
 // Allocate returns count·size zeroed bytes of the host's memory. Before it fails it
@@ -222,7 +223,7 @@ func Allocate(count, size int) ([]byte, error) {
 	if err == nil {
 		return data, nil
 	}
-	forceGC()
+	memory.ForceGC()
 	devicesMu.Lock()
 	all := slices.Clone(devices)
 	devicesMu.Unlock()

@@ -1,4 +1,4 @@
-package exec
+package memory
 
 import (
 	"cmp"
@@ -13,50 +13,65 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// A pool counts a device's buffers and caches idle ones. Buffers come in size classes,
+// A Pool counts a device's buffers and caches idle ones. Buffers come in size classes,
 // so that one fits many tensors.
-type pool struct {
-	mu       sync.Mutex               // guards the fields that are not atomic
-	buckets  map[int]*bucket          // by size class
-	recent   [64]recentBucket         // of the buckets, by a hash of the size class
-	idle     int64                    // bytes of the buckets
-	returned atomic.Pointer[returned] // buffers of unreachable blocks
+type Pool struct {
+	drv   driver.Device
+	host  driver.HostAllocator // drv; nil if it is none
+	views bool                 // drv is a driver.Viewer
+	limit int                  // of the size of a buffer, in bytes; 0 for none
+	queue *Queue
+	wait  func() error // waits for the work of the device; the caller holds the queue
+
+	collecting sync.Mutex // held during a collection
+
+	mu       sync.Mutex            // guards the fields below that are not atomic
+	buckets  map[int]*bucket       // by size class
+	recent   [64]recentBucket      // of the buckets, by a hash of the size class
+	idle     int64                 // bytes of the buckets
+	returned atomic.Pointer[Owner] // has buffers of unreachable blocks
 	bytes    gauge
 	buffers  gauge
 	acquired int64 // buffers acquired so far
 	peak     int64 // of the bytes held
 
 	collected [maxCollected/64 + 1]sync.Pool // idle buffers that are left to the collector, by size in 64 bytes
-	views     bool                           // the device is a driver.Viewer
 
 	allocated                int   // buffers so far
 	highWater, prevHighWater int64 // of the bytes held, since the last collection and between the two before
+}
+
+// NewPool returns the pool of a queue's device, with the function that waits for the device's work.
+func NewPool(q *Queue, wait func() error) *Pool {
+	p := &Pool{drv: q.drv, queue: q, wait: wait, buckets: map[int]*bucket{}}
+	p.host, _ = p.drv.(driver.HostAllocator)
+	_, p.views = p.drv.(driver.Viewer)
+	limits := p.drv.Limits()
+	p.limit = limits.Bytes
+	memory := limits.Memory
+	if memory == 0 {
+		memory = hostMemory()
+	}
+	p.bytes.least, p.buffers.least = int64(memory)/leastBytes, leastBuffers
+	ballast()
+	return p
 }
 
 // A bucket is the idle buffers of a size class. After a collection the first allocated are
 // the first acquired, so that steps of training pair buffers as they did after the last one,
 // for which devices keep descriptors.
 type bucket struct {
-	buffers  []pooled
-	used     int64 // pool.acquired at the last use
+	buffers  []Pooled
+	used     int64 // Pool.acquired at the last use
 	unsorted bool
 }
 
-// A pooled is a buffer of a pool, or one that is left to Go's collector.
-type pooled struct {
+// A Pooled is a buffer of a pool, or one that is left to Go's collector.
+type Pooled struct {
 	driver.Buffer     // nil for none
-	number        int // pool.allocated before
-	request
+	number        int // Pool.allocated before
+	Request
 	viewed *atomic.Bool // its memory may be in use after its block is gone; nil if there are no views
-}
-
-// A returned is buffers that return to their pool when the blocks that have them are unreachable; zero
-// where a block was freed before.
-type returned struct {
-	pool    *pool
-	buffers []pooled
-	one     [1]pooled // backs buffers of one
-	next    *returned // in pool.returned
 }
 
 // large is the size from which on classes are fine: a program has few sizes of that order,
@@ -80,9 +95,9 @@ func sizeClass(size, limit int) int {
 	return c
 }
 
-// A request is a buffer to acquire.
-type request struct {
-	class     int  // its size class
+// A Request is a buffer to acquire.
+type Request struct {
+	Class     int  // its size class; 0 for none
 	collected bool // it is left to Go's collector
 }
 
@@ -90,28 +105,33 @@ type request struct {
 // if the device allows: to collect it takes less time than to pool it, and no lock.
 const maxCollected = 4 << 10
 
-// request returns the request for a buffer of a plan.
-func (d *Device) request(size int) request {
-	if _, ok := d.drv.(driver.HostAllocator); ok && size <= maxCollected {
-		return request{max(1, ir.CeilDiv(size, 64)) * 64, true} // Go's allocator aligns that to 64 bytes
+// Request returns the request for a buffer of a plan.
+func (p *Pool) Request(size int) Request {
+	if p.host != nil && size <= maxCollected {
+		return Request{max(1, ir.CeilDiv(size, 64)) * 64, true} // Go's allocator aligns that to 64 bytes
 	}
-	return request{sizeClass(size, d.limits.Bytes), false}
+	return Request{sizeClass(size, p.limit), false}
 }
 
-// acquire appends the requested buffers to list, a zero one for size class 0; after an error the list has those
-// acquired before. The caller holds d.queue.
-func (d *Device) acquire(list []pooled, requests ...request) ([]pooled, error) {
-	p := &d.pool
+// AcquireOne acquires a buffer that is not of a plan. The caller holds the queue.
+func (p *Pool) AcquireOne(size int) (Pooled, error) {
+	list, err := p.Acquire(nil, Request{sizeClass(size, p.limit), false})
+	return list[0], err
+}
+
+// Acquire appends the requested buffers to list, a zero one for size class 0; after an error the list has those
+// acquired before. The caller holds the queue.
+func (p *Pool) Acquire(list []Pooled, requests ...Request) ([]Pooled, error) {
 	if p.returned.Load() != nil {
-		d.drain()
+		p.drain()
 	}
 	first := len(list)
 	list = p.take(list, requests)
 	for i, r := range requests {
-		if list[first+i].Buffer != nil || r.class == 0 {
+		if list[first+i].Buffer != nil || r.Class == 0 {
 			continue
 		}
-		b, err := d.alloc(r)
+		b, err := p.alloc(r)
 		if err != nil {
 			return list, err
 		}
@@ -120,23 +140,22 @@ func (d *Device) acquire(list []pooled, requests ...request) ([]pooled, error) {
 	return list, nil
 }
 
-// alloc returns a new buffer. The caller holds d.queue.
-func (d *Device) alloc(r request) (pooled, error) {
+// alloc returns a new buffer. The caller holds the queue.
+func (p *Pool) alloc(r Request) (Pooled, error) {
 	if r.collected {
-		b, err := d.drv.(driver.HostAllocator).AllocHost(r.class)
-		return pooled{Buffer: b, request: r}, err
+		b, err := p.host.AllocHost(r.Class)
+		return Pooled{Buffer: b, Request: r}, err
 	}
-	b, err := d.drv.Alloc(r.class)
+	b, err := p.drv.Alloc(r.Class)
 	if errors.Is(err, driver.ErrMemory) {
-		if err = d.makeRoom(); err == nil {
-			b, err = d.drv.Alloc(r.class)
+		if err = p.MakeRoom(); err == nil {
+			b, err = p.drv.Alloc(r.Class)
 		}
 	}
 	if err != nil {
-		return pooled{}, err
+		return Pooled{}, err
 	}
-	p := &d.pool
-	x := pooled{Buffer: b, request: r}
+	x := Pooled{Buffer: b, Request: r}
 	if p.views {
 		x.viewed = new(atomic.Bool)
 	}
@@ -144,32 +163,32 @@ func (d *Device) alloc(r request) (pooled, error) {
 	defer p.mu.Unlock()
 	x.number = p.allocated
 	p.allocated++
-	p.note(r.class)
+	p.note(r.Class)
 	return x, nil
 }
 
 // take appends an idle buffer for each request to list, a zero one if there is none.
-func (p *pool) take(list []pooled, requests []request) []pooled {
+func (p *Pool) take(list []Pooled, requests []Request) []Pooled {
 	locked := false
 	for _, r := range requests {
-		if r.class == 0 {
-			list = append(list, pooled{})
+		if r.Class == 0 {
+			list = append(list, Pooled{})
 			continue
 		}
 		if r.collected {
-			b, _ := p.collected[r.class/64].Get().(driver.Buffer)
-			list = append(list, pooled{Buffer: b, request: r})
+			b, _ := p.collected[r.Class/64].Get().(driver.Buffer)
+			list = append(list, Pooled{Buffer: b, Request: r})
 			continue
 		}
 		if !locked {
 			p.mu.Lock()
 			locked = true
 		}
-		class := r.class
+		class := r.Class
 		p.acquired++
 		k := p.bucket(class)
 		k.used = p.acquired
-		var b pooled
+		var b Pooled
 		if len(k.buffers) > 0 {
 			p.note(class)
 			b = p.pop(k, class)
@@ -182,16 +201,16 @@ func (p *pool) take(list []pooled, requests []request) []pooled {
 	return list
 }
 
-// release returns buffers to the pool; some of the list may be zero. Who acquires as many next
+// Release returns buffers to the pool; some of the list may be zero. Who acquires as many next
 // gets them in their order: a plan that runs again has its temporaries where they were.
-func (p *pool) release(list ...pooled) {
+func (p *Pool) Release(list ...Pooled) {
 	locked := false
 	for _, b := range slices.Backward(list) {
 		if b.Buffer == nil {
 			continue
 		}
 		if b.collected {
-			p.collected[b.class/64].Put(b.Buffer)
+			p.collected[b.Class/64].Put(b.Buffer)
 			continue
 		}
 		if !locked {
@@ -206,36 +225,57 @@ func (p *pool) release(list ...pooled) {
 }
 
 // due reports whether a share of the garbage for which a collection is due is held.
-func (p *pool) due(share float64) bool { return p.bytes.due(share) || p.buffers.due(share) }
+func (p *Pool) due(share float64) bool { return p.bytes.due(share) || p.buffers.due(share) }
 
-// put is release of one buffer, for a caller that holds p.mu. A viewed one is left to
+// put is Release of one buffer, for a caller that holds p.mu. A viewed one is left to
 // those who use its memory.
-func (p *pool) put(b pooled) {
-	p.bytes.held.Add(-int64(b.class))
+func (p *Pool) put(b Pooled) {
+	p.bytes.held.Add(-int64(b.Class))
 	p.buffers.held.Add(-1)
 	if b.viewed != nil && b.viewed.Load() {
 		b.Free()
 		return
 	}
-	k := p.bucket(b.class)
+	k := p.bucket(b.Class)
 	k.buffers = append(k.buffers, b)
-	p.idle += int64(b.class)
+	p.idle += int64(b.Class)
 }
 
-// makeRoom frees the idle buffers. A device may keep a buffer until the work that
-// uses it is done, so makeRoom waits for that. The caller holds d.queue.
-func (d *Device) makeRoom() error {
-	d.drain()
-	d.pool.mu.Lock()
-	d.pool.trim(0)
-	d.pool.mu.Unlock()
-	return d.sync()
+// MakeRoom frees the idle buffers. A device may keep a buffer until the work that
+// uses it is done, so MakeRoom waits for that. The caller holds the queue.
+func (p *Pool) MakeRoom() error {
+	p.drain()
+	p.mu.Lock()
+	p.trim(0)
+	p.mu.Unlock()
+	return p.wait()
 }
 
-// drain moves the buffers of unreachable blocks to the pool, and returns the bytes
-// that are held then. The caller holds d.queue.
-func (d *Device) drain() int64 {
-	p := &d.pool
+// Close closes the driver's device once a collection in the background has returned its buffers.
+func (p *Pool) Close() error {
+	p.collecting.Lock()
+	defer p.collecting.Unlock()
+	p.queue.Lock()
+	defer p.queue.Unlock()
+	return p.drv.Close()
+}
+
+// Stats counts the bytes of a pool.
+type Stats struct {
+	Held, Pooled int64 // by tensors and plans; by no one
+	Peak         int64 // the most held so far
+}
+
+// Stats returns the pool's Stats. The caller holds no lock.
+func (p *Pool) Stats() Stats {
+	p.lockedDrain()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return Stats{p.bytes.held.Load(), p.idle, p.peak}
+}
+
+// drain moves the buffers of unreachable blocks to the pool. The caller holds the queue.
+func (p *Pool) drain() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for r := p.returned.Swap(nil); r != nil; r = r.next {
@@ -244,17 +284,16 @@ func (d *Device) drain() int64 {
 				continue
 			}
 			p.put(b)
-			p.bucket(b.class).unsorted = true
+			p.bucket(b.Class).unsorted = true
 		}
 	}
 	p.bytes.lower()
 	p.buffers.lower()
-	return p.bytes.held.Load()
 }
 
 // endWindow frees idle buffers, so that the pool keeps what was in use at once in the time of the last two
 // collections.
-func (p *pool) endWindow() {
+func (p *Pool) endWindow() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	held := p.bytes.held.Load()
@@ -263,22 +302,9 @@ func (p *pool) endWindow() {
 }
 
 // keep notes that a storage takes over an acquired buffer.
-func (p *pool) keep(b pooled) {
-	p.bytes.kept.Add(int64(b.class))
+func (p *Pool) keep(b Pooled) {
+	p.bytes.kept.Add(int64(b.Class))
 	p.buffers.kept.Add(1)
-}
-
-// push is the cleanup of blocks: it makes the buffers that they still have returned. It takes no lock.
-func (r *returned) push() {
-	if !slices.ContainsFunc(r.buffers, func(b pooled) bool { return b.Buffer != nil }) {
-		return
-	}
-	for {
-		r.next = r.pool.returned.Load()
-		if r.pool.returned.CompareAndSwap(r.next, r) {
-			return
-		}
-	}
 }
 
 // A recentBucket is a bucket that was used not long ago.
@@ -288,7 +314,7 @@ type recentBucket struct {
 }
 
 // bucket returns the bucket of a size class.
-func (p *pool) bucket(class int) *bucket {
+func (p *Pool) bucket(class int) *bucket {
 	r := &p.recent[uint64(class)*0x9e3779b97f4a7c15>>58]
 	if r.bucket == nil || r.class != class {
 		if p.buckets[class] == nil {
@@ -302,24 +328,24 @@ func (p *pool) bucket(class int) *bucket {
 // sort puts the buffers back in order, if buffers came back in another.
 func (k *bucket) sort() {
 	if k.unsorted {
-		slices.SortFunc(k.buffers, func(a, b pooled) int { return b.number - a.number })
+		slices.SortFunc(k.buffers, func(a, b Pooled) int { return b.number - a.number })
 		k.unsorted = false
 	}
 }
 
 // pop removes a buffer from the bucket of a class, which has some.
-func (p *pool) pop(k *bucket, class int) pooled {
+func (p *Pool) pop(k *bucket, class int) Pooled {
 	k.sort()
 	last := len(k.buffers) - 1
 	b := k.buffers[last]
-	k.buffers[last] = pooled{}
+	k.buffers[last] = Pooled{}
 	k.buffers = k.buffers[:last]
 	p.idle -= int64(class)
 	return b
 }
 
 // note counts a buffer as held, and records the peak and the high-water mark.
-func (p *pool) note(class int) {
+func (p *Pool) note(class int) {
 	p.buffers.held.Add(1)
 	held := p.bytes.held.Add(int64(class))
 	p.highWater, p.peak = max(p.highWater, held), max(p.peak, held)
@@ -327,7 +353,7 @@ func (p *pool) note(class int) {
 
 // trim frees idle buffers until at most limit bytes are left, those of the least
 // recently used class first, and of a class those that would be acquired last.
-func (p *pool) trim(limit int64) {
+func (p *Pool) trim(limit int64) {
 	if p.idle <= limit {
 		return
 	}

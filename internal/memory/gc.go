@@ -1,4 +1,4 @@
-package exec
+package memory
 
 import (
 	"runtime"
@@ -49,45 +49,43 @@ var hostMemory = sync.OnceValue(func() int {
 	return limit
 })
 
-// collectIfDue collects garbage before a plan: in the background from half of what is due on, so that
+// CollectIfDue collects garbage before a plan: in the background from half of what is due on, so that
 // plans seldom wait. The caller holds no lock.
-func (d *Device) collectIfDue() {
-	p := &d.pool
+func (p *Pool) CollectIfDue() {
 	switch {
 	case p.due(1):
-		d.flushHeld() // the device computes meanwhile
-		d.collecting.Lock()
-		defer d.collecting.Unlock()
-		if d.lockedDrain(); p.due(1) { // or another goroutine has collected
-			d.collect()
+		p.queue.flush() // the device computes meanwhile
+		p.collecting.Lock()
+		defer p.collecting.Unlock()
+		if p.lockedDrain(); p.due(1) { // or another goroutine has collected
+			p.collect()
 		}
-	case p.due(0.5) && d.pool.returned.Load() == nil && d.collecting.TryLock():
+	case p.due(0.5) && p.returned.Load() == nil && p.collecting.TryLock():
 		go func() {
-			defer d.collecting.Unlock()
-			d.collect()
+			defer p.collecting.Unlock()
+			p.collect()
 		}()
 	}
 }
 
-// collect runs a collection. The caller holds d.collecting.
-func (d *Device) collect() {
-	p := &d.pool
+// collect runs a collection. The caller holds p.collecting.
+func (p *Pool) collect() {
 	bytes, buffers := p.bytes.kept.Load(), p.buffers.kept.Load()
-	forceGC()
-	d.lockedDrain()
+	ForceGC()
+	p.lockedDrain()
 	p.bytes.setLive(bytes)
 	p.buffers.setLive(buffers)
 	p.endWindow()
 }
 
-func (d *Device) lockedDrain() int64 {
-	d.lockBetween()
-	defer d.queue.Unlock()
-	return d.drain()
+func (p *Pool) lockedDrain() {
+	p.queue.lockBetween()
+	defer p.queue.Unlock()
+	p.drain()
 }
 
-// forceGC runs a collection and waits, at most 100 ms, for the cleanups that it queues.
-func forceGC() {
+// ForceGC runs a collection and waits, at most 100 ms, for the cleanups that it queues.
+func ForceGC() {
 	runtime.GC()
 	samples := []metrics.Sample{{Name: "/gc/cleanups/executed:cleanups"}, {Name: "/gc/cleanups/queued:cleanups"}}
 	metrics.Read(samples)

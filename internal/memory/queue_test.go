@@ -1,4 +1,4 @@
-package exec
+package memory
 
 import (
 	"sync"
@@ -9,7 +9,7 @@ import (
 	"github.com/tensorken/tensorken/driver"
 )
 
-// counted is a queue that counts the calls of Lock and of TryLock, of which the first ones fail.
+// counted is a lock that counts the calls of Lock and of TryLock, of which the first ones fail.
 type counted struct {
 	sync.Mutex
 	fails        int32
@@ -36,8 +36,7 @@ func TestLockBetween(t *testing.T) {
 		{"long", maxTries, maxTries, 1},
 	} {
 		q := &counted{fails: c.fails}
-		d := &Device{queue: q}
-		d.lockBetween()
+		(&Queue{lock: q}).lockBetween()
 		if q.Mutex.TryLock() {
 			t.Errorf("%s: the queue is not locked", c.name)
 		}
@@ -58,9 +57,9 @@ func (d *flushing) Flush()      { d.flushes.Add(1) }
 
 // The timer of held calls does not wait while another goroutine has the queue, and flushes after that.
 func TestFlushBesideRun(t *testing.T) {
-	drv, q := new(flushing), new(counted)
-	d := &Device{queue: q, drv: drv}
-	d.flusher = newFlusher(d)
+	drv, lock := new(flushing), new(counted)
+	q := &Queue{lock: lock, drv: drv}
+	q.initFlusher()
 	await := func(what string, n *atomic.Int32, least int32) {
 		t.Helper()
 		for start := time.Now(); n.Load() < least; time.Sleep(time.Microsecond) {
@@ -69,15 +68,32 @@ func TestFlushBesideRun(t *testing.T) {
 			}
 		}
 	}
-	q.Mutex.Lock()
-	d.flusher.ran()
-	await("tries", &q.tries, 3)
-	if n, locks := drv.flushes.Load(), q.locks.Load(); n != 0 || locks != 0 {
+	lock.Mutex.Lock()
+	q.ran()
+	await("tries", &lock.tries, 3)
+	if n, locks := drv.flushes.Load(), lock.locks.Load(); n != 0 || locks != 0 {
 		t.Errorf("%d flushes and %d calls of Lock while the queue is held", n, locks)
 	}
-	q.Mutex.Unlock()
+	lock.Mutex.Unlock()
 	await("flushes", &drv.flushes, 1)
-	if n := q.locks.Load(); n != 0 {
+	if n := lock.locks.Load(); n != 0 {
 		t.Errorf("%d calls of Lock", n)
+	}
+}
+
+// While many Runs come the device starts calls by itself.
+func TestFlushOfMany(t *testing.T) {
+	drv := new(flushing)
+	q := NewQueue(drv)
+	for _, c := range []struct{ runs, flushes int }{{manyRuns, 0}, {manyRuns - 1, 1}} {
+		q.Lock()
+		drv.flushes.Store(0)
+		q.runs = c.runs
+		q.tick()
+		if n := int(drv.flushes.Load()); n != c.flushes {
+			t.Errorf("%d flushes after %d Runs, want %d", n, c.runs, c.flushes)
+		}
+		q.timer.Stop()
+		q.Unlock()
 	}
 }
