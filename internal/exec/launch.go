@@ -169,7 +169,7 @@ func (l *launch) finish(d *Device, p *loadedPlan, c *capture, x *execution) erro
 				if err != nil {
 					return err
 				}
-				on.block.Share()
+				on.block.MarkShared()
 				s = on.storage()
 			} else if leaf.donation() != nil {
 				s = s.moved()

@@ -69,7 +69,7 @@ func (s *storage) moved() *storage {
 	defer s.mu.Unlock()
 	m := &storage{device: s.device, block: s.block, origin: s.origin, host: s.host}
 	if s.block != nil {
-		s.block.Share()
+		s.block.MarkShared()
 	}
 	return m
 }

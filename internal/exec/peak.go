@@ -20,56 +20,60 @@ type peak struct {
 	Peak
 }
 
-// The sizes to measure double until a kernel takes enough time to be measured well, and
-// its data no longer fit into caches.
+// A workload is a computation whose speed is a peak. Its size n doubles until a kernel takes enough time to be
+// measured well, and its data no longer fit into caches.
+type workload struct {
+	least, most int
+	shape       func(n int) []int // of the operand
+	flops       func(n int) int
+	compute     func(x *graph.Node) *graph.Node
+}
+
 const (
-	peakTime   = 10 * time.Millisecond
-	peakRuns   = 3
-	minVector  = 1 << 20 // elements
-	maxVector  = 1 << 28
-	minProduct = 1 << 8 // rows
-	maxProduct = 1 << 13
+	peakTime = 10 * time.Millisecond
+	peakRuns = 3
+)
+
+var (
+	sumOfVector = workload{1 << 20, 1 << 28,
+		func(n int) []int { return []int{n} },
+		func(n int) int { return n },
+		func(x *graph.Node) *graph.Node { return graph.Reduce(ir.Sum, x, []int{0}) }}
+	squareOfMatrix = workload{1 << 8, 1 << 13,
+		func(n int) []int { return []int{n, n} },
+		func(n int) int { return 2 * n * n * n },
+		square}
 )
 
 // Peak measures the greatest speeds of d with float32, the first time that it is called;
 // this takes some tenths of a second. A speed that cannot be measured is 0 until a later
 // call can.
 func (d *Device) Peak() Peak {
-	d.peak.Lock()
-	defer d.peak.Unlock()
-	if d.peak.Bytes == 0 {
-		d.peak.Bytes = d.peakBytes()
+	p := &d.peak
+	p.Lock()
+	defer p.Unlock()
+	if p.Bytes == 0 {
+		sumOfVector.measure(d, func(n int, t time.Duration) {
+			p.Bytes = float64(4*n) / t.Seconds() // the longest vector counts: no cache holds it
+		})
 	}
-	if d.peak.FLOPs == 0 {
-		d.peak.FLOPs = d.peakFLOPs()
+	if p.FLOPs == 0 {
+		squareOfMatrix.measure(d, func(n int, t time.Duration) {
+			p.FLOPs = max(p.FLOPs, float64(squareOfMatrix.flops(n))/t.Seconds())
+		})
 	}
-	return d.peak.Peak
+	return p.Peak
 }
 
-func (d *Device) peakBytes() (speed float64) {
-	for n := minVector; n <= maxVector; n *= 2 {
-		t := d.fastest([]int{n}, n, func(x *graph.Node) *graph.Node { return graph.Reduce(ir.Sum, x, []int{0}) })
-		if t == 0 {
-			break
+// measure calls note with the time of each size.
+func (w workload) measure(d *Device, note func(n int, t time.Duration)) {
+	var t time.Duration
+	for n := w.least; n <= w.most && t < peakTime; n *= 2 {
+		if t = w.fastest(d, n); t == 0 {
+			return
 		}
-		if speed = float64(4*n) / t.Seconds(); t >= peakTime { // the longest vector counts: no cache holds it
-			break
-		}
+		note(n, t)
 	}
-	return speed
-}
-
-func (d *Device) peakFLOPs() (speed float64) {
-	for n := minProduct; n <= maxProduct; n *= 2 {
-		t := d.fastest([]int{n, n}, 2*n*n*n, square)
-		if t == 0 {
-			break
-		}
-		if speed = max(speed, float64(2*n*n*n)/t.Seconds()); t >= peakTime {
-			break
-		}
-	}
-	return speed
 }
 
 // square is the matrix product of x and x, of shape [n 1 n].
@@ -81,19 +85,18 @@ func square(x *graph.Node) *graph.Node {
 	return graph.Reduce(ir.Sum, graph.Binary(ir.Mul, left, right), []int{1})
 }
 
-// fastest is the shortest time of a kernel of that many operations that computes f of a
-// tensor on d; 0 if it fails.
-func (d *Device) fastest(shape []int, flops int, f func(x *graph.Node) *graph.Node) time.Duration {
-	x := graph.Fill(ir.Float32, 1, shape)
+// fastest is the shortest time on d of the kernel that has all operations; 0 if it fails.
+func (w workload) fastest(d *Device, n int) time.Duration {
+	x := graph.Fill(ir.Float32, 1, w.shape(n))
 	if Eval(d, []*graph.Node{x}) != nil {
 		return 0
 	}
 	var shortest time.Duration
 	for range 1 + peakRuns { // the first one compiles, and warms caches up
 		p := StartProfile()
-		err := Eval(d, []*graph.Node{f(x)})
+		err := Eval(d, []*graph.Node{w.compute(x)})
 		for _, s := range p.Stop() {
-			mine := s.Device == d && s.Step.Cost().FLOPs == flops && s.Duration > 0
+			mine := s.Device == d && s.Step.Cost().FLOPs == w.flops(n) && s.Duration > 0
 			if mine && (shortest == 0 || s.Duration < shortest) {
 				shortest = s.Duration
 			}

@@ -113,8 +113,8 @@ func (k *Block) release() {
 	}
 }
 
-// Share notes that another storage has the block.
-func (k *Block) Share() { k.uses.Or(markShared) }
+// MarkShared notes that another storage has the block.
+func (k *Block) MarkShared() { k.uses.Or(markShared) }
 
 // MarkViewed notes that a caller gets a view of the memory.
 func (k *Block) MarkViewed() {
