@@ -19,6 +19,9 @@ type Plan struct {
 	Checks    int      // how many steps check indices
 	Depends   []Set    // by output: the checks that it depends on, by number, and the leaves, by Checks + number
 	FallsBack bool     // outputs have their old elements if a check fails
+	// LeafMemory is, by leaf, the first of the leaves in the same memory, for those whose memory a
+	// result may take; nil if no two share it.
+	LeafMemory []int
 }
 
 // A Step is one call of a kernel, or of a loop.

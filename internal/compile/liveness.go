@@ -46,7 +46,7 @@ func newLiveness(p *Plan, outputs int) *liveness {
 	l := &liveness{plan: p, outputs: p.Outputs[:outputs], writers: make([]int, n), last: make([]int, n), lastLeaf: map[int]int{}, takes: make([]Arg, n)}
 	note := func(leaf bool, index, step int) {
 		if leaf {
-			l.lastLeaf[index] = step
+			l.lastLeaf[p.memoryOf(index)] = step
 		} else {
 			l.last[index] = step
 		}
@@ -94,18 +94,26 @@ func (l *liveness) runInPlace(i int, mayTake func(leaf, bytes int) bool) {
 	}
 }
 
+// memoryOf returns the first of the leaves that are in the memory of one.
+func (p *Plan) memoryOf(leaf int) int {
+	if p.LeafMemory == nil {
+		return leaf
+	}
+	return p.LeafMemory[leaf]
+}
+
 // dies reports whether an argument of step i is whole memory that is used nowhere else from then on.
 func (l *liveness) dies(i int, a Arg) bool {
 	if a.Kind != ir.In || a.Report || a.Offset != 0 {
 		return false
 	}
 	last := l.last
-	if a.Leaf && l.lastLeaf[a.Index] != i || !a.Leaf && last[a.Index] != i {
+	if a.Leaf && l.lastLeaf[l.plan.memoryOf(a.Index)] != i || !a.Leaf && last[a.Index] != i {
 		return false
 	}
 	uses := 0
 	for _, b := range l.plan.Steps[i].Args {
-		if b.Leaf == a.Leaf && (b.Leaf || isPlanBuffer(&b)) && b.Index == a.Index {
+		if b.Leaf && a.Leaf && l.plan.memoryOf(b.Index) == l.plan.memoryOf(a.Index) || !a.Leaf && isPlanBuffer(&b) && b.Index == a.Index {
 			uses++
 		}
 	}

@@ -39,6 +39,7 @@ type capture struct {
 	fallsBack  bool          // outputs have old elements to fall back to
 	coOutputs  []*graph.CoOutputs
 	coIndex    map[*graph.CoOutputs]int32 // the index in coOutputs
+	first      map[*storage]int32         // see firstOf
 	dependents []dependent
 
 	foreign []*graph.Node // to be computed by other devices before this capture can run
@@ -148,11 +149,12 @@ func (c *capture) keyOutputs() {
 func (c *capture) release() {
 	c.number.Clear()
 	clear(c.coIndex)
+	clear(c.first)
 	*c = capture{
 		key: c.key[:0], nodes: emptied(c.nodes), uses: c.uses[:0], number: c.number, leaves: emptied(c.leaves), scalars: c.scalars[:0],
 		outputs: emptied(c.outputs), named: emptied(c.named), empty: emptied(c.empty),
 		roots: emptied(c.roots), old: emptied(c.old),
-		coOutputs: emptied(c.coOutputs), coIndex: c.coIndex, dependents: c.dependents[:0],
+		coOutputs: emptied(c.coOutputs), coIndex: c.coIndex, first: c.first, dependents: c.dependents[:0],
 		foreign: emptied(c.foreign), calls: emptied(c.calls),
 		walker: c.walker, done: c.done[:0], operands: c.operands[:0], strides: c.strides[:0],
 	}

@@ -72,9 +72,10 @@ func (l *launch) take(d *Device, p *loadedPlan, c *capture) (err error) {
 	for _, t := range p.takes {
 		leaf, b := &c.leaves[t.leaf], l.blocks[t.leaf]
 		if leaf.view.Offset == 0 && leaf.donation() != nil {
-			if taken, ok := b.TakeAlone(); ok {
-				l.slots[t.slot], l.blocks[t.leaf] = taken, nil
+			if taken, ok := b.TakeAlone(len(t.same)); ok {
+				l.slots[t.slot] = taken
 				l.taken = append(l.taken, b)
+				l.setBlocks(t.same, nil)
 				continue
 			}
 		}
@@ -91,9 +92,16 @@ func (l *launch) take(d *Device, p *loadedPlan, c *capture) (err error) {
 func (l *launch) putBack(p *loadedPlan) {
 	for i, b := range l.taken {
 		if t := p.takes[i]; b != nil {
-			b.PutBack(l.slots[t.slot])
-			l.slots[t.slot], l.blocks[t.leaf] = memory.Pooled{}, b
+			b.PutBack(l.slots[t.slot], len(t.same))
+			l.slots[t.slot] = memory.Pooled{}
+			l.setBlocks(t.same, b)
 		}
+	}
+}
+
+func (l *launch) setBlocks(leaves []int, b *memory.Block) {
+	for _, leaf := range leaves {
+		l.blocks[leaf] = b
 	}
 }
 

@@ -20,6 +20,7 @@ type leaf struct {
 	donated bool       // a result may take the memory
 	gone    *GoneError // what is known of the elements once a plan has run; nil if they stay
 	keeps   bool       // steps that follow may read the elements
+	memory  int32      // the first of the leaves with the same storage, if its memory is given away; else the leaf
 }
 
 // maxSearch is the number of first leaves that addLeaf searches for an equal one, so that
@@ -38,13 +39,18 @@ func (c *capture) addLeaf(n *graph.Node, v *graph.Value, view shape.Strided) int
 			return l.number
 		}
 	}
-	l := leaf{v, stored, view, n.Shape, n.DType, c.add(n, nil, int32(len(c.leaves))), false, nil, c.keeps}
+	index := int32(len(c.leaves))
+	l := leaf{v, stored, view, n.Shape, n.DType, c.add(n, nil, index), false, nil, c.keeps, index}
+	k := append(c.key, byte(ir.Buffer), byte(l.dtype))
 	if stored != nil && !c.keeps {
-		l.gone = stored.donated.Load()
-		l.donated = l.gone != nil && l.align() == 1
+		if l.gone = stored.donated.Load(); l.gone != nil {
+			l.donated = l.align() == 1
+			l.memory = c.firstOf(stored, index)
+			k = binary.AppendUvarint(k, uint64(index-l.memory))
+		}
 	}
 	c.leaves = append(c.leaves, l)
-	k := append(c.key, byte(ir.Buffer), byte(l.dtype), byte(l.align())|bit(l.donated)<<1)
+	k = append(k, byte(l.align())|bit(l.donated)<<1|bit(l.gone != nil)<<2)
 	k = binary.AppendUvarint(k, uint64(len(l.shape)))
 	for i, d := range l.shape {
 		k = binary.AppendUvarint(k, uint64(d))
@@ -54,6 +60,18 @@ func (c *capture) addLeaf(n *graph.Node, v *graph.Value, view shape.Strided) int
 	}
 	c.key = k
 	return l.number
+}
+
+// firstOf returns the first leaf with a storage that is given away: index, if there was none.
+func (c *capture) firstOf(s *storage, index int32) int32 {
+	if c.first == nil {
+		c.first = map[*storage]int32{}
+	}
+	if k, ok := c.first[s]; ok {
+		return k
+	}
+	c.first[s] = index
+	return index
 }
 
 // bit is 1 for true.

@@ -114,6 +114,7 @@ func (l *loader) load(c *capture) (*loadedPlan, error) {
 
 // A taking is a leaf whose buffer is a slot of a plan, because a result takes its memory.
 type taking struct {
+	same           []int // the leaves in the same memory
 	leaf, slot     int
 	memory.Request // a buffer of the slot's size
 }
@@ -126,6 +127,12 @@ func (l *loader) assign(p *compile.Plan, c *capture) compile.Memory {
 	if outputs == 0 {
 		outputs = len(p.Outputs)
 	}
+	if len(c.first) > 0 {
+		p.LeafMemory = make([]int, len(c.leaves))
+		for i := range c.leaves {
+			p.LeafMemory[i] = int(c.leaves[i].memory)
+		}
+	}
 	return p.AssignMemory(outputs,
 		func(leaf, bytes int) bool {
 			return c.leaves[leaf].donated && !keepsOld && c.leaves[leaf].bytes() == bytes
@@ -137,10 +144,14 @@ func (l *loader) assign(p *compile.Plan, c *capture) compile.Memory {
 // setMemory sets the plan's slots.
 func (p *loadedPlan) setMemory(pool *memory.Pool, m compile.Memory) {
 	p.slot = m.Slot
+	same := map[int][]int{}
+	for leaf, first := range p.compiled.LeafMemory {
+		same[first] = append(same[first], leaf)
+	}
 	for i, s := range m.Slots {
 		r := pool.Request(s.Bytes)
 		if s.Leaf >= 0 {
-			p.takes = append(p.takes, taking{s.Leaf, i, r})
+			p.takes = append(p.takes, taking{same[p.compiled.LeafMemory[s.Leaf]], s.Leaf, i, r})
 			r = memory.Request{}
 		}
 		p.slots = append(p.slots, r)

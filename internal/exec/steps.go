@@ -54,6 +54,7 @@ func (b *builder) plan(c *capture, roots []*graph.Node) (*planStep, error) {
 		c.release()
 		return nil, err
 	}
+	c.first = nil
 	c.outputs, c.named, c.computed, c.replayed = c.outputs[:stored], nil, computed{}, b.replayed // no node gets a value
 	return p, nil
 }

@@ -134,20 +134,20 @@ func (k *Block) take() Pooled {
 	return b
 }
 
-// TakeAlone takes the buffer out of the block, and ends the caller's use, if that is the only one. It
+// TakeAlone takes the buffer out of the block, and ends the caller's uses, if there are no others. It
 // reports false if others may read the memory.
-func (k *Block) TakeAlone() (b Pooled, ok bool) {
-	if k.pool == nil || !k.uses.CompareAndSwap(1, markFreed) {
+func (k *Block) TakeAlone(uses int) (b Pooled, ok bool) {
+	if k.pool == nil || !k.uses.CompareAndSwap(int32(uses), markFreed) {
 		return b, false
 	}
 	return k.take(), true
 }
 
 // PutBack undoes TakeAlone.
-func (k *Block) PutBack(b Pooled) {
+func (k *Block) PutBack(b Pooled, uses int) {
 	k.Pooled = b
 	if k.owner != nil {
 		k.owner.buffers[k.index] = b
 	}
-	k.uses.Store(1)
+	k.uses.Store(int32(uses))
 }

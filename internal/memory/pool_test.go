@@ -156,15 +156,15 @@ func TestBlock(t *testing.T) {
 		{"shared", func(k *Block) bool { k.MarkShared(); k.Free(); return k.Use() }, 1024},
 		{"taken", func(k *Block) bool {
 			k.Use()
-			b, ok := k.TakeAlone()
+			b, ok := k.TakeAlone(1)
 			p.Release(b)
 			return ok && !k.Use()
 		}, 0},
-		{"taken while used", func(k *Block) bool { k.Use(); k.Use(); _, ok := k.TakeAlone(); return !ok }, 1024},
+		{"taken while used", func(k *Block) bool { k.Use(); k.Use(); _, ok := k.TakeAlone(1); return !ok }, 1024},
 		{"put back", func(k *Block) bool {
 			k.Use()
-			b, ok := k.TakeAlone()
-			k.PutBack(b)
+			b, ok := k.TakeAlone(1)
+			k.PutBack(b, 1)
 			k.Free()
 			k.Done()
 			return ok

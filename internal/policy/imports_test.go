@@ -26,11 +26,8 @@ var order = strings.Fields(`
 	internal/hostmem internal/hostmem/memtest internal/files internal/files/filestest internal/limits internal/cachedir internal/terminal
 	internal/interrupt internal/interrupt/interrupttest
 	internal/lru
-<<<<<<< HEAD
 	internal/goroutine
-=======
 	internal/memory
->>>>>>> e74162e6 (internal/memory: a device's buffers and who owns them, out of internal/exec)
 	internal/graph
 	internal/interp
 	internal/simplify internal/kernelize internal/compile
