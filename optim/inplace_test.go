@@ -1,0 +1,77 @@
+package optim_test
+
+import (
+	"sync/atomic"
+	"testing"
+
+	"github.com/tensorken/tensorken/driver"
+	"github.com/tensorken/tensorken/internal/cpu"
+	"github.com/tensorken/tensorken/nn"
+	"github.com/tensorken/tensorken/optim"
+	"github.com/tensorken/tensorken/tensor"
+	"github.com/tensorken/tensorken/tree"
+)
+
+// copying is a device that counts copies from and to the host, and buffers.
+type copying struct {
+	ahead
+	copies, buffers *atomic.Int32
+}
+
+func (d copying) Upload(dst driver.Buffer, offset int, src []byte) error {
+	d.copies.Add(1)
+	return d.ahead.Upload(dst, offset, src)
+}
+
+func (d copying) Download(dst []byte, src driver.Buffer, offset int) error {
+	d.copies.Add(1)
+	return d.ahead.Download(dst, src, offset)
+}
+
+func (d copying) Alloc(bytes int) (driver.Buffer, error) {
+	d.buffers.Add(1)
+	return d.ahead.Alloc(bytes)
+}
+
+// A recorded step updates parameters and slots in place: it copies nothing, and takes no new memory.
+func TestJitInPlace(t *testing.T) {
+	drv := copying{ahead{cpu.New(cpu.Options{})}, new(atomic.Int32), new(atomic.Int32)}
+	d := tensor.NewDevice(drv)
+	type batch struct{ X, Y tensor.Tensor }
+	rng := tensor.NewRNG(1)
+	b := tree.To(batch{rng.Normal(8, 30), rng.Ints(10, 8)}, d)
+	net := tree.To([]nn.Linear{nn.NewLinear(rng, 30, 20), nn.NewLinear(rng, 20, 10)}, d)
+	if err := tensor.Eval(b, net); err != nil {
+		t.Fatal(err)
+	}
+	step := optim.Jit(optim.New(optim.Adam{}, 1e-3), func(net []nn.Linear, b batch, _ *tensor.RNG) (tensor.Tensor, []nn.Linear) {
+		return nn.CrossEntropy(net[1].Apply(net[0].Apply(b.X).ReLU()), b.Y).Mean(), net
+	})
+	var copies, buffers int32
+	var held int64
+	for i := range 12 {
+		tensor.Scope(func() struct{} {
+			if _, err := step(&net, b, nil); err != nil {
+				t.Fatal(err)
+			}
+			return struct{}{}
+		})
+		if i < 5 { // two steps run, two record, and one has the memory of the last that ran
+			copies, buffers, held = drv.copies.Load(), drv.buffers.Load(), tensor.Info().Held
+		}
+	}
+	if n := drv.copies.Load() - copies; n != 0 {
+		t.Errorf("seven recorded steps made %d copies", n)
+	}
+	if n := drv.buffers.Load() - buffers; n != 0 {
+		t.Errorf("seven recorded steps took %d new buffers", n)
+	}
+	if more := tensor.Info().Held - held; more != 0 {
+		t.Errorf("after seven recorded steps %d bytes more are held", more)
+	}
+	allocs := testing.AllocsPerRun(20, func() { tensor.Scope(func() error { _, err := step(&net, b, nil); return err }) })
+	t.Logf("a recorded step makes %v objects of the host", allocs)
+	if allocs > 170 {
+		t.Errorf("a recorded step makes %v objects of the host, want at most 170", allocs)
+	}
+}
