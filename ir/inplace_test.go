@@ -124,7 +124,17 @@ func TestInPlaceRefuses(t *testing.T) {
 			k.Body[0].View, k.Body[0].Domain = &View{Coef: []int{12, 4, 0, 0}}, 3
 			k.Body[8].View = &View{Coef: []int{12, 4, 0, 0}}
 		}, 3, 0, false},
-		{"softmax in place", softmax, func(k *Kernel) { k.Args[0].DType = Float32 }, 1, 0, false},
+		{"a softmax", softmax, func(k *Kernel) { k.Args[0].DType = Float32 }, 1, 0, true},
+		{"a softmax and an element of each row", softmax, func(k *Kernel) {
+			k.Args[0].DType = Float32
+			k.Body = append(k.Body, Instr{Op: Load, Type: Float32, View: &View{Coef: []int{8, 0}}})
+		}, 1, 0, false},
+		{"a softmax of rows of one element", softmax, func(k *Kernel) { k.Args[0].DType, k.Args[1].Len, k.Axes[1].Len = Float32, 25, 1 }, 1, 0, false},
+		{"an index", take, func(k *Kernel) {
+			k.Args[1].DType, k.Args[3].DType = Int32, Int32
+			k.Body[0].View, k.Body[0].Type, k.Body[1].Type, k.Body[2].Type = &View{Coef: []int{3, 1}}, Int32, Int32, Int32
+			k.Args[2].DType, k.Args[3].Len, k.Body[1].View.Fill = Int32, 12, 0
+		}, 3, 2, false},
 	} {
 		k := c.kernel()
 		c.change(k)

@@ -86,8 +86,9 @@ type ArgKind uint8
 const (
 	In ArgKind = iota + 1 // a buffer that is read
 	// Out is a buffer that is written. It shares no element with another argument. In a pointwise
-	// kernel, and after the sum of a contraction, a Load with the view of its only Store reads the
-	// element that is replaced, wherever in Body it stands.
+	// kernel, after the sum of a contraction, and in a reduce kernel if it varies over all axes, a Load
+	// with the view of its only Store reads the element that is replaced, wherever in Body it stands. No
+	// index depends on it.
 	Out
 	Value  // a single number
 	Status // StatusLen int32: zeros, or 1 + the number of the instruction that met a bad index, that index, and its position

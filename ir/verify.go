@@ -10,7 +10,7 @@ import (
 // promises. It does not check which elements are read: only the caller of a
 // kernel knows the lengths of its buffers.
 func Verify(k *Kernel) error {
-	for _, check := range []func(*Kernel) error{verifyHead, verifyBody, verifyOutputs} {
+	for _, check := range []func(*Kernel) error{verifyHead, verifyBody, verifyIndices, verifyOutputs} {
 		if err := check(k); err != nil {
 			return fmt.Errorf("ir: %v kernel: %w", k.Template, err)
 		}
@@ -278,7 +278,8 @@ func verifyLoad(k *Kernel, in *Instr, src []DType) error {
 }
 
 // loadsOld reports whether a Load reads the elements that the only Store of its argument
-// writes, each at the same point, in a template that may.
+// writes, each at the same point, in a template that may. In a Reduce they vary over all axes, rows of one
+// element left out: all threads of a row need what the row has one of, also after one of them has stored.
 func loadsOld(k *Kernel, load *Instr) bool {
 	stores := 0
 	for i := range k.Body {
@@ -290,7 +291,23 @@ func loadsOld(k *Kernel, load *Instr) bool {
 			return false
 		}
 	}
-	return (k.Template == Pointwise || k.Template == Contraction) && stores == 1 && len(load.View.Guards) == 0 && len(load.Src) == 0
+	axes := varying(load.View.Coef) & k.long()
+	every := k.Template == Reduce && axes == k.long() && axes&k.Roles(Reduced) != 0
+	return (k.Template == Pointwise || k.Template == Contraction || every) && stores == 1 && len(load.View.Guards) == 0 && len(load.Src) == 0
+}
+
+// verifyIndices checks that no index depends on elements that are replaced: devices compute a bad one
+// again after the stores, to report it.
+func verifyIndices(k *Kernel) error {
+	old := make([]bool, len(k.Body))
+	for i := range k.Body {
+		in := &k.Body[i]
+		if in.UsesIndex() && old[in.Src[0]] {
+			return fmt.Errorf("instruction %d: %v by an index that the kernel replaces", i, in.Op)
+		}
+		old[i] = in.Op == Load && k.Args[in.Arg].Kind == Out || slices.ContainsFunc(in.Src, func(j int) bool { return old[j] })
+	}
+	return nil
 }
 
 func verifyStore(k *Kernel, in *Instr, src []DType) error {

@@ -151,6 +151,12 @@ type call struct {
 // interpreter's. Arguments of the same data are the same buffer.
 func (s *suite) run(what string, calls ...call) {
 	s.Helper()
+	s.runWithin(what, 0, calls...)
+}
+
+// runWithin is run where floats may be off by so much.
+func (s *suite) runWithin(what string, off float64, calls ...call) {
+	s.Helper()
 	buffers := map[*ir.Number]driver.Buffer{}
 	types := map[*ir.Number]ir.DType{}
 	var list []driver.Call
@@ -202,7 +208,7 @@ func (s *suite) run(what string, calls ...call) {
 				s.Fatalf("%s: %v", what, err)
 			}
 			for e, x := range decode(types[at], got) {
-				if !within(types[at], x, a.Data[e], 0, false) {
+				if !within(types[at], x, a.Data[e], off, false) {
 					s.Errorf("%s: call %d: element %d of argument %d is %s, want %s, after\n%v",
 						what, i, e, k, x.Text(types[at]), a.Data[e].Text(types[at]), c.kernel)
 					break

@@ -14,7 +14,15 @@ func (s *suite) inPlace() {
 		for _, l := range oldLayouts {
 			for _, c := range oldBodies {
 				k := c.kernel(d, &l)
-				s.runOld(fmt.Sprintf("%s, %s", c.name, l.name), k, l.len+2)
+				s.runOld(fmt.Sprintf("%s, %s", c.name, l.name), k, l.len+2, 2, 0)
+			}
+		}
+		for _, r := range oldRows {
+			if r.rows*r.cols < 3000 || slices.Contains([]ir.DType{ir.Uint8, ir.BFloat16, ir.Float32}, d) {
+				s.runOld("rows, "+r.name, r.kernel(d, false), r.rows*r.cols+1, 1, 0)
+			}
+			if d == ir.Float32 {
+				s.runOld("softmax of rows, "+r.name, r.kernel(d, true), r.rows*r.cols+1, 1, 1e-5)
 			}
 		}
 		for _, n := range [][3]int{{5, 9, 1}, {1, 5, 1}, {1000, 1, 64}, {40, 3, 7}, {3, 600, 130}, {300, 500, 200}, {400, 600, 130}, {6, 0, 4}} {
@@ -27,14 +35,15 @@ func (s *suite) inPlace() {
 		}
 		if c := d.ComputeType(); ir.Sum.ResultDType(c, c) == c {
 			for _, n := range [][3]int{{1, 1, 3}, {5, 6, 7}, {64, 64, 16}, {33, 70, 5}, {1, 130, 64}, {4, 4, 2000}, {3, 3, 0}} {
-				s.runOld(fmt.Sprint("a product of ", n), oldProduct(d, n[0], n[1], n[2]), max(n[0], n[1])*n[2]+1)
+				s.runOld(fmt.Sprint("a product of ", n), oldProduct(d, n[0], n[1], n[2]), max(n[0], n[1])*n[2]+1, 2, 0)
 			}
 		}
 	})
 }
 
-// runOld runs a kernel twice; what it only reads has so many elements.
-func (s *suite) runOld(what string, k *ir.Kernel, in int) {
+// runOld runs a kernel some times, and compares floats within a distance; what it only reads has so many
+// elements.
+func (s *suite) runOld(what string, k *ir.Kernel, in, times int, off float64) {
 	if err := ir.Verify(k); err != nil {
 		s.Fatalf("%s: %v in\n%v", what, err, k)
 	}
@@ -52,7 +61,7 @@ func (s *suite) runOld(what string, k *ir.Kernel, in int) {
 			}
 		}
 	}
-	s.run(what, call{k, list}, call{k, list})
+	s.runWithin(what, off, slices.Repeat([]call{{k, list}}, times)...)
 }
 
 // scatterInPlace combines updates of rows of n elements with some rows that an argument has.
@@ -220,18 +229,72 @@ var oldBodies = []struct {
 			b.store(2, x)
 		})
 	}},
-	{"an index", func(d ir.DType, l *oldLayout) *ir.Kernel {
-		k := l.pointwise(d, 1, func(b *oldBody) {
-			at := b.load(0)
-			if !ir.IndexTypes.Has(d) {
-				at = b.add(ir.Instr{Op: ir.Cast, Src: []int{at}})
-				b.Body[at].Type = ir.Int32
-			}
-			b.store(0, b.add(ir.Instr{Op: ir.Load, Src: []int{at}, Arg: 1, View: &ir.View{Coef: make([]int, len(b.Axes)), Stride: 1, Len: 2}}))
-		})
-		k.Args = append(k.Args, ir.Arg{Kind: ir.Status, DType: ir.Int32})
-		return k
-	}},
+}
+
+// An oldRow is rows that a kernel reduces and replaces.
+type oldRow struct {
+	name       string
+	rows, cols int
+	across     bool // neighbours in memory are of different rows
+	gap        int  // elements between rows
+}
+
+var oldRows = []oldRow{
+	{"one", 1, 7, false, 0},
+	{"of two elements", 9, 2, false, 0},
+	{"short", 37, 12, false, 4},
+	{"odd", 5, 99, false, 1},
+	{"many", 3001, 8, false, 0},
+	{"held", 3, 1024, false, 0},
+	{"long", 5, 10_000, false, 0},
+	{"long and odd", 3, 4999, false, 0},
+	{"few and very long", 2, 100_004, false, 0},
+	{"across", 70, 33, true, 0},
+	{"across, long", 130, 1100, true, 0},
+	{"none", 0, 3, false, 0},
+	{"empty", 3, 0, false, 1},
+}
+
+// kernel replaces two arguments by what it computes from their rows, and stores a result of each row beside
+// it. Softmax is one by exponentials; otherwise sums of units and of their squares are exact.
+func (r *oldRow) kernel(d ir.DType, softmax bool) *ir.Kernel {
+	view, beside := ir.View{Coef: []int{r.cols + r.gap, 1}}, ir.View{Coef: []int{1, 0}}
+	if r.across {
+		view.Coef = []int{1, r.rows}
+	}
+	n := max(1, r.rows*(r.cols+r.gap))
+	out := ir.Arg{Kind: ir.Out, DType: d, Len: n, Align: true}
+	b := &oldBody{&ir.Kernel{
+		Template: ir.Reduce,
+		Axes:     []ir.Axis{{Len: r.rows, Role: ir.Parallel}, {Len: r.cols, Role: ir.Reduced}},
+		Args:     []ir.Arg{out, out, {Kind: ir.In, DType: d}, {Kind: ir.Out, DType: d, Len: max(1, r.rows)}},
+	}, d, &oldLayout{view: view}}
+	reduce := func(op ir.Op, x int) int {
+		if c := d.ComputeType(); ir.Sum.ResultDType(c, c) != c {
+			op = ir.ReduceMax
+		}
+		return b.add(ir.Instr{Op: op, Src: []int{x}, Axes: ir.Axes(1)})
+	}
+	x, y, z := b.load(0), b.load(1), b.load(2)
+	most := reduce(ir.ReduceMax, x)
+	e := b.op(ir.Sub, x, most)
+	if softmax {
+		e = b.op(ir.Exp, e)
+	} else {
+		e = b.op(ir.Mul, e, e)
+	}
+	total := reduce(ir.Sum, e)
+	b.store(1, b.op(ir.Max, b.op(ir.Mul, x, z), y))
+	if softmax {
+		b.store(0, b.op(ir.Div, e, total))
+	} else {
+		b.store(0, b.op(ir.Sub, b.op(ir.Sub, total, e), reduce(ir.ReduceMax, b.op(ir.Sub, y, total))))
+	}
+	if softmax {
+		total = b.op(ir.Log, total)
+	}
+	b.add(ir.Instr{Op: ir.Store, Src: []int{total}, Arg: 3, View: &beside})
+	return kernel(b.Kernel)
 }
 
 // oldProduct adds the product of two matrices, of m rows and n columns, to one of two arguments that it

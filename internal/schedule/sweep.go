@@ -42,7 +42,8 @@ func (r *reduction) rowPass(reduced func(sc *scope, i int), build func(p *rowPas
 		}
 		each = p.root.Let("each", each)
 		q.row = p.root.Let("row", each.Min(r.rows-1))
-		if r.rows%r.group != 0 {
+		grid := p.fold(p.groups) // workgroups that fill it up do not replace a row again
+		if r.rows%r.group != 0 || p.replaces() && grid[0]*grid[1] > p.groups {
 			p.root.valid = []value{{each.Lt(r.rows)}}
 		}
 		p.root.enter(span{axes: r.parallel, base: q.row})
