@@ -245,7 +245,7 @@ var oldRows = []oldRow{
 	{"short", 37, 12, false, 4},
 	{"odd", 5, 99, false, 1},
 	{"many", 3001, 8, false, 0},
-	{"held", 3, 1024, false, 0},
+	{"held", 53, 1024, false, 0},
 	{"long", 5, 10_000, false, 0},
 	{"long and odd", 3, 4999, false, 0},
 	{"few and very long", 2, 100_004, false, 0},

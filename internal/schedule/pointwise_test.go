@@ -16,6 +16,13 @@ func TestInPlaceAhead(t *testing.T) {
 	t.Run("halves", func(t *testing.T) { drivertest.Test(t, open(big), "InPlace") })
 }
 
+// Workgroups that only fill up a grid replace nothing again.
+func TestInPlaceOnce(t *testing.T) {
+	target := big
+	target.MaxGroups = 50
+	drivertest.Test(t, open(target), "InPlace")
+}
+
 // Threads with several vectors store nothing outside of a result, where the grid has more
 // workgroups than it needs.
 func TestPointsAhead(t *testing.T) {
