@@ -19,10 +19,33 @@ type Slot struct {
 	Leaf  int // whose memory the slot is; -1 if it is acquired
 }
 
+// Bytes is the size of all slots.
+func (m *Memory) Bytes() (n int) {
+	for _, s := range m.Slots {
+		n += s.Bytes
+	}
+	return n
+}
+
 // AssignMemory assigns the buffers to slots, for the first of the outputs. Where an operand of a step dies with it and the kernel can
 // run in place, the result takes the operand's memory, if it has as many bytes; of leaves, only that of those that may be taken.
-// Size rounds bytes up to one of the device's sizes.
+// Size rounds bytes up to one of the device's sizes. The plan gets a step more for what readAhead moves, if all slots are
+// then a tenth smaller: less is not worth a launch in each run.
 func (p *Plan) AssignMemory(outputs int, mayTake func(leaf, bytes int) bool, size func(bytes int) int) Memory {
+	ahead := p.readAhead(outputs, mayTake)
+	m := p.assignMemory(outputs, mayTake, size)
+	if ahead == nil {
+		return m
+	}
+	less := ahead.assignMemory(outputs, mayTake, size)
+	if 10*less.Bytes() > 9*m.Bytes() {
+		return m
+	}
+	*p = *ahead
+	return less
+}
+
+func (p *Plan) assignMemory(outputs int, mayTake func(leaf, bytes int) bool, size func(bytes int) int) Memory {
 	l := newLiveness(p, outputs)
 	for i := range p.Steps {
 		l.runInPlace(i, mayTake)
@@ -78,10 +101,9 @@ func (l *liveness) runInPlace(i int, mayTake func(leaf, bytes int) bool) {
 		if l.writers[b] > 1 {
 			continue
 		}
-		out := slices.IndexFunc(s.Args, func(a Arg) bool { return a.Kind == ir.Out && a.Index == b })
+		out := s.output(b)
 		for in, a := range s.Args {
-			bytes := l.plan.Buffers[b].bytes()
-			if !l.dies(i, a) || a.Leaf && !mayTake(a.Index, bytes) || !a.Leaf && l.plan.Buffers[a.Index].bytes() != bytes {
+			if !l.isFree(i, a, l.plan.Buffers[b].bytes(), mayTake) {
 				continue
 			}
 			if k, ok := s.Kernel.InPlace(out, in); ok {
@@ -100,6 +122,22 @@ func (p *Plan) memoryOf(leaf int) int {
 		return leaf
 	}
 	return p.LeafMemory[leaf]
+}
+
+// output is the argument by which a step writes a buffer.
+func (s *Step) output(b int) int {
+	return slices.IndexFunc(s.Args, func(a Arg) bool { return a.Kind == ir.Out && a.Index == b })
+}
+
+// isFree reports whether a result of step i, of so many bytes, may take the memory of an argument.
+func (l *liveness) isFree(i int, a Arg, bytes int, mayTake func(leaf, bytes int) bool) bool {
+	switch {
+	case !l.dies(i, a):
+		return false
+	case a.Leaf:
+		return mayTake(a.Index, bytes)
+	}
+	return l.plan.Buffers[a.Index].bytes() == bytes
 }
 
 // dies reports whether an argument of step i is whole memory that is used nowhere else from then on.

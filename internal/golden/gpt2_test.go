@@ -233,10 +233,10 @@ func TestGPT2Small(t *testing.T) {
 		compile func(*ir.Kernel) error
 		budget  int
 	}{
-		{"the CPU without loops", host.Limits(), ir.LoopLimits{}, onHost, 64 << 30},
-		{"the CPU", host.Limits(), host.(driver.Looper).LoopLimits(), onHost, 31 << 29},
-		{"an H200", gpuLimits, h200.LoopLimits(), onWebGPU(h200), 13 << 30},
-		{"the least that WebGPU has", few, small.LoopLimits(), onWebGPU(small), 14 << 30},
+		{"the CPU without loops", host.Limits(), ir.LoopLimits{}, onHost, 14463 << 20},
+		{"the CPU", host.Limits(), host.(driver.Looper).LoopLimits(), onHost, 9913 << 20},
+		{"an H200", gpuLimits, h200.LoopLimits(), onWebGPU(h200), 8765 << 20},
+		{"the least that WebGPU has", few, small.LoopLimits(), onWebGPU(small), 9112 << 20},
 	} {
 		d := &dryLooper{&dry{Device: host, limits: c.limits, compile: c.compile, budget: c.budget}, c.loops, 0}
 		start := time.Now()
@@ -246,7 +246,7 @@ func TestGPT2Small(t *testing.T) {
 		t.Logf("%s: %d MiB, temporaries of %d MiB, %v", c.name, d.peak>>20, d.temps>>20, time.Since(start))
 	}
 	// Recorded steps hold as much, the first one too.
-	d := &dryLooper{&dry{Device: host, limits: gpuLimits, compile: func(*ir.Kernel) error { return nil }, budget: 13 << 30}, h200.LoopLimits(), 0}
+	d := &dryLooper{&dry{Device: host, limits: gpuLimits, compile: func(*ir.Kernel) error { return nil }, budget: 8842 << 20}, h200.LoopLimits(), 0}
 	rng, dev := tensor.NewRNG(1), tensor.NewDevice(d)
 	m := tree.To(newGPT(rng, 12, 768, 12, 50304, 1024), dev)
 	ids := rng.Ints(1000, 8, 1025).To(dev)

@@ -1,0 +1,136 @@
+package compile
+
+import (
+	"slices"
+
+	"github.com/tensorken/tensorken/internal/loopnest"
+	"github.com/tensorken/tensorken/ir"
+)
+
+// leastAhead is the bytes of a result from which on an element of each row may be read ahead, so that it takes the
+// memory of an operand. A device reads and writes that many in the time of the launch that it costs.
+const leastAhead = 16 << 20
+
+// readAhead returns the plan with some elements read in steps of their own: those that a Reduce reads beside its
+// rows, such as the logit of each label, and that alone keep it from running in place. It returns nil if
+// there are none.
+func (p *Plan) readAhead(outputs int, mayTake func(leaf, bytes int) bool) *Plan {
+	l := newLiveness(p, outputs)
+	q := *p
+	q.Steps, q.Buffers = nil, slices.Clone(p.Buffers)
+	for i := range p.Steps {
+		q.Steps = append(q.Steps, l.readAhead(i, mayTake, &q)...)
+	}
+	if len(q.Steps) == len(p.Steps) {
+		return nil
+	}
+	return &q
+}
+
+// readAhead returns step i, and before it the step of what is read ahead, if it then can run in place. New buffers are
+// added to a plan.
+func (l *liveness) readAhead(i int, mayTake func(leaf, bytes int) bool, to *Plan) []Step {
+	s := l.plan.Steps[i]
+	if s.Loop != nil || s.Kernel.Template != ir.Reduce {
+		return []Step{s}
+	}
+	for b := range s.buffers(ir.Out) {
+		bytes := to.Buffers[b].bytes()
+		if l.writers[b] > 1 || bytes < leastAhead {
+			continue
+		}
+		out := s.output(b)
+		for in, a := range s.Args {
+			if !l.isFree(i, a, bytes, mayTake) {
+				continue
+			}
+			if _, ok := s.Kernel.InPlace(out, in); ok {
+				break
+			}
+			if steps, buffers := s.cutLoads(out, in, len(to.Buffers)); steps != nil {
+				to.Buffers = append(to.Buffers, buffers...)
+				return steps
+			}
+		}
+	}
+	return []Step{s}
+}
+
+// cutLoads moves loads of argument in that vary over the parallel axes alone, and what they need, into a step before this
+// one, which reads what they found from buffers, the next of the plan. It returns no steps if this one cannot
+// run in place even then, or if either would need more arguments than both have now.
+func (s *Step) cutLoads(out, in, next int) (steps []Step, buffers []Buffer) {
+	k := s.Kernel
+	parallel := k.Roles(ir.Parallel)
+	first, last := newPart(k, ir.Pointwise, parallel), newPart(k, k.Template, 1<<len(k.Axes)-1)
+	view := &ir.View{Coef: ir.DenseStrides(k.Axes, parallel)}
+	args, level := slices.Clone(s.Args), loopnest.Levels(k.Body)
+	for i := range k.Body {
+		x := &k.Body[i]
+		if x.Op != ir.Load || x.Arg != in || x.Domain&^parallel != 0 || level[i] > 0 {
+			continue
+		}
+		at, like := ir.StageArg{Index: len(args)}, ir.Arg{Kind: ir.Out, DType: k.Args[in].DType, Len: points(k, parallel), Align: true}
+		args = append(args, Arg{Index: next + len(buffers)})
+		buffers = append(buffers, Buffer{DType: like.DType, Len: like.Len})
+		first.add(ir.Instr{Op: ir.Store, Type: x.Type, Src: []int{first.instr(i)}, Arg: first.arg(at, like), View: first.view(view)})
+		like = ir.Arg{Kind: ir.In, DType: like.DType, Align: true}
+		last.moved[i] = last.add(ir.Instr{Op: ir.Load, Type: x.Type, Arg: last.arg(at, like), View: last.view(view)})
+	}
+	for i := range k.Body {
+		if k.Body[i].Op == ir.Store {
+			last.instr(i)
+		}
+	}
+	before, after := s.part(first, args), s.part(last, args)
+	number := func(arg int) int {
+		return slices.IndexFunc(last.args, func(a ir.StageArg) bool { return a.Index == arg })
+	}
+	if len(buffers) == 0 || number(in) < 0 || before.Indices != nil && after.Indices != nil { // a check is of one step
+		return nil, nil
+	}
+	placed, ok := after.Kernel.InPlace(number(out), number(in))
+	if !ok || len(placed.Args) > len(k.Args) || len(before.Args) > len(k.Args) {
+		return nil, nil
+	}
+	return []Step{before, after}, buffers
+}
+
+// newPart starts a kernel of some of k's instructions, over some of its axes.
+func newPart(k *ir.Kernel, template ir.Template, axes ir.AxisSet) *slicer {
+	c := newSlicer(&rows{stride: make([]int, len(k.Axes))}, k, template)
+	c.locate = func(arg int) (ir.StageArg, ir.Arg) { return ir.StageArg{Index: arg}, k.Args[arg] }
+	for _, a := range axes.List() {
+		c.axis[a] = len(c.to.Axes)
+		c.to.Axes = append(c.to.Axes, k.Axes[a])
+	}
+	return c
+}
+
+// part is a step of some of the step's instructions, with the indices among them. Args are those that the numbers of c's
+// arguments name.
+func (s *Step) part(c *slicer, args []Arg) Step {
+	p := Step{Kernel: c.to, Node: s.Node}
+	for _, x := range s.Indices {
+		at := c.moved[x.Instr]
+		if at < 0 || !c.to.Body[at].UsesIndex() {
+			continue
+		}
+		x.Instr = at
+		if e := x.Element; e != nil {
+			x.Element = &ir.AffineExpr{Off: e.Off, Coef: c.coefs(e.Coef), Div: e.Div}
+		}
+		p.Indices, p.Redundant = append(p.Indices, x), s.Redundant
+	}
+	for i, a := range s.Args {
+		if a.Kind == ir.Status && p.Indices != nil {
+			c.arg(c.locate(i))
+		}
+	}
+	for i, a := range c.args {
+		arg := args[a.Index]
+		arg.Kind = c.to.Args[i].Kind
+		p.Args = append(p.Args, arg)
+	}
+	return p
+}
