@@ -75,3 +75,24 @@ func TestJitInPlace(t *testing.T) {
 		t.Errorf("a recorded step makes %v objects of the host, want at most 170", allocs)
 	}
 }
+
+// What an optimizer makes in a Scope stays, with Step and with Jit.
+func TestStepInScope(t *testing.T) {
+	for _, replayed := range []bool{false, true} {
+		for name, d := range devices(t) {
+			x := newTraining(d, optim.Adam{}, replayed)
+			for range 5 {
+				loss := tensor.Scope(func() float64 {
+					if err := x.step([]int32{0, 1}, []int32{1, 2}); err != nil {
+						t.Fatal(err)
+					}
+					return x.loss.Item()
+				})
+				if !(loss > 0) {
+					t.Errorf("%s: the loss is %v", name, loss)
+				}
+			}
+			x.numbers(t)
+		}
+	}
+}

@@ -155,8 +155,6 @@ func (s *steps[M, B]) next(m *M, b B, rng *tensor.RNG) (tensor.Tensor, error) {
 		return tensor.Tensor{}, err
 	}
 	o.commit(updates{slots: divided(lists[1], r.Slots), scale: r.Scale, streak: r.Streak}, s.step, params, &s.form.slots)
-	tensor.Internal.Outlive(graph.Token{}, lists[0]...)
-	tensor.Internal.Outlive(graph.Token{}, o.State.tensors()...)
 	return r.Loss, nil
 }
 
@@ -179,7 +177,6 @@ func (s *steps[M, B]) run(m *M, b B, rng *tensor.RNG) (tensor.Tensor, error) {
 		return tensor.Tensor{}, fmt.Errorf("optim: %w", err)
 	}
 	tensor.Internal.FreeReplaced(graph.Token{}, "optim.Jit", keepModel, old, model)
-	tensor.Internal.Outlive(graph.Token{}, append(model, s.o.State.tensors()...)...)
 	return loss, nil
 }
 

@@ -22,15 +22,6 @@ type State struct {
 	Scale, Streak tensor.Tensor `tensor:",optional"`
 }
 
-// tensors returns the tensors that steps replace on the device.
-func (s State) tensors() []tensor.Tensor {
-	ts := make([]tensor.Tensor, 0, len(s.Slots)+2)
-	for _, t := range s.Slots {
-		ts = append(ts, t)
-	}
-	return append(ts, s.Scale, s.Streak)
-}
-
 // step returns the number of steps done. It is stored on the host, so reading it does
 // not wait for a device.
 func (s State) step() (int, error) {

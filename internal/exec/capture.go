@@ -15,19 +15,20 @@ import (
 // elements are leaves. Captures with equal keys have equal plans. Capturing
 // leaves the graph as it is.
 type capture struct {
-	device   *Device // that computes the graph; nil for any
-	replayed bool    // it is a run of a Recording
-	slabs    []int   // of a Recording: the numbers of outputs in slabs
-	key      []byte
-	nodes    []node // by number
-	uses     []use  // of the nodes; not of those added for old elements
-	number   graph.Numbers
-	leaves   []leaf
-	scalars  []ir.Number
-	outputs  []output
-	stored   int           // how many of the outputs a step of a program stores, the first ones; 0 for all
-	named    []named       // the nodes that are outputs
-	empty    []*graph.Node // roots without elements
+	device    *Device // that computes the graph; nil for any
+	replayed  bool    // it is a run of a Recording
+	slabs     []int   // of a Recording: the numbers of outputs in slabs
+	key       []byte
+	nodes     []node // by number
+	uses      []use  // of the nodes; not of those added for old elements
+	number    graph.Numbers
+	leaves    []leaf
+	scalars   []ir.Number
+	outputs   []output
+	replacing int           // how many of the outputs a transaction may replace later, the first ones
+	stored    int           // how many of the outputs a step of a program stores, the first ones; 0 for all
+	named     []named       // the nodes that are outputs
+	empty     []*graph.Node // roots without elements
 
 	computed      // given is nil, unless the capture is of a program or of a Structure
 	isBody   bool // it is the body of a recurrence
@@ -97,8 +98,10 @@ func newCapture(d *Device, roots, old []*graph.Node, known computed) *capture {
 	}
 	c.asked = len(c.roots)
 	c.addRetained()
-	for _, n := range c.roots {
-		c.addOutput(n)
+	for i, n := range c.roots {
+		if c.addOutput(n); i < len(c.old) {
+			c.replacing = len(c.outputs)
+		}
 	}
 	c.keyOutputs()
 	c.findOld()

@@ -197,7 +197,7 @@ func (l *launch) finish(d *Device, p *loadedPlan, c *capture, x *execution) erro
 			if x != nil && p.depends[slot].Intersects(x.unknown) {
 				s.exec, s.slot = x, slot
 			}
-			s.ofStep = c.isTransaction()
+			s.ofStep = i < c.replacing
 			l.storages[slot] = s
 			l.slots[slot] = memory.Pooled{}
 		}

@@ -65,9 +65,9 @@ func (c *capture) noteRegions(p *loadedPlan) {
 // elsewhere stands for no region.
 var elsewhere = new(graph.Region)
 
-// noteStored notes that a region has the elements of a new value, once.
+// noteStored notes that a region has the elements of a new value, once. What transactions make outlives it.
 func noteStored(of *graph.Region, v *graph.Value) {
-	if s := storageOf(v); s != nil && s.device != nil && s.region == 0 {
+	if s := storageOf(v); s != nil && s.device != nil && s.region == 0 && !s.ofStep {
 		s.region = of.Number()
 		regionOf(of).add(s)
 	}
@@ -110,7 +110,7 @@ func EndRegion(r *graph.Region, results []*graph.Node, e *GoneError) {
 	for _, p := range own.stored {
 		s := p.Value()
 		switch {
-		case s == nil || s.stays.Load():
+		case s == nil || s.ofStep || s.stays.Load():
 		case stays[s]:
 			if s.region = r.Outer.Number(); r.Outer != nil {
 				regionOf(r.Outer).add(s)

@@ -54,6 +54,11 @@ func (b *builder) plan(c *capture, roots []*graph.Node) (*planStep, error) {
 		c.release()
 		return nil, err
 	}
+	for i, arg := range p.args {
+		if s := c.leaves[i].stored; arg < 0 && s != nil {
+			s.stays.Store(true)
+		}
+	}
 	c.first = nil
 	c.outputs, c.named, c.computed, c.replayed = c.outputs[:stored], nil, computed{}, b.replayed // no node gets a value
 	return p, nil
@@ -203,7 +208,7 @@ func (p *planStep) bind(args []*graph.Node, numbers []ir.Number) *capture {
 	if !p.once {
 		var ok bool
 		if c, ok = p.runs.Get().(*capture); !ok {
-			c = &capture{device: p.device, replayed: p.capture.replayed, slabs: p.capture.slabs, nodes: p.capture.nodes, old: p.capture.old}
+			c = &capture{device: p.device, replayed: p.capture.replayed, slabs: p.capture.slabs, nodes: p.capture.nodes, old: p.capture.old, replacing: p.capture.replacing}
 		}
 		c.leaves = append(c.leaves, p.capture.leaves...)
 		c.outputs = append(c.outputs, p.capture.outputs...)

@@ -187,6 +187,7 @@ func (f *Func[P, R]) record(x *form[P, R], p P, args *arguments, listed int) err
 		return err
 	}
 	x.wide, x.values, x.tensors, x.planned, x.lists = t.wide, t.values, t.tensors, t.planned, t.lists
+	exec.Outlive(nodes(slices.DeleteFunc(slices.Clone(t.tensors), func(t tensor.Tensor) bool { return !t.IsValid() }))...)
 	for _, d := range t.draws {
 		x.draws = append(x.draws, len(d.Words)/2)
 	}
