@@ -102,6 +102,9 @@ func (l *liveness) runInPlace(i int, mayTake func(leaf, bytes int) bool) {
 			continue
 		}
 		out := s.output(b)
+		if s.Kernel.Args[out].Part { // a stack, of which each run writes another part
+			continue
+		}
 		for in, a := range s.Args {
 			if !l.isFree(i, a, l.plan.Buffers[b].bytes(), mayTake) {
 				continue

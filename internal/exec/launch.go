@@ -1,7 +1,7 @@
 package exec
 
 import (
-	"cmp"
+	"runtime"
 	"slices"
 	"sync"
 
@@ -51,19 +51,23 @@ func (l *launch) use(d *Device, c *capture) error {
 
 // use returns the block of d that has the leaf's elements, in use. The caller holds d.queue.
 func (l *leaf) use(d *Device) (*memory.Block, error) {
-	on, err := l.stored.on(d)
-	if err != nil {
-		return nil, err
+	for {
+		on, err := l.stored.on(d)
+		if err != nil {
+			return nil, err
+		}
+		used := on.block.Use()
+		if err := l.stored.failed(); err != nil { // since ready
+			if used {
+				on.block.Done()
+			}
+			return nil, err
+		}
+		if used {
+			return on.block, nil
+		}
+		runtime.Gosched() // a Scope freed the copy, or another plan takes the buffer and then says why it is gone
 	}
-	b := on.block
-	if used := b.Use(); !used {
-		return nil, cmp.Or[error](l.stored.failed(), errFreed)
-	}
-	if err = l.stored.failed(); err != nil { // since ready
-		b.Done()
-		return nil, err
-	}
-	return b, nil
 }
 
 // take makes the buffers of leaves slots whose memory results take. Where others may read a leaf's memory
