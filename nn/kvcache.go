@@ -79,8 +79,9 @@ func (c KVCache) append(k, v tensor.Tensor) (next KVCache, at tensor.Operand) {
 		at = c.Len
 		c.Len += n
 	}
-	tensor.Internal.Donate(graph.Token{}, "nn.KVCache", "use the next cache, or keep a copy of this one, which tree.Copy makes", c.K, c.V)
+	before := c
 	c.K, c.V = put(c.K, k, at), put(c.V, v, at)
+	tensor.Internal.Donate(graph.Token{}, "nn.KVCache", "use the next cache, or keep a copy of this one, which tree.Copy makes", before.K, before.V)
 	return c, at
 }
 

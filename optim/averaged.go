@@ -3,6 +3,7 @@ package optim
 import (
 	"fmt"
 
+	"github.com/tensorken/tensorken/internal/graph"
 	"github.com/tensorken/tensorken/internal/limits"
 	"github.com/tensorken/tensorken/internal/pytree"
 	"github.com/tensorken/tensorken/tensor"
@@ -32,8 +33,8 @@ func (a *Averaged[M]) Add(m M) (err error) {
 		return fmt.Errorf("optim: Averaged: %w", err)
 	}
 	if !a.Count.IsValid() {
-		a.Model, a.Count = tree.Map(m, func(_ string, t tensor.Tensor) tensor.Tensor { return t }), tensor.New([]int64{1}).Reshape()
-		return tensor.Eval(a.Model)
+		a.Model, a.Count = tree.Copy(m), tensor.New([]int64{1}).Reshape() // the next step donates m
+		return nil
 	}
 	if a.Count.DType() != tensor.Int64 || a.Count.Len() != 1 {
 		return fmt.Errorf("optim: the Count of Averaged is %s, want one int64", describe(a.Count))
@@ -46,7 +47,12 @@ func (a *Averaged[M]) Add(m M) (err error) {
 	if keep == 0 {
 		keep = float64(n[0]) / float64(n[0]+1)
 	}
-	next := Average(a.Model, m, keep)
+	next := tree.Map(Average(a.Model, m, keep), func(_ string, t tensor.Tensor) tensor.Tensor {
+		if t.DType().IsFloat() {
+			return t
+		}
+		return tensor.Internal.Copy(graph.Token{}, t) // the next step donates m
+	})
 	if err := tensor.Eval(next); err != nil {
 		return err
 	}

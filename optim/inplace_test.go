@@ -96,3 +96,40 @@ func TestStepInScope(t *testing.T) {
 		}
 	}
 }
+
+// The parameters of a model that a step does not change stay, and so does an average of models.
+func TestJitKeeps(t *testing.T) {
+	type two struct{ A, B nn.Linear }
+	loss := func(m two, x tensor.Tensor, _ *tensor.RNG) (tensor.Tensor, two) {
+		return m.B.Apply(m.A.Apply(x)).Square().Mean(), m
+	}
+	rng := tensor.NewRNG(1)
+	m, x := two{nn.NewLinear(rng, 3, 4), nn.NewLinear(rng, 4, 2)}, rng.Normal(5, 3)
+	if err := tensor.Eval(x); err != nil {
+		t.Fatal(err)
+	}
+	var average optim.Averaged[two]
+	step := optim.Jit(optim.New(optim.SGD{}, 0.1), loss)
+	for range 5 {
+		if _, err := step(&m, x, nil); err != nil {
+			t.Fatal(err)
+		}
+		if err := average.Add(m); err != nil {
+			t.Fatal(err)
+		}
+	}
+	frozen := m.A
+	o := optim.New(optim.SGD{}, 0.1)
+	o.Groups = optim.Groups{{Names: "a*", Frozen: true}}
+	step = optim.Jit(o, loss)
+	for range 5 {
+		if _, err := step(&m, x, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, y := range tree.All([]any{frozen, average.Model}) {
+		if _, err := y.Bytes(); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

@@ -11,7 +11,8 @@ import (
 // Donate gives away the memory of the computed tensors in the given trees: the next evaluation
 // that reads one may store its results there. After that the tensor is gone, with all others that
 // have its elements, such as views: a read is an [*Error] that names the line of Donate. A
-// tensor that is not computed yet has no memory to give away.
+// tensor that is not computed yet has no memory to give away; StopGradient of a computed one
+// stands for that.
 //
 //	tensor.Donate(state)
 //	state = state.Mul(0.9).Add(x) // in place
@@ -70,7 +71,7 @@ func validNodes(ts []Tensor) (ns []*graph.Node) {
 //
 // A tensor that f has made and computed, and that escapes through a variable, is gone: a read is an
 // [*Error] that names the line of Scope. Tensors that were made before f, or by other goroutines, stay,
-// and so does what optimizers and caches keep. Scopes nest. If f panics, Scope frees as well.
+// and so does what optimizers keep. Scopes nest. If f panics, Scope frees as well.
 func Scope[T any](f func() T) T {
 	if f == nil {
 		fail("Scope", "the function is nil")

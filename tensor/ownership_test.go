@@ -117,3 +117,25 @@ func TestScopeReusesMemory(t *testing.T) {
 		}
 	}
 }
+
+// A tensor that was made before a Scope stays, also if one that was made in it has the same memory.
+func TestScopeOfEqual(t *testing.T) {
+	x := computed(float32s(1, 2, 3, 4).Reshape(2, 2).Mul(1))
+	before, same := x.Mul(2), x.Mul(3)
+	tensor.Scope(func() error { return tensor.Eval(before, before.T(), same, x.Mul(3)) })
+	wantData(t, before.Flatten(0), 2, 4, 6, 8)
+	wantData(t, same.Flatten(0), 3, 6, 9, 12)
+}
+
+// To donate a tensor leaves one that was computed with it and is equal.
+func TestDonateEqual(t *testing.T) {
+	x := computed(float32s(1, 2).Mul(1))
+	a, b := x.Mul(2), x.Mul(2)
+	if err := tensor.Eval(a, b); err != nil {
+		t.Fatal(err)
+	}
+	tensor.Donate(a)
+	wantData(t, a.Add(1), 3, 5)
+	wantData(t, b, 2, 4)
+	wantGone(t, a, "tensor.Donate")
+}

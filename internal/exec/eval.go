@@ -136,8 +136,8 @@ func (d *Device) run(p *loadedPlan, c *capture, j *Journal) error {
 	}
 	if err = l.take(d, p, c); err == nil {
 		l.bind(p, c, x)
-		if err = d.submit(p, c, l.calls); err != nil && len(p.takes) > 0 {
-			c.freeDonated()
+		if err = d.submit(p, c, l.calls); err != nil && l.hasTaken() {
+			c.freeDonated(p)
 		}
 	}
 	waits := c.isTransaction() && !p.compiled.FallsBack
@@ -156,8 +156,8 @@ func (d *Device) run(p *loadedPlan, c *capture, j *Journal) error {
 	case j != nil:
 		j.note(x)
 	}
-	if err == nil || len(p.takes) > 0 {
-		c.freeDonated()
+	if err == nil || l.hasTaken() {
+		c.freeDonated(p)
 	}
 	return err
 }

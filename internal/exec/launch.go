@@ -103,6 +103,11 @@ func (l *launch) putBack(p *loadedPlan) {
 	}
 }
 
+// hasTaken reports whether the calls overwrite a leaf.
+func (l *launch) hasTaken() bool {
+	return slices.ContainsFunc(l.taken, func(b *memory.Block) bool { return b != nil })
+}
+
 func (l *launch) setBlocks(leaves []int, b *memory.Block) {
 	for _, leaf := range leaves {
 		l.blocks[leaf] = b
@@ -112,8 +117,10 @@ func (l *launch) setBlocks(leaves []int, b *memory.Block) {
 // copyTo returns a copy of the leaf's elements, which are in row-major order, in a new buffer of d.
 func (l *leaf) copyTo(d *Device, r memory.Request) (memory.Pooled, error) {
 	s, first, n := l.stored, l.view.Offset*l.dtype.Size(), l.bytes()
-	host := s.host
-	if s.device != nil {
+	var host []byte
+	if s.device == nil {
+		host = s.host[first : first+n]
+	} else {
 		on, err := s.on(d)
 		if err != nil {
 			return memory.Pooled{}, err
@@ -124,13 +131,12 @@ func (l *leaf) copyTo(d *Device, r memory.Request) (memory.Pooled, error) {
 		if err := d.stream.download(host, on.block.Buffer, first); err != nil {
 			return memory.Pooled{}, err
 		}
-		first = 0
 	}
 	buffers, err := d.pool.Acquire(nil, r)
 	if err != nil {
 		return memory.Pooled{}, err
 	}
-	if err := d.drv.Upload(buffers[0].Buffer, 0, host[first:first+n]); err != nil {
+	if err := d.drv.Upload(buffers[0].Buffer, 0, host); err != nil {
 		d.pool.Release(buffers...)
 		return memory.Pooled{}, err
 	}
@@ -183,8 +189,8 @@ func (l *launch) finish(d *Device, p *loadedPlan, c *capture, x *execution) erro
 				}
 				on.block.MarkShared()
 				s = on.storage()
-			} else if leaf.donation() != nil {
-				s = s.moved()
+			} else if e := leaf.donation(); e != nil && !e.Replaced {
+				s = s.shared()
 			}
 			c.outputs[i].value = &graph.Value{Store: s, Offset: out.Offset + leaf.view.Offset, Strides: out.Strides}
 			continue
@@ -204,6 +210,8 @@ func (l *launch) finish(d *Device, p *loadedPlan, c *capture, x *execution) erro
 			s.ofStep = i < c.replacing
 			l.storages[slot] = s
 			l.slots[slot] = memory.Pooled{}
+		} else if s.first.Offset == out.Offset && slices.Equal(s.first.Strides, out.Strides) { // equal, and no view
+			s = s.shared()
 		}
 		if err := s.failed(); err != nil {
 			c.outputs[i].value = &graph.Value{Err: err}

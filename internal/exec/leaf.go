@@ -41,16 +41,16 @@ func (c *capture) addLeaf(n *graph.Node, v *graph.Value, view shape.Strided) int
 	}
 	index := int32(len(c.leaves))
 	l := leaf{v, stored, view, n.Shape, n.DType, c.add(n, nil, index), false, nil, c.keeps, index}
-	k := append(c.key, byte(ir.Buffer), byte(l.dtype))
 	if stored != nil && !c.keeps {
-		if l.gone = stored.donated.Load(); l.gone != nil {
-			l.donated = l.align() == 1
-			l.memory = c.firstOf(stored, index)
-			k = binary.AppendUvarint(k, uint64(index-l.memory))
-		}
+		l.gone = stored.donated.Load()
+		l.donated = l.gone != nil && l.align() == 1
+	}
+	k := append(c.key, byte(ir.Buffer), byte(l.dtype), byte(l.align())|bit(l.donated)<<1|bit(l.gone != nil)<<2)
+	if l.gone != nil {
+		l.memory = c.firstOf(stored, index)
+		k = binary.AppendUvarint(k, uint64(index-l.memory))
 	}
 	c.leaves = append(c.leaves, l)
-	k = append(k, byte(l.align())|bit(l.donated)<<1|bit(l.gone != nil)<<2)
 	k = binary.AppendUvarint(k, uint64(len(l.shape)))
 	for i, d := range l.shape {
 		k = binary.AppendUvarint(k, uint64(d))

@@ -63,8 +63,8 @@ func (s *storage) freeLockedCopies() {
 	s.copies = nil
 }
 
-// moved returns a storage of the same elements, which stay when s is freed.
-func (s *storage) moved() *storage {
+// shared returns another storage of the same elements, which stay when s is freed.
+func (s *storage) shared() *storage {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	m := &storage{device: s.device, block: s.block, origin: s.origin, host: s.host}
@@ -84,10 +84,11 @@ func (c *capture) donated() (list []*storage) {
 	return list
 }
 
-// freeDonated frees the leaves whose memory the plan may have had.
-func (c *capture) freeDonated() {
+// freeDonated frees the leaves whose memory the plan may have had. What a transaction returns as it was
+// is not replaced.
+func (c *capture) freeDonated(p *loadedPlan) {
 	for i := range c.leaves {
-		if e := c.leaves[i].donation(); e != nil {
+		if e := c.leaves[i].donation(); e != nil && !(e.Replaced && i < len(p.returns) && p.returns[i]) {
 			c.leaves[i].stored.free(e)
 		}
 	}

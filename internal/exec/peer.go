@@ -23,7 +23,14 @@ func (d *Device) fetch(s *storage) error {
 // device is no peer.
 func (d *Device) copyPeer(s *storage) (copied bool, err error) {
 	drv, ok := d.drv.(driver.PeerCopier)
-	if !ok || !drv.IsPeer(s.block.Buffer) {
+	if !ok {
+		return false, nil
+	}
+	if !s.block.Use() {
+		return false, s.failed()
+	}
+	defer s.block.Done()
+	if !drv.IsPeer(s.block.Buffer) {
 		return false, nil
 	}
 	if s.isOn(d) {

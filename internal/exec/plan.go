@@ -20,6 +20,7 @@ type loadedPlan struct {
 	programs []driver.Program // by step
 	slots    []memory.Request // the buffers to acquire, empty for those that leaves have
 	takes    []taking         // the leaves whose buffers are slots
+	returns  []bool           // by leaf: an output is in its memory, as it was; nil if no leaf is given away
 	slot     []int            // by buffer of the compiled plan
 	bindings []binding        // the arguments of all steps
 	checking []int            // the steps that check indices
@@ -84,7 +85,7 @@ func (l *loader) load(c *capture) (*loadedPlan, error) {
 		return nil, err
 	}
 	p := &loadedPlan{compiled: compiled}
-	p.setMemory(l.pool, l.assign(compiled, c))
+	p.setMemory(l.pool, l.assign(compiled, c), c.returned(compiled))
 	compiled.Pack()
 	p.depends = c.depends(p)
 	p.programs = make([]driver.Program, len(compiled.Steps))
@@ -123,17 +124,13 @@ type taking struct {
 // failure does not overwrite them.
 func (l *loader) assign(p *compile.Plan, c *capture) compile.Memory {
 	keepsOld := c.isTransaction() && p.Checks > 0 && !p.FallsBack
-	outputs := c.stored
-	if outputs == 0 {
-		outputs = len(p.Outputs)
-	}
 	if len(c.first) > 0 {
 		p.LeafMemory = make([]int, len(c.leaves))
 		for i := range c.leaves {
 			p.LeafMemory[i] = int(c.leaves[i].memory)
 		}
 	}
-	return p.AssignMemory(outputs,
+	return p.AssignMemory(c.returned(p),
 		func(leaf, bytes int) bool {
 			return c.leaves[leaf].donated && !keepsOld && c.leaves[leaf].bytes() == bytes
 		},
@@ -141,12 +138,28 @@ func (l *loader) assign(p *compile.Plan, c *capture) compile.Memory {
 	)
 }
 
-// setMemory sets the plan's slots.
-func (p *loadedPlan) setMemory(pool *memory.Pool, m compile.Memory) {
+// returned is how many of a plan's outputs the capture stores, the first ones.
+func (c *capture) returned(p *compile.Plan) int {
+	if c.stored > 0 {
+		return c.stored
+	}
+	return len(p.Outputs)
+}
+
+// setMemory sets the plan's slots, for the first outputs.
+func (p *loadedPlan) setMemory(pool *memory.Pool, m compile.Memory, outputs int) {
 	p.slot = m.Slot
 	same := map[int][]int{}
 	for leaf, first := range p.compiled.LeafMemory {
 		same[first] = append(same[first], leaf)
+	}
+	p.returns = make([]bool, len(p.compiled.LeafMemory))
+	for _, o := range p.compiled.Outputs[:outputs] {
+		if o.Leaf && len(p.returns) > 0 {
+			for _, leaf := range same[p.compiled.LeafMemory[o.Index]] {
+				p.returns[leaf] = true
+			}
+		}
 	}
 	for i, s := range m.Slots {
 		r := pool.Request(s.Bytes)

@@ -37,27 +37,33 @@ func (r *region) add(s *storage) {
 	r.stored = append(r.stored, weak.Make(s))
 }
 
-// noteRegions notes the outputs of a plan whose nodes were all made in regions that the goroutine is in:
-// the outermost of these has the memory.
+// noteRegions notes the slots of a plan all whose outputs are of nodes made in regions that the goroutine is
+// in: the outermost of these has the memory.
 func (c *capture) noteRegions(p *loadedPlan) {
 	r := graph.CurrentRegion()
 	if r == nil {
 		return
 	}
 	var array [4]*graph.Region
-	owners := append(array[:0], make([]*graph.Region, len(c.outputs))...) // elsewhere for one that stays
+	owners := append(array[:0], make([]*graph.Region, len(p.slots))...) // by slot; elsewhere for one that stays
 	for _, n := range c.named {
-		of := r.RegionOf(n.node)
-		switch x := owners[n.output]; {
+		out := &p.compiled.Outputs[n.output]
+		if out.Leaf {
+			continue
+		}
+		of, owner := r.RegionOf(n.node), &owners[p.slot[out.Index]]
+		switch {
 		case of == nil:
-			owners[n.output] = elsewhere
-		case x == nil || x != elsewhere && of.Numbered(x.Number()) == nil: // of is around x
-			owners[n.output] = of
+			*owner = elsewhere
+		case *owner == nil || *owner != elsewhere && of.Numbered((*owner).Number()) == nil: // of is around it
+			*owner = of
 		}
 	}
-	for i, of := range owners {
-		if of != nil && of != elsewhere && !p.compiled.Outputs[i].Leaf {
-			noteStored(of, c.outputs[i].value)
+	for i := range c.outputs {
+		if out := &p.compiled.Outputs[i]; !out.Leaf {
+			if of := owners[p.slot[out.Index]]; of != nil && of != elsewhere {
+				noteStored(of, c.outputs[i].value)
+			}
 		}
 	}
 }
@@ -67,8 +73,7 @@ var elsewhere = new(graph.Region)
 
 // noteStored notes that a region has the elements of a new value, once. What transactions make outlives it.
 func noteStored(of *graph.Region, v *graph.Value) {
-	if s := storageOf(v); s != nil && s.device != nil && s.region == 0 && !s.ofStep {
-		s.region = of.Number()
+	if s := storageOf(v); s != nil && s.device != nil && !s.ofStep && s.region.CompareAndSwap(0, of.Number()) {
 		regionOf(of).add(s)
 	}
 }
@@ -112,7 +117,7 @@ func EndRegion(r *graph.Region, results []*graph.Node, e *GoneError) {
 		switch {
 		case s == nil || s.ofStep || s.stays.Load():
 		case stays[s]:
-			if s.region = r.Outer.Number(); r.Outer != nil {
+			if s.region.Store(r.Outer.Number()); r.Outer != nil {
 				regionOf(r.Outer).add(s)
 			}
 		case s.device == nil:

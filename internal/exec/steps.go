@@ -48,6 +48,7 @@ func (b *builder) plan(c *capture, roots []*graph.Node) (*planStep, error) {
 		p.results = append(p.results, x)
 	}
 	c.stored = stored
+	c.keyInt(-2) // no number of a leaf
 	c.keyInt(stored)
 	var err error
 	if p.plan, err = c.device.loader.load(c); err != nil {

@@ -25,7 +25,7 @@ type storage struct {
 	host   []byte // a device's storage has it only once a device that is no peer reads it
 	copies []deviceCopy
 
-	region  uint32                    // the number of the region that host data was given in; 0 for none
+	region  atomic.Uint32             // the number of the region that host data was given in; 0 for none
 	ofStep  bool                      // a transaction has made the elements, and a later one may have their memory
 	stays   atomic.Bool               // a region that the elements were made in does not free them
 	gone    atomic.Pointer[GoneError] // why the elements are no more; nil while they are
@@ -57,7 +57,9 @@ func (s *storage) Device() graph.Device {
 // FromHost returns elements on the host, committed to no device. It takes
 // ownership of data.
 func FromHost(data []byte) graph.Store {
-	return &storage{host: data, region: graph.CurrentRegion().Number()}
+	s := &storage{host: data}
+	s.region.Store(graph.CurrentRegion().Number())
+	return s
 }
 
 // newStorage returns the elements of an acquired buffer.
@@ -81,6 +83,10 @@ func (s *storage) toHost() error {
 	if s.isOnHost() {
 		return nil
 	}
+	if !s.block.Use() {
+		return s.failed()
+	}
+	defer s.block.Done()
 	host, err := Allocate(s.block.Size(), 1)
 	if err != nil {
 		return err
@@ -191,7 +197,7 @@ func (s *storage) on(d *Device) (deviceCopy, error) {
 	}
 	*c = uploaded
 	if r := graph.CurrentRegion(); r != nil {
-		if of := r.Numbered(s.region); of != nil {
+		if of := r.Numbered(s.region.Load()); of != nil {
 			regionOf(of).add(s)
 		}
 	}
