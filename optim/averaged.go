@@ -34,7 +34,7 @@ func (a *Averaged[M]) Add(m M) (err error) {
 	}
 	if !a.Count.IsValid() {
 		a.Model, a.Count = tree.Copy(m), tensor.New([]int64{1}).Reshape() // the next step donates m
-		return nil
+		return outlive(a.Model)
 	}
 	if a.Count.DType() != tensor.Int64 || a.Count.Len() != 1 {
 		return fmt.Errorf("optim: the Count of Averaged is %s, want one int64", describe(a.Count))
@@ -57,7 +57,7 @@ func (a *Averaged[M]) Add(m M) (err error) {
 		return err
 	}
 	a.Model, a.Count = next, tensor.New([]int64{n[0] + 1}).Reshape()
-	return nil
+	return outlive(a.Model)
 }
 
 // An Accumulator adds gradients up, so that a step may be one of more examples than fit
@@ -89,6 +89,16 @@ func (a *Accumulator[G]) Add(g G) (err error) {
 	}
 	a.Sum = next
 	a.Count++
+	return outlive(a.Sum)
+}
+
+// outlive takes what an Averaged or an Accumulator keeps out of the Scopes that the caller is in.
+func outlive(kept any) error {
+	ts, err := pytree.Values[tensor.Tensor](kept)
+	if err != nil {
+		return fmt.Errorf("optim: %w", err)
+	}
+	tensor.Internal.Outlive(graph.Token{}, ts...)
 	return nil
 }
 

@@ -102,6 +102,7 @@ func (o *Optimizer) Step(model, grads any) error {
 		return err
 	}
 	o.commit(u, step, params, names)
+	tensor.Internal.Outlive(graph.Token{}, next...)
 	return nil
 }
 

@@ -46,6 +46,13 @@ func (internal) FreeReplaced(_ graph.Token, op, help string, ts, others []Tensor
 	exec.DonateReplaced(validNodes(ts), validNodes(others), gone(op, help))(false)
 }
 
+// Outlive takes tensors out of the Scopes that they were made in.
+func (internal) Outlive(_ graph.Token, ts ...Tensor) {
+	if graph.CurrentRegion() != nil {
+		exec.Outlive(validNodes(ts)...)
+	}
+}
+
 // Copy returns t in memory of its own, once computed.
 func (internal) Copy(_ graph.Token, t Tensor) Tensor { return Tensor{n: graph.Copy(t.n)} }
 

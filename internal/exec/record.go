@@ -95,7 +95,25 @@ func Record(def *Device, args, numbers, roots, old []*graph.Node, groups []int) 
 // computed node for each.
 func (r *Recording) Run(j *Journal, args []*graph.Node, numbers []ir.Number) ([]*graph.Node, error) {
 	results, err := r.run(j, args, numbers)
+	if region := graph.CurrentRegion(); region != nil && err == nil {
+		r.note(region, args, results)
+	}
 	return results, failure(r.device, err)
+}
+
+// note notes in a region what a run has stored for its results.
+func (r *Recording) note(region *graph.Region, args, results []*graph.Node) {
+	before := map[*storage]bool{}
+	for _, n := range args {
+		if n != nil {
+			before[storageOf(n.Value())] = true
+		}
+	}
+	for i, n := range results {
+		if r.results[i].number >= 0 && !before[storageOf(n.Value())] {
+			noteStored(region, n.Value())
+		}
+	}
 }
 
 // Repeats reports whether other arguments, numbers, roots and old for [Record] are of the

@@ -155,11 +155,6 @@ func (r *repeatStep) run(_ *Journal, values []*graph.Node, numbers []ir.Number) 
 	if err != nil {
 		return nil, failure(r.device, err)
 	}
-	if region := graph.CurrentRegion(); region != nil {
-		for _, v := range results {
-			noteStored(region, v)
-		}
-	}
 	return r.nodes(results), nil
 }
 

@@ -193,13 +193,6 @@ func (p *planStep) run(j *Journal, args []*graph.Node, numbers []ir.Number) ([]*
 		}
 		values[i] = out.node
 	}
-	if region := graph.CurrentRegion(); region != nil {
-		for i, x := range p.results {
-			if x.output >= 0 && !p.plan.compiled.Outputs[x.output].Leaf {
-				noteStored(region, values[i].Value())
-			}
-		}
-	}
 	return values, nil
 }
 
