@@ -1,8 +1,9 @@
 package compile
 
 import (
-	"cmp"
+	"maps"
 	"slices"
+	"sort"
 
 	"github.com/tensorken/tensorken/ir"
 )
@@ -173,28 +174,33 @@ type tenancy struct {
 // assign assigns slots, the largest first: a buffer gets the smallest slot that is free from its first step
 // to its last. Outputs, and what takes a leaf's memory, have slots of their own until the end.
 func (l *liveness) assign(size func(int) int) Memory {
-	tenancies := l.tenancies(size)
-	slices.SortStableFunc(tenancies, func(a, b *tenancy) int { return cmp.Compare(b.bytes, a.bytes) })
+	bySize := map[int][]*tenancy{}
+	for _, t := range l.tenancies(size) {
+		bySize[t.bytes] = append(bySize[t.bytes], t)
+	}
 	m := Memory{Slot: slices.Repeat([]int{-1}, len(l.plan.Buffers))}
 	var busy [][]*tenancy // by slot, in the order of the steps
-	for _, t := range tenancies {
-		slot, at := -1, 0
-		if !t.kept && t.leaf < 0 {
-			for k := len(busy) - 1; k >= 0 && slot < 0; k-- {
-				n, found := slices.BinarySearchFunc(busy[k], t, func(a, b *tenancy) int { return cmp.Compare(a.first, b.first) })
-				if !found && (n == 0 || busy[k][n-1].last < t.first) && (n == len(busy[k]) || t.last < busy[k][n].first) {
+	for _, bytes := range slices.Backward(slices.Sorted(maps.Keys(bySize))) {
+		for _, t := range bySize[bytes] {
+			slot, at := -1, 0
+			for k := len(busy) - 1; k >= 0 && slot < 0 && !t.kept && t.leaf < 0; k-- {
+				b := busy[k]
+				n := sort.Search(len(b), func(i int) bool { return b[i].first > t.first })
+				if (n == 0 || b[n-1].last < t.first) && (n == len(b) || t.last < b[n].first) {
 					slot, at = k, n
 				}
 			}
-		}
-		if slot < 0 {
-			slot, at = len(busy), 0
-			busy = append(busy, nil)
-			m.Slots = append(m.Slots, Slot{t.bytes, t.leaf})
-		}
-		busy[slot] = slices.Insert(busy[slot], at, t)
-		for _, b := range t.buffers {
-			m.Slot[b] = slot
+			if slot < 0 {
+				slot = len(busy)
+				busy = append(busy, nil)
+				m.Slots = append(m.Slots, Slot{bytes, t.leaf})
+			}
+			busy[slot] = append(busy[slot], t)
+			copy(busy[slot][at+1:], busy[slot][at:])
+			busy[slot][at] = t
+			for _, b := range t.buffers {
+				m.Slot[b] = slot
+			}
 		}
 	}
 	return m

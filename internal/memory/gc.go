@@ -99,5 +99,8 @@ func ForceGC() {
 // holds less and drops some KiB a call, so it would collect hundreds of times a second.
 // The ballast makes that tens. It is never touched, so the system gives it no pages.
 var ballast = sync.OnceValue(func() []byte {
-	return make([]byte, min(ballastSize, hostMemory()/leastBytes))
+	if hostMemory()/leastBytes < 2*ballastSize { // so much more would be too much
+		return nil
+	}
+	return make([]byte, ballastSize)
 })

@@ -134,7 +134,7 @@ func (r *run) done() bool { return r.settings.Until > 0 && r.step >= r.settings.
 func (r *run) measure() (s snapshot, _ report, err error) {
 	outputs := r.net.apply(r.held.X)
 	right := outputs.ArgMax(-1).Eq(r.held.Y).Cast(tensor.Float32).Mean()
-	s = snapshot{r.step, tree.To(tensors{r.net, r.opt.State}, tensor.CPU())}
+	s = snapshot{r.step, tree.Copy(tree.To(tensors{r.net, r.opt.State}, tensor.CPU()))} // the next step donates them
 	if err := tensor.Eval(s.tensors); err != nil {
 		return s, report{}, err
 	}
