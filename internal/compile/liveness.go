@@ -28,11 +28,15 @@ func (m *Memory) Bytes() (n int) {
 	return n
 }
 
-// AssignMemory assigns the buffers to slots, for the first of the outputs. Where an operand of a step dies with it and the kernel can
-// run in place, the result takes the operand's memory, if it has as many bytes; of leaves, only that of those that may be taken.
-// Size rounds bytes up to one of the device's sizes. The plan gets a step more for what readAhead moves, if all slots are
-// then a tenth smaller: less is not worth a launch in each run.
+// AssignMemory assigns the buffers to slots, for the first of the outputs. Where an operand of a step dies with
+// it and the kernel can run in place, the result takes the operand's memory, if it has as many bytes; of leaves,
+// only that of those that may be taken. With mayTake nil nothing runs in place. Size rounds bytes up to one of the
+// device's sizes. The plan gets a step more for what readAhead moves, if all slots are then a tenth smaller: less
+// is not worth a launch in each run.
 func (p *Plan) AssignMemory(outputs int, mayTake func(leaf, bytes int) bool, size func(bytes int) int) Memory {
+	if mayTake == nil {
+		return newLiveness(p, outputs).assign(size)
+	}
 	ahead := p.readAhead(outputs, mayTake)
 	m := p.assignMemory(outputs, mayTake, size)
 	if ahead == nil {

@@ -130,12 +130,13 @@ func (l *loader) assign(p *compile.Plan, c *capture) compile.Memory {
 			p.LeafMemory[i] = int(c.leaves[i].memory)
 		}
 	}
-	return p.AssignMemory(c.returned(p),
-		func(leaf, bytes int) bool {
-			return c.leaves[leaf].donated && !keepsOld && c.leaves[leaf].bytes() == bytes
-		},
-		func(bytes int) int { return l.pool.Request(bytes).Class },
-	)
+	mayTake := func(leaf, bytes int) bool {
+		return c.leaves[leaf].donated && !keepsOld && c.leaves[leaf].bytes() == bytes
+	}
+	if c.isBody { // its steps use the same memory, and are too short for copies of what is replaced
+		mayTake = nil
+	}
+	return p.AssignMemory(c.returned(p), mayTake, func(bytes int) int { return l.pool.Request(bytes).Class })
 }
 
 // returned is how many of a plan's outputs the capture stores, the first ones.
