@@ -67,7 +67,7 @@ func validNodes(ts []Tensor) (ns []*graph.Node) {
 }
 
 // Scope calls f and returns its result: a tree, or a value without tensors. Before it returns, it
-// frees the memory of the tensors that f has computed, but of those in the result or read by it. A
+// frees the memory of the tensors that f has computed, except those that the result has or reads. A
 // loop of Scopes uses the same memory in each iteration. Without one, Go's collector has to find first
 // which tensors are dead.
 //

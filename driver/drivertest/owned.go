@@ -61,12 +61,12 @@ func (x *owned) compare() error {
 			stored = append(stored, n)
 		}
 	}
-	for k, turn := range turns {
+	for k := range turns {
 		if x.IntN(2) == 0 {
-			stored, err = x.turn(turns, k, turn, copies, stored, want)
+			stored, err = x.turn(turns, k, copies, stored, want)
 		} else {
 			r := graph.EnterRegion()
-			stored, err = x.turn(turns, k, turn, copies, stored, want)
+			stored, err = x.turn(turns, k, copies, stored, want)
 			r.Leave()
 			exec.EndRegion(r, values(copies, x.needed(turns[k+1:])), &exec.GoneError{Op: "a region"})
 			r.Release()
@@ -81,8 +81,8 @@ func (x *owned) compare() error {
 	return nil
 }
 
-// turn donates some of what is stored and no later turn needs, and computes the roots of turn k.
-func (x *owned) turn(turns [][]*graph.Node, k int, turn []*graph.Node, copies map[*graph.Node]*graph.Node, stored []*graph.Node, want map[*graph.Node][]byte) ([]*graph.Node, error) {
+// turn computes the roots of turn k. Before, it donates some stored nodes that no later turn needs.
+func (x *owned) turn(turns [][]*graph.Node, k int, copies map[*graph.Node]*graph.Node, stored []*graph.Node, want map[*graph.Node][]byte) ([]*graph.Node, error) {
 	later := map[graph.Store]bool{} // views share it
 	for _, n := range x.needed(turns[k+1:]) {
 		if v := copies[n].Value(); v != nil {
@@ -96,14 +96,10 @@ func (x *owned) turn(turns [][]*graph.Node, k int, turn []*graph.Node, copies ma
 		}
 	}
 	exec.Donate(donated, &exec.GoneError{Op: "a donation"})
-	var roots []*graph.Node
-	for _, n := range turn {
-		roots = append(roots, copies[n])
-	}
-	if err := exec.Eval(x.dev, roots); err != nil {
+	if err := exec.Eval(x.dev, values(copies, turns[k])); err != nil {
 		return nil, err
 	}
-	for _, n := range turn {
+	for _, n := range turns[k] {
 		got, err := exec.Read(x.dev, copies[n])
 		if err != nil {
 			return nil, err
@@ -112,7 +108,7 @@ func (x *owned) turn(turns [][]*graph.Node, k int, turn []*graph.Node, copies ma
 			return nil, fmt.Errorf("%v %v %v is\n% x, want\n% x", n.Op, n.DType, n.Shape, got, want[n])
 		}
 	}
-	return append(stored, turn...), nil
+	return append(stored, turns[k]...), nil
 }
 
 // look checks that what has a value has its elements, or is gone.

@@ -66,7 +66,6 @@ type liveness struct {
 	last     []int       // by buffer: the last step that uses it; the number of steps for an output
 	lastLeaf map[int]int // by leaf
 	takes    []Arg       // by buffer: the operand whose memory it takes; of Kind 0 if it takes none
-	takers   []int       // the buffers that take memory, in the order of the steps
 }
 
 func newLiveness(p *Plan, outputs int) *liveness {
@@ -107,7 +106,7 @@ func (l *liveness) runInPlace(i int, mayTake func(leaf, bytes int) bool) {
 			continue
 		}
 		out := s.output(b)
-		if s.Kernel.Args[out].Part { // a stack, of which each run writes another part
+		if s.Kernel.Args[out].Part { // its elements may begin elsewhere than the operand's
 			continue
 		}
 		for in, a := range s.Args {
@@ -117,7 +116,6 @@ func (l *liveness) runInPlace(i int, mayTake func(leaf, bytes int) bool) {
 			if k, ok := s.Kernel.InPlace(out, in); ok {
 				s.Kernel, s.Args = k, slices.Delete(slices.Clone(s.Args), in, in+1)
 				l.takes[b] = a
-				l.takers = append(l.takers, b)
 				break
 			}
 		}
