@@ -126,15 +126,6 @@ type PeerCopier interface {
 	CopyPeer(dst Buffer, to int, src Buffer, from, bytes int) error
 }
 
-// An Idler is a device that knows whether it waits for the host.
-type Idler interface {
-	Device
-	// Idle reports whether the device waits for the host: it has done all work that was started,
-	// or had done all earlier work when the last came, as far as it knows. Idle does not wait for
-	// the work.
-	Idle() bool
-}
-
 // A Flusher is a device that may hold calls of Run, to start them together with later ones: a
 // hundred or so at most. It starts them before it waits, and before anything else that must come after them.
 type Flusher interface {

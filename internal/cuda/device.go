@@ -259,18 +259,6 @@ func (d *device) wait() error {
 	return nil
 }
 
-// Idle makes the promise of driver.Idler. After a failure the device is idle.
-func (d *device) Idle() bool {
-	leave, err := d.enterContext()
-	if err != nil {
-		return true
-	}
-	defer leave()
-	var e *Error
-	err = d.lib.call("cuStreamQuery", d.lib.StreamQuery, d.stream)
-	return !errors.As(err, &e) || e.Code != notReady
-}
-
 func (d *device) Sync() error {
 	leave, err := d.enter()
 	if err != nil {

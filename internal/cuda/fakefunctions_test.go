@@ -67,12 +67,6 @@ var fakeFunctions = map[string]func(f *fake, a []uintptr) int{
 		return 0
 	},
 
-	"StreamQuery": func(f *fake, a []uintptr) int {
-		if len(f.streams[a[0]].work) > 0 {
-			return notReady
-		}
-		return 0
-	},
 	"StreamWaitEvent": func(f *fake, a []uintptr) int {
 		e := f.event(a[1])
 		if e == nil {

@@ -91,30 +91,6 @@ func TestUploadCalls(t *testing.T) {
 	}
 }
 
-// A device is idle if no work waits.
-func TestIdle(t *testing.T) {
-	d, err := newFake(t, 1<<30).open(Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer d.Close()
-	if !d.Idle() {
-		t.Error("a new device is not idle")
-	}
-	if err := d.Upload(rig{t, d}.alloc(64), 0, make([]byte, 64)); err != nil {
-		t.Fatal(err)
-	}
-	if d.Idle() {
-		t.Error("a device whose upload waits is idle")
-	}
-	if err := d.Sync(); err != nil {
-		t.Fatal(err)
-	}
-	if !d.Idle() {
-		t.Error("a device is not idle after Sync")
-	}
-}
-
 // Scratch may take the memory of temporaries that are only kept for reuse, and the reverse, also
 // where a graph has the addresses of those.
 func TestKeptMemory(t *testing.T) {

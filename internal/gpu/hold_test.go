@@ -81,32 +81,6 @@ func TestFirstSubmissions(t *testing.T) {
 	}
 }
 
-// A device is idle if its work is done, or if it waited for the last of it.
-func TestIdle(t *testing.T) {
-	d, f := fake(t, 0)
-	p := prepare(t, d, &increment)
-	idle := func(want bool) {
-		t.Helper()
-		if got := d.Idle(); got != want {
-			t.Errorf("the device is idle: %v, want %v", got, want)
-		}
-	}
-	idle(true)
-	if err := d.Run(chain(p, firstBatch, alloc(t, d, 4), alloc(t, d, 4))); err != nil {
-		t.Fatal(err)
-	}
-	idle(false)
-	f.Starving = true
-	idle(true)
-	f.Starving = false
-	if err := d.Sync(); err != nil {
-		t.Fatal(err)
-	}
-	idle(true)
-	f.Lose("on purpose")
-	idle(true)
-}
-
 // A failure to submit calls that were held is one of Sync. A Run that fails leaves the calls
 // that were held before it.
 func TestHoldFails(t *testing.T) {

@@ -45,12 +45,6 @@ func (d *device) Run(calls []driver.Call) error {
 // Holds makes the promise of driver.Flusher.
 func (d *device) Holds() bool { return len(d.commands) > 0 }
 
-// Idle makes the promise of driver.Idler.
-func (d *device) Idle() bool {
-	d.poll()
-	return d.closed != nil || d.last <= d.dev.Done() || d.dev.Starved()
-}
-
 // Flush makes the promise of driver.Flusher.
 func (d *device) Flush() {
 	if d.closed == nil {

@@ -328,7 +328,7 @@ func (p *Pool) bucket(class int) *bucket {
 // sort puts the buffers back in order, if buffers came back in another.
 func (k *bucket) sort() {
 	if k.unsorted {
-		slices.SortFunc(k.buffers, func(a, b Pooled) int { return b.number - a.number })
+		slices.SortStableFunc(k.buffers, func(a, b Pooled) int { return b.number - a.number })
 		k.unsorted = false
 	}
 }

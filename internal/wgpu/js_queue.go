@@ -27,9 +27,6 @@ func (d *device) Submit(commands []Command) (uint64, error) {
 
 func (d *device) Done() uint64 { return d.done }
 
-// Starved returns false: a program hears of completions only while it waits.
-func (d *device) Starved() bool { return false }
-
 func (d *device) Wait(submission uint64) error {
 	d.poll()
 	if d.lost == nil && submission > d.submitted {

@@ -67,7 +67,6 @@ func (a *async) NewGroup(l Layout, bs []Binding) (Group, error) { return a.wait(
 func (a *async) FreeGroup(g Group)                              { a.wait().FreeGroup(g) }
 func (a *async) NewQueries(n int) (Queries, error)              { return a.wait().NewQueries(n) }
 func (a *async) FreeQueries(q Queries)                          { a.wait().FreeQueries(q) }
-func (a *async) Starved() bool                                  { return a.wait().starved }
 func (a *async) Wait(submission uint64) error                   { return a.wait().Wait(submission) }
 func (a *async) Map(b Buffer, n int64) error                    { return a.wait().Map(b, n) }
 func (a *async) Read(b Buffer, dst []byte) error                { return a.wait().Read(b, dst) }

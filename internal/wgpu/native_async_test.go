@@ -118,30 +118,6 @@ func TestAsync(t *testing.T) {
 	}
 }
 
-// A large submission finds that a device without work waited for it.
-func TestStarved(t *testing.T) {
-	d := newAdder(t, "1000000u")
-	for i, c := range []struct {
-		add  int
-		wait bool // before
-		want bool
-	}{
-		{minAsync, true, true},
-		{minAsync, false, false},
-		{minAsync, true, true},
-		{minAsync - 1, true, false},
-	} {
-		if c.wait {
-			if err := d.Wait(d.wait().submitted); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if d.add(t, c.add); d.Starved() != c.want {
-			t.Errorf("step %d: a device that was starved: %v, want %v", i, !c.want, c.want)
-		}
-	}
-}
-
 // The loss of a device is the error of all calls after the first that finds it.
 func TestAsyncLost(t *testing.T) {
 	d := newAdder(t, "2u")

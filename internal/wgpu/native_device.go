@@ -20,7 +20,6 @@ type device struct {
 	closed         bool
 	submitted      uint64
 	done           uint64 // the last submission that is complete
-	starved        bool   // for async.Starved
 	groupLayouts   map[string]uintptr
 	layouts        []layout
 	pipelines      []pipeline

@@ -27,11 +27,6 @@ func (d *device) Submit(commands []Command) (uint64, error) {
 		}
 	}
 	e.endPass()
-	d.starved = false
-	if len(commands) >= minAsync { // to encode fewer takes too little time to tell
-		d.poll()
-		d.starved = d.done >= d.submitted
-	}
 	d.submitEncoder(e.encoder)
 	d.submitted++
 	number := d.submitted

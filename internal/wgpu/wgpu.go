@@ -205,10 +205,6 @@ type Device interface {
 	// Done returns the number of the last submission that is known to be complete. It does
 	// not wait.
 	Done() uint64
-	// Starved reports whether the last submission had many commands and the device
-	// completed all earlier ones while they were encoded, so that it waited for the host. It
-	// may wait until commands are encoded, and returns false if it cannot tell.
-	Starved() bool
 	// Wait waits until a submission is complete.
 	Wait(submission uint64) error
 	// Map starts to make the first n bytes of a Readback buffer readable, after all

@@ -324,8 +324,6 @@ func (c *checked) copy(call string, k *wgpu.Command) {
 
 func (c *checked) Done() uint64 { return c.d.Done() }
 
-func (c *checked) Starved() bool { return c.d.Starved() }
-
 func (c *checked) Wait(submission uint64) error {
 	c.open("Wait")
 	if submission > c.submitted {

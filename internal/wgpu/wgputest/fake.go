@@ -53,7 +53,6 @@ func (f *Fake) Open(pick func([]wgpu.Adapter) (int, error), _ wgpu.Options) (wgp
 type FakeDevice struct {
 	Writes, Groups, Dispatches int
 	Most                       uint64 // greatest number of submissions in flight
-	Starving                   bool   // the result of Starved
 	fake                       *Fake
 	adapter                    wgpu.Adapter
 	lost, failed               error
@@ -225,9 +224,6 @@ func (d *FakeDevice) Queries() int { return len(d.queries) }
 
 // Done returns the last submission completed.
 func (d *FakeDevice) Done() uint64 { return d.done }
-
-// Starved returns d.Starving.
-func (d *FakeDevice) Starved() bool { return d.Starving }
 
 // Wait completes submissions.
 func (d *FakeDevice) Wait(submission uint64) error {
