@@ -60,7 +60,7 @@ func New(o Options) driver.Device {
 		d.idle = append(d.idle, &executor{device: d})
 	}
 	for range d.threads - 1 {
-		d.helpers = append(d.helpers, new(worker))
+		d.helpers = append(d.helpers, &worker{number: len(d.helpers) + 1})
 	}
 	return d
 }

@@ -27,6 +27,8 @@ type worker struct {
 	serial *executor // runs kernels on this worker alone
 	temps  []byte
 
+	number int // of a helper, from 1 on
+
 	// Of a helper: the job to join, nil for none, and whether its goroutine runs.
 	job     atomic.Pointer[parallelFor]
 	running atomic.Bool
@@ -137,7 +139,10 @@ func (x *executor) do(j job, n, work int) (err error) {
 // the helpers: one that starts late, because its core slept, finds nothing left
 // to do and touches nothing.
 func (x *executor) spread(j job, n, threads int) error {
-	p := &parallelFor{executor: x, job: j, n: n, done: make(chan struct{})}
+	p := &parallelFor{executor: x, job: j, n: n, next: make([]atomic.Int64, threads), done: make(chan struct{})}
+	for i := range p.next {
+		p.next[i].Store(int64(p.end(i - 1)))
+	}
 	asked, joined := x.device.helpers, 1
 	for i, w := range asked {
 		if w.offer(p) {
@@ -213,29 +218,41 @@ func spin(ready func() bool) bool {
 	return false
 }
 
-// A parallelFor is a job on several workers.
+// A parallelFor is a job on several workers. Each has a share of consecutive tasks, the same in
+// each job of as many workers: it finds in its caches what it computed before, and reads long runs of
+// memory. A worker that is done takes tasks from the others' shares.
 type parallelFor struct {
 	executor *executor
 	job      job
 	n        int
-	next     atomic.Int64 // the task to be started next
+	next     []atomic.Int64 // by share: the task to be started next
 	finished atomic.Int64 // tasks that are done, or given up
 	done     chan struct{}
 	err      atomic.Pointer[error]
 }
 
+// end returns the end of a share.
+func (p *parallelFor) end(share int) int { return (share + 1) * p.n / len(p.next) }
+
 // work runs tasks until none is left.
 func (p *parallelFor) work(w *worker) {
 	began := false
-	for i := int(p.next.Add(1)) - 1; i < p.n; i = int(p.next.Add(1)) - 1 {
-		if err := p.task(w, i, began); err != nil {
-			failed := err
-			p.err.Store(&failed)
-		}
-		began = true
-		p.executor.note(w)
-		if p.finished.Add(1) == int64(p.n) {
-			close(p.done)
+	for i := range p.next {
+		share := (w.number + i) % len(p.next)
+		for next, end := &p.next[share], int64(p.end(share)); next.Load() < end; {
+			task := next.Add(1) - 1
+			if task >= end {
+				break
+			}
+			if err := p.task(w, int(task), began); err != nil {
+				failed := err
+				p.err.Store(&failed)
+			}
+			began = true
+			p.executor.note(w)
+			if p.finished.Add(1) == int64(p.n) {
+				close(p.done)
+			}
 		}
 	}
 }
