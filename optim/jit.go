@@ -32,7 +32,8 @@ import (
 //
 // A step donates what an earlier step has made and it replaces, the tensors of *m and of State:
 // see [tensor.Donate]. Where it can, the new ones are in their memory. To keep the model of a step,
-// keep a copy: tree.Copy(*m).
+// keep a copy: tree.Copy(*m). The tensors of the first model stay; a program that does not read them
+// again donates them before the first step, by tree.Donate(model), and needs less memory.
 //
 // The function is for one goroutine. It returns the errors of Step, and an error if the model
 // that loss returns lacks a tensor of m. *m and State then stay as they were.

@@ -4,10 +4,12 @@ import (
 	"github.com/tensorken/tensorken/nn"
 	"github.com/tensorken/tensorken/optim"
 	"github.com/tensorken/tensorken/tensor"
+	"github.com/tensorken/tensorken/tree"
 )
 
 // trained returns a function that makes a training step and returns the loss before it.
 func trained[M, B any](o *optim.Optimizer, model M, batch B, loss func(m M, b B) tensor.Tensor) func() (tensor.Tensor, error) {
+	tree.Donate(model) // nothing else reads its first parameters
 	step := optim.Jit(o, func(m M, b B, _ *tensor.RNG) (tensor.Tensor, M) { return loss(m, b), m })
 	return func() (tensor.Tensor, error) { return step(&model, batch, nil) }
 }
