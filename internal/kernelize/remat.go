@@ -119,9 +119,38 @@ type cut struct {
 	owner    *group
 	values   []*node
 	readings map[*node][]reading
-	addition float64 // cost
-	stored   []*node // instead of values, or of them
-	computed nodeSet // by readers, in place of the others
+	readers  []reader // of values
+	addition float64  // cost
+	stored   []*node  // instead of values, or of them
+	computed nodeSet  // by readers, in place of the others
+}
+
+// A reader is a group that reads some of a cut's values, and loads others in any case.
+type reader struct {
+	values []*node
+	others nodeSet
+}
+
+// findReaders lists the groups that read values, in order.
+func (c *cut) findReaders() {
+	at := map[*group]int{}
+	for _, v := range c.values {
+		for _, r := range c.readings[v] {
+			i, known := at[r.group]
+			if !known {
+				i = len(c.readers)
+				at[r.group] = i
+				others := nodeSet{}
+				for _, n := range r.group.loads() {
+					others[n] = !slices.Contains(c.values, n)
+				}
+				c.readers = append(c.readers, reader{others: others})
+			}
+			if x := &c.readers[i]; !slices.Contains(x.values, v) {
+				x.values = append(x.values, v)
+			}
+		}
+	}
 }
 
 // choose returns the choices that differ from storing the values.
@@ -130,6 +159,7 @@ func (c *cut) choose() map[*node]choice {
 	if len(c.values) == 0 {
 		return choices
 	}
+	c.findReaders()
 	c.stored = slices.Clone(c.values)
 	best := c.cost()
 	best = c.drop(best)
@@ -203,23 +233,10 @@ func (c *cut) cost() float64 {
 	for _, n := range c.stored {
 		total += storeCost * float64(n.Len()*n.DType.Size())
 	}
-	var readers []*group
-	for _, v := range c.values {
-		for _, r := range c.readings[v] {
-			if !slices.Contains(readers, r.group) {
-				readers = append(readers, r.group)
-			}
-		}
-	}
-	for _, g := range readers {
-		t := &recomputation{cut: c, loads: nodeSet{}, computed: nodeSet{}}
-		for _, n := range g.loads() {
-			if !slices.Contains(c.values, n) {
-				t.loads[n] = true // in any case
-			}
-		}
-		for _, v := range c.values {
-			if slices.ContainsFunc(c.readings[v], func(r reading) bool { return r.group == g }) && !t.visit(v) {
+	for _, r := range c.readers {
+		t := &recomputation{cut: c, others: r.others, loads: nodeSet{}, computed: nodeSet{}}
+		for _, v := range r.values {
+			if !t.visit(v) {
 				return math.Inf(1)
 			}
 		}
@@ -232,16 +249,16 @@ func (c *cut) cost() float64 {
 // A recomputation is what one group loads and computes in place of values.
 type recomputation struct {
 	*cut
-	loads, computed nodeSet
-	cost            float64
-	additions       int
+	others, loads, computed nodeSet
+	cost                    float64
+	additions               int
 }
 
 // visit adds the cost of n. It returns false if the group cannot compute n, or should not.
 func (t *recomputation) visit(n *node) bool {
 	small := len(t.values) > 0 && 4*n.Len() <= t.values[0].Len()
 	switch {
-	case t.loads[n] || t.computed[n] || n.Op.Class() == ir.Source && n.Op != ir.Buffer:
+	case t.others[n] || t.loads[n] || t.computed[n] || n.Op.Class() == ir.Source && n.Op != ir.Buffer:
 		return true
 	case slices.Contains(t.stored, n), n.Op == ir.Buffer, n.saved && !slices.Contains(t.values, n), small && n.owners != nil:
 		t.loads[n] = true
