@@ -58,10 +58,13 @@ type AxisSet uint64
 // MaxAxes is the most axes a kernel may have.
 const MaxAxes = 64
 
-// Axes returns the set of axes.
+// Axes returns the set of axes, each less than MaxAxes.
 func Axes(axes ...int) AxisSet {
 	var s AxisSet
 	for _, a := range axes {
+		if a >= MaxAxes {
+			panic("ir: a kernel has too many axes")
+		}
 		s |= 1 << a
 	}
 	return s

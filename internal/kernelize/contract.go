@@ -65,7 +65,7 @@ func (t *trial) product(n *node, at []ir.AffineExpr) (factors []factor, sums []*
 	direct := true // every element of n is read at one point at most, and by nothing else
 	for ; n.Op != ir.Mul || n.saved; n = n.src[0] {
 		switch {
-		case n.saved:
+		case n.saved || !t.g.hasRoom(len(n.Ints)):
 			t.failed = true
 			return nil, nil
 		case n.Op.Class() == ir.Movement && n.Num == 0:

@@ -201,6 +201,9 @@ func (t *trial) push(n *node, at []ir.AffineExpr) shape.Source {
 	m := moveOf(n)
 	r := m.Push(at, t.g.lens)
 	for r.Split != nil {
+		if !t.g.hasRoom(2) {
+			return shape.Source{Opaque: true} // n is read from memory
+		}
 		t.g.split(r.Split.Axis, r.Split.Inner)
 		r = m.Push(t.g.live(at), t.g.lens)
 	}

@@ -84,6 +84,10 @@ func (g *group) find() *group {
 	return g
 }
 
+// hasRoom reports whether g may get that many axes more. A split uses two numbers and leaves one
+// without an axis.
+func (g *group) hasRoom(axes int) bool { return len(g.lens)+axes <= ir.MaxAxes }
+
 // split replaces an axis by two, the outer of number hi and the inner of hi+1.
 // Coordinates that callers hold may still name the old axis: see live.
 func (g *group) split(axis, inner int) (hi int) {

@@ -82,7 +82,7 @@ func (g *group) reshapeLayout(l layout, from, to []int) (layout, bool) {
 					out[j] = append(out[j], a)
 					rest /= n
 					axes = axes[1:]
-				case n%rest == 0:
+				case n%rest == 0 && g.hasRoom(2):
 					hi := g.split(a, n/rest)
 					axes = append([]int{hi, hi + 1}, axes[1:]...)
 				default:

@@ -89,10 +89,10 @@ func pair(h, g *group, a, b []int) (to map[int]int, ok bool) {
 		case m == n:
 			to[a[0]] = b[0]
 			a, b = a[1:], b[1:]
-		case m%n == 0:
+		case m%n == 0 && h.hasRoom(2):
 			hi := h.split(a[0], m/n)
 			a = append([]int{hi, hi + 1}, a[1:]...)
-		case n%m == 0:
+		case n%m == 0 && g.hasRoom(2):
 			hi := g.split(b[0], n/m)
 			b = append([]int{hi, hi + 1}, b[1:]...)
 		default:
@@ -120,6 +120,9 @@ func (g *group) pairReduced(h *group, to map[int]int) bool {
 		}
 	}
 	if g.template == ir.Pointwise {
+		if !g.hasRoom(len(missing)) {
+			return false
+		}
 		for _, a := range h.reduced {
 			if b, ok := to[a]; ok {
 				g.reduced = append(g.reduced, b)
