@@ -191,9 +191,7 @@ type Limits struct {
 	Bytes    int        // of one buffer; 0 is no limit
 	Memory   int        // bytes that are the device's alone; 0 if it shares the host's
 	Async    bool       // Run returns before the work is done
-	// Halves says that products of halves that lie in memory are much faster than those of
-	// others, so that factors of such types are stored.
-	Halves bool
+	Machine  ir.Machine // its figures, if they are known
 }
 
 // Has reports whether d is among the device's types.

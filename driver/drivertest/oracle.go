@@ -20,8 +20,8 @@ import (
 type Reference struct {
 	// What the device can take; to be set before it is used.
 	Types    []ir.DType
-	Bindings int  // buffers of one kernel, 0 for no limit
-	Halves   bool // factors of products of halves are stored
+	Bindings int // buffers of one kernel, 0 for no limit
+	Machine  ir.Machine
 	Memory   int  // bytes held at once
 	Async    bool // work is done when its results are asked for
 	Loops    ir.LoopLimits
@@ -93,7 +93,7 @@ func (r *Reference) Name() string { return "oracle" }
 
 // Limits returns what the device was made with.
 func (r *Reference) Limits() driver.Limits {
-	return driver.Limits{Types: r.Types, Bindings: r.Bindings, Halves: r.Halves, Async: r.Async}
+	return driver.Limits{Types: r.Types, Bindings: r.Bindings, Machine: r.Machine, Async: r.Async}
 }
 
 // Alloc returns a buffer of exactly that many bytes.

@@ -226,7 +226,7 @@ type parallelFor struct {
 	job      job
 	n        int
 	next     []atomic.Int64 // by share: the task to be started next
-	finished atomic.Int64 // tasks that are done, or given up
+	finished atomic.Int64   // tasks that are done, or given up
 	done     chan struct{}
 	err      atomic.Pointer[error]
 }

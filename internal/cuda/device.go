@@ -28,6 +28,7 @@ type GPU struct {
 	handle     int32
 	units      int
 	shared     int // bytes that a workgroup may share
+	rates      rates
 }
 
 // deviceName is the name of a device on the GPU.
@@ -35,10 +36,13 @@ func (g GPU) deviceName() string { return fmt.Sprintf("cuda:%d (%s)", g.Index, g
 
 // Attributes of a GPU.
 const (
-	attributeUnits  = 16
-	attributeMajor  = 75
-	attributeMinor  = 76
-	attributeShared = 97
+	attributeClock       = 13
+	attributeUnits       = 16
+	attributeMemoryClock = 36
+	attributeBusBits     = 37
+	attributeMajor       = 75
+	attributeMinor       = 76
+	attributeShared      = 97
 )
 
 // List returns the GPUs of this machine. The error says why there is no driver.
@@ -80,7 +84,10 @@ func (l *library) gpu(i int) (GPU, error) {
 		return g, err
 	}
 	var units, major, minor, shared int32
-	for attribute, value := range map[uintptr]*int32{attributeUnits: &units, attributeMajor: &major, attributeMinor: &minor, attributeShared: &shared} {
+	for attribute, value := range map[uintptr]*int32{
+		attributeUnits: &units, attributeMajor: &major, attributeMinor: &minor, attributeShared: &shared,
+		attributeClock: &g.rates.clock, attributeMemoryClock: &g.rates.memoryClock, attributeBusBits: &g.rates.busBits,
+	} {
 		if err := l.call("cuDeviceGetAttribute", l.DeviceGetAttribute, uintptr(unsafe.Pointer(value)), attribute, uintptr(g.handle)); err != nil {
 			return g, err
 		}
@@ -218,7 +225,7 @@ func (d *device) enterContext() (leave func(), err error) {
 func (d *device) Name() string { return d.name }
 
 func (d *device) Limits() driver.Limits {
-	return driver.Limits{Types: d.target.Types(), Bindings: maxBindings, Memory: int(d.budget), Async: true, Halves: d.target.Matrices}
+	return driver.Limits{Types: d.target.Types(), Bindings: maxBindings, Memory: int(d.budget), Async: true, Machine: d.gpu.machine()}
 }
 
 // fail returns an error of the driver with the device's name, and notes it. After one that

@@ -175,7 +175,7 @@ func (p *loadedPlan) setMemory(pool *memory.Pool, m compile.Memory, outputs int)
 // compile compiles the graph of a capture, with loops if the device takes them.
 func (l *loader) compile(c *capture) (*compile.Plan, error) {
 	roots, old := c.graph()
-	p, err := compile.Graph(roots, kernelize.Options{Bindings: l.limits.Bindings, Halves: l.limits.Halves}, old)
+	p, err := compile.Graph(roots, kernelize.Options{Bindings: l.limits.Bindings, Machine: l.limits.Machine}, old)
 	if c.isBody && err == nil {
 		p.Stack(c.stacked)
 		return p, nil

@@ -157,7 +157,7 @@ func (t *trial) contraction(n *node, factors []factor) (id int) {
 	t.failed = own[0]&^own[1] == 0 || own[1]&^own[0] == 0 || len(g.reduced) == 0
 	src := make([]int, 2)
 	for i, f := range factors {
-		costly := f.cost > prologue || f.gathers && g.repeats(g.sides[i]) > maxGathers || t.p.halves && n.DType.IsHalf()
+		costly := f.cost > prologue || f.gathers && g.repeats(g.sides[i]) > maxGathers || t.p.machine.Halves > 0 && n.DType.IsHalf()
 		if b := base(f.node); costly && !t.stopped() && !b.saved && b.Op.Class() != ir.Source {
 			t.need = b
 		}

@@ -54,8 +54,8 @@ func isFailed(n *node) bool { return n.Op == ir.Scalar && n.Ints[0] == failed }
 
 // Options are what kernels depend on beside the graph.
 type Options struct {
-	Bindings int  // the most buffers of a kernel; 0 is no limit
-	Halves   bool // factors of products of halves are stored: see driver.Limits
+	Bindings int // the most buffers of a kernel; 0 is no limit
+	Machine  ir.Machine
 }
 
 // Graph returns the kernels that compute roots, nodes of a simplified graph, and

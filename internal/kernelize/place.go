@@ -33,7 +33,7 @@ type node struct {
 type placer struct {
 	nodes   []node // operands first
 	maxArgs int    // of a merged group, in buffers
-	halves  bool   // factors of products of halves are stored
+	machine ir.Machine
 	groups  []*group
 	order   int
 	outputs map[*graph.Node]Output // of roots
@@ -41,7 +41,7 @@ type placer struct {
 
 // place assigns the nodes that roots depend on.
 func place(roots []*graph.Node, o Options, ends map[*graph.Node]end, choices map[*graph.Node]choice) *placer {
-	p := &placer{maxArgs: maxMerged, halves: o.Halves, outputs: map[*graph.Node]Output{}}
+	p := &placer{maxArgs: maxMerged, machine: o.Machine, outputs: map[*graph.Node]Output{}}
 	if o.Bindings > 0 {
 		p.maxArgs = min(o.Bindings, maxMerged)
 	}

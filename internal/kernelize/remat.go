@@ -18,14 +18,11 @@ const (
 	toRecompute
 )
 
-// What rematerialization costs, relative to the load of a byte. A store also reads the cache
-// lines that it fills. Operations on values in a cache cost little; Threefry costs more than
-// maxRemat.
 const (
-	storeCost = 2
-	rematCost = 0.35 // of an addition
-	cheapCost = 0.15 // of one on GPUs with matrix instructions, which compute more for a byte
-	maxRemat  = 64   // additions for the values that one group reads
+	// storeMoves is how often a store moves what it writes: it also reads the cache lines that it fills.
+	storeMoves = 2
+	// maxRemat is the most additions for the values that one group reads. Threefry has more.
+	maxRemat = 64
 )
 
 // A reading is a group that loads a node. It is plain if the group computes once for each
@@ -93,10 +90,7 @@ func (p *placer) rematerialize() map[*graph.Node]choice {
 	}
 	readings := p.readings()
 	for _, g := range p.groups {
-		c := &cut{owner: g, readings: readings, addition: rematCost}
-		if p.halves {
-			c.addition = cheapCost
-		}
+		c := &cut{owner: g, readings: readings, machine: p.machine}
 		for _, n := range g.written() {
 			plain := !slices.ContainsFunc(readings[n], func(r reading) bool { return !r.plain })
 			if plain && n.owner() == g && n.Op.Class() == ir.Elementwise && n.end == 0 && !overflows(n) && !pinned[n.Node] {
@@ -120,9 +114,9 @@ type cut struct {
 	values   []*node
 	readings map[*node][]reading
 	readers  []reader // of values
-	addition float64  // cost
-	stored   []*node  // instead of values, or of them
-	computed nodeSet  // by readers, in place of the others
+	machine  ir.Machine
+	stored   []*node // instead of values, or of them
+	computed nodeSet // by readers, in place of the others
 }
 
 // A reader is a group that reads some of a cut's values, and loads others in any case.
@@ -225,13 +219,13 @@ func (c *cut) candidates() []*node {
 	return list
 }
 
-// cost is that of the stores, of the loads and of what is computed again, +Inf if a value
+// cost is the seconds for the stores, for the loads and for what is computed again, +Inf if a value
 // cannot be.
 func (c *cut) cost() float64 {
 	total := 0.0
 	c.computed = nodeSet{}
 	for _, n := range c.stored {
-		total += storeCost * float64(n.Len()*n.DType.Size())
+		total += c.machine.MoveTime(storeMoves * n.Len() * n.DType.Size())
 	}
 	for _, r := range c.readers {
 		t := &recomputation{cut: c, others: r.others, loads: nodeSet{}, computed: nodeSet{}}
@@ -262,14 +256,14 @@ func (t *recomputation) visit(n *node) bool {
 		return true
 	case slices.Contains(t.stored, n), n.Op == ir.Buffer, n.saved && !slices.Contains(t.values, n), small && n.owners != nil:
 		t.loads[n] = true
-		t.cost += float64(n.Len() * n.DType.Size())
+		t.cost += t.machine.MoveTime(n.Len() * n.DType.Size())
 		return true
 	case n.Op.Class() != ir.Elementwise || n.end != 0 || overflows(n):
 		return false
 	}
 	t.computed[n] = true
 	t.additions += ir.Table[n.Op].Cost
-	t.cost += t.addition * float64(ir.Table[n.Op].Cost*n.Len())
+	t.cost += t.machine.AddTime(ir.Table[n.Op].Cost * n.Len())
 	if t.additions > maxRemat {
 		return false
 	}

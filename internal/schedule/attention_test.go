@@ -22,7 +22,7 @@ func attender(t *testing.T, target Target, seen func(k *ir.Kernel)) *drivertest.
 		t.Fatal(err)
 	}
 	ref := drv.(*drivertest.Reference)
-	ref.Bindings, ref.Halves = 64, true
+	ref.Bindings, ref.Machine = 64, matrices
 	prepare := ref.Prepare
 	ref.Prepare = func(k *ir.Kernel) (drivertest.Program, error) {
 		seen(k)

@@ -113,7 +113,7 @@ func open(t Target) func() (driver.Device, error) {
 		d.Bindings = 8
 		d.Async = true
 		d.Loops = t.LoopLimits()
-		d.Halves = t.Matrices
+		d.Machine = machineOf(t)
 		d.Proofs = proofs
 		d.Prepare = func(k *ir.Kernel) (made drivertest.Program, err error) {
 			for _, a := range k.Args {
@@ -213,4 +213,15 @@ func TestRandom(t *testing.T) {
 	for i, target := range targets {
 		t.Run(target.name, func(t *testing.T) { drivertest.Random(t, open(target.Target), n, uint64(i)) })
 	}
+}
+
+// matrices are the figures of a GPU with instructions for matrices.
+var matrices = ir.Machine{Bandwidth: 4.9e12, Adds: 33e12, Halves: 500e12}
+
+// machineOf returns the figures of a GPU with a target.
+func machineOf(t Target) ir.Machine {
+	if t.Matrices {
+		return matrices
+	}
+	return ir.Machine{}
 }

@@ -1,0 +1,30 @@
+package ir
+
+// A Machine is the figures of a device by which the compiler estimates times, roughly: what the
+// device can do at most, by its maker's data. The zero Machine is an ordinary CPU.
+type Machine struct {
+	Bandwidth float64 // bytes of memory per second
+	Adds      float64 // additions of float32 per second; other operations count by Table's Cost
+	// Halves is how many products of halves that lie in memory are added up per second by
+	// instructions for matrices. It is 0 if there are none.
+	Halves float64
+}
+
+// ordinary is a core with vectors of 16 float32, which has half of a memory channel.
+var ordinary = Machine{Bandwidth: 17.5e9, Adds: 50e9}
+
+// MoveTime estimates the seconds for which bytes keep the memory busy.
+func (m Machine) MoveTime(bytes int) float64 {
+	if m.Bandwidth == 0 {
+		m = ordinary
+	}
+	return float64(bytes) / m.Bandwidth
+}
+
+// AddTime estimates the seconds for additions of float32.
+func (m Machine) AddTime(additions int) float64 {
+	if m.Adds == 0 {
+		m = ordinary
+	}
+	return float64(additions) / m.Adds
+}
