@@ -26,19 +26,19 @@ type program struct {
 
 // settings are those of the page.
 type settings struct {
-	Device string  `json:"device"` // page.CPU or page.GPU
-	Rate   float64 `json:"rate"`   // the learning rate
-	Batch  int     `json:"batch"`
-	Until  int     `json:"until"` // the step at which training ends; 0 is never
+	Device string  // page.CPU or page.GPU
+	Rate   float64 // the learning rate
+	Batch  int
+	Until  int // the step at which training ends; 0 is never
 }
 
 // A report is what the page shows of a run.
 type report struct {
-	Device   string  `json:"device"`
-	Step     int     `json:"step"`
-	Loss     float64 `json:"loss"`
-	Accuracy float64 `json:"accuracy"` // of digits that were not trained on
-	Speed    float64 `json:"speed"`    // steps a second; 0 after too few steps to tell
+	Device   string
+	Step     int
+	Loss     float64
+	Accuracy float64 // of digits that were not trained on
+	Speed    float64 // steps a second; 0 after too few steps to tell
 }
 
 // reportEvery is the time between two reports.

@@ -37,17 +37,17 @@ type program struct {
 
 // A task is what the page wants to be learned.
 type task struct {
-	Text   string `json:"text"`
-	Size   string `json:"size"`   // a key of sizes
-	Device string `json:"device"` // page.CPU or page.GPU
+	Text   string
+	Size   string // a key of sizes
+	Device string // page.CPU or page.GPU
 }
 
 // A request is for text that continues a prompt.
 type request struct {
-	Prompt      string  `json:"prompt"`
-	Temperature float64 `json:"temperature"`
-	TopK        int     `json:"topK"` // 0 is all
-	Length      int     `json:"length"`
+	Prompt      string
+	Temperature float64
+	TopK        int // 0 is all
+	Length      int
 }
 
 const (

@@ -2,8 +2,8 @@ package main
 
 // An example is lines to begin with.
 type example struct {
-	Name   string `json:"name"`
-	Source string `json:"source"`
+	Name   string
+	Source string
 }
 
 // examples are in the order of the page's list; the last shows an error.

@@ -12,8 +12,8 @@ import (
 
 // A kernel is as text what the compiler makes, and the shaders that compute it.
 type kernel struct {
-	Text    string   `json:"text"`
-	Shaders []string `json:"shaders"` // one for each pass
+	Text    string
+	Shaders []string // one for each pass
 }
 
 // target is a GPU with the limits that WebGPU guarantees.

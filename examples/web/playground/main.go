@@ -14,23 +14,23 @@ func main() { serve(page.Open()) }
 
 // A request is to run lines.
 type request struct {
-	Source   string `json:"source"`
-	Device   string `json:"device"`   // page.CPU or page.GPU
-	Gradient bool   `json:"gradient"` // show those of the inputs, in place of the result
+	Source   string
+	Device   string // page.CPU or page.GPU
+	Gradient bool   // show those of the inputs, in place of the result
 }
 
 // An answer is what the lines compute, and how.
 type answer struct {
-	Results []result `json:"results"`
-	Plan    string   `json:"plan"`
-	Kernels []kernel `json:"kernels"`
+	Results []result
+	Plan    string
+	Kernels []kernel
 }
 
 // A result is a tensor as text.
 type result struct {
-	Name  string `json:"name"`
-	Type  string `json:"type"`
-	Value string `json:"value"`
+	Name  string
+	Type  string
+	Value string
 }
 
 // serve answers the page until it is gone.

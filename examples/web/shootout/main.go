@@ -31,9 +31,9 @@ type measurement struct {
 
 // A request is for a comparison.
 type request struct {
-	Sizes        []int    `json:"sizes"`
-	Devices      []string `json:"devices"`      // page.CPU and page.GPU
-	Milliseconds int      `json:"milliseconds"` // of a measurement, more if three runs take longer
+	Sizes        []int
+	Devices      []string // page.CPU and page.GPU
+	Milliseconds int      // of a measurement, more if three runs take longer
 }
 
 // serve answers the page until it is gone.

@@ -24,7 +24,7 @@ export function connect(name, handlers) {
   }
   const worker = new Worker("worker.js?" + name, { name });
   let waiting = [];
-  const post = (m) => worker.postMessage(JSON.stringify(m));
+  const post = (m) => worker.postMessage(m);
   const all = {
     open() { waiting.forEach(post); waiting = null; },
     error: alert,
@@ -32,10 +32,7 @@ export function connect(name, handlers) {
     crash(text) { status(""); alert("The program stopped: " + text + ". Reload the page to start it again."); },
     ...handlers,
   };
-  worker.onmessage = ({ data }) => {
-    const m = JSON.parse(data);
-    all[m.name](m.value);
-  };
+  worker.onmessage = ({ data: { name, value } }) => all[name](value);
   worker.onerror = (e) => all.crash(e.message || "the worker could not be loaded");
   return (name, value) => (waiting ? waiting.push({ name, value }) : post({ name, value }));
 }

@@ -3,8 +3,6 @@
 "use strict";
 importScripts("wasm_exec.js");
 
-const post = (name, value) => postMessage(JSON.stringify({ name, value }));
-
 async function start() {
   const go = new Go();
   // Methods called by reflection put addresses of code where the collector expects pointers, and
@@ -20,4 +18,4 @@ async function start() {
   throw new Error("the program ended");
 }
 
-start().catch((e) => post("crash", String(e.message || e)));
+start().catch((e) => postMessage({ name: "crash", value: String(e.message || e) }));

@@ -22,9 +22,9 @@ const (
 // Announce tells the page, by message "devices", which GPU there is, or why there is none.
 func (d *Devices) Announce(p *Port) {
 	m := struct {
-		GPU      string `json:"gpu"`
-		Software bool   `json:"software"` // it computes on the CPU
-		Why      string `json:"why"`      // there is none
+		GPU      string
+		Software bool   // it computes on the CPU
+		Why      string // there is none
 	}{}
 	if list, err := webgpu.Adapters(); err != nil {
 		m.Why = line(err)

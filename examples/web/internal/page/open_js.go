@@ -13,7 +13,8 @@ type worker struct {
 
 func (w *worker) receive(q *queue) {
 	js.Global().Set("onmessage", js.FuncOf(func(_ js.Value, args []js.Value) any {
-		q.put([]byte(args[0].Get("data").String()))
+		m := args[0].Get("data")
+		q.put(Message{m.Get("name").String(), value(m.Get("value"))})
 		return nil
 	}))
 	w.back = make(chan struct{}, 1)
@@ -24,7 +25,36 @@ func (w *worker) receive(q *queue) {
 	}))
 }
 
-func (w *worker) send(line []byte) { js.Global().Call("postMessage", string(line)) }
+// value returns a value of JavaScript as a plain one.
+func value(v js.Value) any {
+	switch v.Type() {
+	case js.TypeBoolean:
+		return v.Bool()
+	case js.TypeNumber:
+		return v.Float()
+	case js.TypeString:
+		return v.String()
+	case js.TypeObject:
+		if js.Global().Get("Array").Call("isArray", v).Bool() {
+			list := make([]any, v.Length())
+			for i := range list {
+				list[i] = value(v.Index(i))
+			}
+			return list
+		}
+		object, names := map[string]any{}, js.Global().Get("Object").Call("keys", v)
+		for i := range names.Length() {
+			name := names.Index(i).String()
+			object[name] = value(v.Get(name))
+		}
+		return object
+	}
+	return nil
+}
+
+func (w *worker) send(m Message) {
+	js.Global().Call("postMessage", map[string]any{"name": m.Name, "value": m.Value})
+}
 
 // yield lets the event loop run once, so that messages are received. A timer would take at
 // least 4 ms.

@@ -1,6 +1,6 @@
 // Package page connects a program with the page that shows it. In a browser the program runs
-// in a worker of the page, so that the page never freezes; elsewhere, as in tests, messages
-// are lines of standard input and output.
+// in a worker of the page, so that the page never freezes; elsewhere messages are lines of
+// JSON of standard input and output.
 //
 //	port := page.Open()
 //	page.On(port, "add", func(terms []float64) error { port.Send("sum", terms[0]+terms[1]); return nil })
@@ -8,17 +8,17 @@
 package page
 
 import (
-	"encoding/json"
 	"fmt"
+	"reflect"
 	"time"
 
 	"github.com/tensorken/tensorken/tensor"
 )
 
-// A message has a name, and a value that is JSON. Site/page.js sends and receives the same.
-type message struct {
-	Name  string          `json:"name"`
-	Value json.RawMessage `json:"value,omitempty"`
+// A Message has a name and a value. Site/page.js sends and receives the same.
+type Message struct {
+	Name  string `json:"name"`
+	Value any    `json:"value"` // of types bool, float64, string, []any and map[string]any
 }
 
 // A Port sends messages to the page and handles those that come from it. It is for one
@@ -26,7 +26,7 @@ type message struct {
 type Port struct {
 	transport
 	received *queue
-	handlers map[string]func(json.RawMessage) error
+	handlers map[string]func(any) error
 	yielded  time.Time
 }
 
@@ -36,37 +36,33 @@ const turn = 10 * time.Millisecond
 // A transport carries messages.
 type transport interface {
 	receive(*queue) // from now on puts messages into the queue
-	send(line []byte)
+	send(Message)
 	yield() // lets messages come
 }
 
 func open(t transport) *Port {
-	p := &Port{transport: t, received: &queue{some: make(chan struct{}, 1)}, handlers: map[string]func(json.RawMessage) error{}}
+	p := &Port{transport: t, received: &queue{some: make(chan struct{}, 1)}, handlers: map[string]func(any) error{}}
 	t.receive(p.received)
 	p.Send("open", nil)
 	return p
 }
 
-// Send sends a message. The value is what package encoding/json makes of it. If it makes
-// nothing of it, as of a NaN, the page gets a message "error" that says so.
+// Send sends a message. If its value cannot be sent, as a NaN, the page gets a message "error"
+// that says so.
 func (p *Port) Send(name string, value any) {
-	v, err := json.Marshal(value)
+	v, err := Plain(value)
 	if err != nil {
-		v, _ = json.Marshal(fmt.Sprintf("message %s: %v", name, err)) // a string is JSON
-		name = "error"
+		name, v = "error", fmt.Sprintf("message %s: %v", name, err)
 	}
-	b, _ := json.Marshal(message{name, v}) // v is JSON
-	p.send(b)
+	p.send(Message{name, v})
 }
 
 // On makes f the handler of messages of that name, whose values it is given as a T.
 func On[T any](p *Port, name string, f func(T) error) {
-	p.handlers[name] = func(value json.RawMessage) error {
+	p.handlers[name] = func(value any) error {
 		var v T
-		if len(value) > 0 {
-			if err := json.Unmarshal(value, &v); err != nil {
-				return fmt.Errorf("message %s: %w", name, err)
-			}
+		if err := fill(reflect.ValueOf(&v).Elem(), value); err != nil {
+			return fmt.Errorf("message %s: %w", name, err)
 		}
 		return f(v)
 	}
@@ -83,13 +79,13 @@ func (p *Port) Serve(work func() (more bool, err error)) {
 			p.yield()
 			p.yielded = time.Now()
 		}
-		line, ok, end := p.received.next(!more)
+		m, ok, end := p.received.next(!more)
 		if end {
 			return
 		}
 		var err error
 		if ok {
-			more, err = work != nil, p.handle(line)
+			more, err = work != nil, p.handle(m)
 		} else if more, err = work(); err != nil {
 			more = false
 		}
@@ -106,11 +102,7 @@ func Try(f func() error) (err error) {
 }
 
 // handle calls the handler of a message.
-func (p *Port) handle(line []byte) error {
-	var m message
-	if err := json.Unmarshal(line, &m); err != nil {
-		return err
-	}
+func (p *Port) handle(m Message) error {
 	f := p.handlers[m.Name]
 	if f == nil {
 		return fmt.Errorf("the program has no handler of message %q", m.Name)

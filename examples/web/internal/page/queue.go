@@ -5,15 +5,15 @@ import "sync"
 // A queue holds messages that were received and not yet handled. Its sender never waits: that
 // would block the event loop of JavaScript.
 type queue struct {
-	mu    sync.Mutex
-	lines [][]byte
-	ended bool
-	some  chan struct{} // has an element after lines or ended changed
+	mu       sync.Mutex
+	messages []Message
+	ended    bool
+	some     chan struct{} // has an element after messages or ended changed
 }
 
-func (q *queue) put(line []byte) {
+func (q *queue) put(m Message) {
 	q.mu.Lock()
-	q.lines = append(q.lines, line)
+	q.messages = append(q.messages, m)
 	q.mu.Unlock()
 	q.signal()
 }
@@ -35,18 +35,18 @@ func (q *queue) signal() {
 
 // next returns the oldest message. If there is none it waits for it, or returns ok as false
 // if wait is. Ended reports that none will come.
-func (q *queue) next(wait bool) (line []byte, ok, ended bool) {
+func (q *queue) next(wait bool) (m Message, ok, ended bool) {
 	for {
 		q.mu.Lock()
-		if len(q.lines) > 0 {
-			line, q.lines = q.lines[0], q.lines[1:]
+		if len(q.messages) > 0 {
+			m, q.messages = q.messages[0], q.messages[1:]
 			q.mu.Unlock()
-			return line, true, false
+			return m, true, false
 		}
 		ended = q.ended
 		q.mu.Unlock()
 		if ended || !wait {
-			return nil, false, ended
+			return m, false, ended
 		}
 		<-q.some
 	}

@@ -2,10 +2,7 @@
 package pagetest
 
 import (
-	"bufio"
 	"encoding/json"
-	"fmt"
-	"io"
 	"testing"
 
 	"github.com/tensorken/tensorken/examples/web/internal/page"
@@ -14,56 +11,51 @@ import (
 // A Visit is the page's end of a program.
 type Visit struct {
 	*testing.T
-	to   *io.PipeWriter
-	from *bufio.Scanner
+	to   chan<- page.Message
+	from <-chan page.Message
 }
 
 // Start runs a program, which ends with the test.
 func Start(t *testing.T, serve func(*page.Port)) *Visit {
-	in, to := io.Pipe()
-	from, out := io.Pipe()
+	to, from := make(chan page.Message), make(chan page.Message)
 	go func() {
-		serve(page.Lines(in, out))
-		out.Close()
+		serve(page.Pipe(to, from))
+		close(from)
 	}()
-	v := &Visit{t, to, bufio.NewScanner(from)}
 	t.Cleanup(func() {
-		to.Close()
-		for v.from.Scan() { // until the program has ended
+		close(to)
+		for range from { // until the program has ended
 		}
 	})
-	return v
+	return &Visit{t, to, from}
 }
 
 // Send sends a message to the program.
 func (v *Visit) Send(name string, value any) {
 	v.Helper()
-	b, err := json.Marshal(value)
+	p, err := page.Plain(value)
 	if err != nil {
 		v.Fatal(err)
 	}
-	fmt.Fprintf(v.to, "{\"name\":%q,\"value\":%s}\n", name, b)
+	v.to <- page.Message{Name: name, Value: p}
 }
 
 // Wait returns the value of the program's next message of that name. An error that comes first
 // fails the test.
 func Wait[T any](v *Visit, name string) (value T) {
 	v.Helper()
-	for v.from.Scan() {
-		var m struct {
-			Name  string
-			Value json.RawMessage
-		}
-		if err := json.Unmarshal(v.from.Bytes(), &m); err != nil {
-			v.Fatal(err)
-		}
-		if m.Name == name {
-			if err := json.Unmarshal(m.Value, &value); err != nil {
+	for m := range v.from {
+		switch m.Name {
+		case name:
+			b, err := json.Marshal(m.Value)
+			if err == nil {
+				err = json.Unmarshal(b, &value)
+			}
+			if err != nil {
 				v.Fatal(err)
 			}
 			return value
-		}
-		if m.Name == "error" {
+		case "error":
 			v.Fatalf("the program reports %s", m.Value)
 		}
 	}
