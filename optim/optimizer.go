@@ -4,10 +4,10 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/tensorken/tensorken/internal/exec"
 	"github.com/tensorken/tensorken/internal/graph"
 	"github.com/tensorken/tensorken/internal/limits"
 	"github.com/tensorken/tensorken/internal/pytree"
+	"github.com/tensorken/tensorken/internal/storage"
 	"github.com/tensorken/tensorken/ir"
 	"github.com/tensorken/tensorken/tensor"
 )
@@ -33,8 +33,8 @@ type Optimizer struct {
 	Precision tensor.DType
 	Scaling   Scaling
 
-	journal exec.Journal  // of the steps that computed State
-	counter tensor.Tensor // State.Step after the last of them
+	journal storage.Journal // of the steps that computed State
+	counter tensor.Tensor   // State.Step after the last of them
 }
 
 // New returns an optimizer with rule r and learning rate lr.
@@ -180,7 +180,7 @@ func origin(t tensor.Tensor) tensor.Tensor {
 // does not count them.
 func (o *Optimizer) catchUp() error {
 	if node(o.State.Step) != node(o.counter) {
-		o.journal = exec.Journal{}
+		o.journal = storage.Journal{}
 		return nil
 	}
 	failed, failure := tensor.Internal.Failed(graph.Token{}, "optim.Step", &o.journal)

@@ -4,7 +4,7 @@ import (
 	"reflect"
 	"slices"
 
-	"github.com/tensorken/tensorken/internal/exec"
+	"github.com/tensorken/tensorken/internal/capture"
 	"github.com/tensorken/tensorken/internal/graph"
 	"github.com/tensorken/tensorken/internal/shape"
 	"github.com/tensorken/tensorken/ir"
@@ -27,7 +27,7 @@ type stepScalars struct {
 type abstractUpdate struct {
 	rule      Rule
 	x         update
-	structure exec.Structure
+	structure capture.Structure
 }
 
 // note adds an update.
@@ -40,7 +40,7 @@ func (s *stepScalars) note(rule Rule, x update) {
 	for k, t := range placeholders.operands() {
 		given[node(x.operands()[k])] = node(t).Value()
 	}
-	structure := exec.StructureOf(x.results(), given)
+	structure := capture.StructureOf(x.results(), given)
 	i := slices.IndexFunc(s.abstract, func(a *abstractUpdate) bool { return a.isOf(rule, x) })
 	if i < 0 {
 		i = len(s.abstract)
@@ -75,7 +75,7 @@ func isShapeFree(rule Rule) bool {
 }
 
 // valuesOf returns the values of a structure's scalars.
-func valuesOf(s exec.Structure) []ir.Number {
+func valuesOf(s capture.Structure) []ir.Number {
 	values := make([]ir.Number, len(s.Scalars))
 	for i, n := range s.Scalars {
 		values[i] = n.Num
@@ -98,7 +98,7 @@ func (x *update) results() []*graph.Node {
 // placeholder returns a tensor of the form of t without elements.
 func placeholder(t tensor.Tensor) tensor.Tensor {
 	n := node(t)
-	l := exec.Layout{DType: n.DType, Shape: n.Shape, Strides: shape.RowMajor(n.Shape), Untyped: n.IsUntyped()}
+	l := capture.Layout{DType: n.DType, Shape: n.Shape, Strides: shape.RowMajor(n.Shape), Untyped: n.IsUntyped()}
 	return tensor.Internal.Tensor(graph.Token{}, l.Placeholder())
 }
 
@@ -111,7 +111,7 @@ func (s *stepScalars) values(lr float64, step int) ([]ir.Number, bool, error) {
 		if err := x.apply(a.rule, lr, step); err != nil {
 			return nil, false, err
 		}
-		structure := exec.StructureOf(x.results(), nil)
+		structure := capture.StructureOf(x.results(), nil)
 		if !structure.Equal(a.structure) {
 			return nil, false, nil
 		}

@@ -6,9 +6,9 @@ import (
 	"reflect"
 	"slices"
 
-	"github.com/tensorken/tensorken/internal/exec"
 	"github.com/tensorken/tensorken/internal/graph"
 	"github.com/tensorken/tensorken/internal/shape"
+	"github.com/tensorken/tensorken/internal/storage"
 	"github.com/tensorken/tensorken/ir"
 )
 
@@ -32,7 +32,7 @@ func New[E Element](data []E, lengths ...int) Tensor {
 // allocate returns memory for n elements; it panics with a *DeviceError if there is too
 // little.
 func allocate(op string, n int, d DType) []byte {
-	data, err := exec.Allocate(n, d.Size())
+	data, err := storage.Allocate(n, d.Size())
 	if err != nil {
 		panic(&DeviceError{Device: "host", Op: op, Err: err})
 	}
@@ -41,7 +41,7 @@ func allocate(op string, n int, d DType) []byte {
 
 // newStored returns a tensor that owns data, elements on the host.
 func newStored(d DType, s []int, data []byte) Tensor {
-	return Tensor{n: graph.Buffer(d, s, &graph.Value{Store: exec.FromHost(data), Strides: shape.RowMajor(s)})}
+	return Tensor{n: graph.Buffer(d, s, &graph.Value{Store: storage.FromHost(data), Strides: shape.RowMajor(s)})}
 }
 
 // From returns a tensor of nested slices or arrays of one [Element] type, such as

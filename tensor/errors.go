@@ -8,6 +8,7 @@ import (
 	"github.com/tensorken/tensorken/internal/exec"
 	"github.com/tensorken/tensorken/internal/graph"
 	"github.com/tensorken/tensorken/internal/limits"
+	"github.com/tensorken/tensorken/internal/storage"
 	"github.com/tensorken/tensorken/ir"
 )
 
@@ -118,11 +119,11 @@ func misuse(op, reason string, operands ...any) *Error {
 }
 
 // failure converts an error of package exec to an *Error or a *DeviceError.
-func failure(op string, d *exec.Device, err error) error {
+func failure(op string, d graph.Device, err error) error {
 	if err == nil {
 		return nil
 	}
-	var index *exec.IndexError
+	var index *storage.IndexError
 	if errors.As(err, &index) {
 		if s := index.Site; s != nil {
 			return &Error{Op: s.Op, Pos: s.Pos(), Msg: index.Error()}
@@ -133,7 +134,7 @@ func failure(op string, d *exec.Device, err error) error {
 	if errors.As(err, &host) {
 		return &Error{Op: host.Func.Op, Pos: host.Func.Pos(), Msg: host.Error()}
 	}
-	var gone *exec.GoneError
+	var gone *storage.GoneError
 	if errors.As(err, &gone) {
 		return &Error{Op: op, Pos: graph.Caller(), Msg: op + ": " + gone.Error()}
 	}
@@ -141,7 +142,7 @@ func failure(op string, d *exec.Device, err error) error {
 	if errors.As(err, &e) {
 		return err
 	}
-	var f *exec.Failure
+	var f *storage.Failure
 	if errors.As(err, &f) {
 		d, err = f.Device, f.Err
 	}

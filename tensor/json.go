@@ -9,11 +9,11 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/tensorken/tensorken/internal/exec"
 	"github.com/tensorken/tensorken/internal/files"
 	"github.com/tensorken/tensorken/internal/graph"
 	"github.com/tensorken/tensorken/internal/hostmem"
 	"github.com/tensorken/tensorken/internal/shape"
+	"github.com/tensorken/tensorken/internal/storage"
 	"github.com/tensorken/tensorken/ir"
 )
 
@@ -119,7 +119,7 @@ func (t *Tensor) UnmarshalJSON(b []byte) error {
 			d = Bool
 		}
 	}
-	data, err := exec.Allocate(count, d.Size())
+	data, err := storage.Allocate(count, d.Size())
 	if err != nil {
 		return fmt.Errorf("tensor from JSON: %w", err)
 	}

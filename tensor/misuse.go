@@ -3,6 +3,7 @@ package tensor
 import (
 	"github.com/tensorken/tensorken/internal/exec"
 	"github.com/tensorken/tensorken/internal/graph"
+	"github.com/tensorken/tensorken/internal/storage"
 	"github.com/tensorken/tensorken/ir"
 )
 
@@ -120,7 +121,7 @@ func (internal) Take(_ graph.Token, op string, x Tensor, axis int, index Tensor)
 // device finds such an index later: it then fills next with the elements of old, and
 // Failed reports the step. Where donates is set, next may have the memory of an old[i] that
 // a Step has made; keep says how a caller keeps it.
-func (internal) Step(_ graph.Token, op, keep string, j *exec.Journal, next, old []Tensor, donates []bool) error {
+func (internal) Step(_ graph.Token, op, keep string, j *storage.Journal, next, old []Tensor, donates []bool) error {
 	var ns, before, donated []*graph.Node
 	for i, t := range next {
 		if t.n == nil {
@@ -134,7 +135,7 @@ func (internal) Step(_ graph.Token, op, keep string, j *exec.Journal, next, old 
 			donated = append(donated, old[i].n)
 		}
 	}
-	end := exec.DonateReplaced(donated, ns, gone(op, keep))
+	end := storage.DonateReplaced(donated, ns, gone(op, keep))
 	d := Default().exec()
 	err := exec.Step(d, j, ns, before)
 	end(err != nil)
@@ -142,7 +143,7 @@ func (internal) Step(_ graph.Token, op, keep string, j *exec.Journal, next, old 
 }
 
 // StoreApart moves the elements of evaluated tensors, of which some may be absent, to where
-// a step would store them: see exec.StoreApart.
+// a step would store them: see storage.StoreApart.
 func (internal) StoreApart(_ graph.Token, op string, ts []Tensor) error {
 	var ns []*graph.Node
 	for _, t := range ts {
@@ -151,15 +152,15 @@ func (internal) StoreApart(_ graph.Token, op string, ts []Tensor) error {
 		}
 	}
 	d := Default().exec()
-	return failure(op, d, exec.StoreApart(d, ns))
+	return failure(op, d, storage.StoreApart(ns))
 }
 
 // Replace lets [Step] have the memory of evaluated tensors, as if it had made them.
-func (internal) Replace(_ graph.Token, ts []Tensor) { exec.Replace(validNodes(ts)) }
+func (internal) Replace(_ graph.Token, ts []Tensor) { storage.Replace(validNodes(ts)) }
 
 // Failed returns the number of steps of a journal that failed since the last call, and
 // the first of their errors that was not reported.
-func (internal) Failed(_ graph.Token, op string, j *exec.Journal) (n int, err error) {
+func (internal) Failed(_ graph.Token, op string, j *storage.Journal) (n int, err error) {
 	n, err = j.Failed()
 	return n, failure(op, Default().exec(), err)
 }
@@ -170,4 +171,4 @@ func (internal) Bytes(_ graph.Token, op string, t Tensor) ([]byte, error) {
 }
 
 // Allocate returns n bytes, all 0, or an error if the host has too little memory.
-func (internal) Allocate(_ graph.Token, n int) ([]byte, error) { return exec.Allocate(n, 1) }
+func (internal) Allocate(_ graph.Token, n int) ([]byte, error) { return storage.Allocate(n, 1) }

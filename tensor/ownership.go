@@ -3,9 +3,9 @@ package tensor
 import (
 	"fmt"
 
-	"github.com/tensorken/tensorken/internal/exec"
 	"github.com/tensorken/tensorken/internal/graph"
 	"github.com/tensorken/tensorken/internal/pytree"
+	"github.com/tensorken/tensorken/internal/storage"
 )
 
 // Donate gives away the memory of the computed tensors in the given trees: the next evaluation
@@ -19,17 +19,17 @@ import (
 //
 // In a function that grad.Jit records, Donate of an argument donates the argument of each call.
 func Donate(trees ...any) {
-	exec.Donate(roots("Donate", trees), gone("tensor.Donate", "donate it after its last use, or keep a copy, which tree.Copy makes"))
+	storage.Donate(roots("Donate", trees), gone("tensor.Donate", "donate it after its last use, or keep a copy, which tree.Copy makes"))
 }
 
 // gone is the error of tensors whose memory op gives away in the caller's line.
-func gone(op, help string) *exec.GoneError {
-	return &exec.GoneError{Op: op, Pos: *graph.NewCallSite(), Help: help}
+func gone(op, help string) *storage.GoneError {
+	return &storage.GoneError{Op: op, Pos: *graph.NewCallSite(), Help: help}
 }
 
 // Donate is [Donate] on behalf of op; help says how to keep the tensors.
 func (internal) Donate(_ graph.Token, op, help string, ts ...Tensor) {
-	exec.Donate(validNodes(ts), gone(op, help))
+	storage.Donate(validNodes(ts), gone(op, help))
 }
 
 // DonateRecorded donates what a recorded step replaces: of each call, the nodes that Step or an earlier
@@ -37,19 +37,19 @@ func (internal) Donate(_ graph.Token, op, help string, ts ...Tensor) {
 func (internal) DonateRecorded(_ graph.Token, op, help string, ns []*graph.Node) {
 	e := gone(op, help)
 	e.Replaced = true
-	exec.Donate(ns, e)
+	storage.Donate(ns, e)
 }
 
 // FreeReplaced frees the memory of tensors that Step or a recorded step has made, but that which others
 // have too, on behalf of op.
 func (internal) FreeReplaced(_ graph.Token, op, help string, ts, others []Tensor) {
-	exec.DonateReplaced(validNodes(ts), validNodes(others), gone(op, help))(false)
+	storage.DonateReplaced(validNodes(ts), validNodes(others), gone(op, help))(false)
 }
 
 // Outlive takes tensors out of the Scopes that they were made in.
 func (internal) Outlive(_ graph.Token, ts ...Tensor) {
 	if graph.CurrentRegion() != nil {
-		exec.Outlive(validNodes(ts)...)
+		storage.Outlive(validNodes(ts)...)
 	}
 }
 
@@ -83,12 +83,12 @@ func Scope[T any](f func() T) T {
 	if f == nil {
 		fail("Scope", "the function is nil")
 	}
-	e := &exec.GoneError{Op: "tensor.Scope", Pos: graph.DirectSite(), Help: "return it from the function that Scope calls"}
+	e := &storage.GoneError{Op: "tensor.Scope", Pos: graph.DirectSite(), Help: "return it from the function that Scope calls"}
 	r := graph.EnterRegion()
 	var results []*graph.Node
 	defer func() {
 		r.Leave()
-		exec.EndRegion(r, results, e)
+		storage.EndRegion(r, results, e)
 		r.Release()
 	}()
 	result := f()

@@ -3,6 +3,7 @@ package tensor
 import (
 	"github.com/tensorken/tensorken/internal/exec"
 	"github.com/tensorken/tensorken/internal/graph"
+	"github.com/tensorken/tensorken/internal/storage"
 	"github.com/tensorken/tensorken/ir"
 )
 
@@ -14,7 +15,7 @@ func (internal) Record(_ graph.Token, op string, args, numbers, roots, old []*gr
 }
 
 // Replay runs a recording on behalf of op.
-func (internal) Replay(_ graph.Token, op string, r *exec.Recording, j *exec.Journal, args []*graph.Node, numbers []ir.Number) ([]*graph.Node, error) {
+func (internal) Replay(_ graph.Token, op string, r *exec.Recording, j *storage.Journal, args []*graph.Node, numbers []ir.Number) ([]*graph.Node, error) {
 	out, err := r.Run(j, args, numbers)
 	return out, failure(op, Default().exec(), err)
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/tensorken/tensorken/internal/exec"
 	"github.com/tensorken/tensorken/internal/graph"
 	"github.com/tensorken/tensorken/internal/shape"
+	"github.com/tensorken/tensorken/internal/storage"
 	"github.com/tensorken/tensorken/ir"
 )
 
@@ -40,7 +41,7 @@ func (b binding) Compile(k *ir.Kernel) (driver.Program, error) {
 }
 
 func hostBuffer(d ir.DType, dims []int, data []byte) *graph.Node {
-	return graph.Buffer(d, dims, &graph.Value{Store: exec.FromHost(data), Strides: shape.RowMajor(dims)})
+	return graph.Buffer(d, dims, &graph.Value{Store: storage.FromHost(data), Strides: shape.RowMajor(dims)})
 }
 
 // The roots of random graphs are those of a transaction on a device that runs ahead. They are what
@@ -84,7 +85,7 @@ func (p *program) step(d *exec.Device, bad bool) error {
 		roots, of = append(roots, copies[r]), append(of, r)
 		old = append(old, hostBuffer(r.DType, r.Shape, make([]byte, r.Len()*r.DType.Size())))
 	}
-	var j exec.Journal
+	var j storage.Journal
 	err := exec.Step(d, &j, roots, old)
 	if err != nil && bad {
 		return nil // it did not run ahead: an index depends on a root

@@ -5,9 +5,9 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"github.com/tensorken/tensorken/internal/exec"
 	"github.com/tensorken/tensorken/internal/graph"
 	"github.com/tensorken/tensorken/internal/shape"
+	"github.com/tensorken/tensorken/internal/storage"
 	"github.com/tensorken/tensorken/ir"
 )
 
@@ -218,7 +218,7 @@ func (g *generator) leaf(d ir.DType, dims []int) *graph.Node {
 		size *= reach + 1 + g.one(0, 0, 0, 1)
 	}
 	data := g.numbers(d, offset+size)
-	n := graph.Buffer(d, dims, &graph.Value{Store: exec.FromHost(encode(d, data)), Offset: offset, Strides: strides})
+	n := graph.Buffer(d, dims, &graph.Value{Store: storage.FromHost(encode(d, data)), Offset: offset, Strides: strides})
 	elems := make([]ir.Number, 0, graph.Len(dims))
 	for _, pos := range shape.Positions(dims) {
 		at := offset

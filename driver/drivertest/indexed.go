@@ -9,6 +9,7 @@ import (
 	"github.com/tensorken/tensorken/internal/exec"
 	"github.com/tensorken/tensorken/internal/graph"
 	"github.com/tensorken/tensorken/internal/shape"
+	"github.com/tensorken/tensorken/internal/storage"
 	"github.com/tensorken/tensorken/ir"
 )
 
@@ -150,7 +151,7 @@ func (s *suite) bad(what string, index int64, n *graph.Node) {
 	if err == nil && s.drv.Limits().Async { // it is not done yet
 		_, err = exec.Read(s.dev, n)
 	}
-	var e *exec.IndexError
+	var e *storage.IndexError
 	if !errors.As(err, &e) {
 		s.Errorf("%s: error %v, want an index error", what, err)
 	} else if e.Index != index || e.Len != 5 {

@@ -11,6 +11,7 @@ import (
 	"github.com/tensorken/tensorken/internal/compile"
 	"github.com/tensorken/tensorken/internal/exec"
 	"github.com/tensorken/tensorken/internal/graph"
+	"github.com/tensorken/tensorken/internal/storage"
 	"github.com/tensorken/tensorken/ir"
 )
 
@@ -68,7 +69,7 @@ func (x *owned) compare() error {
 			r := graph.EnterRegion()
 			stored, err = x.turn(turns, k, copies, stored, want)
 			r.Leave()
-			exec.EndRegion(r, values(copies, x.needed(turns[k+1:])), &exec.GoneError{Op: "a region"})
+			storage.EndRegion(r, values(copies, x.needed(turns[k+1:])), &storage.GoneError{Op: "a region"})
 			r.Release()
 		}
 		if err != nil {
@@ -95,7 +96,7 @@ func (x *owned) turn(turns [][]*graph.Node, k int, copies map[*graph.Node]*graph
 			donated = append(donated, copies[n])
 		}
 	}
-	exec.Donate(donated, &exec.GoneError{Op: "a donation"})
+	storage.Donate(donated, &storage.GoneError{Op: "a donation"})
 	if err := exec.Eval(x.dev, values(copies, turns[k])); err != nil {
 		return nil, err
 	}
@@ -119,7 +120,7 @@ func (x *owned) look(copies map[*graph.Node]*graph.Node, want map[*graph.Node][]
 			continue
 		}
 		got, err := exec.Read(x.dev, copies[n])
-		var gone *exec.GoneError
+		var gone *storage.GoneError
 		switch {
 		case errors.As(err, &gone):
 			x.gone++

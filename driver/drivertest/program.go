@@ -10,6 +10,7 @@ import (
 	"github.com/tensorken/tensorken/internal/exec"
 	"github.com/tensorken/tensorken/internal/graph"
 	"github.com/tensorken/tensorken/internal/shape"
+	"github.com/tensorken/tensorken/internal/storage"
 	"github.com/tensorken/tensorken/ir"
 )
 
@@ -124,7 +125,7 @@ func copied(roots []*graph.Node, replaced map[*graph.Node]*graph.Node) map[*grap
 
 // stored returns a leaf of those elements in row-major order.
 func (rs results) stored(d ir.DType, dims []int, elems []ir.Number) *graph.Node {
-	n := graph.Buffer(d, dims, &graph.Value{Store: exec.FromHost(encode(d, elems)), Strides: shape.RowMajor(dims)})
+	n := graph.Buffer(d, dims, &graph.Value{Store: storage.FromHost(encode(d, elems)), Strides: shape.RowMajor(dims)})
 	rs.leaf(n, elems)
 	return n
 }

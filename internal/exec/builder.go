@@ -1,12 +1,13 @@
 package exec
 
 import (
-	"errors"
 	"maps"
 	"slices"
 
+	"github.com/tensorken/tensorken/internal/capture"
 	"github.com/tensorken/tensorken/internal/graph"
 	"github.com/tensorken/tensorken/internal/shape"
+	"github.com/tensorken/tensorken/internal/storage"
 	"github.com/tensorken/tensorken/ir"
 )
 
@@ -14,9 +15,9 @@ import (
 // each step at once, and nodes get their values; otherwise it adds the steps to the program,
 // and nodes get placeholders.
 type builder struct {
-	computed
-	journal *Journal
-	donated []*storage // that steps have read, to be freed at the end
+	capture.Known
+	journal *storage.Journal
+	donated []*storage.Storage // that steps have read, to be freed at the end
 	*recorder
 }
 
@@ -37,8 +38,8 @@ type recorder struct {
 // body of a recurrence, outer is the builder that met it; otherwise it is a zero one.
 func newBuilder(p *program, args int, outer *builder) *builder {
 	b := &builder{recorder: &recorder{program: p, args: args, index: map[graph.Store]int{}}}
-	b.given = map[*graph.Node]*graph.Value{}
-	maps.Copy(b.given, outer.given)
+	b.Given = map[*graph.Node]*graph.Value{}
+	maps.Copy(b.Given, outer.Given)
 	if r := outer.recorder; r != nil {
 		b.outer, b.replayed, b.numbers = r, r.replayed, r.numbers
 		args += len(r.lastUse)
@@ -89,14 +90,14 @@ type share struct {
 func (b *builder) byDevice(def *Device, roots, old []*graph.Node) []share {
 	if len(roots) > 0 {
 		d := deviceOf(roots[0], def)
-		other := func(n *graph.Node) bool { return b.valueOf(n) != nil || deviceOf(n, def) != d }
+		other := func(n *graph.Node) bool { return b.ValueOf(n) != nil || deviceOf(n, def) != d }
 		if !slices.ContainsFunc(roots, other) {
 			return []share{{d, roots, old}}
 		}
 	}
 	var shares []share
 	for k, n := range roots {
-		if b.valueOf(n) != nil {
+		if b.ValueOf(n) != nil {
 			continue
 		}
 		d := deviceOf(n, def)
@@ -119,7 +120,7 @@ func (b *builder) compute(def *Device, roots, old []*graph.Node, later []share) 
 	shares := b.byDevice(def, roots, old)
 	for i, s := range shares {
 		if err := b.share(s, append(later, shares[i+1:]...)); err != nil { // in place: callers read later alone
-			return failure(s.device, err)
+			return s.device.memory.Failed(err)
 		}
 	}
 	return nil
@@ -128,13 +129,13 @@ func (b *builder) compute(def *Device, roots, old []*graph.Node, later []share) 
 // share makes a plan of a share, after steps for what it reads from other devices and calls.
 func (b *builder) share(s share, later []share) error {
 	d := s.device
-	d.pool.CollectIfDue()
-	known := b.computed
-	known.keeps = known.keeps || len(later) > 0
-	c := newCapture(d, s.roots, s.old, known)
+	d.memory.Pool.CollectIfDue()
+	known := b.Known
+	known.Keeps = known.Keeps || len(later) > 0
+	c := capture.New(d.memory, s.roots, s.old, known)
 	for !b.canFill(c) {
-		foreign, calls := slices.Clone(c.foreign), slices.Clone(c.calls)
-		c.release()
+		foreign, calls := slices.Clone(c.Foreign), slices.Clone(c.Calls)
+		c.Release()
 		after := append(later, s)
 		if err := b.compute(d, foreign, nil, after); err != nil {
 			return err
@@ -147,85 +148,73 @@ func (b *builder) share(s share, later []share) error {
 			return nil
 		}
 		s = rest[0]
-		known.given, known.nodes = b.given, b.nodes
-		c = newCapture(d, s.roots, s.old, known) // a node that has a value by now is a leaf
+		known.Given, known.Nodes = b.Given, b.Nodes
+		c = capture.New(d.memory, s.roots, s.old, known) // a node that has a value by now is a leaf
 	}
-	if more := b.shared(c, s.roots, later); len(more) > 0 {
+	if more := b.shared(d, c, s.roots, later); len(more) > 0 {
 		s.roots = slices.Concat(s.roots, more)
-		c.release()
-		known.given, known.nodes = b.given, b.nodes
-		c = newCapture(d, s.roots, s.old, known)
+		c.Release()
+		known.Given, known.Nodes = b.Given, b.Nodes
+		c = capture.New(d.memory, s.roots, s.old, known)
 	}
 	if b.recorder == nil {
-		defer c.release()
-		if known.keeps {
-			b.donated = append(b.donated, c.donated()...)
+		defer c.Release()
+		if known.Keeps {
+			b.donated = append(b.donated, c.Donated()...)
 		}
-		if err := b.fill(c); err != nil {
+		if err := b.fill(d, c); err != nil {
 			return err
 		}
 		return d.eval(c, b.journal)
 	}
-	if c.failed != nil {
-		return c.failed
+	if c.Failed != nil {
+		return c.Failed
 	}
-	p, err := b.plan(c, s.roots)
+	p, err := b.plan(d, c, s.roots)
 	if err != nil {
 		return err
 	}
 	for i, v := range b.add(p) {
-		b.given[s.roots[i]] = v
+		b.Given[s.roots[i]] = v
 	}
 	return nil
 }
 
 // shared returns the nodes that the plan of roots had better store, because a plan of later
 // roots reads them too, and notes what the plan computes.
-func (b *builder) shared(c *capture, roots []*graph.Node, later []share) (list []*graph.Node) {
+func (b *builder) shared(d *Device, c *capture.Capture, roots []*graph.Node, later []share) (list []*graph.Node) {
 	if len(later) == 0 {
 		return nil
 	}
-	if b.nodes == nil {
-		b.nodes = map[*graph.Node]bool{}
+	if b.Nodes == nil {
+		b.Nodes = map[*graph.Node]bool{}
 	}
-	for i, u := range c.uses {
-		if n := &c.nodes[i]; u.worth(n) == second {
-			b.nodes[n.Node] = true
-		}
-	}
-	known, stored := computed{given: map[*graph.Node]*graph.Value{}, nodes: b.nodes}, FromHost(nil)
-	maps.Copy(known.given, b.given)
+	c.NoteComputed(b.Nodes)
+	known, stored := capture.Known{Given: map[*graph.Node]*graph.Value{}, Nodes: b.Nodes}, storage.FromHost(nil)
+	maps.Copy(known.Given, b.Given)
 	for _, n := range roots {
-		known.given[n] = &graph.Value{Store: stored, Strides: shape.RowMajor(n.Shape)}
+		known.Given[n] = &graph.Value{Store: stored, Strides: shape.RowMajor(n.Shape)}
 	}
 	for _, t := range later {
-		l := newCapture(t.device, t.roots, nil, known)
-		stored := l.foreign // of what the other device reads
-		if t.device == c.device {
-			stored = l.roots[l.asked:]
+		l := capture.New(t.device.memory, t.roots, nil, known)
+		stored := l.Foreign // of what the other device reads
+		if t.device == d {
+			stored = l.Retained()
 		}
 		for _, n := range stored {
-			if _, ok := c.number.Get(n); ok && known.valueOf(n) == nil && !slices.Contains(list, n) {
+			if c.Has(n) && known.ValueOf(n) == nil && !slices.Contains(list, n) {
 				list = append(list, n)
 			}
 		}
-		l.release()
+		l.Release()
 	}
 	return list
 }
 
-// A call is a node of a capture that no plan computes: a HostCall, a Recur, or a Cast from a
-// type that the device lacks.
-type call struct {
-	node  *graph.Node
-	src   []*graph.Node
-	value *graph.Value // of a leaf that stands for the first result
-}
-
 // call makes steps of calls, after one of their operands.
-func (b *builder) call(d *Device, calls []call, later []share) error {
+func (b *builder) call(d *Device, calls []capture.Call, later []share) error {
 	if b.recorder != nil && b.replayed {
-		constant := slices.DeleteFunc(slices.Clone(calls), func(c call) bool { return !b.isConstant(c.node) })
+		constant := slices.DeleteFunc(slices.Clone(calls), func(c capture.Call) bool { return !b.isConstant(c.Node) })
 		if err := new(builder).call(d, constant, nil); err != nil {
 			return err
 		}
@@ -233,14 +222,14 @@ func (b *builder) call(d *Device, calls []call, later []share) error {
 	}
 	var operands []*graph.Node
 	for _, c := range calls {
-		if c.node.Op == ir.Recur {
-			for i, n := range c.src[:graph.RecurrenceOf(c.node).Carries] {
+		if c.Node.Op == ir.Recur {
+			for i, n := range c.Src[:graph.RecurrenceOf(c.Node).Carries] {
 				if !b.ownsBuffer(n) {
-					c.src[i] = graph.Copy(n)
+					c.Src[i] = graph.Copy(n)
 				}
 			}
 		}
-		for _, n := range c.src {
+		for _, n := range c.Src {
 			if !slices.Contains(operands, n) {
 				operands = append(operands, n)
 			}
@@ -253,15 +242,15 @@ func (b *builder) call(d *Device, calls []call, later []share) error {
 		if b.isDone(c) { // for another call that reads it
 			continue
 		}
-		var s step = &hostStep{call: c, device: d, operands: b.operands(c.src)}
-		if c.node.Op == ir.Recur {
+		var s step = &hostStep{Call: c, device: d, operands: b.operands(c.Src)}
+		if c.Node.Op == ir.Recur {
 			r, err := b.repeat(d, c)
 			if err != nil {
 				return err
 			}
 			s = r
 		}
-		if err := b.do(d, c.node, s); err != nil {
+		if err := b.do(d, c.Node, s); err != nil {
 			return err
 		}
 	}
@@ -270,24 +259,24 @@ func (b *builder) call(d *Device, calls []call, later []share) error {
 
 // canFill reports whether fill gives a capture all that it lacks: there is nothing to compute on
 // other devices, and the calls are functions on the host of operands that have values.
-func (b *builder) canFill(c *capture) bool {
-	return len(c.foreign) == 0 && !slices.ContainsFunc(c.calls, func(x call) bool {
-		return b.recorder != nil || x.node.Op == ir.Recur || slices.ContainsFunc(x.src, func(n *graph.Node) bool { return n.Value() == nil })
+func (b *builder) canFill(c *capture.Capture) bool {
+	return len(c.Foreign) == 0 && !slices.ContainsFunc(c.Calls, func(x capture.Call) bool {
+		return b.recorder != nil || x.Node.Op == ir.Recur || slices.ContainsFunc(x.Src, func(n *graph.Node) bool { return n.Value() == nil })
 	})
 }
 
 // fill computes calls and gives the leaves that stand for their results the elements.
-func (b *builder) fill(c *capture) error {
-	for _, x := range c.calls {
-		if err := b.call(c.device, []call{x}, nil); err != nil {
+func (b *builder) fill(d *Device, c *capture.Capture) error {
+	for _, x := range c.Calls {
+		if err := b.call(d, []capture.Call{x}, nil); err != nil {
 			return err
 		}
-		v := x.node.Value()
+		v := x.Node.Value()
 		if v.Err != nil {
 			return v.Err
 		}
-		x.value.Store.(*storage).host = v.Store.(*storage).host
-		x.node.MoveValue(x.value)
+		storage.Of(x.Value).Fill(storage.Of(v))
+		x.Node.MoveValue(x.Value)
 	}
 	return nil
 }
@@ -297,7 +286,7 @@ func (b *builder) isConstant(n *graph.Node) bool {
 	constant, seen := true, map[*graph.Node]bool{}
 	graph.Walk([]*graph.Node{n}, func(n *graph.Node) (graph.Operands, bool) {
 		src, v := n.State()
-		if n.Op == ir.Recur || b.given[n] != nil || v != nil && b.number(v.Store) >= 0 || slices.Contains(b.numbers, n) {
+		if n.Op == ir.Recur || b.Given[n] != nil || v != nil && b.number(v.Store) >= 0 || slices.Contains(b.numbers, n) {
 			constant = false
 		}
 		more := constant && v == nil && !seen[n]
@@ -308,12 +297,12 @@ func (b *builder) isConstant(n *graph.Node) bool {
 }
 
 // isDone reports whether a call has its value.
-func (b *builder) isDone(c call) bool {
-	v := b.valueOf(c.node)
-	if v == nil || v.Err != nil || c.node.Op != ir.Recur {
+func (b *builder) isDone(c capture.Call) bool {
+	v := b.ValueOf(c.Node)
+	if v == nil || v.Err != nil || c.Node.Op != ir.Recur {
 		return v != nil
 	}
-	return len(v.Store.(*bundle).values) == len(graph.RecurrenceOf(c.node).Results())
+	return len(v.Store.(*storage.Bundle).Values) == len(graph.RecurrenceOf(c.Node).Results())
 }
 
 // do runs the step of a call, or adds it, and gives the call its value.
@@ -324,7 +313,7 @@ func (b *builder) do(d *Device, n *graph.Node, s step) error {
 	} else {
 		results, err := s.run(nil, nil, nil)
 		if r, ok := s.(*repeatStep); ok && r.plan != nil {
-			r.plan.capture.release()
+			r.plan.capture.Release()
 		}
 		if host, ok := err.(*HostError); ok && n.Call() == any(host.Func) {
 			n.SetValue(&graph.Value{Err: err})
@@ -337,17 +326,17 @@ func (b *builder) do(d *Device, n *graph.Node, s step) error {
 	if r := graph.CurrentRegion(); r != nil {
 		if of := r.RegionOf(n); of != nil {
 			for _, v := range values {
-				noteStored(of, v)
+				storage.NoteStored(of, v)
 			}
 		}
 	}
-	v := &graph.Value{Store: &bundle{d, values}}
+	v := &graph.Value{Store: &storage.Bundle{On: d.memory, Values: values}}
 	if n.Op != ir.Recur {
 		v = values[0]
 	}
 	switch {
 	case b.recorder != nil:
-		b.given[n] = v
+		b.Given[n] = v
 	case n.Op == ir.Recur: // which may have one of fewer results
 		n.ReplaceValue(v)
 	default:
@@ -372,15 +361,7 @@ func (b *builder) add(s step) (values []*graph.Value) {
 func (b *builder) operands(ns []*graph.Node) []operand {
 	operands := make([]operand, len(ns))
 	for i, n := range ns {
-		operands[i] = operand{b.number(b.valueOf(n).Store), n}
+		operands[i] = operand{b.number(b.ValueOf(n).Store), n}
 	}
 	return operands
-}
-
-// failure names the device of an error.
-func failure(d *Device, err error) error {
-	if f := (*Failure)(nil); err == nil || errors.As(err, &f) {
-		return err
-	}
-	return &Failure{d, err}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/tensorken/tensorken/internal/cpu"
 	"github.com/tensorken/tensorken/internal/exec"
 	"github.com/tensorken/tensorken/internal/graph"
+	"github.com/tensorken/tensorken/internal/storage"
 	"github.com/tensorken/tensorken/ir"
 )
 
@@ -82,7 +83,7 @@ func TestConcurrentIndexErrors(t *testing.T) {
 				if bad {
 					at = ints(0, 10+g)
 				}
-				var index *exec.IndexError
+				var index *storage.IndexError
 				_, err := exec.Read(d, graph.Gather(graph.Unary(ir.Neg, floats(1, 2, 3)), at, 0))
 				if bad && (!errors.As(err, &index) || index.Index != int64(10+g)) || !bad && err != nil {
 					t.Errorf("goroutine %d, bad index: %v, got error %v", g, bad, err)

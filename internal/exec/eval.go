@@ -1,38 +1,26 @@
 package exec
 
 import (
-	"errors"
 	"runtime"
 
-	"github.com/tensorken/tensorken/driver"
+	"github.com/tensorken/tensorken/internal/capture"
 	"github.com/tensorken/tensorken/internal/graph"
-	"github.com/tensorken/tensorken/internal/memory"
+	"github.com/tensorken/tensorken/internal/storage"
 )
-
-// A Failure is an error of a device.
-type Failure struct {
-	Device *Device
-	Err    error
-}
-
-func (e *Failure) Error() string { return e.Err.Error() }
-
-// Unwrap returns the cause.
-func (e *Failure) Unwrap() error { return e.Err }
 
 // Eval computes roots, in one plan for each device. Nodes that are committed to none
 // are computed on def. It returns the first failure of a plan, or of a value that a
 // root has.
 func Eval(def *Device, roots []*graph.Node) error { return eval(def, nil, roots, nil) }
 
-func eval(def *Device, j *Journal, roots, old []*graph.Node) error {
+func eval(def *Device, j *storage.Journal, roots, old []*graph.Node) error {
 	b := builder{journal: j}
 	if err := b.compute(def, roots, old, nil); err != nil {
 		return err
 	}
 	for _, s := range b.donated {
-		if e := s.donated.Load(); e != nil {
-			s.free(e)
+		if e := s.Donated(); e != nil {
+			s.Free(e)
 		}
 	}
 	for _, n := range roots {
@@ -43,9 +31,34 @@ func eval(def *Device, j *Journal, roots, old []*graph.Node) error {
 	return nil
 }
 
+// Step is Eval as a transaction, for an optimizer: roots[i] is the new value of
+// old[i], which is nil for a value that is new. If anything computed along with the
+// roots meets a bad index, Step fails and the caller keeps the old values. The roots
+// of each device are a transaction of their own.
+//
+// An asynchronous device meets the bad index after Step has returned. There the
+// roots come to hold the elements of old, so that training continues from them, and
+// the journal reports the failure once it is known.
+func Step(def *Device, j *storage.Journal, roots, old []*graph.Node) error {
+	return eval(def, j, roots, old)
+}
+
+// Read evaluates n and returns its elements: see storage.Read.
+func Read(def *Device, n *graph.Node) ([]byte, error) { return evaluated(def, n, storage.Read) }
+
+// View is Read without a copy where there can be none: see storage.View.
+func View(def *Device, n *graph.Node) ([]byte, error) { return evaluated(def, n, storage.View) }
+
+func evaluated(def *Device, n *graph.Node, read func(*graph.Node) ([]byte, error)) ([]byte, error) {
+	if err := Eval(def, []*graph.Node{n}); err != nil {
+		return nil, err
+	}
+	return read(n)
+}
+
 // eval runs the plan of a capture. If it fails the nodes stay as they were, and another try may
 // succeed.
-func (d *Device) eval(c *capture, j *Journal) error {
+func (d *Device) eval(c *capture.Capture, j *storage.Journal) error {
 	if err := d.ready(c); err != nil {
 		return err
 	}
@@ -56,108 +69,104 @@ func (d *Device) eval(c *capture, j *Journal) error {
 	if err := d.execute(p, c, j); err != nil {
 		return err
 	}
-	c.markComputed()
+	c.MarkComputed()
 	return nil
 }
 
 // execute runs a plan.
-func (d *Device) execute(p *loadedPlan, c *capture, j *Journal) error {
+func (d *Device) execute(p *loadedPlan, c *capture.Capture, j *storage.Journal) error {
 	var lost error // of a run that has overwritten leaves
-	return d.retry(func() error {
+	return d.memory.Retry(func() error {
 		if lost != nil {
 			return lost
 		}
 		err := d.run(p, c, j)
-		if err != nil && c.isGone() {
+		if err != nil && c.IsGone() {
 			lost = err
 		}
 		return err
 	})
 }
 
-// retry calls run, a second time if memory lacked that dead tensors held.
-func (d *Device) retry(run func() error) error {
-	err := run()
-	if errors.Is(err, driver.ErrMemory) {
-		memory.ForceGC()
-		if err = d.Trim(); err == nil {
-			err = run()
-		}
-	}
-	return err
-}
-
 // ready makes the leaves available to d. It returns the first failure of a leaf. It waits until
 // the failures of other devices' leaves are known and, for a transaction, those of all leaves.
-func (d *Device) ready(c *capture) error {
-	if c.failed != nil {
-		return c.failed
+func (d *Device) ready(c *capture.Capture) error {
+	if c.Failed != nil {
+		return c.Failed
 	}
-	for i := range c.leaves {
-		v := c.leaves[i].value
-		if v.Err != nil {
-			return v.Err
+	for i := range c.Leaves {
+		l := &c.Leaves[i]
+		if l.Value.Err != nil {
+			return l.Value.Err
 		}
-		s := c.leaves[i].stored
-		foreign := s.device != nil && s.device != d
-		if s.pending() && (foreign || c.isTransaction()) {
-			if err := s.device.stream.lockAndReadReports(); err != nil {
-				return err
-			}
-		}
-		if err := s.failed(); err != nil {
+		if err := l.Stored.Ready(d.memory, c.IsTransaction()); err != nil {
 			return err
-		}
-		if foreign {
-			if err := d.fetch(s); err != nil {
-				return err
-			}
 		}
 	}
 	return nil
 }
 
+// begin returns the execution of a plan that may fail by an index, nil for others. The caller holds
+// the queue.
+func (d *Device) begin(p *loadedPlan, c *capture.Capture) (*storage.Execution, error) {
+	var pending []storage.Pending
+	for i := range c.Leaves {
+		pending = c.Leaves[i].Stored.AppendPending(pending, p.checks.Len+i)
+	}
+	var sites []*graph.IndexSite
+	for _, s := range p.checks.Steps {
+		for _, index := range s.Indices {
+			site := c.Node(index.Node).Site()
+			if c.Replayed {
+				site = site.Again()
+			}
+			sites = append(sites, site)
+		}
+	}
+	return d.memory.Begin(&p.checks, pending, sites, c.IsTransaction())
+}
+
 // run runs a plan and gives the outputs their values.
-func (d *Device) run(p *loadedPlan, c *capture, j *Journal) error {
-	d.queue.Lock()
-	defer d.queue.Unlock()
+func (d *Device) run(p *loadedPlan, c *capture.Capture, j *storage.Journal) error {
+	d.memory.Queue.Lock()
+	defer d.memory.Queue.Unlock()
 	l := launches.Get().(*launch)
 	defer l.release(d)
 	var err error
-	if l.slots, err = d.pool.Acquire(l.slots, p.slots...); err != nil {
+	if l.slots, err = d.memory.Pool.Acquire(l.slots, p.slots...); err != nil {
 		return err
 	}
 	if err = l.use(d, c); err != nil {
 		return err
 	}
-	x, err := d.stream.begin(p, c)
+	x, err := d.begin(p, c)
 	if err != nil {
 		return err
 	}
 	if err = l.take(d, p, c); err == nil {
 		l.bind(p, c, x)
 		if err = d.submit(p, c, l.calls); err != nil && l.hasTaken() {
-			c.freeDonated(p)
+			c.FreeDonated(p.returns)
 		}
 	}
-	waits := c.isTransaction() && !p.compiled.FallsBack
+	waits := c.IsTransaction() && !p.compiled.FallsBack
 	if x != nil {
-		err = d.stream.conclude(x, err, waits)
+		err = d.memory.Conclude(x, err, waits)
 	}
 	if err != nil {
 		return err
 	}
 	err = l.finish(d, p, c, x)
-	runtime.KeepAlive(c.leaves)
+	runtime.KeepAlive(c.Leaves)
 	switch {
-	case err != nil || x == nil || !c.isTransaction():
+	case err != nil || x == nil || !c.IsTransaction():
 	case waits:
-		err = x.fault.report()
+		err = x.Err()
 	case j != nil:
-		j.note(x)
+		j.Note(x)
 	}
 	if err == nil || l.hasTaken() {
-		c.freeDonated(p)
+		c.FreeDonated(p.returns)
 	}
 	return err
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/tensorken/tensorken/internal/cpu"
 	"github.com/tensorken/tensorken/internal/exec"
 	"github.com/tensorken/tensorken/internal/graph"
+	"github.com/tensorken/tensorken/internal/storage"
 	"github.com/tensorken/tensorken/ir"
 )
 
@@ -22,7 +23,7 @@ func floats(x ...float32) *graph.Node {
 	for _, v := range x {
 		b = binary.LittleEndian.AppendUint32(b, math.Float32bits(v))
 	}
-	return graph.Buffer(ir.Float32, []int{len(x)}, &graph.Value{Store: exec.FromHost(b), Strides: []int{1}})
+	return graph.Buffer(ir.Float32, []int{len(x)}, &graph.Value{Store: storage.FromHost(b), Strides: []int{1}})
 }
 
 func ints(x ...int32) *graph.Node {
@@ -30,7 +31,7 @@ func ints(x ...int32) *graph.Node {
 	for _, v := range x {
 		b = binary.LittleEndian.AppendUint32(b, uint32(v))
 	}
-	return graph.Buffer(ir.Int32, []int{len(x)}, &graph.Value{Store: exec.FromHost(b), Strides: []int{1}})
+	return graph.Buffer(ir.Int32, []int{len(x)}, &graph.Value{Store: storage.FromHost(b), Strides: []int{1}})
 }
 
 func scalar(v float64, shape []int) *graph.Node {
@@ -193,7 +194,7 @@ func TestIndexError(t *testing.T) {
 	defer d.Close()
 	x := graph.Gather(floats(1, 2, 3), ints(0, 7, 1, 9), 0)
 	_, err := exec.Read(d, x)
-	var bad *exec.IndexError
+	var bad *storage.IndexError
 	if !errors.As(err, &bad) || bad.Index != 7 || bad.Len != 3 {
 		t.Fatalf("got %v, want index 7 of 3", err)
 	}
@@ -352,7 +353,7 @@ func TestCastOnHost(t *testing.T) {
 	defer d.Close()
 	data := binary.LittleEndian.AppendUint64(nil, math.Float64bits(1.5))
 	data = binary.LittleEndian.AppendUint64(data, math.Float64bits(1e300))
-	x := graph.Buffer(ir.Float64, []int{2}, &graph.Value{Store: exec.FromHost(data), Strides: []int{1}})
+	x := graph.Buffer(ir.Float64, []int{2}, &graph.Value{Store: storage.FromHost(data), Strides: []int{1}})
 	if got, want := read(t, d, graph.Unary(ir.Neg, graph.Cast(x, ir.Float32))), []float32{-1.5, float32(math.Inf(-1))}; !equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}
@@ -417,7 +418,7 @@ func TestIndexErrorLater(t *testing.T) {
 		t.Errorf("got %v, want %v", got, want)
 	}
 	for _, n := range []*graph.Node{bad, from, graph.Unary(ir.Exp, from)} {
-		var index *exec.IndexError
+		var index *storage.IndexError
 		if _, err := exec.Read(d, n); !errors.As(err, &index) || index.Index != 7 {
 			t.Errorf("got %v, want index 7", err)
 		}
@@ -447,7 +448,7 @@ func TestManyChecks(t *testing.T) {
 				count = graph.Scatter(ir.Add, count, at, floats(1), 0)
 			}
 			got, err := exec.Read(d, count)
-			var index *exec.IndexError
+			var index *storage.IndexError
 			switch {
 			case c.bad >= 0:
 				if !errors.As(err, &index) || index.Index != -3 {

@@ -9,6 +9,7 @@ import (
 	"github.com/tensorken/tensorken/internal/cpu"
 	"github.com/tensorken/tensorken/internal/exec"
 	"github.com/tensorken/tensorken/internal/graph"
+	"github.com/tensorken/tensorken/internal/storage"
 	"github.com/tensorken/tensorken/ir"
 )
 
@@ -42,7 +43,7 @@ func TestEachFailsByItsOwnIndex(t *testing.T) {
 		}
 		for _, r := range slices.Concat(plans...) {
 			_, err := exec.Read(d, r.node)
-			var index *exec.IndexError
+			var index *storage.IndexError
 			if bad := errors.As(err, &index); bad != (r.bad != 0) || bad && index.Index != r.bad {
 				t.Errorf("%s, %s: error %v, want index %d (0 for none)", name, r.name, err, r.bad)
 			}
@@ -82,7 +83,7 @@ func TestTransactionFallsBack(t *testing.T) {
 		{"an old one", b, b},
 		{"no elements", floats(), graph.Unary(ir.Exp, floats())},
 	}
-	var j exec.Journal
+	var j storage.Journal
 	var roots, olds []*graph.Node
 	for _, v := range values {
 		roots, olds = append(roots, v.new), append(olds, v.old)
@@ -95,7 +96,7 @@ func TestTransactionFallsBack(t *testing.T) {
 			t.Errorf("%s: %v, want %v", v.name, got, want)
 		}
 	}
-	var index *exec.IndexError
+	var index *storage.IndexError
 	if n, err := j.Failed(); n != 1 || !errors.As(err, &index) || index.Index != 7 {
 		t.Errorf("%d transactions failed with %v, want one with index 7", n, err)
 	}

@@ -1,24 +1,24 @@
 package exec
 
 import (
-	"runtime"
 	"slices"
 	"sync"
 
 	"github.com/tensorken/tensorken/driver"
+	"github.com/tensorken/tensorken/internal/capture"
 	"github.com/tensorken/tensorken/internal/graph"
-	"github.com/tensorken/tensorken/internal/hostmem"
 	"github.com/tensorken/tensorken/internal/memory"
+	"github.com/tensorken/tensorken/internal/storage"
 	"github.com/tensorken/tensorken/ir"
 )
 
 // A launch has the buffers and calls of one execution of a plan.
 type launch struct {
-	slots    []memory.Pooled // of the plan; zero where an output's storage has taken it over
-	buffers  []driver.Buffer // by leaf
-	blocks   []*memory.Block // by leaf: of the buffer; nil where a slot has it
-	taken    []*memory.Block // by taking: whose buffer a slot is; nil where the slot is a copy
-	storages []*storage      // by slot
+	slots    []memory.Pooled    // of the plan; zero where an output's storage has taken it over
+	buffers  []driver.Buffer    // by leaf
+	blocks   []*memory.Block    // by leaf: of the buffer; nil where a slot has it
+	taken    []*memory.Block    // by taking: whose buffer a slot is; nil where the slot is a copy
+	storages []*storage.Storage // by slot
 	calls    []driver.Call
 	args     []driver.Arg // of all calls
 }
@@ -32,15 +32,15 @@ func (l *launch) release(d *Device) {
 			b.Done()
 		}
 	}
-	d.pool.Release(l.slots...)
-	*l = launch{emptied(l.slots), emptied(l.buffers), emptied(l.blocks), emptied(l.taken), emptied(l.storages), emptied(l.calls), emptied(l.args)}
+	d.memory.Pool.Release(l.slots...)
+	*l = launch{capture.Emptied(l.slots), capture.Emptied(l.buffers), capture.Emptied(l.blocks), capture.Emptied(l.taken), capture.Emptied(l.storages), capture.Emptied(l.calls), capture.Emptied(l.args)}
 	launches.Put(l)
 }
 
-// use makes the leaves' buffers those of blocks that stay until release. The caller holds d.queue.
-func (l *launch) use(d *Device, c *capture) error {
-	for i := range c.leaves {
-		b, err := c.leaves[i].use(d)
+// use makes the leaves' buffers those of blocks that stay until release. The caller holds d.memory.Queue.
+func (l *launch) use(d *Device, c *capture.Capture) error {
+	for i := range c.Leaves {
+		b, err := c.Leaves[i].Stored.Use(d.memory)
 		if err != nil {
 			return err
 		}
@@ -49,33 +49,12 @@ func (l *launch) use(d *Device, c *capture) error {
 	return nil
 }
 
-// use returns the block of d that has the leaf's elements, in use. The caller holds d.queue.
-func (l *leaf) use(d *Device) (*memory.Block, error) {
-	for {
-		on, err := l.stored.on(d)
-		if err != nil {
-			return nil, err
-		}
-		used := on.block.Use()
-		if err := l.stored.failed(); err != nil { // since ready
-			if used {
-				on.block.Done()
-			}
-			return nil, err
-		}
-		if used {
-			return on.block, nil
-		}
-		runtime.Gosched() // a Scope freed the copy, or another plan takes the buffer and then says why it is gone
-	}
-}
-
 // take makes the buffers of leaves slots whose memory results take. Where others may read a leaf's memory
-// the slot is a copy. The caller holds d.queue.
-func (l *launch) take(d *Device, p *loadedPlan, c *capture) (err error) {
+// the slot is a copy. The caller holds d.memory.Queue.
+func (l *launch) take(d *Device, p *loadedPlan, c *capture.Capture) (err error) {
 	for _, t := range p.takes {
-		leaf, b := &c.leaves[t.leaf], l.blocks[t.leaf]
-		if leaf.view.Offset == 0 && leaf.donation() != nil {
+		leaf, b := &c.Leaves[t.leaf], l.blocks[t.leaf]
+		if leaf.View.Offset == 0 && leaf.Donation() != nil {
 			if taken, ok := b.TakeAlone(len(t.same)); ok {
 				l.slots[t.slot] = taken
 				l.taken = append(l.taken, b)
@@ -84,7 +63,8 @@ func (l *launch) take(d *Device, p *loadedPlan, c *capture) (err error) {
 			}
 		}
 		l.taken = append(l.taken, nil)
-		if l.slots[t.slot], err = leaf.copyTo(d, t.Request); err != nil {
+		first := leaf.View.Offset * leaf.DType.Size()
+		if l.slots[t.slot], err = leaf.Stored.CopyTo(d.memory, t.Request, first, first+leaf.Bytes()); err != nil {
 			l.putBack(p)
 			return err
 		}
@@ -114,47 +94,18 @@ func (l *launch) setBlocks(leaves []int, b *memory.Block) {
 	}
 }
 
-// copyTo returns a copy of the leaf's elements, which are in row-major order, in a new buffer of d.
-func (l *leaf) copyTo(d *Device, r memory.Request) (memory.Pooled, error) {
-	s, first, n := l.stored, l.view.Offset*l.dtype.Size(), l.bytes()
-	var host []byte
-	if s.device == nil {
-		host = s.host[first : first+n]
-	} else {
-		on, err := s.on(d)
-		if err != nil {
-			return memory.Pooled{}, err
-		}
-		if host, err = hostmem.Make(n, 1); err != nil {
-			return memory.Pooled{}, err
-		}
-		if err := d.stream.download(host, on.block.Buffer, first); err != nil {
-			return memory.Pooled{}, err
-		}
-	}
-	buffers, err := d.pool.Acquire(nil, r)
-	if err != nil {
-		return memory.Pooled{}, err
-	}
-	if err := d.drv.Upload(buffers[0].Buffer, 0, host); err != nil {
-		d.pool.Release(buffers...)
-		return memory.Pooled{}, err
-	}
-	return buffers[0], nil
-}
-
 // bind sets l.calls to the calls of the plan.
-func (l *launch) bind(p *loadedPlan, c *capture, x *execution) {
+func (l *launch) bind(p *loadedPlan, c *capture.Capture, x *storage.Execution) {
 	l.args = slices.Grow(l.args, len(p.bindings))[:len(p.bindings)]
 	for k := range p.bindings {
 		a, arg := &p.bindings[k], &l.args[k]
 		switch a.from {
 		case fromScalar:
-			arg.Num = c.scalars[a.index]
+			arg.Num = c.Scalars[a.index]
 		case fromReport:
-			arg.Buffer, arg.Offset = x.reports.Buffer, ir.StatusLen*(x.firstCheck+int(a.index))
+			arg.Buffer, arg.Offset = x.Reports.Buffer, ir.StatusLen*(x.FirstCheck+int(a.index))
 		case fromLeaf:
-			arg.Buffer, arg.Offset = l.buffers[a.index], c.leaves[a.index].view.Offset+a.offset
+			arg.Buffer, arg.Offset = l.buffers[a.index], c.Leaves[a.index].View.Offset+a.offset
 		case fromSlot:
 			arg.Buffer, arg.Offset = l.slots[a.index].Buffer, a.offset
 		}
@@ -169,64 +120,84 @@ func (l *launch) bind(p *loadedPlan, c *capture, x *execution) {
 
 // finish gives each output its value: a view of a leaf, or of a slot's buffer, which
 // moves from l.slots to a storage.
-func (l *launch) finish(d *Device, p *loadedPlan, c *capture, x *execution) error {
+func (l *launch) finish(d *Device, p *loadedPlan, c *capture.Capture, x *storage.Execution) error {
 	l.storages = slices.Grow(l.storages, len(p.slots))[:len(p.slots)]
-	slabs := make([]slab, len(c.slabs))
-	for i, n := range c.slabs {
+	slabs := make([]storage.Slab, len(c.Slabs))
+	for i, n := range c.Slabs {
 		if n > 0 {
-			slabs[i] = newSlab(d, n)
+			slabs[i] = d.memory.NewSlab(n)
 		}
 	}
-	for i := range c.outputs {
-		out := &p.compiled.Outputs[i]
+	for i := range c.Outputs {
+		out, o := &p.compiled.Outputs[i], &c.Outputs[i]
 		if out.Leaf {
-			leaf := &c.leaves[out.Index]
-			s := leaf.stored
-			if s.device != nil && s.device != d { // a copy, which outlives the other device
-				on, err := s.on(d)
-				if err != nil {
-					return err
-				}
-				on.block.MarkShared()
-				s = on.storage()
-			} else if e := leaf.donation(); e != nil && !e.Replaced {
-				s = s.shared()
+			leaf := &c.Leaves[out.Index]
+			s, err := leaf.Stored.On(d.memory)
+			if err != nil {
+				return err
 			}
-			c.outputs[i].value = &graph.Value{Store: s, Offset: out.Offset + leaf.view.Offset, Strides: out.Strides}
+			if e := leaf.Donation(); s == leaf.Stored && e != nil && !e.Replaced {
+				s = s.Shared()
+			}
+			o.Value = &graph.Value{Store: s, Offset: out.Offset + leaf.View.Offset, Strides: out.Strides}
 			continue
 		}
 		slot := p.slot[out.Index]
 		s := l.storages[slot]
 		if s == nil {
-			if k := c.outputs[i].slab; k > 0 {
-				h := slabs[k-1].next(d, &l.slots[slot])
-				s, c.outputs[i].node = &h.storage, &h.node
+			if o.Slab > 0 {
+				e := slabs[o.Slab-1].Next(d.memory, l.slots[slot])
+				s, o.Node = &e.Storage, &e.Node
 			} else {
-				s = d.newStorage(l.slots[slot])
+				s = d.memory.Store(l.slots[slot])
 			}
-			if x != nil && p.depends[slot].Intersects(x.unknown) {
-				s.exec, s.slot = x, slot
-			}
-			s.ofStep = i < c.replacing
+			p.checks.Attach(s, x, slot)
+			s.OfStep = i < c.Replacing
 			l.storages[slot] = s
 			l.slots[slot] = memory.Pooled{}
-		} else if s.first.Offset == out.Offset && slices.Equal(s.first.Strides, out.Strides) { // equal, and no view
-			s = s.shared()
 		}
-		if err := s.failed(); err != nil {
-			c.outputs[i].value = &graph.Value{Err: err}
-			continue
-		}
-		v := s.newValue()
-		v.Store, v.Offset, v.Strides = s, out.Offset, out.Strides
-		c.outputs[i].value = v
+		o.Value = s.NewValue(out.Offset, out.Strides)
 	}
-	for _, n := range c.named {
-		n.node.SetValue(c.outputs[n.output].value)
+	for _, n := range c.Named {
+		n.Node.SetValue(c.Outputs[n.Output].Value)
 	}
-	c.noteRegions(p)
-	for _, n := range c.empty {
-		n.SetValue(&graph.Value{Store: FromHost(nil), Strides: make([]int, len(n.Shape))})
+	noteRegions(p, c)
+	for _, n := range c.Empty {
+		n.SetValue(&graph.Value{Store: storage.FromHost(nil), Strides: make([]int, len(n.Shape))})
 	}
 	return nil
 }
+
+// noteRegions notes the slots of a plan all whose outputs are of nodes made in regions that the goroutine is
+// in: the outermost of these has the memory.
+func noteRegions(p *loadedPlan, c *capture.Capture) {
+	r := graph.CurrentRegion()
+	if r == nil {
+		return
+	}
+	var array [4]*graph.Region
+	owners := append(array[:0], make([]*graph.Region, len(p.slots))...) // by slot; elsewhere for one that stays
+	for _, n := range c.Named {
+		out := &p.compiled.Outputs[n.Output]
+		if out.Leaf {
+			continue
+		}
+		of, owner := r.RegionOf(n.Node), &owners[p.slot[out.Index]]
+		switch {
+		case of == nil:
+			*owner = elsewhere
+		case *owner == nil || *owner != elsewhere && of.Numbered((*owner).Number()) == nil: // of is around it
+			*owner = of
+		}
+	}
+	for i := range c.Outputs {
+		if out := &p.compiled.Outputs[i]; !out.Leaf {
+			if of := owners[p.slot[out.Index]]; of != nil && of != elsewhere {
+				storage.NoteStored(of, c.Outputs[i].Value)
+			}
+		}
+	}
+}
+
+// elsewhere stands for no region.
+var elsewhere = new(graph.Region)

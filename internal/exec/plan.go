@@ -2,14 +2,17 @@ package exec
 
 import (
 	"fmt"
+	"slices"
 	"unsafe"
 
 	"github.com/tensorken/tensorken/driver"
+	"github.com/tensorken/tensorken/internal/capture"
 	"github.com/tensorken/tensorken/internal/compile"
 	"github.com/tensorken/tensorken/internal/kernelize"
 	"github.com/tensorken/tensorken/internal/lru"
 	"github.com/tensorken/tensorken/internal/memory"
 	"github.com/tensorken/tensorken/internal/shape"
+	"github.com/tensorken/tensorken/internal/storage"
 	"github.com/tensorken/tensorken/ir"
 )
 
@@ -23,9 +26,7 @@ type loadedPlan struct {
 	returns  []bool           // by leaf: an output is in its memory, as it was; nil if no leaf is given away
 	slot     []int            // by buffer of the compiled plan
 	bindings []binding        // the arguments of all steps
-	checking []int            // the steps that check indices
-	checks   compile.Set      // all, numbered as in Plan.Depends
-	depends  []compile.Set    // by slot: Plan.Depends of the outputs
+	checks   storage.Checks
 }
 
 // A binding says where an argument of a step's call comes from.
@@ -59,10 +60,7 @@ func (p *loadedPlan) bind(a compile.Arg) binding {
 
 // A loader compiles the plans and programs of a device and keeps them.
 type loader struct {
-	drv    driver.Device
-	limits driver.Limits
-	queue  *memory.Queue
-	pool   *memory.Pool
+	memory *storage.Device
 
 	plans    lru.Cache[string, *loadedPlan]   // by capture.key
 	programs lru.Cache[string, loadedProgram] // by the kernel's text
@@ -75,8 +73,8 @@ const (
 )
 
 // load returns the plan of a capture, from the cache or newly compiled.
-func (l *loader) load(c *capture) (*loadedPlan, error) {
-	known := l.plans.Get(unsafe.String(unsafe.SliceData(c.key), len(c.key))) // a lookup keeps no key
+func (l *loader) load(c *capture.Capture) (*loadedPlan, error) {
+	known := l.plans.Get(unsafe.String(unsafe.SliceData(c.Key), len(c.Key))) // a lookup keeps no key
 	if known != nil {
 		return known.Value, nil
 	}
@@ -85,9 +83,9 @@ func (l *loader) load(c *capture) (*loadedPlan, error) {
 		return nil, err
 	}
 	p := &loadedPlan{compiled: compiled}
-	p.setMemory(l.pool, l.assign(compiled, c), c.returned(compiled))
+	p.setMemory(l.memory.Pool, l.assign(compiled, c), returned(compiled, c))
 	compiled.Pack()
-	p.depends = c.depends(p)
+	p.setDepends(c)
 	p.programs = make([]driver.Program, len(compiled.Steps))
 	var text []byte
 	for i := range compiled.Steps {
@@ -104,11 +102,11 @@ func (l *loader) load(c *capture) (*loadedPlan, error) {
 			p.bindings = append(p.bindings, p.bind(a))
 		}
 		if s.Check() >= 0 {
-			p.checking = append(p.checking, i)
+			p.checks.Steps = append(p.checks.Steps, s)
 		}
 	}
-	p.checks = compile.SetOf(shape.All(compiled.Checks)...)
-	l.plans.Put(string(c.key), p)
+	p.checks.Len, p.checks.All = compiled.Checks, compile.SetOf(shape.All(compiled.Checks)...)
+	l.plans.Put(string(c.Key), p)
 	l.plans.Trim(maxPlans, nil)
 	return p, nil
 }
@@ -122,27 +120,22 @@ type taking struct {
 
 // assign assigns the buffers of a compiled plan to slots. A transaction that keeps the old values after a
 // failure does not overwrite them.
-func (l *loader) assign(p *compile.Plan, c *capture) compile.Memory {
-	keepsOld := c.isTransaction() && p.Checks > 0 && !p.FallsBack
-	if len(c.first) > 0 {
-		p.LeafMemory = make([]int, len(c.leaves))
-		for i := range c.leaves {
-			p.LeafMemory[i] = int(c.leaves[i].memory)
-		}
-	}
+func (l *loader) assign(p *compile.Plan, c *capture.Capture) compile.Memory {
+	keepsOld := c.IsTransaction() && p.Checks > 0 && !p.FallsBack
+	p.LeafMemory = c.LeafMemory()
 	mayTake := func(leaf, bytes int) bool {
-		return c.leaves[leaf].donated && !keepsOld && c.leaves[leaf].bytes() == bytes
+		return c.Leaves[leaf].Donated && !keepsOld && c.Leaves[leaf].Bytes() == bytes
 	}
-	if c.isBody { // its steps use the same memory, and are too short for copies of what is replaced
+	if c.IsBody { // its steps use the same memory, and are too short for copies of what is replaced
 		mayTake = nil
 	}
-	return p.AssignMemory(c.returned(p), mayTake, func(bytes int) int { return l.pool.Request(bytes).Class })
+	return p.AssignMemory(returned(p, c), mayTake, func(bytes int) int { return l.memory.Pool.Request(bytes).Class })
 }
 
-// returned is how many of a plan's outputs the capture stores, the first ones.
-func (c *capture) returned(p *compile.Plan) int {
-	if c.stored > 0 {
-		return c.stored
+// returned is how many of a plan's outputs a capture stores, the first ones.
+func returned(p *compile.Plan, c *capture.Capture) int {
+	if c.Stored > 0 {
+		return c.Stored
 	}
 	return len(p.Outputs)
 }
@@ -172,16 +165,36 @@ func (p *loadedPlan) setMemory(pool *memory.Pool, m compile.Memory, outputs int)
 	}
 }
 
+// setDepends sets what each slot depends on, nothing for outputs that fall back. Each result of a
+// recurrence depends on all that a step does.
+func (p *loadedPlan) setDepends(c *capture.Capture) {
+	sets := c.Depends(p.compiled.Depends)
+	slots := make([]compile.Set, len(p.slots))
+	var all compile.Set
+	for i, o := range p.compiled.Outputs {
+		if o.Leaf || p.compiled.FallsBack && c.Outputs[i].Old >= 0 {
+			continue
+		}
+		s := &slots[p.slot[o.Index]]
+		*s = s.With(sets[i])
+		all = all.With(*s)
+	}
+	if c.IsBody {
+		slots = slices.Repeat([]compile.Set{all}, len(slots))
+	}
+	p.checks.Depends = slots
+}
+
 // compile compiles the graph of a capture, with loops if the device takes them.
-func (l *loader) compile(c *capture) (*compile.Plan, error) {
-	roots, old := c.graph()
-	p, err := compile.Graph(roots, kernelize.Options{Bindings: l.limits.Bindings, Machine: l.limits.Machine}, old)
-	if c.isBody && err == nil {
-		p.Stack(c.stacked)
+func (l *loader) compile(c *capture.Capture) (*compile.Plan, error) {
+	roots, old := c.Graph()
+	p, err := compile.Graph(roots, kernelize.Options{Bindings: l.memory.Limits.Bindings, Machine: l.memory.Limits.Machine}, old)
+	if c.IsBody && err == nil {
+		p.Stack(c.Stacked)
 		return p, nil
 	}
-	if loops, ok := l.drv.(driver.Looper); ok && err == nil {
-		err = p.FuseRows(loops.LoopLimits(), l.limits.Bindings)
+	if loops, ok := l.memory.Driver.(driver.Looper); ok && err == nil {
+		err = p.FuseRows(loops.LoopLimits(), l.memory.Limits.Bindings)
 	}
 	return p, err
 }
@@ -206,15 +219,15 @@ func (l *loader) program(s *compile.Step, text []byte) (driver.Program, error) {
 			return nil, err
 		}
 	}
-	l.queue.Lock()
+	l.memory.Queue.Lock()
 	var p driver.Program
 	var err error
 	if s.Loop != nil {
-		p, err = l.drv.(driver.Looper).CompileLoop(s.Loop)
+		p, err = l.memory.Driver.(driver.Looper).CompileLoop(s.Loop)
 	} else {
-		p, err = l.drv.Compile(s.Kernel)
+		p, err = l.memory.Driver.Compile(s.Kernel)
 	}
-	l.queue.Unlock()
+	l.memory.Queue.Unlock()
 	if err != nil {
 		return nil, err
 	}
@@ -233,7 +246,7 @@ func (l *loader) checkTypes(k *ir.Kernel) error {
 		types = append(types, in.Type)
 	}
 	for _, t := range types {
-		if !l.limits.Has(t) {
+		if !l.memory.Limits.Has(t) {
 			return fmt.Errorf("%v: %w: cast it to another, or compute with it on the CPU", t, driver.ErrType)
 		}
 	}

@@ -4,8 +4,10 @@ import (
 	"testing"
 
 	"github.com/tensorken/tensorken/driver"
+	"github.com/tensorken/tensorken/internal/capture"
+	"github.com/tensorken/tensorken/internal/cpu"
 	"github.com/tensorken/tensorken/internal/graph"
-	"github.com/tensorken/tensorken/internal/memory"
+	"github.com/tensorken/tensorken/internal/storage"
 	"github.com/tensorken/tensorken/ir"
 )
 
@@ -26,19 +28,23 @@ func (c *compiling) Compile(*ir.Kernel) (driver.Program, error) {
 
 // Plans with equal kernels share them and their program.
 func TestKernelsAreShared(t *testing.T) {
-	drv := &compiling{}
-	q := memory.NewQueue(drv)
-	l := loader{drv: drv, limits: drv.Limits(), queue: q, pool: memory.NewPool(q, nil)}
+	drv := &compiling{Device: cpu.New(cpu.Options{})}
+	d := New(drv)
+	defer d.Close()
 	load := func(roots ...*graph.Node) *loadedPlan {
-		c := newCapture(nil, roots, nil, computed{})
-		defer c.release()
-		p, err := l.load(c)
+		c := capture.New(nil, roots, nil, capture.Known{})
+		defer c.Release()
+		p, err := d.loader.load(c)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return p
 	}
-	x, y := stored(4, 4), stored(5, 5)
+	neg := func(x *graph.Node) *graph.Node { return graph.Unary(ir.Neg, x) }
+	stored := func(n int) *graph.Node {
+		return graph.Buffer(ir.Float32, []int{n}, &graph.Value{Store: storage.FromHost(nil), Strides: []int{1}})
+	}
+	x, y := stored(4), stored(5)
 	first := load(neg(x))
 	both := load(neg(x), neg(y))
 	if first == both || len(both.compiled.Steps) != 2 {
@@ -49,5 +55,18 @@ func TestKernelsAreShared(t *testing.T) {
 	}
 	if both.compiled.Steps[1].Kernel == first.compiled.Steps[0].Kernel || drv.compiled != 2 {
 		t.Errorf("other kernels are the same object, or the device has %d programs, want 2", drv.compiled)
+	}
+}
+
+// A capture with a Cast that the host computes gets its elements, and the Cast its value.
+func TestFill(t *testing.T) {
+	d := New(&compiling{Device: cpu.New(cpu.Options{})})
+	defer d.Close()
+	x := graph.Buffer(ir.Float64, []int{2}, &graph.Value{Store: storage.FromHost(make([]byte, 16)), Strides: []int{1}})
+	cast := graph.Cast(x, ir.Float32)
+	c := capture.New(d.memory, []*graph.Node{graph.Unary(ir.Neg, cast)}, nil, capture.Known{})
+	defer c.Release()
+	if err := new(builder).fill(d, c); err != nil || cast.Value() == nil {
+		t.Errorf("filling the cast gives the error %v and the value %v", err, cast.Value())
 	}
 }

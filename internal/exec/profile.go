@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 
 	"github.com/tensorken/tensorken/driver"
+	"github.com/tensorken/tensorken/internal/capture"
 	"github.com/tensorken/tensorken/internal/compile"
 	"github.com/tensorken/tensorken/internal/graph"
 )
@@ -83,12 +84,12 @@ func changeProfiles(f func([]*Profile) []*Profile) {
 
 // submit runs the calls of a plan, once or several times, for the profiles that are being
 // recorded. The caller holds the queue.
-func (d *Device) submit(p *loadedPlan, c *capture, calls []driver.Call) error {
+func (d *Device) submit(p *loadedPlan, c *capture.Capture, calls []driver.Call) error {
 	list := profiles.Load()
 	if list == nil {
-		return d.queue.Run(calls)
+		return d.memory.Queue.Run(calls)
 	}
-	timing, waited, err := d.stream.runTimed(calls)
+	timing, waited, err := d.memory.RunTimed(calls)
 	if err != nil {
 		return err
 	}
@@ -97,7 +98,7 @@ func (d *Device) submit(p *loadedPlan, c *capture, calls []driver.Call) error {
 	var asked *graph.CallSite // for the values
 	for i := range r.steps {
 		if n := r.steps[i].Node; n >= 0 {
-			r.sites[i] = c.nodes[n].CallSite()
+			r.sites[i] = c.Node(n).CallSite()
 		}
 		if r.sites[i] == nil {
 			if asked == nil {
@@ -119,8 +120,8 @@ func (d *Device) submit(p *loadedPlan, c *capture, calls []driver.Call) error {
 // finish returns the spans, after waiting for them.
 func (r *timedRun) finish() []driver.Span {
 	r.collect.Do(func() {
-		r.device.queue.Lock()
-		defer r.device.queue.Unlock()
+		r.device.memory.Queue.Lock()
+		defer r.device.memory.Queue.Unlock()
 		if spans, err := r.timing.Spans(); err == nil {
 			r.spans = spans
 		}

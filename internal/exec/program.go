@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/tensorken/tensorken/internal/graph"
+	"github.com/tensorken/tensorken/internal/storage"
 	"github.com/tensorken/tensorken/ir"
 )
 
@@ -20,7 +21,7 @@ type program struct {
 // (hostStep). Elements are copied to another device when a plan of that device reads them.
 type step interface {
 	// run computes the results from the values and numbers of the program.
-	run(j *Journal, values []*graph.Node, numbers []ir.Number) ([]*graph.Node, error)
+	run(j *storage.Journal, values []*graph.Node, numbers []ir.Number) ([]*graph.Node, error)
 	// placeholders returns computed nodes without elements, in the layouts of the results.
 	placeholders() []*graph.Node
 	// String explains the step.
@@ -57,12 +58,12 @@ func valuesOf(nodes []*graph.Node) []*graph.Value {
 
 func equalOperands(a, b []operand) bool {
 	return slices.EqualFunc(a, b, func(x, y operand) bool {
-		return x.number == y.number && (x.number >= 0 || SameElements(x.node, y.node))
+		return x.number == y.number && (x.number >= 0 || storage.SameElements(x.node, y.node))
 	})
 }
 
 // run returns the results for arguments and numbers.
-func (p *program) run(j *Journal, args []*graph.Node, numbers []ir.Number) ([]*graph.Node, error) {
+func (p *program) run(j *storage.Journal, args []*graph.Node, numbers []ir.Number) ([]*graph.Node, error) {
 	values := args[:len(args):len(args)]
 	for i, s := range p.steps {
 		results, err := s.run(j, values, numbers)
@@ -96,53 +97,4 @@ func Explain(def *Device, roots []*graph.Node) string {
 		return err.Error()
 	}
 	return p.String()
-}
-
-// A computed is what is known of nodes before a capture of them.
-type computed struct {
-	given map[*graph.Node]*graph.Value // the values of some
-	nodes map[*graph.Node]bool         // those that a plan computes, as if marked so
-	keeps bool                         // steps that follow may read what is donated
-}
-
-// state returns the operands of a node and its value, nil if there is none.
-func (k computed) state(n *graph.Node) (graph.Operands, *graph.Value) {
-	src, v := n.State()
-	if g := k.given[n]; g != nil {
-		v = g
-	} else if v == nil && n.Op == ir.Pick {
-		v = k.pick(n, src.At(0))
-	}
-	return src, v
-}
-
-func (k computed) valueOf(n *graph.Node) *graph.Value {
-	_, v := k.state(n)
-	return v
-}
-
-// A bundle is the Store of a Recur: the values of its results.
-type bundle struct {
-	device *Device
-	values []*graph.Value
-}
-
-func (b *bundle) Device() graph.Device { return b.device }
-
-// pick returns the value of n, a result of a Recur, if the Recur has one that includes it. It
-// gives n that value unless the Recur's is given.
-func (k computed) pick(n, recur *graph.Node) *graph.Value {
-	v := k.valueOf(recur)
-	if v != nil && v.Err == nil {
-		all := v.Store.(*bundle).values
-		if n.Ints[0] >= len(all) {
-			return nil
-		}
-		v = all[n.Ints[0]]
-	}
-	if v != nil && k.given[recur] == nil {
-		n.SetValue(v)
-		v = n.Value()
-	}
-	return v
 }

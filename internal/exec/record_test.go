@@ -8,9 +8,11 @@ import (
 	"time"
 
 	"github.com/tensorken/tensorken/driver"
+	"github.com/tensorken/tensorken/internal/capture"
 	"github.com/tensorken/tensorken/internal/cpu"
 	"github.com/tensorken/tensorken/internal/exec"
 	"github.com/tensorken/tensorken/internal/graph"
+	"github.com/tensorken/tensorken/internal/storage"
 	"github.com/tensorken/tensorken/ir"
 )
 
@@ -34,10 +36,10 @@ func TestLayoutIsOf(t *testing.T) {
 	rows := func(n *graph.Node, offset int) *graph.Node { return view(n, offset, []int{2, 3}, []int{3, 1}) }
 	uncommitted := rows(here, 0)
 	uncommitted.Device = nil
-	base := exec.LayoutOf(rows(here, 0))
+	base := capture.LayoutOf(rows(here, 0))
 	for _, c := range []struct {
 		name   string
-		layout exec.Layout
+		layout capture.Layout
 		n      *graph.Node
 		want   bool
 	}{
@@ -45,20 +47,20 @@ func TestLayoutIsOf(t *testing.T) {
 		{"other elements", base, rows(on(d), 0), true},
 		{"16 bytes further", base, rows(here, 4), true},
 		{"4 bytes further", base, rows(here, 1), false},
-		{"20 bytes, of one at 4", exec.LayoutOf(rows(here, 1)), rows(here, 5), true},
+		{"20 bytes, of one at 4", capture.LayoutOf(rows(here, 1)), rows(here, 5), true},
 		{"another shape", base, view(here, 0, []int{3, 2}, []int{2, 1}), false},
 		{"another rank", base, view(here, 0, []int{6}, []int{1}), false},
 		{"columns", base, view(here, 0, []int{2, 3}, []int{1, 2}), false},
-		{"another type", exec.LayoutOf(view(host, 0, []int{2}, []int{1})), ints(1, 2), false},
-		{"an untyped constant", exec.LayoutOf(floats(1, 2)), floats(1, 2).AsUntyped(), false},
+		{"another type", capture.LayoutOf(view(host, 0, []int{2}, []int{1})), ints(1, 2), false},
+		{"an untyped constant", capture.LayoutOf(floats(1, 2)), floats(1, 2).AsUntyped(), false},
 		{"another device", base, rows(there, 0), false},
 		{"the host", base, rows(host, 0), false},
 		{"computed there by default", base, uncommitted, false},
-		{"committed to where it was computed", exec.LayoutOf(uncommitted), rows(here, 0), false},
-		{"computed by default", exec.LayoutOf(uncommitted), uncommitted, true},
+		{"committed to where it was computed", capture.LayoutOf(uncommitted), rows(here, 0), false},
+		{"computed by default", capture.LayoutOf(uncommitted), uncommitted, true},
 		{"none", base, nil, false},
-		{"none of none", exec.Layout{}, nil, true},
-		{"something of none", exec.Layout{}, rows(here, 0), false},
+		{"none of none", capture.Layout{}, nil, true},
+		{"something of none", capture.Layout{}, rows(here, 0), false},
 	} {
 		if got := c.layout.IsOf(c.n); got != c.want {
 			t.Errorf("%s: IsOf = %v, want %v", c.name, got, c.want)
@@ -71,7 +73,7 @@ func TestLayoutIsOf(t *testing.T) {
 type trace struct{ args, numbers, roots []*graph.Node }
 
 func newTrace(f func(x, y, k *graph.Node) []*graph.Node) trace {
-	l := exec.LayoutOf(floats(0, 0))
+	l := capture.LayoutOf(floats(0, 0))
 	x, y, k := l.Placeholder(), l.Placeholder(), scalar(7, []int{2})
 	return trace{[]*graph.Node{x, y}, []*graph.Node{k}, f(x, y, k)}
 }
@@ -204,7 +206,7 @@ func TestRecordFails(t *testing.T) {
 	defer d.Close()
 	tr := newTrace(scaled)
 	_, err := exec.Record(d, tr.args, tr.numbers, tr.roots, nil, nil)
-	if f := (*exec.Failure)(nil); !errors.As(err, &f) || f.Device != d {
+	if f := (*storage.Failure)(nil); !errors.As(err, &f) || f.Device != d {
 		t.Errorf("Record fails with %v, want a failure of the device", err)
 	}
 }
@@ -232,7 +234,7 @@ func TestSlabs(t *testing.T) {
 	if err := exec.Eval(d, []*graph.Node{arg}); err != nil {
 		t.Fatal(err)
 	}
-	x := exec.LayoutOf(arg).Placeholder()
+	x := capture.LayoutOf(arg).Placeholder()
 	tr := trace{args: []*graph.Node{x}}
 	for i := range n {
 		tr.roots = append(tr.roots, graph.Binary(ir.Add, x, scalar(float64(i), dims)))

@@ -7,9 +7,11 @@ import (
 	"strings"
 
 	"github.com/tensorken/tensorken/driver"
+	"github.com/tensorken/tensorken/internal/capture"
 	"github.com/tensorken/tensorken/internal/graph"
 	"github.com/tensorken/tensorken/internal/memory"
 	"github.com/tensorken/tensorken/internal/shape"
+	"github.com/tensorken/tensorken/internal/storage"
 	"github.com/tensorken/tensorken/ir"
 )
 
@@ -37,14 +39,14 @@ type repeatStep struct {
 }
 
 // repeat compiles the body of a recurrence.
-func (b *builder) repeat(d *Device, c call) (*repeatStep, error) {
-	rec := graph.RecurrenceOf(c.node)
-	r := &repeatStep{Recurrence: rec, node: c.node, device: d, operands: b.operands(c.src), results: rec.Results()}
+func (b *builder) repeat(d *Device, c capture.Call) (*repeatStep, error) {
+	rec := graph.RecurrenceOf(c.Node)
+	r := &repeatStep{Recurrence: rec, node: c.Node, device: d, operands: b.operands(c.Src), results: rec.Results()}
 	r.aliasOf = slices.Repeat([]int{-1}, len(r.results))
 	if r.Steps == 0 {
 		return r, nil
 	}
-	_, shares := d.drv.(driver.Sharer) // a step may read the part of a stack before the one it writes
+	_, shares := d.memory.Driver.(driver.Sharer) // a step may read the part of a stack before the one it writes
 	var roots []*graph.Node
 	for i, n := range r.results {
 		if i < r.Carries && shares {
@@ -58,14 +60,14 @@ func (b *builder) repeat(d *Device, c call) (*repeatStep, error) {
 		}
 		roots = append(roots, n)
 	}
-	inner, err := b.body(r, c.src)
+	inner, err := b.body(r, c.Src)
 	if err != nil {
 		return nil, err
 	}
-	x := newBody(d, roots, inner.given, len(r.results)-r.Carries)
-	if len(x.foreign)+len(x.calls)+len(x.empty) > 0 || x.failed != nil {
-		x.release()
-	} else if r.plan, err = inner.plan(x, roots); err != nil {
+	x := capture.NewBody(d.memory, roots, inner.Given, len(r.results)-r.Carries)
+	if len(x.Foreign)+len(x.Calls)+len(x.Empty) > 0 || x.Failed != nil {
+		x.Release()
+	} else if r.plan, err = inner.plan(d, x, roots); err != nil {
 		return nil, err
 	} else if r.plan.plan.compiled.Apart(len(roots)) {
 		r.plan.once = b.recorder == nil
@@ -83,13 +85,13 @@ func (b *builder) repeat(d *Device, c call) (*repeatStep, error) {
 // operands.
 func (b *builder) body(r *repeatStep, src []*graph.Node) (*builder, error) {
 	inner := newBuilder(&r.body, len(r.Args), b)
-	inner.keeps = true
+	inner.Keeps = true
 	for i, n := range r.Args {
-		v := b.valueOf(src[i])
+		v := b.ValueOf(src[i])
 		if v.Err != nil {
 			return nil, v.Err
 		}
-		placeholder := &graph.Value{Store: &storage{device: r.device}, Offset: v.Offset, Strides: v.Strides}
+		placeholder := &graph.Value{Store: storage.Placeholder(r.device.memory), Offset: v.Offset, Strides: v.Strides}
 		stride := 0 // from step to step
 		switch {
 		case r.IsInput(i):
@@ -100,7 +102,7 @@ func (b *builder) body(r *repeatStep, src []*graph.Node) (*builder, error) {
 		if stride*n.DType.Size()%16 != 0 {
 			placeholder.Offset = 1 // not aligned in all steps
 		}
-		inner.given[n], inner.index[placeholder.Store] = placeholder, i
+		inner.Given[n], inner.index[placeholder.Store] = placeholder, i
 	}
 	return inner, nil
 }
@@ -109,7 +111,7 @@ func (r *repeatStep) placeholders() []*graph.Node {
 	values := make([]*graph.Value, len(r.results))
 	for i := range values {
 		values[i] = r.view(i)
-		values[i].Store = &storage{device: r.device}
+		values[i].Store = storage.Placeholder(r.device.memory)
 	}
 	return r.nodes(values)
 }
@@ -135,7 +137,7 @@ func (r *repeatStep) String() string {
 	return fmt.Sprintf("%d times:\n  %s\n", r.Steps, strings.ReplaceAll(body, "\n", "\n  "))
 }
 
-func (r *repeatStep) run(_ *Journal, values []*graph.Node, numbers []ir.Number) ([]*graph.Node, error) {
+func (r *repeatStep) run(_ *storage.Journal, values []*graph.Node, numbers []ir.Number) ([]*graph.Node, error) {
 	args := append(among(values, r.operands), values...)
 	for _, n := range args[:len(r.operands)] {
 		if err := n.Value().Err; err != nil {
@@ -147,13 +149,13 @@ func (r *repeatStep) run(_ *Journal, values []*graph.Node, numbers []ir.Number) 
 	if r.plan == nil {
 		results, err = r.runByStep(args, numbers)
 	} else {
-		err = r.device.retry(func() error {
+		err = r.device.memory.Retry(func() error {
 			results, err = r.runPlan(args, numbers)
 			return err
 		})
 	}
 	if err != nil {
-		return nil, failure(r.device, err)
+		return nil, r.device.memory.Failed(err)
 	}
 	return r.nodes(results), nil
 }
@@ -196,7 +198,7 @@ func (r *repeatStep) runByStep(args []*graph.Node, numbers []ir.Number) ([]*grap
 type recurring struct {
 	*repeatStep
 	p *loadedPlan
-	c *capture // with the values of the run
+	c *capture.Capture // with the values of the run
 
 	slot       []int           // of the results
 	layouts    []slotLayout    // by slot
@@ -214,27 +216,27 @@ type slotLayout struct {
 // runPlan submits the plan of the body for all steps.
 func (r *repeatStep) runPlan(args []*graph.Node, numbers []ir.Number) ([]*graph.Value, error) {
 	d := r.device
-	d.pool.CollectIfDue()
+	d.memory.Pool.CollectIfDue()
 	x := &recurring{repeatStep: r, p: r.plan.plan, c: r.plan.bind(args, numbers)}
 	defer r.plan.release(x.c)
 	if err := d.ready(x.c); err != nil {
 		return nil, err
 	}
-	d.queue.Lock()
-	defer d.queue.Unlock()
+	d.memory.Queue.Lock()
+	defer d.memory.Queue.Unlock()
 	defer x.release()
 	if err := x.acquire(); err != nil {
 		return nil, err
 	}
-	run, err := d.stream.begin(x.p, x.c)
+	run, err := d.begin(x.p, x.c)
 	if err != nil {
 		return nil, err
 	}
 	err = x.run(run)
 	if run != nil {
-		err = d.stream.conclude(run, err, false)
+		err = d.memory.Conclude(run, err, false)
 	}
-	runtime.KeepAlive(x.c.leaves)
+	runtime.KeepAlive(x.c.Leaves)
 	if err != nil {
 		return nil, err
 	}
@@ -261,17 +263,17 @@ func (x *recurring) acquire() (err error) {
 			alternates = append(alternates, requests[slot])
 		} else {
 			x.layouts[slot].stepLen = n.Len()
-			requests[slot] = x.device.pool.Request(x.Steps * n.Len() * n.DType.Size())
+			requests[slot] = x.device.memory.Pool.Request(x.Steps * n.Len() * n.DType.Size())
 		}
 	}
-	if x.slots, err = x.device.pool.Acquire(nil, requests...); err != nil {
+	if x.slots, err = x.device.memory.Pool.Acquire(nil, requests...); err != nil {
 		return err
 	}
-	if x.alternates, err = x.device.pool.Acquire(nil, alternates...); err != nil {
+	if x.alternates, err = x.device.memory.Pool.Acquire(nil, alternates...); err != nil {
 		return err
 	}
-	for i := range x.c.leaves {
-		b, err := x.c.leaves[i].use(x.device)
+	for i := range x.c.Leaves {
+		b, err := x.c.Leaves[i].Stored.Use(x.device.memory)
 		if err != nil {
 			return err
 		}
@@ -285,8 +287,8 @@ func (x *recurring) release() {
 	for _, b := range x.leafBlocks {
 		b.Done()
 	}
-	x.device.pool.Release(x.slots...)
-	x.device.pool.Release(x.alternates...)
+	x.device.memory.Pool.Release(x.slots...)
+	x.device.memory.Pool.Release(x.alternates...)
 }
 
 // stored returns the buffer that a step writes for a slot, and the offset in it.
@@ -302,7 +304,7 @@ func (x *recurring) stored(slot, step int) (b *memory.Pooled, offset int) {
 const maxCalls = 1 << 10
 
 // run submits the calls of all steps.
-func (x *recurring) run(run *execution) error {
+func (x *recurring) run(run *storage.Execution) error {
 	steps := x.p.compiled.Steps
 	perRun := max(1, maxCalls/max(1, len(steps)))
 	args := make([]driver.Arg, perRun*len(x.p.bindings))
@@ -328,21 +330,21 @@ func (x *recurring) run(run *execution) error {
 }
 
 // argument returns the argument of a call in a step.
-func (x *recurring) argument(a binding, step int, run *execution) driver.Arg {
+func (x *recurring) argument(a binding, step int, run *storage.Execution) driver.Arg {
 	switch a.from {
 	case fromScalar:
-		return driver.Arg{Num: x.c.scalars[a.index]}
+		return driver.Arg{Num: x.c.Scalars[a.index]}
 	case fromReport:
-		return driver.Arg{Buffer: run.reports.Buffer, Offset: ir.StatusLen * (run.firstCheck + int(a.index))}
+		return driver.Arg{Buffer: run.Reports.Buffer, Offset: ir.StatusLen * (run.FirstCheck + int(a.index))}
 	case fromSlot:
 		b, offset := x.stored(int(a.index), step)
 		return driver.Arg{Buffer: b.Buffer, Offset: offset + a.offset}
 	}
-	l, arg := &x.c.leaves[a.index], x.plan.args[a.index]
-	offset := l.view.Offset + a.offset
+	l, arg := &x.c.Leaves[a.index], x.plan.args[a.index]
+	offset := l.View.Offset + a.offset
 	switch {
 	case arg >= 0 && x.IsInput(arg):
-		offset += x.Position(step) * l.value.Strides[0]
+		offset += x.Position(step) * l.Value.Strides[0]
 	case arg >= 0 && arg < x.Carries && step > 0:
 		b, part := x.stored(x.slot[arg], step-1)
 		return driver.Arg{Buffer: b.Buffer, Offset: part + offset}
@@ -351,24 +353,20 @@ func (x *recurring) argument(a binding, step int, run *execution) driver.Arg {
 }
 
 // finish makes storages of the buffers and returns the values of the results.
-func (x *recurring) finish(run *execution) []*graph.Value {
+func (x *recurring) finish(run *storage.Execution) []*graph.Value {
 	values := make([]*graph.Value, len(x.results))
-	stored := make([]*storage, len(x.results))
+	stored := make([]*storage.Storage, len(x.results))
 	for i := range slices.Backward(x.results) {
 		if k := x.aliasOf[i]; k >= 0 {
 			stored[i] = stored[k]
 		} else {
 			b, _ := x.stored(x.slot[i], x.Steps-1)
-			stored[i] = x.device.newStorage(*b)
-			stored[i].exec = run
+			stored[i] = x.device.memory.Store(*b)
+			x.p.checks.Attach(stored[i], run, x.slot[i])
 			*b = memory.Pooled{} // the storage has it
 		}
-		if err := stored[i].failed(); err != nil {
-			values[i] = &graph.Value{Err: err}
-			continue
-		}
-		values[i] = x.view(i)
-		values[i].Store = stored[i]
+		v := x.view(i)
+		values[i] = stored[i].NewValue(v.Offset, v.Strides)
 	}
 	return values
 }

@@ -1,15 +1,16 @@
 package exec
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"slices"
 	"sync"
 
 	"github.com/tensorken/tensorken/driver"
+	"github.com/tensorken/tensorken/internal/capture"
 	"github.com/tensorken/tensorken/internal/graph"
 	"github.com/tensorken/tensorken/internal/shape"
+	"github.com/tensorken/tensorken/internal/storage"
 	"github.com/tensorken/tensorken/ir"
 )
 
@@ -17,9 +18,9 @@ import (
 type planStep struct {
 	device  *Device
 	plan    *loadedPlan
-	capture *capture // with the placeholders as leaves
-	args    []int    // of the leaves: which value of the program each views; -1 if it is none
-	numbers []int    // of the numbers given to run: which of the capture's scalars each is
+	capture *capture.Capture // with the placeholders as leaves
+	args    []int            // of the leaves: which value of the program each views; -1 if it is none
+	numbers []int            // of the numbers given to run: which of the capture's scalars each is
 	results []result
 	once    bool // it runs once, in the capture
 	runs    sync.Pool
@@ -35,85 +36,49 @@ type result struct {
 }
 
 // plan compiles a capture of roots.
-func (b *builder) plan(c *capture, roots []*graph.Node) (*planStep, error) {
-	p := &planStep{device: c.device, capture: c, args: b.argumentsOf(c), numbers: c.scalarsOf(b.numbers)}
+func (b *builder) plan(d *Device, c *capture.Capture, roots []*graph.Node) (*planStep, error) {
+	p := &planStep{device: d, capture: c, args: b.argumentsOf(c), numbers: c.ScalarsOf(b.numbers)}
 	stored := 0 // of the outputs, which begin with those of the roots
 	for _, n := range roots {
 		x := result{output: -1, shape: n.Shape, dtype: n.DType, device: n.Device, untyped: n.IsUntyped()}
 		if n.Len() > 0 {
-			x.output = c.outputOf(n)
+			x.output = c.OutputOf(n)
 			stored = max(stored, x.output+1)
-			c.addToSlab(&c.outputs[x.output], b.slabs[n])
+			c.AddToSlab(x.output, b.slabs[n])
 		}
 		p.results = append(p.results, x)
 	}
-	c.stored = stored
-	c.keyInt(-2) // no number of a leaf
-	c.keyInt(stored)
+	c.StoreFirst(stored)
 	var err error
-	if p.plan, err = c.device.loader.load(c); err != nil {
-		c.release()
+	if p.plan, err = d.loader.load(c); err != nil {
+		c.Release()
 		return nil, err
 	}
 	for i, arg := range p.args {
-		if s := c.leaves[i].stored; arg < 0 && s != nil {
-			s.stays.Store(true)
+		if s := c.Leaves[i].Stored; arg < 0 && s != nil {
+			s.Stay()
 		}
 	}
-	c.first = nil
-	c.outputs, c.named, c.computed, c.replayed = c.outputs[:stored], nil, computed{}, b.replayed // no node gets a value
+	c.Detach(b.replayed)
 	return p, nil
 }
 
 // argumentsOf returns which value of the program each leaf views; -1 for none.
-func (b *builder) argumentsOf(c *capture) []int {
-	args := make([]int, len(c.leaves))
-	for i := range c.leaves {
-		args[i] = b.number(c.leaves[i].value.Store)
+func (b *builder) argumentsOf(c *capture.Capture) []int {
+	args := make([]int, len(c.Leaves))
+	for i := range c.Leaves {
+		args[i] = b.number(c.Leaves[i].Value.Store)
 	}
 	return args
 }
 
-// addToSlab puts an output into a slab, given from 1, unless it is in one.
-func (c *capture) addToSlab(o *output, slab int) {
-	if o.slab > 0 || slab == 0 {
-		return
-	}
-	o.slab = slab
-	for len(c.slabs) < slab {
-		c.slabs = append(c.slabs, 0)
-	}
-	c.slabs[slab-1]++
-}
-
-// scalarsOf returns which of the capture's scalars each number is, -1 for one that no result
-// depends on.
-func (c *capture) scalarsOf(numbers []*graph.Node) []int {
-	nodes := c.scalarNodes()
-	scalars := make([]int, len(numbers))
-	for k, n := range numbers {
-		scalars[k] = slices.Index(nodes, n)
-	}
-	return scalars
-}
-
-// scalarNodes returns the nodes of the capture's scalars.
-func (c *capture) scalarNodes() (ns []*graph.Node) {
-	for i := range c.nodes {
-		if n := &c.nodes[i]; n.leaf < 0 && n.Op == ir.Scalar {
-			ns = append(ns, n.Node)
-		}
-	}
-	return ns
-}
-
 func (p *planStep) equal(s step) bool {
 	o, ok := s.(*planStep)
-	if !ok || p.device != o.device || !slices.Equal(p.args, o.args) || !slices.Equal(p.numbers, o.numbers) || !p.capture.equal(o.capture, p.args) {
+	if !ok || p.device != o.device || !slices.Equal(p.args, o.args) || !slices.Equal(p.numbers, o.numbers) || !p.capture.Equal(o.capture, p.args) {
 		return false
 	}
-	for i, x := range o.capture.scalars {
-		if x != p.capture.scalars[i] && !slices.Contains(p.numbers, i) {
+	for i, x := range o.capture.Scalars {
+		if x != p.capture.Scalars[i] && !slices.Contains(p.numbers, i) {
 			return false
 		}
 	}
@@ -126,42 +91,28 @@ func (p *planStep) String() string { return p.plan.compiled.String() }
 
 func (p *planStep) placeholders() (ns []*graph.Node) {
 	for _, x := range p.results {
-		s := &storage{device: p.device}
-		v := &graph.Value{Store: s, Strides: make([]int, len(x.shape))}
+		of := p.device.memory
+		v := &graph.Value{Strides: make([]int, len(x.shape))}
 		if x.output >= 0 {
 			o := &p.plan.compiled.Outputs[x.output]
 			v.Offset, v.Strides = o.Offset, o.Strides
 			if o.Leaf {
-				l := &p.capture.leaves[o.Index]
-				v.Offset += l.view.Offset
-				if l.stored != nil && l.stored.device == nil {
-					s.device = nil
+				l := &p.capture.Leaves[o.Index]
+				v.Offset += l.View.Offset
+				if l.Stored != nil && l.Stored.Home() == nil {
+					of = nil
 				}
 			}
 		}
+		v.Store = storage.Placeholder(of)
 		ns = append(ns, graph.Buffer(x.dtype, x.shape, v))
 	}
 	return ns
 }
 
-// equal reports whether two captures differ in their scalars alone, and in leaves that view
-// arguments, given by leaf.
-func (c *capture) equal(o *capture, args []int) bool {
-	if !bytes.Equal(c.key, o.key) {
-		return false
-	}
-	for i, arg := range args {
-		x, y := &c.leaves[i], &o.leaves[i]
-		if x.view.Offset != y.view.Offset || arg < 0 && !sameStorage(x.stored, y.stored) {
-			return false
-		}
-	}
-	return true
-}
-
-func (p *planStep) run(j *Journal, args []*graph.Node, numbers []ir.Number) ([]*graph.Node, error) {
+func (p *planStep) run(j *storage.Journal, args []*graph.Node, numbers []ir.Number) ([]*graph.Node, error) {
 	d := p.device
-	d.pool.CollectIfDue()
+	d.memory.Pool.CollectIfDue()
 	c := p.bind(args, numbers)
 	defer p.release(c)
 	err := d.ready(c)
@@ -169,62 +120,57 @@ func (p *planStep) run(j *Journal, args []*graph.Node, numbers []ir.Number) ([]*
 		err = d.execute(p.plan, c, j)
 	}
 	if err != nil {
-		return nil, failure(d, err)
+		return nil, d.memory.Failed(err)
 	}
 	values := make([]*graph.Node, len(p.results))
 	for i, x := range p.results {
-		var out output
+		var out capture.Output
 		if x.output >= 0 {
-			out = c.outputs[x.output]
-			c.outputs[x.output].node = nil // another result has another node
+			out = c.Outputs[x.output]
+			c.Outputs[x.output].Node = nil // another result has another node
 		} else {
-			out.value = &graph.Value{Store: FromHost(nil), Strides: make([]int, len(x.shape))}
+			out.Value = &graph.Value{Store: storage.FromHost(nil), Strides: make([]int, len(x.shape))}
 		}
-		if out.value.Err != nil {
-			return nil, out.value.Err
+		if out.Value.Err != nil {
+			return nil, out.Value.Err
 		}
-		if out.node == nil {
-			out.node = new(graph.Node)
+		if out.Node == nil {
+			out.Node = new(graph.Node)
 		}
-		out.node.SetBuffer(x.dtype, x.shape, out.value)
-		out.node.Device = x.device
+		out.Node.SetBuffer(x.dtype, x.shape, out.Value)
+		out.Node.Device = x.device
 		if x.untyped {
-			out.node.AsUntyped()
+			out.Node.AsUntyped()
 		}
-		values[i] = out.node
+		values[i] = out.Node
 	}
 	return values, nil
 }
 
 // bind returns the capture of one run.
-func (p *planStep) bind(args []*graph.Node, numbers []ir.Number) *capture {
+func (p *planStep) bind(args []*graph.Node, numbers []ir.Number) *capture.Capture {
 	c := p.capture
 	if !p.once {
-		var ok bool
-		if c, ok = p.runs.Get().(*capture); !ok {
-			c = &capture{device: p.device, replayed: p.capture.replayed, slabs: p.capture.slabs, nodes: p.capture.nodes, old: p.capture.old, replacing: p.capture.replacing}
-		}
-		c.leaves = append(c.leaves, p.capture.leaves...)
-		c.outputs = append(c.outputs, p.capture.outputs...)
-		c.scalars = append(c.scalars, p.capture.scalars...)
+		before, _ := p.runs.Get().(*capture.Capture)
+		c = c.Run(before)
 	}
 	for i, arg := range p.args {
 		if arg >= 0 {
-			c.leaves[i].replace(args[arg].Value())
+			c.Leaves[i].Replace(args[arg].Value())
 		}
 	}
 	for k, i := range p.numbers {
 		if i >= 0 {
-			c.scalars[i] = numbers[k]
+			c.Scalars[i] = numbers[k]
 		}
 	}
 	return c
 }
 
 // release keeps the memory of a run for later ones, without references to its arguments.
-func (p *planStep) release(c *capture) {
+func (p *planStep) release(c *capture.Capture) {
 	if !p.once {
-		c.leaves, c.outputs, c.scalars = emptied(c.leaves), emptied(c.outputs), c.scalars[:0]
+		c.EndRun()
 		p.runs.Put(c)
 	}
 }
@@ -242,13 +188,13 @@ func (e *HostError) Unwrap() error { return e.Err }
 
 // A hostStep computes a HostCall, or a Cast, on the host.
 type hostStep struct {
-	call
+	capture.Call
 	device   *Device // for errors
 	operands []operand
 }
 
-func (h *hostStep) run(_ *Journal, values []*graph.Node, _ []ir.Number) ([]*graph.Node, error) {
-	data, err := onHost(h.device, h.node, among(values, h.operands))
+func (h *hostStep) run(_ *storage.Journal, values []*graph.Node, _ []ir.Number) ([]*graph.Node, error) {
+	data, err := onHost(h.device, h.Node, among(values, h.operands))
 	if err != nil {
 		return nil, err
 	}
@@ -258,8 +204,8 @@ func (h *hostStep) run(_ *Journal, values []*graph.Node, _ []ir.Number) ([]*grap
 func (h *hostStep) placeholders() []*graph.Node { return []*graph.Node{h.result(nil)} }
 
 func (h *hostStep) result(data []byte) *graph.Node {
-	n := graph.Buffer(h.node.DType, h.node.Shape, &graph.Value{Store: FromHost(data), Strides: shape.RowMajor(h.node.Shape)})
-	if n.Device = h.node.Device; h.node.IsUntyped() {
+	n := graph.Buffer(h.Node.DType, h.Node.Shape, &graph.Value{Store: storage.FromHost(data), Strides: shape.RowMajor(h.Node.Shape)})
+	if n.Device = h.Node.Device; h.Node.IsUntyped() {
 		n.AsUntyped()
 	}
 	return n
@@ -267,17 +213,17 @@ func (h *hostStep) result(data []byte) *graph.Node {
 
 func (h *hostStep) equal(s step) bool {
 	o, ok := s.(*hostStep)
-	return ok && h.node.Op == o.node.Op && h.node.DType == o.node.DType && slices.Equal(h.node.Shape, o.node.Shape) &&
-		equalOperands(h.operands, o.operands) && (h.node.Op == ir.Cast || hostFunc(h.node).Same(hostFunc(o.node)))
+	return ok && h.Node.Op == o.Node.Op && h.Node.DType == o.Node.DType && slices.Equal(h.Node.Shape, o.Node.Shape) &&
+		equalOperands(h.operands, o.operands) && (h.Node.Op == ir.Cast || hostFunc(h.Node).Same(hostFunc(o.Node)))
 }
 
 func (h *hostStep) String() string {
-	text := "on the host: " + h.node.Op.String()
-	if h.node.Op == ir.HostCall {
-		text = "on the host: " + hostFunc(h.node).Op
+	text := "on the host: " + h.Node.Op.String()
+	if h.Node.Op == ir.HostCall {
+		text = "on the host: " + hostFunc(h.Node).Op
 	}
 	text += " of"
-	for _, s := range h.src {
+	for _, s := range h.Src {
 		text += fmt.Sprintf(" %v %v", s.DType, s.Shape)
 	}
 	return text + "\n"
@@ -295,7 +241,7 @@ func onHost(d *Device, n *graph.Node, src []*graph.Node) ([]byte, error) {
 		}
 		in[i] = graph.HostArray{DType: s.DType, Shape: s.Shape, Data: data}
 	}
-	out, err := Allocate(n.Len(), n.DType.Size())
+	out, err := storage.Allocate(n.Len(), n.DType.Size())
 	if err != nil {
 		return nil, err
 	}
@@ -317,22 +263,4 @@ func cast(out []byte, to ir.DType, in graph.HostArray) []byte {
 		out = ir.Decode(in.DType, rest).Convert(in.DType, to).Append(out, to)
 	}
 	return out
-}
-
-// castOnHost returns the node that a Cast of x converts on the host: x or, if x is an
-// alias such as a copy to the device, the node that it stands for. It returns nil unless
-// the elements are on the host, in row-major order and of a type that the device lacks.
-func (c *capture) castOnHost(x *graph.Node) *graph.Node {
-	if c.device == nil || c.device.limits.Has(x.DType) {
-		return nil
-	}
-	src, v := c.state(x)
-	for v == nil && isAlias(x) {
-		x = src.At(0)
-		src, v = c.state(x)
-	}
-	if v == nil || v.Err != nil || v.Store.(*storage).device != nil || !shape.IsRowMajor(x.Shape, v.Strides) {
-		return nil
-	}
-	return x
 }

@@ -5,9 +5,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tensorken/tensorken/internal/capture"
 	"github.com/tensorken/tensorken/internal/cpu"
 	"github.com/tensorken/tensorken/internal/exec"
 	"github.com/tensorken/tensorken/internal/graph"
+	"github.com/tensorken/tensorken/internal/storage"
 	"github.com/tensorken/tensorken/ir"
 )
 
@@ -149,8 +151,8 @@ func TestRecordSteps(t *testing.T) {
 					if g, w := read(t, d, got[i]), read(t, d, want[i]); !equal(g, w) || len(g) != len(w) {
 						t.Errorf("run %d: result %d is %v, want %v", run, i, g, w)
 					}
-					if !exec.LayoutOf(want[i]).IsOf(got[i]) {
-						t.Errorf("result %d has the layout %+v, want %+v", i, exec.LayoutOf(got[i]), exec.LayoutOf(want[i]))
+					if !capture.LayoutOf(want[i]).IsOf(got[i]) {
+						t.Errorf("result %d has the layout %+v, want %+v", i, capture.LayoutOf(got[i]), capture.LayoutOf(want[i]))
 					}
 				}
 			}
@@ -236,7 +238,7 @@ func TestRecordedHostCallFails(t *testing.T) {
 func TestRecordedCast(t *testing.T) {
 	d := exec.New(lacking{cpu.New(cpu.Options{}), ir.Float64})
 	defer d.Close()
-	x := exec.Layout{DType: ir.Float64, Shape: []int{2}, Strides: []int{1}}.Placeholder()
+	x := capture.Layout{DType: ir.Float64, Shape: []int{2}, Strides: []int{1}}.Placeholder()
 	roots := []*graph.Node{graph.Unary(ir.Neg, graph.Cast(x, ir.Float32))}
 	r, err := exec.Record(d, []*graph.Node{x}, nil, roots, nil, nil)
 	if err != nil {
@@ -247,7 +249,7 @@ func TestRecordedCast(t *testing.T) {
 		for _, v := range []float64{1.5, float64(run)} {
 			data = ir.Float(ir.Float64, v).Append(data, ir.Float64)
 		}
-		out, err := r.Run(nil, []*graph.Node{graph.Buffer(ir.Float64, []int{2}, &graph.Value{Store: exec.FromHost(data), Strides: []int{1}})}, nil)
+		out, err := r.Run(nil, []*graph.Node{graph.Buffer(ir.Float64, []int{2}, &graph.Value{Store: storage.FromHost(data), Strides: []int{1}})}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

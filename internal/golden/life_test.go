@@ -55,7 +55,7 @@ func TestLifeOfAnAdd(t *testing.T) {
 y := tensor.New([]float32{10, 20, 30}, 3)
 z := x.Add(y)
 fmt.Println(z)`)
-	section("Nodes", "Printing `z` asks for its elements. `internal/exec` captures the graph: stored tensors\nbecome leaves, and the rest a key under which the plan is cached. On a miss it builds the\ngraph once more, on numbered leaves.", "", nodes.String())
+	section("Nodes", "Printing `z` asks for its elements. `internal/capture` captures the graph: stored tensors\nbecome leaves, and the rest a key under which the plan is cached. On a miss it builds the\ngraph once more, on numbered leaves.", "", nodes.String())
 	section("The kernel", "`internal/simplify` rewrites the graph, `internal/kernelize` lowers it. Movements become\nviews: the broadcast is a load whose coefficient for the first axis is 0.", "", kernels[0].String())
 	section("The plan", "`internal/compile` orders the kernels and assigns buffers. `tensor.Explain` shows it.", "", plan)
 	section("WGSL", fmt.Sprintf("A CPU runs the kernel in blocks of loops from `internal/simd`. For a GPU,\n`internal/schedule` decides passes and threads, here one pass of %d workgroup of %d\nthreads, and `internal/wgsl` prints it.", pass.Groups(), pass.Threads), "wgsl", wgsl.Print(pass))

@@ -28,7 +28,7 @@ func Placeholder(x *Node, axes int, s *Scope) *Node {
 // StopGradient is x as a constant: no derivative flows through it.
 func StopGradient(x *Node) *Node { return alias(ir.StopGradient, x) }
 
-// ToDevice is x committed to a device, to which package exec copies it.
+// ToDevice is x committed to a device, to which package storage copies it.
 func ToDevice(x *Node, d Device) *Node {
 	n := alias(ir.ToDevice, x)
 	n.Device = d

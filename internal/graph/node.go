@@ -41,7 +41,7 @@ type Value struct {
 	Err     error // why they could not be computed; Store is nil
 }
 
-// A Store holds elements, on a device or the host; package exec makes them.
+// A Store holds elements, on a device or the host; package storage makes them.
 type Store interface{ Device() Device }
 
 // A Device is the identity of what runs a graph; package exec has the rest.

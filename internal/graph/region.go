@@ -7,10 +7,10 @@ import (
 	"github.com/tensorken/tensorken/internal/goroutine"
 )
 
-// A Region is a call in which a goroutine makes nodes: see tensor.Scope. Package exec frees at its end
+// A Region is a call in which a goroutine makes nodes: see tensor.Scope. Package storage frees at its end
 // what was stored for them.
 type Region struct {
-	Stored any     // of package exec: what it frees; regions that are used again keep it
+	Stored any     // of package storage: what it frees; regions that are used again keep it
 	Outer  *Region // that the goroutine was in before; nil for none
 
 	number uint32

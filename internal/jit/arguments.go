@@ -1,7 +1,7 @@
 package jit
 
 import (
-	"github.com/tensorken/tensorken/internal/exec"
+	"github.com/tensorken/tensorken/internal/capture"
 	"github.com/tensorken/tensorken/internal/graph"
 	"github.com/tensorken/tensorken/ir"
 	"github.com/tensorken/tensorken/tensor"
@@ -18,7 +18,7 @@ type arguments struct {
 // A wideLayout is the layout of an argument in float64.
 type wideLayout struct {
 	of     int
-	layout exec.Layout
+	layout capture.Layout
 }
 
 func (w wideLayout) sameArgument(x wideLayout) bool { return w.of == x.of }

@@ -7,9 +7,11 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/tensorken/tensorken/internal/capture"
 	"github.com/tensorken/tensorken/internal/exec"
 	"github.com/tensorken/tensorken/internal/graph"
 	"github.com/tensorken/tensorken/internal/pytree"
+	"github.com/tensorken/tensorken/internal/storage"
 	"github.com/tensorken/tensorken/ir"
 	"github.com/tensorken/tensorken/tensor"
 )
@@ -49,10 +51,10 @@ const maxGraphs = 8
 // [Func.forms].
 type form[P, R any] struct {
 	like    *pytree.Signature
-	layouts []exec.Layout  // of the list, then of the tree
-	wide    []wideLayout   // of the arguments that F has in float64 too
-	device  *tensor.Device // the default one
-	tried   bool           // to record the function
+	layouts []capture.Layout // of the list, then of the tree
+	wide    []wideLayout     // of the arguments that F has in float64 too
+	device  *tensor.Device   // the default one
+	tried   bool             // to record the function
 
 	plan    *exec.Recording // nil if the function is not recorded
 	values  func() ([]ir.Number, bool, error)
@@ -71,7 +73,7 @@ var signer = pytree.NewSigner(pytree.LeafTypeFor[tensor.Tensor](), pytree.LeafTy
 // Call returns F of p, computed. The journal notes a transaction. It fails with
 // ErrUnrecorded if F is not recorded for p: then the caller computes it. Tensors that
 // are placeholders, or that are differentiated, give that error too.
-func (f *Func[P, R]) Call(p P, list []tensor.Tensor, j *exec.Journal) (r R, lists [][]tensor.Tensor, err error) {
+func (f *Func[P, R]) Call(p P, list []tensor.Tensor, j *storage.Journal) (r R, lists [][]tensor.Tensor, err error) {
 	args, err := newArguments(f.Op, nodes(list, leaves[tensor.Tensor](f.Op, &p)))
 	if err != nil {
 		return r, nil, err
@@ -135,7 +137,7 @@ func (f *Func[P, R]) find(like *pytree.Signature, args []*graph.Node) (found *fo
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for i, x := range f.forms {
-		if x.device != tensor.Default() || !slices.EqualFunc(x.layouts, args, exec.Layout.IsOf) || !x.like.Equal(like) || x.keeps && !x.like.KeepsEqual(like) {
+		if x.device != tensor.Default() || !slices.EqualFunc(x.layouts, args, capture.Layout.IsOf) || !x.like.Equal(like) || x.keeps && !x.like.KeepsEqual(like) {
 			continue
 		}
 		if x.plan == nil {
@@ -187,7 +189,7 @@ func (f *Func[P, R]) record(x *form[P, R], p P, args *arguments, listed int) err
 		return err
 	}
 	x.wide, x.values, x.tensors, x.planned, x.lists = t.wide, t.values, t.tensors, t.planned, t.lists
-	exec.Outlive(nodes(slices.DeleteFunc(slices.Clone(t.tensors), func(t tensor.Tensor) bool { return !t.IsValid() }))...)
+	storage.Outlive(nodes(slices.DeleteFunc(slices.Clone(t.tensors), func(t tensor.Tensor) bool { return !t.IsValid() }))...)
 	for _, d := range t.draws {
 		x.draws = append(x.draws, len(d.Words)/2)
 	}
@@ -208,7 +210,7 @@ func ignore(err error) error {
 }
 
 // replay runs a recording.
-func (f *Func[P, R]) replay(x *form[P, R], p P, args *arguments, j *exec.Journal, numbers []ir.Number) (r R, lists [][]tensor.Tensor, err error) {
+func (f *Func[P, R]) replay(x *form[P, R], p P, args *arguments, j *storage.Journal, numbers []ir.Number) (r R, lists [][]tensor.Tensor, err error) {
 	given := args.nodes
 	for _, w := range x.wide {
 		n, err := args.inFloat64(f.Op, w.of)
@@ -266,11 +268,11 @@ func leaves[L any](op string, tree any) []L {
 }
 
 // layoutsOf returns the layouts of computed nodes, the zero one of nil.
-func layoutsOf(args []*graph.Node) []exec.Layout {
-	layouts := make([]exec.Layout, len(args))
+func layoutsOf(args []*graph.Node) []capture.Layout {
+	layouts := make([]capture.Layout, len(args))
 	for i, n := range args {
 		if n != nil {
-			layouts[i] = exec.LayoutOf(n)
+			layouts[i] = capture.LayoutOf(n)
 		}
 	}
 	return layouts

@@ -5,8 +5,9 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/tensorken/tensorken/internal/exec"
+	"github.com/tensorken/tensorken/internal/capture"
 	"github.com/tensorken/tensorken/internal/graph"
+	"github.com/tensorken/tensorken/internal/storage"
 	"github.com/tensorken/tensorken/ir"
 	"github.com/tensorken/tensorken/tensor"
 )
@@ -44,12 +45,12 @@ func (t *traced[R]) equal(u *traced[R]) bool {
 	a, b := signer.Sign(&t.result), signer.Sign(&u.result)
 	return a.Equal(b) && a.KeepsEqual(b) && slices.EqualFunc(t.tensors, u.tensors, func(x, y tensor.Tensor) bool {
 		a, b := node(x), node(y)
-		return a == b || a != nil && b != nil && exec.SameElements(a, b)
+		return a == b || a != nil && b != nil && storage.SameElements(a, b)
 	})
 }
 
 // trace runs F.
-func (f *Func[P, R]) trace(p P, args *arguments, layouts []exec.Layout, listed int) (*traced[R], error) {
+func (f *Func[P, R]) trace(p P, args *arguments, layouts []capture.Layout, listed int) (*traced[R], error) {
 	scope := &graph.Scope{PlaceholdersOf: f.Op}
 	defer scope.Close()
 	t := &traced[R]{placeholders: make([]*graph.Node, len(args.nodes)), rngs: leaves[tensor.RNG](f.Op, &p)}
@@ -68,7 +69,7 @@ func (f *Func[P, R]) trace(p P, args *arguments, layouts []exec.Layout, listed i
 					failed = err
 					return graph.Typed(graph.Cast(x, ir.Float64))
 				}
-				t.wide = append(t.wide, wideLayout{i, exec.LayoutOf(w)})
+				t.wide = append(t.wide, wideLayout{i, capture.LayoutOf(w)})
 				t.placeholders = append(t.placeholders, t.wide[len(t.wide)-1].layout.Placeholder())
 				return graph.Argument(t.placeholders[len(t.placeholders)-1], scope)
 			}))

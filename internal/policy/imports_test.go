@@ -31,6 +31,7 @@ var order = strings.Fields(`
 	internal/graph
 	internal/interp
 	internal/simplify internal/kernelize internal/compile
+	internal/storage internal/capture
 	internal/exec
 	internal/cases
 	driver/drivertest

@@ -1,4 +1,4 @@
-package exec
+package storage
 
 import (
 	"encoding/binary"
@@ -56,14 +56,23 @@ func (f *fault) report() error {
 	return f.err
 }
 
-// An execution is one run of a plan that may have met a bad index, itself or
+// Checks says what the results of a plan depend on.
+type Checks struct {
+	Steps   []*compile.Step // that check indices
+	Len     int             // how many they are
+	All     compile.Set     // their checks, numbered as in Plan.Depends
+	Depends []compile.Set   // by slot: Plan.Depends of the outputs
+}
+
+// An Execution is one run of a plan that may have met a bad index, itself or
 // through its leaves. It is pending until its reports are read.
-type execution struct {
-	plan        *loadedPlan
-	reports     memory.Pooled      // of the stream, or its own
-	firstCheck  int                // in reports
+type Execution struct {
+	Reports    memory.Pooled // of the stream, or its own
+	FirstCheck int           // in Reports
+
+	checks      *Checks
 	sites       []*graph.IndexSite // of the indices of the plan's steps, in order
-	leaves      []pendingLeaf
+	leaves      []Pending
 	unknown     compile.Set // the checks and pending leaves, numbered as in Plan.Depends
 	transaction bool
 	journal     *failures // that learns of the fault; nil for none
@@ -74,19 +83,38 @@ type execution struct {
 	done   atomic.Bool
 }
 
+// Err returns the error of an execution that is not pending.
+func (x *Execution) Err() error { return x.fault.report() }
+
 // An origin says where stored elements come from. Pending executions hold the
 // origins of their leaves and not the storages, which would keep all memory in use
 // until the next read of reports.
 type origin struct {
-	exec  *execution // that computed them and may have met a bad index; nil for others
+	exec  *Execution // that computed them and may have met a bad index; nil for others
 	slot  int        // of the execution's plan
 	epoch *syncEpoch // in which they were written
 }
 
-// A pendingLeaf is a leaf of an execution that is pending itself.
-type pendingLeaf struct {
+// A Pending is a leaf of an execution that is pending itself.
+type Pending struct {
 	number int // as in Plan.Depends
 	origin
+}
+
+// AppendPending appends the elements, those of a leaf with that number, if they may turn out to be
+// invalid.
+func (s *Storage) AppendPending(list []Pending, number int) []Pending {
+	if s.pending() {
+		list = append(list, Pending{number, s.origin})
+	}
+	return list
+}
+
+// Attach makes elements, those of a slot, fail with an execution; nil for none.
+func (c *Checks) Attach(s *Storage, x *Execution, slot int) {
+	if x != nil && c.Depends[slot].Intersects(x.unknown) {
+		s.exec, s.slot = x, slot
+	}
 }
 
 // failed returns the error that makes the elements invalid, nil if none is known. The
@@ -111,15 +139,14 @@ func (o origin) pending() bool { return o.exec != nil && !o.exec.done.Load() }
 
 // attribute ends the execution: the results that depend on a reported bad index, or on a
 // leaf that has failed, fail.
-func (x *execution) attribute(reports []byte) {
-	p, sites := x.plan, x.sites
+func (x *Execution) attribute(reports []byte) {
+	sites := x.sites
 	for _, l := range x.leaves {
 		if f := l.fault(); f != nil {
 			x.fail(l.number, f)
 		}
 	}
-	for _, i := range p.checking {
-		s := &p.compiled.Steps[i]
+	for _, s := range x.checks.Steps {
 		if f := x.reported(s, sites, reports); f != nil {
 			x.fail(s.Check(), f)
 		}
@@ -129,8 +156,8 @@ func (x *execution) attribute(reports []byte) {
 }
 
 // settle makes the outcome known.
-func (x *execution) settle() {
-	x.plan, x.sites, x.leaves, x.reports = nil, nil, nil, memory.Pooled{}
+func (x *Execution) settle() {
+	x.checks, x.sites, x.leaves, x.Reports = nil, nil, nil, memory.Pooled{}
 	x.done.Store(true)
 	if x.fault != nil && x.journal != nil {
 		x.journal.add(x.fault)
@@ -138,12 +165,12 @@ func (x *execution) settle() {
 }
 
 // fail fails the results that depend on a check or a leaf.
-func (x *execution) fail(number int, f *fault) {
+func (x *Execution) fail(number int, f *fault) {
 	if x.fault == nil {
-		x.fault, x.faults = f, make([]*fault, len(x.plan.depends))
+		x.fault, x.faults = f, make([]*fault, len(x.checks.Depends))
 	}
 	of := compile.SetOf(number)
-	for slot, d := range x.plan.depends {
+	for slot, d := range x.checks.Depends {
 		if x.faults[slot] == nil && d.Intersects(of) {
 			x.faults[slot] = f
 		}
@@ -152,8 +179,8 @@ func (x *execution) fail(number int, f *fault) {
 
 // reported returns the bad index that a step reports, nil for none. The sites of the
 // step's indices come first in sites.
-func (x *execution) reported(s *compile.Step, sites []*graph.IndexSite, reports []byte) *fault {
-	report := reports[reportBytes*(x.firstCheck+s.Check()):]
+func (x *Execution) reported(s *compile.Step, sites []*graph.IndexSite, reports []byte) *fault {
+	report := reports[reportBytes*(x.FirstCheck+s.Check()):]
 	word := func(i int) int { return int(binary.LittleEndian.Uint64(report[8*i:])) }
 	if word(0) == 0 {
 		return nil
@@ -189,61 +216,4 @@ func locate(x *compile.Index, k *ir.Kernel, position int, dims []int) []int {
 		}
 	}
 	return at
-}
-
-// depends returns the Depends of the outputs by slot, with those of CoOutputs. Outputs that fall
-// back depend on nothing, and each result of a recurrence on all that a step depends on.
-func (c *capture) depends(p *loadedPlan) []compile.Set {
-	nodes := make([]compile.Set, len(c.nodes))
-	for i, d := range p.compiled.Depends {
-		nodes[c.outputs[i].number] = d
-	}
-	c.spread(nodes)
-	slots := make([]compile.Set, len(p.slots))
-	var all compile.Set
-	for i, o := range p.compiled.Outputs {
-		if !o.Leaf {
-			s := &slots[p.slot[o.Index]]
-			*s = s.With(nodes[c.outputs[i].number])
-			all = all.With(*s)
-		}
-	}
-	if c.isBody {
-		return slices.Repeat([]compile.Set{all}, len(slots))
-	}
-	for i, o := range p.compiled.Outputs {
-		if p.compiled.FallsBack && !o.Leaf && c.outputs[i].old >= 0 {
-			slots[p.slot[o.Index]] = nil
-		}
-	}
-	return slots
-}
-
-// spread adds to the sets of nodes those of their operands and of the CoOutputs that they fail
-// with.
-func (c *capture) spread(sets []compile.Set) {
-	for more := true; more; {
-		more = false
-		add := func(i int32, s compile.Set) {
-			if !sets[i].Includes(s) {
-				sets[i], more = sets[i].With(s), true
-			}
-		}
-		for i := range c.nodes {
-			for _, s := range c.src(&c.nodes[i]) {
-				add(int32(i), sets[s])
-			}
-		}
-		shared := make([]compile.Set, len(c.coOutputs))
-		for k, b := range c.coOutputs {
-			for _, m := range b.Nodes {
-				if i, ok := c.number.Get(m); ok {
-					shared[k] = shared[k].With(sets[i])
-				}
-			}
-		}
-		for _, d := range c.dependents {
-			add(d.number, shared[d.coOutputs])
-		}
-	}
 }

@@ -1,7 +1,8 @@
-package exec
+package storage
 
 import (
 	"github.com/tensorken/tensorken/internal/compile"
+	"github.com/tensorken/tensorken/internal/graph"
 	"github.com/tensorken/tensorken/internal/memory"
 	"github.com/tensorken/tensorken/ir"
 )
@@ -19,38 +20,24 @@ type reports struct {
 	buffer       memory.Pooled
 	capacity     int
 	next         int
-	pending      []*execution
+	pending      []*Execution
 	transactions int    // pending; their reports are read with the next value, to detect failures early
 	unreported   *fault // the first of a transaction
 }
 
-// begin returns the execution of a plan that checks indices or depends on pending
-// executions; nil for others. The caller holds the queue.
-func (s *stream) begin(p *loadedPlan, c *capture) (x *execution, err error) {
-	r, checks := &s.reports, p.compiled.Checks
-	var leaves []pendingLeaf
-	unknown := p.checks
-	for i := range c.leaves {
-		if stored := c.leaves[i].stored; stored.pending() {
-			leaves = append(leaves, pendingLeaf{checks + i, stored.origin})
-			unknown = unknown.With(compile.SetOf(checks + i))
-		}
-	}
-	if len(unknown) == 0 {
+// Begin returns the execution of a plan that checks indices, which have sites, or has pending
+// leaves; nil for others. The caller holds the queue.
+func (s *stream) Begin(c *Checks, leaves []Pending, sites []*graph.IndexSite, transaction bool) (x *Execution, err error) {
+	if c.Len == 0 && len(leaves) == 0 {
 		return nil, nil
 	}
-	x = &execution{plan: p, leaves: leaves, unknown: unknown, transaction: c.isTransaction()}
-	for _, i := range p.checking {
-		for _, index := range p.compiled.Steps[i].Indices {
-			site := c.nodes[index.Node].Site()
-			if c.replayed {
-				site = site.Again()
-			}
-			x.sites = append(x.sites, site)
-		}
+	x = &Execution{checks: c, sites: sites, leaves: leaves, transaction: transaction, unknown: c.All}
+	for _, l := range leaves {
+		x.unknown = x.unknown.With(compile.SetOf(l.number))
 	}
-	if !s.async {
-		x.reports, err = s.newReports(checks)
+	r, checks := &s.reports, c.Len
+	if !s.Limits.Async {
+		x.Reports, err = s.newReports(checks)
 		return x, err
 	}
 	if r.next+checks > r.capacity || len(r.pending) >= r.capacity {
@@ -58,7 +45,7 @@ func (s *stream) begin(p *loadedPlan, c *capture) (x *execution, err error) {
 			return nil, err
 		}
 		if n := max(checks, minReports); n > r.capacity {
-			s.pool.Release(r.buffer)
+			s.Pool.Release(r.buffer)
 			*r = reports{unreported: r.unreported}
 			if r.buffer, err = s.newReports(n); err != nil {
 				return nil, err
@@ -69,7 +56,7 @@ func (s *stream) begin(p *loadedPlan, c *capture) (x *execution, err error) {
 	if x.transaction {
 		r.transactions++
 	}
-	x.reports, x.firstCheck = r.buffer, r.next
+	x.Reports, x.FirstCheck = r.buffer, r.next
 	r.next += checks
 	r.pending = append(r.pending, x)
 	return x, nil
@@ -78,31 +65,31 @@ func (s *stream) begin(p *loadedPlan, c *capture) (x *execution, err error) {
 // newReports returns a buffer for a number of reports, all 0.
 func (s *stream) newReports(n int) (memory.Pooled, error) {
 	data := make([]byte, reportBytes*n)
-	b, err := s.pool.AcquireOne(len(data))
+	b, err := s.Pool.AcquireOne(len(data))
 	if err == nil {
-		err = s.drv.Upload(b.Buffer, 0, data)
+		err = s.Driver.Upload(b.Buffer, 0, data)
 	}
 	if err != nil {
-		s.pool.Release(b)
+		s.Pool.Release(b)
 		return memory.Pooled{}, err
 	}
 	return b, nil
 }
 
-// conclude ends an execution whose calls were submitted with that error. It reads the
+// Conclude ends an execution whose calls were submitted with that error. It reads the
 // reports if the device is not asynchronous, or if the caller waits for them. The
 // caller holds the queue.
-func (s *stream) conclude(x *execution, err error, waits bool) error {
-	if s.async {
+func (s *stream) Conclude(x *Execution, err error, waits bool) error {
+	if s.Limits.Async {
 		if err == nil && waits {
 			err = s.readReports()
 		}
 		return err
 	}
-	defer s.pool.Release(x.reports)
-	data := make([]byte, reportBytes*x.plan.compiled.Checks)
+	defer s.Pool.Release(x.Reports)
+	data := make([]byte, reportBytes*x.checks.Len)
 	if err == nil {
-		err = s.download(data, x.reports.Buffer, 0)
+		err = s.download(data, x.Reports.Buffer, 0)
 	}
 	if err == nil {
 		x.attribute(data)
@@ -137,13 +124,13 @@ func (s *stream) readReports() error {
 		return nil
 	}
 	clear(data)
-	return s.drv.Upload(r.buffer.Buffer, 0, data)
+	return s.Driver.Upload(r.buffer.Buffer, 0, data)
 }
 
 // lockAndReadReports is readReports for a caller that does not hold the queue.
 func (s *stream) lockAndReadReports() error {
-	s.queue.Lock()
-	defer s.queue.Unlock()
+	s.Queue.Lock()
+	defer s.Queue.Unlock()
 	return s.readReports()
 }
 
@@ -163,6 +150,6 @@ func (s *stream) abandonReports(err error) {
 		x.fault = newFault(err)
 		x.settle()
 	}
-	s.pool.Release(s.reports.buffer)
+	s.Pool.Release(s.reports.buffer)
 	s.reports = reports{unreported: s.reports.unreported}
 }

@@ -1,4 +1,4 @@
-package exec
+package storage
 
 import (
 	"github.com/tensorken/tensorken/internal/graph"
@@ -9,7 +9,7 @@ import (
 // of its own, in row-major order from the start. So a plan that reads them has the key of
 // one that reads such results in their place. It copies constants, which store one element,
 // views, and the elements that a plan found equal and stored once.
-func StoreApart(def *Device, nodes []*graph.Node) error {
+func StoreApart(nodes []*graph.Node) error {
 	owner := map[graph.Store]*graph.Node{}
 	for _, n := range nodes {
 		v := n.Value()
@@ -20,14 +20,14 @@ func StoreApart(def *Device, nodes []*graph.Node) error {
 			owner[v.Store] = n
 			continue
 		}
-		data, err := Read(def, n)
+		data, err := Read(n)
 		if err != nil {
 			return err
 		}
-		s := &storage{host: data}
-		if d := v.Store.(*storage).device; d != nil {
+		s := &Storage{host: data}
+		if d := Of(v).device; d != nil {
 			if s, err = d.store(data); err != nil {
-				return &Failure{d, err}
+				return d.Failed(err)
 			}
 		}
 		n.MoveValue(&graph.Value{Store: s, Strides: shape.RowMajor(n.Shape)})
@@ -37,9 +37,9 @@ func StoreApart(def *Device, nodes []*graph.Node) error {
 }
 
 // store returns a storage of host data on the device.
-func (d *Device) store(data []byte) (*storage, error) {
-	d.queue.Lock()
-	defer d.queue.Unlock()
+func (d *Device) store(data []byte) (*Storage, error) {
+	d.Queue.Lock()
+	defer d.Queue.Unlock()
 	on, err := d.upload(data)
 	if err != nil {
 		return nil, err

@@ -1,4 +1,4 @@
-package exec
+package capture
 
 import (
 	"math"
@@ -8,23 +8,8 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// addCoOutputs adds to the roots the nodes of CoOutputs that have no value yet and
-// belong to the capture's device.
-func (c *capture) addCoOutputs(sets []*graph.CoOutputs) {
-	for _, b := range sets {
-		for _, m := range b.Nodes {
-			switch v := m.Value(); {
-			case v != nil && v.Err != nil:
-				c.failed = v.Err
-			case v == nil && (c.device == nil || deviceOf(m, c.device) == c.device):
-				c.roots = append(c.roots, m)
-			}
-		}
-	}
-}
-
 // addRetained adds the retained nodes to the roots.
-func (c *capture) addRetained() {
+func (c *Capture) addRetained() {
 	c.findUses()
 	for i, u := range slices.Backward(c.uses) {
 		if n := &c.nodes[i]; c.isRetained(n, u) {
@@ -41,7 +26,7 @@ type use struct {
 }
 
 // findUses sets the uses of the nodes.
-func (c *capture) findUses() {
+func (c *Capture) findUses() {
 	c.uses = append(c.uses, make([]use, len(c.nodes))...)
 	for i := range c.nodes {
 		n, u := &c.nodes[i], &c.uses[i]
@@ -52,7 +37,7 @@ func (c *capture) findUses() {
 		}
 		switch {
 		case n.leaf >= 0:
-			u.from = c.leaves[n.leaf].distinct()
+			u.from = c.Leaves[n.leaf].distinct()
 		case class == ir.Reduction, class == ir.Indexed, n.Op == ir.Iota:
 			u.from = n.Len()
 		}
@@ -69,12 +54,24 @@ func (c *capture) findUses() {
 
 // isRetained reports whether a plan stores a node though nobody asked for it: one
 // marked Keep, or a recomputed node that a new node reads.
-func (c *capture) isRetained(n *node, u use) bool {
+func (c *Capture) isRetained(n *node, u use) bool {
 	return n.IsKept() || n.leaf < 0 && c.isComputed(n) && u.new
 }
 
 // isComputed reports whether a plan has computed a node, or will have before this capture.
-func (c *capture) isComputed(n *node) bool { return n.IsComputed() || c.computed.nodes[n.Node] }
+func (c *Capture) isComputed(n *node) bool { return n.IsComputed() || c.Known.Nodes[n.Node] }
+
+// Retained returns the roots that were not asked for.
+func (c *Capture) Retained() []*graph.Node { return c.roots[c.asked:] }
+
+// NoteComputed adds to a set the nodes that later plans should not compute again.
+func (c *Capture) NoteComputed(nodes map[*graph.Node]bool) {
+	for i, u := range c.uses {
+		if n := &c.nodes[i]; u.worth(n) == second {
+			nodes[n.Node] = true
+		}
+	}
+}
 
 // A worth says when to store a node that a plan computes without storing it.
 type worth uint8
@@ -103,9 +100,9 @@ func (u use) worth(n *node) worth {
 }
 
 // distinct returns the number of elements of the leaf without repetitions by stride 0.
-func (l *leaf) distinct() int {
+func (l *Leaf) distinct() int {
 	n := 1
-	for i, stride := range l.view.Strides {
+	for i, stride := range l.View.Strides {
 		if stride != 0 {
 			n *= l.shape[i]
 		}
@@ -113,8 +110,8 @@ func (l *leaf) distinct() int {
 	return n
 }
 
-// markComputed notes that a plan has computed the nodes.
-func (c *capture) markComputed() {
+// MarkComputed notes that a plan has computed the nodes.
+func (c *Capture) MarkComputed() {
 	for i, u := range c.uses {
 		n := &c.nodes[i]
 		if w := u.worth(n); w == second || w == third && n.Pass() {

@@ -1,4 +1,4 @@
-package exec
+package capture
 
 import (
 	"github.com/tensorken/tensorken/internal/graph"
@@ -6,16 +6,16 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// graph returns the outputs as simplified nodes without data, and the leaves that they fall back
+// Graph returns the outputs as simplified nodes without data, and the leaves that they fall back
 // to: see compile.Graph. Nothing else copies the graph.
-func (c *capture) graph() (roots, old []*graph.Node) {
+func (c *Capture) Graph() (roots, old []*graph.Node) {
 	scalars := 0
 	var src []*graph.Node
 	nodes := simplify.Build(len(c.nodes), func(i int, done []*graph.Node) (*graph.Node, []*graph.Node) {
 		n := &c.nodes[i]
 		switch {
 		case n.leaf >= 0:
-			return c.leaves[n.leaf].node(int(n.leaf)), nil
+			return c.Leaves[n.leaf].node(int(n.leaf)), nil
 		case n.Op == ir.Scalar:
 			scalars++
 			return graph.Param(n.DType, n.Shape, scalars-1), nil
@@ -28,27 +28,27 @@ func (c *capture) graph() (roots, old []*graph.Node) {
 		}
 		return n.Node, src
 	})
-	roots = make([]*graph.Node, len(c.outputs))
+	roots = make([]*graph.Node, len(c.Outputs))
 	if c.fallsBack {
-		old = make([]*graph.Node, len(c.outputs))
+		old = make([]*graph.Node, len(c.Outputs))
 	}
-	for i, o := range c.outputs {
+	for i, o := range c.Outputs {
 		roots[i] = nodes[o.number]
-		if c.fallsBack && o.old >= 0 {
-			old[i] = nodes[o.old]
+		if c.fallsBack && o.Old >= 0 {
+			old[i] = nodes[o.Old]
 		}
 	}
 	return roots, old
 }
 
 // node returns the leaf as the index-th of a graph to be compiled.
-func (l *leaf) node(index int) *graph.Node {
+func (l *Leaf) node(index int) *graph.Node {
 	ints := append(make([]int, 0, 1+len(l.shape)), l.align())
-	for k, s := range l.view.Strides {
+	for k, s := range l.View.Strides {
 		if l.shape[k] == 1 {
 			s = 0
 		}
 		ints = append(ints, s)
 	}
-	return graph.Leaf(l.dtype, l.shape, index, ints)
+	return graph.Leaf(l.DType, l.shape, index, ints)
 }

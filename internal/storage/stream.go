@@ -1,4 +1,4 @@
-package exec
+package storage
 
 import (
 	"sync/atomic"
@@ -10,23 +10,22 @@ import (
 
 // A stream is the work submitted to a driver's device, and what is known of its failures.
 type stream struct {
-	drv   driver.Device
-	async bool // see driver.Limits
-	queue *memory.Queue
-	pool  *memory.Pool
+	Driver driver.Device
+	Limits driver.Limits
+	Queue  *memory.Queue
+	Pool   *memory.Pool
 
 	// Guarded by the queue. A concurrent driver uses neither.
 	reports reports
 	epoch   *syncEpoch // nil where the driver is concurrent
 }
 
-func newStream(drv driver.Device) *stream {
-	s := &stream{drv: drv, async: drv.Limits().Async, queue: memory.NewQueue(drv)}
-	s.pool = memory.NewPool(s.queue, s.sync)
+func (s *stream) init(drv driver.Device) {
+	s.Driver, s.Limits, s.Queue = drv, drv.Limits(), memory.NewQueue(drv)
+	s.Pool = memory.NewPool(s.Queue, s.sync)
 	if _, ok := drv.(driver.Concurrent); !ok {
 		s.epoch = new(syncEpoch)
 	}
-	return s
 }
 
 // A syncEpoch is the work submitted between two syncs. An asynchronous failure
@@ -45,7 +44,7 @@ func (e *syncEpoch) failed() error { return e.fault().report() }
 
 // sync waits for the submitted work. The caller holds the queue.
 func (s *stream) sync() error {
-	err := s.drv.Sync()
+	err := s.Driver.Sync()
 	if s.epoch == nil { // the call that met a failure has returned it
 		return err
 	}
@@ -60,7 +59,7 @@ func (s *stream) sync() error {
 // download fills dst with the bytes of a buffer from an offset on. The caller holds
 // the queue.
 func (s *stream) download(dst []byte, src driver.Buffer, offset int) error {
-	err := s.drv.Download(dst, src, offset)
+	err := s.Driver.Download(dst, src, offset)
 	if s.epoch == nil {
 		return err
 	}
@@ -74,17 +73,17 @@ func (s *stream) download(dst []byte, src driver.Buffer, offset int) error {
 	return nil
 }
 
-// runTimed runs calls and times them: each on its own, with the wait for it, where the
+// RunTimed runs calls and times them: each on its own, with the wait for it, where the
 // device is no driver.Profiler.
-func (s *stream) runTimed(calls []driver.Call) (t driver.Timing, waited bool, err error) {
-	if own, ok := s.drv.(driver.Profiler); ok {
+func (s *stream) RunTimed(calls []driver.Call) (t driver.Timing, waited bool, err error) {
+	if own, ok := s.Driver.(driver.Profiler); ok {
 		t, err = own.RunTimed(calls)
 		return t, false, err
 	}
 	spans := make(driver.Timed, len(calls))
 	for i := range calls {
 		start := clock.Now()
-		if err = s.drv.Run(calls[i : i+1]); err == nil {
+		if err = s.Driver.Run(calls[i : i+1]); err == nil {
 			err = s.sync()
 		}
 		if err != nil {

@@ -1,22 +1,20 @@
-package exec
+package storage
 
 import (
+	"slices"
+
 	"github.com/tensorken/tensorken/internal/graph"
 	"github.com/tensorken/tensorken/internal/shape"
 )
 
-// Read returns n's elements in row-major order, little-endian. It computes n if it
-// has no value.
-func Read(def *Device, n *graph.Node) ([]byte, error) {
-	if err := Eval(def, []*graph.Node{n}); err != nil {
-		return nil, err
-	}
+// Read returns a computed node's elements in row-major order, little-endian.
+func Read(n *graph.Node) ([]byte, error) {
 	v := n.Value()
-	s := v.Store.(*storage)
+	s := v.Store.(*Storage)
 	size := n.DType.Size()
 	out, err := Allocate(n.Len(), size)
 	if err != nil {
-		return nil, &Failure{deviceOf(n, def), err}
+		return nil, err
 	}
 	if len(out) == 0 {
 		return out, nil
@@ -36,7 +34,7 @@ func Read(def *Device, n *graph.Node) ([]byte, error) {
 	} else {
 		if !rowMajor {
 			if data, err = Allocate(last+1-first, size); err != nil {
-				return nil, &Failure{s.device, err}
+				return nil, err
 			}
 		}
 		if err := s.download(data, first*size); err != nil {
@@ -53,15 +51,12 @@ func Read(def *Device, n *graph.Node) ([]byte, error) {
 
 // View is Read without a copy where the elements are in the host's memory and in
 // row-major order. The caller does not write them.
-func View(def *Device, n *graph.Node) ([]byte, error) {
-	if err := Eval(def, []*graph.Node{n}); err != nil {
-		return nil, err
-	}
+func View(n *graph.Node) ([]byte, error) {
 	v := n.Value()
 	if n.Len() == 0 || !shape.IsRowMajor(n.Shape, v.Strides) {
-		return Read(def, n)
+		return Read(n)
 	}
-	s := v.Store.(*storage)
+	s := v.Store.(*Storage)
 	data := s.host
 	if s.device != nil {
 		var err error
@@ -70,10 +65,18 @@ func View(def *Device, n *graph.Node) ([]byte, error) {
 		}
 	}
 	if data == nil {
-		return Read(def, n)
+		return Read(n)
 	}
 	first, end := v.Offset*n.DType.Size(), (v.Offset+n.Len())*n.DType.Size()
 	return data[first:end:end], nil
+}
+
+// SameElements reports whether two computed nodes are known to have the same elements: if they
+// are views alike of one storage, or of equal ones on the host.
+func SameElements(a, b *graph.Node) bool {
+	v, w := a.Value(), b.Value()
+	return v.Err == nil && w.Err == nil && v.Offset == w.Offset && a.DType == b.DType && slices.Equal(a.Shape, b.Shape) &&
+		slices.Equal(v.Strides, w.Strides) && Same(Of(v), Of(w))
 }
 
 // gather copies elements at strides to row-major order.

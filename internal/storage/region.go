@@ -1,4 +1,4 @@
-package exec
+package storage
 
 import (
 	"slices"
@@ -9,7 +9,7 @@ import (
 
 // A region has what was stored for the nodes of a graph.Region. Go's collector may free it before.
 type region struct {
-	stored []weak.Pointer[storage]
+	stored []weak.Pointer[Storage]
 	swept  int // the length after the last sweep
 }
 
@@ -29,51 +29,17 @@ func (r *region) reset() {
 }
 
 // add adds a storage. Once the list has doubled it drops those that are no more.
-func (r *region) add(s *storage) {
+func (r *region) add(s *Storage) {
 	if len(r.stored) >= max(64, 2*r.swept) {
-		r.stored = slices.DeleteFunc(r.stored, func(p weak.Pointer[storage]) bool { return p.Value() == nil })
+		r.stored = slices.DeleteFunc(r.stored, func(p weak.Pointer[Storage]) bool { return p.Value() == nil })
 		r.swept = len(r.stored)
 	}
 	r.stored = append(r.stored, weak.Make(s))
 }
 
-// noteRegions notes the slots of a plan all whose outputs are of nodes made in regions that the goroutine is
-// in: the outermost of these has the memory.
-func (c *capture) noteRegions(p *loadedPlan) {
-	r := graph.CurrentRegion()
-	if r == nil {
-		return
-	}
-	var array [4]*graph.Region
-	owners := append(array[:0], make([]*graph.Region, len(p.slots))...) // by slot; elsewhere for one that stays
-	for _, n := range c.named {
-		out := &p.compiled.Outputs[n.output]
-		if out.Leaf {
-			continue
-		}
-		of, owner := r.RegionOf(n.node), &owners[p.slot[out.Index]]
-		switch {
-		case of == nil:
-			*owner = elsewhere
-		case *owner == nil || *owner != elsewhere && of.Numbered((*owner).Number()) == nil: // of is around it
-			*owner = of
-		}
-	}
-	for i := range c.outputs {
-		if out := &p.compiled.Outputs[i]; !out.Leaf {
-			if of := owners[p.slot[out.Index]]; of != nil && of != elsewhere {
-				noteStored(of, c.outputs[i].value)
-			}
-		}
-	}
-}
-
-// elsewhere stands for no region.
-var elsewhere = new(graph.Region)
-
-// noteStored notes that a region has the elements of a new value, once. What transactions make outlives it.
-func noteStored(of *graph.Region, v *graph.Value) {
-	if s := storageOf(v); s != nil && s.device != nil && !s.ofStep && s.region.CompareAndSwap(0, of.Number()) {
+// NoteStored notes that a region has the elements of a new value, once. What transactions make outlives it.
+func NoteStored(of *graph.Region, v *graph.Value) {
+	if s := Of(v); s != nil && s.device != nil && !s.OfStep && s.region.CompareAndSwap(0, of.Number()) {
 		regionOf(of).add(s)
 	}
 }
@@ -82,11 +48,14 @@ func noteStored(of *graph.Region, v *graph.Value) {
 func Outlive(nodes ...*graph.Node) {
 	for _, n := range nodes {
 		n.Outlive()
-		if s := storageOf(n.Value()); s != nil {
-			s.stays.Store(true)
+		if s := Of(n.Value()); s != nil {
+			s.Stay()
 		}
 	}
 }
+
+// Stay takes the elements out of regions: they stay.
+func (s *Storage) Stay() { s.stays.Store(true) }
 
 // EndRegion frees what was stored for nodes of a region that has ended, but what results have or are
 // computed from, which moves to the region around. Later reads fail with e.
@@ -106,8 +75,8 @@ func EndRegion(r *graph.Region, results []*graph.Node, e *GoneError) {
 			continue
 		}
 		stays[v.Store] = true
-		if b, ok := v.Store.(*bundle); ok {
-			for _, v := range b.values {
+		if b, ok := v.Store.(*Bundle); ok {
+			for _, v := range b.Values {
 				stays[v.Store] = true
 			}
 		}
@@ -115,7 +84,7 @@ func EndRegion(r *graph.Region, results []*graph.Node, e *GoneError) {
 	for _, p := range own.stored {
 		s := p.Value()
 		switch {
-		case s == nil || s.ofStep || s.stays.Load():
+		case s == nil || s.OfStep || s.stays.Load():
 		case stays[s]:
 			if s.region.Store(r.Outer.Number()); r.Outer != nil {
 				regionOf(r.Outer).add(s)
@@ -123,7 +92,7 @@ func EndRegion(r *graph.Region, results []*graph.Node, e *GoneError) {
 		case s.device == nil:
 			s.freeCopies()
 		default:
-			s.free(e)
+			s.Free(e)
 		}
 	}
 }

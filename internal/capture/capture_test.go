@@ -1,4 +1,4 @@
-package exec
+package capture
 
 import (
 	"bytes"
@@ -7,8 +7,8 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/tensorken/tensorken/driver"
 	"github.com/tensorken/tensorken/internal/graph"
+	"github.com/tensorken/tensorken/internal/storage"
 	"github.com/tensorken/tensorken/ir"
 )
 
@@ -41,38 +41,36 @@ func TestKey(t *testing.T) {
 		{"a view twice", add(crop(x, 0), crop(x, 0)), add(crop(y, 2), crop(y, 2)), true},
 		{"a kept operand", neg(neg(x)), neg(kept(neg(x))), false},
 	} {
-		a, b := newCapture(nil, []*graph.Node{c.a}, nil, computed{}), newCapture(nil, []*graph.Node{c.b}, nil, computed{})
-		if same := bytes.Equal(a.key, b.key); same != c.same {
+		a, b := New(nil, []*graph.Node{c.a}, nil, Known{}), New(nil, []*graph.Node{c.b}, nil, Known{})
+		if same := bytes.Equal(a.Key, b.Key); same != c.same {
 			t.Errorf("%s: the keys are equal: %v, want %v", c.name, same, c.same)
 		}
-		a.release()
-		b.release()
+		a.Release()
+		b.Release()
 	}
 }
 
 // TestCaptureChangesNothing captures a graph with a Cast that the host computes, an
 // empty root and a name for the root. No node has a value before the plan has run.
 func TestCaptureChangesNothing(t *testing.T) {
-	d := &Device{limits: driver.Limits{Types: []ir.DType{ir.Float32}}}
-	x := graph.Buffer(ir.Float64, []int{2}, &graph.Value{Store: FromHost(make([]byte, 16)), Strides: []int{1}})
+	d := new(storage.Device)
+	d.Limits.Types = []ir.DType{ir.Float32}
+	x := graph.Buffer(ir.Float64, []int{2}, &graph.Value{Store: storage.FromHost(make([]byte, 16)), Strides: []int{1}})
 	cast, empty := graph.Cast(x, ir.Float32), neg(stored(0))
 	root := neg(cast)
 	name := graph.StopGradient(root)
-	c := newCapture(d, []*graph.Node{name, empty}, nil, computed{})
-	defer c.release()
-	if len(c.calls) != 1 || c.calls[0].node != cast || len(c.empty) != 1 || c.empty[0] != empty {
-		t.Errorf("got the calls %v and the empty roots %v, want one each", c.calls, c.empty)
+	c := New(d, []*graph.Node{name, empty}, nil, Known{})
+	defer c.Release()
+	if len(c.Calls) != 1 || c.Calls[0].Node != cast || len(c.Empty) != 1 || c.Empty[0] != empty {
+		t.Errorf("got the calls %v and the empty roots %v, want one each", c.Calls, c.Empty)
 	}
 	for _, n := range []*graph.Node{cast, empty, root, name} {
 		if n.Value() != nil {
 			t.Errorf("%v of %v has a value", n.Op, n.Shape)
 		}
 	}
-	if want := []named{{name, 0}, {root, 0}}; len(c.outputs) != 1 || !slices.Equal(c.named, want) {
-		t.Errorf("got the outputs %v of nodes %v, want one for the root and its name", c.outputs, c.named)
-	}
-	if err := new(builder).fill(c); err != nil || cast.Value() == nil {
-		t.Errorf("filling the cast gives the error %v and the value %v", err, cast.Value())
+	if want := []Named{{name, 0}, {root, 0}}; len(c.Outputs) != 1 || !slices.Equal(c.Named, want) {
+		t.Errorf("got the outputs %v of nodes %v, want one for the root and its name", c.Outputs, c.Named)
 	}
 }
 
@@ -87,11 +85,11 @@ func TestKeyOfManyAxes(t *testing.T) {
 		{"a leaf", neg(stored(shape...))},
 		{"a constant", neg(graph.Fill(ir.Float32, 1, shape))},
 	} {
-		g := newCapture(nil, []*graph.Node{c.root}, nil, computed{})
-		if got, _ := binary.Uvarint(g.key[3:]); got != rank {
+		g := New(nil, []*graph.Node{c.root}, nil, Known{})
+		if got, _ := binary.Uvarint(g.Key[3:]); got != rank {
 			t.Errorf("%s: its key says %d axes, want %d", c.name, got, rank)
 		}
-		g.release()
+		g.Release()
 	}
 }
 
@@ -110,10 +108,10 @@ func TestEqualLeaves(t *testing.T) {
 		for i, n := range roots {
 			roots[i] = neg(n)
 		}
-		g := newCapture(nil, roots, nil, computed{})
-		if got := len(g.leaves) - len(leaves); got != c.fresh {
+		g := New(nil, roots, nil, Known{})
+		if got := len(g.Leaves) - len(leaves); got != c.fresh {
 			t.Errorf("a leaf equal to number %d adds %d leaves, want %d", c.of, got, c.fresh)
 		}
-		g.release()
+		g.Release()
 	}
 }

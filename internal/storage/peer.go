@@ -1,4 +1,4 @@
-package exec
+package storage
 
 import (
 	"github.com/tensorken/tensorken/driver"
@@ -7,9 +7,9 @@ import (
 
 // fetch makes the elements of another device available to d: as a copy on d if the device is a
 // peer, else on the host. The caller holds no device's lock.
-func (d *Device) fetch(s *storage) error {
+func (d *Device) fetch(s *Storage) error {
 	copied := false
-	err := d.retry(func() (err error) {
+	err := d.Retry(func() (err error) {
 		copied, err = d.copyPeer(s)
 		return err
 	})
@@ -21,8 +21,8 @@ func (d *Device) fetch(s *storage) error {
 
 // copyPeer copies the elements of a peer to d, unless d has a copy. It reports false if the
 // device is no peer.
-func (d *Device) copyPeer(s *storage) (copied bool, err error) {
-	drv, ok := d.drv.(driver.PeerCopier)
+func (d *Device) copyPeer(s *Storage) (copied bool, err error) {
+	drv, ok := d.Driver.(driver.PeerCopier)
 	if !ok {
 		return false, nil
 	}
@@ -47,15 +47,15 @@ func (d *Device) copyPeer(s *storage) (copied bool, err error) {
 		return true, nil
 	}
 	size := s.block.Size()
-	b, err := d.pool.AcquireOne(size)
+	b, err := d.Pool.AcquireOne(size)
 	if err != nil {
 		return false, err
 	}
 	if err := drv.CopyPeer(b.Buffer, 0, s.block.Buffer, 0, size); err != nil {
-		d.pool.Release(b)
+		d.Pool.Release(b)
 		return false, err
 	}
-	c.block, c.epoch = d.pool.SetBlock(new(memory.Block), b), d.stream.epoch
+	c.block, c.epoch = d.Pool.SetBlock(new(memory.Block), b), d.epoch
 	return true, nil
 }
 
@@ -65,10 +65,10 @@ func lockBoth(a, b *Device) (unlock func()) {
 	if a.number > b.number {
 		a, b = b, a
 	}
-	a.queue.Lock()
-	b.queue.Lock()
+	a.Queue.Lock()
+	b.Queue.Lock()
 	return func() {
-		b.queue.Unlock()
-		a.queue.Unlock()
+		b.Queue.Unlock()
+		a.Queue.Unlock()
 	}
 }

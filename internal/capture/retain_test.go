@@ -1,4 +1,4 @@
-package exec
+package capture
 
 import (
 	"reflect"
@@ -7,6 +7,7 @@ import (
 
 	"github.com/tensorken/tensorken/internal/compile"
 	"github.com/tensorken/tensorken/internal/graph"
+	"github.com/tensorken/tensorken/internal/storage"
 	"github.com/tensorken/tensorken/ir"
 )
 
@@ -17,7 +18,7 @@ func stored(shape ...int) *graph.Node {
 		strides[i] = n
 		n *= shape[i]
 	}
-	return graph.Buffer(ir.Float32, shape, &graph.Value{Store: FromHost(nil), Strides: strides})
+	return graph.Buffer(ir.Float32, shape, &graph.Value{Store: storage.FromHost(nil), Strides: strides})
 }
 
 func neg(x *graph.Node) *graph.Node { return graph.Unary(ir.Neg, x) }
@@ -83,7 +84,7 @@ func TestRetained(t *testing.T) {
 		}},
 	} {
 		root, want := c.make()
-		g := newCapture(nil, []*graph.Node{root}, nil, computed{})
+		g := New(nil, []*graph.Node{root}, nil, Known{})
 		var got []*graph.Node
 		for i, u := range slices.Backward(g.uses) {
 			if g.isRetained(&g.nodes[i], u) {
@@ -93,7 +94,7 @@ func TestRetained(t *testing.T) {
 		if !slices.Equal(got, want) {
 			t.Errorf("%s: retained %d nodes, want %d:\ngot  %v\nwant %v", c.name, len(got), len(want), got, want)
 		}
-		g.release()
+		g.Release()
 	}
 }
 
@@ -104,7 +105,7 @@ func TestWorth(t *testing.T) {
 	wide := func(x *graph.Node) *graph.Node { return graph.Expand(x, []int{n, n}) }
 	row, column, matrix := stored(1, n), stored(n, 1), stored(n, n)
 	sum := func(x *graph.Node) *graph.Node { return graph.Reduce(ir.Sum, x, []int{0}) }
-	indices := graph.Buffer(ir.Int32, []int{n, n}, &graph.Value{Store: FromHost(nil), Strides: []int{n, 1}})
+	indices := graph.Buffer(ir.Int32, []int{n, n}, &graph.Value{Store: storage.FromHost(nil), Strides: []int{n, 1}})
 	one := graph.Fill(ir.Float32, 1, []int{n, n})
 	for _, c := range []struct {
 		name string
@@ -128,12 +129,12 @@ func TestWorth(t *testing.T) {
 		{"constant", one, neg, never},
 		{"stored", matrix, neg, never},
 	} {
-		g := newCapture(nil, []*graph.Node{c.root(c.node)}, nil, computed{})
+		g := New(nil, []*graph.Node{c.root(c.node)}, nil, Known{})
 		i, _ := g.number.Get(c.node)
 		if got := g.uses[i].worth(&g.nodes[i]); got != c.want {
 			t.Errorf("%s: worth %d, want %d", c.name, got, c.want)
 		}
-		g.release()
+		g.Release()
 	}
 }
 
@@ -147,22 +148,22 @@ func TestCoOutputs(t *testing.T) {
 		n.SetCoOutputs(set)
 	}
 	root := neg(inner)
-	c := newCapture(nil, []*graph.Node{root}, nil, computed{})
-	defer c.release()
+	c := New(nil, []*graph.Node{root}, nil, Known{})
+	defer c.Release()
 	if want := []*graph.Node{root, a, b}; !slices.Equal(c.roots, want) {
 		t.Errorf("the roots are %v, want the one asked for and the two members without a value", c.roots)
 	}
 	sets := make([]compile.Set, len(c.nodes))
-	sets[c.outputs[1].number], sets[c.outputs[2].number] = compile.SetOf(1), compile.SetOf(70)
+	sets[c.Outputs[1].number], sets[c.Outputs[2].number] = compile.SetOf(1), compile.SetOf(70)
 	c.spread(sets)
-	if got, want := sets[c.outputs[0].number], compile.SetOf(1, 70); !reflect.DeepEqual(got, want) {
+	if got, want := sets[c.Outputs[0].number], compile.SetOf(1, 70); !reflect.DeepEqual(got, want) {
 		t.Errorf("the first output depends on %v, want %v: on what the others do", got, want)
 	}
 	failed := graph.Buffer(ir.Float32, []int{4}, &graph.Value{Err: errBad})
 	set.Nodes = append(set.Nodes, failed)
-	d := newCapture(nil, []*graph.Node{root}, nil, computed{})
-	defer d.release()
-	if d.failed != errBad {
-		t.Errorf("with a failed member: failed = %v, want %v", d.failed, errBad)
+	d := New(nil, []*graph.Node{root}, nil, Known{})
+	defer d.Release()
+	if d.Failed != errBad {
+		t.Errorf("with a failed member: failed = %v, want %v", d.Failed, errBad)
 	}
 }

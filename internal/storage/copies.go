@@ -1,0 +1,170 @@
+package storage
+
+import (
+	"cmp"
+	"runtime"
+	"slices"
+
+	"github.com/tensorken/tensorken/driver"
+	"github.com/tensorken/tensorken/internal/graph"
+	"github.com/tensorken/tensorken/internal/hostmem"
+	"github.com/tensorken/tensorken/internal/memory"
+)
+
+// A deviceCopy is elements in a block of a device. A storage has one for each device that has a copy.
+type deviceCopy struct {
+	device *Device
+	block  *memory.Block
+	epoch  *syncEpoch // that writes the block; nil if that cannot fail
+}
+
+// storage returns a storage of the elements.
+func (c deviceCopy) storage() *Storage {
+	return &Storage{device: c.device, block: c.block, origin: origin{epoch: c.epoch}}
+}
+
+// isOn reports whether there is a valid copy on d.
+func (s *Storage) isOn(d *Device) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.copyOn(d).isValid()
+}
+
+// copyOn returns the copy on d, one without a block if there is none yet. The caller holds s.mu.
+func (s *Storage) copyOn(d *Device) *deviceCopy {
+	i := slices.IndexFunc(s.copies, func(c deviceCopy) bool { return c.device == d })
+	if i < 0 {
+		i = len(s.copies)
+		s.copies = append(s.copies, deviceCopy{device: d})
+	}
+	return &s.copies[i]
+}
+
+// isValid reports whether the copy has the elements, as far as is known.
+func (c *deviceCopy) isValid() bool { return c.block != nil && c.epoch.failed() == nil }
+
+// on returns the elements on d, for which they are ready. The caller holds d.Queue.
+func (s *Storage) on(d *Device) (deviceCopy, error) {
+	if s.device == d {
+		return deviceCopy{d, s.block, s.epoch}, nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c := s.copyOn(d)
+	if c.isValid() {
+		return *c, nil
+	}
+	if s.device != nil && s.host == nil { // a peer's copy, which has failed or was freed since
+		return deviceCopy{}, cmp.Or(c.epoch.failed(), s.failed(), errFreed)
+	}
+	uploaded, err := d.upload(s.host)
+	if err != nil {
+		return deviceCopy{}, err
+	}
+	*c = uploaded
+	if r := graph.CurrentRegion(); r != nil {
+		if of := r.Numbered(s.region.Load()); of != nil {
+			regionOf(of).add(s)
+		}
+	}
+	return uploaded, nil
+}
+
+// upload copies host data to the device. The caller holds d.Queue.
+func (d *Device) upload(data []byte) (deviceCopy, error) {
+	if w, ok := d.Driver.(driver.Wrapper); ok {
+		if b := w.Wrap(data); b != nil {
+			return deviceCopy{d, &memory.Block{Pooled: memory.Pooled{Buffer: b}}, nil}, nil
+		}
+	}
+	buffer, err := d.Pool.AcquireOne(len(data))
+	if err != nil {
+		return deviceCopy{}, err
+	}
+	b := d.Pool.SetBlock(new(memory.Block), buffer)
+	if err := d.Driver.Upload(b.Buffer, 0, data); err != nil {
+		return deviceCopy{}, err
+	}
+	return deviceCopy{d, b, d.epoch}, nil
+}
+
+// Ready makes the elements available to d. It fails if they are invalid. It waits until that is
+// known of another device's elements or, if certain is set, of any.
+func (s *Storage) Ready(d *Device, certain bool) error {
+	foreign := s.device != nil && s.device != d
+	if s.pending() && (foreign || certain) {
+		if err := s.device.lockAndReadReports(); err != nil {
+			return err
+		}
+	}
+	if err := s.failed(); err != nil {
+		return err
+	}
+	if foreign {
+		return d.fetch(s)
+	}
+	return nil
+}
+
+// Use returns the block of d that has the elements, in use. The caller holds d.Queue.
+func (s *Storage) Use(d *Device) (*memory.Block, error) {
+	for {
+		on, err := s.on(d)
+		if err != nil {
+			return nil, err
+		}
+		used := on.block.Use()
+		if err := s.failed(); err != nil { // since Ready
+			if used {
+				on.block.Done()
+			}
+			return nil, err
+		}
+		if used {
+			return on.block, nil
+		}
+		runtime.Gosched() // a Scope freed the copy, or another plan takes the buffer and then says why it is gone
+	}
+}
+
+// On returns a storage of the elements that a result on d may have: another device's copy outlives
+// that device. The caller holds d.Queue.
+func (s *Storage) On(d *Device) (*Storage, error) {
+	if s.device == nil || s.device == d {
+		return s, nil
+	}
+	on, err := s.on(d)
+	if err != nil {
+		return nil, err
+	}
+	on.block.MarkShared()
+	return on.storage(), nil
+}
+
+// CopyTo returns a copy of the bytes first:end in a new buffer of d. The caller holds d.Queue.
+func (s *Storage) CopyTo(d *Device, r memory.Request, first, end int) (b memory.Pooled, err error) {
+	var host []byte
+	if s.device == nil {
+		host = s.host[first:end]
+	} else {
+		on, err := s.on(d)
+		if err != nil {
+			return b, err
+		}
+		if host, err = hostmem.Make(end-first, 1); err != nil {
+			return b, err
+		}
+		if err := d.download(host, on.block.Buffer, first); err != nil {
+			return b, err
+		}
+	}
+	buffers, err := d.Pool.Acquire(nil, r)
+	if err != nil {
+		return b, err
+	}
+	if err := d.Driver.Upload(buffers[0].Buffer, 0, host); err != nil {
+		d.Pool.Release(buffers...)
+		return b, err
+	}
+	return buffers[0], nil
+}

@@ -1,0 +1,200 @@
+package storage
+
+import (
+	"bytes"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/tensorken/tensorken/driver"
+	"github.com/tensorken/tensorken/internal/graph"
+	"github.com/tensorken/tensorken/internal/hostmem"
+	"github.com/tensorken/tensorken/internal/memory"
+)
+
+// A Storage holds elements in a block of a device, or on the host, from where they
+// are uploaded once to each device that reads them.
+type Storage struct {
+	device *Device // nil for host data
+	block  *memory.Block
+	own    memory.Block // the block, unless it is a copy that another storage made
+	origin
+
+	mu     sync.Mutex
+	host   []byte // a device's storage has it only once a device that is no peer reads it
+	copies []deviceCopy
+
+	region  atomic.Uint32             // the number of the region that host data was given in; 0 for none
+	OfStep  bool                      // a transaction has made the elements, and a later one may have their memory
+	stays   atomic.Bool               // a region that the elements were made in does not free them
+	gone    atomic.Pointer[GoneError] // why the elements are no more; nil while they are
+	donated atomic.Pointer[GoneError] // what gone becomes when a plan has read the elements; nil if they stay
+
+	first graph.Value // of the first node that has the elements; saves an allocation
+}
+
+// Device returns the device the elements are committed to, nil for host data.
+func (s *Storage) Device() graph.Device {
+	if s.device == nil {
+		return nil
+	}
+	return s.device.Handle
+}
+
+// Home returns the device that has the elements, nil for host data and no storage.
+func (s *Storage) Home() *Device {
+	if s == nil {
+		return nil
+	}
+	return s.device
+}
+
+// FromHost returns elements on the host, committed to no device. It takes
+// ownership of data.
+func FromHost(data []byte) graph.Store {
+	s := &Storage{host: data}
+	s.region.Store(graph.CurrentRegion().Number())
+	return s
+}
+
+// Store returns the elements of an acquired buffer.
+func (d *Device) Store(b memory.Pooled) *Storage {
+	s := &Storage{device: d, origin: origin{epoch: d.epoch}}
+	s.block = d.Pool.SetBlock(&s.own, b)
+	return s
+}
+
+// Placeholder returns a storage without elements on a device, nil for the host.
+func Placeholder(d *Device) *Storage { return &Storage{device: d} }
+
+// Fill gives a placeholder on the host the elements of another storage there.
+func (s *Storage) Fill(from *Storage) { s.host = from.host }
+
+// NewValue returns a view of the elements of a new storage, or their failure. Equal views have a
+// storage each.
+func (s *Storage) NewValue(offset int, strides []int) *graph.Value {
+	if err := s.failed(); err != nil {
+		return &graph.Value{Err: err}
+	}
+	v := &s.first
+	if v.Store != nil {
+		if v.Offset == offset && slices.Equal(v.Strides, strides) {
+			return s.Shared().NewValue(offset, strides)
+		}
+		v = new(graph.Value)
+	}
+	v.Store, v.Offset, v.Strides = s, offset, strides
+	return v
+}
+
+// Same reports whether two storages are one, or on the host with equal elements.
+func Same(s, t *Storage) bool {
+	if s == t {
+		return true
+	}
+	return s != nil && t != nil && s.device == nil && t.device == nil && bytes.Equal(s.host, t.host)
+}
+
+// A Bundle is the Store of a Recur: the values of its results.
+type Bundle struct {
+	On     *Device
+	Values []*graph.Value
+}
+
+// Device returns the device that the Recur is computed on.
+func (b *Bundle) Device() graph.Device { return b.On.Handle }
+
+// toHost copies the elements to the host for other devices. The caller holds no
+// device's lock.
+func (s *Storage) toHost() error {
+	if s.isOnHost() {
+		return nil
+	}
+	if !s.block.Use() {
+		return s.failed()
+	}
+	defer s.block.Done()
+	host, err := Allocate(s.block.Size(), 1)
+	if err != nil {
+		return err
+	}
+	err = s.read(func(d *Device, b *memory.Block) error {
+		if s.isOnHost() { // by another goroutine
+			return nil
+		}
+		return d.download(host, b.Buffer, 0)
+	})
+	if err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.host == nil {
+		s.host = host
+	}
+	return nil
+}
+
+// isOnHost reports whether the host has the elements.
+func (s *Storage) isOnHost() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.host != nil
+}
+
+// download fills data with the elements on the device from a byte offset on. It
+// fails if they are invalid.
+func (s *Storage) download(data []byte, offset int) error {
+	return s.read(func(d *Device, b *memory.Block) error { return d.download(data, b.Buffer, offset) })
+}
+
+// view returns the elements on the device without a copy, nil if the device cannot.
+func (s *Storage) view() (data []byte, err error) {
+	err = s.read(func(d *Device, b *memory.Block) (err error) {
+		if v, ok := d.Driver.(driver.Viewer); ok {
+			data, err = v.View(b.Buffer)
+			b.MarkViewed()
+		}
+		return err
+	})
+	return data, err
+}
+
+// read calls f, which gets the elements of a block. It fails if they are invalid.
+func (s *Storage) read(f func(*Device, *memory.Block) error) error {
+	d := s.device
+	d.Queue.Lock()
+	defer d.Queue.Unlock()
+	defer runtime.KeepAlive(s)
+	if !s.block.Use() {
+		return s.failed()
+	}
+	defer s.block.Done()
+	if err := s.failed(); err != nil {
+		return err
+	}
+	if err := f(d, s.block); err != nil {
+		return err
+	}
+	if s.pending() || d.reports.transactions > 0 {
+		if err := d.readReports(); err != nil {
+			return err
+		}
+	}
+	return s.failed()
+}
+
+// Allocate returns count·size zeroed bytes of the host's memory. Before it fails it
+// frees what dead tensors and pools hold. The caller holds no device's lock.
+func Allocate(count, size int) ([]byte, error) {
+	data, err := hostmem.Make(count, size)
+	if err == nil {
+		return data, nil
+	}
+	memory.ForceGC()
+	for _, d := range Devices() {
+		d.Trim() // readers of the values that failed get the error
+	}
+	return hostmem.Make(count, size)
+}
