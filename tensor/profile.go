@@ -5,6 +5,7 @@ import (
 
 	"github.com/tensorken/tensorken/internal/clock"
 	"github.com/tensorken/tensorken/internal/exec"
+	"github.com/tensorken/tensorken/internal/profile"
 )
 
 // A Trace is the kernels that ran during a [Profile].
@@ -62,7 +63,7 @@ type Peak struct {
 func Profile(f func()) *Trace {
 	checkFunc("Profile", f)
 	start := clock.Now()
-	p := exec.StartProfile()
+	p := profile.Start()
 	stop := p.Stop
 	defer func() {
 		if stop != nil {
@@ -74,7 +75,7 @@ func Profile(f func()) *Trace {
 	stop = nil
 	for _, s := range p.Stop() {
 		c := s.Step.Cost()
-		d := (*Device)(s.Device)
+		d := (*Device)(s.Device.(*exec.Device))
 		t.Kernels = append(t.Kernels, KernelTime{
 			Device: d, Template: s.Step.Kind(), Name: s.Step.Name(), Site: s.Site.Pos(),
 			Start: s.Start.Sub(start), Duration: s.Duration, Waited: s.Waited,

@@ -7,6 +7,7 @@ package exec
 import (
 	"github.com/tensorken/tensorken/driver"
 	"github.com/tensorken/tensorken/internal/graph"
+	"github.com/tensorken/tensorken/internal/profile"
 	"github.com/tensorken/tensorken/internal/storage"
 )
 
@@ -38,7 +39,7 @@ func (d *Device) Trim() error { return d.memory.Trim() }
 
 // Close closes the driver's device.
 func (d *Device) Close() error {
-	collect(d)
+	profile.Collect(d.memory)
 	return d.memory.Close()
 }
 

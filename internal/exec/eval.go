@@ -5,6 +5,7 @@ import (
 
 	"github.com/tensorken/tensorken/internal/capture"
 	"github.com/tensorken/tensorken/internal/graph"
+	"github.com/tensorken/tensorken/internal/profile"
 	"github.com/tensorken/tensorken/internal/storage"
 )
 
@@ -145,7 +146,7 @@ func (d *Device) run(p *loadedPlan, c *capture.Capture, j *storage.Journal) erro
 	}
 	if err = l.take(d, p, c); err == nil {
 		l.bind(p, c, x)
-		if err = d.submit(p, c, l.calls); err != nil && l.hasTaken() {
+		if err = profile.Submit(d.memory, l.calls, p.compiled.Steps, c.Node); err != nil && l.hasTaken() {
 			c.FreeDonated(p.returns)
 		}
 	}

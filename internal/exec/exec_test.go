@@ -14,6 +14,7 @@ import (
 	"github.com/tensorken/tensorken/internal/cpu"
 	"github.com/tensorken/tensorken/internal/exec"
 	"github.com/tensorken/tensorken/internal/graph"
+	"github.com/tensorken/tensorken/internal/profile"
 	"github.com/tensorken/tensorken/internal/storage"
 	"github.com/tensorken/tensorken/ir"
 )
@@ -488,7 +489,7 @@ func TestPlansArePacked(t *testing.T) {
 	dev := exec.New(&hollow{memory: 141 << 30})
 	defer dev.Close()
 	x := stored(t, dev, 64)
-	p := exec.StartProfile()
+	p := profile.Start()
 	evalAll(t, dev, graph.Binary(ir.Add, x, graph.Unary(ir.Exp, x)))
 	steps := p.Stop()
 	if len(steps) != 1 {

@@ -9,7 +9,6 @@ import (
 	"github.com/tensorken/tensorken/internal/graph"
 	"github.com/tensorken/tensorken/internal/memory"
 	"github.com/tensorken/tensorken/internal/storage"
-	"github.com/tensorken/tensorken/ir"
 )
 
 // A launch has the buffers and calls of one execution of a plan.
@@ -97,25 +96,9 @@ func (l *launch) setBlocks(leaves []int, b *memory.Block) {
 // bind sets l.calls to the calls of the plan.
 func (l *launch) bind(p *loadedPlan, c *capture.Capture, x *storage.Execution) {
 	l.args = slices.Grow(l.args, len(p.bindings))[:len(p.bindings)]
-	for k := range p.bindings {
-		a, arg := &p.bindings[k], &l.args[k]
-		switch a.from {
-		case fromScalar:
-			arg.Num = c.Scalars[a.index]
-		case fromReport:
-			arg.Buffer, arg.Offset = x.Reports.Buffer, ir.StatusLen*(x.FirstCheck+int(a.index))
-		case fromLeaf:
-			arg.Buffer, arg.Offset = l.buffers[a.index], c.Leaves[a.index].View.Offset+a.offset
-		case fromSlot:
-			arg.Buffer, arg.Offset = l.slots[a.index].Buffer, a.offset
-		}
-	}
-	args := l.args
-	for i, program := range p.programs {
-		n := len(p.compiled.Steps[i].Args)
-		l.calls = append(l.calls, driver.Call{Program: program, Args: args[:n:n]})
-		args = args[n:]
-	}
+	leaf := func(i int) (driver.Buffer, int) { return l.buffers[i], c.Leaves[i].View.Offset }
+	slot := func(i int) (driver.Buffer, int) { return l.slots[i].Buffer, 0 }
+	l.calls = p.appendCalls(l.calls, l.args, c, x, leaf, slot)
 }
 
 // finish gives each output its value: a view of a leaf, or of a slot's buffer, which

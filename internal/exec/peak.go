@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/tensorken/tensorken/internal/graph"
+	"github.com/tensorken/tensorken/internal/profile"
 	"github.com/tensorken/tensorken/ir"
 )
 
@@ -93,7 +94,7 @@ func (w workload) fastest(d *Device, n int) time.Duration {
 	}
 	var shortest time.Duration
 	for range 1 + peakRuns { // the first one compiles, and warms caches up
-		p := StartProfile()
+		p := profile.Start()
 		err := Eval(d, []*graph.Node{w.compute(x)})
 		for _, s := range p.Stop() {
 			mine := s.Device == d && s.Step.Cost().FLOPs == w.flops(n) && s.Duration > 0

@@ -58,6 +58,31 @@ func (p *loadedPlan) bind(a compile.Arg) binding {
 	return binding{fromSlot, int32(p.slot[a.Index]), a.Offset}
 }
 
+// appendCalls appends the calls of the plan, whose arguments it sets in args. Leaf and slot return the
+// buffer of a leaf or slot, and where its elements begin.
+func (p *loadedPlan) appendCalls(calls []driver.Call, args []driver.Arg, c *capture.Capture, x *storage.Execution, leaf, slot func(int) (driver.Buffer, int)) []driver.Call {
+	for k := range p.bindings {
+		b, arg := &p.bindings[k], &args[k]
+		switch b.from {
+		case fromScalar:
+			arg.Num = c.Scalars[b.index]
+		case fromReport:
+			arg.Buffer, arg.Offset = x.Reports.Buffer, ir.StatusLen*(x.FirstCheck+int(b.index))
+		case fromLeaf:
+			arg.Buffer, arg.Offset = leaf(int(b.index))
+		case fromSlot:
+			arg.Buffer, arg.Offset = slot(int(b.index))
+		}
+		arg.Offset += b.offset
+	}
+	for i, program := range p.programs {
+		n := len(p.compiled.Steps[i].Args)
+		calls = append(calls, driver.Call{Program: program, Args: args[:n:n]})
+		args = args[n:]
+	}
+	return calls
+}
+
 // A loader compiles the plans and programs of a device and keeps them.
 type loader struct {
 	memory *storage.Device

@@ -10,6 +10,7 @@ import (
 	"github.com/tensorken/tensorken/internal/capture"
 	"github.com/tensorken/tensorken/internal/graph"
 	"github.com/tensorken/tensorken/internal/memory"
+	"github.com/tensorken/tensorken/internal/profile"
 	"github.com/tensorken/tensorken/internal/shape"
 	"github.com/tensorken/tensorken/internal/storage"
 	"github.com/tensorken/tensorken/ir"
@@ -305,22 +306,18 @@ const maxCalls = 1 << 10
 
 // run submits the calls of all steps.
 func (x *recurring) run(run *storage.Execution) error {
-	steps := x.p.compiled.Steps
-	perRun := max(1, maxCalls/max(1, len(steps)))
+	perRun := max(1, maxCalls/max(1, len(x.p.programs)))
 	args := make([]driver.Arg, perRun*len(x.p.bindings))
-	calls := make([]driver.Call, 0, perRun*len(steps))
+	var calls []driver.Call
 	for step := range x.Steps {
-		rest := args[step%perRun*len(x.p.bindings):]
-		for k, a := range x.p.bindings {
-			rest[k] = x.argument(a, step, run)
+		leaf := func(i int) (driver.Buffer, int) { return x.leaf(i, step) }
+		slot := func(i int) (driver.Buffer, int) {
+			b, offset := x.stored(i, step)
+			return b.Buffer, offset
 		}
-		for i := range steps {
-			n := len(steps[i].Args)
-			calls = append(calls, driver.Call{Program: x.p.programs[i], Args: rest[:n:n]})
-			rest = rest[n:]
-		}
-		if len(calls) == cap(calls) || step == x.Steps-1 {
-			if err := x.device.submit(x.p, x.c, calls); err != nil {
+		calls = x.p.appendCalls(calls, args[step%perRun*len(x.p.bindings):], x.c, run, leaf, slot)
+		if step%perRun == perRun-1 || step == x.Steps-1 {
+			if err := profile.Submit(x.device.memory, calls, x.p.compiled.Steps, x.c.Node); err != nil {
 				return err
 			}
 			calls = calls[:0]
@@ -329,27 +326,19 @@ func (x *recurring) run(run *storage.Execution) error {
 	return nil
 }
 
-// argument returns the argument of a call in a step.
-func (x *recurring) argument(a binding, step int, run *storage.Execution) driver.Arg {
-	switch a.from {
-	case fromScalar:
-		return driver.Arg{Num: x.c.Scalars[a.index]}
-	case fromReport:
-		return driver.Arg{Buffer: run.Reports.Buffer, Offset: ir.StatusLen * (run.FirstCheck + int(a.index))}
-	case fromSlot:
-		b, offset := x.stored(int(a.index), step)
-		return driver.Arg{Buffer: b.Buffer, Offset: offset + a.offset}
-	}
-	l, arg := &x.c.Leaves[a.index], x.plan.args[a.index]
-	offset := l.View.Offset + a.offset
+// leaf returns the buffer that a step reads for a leaf, and the offset in it: a carry is what the step
+// before has stored.
+func (x *recurring) leaf(i, step int) (driver.Buffer, int) {
+	l, arg := &x.c.Leaves[i], x.plan.args[i]
+	offset := l.View.Offset
 	switch {
 	case arg >= 0 && x.IsInput(arg):
 		offset += x.Position(step) * l.Value.Strides[0]
 	case arg >= 0 && arg < x.Carries && step > 0:
 		b, part := x.stored(x.slot[arg], step-1)
-		return driver.Arg{Buffer: b.Buffer, Offset: part + offset}
+		return b.Buffer, part + offset
 	}
-	return driver.Arg{Buffer: x.leafBlocks[a.index].Buffer, Offset: offset}
+	return x.leafBlocks[i].Buffer, offset
 }
 
 // finish makes storages of the buffers and returns the values of the results.

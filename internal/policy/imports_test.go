@@ -31,7 +31,7 @@ var order = strings.Fields(`
 	internal/graph
 	internal/interp
 	internal/simplify internal/kernelize internal/compile
-	internal/storage internal/capture
+	internal/storage internal/capture internal/profile
 	internal/exec
 	internal/cases
 	driver/drivertest

@@ -1,4 +1,5 @@
-package exec
+// Package profile records the kernels that run.
+package profile
 
 import (
 	"slices"
@@ -6,9 +7,9 @@ import (
 	"sync/atomic"
 
 	"github.com/tensorken/tensorken/driver"
-	"github.com/tensorken/tensorken/internal/capture"
 	"github.com/tensorken/tensorken/internal/compile"
 	"github.com/tensorken/tensorken/internal/graph"
+	"github.com/tensorken/tensorken/internal/storage"
 )
 
 // A Profile records the kernels that run on any device until Stop.
@@ -20,7 +21,7 @@ type Profile struct {
 
 // A timedRun is an execution of a plan while profiles are recorded.
 type timedRun struct {
-	device  *Device
+	device  *storage.Device
 	steps   []compile.Step
 	sites   []*graph.CallSite // of the steps, in the call that evaluated this time
 	timing  driver.Timing
@@ -29,9 +30,9 @@ type timedRun struct {
 	collect sync.Once
 }
 
-// A TimedStep is one run of a kernel in a profile.
-type TimedStep struct {
-	Device *Device
+// A Step is one run of a kernel in a profile.
+type Step struct {
+	Device graph.Device
 	Step   *compile.Step
 	Site   *graph.CallSite // of the node that the step is named after or, if unknown, of the evaluation
 	Waited bool            // the time is the host's, and includes waiting for the kernel
@@ -44,8 +45,8 @@ var (
 	profilesMu sync.Mutex // held to replace them
 )
 
-// StartProfile starts to record.
-func StartProfile() *Profile {
+// Start starts to record.
+func Start() *Profile {
 	p := &Profile{stopSites: graph.RecordSites()}
 	changeProfiles(func(list []*Profile) []*Profile { return append(list, p) })
 	return p
@@ -53,18 +54,18 @@ func StartProfile() *Profile {
 
 // Stop ends the recording, waits for the kernels that have been submitted, and returns
 // them in order of their starts. Kernels whose device was lost are left out.
-func (p *Profile) Stop() []TimedStep {
+func (p *Profile) Stop() []Step {
 	p.stopSites()
 	changeProfiles(func(list []*Profile) []*Profile {
 		return slices.DeleteFunc(list, func(q *Profile) bool { return q == p })
 	})
-	var steps []TimedStep
+	var steps []Step
 	for _, r := range p.recorded() {
 		for i, span := range r.finish() {
-			steps = append(steps, TimedStep{r.device, &r.steps[i], r.sites[i], r.waited, span})
+			steps = append(steps, Step{r.device.Handle, &r.steps[i], r.sites[i], r.waited, span})
 		}
 	}
-	slices.SortStableFunc(steps, func(a, b TimedStep) int { return a.Start.Compare(b.Start) })
+	slices.SortStableFunc(steps, func(a, b Step) int { return a.Start.Compare(b.Start) })
 	return steps
 }
 
@@ -82,23 +83,23 @@ func changeProfiles(f func([]*Profile) []*Profile) {
 	profiles.Store(&list)
 }
 
-// submit runs the calls of a plan, once or several times, for the profiles that are being
-// recorded. The caller holds the queue.
-func (d *Device) submit(p *loadedPlan, c *capture.Capture, calls []driver.Call) error {
+// Submit runs calls of steps, once or several times, for the profiles that are being recorded. Node
+// returns a node of the graph by number. The caller holds the queue.
+func Submit(d *storage.Device, calls []driver.Call, steps []compile.Step, node func(int) *graph.Node) error {
 	list := profiles.Load()
 	if list == nil {
-		return d.memory.Queue.Run(calls)
+		return d.Queue.Run(calls)
 	}
-	timing, waited, err := d.memory.RunTimed(calls)
+	timing, waited, err := d.RunTimed(calls)
 	if err != nil {
 		return err
 	}
-	r := &timedRun{device: d, steps: p.compiled.Steps, timing: timing, waited: waited}
+	r := &timedRun{device: d, steps: steps, timing: timing, waited: waited}
 	r.sites = make([]*graph.CallSite, len(r.steps))
 	var asked *graph.CallSite // for the values
 	for i := range r.steps {
 		if n := r.steps[i].Node; n >= 0 {
-			r.sites[i] = c.Node(n).CallSite()
+			r.sites[i] = node(n).CallSite()
 		}
 		if r.sites[i] == nil {
 			if asked == nil {
@@ -120,8 +121,8 @@ func (d *Device) submit(p *loadedPlan, c *capture.Capture, calls []driver.Call) 
 // finish returns the spans, after waiting for them.
 func (r *timedRun) finish() []driver.Span {
 	r.collect.Do(func() {
-		r.device.memory.Queue.Lock()
-		defer r.device.memory.Queue.Unlock()
+		r.device.Queue.Lock()
+		defer r.device.Queue.Unlock()
 		if spans, err := r.timing.Spans(); err == nil {
 			r.spans = spans
 		}
@@ -130,8 +131,8 @@ func (r *timedRun) finish() []driver.Span {
 	return r.spans
 }
 
-// collect takes the times of a device that is about to be closed.
-func collect(d *Device) {
+// Collect takes the times of a device that is about to be closed.
+func Collect(d *storage.Device) {
 	list := profiles.Load()
 	if list == nil {
 		return
