@@ -58,7 +58,7 @@ func (o *Owner) push() {
 
 // SetBlock makes k the block of an acquired buffer, and returns k.
 func (p *Pool) SetBlock(k *Block, b Pooled) *Block {
-	if b.collected {
+	if b.bucket == nil {
 		k.Pooled, k.pool = b, p
 	} else {
 		NewOwner(p, k, 1).SetBlock(k, b)
@@ -69,7 +69,7 @@ func (p *Pool) SetBlock(k *Block, b Pooled) *Block {
 // SetBlock is Pool.SetBlock where o has the buffer, unless that is left to Go's collector.
 func (o *Owner) SetBlock(k *Block, b Pooled) {
 	k.Pooled, k.pool = b, o.pool
-	if !b.collected {
+	if b.bucket != nil {
 		o.pool.keep(b)
 		k.owner, k.index = o, len(o.buffers)
 		o.buffers = append(o.buffers, b)
@@ -108,7 +108,7 @@ func (k *Block) Free() {
 
 // release returns the buffer to the pool, unless a caller may have a view of it.
 func (k *Block) release() {
-	if b := k.take(); !b.collected || k.uses.Load()&markViewed == 0 {
+	if b := k.take(); b.bucket != nil || k.uses.Load()&markViewed == 0 {
 		k.pool.Release(b)
 	}
 }

@@ -27,7 +27,6 @@ type Pool struct {
 
 	mu       sync.Mutex            // guards the fields below that are not atomic
 	buckets  map[int]*bucket       // by size class
-	recent   [64]recentBucket      // of the buckets, by a hash of the size class
 	idle     int64                 // bytes of the buckets
 	returned atomic.Pointer[Owner] // has buffers of unreachable blocks
 	bytes    gauge
@@ -97,8 +96,8 @@ func sizeClass(size, limit int) int {
 
 // A Request is a buffer to acquire.
 type Request struct {
-	Class     int  // its size class; 0 for none
-	collected bool // it is left to Go's collector
+	Class  int     // its size class; 0 for none
+	bucket *bucket // of the class; nil if the buffer is left to Go's collector
 }
 
 // maxCollected is the size of the largest buffer of a plan that is left to Go's collector,
@@ -108,14 +107,25 @@ const maxCollected = 4 << 10
 // Request returns the request for a buffer of a plan.
 func (p *Pool) Request(size int) Request {
 	if p.host != nil && size <= maxCollected {
-		return Request{max(1, ir.CeilDiv(size, 64)) * 64, true} // Go's allocator aligns that to 64 bytes
+		return Request{Class: max(1, ir.CeilDiv(size, 64)) * 64} // Go's allocator aligns that to 64 bytes
 	}
-	return Request{sizeClass(size, p.limit), false}
+	return p.pooled(size)
+}
+
+// pooled returns the request for a buffer that is not left to Go's collector.
+func (p *Pool) pooled(size int) Request {
+	class := sizeClass(size, p.limit)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.buckets[class] == nil {
+		p.buckets[class] = &bucket{}
+	}
+	return Request{class, p.buckets[class]}
 }
 
 // AcquireOne acquires a buffer that is not of a plan. The caller holds the queue.
 func (p *Pool) AcquireOne(size int) (Pooled, error) {
-	list, err := p.Acquire(nil, Request{sizeClass(size, p.limit), false})
+	list, err := p.Acquire(nil, p.pooled(size))
 	return list[0], err
 }
 
@@ -142,7 +152,7 @@ func (p *Pool) Acquire(list []Pooled, requests ...Request) ([]Pooled, error) {
 
 // alloc returns a new buffer. The caller holds the queue.
 func (p *Pool) alloc(r Request) (Pooled, error) {
-	if r.collected {
+	if r.bucket == nil {
 		b, err := p.host.AllocHost(r.Class)
 		return Pooled{Buffer: b, Request: r}, err
 	}
@@ -175,7 +185,7 @@ func (p *Pool) take(list []Pooled, requests []Request) []Pooled {
 			list = append(list, Pooled{})
 			continue
 		}
-		if r.collected {
+		if r.bucket == nil {
 			b, _ := p.collected[r.Class/64].Get().(driver.Buffer)
 			list = append(list, Pooled{Buffer: b, Request: r})
 			continue
@@ -184,14 +194,12 @@ func (p *Pool) take(list []Pooled, requests []Request) []Pooled {
 			p.mu.Lock()
 			locked = true
 		}
-		class := r.Class
 		p.acquired++
-		k := p.bucket(class)
-		k.used = p.acquired
+		r.bucket.used = p.acquired
 		var b Pooled
-		if len(k.buffers) > 0 {
-			p.note(class)
-			b = p.pop(k, class)
+		if len(r.bucket.buffers) > 0 {
+			p.note(r.Class)
+			b = p.pop(r)
 		}
 		list = append(list, b)
 	}
@@ -209,7 +217,7 @@ func (p *Pool) Release(list ...Pooled) {
 		if b.Buffer == nil {
 			continue
 		}
-		if b.collected {
+		if b.bucket == nil {
 			p.collected[b.Class/64].Put(b.Buffer)
 			continue
 		}
@@ -236,8 +244,7 @@ func (p *Pool) put(b Pooled) {
 		b.Free()
 		return
 	}
-	k := p.bucket(b.Class)
-	k.buffers = append(k.buffers, b)
+	b.bucket.buffers = append(b.bucket.buffers, b)
 	p.idle += int64(b.Class)
 }
 
@@ -284,7 +291,7 @@ func (p *Pool) drain() {
 				continue
 			}
 			p.put(b)
-			p.bucket(b.Class).unsorted = true
+			b.bucket.unsorted = true
 		}
 	}
 	p.bytes.lower()
@@ -307,24 +314,6 @@ func (p *Pool) keep(b Pooled) {
 	p.buffers.kept.Add(1)
 }
 
-// A recentBucket is a bucket that was used not long ago.
-type recentBucket struct {
-	class int
-	*bucket
-}
-
-// bucket returns the bucket of a size class.
-func (p *Pool) bucket(class int) *bucket {
-	r := &p.recent[uint64(class)*0x9e3779b97f4a7c15>>58]
-	if r.bucket == nil || r.class != class {
-		if p.buckets[class] == nil {
-			p.buckets[class] = &bucket{}
-		}
-		*r = recentBucket{class, p.buckets[class]}
-	}
-	return r.bucket
-}
-
 // sort puts the buffers back in order, if buffers came back in another.
 func (k *bucket) sort() {
 	if k.unsorted {
@@ -333,14 +322,15 @@ func (k *bucket) sort() {
 	}
 }
 
-// pop removes a buffer from the bucket of a class, which has some.
-func (p *Pool) pop(k *bucket, class int) Pooled {
+// pop removes a buffer from the bucket of a request, which has some.
+func (p *Pool) pop(r Request) Pooled {
+	k := r.bucket
 	k.sort()
 	last := len(k.buffers) - 1
 	b := k.buffers[last]
 	k.buffers[last] = Pooled{}
 	k.buffers = k.buffers[:last]
-	p.idle -= int64(class)
+	p.idle -= int64(r.Class)
 	return b
 }
 
@@ -366,9 +356,5 @@ func (p *Pool) trim(limit int64) {
 			k.buffers[n].Free()
 		}
 		k.buffers = slices.Delete(k.buffers, 0, n)
-		if len(k.buffers) == 0 {
-			delete(p.buckets, class)
-			clear(p.recent[:])
-		}
 	}
 }
