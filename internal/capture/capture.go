@@ -51,7 +51,7 @@ type Capture struct {
 	dependents []dependent
 
 	Foreign []*graph.Node // to be computed by other devices before this capture can run
-	Calls   []Call        // to be computed before this capture is made again, see fill
+	Calls   []Call        // to be computed before this capture is made again
 	Failed  error         // of a CoOutput
 
 	walker   graph.Walker
@@ -86,9 +86,8 @@ type Named struct {
 // A Call is a node of a capture that no plan computes: a HostCall, a Recur, or a Cast from a
 // type that the device lacks.
 type Call struct {
-	Node  *graph.Node
-	Src   []*graph.Node
-	Value *graph.Value // of a leaf that stands for the first result
+	Node *graph.Node
+	Src  []*graph.Node
 }
 
 var captures = sync.Pool{New: func() any {
@@ -319,10 +318,10 @@ func room[E any](s []E, n int) []E {
 // addCall notes a call and returns the number of n, a result of it, which becomes a leaf
 // without elements.
 func (c *Capture) addCall(of, n *graph.Node, src graph.Operands) int32 {
-	v := &graph.Value{Store: storage.FromHost(nil), Strides: shape.RowMajor(n.Shape)}
 	if !slices.ContainsFunc(c.Calls, func(x Call) bool { return x.Node == of }) {
-		c.Calls = append(c.Calls, Call{of, src.Append(nil), v})
+		c.Calls = append(c.Calls, Call{of, src.Append(nil)})
 	}
+	v := &graph.Value{Store: storage.FromHost(nil), Strides: shape.RowMajor(n.Shape)}
 	return c.addLeaf(n, v, shape.Strided{Strides: v.Strides})
 }
 

@@ -133,7 +133,7 @@ func (b *builder) share(s share, later []share) error {
 	known := b.Known
 	known.Keeps = known.Keeps || len(later) > 0
 	c := capture.New(d.memory, s.roots, s.old, known)
-	for !b.canFill(c) {
+	for len(c.Foreign)+len(c.Calls) > 0 {
 		foreign, calls := slices.Clone(c.Foreign), slices.Clone(c.Calls)
 		c.Release()
 		after := append(later, s)
@@ -161,9 +161,6 @@ func (b *builder) share(s share, later []share) error {
 		defer c.Release()
 		if known.Keeps {
 			b.donated = append(b.donated, c.Donated()...)
-		}
-		if err := b.fill(d, c); err != nil {
-			return err
 		}
 		return d.eval(c, b.journal)
 	}
@@ -253,30 +250,6 @@ func (b *builder) call(d *Device, calls []capture.Call, later []share) error {
 		if err := b.do(d, c.Node, s); err != nil {
 			return err
 		}
-	}
-	return nil
-}
-
-// canFill reports whether fill gives a capture all that it lacks: there is nothing to compute on
-// other devices, and the calls are functions on the host of operands that have values.
-func (b *builder) canFill(c *capture.Capture) bool {
-	return len(c.Foreign) == 0 && !slices.ContainsFunc(c.Calls, func(x capture.Call) bool {
-		return b.recorder != nil || x.Node.Op == ir.Recur || slices.ContainsFunc(x.Src, func(n *graph.Node) bool { return n.Value() == nil })
-	})
-}
-
-// fill computes calls and gives the leaves that stand for their results the elements.
-func (b *builder) fill(d *Device, c *capture.Capture) error {
-	for _, x := range c.Calls {
-		if err := b.call(d, []capture.Call{x}, nil); err != nil {
-			return err
-		}
-		v := x.Node.Value()
-		if v.Err != nil {
-			return v.Err
-		}
-		storage.Of(x.Value).Fill(storage.Of(v))
-		x.Node.MoveValue(x.Value)
 	}
 	return nil
 }

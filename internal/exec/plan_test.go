@@ -57,16 +57,3 @@ func TestKernelsAreShared(t *testing.T) {
 		t.Errorf("other kernels are the same object, or the device has %d programs, want 2", drv.compiled)
 	}
 }
-
-// A capture with a Cast that the host computes gets its elements, and the Cast its value.
-func TestFill(t *testing.T) {
-	d := New(&compiling{Device: cpu.New(cpu.Options{})})
-	defer d.Close()
-	x := graph.Buffer(ir.Float64, []int{2}, &graph.Value{Store: storage.FromHost(make([]byte, 16)), Strides: []int{1}})
-	cast := graph.Cast(x, ir.Float32)
-	c := capture.New(d.memory, []*graph.Node{graph.Unary(ir.Neg, cast)}, nil, capture.Known{})
-	defer c.Release()
-	if err := new(builder).fill(d, c); err != nil || cast.Value() == nil {
-		t.Errorf("filling the cast gives the error %v and the value %v", err, cast.Value())
-	}
-}

@@ -1,7 +1,7 @@
 // Package storage holds the elements of computed nodes: in a device's memory or on the host
-// (storage.go), with copies for other devices (copies.go, peer.go). Their owners give them away
+// (storage.go), with copies for other devices (copies.go). Their owners give them away
 // (ownership.go, region.go). A failure is attributed to the elements that depend on it (stream.go,
-// reports.go, faults.go, journal.go).
+// reports.go, faults.go).
 package storage
 
 import (

@@ -68,9 +68,6 @@ func (d *Device) Store(b memory.Pooled) *Storage {
 // Placeholder returns a storage without elements on a device, nil for the host.
 func Placeholder(d *Device) *Storage { return &Storage{device: d} }
 
-// Fill gives a placeholder on the host the elements of another storage there.
-func (s *Storage) Fill(from *Storage) { s.host = from.host }
-
 // NewValue returns a view of the elements of a new storage, or their failure. Equal views have a
 // storage each.
 func (s *Storage) NewValue(offset int, strides []int) *graph.Value {
@@ -197,4 +194,32 @@ func Allocate(count, size int) ([]byte, error) {
 		d.Trim() // readers of the values that failed get the error
 	}
 	return hostmem.Make(count, size)
+}
+
+// A Slab has the storages of results that a recording frees together, in one allocation and
+// with one cleanup.
+type Slab struct {
+	free    []SlabEntry
+	buffers *memory.Owner // of the storages
+}
+
+// A SlabEntry is a storage of a slab and its node.
+type SlabEntry struct {
+	Storage
+	Node graph.Node
+}
+
+// NewSlab returns a slab of n storages on the device.
+func (d *Device) NewSlab(n int) Slab {
+	free := make([]SlabEntry, n)
+	return Slab{free, memory.NewOwner(d.Pool, &free[0], n)}
+}
+
+// Next makes the next storage of the slab the elements of an acquired buffer of the device.
+func (s *Slab) Next(d *Device, b memory.Pooled) *SlabEntry {
+	e := &s.free[0]
+	s.free = s.free[1:]
+	e.device, e.epoch, e.block = d, d.epoch, &e.own
+	s.buffers.SetBlock(&e.own, b)
+	return e
 }
