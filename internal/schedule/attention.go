@@ -101,7 +101,7 @@ func (c *compiler) attention() {
 		across := c.k.Body[p.Right].Domain & c.k.Roles(ir.Width)
 		a.outputs = append(a.outputs, a.product(p, across.List(), a.n))
 	}
-	for _, a.unit = range attentionUnits(a) {
+	for _, a.unit = range []attentionUnit{&attentionGroups{attention: a}, &attentionWarps{a}, &attentionThreads{attention: a}} { // the fastest first
 		if a.unit.choose() {
 			c.pass(a.threads, a.build)
 			return

@@ -104,34 +104,6 @@ var families = [...]traits{
 	Software: {units: 1, threads: 64, busy: 128, rowThreads: 1024, heldLanes: 16, scatterAhead: 1, pointsAhead: 1, loopBytes: 64 << 20},
 }
 
-// measuredH200 has the layouts and costs measured on an NVIDIA H200. Tiles of 64×64×16 and 32×64×16, and those
-// of numbers of 64 bits, as float64, were measured on an H100.
-var measuredH200 = withMatrices(products{
-	tiles: []tile{
-		{128, 128, 8, 2, 2, 1, 2, &byThreads},
-		{64, 128, 8, 2, 2, 0.83, 4, &byThreads},
-		{64, 64, 8, 1, 2, 0.85, 5, &byThreads},
-		{64, 64, 16, 1, 1, 0.76, 4, &byThreads},
-		{32, 64, 16, 1, 1, 0.68, 8, &byThreads},
-		{32, 32, 16, 1, 1, 0.6, 10, &byThreads},
-		{8, 128, 16, 1, 1, 0.45, 10, &byThreads},
-	},
-	wide: []tile{
-		{128, 128, 8, 2, 2, 0.5, 1, &byThreads},
-		{64, 128, 8, 2, 2, 0.47, 2, &byThreads},
-		{64, 64, 16, 1, 1, 0.32, 2, &byThreads},
-		{32, 32, 16, 1, 1, 0.25, 10, &byThreads},
-		{8, 128, 8, 1, 1, 0.15, 8, &byThreads},
-	},
-	threadCost: productCost{step: 75e3, pass: 900e3, part: 0.65},
-	matrixCost: productCost{step: 75e3, pass: 600e3, part: 0.35},
-	wideCost:   productCost{step: 75e3, pass: 600e3, part: 1.4},
-	skinnyRows: 4,
-	gemvCols:   []gemv{{32, 8}, {32, 32}, {16, 16}, {16, 64}, {8, 32}, {8, 128}, {64, 4}, {256, 1}, {8, 4}},
-	gemvDepth:  []gemv{{1, 256}, {2, 128}, {4, 64}, {8, 32}, {1, 1024}, {32, 8}, {64, 4}, {256, 1}, {1, 32}},
-	gemvCost:   productCost{step: 2, pass: 5, part: 0.1, join: 0.1},
-})
-
 // tilesOfFloats are the tiles of float32 on a target with matrices.
 func (p *products) tilesOfFloats(t Target) []tile {
 	list, more := p.floats, p.sharedFloats

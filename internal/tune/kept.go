@@ -1,35 +1,23 @@
-//go:build !js
-
 package tune
 
 import (
 	"bytes"
 	"fmt"
-	"hash/fnv"
-	"io"
 	"maps"
-	"path/filepath"
 	"slices"
 	"strings"
 
-	"github.com/tensorken/tensorken/internal/cachedir"
 	"github.com/tensorken/tensorken/internal/schedule"
 )
 
 // maxKept is the greatest number of choices for one GPU: a client may choose shapes without end.
 const maxKept = 1 << 12
 
-// maxKeptFile is the greatest number of bytes of a file.
-const maxKeptFile = 1 << 20
-
-// maxFolder is the greatest number of bytes of all files. Each driver has one for each GPU.
-const maxFolder = 16 << 20
-
 // A keptFile has the names of the choices for one GPU, by their keys. It is text: a line that
 // identifies the GPU, a line for each choice, and a checksum. Where it cannot be read or written,
 // choices are kept in memory.
 type keptFile struct {
-	path  string // "" if there is no cache folder
+	path  string // "" if there is no cache folder, as in browsers
 	gpu   string // the first line
 	names map[string]string
 }
@@ -37,11 +25,7 @@ type keptFile struct {
 // newKeptFile returns the choices that are kept for a GPU.
 func newKeptFile(gpu string) *keptFile {
 	f := &keptFile{gpu: fmt.Sprintf("tiles of %q", gpu), names: map[string]string{}}
-	if dir := cachedir.Path("tune"); dir != "" {
-		h := fnv.New64a()
-		io.WriteString(h, f.gpu)
-		f.path = filepath.Join(dir, fmt.Sprintf("%016x.txt", h.Sum64()))
-	}
+	f.path = pathFor(f.gpu)
 	f.read()
 	return f
 }
@@ -71,12 +55,8 @@ func (f *keptFile) put(key, name string) string {
 // read adds the choices of the file. What is no choice is left out, and so is all of a file for
 // another GPU.
 func (f *keptFile) read() {
-	if f.path == "" {
-		return
-	}
-	text, err := cachedir.Read(f.path, maxKeptFile)
-	first, lines, _ := strings.Cut(string(text), "\n")
-	if err != nil || first != f.gpu {
+	first, lines, _ := strings.Cut(load(f.path), "\n")
+	if first != f.gpu {
 		return
 	}
 	for line := range strings.Lines(lines) {
@@ -90,15 +70,10 @@ func (f *keptFile) read() {
 // write replaces the file. A choice that another process writes between read and write may be
 // lost; its product is then searched again.
 func (f *keptFile) write() {
-	if f.path == "" {
-		return
-	}
 	var text bytes.Buffer
 	fmt.Fprintln(&text, f.gpu)
 	for _, key := range slices.Sorted(maps.Keys(f.names)) {
 		fmt.Fprintln(&text, key, f.names[key])
 	}
-	if cachedir.Write(f.path, text.Bytes()) == nil {
-		cachedir.Trim(filepath.Dir(f.path), maxFolder)
-	}
+	store(f.path, text.Bytes())
 }

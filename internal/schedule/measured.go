@@ -1,5 +1,3 @@
-//go:build !js
-
 package schedule
 
 import (
@@ -7,42 +5,60 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// withMatrices adds the tiles of matrix instructions, as measured on an NVIDIA H200.
-func withMatrices(p products) products {
-	p.floats = []tile{
+// measuredH200 has the layouts and costs measured on an NVIDIA H200. Tiles of 64×64×16 and 32×64×16, and those
+// of numbers of 64 bits, as float64, were measured on an H100.
+var measuredH200 = products{
+	tiles: []tile{
+		{128, 128, 8, 2, 2, 1, 2, &byThreads},
+		{64, 128, 8, 2, 2, 0.83, 4, &byThreads},
+		{64, 64, 8, 1, 2, 0.85, 5, &byThreads},
+		{64, 64, 16, 1, 1, 0.76, 4, &byThreads},
+		{32, 64, 16, 1, 1, 0.68, 8, &byThreads},
+		{32, 32, 16, 1, 1, 0.6, 10, &byThreads},
+		{8, 128, 16, 1, 1, 0.45, 10, &byThreads},
+	},
+	floats: []tile{
 		{128, 128, 32, 4, 2, 1.5, 1, wholeFloats},
 		{128, 64, 32, 4, 2, 1.46, 2, wholeFloats},
 		{64, 64, 32, 2, 2, 1.1, 3, wholeFloats},
 		{32, 32, 16, 2, 2, 0.6, 10, wholeFloats},
 		{8, 128, 16, 1, 1, 0.45, 10, &byThreads},
-	}
-	p.rounded = []tile{
+	},
+	rounded: []tile{
 		{128, 128, 16, 4, 4, 4, 2, roundedFloats},
 		{64, 64, 16, 2, 2, 2.5, 4, roundedFloats},
 		{32, 32, 16, 2, 2, 1.2, 10, roundedFloats},
-	}
-	p.sharedFloats = []tile{
+	},
+	sharedFloats: []tile{
 		{128, 128, 32, 1, 8, 2.6, 1, floatsByGroups(true, 4)},
 		{64, 128, 32, 1, 8, 2.25, 2, floatsByGroups(true, 3)},
 		{128, 64, 32, 1, 4, 1.7, 1, floatsByGroups(true, 4)},
 		{64, 64, 32, 1, 4, 2.05, 3, floatsByGroups(true, 3)},
-	}
-	p.sharedRounded = []tile{
+	},
+	sharedRounded: []tile{
 		{128, 256, 32, 1, 16, 6, 1, floatsByGroups(false, 4)},
 		{128, 128, 32, 1, 8, 5.5, 2, floatsByGroups(false, 4)},
 		{64, 128, 32, 1, 8, 5, 3, floatsByGroups(false, 3)},
 		{64, 64, 32, 1, 4, 3.5, 4, floatsByGroups(false, 3)},
-	}
-	p.halves = map[ir.DType][]tile{ir.Float16: tilesOfHalves(float16Pairs), ir.BFloat16: tilesOfHalves(bfloat16Pairs)}
-	p.copiedHalves = map[ir.DType][]tile{ir.Float16: tilesOfCopiedHalves(shader.F16Pairs), ir.BFloat16: tilesOfCopiedHalves(shader.BF16Pairs)}
-	p.sharedHalves = map[ir.DType][]tile{ir.Float16: tilesOfSharedHalves(shader.F16Pairs), ir.BFloat16: tilesOfSharedHalves(shader.BF16Pairs)}
-	p.bytes = map[ir.DType][]tile{ir.Int8: tilesOfBytes(int8Quads), ir.Uint8: tilesOfBytes(uint8Quads)}
-	return p
-}
-
-// attentionUnits lists the units of attention, the fastest first.
-func attentionUnits(a *attention) []attentionUnit {
-	return []attentionUnit{&attentionGroups{attention: a}, &attentionWarps{a}, &attentionThreads{attention: a}}
+	},
+	halves:       map[ir.DType][]tile{ir.Float16: tilesOfHalves(float16Pairs), ir.BFloat16: tilesOfHalves(bfloat16Pairs)},
+	copiedHalves: map[ir.DType][]tile{ir.Float16: tilesOfCopiedHalves(shader.F16Pairs), ir.BFloat16: tilesOfCopiedHalves(shader.BF16Pairs)},
+	sharedHalves: map[ir.DType][]tile{ir.Float16: tilesOfSharedHalves(shader.F16Pairs), ir.BFloat16: tilesOfSharedHalves(shader.BF16Pairs)},
+	bytes:        map[ir.DType][]tile{ir.Int8: tilesOfBytes(int8Quads), ir.Uint8: tilesOfBytes(uint8Quads)},
+	wide: []tile{
+		{128, 128, 8, 2, 2, 0.5, 1, &byThreads},
+		{64, 128, 8, 2, 2, 0.47, 2, &byThreads},
+		{64, 64, 16, 1, 1, 0.32, 2, &byThreads},
+		{32, 32, 16, 1, 1, 0.25, 10, &byThreads},
+		{8, 128, 8, 1, 1, 0.15, 8, &byThreads},
+	},
+	threadCost: productCost{step: 75e3, pass: 900e3, part: 0.65},
+	matrixCost: productCost{step: 75e3, pass: 600e3, part: 0.35},
+	wideCost:   productCost{step: 75e3, pass: 600e3, part: 1.4},
+	skinnyRows: 4,
+	gemvCols:   []gemv{{32, 8}, {32, 32}, {16, 16}, {16, 64}, {8, 32}, {8, 128}, {64, 4}, {256, 1}, {8, 4}},
+	gemvDepth:  []gemv{{1, 256}, {2, 128}, {4, 64}, {8, 32}, {1, 1024}, {32, 8}, {64, 4}, {256, 1}, {1, 32}},
+	gemvCost:   productCost{step: 2, pass: 5, part: 0.1, join: 0.1},
 }
 
 // tilesOfSharedHalves are the tiles of units that multiply halves in shared memory.
