@@ -136,7 +136,7 @@ func BenchmarkMakeGraph(b *testing.B) {
 	r := rig{b, d}
 	p, x, y := r.compile(shifted(64)), r.alloc(256), r.alloc(256)
 	free := func() (bytes int) {
-		leave, err := d.enter()
+		leave, err := d.Enter()
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -163,7 +163,7 @@ func BenchmarkMakeGraph(b *testing.B) {
 	b.ReportMetric(1e6*took[lists/2]/n, "µs/node")
 	b.ReportMetric(float64(before-free())/n/lists, "bytes/node")
 	start := clock.Now()
-	leave, err := d.enter()
+	leave, err := d.Enter()
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -177,7 +177,7 @@ func BenchmarkMakeGraph(b *testing.B) {
 func BenchmarkDriver(b *testing.B) {
 	const reps = 200
 	d := openBench(b, true)
-	leave, err := d.enter()
+	leave, err := d.Enter()
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -234,7 +234,7 @@ func BenchmarkDriver(b *testing.B) {
 				for _, a := range addresses {
 					l.call("cuMemFreeAsync", l.MemFreeAsync, a, d.stream)
 				}
-				d.makeRoom()
+				d.MakeRoom()
 			}
 			slices.Sort(took)
 			b.ReportMetric(1e6*took[len(took)/2]/reps, "µs-host")
@@ -251,7 +251,7 @@ func BenchmarkTransfer(b *testing.B) {
 	data := make([]byte, 256<<20)
 	x := r.alloc(len(data)).(*buffer)
 	direct := func(upload bool, n int) error {
-		leave, err := d.enter()
+		leave, err := d.Enter()
 		if err != nil {
 			return err
 		}
@@ -298,7 +298,7 @@ func BenchmarkTransfer(b *testing.B) {
 	}
 	for _, workers := range []int{1, 2, 4} { // copies of the host to a chunk of pinned memory
 		b.Run(fmt.Sprintf("memory/%d", workers), func(b *testing.B) {
-			leave, err := d.enter()
+			leave, err := d.Enter()
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -334,7 +334,7 @@ func BenchmarkWarps(b *testing.B) {
 				b.Run(fmt.Sprintf("search=%v/%v/%d", mode == tune.Search, dtype, n), func(b *testing.B) {
 					b.Setenv("XDG_CACHE_HOME", b.TempDir())
 					drv := openBench(b, true)
-					drv.target.SharedMatrices, drv.tuner = false, tune.New(mode, "warps")
+					drv.Target.SharedMatrices, drv.Tuner = false, tune.New(mode, "warps")
 					d := tensor.NewDevice(drv)
 					defer d.Close()
 					rng := tensor.NewRNG(1)

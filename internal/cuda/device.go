@@ -11,7 +11,7 @@ import (
 	"unsafe"
 
 	"github.com/tensorken/tensorken/driver"
-	"github.com/tensorken/tensorken/internal/loops"
+	"github.com/tensorken/tensorken/internal/gpudevice"
 	"github.com/tensorken/tensorken/internal/lru"
 	"github.com/tensorken/tensorken/internal/schedule"
 	"github.com/tensorken/tensorken/internal/terminal"
@@ -98,27 +98,19 @@ func (l *library) gpu(i int) (GPU, error) {
 
 // A device is a GPU that is open.
 type device struct {
+	gpudevice.Device
 	lib     *library
 	gpu     GPU
-	name    string
-	target  schedule.Target
-	tuner   *tune.Tuner
 	context uintptr
 	stream  uintptr
 	pool    uintptr       // of memory
 	peers   map[int]*peer // by index of the GPU
 	modules lru.Cache[string, *module]
-	buffers map[*buffer]struct{}
-	held    int64 // bytes of buffers
-	budget  int64
 	staging staging
 	clock   gpuClock
-	failed  error // of a peer's work or of calls that were held: the first since the last Sync
-	closed  error // why the device is gone
 
-	kept       loops.Kept[*buffer]
-	generation int // counts changes of kept
-	// The sizes that the calls of a Run need of kept.
+	generation int // counts changes of Kept
+	// The sizes that the calls of a Run need of Kept.
 	tempSizes, scratchSizes []int
 
 	pending   pending
@@ -159,24 +151,28 @@ func Open(g GPU, o Options) (driver.Device, error) {
 
 func (l *library) open(g GPU, o Options) (*device, error) {
 	d := &device{
-		lib: l, gpu: g, name: g.deviceName(), peers: map[int]*peer{}, buffers: map[*buffer]struct{}{}, budget: g.Memory, replays: o.Graphs && l.GraphLaunch != 0, graphs: map[*sequence]struct{}{},
-		tuner: tune.New(o.Tune, fmt.Sprintf("%s, compute capability %d, CUDA %d", g.Name, g.Capability, g.Driver)),
-		target: schedule.Target{
-			Family: schedule.Discrete, MaxThreads: 1024, SharedBytes: usualShared, MaxGroups: math.MaxInt32,
-			SubgroupMin: 32, SubgroupMax: 32, Units: g.units, TileBytes: g.shared, TF32: o.TF32, Wide: true, Matrices: g.Capability >= 80, SharedMatrices: g.Capability == 90 && g.Driver >= 12000,
+		lib: l, gpu: g, peers: map[int]*peer{}, replays: o.Graphs && l.GraphLaunch != 0, graphs: map[*sequence]struct{}{},
+		Device: gpudevice.Device{
+			Advice: schedule.PartsAdvice, Budget: g.Memory,
+			Tuner: tune.New(o.Tune, fmt.Sprintf("%s, compute capability %d, CUDA %d", g.Name, g.Capability, g.Driver)),
+			Target: schedule.Target{
+				Family: schedule.Discrete, MaxThreads: 1024, SharedBytes: usualShared, MaxGroups: math.MaxInt32,
+				SubgroupMin: 32, SubgroupMax: 32, Units: g.units, TileBytes: g.shared, TF32: o.TF32, Wide: true, Matrices: g.Capability >= 80, SharedMatrices: g.Capability == 90 && g.Driver >= 12000,
+			},
 		},
 	}
+	d.Init(g.deviceName(), d)
 	if d.oneByOne = os.Getenv("TENSORKEN_CUDA_SYNC") != ""; d.oneByOne {
 		d.replays = false
 	}
 	if o.Memory > 0 {
-		d.budget = min(d.budget, o.Memory)
+		d.Budget = min(d.Budget, o.Memory)
 	}
-	d.target.Memory = int(d.budget)
+	d.Limit, d.Target.Memory = d.Budget, int(d.Budget)
 	if err := l.call("cuDevicePrimaryCtxRetain", l.DevicePrimaryCtxRetain, uintptr(unsafe.Pointer(&d.context)), uintptr(g.handle)); err != nil {
 		return nil, err
 	}
-	leave, err := d.enter()
+	leave, err := d.Enter()
 	if err != nil {
 		return nil, err
 	}
@@ -198,8 +194,8 @@ func (l *library) open(g GPU, o Options) (*device, error) {
 	return d, l.call("cuMemPoolSetAttribute", l.MemPoolSetAttribute, d.pool, releaseThreshold, uintptr(unsafe.Pointer(&all)))
 }
 
-// enter is enterContext, and launches the calls that are held. They are lost with the device.
-func (d *device) enter() (leave func(), err error) {
+// Enter is enterContext, and launches the calls that are held. They are lost with the device.
+func (d *device) Enter() (leave func(), err error) {
 	switch leave, err = d.enterContext(); {
 	case err != nil:
 		d.dropPending()
@@ -211,8 +207,8 @@ func (d *device) enter() (leave func(), err error) {
 
 // enterContext keeps the goroutine in its thread and makes the context current there, until leave.
 func (d *device) enterContext() (leave func(), err error) {
-	if d.closed != nil {
-		return nil, d.closed
+	if d.Closed != nil {
+		return nil, d.Closed
 	}
 	runtime.LockOSThread()
 	if err := d.lib.call("cuCtxSetCurrent", d.lib.CtxSetCurrent, d.context); err != nil {
@@ -222,10 +218,8 @@ func (d *device) enterContext() (leave func(), err error) {
 	return runtime.UnlockOSThread, nil
 }
 
-func (d *device) Name() string { return d.name }
-
 func (d *device) Limits() driver.Limits {
-	return driver.Limits{Types: d.target.Types(), Bindings: maxBindings, Memory: int(d.budget), Async: true, Machine: d.gpu.machine()}
+	return driver.Limits{Types: d.Target.Types(), Bindings: maxBindings, Memory: int(d.Budget), Async: true, Machine: d.gpu.machine()}
 }
 
 // fail returns an error of the driver with the device's name, and notes it. After one that
@@ -236,24 +230,33 @@ func (d *device) fail(err error) error {
 	case !errors.As(err, &e):
 		return err
 	case e.Code == outOfMemory:
-		return fmt.Errorf("%s: %w: %d bytes held: %w", d.name, driver.ErrMemory, d.held, err)
+		return fmt.Errorf("%s: %w: %d bytes held: %w", d.Name(), driver.ErrMemory, d.Held, err)
 	}
-	if d.closed == nil {
+	if d.Closed == nil {
 		hint := ""
 		if e.isFault() && !d.oneByOne {
 			hint = "\nA kernel has failed, which is a fault of the library. Please report it: with TENSORKEN_CUDA_SYNC=1 in the environment the error has the kernel"
 		}
-		d.closed = fmt.Errorf("%s: the GPU is lost to this process: %w%s", d.name, err, hint)
+		d.Closed = fmt.Errorf("%s: the GPU is lost to this process: %w%s", d.Name(), err, hint)
 	}
-	return d.closed
+	return d.Closed
 }
 
 // waitFor waits for the kernel of a pass, which an error names.
 func (d *device) waitFor(q *pass) error {
 	err := d.wait()
-	if err != nil && err == d.closed {
-		d.closed = fmt.Errorf("%w\nThis is a fault of the library: please report it, with the kernel:\n%v", err, q.kernel)
-		return d.closed
+	if err != nil && err == d.Closed {
+		d.Closed = fmt.Errorf("%w\nThis is a fault of the library: please report it, with the kernel:\n%v", err, q.kernel)
+		return d.Closed
+	}
+	return err
+}
+
+// Wait waits for all work, and notes failures of peers.
+func (d *device) Wait() error {
+	err := d.wait()
+	if err == nil {
+		d.checkPeers()
 	}
 	return err
 }
@@ -266,31 +269,14 @@ func (d *device) wait() error {
 	return nil
 }
 
-func (d *device) Sync() error {
-	leave, err := d.enter()
-	if err != nil {
-		return err
-	}
-	defer leave()
-	err = d.wait()
-	if err == nil {
-		d.checkPeers()
-		err = d.failed
-	}
-	d.failed = nil // the caller gets it
-	return err
-}
-
 func (d *device) Close() error {
 	if d.context == 0 {
 		return nil
 	}
-	if leave, err := d.enter(); err == nil {
+	if leave, err := d.Enter(); err == nil {
 		defer leave()
-		for b := range d.buffers {
-			b.Free()
-		}
-		d.makeRoom() // a device that copied from this GPU keeps its context
+		d.FreeBuffers()
+		d.MakeRoom() // a device that copied from this GPU keeps its context
 		d.modules.Trim(0, d.unload)
 		d.freeAllGraphs()
 		d.freeEvents()
@@ -305,6 +291,6 @@ func (d *device) Close() error {
 		p.release(d)
 	}
 	err := d.lib.call("cuDevicePrimaryCtxRelease", d.lib.DevicePrimaryCtxRelease_v2, uintptr(d.gpu.handle))
-	d.context, d.closed = 0, fmt.Errorf("%s: the device is closed", d.name)
+	d.context, d.Closed = 0, fmt.Errorf("%s: the device is closed", d.Name())
 	return err
 }

@@ -40,10 +40,10 @@ func (f *fake) openGPU(i int, o Options) (*simulated, error) {
 
 // Compile tells the fake what the texts of the kernel's passes compute.
 func (d *simulated) Compile(k *ir.Kernel) (driver.Program, error) {
-	d.define(func() (*shader.Program, error) { return schedule.Compile(k, d.target) })
+	d.define(func() (*shader.Program, error) { return schedule.Compile(k, d.Target) })
 	if d.tunes {
-		for _, c := range slices.Concat(schedule.Choices(k, d.target)...) {
-			d.define(func() (*shader.Program, error) { return schedule.CompileChoice(k, d.target, c) })
+		for _, c := range slices.Concat(schedule.Choices(k, d.Target)...) {
+			d.define(func() (*shader.Program, error) { return schedule.CompileChoice(k, d.Target, c) })
 		}
 	}
 	return d.device.Compile(k)

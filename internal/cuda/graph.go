@@ -141,7 +141,7 @@ func (d *device) update(g *graph, calls []driver.Call) error {
 // live reports whether none of the buffers is freed.
 func live(args []driver.Arg) bool {
 	for i := range args {
-		if b, ok := args[i].Buffer.(*buffer); ok && b.address == 0 {
+		if b, ok := args[i].Buffer.(*buffer); ok && b.IsFreed() {
 			return false
 		}
 	}

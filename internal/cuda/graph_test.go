@@ -291,7 +291,7 @@ func TestGraphCalls(t *testing.T) {
 	if n := f.ran(t, d, longer); n["GraphAddKernelNode_v2"] != 7 {
 		t.Errorf("a list that once had a wrong argument gets no graph: %v", n)
 	}
-	leave, err := d.enter()
+	leave, err := d.Enter()
 	if err != nil {
 		t.Fatal(err)
 	}

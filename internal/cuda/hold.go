@@ -27,18 +27,18 @@ type pending struct {
 // hold holds calls of few kernels, and launches all that are held once there are maxPending. It
 // reports false if it does not hold the calls. A wrong argument is an error, and no call is held.
 func (d *device) hold(calls []driver.Call) (held bool, err error) {
-	if !d.replays || d.closed != nil || len(calls) > maxPending || !d.areHoldable(calls) {
+	if !d.replays || d.Closed != nil || len(calls) > maxPending || !d.areHoldable(calls) {
 		return false, nil
 	}
 	for i := range calls {
-		if err := calls[i].Program.(*program).Check(calls[i].Args, d.sizeOf); err != nil {
-			return false, fmt.Errorf("%s: %w", d.name, err)
+		if err := calls[i].Program.(*program).Check(calls[i].Args, d.SizeOf); err != nil {
+			return false, fmt.Errorf("%s: %w", d.Name(), err)
 		}
 	}
 	h := &d.pending
 	if len(h.calls)+len(calls) > maxPending {
-		if d.Flush(); d.closed != nil {
-			return false, d.closed
+		if d.Flush(); d.Closed != nil {
+			return false, d.Closed
 		}
 	}
 	if h.calls == nil {
@@ -52,7 +52,7 @@ func (d *device) hold(calls []driver.Call) (held bool, err error) {
 	if len(h.calls) == maxPending {
 		d.Flush()
 	}
-	return true, d.closed
+	return true, d.Closed
 }
 
 // areHoldable reports whether calls have few kernels, whose launches will need nothing that may be
@@ -78,7 +78,7 @@ func (d *device) Holds() bool { return len(d.pending.calls) > 0 }
 
 // Flush makes the promise of driver.Flusher. It leaves the device's context current.
 func (d *device) Flush() {
-	if leave, err := d.enter(); err == nil {
+	if leave, err := d.Enter(); err == nil {
 		leave()
 	}
 }
@@ -88,8 +88,8 @@ func (d *device) Flush() {
 func (d *device) launchPending() {
 	calls := d.pending.calls
 	d.pending.calls = nil // to free a buffer enters again
-	if err := d.launch(calls, &d.batches, maxBatches); err != nil && d.failed == nil {
-		d.failed = err
+	if err := d.launch(calls, &d.batches, maxBatches); err != nil && d.Failed == nil {
+		d.Failed = err
 	}
 	d.dropPending()
 }

@@ -27,38 +27,38 @@ func (d *device) IsPeer(src driver.Buffer) bool {
 
 // CopyPeer makes the promise of driver.PeerCopier.
 func (d *device) CopyPeer(dst driver.Buffer, to int, src driver.Buffer, from, bytes int) error {
-	if d.closed != nil {
-		return d.closed
+	if d.Closed != nil {
+		return d.Closed
 	}
 	if !d.IsPeer(src) {
-		return fmt.Errorf("%s: a copy from a buffer of no peer", d.name)
+		return fmt.Errorf("%s: a copy from a buffer of no peer", d.Name())
 	}
 	other := src.(*buffer).device
 	other.Flush() // which makes its context current
-	if other.failed != nil {
-		return d.peerError(other.name, other.failed)
+	if other.Failed != nil {
+		return d.peerError(other.Name(), other.Failed)
 	}
-	leave, err := d.enter()
+	leave, err := d.Enter()
 	if err != nil {
 		return err
 	}
 	defer leave()
-	if other.closed != nil {
-		return other.closed
+	if other.Closed != nil {
+		return other.Closed
 	}
-	a, err := other.own(src, from, bytes)
-	if err != nil {
+	if err := other.CheckBuffer(src, from, bytes); err != nil {
 		return err
 	}
-	b, err := d.own(dst, to, bytes)
-	if err != nil || bytes == 0 {
+	a := src.(*buffer)
+	if err := d.CheckBuffer(dst, to, bytes); err != nil || bytes == 0 {
 		return err
 	}
+	b := dst.(*buffer)
 	if err := other.settlePeers(); err != nil {
-		return d.peerError(other.name, err)
+		return d.peerError(other.Name(), err)
 	}
 	if err := d.copyPeer(b.address+uintptr(to), other, a.address+uintptr(from), uintptr(bytes)); err != nil {
-		return d.peerError(other.name, err)
+		return d.peerError(other.Name(), err)
 	}
 	return nil
 }
@@ -160,7 +160,7 @@ func (d *device) peerError(name string, err error) error {
 	if errors.As(err, &e) && e.Code == outOfMemory {
 		err = fmt.Errorf("%w: %w", driver.ErrMemory, err)
 	}
-	return fmt.Errorf("%s: copy from %s: %w", d.name, name, err)
+	return fmt.Errorf("%s: copy from %s: %w", d.Name(), name, err)
 }
 
 // checkPeers notes a failure of the work that copies have waited for: this device's stream does not
@@ -171,8 +171,8 @@ func (d *device) checkPeers() {
 			continue
 		}
 		p.unchecked = false
-		if err := d.lib.call("cuEventQuery", d.lib.EventQuery, p.written); err != nil && d.failed == nil {
-			d.failed = d.peerError(p.gpu.deviceName(), err)
+		if err := d.lib.call("cuEventQuery", d.lib.EventQuery, p.written); err != nil && d.Failed == nil {
+			d.Failed = d.peerError(p.gpu.deviceName(), err)
 		}
 	}
 }
@@ -182,11 +182,10 @@ func (d *device) checkPeers() {
 func (d *device) settlePeers() error {
 	for _, p := range d.peers {
 		if p.unchecked {
-			if err := d.wait(); err != nil {
+			if err := d.Wait(); err != nil {
 				return err
 			}
-			d.checkPeers()
-			return d.failed
+			return d.Failed
 		}
 	}
 	return nil

@@ -31,10 +31,10 @@ func testProductsOfHalves(t *testing.T, drv driver.Device, hopper bool) {
 		d = drv
 		sizes = append(sizes, [3]int{1024, 1024, 1024}, [3]int{2048, 2048, 4096}, [3]int{520, 2304, 768}, [3]int{4095, 1000, 513})
 	}
-	if hopper && !d.target.SharedMatrices {
+	if hopper && !d.Target.SharedMatrices {
 		t.Skip("the GPU lacks the instructions")
 	}
-	d.target.SharedMatrices = hopper
+	d.Target.SharedMatrices = hopper
 	dev := tensor.NewDevice(drv)
 	defer dev.Close()
 	for i, size := range sizes {

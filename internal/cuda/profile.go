@@ -28,7 +28,7 @@ type timing struct {
 
 // RunTimed is Run with an event behind each call.
 func (d *device) RunTimed(calls []driver.Call) (driver.Timing, error) {
-	leave, err := d.enter()
+	leave, err := d.Enter()
 	if err != nil {
 		return nil, err
 	}
@@ -79,7 +79,7 @@ func (d *device) mark() (event uintptr, err error) {
 // Spans waits for the calls.
 func (t *timing) Spans() ([]driver.Span, error) {
 	d := t.device
-	leave, err := d.enter()
+	leave, err := d.Enter()
 	if err != nil {
 		return nil, err
 	}

@@ -3,7 +3,6 @@
 package cuda
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/tensorken/tensorken/driver"
@@ -32,47 +31,9 @@ type pass struct {
 	threads int
 }
 
-// Compile starts to compile a kernel's passes. If the driver refuses one, Run returns the
-// error.
-func (d *device) Compile(k *ir.Kernel) (driver.Program, error) {
-	leave, err := d.enter()
-	if err != nil {
-		return nil, err
-	}
-	defer leave()
-	for _, a := range k.Args {
-		if a.Kind == ir.Out && int64(a.Len) > d.budget/int64(a.DType.Size()) {
-			return nil, fmt.Errorf("%s: %w: a tensor of %d %v is asked for; this GPU has %d bytes: "+schedule.PartsAdvice, d.name, driver.ErrMemory, a.Len, a.DType, d.budget)
-		}
-	}
-	s, err := d.tuner.Compile(k, d.target, d)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", d.name, err)
-	}
-	return d.Build(k, s)
-}
-
-// Isolate makes the promise of tune.Machine. A kernel that fails costs the process the GPU; other
-// failures come from peers and from launches.
-func (d *device) Isolate(f func() error) error {
-	if err := d.wait(); err != nil {
-		return err
-	}
-	d.checkPeers()
-	failed := d.failed
-	d.failed = nil
-	err := f()
-	d.kept.Free() // later work may need less scratch
-	if e := d.Sync(); err == nil {
-		err = e
-	}
-	d.failed = failed
-	return err
-}
-
 // Build makes the promise of tune.Machine.
 func (d *device) Build(k *ir.Kernel, s *shader.Program) (driver.Program, error) {
-	p := &program{Signature: schedule.SignatureOf(k, d.target), device: d, scratch: s.Scratch, passes: make([]pass, 0, len(s.Passes))}
+	p := &program{Signature: schedule.SignatureOf(k, d.Target), device: d, scratch: s.Scratch, passes: make([]pass, 0, len(s.Passes))}
 	for _, q := range s.Passes {
 		buffers, params := q.Arguments()
 		p.passes = append(p.passes, pass{k, d.module(ptx.Print(q, d.gpu.Capability), ptx.SharedBytes(q)), buffers, params, q.Grid, q.Threads})
@@ -81,7 +42,7 @@ func (d *device) Build(k *ir.Kernel, s *shader.Program) (driver.Program, error) 
 }
 
 // LoopLimits makes the promise of driver.Looper.
-func (d *device) LoopLimits() ir.LoopLimits { return d.target.LoopLimits() }
+func (d *device) LoopLimits() ir.LoopLimits { return d.Target.LoopLimits() }
 
 // CompileLoop makes the promise of driver.Looper.
 func (d *device) CompileLoop(l *ir.Loop) (driver.Program, error) { return d.compileLoop(l, d.Compile) }
@@ -105,21 +66,14 @@ func (d *device) prepare(calls []driver.Call) error {
 	for i := range calls {
 		p, ok := calls[i].Program.(*program)
 		if !ok || p.device != d {
-			return fmt.Errorf("%s: a program of another device", d.name)
+			return fmt.Errorf("%s: a program of another device", d.Name())
 		}
 		d.tempSizes, d.scratchSizes = loops.Enlarged(d.tempSizes, p.temps), loops.Enlarged(d.scratchSizes, p.scratch)
 	}
-	err := d.reserve()
-	if errors.Is(err, driver.ErrMemory) {
-		d.makeRoom()
-		err = d.reserve()
-	}
-	return err
-}
-
-func (d *device) reserve() error {
-	return d.kept.Reserve(d.tempSizes, d.scratchSizes, func(bytes int) (*buffer, error) {
-		d.generation++
-		return d.alloc(bytes)
+	return d.Retry(func() error {
+		return d.Kept.Reserve(d.tempSizes, d.scratchSizes, func(bytes int) (driver.Buffer, error) {
+			d.generation++
+			return d.Take(bytes)
+		})
 	})
 }

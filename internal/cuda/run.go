@@ -40,7 +40,7 @@ func (d *device) Run(calls []driver.Call) error {
 	if held, err := d.hold(calls); held || err != nil {
 		return err
 	}
-	leave, err := d.enter()
+	leave, err := d.Enter()
 	if err != nil {
 		return err
 	}
@@ -100,19 +100,19 @@ func (d *device) record(list *launchList, c *driver.Call) error {
 	if p.loop == nil {
 		err = d.recordKernel(list, p, c.Args)
 	} else {
-		err = loops.Each(p.loop, c.Args, d.kept.Temps, func(q driver.Program, args []driver.Arg) error {
+		err = loops.Each(p.loop, c.Args, d.Kept.Temps, func(q driver.Program, args []driver.Arg) error {
 			return d.recordKernel(list, q.(*program), args)
 		})
 	}
 	if err != nil {
-		return fmt.Errorf("%s: %w", d.name, err)
+		return fmt.Errorf("%s: %w", d.Name(), err)
 	}
 	return nil
 }
 
 // recordKernel appends the launches of a kernel.
 func (d *device) recordKernel(list *launchList, p *program, args []driver.Arg) error {
-	if err := p.Check(args, d.sizeOf); err != nil {
+	if err := p.Check(args, d.SizeOf); err != nil {
 		return err
 	}
 	for i := range p.passes {
@@ -126,7 +126,7 @@ func (d *device) recordKernel(list *launchList, p *program, args []driver.Arg) e
 			b := &q.buffers[j]
 			own, base := (*buffer)(nil), 0
 			if b.Arg < 0 {
-				own = d.kept.Scratch[b.Scratch]
+				own = d.Kept.Scratch[b.Scratch].(*buffer)
 			} else {
 				own, base = args[b.Arg].Buffer.(*buffer), p.Base(b.Arg, args)*b.Type.Size()
 			}
@@ -137,15 +137,6 @@ func (d *device) recordKernel(list *launchList, p *program, args []driver.Arg) e
 		}
 	}
 	return nil
-}
-
-// sizeOf is the size of a buffer of the device that is not freed.
-func (d *device) sizeOf(x driver.Buffer) (bytes int, ok bool) {
-	b, ok := x.(*buffer)
-	if !ok || b.device != d || b.address == 0 {
-		return 0, false
-	}
-	return b.size, true
 }
 
 // function returns the function of a pass once it is compiled.

@@ -41,7 +41,7 @@ func TestSimulated(t *testing.T) {
 		drivertest.Test(t, func() (driver.Device, error) {
 			d, err := f.open(Options{})
 			if err == nil {
-				d.target.Positions = 20 // offsets are in addresses
+				d.Target.Positions = 20 // offsets are in addresses
 			}
 			return d, err
 		}, "Calls", "Chains", "Parts", "Status")
@@ -54,7 +54,7 @@ func TestSimulated(t *testing.T) {
 func TestLargeSimulated(t *testing.T) {
 	eachDriver(t, func(t *testing.T, drv driver.Device) {
 		if d, ok := drv.(*simulated); ok {
-			d.target.Positions = 500
+			d.Target.Positions = 500
 		}
 		dev := tensor.NewDevice(drv)
 		defer dev.Close()

@@ -119,15 +119,15 @@ func addressOf(data []byte) uintptr { return uintptr(unsafe.Pointer(&data[0])) }
 
 // Upload copies src by way of pinned memory, and waits only for room there.
 func (d *device) Upload(dst driver.Buffer, offset int, src []byte) error {
-	leave, err := d.enter()
+	leave, err := d.Enter()
 	if err != nil {
 		return err
 	}
 	defer leave()
-	b, err := d.own(dst, offset, len(src))
-	if err != nil {
+	if err := d.CheckBuffer(dst, offset, len(src)); err != nil {
 		return err
 	}
+	b := dst.(*buffer)
 	for to := b.address + uintptr(offset); len(src) > 0; {
 		p, err := d.staging.take(d, len(src))
 		if err != nil {
@@ -145,15 +145,15 @@ func (d *device) Upload(dst driver.Buffer, offset int, src []byte) error {
 // Download copies by way of pinned memory: some pieces on the GPU while the host reads the one
 // before.
 func (d *device) Download(dst []byte, src driver.Buffer, offset int) error {
-	leave, err := d.enter()
+	leave, err := d.Enter()
 	if err != nil {
 		return err
 	}
 	defer leave()
-	b, err := d.own(src, offset, len(dst))
-	if err != nil {
+	if err := d.CheckBuffer(src, offset, len(dst)); err != nil {
 		return err
 	}
+	b := src.(*buffer)
 	if len(dst) == 0 {
 		err = d.wait()
 	}
@@ -187,7 +187,7 @@ func (d *device) Download(dst []byte, src driver.Buffer, offset int) error {
 	}
 	if err == nil {
 		d.checkPeers()
-		err = d.failed // Sync returns it as well
+		err = d.Failed // Sync returns it as well
 	}
 	return err
 }

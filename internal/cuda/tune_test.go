@@ -34,7 +34,7 @@ func TestTune(t *testing.T) {
 		}
 		dev := tensor.NewDevice(d)
 		defer dev.Close()
-		d.tuner.Least = m * n * k
+		d.Tuner.Least = m * n * k
 		before := f.count("LaunchKernel")
 		got, err := tensor.Data[float32](x.To(dev).MatMul(w))
 		if err != nil {
@@ -70,7 +70,7 @@ func TestTuneIsolate(t *testing.T) {
 		a, b := drv[0].(*simulated), rig{t, drv[1]}
 		d := drv[1].(*simulated)
 		src, dst := rig{t, a}.uploaded(pattern(16, 1)), b.alloc(16)
-		leave, err := d.enter()
+		leave, err := d.Enter()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -84,9 +84,9 @@ func TestTuneIsolate(t *testing.T) {
 			} else if err := d.Sync(); err != nil {
 				t.Errorf("Sync in a search: %v", err)
 			}
-			return d.kept.Reserve(nil, []int{100}, d.alloc)
+			return d.Kept.Reserve(nil, []int{100}, d.Take)
 		})
-		if n := len(d.kept.Scratch); n > 0 {
+		if n := len(d.Kept.Scratch); n > 0 {
 			t.Errorf("a search leaves %d pieces of scratch", n)
 		}
 		leave()

@@ -7,8 +7,8 @@ import (
 	"slices"
 
 	"github.com/tensorken/tensorken/driver"
+	"github.com/tensorken/tensorken/internal/gpudevice"
 	"github.com/tensorken/tensorken/internal/hostmem"
-	"github.com/tensorken/tensorken/internal/loops"
 	"github.com/tensorken/tensorken/internal/lru"
 	"github.com/tensorken/tensorken/internal/schedule"
 	"github.com/tensorken/tensorken/internal/shader"
@@ -42,25 +42,16 @@ const (
 )
 
 type device struct {
+	gpudevice.Device
 	dev      wgpu.Device
-	name     string
-	target   schedule.Target
-	tuner    *tune.Tuner
-	batch    int   // dispatches that are submitted at a time
-	limit    int64 // bytes of one buffer
-	budget   int64 // bytes of all buffers
-	bindings int   // of one pass
-	buffers  map[*buffer]struct{}
-	held     int64 // their bytes
-	failed   error // the first failure since the last Sync
-	closed   error
+	batch    int // dispatches that are submitted at a time
+	bindings int // of one pass
 
 	layouts   map[string]wgpu.Layout
 	pipelines lru.Cache[string, *pipeline] // by source
 	groups    lru.Cache[groupKey, wgpu.Group]
 	staging   staging
 	uniforms  uniforms
-	kept      loops.Kept[*buffer]
 	patcher   *program // writes a part of a word
 	lastID    uint32   // of buffers
 	last      uint64   // submission
@@ -91,7 +82,7 @@ type Options struct {
 func New(d wgpu.Device, o Options) driver.Device { return newDevice(d, o).machine() }
 
 // machine returns the device with the abilities that its adapter has.
-func (d *device) machine() tune.Machine {
+func (d *device) machine() gpudevice.Driver {
 	if d.dev.Adapter().Has(wgpu.TimestampQuery) {
 		return profiler{d}
 	}
@@ -101,32 +92,34 @@ func (d *device) machine() tune.Machine {
 func newDevice(d wgpu.Device, o Options) *device {
 	a := d.Adapter()
 	g := &device{
-		dev: d, name: o.Name, batch: slowBatch, recording: 1,
-		limit:    min(a.Limits.StorageBinding, a.Limits.Buffer, math.MaxInt64) &^ 15,
-		budget:   math.MaxInt64,
+		dev: d, batch: slowBatch, recording: 1,
 		bindings: min(a.Limits.StorageBuffers, maxBindings),
-		buffers:  map[*buffer]struct{}{}, layouts: map[string]wgpu.Layout{}, groups: lru.Cache[groupKey, wgpu.Group]{Block: groupBlock},
-		tuner: tune.New(o.Tune, fmt.Sprintf("%s, %s %s %s, %s", a.Name, a.Vendor, a.Architecture, a.Backend, a.Driver)),
-		target: schedule.Target{
-			Family: families[a.Kind], MaxThreads: a.Limits.WorkgroupSize, SharedBytes: a.Limits.WorkgroupStorage, MaxGroups: a.Limits.Workgroups,
+		layouts:  map[string]wgpu.Layout{}, groups: lru.Cache[groupKey, wgpu.Group]{Block: groupBlock},
+		Device: gpudevice.Device{
+			Limit: min(a.Limits.StorageBinding, a.Limits.Buffer, math.MaxInt64) &^ 15, Advice: schedule.WebGPUAdvice, Budget: math.MaxInt64,
+			Tuner: tune.New(o.Tune, fmt.Sprintf("%s, %s %s %s, %s", a.Name, a.Vendor, a.Architecture, a.Backend, a.Driver)),
+			Target: schedule.Target{
+				Family: families[a.Kind], MaxThreads: a.Limits.WorkgroupSize, SharedBytes: a.Limits.WorkgroupStorage, MaxGroups: a.Limits.Workgroups,
+			},
 		},
 	}
+	g.Init(o.Name, g.machine())
 	switch a.Kind {
 	case wgpu.Discrete:
 		g.batch = batch
 	case wgpu.Software: // shares the process's memory, which must not run out: the rest of it needs some
 		limit, _ := hostmem.Limit() // 0 on failure, which refuses all buffers
-		g.budget = int64(limit / 8 * 7)
+		g.Budget = int64(limit / 8 * 7)
 	}
 	g.startBatches()
 	if o.Memory > 0 {
-		g.budget = min(g.budget, o.Memory)
+		g.Budget = min(g.Budget, o.Memory)
 	}
 	if a.Kind == wgpu.Discrete {
-		g.target.Memory = g.memory()
+		g.Target.Memory = g.memory()
 	}
 	if a.Has(wgpu.Subgroups) {
-		g.target.SubgroupMin, g.target.SubgroupMax = a.SubgroupMin, a.SubgroupMax
+		g.Target.SubgroupMin, g.Target.SubgroupMax = a.SubgroupMin, a.SubgroupMax
 	}
 	return g
 }
@@ -138,12 +131,10 @@ var families = [...]schedule.Family{
 	wgpu.Integrated: schedule.Integrated, wgpu.Software: schedule.Software,
 }
 
-func (d *device) Name() string { return d.name }
-
 func (d *device) Limits() driver.Limits {
 	l := driver.Limits{
 		Types: shader.DTypes, Bindings: d.bindings - spareBindings,
-		Bytes: int(min(d.limit, math.MaxInt)), Async: true,
+		Bytes: int(min(d.Limit, math.MaxInt)), Async: true,
 	}
 	if d.dev.Adapter().Kind == wgpu.Discrete {
 		l.Memory = d.memory()
@@ -157,21 +148,18 @@ func (d *device) memory() int {
 	if n == 0 { // as in a browser
 		n = typicalMemory
 	}
-	return int(min(n, d.budget))
+	return int(min(n, d.Budget))
 }
 
 // check returns the error of a device that is gone.
 func (d *device) check() error {
-	if d.closed != nil {
-		return d.closed
-	}
 	d.poll()
-	return d.closed
+	return d.Closed
 }
 
 // poll notes the failures of submitted work.
 func (d *device) poll() {
-	if d.closed != nil {
+	if d.Closed != nil {
 		return
 	}
 	if err := d.dev.Poll(); err != nil {
@@ -189,17 +177,17 @@ func (d *device) fail(err error) error {
 	d.uniforms.forget()
 	switch e.Kind {
 	case wgpu.Lost, wgpu.Timeout:
-		if d.closed == nil {
-			d.closed = fmt.Errorf("%s: %w", d.name, err)
+		if d.Closed == nil {
+			d.Closed = fmt.Errorf("%s: %w", d.Name(), err)
 		}
-		return d.closed
+		return d.Closed
 	case wgpu.OutOfMemory:
-		err = fmt.Errorf("%s: %w: %d bytes held: %w", d.name, driver.ErrMemory, d.held, err)
+		err = fmt.Errorf("%s: %w: %d bytes held: %w", d.Name(), driver.ErrMemory, d.Held, err)
 	default:
-		err = fmt.Errorf("%s: %w", d.name, err)
+		err = fmt.Errorf("%s: %w", d.Name(), err)
 	}
-	if d.failed == nil {
-		d.failed = err
+	if d.Failed == nil {
+		d.Failed = err
 	}
 	return err
 }
@@ -228,10 +216,10 @@ func (d *device) submit(commands []wgpu.Command) error {
 	return nil
 }
 
-// wait waits for all work. Its failures stay for Sync.
-func (d *device) wait() error {
-	if d.closed != nil {
-		return d.closed
+// Wait waits for all work. Its failures stay for Sync.
+func (d *device) Wait() error {
+	if d.Closed != nil {
+		return d.Closed
 	}
 	if err := d.flush(); err != nil {
 		return err
@@ -250,17 +238,11 @@ func (d *device) wait() error {
 	return d.check()
 }
 
+// Enter makes the promise of gpudevice.Driver.
+func (d *device) Enter() (leave func(), err error) { return func() {}, d.Closed }
+
 // startBatches makes the next submission small, when the GPU idles.
 func (d *device) startBatches() { d.nextBatch = min(firstBatch, d.batch) }
-
-func (d *device) Sync() error {
-	err := d.wait()
-	if err == nil {
-		err = d.failed
-	}
-	d.failed = nil // the caller gets it
-	return err
-}
 
 func (d *device) Close() error {
 	if d.dev == nil {
@@ -271,11 +253,9 @@ func (d *device) Close() error {
 	d.freeTimes()
 	d.uniforms.free(d)
 	d.staging.free(d)
-	for b := range d.buffers { // a handle that stays open keeps the native device alive
-		b.Free()
-	}
+	d.FreeBuffers() // a handle that stays open keeps the native device alive
 	d.pipelines.Trim(0, d.freePipeline)
 	d.dev.Close()
-	d.dev, d.closed = nil, fmt.Errorf("%s: the device is closed", d.name)
+	d.dev, d.Closed = nil, fmt.Errorf("%s: the device is closed", d.Name())
 	return nil
 }

@@ -210,8 +210,8 @@ func TestFreed(t *testing.T) {
 	if err := d.Run(chain(p, 1, a, b)); err == nil {
 		t.Error("running with freed buffers succeeds")
 	}
-	if d.held != 0 {
-		t.Errorf("%d bytes are held after all are freed", d.held)
+	if d.Held != 0 {
+		t.Errorf("%d bytes are held after all are freed", d.Held)
 	}
 	late, later := alloc(t, d, 4), alloc(t, d, 4)
 	defer late.Free() // Close has done it
@@ -370,7 +370,7 @@ func TestMemory(t *testing.T) {
 func TestBudget(t *testing.T) {
 	d, _ := fakeOf(t, wgpu.Software, 0)
 	limit, err := hostmem.Limit()
-	if got := d.budget; got <= 0 || got >= int64(limit) || err != nil {
+	if got := d.Budget; got <= 0 || got >= int64(limit) || err != nil {
 		t.Errorf("the budget is %d bytes of %d, %v", got, limit, err)
 	}
 	d = newDevice(d.dev, Options{Name: "fake", Memory: 1000})

@@ -31,7 +31,7 @@ type bindGroup = lru.Entry[groupKey, wgpu.Group]
 // bound is the buffer of a binding.
 func (d *device) bound(b *shader.Buffer, args []driver.Arg) *buffer {
 	if b.Arg < 0 {
-		return d.kept.Scratch[b.Scratch]
+		return d.Kept.Scratch[b.Scratch].(*buffer)
 	}
 	return args[b.Arg].Buffer.(*buffer)
 }
@@ -42,11 +42,11 @@ func (d *device) newBindGroup(key groupKey, q *pass, args []driver.Arg) (*bindGr
 	for i := range q.bindings {
 		for k := range i {
 			if key.ids[k] == key.ids[i] && (q.bindings[i].Write || q.bindings[k].Write) {
-				return nil, fmt.Errorf("%s: arguments %d and %d are one buffer, which is written", d.name, q.bindings[k].Arg, q.bindings[i].Arg)
+				return nil, fmt.Errorf("%s: arguments %d and %d are one buffer, which is written", d.Name(), q.bindings[k].Arg, q.bindings[i].Arg)
 			}
 		}
 		b := d.bound(&q.bindings[i], args)
-		bindings = append(bindings, wgpu.Binding{Buffer: b.handle, Size: b.room})
+		bindings = append(bindings, wgpu.Binding{Buffer: b.handle, Size: b.Room})
 	}
 	if len(q.params) > 0 {
 		b, err := d.uniforms.bind(d)

@@ -34,8 +34,8 @@ func (d *smallLooper) Alloc(bytes int) (driver.Buffer, error) {
 // stored.
 func TestLoopLimits(t *testing.T) {
 	d, _ := fake(t, 0)
-	if l := d.LoopLimits(); int64(l.Bytes) > d.limit || int64(l.Scores) > d.limit || l.Bytes == 0 {
-		t.Errorf("loops of %d bytes for scores of %d, bindings have at most %d", l.Bytes, l.Scores, d.limit)
+	if l := d.LoopLimits(); int64(l.Bytes) > d.Limit || int64(l.Scores) > d.Limit || l.Bytes == 0 {
+		t.Errorf("loops of %d bytes for scores of %d, bindings have at most %d", l.Bytes, l.Scores, d.Limit)
 	}
 }
 

@@ -18,7 +18,7 @@ func TestFull(t *testing.T) {
 	if k := d.dev.Adapter().Kind; k != wgpu.Discrete {
 		t.Skipf("the adapter is %v: its memory is the machine's", k)
 	}
-	size := int(min(d.limit, 4<<30))
+	size := int(min(d.Limit, 4<<30))
 	var held []driver.Buffer
 	var err error
 	for len(held) < 1<<10 {
@@ -54,16 +54,16 @@ func TestKeptMemory(t *testing.T) {
 		p := prepare(t, d, &large)
 		a, b := alloc(t, d, 16), alloc(t, d, 16)
 		for range 2 {
-			if err := d.kept.Reserve([]int{5500}, nil, d.alloc); err != nil {
+			if err := d.Kept.Reserve([]int{5500}, nil, d.Take); err != nil {
 				t.Fatal(err)
 			}
 			if err := d.Run(chain(p, 1, a, b)); err != nil {
 				t.Errorf("Run with 5500 bytes of scratch, where 5500 of 10000 are kept: %v", err)
 			}
-			if len(d.kept.Temps) > 0 || len(d.kept.Scratch) != 1 {
-				t.Errorf("%d temporaries and %d pieces of scratch are kept", len(d.kept.Temps), len(d.kept.Scratch))
+			if len(d.Kept.Temps) > 0 || len(d.Kept.Scratch) != 1 {
+				t.Errorf("%d temporaries and %d pieces of scratch are kept", len(d.Kept.Temps), len(d.Kept.Scratch))
 			}
-			d.makeRoom()
+			d.MakeRoom()
 		}
 		c := alloc(t, d, 5000)
 		if err := d.Run(chain(p, 1, a, b)); !errors.Is(err, driver.ErrMemory) {
@@ -136,7 +136,7 @@ func TestFlat(t *testing.T) {
 			break
 		}
 	}
-	if d.held > int64(len(data)) || d.groups.Len() > 8 {
-		t.Errorf("%d bytes and %d groups are held", d.held, d.groups.Len())
+	if d.Held > int64(len(data)) || d.groups.Len() > 8 {
+		t.Errorf("%d bytes and %d groups are held", d.Held, d.groups.Len())
 	}
 }

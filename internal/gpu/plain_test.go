@@ -43,8 +43,8 @@ func openPlain(target func(t *schedule.Target)) (driver.Device, error) {
 		return nil, err
 	}
 	d := newDevice(w, Options{Name: "webgpu"})
-	d.target.Family = schedule.Integrated
-	target(&d.target)
+	d.Target.Family = schedule.Integrated
+	target(&d.Target)
 	return plain{d, []ir.DType{ir.Bool, ir.Int32, ir.Int64, ir.Float32}}, nil
 }
 

@@ -47,8 +47,8 @@ type timing struct {
 // RunTimed is Run with a pass for each call, whose begin and end are timestamps.
 func (p profiler) RunTimed(calls []driver.Call) (driver.Timing, error) {
 	d, t := p.device, &timing{device: p.device}
-	if d.closed != nil {
-		return nil, d.closed
+	if d.Closed != nil {
+		return nil, d.Closed
 	}
 	if err := d.flush(); err != nil {
 		return nil, err
@@ -186,8 +186,8 @@ func (c *gpuClock) at(t uint64) time.Time { return c.host.Add(c.lag + time.Durat
 // Spans reads the timestamps of all submissions, as each may set the clock.
 func (t *timing) Spans() ([]driver.Span, error) {
 	d := t.device
-	if d.closed != nil {
-		return nil, d.closed
+	if d.Closed != nil {
+		return nil, d.Closed
 	}
 	d.readTimes(d.last)
 	var spans []driver.Span

@@ -53,43 +53,9 @@ func (d *device) freePipeline(s *pipeline) {
 	s.handle, s.ready = 0, false
 }
 
-// Compile starts to compile a kernel's shaders. If WebGPU refuses one, Run returns
-// the error.
-func (d *device) Compile(k *ir.Kernel) (driver.Program, error) {
-	if d.closed != nil {
-		return nil, d.closed
-	}
-	for _, a := range k.Args {
-		if a.Kind == ir.Out && int64(a.Len) > d.limit/int64(a.DType.Size()) {
-			return nil, fmt.Errorf("%s: %w: a tensor of %d %v is asked for; this adapter takes at most %d bytes in one: "+schedule.WebGPUAdvice, d.name, driver.ErrMemory, a.Len, a.DType, d.limit)
-		}
-	}
-	d.trim()
-	p, err := d.tuner.Compile(k, d.target, d.machine())
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", d.name, err)
-	}
-	return d.Build(k, p)
-}
-
-// Isolate makes the promise of tune.Machine.
-func (d *device) Isolate(f func() error) error {
-	if err := d.wait(); err != nil {
-		return err
-	}
-	failed := d.failed
-	d.failed = nil
-	err := f()
-	d.kept.Free() // later work may need less scratch
-	if e := d.Sync(); err == nil {
-		err = e
-	}
-	d.failed = failed
-	return err
-}
-
 // Build makes the promise of tune.Machine.
 func (d *device) Build(k *ir.Kernel, p *shader.Program) (driver.Program, error) {
+	d.trim()
 	w := sources{scratch: p.Scratch}
 	for _, q := range p.Passes {
 		w.passes = append(w.passes, source{wgsl.Print(q), q})
@@ -111,16 +77,16 @@ type source struct {
 // build makes a program of a kernel's passes.
 func (d *device) build(w *sources, k *ir.Kernel) (*program, error) {
 	if len(w.passes) > maxPasses {
-		return nil, fmt.Errorf("%s: a kernel of %d passes; there is room for the parameters of %d", d.name, len(w.passes), maxPasses)
+		return nil, fmt.Errorf("%s: a kernel of %d passes; there is room for the parameters of %d", d.Name(), len(w.passes), maxPasses)
 	}
-	p := &program{Signature: schedule.SignatureOf(k, d.target), device: d, scratch: w.scratch, passes: make([]pass, 0, len(w.passes))}
+	p := &program{Signature: schedule.SignatureOf(k, d.Target), device: d, scratch: w.scratch, passes: make([]pass, 0, len(w.passes))}
 	for i := range w.passes {
 		q := w.passes[i].pass
 		if len(q.Buffers) > d.bindings {
-			return nil, fmt.Errorf("%s: a pass of %d buffers; this adapter takes at most %d", d.name, len(q.Buffers), d.bindings)
+			return nil, fmt.Errorf("%s: a pass of %d buffers; this adapter takes at most %d", d.Name(), len(q.Buffers), d.bindings)
 		}
 		if 4*len(q.Params) > slot {
-			return nil, fmt.Errorf("%s: a pass of %d parameters; there is room for %d", d.name, len(q.Params), slot/4)
+			return nil, fmt.Errorf("%s: a pass of %d parameters; there is room for %d", d.Name(), len(q.Params), slot/4)
 		}
 		s, err := d.pipeline(&w.passes[i])
 		if err != nil {

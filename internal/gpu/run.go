@@ -3,7 +3,6 @@ package gpu
 import (
 	"bytes"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"math"
 
@@ -15,8 +14,8 @@ import (
 
 // Run records calls and submits them, some at a time. The last few are held.
 func (d *device) Run(calls []driver.Call) error {
-	if d.closed != nil {
-		return d.closed
+	if d.Closed != nil {
+		return d.Closed
 	}
 	calls, _, err := d.prepare(calls)
 	if err != nil {
@@ -47,7 +46,7 @@ func (d *device) Holds() bool { return len(d.commands) > 0 }
 
 // Flush makes the promise of driver.Flusher.
 func (d *device) Flush() {
-	if d.closed == nil {
+	if d.Closed == nil {
 		d.flush()
 	}
 }
@@ -56,8 +55,8 @@ func (d *device) Flush() {
 // returned.
 func (d *device) flush() error {
 	err := d.submitRecorded()
-	if d.failed == nil {
-		d.failed = err
+	if d.Failed == nil {
+		d.Failed = err
 	}
 	return err
 }
@@ -66,36 +65,33 @@ func (d *device) flush() error {
 // these need. If memory lacks, it tries once more without what is kept for reuse.
 func (d *device) prepare(calls []driver.Call) (list []driver.Call, counts []int, err error) {
 	temps := loops.Temps(calls)
-	if list, counts, err = d.expand(calls, temps); errors.Is(err, driver.ErrMemory) {
-		d.makeRoom()
+	err = d.Retry(func() (err error) {
 		list, counts, err = d.expand(calls, temps)
-	}
+		return err
+	})
 	return list, counts, err
 }
 
 func (d *device) expand(calls []driver.Call, temps []int) (list []driver.Call, counts []int, err error) {
-	if err := d.kept.Reserve(temps, nil, d.alloc); err != nil {
+	if err := d.Kept.Reserve(temps, nil, d.Take); err != nil {
 		return nil, nil, err
 	}
-	if list, counts, err = loops.Expand(calls, d.kept.Temps); err != nil {
-		return nil, nil, fmt.Errorf("%s: %w", d.name, err)
+	if list, counts, err = loops.Expand(calls, d.Kept.Temps); err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", d.Name(), err)
 	}
 	var scratch []int
 	for i := range list {
 		p, ok := list[i].Program.(*program)
 		if !ok || p.device != d {
-			return nil, nil, fmt.Errorf("%s: a program of another device", d.name)
+			return nil, nil, fmt.Errorf("%s: a program of another device", d.Name())
 		}
 		scratch = loops.Enlarged(scratch, p.scratch)
 	}
-	return list, counts, d.kept.Reserve(temps, scratch, d.alloc)
+	return list, counts, d.Kept.Reserve(temps, scratch, d.Take)
 }
 
-// makeRoom frees what is only kept for reuse.
-func (d *device) makeRoom() {
-	d.kept.Free()
-	d.staging.free(d)
-}
+// FreeUnused makes the promise of gpudevice.Driver.
+func (d *device) FreeUnused() { d.staging.free(d) }
 
 // recordSome records the first calls, after those that are held, and returns their number.
 // If it fails it records none.
@@ -141,8 +137,8 @@ func (d *device) writeParams() {
 // record appends the commands of a call.
 func (d *device) record(c *driver.Call) error {
 	p := c.Program.(*program)
-	if err := p.Check(c.Args, d.sizeOf); err != nil {
-		return fmt.Errorf("%s: %w", d.name, err)
+	if err := p.Check(c.Args, d.SizeOf); err != nil {
+		return fmt.Errorf("%s: %w", d.Name(), err)
 	}
 	for i := range p.passes {
 		if err := d.dispatch(p, &p.passes[i], c.Args); err != nil {
@@ -152,20 +148,11 @@ func (d *device) record(c *driver.Call) error {
 	return nil
 }
 
-// sizeOf is the size of a buffer of the device that is not freed.
-func (d *device) sizeOf(x driver.Buffer) (bytes int, ok bool) {
-	b, ok := x.(*buffer)
-	if !ok || b.device != d || b.handle == 0 {
-		return 0, false
-	}
-	return b.size, true
-}
-
 // LoopLimits makes the promise of driver.Looper. A kernel of attention has neither scratch nor
 // reports without an index, and so the spare bindings for buffers of its own.
 func (d *device) LoopLimits() ir.LoopLimits {
-	limits := d.target.LoopLimits()
-	most := int(min(d.limit, math.MaxInt)) // bytes of a buffer
+	limits := d.Target.LoopLimits()
+	most := int(min(d.Limit, math.MaxInt)) // bytes of a buffer
 	limits.Bytes, limits.Scores = min(limits.Bytes, most), min(limits.Scores, most)
 	limits.AttentionBindings = d.bindings
 	return limits

@@ -31,9 +31,9 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
 // WebGPU does not promise it, adapters do it.
 func TestSubgroups(t *testing.T) {
 	d := real(t, wgpu.Options{Validate: true})
-	size := d.target.SubgroupMin
-	if size == 0 || size != d.target.SubgroupMax {
-		t.Skipf("subgroups of %d to %d threads: no shader relies on them", size, d.target.SubgroupMax)
+	size := d.Target.SubgroupMin
+	if size == 0 || size != d.Target.SubgroupMax {
+		t.Skipf("subgroups of %d to %d threads: no shader relies on them", size, d.Target.SubgroupMax)
 	}
 	p, err := d.build(&placed, &ir.Kernel{Args: []ir.Arg{{Kind: ir.Out, DType: ir.Uint32}}})
 	if err != nil {

@@ -26,13 +26,13 @@ type upload struct {
 }
 
 func (d *device) Upload(dst driver.Buffer, offset int, src []byte) error {
-	if d.closed != nil {
-		return d.closed
+	if d.Closed != nil {
+		return d.Closed
 	}
-	b, err := d.own(dst, offset, len(src))
-	if err != nil {
+	if err := d.CheckBuffer(dst, offset, len(src)); err != nil {
 		return err
 	}
+	b := dst.(*buffer)
 	// WebGPU writes whole words. The bytes beside src stay as they are.
 	if head := min(-offset&3, len(src)); head > 0 {
 		if err := d.patch(b, offset, src[:head]); err != nil {
@@ -50,7 +50,7 @@ func (d *device) Upload(dst driver.Buffer, offset int, src []byte) error {
 	if len(src) == 0 {
 		return nil
 	}
-	if offset+len(src) == b.size { // nothing is beside it
+	if offset+len(src) == b.Size() { // nothing is beside it
 		var word [4]byte
 		copy(word[:], src)
 		return d.write(b, offset, word[:])
@@ -119,13 +119,14 @@ func (d *device) patch(b *buffer, offset int, src []byte) error {
 }
 
 func (d *device) Download(dst []byte, src driver.Buffer, offset int) error {
-	if d.closed != nil {
-		return d.closed
+	if d.Closed != nil {
+		return d.Closed
 	}
-	b, err := d.own(src, offset, len(dst))
+	err := d.CheckBuffer(src, offset, len(dst))
 	if err != nil {
 		return err
 	}
+	b := src.(*buffer)
 	// One piece is copied on the device while the host reads the piece before.
 	var before *reading
 	for len(dst) > 0 && err == nil {
@@ -147,7 +148,7 @@ func (d *device) Download(dst []byte, src driver.Buffer, offset int) error {
 		d.startBatches()
 	}
 	if err == nil {
-		err = d.failed // Sync returns it as well
+		err = d.Failed // Sync returns it as well
 	}
 	return err
 }

@@ -55,9 +55,9 @@ func TestTune(t *testing.T) {
 	compute := func(mode tune.Mode) (result []float32, shaders int) {
 		d := devices[mode][0]
 		devices[mode] = devices[mode][1:]
-		d.target.Family = schedule.Discrete
-		d.tuner = tune.New(mode, "GPU")
-		d.tuner.Least = m * n * k
+		d.Target.Family = schedule.Discrete
+		d.Tuner = tune.New(mode, "GPU")
+		d.Tuner.Least = m * n * k
 		result, err := tensor.Data[float32](x.To(tensor.NewDevice(d.machine())).MatMul(w))
 		if err != nil {
 			t.Fatal(err)
@@ -131,22 +131,4 @@ func TestTuneIsolate(t *testing.T) {
 			}
 		}
 	}
-}
-
-// The scratch of a search is freed with it.
-func TestTuneScratch(t *testing.T) {
-	d, _ := fake(t, 2*maxUniforms*slot)
-	defer d.Close()
-	p := prepare(t, d, &twice)
-	err := d.Isolate(func() error {
-		testChain(t, d, p, 1)
-		if len(d.kept.Scratch) != 1 {
-			t.Errorf("a program has %d pieces of scratch, want 1", len(d.kept.Scratch))
-		}
-		return nil
-	})
-	if err != nil || len(d.kept.Scratch) > 0 {
-		t.Errorf("a search leaves %d pieces of scratch, %v", len(d.kept.Scratch), err)
-	}
-	testChain(t, d, p, 1)
 }

@@ -8,14 +8,14 @@ import (
 
 // Kept is the buffers that a device keeps for kernels to come. No call reads what another left
 // in them.
-type Kept[B driver.Buffer] struct {
-	Temps   []B // the temporaries of loops
-	Scratch []B // between the passes of a kernel
+type Kept struct {
+	Temps   []driver.Buffer // the temporaries of loops
+	Scratch []driver.Buffer // between the passes of a kernel
 }
 
 // Reserve makes the buffers at least as large as some sizes in bytes. If it fails it has freed
 // them all.
-func (k *Kept[B]) Reserve(temps, scratch []int, alloc func(bytes int) (B, error)) error {
+func (k *Kept) Reserve(temps, scratch []int, alloc func(bytes int) (driver.Buffer, error)) error {
 	err := grow(&k.Temps, temps, alloc)
 	if err == nil {
 		err = grow(&k.Scratch, scratch, alloc)
@@ -27,7 +27,7 @@ func (k *Kept[B]) Reserve(temps, scratch []int, alloc func(bytes int) (B, error)
 }
 
 // grow frees a buffer before it allocates a larger one.
-func grow[B driver.Buffer](list *[]B, sizes []int, alloc func(bytes int) (B, error)) error {
+func grow(list *[]driver.Buffer, sizes []int, alloc func(bytes int) (driver.Buffer, error)) error {
 	for i, n := range sizes {
 		if i < len(*list) {
 			if (*list)[i].Size() >= n {
@@ -46,13 +46,13 @@ func grow[B driver.Buffer](list *[]B, sizes []int, alloc func(bytes int) (B, err
 }
 
 // Free frees the buffers.
-func (k *Kept[B]) Free() {
-	for _, list := range [][]B{k.Temps, k.Scratch} {
+func (k *Kept) Free() {
+	for _, list := range [][]driver.Buffer{k.Temps, k.Scratch} {
 		for _, b := range list {
 			b.Free()
 		}
 	}
-	*k = Kept[B]{}
+	*k = Kept{}
 }
 
 // Enlarged returns sizes that are each at least as large as another list's.

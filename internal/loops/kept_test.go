@@ -4,6 +4,8 @@ import (
 	"errors"
 	"slices"
 	"testing"
+
+	"github.com/tensorken/tensorken/driver"
 )
 
 // A counted buffer counts what is held.
@@ -17,14 +19,14 @@ func (c counted) Free()     { *c.held -= c.size }
 
 func TestKept(t *testing.T) {
 	held, full := 0, errors.New("full")
-	alloc := func(n int) (counted, error) {
+	alloc := func(n int) (driver.Buffer, error) {
 		if held+n > 100 {
-			return counted{}, full
+			return nil, full
 		}
 		held += n
 		return counted{n, &held}, nil
 	}
-	var k Kept[counted]
+	var k Kept
 	for _, c := range []struct {
 		temps, scratch []int
 		held           int
@@ -42,8 +44,8 @@ func TestKept(t *testing.T) {
 			t.Errorf("Reserve(%v, %v): %v, and %d are held, want %v, %d", c.temps, c.scratch, err, held, c.err, c.held)
 		}
 		for i, n := range c.temps {
-			if c.err == nil && k.Temps[i].size < n {
-				t.Errorf("Reserve(%v, %v): temporary %d has %d bytes", c.temps, c.scratch, i, k.Temps[i].size)
+			if c.err == nil && k.Temps[i].Size() < n {
+				t.Errorf("Reserve(%v, %v): temporary %d has %d bytes", c.temps, c.scratch, i, k.Temps[i].Size())
 			}
 		}
 	}

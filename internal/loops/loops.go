@@ -74,7 +74,7 @@ func Temps(calls []driver.Call) (bytes []int) {
 
 // Expand replaces calls of loops by calls of their kernels, with buffers for the temporaries.
 // Counts has the number of calls that each call became; it is nil if there are no loops.
-func Expand[B driver.Buffer](calls []driver.Call, temps []B) (list []driver.Call, counts []int, err error) {
+func Expand(calls []driver.Call, temps []driver.Buffer) (list []driver.Call, counts []int, err error) {
 	if !slices.ContainsFunc(calls, func(c driver.Call) bool { _, ok := c.Program.(*Program); return ok }) {
 		return calls, nil, nil
 	}
@@ -97,7 +97,7 @@ func Expand[B driver.Buffer](calls []driver.Call, temps []B) (list []driver.Call
 }
 
 // Each calls f with the kernels of a loop, in order, and their arguments, which f must not keep.
-func Each[B driver.Buffer](p *Program, args []driver.Arg, temps []B, f func(q driver.Program, args []driver.Arg) error) error {
+func Each(p *Program, args []driver.Arg, temps []driver.Buffer, f func(q driver.Program, args []driver.Arg) error) error {
 	l := p.loop
 	if len(args) != len(l.Args) {
 		return fmt.Errorf("%d arguments for a loop of %d", len(args), len(l.Args))
@@ -134,7 +134,7 @@ func Each[B driver.Buffer](p *Program, args []driver.Arg, temps []B, f func(q dr
 }
 
 // bind returns an argument of a stage for the block that starts at a row.
-func bind[B driver.Buffer](a *ir.StageArg, args []driver.Arg, temps []B, row int) driver.Arg {
+func bind(a *ir.StageArg, args []driver.Arg, temps []driver.Buffer, row int) driver.Arg {
 	switch {
 	case a.Temp:
 		return driver.Arg{Buffer: temps[a.Index]}

@@ -20,7 +20,7 @@ func (b buffer) Free()     {}
 
 // expand expands calls with temporaries of their sizes.
 func expand(calls ...driver.Call) (list []driver.Call, counts []int, err error) {
-	var temps []buffer
+	var temps []driver.Buffer
 	for _, n := range Temps(calls) {
 		temps = append(temps, buffer(n))
 	}

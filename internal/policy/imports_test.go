@@ -43,6 +43,7 @@ var order = strings.Fields(`
 	internal/wgpu
 	internal/pytree
 	tensor
+	internal/gpudevice
 	internal/gpu internal/cuda
 	webgpu cuda device
 	internal/jit
@@ -64,7 +65,7 @@ var order = strings.Fields(`
 var never = []struct{ from, to, why string }{
 	{
 		"tensor tree grad fft nn optim data",
-		"internal/shader internal/schedule internal/wgsl internal/ptx internal/dynlib internal/wgpu internal/gpu internal/cuda webgpu cuda device",
+		"internal/shader internal/schedule internal/wgsl internal/ptx internal/dynlib internal/wgpu internal/gpudevice internal/gpu internal/cuda webgpu cuda device",
 		"a program that opens no GPU links no GPU code",
 	},
 	{
