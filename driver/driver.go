@@ -13,12 +13,12 @@ import (
 )
 
 // A Device runs kernels. Its methods, and those of its buffers, are called by
-// one goroutine at a time and take effect in the order of the calls, unless it is
-// [Concurrent].
+// one goroutine at a time and take effect in the order of the calls, unless its
+// Limits are Concurrent.
 //
-// What not every device can do is an interface of its own: [Concurrent], [Wrapper],
-// [Viewer], [HostAllocator], [Profiler], [Looper], [Sharer], [PeerCopier], [Flusher].
-// A device has the ability if it implements the interface.
+// Methods that not every device has are interfaces of their own: [Wrapper], [Viewer],
+// [HostAllocator], [Profiler], [Looper], [PeerCopier], [Flusher]. A device has the
+// ability if it implements the interface.
 type Device interface {
 	// Name is what a user calls the device, such as "cpu".
 	Name() string
@@ -45,17 +45,6 @@ type Device interface {
 	Sync() error
 	// Close gives back all that the device holds.
 	Close() error
-}
-
-// A Concurrent device accepts calls from any number of goroutines at once, to its
-// own methods and to its buffers' methods. Each call is done when it returns, so
-// Limits().Async is false. Concurrent calls have no order: the caller ensures that
-// none writes a buffer that another one uses, and that no buffer in use is freed.
-// A call in progress when Close is called may fail or succeed.
-type Concurrent interface {
-	Device
-	// Concurrent does nothing: the method marks the device.
-	Concurrent()
 }
 
 // A Wrapper is a device that can compute from the host's memory where it lies.
@@ -101,14 +90,6 @@ type Looper interface {
 	LoopLimits() ir.LoopLimits
 	// CompileLoop is Compile of a loop.
 	CompileLoop(l *ir.Loop) (Program, error)
-}
-
-// A Sharer is a device on which a call may read one part of a buffer and write another. On
-// other devices a call must not get a buffer that it writes a second time.
-type Sharer interface {
-	Device
-	// SharesBuffers does nothing: the method marks the device.
-	SharesBuffers()
 }
 
 // A PeerCopier is a device that copies from buffers of other devices, its peers, and not through
@@ -192,6 +173,14 @@ type Limits struct {
 	Memory   int        // bytes that are the device's alone; 0 if it shares the host's
 	Async    bool       // Run returns before the work is done
 	Machine  ir.Machine // its figures, if they are known
+	// Shares says that a call may read one part of a buffer and write another. Else a call must
+	// not get a buffer that it writes a second time.
+	Shares bool
+	// Concurrent says that any number of goroutines may call the device's methods, and those of its
+	// buffers, at once. Each call is done when it returns, so Async is false. Concurrent calls have
+	// no order: the caller ensures that none writes a buffer that another one uses, and that no
+	// buffer in use is freed. A call in progress when Close is called may fail or succeed.
+	Concurrent bool
 }
 
 // Has reports whether d is among the device's types.

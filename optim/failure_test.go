@@ -22,7 +22,7 @@ type ahead struct{ driver.Device }
 
 func (a ahead) Limits() driver.Limits {
 	l := a.Device.Limits()
-	l.Async = true
+	l.Async, l.Concurrent = true, false
 	return l
 }
 

@@ -87,14 +87,14 @@ func (s *suite) indices(n, bad int) []ir.Number {
 	return x
 }
 
-// concurrent calls a driver.Concurrent from several goroutines: programs are shared
+// concurrent calls the device from several goroutines: programs are shared
 // and compiled again, buffers come and go, and each reports its own bad indices.
 func (s *suite) concurrent() {
-	drv, ok := s.drv.(driver.Concurrent)
-	if !ok {
-		s.Skipf("%s takes one call at a time", s.drv.Name())
+	drv, limits := s.drv, s.drv.Limits()
+	if !limits.Concurrent {
+		s.Skipf("%s takes one call at a time", drv.Name())
 	}
-	if drv.Limits().Async {
+	if limits.Async {
 		s.Error("Limits().Async of a device whose calls are done when they return")
 	}
 	var trials []trial

@@ -8,7 +8,7 @@
 // Test computes every operation on every element type and layout, contractions
 // and reductions of many shapes and special values, through the compiler, and
 // compares the results with those of the definition of each operation.
-// Optional abilities, such as [driver.Concurrent], have parts of their own, which
+// Optional abilities, such as [driver.Looper], have parts of their own, which
 // other devices skip; that of [driver.PeerCopier] opens two devices. [Random] does so
 // for random graphs. Types that the device lacks are skipped by name. Parts of both run at the same time, as many as
 // -parallel says, each on a device that it opens and closes.

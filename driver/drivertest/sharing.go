@@ -9,9 +9,9 @@ import (
 
 // sharing copies parts of a buffer to others of the same buffer.
 func (s *suite) sharing() {
-	drv, ok := s.drv.(driver.Sharer)
-	if !ok {
-		s.Skipf("%s writes no buffer that the same call reads", s.drv.Name())
+	drv := s.drv
+	if !drv.Limits().Shares {
+		s.Skipf("%s writes no buffer that the same call reads", drv.Name())
 	}
 	for _, n := range []int{1, 7, 1000} {
 		data := encode(ir.Float32, s.small(3*n))

@@ -65,16 +65,10 @@ func New(o Options) driver.Device {
 	return d
 }
 
-// Concurrent makes the promise of driver.Concurrent.
-func (d *device) Concurrent() {}
-
-// SharesBuffers makes the promise of driver.Sharer.
-func (d *device) SharesBuffers() {}
-
 func (d *device) Name() string { return "cpu" }
 
 func (d *device) Limits() driver.Limits {
-	return driver.Limits{Types: ir.DTypes, Bindings: math.MaxInt32}
+	return driver.Limits{Types: ir.DTypes, Bindings: math.MaxInt32, Shares: true, Concurrent: true}
 }
 
 var errClosed = errors.New("cpu: device is closed")

@@ -19,6 +19,7 @@ import (
 // time unless limit is nil.
 type meeting struct {
 	driver.Device
+	limits  driver.Limits
 	running *atomic.Int32
 	met     chan struct{} // closed once two runs are under way
 	limit   <-chan time.Time
@@ -36,21 +37,18 @@ func (d meeting) Run(calls []driver.Call) error {
 	return d.Device.Run(calls)
 }
 
-type concurrentMeeting struct{ meeting }
-
-func (concurrentMeeting) Concurrent() {}
+func (d meeting) Limits() driver.Limits { return d.limits }
 
 // Plans of several goroutines run side by side on a concurrent device, and one at a
 // time on others.
 func TestRunsMeet(t *testing.T) {
 	for _, concurrent := range []bool{false, true} {
 		m := meeting{Device: cpu.New(cpu.Options{Threads: 4}), running: new(atomic.Int32), met: make(chan struct{})}
-		var drv driver.Device = concurrentMeeting{m}
-		if !concurrent {
+		m.limits = m.Device.Limits()
+		if m.limits.Concurrent = concurrent; !concurrent {
 			m.limit = time.Tick(50 * time.Millisecond)
-			drv = m
 		}
-		d := exec.New(drv)
+		d := exec.New(m)
 		var all sync.WaitGroup
 		for i := range 2 {
 			all.Go(func() {

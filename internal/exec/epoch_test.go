@@ -23,7 +23,7 @@ var errBadDay = errors.New("a bad day")
 
 func (d *failing) Limits() driver.Limits {
 	l := d.Device.Limits()
-	l.Async = true
+	l.Async, l.Concurrent = true, false
 	return l
 }
 

@@ -47,7 +47,7 @@ func (b *builder) repeat(d *Device, c capture.Call) (*repeatStep, error) {
 	if r.Steps == 0 {
 		return r, nil
 	}
-	_, shares := d.memory.Driver.(driver.Sharer) // a step may read the part of a stack before the one it writes
+	shares := d.memory.Limits.Shares // a step may read the part of a stack before the one it writes
 	var roots []*graph.Node
 	for i, n := range r.results {
 		if i < r.Carries && shares {

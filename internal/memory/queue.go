@@ -33,7 +33,7 @@ func (noLock) TryLock() bool { return true }
 // NewQueue returns the queue of a driver's device.
 func NewQueue(drv driver.Device) *Queue {
 	q := &Queue{lock: noLock{}, drv: drv}
-	if _, ok := drv.(driver.Concurrent); !ok {
+	if !drv.Limits().Concurrent {
 		q.lock = new(sync.Mutex)
 	}
 	q.initFlusher()

@@ -52,8 +52,9 @@ type flushing struct {
 	flushes atomic.Int32
 }
 
-func (d *flushing) Holds() bool { return true }
-func (d *flushing) Flush()      { d.flushes.Add(1) }
+func (d *flushing) Limits() (l driver.Limits) { return l }
+func (d *flushing) Holds() bool               { return true }
+func (d *flushing) Flush()                    { d.flushes.Add(1) }
 
 // The timer of held calls does not wait while another goroutine has the queue, and flushes after that.
 func TestFlushBesideRun(t *testing.T) {

@@ -23,7 +23,7 @@ type stream struct {
 func (s *stream) init(drv driver.Device) {
 	s.Driver, s.Limits, s.Queue = drv, drv.Limits(), memory.NewQueue(drv)
 	s.Pool = memory.NewPool(s.Queue, s.sync)
-	if _, ok := drv.(driver.Concurrent); !ok {
+	if !s.Limits.Concurrent {
 		s.epoch = new(syncEpoch)
 	}
 }
