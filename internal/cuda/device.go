@@ -157,7 +157,7 @@ func (l *library) open(g GPU, o Options) (*device, error) {
 			Tuner: tune.New(o.Tune, fmt.Sprintf("%s, compute capability %d, CUDA %d", g.Name, g.Capability, g.Driver)),
 			Target: schedule.Target{
 				Family: schedule.Discrete, MaxThreads: 1024, SharedBytes: usualShared, MaxGroups: math.MaxInt32,
-				SubgroupMin: 32, SubgroupMax: 32, Units: g.units, TileBytes: g.shared, TF32: o.TF32, Wide: true, Matrices: g.Capability >= 80, SharedMatrices: g.Capability == 90 && g.Driver >= 12000,
+				SubgroupMin: 32, SubgroupMax: 32, Units: g.units, Machine: g.machine(), TileBytes: g.shared, TF32: o.TF32, Wide: true, Matrices: g.Capability >= 80, SharedMatrices: g.Capability == 90 && g.Driver >= 12000,
 			},
 		},
 	}
@@ -219,7 +219,7 @@ func (d *device) enterContext() (leave func(), err error) {
 }
 
 func (d *device) Limits() driver.Limits {
-	return driver.Limits{Types: d.Target.Types(), Bindings: maxBindings, Memory: int(d.Budget), Async: true, Machine: d.gpu.machine()}
+	return driver.Limits{Types: d.Target.Types(), Bindings: maxBindings, Memory: int(d.Budget), Async: true, Machine: d.Target.Machine}
 }
 
 // fail returns an error of the driver with the device's name, and notes it. After one that

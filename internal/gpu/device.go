@@ -103,6 +103,7 @@ func newDevice(d wgpu.Device, o Options) *device {
 			},
 		},
 	}
+	g.Target.Units, g.Target.Machine = schedule.MachineOf(a.Name)
 	g.Init(o.Name, g.machine())
 	switch a.Kind {
 	case wgpu.Discrete:
@@ -125,7 +126,7 @@ func newDevice(d wgpu.Device, o Options) *device {
 }
 
 // families has the family of each kind of adapter. WebGPU tells no more about the
-// speed of an adapter than its kind.
+// speed of an adapter than its kind and its name.
 var families = [...]schedule.Family{
 	wgpu.Unknown: schedule.Integrated, wgpu.Discrete: schedule.Discrete,
 	wgpu.Integrated: schedule.Integrated, wgpu.Software: schedule.Software,
@@ -134,7 +135,7 @@ var families = [...]schedule.Family{
 func (d *device) Limits() driver.Limits {
 	l := driver.Limits{
 		Types: shader.DTypes, Bindings: d.bindings - spareBindings,
-		Bytes: int(min(d.Limit, math.MaxInt)), Async: true,
+		Bytes: int(min(d.Limit, math.MaxInt)), Async: true, Machine: d.Target.Machine,
 	}
 	if d.dev.Adapter().Kind == wgpu.Discrete {
 		l.Memory = d.memory()

@@ -52,13 +52,13 @@ var measuredH200 = products{
 		{32, 32, 16, 1, 1, 0.25, 10, &byThreads},
 		{8, 128, 8, 1, 1, 0.15, 8, &byThreads},
 	},
-	threadCost: productCost{step: 75e3, pass: 900e3, part: 0.65},
-	matrixCost: productCost{step: 75e3, pass: 600e3, part: 0.35},
-	wideCost:   productCost{step: 75e3, pass: 600e3, part: 1.4},
+	threadCost: productCost{step: 0.3e-6, pass: 3.6e-6, moves: 1.5},
+	matrixCost: productCost{step: 0.3e-6, pass: 2.4e-6, moves: 0.8},
+	wideCost:   productCost{step: 0.3e-6, pass: 2.4e-6, moves: 1.6},
 	skinnyRows: 4,
 	gemvCols:   []gemv{{32, 8}, {32, 32}, {16, 16}, {16, 64}, {8, 32}, {8, 128}, {64, 4}, {256, 1}, {8, 4}},
 	gemvDepth:  []gemv{{1, 256}, {2, 128}, {4, 64}, {8, 32}, {1, 1024}, {32, 8}, {64, 4}, {256, 1}, {1, 32}},
-	gemvCost:   productCost{step: 2, pass: 5, part: 0.1, join: 0.1},
+	gemvCost:   productCost{step: 2e-6, pass: 5e-6, part: 0.1e-6, join: 0.1e-6},
 }
 
 // tilesOfSharedHalves are the tiles of units that multiply halves in shared memory.

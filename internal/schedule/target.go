@@ -23,9 +23,10 @@ type Target struct {
 	TF32        bool // products of float32 are computed in TF32, if there are Matrices
 	// SharedMatrices says that 128 threads multiply matrices by shader.MultiplyGroup.
 	SharedMatrices bool
-	Wide           bool // registers may have 64 bits, and elements any type
-	Memory         int  // bytes; 0: unknown
-	Positions      int  // the greatest position that is computed in 32 bits; on Wide targets others take 64 (2^31-1)
+	Wide           bool       // registers may have 64 bits, and elements any type
+	Memory         int        // bytes; 0: unknown
+	Machine        ir.Machine // what the family usually has
+	Positions      int        // the greatest position that is computed in 32 bits; on Wide targets others take 64 (2^31-1)
 }
 
 // Types lists the element types that kernels may have.
@@ -49,6 +50,8 @@ const (
 // traits are the properties of a family of adapters that decide its schedules.
 type traits struct {
 	units        int       // compute units, where the adapter does not tell
+	unitAdds     float64   // additions of float32 of a unit in a second, likewise
+	bandwidth    float64   // bytes of memory per second, likewise
 	threads      int       // most threads of a usual workgroup
 	busy         int       // threads that occupy the device
 	busyUnit     int       // more of them for each unit
@@ -75,33 +78,34 @@ type products struct {
 	sharedHalves                map[ir.DType][]tile
 	bytes                       map[ir.DType][]tile // of integers of 8 bits, on a target with matrices
 	wide                        []tile              // of numbers of 64 bits, by threads
-	threadCost, matrixCost      productCost         // of tiles by threads, and on a target with matrices: in multiplications of one compute unit
-	wideCost                    productCost         // of wide, in the same unit
+	threadCost, matrixCost      productCost         // of tiles by threads, and on a target with matrices
+	wideCost                    productCost         // of wide
 	skinnyRows                  int                 // most rows of a skinny product
 	gemvCols                    []gemv              // where neighbours in memory lie along the columns
 	gemvDepth                   []gemv              // where they lie along the depth
-	gemvCost                    productCost         // roughly in microseconds of a large GPU
+	gemvCost                    productCost
 }
 
-// A productCost has the costs of the parts of a contraction's schedule.
+// A productCost has the seconds that parts of a contraction's schedule take.
 type productCost struct {
-	step float64 // the least cost of a step along the depth: the latency of memory
-	pass float64 // the second pass, which adds the splits
-	part float64 // in that pass, one element of a split (tiled) or one split (gemv)
-	join float64 // one level of the tree that adds threads along the depth
+	step  float64 // the least for a step along the depth: the latency of memory
+	pass  float64 // the second pass, which adds the splits
+	part  float64 // in that pass, for each split
+	moves float64 // how often it moves the splits to and from memory: less than once, as some stay in caches
+	join  float64 // one level of the tree that adds threads along the depth
 }
 
 // families has the traits of each family.
 var families = [...]traits{
 	Integrated: {
-		units: 16, threads: 256, busyUnit: 1024, concurrent: true, rowThreads: 1024, heldLanes: 16,
+		units: 16, unitAdds: 166e9, bandwidth: 100e9, threads: 256, busyUnit: 1024, concurrent: true, rowThreads: 1024, heldLanes: 16,
 		transpose: 32, scatterAhead: 8, pointsAhead: 2, loopBytes: 64 << 20, products: &measuredH200,
 	},
 	Discrete: {
-		units: 128, threads: 256, busyUnit: 1024, concurrent: true, rowThreads: 1024, heldLanes: 16,
+		units: 128, unitAdds: 250e9, bandwidth: 4.8e12, threads: 256, busyUnit: 1024, concurrent: true, rowThreads: 1024, heldLanes: 16,
 		transpose: 32, scatterAhead: 8, pointsAhead: 2, loopBytes: 256 << 20, products: &measuredH200,
 	},
-	Software: {units: 1, threads: 64, busy: 128, rowThreads: 1024, heldLanes: 16, scatterAhead: 1, pointsAhead: 1, loopBytes: 64 << 20},
+	Software: {units: 1, unitAdds: 50e9, bandwidth: 17.5e9, threads: 64, busy: 128, rowThreads: 1024, heldLanes: 16, scatterAhead: 1, pointsAhead: 1, loopBytes: 64 << 20},
 }
 
 // tilesOfFloats are the tiles of float32 on a target with matrices.
@@ -125,8 +129,14 @@ func (t Target) withDefaults() Target {
 			*f.field = f.value
 		}
 	}
+	if t.Machine == (ir.Machine{}) {
+		t.Machine = ir.Machine{Bandwidth: t.traits().bandwidth, Adds: float64(t.Units) * t.traits().unitAdds}
+	}
 	return t
 }
+
+// unitAdds is the number of additions of float32 of a compute unit in a second.
+func (t Target) unitAdds() float64 { return t.Machine.Adds / float64(t.Units) }
 
 // LoopLimits says which loops are worth it. Scores that take no more memory than a block are
 // stored: that takes less time than to compute them again for the backward pass.

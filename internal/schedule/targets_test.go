@@ -82,8 +82,9 @@ var targets = []struct {
 		[]string{"BadIndices", "Chains", "Gathers", "InPlace", "Parts", "Products", "Reductions", "ScatterMax", "Scan", "Status", "Windows"}, nil},
 	{"positions of 64 bits, matrices", positions64(nvidia), []string{"Products"}, byMatrices},
 	{"positions of 64 bits, shared matrices", positions64(hopper), []string{"Products"}, bySharedMatrices},
-	{"Apple", Target{MaxThreads: 1024, SharedBytes: 32 << 10, SubgroupMin: 16, SubgroupMax: 16, Units: 16},
+	{"Apple M1", named("Apple M1", 32),
 		[]string{"Chains", "Factors", "Loops", "LongReductions", "Reductions", "ScatterAdd", "ScatterSet", "Scan"}, byLimits},
+	{"Intel Arc", named("Intel(R) Arc(TM) A770 Graphics", 16), []string{"Products"}, []string{"LargeProducts", "Products"}},
 	{"tiny", Target{MaxThreads: 64, SharedBytes: 4 << 10, MaxGroups: 200, Units: 1},
 		[]string{"Chains", "InPlace", "Products", "Reductions", "Scan", "Sort", "Status", "Windows"}, byLimits},
 	{"WebGPU", Target{},
@@ -224,4 +225,11 @@ func machineOf(t Target) ir.Machine {
 		return matrices
 	}
 	return ir.Machine{}
+}
+
+// named is the target of a GPU by its name alone, as WebGPU has it, with subgroups of some threads.
+func named(name string, subgroup int) Target {
+	t := Target{Family: Discrete, MaxThreads: 1024, SharedBytes: 32 << 10, SubgroupMin: subgroup, SubgroupMax: subgroup}
+	t.Units, t.Machine = MachineOf(name)
+	return t
 }

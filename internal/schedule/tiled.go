@@ -116,11 +116,11 @@ func (x *contraction) tileOptions(how *products) []option[tile] {
 	if x.factorType.IsWide() {
 		cost = how.wideCost
 	}
-	results := float64(x.batches * x.rows.n * x.cols.n)
+	results := x.t.Machine.MoveTime(2 * x.results() * x.resultType.Bytes())
 	return options(x, x.tiles(how), func(t tile) (splits, each int, time float64) {
 		tiles := x.batches * x.perBatch(ir.CeilDiv(x.rows.n, t.m)*ir.CeilDiv(x.cols.n, t.n))
 		steps := max(1, ir.CeilDiv(x.depth, t.depth()))
-		work, resident := float64(t.m*t.n*t.depth())/t.rate, x.resident(t)
+		work, resident := float64(t.m*t.n*t.depth())/(t.rate*x.t.unitAdds()), x.resident(t) // seconds
 		return split(steps, min(64, steps/4), func(splits, each int) float64 {
 			time := 0.0
 			for left := ir.CeilDiv(tiles*splits, x.t.Units); left > 0; left -= resident {
@@ -131,7 +131,7 @@ func (x *contraction) tileOptions(how *products) []option[tile] {
 				time += float64(each+fill) * max(cost.step, work*t.load(groups))
 			}
 			if splits > 1 {
-				time += cost.pass + cost.part*float64(splits)*results
+				time += cost.pass + cost.moves*float64(splits)*results
 			}
 			return time
 		})

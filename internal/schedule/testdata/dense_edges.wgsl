@@ -13,7 +13,7 @@
 // %7 float32{0 1 2} = Max %5 %6
 // %8 float32{0 1 2} = Store %7 a3[3500*i0 + 70*i1 + i2]
 
-// Pass 0: groups [8 1 1], bindings [{Arg:0 Scratch:0 Write:false} {Arg:1 Scratch:0 Write:false} {Arg:2 Scratch:0 Write:false} {Arg:3 Scratch:0 Write:true}], params [{Arg:0 Offset:true} {Arg:1 Offset:true} {Arg:2 Offset:true}], scratch []
+// Pass 0: groups [12 1 1], bindings [{Arg:0 Scratch:0 Write:false} {Arg:1 Scratch:0 Write:false} {Arg:2 Scratch:0 Write:false} {Arg:3 Scratch:0 Write:true}], params [{Arg:0 Offset:true} {Arg:1 Offset:true} {Arg:2 Offset:true}], scratch []
 
 struct _params {
   o0: i32,
@@ -26,7 +26,7 @@ struct _params {
 @group(0) @binding(2) var<storage, read> a2: array<u32>;
 @group(0) @binding(3) var<storage, read_write> a3: array<atomic<u32>>;
 var<workgroup> w0: array<vec4<f32>, 288>;
-var<workgroup> w1: array<vec4<f32>, 544>;
+var<workgroup> w1: array<vec4<f32>, 288>;
 
 fn _launder(x: f32) -> f32 {
   return bitcast<f32>(bitcast<u32>(x) | _zero);
@@ -58,21 +58,21 @@ fn max_f32(a: f32, b: f32) -> f32 {
   return select(select(select(max(a, b), bitcast<f32>(bitcast<u32>(a) & bitcast<u32>(b)), a == b), b, is_nan(b)), a, is_nan(a));
 }
 
-@compute @workgroup_size(128)
+@compute @workgroup_size(64)
 fn main(@builtin(workgroup_id) _id: vec3<u32>, @builtin(local_invocation_index) _thread: u32) {
   let _group = _id.x;
   _zero = _id.z;
-  let job = min(_group, 7u);
-  let batch = job / 4u % 2u;
-  let split = job / 8u;
-  let tile = job % 4u;
-  let first = tile / 16u * 8u;
+  let job = min(_group, 11u);
+  let batch = job / 6u % 2u;
+  let split = job / 12u;
+  let tile = job % 6u;
+  let first = tile / 24u * 8u;
   let height = min(2u - first, 8u);
-  let m0 = (first + tile % 16u % height) * 32u;
-  let n0 = tile % 16u / height * 64u;
+  let m0 = (first + tile % 24u % height) * 32u;
+  let n0 = tile % 24u / height * 32u;
   let i0 = i32(batch);
-  let ty = _thread / 64u * 4u + (_thread % 2u + _thread / 16u % 2u * 2u);
-  let tx = _thread / 32u % 2u * 8u + _thread / 2u % 8u;
+  let ty = _thread / 32u * 4u + (_thread % 2u + _thread / 16u % 2u * 2u);
+  let tx = _thread / 32u % 1u * 8u + _thread / 2u % 8u;
   var c0_0 = vec4<f32>();
   var c1_0 = vec4<f32>();
   var c2_0 = vec4<f32>();
@@ -80,11 +80,14 @@ fn main(@builtin(workgroup_id) _id: vec3<u32>, @builtin(local_invocation_index) 
   let qm0 = _thread % 4u;
   let um0 = _thread / 4u;
   let i1_m00 = i32(min(m0 + um0 * 1u, 50u - 1u));
+  let qm1 = (_thread + 64u) % 4u;
+  let um1 = (_thread + 64u) / 4u;
+  let i1_m10 = i32(min(m0 + um1 * 1u, 50u - 1u));
   let qn0 = _thread % 4u;
   let un0 = _thread / 4u;
   let i2_n00 = i32(min(n0 + un0 * 1u, 70u - 1u));
-  let qn1 = (_thread + 128u) % 4u;
-  let un1 = (_thread + 128u) / 4u;
+  let qn1 = (_thread + 64u) % 4u;
+  let un1 = (_thread + 64u) / 4u;
   let i2_n10 = i32(min(n0 + un1 * 1u, 70u - 1u));
   let i3_m00_0_0_0 = i32(min(0u * 16u + qm0 * 4u, 33u - 1u));
   let i3_m00_0_0_1 = i32(min(0u * 16u + qm0 * 4u + 1u, 33u - 1u));
@@ -99,6 +102,19 @@ fn main(@builtin(workgroup_id) _id: vec3<u32>, @builtin(local_invocation_index) 
   let _at_v0_m00_0_0_3 = u32(1650 * i0 + 33 * i1_m00 + i3_m00_0_0_3 + _p.o0);
   let v0_m00_0_0_3 = unpack2x16float(a0[_at_v0_m00_0_0_3 >> 1u] >> ((_at_v0_m00_0_0_3 & 1u) * 16u)).x;
   let lm0_0_0 = vec4<f32>(select(0.0f, select(0.0f, v0_m00_0_0_0, m0 + um0 * 1u < 50u), 0u * 16u + qm0 * 4u < 33u), select(0.0f, select(0.0f, v0_m00_0_0_1, m0 + um0 * 1u < 50u), 0u * 16u + qm0 * 4u + 1u < 33u), select(0.0f, select(0.0f, v0_m00_0_0_2, m0 + um0 * 1u < 50u), 0u * 16u + qm0 * 4u + 2u < 33u), select(0.0f, select(0.0f, v0_m00_0_0_3, m0 + um0 * 1u < 50u), 0u * 16u + qm0 * 4u + 3u < 33u));
+  let i3_m10_0_0_0 = i32(min(0u * 16u + qm1 * 4u, 33u - 1u));
+  let i3_m10_0_0_1 = i32(min(0u * 16u + qm1 * 4u + 1u, 33u - 1u));
+  let i3_m10_0_0_2 = i32(min(0u * 16u + qm1 * 4u + 2u, 33u - 1u));
+  let i3_m10_0_0_3 = i32(min(0u * 16u + qm1 * 4u + 3u, 33u - 1u));
+  let _at_v0_m10_0_0_0 = u32(1650 * i0 + 33 * i1_m10 + i3_m10_0_0_0 + _p.o0);
+  let v0_m10_0_0_0 = unpack2x16float(a0[_at_v0_m10_0_0_0 >> 1u] >> ((_at_v0_m10_0_0_0 & 1u) * 16u)).x;
+  let _at_v0_m10_0_0_1 = u32(1650 * i0 + 33 * i1_m10 + i3_m10_0_0_1 + _p.o0);
+  let v0_m10_0_0_1 = unpack2x16float(a0[_at_v0_m10_0_0_1 >> 1u] >> ((_at_v0_m10_0_0_1 & 1u) * 16u)).x;
+  let _at_v0_m10_0_0_2 = u32(1650 * i0 + 33 * i1_m10 + i3_m10_0_0_2 + _p.o0);
+  let v0_m10_0_0_2 = unpack2x16float(a0[_at_v0_m10_0_0_2 >> 1u] >> ((_at_v0_m10_0_0_2 & 1u) * 16u)).x;
+  let _at_v0_m10_0_0_3 = u32(1650 * i0 + 33 * i1_m10 + i3_m10_0_0_3 + _p.o0);
+  let v0_m10_0_0_3 = unpack2x16float(a0[_at_v0_m10_0_0_3 >> 1u] >> ((_at_v0_m10_0_0_3 & 1u) * 16u)).x;
+  let lm1_0_0 = vec4<f32>(select(0.0f, select(0.0f, v0_m10_0_0_0, m0 + um1 * 1u < 50u), 0u * 16u + qm1 * 4u < 33u), select(0.0f, select(0.0f, v0_m10_0_0_1, m0 + um1 * 1u < 50u), 0u * 16u + qm1 * 4u + 1u < 33u), select(0.0f, select(0.0f, v0_m10_0_0_2, m0 + um1 * 1u < 50u), 0u * 16u + qm1 * 4u + 2u < 33u), select(0.0f, select(0.0f, v0_m10_0_0_3, m0 + um1 * 1u < 50u), 0u * 16u + qm1 * 4u + 3u < 33u));
   let i3_n00_0_0_0 = i32(min(0u * 16u + qn0 * 4u, 33u - 1u));
   let i3_n00_0_0_1 = i32(min(0u * 16u + qn0 * 4u + 1u, 33u - 1u));
   let i3_n00_0_0_2 = i32(min(0u * 16u + qn0 * 4u + 2u, 33u - 1u));
@@ -133,18 +149,25 @@ fn main(@builtin(workgroup_id) _id: vec3<u32>, @builtin(local_invocation_index) 
     w0[at + 27u][um0 & 3u] = lm0_0_0.w;
   }
   {
-    let at = 0u * 272u + qn0 * 68u + un0 / 4u;
-    w1[at + 0u][un0 & 3u] = ln0_0_0.x;
-    w1[at + 17u][un0 & 3u] = ln0_0_0.y;
-    w1[at + 34u][un0 & 3u] = ln0_0_0.z;
-    w1[at + 51u][un0 & 3u] = ln0_0_0.w;
+    let at = 0u * 144u + qm1 * 36u + um1 / 4u;
+    w0[at + 0u][um1 & 3u] = lm1_0_0.x;
+    w0[at + 9u][um1 & 3u] = lm1_0_0.y;
+    w0[at + 18u][um1 & 3u] = lm1_0_0.z;
+    w0[at + 27u][um1 & 3u] = lm1_0_0.w;
   }
   {
-    let at = 0u * 272u + qn1 * 68u + un1 / 4u;
+    let at = 0u * 144u + qn0 * 36u + un0 / 4u;
+    w1[at + 0u][un0 & 3u] = ln0_0_0.x;
+    w1[at + 9u][un0 & 3u] = ln0_0_0.y;
+    w1[at + 18u][un0 & 3u] = ln0_0_0.z;
+    w1[at + 27u][un0 & 3u] = ln0_0_0.w;
+  }
+  {
+    let at = 0u * 144u + qn1 * 36u + un1 / 4u;
     w1[at + 0u][un1 & 3u] = ln1_0_0.x;
-    w1[at + 17u][un1 & 3u] = ln1_0_0.y;
-    w1[at + 34u][un1 & 3u] = ln1_0_0.z;
-    w1[at + 51u][un1 & 3u] = ln1_0_0.w;
+    w1[at + 9u][un1 & 3u] = ln1_0_0.y;
+    w1[at + 18u][un1 & 3u] = ln1_0_0.z;
+    w1[at + 27u][un1 & 3u] = ln1_0_0.w;
   }
   workgroupBarrier();
   for (var step = 0u; step < 3u; step = step + 1u) {
@@ -163,6 +186,19 @@ fn main(@builtin(workgroup_id) _id: vec3<u32>, @builtin(local_invocation_index) 
     let _at_v0_m00_0_0_3 = u32(1650 * i0 + 33 * i1_m00 + i3_m00_0_0_3 + _p.o0);
     let v0_m00_0_0_3 = unpack2x16float(a0[_at_v0_m00_0_0_3 >> 1u] >> ((_at_v0_m00_0_0_3 & 1u) * 16u)).x;
     let lm0_0_0 = vec4<f32>(select(0.0f, select(0.0f, v0_m00_0_0_0, m0 + um0 * 1u < 50u), next * 16u + qm0 * 4u < 33u), select(0.0f, select(0.0f, v0_m00_0_0_1, m0 + um0 * 1u < 50u), next * 16u + qm0 * 4u + 1u < 33u), select(0.0f, select(0.0f, v0_m00_0_0_2, m0 + um0 * 1u < 50u), next * 16u + qm0 * 4u + 2u < 33u), select(0.0f, select(0.0f, v0_m00_0_0_3, m0 + um0 * 1u < 50u), next * 16u + qm0 * 4u + 3u < 33u));
+    let i3_m10_0_0_0 = i32(min(next * 16u + qm1 * 4u, 33u - 1u));
+    let i3_m10_0_0_1 = i32(min(next * 16u + qm1 * 4u + 1u, 33u - 1u));
+    let i3_m10_0_0_2 = i32(min(next * 16u + qm1 * 4u + 2u, 33u - 1u));
+    let i3_m10_0_0_3 = i32(min(next * 16u + qm1 * 4u + 3u, 33u - 1u));
+    let _at_v0_m10_0_0_0 = u32(1650 * i0 + 33 * i1_m10 + i3_m10_0_0_0 + _p.o0);
+    let v0_m10_0_0_0 = unpack2x16float(a0[_at_v0_m10_0_0_0 >> 1u] >> ((_at_v0_m10_0_0_0 & 1u) * 16u)).x;
+    let _at_v0_m10_0_0_1 = u32(1650 * i0 + 33 * i1_m10 + i3_m10_0_0_1 + _p.o0);
+    let v0_m10_0_0_1 = unpack2x16float(a0[_at_v0_m10_0_0_1 >> 1u] >> ((_at_v0_m10_0_0_1 & 1u) * 16u)).x;
+    let _at_v0_m10_0_0_2 = u32(1650 * i0 + 33 * i1_m10 + i3_m10_0_0_2 + _p.o0);
+    let v0_m10_0_0_2 = unpack2x16float(a0[_at_v0_m10_0_0_2 >> 1u] >> ((_at_v0_m10_0_0_2 & 1u) * 16u)).x;
+    let _at_v0_m10_0_0_3 = u32(1650 * i0 + 33 * i1_m10 + i3_m10_0_0_3 + _p.o0);
+    let v0_m10_0_0_3 = unpack2x16float(a0[_at_v0_m10_0_0_3 >> 1u] >> ((_at_v0_m10_0_0_3 & 1u) * 16u)).x;
+    let lm1_0_0 = vec4<f32>(select(0.0f, select(0.0f, v0_m10_0_0_0, m0 + um1 * 1u < 50u), next * 16u + qm1 * 4u < 33u), select(0.0f, select(0.0f, v0_m10_0_0_1, m0 + um1 * 1u < 50u), next * 16u + qm1 * 4u + 1u < 33u), select(0.0f, select(0.0f, v0_m10_0_0_2, m0 + um1 * 1u < 50u), next * 16u + qm1 * 4u + 2u < 33u), select(0.0f, select(0.0f, v0_m10_0_0_3, m0 + um1 * 1u < 50u), next * 16u + qm1 * 4u + 3u < 33u));
     let i3_n00_0_0_0 = i32(min(next * 16u + qn0 * 4u, 33u - 1u));
     let i3_n00_0_0_1 = i32(min(next * 16u + qn0 * 4u + 1u, 33u - 1u));
     let i3_n00_0_0_2 = i32(min(next * 16u + qn0 * 4u + 2u, 33u - 1u));
@@ -190,7 +226,7 @@ fn main(@builtin(workgroup_id) _id: vec3<u32>, @builtin(local_invocation_index) 
     let v1_n10_0_0_3 = unpack2x16float(a1[_at_v1_n10_0_0_3 >> 1u] >> ((_at_v1_n10_0_0_3 & 1u) * 16u)).x;
     let ln1_0_0 = vec4<f32>(select(0.0f, select(0.0f, v1_n10_0_0_0, n0 + un1 * 1u < 70u), next * 16u + qn1 * 4u < 33u), select(0.0f, select(0.0f, v1_n10_0_0_1, n0 + un1 * 1u < 70u), next * 16u + qn1 * 4u + 1u < 33u), select(0.0f, select(0.0f, v1_n10_0_0_2, n0 + un1 * 1u < 70u), next * 16u + qn1 * 4u + 2u < 33u), select(0.0f, select(0.0f, v1_n10_0_0_3, n0 + un1 * 1u < 70u), next * 16u + qn1 * 4u + 3u < 33u));
     let from_m = now * 144u + ty;
-    let from_n = now * 272u + tx;
+    let from_n = now * 144u + tx;
     {
       let x0 = w0[from_m + 0u];
       let y0 = w1[from_n + 0u];
@@ -201,7 +237,7 @@ fn main(@builtin(workgroup_id) _id: vec3<u32>, @builtin(local_invocation_index) 
     }
     {
       let x0 = w0[from_m + 9u];
-      let y0 = w1[from_n + 17u];
+      let y0 = w1[from_n + 9u];
       c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
       c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
       c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
@@ -209,7 +245,7 @@ fn main(@builtin(workgroup_id) _id: vec3<u32>, @builtin(local_invocation_index) 
     }
     {
       let x0 = w0[from_m + 18u];
-      let y0 = w1[from_n + 34u];
+      let y0 = w1[from_n + 18u];
       c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
       c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
       c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
@@ -217,7 +253,7 @@ fn main(@builtin(workgroup_id) _id: vec3<u32>, @builtin(local_invocation_index) 
     }
     {
       let x0 = w0[from_m + 27u];
-      let y0 = w1[from_n + 51u];
+      let y0 = w1[from_n + 27u];
       c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
       c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
       c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
@@ -225,7 +261,7 @@ fn main(@builtin(workgroup_id) _id: vec3<u32>, @builtin(local_invocation_index) 
     }
     {
       let x0 = w0[from_m + 36u];
-      let y0 = w1[from_n + 68u];
+      let y0 = w1[from_n + 36u];
       c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
       c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
       c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
@@ -233,7 +269,7 @@ fn main(@builtin(workgroup_id) _id: vec3<u32>, @builtin(local_invocation_index) 
     }
     {
       let x0 = w0[from_m + 45u];
-      let y0 = w1[from_n + 85u];
+      let y0 = w1[from_n + 45u];
       c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
       c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
       c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
@@ -241,7 +277,7 @@ fn main(@builtin(workgroup_id) _id: vec3<u32>, @builtin(local_invocation_index) 
     }
     {
       let x0 = w0[from_m + 54u];
-      let y0 = w1[from_n + 102u];
+      let y0 = w1[from_n + 54u];
       c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
       c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
       c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
@@ -249,7 +285,7 @@ fn main(@builtin(workgroup_id) _id: vec3<u32>, @builtin(local_invocation_index) 
     }
     {
       let x0 = w0[from_m + 63u];
-      let y0 = w1[from_n + 119u];
+      let y0 = w1[from_n + 63u];
       c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
       c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
       c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
@@ -257,7 +293,7 @@ fn main(@builtin(workgroup_id) _id: vec3<u32>, @builtin(local_invocation_index) 
     }
     {
       let x0 = w0[from_m + 72u];
-      let y0 = w1[from_n + 136u];
+      let y0 = w1[from_n + 72u];
       c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
       c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
       c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
@@ -265,7 +301,7 @@ fn main(@builtin(workgroup_id) _id: vec3<u32>, @builtin(local_invocation_index) 
     }
     {
       let x0 = w0[from_m + 81u];
-      let y0 = w1[from_n + 153u];
+      let y0 = w1[from_n + 81u];
       c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
       c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
       c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
@@ -273,7 +309,7 @@ fn main(@builtin(workgroup_id) _id: vec3<u32>, @builtin(local_invocation_index) 
     }
     {
       let x0 = w0[from_m + 90u];
-      let y0 = w1[from_n + 170u];
+      let y0 = w1[from_n + 90u];
       c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
       c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
       c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
@@ -281,7 +317,7 @@ fn main(@builtin(workgroup_id) _id: vec3<u32>, @builtin(local_invocation_index) 
     }
     {
       let x0 = w0[from_m + 99u];
-      let y0 = w1[from_n + 187u];
+      let y0 = w1[from_n + 99u];
       c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
       c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
       c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
@@ -289,7 +325,7 @@ fn main(@builtin(workgroup_id) _id: vec3<u32>, @builtin(local_invocation_index) 
     }
     {
       let x0 = w0[from_m + 108u];
-      let y0 = w1[from_n + 204u];
+      let y0 = w1[from_n + 108u];
       c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
       c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
       c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
@@ -297,7 +333,7 @@ fn main(@builtin(workgroup_id) _id: vec3<u32>, @builtin(local_invocation_index) 
     }
     {
       let x0 = w0[from_m + 117u];
-      let y0 = w1[from_n + 221u];
+      let y0 = w1[from_n + 117u];
       c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
       c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
       c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
@@ -305,7 +341,7 @@ fn main(@builtin(workgroup_id) _id: vec3<u32>, @builtin(local_invocation_index) 
     }
     {
       let x0 = w0[from_m + 126u];
-      let y0 = w1[from_n + 238u];
+      let y0 = w1[from_n + 126u];
       c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
       c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
       c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
@@ -313,7 +349,7 @@ fn main(@builtin(workgroup_id) _id: vec3<u32>, @builtin(local_invocation_index) 
     }
     {
       let x0 = w0[from_m + 135u];
-      let y0 = w1[from_n + 255u];
+      let y0 = w1[from_n + 135u];
       c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
       c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
       c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
@@ -328,18 +364,25 @@ fn main(@builtin(workgroup_id) _id: vec3<u32>, @builtin(local_invocation_index) 
       w0[at + 27u][um0 & 3u] = lm0_0_0.w;
     }
     {
-      let at = then * 272u + qn0 * 68u + un0 / 4u;
-      w1[at + 0u][un0 & 3u] = ln0_0_0.x;
-      w1[at + 17u][un0 & 3u] = ln0_0_0.y;
-      w1[at + 34u][un0 & 3u] = ln0_0_0.z;
-      w1[at + 51u][un0 & 3u] = ln0_0_0.w;
+      let at = then * 144u + qm1 * 36u + um1 / 4u;
+      w0[at + 0u][um1 & 3u] = lm1_0_0.x;
+      w0[at + 9u][um1 & 3u] = lm1_0_0.y;
+      w0[at + 18u][um1 & 3u] = lm1_0_0.z;
+      w0[at + 27u][um1 & 3u] = lm1_0_0.w;
     }
     {
-      let at = then * 272u + qn1 * 68u + un1 / 4u;
+      let at = then * 144u + qn0 * 36u + un0 / 4u;
+      w1[at + 0u][un0 & 3u] = ln0_0_0.x;
+      w1[at + 9u][un0 & 3u] = ln0_0_0.y;
+      w1[at + 18u][un0 & 3u] = ln0_0_0.z;
+      w1[at + 27u][un0 & 3u] = ln0_0_0.w;
+    }
+    {
+      let at = then * 144u + qn1 * 36u + un1 / 4u;
       w1[at + 0u][un1 & 3u] = ln1_0_0.x;
-      w1[at + 17u][un1 & 3u] = ln1_0_0.y;
-      w1[at + 34u][un1 & 3u] = ln1_0_0.z;
-      w1[at + 51u][un1 & 3u] = ln1_0_0.w;
+      w1[at + 9u][un1 & 3u] = ln1_0_0.y;
+      w1[at + 18u][un1 & 3u] = ln1_0_0.z;
+      w1[at + 27u][un1 & 3u] = ln1_0_0.w;
     }
     workgroupBarrier();
   }
