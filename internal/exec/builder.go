@@ -210,15 +210,14 @@ func (b *builder) shared(d *Device, c *capture.Capture, roots []*graph.Node, lat
 
 // call makes steps of calls, after one of their operands.
 func (b *builder) call(d *Device, calls []capture.Call, later []share) error {
-	if b.recorder != nil && b.replayed {
-		constant := slices.DeleteFunc(slices.Clone(calls), func(c capture.Call) bool { return !b.isConstant(c.Node) })
-		if err := new(builder).call(d, constant, nil); err != nil {
-			return err
-		}
-		calls = slices.DeleteFunc(calls, b.isDone)
-	}
 	var operands []*graph.Node
 	for _, c := range calls {
+		if b.recorder != nil && b.replayed && b.isConstant(c.Node) {
+			if err := new(builder).call(d, []capture.Call{c}, nil); err != nil {
+				return err
+			}
+			continue
+		}
 		if c.Node.Op == ir.Recur {
 			for i, n := range c.Src[:graph.RecurrenceOf(c.Node).Carries] {
 				if !b.ownsBuffer(n) {

@@ -116,11 +116,13 @@ func (p *Pool) Request(size int) Request {
 func (p *Pool) pooled(size int) Request {
 	class := sizeClass(size, p.limit)
 	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.buckets[class] == nil {
-		p.buckets[class] = &bucket{}
+	k := p.buckets[class]
+	if k == nil {
+		k = &bucket{}
+		p.buckets[class] = k
 	}
-	return Request{class, p.buckets[class]}
+	p.mu.Unlock()
+	return Request{class, k}
 }
 
 // AcquireOne acquires a buffer that is not of a plan. The caller holds the queue.
