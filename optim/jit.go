@@ -142,6 +142,7 @@ func (s *steps[M, B]) next(m *M, b B, rng *tensor.RNG) (tensor.Tensor, error) {
 	for _, l := range params {
 		list = append(list, l.Value)
 	}
+	args.Slots = make([]int, 0, len(slots))
 	for _, kept := range slots {
 		args.Slots, list = append(args.Slots, len(kept)), append(list, kept...)
 	}

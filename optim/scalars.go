@@ -46,7 +46,7 @@ func (s *stepScalars) note(rule Rule, x update) {
 		i = len(s.abstract)
 		s.abstract = append(s.abstract, &abstractUpdate{rule, placeholders, structure})
 	}
-	s.conflict = s.conflict || !slices.Equal(valuesOf(structure), valuesOf(s.abstract[i].structure))
+	s.conflict = s.conflict || !slices.Equal(structure.Values, s.abstract[i].structure.Values)
 	s.of = append(s.of, i)
 	s.nodes = append(s.nodes, structure.Scalars...)
 }
@@ -74,15 +74,6 @@ func isShapeFree(rule Rule) bool {
 	return false
 }
 
-// valuesOf returns the values of a structure's scalars.
-func valuesOf(s capture.Structure) []ir.Number {
-	values := make([]ir.Number, len(s.Scalars))
-	for i, n := range s.Scalars {
-		values[i] = n.Num
-	}
-	return values
-}
-
 // operands are the parameter, the gradient and the slots.
 func (x *update) operands() []tensor.Tensor { return append([]tensor.Tensor{x.p, x.g}, x.slots...) }
 
@@ -105,21 +96,22 @@ func placeholder(t tensor.Tensor) tensor.Tensor {
 // values returns the values of all scalars at a learning rate, after a number of steps. It
 // reports false if an Update makes another graph for those.
 func (s *stepScalars) values(lr float64, step int) ([]ir.Number, bool, error) {
-	each := make([][]ir.Number, len(s.abstract))
+	var abstract []ir.Number // of all abstract updates
+	ends := make([]int, len(s.abstract))
 	for i, a := range s.abstract {
 		x := a.x
 		if err := x.apply(a.rule, lr, step); err != nil {
 			return nil, false, err
 		}
-		structure := capture.StructureOf(x.results(), nil)
-		if !structure.Equal(a.structure) {
+		var ok bool
+		if abstract, ok = a.structure.AppendValues(abstract, x.results()); !ok {
 			return nil, false, nil
 		}
-		each[i] = valuesOf(structure)
+		ends[i] = len(abstract)
 	}
 	values := make([]ir.Number, 0, len(s.nodes))
 	for _, i := range s.of {
-		values = append(values, each[i]...)
+		values = append(values, abstract[ends[i]-len(s.abstract[i].structure.Values):ends[i]]...)
 	}
 	return values, true, nil
 }

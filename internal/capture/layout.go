@@ -50,10 +50,12 @@ func (l Layout) Placeholder() *graph.Node {
 
 // A Structure is a graph without the values of its Scalars.
 type Structure struct {
+	Scalars []*graph.Node
+	Values  []ir.Number // of the Scalars
+
 	key     string
 	leaves  []*storage.Storage
 	offsets []int // of the leaves
-	Scalars []*graph.Node
 }
 
 // StructureOf returns the structure of the graph of roots. Nodes in given, the operands of the
@@ -61,14 +63,22 @@ type Structure struct {
 func StructureOf(roots []*graph.Node, given map[*graph.Node]*graph.Value) Structure {
 	c := NewBody(nil, roots, given, 0)
 	defer c.Release()
-	s := Structure{key: string(c.Key), Scalars: c.scalarNodes()}
+	s := Structure{Scalars: c.scalarNodes(), Values: slices.Clone(c.Scalars), key: string(c.Key)}
 	for i := range c.Leaves {
 		s.leaves, s.offsets = append(s.leaves, c.Leaves[i].Stored), append(s.offsets, c.Leaves[i].View.Offset)
 	}
 	return s
 }
 
-// Equal reports whether two graphs differ in the values of Scalars alone.
-func (s Structure) Equal(t Structure) bool {
-	return s.key == t.key && slices.Equal(s.offsets, t.offsets) && slices.EqualFunc(s.leaves, t.leaves, storage.Same)
+// AppendValues appends the values of the Scalars of a graph that differs from the structure in these
+// alone. It reports false for any other graph.
+func (s *Structure) AppendValues(values []ir.Number, roots []*graph.Node) ([]ir.Number, bool) {
+	c := NewBody(nil, roots, nil, 0)
+	defer c.Release()
+	same := string(c.Key) == s.key && len(c.Leaves) == len(s.leaves)
+	for i := 0; same && i < len(s.leaves); i++ {
+		l := &c.Leaves[i]
+		same = l.View.Offset == s.offsets[i] && storage.Same(l.Stored, s.leaves[i])
+	}
+	return append(values, c.Scalars...), same
 }

@@ -111,6 +111,7 @@ func (l *launch) finish(d *Device, p *loadedPlan, c *capture.Capture, x *storage
 			slabs[i] = d.memory.NewSlab(n)
 		}
 	}
+	region := regionOfReplay(c)
 	for i := range c.Outputs {
 		out, o := &p.compiled.Outputs[i], &c.Outputs[i]
 		if out.Leaf {
@@ -140,6 +141,7 @@ func (l *launch) finish(d *Device, p *loadedPlan, c *capture.Capture, x *storage
 			l.slots[slot] = memory.Pooled{}
 		}
 		o.Value = s.NewValue(out.Offset, out.Strides)
+		storage.NoteStored(region, o.Value)
 	}
 	for _, n := range c.Named {
 		n.Node.SetValue(c.Outputs[n.Output].Value)
@@ -155,7 +157,7 @@ func (l *launch) finish(d *Device, p *loadedPlan, c *capture.Capture, x *storage
 // in: the outermost of these has the memory.
 func noteRegions(p *loadedPlan, c *capture.Capture) {
 	r := graph.CurrentRegion()
-	if r == nil {
+	if r == nil || c.Replayed {
 		return
 	}
 	var array [4]*graph.Region
@@ -180,6 +182,15 @@ func noteRegions(p *loadedPlan, c *capture.Capture) {
 			}
 		}
 	}
+}
+
+// regionOfReplay returns the region that has what a Recording computes: the innermost. It is nil for plans of
+// others, and outside of regions.
+func regionOfReplay(c *capture.Capture) *graph.Region {
+	if !c.Replayed {
+		return nil
+	}
+	return graph.CurrentRegion()
 }
 
 // elsewhere stands for no region.

@@ -42,25 +42,7 @@ func Record(def *Device, args, numbers, roots, old []*graph.Node, groups []int) 
 // computed node for each.
 func (r *Recording) Run(j *storage.Journal, args []*graph.Node, numbers []ir.Number) ([]*graph.Node, error) {
 	results, err := r.run(j, args, numbers)
-	if region := graph.CurrentRegion(); region != nil && err == nil {
-		r.note(region, args, results)
-	}
 	return results, r.device.memory.Failed(err)
-}
-
-// note notes in a region what a run has stored for its results.
-func (r *Recording) note(region *graph.Region, args, results []*graph.Node) {
-	before := map[*storage.Storage]bool{}
-	for _, n := range args {
-		if n != nil {
-			before[storage.Of(n.Value())] = true
-		}
-	}
-	for i, n := range results {
-		if r.results[i].number >= 0 && !before[storage.Of(n.Value())] {
-			storage.NoteStored(region, n.Value())
-		}
-	}
 }
 
 // Repeats reports whether other arguments, numbers, roots and old for [Record] are of the

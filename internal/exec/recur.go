@@ -345,6 +345,7 @@ func (x *recurring) leaf(i, step int) (driver.Buffer, int) {
 func (x *recurring) finish(run *storage.Execution) []*graph.Value {
 	values := make([]*graph.Value, len(x.results))
 	stored := make([]*storage.Storage, len(x.results))
+	region := regionOfReplay(x.c)
 	for i := range slices.Backward(x.results) {
 		if k := x.aliasOf[i]; k >= 0 {
 			stored[i] = stored[k]
@@ -356,6 +357,7 @@ func (x *recurring) finish(run *storage.Execution) []*graph.Value {
 		}
 		v := x.view(i)
 		values[i] = stored[i].NewValue(v.Offset, v.Strides)
+		storage.NoteStored(region, values[i])
 	}
 	return values
 }

@@ -241,6 +241,7 @@ func (f *Func[P, R]) replay(x *form[P, R], p P, args *arguments, j *storage.Jour
 			values = values[1:]
 		}
 	}
+	lists = make([][]tensor.Tensor, 0, len(x.lists))
 	for _, n := range x.lists {
 		lists, results = append(lists, results[:n:n]), results[n:]
 	}

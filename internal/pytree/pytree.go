@@ -59,7 +59,7 @@ func Update[L any](p any, leaves []L) error {
 		return fmt.Errorf("%T is not a pointer to a tree", p)
 	}
 	w, left := newReplacer(leaves)
-	w.seen[address{v.UnsafePointer(), v.Type()}] = v // what points back at p still will
+	w.markSeen(v, v) // what points back at p still will
 	tree := reflect.New(v.Type().Elem()).Elem()
 	tree.Set(v.Elem())
 	if err := cmp.Or(w.descendAny(tree, w.copy), left()); err != nil {
@@ -158,7 +158,7 @@ type walker[L any] struct {
 }
 
 func newWalker[L any](leaf func(name []byte, state bool, x *L)) *walker[L] {
-	return &walker[L]{leaf: leaf, typ: reflect.TypeFor[L](), seen: map[address]reflect.Value{}}
+	return &walker[L]{leaf: leaf, typ: reflect.TypeFor[L]()}
 }
 
 // visit calls w.leaf for the leaves in v.
@@ -372,6 +372,9 @@ func (w *walker[L]) markSeen(v, x reflect.Value) bool {
 	at := address{v.UnsafePointer(), v.Type()}
 	if _, ok := w.seen[at]; ok {
 		return false
+	}
+	if w.seen == nil {
+		w.seen = map[address]reflect.Value{}
 	}
 	w.seen[at] = x
 	return true

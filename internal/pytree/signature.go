@@ -82,7 +82,7 @@ func NewSigner(leaves ...LeafType) *Signer { return &Signer{leaves: leaves} }
 
 // Sign returns the signature of the tree that p points to.
 func (s *Signer) Sign(p any) *Signature {
-	w := &signing{signer: s}
+	w := &signing{signer: s, Signature: Signature{bits: make([]byte, 0, 256)}}
 	v := reflect.ValueOf(p)
 	s.program(v.Type().Elem(), owned).do(w, v.UnsafePointer())
 	return &w.Signature

@@ -5,7 +5,8 @@ import "reflect"
 // Values returns the leaves of v in the order of [Flatten], without their names.
 func Values[L any](v any) ([]L, error) {
 	var values []L
-	err := Each(v, func(x *L) { values = append(values, *x) })
+	w := newWalker(func(_ []byte, _ bool, x *L) { values = append(values, *x) })
+	err := w.descendAny(reflect.ValueOf(&v).Elem(), w.visit)
 	return values, err
 }
 

@@ -100,7 +100,10 @@ func (e *Failure) Unwrap() error { return e.Err }
 
 // Failed names the device of an error, unless the error names one.
 func (d *Device) Failed(err error) error {
-	if f := (*Failure)(nil); err == nil || errors.As(err, &f) {
+	if err == nil {
+		return nil
+	}
+	if f := (*Failure)(nil); errors.As(err, &f) {
 		return err
 	}
 	return &Failure{d.Handle, err}

@@ -37,9 +37,10 @@ func (r *region) add(s *Storage) {
 	r.stored = append(r.stored, weak.Make(s))
 }
 
-// NoteStored notes that a region has the elements of a new value, once. What transactions make outlives it.
+// NoteStored notes that a region, nil for none, has the elements of a new value, once. What transactions make
+// outlives it.
 func NoteStored(of *graph.Region, v *graph.Value) {
-	if s := Of(v); s != nil && s.device != nil && !s.OfStep && s.region.CompareAndSwap(0, of.Number()) {
+	if s := Of(v); of != nil && s != nil && s.device != nil && !s.OfStep && s.region.CompareAndSwap(0, of.Number()) {
 		regionOf(of).add(s)
 	}
 }
