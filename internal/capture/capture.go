@@ -17,7 +17,7 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// A capture is a graph to be computed, in canonical form: nodes are numbered
+// A Capture is a graph to be computed, in canonical form: nodes are numbered
 // operands first, aliases have the number of their operand, and views of stored
 // elements are leaves. Captures with equal keys have equal plans. Capturing
 // leaves the graph as it is.
@@ -37,7 +37,7 @@ type Capture struct {
 	Named     []Named       // the nodes that are outputs
 	Empty     []*graph.Node // roots without elements
 
-	Known        // given is nil, unless the capture is of a program or of a Structure
+	Known        // Given is nil, unless the Capture is of a program or of a Structure
 	IsBody  bool // it is the body of a recurrence
 	Stacked int  // how many of a body's outputs, the last ones, are stacked
 
@@ -57,18 +57,18 @@ type Capture struct {
 	walker   graph.Walker
 	done     []int32 // numbers of the finished operands of the nodes on the stack
 	operands []int32 // of the nodes; see src
-	strides  []int   // backs leaf.view.Strides
+	strides  []int   // backs Leaf.View.Strides
 }
 
-// A node is a node of a capture.
+// A node is a node of a Capture.
 type node struct {
 	*graph.Node
-	first, end int32 // of its operands in capture.operands
+	first, end int32 // of its operands in Capture.operands
 	leaf       int32 // the index of its leaf; -1 if it is computed
 	output     int32 // the index of its output; -1 if it is none
 }
 
-// An output is a number to be stored.
+// An Output is a number to be stored.
 type Output struct {
 	number int32
 	Old    int32        // in a transaction that falls back, the number of the leaf with the old elements; -1 of others
@@ -77,7 +77,7 @@ type Output struct {
 	Node   *graph.Node  // in the slab; nil if it is elsewhere
 }
 
-// A named is a node whose value is an output, given by index.
+// A Named is a node whose value is an output, given by index.
 type Named struct {
 	Node   *graph.Node
 	Output int32
@@ -95,7 +95,7 @@ var captures = sync.Pool{New: func() any {
 }}
 
 // New captures the graph of roots for a device, nil for any. For old see
-// Step. The caller releases it.
+// exec.Step. The caller releases it.
 func New(d *storage.Device, roots, old []*graph.Node, known Known) *Capture {
 	c := captures.Get().(*Capture)
 	c.device, c.Known = d, known
@@ -157,7 +157,7 @@ func (c *Capture) keyOutputs() {
 	}
 }
 
-// release makes the capture available for reuse. It drops all references to the
+// Release makes the Capture available for reuse. It drops all references to the
 // graph.
 func (c *Capture) Release() {
 	c.number.Clear()
@@ -221,7 +221,7 @@ func (c *Capture) enter(n *graph.Node) (src graph.Operands, ok bool) {
 			i = c.addCall(n, n, graph.OperandsOf([]*graph.Node{host}))
 		case n.Op == ir.HostCall:
 			i = c.addCall(n, n, src)
-		case c.isForeign(n) && !(IsAlias(n) && c.ValueOf(src.At(0)) != nil):
+		case c.isForeign(n) && !(isAlias(n) && c.ValueOf(src.At(0)) != nil):
 			c.Foreign = append(c.Foreign, n)
 			i = c.add(n, nil, -1)
 		case n.Op == ir.Pick:
@@ -242,7 +242,7 @@ func (c *Capture) isForeign(n *graph.Node) bool {
 
 // visit returns the number of n, whose operands have the numbers src.
 func (c *Capture) visit(n *graph.Node, src []int32) int32 {
-	if IsAlias(n) {
+	if isAlias(n) {
 		return src[0]
 	}
 	if n.Op.Class() == ir.Movement && n.Op != ir.Cat && n.Op != ir.Copy && n.Len() > 0 && c.nodes[src[0]].leaf >= 0 {
@@ -283,8 +283,8 @@ func (c *Capture) visit(n *graph.Node, src []int32) int32 {
 	return c.add(n, src, -1)
 }
 
-// IsAlias reports whether n is another name for its operand.
-func IsAlias(n *graph.Node) bool { return n.Op.Class() == ir.Alias }
+// isAlias reports whether n is another name for its operand.
+func isAlias(n *graph.Node) bool { return n.Op.Class() == ir.Alias }
 
 // add returns the next number, for n.
 func (c *Capture) add(n *graph.Node, src []int32, leaf int32) int32 {
@@ -345,7 +345,7 @@ func (c *Capture) addOutput(n *graph.Node) {
 			c.Named = append(c.Named, Named{n, x.output})
 		}
 		src := n.Src()
-		if !IsAlias(n) || src.Len() == 0 {
+		if !isAlias(n) || src.Len() == 0 {
 			return
 		}
 		n = src.At(0)
@@ -369,7 +369,7 @@ func (c *Capture) castOnHost(x *graph.Node) *graph.Node {
 		return nil
 	}
 	src, v := c.state(x)
-	for v == nil && IsAlias(x) {
+	for v == nil && isAlias(x) {
 		x = src.At(0)
 		src, v = c.state(x)
 	}

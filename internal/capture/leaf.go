@@ -10,7 +10,7 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// A leaf is a view of stored elements.
+// A Leaf is a view of stored elements.
 type Leaf struct {
 	Value   *graph.Value
 	Stored  *storage.Storage // Value.Store; nil if the value failed

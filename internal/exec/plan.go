@@ -87,7 +87,7 @@ func (p *loadedPlan) appendCalls(calls []driver.Call, args []driver.Arg, c *capt
 type loader struct {
 	memory *storage.Device
 
-	plans    lru.Cache[string, *loadedPlan]   // by capture.key
+	plans    lru.Cache[string, *loadedPlan]   // by Capture.Key
 	programs lru.Cache[string, loadedProgram] // by the kernel's text
 }
 

@@ -198,34 +198,31 @@ func (r *repeatStep) runByStep(args []*graph.Node, numbers []ir.Number) ([]*grap
 // A recurring is a run of a recurrence whose body is one plan.
 type recurring struct {
 	*repeatStep
-	p *loadedPlan
-	c *capture.Capture // with the values of the run
-
-	slot       []int           // of the results
-	layouts    []slotLayout    // by slot
-	slots      []memory.Pooled // of the plan; those of outputs are as long as the stacks
-	alternates []memory.Pooled // second buffers of carries, which odd steps write
-	leafBlocks []*memory.Block // by leaf, in use
+	*launch // its slots are those of the plan, of outputs as long as the stacks, then the alternates
+	p       *loadedPlan
+	c       *capture.Capture // with the values of the run
+	slot    []int            // of the results
+	layouts []slotLayout     // by slot of the plan
 }
 
 // A slotLayout says which buffer each step writes for a slot of the plan, and at which offset.
 type slotLayout struct {
 	stepLen   int // of an output: the elements that a step adds to the stack; 0 of all else
-	alternate int // of a carry: the index of its second buffer; -1 of all else
+	alternate int // of a carry: the slot that odd steps write; 0 of all else
 }
 
 // runPlan submits the plan of the body for all steps.
 func (r *repeatStep) runPlan(args []*graph.Node, numbers []ir.Number) ([]*graph.Value, error) {
 	d := r.device
 	d.memory.Pool.CollectIfDue()
-	x := &recurring{repeatStep: r, p: r.plan.plan, c: r.plan.bind(args, numbers)}
+	x := &recurring{repeatStep: r, launch: launches.Get().(*launch), p: r.plan.plan, c: r.plan.bind(args, numbers)}
 	defer r.plan.release(x.c)
 	if err := d.ready(x.c); err != nil {
 		return nil, err
 	}
 	d.memory.Queue.Lock()
 	defer d.memory.Queue.Unlock()
-	defer x.release()
+	defer x.release(d)
 	if err := x.acquire(); err != nil {
 		return nil, err
 	}
@@ -247,9 +244,7 @@ func (r *repeatStep) runPlan(args []*graph.Node, numbers []ir.Number) ([]*graph.
 // acquire acquires the buffers.
 func (x *recurring) acquire() (err error) {
 	requests := slices.Clone(x.p.slots)
-	x.layouts = slices.Repeat([]slotLayout{{alternate: -1}}, len(requests))
-	x.slot = make([]int, len(x.results))
-	var alternates []memory.Request
+	x.layouts, x.slot = make([]slotLayout, len(requests)), make([]int, len(x.results))
 	output := len(x.p.compiled.Outputs)
 	for i, n := range slices.Backward(x.results) { // carries after the outputs that they alias
 		if k := x.aliasOf[i]; k >= 0 {
@@ -260,43 +255,24 @@ func (x *recurring) acquire() (err error) {
 		slot := x.p.slot[x.p.compiled.Outputs[output].Index]
 		x.slot[i] = slot
 		if i < x.Carries {
-			x.layouts[slot].alternate = len(alternates)
-			alternates = append(alternates, requests[slot])
+			x.layouts[slot].alternate = len(requests)
+			requests = append(requests, requests[slot])
 		} else {
 			x.layouts[slot].stepLen = n.Len()
 			requests[slot] = x.device.memory.Pool.Request(x.Steps * n.Len() * n.DType.Size())
 		}
 	}
-	if x.slots, err = x.device.memory.Pool.Acquire(nil, requests...); err != nil {
+	if x.slots, err = x.device.memory.Pool.Acquire(x.slots, requests...); err != nil {
 		return err
 	}
-	if x.alternates, err = x.device.memory.Pool.Acquire(nil, alternates...); err != nil {
-		return err
-	}
-	for i := range x.c.Leaves {
-		b, err := x.c.Leaves[i].Stored.Use(x.device.memory)
-		if err != nil {
-			return err
-		}
-		x.leafBlocks = append(x.leafBlocks, b)
-	}
-	return nil
-}
-
-// release returns the buffers that no result has, and ends the use of the leaves.
-func (x *recurring) release() {
-	for _, b := range x.leafBlocks {
-		b.Done()
-	}
-	x.device.memory.Pool.Release(x.slots...)
-	x.device.memory.Pool.Release(x.alternates...)
+	return x.use(x.device, x.c)
 }
 
 // stored returns the buffer that a step writes for a slot, and the offset in it.
 func (x *recurring) stored(slot, step int) (b *memory.Pooled, offset int) {
 	l := x.layouts[slot]
-	if l.alternate >= 0 && step%2 == 1 {
-		return &x.alternates[l.alternate], 0
+	if l.alternate > 0 && step%2 == 1 {
+		return &x.slots[l.alternate], 0
 	}
 	return &x.slots[slot], l.stepLen * x.Position(step)
 }
@@ -308,19 +284,18 @@ const maxCalls = 1 << 10
 func (x *recurring) run(run *storage.Execution) error {
 	perRun := max(1, maxCalls/max(1, len(x.p.programs)))
 	args := make([]driver.Arg, perRun*len(x.p.bindings))
-	var calls []driver.Call
 	for step := range x.Steps {
 		leaf := func(i int) (driver.Buffer, int) { return x.leaf(i, step) }
 		slot := func(i int) (driver.Buffer, int) {
 			b, offset := x.stored(i, step)
 			return b.Buffer, offset
 		}
-		calls = x.p.appendCalls(calls, args[step%perRun*len(x.p.bindings):], x.c, run, leaf, slot)
+		x.calls = x.p.appendCalls(x.calls, args[step%perRun*len(x.p.bindings):], x.c, run, leaf, slot)
 		if step%perRun == perRun-1 || step == x.Steps-1 {
-			if err := profile.Submit(x.device.memory, calls, x.p.compiled.Steps, x.c.Node); err != nil {
+			if err := profile.Submit(x.device.memory, x.calls, x.p.compiled.Steps, x.c.Node); err != nil {
 				return err
 			}
-			calls = calls[:0]
+			x.calls = x.calls[:0]
 		}
 	}
 	return nil
@@ -338,7 +313,7 @@ func (x *recurring) leaf(i, step int) (driver.Buffer, int) {
 		b, part := x.stored(x.slot[arg], step-1)
 		return b.Buffer, part + offset
 	}
-	return x.leafBlocks[i].Buffer, offset
+	return x.buffers[i], offset
 }
 
 // finish makes storages of the buffers and returns the values of the results.
