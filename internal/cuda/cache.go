@@ -6,7 +6,6 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"path/filepath"
-	"sync/atomic"
 
 	"github.com/tensorken/tensorken/internal/cachedir"
 )
@@ -42,18 +41,15 @@ func readCache(path string) []byte {
 	return code
 }
 
-// written is the number of bytes since the folder was measured, 0 before the first.
-var written atomic.Int64
-
 // writeCache keeps code for later processes, if that is possible. Now and then it removes what was
 // not used for the longest time.
-func writeCache(path string, code []byte) {
+func (l *library) writeCache(path string, code []byte) {
 	if path == "" || cachedir.Write(path, code) != nil {
 		return
 	}
 	size := int64(len(code))
-	if n := written.Add(size); n == size || n > trimAfter {
-		written.Store(1)
+	if n := l.written.Add(size); n == size || n > trimAfter {
+		l.written.Store(1)
 		cachedir.Trim(cachedir.Path("cuda"), maxCache-trimAfter)
 	}
 }

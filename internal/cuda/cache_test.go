@@ -89,7 +89,7 @@ func TestCacheBound(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Setenv("XDG_CACHE_HOME", dir)
-	written.Store(0) // as in a new process
+	l := new(library)
 	old := time.Now().Add(-2 * time.Hour)
 	add := func(path string, size int64) {
 		t.Helper()
@@ -107,18 +107,18 @@ func TestCacheBound(t *testing.T) {
 	killed := filepath.Join(cachedir.Path("cuda"), "ab", "new123")
 	add(killed, 10)
 	add(cachePath(g, "old"), maxCache)
-	writeCache(cachePath(g, "first"), []byte("code"))
+	l.writeCache(cachePath(g, "first"), []byte("code"))
 	for path, want := range map[string]bool{killed: false, cachePath(g, "old"): false, cachePath(g, "first"): true} {
 		if _, err := os.Stat(path); (err == nil) != want {
 			t.Errorf("after the first write: %s: %v, want that it is there: %v", path, err, want)
 		}
 	}
 	add(cachePath(g, "old"), maxCache)
-	writeCache(cachePath(g, "second"), []byte("code"))
+	l.writeCache(cachePath(g, "second"), []byte("code"))
 	if _, err := os.Stat(cachePath(g, "old")); err != nil {
 		t.Errorf("the folder is measured at each write: %v", err)
 	}
-	writeCache(cachePath(g, "large"), make([]byte, trimAfter))
+	l.writeCache(cachePath(g, "large"), make([]byte, trimAfter))
 	if _, err := os.Stat(cachePath(g, "old")); err == nil {
 		t.Errorf("the folder keeps more than its bound after %d bytes are written", trimAfter)
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"unsafe"
 
 	"github.com/tensorken/tensorken/internal/dynlib"
@@ -38,7 +39,8 @@ type graphFunctions struct {
 type library struct {
 	functions
 	graphFunctions
-	version int // of CUDA that the driver has: 12040 is 12.4
+	version int          // of CUDA that the driver has: 12040 is 12.4
+	written atomic.Int64 // bytes of the cache folder since it was measured, 0 before the first time
 }
 
 // ErrNoDriver says that this machine has no driver of NVIDIA.

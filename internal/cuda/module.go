@@ -86,7 +86,7 @@ func (m *module) loadCode(d *device) error {
 	if err := load(code); err != nil {
 		return err
 	}
-	writeCache(path, code)
+	l.writeCache(path, code)
 	return nil
 }
 

@@ -58,14 +58,14 @@ func position(pcs []uintptr) string {
 
 // isCaller reports whether a call is neither the library's own nor the standard
 // library's.
-func isCaller(f runtime.Frame) bool { return f.File != "" && !ours(f.Function, f.File) }
+func isCaller(f runtime.Frame) bool { return f.File != "" && !ours(f.Function, f.File, modules) }
 
 func lineOf(f runtime.Frame) string { return fmt.Sprintf("%s:%d", filepath.Base(f.File), f.Line) }
 
 // ours reports whether a function is the library's or the standard library's.
 // It is the library's by its file or its name: a closure that is inlined is named
 // after what it is inlined in.
-func ours(function, file string) bool {
+func ours(function, file string, modules func() []string) bool {
 	if strings.HasSuffix(file, "_test.go") {
 		return false
 	}

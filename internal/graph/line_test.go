@@ -3,7 +3,6 @@ package graph
 import "testing"
 
 func TestOurs(t *testing.T) {
-	defer func(f func() []string) { modules = f }(modules)
 	const tensorken = "github.com/tensorken/tensorken"
 	for _, c := range []struct {
 		modules        []string
@@ -38,8 +37,7 @@ func TestOurs(t *testing.T) {
 		{[]string{"example.com/me", "myapp/v2.x"}, "myapp/v2%2ex.F", "/home/me/f.go", false},
 		{[]string{"", "myapp"}, "myapp_test.TestF", "myapp/f_test.go", false},
 	} {
-		modules = func() []string { return c.modules }
-		if got := ours(c.function, c.file); got != c.want {
+		if got := ours(c.function, c.file, func() []string { return c.modules }); got != c.want {
 			t.Errorf("in a program of modules %q, ours(%q, %q) is %v, want %v", c.modules, c.function, c.file, got, c.want)
 		}
 	}

@@ -41,7 +41,7 @@ func (c *compiler) points(axes []int, stores []int, reduced func(sc *scope, i in
 		if c.t.Matrices || c.isWide() { // through PTX one vector is as fast or faster
 			ahead = 1
 		}
-		if ahead > 1 && lanes == 4 && reduced == nil && n >= manyPoints && n%(4*ahead*p.Threads) == 0 {
+		if ahead > 1 && lanes == 4 && reduced == nil && n >= c.t.ManyPoints && n%(4*ahead*p.Threads) == 0 {
 			p.pointsAhead(n/4, ahead, stores, at)
 			return
 		}
@@ -59,10 +59,6 @@ func (c *compiler) points(axes []int, stores []int, reduced func(sc *scope, i in
 func (c *compiler) isWide() bool {
 	return slices.ContainsFunc(c.k.Args, func(a ir.Arg) bool { return a.Kind == ir.Out && a.DType.Size() >= 4 })
 }
-
-// manyPoints is the number of points from which on a thread has several vectors of them: fewer are
-// shared by more threads. Tests set it.
-var manyPoints = 4 << 20
 
 // pointsAhead executes stores for some items, of which a thread has several: it computes all of
 // their values before it stores one, so that their loads are under way at once.

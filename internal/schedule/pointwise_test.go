@@ -10,10 +10,9 @@ import (
 
 // Threads with several vectors read what they replace.
 func TestInPlaceAhead(t *testing.T) {
-	before := manyPoints
-	defer func() { manyPoints = before }()
-	manyPoints = 1
-	t.Run("halves", func(t *testing.T) { drivertest.Test(t, open(big), "InPlace") })
+	target := big
+	target.ManyPoints = 1
+	drivertest.Test(t, open(target), "InPlace")
 }
 
 // Workgroups that only fill up a grid replace nothing again.
@@ -26,11 +25,8 @@ func TestInPlaceOnce(t *testing.T) {
 // Threads with several vectors store nothing outside of a result, where the grid has more
 // workgroups than it needs.
 func TestPointsAhead(t *testing.T) {
-	before := manyPoints
-	defer func() { manyPoints = before }()
-	manyPoints = 1
 	target := big
-	target.MaxGroups = 5
+	target.MaxGroups, target.ManyPoints = 5, 1
 	passes := 0
 	d := tensor.NewDevice(attender(t, target, func(k *ir.Kernel) {
 		p, err := Compile(k, target)

@@ -27,6 +27,7 @@ type Target struct {
 	Memory         int        // bytes; 0: unknown
 	Machine        ir.Machine // what the family usually has
 	Positions      int        // the greatest position that is computed in 32 bits; on Wide targets others take 64 (2^31-1)
+	ManyPoints     int        // points from which on a thread has several vectors of them: fewer are shared by more threads (2^22)
 }
 
 // Types lists the element types that kernels may have.
@@ -124,7 +125,7 @@ func (t Target) withDefaults() Target {
 	for _, f := range []struct {
 		field *int
 		value int
-	}{{&t.MaxThreads, 256}, {&t.SharedBytes, 16384}, {&t.MaxGroups, 65535}, {&t.Units, families[t.Family].units}, {&t.Positions, math.MaxInt32}} {
+	}{{&t.MaxThreads, 256}, {&t.SharedBytes, 16384}, {&t.MaxGroups, 65535}, {&t.Units, families[t.Family].units}, {&t.Positions, math.MaxInt32}, {&t.ManyPoints, 4 << 20}} {
 		if *f.field <= 0 {
 			*f.field = f.value
 		}
