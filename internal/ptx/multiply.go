@@ -5,16 +5,11 @@ import (
 	"math"
 
 	"github.com/tensorken/tensorken/internal/shader"
+	"github.com/tensorken/tensorken/ir"
 )
 
-// products are the instructions of a Multiply.
-var products = [...]string{
-	shader.TF32:      "m16n8k8.row.col.f32.tf32.tf32.f32",
-	shader.F16Pairs:  "m16n8k16.row.col.f32.f16.f16.f32",
-	shader.BF16Pairs: "m16n8k16.row.col.f32.bf16.bf16.f32",
-	shader.S8Quads:   "m16n8k32.row.col.s32.s8.s8.s32",
-	shader.U8Quads:   "m16n8k32.row.col.s32.u8.u8.s32",
-}
+// factorTypes are the types of elements that are multiplied.
+var factorTypes = map[ir.DType]string{ir.Float32: "tf32", ir.Float16: "f16", ir.BFloat16: "bf16", ir.Int8: "s8", ir.Uint8: "u8"}
 
 func (p *printer) multiply(s *shader.Multiply) {
 	p.require(matrices)
@@ -24,7 +19,11 @@ func (p *printer) multiply(s *shader.Multiply) {
 	}
 	words = p.registers(word, words)
 	acc := group(p.vars[s.Acc])
-	p.do("mma.sync.aligned."+products[s.Elem], acc, group(words[:4]), group(words[4:]), acc)
+	sum, m := "f32", s.Elem
+	if m.Type.IsInt() {
+		sum = "s32"
+	}
+	p.do(fmt.Sprintf("mma.sync.aligned.m%dn%dk%d.row.col.%[4]s.%[5]s.%[5]s.%[4]s", m.Rows, m.Columns, m.Depth(), sum, factorTypes[m.Type]), acc, group(words[:4]), group(words[4:]), acc)
 }
 
 func (p *printer) loadMatrices(s *shader.LoadMatrices) {
@@ -34,13 +33,6 @@ func (p *printer) loadMatrices(s *shader.LoadMatrices) {
 		order = ".trans"
 	}
 	p.do("ldmatrix.sync.aligned.m8n8.x4"+order+".shared.b16", group(p.vars[s.To]), p.shared(s.Shared, s.From, nil).at(0))
-}
-
-// sharedProducts are the depths and the types of operands of a MultiplyShared.
-var sharedProducts = [...]string{
-	shader.TF32:      "k8.f32.tf32.tf32",
-	shader.F16Pairs:  "k16.f32.f16.f16",
-	shader.BF16Pairs: "k16.f32.bf16.bf16",
 }
 
 // multiplyGroup starts products and waits.
@@ -63,7 +55,7 @@ func (p *printer) multiplyGroup(s *shader.MultiplyGroup) {
 		p.do("wgmma.fence.sync.aligned")
 		for i := range s.Products {
 			m := &s.Products[i]
-			p.do(fmt.Sprintf("wgmma.mma_async.sync.aligned.m64n%d%s", 8*len(m.Acc), sharedProducts[m.Elem]), operands[i]...)
+			p.do(fmt.Sprintf("wgmma.mma_async.sync.aligned.m64n%dk%d.f32.%[3]s.%[3]s", 8*len(m.Acc), m.Elem.Depth(), factorTypes[m.Elem.Type]), operands[i]...)
 		}
 		p.do("wgmma.commit_group.sync.aligned")
 	}

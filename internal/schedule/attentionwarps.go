@@ -167,7 +167,7 @@ func (q *tilePass) words(left [][]value, word, s int) (list []*shader.Expr) {
 			switch {
 			case u.group == 2:
 				x := left[word/8+s][r]
-				list = append(list, shader.PackHalves(halfOf[u.elem], x.lane(2*i), x.lane(2*i+1)))
+				list = append(list, shader.PackHalves(halves[u.elem.Type], x.lane(2*i), x.lane(2*i+1)))
 			case u.split:
 				list = append(list, left[word/16][r].lane(2*s+i).Bitcast(shader.U32))
 			default:

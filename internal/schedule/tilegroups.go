@@ -59,7 +59,7 @@ func (q *tilePass) putGroups(sc *scope, f *factorTile, l *tileLoad, block []*sha
 	words := make([]*shader.Expr, 4)
 	for i := range words {
 		x := block[i/2]
-		words[i] = shader.PackHalves(halfOf[q.tile.unit.elem], x.At(2*(i%2)), x.At(2*(i%2)+1))
+		words[i] = shader.PackHalves(halves[q.tile.unit.elem.Type], x.At(2*(i%2)), x.At(2*(i%2)+1))
 	}
 	sc.Put(f.shared, to.Add(lineAt(f, l)), shader.Vec(4, words...))
 }

@@ -13,7 +13,7 @@ import "github.com/tensorken/tensorken/internal/shader"
 // and 2s+1 of the block in two rows. One of the right factor has the four words of a column,
 // for two instructions. See [tilePass.vectorOf] for where they are.
 func byWarps(elem shader.Matrix, split bool) *unit {
-	group := elem.Depth() / 8
+	group := elem.PerWord()
 	return &unit{
 		lanes: shader.Warp, square: [2]int{16, 16}, rows: 2, apart: 1, group: group, buffers: 2,
 		deep: patch{4, group}, aside: patch{4 * group, 1}, elem: elem, split: split,
@@ -99,18 +99,15 @@ func (q *tilePass) wordOf(f *factorTile, block []*shader.Expr, side, word int) *
 		return x.Bitcast(shader.U32)
 	case u.group == 1:
 		return x.RoundTF32().Bitcast(shader.U32)
-	case u.elem.IsInteger():
+	case u.elem.Type.IsInt():
 		quad := u32(0)
 		for i := range 4 {
 			quad = quad.Or(element(4*word + i).Bitcast(shader.U32).And(255).Shl(8 * i))
 		}
 		return quad
 	}
-	return shader.PackHalves(halfOf[u.elem], element(2*word), element(2*word+1))
+	return shader.PackHalves(halves[u.elem.Type], element(2*word), element(2*word+1))
 }
-
-// halfOf has the types of halves in words.
-var halfOf = [...]shader.Type{shader.F16Pairs: shader.F16, shader.BF16Pairs: shader.BF16}
 
 // multiplyWarps multiplies tiles. Products of floats sum up a step by themselves: an
 // instruction rounds towards zero, which would add up.

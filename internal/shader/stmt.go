@@ -1,5 +1,7 @@
 package shader
 
+import "github.com/tensorken/tensorken/ir"
+
 // A Var is a register with a name, unique in its block. It hides a variable of
 // that name outside. Names that begin with _ are left to printers.
 type Var struct {
@@ -189,30 +191,33 @@ const (
 	Warpgroup = 128 // of a MultiplyShared
 )
 
-// A Matrix is the type of the elements of A and B in a Multiply. Acc has 16×8 of F32, or of 32-bit
-// integers if the elements are bytes, A 16 × 8 words, B 8 words × 8. A word is a U32 with one element
-// (TF32), or with two halves or four bytes that follow each other along the depth, the first in its
-// lower bits.
+// A Matrix is the shape of a Multiply, and the type of the elements of A and B. Acc has Rows × Columns of
+// F32, or of 32-bit integers if the elements are integers, A Rows × Words, B Words × Columns. A word
+// is a U32 with the elements that it has room for, which follow each other along the depth, the first
+// in its lower bits. Of a Float32 the 19 upper bits count (TF32).
 //
-// Thread t of the subgroup, with g = t/4 and c = t%4, holds of Acc the places (g, 2c), (g, 2c+1),
-// (g+8, 2c) and (g+8, 2c+1); of A the words (g, c), (g+8, c), (g, c+4) and (g+8, c+4); of B the
-// words (c, g) and (c+4, g). That is the layout of mma.m16n8k8 to mma.m16n8k32 in the PTX ISA.
-type Matrix uint8
+// Of 16×8×8, thread t of the subgroup, with g = t/4 and c = t%4, holds of Acc the places (g, 2c),
+// (g, 2c+1), (g+8, 2c) and (g+8, 2c+1); of A the words (g, c), (g+8, c), (g, c+4) and (g+8, c+4); of B
+// the words (c, g) and (c+4, g). That is the layout of mma.m16n8k8 to mma.m16n8k32 in the PTX ISA.
+type Matrix struct {
+	Rows, Columns, Words int
+	Type                 ir.DType // of an element
+}
 
-// The types of elements. Of TF32 the 19 upper bits of an F32 count.
-const (
-	TF32 Matrix = iota
-	F16Pairs
-	BF16Pairs
-	S8Quads
-	U8Quads
+// The matrices of NVIDIA's GPUs.
+var (
+	TF32      = Matrix{16, 8, 8, ir.Float32}
+	F16Pairs  = Matrix{16, 8, 8, ir.Float16}
+	BF16Pairs = Matrix{16, 8, 8, ir.BFloat16}
+	S8Quads   = Matrix{16, 8, 8, ir.Int8}
+	U8Quads   = Matrix{16, 8, 8, ir.Uint8}
 )
 
-// Depth is the number of elements of a row of A.
-func (m Matrix) Depth() int { return [...]int{8, 16, 16, 32, 32}[m] }
+// PerWord is the number of elements of a word.
+func (m Matrix) PerWord() int { return 4 / m.Type.Size() }
 
-// IsInteger reports whether elements are bytes.
-func (m Matrix) IsInteger() bool { return m >= S8Quads }
+// Depth is the number of elements of a row of A.
+func (m Matrix) Depth() int { return m.Words * m.PerWord() }
 
 // An AtomicOp is an atomic operation.
 type AtomicOp uint8

@@ -7,29 +7,20 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// elements has the numbers in a word of a matrix, an eighth of its depth of them.
-var elements = [...]func(word uint32) [4]float64{
-	shader.TF32: func(w uint32) [4]float64 { return [4]float64{float64(math.Float32frombits(w &^ (1<<13 - 1)))} },
-	shader.F16Pairs: func(w uint32) [4]float64 {
-		return [4]float64{float64(ir.F16(w).Float32()), float64(ir.F16(w >> 16).Float32())}
-	},
-	shader.BF16Pairs: func(w uint32) [4]float64 {
-		return [4]float64{float64(ir.BF16(w).Float32()), float64(ir.BF16(w >> 16).Float32())}
-	},
-	shader.S8Quads: bytesOf[int8],
-	shader.U8Quads: bytesOf[uint8],
-}
-
-func bytesOf[T int8 | uint8](w uint32) (list [4]float64) {
-	for i := range list {
-		list[i] = float64(T(w >> (8 * i)))
+// elements are the numbers in a word of a matrix.
+func elements(m shader.Matrix, word uint32) (list [4]float64) {
+	if m == shader.TF32 {
+		word &^= 1<<13 - 1
+	}
+	for i := range m.PerWord() {
+		list[i] = ir.FromBits(m.Type, uint64(word)>>(8*i*m.Type.Size())).Float64(m.Type)
 	}
 	return list
 }
 
 // multiply translates a Multiply. Sums are rounded once, more than a GPU promises.
 func (c *compiler) multiply(s *shader.Multiply) {
-	acc, stmt, read, in := c.vars[s.Acc], c.stmt, elements[s.Elem], s.Elem.Depth()/8 // elements of a word
+	acc, stmt, in := c.vars[s.Acc], c.stmt, s.Elem.PerWord()
 	var from [6]register
 	for i, x := range append(s.A[:], s.B[:]...) {
 		from[i] = c.expr(x, nil)[0]
@@ -48,7 +39,7 @@ func (c *compiler) multiply(s *shader.Multiply) {
 			for t := range shader.Warp {
 				row, word := t/4, t%4
 				for i := range words {
-					x := read(words[i][first+t])
+					x := elements(s.Elem, words[i][first+t])
 					if i < 4 {
 						copy(a[row+8*(i&1)][(word+4*(i>>1))*in:], x[:in])
 					} else {
@@ -63,7 +54,7 @@ func (c *compiler) multiply(s *shader.Multiply) {
 					for k, x := range a[row][:s.Elem.Depth()] {
 						sum += x * b[col][k]
 					}
-					if to := &z[i][first+t]; s.Elem.IsInteger() {
+					if to := &z[i][first+t]; s.Elem.Type.IsInt() {
 						*to += uint32(int32(sum))
 					} else {
 						*to = math.Float32bits(float32(float64(math.Float32frombits(*to)) + sum))

@@ -84,7 +84,7 @@ func (g *group) elements(p *product, t *tile, starts bool) (list []float64) {
 	if t.first%64 != 0 {
 		g.fail(p.stmt, p.thread, "multiplies a tile from vector %d on", t.first)
 	}
-	read, in := elements[p.Elem], p.Elem.Depth()/8 // elements of a word
+	in := p.Elem.PerWord()
 	list = make([]float64, 0, t.sides*p.Elem.Depth())
 	for side := range t.sides {
 		for k := t.Depth; k < t.Depth+p.Elem.Depth(); k++ {
@@ -98,7 +98,7 @@ func (g *group) elements(p *product, t *tile, starts bool) (list []float64) {
 			if c := &t.array.cells[first+at/in%4]; starts && g.fences[c.writer] <= c.fences {
 				g.fail(p.stmt, p.thread, "multiplies %s[%d], which thread %d has written without a Fence behind", t.array.Name, vector, c.writer)
 			}
-			list = append(list, read(word)[at%in])
+			list = append(list, elements(p.Elem, word)[at%in])
 		}
 	}
 	return list
@@ -106,12 +106,12 @@ func (g *group) elements(p *product, t *tile, starts bool) (list []float64) {
 
 // held reads the rows of a left factor in registers.
 func (g *group) held(p *product, left []value) (list []float64) {
-	read, in := elements[p.Elem], p.Elem.Depth()/8
+	in := p.Elem.PerWord()
 	list = make([]float64, 0, 64*p.Elem.Depth())
 	for row := range 64 {
 		for k := range p.Elem.Depth() {
 			word, lane := row/8%2+k/in/4*2, row/16*32+row%8*4+k/in%4
-			list = append(list, read(g.value(left[word][0])[p.thread+lane])[k%in])
+			list = append(list, elements(p.Elem, g.value(left[word][0])[p.thread+lane])[k%in])
 		}
 	}
 	return list

@@ -315,7 +315,7 @@ func TestFaults(t *testing.T) {
 			one := Number(U32, 1)
 			acc := b.Var("acc", Vec(4, Number(F32, 0)))
 			b.If(ThreadID.Lt(32), func(b *Block) {
-				b.Do(&Multiply{Acc: acc, A: [4]*Expr{one, one, one, one}, B: [2]*Expr{one, one}})
+				b.Do(&Multiply{Elem: TF32, Acc: acc, A: [4]*Expr{one, one, one, one}, B: [2]*Expr{one, one}})
 			})
 		}, "thread 32 does not take part with thread 0 and all others"},
 		{"a missing barrier", func(s *sample, b *Block) {

@@ -183,8 +183,12 @@ func (v *verifier) stmt(s shader.Stmt) {
 	case *shader.Multiply:
 		v.must(v.pass != nil && v.pass.Subgroup == shader.Warp, "not in subgroups of %d", shader.Warp)
 		v.assignable(s.Acc)
-		of := s.Acc.Type.Elem()
-		v.must(s.Acc.Type.Width == 4 && (of == shader.F32 && !s.Elem.IsInteger() || (of == shader.I32 || of == shader.U32) && s.Elem.IsInteger()), "%s is %v", s.Acc.Name, s.Acc.Type)
+		of, m := s.Acc.Type.Elem(), s.Elem
+		sums := of == shader.F32
+		if m.Type.IsInt() {
+			sums = of == shader.I32 || of == shader.U32
+		}
+		v.must(sums && int(s.Acc.Type.Width)*shader.Warp == m.Rows*m.Columns, "%s is %v", s.Acc.Name, s.Acc.Type)
 		for _, x := range append(s.A[:], s.B[:]...) {
 			v.typed(x, shader.U32)
 		}

@@ -153,13 +153,13 @@ func TestVerify(t *testing.T) {
 		{"a shuffle", func(s *example) { s.pass.Subgroup = 0; s.body.Let("y", one.Shuffle(1)) }, "Shuffle(1, 1) in subgroups of other threads"},
 		{"a product by other threads", func(s *example) {
 			s.pass.Subgroup = 16
-			s.body.Do(&Multiply{Acc: s.body.Var("c", Vec(4, one)), A: [4]*Expr{word, word, word, word}, B: [2]*Expr{word, word}})
+			s.body.Do(&Multiply{Elem: TF32, Acc: s.body.Var("c", Vec(4, one)), A: [4]*Expr{word, word, word, word}, B: [2]*Expr{word, word}})
 		}, "not in subgroups of 32"},
 		{"a product's sum", func(s *example) {
-			s.body.Do(&Multiply{Acc: s.body.Var("c", one), A: [4]*Expr{word, word, word, word}, B: [2]*Expr{word, word}})
+			s.body.Do(&Multiply{Elem: TF32, Acc: s.body.Var("c", one), A: [4]*Expr{word, word, word, word}, B: [2]*Expr{word, word}})
 		}, "c is f32"},
 		{"a product's operand", func(s *example) {
-			s.body.Do(&Multiply{Acc: s.body.Var("c", Vec(4, one)), A: [4]*Expr{word, word, word, one}, B: [2]*Expr{word, word}})
+			s.body.Do(&Multiply{Elem: TF32, Acc: s.body.Var("c", Vec(4, one)), A: [4]*Expr{word, word, word, one}, B: [2]*Expr{word, word}})
 		}, "1 is f32, not u32"},
 		{"a half of an integer", func(s *example) { s.body.Let("y", PackHalves(F16, one, index)) }, "Pack<f16>(1, 0): 0 is i32, not f32"},
 		{"a half", func(s *example) { s.body.Let("y", index.Convert(F16)) }, "Convert<f16>(0) of i32"},
