@@ -80,8 +80,8 @@ type Options struct {
 	// each, more for products that take long, and memory for operands of its own. What it finds
 	// is kept in the user's cache folder (tensorken/tune) for this GPU and driver, and all later
 	// programs take it from there. Tiles decide the order in which a product is summed, so a
-	// search may change the last bits of later results. Where there is no such folder each process
-	// searches anew; browsers do not search. The environment variable TENSORKEN_TUNE=1 asks for
+	// search may change the last bits of later results. Where there is no such folder, as in
+	// browsers, each process searches anew. The environment variable TENSORKEN_TUNE=1 asks for
 	// the search too; TENSORKEN_TUNE=0 prevents it, and ignores what was kept.
 	Tune bool
 }

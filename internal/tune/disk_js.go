@@ -1,6 +1,6 @@
 package tune
 
-// A browser keeps no files.
+// Browsers keep no files.
 
 func pathFor(string) string { return "" }
 func load(string) string    { return "" }

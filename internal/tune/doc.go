@@ -4,5 +4,5 @@
 // Where a program asks for this search (autotuning), the most promising tiles of a product are
 // timed on buffers of their own when it is compiled for the first time. The fastest is kept in
 // the user's cache folder, in a file for each GPU and driver, from which later processes take it
-// without a search. In browsers there is no search.
+// without a search. Browsers keep choices in memory alone.
 package tune
