@@ -7,6 +7,7 @@ import (
 
 	"github.com/tensorken/tensorken/internal/graph"
 	"github.com/tensorken/tensorken/internal/shape"
+	"github.com/tensorken/tensorken/internal/sorts"
 	"github.com/tensorken/tensorken/ir"
 )
 
@@ -163,7 +164,7 @@ func joinAlong(list []window, axis int, dims []int) []window {
 	var out []window
 	for _, k := range keys {
 		row := rows[k]
-		slices.SortStableFunc(row, func(a, b window) int { return cmp.Compare(a.start[axis], b.start[axis]) })
+		sorts.Stable(row, func(a, b window) int { return cmp.Compare(a.start[axis], b.start[axis]) })
 		for len(row) > 0 { // those that overlap one before go to the next turn
 			var rest, apart []window
 			end := 0

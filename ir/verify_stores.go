@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+
+	"github.com/tensorken/tensorken/internal/sorts"
 )
 
 // A storeRange is the elements that a Store writes: lo + Σ stride·x over all x from 0
@@ -67,7 +69,7 @@ func rangeOf(k *Kernel, in *Instr) (r storeRange, err error) {
 			r.loops = append(r.loops, loop{max(in.View.Coef[a], -in.View.Coef[a]), axis.Len})
 		}
 	}
-	slices.SortStableFunc(r.loops, func(a, b loop) int { return cmp.Compare(a.stride, b.stride) })
+	sorts.Stable(r.loops, func(a, b loop) int { return cmp.Compare(a.stride, b.stride) })
 	reach := 0
 	for _, l := range r.loops { // each has to step over all that the finer ones reach
 		if l.stride <= reach {

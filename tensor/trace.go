@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/tensorken/tensorken/internal/shape"
+	"github.com/tensorken/tensorken/internal/sorts"
 )
 
 // A kernelSum adds up the runs of kernels that have the same device, line and name.
@@ -41,7 +42,7 @@ func (t *Trace) sums(d *Device) []*kernelSum {
 		s.bytes += float64(k.Bytes)
 		s.flops += float64(k.FLOPs)
 	}
-	slices.SortStableFunc(sums, func(a, b *kernelSum) int { return cmp.Compare(b.total, a.total) })
+	sorts.Stable(sums, func(a, b *kernelSum) int { return cmp.Compare(b.total, a.total) })
 	return sums
 }
 

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/tensorken/tensorken/internal/loopnest"
+	"github.com/tensorken/tensorken/internal/sorts"
 	"github.com/tensorken/tensorken/ir"
 )
 
@@ -247,7 +248,7 @@ func (l *loop) saved(outputs []output) []savedValue {
 		}
 		list = append(list, savedValue{at, buffers[i], d, divides[i]})
 	}
-	slices.SortStableFunc(list, func(a, b savedValue) int {
+	sorts.Stable(list, func(a, b savedValue) int {
 		if a.stage != b.stage {
 			return a.stage - b.stage
 		}

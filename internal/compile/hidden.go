@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/tensorken/tensorken/internal/loopnest"
+	"github.com/tensorken/tensorken/internal/sorts"
 	"github.com/tensorken/tensorken/ir"
 )
 
@@ -295,8 +296,9 @@ func (h *hider) narrowStores(stage int) *ir.Kernel {
 func (h *hider) condition(e *editor, stage int, limits map[limit]bool) int {
 	row, column := h.axes(stage)
 	all := -1
-	order := func(a, b limit) int { return cmp.Or(a.off-b.off, a.row-b.row) }
-	for _, x := range slices.SortedStableFunc(maps.Keys(limits), order) {
+	list := slices.Collect(maps.Keys(limits))
+	sorts.Stable(list, func(a, b limit) int { return cmp.Or(a.off-b.off, a.row-b.row) })
+	for _, x := range list {
 		from, to := column, row // row - column
 		if x.row < 0 {
 			from, to = row, column

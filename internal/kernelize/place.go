@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/tensorken/tensorken/internal/graph"
+	"github.com/tensorken/tensorken/internal/sorts"
 	"github.com/tensorken/tensorken/ir"
 )
 
@@ -59,7 +60,7 @@ func place(roots []*graph.Node, o Options, ends map[*graph.Node]end, choices map
 			p.outputs[n.Node] = p.output(n)
 		}
 	}
-	slices.SortStableFunc(p.groups, func(a, b *group) int { return a.order - b.order })
+	sorts.Stable(p.groups, func(a, b *group) int { return a.order - b.order })
 	p.mergeSiblings()
 	p.groups = slices.DeleteFunc(p.groups, func(g *group) bool { return g.into != nil || len(g.written()) == 0 })
 	return p
@@ -232,7 +233,7 @@ func (p *placer) join(n *node) bool {
 			groups = append(groups, g)
 		}
 	}
-	slices.SortStableFunc(groups, func(a, b *group) int { return cmp.Compare(b.order, a.order) })
+	sorts.Stable(groups, func(a, b *group) int { return cmp.Compare(b.order, a.order) })
 	for i, g := range groups {
 		l, ok := p.layout(g, src)
 		if !ok || !g.covers(l) || g.template == ir.Reduce && g.transposes(l) {

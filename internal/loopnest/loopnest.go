@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/tensorken/tensorken/internal/sorts"
 	"github.com/tensorken/tensorken/ir"
 )
 
@@ -65,7 +66,7 @@ func Separates(v *ir.View, axes []ir.Axis) bool {
 			loops = append(loops, loop{axes[a].Len, abs(c)})
 		}
 	}
-	slices.SortStableFunc(loops, func(a, b loop) int { return cmp.Compare(a.stride, b.stride) })
+	sorts.Stable(loops, func(a, b loop) int { return cmp.Compare(a.stride, b.stride) })
 	reach := 0
 	for _, l := range loops {
 		if l.n > 1 && l.stride <= reach {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/tensorken/tensorken/internal/sorts"
 	"github.com/tensorken/tensorken/ir"
 )
 
@@ -206,7 +207,7 @@ func byWeight(k *ir.Kernel) []*ir.Instr {
 			}
 		}
 	}
-	slices.SortStableFunc(list, func(a, b *ir.Instr) int { return cmp.Compare(Points(k.Axes, b.Domain), Points(k.Axes, a.Domain)) })
+	sorts.Stable(list, func(a, b *ir.Instr) int { return cmp.Compare(Points(k.Axes, b.Domain), Points(k.Axes, a.Domain)) })
 	return list
 }
 

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+
+	"github.com/tensorken/tensorken/internal/sorts"
 )
 
 // A Cache holds values by key and the order of their last use. Any number of goroutines
@@ -106,7 +108,8 @@ func (c *Cache[K, V]) trim(limit int) []*Entry[K, V] {
 	if len(c.entries) <= limit {
 		return nil
 	}
-	oldest := slices.SortedStableFunc(maps.Values(c.entries), func(a, b *Entry[K, V]) int { return cmp.Compare(a.used.Load(), b.used.Load()) })
+	oldest := slices.Collect(maps.Values(c.entries))
+	sorts.Stable(oldest, func(a, b *Entry[K, V]) int { return cmp.Compare(a.used.Load(), b.used.Load()) })
 	oldest = oldest[:len(oldest)-limit/2]
 	for _, e := range oldest {
 		delete(c.entries, e.Key)

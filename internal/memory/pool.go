@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 
 	"github.com/tensorken/tensorken/driver"
+	"github.com/tensorken/tensorken/internal/sorts"
 	"github.com/tensorken/tensorken/ir"
 )
 
@@ -319,7 +320,7 @@ func (p *Pool) keep(b Pooled) {
 // sort puts the buffers back in order, if buffers came back in another.
 func (k *bucket) sort() {
 	if k.unsorted {
-		slices.SortStableFunc(k.buffers, func(a, b Pooled) int { return b.number - a.number })
+		sorts.Stable(k.buffers, func(a, b Pooled) int { return b.number - a.number })
 		k.unsorted = false
 	}
 }

@@ -17,6 +17,7 @@ import (
 // A new package is added here and, in the same order, to the table in docs/design.md; do
 // not move one to make a build pass.
 var order = strings.Fields(`
+	internal/sorts
 	ir
 	internal/shape internal/loopnest
 	internal/simd

@@ -9,6 +9,7 @@ import (
 	"github.com/tensorken/tensorken/driver"
 	"github.com/tensorken/tensorken/internal/compile"
 	"github.com/tensorken/tensorken/internal/graph"
+	"github.com/tensorken/tensorken/internal/sorts"
 	"github.com/tensorken/tensorken/internal/storage"
 )
 
@@ -65,7 +66,7 @@ func (p *Profile) Stop() []Step {
 			steps = append(steps, Step{r.device.Handle, &r.steps[i], r.sites[i], r.waited, span})
 		}
 	}
-	slices.SortStableFunc(steps, func(a, b Step) int { return a.Start.Compare(b.Start) })
+	sorts.Stable(steps, func(a, b Step) int { return a.Start.Compare(b.Start) })
 	return steps
 }
 

@@ -4,8 +4,9 @@ import (
 	"cmp"
 	"fmt"
 	"reflect"
-	"slices"
 	"strconv"
+
+	"github.com/tensorken/tensorken/internal/sorts"
 )
 
 // An entry is a key of a map and its value.
@@ -17,7 +18,7 @@ func entries(m reflect.Value) []entry {
 	for it := m.MapRange(); it.Next(); {
 		es = append(es, entry{it.Key(), it.Value()})
 	}
-	slices.SortStableFunc(es, func(a, b entry) int {
+	sorts.Stable(es, func(a, b entry) int {
 		switch {
 		case a.key.CanInt():
 			return cmp.Compare(a.key.Int(), b.key.Int())

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"sync"
 	"unsafe"
+
+	"github.com/tensorken/tensorken/internal/sorts"
 )
 
 // A compiler makes the programs of a type and of the types in it.
@@ -239,7 +241,7 @@ func (c compiler) mapping(t reflect.Type, in region) func(w *signing, p unsafe.P
 			}
 			entries = append(entries, entry{by.bits, k.UnsafePointer(), v.UnsafePointer()})
 		}
-		slices.SortStableFunc(entries, func(a, b entry) int { return bytes.Compare(a.order, b.order) })
+		sorts.Stable(entries, func(a, b entry) int { return bytes.Compare(a.order, b.order) })
 		for _, e := range entries {
 			key.do(w, e.key)
 			value.do(w, e.value)

@@ -305,9 +305,15 @@ func (w *walker[L]) holdsLeaf(v reflect.Value) bool {
 		}
 		p, err := layoutOf(w.typ, v.Elem().Type())
 		return err != nil || p.holds
-	case reflect.Slice, reflect.Array, reflect.Map:
-		for _, e := range v.Seq2() {
-			if w.holdsLeaf(e) {
+	case reflect.Slice, reflect.Array:
+		for i := range v.Len() {
+			if w.holdsLeaf(v.Index(i)) {
+				return true
+			}
+		}
+	case reflect.Map: // Seq2 would add what calls functions to programs for browsers
+		for i := v.MapRange(); i.Next(); {
+			if w.holdsLeaf(i.Value()) {
 				return true
 			}
 		}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/tensorken/tensorken/internal/loopnest"
 	"github.com/tensorken/tensorken/internal/shader"
+	"github.com/tensorken/tensorken/internal/sorts"
 	"github.com/tensorken/tensorken/ir"
 )
 
@@ -119,7 +120,7 @@ func options[L layout](x *contraction, list []L, best func(L) (splits, each int,
 			fit = append(fit, option[L]{l, splits, each, time})
 		}
 	}
-	slices.SortStableFunc(fit, func(a, b option[L]) int { return cmp.Compare(a.time, b.time) })
+	sorts.Stable(fit, func(a, b option[L]) int { return cmp.Compare(a.time, b.time) })
 	return fit
 }
 

@@ -3,7 +3,7 @@ package simd
 import (
 	"cmp"
 	"os"
-	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"sync"
@@ -17,12 +17,15 @@ var Cache = sync.OnceValue(func() int {
 
 // systemCache returns what Linux says in a folder of /sys, or 0.
 func systemCache(dir string) int {
-	levels, _ := filepath.Glob(filepath.Join(dir, "index*", "level"))
-	for _, level := range levels {
-		if n, _ := os.ReadFile(level); strings.TrimSpace(string(n)) != "2" {
+	if runtime.GOOS != "linux" {
+		return 0
+	}
+	for i := range 8 {
+		index := dir + "/index" + strconv.Itoa(i)
+		if level, _ := os.ReadFile(index + "/level"); strings.TrimSpace(string(level)) != "2" {
 			continue
 		}
-		size, _ := os.ReadFile(filepath.Join(filepath.Dir(level), "size"))
+		size, _ := os.ReadFile(index + "/size")
 		number, kilo := strings.CutSuffix(strings.TrimSpace(string(size)), "K")
 		n, err := strconv.Atoi(number)
 		if err == nil && kilo {

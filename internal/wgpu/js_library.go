@@ -9,6 +9,7 @@ import (
 	"syscall/js"
 	"time"
 
+	"github.com/tensorken/tensorken/internal/sorts"
 	"github.com/tensorken/tensorken/internal/terminal"
 )
 
@@ -105,7 +106,7 @@ func (l library) find(timeout time.Duration) ([]found, error) {
 	if len(list) == 0 {
 		return nil, noAdapter("js", "")
 	}
-	slices.SortStableFunc(list, func(a, b found) int { return rank(a.Kind) - rank(b.Kind) })
+	sorts.Stable(list, func(a, b found) int { return rank(a.Kind) - rank(b.Kind) })
 	return list, nil
 }
 

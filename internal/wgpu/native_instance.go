@@ -11,6 +11,7 @@ import (
 
 	"github.com/tensorken/tensorken/internal/clock"
 	"github.com/tensorken/tensorken/internal/dynlib"
+	"github.com/tensorken/tensorken/internal/sorts"
 	"github.com/tensorken/tensorken/internal/terminal"
 )
 
@@ -195,7 +196,7 @@ func (n *instance) find() ([]found, error) {
 	if len(list) == 0 {
 		return nil, noAdapter(runtime.GOOS, why)
 	}
-	slices.SortStableFunc(list, func(a, b found) int { return rank(a.Kind) - rank(b.Kind) })
+	sorts.Stable(list, func(a, b found) int { return rank(a.Kind) - rank(b.Kind) })
 	return list, nil
 }
 
