@@ -3,6 +3,7 @@ package pytree
 import (
 	"fmt"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -97,4 +98,43 @@ func parseTag(f reflect.StructField) (tag, error) {
 		*is = true
 	}
 	return g, nil
+}
+
+// Align returns the leaves of b in the order of a's leaves of the same names. Leaves
+// that b lacks are absent; one that a lacks is an error.
+func Align[L any](a, b []Leaf[L]) ([]L, error) {
+	out := make([]L, len(a))
+	if slices.EqualFunc(a, b, func(x, y Leaf[L]) bool { return x.Name == y.Name }) {
+		for i, l := range b {
+			out[i] = l.Value
+		}
+		return out, nil
+	}
+	at := make(map[string]int, len(a))
+	for i, l := range a {
+		at[l.Name] = i
+	}
+	for _, l := range b {
+		i, ok := at[l.Name]
+		if !ok {
+			return nil, fmt.Errorf("%q is in the second tree but not in the first", l.Name)
+		}
+		out[i] = l.Value
+	}
+	return out, nil
+}
+
+// Missing returns the names of the present leaves of a that b lacks or has absent, in order.
+func Missing[L any](a, b []Leaf[L]) (names []string) {
+	present := func(l Leaf[L]) bool { return !reflect.ValueOf(&l.Value).Elem().IsZero() }
+	found := make(map[string]bool, len(b))
+	for _, l := range b {
+		found[l.Name] = present(l)
+	}
+	for _, l := range a {
+		if present(l) && !found[l.Name] {
+			names = append(names, l.Name)
+		}
+	}
+	return names
 }
