@@ -25,6 +25,8 @@ func (w *worker) receive(q *queue) {
 	}))
 }
 
+var isArray, keys = js.Global().Get("Array").Get("isArray"), js.Global().Get("Object").Get("keys")
+
 // value returns a value of JavaScript as a plain one.
 func value(v js.Value) any {
 	switch v.Type() {
@@ -35,14 +37,14 @@ func value(v js.Value) any {
 	case js.TypeString:
 		return v.String()
 	case js.TypeObject:
-		if js.Global().Get("Array").Call("isArray", v).Bool() {
+		if isArray.Invoke(v).Bool() {
 			list := make([]any, v.Length())
 			for i := range list {
 				list[i] = value(v.Index(i))
 			}
 			return list
 		}
-		object, names := map[string]any{}, js.Global().Get("Object").Call("keys", v)
+		object, names := map[string]any{}, keys.Invoke(v)
 		for i := range names.Length() {
 			name := names.Index(i).String()
 			object[name] = value(v.Get(name))
