@@ -142,10 +142,14 @@ func (s *space) widens(i int) bool {
 }
 
 // hasDots reports whether simd.Product.Dots computes the product: it has few rows, and its
-// right factor, instruction y, is contiguous along the depth.
+// right factor, instruction y, is contiguous along the depth. Halves have to be widened, and lie along the
+// depth then too, so that a few passes over them take less time than to transpose them.
 func (s *space) hasDots(p *simd.Product, rows []int, y int) bool {
-	depth := s.List(ir.K)
-	if p.Dots == nil || len(depth) == 0 || s.Size(rows) > simd.DotRows || s.Size(depth) < s.tune.dotDepth || !s.plain(y) {
+	depth, most := s.List(ir.K), simd.DotRows
+	if !s.plain(y) {
+		most = fewRows
+	}
+	if p.Dots == nil || len(depth) == 0 || s.Size(rows) > most || s.Size(depth) < s.tune.dotDepth || !s.loads(y) {
 		return false
 	}
 	return s.Body[y].View.Coef[depth[len(depth)-1]] == 1
