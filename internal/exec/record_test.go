@@ -282,3 +282,37 @@ func TestSlabs(t *testing.T) {
 		t.Errorf("another run allocated %d buffers, want none", buffers-allocated)
 	}
 }
+
+// What a Recording computes in a region, in one plan or around a call, is freed with it, but for results.
+func TestRecordingInRegion(t *testing.T) {
+	d := newDevice()
+	defer d.Close()
+	calls, fails, gone := 0, error(nil), &storage.GoneError{Op: "a region"}
+	for name, f := range map[string]func(x, y, k *graph.Node) []*graph.Node{
+		"one plan": scaled,
+		"a call": func(x, y, k *graph.Node) []*graph.Node {
+			sums := scaled(x, y, k)
+			return []*graph.Node{sums[0], graph.Unary(ir.Neg, reversed(sums[0], &calls, &fails))}
+		},
+	} {
+		r := newTrace(f).record(t, d)
+		x, y := floats(1, 2), floats(10, 20)
+		region := graph.EnterRegion()
+		out, err := r.Run(nil, []*graph.Node{x, y}, numbers(1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		region.Leave()
+		storage.EndRegion(region, out[1:], gone)
+		region.Release()
+		if _, err := exec.Read(d, out[0]); !errors.Is(err, gone) {
+			t.Errorf("%s: got error %v, want %v", name, err, gone)
+		}
+		if got := read(t, d, out[1]); got[0]+got[1] != -33 {
+			t.Errorf("%s: got %v of the region's result, want -11 and -22 in some order", name, got)
+		}
+		if got := read(t, d, x); !equal(got, []float32{1, 2}) {
+			t.Errorf("%s: the argument is %v", name, got)
+		}
+	}
+}
