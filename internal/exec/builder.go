@@ -130,9 +130,12 @@ func (b *builder) compute(def *Device, roots, old []*graph.Node, later []share) 
 func (b *builder) share(s share, later []share) error {
 	d := s.device
 	d.memory.Pool.CollectIfDue()
-	known := b.Known
-	known.Keeps = known.Keeps || len(later) > 0
-	c := capture.New(d.memory, s.roots, s.old, known)
+	recapture := func() *capture.Capture { // a node that has a value by now is a leaf
+		known := b.Known
+		known.Keeps = known.Keeps || len(later) > 0
+		return capture.New(d.memory, s.roots, s.old, known)
+	}
+	c := recapture()
 	for len(c.Foreign)+len(c.Calls) > 0 {
 		foreign, calls := slices.Clone(c.Foreign), slices.Clone(c.Calls)
 		c.Release()
@@ -148,18 +151,16 @@ func (b *builder) share(s share, later []share) error {
 			return nil
 		}
 		s = rest[0]
-		known.Given, known.Nodes = b.Given, b.Nodes
-		c = capture.New(d.memory, s.roots, s.old, known) // a node that has a value by now is a leaf
+		c = recapture()
 	}
 	if more := b.shared(d, c, s.roots, later); len(more) > 0 {
 		s.roots = slices.Concat(s.roots, more)
 		c.Release()
-		known.Given, known.Nodes = b.Given, b.Nodes
-		c = capture.New(d.memory, s.roots, s.old, known)
+		c = recapture()
 	}
 	if b.recorder == nil {
 		defer c.Release()
-		if known.Keeps {
+		if c.Keeps {
 			b.donated = append(b.donated, c.Donated()...)
 		}
 		return d.eval(c, b.journal)

@@ -133,11 +133,7 @@ func (d *Device) run(p *loadedPlan, c *capture.Capture, j *storage.Journal) erro
 	defer d.memory.Queue.Unlock()
 	l := launches.Get().(*launch)
 	defer l.release(d)
-	var err error
-	if l.slots, err = d.memory.Pool.Acquire(l.slots, p.slots...); err != nil {
-		return err
-	}
-	if err = l.use(d, c); err != nil {
+	if err := l.acquire(d, c, p.slots); err != nil {
 		return err
 	}
 	x, err := d.begin(p, c)

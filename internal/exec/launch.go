@@ -36,8 +36,13 @@ func (l *launch) release(d *Device) {
 	launches.Put(l)
 }
 
-// use makes the leaves' buffers those of blocks that stay until release. The caller holds d.memory.Queue.
-func (l *launch) use(d *Device, c *capture.Capture) error {
+// acquire acquires the slots, and makes the leaves' buffers those of blocks that stay until release. The caller
+// holds d.memory.Queue.
+func (l *launch) acquire(d *Device, c *capture.Capture, slots []memory.Request) (err error) {
+	if l.slots, err = d.memory.Pool.Acquire(l.slots, slots...); err != nil {
+		return err
+	}
+	l.storages = slices.Grow(l.storages, len(slots))[:len(slots)]
 	for i := range c.Leaves {
 		b, err := c.Leaves[i].Stored.Use(d.memory)
 		if err != nil {
@@ -104,7 +109,6 @@ func (l *launch) bind(p *loadedPlan, c *capture.Capture, x *storage.Execution) {
 // finish gives each output its value: a view of a leaf, or of a slot's buffer, which
 // moves from l.slots to a storage.
 func (l *launch) finish(d *Device, p *loadedPlan, c *capture.Capture, x *storage.Execution) error {
-	l.storages = slices.Grow(l.storages, len(p.slots))[:len(p.slots)]
 	slabs := make([]storage.Slab, len(c.Slabs))
 	for i, n := range c.Slabs {
 		if n > 0 {
@@ -135,10 +139,8 @@ func (l *launch) finish(d *Device, p *loadedPlan, c *capture.Capture, x *storage
 			} else {
 				s = d.memory.Store(l.slots[slot])
 			}
-			p.checks.Attach(s, x, slot)
 			s.OfStep = i < c.Replacing
-			l.storages[slot] = s
-			l.slots[slot] = memory.Pooled{}
+			l.store(p, x, slot, s, &l.slots[slot])
 		}
 		o.Value = s.NewValue(out.Offset, out.Strides)
 		storage.NoteStored(region, o.Value)
@@ -151,6 +153,12 @@ func (l *launch) finish(d *Device, p *loadedPlan, c *capture.Capture, x *storage
 		n.SetValue(&graph.Value{Store: storage.FromHost(nil), Strides: make([]int, len(n.Shape))})
 	}
 	return nil
+}
+
+// store notes that a storage has the buffer of a slot.
+func (l *launch) store(p *loadedPlan, x *storage.Execution, slot int, s *storage.Storage, b *memory.Pooled) {
+	p.checks.Attach(s, x, slot)
+	l.storages[slot], *b = s, memory.Pooled{}
 }
 
 // noteRegions notes the slots of a plan all whose outputs are of nodes made in regions that the goroutine is

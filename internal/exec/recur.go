@@ -223,7 +223,7 @@ func (r *repeatStep) runPlan(args []*graph.Node, numbers []ir.Number) ([]*graph.
 	d.memory.Queue.Lock()
 	defer d.memory.Queue.Unlock()
 	defer x.release(d)
-	if err := x.acquire(); err != nil {
+	if err := x.acquire(d, x.c, x.layOut()); err != nil {
 		return nil, err
 	}
 	run, err := d.begin(x.p, x.c)
@@ -241,8 +241,8 @@ func (r *repeatStep) runPlan(args []*graph.Node, numbers []ir.Number) ([]*graph.
 	return x.finish(run), nil
 }
 
-// acquire acquires the buffers.
-func (x *recurring) acquire() (err error) {
+// layOut sets the layouts, and returns the slots to acquire.
+func (x *recurring) layOut() []memory.Request {
 	requests := slices.Clone(x.p.slots)
 	x.layouts, x.slot = make([]slotLayout, len(requests)), make([]int, len(x.results))
 	output := len(x.p.compiled.Outputs)
@@ -262,10 +262,7 @@ func (x *recurring) acquire() (err error) {
 			requests[slot] = x.device.memory.Pool.Request(x.Steps * n.Len() * n.DType.Size())
 		}
 	}
-	if x.slots, err = x.device.memory.Pool.Acquire(x.slots, requests...); err != nil {
-		return err
-	}
-	return x.use(x.device, x.c)
+	return requests
 }
 
 // stored returns the buffer that a step writes for a slot, and the offset in it.
@@ -319,19 +316,14 @@ func (x *recurring) leaf(i, step int) (driver.Buffer, int) {
 // finish makes storages of the buffers and returns the values of the results.
 func (x *recurring) finish(run *storage.Execution) []*graph.Value {
 	values := make([]*graph.Value, len(x.results))
-	stored := make([]*storage.Storage, len(x.results))
 	region := regionOfReplay(x.c)
-	for i := range slices.Backward(x.results) {
-		if k := x.aliasOf[i]; k >= 0 {
-			stored[i] = stored[k]
-		} else {
-			b, _ := x.stored(x.slot[i], x.Steps-1)
-			stored[i] = x.device.memory.Store(*b)
-			x.p.checks.Attach(stored[i], run, x.slot[i])
-			*b = memory.Pooled{} // the storage has it
+	for i, slot := range x.slot {
+		if x.storages[slot] == nil {
+			b, _ := x.stored(slot, x.Steps-1)
+			x.store(x.p, run, slot, x.device.memory.Store(*b), b)
 		}
 		v := x.view(i)
-		values[i] = stored[i].NewValue(v.Offset, v.Strides)
+		values[i] = x.storages[slot].NewValue(v.Offset, v.Strides)
 		storage.NoteStored(region, values[i])
 	}
 	return values

@@ -34,27 +34,19 @@ func (s *Storage) failed() error {
 
 // Free gives the memory of the elements back once nothing uses it. Later reads fail with e.
 func (s *Storage) Free(e *GoneError) {
-	if !s.gone.CompareAndSwap(nil, e) {
-		return
+	if s.gone.CompareAndSwap(nil, e) {
+		s.freeDevices()
 	}
+}
+
+// freeDevices frees the memory of devices. Elements of the host stay.
+func (s *Storage) freeDevices() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.block != nil {
 		s.host = nil
 		s.block.Free()
 	}
-	s.freeLockedCopies()
-}
-
-// freeCopies frees the copies on devices of elements of the host, which stay.
-func (s *Storage) freeCopies() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.freeLockedCopies()
-}
-
-// freeLockedCopies frees the copies. The caller holds s.mu.
-func (s *Storage) freeLockedCopies() {
 	for i := range s.copies {
 		if b := s.copies[i].block; b != nil {
 			b.Free()

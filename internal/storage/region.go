@@ -91,7 +91,7 @@ func EndRegion(r *graph.Region, results []*graph.Node, e *GoneError) {
 				regionOf(r.Outer).add(s)
 			}
 		case s.device == nil:
-			s.freeCopies()
+			s.freeDevices()
 		default:
 			s.Free(e)
 		}
