@@ -46,9 +46,9 @@ func unique[L any](leaves []Leaf[L]) error {
 // Rebuild returns a tree like v with the given leaves in place of those that
 // Flatten finds, in order.
 func Rebuild[L, T any](v T, leaves []L) (T, error) {
-	w, left := newReplacer(leaves)
+	w := &walker[L]{leaves: leaves, typ: reflect.TypeFor[L]()}
 	err := w.descendAny(reflect.ValueOf(&v).Elem(), w.copy)
-	return v, cmp.Or(err, left())
+	return v, cmp.Or(err, w.left())
 }
 
 // Update sets what p points to, to a tree like it with the given leaves.
@@ -57,33 +57,31 @@ func Update[L any](p any, leaves []L) error {
 	if v.Kind() != reflect.Pointer || v.IsNil() {
 		return fmt.Errorf("%T is not a pointer to a tree", p)
 	}
-	w, left := newReplacer(leaves)
+	w := &walker[L]{leaves: leaves, typ: reflect.TypeFor[L]()}
 	w.markSeen(v, v) // what points back at p still will
 	tree := reflect.New(v.Type().Elem()).Elem()
 	tree.Set(v.Elem())
-	if err := cmp.Or(w.descendAny(tree, w.copy), left()); err != nil {
+	if err := cmp.Or(w.descendAny(tree, w.copy), w.left()); err != nil {
 		return err
 	}
 	v.Elem().Set(tree)
 	return nil
 }
 
-// newReplacer returns a walker that replaces the leaves it visits by others, in
-// order; left fails afterwards if there were more or fewer.
-func newReplacer[L any](leaves []L) (w *walker[L], left func() error) {
-	n := 0
-	w = newWalker(func(_ []byte, _ bool, x *L) {
-		if n < len(leaves) {
-			*x = leaves[n]
-		}
-		n++
-	})
-	return w, func() error {
-		if n != len(leaves) {
-			return fmt.Errorf("%d leaves for a tree of %d", len(leaves), n)
-		}
-		return nil
+// replace sets the next leaf.
+func (w *walker[L]) replace(x *L) {
+	if w.replaced < len(w.leaves) {
+		*x = w.leaves[w.replaced]
 	}
+	w.replaced++
+}
+
+// left fails if there were more or fewer leaves than the walker replaces.
+func (w *walker[L]) left() error {
+	if w.replaced != len(w.leaves) {
+		return fmt.Errorf("%d leaves for a tree of %d", len(w.leaves), w.replaced)
+	}
+	return nil
 }
 
 // maxDepth bounds how deep values may nest. Only one that contains itself comes
@@ -102,9 +100,12 @@ type address struct {
 // A walker visits the values in a tree. Its fields describe the value it is at.
 type walker[L any] struct {
 	leaf func(name []byte, state bool, x *L)
-	typ  reflect.Type              // of the leaf
-	seen map[address]reflect.Value // what replaces a pointer in the result
-	name []byte
+	// leaves are those that copy sets in place of others.
+	leaves   []L
+	replaced int                       // how many copy has met
+	typ      reflect.Type              // of the leaf
+	seen     map[address]reflect.Value // what replaces a pointer in the result
+	name     []byte
 	// suffix follows the name of a leaf.
 	suffix []byte
 	state  bool
@@ -151,12 +152,12 @@ func (w *walker[L]) visit(p *layout, v reflect.Value) error {
 	return nil
 }
 
-// copy calls w.leaf for the leaves in v, to replace them, and copies slices, maps and
+// copy replaces the leaves in v, and copies slices, maps and
 // what pointers point to. v is a shallow copy that can be set.
 func (w *walker[L]) copy(p *layout, v reflect.Value) error {
 	switch p.kind {
 	case leaf:
-		w.leaf(w.leafName(), w.state, v.Addr().Interface().(*L))
+		w.replace(v.Addr().Interface().(*L))
 	case structure:
 		return w.fields(p, v, w.copy)
 	case sequence:
