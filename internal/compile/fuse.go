@@ -55,7 +55,6 @@ type fuser struct {
 
 	rows, columns int             // of the scores
 	scores        map[int]bool    // buffers
-	large         bool            // they are worth a loop
 	members       map[int]*member // by step
 	more          []Buffer        // of the loops, added to the plan's
 	loops         []*loop         // in the order in which they run
@@ -122,8 +121,7 @@ func (f *fuser) seed(s *Step) bool {
 			continue
 		}
 		f.rows = f.p.Buffers[b].Len / max(1, f.columns)
-		f.large = f.p.Buffers[b].bytes() >= f.limits.Scores
-		if f.p.Buffers[b].Len == f.rows*f.columns && f.rows > 1 && (f.large || f.limits.Attention > 0) {
+		if f.p.Buffers[b].Len == f.rows*f.columns && f.rows > 1 && f.p.Buffers[b].bytes() >= f.limits.Scores {
 			f.scores = map[int]bool{}
 			f.findScores(b)
 			return true
@@ -266,7 +264,7 @@ func (f *fuser) split() {
 				switch writer := f.members[w]; {
 				case m != nil && m.late[b]:
 					late = max(late, after[w])
-				case m != nil && writer != nil && !writer.adds && !(f.limits.Attention > 0 && f.isProduct(b)):
+				case m != nil && writer != nil && !writer.adds:
 					g = max(g, writer.generation)
 				default:
 					g = max(g, after[w])
@@ -289,12 +287,6 @@ func (f *fuser) split() {
 			f.loops[m.generation].add(i, m, false)
 		}
 	}
-}
-
-// isProduct reports whether a buffer has several elements for each row that are no scores. Kernels
-// of attention read them only when all are stored.
-func (f *fuser) isProduct(b int) bool {
-	return !f.isScores(b) && f.p.Buffers[b].Len != f.rows
 }
 
 // newBuffer adds a buffer and returns its number.

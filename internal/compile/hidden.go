@@ -32,7 +32,7 @@ type hider struct {
 // findHidden finds hidden scores. It returns nil if all scores are needed.
 func (l *loop) findHidden() *hider {
 	h := &hider{loop: l, matrix: l.fuser.rows, known: map[int]hidden{}}
-	if !l.limits.Skips || !l.divide() {
+	if !l.limits.Skips {
 		return nil
 	}
 	for _, s := range l.stages {
@@ -46,7 +46,7 @@ func (l *loop) findHidden() *hider {
 		case n > h.matrix:
 			k = splitAxis(k, s.inner, h.matrix)
 		}
-		if k == nil || !l.hasOneColumnAxis(s) {
+		if k == nil || !l.findColumn(s) {
 			return nil
 		}
 		h.kernels = append(h.kernels, k)
@@ -61,32 +61,32 @@ func (l *loop) findHidden() *hider {
 	return h
 }
 
-// hasOneColumnAxis reports whether all scores that a stage reads or writes have their columns along one axis, if
-// there are any.
-func (l *loop) hasOneColumnAxis(s *stage) bool {
-	n := 0
-	for a, c := range s.column {
-		if c != 0 {
-			n++
-			if c != 1 || s.step.Kernel.Axes[a].Len != l.columns {
+// findColumn finds the axis of a stage's kernel that runs over columns. It reports false if scores have their
+// columns along other axes.
+func (l *loop) findColumn(s *stage) bool {
+	k := s.step.Kernel
+	s.column = -1
+	for i := range k.Body {
+		in := &k.Body[i]
+		if in.Op != ir.Load && in.Op != ir.Store || !l.hasScores(s, in.Arg) {
+			continue
+		}
+		for a, c := range in.View.Coef {
+			switch n := k.Axes[a].Len; {
+			case n == 1 || c == 0 || s.stride[a] > 0:
+			case c != 1 || n != l.columns || s.column >= 0 && s.column != a:
 				return false
+			default:
+				s.column = a
 			}
 		}
+		if s.column < 0 || in.View.Off != 0 {
+			return false
+		}
 	}
-	return n <= 1
-}
-
-// isCausal reports whether a row needs all columns up to a last one, and there are so many rows that no more
-// than about half of the scores are hidden.
-func (h *hider) isCausal() bool {
-	if 2*h.matrix < h.columns {
-		return false
-	}
-	for _, x := range h.known {
-		for l := range x.limits {
-			if l.row < 0 {
-				return false
-			}
+	for a, x := range k.Axes {
+		if a != s.column && x.Role == ir.Reduced && x.Len > 1 {
+			return false
 		}
 	}
 	return true
@@ -254,7 +254,7 @@ func (h *hider) axes(stage int) (row, column int) {
 	if s.matrix(s.step.Kernel) > h.matrix {
 		row = len(k.Axes) - 1 // see splitAxis
 	}
-	return row, slices.IndexFunc(s.column, func(c int) bool { return c == 1 })
+	return row, s.column
 }
 
 // narrow returns a stage's kernel with a Where after each load of a known temporary: beyond the limits it gives

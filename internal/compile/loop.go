@@ -17,11 +17,6 @@ type loop struct {
 	args    []Arg  // of out
 	before  []Step // store what all blocks read
 	finish  []Step // compute the results from sums over blocks
-	kernels []Step // in place of the loop
-
-	divided               bool         // the following is known
-	rowParts, columnParts []part       // in which axes divide rows and columns
-	wanted                []savedValue // that kernels of later loops read
 }
 
 // A stage is a step in a loop.
@@ -32,7 +27,7 @@ type stage struct {
 	used []bool // by argument: it is written and something reads it
 	sums int    // the buffer of partial sums, if the member adds
 
-	column []int // by axis of the kernel: how many columns a position along it is
+	column int // the axis of the kernel that runs over columns, -1 if none does: see findColumn
 }
 
 // add appends step i, after the steps of earlier loops that compute scores it reads. Their
@@ -181,22 +176,10 @@ func (f *fuser) build() bool {
 		if !l.align() {
 			return false
 		}
-		l.divided = f.limits.Attention > 0 && l.divide()
-	}
-	for _, l := range slices.Backward(f.loops) { // earlier ones save what later ones read
-		if l.attention() {
-			continue
-		}
-		if len(l.wanted) > 0 || !f.large {
-			return false
-		}
-		if l.skipHidden(); !l.cut() {
-			return false
-		}
 	}
 	for _, l := range f.loops {
-		if l.kernels != nil {
-			continue
+		if l.skipHidden(); !l.cut() {
+			return false
 		}
 		l.hoist()
 		l.assemble()
@@ -211,10 +194,6 @@ func (f *fuser) build() bool {
 		}
 	}
 	for _, l := range f.loops {
-		if l.kernels != nil {
-			steps = append(steps, l.kernels...)
-			continue
-		}
 		out := l.out // a plan that is kept does not keep l
 		s := Step{Loop: &out, Args: l.args, Node: l.stages[len(l.stages)-1].step.Node}
 		for _, x := range l.stages {
@@ -225,6 +204,12 @@ func (f *fuser) build() bool {
 	f.p.Steps = steps
 	f.p.Buffers = append(f.p.Buffers, f.more...)
 	return true
+}
+
+// hasScores reports whether an argument of a stage is a buffer of scores.
+func (l *loop) hasScores(s *stage, arg int) bool {
+	a := &s.step.Args[arg]
+	return isPlanBuffer(a) && l.isScores(a.Index)
 }
 
 // binds reports whether no kernel has too many buffers. A stage has one more than its step

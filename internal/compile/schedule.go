@@ -7,8 +7,11 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
+// little is the number of bytes that delay no step which takes fewer, such as a test of all checks: others wait for it.
+const little = 1 << 10
+
 // schedule puts the steps into an order that needs less memory: a step that frees more
-// bytes than it takes is run as soon as it can, and otherwise the steps stay in their
+// bytes than it takes, or takes little, is run as soon as it can, and otherwise the steps stay in their
 // order. So a gradient of a layer's weights, which is small and the last to read the
 // stored values of the layer, does not wait for the gradients of all other layers.
 func (p *Plan) schedule() {
@@ -121,7 +124,7 @@ func (s *scheduler) weigh(i int) {
 			takes -= s.plan.Buffers[b].bytes()
 		}
 	}
-	if takes < 0 {
+	if takes < little {
 		s.freeing[i] = true
 		heap.Push(&s.free, i)
 	}

@@ -213,13 +213,17 @@ func (p *loadedPlan) setDepends(c *capture.Capture) {
 // compile compiles the graph of a capture, with loops if the device takes them.
 func (l *loader) compile(c *capture.Capture) (*compile.Plan, error) {
 	roots, old := c.Graph()
-	p, err := compile.Graph(roots, kernelize.Options{Bindings: l.memory.Limits.Bindings, Machine: l.memory.Limits.Machine}, old)
+	o := kernelize.Options{Bindings: l.memory.Limits.Bindings, Machine: l.memory.Limits.Machine}
+	if looper, ok := l.memory.Driver.(driver.Looper); ok && !c.IsBody {
+		o.Loops = looper.LoopLimits()
+	}
+	p, err := compile.Graph(roots, o, old)
 	if c.IsBody && err == nil {
 		p.Stack(c.Stacked)
 		return p, nil
 	}
-	if loops, ok := l.memory.Driver.(driver.Looper); ok && err == nil {
-		err = p.FuseRows(loops.LoopLimits(), l.memory.Limits.Bindings)
+	if err == nil {
+		err = p.FuseRows(o.Loops, l.memory.Limits.Bindings)
 	}
 	return p, err
 }

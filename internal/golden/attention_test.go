@@ -106,7 +106,9 @@ func ways() []way {
 			return byHand(q, k, v, func(s tensor.Tensor) tensor.Tensor { return s.Add(bias) })
 		}},
 		{"with a mask of ints", heads, heads, heads, []int{n, n}, func(q, k, v, mask tensor.Tensor) tensor.Tensor {
-			return byHand(q, k, v, func(s tensor.Tensor) tensor.Tensor { return tensor.Where(mask.Cast(tensor.Int32).Eq(1), s, math.Inf(-1)) })
+			return byHand(q, k, v, func(s tensor.Tensor) tensor.Tensor {
+				return tensor.Where(mask.Cast(tensor.Int32).Eq(1), s, math.Inf(-1))
+			})
 		}},
 		{"Attention", heads, heads, heads, nil, withOptions(tensor.AttentionOptions{})},
 		{"Attention, causal", heads, heads, heads, nil, withOptions(tensor.AttentionOptions{Causal: true})},
@@ -127,12 +129,13 @@ func TestAttentionPlans(t *testing.T) {
 	host := cpu.New(cpu.Options{})
 	webgpu := schedule.Target{Family: schedule.Discrete, MaxThreads: 1024, SharedBytes: 48 << 10, SubgroupMin: 32, SubgroupMax: 32}
 	cuda := webgpu
+	cuda.Machine = ir.Machine{Bandwidth: 4.8e12, Adds: 33.5e12, Halves: 535e12}
 	cuda.TileBytes, cuda.Matrices, cuda.SharedMatrices, cuda.Wide, cuda.Units = 227<<10, true, true, true, 132
 	on := func(target schedule.Target, bindings int) *dryLooper {
 		limits := target.LoopLimits()
 		limits.AttentionBindings = bindings + 2
 		return &dryLooper{dry: &dry{
-			Device: host, limits: driver.Limits{Types: shader.DTypes, Bindings: bindings, Async: true, Halves: target.Matrices}, budget: 64 << 30,
+			Device: host, limits: driver.Limits{Types: shader.DTypes, Bindings: bindings, Async: true, Machine: target.Machine}, budget: 64 << 30,
 			compile: func(k *ir.Kernel) error { _, err := schedule.Compile(k, target); return err },
 		}, loops: limits}
 	}

@@ -95,6 +95,14 @@ func (t *trial) value(n *node, at []ir.AffineExpr, guards []ir.Guard, fill ir.Nu
 		t.vary(at)
 		return n.id, len(guards) == 0
 	}
+	attends := t.g.template == ir.Attention
+	switch {
+	case attends && t.g.region.has(n):
+		return t.inRegion(n, at, guards, fill)
+	case n.inside != nil && n.owners == nil && !(attends && t.g.region == n.inside):
+		t.need = n
+		return -1, true
+	}
 	if _, ok := t.p.stored(n, t.g); ok && !t.p.recomputes(n) {
 		return t.load(n, at, guards, fill), true
 	}
@@ -124,6 +132,9 @@ func (t *trial) compute(n *node, at []ir.AffineExpr, guards []ir.Guard, fill ir.
 	t.cost += ir.Table[n.Op].Cost
 	if n.Op == ir.Gather {
 		return t.gather(n, at, guards, fill), true
+	}
+	if n.Op == ir.Div && t.g.template == ir.Attention && t.g.cut && t.rowBelow(n.src[1]) != nil {
+		return t.divided(n, at), len(guards) == 0
 	}
 	src := make([]int, len(n.src))
 	for i, s := range n.src {

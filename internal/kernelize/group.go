@@ -1,6 +1,7 @@
 package kernelize
 
 import (
+	"maps"
 	"math"
 	"slices"
 
@@ -23,6 +24,8 @@ type group struct {
 	members []*node
 	sides   [2]ir.AxisSet // axes that the factors of a contraction vary over
 	emitted []emission
+
+	*attending // of a kernel of attention
 
 	order  int    // a group reads only what groups of lower order store
 	reader int    // the least order of a group that reads from this one
@@ -95,6 +98,9 @@ func (g *group) split(axis, inner int) (hi int) {
 	g.lens = append(g.lens, g.lens[axis]/inner, inner)
 	g.splits = append(g.splits, s)
 	g.axes, g.reduced = s.axes(g.axes), s.axes(g.reduced)
+	if a := g.attending; a != nil {
+		a.depths, a.widths = s.axes(a.depths), s.axes(a.widths)
+	}
 	for _, n := range g.members {
 		s.layout(n.layout)
 	}
@@ -175,6 +181,9 @@ func (g *group) mark() mark { return mark{len(g.body), len(g.emitted), len(g.spl
 // harm: collapse merges them in the kernel.
 func (g *group) rollBack(m mark) {
 	g.body = g.body[:m.body]
+	if a := g.attending; a != nil {
+		maps.DeleteFunc(a.matrices, func(_ *node, id int) bool { return id >= m.body })
+	}
 	if len(g.splits) > m.splits { // a split has removed all older emissions
 		m.emitted = 0
 	}

@@ -62,6 +62,10 @@ func (w *writer) axes() {
 	g := w.g
 	role := func(int) ir.Role { return ir.Parallel }
 	order := []ir.Role{ir.Parallel, ir.Reduced}
+	if g.template == ir.Attention {
+		w.attentionAxes()
+		return
+	}
 	if g.template == ir.Contraction {
 		a, b := g.liveSet(g.sides[0]), g.liveSet(g.sides[1])
 		role = func(x int) ir.Role {
@@ -174,6 +178,8 @@ func (w *writer) lower(from *instr, src []int) int {
 		in.Arg = w.arg(ir.Value, from.node.Node)
 	case in.Op.Writes():
 		in.Arg = w.arg(ir.Out, from.node.Node)
+	case in.Op.Class() == ir.Reduction && w.g.template == ir.Attention:
+		in.Axes = w.axisSet(in.Axes)
 	case in.Op.Class() == ir.Reduction:
 		in.Axes = w.reduced
 	}

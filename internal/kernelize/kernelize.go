@@ -56,6 +56,7 @@ func isFailed(n *node) bool { return n.Op == ir.Scalar && n.Ints[0] == failed }
 type Options struct {
 	Bindings int // the most buffers of a kernel; 0 is no limit
 	Machine  ir.Machine
+	Loops    ir.LoopLimits
 }
 
 // Graph returns the kernels that compute roots, nodes of a simplified graph, and
@@ -78,20 +79,33 @@ func Graph(roots []*graph.Node, o Options) (kernels []Kernel, outputs []Output) 
 // have groups of more buffers than a device binds; those are placed again, with ends that
 // split the groups.
 func placed(roots []*graph.Node, o Options) *placer {
-	ends := map[*graph.Node]end{}
-	p := place(roots, o, ends, nil)
-	choices := p.rematerialize()
-	if len(choices) > 0 {
-		p = place(roots, o, ends, choices)
-	}
+	d := decisions{ends: map[*graph.Node]end{}, refused: map[*graph.Node]bool{}}
 	for {
+		p := place(roots, o, d)
+		if p.refuseMisfits(o.Bindings); len(p.refusals) > 0 {
+			for _, n := range p.refusals {
+				d.refused[n] = true
+			}
+			continue
+		}
+		if d.choices == nil {
+			if d.choices = p.rematerialize(); len(d.choices) > 0 {
+				continue
+			}
+		}
 		more := p.split(o.Bindings)
 		if len(more) == 0 {
 			return p
 		}
 		for n, e := range more {
-			ends[n.Node] = e
+			d.ends[n.Node] = e
 		}
-		p = place(roots, o, ends, choices)
 	}
+}
+
+// decisions are what earlier placements of a graph have decided.
+type decisions struct {
+	ends    map[*graph.Node]end
+	choices map[*graph.Node]choice
+	refused map[*graph.Node]bool // products that kernels of attention do not compute
 }

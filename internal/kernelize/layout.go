@@ -114,12 +114,14 @@ func (g *group) covers(l layout) bool {
 			}
 		}
 	}
-	if parallel != len(g.axes)-len(g.reduced) {
+	if parallel != len(g.axes)-len(g.reduced) && g.template != ir.Attention {
 		return false
 	}
 	switch g.template {
 	case ir.Pointwise, ir.Contraction:
 		return reduced == 0
+	case ir.Attention:
+		return reduced == 0 && g.hasRows(l)
 	case ir.Reduce:
 		return reduced == 0 || reduced == len(g.reduced)
 	}

@@ -28,6 +28,11 @@ type node struct {
 	layout layout   // in the owner
 	saved  bool     // it is stored
 	copied *node    // the row-major copy of a leaf
+
+	placed  bool
+	inside  *region  // the one whose kernels alone compute it
+	product *product // that it is in a region
+	row     *node    // the value of rows that it is another name of
 }
 
 // A placer assigns the nodes of a graph to groups.
@@ -38,26 +43,31 @@ type placer struct {
 	groups  []*group
 	order   int
 	outputs map[*graph.Node]Output // of roots
+
+	loops    ir.LoopLimits
+	bindings int
+	regions  []*region
+	refused  map[*graph.Node]bool
+	refusals []*graph.Node // products that cannot be computed as they were placed: the placement is void
 }
 
 // place assigns the nodes that roots depend on.
-func place(roots []*graph.Node, o Options, ends map[*graph.Node]end, choices map[*graph.Node]choice) *placer {
-	p := &placer{maxArgs: maxMerged, machine: o.Machine, outputs: map[*graph.Node]Output{}}
+func place(roots []*graph.Node, o Options, d decisions) *placer {
+	p := &placer{maxArgs: maxMerged, machine: o.Machine, outputs: map[*graph.Node]Output{}, loops: o.Loops, bindings: o.Bindings, refused: d.refused}
 	if o.Bindings > 0 {
 		p.maxArgs = min(o.Bindings, maxMerged)
 	}
 	known := p.load(roots)
-	for n, e := range ends {
+	for n, e := range d.ends {
 		known(n).end = e
 	}
-	for n, c := range choices {
+	for n, c := range d.choices {
 		known(n).choice = c
 	}
+	p.findRegions()
 	for i := range p.nodes {
-		n := &p.nodes[i]
-		p.place(n)
-		if n.root {
-			p.outputs[n.Node] = p.output(n)
+		if p.placeOnce(&p.nodes[i]); len(p.refusals) > 0 {
+			return p
 		}
 	}
 	sorts.Stable(p.groups, func(a, b *group) int { return a.order - b.order })
@@ -97,6 +107,22 @@ func (p *placer) load(roots []*graph.Node) (known func(*graph.Node) *node) {
 	return known
 }
 
+// placeOnce places n, if it is not, and stores it if it is a root.
+func (p *placer) placeOnce(n *node) {
+	if n.placed {
+		return
+	}
+	n.placed = true
+	if n.inside != nil {
+		n.size, n.cost = 1, 1
+		return
+	}
+	p.place(n)
+	if n.root && len(p.refusals) == 0 {
+		p.outputs[n.Node] = p.output(n)
+	}
+}
+
 // place finds a group for n, or leaves it inline: computed wherever it is used.
 func (p *placer) place(n *node) {
 	n.size = 1
@@ -116,6 +142,8 @@ func (p *placer) place(n *node) {
 		p.cat(n)
 	case routines[n.Op] != nil:
 		routines[n.Op](p, n)
+	case n.product != nil:
+		p.attend(n.product)
 	case n.Op.Class() == ir.Reduction:
 		p.reduce(n)
 	case n.Op.Class() == ir.Elementwise || n.Op == ir.Gather:
@@ -126,7 +154,7 @@ func (p *placer) place(n *node) {
 			p.materialize(n)
 		}
 	}
-	if n.end != 0 {
+	if n.end != 0 && len(p.refusals) == 0 {
 		p.save(n)
 		n.owner().closed = true
 	}
@@ -159,12 +187,17 @@ func (p *placer) singleUse(n *node, g *group) bool {
 // layout of those dims, and may change that to n's. If fill needs a node to be stored
 // first, start stores it and begins again. It returns nil if the trial fails.
 func (p *placer) start(n *node, template ir.Template, dims []int, fill func(t *trial, l layout) (id int)) *group {
+	return p.begin(n, func() (*group, layout) { return newGroup(template, dims) }, fill)
+}
+
+// begin is start of a group that a function makes, with the layout of n.
+func (p *placer) begin(n *node, newGroup func() (*group, layout), fill func(t *trial, l layout) (id int)) *group {
 	for {
-		g, l := newGroup(template, dims)
+		g, l := newGroup()
 		t := &trial{p: p, g: g}
 		id := fill(t, l)
 		switch {
-		case t.failed:
+		case t.failed || len(p.refusals) > 0:
 			return nil
 		case t.need != nil:
 			p.store(t.need)

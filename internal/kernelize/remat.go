@@ -42,7 +42,7 @@ func (p *placer) readings() map[*node][]reading {
 			if in.reads == nil {
 				continue
 			}
-			r := reading{g, in.Op == ir.Load && len(in.Src) == 0 && len(in.View.Guards) == 0 && !factors[i] && g.template != ir.Routine}
+			r := reading{g, in.Op == ir.Load && len(in.Src) == 0 && len(in.View.Guards) == 0 && !factors[i] && g.template != ir.Routine && g.template != ir.Attention}
 			points := 1
 			for a, c := range in.View.Coef {
 				if c != 0 {

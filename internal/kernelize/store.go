@@ -74,7 +74,11 @@ func (p *placer) store(n *node) {
 
 // write stores n itself, not a copy of it.
 func (p *placer) write(n *node) {
-	if n.owners == nil {
+	switch {
+	case n.owners != nil:
+	case n.inside != nil:
+		p.storeRow(n)
+	default:
 		p.materialize(n)
 	}
 	p.save(n)

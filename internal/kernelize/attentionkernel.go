@@ -1,0 +1,146 @@
+package kernelize
+
+import (
+	"slices"
+
+	"github.com/tensorken/tensorken/internal/loopnest"
+	"github.com/tensorken/tensorken/ir"
+)
+
+// role returns the role of an axis in a kernel of attention.
+func (g *group) role(a int) ir.Role {
+	switch {
+	case slices.Contains(g.reduced, a):
+		return ir.N
+	case slices.Contains(g.depths, a):
+		return ir.K
+	case slices.Contains(g.widths, a):
+		return ir.Width
+	case g.liveSet(g.attending.batch).Has(a):
+		return ir.Batch
+	}
+	return ir.M
+}
+
+// refuseMisfits refuses the products of kernels of attention that the device does not run, or should not.
+func (p *placer) refuseMisfits(bindings int) {
+	for _, r := range p.regions {
+		for _, g := range r.groups {
+			k := (&writer{}).kernel(g)
+			if p.fits(k.Kernel, g, bindings) && !(g.cut && p.prefersLoop(r, g, k.Kernel)) {
+				continue
+			}
+			for _, e := range r.products {
+				if o := e.sum.owner(); o == g || o.cut || !g.cut {
+					p.refuse(e)
+				}
+			}
+		}
+	}
+}
+
+// fits reports whether the device runs a kernel of attention.
+func (p *placer) fits(k *ir.Kernel, g *group, bindings int) bool {
+	if !g.checks() {
+		bindings = max(bindings, p.loops.AttentionBindings)
+	}
+	if p.bindings > 0 && g.buffers() > bindings || len(k.Axes) > ir.MaxAxes || ir.Verify(k) != nil {
+		return false
+	}
+	for _, a := range k.Axes {
+		if (a.Role == ir.K || a.Role == ir.Width) && a.Len > p.loops.Attention {
+			return false
+		}
+	}
+	a, ok := loopnest.NewAttention(k)
+	return ok && a.Fits(k, p.loops.Matrices, p.loops.AttentionBytes)
+}
+
+// prefersLoop reports whether the gradient of large scores is faster in a loop, where threads multiply: the tiles
+// of a contraction are larger, and a loop multiplies five matrices where kernels of attention multiply seven. But
+// these compute little where masks hide most of the scores, as a window does.
+func (p *placer) prefersLoop(r *region, g *group, k *ir.Kernel) bool {
+	rows, columns := ir.M, ir.N
+	if g.swapped {
+		rows, columns = columns, rows
+	}
+	if p.loops.Matrices || !p.isLarge(r) || loopnest.Points(k.Axes, k.Roles(rows)) < leastRows {
+		return false
+	}
+	if !slices.ContainsFunc(k.Body, func(in ir.Instr) bool { return in.Op == ir.Index }) {
+		return true
+	}
+	a, _ := loopnest.NewAttention(k)
+	var list []loopnest.Bounds
+	for _, o := range a.Outputs {
+		list = append(list, loopnest.Nonzero(k, o.Left).Fixed())
+	}
+	causal := false
+	for _, b := range loopnest.Common(list...) {
+		for _, axis := range k.Roles(rows).List() {
+			slope := b.Slope(k, axis)
+			if slope < 0 { // a row does not need the first columns
+				return false
+			}
+			causal = causal || slope > 0 && 2*k.Axes[axis].Len >= int(loopnest.Points(k.Axes, k.Roles(columns)))
+		}
+	}
+	return causal
+}
+
+// isLarge reports whether the scores of a region are worth a loop.
+func (p *placer) isLarge(r *region) bool { return 4*r.space.count(r.matrix) >= p.loops.Scores }
+
+// has reports whether kernels of attention compute n in place.
+func (r *region) has(n *node) bool { return n.row == nil && (r.layouts[n] != nil || r.inner[n]) }
+
+// hasRows reports whether a node of that layout has all rows, and beside them widths alone.
+func (g *group) hasRows(l layout) bool {
+	rows := 0
+	for _, a := range slices.Concat(l...) {
+		switch g.role(a) {
+		case ir.Batch, ir.M:
+			rows++
+		case ir.K:
+			return false
+		}
+	}
+	return rows == len(g.axes)-len(g.reduced)-len(g.widths)-len(g.depths)
+}
+
+// attentionAxes gives a kernel of attention its axes.
+func (w *writer) attentionAxes() {
+	g := w.g
+	w.position = make([]int, len(g.lens))
+	used := g.usedAxes()
+	for _, r := range []ir.Role{ir.Batch, ir.M, ir.N, ir.K, ir.Width} {
+		for _, a := range g.axes {
+			if g.role(a) == r && (r != ir.K && r != ir.Width || used.Has(a)) {
+				w.position[a] = len(w.k.Axes)
+				w.k.Axes = append(w.k.Axes, ir.Axis{Len: g.lens[a], Role: r})
+			}
+		}
+	}
+}
+
+// usedAxes returns the axes that loads vary over: trials that failed leave others.
+func (g *group) usedAxes() (s ir.AxisSet) {
+	for i := range g.body {
+		if v := g.body[i].View; v != nil {
+			for a, c := range v.Coef {
+				if c != 0 {
+					s |= 1 << a
+				}
+			}
+		}
+	}
+	return s
+}
+
+// axisSet converts axes of the group to axes of the kernel.
+func (w *writer) axisSet(axes ir.AxisSet) (s ir.AxisSet) {
+	for _, a := range w.g.liveSet(axes).List() {
+		s |= 1 << w.position[a]
+	}
+	return s
+}

@@ -1,0 +1,221 @@
+package kernelize
+
+import (
+	"slices"
+
+	"github.com/tensorken/tensorken/internal/loopnest"
+	"github.com/tensorken/tensorken/ir"
+)
+
+// attended emits a product.
+func (t *trial) attended(e *product) int {
+	t.g.addWidths(e)
+	id, rows := t.weights(e.weights, t.g.coordinates(t.layoutIn(e.region.layouts[e.weights])))
+	factor, axes := t.factor(e.factor, t.g.coordinates(t.layoutIn(e.layout)), e.sum)
+	if t.stopped() {
+		return -1
+	}
+	if in := &t.g.body[factor]; in.Op == ir.Load && in.reads.DType.IsHalf() && in.reads.DType != e.weights.DType {
+		factor = t.add(e.factor, ir.Instr{Op: ir.Cast, Type: in.Type, Src: []int{factor}}) // else weights would be rounded to halves
+	}
+	t.g.batch |= axes
+	id = t.add(e.sum, ir.Instr{Op: ir.Mul, Type: t.g.body[id].Type, Src: []int{id, factor}})
+	id = t.sum(e.sum, id, rows)
+	if !t.isOnePass(id, e.sum, e.out) {
+		t.failed = true
+	}
+	return id
+}
+
+// factor emits a factor of a product of n, which is stored first if it is too expensive to compute again.
+func (t *trial) factor(x *node, at []ir.AffineExpr, n *node) (id int, axes ir.AxisSet) {
+	if t.stopped() {
+		return -1, 0
+	}
+	m := t.measure(x, at)
+	costly := m.cost > prologue || m.gathers && t.g.repeats(m.axes) > maxGathers || t.p.machine.Halves > 0 && n.DType.IsHalf()
+	if b := base(x); costly && !t.stopped() && !b.saved && b.Op.Class() != ir.Source {
+		t.need = b
+	}
+	id, _ = t.emit(x, t.g.live(at), nil, 0)
+	return id, t.g.liveSet(m.axes)
+}
+
+// isOnePass reports whether one pass over the columns computes a value with all that the group stores.
+func (t *trial) isOnePass(id int, n *node, l layout) bool {
+	if t.stopped() || t.g.template != ir.Attention {
+		return true
+	}
+	from := t.g.mark()
+	t.g.store(id, n, t.g.coordinates(t.layoutIn(l)))
+	k := (&writer{}).kernel(t.g)
+	t.g.rollBack(from)
+	_, ok := loopnest.NewAttention(k.Kernel)
+	return ok
+}
+
+// inRegion emits a node of the group's region.
+func (t *trial) inRegion(n *node, at []ir.AffineExpr, guards []ir.Guard, fill ir.Number) (id int, filled bool) {
+	if len(t.g.lens) >= ir.MaxAxes {
+		t.failed = true
+		return -1, true
+	}
+	r := t.g.region
+	if r.rows[n] && t.g.cut {
+		return t.savedRow(n, at, false), len(guards) == 0
+	}
+	l := r.layouts[n]
+	atPoint := l != nil && t.g.isAt(at, t.layoutIn(l))
+	if id, ok := t.g.matrices[n]; ok && atPoint {
+		t.vary(at)
+		return id, len(guards) == 0
+	}
+	switch {
+	case n.Op.Class() != ir.Reduction:
+		id, filled = t.compute(n, at, guards, fill)
+	case !atPoint:
+		t.failed = true
+	case r.rows[n]:
+		id = t.reduceRow(n)
+	default:
+		id = t.score(n, at)
+	}
+	if t.stopped() {
+		return -1, true
+	}
+	if t.vary(at); atPoint && len(guards) == 0 {
+		t.g.matrices[n] = id
+	}
+	return id, filled
+}
+
+// score emits a score, a sum over a depth of its own.
+func (t *trial) score(n *node, at []ir.AffineExpr) int {
+	m := n.src[0]
+	over := make(layout, len(m.Shape))
+	var axes []int
+	for _, a := range n.Ints {
+		if m.Shape[a] > 1 {
+			over[a] = []int{t.g.newAxis(m.Shape[a])}
+			axes = append(axes, over[a]...)
+		}
+	}
+	t.g.depths = append(t.g.depths, axes...)
+	at = t.g.operand(n, at, over)
+	x, alongX := t.factor(m.src[0], at, n)
+	y, alongY := t.factor(m.src[1], at, n)
+	if t.stopped() {
+		return -1
+	}
+	if t.g.liveSet(alongX)&ir.Axes(t.g.reduced...) != 0 {
+		x, y, alongY = y, x, alongX
+	}
+	t.g.batch |= alongY
+	id := t.add(n, ir.Instr{Op: ir.Mul, Type: t.g.body[x].Type, Src: []int{x, y}})
+	if len(axes) == 0 { // of one element
+		return id
+	}
+	id = t.reduceValue(n, id)
+	t.last().Axes = ir.Axes(axes...)
+	return id
+}
+
+// reduceRow emits a reduction along the columns.
+func (t *trial) reduceRow(n *node) int {
+	at := t.g.coordinates(t.layoutIn(t.g.region.layouts[n.src[0]]))
+	if n.Op == ir.Sum {
+		id, rows := t.weights(n.src[0], at)
+		return t.sum(n, id, rows)
+	}
+	id, _ := t.emit(n.src[0], at, nil, 0)
+	id = t.reduceValue(n, id)
+	if !t.stopped() {
+		t.last().Axes = ir.Axes(t.g.reduced...)
+	}
+	return id
+}
+
+// A rowFactor is a value of rows by which another value is multiplied or divided.
+type rowFactor struct {
+	op   ir.Op
+	node *node
+	at   []ir.AffineExpr
+}
+
+// sum emits the sum n of a value over the columns, times factors.
+func (t *trial) sum(n *node, id int, rows []rowFactor) int {
+	if t.stopped() {
+		return -1
+	}
+	id = t.reduceValue(n, id)
+	t.last().Axes = ir.Axes(t.g.reduced...)
+	for _, f := range rows {
+		x, _ := t.emit(f.node, f.at, nil, 0)
+		if t.stopped() {
+			return -1
+		}
+		id = t.add(n, ir.Instr{Op: f.op, Type: t.g.body[id].Type, Src: []int{id, x}})
+	}
+	return id
+}
+
+// weights emits a matrix without factors that are values of rows, which it returns: they come after a sum.
+func (t *trial) weights(n *node, at []ir.AffineExpr) (id int, rows []rowFactor) {
+	scaled := t.scaled(n)
+	if t.g.cut || len(scaled) == 0 || t.stopped() {
+		id, _ = t.emit(n, at, nil, 0)
+		return id, nil
+	}
+	if n.Op.Class() == ir.Movement {
+		r := t.push(n, t.g.live(at))
+		t.failed = t.failed || r.Opaque
+		return t.weights(n.src[0], r.At)
+	}
+	var src []int
+	for i, s := range n.src {
+		switch {
+		case t.rowBelow(s) != nil && (n.Op == ir.Mul || n.Op == ir.Div && i == 1) && len(src) == i:
+			rows = append(rows, rowFactor{n.Op, s, at})
+			continue
+		case slices.Contains(scaled, i):
+			var more []rowFactor
+			id, more = t.weights(s, at)
+			rows = append(rows, more...)
+		default:
+			id, _ = t.emit(s, at, nil, 0)
+		}
+		src = append(src, id)
+	}
+	switch {
+	case t.stopped():
+		return -1, nil
+	case len(src) < len(n.src) || n.Op == ir.Cast:
+		return src[0], rows
+	}
+	return t.add(n, ir.Instr{Op: n.Op, Type: n.DType.ComputeType(), Src: src}), rows
+}
+
+// scaled lists the operands of a matrix that it is proportional to.
+func (t *trial) scaled(n *node) []int {
+	switch {
+	case !t.g.region.has(n):
+	case n.Op == ir.Reshape, n.Op == ir.Permute, n.Op == ir.Neg, n.Op == ir.Div, n.Op == ir.Cast && n.DType.ComputeType() == n.src[0].DType.ComputeType():
+		return []int{0}
+	case n.Op == ir.Mul:
+		return []int{0, 1}
+	case n.Op == ir.Where && n.src[2].Op == ir.Const && n.src[2].Num == 0:
+		return []int{1}
+	}
+	return nil
+}
+
+// rowBelow returns the value of rows that n is an Expand of, nil if there is none.
+func (t *trial) rowBelow(n *node) *node {
+	for n.Op == ir.Expand || n.Op == ir.Reshape || n.Op == ir.Permute {
+		n = n.src[0]
+		if t.g.region.rows[n] {
+			return n
+		}
+	}
+	return nil
+}

@@ -1,0 +1,160 @@
+package kernelize
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/tensorken/tensorken/ir"
+)
+
+// findProducts finds the products that read a matrix through an Expand, which adds widths.
+func (f *finder) findProducts(n *node) {
+	weights := n.src[0]
+	l := f.space.liveLayout(slices.Clone(f.layouts[weights]))
+	for a, d := range n.Shape {
+		if weights.Shape[a] != d {
+			l[a] = []int{f.space.newAxis(d)}
+		}
+	}
+	f.findFactors(n, weights, l)
+}
+
+// findFactors finds the products that read weights as n, of layout l.
+func (f *finder) findFactors(n, weights *node, l layout) {
+	f.bad[weights] = f.bad[weights] || n.root
+	for _, u := range f.users[n] {
+		if moved, ok := f.moved(u, l); ok {
+			f.findFactors(u, weights, moved)
+			continue
+		}
+		if u.Op != ir.Mul || u.src[0] == u.src[1] || u.root {
+			f.bad[weights] = true
+			continue
+		}
+		factor := u.src[0]
+		if factor == n {
+			factor = u.src[1]
+		}
+		for _, s := range f.users[u] {
+			e := &product{region: f.region, sum: s, between: []*node{u}, weights: weights, factor: factor, layout: f.ownWidths(l)}
+			if !f.finish(e) {
+				f.bad[weights] = true
+				continue
+			}
+			f.products = append(f.products, e)
+		}
+	}
+}
+
+// ownWidths returns a layout with new axes in place of those that matrices do not have: each product has its own.
+func (f *finder) ownWidths(l layout) layout {
+	own := f.space.liveLayout(slices.Clone(l))
+	matrix := f.space.liveSet(f.matrix)
+	for i, axes := range own {
+		own[i] = slices.Clone(axes)
+		for j, a := range axes {
+			if !matrix.Has(a) {
+				own[i][j] = f.space.newAxis(f.space.lens[a])
+			}
+		}
+	}
+	return own
+}
+
+// finish finds what a product sums over. It reports false if that is neither columns nor rows.
+func (f *finder) finish(e *product) bool {
+	s := e.sum
+	if s.Op != ir.Sum || s.DType != s.src[0].DType || s.DType.ComputeType() != ir.Float32 {
+		return false
+	}
+	e.out = slices.Clone(e.layout)
+	e.over = ir.Axes(slices.Concat(takeReduced(e.out, s)...)...)
+	columns := f.space.liveSet(f.columns)
+	if e.over == columns {
+		return true
+	}
+	e.swapped = true
+	for f.mergesSum(e) {
+	}
+	return e.over != 0 && e.over&^f.space.liveSet(f.matrix) == 0 && e.over&f.space.liveSet(f.columns) == 0
+}
+
+// mergesSum makes a sum that reads another one, and nothing else does, the sum of a product.
+func (f *finder) mergesSum(e *product) bool {
+	n, l := e.sum, e.out
+	for !n.root && len(f.users[n]) == 1 {
+		u := f.users[n][0]
+		if u.Op == ir.Sum {
+			e.between, e.sum, e.out = append(e.between, e.sum), u, f.space.liveLayout(slices.Clone(l))
+			e.over = f.space.liveSet(e.over) | ir.Axes(slices.Concat(takeReduced(e.out, u)...)...)
+			return true
+		}
+		moved, ok := f.moved(u, l)
+		if !ok {
+			return false
+		}
+		n, l = u, moved
+	}
+	return false
+}
+
+// settle decides which products kernels of attention compute, and which nodes only these compute.
+func (f *finder) settle() {
+	r := f.region
+	needed, stored := nodeSet{}, nodeSet{} // by other work: loops compute what is not stored again
+	for n := range f.bad {
+		if f.bad[n] {
+			r.above(n, stored)
+		}
+	}
+	for before := -1; before != len(stored)+len(needed); {
+		before = len(stored) + len(needed)
+		r.products = slices.DeleteFunc(r.products, func(e *product) bool {
+			all := nodeSet{}
+			r.above(e.weights, all)
+			isStored := false
+			for n := range all {
+				isStored = isStored || stored[n]
+			}
+			if isStored || !f.isLarge(r) && f.refused[e.sum.Node] {
+				maps.Copy(stored, all)
+			} else if f.refused[e.sum.Node] {
+				maps.Copy(needed, all)
+			} else {
+				return false
+			}
+			return true
+		})
+	}
+	maps.Copy(needed, stored)
+	if len(r.products) == 0 {
+		return
+	}
+	for n := range r.layouts {
+		if !needed[n] && (!r.rows[n] || n.Op.Class() == ir.Reduction) {
+			n.inside, r.inner[n] = r, true
+		}
+	}
+	for _, e := range r.products {
+		e.sum.product = e
+		for _, n := range e.between {
+			n.inside, r.inner[n] = r, true
+		}
+	}
+	f.regions = append(f.regions, r)
+}
+
+// above adds to a set the nodes of the region that n depends on, and n.
+func (r *region) above(n *node, set nodeSet) {
+	for stack := []*node{n}; len(stack) > 0; {
+		n := stack[len(stack)-1]
+		stack = stack[:len(stack)-1]
+		for n.Op.Class() == ir.Movement && r.layouts[n] == nil && len(n.src) == 1 {
+			n = n.src[0]
+		}
+		if r.layouts[n] != nil && !set[n] {
+			set[n] = true
+			stack = append(stack, n.src...)
+		}
+	}
+}
