@@ -34,23 +34,21 @@ func (p *placer) attend(e *product) {
 	}
 	list := []*product{e}
 	others := slices.DeleteFunc(slices.Clone(e.products), func(o *product) bool {
-		return o == e || o.sum.owners != nil || !p.ensure(o.sum, e.sum)
+		return o == e || o.sum.owners != nil || !p.ensure(o.sum)
 	})
 	for _, o := range others {
 		if e.swapped && o.swapped && o.sum.owners == nil {
 			list = append(list, o)
 		}
 	}
-	if len(p.refusals) > 0 || e.sum.owners != nil {
+	if e.sum.owners != nil {
 		return
 	}
 	if !p.attendBy(true, list...) && (len(list) == 1 || !p.attendBy(true, e)) {
-		p.refuse(e)
+		panic(refusal{e})
 	}
 	for _, o := range others { // what they read is free early
-		if len(p.refusals) == 0 {
-			p.attend(o)
-		}
+		p.placeOnce(o.sum)
 	}
 }
 
@@ -82,13 +80,13 @@ func (p *placer) attendBy(cut bool, list ...*product) bool {
 	return true
 }
 
-// ensure places what n depends on. It reports false if that is another node.
-func (p *placer) ensure(n, other *node) bool {
+// ensure places what n depends on. It reports false if that is a product that is being placed.
+func (p *placer) ensure(n *node) bool {
 	seen, stack := nodeSet{n: true}, slices.Clone(n.src)
 	var list []*node
 	for len(stack) > 0 {
 		x := stack[len(stack)-1]
-		if stack = stack[:len(stack)-1]; x == other {
+		if stack = stack[:len(stack)-1]; x.product != nil && x.placed && x.owners == nil {
 			return false
 		}
 		if !seen[x] && !x.placed {
@@ -101,15 +99,11 @@ func (p *placer) ensure(n, other *node) bool {
 	for _, x := range list {
 		p.placeOnce(x)
 	}
-	return len(p.refusals) == 0
+	return true
 }
 
-// refuse notes that kernels of attention cannot compute a product.
-func (p *placer) refuse(products ...*product) {
-	for _, e := range products {
-		p.refusals = append(p.refusals, e.sum.Node)
-	}
-}
+// A refusal is the products that kernels of attention cannot compute as they were placed. It ends a placement.
+type refusal []*product
 
 // newGroup returns a group of a kernel of attention, with the widths of e.
 func (r *region) newGroup(cut, swapped bool, e *product) *group {

@@ -24,6 +24,7 @@ func (g *group) role(a int) ir.Role {
 
 // refuseMisfits refuses the products of kernels of attention that the device does not run, or should not.
 func (p *placer) refuseMisfits(bindings int) {
+	var misfits refusal
 	for _, r := range p.regions {
 		for _, g := range r.groups {
 			k := (&writer{}).kernel(g)
@@ -32,10 +33,13 @@ func (p *placer) refuseMisfits(bindings int) {
 			}
 			for _, e := range r.products {
 				if o := e.sum.owner(); o == g || o.cut || !g.cut {
-					p.refuse(e)
+					misfits = append(misfits, e)
 				}
 			}
 		}
+	}
+	if len(misfits) > 0 {
+		panic(misfits)
 	}
 }
 

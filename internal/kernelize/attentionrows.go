@@ -84,8 +84,11 @@ func (p *placer) storeRow(c *node) {
 	}
 	g := p.begin(c, func() (*group, layout) { return r.newGroup(false, false, nil), slices.Clone(l) }, func(t *trial, _ layout) int { return fill(t) })
 	if g == nil {
-		p.refuse(r.products...)
-		return
+		missing := slices.DeleteFunc(slices.Clone(r.products), func(e *product) bool { return e.sum.owners != nil })
+		if len(missing) == 0 {
+			missing = r.products
+		}
+		panic(refusal(missing))
 	}
 	r.groups = append(r.groups, g)
 }

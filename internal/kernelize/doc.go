@@ -14,6 +14,8 @@
 //   - A Sum of a product of two factors with axes of their own starts a contraction.
 //     Any other reduction merges with the reduction that it reads, joins the group of
 //     its operand, or starts a reduce group.
+//   - A product of a region starts a kernel of attention, or extends one. What only such kernels
+//     read is in none else: each computes it again.
 //   - A Scatter starts a routine. The operands of a Cat are stored side by side.
 //   - Movements have no instructions: what they move is read at other coordinates.
 //
@@ -28,7 +30,7 @@
 //
 // Three rules hold throughout:
 //
-//   - A reduction is never computed twice; elementwise work is, where it is cheap.
+//   - A reduction is never computed twice, but in attention; elementwise work is, where it is cheap.
 //   - A group loads only what groups of lower order store, so there are no cycles,
 //     and two groups merge only if that keeps the order.
 //   - A group stores a member only if it is a root or another group loads it.
@@ -60,6 +62,8 @@ const (
 	// maxScalars is the most scalar arguments that a group gets from nodes that
 	// join it: a device has room for few.
 	maxScalars = 48
+	// maxScores is the most scores that a kernel of attention computes for one product.
+	maxScores = 8
 	// leastRows is the least number of rows of scores that are worth a loop.
 	leastRows = 16
 	// maxMerged is the most buffers of siblings that merge.

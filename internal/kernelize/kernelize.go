@@ -81,11 +81,11 @@ func Graph(roots []*graph.Node, o Options) (kernels []Kernel, outputs []Output) 
 func placed(roots []*graph.Node, o Options) *placer {
 	d := decisions{ends: map[*graph.Node]end{}, refused: map[*graph.Node]bool{}}
 	for {
-		p := place(roots, o, d)
-		if p.refuseMisfits(o.Bindings); len(p.refusals) > 0 {
-			for _, n := range p.refusals {
-				d.refused[n] = true
-			}
+		p, refused := tryPlace(roots, o, d)
+		for _, e := range refused {
+			d.refused[e.sum.Node] = true
+		}
+		if len(refused) > 0 {
 			continue
 		}
 		if d.choices == nil {
@@ -108,4 +108,20 @@ type decisions struct {
 	ends    map[*graph.Node]end
 	choices map[*graph.Node]choice
 	refused map[*graph.Node]bool // products that kernels of attention do not compute
+}
+
+// tryPlace places the nodes that roots depend on. It returns the products of attention that it could not place so.
+func tryPlace(roots []*graph.Node, o Options, d decisions) (p *placer, refused refusal) {
+	defer func() {
+		if err := recover(); err != nil {
+			r, ok := err.(refusal)
+			if !ok {
+				panic(err)
+			}
+			refused = r
+		}
+	}()
+	p = place(roots, o, d)
+	p.refuseMisfits(o.Bindings)
+	return p, nil
 }

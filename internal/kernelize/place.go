@@ -48,7 +48,6 @@ type placer struct {
 	bindings int
 	regions  []*region
 	refused  map[*graph.Node]bool
-	refusals []*graph.Node // products that cannot be computed as they were placed: the placement is void
 }
 
 // place assigns the nodes that roots depend on.
@@ -66,9 +65,7 @@ func place(roots []*graph.Node, o Options, d decisions) *placer {
 	}
 	p.findRegions()
 	for i := range p.nodes {
-		if p.placeOnce(&p.nodes[i]); len(p.refusals) > 0 {
-			return p
-		}
+		p.placeOnce(&p.nodes[i])
 	}
 	sorts.Stable(p.groups, func(a, b *group) int { return a.order - b.order })
 	p.mergeSiblings()
@@ -118,7 +115,7 @@ func (p *placer) placeOnce(n *node) {
 		return
 	}
 	p.place(n)
-	if n.root && len(p.refusals) == 0 {
+	if n.root {
 		p.outputs[n.Node] = p.output(n)
 	}
 }
@@ -154,7 +151,7 @@ func (p *placer) place(n *node) {
 			p.materialize(n)
 		}
 	}
-	if n.end != 0 && len(p.refusals) == 0 {
+	if n.end != 0 {
 		p.save(n)
 		n.owner().closed = true
 	}
@@ -197,7 +194,7 @@ func (p *placer) begin(n *node, newGroup func() (*group, layout), fill func(t *t
 		t := &trial{p: p, g: g}
 		id := fill(t, l)
 		switch {
-		case t.failed || len(p.refusals) > 0:
+		case t.failed:
 			return nil
 		case t.need != nil:
 			p.store(t.need)

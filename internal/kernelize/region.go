@@ -39,6 +39,7 @@ type product struct {
 type finder struct {
 	*placer
 	users map[*node][]*node
+	tried nodeSet // with no region, or one that is found
 	*region
 	size    int // of a matrix
 	queue   []found
@@ -60,15 +61,18 @@ func (p *placer) findRegions() {
 	if p.loops.Attention == 0 {
 		return
 	}
-	f := &finder{placer: p, users: map[*node][]*node{}}
+	f := &finder{placer: p, users: map[*node][]*node{}, tried: nodeSet{}}
 	for i := range p.nodes {
 		for _, s := range p.nodes[i].src {
 			f.users[s] = append(f.users[s], &p.nodes[i])
 		}
 	}
 	for i := range p.nodes {
-		if n := &p.nodes[i]; n.inside == nil && f.isScore(n) {
+		if n := &p.nodes[i]; !f.tried[n] && f.isScore(n) {
 			f.grow(n)
+			for n := range f.layouts {
+				f.tried[n] = true
+			}
 		}
 	}
 	f.findShared()
@@ -257,13 +261,11 @@ func (f *finder) reduced(n *node) (l layout, over ir.AxisSet) {
 
 // findColumns finds the axes of columns: those that a softmax reduces.
 func (f *finder) findColumns() bool {
-	for _, op := range []ir.Op{ir.ReduceMax, ir.Sum} {
-		for _, n := range f.reduces {
-			if _, over := f.reduced(n); n.Op == op {
-				f.columns = over
-				n := f.space.count(over)
-				return n >= f.loops.Columns && n < f.size
-			}
+	for _, n := range f.reduces {
+		if n.Op == ir.ReduceMax {
+			_, f.columns = f.reduced(n)
+			columns := f.space.count(f.columns)
+			return columns >= f.loops.Columns && columns < f.size
 		}
 	}
 	return false

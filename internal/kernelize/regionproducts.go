@@ -112,11 +112,14 @@ func (f *finder) settle() {
 		r.products = slices.DeleteFunc(r.products, func(e *product) bool {
 			all := nodeSet{}
 			r.above(e.weights, all)
-			isStored := false
+			isStored, scores := false, 0
 			for n := range all {
 				isStored = isStored || stored[n]
+				if f.isScore(n) {
+					scores++
+				}
 			}
-			if isStored || !f.isLarge(r) && f.refused[e.sum.Node] {
+			if isStored || scores > maxScores || !f.isLarge(r) && f.refused[e.sum.Node] {
 				maps.Copy(stored, all)
 			} else if f.refused[e.sum.Node] {
 				maps.Copy(needed, all)
