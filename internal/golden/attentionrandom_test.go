@@ -186,3 +186,39 @@ func TestRandomAttention(t *testing.T) {
 		t.Errorf("%d kernels of attention in %d forms", kernels, n)
 	}
 }
+
+// The result of attention may be a score of the next, and weights multiply weights.
+func TestAttentionChain(t *testing.T) {
+	compile.Verify()
+	run := func(d *tensor.Device) []float64 {
+		rng := tensor.NewRNG(1)
+		x := [3]tensor.Tensor{rng.Normal(5, 6).To(d), rng.Normal(6, 6).To(d), rng.Normal(6, 6).To(d)}
+		f := func(x [3]tensor.Tensor) tensor.Tensor {
+			p := x[0].MatMul(x[1].T()).Softmax(1)
+			o := p.MatMul(x[2])
+			q := o.Softmax(1).MatMul(x[1])
+			z := q.Softmax(1).MatMul(x[2].T()).Softmax(1)
+			return z.MatMul(x[0].T()).Add(p.MatMul(p.T())).Square().Sum()
+		}
+		y, g := grad.ValueAndGrad(f)(x)
+		out := flat(t, y)
+		for _, x := range g {
+			out = append(out, flat(t, x)...)
+		}
+		return out
+	}
+	want := run(tensor.NewDevice(cpu.New(cpu.Options{})))
+	for _, m := range []bool{false, true} {
+		ref := drivertest.Oracle()
+		ref.Loops = ir.LoopLimits{Bytes: 1 << 10, Rows: 4, Columns: 2, Attention: 8, AttentionBytes: 1 << 20, Matrices: m}
+		got := run(tensor.NewDevice(ref))
+		if ref.Templates["attention"] == 0 {
+			t.Error("no kernel is of attention")
+		}
+		for i := range want {
+			if d := want[i] - got[i]; d > 1e-4 || d < -1e-4 {
+				t.Errorf("element %d is %v, want %v", i, got[i], want[i])
+			}
+		}
+	}
+}

@@ -32,7 +32,7 @@ func (p *placer) refuseMisfits(bindings int) {
 				continue
 			}
 			for _, e := range r.products {
-				if o := e.sum.owner(); o == g || o.cut || !g.cut {
+				if o := e.sum.owner(); o == g || o == nil || o.cut || !g.cut {
 					misfits = append(misfits, e)
 				}
 			}

@@ -61,6 +61,9 @@ func (n *node) float32() *node {
 func (p *placer) storeRow(c *node) {
 	r := c.inside
 	l := r.layouts[c]
+	if c.row == nil && !r.rows[c] { // a matrix that is stored after all
+		panic(refusal(r.products))
+	}
 	groups := slices.DeleteFunc(slices.Clone(r.groups), func(g *group) bool { return g.cut })
 	if c.row != nil && (c.row.owners != nil || p.dot(c.row)) {
 		groups = []*group{c.row.owner()}

@@ -76,17 +76,26 @@ func (f *finder) finish(e *product) bool {
 	e.swapped = true
 	for f.mergesSum(e) {
 	}
-	return e.over != 0 && e.over&^f.space.liveSet(f.matrix) == 0 && e.over&f.space.liveSet(f.columns) == 0
+	return e.over != 0 && f.areRows(e.over)
 }
 
-// mergesSum makes a sum that reads another one, and nothing else does, the sum of a product.
+// areRows reports whether matrices have some axes, and not as columns.
+func (f *finder) areRows(axes ir.AxisSet) bool {
+	return axes&^(f.space.liveSet(f.matrix)&^f.space.liveSet(f.columns)) == 0
+}
+
+// mergesSum makes a sum over rows that reads another one, and nothing else does, the sum of a product.
 func (f *finder) mergesSum(e *product) bool {
 	n, l := e.sum, e.out
 	for !n.root && len(f.users[n]) == 1 {
 		u := f.users[n][0]
 		if u.Op == ir.Sum {
-			e.between, e.sum, e.out = append(e.between, e.sum), u, f.space.liveLayout(slices.Clone(l))
-			e.over = f.space.liveSet(e.over) | ir.Axes(slices.Concat(takeReduced(e.out, u)...)...)
+			out := f.space.liveLayout(slices.Clone(l))
+			over := ir.Axes(slices.Concat(takeReduced(out, u)...)...)
+			if !f.areRows(over) {
+				return false
+			}
+			e.between, e.sum, e.out, e.over = append(e.between, e.sum), u, out, f.space.liveSet(e.over)|over
 			return true
 		}
 		moved, ok := f.moved(u, l)
@@ -130,8 +139,14 @@ func (f *finder) settle() {
 		})
 	}
 	maps.Copy(needed, stored)
-	if len(r.products) == 0 {
+	other := func(n *node) bool { return n.inside != nil || n.product != nil } // of another region
+	if len(r.products) == 0 || slices.ContainsFunc(r.products, func(e *product) bool { return other(e.sum) }) {
 		return
+	}
+	for n := range r.layouts {
+		if !r.rows[n] && other(n) {
+			return
+		}
 	}
 	for n := range r.layouts {
 		if !needed[n] && (!r.rows[n] || n.Op.Class() == ir.Reduction) {
