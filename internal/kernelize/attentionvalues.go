@@ -33,12 +33,25 @@ func (t *trial) factor(x *node, at []ir.AffineExpr, n *node) (id int, axes ir.Ax
 		return -1, 0
 	}
 	m := t.measure(x, at)
-	costly := m.cost > prologue || m.gathers && t.g.repeats(m.axes) > maxGathers || t.p.machine.Halves > 0 && n.DType.IsHalf()
+	passes := t.g.passes(t.g.liveSet(m.axes))
+	costly := m.cost > prologue && passes > 1 || m.gathers && passes > maxGathers || t.p.machine.Halves > 0 && n.DType.IsHalf()
 	if b := base(x); costly && !t.stopped() && !b.saved && b.Op.Class() != ir.Source {
 		t.need = b
 	}
 	id, _ = t.emit(x, t.g.live(at), nil, 0)
 	return id, t.g.liveSet(m.axes)
+}
+
+// passes is about how often a kernel of attention reads a factor that varies over some axes: once for each block of
+// the rows that it does not vary over.
+func (g *group) passes(axes ir.AxisSet) int {
+	n := 1
+	for _, a := range g.axes {
+		if r := g.role(a); (r == ir.M || r == ir.Batch) && !axes.Has(a) {
+			n *= g.lens[a]
+		}
+	}
+	return ir.CeilDiv(n, loopnest.LeastRows)
 }
 
 // isOnePass reports whether one pass over the columns computes a value with all that the group stores.
@@ -83,8 +96,11 @@ func (t *trial) inRegion(n *node, at []ir.AffineExpr, guards []ir.Guard, fill ir
 	if t.stopped() {
 		return -1, true
 	}
-	if t.vary(at); atPoint && len(guards) == 0 {
-		t.g.matrices[n] = id
+	if atPoint {
+		t.vary(at)
+		if len(guards) == 0 {
+			t.g.matrices[n] = id
+		}
 	}
 	return id, filled
 }
