@@ -28,11 +28,19 @@ func (p *placer) refuseMisfits(bindings int) {
 	for _, r := range p.regions {
 		for _, g := range r.groups {
 			k := (&writer{}).kernel(g)
-			if p.fits(k.Kernel, g, bindings) && !(g.cut && p.prefersLoop(r, g, k.Kernel)) {
+			fits := p.fits(k.Kernel, g, bindings)
+			loop := fits && g.cut && p.prefersLoop(r, g, k.Kernel)
+			if fits && !loop {
 				continue
 			}
 			for _, e := range r.products {
-				if o := e.sum.owner(); o == g || o == nil || o.cut || !g.cut {
+				o := e.sum.owner()
+				// A loop computes the scores once for all products that it has: the gradient's, and those on which the gradient
+				// does not depend.
+				joins := loop && !slices.ContainsFunc(r.products, func(q *product) bool {
+					return q.sum.owner() == g && q.sum.dependsOn(e.sum, nodeSet{})
+				})
+				if o == g || o == nil || o.cut || !g.cut || joins {
 					misfits = append(misfits, e)
 				}
 			}
@@ -41,6 +49,18 @@ func (p *placer) refuseMisfits(bindings int) {
 	if len(misfits) > 0 {
 		panic(misfits)
 	}
+}
+
+// dependsOn reports whether n depends on m, not only through nodes that have been seen.
+func (n *node) dependsOn(m *node, seen nodeSet) bool {
+	if n == m {
+		return true
+	}
+	if n.number < m.number || seen[n] {
+		return false
+	}
+	seen[n] = true
+	return slices.ContainsFunc(n.src, func(s *node) bool { return s.dependsOn(m, seen) })
 }
 
 // fits reports whether the device runs a kernel of attention.

@@ -85,6 +85,10 @@ func TestRegions(t *testing.T) {
 		{"the gradient", gradient(plain), limits, "3 attention, 2 reduce"},
 		{"the gradient, causal", gradient(causal), limits, "3 attention, 2 reduce"},
 		{"the gradient of large scores where threads multiply", gradient(plain), large, "1 attention, 5 contraction, 3 reduce"},
+		{"the same with the result, for a cotangent that does not depend on it", func(m *maker) []*graph.Node {
+			q, k, v, p, out := forward(m, plain)
+			return append(gradients(q, k, v, p, m.leaf(rows, width)), out)
+		}, large, "6 contraction, 2 reduce"},
 		{"weights that are asked for", func(m *maker) []*graph.Node {
 			_, _, _, p, out := forward(m, plain)
 			return list(out, p)
