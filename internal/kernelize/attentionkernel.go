@@ -65,10 +65,13 @@ func (n *node) dependsOn(m *node, seen nodeSet) bool {
 
 // fits reports whether the device runs a kernel of attention.
 func (p *placer) fits(k *ir.Kernel, g *group, bindings int) bool {
-	if !g.checks() {
+	buffers := g.buffers()
+	if g.checks() {
+		buffers++ // the status
+	} else {
 		bindings = max(bindings, p.loops.AttentionBindings)
 	}
-	if p.bindings > 0 && g.buffers() > bindings || len(k.Axes) > ir.MaxAxes || ir.Verify(k) != nil {
+	if p.bindings > 0 && buffers > bindings || len(k.Axes) > ir.MaxAxes || ir.Verify(k) != nil {
 		return false
 	}
 	for _, a := range k.Axes {
@@ -113,7 +116,7 @@ func (p *placer) prefersLoop(r *region, g *group, k *ir.Kernel) bool {
 }
 
 // isLarge reports whether the scores of a region are worth a loop.
-func (p *placer) isLarge(r *region) bool { return 4*r.space.count(r.matrix) >= p.loops.Scores }
+func (p *placer) isLarge(r *region) bool { return r.score.DType.Size()*r.space.count(r.matrix) >= p.loops.Scores }
 
 // has reports whether kernels of attention compute n in place.
 func (r *region) has(n *node) bool { return n.row == nil && (r.layouts[n] != nil || r.inner[n]) }

@@ -77,6 +77,10 @@ func TestRegions(t *testing.T) {
 			_, _, _, _, out := forward(m, plain)
 			return list(elementwise(ir.Exp, elementwise(ir.Add, out, m.leaf(rows, width))))
 		}, limits, "1 attention"},
+		{"values that are computed", func(m *maker) []*graph.Node {
+			_, _, _, p, _ := forward(m, plain)
+			return list(matmul(p, transposed(elementwise(ir.Neg, m.leaf(columns, width)))))
+		}, limits, "1 attention"},
 		{"a reduction of rows that is asked for", func(m *maker) []*graph.Node {
 			q, k, v := m.leaf(rows, width), m.leaf(columns, width), m.leaf(columns, width)
 			s := matmul(q, k)
@@ -112,6 +116,9 @@ func TestRegions(t *testing.T) {
 		for _, k := range kernels {
 			if err := ir.Verify(k.Kernel); err != nil {
 				t.Errorf("%s: %v in\n%v", c.name, err, k.Kernel)
+			}
+			if k.Roles(ir.Batch) != 0 {
+				t.Errorf("%s: there is one matrix of scores, and a batch in\n%v", c.name, k.Kernel)
 			}
 			if _, ok := loopnest.NewAttention(k.Kernel); !ok && k.Template == ir.Attention {
 				t.Errorf("%s: one pass is not enough for\n%v", c.name, k.Kernel)

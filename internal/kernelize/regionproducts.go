@@ -27,7 +27,7 @@ func (f *finder) findFactors(n, weights *node, l layout) {
 			f.findFactors(u, weights, moved)
 			continue
 		}
-		if u.Op != ir.Mul || u.src[0] == u.src[1] || u.root {
+		if u.Op != ir.Mul || u.src[0] == u.src[1] || u.root || len(f.space.lens) > ir.MaxAxes/2 {
 			f.bad[weights] = true
 			continue
 		}

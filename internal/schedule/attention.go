@@ -104,6 +104,7 @@ func (c *compiler) attention() {
 	for _, a.unit = range []attentionUnit{&attentionGroups{attention: a}, &attentionWarps{a}, &attentionThreads{attention: a}} { // the fastest first
 		if a.unit.choose() {
 			c.pass(a.threads, a.build)
+			c.report()
 			return
 		}
 	}
