@@ -139,7 +139,7 @@ func (x *executor) do(j job, n, work int) (err error) {
 // the helpers: one that starts late, because its core slept, finds nothing left
 // to do and touches nothing.
 func (x *executor) spread(j job, n, threads int) error {
-	p := &parallelFor{executor: x, job: j, n: n, next: make([]atomic.Int64, threads), done: make(chan struct{})}
+	p := &parallelFor{executor: x, job: j, n: n, next: make([]counter, threads), done: make(chan struct{})}
 	for i := range p.next {
 		p.next[i].Store(int64(p.end(i - 1)))
 	}
@@ -225,10 +225,16 @@ type parallelFor struct {
 	executor *executor
 	job      job
 	n        int
-	next     []atomic.Int64 // by share: the task to be started next
-	finished atomic.Int64   // tasks that are done, or given up
+	next     []counter    // by share: the task to be started next
+	finished atomic.Int64 // tasks that are done, or given up
 	done     chan struct{}
 	err      atomic.Pointer[error]
+}
+
+// A counter has a cache line of its own, so that its worker need not wait for the others.
+type counter struct {
+	atomic.Int64
+	_ [cacheLine - 8]byte
 }
 
 // end returns the end of a share.
