@@ -23,12 +23,12 @@ func (g *group) role(a int) ir.Role {
 }
 
 // refuseMisfits refuses the products of kernels of attention that the device does not run, or should not.
-func (p *placer) refuseMisfits(bindings int) {
+func (p *placer) refuseMisfits() {
 	var misfits refusal
 	for _, r := range p.regions {
 		for _, g := range r.groups {
 			k := (&writer{}).kernel(g)
-			fits := p.fits(k.Kernel, g, bindings)
+			fits := p.fits(k.Kernel, g)
 			loop := fits && g.cut && p.prefersLoop(r, g, k.Kernel)
 			if fits && !loop {
 				continue
@@ -64,8 +64,8 @@ func (n *node) dependsOn(m *node, seen nodeSet) bool {
 }
 
 // fits reports whether the device runs a kernel of attention.
-func (p *placer) fits(k *ir.Kernel, g *group, bindings int) bool {
-	buffers := g.buffers()
+func (p *placer) fits(k *ir.Kernel, g *group) bool {
+	buffers, bindings := g.buffers(), p.bindings
 	if g.checks() {
 		buffers++ // the status
 	} else {
@@ -116,7 +116,9 @@ func (p *placer) prefersLoop(r *region, g *group, k *ir.Kernel) bool {
 }
 
 // isLarge reports whether the scores of a region are worth a loop.
-func (p *placer) isLarge(r *region) bool { return r.score.DType.Size()*r.space.count(r.matrix) >= p.loops.Scores }
+func (p *placer) isLarge(r *region) bool {
+	return r.score.DType.Size()*r.space.count(r.matrix) >= p.loops.Scores
+}
 
 // has reports whether kernels of attention compute n in place.
 func (r *region) has(n *node) bool { return n.row == nil && (r.layouts[n] != nil || r.inner[n]) }

@@ -122,6 +122,6 @@ func tryPlace(roots []*graph.Node, o Options, d decisions) (p *placer, refused r
 		}
 	}()
 	p = place(roots, o, d)
-	p.refuseMisfits(o.Bindings)
+	p.refuseMisfits()
 	return p, nil
 }
