@@ -38,9 +38,9 @@ func boundsOf(all loopnest.Bounds, k *ir.Kernel, axis int) (list []bound) {
 	for _, b := range all.List() {
 		switch b.Slope(k, axis) {
 		case 1:
-			list = append(list, bound{b, false})
+			list = append(list, bound{Bound: b})
 		case -1:
-			list = append(list, bound{b, true})
+			list = append(list, bound{Bound: b, last: true})
 		}
 	}
 	return list
@@ -60,7 +60,7 @@ func decided(list []bound) map[int]int64 {
 // which they hold for all rows; else nil.
 func (a *attention) columnsOf(list []bound, row *shader.Expr) (first, full, end *shader.Expr) {
 	root, n, step := a.p.root, a.k.Size(a.n), a.width
-	rowBlock := area{a.m, row, a.height}
+	rowBlock := area{axes: a.m, first: row, n: a.height}
 	if len(list) == 0 {
 		return u32(0), nil, u32(n)
 	}

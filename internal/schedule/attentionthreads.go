@@ -38,7 +38,7 @@ var attentionBlocks = []attentionBlock{
 }
 
 func (a *attentionThreads) choose() bool {
-	if a.t.Matrices || a.t.traits().products == nil {
+	if a.t.Matrices || !a.t.traits().concurrent {
 		return false
 	}
 	const across = loopnest.Across

@@ -20,22 +20,31 @@ func (c Choice) String() string {
 	return fmt.Sprintf("%dx%dx%d:%dx%d/%d", t.m, t.n, t.k, t.high, t.wide, c.splits)
 }
 
+// row is that of a choice in the table of tiles.
+func (c Choice) row() string {
+	tile, unit := c.layout, *c.layout.unit
+	tile.unit, unit.methods = nil, unitMethods{} // addresses differ from program to program
+	return fmt.Sprint(tile, " ", unit)
+}
+
 // Choices lists the tiles that can compute a kernel, in the order of their estimated times: each
 // with its best split, which Compile takes of the first, and then with half and twice as many
 // parts, if it can have them. There are none if the kernel is no product, or one that workgroups
 // do not compute by tiles.
 func Choices(k *ir.Kernel, t Target) [][]Choice {
 	c, err := newChecked(k, t)
-	if err != nil || k.Template != ir.Contraction || c.empty() {
+	if err != nil || k.Template != ir.Contraction || isEmpty(c.k.Kernel) {
 		return nil
 	}
+	return choicesOf(c)
+}
+
+func choicesOf(c *compiler) (list [][]Choice) {
 	x := newContraction(c)
-	how := c.t.traits().products
-	if how == nil || x.skinny(how.skinnyRows) {
+	if !c.t.traits().concurrent || x.skinny() {
 		return nil
 	}
-	var list [][]Choice
-	for _, o := range x.tileOptions(how) {
+	for _, o := range x.tileOptions() {
 		list = append(list, x.resplit(o))
 	}
 	return list
@@ -60,7 +69,7 @@ func (x *contraction) resplit(o option[tile]) []Choice {
 
 // CompileChoice is Compile by one of the kernel's Choices.
 func CompileChoice(k *ir.Kernel, t Target, choice Choice) (*shader.Program, error) {
-	return compileBy(k, t, &choice)
+	return compileBy(k, t, func(c *compiler) { contractBy(c, choice) })
 }
 
 // KeyLen is the length of a Key.
@@ -74,9 +83,7 @@ func Key(k *ir.Kernel, t Target, list [][]Choice) string {
 	h := fnv.New128a()
 	fmt.Fprintf(h, "%+v\n", t)
 	for _, c := range slices.Concat(list...) {
-		tile, unit := c.layout, *c.layout.unit
-		tile.unit, unit.methods = nil, unitMethods{} // addresses differ from program to program
-		fmt.Fprintf(h, "%v %v %v\n", c, tile, unit)
+		fmt.Fprintf(h, "%v %s\n", c, c.row())
 	}
 	h.Write(k.Append(nil))
 	return fmt.Sprintf("%x", h.Sum(nil))

@@ -14,19 +14,19 @@ import (
 // Compile schedules a kernel, which passes ir.Verify, for a target. It fails
 // with an error that wraps driver.ErrType for element types that the target
 // lacks, and for kernels with more positions or points than the target counts.
-func Compile(k *ir.Kernel, t Target) (*shader.Program, error) { return compileBy(k, t, nil) }
+func Compile(k *ir.Kernel, t Target) (*shader.Program, error) {
+	return compileBy(k, t, templates[k.Template])
+}
 
-// compileBy is Compile by a choice, if there is one.
-func compileBy(k *ir.Kernel, t Target, choice *Choice) (*shader.Program, error) {
+// compileBy is Compile by a function that adds the passes.
+func compileBy(k *ir.Kernel, t Target, template func(c *compiler)) (*shader.Program, error) {
 	c, err := newChecked(k, t)
 	if err != nil {
 		return nil, err
 	}
-	c.choice = choice
-	if c.empty() {
-		return c.program, nil
+	if !isEmpty(c.k.Kernel) {
+		template(c)
 	}
-	templates[k.Template](c)
 	if c.err != nil {
 		return nil, c.err
 	}
@@ -54,8 +54,7 @@ type compiler struct {
 	k       *loopnest.Nest
 	t       Target
 	program *shader.Program
-	status  int     // the status argument, or -1
-	choice  *Choice // of a product; nil: the fastest
+	status  int // the status argument, or -1
 	err     error
 }
 
@@ -76,13 +75,13 @@ func newCompiler(k *ir.Kernel, t Target, p *shader.Program) *compiler {
 	return &compiler{k: loopnest.Canonical(k), t: t, program: p, status: status}
 }
 
-// empty reports whether nothing is stored: an axis that is not reduced has length
+// isEmpty reports whether nothing is stored: an axis that is not reduced has length
 // 0. A scatter still copies its base.
-func (c *compiler) empty() bool {
-	if c.k.Template == ir.Routine {
-		return (c.k.Args[0].Len == 0 || c.k.Args[0].Kept) && c.k.Points() == 0
+func isEmpty(k *ir.Kernel) bool {
+	if k.Template == ir.Routine {
+		return (k.Args[0].Len == 0 || k.Args[0].Kept) && k.Points() == 0
 	}
-	for _, a := range c.k.Axes {
+	for _, a := range k.Axes {
 		if a.Len == 0 && a.Role != ir.Reduced && a.Role != ir.K {
 			return true
 		}

@@ -52,24 +52,28 @@ type side struct {
 
 func (c *compiler) contraction() {
 	x := newContraction(c)
-	switch how := c.t.traits().products; {
-	case how == nil:
+	switch {
+	case !c.t.traits().concurrent:
 		x.naive()
-	case x.skinny(how.skinnyRows):
-		if list := x.gemvOptions(how); len(list) > 0 {
+	case x.skinny():
+		if list := x.gemvOptions(); len(list) > 0 {
 			x.gemv(list[0])
 		} else {
 			x.naive()
 		}
-	case c.choice != nil:
-		x.tiled(c.choice.option)
 	default:
-		if list := x.tileOptions(how); len(list) > 0 {
+		if list := x.tileOptions(); len(list) > 0 {
 			x.tiled(list[0])
 		} else {
 			x.naive()
 		}
 	}
+	c.report()
+}
+
+// contractBy computes a contraction by a choice.
+func contractBy(c *compiler, choice Choice) {
+	newContraction(c).tiled(choice.option)
 	c.report()
 }
 
@@ -122,6 +126,15 @@ func options[L layout](x *contraction, list []L, best func(L) (splits, each int,
 	}
 	sorts.Stable(fit, func(a, b option[L]) int { return cmp.Compare(a.time, b.time) })
 	return fit
+}
+
+// A productCost has the seconds that parts of a contraction's schedule take.
+type productCost struct {
+	step  float64 // the least for a step along the depth: the latency of memory
+	pass  float64 // the second pass, which adds the splits
+	part  float64 // in that pass, for each split
+	moves float64 // how often it moves the splits to and from memory: less than once, as some stay in caches
+	join  float64 // one level of the tree that adds threads along the depth
 }
 
 // loadsAlong reports whether a side's factor is better loaded along the depth.

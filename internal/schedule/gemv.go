@@ -24,9 +24,17 @@ func (g gemv) bytes(word int) int {
 	return 4 * word * g.threads()
 }
 
+// The gemvs and their cost, measured on an NVIDIA H200.
+var (
+	gemvCols  = []gemv{{32, 8}, {32, 32}, {16, 16}, {16, 64}, {8, 32}, {8, 128}, {64, 4}, {256, 1}, {8, 4}}  // where neighbours in memory lie along the columns
+	gemvDepth = []gemv{{1, 256}, {2, 128}, {4, 64}, {8, 32}, {1, 1024}, {32, 8}, {64, 4}, {256, 1}, {1, 32}} // where they lie along the depth
+	gemvCost  = productCost{step: 2e-6, pass: 5e-6, part: 0.1e-6, join: 0.1e-6}
+)
+
 // skinny reports whether a product has only a few rows, and makes a side of few
 // columns the rows.
-func (x *contraction) skinny(most int) bool {
+func (x *contraction) skinny() bool {
+	const most = 4
 	if x.rows.n > most && x.cols.n <= most {
 		x.rows, x.cols = x.cols, x.rows
 		x.rows.name, x.cols.name = "m", "n"
@@ -35,10 +43,10 @@ func (x *contraction) skinny(most int) bool {
 }
 
 // gemvOptions lists the gemvs for the workgroups, the fastest first.
-func (x *contraction) gemvOptions(how *products) []option[gemv] {
-	list, cost := how.gemvCols, how.gemvCost
+func (x *contraction) gemvOptions() []option[gemv] {
+	list, cost := gemvCols, gemvCost
 	if x.cols.alongK {
-		list = how.gemvDepth
+		list = gemvDepth
 	}
 	return options(x, list, func(g gemv) (splits, each int, time float64) {
 		groups := x.batches * ir.CeilDiv(x.cols.n, 4*g.across)

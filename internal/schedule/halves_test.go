@@ -119,9 +119,8 @@ func TestResidentWorkgroups(t *testing.T) {
 		target Target
 		want   []int // by tile of copied halves
 	}{{nvidia, []int{1, 2, 3, 4}}, {ada, []int{1, 1, 1, 1}}} {
-		x := contractionOf(k, c.target)
 		for i, l := range measuredH200.copiedHalves[ir.BFloat16] {
-			if got := x.resident(l); got != c.want[i] {
+			if got := byTileOn(t, k, c.target, l, 1).Passes[0].Resident; got != c.want[i] {
 				t.Errorf("%d bytes: tile %d×%d runs %d times, want %d", c.target.TileBytes, l.m, l.n, got, c.want[i])
 			}
 		}

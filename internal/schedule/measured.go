@@ -1,13 +1,32 @@
 package schedule
 
 import (
+	"slices"
+
 	"github.com/tensorken/tensorken/internal/shader"
 	"github.com/tensorken/tensorken/ir"
 )
 
+// A table has tiles, the fastest first, and what else their times depend on.
+type table struct {
+	tiles   []tile              // by threads
+	floats  []tile              // of float32, on a target with matrices
+	rounded []tile              // of float32 in TF32 there
+	halves  map[ir.DType][]tile // of halves there
+	// More of halves that can be copied, on a target with matrices, but without products in shared memory.
+	copiedHalves map[ir.DType][]tile
+	// More of each on a target with products in shared memory.
+	sharedFloats, sharedRounded []tile
+	sharedHalves                map[ir.DType][]tile
+	bytes                       map[ir.DType][]tile // of integers of 8 bits, on a target with matrices
+	wide                        []tile              // of numbers of 64 bits, by threads
+	threadCost, matrixCost      productCost         // of tiles by threads, and on a target with matrices
+	wideCost                    productCost         // of wide
+}
+
 // measuredH200 has the layouts and costs measured on an NVIDIA H200. Tiles of 64×64×16 and 32×64×16, and those
 // of numbers of 64 bits, as float64, were measured on an H100.
-var measuredH200 = products{
+var measuredH200 = table{
 	tiles: []tile{
 		{128, 128, 8, 2, 2, 1, 2, &byThreads},
 		{64, 128, 8, 2, 2, 0.83, 4, &byThreads},
@@ -55,10 +74,6 @@ var measuredH200 = products{
 	threadCost: productCost{step: 0.3e-6, pass: 3.6e-6, moves: 1.5},
 	matrixCost: productCost{step: 0.3e-6, pass: 2.4e-6, moves: 0.8},
 	wideCost:   productCost{step: 0.3e-6, pass: 2.4e-6, moves: 1.6},
-	skinnyRows: 4,
-	gemvCols:   []gemv{{32, 8}, {32, 32}, {16, 16}, {16, 64}, {8, 32}, {8, 128}, {64, 4}, {256, 1}, {8, 4}},
-	gemvDepth:  []gemv{{1, 256}, {2, 128}, {4, 64}, {8, 32}, {1, 1024}, {32, 8}, {64, 4}, {256, 1}, {1, 32}},
-	gemvCost:   productCost{step: 2e-6, pass: 5e-6, part: 0.1e-6, join: 0.1e-6},
 }
 
 // tilesOfSharedHalves are the tiles of units that multiply halves in shared memory.
@@ -97,4 +112,16 @@ func tilesOfBytes(u *unit) []tile {
 		{64, 64, 16, 2, 2, 5, 4, u},
 		{32, 32, 16, 2, 2, 2, 10, u},
 	}
+}
+
+// tilesOfFloats are the tiles of float32 on a target with matrices.
+func (p *table) tilesOfFloats(t Target) []tile {
+	list, more := p.floats, p.sharedFloats
+	if t.TF32 {
+		list, more = p.rounded, p.sharedRounded
+	}
+	if t.SharedMatrices {
+		return slices.Concat(more, list)
+	}
+	return list
 }

@@ -58,7 +58,7 @@ func (x *contraction) naive() {
 				in := sc.block()
 				m.base = in.Let("row", m0.Add(r))
 				in.enterValid(m)
-				x.finish(in, components(acc[r][h].Ref()), place{batch, m.base, n.base, u32(0)})
+				x.finish(in, components(acc[r][h].Ref()), place{batch: batch, row: m.base, col: n.base, split: u32(0)})
 				in.end()
 			}
 			sc.end()

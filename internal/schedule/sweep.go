@@ -19,7 +19,7 @@ type rowPass struct {
 }
 
 // rowPass adds a pass with workgroups for all rows, or segments of them.
-func (r *reduction) rowPass(reduced func(sc *scope, i int), build func(p *rowPass)) {
+func (r *reduction) rowPass(reduced func(sc *scope, i int), body func(p *rowPass)) {
 	r.pass(r.along*r.group, func(p *pass) {
 		p.reduced = reduced
 		q := &rowPass{reduction: r, p: p, root: p.root}
@@ -47,7 +47,7 @@ func (r *reduction) rowPass(reduced func(sc *scope, i int), build func(p *rowPas
 			p.root.valid = []value{{each.Lt(r.rows)}}
 		}
 		p.root.enter(span{axes: r.parallel, base: q.row})
-		build(q)
+		body(q)
 	})
 }
 

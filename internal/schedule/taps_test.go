@@ -52,7 +52,7 @@ func TestTaps(t *testing.T) {
 						return
 					}
 					x := contractionOf(k, target)
-					if list := x.tileOptions(target.traits().products); len(list) > 0 {
+					if list := x.tileOptions(); len(list) > 0 {
 						x.tap(list[0].layout)
 						taps = taps || len(x.taps) > 0
 					}

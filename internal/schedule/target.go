@@ -2,7 +2,6 @@ package schedule
 
 import (
 	"math"
-	"slices"
 
 	"github.com/tensorken/tensorken/internal/shader"
 	"github.com/tensorken/tensorken/ir"
@@ -50,75 +49,32 @@ const (
 
 // traits are the properties of a family of adapters that decide its schedules.
 type traits struct {
-	units        int       // compute units, where the adapter does not tell
-	unitAdds     float64   // additions of float32 of a unit in a second, likewise
-	bandwidth    float64   // bytes of memory per second, likewise
-	threads      int       // most threads of a usual workgroup
-	busy         int       // threads that occupy the device
-	busyUnit     int       // more of them for each unit
-	concurrent   bool      // threads of a workgroup run at once: barriers and shuffles are cheap
-	rowThreads   int       // most threads for a row that would otherwise be read again
-	heldLanes    int       // most points of a row that a thread holds in registers
-	transpose    int       // side of the tiles in which pointwise kernels transpose; 0: none
-	scatterAhead int       // indices that a thread of a scatter reads at once
-	pointsAhead  int       // vectors that a thread of a pointwise kernel computes at once, if it stores halves or bytes
-	loopBytes    int       // of temporaries of a loop: enough that each kernel occupies the device
-	products     *products // nil: threads compute blocks of a product alone
-}
-
-// products says how workgroups compute contractions.
-type products struct {
-	tiles   []tile              // by threads
-	floats  []tile              // of float32, on a target with matrices
-	rounded []tile              // of float32 in TF32 there
-	halves  map[ir.DType][]tile // of halves there
-	// More of halves that can be copied, on a target with matrices, but without products in shared memory.
-	copiedHalves map[ir.DType][]tile
-	// More of each on a target with products in shared memory.
-	sharedFloats, sharedRounded []tile
-	sharedHalves                map[ir.DType][]tile
-	bytes                       map[ir.DType][]tile // of integers of 8 bits, on a target with matrices
-	wide                        []tile              // of numbers of 64 bits, by threads
-	threadCost, matrixCost      productCost         // of tiles by threads, and on a target with matrices
-	wideCost                    productCost         // of wide
-	skinnyRows                  int                 // most rows of a skinny product
-	gemvCols                    []gemv              // where neighbours in memory lie along the columns
-	gemvDepth                   []gemv              // where they lie along the depth
-	gemvCost                    productCost
-}
-
-// A productCost has the seconds that parts of a contraction's schedule take.
-type productCost struct {
-	step  float64 // the least for a step along the depth: the latency of memory
-	pass  float64 // the second pass, which adds the splits
-	part  float64 // in that pass, for each split
-	moves float64 // how often it moves the splits to and from memory: less than once, as some stay in caches
-	join  float64 // one level of the tree that adds threads along the depth
+	units        int     // compute units, where the adapter does not tell
+	unitAdds     float64 // additions of float32 of a unit in a second, likewise
+	bandwidth    float64 // bytes of memory per second, likewise
+	threads      int     // most threads of a usual workgroup
+	busy         int     // threads that occupy the device
+	busyUnit     int     // more of them for each unit
+	concurrent   bool    // threads of a workgroup run at once: barriers and shuffles are cheap, and workgroups compute products by tiles
+	rowThreads   int     // most threads for a row that would otherwise be read again
+	heldLanes    int     // most points of a row that a thread holds in registers
+	transpose    int     // side of the tiles in which pointwise kernels transpose; 0: none
+	scatterAhead int     // indices that a thread of a scatter reads at once
+	pointsAhead  int     // vectors that a thread of a pointwise kernel computes at once, if it stores halves or bytes
+	loopBytes    int     // of temporaries of a loop: enough that each kernel occupies the device
 }
 
 // families has the traits of each family.
 var families = [...]traits{
 	Integrated: {
 		units: 16, unitAdds: 166e9, bandwidth: 100e9, threads: 256, busyUnit: 1024, concurrent: true, rowThreads: 1024, heldLanes: 16,
-		transpose: 32, scatterAhead: 8, pointsAhead: 2, loopBytes: 64 << 20, products: &measuredH200,
+		transpose: 32, scatterAhead: 8, pointsAhead: 2, loopBytes: 64 << 20,
 	},
 	Discrete: {
 		units: 128, unitAdds: 250e9, bandwidth: 4.8e12, threads: 256, busyUnit: 1024, concurrent: true, rowThreads: 1024, heldLanes: 16,
-		transpose: 32, scatterAhead: 8, pointsAhead: 2, loopBytes: 256 << 20, products: &measuredH200,
+		transpose: 32, scatterAhead: 8, pointsAhead: 2, loopBytes: 256 << 20,
 	},
 	Software: {units: 1, unitAdds: 50e9, bandwidth: 17.5e9, threads: 64, busy: 128, rowThreads: 1024, heldLanes: 16, scatterAhead: 1, pointsAhead: 1, loopBytes: 64 << 20},
-}
-
-// tilesOfFloats are the tiles of float32 on a target with matrices.
-func (p *products) tilesOfFloats(t Target) []tile {
-	list, more := p.floats, p.sharedFloats
-	if t.TF32 {
-		list, more = p.rounded, p.sharedRounded
-	}
-	if t.SharedMatrices {
-		return slices.Concat(more, list)
-	}
-	return list
 }
 
 func (t Target) withDefaults() Target {
@@ -150,7 +106,7 @@ func (t Target) LoopLimits() ir.LoopLimits {
 	switch {
 	case t.Matrices:
 		limits.Attention, limits.AttentionBytes, limits.Matrices = 128, t.bytes(), true
-	case t.traits().products != nil:
+	case t.traits().concurrent:
 		limits.Attention, limits.AttentionBytes, limits.Skips = 64, t.bytes(), true
 	}
 	return limits

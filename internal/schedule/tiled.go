@@ -108,7 +108,8 @@ func (u *unit) words() int {
 }
 
 // tileOptions lists the tiles for the workgroups, the fastest first.
-func (x *contraction) tileOptions(how *products) []option[tile] {
+func (x *contraction) tileOptions() []option[tile] {
+	how := &measuredH200
 	split, cost := loopnest.SplitAny, how.threadCost // so that workgroups of threads fill the compute units
 	if x.t.Matrices {
 		split, cost = loopnest.Split, how.matrixCost
@@ -148,7 +149,7 @@ func (x *contraction) resident(t tile) int {
 }
 
 // tiles lists the tiles that compute the contraction.
-func (x *contraction) tiles(how *products) []tile {
+func (x *contraction) tiles(how *table) []tile {
 	switch {
 	case x.factorType.IsWide():
 		return how.wide

@@ -63,7 +63,7 @@ func (q *tilePass) narrow() {
 
 // areas are those of a tile.
 func (q *tilePass) areas() []area {
-	return []area{{q.rows.axes, q.at.row, q.tile.m}, {q.cols.axes, q.at.col, q.tile.n}}
+	return []area{{axes: q.rows.axes, first: q.at.row, n: q.tile.m}, {axes: q.cols.axes, first: q.at.col, n: q.tile.n}}
 }
 
 // visible is the condition that some result of the tile is needed, nil if it always is.

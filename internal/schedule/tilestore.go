@@ -54,7 +54,7 @@ func (q *tilePass) storeTile() {
 				rows := cols.block()
 				w, row := q.row(rows, g, r)
 				rows.enterValid(w)
-				q.finish(rows, q.laundered(q.results(g, r, h)), place{q.at.batch, row, col, q.at.split})
+				q.finish(rows, q.laundered(q.results(g, r, h)), place{batch: q.at.batch, row: row, col: col, split: q.at.split})
 				rows.end()
 			}
 		}
