@@ -24,10 +24,7 @@ func TestOrder(t *testing.T) {
 		{100, 3, 1, 0, true},
 		{5, 11, 2, 10, true}, // a grid of 10×6
 	} {
-		comp, err := newChecked(total(10), Target{Units: c.units, MaxGroups: c.maxGroups})
-		if err != nil {
-			t.Fatal(err)
-		}
+		comp := newCompiler(&ir.Kernel{}, Target{Units: c.units, MaxGroups: c.maxGroups}.withDefaults(), &shader.Program{})
 		a := &attention{compiler: comp, attentionSize: attentionSize{height: 1, threads: 128}}
 		comp.pass(1, func(p *pass) {
 			a.p, p.groups = p, c.high*c.batches

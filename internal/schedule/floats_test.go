@@ -101,7 +101,7 @@ func byTileOn(t *testing.T, k *ir.Kernel, target Target, l tile, splits int) *sh
 	t.Helper()
 	depth := k.Axes[len(k.Axes)-1].Len
 	o := option[tile]{layout: l, splits: splits, perSplit: ir.CeilDiv(ir.CeilDiv(depth, l.depth()), splits)}
-	p, err := CompileChoice(k, target, Choice{o})
+	p, err := CompileChoice(k, target, Choice{option: o})
 	if err == nil {
 		err = simt.Verify(p)
 	}

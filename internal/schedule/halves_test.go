@@ -52,11 +52,11 @@ func TestCopies(t *testing.T) {
 			x := halfProduct{m: size[0], n: size[1], k: size[2], leftFlipped: flips&1 != 0, rightFlipped: flips&2 != 0}
 			x.half = []ir.DType{ir.Float16, ir.BFloat16}[(i+flips)%2]
 			shared, copied := measuredH200.sharedHalves[x.half], measuredH200.copiedHalves[x.half]
-			tiles := shared
-			if copiesBoth(x.kernel(), nvidia) {
-				tiles = slices.Concat(shared, copied[(i+flips)%len(copied):][:1])
+			list := shared
+			if copies(x.kernel(), nvidia) {
+				list = slices.Concat(shared, copied[(i+flips)%len(copied):][:1])
 			}
-			for n, l := range tiles {
+			for n, l := range list {
 				x.out = []ir.DType{ir.Float16, ir.BFloat16, f32}[(i+flips+n)%3]
 				x.bias = (flips+n)%4 == 3
 				k := x.kernel()
@@ -73,8 +73,8 @@ func contractionOf(k *ir.Kernel, t Target) *contraction {
 	return newContraction(newCompiler(k, t.withDefaults(), nil))
 }
 
-// copiesBoth reports whether both factors of a product can be copied.
-func copiesBoth(k *ir.Kernel, t Target) bool {
+// copies reports whether both factors of a product can be copied.
+func copies(k *ir.Kernel, t Target) bool {
 	return contractionOf(k, t).copiesBoth()
 }
 
@@ -179,11 +179,11 @@ func TestHalfResults(t *testing.T) {
 			if err := ir.Verify(k); err != nil {
 				t.Fatal(err)
 			}
-			tiles := measuredH200.sharedHalves[d]
-			if copiesBoth(k, c.target) {
-				tiles = slices.Concat(tiles, measuredH200.copiedHalves[d])
+			list := measuredH200.sharedHalves[d]
+			if copies(k, c.target) {
+				list = slices.Concat(list, measuredH200.copiedHalves[d])
 			}
-			for _, l := range tiles {
+			for _, l := range list {
 				if err := checkResults(byTileOn(t, k, c.target, l, c.splits), k, c.target, c.start); err != nil {
 					t.Fatalf("by %d×%d: %v", l.m, l.n, err)
 				}

@@ -62,11 +62,11 @@ func reachOf(k *ir.Kernel, coef []int) int {
 	return n
 }
 
-// Advice on tensors that are too large: for a device, and for WebGPU.
-const (
-	PartsAdvice  = "compute it in parts, such as halves of the batch"
-	WebGPUAdvice = PartsAdvice + ", or on the CPU or the device cuda"
-)
+// PartsAdvice is advice on tensors that are too large for a device.
+const PartsAdvice = "compute it in parts, such as halves of the batch"
+
+// WebGPUAdvice is such advice for WebGPU.
+const WebGPUAdvice = PartsAdvice + ", or on the CPU or the device cuda"
 
 // remedy ends errors on sizes that do not fit in the 31 bits that WebGPU has.
 const remedy = "and WebGPU counts to 2^31-1: " + WebGPUAdvice

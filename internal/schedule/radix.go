@@ -80,14 +80,14 @@ type radixPass struct {
 }
 
 // pass adds a pass with a workgroup for each block.
-func (r *radixSort) pass(build func(w *radixPass)) {
+func (r *radixSort) pass(body func(w *radixPass)) {
 	r.compiler.pass(r.threads, func(p *pass) {
 		p.groups = r.rows * r.blocks
 		root, job := p.root, p.job()
 		w := &radixPass{radixSort: r, p: p, row: root.Let("row", job.Div(r.blocks)), block: root.Let("block", job.Rem(r.blocks))}
 		w.first = root.Let("first", w.block.Mul(r.blockLen()))
 		root.enter(span{axes: r.parallel, base: w.row})
-		build(w)
+		body(w)
 	})
 }
 

@@ -39,9 +39,9 @@ func TestEveryKernelOpHasAnEmitter(t *testing.T) {
 // TestEveryElementwiseOpHasARule fails for an op that a GPU cannot compute.
 func TestEveryElementwiseOpHasARule(t *testing.T) {
 	for op := ir.Op(1); int(op) < ir.Ops; op++ {
-		for _, d := range wide.Types() {
+		for _, d := range (Target{Wide: true}).Types() {
 			if op.Class() == ir.Elementwise && ir.Table[op].Types.Has(d) && lacksRule(op, d) {
-				t.Errorf("%v of %v: internal/shader/functions_*.go have no function %s, internal/schedule/ops.go has no rule", op, d, functionName(op, shader.Register(d)))
+				t.Errorf("%v of %v: internal/shader/functions_*.go have no function %s, internal/schedule/build/ops.go has no rule", op, d, functionName(op, shader.Register(d)))
 			}
 		}
 	}
@@ -65,7 +65,7 @@ func TestOpWithoutARule(t *testing.T) {
 func TestEveryReductionHasAReducer(t *testing.T) {
 	for op := ir.Op(1); int(op) < ir.Ops; op++ {
 		if got, want := reducers[op] != nil, op.Class() == ir.Reduction; got != want {
-			t.Errorf("%v has a row in internal/schedule/reducer.go: %v, want %v", op, got, want)
+			t.Errorf("%v has a row in internal/schedule/build/reducer.go: %v, want %v", op, got, want)
 		}
 	}
 }

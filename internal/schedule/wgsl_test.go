@@ -156,11 +156,9 @@ func allOps(stored ir.DType, types []ir.DType) *ir.Kernel {
 			continue
 		}
 		switch {
-		case op.Class() == ir.Reduction && reducers[op] == nil: // TestEveryReductionHasAReducer fails
 		case op.Class() == ir.Reduction:
 			keep(reduce(op, d, 0, 2))
 		case op.Class() != ir.Elementwise:
-		case lacksRule(op, d): // TestEveryElementwiseOpHasARule fails
 		case op == ir.Where:
 			keep(alu(op, d, 1, 0, 0))
 		case op == ir.Cast || op == ir.Bitcast:
