@@ -38,6 +38,8 @@ var order = strings.Fields(`
 	driver/drivertest
 	internal/cpu
 	internal/shader internal/shader/simt
+	internal/schedule/build internal/schedule/pointwise internal/schedule/reduce internal/schedule/routines
+	internal/schedule/product internal/schedule/tiles internal/schedule/contraction internal/schedule/attention
 	internal/schedule internal/wgsl internal/ptx
 	internal/tune
 	internal/dynlib internal/dynlib/dynlibtest
@@ -66,7 +68,7 @@ var order = strings.Fields(`
 var never = []struct{ from, to, why string }{
 	{
 		"tensor tree grad fft nn optim data",
-		"internal/shader internal/schedule internal/wgsl internal/ptx internal/dynlib internal/wgpu internal/gpudevice internal/gpu internal/cuda webgpu cuda device",
+		"internal/shader internal/schedule/build internal/schedule internal/wgsl internal/ptx internal/dynlib internal/wgpu internal/gpudevice internal/gpu internal/cuda webgpu cuda device",
 		"a program that opens no GPU links no GPU code",
 	},
 	{

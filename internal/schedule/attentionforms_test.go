@@ -82,8 +82,8 @@ func TestGreatestScore(t *testing.T) {
 	const rows, columns, depth = 40, 70, 8
 	k := kernel(ir.Attention, []ir.Axis{{Len: rows, Role: ir.M}, {Len: columns, Role: ir.N}, {Len: depth, Role: ir.K}},
 		[]ir.Arg{in(f32), in(f32), out(f32, rows)},
-		load(f32, 0, by(depth, 0, 1)), load(f32, 1, by(0, depth, 1)), alu(ir.Mul, f32, 0, 1), reduce(ir.Sum, f32, 2, 4),
-		reduce(ir.ReduceMax, f32, 3, 2), store(f32, 4, 2, by(1, 0, 0)))
+		load(f32, 0, by(depth, 0, 1)), load(f32, 1, by(0, depth, 1)), alu(ir.Mul, f32, 0, 1), reduction(ir.Sum, f32, 2, 4),
+		reduction(ir.ReduceMax, f32, 3, 2), store(f32, 4, 2, by(1, 0, 0)))
 	inf, nan := float32(math.Inf(1)), float32(math.NaN())
 	for _, target := range []Target{big, noSubgroups} {
 		p := simt.Compile(compile(t, k, target))

@@ -1,7 +1,7 @@
 package schedule
 
 import (
-	le "encoding/binary" // binary is a function here
+	le "encoding/binary"
 	"fmt"
 	"math/rand/v2"
 	"strings"
@@ -24,7 +24,7 @@ func bytesProduct(m, n, k int, d, result ir.DType, left, right bool) *ir.Kernel 
 	}
 	return kernel(ir.Contraction, []ir.Axis{{Len: m, Role: ir.M}, {Len: n, Role: ir.N}, {Len: k, Role: ir.K}},
 		[]ir.Arg{in(d), in(d), in(result), out(result, m*n)},
-		load(d, 0, a), load(d, 1, b), alu(ir.Cast, result, 0), alu(ir.Cast, result, 1), alu(ir.Mul, result, 2, 3), reduce(ir.Sum, result, 4, 4),
+		load(d, 0, a), load(d, 1, b), alu(ir.Cast, result, 0), alu(ir.Cast, result, 1), alu(ir.Mul, result, 2, 3), reduction(ir.Sum, result, 4, 4),
 		load(result, 2, by(0, 1, 0)), alu(ir.Add, result, 5, 6), store(result, 7, 3, by(n, 1, 0)))
 }
 

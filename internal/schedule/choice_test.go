@@ -18,19 +18,19 @@ func TestChoices(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		target  Target
-		product product
+		product batched
 		tiles   int
 	}{
-		{"threads", big, product{batches: 1, m: 70, n: 44, depth: 40}, 7},
-		{"threads that split", big, product{batches: 2, m: 33, n: 64, depth: 500}, 7},
-		{"little memory", tight, product{batches: 1, m: 20, n: 33, depth: 10}, 0},
-		{"matrices", nvidia, product{batches: 1, m: 40, n: 70, depth: 600, leftFlipped: true}, 5},
-		{"shared matrices", hopper, product{batches: 1, m: 64, n: 132, depth: 90, rightFlipped: true}, 9},
-		{"TF32", rounded, product{batches: 1, m: 130, n: 40, depth: 300}, 7},
-		{"float64", float64s, product{batches: 2, m: 70, n: 140, depth: 90, leftFlipped: true, wide: true}, 5},
-		{"few rows", big, product{batches: 1, m: 4, n: 44, depth: 40}, 0},
-		{"software", software, product{batches: 1, m: 70, n: 44, depth: 40}, 0},
-		{"nothing", big, product{batches: 0, m: 70, n: 44, depth: 40}, 0},
+		{"threads", big, batched{batches: 1, m: 70, n: 44, depth: 40}, 7},
+		{"threads that split", big, batched{batches: 2, m: 33, n: 64, depth: 500}, 7},
+		{"little memory", tight, batched{batches: 1, m: 20, n: 33, depth: 10}, 0},
+		{"matrices", nvidia, batched{batches: 1, m: 40, n: 70, depth: 600, leftFlipped: true}, 5},
+		{"shared matrices", hopper, batched{batches: 1, m: 64, n: 132, depth: 90, rightFlipped: true}, 9},
+		{"TF32", rounded, batched{batches: 1, m: 130, n: 40, depth: 300}, 7},
+		{"float64", float64s, batched{batches: 2, m: 70, n: 140, depth: 90, leftFlipped: true, wide: true}, 5},
+		{"few rows", big, batched{batches: 1, m: 4, n: 44, depth: 40}, 0},
+		{"software", software, batched{batches: 1, m: 70, n: 44, depth: 40}, 0},
+		{"nothing", big, batched{batches: 0, m: 70, n: 44, depth: 40}, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			k := matmul(c.product)
@@ -57,7 +57,7 @@ func TestChoices(t *testing.T) {
 				}
 			}
 			for _, ways := range list {
-				if o := ways[0]; len(ways) == 1 && c.product.depth > o.layout.depth() {
+				if o := ways[0]; len(ways) == 1 && c.product.depth > o.Layout.Depth() {
 					t.Errorf("%v has no other splits", o)
 				}
 			}
@@ -86,10 +86,10 @@ func TestChoiceNames(t *testing.T) {
 				t.Errorf("%v\non %+v: names %v", k, target, names)
 			}
 			faster, unit := list[0][0], list[0][0]
-			faster.layout.rate++
-			u := *unit.layout.unit
-			u.buffers++
-			unit.layout.unit = &u
+			faster.Layout.Rate++
+			u := *unit.Layout.Unit
+			u.Buffers++
+			unit.Layout.Unit = &u
 			for _, list := range [][][]Choice{list, list[1:], {{faster}}, {{unit}}, {list[0][:1]}} {
 				keys[Key(k, target, list)] = true
 				cases++

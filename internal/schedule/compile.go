@@ -2,11 +2,15 @@ package schedule
 
 import (
 	"fmt"
-	"math/bits"
 	"slices"
 
 	"github.com/tensorken/tensorken/driver"
-	"github.com/tensorken/tensorken/internal/loopnest"
+	"github.com/tensorken/tensorken/internal/schedule/attention"
+	"github.com/tensorken/tensorken/internal/schedule/build"
+	"github.com/tensorken/tensorken/internal/schedule/contraction"
+	"github.com/tensorken/tensorken/internal/schedule/pointwise"
+	"github.com/tensorken/tensorken/internal/schedule/reduce"
+	"github.com/tensorken/tensorken/internal/schedule/routines"
 	"github.com/tensorken/tensorken/internal/shader"
 	"github.com/tensorken/tensorken/ir"
 )
@@ -19,60 +23,38 @@ func Compile(k *ir.Kernel, t Target) (*shader.Program, error) {
 }
 
 // compileBy is Compile by a function that adds the passes.
-func compileBy(k *ir.Kernel, t Target, template func(c *compiler)) (*shader.Program, error) {
+func compileBy(k *ir.Kernel, t Target, template func(c *build.Builder)) (*shader.Program, error) {
 	c, err := newChecked(k, t)
 	if err != nil {
 		return nil, err
 	}
-	if !isEmpty(c.k.Kernel) {
+	if !isEmpty(c.Nest.Kernel) {
 		template(c)
 	}
-	if c.err != nil {
-		return nil, c.err
+	if c.Err != nil {
+		return nil, c.Err
 	}
-	return c.program, nil
+	return c.Program, nil
 }
 
-var templates = [...]func(*compiler){
-	ir.Pointwise:   (*compiler).pointwise,
-	ir.Reduce:      (*compiler).reduce,
-	ir.Contraction: (*compiler).contraction,
-	ir.Routine:     (*compiler).routine,
-	ir.Attention:   (*compiler).attention,
+var templates = [...]func(*build.Builder){
+	ir.Pointwise:   pointwise.Compile,
+	ir.Reduce:      reduce.Compile,
+	ir.Contraction: contraction.Compile,
+	ir.Routine:     routines.Compile,
+	ir.Attention:   attention.Compile,
 }
 
-var routines = [ir.Ops]func(*compiler){
-	ir.Scatter: (*compiler).scatter,
-	ir.Scan:    (*compiler).scan,
-	ir.Sort:    (*compiler).sort,
-}
-
-func (c *compiler) routine() { routines[c.k.Routine()](c) }
-
-// A compiler makes a kernel into a program, pass by pass.
-type compiler struct {
-	k       *loopnest.Nest
-	t       Target
-	program *shader.Program
-	status  int // the status argument, or -1
-	err     error
-}
-
-// newChecked returns the compiler of a program, for a kernel that the target can run.
-func newChecked(k *ir.Kernel, t Target) (*compiler, error) {
-	t = t.withDefaults()
+// newChecked returns the builder of a program for a kernel that the target can run.
+func newChecked(k *ir.Kernel, t Target) (*build.Builder, error) {
+	t = t.WithDefaults()
 	if err := checkSizes(k, &t); err != nil {
 		return nil, err
 	}
 	if err := checkTypes(k, &t); err != nil {
 		return nil, err
 	}
-	return newCompiler(k, t, &shader.Program{}), nil
-}
-
-func newCompiler(k *ir.Kernel, t Target, p *shader.Program) *compiler {
-	status := slices.IndexFunc(k.Args, func(a ir.Arg) bool { return a.Kind == ir.Status })
-	return &compiler{k: loopnest.Canonical(k), t: t, program: p, status: status}
+	return build.New(k, t, &shader.Program{}), nil
 }
 
 // isEmpty reports whether nothing is stored: an axis that is not reduced has length
@@ -87,18 +69,6 @@ func isEmpty(k *ir.Kernel) bool {
 		}
 	}
 	return false
-}
-
-// scratch adds a buffer of n registers of a type that passes share.
-func (c *compiler) scratch(n int, t shader.Type) int {
-	c.program.Scratch = append(c.program.Scratch, max(16, (t.Bytes()*n+15)&^15))
-	return len(c.program.Scratch) - 1
-}
-
-func (c *compiler) fail(format string, args ...any) {
-	if c.err == nil {
-		c.err = fmt.Errorf("schedule: "+format, args...)
-	}
 }
 
 func checkTypes(k *ir.Kernel, t *Target) error {
@@ -121,9 +91,3 @@ func checkTypes(k *ir.Kernel, t *Target) error {
 	}
 	return nil
 }
-
-func abs(x int) int { return max(x, -x) }
-
-func floorPow2(n int) int { return 1 << (bits.Len(uint(n)) - 1) }
-
-func ceilPow2(n int) int { return 1 << bits.Len(uint(max(n, 1)-1)) }

@@ -6,5 +6,9 @@
 // combination has a fixed order: the same kernel on the same target gives the
 // same bits.
 //
+// Package build has what schedules are made with. A package for each template decides: pointwise, reduce,
+// contraction, which computes products of package product by package tiles, attention, which does so too, and
+// routines.
+//
 // Positions and element numbers are I32, numbers of threads and points U32.
 package schedule

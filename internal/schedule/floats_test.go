@@ -7,6 +7,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/tensorken/tensorken/internal/schedule/product"
+	"github.com/tensorken/tensorken/internal/schedule/tiles"
 	"github.com/tensorken/tensorken/internal/shader"
 	"github.com/tensorken/tensorken/internal/shader/simt"
 	"github.com/tensorken/tensorken/ir"
@@ -15,11 +17,11 @@ import (
 // Each tile of floats that are multiplied in shared memory gives the product, in each layout of
 // the factors, of whole tiles and past their ends, in batches and splits.
 func TestSharedFloats(t *testing.T) {
-	for i, tile := range slices.Concat(measuredH200.sharedFloats, measuredH200.sharedRounded) {
-		sizes := []product{
-			{batches: 1, m: tile.m, n: tile.n, depth: 160, splits: 1},
-			{batches: 2, m: tile.m + 6, n: tile.n + 4, depth: 70, splits: 1},
-			{batches: 1, m: tile.m - 3, n: tile.n - 31, depth: 131, splits: 2},
+	for i, tile := range slices.Concat(tiles.MeasuredH200.SharedFloats, tiles.MeasuredH200.SharedRounded) {
+		sizes := []batched{
+			{batches: 1, m: tile.M, n: tile.N, depth: 160, splits: 1},
+			{batches: 2, m: tile.M + 6, n: tile.N + 4, depth: 70, splits: 1},
+			{batches: 1, m: tile.M - 3, n: tile.N - 31, depth: 131, splits: 2},
 		}
 		for layout := range 4 {
 			x := sizes[(i+layout)%len(sizes)]
@@ -28,13 +30,13 @@ func TestSharedFloats(t *testing.T) {
 			// Products of small numbers are exact. Thirds have tails.
 			check := func(step float32, tolerance float64) {
 				if err := x.check(p, step, tolerance); err != nil {
-					t.Errorf("tile %d×%d, split %v, %+v, steps of %g: %v", tile.m, tile.n, tile.unit.split, x, step, err)
+					t.Errorf("tile %d×%d, split %v, %+v, steps of %g: %v", tile.M, tile.N, tile.Unit.Split, x, step, err)
 				}
 			}
 			check(1, 0)
 			switch {
 			case layout > 0:
-			case tile.unit.split:
+			case tile.Unit.Split:
 				check(1.0/3, 1.0/(1<<21))
 			default:
 				check(1.0/3, 1.0/512)
@@ -43,14 +45,14 @@ func TestSharedFloats(t *testing.T) {
 	}
 }
 
-// A product is of batches of matrices, each stored by rows or, if flipped, by columns.
-type product struct {
+// A batched is of batches of matrices, each stored by rows or, if flipped, by columns.
+type batched struct {
 	batches, m, n, depth, splits int
 	leftFlipped, rightFlipped    bool
 	wide                         bool // of float64
 }
 
-func (x product) elem() ir.DType {
+func (x batched) elem() ir.DType {
 	if x.wide {
 		return ir.Float64
 	}
@@ -58,7 +60,7 @@ func (x product) elem() ir.DType {
 }
 
 // encode returns numbers as elements of the product's type, and decode the element at an index.
-func (x product) encode(list []float32) (data []byte) {
+func (x batched) encode(list []float32) (data []byte) {
 	for _, v := range list {
 		if x.wide {
 			data = le.LittleEndian.AppendUint64(data, math.Float64bits(float64(v)))
@@ -69,14 +71,14 @@ func (x product) encode(list []float32) (data []byte) {
 	return data
 }
 
-func (x product) decode(data []byte, i int) float64 {
+func (x batched) decode(data []byte, i int) float64 {
 	if x.wide {
 		return math.Float64frombits(le.LittleEndian.Uint64(data[8*i:]))
 	}
 	return float64(math.Float32frombits(le.LittleEndian.Uint32(data[4*i:])))
 }
 
-func matmul(x product) *ir.Kernel {
+func matmul(x batched) *ir.Kernel {
 	d := x.elem()
 	left, right := by(x.m*x.depth, x.depth, 0, 1), by(x.depth*x.n, 0, 1, x.n)
 	if x.leftFlipped {
@@ -87,21 +89,21 @@ func matmul(x product) *ir.Kernel {
 	}
 	return kernel(ir.Contraction, []ir.Axis{{Len: x.batches, Role: ir.Batch}, {Len: x.m, Role: ir.M}, {Len: x.n, Role: ir.N}, {Len: x.depth, Role: ir.K}},
 		[]ir.Arg{in(d), in(d), out(d, x.batches*x.m*x.n)},
-		load(d, 0, left), load(d, 1, right), alu(ir.Mul, d, 0, 1), reduce(ir.Sum, d, 2, 8), store(d, 3, 2, by(x.m*x.n, x.n, 1, 0)))
+		load(d, 0, left), load(d, 1, right), alu(ir.Mul, d, 0, 1), reduction(ir.Sum, d, 2, 8), store(d, 3, 2, by(x.m*x.n, x.n, 1, 0)))
 }
 
 // byTile compiles a product by a tile.
-func byTile(t *testing.T, k *ir.Kernel, l tile, splits int) *shader.Program {
+func byTile(t *testing.T, k *ir.Kernel, l tiles.Tile, splits int) *shader.Program {
 	t.Helper()
 	return byTileOn(t, k, hopper, l, splits)
 }
 
 // byTileOn does so for a target.
-func byTileOn(t *testing.T, k *ir.Kernel, target Target, l tile, splits int) *shader.Program {
+func byTileOn(t *testing.T, k *ir.Kernel, target Target, l tiles.Tile, splits int) *shader.Program {
 	t.Helper()
 	depth := k.Axes[len(k.Axes)-1].Len
-	o := option[tile]{layout: l, splits: splits, perSplit: ir.CeilDiv(ir.CeilDiv(depth, l.depth()), splits)}
-	p, err := CompileChoice(k, target, Choice{option: o})
+	o := product.Option[tiles.Tile]{Layout: l, Splits: splits, PerSplit: ir.CeilDiv(ir.CeilDiv(depth, l.Depth()), splits)}
+	p, err := CompileChoice(k, target, Choice{Option: o})
 	if err == nil {
 		err = simt.Verify(p)
 	}
@@ -113,7 +115,7 @@ func byTileOn(t *testing.T, k *ir.Kernel, target Target, l tile, splits int) *sh
 
 // check runs a program on matrices of multiples of a number. A result may be off by a tolerance
 // for each product's size.
-func (x product) check(p *shader.Program, step float32, tolerance float64) error {
+func (x batched) check(p *shader.Program, step float32, tolerance float64) error {
 	a, b := make([]float32, x.batches*x.m*x.depth), make([]float32, x.batches*x.depth*x.n)
 	left := func(at, i, k int) *float32 {
 		if x.leftFlipped {

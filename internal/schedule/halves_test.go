@@ -2,13 +2,16 @@ package schedule
 
 import (
 	"bytes"
-	le "encoding/binary" // binary is a function here
+	le "encoding/binary"
 	"fmt"
 	"math"
 	"slices"
 	"testing"
 
 	"github.com/tensorken/tensorken/driver"
+	"github.com/tensorken/tensorken/internal/schedule/build"
+	"github.com/tensorken/tensorken/internal/schedule/product"
+	"github.com/tensorken/tensorken/internal/schedule/tiles"
 	"github.com/tensorken/tensorken/internal/shader"
 	"github.com/tensorken/tensorken/internal/shader/simt"
 	"github.com/tensorken/tensorken/internal/shape"
@@ -31,7 +34,7 @@ func (x halfProduct) kernel() *ir.Kernel {
 	if x.rightFlipped {
 		b = by(0, x.k, 1)
 	}
-	body := []ir.Instr{load(f32, 0, a), load(f32, 1, b), alu(ir.Mul, f32, 0, 1), reduce(ir.Sum, f32, 2, 4)}
+	body := []ir.Instr{load(f32, 0, a), load(f32, 1, b), alu(ir.Mul, f32, 0, 1), reduction(ir.Sum, f32, 2, 4)}
 	if x.bias {
 		body = append(body, load(f32, 2, by(0, 1, 0)), alu(ir.Add, f32, 3, 4), literal(f32, 0), alu(ir.Max, f32, 5, 6))
 	}
@@ -51,7 +54,7 @@ func TestCopies(t *testing.T) {
 		for flips := range 4 {
 			x := halfProduct{m: size[0], n: size[1], k: size[2], leftFlipped: flips&1 != 0, rightFlipped: flips&2 != 0}
 			x.half = []ir.DType{ir.Float16, ir.BFloat16}[(i+flips)%2]
-			shared, copied := measuredH200.sharedHalves[x.half], measuredH200.copiedHalves[x.half]
+			shared, copied := tiles.MeasuredH200.SharedHalves[x.half], tiles.MeasuredH200.CopiedHalves[x.half]
 			list := shared
 			if copies(x.kernel(), nvidia) {
 				list = slices.Concat(shared, copied[(i+flips)%len(copied):][:1])
@@ -61,7 +64,7 @@ func TestCopies(t *testing.T) {
 				x.bias = (flips+n)%4 == 3
 				k := x.kernel()
 				if err := checkResults(byTile(t, k, l, 1), k, hopper, 0); err != nil {
-					t.Fatalf("%+v by %d×%d: %v", x, l.m, l.n, err)
+					t.Fatalf("%+v by %d×%d: %v", x, l.M, l.N, err)
 				}
 			}
 		}
@@ -69,13 +72,13 @@ func TestCopies(t *testing.T) {
 }
 
 // contractionOf returns a product's contraction before a tile is chosen.
-func contractionOf(k *ir.Kernel, t Target) *contraction {
-	return newContraction(newCompiler(k, t.withDefaults(), nil))
+func contractionOf(k *ir.Kernel, t Target) *product.Product {
+	return product.New(build.New(k, t.WithDefaults(), nil))
 }
 
 // copies reports whether both factors of a product can be copied.
 func copies(k *ir.Kernel, t Target) bool {
-	return contractionOf(k, t).copiesBoth()
+	return tiles.CopiesBoth(contractionOf(k, t))
 }
 
 // Before Hopper tiles are copied where eight neighbours of both factors are a vector in memory. The
@@ -102,9 +105,9 @@ func TestTilesOfCopiedHalves(t *testing.T) {
 	}
 	const d = ir.BFloat16 // 124 elements of rows of 128 are no whole number of vectors
 	k := kernel(ir.Contraction, []ir.Axis{{Len: 128, Role: ir.M}, {Len: 128, Role: ir.N}, {Len: 124, Role: ir.K}}, []ir.Arg{in(d), in(d), out(d, 128*128)},
-		load(f32, 0, by(128, 0, 1)), load(f32, 1, by(0, 128, 1)), alu(ir.Mul, f32, 0, 1), reduce(ir.Sum, f32, 2, 4), store(f32, 3, 2, by(128, 1, 0)))
+		load(f32, 0, by(128, 0, 1)), load(f32, 1, by(0, 128, 1)), alu(ir.Mul, f32, 0, 1), reduction(ir.Sum, f32, 2, 4), store(f32, 3, 2, by(128, 1, 0)))
 	for _, list := range Choices(k, nvidia) {
-		if l := list[0].layout; slices.Contains(measuredH200.copiedHalves[d], l) {
+		if l := list[0].Layout; slices.Contains(tiles.MeasuredH200.CopiedHalves[d], l) {
 			t.Errorf("a part of each row: tile %v copies", list[0])
 		}
 	}
@@ -119,9 +122,9 @@ func TestResidentWorkgroups(t *testing.T) {
 		target Target
 		want   []int // by tile of copied halves
 	}{{nvidia, []int{1, 2, 3, 4}}, {ada, []int{1, 1, 1, 1}}} {
-		for i, l := range measuredH200.copiedHalves[ir.BFloat16] {
+		for i, l := range tiles.MeasuredH200.CopiedHalves[ir.BFloat16] {
 			if got := byTileOn(t, k, c.target, l, 1).Passes[0].Resident; got != c.want[i] {
-				t.Errorf("%d bytes: tile %d×%d runs %d times, want %d", c.target.TileBytes, l.m, l.n, got, c.want[i])
+				t.Errorf("%d bytes: tile %d×%d runs %d times, want %d", c.target.TileBytes, l.M, l.N, got, c.want[i])
 			}
 		}
 	}
@@ -169,7 +172,7 @@ func TestHalfResults(t *testing.T) {
 		{"sums of parts", flat, by(128, 0, 1), by(0, 1, 72), []ir.Arg{out(d, 70*72)}, []*ir.View{by(72, 1, 0)}, hopper, 2, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			body := []ir.Instr{load(f32, 0, c.a), load(f32, 1, c.b), alu(ir.Mul, f32, 0, 1), reduce(ir.Sum, f32, 2, ir.Axes(len(c.axes)-1))}
+			body := []ir.Instr{load(f32, 0, c.a), load(f32, 1, c.b), alu(ir.Mul, f32, 0, 1), reduction(ir.Sum, f32, 2, ir.Axes(len(c.axes)-1))}
 			args := []ir.Arg{in(d), in(d)}
 			for i, r := range c.results {
 				args = append(args, r)
@@ -179,13 +182,13 @@ func TestHalfResults(t *testing.T) {
 			if err := ir.Verify(k); err != nil {
 				t.Fatal(err)
 			}
-			list := measuredH200.sharedHalves[d]
+			list := tiles.MeasuredH200.SharedHalves[d]
 			if copies(k, c.target) {
-				list = slices.Concat(list, measuredH200.copiedHalves[d])
+				list = slices.Concat(list, tiles.MeasuredH200.CopiedHalves[d])
 			}
 			for _, l := range list {
 				if err := checkResults(byTileOn(t, k, c.target, l, c.splits), k, c.target, c.start); err != nil {
-					t.Fatalf("by %d×%d: %v", l.m, l.n, err)
+					t.Fatalf("by %d×%d: %v", l.M, l.N, err)
 				}
 			}
 		})

@@ -1,7 +1,7 @@
 package schedule
 
 import (
-	le "encoding/binary" // binary is a function here
+	le "encoding/binary"
 	"fmt"
 	"math"
 	"math/rand/v2"

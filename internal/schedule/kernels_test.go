@@ -11,12 +11,15 @@ func kernel(s ir.Template, axes []ir.Axis, args []ir.Arg, body ...ir.Instr) *ir.
 	return k
 }
 
-func kept(n int) ir.Axis    { return ir.Axis{Len: n, Role: ir.Parallel} }
+func kept(n int) ir.Axis { return ir.Axis{Len: n, Role: ir.Parallel} }
+
 func reduced(n int) ir.Axis { return ir.Axis{Len: n, Role: ir.Reduced} }
 
-func in(d ir.DType) ir.Arg         { return ir.Arg{Kind: ir.In, DType: d, Align: true} }
+func in(d ir.DType) ir.Arg { return ir.Arg{Kind: ir.In, DType: d, Align: true} }
+
 func out(d ir.DType, n int) ir.Arg { return ir.Arg{Kind: ir.Out, DType: d, Len: n, Align: true} }
-func scalar(d ir.DType) ir.Arg     { return ir.Arg{Kind: ir.Value, DType: d} }
+
+func scalar(d ir.DType) ir.Arg { return ir.Arg{Kind: ir.Value, DType: d} }
 
 var status = ir.Arg{Kind: ir.Status, DType: ir.Int32}
 
@@ -34,7 +37,7 @@ func alu(op ir.Op, d ir.DType, src ...int) ir.Instr {
 	return ir.Instr{Op: op, Type: d, Src: src}
 }
 
-func reduce(op ir.Op, d ir.DType, src int, axes ir.AxisSet) ir.Instr {
+func reduction(op ir.Op, d ir.DType, src int, axes ir.AxisSet) ir.Instr {
 	return ir.Instr{Op: op, Type: d, Src: []int{src}, Axes: axes}
 }
 
@@ -98,8 +101,8 @@ func softmax(m, n int, columns bool) *ir.Kernel {
 		v = by(1, m)
 	}
 	return kernel(ir.Reduce, []ir.Axis{kept(m), reduced(n)}, []ir.Arg{in(f32), out(f32, m*n)},
-		load(f32, 0, v), reduce(ir.ReduceMax, f32, 0, 2), alu(ir.Sub, f32, 0, 1), alu(ir.Exp, f32, 2),
-		reduce(ir.Sum, f32, 3, 2), alu(ir.Div, f32, 3, 4), store(f32, 5, 1, v))
+		load(f32, 0, v), reduction(ir.ReduceMax, f32, 0, 2), alu(ir.Sub, f32, 0, 1), alu(ir.Exp, f32, 2),
+		reduction(ir.Sum, f32, 3, 2), alu(ir.Div, f32, 3, 4), store(f32, 5, 1, v))
 }
 
 // total is the sum of n numbers and the position of the greatest.
@@ -107,20 +110,20 @@ func total(n int) *ir.Kernel { return totalOf(n, f32) }
 
 func totalOf(n int, d ir.DType) *ir.Kernel {
 	return kernel(ir.Reduce, []ir.Axis{reduced(n)}, []ir.Arg{in(d), out(d, 1), out(i32, 1)},
-		load(d, 0, by(1)), reduce(ir.Sum, d, 0, 1), store(d, 1, 1, by(0)),
-		reduce(ir.ArgMax, i32, 0, 1), store(i32, 3, 2, by(0)))
+		load(d, 0, by(1)), reduction(ir.Sum, d, 0, 1), store(d, 1, 1, by(0)),
+		reduction(ir.ArgMax, i32, 0, 1), store(i32, 3, 2, by(0)))
 }
 
 // columnSums is the sums of the m columns of a matrix of n rows.
 func columnSums(m, n int) *ir.Kernel {
 	return kernel(ir.Reduce, []ir.Axis{kept(m), reduced(n)}, []ir.Arg{in(f32), out(f32, m)},
-		load(f32, 0, by(1, m)), reduce(ir.Sum, f32, 0, 2), store(f32, 1, 1, by(1, 0)))
+		load(f32, 0, by(1, m)), reduction(ir.Sum, f32, 0, 2), store(f32, 1, 1, by(1, 0)))
 }
 
 // greatest is over the rows of a matrix whose columns are all the same.
 func greatest(m, n int) *ir.Kernel {
 	return kernel(ir.Reduce, []ir.Axis{kept(m), reduced(n)}, []ir.Arg{in(f32), out(f32, m)},
-		load(f32, 0, by(1, 0)), reduce(ir.ReduceMax, f32, 0, 2), store(f32, 1, 1, by(1, 0)))
+		load(f32, 0, by(1, 0)), reduction(ir.ReduceMax, f32, 0, 2), store(f32, 1, 1, by(1, 0)))
 }
 
 // dilated reads n numbers with div-1 points between them, at every div-th.
@@ -140,16 +143,16 @@ func powers(m, n, reductions int, positions bool) *ir.Kernel {
 		return len(body) - 1
 	}
 	power := 0
-	acc := add(reduce(ir.Sum, f32, power, 2))
+	acc := add(reduction(ir.Sum, f32, power, 2))
 	for range reductions - 2 {
 		power = add(alu(ir.Mul, f32, power, 0))
-		acc = add(alu(ir.Add, f32, acc, add(reduce(ir.Sum, f32, power, 2))))
+		acc = add(alu(ir.Add, f32, acc, add(reduction(ir.Sum, f32, power, 2))))
 		if positions {
 			args = append(args, out(i32, m))
-			add(store(i32, add(reduce(ir.ArgMax, i32, power, 2)), len(args)-1, by(1, 0)))
+			add(store(i32, add(reduction(ir.ArgMax, i32, power, 2)), len(args)-1, by(1, 0)))
 		}
 	}
-	greatest := add(reduce(ir.ReduceMax, f32, add(alu(ir.Sub, f32, 0, acc)), 2))
+	greatest := add(reduction(ir.ReduceMax, f32, add(alu(ir.Sub, f32, 0, acc)), 2))
 	add(store(f32, greatest, 1, by(1, 0)))
 	return kernel(ir.Reduce, []ir.Axis{kept(m), reduced(n)}, args, body...)
 }
@@ -163,7 +166,7 @@ func dense(batches, m, n, k int, d ir.DType, flipped bool) *ir.Kernel {
 	c := d.ComputeType()
 	return kernel(ir.Contraction, []ir.Axis{{Len: batches, Role: ir.Batch}, {Len: m, Role: ir.M}, {Len: n, Role: ir.N}, {Len: k, Role: ir.K}},
 		[]ir.Arg{in(d), in(d), in(d), out(d, batches*m*n)},
-		load(c, 0, by(m*k, k, 0, 1)), load(c, 1, w), alu(ir.Mul, c, 0, 1), reduce(ir.Sum, c, 2, 8),
+		load(c, 0, by(m*k, k, 0, 1)), load(c, 1, w), alu(ir.Mul, c, 0, 1), reduction(ir.Sum, c, 2, 8),
 		load(c, 2, by(0, 0, 1, 0)), alu(ir.Add, c, 3, 4), literal(c, 0), alu(ir.Max, c, 5, 6),
 		store(c, 7, 3, by(m*n, n, 1, 0)))
 }
@@ -178,7 +181,7 @@ func convolve(b, c, h, w, o int) *ir.Kernel {
 	return kernel(ir.Contraction,
 		[]ir.Axis{{Len: b, Role: ir.M}, {Len: h, Role: ir.M}, {Len: w, Role: ir.M}, {Len: o, Role: ir.N}, {Len: c, Role: ir.K}, {Len: 3, Role: ir.K}, {Len: 3, Role: ir.K}},
 		[]ir.Arg{in(f32), in(f32), out(f32, b*o*h*w)},
-		load(f32, 0, x), load(f32, 1, by(0, 0, 0, c*9, 9, 3, 1)), alu(ir.Mul, f32, 0, 1), reduce(ir.Sum, f32, 2, 0b1110000),
+		load(f32, 0, x), load(f32, 1, by(0, 0, 0, c*9, 9, 3, 1)), alu(ir.Mul, f32, 0, 1), reduction(ir.Sum, f32, 2, 0b1110000),
 		store(f32, 3, 2, by(o*h*w, w, 1, h*w, 0, 0, 0)))
 }
 

@@ -14,7 +14,7 @@ func TestEmptyIndexed(t *testing.T) {
 	bag := kernel(ir.Reduce, []ir.Axis{kept(4), reduced(0)}, []ir.Arg{status, in(f32), in(i32), out(f32, 4)},
 		load(i32, 2, by(1, 1)),
 		ir.Instr{Op: ir.Load, Type: f32, Src: []int{0}, Arg: 1, View: &ir.View{Coef: []int{0, 0}, Stride: 1, Len: 10}},
-		reduce(ir.Sum, f32, 1, 2), store(f32, 2, 3, by(1, 0)))
+		reduction(ir.Sum, f32, 1, 2), store(f32, 2, 3, by(1, 0)))
 	for _, c := range []struct {
 		name   string
 		kernel *ir.Kernel
@@ -40,7 +40,7 @@ func TestEmptyIndexed(t *testing.T) {
 // No element of an argument is past the positions of 32 bits, whatever its offset is: also where a
 // kernel reads all of it, as the base of a scatter.
 func TestBaseOffset(t *testing.T) {
-	target := wide.withDefaults()
+	target := wide.WithDefaults()
 	for _, c := range typical {
 		s := SignatureOf(c.kernel, target)
 		for i, r := range shape.Reaches(c.kernel) {

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/tensorken/tensorken/driver"
+	"github.com/tensorken/tensorken/internal/schedule/build"
 	"github.com/tensorken/tensorken/internal/shader"
 	"github.com/tensorken/tensorken/internal/shape"
 	"github.com/tensorken/tensorken/ir"
@@ -21,14 +22,14 @@ type Signature struct {
 
 // SignatureOf returns a kernel's, for a target.
 func SignatureOf(k *ir.Kernel, t Target) Signature {
-	t = t.withDefaults()
+	t = t.WithDefaults()
 	s := Signature{slices.Clone(k.Args), shape.Reaches(k), make([]int, len(k.Args)), t.Wide}
 	for i, a := range k.Args {
 		s.maxOffset[i] = t.Positions - max(a.Len, s.reach[i].Hi, ir.StatusLen)
 	}
 	for i := range k.Body {
 		if in := &k.Body[i]; in.View != nil && in.Op != ir.InBounds {
-			s.maxOffset[in.Arg] = min(s.maxOffset[in.Arg], t.Positions-reach(k, in.View))
+			s.maxOffset[in.Arg] = min(s.maxOffset[in.Arg], t.Positions-build.Reach(k, in.View))
 		}
 	}
 	return s
@@ -77,7 +78,7 @@ func (s *Signature) Word(q *shader.Param, args []driver.Arg) uint32 {
 	if q.Offset {
 		return uint32(a.Offset - s.Base(q.Arg, args))
 	}
-	bits := numberBits(s.args[q.Arg].DType, a.Num)
+	bits := build.NumberBits(s.args[q.Arg].DType, a.Num)
 	if q.Upper {
 		bits >>= 32
 	}

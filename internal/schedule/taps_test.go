@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/tensorken/tensorken/grad"
+	"github.com/tensorken/tensorken/internal/schedule/tiles"
 	"github.com/tensorken/tensorken/ir"
 	"github.com/tensorken/tensorken/tensor"
 )
@@ -52,9 +53,9 @@ func TestTaps(t *testing.T) {
 						return
 					}
 					x := contractionOf(k, target)
-					if list := x.tileOptions(); len(list) > 0 {
-						x.tap(list[0].layout)
-						taps = taps || len(x.taps) > 0
+					if list := tiles.Options(x); len(list) > 0 {
+						tiles.Tap(x, list[0].Layout)
+						taps = taps || len(x.Taps) > 0
 					}
 				})
 				got := run(tensor.NewDevice(ref))

@@ -1,138 +1,25 @@
 package schedule
 
 import (
-	"math"
-
-	"github.com/tensorken/tensorken/internal/shader"
-	"github.com/tensorken/tensorken/ir"
+	"github.com/tensorken/tensorken/internal/schedule/build"
+	"github.com/tensorken/tensorken/internal/schedule/contraction"
 )
 
-// A Target is what a kernel is scheduled for. Zero fields mean WebGPU's
-// defaults.
-type Target struct {
-	Family      Family
-	MaxThreads  int  // of a workgroup (256)
-	SharedBytes int  // memory that a workgroup shares (16384)
-	MaxGroups   int  // workgroups in one dimension of a grid (65535)
-	SubgroupMin int  // least size of a subgroup; 0: the device has none
-	SubgroupMax int  // greatest size of a subgroup
-	Units       int  // compute units (what the family usually has)
-	TileBytes   int  // shared memory for tiles of products, if that may be more (SharedBytes)
-	Matrices    bool // subgroups of 32 threads multiply matrices by shader.Multiply
-	TF32        bool // products of float32 are computed in TF32, if there are Matrices
-	// SharedMatrices says that 128 threads multiply matrices by shader.MultiplyGroup.
-	SharedMatrices bool
-	Wide           bool       // registers may have 64 bits, and elements any type
-	Memory         int        // bytes; 0: unknown
-	Machine        ir.Machine // what the family usually has
-	Positions      int        // the greatest position that is computed in 32 bits; on Wide targets others take 64 (2^31-1)
-	ManyPoints     int        // points from which on a thread has several vectors of them: fewer are shared by more threads (2^22)
-}
-
-// Types lists the element types that kernels may have.
-func (t Target) Types() []ir.DType {
-	if t.Wide {
-		return ir.DTypes
-	}
-	return shader.DTypes
-}
-
-// A Family is a kind of adapter, with a row in families.
-type Family uint8
+type (
+	// A Target is what a kernel is scheduled for.
+	Target = build.Target
+	// A Family is a kind of adapter.
+	Family = build.Family
+	// A Choice is a way to compute a product.
+	Choice = contraction.Choice
+)
 
 // The families. Integrated also stands for adapters of no known kind.
 const (
-	Integrated Family = iota
-	Discrete
-	Software // shaders run on a CPU
+	Integrated = build.Integrated
+	Discrete   = build.Discrete
+	Software   = build.Software
 )
 
-// traits are the properties of a family of adapters that decide its schedules.
-type traits struct {
-	units        int     // compute units, where the adapter does not tell
-	unitAdds     float64 // additions of float32 of a unit in a second, likewise
-	bandwidth    float64 // bytes of memory per second, likewise
-	threads      int     // most threads of a usual workgroup
-	busy         int     // threads that occupy the device
-	busyUnit     int     // more of them for each unit
-	concurrent   bool    // threads of a workgroup run at once: barriers and shuffles are cheap, and workgroups compute products by tiles
-	rowThreads   int     // most threads for a row that would otherwise be read again
-	heldLanes    int     // most points of a row that a thread holds in registers
-	transpose    int     // side of the tiles in which pointwise kernels transpose; 0: none
-	scatterAhead int     // indices that a thread of a scatter reads at once
-	pointsAhead  int     // vectors that a thread of a pointwise kernel computes at once, if it stores halves or bytes
-	loopBytes    int     // of temporaries of a loop: enough that each kernel occupies the device
-}
-
-// families has the traits of each family.
-var families = [...]traits{
-	Integrated: {
-		units: 16, unitAdds: 166e9, bandwidth: 100e9, threads: 256, busyUnit: 1024, concurrent: true, rowThreads: 1024, heldLanes: 16,
-		transpose: 32, scatterAhead: 8, pointsAhead: 2, loopBytes: 64 << 20,
-	},
-	Discrete: {
-		units: 128, unitAdds: 250e9, bandwidth: 4.8e12, threads: 256, busyUnit: 1024, concurrent: true, rowThreads: 1024, heldLanes: 16,
-		transpose: 32, scatterAhead: 8, pointsAhead: 2, loopBytes: 256 << 20,
-	},
-	Software: {units: 1, unitAdds: 50e9, bandwidth: 17.5e9, threads: 64, busy: 128, rowThreads: 1024, heldLanes: 16, scatterAhead: 1, pointsAhead: 1, loopBytes: 64 << 20},
-}
-
-func (t Target) withDefaults() Target {
-	for _, f := range []struct {
-		field *int
-		value int
-	}{{&t.MaxThreads, 256}, {&t.SharedBytes, 16384}, {&t.MaxGroups, 65535}, {&t.Units, families[t.Family].units}, {&t.Positions, math.MaxInt32}, {&t.ManyPoints, 4 << 20}} {
-		if *f.field <= 0 {
-			*f.field = f.value
-		}
-	}
-	if t.Machine == (ir.Machine{}) {
-		t.Machine = ir.Machine{Bandwidth: t.traits().bandwidth, Adds: float64(t.Units) * t.traits().unitAdds}
-	}
-	return t
-}
-
-// unitAdds is the number of additions of float32 of a compute unit in a second.
-func (t Target) unitAdds() float64 { return t.Machine.Adds / float64(t.Units) }
-
-// LoopLimits says which loops are worth it. Scores that take no more memory than a block are
-// stored: that takes less time than to compute them again for the backward pass.
-func (t Target) LoopLimits() ir.LoopLimits {
-	bytes := t.traits().loopBytes
-	limits := ir.LoopLimits{Bytes: max(bytes, min(t.Memory/24, 6*bytes)), Rows: 32, Columns: 128, Scores: bytes, Serial: true}
-	if t.traits().concurrent {
-		limits.Enough = 512 * t.withDefaults().Units
-	}
-	switch {
-	case t.Matrices:
-		limits.Attention, limits.AttentionBytes, limits.Matrices = 128, t.bytes(), true
-	case t.traits().concurrent:
-		limits.Attention, limits.AttentionBytes, limits.Skips = 64, t.bytes(), true
-	}
-	return limits
-}
-
-func (t Target) traits() *traits { return &families[t.Family] }
-
-// subgroup is the size of subgroups. It is math.MaxInt32, more than any workgroup has, if
-// subgroups are not used: because they vary in size, or shuffles are slow.
-func (t Target) subgroup() int {
-	if t.SubgroupMin != t.SubgroupMax || t.SubgroupMin < 4 || !t.traits().concurrent {
-		return math.MaxInt32
-	}
-	return t.SubgroupMin
-}
-
-// threads is the usual size of a workgroup, a power of two.
-func (t Target) threads() int { return floorPow2(min(t.traits().threads, t.MaxThreads)) }
-
-// busy is a number of threads that occupies the device.
-func (t Target) busy() int { return t.traits().busy + t.Units*t.traits().busyUnit }
-
-// fits reports whether a workgroup may have so many threads and bytes.
-func (t Target) fits(threads, bytes int) bool {
-	return threads <= t.MaxThreads && bytes <= t.bytes()
-}
-
-// bytes is the most memory that a workgroup may share.
-func (t Target) bytes() int { return max(t.SharedBytes, t.TileBytes) }
+// PartsAdvice is advice on tensors that are too large for a device.
+const PartsAdvice = build.PartsAdvice

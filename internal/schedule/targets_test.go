@@ -16,6 +16,7 @@ import (
 	"github.com/tensorken/tensorken/driver"
 	"github.com/tensorken/tensorken/driver/drivertest"
 	"github.com/tensorken/tensorken/internal/ptx"
+	"github.com/tensorken/tensorken/internal/schedule/build"
 	"github.com/tensorken/tensorken/internal/shader"
 	"github.com/tensorken/tensorken/internal/shader/simt"
 	"github.com/tensorken/tensorken/internal/wgsl"
@@ -141,7 +142,7 @@ func open(t Target) func() (driver.Device, error) {
 				for i, a := range args {
 					offsets[i].Offset = a.Offset
 					base := signature.Base(i, offsets)
-					list[i] = simt.Arg{Data: a.Bytes, Base: base, Offset: a.Offset - base, Word: constant(k.Args[i].DType, a.Num).Bits}
+					list[i] = simt.Arg{Data: a.Bytes, Base: base, Offset: a.Offset - base, Word: build.Constant(k.Args[i].DType, a.Num).Bits}
 				}
 				return program().Run(list)
 			}

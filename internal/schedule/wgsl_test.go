@@ -157,7 +157,7 @@ func allOps(stored ir.DType, types []ir.DType) *ir.Kernel {
 		}
 		switch {
 		case op.Class() == ir.Reduction:
-			keep(reduce(op, d, 0, 2))
+			keep(reduction(op, d, 0, 2))
 		case op.Class() != ir.Elementwise:
 		case op == ir.Where:
 			keep(alu(op, d, 1, 0, 0))

@@ -1,0 +1,232 @@
+package attention
+
+import (
+	"math"
+	"slices"
+
+	"github.com/tensorken/tensorken/internal/schedule/build"
+	"github.com/tensorken/tensorken/internal/schedule/tiles"
+	"github.com/tensorken/tensorken/internal/shader"
+	"github.com/tensorken/tensorken/ir"
+)
+
+// startRows declares what a thread keeps of its rows.
+func (a *attention) startRows() {
+	root := a.p.Root
+	a.rows = make([][]*row, a.high)
+	for g := range a.rows {
+		for r := range a.square {
+			name := build.Tag("_", g, r)
+			row := &row{Scope: root.Beside(name), squareNumber: g, number: r}
+			w, _ := a.scores[0].Row(row.Scope, g, r)
+			row.EnterValid(w)
+			start := func(i int, name string) build.Reducer {
+				x := a.Reducer(i)
+				x.Acc = root.Var(name, x.Start)
+				return x
+			}
+			if a.Max >= 0 {
+				x := start(a.Max, "max"+name)
+				row.max = &x
+			}
+			for n, i := range a.Sums {
+				row.sums = append(row.sums, start(i, build.Tag("sum", n)+name))
+			}
+			a.rows[g] = append(a.rows[g], row)
+		}
+	}
+}
+
+// rowGroups lists the rows of a thread, in lists of those whose reductions are completed at once:
+// where threads exchange them through shared memory all rows, so that there are few barriers.
+func (a *attention) rowGroups() [][]*row {
+	every := slices.Concat(a.rows...)
+	if a.exchanges() {
+		return [][]*row{every}
+	}
+	return slices.Collect(slices.Chunk(every, 1))
+}
+
+// reduceBlock continues the reductions of rows by a block of columns, in which some conditions
+// are decided.
+func (a *attention) reduceBlock(loop *build.Scope, decided map[int]int64) {
+	for _, rows := range a.rowGroups() {
+		var maxima []build.Reducer
+		for _, row := range rows {
+			a.enterBlock(loop, row, decided)
+			if row.max != nil {
+				a.raiseMax(loop, row)
+				maxima = append(maxima, *row.max)
+			}
+		}
+		clear(a.p.InUse) // there were barriers since the block before
+		loop.WorkgroupReduce(maxima, a.tx, a.across, a.stride)
+		for _, row := range rows {
+			if row.max != nil {
+				a.rescale(loop, row)
+			}
+			a.addSums(loop, row)
+		}
+	}
+}
+
+// enterBlock enters a block of columns.
+func (a *attention) enterBlock(loop *build.Scope, row *row, decided map[int]int64) {
+	row.step = row.On(loop.Block, "_b")
+	row.points = nil
+	for h := range a.wide {
+		sc := row.step.On(loop.Block, build.Tag("_", h))
+		step, first := a.unit.column(h)
+		col := sc.Let("col"+sc.Tag, a.columns.Add(a.tx.Mul(step)).Plus(first))
+		sc.EnterValid(build.Span{Axes: a.n, Base: col, Step: build.Lanes(4), Fours: a.Fours(a.n), Clamp: a.Clamp(a.Nest.Size(a.n), a.width)})
+		for _, q := range a.scores {
+			sc.Values[q.Sum] = q.Results(row.squareNumber, row.number, h)
+		}
+		for i, holds := range decided {
+			sc.Values[i] = build.Value{build.Constant(ir.Bool, ir.Int(ir.Bool, holds))}
+		}
+		row.points = append(row.points, sc)
+	}
+}
+
+// addSums adds a block to the sums of a row.
+func (a *attention) addSums(loop *build.Scope, row *row) {
+	for _, sc := range row.points {
+		a.exponentials(sc)
+	}
+	for n, x := range row.sums {
+		in := &a.Nest.Body[x.Instr]
+		if a.Scaled[in.Src[0]] {
+			loop.Set(x.Acc, x.Acc.Ref().Mul(row.scale))
+		}
+		for _, sc := range row.points {
+			for _, e := range a.valid(sc, sc.Value(in.Src[0]), x.Start) {
+				row.sums[n].Add(loop.Block, e)
+			}
+		}
+	}
+}
+
+// raiseMax finds the greatest value of a row in the thread's columns up to a block.
+func (a *attention) raiseMax(loop *build.Scope, row *row) {
+	x := row.max
+	row.old = loop.Let("old"+row.step.Tag, x.Acc.Ref())
+	var list build.Value
+	for _, sc := range row.points {
+		list = append(list, a.valid(sc, sc.Value(a.Nest.Body[a.Max].Src[0]), x.Start)...)
+	}
+	x.Add(loop.Block, greatestOf(loop, row.step.Tag, list))
+}
+
+// greatestOf is the greatest of some float32, or a NaN if there is one. Which of two numbers a device
+// returns as their maximum if one is a NaN is up to it; the greatest of their bits tells.
+func greatestOf(sc *build.Scope, tag string, list build.Value) *shader.Expr {
+	const infinity = 0x7f800000
+	bits := func(x *shader.Expr) *shader.Expr { return x.Bitcast(shader.U32).And(math.MaxInt32) }
+	x, most := list[0], bits(list[0])
+	for _, y := range list[1:] {
+		x, most = x.Max(y), most.Max(bits(y))
+	}
+	most = sc.Let("bits"+tag, most)
+	return most.Gt(infinity).If(most.Bitcast(shader.F32), x)
+}
+
+// rescale finds the factor for what is proportional to the exponential of the difference to the
+// greatest value of a row, which may have been raised.
+func (a *attention) rescale(loop *build.Scope, row *row) {
+	now := loop.Let("now"+row.step.Tag, row.max.Acc.Ref())
+	// Without a number above -Inf so far exponentials are 0, and no NaN.
+	row.step.Values[a.Max] = build.Value{loop.Let("shift"+row.step.Tag, build.IsLowest(now).If(build.Number(shader.F32, 0), now))}
+	if slices.ContainsFunc(a.Sums, func(i int) bool { return a.Scaled[i] }) || slices.ContainsFunc(a.outputs, func(q *tiles.Pass) bool { return a.Scaled[q.Sum] }) {
+		base := toBase2(now)
+		smaller := row.old.Mul(base).Sub(now.Mul(base)).Exp2() // it rounds the products as exponential does; 0 if old is -Inf, as nothing was added
+		row.scale = loop.Let("scale"+row.step.Tag, row.old.Eq(now).If(build.Number(shader.F32, 1), smaller))
+	}
+}
+
+// exponentials computes those of differences to a value of rows, or of columns, which take two
+// instructions so. What that value's multiple lacks by rounding, all exponentials of a row lack.
+func (a *attention) exponentials(sc *build.Scope) {
+	for i := range a.Nest.Body {
+		in := &a.Nest.Body[i]
+		if in.Op != ir.Exp {
+			continue
+		}
+		d := &a.Nest.Body[in.Src[0]]
+		ofPoint := a.Nest.Roles(ir.M, ir.N)
+		if d.Op != ir.Sub || in.Domain&ofPoint != ofPoint || a.Nest.Body[d.Src[1]].Domain&ofPoint == ofPoint {
+			continue
+		}
+		x, y := sc.Value(d.Src[0]), sc.Value(d.Src[1])
+		list := make([]*shader.Expr, 4)
+		for l := range list {
+			list[l] = exponential(x.Lane(l), y.Lane(l))
+		}
+		sc.Values[i] = sc.Define(i, list...)
+	}
+}
+
+// exponential is that of x-y.
+func exponential(x, y *shader.Expr) *shader.Expr {
+	base := toBase2(y)
+	return shader.MulAdd(x, base, y.Mul(base).Neg()).Exp2()
+}
+
+// toBase2 is the factor of differences to y, as exponents of 2. From 2³⁰ on, as of a mask of -1e30, the
+// rounding error of y's multiple may be greater than any exponent. There a difference is 0 or so great
+// that the base makes no difference: the factor is 1.
+func toBase2(y *shader.Expr) *shader.Expr {
+	return y.Abs().Lt(1<<30).If(shader.Number(shader.F32, math.Log2E), shader.Number(shader.F32, 1))
+}
+
+// finishRows completes the reductions, and stores the results.
+func (a *attention) finishRows() {
+	root := a.p.Root
+	for _, rows := range a.rowGroups() {
+		if len(rows) > 1 {
+			root.Barrier() // the maxima in shared memory have been read
+			clear(a.p.InUse)
+		}
+		var sums []build.Reducer
+		for _, row := range rows {
+			sums = append(sums, row.sums...)
+		}
+		root.WorkgroupReduce(sums, a.tx, a.across, a.stride)
+		for _, row := range rows {
+			end := row.Beside("_e")
+			for _, x := range row.sums {
+				end.Values[x.Instr] = build.Value{x.Acc.Ref()}
+			}
+			if row.max != nil {
+				end.Values[a.Max] = build.Value{row.max.Acc.Ref()}
+			}
+			a.storeRow(end, row.squareNumber, row.number)
+		}
+	}
+}
+
+// storeRow stores the values of a row: the outputs, and by one thread what there is once.
+func (a *attention) storeRow(end *build.Scope, g, r int) {
+	across := a.Nest.Roles(ir.Width)
+	if list := a.Nest.Stores(across, false); len(list) > 0 {
+		once := end.When(a.tx.Eq(0))
+		once.StoreEach(list)
+		once.End()
+	}
+	for _, q := range a.outputs {
+		width := a.Nest.Body[q.Cols.Factor].Domain & across
+		var list []int
+		for _, i := range a.Nest.Stores(across, true) {
+			if a.Nest.Body[i].Domain&across == width {
+				list = append(list, i)
+			}
+		}
+		for h := range q.Tile.Wide {
+			sc := end.Inner()
+			sc.EnterValid(a.unit.outputColumns(q, sc, h))
+			sc.Values[q.Sum] = q.Results(g, r, h)
+			sc.StoreEach(list)
+			sc.End()
+		}
+	}
+}

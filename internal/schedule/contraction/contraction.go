@@ -1,0 +1,37 @@
+// Package contraction chooses how to compute a product. On a GPU workgroups do it by tiles; where one side is one
+// vector or a few, it is a GEMV. On a CPU each thread computes a small block alone.
+package contraction
+
+import (
+	"github.com/tensorken/tensorken/internal/schedule/build"
+	"github.com/tensorken/tensorken/internal/schedule/product"
+	"github.com/tensorken/tensorken/internal/schedule/tiles"
+)
+
+// Compile adds the passes of a contraction.
+func Compile(c *build.Builder) {
+	x := product.New(c)
+	switch {
+	case !c.Target.Traits().Concurrent:
+		addNaive(x)
+	case skinny(x):
+		if list := gemvOptions(x); len(list) > 0 {
+			addGemv(x, list[0])
+		} else {
+			addNaive(x)
+		}
+	default:
+		if list := tiles.Options(x); len(list) > 0 {
+			tiles.Compile(x, list[0])
+		} else {
+			addNaive(x)
+		}
+	}
+	c.Report()
+}
+
+// CompileBy is Compile by a choice.
+func CompileBy(c *build.Builder, choice Choice) {
+	tiles.Compile(product.New(c), choice.Option)
+	c.Report()
+}

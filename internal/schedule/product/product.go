@@ -1,0 +1,235 @@
+// Package product has what the schedules of products share: the two sides, the split of the depth, and how
+// sums are finished and stored.
+package product
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/tensorken/tensorken/internal/loopnest"
+	"github.com/tensorken/tensorken/internal/schedule/build"
+	"github.com/tensorken/tensorken/internal/schedule/pointwise"
+	"github.com/tensorken/tensorken/internal/shader"
+	"github.com/tensorken/tensorken/internal/sorts"
+	"github.com/tensorken/tensorken/ir"
+)
+
+// A Product multiplies, for each position along the batch axes, a matrix
+// of rows × depth by one of depth × cols. The axes of a side, rows or cols,
+// and of the depth are each flattened to one; M and N change places if the
+// result is contiguous along M, so that it is stored along cols.
+//
+// A product of few workgroups and great depth is split along the depth (split-K), and
+// a second pass adds the splits in order.
+type Product struct {
+	*build.Builder
+	Batch       []int
+	Rows, Cols  Side
+	Deep        []int // the K axes
+	Taps        []int // those of them of which a step has one position: see tiles.Tap
+	Depth       int
+	Batches     int
+	Sum         int // the instruction
+	FactorType  shader.Type
+	ResultType  shader.Type
+	productType ir.DType
+	Splits      int
+	PerSplit    int // tiles or steps along the depth
+	Between     int // columns from one component of an accumulator to the next
+	partScratch int
+	Within      loopnest.Bounds // of the results that are needed
+	DeepWithin  []build.Bound   // of the positions along the depth that a result needs
+}
+
+// A Side is one of the two factors.
+type Side struct {
+	Name   string // "m" or "n"
+	Axes   []int
+	N      int
+	Factor int  // the instruction
+	AlongK bool // four neighbours along the depth are loaded at once, not along the side
+	Turned bool // neighbouring threads load neighbours along the depth nevertheless
+}
+
+// New returns the product of a contraction.
+func New(c *build.Builder) *Product {
+	x := &Product{Builder: c, Batch: c.Nest.List(ir.Batch), Splits: 1, Between: 1}
+	sum, m, n := loopnest.Factors(c.Nest.Body, c.Nest.Roles(ir.M), c.Nest.Roles(ir.N))
+	x.Sum = sum
+	x.Rows = Side{Axes: c.Nest.List(ir.M), Factor: m}
+	x.Cols = Side{Axes: c.Nest.List(ir.N), Factor: n}
+	x.Deep = c.Nest.List(ir.K)
+	if c.Nest.ColumnMajor() {
+		x.Rows, x.Cols = x.Cols, x.Rows
+	}
+	x.Batches, x.Depth = c.Nest.Size(x.Batch), c.Nest.Size(x.Deep)
+	for _, s := range []*Side{&x.Rows, &x.Cols} {
+		s.N = c.Nest.Size(s.Axes)
+		s.AlongK = x.LoadsAlong(s)
+	}
+	x.Rows.Name, x.Cols.Name = "m", "n"
+	product := c.Nest.Body[c.Nest.Body[sum].Src[0]].Type
+	x.productType, x.FactorType = product, shader.Register(product)
+	x.ResultType = shader.Register(c.Nest.Body[sum].Type)
+	x.findHidden()
+	return x
+}
+
+// A layout is what a workgroup needs for its part of a product, a tile or a gemv: bytes of
+// memory for words of some bytes.
+type layout interface {
+	Threads() int
+	Bytes(word int) int
+}
+
+// An Option is a layout, and how the depth is split.
+type Option[L layout] struct {
+	Layout           L
+	Splits, PerSplit int
+	time             float64 // estimated
+}
+
+// Options returns those of a list of layouts that fit, in the order of their estimated times.
+// best returns the best split for a layout, and its time.
+func Options[L layout](x *Product, list []L, best func(L) (splits, each int, time float64)) []Option[L] {
+	var fit []Option[L]
+	for _, l := range list {
+		if x.Target.Fits(l.Threads(), l.Bytes(x.ResultType.Bytes())) {
+			splits, each, time := best(l)
+			fit = append(fit, Option[L]{l, splits, each, time})
+		}
+	}
+	sorts.Stable(fit, func(a, b Option[L]) int { return cmp.Compare(a.time, b.time) })
+	return fit
+}
+
+// A Cost has the seconds that parts of a contraction's schedule take.
+type Cost struct {
+	Step  float64 // the least for a step along the depth: the latency of memory
+	Pass  float64 // the second pass, which adds the splits
+	Part  float64 // in that pass, for each split
+	Moves float64 // how often it moves the splits to and from memory: less than once, as some stay in caches
+	Join  float64 // one level of the tree that adds threads along the depth
+}
+
+// LoadsAlong reports whether a side's factor is better loaded along the depth.
+func (x *Product) LoadsAlong(s *Side) bool {
+	vote := 0.0
+	for _, i := range x.Nest.Loads(s.Factor) {
+		in := &x.Nest.Body[i]
+		score := func(axes []int) float64 {
+			if len(axes) == 0 {
+				return 0
+			}
+			step := build.Abs(in.View.Coef[axes[len(axes)-1]])
+			switch {
+			case step == 0:
+				return 0
+			case loadsFours(x.Builder, in, axes):
+				return 4
+			}
+			return 1 / float64(step)
+		}
+		vote += score(x.Deep) - score(s.Axes)
+	}
+	return vote > 0
+}
+
+// loadsFours reports whether a load reads four neighbours along axes at once.
+func loadsFours(c *build.Builder, in *ir.Instr, axes []int) bool {
+	inner := axes[len(axes)-1]
+	return c.Fours(axes) && c.StepsBy(4, in, inner) &&
+		!slices.ContainsFunc(in.View.Guards, func(g ir.Guard) bool { return g.Coef[inner] != 0 })
+}
+
+// A Place locates a thread's results: the numbers of batch, row, column and split.
+type Place struct{ Batch, Row, Col, Split *shader.Expr }
+
+// Finish stores four results, or leaves them for the second pass. They
+// are x.between columns apart, from at.col on.
+func (x *Product) Finish(sc *build.Scope, acc build.Value, at Place) {
+	if x.Splits == 1 {
+		sc.Values[x.Sum] = acc
+		sc.StoreEach(x.Nest.Stores(0, false))
+		return
+	}
+	b := sc.Pass.Words(x.partScratch, x.ResultType, true)
+	t := x.CountType(x.Splits * x.Results())
+	row := at.Split.Convert(t).Mul(x.Batches).Add(at.Batch.Convert(t)).Mul(x.Rows.N).Add(at.Row.Convert(t)).Mul(x.Cols.N).Add(at.Col.Convert(t))
+	for l := range 4 {
+		in := sc.When(sc.Condition(l))
+		in.StoreAt(b, row.Add(l*x.Between), acc[l])
+		in.End()
+	}
+}
+
+// Components lists the components of a vector of four.
+func Components(v *shader.Expr) build.Value { return build.Value{v.At(0), v.At(1), v.At(2), v.At(3)} }
+
+// Split splits the depth into parts of some tiles or steps, and allocates scratch for their sums.
+func (x *Product) Split(splits, perSplit int) {
+	x.Splits, x.PerSplit = splits, perSplit
+	if splits > 1 {
+		x.partScratch = x.Scratch(x.Splits*x.Results(), x.ResultType)
+	}
+}
+
+// Results is the number of results.
+func (x *Product) Results() int { return x.Batches * x.Rows.N * x.Cols.N }
+
+// AddSplits is the second pass of a contraction that is split.
+func (x *Product) AddSplits() {
+	if x.Splits == 1 {
+		return
+	}
+	every := slices.Concat(x.Batch, x.Rows.Axes, x.Cols.Axes)
+	pointwise.Points(x.Builder, every, x.Nest.Stores(0, false), func(sc *build.Scope, i int) {
+		owner := sc.Owner(ir.Axes(every...))
+		b := sc.Pass.Words(x.partScratch, x.ResultType, false)
+		rank, t := owner.Rank(every), x.PositionType(x.Splits*x.Results())
+		v := make(build.Value, len(rank))
+		for l := range v {
+			name := owner.NameOf(i, l, len(v))
+			acc := owner.Var(name, build.Number(x.ResultType, 0))
+			loop, n := owner.Loop("n", build.Number(shader.I32, 0), build.Number(shader.I32, x.Splits), 1)
+			part := loop.LoadAt(b, n.Convert(t).Mul(x.Results()).Add(rank.Lane(l).Convert(t)), "k"+name[1:], false)
+			loop.Set(acc, acc.Ref().Add(part.Ref()))
+			loop.End()
+			v[l] = acc.Ref()
+		}
+		owner.Values[i] = v
+	})
+}
+
+// Multiply adds a product to an accumulator of four: b is a vector, a one or a
+// scalar.
+func (x *Product) Multiply(sc *build.Scope, acc *shader.Var, a, b *shader.Expr) {
+	if a.Type.Width == 1 {
+		a = shader.Vec(4, a)
+	}
+	if x.FactorType.IsFloat() {
+		sc.Set(acc, shader.MulAdd(a, b, acc.Ref()))
+	} else {
+		sc.Set(acc, acc.Ref().Add(build.Wrap(x.productType, a.Mul(b)).Convert(acc.Type)))
+	}
+}
+
+// Vector declares an accumulator of four zeros.
+func (x *Product) Vector(sc *build.Scope, name string) *shader.Var {
+	return sc.Var(name, build.Number(x.ResultType.Vec(4), 0))
+}
+
+// Contractions skip what a mask hides: results that nothing needs, tile by tile, and the part of the depth
+// in which a factor is 0.
+
+// findHidden finds the bounds of what is needed.
+func (x *Product) findHidden() {
+	if !x.Skips() || x.Target.Matrices {
+		return
+	}
+	x.Within = x.StoresWithin(x.Nest.Stores(0, false))
+	if len(x.Deep) == 1 {
+		nonzero := loopnest.Nonzero(x.Nest.Kernel, x.Rows.Factor).Union(loopnest.Nonzero(x.Nest.Kernel, x.Cols.Factor))
+		x.DeepWithin = build.BoundsOf(nonzero.Fixed(), x.Nest.Kernel, x.Deep[0])
+	}
+}

@@ -1,0 +1,209 @@
+// Package reduce schedules kernels that reduce along axes.
+package reduce
+
+import (
+	"slices"
+
+	"github.com/tensorken/tensorken/internal/loopnest"
+	"github.com/tensorken/tensorken/internal/schedule/build"
+	"github.com/tensorken/tensorken/ir"
+)
+
+// A reduction kernel is scheduled in one of these forms. A row is the points
+// along the reduced axes at one position of the parallel ones; its length is
+// cols.
+//
+//   - Short and middling rows: along threads, a power of two, share a row, and
+//     a workgroup has several rows. A thread holds its elements in registers
+//     from one reduction to the next.
+//   - Long rows: a workgroup for each, which sweeps over the row once for each
+//     level of reductions and once to store. Sums of exponentials of a softmax are
+//     of the level of the maximum.
+//   - Across: where neighbours in memory are different rows, threads lie along
+//     the rows, and each sweeps over its part of a row.
+//   - Tall: few such rows, of a few thousand points. A workgroup of tallThreads has tallRows of
+//     them, so that one pass is enough.
+//   - Segmented: few rows, too few to keep the device busy, are cut into
+//     segments whose results further passes combine, level by level.
+type reduction struct {
+	*build.Builder
+	parallel, reduced []int // the innermost in memory is the last
+	rows, cols        int
+	level             []int // of each instruction, see loopnest.Levels
+	levels            int
+	online            *loopnest.Online // nil: no sums are of the level of their maximum
+	across            bool
+	tall              bool
+	along             int  // threads of a row
+	group             int  // rows of a workgroup
+	vec4              bool // lanes are vectors of four
+	lanes             int  // points that a thread has in registers at once
+	hold              bool // these are all points of the thread
+	segment           int  // points of a segment, if rows are segmented
+	segments          int
+	separate          bool // each thread of a row stores a partial result, as if it had a segment
+	scratch           int  // the scratch buffer of a segmented kernel
+	results           []scratchResult
+	within            loopnest.Bounds // of the points that are needed
+}
+
+// Compile adds the passes of a kernel with reductions.
+func Compile(c *build.Builder) {
+	r := &reduction{Builder: c, parallel: c.Nest.List(ir.Parallel), reduced: c.Nest.List(ir.Reduced)}
+	r.rows, r.cols = c.Nest.Size(r.parallel), c.Nest.Size(r.reduced)
+	r.level = loopnest.Levels(c.Nest.Body)
+	r.levels = slices.Max(r.level)
+	r.within = c.PointsWithin()
+	r.choose()
+	if r.segments > 1 || r.separate {
+		r.segmented()
+	} else {
+		r.whole()
+	}
+	c.Report()
+}
+
+// choose decides on the form.
+func (r *reduction) choose() {
+	r.orient()
+	traits := r.Target.Traits()
+	most := traits.HeldLanes
+	threads := r.Target.Threads()
+	unit := 1
+	if r.vec4 {
+		unit = 4
+	}
+	if large := build.FloorPow2(min(traits.RowThreads, r.Target.MaxThreads)); r.cols > most*threads && r.cols <= most*large && r.visits() > 1 && !r.across {
+		threads = large // so that a row is read once
+	}
+	if r.tall = r.isTall(); r.tall {
+		threads = tallThreads
+	}
+	for n := r.RegisterBytes(); threads*n > r.Target.SharedBytes; {
+		threads /= 2
+	}
+	switch {
+	case !traits.Concurrent:
+		r.along = 1
+		if r.separate = 4*r.rows <= r.Target.Busy() && r.cols >= 1<<12; r.separate {
+			threads = 32
+			r.along, r.across = threads, false
+		}
+	case r.tall:
+		r.along = threads / tallRows
+	case r.across:
+		r.along = 1
+		for r.rows*r.along < r.Target.Busy() && r.along < 8 && 4*r.along < r.cols {
+			r.along *= 2
+		}
+	default:
+		r.along = min(threads, build.CeilPow2(ir.CeilDiv(r.cols, most)))
+		for r.rows*r.along < r.Target.Busy() && r.along < threads && 2*r.along*unit <= r.cols {
+			r.along *= 2
+		}
+	}
+	r.lanes = ir.CeilDiv(max(r.cols, 1), r.along*unit) * unit
+	if r.hold = r.lanes <= most && r.lanes*len(r.Nest.Body) <= 1000; !r.hold {
+		r.lanes = 4
+		if r.vec4 && len(r.Nest.Body) <= 12 && r.cols >= 2*most*r.along {
+			r.lanes = most
+		}
+	}
+	r.group = threads / r.along
+	if r.cut(); r.segments == 1 && !r.separate && !r.hold {
+		r.findOnline()
+	}
+}
+
+// orient decides whether threads lie along or across the rows, so that neighbouring
+// threads access neighbouring elements.
+func (r *reduction) orient() {
+	near := make([]float64, len(r.Nest.Axes))
+	for i := range r.Nest.Body {
+		in := &r.Nest.Body[i]
+		if in.Op != ir.Load && in.Op != ir.Store {
+			continue
+		}
+		points := loopnest.Points(r.Nest.Axes, in.Domain)
+		for a, c := range in.View.Coef {
+			if c != 0 {
+				near[a] += points / float64(build.Abs(c))
+			}
+		}
+	}
+	last := func(axes []int) float64 {
+		if len(axes) == 0 {
+			return 0
+		}
+		return near[axes[len(axes)-1]]
+	}
+	r.across = last(r.parallel) > last(r.reduced)
+	r.vec4 = !r.across && r.loadsFours()
+}
+
+// The workgroups of tall rows, and how many points such rows have: measured on an NVIDIA H100.
+const (
+	tallRows, tallThreads = 8, 1024
+	minTall, maxTall      = 1 << 10, 1 << 14
+)
+
+// isTall reports whether the reduction takes the form for tall rows: few rows lie across, each of a
+// few thousand points, and one matrix is read, once.
+func (r *reduction) isTall() bool {
+	if !r.across || !r.Target.Traits().Concurrent || r.Target.MaxThreads < tallThreads {
+		return false
+	}
+	if r.rows < 64 || r.rows > tallRows*r.Target.Units || r.cols < minTall || r.cols > maxTall || r.visits() > 1 {
+		return false
+	}
+	loads := 0
+	every := ir.Axes(append(slices.Clone(r.parallel), r.reduced...)...)
+	for i := range r.Nest.Body {
+		if in := &r.Nest.Body[i]; in.Op == ir.Load && in.Domain == every {
+			loads++
+		}
+	}
+	return loads == 1
+}
+
+// visits is the number of times that a sweep would go over a row.
+func (r *reduction) visits() int {
+	n := r.levels
+	if len(r.Nest.Stores(r.Nest.Roles(ir.Reduced), true)) > 0 {
+		n++
+	}
+	return n
+}
+
+// cut decides whether rows are cut into segments.
+func (r *reduction) cut() {
+	step := r.along * r.lanes
+	r.segments = 1
+	if r.tall {
+		return
+	}
+	if r.separate {
+		r.hold = false
+		r.segments = max(1, min(4, r.Target.Busy()/(r.rows*r.along), r.cols/(8*step)))
+	} else {
+		r.segments = min(2*r.Target.Busy()/(r.rows*r.along), r.cols/(2*step))
+		if r.segments < 4 || r.rows*r.cols < 1<<15 {
+			r.segments = 1
+			return
+		}
+		r.hold = false
+	}
+	r.segment = ir.CeilDiv(ir.CeilDiv(r.cols, r.segments), step) * step
+	r.segments = ir.CeilDiv(r.cols, r.segment)
+}
+
+// loadsFours reports whether a load reads four neighbours along the rows.
+func (r *reduction) loadsFours() bool {
+	if !r.Fours(r.reduced) {
+		return false
+	}
+	inner := r.reduced[len(r.reduced)-1]
+	return slices.ContainsFunc(r.Nest.Body, func(in ir.Instr) bool {
+		return in.Op == ir.Load && r.StepsBy(4, &in, inner)
+	})
+}
