@@ -117,17 +117,10 @@ func Compile(c *build.Builder) {
 	c.Fail("attention whose tiles do not fit in the %d bytes that a workgroup may share", c.Target.Bytes())
 }
 
-// product makes a product of the kernel a contraction.
+// product returns the pass of a product of the kernel.
 func (a *attention) product(p loopnest.Product, cols, deep []int) *tiles.Pass {
-	c := a.Builder
-	x := &product.Product{Builder: c, Batch: c.Nest.List(ir.Batch), Splits: 1, Between: 1, Sum: p.Sum, Deep: deep, FactorType: shader.F32, ResultType: shader.F32}
-	x.Rows, x.Cols = product.Side{Axes: a.m, Factor: p.Left}, product.Side{Axes: cols, Factor: p.Right}
-	x.Batches, x.Depth = c.Nest.Size(x.Batch), c.Nest.Size(deep)
-	for _, s := range []*product.Side{&x.Rows, &x.Cols} {
-		s.N = c.Nest.Size(s.Axes)
-		s.AlongK = x.LoadsAlong(s)
-	}
-	return &tiles.Pass{Product: x}
+	rows, across := product.Side{Axes: a.m, Factor: p.Left}, product.Side{Axes: cols, Factor: p.Right}
+	return &tiles.Pass{Product: product.Of(a.Builder, p.Sum, rows, across, deep)}
 }
 
 // exchanges reports whether threads that share a row exchange reductions through shared memory, as

@@ -40,7 +40,7 @@ func (a *groups) choose() bool {
 	words := 0
 	a.inWarps(8, 1, 4)
 	unit := func(q *tiles.Pass) *tiles.Unit {
-		u := tiles.ByGroups(unitsOfHalves[tiles.Half(q.Product, q.Cols.Factor)].Elem, 2)
+		u := tiles.ByGroups(tiles.HalfPairs[tiles.Half(q.Product, q.Cols.Factor)].Elem, 2)
 		u.Apart = 1 // by rowOrder
 		return u
 	}

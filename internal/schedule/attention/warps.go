@@ -64,7 +64,7 @@ func (a *warps) tile(q *tiles.Pass) {
 	u := *tiles.WholeFloats
 	switch {
 	case left == right && right != 0:
-		u = *unitsOfHalves[right]
+		u = *tiles.HalfPairs[right]
 	case a.Target.TF32:
 		u = *tiles.RoundedFloats
 	}
@@ -78,9 +78,6 @@ func (a *warps) tile(q *tiles.Pass) {
 	}
 	q.Tile.Wide = q.Tile.N / 16
 }
-
-// unitsOfHalves has the units of warps by the type that they multiply.
-var unitsOfHalves = map[ir.DType]*tiles.Unit{ir.Float16: tiles.Float16Pairs, ir.BFloat16: tiles.BFloat16Pairs}
 
 // placeInWarp finds a thread's place in its warp.
 func (a *attention) placeInWarp(root *build.Scope) (ty, tx *shader.Expr) {

@@ -53,25 +53,28 @@ type Side struct {
 
 // New returns the product of a contraction.
 func New(c *build.Builder) *Product {
-	x := &Product{Builder: c, Batch: c.Nest.List(ir.Batch), Splits: 1, Between: 1}
 	sum, m, n := loopnest.Factors(c.Nest.Body, c.Nest.Roles(ir.M), c.Nest.Roles(ir.N))
-	x.Sum = sum
-	x.Rows = Side{Axes: c.Nest.List(ir.M), Factor: m}
-	x.Cols = Side{Axes: c.Nest.List(ir.N), Factor: n}
-	x.Deep = c.Nest.List(ir.K)
+	rows, cols := Side{Axes: c.Nest.List(ir.M), Factor: m}, Side{Axes: c.Nest.List(ir.N), Factor: n}
 	if c.Nest.ColumnMajor() {
-		x.Rows, x.Cols = x.Cols, x.Rows
+		rows, cols = cols, rows
 	}
-	x.Batches, x.Depth = c.Nest.Size(x.Batch), c.Nest.Size(x.Deep)
+	rows.Name, cols.Name = "m", "n"
+	x := Of(c, sum, rows, cols, c.Nest.List(ir.K))
+	x.findHidden()
+	return x
+}
+
+// Of returns a product of a kernel: the number of a sum along axes, and the sides.
+func Of(c *build.Builder, sum int, rows, cols Side, deep []int) *Product {
+	x := &Product{Builder: c, Sum: sum, Rows: rows, Cols: cols, Batch: c.Nest.List(ir.Batch), Deep: deep, Splits: 1, Between: 1}
+	x.Batches, x.Depth = c.Nest.Size(x.Batch), c.Nest.Size(deep)
 	for _, s := range []*Side{&x.Rows, &x.Cols} {
 		s.N = c.Nest.Size(s.Axes)
 		s.AlongK = x.LoadsAlong(s)
 	}
-	x.Rows.Name, x.Cols.Name = "m", "n"
-	product := c.Nest.Body[c.Nest.Body[sum].Src[0]].Type
-	x.productType, x.FactorType = product, shader.Register(product)
-	x.ResultType = shader.Register(c.Nest.Body[sum].Type)
-	x.findHidden()
+	in := &c.Nest.Body[sum]
+	x.productType = c.Nest.Body[in.Src[0]].Type
+	x.FactorType, x.ResultType = shader.Register(x.productType), shader.Register(in.Type)
 	return x
 }
 

@@ -62,7 +62,7 @@ var MeasuredH200 = Table{
 		{64, 128, 32, 1, 8, 5, 3, floatsByGroups(false, 3)},
 		{64, 64, 32, 1, 4, 3.5, 4, floatsByGroups(false, 3)},
 	},
-	halves:       map[ir.DType][]Tile{ir.Float16: tilesOfHalves(Float16Pairs), ir.BFloat16: tilesOfHalves(BFloat16Pairs)},
+	halves:       map[ir.DType][]Tile{ir.Float16: tilesOfHalves(HalfPairs[ir.Float16]), ir.BFloat16: tilesOfHalves(HalfPairs[ir.BFloat16])},
 	CopiedHalves: map[ir.DType][]Tile{ir.Float16: tilesOfCopiedHalves(shader.F16Pairs), ir.BFloat16: tilesOfCopiedHalves(shader.BF16Pairs)},
 	SharedHalves: map[ir.DType][]Tile{ir.Float16: tilesOfSharedHalves(shader.F16Pairs), ir.BFloat16: tilesOfSharedHalves(shader.BF16Pairs)},
 	bytes:        map[ir.DType][]Tile{ir.Int8: tilesOfBytes(int8Quads), ir.Uint8: tilesOfBytes(uint8Quads)},

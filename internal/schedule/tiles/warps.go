@@ -3,6 +3,7 @@ package tiles
 import (
 	"github.com/tensorken/tensorken/internal/schedule/build"
 	"github.com/tensorken/tensorken/internal/shader"
+	"github.com/tensorken/tensorken/ir"
 )
 
 // byWarps is a unit in which a warp computes squares of 16×16, by pairs of instructions that
@@ -32,8 +33,7 @@ func byWarps(elem shader.Matrix, split bool) *Unit {
 var (
 	WholeFloats   = byWarps(shader.TF32, true)
 	RoundedFloats = byWarps(shader.TF32, false)
-	Float16Pairs  = byWarps(shader.F16Pairs, false)
-	BFloat16Pairs = byWarps(shader.BF16Pairs, false)
+	HalfPairs     = map[ir.DType]*Unit{ir.Float16: byWarps(shader.F16Pairs, false), ir.BFloat16: byWarps(shader.BF16Pairs, false)}
 	int8Quads     = byWarps(shader.S8Quads, false)
 	uint8Quads    = byWarps(shader.U8Quads, false)
 )
