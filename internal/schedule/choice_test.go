@@ -18,19 +18,19 @@ func TestChoices(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		target  Target
-		product batched
+		product matrixProduct
 		tiles   int
 	}{
-		{"threads", big, batched{batches: 1, m: 70, n: 44, depth: 40}, 7},
-		{"threads that split", big, batched{batches: 2, m: 33, n: 64, depth: 500}, 7},
-		{"little memory", tight, batched{batches: 1, m: 20, n: 33, depth: 10}, 0},
-		{"matrices", nvidia, batched{batches: 1, m: 40, n: 70, depth: 600, leftFlipped: true}, 5},
-		{"shared matrices", hopper, batched{batches: 1, m: 64, n: 132, depth: 90, rightFlipped: true}, 9},
-		{"TF32", rounded, batched{batches: 1, m: 130, n: 40, depth: 300}, 7},
-		{"float64", float64s, batched{batches: 2, m: 70, n: 140, depth: 90, leftFlipped: true, wide: true}, 5},
-		{"few rows", big, batched{batches: 1, m: 4, n: 44, depth: 40}, 0},
-		{"software", software, batched{batches: 1, m: 70, n: 44, depth: 40}, 0},
-		{"nothing", big, batched{batches: 0, m: 70, n: 44, depth: 40}, 0},
+		{"threads", big, matrixProduct{batches: 1, m: 70, n: 44, depth: 40}, 7},
+		{"threads that split", big, matrixProduct{batches: 2, m: 33, n: 64, depth: 500}, 7},
+		{"little memory", tight, matrixProduct{batches: 1, m: 20, n: 33, depth: 10}, 0},
+		{"matrices", nvidia, matrixProduct{batches: 1, m: 40, n: 70, depth: 600, leftFlipped: true}, 5},
+		{"shared matrices", hopper, matrixProduct{batches: 1, m: 64, n: 132, depth: 90, rightFlipped: true}, 9},
+		{"TF32", rounded, matrixProduct{batches: 1, m: 130, n: 40, depth: 300}, 7},
+		{"float64", float64s, matrixProduct{batches: 2, m: 70, n: 140, depth: 90, leftFlipped: true, wide: true}, 5},
+		{"few rows", big, matrixProduct{batches: 1, m: 4, n: 44, depth: 40}, 0},
+		{"software", software, matrixProduct{batches: 1, m: 70, n: 44, depth: 40}, 0},
+		{"nothing", big, matrixProduct{batches: 0, m: 70, n: 44, depth: 40}, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			k := matmul(c.product)

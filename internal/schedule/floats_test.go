@@ -18,7 +18,7 @@ import (
 // the factors, of whole tiles and past their ends, in batches and splits.
 func TestSharedFloats(t *testing.T) {
 	for i, tile := range slices.Concat(tiles.MeasuredH200.SharedFloats, tiles.MeasuredH200.SharedRounded) {
-		sizes := []batched{
+		sizes := []matrixProduct{
 			{batches: 1, m: tile.M, n: tile.N, depth: 160, splits: 1},
 			{batches: 2, m: tile.M + 6, n: tile.N + 4, depth: 70, splits: 1},
 			{batches: 1, m: tile.M - 3, n: tile.N - 31, depth: 131, splits: 2},
@@ -45,14 +45,14 @@ func TestSharedFloats(t *testing.T) {
 	}
 }
 
-// A batched is of batches of matrices, each stored by rows or, if flipped, by columns.
-type batched struct {
+// A matrixProduct is of batches of matrices, each stored by rows or, if flipped, by columns.
+type matrixProduct struct {
 	batches, m, n, depth, splits int
 	leftFlipped, rightFlipped    bool
 	wide                         bool // of float64
 }
 
-func (x batched) elem() ir.DType {
+func (x matrixProduct) elem() ir.DType {
 	if x.wide {
 		return ir.Float64
 	}
@@ -60,7 +60,7 @@ func (x batched) elem() ir.DType {
 }
 
 // encode returns numbers as elements of the product's type, and decode the element at an index.
-func (x batched) encode(list []float32) (data []byte) {
+func (x matrixProduct) encode(list []float32) (data []byte) {
 	for _, v := range list {
 		if x.wide {
 			data = le.LittleEndian.AppendUint64(data, math.Float64bits(float64(v)))
@@ -71,14 +71,14 @@ func (x batched) encode(list []float32) (data []byte) {
 	return data
 }
 
-func (x batched) decode(data []byte, i int) float64 {
+func (x matrixProduct) decode(data []byte, i int) float64 {
 	if x.wide {
 		return math.Float64frombits(le.LittleEndian.Uint64(data[8*i:]))
 	}
 	return float64(math.Float32frombits(le.LittleEndian.Uint32(data[4*i:])))
 }
 
-func matmul(x batched) *ir.Kernel {
+func matmul(x matrixProduct) *ir.Kernel {
 	d := x.elem()
 	left, right := by(x.m*x.depth, x.depth, 0, 1), by(x.depth*x.n, 0, 1, x.n)
 	if x.leftFlipped {
@@ -115,7 +115,7 @@ func byTileOn(t *testing.T, k *ir.Kernel, target Target, l tiles.Tile, splits in
 
 // check runs a program on matrices of multiples of a number. A result may be off by a tolerance
 // for each product's size.
-func (x batched) check(p *shader.Program, step float32, tolerance float64) error {
+func (x matrixProduct) check(p *shader.Program, step float32, tolerance float64) error {
 	a, b := make([]float32, x.batches*x.m*x.depth), make([]float32, x.batches*x.depth*x.n)
 	left := func(at, i, k int) *float32 {
 		if x.leftFlipped {

@@ -71,14 +71,14 @@ func TestCopies(t *testing.T) {
 	}
 }
 
-// contractionOf returns a product's contraction before a tile is chosen.
-func contractionOf(k *ir.Kernel, t Target) *product.Product {
+// productOf returns a contraction's product before a tile is chosen.
+func productOf(k *ir.Kernel, t Target) *product.Product {
 	return product.New(build.New(k, t.WithDefaults(), nil))
 }
 
 // copies reports whether both factors of a product can be copied.
 func copies(k *ir.Kernel, t Target) bool {
-	return tiles.CopiesBoth(contractionOf(k, t))
+	return tiles.CopiesBoth(productOf(k, t))
 }
 
 // Before Hopper tiles are copied where eight neighbours of both factors are a vector in memory. The

@@ -52,7 +52,7 @@ func TestTaps(t *testing.T) {
 					if k.Template != ir.Contraction {
 						return
 					}
-					x := contractionOf(k, target)
+					x := productOf(k, target)
 					if list := tiles.Options(x); len(list) > 0 {
 						tiles.Tap(x, list[0].Layout)
 						taps = taps || len(x.Taps) > 0
