@@ -38,6 +38,45 @@ func TestFileLength(t *testing.T) {
 	}
 }
 
+// The greatest size of a package, without tests and generated files.
+const (
+	maxPackageLines = 4000
+	maxPackageFiles = 25
+)
+
+// large lists the packages that may be larger, each with the reason.
+var large = map[string]string{
+	"tensor":             "what a user types about tensors has one name",
+	"nn":                 "so have layers and losses",
+	"driver/drivertest":  "it has all that a device must do",
+	"internal/cpu":       "it has the runner of each template, and what they share",
+	"internal/kernelize": "groups and regions see each other while a kernel is built",
+}
+
+func TestPackageSize(t *testing.T) {
+	unused := maps.Clone(large)
+	pkgs := packages(t)
+	for _, dir := range sorted(pkgs) {
+		lines, files := 0, 0
+		for _, f := range pkgs[dir] {
+			if !f.isTest() && !ast.IsGenerated(f.ast) {
+				lines += strings.Count(f.src, "\n")
+				files++
+			}
+		}
+		if lines <= maxPackageLines && files <= maxPackageFiles {
+			continue
+		}
+		if large[dir] == "" {
+			t.Errorf("%s has %d lines in %d files, want at most %d in %d: split it, or give the reason in the list large", dir, lines, files, maxPackageLines, maxPackageFiles)
+		}
+		delete(unused, dir)
+	}
+	for _, dir := range sorted(unused) {
+		t.Errorf("the list large needs no entry for %s, which is small enough or does not exist", dir)
+	}
+}
+
 func TestPackageDocs(t *testing.T) {
 	pkgs := packages(t)
 	for _, dir := range sorted(pkgs) {
