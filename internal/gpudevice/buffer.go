@@ -20,7 +20,6 @@ type Memory struct {
 }
 
 // Books returns m.
-// Books returns m.
 func (m *Memory) Books() *Memory { return m }
 
 // Size makes the promise of driver.Buffer.

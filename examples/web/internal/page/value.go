@@ -11,7 +11,11 @@ import (
 // The values of messages are plain: nil, bool, float64, string, []any and map[string]any, which
 // JavaScript and JSON have too. Package encoding/json would be a large part of a small program.
 
-// Plain returns a value as a plain one. A struct is an object whose names are those of JavaScript.
+// maxInteger is JavaScript's Number.MAX_SAFE_INTEGER.
+const maxInteger = 1<<53 - 1
+
+// Plain returns a value as a plain one. A struct is an object of its exported fields, whose names are
+// those of JavaScript.
 func Plain(value any) (any, error) { return plain(reflect.ValueOf(value)) }
 
 func plain(v reflect.Value) (_ any, err error) {
@@ -33,7 +37,7 @@ func plain(v reflect.Value) (_ any, err error) {
 			}
 		}
 		return list, nil
-	case v.Kind() == reflect.Map || v.Kind() == reflect.Struct:
+	case v.Kind() == reflect.Map && v.Type().Key().Kind() == reflect.String, v.Kind() == reflect.Struct:
 		object := map[string]any{}
 		for name, member := range members(v) {
 			if object[name], err = plain(member); err != nil {
@@ -50,13 +54,16 @@ func plain(v reflect.Value) (_ any, err error) {
 	default:
 		return nil, fmt.Errorf("a message holds no %v", v.Type())
 	}
-	if math.IsNaN(0 * x) {
+	switch {
+	case math.IsNaN(0 * x):
 		return nil, fmt.Errorf("%v, want a finite number", x)
+	case !v.CanFloat() && math.Abs(x) > maxInteger:
+		return nil, fmt.Errorf("%v, which JavaScript would round", v)
 	}
 	return x, nil
 }
 
-// members yields the fields of a struct, named as JavaScript does, or the elements of a map by
+// members yields the exported fields of a struct, named as JavaScript does, or the elements of a map by
 // strings.
 func members(v reflect.Value) iter.Seq2[string, reflect.Value] {
 	return func(yield func(string, reflect.Value) bool) {
@@ -66,7 +73,7 @@ func members(v reflect.Value) iter.Seq2[string, reflect.Value] {
 			return
 		}
 		for i := range v.NumField() {
-			if !yield(fieldName(v.Type().Field(i).Name), v.Field(i)) {
+			if f := v.Type().Field(i); f.IsExported() && !yield(fieldName(f.Name), v.Field(i)) {
 				return
 			}
 		}
@@ -108,7 +115,7 @@ func fill(v reflect.Value, value any) error {
 			return nil
 		}
 	case float64:
-		whole := x == math.Trunc(x) && math.Abs(x) <= 1<<53
+		whole := x == math.Trunc(x) && math.Abs(x) <= maxInteger
 		switch {
 		case v.CanFloat() && !math.IsNaN(0*x):
 			v.SetFloat(x)

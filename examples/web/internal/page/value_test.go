@@ -15,14 +15,15 @@ type values struct {
 	Title  text
 	Points [][2]float32
 	Inner  struct{ N int }
+	hidden int
 }
 
 // Values become plain ones and back. A value leaves what it does not name.
 func TestValues(t *testing.T) {
-	v := values{GPU: true, TopK: 200, Title: "α", Points: [][2]float32{{1, 0.5}, {}}}
-	v.Inner.N = -1 << 53
+	v := values{GPU: true, TopK: 200, Title: "α", Points: [][2]float32{{1, 0.5}, {}}, hidden: 1}
+	v.Inner.N = -maxInteger
 	object := map[string]any{
-		"gpu": true, "topK": 200.0, "title": "α", "points": []any{[]any{1.0, 0.5}, []any{0.0, 0.0}}, "inner": map[string]any{"n": -0x1p53},
+		"gpu": true, "topK": 200.0, "title": "α", "points": []any{[]any{1.0, 0.5}, []any{0.0, 0.0}}, "inner": map[string]any{"n": float64(-maxInteger)},
 	}
 	for value, want := range map[any]any{
 		&v: object, (*values)(nil): nil, nil: nil,
@@ -34,11 +35,11 @@ func TestValues(t *testing.T) {
 	if got, err := Plain(map[string]any{"a": []int(nil), "b": nil}); err != nil || !reflect.DeepEqual(got, map[string]any{"a": []any{}, "b": nil}) {
 		t.Errorf("a map is %v, %v", got, err)
 	}
-	var back values
+	back := values{hidden: 1}
 	if err := fill(reflect.ValueOf(&back).Elem(), object); err != nil || !reflect.DeepEqual(back, v) {
 		t.Errorf("back: %+v, %v; want %+v", back, err, v)
 	}
-	if err := fill(reflect.ValueOf(&back).Elem(), map[string]any{"unknown": 1.0, "topK": nil}); err != nil || !reflect.DeepEqual(back, v) {
+	if err := fill(reflect.ValueOf(&back).Elem(), map[string]any{"unknown": 1.0, "hidden": 1.0, "topK": nil}); err != nil || !reflect.DeepEqual(back, v) {
 		t.Errorf("after an unknown name: %+v, %v; want %+v", back, err, v)
 	}
 }
@@ -65,8 +66,10 @@ func TestValueErrors(t *testing.T) {
 		}
 	}
 	for want, value := range map[string]any{
-		"inner: n: -Inf, want a finite number": map[string]any{"inner": map[string]float64{"n": math.Inf(-1)}},
-		"element 0: a message holds no func()": []func(){nil},
+		"inner: n: -Inf, want a finite number":              map[string]any{"inner": map[string]float64{"n": math.Inf(-1)}},
+		"element 0: a message holds no func()":              []func(){nil},
+		"a message holds no map[int]bool":                   map[int]bool{1: true},
+		"n: 9007199254740993, which JavaScript would round": struct{ N uint64 }{1<<53 + 1},
 	} {
 		if _, err := Plain(value); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%v: error %v, want %s", value, err, want)
