@@ -118,7 +118,7 @@ func misuse(op, reason string, operands ...any) *Error {
 	return &Error{Op: op, Pos: graph.Caller(), Msg: text.String() + ": " + reason}
 }
 
-// failure converts an error of package exec to an *Error or a *DeviceError.
+// failure converts an error of package exec or storage to an *Error or a *DeviceError.
 func failure(op string, d graph.Device, err error) error {
 	if err == nil {
 		return nil

@@ -67,7 +67,7 @@ func (s *Storage) Shared() *Storage {
 }
 
 // errFreed says that a copy of elements was freed, which happens to those of a tensor that is gone.
-var errFreed = errors.New("exec: the memory of a tensor was freed")
+var errFreed = errors.New("the memory of a tensor was freed")
 
 // Donated returns what later reads of given away elements fail with, nil if they stay.
 func (s *Storage) Donated() *GoneError { return s.donated.Load() }
