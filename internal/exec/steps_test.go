@@ -70,6 +70,10 @@ func stepsCases(d, other *exec.Device, calls *int) []stepsCase {
 			c := turn(graph.Unary(ir.Neg, floats(1, 2)))
 			return []*graph.Node{c, add(c, x), turn(c)}
 		}, 0},
+		{"a function of a number", func(x, y, k *graph.Node) []*graph.Node { return []*graph.Node{add(turn(k), x)} }, 1},
+		{"a function of a number, in the body", func(x, y, k *graph.Node) []*graph.Node {
+			return scan(3, false, x, rows(3, y), func(c, x *graph.Node) (_, _ *graph.Node) { return add(mul(turn(k), c), x), c })
+		}, 3},
 		{"roots that later roots read", func(x, y, k *graph.Node) []*graph.Node {
 			a := turn(graph.Unary(ir.Sin, x))
 			b := scan(2, false, a, rows(2, a), func(c, x *graph.Node) (_, _ *graph.Node) { return add(c, x), x })
