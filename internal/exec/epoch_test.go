@@ -8,6 +8,7 @@ import (
 	"github.com/tensorken/tensorken/internal/cpu"
 	"github.com/tensorken/tensorken/internal/exec"
 	"github.com/tensorken/tensorken/internal/graph"
+	"github.com/tensorken/tensorken/internal/storage"
 	"github.com/tensorken/tensorken/ir"
 )
 
@@ -133,6 +134,40 @@ func TestFailureWhileRoomIsMade(t *testing.T) {
 	}
 	if _, err := exec.Read(dev, b); !errors.Is(err, driver.ErrMemory) {
 		t.Errorf("Read(a+1) where a is lost: got error %v, want %v", err, driver.ErrMemory)
+	}
+	if err := dev.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// mute is a device whose reads fail while err is set.
+type mute struct {
+	driver.Device
+	err error
+}
+
+func (d *mute) Download(dst []byte, src driver.Buffer, offset int) error {
+	if d.err != nil {
+		return d.err
+	}
+	return d.Device.Download(dst, src, offset)
+}
+
+// What a plan has overwritten is gone, even if the plan fails because its reports cannot be read.
+func TestOverwrittenIsGone(t *testing.T) {
+	drv := &mute{Device: cpu.New(cpu.Options{})}
+	dev := exec.New(drv)
+	x := graph.Unary(ir.Exp, floats(0, 0, 0))
+	read(t, dev, x)
+	storage.Donate([]*graph.Node{x}, &storage.GoneError{Op: "a test"})
+	drv.err = errBadDay
+	if err := exec.Eval(dev, []*graph.Node{graph.Unary(ir.Neg, x), graph.Gather(floats(1, 2, 3), ints(1), 0)}); !errors.Is(err, errBadDay) {
+		t.Errorf("got error %v, want %v", err, errBadDay)
+	}
+	drv.err = nil
+	var gone *storage.GoneError
+	if got, err := exec.Read(dev, x); !errors.As(err, &gone) {
+		t.Errorf("got %v and error %v, want that the elements are gone", got, err)
 	}
 	if err := dev.Close(); err != nil {
 		t.Error(err)

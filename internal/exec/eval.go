@@ -127,8 +127,8 @@ func (d *Device) begin(p *loadedPlan, c *capture.Capture) (*storage.Execution, e
 	return d.memory.Begin(&p.checks, pending, sites, c.IsTransaction())
 }
 
-// run runs a plan and gives the outputs their values.
-func (d *Device) run(p *loadedPlan, c *capture.Capture, j *storage.Journal) error {
+// run runs a plan and gives the outputs their values. Leaves that it may have overwritten are gone.
+func (d *Device) run(p *loadedPlan, c *capture.Capture, j *storage.Journal) (err error) {
 	d.memory.Queue.Lock()
 	defer d.memory.Queue.Unlock()
 	l := launches.Get().(*launch)
@@ -140,11 +140,14 @@ func (d *Device) run(p *loadedPlan, c *capture.Capture, j *storage.Journal) erro
 	if err != nil {
 		return err
 	}
-	if err = l.take(d, p, c); err == nil {
-		l.bind(p, c, x)
-		if err = profile.Submit(d.memory, l.calls, p.compiled.Steps, c.Node); err != nil && l.hasTaken() {
+	defer func() {
+		if err == nil || l.hasTaken() {
 			c.FreeDonated(p.returns)
 		}
+	}()
+	if err = l.take(d, p, c); err == nil {
+		l.bind(p, c, x)
+		err = profile.Submit(d.memory, l.calls, p.compiled.Steps, c.Node)
 	}
 	waits := c.IsTransaction() && !p.compiled.FallsBack
 	if x != nil {
@@ -161,9 +164,6 @@ func (d *Device) run(p *loadedPlan, c *capture.Capture, j *storage.Journal) erro
 		err = x.Err()
 	case j != nil:
 		j.Note(x)
-	}
-	if err == nil || l.hasTaken() {
-		c.FreeDonated(p.returns)
 	}
 	return err
 }

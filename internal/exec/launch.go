@@ -85,6 +85,7 @@ func (l *launch) putBack(p *loadedPlan) {
 			l.setBlocks(t.same, b)
 		}
 	}
+	l.taken = l.taken[:0]
 }
 
 // hasTaken reports whether the calls overwrite a leaf.

@@ -190,8 +190,8 @@ func (d *Device) copyPeer(s *Storage) (copied bool, err error) {
 	if !ok {
 		return false, nil
 	}
-	if !s.block.Use() {
-		return false, s.failed()
+	if err := s.use(); err != nil {
+		return false, err
 	}
 	defer s.block.Done()
 	if !drv.IsPeer(s.block.Buffer) {

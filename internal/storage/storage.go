@@ -108,8 +108,8 @@ func (s *Storage) toHost() error {
 	if s.isOnHost() {
 		return nil
 	}
-	if !s.block.Use() {
-		return s.failed()
+	if err := s.use(); err != nil {
+		return err
 	}
 	defer s.block.Done()
 	host, err := Allocate(s.block.Size(), 1)
@@ -158,14 +158,25 @@ func (s *Storage) view() (data []byte, err error) {
 	return data, err
 }
 
+// use notes that a read uses the block. It fails if the elements are gone.
+func (s *Storage) use() error {
+	for !s.block.Use() {
+		if err := s.failed(); err != nil {
+			return err
+		}
+		runtime.Gosched() // a plan takes the buffer: it then says why the elements are gone, or puts it back
+	}
+	return nil
+}
+
 // read calls f, which gets the elements of a block. It fails if they are invalid.
 func (s *Storage) read(f func(*Device, *memory.Block) error) error {
 	d := s.device
 	d.Queue.Lock()
 	defer d.Queue.Unlock()
 	defer runtime.KeepAlive(s)
-	if !s.block.Use() {
-		return s.failed()
+	if err := s.use(); err != nil {
+		return err
 	}
 	defer s.block.Done()
 	if err := s.failed(); err != nil {

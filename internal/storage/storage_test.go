@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"testing"
+	"time"
 
 	"github.com/tensorken/tensorken/internal/cpu"
 	"github.com/tensorken/tensorken/internal/graph"
@@ -69,5 +70,44 @@ func TestNewValue(t *testing.T) {
 	}
 	if !Same(s, Of(other)) || Same(s, Of(equal)) || !Same(FromHost([]byte{1}).(*Storage), FromHost([]byte{1}).(*Storage)) {
 		t.Error("storages are the same if they are one, or if the host has equal elements")
+	}
+}
+
+// A read waits for a plan that takes the memory, until it puts it back or says why it is gone.
+func TestReadTaken(t *testing.T) {
+	d := New(cpu.New(cpu.Options{}), nil)
+	defer d.Close()
+	data, gone := []byte{1, 2, 3, 4}, &GoneError{Op: "a test"}
+	for _, isGone := range []bool{false, true} {
+		b, err := d.Pool.AcquireOne(len(data))
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := d.Store(b)
+		if err := d.Driver.Upload(b.Buffer, 0, data); err != nil {
+			t.Fatal(err)
+		}
+		taken, ok := s.block.TakeAlone(0)
+		if !ok {
+			t.Fatal("the memory is not taken")
+		}
+		got, failed := make([]byte, len(data)), make(chan error)
+		go func() { failed <- s.download(got, 0) }()
+		select {
+		case err := <-failed:
+			t.Fatalf("a read does not wait: %v, error %v", got, err)
+		case <-time.After(time.Millisecond):
+		}
+		if isGone {
+			s.Free(gone)
+		} else {
+			s.block.PutBack(taken, 0)
+		}
+		switch err := <-failed; {
+		case isGone && !errors.Is(err, gone):
+			t.Errorf("the memory is gone: error %v, want %v", err, gone)
+		case !isGone && (err != nil || !bytes.Equal(got, data)):
+			t.Errorf("the memory is put back: got %v and error %v, want %v", got, err, data)
+		}
 	}
 }
