@@ -142,8 +142,8 @@ func (s *space) widens(i int) bool {
 }
 
 // hasDots reports whether simd.Product.Dots computes the product: it has few rows, and its
-// right factor, instruction y, is contiguous along the depth. Halves have to be widened, and lie along the
-// depth then too, so that a few passes over them take less time than to transpose them.
+// right factor, instruction y, is contiguous along the depth. Halves are copied by any product, to widen them:
+// for few rows, several passes over copies along the depth take less time than copies that are transposed.
 func (s *space) hasDots(p *simd.Product, rows []int, y int) bool {
 	depth, most := s.List(ir.K), simd.DotRows
 	if !s.plain(y) {

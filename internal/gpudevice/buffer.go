@@ -9,7 +9,7 @@ import (
 // A Buffer embeds Memory.
 type Buffer interface {
 	driver.Buffer
-	Books() *Memory
+	Base() *Memory
 }
 
 // Memory is what a Device knows of a buffer.
@@ -19,8 +19,8 @@ type Memory struct {
 	device *Device // nil once the buffer is freed
 }
 
-// Books returns m.
-func (m *Memory) Books() *Memory { return m }
+// Base returns the Memory that a buffer embeds.
+func (m *Memory) Base() *Memory { return m }
 
 // Size makes the promise of driver.Buffer.
 func (m *Memory) Size() int { return m.size }
@@ -63,7 +63,7 @@ func (d *Device) Take(bytes int) (driver.Buffer, error) {
 
 // Forget notes that a buffer is freed.
 func (d *Device) Forget(b Buffer) {
-	m := b.Books()
+	m := b.Base()
 	delete(d.buffers, b)
 	d.Held -= m.Room
 	m.device = nil
@@ -80,9 +80,9 @@ func (d *Device) FreeBuffers() {
 func (d *Device) CheckBuffer(x driver.Buffer, offset, n int) error {
 	b, ok := x.(Buffer)
 	switch {
-	case ok && b.Books().IsFreed():
+	case ok && b.Base().IsFreed():
 		return fmt.Errorf("%s: a buffer that was freed", d.name)
-	case !ok || b.Books().device != d:
+	case !ok || b.Base().device != d:
 		return fmt.Errorf("%s: a buffer of another device", d.name)
 	case offset < 0 || n < 0 || n > b.Size()-offset:
 		return fmt.Errorf("%s: bytes %d to %d of a buffer of %d", d.name, offset, offset+n, b.Size())
@@ -93,7 +93,7 @@ func (d *Device) CheckBuffer(x driver.Buffer, offset, n int) error {
 // SizeOf returns the size of a buffer of the device that is not freed.
 func (d *Device) SizeOf(x driver.Buffer) (bytes int, ok bool) {
 	b, ok := x.(Buffer)
-	if !ok || b.Books().device != d {
+	if !ok || b.Base().device != d {
 		return 0, false
 	}
 	return b.Size(), true

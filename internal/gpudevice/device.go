@@ -1,4 +1,4 @@
-// Package gpudevice is the part of a driver.Device that GPUs share: the books of buffers and
+// Package gpudevice is the part of a driver.Device that GPUs share: the accounting of buffers and
 // failures, and how a kernel becomes a program.
 package gpudevice
 
