@@ -57,12 +57,12 @@ func View(n *graph.Node) ([]byte, error) {
 		return Read(n)
 	}
 	s := v.Store.(*Storage)
-	data := s.host
-	if s.device != nil {
-		var err error
-		if data, err = s.view(); err != nil {
-			return nil, err
-		}
+	var data []byte
+	var err error
+	if s.device == nil {
+		data = s.host
+	} else if data, err = s.view(); err != nil {
+		return nil, err
 	}
 	if data == nil {
 		return Read(n)

@@ -3,6 +3,7 @@ package storage
 import (
 	"bytes"
 	"errors"
+	"slices"
 	"testing"
 	"time"
 
@@ -52,6 +53,31 @@ func TestRead(t *testing.T) {
 		value = &graph.Value{Store: shared, Offset: c.offset, Strides: c.strides}
 		if got, err := Read(graph.Buffer(ir.Uint8, c.shape, value)); err != nil || !bytes.Equal(got, c.want) {
 			t.Errorf("%s, shared with what is freed: got %v and error %v, want %v", c.name, got, err, c.want)
+		}
+	}
+}
+
+// A goroutine may read elements while another gives their memory away: it gets them, or why they are gone.
+func TestReadBesideFree(t *testing.T) {
+	d := New(cpu.New(cpu.Options{}), nil)
+	defer d.Close()
+	data, gone := []byte{1, 2, 3, 4}, &GoneError{Op: "a test"}
+	for name, read := range map[string]func(*graph.Node) ([]byte, error){"Read": Read, "View": View} {
+		for range 100 {
+			s, err := d.store(slices.Clone(data))
+			if err != nil {
+				t.Fatal(err)
+			}
+			freed := make(chan struct{})
+			go func() {
+				s.Free(gone)
+				close(freed)
+			}()
+			got, err := read(graph.Buffer(ir.Uint8, []int{4}, &graph.Value{Store: s, Strides: []int{1}}))
+			if !errors.Is(err, gone) && (err != nil || !bytes.Equal(got, data)) {
+				t.Errorf("%s: got %v and error %v", name, got, err)
+			}
+			<-freed
 		}
 	}
 }
