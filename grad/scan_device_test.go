@@ -11,9 +11,15 @@ import (
 	"github.com/tensorken/tensorken/tensor"
 )
 
-// strict is a device without abilities that refuses a call in which a buffer is two
+// strict is a device that refuses a call in which a buffer is two
 // arguments, as GPUs refuse one that is written. A kernel's first argument is its result.
 type strict struct{ driver.Device }
+
+func (d strict) Limits() driver.Limits {
+	l := d.Device.Limits()
+	l.Shares = false
+	return l
+}
 
 func (d strict) Run(calls []driver.Call) error {
 	for _, c := range calls {
