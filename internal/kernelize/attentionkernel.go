@@ -34,13 +34,9 @@ func (p *placer) refuseMisfits() {
 				continue
 			}
 			for _, e := range r.products {
-				o := e.sum.owner()
-				// A loop computes the scores once for all products that it has: the gradient's, and those on which the gradient
-				// does not depend.
-				joins := loop && !slices.ContainsFunc(r.products, func(q *product) bool {
-					return q.sum.owner() == g && q.sum.dependsOn(e.sum, nodeSet{})
-				})
-				if o == g || o == nil || o.cut || !g.cut || joins {
+				// A loop computes the scores once for all products that it has: the gradient's, and those on which the
+				// gradient does not depend.
+				if o := e.sum.owner(); o == g || o == nil || o.cut || !g.cut || loop && !r.dependsOn(g, e) {
 					misfits = append(misfits, e)
 				}
 			}
@@ -51,7 +47,13 @@ func (p *placer) refuseMisfits() {
 	}
 }
 
-// dependsOn reports whether n depends on m, not only through nodes that have been seen.
+// dependsOn reports whether a product of a group depends on another.
+func (r *region) dependsOn(g *group, other *product) bool {
+	seen := nodeSet{}
+	return slices.ContainsFunc(r.products, func(e *product) bool { return e.sum.owner() == g && e.sum.dependsOn(other.sum, seen) })
+}
+
+// dependsOn reports whether n depends on m. Nodes that have been seen do not.
 func (n *node) dependsOn(m *node, seen nodeSet) bool {
 	if n == m {
 		return true
@@ -65,22 +67,22 @@ func (n *node) dependsOn(m *node, seen nodeSet) bool {
 
 // fits reports whether the device runs a kernel of attention.
 func (p *placer) fits(k *ir.Kernel, g *group) bool {
-	buffers, bindings := g.buffers(), p.bindings
+	buffers, bindings := g.buffers(), p.Bindings
 	if g.checks() {
 		buffers++ // the status
 	} else {
-		bindings = max(bindings, p.loops.AttentionBindings)
+		bindings = max(bindings, p.Loops.AttentionBindings)
 	}
-	if p.bindings > 0 && buffers > bindings || len(k.Axes) > ir.MaxAxes || ir.Verify(k) != nil {
+	if p.Bindings > 0 && buffers > bindings || len(k.Axes) > ir.MaxAxes || ir.Verify(k) != nil {
 		return false
 	}
 	for _, a := range k.Axes {
-		if (a.Role == ir.K || a.Role == ir.Width) && a.Len > p.loops.Attention {
+		if (a.Role == ir.K || a.Role == ir.Width) && a.Len > p.Loops.Attention {
 			return false
 		}
 	}
 	a, ok := loopnest.NewAttention(k)
-	return ok && a.Fits(k, p.loops.Matrices, p.loops.AttentionBytes)
+	return ok && a.Fits(k, p.Loops.Matrices, p.Loops.AttentionBytes)
 }
 
 // prefersLoop reports whether the gradient of large scores is faster in a loop, where threads multiply: the tiles
@@ -91,7 +93,7 @@ func (p *placer) prefersLoop(r *region, g *group, k *ir.Kernel) bool {
 	if g.swapped {
 		rows, columns = columns, rows
 	}
-	if p.loops.Matrices || !p.isLarge(r) || loopnest.Points(k.Axes, k.Roles(rows)) < leastRows {
+	if p.Loops.Matrices || !p.isLarge(r) || loopnest.Points(k.Axes, k.Roles(rows)) < leastRows {
 		return false
 	}
 	if !slices.ContainsFunc(k.Body, func(in ir.Instr) bool { return in.Op == ir.Index }) {
@@ -117,7 +119,7 @@ func (p *placer) prefersLoop(r *region, g *group, k *ir.Kernel) bool {
 
 // isLarge reports whether the scores of a region are worth a loop.
 func (p *placer) isLarge(r *region) bool {
-	return r.score.DType.Size()*r.space.count(r.matrix) >= p.loops.Scores
+	return r.score.DType.Size()*r.space.count(r.matrix) >= p.Loops.Scores
 }
 
 // has reports whether kernels of attention compute n in place.

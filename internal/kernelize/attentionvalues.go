@@ -34,10 +34,7 @@ func (t *trial) factor(x *node, at []ir.AffineExpr, n *node) (id int, axes ir.Ax
 	}
 	m := t.measure(x, at)
 	passes := t.g.passes(t.g.liveSet(m.axes))
-	costly := m.cost > prologue && passes > 1 || m.gathers && passes > maxGathers || t.p.machine.Halves > 0 && n.DType.IsHalf()
-	if b := base(x); costly && !t.stopped() && !b.saved && b.Op.Class() != ir.Source {
-		t.need = b
-	}
+	t.storeFactor(m, n, m.cost > prologue && passes > 1, passes)
 	id, _ = t.emit(x, t.g.live(at), nil, 0)
 	return id, t.g.liveSet(m.axes)
 }

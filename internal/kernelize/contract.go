@@ -157,10 +157,7 @@ func (t *trial) contraction(n *node, factors []factor) (id int) {
 	t.failed = own[0]&^own[1] == 0 || own[1]&^own[0] == 0 || len(g.reduced) == 0
 	src := make([]int, 2)
 	for i, f := range factors {
-		costly := f.cost > prologue || f.gathers && g.repeats(g.sides[i]) > maxGathers || t.p.machine.Halves > 0 && n.DType.IsHalf()
-		if b := base(f.node); costly && !t.stopped() && !b.saved && b.Op.Class() != ir.Source {
-			t.need = b
-		}
+		t.storeFactor(f, n, f.cost > prologue, g.repeats(g.sides[i]))
 		id, filled := t.emit(f.node, f.at, f.guards, 0)
 		if !filled {
 			id = t.guard(f.node, id, f.guards, 0)
@@ -171,6 +168,15 @@ func (t *trial) contraction(n *node, factors []factor) (id int) {
 		return -1
 	}
 	return t.reduceValue(n, t.add(n, ir.Instr{Op: ir.Mul, Type: g.body[src[0]].Type, Src: src}))
+}
+
+// storeFactor asks for a factor of a product, n, to be stored first: if it is costly, if elements that it takes by
+// index are read many times, or if n is of halves, whose products are fast from memory.
+func (t *trial) storeFactor(f factor, n *node, costly bool, times int) {
+	costly = costly || f.gathers && times > maxGathers || t.p.Machine.Halves > 0 && n.DType.IsHalf()
+	if b := base(f.node); costly && !t.stopped() && !b.saved && b.Op.Class() != ir.Source {
+		t.need = b
+	}
 }
 
 // repeats is how often a factor that varies over axes is read: once for each

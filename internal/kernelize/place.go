@@ -37,22 +37,19 @@ type node struct {
 
 // A placer assigns the nodes of a graph to groups.
 type placer struct {
+	Options
 	nodes   []node // operands first
 	maxArgs int    // of a merged group, in buffers
-	machine ir.Machine
 	groups  []*group
 	order   int
 	outputs map[*graph.Node]Output // of roots
-
-	loops    ir.LoopLimits
-	bindings int
-	regions  []*region
-	refused  map[*graph.Node]bool
+	regions []*region
+	refused map[*graph.Node]bool
 }
 
 // place assigns the nodes that roots depend on.
 func place(roots []*graph.Node, o Options, d decisions) *placer {
-	p := &placer{maxArgs: maxMerged, machine: o.Machine, outputs: map[*graph.Node]Output{}, loops: o.Loops, bindings: o.Bindings, refused: d.refused}
+	p := &placer{Options: o, maxArgs: maxMerged, outputs: map[*graph.Node]Output{}, refused: d.refused}
 	if o.Bindings > 0 {
 		p.maxArgs = min(o.Bindings, maxMerged)
 	}

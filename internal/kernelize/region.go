@@ -58,7 +58,7 @@ type found struct {
 
 // findRegions finds the regions whose kernels a device runs.
 func (p *placer) findRegions() {
-	if p.loops.Attention == 0 {
+	if p.Loops.Attention == 0 {
 		return
 	}
 	f := &finder{placer: p, users: map[*node][]*node{}, tried: nodeSet{}}
@@ -117,7 +117,7 @@ func (f *finder) isScore(n *node) bool {
 			columns *= d
 		}
 	}
-	return depth <= f.loops.Attention && rows > 1 && columns > 1
+	return depth <= f.Loops.Attention && rows > 1 && columns > 1
 }
 
 // varies reports whether n may vary along an axis.
@@ -265,7 +265,7 @@ func (f *finder) findColumns() bool {
 		if n.Op == ir.ReduceMax {
 			_, f.columns = f.reduced(n)
 			columns := f.space.count(f.columns)
-			return columns >= f.loops.Columns && columns < f.size
+			return columns >= f.Loops.Columns && columns < f.size
 		}
 	}
 	return false

@@ -90,7 +90,7 @@ func (p *placer) rematerialize() map[*graph.Node]choice {
 	}
 	readings := p.readings()
 	for _, g := range p.groups {
-		c := &cut{owner: g, readings: readings, machine: p.machine}
+		c := &cut{owner: g, readings: readings, machine: p.Machine}
 		for _, n := range g.written() {
 			plain := !slices.ContainsFunc(readings[n], func(r reading) bool { return !r.plain })
 			if plain && n.owner() == g && n.Op.Class() == ir.Elementwise && n.end == 0 && !overflows(n) && !pinned[n.Node] {
