@@ -149,7 +149,7 @@ func (s *space) hasDots(p *simd.Product, rows []int, y int) bool {
 	if !s.plain(y) {
 		most = fewRows
 	}
-	if p.Dots == nil || len(depth) == 0 || s.Size(rows) > most || s.Size(depth) < s.tune.dotDepth || !s.loads(y) {
+	if p.Dots == nil || len(depth) == 0 || s.Size(rows) > most || s.Size(depth) < s.tune.dotDepth || !s.isLoad(y) {
 		return false
 	}
 	return s.Body[y].View.Coef[depth[len(depth)-1]] == 1

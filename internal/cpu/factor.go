@@ -116,14 +116,14 @@ func newFactor(s *space, i int, outer, inner *tiling) *factor {
 	return f
 }
 
-// loads reports whether an instruction is a load at affine coordinates.
-func (s *space) loads(i int) bool {
+// isLoad reports whether an instruction is a load at affine coordinates.
+func (s *space) isLoad(i int) bool {
 	in := &s.Body[i]
 	return in.Op == ir.Load && len(in.View.Guards) == 0 && len(in.Src) == 0
 }
 
 // plain reports whether an instruction is a load of elements as they lie in memory.
-func (s *space) plain(i int) bool { return s.loads(i) && !s.Args[s.Body[i].Arg].DType.IsHalf() }
+func (s *space) plain(i int) bool { return s.isLoad(i) && !s.Args[s.Body[i].Arg].DType.IsHalf() }
 
 // ahead returns a prefetch, in steps, of the block at which an activation is; an empty one
 // if the factor is computed.
