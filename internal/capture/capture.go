@@ -1,7 +1,7 @@
 // Package capture has graphs in canonical form. A capture numbers the nodes of a graph
-// (capture.go), over what is known of their values (known.go), and finds the stored elements
-// that they view (leaf.go), what is stored together (cooutputs.go), what a plan had better store
-// (retain.go) and what a transaction falls back to (old.go). It gives the compiler its graph (graph.go),
+// (capture.go) and stops at known values (known.go). It finds the stored elements
+// that nodes view (leaf.go), results that are stored together (cooutputs.go), nodes that a plan should store
+// (retain.go) and the old values of a transaction (old.go). It gives the compiler its graph (graph.go),
 // and a recording what differs from run to run (run.go). Layouts and structures say when two calls have
 // equal captures (layout.go).
 package capture
@@ -65,7 +65,7 @@ type node struct {
 	*graph.Node
 	first, end int32 // of its operands in Capture.operands
 	leaf       int32 // the index of its leaf; -1 if it is computed
-	output     int32 // the index of its output; -1 if it is none
+	output     int32 // the index of its output; -1: it is not an output
 }
 
 // An Output is a number to be stored.
@@ -149,7 +149,7 @@ func (c *Capture) keyOutputs() {
 			c.keyInt(c.OutputOf(m))
 		}
 	}
-	c.keyInt(len(c.old)) // a transaction may keep what is donated
+	c.keyInt(len(c.old)) // a transaction may keep donated elements
 	c.keyInt(len(c.dependents))
 	for _, b := range c.dependents {
 		c.keyInt(int(b.number))
@@ -352,7 +352,7 @@ func (c *Capture) addOutput(n *graph.Node) {
 	}
 }
 
-// OutputOf returns the index of n among the outputs, -1 if it is none.
+// OutputOf returns the index of n among the outputs, or -1 if n is not an output.
 func (c *Capture) OutputOf(n *graph.Node) int {
 	i, ok := c.number.Get(n)
 	if !ok {

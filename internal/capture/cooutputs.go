@@ -54,8 +54,7 @@ func (c *Capture) Depends(of []compile.Set) []compile.Set {
 	return outputs
 }
 
-// spread adds to the sets of nodes those of their operands and of the CoOutputs that they fail
-// with.
+// spread adds to each node's set the sets of its operands, and those of the CoOutputs that fail with it.
 func (c *Capture) spread(sets []compile.Set) {
 	for more := true; more; {
 		more = false

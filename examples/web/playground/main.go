@@ -16,7 +16,7 @@ func main() { serve(page.Open()) }
 type request struct {
 	Source   string
 	Device   string // page.CPU or page.GPU
-	Gradient bool   // show those of the inputs, in place of the result
+	Gradient bool   // show the gradients of the inputs, in place of the result
 }
 
 // An answer is what the lines compute, and how.

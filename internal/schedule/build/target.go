@@ -24,7 +24,7 @@ type Target struct {
 	SharedMatrices bool
 	Wide           bool       // registers may have 64 bits, and elements any type
 	Memory         int        // bytes; 0: unknown
-	Machine        ir.Machine // what the family usually has
+	Machine        ir.Machine // its figures (what the family usually has)
 	Positions      int        // the greatest position that is computed in 32 bits; on Wide targets others take 64 (2^31-1)
 	ManyPoints     int        // points from which on a thread has several vectors of them: fewer are shared by more threads (2^22)
 }

@@ -24,7 +24,7 @@ func (d *Devices) Announce(p *Port) {
 	m := struct {
 		GPU      string
 		Software bool   // it computes on the CPU
-		Why      string // there is none
+		Why      string // why there is no GPU
 	}{}
 	if list, err := webgpu.Adapters(); err != nil {
 		m.Why = line(err)

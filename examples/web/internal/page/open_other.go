@@ -17,7 +17,7 @@ func Open() *Port {
 		s := bufio.NewScanner(os.Stdin)
 		s.Buffer(nil, 1<<24)
 		for s.Scan() {
-			m := Message{Name: s.Text()} // of what is no JSON
+			m := Message{Name: s.Text()} // a line that is not JSON is a name
 			json.Unmarshal(s.Bytes(), &m)
 			in <- m
 		}

@@ -14,8 +14,8 @@ import (
 // maxInteger is JavaScript's Number.MAX_SAFE_INTEGER.
 const maxInteger = 1<<53 - 1
 
-// Plain returns a value as a plain one. A struct is an object of its exported fields, whose names are
-// those of JavaScript.
+// Plain returns a value as a plain one. A struct is an object of its exported fields, which have names in
+// JavaScript's style.
 func Plain(value any) (any, error) { return plain(reflect.ValueOf(value)) }
 
 func plain(v reflect.Value) (_ any, err error) {

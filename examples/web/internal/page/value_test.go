@@ -18,7 +18,7 @@ type values struct {
 	hidden int
 }
 
-// Values become plain ones and back. A value leaves what it does not name.
+// A value becomes a plain one and back. Fields that a plain value does not name stay as they are.
 func TestValues(t *testing.T) {
 	v := values{GPU: true, TopK: 200, Title: "α", Points: [][2]float32{{1, 0.5}, {}}, hidden: 1}
 	v.Inner.N = -maxInteger
