@@ -8,8 +8,8 @@ import (
 
 	"github.com/tensorken/tensorken/grad"
 	"github.com/tensorken/tensorken/grad/gradtest"
+	"github.com/tensorken/tensorken/internal/property"
 	"github.com/tensorken/tensorken/tensor"
-	"pgregory.net/rapid"
 )
 
 // attend is attention of one head, by loops: rows of q, k and v. A cap of 0 is none.
@@ -53,27 +53,27 @@ func rows(t testing.TB, x tensor.Tensor, at ...int) [][]float64 {
 
 func TestAttentionByDefinition(t *testing.T) {
 	rng := tensor.NewRNG(1)
-	rapid.Check(t, func(r *rapid.T) {
-		draw := func(name string, lo, hi int) int { return rapid.IntRange(lo, hi).Draw(r, name) }
+	property.Check(t, func(r *property.T) {
+		draw := func(name string, lo, hi int) int { return property.IntRange(lo, hi).Draw(r, name) }
 		shared, group, queries, keys := draw("shared", 1, 2), draw("group", 1, 3), draw("queries", 1, 5), draw("keys", 1, 5)
 		o := tensor.AttentionOptions{
-			Causal: rapid.Bool().Draw(r, "causal"),
+			Causal: property.Bool().Draw(r, "causal"),
 			Window: draw("window", 0, 3),
 			Scale:  float64(draw("scale", 0, 1)),
 			// Small ones change scores of about 1 much.
-			SoftCap: rapid.SampledFrom([]float64{0, 0.5, 2}).Draw(r, "soft cap"),
+			SoftCap: property.SampledFrom([]float64{0, 0.5, 2}).Draw(r, "soft cap"),
 		}
-		offset := rapid.SampledFrom([]int{-1, 0, 1, 2, 3, math.MinInt32, math.MaxInt32}).Draw(r, "offset")
+		offset := property.SampledFrom([]int{-1, 0, 1, 2, 3, math.MinInt32, math.MaxInt32}).Draw(r, "offset")
 		o.Offset = offset
-		if offset == 0 && rapid.Bool().Draw(r, "no offset") {
+		if offset == 0 && property.Bool().Draw(r, "no offset") {
 			o.Offset = nil
-		} else if max(offset, -offset) < 9 && rapid.Bool().Draw(r, "offset as a tensor") {
+		} else if max(offset, -offset) < 9 && property.Bool().Draw(r, "offset as a tensor") {
 			o.Offset = tensor.New([]int32{int32(offset)})
 		}
 		heads := shared * group
 		q, k, v := rng.Normal(2, heads, queries, 3), rng.Normal(2, shared, keys, 3), rng.Normal(1, shared, keys, 2)
 		bias := func(b, h, i, j int) float64 { return 0 }
-		switch form := rapid.SampledFrom([]string{"none", "bools", "floats a head", "floats"}).Draw(r, "mask"); form {
+		switch form := property.SampledFrom([]string{"none", "bools", "floats a head", "floats"}).Draw(r, "mask"); form {
 		case "bools":
 			o.Mask = rng.Bernoulli(tensor.Full(0.6, 2, 1, queries, keys)).Cast(tensor.Bool)
 			m := values(t, o.Mask)

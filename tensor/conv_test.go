@@ -6,9 +6,9 @@ import (
 
 	"github.com/tensorken/tensorken/grad"
 	"github.com/tensorken/tensorken/grad/gradtest"
+	"github.com/tensorken/tensorken/internal/property"
 	"github.com/tensorken/tensorken/internal/shape"
 	"github.com/tensorken/tensorken/tensor"
-	"pgregory.net/rapid"
 )
 
 // A convCase is a convolution of any shape and options.
@@ -18,8 +18,8 @@ type convCase struct {
 }
 
 // drawConv returns a convolution over 1 to 3 axes.
-func drawConv(r *rapid.T) convCase {
-	draw := func(name string, lo, hi int) int { return rapid.IntRange(lo, hi).Draw(r, name) }
+func drawConv(r *property.T) convCase {
+	draw := func(name string, lo, hi int) int { return property.IntRange(lo, hi).Draw(r, name) }
 	groups, batch := draw("groups", 1, 2), draw("batch", 1, 2)
 	in, out := draw("channels of a group", 1, 2), draw("results of a group", 1, 2)
 	c := convCase{x: []int{batch, groups * in}, k: []int{groups * out, in}, y: []int{batch, groups * out}}
@@ -62,7 +62,7 @@ func (c convCase) products(f func(i, j, l int)) {
 
 // Conv, ConvTranspose and their derivatives are sums of products, whatever the options.
 func TestConvByDefinition(t *testing.T) {
-	rapid.Check(t, func(r *rapid.T) {
+	property.Check(t, func(r *property.T) {
 		c := drawConv(r)
 		// Small numbers, for sums of up to 1,458 products that float32 holds exactly.
 		x, k, y := iota(c.x...).Rem(13).Sub(3), iota(c.k...).Rem(11).Sub(2), iota(c.y...).Rem(17).Sub(5)

@@ -6,9 +6,9 @@ import (
 	"testing"
 
 	"github.com/tensorken/tensorken/grad"
+	"github.com/tensorken/tensorken/internal/property"
 	"github.com/tensorken/tensorken/internal/shape"
 	"github.com/tensorken/tensorken/tensor"
-	"pgregory.net/rapid"
 )
 
 // An einsumTerm is the axes of a tensor in a spec: letters, and for an ellipsis the digits
@@ -34,10 +34,10 @@ func (e einsumTerm) spec() string {
 func (e einsumTerm) axes() string { return strings.ReplaceAll(string(e), ".", "") }
 
 // drawTerm returns letters and perhaps an ellipsis anywhere among them.
-func drawTerm(r *rapid.T, letters []rune, dots string, ellipsis bool) einsumTerm {
+func drawTerm(r *property.T, letters []rune, dots string, ellipsis bool) einsumTerm {
 	term := slices.Clone(letters)
 	if ellipsis {
-		at := rapid.IntRange(0, len(term)).Draw(r, "ellipsis at")
+		at := property.IntRange(0, len(term)).Draw(r, "ellipsis at")
 		if dots == "" {
 			dots = "."
 		}
@@ -50,14 +50,14 @@ func drawTerm(r *rapid.T, letters []rune, dots string, ellipsis bool) einsumTerm
 // ellipses of several ranks, with axes of length 1 that are broadcast.
 func TestEinsumByDefinition(t *testing.T) {
 	lengths := map[rune]int{'a': 2, 'b': 3, 'C': 2, 'd': 1, '1': 2, '2': 3}
-	rapid.Check(t, func(r *rapid.T) {
+	property.Check(t, func(r *property.T) {
 		var terms, specs []string
 		var operands []tensor.Tensor
 		longest, count, dots := map[rune]int{}, map[rune]int{}, ""
-		for range rapid.IntRange(1, 3).Draw(r, "operands") {
-			letters := rapid.SliceOfN(rapid.SampledFrom([]rune("abCd")), 0, 3).Draw(r, "letters")
-			own := "21"[rapid.IntRange(0, 2).Draw(r, "rank"):]
-			ellipsis := rapid.Bool().Draw(r, "ellipsis")
+		for range property.IntRange(1, 3).Draw(r, "operands") {
+			letters := property.SliceOfN(property.SampledFrom([]rune("abCd")), 0, 3).Draw(r, "letters")
+			own := "21"[property.IntRange(0, 2).Draw(r, "rank"):]
+			ellipsis := property.Bool().Draw(r, "ellipsis")
 			if ellipsis && len(own) > len(dots) {
 				dots = own
 			}
@@ -66,7 +66,7 @@ func TestEinsumByDefinition(t *testing.T) {
 			s := []int{}
 			for _, l := range term.axes() {
 				if _, drawn := thin[l]; !drawn {
-					thin[l] = rapid.IntRange(0, 3).Draw(r, "thin") == 0
+					thin[l] = property.IntRange(0, 3).Draw(r, "thin") == 0
 				}
 				n := lengths[l]
 				if thin[l] {
@@ -80,7 +80,7 @@ func TestEinsumByDefinition(t *testing.T) {
 			operands = append(operands, iota(s...).Add(1))
 		}
 		spec, out := strings.Join(specs, ","), ""
-		if rapid.Bool().Draw(r, "implied") {
+		if property.Bool().Draw(r, "implied") {
 			out = dots
 			for _, l := range "Cabd" { // as Unicode sorts them
 				if count[l] == 1 {
@@ -89,8 +89,8 @@ func TestEinsumByDefinition(t *testing.T) {
 			}
 		} else {
 			all := slices.DeleteFunc([]rune("abCd"), func(l rune) bool { return count[l] == 0 })
-			letters := rapid.Permutation(all).Draw(r, "result")
-			term := drawTerm(r, letters[:rapid.IntRange(0, len(letters)).Draw(r, "kept")], dots, rapid.Bool().Draw(r, "keep ellipsis"))
+			letters := property.Permutation(all).Draw(r, "result")
+			term := drawTerm(r, letters[:property.IntRange(0, len(letters)).Draw(r, "kept")], dots, property.Bool().Draw(r, "keep ellipsis"))
 			spec, out = spec+"->"+term.spec(), term.axes()
 		}
 

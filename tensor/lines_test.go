@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"github.com/tensorken/tensorken/grad"
+	"github.com/tensorken/tensorken/internal/property"
 	"github.com/tensorken/tensorken/tensor"
-	"pgregory.net/rapid"
 )
 
 // A lineFunc is a function along an axis: of each line of elements by itself.
@@ -129,19 +129,19 @@ func TestLinesByDefinition(t *testing.T) {
 		names = append(names, name)
 	}
 	slices.Sort(names)
-	rapid.Check(t, func(r *rapid.T) {
-		name := rapid.SampledFrom(names).Draw(r, "function")
+	property.Check(t, func(r *property.T) {
+		name := property.SampledFrom(names).Draw(r, "function")
 		f := lineFuncs[name]
-		s := rapid.SliceOfN(rapid.IntRange(1, 6), 1, 3).Draw(r, "shape")
-		axis := rapid.IntRange(0, len(s)-1).Draw(r, "axis")
+		s := property.SliceOfN(property.IntRange(1, 6), 1, 3).Draw(r, "shape")
+		axis := property.IntRange(0, len(s)-1).Draw(r, "axis")
 		elements := []float64{0, 1, -1, 2, -2, 3}
 		if name[:2] != "Cu" || name[3] == 'M' {
 			elements = append(elements, nan, inf, -inf)
 		}
-		xs := rapid.SliceOfN(rapid.SampledFrom(elements), product(s), product(s)).Draw(r, "elements")
+		xs := property.SliceOfN(property.SampledFrom(elements), product(s), product(s)).Draw(r, "elements")
 		x := tensor.New(xs, s...)
 		view := func(x tensor.Tensor) tensor.Tensor { return x }
-		if rapid.Bool().Draw(r, "view") {
+		if property.Bool().Draw(r, "view") {
 			view = func(x tensor.Tensor) tensor.Tensor { return x.Transpose(0, -1).Flip(0) }
 			axis = len(s) - 1 - axis
 		}

@@ -4,8 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"pgregory.net/rapid"
-
+	"github.com/tensorken/tensorken/internal/property"
 	"github.com/tensorken/tensorken/tensor"
 )
 
@@ -130,11 +129,11 @@ func (d dense) values() []float64 {
 
 // moves are steps of the property test: each draws arguments and applies an operation to
 // a tensor and to its dense.
-var moves = []func(r *rapid.T, x tensor.Tensor, d dense) (tensor.Tensor, dense){
+var moves = []func(r *property.T, x tensor.Tensor, d dense) (tensor.Tensor, dense){
 	permute, flip, slice, pad, expand, reshape, at, roll, cat,
 }
 
-func axis(r *rapid.T, d dense) int { return rapid.IntRange(0, len(d.shape)-1).Draw(r, "axis") }
+func axis(r *property.T, d dense) int { return property.IntRange(0, len(d.shape)-1).Draw(r, "axis") }
 
 // along returns d with position p of an axis replaced by f(p).
 func along(d dense, a, length int, f func(p int) int) dense {
@@ -147,12 +146,12 @@ func along(d dense, a, length int, f func(p int) int) dense {
 	}}
 }
 
-func permute(r *rapid.T, x tensor.Tensor, d dense) (tensor.Tensor, dense) {
+func permute(r *property.T, x tensor.Tensor, d dense) (tensor.Tensor, dense) {
 	order := make([]int, len(d.shape))
 	for i := range order {
 		order[i] = i
 	}
-	order = rapid.Permutation(order).Draw(r, "order")
+	order = property.Permutation(order).Draw(r, "order")
 	shape := make([]int, len(order))
 	for i, a := range order {
 		shape[i] = d.shape[a]
@@ -166,20 +165,20 @@ func permute(r *rapid.T, x tensor.Tensor, d dense) (tensor.Tensor, dense) {
 	}}
 }
 
-func flip(r *rapid.T, x tensor.Tensor, d dense) (tensor.Tensor, dense) {
+func flip(r *property.T, x tensor.Tensor, d dense) (tensor.Tensor, dense) {
 	a := axis(r, d)
 	n := d.shape[a]
 	return x.Flip(a), along(d, a, n, func(p int) int { return n - 1 - p })
 }
 
-func slice(r *rapid.T, x tensor.Tensor, d dense) (tensor.Tensor, dense) {
+func slice(r *property.T, x tensor.Tensor, d dense) (tensor.Tensor, dense) {
 	a := axis(r, d)
 	n := d.shape[a]
-	start := rapid.IntRange(0, n).Draw(r, "start")
-	stop := rapid.IntRange(start, n).Draw(r, "stop")
-	step := rapid.IntRange(1, 3).Draw(r, "step")
+	start := property.IntRange(0, n).Draw(r, "start")
+	stop := property.IntRange(start, n).Draw(r, "stop")
+	step := property.IntRange(1, 3).Draw(r, "step")
 	count := (stop - start + step - 1) / step
-	if count == 0 || rapid.Bool().Draw(r, "forwards") {
+	if count == 0 || property.Bool().Draw(r, "forwards") {
 		return x.Slice(a, start, stop, step), along(d, a, count, func(p int) int { return start + p*step })
 	}
 	first := stop - 1
@@ -190,9 +189,9 @@ func slice(r *rapid.T, x tensor.Tensor, d dense) (tensor.Tensor, dense) {
 	return x.Slice(a, first-n, stop, -step), along(d, a, count, func(p int) int { return first - p*step })
 }
 
-func pad(r *rapid.T, x tensor.Tensor, d dense) (tensor.Tensor, dense) {
+func pad(r *property.T, x tensor.Tensor, d dense) (tensor.Tensor, dense) {
 	a := axis(r, d)
-	before, after := rapid.IntRange(0, 2).Draw(r, "before"), rapid.IntRange(0, 2).Draw(r, "after")
+	before, after := property.IntRange(0, 2).Draw(r, "before"), property.IntRange(0, 2).Draw(r, "after")
 	shape := slices.Clone(d.shape)
 	n := shape[a]
 	shape[a] += before + after
@@ -205,23 +204,23 @@ func pad(r *rapid.T, x tensor.Tensor, d dense) (tensor.Tensor, dense) {
 	}}
 }
 
-func expand(r *rapid.T, x tensor.Tensor, d dense) (tensor.Tensor, dense) {
-	a := rapid.IntRange(0, len(d.shape)).Draw(r, "axis")
-	n := rapid.IntRange(0, 2).Draw(r, "times")
+func expand(r *property.T, x tensor.Tensor, d dense) (tensor.Tensor, dense) {
+	a := property.IntRange(0, len(d.shape)).Draw(r, "axis")
+	n := property.IntRange(0, 2).Draw(r, "times")
 	shape := slices.Insert(slices.Clone(d.shape), a, n)
 	return x.Unsqueeze(a).Expand(shape...), dense{shape, func(i []int) float64 {
 		return d.at(slices.Delete(slices.Clone(i), a, a+1))
 	}}
 }
 
-func reshape(r *rapid.T, x tensor.Tensor, d dense) (tensor.Tensor, dense) {
+func reshape(r *property.T, x tensor.Tensor, d dense) (tensor.Tensor, dense) {
 	n := 1
 	for _, m := range d.shape {
 		n *= m
 	}
 	var shape []int
 	for rest := n; rest > 1 && len(shape) < 4; {
-		f := rapid.SampledFrom([]int{1, 2, 3, rest}).Draw(r, "length")
+		f := property.SampledFrom([]int{1, 2, 3, rest}).Draw(r, "length")
 		if rest%f == 0 {
 			shape, rest = append(shape, f), rest/f
 		}
@@ -249,21 +248,21 @@ func reshape(r *rapid.T, x tensor.Tensor, d dense) (tensor.Tensor, dense) {
 	}}
 }
 
-func at(r *rapid.T, x tensor.Tensor, d dense) (tensor.Tensor, dense) {
+func at(r *property.T, x tensor.Tensor, d dense) (tensor.Tensor, dense) {
 	if d.shape[0] == 0 || len(d.shape) < 2 {
 		return x, d
 	}
-	p := rapid.IntRange(0, d.shape[0]-1).Draw(r, "position")
+	p := property.IntRange(0, d.shape[0]-1).Draw(r, "position")
 	return x.At(p), dense{d.shape[1:], func(i []int) float64 { return d.at(append([]int{p}, i...)) }}
 }
 
-func roll(r *rapid.T, x tensor.Tensor, d dense) (tensor.Tensor, dense) {
+func roll(r *property.T, x tensor.Tensor, d dense) (tensor.Tensor, dense) {
 	a := axis(r, d)
-	n, by := d.shape[a], rapid.IntRange(-5, 5).Draw(r, "by")
+	n, by := d.shape[a], property.IntRange(-5, 5).Draw(r, "by")
 	return x.Roll(a, by), along(d, a, n, func(p int) int { return ((p-by)%n + n) % n })
 }
 
-func cat(r *rapid.T, x tensor.Tensor, d dense) (tensor.Tensor, dense) {
+func cat(r *property.T, x tensor.Tensor, d dense) (tensor.Tensor, dense) {
 	a := axis(r, d)
 	n := d.shape[a]
 	y := along(d, a, 2*n, func(p int) int { return p % n })
@@ -271,8 +270,8 @@ func cat(r *rapid.T, x tensor.Tensor, d dense) (tensor.Tensor, dense) {
 }
 
 func TestMovementByDefinition(t *testing.T) {
-	rapid.Check(t, func(r *rapid.T) {
-		shape := rapid.SliceOfN(rapid.IntRange(0, 4), 1, 3).Draw(r, "shape")
+	property.Check(t, func(r *property.T) {
+		shape := property.SliceOfN(property.IntRange(0, 4), 1, 3).Draw(r, "shape")
 		x := iota(shape...).Add(1)
 		strides := make([]int, len(shape))
 		for i, s := len(shape)-1, 1; i >= 0; i-- {
@@ -286,11 +285,11 @@ func TestMovementByDefinition(t *testing.T) {
 			}
 			return float64(p)
 		}}
-		for range rapid.IntRange(1, 6).Draw(r, "moves") {
+		for range property.IntRange(1, 6).Draw(r, "moves") {
 			if len(d.shape) > 5 || x.Len() > 500 {
 				break
 			}
-			x, d = rapid.SampledFrom(moves).Draw(r, "move")(r, x, d)
+			x, d = property.SampledFrom(moves).Draw(r, "move")(r, x, d)
 			if got := x.Shape(); !slices.Equal(got, d.shape) {
 				r.Fatalf("shape %v, want %v", got, d.shape)
 			}

@@ -7,8 +7,8 @@ import (
 
 	"github.com/tensorken/tensorken/grad"
 	"github.com/tensorken/tensorken/grad/gradtest"
+	"github.com/tensorken/tensorken/internal/property"
 	"github.com/tensorken/tensorken/tensor"
-	"pgregory.net/rapid"
 )
 
 func TestHabits(t *testing.T) {
@@ -116,11 +116,11 @@ func TestProducts(t *testing.T) {
 
 // PadMode is an index that is reflected, limited or taken modulo the length.
 func TestPadMode(t *testing.T) {
-	rapid.Check(t, func(r *rapid.T) {
-		n := rapid.IntRange(1, 5).Draw(r, "length")
-		mode := rapid.SampledFrom([]tensor.PadMode{tensor.Reflect, tensor.Replicate, tensor.Circular}).Draw(r, "mode")
+	property.Check(t, func(r *property.T) {
+		n := property.IntRange(1, 5).Draw(r, "length")
+		mode := property.SampledFrom([]tensor.PadMode{tensor.Reflect, tensor.Replicate, tensor.Circular}).Draw(r, "mode")
 		most := map[tensor.PadMode]int{tensor.Reflect: n - 1, tensor.Replicate: 7, tensor.Circular: n}[mode]
-		before, after := rapid.IntRange(0, most).Draw(r, "before"), rapid.IntRange(0, most).Draw(r, "after")
+		before, after := property.IntRange(0, most).Draw(r, "before"), property.IntRange(0, most).Draw(r, "after")
 		var want []float64
 		for i := -before; i < n+after; i++ {
 			j := i
@@ -145,9 +145,9 @@ func TestPadMode(t *testing.T) {
 
 // Fold adds what Unfold takes, so ⟨Unfold(x), y⟩ = ⟨x, Fold(y)⟩.
 func TestFold(t *testing.T) {
-	rapid.Check(t, func(r *rapid.T) {
-		size, step := rapid.IntRange(1, 4).Draw(r, "size"), rapid.IntRange(1, 5).Draw(r, "step")
-		length := rapid.IntRange(size, 12).Draw(r, "length")
+	property.Check(t, func(r *property.T) {
+		size, step := property.IntRange(1, 4).Draw(r, "size"), property.IntRange(1, 5).Draw(r, "step")
+		length := property.IntRange(size, 12).Draw(r, "length")
 		n := (length-size)/step + 1
 		y := iota(n, 2, size).Add(1)
 		want := make([]float64, 2*length)

@@ -8,8 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
+	"github.com/tensorken/tensorken/internal/goldentext"
 	"github.com/tensorken/tensorken/tensor"
 )
 
@@ -117,7 +116,7 @@ func TestPrint(t *testing.T) {
 		{"%v", counting(1, 1, 1, 1, 2, 1, 1, 1, 2), "[[1 2]\n [3 4]] (shape [1 1 1 1 2 1 1 1 2])"},
 		{"%v", counting(1, 1, 1, 1, 1, 1, 1, 1, 1), "1 (shape [1 1 1 1 1 1 1 1 1])"},
 	} {
-		if diff := cmp.Diff(tt.want, fmt.Sprintf(tt.format, tt.t)); diff != "" {
+		if diff := goldentext.Diff(tt.want, fmt.Sprintf(tt.format, tt.t)); diff != "" {
 			t.Errorf("%s of %+v: -want +got\n%s", tt.format, tt.t, diff)
 		}
 	}

@@ -8,9 +8,9 @@ import (
 	"github.com/tensorken/tensorken/grad"
 	"github.com/tensorken/tensorken/grad/gradtest"
 	"github.com/tensorken/tensorken/internal/graph"
+	"github.com/tensorken/tensorken/internal/property"
 	"github.com/tensorken/tensorken/internal/shape"
 	"github.com/tensorken/tensorken/tensor"
-	"pgregory.net/rapid"
 )
 
 // sampled returns the value at a point of a line, whose elements beyond the ends are those
@@ -35,10 +35,10 @@ func sampled(line []float64, at float64, mode tensor.Interpolation) float64 {
 }
 
 func TestResizeByDefinition(t *testing.T) {
-	rapid.Check(t, func(r *rapid.T) {
-		n, m := rapid.IntRange(1, 9).Draw(r, "from"), rapid.IntRange(1, 12).Draw(r, "to")
-		mode := rapid.SampledFrom([]tensor.Interpolation{tensor.Nearest, tensor.Linear, tensor.Cubic, tensor.Area}).Draw(r, "mode")
-		corners := (mode == tensor.Linear || mode == tensor.Cubic) && rapid.Bool().Draw(r, "corners")
+	property.Check(t, func(r *property.T) {
+		n, m := property.IntRange(1, 9).Draw(r, "from"), property.IntRange(1, 12).Draw(r, "to")
+		mode := property.SampledFrom([]tensor.Interpolation{tensor.Nearest, tensor.Linear, tensor.Cubic, tensor.Area}).Draw(r, "mode")
+		corners := (mode == tensor.Linear || mode == tensor.Cubic) && property.Bool().Draw(r, "corners")
 		line := make([]float64, n)
 		for i := range line {
 			line[i] = float64(i * i % 7)
@@ -144,13 +144,13 @@ func gridWeights(n int, c float64, o tensor.GridOptions) []float64 {
 
 // GridSample, over any number of axes, is a sum of elements times the weights of all axes.
 func TestGridSample(t *testing.T) {
-	rapid.Check(t, func(r *rapid.T) {
+	property.Check(t, func(r *property.T) {
 		o := tensor.GridOptions{
-			Mode:         rapid.SampledFrom([]tensor.Interpolation{0, tensor.Nearest, tensor.Linear}).Draw(r, "mode"),
-			Padding:      rapid.SampledFrom([]tensor.PadMode{0, tensor.Replicate, tensor.Reflect}).Draw(r, "padding"),
-			AlignCorners: rapid.Bool().Draw(r, "corners"),
+			Mode:         property.SampledFrom([]tensor.Interpolation{0, tensor.Nearest, tensor.Linear}).Draw(r, "mode"),
+			Padding:      property.SampledFrom([]tensor.PadMode{0, tensor.Replicate, tensor.Reflect}).Draw(r, "padding"),
+			AlignCorners: property.Bool().Draw(r, "corners"),
 		}
-		spatial := rapid.SliceOfN(rapid.IntRange(1, 4), 1, 3).Draw(r, "lengths")
+		spatial := property.SliceOfN(property.IntRange(1, 4), 1, 3).Draw(r, "lengths")
 		const points, batch, channels = 3, 2, 2
 		s := slices.Concat([]int{batch, channels}, spatial)
 		x := make([]float64, product(s))
@@ -161,7 +161,7 @@ func TestGridSample(t *testing.T) {
 		weights := make([][][]float64, batch*points) // of each axis
 		for i := range weights {
 			for a := range spatial {
-				c := float64(rapid.IntRange(-160, 160).Draw(r, "coordinate"))/64 + 1.0/256
+				c := float64(property.IntRange(-160, 160).Draw(r, "coordinate"))/64 + 1.0/256
 				grid = append(grid, c)
 				weights[i] = append(weights[i], gridWeights(spatial[len(spatial)-1-a], c, o))
 			}

@@ -8,8 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/tensorken/tensorken/tensor"
 )
 
@@ -76,8 +74,8 @@ func TestInstalledGPU(t *testing.T) {
 	}
 	slices.Sort(names)
 	slices.Sort(found[0].works)
-	if diff := cmp.Diff(names, found[0].works); diff != "" {
-		t.Errorf("works of PyTorch (-want +got):\n%s", diff)
+	if !slices.Equal(names, found[0].works) {
+		t.Errorf("works of PyTorch: %q, want %q", found[0].works, names)
 	}
 	if rows, err := Compare(t.Context(), o, found, io.Discard); err != nil || len(rows) < len(o.Works) {
 		t.Errorf("Compare gives %v, %v", rows, err)

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"os"
 	"os/exec"
@@ -14,8 +15,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/google/go-cmp/cmp"
 
 	"github.com/tensorken/tensorken/driver"
 	"github.com/tensorken/tensorken/tensor"
@@ -187,8 +186,8 @@ func TestRow(t *testing.T) {
 	} {
 		c.peers[Ours] = slices.Clone(ours)
 		r := newComparison(w, c.peers)
-		if diff := cmp.Diff(c.ratios, r.Ratios); diff != "" || r.Ratio != c.ratio || r.Met != c.met || r.Spread != c.spread || r.Values[Ours] != 2000 {
-			t.Errorf("%s: %+v, want ratio %v, met %v, spread %v, ratios (-want +got):\n%s", c.name, r, c.ratio, c.met, c.spread, diff)
+		if !maps.Equal(c.ratios, r.Ratios) || r.Ratio != c.ratio || r.Met != c.met || r.Spread != c.spread || r.Values[Ours] != 2000 {
+			t.Errorf("%s: %+v, want ratio %v, met %v, spread %v, ratios %v", c.name, r, c.ratio, c.met, c.spread, c.ratios)
 		}
 	}
 }
@@ -236,8 +235,8 @@ func TestPeak(t *testing.T) {
 	for _, r := range rows {
 		names = append(names, r.Work)
 	}
-	if diff := cmp.Diff([]string{"large", "step", "step/memory", "small"}, names); diff != "" {
-		t.Fatalf("rows (-want +got):\n%s", diff)
+	if want := []string{"large", "step", "step/memory", "small"}; !slices.Equal(names, want) {
+		t.Fatalf("rows %q, want %q", names, want)
 	}
 	// Float32 parameters with two slots and gradients, and less than the large work takes.
 	parameters := 4e-9 * float64(tiny.layers*12*tiny.width*tiny.width)
@@ -270,8 +269,8 @@ func TestPython(t *testing.T) {
 		got = append(got, p.path)
 	}
 	want := []string{filepath.Join(path[0], "python3"+end), filepath.Join(path[2], "python3"+end), filepath.Join(path[3], "python"+end)}
-	if diff := cmp.Diff(want, got); diff != "" || err != nil {
-		t.Errorf("interpreters: %v (-want +got):\n%s", err, diff)
+	if !slices.Equal(got, want) || err != nil {
+		t.Errorf("interpreters %q (%v), want %q", got, err, want)
 	}
 	if programs, _ := python("p.py")(t.Context(), PeerOptions{Python: "mine"}); len(programs) != 1 || programs[0].path != "mine" {
 		t.Errorf("with a named interpreter: %v", programs)

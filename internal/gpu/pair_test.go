@@ -1,12 +1,12 @@
 package gpu
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/tensorken/tensorken/driver"
 	"github.com/tensorken/tensorken/internal/schedule"
 	"github.com/tensorken/tensorken/internal/wgpu"
@@ -101,8 +101,8 @@ func testPairs(t *testing.T, dev *tensor.Device) {
 				t.Errorf("%s of %v: %v", name, d, err)
 				continue
 			}
-			if diff := cmp.Diff(want, got); diff != "" {
-				t.Errorf("%s of %v (-want +got):\n%s", name, d, diff)
+			if !bytes.Equal(got, want) {
+				t.Errorf("%s of %v has the bytes %x, want %x", name, d, got, want)
 			}
 		}
 	}

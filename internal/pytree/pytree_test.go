@@ -8,7 +8,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/tensorken/tensorken/internal/goldentext"
 )
 
 // Leaf types cannot be compared, like tensors.
@@ -145,7 +145,7 @@ norm.running_mean=20 state
 func TestFlatten(t *testing.T) {
 	a := makeAll()
 	for _, v := range []any{a, *a, &a, map[string]any{"": a}} {
-		if diff := cmp.Diff(wantAll, flatten(t, v)); diff != "" {
+		if diff := goldentext.Diff(wantAll, flatten(t, v)); diff != "" {
 			t.Errorf("Flatten(%T): -want +got\n%s", v, diff)
 		}
 	}
@@ -214,10 +214,10 @@ func TestRebuild(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(want.String(), flatten(t, b)); diff != "" {
+	if diff := goldentext.Diff(want.String(), flatten(t, b)); diff != "" {
 		t.Errorf("Rebuild: -want +got\n%s", diff)
 	}
-	if diff := cmp.Diff(wantAll, flatten(t, a)); diff != "" {
+	if diff := goldentext.Diff(wantAll, flatten(t, a)); diff != "" {
 		t.Errorf("Rebuild changed its argument: -want +got\n%s", diff)
 	}
 	if b.H[0].Extra != b.H[1].Extra || b.H[0].Extra == a.H[0].Extra {

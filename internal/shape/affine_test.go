@@ -3,8 +3,8 @@ package shape
 import (
 	"testing"
 
+	"github.com/tensorken/tensorken/internal/property"
 	"github.com/tensorken/tensorken/ir"
-	"pgregory.net/rapid"
 )
 
 // at is the value of a form at a point, and whether the division is exact.
@@ -93,18 +93,18 @@ func TestAlways(t *testing.T) {
 
 // Where divisions are exact, combining forms combines their values.
 func TestCombine(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		small := rapid.IntRange(-6, 6)
+	property.Check(t, func(t *property.T) {
+		small := property.IntRange(-6, 6)
 		draw := func(name string) ir.AffineExpr {
 			return ir.AffineExpr{
 				Off:  small.Draw(t, name),
-				Coef: rapid.SliceOfN(small, 0, 3).Draw(t, name),
-				Div:  rapid.IntRange(1, 4).Draw(t, name),
+				Coef: property.SliceOfN(small, 0, 3).Draw(t, name),
+				Div:  property.IntRange(1, 4).Draw(t, name),
 			}
 		}
 		f, g := draw("f"), draw("g")
-		p, q, off, d := small.Draw(t, "p"), small.Draw(t, "q"), small.Draw(t, "off"), rapid.IntRange(1, 4).Draw(t, "d")
-		point := rapid.SliceOfN(rapid.IntRange(0, 9), 3, 3).Draw(t, "point")
+		p, q, off, d := small.Draw(t, "p"), small.Draw(t, "q"), small.Draw(t, "off"), property.IntRange(1, 4).Draw(t, "d")
+		point := property.SliceOfN(property.IntRange(0, 9), 3, 3).Draw(t, "point")
 		x, ok := at(f, point)
 		y, ok2 := at(g, point)
 		if !ok || !ok2 {
@@ -132,10 +132,10 @@ func TestCombine(t *testing.T) {
 // Where divmod splits a form, it does so as whole numbers are divided; where
 // it cannot, splitting an axis makes progress.
 func TestDivmod(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		lens := rapid.SliceOfN(rapid.IntRange(1, 8), 2, 2).Draw(t, "lens")
-		f := ir.AffineExpr{Off: rapid.IntRange(-9, 9).Draw(t, "off"), Coef: rapid.SliceOfN(rapid.IntRange(-8, 8), 2, 2).Draw(t, "coef"), Div: 1}
-		n := rapid.IntRange(2, 12).Draw(t, "n")
+	property.Check(t, func(t *property.T) {
+		lens := property.SliceOfN(property.IntRange(1, 8), 2, 2).Draw(t, "lens")
+		f := ir.AffineExpr{Off: property.IntRange(-9, 9).Draw(t, "off"), Coef: property.SliceOfN(property.IntRange(-8, 8), 2, 2).Draw(t, "coef"), Div: 1}
+		n := property.IntRange(2, 12).Draw(t, "n")
 		div, mod, split, ok := divmod(f, n, lens)
 		if split != nil && (split.Inner <= 1 || split.Inner >= lens[split.Axis] || lens[split.Axis]%split.Inner != 0) {
 			t.Fatalf("divmod(%v, %d, %v): split %v", f, n, lens, *split)

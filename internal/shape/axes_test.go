@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"pgregory.net/rapid"
+	"github.com/tensorken/tensorken/internal/property"
 )
 
 func TestAxes(t *testing.T) {
@@ -159,9 +159,9 @@ func FuzzSteps(f *testing.F) {
 }
 
 func TestWindows(t *testing.T) {
-	rapid.Check(t, func(r *rapid.T) {
-		n := rapid.IntRange(0, 30).Draw(r, "n")
-		size, stride, dilation := rapid.IntRange(1, 8).Draw(r, "size"), rapid.IntRange(1, 5).Draw(r, "stride"), rapid.IntRange(1, 5).Draw(r, "dilation")
+	property.Check(t, func(r *property.T) {
+		n := property.IntRange(0, 30).Draw(r, "n")
+		size, stride, dilation := property.IntRange(1, 8).Draw(r, "size"), property.IntRange(1, 5).Draw(r, "stride"), property.IntRange(1, 5).Draw(r, "dilation")
 		want := 0
 		for start := 0; start+(size-1)*dilation < n; start += stride {
 			want++

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/tensorken/tensorken/internal/property"
 	"github.com/tensorken/tensorken/ir"
-	"pgregory.net/rapid"
 )
 
 // A move is a movement operation from one shape to another. From says which
@@ -22,13 +22,13 @@ type move struct {
 func (m move) describe() Move { return Move{Op: m.op, Ints: m.ints, From: m.from, To: m.to} }
 
 // drawMove gives a random movement of a tensor of that shape.
-func drawMove(t *rapid.T, from []int) move {
-	n := func(lo, hi int, name string) int { return rapid.IntRange(lo, hi).Draw(t, name) }
+func drawMove(t *property.T, from []int) move {
+	n := func(lo, hi int, name string) int { return property.IntRange(lo, hi).Draw(t, name) }
 	m := move{from: from, to: slices.Clone(from)}
-	m.op = rapid.SampledFrom([]ir.Op{ir.Permute, ir.Expand, ir.Crop, ir.Flip, ir.Pad, ir.Window, ir.Window, ir.Unwindow, ir.Reshape, ir.Reshape}).Draw(t, "op")
+	m.op = property.SampledFrom([]ir.Op{ir.Permute, ir.Expand, ir.Crop, ir.Flip, ir.Pad, ir.Window, ir.Window, ir.Unwindow, ir.Reshape, ir.Reshape}).Draw(t, "op")
 	switch m.op {
 	case ir.Permute:
-		m.ints = rapid.Permutation(All(len(from))).Draw(t, "order")
+		m.ints = property.Permutation(All(len(from))).Draw(t, "order")
 		for i, a := range m.ints {
 			m.to[i] = from[a]
 		}
@@ -67,7 +67,7 @@ func drawMove(t *rapid.T, from []int) move {
 		}
 	case ir.Flip:
 		for a := range from {
-			if rapid.Bool().Draw(t, "flip") {
+			if property.Bool().Draw(t, "flip") {
 				m.ints = append(m.ints, a)
 			}
 		}
@@ -105,10 +105,10 @@ func drawMove(t *rapid.T, from []int) move {
 	return m
 }
 
-func drawShearOrReshape(t *rapid.T, m move) move {
-	n := func(lo, hi int, name string) int { return rapid.IntRange(lo, hi).Draw(t, name) }
+func drawShearOrReshape(t *property.T, m move) move {
+	n := func(lo, hi int, name string) int { return property.IntRange(lo, hi).Draw(t, name) }
 	if m.op != ir.Reshape && len(m.from) >= 2 {
-		axes := rapid.Permutation(All(len(m.from))).Draw(t, "axes")
+		axes := property.Permutation(All(len(m.from))).Draw(t, "axes")
 		i, k, s, d := axes[0], axes[1], n(1, 3, "s"), n(1, 3, "d")
 		if m.op == ir.Window && d*(m.from[k]-1) >= m.from[i] {
 			i, k, d = k, i, 1
@@ -171,10 +171,10 @@ func (s space) point(pos []int) []int {
 
 // checkMoves reads a random chain of movements, as far as forms can express
 // it, and compares with their definitions at every position.
-func checkMoves(t *rapid.T) {
+func checkMoves(t *property.T) {
 	dims := drawShape(t, 100)
 	var chain []move
-	for range rapid.IntRange(1, 5).Draw(t, "moves") {
+	for range property.IntRange(1, 5).Draw(t, "moves") {
 		m := drawMove(t, dims)
 		if product(m.to) > 2000 {
 			break
@@ -241,7 +241,7 @@ func names(chain []move) (out []string) {
 }
 
 func TestMoves(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *property.T) {
 		for range 20 {
 			checkMoves(t)
 		}
@@ -267,11 +267,11 @@ func TestMovementTable(t *testing.T) {
 
 // A view has the elements that the definition of the movement says.
 func TestViews(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *property.T) {
 		m := drawMove(t, drawShape(t, 100))
 		v := Strided{Offset: 7, Strides: RowMajor(m.from)}
-		if rapid.Bool().Draw(t, "strided") {
-			v.Strides = rapid.SliceOfN(rapid.SampledFrom([]int{0, 1, 3, 4, -2, 12}), len(m.from), len(m.from)).Draw(t, "strides")
+		if property.Bool().Draw(t, "strided") {
+			v.Strides = property.SliceOfN(property.SampledFrom([]int{0, 1, 3, 4, -2, 12}), len(m.from), len(m.from)).Draw(t, "strides")
 		}
 		got, ok := m.describe().View(v, nil)
 		if !ok {
@@ -291,7 +291,7 @@ func TestViews(t *testing.T) {
 
 // Two movements of one operation do what their composition does.
 func TestCompose(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *property.T) {
 		inner := drawMove(t, drawShape(t, 100))
 		outer := drawMove(t, inner.to)
 		if product(outer.to) > 2000 || outer.op != inner.op || Movements[inner.op].Compose == nil {
@@ -313,7 +313,7 @@ func TestCompose(t *testing.T) {
 	})
 }
 
-func FuzzMoves(f *testing.F) { f.Fuzz(rapid.MakeFuzz(checkMoves)) }
+func FuzzMoves(f *testing.F) { f.Fuzz(property.Fuzz(checkMoves)) }
 
 func TestReshapeSplits(t *testing.T) {
 	for _, c := range []struct {

@@ -4,8 +4,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/tensorken/tensorken/internal/property"
 	"github.com/tensorken/tensorken/ir"
-	"pgregory.net/rapid"
 )
 
 // points lists the positions of a shape in row-major order.
@@ -62,9 +62,9 @@ func TestRowMajor(t *testing.T) {
 }
 
 // drawShape gives a shape of at most so many elements, none of its axes empty.
-func drawShape(t *rapid.T, most int) []int {
-	rank := rapid.SampledFrom([]int{0, 1, 2, 2, 3, 3, 4}).Draw(t, "rank")
-	dims := rapid.SliceOfN(rapid.SampledFrom([]int{1, 2, 2, 3, 4, 5, 6, 8}), rank, rank).Draw(t, "shape")
+func drawShape(t *property.T, most int) []int {
+	rank := property.SampledFrom([]int{0, 1, 2, 2, 3, 3, 4}).Draw(t, "rank")
+	dims := property.SliceOfN(property.SampledFrom([]int{1, 2, 2, 3, 4, 5, 6, 8}), rank, rank).Draw(t, "shape")
 	for product(dims) > most {
 		dims = dims[1:]
 	}
@@ -72,7 +72,7 @@ func drawShape(t *rapid.T, most int) []int {
 }
 
 // drawReshape gives another shape of as many elements.
-func drawReshape(t *rapid.T, n int) []int {
+func drawReshape(t *property.T, n int) []int {
 	var to []int
 	for d := 2; n > 1; {
 		if n%d != 0 {
@@ -80,27 +80,27 @@ func drawReshape(t *rapid.T, n int) []int {
 			continue
 		}
 		n /= d
-		if len(to) > 0 && rapid.Bool().Draw(t, "join") {
+		if len(to) > 0 && property.Bool().Draw(t, "join") {
 			to[len(to)-1] *= d
 		} else {
 			to = append(to, d)
 		}
 	}
-	to = rapid.Permutation(to).Draw(t, "to")
-	if rapid.Bool().Draw(t, "one") {
-		to = slices.Insert(to, rapid.IntRange(0, len(to)).Draw(t, "where"), 1)
+	to = property.Permutation(to).Draw(t, "to")
+	if property.Bool().Draw(t, "one") {
+		to = slices.Insert(to, property.IntRange(0, len(to)).Draw(t, "where"), 1)
 	}
 	return to
 }
 
 // A reshaped view has strides exactly if its elements lie at some.
 func TestReshapeStrides(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *property.T) {
 		from := drawShape(t, 200)
 		to := drawReshape(t, product(from))
 		strides := RowMajor(from)
-		if rapid.Bool().Draw(t, "strided") {
-			strides = rapid.SliceOfN(rapid.SampledFrom([]int{0, 1, 2, 3, 4, 6, -1, -2, 12}), len(from), len(from)).Draw(t, "strides")
+		if property.Bool().Draw(t, "strided") {
+			strides = property.SliceOfN(property.SampledFrom([]int{0, 1, 2, 3, 4, 6, -1, -2, 12}), len(from), len(from)).Draw(t, "strides")
 		}
 		var place []int // of each element
 		for _, p := range points(from) {

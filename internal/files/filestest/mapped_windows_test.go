@@ -1,4 +1,4 @@
-package files_test
+package filestest_test
 
 import (
 	"os"

@@ -1,6 +1,6 @@
 //go:build unix || windows
 
-package files_test
+package filestest_test
 
 import (
 	"bufio"
