@@ -8,62 +8,7 @@ import (
 	"testing"
 )
 
-// order lists the library's packages. A package may import only those that
-// stand before it: data flows one way, from tensor to graph to compiler to
-// device. Commands and examples may import all of them, packages in their own folders, and
-// internal packages of the folders above, such as examples/internal; nothing else imports those.
-// Tests are free.
-//
-// A new package is added here and, in the same order, to the table in docs/design.md; do
-// not move one to make a build pass.
-var order = strings.Fields(`
-	internal/property internal/sorts
-	ir
-	internal/shape internal/loopnest
-	internal/simd
-	driver
-	internal/loops
-	internal/clock
-	internal/hostmem internal/hostmem/memtest internal/files internal/files/filestest internal/limits internal/cachedir internal/terminal
-	internal/interrupt internal/interrupt/interrupttest
-	internal/lru
-	internal/goroutine
-	internal/memory
-	internal/graph
-	internal/interp
-	internal/simplify internal/kernelize internal/compile
-	internal/storage internal/capture internal/profile
-	internal/exec
-	internal/cases
-	driver/drivertest
-	internal/cpu
-	internal/shader internal/shader/simt
-	internal/schedule/build internal/schedule/pointwise internal/schedule/reduce internal/schedule/routines
-	internal/schedule/product internal/schedule/tiles internal/schedule/contraction internal/schedule/attention
-	internal/schedule internal/wgsl internal/ptx
-	internal/tune
-	internal/dynlib internal/dynlib/dynlibtest
-	internal/wgpu
-	internal/pytree
-	tensor
-	internal/gpudevice
-	internal/gpu internal/cuda
-	webgpu cuda device
-	internal/jit
-	tree
-	grad grad/gradtest internal/hosttest
-	internal/treefile
-	safetensors npy imageio wav
-	fft
-	linalg
-	solve
-	nn optim data/table data data/images train models
-	plot draw
-	internal/digits internal/bench
-	internal/goldentext internal/golden internal/policy internal/wgpu/wgputest internal/ptx/ptxtest
-`)
-
-// never lists imports that order allows and the design forbids: no package of from
+// never lists imports that layers allow and the design forbids: no package of from
 // imports one of to, directly or through others.
 var never = []struct{ from, to, why string }{
 	{
@@ -120,7 +65,7 @@ func TestImportOrder(t *testing.T) {
 	all := imports(t)
 	for _, dir := range order {
 		if all[dir] == nil {
-			t.Errorf("the list order has %s, which does not exist", dir)
+			t.Errorf("the list layers has %s, which does not exist", dir)
 		}
 	}
 	for _, dir := range sorted(all) {
@@ -129,7 +74,7 @@ func TestImportOrder(t *testing.T) {
 			rank = len(order)
 		}
 		if rank < 0 {
-			t.Errorf("package %s is not in the list order", dir)
+			t.Errorf("package %s is not in the list layers", dir)
 			continue
 		}
 		for _, path := range all[dir] {
@@ -138,32 +83,39 @@ func TestImportOrder(t *testing.T) {
 				continue
 			}
 			if r := slices.Index(order, local); r < 0 || r >= rank {
-				t.Errorf("package %s imports %s, which is not before it in the list order", dir, local)
+				t.Errorf("package %s imports %s, which is not before it in the list layers", dir, local)
 			}
 		}
 	}
 }
 
-// The table of packages in docs/design.md has the list order, and programs after it.
-func TestDesignOrder(t *testing.T) {
-	_, section, _ := strings.Cut(text(t, "docs/design.md"), "\n## Packages\n")
+// The table of packages in docs/architecture.md has the layers in their order, and programs last.
+func TestTableOfPackages(t *testing.T) {
+	const page = "docs/architecture.md"
+	_, section, _ := strings.Cut(text(t, page), "\n## Packages\n")
 	section, _, _ = strings.Cut(section, "\n## ")
 	name := regexp.MustCompile("`([^`]+)`")
-	var table []string
-	for line := range strings.Lines(section) {
+	var table, want []string
+	for i, line := range regexp.MustCompile(`(?m)^\|.*`).FindAllString(section, -1) {
 		cells := strings.Split(line, "|")
-		if len(cells) < 3 {
-			continue
+		if i < 2 {
+			continue // the head
 		}
-		for _, m := range name.FindAllStringSubmatch(cells[1], -1) {
+		if layer := strings.TrimSpace(cells[1]); layer != "" {
+			table = append(table, "layer "+layer)
+		}
+		for _, m := range name.FindAllStringSubmatch(cells[2], -1) {
 			if !isProgram(m[1]) {
 				table = append(table, m[1])
 			}
 		}
 	}
-	for i := range max(len(table), len(order)) {
-		if i >= len(table) || i >= len(order) || table[i] != order[i] {
-			t.Fatalf("the table of packages in docs/design.md goes on with %v, the list order with %v", table[min(i, len(table)):], order[min(i, len(order)):])
+	for _, l := range layers {
+		want = append(append(want, "layer "+l.name), strings.Fields(l.packages)...)
+	}
+	for i := range max(len(table), len(want)) {
+		if i >= len(table) || i >= len(want) || table[i] != want[i] {
+			t.Fatalf("the table of packages in %s goes on with %v, the list layers with %v", page, table[min(i, len(table)):], want[min(i, len(want)):])
 		}
 	}
 }

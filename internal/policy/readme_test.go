@@ -39,16 +39,16 @@ func TestPrograms(t *testing.T) {
 	}
 }
 
-// TestPackagesNamed fails for a package that the README or the design does not mention.
+// TestPackagesNamed fails for a package that the README or the architecture does not mention.
 func TestPackagesNamed(t *testing.T) {
-	readme, design := text(t, "README.md"), text(t, "docs/design.md")
+	readme, design := text(t, "README.md"), text(t, "docs/architecture.md")
 	for _, dir := range sorted(packages(t)) {
 		name := "`" + dir + "`"
 		if isPublic(dir) && !strings.Contains(readme, name) {
 			t.Errorf("README.md does not name package %s", dir)
 		}
 		if !isProgram(dir) && !strings.Contains(design, name) {
-			t.Errorf("docs/design.md does not name package %s", dir)
+			t.Errorf("docs/architecture.md does not name package %s", dir)
 		}
 	}
 }

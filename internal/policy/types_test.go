@@ -15,7 +15,7 @@ var typeLists = []struct {
 	sentence *regexp.Regexp // its group is the list
 	has      func(d ir.DType) bool
 }{
-	{"docs/design.md", regexp.MustCompile(`\*\*Types\.\*\* ([^.]*)\.`), func(ir.DType) bool { return true }},
+	{"docs/contract.md", regexp.MustCompile(`The element types are ([^.]*)\.`), func(ir.DType) bool { return true }},
 	{"README.md", regexp.MustCompile(`By WebGPU a GPU has the types ([^.]*)\.`), onGPU},
 }
 
