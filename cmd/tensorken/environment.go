@@ -2,7 +2,7 @@ package main
 
 import "github.com/spf13/cobra"
 
-// environmentTopic is the help on environment variables. README.md has the same list.
+// environmentTopic is the help on environment variables. docs/devices.md has the same list.
 func environmentTopic() *cobra.Command {
 	return &cobra.Command{
 		Use:   "environment",

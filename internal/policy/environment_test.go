@@ -6,10 +6,10 @@ import (
 	"testing"
 )
 
-// Every environment variable stands in README.md and in the command's help.
+// Every environment variable stands in docs/devices.md and in the command's help.
 func TestEnvironment(t *testing.T) {
 	variable := regexp.MustCompile(`"(TENSORKEN_[A-Z_]+)"`)
-	for _, doc := range []string{"README.md", "cmd/tensorken/environment.go"} {
+	for _, doc := range []string{"docs/devices.md", "cmd/tensorken/environment.go"} {
 		list := text(t, doc)
 		for _, f := range sources(t) {
 			for _, m := range variable.FindAllStringSubmatch(f.src, -1) {

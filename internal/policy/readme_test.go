@@ -22,7 +22,7 @@ var goBlock = regexp.MustCompile("(?ms)^```go\n(.*?)^```$")
 
 // TestPrograms runs the Go programs of pages.
 func TestPrograms(t *testing.T) {
-	for _, page := range []string{"README.md", "docs/files.md"} {
+	for _, page := range []string{"README.md", "docs/devices.md", "docs/files.md"} {
 		blocks := goBlock.FindAllStringSubmatch(text(t, page), -1)
 		if len(blocks) == 0 {
 			t.Errorf("%s has no Go program", page)
@@ -39,15 +39,15 @@ func TestPrograms(t *testing.T) {
 	}
 }
 
-// TestPackagesNamed fails for a package that the README or the architecture does not mention.
+// TestPackagesNamed fails for a package that docs/packages.md lacks, if it is public, or docs/architecture.md.
 func TestPackagesNamed(t *testing.T) {
-	readme, design := text(t, "README.md"), text(t, "docs/architecture.md")
+	public, all := text(t, "docs/packages.md"), text(t, "docs/architecture.md")
 	for _, dir := range sorted(packages(t)) {
 		name := "`" + dir + "`"
-		if isPublic(dir) && !strings.Contains(readme, name) {
-			t.Errorf("README.md does not name package %s", dir)
+		if isPublic(dir) && !strings.Contains(public, name) {
+			t.Errorf("docs/packages.md does not name package %s", dir)
 		}
-		if !isProgram(dir) && !strings.Contains(design, name) {
+		if !isProgram(dir) && !strings.Contains(all, name) {
 			t.Errorf("docs/architecture.md does not name package %s", dir)
 		}
 	}

@@ -16,7 +16,7 @@ var typeLists = []struct {
 	has      func(d ir.DType) bool
 }{
 	{"docs/contract.md", regexp.MustCompile(`The element types are ([^.]*)\.`), func(ir.DType) bool { return true }},
-	{"README.md", regexp.MustCompile(`By WebGPU a GPU has the types ([^.]*)\.`), onGPU},
+	{"docs/devices.md", regexp.MustCompile(`By WebGPU a GPU has the types ([^.]*)\.`), onGPU},
 }
 
 // onGPU reports whether WebGPU has a type.
