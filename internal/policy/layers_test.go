@@ -3,8 +3,13 @@ package policy
 import "strings"
 
 // A layer is packages with one subject. Data flow from the last layers, which users type, to the
-// first, which devices run.
-type layer struct{ name, packages string }
+// first, which devices run. In docs/house.svg a layer stands in a row, counted from the top, between
+// two hundredths of its width.
+type layer struct {
+	name           string
+	row, left, end int
+	packages       string
+}
 
 // layers lists the library's packages. A package may import only those that stand before it.
 // Commands and examples may import all of them, packages in their own folders, and internal
@@ -14,31 +19,31 @@ type layer struct{ name, packages string }
 // A new package is added here and, in the same order, to the table in docs/architecture.md; do
 // not move one to make a build pass.
 var layers = []layer{
-	{"operations and kernels", `
+	{"operations and kernels", 7, 0, 100, `
 		internal/sorts ir internal/shape internal/loopnest internal/simd
 		driver internal/loops`},
-	{"system", `
+	{"system", 6, 0, 100, `
 		internal/clock internal/hostmem internal/hostmem/memtest internal/files internal/files/filestest
 		internal/limits internal/cachedir internal/terminal internal/interrupt internal/interrupt/interrupttest
 		internal/lru internal/goroutine internal/dynlib internal/dynlib/dynlibtest`},
-	{"CPU", `internal/cpu`},
-	{"schedules and printers", `
+	{"CPU", 4, 27, 39, `internal/cpu`},
+	{"schedules and printers", 5, 37, 100, `
 		internal/shader internal/shader/simt
 		internal/schedule/build internal/schedule/pointwise internal/schedule/reduce internal/schedule/routines
 		internal/schedule/product internal/schedule/tiles internal/schedule/contraction internal/schedule/attention
 		internal/schedule internal/wgsl internal/ptx internal/ptx/ptxtest internal/tune`},
-	{"GPUs", `internal/wgpu internal/wgpu/wgputest internal/gpudevice internal/gpu internal/cuda`},
-	{"compiler", `internal/graph internal/interp internal/simplify internal/kernelize internal/compile`},
-	{"evaluation", `internal/memory internal/storage internal/capture internal/profile internal/exec`},
-	{"tensors", `internal/pytree tensor`},
-	{"devices", `webgpu cuda device`},
-	{"transformations", `internal/jit tree grad grad/gradtest`},
-	{"files", `internal/treefile safetensors npy imageio wav`},
-	{"mathematics", `fft linalg solve`},
-	{"networks", `nn optim data/table data data/images train models`},
-	{"drawings", `plot draw`},
-	{"tests", `internal/cases driver/drivertest internal/goldentext internal/golden internal/policy`},
-	{"programs", `internal/digits internal/bench`},
+	{"GPUs", 4, 40, 100, `internal/wgpu internal/wgpu/wgputest internal/gpudevice internal/gpu internal/cuda`},
+	{"compiler", 5, 0, 30, `internal/graph internal/interp internal/simplify internal/kernelize internal/compile`},
+	{"evaluation", 4, 0, 26, `internal/memory internal/storage internal/capture internal/profile internal/exec`},
+	{"tensors", 3, 36, 66, `internal/pytree tensor`},
+	{"devices", 2, 70, 100, `webgpu cuda device`},
+	{"transformations", 2, 0, 33, `internal/jit tree grad grad/gradtest`},
+	{"files", 2, 34, 69, `internal/treefile safetensors npy imageio wav`},
+	{"mathematics", 1, 0, 26, `fft linalg solve`},
+	{"networks", 1, 27, 100, `nn optim data/table data data/images train models`},
+	{"drawings", 0, 60, 100, `plot draw`},
+	{"tests", 3, 0, 35, `internal/cases driver/drivertest internal/goldentext internal/golden internal/policy`},
+	{"programs", 0, 0, 59, `internal/digits internal/bench`},
 }
 
 // order has the packages of all layers.
