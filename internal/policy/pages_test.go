@@ -60,6 +60,17 @@ func TestLinks(t *testing.T) {
 	}
 }
 
+// TestPageLengths fails for a page that has become longer than a reader's patience.
+func TestPageLengths(t *testing.T) {
+	for page, most := range map[string]int{
+		"README.md": 200, "CHANGELOG.md": 80, "docs/contract.md": 300, "docs/architecture.md": 250,
+	} {
+		if n := strings.Count(text(t, page), "\n"); n > most {
+			t.Errorf("%s has %d lines, want at most %d: move a part to docs/notes or to a page of its own", page, n, most)
+		}
+	}
+}
+
 // slugs returns the anchors of a page's headings.
 func slugs(page string) map[string]bool {
 	set := map[string]bool{}
