@@ -37,12 +37,12 @@ var layers = []layer{
 	{"evaluation", 4, 0, 26, `internal/memory internal/storage internal/capture internal/profile internal/exec`},
 	{"tensors", 3, 36, 66, `internal/pytree tensor`},
 	{"devices", 2, 70, 100, `webgpu cuda device`},
-	{"transformations", 2, 0, 33, `internal/jit tree grad grad/gradtest`},
+	{"transformations", 2, 0, 33, `internal/jit tree grad grad/gradtest internal/hosttest`},
 	{"files", 2, 34, 69, `internal/treefile safetensors npy imageio wav`},
 	{"mathematics", 1, 0, 26, `fft linalg solve`},
 	{"networks", 1, 27, 100, `nn optim data/table data data/images train models`},
 	{"drawings", 0, 60, 100, `plot draw`},
-	{"tests", 3, 0, 35, `internal/cases driver/drivertest internal/goldentext internal/golden internal/policy`},
+	{"tests", 3, 0, 35, `internal/cases driver/drivertest internal/property internal/goldentext internal/golden internal/policy`},
 	{"programs", 0, 0, 59, `internal/digits internal/bench`},
 }
 
