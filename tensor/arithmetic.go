@@ -67,8 +67,7 @@ func (t Tensor) Lerp(end, weight Operand) Tensor {
 	return Tensor{n: graph.Where(far, add(part(x, rest), part(e, w)), y)}
 }
 
-// SignBit returns bools: whether the sign is negative, also that of -0 and of a NaN.
-// Floats only.
+// SignBit returns bools: whether the sign bit is set, for -0 and NaN too. Floats only.
 func (t Tensor) SignBit() Tensor { return Tensor{n: signBit(t.floats("SignBit"))} }
 
 func signBit(x *graph.Node) *graph.Node {
@@ -85,8 +84,8 @@ func signBit(x *graph.Node) *graph.Node {
 	}).n
 }
 
-// Copysign returns |t| with the sign of o, that of a zero included. Its derivative by t
-// is 1 where t keeps its sign and -1 elsewhere, that by o is 0. Floats only.
+// Copysign returns |t| with the sign of o, where -0 is negative. Its derivative by t is 1
+// where t keeps its sign and -1 elsewhere; its derivative by o is 0. Floats only.
 func (t Tensor) Copysign(o Operand) Tensor {
 	x, y := floatOperands("Copysign", t, o)
 	return Tensor{n: graph.Where(graph.Binary(ir.Xor, signBit(x), signBit(y)), neg(x), x)}

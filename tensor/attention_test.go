@@ -12,7 +12,8 @@ import (
 	"github.com/tensorken/tensorken/tensor"
 )
 
-// attend is attention of one head, by loops: rows of q, k and v. A cap of 0 is none.
+// attend is attention of one head, by loops: rows of q, k and v. A cap of 0 turns capping
+// off.
 func attend(q, k, v [][]float64, scale, softCap float64, bias func(i, j int) float64) [][]float64 {
 	out := make([][]float64, len(q))
 	for i := range q {

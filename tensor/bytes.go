@@ -15,10 +15,10 @@ import (
 // bool is a byte, 0 for false. It panics with an [*Error] if b does not have as many bytes
 // as the shape needs. For scalars, shape is empty.
 //
-// FromBytes takes b without a copy: do not change it afterwards. It copies only what the
-// CPU could not use: elements at an address that is no multiple of their size, and bools
-// other than 0 and 1. For readers of files this is the way to make tensors; [New] takes
-// slices of elements.
+// FromBytes takes b without a copy: do not change it afterwards. Two kinds of data are
+// copied, because the CPU could not use them: elements that are not aligned to their size,
+// and bools other than 0 and 1. For readers of files this is the way to make tensors; [New]
+// takes slices of elements.
 func FromBytes(d DType, lengths []int, b []byte) Tensor {
 	if !d.Valid() {
 		fail("FromBytes", "no such type as "+d.String())

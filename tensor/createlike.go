@@ -44,7 +44,7 @@ func fullOf(op string, model *graph.Node, v any) *graph.Node {
 	return numberLike(op, model, v)
 }
 
-// numbersOf says what the numbers of a type are.
+// numbersOf describes the values that a type has, for errors.
 func numbersOf(d DType) string {
 	switch {
 	case d == ir.Bool:

@@ -69,22 +69,22 @@ func threads() (int, error) {
 	return n, nil
 }
 
-// CPUOptions limit what a device of [NewCPU] uses. Zero fields are the defaults.
+// CPUOptions limit the resources of a device of [NewCPU]. Zero fields are the defaults.
 type CPUOptions struct {
 	// Threads is the greatest number of goroutines that compute at once: by default
 	// TENSORKEN_THREADS or, if that is not set, runtime.GOMAXPROCS(0). It does not
 	// change the bits of results.
 	Threads int
-	// Memory is the greatest number of bytes that computed tensors and work under
-	// way take: by default TENSORKEN_MEMORY or, if that is not set, the machine's
-	// memory, or that of the process's control group or job object if it is less. Data
-	// of New, From and files count against the process's limit only.
+	// Memory is the greatest number of bytes that computed tensors and work under way take:
+	// by default TENSORKEN_MEMORY or, if that is not set, the machine's memory, or the
+	// limit of the process's control group or job object if it is lower. Data of New, From
+	// and files count against the process's limit only.
 	Memory int64
 }
 
-// NewCPU returns the host's processor as a device of its own, for [SetDefault] or
-// [Tensor.To]. Its tensors do not mix with those of [CPU], as with any two devices.
-// It panics with a [*DeviceError] if an environment variable has a bad value, as [CPU] does.
+// NewCPU returns the host's processor as a device separate from [CPU], for [SetDefault] or
+// [Tensor.To]. Its tensors do not mix with those of [CPU], as with any two devices. It
+// panics with a [*DeviceError] if an environment variable has a bad value, as [CPU] does.
 func NewCPU(o *CPUOptions) *Device {
 	if o == nil {
 		o = new(CPUOptions)

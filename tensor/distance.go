@@ -142,7 +142,8 @@ func differences(x, y *graph.Node) *graph.Node {
 // euclidean returns the distances d between rows, [... m k] and [... n k] giving [... m n].
 // Derivatives by the differences have k times as many elements as d and are the most
 // accurate. For k > 4 euclidean has a derivative of its own, by matrix products: with w the
-// cotangent over d, that of x's row i is Σⱼ w[i j]·(x[i] - y[j]) = x[i]·Σⱼ w[i j] - (w·y)[i].
+// cotangent over d, the cotangent of x's row i is Σⱼ w[i j]·(x[i] - y[j]) = x[i]·Σⱼ w[i j] -
+// (w·y)[i].
 func euclidean(x, y *graph.Node) *graph.Node {
 	n := len(x.Shape) - 1 // the axis of d along y's rows
 	d := drop(norm(differences(x, y), []int{n + 1}), n+1)

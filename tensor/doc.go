@@ -12,12 +12,12 @@
 // tensor's type. Other conversions need [Tensor.Cast]. Shapes broadcast as in NumPy: they
 // are aligned at the last axis, and a missing axis, or one of length 1, is repeated.
 //
-// Zeros, Ones, Full, Scalar, Eye, Arange, Linspace and what is computed from them alone are
-// untyped constants, as 1.5 is in Go: they are float32 (Arange int32) by themselves, and take
-// the type of the first typed tensor that they are combined with, so that a mask or a table
-// of positions works in a model of any precision. Positions become floats or integers of at
-// least 32 bits, unsigned ones unless one is negative; others floats. In float64 they have the digits of float64, unless their
-// elements were read before. Cast fixes a type; New, From, files and random draws have one.
+// Zeros, Ones, Full, Scalar, Eye, Arange, Linspace and results computed from them alone are untyped
+// constants, as 1.5 is in Go: they are float32 (Arange int32) by themselves, and take the type of the first
+// typed tensor that they are combined with, so that a mask or a table of positions works in a model of any
+// precision. Positions become floats or integers of at least 32 bits, unsigned ones unless one is negative;
+// others floats. In float64 they have the digits of float64, unless their elements were read before. Cast
+// fixes a type; New, From, files and random draws have one.
 //
 // Reductions keep the reduced axes with length 1, so that p.Div(p.Sum(1)) normalizes
 // rows; without axes they reduce all axes to a scalar. ArgMax and ArgMin drop their axis.

@@ -76,7 +76,7 @@ func TestRareEvents(t *testing.T) {
 			t.Errorf("%s: %v of %d draws, want 0", c.name, got, n)
 		}
 	}
-	// Draws of the same words: those of a p are also of each greater one.
+	// Draws of the same words: an element drawn at p is drawn at each greater p too.
 	for _, p := range []float64{0x1p-8, 0x1p-12, 0x1p-16} {
 		got := tensor.NewRNG(7).Bernoulli(tensor.Full(p, n)).Sum().Item()
 		if want := p * n; math.Abs(got-want) > 4*math.Sqrt(want) {

@@ -10,12 +10,12 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// Einsum multiplies tensors and sums over axes, by a spec in Einstein's notation.
-// Letters name the axes of each tensor and, after "->", those of the result. Axes with
-// one letter share an index; letters that the result lacks are summed over. A letter
-// that occurs twice in one tensor selects its diagonal. "..." stands for any further
-// axes, which are broadcast. Without "->", the result has "..." and then, in
-// alphabetical order, the letters that occur once.
+// Einsum multiplies tensors and sums over axes, by a spec in Einstein's notation. Letters
+// name the axes of each tensor and, after "->", the axes of the result. Axes with one
+// letter share an index; letters that the result lacks are summed over. A letter that
+// occurs twice in one tensor selects its diagonal. "..." stands for any further axes, which
+// are broadcast. Without "->", the result has "..." and then, in alphabetical order, the
+// letters that occur once.
 //
 //	Einsum("ij,jk->ik", a, b) // a matrix product
 //	Einsum("ii", a)           // the trace

@@ -30,8 +30,9 @@ func (t Tensor) binary(name string, op ir.Op, o Operand) Tensor {
 	return Tensor{n: graph.Binary(op, x, y)}
 }
 
-// arithmetic has the operations that round their result. A number that they are given is
-// rounded with it, once; a comparison rounds the number, so that x equals what it was made of.
+// arithmetic has the operations that round their result. A number operand is not rounded
+// before; a comparison rounds it first, so that a tensor equals the number that it was made
+// from.
 var arithmetic = map[ir.Op]bool{ir.Add: true, ir.Sub: true, ir.Mul: true, ir.Div: true, ir.Rem: true, ir.Pow: true, ir.Atan2: true}
 
 // floats returns t's node; it panics unless t is of a floating-point type.

@@ -39,7 +39,7 @@ func hasValue(op string, n *graph.Node) error {
 	return misuse(op, "inside of "+of+" "+standsFor[of]+" and has no value: use Where instead of if, and look at results outside", n)
 }
 
-// standsFor says what a tensor stands for inside of a function.
+// standsFor explains, by transformation, why a tensor has no value inside of its function.
 var standsFor = map[string]string{
 	"grad.Vmap": "a tensor stands for all examples",
 	"grad.Jit":  "a tensor stands for those of all calls",
@@ -47,9 +47,9 @@ var standsFor = map[string]string{
 	"optim.Jit": "(and of a train.Loop that is not Eager) a tensor stands for those of all steps",
 }
 
-// Explain returns the plan of [Eval] of the trees as text: its kernels, the bytes that
-// they move and the number of arithmetic operations. What Eval would compute on another
-// device first is shown as part of the plan that reads it.
+// Explain returns the plan of [Eval] of the trees as text: its kernels, the bytes that they
+// move and the number of arithmetic operations. A plan that needs results of another device
+// shows their plan as a part of itself.
 func Explain(trees ...any) string {
 	return exec.Explain(Default().exec(), roots("Explain", trees))
 }

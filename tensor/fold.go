@@ -56,7 +56,7 @@ func (t Tensor) ConvTranspose(kernel Tensor, o *ConvOptions) Tensor {
 	}
 	batch, in, out, sizes := x.Shape[0], channels/groups, k.Shape[1], k.Shape[2:]
 	// The products' axes: batch, groups, out/groups, window…, spatial…, then the summed
-	// channels/groups. What each element gives to its window is added where windows overlap.
+	// channels/groups. Contributions to the same element add up where windows overlap.
 	s := slices.Concat([]int{batch, groups, out}, sizes, x.Shape[2:], []int{in})
 	checkLen("ConvTranspose", s, x, k)
 	first, last := 3+spatial, len(s)-1 // of the spatial axes, of the channels

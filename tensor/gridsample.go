@@ -11,8 +11,8 @@ import (
 )
 
 // GridOptions are the options of [Tensor.GridSample]. Mode is Linear by default, or
-// Nearest. Padding is what lies beyond the edges: zeros by default, Replicate or Reflect.
-// With AlignCorners the coordinates -1 and 1 are the centers of the first and last
+// Nearest. Padding says which values lie beyond the edges: zeros by default, Replicate or
+// Reflect. With AlignCorners the coordinates -1 and 1 are the centers of the first and last
 // elements, else their outer edges, about which Reflect then reflects too.
 type GridOptions struct {
 	Mode         Interpolation
@@ -22,8 +22,8 @@ type GridOptions struct {
 
 // GridSample returns the values of t, [batch, channels, spatial…], at the points of grid,
 // [batch, out…, coordinates], as [batch, channels, out…]. There are 1 to 3 spatial axes and
-// as many coordinates, from -1 to 1, that of the last spatial axis first. A point that is
-// NaN, or by Reflect infinite, has the value 0. Both have one type. Floats only.
+// as many coordinates, from -1 to 1, the last spatial axis first. A point that is NaN, or
+// by Reflect infinite, has the value 0. Both have one type. Floats only.
 func (t Tensor) GridSample(grid Tensor, o *GridOptions) Tensor {
 	x, g := t.floats("GridSample"), grid.node("GridSample")
 	x, g = promote("GridSample", x, g)
@@ -110,7 +110,7 @@ func (a gridAxis) tap(at, weight *graph.Node) gridTap {
 }
 
 // gridSum returns the sum over taps of all axes of x, whose last axis has all elements of
-// the spatial axes. Position and weight are those of the axes before.
+// the spatial axes. Position and weight are accumulated over the axes before.
 func gridSum(x *graph.Node, axes []gridAxis, at, weight *graph.Node) *graph.Node {
 	if len(axes) == 0 {
 		s := shape.With(x.Shape, 2, at.Shape[2])

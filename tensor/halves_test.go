@@ -14,8 +14,8 @@ type function struct {
 	of   func(x tensor.Tensor) tensor.Tensor
 }
 
-// functions returns the methods of a tensor that need no argument and keep its shape and type,
-// and those of numbers.
+// functions returns the methods of a tensor that keep its shape and type: without arguments,
+// or with numbers.
 func functions() []function {
 	var fs []function
 	model := floats(0.5, 0.25)
@@ -55,8 +55,8 @@ func functions() []function {
 	}...)
 }
 
-// TestHalves compares functions of all numbers of 16 bits with those of the same numbers in
-// float32, rounded once.
+// TestHalves compares functions of all 16-bit numbers with the same functions in float32,
+// rounded once.
 func TestHalves(t *testing.T) {
 	half, brain := make([]tensor.F16, 1<<16), make([]tensor.BF16, 1<<16)
 	for i := range half {

@@ -67,10 +67,10 @@ func (t Tensor) Index(specs ...any) Tensor { return t.index("Index", inPlaceIfAd
 // replaced by one axis, of its true elements. OIndex(rows, columns) is a submatrix.
 func (t Tensor) OIndex(specs ...any) Tensor { return t.index("OIndex", outer, specs) }
 
-// VIndex, vectorized indexing, is [Tensor.Index] but for where axes go: those of all
-// tensors of indices, broadcast to one shape, come first. A mask is not broadcast: it is
-// replaced by one axis, of its true elements. VIndex and [Tensor.OIndex] are those of
-// NumPy's proposal NEP 21.
+// VIndex, vectorized indexing, is [Tensor.Index] but for the order of axes: the tensors of
+// indices are broadcast to one shape, whose axes come first. A mask is not broadcast: it is
+// replaced by one axis, of its true elements. Source: NumPy's proposal NEP 21, as for
+// [Tensor.OIndex].
 func (t Tensor) VIndex(specs ...any) Tensor { return t.index("VIndex", inFront, specs) }
 
 // Set returns t with the elements that Index(specs...) selects replaced by v, a number or
@@ -78,10 +78,10 @@ func (t Tensor) VIndex(specs ...any) Tensor { return t.index("VIndex", inFront, 
 // by the last. The derivative by an element of t that is replaced, or by one of v that is
 // not taken, is 0.
 //
-// A mask is not computed if it is the only tensor and v does not vary along its axis, as
-// in x.Set(0, x.Lt(0)). Calls that differ in ints and numbers share a plan; ranges are part
-// of a plan. Rows and columns that select a submatrix, as those of [Tensor.OIndex], are
-// rows.Unsqueeze(1) and columns here.
+// A mask is not computed if it is the only tensor and v does not vary along its axis, as in
+// x.Set(0, x.Lt(0)). Calls that differ in ints and numbers share a plan; ranges are part of
+// a plan. To set a submatrix, as [Tensor.OIndex] selects it, pass rows.Unsqueeze(1) and
+// columns.
 func (t Tensor) Set(v Operand, specs ...any) Tensor {
 	return t.assign("Set", replaced, v, specs)
 }

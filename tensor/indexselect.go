@@ -53,7 +53,7 @@ const (
 type indexTerm struct {
 	index *graph.Node
 	item  specItem
-	over  []int // for each axis of index, that of the result along which it varies
+	over  []int // for each axis of index, the result's axis along which it varies
 }
 
 // tensorIndices returns the indices that each item stands for, nil for one that is no
@@ -85,7 +85,8 @@ func (x *indexing) tensorIndices(mode indexMode) (indices []*graph.Node, common 
 	return indices, common, len(joint) > 0 && (mode.inFront || joint[len(joint)-1]-joint[0] >= len(joint))
 }
 
-// newSelection returns what the tensors of x select, and the axes of the result.
+// newSelection returns the elements that the tensors of x select, and the axes of the
+// result.
 func newSelection(x *indexing, mode indexMode) *selection {
 	l := &selection{op: x.op, region: x.regionShape()}
 	indices, common, ahead := x.tensorIndices(mode)
@@ -126,7 +127,7 @@ func (l *selection) addTensorAxes(s []int) int {
 	return start
 }
 
-// addTerm adds a term for an item. The axes of index are those of the result from start on.
+// addTerm adds a term for an item. The axes of index are the result's axes from start on.
 func (l *selection) addTerm(index *graph.Node, item specItem, start int) {
 	over := make([]int, len(index.Shape))
 	for i := range over {
@@ -135,7 +136,7 @@ func (l *selection) addTerm(index *graph.Node, item specItem, start int) {
 	l.terms = append(l.terms, indexTerm{index, item, over})
 }
 
-// shape is that of the result.
+// shape is the shape of the result.
 func (l *selection) shape() []int { return l.lengths(shape.All(len(l.axes))) }
 
 // lengths returns the lengths of axes of the result.

@@ -56,7 +56,7 @@ func valueLike(op string, x *graph.Node, v Operand) (*graph.Node, *graph.Node) {
 	return promote(op, x, u.node(op))
 }
 
-// checkValue panics unless v broadcasts to the shape of what specs select.
+// checkValue panics unless v broadcasts to s, the shape of the selected elements.
 func checkValue(op string, x, v *graph.Node, s []int) {
 	if !shape.BroadcastsTo(v.Shape, s) {
 		fail(op, fmt.Sprintf("the source does not broadcast to %v, the shape of what is selected", s), x, v)

@@ -136,8 +136,8 @@ func (t Tensor) Log10() Tensor {
 	})
 }
 
-// logarithm returns log(x)·factor, or the nearest whole number if exact says so of x, what
-// log(x)·factor is off by, and that number. It adds nothing to derivatives.
+// logarithm returns log(x)·factor, or the nearest whole number if exact says so; exact gets
+// x, the difference between the two, and that whole number. It adds nothing to derivatives.
 func logarithm(x *graph.Node, factor float64, exact func(x, off, whole *graph.Node) *graph.Node) Tensor {
 	return wide(x, func(x *graph.Node) *graph.Node {
 		y := scaled(log(x), factor)

@@ -18,8 +18,8 @@ import (
 )
 
 // MarshalJSON returns t as {"shape":[2],"values":[1,2]}, without its type. Values are
-// row-major; those of a bool tensor are true and false, and NaN, Inf and -Inf are
-// strings. An absent tensor is null. MarshalJSON computes t; see [Eval] for the errors.
+// row-major; bools are true and false, and NaN, Inf and -Inf are strings. An absent tensor
+// is null. MarshalJSON computes t; see [Eval] for the errors.
 func (t Tensor) MarshalJSON() ([]byte, error) {
 	if t.n == nil {
 		return []byte("null"), nil

@@ -125,7 +125,7 @@ func TestSettings(t *testing.T) {
 	}
 }
 
-// TestTails compares gated functions with those of Go's float64 where they are near 0.
+// TestTails compares gated functions with formulas in float64 where they are near 0.
 func TestTails(t *testing.T) {
 	phi := func(x float64) float64 { return math.Erfc(-x/math.Sqrt2) / 2 }
 	tanh := func(x float64) float64 { return 1 / (1 + math.Exp(-2*math.Sqrt(2/math.Pi)*(x+0.044715*x*x*x))) }

@@ -121,8 +121,8 @@ var lineFuncs = map[string]lineFunc{
 	}},
 }
 
-// Functions along an axis, and their derivatives, are those of plain loops over lines, of
-// equal elements and NaN among others, and of views.
+// Functions along an axis, and their derivatives, equal plain loops over lines, with equal
+// elements, with NaN, and on views.
 func TestLinesByDefinition(t *testing.T) {
 	names := []string{}
 	for name := range lineFuncs {

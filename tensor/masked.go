@@ -48,9 +48,9 @@ func (t Tensor) GatherND(index Tensor) Tensor {
 	return t.index("GatherND", inFront, positionsND("GatherND", t, index))
 }
 
-// ScatterND returns t with src, a number or a tensor, at the positions in index, which
-// are those of [Tensor.GatherND]: src broadcasts to its shape. Of several for one
-// element, the last is taken. To add see [Tensor.AddAt].
+// ScatterND returns t with src, a number or a tensor, at the positions in index: src
+// broadcasts to the shape of [Tensor.GatherND] of index. Of several for one element, the
+// last is taken. To add see [Tensor.AddAt].
 func (t Tensor) ScatterND(index Tensor, src Operand) Tensor {
 	return t.assign("ScatterND", replaced, src, positionsND("ScatterND", t, index))
 }

@@ -24,8 +24,8 @@ func (internal) Promote(_ graph.Token, op string, x, y Tensor) (Tensor, Tensor) 
 	return Tensor{n: a}, Tensor{n: b}
 }
 
-// ByType returns what f makes of tensors, where it makes other nodes for float64 than for
-// float32: see graph.ByType.
+// ByType returns f(ts) where f makes different nodes for float64 and float32: see
+// graph.ByType.
 func (internal) ByType(_ graph.Token, f func(ts []Tensor) []Tensor, ts ...Tensor) []Tensor {
 	return tensorsOf(graph.ByType(func(src []*graph.Node) []*graph.Node { return nodesOf(f(tensorsOf(src))) }, nodesOf(ts)...))
 }
@@ -74,7 +74,7 @@ func (internal) Pick(_ graph.Token, op string, x, labels Tensor) Tensor {
 	return Tensor{n: drop(graph.At(site, graph.Gather(from, insert(at, last), last)), last)}
 }
 
-// HostCall returns what a function computes of tensors on the host, on behalf of op: see
+// HostCall returns the results of a function that runs on the host, on behalf of op: see
 // graph.HostFunc. Operands have the same leading axes and one axis more, and one type.
 func (internal) HostCall(_ graph.Token, op string, length int, key any, run func(out graph.HostArray, in []graph.HostArray) error, operands ...Tensor) Tensor {
 	ns := nodes(op, operands)
@@ -85,7 +85,7 @@ func (internal) HostCall(_ graph.Token, op string, length int, key any, run func
 }
 
 // Positions returns t, indices for the device of x, as int32. That each is from 0 to n-1 is
-// checked when they are computed: noun and of say what they are, as graph.IndexSite does.
+// checked when they are computed: noun and of name them in errors, as in graph.IndexSite.
 func (internal) Positions(_ graph.Token, op, noun, of string, x, t Tensor, n int) Tensor {
 	checkCount(op, n)
 	at := narrow(t.node(op))

@@ -31,8 +31,8 @@ func (t Tensor) NanProd(axes ...int) Tensor {
 	return Tensor{n: reduce(ir.Prod, x, over)}
 }
 
-// NanMean is [Tensor.Mean] of the elements that are not NaN, and NaN if there are none.
-// Floats only.
+// NanMean is [Tensor.Mean] of the elements that are not NaN, and NaN if all are. Floats
+// only.
 func (t Tensor) NanMean(axes ...int) Tensor {
 	return wide(t.floats("NanMean"), func(x *graph.Node) *graph.Node {
 		x, number, over := Tensor{n: x}.nanOperand("NanMean", axes, 0)
@@ -40,8 +40,8 @@ func (t Tensor) NanMean(axes ...int) Tensor {
 	})
 }
 
-// NanVar is [Tensor.Var] of the elements that are not NaN, and NaN if there are none. It
-// divides by their number. Floats only.
+// NanVar is [Tensor.Var] of the elements that are not NaN, and NaN if all are. It divides
+// by their number. Floats only.
 func (t Tensor) NanVar(axes ...int) Tensor {
 	return wide(t.floats("NanVar"), func(x *graph.Node) *graph.Node { return nanVariance("NanVar", x, axes) })
 }
@@ -63,15 +63,13 @@ func nanVariance(op string, x *graph.Node, axes []int) *graph.Node {
 	return lessSquare(mean(mul(d, d)), off)
 }
 
-// NanMax is [Tensor.Max] of the elements that are not NaN, and NaN if there are none.
-// Floats only.
+// NanMax is [Tensor.Max] of the elements that are not NaN, and NaN if all are. Floats only.
 func (t Tensor) NanMax(axes ...int) Tensor {
 	x, number, over := t.nanOperand("NanMax", axes, math.Inf(-1))
 	return Tensor{n: unlessNone(number, reduce(ir.ReduceMax, x, over))}
 }
 
-// NanMin is [Tensor.Min] of the elements that are not NaN, and NaN if there are none.
-// Floats only.
+// NanMin is [Tensor.Min] of the elements that are not NaN, and NaN if all are. Floats only.
 func (t Tensor) NanMin(axes ...int) Tensor {
 	x, number, over := t.nanOperand("NanMin", axes, math.Inf(1))
 	return Tensor{n: unlessNone(number, neg(reduce(ir.ReduceMax, neg(x), over)))}

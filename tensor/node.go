@@ -35,8 +35,7 @@ func shifted(x *graph.Node, v float64) *graph.Node { return add(x, fill(x, v)) }
 // positive returns 0 < x.
 func positive(x *graph.Node) *graph.Node { return lt(fill(x, 0), x) }
 
-// infinite is |x| = ∞. The greater of x and -x is |x|: its derivative, that
-// of a tie at 0, is 0 there.
+// infinite is |x| = ∞.
 func infinite(x *graph.Node) *graph.Node { return eq(abs(x), fill(x, math.Inf(1))) }
 
 func abs(x *graph.Node) *graph.Node { return graph.Binary(ir.Max, x, neg(x)) }

@@ -32,8 +32,7 @@ func (internal) Donate(_ graph.Token, op, help string, ts ...Tensor) {
 	storage.Donate(validNodes(ts), gone(op, help))
 }
 
-// DonateRecorded donates what a recorded step replaces: of each call, the nodes that Step or an earlier
-// call has made.
+// DonateRecorded donates the nodes that a recorded step replaces, if Step or an earlier call made them.
 func (internal) DonateRecorded(_ graph.Token, op, help string, ns []*graph.Node) {
 	e := gone(op, help)
 	e.Replaced = true
@@ -78,7 +77,7 @@ func validNodes(ts []Tensor) (ns []*graph.Node) {
 //
 // A tensor that f has made and computed, and that escapes through a variable, is gone: a read is an
 // [*Error] that names the line of Scope. Tensors that were made before f, or by other goroutines, stay,
-// and so does what optimizers keep. Scopes nest. If f panics, Scope frees as well.
+// and so do the tensors that optimizers keep. Scopes nest. If f panics, Scope frees as well.
 func Scope[T any](f func() T) T {
 	if f == nil {
 		fail("Scope", "the function is nil")

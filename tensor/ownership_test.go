@@ -94,7 +94,7 @@ func TestScope(t *testing.T) {
 	wantGone(t, leak, "tensor.Scope")
 }
 
-// What a result is computed from stays until it is computed.
+// Operands of a pending result stay until it is computed.
 func TestScopeOfPending(t *testing.T) {
 	y := tensor.Scope(func() tensor.Tensor {
 		z := computed(float32s(1, 2).Mul(2))

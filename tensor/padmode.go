@@ -8,7 +8,7 @@ import (
 	"github.com/tensorken/tensorken/internal/shape"
 )
 
-// A PadMode says what is beyond the ends of an axis.
+// A PadMode says which values lie beyond the ends of an axis.
 type PadMode uint8
 
 // The modes. For [a b c], two elements before and two after are

@@ -143,7 +143,7 @@ func TestPadMode(t *testing.T) {
 	})
 }
 
-// Fold adds what Unfold takes, so ⟨Unfold(x), y⟩ = ⟨x, Fold(y)⟩.
+// Fold is the transpose of Unfold, so ⟨Unfold(x), y⟩ = ⟨x, Fold(y)⟩.
 func TestFold(t *testing.T) {
 	property.Check(t, func(r *property.T) {
 		size, step := property.IntRange(1, 4).Draw(r, "size"), property.IntRange(1, 5).Draw(r, "step")

@@ -23,9 +23,9 @@ import (
 // decimal that reads back as the same value.
 //
 // Lines are at most 80 characters, unless one element is longer: longer rows continue on the next line.
-// If t has more than 1000 elements, an axis of more than 6 shows its first and last 3, and
-// leading axes show their first alone where that is still too much. A tensor
-// of more than 8 axes is printed without those of length 1, with its shape.
+// If t has more than 1000 elements, an axis of more than 6 shows its first and last 3, and leading axes
+// show their first alone where that is still too much. A tensor of more than 8 axes is printed without
+// its axes of length 1, with its shape.
 //
 // String computes t; it prints the error if that fails.
 func (t Tensor) String() string { return fmt.Sprint(t) }
@@ -106,7 +106,7 @@ func kindOf(d DType) byte {
 // A style is the format of elements.
 type style struct {
 	number   string // format of numbers, "" for that which fit chooses
-	shared   string // what fit chose for floating-point numbers
+	shared   string // the format that fit chose for floating-point numbers
 	text     string // format of text
 	float    bool   // number formats floating-point numbers
 	shortest bool   // number prints the shortest decimal
@@ -141,7 +141,7 @@ func styleOf(s fmt.State, verb rune) style {
 // Limits of the format that the elements of a tensor share, as [Tensor.String] says.
 const (
 	maxDecimals = 4
-	minExponent = -4 // of what is printed without an exponent
+	minExponent = -4 // the least exponent of a number that is printed without one
 	maxExponent = 7
 )
 

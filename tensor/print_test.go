@@ -92,7 +92,7 @@ func TestPrint(t *testing.T) {
 		{"%+v", tensor.New([]int32{1, 2}), "[1 2] (int32 [2] on cpu, uncommitted)"},
 		{"%+v", tensor.New([]float32{}, 0, 3), "[] (shape [0 3]) (float32 [0 3] on cpu, uncommitted)"},
 
-		// What is too long.
+		// Texts that are too long.
 		{"%v", counting(24), "[" + strings.Trim(fmt.Sprint(sequence(24)), "[]") + "]"},
 		{"%v", counting(30), "" +
 			"[ 1  2  3  4  5  6  7  8  9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26\n" +
@@ -130,7 +130,8 @@ func sequence(n int) []int {
 	return s
 }
 
-// Brackets alone tell several tensors of a line apart: a text does not depend on what is before it.
+// Brackets alone tell several tensors of a line apart: a text does not depend on the text before
+// it.
 func TestPrintSeveral(t *testing.T) {
 	m, v := counting(2, 2), counting(2)
 	const rows = "[[1 2]\n [3 4]]"

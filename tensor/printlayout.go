@@ -14,7 +14,7 @@ import (
 const (
 	maxShown  = 1000 // elements
 	edgeLen   = 3    // elements at each end of a long axis
-	maxNested = 8    // axes, of which those of length 1 are shown
+	maxNested = 8    // up to so many axes, axes of length 1 are shown
 	lineLen   = 80   // characters
 	gap       = "…"  // in place of elements that are not shown
 )

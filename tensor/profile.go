@@ -20,8 +20,8 @@ type Trace struct {
 type KernelTime struct {
 	Device   *Device
 	Template string // pointwise, reduce, contraction, a routine such as scatter, or loop: attention by blocks of rows
-	// Name says what the kernel computes: the lengths of its axes, those that are reduced
-	// after a bar, the type that it stores, and its operations.
+	// Name describes the kernel: the lengths of its axes, reduced ones after a bar, the
+	// type that it stores, and its operations.
 	Name string
 	// Site is the file and line that asked for it: the call from outside this module of
 	// the operation that is most of the kernel's work, so the layers of an nn.Sequential

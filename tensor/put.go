@@ -6,10 +6,10 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// ScatterSet returns t with the elements of src along an axis at the positions in index;
-// of several for one position, the last along the axis. Arguments are those of
+// ScatterSet returns t with the elements of src along an axis at the positions in index; of
+// several for one position, the last along the axis. Arguments are as for
 // [Tensor.ScatterAdd], but t may be of bools. The derivative by an element of t that is
-// replaced, or by one of src that is not taken, is 0.
+// replaced, or by an element of src that is not taken, is 0.
 func (t Tensor) ScatterSet(axis int, index, src Tensor) Tensor {
 	return t.scatter("ScatterSet", ir.Copy, axis, index, src)
 }

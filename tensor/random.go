@@ -73,10 +73,10 @@ func (r *RNG) hostKey(count uint64) (k0, k1 uint32) {
 // HasKey reports whether an RNG was made by [KeyRNG].
 func (internal) HasKey(_ graph.Token, r *RNG) bool { return r.key.IsValid() }
 
-// Draws returns where an RNG notes what it draws, nil for none.
+// Draws returns the record of an RNG's draws, nil if it keeps none.
 func (internal) Draws(_ graph.Token, r *RNG) *graph.Draws { return r.draws }
 
-// SetDraws has an RNG note what it draws; nil ends that.
+// SetDraws has an RNG record its draws; nil ends that.
 func (internal) SetDraws(_ graph.Token, r *RNG, d *graph.Draws) { r.draws = d }
 
 // Draw returns the words of r's next n keys.
@@ -237,7 +237,7 @@ func (r *RNG) Categorical(p Tensor) Tensor {
 	if x.DType.IsHalf() {
 		x = graph.Cast(x, ir.Float32)
 	}
-	l := log(x) // NaN for what is no weight
+	l := log(x) // NaN for a weight that is negative or NaN
 	at := argMax("Categorical", add(graph.Cast(l, ir.Float32), gumbel), -1, false)
 	last := len(s) - 1
 	greatest := drop(graph.Reduce(ir.ReduceMax, l, []int{last}), last)

@@ -106,8 +106,8 @@ func TestRNGState(t *testing.T) {
 	}
 }
 
-// Of a draw of more numbers than an int32 counts, each is what its position of 64 bits gives. Only
-// the last few are computed.
+// Of a draw of more numbers than an int32 counts, each depends on its 64-bit position. Only the
+// last few are computed.
 func TestLargeDraw(t *testing.T) {
 	const seed, n = 9, 1 << 30
 	word := func(position uint64) float64 {

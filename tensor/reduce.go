@@ -16,7 +16,7 @@ func reduce(op ir.Op, x *graph.Node, axes []int) *graph.Node {
 	return graph.Reshape(graph.Reduce(op, x, shape.All(len(x.Shape))), []int{})
 }
 
-// reduced resolves a user's axes; it returns nil, for all, if there are none.
+// reduced resolves a user's axes; without any it returns nil, for all axes.
 func reduced(op string, x *graph.Node, axes []int) []int {
 	if len(axes) == 0 {
 		return nil
@@ -91,9 +91,9 @@ func (t Tensor) Var(axes ...int) Tensor {
 	return Tensor{n: variance(x, reduced("Var", x, axes))}
 }
 
-// variance is that of x less a number near the mean, so that what the rounded mean is off
-// by, which of large numbers is more than they differ by, cancels. The number cancels too
-// and needs no derivative.
+// variance is the variance of x minus a number near the mean. The variance does not depend
+// on the number, so that needs no derivative; without it, the rounding error of the mean of
+// large numbers could exceed their differences.
 //
 // Source: Chan, Golub, LeVeque, "Algorithms for Computing the Sample Variance", 1983.
 func variance(x *graph.Node, axes []int) *graph.Node {
@@ -112,18 +112,19 @@ func lessSquare(squares, mean *graph.Node) *graph.Node {
 	return graph.Where(lt(y, fill(y, 0)), fill(y, 0), y)
 }
 
-// Std returns the square root of [Tensor.Var]. Its derivatives of all orders where all
-// elements are equal are 0, so those of its square are not Var's there. Floats only.
+// Std returns the square root of [Tensor.Var]. Where all elements are equal, its
+// derivatives of all orders are 0, so derivatives of its square differ from Var's there.
+// Floats only.
 func (t Tensor) Std(axes ...int) Tensor {
 	x := t.floats("Std")
 	return Tensor{n: root(variance(x, reduced("Std", x, axes)))}
 }
 
-// Norm returns the square root of the sum of squares over axes, which keep
-// length 1; without axes, the scalar norm of all elements. Its derivatives of all
-// orders where all elements are 0 are 0, so those of its square are not those of the sum of
-// squares there: use that. Where squares leave the type's range it is Inf or 0, and
-// [Tensor.NormP] of 2 is not. Floats only.
+// Norm returns the square root of the sum of squares over axes, which keep length 1;
+// without axes, the scalar norm of all elements. Where all elements are 0, its derivatives
+// of all orders are 0, so derivatives of its square are wrong there: use the sum of squares
+// instead. Where squares leave the type's range it is Inf or 0, and [Tensor.NormP] of 2 is
+// not. Floats only.
 func (t Tensor) Norm(axes ...int) Tensor {
 	x := t.floats("Norm")
 	return Tensor{n: norm(x, reduced("Norm", x, axes))}

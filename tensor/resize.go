@@ -19,7 +19,7 @@ const (
 	Nearest Interpolation = iota + 1 // the element whose cell the point lies in
 	Linear                           // from 2 elements along each axis
 	Cubic                            // from 4, by Keys' convolution with a = -¾
-	Area                             // the mean of what a cell of the result covers, as AdaptiveAvgPool
+	Area                             // the mean over the area that an element of the result covers, as AdaptiveAvgPool
 )
 
 // ResizeOptions are the options of [Tensor.Resize]. Mode is Nearest by default. With
@@ -119,7 +119,7 @@ func centers(n, m int, corners bool) grid {
 	return grid{2 * n, n - m, 2 * m, m}
 }
 
-// split returns the points rounded down, and what was cut off, of type d. The product i·step may
+// split returns the points rounded down, and their fractions, of type d. The product i·step may
 // leave int32's range, and a device may lack int64. So it adds the products of the digits of i,
 // to a base for which each is in the range.
 func (g grid) split(d DType) (whole, part *graph.Node) {

@@ -18,11 +18,10 @@ func (t Tensor) CumSum(axis int) Tensor {
 	return Tensor{n: graph.Scan(ir.Add, wideInt(x), a)}
 }
 
-// CumProd returns the products along an axis of each element and all before it, of integers
-// as int64, of uint64 as uint64; they wrap. Its derivatives are right at zeros, also where other
-// factors overflow.
-// Parts of the axis are multiplied first, so a float that should be 0 or infinite is NaN
-// where the product of a part of what is before it overflows.
+// CumProd returns the products along an axis of each element and all before it, of integers as
+// int64, of uint64 as uint64; they wrap. Its derivatives are right at zeros, also where other
+// factors overflow. Parts of the axis are multiplied first, so a float that should be 0 or
+// infinite is NaN where the product of a part before it overflows.
 func (t Tensor) CumProd(axis int) Tensor {
 	x := t.numbers("CumProd")
 	return Tensor{n: graph.Scan(ir.Mul, wideInt(x), axisOf("CumProd", x, axis))}
@@ -58,8 +57,8 @@ func (t Tensor) LogCumSumExp(axis int) Tensor {
 }
 
 // decayedSum returns y[i] = Σ t[j]·e^(m[j]-m[i]) over j ≤ i along an axis, where m never
-// decreases. Sums within blocks are over all pairs of elements; what comes before a block is
-// the decayed sum of the sums of blocks.
+// decreases. Sums within blocks are over all pairs of elements; the contribution of earlier
+// blocks is a decayed sum over the sums of blocks.
 func decayedSum(t, m *graph.Node, axis int) *graph.Node {
 	const size = 16
 	n, high := t.Shape[axis], greatestFinite[m.DType]
@@ -91,8 +90,8 @@ func decayedSum(t, m *graph.Node, axis int) *graph.Node {
 }
 
 // decayedBlocks is decayedSum along a short axis, or its transpose, the sum over j ≥ i of
-// t[j]·e^(m[i]-m[j]). It is a custom call, as derivatives would store all pairs. What is
-// masked neither adds to a sum nor, as the factor of a derivative, is infinite.
+// t[j]·e^(m[i]-m[j]). It is a custom call, as derivatives would store all pairs. A masked
+// pair adds nothing to a sum, and its factor in a derivative is finite.
 func decayedBlocks(t, m *graph.Node, axis int, transposed bool) *graph.Node {
 	s := slices.Insert(slices.Clone(t.Shape), axis, t.Shape[axis]) // i, j
 	to := func(x *graph.Node, one int) *graph.Node { return graph.BroadcastTo(insert(x, one), s) }

@@ -28,8 +28,8 @@ func TestLogCumSumExpMoves(t *testing.T) {
 	}
 }
 
-// Rows of several blocks, which rise and fall by more than e to the power of what is in the
-// type's range.
+// Rows of several blocks, which rise and fall by more than the range of the type's
+// exponential.
 func TestLogCumSumExpOfLongRows(t *testing.T) {
 	for _, n := range []int{1, 15, 16, 17, 256, 257, 300, 5000} {
 		for _, slope := range []float64{0, 0.01, 3, 50, -50, -0.5} {
@@ -70,7 +70,7 @@ func TestLogCumSumExpDerivatives(t *testing.T) {
 			t.Errorf("the gradient of a batch of %d elements is not that of its rows (%v)", n, err)
 		}
 	}
-	// A NaN reaches what comes after it, also within a block.
+	// A NaN reaches all elements after it, within its block too.
 	nan := math.NaN()
 	run(t, []check{
 		same("NaN", floats(1, 1, nan, 2).LogCumSumExp(0), 1, 1+math.Ln2, nan, nan),

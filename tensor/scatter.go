@@ -41,7 +41,8 @@ func checkIndex(op string, i *graph.Node) {
 // isIndex reports whether positions may have a type.
 func isIndex(d DType) bool { return d.IsInt() && d != ir.Uint64 }
 
-// narrow returns indices in a type that devices have for them: int32 for those of 8 and 16 bits.
+// narrow returns indices in a type that devices have for them: int32 for indices of 8 and 16
+// bits.
 func narrow(i *graph.Node) *graph.Node {
 	if i.DType.Size() < 4 {
 		return graph.Cast(i, ir.Int32)

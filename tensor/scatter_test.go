@@ -54,7 +54,8 @@ func TestScatter(t *testing.T) {
 	})
 }
 
-// Indices may be of all integers but uint64: results are those of int32, on each device.
+// Indices may be of all integers but uint64: results equal the results of int32 indices, on
+// each device.
 func TestIndexTypes(t *testing.T) {
 	x, src := floats(1, 2, 3, 4, 5, 6).Reshape(3, 2), floats(7, 8, 9, 10).Reshape(2, 2)
 	calls := map[string]func(i tensor.Tensor) tensor.Tensor{

@@ -205,7 +205,8 @@ func (t Tensor) unique(op string) uniqueness {
 	return u
 }
 
-// positions are those of the first of equal elements: the order is stable.
+// positions returns, for each value, the position of its first occurrence: the order is
+// stable.
 func (u uniqueness) positions() *graph.Node { return graph.Gather(u.order, u.starts, 0) }
 
 func (u uniqueness) values() *graph.Node { return graph.Gather(u.x, u.positions(), 0) }

@@ -46,8 +46,8 @@ func TestServeCollectsRarely(t *testing.T) {
 	}
 }
 
-// BenchmarkServe compares requests a second of 8 goroutines with those of one, in
-// turns of a tenth of a second.
+// BenchmarkServe compares the requests per second of 8 goroutines and of one, in turns of a
+// tenth of a second.
 func BenchmarkServe(b *testing.B) {
 	classify := classifier()
 	serve := func(goroutines int, turn time.Duration) (requests int) {

@@ -167,7 +167,7 @@ func ranked(x *graph.Node, axis int, ranks ...rank) *graph.Node {
 }
 
 // between returns a number from lo to hi ≥ lo, at a part w of the way. Of lo + w·(hi-lo),
-// all operations are monotone in w; the limit is for what is rounded up.
+// all operations are monotone in w; the limit guards against rounding up.
 func between(lo, hi *graph.Node, w float64) *graph.Node {
 	d := sub(hi, lo)
 	far := not(lt(d, fill(d, math.Inf(1)))) // it overflows, or an end is infinite

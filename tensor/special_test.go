@@ -39,7 +39,7 @@ func lgamma(x float64) float64 {
 	}
 	if 1 < x && x < 1.5 {
 		y := x + 1
-		return lgamma(y) + (x-(y-1))*0.4227843351 - math.Log1p(x-1) // the derivative at 2 times what y lacks
+		return lgamma(y) + (x-(y-1))*0.4227843351 - math.Log1p(x-1) // the derivative at 2, times the distance from it
 	}
 	y, _ := math.Lgamma(x)
 	return y

@@ -111,8 +111,8 @@ func (t Tensor) Keep() Tensor {
 
 // Cast converts t's elements to type d. From float to integer it truncates and saturates,
 // and NaN becomes 0. Between integers it wraps. To bool, 0 is false and all else true. It
-// is differentiable between floats. The result has a type, also that of an untyped constant
-// in its own.
+// is differentiable between floats. The result is typed, even if t is an untyped constant
+// of type d.
 func (t Tensor) Cast(d DType) Tensor {
 	n := t.node("Cast")
 	if !d.Valid() {

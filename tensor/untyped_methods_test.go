@@ -158,8 +158,8 @@ func hasTensors(m reflect.Method) bool {
 	return false
 }
 
-// What every method computes of untyped constants has the digits of float64 where it meets
-// them, and so has what it computes of a constant and a float64 tensor.
+// Every method keeps the digits of float64: of untyped constants whose result meets a
+// float64 tensor, and of a constant and a float64 tensor.
 func TestUntypedMethods(t *testing.T) {
 	of := reflect.TypeFor[tensor.Tensor]()
 	known := 0

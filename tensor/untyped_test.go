@@ -9,7 +9,8 @@ import (
 	"github.com/tensorken/tensorken/tree"
 )
 
-// Constants take the type of what they meet, and what is computed from them alone too.
+// Constants take the type of the typed tensor that they meet; results computed from
+// constants alone do too.
 func TestUntyped(t *testing.T) {
 	causal := func() tensor.Tensor { return tensor.Full(-inf, 3, 3).Triu(1) }
 	positions := func() tensor.Tensor { // sin(p·ω) of a model with positions

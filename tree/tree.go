@@ -17,11 +17,10 @@
 // functions skip it. A pointer met twice is one subtree, named once and shared in
 // results as well; pointers may form cycles. Equal tensors in two places are two.
 //
-// A result is a new tree: it shares no slice, map or pointer with its
-// argument. An assignment keeps an earlier model, unless its tensors are donated, as by
-// optim.Jit: then [Copy] does. Numbers, strings,
-// funcs and unexported fields are copied as they are; so is a pointer to what
-// holds no tensor and has unexported fields, such as a *sync.Mutex.
+// A result is a new tree: it shares no slice, map or pointer with its argument. An
+// assignment keeps an earlier model, unless its tensors are donated, as by optim.Jit: then
+// [Copy] does. Numbers, strings, funcs and unexported fields are copied as they are; so is
+// a pointer to a value without tensors that has unexported fields, such as a *sync.Mutex.
 //
 // A value that cannot be walked, because an unexported field holds tensors,
 // two tensors have one name or a slice or map contains itself, is misuse: the
@@ -52,9 +51,9 @@ func All(v any) iter.Seq2[string, tensor.Tensor] {
 	}
 }
 
-// Copy returns a tree like v whose tensors are computed copies with memory of their own: it stays
-// when that of v is donated, as training steps do. It panics with a [*tensor.DeviceError] if there
-// is not enough memory.
+// Copy returns a tree like v whose tensors are computed copies with memory of their own: they stay
+// when v is donated, as training steps do. It panics with a [*tensor.DeviceError] if there is not
+// enough memory.
 func Copy[T any](v T) T {
 	c := mapped("Copy", v, func(_ string, t tensor.Tensor) tensor.Tensor { return tensor.Internal.Copy(graph.Token{}, t) })
 	if err := tensor.Eval(c); err != nil {
