@@ -16,8 +16,7 @@ type job[T any] func() (T, error)
 type jobs[T any] func(ctx context.Context) iter.Seq2[job[T], error]
 
 // run yields the results of jobs in order, up to the first error: ctx's if it is cancelled.
-// Workers, unless there are none, do the jobs in advance, at most as many of them as there
-// are workers.
+// Workers, if any, do jobs in advance, at most one each.
 func run[T any](ctx context.Context, all jobs[T], workers int) iter.Seq2[T, error] {
 	if workers > 0 {
 		return ahead(ctx, all, workers)
@@ -38,7 +37,7 @@ func run[T any](ctx context.Context, all jobs[T], workers int) iter.Seq2[T, erro
 	}
 }
 
-// A result is what a job made, or its error or panic.
+// A result is a job's value, error or panic.
 type result[T any] struct {
 	value    T
 	err      error

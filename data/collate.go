@@ -11,7 +11,7 @@ import (
 
 // PadOptions are the settings of [Pad].
 type PadOptions struct {
-	Value  float64            // what is added; 0 or false if not given
+	Value  float64            // the padding; 0 or false if not given
 	Values map[string]float64 // Value by the tensor's name (see package tree), such as {"y": -100}
 	// Multiple, if above 0, rounds the padded length of axis 0 of the examples up to a
 	// multiple of it, so that batches have few shapes and need few plans.

@@ -13,8 +13,8 @@ import (
 )
 
 // A Loader makes batches of a Set or of a Stream. With a Set, an epoch has every example
-// once, in an order that depends only on Seed and Epoch; a Stream or a Sampler decides
-// itself what an epoch is. A Loader is for one goroutine.
+// once, in an order that depends only on Seed and Epoch; a Stream or a Sampler defines its
+// own epochs. A Loader is for one goroutine.
 //
 // Epoch and Next are its position. A Loader with the same fields, position included,
 // yields the same batches from there.
@@ -206,7 +206,7 @@ func (l *Loader[T]) streamed(ctx context.Context) iter.Seq2[job[T], error] {
 // maxWorkers bounds the number of goroutines.
 const maxWorkers = 1 << 16
 
-// A place is that of a batch.
+// A place is the position of a batch.
 type place struct{ epoch, batch int }
 
 // gather returns a batch of a set, or as an error a *tensor.Error that the set panics with.
@@ -228,7 +228,7 @@ func (l *Loader[T]) gather(index []int, at place) (batch T, err error) {
 	return l.collate(examples, at)
 }
 
-// checkIndex checks what a Sampler has chosen.
+// checkIndex checks the indices that a Sampler has chosen.
 func (l *Loader[T]) checkIndex(index []int, at place) error {
 	if l.Sampler == nil {
 		return nil

@@ -158,8 +158,8 @@ func (c *column) rows(starts []int, n int, shape []int) (tensor.Tensor, error) {
 	return tensor.FromBytes(c.tensor.DType(), shape, data), nil
 }
 
-// stack makes a batch of examples on the host. Its other values are those of the
-// first example.
+// stack makes a batch of examples on the host. Its other values come from the first
+// example.
 func stack[T any](examples []T) (batch T, err error) {
 	if len(examples) == 0 {
 		return batch, fmt.Errorf("a batch of no %T", batch)

@@ -50,8 +50,7 @@ func (a *argument[P]) gradient(cts []*graph.Node) []*graph.Node {
 	return withAbsent(zeros(present(a.fresh), cts), a.fresh)
 }
 
-// tangents returns what v has for the leaves that have a derivative: nil where one
-// is absent.
+// tangents returns v's leaves at the leaves that have a derivative: nil for absent ones.
 func (a *argument[P]) tangents(op string, v P) []*graph.Node {
 	return only(match(op, "the tangent", flatten(op, a.tree), a.fresh, v), a.fresh)
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/tensorken/tensorken/tensor"
 )
 
-// An operand is what random tensors of one example are like: whole numbers
-// unless the type is floating-point.
+// An operand describes random tensors of one example: whole numbers unless the type is
+// floating-point.
 type operand struct {
 	dtype  tensor.DType
 	shape  []int
@@ -59,8 +59,8 @@ func elementwise(op ir.Op, kinds ...operand) batchPoint {
 	return batchPoint{kinds[0].dtype.String(), kinds, func(x []*graph.Node) *graph.Node { return graph.Elementwise(op, x...) }}
 }
 
-// batchPoints are those of ops that have no points, and of operands that have
-// no derivative.
+// batchPoints are the points of ops without a derivative, and points with operands that
+// have none.
 var batchPoints = [ir.Ops][]batchPoint{
 	ir.StopGradient: {{"", []operand{floats(2, 3)}, func(x []*graph.Node) *graph.Node { return graph.StopGradient(x[0]) }}},
 	ir.Floor:        {elementwise(ir.Floor, floats(2, 3))},
@@ -137,7 +137,7 @@ func scatters(kind ir.Op) []batchPoint {
 	return list
 }
 
-// allBatchPoints are those of an op, and its points with random operands.
+// allBatchPoints returns an op's batchPoints, and its points with random operands.
 func allBatchPoints(op ir.Op) []batchPoint {
 	list := slices.Clone(batchPoints[op])
 	for _, p := range points[op] {

@@ -9,9 +9,9 @@ import (
 	"github.com/tensorken/tensorken/tensor"
 )
 
-// The values in this file are those of the original Tensorken, where it is
-// right. It differentiates functions of any number of elements, which means a
-// cotangent, or a tangent, of ones.
+// The values in this file come from the original Tensorken, where it is right. It
+// differentiates functions of any number of elements, which means a cotangent, or a
+// tangent, of ones.
 
 type function = func(tensor.Tensor) tensor.Tensor
 
@@ -109,7 +109,7 @@ func TestReductionsAndMovement(t *testing.T) {
 		shape   []int // of the result for 1 to 8 in 2 rows
 		forward []float64
 		reverse []float64
-		square  []float64 // second derivative of what f gives for the squares of 1 to 4 in 2 rows
+		square  []float64 // second derivative of f(x²) for x from 1 to 4 in 2 rows
 	}{
 		{"Sum", func(x tensor.Tensor) tensor.Tensor { return x.Sum(0) },
 			[]int{1, 4}, repeated(2, 4), repeated(1, 8), repeated(2, 4)},

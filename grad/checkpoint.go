@@ -7,12 +7,11 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// Checkpoint returns a function that computes what f does, and whose backward
-// pass computes f's intermediate results again instead of holding them in
-// memory from the forward pass on. It nests. A deep network cut into √n such
-// pieces needs memory for about 2·√n layers instead of n, and a third more time.
-// Forward mode over it, such as [HVP], computes again as well; reverse mode over
-// reverse holds what the first one computed again.
+// Checkpoint returns a function with the results of f, whose backward pass computes f's
+// intermediate results again instead of holding them in memory from the forward pass on. It
+// nests. A deep network cut into √n such pieces needs memory for about 2·√n layers instead
+// of n, and a third more time. Forward mode over it, such as [HVP], computes again as well;
+// reverse mode over reverse holds the results that the first one computed again.
 //
 // Tensors that f captures are differentiated as well.
 func Checkpoint[P, R any](f func(P) R) func(P) R {

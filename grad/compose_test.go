@@ -185,8 +185,8 @@ func TestCompositions(t *testing.T) {
 	}
 }
 
-// TestCaptures does the same with sin(x·y), by x and around that by y, which
-// the inner function captures. The values are those of reverse mode alone.
+// TestCaptures does the same with sin(x·y), by x and around that by y, which the inner
+// function captures. The expected values come from reverse mode alone.
 func TestCaptures(t *testing.T) {
 	at, y := f64(0.5, -1, 2), f64(1.5, 0.25, -0.5)
 	around := func(inner, outer pipeline) tensor.Tensor {

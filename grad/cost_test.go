@@ -42,8 +42,8 @@ func TestGradientIsLinear(t *testing.T) {
 }
 
 // Value and gradient of 50 layers take three times the operations of the value, three
-// products of matrices for one, and six times the memory traffic: the forward pass stores
-// what the derivative of GELU takes, too, and the backward pass reads it.
+// products of matrices for one, and six times the memory traffic: the forward pass also
+// stores operands of GELU's derivative, and the backward pass reads them.
 func TestCostOfGradient(t *testing.T) {
 	net := network(50, 128)
 	x := tensor.NewRNG(2).Normal(512, 128)

@@ -13,9 +13,9 @@ import (
 // tensors of its result absent for zero. It is in reverse mode only: for both
 // modes, see [CustomJVP].
 //
-// What f computes is not looked into, so that it may also round, look values up
-// or search. It must not capture tensors that are being differentiated or that
-// [Vmap] makes batches of, nor may vjp: give them as arguments.
+// The operations in f are not differentiated, so f may also round, look values up or
+// search. It must not capture tensors that are being differentiated or that [Vmap] makes
+// batches of, nor may vjp: give them as arguments.
 func Custom[P, R any](f func(P) R, vjp func(at P, out, ct R) P) func(P) R {
 	needFuncs("grad.Custom", f, vjp)
 	const op = "grad.Custom"

@@ -16,8 +16,8 @@ type taken struct{ Index, X tensor.Tensor }
 // squares is the squares of the numbers at the positions, and the positions.
 func squares(p taken) taken { return taken{p.Index.Add(1), p.X.Take(0, p.Index).Square()} }
 
-// TestRulesOfIntegers has rules of functions of integers and to integers. What
-// a rule says of them has no effect, whatever it is.
+// TestRulesOfIntegers has rules of functions of integers and to integers. The rules'
+// results for them have no effect.
 func TestRulesOfIntegers(t *testing.T) {
 	at, nonsense := taken{i32(2, 0), f64(3, 4, 5)}, f64(9, 9, 9, 9)
 	pull := func(ofIndex tensor.Tensor) func(at, out, ct taken) taken {
@@ -87,8 +87,7 @@ func TestRulesOfPairs(t *testing.T) {
 	check(t, "the change of a·b, b a constant", pushOnes(alone)(f64(2, 3)), 5, 7)
 	check(t, "the gradient of a·b, b a constant", pullOnes(alone)(f64(2, 3)), 5, 7)
 
-	// Derivatives that do not depend on the example, of what does and of what
-	// does not.
+	// Rules whose results do not depend on the example, of arguments that do and do not.
 	a, b := matrix(3, 2, 1, 2, 3, 4, 5, 6), f64(7, 8)
 	sevens := grad.Custom(
 		func(p pair) tensor.Tensor { return p.A.Add(p.B) },

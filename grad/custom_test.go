@@ -29,7 +29,7 @@ func TestCheckpoint(t *testing.T) {
 		xs := tensor.New([]float64{1, 2, 3, 4, 5, 6}).Reshape(3, 2)
 		check(t, name+": vmap", grad.Vmap(grad.Of(f))(xs), data(t, grad.Vmap(grad.Of(plain))(xs))...)
 	}
-	// What is captured is differentiated.
+	// Captured tensors are differentiated.
 	captured := func(w tensor.Tensor) tensor.Tensor {
 		return grad.Checkpoint(func(x tensor.Tensor) tensor.Tensor { return x.Mul(w).Sin().Sum() })(f64(1, 2))
 	}

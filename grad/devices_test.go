@@ -29,10 +29,9 @@ func checkOn(t *testing.T, call string, got tensor.Tensor, want *tensor.Device, 
 	}
 }
 
-// TestTo differentiates functions of a tensor on one device that compute with
-// it on another, by every transformation and every two. What comes back for an
-// argument is on the argument's device, and the change of a result is on the
-// result's.
+// TestTo differentiates functions of a tensor on one device that compute with it on
+// another, by every transformation and every two. A cotangent of an argument is on the
+// argument's device, and the tangent of a result is on the result's.
 func TestTo(t *testing.T) {
 	one, two := twoDevices(t)
 	names := map[*tensor.Device]string{one: "one", two: "two", nil: "none"}

@@ -91,8 +91,8 @@ func TestEdges(t *testing.T) {
 	half := func(x float64) float64 { return math.Exp(x-2) * (math.Exp(2) / 2) } // of e^x; math.Cosh overflows as e^x does
 	cosh := func(x float64) float64 { return half(x) + half(-x) }
 	sinh := func(x float64) float64 { return half(x) - half(-x) }
-	// In forward mode what an infinite derivative is multiplied by is the
-	// tangent, which is 0 where another element is moved: NaN, as in JAX.
+	// In forward mode an infinite derivative is multiplied by the tangent, which is 0 where
+	// another element is moved: NaN, as in JAX.
 	forward := map[string][]float64{
 		"Where":            {nan, nan},
 		"Where, otherwise": {nan, nan},
@@ -156,8 +156,8 @@ func TestEdges(t *testing.T) {
 
 		{"Rem by dividend", func(x tensor.Tensor) tensor.Tensor { return x.Rem(2) }, []float64{5.5, -5.5}, 1, []float64{1, 1}},
 		{"Rem by divisor", func(x tensor.Tensor) tensor.Tensor { return f64(5.5, -5.5, 5.5, 0.5, 0.9).Rem(x) }, []float64{2, 2, -2, 2, 0.1}, 1, []float64{-2, 2, 2, 0, -8}},
-		// 2.1 is a little more than 3·0.7, but what is left of it when that is
-		// taken away, over 0.7, is 2.9999999999999996.
+		// 2.1 is a little more than 3·0.7, but (2.1 - Rem(2.1, 0.7))/0.7 is
+		// 2.9999999999999996.
 		{"Rem by divisor, quotient rounded down", func(x tensor.Tensor) tensor.Tensor { return f64(2.1, -2.1, 0.3).Rem(x) }, []float64{0.7, 0.7, 0.01}, 1, []float64{-3, 3, -29}},
 		{"Floor", tensor.Tensor.Floor, []float64{0.5, 1}, 1, []float64{0, 0}},
 		{"Cast to integers", func(x tensor.Tensor) tensor.Tensor { return x.Cast(tensor.Int32).Cast(tensor.Float64).Mul(x) }, []float64{2.5, 3}, 1, []float64{2, 3}},
@@ -233,8 +233,8 @@ func TestEdges(t *testing.T) {
 	}
 }
 
-// At edges the second derivative of a square is 0, as the documentation says, and that of what
-// it recommends is right.
+// At edges the second derivative of a square is 0, as the documentation says; of the functions
+// that it recommends instead it is right.
 func TestSquaresAtEdges(t *testing.T) {
 	type T = tensor.Tensor
 	row := f64(1, 1).Reshape(1, 2)

@@ -16,8 +16,7 @@ func Example() {
 	// Output: 36 [3 12 27] [6 12 18]
 }
 
-// The argument may be any Go value made of tensors. What a function captures is
-// a constant.
+// The argument may be any Go value made of tensors. Captured tensors are constants.
 func ExampleOf() {
 	type Line struct{ Slope, Offset tensor.Tensor }
 	x := tensor.New([]float32{0, 1, 2})
@@ -30,9 +29,8 @@ func ExampleOf() {
 	// Output: -16 -12
 }
 
-// A function of several arguments is differentiated by one of them where it
-// captures the others, and by all of them as the fields of a struct: what
-// argnums is in JAX.
+// A function of several arguments is differentiated by one of them where it captures the
+// others, and by all of them as the fields of a struct, like argnums of JAX.
 func ExampleOf_arguments() {
 	f := func(x, y tensor.Tensor) tensor.Tensor { return x.Square().Mul(y) }
 	x, y := tensor.Scalar(3), tensor.Scalar(2)
@@ -167,8 +165,8 @@ func ExampleVmapAxes() {
 	//  [0.8 1.0]]
 }
 
-// Ten layers in two pieces. The backward pass computes what is inside of a
-// piece once more, so that the forward pass need not keep it.
+// Ten layers in two pieces. The backward pass computes the intermediate results of a piece
+// again, so that the forward pass need not keep them.
 func ExampleCheckpoint() {
 	piece := grad.Checkpoint(func(x tensor.Tensor) tensor.Tensor {
 		for range 5 {
@@ -181,7 +179,7 @@ func ExampleCheckpoint() {
 	// Output: 0.0793
 }
 
-// What x is compared with counts as a constant.
+// The second factor counts as a constant.
 func ExampleStopGradient() {
 	f := func(x tensor.Tensor) tensor.Tensor {
 		return x.Mul(grad.StopGradient(x))

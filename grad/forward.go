@@ -7,7 +7,7 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// forward returns the tangents of results from those of the arguments. Nil is
+// forward returns the tangents of results, given the tangents of the arguments. Nil is
 // zero, in and out.
 func (t *tape) forward(results, tangents []*graph.Node) []*graph.Node {
 	all := make([]*graph.Node, len(t.calls))
@@ -33,7 +33,7 @@ func (t *tape) forward(results, tangents []*graph.Node) []*graph.Node {
 	return t.each(results, all)
 }
 
-// jvp returns the tangent of c from those of its operands, not all nil.
+// jvp returns the tangent of c, given the tangents of its operands, not all nil.
 func (c *call) jvp(tangents []*graph.Node) *graph.Node {
 	r := &rules[c.Op]
 	switch {
@@ -60,8 +60,8 @@ func (c *call) jvp(tangents []*graph.Node) *graph.Node {
 	return sum
 }
 
-// collect is the transpose of spread: it adds up what operand i's elements
-// contribute to each element of c's result.
+// collect is the transpose of spread: it adds up the contributions of operand i's elements
+// to each element of c's result.
 func collect(c *call, x *graph.Node, i int) *graph.Node {
 	switch {
 	case c.Op.Class() == ir.Reduction:
@@ -101,7 +101,7 @@ func (c *call) apply(tangents []*graph.Node) *graph.Node {
 		}
 	}
 	n := graph.WithOperands(c.Node, src...)
-	n.Num = 0 // what Pad fills in is constant
+	n.Num = 0 // the padding is constant
 	return n
 }
 

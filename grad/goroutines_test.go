@@ -8,9 +8,9 @@ import (
 	"github.com/tensorken/tensorken/tensor"
 )
 
-// Derivatives of one function may be taken from many goroutines at once, and
-// so may one pullback and one derivative of Linearize be used, whose first
-// call has what it needs computed and stored. The race detector looks on.
+// Derivatives of one function may be taken from many goroutines at once, and so may one
+// pullback and one derivative of Linearize be called, although the first call stores
+// residuals. The race detector looks on.
 func TestGoroutines(t *testing.T) {
 	a := f64(2, 3)
 	f := func(x tensor.Tensor) tensor.Tensor { return grad.Checkpoint(tensor.Tensor.Square)(x.Mul(a)) }

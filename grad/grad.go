@@ -76,8 +76,8 @@ func differentiate[P, A any](op string, f func(P) (tensor.Tensor, A), p P) *diff
 	return d
 }
 
-// floatNode returns the node of an argument or a result, as what says, which must
-// have a derivative.
+// floatNode returns the node of an argument or a result, which must have a derivative; the
+// argument what names it in errors.
 func floatNode(op, what string, x tensor.Tensor) *graph.Node {
 	n := node(x)
 	switch {
@@ -113,13 +113,12 @@ func (c *differentiated[P, A]) withCoOutputs() (tensor.Tensor, A, P) {
 // (a tree like it) to the cotangent of the argument: the vector-Jacobian
 // product. With f's Jacobian J it is the product ct·J, never J itself.
 //
-// In a cotangent an absent tensor is zero, and what is said of tensors that
-// are not floating-point or are tagged ",state" is ignored. In the result,
-// such leaves are absent.
+// In a cotangent an absent tensor is zero, and leaves that are not floating-point or are
+// tagged ",state" are ignored. In the result, such leaves are absent.
 //
-// The pullback may be called any number of times, from any goroutine. Its
-// first call has what it needs of f's intermediate results stored by the next
-// plan that computes them.
+// The pullback may be called any number of times, from any goroutine. After its first call,
+// the next plan that computes f's intermediate results stores those that the pullback
+// reads.
 func VJP[P, R any](f func(P) R, at P) (R, func(R) P) {
 	needFuncs("grad.VJP", f)
 	const op = "grad.VJP"

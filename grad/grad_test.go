@@ -74,7 +74,7 @@ func TestVJP(t *testing.T) {
 	g = pull(out{})
 	check(t, "pull(nothing).A", g.A, 0, 0)
 
-	// What a pullback needs is stored once it has been called.
+	// The residuals of a pullback are stored once it has been called.
 	var exp tensor.Tensor
 	_, pull1 := grad.VJP(func(x tensor.Tensor) tensor.Tensor {
 		exp = x.Exp()
@@ -105,8 +105,8 @@ func TestLookInside(t *testing.T) {
 	check(t, "second derivative of x³", derivative(f, 2)(f64(1, 3)), 6, 18)
 }
 
-// TestSources checks that a call leaves nothing behind: what was computed
-// during it forgets its operands after it, and also when its function panics.
+// TestSources checks that a call leaves nothing behind: results computed during it forget
+// their operands after it, even if its function panics.
 func TestSources(t *testing.T) {
 	var y tensor.Tensor
 	f := func(x tensor.Tensor) tensor.Tensor {
@@ -235,7 +235,7 @@ func TestAux(t *testing.T) {
 
 func TestErrors(t *testing.T) {
 	x := f64(1, 2)
-	//lint:ignore U1000 what matters is that it is there
+	//lint:ignore U1000 its presence matters
 	type unwalkable struct{ hidden tensor.Tensor }
 	_, pull := grad.VJP(func(x tensor.Tensor) []tensor.Tensor { return []tensor.Tensor{x, {}} }, x)
 	for _, tt := range []struct {

@@ -224,7 +224,7 @@ type indexCase struct {
 	mode  mode
 	shape []int
 	specs []any
-	want  []int // nil: what plain loops say
+	want  []int // nil: the results of plain loops
 }
 
 // check compares values and gradients of Index and, by Index's rules, Set and AddAt with
@@ -306,7 +306,7 @@ func (c indexCase) check(t *testing.T, d *tensor.Device, rng *rand.Rand) {
 	equal("Set of a number", x.Set(3, args...), c.shape, set)
 }
 
-// indexRules are those of NEP 21 and of Tensorken, with the shapes that they name.
+// indexRules are the rules of NEP 21 and of Tensorken, with the shapes that they name.
 func indexRules() []indexCase {
 	all, fresh, dots := any(tensor.All), any(tensor.NewAxis), any(tensor.Ellipsis)
 	span := func(start, stop int, step ...int) any { return tensor.Span(start, stop, step...) }

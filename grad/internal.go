@@ -5,8 +5,8 @@ import (
 	"github.com/tensorken/tensorken/tensor"
 )
 
-// Internal is what other packages of this module may use of this one: its methods need a
-// graph.Token, which other modules cannot name.
+// Internal is for other packages of this module: its methods need a graph.Token, which
+// other modules cannot name.
 var Internal internal
 
 type internal struct{}

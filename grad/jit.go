@@ -7,23 +7,23 @@ import (
 	"github.com/tensorken/tensorken/tensor"
 )
 
-// Jit returns a function that computes what f does, and that runs f only when it first gets
-// an argument of some form. It records the plan of f's result then, and later runs that plan
-// with other tensors: in a small part of the time that it takes to make a graph and to find
-// its plan. The result is computed when the call returns. The call panics with a
-// [*tensor.Error] or a [*tensor.DeviceError] if that fails.
+// Jit returns a function with the results of f, which runs f only for the first argument of
+// each form. It records the plan of f's result then, and later runs that plan with other
+// tensors: in a small part of the time that it takes to make a graph and to find its plan.
+// The result is computed when the call returns. The call panics with a [*tensor.Error] or a
+// [*tensor.DeviceError] if that fails.
 //
 // Two arguments have one form if their tensors have the same shapes, types, layouts and
 // devices, and if all else that f can read of them is equal: numbers by their bits, strings,
-// elements of maps and slices, what pointers point to, in unexported fields too, functions, and
+// elements of maps and slices, targets of pointers, in unexported fields too, functions, and
 // which pointers are the same. Tensors in map keys and in fields tagged "-" must be the same
 // ones. So a number that changes from call to call, such as a position, is best a tensor. The
-// last 64 forms are kept. What f captures or reads elsewhere stays what it was
-// when f was recorded. In f, the tensors of the argument have no value, so f cannot choose
-// by an if: use Where.
+// last 64 forms are kept. Values that f captures or reads elsewhere stay as they were when f
+// was recorded. In f, the tensors of the argument have no value, so f cannot choose by an if:
+// use Where.
 //
-// A *tensor.RNG in the argument draws on from call to call, and what f draws is new in each.
-// One made by [tensor.KeyRNG] is an error: pass the key, and make the RNG in f.
+// A *tensor.RNG in the argument draws on from call to call: f's draws are new in each. One
+// made by [tensor.KeyRNG] is an error: pass the key, and make the RNG in f.
 //
 // f runs twice when it is recorded. If it makes another graph the second time, because it
 // draws from an RNG that it captures, or counts its calls, it is not recorded, and each call

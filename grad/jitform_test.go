@@ -160,8 +160,8 @@ var jitChanges = []struct {
 	{"embedded", func(h *jitHolder, n float64) { h.jitNumber.n = n }, func(h *jitHolder) any { return h.Float64() }},
 }
 
-// TestJitChanges changes in place what functions read of an argument, and compares recorded ones
-// with the functions.
+// TestJitChanges changes arguments in place and compares recorded functions with the functions
+// themselves.
 func TestJitChanges(t *testing.T) {
 	for _, c := range jitChanges {
 		t.Run(c.name, func(t *testing.T) {

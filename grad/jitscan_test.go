@@ -10,13 +10,14 @@ import (
 	"github.com/tensorken/tensorken/tensor"
 )
 
-// A recurArg has what a recurrence reads.
+// A recurArg has the operands of a recurrence.
 type recurArg struct {
 	W, B, Init, X tensor.Tensor
 	RNG           *tensor.RNG
 }
 
-// recur is a recurrence with another one in what it reads, and both of its results.
+// recur is a recurrence that reads the result of another one, and uses both of its own
+// results.
 func recur(a recurArg, o *grad.ScanOptions) tensor.Tensor {
 	cell := func(w tensor.Tensor) func(c, x tensor.Tensor) (tensor.Tensor, tensor.Tensor) {
 		return func(c, x tensor.Tensor) (tensor.Tensor, tensor.Tensor) {

@@ -8,8 +8,8 @@ import (
 	"github.com/tensorken/tensorken/tensor"
 )
 
-// Untyped constants in the argument of Jit, and in its result, take the type of what they meet,
-// with the digits and errors of the function without Jit.
+// Untyped constants in the argument of Jit, and in its result, take the type of the tensors
+// that they meet, with the digits and errors of the function without Jit.
 func TestJitUntyped(t *testing.T) {
 	type pair = [2]tensor.Tensor
 	of := func(d tensor.DType) tensor.Tensor { return tensor.New([]float64{1, 3}).Cast(d) }

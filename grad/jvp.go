@@ -10,9 +10,8 @@ import (
 // Jacobian-vector product J·v, by forward mode, without J. Where f has fewer
 // arguments than results this takes less than [VJP].
 //
-// In v an absent tensor is zero, and what is said of tensors that are not
-// floating-point or are tagged ",state" is ignored. In the tangent of the
-// result, leaves that are not floating-point or are tagged ",state" are absent.
+// In v an absent tensor is zero, and leaves that are not floating-point or are tagged
+// ",state" are ignored. In the tangent of the result, such leaves are absent.
 func JVP[P, R any](f func(P) R, at, v P) (R, R) {
 	needFuncs("grad.JVP", f)
 	const op = "grad.JVP"
@@ -20,10 +19,10 @@ func JVP[P, R any](f func(P) R, at, v P) (R, R) {
 	return c.value(), c.tangent(op, v, false)
 }
 
-// Linearize returns f(at) and f's derivative there as a function: of v, a tree
-// like at, it gives the change of f along v; see [JVP]. It may be called any
-// number of times, from any goroutine. Its first call has what it needs of f's
-// intermediate results stored by the next plan that computes them.
+// Linearize returns f(at) and f's derivative there as a function: of v, a tree like at, it
+// gives the change of f along v; see [JVP]. It may be called any number of times, from any
+// goroutine. After its first call, the next plan that computes f's intermediate results
+// stores those that the derivative reads.
 func Linearize[P, R any](f func(P) R, at P) (R, func(P) R) {
 	needFuncs("grad.Linearize", f)
 	c := recordCall("grad.Linearize", f, at)

@@ -20,7 +20,7 @@ func (k *looped) apply(operands []*graph.Node) []*graph.Node {
 	return k.resultsOf(graph.Recur(k.Recurrence, operands...), operands)
 }
 
-// resultsOf returns the results of a Recur as those of a call with args.
+// resultsOf returns the results of a Recur as results of a custom call with args.
 func (k *looped) resultsOf(recur *graph.Node, args []*graph.Node) []*graph.Node {
 	results := make([]*graph.Node, k.own)
 	for i := range results {
@@ -104,8 +104,8 @@ func orZero(t, n *graph.Node) *graph.Node {
 	return t
 }
 
-// vjp runs the steps backward. What it needs of a step, without elementwise operations on
-// it, the forward pass stores as outputs of the body.
+// vjp runs the steps backward. The forward pass stores the residuals of each step as
+// outputs of the body; elementwise operations on them are computed again.
 func (k *looped) vjp(args, outs, cts []*graph.Node) []*graph.Node {
 	if k.Steps == 0 { // the last carries are the first
 		return slices.Concat(cts[:k.Carries], make([]*graph.Node, len(args)-k.Carries))

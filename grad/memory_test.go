@@ -92,8 +92,7 @@ func (w way) apply(d deep, x tensor.Tensor) tensor.Tensor {
 	return d.pieces(x, w.Pieces, w.Depth)
 }
 
-// measured is what a step of training holds at most beyond what it starts with,
-// in bytes, in this process.
+// measured returns the peak of a training step, in bytes above its start, in this process.
 func measured(t *testing.T, w way) (peak int64, loss float64) {
 	rng := tensor.NewRNG(1)
 	net := make(deep, 50)
@@ -112,8 +111,8 @@ func measured(t *testing.T, w way) (peak int64, loss float64) {
 	return tensor.Info().Peak - held, value.Item()
 }
 
-// TestCheckpointMemory measures each way in a process of its own, because a
-// peak is that of a process.
+// TestCheckpointMemory measures each way in a process of its own, because a peak is counted
+// by process.
 func TestCheckpointMemory(t *testing.T) {
 	if runtime.GOOS == "js" {
 		t.Skip("js starts no processes")

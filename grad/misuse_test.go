@@ -13,7 +13,7 @@ import (
 	"github.com/tensorken/tensorken/tensor"
 )
 
-// TestMisuse holds what is said of mistakes, after the caller's line.
+// TestMisuse checks the messages for mistakes, after the caller's line.
 func TestMisuse(t *testing.T) {
 	x, scalar, batch := f64(1, 2), f64(3).Reshape(), matrix(3, 2, 1, 2, 3, 4, 5, 6)
 	type pair struct{ A, B tensor.Tensor }
@@ -24,7 +24,7 @@ func TestMisuse(t *testing.T) {
 	withPush := func(push func(x, v tensor.Tensor) tensor.Tensor) function {
 		return grad.CustomJVP(same, func(x, v tensor.Tensor) (tensor.Tensor, tensor.Tensor) { return x, push(x, v) })
 	}
-	//lint:ignore U1000 what matters is that it is there
+	//lint:ignore U1000 its presence matters
 	type unwalkable struct{ hidden tensor.Tensor }
 	_, push := grad.Linearize(same, x)
 	look := func(f func(x tensor.Tensor)) func() {

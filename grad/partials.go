@@ -218,11 +218,11 @@ func partialScatterCopy(c *call, i int) *graph.Node {
 	return graph.Cast(eq(c.gather(last), own), upd.DType)
 }
 
-// partialScatterMul is the product of the other factors of the same element. To
-// divide the whole product by a factor would fail for zeros, so the product leaves
-// them out. A second factor replaces the other zeros. It is 1 if there is none and 0 if
-// there are several. If there is one, the factor is that zero, computed as the sum of
-// all zeros: its derivative is then 1, and second derivatives are right.
+// partialScatterMul is the product of the other factors of the same element. To divide the
+// whole product by a factor would fail for zeros, so the product leaves them out. A second
+// factor replaces the other zeros. It is 1 without a second zero and 0 with several. With
+// one, the factor is that zero, computed as the sum of all zeros: its derivative is then 1,
+// and second derivatives are right.
 func partialScatterMul(c *call, i int) *graph.Node {
 	base, upd := c.src[0], c.src[2]
 	if i == 0 {

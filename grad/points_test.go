@@ -126,7 +126,7 @@ var points = [ir.Ops][]point{
 	})},
 	ir.CoOutput: {move("", []int{2, 3}, func(x *graph.Node) *graph.Node { return graph.CoOutput(x, new(graph.CoOutputs)) })},
 	ir.Cast: {{"", [][]int{{2, 3}}, 0, 0, func(x []*graph.Node) *graph.Node {
-		wide := ir.Float64 // and back: the check's tolerance is that of the operand
+		wide := ir.Float64 // and back: the check's tolerance depends on the operand's type
 		if x[0].DType == ir.Float16 {
 			wide = ir.Float32
 		}

@@ -48,8 +48,8 @@ func TestStateOfResults(t *testing.T) {
 	}
 }
 
-// TestRunningMean computes something from turn to turn inside of a
-// differentiated function: what is computed of earlier turns is let go.
+// TestRunningMean computes something from turn to turn inside of a differentiated function:
+// the graphs of earlier turns are collected.
 func TestRunningMean(t *testing.T) {
 	mean := tensor.Zeros(1000)
 	held := func() int64 {

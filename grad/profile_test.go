@@ -11,7 +11,7 @@ import (
 )
 
 // The kernels of a backward pass have the lines of the operations that it differentiates,
-// here those of two layers, and of a layer that is computed again.
+// here two layers, and a layer that is computed again.
 func TestProfile(t *testing.T) {
 	line := func() string {
 		_, _, line, _ := runtime.Caller(1)

@@ -67,7 +67,7 @@ func crop(x *graph.Node, axis, from, n int) *graph.Node {
 	return graph.Crop(x, spans)
 }
 
-// A recurrence is a traced body with what it is called with.
+// A recurrence is a traced body and its operands.
 type recurrence struct {
 	scan
 	scope                     *graph.Scope
@@ -90,7 +90,7 @@ func (s scan) run(carries, inputs []*graph.Node, f body) (last, outs []*graph.No
 	return r.sink()
 }
 
-// results are those of the body.
+// results returns the body's results: the next carries, then the outputs.
 func (r *recurrence) results() []*graph.Node { return slices.Concat(r.next, r.outs) }
 
 // substitute puts other nodes in place of some of the body.
@@ -99,7 +99,7 @@ func (r *recurrence) substitute(of map[*graph.Node]*graph.Node) {
 	r.next, r.outs = all[:len(r.next)], all[len(r.next):]
 }
 
-// capture makes what the body uses from outside operands, except for constants.
+// capture turns outside nodes that the body reads into operands, except for constants.
 func (r *recurrence) capture() {
 	t := recordWhole(r.scope, r.args, r.results())
 	of := map[*graph.Node]*graph.Node{}
@@ -185,8 +185,8 @@ func (r *recurrence) forAll(ns, of, stacks []*graph.Node) []*graph.Node {
 	})
 }
 
-// hoist computes what does not depend on carries before the steps, where that is more than
-// elementwise operations.
+// hoist moves nodes that do not depend on carries before the steps, unless they are
+// elementwise only.
 func (r *recurrence) hoist() {
 	t := recordWhole(r.scope, r.args, r.results())
 	carried := t.dependents(r.args[:len(r.carries)])
@@ -233,8 +233,7 @@ func (r *recurrence) hoist() {
 	r.substitute(of)
 }
 
-// sink calls the body and computes after the steps what outputs need besides the next
-// carries.
+// sink calls the body and moves nodes that only outputs read after the steps.
 func (r *recurrence) sink() (last, outs []*graph.Node) {
 	t := recordWhole(r.scope, r.args, r.results())
 	carried := t.dependents(r.args[:len(r.carries)])

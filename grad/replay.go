@@ -9,12 +9,12 @@ import (
 type replay struct {
 	tape      *tape
 	level     int32                       // is added to their RematLevel
-	of        []*graph.Node               // what the calls of the tape become
-	captured  map[*graph.Node]*graph.Node // what other nodes become
+	of        []*graph.Node               // the replacements of the tape's calls
+	captured  map[*graph.Node]*graph.Node // the replacements of other nodes
 	customs   map[*graph.CustomCall]*graph.CustomCall
 	coOutputs map[*graph.CoOutputs]*graph.CoOutputs
 
-	// operand is what a node becomes as an operand.
+	// operand returns the replacement of a node that is an operand.
 	operand func(*graph.Node) *graph.Node
 	// remake returns c on other operands.
 	remake func(c *call, src []*graph.Node) *graph.Node
@@ -56,7 +56,7 @@ func (r *replay) make(c *call) *graph.Node {
 	return r.remake(c, mapped(c.src, r.operand))
 }
 
-// find returns what n becomes: itself if it is neither of the tape nor captured. It
+// find returns the replacement of n: itself if it is neither of the tape nor captured. It
 // may be an example of a batch around this replay, which becomes all of them there.
 func (r *replay) find(n *graph.Node) *graph.Node {
 	if i, ok := r.tape.index.Get(n); ok {
@@ -70,7 +70,7 @@ func (r *replay) find(n *graph.Node) *graph.Node {
 
 func (r *replay) all(ns []*graph.Node) []*graph.Node { return mapped(ns, r.find) }
 
-// custom returns what a custom call becomes.
+// custom returns the replacement of a custom call.
 func (r *replay) custom(old *graph.CustomCall) *graph.CustomCall {
 	k := r.customs[old]
 	if k == nil {
@@ -81,8 +81,8 @@ func (r *replay) custom(old *graph.CustomCall) *graph.CustomCall {
 	return k
 }
 
-// coOutputsOf returns what a node's CoOutputs become, which run fills in; nil is
-// none.
+// coOutputsOf returns the replacement of a node's CoOutputs, which run fills in; nil stays
+// nil.
 func (r *replay) coOutputsOf(old *graph.CoOutputs) *graph.CoOutputs {
 	if old == nil {
 		return nil

@@ -7,9 +7,9 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// backward returns the cotangents of the arguments from those of results. Nil is
-// zero, in and out. The cotangents of a node that is used several times are added
-// in the order of the tape, so that the same program adds in the same order.
+// backward returns the cotangents of the arguments, given the cotangents of results. Nil is
+// zero, in and out. The cotangents of a node that is used several times are added in the
+// order of the tape, so that the same program adds in the same order.
 func (t *tape) backward(results, cts []*graph.Node) []*graph.Node {
 	given := make([][]*graph.Node, len(t.calls))
 	first := make([]*graph.Node, len(t.calls)) // backs given: most nodes get one cotangent

@@ -17,9 +17,8 @@ func node(t tensor.Tensor) *graph.Node { return tensor.Internal.Node(graph.Token
 
 func tensorOf(n *graph.Node) tensor.Tensor { return tensor.Internal.Tensor(graph.Token{}, n) }
 
-// TestRules fails for an op whose rules are not what its row in the op table
-// says, for a differentiable one without a point that has it, and for one
-// that is not tried on a batch.
+// TestRules fails for an op whose rules differ from its row in the op table, for a
+// differentiable one without a point that has it, and for one that is not tried on a batch.
 func TestRules(t *testing.T) {
 	for op := ir.Op(1); int(op) < ir.Ops; op++ {
 		diff := ir.Table[op].Diff

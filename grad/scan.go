@@ -8,7 +8,7 @@ import (
 	"github.com/tensorken/tensorken/internal/pytree"
 )
 
-// ScanOptions change what [Scan] does.
+// ScanOptions are the options of [Scan].
 type ScanOptions struct {
 	Length  int  // number of steps; needed where xs has no tensor
 	Reverse bool // from the last element of xs to the first
@@ -18,9 +18,9 @@ type ScanOptions struct {
 	Checkpoint int
 }
 
-// Scan calls f for one element of xs after the other, those along the first axis of its
-// tensors, each time with the carry of the time before, first with init. It returns the
-// last carry, and what f returned besides, stacked along a new first axis:
+// Scan calls f for one element of xs after the other, along the first axis of its tensors,
+// with the carry of the call before, first with init. It returns the last carry, and the
+// other results of f, stacked along a new first axis:
 //
 //	func Scan(f, init, xs) (C, Y) {
 //		carry, ys := init, []Y{}
@@ -31,10 +31,10 @@ type ScanOptions struct {
 //		return carry, stack(ys)
 //	}
 //
-// f runs once, on tensors that stand for those of all steps and have no value, and one plan
-// of it serves any number of steps; a Go loop makes a plan as long as the number of steps.
-// What does not depend on the carry is computed for all steps at once. A carry keeps its
-// shapes and types from step to step. What f captures is the same in all steps: pass keys
+// f runs once, on tensors that stand for all steps and have no value, and one plan of it
+// serves any number of steps; a Go loop makes a plan as long as the number of steps.
+// Operations that do not depend on the carry run for all steps at once. A carry keeps its
+// shapes and types from step to step. Captured tensors are the same in all steps: pass keys
 // of random draws, one a step, in xs. Scan has derivatives of all orders and composes with
 // everything else in this package. A nil o means the defaults.
 func Scan[C, X, Y any](f func(c C, x X) (C, Y), init C, xs X, o *ScanOptions) (C, Y) {

@@ -77,8 +77,7 @@ func unlessZero(x, y *graph.Node) *graph.Node {
 	return graph.Where(and(infinite, eq(y, like(y, 0))), like(x, 0), x)
 }
 
-// before returns the elements d places before those of x along an axis, and fill
-// where there are none.
+// before shifts x by d along an axis: element i of the result is x[i-d], or fill for i < d.
 func before(x *graph.Node, axis, d int, fill float64) *graph.Node {
 	n := x.Shape[axis]
 	d = min(d, n)

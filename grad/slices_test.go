@@ -150,8 +150,8 @@ func TestSlicesAreLinear(t *testing.T) {
 	}
 }
 
-// The steps of an LSTM, forward and back, share their programs: what differs are
-// the offsets at which they read and write.
+// The steps of an LSTM, forward and back, share their programs: they differ only in the
+// offsets at which they read and write.
 func TestStepsShareProgram(t *testing.T) {
 	const steps, in, hidden = 100, 4, 8
 	c := drivertest.Oracle()

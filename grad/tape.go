@@ -124,7 +124,7 @@ func (t *tape) outward(n *graph.Node) *graph.Node {
 	return n
 }
 
-// outwards returns what results are to the caller of the function.
+// outwards returns the results as the caller of the function gets them.
 func (t *tape) outwards(results []*graph.Node) []*graph.Node {
 	return mapped(results, t.outward)
 }
@@ -149,8 +149,8 @@ func (t *tape) recycle() {
 // A region is a call of a function that is differentiated as a whole.
 type region struct {
 	scope *graph.Scope
-	given []*graph.Node // what the function gets
-	args  []*graph.Node // what is given from outside; none is nil
+	given []*graph.Node // the function's arguments
+	args  []*graph.Node // the caller's nodes, without nil
 	fresh []*graph.Node // the names of args inside
 	tape  *tape
 }
@@ -174,8 +174,8 @@ func (r *region) end(results []*graph.Node) {
 	r.tape.release()
 }
 
-// captured lists what the call uses or gives that depends on arguments of
-// other transformations and was not given to it.
+// captured lists nodes that the call reads or returns, which depend on arguments of other
+// transformations and are not among its own.
 func (r *region) captured(results []*graph.Node) []*graph.Node {
 	var list []*graph.Node
 	seen := map[*graph.Node]bool{}

@@ -157,8 +157,8 @@ func TestReverseTrees(t *testing.T) {
 		0, 6, 0, 14)
 }
 
-// checkGradientLike fails unless what a derivative of a mixture lacks is
-// absent and the rest is as in the mixture.
+// checkGradientLike fails unless leaves without a derivative are absent and all else is as
+// in the mixture.
 func checkGradientLike(t *testing.T, call string, m mixture) {
 	t.Helper()
 	checkAbsent(t, call+": index", m.Index)
@@ -223,8 +223,8 @@ func TestVmapTrees(t *testing.T) {
 	}
 }
 
-// TestLinearizeStores checks that what a derivative needs is stored once it
-// has been called, but not for JVP, which calls it once.
+// TestLinearizeStores checks that residuals are stored once the derivative has been called,
+// but not for JVP, which calls it once.
 func TestLinearizeStores(t *testing.T) {
 	var exp tensor.Tensor
 	f := func(x tensor.Tensor) tensor.Tensor {
@@ -245,13 +245,12 @@ func TestLinearizeStores(t *testing.T) {
 	}
 }
 
-// TestResidualsStored says which node is stored of a movement or of a
-// function with a rule of its own: the one that has the elements. Inside of
-// another transformation none is, because what is called again there is the
-// whole.
+// TestResidualsStored says which node is stored of a movement or of a function with a rule
+// of its own: the one that has the elements. Inside of another transformation no node is,
+// because the whole is called again there.
 func TestResidualsStored(t *testing.T) {
 	x := f64(1, 2)
-	var inner tensor.Tensor // what a function computes
+	var inner tensor.Tensor // a function's intermediate result
 	square := grad.Custom(
 		func(x tensor.Tensor) tensor.Tensor {
 			inner = x.Neg().Square()

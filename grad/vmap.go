@@ -8,12 +8,11 @@ import (
 	"github.com/tensorken/tensorken/internal/shape"
 )
 
-// Vmap returns the function that applies f, which is written for one example,
-// to all examples of a batch at once: those along the first axis of every
-// tensor of its argument. The results have them along the first axis. What f
-// captures is shared by all examples. It nests, and composes with everything
-// else in this package: Vmap(grad.Of(loss)) gives the gradients of each
-// example.
+// Vmap returns the function that applies f, which is written for one example, to all
+// examples of a batch at once. They lie along the first axis of every tensor of its
+// argument. The results have them along the first axis. Captured tensors are shared by all
+// examples. It nests, and composes with everything else in this package:
+// Vmap(grad.Of(loss)) gives the gradients of each example.
 //
 // Inside of f a tensor stands for all examples, so its value cannot be looked
 // at. An RNG draws the same for all of them; for others, pass keys of
@@ -23,9 +22,8 @@ func Vmap[P, R any](f func(P) R) func(P) R {
 	return vmap("grad.Vmap", f, 0, 0)
 }
 
-// VmapAxes is [Vmap] with the examples along axis in of every tensor of the
-// argument, and axis out of those of the result. Negative axes count from the
-// end.
+// VmapAxes is [Vmap] with the examples along axis in of every tensor of the argument, and
+// along axis out of every tensor of the result. Negative axes count from the end.
 func VmapAxes[P, R any](f func(P) R, in, out int) func(P) R {
 	needFuncs("grad.VmapAxes", f)
 	return vmap("grad.VmapAxes", f, in, out)

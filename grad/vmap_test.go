@@ -217,8 +217,7 @@ func TestVmapNested(t *testing.T) {
 		t.Errorf("x·y for all pairs of columns: got %s", diff)
 	}
 
-	// The inner argument depends on the outer one, and the outer one again on
-	// what is captured.
+	// The inner argument depends on the outer one, and the outer one on a captured tensor.
 	powers := grad.Vmap(func(x tensor.Tensor) tensor.Tensor {
 		return grad.Vmap(func(e tensor.Tensor) tensor.Tensor { return x.Pow(e).Add(xs.At(0)) })(f64(1, 2))
 	})
@@ -274,7 +273,7 @@ func TestVmapDerivatives(t *testing.T) {
 		}
 	}
 
-	// The other way round: what is differentiated has a batch in it.
+	// The other way round: the differentiated function has a batch in it.
 	batched := func(w tensor.Tensor) tensor.Tensor {
 		return grad.Vmap(func(e example) tensor.Tensor { return loss(w, e) })(batch).Sum()
 	}
@@ -360,8 +359,8 @@ func TestVmapRandom(t *testing.T) {
 	}
 }
 
-// TestVmapMarks checks that what a function marks is marked for all examples:
-// what stops derivatives, and what is to be stored along.
+// TestVmapMarks checks that marks of a function hold for all examples: StopGradient and
+// Keep.
 func TestVmapMarks(t *testing.T) {
 	x := matrix(3, 1, 3, 4, 5)
 	stopped := func(x tensor.Tensor) tensor.Tensor {

@@ -75,7 +75,7 @@ func (l BERTClassifier) Apply(x tensor.Tensor) tensor.Tensor {
 type BERTTokenHead struct {
 	Predictions struct {
 		Transform BERTTransform
-		Decoder   *nn.Linear    `tensor:",optional"` // nil: the weight is that of the embeddings
+		Decoder   *nn.Linear    `tensor:",optional"` // nil: the weight is shared with the embeddings
 		Bias      tensor.Tensor // [vocabulary]
 	}
 }
@@ -87,7 +87,7 @@ type BERTTransform struct {
 }
 
 // Apply maps tokens, integers [batch time], to [batch time width]. Valid, [batch time], is false
-// or 0 for padding; absent, there is none. All tokens are of type 0: see ApplyTypes.
+// or 0 for padding; absent, nothing is padding. All tokens are of type 0: see ApplyTypes.
 func (m *BERT) Apply(ids, valid tensor.Tensor) tensor.Tensor {
 	return m.ApplyTypes(ids, tensor.Tensor{}, valid)
 }
@@ -122,7 +122,7 @@ func (m *BERT) positions(ids tensor.Tensor) tensor.Tensor {
 	return tensor.Where(text, text.CumSum(-1), 0).Add(m.PaddingID)
 }
 
-// Pooled maps what Apply returned to what the pooler makes of the first token, [batch width].
+// Pooled maps the result of Apply to the pooler's result for the first token, [batch width].
 func (m *BERT) Pooled(x tensor.Tensor) tensor.Tensor {
 	first := x.Index(tensor.All, 0)
 	switch {
@@ -135,7 +135,7 @@ func (m *BERT) Pooled(x tensor.Tensor) tensor.Tensor {
 	return x
 }
 
-// Logits maps what Apply returned to the logits of the head that the file has: [batch classes],
+// Logits maps the result of Apply to the logits of the head that the file has: [batch classes],
 // or, for tokens, [batch time classes].
 func (m *BERT) Logits(x tensor.Tensor) tensor.Tensor {
 	switch {
@@ -155,8 +155,8 @@ func (m *BERT) Logits(x tensor.Tensor) tensor.Tensor {
 	return logits(x, p.Decoder, p.Decoder == nil, m.Bert.Embeddings.WordEmbeddings).Add(p.Bias)
 }
 
-// Embed returns an embedding of each text, [batch width]: what Apply returns, pooled. Many models
-// want it divided by its length.
+// Embed returns an embedding of each text, [batch width]: the result of Apply, pooled. Many
+// models want it divided by its norm.
 func (m *BERT) Embed(ids, valid tensor.Tensor, p Pooling) tensor.Tensor {
 	return p.Apply(m.Apply(ids, valid), valid)
 }

@@ -97,7 +97,7 @@ func LoadBERT(dir string) (*BERT, error) {
 	return m, c.check(sizes...)
 }
 
-// A Pooling makes one embedding of those of the tokens of a text.
+// A Pooling makes the embedding of a text from the embeddings of its tokens.
 type Pooling int
 
 // The poolings of Sentence Transformers.
@@ -125,8 +125,8 @@ func (p Pooling) Apply(x, valid tensor.Tensor) tensor.Tensor {
 	return tensor.Where(mask, x, 0).Sum(1).Div(n).Squeeze(1)
 }
 
-// paddingMask returns a mask of scores for what is valid, bools or numbers [batch time]; absent,
-// if that is.
+// paddingMask returns a mask of scores from valid, bools or numbers [batch time]; absent, if
+// valid is.
 func paddingMask(valid tensor.Tensor) tensor.Tensor {
 	if !valid.IsValid() {
 		return valid

@@ -77,7 +77,7 @@ func TestBERTRelatives(t *testing.T) {
 	ids, valid := io.In["input_ids"], io.In["attention_mask"]
 	types := all["embeddings.token_type_embeddings.weight"]
 
-	// Positions of RoBERTa begin after that of padding, 0 here.
+	// Positions of RoBERTa begin after the padding's position, 0 here.
 	positions := all["embeddings.position_embeddings.weight"]
 	roberta := maps.Clone(all)
 	roberta["embeddings.position_embeddings.weight"] = tensor.Cat(0, stored(1, 1, 32), positions)

@@ -98,7 +98,7 @@ func (p *pass) step(i int, f func(nn.KVCache) (tensor.Tensor, nn.KVCache)) tenso
 	return y
 }
 
-// attend lets x attend to itself and to what came before it, by layer i.
+// attend lets x attend to itself and to all earlier positions, by layer i.
 func (p *pass) attend(i int, a nn.Attention, x, mask tensor.Tensor) tensor.Tensor {
 	if p.cache == nil {
 		return a.Attend(x, tensor.Tensor{}, mask, nil)

@@ -83,7 +83,7 @@ func (m *CLIPText) EncodeTexts(ids, valid tensor.Tensor) tensor.Tensor {
 	return t.FinalLayerNorm.Apply(t.Encoder.apply(x, paddingMask(valid)))
 }
 
-// EmbedTexts maps texts, integers [batch time], to [batch width]: what EncodeTexts returns for the
+// EmbedTexts maps texts, integers [batch time], to [batch width]: the row of EncodeTexts for the
 // token that ends the text, projected if the model has a projection. Valid is as in [BERT.Apply].
 func (m *CLIPText) EmbedTexts(ids, valid tensor.Tensor) tensor.Tensor {
 	x := m.EncodeTexts(ids, valid)

@@ -32,7 +32,7 @@ var (
 )
 
 // clipLayout is the layout of a file of one side alone: newer versions of transformers write the
-// names of its tensors without that of the side.
+// names of its tensors without the side's name.
 func clipLayout(base string) layout {
 	return layout{base: base, biased: not(contains("embedding", "_projection"))}
 }
@@ -115,7 +115,7 @@ func loadCLIPSide[M any](dir string, kinds []string, s clipConfig, base string, 
 	return m, c.check(sizes(m, s)...)
 }
 
-// configure sets what the file does not hold.
+// configure sets the fields that come from config.json.
 func (m *CLIPText) configure(c config, s clipConfig) error {
 	m.EndID = s.End
 	m.TextModel.FinalLayerNorm.Eps = s.Eps

@@ -82,7 +82,7 @@ func (c config) errorf(format string, args ...any) error {
 	return fmt.Errorf("models: %s: %w", files.Name(c.path), fmt.Errorf(format, args...))
 }
 
-// read fills a struct. The tag of a field is the name of its setting and what bounds it,
+// read fills a struct. The tag of a field is the name of its setting and its bounds,
 // `config:"hidden_size,positive,required"`; required settings must be there. Other numbers are at
 // least 0. A tag `of:"qwen2 qwen3"` lists the kinds of models that have the setting. The values
 // before are the defaults; null is the zero value, or the default where that is out of bounds.
@@ -137,8 +137,8 @@ type bound struct {
 	layers      bool // it counts parts that have tensors, so it is at most their number
 }
 
-// bounds are those of the options of tags. No int may be so great that products of a few of them
-// overflow, and no float64 greater than a float32.
+// bounds are the bounds by a tag's options. No int may be so great that products of a few of
+// them overflow, and no float64 greater than a float32.
 var bounds = map[string]bound{
 	"":         {0, math.MaxFloat32, false},
 	"positive": {1, math.MaxFloat32, false},
@@ -147,7 +147,7 @@ var bounds = map[string]bound{
 	"any":      {-math.MaxInt32, math.MaxInt32, false},
 }
 
-// outside returns what is wrong with a value, "" if nothing is.
+// outside returns the mistake in a value, or "".
 func (c config) outside(o bound, v reflect.Value) string {
 	var x float64
 	switch v.Kind() {
@@ -180,7 +180,7 @@ func (c config) outside(o bound, v reflect.Value) string {
 	return ""
 }
 
-// tooMany returns what is wrong with a number of layers, "" if nothing is.
+// tooMany returns the mistake in a number of layers, or "".
 func (c config) tooMany(layers int) string {
 	if layers > c.tensors {
 		return fmt.Sprintf("the file has only %s", shape.Count(c.tensors, "tensor"))
@@ -229,7 +229,7 @@ var supported = map[string]string{
 	"use_mask_token":              "false",
 }
 
-// noEffect lists settings that do not change the results of a forward pass: those of
+// noEffect lists settings that do not change the results of a forward pass: settings of
 // training, of generation, of other heads, of files.
 var noEffect = set(`
 	model_type architectures torch_dtype dtype transformers_version use_cache

@@ -17,7 +17,7 @@ import (
 	"github.com/tensorken/tensorken/tensor"
 )
 
-// The settings of published models are read: what is missing is the weights.
+// The settings of published models are read: loading fails for lack of weights only.
 func TestPublished(t *testing.T) {
 	folders, err := filepath.Glob("testdata/published/*")
 	if err != nil || len(folders) < 20 {
@@ -250,7 +250,7 @@ func TestStopTokens(t *testing.T) {
 	}
 }
 
-// Windows and rotary positions of layers are those of the settings.
+// Windows and rotary positions of layers follow the settings.
 func TestLayers(t *testing.T) {
 	sliding := []string{"full_attention", "sliding_attention"}
 	rope := func(r map[string]any) map[string]any {

@@ -6,24 +6,24 @@ import (
 	"github.com/tensorken/tensorken/tensor"
 )
 
-// A Decoder predicts the next token of texts: *[GPT2], *[Llama], and what Whisper.Decoder and
-// T5.Decoder return. One with a limit to the length of texts also has a method Positions() int,
-// as *GPT2 has, and [Generator] checks it.
+// A Decoder predicts the next token of texts: *[GPT2], *[Llama], *[WhisperDecoder] and
+// *[T5Decoder]. One with a limit to the length of texts also has a method Positions() int, as
+// *GPT2 has, and [Generator] checks it.
 type Decoder interface {
 	// NewCache returns an empty cache of length positions.
 	NewCache(batch, length int) Cache
 	// Decode maps the next tokens of each text, [batch time] integers, to [batch time width],
 	// and returns the cache with them.
 	Decode(ids tensor.Tensor, c Cache) (tensor.Tensor, Cache)
-	// Logits maps what Decode returned, or a part of it, to [... vocabulary].
+	// Logits maps the result of Decode, or a part of it, to [... vocabulary].
 	Logits(x tensor.Tensor) tensor.Tensor
 }
 
 // A limited decoder has a number of positions.
 type limited interface{ Positions() int }
 
-// logits returns what a head makes of x, or the product with the embeddings of tokens if these
-// are its weight.
+// logits returns the head's result for x, or the product with the embeddings of tokens if
+// these are its weight.
 func logits(x tensor.Tensor, head *nn.Linear, tied bool, tokens nn.Embedding) tensor.Tensor {
 	switch {
 	case tied:

@@ -32,7 +32,7 @@ func TestOldGemma3(t *testing.T) {
 	closeTo(t, "Apply(ids)", loadDir[*models.Llama](t, dir).Apply(io.In["input_ids"]), io.Out["logits"])
 }
 
-// Logits and greedy texts are those of transformers, with and without a cache.
+// Logits and greedy texts equal transformers', with and without a cache.
 func TestDecoders(t *testing.T) {
 	d := openDevice(t)
 	for _, name := range []string{"gpt2_gen", "llama_gqa", "llama3_rope", "qwen2", "gemma2", "gemma3", "mixtral"} {

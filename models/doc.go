@@ -11,8 +11,8 @@
 //
 // config.json decides on everything that the file does not hold. A setting that is not known,
 // or has a value that is not supported, is an error that names it; settings that cannot change
-// results, such as those of training, are skipped. So are buffers of the file that the model
-// computes.
+// results, such as settings of training, are skipped. So are buffers of the file that the
+// model computes.
 //
 // A [Generator] continues texts by any [Decoder]. Tokenizers and the preparation of images and
 // sound are not part of this package.

@@ -52,7 +52,7 @@ func TestCLIP(t *testing.T) {
 	closeTo(t, "EmbedTexts(ids, valid)", m.EmbedTexts(ids, valid), io.Out["text_embeds"])
 }
 
-// The sides of CLIP alone, with and without projections, are those of transformers.
+// The sides of CLIP alone, with and without projections, equal transformers'.
 func TestCLIPSides(t *testing.T) {
 	d := openDevice(t)
 	for name, out := range map[string]string{"clip_text": "text_embeds", "clip_text_plain": "pooled"} {

@@ -20,13 +20,13 @@ type Generator struct {
 	Model     Decoder
 	MaxTokens int // of each text, without the prompt
 	Sampling
-	Stop []int32     // tokens that end a text, such as that of eos_token_id
+	Stop []int32     // tokens that end a text, such as eos_token_id
 	RNG  *tensor.RNG // for a Temperature; each text of a batch has draws of its own
 
 	step func(state) state // recorded
 }
 
-// A state is what a step of generation takes and returns.
+// A state is the state of generation: a step takes and returns it.
 type state struct {
 	IDs      tensor.Tensor // the last token of each text, [batch 1]
 	Cache    Cache
@@ -184,7 +184,7 @@ func (s state) choose(logits tensor.Tensor) state {
 func capacity(positions int) int { return 1 << max(6, bits.Len(uint(positions-1))) }
 
 // batch returns texts as one tensor [batch time], each after positions that do not count, and
-// the numbers of these, absent if there are none.
+// the number of these in each text, absent if all are 0.
 func batch(texts [][]int32) (ids, pads tensor.Tensor, err error) {
 	longest := 0
 	for i, text := range texts {

@@ -84,7 +84,7 @@ func (c counted) Decode(ids tensor.Tensor, cache models.Cache) (tensor.Tensor, m
 	return c.Decoder.Decode(ids, cache)
 }
 
-// Steps are recorded, those of a second text too; draws are new in each.
+// Steps are recorded, also for a second text; draws are new in each.
 func TestGenerateDraws(t *testing.T) {
 	n := 0
 	m := counted{toDevice(t, "gpt2_gen", tensor.CPU()), &n}

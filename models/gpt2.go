@@ -118,7 +118,7 @@ func (m *GPT2) NewCache(batch, length int) Cache {
 // Positions returns the greatest length of a text.
 func (m *GPT2) Positions() int { return m.Transformer.Wpe.Weight.Dim(0) }
 
-// Decode is that of [Decoder].
+// Decode implements [Decoder].
 func (m *GPT2) Decode(ids tensor.Tensor, c Cache) (tensor.Tensor, Cache) {
 	p := newPass(&c)
 	return m.hidden(ids, p), p.next

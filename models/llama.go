@@ -23,7 +23,7 @@ type Llama struct {
 		Norm        RMSNorm
 	}
 	LMHead *nn.Linear `tensor:",optional"` // nil if Tied, and in files of the body alone
-	Tied   bool       // the weight of the head is that of EmbedTokens
+	Tied   bool       // the weight of the head is EmbedTokens' weight
 	// EmbedScale multiplies embeddings, if it is not 0; logits are
 	// LogitCap·tanh(logit/LogitCap), if that is not 0.
 	EmbedScale, LogitCap float64
@@ -34,7 +34,7 @@ type LlamaLayer struct {
 	InputLayernorm         RMSNorm
 	SelfAttn               Attention
 	PostAttentionLayernorm RMSNorm
-	// Gemma 2 normalizes what each part computes, too: then PostAttentionLayernorm is for the
+	// Gemma 2 normalizes the result of each part, too: then PostAttentionLayernorm is for the
 	// result of the attention, and not for the input of the network.
 	PreFeedforwardLayernorm, PostFeedforwardLayernorm *RMSNorm `tensor:",optional"`
 
@@ -86,7 +86,7 @@ func (m *Llama) NewCache(batch, length int) Cache {
 	return newCache(len(m.Model.Layers), m.Model.Layers[0].SelfAttn.Attention().NewCache(batch, length))
 }
 
-// Decode is that of [Decoder].
+// Decode implements [Decoder].
 func (m *Llama) Decode(ids tensor.Tensor, c Cache) (tensor.Tensor, Cache) {
 	p := newPass(&c)
 	return m.hidden(ids, p), p.next

@@ -50,7 +50,7 @@ type llamaConfig struct {
 	qkvBias   bool                             // whatever Bias says
 	headNorm  bool                             // of queries and keys
 	gemma     bool                             // scaled embeddings, norms with weights less by one
-	postNorms bool                             // norms of what each part computes, too
+	postNorms bool                             // norms of each part's result, too
 	twoBases  bool                             // layers with a window have a rotation of their own
 	windowed  func(s *llamaConfig, i int) bool // whether layer i has a window if LayerTypes is missing
 }

@@ -27,7 +27,7 @@ type ResNetHead struct {
 // A ResNetStage is a part of a [ResNet] in which images have one size.
 type ResNetStage struct{ Layers []ResNetLayer }
 
-// A ResNetLayer adds what some convolutions compute to its input, or to what Shortcut makes of
+// A ResNetLayer adds the result of some convolutions to its input, or to Shortcut's result for
 // it.
 type ResNetLayer struct {
 	Shortcut *ResNetConv `tensor:",optional"`
@@ -140,7 +140,7 @@ func (m *ResNet) Apply(images tensor.Tensor) tensor.Tensor {
 	return m.Classifier.Linear.Apply(m.Features(images).Mean(2, 3).Flatten(1))
 }
 
-// Features maps images, [batch channels height width], to what the last stage computes.
+// Features maps images, [batch channels height width], to the result of the last stage.
 func (m *ResNet) Features(images tensor.Tensor) tensor.Tensor {
 	x := m.Act(m.Resnet.Embedder.Embedder.Apply(images))
 	x = x.MaxPool(3, &tensor.ConvOptions{Stride: []int{2}, Padding: []int{1}})

@@ -10,7 +10,7 @@ import (
 )
 
 // A Sampling says how the next token is chosen. The zero value takes the most probable one.
-// The order of its steps, and what they mean, is that of generate in transformers.
+// The steps and their order are as in generate of transformers.
 type Sampling struct {
 	// Temperature divides the logits; 0 takes the most probable token. All but
 	// RepetitionPenalty have an effect only if it is positive.
@@ -19,7 +19,7 @@ type Sampling struct {
 	TopP        float64 // only the most probable tokens whose probabilities add up to TopP; 0 is all
 	MinP        float64 // only tokens at least MinP times as probable as the most probable
 	// RepetitionPenalty divides positive logits, and multiplies negative ones, of tokens that
-	// the text has already; 0 and 1 are none.
+	// the text has already; 0 and 1 are off.
 	//
 	// Source: Keskar et al., "CTRL: A Conditional Transformer Language Model for Controllable
 	// Generation", 2019.
@@ -75,7 +75,7 @@ func (s Sampling) Choose(logits, seen tensor.Tensor, rng *tensor.RNG) tensor.Ten
 	p := x.Softmax(-1)
 	keep := p.Ge(p.Max(-1).Mul(s.MinP))
 	if topP < 1 {
-		keep = keep.And(p.CumSum(-1).Sub(p).Lt(topP)) // what is more probable adds up to less
+		keep = keep.And(p.CumSum(-1).Sub(p).Lt(topP)) // the more probable tokens add up to less
 	}
 	next := rng.Categorical(tensor.Where(keep, p, 0))
 	if tokens.IsValid() {

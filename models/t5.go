@@ -19,9 +19,9 @@ type T5 struct {
 		FinalLayerNorm RMSNorm
 	}
 	Decoder *T5DecoderStack `tensor:",optional"`
-	LMHead  *nn.Linear      `tensor:",optional"` // nil: the weight is that of Shared
+	LMHead  *nn.Linear      `tensor:",optional"` // nil: the weight is shared with Shared
 
-	OutputScale float64 // multiplies what the head maps
+	OutputScale float64 // multiplies the head's input
 	Act         nn.Func
 	MaxDistance int // see [nn.RelativeBias]
 }
@@ -113,13 +113,13 @@ func (m *T5) Apply(ids, valid, decoded tensor.Tensor) tensor.Tensor {
 	return d.Logits(d.hidden(decoded, newPass(nil)))
 }
 
-// A T5Decoder is the [Decoder] of a [T5] for what its encoder returned.
+// A T5Decoder is the [Decoder] of a [T5] for a result of its encoder.
 type T5Decoder struct {
 	Model  *T5
 	Memory []nn.KVCache // of each layer
 }
 
-// NewDecoder returns a decoder for what Encode returned with the same valid. Prompts for it are
+// NewDecoder returns a decoder for the result of Encode with the same valid. Prompts for it are
 // decoder_start_token_id of config.json; a batch has one for each example of memory.
 func (m *T5) NewDecoder(memory, valid tensor.Tensor) *T5Decoder {
 	if m.Decoder == nil {
@@ -143,7 +143,7 @@ func (d *T5Decoder) NewCache(batch, length int) Cache {
 	return newCache(len(b), b[0].Layer.Self.SelfAttention.NewCache(batch, length))
 }
 
-// Decode is that of [Decoder].
+// Decode implements [Decoder].
 func (d *T5Decoder) Decode(ids tensor.Tensor, c Cache) (tensor.Tensor, Cache) {
 	p := newPass(&c)
 	return d.hidden(ids, p), p.next

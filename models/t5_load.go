@@ -24,7 +24,7 @@ type t5Config struct {
 	Eps       float64 `config:"layer_norm_epsilon,epsilon"`
 	Tied      bool    `config:"tie_word_embeddings"`
 	Scale     *bool   `config:"scale_decoder_outputs"`
-	// Feed again, and what has no effect.
+	// Feed again, and settings without effect.
 	Gated     any `config:"is_gated_act"`
 	Act       any `config:"dense_act_fn"`
 	Positions any `config:"n_positions,positive"`
@@ -92,7 +92,7 @@ func (s t5Config) configure(m *T5) {
 	}
 }
 
-// check returns an error unless the tensors of a model are those of the settings.
+// check returns an error unless the shapes of a model's tensors agree with the settings.
 func (s t5Config) check(c config, m *T5, gated bool) error {
 	sizes := []size{{"shared", m.Shared.Weight, []int{s.Vocab, s.Width}}}
 	one := func(a T5Attention, first bool) error {

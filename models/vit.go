@@ -142,7 +142,7 @@ func (m *ViT) Features(images tensor.Tensor) tensor.Tensor {
 	return m.Vit.Layernorm.Apply(x)
 }
 
-// Pooled maps what Features returned to what the pooler makes of the vector of the image, [batch
+// Pooled maps the result of Features to the pooler's result for the vector of the image, [batch
 // width].
 func (m *ViT) Pooled(x tensor.Tensor) tensor.Tensor {
 	if m.Vit.Pooler == nil {

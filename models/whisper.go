@@ -25,12 +25,12 @@ type Whisper struct {
 		}
 	}
 	ProjOut *nn.Linear `tensor:",optional"` // nil if Tied
-	Tied    bool       // the weight of the head is that of the decoder's EmbedTokens
+	Tied    bool       // the weight of the head is the decoder's EmbedTokens
 	Act     nn.Func
 }
 
-// A WhisperLayer is a layer of a [Whisper]. Those of the decoder attend to the encoder's result,
-// too.
+// A WhisperLayer is a layer of a [Whisper]. Layers of the decoder attend to the encoder's
+// result, too.
 type WhisperLayer struct {
 	SelfAttn             OutAttention
 	SelfAttnLayerNorm    nn.LayerNorm
@@ -141,13 +141,13 @@ func (m *Whisper) Apply(features, ids tensor.Tensor) tensor.Tensor {
 	return d.Logits(d.hidden(ids, newPass(nil)))
 }
 
-// A WhisperDecoder is the [Decoder] of a [Whisper] for what its encoder returned.
+// A WhisperDecoder is the [Decoder] of a [Whisper] for a result of its encoder.
 type WhisperDecoder struct {
 	Model  *Whisper
 	Memory []nn.KVCache // of each layer
 }
 
-// NewDecoder returns a decoder for what Encode returned. Prompts for it begin with
+// NewDecoder returns a decoder for a result of Encode. Prompts for it begin with
 // decoder_start_token_id of config.json; a batch has one for each example of memory.
 func (m *Whisper) NewDecoder(memory tensor.Tensor) *WhisperDecoder {
 	d := &WhisperDecoder{Model: m}
@@ -166,7 +166,7 @@ func (d *WhisperDecoder) NewCache(batch, length int) Cache {
 // Positions returns the greatest length of a text.
 func (d *WhisperDecoder) Positions() int { return d.Model.Model.Decoder.EmbedPositions.Weight.Dim(0) }
 
-// Decode is that of [Decoder].
+// Decode implements [Decoder].
 func (d *WhisperDecoder) Decode(ids tensor.Tensor, c Cache) (tensor.Tensor, Cache) {
 	p := newPass(&c)
 	return d.hidden(ids, p), p.next

@@ -9,7 +9,7 @@ import (
 )
 
 // An Attention layer projects x to queries, keys and values of several heads, lets the
-// queries attend to the keys, and projects what they find.
+// queries attend to the keys, and projects the result.
 //
 // Source: Vaswani et al., "Attention Is All You Need", 2017; grouped queries: Ainslie et
 // al., "GQA: Training Generalized Multi-Query Transformer Models", 2023.
@@ -56,7 +56,7 @@ func (l Attention) Train(x tensor.Tensor, rng *tensor.RNG) (tensor.Tensor, Layer
 }
 
 // Attend lets x of shape [... time width] attend to memory, [... keys width], such as an
-// encoder's result, or to x if memory is absent. The mask, if it is not absent, is that of
+// encoder's result, or to x if memory is absent. The mask, if it is not absent, is as in
 // [tensor.AttentionOptions]: it broadcasts to [... heads time keys]. See [PaddingMask] for
 // keys that are padding. Dropout needs an rng.
 func (l Attention) Attend(x, memory, mask tensor.Tensor, rng *tensor.RNG) tensor.Tensor {

@@ -113,7 +113,7 @@ func TestAttention(t *testing.T) {
 	}
 }
 
-// Decode gives what Apply gives, whatever the parts in which positions come.
+// Decode equals Apply, however the positions are split into calls.
 func TestDecode(t *testing.T) {
 	rng := tensor.NewRNG(1)
 	x := rng.Normal(2, 6, 8)

@@ -17,12 +17,12 @@ type Cell struct {
 	WeightHR tensor.Tensor `tensor:",optional"` // [out width] of an LSTM with a projection, or absent: out is width
 }
 
-// ofInput returns what the gates have of an input.
+// ofInput returns the part of the gates that depends on the input.
 func (c Cell) ofInput(x tensor.Tensor) tensor.Tensor {
 	return affine(x.MatMul(c.WeightIH.T()), tensor.Tensor{}, c.BiasIH)
 }
 
-// ofState returns what the gates have of the output of the step before.
+// ofState returns the part of the gates that depends on the previous output.
 func (c Cell) ofState(h tensor.Tensor) tensor.Tensor {
 	return affine(h.MatMul(c.WeightHH.T()), tensor.Tensor{}, c.BiasHH)
 }
@@ -31,7 +31,7 @@ func (c Cell) ofState(h tensor.Tensor) tensor.Tensor {
 type recurrence struct {
 	layer  string
 	gates  int
-	states int // tensors of a state: the output, then those of the width of the gates
+	states int // tensors of a state: the output, then LSTM's memory
 	next   func(c Cell, x tensor.Tensor, state []tensor.Tensor) []tensor.Tensor
 }
 
@@ -75,7 +75,7 @@ func (r *recurrence) widths(c Cell) []int {
 }
 
 // check panics unless a cell of the layer has the shapes of r and takes inputs of width in.
-// end is that of the names of its parameters: "_l0".
+// end is the end of its parameters' names, as "_l0".
 func (r *recurrence) check(layer string, c Cell, in int, end string) {
 	if !c.WeightIH.IsValid() || !c.WeightHH.IsValid() {
 		fail(layer, "weight_ih%s or weight_hh%s is absent: make the layer with nn.New%s, or load it", end, end, layer)

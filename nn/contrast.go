@@ -13,7 +13,7 @@ import (
 // the right one. Queries are [n width], keys [m width] of one type, with m ≥ n; keys from n on
 // are negatives only. The result is [n].
 //
-// CLIP's loss is the mean of that of images and texts, and of texts and images.
+// CLIP's loss is the mean of two: images as queries with texts as keys, and the reverse.
 //
 // Source: van den Oord, Li, Vinyals, "Representation Learning with Contrastive Predictive
 // Coding", 2018.
@@ -31,8 +31,8 @@ func InfoNCE(queries, keys tensor.Tensor, temperature float64) tensor.Tensor {
 	}, queries, keys)
 }
 
-// Normalize divides x by its norm along axes, by all together if there are none: unit
-// vectors. Zeros stay zeros.
+// Normalize divides x by its norm along axes, or along all axes without any: unit vectors.
+// Zeros stay zeros.
 func Normalize(x tensor.Tensor, axes ...int) tensor.Tensor {
 	defer named("Normalize")
 	return wide(func(ts ...tensor.Tensor) tensor.Tensor { return unit(ts[0], axes...) }, x)

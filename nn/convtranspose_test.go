@@ -9,7 +9,7 @@ import (
 	"github.com/tensorken/tensorken/tensor"
 )
 
-// ConvTranspose is the transpose of Conv: it is what the pullback of Conv gives.
+// ConvTranspose is the transpose of Conv: it equals Conv's pullback.
 func TestConvTranspose(t *testing.T) {
 	rng := tensor.NewRNG(3)
 	o := &tensor.ConvOptions{Stride: []int{2}, Padding: []int{1}, Groups: 2, OutputPadding: []int{1}}

@@ -92,8 +92,8 @@ func SoftCrossEntropy(logits, target tensor.Tensor) tensor.Tensor {
 }
 
 // BCEWithPosWeight is [BCEWithLogits] with the term of targets of 1 multiplied by weight, a
-// number or a tensor that broadcasts to the predictions: more than 1 finds more of what is
-// rare.
+// number or a tensor that broadcasts to the predictions: with a weight above 1 a model
+// finds more of the rare positives.
 func BCEWithPosWeight(pred, target tensor.Tensor, weight tensor.Operand) tensor.Tensor {
 	checkTarget("BCEWithPosWeight", pred, target)
 	defer named("BCEWithPosWeight")

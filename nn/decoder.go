@@ -8,7 +8,7 @@ import (
 
 // A TransformerDecoderLayer is self-attention, attention to an encoder's result and a
 // feed-forward network, each with dropout, a residual and a layer norm. Names and defaults are
-// those of PyTorch's nn.TransformerDecoderLayer; axes are as with its batch_first.
+// as in PyTorch's nn.TransformerDecoderLayer; axes are as with its batch_first.
 //
 // Self-attention is causal if SelfAttn.Causal is set, as NewTransformerDecoderLayer does.
 //
@@ -17,7 +17,7 @@ type TransformerDecoderLayer struct {
 	SelfAttn, MultiheadAttn MultiheadAttention
 	Linear1, Linear2        Linear
 	Norm1, Norm2, Norm3     LayerNorm
-	Dropout                 Dropout // of what is added to the input
+	Dropout                 Dropout // of each branch before its residual sum
 	Act                     Func    // of the feed-forward network; nil is ReLU
 	NormFirst               bool    // see [TransformerEncoderLayer]
 }
@@ -60,8 +60,8 @@ func (l TransformerDecoderLayer) join(x tensor.Tensor, rng *tensor.RNG, self, cr
 	return b.add(x, l.Norm3, func(x tensor.Tensor) tensor.Tensor { return b.feed(x, l.Linear1, l.Linear2, l.Act) })
 }
 
-// A DecoderCache has what a [TransformerDecoderLayer] keeps from position to position: the
-// keys and values of what it decoded, and those of the encoder's result.
+// A DecoderCache has the keys and values that a [TransformerDecoderLayer] keeps from
+// position to position: of the decoded positions, and of the encoder's result.
 type DecoderCache struct{ Self, Memory KVCache }
 
 // NewCache returns a cache of length positions for an encoder's result, [batch keys width].

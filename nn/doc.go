@@ -24,9 +24,9 @@
 // shape or type, or a setting without a meaning, panics with a *tensor.Error that names the
 // layer or loss.
 //
-// Numbers such as Eps, margins and smoothing keep their digits where tensors have 16 bits: what
-// they are combined with is computed in float32. Losses of infinite predictions are limits, and
-// what has the weight 0 does not count.
+// Numbers such as Eps, margins and smoothing keep their digits where tensors have 16 bits:
+// arithmetic with them is in float32. Losses of infinite predictions are limits, and terms of
+// weight 0 do not count.
 //
 // # By subject
 //

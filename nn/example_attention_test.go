@@ -66,7 +66,7 @@ func ExampleKVCache() {
 	// the fourth of three positions is an error
 }
 
-// Positions of a text that is eight times as long as those of the training.
+// Positions of a text eight times as long as the texts of the training.
 func ExampleRotary() {
 	plain := nn.Rotary{Base: 500000}
 	long := nn.Rotary{Base: 500000, Scaling: nn.Llama3Scaling{Factor: 8, LowFreq: 1, HighFreq: 4, Length: 8192}}

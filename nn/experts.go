@@ -8,9 +8,9 @@ import (
 // logits, and adds up their results, weighted by the softmax of these logits, as Mixtral
 // does.
 //
-// All experts compute all rows, and what they were not chosen for is left out: shapes do not
-// depend on the choice, so one plan is for all. It takes len(Experts)/TopK times the
-// arithmetic that the chosen experts need.
+// All experts compute all rows, and results of experts that were not chosen are dropped:
+// shapes do not depend on the choice, so all batches share one plan. It takes
+// len(Experts)/TopK times the arithmetic that the chosen experts need.
 //
 // Source: Jiang et al., "Mixtral of Experts", 2024; Shazeer et al., "Outrageously Large Neural
 // Networks: The Sparsely-Gated Mixture-of-Experts Layer", 2017.

@@ -22,7 +22,7 @@ func (l FeedForward) Apply(x tensor.Tensor) tensor.Tensor {
 	return l.Down.Apply(activate(l.Act, tensor.Tensor.ReLU, l.Up.Apply(x)))
 }
 
-// activate applies act, or what stands for nil.
+// activate applies act, or zero if act is nil.
 func activate(act, zero Func, x tensor.Tensor) tensor.Tensor {
 	if act == nil {
 		act = zero

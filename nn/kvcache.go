@@ -73,7 +73,7 @@ func (c KVCache) append(k, v tensor.Tensor) (next KVCache, at tensor.Operand) {
 		at = last.Sub(n - 1)
 		c.Pos = last.Add(1).Keep()
 	default:
-		if c.Len == 0 { // what it holds does not matter
+		if c.Len == 0 { // its elements are not used
 			c.K, c.V = storedZeros(c.K.Shape(), k), storedZeros(c.V.Shape(), v)
 		}
 		at = c.Len
@@ -85,8 +85,8 @@ func (c KVCache) append(k, v tensor.Tensor) (next KVCache, at tensor.Operand) {
 	return c, at
 }
 
-// Resize returns the cache with another length, of at least the positions held. What a step
-// costs grows with the length, and another length is another plan: so begin with a short
+// Resize returns the cache with another length, of at least the positions held. The cost of
+// a step grows with the length, and each length needs its own plan: so begin with a short
 // cache and double it when it is full.
 func (c KVCache) Resize(length int) KVCache {
 	defer named("KVCache")
@@ -107,10 +107,9 @@ func (c KVCache) Resize(length int) KVCache {
 	return c
 }
 
-// Attend stores keys k and values v as Append does, and returns what [tensor.Attention]
-// returns for queries q of shape [batch heads time width] at the same positions, each of
-// which attends to the positions up to its own. The heads of the cache may be fewer than
-// q's, see there.
+// Attend stores keys k and values v as Append does, and returns [tensor.Attention] of
+// queries q of shape [batch heads time width] at the same positions, each of which attends
+// to the positions up to its own. The heads of the cache may be fewer than q's, see there.
 func (c KVCache) Attend(q, k, v tensor.Tensor) (tensor.Tensor, KVCache) {
 	defer named("KVCache")
 	c, at := c.append(k, v)
@@ -125,7 +124,7 @@ func (c KVCache) mask() tensor.Tensor {
 	return PaddingMask(c.Valid)
 }
 
-// check panics unless k and v fit in what is left of the cache.
+// check panics unless k and v fit in the rest of the cache.
 func (c KVCache) check(k, v tensor.Tensor) {
 	if !c.K.IsValid() || !c.V.IsValid() || c.K.Rank() != 4 || c.V.Rank() != 4 {
 		fail("KVCache", "K or V is not [batch heads capacity width]: make the cache with nn.NewKVCache")

@@ -129,7 +129,7 @@ func TestKVCachePlans(t *testing.T) {
 	}
 	c = c.OnDevice()
 	step(1)
-	step(1) // Pos is what a step made
+	step(1) // Pos is the result of a step
 	plans = tensor.Info().Plans
 	for range 10 {
 		step(1)

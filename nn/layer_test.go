@@ -88,7 +88,7 @@ func TestTrainBatchNorm(t *testing.T) {
 	check(t, "running mean without RNG", next[0].(nn.BatchNorm).Mean, []int{2}, 0, 0)
 }
 
-// Training keeps the type of each layer, pointers included, and so that of a tree.
+// Training keeps the type of each layer, pointers included, and so the type of a tree.
 func TestTrainKeepsTypes(t *testing.T) {
 	x, rng := tensor.New([]float32{1, 10, 3, 20, 5, 60}, 3, 2), tensor.NewRNG(1)
 	bn, lin := nn.NewBatchNorm(2), nn.NewLinear(rng, 2, 2)

@@ -185,8 +185,8 @@ var norms = map[string]func(eps float64) nn.Layer{
 	"LocalResponseNorm": func(float64) nn.Layer { return nn.LocalResponseNorm{Size: 3} },
 }
 
-// Norms are those of float64 at all scales, as are gradients of scales of which float32 has
-// the reciprocal. Rows of equal elements are 0.
+// Norms equal norms in float64 at all scales; so do gradients, where the scale's reciprocal
+// is a float32. Rows of equal elements are 0.
 func TestNormsAtAllScales(t *testing.T) {
 	x, w := tensor.NewRNG(1).Normal(4, 8, 6).Keep(), tensor.NewRNG(2).Normal(4, 8, 6).Keep()
 	types := []tensor.DType{tensor.Float32, tensor.BFloat16, tensor.Float16}

@@ -69,7 +69,8 @@ func (l Dropout) Drop(x tensor.Tensor, rng *tensor.RNG) tensor.Tensor {
 	return drop("Dropout", l.P, x, rng, x.Shape())
 }
 
-// drop drops elements of x by a mask of that shape, which broadcasts to that of x.
+// drop drops elements of x. The shape mask broadcasts to x's: elements of one position
+// there are dropped together.
 func drop(layer string, p float64, x tensor.Tensor, rng *tensor.RNG, mask []int) tensor.Tensor {
 	setting(layer, "P", p, limits.Probability)
 	switch {

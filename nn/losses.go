@@ -165,7 +165,7 @@ func CTC(logp, targets, inputLengths, targetLengths tensor.Tensor, blank int) te
 // emitted returns the log-probability of each state's class at one step of time.
 func emitted(logp, states tensor.Tensor) tensor.Tensor { return logp.TakeAlong(1, states) }
 
-// delayed moves states k up, and what enters is impossible.
+// delayed moves states up by k, and fills the first k with probability 0.
 func delayed(alpha tensor.Tensor, k int) tensor.Tensor {
 	k = min(k, alpha.Dim(1))
 	none := tensor.FullLike(alpha.Slice(1, 0, k), math.Inf(-1))

@@ -82,7 +82,7 @@ func newPart(parts []part, name string, t reflect.Type) part {
 	return p
 }
 
-// partOf returns the last part that a name is in, -1 if there is none.
+// partOf returns the last part that contains a name, or -1.
 func partOf(parts []part, name string) int {
 	for i := len(parts) - 1; i >= 0; i-- {
 		if in(name, parts[i].name) {
@@ -92,12 +92,12 @@ func partOf(parts []part, name string) int {
 	return -1
 }
 
-// in reports whether a name is that of a part or of something in it.
+// in reports whether a name is the part of or inside of it.
 func in(name, of string) bool {
 	return of == "" || name == of || strings.HasPrefix(name, of+".")
 }
 
-// A probe is a layer of a Sequential that notes what it computes.
+// A probe is a layer of a Sequential that records its input and output.
 type probe struct {
 	Layer Layer // exported, since a function may take the model for a tree
 	name  string

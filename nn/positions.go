@@ -22,8 +22,8 @@ func Sinusoids(length, width int) tensor.Tensor {
 }
 
 // ALiBiSlopes returns the slope of each head, [heads], an untyped constant: 2^(-8h/heads)
-// for h from 1. If heads is no power of 2, the slopes are those of the next lower power,
-// and then every second one of twice as many heads.
+// for h from 1. If heads is no power of 2, the slopes of the next lower power come first,
+// and then every second slope of twice as many heads.
 //
 // Source: Press, Smith, Lewis, "Train Short, Test Long: Attention with Linear Biases Enables
 // Input Length Extrapolation", 2022.
@@ -42,9 +42,9 @@ func ALiBiSlopes(heads int) tensor.Tensor {
 	return tensor.Cat(0, first, slopes(heads-power, 2, 2*power))
 }
 
-// ALiBi returns what is added to scores [heads queries keys]: minus the distance of query
-// and key, times the head's slope. The first query is at position offset, an integer or an int32
-// tensor, the first key at 0. For an integer it is an untyped constant. See [ALiBiSlopes].
+// ALiBi returns a bias for scores [heads queries keys]: minus the distance of query and key,
+// times the head's slope. The first query is at position offset, an integer or an int32 tensor,
+// the first key at 0. For an integer it is an untyped constant. See [ALiBiSlopes].
 func ALiBi(heads, queries, keys int, offset tensor.Operand) tensor.Tensor {
 	defer named("ALiBi")
 	return ALiBiSlopes(heads).Reshape(heads, 1, 1).Mul(distances(queries, keys, offset).Abs().Neg())

@@ -35,8 +35,8 @@ func TestALiBi(t *testing.T) {
 	near(t, "ALiBi", nn.ALiBi(2, 2, 4, 2), want, 1e-7)
 }
 
-// The buckets are those of Hugging Face's T5 for distances from -140 to 140, as runs of a
-// bucket and its count.
+// The buckets equal Hugging Face's T5 for distances from -140 to 140, as runs of a bucket
+// and its count.
 func TestRelativeBias(t *testing.T) {
 	for _, c := range []struct {
 		bidirectional bool

@@ -55,7 +55,7 @@ func atLeast(x tensor.Tensor, v float64) float64 {
 }
 
 // inverseRMS returns 1/√(mean x² + eps) over axes, also where squares leave the type's range.
-// Its derivative is that of the formula, -x/(n·rms³), in an order that stays in the range too.
+// Its derivative, -x/(n·rms³), is computed in an order that stays in the range too.
 func inverseRMS(x tensor.Tensor, eps float64, axes ...int) tensor.Tensor {
 	y := inverseRoot(x, eps, axes...)
 	n := nodeOf(x)
@@ -90,8 +90,8 @@ func inverseRoot(x tensor.Tensor, eps float64, axes ...int) tensor.Tensor {
 	return tensor.Where(y.Eq(0), inverse(s), y)
 }
 
-// unit returns x divided by its norm along axes, by all together if there are none, whatever
-// the scale of x. The unit vector of zeros is zeros.
+// unit returns x divided by its norm along axes, or along all without any, whatever the
+// scale of x. The unit vector of zeros is zeros.
 func unit(x tensor.Tensor, axes ...int) tensor.Tensor {
 	norm := x.NormP(2, axes...)
 	return x.Div(tensor.Where(norm.Eq(0), 1, norm))
@@ -103,8 +103,8 @@ func weighted(x, weight tensor.Tensor) tensor.Tensor {
 	return tensor.Where(x.IsInf().And(weight.Eq(0)), 0, x).Mul(weight)
 }
 
-// scaledBy returns loss·factor, of a factor that tends to 1 where the loss is infinite, faster
-// than the loss grows: there the derivative is that of the loss.
+// scaledBy returns loss·factor, for a factor that tends to 1 faster than the loss grows. Where
+// the loss is infinite, result and derivative are the loss's own.
 func scaledBy(loss, factor tensor.Tensor) tensor.Tensor {
 	far := loss.IsInf()
 	return tensor.Where(far, loss, tensor.Where(far, 0, loss).Mul(factor))

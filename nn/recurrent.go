@@ -10,13 +10,13 @@ import (
 	"github.com/tensorken/tensorken/tensor"
 )
 
-// RecurrentOptions change what the constructors of recurrent layers make.
+// RecurrentOptions are the options of the constructors of recurrent layers.
 type RecurrentOptions struct {
 	Layers        int  // 0 is 1
 	Bidirectional bool // with cells that read the input from its end
 	NoBias        bool
 	Dropout       float64 // see [LSTM]
-	Projection    int     // of an LSTM: the width of outputs, less than that of the gates; 0 is none
+	Projection    int     // of an LSTM: project outputs to this width, below the gates'; 0 is off
 }
 
 // A recurrent is an [RNN], [LSTM] or [GRU].

@@ -13,10 +13,10 @@ import (
 	"github.com/tensorken/tensorken/tensor"
 )
 
-// A Report says what each layer of a model computes for an input: see [SummaryOf].
+// A Report lists each layer of a model with its cost for an input: see [SummaryOf].
 type Report struct {
 	Layers []LayerReport // the model first, then its layers in the order of its fields
-	Steps  []StepReport  // how data flow, operands before what uses them
+	Steps  []StepReport  // the flow of data, operands before their uses
 }
 
 // A LayerReport is a line of a [Report].
@@ -24,7 +24,7 @@ type LayerReport struct {
 	Name   string // as in files: "blocks.0.attn.q"; "" for the model
 	Type   string // "nn.Linear"
 	Depth  int    // 0 for the model
-	Output []int  // the shape of what it computes first; nil if it was not used
+	Output []int  // the shape of its first result; nil if it was not used
 	Params int    // elements of its parameters and state
 	Bytes  int    // of these
 	FLOPs  int    // as [tensor.Explain] counts them: a product that is added is two
@@ -42,18 +42,18 @@ type StepReport struct {
 	Inputs []int // positions of steps
 }
 
-// SummaryOf returns what the layers of a model compute when f is called: shapes, floating-point
+// SummaryOf returns the cost of a model's layers in a call of f: shapes, floating-point
 // operations and memory. Printed, it is a table.
 //
 //	fmt.Println(nn.SummaryOf(net, func(net Net) tensor.Tensor { return net.Apply(x) }))
 //
 // It only builds the graph of operations: nothing is computed unless f reads a value, and a
 // model whose tensors are tensor.Zeros needs no memory. The input is made before the call.
-// While f runs, other layers take the place of those in a [Sequential].
+// While f runs, layers of a [Sequential] are replaced by others, which record them.
 //
-// Operations belong to the layer whose parameters they use, with what the same call of the
-// layer computes for it alone; in a [Sequential], to the layer that made them; others, such as
-// a residual sum, to the smallest part of the model around them.
+// Operations belong to the layer whose parameters they use, and operations whose results only
+// these use, in the same call, too; in a [Sequential], to the layer that made them; others,
+// such as a residual sum, to the smallest part of the model around them.
 func SummaryOf[M, R any](model M, f func(M) R) *Report {
 	if f == nil {
 		fail("SummaryOf", "the function is nil: want one that applies the model")
@@ -82,8 +82,8 @@ func SummaryOf[M, R any](model M, f func(M) R) *Report {
 	return r
 }
 
-// addSteps groups operations to steps: those of a layer without layers in it, and others of one
-// call of the program.
+// addSteps groups operations to steps: one for each layer without layers in it, and one for
+// each other call of the program.
 func (r *Report) addSteps(t *trace) {
 	g := grouping{trace: t, step: map[*graph.Node]int{}}
 	for _, n := range t.nodes {
@@ -127,7 +127,7 @@ func (g *grouping) add(r *Report, n *graph.Node) {
 			}
 		}
 	}
-	between := x.kind == value && !g.parts[x.owner].leaf // of no layer, but of what holds some
+	between := x.kind == value && !g.parts[x.owner].leaf // of a part that has layers, or of none
 	if view := n.Op.Class() == ir.Movement || n.Op.Class() == ir.Alias; between && view && len(from) == 1 {
 		g.step[n] = from[0]
 		if s := from[0]; g.callOf(n).at == g.callOf(g.last[s]).at {

@@ -167,7 +167,7 @@ func (n branched) Apply(x tensor.Tensor) tensor.Tensor {
 
 func (n branched) project(x tensor.Tensor) tensor.Tensor { return x.MatMul(n.W).Exp() }
 
-// What a layer computes of the result of one of its own type is not that one's.
+// Operations of a layer on the result of a layer of its own type belong to the former.
 func TestSummaryOfRecursiveType(t *testing.T) {
 	net := branched{tensor.Ones(3, 6), &branched{W: tensor.Ones(6, 4)}, &branched{W: tensor.Ones(3, 5)}}
 	x := tensor.Ones(2, 3)
@@ -208,7 +208,7 @@ func TestSummaryOfStep(t *testing.T) {
 	}
 }
 
-// Steps are layers, and what is between them by the name of the function that was called.
+// Steps are layers, and other operations by the name of the function that was called.
 func TestSteps(t *testing.T) {
 	ids := tensor.New([]int32{1, 2, 3, 4, 5}, 1, 5)
 	r := nn.SummaryOf(newTinyGPT(), func(m tinyGPT) tensor.Tensor { return m.Apply(ids) })

@@ -6,8 +6,8 @@ import (
 	"github.com/tensorken/tensorken/tensor"
 )
 
-// A Residual adds what its body makes of the input to what its shortcut makes of it. An
-// empty shortcut is the input itself.
+// A Residual adds the results of its body and of its shortcut, both of the input. An empty
+// shortcut is the input itself.
 //
 // Source: He, Zhang, Ren, Sun, "Deep Residual Learning for Image Recognition", 2016.
 type Residual struct {
@@ -20,7 +20,7 @@ func (l Residual) Apply(x tensor.Tensor) tensor.Tensor {
 	return joined(l.Body.Apply(x), l.Shortcut.Apply(x))
 }
 
-// joined adds what has one shape.
+// joined adds tensors, which must have one shape.
 func joined(body, shortcut tensor.Tensor) tensor.Tensor {
 	if !slices.Equal(body.Shape(), shortcut.Shape()) {
 		fail("Residual", "the body gives %v, the shortcut %v: set Shortcut to layers that give the body's shape", body.Shape(), shortcut.Shape())

@@ -3,7 +3,7 @@ package nn
 import "github.com/tensorken/tensorken/tensor"
 
 // An RNN computes h' = tanh(W·x + b + U·h + c) step by step, the simplest recurrent layer:
-// see [LSTM] for what the recurrent layers have in common.
+// [LSTM] describes inputs, outputs and states.
 //
 // Source: Elman, "Finding Structure in Time", 1990.
 type RNN struct {
@@ -17,8 +17,8 @@ type RNN struct {
 // An LSTM is a long short-term memory: beside its output h it passes a memory c from step to
 // step, with a gate that forgets, one that adds and one that shows.
 //
-// Inputs are of shape [... time in], usually [batch time in], and outputs [... time out]:
-// out is the width of h, twice that of a bidirectional layer. A state is PyTorch's: h, and of
+// Inputs are of shape [... time in], usually [batch time in], and outputs [... time out]: out
+// is the width of h, or twice it for a bidirectional layer. A state is PyTorch's: h, and of
 // an LSTM c, each [layers·directions ... width], of which the cell of layer 2 that reads
 // backward is number 2·2+1. All steps are in one plan, whose size does not depend on how many
 // there are: see [grad.Scan].
@@ -34,8 +34,8 @@ type LSTM struct {
 }
 
 // A GRU is a gated recurrent unit, PyTorch's: its update gate says how much of h stays, and
-// its reset gate how much of h the candidate for the rest sees. See [LSTM] for what the
-// recurrent layers have in common.
+// its reset gate how much of h the candidate for the rest sees. [LSTM] describes inputs,
+// outputs and states.
 //
 // Source: Cho et al., "Learning Phrase Representations using RNN Encoder-Decoder for
 // Statistical Machine Translation", 2014.
@@ -83,8 +83,8 @@ func (l GRU) Apply(x tensor.Tensor, state []tensor.Tensor) (y tensor.Tensor, las
 
 // Run is Apply to sequences of several lengths and in training. Lengths, of shape [...], say
 // how many steps of each sequence count, from 0 to time: outputs after them are 0, the last
-// state is that of the last step that counts, and a cell that reads backward begins there.
-// Absent lengths are those of x. Dropout needs an rng.
+// state is the state after the last step that counts, and a cell that reads backward begins
+// there. Without lengths, all steps of x count. Dropout needs an rng.
 func (l RNN) Run(x tensor.Tensor, state []tensor.Tensor, lengths tensor.Tensor, rng *tensor.RNG) (y tensor.Tensor, last []tensor.Tensor) {
 	return rnn(l.ReLU).run(recurrent{l.Layers, l.Reverse, l.Dropout, l.Checkpoint}, x, state, lengths, rng)
 }

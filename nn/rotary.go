@@ -20,7 +20,7 @@ type Rotary struct {
 	// Interleaved says that a pair is two neighbours, as in GPT-J, and not elements i and
 	// i+Width/2, as in models of Hugging Face.
 	Interleaved bool
-	Scaling     RotaryScaling // for texts longer than those of the training; nil: none
+	Scaling     RotaryScaling // for texts longer than in the training; nil is off
 }
 
 // A RotaryScaling changes the rates of a [Rotary].
@@ -169,7 +169,7 @@ func (s Llama3Scaling) Rates(r Rotary, width int, _ tensor.Tensor) (tensor.Tenso
 }
 
 // YaRNScaling leaves the rates of pairs that turn more than BetaFast times in Length
-// positions, divides by Factor those of pairs that turn less than BetaSlow times, and
+// positions, divides by Factor the rates of pairs that turn less than BetaSlow times, and
 // interpolates between them, by the number of the pair. It also multiplies cosines and sines
 // by Magnitude.
 //

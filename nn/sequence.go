@@ -15,8 +15,9 @@ type RNNLayer struct {
 //	nn.Sequential{nn.LSTMLayer{LSTM: nn.NewLSTM(rng, 28, 64, nil), Last: true}, nn.NewLinear(rng, 64, 10)}
 type LSTMLayer struct {
 	LSTM
-	// Last gives only what the last layer's cells output at their end, [... out], as Keras'
-	// layers do without return_sequences: a cell that reads backward ends at the first step.
+	// Last returns only the last layer's outputs at the end of its cells, [... out], as
+	// Keras' layers do without return_sequences: a cell that reads backward ends at the
+	// first step.
 	Last bool
 }
 
@@ -50,8 +51,8 @@ func (l GRULayer) Train(x tensor.Tensor, rng *tensor.RNG) (tensor.Tensor, Layer)
 	return outputs(l.GRU, l.Last, x, rng), l
 }
 
-// outputs returns the outputs of a recurrent layer, or those of the last layer's cells at their
-// end.
+// outputs returns the outputs of a recurrent layer, of all steps or at the end of the last
+// layer's cells.
 func outputs(l interface {
 	Run(x tensor.Tensor, state []tensor.Tensor, lengths tensor.Tensor, rng *tensor.RNG) (tensor.Tensor, []tensor.Tensor)
 }, last bool, x tensor.Tensor, rng *tensor.RNG) tensor.Tensor {

@@ -13,7 +13,7 @@ func setting(op, name string, v float64, l limits.Limits) float64 {
 	return v
 }
 
-// epsilon returns a layer's setting Eps, or what stands for 0.
+// epsilon returns a layer's setting Eps, or its default for 0.
 func epsilon(layer string, v, zero float64) float64 {
 	return setting(layer, "Eps", cmp.Or(v, zero), limits.Positive)
 }

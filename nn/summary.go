@@ -8,9 +8,9 @@ import (
 	"github.com/tensorken/tensorken/tree"
 )
 
-// Summary returns a table of a model's tensors: name, type, shape and number of
-// elements; the last line has the total. For a model without tensors it returns
-// "no tensors". [SummaryOf] also has what they compute for an input.
+// Summary returns a table of a model's tensors: name, type, shape and number of elements;
+// the last line has the total. For a model without tensors it returns "no tensors".
+// [SummaryOf] also has the operations for an input.
 func Summary(model any) string {
 	var b strings.Builder
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)

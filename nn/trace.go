@@ -13,20 +13,21 @@ import (
 	"github.com/tensorken/tensorken/tensor"
 )
 
-// A trace is what a function computes of a model, and which part computes it.
+// A trace has the nodes that a function makes from a model, and the model's part that makes
+// each.
 //
 // Operations on a parameter belong to the parameter's part. So do others of the same call of a
 // layer's method that only this part uses, as the mean of a norm, and all between input and
-// output of a layer in a Sequential. What remains belongs to the smallest part in which
-// its operands and uses are.
+// output of a layer in a Sequential. What remains belongs to the smallest part in which its
+// operands and uses are.
 type trace struct {
 	parts []part
-	nodes []*graph.Node // that depend on parameters or inputs, operands before what uses them
+	nodes []*graph.Node // that depend on parameters or inputs, operands before their uses
 	info  map[*graph.Node]*traced
 	names map[uintptr]string // of functions
 }
 
-// A traced is what is known of a node.
+// A traced is a node's kind and owner.
 type traced struct {
 	kind  nodeKind
 	owner int // a part; -1 before it is known
@@ -157,7 +158,7 @@ func (t *trace) holds(c, i int) bool {
 	return i == c
 }
 
-// assignRuns gives what layers of a Sequential computed to them. Inner ones ran first.
+// assignRuns gives the operations of a Sequential's layers to them. Inner ones ran first.
 func (t *trace) assignRuns(runs []probed) {
 	for _, r := range runs {
 		p := partOf(t.parts, r.name)
@@ -232,8 +233,8 @@ func isMethod(function string) bool {
 	return ok && found && !strings.Contains(method, ".") && !strings.HasPrefix(method, "func")
 }
 
-// extend gives to the owner of an operation what the same call of a layer's method computed for
-// it alone, or of it alone.
+// extend gives an operation's owner also the operations of the same call of a layer's method
+// that only read it, or that only it reads.
 func (t *trace) extend() {
 	for _, n := range t.nodes { // the sum of products, and the view that drops its axes
 		x := t.info[n]
@@ -246,7 +247,7 @@ func (t *trace) extend() {
 			x.owner = from.owner
 		}
 	}
-	for _, n := range t.nodes { // what a layer's own method computes of the layer's results
+	for _, n := range t.nodes { // operations of a layer's own method on the layer's results
 		if x := t.info[n]; x.kind == value && x.owner < 0 {
 			x.owner = t.ownerOfOperands(n)
 		}
@@ -320,7 +321,8 @@ func (t *trace) recursion(n *graph.Node, layer int) int {
 	return calls
 }
 
-// assignRest gives what is left to the smallest part that holds its operands and uses.
+// assignRest gives each remaining operation to the smallest part that holds its operands
+// and uses.
 func (t *trace) assignRest() {
 	above, below := map[*graph.Node]int{}, map[*graph.Node]int{}
 	for _, n := range t.nodes {

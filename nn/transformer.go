@@ -5,7 +5,7 @@ import (
 )
 
 // A TransformerEncoderLayer is self-attention and a feed-forward network, each with dropout,
-// a residual and a layer norm. Names and defaults are those of PyTorch's
+// a residual and a layer norm. Names and defaults are as in PyTorch's
 // nn.TransformerEncoderLayer; axes are as with its batch_first.
 //
 // Source: Vaswani et al., "Attention Is All You Need", 2017.
@@ -13,7 +13,7 @@ type TransformerEncoderLayer struct {
 	SelfAttn         MultiheadAttention
 	Linear1, Linear2 Linear
 	Norm1, Norm2     LayerNorm
-	Dropout          Dropout // of what is added to the input
+	Dropout          Dropout // of each branch before its residual sum
 	Act              Func    // of the feed-forward network; nil is ReLU
 	// NormFirst normalizes the input of attention and feed-forward network, and not the
 	// sums: pre-norm.
@@ -58,7 +58,7 @@ type residualNorm struct {
 	rng       *tensor.RNG
 }
 
-// add adds what f makes of x to x, normalized before or after.
+// add returns x + f(x), normalized before f or after the sum.
 func (b residualNorm) add(x tensor.Tensor, norm LayerNorm, f func(x tensor.Tensor) tensor.Tensor) tensor.Tensor {
 	if b.normFirst {
 		return x.Add(b.dropout.Drop(f(norm.Apply(x)), b.rng))

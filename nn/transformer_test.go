@@ -71,8 +71,8 @@ func TestTransformerLayers(t *testing.T) {
 	}
 }
 
-// What constructors make trains: gradients reach all tensors, and dropout differs from call
-// to call, only with an RNG.
+// Layers of the constructors train: gradients reach all tensors, and dropout differs from
+// call to call, only with an RNG.
 func TestTransformerTrains(t *testing.T) {
 	rng := tensor.NewRNG(1)
 	x, memory := rng.Normal(2, 5, 8), rng.Normal(2, 3, 8)

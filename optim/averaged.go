@@ -13,7 +13,7 @@ import (
 // Averaged is the average of the models of a training, which often does better than the
 // last one. With a Decay it is an exponential average (EMA), otherwise the mean of all
 // (SWA), of which one takes the models of the last epochs. It is a tree, with the names
-// that PyTorch's AveragedModel has in files. The zero value is that of no models.
+// that PyTorch's AveragedModel has in files. The zero value averages no models.
 //
 // Source: Polyak, Juditsky, "Acceleration of Stochastic Approximation by Averaging",
 // 1992; Izmailov et al., "Averaging Weights Leads to Wider Optima and Better
@@ -24,9 +24,9 @@ type Averaged[M any] struct {
 	Decay float64       // of the average so far, for each model: 0.999, say; 0 is the mean of all
 }
 
-// Add adds a model, in one plan: the first is the average as it is. Floating-point
-// tensors are averaged, statistics of batch norms too, in their own type, so it should be
-// float32; others are those of the last model.
+// Add adds a model, in one plan: the first is the average as it is. Floating-point tensors
+// are averaged, statistics of batch norms too, in their own type, so it should be float32;
+// others are taken from the last model.
 func (a *Averaged[M]) Add(m M) (err error) {
 	defer tensor.Catch(&err)
 	if err := limits.BelowOne.Check("Decay", a.Decay); err != nil {
@@ -92,7 +92,7 @@ func (a *Accumulator[G]) Add(g G) (err error) {
 	return outlive(a.Sum)
 }
 
-// outlive takes what an Averaged or an Accumulator keeps out of the Scopes that the caller is in.
+// outlive takes the tensors of an Averaged or an Accumulator out of the caller's Scopes.
 func outlive(kept any) error {
 	ts, err := pytree.Values[tensor.Tensor](kept)
 	if err != nil {

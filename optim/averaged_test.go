@@ -84,7 +84,7 @@ func TestAveragedPlans(t *testing.T) {
 	}
 }
 
-// A step of the mean gradient of batches of one size is that of all examples.
+// A step of the mean gradient of batches of one size equals a step of all examples.
 func TestAccumulator(t *testing.T) {
 	rng := tensor.NewRNG(1)
 	net := nn.NewLinear(rng, 3, 2)

@@ -9,7 +9,7 @@ import (
 	"github.com/tensorken/tensorken/tree"
 )
 
-// same reports a model of a device that is not about that of the CPU.
+// same fails unless a device's model is about the CPU's.
 func same[M any](t *testing.T, what string, got, want M) {
 	t.Helper()
 	tree.Zip(got, want, func(name string, x, y tensor.Tensor) tensor.Tensor {

@@ -10,8 +10,8 @@
 // A schedule, such as [Cosine], is a function from steps to factors on the learning rate,
 // and anything may be one.
 //
-// In a rule a zero Beta1, Beta2, Decay or Eps means PyTorch's default, for [LAMB] and [Lion] that
-// of their sources; a zero Momentum, WeightDecay or ClipNorm means none, except where a rule says
+// In a rule a zero Beta1, Beta2, Decay or Eps means PyTorch's default, or the source's for [LAMB]
+// and [Lion]; a zero Momentum, WeightDecay or ClipNorm means none, except where a rule says
 // otherwise. Settings that are NaN, infinite or negative are errors.
 //
 // Rules with squares of gradients count one beyond 7e16 as that (3e150 in float64), so that the

@@ -78,8 +78,8 @@ func ClipValue[T any](grads T, max float64) T {
 	})
 }
 
-// mapFloats returns the tree of what f makes of floating-point tensors, computed in float32
-// where they are of 16 bits, in which the numbers in f would be rounded.
+// mapFloats applies f to the floating-point tensors of a tree. For tensors of 16 bits it
+// computes in float32, so that the numbers in f are not rounded.
 func mapFloats[T any](v T, f func(tensor.Tensor) tensor.Tensor) T {
 	return tree.Map(v, func(_ string, t tensor.Tensor) tensor.Tensor {
 		if !t.DType().IsFloat() {

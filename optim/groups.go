@@ -19,7 +19,7 @@ type Group struct {
 	// Names is a pattern as of [path.Match], such as "*.bias" or "blocks.[0-3].*": a *
 	// stands for any text, dots included.
 	Names  string
-	Rule   Rule    // nil: that of the Optimizer
+	Rule   Rule    // nil: the Optimizer's
 	LR     float64 // factor on the learning rate; 0 is 1
 	Frozen bool    // the parameters stay as they are
 }

@@ -76,7 +76,7 @@ func TestJitInPlace(t *testing.T) {
 	}
 }
 
-// What an optimizer makes in a Scope stays, with Step and with Jit.
+// Tensors that an optimizer makes in a Scope stay, with Step and with Jit.
 func TestStepInScope(t *testing.T) {
 	for _, replayed := range []bool{false, true} {
 		for name, d := range devices(t) {

@@ -30,9 +30,9 @@ import (
 // arguments, as it does if it draws from an RNG of its own, or whose model has an RNG in it, or a
 // function that captures variables or something else that may change unseen.
 //
-// A step donates what an earlier step has made and it replaces, the tensors of *m and of State:
-// see [tensor.Donate]. Where it can, the new ones are in their memory. To keep the model of a step,
-// keep a copy: tree.Copy(*m). The tensors of the first model stay; a program that does not read them
+// A step donates the tensors of *m and State that it replaces, if an earlier step made them: see
+// [tensor.Donate]. Where it can, the new ones are in their memory. To keep the model of a step, keep
+// a copy: tree.Copy(*m). The tensors of the first model stay; a program that does not read them
 // again donates them before the first step, by tree.Donate(model), and needs less memory.
 //
 // The function is for one goroutine. It returns the errors of Step, and an error if the model
@@ -44,7 +44,7 @@ func Jit[M, B any](o *Optimizer, loss func(m M, b B, rng *tensor.RNG) (tensor.Te
 	return s.next
 }
 
-// keepModel says how to keep what a step replaces.
+// keepModel says how to keep the tensors that a step replaces.
 const keepModel = "keep a copy of the model before the step, which tree.Copy makes"
 
 // A steps makes the steps of Jit.
@@ -71,8 +71,8 @@ type modelForm struct {
 	slots  slotNames
 }
 
-// The stepArgs are what a step depends on, but for numbers that change, and for the
-// parameters and then their slots, which are in the list.
+// The stepArgs are the key of a recorded step. Numbers that change from step to step are
+// not in it; the tensors, parameters and then their slots, are in the list of arguments.
 type stepArgs[B any] struct {
 	Model         int   // the number of its form
 	Slots         []int // how many each parameter has
@@ -100,7 +100,7 @@ func (s *steps[M, B]) next(m *M, b B, rng *tensor.RNG) (tensor.Tensor, error) {
 	if m == nil {
 		return tensor.Tensor{}, fmt.Errorf("optim: a step of a nil %T: want a pointer to the model", m)
 	}
-	if !o.State.Step.IsValid() { // the first step stores what later ones read
+	if !o.State.Step.IsValid() { // the first step stores the state that later ones read
 		return s.run(m, b, rng)
 	}
 	if err := o.catchUp(); err != nil {
@@ -302,8 +302,8 @@ func (s *steps[M, B]) trace(a stepArgs[B], list []tensor.Tensor, t *jit.Trace) (
 	return r, [][]tensor.Tensor{u.params, kept}, nil
 }
 
-// previous returns the tensors of model in the order of those of next, the model that loss
-// returned for it. It fails if next lacks one.
+// previous returns the tensors of model, in the order of next, the model that loss returned
+// for it. It fails if next lacks one.
 func previous(model, next any) ([]tensor.Tensor, error) {
 	was, err := pytree.Flatten[tensor.Tensor](model)
 	if err != nil {

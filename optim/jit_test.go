@@ -223,7 +223,7 @@ func TestJit(t *testing.T) {
 	}
 }
 
-// TestJitMisuse says what a loss that cannot be recorded, or that fails, gets.
+// TestJitMisuse checks the errors of losses that fail or cannot be recorded.
 func TestJitMisuse(t *testing.T) {
 	batch := jitBatches(1)[0]
 	own := tensor.NewRNG(1)
@@ -353,8 +353,8 @@ func TestJitClipNorm(t *testing.T) {
 	}
 }
 
-// TestJitMemory counts the bytes that replayed steps of a model of 4 MiB leave behind: none
-// but for what the collector waits for.
+// TestJitMemory counts the bytes that replayed steps of a model of 4 MiB leave behind: only
+// garbage that the collector has not reached.
 func TestJitMemory(t *testing.T) {
 	const mib = 1 << 20
 	d := tensor.NewDevice(cpu.New(cpu.Options{}))

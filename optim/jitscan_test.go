@@ -148,7 +148,7 @@ func BenchmarkRecurrentStep(b *testing.B) {
 	}
 }
 
-// What comes before a recurrence is computed once, for the recurrence and for the derivative.
+// Operands of a recurrence are computed once, for the recurrence and for its derivative.
 func TestForwardPassBeforeRecurrence(t *testing.T) {
 	rng := tensor.NewRNG(5)
 	b := taggerBatch{X: rng.Ints(10, 3, 6).Keep(), Y: rng.Ints(5, 3, 6).Keep()}

@@ -9,9 +9,9 @@ import (
 	"github.com/tensorken/tensorken/tensor"
 )
 
-// LBFGS is the limited-memory method of Broyden, Fletcher, Goldfarb and Shanno, with a
-// line search for the strong Wolfe conditions. It is for losses without randomness, such
-// as those of all the data, and [Minimize] is how it runs. Zero settings are PyTorch's.
+// LBFGS is the limited-memory method of Broyden, Fletcher, Goldfarb and Shanno, with a line
+// search for the strong Wolfe conditions. It is for losses without randomness, such as the
+// loss of all the data, and runs by [Minimize]. Zero settings are PyTorch's.
 //
 // Source: Nocedal, Wright, "Numerical Optimization", 2006, algorithm 7.4.
 type LBFGS struct {
@@ -24,11 +24,11 @@ type LBFGS struct {
 	State     LBFGSState
 }
 
-// LBFGSState is what an [LBFGS] remembers: its last steps and the changes of the
-// gradient in them, as rows, and their products. It is a tree, saved and loaded as a model
-// is, and grows with the steps up to History.
+// LBFGSState is the memory of an [LBFGS]: its last steps and the changes of the gradient in
+// them, as rows, and their products. It is a tree, saved and loaded as a model is, and
+// grows with the steps up to History.
 type LBFGSState struct {
-	Pairs  tensor.Tensor `tensor:",optional"` // how many there were in all: one int32
+	Pairs  tensor.Tensor `tensor:",optional"` // the number of pairs so far: one int32
 	S, Y   tensor.Tensor `tensor:",optional"` // [capacity n], of a model with n elements
 	SY, YY tensor.Tensor `tensor:",optional"` // [capacity capacity]
 }

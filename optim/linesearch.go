@@ -5,7 +5,7 @@ import "math"
 // A trial is a point along the direction of a line search, at length t from its start.
 type trial[G any] struct {
 	t, loss, slope float64 // slope is the derivative of the loss by t
-	at             G       // what else was computed there
+	at             G       // the gradient there
 }
 
 // strongWolfe returns a trial with c1 and c2 of the strong Wolfe conditions, enough

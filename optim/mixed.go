@@ -24,13 +24,12 @@ type Scaling struct {
 	Interval        int     // 0 is 2000
 }
 
-// ValueAndGrad is [grad.ValueAndGrad] in the Precision of o: f is called with the model's
-// parameters cast to that type, while the parameters, the returned loss and the gradients keep
-// theirs, usually float32. So does the model's state, such as the statistics of a batch norm,
-// which changes by less than 16 bits have. What f captures, such as a batch, it must cast itself. The
-// loss is scaled before its gradient is computed and the gradient after, so that both
-// are those of f; where the computation overflowed, gradients are infinite or NaN, and
-// [Optimizer.Step] skips the step.
+// ValueAndGrad is [grad.ValueAndGrad] in the Precision of o: f is called with the model's parameters
+// cast to that type, while the parameters, the returned loss and the gradients keep theirs, usually
+// float32. So does the model's state, such as the statistics of a batch norm, which changes by less
+// than 16 bits have. Captured tensors, such as a batch, f must cast itself. The loss is scaled before
+// its gradient is computed, and the scale divided out of the gradient, so that both are f's; where
+// the computation overflowed, gradients are infinite or NaN, and [Optimizer.Step] skips the step.
 //
 // Nothing waits for the device: whether a step is skipped is decided there. So
 // State.Step counts the steps that were skipped, as Schedule and Adam's correction of
@@ -83,7 +82,7 @@ func ValueAndGradAux[M, A any](o *Optimizer, f func(M) (tensor.Tensor, A)) func(
 func castParameters[M any](m M, d tensor.DType) M {
 	leaves, err := pytree.Flatten[tensor.Tensor](m)
 	if err != nil {
-		return tree.Cast(m, d) // which says what is wrong
+		return tree.Cast(m, d) // whose message says what is wrong
 	}
 	out := make([]tensor.Tensor, len(leaves))
 	for i, l := range leaves {
@@ -108,8 +107,8 @@ func checkGiven(op string, o *Optimizer, noLoss bool) {
 	}
 }
 
-// lossType returns the type that losses of m have and are scaled in, that of its first
-// floating-point tensor but at least float32.
+// lossType returns the type in which losses of m are scaled: the type of its first
+// floating-point tensor, but at least float32.
 func lossType(m any) tensor.DType {
 	for _, t := range tree.All(m) {
 		if t.DType().IsFloat() {
@@ -148,7 +147,7 @@ func restore[M, A any](m M, aux A) A {
 	return restored
 }
 
-// scale returns what losses of m are multiplied by, absent unless Precision is Float16.
+// scale returns the loss scale, absent unless Precision is Float16.
 func (o *Optimizer) scale(m any) tensor.Tensor {
 	if o.Precision != tensor.Float16 {
 		return tensor.Tensor{}
@@ -184,7 +183,7 @@ func (o *Optimizer) finite(gs []tensor.Tensor) (ok tensor.Tensor) {
 	return ok
 }
 
-// adapt returns the Scale and Streak after a step, absent if there are none.
+// adapt returns the Scale and Streak after a step, absent without loss scaling.
 func (o *Optimizer) adapt(finite tensor.Tensor) (scale, streak tensor.Tensor) {
 	if !finite.IsValid() {
 		return o.State.Scale, o.State.Streak

@@ -29,10 +29,10 @@ func (r Adamax) Update(p, g tensor.Tensor, slots []tensor.Tensor, lr float64, st
 	return p.Sub(m.Mul(lr / (1 - math.Pow(b1, float64(step+1)))).Div(u)), []tensor.Tensor{m, u}
 }
 
-// NAdam is [Adam] with Nesterov's momentum: in place of m̂ it takes
-// μ'·m/(1 - Πμ·μ') + (1-μ)·g/(1 - Πμ), where μ = β₁·(1 - 0.96^(t·MomentumDecay)/2) at
-// step t, from 1, μ' is that of the next step, and Πμ the product of all so far.
-// WeightDecay λ adds λ·p to g first, or is decoupled as in [AdamW].
+// NAdam is [Adam] with Nesterov's momentum: in place of m̂ it takes μ'·m/(1 - Πμ·μ') +
+// (1-μ)·g/(1 - Πμ), where μ = β₁·(1 - 0.96^(t·MomentumDecay)/2) at step t, from 1, μ' is μ
+// of the next step, and Πμ the product of all so far. WeightDecay λ adds λ·p to g first, or
+// is decoupled as in [AdamW].
 //
 // Source: Dozat, "Incorporating Nesterov Momentum into Adam", 2016.
 type NAdam struct {

@@ -27,7 +27,7 @@ import (
 // 2025.
 type Muon struct {
 	Momentum    float64 // μ; 0 is 0.95
-	WeightDecay float64 // 0 is none; PyTorch's default is 0.1
+	WeightDecay float64 // 0 is off; PyTorch's default is 0.1
 	Eps         float64 // least norm; 0 is 1e-7
 	Plain       bool    // O of b alone, without Nesterov's momentum
 	MatchAdamW  bool    // a is 0.2·√max(rows, columns): steps are as long as AdamW's, and so may be lr

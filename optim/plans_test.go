@@ -60,7 +60,7 @@ func TestFirstStepSharesThePlan(t *testing.T) {
 	}
 }
 
-// So do those of parameters that start as constants or as views, and of two that start equal.
+// So do steps of parameters that start as constants or as views, and of two that start equal.
 func TestFirstStepOfConstants(t *testing.T) {
 	type net struct{ Weight, Scale, Bias tensor.Tensor }
 	for name, start := range map[string]func() tensor.Tensor{

@@ -32,8 +32,8 @@ type Plateau struct {
 // Schedule returns the factor on the learning rate, whatever the step.
 func (p *Plateau) Schedule(int) float64 { return p.state()[0] }
 
-// Observe takes the metric's next value. NaN is no improvement. It panics if State is not
-// that of a Plateau, or a setting has no meaning.
+// Observe takes the metric's next value. NaN is no improvement. It panics if State cannot
+// come from a Plateau, or a setting has no meaning.
 func (p *Plateau) Observe(metric float64) {
 	if err := checkSettings(p); err != nil {
 		tensor.Internal.Misuse(graph.Token{}, "optim.Plateau", err.Error())
@@ -64,7 +64,7 @@ func (p *Plateau) Observe(metric float64) {
 	p.State = tensor.New(s)
 }
 
-// worst is what every metric improves.
+// worst is a value that every metric improves.
 func (p *Plateau) worst() float64 {
 	if p.Maximize {
 		return math.Inf(-1)

@@ -115,7 +115,7 @@ func (r Adam) Update(p, g tensor.Tensor, slots []tensor.Tensor, lr float64, step
 type AdamW struct {
 	Beta1, Beta2 float64 // 0 is 0.9 and 0.999
 	Eps          float64 // 0 is 1e-8
-	WeightDecay  float64 // 0 is none; PyTorch's default is 0.01
+	WeightDecay  float64 // 0 is off; PyTorch's default is 0.01
 	AMSGrad      bool
 }
 
@@ -125,7 +125,7 @@ func (r AdamW) adam() Adam {
 	return Adam{Beta1: r.Beta1, Beta2: r.Beta2, Eps: r.Eps, AMSGrad: r.AMSGrad}
 }
 
-// Update implements [Rule]; the slots are those of Adam.
+// Update implements [Rule]; the slots are Adam's.
 func (r AdamW) Update(p, g tensor.Tensor, slots []tensor.Tensor, lr float64, step int) (tensor.Tensor, []tensor.Tensor) {
 	return r.adam().Update(shrink(p, lr, r.WeightDecay), g, slots, lr, step)
 }

@@ -82,7 +82,7 @@ func TestRulesOnHost(t *testing.T) {
 	}
 }
 
-// The average of ASGD is p until T0, and the mean of what follows it.
+// The average of ASGD is p until T0, then the mean of all later p.
 func TestASGDAverage(t *testing.T) {
 	p, o := tensor.New([]float64{0}), optim.New(optim.ASGD{Lambda: 1e-12, T0: 2}, 1)
 	for step, want := range []float64{-1, -2, -3, -4, -4.5, -5} { // p is -1, -2, …
@@ -106,8 +106,8 @@ func TestLAMBZeros(t *testing.T) {
 	}
 }
 
-// Muon's steps of a matrix have singular values near 1, whatever those of the gradient;
-// a convolution's kernel is a matrix of its output channels.
+// Muon's steps of a matrix have singular values near 1, whatever the gradient's; a
+// convolution's kernel is a matrix of its output channels.
 func TestMuonOrthogonalizes(t *testing.T) {
 	rng := tensor.NewRNG(3)
 	for _, shape := range [][]int{{4, 9}, {9, 4}, {7, 7}, {5, 2, 3, 3}} {

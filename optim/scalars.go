@@ -65,7 +65,7 @@ func (a *abstractUpdate) isOf(rule Rule, x update) bool {
 }
 
 // isShapeFree reports whether the scalars of a rule are the same for parameters of all shapes.
-// It lists types, since a method would also be that of types that embed a rule.
+// It lists types, since types that embed a rule would inherit a method.
 func isShapeFree(rule Rule) bool {
 	switch unscaled(rule).(type) {
 	case SGD, Adam, AdamW, Adamax, NAdam, RAdam, LAMB, RMSprop, Adagrad, Adadelta, ASGD, Lion, Rprop:

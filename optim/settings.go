@@ -19,7 +19,7 @@ func must(op, name string, v float64, l limits.Limits) {
 }
 
 // settings are the names of fields of rules, [LBFGS], [Scaling] and [Plateau] by their limits.
-// What 0 stands for is always allowed.
+// 0, which stands for the default, is always allowed.
 var settings = []struct {
 	limits.Limits
 	names []string
@@ -80,8 +80,8 @@ func bounded(g tensor.Tensor) tensor.Tensor {
 	return g.Maximum(-most).Minimum(most)
 }
 
-// epsilon returns the ε that is added to roots of squares of g, or what stands for 0, but no
-// less than the root of the least square that g's type has.
+// epsilon returns the ε that is added to roots of squares of g, zero if v is 0, but no less
+// than the root of the least normal number of g's type.
 func epsilon(g tensor.Tensor, v, zero float64) float64 {
 	return max(cmp.Or(v, zero), math.Sqrt(least(g)))
 }

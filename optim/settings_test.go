@@ -219,7 +219,7 @@ func TestClipNormBeyondTheRange(t *testing.T) {
 	}
 }
 
-// Numbers of averages and limits are not rounded to the 16 bits of what they are of.
+// Numbers of averages and limits are not rounded to the 16 bits of their tensors.
 func TestNumbersOfHalves(t *testing.T) {
 	d := tensor.BFloat16
 	avg := optim.Average(tensor.FullOf(d, 1, 1), tensor.FullOf(d, 100, 1), 0.999)

@@ -17,8 +17,8 @@ import (
 type State struct {
 	Step  tensor.Tensor            `tensor:",optional"` // number of steps done: one int32; absent before the first
 	Slots map[string]tensor.Tensor // by the parameter's name and the slot's number: "0.weight.1"
-	// Of an Optimizer whose Precision is Float16: what losses are multiplied by, one
-	// float32, and how many steps in a row were not skipped, one int32.
+	// With Precision Float16: the loss scale, one float32, and the number of steps since
+	// the last skipped one, one int32.
 	Scale, Streak tensor.Tensor `tensor:",optional"`
 }
 

@@ -11,7 +11,7 @@ import (
 	"github.com/tensorken/tensorken/tensor"
 )
 
-// The updates of a step are what the parameters, their slots and the loss scale become.
+// The updates of a step are the new parameters, slots and loss scale.
 type updates struct {
 	params        []tensor.Tensor
 	slots         [][]tensor.Tensor // of the parameters; nil for one that stays as it is
@@ -105,7 +105,7 @@ func named(sites *graph.Attribution, t tensor.Tensor) tensor.Tensor {
 // An update is an Update of a rule, with its results.
 type update struct {
 	p, g  tensor.Tensor
-	slots []tensor.Tensor // nil if there are none yet
+	slots []tensor.Tensor // nil before the first step
 	next  tensor.Tensor
 	kept  []tensor.Tensor
 }

@@ -83,7 +83,7 @@ type CPUOptions struct {
 }
 
 // NewCPU returns the host's processor as a device separate from [CPU], for [SetDefault] or
-// [Tensor.To]. Its tensors do not mix with those of [CPU], as with any two devices. It
+// [Tensor.To]. As with any two devices, its tensors do not mix with tensors of [CPU]. It
 // panics with a [*DeviceError] if an environment variable has a bad value, as [CPU] does.
 func NewCPU(o *CPUOptions) *Device {
 	if o == nil {

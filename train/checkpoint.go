@@ -19,7 +19,7 @@ import (
 // metaKey is the key of a checkpoint's state in the metadata of its file.
 const metaKey = "train"
 
-// A state is what a checkpoint has besides tensors.
+// A state is the JSON part of a checkpoint: all but tensors.
 type state struct {
 	Step, Epoch int
 	Loader      loaderState
@@ -151,7 +151,7 @@ func (l *Loop[M, B]) restore() error {
 	return nil
 }
 
-// fits returns an error if a state cannot be that of the Loop.
+// fits returns an error if a state cannot come from a Loop like l.
 func (l *Loop[M, B]) fits(s state) error {
 	if (s.RNG == nil) != (l.RNG == nil) {
 		return fmt.Errorf("it is of a Loop with RNG: %v, this one: %v", s.RNG != nil, l.RNG != nil)

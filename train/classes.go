@@ -28,22 +28,22 @@ func F1(pred, target tensor.Tensor) tensor.Tensor {
 	return meanWhere(c.both.Mul(2).Div(all.Maximum(1)), all.Gt(0))
 }
 
-// F1Micro returns 2·tp/(2·tp + fp + fn) of all classes together, a scalar; operands are
-// those of [F1]. With one class for each example it is the [Accuracy].
+// F1Micro returns 2·tp/(2·tp + fp + fn) of all classes together, a scalar; operands are as
+// for [F1]. With one class for each example it is the [Accuracy].
 func F1Micro(pred, target tensor.Tensor) tensor.Tensor {
 	c := count("F1Micro", pred, target)
 	return c.both.Sum().Mul(2).Div(c.predicted.Sum().Add(c.occurring.Sum()).Maximum(1))
 }
 
 // Precision returns the mean of tp/(tp + fp) over the classes that are predicted or occur
-// in target, a scalar; it is 0 for one that is not predicted. Operands are those of [F1].
+// in target, a scalar; it is 0 for one that is not predicted. Operands are as for [F1].
 func Precision(pred, target tensor.Tensor) tensor.Tensor {
 	c := count("Precision", pred, target)
 	return meanWhere(c.both.Div(c.predicted.Maximum(1)), c.predicted.Add(c.occurring).Gt(0))
 }
 
 // Recall returns the mean of tp/(tp + fn) over the classes that are predicted or occur in
-// target, a scalar; it is 0 for one that does not occur. Operands are those of [F1].
+// target, a scalar; it is 0 for one that does not occur. Operands are as for [F1].
 func Recall(pred, target tensor.Tensor) tensor.Tensor {
 	c := count("Recall", pred, target)
 	return meanWhere(c.both.Div(c.occurring.Maximum(1)), c.predicted.Add(c.occurring).Gt(0))
@@ -96,7 +96,7 @@ func labels(op string, target tensor.Tensor, n int) tensor.Tensor {
 	return tensor.Internal.Positions(graph.Token{}, "train."+op, "label", "%d classes", target, target, n)
 }
 
-// meanWhere returns the mean of the elements of t where chosen, 0 if there are none.
+// meanWhere returns the mean of the elements of t where chosen, 0 if chosen nowhere.
 func meanWhere(t, chosen tensor.Tensor) tensor.Tensor {
 	return tensor.Where(chosen, t, 0).Sum().Div(chosen.Cast(tensor.Float32).Sum().Maximum(1))
 }

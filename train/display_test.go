@@ -34,8 +34,8 @@ func TestLive(t *testing.T) {
 	}
 }
 
-// Without a terminal a line says how much of the epoch is done, and the time left is that of
-// a run which began where it resumed.
+// Without a terminal a line says how much of the epoch is done, and the time left counts
+// from the step where the run resumed.
 func TestPlain(t *testing.T) {
 	var out bytes.Buffer
 	d := newDisplay(&out)

@@ -49,7 +49,7 @@ func TestAccumulate(t *testing.T) {
 	}
 }
 
-// Accumulated state, such as a count in the model, is that of all batches.
+// Accumulated state, such as a count in the model, includes all batches.
 func TestAccumulateState(t *testing.T) {
 	type counting struct {
 		Weight tensor.Tensor

@@ -27,25 +27,25 @@ type Loop[M, B any] struct {
 	// the last report if Monitor is "".
 	Model, Best M
 	Data        *data.Loader[B]
-	Optimizer   *optim.Optimizer // its Precision is that of the model and the batch in Loss
+	Optimizer   *optim.Optimizer // its Precision is the type of the model and the batch in Loss
 	RNG         *tensor.RNG      // passed to Loss; nil means inference
-	// Epochs and Steps are when Run ends, by what is done in all: whichever comes first,
-	// or the one that is not 0.
+	// Epochs and Steps are the totals at which Run ends: whichever comes first, or the one
+	// that is not 0.
 	Epochs, Steps int
 	// Loss returns the mean loss of a batch, and m with its new state. A returned
 	// model that lacks one of m's tensors is an error.
 	//
 	// Between reports and epochs, Run records a step on batches of equal shapes and replays
 	// it, as [optim.Jit] does: Loss cannot look at values then, and a variable that it reads
-	// stays what it was. Each report and each epoch starts anew.
+	// stays at its first value. Each report and each epoch starts anew.
 	Loss func(m M, b B, rng *tensor.RNG) (tensor.Tensor, M)
 	// Eager runs Loss in each step: for one that prints, counts, or reads variables that
 	// change. The host takes longer for a step. So it is with AfterStep, FindNaN and
 	// Accumulate.
 	Eager bool
-	// Accumulate is the number of batches whose gradients make a step; 0 is 1. The step is
-	// that of one large batch: gradients are averaged over the examples. The last batches
-	// of an epoch make one too, though they may be fewer.
+	// Accumulate is the number of batches whose gradients make a step; 0 is 1. The step
+	// equals a step of one large batch: gradients are averaged over the examples. The last
+	// batches of an epoch make one too, though they may be fewer.
 	Accumulate int
 	// Validate returns metrics of the model for each report; nil returns none.
 	Validate func(m M) (Metrics, error)
@@ -81,7 +81,7 @@ type Loop[M, B any] struct {
 	// and {"step", "epoch", "time", "metrics"} of each report. Numbers that JSON lacks are
 	// the strings "NaN", "Inf" and "-Inf". A run that resumes goes on in the file.
 	Log string
-	// History has the metrics of each report: those of Validate, and "loss".
+	// History has the metrics of each report: Validate's, and "loss".
 	History []Metrics
 	// Epoch and Step count the epochs and steps that are done. A Loop with the Model, Best,
 	// Data, Optimizer, RNG, History, Epoch and Step of another one continues it.

@@ -92,7 +92,7 @@ func checkAlike(op string, pred, target tensor.Tensor) {
 	}
 }
 
-// wantLabels is what labels must be.
+// wantLabels ends errors about labels of a wrong type.
 const wantLabels = "want labels that are integers or bool: Cast(tensor.Int32)"
 
 // checkIntegers panics with a reason if t is of floats.

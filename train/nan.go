@@ -55,11 +55,11 @@ func (n *NaN) String() string {
 //	found, err := train.FindNaN(func() any { return grad.Of(loss)(model) })
 //	fmt.Println(found) // the first NaN is made by Log of shape [4 3], called in model.go:12, at [0 2] of -1
 //
-// f is to make the tensors, from others that are computed, and compute none itself.
-// FindNaN examines the result of each operation, so it takes several times as long as the
-// computation, and more memory. Operations are those of the graph: a softmax, say, is Sub,
-// Exp, Sum and Div, all with the line of its call. If tensors come in a slice of type
-// []any, the derivatives should come after the value, so that NaN.Backward is right.
+// f is to make the tensors, from others that are computed, and compute none itself. FindNaN
+// examines the result of each operation, so it takes several times as long as the
+// computation, and more memory. Operations are the graph's: a softmax, say, is Sub, Exp,
+// Sum and Div, all with the line of its call. If tensors come in a slice of type []any, the
+// derivatives should come after the value, so that NaN.Backward is right.
 func FindNaN(f func() any) (found *NaN, err error) {
 	if f == nil {
 		misuse("FindNaN", "the function is nil: want one that computes a tree")
@@ -127,8 +127,8 @@ func newSearch(roots []*graph.Node) *search {
 // chunk is the number of nodes that one plan examines.
 const chunk = 256
 
-// run returns where a bad number of the roots was made, nil if there is none. Nodes from
-// number forward on are derivatives.
+// run returns the operation that made a bad number of the roots, nil if all are finite.
+// Nodes from number forward on are derivatives.
 func (s *search) run(roots []*graph.Node, forward int) (*NaN, error) {
 	if err := s.examine(); err != nil {
 		return nil, err
@@ -259,7 +259,7 @@ func (s *search) repeats(n *graph.Node) bool {
 	return false
 }
 
-// describe returns what is known of the number that node i made.
+// describe returns the report about the bad number of node i.
 func (s *search) describe(i int, backward bool) (*NaN, error) {
 	n := s.nodes[i]
 	out := &NaN{Op: n.Op.String(), Shape: n.Shape, Pos: s.sites[i].Pos(), Backward: backward}

@@ -110,7 +110,7 @@ func (r *runner[M, B]) epoch(ctx context.Context) error {
 			return err
 		}
 	}
-	r.at, r.replays = r.position(), nil // an epoch may change what Loss reads
+	r.at, r.replays = r.position(), nil // an epoch may change variables that Loss reads
 	r.Epoch++
 	if !r.sum.isEmpty() && (r.Every == 0 || r.Epoch == r.Epochs) {
 		return r.report()
@@ -208,13 +208,13 @@ func (r *runner[M, B]) report() error {
 	if err != nil {
 		return err
 	}
-	r.sum, r.replays = meter{}, nil // Validate and Watch may change what Loss reads
+	r.sum, r.replays = meter{}, nil // Validate and Watch may change variables that Loss reads
 	if r.patient, err = r.isPatient(); err != nil {
 		return err
 	}
 	r.show.report(r.progress(), m)
 	r.log.report(r.Step, r.Epoch, m)
-	if r.Watch != nil { // before the checkpoint, which has what Watch changes
+	if r.Watch != nil { // before the checkpoint, which includes Watch's changes
 		err = r.Watch(r.History)
 	}
 	if failed := r.checkpoint(); err == nil {

@@ -19,14 +19,14 @@ func (l *Loop[M, B]) gradients(m M, batch B) (loss tensor.Tensor, next, grads M)
 	})(m)
 }
 
-// An input is what a step is made of besides the model.
+// An input is a step's argument besides the model.
 type input[M, B any] struct {
 	Batch B
 	Loss  func(m M, b B, rng *tensor.RNG) (tensor.Tensor, M)
 }
 
-// isReplayed reports whether steps are recorded and replayed. AfterStep may change what Loss
-// reads.
+// isReplayed reports whether steps are recorded and replayed. AfterStep may change variables
+// that Loss reads.
 func (l *Loop[M, B]) isReplayed() bool {
 	return !l.Eager && !l.FindNaN && l.Accumulate <= 1 && l.AfterStep == nil
 }

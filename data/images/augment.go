@@ -14,7 +14,7 @@ import (
 // and formulas are those of torchvision.transforms.v2. Channels are 1 (gray), 3 (colors) or 4
 // (with alpha, whose colors alone ColorJitter and Grayscale change), and a P is a probability; 0 is 0.5.
 type Transform interface {
-	// check returns what is wrong with the settings, "" if nothing.
+	// check returns the mistake in the settings, or "".
 	check() string
 	// apply changes one image on the host.
 	apply(p *picture, rng *rand.Rand) error
@@ -45,7 +45,7 @@ func Augment(transforms ...Transform) func(e Example, rng *rand.Rand) (Example, 
 }
 
 // Apply changes one image, float32 [channels height width] from 0 to 1, on the host: for examples of
-// other types, and to look at what transforms do.
+// other types, and to look at the effect of transforms.
 func Apply(x tensor.Tensor, rng *rand.Rand, transforms ...Transform) (tensor.Tensor, error) {
 	checkAll("Apply", transforms)
 	if rng == nil {

@@ -67,7 +67,8 @@ func TestColors(t *testing.T) {
 	}
 }
 
-// TestHostAndDevice compares what runs on workers with the operations on tensors, for the same draws.
+// TestHostAndDevice compares the transforms on workers with the operations on tensors, for the same
+// draws.
 func TestHostAndDevice(t *testing.T) {
 	x := noise(2, 3, 7, 10)
 	one := func(v float64) tensor.Tensor { return tensor.Full(v, 2, 1, 1, 1) }

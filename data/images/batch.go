@@ -8,9 +8,9 @@ import (
 )
 
 // Batch changes a batch of images, float32 [n channels height width], by transforms, one after the other,
-// each image by draws of its own. It is made of operations on tensors, so it runs on the device of
-// x, in the plan of a training step; there is no antialiasing. Its draws are those of rng: others
-// than on the loader's workers. It panics with a *tensor.Error for settings as [Augment] does, and for shapes.
+// each image by draws of its own. It is made of operations on tensors, so it runs on the device of x, in
+// the plan of a training step; there is no antialiasing. It draws from rng, so images differ from those of
+// the loader's workers. It panics with a *tensor.Error for settings as [Augment] does, and for shapes.
 func Batch(x tensor.Tensor, rng *tensor.RNG, transforms ...Transform) tensor.Tensor {
 	checkAll("Batch", transforms)
 	if rng == nil {
@@ -96,7 +96,7 @@ func rectangle(x tensor.Tensor, rng *tensor.RNG, scale, ratio [2]float64) (h, w 
 }
 
 // sample returns the values of images at places fx, fy in pixels, [n 1 h w] after broadcasting, whose
-// first pixel is from 0 to 1. What lies outside has a value.
+// first pixel is from 0 to 1. Places outside of an image get the value fill.
 func sample(x, fx, fy tensor.Tensor, h, w int, fill float64) tensor.Tensor {
 	d := x.DType()
 	x = x.Cast(tensor.Float32)
@@ -133,7 +133,7 @@ func warp(x, rot, dx, dy, factor, tan tensor.Tensor, fill float64) tensor.Tensor
 	return sample(x, fx, fy, h, w, fill)
 }
 
-// split returns the colors of images and the other channels, absent if there are none.
+// split returns the colors of images and the other channels, absent without any.
 func split(x tensor.Tensor) (color, rest tensor.Tensor) {
 	if n := colors(x.Dim(1)); n < x.Dim(1) {
 		return x.Slice(1, 0, n), x.Slice(1, n, x.Dim(1))
@@ -245,9 +245,10 @@ func MixUp(x, y tensor.Tensor, alpha float64, rng *tensor.RNG) (tensor.Tensor, t
 	return mix(x), mix(y)
 }
 
-// CutMix replaces a rectangle of each image, x [n channels height width], by that of another of its batch, and the target y
-// by shares of the area, in the terms of [MixUp]: CutMix (Yun and others, 2019, https://arxiv.org/abs/1905.04899).
-// The rectangle has a share 1-λ of the area and its center anywhere, so that a part may be outside.
+// CutMix replaces a rectangle of each image, x [n channels height width], by the same rectangle of another
+// of its batch, and the target y by shares of the area, in the terms of [MixUp]: CutMix (Yun and others,
+// 2019, https://arxiv.org/abs/1905.04899). The rectangle has a share 1-λ of the area and its center
+// anywhere, so that a part may be outside.
 func CutMix(x, y tensor.Tensor, alpha float64, rng *tensor.RNG) (tensor.Tensor, tensor.Tensor) {
 	checkMix("CutMix", x, y, alpha, rng)
 	if x.Rank() != 4 {

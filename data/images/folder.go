@@ -21,13 +21,13 @@ import (
 type Example struct {
 	X    tensor.Tensor // the pixels, float32 [channels height width], from 0 to 1
 	Y    tensor.Tensor // the class, an int32 scalar
-	Path string        // the file; a batch has that of its first example
+	Path string        // the file; a batch has the path of its first example
 }
 
 // Options are the settings of [Folder].
 type Options struct {
 	Channels      int // 1 (gray), 3 (colors) or 4 (with alpha); 0 is 3
-	Height, Width int // what images are resized to, bilinearly; 0 leaves them as they are
+	Height, Width int // the size to which images are resized, bilinearly; 0 leaves them as they are
 }
 
 // ends are the ends of the names of files that Folder takes.

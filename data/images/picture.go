@@ -39,7 +39,7 @@ func colors(c int) int {
 	return min(c, 1)
 }
 
-// rows replaces the pixels by those of f, which fills a plane of another size.
+// replace replaces the pixels by f's, which fills a plane of another size.
 func (p *picture) replace(h, w int, f func(to, from []float32)) {
 	to := make([]float32, p.c*h*w)
 	for c := range p.c {
@@ -48,7 +48,8 @@ func (p *picture) replace(h, w int, f func(to, from []float32)) {
 	p.data, p.h, p.w = to, h, w
 }
 
-// crop cuts out h rows from y on and w columns from x on; what lies outside has a value.
+// crop cuts out h rows from y on and w columns from x on; places outside get the value
+// fill.
 func (p *picture) crop(y, x, h, w int, fill float32) {
 	ph, pw := p.h, p.w
 	p.replace(h, w, func(to, from []float32) {
@@ -134,8 +135,8 @@ func (p *picture) resize(h, w int) {
 	}
 }
 
-// A matrix maps centers of pixels of the result, as offsets from its center, to those of the image: x' =
-// m[0]x + m[1]y + m[2], y' = m[3]x + m[4]y + m[5].
+// A matrix maps centers of pixels of the result, as offsets from its center, to centers of pixels of the
+// image: x' = m[0]x + m[1]y + m[2], y' = m[3]x + m[4]y + m[5].
 type matrix [6]float64
 
 // affine returns the matrix of a rotation by an angle, clockwise, after a scaling and a shear along the
@@ -150,7 +151,7 @@ func affine(angle, dx, dy, scale, shear float64) matrix {
 	return m
 }
 
-// warp moves pixels by a matrix, bilinearly; what lies outside has a value.
+// warp moves pixels by a matrix, bilinearly; places outside get the value fill.
 func (p *picture) warp(m matrix, fill float32) {
 	h, w := p.h, p.w
 	at := func(from []float32, y, x int) float32 {

@@ -53,9 +53,9 @@ func (t Crop) apply(p *picture, rng *rand.Rand) error {
 	return nil
 }
 
-// ResizedCrop cuts out a random rectangle and resizes it, bilinearly, to one size. Scale is the range of its share of
-// the area, 0.08 to 1 if zero; Ratio that of width to height, 3/4 to 4/3 if zero. On workers it is
-// resized with antialiasing; [Batch] has none.
+// ResizedCrop cuts out a random rectangle and resizes it, bilinearly, to one size. Scale is the range of
+// its share of the area, 0.08 to 1 if zero; Ratio the range of width over height, 3/4 to 4/3 if zero. On
+// workers it is resized with antialiasing; [Batch] has none.
 type ResizedCrop struct {
 	Height, Width int
 	Scale, Ratio  [2]float64
@@ -197,7 +197,7 @@ func (t Normalize) apply(p *picture, _ *rand.Rand) error {
 }
 
 // Erasing sets a random rectangle to Value with probability P. Scale is the range of its share of the
-// area, 0.02 to 0.33 if zero, and Ratio that of width to height, 0.3 to 3.3 if zero.
+// area, 0.02 to 0.33 if zero, and Ratio the range of width over height, 0.3 to 3.3 if zero.
 type Erasing struct {
 	P            float64
 	Scale, Ratio [2]float64

@@ -14,9 +14,9 @@ import (
 	"github.com/tensorken/tensorken/tensor"
 )
 
-// A Value is what a column can be read as. A missing value is NaN, "" or the zero time, and
-// an error for int32, int64 and bool. As a float, a date is its number of [Days]; a float32 tells
-// today's dates to three minutes.
+// A Value is a Go type that a column can be read as. A missing value is NaN, "" or the zero time,
+// and an error for int32, int64 and bool. As a float, a date is its number of [Days]; a float32
+// tells today's dates to three minutes.
 type Value interface {
 	float32 | float64 | int32 | int64 | bool | string | time.Time
 }

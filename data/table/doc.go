@@ -1,8 +1,8 @@
 // Package table reads tables of text, such as CSV, and prepares their columns for a model.
 //
 // [Load] reads a file and [Read] a reader into a [Frame]: separator, header and the kinds of
-// columns are told by [Options] or found, and printing the frame shows what was found and why.
-// Where the text leaves two readings it is an error that names the option to set.
+// columns are told by [Options] or found, and printing the frame shows the findings and their
+// reasons. Where the text leaves two readings it is an error that names the option to set.
 //
 //	f, err := table.Load("flats.csv", nil)
 //	x, err := f.Tensor(tensor.Float32, "rooms", "area")     // [rows 2]

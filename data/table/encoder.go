@@ -57,7 +57,7 @@ func NewEncoder(column []string, others bool) (Encoder, error) {
 	return Encoder{tensor.FromBytes(tensor.Uint8, []int{len(text)}, text)}, nil
 }
 
-// names returns the names, and whether the class after them is that of others.
+// names returns the names, and whether a class for others follows them.
 func (e Encoder) names(op string) (names []string, others bool, err error) {
 	if !e.List.IsValid() {
 		misuse(op, "the Encoder is empty: make or load it first")
@@ -86,7 +86,7 @@ func (e Encoder) names(op string) (names []string, others bool, err error) {
 	return names, others, nil
 }
 
-// Classes returns the names by their codes. That of the reserved class is "".
+// Classes returns the names by their codes; the reserved class is "".
 func (e Encoder) Classes() ([]string, error) {
 	names, others, err := e.names("Encoder.Classes")
 	if others {

@@ -41,7 +41,7 @@ type sale struct {
 	Sold tensor.Tensor // days since 1970-01-01
 }
 
-// features returns the inputs of the network, [rows features]: what is missing is 0, the mean.
+// features returns the inputs of the network, [rows features]: missing values are 0, the mean.
 func (m model) features(s sale) (tensor.Tensor, error) {
 	city, err := m.City.OneHot(s.City)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 // checked. Columns are converted when they are asked for, each time anew, so [Frame.Into] and
 // [Frame.Tensor], which convert many at once, are faster than many calls of [Column].
 //
-// Its errors name line, column and value; those of a frame of [Load] the file too.
+// Its errors name line, column and value; for a frame of [Load], the file too.
 type Frame struct {
 	o       Options
 	file    string // its name for errors, "" without
@@ -33,7 +33,7 @@ type Info struct {
 	Name        string // column3 for the third if it has no name
 	Kind        Kind
 	Missing     int // number of missing values
-	MissingLine int // line of the first, 0 if there is none
+	MissingLine int // line of the first, or 0
 }
 
 // Load reads a table from a file. It is an error if the file is not a regular one, if it is
@@ -58,7 +58,7 @@ func Load(path string, o *Options) (*Frame, error) {
 	return f, nil
 }
 
-// Read is [Load] of what a reader has.
+// Read is [Load] of a reader's text.
 func Read(r io.Reader, o *Options) (*Frame, error) { return read(r, 0, o.checked("Read")) }
 
 func read(r io.Reader, size int, o Options) (*Frame, error) {
@@ -105,7 +105,7 @@ func (f *Frame) each(visit func(row, line int, fields []string) error) error {
 // Len returns the number of rows, without the header.
 func (f *Frame) Len() int { return f.rows }
 
-// Columns returns what is known of the columns, in order.
+// Columns describes the columns, in order.
 func (f *Frame) Columns() []Info { return append([]Info(nil), f.columns...) }
 
 // Header reports whether the first line is a header, and why.

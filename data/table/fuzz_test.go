@@ -109,7 +109,7 @@ func (e endless) Read(b []byte) (int, error) {
 }
 
 // TestMemory reads texts that are made to take much memory: at most four times their bytes and 1 MiB,
-// beside what the columns take.
+// besides the columns.
 func TestMemory(t *testing.T) {
 	const size = 512 << 10
 	for _, tt := range []struct {

@@ -10,7 +10,7 @@ import (
 )
 
 // Numbers reads a table whose columns all are numbers, none missing, into a float32 tensor
-// [rows columns]. names has the names in the header, nil if there is none.
+// [rows columns]. names has the names in the header, nil without one.
 func Numbers(r io.Reader) (names []string, rows tensor.Tensor, err error) {
 	text, err := readText(r, 0)
 	if err != nil {

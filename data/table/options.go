@@ -19,7 +19,7 @@ type Options struct {
 	Comment rune     // lines that begin with it are left out; 0: none
 
 	// Missing are the fields that stand for a missing value, in addition to the empty one. Nil
-	// is those of pandas: NA, N/A, n/a, #NA, #N/A, <NA>, NaN, nan, NULL, null, None and a few more.
+	// means pandas' list: NA, N/A, n/a, #NA, #N/A, <NA>, NaN, nan, NULL, null, None and a few more.
 	// Where NaN is not among them it is a number.
 	Missing []string
 	// Dates has layouts of dates (see [time.Layout]) by the names of columns, such as
@@ -40,7 +40,7 @@ const (
 	Absent
 )
 
-// A Kind is what all fields of a column are that are not missing.
+// A Kind is the common kind of a column's fields, missing ones aside.
 type Kind int
 
 // The kinds of columns. A column without values is Float.
@@ -95,7 +95,7 @@ func (o *Options) checked(op string) Options {
 	return out
 }
 
-// duplicate returns the positions of two equal names, 0 and 0 if there are none.
+// duplicate returns the positions of two equal names, or 0 and 0.
 func duplicate(names []string) (a, b int) {
 	at := map[string]int{}
 	for i, n := range names {

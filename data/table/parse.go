@@ -42,7 +42,7 @@ var (
 )
 
 // numeral returns the kind of a decimal number: Int without decimals and exponent, Float with
-// them, and Text for what is none. Go's syntax has others too.
+// them, and Text for all else. Go's syntax has others too.
 func (o *Options) numeral(field string) Kind {
 	point := byte('.')
 	if o.Decimal == ',' {
@@ -159,7 +159,7 @@ func (o *Options) isMissing(field string) bool {
 const digits64 = 18
 
 // kindOf returns the kind of a field that is not missing. A number that is too large for
-// float64 is Float: who reads it gets the error.
+// float64 is Float: reading the column returns the error.
 func (o *Options) kindOf(field string) Kind {
 	switch kind := o.numeral(field); {
 	case kind == Int && len(field) > digits64:

@@ -82,7 +82,7 @@ func TestRead(t *testing.T) {
 		{"\xff\xfe1\x00,\x002\x00", nil, "the text is UTF-16: save it as UTF-8"},
 		{"1\x00,\x002\x00", nil, "the text is UTF-16: save it as UTF-8"},
 		{"a,b\n1,caf\xe9\n", nil, `line 2: "1,caf\xe9\n" is not UTF-8: save the text as UTF-8`},
-		// What is quoted is short and harmless to a terminal.
+		// Quoted text is short and harmless to a terminal.
 		{"\x1b[2J,a\n1,1\n\x1b[2J,1,1\n", nil, "line 3 has more than 2 fields"},
 		{long("é") + ",1\n1,1\n", nil, `line 1 may be a header or data: "` + cut("é") + `" in column 1 is a name above other values, but "1" in column 2 is a value as those below it` + both},
 	} {

@@ -28,12 +28,12 @@ var precisions = map[tensor.DType]precision{
 	tensor.BFloat16: {1.0 / 8, 5e-2, 3e-2},
 }
 
-// Check fails the test unless the derivatives of f at a tree, up to an order of
-// 1 or more, agree with finite differences. Each is taken along a random
-// direction, the same in every run: of order 1 it is the gradient's product with
-// the direction, and of order n+1 that of the derivative of order n, as a
-// function of the tree. f may give any number of elements of a floating-point
-// type: what is checked is their sum with random weights.
+// Check fails the test unless the derivatives of f at a tree, up to an order of 1 or more,
+// agree with finite differences. Each is taken along a random direction, the same in every
+// run: the derivative of order 1 is the gradient's product with the direction, and the
+// derivative of order n+1 is the same of the derivative of order n, as a function of the
+// tree. f may return any number of elements of a floating-point type: Check differentiates
+// their sum with random weights.
 //
 // Check compares finite differences with reverse mode, over the reverse mode of
 // the orders before, and this with forward mode alone, forward mode over reverse,
@@ -58,11 +58,10 @@ var precisions = map[tensor.DType]precision{
 //	float16   1e-2       4e-3      6.4e-2         1/16
 //	bfloat16  5e-2       3e-2      2.4e-1         1/8
 //
-// The row is that of the largest step among the type of f and the types of the leaves
-// that it is differentiated by. The direction's elements have sizes from 1/2 to 1,
-// times |x| where an element x of the tree is larger than 1. Within two steps
-// along it f must be smooth, without a kink such as ReLU has at 0, and it must
-// give the same for the same tree.
+// The row is the one with the largest step, among the types of f's result and of the
+// leaves. The direction's elements have sizes from 1/2 to 1, times |x| where an element x
+// of the tree is larger than 1. Within two steps along it f must be smooth, without a kink
+// such as ReLU has at 0, and it must give the same for the same tree.
 func Check[P any](t testing.TB, f func(P) tensor.Tensor, at P, order int) {
 	t.Helper()
 	switch {
@@ -155,10 +154,9 @@ type derivative struct {
 	Value tensor.Tensor
 }
 
-// compare checks the derivatives of an order. reverse and forward compute those of
-// the order before, by reverse mode and by forward mode, which is nil if there is
-// none; size is the largest sum of terms so far. compare returns the same of this
-// order.
+// compare checks the derivatives of an order. reverse and forward compute the order before,
+// by reverse mode and by forward mode, which may be nil; size is the largest sum of terms
+// so far. compare returns the same of this order.
 func (c *checker[P]) compare(t testing.TB, reverse, forward func(P) tensor.Tensor, size tensor.Tensor, order int) (nextReverse, nextForward func(P) tensor.Tensor, nextSize tensor.Tensor) {
 	t.Helper()
 	direction := make([]tensor.Tensor, len(c.scale))
