@@ -54,14 +54,13 @@ type Options struct {
 	// a few calls for all their kernels. Then small operations are launched together too, 16 at a
 	// time and at the latest when a value is read.
 	NoGraphs bool
-	// Tune searches for the fastest tiles of large products, those of 2²⁸ multiplications or
-	// more, when they are compiled for the first time. That takes some tenths of a second for
-	// each, more for products that take long, and memory for operands of its own. What it finds
-	// is kept in the user's cache folder (tensorken/tune) for this GPU and driver, and all later
-	// programs take it from there. Tiles decide the order in which a product is summed, so a
-	// search may change the last bits of later results. The environment variable
-	// TENSORKEN_TUNE=1 asks for the search too; TENSORKEN_TUNE=0 prevents it, and ignores what was
-	// kept.
+	// Tune searches for the fastest tiles of large products, of 2²⁸ multiplications or more, when
+	// they are compiled for the first time. That takes some tenths of a second for each, more for
+	// products that take long, and memory for operands of its own. The result is kept in the
+	// user's cache folder (tensorken/tune) for this GPU and driver, and all later programs take it
+	// from there. Tiles decide the order in which a product is summed, so a search may change the
+	// last bits of later results. The environment variable TENSORKEN_TUNE=1 asks for the search
+	// too; TENSORKEN_TUNE=0 prevents it, and ignores kept results.
 	Tune bool
 }
 

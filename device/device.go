@@ -33,10 +33,10 @@ import (
 // does not.
 const variable = "TENSORKEN_DEVICE"
 
-// Open opens the device of that name (see the package comment). An empty name
-// is that of the environment variable TENSORKEN_DEVICE or, if that is empty
-// too, the fastest GPU, else the CPU; then why says in brackets how the device
-// was chosen, to be printed after it: cpu (no GPU found: `tensorken gpu` says why).
+// Open opens the device of that name (see the package comment). An empty name means the
+// environment variable TENSORKEN_DEVICE or, if that is empty too, the fastest GPU, else the
+// CPU; then why says in brackets how the device was chosen, to be printed after it: cpu (no
+// GPU found: `tensorken gpu` says why).
 //
 // It fails if there is no such device, or it does not open; the error tells
 // what to do.
@@ -113,12 +113,12 @@ func (g gpus) fastest() (d *tensor.Device, why string) {
 // programs print it at each start.
 const noGPU = "(no GPU found: `tensorken gpu` says why)"
 
-// Usage is what a program's flag -device may say of itself.
+// Usage is a text for a program's flag -device.
 const Usage = "device to run on: cpu, webgpu, cuda, or one that tensorken gpu lists, as cuda:1, webgpu:1 or webgpu:NAME (default a GPU, if one opens, else the CPU)"
 
 // Use opens the device of that name, as Open does, makes it the default (see
-// tensor.SetDefault), and writes a line to w that says which it is and why. It
-// is what a small program does with a flag:
+// tensor.SetDefault), and writes a line to w that says which it is and why. A small program
+// calls it with a flag:
 //
 //	var name = flag.String("device", "", device.Usage)
 //

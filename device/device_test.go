@@ -104,7 +104,7 @@ func TestOpen(t *testing.T) {
 	}
 }
 
-// TestOpenHere opens what this machine has, through the environment.
+// TestOpenHere opens devices of this machine, through the environment.
 func TestOpenHere(t *testing.T) {
 	t.Setenv(variable, "cpu")
 	if d, why, err := Open(""); d != tensor.CPU() || why != `(TENSORKEN_DEVICE is "cpu")` || err != nil {

@@ -21,9 +21,9 @@ var colors = map[ir.Class]string{
 // mostVertices is the greatest number of boxes of a drawing.
 const mostVertices = 2000
 
-// Graph draws the operations that compute the tensors of trees: what an evaluation would
-// compile, before it does. Results have a bold frame and, in a tree, a name. Numbers are in the
-// text of the operations that use them. A tensor that was computed before is "stored".
+// Graph draws the operations that compute the tensors of trees, before they are compiled.
+// Results have a bold frame and, in a tree, a name. Numbers are in the text of the operations
+// that use them. A tensor that was computed before is "stored".
 //
 // More than 2000 boxes are misuse: draw a part of the graph, or the layers of a model.
 func Graph(trees ...any) SVG {

@@ -1,5 +1,5 @@
-// Package driver says what a device must do to run Tensorken: allocate
-// buffers, compile kernels, run them. Package drivertest tests that it does.
+// Package driver defines devices that run Tensorken: they allocate buffers, compile kernels
+// and run them. Package drivertest tests one.
 //
 // The package is experimental until a second author has written a device
 // against it.
@@ -12,17 +12,16 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// A Device runs kernels. Its methods, and those of its buffers, are called by
-// one goroutine at a time and take effect in the order of the calls, unless its
-// Limits are Concurrent.
+// A Device runs kernels. Its methods and its buffers' methods are called by one goroutine
+// at a time and take effect in the order of the calls, unless its Limits are Concurrent.
 //
 // Methods that not every device has are interfaces of their own: [Wrapper], [Viewer],
 // [HostAllocator], [Profiler], [Looper], [PeerCopier], [Flusher]. A device has the
 // ability if it implements the interface.
 type Device interface {
-	// Name is what a user calls the device, such as "cpu".
+	// Name is the device's name for users, such as "cpu".
 	Name() string
-	// Limits says what kernels and buffers the device can take.
+	// Limits bound the kernels and buffers that the device can take.
 	Limits() Limits
 	// Alloc returns a buffer of at least that many bytes, of undefined
 	// contents. It fails with an error that wraps ErrMemory when there is not
@@ -67,9 +66,9 @@ type Viewer interface {
 // A HostAllocator is a device with buffers in Go's heap, which need no Free.
 type HostAllocator interface {
 	Device
-	// AllocHost is Alloc of some bytes that count against the memory of the process and
-	// not against that of the device. Go's collector frees them. It fails if the process
-	// has too little memory.
+	// AllocHost is Alloc of some bytes that count against the memory of the process and not
+	// of the device. Go's collector frees them. It fails if the process has too little
+	// memory.
 	AllocHost(bytes int) (Buffer, error)
 }
 
@@ -77,13 +76,13 @@ type HostAllocator interface {
 // Other devices are profiled by waiting for each call.
 type Profiler interface {
 	Device
-	// RunTimed is Run, and returns what will say when the calls ran. It may take a
+	// RunTimed is Run, and returns a Timing that will say when the calls ran. It may take a
 	// little longer than Run, and does not keep the slice of calls.
 	RunTimed(calls []Call) (Timing, error)
 }
 
-// A Looper is a device that runs loops of kernels over blocks of rows. Calls of a loop are
-// as those of a kernel.
+// A Looper is a device that runs loops of kernels over blocks of rows. A loop is called as
+// a kernel is.
 type Looper interface {
 	Device
 	// LoopLimits says which loops are worth it.
@@ -113,8 +112,8 @@ type Flusher interface {
 	Device
 	// Holds reports whether calls are held.
 	Holds() bool
-	// Flush starts the calls that are held. The next Sync returns a failure. Who calls Run
-	// and then does something else for long calls Flush, so that the device does not idle.
+	// Flush starts the calls that are held. The next Sync returns a failure. A caller that
+	// does something else for long after Run calls Flush, so that the device does not idle.
 	Flush()
 }
 
@@ -165,7 +164,7 @@ type Arg struct {
 	Num    ir.Number
 }
 
-// Limits says what a device can take.
+// Limits bound the kernels and buffers of a device.
 type Limits struct {
 	Types    []ir.DType // element types in buffers and kernels
 	Bindings int        // buffers of one kernel; the report of another may be one more
@@ -176,10 +175,10 @@ type Limits struct {
 	// Shares says that a call may read one part of a buffer and write another. Else a call must
 	// not get a buffer that it writes a second time.
 	Shares bool
-	// Concurrent says that any number of goroutines may call the device's methods, and those of its
-	// buffers, at once. Each call is done when it returns, so Async is false. Concurrent calls have
-	// no order: the caller ensures that none writes a buffer that another one uses, and that no
-	// buffer in use is freed. A call in progress when Close is called may fail or succeed.
+	// Concurrent says that any number of goroutines may call the device's and its buffers' methods
+	// at once. Each call is done when it returns, so Async is false. Concurrent calls have no
+	// order: the caller ensures that none writes a buffer that another one uses, and that no buffer
+	// in use is freed. A call in progress when Close is called may fail or succeed.
 	Concurrent bool
 }
 
@@ -193,7 +192,7 @@ func (l Limits) Has(d ir.DType) bool {
 	return false
 }
 
-// ErrMemory says that a device has not enough memory for what was asked.
+// ErrMemory says that a device has too little memory for an allocation.
 var ErrMemory = errors.New("out of memory")
 
 // ErrType says that a device lacks an element type.

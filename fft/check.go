@@ -23,7 +23,7 @@ func checkReal(op string, x tensor.Tensor) {
 }
 
 // checkComplex panics unless the parts of z are floating-point numbers of one shape and type.
-// It returns the type, which is not that of an untyped constant if only one is.
+// It returns their type: if one part is an untyped constant, the other's.
 func checkComplex(op string, z Complex) tensor.DType {
 	if !z.Re.IsValid() || !z.Im.IsValid() {
 		fail(op, "a part is absent: fft.Real makes complex numbers of real ones")

@@ -53,8 +53,8 @@ func (z Complex) Neg() Complex { return Complex{z.Re.Neg(), z.Im.Neg()} }
 // Conj returns the conjugate Re - i·Im.
 func (z Complex) Conj() Complex { return Complex{z.Re, z.Im.Neg()} }
 
-// Abs returns |z|, without overflow of the squares. Its derivatives of all orders
-// are 0 at 0; those of AbsSquare are those of the square.
+// Abs returns |z|, without overflow of the squares. Its derivatives of all orders are 0 at
+// 0; derivatives of AbsSquare are right there.
 func (z Complex) Abs() tensor.Tensor { return z.Re.Hypot(z.Im) }
 
 // AbsSquare returns |z|².

@@ -59,7 +59,7 @@ func step(f, x tensor.Tensor) tensor.Tensor {
 	return f.MatMul(x).Reshape(before, 2, r, m, after).Permute(0, 1, 3, 2, 4)
 }
 
-// radix returns the factor of n that the next step transforms, 0 if there is none.
+// radix returns the factor of n that the next step transforms, or 0.
 func radix(n int) int {
 	if n <= maxWhole {
 		return n
@@ -108,8 +108,8 @@ func rotate(x tensor.Tensor, n, sign int) tensor.Tensor {
 	return times(x, w.each(reshape(m, rows, 1)))
 }
 
-// times multiplies stacked complex numbers [before, 2, …] by others, […]. What is stacked is
-// stored, so that the factors are computed once and not for each element of x.
+// times multiplies stacked complex numbers [before, 2, …] by others, […]. The stacked
+// factors are stored, so that the factors are computed once and not for each element of x.
 func times(x tensor.Tensor, w Complex) tensor.Tensor {
 	factors := tensor.Stack(0, w.Re, w.Im.Neg(), w.Im)
 	return x.Mul(factors.At(0)).Add(x.Flip(1).Mul(factors.Slice(0, 1, 3)))

@@ -1,5 +1,5 @@
 // Package fft provides complex numbers as pairs of tensors, discrete Fourier transforms, and
-// what sound needs: short-time transforms, windows, mel filters and cosine transforms.
+// tools for sound: short-time transforms, windows, mel filters and cosine transforms.
 //
 // # Complex numbers
 //

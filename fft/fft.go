@@ -44,14 +44,14 @@ func FFT2(z Complex, o *Options) Complex { return complexTransform("FFT2", z, o,
 func IFFT2(z Complex, o *Options) Complex { return complexTransform("IFFT2", z, o, 1, -2, -1) }
 
 // RFFT returns the elements 0 to n/2 of the transform of n real numbers along an axis; the
-// others are their conjugates, X[n-k] that of X[k].
+// others are conjugates: X[n-k] = conj(X[k]).
 func RFFT(x tensor.Tensor, axis int, o *Options) Complex {
 	return realTransform("RFFT", x, o, axis)
 }
 
 // IRFFT returns the inverse of [RFFT]: n real numbers, by default 2·(length-1), from the
-// elements 0 to n/2 of their transform. The imaginary part of the first element counts as 0,
-// and for even n that of the last.
+// elements 0 to n/2 of their transform. The imaginary parts of the first element and, for
+// even n, of the last count as 0.
 func IRFFT(z Complex, axis int, o *Options) tensor.Tensor {
 	return inverseReal("IRFFT", z, o, axis)
 }

@@ -85,7 +85,7 @@ func dft(x []complex128, before, n, after, sign int) []complex128 {
 	return y
 }
 
-// check compares numbers by the root mean square of differences, relative to that of want.
+// check compares numbers by the root mean square of differences, relative to want's.
 func check(t testing.TB, what string, got, want []complex128, tolerance float64) {
 	t.Helper()
 	if len(got) != len(want) {

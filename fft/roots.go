@@ -51,7 +51,7 @@ func complexTable(d tensor.DType, rows, columns int, f func(i, j int) [2]float64
 	return Complex{newTable(d, re, rows, columns), newTable(d, im, rows, columns)}
 }
 
-// newTable returns numbers as a tensor that combines with those of a floating-point type.
+// newTable returns numbers as a tensor that combines with tensors of a floating-point type.
 func newTable(d tensor.DType, v []float64, shape ...int) tensor.Tensor {
 	if d == tensor.Float64 {
 		return tensor.New(v, shape...)

@@ -15,15 +15,16 @@ type STFTOptions struct {
 	Window tensor.Tensor
 
 	// The first frame is centred at the first sample, and PadMode, by default Reflect, says
-	// what is beyond the ends. With NoCenter it begins there, and nothing is padded.
+	// which values lie beyond the ends. With NoCenter it begins there, and nothing is
+	// padded.
 	NoCenter bool
 	PadMode  tensor.PadMode
 
 	Normalized bool // the transforms are scaled by 1/√n
 	TwoSided   bool // all n elements of each transform, not 0 to n/2 only
 
-	// Length is the number of samples that ISTFT returns, by default those between the
-	// centres of the first and the last frame or, with NoCenter, those of all frames.
+	// Length is the number of samples that ISTFT returns, by default from the centre of the
+	// first frame to the centre of the last or, with NoCenter, over all frames.
 	Length int
 }
 

@@ -9,8 +9,8 @@ import (
 // A Symmetry says which period a window of n elements has.
 type Symmetry bool
 
-// Symmetries. Periodic is the default of PyTorch's windows, for transforms; Symmetric that of
-// NumPy's and SciPy's, for filters. Windows have no default here, because these differ.
+// The two symmetries. PyTorch's windows are Periodic by default, for transforms; NumPy's and
+// SciPy's are Symmetric, for filters. So windows have no default here.
 const (
 	Periodic  Symmetry = false // n: the first n elements of a symmetric window of n+1
 	Symmetric Symmetry = true  // n-1: the last element is equal to the first

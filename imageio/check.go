@@ -15,7 +15,7 @@ func checkChannels(op string, channels int) {
 	}
 }
 
-// shapeOf returns height, width and channels of an image; it panics for what is none.
+// shapeOf returns height, width and channels of an image; it panics unless t is one.
 func shapeOf(op string, t tensor.Tensor) []int {
 	if !t.IsValid() {
 		misuse(op, "the tensor is absent (the zero Tensor): test with IsValid")

@@ -50,7 +50,7 @@ func (o orientation) steps(h, w int) (offset, row, column int) {
 func (o orientation) swaps() bool { return o >= 5 }
 
 // firstValue returns the first value of a tag, an integer, in the first directory of a TIFF
-// structure; absent if there is none.
+// structure; or absent.
 func firstValue(tiff []byte, tag uint16, absent int) int {
 	const (
 		head  = 8
@@ -157,7 +157,7 @@ func exifOfPNG(file []byte) []byte {
 	return nil
 }
 
-// chunk returns the data of the first chunk of a WebP that has a name, nil if there is none.
+// chunk returns the data of the first chunk of a WebP that has a name, or nil.
 func chunk(file []byte, name string) []byte {
 	const head = 8
 	for at := int64(12); at+head <= int64(len(file)); {
@@ -175,7 +175,7 @@ func exifOfWebP(file []byte) []byte {
 }
 
 // refuseWebP returns an error for animations, and for files that are shorter than they say:
-// the decoder allocates what they say.
+// the decoder allocates the size that they state.
 func refuseWebP(file []byte) error {
 	if n := int64(binary.LittleEndian.Uint32(file[4:])); n+8 > int64(len(file)) {
 		return fmt.Errorf("it should have %d bytes, but has %d: cut short?", n+8, len(file))

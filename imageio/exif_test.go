@@ -127,7 +127,7 @@ func TestPartOfGIF(t *testing.T) {
 	}
 }
 
-// What a decoder would read wrongly is refused by name.
+// Files that a decoder would read wrongly are refused by name.
 func TestRefused(t *testing.T) {
 	for want, file := range map[string]string{
 		"a TIFF: its channels are stored one after the other":       string(grayTIFF(1, 1, "\x01", [2]uint16{277, 3}, [2]uint16{284, 2})),

@@ -16,8 +16,8 @@ import (
 )
 
 // Load reads an image as uint8 of shape [h w c]. channels is 1, 3 or 4, or 0 for those that
-// the image has, as in [FromImage]. The format is that of the contents, whatever the name.
-// The image is turned upright as its EXIF orientation says. Load panics with a
+// the image has, as in [FromImage]. The format is found from the contents, not from the
+// name. The image is turned upright as its EXIF orientation says. Load panics with a
 // [*tensor.Error] for other channels.
 func Load(path string, channels int) (tensor.Tensor, error) {
 	checkChannels("Load", channels)
@@ -47,7 +47,7 @@ func Decode(r io.Reader, channels int) (tensor.Tensor, error) {
 	return t, nil
 }
 
-// decode reads an image; size is that of the file, 0 if it is not known.
+// decode reads an image; size is the file's, or 0 if it is not known.
 func decode(r io.Reader, size int64, channels int) (tensor.Tensor, error) {
 	b := bufio.NewReader(r)
 	start, err := b.Peek(longestMagic)

@@ -26,7 +26,7 @@ type format struct {
 	config func(io.Reader) (image.Config, error)
 	decode func(io.Reader) (image.Image, error)
 	encode func(io.Writer, image.Image) error // nil if there is no encoder
-	refuse func(file []byte) error            // of what the decoder would read wrongly, or nil
+	refuse func(file []byte) error            // an error for files that the decoder would read wrongly; may be nil
 	exif   func(file []byte) []byte           // returns the EXIF data, nil for none
 	pixel  int                                // most bytes that the decoder takes for a pixel
 	fixed  int                                // most bytes that it takes besides
@@ -54,13 +54,14 @@ var formats = []format{
 		exif: exifOfWebP, pixel: 16, fixed: 128 << 20}, // tables of up to 2^15 groups of prefix codes
 }
 
-// progressivePixel is what a progressive JPEG takes more for a pixel: 4 components of 4 bytes.
+// progressivePixel is the additional memory of a progressive JPEG for each pixel: 4 components
+// of 4 bytes.
 const progressivePixel = 16
 
 // longestMagic is at least the length of each magic.
 const longestMagic = 16
 
-// sniff returns the format of a file that begins with start, nil if it is none of them.
+// sniff returns the format of a file that begins with start, or nil.
 func sniff(start []byte) *format {
 	for i := range formats {
 		if slices.ContainsFunc(formats[i].magic, func(m string) bool { return matches(start, m) }) {

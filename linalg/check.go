@@ -22,7 +22,8 @@ func fail(op, reason string, operands ...tensor.Tensor) {
 	tensor.Internal.Misuse(graph.Token{}, op, reason, nodes...)
 }
 
-// dims returns the lengths of a matrix. It panics on behalf of op if a is none.
+// dims returns the lengths of a matrix. It panics on behalf of op unless a is a matrix of
+// floats.
 func dims(op string, a tensor.Tensor) (m, n int) {
 	switch {
 	case !a.IsValid():
@@ -74,7 +75,7 @@ func system(op string, a, b tensor.Tensor) (left, right tensor.Tensor, batch []i
 	return a, expanded(b, batch), batch, vector
 }
 
-// column undoes what system did to a vector.
+// column makes the solution of a vector a vector again, as system made the vector a column.
 func column(x tensor.Tensor, vector bool) tensor.Tensor {
 	if vector {
 		return x.Squeeze(-1)

@@ -1,11 +1,10 @@
 // Package linalg has linear algebra: systems of equations, factorizations, eigenvalues,
 // and functions of matrices.
 //
-// A matrix is the last two axes of a tensor. The axes before them are a batch: each
-// function does for all matrices what it does for one. Functions that turn a matrix into a
-// number (Det, Norm, Cond, MatrixRank) drop the two axes. Matrices may be empty, wide or tall
-// where that makes sense. Elements are float32 or float64; of other types it is an error:
-// Cast first.
+// A matrix is the last two axes of a tensor. The axes before them are a batch: each function
+// works on all matrices as on one. Functions that turn a matrix into a number (Det, Norm,
+// Cond, MatrixRank) drop the two axes. Matrices may be empty, wide or tall where that makes
+// sense. Elements are float32 or float64; of other types it is an error: Cast first.
 //
 // # Where it is computed
 //
@@ -33,7 +32,7 @@
 //
 // # Errors
 //
-// Shapes and types that do not fit panic with a [tensor.Error]. What only the elements
-// show, such as a singular matrix in [Solve] or NaN in [SVD], is found when a value is read:
-// the read fails with a [tensor.Error] that names the call, and the matrix of the batch.
+// Shapes and types that do not fit panic with a [tensor.Error]. Mistakes in elements, such
+// as a singular matrix in [Solve] or NaN in [SVD], are found when a value is read: the read
+// fails with a [tensor.Error] that names the call, and the matrix of the batch.
 package linalg

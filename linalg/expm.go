@@ -59,7 +59,7 @@ func expmAlong(a, v tensor.Tensor) tensor.Tensor {
 }
 
 // pade has the coefficients of the Padé approximation of exp of order 13, with which, for
-// matrices of a norm of up to padeNorm, the error is that of rounding: Higham, "The scaling
+// matrices of a norm of up to padeNorm, the error is rounding alone: Higham, "The scaling
 // and squaring method for the matrix exponential revisited" (2005).
 var pade = [14]float64{
 	64764752532480000, 32382376266240000, 7771770303897600, 1187353796428800,

@@ -24,16 +24,16 @@ import (
 // operands.
 type hostFunc func(out []float64, in [][]float64) error
 
-// A hostKey says what a hostFunc computes.
+// A hostKey identifies a hostFunc with its settings.
 type hostKey struct {
 	code     uintptr
 	operands [2][2]int // the shapes of the matrices
 	settings any
 }
 
-// onHost returns what f, of an operation op, computes on the host: for each matrix of the
-// operands' batch the given number of elements. Settings, which are comparable, are what f
-// depends on besides the operands and their shapes; nil is nothing.
+// onHost returns the results of f, of an operation op, which runs on the host: for each
+// matrix of the operands' batch the given number of elements. Settings are a comparable
+// value on which f depends besides the operands and their shapes, or nil.
 func onHost(op string, length int, settings any, f hostFunc, operands ...tensor.Tensor) tensor.Tensor {
 	flat := make([]tensor.Tensor, len(operands))
 	key := hostKey{code: reflect.ValueOf(f).Pointer(), settings: settings}
@@ -124,7 +124,7 @@ func (w *hostWorker) run(f hostFunc, out graph.HostArray, in []graph.HostArray, 
 	return nil
 }
 
-// recoverTo turns a panic into an error: that of allocate, or of gonum.
+// recoverTo turns a panic of allocate or of gonum into an error.
 func recoverTo(err *error) {
 	r := recover()
 	if e, ok := r.(error); ok && errors.Is(e, driver.ErrMemory) {

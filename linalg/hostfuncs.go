@@ -8,10 +8,10 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// solver is gonum's LAPACK, which computes what the functions of factor.go do not.
+// solver is gonum's LAPACK, for factorizations that factor.go lacks.
 var solver gonum.Implementation
 
-// symmetrize fills the upper triangle of dst with that of the mean of a and its transpose.
+// symmetrize fills the upper triangle of dst from (a + aᵀ)/2.
 func symmetrize(dst, a matrix) {
 	upperTiles(a.rows, func(i, i1, j, j1 int) {
 		for r := i; r < i1; r++ {

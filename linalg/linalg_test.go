@@ -175,8 +175,8 @@ func TestDerivatives(t *testing.T) {
 	}
 }
 
-// A batch gives what its matrices give one by one; so do Vmap, the gradient of Vmap and
-// Vmap of the gradient.
+// A batch equals its matrices one by one; so do Vmap, the gradient of Vmap and Vmap of the
+// gradient.
 func TestBatch(t *testing.T) {
 	for _, f := range functions {
 		for _, s := range f.shape {

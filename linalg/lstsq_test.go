@@ -28,8 +28,8 @@ func TestLstSqRank(t *testing.T) {
 			a, b := of(c.least), normal(m, 3)
 			near(t, fmt.Sprint("LstSq of ", s, c), linalg.LstSq(a, b, c.rtol), linalg.PInv(a, c.rtol).MatMul(b), 1e-7)
 		}
-		// The solution is known: errors are those of the condition number, not of its square
-		// or of the size of the pseudoinverse.
+		// The solution is known: errors grow with the condition number, not with its square
+		// or the size of the pseudoinverse.
 		a := of(-9)
 		x := v.MatMul(normal(k, 2))
 		near(t, fmt.Sprint("the solution of ", s), a.MatMul(linalg.LstSq(a, a.MatMul(x))), a.MatMul(x), 1e-14)

@@ -145,7 +145,7 @@ func (p *panelProduct) pack(b factor) {
 	}
 }
 
-// strip computes a strip of rows: those of the left factor are copied times scale.
+// strip computes a strip of rows: rows of the left factor are copied times scale.
 func (p *panelProduct) strip(i int) {
 	left, free := scratch(stripRows * panelDepth)
 	defer free()

@@ -19,7 +19,7 @@ const (
 	MinusInf               // the least
 )
 
-// norms has what each order computes, for matrices with elements.
+// norms has the formula of each order, for matrices with elements.
 var norms = [...]func(op string, a tensor.Tensor) tensor.Tensor{
 	Frobenius: func(_ string, a tensor.Tensor) tensor.Tensor { return a.NormP(2, -2, -1) },
 	Nuclear:   func(op string, a tensor.Tensor) tensor.Tensor { return singularValues(op, a).Sum(-1).Unsqueeze(-1) },

@@ -31,7 +31,7 @@ func factorQR(a, r matrix) {
 	for j := 0; j < n; j += panelCols {
 		last := min(j+panelCols, n)
 		p := newReflectors(a.part(j, m, j, last), j)
-		for i := j; i < last; i++ { // what newReflectors left in the panel
+		for i := j; i < last; i++ { // the rows that newReflectors left in the panel
 			copy(r.row(i)[i:last], a.row(i)[i:last])
 		}
 		p.apply(a.part(j, m, last, n), true)

@@ -20,8 +20,8 @@ type rotation struct {
 	c, s float64
 }
 
-// The sizes of what is applied at a time: a block of columns stays in the cache while all
-// recorded rotations pass over its rows.
+// The number of rotations and of columns that are applied at a time: a block of columns
+// stays in the cache while all recorded rotations pass over its rows.
 const (
 	maxRotations = 1 << 15
 	rotatedCols  = 128

@@ -21,7 +21,7 @@ func orthonormal(tb testing.TB, what string, q tensor.Tensor, tol float64) {
 	near(tb, what, t(q).MatMul(q), eye(q).Expand(t(q).MatMul(q).Shape()...), tol)
 }
 
-// definitions check results by what defines them.
+// definitions check results by the equations that define them.
 var definitions = []struct {
 	name   string
 	shapes [][]int

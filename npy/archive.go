@@ -62,10 +62,10 @@ func readArchive(r io.ReaderAt, size int64) (treefile.Tensors[array], error) {
 // perEntryByte is how many bytes of memory a byte of an archive's directory takes at most.
 const perEntryByte = 16
 
-// A directoryReader checks that there is memory to parse what it reads.
+// A directoryReader checks that there is memory to parse the directory that it reads.
 type directoryReader struct {
 	io.ReaderAt
-	memory int // of a byte; 0 is none
+	memory int // for each byte; 0 outside of the directory
 }
 
 // ReadAt reads, if there is enough memory.

@@ -20,8 +20,9 @@ type File struct {
 	tensors treefile.Tensors[array]
 }
 
-// Open opens a file and checks the headers of all arrays. What the file is, its first
-// bytes say, not its name. In an archive, members that are no .npy files are skipped.
+// Open opens a file and checks the headers of all arrays. The format is found from the
+// first bytes, not from the name. In an archive, members that are no .npy files are
+// skipped.
 //
 // An array is read by Tensor or Load, which need the file open.
 func Open(path string) (*File, error) {
@@ -47,7 +48,7 @@ func (f *File) Close() error { return f.file.Close() }
 // Names returns the names of the arrays, sorted, without ".npy".
 func (f *File) Names() []string { return f.tensors.Names() }
 
-// Tensor reads an array. The type is that of the file; see the package comment.
+// Tensor reads an array. Its type is the file's; see the package comment.
 func (f *File) Tensor(name string) (tensor.Tensor, error) {
 	t, err := f.tensors.Tensor(name)
 	if err != nil {

@@ -19,7 +19,7 @@ const magic = "\x93NUMPY"
 // maxHeader is the greatest length of a header in bytes; NumPy reads 10,000 by default.
 const maxHeader = 1 << 16
 
-// A header is what a .npy file says of its array.
+// A header describes the array of a .npy file.
 type header struct {
 	typ     elementType
 	shape   []int

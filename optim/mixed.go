@@ -82,7 +82,7 @@ func ValueAndGradAux[M, A any](o *Optimizer, f func(M) (tensor.Tensor, A)) func(
 func castParameters[M any](m M, d tensor.DType) M {
 	leaves, err := pytree.Flatten[tensor.Tensor](m)
 	if err != nil {
-		return tree.Cast(m, d) // whose message says what is wrong
+		return tree.Cast(m, d) // its error names the precision
 	}
 	out := make([]tensor.Tensor, len(leaves))
 	for i, l := range leaves {

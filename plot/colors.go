@@ -72,8 +72,7 @@ func share(x, low, high float64) float64 {
 	return (x - low) / (high - low)
 }
 
-// finiteRange returns the least and the greatest finite number of all, NaN if there is
-// none.
+// finiteRange returns the least and the greatest finite number of all, or NaN.
 func finiteRange(all ...[]float64) (low, high float64) {
 	low, high = math.Inf(1), math.Inf(-1)
 	for _, xs := range all {

@@ -53,8 +53,7 @@ func lab(rgb [3]float64) [3]float64 {
 	return [3]float64{116*f[1] - 16, 500 * (f[0] - f[1]), 200 * (f[1] - f[2])}
 }
 
-// Any two of the ten colors differ for everyone, by nearly 10 times what can just be seen, a ΔE of 2.3, and
-// from white paper.
+// Any two of the ten colors differ for everyone, and from white paper. A ΔE of 2.3 can just be seen.
 func TestLineColors(t *testing.T) {
 	if n := len(lineColors); n < 10 {
 		t.Fatalf("there are %d colors, want 10", n)

@@ -112,7 +112,7 @@ func (d drawnCurve) runs() (runs [][]level) {
 	return runs
 }
 
-// thinned returns what a line must keep of its points to look the same: of each sequence of
+// thinned returns the points that a line must keep to look the same: of each sequence of
 // points in one column of pixels the first, the last, the highest and the lowest (M4 of
 // Jugel, Jerzak, Hackenbroich and Markl, 2014).
 func thinned(points []level, columns float64) (kept []level) {

@@ -7,8 +7,8 @@
 //	f.X.Label, f.Y.Label, f.Y.Log = "epoch", "loss", true
 //	err := f.Save("losses.svg")
 //
-// A function such as [Heatmap] returns a [Figure], whose fields may be set before it is
-// written. What a field asks for is drawn or is an error: a spectrogram and a confusion matrix are
+// A function such as [Heatmap] returns a [Figure], whose fields may be set before it is written. A
+// field that is set is drawn or is an error: a spectrogram and a confusion matrix are
 //
 //	f := plot.Heatmap(decibels) // [frequencies frames]
 //	f.X.Max, f.X.Label, f.Y.Max, f.Y.Label, f.OriginBelow = seconds, "s", 8, "kHz", true
@@ -21,8 +21,7 @@
 // means of blocks, so that less is read.
 //
 // Misuse panics with a [*tensor.Error]: a shape that cannot be drawn, an absent tensor, a
-// tensor without elements. What else can fail is returned as an error by the method that
-// writes.
+// tensor without elements. Other failures are returned as errors by the method that writes.
 //
 // PNG and SVG are drawn by gonum.org/v1/plot, whose modules add some 60 lines to the go.sum of a
 // program that imports this package, or has the command tensorken as a tool.

@@ -39,10 +39,10 @@ type Figure struct {
 	// squares then, as pixels of an image are unless a side is more than 8 times the other.
 	// Otherwise the drawing fills Width and Height.
 	Equal bool
-	// OriginBelow puts row 0 of a heat map at the bottom, as that of a spectrogram.
+	// OriginBelow puts row 0 of a heat map at the bottom, as in a spectrogram.
 	OriginBelow bool
 	// Numbers is the format of the number in each element of a heat map, such as "%.2f". If it
-	// is empty there are none.
+	// is empty, no numbers are drawn.
 	Numbers string
 
 	content content
@@ -52,9 +52,9 @@ type Figure struct {
 // An Axis is a range of numbers.
 type Axis struct {
 	Label string
-	// Min and Max are the ends, in this order; 0 and 0 stand for those of the data. X and Y of a
-	// heat map have the outer edges of the first and the last element there, such as seconds
-	// and hertz of a spectrogram.
+	// Min and Max are the ends, in this order; 0 and 0 stand for the ends of the data. X and Y
+	// of a heat map have the outer edges of the first and the last element there, such as
+	// seconds and hertz of a spectrogram.
 	Min, Max float64
 	Log      bool // logarithmic, for X and Y of lines and points; numbers below 0 are left out
 	// Names are labels of the positions 0, 1, … instead of these, for X and Y of heat maps,

@@ -72,7 +72,7 @@ func pixels(m image.Image, want color.Color) (n int) {
 	return n
 }
 
-// figures has each kind of figure with what is hard to draw.
+// figures has each kind of figure, with data that are hard to draw.
 func figures() map[string]*Figure {
 	rng := tensor.NewRNG(1)
 	nan := tensor.Full(math.NaN(), 3, 4)
@@ -241,7 +241,7 @@ func TestSettings(t *testing.T) {
 	}
 }
 
-// A failure of a tensor is an error of what writes the figure.
+// A failure of a tensor is an error of the method that writes the figure.
 func TestBadIndex(t *testing.T) {
 	bad := tensor.Arange(3).Take(0, tensor.New([]int32{7}))
 	for name, f := range map[string]*Figure{"heat map": Heatmap(bad), "line": Line(bad), "histogram": Histogram(bad, 2), "grid": Grid(1, Line(bad))} {

@@ -8,7 +8,7 @@ import (
 	"github.com/tensorken/tensorken/webgpu"
 )
 
-// Tensors of a GPU are drawn as those of the CPU are.
+// Tensors of a GPU are drawn like tensors of the CPU.
 func TestGPU(t *testing.T) {
 	d, err := webgpu.Open(&webgpu.Options{Software: true})
 	if err != nil {

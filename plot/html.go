@@ -25,7 +25,7 @@ func (f *Figure) HTML() (string, error) {
 		w, h, html.EscapeString(f.Title), base64.StdEncoding.EncodeToString(b.Bytes())), nil
 }
 
-// What a table shows: of an axis of more than maxCells elements the first and the last
+// The limits of a table: of an axis of more than maxCells elements the first and the last
 // edgeCells, and of more than two axes the first maxTables matrices.
 const (
 	maxCells  = 20
@@ -110,7 +110,7 @@ func element(d ir.DType, data []byte) string {
 	return x.Text(d)
 }
 
-// gap stands for what a table leaves out.
+// gap stands for elements that a table leaves out.
 const gap = "…"
 
 // shownIndices returns the indices of an axis of n elements that a table shows, and a gap.

@@ -46,7 +46,7 @@ func Lines(series ...Series) *Figure { return newLines("Lines", series, false) }
 // Scatter draws the points of several series. Points with NaN or infinities are left out.
 func Scatter(series ...Series) *Figure { return newLines("Scatter", series, true) }
 
-// Metrics draws a line for each name in a history, such as that of
+// Metrics draws a line for each name in a history, such as the field of
 // [github.com/tensorken/tensorken/train.Loop]: "loss" first, then the others in order, over
 // the epochs 1, 2, ….
 func Metrics[M ~map[string]float64](history []M) *Figure {
@@ -190,7 +190,7 @@ func (*lines) check(f *Figure) error {
 // aspect returns the width by the height of axes whose units have one length.
 func aspect(x, y Axis) float64 { return (x.Max - x.Min) / (y.Max - y.Min) }
 
-// ranges returns the ends of both axes: those of the figure or of the curves, moved apart
+// ranges returns the ends of both axes, set in the figure or from the curves, moved apart
 // if they are equal.
 func (l *lines) ranges(f *Figure) (x, y Axis) {
 	var xs, ys [][]float64

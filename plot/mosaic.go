@@ -137,7 +137,7 @@ func (m *mosaic) axes(f *Figure) (x, y Axis) {
 }
 
 // A raster is a panel's elements, from the top: as colors, as levels from 0 to 1, with NaN,
-// and those of a heat map as numbers.
+// and for a heat map as numbers.
 type raster struct {
 	*image.NRGBA
 	levels, numbers []float64

@@ -77,7 +77,7 @@ func (m *mosaic) panelText(f *Figure, i int, s screen, width, enough int) []stri
 	return append(framed(lines, labels, columns, f.X.below(m.cols, columns)), note...)
 }
 
-// named returns names of n positions: those of the axis, or the first and the last index.
+// named returns names of n positions: the axis's own, or the first and the last index.
 func (a Axis) named(n int) []string {
 	names := make([]string, n)
 	if a.Names == nil {

@@ -94,9 +94,9 @@ type notebook struct {
 	enc  *gob.Encoder
 }
 
-// A message is what GoNB displays: data by MIME type. It reads gob, where field names
+// A message is GoNB's unit of display: data by MIME type. It reads gob, where field names
 // count and names of types do not. The type of Data is defined here, so that GoNB can tell
-// its definition from that of the package gonbui, which may write to the same pipe.
+// its definition from the package gonbui's, which may write to the same pipe.
 type message struct {
 	Data      contents
 	DisplayID string
@@ -113,8 +113,8 @@ func openNotebook(path string) (*notebook, error) {
 	return &notebook{pipe: pipe, enc: gob.NewEncoder(pipe)}, nil
 }
 
-// display sends HTML and waits until GoNB has read it: GoNB drops what it has not read when
-// the program ends.
+// display sends HTML and waits until GoNB has read it: GoNB drops unread messages when the
+// program ends.
 func (n *notebook) display(html, id string) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()

@@ -11,7 +11,7 @@ import (
 	"github.com/tensorken/tensorken/tensor"
 )
 
-// TestNotebook reads what a program displays from a named pipe, as GoNB does.
+// TestNotebook reads a program's messages from a named pipe, as GoNB does.
 func TestNotebook(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "pipe")
 	if err := syscall.Mkfifo(path, 0o600); err != nil {

@@ -39,7 +39,7 @@ func received(t *testing.T, r io.Reader) (all []displayData) {
 	}
 }
 
-// GoNB reads the messages, also between those of package gonbui.
+// GoNB reads the messages, also between messages of package gonbui.
 func TestMessages(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "pipe")
 	if err := os.WriteFile(path, nil, 0o600); err != nil {

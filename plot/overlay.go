@@ -11,8 +11,8 @@ import (
 )
 
 // Overlay draws figures of [Line], [Lines] and [Scatter] over each other, the first at the
-// bottom: measurements and the curve that fits them. Title and axes are those of the first
-// figure, with ends that fit all of them. Lines and points take the colors of the palette
+// bottom: measurements and the curve that fits them. Title and axes come from the first
+// figure, with ends that fit all figures. Lines and points take the colors of the palette
 // apart, so that points over lines have the colors of these.
 func Overlay(figures ...*Figure) *Figure {
 	if len(figures) == 0 {

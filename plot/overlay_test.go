@@ -32,7 +32,7 @@ func TestOverlay(t *testing.T) {
 	}
 }
 
-// A band fills what is between its ends, in a pale color, and widens the axis.
+// A band fills the area between its ends, in a pale color, and widens the axis.
 func TestBand(t *testing.T) {
 	y := tensor.Zeros(20)
 	f := Lines(Series{Y: y, Low: y.Sub(1), High: y.Add(3), Color: color.NRGBA{0xff, 0, 0, 0xff}})

@@ -57,8 +57,8 @@ func (f *Figure) text(s screen) []string {
 	return append(lines, f.content.text(f, s)...)
 }
 
-// cut returns text of at most n columns. What could command a terminal is escaped: names may come
-// from a file, such as those of classes.
+// cut returns text of at most n columns. Characters that could command a terminal are escaped:
+// names, as of classes, may come from a file.
 func cut(text string, n int) string {
 	text = terminal.Escape(text, "")
 	if utf8.RuneCountInString(text) <= n {

@@ -84,8 +84,8 @@ func TestVisible(t *testing.T) {
 	}
 }
 
-// Titles, labels and names cannot command a terminal: those of classes are names of a stranger's
-// folders.
+// Titles, labels and names cannot command a terminal: names of classes may come from a
+// stranger's folders.
 func TestTextIsEscaped(t *testing.T) {
 	const bad = "\x1b]0;x\a\n\u202e"
 	xy := tensor.Arange(4)

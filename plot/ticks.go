@@ -7,8 +7,8 @@ import (
 	"gonum.org/v1/plot"
 )
 
-// ticks marks multiples of 1, 2 or 5 times a power of ten, with labels. Those of gonum's
-// package plot do not end for the greatest numbers.
+// ticks marks multiples of 1, 2 or 5 times a power of ten, with labels. The loop of gonum's
+// package plot does not end for the greatest numbers.
 type ticks struct {
 	whole bool // whole numbers only, as indices are
 }

@@ -4,7 +4,7 @@
 //
 // [Save] writes a tree of tensors, such as a model, under the names that package tree
 // describes, and [Load] fills one; [SaveSharded] writes several files and their index.
-// Files equal, byte for byte, those of Hugging Face's writer for the same tensors, except
+// Files equal, byte for byte, files of Hugging Face's writer for the same tensors, except
 // that metadata, which that writer puts in any order, is sorted by key.
 //
 // The types BOOL, U8, I8, U16, I16, I32, U32, I64, U64, F16, BF16, F32 and F64 can be read;

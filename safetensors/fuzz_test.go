@@ -57,7 +57,7 @@ func FuzzHeader(f *testing.F) {
 	})
 }
 
-// An index is refused, or its tensors are those of its shards.
+// An index is refused, or its tensors are its shards' tensors.
 func FuzzIndex(f *testing.F) {
 	dir := f.TempDir()
 	shard := filepath.Join(dir, "s.safetensors")

@@ -101,9 +101,9 @@ func parseHeader(text []byte, size int64) (entries []entry, meta map[string]stri
 	return entries, meta, checkCover(entries, size)
 }
 
-// eachMember calls f for the members of a JSON object, in order; what names the object
-// in errors. Keys are case-sensitive. A duplicate key is an error: readers differ in
-// which value they take.
+// eachMember calls f for the members of a JSON object, in order; the argument what names
+// the object in errors. Keys are case-sensitive. A duplicate key is an error: readers
+// differ in which value they take.
 func eachMember(what string, text []byte, f func(key string, value json.RawMessage) error) error {
 	dec := json.NewDecoder(bytes.NewReader(text))
 	fail := func(err error) error {
@@ -146,7 +146,7 @@ func eachMember(what string, text []byte, f func(key string, value json.RawMessa
 // start is the start of a text, for an error.
 func start(text []byte) []byte { return text[:min(len(text), 40)] }
 
-// wanted says what the values of an entry are.
+// wanted describes the values of an entry, for errors.
 var wanted = map[string]string{
 	"dtype":        "a string",
 	"shape":        "a list of integers from 0 on",
@@ -239,7 +239,7 @@ func checkCover(entries []entry, size int64) error {
 	return nil
 }
 
-// typeNamed returns the index of an element type by name, -1 if there is none.
+// typeNamed returns the index of an element type by name, or -1.
 func typeNamed(name string) int {
 	return slices.IndexFunc(elementTypes, func(t elementType) bool { return t.name == name })
 }

@@ -15,7 +15,7 @@ func Load(path string, tree any) error {
 // Load fills in place the tree that a pointer points to, or a map of pointers. If it
 // fails, the tree is unchanged.
 //
-// An absent tensor, an empty slice or map and a nil pointer take what the file has, so a
+// An absent tensor, an empty slice or map and a nil pointer take the file's tensors, so a
 // zero struct can be loaded. All else in the tree stays: set settings that the file does
 // not hold, such as a norm's Eps, a convolution's Stride or a number of heads, before Load.
 // A tensor that was set is replaced by the file's, which must be equal in shape and type.

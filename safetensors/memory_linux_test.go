@@ -32,8 +32,8 @@ func peak(t *testing.T) int {
 	return n << 10
 }
 
-// What a file holds lies once in memory when the CPU computes with it. The variable
-// is for larger files: TENSORKEN_TEST_MIB=1024 go test -run TestLoadedOnce -v.
+// A file's data lie once in memory when the CPU computes with them. The variable is for
+// larger files: TENSORKEN_TEST_MIB=1024 go test -run TestLoadedOnce -v.
 func TestLoadedOnce(t *testing.T) {
 	const variable, pathVariable = "TENSORKEN_TEST_MIB", "TENSORKEN_TEST_FILE"
 	const parts = 4

@@ -9,7 +9,7 @@ import (
 	"github.com/tensorken/tensorken/tensor"
 )
 
-// What the file lacks is an error, but for fields that are optional or were set.
+// A tensor that the file lacks is an error, but for fields that are optional or were set.
 func TestMissing(t *testing.T) {
 	type norm struct{ Weight, Bias tensor.Tensor }
 	type embedded struct{ Gain tensor.Tensor }

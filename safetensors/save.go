@@ -22,8 +22,8 @@ import (
 // its temporary file, which the next Save to the same path removes.
 func Save(path string, tree any) error { return SaveMeta(path, tree, nil) }
 
-// SaveMeta is [Save] with metadata; nil is none. The header, with metadata and names, is
-// limited to 100,000,000 bytes.
+// SaveMeta is [Save] with metadata, which may be nil. The header, with metadata and names,
+// is limited to 100,000,000 bytes.
 func SaveMeta(path string, tree any, meta map[string]string) error {
 	if err := save(path, tree, meta); err != nil {
 		return fmt.Errorf("safetensors: save %s: %w", files.Name(path), files.Reason(err))

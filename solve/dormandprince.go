@@ -107,8 +107,8 @@ func (in *integrator) firstStep(far float64) float64 {
 	return math.Copysign(min(100*math.Abs(h), longest, math.Abs(far)), far)
 }
 
-// norm returns the root mean square of the elements of xs over their tolerances, which
-// are those of the elements of y.
+// norm returns the root mean square of the elements of xs, each over the tolerance of y's
+// element.
 func (in *integrator) norm(xs, y []tensor.Tensor) tensor.Tensor {
 	const unit = 0x1p40 // squares of numbers of up to 10¹⁹ units are in float32's range
 	total, n := tensor.Tensor{}, 0
@@ -160,7 +160,7 @@ func (in *integrator) step(far float64) segment {
 	}
 }
 
-// between returns the solution at the times, the first of which is that of y0.
+// between returns the solution at the times, the first of which is y0's.
 func between(op string, f field, y0 []tensor.Tensor, ts []float64, o *Options, keep func(segment)) [][]tensor.Tensor {
 	in := newIntegrator(op, f, y0, ts, o)
 	out, last := [][]tensor.Tensor{y0}, ts[len(ts)-1]

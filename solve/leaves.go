@@ -49,8 +49,8 @@ func leavesOf[T any](op string, v T) (xs []tensor.Tensor, back func([]tensor.Ten
 	}
 }
 
-// derivatives returns the floating-point tensors of what a right-hand side gives, which
-// must have the shapes and types of y.
+// derivatives returns the floating-point tensors of a right-hand side's result, which must
+// have the shapes and types of y.
 func derivatives[T any](op string, dy T, y []tensor.Tensor) []tensor.Tensor {
 	xs, _ := leavesOf(op, dy)
 	if len(xs) != len(y) {

@@ -73,7 +73,7 @@ func TestFailedFit(t *testing.T) {
 	}
 }
 
-// TestFitOfScan fits two equations in many steps, whose plan is that of one.
+// TestFitOfScan fits two equations in many steps, which share the plan of one.
 func TestFitOfScan(t *testing.T) {
 	ts := make([]float64, 60)
 	for i := range ts {

@@ -9,16 +9,14 @@ import (
 	"github.com/tensorken/tensorken/tensor"
 )
 
-// ODE returns the solution of dy/dt = f(p, t, y) at the times ts, of which the first is
-// that of y0. It takes steps of the length that the tolerances in o allow, by the method
-// of Dormand and Prince, and interpolates between them. The times ascend or descend; t has
-// shape []; f returns a tree like y, whose other tensors and numbers are those of y0. A nil
-// o is the defaults.
+// ODE returns the solution of dy/dt = f(p, t, y) at the times ts, where y(ts[0]) = y0. It
+// takes steps as long as the tolerances in o allow, by the method of Dormand and Prince,
+// and interpolates between them. The times ascend or descend, and t has shape []. f returns
+// a tree like y; integers, bools and numbers of y stay as in y0. A nil o is the defaults.
 //
-// Reverse mode differentiates the solution by p and y0, as it does f of which all that is
-// differentiated must be in p: it solves the adjoint equation backwards, whose memory
-// does not grow with the steps, and whose derivative is as exact as the tolerances. So do
-// derivatives of derivatives.
+// Reverse mode differentiates the solution by p and y0, to any order: it solves the adjoint
+// equation backwards, in memory that does not grow with the steps, as exactly as the
+// tolerances say. A tensor that f captures is a constant, so parameters belong in p.
 //
 // ODE computes at once, reads the error of each step, and so is not for [grad.Vmap],
 // [grad.Jit] or forward mode: there use [RK4]. It panics with a *tensor.Error if the
@@ -47,12 +45,12 @@ type problem struct{ P, Y []tensor.Tensor }
 // A system is the right-hand side of an equation with parameters.
 type system func(p []tensor.Tensor, t tensor.Tensor, y []tensor.Tensor) []tensor.Tensor
 
-// adjoint returns the solution at the times as a function of a problem, with a
-// derivative: that of y(T) by y(t) is a(t) where da/dt = -a·∂f/∂y backwards from a(T), and
-// by the parameters it is the integral of a·∂f/∂p. Both are solved along with y, from each
-// time to the one before.
+// adjoint returns the solution at the times as a function of a problem, with its
+// derivative. Let a(t) be the cotangent of y(t). It solves da/dt = -a·∂f/∂y backwards from
+// a(T); the cotangent of the parameters is the integral of a·∂f/∂p. Both are solved along
+// with y, from each time to the one before.
 func adjoint(f system, ts []float64, o *Options) func(problem) [][]tensor.Tensor {
-	// The arguments are those of a problem, y first; the results those of each time.
+	// The arguments are a problem's tensors, y first; the results are y at each time.
 	problemOf := func(args []tensor.Tensor, n int) problem { return problem{args[n:], args[:n]} }
 	return func(at problem) [][]tensor.Tensor {
 		n := len(at.Y)
@@ -73,8 +71,8 @@ func adjoint(f system, ts []float64, o *Options) func(problem) [][]tensor.Tensor
 	}
 }
 
-// pullBack returns the cotangents of y and then of the parameters of a problem, from those of
-// the solution. Absent ones are zero.
+// pullBack returns the cotangents of y and then of the parameters of a problem, given the
+// cotangents of the solution. Absent ones are zero.
 func pullBack(f system, at problem, ys, cts [][]tensor.Tensor, ts []float64, o *Options) []tensor.Tensor {
 	n := len(at.Y)
 	back := func(p []tensor.Tensor, t tensor.Tensor, s []tensor.Tensor) []tensor.Tensor {
@@ -104,7 +102,7 @@ func pullBack(f system, at problem, ys, cts [][]tensor.Tensor, ts []float64, o *
 	return total
 }
 
-// A Solution is that of an equation at all times between two.
+// A Solution is the solution of an equation at all times between two.
 type Solution[Y any] struct {
 	segments []segment
 	back     func([]tensor.Tensor) Y
@@ -112,7 +110,7 @@ type Solution[Y any] struct {
 }
 
 // Dense returns the solution of [ODE] at all times from one to another, which may be
-// earlier. It holds what each step computed: nine states like y. It has no derivative.
+// earlier. It holds nine states like y for each step. It has no derivative.
 func Dense[P, Y any](f func(p P, t tensor.Tensor, y Y) Y, p P, y0 Y, from, to float64, o *Options) *Solution[Y] {
 	const op = "Dense"
 	checkFunc(op, f == nil)

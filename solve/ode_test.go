@@ -137,8 +137,8 @@ func text(ends [2]float64) string {
 	return "10 and 0"
 }
 
-// Gradients by the adjoint equation are those of the closed form, of losses of several
-// times too; so is the second derivative.
+// Gradients by the adjoint equation equal the closed form's, for losses of several times
+// too; so is the second derivative.
 func TestODEAdjoint(t *testing.T) {
 	type args struct{ K, X tensor.Tensor }
 	ts := []float64{0, 0.7, 1.5}
@@ -174,7 +174,7 @@ func TestODEAdjoint(t *testing.T) {
 	}
 }
 
-// All steps run one plan, as do those of the adjoint.
+// All steps run one plan; so do all steps of the adjoint.
 func TestODEPlans(t *testing.T) {
 	count := func(end float64) int {
 		before := tensor.Info().Plans

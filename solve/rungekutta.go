@@ -67,11 +67,10 @@ func Euler[Y any](f func(t tensor.Tensor, y Y) Y, y0 Y, ts []float64, steps int)
 	return fixed("Euler", &euler, f, y0, ts, steps)
 }
 
-// RK4 returns the solution of dy/dt = f(t, y) at the times ts, of which the first is that
-// of y0, by the classical Runge–Kutta method in the given number of equal steps between
-// two times. Its error falls as the fourth power of the length of a step. The times ascend
-// or descend; t has shape []; f returns a tree like y, whose other tensors and numbers are
-// those of y0.
+// RK4 returns the solution of dy/dt = f(t, y) at the times ts, where y(ts[0]) = y0, by the
+// classical Runge–Kutta method in the given number of equal steps between two times. Its
+// error falls as the fourth power of the length of a step. The times ascend or descend; t
+// has shape []; f returns a tree like y; integers, bools and numbers of y stay as in y0.
 //
 // The steps are a [grad.Scan], so f runs for one step, on a t and a y that have no value: it
 // cannot branch on them, use [tensor.Where]. t has the type of y. The results of all steps are

@@ -43,7 +43,7 @@ func Decode(r io.Reader) (samples tensor.Tensor, rate int, err error) {
 	return samples, rate, nil
 }
 
-// A sound is what a file says of its samples.
+// A sound describes the samples of a file.
 type sound struct {
 	encoding     Encoding
 	channels     int
@@ -109,7 +109,7 @@ func readHeader(r io.ReaderAt, size int64) (*sound, error) {
 		return nil, errors.New(refused)
 	}
 	whole := int64(little.Uint32(head[4:])) == size-8 // the writer finished the file
-	dataSize := int64(math.MaxInt64)                  // that of a chunk whose own size is unknown
+	dataSize := int64(math.MaxInt64)                  // if the chunk's own size is unknown
 	var s *sound
 	for at := int64(len(head)); ; {
 		var chunk [8]byte
@@ -214,8 +214,8 @@ func readFormat(r io.ReaderAt, at, n int64) (*sound, error) {
 	return s, nil
 }
 
-// The ends of the identifiers of formats in an extensible format, after the tag: those of
-// Microsoft, and of ambisonic sound (B-format).
+// The ends of the identifiers of formats in an extensible format, after the tag:
+// Microsoft's, and the ambisonic ones (B-format).
 const (
 	waveFormats      = "\x00\x00\x00\x00\x10\x00\x80\x00\x00\xaa\x00\x38\x9b\x71"
 	ambisonicFormats = "\x00\x00\x21\x07\xd3\x11\x86\x44\xc8\xc1\xca\x00\x00\x00"

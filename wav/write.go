@@ -20,7 +20,7 @@ type Options struct {
 
 // Save writes samples, float32 of shape [channels samples] or [samples], with a rate in
 // samples a second. It panics with a [*tensor.Error] for other shapes and types, an
-// encoding that is none of the constants, and a rate below 1 or too high for the format.
+// encoding that is not one of the constants, and a rate below 1 or too high for the format.
 // It computes samples if necessary; see [tensor.Eval] for the errors. A file of 4 GiB or
 // more is an error.
 //
@@ -54,7 +54,7 @@ func Encode(w io.Writer, samples tensor.Tensor, rate int, o *Options) error {
 	return nil
 }
 
-// check returns what a header says of samples; it panics for misuse.
+// check returns the description of samples for a header; it panics for misuse.
 func check(op string, samples tensor.Tensor, rate int, o *Options) *sound {
 	misuse := func(format string, args ...any) {
 		tensor.Internal.Misuse(graph.Token{}, "wav."+op, fmt.Sprintf(format, args...))

@@ -4,7 +4,7 @@
 //
 //	dev, err := webgpu.Open(nil)
 //	if err != nil {
-//		log.Fatal(err) // the error says what was tried and what to do
+//		log.Fatal(err) // the error lists the attempts and a remedy
 //	}
 //	y := x.To(dev).MatMul(w)
 //
@@ -15,7 +15,7 @@
 //
 // A library is code, so one that others could have put there is not loaded. The current
 // folder is not searched, and the variable names an absolute path or, on Linux, the file
-// name of a library of the system. What is in the cache folder or beside the executable
+// name of a library of the system. A library in the cache folder or beside the executable
 // must belong to the user or root, as must all folders above, and no other user may write
 // them; Windows' rights are not checked. An executable in a folder of downloads loads a
 // library that lies beside it, if the cache folder has none.
@@ -60,7 +60,7 @@ type Options struct {
 	// opened: see Adapters.
 	Adapter string
 	// Library is the path of a library that implements WebGPU, or on Linux the file name of one
-	// of the system: a file of the current folder is ./NAME. In browsers there is none.
+	// of the system: a file of the current folder is ./NAME. Browsers ignore it.
 	Library string
 	// Memory is the greatest number of bytes that tensors and work under way take
 	// on the GPU: by default there is no limit.
@@ -70,19 +70,19 @@ type Options struct {
 	// Software allows an adapter that computes on the CPU if there is no GPU. An
 	// adapter that Adapter names is opened in any case.
 	Software bool
-	// Validate enables WebGPU's checks of each call and of bounds in shaders. They
-	// are off by default, for speed: this library's shaders check indices
-	// themselves, and then nothing else does; memory is not cleared either. A server that
-	// computes what strangers ask for may want both guards.
+	// Validate enables WebGPU's checks of each call and of bounds in shaders. They are off
+	// by default, for speed: this library's shaders check indices themselves. Without them
+	// memory is not cleared either. A server that runs strangers' computations may want
+	// both guards.
 	Validate bool
-	// Tune searches for the fastest tiles of large products, those of 2²⁸ multiplications or
-	// more, when they are compiled for the first time. That takes some tenths of a second for
-	// each, more for products that take long, and memory for operands of its own. What it finds
-	// is kept in the user's cache folder (tensorken/tune) for this GPU and driver, and all later
+	// Tune searches for the fastest tiles of large products, of 2²⁸ multiplications or more,
+	// when they are compiled for the first time. That takes some tenths of a second for each,
+	// more for products that take long, and memory for operands of its own. The result is kept
+	// in the user's cache folder (tensorken/tune) for this GPU and driver, and all later
 	// programs take it from there. Tiles decide the order in which a product is summed, so a
 	// search may change the last bits of later results. Where there is no such folder, as in
 	// browsers, each process searches anew. The environment variable TENSORKEN_TUNE=1 asks for
-	// the search too; TENSORKEN_TUNE=0 prevents it, and ignores what was kept.
+	// the search too; TENSORKEN_TUNE=0 prevents it, and ignores kept results.
 	Tune bool
 }
 
@@ -93,7 +93,7 @@ type Adapter struct {
 	Software     bool   // computes on the CPU
 }
 
-// Open opens a GPU. Its error says what was tried and what to do.
+// Open opens a GPU. Its error lists the attempts and a remedy.
 func Open(o *Options) (*tensor.Device, error) {
 	if o == nil {
 		o = new(Options)
@@ -133,8 +133,8 @@ func with(lib wgpu.Library, err error) error {
 	return fmt.Errorf("%v: %w", lib, err)
 }
 
-// Adapters lists the adapters that can be opened, the fastest kind first. Its error says
-// what was tried and what to do; finding no adapter is an error.
+// Adapters lists the adapters that can be opened, the fastest kind first. Its error lists
+// the attempts and a remedy; finding no adapter is an error.
 //
 // WebGPU cannot list adapters. Adapters requests the fastest, the one with the lowest
 // power and the software one from each of the system's GPU interfaces. Of several GPUs

@@ -91,7 +91,7 @@ func (o benchOptions) comparePeers(ctx context.Context, stdout, stderr io.Writer
 	return err
 }
 
-// peerOptions returns what the flags say about a comparison.
+// peerOptions returns the flags' options of a comparison.
 func (o benchOptions) peerOptions() (s bench.Suite, p bench.PeerOptions, err error) {
 	if err := o.limits(); err != nil {
 		return s, p, err

@@ -73,7 +73,7 @@ func describeAmong(adapters []wgpu.Adapter, device string) string {
 	return device
 }
 
-// printGPUs prints a line for each GPU of NVIDIA, or why there is none.
+// printGPUs prints a line for each GPU of NVIDIA, or the error.
 func printGPUs(w io.Writer, gpus []cuda.GPU, err error) {
 	if err != nil {
 		fmt.Fprintln(w, "cuda       ", strings.TrimPrefix(err.Error(), "cuda: "))

@@ -235,7 +235,7 @@ func TestGPUCheckCommand(t *testing.T) {
 	}
 }
 
-// TestGPUCommand lists adapters, or expects the reason why there are none.
+// TestGPUCommand lists adapters, or expects the reason for finding none.
 func TestGPUCommand(t *testing.T) {
 	_, adapters, err := findAdapters()
 	status, stdout, stderr := command("gpu")

@@ -159,8 +159,8 @@ func (i installer) install(ctx context.Context, from string) (library string, er
 	return filepath.Join(i.dir, p.library), nil
 }
 
-// fetch runs the npm client to download the package's file to a folder. npm reads .npmrc
-// of the project in its folder or, without a package.json there, of one in a folder above, and that
+// fetch runs the npm client to download the package's file to a folder. npm reads .npmrc of the
+// project in its folder or, without a package.json there, of one in a folder above, and the .npmrc
 // of a workspace above. A stranger's .npmrc could send any environment variable to any server, so
 // the folder has a package.json, and there is no workspace.
 func fetch(ctx context.Context, p libraryPackage, folder string) (path string, err error) {
@@ -202,7 +202,7 @@ func readPackage(path string) ([]byte, error) {
 	return data, nil
 }
 
-// verify returns an error unless data is the package p, which says what data is.
+// verify returns an error unless data has the hash of the package p.
 func (i installer) verify(p libraryPackage, data []byte) error {
 	hash := sha512.Sum512(data)
 	sum := base64.StdEncoding.EncodeToString(hash[:])

@@ -46,7 +46,7 @@ func system() string {
 	return runtime.GOOS
 }
 
-// field returns the value of the first line of a file with a key, "" if there is none.
+// field returns the value of the first line of a file with a key, or "".
 func field(path, key, separator string) string {
 	text, _ := os.ReadFile(path)
 	for line := range strings.Lines(string(text)) {

@@ -74,8 +74,8 @@ func checkNamed(c *cobra.Command) error {
 	return nil
 }
 
-// An output escapes what could command a terminal, such as text of files and drivers has, and
-// keeps the first write error, so that commands need not check each fmt.Fprint.
+// An output escapes characters that could command a terminal, which text of files and drivers
+// may have, and keeps the first write error, so that commands need not check each fmt.Fprint.
 type output struct {
 	w    io.Writer
 	rest []byte // the start of a character

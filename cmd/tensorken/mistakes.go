@@ -63,7 +63,7 @@ func (m mistakes) print(w io.Writer) error {
 	return plot.Image(t.Div(t.Max()).Unsqueeze(-1)).Print(w)
 }
 
-// save draws the images to a file. If there are none, it says so to notes.
+// save draws the images to a file. Without any, it says so to notes.
 func (m mistakes) save(path string, notes io.Writer) error {
 	if len(m.pixels) == 0 {
 		_, err := fmt.Fprintln(notes, "no image was taken for another class: --plot draws nothing")

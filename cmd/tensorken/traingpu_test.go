@@ -11,7 +11,7 @@ import (
 	"github.com/tensorken/tensorken/internal/wgpu"
 )
 
-// requireGPU skips a test that needs a GPU where there is none, or one in software alone.
+// requireGPU skips a test without a GPU, or with one in software alone.
 func requireGPU(t *testing.T) {
 	t.Helper()
 	if os.Getenv("TENSORKEN_REQUIRE_GPU") == "1" {

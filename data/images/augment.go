@@ -11,8 +11,8 @@ import (
 
 // A Transform changes images at random: one of HorizontalFlip, VerticalFlip, Crop, ResizedCrop,
 // Rotation, Affine, ColorJitter, Grayscale, Erasing, and Normalize, which is not random. Names, settings
-// and formulas are those of torchvision.transforms.v2. Channels are 1 (gray), 3 (colors) or 4
-// (with alpha, whose colors alone ColorJitter and Grayscale change), and a P is a probability; 0 is 0.5.
+// and formulas are as in torchvision.transforms.v2. Channels are 1 (gray), 3 (colors) or 4 (with alpha,
+// whose colors alone ColorJitter and Grayscale change), and a P is a probability; 0 is 0.5.
 type Transform interface {
 	// check returns the mistake in the settings, or "".
 	check() string

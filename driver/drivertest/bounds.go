@@ -236,7 +236,7 @@ func exact(src []*result) bool {
 	return true
 }
 
-// moved takes what operands are off by through a movement.
+// moved moves the error bounds of operands as their elements.
 func moved(n *graph.Node, src []*result) ([]float64, error) {
 	if exact(src) {
 		return make([]float64, graph.Len(n.Shape)), nil
@@ -254,8 +254,8 @@ func moved(n *graph.Node, src []*result) ([]float64, error) {
 	return floats(a), nil
 }
 
-// gathered takes what x is off by along; an index that may be anything gives
-// anything.
+// gathered takes the error bounds of x along; an index that may be anything gives an
+// unbounded element.
 func gathered(n *graph.Node, src []*result) ([]float64, error) {
 	if exact(src) {
 		return make([]float64, graph.Len(n.Shape)), nil

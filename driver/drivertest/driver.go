@@ -140,8 +140,7 @@ func copyKernel(d ir.DType, n int) *ir.Kernel {
 	})
 }
 
-// A call is a kernel and what it is called with; a number's argument has no
-// data.
+// A call is a kernel and its arguments; the argument of a number has no data.
 type call struct {
 	kernel *ir.Kernel
 	args   []interp.Arg
@@ -218,7 +217,7 @@ func (s *suite) runWithin(what string, off float64, calls ...call) {
 	}
 }
 
-// calls runs kernels that read what earlier ones wrote, at offsets.
+// calls runs kernels that read the results of earlier ones, at offsets.
 func (s *suite) calls() {
 	d := ir.Float32
 	numbers := func(n int) []ir.Number { return s.numbers(d, n) }
@@ -293,8 +292,8 @@ func takeKernel(n int) *ir.Kernel {
 	})
 }
 
-// scatterKernel adds n elements to 5 at indices: to those of argument 1, or
-// from a number on.
+// scatterKernel adds n elements to 5 at indices. The 5 begin as argument 1, or all as the
+// number start.
 func scatterKernel(n int, start ...ir.Number) *ir.Kernel {
 	one := &ir.View{Coef: []int{1}}
 	body := []ir.Instr{
@@ -317,8 +316,8 @@ func scatterKernel(n int, start ...ir.Number) *ir.Kernel {
 	})
 }
 
-// status looks for the first bad index in the status argument, and for what
-// is read and written beside it.
+// status checks the status argument, which gets the first bad index, and the reads and
+// writes at bad indices.
 func (s *suite) status() {
 	grid := func(n int) []ir.Number {
 		x := make([]ir.Number, n)

@@ -18,8 +18,7 @@ type part struct {
 	test func(*suite)
 }
 
-// parts are those of Test. What takes long stands first, so that little is
-// left to do at the end.
+// parts are the parts of Test, the longest first, so that little is left to do at the end.
 var parts = []part{
 	{"Elementwise", (*suite).elementwise},
 	{"Factors", (*suite).factors},
@@ -115,8 +114,8 @@ func newSuite(t *testing.T, drv driver.Device, open func() (driver.Device, error
 	}
 }
 
-// each runs a test for every type of a set, on what becomes of s for it. It
-// skips types that the device lacks.
+// each runs a test for every type of a set, with a suite of the subtest. It skips types
+// that the device lacks.
 func (s *suite) each(types []ir.DType, test func(s *suite, d ir.DType)) {
 	for _, d := range types {
 		s.Run(d.String(), func(t *testing.T) {
@@ -128,10 +127,9 @@ func (s *suite) each(types []ir.DType, test func(s *suite, d ir.DType)) {
 	}
 }
 
-// spared reports whether a type is spared the i-th of several like cases: one
-// type has them all, the others every second one. Devices may take long to
-// compile, and put together what an element type, a layout and an operation
-// need from parts.
+// spared reports whether a type is spared the i-th of several like cases: one type has them
+// all, the others every second one. Devices may take long to compile, and compose a kernel
+// from parts for its type, layout and operation.
 func spared(d ir.DType, i int) bool { return d != ir.Float32 && i%2 == 1 }
 
 // part runs a test as a subtest.
@@ -165,8 +163,8 @@ func typesOf(op ir.Op) []ir.DType {
 // floatTypes are the floating-point types.
 var floatTypes = typesOf(ir.Exp)
 
-// check computes roots and compares them with what they should be. It passes
-// over graphs that need a type that the device lacks.
+// check computes roots and compares them with their definition. It skips graphs that need a
+// type that the device lacks.
 func (s *suite) check(what string, roots ...*graph.Node) {
 	s.Helper()
 	for _, n := range graph.Sorted(roots) {
@@ -291,8 +289,8 @@ func (s *suite) below(d ir.DType, n int, dims []int) *graph.Node {
 	return s.known.stored(d, dims, elems)
 }
 
-// shapes are what most tests run on: an ordinary one, odd ones and ones that
-// have no elements or no axes.
+// shapes are the shapes of most tests: an ordinary one, odd ones, and some without elements
+// or axes.
 var shapes = [][]int{{3, 4, 5}, {1, 7}, {2, 0, 3}, {0}, {}}
 
 // layouts stores every layout of every type as it is.

@@ -44,8 +44,8 @@ func hostBuffer(d ir.DType, dims []int, data []byte) *graph.Node {
 	return graph.Buffer(d, dims, &graph.Value{Store: storage.FromHost(data), Strides: shape.RowMajor(dims)})
 }
 
-// The roots of random graphs are those of a transaction on a device that runs ahead. They are what
-// they should be or, if an index is bad that one of them reads, the old values: all 0.
+// The roots of random graphs are computed by a transaction on a device that runs ahead. They are
+// right or, if one of them reads a bad index, they are the old values: all 0.
 func TestRandomTransactions(t *testing.T) {
 	compile.Verify()
 	for i := range *graphs {

@@ -98,8 +98,8 @@ func fold(op ir.Op, to, acc ir.DType, want ir.Number, from ir.DType, g group) fl
 	}
 }
 
-// unbounded is how far a result that is no finite number may be off: not at
-// all where the operands are exact and at least one of them is none either.
+// unbounded is how far a result that is no finite number may be off: not at all where the
+// operands are exact and one of them is not finite either.
 func unbounded(d ir.DType, g group, worst float64) float64 {
 	if len(g.elems) == 0 {
 		return 0
@@ -170,7 +170,7 @@ func scattered(n *graph.Node, src []*result, want *interp.Array) ([]float64, err
 // scatterFold is the reduction that a Scatter of a kind is like.
 var scatterFold = map[ir.Op]ir.Op{ir.Add: ir.Sum, ir.Mul: ir.Prod, ir.Max: ir.ReduceMax, ir.Min: ir.ReduceMax}
 
-// targets lists what each element of a Scatter is made from.
+// targets lists the terms of each element of a Scatter.
 func targets(n *graph.Node, base, idx, upd *result) ([]group, error) {
 	out := make([]group, len(base.Elems))
 	for i := range out {

@@ -11,8 +11,8 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// A generator grows a random graph. It knows what each node should be, and
-// keeps to nodes whose elements are of moderate size and mostly certain.
+// A generator grows a random graph. It knows the right value of each node, and keeps to
+// nodes whose elements are of moderate size and mostly certain.
 type generator struct {
 	*rand.Rand
 	known results
@@ -119,9 +119,9 @@ func (g *generator) add(n *graph.Node) *graph.Node {
 	return n
 }
 
-// infinite reports whether something that n depends on is no finite number.
-// Sums of products of those are not compared: what is 0 and what is not a
-// number depends on where the zeros of a Pad and common factors go.
+// infinite reports whether something that n depends on is no finite number. Sums of their
+// products are not compared: whether a product is 0 or NaN depends on the place of a Pad's
+// zeros and of common factors.
 func (g *generator) infinite(n *graph.Node) bool {
 	for _, m := range graph.Sorted(n.Src().Append(nil)) {
 		if m.DType.IsFloat() && slices.ContainsFunc(g.known[m].Elems, func(x ir.Number) bool { return !isFinite(x.Float64(m.DType)) }) {
@@ -375,7 +375,7 @@ func (g *generator) growReduction() {
 		return
 	}
 	n := g.add(graph.Reduce(op, x, axes))
-	if n != nil && g.chance(2) { // used beside what was reduced
+	if n != nil && g.chance(2) { // used beside the reduction's operand
 		g.add(graph.Binary(ir.Add, graph.Cast(graph.Expand(n, x.Shape), ir.Float32), graph.Cast(x, ir.Float32)))
 	}
 }

@@ -138,7 +138,7 @@ func (s *suite) badIndices() {
 			s.bad(fmt.Sprint("sum of a Gather at ", bad), want, graph.Reduce(ir.Sum, graph.Gather(x, idx, 0), []int{0}))
 			s.bad(fmt.Sprint("Scatter at ", bad), want, graph.Scatter(ir.Add, x, idx, s.tensor(ir.Float32, 5), 0))
 		}
-		// What a guard hides is not read.
+		// Elements that a guard hides are not read.
 		x, idx := s.tensor(ir.Float32, 5), s.below(d, 5, []int{4})
 		y := graph.Pad(graph.Gather(x, idx, 0), ir.Float(ir.Float32, 7), []graph.Padding{{Before: 3, After: 3, Interior: 1}})
 		s.check("padded", y)

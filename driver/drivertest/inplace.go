@@ -41,7 +41,7 @@ func (s *suite) inPlace() {
 	})
 }
 
-// runOld runs a kernel some times, and compares floats within a distance; what it only reads has so many
+// runOld runs a kernel some times, and compares floats within off; an argument that it only reads has in
 // elements.
 func (s *suite) runOld(what string, k *ir.Kernel, in, times int, off float64) {
 	if err := ir.Verify(k); err != nil {
@@ -181,7 +181,8 @@ func (b *oldBody) op(op ir.Op, src ...int) int {
 	return b.add(ir.Instr{Op: op, Src: src})
 }
 
-// oldBodies are kernels that read what they replace. A product or a maximum of units is one, or zero.
+// oldBodies are kernels that read the elements that they replace. Products and maxima are of ones and
+// zeros.
 var oldBodies = []struct {
 	name   string
 	kernel func(d ir.DType, l *oldLayout) *ir.Kernel
@@ -255,8 +256,8 @@ var oldRows = []oldRow{
 	{"empty", 3, 0, false, 1},
 }
 
-// kernel replaces two arguments by what it computes from their rows, and stores a result of each row beside
-// it. Softmax is one by exponentials; otherwise sums of units and of their squares are exact.
+// kernel replaces two arguments by functions of their rows, and stores a result of each row beside them.
+// Softmax is one by exponentials; otherwise sums of units and of their squares are exact.
 func (r *oldRow) kernel(d ir.DType, softmax bool) *ir.Kernel {
 	view, beside := ir.View{Coef: []int{r.cols + r.gap, 1}}, ir.View{Coef: []int{1, 0}}
 	if r.across {

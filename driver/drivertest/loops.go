@@ -56,8 +56,8 @@ func (s *suite) over(d driver.Device) *exec.Device {
 	return dev
 }
 
-// loops computes attention, and what its derivatives are made of, in loops over blocks of
-// rows: parts of a matrix or, of every second layout, two matrices.
+// loops computes attention, and the operations of its derivatives, in loops over blocks of
+// rows: parts of a matrix or, in every second layout, two matrices.
 func (s *suite) loops() {
 	drv, ok := s.drv.(driver.Looper)
 	if !ok {
@@ -108,8 +108,8 @@ func (a *attender) Compile(k *ir.Kernel) (driver.Program, error) {
 	return a.Looper.Compile(k)
 }
 
-// attentionKernels computes attention, and what its derivatives are made of, by kernels of the
-// template.
+// attentionKernels computes attention, and the operations of its derivatives, by kernels of
+// the template.
 func (s *suite) attentionKernels() {
 	drv, ok := s.drv.(driver.Looper)
 	if !ok || drv.LoopLimits().Attention == 0 {

@@ -7,7 +7,7 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// The growers of this file add what networks are made of.
+// The growers of this file add parts of networks.
 
 func (g *generator) float() ir.DType {
 	for range 8 {
@@ -105,7 +105,7 @@ func (g *generator) growWindow() {
 		u := graph.Unwindow(y, 2, 3, stride, dilation, x.Shape[2])
 		u = graph.Reduce(ir.Sum, u, []int{3})
 		g.add(graph.Crop(u, []graph.Span{{Step: 1, Len: batch}, {Step: 1, Len: in}, {Start: pad, Step: 1, Len: h}, {Step: 1, Len: 1}}))
-	case 2: // that of a convolution's input
+	case 2: // the derivative of a convolution by its input
 		kernel := g.partner(d, []int{out, in, size})
 		y := g.partner(d, []int{batch, out, places})
 		dims := []int{batch, out, in, places, size}
@@ -157,7 +157,7 @@ func (g *generator) growSoftmax() {
 	}
 }
 
-// growNorm adds what a layer norm does.
+// growNorm adds a layer norm.
 func (g *generator) growNorm() {
 	x := g.pick()
 	if !x.DType.IsFloat() || len(x.Shape) == 0 || x.Len() == 0 {

@@ -18,7 +18,7 @@ import (
 // by ir.Verify, and that every access is within its buffer. The bits of fresh
 // memory are ones, which no type takes for a 0.
 type Reference struct {
-	// What the device can take; to be set before it is used.
+	// The device's limits; to be set before it is used.
 	Types    []ir.DType
 	Bindings int // buffers of one kernel, 0 for no limit
 	Machine  ir.Machine
@@ -29,7 +29,7 @@ type Reference struct {
 	Prepare func(k *ir.Kernel) (Program, error)
 	Proofs  *Proofs // nil: all kernels are computed
 
-	// What it was asked to do.
+	// Counts of its work.
 	Compiled   int            // kernels
 	Ran        int            // calls
 	Templates  map[string]int // calls by template, or by routine
@@ -64,7 +64,7 @@ type Program struct {
 	Text string // of the program, for Proofs
 }
 
-// A prepared is a kernel and what runs it.
+// A prepared is a kernel with its interpreter.
 type prepared struct {
 	*ir.Kernel
 	Program
@@ -91,7 +91,7 @@ var errClosed = errors.New("oracle: the device is closed")
 // Name returns "oracle".
 func (r *Reference) Name() string { return "oracle" }
 
-// Limits returns what the device was made with.
+// Limits returns the limits of the device's fields.
 func (r *Reference) Limits() driver.Limits {
 	return driver.Limits{Types: r.Types, Bindings: r.Bindings, Machine: r.Machine, Async: r.Async}
 }
@@ -220,7 +220,7 @@ func (r *Reference) Compile(k *ir.Kernel) (driver.Program, error) {
 	return p, nil
 }
 
-// LoopLimits returns what the device was made with.
+// LoopLimits returns the field Loops.
 func (r *Reference) LoopLimits() ir.LoopLimits { return r.Loops }
 
 // CompileLoop checks the kernels of a loop and prepares them.
@@ -280,7 +280,7 @@ func (r *Reference) temps(bytes []int) (list []driver.Buffer, err error) {
 	return list, nil
 }
 
-// takes reports what is wrong with a call.
+// takes returns the mistake in a call, or nil.
 func (r *Reference) takes(c driver.Call) error {
 	k, ok := c.Program.(*prepared)
 	if !ok || len(c.Args) != len(k.Args) {

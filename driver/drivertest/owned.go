@@ -16,7 +16,7 @@ import (
 )
 
 // Owned compares n random graphs with random donations, in random regions, with the same graphs without.
-// What is gone afterwards has to be an error, and never other elements.
+// A read of a donated tensor has to be an error, and never other elements.
 func Owned(t *testing.T, open func() (driver.Device, error), n int, seed uint64) {
 	compile.Verify()
 	drv, err := open()
@@ -112,7 +112,7 @@ func (x *owned) turn(turns [][]*graph.Node, k int, copies map[*graph.Node]*graph
 	return append(stored, turns[k]...), nil
 }
 
-// look checks that what has a value has its elements, or is gone.
+// look checks that each stored node has the right elements, or is gone.
 func (x *owned) look(copies map[*graph.Node]*graph.Node, want map[*graph.Node][]byte, when string) error {
 	x.gone = 0
 	for n, w := range want {

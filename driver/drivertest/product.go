@@ -181,7 +181,7 @@ func (s *suite) largeProducts() {
 	})
 }
 
-// multiply notes what sum, of the product of a and b, should be.
+// multiply notes the right values of sum, a sum of products of a and b.
 func (s *suite) multiply(sum, a, b *graph.Node) error {
 	x, err := s.known.of(a)
 	if err != nil {

@@ -14,9 +14,9 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// A program is a graph under test and what is asked of it, in turns: a later
-// turn finds what earlier ones stored. Its nodes are never computed
-// themselves; each run makes copies.
+// A program is a graph under test and the nodes that each turn evaluates: a later turn
+// finds the values that earlier ones stored. Its nodes are never computed themselves; each
+// run makes copies.
 type program struct {
 	known results
 	turns [][]*graph.Node
@@ -44,8 +44,8 @@ func (p *program) check(drv driver.Device, d *exec.Device) error {
 	return p.run(d)
 }
 
-// run computes the program on a device and returns the first difference from
-// what it should give.
+// run computes the program on a device and returns the first difference from the right
+// results.
 func (p *program) run(d *exec.Device) error {
 	for _, r := range p.roots() {
 		if _, err := p.known.of(r); err != nil {

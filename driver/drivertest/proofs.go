@@ -28,7 +28,7 @@ type Proofs struct {
 
 type proof [16]byte
 
-// LoadProofs reads what Save has written. Without such a file nothing is proved.
+// LoadProofs reads a file that Save has written. Without it nothing is proved.
 func LoadProofs(path, salt string) (*Proofs, error) {
 	p := &Proofs{Salt: salt, known: map[proof]bool{}, used: map[proof]bool{}}
 	text, err := files.ReadAll(path, 1<<30)
@@ -91,7 +91,8 @@ func (p *Proofs) insert(list []proof) {
 }
 
 // checked calls check, which computes something and compares it, unless all kernels of compute, which only
-// computes it, are proved. Kernels of compute do nothing meanwhile. What has no kernels is always checked.
+// computes it, are proved. Kernels of compute do nothing meanwhile. A check without kernels is always
+// done.
 func (r *Reference) checked(compute, check func() error) error {
 	if r.Proofs == nil {
 		return check()

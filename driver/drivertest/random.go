@@ -11,10 +11,10 @@ import (
 	"github.com/tensorken/tensorken/internal/exec"
 )
 
-// Random compiles and runs n random graphs and compares each with the
-// definition of its operations, node by node. Graphs depend on the seed, their
-// number and the device's types alone. What fails is made smaller and printed.
-// Some run at the same time, on devices of their own.
+// Random compiles and runs n random graphs and compares each with the definition of its
+// operations, node by node. Graphs depend on the seed, their number and the device's types
+// alone. A graph that fails is made smaller and printed. Some run at the same time, on
+// devices of their own.
 func Random(t *testing.T, open func() (driver.Device, error), n int, seed uint64) {
 	compile.Verify()
 	const some = 50

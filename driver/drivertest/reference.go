@@ -11,8 +11,8 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// A result is what a node should be: its elements, and how far each of them
-// may be off on a right device. What is off by infinity may be anything.
+// A result is the right value of a node: its elements, and how far each of them may be off
+// on a right device. An element that may be off by infinity may be anything.
 type result struct {
 	*interp.Array
 	off []float64
@@ -34,7 +34,7 @@ func (r *result) known() float64 {
 	return float64(n) / float64(len(r.off))
 }
 
-// results has what nodes should be, each computed once from its operands.
+// results has the right values of nodes, each computed once from its operands.
 type results map[*graph.Node]*result
 
 // leaf gives a stored node its elements.
@@ -42,7 +42,7 @@ func (rs results) leaf(n *graph.Node, elems []ir.Number) {
 	rs[n] = &result{&interp.Array{DType: n.DType, Shape: n.Shape, Elems: elems}, make([]float64, len(elems))}
 }
 
-// of returns what n should be.
+// of returns the right value of n.
 func (rs results) of(n *graph.Node) (*result, error) {
 	if r := rs[n]; r != nil {
 		return r, nil
@@ -78,8 +78,8 @@ func (rs results) compute(n *graph.Node) (*result, error) {
 	return &result{a, off}, err
 }
 
-// inside is r, the result of n, as what a kernel computes with: it may not be
-// rounded to 16 bits yet, so what is infinite then need not be.
+// inside is r, the result of n, as a kernel may hold it: not yet rounded to 16 bits, so
+// that it may be finite where r is infinite.
 func (r *result) inside(n *graph.Node) *result {
 	if !r.DType.IsHalf() || n.Op.Class() == ir.Source {
 		return r
@@ -113,7 +113,7 @@ func apply(n *graph.Node, src ...*interp.Array) (*interp.Array, error) {
 	return out[0], err
 }
 
-// A mismatch is an element that is not what it should be.
+// mismatch returns an error for the first element that is not right.
 func mismatch(want *result, got []ir.Number, signs bool) error {
 	if len(got) != len(want.Elems) {
 		return fmt.Errorf("%d elements, want %d", len(got), len(want.Elems))

@@ -146,8 +146,7 @@ func (s *suite) subnormalDivisors() {
 	})
 }
 
-// unreal computes what real numbers are too simple for: identities that
-// infinities, NaN and roundings break.
+// unreal computes identities of real numbers that infinities, NaN and roundings break.
 func (s *suite) unreal() {
 	types := []ir.DType{ir.Float32, ir.Float64}
 	s.eachIn("identities", types, func(s *suite, d ir.DType) {
