@@ -1,9 +1,8 @@
-// Package capture has graphs in canonical form. A capture numbers the nodes of a graph
-// (capture.go) and stops at known values (known.go). It finds the stored elements
-// that nodes view (leaf.go), results that are stored together (cooutputs.go), nodes that a plan should store
-// (retain.go) and the old values of a transaction (old.go). It gives the compiler its graph (graph.go),
-// and a recording what differs from run to run (run.go). Layouts and structures say when two calls have
-// equal captures (layout.go).
+// Package capture has graphs in canonical form. A capture numbers the nodes of a graph (capture.go) and
+// stops at known values (known.go). It finds the stored elements that nodes view (leaf.go), results that
+// are stored together (cooutputs.go), nodes that a plan should store (retain.go) and the old values of a
+// transaction (old.go). It gives the compiler its graph (graph.go), and a recording its inputs of each run
+// (run.go). Layouts and structures say when two calls have equal captures (layout.go).
 package capture
 
 import (

@@ -39,8 +39,8 @@ func (c *Capture) noteCoOutputs(n *graph.Node, i int32, co *graph.CoOutputs) {
 	}
 }
 
-// Depends returns what each output depends on. In of it has what its kernels read; added is what fails
-// along with CoOutputs.
+// Depends returns the dependencies of each output: the reads of its kernels, which of has, and the
+// nodes that fail along with CoOutputs.
 func (c *Capture) Depends(of []compile.Set) []compile.Set {
 	sets := make([]compile.Set, len(c.nodes))
 	for i, d := range of {
@@ -54,7 +54,7 @@ func (c *Capture) Depends(of []compile.Set) []compile.Set {
 	return outputs
 }
 
-// spread adds to each node's set the sets of its operands, and those of the CoOutputs that fail with it.
+// spread adds to each node's set the sets of its operands, and of the CoOutputs that fail with it.
 func (c *Capture) spread(sets []compile.Set) {
 	for more := true; more; {
 		more = false

@@ -6,14 +6,14 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// A Known is what is known of nodes before a capture of them.
+// A Known has values of nodes, known before a capture of them.
 type Known struct {
 	Given map[*graph.Node]*graph.Value // the values of some
 	Nodes map[*graph.Node]bool         // those that a plan computes, as if marked so
-	Keeps bool                         // steps that follow may read what is donated
+	Keeps bool                         // later steps may read donated values
 }
 
-// state returns the operands of a node and its value, nil if there is none.
+// state returns the operands of a node and its value, or nil.
 func (k Known) state(n *graph.Node) (graph.Operands, *graph.Value) {
 	src, v := n.State()
 	if g := k.Given[n]; g != nil {
@@ -24,7 +24,7 @@ func (k Known) state(n *graph.Node) (graph.Operands, *graph.Value) {
 	return src, v
 }
 
-// ValueOf returns the value of a node, nil if there is none.
+// ValueOf returns the value of a node, or nil.
 func (k Known) ValueOf(n *graph.Node) *graph.Value {
 	_, v := k.state(n)
 	return v

@@ -8,13 +8,13 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// A Layout is what a plan depends on of an argument.
+// A Layout has the properties of an argument that a plan depends on.
 type Layout struct {
 	DType     ir.DType
 	Shape     []int
 	Strides   []int
 	Odd       int             // the offset, in elements, past a multiple of 16 bytes
-	Untyped   bool            // it is an untyped constant, which takes the type of what it meets
+	Untyped   bool            // it is an untyped constant, which takes the type of a tensor that it meets
 	Device    *storage.Device // that has the elements; nil is the host
 	Committed graph.Device    // that the argument is committed to; nil if to none
 }

@@ -19,7 +19,7 @@ type Leaf struct {
 	DType   ir.DType
 	number  int32
 	Donated bool               // a result may take the memory
-	gone    *storage.GoneError // what is known of the elements once a plan has run; nil if they stay
+	gone    *storage.GoneError // the error of later reads, once a plan has run; nil if the elements stay
 	keeps   bool               // steps that follow may read the elements
 	memory  int32              // the first of the leaves with the same storage, if its memory is given away; else the leaf
 }
@@ -135,8 +135,8 @@ func (c *Capture) Donated() (list []*storage.Storage) {
 	return list
 }
 
-// FreeDonated frees the leaves whose memory a plan may have had. What a transaction returns as it was,
-// a leaf of returns, is not replaced.
+// FreeDonated frees the leaves whose memory a plan may have had. A leaf that a transaction returns
+// unchanged, as returns says, is kept.
 func (c *Capture) FreeDonated(returns []bool) {
 	for i := range c.Leaves {
 		if e := c.Leaves[i].Donation(); e != nil && !(e.Replaced && i < len(returns) && returns[i]) {

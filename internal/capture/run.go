@@ -22,21 +22,21 @@ func (c *Capture) AddToSlab(output, slab int) {
 	c.Slabs[slab-1]++
 }
 
-// StoreFirst makes the capture that of a program's step, which stores the first outputs alone.
+// StoreFirst makes the capture a program's step, which stores the first outputs alone.
 func (c *Capture) StoreFirst(outputs int) {
 	c.Stored = outputs
 	c.keyInt(-2) // no number of a leaf
 	c.keyInt(outputs)
 }
 
-// Detach drops what runs of a plan do not read. No node gets a value. Replayed says that they are
-// runs of a Recording.
+// Detach drops fields that runs of a plan do not read. No node gets a value. Replayed says that
+// they are runs of a Recording.
 func (c *Capture) Detach(replayed bool) {
 	c.Outputs, c.Named, c.Known, c.Replayed, c.first = c.Outputs[:c.Stored], nil, Known{}, replayed, nil
 }
 
-// Run returns a copy of a detached capture for one run. Its memory is that of a run before, which
-// EndRun has emptied; nil for none.
+// Run returns a copy of a detached capture for one run. It reuses the memory of a run before,
+// which EndRun has emptied, if that is not nil.
 func (c *Capture) Run(before *Capture) *Capture {
 	r := before
 	if r == nil {

@@ -11,9 +11,9 @@ import (
 // memory of an operand. A device reads and writes that many in the time of the launch that it costs.
 const leastAhead = 16 << 20
 
-// readAhead returns the plan with some elements read in steps of their own: those that a Reduce reads beside its
-// rows, such as the logit of each label, and that alone keep it from running in place. It returns nil if
-// there are none.
+// readAhead returns the plan with some loads moved to separate steps: loads of a Reduce beside its rows,
+// such as the logit of each label, where only they keep it from running in place. It returns nil if no step
+// has such loads.
 func (p *Plan) readAhead(outputs int, mayTake func(leaf, bytes int) bool) *Plan {
 	l := newLiveness(p, outputs)
 	q := *p
@@ -27,8 +27,8 @@ func (p *Plan) readAhead(outputs int, mayTake func(leaf, bytes int) bool) *Plan 
 	return &q
 }
 
-// readAhead returns step i, and before it the step of what is read ahead, if it then can run in place. New buffers are
-// added to a plan.
+// readAhead returns step i, and before it a step of its moved loads, if it then can run in place. New
+// buffers are added to a plan.
 func (l *liveness) readAhead(i int, mayTake func(leaf, bytes int) bool, to *Plan) []Step {
 	s := l.plan.Steps[i]
 	if s.Loop != nil || s.Kernel.Template != ir.Reduce {
@@ -56,9 +56,10 @@ func (l *liveness) readAhead(i int, mayTake func(leaf, bytes int) bool, to *Plan
 	return []Step{s}
 }
 
-// cutLoads moves loads of argument in that vary over the parallel axes alone, and what they need, into a step before this
-// one, which reads what they found from buffers, the next of the plan. It returns no steps if this one cannot
-// run in place even then, or if either would need more arguments than both have now.
+// cutLoads moves loads of argument in that vary over the parallel axes alone, with their operands, into a
+// step before this one, which reads their results from new buffers of the plan, numbered from next on. It
+// returns no steps if this one cannot run in place even then, or if either would need more arguments than
+// both have now.
 func (s *Step) cutLoads(out, in, next int) (steps []Step, buffers []Buffer) {
 	k := s.Kernel
 	parallel := k.Roles(ir.Parallel)

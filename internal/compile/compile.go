@@ -30,7 +30,7 @@ type Step struct {
 	Loop    *ir.Loop
 	Stages  []Step // of a loop, each over all rows. They name temporaries by the plan's buffers, which Args leaves out
 	Args    []Arg
-	Node    int     // the number of the node that the step is named after; -1 if there is none
+	Node    int     // the number of the node that the step is named after, or -1
 	Indices []Index // that its instructions check, in their order
 	// Redundant says that other steps check all indices that this one does.
 	Redundant bool

@@ -29,8 +29,8 @@ func (p *Plan) String() string {
 	return b.String()
 }
 
-// Name says in a few words what the step computes: the lengths of its axes, the type
-// that it stores and its operations, each once.
+// Name describes the step in a few words: the lengths of its axes, the type that it stores
+// and its operations, each once.
 func (s *Step) Name() string {
 	const most = 8 // operations
 	var ops []string

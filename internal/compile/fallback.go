@@ -8,9 +8,9 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// withFallbacks returns a graph like that of roots, in which these have the elements of old, where
-// that is not nil, in a run in which an index was out of range. Nodes that read a root read it with
-// its fallback, so that a plan stores it once.
+// withFallbacks returns roots that have the elements of old, where old is not nil, in a run in
+// which an index was out of range. Nodes that read a root read it with its fallback, so that a plan
+// stores it once.
 //
 // A device that runs ahead of its caller learns of a bad index after the fact. With fallbacks, a
 // step of an optimizer then leaves the model as it was.

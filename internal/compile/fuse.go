@@ -65,10 +65,10 @@ type member struct {
 	rows
 	generation int          // the loop that it is in
 	adds       bool         // all blocks of a matrix add to its result
-	late       map[int]bool // buffers that are read only by what comes after the sum
+	late       map[int]bool // buffers that are read only by instructions after the sum
 }
 
-// next fuses the next scores that are worth it. It reports false if there are none.
+// next fuses the next scores that are worth it. It reports false when none are left.
 func (f *fuser) next(tried map[*ir.Kernel]bool) bool {
 	for i := range f.p.Steps {
 		s := &f.p.Steps[i]
@@ -94,7 +94,7 @@ func (f *fuser) next(tried map[*ir.Kernel]bool) bool {
 	return false
 }
 
-// index notes who reads and writes each buffer.
+// index notes the steps that read and write each buffer.
 func (f *fuser) index() {
 	n := len(f.p.Buffers)
 	f.writers, f.readers, f.kept = make([][]int, n), make([][]int, n), make([]bool, n)
@@ -249,10 +249,11 @@ func (f *fuser) member(s *Step, aligned func(b int) bool) *member {
 	return m
 }
 
-// split assigns the members to loops. Steps that run after a loop, and sums over the
-// blocks of a loop, have results only when it has ended: the members that read these are
-// in a later loop. What follows a sum in its kernel, such as the addition of another
-// gradient, is computed after the loop, and so may read what that loop or a later one gives.
+// split assigns the members to loops. Steps that run after a loop, and sums over the blocks
+// of a loop, have results only when it has ended: the members that read these are in a later
+// loop. Instructions that follow a sum in its kernel, such as the addition of another
+// gradient, are computed after the loop, and so may read results of that loop or a later
+// one.
 func (f *fuser) split() {
 	after := make([]int, len(f.p.Steps)) // the first loop that may need a step's results
 	last := 0

@@ -45,7 +45,7 @@ func TestFuseRows(t *testing.T) {
 		g := gradients(x, x, x, softmax(product(x, x)), ct)
 		return graph.Binary(ir.Add, graph.Binary(ir.Add, g[2], g[1]), g[0])
 	}
-	// What comes after attention mixes its rows.
+	// The operation after attention mixes its rows.
 	after := graph.Binary(ir.Mul, ct, graph.Expand(graph.Reduce(ir.Sum, out, []int{1, 2}), ct.Shape))
 	deep := func(i, n int) *graph.Node { return leaf(i, batch, n, maxDepth+1) }
 	gpu := ir.LoopLimits{Bytes: 1 << 16, Rows: 4, Columns: columns, Serial: true}

@@ -15,7 +15,8 @@ import (
 // negative, where r and c are 1 and -1 or -1 and 1.
 type limit struct{ row, column, off int }
 
-// A hidden value is what a temporary has beyond limits, or may have because it does not count there.
+// A hidden value is the value that a temporary has beyond limits, or may have, because nothing
+// depends on it there.
 type hidden struct {
 	value  float64
 	limits map[limit]bool
@@ -215,7 +216,7 @@ func staysFinite(in *ir.Instr, depends []bool) bool {
 	return false
 }
 
-// limits returns bounds of a stage's kernel as limits, without those that are none.
+// limits returns the bounds of a stage's kernel that have the form of a limit.
 func (h *hider) limits(stage int, bounds loopnest.Bounds) map[limit]bool {
 	k := h.kernels[stage]
 	list := map[limit]bool{}
@@ -233,7 +234,7 @@ func (h *hider) limits(stage int, bounds loopnest.Bounds) map[limit]bool {
 }
 
 // leaveColumns reports whether each row has a column within limits. The softmax of a row without any may be
-// NaN, which is not what is known of hidden scores.
+// NaN, and not the hidden value.
 func (h *hider) leaveColumns(limits map[limit]bool) bool {
 	before, after := h.matrix+h.columns, h.matrix+h.columns // the columns from row - before to row + after are within
 	for x := range limits {

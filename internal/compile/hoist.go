@@ -29,7 +29,7 @@ func (l *loop) hoist() {
 	}
 }
 
-// reads reports whether instruction i of a stage depends on what the loop writes.
+// reads reports whether instruction i of a stage depends on a buffer that the loop writes.
 func (l *loop) reads(s *stage, i int) bool {
 	in := &s.step.Kernel.Body[i]
 	if in.Op == ir.Load {

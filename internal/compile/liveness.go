@@ -28,11 +28,11 @@ func (m *Memory) Bytes() (n int) {
 	return n
 }
 
-// AssignMemory assigns the buffers to slots, for the first of the outputs. Where an operand of a step dies with
-// it and the kernel can run in place, the result takes the operand's memory, if it has as many bytes; of leaves,
-// only that of those that may be taken. With mayTake nil nothing runs in place. Size rounds bytes up to one of the
-// device's sizes. The plan gets a step more for what readAhead moves, if all slots are then a tenth smaller: less
-// is not worth a launch in each run.
+// AssignMemory assigns the buffers to slots, for the first of the outputs. Where an operand of a step dies
+// with it and the kernel can run in place, the result takes the operand's memory, if it has as many bytes.
+// A leaf's memory is taken only if mayTake allows it. With mayTake nil nothing runs in place. Size rounds
+// bytes up to one of the device's sizes. The plan gets the additional steps of readAhead if all slots are
+// then a tenth smaller: less is not worth a launch in each run.
 func (p *Plan) AssignMemory(outputs int, mayTake func(leaf, bytes int) bool, size func(bytes int) int) Memory {
 	if mayTake == nil {
 		return newLiveness(p, outputs).assign(size)
@@ -174,7 +174,7 @@ type tenancy struct {
 }
 
 // assign assigns slots, the largest first: a buffer gets the smallest slot that is free from its first step
-// to its last. Outputs, and what takes a leaf's memory, have slots of their own until the end.
+// to its last. Outputs, and results that take a leaf's memory, have slots of their own until the end.
 func (l *liveness) assign(size func(int) int) Memory {
 	bySize := map[int][]*tenancy{}
 	for _, t := range l.tenancies(size) {

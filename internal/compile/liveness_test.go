@@ -10,7 +10,7 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// inPlaceSteps lists the steps that read what they replace.
+// inPlaceSteps lists the steps that run in place.
 func inPlaceSteps(p *Plan) (list []int) {
 	for i, s := range p.Steps {
 		if s.Loop == nil && slices.ContainsFunc(s.Kernel.Body, func(in ir.Instr) bool {
@@ -22,7 +22,7 @@ func inPlaceSteps(p *Plan) (list []int) {
 	return list
 }
 
-// varied fills in what the instructions vary over.
+// varied fills in the axes over which instructions vary.
 func varied(k *ir.Kernel) *ir.Kernel {
 	for i := range k.Body {
 		k.Body[i].Domain = k.Varies(i)
@@ -47,7 +47,7 @@ func move(n int, to Arg, from ...Arg) Step {
 	return Step{Kernel: varied(k), Args: append([]Arg{to}, from...)}
 }
 
-// Buffers share slots in time, and results take the memory of what dies.
+// Buffers share slots in time, and results take the memory of operands that die.
 func TestAssignMemory(t *testing.T) {
 	in := func(i int) Arg { return Arg{Kind: ir.In, Index: i} }
 	out := func(i int) Arg { return Arg{Kind: ir.Out, Index: i} }
@@ -116,8 +116,8 @@ func TestAssignMemory(t *testing.T) {
 	}
 }
 
-// logGradient is rows of exponentials of a2, over their sums, less its element that a1 names for the row: what keeps the
-// gradient of a cross-entropy from running in place.
+// logGradient is rows of exponentials of a2, over their sums, minus its element that a1 names for the row.
+// That load keeps the gradient of a cross-entropy from running in place.
 func logGradient(d ir.DType, rows, cols int) *ir.Kernel {
 	c, all := d.ComputeType(), &ir.View{Coef: []int{cols, 1}}
 	return varied(&ir.Kernel{
@@ -222,7 +222,7 @@ func TestReadAhead(t *testing.T) {
 	}
 }
 
-// What is cut in two computes the same, and reports the same index.
+// A kernel that is cut in two has the same results, and reports the same index.
 func TestCutLoads(t *testing.T) {
 	const rows, cols = 5, 7
 	for _, d := range []ir.DType{f32, ir.BFloat16} {

@@ -15,7 +15,7 @@ type loop struct {
 	slots   []int       // the temporary that each of them is in
 	out     ir.Loop
 	args    []Arg  // of out
-	before  []Step // store what all blocks read
+	before  []Step // store buffers that all blocks read
 	finish  []Step // compute the results from sums over blocks
 }
 
@@ -110,9 +110,9 @@ func (l *loop) prune(used map[int]bool) {
 	}
 }
 
-// inputs returns the buffers that the stage reads for what is used. Those of a stage that is
-// computed again may be few: a mask of dropout needs no scores, which a softmax in its kernel
-// reads.
+// inputs returns the buffers that the stage reads for its used instructions. A stage that is
+// computed again may use few: for a mask of dropout, it needs no scores, although a softmax
+// in the same kernel does.
 func (s *stage) inputs() map[int]bool {
 	if s.adds {
 		return s.step.inputs(sumOf(s.step.Kernel))
@@ -234,9 +234,9 @@ func (l *loop) binds() bool {
 	return true
 }
 
-// repeats reports whether the loops run more than 1.5 times the contractions that the steps
-// do, as where scores build on those of the layer before: each loop would compute them again
-// from the first layer on.
+// repeats reports whether the loops compute contractions much more often than the steps do.
+// Where scores build on the scores of the layer before, each loop would compute all layers
+// again from the first.
 func (f *fuser) repeats() bool {
 	once, all := 0, 0
 	for i, m := range f.members {

@@ -24,7 +24,7 @@ func packSteps(steps []Step) {
 	}
 }
 
-// pack moves what the instructions of a kernel point to into one array of each type.
+// pack moves the slices and views of a kernel's instructions into one array of each type.
 func pack(k *ir.Kernel) {
 	var numbers, guards, views int
 	for i := range k.Body {

@@ -98,7 +98,7 @@ type scheduler struct {
 	freeing   []bool  // steps that are among those that free
 	done      []bool
 	any       queue // steps that can run
-	free      queue // those of them that free more than they take
+	free      queue // the ready ones that free more memory than they take
 }
 
 // ready notes that a step can run.

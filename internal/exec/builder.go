@@ -21,13 +21,13 @@ type builder struct {
 	*recorder
 }
 
-// A recorder is the program of a builder and what is known of its values. It is a pointer in the
+// A recorder is the program of a builder, with the state of its values. It is a pointer in the
 // builder, so that the builder of an evaluation stays on the stack.
 type recorder struct {
 	program  *program
 	args     int                 // how many arguments there are
 	outer    *recorder           // of the program that has the recurrence of this body; its values follow the arguments
-	replayed bool                // the program is that of a Recording, or in one
+	replayed bool                // the program belongs to a Recording, or is in one
 	index    map[graph.Store]int // the number of the value that has a Store
 	lastUse  []int               // of the values: the step that reads it last, -1 for none
 	numbers  []*graph.Node       // Scalars whose values run gets
@@ -63,8 +63,8 @@ func (b *builder) record(def *Device, roots, old []*graph.Node) error {
 	return nil
 }
 
-// number returns the number of the value that has a Store, which the next step reads; -1 if
-// there is none.
+// number returns the number of the value that has a Store, which the next step reads, or
+// -1.
 func (r *recorder) number(s graph.Store) int {
 	if r == nil {
 		return -1
@@ -114,8 +114,8 @@ func (b *builder) byDevice(def *Device, roots, old []*graph.Node) []share {
 	return shares
 }
 
-// compute makes steps that compute roots, for old see Step. Later are those of steps that
-// follow.
+// compute makes steps that compute roots; for old see Step. Later are the shares of steps
+// that follow.
 func (b *builder) compute(def *Device, roots, old []*graph.Node, later []share) error {
 	shares := b.byDevice(def, roots, old)
 	for i, s := range shares {
@@ -126,7 +126,7 @@ func (b *builder) compute(def *Device, roots, old []*graph.Node, later []share) 
 	return nil
 }
 
-// share makes a plan of a share, after steps for what it reads from other devices and calls.
+// share makes a plan of a share, after steps for its operands from other devices and calls.
 func (b *builder) share(s share, later []share) error {
 	d := s.device
 	d.memory.Pool.CollectIfDue()
@@ -178,8 +178,8 @@ func (b *builder) share(s share, later []share) error {
 	return nil
 }
 
-// shared returns the nodes that the plan of roots had better store, because a plan of later
-// roots reads them too, and notes what the plan computes.
+// shared returns the nodes that the plan of roots should store because a plan of later
+// roots reads them too, and notes the nodes that the plan computes.
 func (b *builder) shared(d *Device, c *capture.Capture, roots []*graph.Node, later []share) (list []*graph.Node) {
 	if len(later) == 0 {
 		return nil
@@ -195,7 +195,7 @@ func (b *builder) shared(d *Device, c *capture.Capture, roots []*graph.Node, lat
 	}
 	for _, t := range later {
 		l := capture.New(t.device.memory, t.roots, nil, known)
-		stored := l.Foreign // of what the other device reads
+		stored := l.Foreign // for the other device
 		if t.device == d {
 			stored = l.Retained()
 		}

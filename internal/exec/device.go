@@ -1,7 +1,7 @@
-// Package exec computes nodes. A builder (builder.go) makes the steps of a graph (program.go):
-// plans and Go functions (steps.go), and recurrences (recur.go). An evaluation runs each step at
-// once (eval.go), a Recording keeps them for other arguments. A plan is that of a capture, looked up
-// or compiled (plan.go), and run (launch.go) on stored elements.
+// Package exec computes nodes. A builder (builder.go) makes the steps of a graph (program.go): plans
+// and Go functions (steps.go), and recurrences (recur.go). An evaluation runs each step at once
+// (eval.go), a Recording keeps them for other arguments. The plan of a capture is looked up or
+// compiled (plan.go), and run on stored elements (launch.go).
 package exec
 
 import (

@@ -153,7 +153,8 @@ func (d *mute) Download(dst []byte, src driver.Buffer, offset int) error {
 	return d.Device.Download(dst, src, offset)
 }
 
-// What a plan has overwritten is gone, even if the plan fails because its reports cannot be read.
+// Elements that a plan has overwritten are gone, even if the plan fails because its reports
+// cannot be read.
 func TestOverwrittenIsGone(t *testing.T) {
 	drv := &mute{Device: cpu.New(cpu.Options{})}
 	dev := exec.New(drv)

@@ -90,7 +90,8 @@ func (d *Device) execute(p *loadedPlan, c *capture.Capture, j *storage.Journal) 
 }
 
 // ready makes the leaves available to d. It returns the first failure of a leaf. It waits until
-// the failures of other devices' leaves are known and, for a transaction, those of all leaves.
+// the failures of other devices' leaves are known and, for a transaction, the failures of all
+// leaves.
 func (d *Device) ready(c *capture.Capture) error {
 	if c.Failed != nil {
 		return c.Failed

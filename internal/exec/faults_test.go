@@ -27,7 +27,7 @@ func TestEachFailsByItsOwnIndex(t *testing.T) {
 		type result struct {
 			name string
 			node *graph.Node
-			bad  int64 // the index; 0 if there is none
+			bad  int64 // the bad index; 0 without one
 		}
 		plans := [][]result{
 			{{"x", x, 0}, {"two", two, 7}, {"-two", neg(two), 7}, {"sum(three)", sum(three), 9}, {"three", three, 9}, {"-x", neg(x), 0}, {"good", good, 0}, {"sum(two)+sum(three)", graph.Binary(ir.Add, sum(two), sum(three)), 7}},
@@ -39,7 +39,7 @@ func TestEachFailsByItsOwnIndex(t *testing.T) {
 			for _, r := range plan {
 				roots = append(roots, r.node)
 			}
-			exec.Eval(d, roots) // what fails is told below
+			exec.Eval(d, roots) // failures are checked below
 		}
 		for _, r := range slices.Concat(plans...) {
 			_, err := exec.Read(d, r.node)

@@ -76,8 +76,8 @@ func training(tb testing.TB, dev *exec.Device) func() {
 	}
 }
 
-// What a loop drops is used again, although the heap gives Go's collector no reason to run: garbage is at
-// most half of what is live, or a 64th of the memory.
+// Buffers that a loop drops are reused, although the heap gives Go's collector no reason to run: garbage
+// is at most half of the live bytes, or a 64th of the memory.
 func TestGarbage(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
 	const mb = 1 << 20

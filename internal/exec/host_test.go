@@ -87,8 +87,8 @@ func TestHostCallFails(t *testing.T) {
 	}
 }
 
-// Other elements take the plans around a call from the cache, and goroutines may read what
-// one of them computes.
+// Other elements take the plans around a call from the cache, and goroutines may read a
+// result that one of them computes.
 func TestHostCallPlans(t *testing.T) {
 	d := newDevice()
 	defer d.Close()

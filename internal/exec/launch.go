@@ -36,8 +36,7 @@ func (l *launch) release(d *Device) {
 	launches.Put(l)
 }
 
-// acquire acquires the slots, and makes the leaves' buffers those of blocks that stay until release. The caller
-// holds d.memory.Queue.
+// acquire acquires the slots, and holds the leaves' blocks until release. The caller holds d.memory.Queue.
 func (l *launch) acquire(d *Device, c *capture.Capture, slots []memory.Request) (err error) {
 	if l.slots, err = d.memory.Pool.Acquire(l.slots, slots...); err != nil {
 		return err
@@ -193,8 +192,8 @@ func noteRegions(p *loadedPlan, c *capture.Capture) {
 	}
 }
 
-// regionOfReplay returns the region that has what a Recording computes: the innermost. It is nil for plans of
-// others, and outside of regions.
+// regionOfReplay returns the region of a Recording's results: the innermost. It is nil for plans of others,
+// and outside of regions.
 func regionOfReplay(c *capture.Capture) *graph.Region {
 	if !c.Replayed {
 		return nil

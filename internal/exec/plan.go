@@ -151,7 +151,7 @@ func (l *loader) assign(p *compile.Plan, c *capture.Capture) compile.Memory {
 	mayTake := func(leaf, bytes int) bool {
 		return c.Leaves[leaf].Donated && !keepsOld && c.Leaves[leaf].Bytes() == bytes
 	}
-	if c.IsBody { // its steps use the same memory, and are too short for copies of what is replaced
+	if c.IsBody { // its steps use the same memory, and are too short for copies of replaced values
 		mayTake = nil
 	}
 	return p.AssignMemory(returned(p, c), mayTake, func(bytes int) int { return l.memory.Pool.Request(bytes).Class })
@@ -190,8 +190,8 @@ func (p *loadedPlan) setMemory(pool *memory.Pool, m compile.Memory, outputs int)
 	}
 }
 
-// setDepends sets what each slot depends on, nothing for outputs that fall back. Each result of a
-// recurrence depends on all that a step does.
+// setDepends sets the dependencies of each slot, without any for outputs that fall back. Each
+// result of a recurrence depends on all that a step does.
 func (p *loadedPlan) setDepends(c *capture.Capture) {
 	sets := c.Depends(p.compiled.Depends)
 	slots := make([]compile.Set, len(p.slots))

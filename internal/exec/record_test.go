@@ -68,8 +68,8 @@ func TestLayoutIsOf(t *testing.T) {
 	}
 }
 
-// A trace is what [exec.Record] gets: a graph of placeholders for x and y, of two elements, and
-// of a number k.
+// A trace has the arguments of [exec.Record]: a graph of placeholders for x and y, of two
+// elements, and of a number k.
 type trace struct{ args, numbers, roots []*graph.Node }
 
 func newTrace(f func(x, y, k *graph.Node) []*graph.Node) trace {
@@ -283,7 +283,8 @@ func TestSlabs(t *testing.T) {
 	}
 }
 
-// What a Recording computes in a region, in one plan or around a call, is freed with it, but for results.
+// Elements that a Recording computes in a region, in one plan or around a call, are freed with it, but
+// for results.
 func TestRecordingInRegion(t *testing.T) {
 	d := newDevice()
 	defer d.Close()

@@ -27,7 +27,7 @@ func (b *builder) ownsBuffer(n *graph.Node) bool {
 }
 
 // A repeatStep runs the body of a recurrence once a step. The values of the body are its
-// arguments, then those of the program.
+// arguments, then the program's values.
 type repeatStep struct {
 	*graph.Recurrence
 	node     *graph.Node
@@ -36,7 +36,7 @@ type repeatStep struct {
 	operands []operand
 	body     program
 	plan     *planStep // the body, if it is one plan that stores each result apart
-	aliasOf  []int     // of the results: the output that is read as the next carry; -1 if there is none
+	aliasOf  []int     // of each result: the output that is read as the next carry, or -1
 }
 
 // repeat compiles the body of a recurrence.
@@ -198,7 +198,7 @@ func (r *repeatStep) runByStep(args []*graph.Node, numbers []ir.Number) ([]*grap
 // A recurring is a run of a recurrence whose body is one plan.
 type recurring struct {
 	*repeatStep
-	*launch // its slots are those of the plan, of outputs as long as the stacks, then the alternates
+	*launch // its slots are the plan's, outputs being as long as the stacks, then the alternates
 	p       *loadedPlan
 	c       *capture.Capture // with the values of the run
 	slot    []int            // of the results
@@ -298,8 +298,8 @@ func (x *recurring) run(run *storage.Execution) error {
 	return nil
 }
 
-// leaf returns the buffer that a step reads for a leaf, and the offset in it: a carry is what the step
-// before has stored.
+// leaf returns the buffer that a step reads for a leaf, and the offset in it: a carry is in the output
+// of the step before.
 func (x *recurring) leaf(i, step int) (driver.Buffer, int) {
 	l, arg := &x.c.Leaves[i], x.plan.args[i]
 	offset := l.View.Offset

@@ -19,7 +19,7 @@ type planStep struct {
 	device  *Device
 	plan    *loadedPlan
 	capture *capture.Capture // with the placeholders as leaves
-	args    []int            // of the leaves: which value of the program each views; -1 if it is none
+	args    []int            // of the leaves: the value of the program that each views, or -1
 	numbers []int            // of the numbers given to run: which of the capture's scalars each is
 	results []result
 	once    bool // it runs once, in the capture
@@ -38,7 +38,7 @@ type result struct {
 // plan compiles a capture of roots.
 func (b *builder) plan(d *Device, c *capture.Capture, roots []*graph.Node) (*planStep, error) {
 	p := &planStep{device: d, capture: c, args: b.argumentsOf(c), numbers: c.ScalarsOf(b.numbers)}
-	stored := 0 // of the outputs, which begin with those of the roots
+	stored := 0 // of the outputs, which begin with the roots
 	for _, n := range roots {
 		x := result{output: -1, shape: n.Shape, dtype: n.DType, device: n.Device, untyped: n.IsUntyped()}
 		if n.Len() > 0 {

@@ -122,8 +122,7 @@ func stepsCases(d, other *exec.Device, calls *int) []stepsCase {
 	}
 }
 
-// A Recording of several steps computes what Eval does, for other arguments, and repeats the
-// trace.
+// A Recording of several steps equals Eval for other arguments, and repeats the trace.
 func TestRecordSteps(t *testing.T) {
 	d, other := newDevice(), newDevice()
 	defer d.Close()
@@ -263,7 +262,7 @@ func TestRecordedCast(t *testing.T) {
 	}
 }
 
-// What a plan on one device computes for another, and for a later plan of its own, it stores.
+// A plan stores results for another device, and for a later plan of its own device.
 func TestPlansOfDevicesShare(t *testing.T) {
 	d, other := newDevice(), newDevice()
 	defer d.Close()

@@ -12,7 +12,7 @@ type Buffer interface {
 	Base() *Memory
 }
 
-// Memory is what a Device knows of a buffer.
+// Memory is a Device's record of a buffer.
 type Memory struct {
 	Room   int64   // bytes as allocated: a multiple of 16, so that vectors fit
 	size   int     // as requested
@@ -43,7 +43,8 @@ func (d *Device) Alloc(bytes int) (driver.Buffer, error) {
 	return b, nil
 }
 
-// Take is Alloc on a device that was entered, and keeps what is kept for reuse.
+// Take is Alloc on a device that was entered. It does not free memory that is kept for
+// reuse.
 func (d *Device) Take(bytes int) (driver.Buffer, error) {
 	if bytes < 0 || int64(bytes) > d.Limit {
 		return nil, fmt.Errorf("%s: %w: %d bytes asked for; this GPU takes at most %d in one tensor, and %d are held: %s", d.name, driver.ErrMemory, bytes, d.Limit, d.Held, d.Advice)

@@ -13,7 +13,7 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// A Driver is what a package of one kind of GPUs adds to a Device.
+// A Driver is the part of a Device that depends on the kind of GPU.
 type Driver interface {
 	tune.Machine
 	// Enter makes the device ready for the other methods, until leave. It fails if the device is
@@ -32,7 +32,7 @@ type Device struct {
 	Target  schedule.Target
 	Tuner   *tune.Tuner
 	Limit   int64  // bytes of one buffer
-	Advice  string // for who needs more
+	Advice  string // how to get more, for errors
 	Budget  int64  // bytes of all buffers
 	Held    int64  // bytes of the buffers there are
 	Kept    loops.Kept
@@ -101,7 +101,7 @@ func (d *Device) Compile(k *ir.Kernel) (driver.Program, error) {
 	return d.driver.Build(k, p)
 }
 
-// Retry calls f, and if memory lacks once more without what is kept for reuse.
+// Retry calls f; if memory lacks, it frees the memory kept for reuse and calls f again.
 func (d *Device) Retry(f func() error) error {
 	err := f()
 	if errors.Is(err, driver.ErrMemory) {
@@ -111,7 +111,7 @@ func (d *Device) Retry(f func() error) error {
 	return err
 }
 
-// MakeRoom frees what is only kept for reuse.
+// MakeRoom frees memory that is only kept for reuse.
 func (d *Device) MakeRoom() {
 	d.Kept.Free()
 	d.driver.FreeUnused()

@@ -68,7 +68,7 @@ func callerPC(skip int) uintptr {
 	}
 }
 
-// firstCaller is the first of pcs that [isCaller] reports, 0 if there is none.
+// firstCaller is the first of pcs that [isCaller] reports, or 0.
 func firstCaller(pcs []uintptr) uintptr {
 	for _, pc := range pcs {
 		known := &callers[(pc^pc>>12)%uintptr(len(callers))]
@@ -93,8 +93,8 @@ func frameOf(pc uintptr) runtime.Frame {
 	return f
 }
 
-// CallSite is the call of the program that made n, or what n is a view of; nil if it was
-// not recorded.
+// CallSite is the call of the program that made n, or the operand that n is a view of; nil
+// if it was not recorded.
 func (n *Node) CallSite() *CallSite {
 	for isView(n.Op) {
 		if s, ok := n.Call().(*CallSite); ok {
@@ -186,10 +186,10 @@ func (a *Attribution) LastSite() uint64 {
 	return sites.Load()
 }
 
-// Attribute gives the call site of n to the nodes that made is computed from and that
-// are newer than last, which LastSite returned before they were made. They are of the
-// attribution. Where n is only another shape of its operand they keep the site of what they
-// are made of: the cotangent's.
+// Attribute sets the call site of n on made and its operands, as far as they are newer than
+// last, which LastSite returned before they were made. The site is marked with the
+// attribution. Where n only reshapes its operand, they keep the site of their own operand,
+// the cotangent.
 func (a *Attribution) Attribute(made, n *Node, last uint64) {
 	if a == nil || made == nil || isView(n.Op) {
 		return

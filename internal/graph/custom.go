@@ -8,8 +8,8 @@ import "github.com/tensorken/tensorken/ir"
 type CustomCall struct {
 	Args []*Node
 	Outs []*Node // nodes of op CallResult
-	// VJP gives the cotangents of the arguments from those of the results, JVP
-	// the tangents of the results from those of the arguments.
+	// VJP gives the cotangents of the arguments from the cotangents of the results; JVP
+	// gives the tangents of the results from the tangents of the arguments.
 	VJP, JVP CustomRule
 	// Function names a function of package tensor that is not linear, such as Softmax. Nodes that its
 	// rules make have the line of the call. Empty for a function of the user's.

@@ -2,13 +2,13 @@ package graph
 
 import "sync/atomic"
 
-// The details of a node are what few nodes have, apart from it: a program makes many nodes,
-// and those of 128 bytes take two cache lines. All but operands,
+// The details of a node are the fields that few nodes need, kept apart: a program makes
+// many nodes, and without them a node fits in two cache lines, 128 bytes. All but operands,
 // custom, wide and inFloat64 are set before others see the node.
 type details struct {
 	coOutputs *CoOutputs
 	call      any
-	site      CallSite // what call points to if a site was recorded
+	site      CallSite // the target of call if a site was recorded
 	stack     []uintptr
 	program   int     // the part of stack up to the program's call
 	exact     float64 // Const, Scalar of floats: the value before it was rounded
@@ -29,7 +29,7 @@ func (n *Node) detail() *details {
 	return n.details.Load()
 }
 
-// CoOutputs names nodes to be stored whenever n is computed; nil is none.
+// CoOutputs names nodes to be stored whenever n is computed; it may be nil.
 func (n *Node) CoOutputs() *CoOutputs {
 	if d := n.details.Load(); d != nil {
 		return d.coOutputs

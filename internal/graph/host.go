@@ -6,7 +6,7 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// A HostFunc is what a HostCall computes: a Go function of whole tensors.
+// A HostFunc is the function of a HostCall: a Go function of whole tensors.
 type HostFunc struct {
 	Op   string // the operation for which errors are reported, such as "linalg.Solve"
 	Key  any    // see HostCall
@@ -33,10 +33,10 @@ func (f *HostFunc) Same(g *HostFunc) bool {
 	return f == g || f.Key != nil && f.Key == g.Key && f.Op == g.Op
 }
 
-// HostCall is what a function on the host, of an operation, computes of operands of one
-// type: their leading axes, which are equal, and an axis of a given length. Functions of one
-// operation with equal keys, which are comparable, compute the same; one with a nil key is
-// like no other.
+// HostCall is the result of a Go function of an operation. Its operands have one type and
+// equal leading axes; the result has these axes, then one of a given length. Functions of
+// one operation with equal keys, which are comparable, are interchangeable; one with a nil
+// key is like no other.
 func HostCall(op string, length int, key any, run func(out HostArray, in []HostArray) error, src ...*Node) *Node {
 	first := src[0]
 	for _, s := range src {

@@ -10,9 +10,9 @@ import (
 type interval struct{ lo, hi int64 }
 
 // HasNegative reports whether an untyped constant of int32 is known to have an element below
-// 0: what is known of operations is in the table intervals, of others nothing.
+// 0. It knows the operations of the table intervals.
 func HasNegative(x *Node) bool {
-	known := map[*Node]*interval{} // nil for nodes of which nothing is known
+	known := map[*Node]*interval{} // nil for nodes of unknown interval
 	Walk([]*Node{x}, func(n *Node) (Operands, bool) {
 		_, seen := known[n]
 		return n.Src(), !seen
@@ -43,7 +43,7 @@ func HasNegative(x *Node) bool {
 	return known[x] != nil && known[x].lo < 0
 }
 
-// intervals has the interval of a node's elements from those of its operands.
+// intervals has the interval of a node's elements, given the intervals of its operands.
 var intervals = [ir.Ops]func(n *Node, x []interval) interval{
 	ir.Const:  func(n *Node, _ []interval) interval { return interval{int64(n.Num), int64(n.Num)} },
 	ir.Scalar: func(n *Node, _ []interval) interval { return interval{int64(n.Num), int64(n.Num)} },

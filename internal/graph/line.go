@@ -11,8 +11,8 @@ import (
 	"sync"
 )
 
-// module is what the import paths of this module's packages begin with, root
-// what the names of their files do.
+// module is the start of the import paths of this module's packages, root the start of
+// their files' names.
 var (
 	module = strings.TrimSuffix(reflect.TypeFor[Node]().PkgPath(), "internal/graph")
 	root   = sync.OnceValue(func() string {
@@ -62,9 +62,9 @@ func isCaller(f runtime.Frame) bool { return f.File != "" && !ours(f.Function, f
 
 func lineOf(f runtime.Frame) string { return fmt.Sprintf("%s:%d", filepath.Base(f.File), f.Line) }
 
-// ours reports whether a function is the library's or the standard library's.
-// It is the library's by its file or its name: a closure that is inlined is named
-// after what it is inlined in.
+// ours reports whether a function is the library's or the standard library's. It is the
+// library's by its file or its name: a closure that is inlined is named after the function
+// around it.
 func ours(function, file string, modules func() []string) bool {
 	if strings.HasSuffix(file, "_test.go") {
 		return false
@@ -77,8 +77,8 @@ func ours(function, file string, modules func() []string) bool {
 	if ok {
 		return !strings.HasPrefix(rest, "examples/") && !strings.HasPrefix(rest, "cmd/")
 	}
-	// The paths of the standard library have no dot in their first element, but
-	// neither need those of a program.
+	// The paths of the standard library have no dot in their first element, but a program's
+	// paths may have none either.
 	first, _, _ := strings.Cut(path, "/")
 	return path != "main" && !strings.Contains(first, ".") &&
 		!slices.ContainsFunc(modules(), func(m string) bool { return path == m || strings.HasPrefix(path, m+"/") })

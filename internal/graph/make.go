@@ -74,7 +74,7 @@ func Buffer(d ir.DType, shape []int, v *Value) *Node {
 	return n
 }
 
-// SetBuffer makes n, which is zero, what [Buffer] returns.
+// SetBuffer fills in n, which is zero, as a node of [Buffer].
 func (n *Node) SetBuffer(d ir.DType, shape []int, v *Value) {
 	n.Op, n.DType, n.Shape = ir.Buffer, d, shape
 	if v.Store != nil {
@@ -156,9 +156,9 @@ func Reshape(x *Node, shape []int) *Node {
 	return makeNode(ir.Reshape, x.DType, shape, nil, x)
 }
 
-// Permute makes axis i of the result axis order[i] of x. It returns x for the order
-// that x has, and the operand of a Permute that it undoes, as a product does that of
-// a transposed matrix. What is stored, or is to be, it does not pass by.
+// Permute makes axis i of the result axis order[i] of x. It returns x for the order that x
+// has, and the operand of a Permute that it undoes, such as the transposed factor of a
+// product. It does not pass by nodes that are stored, or will be.
 func Permute(x *Node, order []int) *Node {
 	identity, inverse := true, x.Op == ir.Permute && !x.IsKept()
 	for i, a := range order {
@@ -341,7 +341,7 @@ func WithOperands(n *Node, src ...*Node) *Node {
 	c.Kind, c.Num, c.RematLevel, c.Number = n.Kind, n.Num, n.RematLevel, n.Number
 	switch _, recorded := n.Call().(*CallSite); {
 	case n.Op == ir.CoOutput:
-		c.typing = n.typing // which may not be that of the operand
+		c.typing = n.typing // which may differ from the operand's
 	case n.Op == ir.ToDevice:
 		c.Device = n.Device
 	case recorded || n.Op == ir.Gather || n.Op == ir.Scatter || n.Op == ir.HostCall || n.Op == ir.Recur:

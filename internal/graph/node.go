@@ -24,8 +24,8 @@ type Node struct {
 	Shape      []int
 	Ints       []int // the op's attributes; see package ir
 
-	// Device is what the node is committed to: the device of the first operand
-	// that has one. Nil if any device may compute it.
+	// Device is the device that must compute the node: the first operand's that has one.
+	// Nil if any device may.
 	Device Device
 
 	details atomic.Pointer[details] // nil for most
@@ -44,7 +44,7 @@ type Value struct {
 // A Store holds elements, on a device or the host; package storage makes them.
 type Store interface{ Device() Device }
 
-// A Device is the identity of what runs a graph; package exec has the rest.
+// A Device is the identity of a device; package exec has the rest.
 type Device interface{ String() string }
 
 // CoOutputs are nodes to be stored together, such as the value and auxiliary outputs
@@ -98,8 +98,8 @@ func (n *Node) IsComputed() bool { return n.marks.Load()&computed != 0 }
 // depend on its arguments keep their operands when they are computed.
 type Scope struct {
 	// PlaceholdersOf names the function, "grad.Vmap" or "grad.Jit", whose arguments are
-	// placeholders, for any example of a batch, say: what depends on them has no value. It
-	// is "" if the arguments have values.
+	// placeholders, for any example of a batch, say: nodes that depend on them have no
+	// value. It is "" if the arguments have values.
 	PlaceholdersOf string
 	closed         atomic.Bool
 }
@@ -108,7 +108,7 @@ type Scope struct {
 func (s *Scope) Close() { s.closed.Store(true) }
 
 // ended reports whether nodes made from now on need not be in the scope. A scope of
-// placeholders never ends: what depends on one never has a value.
+// placeholders never ends: nodes that depend on one never have a value.
 func (s *Scope) ended() bool { return s.PlaceholdersOf == "" && s.closed.Load() }
 
 // scopes is a set of scopes, shared by nodes that depend on the same ones.

@@ -7,11 +7,10 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// A Recurrence computes the same body several times, each time from what the time before
-// has left. Of the body's arguments the first are carries, the next inputs, the others
-// constants: the same each time. Of its results the first are the next carries, the
-// others outputs, which are stacked along a new first axis. Inputs are taken from tensors
-// with that axis.
+// A Recurrence computes the same body several times, each step from the carries of the step
+// before. The body's arguments are carries, then inputs, then constants, which are the same
+// in each step. Its results are the next carries, then outputs, which are stacked along a
+// new first axis. Inputs are slices of tensors with that axis.
 type Recurrence struct {
 	Steps           int
 	Reverse         bool // the last step is the first
@@ -46,7 +45,7 @@ func (r *Recurrence) Results() []*Node {
 	return r.results
 }
 
-// AddOutput makes a node of the body an output, if it is none, and returns its number
+// AddOutput makes a node of the body an output, unless it is one, and returns its number
 // among the results.
 func (r *Recurrence) AddOutput(n *Node) int {
 	r.mu.Lock()
@@ -58,8 +57,8 @@ func (r *Recurrence) AddOutput(n *Node) int {
 	return len(r.results) - 1
 }
 
-// Recur is all results of a recurrence of operands, as one node. Those of carries are the
-// first carries.
+// Recur is all results of a recurrence of operands, as one node. The operands for carries
+// are the first carries.
 func Recur(r *Recurrence, src ...*Node) *Node {
 	n := makeNode(ir.Recur, ir.Bool, []int{}, nil, src...)
 	n.setCall(r)

@@ -7,10 +7,10 @@ import (
 	"github.com/tensorken/tensorken/internal/goroutine"
 )
 
-// A Region is a call in which a goroutine makes nodes: see tensor.Scope. Package storage frees at its end
-// what was stored for them.
+// A Region is a call in which a goroutine makes nodes: see tensor.Scope. At its end package storage frees
+// the elements that were stored for them.
 type Region struct {
-	Stored any     // of package storage: what it frees; regions that are used again keep it
+	Stored any     // package storage's list of elements to free; reused regions keep its memory
 	Outer  *Region // that the goroutine was in before; nil for none
 
 	number uint32
@@ -90,10 +90,10 @@ func (n *Node) markRegion() {
 	}
 }
 
-// Outlive takes n out of its region: what is stored for it stays.
+// Outlive takes n out of its region: its stored elements stay.
 func (n *Node) Outlive() { n.marks.And(1<<regionShift - 1) }
 
-// Number identifies the region; 0 is none.
+// Number identifies the region; nil has 0.
 func (r *Region) Number() uint32 {
 	if r == nil {
 		return 0

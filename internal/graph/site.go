@@ -5,13 +5,13 @@ import (
 	"sync/atomic"
 )
 
-// An IndexSite is a call of the program that uses a tensor of indices: what the
-// error for an index out of range names.
+// An IndexSite is a call of the program that uses a tensor of indices. The error for an
+// index out of range names it.
 type IndexSite struct {
 	Op      string // such as "Take" or "nn.CrossEntropy"
-	Noun    string // what the program calls an element of the tensor: "index", "label"
-	Of      string // what the range counts: "an axis of length %d"
-	Fault   string // not empty: what the error says of the noun in place of the index and its range
+	Noun    string // the program's name for an element of the tensor: "index", "label"
+	Of      string // the indexed thing, by its length: "an axis of length %d"
+	Fault   string // if not empty, the error states this of the noun instead of the index and its range
 	Shape   []int  // of the tensor
 	FromEnd bool   // negative indices count from the end: the length has been added to them
 
@@ -22,7 +22,7 @@ type IndexSite struct {
 	pcs []uintptr // of the call, resolved only for an error
 }
 
-// siteDepth is how many calls a site keeps: those of the library are fewer.
+// siteDepth is how many calls a site keeps: more than the library nests.
 const siteDepth = 24
 
 // NewIndexSite returns the site of the call in progress.

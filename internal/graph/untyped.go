@@ -16,11 +16,11 @@ const (
 	untyped               // of the user's constants, perhaps with neutral ones: see IsUntyped
 )
 
-// IsUntyped reports whether n is an untyped constant, as 1.5 is in Go: of a type for lack of
-// another, which gives way to that of the first typed node it meets.
+// IsUntyped reports whether n is an untyped constant, as 1.5 is in Go: its type is a
+// default, which gives way to the type of the first typed node that it meets.
 func (n *Node) IsUntyped() bool { return n.typing == untyped }
 
-// IsTyped reports whether stored elements or a cast fix n's type, and that of what is
+// IsTyped reports whether stored elements or a cast fix n's type, and the type of results
 // computed from n.
 func (n *Node) IsTyped() bool { return n.typing == typed }
 
@@ -30,8 +30,8 @@ func (n *Node) AsUntyped() *Node {
 	return n
 }
 
-// typingOf returns the typing of an operation's result: that of the operands that its
-// type is of.
+// typingOf returns the typing of an operation's result, from the operands that decide its
+// type.
 func typingOf(op ir.Op, src []*Node) typing {
 	t := neutral
 	for i, s := range src {
@@ -69,8 +69,8 @@ func (n *Node) withNumber(d ir.DType) *Node {
 }
 
 // Convert returns an untyped x in type d, not its own. For float64 it is computed in that
-// type, from numbers that were not rounded to float32, as far as operands are at hand:
-// those of nodes with a value may be gone.
+// type, from numbers that were not rounded to float32, as far as operands are at hand: a
+// node with a value may have dropped its operands.
 func Convert(x *Node, d ir.DType) *Node {
 	if d == ir.Float64 && x.DType == ir.Float32 {
 		return widened(x)
@@ -80,10 +80,10 @@ func Convert(x *Node, d ir.DType) *Node {
 	return y
 }
 
-// ByType returns what f makes of operands, where its nodes depend on the type of the floats by
-// more than their constants, as the bits that Sort compares do. If none of the floats has a
-// fixed type the results have none, whatever f stores, and [Convert] to float64 calls f again,
-// with the operands in float64. Results that are nil stay so.
+// ByType returns f(src), for an f whose nodes, and not only their constants, depend on the
+// type of the floats, as the bits that Sort compares do. If all floats are untyped, so are the
+// results, whatever f stores, and [Convert] to float64 calls f again, with the operands in
+// float64. Results that are nil stay nil.
 func ByType(f func(src []*Node) []*Node, src ...*Node) []*Node {
 	out := f(src)
 	t := neutral
@@ -128,8 +128,8 @@ func KeepWide(n, wide *Node) {
 	n.detail().wide.Store(wide)
 }
 
-// Table makes n, new stored elements of float32, an untyped constant, which in float64 is what
-// inFloat64 makes.
+// Table makes n, new stored elements of float32, an untyped constant; inFloat64 makes its
+// equivalent in float64.
 func Table(n *Node, inFloat64 func() *Node) *Node {
 	n.typing = untyped
 	n.detail().inFloat64.Store(&inFloat64)
@@ -148,9 +148,9 @@ func (n *Node) again() *Node {
 }
 
 // wide returns the result of an earlier widened(n): a loop may make a constant grow and meet
-// float64 in each iteration, and then widens only what is new. A node that dropped its operands
-// has none but that of [KeepWide]: its value is cast, as its operands would be computed again,
-// ever more of them.
+// float64 in each iteration, and then widens only the new nodes. A node that dropped its
+// operands has only the result of [KeepWide]; otherwise its value is cast, because an ever
+// longer chain of operands would be computed again.
 func (n *Node) wide() *Node {
 	if d := n.details.Load(); d != nil {
 		if w := d.wide.Load(); w != nil && (n.Src().Len() > 0 || w.Value() != nil) {

@@ -7,8 +7,7 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// What a node was widened to is an operand of what is widened later, until the node is
-// computed.
+// A node's widened form is an operand of later widened nodes, until the node is computed.
 func TestConvertGrows(t *testing.T) {
 	wide := func(n *Node) *Node { return Convert(n, ir.Float64) }
 	c := Fill(ir.Float32, 0.1, []int{}).AsUntyped()

@@ -45,8 +45,8 @@ func Walk(roots []*Node, enter func(*Node) (src Operands, ok bool), leave func(n
 	new(Walker).Walk(roots, enter, leave)
 }
 
-// Sorted returns all nodes that roots depend on and roots themselves, each
-// once, operands before what uses them.
+// Sorted returns all nodes that roots depend on and roots themselves, each once, operands
+// before their uses.
 func Sorted(roots []*Node) []*Node {
 	out, _ := Numbered(roots)
 	return out

@@ -24,7 +24,7 @@ const small = 1 << 20
 var asked, checked atomic.Int64
 
 // Asked returns the number of bytes of all successful calls so far. Tests compare it with
-// what was allocated.
+// the allocated bytes.
 func Asked() int64 { return asked.Load() }
 
 // Make returns count·size bytes, all 0. If there is too little memory, it fails with an
@@ -32,7 +32,7 @@ func Asked() int64 { return asked.Load() }
 func Make(count, size int) ([]byte, error) {
 	n := bytesOf(count, size)
 	if !isFree(n) {
-		mu.Lock() // or others would take what was found to be free
+		mu.Lock() // or others would take the memory that was found free
 		defer mu.Unlock()
 		if err := check(n); err != nil {
 			return nil, err
@@ -43,7 +43,7 @@ func Make(count, size int) ([]byte, error) {
 	return data, nil
 }
 
-// Check fails as Make would, for what is allocated in another way.
+// Check fails as Make would, for memory that is allocated in another way.
 func Check(count, size int) error {
 	n := bytesOf(count, size)
 	if isFree(n) {
@@ -97,7 +97,7 @@ func check(n int) error {
 	if err != nil {
 		return err
 	}
-	room := limit - limit/32 // the rest is for what Go's runtime does not count
+	room := limit - limit/32 // the rest is for memory that Go's runtime does not count
 	in := used()
 	if n > room-in && n <= room {
 		debug.FreeOSMemory()

@@ -14,9 +14,9 @@ import (
 // with or without one of the units of GOMEMLIMIT, such as 6GiB.
 const Variable = "TENSORKEN_MEMORY"
 
-// Limit is the most memory that this process may use, in bytes: what [Variable]
-// says, else the smaller of the machine's memory and what the process's control
-// group, or on Windows its job object, may use. It fails if the variable is no size.
+// Limit is the most memory that this process may use, in bytes: the value of [Variable],
+// else the smaller of the machine's memory and the limit of the process's control group, or
+// on Windows of its job object. It fails if the variable is no size.
 var Limit = sync.OnceValues(func() (int, error) { return limit(os.Getenv(Variable)) })
 
 // limit is the limit for a value of the variable.
@@ -41,8 +41,8 @@ func limit(text string) (int, error) {
 // is.
 const defaultLimit = 8 << 30
 
-// parseSize reads a positive number of bytes with or without a unit from B to TiB.
-// What an int has no room for is the greatest int.
+// parseSize reads a positive number of bytes with or without a unit from B to TiB. A larger
+// number than an int holds becomes the greatest int.
 func parseSize(text string) (int, error) {
 	number, unit := text, int64(1)
 	for i, u := range []string{"KiB", "MiB", "GiB", "TiB"} {
@@ -57,8 +57,8 @@ func parseSize(text string) (int, error) {
 	return n, nil
 }
 
-// scaled reads a positive number of units of so many bytes. What an int has no
-// room for is the greatest int.
+// scaled reads a positive number of units of so many bytes. A larger number than an int
+// holds becomes the greatest int.
 func scaled(text string, unit int64) (n int, ok bool) {
 	x, err := strconv.ParseInt(strings.TrimSpace(text), 10, 64)
 	if err != nil || x <= 0 {

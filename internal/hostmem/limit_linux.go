@@ -34,8 +34,8 @@ func memTotal(file string) (int, bool) {
 	return 0, false
 }
 
-// cgroupFiles lists the files that may hold a limit, of both versions of
-// control groups: those of the process's own group and all above it.
+// cgroupFiles lists the files that may hold a limit, of both versions of control groups,
+// for the process's own group and all above it.
 func cgroupFiles(self, root string) []string {
 	list := []string{filepath.Join(root, "memory.max"), filepath.Join(root, "memory/memory.limit_in_bytes")}
 	data, err := os.ReadFile(self)
@@ -59,7 +59,7 @@ func cgroupFiles(self, root string) []string {
 	return list
 }
 
-// readLimit reads a limit; "max" is none.
+// readLimit reads a limit; "max" means no limit.
 func readLimit(file string) (int, bool) {
 	data, err := os.ReadFile(file)
 	if err != nil {

@@ -1,5 +1,4 @@
 package hostmem
 
-// systemLimit is half of what 32-bit addresses reach: engines give no more than
-// that for sure.
+// systemLimit is half of the 32-bit address space: engines guarantee no more.
 func systemLimit() (int, bool) { return 2 << 30, true }

@@ -12,7 +12,7 @@ import (
 // that it has the digits that it has without a recording.
 type arguments struct {
 	nodes []*graph.Node // nil for absent tensors
-	wide  []*graph.Node // those of nodes that were made in float64; nil if there is none
+	wide  []*graph.Node // the nodes as made in float64; may be nil
 }
 
 // A wideLayout is the layout of an argument in float64.

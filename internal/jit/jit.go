@@ -29,8 +29,8 @@ type Func[P, R any] struct {
 	// Keep says how a caller keeps the tensors that a transaction replaces and whose memory it takes.
 	Keep string
 	// OnSecondUse records the function for a form when an argument has it the second time, and
-	// traces it once more at the first replay: if it reads what has changed since, it is not
-	// replayed.
+	// traces it once more at the first replay: if it reads variables that have changed since,
+	// it is not replayed.
 	OnSecondUse bool
 
 	mu    sync.Mutex
@@ -60,11 +60,11 @@ type form[P, R any] struct {
 	values  func() ([]ir.Number, bool, error)
 	draws   []int           // the number of keys drawn from each RNG of the argument
 	result  R               // without its tensors
-	tensors []tensor.Tensor // of the results, the lists first, without those of the plan
+	tensors []tensor.Tensor // of the results, the lists first, except the plan's outputs
 	planned []bool          // which of them are the plan's
 	lists   []int           // how many are of each list
 	rngs    []source        // of the RNGs of the result
-	first   *traced[R]      // what was recorded, if the first replay compares it with another trace
+	first   *traced[R]      // the recorded trace, if the first replay compares it with another
 	keeps   bool            // the result keeps slices or maps of the argument
 }
 
@@ -95,7 +95,7 @@ func (f *Func[P, R]) Call(p P, list []tensor.Tensor, j *storage.Journal) (r R, l
 				if values, ok, err = x.values(); err != nil {
 					return r, nil, err
 				}
-				if !ok { // not even those of this call
+				if !ok { // not even with the values of this call
 					x.plan, x.first = nil, nil
 				}
 			}
@@ -120,8 +120,8 @@ func (f *Func[P, R]) Call(p P, list []tensor.Tensor, j *storage.Journal) (r R, l
 	return f.replay(x, p, args, j, values)
 }
 
-// repeats traces F once more and reports whether its graph and results are still those of a
-// form's plan and of trace t.
+// repeats traces F once more and reports whether its graph and results still equal a form's
+// plan and trace t.
 func (f *Func[P, R]) repeats(x *form[P, R], t *traced[R], p P, args *arguments, listed int) (bool, error) {
 	u, err := f.trace(p, args, x.layouts, listed)
 	if err != nil {
@@ -130,9 +130,9 @@ func (f *Func[P, R]) repeats(x *form[P, R], t *traced[R], p P, args *arguments, 
 	return x.plan.Repeats(u.placeholders, u.numbers, u.roots, u.old) && t.equal(u), nil
 }
 
-// find returns the recording for arguments like p and the values of its numbers. If there
-// is none it returns a form of the arguments that has no recording, nil if there is none
-// either, and how many graphs were recorded for the form.
+// find returns the recording for arguments like p and the values of its numbers. Without
+// one it returns a form of the arguments that has no recording, or nil, and how many graphs
+// were recorded for the form.
 func (f *Func[P, R]) find(like *pytree.Signature, args []*graph.Node) (found *form[P, R], values []ir.Number, graphs int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -161,7 +161,7 @@ func TestUnrecorded(t *testing.T) {
 	}
 }
 
-// What has changed since a function was recorded, on second use, keeps it from being replayed.
+// A change since a function was recorded, on second use, keeps it from being replayed.
 func TestChanged(t *testing.T) {
 	factor := 2
 	f, runs := counted(func(p arg, _ []tensor.Tensor, _ *Trace) (tensor.Tensor, [][]tensor.Tensor, error) {
@@ -322,8 +322,8 @@ func (r *rate) trace(p arg, _ []tensor.Tensor, t *Trace) (tensor.Tensor, [][]ten
 	return p.X.Mul(tensor.Internal.Tensor(graph.Token{}, scalar)).Add(recorded), nil, nil
 }
 
-// Numbers change from call to call. Where Values says that those of a call belong to another
-// graph, that is recorded too, up to a number of graphs.
+// Numbers change from call to call. Where Values says that a call's numbers belong to
+// another graph, that is recorded too, up to a number of graphs.
 func TestValues(t *testing.T) {
 	var r rate
 	f, runs := counted(r.trace)

@@ -12,10 +12,10 @@ import (
 	"github.com/tensorken/tensorken/tensor"
 )
 
-// A Trace is what F says of its results while it is recorded.
+// A Trace describes F's results for their recording.
 type Trace struct {
-	// Numbers are Scalars whose values change from call to call. Values returns those of a
-	// call, ok false if the call has another graph. It is nil if there are none.
+	// Numbers are Scalars whose values change from call to call. Values returns the values
+	// of a call, ok false if the call has another graph. It is nil without Numbers.
 	Numbers []*graph.Node
 	Values  func() (values []ir.Number, ok bool, err error)
 	// Previous makes the results a transaction, see exec.Step: it has for some of them the
@@ -23,7 +23,7 @@ type Trace struct {
 	Previous map[*graph.Node]*graph.Node
 }
 
-// A traced is what F makes of placeholders.
+// A traced has F's results for placeholders.
 type traced[R any] struct {
 	result                            R
 	placeholders, numbers, roots, old []*graph.Node // as exec.Record gets them
@@ -102,7 +102,7 @@ func (f *Func[P, R]) trace(p P, args *arguments, layouts []capture.Layout, liste
 		n := node(x)
 		switch {
 		case n == nil || n.Value() != nil:
-		case n.Traced(): // what F captures is being differentiated
+		case n.Traced(): // tensors that F captures are being differentiated
 			return nil, ErrUnrecorded
 		default:
 			t.roots = append(t.roots, n)

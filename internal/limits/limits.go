@@ -6,7 +6,7 @@ import (
 	"math"
 )
 
-// Limits are those of a number, in numbers and in words.
+// Limits are the limits of a number, in numbers and in words.
 type Limits struct {
 	Least, Most float64
 	Want        string

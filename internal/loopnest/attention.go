@@ -6,8 +6,8 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// An Attention is what a kernel of that template computes. Reductions along rows are computed in
-// one pass over the columns.
+// An Attention is the analysis of a kernel of that template. Reductions along rows are computed
+// in one pass over the columns.
 type Attention struct {
 	Online
 	Scores, Outputs []Product

@@ -51,15 +51,15 @@ func (b *body) number(x float64) int {
 	return b.add(ir.Instr{Op: ir.Const, Num: ir.Float(ir.Float32, x)})
 }
 
-// exponential is that of the difference of x to its maximum, with 0 in place of -Inf.
+// exponential is e^(x - max x), where a maximum of -Inf counts as 0.
 func (b *body) exponential(x int) int {
 	m := b.along(ir.ReduceMax, x)
 	lowest := b.add(ir.Instr{Op: ir.Eq, Type: ir.Bool, Src: []int{m, b.number(math.Inf(-1))}})
 	return b.op(ir.Exp, b.op(ir.Sub, x, b.op(ir.Where, lowest, b.number(0), m)))
 }
 
-// One pass is enough for sums of what is proportional to an exponential, or depends on no
-// reduction.
+// One pass is enough for sums of terms that are proportional to an exponential, or depend
+// on no reduction.
 func TestAttention(t *testing.T) {
 	for _, c := range []struct {
 		name   string

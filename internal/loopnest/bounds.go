@@ -61,7 +61,7 @@ func (x Bounds) Fixed() Bounds {
 	return z
 }
 
-// Common returns the bounds of what is neutral only if each of some values is.
+// Common intersects bounds: the result is neutral only where all values are.
 func Common(list ...Bounds) Bounds {
 	if len(list) == 0 {
 		return nil

@@ -8,10 +8,9 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// A Nest is a kernel with axes in canonical form: those of length 1 are gone, the
-// others are sorted by role, and within a role by falling stride, and neighbours
-// that every view treats as one are merged. Instruction i is the kernel's
-// instruction i.
+// A Nest is a kernel with axes in canonical form: axes of length 1 are gone, the others are
+// sorted by role, and within a role by falling stride, and neighbours that every view
+// treats as one are merged. Instruction i is the kernel's instruction i.
 type Nest struct {
 	*ir.Kernel
 	// Rank is the ir.Kernel.CheckStrides of the original axes, for these.

@@ -7,10 +7,10 @@ import (
 )
 
 // An Online says which sums along columns take no second pass over them, as in "Online normalizer
-// calculation for softmax" (Milakov, Gimelshein, 2018): sums of what is proportional to eˣ⁻ᵐ for the
-// maximum m of a row are scaled when a greater one is found.
+// calculation for softmax" (Milakov, Gimelshein, 2018): sums of terms proportional to eˣ⁻ᵐ, where m
+// is the maximum of a row, are scaled when a greater one is found.
 type Online struct {
-	Max     int    // the reduction of that kind, -1 if there is none
+	Max     int    // the reduction of that kind, or -1
 	Sums    []int  // reductions of values of rows and columns
 	Scaled  []bool // by instruction: it is proportional to eˣ⁻ᵐ
 	reduced []bool // by instruction: it depends on a reduction over columns
@@ -25,7 +25,7 @@ func newOnline(k *ir.Kernel, columns ir.AxisSet) Online {
 	return Online{Max: -1, Shift: -1, Scaled: make([]bool, len(k.Body)), reduced: make([]bool, len(k.Body)), columns: columns}
 }
 
-// NewOnline analyses a kernel of reductions. All Sums are scaled. It reports false if there are none.
+// NewOnline analyses a kernel of reductions. All Sums are scaled. It reports false without any.
 func NewOnline(k *ir.Kernel) (*Online, bool) {
 	o := newOnline(k, k.Roles(ir.Reduced))
 	o.bounded = true

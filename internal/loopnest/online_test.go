@@ -17,7 +17,7 @@ func TestOnline(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		levels int                      // of a sum
-		of     func(b *body, x int) int // what is summed
+		of     func(b *body, x int) int // the summed instruction
 	}{
 		{"numbers", 1, func(_ *body, x int) int { return x }},
 		{"exponentials", 1, func(b *body, x int) int { return b.op(ir.Exp, b.op(ir.Sub, x, b.along(ir.ReduceMax, x))) }},

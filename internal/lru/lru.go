@@ -11,9 +11,8 @@ import (
 	"github.com/tensorken/tensorken/internal/sorts"
 )
 
-// A Cache holds values by key and the order of their last use. Any number of goroutines
-// may use it; those that find what they look for do not wait for each other. The zero
-// Cache is empty.
+// A Cache holds values by key and the order of their last use. Any number of goroutines may
+// use it; hits do not wait for each other. The zero Cache is empty.
 type Cache[K comparable, V any] struct {
 	// Block is the number of entries that are one object in memory, 0 for 1. Go's collector visits every
 	// object, but an entry in use keeps all of its block, removed keys and values too.
@@ -39,7 +38,7 @@ func (c *Cache[K, V]) Len() int {
 	return len(c.entries)
 }
 
-// Get returns the entry of a key and notes its use; nil if there is none.
+// Get returns the entry of a key and notes its use, or nil.
 func (c *Cache[K, V]) Get(key K) *Entry[K, V] {
 	c.mu.RLock()
 	e := c.entries[key]

@@ -24,8 +24,8 @@ const (
 	marks      = markFreed | markViewed | markShared
 )
 
-// An Owner has buffers of blocks, which return to their pool once an object is unreachable that the blocks
-// live as long as. Where a block was freed before there is none.
+// An Owner has the buffers of blocks that live as long as an object: they return to their pool once it is
+// unreachable. A block that was freed before is not among them.
 type Owner struct {
 	pool    *Pool
 	buffers []Pooled

@@ -17,7 +17,7 @@ const (
 
 // A flusher flushes a driver.Flusher that has held calls for some time. The queue guards its fields.
 type flusher struct {
-	holder driver.Flusher // nil if the device is none
+	holder driver.Flusher // nil if the device never holds calls
 	timer  *time.Timer
 	armed  bool
 	runs   int // since the timer was set

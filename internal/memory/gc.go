@@ -20,11 +20,11 @@ const (
 	ballastSize  = 32 << 20 // see ballast
 )
 
-// A gauge counts what storages and running plans hold.
+// A gauge counts the bytes that storages and running plans hold.
 type gauge struct {
 	held  atomic.Int64
 	live  atomic.Int64 // the least held since the last collection
-	kept  atomic.Int64 // what storages took over so far
+	kept  atomic.Int64 // bytes that storages took over so far
 	least int64        // garbage for which to collect
 }
 
@@ -34,10 +34,11 @@ func (g *gauge) due(share float64) bool {
 	return float64(g.held.Load()-live) > share*float64(max(live/2, g.least))
 }
 
-// setLive sets live after a collection at whose start kept was as given. What came later may be dead already.
+// setLive sets live after a collection at whose start kept was as given. Later storages may be dead
+// already.
 func (g *gauge) setLive(kept int64) { g.live.Store(max(0, g.held.Load()-(g.kept.Load()-kept))) }
 
-// lower lowers live to what is held.
+// lower lowers live to the held bytes.
 func (g *gauge) lower() { g.live.Store(min(g.live.Load(), g.held.Load())) }
 
 // hostMemory is the memory that the process may have.
@@ -49,8 +50,8 @@ var hostMemory = sync.OnceValue(func() int {
 	return limit
 })
 
-// CollectIfDue collects garbage before a plan: in the background from half of what is due on, so that
-// plans seldom wait. The caller holds no lock.
+// CollectIfDue collects garbage before a plan: in the background from half of the due bytes on, so
+// that plans seldom wait. The caller holds no lock.
 func (p *Pool) CollectIfDue() {
 	switch {
 	case p.due(1):

@@ -18,7 +18,7 @@ import (
 // so that one fits many tensors.
 type Pool struct {
 	drv   driver.Device
-	host  driver.HostAllocator // drv; nil if it is none
+	host  driver.HostAllocator // drv; nil unless it is one
 	views bool                 // drv is a driver.Viewer
 	limit int                  // of the size of a buffer, in bytes; 0 for none
 	queue *Queue
@@ -75,7 +75,7 @@ type Pooled struct {
 }
 
 // large is the size from which on classes are fine: a program has few sizes of that order,
-// and what they are rounded up by is memory that a GPU may lack.
+// and rounding them up wastes memory that a GPU may lack.
 const large = 8 << 20
 
 // sizeClass rounds a size up to one of four steps between powers of two, large ones to one of
@@ -180,7 +180,7 @@ func (p *Pool) alloc(r Request) (Pooled, error) {
 	return x, nil
 }
 
-// take appends an idle buffer for each request to list, a zero one if there is none.
+// take appends an idle buffer for each request to list, or a zero one.
 func (p *Pool) take(list []Pooled, requests []Request) []Pooled {
 	locked := false
 	for _, r := range requests {
@@ -212,8 +212,9 @@ func (p *Pool) take(list []Pooled, requests []Request) []Pooled {
 	return list
 }
 
-// Release returns buffers to the pool; some of the list may be zero. Who acquires as many next
-// gets them in their order: a plan that runs again has its temporaries where they were.
+// Release returns buffers to the pool; some of the list may be zero. The next to acquire as
+// many gets them in their order: a plan that runs again has its temporaries at the same
+// places.
 func (p *Pool) Release(list ...Pooled) {
 	locked := false
 	for _, b := range slices.Backward(list) {
@@ -238,8 +239,8 @@ func (p *Pool) Release(list ...Pooled) {
 // due reports whether a share of the garbage for which a collection is due is held.
 func (p *Pool) due(share float64) bool { return p.bytes.due(share) || p.buffers.due(share) }
 
-// put is Release of one buffer, for a caller that holds p.mu. A viewed one is left to
-// those who use its memory.
+// put is Release of one buffer, for a caller that holds p.mu. A viewed one is left to the
+// users of its memory.
 func (p *Pool) put(b Pooled) {
 	p.bytes.held.Add(-int64(b.Class))
 	p.buffers.held.Add(-1)
@@ -301,8 +302,8 @@ func (p *Pool) drain() {
 	p.buffers.lower()
 }
 
-// endWindow frees idle buffers, so that the pool keeps what was in use at once in the time of the last two
-// collections.
+// endWindow frees idle buffers, so that the pool keeps the bytes that were in use at once in the time of
+// the last two collections.
 func (p *Pool) endWindow() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -344,8 +345,8 @@ func (p *Pool) note(class int) {
 	p.highWater, p.peak = max(p.highWater, held), max(p.peak, held)
 }
 
-// trim frees idle buffers until at most limit bytes are left, those of the least
-// recently used class first, and of a class those that would be acquired last.
+// trim frees idle buffers until at most limit bytes are left: the least recently used class
+// first and, in a class, the buffers that would be acquired last.
 func (p *Pool) trim(limit int64) {
 	if p.idle <= limit {
 		return

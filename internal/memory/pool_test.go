@@ -73,7 +73,7 @@ func TestSizeClass(t *testing.T) {
 	}
 }
 
-// Who acquires what was released gets the same buffers in the same order.
+// A caller that acquires released buffers gets them in the same order.
 func TestAcquireReleased(t *testing.T) {
 	p := newPool(&counting{})
 	requests := []Request{p.Request(1000), {}, p.Request(5000), p.Request(1000)}
@@ -181,7 +181,8 @@ func TestBlock(t *testing.T) {
 	}
 }
 
-// The buffers of an owner return when its object is unreachable, but those of freed blocks before.
+// The buffers of an owner return when its object is unreachable, except buffers of freed blocks,
+// which return before.
 func TestOwner(t *testing.T) {
 	p := newPool(&counting{})
 	func() {

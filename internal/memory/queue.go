@@ -1,4 +1,4 @@
-// Package memory has a device's buffers and who owns them. A Queue is the lock around calls of the driver
+// Package memory has a device's buffers and their owners. A Queue is the lock around calls of the driver
 // (queue.go), and starts the calls that the driver holds (flush.go). A Pool counts buffers and keeps idle
 // ones (pool.go), and runs Go's collector, which does not see them (gc.go). A Block is a buffer that
 // several users have (block.go).

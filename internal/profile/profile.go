@@ -40,7 +40,7 @@ type Step struct {
 	driver.Span
 }
 
-// profiles are those being recorded, nil if there are none. A change replaces the slice.
+// profiles are the ones being recorded, nil for none. A change replaces the slice.
 var (
 	profiles   atomic.Pointer[[]*Profile]
 	profilesMu sync.Mutex // held to replace them

@@ -20,9 +20,9 @@
 // and a result shares it in the same places. An unexported field that holds
 // leaves is an error unless it is tagged "-".
 //
-// A result is a new tree: it shares no slice, map or pointer with its
-// argument, but for pointers to what holds no leaf and has unexported fields, such
-// as a *sync.Mutex or a *os.File, and for funcs and channels.
+// A result is a new tree: it shares no slice, map or pointer with its argument, but for
+// pointers to values without leaves that have unexported fields, such as a *sync.Mutex or a
+// *os.File, and for funcs and channels.
 //
 // The fields and names of a type are found once and cached.
 package pytree

@@ -7,17 +7,16 @@ import (
 	"strings"
 )
 
-// Fill returns a function that sets the leaves of p, a pointer to a tree or a
-// map of pointers, in place, to what f returns for each. Pointers are followed, not
-// replaced. Nothing changes before set is called.
+// Fill returns a function that sets the leaves of p, a pointer to a tree or a map of
+// pointers, in place, to f's results. Pointers are followed, not replaced. Nothing changes
+// before set is called.
 //
 // To f, found says whether the leaf's name is among names, and optional whether it may
 // be missing: its field is tagged ",optional", or is in a field with that tag that has
 // no leaf among names.
 //
-// What is empty grows to hold names: a slice gets the elements that they name, a map
-// their keys, a nil pointer a new value, and a nil interface that the leaf type
-// satisfies a leaf.
+// Empty values grow to hold names: a slice gets the elements that they name, a map their
+// keys, a nil pointer a new value, and a nil interface that the leaf type satisfies a leaf.
 func Fill[L any](p any, names []string, f func(name string, found, optional bool, x L) (L, error)) (set func(), err error) {
 	v := reflect.ValueOf(p)
 	if k := v.Kind(); (k != reflect.Pointer && k != reflect.Map) || v.IsNil() {
@@ -183,7 +182,7 @@ func (w *filler[L]) key(p *layout, name string, depth int) (string, bool) {
 	return "", false
 }
 
-// growPointer makes what a nil pointer points to if a leaf of it is in names.
+// growPointer makes the target of a nil pointer if one of its leaves is in names.
 func (w *filler[L]) growPointer(p *layout, v reflect.Value) error {
 	if !w.asked(p.elem) {
 		return nil
@@ -212,7 +211,7 @@ func (w *filler[L]) asked(p *layout) bool {
 
 // lacks reports whether no leaf in a field is in names.
 func (w *filler[L]) lacks(f *field) bool {
-	if f.name == "" { // embedded: the name is also that of other fields
+	if f.name == "" { // embedded: other fields may have the same name
 		return !w.asked(f.layout)
 	}
 	_, found := slices.BinarySearch(w.names, string(w.name))

@@ -30,7 +30,7 @@ func entries(m reflect.Value) []entry {
 	return es
 }
 
-// keyName is what a map's key adds to a name.
+// keyName is the part of a name for a map's key.
 func keyName(k reflect.Value) string {
 	switch {
 	case k.Kind() == reflect.String:

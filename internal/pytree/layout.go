@@ -25,9 +25,9 @@ type layout struct {
 	elem   *layout  // of a sequence, dictionary or pointer
 	names  *pattern // of the leaves in a sequence's elements, nil for those by index
 	fields []field
-	holds  bool // can hold leaves, not counting what interfaces hold
-	// unsure marks a pointer to a type that has unexported fields and can hold
-	// leaves only through an interface: what it points to is copied if it does.
+	holds  bool // can hold leaves, not counting the values of interfaces
+	// unsure marks a pointer to a type that has unexported fields and can hold leaves only
+	// through an interface: its target is copied if it does.
 	unsure bool
 }
 
@@ -43,7 +43,7 @@ type field struct {
 
 type layoutKey struct{ leaf, typ reflect.Type }
 
-// A prepared is a layout or why there is none.
+// A prepared is a layout or the error instead of it.
 type prepared struct {
 	layout *layout
 	err    error

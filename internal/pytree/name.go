@@ -71,7 +71,7 @@ func plural(rest []rune) bool {
 // A tag is a parsed field tag.
 type tag struct {
 	name     string   // "" if none is given
-	names    *pattern // nil if the name is none
+	names    *pattern // nil unless the name is a pattern
 	skip     bool
 	state    bool
 	optional bool

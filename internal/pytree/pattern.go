@@ -24,8 +24,8 @@ func parsePattern(name string) (*pattern, error) {
 	return &pattern{before, after}, nil
 }
 
-// flat reports whether the leaves of a type are those of one struct, so that a name of one is
-// a name of a field.
+// flat reports whether the leaves of a type are the fields of one struct, so that a leaf's
+// name is a field's name.
 func (b *builder) flat(t reflect.Type) bool {
 	if t.Kind() != reflect.Struct {
 		return false
@@ -78,8 +78,8 @@ func (p *layout) cutIndex(name string) (i int, rest string, ok bool) {
 	return i, rest, err == nil && i >= 0 && strconv.Itoa(i) == head
 }
 
-// enter makes the walker's name that of element i of a sequence, and returns the lengths to
-// cut name and suffix back to.
+// enter makes the walker's name the name of element i of a sequence, and returns the
+// lengths to cut name and suffix back to.
 func (w *walker[L]) enter(p *layout, i int) (name, suffix int) {
 	name, suffix = len(w.name), len(w.suffix)
 	if p.names == nil {

@@ -35,7 +35,7 @@ b.gain1=absent
 	}
 }
 
-// A block2 embeds a struct of leaves, and carries what is no leaf.
+// A block2 embeds a struct of leaves, and carries values that are no leaves.
 type block2 struct {
 	base
 	Gain  ten

@@ -128,7 +128,7 @@ func (g *program) all(w *signing, p unsafe.Pointer, n int) {
 	}
 }
 
-// slice signs a slice: of one that is kept, what is between its length and its capacity too.
+// slice signs a slice. A kept one is signed up to its capacity, because f could reslice it.
 func (c compiler) slice(t reflect.Type, in region) func(w *signing, p unsafe.Pointer) {
 	e := c.compile(t.Elem(), in)
 	return func(w *signing, p unsafe.Pointer) {
@@ -152,8 +152,8 @@ func (c compiler) slice(t reflect.Type, in region) func(w *signing, p unsafe.Poi
 	}
 }
 
-// pointer signs a pointer and what it points to. What is behind a pointer that Rebuild keeps
-// and has a mutex or atomics may change at any time, and is not read.
+// pointer signs a pointer and its target. The target of a pointer that Rebuild keeps, if it
+// has a mutex or atomics, may change at any time, and is not read.
 func (c compiler) pointer(t reflect.Type, in region) func(w *signing, p unsafe.Pointer) {
 	if in == shallow {
 		return func(w *signing, p unsafe.Pointer) { w.ref(*(*unsafe.Pointer)(p)) }
@@ -249,7 +249,7 @@ func (c compiler) mapping(t reflect.Type, in region) func(w *signing, p unsafe.P
 	}
 }
 
-// dynamic signs the type of what an interface holds, and that.
+// dynamic signs an interface's dynamic type and value.
 func (c compiler) dynamic(t reflect.Type, in region) func(w *signing, p unsafe.Pointer) {
 	return func(w *signing, p unsafe.Pointer) {
 		v := reflect.NewAt(t, p).Elem().Elem()

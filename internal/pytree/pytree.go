@@ -51,14 +51,14 @@ func Rebuild[L, T any](v T, leaves []L) (T, error) {
 	return v, cmp.Or(err, w.left())
 }
 
-// Update sets what p points to, to a tree like it with the given leaves.
+// Update sets *p to a tree like it with the given leaves.
 func Update[L any](p any, leaves []L) error {
 	v := reflect.ValueOf(p)
 	if v.Kind() != reflect.Pointer || v.IsNil() {
 		return fmt.Errorf("%T is not a pointer to a tree", p)
 	}
 	w := &walker[L]{leaves: leaves, typ: reflect.TypeFor[L]()}
-	w.markSeen(v, v) // what points back at p still will
+	w.markSeen(v, v) // pointers in the tree back to p still will
 	tree := reflect.New(v.Type().Elem()).Elem()
 	tree.Set(v.Elem())
 	if err := cmp.Or(w.descendAny(tree, w.copy), w.left()); err != nil {
@@ -104,7 +104,7 @@ type walker[L any] struct {
 	leaves   []L
 	replaced int                       // how many copy has met
 	typ      reflect.Type              // of the leaf
-	seen     map[address]reflect.Value // what replaces a pointer in the result
+	seen     map[address]reflect.Value // the replacement of a pointer in the result
 	name     []byte
 	// suffix follows the name of a leaf.
 	suffix []byte
@@ -152,8 +152,8 @@ func (w *walker[L]) visit(p *layout, v reflect.Value) error {
 	return nil
 }
 
-// copy replaces the leaves in v, and copies slices, maps and
-// what pointers point to. v is a shallow copy that can be set.
+// copy replaces the leaves in v, and copies slices, maps and the targets of pointers. v is
+// a shallow copy that can be set.
 func (w *walker[L]) copy(p *layout, v reflect.Value) error {
 	switch p.kind {
 	case leaf:
@@ -272,7 +272,7 @@ func (w *walker[L]) holdsLeaf(v reflect.Value) bool {
 				return true
 			}
 		}
-	case reflect.Map: // Seq2 would add what calls functions to programs for browsers
+	case reflect.Map: // Seq2 would add reflect's calls of functions to programs for browsers
 		for i := v.MapRange(); i.Next(); {
 			if w.holdsLeaf(i.Value()) {
 				return true

@@ -264,12 +264,12 @@ func TestUpdate(t *testing.T) {
 	}
 }
 
-// What is not ours to copy is carried.
+// Values that Rebuild must not copy are carried.
 func TestCarry(t *testing.T) {
 	type opaque struct {
 		sync.Mutex
 		N int
-		//lint:ignore U1000 what matters is that it is there
+		//lint:ignore U1000 its presence matters
 		note any
 	}
 	type plain struct{ N int }
@@ -295,7 +295,7 @@ func TestCarry(t *testing.T) {
 }
 
 func TestErrors(t *testing.T) {
-	//lint:ignore U1000 what matters is that it is there
+	//lint:ignore U1000 its presence matters
 	type hidden struct{ w ten }
 	type hiddenAny struct{ w any }
 	type hiddenAnys struct{ w map[string][]any }

@@ -8,20 +8,20 @@ import (
 	"unsafe"
 )
 
-// A Signature has what a function can read of a tree besides the elements of its leaves. It is
-// a copy: what changes in the tree later does not change it.
+// A Signature has all that a function can read of a tree besides the elements of its leaves.
+// It is a copy: later changes of the tree do not change it.
 //
 // The leaves that [Rebuild] replaces are left out, whatever their type's fields hold. Numbers
 // count by their bits, so that 0 and -0 differ and a NaN equals itself; strings, slices, arrays,
-// maps and values behind pointers by what they hold, exported or not. Pointers that Rebuild
-// replaces count by which of them are the same. Those that it keeps, functions, channels and
-// leaves behind a tag "-" or in a map's key count by their addresses too.
+// maps and values behind pointers count by their contents, exported or not. Pointers that
+// Rebuild replaces count by which of them are the same. Pointers that it keeps, functions,
+// channels and leaves behind a tag "-" or in a map's key count by their addresses too.
 type Signature struct {
 	bits  []byte           // numbers, strings, lengths, and which pointers are the same
-	refs  []unsafe.Pointer // what counts by its address; held, so that no other value gets it
+	refs  []unsafe.Pointer // values that count by their addresses; held, so that no other value gets those
 	funcs []unsafe.Pointer
 	kept  []unsafe.Pointer // slices and maps in unexported fields, which a rebuilt tree shares
-	// opaque says that the tree holds what may change unseen.
+	// opaque says that values in the tree may change unseen.
 	opaque bool
 }
 
@@ -38,8 +38,8 @@ func (s *Signature) Keeps() bool { return len(s.kept) > 0 }
 func (s *Signature) KeepsEqual(o *Signature) bool { return slices.Equal(s.kept, o.kept) }
 
 // Opaque reports whether something in the tree may change while its signature stays the same:
-// variables that a function captures, what is behind a channel, an unsafe.Pointer or a pointer
-// to a struct with a mutex or atomics, or what comes after maxBits bytes.
+// variables that a function captures, values behind a channel, an unsafe.Pointer or a pointer
+// to a struct with a mutex or atomics, or all that comes after maxBits bytes.
 func (s *Signature) Opaque() bool { return s.opaque || slices.ContainsFunc(s.funcs, captures) }
 
 // maxBits is the length of a signature, in bytes. A longer one is cut, and opaque.
@@ -88,7 +88,7 @@ func (s *Signer) Sign(p any) *Signature {
 	return &w.Signature
 }
 
-// A region says what Rebuild does with values, and so what a function can read of them.
+// A region says how Rebuild treats values, and so which of their parts a function can read.
 type region uint8
 
 const (
@@ -139,7 +139,7 @@ type place struct {
 	in region
 }
 
-// cut ends the signature: what follows is not read.
+// cut ends the signature: the rest is not read.
 func (w *signing) cut() { w.full, w.opaque = true, true }
 
 // memory adds n bytes at p.

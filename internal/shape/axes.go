@@ -7,8 +7,8 @@ import (
 	"slices"
 )
 
-// The functions of this file resolve what users write about axes. Errors say
-// what is wrong in a few words; the caller adds what was called.
+// The functions of this file resolve what users write about axes. Errors state the mistake
+// in a few words; the caller adds the name of the call.
 
 // AxisOf returns axis, negative from the end, as one in [0, rank).
 func AxisOf(axis, rank int) (int, error) {

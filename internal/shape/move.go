@@ -6,8 +6,8 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// A Move is an operation of class [ir.Movement] with its attributes, from the
-// shape of its operand to that of its result.
+// A Move is an operation of class [ir.Movement] with its attributes, from the shape of its
+// operand to the shape of its result.
 type Move struct {
 	Op       ir.Op
 	Ints     []int
@@ -28,13 +28,13 @@ type Split struct{ Axis, Inner int }
 
 // A Movement is the meaning of a movement operation.
 type Movement struct {
-	// Push maps the coordinates at which the result is read, over axes of lengths
-	// lens, to those of the operand.
+	// Push maps the coordinates at which the result is read, over axes of lengths lens, to
+	// coordinates of the operand.
 	Push func(m Move, at []ir.AffineExpr, lens []int) Source
 	// View implements [Move.View]; nil if the result is never a view.
 	View func(m Move, v Strided, buf []int) (Strided, bool)
-	// Compose returns the attributes of the one movement that equals inner followed
-	// by outer, of the same operation; nil if there is none.
+	// Compose returns the attributes of the one movement that equals inner followed by
+	// outer, of the same operation, or nil.
 	Compose func(outer, inner Move) []int
 	// Fills says that some elements of the result are the fill.
 	Fills bool

@@ -289,7 +289,7 @@ func TestViews(t *testing.T) {
 	})
 }
 
-// Two movements of one operation do what their composition does.
+// Two movements of one operation equal their composition.
 func TestCompose(t *testing.T) {
 	property.Check(t, func(t *property.T) {
 		inner := drawMove(t, drawShape(t, 100))

@@ -11,8 +11,8 @@ func RowMajor(dims []int) []int {
 	return strides
 }
 
-// IsRowMajor reports whether strides are those of row-major order, along the
-// axes where that matters.
+// IsRowMajor reports whether strides are in row-major order, along the axes where that
+// matters.
 func IsRowMajor(dims, strides []int) bool {
 	step := 1
 	for i := len(dims) - 1; i >= 0; i-- {

@@ -30,7 +30,7 @@ func (s *Storage) isOn(d *Device) bool {
 	return s.copyOn(d).isValid()
 }
 
-// copyOn returns the copy on d, one without a block if there is none yet. The caller holds s.mu.
+// copyOn returns the copy on d, which may have no block yet. The caller holds s.mu.
 func (s *Storage) copyOn(d *Device) *deviceCopy {
 	i := slices.IndexFunc(s.copies, func(c deviceCopy) bool { return c.device == d })
 	if i < 0 {

@@ -16,7 +16,7 @@ import (
 
 // A Device has the memory of a driver's device, and the work submitted to it.
 type Device struct {
-	Handle graph.Device // what nodes are committed to
+	Handle graph.Device // the identity in nodes
 	number int          // of devices made before
 	stream
 }

@@ -57,7 +57,7 @@ func (f *fault) report() error {
 	return f.err
 }
 
-// Checks says what the results of a plan depend on.
+// Checks has the dependencies of a plan's results.
 type Checks struct {
 	Steps   []*compile.Step // that check indices
 	Len     int             // how many they are
@@ -102,8 +102,7 @@ type Pending struct {
 	origin
 }
 
-// AppendPending appends the elements, those of a leaf with that number, if they may turn out to be
-// invalid.
+// AppendPending appends s, the elements of leaf number, if they may turn out to be invalid.
 func (s *Storage) AppendPending(list []Pending, number int) []Pending {
 	if s.pending() {
 		list = append(list, Pending{number, s.origin})
@@ -111,7 +110,7 @@ func (s *Storage) AppendPending(list []Pending, number int) []Pending {
 	return list
 }
 
-// Attach makes elements, those of a slot, fail with an execution; nil for none.
+// Attach makes s, the elements of a slot, fail with an execution, which may be nil.
 func (c *Checks) Attach(s *Storage, x *Execution, slot int) {
 	if x != nil && c.Depends[slot].Intersects(x.unknown) {
 		s.exec, s.slot = x, slot

@@ -12,7 +12,7 @@ type GoneError struct {
 	Op   string         // that gave the memory to others: "tensor.Donate", "tensor.Scope"
 	Pos  graph.CallSite // of its call
 	Help string         // how to keep the tensor
-	// Replaced says that the memory is given away only of what a transaction has made: see Step.
+	// Replaced says that only elements that a transaction has made are given away: see Step.
 	Replaced bool
 }
 
@@ -66,10 +66,10 @@ func (s *Storage) Shared() *Storage {
 	return m
 }
 
-// errFreed says that a copy of elements was freed, which happens to those of a tensor that is gone.
+// errFreed says that a copy of elements was freed, because their tensor is gone.
 var errFreed = errors.New("the memory of a tensor was freed")
 
-// Donated returns what later reads of given away elements fail with, nil if they stay.
+// Donated returns the error of later reads of given away elements, nil if they stay.
 func (s *Storage) Donated() *GoneError { return s.donated.Load() }
 
 // IsGone reports whether the elements are no more.
@@ -99,8 +99,8 @@ func Of(v *graph.Value) *Storage {
 	return s
 }
 
-// DonateReplaced donates the nodes that transactions have made, but what others have too, for the next
-// transaction. End frees what is left of them after it, or keeps them if it failed.
+// DonateReplaced donates the nodes that transactions have made to the next transaction, except memory
+// that others share. After it, end frees the rest of them, or keeps them if it failed.
 func DonateReplaced(nodes, others []*graph.Node, e *GoneError) (end func(failed bool)) {
 	stays := map[*Storage]bool{}
 	for _, n := range others {

@@ -7,7 +7,8 @@ import (
 	"github.com/tensorken/tensorken/internal/graph"
 )
 
-// A region has what was stored for the nodes of a graph.Region. Go's collector may free it before.
+// A region has the elements that were stored for the nodes of a graph.Region. Go's collector may
+// free it before.
 type region struct {
 	stored []weak.Pointer[Storage]
 	swept  int // the length after the last sweep
@@ -37,8 +38,8 @@ func (r *region) add(s *Storage) {
 	r.stored = append(r.stored, weak.Make(s))
 }
 
-// NoteStored notes that a region, nil for none, has the elements of a new value, once. What transactions make
-// outlives it.
+// NoteStored notes that a region, which may be nil, has the elements of a new value, once. Results of
+// transactions outlive it.
 func NoteStored(of *graph.Region, v *graph.Value) {
 	if s := Of(v); of != nil && s != nil && s.device != nil && !s.OfStep && s.region.CompareAndSwap(0, of.Number()) {
 		regionOf(of).add(s)
@@ -58,8 +59,8 @@ func Outlive(nodes ...*graph.Node) {
 // Stay takes the elements out of regions: they stay.
 func (s *Storage) Stay() { s.stays.Store(true) }
 
-// EndRegion frees what was stored for nodes of a region that has ended, but what results have or are
-// computed from, which moves to the region around. Later reads fail with e.
+// EndRegion frees the elements of a region that has ended, except elements that results have or are
+// computed from: these move to the region around. Later reads fail with e.
 func EndRegion(r *graph.Region, results []*graph.Node, e *GoneError) {
 	own, ok := r.Stored.(*region)
 	if !ok || len(own.stored) == 0 {

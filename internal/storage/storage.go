@@ -29,7 +29,7 @@ type Storage struct {
 	OfStep  bool                      // a transaction has made the elements, and a later one may have their memory
 	stays   atomic.Bool               // a region that the elements were made in does not free them
 	gone    atomic.Pointer[GoneError] // why the elements are no more; nil while they are
-	donated atomic.Pointer[GoneError] // what gone becomes when a plan has read the elements; nil if they stay
+	donated atomic.Pointer[GoneError] // the next value of gone, once a plan has read the elements; nil if they stay
 
 	first graph.Value // of the first node that has the elements; saves an allocation
 }
@@ -193,8 +193,8 @@ func (s *Storage) read(f func(*Device, *memory.Block) error) error {
 	return s.failed()
 }
 
-// Allocate returns count·size zeroed bytes of the host's memory. Before it fails it
-// frees what dead tensors and pools hold. The caller holds no device's lock.
+// Allocate returns count·size zeroed bytes of the host's memory. Before it fails it frees
+// the memory of dead tensors and pools. The caller holds no device's lock.
 func Allocate(count, size int) ([]byte, error) {
 	data, err := hostmem.Make(count, size)
 	if err == nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/tensorken/tensorken/internal/memory"
 )
 
-// A stream is the work submitted to a driver's device, and what is known of its failures.
+// A stream is the work submitted to a driver's device, with its failures.
 type stream struct {
 	Driver driver.Device
 	Limits driver.Limits
@@ -32,7 +32,7 @@ func (s *stream) init(drv driver.Device) {
 // cannot be attributed to one call, so it poisons every buffer written in its epoch.
 type syncEpoch struct{ failure atomic.Pointer[fault] }
 
-// fault is the failure of the epoch, nil if there is none or no epoch.
+// fault is the failure of the epoch, or nil.
 func (e *syncEpoch) fault() *fault {
 	if e == nil {
 		return nil
