@@ -20,9 +20,9 @@
 // cannot see: those are shared, so that a second call draws other numbers. Tensors that a
 // function captures, rather than gets as its argument, are constants.
 //
-// A function is called once a call, on a copy of its argument, and must
-// depend on nothing that changes. It may look at values (x.Item() > 0), but not
-// inside of Vmap: the derivative is that of the branch taken.
+// A function is called once a call, on a copy of its argument, and must depend on nothing
+// that changes. It may look at values (x.Item() > 0), but not inside of Vmap: the branch
+// that is taken is differentiated.
 //
 // # How
 //

@@ -18,8 +18,8 @@ import (
 //
 // Operations on a parameter belong to the parameter's part. So do others of the same call of a
 // layer's method that only this part uses, as the mean of a norm, and all between input and
-// output of a layer in a Sequential. What remains belongs to the smallest part in which its
-// operands and uses are.
+// output of a layer in a Sequential. Each other operation belongs to the smallest part in
+// which its operands and uses are.
 type trace struct {
 	parts []part
 	nodes []*graph.Node // that depend on parameters or inputs, operands before their uses

@@ -38,11 +38,11 @@ type AttentionOptions struct {
 // Attention returns softmax(q·kᵀ·scale)·v over the keys that each query attends to: q [...,
 // heads, queries, width], k [..., heads, keys, width] and v [..., heads, keys, width of v] give
 // [..., heads, queries, width of v]. A query that attends to no key gives zeros, and no NaN in
-// derivatives. The heads of k and v may be fewer, if their number divides that of q's: then
-// consecutive heads of q share one. Axes before the heads are broadcast. With two axes there are
-// no heads. As in PyTorch, 0 times Inf or NaN is NaN: such an element of a masked value reaches
-// all queries, and one of a masked key reaches the derivatives by all queries. Set both to 0 if
-// they may have any. Floats only.
+// derivatives. The heads of k and v may be fewer, if their number divides the number of q's:
+// then consecutive heads of q share one. Axes before the heads are broadcast. With two axes
+// there are no heads. As in PyTorch, 0 times Inf or NaN is NaN: such an element of a masked
+// value reaches all queries, and one of a masked key reaches the derivatives by all queries. Set
+// both to 0 if they may have any. Floats only.
 func Attention(q, k, v Tensor, o *AttentionOptions) Tensor {
 	x, y, z := q.floats("Attention"), k.node("Attention"), v.node("Attention")
 	x, y = promote("Attention", x, y)

@@ -20,8 +20,8 @@
 // them; Windows' rights are not checked. An executable in a folder of downloads loads a
 // library that lies beside it, if the cache folder has none.
 //
-// In a browser, as GOOS=js GOARCH=wasm, GPUs are those of navigator.gpu, in a page or in a
-// worker, and under Node those of npm's webgpu:
+// In a browser, as GOOS=js GOARCH=wasm, GPUs come from navigator.gpu, in a page or in a
+// worker, and under Node from npm's webgpu:
 //
 //	globalThis.navigator = { gpu: create([]) }
 //

@@ -268,7 +268,7 @@ func TestDeviceVariable(t *testing.T) {
 	}
 }
 
-// If no library is found, every command says so once, and says what to run.
+// If no library is found, every command says so once, and names the command to run.
 func TestNoLibrary(t *testing.T) {
 	t.Setenv("TENSORKEN_DEVICE", "")
 	t.Setenv(wgpu.Variable, filepath.Join(t.TempDir(), "none"))

@@ -9,8 +9,8 @@ import (
 
 // Batch changes a batch of images, float32 [n channels height width], by transforms, one after the other,
 // each image by draws of its own. It is made of operations on tensors, so it runs on the device of x, in
-// the plan of a training step; there is no antialiasing. It draws from rng, so images differ from those of
-// the loader's workers. It panics with a *tensor.Error for settings as [Augment] does, and for shapes.
+// the plan of a training step; there is no antialiasing. It draws from rng, so images differ from the
+// loader's workers'. It panics with a *tensor.Error for settings as [Augment] does, and for shapes.
 func Batch(x tensor.Tensor, rng *tensor.RNG, transforms ...Transform) tensor.Tensor {
 	checkAll("Batch", transforms)
 	if rng == nil {

@@ -1,5 +1,5 @@
 // Command cnn trains a convolutional network on 1,797 handwritten digits, in some seconds,
-// and draws what it looks at: for one digit of each kind the pixels that its score depends
+// and draws its view of them: for one digit of each kind the pixels that its score depends
 // on, which are a derivative too, and the results of the first convolution.
 package main
 

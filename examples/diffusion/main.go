@@ -3,8 +3,8 @@
 //
 // Images are mixed with more and more noise, up to noise alone. A small U-Net learns to tell
 // the noise from a noisy image, its level, and the digit. To draw a digit the program starts
-// with noise and takes off, level by level, what the network says, by the steps of Song et
-// al., "Denoising Diffusion Implicit Models", 2021.
+// with noise and takes off, level by level, the noise that the network finds, by the steps
+// of Song et al., "Denoising Diffusion Implicit Models", 2021.
 package main
 
 import (
@@ -88,8 +88,7 @@ func loss(m unet, b example, rng *tensor.RNG) tensor.Tensor {
 }
 
 // sample draws n images. noise returns the noise in x, [n 1 8 8], at times [n 1 1 1]. The
-// result is what there is after each level, [1+levels n 8 8] from 0 to 1, and at last the
-// images.
+// result has the images after each level, [1+levels n 8 8] from 0 to 1.
 func sample(noise func(x, time tensor.Tensor) tensor.Tensor, n, levels int, rng *tensor.RNG) (steps tensor.Tensor, err error) {
 	defer tensor.Catch(&err)
 	x := rng.Normal(n, 1, 8, 8)

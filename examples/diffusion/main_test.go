@@ -47,7 +47,7 @@ func TestSample(t *testing.T) {
 	}
 }
 
-// TestMix checks that time 0 is the image, time 1 is noise, and the variance is that of both.
+// TestMix checks that time 0 is the image, time 1 is noise, and the variance stays the same.
 func TestMix(t *testing.T) {
 	p, q := mix(tensor.Linspace(0, 1, 5))
 	if ok, err := tensor.AllClose(p.Square().Add(q.Square()), tensor.Ones(5), 1e-6, 0); !ok || err != nil {

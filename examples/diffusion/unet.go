@@ -7,8 +7,8 @@ import (
 	"github.com/tensorken/tensorken/tensor"
 )
 
-// A unet finds the noise in images. It computes at full and at half resolution, and what it
-// computes from full resolution on the way down it uses again on the way up.
+// A unet finds the noise in images. It computes at full and at half resolution, and uses
+// results at full resolution from the way down again on the way up.
 type unet struct {
 	Time, Hidden   nn.Linear    // of the level of noise
 	Digit          nn.Embedding // of the digit
@@ -52,8 +52,8 @@ func (m unet) apply(x, time, y tensor.Tensor) tensor.Tensor {
 	return m.Out.Apply(m.Norm.Apply(m.Up.apply(back.Add(full), c)).SiLU()) // [batch 1 8 8]
 }
 
-// A residual adds to images what two convolutions make of them, and of numbers that describe
-// them.
+// A residual adds to images the results of two convolutions of them, and of numbers that
+// describe them.
 type residual struct {
 	Norm1, Norm2 nn.GroupNorm
 	Conv1, Conv2 nn.Conv

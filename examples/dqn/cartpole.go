@@ -38,7 +38,7 @@ func newCartPole(r *rand.Rand) *cartPole {
 	return &cartPole{near(), near(), near(), near(), 0}
 }
 
-// state returns what a player sees: numbers of about one size.
+// state returns a player's view: numbers of about one size.
 func (c *cartPole) state() [observed]float32 {
 	return [...]float32{float32(c.place / track), float32(c.speed / 2), float32(c.angle / lean), float32(c.spin / 2)}
 }

@@ -90,8 +90,8 @@ func better(net nn.Sequential, states []float32) ([]int32, error) {
 	return tensor.Data[int32](net.Apply(tensor.New(states, len(states)/observed, observed)).ArgMax(-1))
 }
 
-// loss returns how far the network's values of moves are from those one step later: a share
-// for the step, and what the target holds the better push there worth. The shares of a pole
+// loss returns how far the network's values of moves are from the values one step later: a
+// share for the step, and the target's value of the better push there. The shares of a pole
 // that never falls add up to 1.
 func loss(net, target nn.Sequential, m Moves) tensor.Tensor {
 	push := net.Apply(m.To).ArgMax(-1).Unsqueeze(-1)
@@ -139,8 +139,8 @@ func (p *player) play(explore float64) error {
 }
 
 // learn plays and trains, and prints how long episodes last. Of twenty trials it keeps the best
-// network, since a player that has become better sees fewer mistakes, and may forget what it
-// learned from them.
+// network, since a player that has become better sees fewer mistakes, and may forget their
+// lessons.
 func (p *player) learn(w io.Writer, turns int) (err error) {
 	defer tensor.Catch(&err)
 	fmt.Fprintln(w, " turns  episodes  random pushes  mean steps of the last 50, and in a trial")

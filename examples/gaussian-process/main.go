@@ -4,9 +4,9 @@
 //
 // The curve is a sum of unknown smooth functions. How far it swings, how fast it changes and
 // how noisy the measurements are is learned from these, by following the gradient of their
-// likelihood through a Cholesky factorization. The program prints what was learned, and draws
-// the curve, its uncertainty, and other curves that are as likely, before and after, if the
-// flag -plot names a file.
+// likelihood through a Cholesky factorization. The program prints the learned numbers, and
+// draws the curve, its uncertainty, and other curves that are as likely, before and after, if
+// the flag -plot names a file.
 package main
 
 import (
@@ -62,12 +62,12 @@ func measure(rng *tensor.RNG) (x, y tensor.Tensor) {
 	return x, truth(x).Add(rng.Normal(measurements).Mul(noise))
 }
 
-// A Prior has the logarithms of what is to be learned, scalars: the standard deviation of the
+// A Prior has the logarithms of the learned numbers, scalars: the standard deviation of the
 // curve, the distance over which it changes, the standard deviation of the noise.
 type Prior struct{ Swing, Length, Noise tensor.Tensor }
 
-// covariance returns that of the curve at the places a [m] and b [n]: [m n], the squared
-// exponential kernel.
+// covariance returns the covariance of the curve at the places a [m] and b [n]: [m n], the
+// squared exponential kernel.
 func (p Prior) covariance(a, b tensor.Tensor) tensor.Tensor {
 	distance := a.Unsqueeze(1).Sub(b).Div(p.Length.Exp())
 	return distance.Square().Mul(-0.5).Add(p.Swing.Mul(2)).Exp()
@@ -101,7 +101,7 @@ func (p Prior) posterior(x, y, at tensor.Tensor) (mean, covariance tensor.Tensor
 	return mean, p.covariance(at, at).Sub(known.T().MatMul(known))
 }
 
-// run learns the prior, prints what it is and returns the figure.
+// run learns the prior, prints it and returns the figure.
 func run(w io.Writer, rng *tensor.RNG) (f *plot.Figure, err error) {
 	defer tensor.Catch(&err)
 	x, y := measure(rng)

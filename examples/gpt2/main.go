@@ -53,7 +53,7 @@ type config struct {
 	Tied       bool    `json:"tie_word_embeddings"`
 }
 
-// defaults are the values of what a config.json leaves out.
+// defaults are the values of settings that a config.json leaves out.
 var defaults = config{
 	ModelType: "gpt2", Vocabulary: 50257, Positions: 1024, Width: 768, Layers: 12, Heads: 12,
 	Activation: "gelu_new", Eps: 1e-5, Dropout: 0.1, Scale: true, Tied: true,
@@ -97,8 +97,8 @@ type conv1D struct{ Weight, Bias tensor.Tensor }
 
 func (l conv1D) Apply(x tensor.Tensor) tensor.Tensor { return x.MatMul(l.Weight).Add(l.Bias) }
 
-// newGPT2 returns a model with GPT-2's initial weights: those of the layers that add to the
-// residual stream are smaller, as there are many.
+// newGPT2 returns a model with GPT-2's initial weights: layers that add to the residual
+// stream have smaller ones, because there are many.
 func newGPT2(rng *tensor.RNG, c config) gpt2 {
 	normal := func(shape ...int) tensor.Tensor { return rng.Normal(shape...).Mul(0.02) }
 	linear := func(in, out int) conv1D { return conv1D{normal(in, out), tensor.Zeros(out)} }
@@ -118,8 +118,8 @@ func newGPT2(rng *tensor.RNG, c config) gpt2 {
 }
 
 // apply maps tokens, int32 [batch time], to the logits of the tokens after them, [batch time
-// vocabulary]. The tokens follow those in the caches, one for each layer, or are a text of
-// their own if there are none. Without an rng there is no dropout.
+// vocabulary]. The tokens follow the caches' tokens, where there is a cache for each layer,
+// or are a text of their own. Without an rng there is no dropout.
 func (m gpt2) apply(ids tensor.Tensor, caches []nn.KVCache, rng *tensor.RNG) tensor.Tensor {
 	at, b, t, dropout := 0, ids.Dim(0), ids.Dim(1), nn.Dropout{P: m.config.Dropout}
 	if caches != nil {
@@ -234,7 +234,7 @@ func (m gpt2) generate(rng *tensor.RNG, ids []int32, n, k int, temperature float
 	return out, nil
 }
 
-// sizes are those of the published models, with GPT-3's rates for them, and a tiny one.
+// sizes are the sizes of the published models, with GPT-3's rates for them, and a tiny one.
 var sizes = map[string]struct {
 	layers, width, heads int
 	rate                 float64

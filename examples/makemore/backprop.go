@@ -72,8 +72,8 @@ func (p ninja) forward(e examples, probes values) (loss tensor.Tensor, v values)
 	return logprobs.TakeAlong(1, e.Y.Unsqueeze(1)).Mean().Neg(), v
 }
 
-// backward is the backward pass by hand: the gradient of each step from those of the steps
-// that use it.
+// backward is the backward pass by hand: the gradient of each step from the gradients of
+// the steps that use it.
 func (p ninja) backward(e examples, v values) (values, ninja) {
 	n := e.X.Dim(0)
 	d := values{}
@@ -101,7 +101,7 @@ func (p ninja) backward(e examples, v values) (values, ninja) {
 	return d, p.parameters(e, v, d)
 }
 
-// parameters returns the gradients of the parameters from those of the steps.
+// parameters returns the gradients of the parameters from the gradients of the steps.
 func (p ninja) parameters(e examples, v, d values) ninja {
 	rows := e.X.Reshape(-1, 1).Expand(-1, p.C.Dim(1))
 	return ninja{
@@ -144,8 +144,8 @@ func gradients(p ninja, e examples) (loss tensor.Tensor, v values, g derived) {
 	})(derived{p, probes})
 }
 
-// backprop is the stage that compares gradients by hand with those of package grad, and trains
-// with both.
+// backprop is the stage that compares gradients by hand with package grad's, and trains with
+// both.
 func backprop(s *session) error {
 	e := contexts(s.data.train, 3)
 	size := min(ninjaBatch, e.X.Dim(0))

@@ -34,7 +34,7 @@ func split(list []string, seed uint64) dataset {
 	return d
 }
 
-// examples are what a model learns from, or a batch of it.
+// examples are the data that a model learns from, or a batch of them.
 type examples struct {
 	X tensor.Tensor // symbols, int32 [n time]
 	Y tensor.Tensor // the symbol after them, int32 [n]; or the one after each, [n time]

@@ -23,8 +23,8 @@ type hidden struct {
 // A start says how a deep model begins.
 type start struct {
 	name string
-	// gain is the standard deviation of what a hidden layer adds up from inputs of
-	// standard deviation 1; 0 is that of weights with standard deviation 1.
+	// gain is the standard deviation of a hidden layer's sums for inputs of standard
+	// deviation 1; 0 draws weights with standard deviation 1.
 	gain      float64
 	batchNorm bool
 	// sure keeps the last layer as it is drawn, instead of a tenth: the model begins sure

@@ -27,13 +27,13 @@ const (
 )
 
 // A probed model is one with zeros [n width] that are added to the activations of hidden
-// layers. The gradient of the zeros is that of the activations.
+// layers. The gradient by the zeros is the gradient by the activations.
 type probed struct {
 	Model  deep
 	Probes []tensor.Tensor
 }
 
-// A view is what a deep model does with a batch.
+// A view has a deep model's activations and gradients for a batch.
 type view struct {
 	Loss        tensor.Tensor
 	Activations []tensor.Tensor // of each hidden layer, [n width]
@@ -130,8 +130,8 @@ func (s *session) drawViews(views []view) error {
 	})
 }
 
-// densities draws a histogram of each tensor as a line, over what is between the ends of a
-// tanh, or within three standard deviations of the widest.
+// densities draws a histogram of each tensor as a line, between the ends of a tanh, or
+// within three standard deviations of the widest.
 func densities(ts []tensor.Tensor, tanh bool) *plot.Figure {
 	const bins = 40
 	end := 1.0

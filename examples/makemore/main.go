@@ -6,11 +6,11 @@
 //   - rates, mlp: a search for the learning rate; a network that sees three letters
 //   - init, batchnorm: histograms of activations and gradients, by the initial weights, with
 //     and without batch norm; a deep network with batch norm
-//   - backprop: gradients derived by hand, and compared with those of package grad
+//   - backprop: gradients derived by hand, and compared with package grad's
 //   - wavenet: a tree of layers over eight letters
 //   - rnn, gru, lstm, transformer: networks that read a whole name
 //
-// With -plot it also draws the lectures' figures. The page README.md shows what they say.
+// With -plot it also draws the lectures' figures. The page README.md shows them.
 package main
 
 import (
@@ -92,7 +92,7 @@ type session struct {
 	results []result
 }
 
-// rng returns new random numbers, so that what a stage draws does not depend on the stages
+// rng returns new random numbers, so that the draws of a stage do not depend on the stages
 // before it.
 func (s *session) rng() *tensor.RNG { return tensor.NewRNG(s.seed) }
 

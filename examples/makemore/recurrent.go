@@ -7,7 +7,7 @@ import (
 	"github.com/tensorken/tensorken/tree"
 )
 
-// A recurrent model reads a name symbol by symbol. What it remembers is a state, [n width].
+// A recurrent model reads a name symbol by symbol. Its memory is a state, [n width].
 type recurrent struct {
 	Embedding nn.Embedding
 	Start     state // of one name: [1 width]
@@ -15,8 +15,7 @@ type recurrent struct {
 	Out       nn.Linear
 }
 
-// A state is what a cell passes from position to position. C is absent unless the cell is
-// an LSTM.
+// A state passes from position to position. C is absent unless the cell is an LSTM.
 type state struct{ H, C tensor.Tensor }
 
 // A cell computes the next state from a state and an input [n embedding].
@@ -55,7 +54,7 @@ func (l gruCell) next(s state, x tensor.Tensor) state {
 }
 
 // lstmCell is a long short-term memory: C passes through all positions with a gate that
-// forgets and one that adds, and H is what a third gate shows of it.
+// forgets and one that adds, and H is C through a third gate.
 //
 // Source: Hochreiter, Schmidhuber, "Long Short-Term Memory", 1997; with the forget gate of
 // Gers, Schmidhuber, Cummins, "Learning to Forget", 2000.

@@ -14,14 +14,14 @@ import (
 const maxLen = 30
 
 // sample draws n names, all together, a symbol at a time. A model with logits for each
-// position reads what was drawn so far, filled up to its length of time, so that all steps
+// position reads the symbols so far, filled up to its length of time, so that all steps
 // have one shape; any other reads the last symbols.
 func sample(m nn.Layer, rng *tensor.RNG, time int, positions bool, n int) ([]string, error) {
 	limit := maxLen
 	if positions {
 		limit = time
 	}
-	rows := make([][]int32, n) // what was drawn, after as many dots as a context has
+	rows := make([][]int32, n) // the symbols so far, after as many dots as a context has
 	list := make([]string, n)
 	for i := range rows {
 		rows[i] = make([]int32, time)

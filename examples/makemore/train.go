@@ -26,11 +26,11 @@ type network struct {
 	steps int
 	adam  bool // AdamW, otherwise gradient descent
 	rate  float64
-	// figures draws what is to be seen in the trained model; nil: nothing.
+	// figures draws figures of the trained model; may be nil.
 	figures func(s *session, m nn.Layer) error
 }
 
-// A result is what is left of a network that was trained.
+// A result has the size and the losses of a trained network.
 type result struct {
 	name             string
 	parameters       int

@@ -15,7 +15,7 @@ type transformerModel struct {
 	Out                nn.Linear // without bias
 }
 
-// A block is attention and a feed-forward network. Both add to x what they make of it.
+// A block is attention and a feed-forward network. Both add their result to x.
 type block struct {
 	Norm1, Norm2 nn.LayerNorm
 	Attention    nn.Attention

@@ -29,8 +29,8 @@ func expression(in inputs) tensor.Tensor {
 // derivatives returns dg/da and dg/db.
 var derivatives = grad.Of(expression)
 
-// A neuron is all numbers of a neuron's graph: two inputs, two weights and a bias, and what it
-// computes from these.
+// A neuron is all numbers of a neuron's graph: two inputs, two weights and a bias, and the
+// results of these.
 type neuron struct {
 	X1, X2, W1, W2, B       tensor.Tensor
 	X1W1, X2W2, Sum, N, Out tensor.Tensor
@@ -42,8 +42,8 @@ func lecture() neuron {
 	return neuron{X1: tensor.Scalar(2), X2: tensor.Scalar(0), W1: tensor.Scalar(-3), W2: tensor.Scalar(1), B: tensor.Scalar(6.8813735870195432)}
 }
 
-// apply returns n with what it computes. It adds what n has in these fields, which is nothing
-// or zero: the derivatives by the zeros are those by the computed numbers.
+// apply returns n with its results. It adds the values that n has in these fields, if any,
+// which are zeros: the derivatives by the zeros are the derivatives by the results.
 func (n neuron) apply() neuron {
 	n.X1W1 = plus(n.X1.Mul(n.W1), n.X1W1)
 	n.X2W2 = plus(n.X2.Mul(n.W2), n.X2W2)

@@ -1,9 +1,9 @@
-// Command micrograd is what Andrej Karpathy's micrograd does, with package grad in place of
-// its engine. It
+// Command micrograd repeats Andrej Karpathy's micrograd, with package grad in place of its
+// engine. It
 //
 //   - computes the derivatives of an expression of two numbers,
-//   - computes those of a neuron with two inputs, and draws its expression graph if the flag
-//     -graph names a file,
+//   - computes the derivatives of a neuron with two inputs, and draws its expression graph
+//     if the flag -graph names a file,
 //   - trains a network to tell two half moons apart, and draws where it decides if the flag
 //     -plot names a file.
 //

@@ -18,7 +18,7 @@ func exactSolution() tensor.Tensor {
 }
 
 // exact returns u at a place and a time by the transformation of Cole and Hopf, which turns
-// the equation into that of heat:
+// the equation into the heat equation:
 //
 //	u(x, t) = -∫ sin π(x-η)·w(η) dη / ∫ w(η) dη
 //	log w(η) = -cos(π(x-η))/(2πν) - η²/(4νt)

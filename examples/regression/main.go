@@ -82,7 +82,7 @@ func measure(rng *tensor.RNG, n int) Sample {
 	return Sample{x, truth.at(x).Add(deviation(x).Mul(rng.Normal(n)))}
 }
 
-// degree is that of the polynomial.
+// degree is the degree of the polynomial.
 const degree = 9
 
 // powers returns the powers 0 to degree of x, which is first scaled to -1 to 1, since higher
@@ -122,7 +122,7 @@ func trainNetwork(rng *tensor.RNG, s Sample) (Network, error) {
 	return l.Model, err
 }
 
-// regression fits the three curves, prints what they are worth, and returns their figure.
+// regression fits the three curves, prints their errors, and returns their figure.
 func regression(w io.Writer, rng *tensor.RNG) (f *plot.Figure, err error) {
 	defer tensor.Catch(&err)
 	known, held := measure(rng, measurements), measure(rng, measurements)

@@ -43,8 +43,8 @@ func (m MLP) Classify(pixels []float32) (p []float32, err error) {
 	return tensor.Data[float32](m.apply(tensor.New(pixels, 1, 64)).Softmax(-1))
 }
 
-// ServeHTTP implements [http.Handler]. The fault of a request is told to the client, that of the
-// server to its log.
+// ServeHTTP implements [http.Handler]. Mistakes in a request are told to the client, failures of
+// the server to its log.
 func (m MLP) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	pixels, err := read(w, r)
 	if err != nil {
@@ -92,7 +92,7 @@ func main() {
 	check(err)
 	m, err := load(*file)
 	check(err)
-	m = tree.To(m, dev) // pixels are on no device: Apply computes on that of the weights
+	m = tree.To(m, dev) // pixels are on no device: Apply computes on the weights' device
 	check(tensor.Eval(m))
 	log.Println("serving on", *address, "with", dev, why)
 	check(newServer(*address, m).ListenAndServe())

@@ -109,7 +109,7 @@ func spiral(w io.Writer, rng *tensor.RNG) (f *plot.Figure, err error) {
 	return plot.Grid(len(figures), figures...), nil
 }
 
-// regions draws what a classifier takes each place of the plane for, in pale colors, and the
+// regions draws a classifier's class for each place of the plane, in pale colors, and the
 // points over it.
 func regions(net nn.Sequential, p points) *plot.Figure {
 	const side, most = 100, 1.2

@@ -58,8 +58,8 @@ const (
 	smallest level = 11
 )
 
-// build writes the site to a folder: pages, programs, and both compressed. It says what it does
-// in lines of report.
+// build writes the site to a folder: pages, programs, and both compressed. It reports its
+// progress in lines.
 func build(ctx context.Context, folder string, l level, report func(format string, args ...any)) error {
 	if err := os.MkdirAll(folder, 0o755); err != nil {
 		return err

@@ -140,7 +140,7 @@ func (b *tab) do(actions ...chromedp.Action[chromedp.Void]) {
 	}
 }
 
-// messages returns what was written to the console, errors of the page among it.
+// messages returns the lines of the console, errors of the page among them.
 func (b *tab) messages() []string {
 	b.mu.Lock()
 	defer b.mu.Unlock()

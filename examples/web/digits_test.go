@@ -21,8 +21,8 @@ import (
 	"github.com/chromedp/chromedp/kb"
 )
 
-// prelude keeps what tests ask a worker about: devices, the number of GPU buffers and the memory
-// of the program.
+// prelude keeps values that tests ask a worker about: devices, the number of GPU buffers and the
+// memory of the program.
 const prelude = `
 const keep = (object, name, then) => {
 	const original = object[name];
@@ -258,7 +258,7 @@ type usage struct {
 func TestMemory(t *testing.T) {
 	b := digitsTab(t, chromium(t), prelude, time.Minute+time.Duration(*memorySteps)*30*time.Millisecond)
 	measure := func() usage {
-		for range 3 { // promises and what waits for them are collected in turn
+		for range 3 { // promises, then their waiters, are collected
 			evalIn[bool](b, b.worker, "gc() === undefined")
 			time.Sleep(100 * time.Millisecond)
 		}

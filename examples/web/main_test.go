@@ -152,7 +152,7 @@ func TestCompression(t *testing.T) {
 // maxSize is the most bytes that the page of digits may take, compressed by brotli.
 const maxSize = 2_000_000
 
-// TestSize adds up what a visitor of the page of digits loads.
+// TestSize adds up the files that a visitor of the page of digits loads.
 func TestSize(t *testing.T) {
 	if os.Getenv("TENSORKEN_REQUIRE_CHROMIUM") != "1" {
 		t.Skip("compresses for half a minute: TENSORKEN_REQUIRE_CHROMIUM is not 1")
@@ -248,7 +248,7 @@ func TestCancel(t *testing.T) {
 	}
 }
 
-// Errors of the build say what to do.
+// Errors of the build name a remedy.
 func TestBuildErrors(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 	if err := build(t.Context(), t.TempDir(), fast, t.Logf); err == nil || !strings.Contains(err.Error(), "install Go") {

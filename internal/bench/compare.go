@@ -40,8 +40,8 @@ type Comparison struct {
 const rounds = 3
 
 // Compare measures the works with this library and with the peers, one program after the
-// other, three times. It reports progress in lines. The rows are those of the works that all
-// programs measured with equal results; the error tells about the others.
+// other, three times. It reports progress in lines. It returns a row for each work that all
+// programs measured with equal results; the error lists the others.
 func Compare(ctx context.Context, o PeerOptions, peers []Found, progress io.Writer) ([]Comparison, error) {
 	r := results{values: map[string]map[string][]float64{}}
 	for round := range rounds {
@@ -81,7 +81,7 @@ func Compare(ctx context.Context, o PeerOptions, peers []Found, progress io.Writ
 	return rows, errors.Join(r.failures...)
 }
 
-// The results are those of all programs so far.
+// The results of all programs so far.
 type results struct {
 	values   map[string]map[string][]float64 // seconds or bytes, by row and program
 	failures []error

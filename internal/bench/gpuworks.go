@@ -46,7 +46,7 @@ const (
 	backward        = 3.5                      // forward and backward, times forward
 )
 
-// gpuWorks has the works of GPUs, each with what the project wants of it on cuda and on webgpu.
+// gpuWorks has the works of GPUs, each with its bars on cuda and on webgpu.
 var gpuWorks = []struct {
 	name         string
 	unit         Unit

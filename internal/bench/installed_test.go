@@ -20,8 +20,8 @@ func programs(t *testing.T) string {
 	return dir
 }
 
-// The peers of bench/peers in Python that are installed here compute what this library
-// does. Those in Go would be downloaded.
+// The peers of bench/peers in Python that are installed here agree with this library. Peers
+// in Go would be downloaded.
 func TestInstalled(t *testing.T) {
 	o := quick()
 	o.Dir = programs(t)
@@ -48,7 +48,7 @@ func TestInstalled(t *testing.T) {
 	}
 }
 
-// The works of GPUs in PyTorch are those of this library.
+// The works of GPUs in PyTorch agree with this library's.
 func TestInstalledGPU(t *testing.T) {
 	if testing.Short() {
 		t.Skip("imports PyTorch four times")

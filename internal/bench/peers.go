@@ -16,7 +16,7 @@ import (
 	"github.com/tensorken/tensorken/tensor"
 )
 
-// PeerOptions say what to compare, and where the peers are.
+// PeerOptions are the options of a comparison.
 type PeerOptions struct {
 	Dir     string // of the peers' programs
 	Python  string // the interpreter; "" is the first on PATH that has the library
@@ -53,7 +53,7 @@ var GPUPeers = []Peer{
 // A Found is a peer that is installed.
 type Found struct {
 	Name  string `json:"name"`
-	About string `json:"about"` // the library with its version, and what runs it
+	About string `json:"about"` // the library with its version, and its runtime
 
 	program program
 	works   []string

@@ -20,7 +20,7 @@ import (
 	"github.com/tensorken/tensorken/tensor"
 )
 
-// fake says what the test's own program does in place of tests: it is a peer.
+// fake makes the test's own program a peer, and says which.
 const fake = "PEERS_TEST_FAKE"
 
 func TestMain(m *testing.M) {
@@ -214,7 +214,7 @@ func TestBars(t *testing.T) {
 	}
 }
 
-// Of training steps on a GPU the peak is compared too. It is that of one work.
+// Of training steps on a GPU the peak is compared too. Each work has its own peak.
 func TestPeak(t *testing.T) {
 	opened := 0
 	o := PeerOptions{

@@ -28,7 +28,7 @@ func mlp(n int) setup {
 	}
 }
 
-// A size is that of a transformer and of its batches.
+// A size is the size of a transformer and of its batches.
 type size struct{ layers, width, heads, length, batch, vocabulary int }
 
 var (

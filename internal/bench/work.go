@@ -53,7 +53,7 @@ const (
 	Memory Unit = "GB" // at the peak
 )
 
-// factors has what seconds, bytes, or amounts per second are multiplied by.
+// factors has the factors of seconds, bytes, or amounts per second.
 var factors = map[Unit]float64{GFLOPs: 1e-9, TFLOPs: 1e-12, GElems: 1e-9, GBytes: 1e-9, Millis: 1e3, Micros: 1e6, Memory: 1e-9}
 
 // Value returns the seconds of a run, or the bytes at its peak, in the work's unit.
@@ -69,7 +69,7 @@ func (w Work) memory() Work {
 	return Work{Name: w.Name + "/memory", Unit: Memory, Bar: Bar{Most: w.Bar.Memory, Peers: w.Bar.Peers}}
 }
 
-// A Bar is what the project wants of a work. Without Times and Most it wants nothing.
+// A Bar is the project's goal for a work. Without Times and Most there is no goal.
 type Bar struct {
 	Times  float64  `json:"times,omitempty"`  // as fast as the fastest of Peers
 	Most   float64  `json:"most,omitempty"`   // of the value, in the work's unit
@@ -91,7 +91,7 @@ func (b Bar) String() string {
 	return "-"
 }
 
-// A Time is what one program measured of one work.
+// A Time is a measurement of one work by one program.
 type Time struct {
 	Work    string  `json:"work"`
 	Seconds float64 `json:"seconds"` // of a run: the median

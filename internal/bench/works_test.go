@@ -10,7 +10,7 @@ import (
 	"github.com/tensorken/tensorken/tensor"
 )
 
-// The programs in bench/peers make the same inputs: these are what peer.py prints.
+// The programs in bench/peers make the same inputs: these are printed by peer.py.
 func TestInputs(t *testing.T) {
 	in := newInputs(tensor.CPU())
 	near(t, "floats(1, 2, 2)", in.floats(1, 2, 2), 1e-7, 0.14679515, 0.1767875, 0.40826738, 0.85552573)

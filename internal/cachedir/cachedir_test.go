@@ -40,7 +40,7 @@ func TestPath(t *testing.T) {
 	}
 }
 
-// Folders are private from the start, and those of older versions become it.
+// Folders are private from the start, and folders of older versions become private.
 func TestMake(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("modes of Windows do not tell others' rights")

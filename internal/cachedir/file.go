@@ -24,7 +24,7 @@ func trailer(path string, data []byte) string {
 	return fmt.Sprintf("%x\n", h.Sum(nil))
 }
 
-// errDamaged is the error of a file that is not what Write wrote.
+// errDamaged is the error of a file that differs from Write's.
 var errDamaged = errors.New("it is damaged")
 
 // Read returns the data of a file of Write, which Trim then counts as new. It refuses a file that
@@ -50,8 +50,8 @@ func Read(path string, max int) ([]byte, error) {
 	return data[:size], nil
 }
 
-// Write writes a file for Read into a folder that it makes, if there is none. Readers find the old
-// file or the whole new one. A failure leaves the old one.
+// Write writes a file for Read into a folder that it makes if necessary. Readers find the old file
+// or the whole new one. A failure leaves the old one.
 func Write(path string, data []byte) error {
 	dir := filepath.Dir(path)
 	if err := Make(dir); err != nil {

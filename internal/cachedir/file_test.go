@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Read returns what Write wrote, and nothing else.
+// Read returns Write's data, and nothing else.
 func TestReadWrite(t *testing.T) {
 	setCache(t, private(t))
 	path := Path(filepath.Join("cuda", "ab", "cd.cubin"))
@@ -69,7 +69,7 @@ func TestReadWrite(t *testing.T) {
 	}
 }
 
-// What is read counts as new for Trim.
+// A file that is read counts as new for Trim.
 func TestReadKeeps(t *testing.T) {
 	setCache(t, private(t))
 	path := Path("file")
@@ -88,7 +88,7 @@ func TestReadKeeps(t *testing.T) {
 	}
 }
 
-// What others may change is not read.
+// A file that others may change is not read.
 func TestReadForeign(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("modes of Windows do not tell others' rights")

@@ -13,7 +13,7 @@ import (
 	"syscall"
 )
 
-// maxLinks is the greatest number of links in a path, that of filepath.EvalSymlinks.
+// maxLinks is the greatest number of links in a path, as in filepath.EvalSymlinks.
 const maxLinks = 255
 
 // Trusted returns the path without links of a file or folder that nobody but the user and root

@@ -24,9 +24,8 @@ type Input struct {
 	Elems []ir.Number
 }
 
-// Special returns all operations on special values of type d: reductions, casts to
-// others of some types, and elementwise operations, those of two operands on all pairs of
-// values.
+// Special returns all operations on special values of type d: reductions, casts to others
+// of some types, and elementwise operations, with two operands on all pairs of values.
 func Special(d ir.DType, types []ir.DType) []Case {
 	values := Input{d, Values(d)}
 	var a, b, shifted, odd Input

@@ -18,8 +18,8 @@ func now() time.Time { return begun.Add(duration(query(counter)-first, frequency
 
 func since(t time.Time) time.Duration { return now().Sub(t) }
 
-// duration is that of a number of ticks. Whole seconds are apart, as nanoseconds times the
-// frequency overflow within the hour.
+// duration is the duration of a number of ticks. Whole seconds are apart, as nanoseconds
+// times the frequency overflow within the hour.
 func duration(ticks, frequency int64) time.Duration {
 	return time.Duration(ticks/frequency)*time.Second + time.Duration(ticks%frequency*int64(time.Second)/frequency)
 }

@@ -376,8 +376,8 @@ func start(b *testing.B, name string, d *tensor.Device) (run func() error) {
 	return run
 }
 
-// BenchmarkWork runs works: the time of one of many, that of the host for one alone, and until
-// that is done.
+// BenchmarkWork runs works: the time of one of many, the host's time for one alone, and the
+// time until that is done.
 func BenchmarkWork(b *testing.B) {
 	for _, name := range []string{"exp/1M", "mlp/64", "mlp/256", "mlp/1024", "transformer", "transformer/bf16", "gpt2", "gpt2/bf16"} {
 		for _, m := range modes {

@@ -29,7 +29,7 @@ func cachePath(g GPU, text string) string {
 	return filepath.Join(dir, name[:2], name[2:]+".cubin")
 }
 
-// readCache returns the code at a path, nil if there is none.
+// readCache returns the code at a path, or nil.
 func readCache(path string) []byte {
 	if path == "" {
 		return nil
@@ -41,8 +41,8 @@ func readCache(path string) []byte {
 	return code
 }
 
-// writeCache keeps code for later processes, if that is possible. Now and then it removes what was
-// not used for the longest time.
+// writeCache keeps code for later processes, if that is possible. Now and then it removes the
+// least recently used code.
 func (l *library) writeCache(path string, code []byte) {
 	if path == "" || cachedir.Write(path, code) != nil {
 		return

@@ -82,7 +82,7 @@ func TestCache(t *testing.T) {
 	}
 }
 
-// The cache has a bound, and what killed processes leave is removed.
+// The cache has a bound, and files that killed processes leave are removed.
 func TestCacheBound(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.Chmod(dir, 0o700); err != nil {

@@ -125,7 +125,7 @@ type device struct {
 	nodes     int                    // of all graphs
 }
 
-// Options are those of the package cuda that users import.
+// Options are the options of the package cuda that users import.
 type Options struct {
 	Memory int64 // the greatest number of bytes in buffers; 0 for all there is
 	TF32   bool  // products of float32 are computed in TF32

@@ -30,7 +30,7 @@ type fake struct {
 	streams  map[uintptr]*fakeStream  // by handle
 	events   map[uintptr]*fakeEvent   // by handle
 	links    map[uintptr]string       // texts, by handle of a linker
-	code     map[uintptr][]byte       // what linkers made
+	code     map[uintptr][]byte       // code from linkers
 	modules  map[uintptr]string       // texts
 	kernels  map[uintptr]*fakeKernel  // by handle of a function
 	graphs   map[uintptr]*fakeGraph   // by handle
@@ -119,7 +119,7 @@ func newTable() *table {
 }
 
 // newFake returns a driver with GPUs of some bytes of memory, one if no more are given. The test
-// fails at its end for what a device must not ask of a driver.
+// fails at its end for calls that a device must not make.
 func newFake(t testing.TB, memory int64, more ...int64) *fake {
 	table := newTable()
 	f := &fake{
@@ -147,7 +147,7 @@ func newFake(t testing.TB, memory int64, more ...int64) *fake {
 	return f
 }
 
-// drained fails for what a closed device has left.
+// drained fails for objects that a closed device has left.
 func (f *fake) drained(t testing.TB) {
 	t.Helper()
 	f.mu.Lock()
@@ -232,7 +232,7 @@ func (f *fake) current() *fakeGPU {
 	return f.contextGPU(f.contexts[syscall.Gettid()])
 }
 
-// contextGPU returns the GPU of a context, nil if it is none's.
+// contextGPU returns the GPU of a context, or nil.
 func (f *fake) contextGPU(context uintptr) *fakeGPU {
 	for _, g := range f.gpus {
 		if context != 0 && g.context == context {
@@ -258,7 +258,7 @@ func (f *fake) event(handle uintptr) *fakeEvent {
 	return nil
 }
 
-// set stores what a function returns through a pointer.
+// set stores a result that a function returns through a pointer.
 func set[T any](address uintptr, x T) int {
 	*(*T)(pointer(address)) = x
 	return 0

@@ -38,7 +38,7 @@ func (f *fake) openGPU(i int, o Options) (*simulated, error) {
 	return &simulated{d, f, o.Tune != tune.Off}, nil
 }
 
-// Compile tells the fake what the texts of the kernel's passes compute.
+// Compile gives the fake the programs behind the texts of the kernel's passes.
 func (d *simulated) Compile(k *ir.Kernel) (driver.Program, error) {
 	d.define(func() (*shader.Program, error) { return schedule.Compile(k, d.Target) })
 	if d.tunes {
@@ -49,7 +49,7 @@ func (d *simulated) Compile(k *ir.Kernel) (driver.Program, error) {
 	return d.device.Compile(k)
 }
 
-// define tells the fake what the texts of a program's passes compute.
+// define gives the fake the programs behind the texts of a program's passes.
 func (d *simulated) define(compile func() (*shader.Program, error)) {
 	for i, n := 0, 1; i < n; i++ {
 		s, err := compile() // anew, as the fake changes buffers that passes share
@@ -72,8 +72,8 @@ type fakeKernel struct {
 	shared uintptr // bytes that a workgroup may share
 }
 
-// define makes a pass what a text computes. Its buffers and parameters, in their order, become
-// arguments.
+// define makes a pass the meaning of a text. Its buffers and parameters, in their order,
+// become arguments.
 func (f *fake) define(text string, p *shader.Pass) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

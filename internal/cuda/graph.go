@@ -30,7 +30,7 @@ type sequence struct {
 	made     bool     // the graphs were, or were tried to be
 }
 
-// A sequenceKey is what a sequence is found by.
+// A sequenceKey is the key by which a sequence is found.
 type sequenceKey struct {
 	first, last driver.Program
 	n           int
@@ -47,7 +47,7 @@ type graph struct {
 	exec       uintptr
 }
 
-// A graphCall says where a call's arguments and launches end in those of its graph.
+// A graphCall has the ends of a call's arguments and launches in its graph's lists.
 type graphCall struct{ args, launches int }
 
 // isLong reports whether calls may have enough kernels for a graph.
@@ -107,7 +107,7 @@ func (d *device) replay(s *sequence, calls []driver.Call) (done bool, err error)
 	return len(s.graphs) > 0, nil
 }
 
-// update updates the nodes of calls whose arguments are not those of the last launch.
+// update updates the nodes of calls whose arguments differ from the last launch.
 func (d *device) update(g *graph, calls []driver.Call) error {
 	kept := g.generation == d.generation
 	var begin graphCall

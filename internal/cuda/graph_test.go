@@ -44,7 +44,7 @@ func summed(n int) *ir.Kernel {
 	})
 }
 
-// completed sets what the instructions of a kernel vary over.
+// completed sets the axes over which the instructions of a kernel vary.
 func completed(k *ir.Kernel) *ir.Kernel {
 	for i := range k.Body {
 		k.Body[i].Domain = k.Varies(i)
@@ -76,8 +76,8 @@ func (r rig) compile(k *ir.Kernel) driver.Program {
 	return p
 }
 
-// chain is n calls that add numbers, from the first one to the last, to what a has, in turns
-// from a to b and from b to a.
+// chain is n calls that add numbers, from the first one to the last, to a's elements, in
+// turns from a to b and from b to a.
 func chain(p driver.Program, a, b driver.Buffer, numbers ...int) (calls []driver.Call) {
 	for _, x := range numbers {
 		calls = append(calls, driver.Call{Program: p, Args: []driver.Arg{{Buffer: b}, {Buffer: a}, {Num: ir.Int(ir.Int32, int64(x))}}})
@@ -295,7 +295,7 @@ func TestGraphCalls(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d.modules.Trim(0, d.unload) // what is unloaded is loaded again
+	d.modules.Trim(0, d.unload) // an unloaded module is loaded again
 	leave()
 	if len(f.graphs) != 0 {
 		t.Errorf("%d graphs are left after the modules were unloaded", len(f.graphs))

@@ -33,8 +33,8 @@ func TestHold(t *testing.T) {
 	}
 }
 
-// A call that cannot run is an error of its Run, and leaves those that are held. What fails later
-// is an error of Sync and of downloads before it.
+// A call that cannot run is an error of its Run, and leaves held calls. A later failure is an
+// error of Sync and of downloads before it.
 func TestHoldFails(t *testing.T) {
 	f, d := openFake(t)
 	r := rig{t, d}

@@ -84,7 +84,7 @@ func (e *Error) Error() string { return fmt.Sprintf("%s: %s (error %d)", e.Func,
 
 // isFault reports whether a kernel made an invalid access or instruction.
 func (e *Error) isFault() bool {
-	const illegalAddress, launchFailed = 700, 719 // and what lies between
+	const illegalAddress, launchFailed = 700, 719 // and the errors between
 	return e.Code >= illegalAddress && e.Code <= launchFailed
 }
 

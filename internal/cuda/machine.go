@@ -8,14 +8,14 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// perClock is what a multiprocessor does in each cycle, by the least compute capability: additions of
+// perClock is a multiprocessor's work in each cycle, by the least compute capability: additions of
 // float32, and products of halves that matrix instructions add up. Source: NVIDIA, CUDA C++ Programming
 // Guide, "Arithmetic Instructions", and the white papers of the architectures.
 var perClock = []struct{ capability, adds, halves int }{
 	{120, 128, 512}, {100, 128, 4096}, {90, 128, 2048}, {86, 128, 512}, {80, 64, 1024}, {0, 64, 0},
 }
 
-// A rates is what the driver tells of a GPU's speed; 0 is unknown.
+// A rates has the driver's figures of a GPU's speed; 0 is unknown.
 type rates struct{ clock, memoryClock, busBits int32 } // kHz, kHz, bits
 
 // machine returns the GPU's figures.

@@ -66,7 +66,7 @@ func (m *module) load(d *device) error {
 	return l.call("cuFuncSetAttribute", l.FuncSetAttribute, m.function, mostShared, uintptr(m.shared))
 }
 
-// loadCode loads the code from the cache, or what the driver compiles if it takes none from there.
+// loadCode loads the code from the cache or, if that has none that the driver takes, compiles it.
 func (m *module) loadCode(d *device) error {
 	l := d.lib
 	load := func(code []byte) error {

@@ -17,7 +17,7 @@ type GPU struct {
 	Capability, Driver int
 }
 
-// Options are those of the package cuda that users import.
+// Options are the options of the package cuda that users import.
 type Options struct {
 	Memory int64
 	TF32   bool

@@ -178,7 +178,8 @@ func (d *device) checkPeers() {
 }
 
 // settlePeers returns a failure of the work that the device's copies have waited for. It waits
-// for copies of which nobody knows: else what another device copies from this one would hide it.
+// for copies that are not known to be done: else copies by another device from this one would
+// hide the failure.
 func (d *device) settlePeers() error {
 	for _, p := range d.peers {
 		if p.unchecked {

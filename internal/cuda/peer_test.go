@@ -341,7 +341,8 @@ func TestCopiesAtOnce(t *testing.T) {
 	})
 }
 
-// A copy that fails names both devices, and fails nothing else. Failures to get access are none.
+// A copy that fails names both devices, and fails nothing else. A failure to get access is no
+// error.
 func TestFailuresOfCopies(t *testing.T) {
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	for _, c := range []struct {

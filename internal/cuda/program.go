@@ -60,7 +60,7 @@ func (d *device) compileLoop(l *ir.Loop, compile func(*ir.Kernel) (driver.Progra
 }
 
 // prepare checks that programs are the device's and provides the buffers that they need. If
-// memory lacks, it tries once more without what is kept for reuse.
+// memory lacks, it frees memory kept for reuse and tries once more.
 func (d *device) prepare(calls []driver.Call) error {
 	d.tempSizes, d.scratchSizes = d.tempSizes[:0], d.scratchSizes[:0]
 	for i := range calls {

@@ -11,7 +11,7 @@ import (
 	"github.com/tensorken/tensorken/internal/loops"
 )
 
-// A launch is a pass and where its parameters begin in those of its list.
+// A launch is a pass with the start of its parameters in its list's.
 type launch struct {
 	*pass
 	function uintptr
@@ -176,7 +176,7 @@ type nodeParams struct {
 
 // pack packs the parameters of the i-th launch.
 func (d *device) pack(list *launchList, i int) *launchBlock {
-	const end, buffer, size = 0, 1, 2 // names of what follows
+	const end, buffer, size = 0, 1, 2 // the next two words
 	x := d.block
 	x.size = uintptr(copy(x.params[:], list.paramsOf(i)))
 	x.extra = [5]uintptr{buffer, uintptr(unsafe.Pointer(&x.params)), size, uintptr(unsafe.Pointer(&x.size)), end}

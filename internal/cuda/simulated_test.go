@@ -96,7 +96,8 @@ func TestTraining(t *testing.T) {
 	}
 }
 
-// What one device frees late is not what another has allocated meanwhile.
+// Memory that one device frees late is not confused with memory that another has allocated
+// meanwhile.
 func TestTwoDevices(t *testing.T) {
 	f := newFake(t, 1<<20)
 	var devices [2]driver.Device

@@ -11,7 +11,7 @@ import (
 const (
 	// chunkBytes is the size of a chunk of pinned memory.
 	chunkBytes = 2 << 20
-	// chunkAlign is what pieces in a chunk begin at multiples of, in bytes.
+	// chunkAlign is the alignment of pieces in a chunk, in bytes.
 	chunkAlign = 64
 )
 

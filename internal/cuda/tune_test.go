@@ -14,7 +14,7 @@ import (
 )
 
 // A search for tiles runs on a device, is kept, and is reused without a search. It leaves neither
-// memory nor events, and none of what it times is a graph.
+// memory nor events, and times no graphs.
 func TestTune(t *testing.T) {
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	const m, n, k = 20, 36, 24

@@ -31,8 +31,8 @@ func OpenSystem(name string) (uintptr, error) {
 	return r.open()
 }
 
-// Find sets the fields of a struct of uintptrs to the addresses of functions: that of field X
-// to prefix+X. It returns the name of one that is missing, "" if none is.
+// Find sets the fields of a struct of uintptrs to the addresses of functions: field X to the
+// function prefix+X. It returns the name of one that is missing, "" if none is.
 func Find(library uintptr, prefix string, functions any) (missing string) {
 	for field, v := range reflect.ValueOf(functions).Elem().Fields() {
 		name := prefix + field.Name

@@ -13,7 +13,7 @@ func (r request) open() (uintptr, error) {
 	return purego.Dlopen(r.path, purego.RTLD_NOW|purego.RTLD_LOCAL)
 }
 
-// Symbol returns the address of a function, 0 if there is none.
+// Symbol returns the address of a function, or 0.
 func Symbol(library uintptr, name string) uintptr {
 	p, _ := purego.Dlsym(library, name)
 	return p

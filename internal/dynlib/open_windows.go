@@ -11,7 +11,7 @@ import (
 )
 
 // open loads the library. Libraries such as Dawn load others by their names, so the current folder
-// is removed from what Windows searches for those, unless the program has set a folder in its place.
+// is removed from Windows' search for those, unless the program has set a folder in its place.
 func (r request) open() (uintptr, error) {
 	guard()
 	h, err := windows.LoadLibraryEx(r.path, 0, r.flags)
@@ -25,7 +25,7 @@ var guard = sync.OnceFunc(func() {
 	}
 })
 
-// Symbol returns the address of a function, 0 if there is none.
+// Symbol returns the address of a function, or 0.
 func Symbol(library uintptr, name string) uintptr {
 	p, _ := syscall.GetProcAddress(syscall.Handle(library), name)
 	return p

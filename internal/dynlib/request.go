@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// A request is what the system is asked to load.
+// A request is a library that the system is asked to load.
 type request struct {
 	path  string
 	flags uintptr // of Windows' LoadLibraryEx
@@ -17,7 +17,7 @@ type request struct {
 const (
 	searchLibraryFolder = 0x100  // the folder of the library, for those it needs
 	searchSystem32      = 0x800  // Windows' own folder
-	searchDefaultDirs   = 0x1000 // the program's folder, System32, and what the program added
+	searchDefaultDirs   = 0x1000 // the program's folder, System32, and folders that the program added
 )
 
 // fileRequest returns the request for a library at a path.
@@ -35,9 +35,9 @@ func fileRequest(goos, path string) (request, error) {
 }
 
 // systemRequest returns the request for a library of the system. Linux' loader alone knows its
-// folders, so it gets a bare name; it searches those of LD_LIBRARY_PATH first, of which an empty
-// one is the current folder, for the C library as well. macOS would search the current folder for
-// a bare name.
+// folders, so it gets a bare name; it searches the folders of LD_LIBRARY_PATH first, where an
+// empty one is the current folder, for the C library as well. macOS would search the current
+// folder for a bare name.
 func systemRequest(goos, name string) (request, error) {
 	if name == "" || strings.ContainsAny(name, `/\:`) {
 		return request{}, fmt.Errorf("%q is no file name of a library", name)

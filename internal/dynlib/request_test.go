@@ -4,7 +4,7 @@ package dynlib
 
 import "testing"
 
-// What each system is asked for: never a name that it would search for in the current folder.
+// The request of each system: never a name that it would search for in the current folder.
 func TestRequest(t *testing.T) {
 	const file = searchLibraryFolder | searchDefaultDirs
 	for _, c := range []struct {

@@ -63,7 +63,7 @@ func replacedMode(info fs.FileInfo, err error) (fs.FileMode, error) {
 	return info.Mode().Perm(), nil
 }
 
-// maxLinks is the number of links followed, that of filepath.EvalSymlinks.
+// maxLinks is the number of links followed, as in filepath.EvalSymlinks.
 const maxLinks = 255
 
 // followLinks returns the target of path, which need not exist. The system resolves

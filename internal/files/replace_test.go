@@ -64,7 +64,7 @@ func TestLeftovers(t *testing.T) {
 	}
 }
 
-// What the system says of a path decides whether it is replaced: a refusal is no missing file.
+// The system's error for a path decides whether it is replaced: a refusal is no missing file.
 func TestReplacedMode(t *testing.T) {
 	for err, want := range map[error]error{fs.ErrNotExist: nil, fs.ErrPermission: fs.ErrPermission} {
 		mode, got := replacedMode(nil, &fs.PathError{Op: "stat", Path: "x", Err: err})

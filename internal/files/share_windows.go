@@ -46,9 +46,9 @@ func Remove(path string) error {
 }
 
 // refused returns a sharing violation for other errors of replacing or removing a file that can be
-// tried again: Windows denies access also to what another program has open or mapped, and to what
-// is read-only, which here, as on other systems, does not protect from being replaced. A user without
-// the right to remove the file gets the error itself.
+// tried again: Windows denies access also to files that another program has open or mapped, and to
+// read-only files, which here, as on other systems, may be replaced. A user without the right to
+// remove the file gets the error itself.
 func refused(path string, err error) error {
 	if !errors.Is(err, fs.ErrPermission) && !errors.Is(err, mappedFile) {
 		return err
@@ -90,8 +90,8 @@ func openFile(name string) (f *os.File, err error) {
 	return f, err
 }
 
-// notWrite is what the writer of a temporary file shares, and what removeUnlocked does: each fails
-// while the other has the file open.
+// notWrite is the sharing of a temporary file's writer, and of removeUnlocked: each fails while
+// the other has the file open.
 const notWrite = syscall.FILE_SHARE_READ | syscall.FILE_SHARE_DELETE
 
 // createLocked creates a new file, which removeUnlocked leaves until it is closed. Windows closes

@@ -22,7 +22,7 @@ import (
 	"github.com/tensorken/tensorken/tree"
 )
 
-// A census is a dry device that counts calls by what they run.
+// A census is a dry device that counts calls by their kind.
 type census struct {
 	*dryLooper
 	calls map[string]int

@@ -10,7 +10,7 @@ import (
 )
 
 // noConversions has the types that the file of conversions lacks. Package drivertest
-// compares their conversions with those of package ir.
+// compares their conversions with package ir's.
 var noConversions = map[string]bool{"uint16": true, "int16": true, "uint64": true}
 
 // TestConversions converts edge values of each type to each type.

@@ -297,10 +297,10 @@ func TestGPT2SmallOnDevice(t *testing.T) {
 	}
 }
 
-// BenchmarkHostTime is what the host does for a later training step of GPT-2, on a device
+// BenchmarkHostTime measures the host's time of a later training step of GPT-2, on a device
 // that computes nothing and has the memory of a GPU: made anew, and replayed. The wide one
-// is of the size of GPT-2 small, whose step leaves 1.5 GB of dead tensors to Go's collector.
-// Its steps are 10 ms apart, a tenth of what a GPU takes for one.
+// has the size of GPT-2 small, whose steps leave many dead tensors to Go's collector. Its
+// steps are apart, but closer than a GPU's would be.
 func BenchmarkHostTime(b *testing.B) {
 	host := cpu.New(cpu.Options{})
 	limits := host.Limits()

@@ -15,14 +15,14 @@ import (
 	"github.com/tensorken/tensorken/tensor"
 )
 
-// docs/life-of-an-add.md shows what each stage makes of one operation; its texts are
-// those of the code as it is.
+// docs/life-of-an-add.md shows one operation after each stage; its texts are printed by the
+// code as it is.
 func TestLifeOfAnAdd(t *testing.T) {
 	x, y := tensor.New([]float32{1, 2, 3, 4, 5, 6}, 2, 3), tensor.New([]float32{10, 20, 30}, 3)
 	z := x.Add(y)
 	plan := tensor.Explain(z)
 
-	// The same graph as exec captures it: two leaves and what is computed of them.
+	// The same graph as exec captures it: two leaves and the results of them.
 	a := graph.Leaf(ir.Float32, []int{2, 3}, 0, []int{1, 3, 1})
 	b := graph.Leaf(ir.Float32, []int{3}, 1, []int{1, 1})
 	sum := graph.Binary(ir.Add, a, graph.BroadcastTo(b, a.Shape))

@@ -368,7 +368,7 @@ func TestSelfAttentionMemory(t *testing.T) {
 	}
 }
 
-// A bad index fails what depends on it through a loop, and nothing else.
+// A bad index fails results that depend on it through a loop, and nothing else.
 func TestLoopErrors(t *testing.T) {
 	d := newLooper(2)
 	table := tensor.NewRNG(1).Normal(10, 4).To(d)

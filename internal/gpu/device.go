@@ -29,7 +29,7 @@ const (
 	slowBatch = 16
 	// maxFlights is the most submissions that are under way at once.
 	maxFlights = 8
-	// typicalMemory is a guess of what a GPU has.
+	// typicalMemory is a guess of a GPU's memory.
 	typicalMemory = 32 << 30
 	// slot is the size in bytes of a dispatch's parameters, and the greatest
 	// alignment of dynamic offsets that WebGPU may require.

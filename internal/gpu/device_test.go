@@ -95,7 +95,7 @@ func TestOwned(t *testing.T) {
 	drivertest.Owned(t, open, 100, 1)
 }
 
-// real opens an adapter of this machine; the test is skipped if there is none.
+// real opens an adapter of this machine; the test is skipped without one.
 func real(t testing.TB, o wgpu.Options) *device {
 	need(t)
 	lib, err := wgpu.Load("")
@@ -130,7 +130,7 @@ func TestChains(t *testing.T) {
 	}
 }
 
-// What is larger than a piece goes up and down whole.
+// Buffers larger than a piece go up and down whole.
 func TestLargeTransfer(t *testing.T) {
 	d := real(t, wgpu.Options{Validate: true})
 	const size = 2*piece + 1234567
@@ -210,7 +210,7 @@ func BenchmarkRun(b *testing.B) {
 	}
 }
 
-// BenchmarkRecord measures what a dispatch costs the host but for the library.
+// BenchmarkRecord measures the host's time of a dispatch without the library's.
 func BenchmarkRecord(b *testing.B) {
 	d, _ := fake(b, 0)
 	p := prepare(b, d, &increment)

@@ -11,8 +11,7 @@ import (
 	"github.com/tensorken/tensorken/tensor"
 )
 
-// Derivatives that count on how sums are rounded, or that are undefined, are
-// those of the CPU.
+// Derivatives that depend on how sums are rounded, or that are undefined, equal the CPU's.
 func TestDerivatives(t *testing.T) {
 	dev := tensor.NewDevice(real(t, wgpu.Options{Validate: true}))
 	inf := float32(math.Inf(1))
@@ -56,8 +55,8 @@ func TestDerivatives(t *testing.T) {
 	}
 }
 
-// Functions at the edges of their ranges are those of the CPU, but for a few
-// units in the last place; a zero has the same sign.
+// Functions at the edges of their ranges equal the CPU's, but for a few units in the last
+// place; a zero has the same sign.
 func TestEdges(t *testing.T) {
 	dev := tensor.NewDevice(real(t, wgpu.Options{Validate: true}))
 	type T = tensor.Tensor

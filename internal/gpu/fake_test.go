@@ -62,7 +62,7 @@ var twice = sources{
 
 var get, put = binary.LittleEndian.Uint32, binary.LittleEndian.PutUint32
 
-// shaders are what the programs' passes compute.
+// shaders are the functions of the programs' passes.
 var shaders = map[string]wgputest.Shader{
 	increment.passes[0].text: func(_ [3]uint32, b [][]byte, p []byte) { put(b[0][4*get(p[4:]):], get(b[1])+get(p)) },
 	twice.passes[0].text:     func(_ [3]uint32, b [][]byte, _ []byte) { put(b[0][12:], get(b[1])) },
@@ -110,8 +110,8 @@ func alloc(t testing.TB, d *device, bytes int) driver.Buffer {
 	return b
 }
 
-// chain is n calls, each of which adds its number to what the last gave, in
-// two buffers by turns.
+// chain is n calls, each of which adds its number to the last result, in two buffers by
+// turns.
 func chain(p *program, n int, a, b driver.Buffer) []driver.Call {
 	var calls []driver.Call
 	for i := range n {
@@ -173,7 +173,7 @@ func TestBatches(t *testing.T) {
 	}
 }
 
-// What is run again, after a wait, uploads nothing and allocates little.
+// Calls that run again, after a wait, upload nothing and allocate little.
 func TestRunAgain(t *testing.T) {
 	d, f := fake(t, 0)
 	p := prepare(t, d, &increment)
@@ -476,8 +476,7 @@ func TestCompileFails(t *testing.T) {
 	}
 }
 
-// Memory of the device's own grows within what there is, and goes where other
-// needs it.
+// Memory for reuse grows within the device's limit, and is freed where buffers need it.
 func TestScratch(t *testing.T) {
 	small, large := twice, twice
 	small.scratch, large.scratch = []int{4000}, []int{5500}

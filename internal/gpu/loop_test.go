@@ -30,8 +30,8 @@ func (d *smallLooper) Alloc(bytes int) (driver.Buffer, error) {
 	return d.device.Alloc(bytes)
 }
 
-// What a loop keeps for later kernels fits in a binding of the adapter, and so do scores that are
-// stored.
+// Buffers that a loop keeps for later kernels fit in a binding of the adapter, and so do scores
+// that are stored.
 func TestLoopLimits(t *testing.T) {
 	d, _ := fake(t, 0)
 	if l := d.LoopLimits(); int64(l.Bytes) > d.Limit || int64(l.Scores) > d.Limit || l.Bytes == 0 {
@@ -40,7 +40,7 @@ func TestLoopLimits(t *testing.T) {
 }
 
 // The gradient of attention with a mask and dropout, in loops over parts of a matrix and over
-// several matrices, is that of the CPU, and the same bits each time. No buffer holds all
+// several matrices, equals the CPU's, with the same bits each time. No buffer holds all
 // scores.
 func TestAttention(t *testing.T) {
 	const batch, heads, length, width = 2, 3, 40, 8

@@ -13,8 +13,8 @@ import (
 	"github.com/tensorken/tensorken/tensor"
 )
 
-// Integers of 64 bits, which WGSL lacks, are those of the CPU: all pairs of numbers near
-// the powers of two.
+// Integers of 64 bits, which WGSL lacks, equal the CPU's: all pairs of numbers near the
+// powers of two.
 func TestPairs(t *testing.T) {
 	for name, open := range map[string]func() (driver.Device, error){
 		"as it is": open,
@@ -108,7 +108,7 @@ func testPairs(t *testing.T, dev *tensor.Device) {
 	}
 }
 
-// Positions that need 64 bits, and indices of them, are those of the CPU.
+// Positions that need 64 bits, and indices of them, equal the CPU's.
 func TestLongPositions(t *testing.T) {
 	dev := tensor.NewDevice(real(t, wgpu.Options{Validate: true}))
 	x := tensor.Arange(441001).Cast(tensor.Float32).Reshape(1, 1, -1)

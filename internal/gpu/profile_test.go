@@ -29,7 +29,7 @@ func fakeTimed(t *testing.T) (profiler, *wgputest.FakeDevice) {
 	return New(d, Options{Name: "fake"}).(profiler), lib.Devices[0]
 }
 
-// The span of a call is that of all its passes, and a device needs few sets of queries.
+// The span of a call includes all its passes, and a device needs few sets of queries.
 func TestRunTimed(t *testing.T) {
 	d, f := fakeTimed(t)
 	one, two := prepare(t, d.device, &increment), prepare(t, d.device, &twice)

@@ -45,7 +45,7 @@ type pipeline struct {
 	entry  *lru.Entry[string, *pipeline] // of device.pipelines, once it is there
 }
 
-// freePipeline frees what is compiled; ensure compiles it again.
+// freePipeline frees the compiled code; ensure compiles it again.
 func (d *device) freePipeline(s *pipeline) {
 	if s.handle != 0 {
 		d.dev.FreePipeline(s.handle)

@@ -22,7 +22,7 @@ func (d *device) Run(calls []driver.Call) error {
 		return err
 	}
 	submit := d.submitRecorded
-	if d.Holds() { // what an earlier Run recorded fails too
+	if d.Holds() { // calls that an earlier Run recorded fail too
 		submit = d.flush
 	}
 	for len(calls) > 0 {
@@ -51,8 +51,8 @@ func (d *device) Flush() {
 	}
 }
 
-// flush submits what is held. Sync returns a failure, because the Run that recorded it has
-// returned.
+// flush submits the held calls. Sync returns a failure, because the Run that recorded it
+// has returned.
 func (d *device) flush() error {
 	err := d.submitRecorded()
 	if d.Failed == nil {
@@ -62,7 +62,7 @@ func (d *device) flush() error {
 }
 
 // prepare replaces calls of loops by calls of their kernels, and provides the buffers that
-// these need. If memory lacks, it tries once more without what is kept for reuse.
+// these need. If memory lacks, it frees memory kept for reuse and tries once more.
 func (d *device) prepare(calls []driver.Call) (list []driver.Call, counts []int, err error) {
 	temps := loops.Temps(calls)
 	err = d.Retry(func() (err error) {

@@ -102,8 +102,8 @@ func TestTune(t *testing.T) {
 	}
 }
 
-// Failures of a search are not those of a program's work, even if they are known late, and those
-// of its work are not lost.
+// Failures of a search do not count as a program's, even if they are known late, and the
+// program's failures are not lost.
 func TestTuneIsolate(t *testing.T) {
 	for _, late := range []bool{false, true} {
 		d, f := fake(t, 1<<20)

@@ -17,7 +17,7 @@ const (
 // uniforms is the parameters of dispatches, in a uniform buffer of the device. One is enough: GPUs
 // order each write after all earlier dispatches, whichever buffers these read.
 type uniforms struct {
-	buffer  wgpu.Buffer // 0 if there is none yet
+	buffer  wgpu.Buffer // 0 before the first
 	content []byte      // of the buffer, as far as it was written
 	begins  []int       // of the parameters of the last submissions
 	next    int         // where the next ones begin
@@ -57,7 +57,7 @@ func (u *uniforms) put(d *device, params []byte) (begin int) {
 	return begin
 }
 
-// forget drops what put would find: a write may have failed.
+// forget drops the record of uploaded data that put consults: a write may have failed.
 func (u *uniforms) forget() { u.begins = nil }
 
 func (u *uniforms) free(d *device) {

@@ -7,7 +7,7 @@ import (
 	"github.com/tensorken/tensorken/tensor"
 )
 
-// The arguments of a call are the tensors of its list, then those of its tree, computed. An
+// The arguments of a call are the tensors of its list, then of its tree, computed. An
 // untyped constant of float32 that meets float64 in F is another argument, in that type, so
 // that it has the digits that it has without a recording.
 type arguments struct {

@@ -6,8 +6,8 @@ import (
 	"github.com/tensorken/tensorken/driver"
 )
 
-// Kept is the buffers that a device keeps for kernels to come. No call reads what another left
-// in them.
+// Kept is the buffers that a device keeps for kernels to come. No call reads another's data in
+// them.
 type Kept struct {
 	Temps   []driver.Buffer // the temporaries of loops
 	Scratch []driver.Buffer // between the passes of a kernel

@@ -8,7 +8,7 @@ import (
 	"github.com/tensorken/tensorken/driver"
 )
 
-// A counted buffer counts what is held.
+// A counted buffer counts the bytes that are held.
 type counted struct {
 	size int
 	held *int

@@ -137,7 +137,7 @@ func TestImportNever(t *testing.T) {
 	}
 }
 
-// reach returns a chain of imports from a package to one of to, nil if there is none.
+// reach returns a chain of imports from a package to one of to, or nil.
 func reach(all map[string][]string, from string, to []string) []string {
 	seen := map[string]bool{}
 	var visit func(dir string) []string

@@ -10,8 +10,8 @@ import (
 
 var importBlock = regexp.MustCompile(`(?ms)^import \(\n(.*?)^\)\n`)
 
-// TestNotebooks runs the cells of docs/notebooks.md as GoNB does: a program of what the cells
-// so far declare, without the imports it does not use, and of the lines after %%.
+// TestNotebooks runs the cells of docs/notebooks.md as GoNB does: a program of the
+// declarations so far, without unused imports, and of the lines after %%.
 func TestNotebooks(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds programs")

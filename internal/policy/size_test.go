@@ -9,8 +9,8 @@ import (
 // maxAssembly is the most that assembly may add to a program, in bytes.
 const maxAssembly = 1_000_000
 
-// TestAssemblySize compares the size of a program with that of the same program without
-// assembly, for amd64, which has most of it.
+// TestAssemblySize compares the sizes of a program with and without assembly, for amd64,
+// which has most of it.
 func TestAssemblySize(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds a program twice")

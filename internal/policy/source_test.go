@@ -129,8 +129,8 @@ func TestDocs(t *testing.T) {
 	}
 }
 
-// undocumented returns the exported name that a spec declares without a
-// comment on it or its group, "" if there is none.
+// undocumented returns the exported name that a spec declares without a comment on it or
+// its group, or "".
 func undocumented(d *ast.GenDecl, s ast.Spec) string {
 	switch s := s.(type) {
 	case *ast.TypeSpec:

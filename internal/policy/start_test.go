@@ -16,8 +16,8 @@ import (
 	"time"
 )
 
-// TestStart does what docs/start.md says: it trains with the first program of the page,
-// resumes, and asks the second one.
+// TestStart follows docs/start.md: it trains with the first program of the page, resumes,
+// and asks the second one.
 func TestStart(t *testing.T) {
 	blocks := goBlock.FindAllStringSubmatch(text(t, "docs/start.md"), -1)
 	if len(blocks) != 2 {

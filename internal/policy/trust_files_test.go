@@ -15,8 +15,8 @@ import (
 var opens = []string{"Open", "OpenFile", "ReadFile", "Create", "CreateTemp", "WriteFile"}
 
 // openers lists the functions of public packages that may call one of opens, each with the
-// reason. All others open through internal/files, which refuses devices and pipes, limits what
-// is read whole, and replaces files atomically.
+// reason. All others open through internal/files, which refuses devices and pipes, limits the
+// files that are read whole, and replaces files atomically.
 var openers = map[string]string{
 	"train/log.go openLog":          "a log is appended to",
 	"plot/notebook.go openNotebook": "a pipe of the notebook's server",

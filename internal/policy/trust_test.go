@@ -37,8 +37,8 @@ func methodCalls(t *testing.T, names ...string) (calls []call) {
 	return calls
 }
 
-// Only internal/dynlib loads libraries, and only two packages load any by a bare name, those of the
-// system. kernel32.dll is in each process of Windows from the start.
+// Only internal/dynlib loads libraries, and only two packages load any by a bare name, libraries of
+// the system. kernel32.dll is in each process of Windows from the start.
 func TestLibraries(t *testing.T) {
 	loaders := methodCalls(t, "Dlopen", "LoadLibrary", "LoadLibraryEx", "LoadDLL", "MustLoadDLL", "NewLazyDLL", "NewLazySystemDLL", "OpenSystem")
 	if len(loaders) < 5 {

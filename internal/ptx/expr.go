@@ -7,8 +7,7 @@ import (
 	"github.com/tensorken/tensorken/internal/shader"
 )
 
-// An operation is the instruction of an op, by the type of its operands of 32 bits: "" where
-// there is none.
+// An operation is the instruction of an op, by the type of its operands of 32 bits, or "".
 type operation struct{ boolean, signed, unsigned, float string }
 
 func same(name string) operation { return operation{"", name + ".s32", name + ".u32", name + ".f32"} }
@@ -226,8 +225,8 @@ func (p *printer) call(e *shader.Expr) []value {
 	return p.inline(e.Func, args)
 }
 
-// native has the functions that are an instruction or two. Those of the hardware keep to IEEE
-// 754 for NaN, infinities and zeros, which compilers of shaders need not.
+// native has the functions that are an instruction or two. The hardware's instructions keep
+// to IEEE 754 for NaN, infinities and zeros; compilers of shaders need not.
 var native = map[string]struct {
 	needs level
 	write func(p *printer, x []value) value

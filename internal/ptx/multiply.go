@@ -62,7 +62,7 @@ func (p *printer) multiplyGroup(s *shader.MultiplyGroup) {
 	p.do("wgmma.wait_group.sync.aligned", value(fmt.Sprint(s.Pending)))
 }
 
-// operands are those of a product's instruction.
+// operands are the operands of a product's instruction.
 func (p *printer) operands(m *shader.MultiplyShared, add value) []value {
 	var acc, left []value
 	for _, v := range m.Acc {

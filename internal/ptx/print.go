@@ -18,8 +18,8 @@ type level struct {
 	only    string // "a" if it is for that architecture alone
 }
 
-// The oldest levels that have what a module uses: shfl.sync, on an architecture that drivers
-// of CUDA 13 still take; matrix instructions; conversions to TF32; products in shared memory.
+// The oldest levels that have each feature: shfl.sync, on an architecture that drivers of
+// CUDA 13 still take; matrix instructions; conversions to TF32; products in shared memory.
 var (
 	basic    = level{"6.0", 50, ""}
 	matrices = level{"7.0", 80, ""}

@@ -287,7 +287,7 @@ func (p *printer) shared(s *shader.Shared, index, component *shader.Expr) locati
 	return location{at, sharedOffset(p.pass, s) + n*size}
 }
 
-// copyAsync starts a copy. Of what is not valid 0 bytes are read.
+// copyAsync starts a copy. Where the copy is not valid, 0 bytes are read.
 func (p *printer) copyAsync(s *shader.CopyAsync) {
 	p.require(matrices)
 	to, from := p.shared(s.Shared, s.To, nil).at(0), p.address(s.Buffer, s.Index).at(0)

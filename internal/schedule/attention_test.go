@@ -320,7 +320,7 @@ func TestAttentionBindings(t *testing.T) {
 	}
 }
 
-// The gradients of keys and values that are parts of one tensor are those of one kernel, which has
+// The gradients of keys and values that are parts of one tensor come from one kernel, which has
 // one argument for them.
 func TestAttentionParts(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))

@@ -12,9 +12,9 @@ import (
 )
 
 // Choices lists the tiles that can compute a kernel, in the order of their estimated times: each
-// with its best split, which Compile takes of the first, and then with half and twice as many
-// parts, if it can have them. There are none if the kernel is no product, or one that workgroups
-// do not compute by tiles.
+// with its best split and then, where possible, with half and twice as many parts. Compile takes
+// the first of all. The list is empty if the kernel is no product, or one that workgroups do not
+// compute by tiles.
 func Choices(k *ir.Kernel, t Target) [][]Choice {
 	c, err := newChecked(k, t)
 	if err != nil || k.Template != ir.Contraction || isEmpty(c.Nest.Kernel) {
@@ -31,9 +31,9 @@ func CompileChoice(k *ir.Kernel, t Target, choice Choice) (*shader.Program, erro
 // KeyLen is the length of a Key.
 const KeyLen = 32
 
-// Key identifies what decides which of some choices of a kernel is the fastest on a GPU: the
-// kernel, the target, and the rows of the choices in the table of tiles. It is a hash that adds
-// nothing to programs for browsers, where package crypto/sha256 takes 60 kB.
+// Key identifies a search for the fastest of some choices on a GPU, by the kernel, the target,
+// and the rows of the choices in the table of tiles. Its hash is small, because package
+// crypto/sha256 would enlarge programs for browsers.
 func Key(k *ir.Kernel, t Target, list [][]Choice) string {
 	t.Memory = 0 // of which products take no account
 	h := fnv.New128a()

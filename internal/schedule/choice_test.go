@@ -9,7 +9,7 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// Each choice gives the product, and the first is what Compile takes.
+// Each choice gives the product, and Compile takes the first.
 func TestChoices(t *testing.T) {
 	rounded := hopper
 	rounded.TF32 = true

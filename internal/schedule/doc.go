@@ -6,8 +6,8 @@
 // combination has a fixed order: the same kernel on the same target gives the
 // same bits.
 //
-// Package build has what schedules are made with. A package for each template decides: pointwise, reduce,
-// contraction, which computes products of package product by package tiles, attention, which does so too, and
+// Package build has the parts that schedules are made of. A package for each template decides: pointwise;
+// reduce; contraction and attention, which compute products of package product by package tiles; and
 // routines.
 //
 // Positions and element numbers are I32, numbers of threads and points U32.

@@ -196,7 +196,7 @@ func TestHalfResults(t *testing.T) {
 }
 
 // checkResults runs a program for a product of halves, and compares the results that it stores from an
-// offset on: sums, or what a bias and a ReLU make of them. It stores nothing elsewhere.
+// offset on: sums, or sums after a bias and a ReLU. It stores nothing elsewhere.
 func checkResults(p *shader.Program, k *ir.Kernel, target Target, offset int) error {
 	const unused = 0x5a
 	signature := SignatureOf(k, target)

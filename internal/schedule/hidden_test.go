@@ -17,8 +17,8 @@ import (
 	"github.com/tensorken/tensorken/tensor"
 )
 
-// Loops that skip scores which a mask hides compute what attention is without loops. Memory is NaN at first, so
-// a score that is read and was not stored shows. Rows and columns are more than tiles have.
+// Loops that skip scores which a mask hides equal attention without loops. Memory is NaN at first, so that
+// a score which is read without being stored shows. Rows and columns are more than tiles have.
 func TestHiddenScores(t *testing.T) {
 	if testing.Short() {
 		t.Skip("computes long attention")
@@ -92,7 +92,7 @@ func TestHiddenScores(t *testing.T) {
 	}
 }
 
-// Loops of scores that are masked in several ways, or are factors and divisors of others, compute what there is
+// Loops of scores that are masked in several ways, or are factors and divisors of others, equal the kernels
 // without loops. The oracle stores NaN where nothing needs a score.
 func TestHiddenForms(t *testing.T) {
 	const length, width = 64, 8

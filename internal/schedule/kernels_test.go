@@ -2,7 +2,7 @@ package schedule
 
 import "github.com/tensorken/tensorken/ir"
 
-// kernel fills in what the instructions of a kernel vary over.
+// kernel fills in the axes over which the instructions of a kernel vary.
 func kernel(s ir.Template, axes []ir.Axis, args []ir.Arg, body ...ir.Instr) *ir.Kernel {
 	k := &ir.Kernel{Template: s, Axes: axes, Args: args, Body: body}
 	for i := range body {
@@ -133,8 +133,8 @@ func dilated(n, div int) *ir.Kernel {
 		load(i32, 0, &ir.View{Coef: []int{0}, Guards: guards}), store(i32, 0, 1, by(1)))
 }
 
-// powers is the greatest of x less the sum of the sums of x, x² … over the rows
-// of a matrix; with positions there are also those of the greatest of each.
+// powers is the greatest of x minus the sum of the sums of x, x² … over the rows of a
+// matrix; with positions, also the positions of the greatest of each.
 func powers(m, n, reductions int, positions bool) *ir.Kernel {
 	args := []ir.Arg{in(f32), out(f32, m)}
 	body := []ir.Instr{load(f32, 0, by(n, 1))}

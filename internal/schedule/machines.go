@@ -8,7 +8,7 @@ import (
 
 // machines has the figures of GPUs whose interface tells no more than a name, by a part of the
 // name: compute units, additions of float32 and bytes of memory per second. Sources: the makers'
-// data sheets; where Apple gives no rate, it is that of 128 lanes of a core at 1.3 GHz.
+// data sheets; where Apple gives no rate, it is computed from 128 lanes a core at 1.3 GHz.
 var machines = []struct {
 	name            string
 	units           int

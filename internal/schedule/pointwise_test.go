@@ -8,7 +8,7 @@ import (
 	"github.com/tensorken/tensorken/tensor"
 )
 
-// Threads with several vectors read what they replace.
+// Threads with several vectors read the elements that they replace.
 func TestInPlaceAhead(t *testing.T) {
 	target := big
 	target.ManyPoints = 1

@@ -93,7 +93,7 @@ func (r *rangeCheck) stmt(s shader.Stmt) {
 	}
 }
 
-// rangeOf are those of the types of integers.
+// rangeOf has the ranges of the types of integers.
 var rangeOf = map[shader.Type]interval{
 	shader.U32: {0, math.MaxUint32}, shader.I32: {math.MinInt32, math.MaxInt32},
 	shader.U64: {0, math.MaxUint64}, shader.I64: {math.MinInt64, math.MaxInt64},

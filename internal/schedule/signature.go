@@ -12,7 +12,7 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// A Signature is the arguments of a kernel, which those of a call must fit.
+// A Signature is the arguments of a kernel, which a call's arguments must fit.
 type Signature struct {
 	args      []ir.Arg
 	reach     []shape.Reach

@@ -6,7 +6,7 @@ import (
 )
 
 type (
-	// A Target is what a kernel is scheduled for.
+	// A Target is the GPU that a kernel is scheduled for.
 	Target = build.Target
 	// A Family is a kind of adapter.
 	Family = build.Family

@@ -48,7 +48,8 @@ func TestMain(m *testing.M) {
 	os.Exit(status)
 }
 
-// sources returns a hash of Go files in some folders: what tests compute, how, and with what they compare it.
+// sources returns a hash of Go files in some folders: the kernels of tests, their schedules, and their
+// expected results.
 func sources(folders ...string) (string, error) {
 	h := sha256.New()
 	for _, f := range folders {
@@ -98,8 +99,8 @@ var targets = []struct {
 // the one before it computes the rest in the same way.
 var byMatrices = []string{"Epilogues", "Factors", "LargeProducts", "Products", "Windows"}
 
-// bySharedMatrices are those of a target with matrices in shared memory, whose instructions multiply in attention of
-// halves. Attention of float32 has the same kernels as without them.
+// bySharedMatrices are the kernels that differ on a target with matrices in shared memory, whose
+// instructions multiply in attention of halves. Attention of float32 has the same kernels as without them.
 var bySharedMatrices = append([]string{"Attention"}, byMatrices...)
 
 // byLimits are the parts whose kernels depend on subgroups or on the memory that a workgroup shares.

@@ -10,8 +10,8 @@ import (
 	"github.com/tensorken/tensorken/internal/shader/simt"
 )
 
-// A product by heads and tails is that of floats where these are infinite, no numbers or near
-// the greatest, and their products overflow.
+// A product by heads and tails equals the product of floats where these are infinite, NaN or
+// near the greatest, and their products overflow.
 func TestWarpsRepair(t *testing.T) {
 	const m, n, k = 40, 36, 50
 	inf, nan := float32(math.Inf(1)), float32(math.NaN())
@@ -57,7 +57,7 @@ func floats(x []float32) (b []byte) {
 	return b
 }
 
-// Products in TF32 have its precision, and are those of numbers that have its bits.
+// Products in TF32 have its precision, and are exact for numbers of so few bits.
 func TestTF32(t *testing.T) {
 	for _, tile := range slices.Concat(tiles.MeasuredH200.Rounded[:1], tiles.MeasuredH200.SharedRounded[:1]) {
 		testTF32(t, tile)

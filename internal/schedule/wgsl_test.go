@@ -16,7 +16,8 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// asPTX are the kernels that have a golden file of PTX, too: those of the others are long.
+// asPTX are the kernels that have a golden file of PTX, too: for the others it would be
+// long.
 var asPTX = map[string]bool{"chain": true, "chain_bfloat16": true, "take": true, "scatter": true, "scatter_votes": true, "softmax_short": true, "softmax_subgroups": true, "vector": true, "dense_warps": true, "dense_halves": true, "dense_shared_floats": true, "total_float64": true, "vector_float64": true}
 
 func TestGolden(t *testing.T) {
@@ -60,7 +61,7 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// validators are compilers of what is printed, other than a device's own.
+// validators are compilers of the printed text, other than a device's own.
 var validators = []struct {
 	name      string
 	args      []string

@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// An Op is what an expression does.
+// An Op is the operation of an expression.
 type Op uint8
 
 // The ops.
@@ -63,7 +63,7 @@ const (
 	NumOps // how many there are, and one
 )
 
-// opInfo is what printers and checkers know of the ops that apply to
+// opInfo has names and types, for printers and checkers, of the ops that apply to
 // components alike.
 var opInfo = [NumOps]struct {
 	name  string

@@ -5,10 +5,10 @@ import (
 	"weak"
 )
 
-// Function returns the named function, nil if there is none. Those of elementwise
-// ops are named by the op and the type of registers, as exp_f32, casts of floats by
-// the element type, as uint8_of_f32. Their results are those that the design's section
-// "Numbers" gives, for all operands. Functions that these call are in the table too.
+// Function returns the named function, or nil. Functions of elementwise ops are named by
+// the op and the type of registers, as exp_f32, casts of floats by the element type, as
+// uint8_of_f32. Their results follow the design's section "Numbers", for all operands.
+// Functions that these call are in the table too.
 func Function(name string) *Func {
 	if f := Functions()[name]; f != nil {
 		return f()
@@ -16,7 +16,7 @@ func Function(name string) *Func {
 	return nil
 }
 
-// Functions has what makes each function.
+// Functions has a constructor of each function.
 var Functions = sync.OnceValue(func() map[string]func() *Func {
 	l := library{}
 	l.comparisons()
@@ -36,7 +36,7 @@ var Functions = sync.OnceValue(func() map[string]func() *Func {
 	return l
 })
 
-// A library has what makes each function, by name.
+// A library has a constructor of each function, by name.
 type library map[string]func() *Func
 
 // define adds a function of parameters of type t; body makes its statements and returns
@@ -137,7 +137,7 @@ func absBits(x *Expr) *Expr { return single.abs(x) }
 // choose is yes where cond holds, else no; one of them may be a Go number.
 func choose(t Type, cond *Expr, yes, no any) *Expr { return cond.If(operand(t, yes), operand(t, no)) }
 
-// poly is the polynomial of x with coefficients c, that of x⁰ first.
+// poly is the polynomial c[0] + c[1]·x + ….
 func poly(x *Expr, c ...float64) *Expr {
 	p := Number(F32, c[len(c)-1])
 	for i := len(c) - 2; i >= 0; i-- {

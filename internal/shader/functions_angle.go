@@ -34,7 +34,7 @@ func (l library) trigonometry64() {
 	l.unary("far_angle_f64", F64, func(s *Block, x *Expr) *Expr {
 		e := s.Let("e", bits(x).Shr(52).And(0x7ff).Sub(1022))
 		n := s.Let("shift", e.And(63).Convert(U32))
-		var words [4]*Var // those of 2/π, of which the significand meets the bits from n on
+		var words [4]*Var // 256 bits of 2/π, of which the significand multiplies those from bit n on
 		for i, name := range []string{"hi", "mid", "lo", "next"} {
 			words[i] = s.Var(name, Number(U64, 0))
 		}

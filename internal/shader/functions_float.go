@@ -1,8 +1,8 @@
 package shader
 
-// The series of sin, cos, tanh, atan and, up to 1, erf follow Moshier's Cephes
-// library; that of expm1 is Taylor's, that of log1p is of the inverse
-// hyperbolic tangent; the reduction of large angles is that of Payne and Hanek.
+// The series of sin, cos, tanh, atan and, up to 1, erf follow Moshier's Cephes library;
+// expm1 uses Taylor's series, log1p the series of the inverse hyperbolic tangent; large
+// angles are reduced by the method of Payne and Hanek.
 
 func (l library) exponentials() {
 	l.unary("sqrt_f32", F32, func(s *Block, x *Expr) *Expr {

@@ -21,8 +21,8 @@ func (l library) wide() {
 	l.trigonometry64()
 }
 
-// The functions of float64 are those of internal/simd, but for arc tangents and the angles
-// of great numbers. Their polynomials are minimax fits (Remez's algorithm).
+// The functions of float64 follow internal/simd, but for arc tangents and the angles of
+// great numbers. Their polynomials are minimax fits (Remez's algorithm).
 
 var (
 	inf64 = FromBits(F64, double.infinity())
@@ -31,7 +31,7 @@ var (
 
 func f64Of(x float64) *Expr { return Number(F64, x) }
 
-// horner is the polynomial of x with coefficients c, that of x⁰ first.
+// horner is the polynomial c[0] + c[1]·x + ….
 func horner(x *Expr, c ...float64) *Expr {
 	p := f64Of(c[len(c)-1])
 	for _, c := range slices.Backward(c[:len(c)-1]) {
@@ -160,8 +160,8 @@ func (l library) exponentials64() {
 	})
 }
 
-// normal64 names x, a positive finite number, as one that is not subnormal, and what to add
-// to its exponent for that.
+// normal64 returns m, which is not subnormal, and exponent with x = m·2^exponent, for a
+// positive finite x.
 func normal64(s *Block, x *Expr) (m, exponent *Expr) {
 	subnormal := s.Let("subnormal", x.Lt(0x1p-1022))
 	return s.Let("m", subnormal.If(x.Mul(1<<54), x)), subnormal.If(f64Of(-54), f64Of(0))
@@ -194,7 +194,7 @@ func logOf64(s *Block, x, c *Expr) *Expr {
 	half := s.Let("h", f.Mul(f).Mul(0.5))
 	low = MulAdd(q, MulAdd(p, z, half), MulAdd(e, f64Of(ln2Rest), low))
 	v := s.Let("v", MulAdd(e, f64Of(math.Ln2), f.Sub(half.Sub(low))))
-	limit := x.Eq(0).If(inf64.Neg(), x.Eq(inf64).If(x, nan64)) // of what is not positive and finite
+	limit := x.Eq(0).If(inf64.Neg(), x.Eq(inf64).If(x, nan64)) // the logarithm of 0, infinities, NaN and negative numbers
 	return x.Gt(0).And(x.Lt(inf64)).If(v, limit)
 }
 

@@ -35,8 +35,8 @@ func (p *Pass) Arguments() (buffers []Buffer, params []Param) {
 	return buffers, params
 }
 
-// A Buffer is global memory: that of an argument of the kernel, or if Arg is
-// -1 a scratch buffer of the program.
+// A Buffer is global memory: an argument of the kernel or, if Arg is -1, a scratch buffer
+// of the program.
 type Buffer struct {
 	Name         string
 	Arg, Scratch int
@@ -69,7 +69,7 @@ type Shared struct {
 	Name string
 	Type Type
 	Len  int
-	// Align is what the array's address is a multiple of, in bytes; 0 is 16.
+	// Align is the alignment of the array's address, in bytes; 0 is 16.
 	Align int
 }
 

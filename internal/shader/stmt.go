@@ -74,11 +74,11 @@ type (
 		Index  *Expr // a scalar integer
 		Valid  *Expr // Bool; nil: it holds
 	}
-	// CopyCommit makes a group of what the thread copies since the last one. All threads of
+	// CopyCommit makes a group of the thread's copies since the last one. All threads of
 	// the workgroup execute it, and CopyWait.
 	CopyCommit struct{}
 	// CopyWait waits until at most Pending of the thread's groups are under way. Other threads
-	// see what is copied after a Barrier.
+	// see the copied words after a Barrier.
 	CopyWait struct{ Pending int }
 	// Multiply adds the product of two matrices, which the threads of a subgroup of 32 hold
 	// together, to a third. All threads of the workgroup execute it. See [Matrix].
@@ -125,13 +125,13 @@ type (
 	Nested struct{ Body *Block }
 	// Barrier waits for all threads of the workgroup.
 	Barrier struct{}
-	// Fence lets a MultiplyGroup behind a Barrier, or in a later turn, see what the thread wrote.
+	// Fence lets a MultiplyGroup behind a Barrier, or in a later turn, see the thread's writes.
 	Fence struct{}
 	// TakeTurn waits for the turn of the thread's group of 128, and PassTurn gives the turn to
-	// the other group. What a group did before it passed its turn is seen by the other one, and
-	// by its own threads, once they have taken theirs. A workgroup has one or two groups. The
-	// first turn is the first group's: before it only the second one passes a turn, and after
-	// the last one only the first takes it.
+	// the other group. A group's writes before it passed its turn are seen by the other one,
+	// and by its own threads, once they have taken theirs. A workgroup has one or two groups.
+	// The first turn is the first group's: before it only the second one passes a turn, and
+	// after the last one only the first takes it.
 	TakeTurn struct{ After bool }
 	PassTurn struct{ Before bool }
 	// Return ends a function.
@@ -167,7 +167,7 @@ func (*Return) stmt()        {}
 type MultiplyShared struct {
 	Elem Matrix
 	Acc  []*Var // F32.Vec(4), mutable
-	Init bool   // the product replaces what the accumulators hold
+	Init bool   // the product replaces the accumulators' values
 	// Left, if not nil, is the four words of A of a thread, as in a Multiply by its warp: the
 	// rows are the warp's 16. Then A is not used.
 	Left []*Expr

@@ -34,7 +34,7 @@ var scalarInfo = [scalars]struct {
 	i64: {"i64", 8}, u64: {"u64", 8}, f64: {"f64", 8},
 }
 
-// A Type is that of a register: a scalar, or a vector of 2 or 4.
+// A Type is the type of a register: a scalar, or a vector of 2 or 4.
 type Type struct {
 	Scalar Scalar
 	Width  uint8 // 1, 2 or 4

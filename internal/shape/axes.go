@@ -7,8 +7,8 @@ import (
 	"slices"
 )
 
-// The functions of this file resolve what users write about axes. Errors state the mistake
-// in a few words; the caller adds the name of the call.
+// The functions of this file resolve axes as users write them. Errors state the mistake in
+// a few words; the caller adds the name of the call.
 
 // AxisOf returns axis, negative from the end, as one in [0, rank).
 func AxisOf(axis, rank int) (int, error) {

@@ -13,8 +13,8 @@ import (
 // apply. The operands of n are simplified already.
 type rule func(b *builder, n *graph.Node) *graph.Node
 
-// rules has, for each op, the rules to try in order: those of its class, then
-// those of the tables in the other files.
+// rules has, for each op, the rules to try in order: its class's rules, then the tables' in
+// the other files.
 var rules = func() (t [ir.Ops][]rule) {
 	for o := range t {
 		if ir.Table[o].Class == ir.Alias {
@@ -60,9 +60,9 @@ func Nodes(roots []*graph.Node) []*graph.Node {
 	return out
 }
 
-// Build returns count nodes, simplified as those of Nodes are. For node i, node gives a
-// node like it and its operands, among the simplified nodes before it, done[:i]. Build
-// copies a node that has operands, and sets Number of the copy, or of a node without, to i.
+// Build returns count nodes, simplified as by Nodes. For node i, node gives a node like it
+// and its operands, among the simplified nodes before it, done[:i]. Build copies a node
+// that has operands, and sets Number of the copy, or of a node without, to i.
 func Build(count int, node func(i int, done []*graph.Node) (n *graph.Node, src []*graph.Node)) []*graph.Node {
 	b := &builder{rules: &rules, table: make(map[string]*graph.Node, count)}
 	done := make([]*graph.Node, count)

@@ -234,8 +234,7 @@ func near(d ir.DType, x, y ir.Number) bool {
 	return v == w && math.Signbit(v) == math.Signbit(w) || math.IsNaN(v) && math.IsNaN(w) || math.Abs(v-w) <= 1e-6*math.Abs(w)
 }
 
-// Equal nodes become one; those of another generation, or other numbers, do
-// not.
+// Equal nodes become one; nodes of different RematLevels or numbers do not.
 func TestMerging(t *testing.T) {
 	a := leaf(f32, 0, 2, 3)
 	x, y := graph.Unary(ir.Exp, a), graph.Unary(ir.Exp, a)

@@ -14,8 +14,8 @@ var windows = map[ir.Op][]rule{
 	ir.Crop: {cropWindows},
 }
 
-// unwindows returns the Unwindows that n, a Sum, adds up, outermost first, and what they read.
-// They commute: no two of them have an axis in common.
+// unwindows returns the Unwindows that n, a Sum, adds up, outermost first, and their innermost
+// operand. They commute: no two of them have an axis in common.
 func unwindows(n *graph.Node) (chain []*graph.Node, x *graph.Node) {
 	var seen ir.AxisSet
 	for x = n.Operand(0); x.Op == ir.Unwindow; x = x.Operand(0) {

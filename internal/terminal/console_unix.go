@@ -7,13 +7,13 @@ import (
 	"unsafe"
 )
 
-// understandsEscapes reports whether a device is a terminal: /dev/null is none.
+// understandsEscapes reports whether a device is a terminal, unlike /dev/null.
 func understandsEscapes(fd uintptr) bool {
 	_, ok := size(fd)
 	return ok
 }
 
-// columns returns the width of a terminal, 0 if the device is none.
+// columns returns the width of a terminal, 0 for other devices.
 func columns(fd uintptr) int {
 	n, _ := size(fd)
 	return n

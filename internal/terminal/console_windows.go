@@ -13,7 +13,7 @@ func understandsEscapes(fd uintptr) bool {
 	return mode&escapes == escapes || windows.SetConsoleMode(console, mode|escapes) == nil
 }
 
-// columns returns the width of a console window, 0 if the device is none.
+// columns returns the width of a console window, 0 for other devices.
 func columns(fd uintptr) int {
 	var info windows.ConsoleScreenBufferInfo
 	if windows.GetConsoleScreenBufferInfo(windows.Handle(fd), &info) != nil {

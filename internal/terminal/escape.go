@@ -6,9 +6,9 @@ import (
 	"unicode/utf8"
 )
 
-// Escape replaces control and format characters, and what is not UTF-8, by the escapes of a Go
-// string, except the characters of keep. Text of files, drivers and other programs could otherwise
-// command a terminal or forge lines of a log.
+// Escape replaces control and format characters, and bytes that are not UTF-8, by the escapes of a
+// Go string, except the characters of keep. Text of files, drivers and other programs could
+// otherwise command a terminal or forge lines of a log.
 func Escape(s, keep string) string {
 	var b strings.Builder
 	done := 0 // bytes of s that b has

@@ -12,7 +12,7 @@ func Is(w io.Writer) bool {
 	return os.Getenv("TERM") != "dumb" && ask(w, understandsEscapes)
 }
 
-// Columns returns the width of the terminal w, 0 if w is none or does not tell.
+// Columns returns the width of the terminal w, 0 if w is no terminal or does not tell.
 func Columns(w io.Writer) (n int) {
 	ask(w, func(fd uintptr) bool {
 		n = columns(fd)

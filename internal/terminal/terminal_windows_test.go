@@ -37,7 +37,8 @@ func TestTerminal(t *testing.T) {
 	}
 }
 
-// inConsole runs the test in another process, which has a console, and returns what it shows.
+// inConsole runs the test in another process, which has a console, and returns the shown
+// text.
 func inConsole(t *testing.T, columns int16) string {
 	t.Helper()
 	var in, keys, shown, out, console windows.Handle
@@ -62,7 +63,7 @@ func inConsole(t *testing.T, columns int16) string {
 		},
 		func() error {
 			start := windows.StartupInfoEx{ProcThreadAttributeList: attributes.List()}
-			start.Cb, start.Flags = uint32(unsafe.Sizeof(start)), windows.STARTF_USESTDHANDLES // not those of this process
+			start.Cb, start.Flags = uint32(unsafe.Sizeof(start)), windows.STARTF_USESTDHANDLES // not this process's handles
 			return windows.CreateProcess(nil, command, nil, nil, false, windows.EXTENDED_STARTUPINFO_PRESENT, nil, nil, &start.StartupInfo, &p)
 		},
 	}

@@ -215,7 +215,7 @@ const mostHollows = 3
 // few is how many of a list an error has.
 const few = 8
 
-// firstFew lists the first elements of what and counts the others.
+// firstFew lists the first elements of a list and counts the others.
 func firstFew(what []string) string {
 	if more := len(what) - few; more > 0 {
 		return fmt.Sprintf("%s and %d more", strings.Join(what[:few], ", "), more)

@@ -7,7 +7,7 @@ import (
 
 const (
 	maxRounds        = 7     // times of a candidate, of which the median counts
-	minRounds        = 3     // those of candidates that take long
+	minRounds        = 3     // for candidates that take long
 	longSearch       = 1.0   // seconds of all times from which minRounds are enough
 	minDuration      = 10e-3 // seconds of a time, if maxRuns take as many
 	maxRuns          = 64    // in one time
@@ -84,7 +84,7 @@ func (c *comparison) best() int {
 	return slices.MinFunc(c.left, func(a, b int) int { return cmp.Compare(c.median(a), c.median(b)) })
 }
 
-// median is that of a candidate's times, the lesser of two.
+// median is the median of a candidate's times, the lesser of two.
 func (c *comparison) median(candidate int) float64 {
 	list := slices.Sorted(slices.Values(c.times[candidate]))
 	return list[(len(list)-1)/2]

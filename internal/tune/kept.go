@@ -30,7 +30,7 @@ func newKeptFile(gpu string) *keptFile {
 	return f
 }
 
-// get returns the name that is kept for a key, "" if there is none.
+// get returns the name that is kept for a key, or "".
 func (f *keptFile) get(key string) string { return f.names[key] }
 
 // put keeps a name for a key, and returns it. If another process has kept one meanwhile, that one
@@ -52,8 +52,8 @@ func (f *keptFile) put(key, name string) string {
 	return name
 }
 
-// read adds the choices of the file. What is no choice is left out, and so is all of a file for
-// another GPU.
+// read adds the choices of the file. Lines that are no choices are left out, and so is a whole
+// file for another GPU.
 func (f *keptFile) read() {
 	first, lines, _ := strings.Cut(load(f.path), "\n")
 	if first != f.gpu {

@@ -30,7 +30,7 @@ func cache(t *testing.T) (dir string) {
 // key is a key that ends in a digit.
 func key(digit string) string { return strings.Repeat("0", schedule.KeyLen-1) + digit }
 
-// What is kept for a GPU is there for later processes, for that GPU alone.
+// Choices that are kept for a GPU are there for later processes, for that GPU alone.
 func TestKept(t *testing.T) {
 	cache(t)
 	a := newKeptFile("GPU A, driver 1")
@@ -48,8 +48,8 @@ func TestKept(t *testing.T) {
 	}
 }
 
-// Of two processes that keep a choice for the same product the first decides; both keep what the
-// other has kept for other products.
+// Of two processes that keep a choice for the same product the first decides; both keep the
+// other's choices for other products.
 func TestKeptByTwo(t *testing.T) {
 	cache(t)
 	a, b := newKeptFile("GPU"), newKeptFile("GPU")
@@ -128,7 +128,7 @@ func TestKeptBroken(t *testing.T) {
 	}
 }
 
-// Clients who choose shapes cannot make the file grow without end.
+// Clients that choose shapes cannot make the file grow without end.
 func TestKeptBounded(t *testing.T) {
 	cache(t)
 	f := newKeptFile("GPU")

@@ -17,9 +17,9 @@ type Mode uint8
 
 // The modes.
 const (
-	Off    Mode = iota // those of internal/schedule
+	Off    Mode = iota // the choices of internal/schedule
 	Kept               // those that were kept
-	Search             // those that were kept, and for other products those of a search
+	Search             // the kept choices and, for other products, searched ones
 )
 
 // ModeOf returns the mode of a GPU, of which a program may ask for a search. The environment

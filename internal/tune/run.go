@@ -21,7 +21,7 @@ func duration(m Machine, call driver.Call, times int) (seconds float64, err erro
 			return 0, err
 		}
 		spans, err := t.Spans()
-		if e := m.Sync(); err == nil { // failures of the work are none of Spans
+		if e := m.Sync(); err == nil { // failures of the work do not count as failures of Spans
 			err = e
 		}
 		for _, s := range spans {
@@ -92,8 +92,8 @@ func fits(sizes []int, room int) bool {
 	return room >= 0
 }
 
-// reaches returns what a kernel may access of each argument, where guards hold and indices are
-// in range.
+// reaches returns the part of each argument that a kernel may access, where guards hold and
+// indices are in range.
 func reaches(k *ir.Kernel) []shape.Reach {
 	list := shape.Reaches(k)
 	for i := range k.Body {

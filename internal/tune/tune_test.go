@@ -201,8 +201,7 @@ func TestTunerElse(t *testing.T) {
 	}
 }
 
-// Kernels find what they read in the arguments of a search, which are no zeros if they are
-// numbers to multiply.
+// Kernels find all their operands in the arguments of a search; factors are not zero.
 func TestArguments(t *testing.T) {
 	d := drivertest.Oracle()
 	dev := tensor.NewDevice(d)

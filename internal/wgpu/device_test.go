@@ -24,7 +24,7 @@ func first(as []wgpu.Adapter) (int, error) {
 	return 0, nil
 }
 
-// open opens an adapter of this machine, or skips the test if there is none.
+// open opens an adapter of this machine, or skips the test.
 func open(t testing.TB, o wgpu.Options) wgpu.Device {
 	t.Helper()
 	lib, err := wgpu.Load("")

@@ -99,7 +99,8 @@ func (d *device) poll() bool {
 	return len(events) > 0
 }
 
-// wait waits until done, by what a handler sets, is true, or the device is lost.
+// wait waits until done, which reads variables of a handler, is true, or the device is
+// lost.
 func (d *device) wait(call string, done func() bool) error {
 	for {
 		d.poll()

@@ -9,10 +9,10 @@ import (
 	"time"
 )
 
-// An event is the answer to a request, or what nobody requested.
+// An event is the answer to a request, or an error that nobody requested.
 type event struct {
 	request       uint32
-	kind, message string // of an error; kind is empty if there is none
+	kind, message string // of an error; kind is empty without one
 }
 
 // The requests that nobody made.

@@ -18,7 +18,7 @@ type library struct{ gpu js.Value }
 
 func (library) String() string { return "navigator.gpu" }
 
-// Load returns navigator.gpu. No path is allowed. The error says what is missing.
+// Load returns navigator.gpu. No path is allowed. The error names the missing part.
 func Load(path string) (Library, error) {
 	if path != "" {
 		return nil, fmt.Errorf("%w: %s cannot be loaded: WebAssembly has the WebGPU of navigator.gpu alone", ErrNoLibrary, path)

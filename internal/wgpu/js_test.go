@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// openFirst opens the first adapter, or skips the test if there is none.
+// openFirst opens the first adapter, or skips the test.
 func openFirst(t testing.TB) *device {
 	t.Helper()
 	lib, err := Load("")
@@ -46,7 +46,7 @@ func TestNoEvaluation(t *testing.T) {
 	}
 }
 
-// Where there is no WebGPU, the error says so and what to do.
+// Where there is no WebGPU, the error says so and names a remedy.
 func TestNoGPU(t *testing.T) {
 	object, global := js.Global().Get("Object"), js.Global()
 	was := object.Call("getOwnPropertyDescriptor", global, "navigator")

@@ -18,7 +18,7 @@ var Prebuilt = map[string]bool{"linux/amd64": true, "darwin/amd64": true, "darwi
 // ErrNoLibrary is the error of a search that finds no usable library.
 var ErrNoLibrary = errors.New("no WebGPU library")
 
-// drivers says what to do about a missing adapter, by system.
+// drivers names remedies for a missing adapter, by system.
 var drivers = map[string]string{
 	"linux":   "the GPU's Vulkan driver and the Vulkan loader (package libvulkan1 or vulkan-loader)",
 	"darwin":  "macOS, which brings the GPU's driver",

@@ -53,9 +53,8 @@ var loaded struct {
 }
 
 // Load loads the native library at path or, if path is empty, the one named by the
-// environment variable TENSORKEN_WEBGPU_LIB, or else the first in the user's cache
-// folder, in the executable's and in the system's. The error says what was tried and
-// what to do.
+// environment variable TENSORKEN_WEBGPU_LIB, or else the first in the user's cache folder,
+// in the executable's and in the system's. The error lists the attempts and a remedy.
 func Load(path string) (Library, error) {
 	return search(currentEnv(runtime.GOOS, runtime.GOARCH, path), load)
 }

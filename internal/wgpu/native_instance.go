@@ -126,9 +126,9 @@ func (n *instance) handleEvents() bool {
 // grace is the time to wait for outstanding callbacks of a lost device.
 const grace = time.Second
 
-// wait polls until done, by what a handler sets, is true. It times out only after a period
-// without any callback. It polls because blocking waits of some drivers do not return. It
-// sleeps between polls once it has waited as long as a sleep takes. Polls before do not yield to other
+// wait polls until done, which reads variables of a handler, is true. It times out only after a period
+// without any callback. It polls because blocking waits of some drivers do not return. It sleeps
+// between polls once it has waited as long as a sleep takes. Polls before do not yield to other
 // goroutines, because a goroutine that yields may go on at another core, with cold caches.
 func (n *instance) wait(name string, done func() bool) error {
 	start := n.now()

@@ -34,7 +34,7 @@ func (d *device) Submit(commands []Command) (uint64, error) {
 	return number, nil
 }
 
-// submitEncoder submits what an encoder has, and releases it.
+// submitEncoder submits an encoder's commands, and releases it.
 func (d *device) submitEncoder(encoder uintptr) {
 	*d.commandBuffers = dynlib.Call(d.CommandEncoderFinish, encoder, 0)
 	dynlib.Call(d.CommandEncoderRelease, encoder)

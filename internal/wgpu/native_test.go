@@ -18,7 +18,7 @@ import (
 	"github.com/tensorken/tensorken/internal/dynlib"
 )
 
-// native opens the first adapter of this machine, or skips the test if there is none.
+// native opens the first adapter of this machine, or skips the test.
 func native(t testing.TB, o Options) *device { return nativeAsync(t, o).dev }
 
 // nativeAsync is native with the async that Open returns.
@@ -156,7 +156,7 @@ func TestWait(t *testing.T) {
 	}
 }
 
-// The error of opening too many devices says what to do.
+// The error of opening too many devices names a remedy.
 func TestTooMany(t *testing.T) {
 	for {
 		_, number, err := newMailbox()

@@ -13,7 +13,7 @@ import (
 	"github.com/tensorken/tensorken/internal/cachedir"
 )
 
-// advice says what to do if no library is found.
+// advice is the remedy if no library is found.
 const advice = "run `tensorken gpu install`, which fetches one, or set " + Variable + " to the path of one of npm's bun-webgpu 0.1"
 
 // names has the file names of libraries by system: the npm package bun-webgpu's, Dawn's
@@ -99,7 +99,7 @@ func noPrebuilt(system string) error {
 	return fmt.Errorf("%w: this version has no GPU on %s, for want of a prebuilt library: use the device cpu", ErrNoLibrary, system)
 }
 
-// search loads the first usable candidate. Its error lists what was tried.
+// search loads the first usable candidate. Its error lists the attempts.
 func search(p searchEnv, load func(path string) (Library, error)) (Library, error) {
 	list, err := p.candidates()
 	if err != nil {

@@ -43,8 +43,8 @@ func TestCandidates(t *testing.T) {
 	}
 }
 
-// A name is a path, or on Linux that of a library of the system; the environment must not name a
-// relative path.
+// A name is a path, or on Linux the name of a library of the system; the environment must not
+// name a relative path.
 func TestNamed(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(dir)
@@ -116,7 +116,7 @@ func TestGuarded(t *testing.T) {
 	}
 }
 
-// Every failure says what was tried, why it failed, and what to do.
+// Every failure lists the attempts, their errors, and a remedy.
 func TestSearch(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.Chmod(dir, 0o700); err != nil { // whatever umask is

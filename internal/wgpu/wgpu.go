@@ -10,8 +10,8 @@ import (
 type Library interface {
 	// String returns its name, such as the path of a native library.
 	String() string
-	// Adapters lists the machine's adapters, the fastest kind first. If there is
-	// none it returns ErrNoAdapter.
+	// Adapters lists the machine's adapters, the fastest kind first. Without one it returns
+	// ErrNoAdapter.
 	Adapters() ([]Adapter, error)
 	// Open opens the adapter whose index pick returns.
 	Open(pick func([]Adapter) (int, error), o Options) (Device, error)
@@ -96,7 +96,7 @@ type Limits struct {
 	BindingsOfOneLayout int
 }
 
-// Handles of objects. The zero handle is none.
+// Handles of objects; 0 is no object.
 type (
 	// A Buffer is memory of a device.
 	Buffer uintptr
@@ -153,7 +153,7 @@ type Command struct {
 	Pipeline Pipeline
 	Group    Group
 	Params   bool      // the group has parameters
-	Offset   uint32    // of these, in bytes in their buffer; ignored if there are none
+	Offset   uint32    // of these, in bytes in their buffer; ignored without any
 	Groups   [3]uint32 // workgroups
 	// Consecutive dispatches with the same Query of the same Queries write the time of their
 	// begin to that query, and the time of their end to the next.

@@ -7,10 +7,10 @@
 // writes them; otherwise it clears and sets its own bits by atomic operations. Integers of
 // 64 bits are pairs of words, also in registers: functions of the printer compute with them.
 //
-// WGSL promises little of NaN, infinities and the sign of zeros, and its
-// compilers reason as if floats were real numbers: what they must not see
-// depends on a private word, _zero, which is 0. Names that begin with _ are the
-// printer's; programs have none.
+// WGSL promises little of NaN, infinities and the sign of zeros, and its compilers reason
+// as if floats were real numbers: values that they must not reason about depend on a
+// private word, _zero, which is 0. Names that begin with _ are the printer's; programs have
+// none.
 //
 // A buffer that is bound as a vector type has to be a multiple of 16 bytes
 // long.

@@ -9,8 +9,8 @@ import (
 	"github.com/tensorken/tensorken/internal/shader"
 )
 
-// A level is that of an expression in WGSL's grammar. One below the level that
-// an operator asks of an operand stands in parentheses.
+// A level is the precedence of an expression in WGSL's grammar. An operand below the level
+// that its operator asks for stands in parentheses.
 type level uint8
 
 const (

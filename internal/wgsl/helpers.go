@@ -2,7 +2,8 @@ package wgsl
 
 import "strings"
 
-// declare adds a function or a variable of the printer, and what it uses, to what is used.
+// declare adds a function or a variable of the printer, and those that it uses, to the
+// text.
 func (p *printer) declare(name string) {
 	if p.declared[name] != "" {
 		return

@@ -35,7 +35,8 @@ var pairOps = [shader.NumOps]pairOp{
 	shader.Gt: {name: "_lt_?", swapped: true}, shader.Le: {name: "_lt_?", swapped: true, not: true},
 }
 
-// pairOpOf is the function that an expression calls; it has no name if that is none.
+// pairOpOf is the function that an expression calls; it has no name if the expression calls
+// none.
 func pairOpOf(e *shader.Expr) (op pairOp) {
 	if len(e.Args) == 0 {
 		return op

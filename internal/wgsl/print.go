@@ -9,7 +9,7 @@ import (
 	"github.com/tensorken/tensorken/internal/shader"
 )
 
-// A printer writes statements and collects what they use.
+// A printer writes statements and collects the declarations that they use.
 type printer struct {
 	text     []byte
 	depth    int
@@ -66,7 +66,7 @@ func Print(p *shader.Pass) string {
 	return b.String()
 }
 
-// function adds a function, and those that it calls, to what is used.
+// function adds a function, and those that it calls, to the text.
 func (p *printer) function(f *shader.Func) {
 	if p.declared[f.Name] != "" {
 		return

@@ -1,5 +1,5 @@
-// Package peer is what the peers in Go share: arguments, inputs, timing and output.
-// README.md, a folder above, describes the protocol.
+// Package peer has the common parts of the peers in Go: arguments, inputs, timing and
+// output. README.md, a folder above, describes the protocol.
 package peer
 
 import (
@@ -15,7 +15,7 @@ import (
 )
 
 // A Work is a computation to measure. Setup makes its inputs, and returns a function that
-// computes once and one that reads what was computed last.
+// computes once and one that reads the last result.
 type Work struct {
 	Name  string
 	Setup func(in *Inputs) (run func(), read func() []float32)
@@ -44,8 +44,8 @@ func (in *Inputs) Floats(scale float32, n int) []float32 {
 	return x
 }
 
-// Main measures the works that the arguments name and prints a line for each, or says
-// what the program is and has. It reports the version of the named module.
+// Main measures the works that the arguments name and prints a line for each, or describes
+// the program. It reports the version of the named module.
 func Main(name, module string, works []Work) {
 	about := flag.Bool("about", false, "print name, version and works")
 	threads := flag.Int("threads", 1, "the most threads that compute")

@@ -16,8 +16,8 @@ import (
 const maxBytes = 80 << 10
 
 // CheckPicture compares a picture that a program has drawn, a PNG file, with the one of a
-// page, which -update replaces. A share of the pixels may differ: what is drawn of a trained
-// network depends on rounding.
+// page, which -update replaces. A share of the pixels may differ: pictures of a trained
+// network depend on rounding.
 func CheckPicture(t *testing.T, drawn, page string, share float64) {
 	t.Helper()
 	got, err := os.ReadFile(drawn)

@@ -23,7 +23,7 @@ type block struct {
 	MLP      nn.FeedForward
 }
 
-// A Size is that of a model.
+// A Size is the size of a model.
 type Size struct {
 	Vocabulary, Length, Layers, Width, Heads int
 	Dropout                                  float64

@@ -8,7 +8,8 @@ import (
 	"github.com/tensorken/tensorken/tensor"
 )
 
-// TestDecode compares the logits of a text in parts, with caches, with those of all of it.
+// TestDecode compares the logits of a text in parts, with caches, with the logits of the
+// whole.
 func TestDecode(t *testing.T) {
 	rng := tensor.NewRNG(1)
 	m := New(rng, Size{Vocabulary: 7, Length: 6, Layers: 2, Width: 8, Heads: 2, Dropout: 0.5})

@@ -42,7 +42,7 @@ func distort(e example) (example, error) {
 // An affine map is the first two rows of its matrix. It maps positions from the image's centre.
 type affine [6]float64
 
-// warp appends the pixels at the positions that those of an image are mapped to.
+// warp appends the pixels of an image at mapped positions.
 func (m affine) warp(to, image []float32) []float32 {
 	const centre = 3.5
 	for row := range 8 {

@@ -1,5 +1,5 @@
 // Command digits is the program of the page that learns handwritten digits and classifies
-// drawings. In run.go is what it does with the library; this file answers the page.
+// drawings. run.go uses the library; this file answers the page.
 package main
 
 import (
@@ -17,14 +17,14 @@ type program struct {
 	devices page.Devices
 	data    dataset
 	run     *run     // nil while nothing is trained
-	last    snapshot // of what was learned; drawings are classified by it
+	last    snapshot // the last saved network, which classifies drawings
 	newest  *report  // nil before the first of a network
 
 	started  time.Time // of the steps since the last report
 	reopened bool      // the GPU, since the last report or pause
 }
 
-// settings are those of the page.
+// settings are the page's settings.
 type settings struct {
 	Device string  // page.CPU or page.GPU
 	Rate   float64 // the learning rate
@@ -32,7 +32,7 @@ type settings struct {
 	Until  int // the step at which training ends; 0 is never
 }
 
-// A report is what the page shows of a run.
+// A report is the page's information about a run.
 type report struct {
 	Device   string
 	Step     int
@@ -69,7 +69,7 @@ func (p *program) start() (err error) {
 	return nil
 }
 
-// train begins a run from what was learned.
+// train begins a run from the last snapshot.
 func (p *program) train(s settings) error {
 	err := p.attempt(p.report)
 	if err == nil {
@@ -99,7 +99,7 @@ func (p *program) pause() error {
 	return err
 }
 
-// reset forgets what was learned, and ends the run.
+// reset forgets the snapshot, and ends the run.
 func (p *program) reset(seed uint64) error {
 	p.last, p.newest = untrained(seed), nil
 	p.port.Send("reset", nil)
@@ -163,8 +163,8 @@ func (p *program) device() string {
 	return p.run.settings.Device
 }
 
-// report keeps and shows what was learned, if there were steps. Reading the results waits for
-// the device.
+// report takes and shows a snapshot, if there were steps. Reading the results waits for the
+// device.
 func (p *program) report() error {
 	if p.run == nil || p.run.step == p.last.step {
 		return nil

@@ -166,8 +166,8 @@ func TestReset(t *testing.T) {
 	}
 }
 
-// A network that overflows, or a step that panics, ends the training with an error; what was
-// learned before stays.
+// A network that overflows, or a step that panics, ends the training with an error; the last
+// snapshot stays.
 func TestErrors(t *testing.T) {
 	v := pagetest.Start(t, serve)
 	v.Send("train", settings{Device: page.CPU, Rate: 1e30, Batch: 64})

@@ -51,13 +51,13 @@ func loss(n network, b example, _ *tensor.RNG) (tensor.Tensor, network) {
 	return nn.CrossEntropy(n.apply(b.X), b.Y).Mean(), n
 }
 
-// A snapshot is what was learned after some steps, on the host.
+// A snapshot is the network after some steps, on the host.
 type snapshot struct {
 	step int
 	tensors
 }
 
-// tensors are what a step changes: the parameters, and two averages for each.
+// tensors are the tensors that a step changes: the parameters, and two averages for each.
 type tensors struct {
 	Net   network
 	State optim.State
@@ -129,7 +129,7 @@ func (r *run) next() error {
 // done reports whether the run is at its end.
 func (r *run) done() bool { return r.settings.Until > 0 && r.step >= r.settings.Until }
 
-// measure returns what was learned, and reports the last batch's loss and the share of held-out
+// measure returns a snapshot, and reports the last batch's loss and the share of held-out
 // digits that are recognised. There must have been a step. It fails if the network overflows.
 func (r *run) measure() (s snapshot, _ report, err error) {
 	outputs := r.net.apply(r.held.X)

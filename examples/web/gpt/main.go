@@ -1,5 +1,5 @@
-// Command gpt is the program of the page on which a GPT learns a text and writes. In run.go is
-// what it does with the library; this file answers the page.
+// Command gpt is the program of the page on which a GPT learns a text and writes. run.go uses
+// the library; this file answers the page.
 package main
 
 import (
@@ -35,7 +35,7 @@ type program struct {
 	sampled time.Time // when the last sample began
 }
 
-// A task is what the page wants to be learned.
+// A task is a text to learn, with the page's settings.
 type task struct {
 	Text   string
 	Size   string // a key of sizes
@@ -123,7 +123,7 @@ func (p *program) move(device string) error {
 	return err
 }
 
-// resume continues on a device from what was saved.
+// resume continues on a device from the saved state.
 func (p *program) resume(device string, dev *tensor.Device) {
 	p.drop()
 	p.device, p.run = device, p.saved.resume(dev)
@@ -161,7 +161,8 @@ func (p *program) keep() error {
 	return nil
 }
 
-// back takes the run back to what was saved, and returns an error about what is not finite.
+// back takes the run back to the saved state, and returns an error that names x, which is
+// not finite.
 func (p *program) back(what string, x float64) error {
 	step := p.run.step
 	p.resume(p.device, p.run.device)
@@ -178,7 +179,7 @@ func (p *program) stop() {
 	p.port.Send("paused", step)
 }
 
-// write begins to continue a prompt, in the place of what is being written.
+// write begins to continue a prompt, in the place of the text that is being written.
 func (p *program) write(r request) error {
 	if p.run == nil {
 		return fmt.Errorf("nothing is learned yet: start training first")
@@ -200,15 +201,15 @@ func (p *program) begin(kind string, w *writer) {
 	p.port.Send("begin", map[string]any{"kind": kind, "step": p.run.step, "prompt": w.prompt})
 }
 
-// drop ends what is being written.
+// drop ends the text that is being written.
 func (p *program) drop() {
 	if p.writer != nil {
 		p.end(false)
 	}
 }
 
-// end ends what is being written, and tells the page whether it is complete. The time that it
-// took is not one of training.
+// end ends the text that is being written, and tells the page whether it is complete. Its
+// time does not count as training.
 func (p *program) end(complete bool) {
 	p.writer.stop()
 	p.writer = nil
@@ -231,8 +232,8 @@ func (p *program) work() (more bool, err error) {
 	return p.training || p.writer != nil, err
 }
 
-// attempt calls f. If the GPU fails meanwhile, the run continues from what was saved, on the GPU
-// again or else on the CPU, and what the page asked to write begins again.
+// attempt calls f. If the GPU fails meanwhile, the run continues from the saved state, on the
+// GPU again or else on the CPU, and a text that the page asked for begins again.
 func (p *program) attempt(f func() error) error {
 	err := page.Try(f)
 	if !page.Failed(p.device, err) || p.reopened {
@@ -274,7 +275,7 @@ func (p *program) learn() error {
 }
 
 // report shows the loss, if there was a step, and the speed, if there was time to measure it. To
-// read the loss waits for the device. If it is not finite, the run goes back to what was saved.
+// read the loss waits for the device. If it is not finite, the run goes back to the saved state.
 func (p *program) report() error {
 	if !p.run.loss.IsValid() {
 		return nil
@@ -291,7 +292,7 @@ func (p *program) report() error {
 	return nil
 }
 
-// sample saves what was learned, and begins to write.
+// sample saves the model, and begins to write.
 func (p *program) sample() error {
 	p.sampled = time.Now()
 	if err := p.keep(); err != nil {

@@ -83,7 +83,7 @@ func TestProgram(t *testing.T) {
 	pagetest.Wait[int](v, "paused")
 }
 
-// Errors say what is wrong with a request.
+// Errors name the mistake in a request.
 func TestErrors(t *testing.T) {
 	v := pagetest.Start(t, serve)
 	for _, c := range []struct {
@@ -145,7 +145,7 @@ func started(t *testing.T, test func(p *program) error) *pagetest.Visit {
 	})
 }
 
-// After a loss of the GPU the program does what it was asked for, from what was saved.
+// After a loss of the GPU the program fulfils the request, from the saved state.
 func TestLoss(t *testing.T) {
 	work := func(p *program) error { _, err := p.work(); return err }
 	for _, c := range []struct {

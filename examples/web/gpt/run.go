@@ -13,7 +13,7 @@ import (
 	"github.com/tensorken/tensorken/tree"
 )
 
-// A modelSize is what the page offers by name.
+// A modelSize is a size that the page offers by name.
 type modelSize struct{ layers, width, heads, length, batch int }
 
 var sizes = map[string]modelSize{
@@ -34,7 +34,7 @@ type run struct {
 
 	device *tensor.Device
 	rng    *rand.Rand  // of the windows
-	draws  *tensor.RNG // of what is written
+	draws  *tensor.RNG // for written characters
 	model  gpt.Model
 	opt    *optim.Optimizer
 	update func(*gpt.Model, window, *tensor.RNG) (tensor.Tensor, error)
@@ -118,7 +118,7 @@ type saved struct {
 	state optim.State
 }
 
-// save copies what was learned. It waits for the device.
+// save copies the model and the optimizer's state. It waits for the device.
 func (r *run) save() (s *saved, err error) {
 	defer tensor.Catch(&err)
 	s = &saved{*r, r.opt.State}
@@ -131,12 +131,12 @@ func (s *saved) resume(dev *tensor.Device) *run {
 	r := s.run
 	r.opt = newOptimizer()
 	r.opt.State = s.state
-	r.model, r.opt.State.Slots = tree.Copy(s.model), tree.Copy(s.state.Slots) // steps donate what they replace
+	r.model, r.opt.State.Slots = tree.Copy(s.model), tree.Copy(s.state.Slots) // steps donate the tensors that they replace
 	return r.on(dev)
 }
 
 // A writer writes characters one at a time. Call stop when it is no longer used: it holds the
-// keys and values of what was written.
+// keys and values of the text so far.
 type writer struct {
 	prompt  string
 	request *request // nil for a sample

@@ -13,7 +13,8 @@ import (
 	"github.com/tensorken/tensorken/tensor"
 )
 
-// library is what lines may use of packages. Functions with type parameters have one type each.
+// library has the functions of packages that lines may use. Functions with type parameters have
+// one type each.
 var library = map[string]map[string]any{
 	"tensor": {
 		"New": tensor.New[float32], "Arange": tensor.Arange[int], "Zeros": tensor.Zeros, "Ones": tensor.Ones, "Full": tensor.Full,
@@ -68,7 +69,7 @@ type evaluation struct {
 	variables map[string]reflect.Value
 }
 
-// inputs computes the variables that depend on no others, on a device. It returns those of
+// inputs computes the variables that depend on no others, on a device. It returns the
 // floats, their names in order, and the other lines.
 func (e *evaluation) inputs(dev *tensor.Device) (floats map[string]tensor.Tensor, names []string, rest []*ast.AssignStmt, err error) {
 	floats = map[string]tensor.Tensor{}
@@ -167,7 +168,7 @@ func (e *evaluation) values(x ast.Expr) ([]reflect.Value, error) {
 	return []reflect.Value{v}, err
 }
 
-// value returns the value of an expression, as one of a type. Numbers become what is asked for.
+// value returns the value of an expression, as one of a type. Numbers are converted to it.
 func (e *evaluation) value(x ast.Expr, want reflect.Type) (v reflect.Value, err error) {
 	switch x := x.(type) {
 	case *ast.ParenExpr:
@@ -217,7 +218,7 @@ func (e *evaluation) convert(at ast.Node, v reflect.Value, want reflect.Type) (r
 	return v, e.fault(at, "a value of type %v, want %v", v.Type(), want)
 }
 
-// number returns the value of an expression of numbers, nil if it is none.
+// number returns the value of an expression of numbers, nil for others.
 func number(x ast.Expr) constant.Value {
 	var v constant.Value
 	switch x := x.(type) {

@@ -10,7 +10,7 @@ import (
 	"github.com/tensorken/tensorken/tensor"
 )
 
-// A kernel is as text what the compiler makes, and the shaders that compute it.
+// A kernel has the text of a kernel and of its shaders.
 type kernel struct {
 	Text    string
 	Shaders []string // one for each pass
@@ -57,7 +57,7 @@ func (s *source) kernels(gradient bool) (plan string, list []kernel, err error) 
 	for _, o := range outputs {
 		trees = append(trees, o.Tensor)
 	}
-	r.kernels = nil // those of inputs
+	r.kernels = nil // drop the kernels of inputs
 	plan = tensor.Explain(trees...)
 	return plan, r.kernels, tensor.Eval(trees...)
 }

@@ -19,7 +19,7 @@ type request struct {
 	Gradient bool   // show the gradients of the inputs, in place of the result
 }
 
-// An answer is what the lines compute, and how.
+// An answer has the results of the lines, and their kernels.
 type answer struct {
 	Results []result
 	Plan    string

@@ -9,7 +9,7 @@ import (
 	"github.com/tensorken/tensorken/tensor"
 )
 
-// All examples but the last run, and those of floats have gradients.
+// All examples but the last run, and examples of floats have gradients.
 func TestExamples(t *testing.T) {
 	for i, x := range examples {
 		for _, gradient := range []bool{false, true} {

@@ -17,7 +17,7 @@ type source struct {
 	at      ast.Node // the last call
 }
 
-// before is what makes a file of lines; it has no line of its own.
+// before turns lines into a Go file; it adds no line.
 const before = "package p; func f() {"
 
 func parse(text string) (*source, error) {

@@ -28,7 +28,8 @@ var holders = map[string]func(path string) (release func(), err error){
 
 func held(f *os.File, err error) (func(), error) { return func() { f.Close() }, err }
 
-// TestProcess is the other process of tests. It says when it has begun what the arguments ask for.
+// TestProcess is the other process of tests. It prints a line when it has begun the work of its
+// arguments.
 func TestProcess(t *testing.T) {
 	args := strings.Split(os.Getenv("TENSORKEN_TEST_PROCESS"), "|")
 	switch args[0] {

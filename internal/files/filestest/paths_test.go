@@ -15,7 +15,7 @@ import (
 	"github.com/tensorken/tensorken/tensor"
 )
 
-// folders are the formats whose paths are those of folders.
+// folders are the formats whose paths name folders.
 var folders = []format{
 	{"images", func(path string, n int) error {
 		if err := os.MkdirAll(filepath.Join(path, "class"), 0o777); err != nil {

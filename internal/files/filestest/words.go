@@ -9,10 +9,10 @@ import (
 	"github.com/tensorken/tensorken/internal/files"
 )
 
-// NoFile returns what the system says of a file that does not exist.
+// NoFile returns the system's error for a file that does not exist.
 func NoFile(t testing.TB) string { return missing(t, "none") }
 
-// NoFolder returns what it says of a file in a folder that does not exist.
+// NoFolder returns its error for a file in a folder that does not exist.
 func NoFolder(t testing.TB) string { return missing(t, filepath.Join("none", "file")) }
 
 func missing(t testing.TB, name string) string {

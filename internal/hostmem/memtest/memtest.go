@@ -14,8 +14,8 @@ const (
 	slack   = 1 << 20
 )
 
-// Bound fails if f, which reads given bytes, allocates more than 4 times that, 1 MiB and what
-// it asked package hostmem for.
+// Bound fails if f, which reads given bytes, allocates more than 4 times that, 1 MiB and the
+// bytes of its hostmem.Make.
 func Bound(t testing.TB, given int, f func()) {
 	t.Helper()
 	var before, after runtime.MemStats

@@ -1,5 +1,5 @@
-// Package attention schedules attention: a block of rows in each workgroup, whose products are those of
-// package tiles.
+// Package attention schedules attention: a block of rows in each workgroup, which computes its products
+// by package tiles.
 package attention
 
 import (
@@ -16,8 +16,8 @@ import (
 
 // An attention computes a block of rows in each workgroup as FlashAttention-2 does (Dao, 2023):
 // for one block of columns after the other it computes the scores in registers and, from them,
-// the left factors of the products, which it adds up in registers. What it keeps of a row grows
-// with no length.
+// the left factors of the products, which it adds up in registers. Its registers for a row do
+// not depend on any length.
 type attention struct {
 	*build.Builder
 	*loopnest.Attention
@@ -43,21 +43,21 @@ type size struct {
 	stride        int // the distance between these
 }
 
-// A unit computes the products: by threads, warps, or groups of 128 threads. Methods
-// that units share are those of attention.
+// A unit computes the products: by threads, warps, or groups of 128 threads. Methods that
+// units share are methods of attention.
 type unit interface {
 	// choose chooses the sizes. It reports false if the unit does not multiply the factors, or
 	// their tiles do not fit.
 	choose() bool
-	// place finds a thread's first row over those of a square, and its place across.
+	// place finds a thread's first row within a square, and its place across.
 	place(root *build.Scope) (ty, tx *shader.Expr)
 	// declare declares the tiles of a product, and finds the thread's part of an output's.
 	declare(q *tiles.Pass, isScore bool)
 	// loadRows loads the left factor of a score.
 	loadRows(q *tiles.Pass)
-	// accumulators declares those of a product.
+	// accumulators declares the accumulators of a product.
 	accumulators(q *tiles.Pass, sc *build.Scope, name string) [][]*shader.Var
-	// begin starts to load the first block of columns, and end completes what was started.
+	// begin starts to load the first block of columns, and end completes pending loads.
 	begin(first *shader.Expr)
 	end()
 	// load loads a block of columns, of the workgroup's from first to end.
@@ -68,8 +68,8 @@ type unit interface {
 	scale(q *tiles.Pass, loop *build.Scope)
 	// add adds the products of a block to the outputs.
 	add(loop *build.Scope)
-	// column is where square h of a block has its columns: how far those of neighbouring threads
-	// are apart, and the first.
+	// column locates the columns of square h of a block: the distance between neighbouring
+	// threads' columns, and the first column.
 	column(h int) (step, first int)
 	// outputColumns is the span of a thread's columns of an output in square h.
 	outputColumns(q *tiles.Pass, sc *build.Scope, h int) build.Span
@@ -80,7 +80,7 @@ type unit interface {
 type row struct {
 	*build.Scope                         // the row is known
 	squareNumber, number int             // its square, and its number there
-	max                  *build.Reducer  // nil: there is none
+	max                  *build.Reducer  // nil without a maximum
 	old                  *shader.Expr    // the maximum before a block
 	sums                 []build.Reducer // of this thread's columns
 	scale                *shader.Expr
@@ -219,7 +219,7 @@ func (a *attention) begin(first *shader.Expr) {}
 
 func (a *attention) end() {}
 
-// accumulators declares those of instructions.
+// accumulators declares the accumulators of the matrix instructions.
 func (a *attention) accumulators(q *tiles.Pass, sc *build.Scope, name string) [][]*shader.Var {
 	return q.Accumulators(sc, name)
 }

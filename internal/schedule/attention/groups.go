@@ -89,7 +89,7 @@ func (a *groups) begin(first *shader.Expr) { a.copyBlock(a.p.Root, first, build.
 
 func (a *groups) end() { a.p.Root.Do(&shader.CopyWait{}) }
 
-// load waits for the tiles of a block, and starts to copy those of the next.
+// load waits for the tiles of a block, and starts to copy the tiles of the next.
 func (a *groups) load(loop *build.Scope, first, end *shader.Expr) {
 	size := a.width
 	a.buffer = loop.Let("buffer", a.columns.Sub(first).Div(size).And(1))
@@ -156,7 +156,7 @@ func (a *groups) products(q *tiles.Pass, left [][]build.Value) (list []shader.Mu
 
 func (a *groups) column(h int) (step, first int) { return 4, 16 * h }
 
-// outputColumns has the columns of an instruction, which are those of the factor in order.
+// outputColumns has the columns of an instruction, which are the factor's columns in order.
 func (a *groups) outputColumns(q *tiles.Pass, sc *build.Scope, h int) build.Span {
 	w, _ := q.Columns(sc, h)
 	w.Base, w.Step, w.Fours = a.tx.Mul(2).Plus(16*h), []int{0, 1, 8, 9}, false

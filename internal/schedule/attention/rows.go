@@ -10,7 +10,7 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// startRows declares what a thread keeps of its rows.
+// startRows declares a thread's variables for its rows.
 func (a *attention) startRows() {
 	root := a.p.Root
 	a.rows = make([][]*row, a.high)
@@ -131,8 +131,8 @@ func greatestOf(sc *build.Scope, tag string, list build.Value) *shader.Expr {
 	return most.Gt(infinity).If(most.Bitcast(shader.F32), x)
 }
 
-// rescale finds the factor for what is proportional to the exponential of the difference to the
-// greatest value of a row, which may have been raised.
+// rescale computes the factor that rescales a row's sums of exponentials, exp(x - max), when a
+// block may have raised the row's maximum.
 func (a *attention) rescale(loop *build.Scope, row *row) {
 	now := loop.Let("now"+row.step.Tag, row.max.Acc.Ref())
 	// Without a number above -Inf so far exponentials are 0, and no NaN.
@@ -144,8 +144,9 @@ func (a *attention) rescale(loop *build.Scope, row *row) {
 	}
 }
 
-// exponentials computes those of differences to a value of rows, or of columns, which take two
-// instructions so. What that value's multiple lacks by rounding, all exponentials of a row lack.
+// exponentials computes exp(x - y), where y is a value of a row or of a column, by two
+// instructions: a fused multiplication and addition, and exp2. The rounding of y's multiple is
+// the same for all exponentials of a row, and so cancels in quotients.
 func (a *attention) exponentials(sc *build.Scope) {
 	for i := range a.Nest.Body {
 		in := &a.Nest.Body[i]
@@ -166,7 +167,7 @@ func (a *attention) exponentials(sc *build.Scope) {
 	}
 }
 
-// exponential is that of x-y.
+// exponential is exp(x - y).
 func exponential(x, y *shader.Expr) *shader.Expr {
 	base := toBase2(y)
 	return shader.MulAdd(x, base, y.Mul(base).Neg()).Exp2()
@@ -205,7 +206,8 @@ func (a *attention) finishRows() {
 	}
 }
 
-// storeRow stores the values of a row: the outputs, and by one thread what there is once.
+// storeRow stores the values of a row: the outputs and, by one thread, the values that a
+// row has once.
 func (a *attention) storeRow(end *build.Scope, g, r int) {
 	across := a.Nest.Roles(ir.Width)
 	if list := a.Nest.Stores(across, false); len(list) > 0 {

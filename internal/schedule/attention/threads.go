@@ -11,10 +11,10 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// threads is attention by threads, each of which has squares of 4×4 scores in four rows.
-// Tiles of the factors go through shared memory step by step along the depth, as those of a
-// contraction do; all products use the same memory in turn. The left factor of an output is there
-// as a whole, as vectors along the rows.
+// threads is attention by threads, each of which has squares of 4×4 scores in four rows. Tiles of
+// the factors go through shared memory step by step along the depth, as in a contraction; all
+// products use the same memory in turn. The left factor of an output is there as a whole, as
+// vectors along the rows.
 type threads struct {
 	*attention
 	lefts   *shader.Shared // a step of left factors of scores
@@ -108,7 +108,7 @@ func (a *threads) accumulators(q *tiles.Pass, sc *build.Scope, name string) [][]
 // load loads nothing: see Pass.stepwise, which has barriers.
 func (a *threads) load(loop *build.Scope, first, end *shader.Expr) {
 	if !slices.ContainsFunc(a.scores, func(q *tiles.Pass) bool { return q.Depth > 0 }) {
-		loop.Barrier() // threads have read what they exchanged before
+		loop.Barrier() // threads have read the exchanged values before
 	}
 }
 
@@ -160,8 +160,8 @@ func (a *threads) add(loop *build.Scope) {
 	}
 }
 
-// weightsRow is where a column of weights has a thread's rows. Those of columns whose quarters differ
-// lie in other banks: eight threads that write at once have two rows and four quarters.
+// weightsRow is the place of a thread's rows in a column of weights. Columns whose quarters differ
+// lie in different banks: eight threads that write at once have two rows and four quarters.
 func (a *threads) weightsRow(q *tiles.Pass, quarter *shader.Expr) *shader.Expr {
 	return q.TY.Xor(quarter.Mul(tiles.LaneStride).And(7))
 }

@@ -16,8 +16,8 @@ const attentionRegisters = 160
 // The four threads that share a row each have a quarter of the columns of a square.
 type warps struct{ *attention }
 
-// choose chooses the squares of a warp: as many as its registers hold, rather of rows, as
-// these share what is read of the columns.
+// choose chooses the squares of a warp: as many as its registers hold, preferring rows,
+// because these share the loads of the columns.
 func (a *warps) choose() bool {
 	if !a.Target.Matrices {
 		return false
@@ -109,7 +109,7 @@ func (a *warps) paired() bool {
 }
 
 func (a *warps) load(loop *build.Scope, first, end *shader.Expr) {
-	loop.Barrier() // what was read of the block before
+	loop.Barrier() // all have read the block before
 	for _, q := range a.scores {
 		a.loadColumns(loop, q)
 	}
@@ -158,7 +158,7 @@ func (a *warps) add(loop *build.Scope) {
 	}
 }
 
-// words are what an instruction takes of a left factor in registers: see Pass.putWarps.
+// words are an instruction's operand from a left factor in registers: see Pass.putWarps.
 func words(q *tiles.Pass, left [][]build.Value, word, s int) (list []*shader.Expr) {
 	u := q.Tile.Unit
 	for i := range 2 {

@@ -16,7 +16,7 @@ type Bound struct {
 	Last bool // it bounds the last column of a row, not the first
 }
 
-// BoundsOf lists those of some bounds in which the position along an axis has the coefficient 1 or -1.
+// BoundsOf lists the bounds in which the position along an axis has the coefficient 1 or -1.
 func BoundsOf(all loopnest.Bounds, k *ir.Kernel, axis int) (list []Bound) {
 	for _, b := range all.List() {
 		switch b.Slope(k, axis) {
@@ -86,7 +86,7 @@ func (p *Pass) greatest(axis, c int, areas []Area) *shader.Expr {
 	return least.Mul(c)
 }
 
-// AllLowest is the condition that all numbers are -Inf, nil if there are none.
+// AllLowest is the condition that all numbers are -Inf, nil for an empty list.
 func (sc *Scope) AllLowest(list []int) *shader.Expr {
 	var c *shader.Expr
 	for _, i := range slices.Compact(slices.Sorted(slices.Values(list))) {

@@ -1,6 +1,6 @@
-// Package build is what all schedules are made with: a Builder adds passes to a program, a Pass has a tree of
-// Scopes, and a Scope computes the instructions of a kernel at the positions that it knows. What they do is
-// decided by the packages of the templates, for a Target.
+// Package build has the parts that all schedules are made of: a Builder adds passes to a program, a Pass
+// has a tree of Scopes, and a Scope computes the instructions of a kernel at the positions that it knows.
+// The packages of the templates decide how to combine them, for a Target.
 package build
 
 import (

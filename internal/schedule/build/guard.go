@@ -97,7 +97,7 @@ func mostLanes(x ...Value) int {
 	return n
 }
 
-// AllIn is the conjunction of conditions in a lane, nil if there are none.
+// AllIn is the conjunction of conditions in a lane, nil for an empty list.
 func AllIn(x []Value, l int) *shader.Expr {
 	var c *shader.Expr
 	for i := range x {

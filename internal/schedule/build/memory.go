@@ -89,7 +89,7 @@ func (sc *Scope) StoreEach(stores []int) {
 	}
 }
 
-// ValueEach computes what stores write.
+// ValueEach computes the operands of stores.
 func (sc *Scope) ValueEach(stores []int) {
 	for _, i := range stores {
 		sc.Value(sc.Pass.Nest.Body[i].Src[0])

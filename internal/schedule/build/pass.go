@@ -69,7 +69,7 @@ func (p *Pass) bind(arg, scratch int, d ir.DType, write bool) *shader.Buffer {
 // Input is the buffer of an argument that is read.
 func (p *Pass) Input(arg int) *shader.Buffer { return p.bind(arg, 0, p.Nest.Args[arg].DType, false) }
 
-// Output is that of one that is written.
+// Output is the buffer of an argument that is written.
 func (p *Pass) Output(arg int) *shader.Buffer { return p.bind(arg, 0, p.Nest.Args[arg].DType, true) }
 
 // Words is a scratch buffer of registers of a type of numbers.
@@ -206,7 +206,7 @@ func (p *Pass) Items(n int) (sc *Scope, item *shader.Expr) {
 func (p *Pass) Job() *shader.Expr { return p.Repeating("job", shader.GroupID, p.Workgroups) }
 
 // Repeating names a number below n. Where x is more, it is the last number, whose work is
-// repeated; but what replaces elements that it has read is stored once.
+// repeated; but a kernel that replaces elements that it has read stores once.
 func (p *Pass) Repeating(name string, x *shader.Expr, n int) *shader.Expr {
 	if p.Replaces() {
 		p.Root.Valid = append(p.Root.Valid, Value{x.Lt(n)})

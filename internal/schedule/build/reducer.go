@@ -14,7 +14,7 @@ type Reducer struct {
 	Register shader.Type
 	Acc      *shader.Var
 	Start    *shader.Expr
-	of       func(x, rank *shader.Expr) *shader.Expr // what an element contributes
+	of       func(x, rank *shader.Expr) *shader.Expr // the contribution of an element
 	combine  func(a, b *shader.Expr) *shader.Expr
 	Result   func(x *shader.Expr) *shader.Expr
 }
@@ -60,7 +60,7 @@ var reducers = [ir.Ops]func(r *Reducer, to, from ir.DType){
 	},
 }
 
-// Reducer returns that of an instruction.
+// Reducer returns the reducer of an instruction.
 func (c *Builder) Reducer(i int) Reducer {
 	in := &c.Nest.Body[i]
 	r := Reducer{Instr: i, Register: shader.Register(in.Type)}

@@ -54,7 +54,7 @@ type Scope struct {
 	Axes   map[int]coord
 	Values map[int]Value
 	Valid  []Value // conditions of a lane
-	needed []Value // those of them where a lane that is not valid loads nothing
+	needed []Value // the conditions among them under which a lane that is not valid loads nothing
 }
 
 func newScope(p *Pass) *Scope {
@@ -126,7 +126,8 @@ func (sc *Scope) Steps(name string, first, limit *shader.Expr, step int, partial
 	outer.End()
 }
 
-// Later returns a function that puts what has been added to the block since then into a statement.
+// Later returns a function that moves the statements that were added to the block since then into
+// a statement.
 func (sc *Scope) Later(in func(b *shader.Block) shader.Stmt) (wrap func()) {
 	before := len(sc.Stmts)
 	return func() {
@@ -242,7 +243,7 @@ func (sc *Scope) conditions(l int) []*shader.Expr {
 	return list
 }
 
-// Condition is the conjunction of conditions, nil if there are none.
+// Condition is the conjunction of a lane's conditions, nil without any.
 func (sc *Scope) Condition(l int) *shader.Expr { return All(sc.conditions(l)...) }
 
 // sameCondition reports whether each four lanes are valid together.

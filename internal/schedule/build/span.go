@@ -65,7 +65,7 @@ func (sc *Scope) EnterValid(w Span) {
 	sc.Enter(w)
 }
 
-// counted is a span whose numbers have the type of those of its points.
+// counted is the span with numbers of the type that counts its points.
 func (sc *Scope) counted(w Span) Span {
 	t := sc.Pass.CountType(sc.Pass.Nest.Size(w.Axes))
 	w.Base = w.Base.Convert(t)

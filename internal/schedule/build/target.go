@@ -7,8 +7,7 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// A Target is what a kernel is scheduled for. Zero fields mean WebGPU's
-// defaults.
+// A Target is the GPU that a kernel is scheduled for. Zero fields mean WebGPU's defaults.
 type Target struct {
 	Family      Family
 	MaxThreads  int  // of a workgroup (256)
@@ -16,7 +15,7 @@ type Target struct {
 	MaxGroups   int  // workgroups in one dimension of a grid (65535)
 	SubgroupMin int  // least size of a subgroup; 0: the device has none
 	SubgroupMax int  // greatest size of a subgroup
-	Units       int  // compute units (what the family usually has)
+	Units       int  // compute units; 0: as usual for the family
 	TileBytes   int  // shared memory for tiles of products, if that may be more (SharedBytes)
 	Matrices    bool // subgroups of 32 threads multiply matrices by shader.Multiply
 	TF32        bool // products of float32 are computed in TF32, if there are Matrices
@@ -24,7 +23,7 @@ type Target struct {
 	SharedMatrices bool
 	Wide           bool       // registers may have 64 bits, and elements any type
 	Memory         int        // bytes; 0: unknown
-	Machine        ir.Machine // its figures (what the family usually has)
+	Machine        ir.Machine // its figures; zero: as usual for the family
 	Positions      int        // the greatest position that is computed in 32 bits; on Wide targets others take 64 (2^31-1)
 	ManyPoints     int        // points from which on a thread has several vectors of them: fewer are shared by more threads (2^22)
 }
@@ -113,7 +112,7 @@ func (t Target) LoopLimits() ir.LoopLimits {
 	return limits
 }
 
-// Traits are those of the family.
+// Traits are the traits of the family.
 func (t Target) Traits() *Traits { return &families[t.Family] }
 
 // Subgroup is the size of subgroups. It is math.MaxInt32, more than any workgroup has, if

@@ -21,7 +21,7 @@ func (c Choice) String() string {
 	return fmt.Sprintf("%dx%dx%d:%dx%d/%d", t.M, t.N, t.K, t.High, t.Wide, c.Splits)
 }
 
-// Row is that of a choice in the table of tiles.
+// Row is the row of a choice in the table of tiles.
 func (c Choice) Row() string {
 	tile, unit := c.Layout, *c.Layout.Unit
 	tile.Unit, unit.Methods = nil, tiles.UnitMethods{} // addresses differ from program to program
@@ -40,7 +40,7 @@ func Choices(c *build.Builder) (list [][]Choice) {
 	return list
 }
 
-// resplit returns an option and those of half and twice as many splits.
+// resplit returns an option, and the same with half and twice as many splits.
 func resplit(x *product.Product, o product.Option[tiles.Tile]) []Choice {
 	list := []Choice{{o}}
 	steps := ir.CeilDiv(x.Depth, o.Layout.Depth())

@@ -82,8 +82,8 @@ func pointsAhead(p *build.Pass, items, ahead int, stores []int, at func(item *sh
 	root.End()
 }
 
-// transposes returns the axis along which a load that takes large steps along
-// the last axis is contiguous, or -1 if there is none.
+// transposes returns the axis along which a load that takes large steps along the last axis
+// is contiguous, or -1.
 func transposes(c *build.Builder, axes []int) int {
 	side := c.Target.Traits().Transpose
 	if side == 0 || len(axes) < 2 || c.Target.Threads() < side*side/4 {

@@ -1,5 +1,5 @@
-// Package product has what the schedules of products share: the two sides, the split of the depth, and how
-// sums are finished and stored.
+// Package product has the common parts of schedules of products: the two sides, the split of the depth,
+// and how sums are finished and stored.
 package product
 
 import (
@@ -26,7 +26,7 @@ type Product struct {
 	Batch       []int
 	Rows, Cols  Side
 	Deep        []int // the K axes
-	Taps        []int // those of them of which a step has one position: see tiles.Tap
+	Taps        []int // the axes among them of which a step has one position: see tiles.Tap
 	Depth       int
 	Batches     int
 	Sum         int // the instruction
@@ -78,8 +78,8 @@ func Of(c *build.Builder, sum int, rows, cols Side, deep []int) *Product {
 	return x
 }
 
-// A layout is what a workgroup needs for its part of a product, a tile or a gemv: bytes of
-// memory for words of some bytes.
+// A layout is a workgroup's part of a product, a tile or a gemv: its threads, and its
+// memory in bytes for words of some bytes.
 type layout interface {
 	Threads() int
 	Bytes(word int) int
@@ -92,8 +92,8 @@ type Option[L layout] struct {
 	time             float64 // estimated
 }
 
-// Options returns those of a list of layouts that fit, in the order of their estimated times.
-// best returns the best split for a layout, and its time.
+// Options returns the layouts of a list that fit, in the order of their estimated times. best
+// returns the best split for a layout, and its time.
 func Options[L layout](x *Product, list []L, best func(L) (splits, each int, time float64)) []Option[L] {
 	var fit []Option[L]
 	for _, l := range list {
@@ -222,10 +222,10 @@ func (x *Product) Vector(sc *build.Scope, name string) *shader.Var {
 	return sc.Var(name, build.Number(x.ResultType.Vec(4), 0))
 }
 
-// Contractions skip what a mask hides: results that nothing needs, tile by tile, and the part of the depth
-// in which a factor is 0.
+// Contractions skip work that a mask makes useless: results that nothing needs, tile by tile, and the part
+// of the depth in which a factor is 0.
 
-// findHidden finds the bounds of what is needed.
+// findHidden finds the bounds of the needed results and of the depth.
 func (x *Product) findHidden() {
 	if !x.Skips() || x.Target.Matrices {
 		return

@@ -13,7 +13,7 @@ import (
 type rowPass struct {
 	*reduction
 	p       *build.Pass
-	t       *shader.Expr // the thread's number among those of the row
+	t       *shader.Expr // the thread's number among the row's threads
 	row     *shader.Expr
 	root    *build.Scope // knows the row
 	segment *shader.Expr

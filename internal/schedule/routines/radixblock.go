@@ -90,7 +90,8 @@ func (b *blockSort) load() {
 	}
 }
 
-// read reads what a buffer has of each of the thread's pairs, four at a time where rows allow.
+// read reads a buffer's element for each of the thread's pairs, four at a time where rows
+// allow.
 func (b *blockSort) read(name string, from *shader.Buffer) (list build.Value) {
 	root := b.p.Root
 	group := 1
@@ -223,7 +224,7 @@ func (b *blockSort) stage(place, own build.Value) {
 // that each read neighbouring ones access different banks of memory.
 func slot(i *shader.Expr) *shader.Expr { return i.Add(i.Shr(5)) }
 
-// store writes what is staged and belongs to the row, and calls use with each.
+// store writes the staged elements of the row, and calls use with each.
 func (b *blockSort) store(name string, to *shader.Buffer, use func(sc *build.Scope, i, at, x *shader.Expr)) {
 	b.apart(func(l int, i, at *shader.Expr) {
 		b.p.Root.Under(b.within(at), func(sc *build.Scope) {

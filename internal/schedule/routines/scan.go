@@ -128,7 +128,7 @@ func (s *scan) pass(stores bool) {
 type scanPass struct {
 	*scan
 	p      *build.Pass
-	t      *shader.Expr // the thread's number among those of the row
+	t      *shader.Expr // the thread's number among the row's threads
 	acc    *shader.Var  // of the row so far, or of the thread's elements
 	start  *shader.Expr
 	stores bool

@@ -10,17 +10,15 @@ import (
 
 // A scatter copies its base unless the result is kept, then combines the updates with the result.
 //
-// The axes whose positions lead to different elements, whatever the index,
-// make columns; the others are the updates of each. A thread owns one column
-// and some of the positions that the index may name, its rows. It goes
-// through the updates in order and takes those whose index is one of its
-// rows, so no two threads write an element and the order is that of the
-// points. There are as many blocks of rows as it takes to keep the device
-// busy; a thread with one row has it in a register. If there are few columns
-// and rows the updates are also cut into segments, which a further pass
-// combines, in order. Where that pays, subgroups find the updates of a row
-// together; if there are many rows and updates, the updates are sorted by
-// their index first.
+// The axes whose positions lead to different elements, whatever the index, make columns;
+// the others are the updates of each. A thread owns one column and some of the positions
+// that the index may name, its rows. It goes through the updates in order and takes those
+// whose index is one of its rows, so no two threads write an element and updates apply in
+// the order of the points. There are as many blocks of rows as it takes to keep the device
+// busy; a thread with one row has it in a register. If there are few columns and rows the
+// updates are also cut into segments, which a further pass combines, in order. Where that
+// pays, subgroups find the updates of a row together; if there are many rows and updates,
+// the updates are sorted by their index first.
 type scatter struct {
 	*build.Builder
 	at       *ir.Instr // the Scatter
@@ -36,7 +34,7 @@ type scatter struct {
 	segments int
 	segment  int  // updates in one
 	parts    int  // scratch
-	placed   bool // these are 1 + the place of the last update, 0 if there is none
+	placed   bool // these are 1 + the place of the last update, or 0
 }
 
 func addScatter(c *build.Builder) {
@@ -161,7 +159,7 @@ func (x *scatter) combine() {
 	})
 }
 
-// none is what a thread begins with that combines a part.
+// none is the initial value of a thread that combines a part.
 func (x *scatter) none() *shader.Expr {
 	if x.placed {
 		return build.Number(x.CountType(x.count), 0)
@@ -169,7 +167,8 @@ func (x *scatter) none() *shader.Expr {
 	return build.Constant(x.at.Type, ir.Identity(x.at.Kind, x.at.Type))
 }
 
-// updateAt is what a thread combines for the update at a place, which is entered in sc.
+// updateAt is the value that a thread combines for the update at a place, which is entered
+// in sc.
 func (x *scatter) updateAt(sc *build.Scope, place *shader.Expr) *shader.Expr {
 	if x.placed {
 		return place.Plus(1)
@@ -177,8 +176,8 @@ func (x *scatter) updateAt(sc *build.Scope, place *shader.Expr) *shader.Expr {
 	return sc.Value(x.at.Src[1]).Lane(0)
 }
 
-// start declares what a thread with one row combines, for the updates of a segment from first
-// to last.
+// start declares the accumulator of a thread with one row, for the updates of a segment from
+// first to last.
 func (x *scatter) start(sc *build.Scope, row, segment *shader.Expr) (acc *shader.Var, first, last *shader.Expr) {
 	none := x.none()
 	if x.segments > 1 {

@@ -15,7 +15,7 @@ import (
 // read theirs again, and the few elements within it are sorted.
 type selection struct {
 	*sort
-	from     candidates // what is read
+	from     candidates // the elements to read
 	n        int        // elements of a row there
 	each     int        // elements of a thread, at most
 	segment  int        // elements of a segment

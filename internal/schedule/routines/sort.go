@@ -82,7 +82,7 @@ func (s *sort) bits() int {
 	}
 }
 
-// none is a key or a position; both of them come after those of all elements.
+// none is a key or a position that comes after every element's.
 func none(t shader.Type) *shader.Expr { return shader.FromBits(t, math.MaxUint64) }
 
 // candidates adds scratch for n pairs.

@@ -11,7 +11,7 @@ import (
 const voteTests = 8 << 20
 
 // votes reports whether the threads of a subgroup find the updates of a row together: each
-// tests one index, and they exchange what they find. That pays if they have columns of one row,
+// tests one index, and they exchange the results. That pays if they have columns of one row,
 // and all columns have the same index.
 func (x *scatter) votes(separate bool) bool {
 	sub := x.Target.Subgroup()

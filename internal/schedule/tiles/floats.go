@@ -97,11 +97,11 @@ func (q *Pass) parts(sc *build.Scope, name string, x *shader.Expr) []*shader.Exp
 	return []*shader.Expr{head, tail}
 }
 
-// stepFloats multiplies tile by tile along the depth. In a step the tile of the right factor for
-// the next one is put into a buffer, that for the step after is loaded, and products run. Two
-// groups of threads take turns to start theirs: so those of one run while the other waits for its
-// own, adds them up and puts the next tile. A group may be a step ahead: that takes four buffers,
-// of one group three.
+// stepFloats multiplies tile by tile along the depth. In a step the right factor's tile of the
+// next step is put into a buffer, the tile of the step after is loaded, and products run. Two
+// groups of threads take turns to start products: so the products of one run while the other
+// waits for its own, adds them up and puts the next tile. A group may be a step ahead, which
+// takes four buffers; a single group takes three.
 func (q *Pass) stepFloats() {
 	root, t := q.P.Root, q.Tile
 	rows := q.Rows
@@ -201,8 +201,9 @@ func (q *Pass) hold(sc *build.Scope, left registers, block []*shader.Expr) {
 	}
 }
 
-// floatProducts are those of a step, with a tile of the right factor from a vector on: of tails
-// first, so that little is lost where sums are rounded. That of tails with tails is too small.
+// floatProducts are the products of a step, with a tile of the right factor from a vector on:
+// products with tails first, so that rounding of sums loses little. The product of tails with
+// tails is too small to count.
 func (q *Pass) floatProducts(left registers, sums []*shader.Var, from *shader.Expr) (list []shader.MultiplyShared) {
 	pairs := [][2]int{{0, 0}}
 	if q.Tile.Unit.Split {

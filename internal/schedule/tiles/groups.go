@@ -7,8 +7,8 @@ import (
 
 // ByGroups is a unit in which 128 threads compute 64 rows of a tile, by instructions that read
 // both factors from shared memory and run beside others: see shader.MultiplyGroup. While the
-// products of a step run, those of the step before end, and tiles are copied to the other
-// buffers.
+// products of a step run, the products of the step before end, and tiles are copied to the
+// other buffers.
 //
 // A thread has two rows of a square, and two columns of each eight, see shader.MultiplyShared. So
 // that four neighbours are its own, the columns of a right factor along the depth lie in

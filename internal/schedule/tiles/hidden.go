@@ -17,8 +17,8 @@ func perBatch(x *product.Product, tiles int) int {
 	return tiles
 }
 
-// inTurn makes what follows a loop over two tiles of a batch: one by its number from the begin, and the
-// one of that number from the end. It returns the number of the loop's tile.
+// inTurn wraps the following statements in a loop over two tiles of a batch: one by its number from the
+// begin, and the one of that number from the end. It returns the number of the loop's tile.
 func (q *Pass) inTurn(tile *shader.Expr, tiles int) (own *shader.Expr, end func()) {
 	root := q.P.Root
 	other := build.U32(tiles - 1).Sub(tile)
@@ -47,7 +47,7 @@ func (q *Pass) narrow() {
 	}
 }
 
-// areas are those of a tile.
+// areas are the rows and columns of a tile.
 func (q *Pass) areas() []build.Area {
 	return []build.Area{{Axes: q.Rows.Axes, First: q.At.Row, N: q.Tile.M}, {Axes: q.Cols.Axes, First: q.At.Col, N: q.Tile.N}}
 }

@@ -15,7 +15,7 @@ type Factor struct {
 	*product.Side
 	left   bool
 	Block  int   // of the side
-	lines  patch // what a thread loads at once
+	lines  patch // the patch that a thread loads at once
 	stride int   // in shared memory, from a word of the depth to the next, in vectors
 	depth  int   // elements of a tile
 	Shared *shader.Shared

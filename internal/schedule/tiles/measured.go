@@ -9,7 +9,7 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// A Table has tiles, the fastest first, and what else their times depend on.
+// A Table has tiles, the fastest first, and the constants of their estimated times.
 type Table struct {
 	tiles   []Tile              // by threads
 	Floats  []Tile              // of float32, on a target with matrices
@@ -26,8 +26,7 @@ type Table struct {
 	wideCost                    product.Cost        // of wide
 }
 
-// MeasuredH200 has the tiles and costs measured on an NVIDIA H200. Tiles of 64×64×16 and 32×64×16, and those
-// of numbers of 64 bits, as float64, were measured on an H100.
+// MeasuredH200 has the tiles and costs of NVIDIA's compute capability 9; docs/bench has the measurements.
 var MeasuredH200 = Table{
 	tiles: []Tile{
 		{128, 128, 8, 2, 2, 1, 2, &ByThreads},

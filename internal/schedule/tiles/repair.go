@@ -5,9 +5,9 @@ import (
 	"github.com/tensorken/tensorken/internal/shader"
 )
 
-// repair computes a thread's results again, one product after the other, if one of them is no
-// number or infinite: a product of heads and tails is so where that of floats is not, for
-// infinity has no tail and a head may be infinite where its float is not.
+// repair computes a thread's results again, one product after the other, if one of them is
+// NaN or infinite. A product of heads and tails may be so where the product of floats is
+// finite: infinity has no tail, and a head may overflow where its float does not.
 func (q *Pass) repair() {
 	if !q.Tile.Unit.Split || q.Depth == 0 {
 		return

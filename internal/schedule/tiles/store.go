@@ -97,8 +97,8 @@ func (q *Pass) storesSums(width int) bool {
 
 // stagedSquares is how many squares of columns of a tile have room in the shared memory of the
 // right factor; 0 if results are stored from registers. Through shared memory neighbouring
-// threads store neighbouring results, and the code for these is a loop: what there is for each
-// register apart is more than the cache for instructions holds.
+// threads store neighbouring results, and the code is a loop: code for each register apart
+// would exceed the instruction cache.
 func (q *Pass) stagedSquares() int {
 	t := q.Tile
 	// Four threads of a group have 16 neighbours of a row: they store sums as well from registers.

@@ -8,15 +8,14 @@ import (
 	"github.com/tensorken/tensorken/internal/shader"
 )
 
-// mostTaps is the most taps of a filter. Longer axes, as those of images in the gradient of a filter,
+// mostTaps is the most taps of a filter. Longer axes, such as an image's in the gradient of a filter,
 // have neighbours in memory, which are better loaded together.
 const mostTaps = 32
 
-// Tap chooses the order of the depth for a tile. That of a convolution has channels, and positions in
-// the kernel, the taps. Where a step's channels end a tap's, all threads compute the same tap from the
-// number of the step, and what a thread finds out for it holds for all its elements: else each would
-// divide the position of each element. Steps of the same channels follow each other, as they load
-// neighbours.
+// Tap chooses the order of the depth for a tile. The depth of a convolution has channels, and
+// positions in the filter, the taps. If steps do not cross taps, all threads compute the tap from the
+// number of the step, and its position holds for all elements of a thread: else each would divide the
+// position of each element. Steps of the same channels follow each other, as they load neighbours.
 func Tap(x *product.Product, t Tile) {
 	n := slices.IndexFunc(x.Deep, func(a int) bool { return x.Nest.Axes[a].Len%t.Depth() == 0 })
 	if t.Unit.lanes > 1 || x.FactorType.IsWide() || len(x.Deep) == 1 || x.Fours(x.Deep) || n < 0 {

@@ -6,7 +6,7 @@ import (
 )
 
 // ByThreads is a unit in which a thread computes squares of 4×4. A tile in shared memory has
-// vectors along the side, so that of the left factor is transposed.
+// vectors along the side, so the left factor's is transposed.
 var ByThreads = Unit{
 	lanes: 1, square: [2]int{4, 4}, rows: 4, Apart: 1, Group: 1, Buffers: 2, deep: patch{1, 1}, aside: patch{1, 1},
 	Methods: UnitMethods{

@@ -23,7 +23,7 @@ type Tile struct {
 	Unit       *Unit
 }
 
-// A Unit is who multiplies tiles: a thread, or threads together by matrix instructions.
+// A Unit multiplies tiles: a thread, or threads together by matrix instructions.
 type Unit struct {
 	lanes       int           // threads
 	square      [2]int        // rows and columns that the lanes compute at once
@@ -33,7 +33,7 @@ type Unit struct {
 	Buffers     int           // tiles of a factor in shared memory
 	align       int           // of them, in bytes
 	running     int           // steps whose products still run when the next step's start
-	deep, aside patch         // what a thread loads at once of a factor along the depth, and along the side
+	deep, aside patch         // the patches of a factor that a thread loads at once, along the depth and along the side
 	Elem        shader.Matrix // of the instructions
 	Split       bool          // an element is multiplied as a head and a tail
 	held        bool          // the left factor is in registers
@@ -48,7 +48,7 @@ type LineOrder func(line *shader.Expr) *shader.Expr
 // A patch is lines of vectors of four elements.
 type patch struct{ lines, vectors int }
 
-// UnitMethods are what the kinds of unit do in their own way.
+// UnitMethods are the operations that differ between kinds of unit.
 type UnitMethods struct {
 	// start finds the thread's place and declares its accumulators.
 	start func(q *Pass)
@@ -296,8 +296,9 @@ func (q *Pass) multiplySteps() {
 	})
 }
 
-// Stepwise loads the tiles of each step while those of the one before are multiplied, in a buffer
-// now. A turn of the loop does one step, or as many as there are buffers, of a multiple of these.
+// Stepwise loads the tiles of each step while the tiles of the step before, in buffer now, are
+// multiplied. A turn of the loop does one step or, if the number of steps is a multiple of the
+// buffers, as many as there are buffers.
 func (q *Pass) Stepwise(sc *build.Scope, turn int, multiply func(sc *build.Scope, step, now *shader.Expr)) {
 	buffers := q.Tile.Unit.Buffers
 	start := sc.Inner()

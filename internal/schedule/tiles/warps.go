@@ -12,10 +12,10 @@ import (
 // the depth if both factors have the same.
 //
 // A tile in shared memory has blocks of four rows, or columns, by four words of the depth, as
-// threads load them: those of 16 words of a column, or of a pair of rows, are next to each
-// other. A vector of the left factor has what a thread takes of it for an instruction: words 2s
-// and 2s+1 of the block in two rows. One of the right factor has the four words of a column,
-// for two instructions. See [Pass.vectorOf] for where they are.
+// threads load them: the blocks of 16 words of a column, or of a pair of rows, are next to each
+// other. A vector of the left factor is a thread's operand of an instruction: words 2s and 2s+1
+// of the block in two rows. One of the right factor has the four words of a column, for two
+// instructions. See [Pass.vectorOf] for where they are.
 func byWarps(elem shader.Matrix, split bool) *Unit {
 	group := elem.PerWord()
 	return &Unit{
@@ -28,8 +28,9 @@ func byWarps(elem shader.Matrix, split bool) *Unit {
 	}
 }
 
-// The units of warps. Of WholeFloats an F32 is a head and a tail of TF32. Three products of
-// these give that of floats with less error than their rounding has: without that of the tails.
+// The units of warps. In WholeFloats an F32 is a head and a tail of TF32. Three products of
+// these give the product of floats, with less error than its rounding; the product of the tails
+// is left out.
 var (
 	WholeFloats   = byWarps(shader.TF32, true)
 	RoundedFloats = byWarps(shader.TF32, false)
@@ -138,7 +139,7 @@ func (q *Pass) AddProducts(loop *build.Scope, fromN *shader.Expr, left func(sc *
 	}
 }
 
-// Accumulators declares those of instructions: one by two for each square.
+// Accumulators declares the accumulators of instructions: one by two for each square.
 func (q *Pass) Accumulators(sc *build.Scope, name string) [][]*shader.Var {
 	acc := make([][]*shader.Var, q.Tile.High)
 	for i := range acc {

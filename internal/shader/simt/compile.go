@@ -24,9 +24,9 @@ type pass struct {
 	stmts     []shader.Stmt
 }
 
-// A fixed register keeps its value while a pass runs: that of a constant, a
-// parameter, the workgroup's or the thread's number. One without an op is the second word of
-// the one before.
+// A fixed register keeps its value while a pass runs: a constant, a parameter, the
+// workgroup's or the thread's number. One without an op is the second word of the one
+// before.
 type fixed struct {
 	op    shader.Op
 	words int
@@ -115,7 +115,7 @@ func (c *compiler) reserve(f fixed) register {
 	return register{at: n, words: f.words, fixed: true}
 }
 
-// block translates statements. What they declare is given back.
+// block translates statements, and frees the registers that they declare.
 func (c *compiler) block(b *shader.Block) block {
 	outer, top, lists := c.code, c.top, c.topLists
 	c.code = nil
@@ -219,7 +219,8 @@ func (c *compiler) statement(s shader.Stmt) {
 	}
 }
 
-// note looks at a new variable once, so that what is computed of it is computed once.
+// note marks a new variable that is equal in all threads, so that functions of it are
+// computed once.
 func (c *compiler) note(v value) {
 	c.emit(func(g *group, on []int32) {
 		if len(on) == g.Threads {
@@ -341,8 +342,8 @@ func (c *compiler) barrier() {
 	})
 }
 
-// takeTurn translates a TakeTurn, which is a barrier of one group. Two execute it together, and
-// know of each other what they did before they passed the last turn.
+// takeTurn translates a TakeTurn, which is a barrier of one group. Two groups execute it
+// together, and each sees the other's writes before the last turn was passed.
 func (c *compiler) takeTurn(s *shader.TakeTurn) {
 	if c.Threads == shader.Warpgroup {
 		if !s.After {

@@ -86,7 +86,7 @@ func results(t *testing.T, f *Func, operands ...[]uint64) []uint64 {
 	return list
 }
 
-// Functions give what the ops that call them are defined to.
+// Functions equal the definitions of the ops that call them.
 func TestFunctions(t *testing.T) {
 	const f32, f64 = ir.Float32, ir.Float64
 	type row struct {
@@ -165,8 +165,8 @@ var rough = map[ir.Op]func(x float64) bool{
 	ir.Atan2: func(y float64) bool { return y < 1e-16 }, // and the sign, where y/x is 0
 }
 
-// Functions of float64 are exact where that is hard, but for the last digit: the values are
-// those of mpmath.
+// Functions of float64 are exact where that is hard, but for the last digit: the values
+// come from mpmath.
 func TestExact(t *testing.T) {
 	for _, c := range []struct {
 		name string

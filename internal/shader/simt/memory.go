@@ -50,7 +50,8 @@ func formatOf(d ir.DType) format {
 	return f
 }
 
-// formats are those of elements of a size whose bits are in the lower ones of a register.
+// formats are the formats of elements, by their size, whose bits are the lower ones of a
+// register.
 var formats = [...]format{
 	1: {func(b []byte) uint64 { return uint64(b[0]) }, func(b []byte, x uint64) { b[0] = byte(x) }},
 	2: {func(b []byte) uint64 { return uint64(le.Uint16(b)) }, func(b []byte, x uint64) { le.PutUint16(b, uint16(x)) }},
@@ -73,8 +74,8 @@ func putHalf[H half](round func(float32) H) func(b []byte, x uint64) {
 	}
 }
 
-// element returns where thread t accesses n elements, and checks it: what is accessed at once has
-// at most 16 bytes.
+// element returns where thread t accesses n elements, and checks it: one access has at most 16
+// bytes.
 func (g *group) element(stmt int, t int32, m *memory, index, n int) int {
 	i := m.base + index
 	switch {
@@ -133,8 +134,8 @@ func (g *group) reads(stmt int, t int32, m *memory, i int) {
 	}
 }
 
-// writes notes that a thread writes an element. Threads may write equal bits:
-// those that a grid has too many do what others do.
+// writes notes that a thread writes an element. Threads may write equal bits: the surplus
+// threads of a grid repeat the work of others.
 func (g *group) writes(stmt int, t int32, m *memory, i int, equal bool) {
 	a, id := &m.access[i], g.id(t)
 	switch {

@@ -78,8 +78,8 @@ func (c *compiler) multiplyGroup(s *shader.MultiplyGroup) {
 	})
 }
 
-// elements reads the places of the depth of each side of a tile. When a product starts, a Fence has
-// to be behind what it reads.
+// elements reads the places of the depth of each side of a tile. When a product starts, a Fence
+// must have followed the writes that it reads.
 func (g *group) elements(p *product, t *tile, starts bool) (list []float64) {
 	if t.first%64 != 0 {
 		g.fail(p.stmt, p.thread, "multiplies a tile from vector %d on", t.first)

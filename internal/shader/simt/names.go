@@ -12,8 +12,8 @@ func (v *verifier) name(name string) {
 	v.must(!reserved[name], "the name %s is reserved in WGSL", name)
 }
 
-// reserved has WGSL's keywords and reserved words, and those of its predeclared names
-// that package wgsl prints, which a variable would hide.
+// reserved has WGSL's keywords and reserved words, and the predeclared names that package
+// wgsl prints, which a variable would hide.
 var reserved = func() map[string]bool {
 	words := map[string]bool{}
 	for w := range strings.FieldsSeq(`

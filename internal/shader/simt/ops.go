@@ -48,7 +48,7 @@ func truth(b bool) uint32 {
 	return 0
 }
 
-// poison is the result of what is undefined.
+// poison is the result of an undefined operation.
 const poison = 0xc0ffee11
 
 var strange = math.Float32frombits(poison)
@@ -164,7 +164,7 @@ func numbers[T word](l map[key]loop, t shader.Type) {
 	}))
 }
 
-// integers are ops on bits, and those of unsigned integers, which signed replaces for others.
+// integers are ops on bits and on unsigned integers; signed replaces them for signed ones.
 func integers[T uint32 | uint64](l map[key]loop, t shader.Type) {
 	set := func(op shader.Op, f loop) { l[key{op: op, operand: t}] = f }
 	width := uint32(8 * t.Bytes())

@@ -64,10 +64,10 @@ func cut[T any](s *[]T, n int) []T {
 	return head
 }
 
-// fault is the panic of a program that does what it must not.
+// fault is the panic of a program with a mistake.
 type fault struct{ error }
 
-// fail ends the program for what thread t does in a statement.
+// fail ends the program for a mistake of thread t in a statement.
 func (g *group) fail(stmt, t int, format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
 	panic(fault{fmt.Errorf("pass %d, workgroup %d, %q: thread %d %s", g.pass.number, g.number, Describe(g.stmts[stmt]), t, text)})
@@ -85,7 +85,7 @@ func (g *group) together(stmt int, on []int32) {
 	}
 }
 
-// Run runs a program. It fails where the program does what it must not.
+// Run runs a program. It fails at the program's first mistake.
 func (p *Program) Run(args []Arg) (err error) {
 	defer func() {
 		if r := recover(); r != nil {

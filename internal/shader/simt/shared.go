@@ -16,8 +16,8 @@ type shared struct {
 // wordsOfElement is the number of words of an element.
 func (s *shared) wordsOfElement() int { return s.Type.Bytes() / 4 }
 
-// A cell says who touched a word, and when: an epoch is the time from one
-// barrier to the next, or from one PassTurn to the next. The reader is -1 if there are several.
+// A cell notes the last accesses of a word, with their threads: an epoch is the time from one
+// barrier to the next, or from one PassTurn to the next. The reader is -1 for several.
 type cell struct {
 	written, read  uint32 // epochs
 	writer, reader int32

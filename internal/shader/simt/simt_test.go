@@ -74,7 +74,7 @@ func (s *sample) run(t *testing.T) error {
 	return simt.Compile(p).Run(args)
 }
 
-// wants checks what out holds.
+// wants checks the elements of out.
 func (s *sample) wants(t *testing.T, want func(i int) int) {
 	t.Helper()
 	for i := range threads * groups {

@@ -10,8 +10,8 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// Each thread reads what another one wrote before it passed its turn, and may write there a turn
-// after that. With fewer turns there is a race.
+// Each thread reads an element that another one wrote before it passed its turn, and may write
+// there a turn after that. With fewer turns there is a race.
 func TestTurns(t *testing.T) {
 	const once, twice = 1, 2 // turns before threads write again
 	for _, c := range []struct {

@@ -62,7 +62,7 @@ func (v *verifier) must(ok bool, format string, args ...any) {
 	}
 }
 
-// header checks what a pass lists.
+// header checks the lists of a pass.
 func (v *verifier) header() {
 	p := v.pass
 	v.must(p.Threads > 0 && p.Groups() > 0, "%d threads in a grid of %v", p.Threads, p.Grid)
@@ -91,7 +91,7 @@ func (v *verifier) header() {
 	}
 }
 
-// block checks statements and forgets what they declare.
+// block checks statements and forgets their variables.
 func (v *verifier) block(b *shader.Block) {
 	outer := v.outer
 	v.outer = len(v.vars)
@@ -110,7 +110,7 @@ func (v *verifier) declare(x *shader.Var) {
 	v.vars = append(v.vars, x)
 }
 
-// visible checks that a variable is what its name stands for.
+// visible checks that a variable's name is not hidden by another's.
 func (v *verifier) visible(x *shader.Var) {
 	for _, y := range slices.Backward(v.vars) {
 		if y.Name == x.Name {

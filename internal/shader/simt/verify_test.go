@@ -20,7 +20,7 @@ type example struct {
 	body   *Block
 }
 
-// newExample returns a program that doubles what it reads.
+// newExample returns a program that doubles its input.
 func newExample() example {
 	s := example{
 		in:     &Buffer{Name: "a0", Type: ir.Float32},

@@ -19,7 +19,8 @@ const (
 	GPU = "gpu"
 )
 
-// Announce tells the page, by message "devices", which GPU there is, or why there is none.
+// Announce tells the page, by message "devices", which GPU there is, or the reason for
+// none.
 func (d *Devices) Announce(p *Port) {
 	m := struct {
 		GPU      string

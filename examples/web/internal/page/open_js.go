@@ -7,7 +7,7 @@ func Open() *Port { return open(new(worker)) }
 
 // A worker is the page's worker, in which the program runs.
 type worker struct {
-	channel js.Value // a MessageChannel whose port1 gets what the program posts to port2
+	channel js.Value // a MessageChannel whose port1 gets the program's messages to port2
 	back    chan struct{}
 }
 

@@ -23,8 +23,8 @@ func TestReopen(t *testing.T) {
 	}
 }
 
-// Messages are handled in order, work is done between them, and errors are messages. Those of
-// handlers do not end the work.
+// Messages are handled in order, work is done between them, and errors are messages. Errors
+// of handlers do not end the work.
 func TestServe(t *testing.T) {
 	in, out := make(chan Message, 10), make(chan Message, 20)
 	p := Pipe(in, out)

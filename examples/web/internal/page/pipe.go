@@ -1,6 +1,6 @@
 package page
 
-// Pipe returns a Port for tests, and what takes its messages. The page is gone at the end of in.
+// Pipe returns a Port for tests, from and to Go channels. The page is gone at the end of in.
 func Pipe(in <-chan Message, out chan<- Message) *Port { return open(pipe{in, out}) }
 
 type pipe struct {

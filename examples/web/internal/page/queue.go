@@ -33,8 +33,8 @@ func (q *queue) signal() {
 	}
 }
 
-// next returns the oldest message. If there is none it waits for it, or returns ok as false
-// if wait is. Ended reports that none will come.
+// next returns the oldest message. If the queue is empty, it waits or, if wait is false,
+// returns ok false. Ended reports that no more will come.
 func (q *queue) next(wait bool) (m Message, ok, ended bool) {
 	for {
 		q.mu.Lock()

@@ -88,7 +88,8 @@ func fieldName(s string) string {
 	return strings.ToLower(s[:1]) + s[1:]
 }
 
-// fill sets v to a plain value. What is nil, or no member of an object, stays as it is.
+// fill sets v to a plain value. A field for which value is nil, or lacks a member, stays as
+// it is.
 func fill(v reflect.Value, value any) error {
 	switch x := value.(type) {
 	case nil:

@@ -44,7 +44,7 @@ func TestValues(t *testing.T) {
 	}
 }
 
-// What a type cannot hold is an error that says where it is.
+// A value that a type cannot hold is an error that names its place.
 func TestValueErrors(t *testing.T) {
 	for _, c := range []struct {
 		value any

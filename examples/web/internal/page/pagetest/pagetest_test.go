@@ -6,7 +6,7 @@ import (
 	"github.com/tensorken/tensorken/examples/web/internal/page"
 )
 
-// Messages go to the program and come back; those of other names are skipped.
+// Messages go to the program and come back; others, by name, are skipped.
 func TestVisit(t *testing.T) {
 	v := Start(t, func(p *page.Port) {
 		page.On(p, "double", func(n int) error { p.Send("doubled", 2*n); return nil })
