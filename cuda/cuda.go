@@ -46,7 +46,7 @@ type Options struct {
 	// no limit.
 	Memory int64
 	// TF32 computes products of float32 in TF32, which has the 10 bits of float16's fraction
-	// and the exponents of float32: they are some three times as fast. It has no effect before
+	// and the exponents of float32: they are several times as fast. It has no effect before
 	// compute capability 8.0.
 	TF32 bool
 	// NoGraphs launches all kernels one by one. By default plans that run again, such as training

@@ -10,8 +10,9 @@ import (
 // Checkpoint returns a function with the results of f, whose backward pass computes f's
 // intermediate results again instead of holding them in memory from the forward pass on. It
 // nests. A deep network cut into √n such pieces needs memory for about 2·√n layers instead
-// of n, and a third more time. Forward mode over it, such as [HVP], computes again as well;
-// reverse mode over reverse holds the results that the first one computed again.
+// of n, and the time of one more forward pass. Forward mode over it, such as [HVP],
+// computes again as well; reverse mode over reverse holds the results that the first one
+// computed again.
 //
 // Tensors that f captures are differentiated as well.
 func Checkpoint[P, R any](f func(P) R) func(P) R {

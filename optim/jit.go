@@ -17,10 +17,10 @@ import (
 // with its new state, such as the running means of batch norm.
 //
 // The second step on batches of one form is recorded. Later steps replay its plan: they do not
-// run loss or make a graph, and take the host a tenth of the time. Loss runs once more before
-// the first replay; if its graph has changed, the step is not replayed. Two batches have one
-// form if their tensors have the same shapes, types, layouts and devices, and if everything
-// else in them is equal, see [grad.Jit]. The same holds for two models.
+// run loss or make a graph, and take the host far less time. Loss runs once more before the
+// first replay; if its graph has changed, the step is not replayed. Two batches have one form
+// if their tensors have the same shapes, types, layouts and devices, and if everything else in
+// them is equal, see [grad.Jit]. The same holds for two models.
 //
 // The learning rate and its schedule may change from step to step. Variables that loss or a
 // rule reads outside of model, batch, rng and optimizer keep the values of the recorded step.

@@ -55,8 +55,8 @@ type Peak struct {
 // A tensor that f makes and does not ask for is not computed. The first calls of a step
 // compile its kernels: profile a later one. The CPU's kernels are timed with the host's clock,
 // a GPU's by timestamps of its own, which Profile collects at the end. Where a GPU has none,
-// each kernel is waited for. To record lines takes some microseconds for each operation that
-// the program calls.
+// each kernel is waited for. Recording lines takes time for each operation that the program
+// calls.
 //
 // The first Profile on a device measures its [Peak] after f, which takes some tenths of a
 // second.

@@ -193,7 +193,7 @@ type variant struct {
 }
 
 // compressAll writes a variant of each file beside it for each compression, on all cores: the
-// largest first, as one of them takes a third of the time.
+// largest first, because it takes much of the time.
 func compressAll(ctx context.Context, folder string, l level, report func(format string, args ...any)) error {
 	entries, err := os.ReadDir(folder)
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 )
 
 const (
-	// maxPending is the number of calls that are held at most. To launch a graph of as many kernels
-	// takes the host a third of the time of their launches one by one.
+	// maxPending is the number of calls that are held at most. The host launches a graph of as many
+	// kernels faster than it launches them one by one.
 	maxPending = 16
 	// maxBatches is the most lists of held calls that are known to have run. They depend on when
 	// the calls come, so that many never run again.

@@ -48,7 +48,7 @@ func (n *Node) recordSite(src []*Node) {
 
 // isView reports whether a node goes without a call site, as a kernel hardly ever computes
 // it alone: another name or shape of its operand, or a number. Such nodes are half of all,
-// and it takes some microseconds to find a caller.
+// and finding a caller takes longer than making a node.
 func isView(op ir.Op) bool {
 	return op.Class() == ir.Alias || op == ir.Reshape || op == ir.Expand || op == ir.Const || op == ir.Scalar
 }
@@ -134,10 +134,10 @@ func (s *CallSite) Pos() string {
 	return lineOf(frameOf(s.pc))
 }
 
-// An Attribution gives call sites to the nodes that a loop of the library makes, as it
-// takes some microseconds to find the caller of each. Until End, a node made of a node of
-// the attribution is of it too, and has its operand's site. Nil if no sites are recorded;
-// the methods then do nothing.
+// An Attribution gives call sites to the nodes that a loop of the library makes, because
+// finding the caller of each takes longer than making it. Until End, a node made of a node
+// of the attribution is of it too, and has its operand's site. Nil if no sites are
+// recorded; the methods then do nothing.
 type Attribution struct {
 	closed atomic.Bool
 	pc     uintptr // of the call in which it was made

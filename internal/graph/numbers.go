@@ -2,9 +2,9 @@ package graph
 
 import "unsafe"
 
-// Numbers is a map from nodes to integers. It is a hash table with linear probing,
-// several times as fast as Go's map, because graphs are made once and walked many times.
-// The zero value is empty.
+// Numbers is a map from nodes to integers. It is a hash table with linear probing, which is
+// cheaper than Go's map: graphs are made once and walked many times. The zero value is
+// empty.
 type Numbers struct {
 	slots   []int32    // 1 + an index in entries, 0 if free; a power of two
 	entries []numbered // in the order of Set; at most half as many as slots

@@ -5,8 +5,8 @@ import (
 	"unsafe"
 )
 
-// Pages of 2 MiB, where the system has them: reading memory in order is some 15 % faster
-// with them, in a virtual machine even more.
+// Pages of 2 MiB, where the system has them: reads in order then miss the TLB less, and in
+// a virtual machine a miss walks two tables.
 const (
 	hugePage        = 2 << 20
 	adviseHuge      = 14 // MADV_HUGEPAGE of linux/mman.h, on all architectures of Go

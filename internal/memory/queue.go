@@ -47,8 +47,7 @@ func (q *Queue) Run(calls []driver.Call) error {
 	return err
 }
 
-// maxTries is the number of times that lockBetween tries, which takes a millisecond at least. A plan takes
-// some microseconds.
+// maxTries is the number of times that lockBetween tries: enough for the host's part of many plans.
 const maxTries = 10_000
 
 // lockBetween is Lock for a goroutine that runs beside a loop of plans. It takes the lock between two

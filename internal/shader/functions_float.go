@@ -23,8 +23,8 @@ func (l library) exponentials() {
 		power := func(n *Expr) *Expr { return n.Sub(1).Shl(23).Bitcast(F32) } // 2ⁿ⁻¹²⁸
 		return p.Mul(power(half)).Launder(FirstWay).Mul(power(n.Sub(half)))
 	})
-	// The device's own, which is off by up to |x| times its rounding: exp_sum takes a softmax
-	// on NVIDIA's H200 a fifth longer.
+	// The device's own exponential, which is off by up to |x| times its rounding: exp_sum
+	// would slow a softmax.
 	l.unary("exp_f32", F32, func(s *Block, x *Expr) *Expr {
 		y := s.Let("y", choose(F32, x.Lt(-104), 0, x.Gt(88.73).If(inf, x.Exp())))
 		return l.call("is_nan", x).If(x, y)

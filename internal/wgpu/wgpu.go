@@ -57,7 +57,7 @@ func rank(k Kind) int { return slices.Index([]Kind{Discrete, Integrated, Unknown
 
 // An Adapter describes a GPU, or a software one, on which a device can be opened.
 type Adapter struct {
-	Name         string // of the device, such as "NVIDIA H200"
+	Name         string // of the device, such as "llvmpipe"
 	Vendor       string
 	Architecture string
 	Driver       string // its own description

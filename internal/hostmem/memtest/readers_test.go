@@ -170,8 +170,8 @@ func tensors(header string, length uint64) string {
 	return string(le.AppendUint64(nil, length)) + header
 }
 
-// Files claim more than they have. Each reader takes memory in proportion to the file, or what
-// it checked against the budget, and refuses.
+// Files claim more than they have. Each reader takes memory in proportion to the file, or
+// memory that it checked against the budget, and refuses.
 func TestReaders(t *testing.T) {
 	const format = "\x10\x00\x00\x00\x01\x00\x01\x00\x40\x1f\x00\x00\x80\x3e\x00\x00\x02\x00\x10\x00"
 	numbers := func(n int) string { return strings.Repeat("1,", n) + "1" }

@@ -27,7 +27,8 @@ func (g gemv) Bytes(word int) int {
 	return 4 * word * g.Threads()
 }
 
-// The gemvs and their cost, measured on an NVIDIA H200.
+// The gemvs, the fastest first for equal work, and their cost in seconds. A GPU that
+// differs much can search: see package tune.
 var (
 	gemvCols  = []gemv{{32, 8}, {32, 32}, {16, 16}, {16, 64}, {8, 32}, {8, 128}, {64, 4}, {256, 1}, {8, 4}}  // where neighbours in memory lie along the columns
 	gemvDepth = []gemv{{1, 256}, {2, 128}, {4, 64}, {8, 32}, {1, 1024}, {32, 8}, {64, 4}, {256, 1}, {1, 32}} // where they lie along the depth

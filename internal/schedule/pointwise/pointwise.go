@@ -40,7 +40,7 @@ func Points(c *build.Builder, axes []int, stores []int, reduced func(sc *build.S
 			return build.Span{Axes: axes, Base: item}
 		}
 		ahead := c.Target.Traits().PointsAhead
-		if c.Target.Matrices || isWide(c) { // through PTX one vector is as fast or faster
+		if c.Target.Matrices || isWide(c) { // through PTX one vector at a time hides latency as well
 			ahead = 1
 		}
 		if ahead > 1 && lanes == 4 && reduced == nil && n >= c.Target.ManyPoints && n%(4*ahead*p.Threads) == 0 {

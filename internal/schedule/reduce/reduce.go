@@ -141,7 +141,8 @@ func (r *reduction) orient() {
 	r.vec4 = !r.across && r.loadsFours()
 }
 
-// The workgroups of tall rows, and how many points such rows have: measured on an NVIDIA H100.
+// The workgroups of tall rows, and the points of such rows: few enough rows that a workgroup
+// for eight still keeps the device busy, and enough points for all its threads.
 const (
 	tallRows, tallThreads = 8, 1024
 	minTall, maxTall      = 1 << 10, 1 << 14
