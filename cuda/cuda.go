@@ -8,11 +8,14 @@
 //	y := x.To(dev).MatMul(w)
 //
 // It has all element types. Kernels are compiled by the driver when they are first used, and
-// kept in the user's cache folder (tensorken/cuda).
+// kept in the user's cache folder (tensorken/cuda). Package device opens a GPU by name, or the
+// CPU if there is no GPU.
 //
-// Each GPU is a device of its own: set Options.Index. Tensor.To copies from GPU to GPU, not through
-// the host's memory if the GPUs can access each other's. Two GPUs that learn from a half of each batch
-// (grad is a gradient of type Model, opt an optim.Optimizer):
+// # Several GPUs
+//
+// Each GPU is a device of its own: set Options.Index. Tensor.To copies from GPU to GPU, not
+// through the host's memory if the GPUs can access each other's. Two GPUs that learn from a
+// half of each batch (grad is a gradient of type Model, opt an optim.Optimizer):
 //
 //	half := func(d *tensor.Device, x, y tensor.Tensor) Model {
 //		return grad(tree.To(model, d), x.To(d), y.To(d))
@@ -25,8 +28,6 @@
 //		return x.Add(y).Div(2)
 //	})
 //	err := opt.Step(&model, mean) // on gpu0
-//
-// Package device opens a GPU by name, or the CPU if there is no GPU.
 package cuda
 
 import (

@@ -1,4 +1,5 @@
-// Package data provides data sets and a loader of shuffled mini-batches.
+// Package data provides data sets and a loader of shuffled mini-batches. Read set.go first,
+// then loader.go.
 //
 // A [Set] has a length and returns examples by index. An example is a tree of tensors
 // (see package tree), such as a struct of an input and a label. A batch has the same

@@ -1,5 +1,5 @@
-// Package device opens devices by name, for a program's flag or the
-// environment variable TENSORKEN_DEVICE:
+// Package device opens devices by name, for a program's flag or the environment variable
+// TENSORKEN_DEVICE:
 //
 //	cpu          the host's processor
 //	cuda         the first GPU of NVIDIA
@@ -8,12 +8,9 @@
 //	webgpu:1     the second of those that webgpu.Adapters lists
 //	webgpu:NAME  the first of them whose name contains NAME
 //
-// Of several GPUs of one model there is one in the list: webgpu.Adapters says
-// more.
-//
-// The empty name stands for the fastest GPU, one of NVIDIA as cuda, or, if none opens, the CPU. A
-// software adapter, which computes on the CPU and is slower than the device
-// cpu, is taken only where webgpu is named.
+// The empty name stands for the fastest GPU, one of NVIDIA as cuda, or, if none opens, the CPU.
+// A software adapter, which computes on the CPU and is slower than the device cpu, is taken only
+// where webgpu is named. The list has one GPU of each model: see webgpu.Adapters.
 package device
 
 import (

@@ -1,5 +1,6 @@
 // Package fft provides complex numbers as pairs of tensors, discrete Fourier transforms, and
-// tools for sound: short-time transforms, windows, mel filters and cosine transforms.
+// tools for sound: short-time transforms, windows, mel filters and cosine transforms. Read
+// fft.go first, then dft.go.
 //
 // # Complex numbers
 //

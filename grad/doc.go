@@ -1,16 +1,18 @@
 // Package grad transforms functions of tensors into functions, which may be transformed
-// again, in any order.
+// again, in any order. Read grad.go first, then tape.go and rules.go.
 //
-//   - Reverse mode: [Of] gives the function that computes the gradient of
-//     another, [ValueAndGrad] one that computes both, [VJP] a function's value
-//     and its pullback, [JacRev] the Jacobian.
-//   - Forward mode: [JVP] gives a function's value and its change along a
-//     direction, [Linearize] the change for any direction, [Diff] the
-//     derivative by a number, [JacFwd] the Jacobian.
+//   - Reverse mode: [Of] gives the function that computes the gradient of another,
+//     [ValueAndGrad] one that computes both, [VJP] a function's value and its pullback,
+//     [JacRev] the Jacobian.
+//   - Forward mode: [JVP] gives a function's value and its change along a direction,
+//     [Linearize] the change for any direction, [Diff] the derivative by a number, [JacFwd]
+//     the Jacobian.
 //   - Both: [Hessian], and [HVP] for its products.
 //   - [Vmap] gives the function that applies another, written for one example, to a batch.
-//   - [Checkpoint] trades time for memory; [StopGradient], [Custom] and
-//     [CustomJVP] say what a derivative is to be.
+//   - [Checkpoint] trades time for memory; [StopGradient], [Custom] and [CustomJVP] define
+//     derivatives.
+//
+// # Functions
 //
 // A function's argument may be any tree (see package tree), such as a model, and its
 // gradient is a value of the same type. Leaves that are not floating-point, and those

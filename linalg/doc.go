@@ -1,5 +1,5 @@
-// Package linalg has linear algebra: systems of equations, factorizations, eigenvalues,
-// and functions of matrices.
+// Package linalg has linear algebra: systems of equations, factorizations, eigenvalues, and
+// functions of matrices. Read solve.go first, then host.go.
 //
 // A matrix is the last two axes of a tensor. The axes before them are a batch: each function
 // works on all matrices as on one. Functions that turn a matrix into a number (Det, Norm,

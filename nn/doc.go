@@ -1,19 +1,22 @@
-// Package nn provides layers, losses and initializers of neural networks.
+// Package nn provides layers, losses and initializers of neural networks. Read layer.go
+// first, then linear.go.
 //
 // A layer is a plain struct of tensors, and a model is any Go value made of
 // layers: a struct of the user's own, or a [Sequential]. The exported fields
 // are the parameters, and their names in snake case are the names in files: a
 // model saved by PyTorch loads into a struct of the same form.
 //
-// Settings such as Eps, Stride or Heads are not in files. Set them before loading, which keeps
-// them: m := Model{Norm: nn.LayerNorm{Eps: 1e-12}}, then safetensors.Load(path, &m). A field
-// tagged "optional", as Bias of most layers, may be missing in the file.
-//
 // Apply is inference. Training passes an explicit source of randomness:
 // [Dropout.Drop], or [Train] for layers that also carry statistics from step to
 // step. A nil *tensor.RNG always means inference.
 //
 // Losses are not reduced: call Mean on the result. They do not broadcast.
+//
+// # Conventions
+//
+// Settings such as Eps, Stride or Heads are not in files. Set them before loading, which keeps
+// them: m := Model{Norm: nn.LayerNorm{Eps: 1e-12}}, then safetensors.Load(path, &m). A field
+// tagged "optional", as Bias of most layers, may be missing in the file.
 //
 // In a layer a zero Eps, Momentum, Stride, Dilation or Groups means PyTorch's
 // default, except that Eps of [RMSNorm] is then 1e-6; a zero P or Padding means zero.
@@ -45,7 +48,7 @@
 //     [RNNCell], [LSTMCell], [GRUCell].
 //   - Attention: [Attention], [MultiheadAttention], [TransformerEncoder], [TransformerDecoder] and
 //     their layers; generation: [KVCache], [DecoderCache], [PaddingMask]; positions: [Rotary],
-//     [Sinusoids], [ALiBi], [RelativeBias].
+//     [Sinusoids], [ALiBi], [ALiBiSlopes], [RelativeBias].
 //   - Losses of classes: [CrossEntropy], [CrossEntropyWith], [SoftCrossEntropy], [NLL], [KLDiv],
 //     [BCEWithLogits], [BCEWithPosWeight], [BCE], [Focal], [CTC]; margins: [Hinge], [MultiMargin],
 //     [MultiLabelMargin], [SoftMargin], [MultiLabelSoftMargin], [MarginRanking].

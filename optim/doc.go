@@ -1,5 +1,5 @@
-// Package optim provides optimizers, learning-rate schedules, gradient clipping, averages
-// of weights and mixed precision.
+// Package optim provides optimizers, learning-rate schedules, gradient clipping, averages of
+// weights and mixed precision. Read optimizer.go first, then rule.go.
 //
 // A [Rule], such as [SGD] or [AdamW], computes the new value of one parameter. An
 // [Optimizer] applies a rule to every parameter of a model and keeps the rule's
@@ -7,8 +7,9 @@
 // numbers that change from step to step are arguments of the compiled step, so only the
 // first step compiles, or the first two of a [Rule] of the caller's own.
 //
-// A schedule, such as [Cosine], is a function from steps to factors on the learning rate,
-// and anything may be one.
+// A schedule, such as [Cosine], is any function from steps to factors on the learning rate.
+//
+// # Settings
 //
 // In a rule a zero Beta1, Beta2, Decay or Eps means PyTorch's default, or the source's for [LAMB]
 // and [Lion]; a zero Momentum, WeightDecay or ClipNorm means none, except where a rule says
@@ -19,7 +20,7 @@
 //
 // # By subject
 //
-//   - Steps: [Optimizer] with [New], [State], [Jit], [Groups], [Accumulator].
+//   - Steps: [Optimizer] with [New], [State], [Jit], [Groups], [Group], [Accumulator].
 //   - Rules: [SGD], [ASGD], [Rprop]; adaptive: [Adam], [AdamW], [Adamax], [NAdam], [RAdam],
 //     [RMSprop], [Adagrad], [Adadelta], [LAMB]; others: [Lion], [Muon]; your own: [Rule].
 //   - All the data at once: [LBFGS] with [Minimize].

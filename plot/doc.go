@@ -1,11 +1,14 @@
 // Package plot draws tensors: heat maps, images, lines, points and histograms, as PNG and
-// SVG files, in a terminal and in a notebook.
+// SVG files, in a terminal and in a notebook. Read figure.go first, then lines.go and
+// mosaic.go.
 //
 //	plot.Heatmap(weights).Save("weights.png")
 //
 //	f := plot.Lines(plot.Series{Name: "training", Y: losses}, plot.Series{Name: "test", Y: tests})
 //	f.X.Label, f.Y.Label, f.Y.Log = "epoch", "loss", true
 //	err := f.Save("losses.svg")
+//
+// # Figures
 //
 // A function such as [Heatmap] returns a [Figure], whose fields may be set before it is written. A
 // field that is set is drawn or is an error: a spectrogram and a confusion matrix are

@@ -1,6 +1,6 @@
-// Package safetensors reads and writes files of named tensors in Hugging
-// Face's safetensors format, which PyTorch's tools write as well:
-// https://github.com/huggingface/safetensors#format.
+// Package safetensors reads and writes files of named tensors in Hugging Face's safetensors
+// format, which PyTorch's tools write as well:
+// https://github.com/huggingface/safetensors#format. Read file.go first.
 //
 // [Save] writes a tree of tensors, such as a model, under the names that package tree
 // describes, and [Load] fills one; [SaveSharded] writes several files and their index.

@@ -1,5 +1,6 @@
 // Package solve solves ordinary differential equations and nonlinear least squares, with
-// functions of tensors and of trees of them (see package tree).
+// functions of tensors and of trees of them (see package tree). Read ode.go first, then
+// dormandprince.go.
 //
 //   - [ODE] integrates by the adaptive method of Dormand and Prince, and has derivatives by
 //     the adjoint equation; [Dense] gives the solution at any time.

@@ -1,4 +1,7 @@
-// Package tensor provides immutable n-dimensional arrays and operations on them.
+// Package tensor provides immutable n-dimensional arrays and operations on them. Operations
+// record a graph, which is compiled and computed, on the CPU or on a GPU, when elements are
+// read. Tensors are made of Go slices, numbers, files or random draws, and are read as Go
+// slices. Read tensor.go first, then elementwise.go and eval.go.
 //
 // # Terms
 //

@@ -1,6 +1,8 @@
 // Package tree has functions of trees: Go values made of tensors, such as a
 // model, its gradient or an optimizer's state.
 //
+// # Trees and names
+//
 // A tree is a [tensor.Tensor], or a struct, slice, array, map, pointer or
 // interface of trees. Exported fields are walked in order, elements by index,
 // map values by sorted key. A tensor's name is the path to it, with fields in

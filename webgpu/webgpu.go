@@ -8,6 +8,10 @@
 //	}
 //	y := x.To(dev).MatMul(w)
 //
+// Package device opens a GPU by name, or the CPU if there is no GPU.
+//
+// # The library
+//
 // Open searches for the library in this order: Options.Library, the environment
 // variable TENSORKEN_WEBGPU_LIB, the user's cache folder (tensorken/webgpu), the
 // executable's folder, and under the names of Dawn and wgpu-native the system's: on
@@ -20,6 +24,8 @@
 // them; Windows' rights are not checked. An executable in a folder of downloads loads a
 // library that lies beside it, if the cache folder has none.
 //
+// # Browsers
+//
 // In a browser, as GOOS=js GOARCH=wasm, GPUs come from navigator.gpu, in a page or in a
 // worker, and under Node from npm's webgpu:
 //
@@ -28,14 +34,14 @@
 // Reading a value waits while the event loop runs, so it must not be done in a callback of
 // JavaScript: start a goroutine. A page whose Content-Security-Policy forbids eval has no GPU.
 //
+// # Limits
+//
 // A GPU has all types but float64: computing with it there is an error. Cast such a tensor,
 // or keep it on tensor.CPU(). Integers of 64 bits are computed as pairs of 32, in several
 // instructions each.
 //
 // On Linux a program that imports this package needs glibc, even if it is built without
 // cgo and opens no GPU: it does not start on Alpine or in an image from scratch.
-//
-// Package device opens a GPU by name, or the CPU if there is no GPU.
 package webgpu
 
 import (

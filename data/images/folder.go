@@ -1,5 +1,6 @@
-// Package images provides data sets of image files, and changes images at random for training: [Augment]
-// on the loader's workers, [Batch], [MixUp] and [CutMix] on the device.
+// Package images provides data sets of image files, and changes images at random for
+// training: [Augment] on the loader's workers, [Batch], [MixUp] and [CutMix] on the device.
+// Read folder.go first, then augment.go.
 package images
 
 import (

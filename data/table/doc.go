@@ -1,4 +1,5 @@
-// Package table reads tables of text, such as CSV, and prepares their columns for a model.
+// Package table reads tables of text, such as CSV, and prepares their columns for a model. Read
+// frame.go first, then find.go.
 //
 // [Load] reads a file and [Read] a reader into a [Frame]: separator, header and the kinds of
 // columns are told by [Options] or found, and printing the frame shows the findings and their
@@ -8,13 +9,7 @@
 //	x, err := f.Tensor(tensor.Float32, "rooms", "area")     // [rows 2]
 //	city, err := table.Column[string](f, "city")            // also float32, int64, time.Time …
 //
-//	var flats struct {                                      // or all columns in one pass
-//		Area tensor.Tensor `table:"area"`                    // float32 [rows]
-//		City table.Labels  `table:"city"`                    // int32 codes and their names
-//		Sold []time.Time   `table:"sold"`
-//	}
-//	err = f.Into(&flats)
-//
-// A [Scaler] brings columns to one scale and an [Encoder] turns names into numbers. Both are
-// made of tensors, so that they are fields of a model and are saved with it.
+// [Frame.Into] fills the fields of a struct with all columns in one pass. A [Scaler] brings
+// columns to one scale and an [Encoder] turns names into numbers. Both are made of tensors, so
+// that they are fields of a model and are saved with it.
 package table

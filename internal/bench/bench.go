@@ -1,5 +1,5 @@
 // Package bench measures the speed of a few operations on square float32 matrices, and
-// compares works with other libraries, its peers.
+// compares works with other libraries, its peers. Read work.go first.
 //
 // A time is the median of several runs. Each run builds the operation's graph from inputs
 // on the device and evaluates it, so a time includes making the graph, finding its plan,

@@ -1,5 +1,7 @@
-// Package compile turns a graph into a plan: kernels in order, each with its arguments. It
-// opens no device.
+// Package compile turns a graph into a plan: kernels in order, each with its arguments, and the
+// memory of their results. Package kernelize makes the kernels; this package orders them
+// (schedule.go), fuses attention's into loops over blocks of rows (fuse.go, loop.go), and assigns
+// memory (liveness.go). It opens no device. Read compile.go first.
 package compile
 
 import (

@@ -1,2 +1,3 @@
-// Package files opens regular files, and replaces files atomically.
+// Package files opens regular files, and replaces files atomically. Read open.go first, then
+// replace.go.
 package files

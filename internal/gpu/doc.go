@@ -1,5 +1,5 @@
-// Package gpu runs kernels on a GPU: a driver.Device over internal/wgpu, with
-// shaders from internal/schedule and internal/wgsl.
+// Package gpu runs kernels on a GPU: a driver.Device over internal/wgpu, with shaders from
+// internal/schedule and internal/wgsl. Read device.go first, then run.go.
 //
 // A run records its dispatches into few command buffers of one pass each. The
 // parameters of a command buffer, 256 bytes a dispatch, are written at once to the

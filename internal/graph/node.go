@@ -1,6 +1,6 @@
-// Package graph has the nodes behind tensors: immutable operations on other nodes,
-// with shape and type inferred when they are made. It computes nothing: package
-// exec does, and stores the value in the node.
+// Package graph has the nodes behind tensors: immutable operations on other nodes, with
+// shape and type inferred when they are made. It computes nothing: package exec does, and
+// stores the value in the node. Read node.go first, then make.go.
 package graph
 
 import (

@@ -1,6 +1,6 @@
-// Package hostmem allocates large pieces of the host's memory, and fails where the
-// machine, or the process's control group or job object, has too little: the system would
-// kill the process.
+// Package hostmem allocates large pieces of the host's memory, and fails where the machine,
+// or the process's control group or job object, has too little: the system would kill the
+// process. Read hostmem.go first, then limit.go.
 package hostmem
 
 import (

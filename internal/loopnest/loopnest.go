@@ -1,5 +1,5 @@
-// Package loopnest analyses the loops of kernels: the decisions that all devices
-// make alike.
+// Package loopnest analyses the loops of kernels: the decisions that all devices make alike.
+// Read nest.go first.
 package loopnest
 
 import (

@@ -3,7 +3,9 @@ package policy
 import (
 	"go/ast"
 	"maps"
+	"path"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -77,6 +79,15 @@ func TestPackageSize(t *testing.T) {
 	}
 }
 
+// maxIntro is the most lines of a package comment: the purpose, the input, the output
+// and the file to read first, which a package of more than fewFiles files names.
+const (
+	maxIntro = 15
+	fewFiles = 5
+)
+
+var firstFile = regexp.MustCompile(`\b\w+\.go\b`)
+
 func TestPackageDocs(t *testing.T) {
 	pkgs := packages(t)
 	for _, dir := range sorted(pkgs) {
@@ -88,14 +99,29 @@ func TestPackageDocs(t *testing.T) {
 			}
 			docs++
 			want := "Package " + f.ast.Name.Name + " "
-			if text := f.ast.Doc.Text(); f.ast.Name.Name != "main" && !strings.HasPrefix(text, want) {
+			text := f.ast.Doc.Text()
+			if f.ast.Name.Name != "main" && !strings.HasPrefix(text, want) {
 				t.Errorf("%s: the package comment starts %q, want %q", f.name, firstWords(text, 3), want)
+			}
+			intro := text
+			if isPublic(dir) {
+				intro, _, _ = strings.Cut(text, "\n# ")
+			}
+			if n := strings.Count(strings.TrimSpace(intro), "\n") + 1; n > maxIntro {
+				t.Errorf("%s: the package comment has %d lines, want at most %d: a public package may have sections with headings after them", f.name, n, maxIntro)
+			}
+			if first := firstFile.FindString(text); !isProgram(dir) && len(files) > fewFiles && !exists(files, path.Join(dir, first)) {
+				t.Errorf("%s: the package comment names no file to read first", f.name)
 			}
 		}
 		if docs != 1 {
 			t.Errorf("package %s has %d package comments, want 1", dir, docs)
 		}
 	}
+}
+
+func exists(files []*file, name string) bool {
+	return slices.ContainsFunc(files, func(f *file) bool { return f.name == name })
 }
 
 func firstWords(s string, n int) string {

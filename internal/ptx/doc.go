@@ -1,5 +1,5 @@
 // Package ptx prints programs of package shader as PTX, the assembly language of NVIDIA's
-// drivers.
+// drivers. Read print.go first.
 //
 // The text asks for the oldest version and target that suffice, so that old drivers take it.
 // All registers of 32 bits have one untyped class, so a Bitcast is no instruction. Functions

@@ -1,6 +1,6 @@
-// Package schedule turns kernels into programs of the language of package
-// shader, for a [Target]: it decides passes, threads, tiles and splits. It
-// writes no text and needs no GPU.
+// Package schedule turns kernels into programs of the language of package shader, for a
+// [Target]: it decides passes, threads, tiles and splits. It writes no text and needs no
+// GPU. Read compile.go first.
 //
 // All work is split by shapes and the target, never by timing, and every
 // combination has a fixed order: the same kernel on the same target gives the

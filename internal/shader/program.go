@@ -36,7 +36,9 @@ func (p *Pass) Arguments() (buffers []Buffer, params []Param) {
 }
 
 // A Buffer is global memory: an argument of the kernel or, if Arg is -1, a scratch buffer
-// of the program.
+// of the program. Its elements may be narrower than registers: Load and Store convert. They
+// access one element, or four neighbours from a multiple of four on, of 64 bits from a multiple
+// of two on.
 type Buffer struct {
 	Name         string
 	Arg, Scratch int

@@ -1,5 +1,5 @@
-// Package simplify rewrites graphs into equal ones that compile to less: it
-// finds equal subexpressions, folds constants and applies a table of rules.
+// Package simplify rewrites graphs into equal ones that compile to less: it finds equal
+// subexpressions, folds constants and applies a table of rules. Read simplify.go first.
 package simplify
 
 import (

@@ -1,6 +1,6 @@
 // Package wgpu is the part of WebGPU that Tensorken uses, as one small Go interface:
-// adapters, a device, buffers, compute pipelines, and a queue that runs lists of
-// commands.
+// adapters, a device, buffers, compute pipelines, and a queue that runs lists of commands.
+// Read wgpu.go first.
 //
 // [Load] finds a native library with the C interface webgpu.h, such as Dawn,
 // and calls it without cgo. On js it returns navigator.gpu, of a browser's page or worker

@@ -1,5 +1,5 @@
-// Package attention schedules attention: a block of rows in each workgroup, which computes its products
-// by package tiles.
+// Package attention schedules attention: a block of rows in each workgroup, which computes
+// its products by package tiles. Read attention.go first.
 package attention
 
 import (

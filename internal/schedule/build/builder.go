@@ -1,6 +1,7 @@
-// Package build has the parts that all schedules are made of: a Builder adds passes to a program, a Pass
-// has a tree of Scopes, and a Scope computes the instructions of a kernel at the positions that it knows.
-// The packages of the templates decide how to combine them, for a Target.
+// Package build has the parts that all schedules are made of: a Builder adds passes to a
+// program, a Pass has a tree of Scopes, and a Scope computes the instructions of a kernel at
+// the positions that it knows. The packages of the templates decide how to combine them, for
+// a Target. Read builder.go first, then pass.go and scope.go.
 package build
 
 import (

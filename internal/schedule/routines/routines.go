@@ -1,4 +1,5 @@
-// Package routines schedules work on whole buffers: scatter, scan and sort.
+// Package routines schedules work on whole buffers: scatter, scan and sort. Read routines.go
+// first.
 package routines
 
 import (

@@ -1,5 +1,6 @@
-// Package tiles multiplies by tiles: a workgroup computes a tile of the result through tiles of both factors in
-// shared memory. Threads multiply them, or threads together by instructions for matrices.
+// Package tiles multiplies by tiles: a workgroup computes a tile of the result through tiles
+// of both factors in shared memory. Threads multiply them, or threads together by
+// instructions for matrices. Read tiled.go first.
 package tiles
 
 import (
