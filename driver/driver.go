@@ -16,7 +16,7 @@ import (
 // at a time and take effect in the order of the calls, unless its Limits are Concurrent.
 //
 // Methods that not every device has are interfaces of their own: [Wrapper], [Viewer],
-// [HostAllocator], [Profiler], [Looper], [PeerCopier], [Flusher]. A device has the
+// [HostAllocator], [Profiler], [Looper], [PeerCopier], [Flusher], [RawCompiler]. A device has the
 // ability if it implements the interface.
 type Device interface {
 	// Name is the device's name for users, such as "cpu".
@@ -117,6 +117,18 @@ type Flusher interface {
 	Flush()
 }
 
+// A RawCompiler is a device that runs kernels written by users in its language.
+type RawCompiler interface {
+	Device
+	// Language is the name of the language, such as "wgsl" or "ptx".
+	Language() string
+	// CompileRaw is Compile of a text. The buffers of a call hold at least as many elements as
+	// the arguments of the kernel, and begin at offset 0. If the text is refused, CompileRaw or the first Run
+	// returns an error that wraps ErrSource, with the message of the language's compiler. A text that
+	// is accepted is trusted: it stays within its buffers, and stores each element of the result.
+	CompileRaw(k *ir.RawKernel) (Program, error)
+}
+
 // A Timing says when the calls of one RunTimed ran.
 type Timing interface {
 	// Spans waits for the calls and returns the span of each, in their order. It may be
@@ -197,3 +209,6 @@ var ErrMemory = errors.New("out of memory")
 
 // ErrType says that a device lacks an element type.
 var ErrType = errors.New("element type not supported")
+
+// ErrSource says that a device refuses the text of a [RawCompiler]'s kernel.
+var ErrSource = errors.New("the text does not compile")

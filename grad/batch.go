@@ -1,6 +1,7 @@
 package grad
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/tensorken/tensorken/internal/graph"
@@ -114,6 +115,8 @@ func (b *batch) do(c *call, src []*graph.Node) *graph.Node {
 		return b.recurAll(c, src)
 	case c.Op == ir.Pick:
 		return pickAll(c, src[0])
+	case graph.KernelOf(c.Node) != nil:
+		return b.kernelAll(c, src)
 	}
 	if c.Op == ir.Cast && src[0].IsUntyped() {
 		return graph.Convert(src[0], c.DType)
@@ -122,6 +125,19 @@ func (b *batch) do(c *call, src []*graph.Node) *graph.Node {
 	n.Shape = append([]int{b.size}, c.Shape...)
 	n.Ints = batchRuleOf(c.Op)(c.Ints)
 	n.SetCoOutputs(b.coOutputsOf(c.CoOutputs()))
+	return n
+}
+
+// kernelAll calls the rule of a user's kernel.
+func (b *batch) kernelAll(c *call, src []*graph.Node) *graph.Node {
+	f := graph.KernelOf(c.Node)
+	if f.Kernel.Batch == nil {
+		misuse(f.Op, "it has no rule for grad.Vmap: set Kernel.Batch", c.src[0])
+	}
+	n := f.Kernel.Batch(src)
+	if want := append([]int{b.size}, c.Shape...); n.DType != c.DType || !slices.Equal(n.Shape, want) {
+		misuse(f.Op, fmt.Sprintf("Kernel.Batch gives %v %v, and not %v %v", n.DType, n.Shape, c.DType, want), src[0])
+	}
 	return n
 }
 

@@ -41,6 +41,14 @@ type modes struct {
 	linear  func(c *call) bool                        // whether the operation itself is
 }
 
+// kernelModes refuses to differentiate a kernel of the user's.
+var kernelModes = modes{reverse: underivable, forward: underivable, linear: func(*call) bool { return false }}
+
+func underivable(c *call, _ *graph.Node) *graph.Node {
+	misuse(graph.KernelOf(c.Node).Op, "it has no derivative: call it in a function of grad.Custom or grad.CustomJVP, or stop the gradients of its operands", c.src[0])
+	return nil
+}
+
 // rules has a row for every operation that ir.Table says is differentiable.
 var rules = [ir.Ops]rule{
 	ir.Exp:   {partial: func(c *call, _ int) *graph.Node { return c.Node }},
@@ -72,6 +80,7 @@ var rules = [ir.Ops]rule{
 	ir.Prod:      {partial: partialProd},
 	ir.Scatter:   {partial: partialScatter},
 	ir.Scan:      {modes: &scanModes},
+	ir.HostCall:  {modes: &kernelModes}, // of the user's kernels: others are not active
 
 	ir.Argument:     {transpose: transposeSame},
 	ir.StopGradient: {transpose: func(*call, *graph.Node, int) *graph.Node { return nil }},

@@ -81,7 +81,7 @@ func (t *tape) walk(scope *graph.Scope, roots []*graph.Node, operands func(*grap
 		return operands(n), true
 	}, func(n *graph.Node, src graph.Operands) {
 		c := t.add(n, src)
-		c.active = ir.Table[n.Op].Diff != ir.Zero && n.DType.IsFloat() && slices.ContainsFunc(c.src, t.isActive)
+		c.active = (ir.Table[n.Op].Diff != ir.Zero || graph.KernelOf(n) != nil) && n.DType.IsFloat() && slices.ContainsFunc(c.src, t.isActive)
 	})
 }
 

@@ -105,7 +105,6 @@ type TypeSet uint16
 
 // Sets that rows of the op table name.
 const (
-	reals    TypeSet = 1<<Float32 | 1<<Float64
 	floats   TypeSet = 1<<Float16 | 1<<BFloat16 | 1<<Float32 | 1<<Float64
 	integers TypeSet = 1<<Uint8 | 1<<Int8 | 1<<Uint16 | 1<<Int16 | 1<<Int32 | 1<<Uint32 | 1<<Int64 | 1<<Uint64
 	indices  TypeSet = 1<<Int32 | 1<<Uint32 | 1<<Int64

@@ -84,7 +84,7 @@ const (
 
 	Recur    // (x...): all results of a recurrence, which runs between plans
 	Pick     // a result of a Recur; Ints: its number
-	HostCall // (x...): what a Go function computes of whole tensors on the host, before the plan that reads it
+	HostCall // (x...): what a Go function, or a user's kernel, computes of whole tensors before the plan that reads it
 
 	// Of kernels only.
 	Load     // an element of argument Arg at View; with an operand, one coordinate is that value
@@ -111,7 +111,7 @@ const (
 	Indexed
 	Ordered  // along an axis, element by element
 	Repeated // by plans of their own, between others
-	Hosted   // computed on the host, outside of plans
+	Hosted   // computed outside of plans, by a Go function or a user's kernel
 	KernelOnly
 )
 
@@ -245,7 +245,7 @@ var Table = [Ops]Info{
 	Recur: {Name: "Recur", Class: Repeated, Arity: -1, Types: anyType, Result: ToBool, Diff: Zero, Why: "grad.Scan has the derivative"},
 	Pick:  {Name: "Pick", Class: Repeated, Arity: 1, Types: anyType, Result: Attr, Diff: Zero, Why: "grad.Scan has the derivative"},
 
-	HostCall: {Name: "HostCall", Class: Hosted, Arity: -1, Types: reals, Result: Same, Diff: Zero, Why: "the grad.Custom around it has the derivative"},
+	HostCall: {Name: "HostCall", Class: Hosted, Arity: -1, Types: anyType, Result: Attr, Diff: Zero, Why: "the grad.Custom around it has the derivative"},
 
 	Load:     {Name: "Load", Class: KernelOnly, Arity: -1, Types: anyType, Result: Attr, Cost: 1, Diff: Zero, Why: "not in graphs"},
 	Index:    {Name: "Index", Class: KernelOnly, Types: 1 << Int32, Result: ToInt32, Diff: Zero, Why: "not in graphs"},

@@ -7,7 +7,6 @@ import (
 	"github.com/tensorken/tensorken/grad"
 	"github.com/tensorken/tensorken/internal/graph"
 	"github.com/tensorken/tensorken/internal/shape"
-	"github.com/tensorken/tensorken/ir"
 	"github.com/tensorken/tensorken/tensor"
 )
 
@@ -28,7 +27,7 @@ func dims(op string, a tensor.Tensor) (m, n int) {
 	switch {
 	case !a.IsValid():
 		tensor.Internal.Misuse(graph.Token{}, op, "the tensor is absent (the zero Tensor): test with IsValid")
-	case !ir.Table[ir.HostCall].Types.Has(a.DType()):
+	case a.DType() != tensor.Float32 && a.DType() != tensor.Float64:
 		fail(op, "the elements must be float32 or float64: Cast first", a)
 	case a.Rank() < 2:
 		fail(op, "a matrix has two axes: Unsqueeze adds one", a)

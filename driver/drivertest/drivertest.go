@@ -53,6 +53,7 @@ var parts = []part{
 	{"Sharing", (*suite).sharing},
 	{"Peers", (*suite).peers},
 	{"Holding", (*suite).holding},
+	{"Raw", (*suite).raw},
 	{"Profiling", (*suite).profiling},
 	{"Fixed", (*suite).fixed},
 	{"BadIndices", (*suite).badIndices},

@@ -235,7 +235,7 @@ func (d *device) fail(err error) error {
 	if d.Closed == nil {
 		hint := ""
 		if e.isFault() && !d.oneByOne {
-			hint = "\nA kernel has failed, which is a fault of the library. Please report it: with TENSORKEN_CUDA_SYNC=1 in the environment the error has the kernel"
+			hint = "\nA kernel has failed, a fault of a tensor.Kernel or of the library. Please report the latter: with TENSORKEN_CUDA_SYNC=1 in the environment the error has the kernel"
 		}
 		d.Closed = fmt.Errorf("%s: the GPU is lost to this process: %w%s", d.Name(), err, hint)
 	}
@@ -246,7 +246,11 @@ func (d *device) fail(err error) error {
 func (d *device) waitFor(q *pass) error {
 	err := d.wait()
 	if err != nil && err == d.Closed {
-		d.Closed = fmt.Errorf("%w\nThis is a fault of the library: please report it, with the kernel:\n%v", err, q.kernel)
+		whose := "the library: please report it, with the kernel:"
+		if q.module.raw {
+			whose = "a kernel of the program:"
+		}
+		d.Closed = fmt.Errorf("%w\nThis is a fault of %s\n%v", err, whose, q.kernel)
 		return d.Closed
 	}
 	return err

@@ -3,11 +3,13 @@
 package cuda
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"runtime"
 	"unsafe"
 
+	"github.com/tensorken/tensorken/driver"
 	"github.com/tensorken/tensorken/internal/lru"
 	"github.com/tensorken/tensorken/internal/ptx"
 )
@@ -19,6 +21,7 @@ const maxModules = 1 << 12
 type module struct {
 	text     string
 	shared   int           // bytes that a workgroup shares
+	raw      bool          // the text is a user's
 	ready    chan struct{} // closed once it is compiled
 	handle   uintptr
 	function uintptr
@@ -30,11 +33,11 @@ type module struct {
 var compiling = make(chan struct{}, runtime.NumCPU())
 
 // module returns the module of a text, and starts to compile it if it is new.
-func (d *device) module(text string, shared int) *module {
+func (d *device) module(text string, shared int, raw bool) *module {
 	if e := d.modules.Get(text); e != nil {
 		return e.Value
 	}
-	m := &module{text: text, shared: shared, ready: make(chan struct{})}
+	m := &module{text: text, shared: shared, raw: raw, ready: make(chan struct{})}
 	m.entry = d.modules.Put(text, m)
 	d.modules.Trim(maxModules, d.unload)
 	go func() {
@@ -80,7 +83,10 @@ func (m *module) loadCode(d *device) error {
 		os.Remove(path)
 	}
 	code, err := l.compile(m.text)
-	if err != nil {
+	switch e := (*Error)(nil); {
+	case err != nil && m.raw && !(errors.As(err, &e) && e.Code == outOfMemory):
+		return fmt.Errorf("%w: %w", driver.ErrSource, err)
+	case err != nil:
 		return fmt.Errorf("%w\nThis is a fault of the library: please report it, with the kernel:\n%s", err, m.text)
 	}
 	if err := load(code); err != nil {

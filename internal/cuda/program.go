@@ -23,7 +23,7 @@ type program struct {
 }
 
 type pass struct {
-	kernel  *ir.Kernel
+	kernel  fmt.Stringer // an ir.Kernel, or an ir.RawKernel of the user's
 	module  *module
 	buffers []shader.Buffer
 	params  []shader.Param
@@ -36,9 +36,31 @@ func (d *device) Build(k *ir.Kernel, s *shader.Program) (driver.Program, error) 
 	p := &program{Signature: schedule.SignatureOf(k, d.Target), device: d, scratch: s.Scratch, passes: make([]pass, 0, len(s.Passes))}
 	for _, q := range s.Passes {
 		buffers, params := q.Arguments()
-		p.passes = append(p.passes, pass{k, d.module(ptx.Print(q, d.gpu.Capability), ptx.SharedBytes(q)), buffers, params, q.Grid, q.Threads})
+		p.passes = append(p.passes, pass{k, d.module(ptx.Print(q, d.gpu.Capability), ptx.SharedBytes(q), false), buffers, params, q.Grid, q.Threads})
 	}
 	return p, nil
+}
+
+// Language makes the promise of driver.RawCompiler.
+func (d *device) Language() string { return "ptx" }
+
+// CompileRaw makes the promise of driver.RawCompiler.
+func (d *device) CompileRaw(k *ir.RawKernel) (driver.Program, error) {
+	leave, err := d.Enter()
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
+	q, signature, err := schedule.Raw(k, d.Target)
+	if err != nil {
+		return nil, err
+	}
+	text, err := ptx.Raw(k, q)
+	if err != nil {
+		return nil, err
+	}
+	buffers, params := q.Arguments()
+	return &program{Signature: signature, device: d, passes: []pass{{k, d.module(text, 0, true), buffers, params, q.Grid, q.Threads}}}, nil
 }
 
 // LoopLimits makes the promise of driver.Looper.

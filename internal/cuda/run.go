@@ -147,7 +147,7 @@ func (d *device) function(q *pass) (uintptr, error) {
 		return 0, m.err
 	}
 	if m.function == 0 { // it was dropped
-		q.module = d.module(m.text, m.shared)
+		q.module = d.module(m.text, m.shared, m.raw)
 		return d.function(q)
 	}
 	d.modules.Use(m.entry)

@@ -239,7 +239,7 @@ func (b *builder) call(d *Device, calls []capture.Call, later []share) error {
 		if b.isDone(c) { // for another call that reads it
 			continue
 		}
-		var s step = &hostStep{Call: c, device: d, operands: b.operands(c.Src)}
+		s := b.newHostStep(d, c)
 		if c.Node.Op == ir.Recur {
 			r, err := b.repeat(d, c)
 			if err != nil {

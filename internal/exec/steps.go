@@ -204,7 +204,12 @@ func (h *hostStep) run(_ *storage.Journal, values []*graph.Node, _ []ir.Number) 
 func (h *hostStep) placeholders() []*graph.Node { return []*graph.Node{h.result(nil)} }
 
 func (h *hostStep) result(data []byte) *graph.Node {
-	n := graph.Buffer(h.Node.DType, h.Node.Shape, &graph.Value{Store: storage.FromHost(data), Strides: shape.RowMajor(h.Node.Shape)})
+	return h.node(&graph.Value{Store: storage.FromHost(data), Strides: shape.RowMajor(h.Node.Shape)})
+}
+
+// node returns the result as a computed node.
+func (h *hostStep) node(v *graph.Value) *graph.Node {
+	n := graph.Buffer(h.Node.DType, h.Node.Shape, v)
 	if n.Device = h.Node.Device; h.Node.IsUntyped() {
 		n.AsUntyped()
 	}
@@ -218,9 +223,14 @@ func (h *hostStep) equal(s step) bool {
 }
 
 func (h *hostStep) String() string {
-	text := "on the host: " + h.Node.Op.String()
+	return "on the host" + h.of()
+}
+
+// of explains what the step computes.
+func (h *hostStep) of() string {
+	text := ": " + h.Node.Op.String()
 	if h.Node.Op == ir.HostCall {
-		text = "on the host: " + hostFunc(h.Node).Op
+		text = ": " + hostFunc(h.Node).Op
 	}
 	text += " of"
 	for _, s := range h.Src {
@@ -249,6 +259,9 @@ func onHost(d *Device, n *graph.Node, src []*graph.Node) ([]byte, error) {
 		return cast(out, n.DType, in[0]), nil
 	}
 	f := hostFunc(n)
+	if f.Run == nil {
+		return nil, &HostError{f, fmt.Errorf("the kernel has neither a text for the device %s nor a Go function", d)}
+	}
 	err = f.Run(graph.HostArray{DType: n.DType, Shape: n.Shape, Data: out}, in)
 	if err != nil && !errors.Is(err, driver.ErrMemory) { // after which another try may succeed
 		err = &HostError{f, err}

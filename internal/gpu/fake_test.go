@@ -9,6 +9,7 @@ import (
 
 	"github.com/tensorken/tensorken/driver"
 	"github.com/tensorken/tensorken/internal/hostmem"
+	"github.com/tensorken/tensorken/internal/schedule"
 	"github.com/tensorken/tensorken/internal/shader"
 	"github.com/tensorken/tensorken/internal/wgpu"
 	"github.com/tensorken/tensorken/internal/wgpu/wgputest"
@@ -94,7 +95,7 @@ func fakeOf(t testing.TB, k wgpu.Kind, memory int64) (*device, *wgputest.FakeDev
 // prepare builds a program of increment's arguments.
 func prepare(t testing.TB, d *device, p *sources) *program {
 	t.Helper()
-	q, err := d.build(p, &ir.Kernel{Args: incrementArgs})
+	q, err := d.build(p, schedule.SignatureOf(&ir.Kernel{Args: incrementArgs}, d.Target))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -531,16 +532,16 @@ func TestRefused(t *testing.T) {
 	d, _ := fake(t, 0)
 	other, _ := fake(t, 0)
 	p := prepare(t, d, &increment)
-	notes, err := d.build(&increment, &ir.Kernel{Args: []ir.Arg{{Kind: ir.Status, DType: ir.Int32}}})
+	notes, err := d.build(&increment, schedule.SignatureOf(&ir.Kernel{Args: []ir.Arg{{Kind: ir.Status, DType: ir.Int32}}}, d.Target))
 	if err != nil {
 		t.Fatal(err)
 	}
 	line := &ir.View{Coef: []int{1}}
-	reads, err := d.build(&increment, &ir.Kernel{
+	reads, err := d.build(&increment, schedule.SignatureOf(&ir.Kernel{
 		Axes: []ir.Axis{{Len: 2}},
 		Args: []ir.Arg{{Kind: ir.In, DType: ir.Uint32}},
 		Body: []ir.Instr{{Op: ir.Load, View: line, Domain: ir.Axes(0)}},
-	})
+	}, d.Target))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -568,7 +569,7 @@ func TestRefused(t *testing.T) {
 		}
 	}
 	bad := sources{passes: []source{{text: "nonsense", pass: &shader.Pass{}}}}
-	if _, err := d.build(&bad, &ir.Kernel{}); err == nil || !strings.Contains(err.Error(), "please report it") || !strings.Contains(err.Error(), "nonsense") {
+	if _, err := d.build(&bad, schedule.SignatureOf(&ir.Kernel{}, d.Target)); err == nil || !strings.Contains(err.Error(), "please report it") || !strings.Contains(err.Error(), "nonsense") {
 		t.Errorf("a shader that is refused: got error %v, want one that shows it", err)
 	}
 	if err := d.Upload(a, 4, make([]byte, 5)); err == nil {

@@ -39,6 +39,7 @@ type pass struct {
 type pipeline struct {
 	source string
 	layout wgpu.Layout
+	raw    bool          // the source is a user's
 	handle wgpu.Pipeline // 0 if it was dropped
 	ready  bool
 	err    error
@@ -60,13 +61,35 @@ func (d *device) Build(k *ir.Kernel, p *shader.Program) (driver.Program, error) 
 	for _, q := range p.Passes {
 		w.passes = append(w.passes, source{wgsl.Print(q), q})
 	}
-	return d.build(&w, k)
+	return d.build(&w, schedule.SignatureOf(k, d.Target))
+}
+
+// Language makes the promise of driver.RawCompiler.
+func (d *device) Language() string { return "wgsl" }
+
+// CompileRaw makes the promise of driver.RawCompiler.
+func (d *device) CompileRaw(k *ir.RawKernel) (driver.Program, error) {
+	if d.Closed != nil {
+		return nil, d.Closed
+	}
+	d.trim()
+	q, signature, err := schedule.Raw(k, d.Target)
+	if err != nil {
+		return nil, err
+	}
+	q.Params = nil // the text has the number
+	text, err := wgsl.Raw(k, q)
+	if err != nil {
+		return nil, err
+	}
+	return d.build(&sources{passes: []source{{text, q}}, raw: true}, signature)
 }
 
 // sources are the passes of a kernel as text.
 type sources struct {
 	passes  []source
 	scratch []int // sizes of the buffers that passes share
+	raw     bool  // the text is a user's
 }
 
 type source struct {
@@ -75,11 +98,11 @@ type source struct {
 }
 
 // build makes a program of a kernel's passes.
-func (d *device) build(w *sources, k *ir.Kernel) (*program, error) {
+func (d *device) build(w *sources, signature schedule.Signature) (*program, error) {
 	if len(w.passes) > maxPasses {
 		return nil, fmt.Errorf("%s: a kernel of %d passes; there is room for the parameters of %d", d.Name(), len(w.passes), maxPasses)
 	}
-	p := &program{Signature: schedule.SignatureOf(k, d.Target), device: d, scratch: w.scratch, passes: make([]pass, 0, len(w.passes))}
+	p := &program{Signature: signature, device: d, scratch: w.scratch, passes: make([]pass, 0, len(w.passes))}
 	for i := range w.passes {
 		q := w.passes[i].pass
 		if len(q.Buffers) > d.bindings {
@@ -88,7 +111,7 @@ func (d *device) build(w *sources, k *ir.Kernel) (*program, error) {
 		if 4*len(q.Params) > slot {
 			return nil, fmt.Errorf("%s: a pass of %d parameters; there is room for %d", d.Name(), len(q.Params), slot/4)
 		}
-		s, err := d.pipeline(&w.passes[i])
+		s, err := d.pipeline(&w.passes[i], w.raw)
 		if err != nil {
 			return nil, err
 		}
@@ -102,7 +125,7 @@ func (d *device) build(w *sources, k *ir.Kernel) (*program, error) {
 }
 
 // pipeline returns the shader of a pass, compiled or being compiled.
-func (d *device) pipeline(w *source) (*pipeline, error) {
+func (d *device) pipeline(w *source, raw bool) (*pipeline, error) {
 	if e := d.pipelines.Get(w.text); e != nil {
 		return e.Value, d.ensure(e.Value)
 	}
@@ -110,7 +133,7 @@ func (d *device) pipeline(w *source) (*pipeline, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &pipeline{source: w.text, layout: l}
+	s := &pipeline{source: w.text, layout: l, raw: raw}
 	return s, d.ensure(s)
 }
 
@@ -139,6 +162,10 @@ func (d *device) refused(s *pipeline, err error) error {
 		return err
 	}
 	s.entry = d.pipelines.Put(s.source, s)
+	if s.raw {
+		s.err = fmt.Errorf("%w: %w", driver.ErrSource, err)
+		return s.err
+	}
 	s.err = fmt.Errorf("%w\nThis is a fault of the library: please report it, with the shader:\n%s", err, s.source)
 	return s.err
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/tensorken/tensorken/driver"
+	"github.com/tensorken/tensorken/internal/schedule"
 	"github.com/tensorken/tensorken/internal/shader"
 	"github.com/tensorken/tensorken/internal/wgpu"
 	"github.com/tensorken/tensorken/ir"
@@ -35,7 +36,7 @@ func TestSubgroups(t *testing.T) {
 	if size == 0 || size != d.Target.SubgroupMax {
 		t.Skipf("subgroups of %d to %d threads: no shader relies on them", size, d.Target.SubgroupMax)
 	}
-	p, err := d.build(&placed, &ir.Kernel{Args: []ir.Arg{{Kind: ir.Out, DType: ir.Uint32}}})
+	p, err := d.build(&placed, schedule.SignatureOf(&ir.Kernel{Args: []ir.Arg{{Kind: ir.Out, DType: ir.Uint32}}}, d.Target))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,6 +4,7 @@ import (
 	"math/bits"
 
 	"github.com/tensorken/tensorken/driver"
+	"github.com/tensorken/tensorken/internal/schedule"
 	"github.com/tensorken/tensorken/internal/shader"
 	"github.com/tensorken/tensorken/internal/wgpu"
 	"github.com/tensorken/tensorken/ir"
@@ -102,7 +103,7 @@ func (d *device) patch(b *buffer, offset int, src []byte) error {
 	if d.patcher == nil {
 		// The buffer is an In although it is written: an Out has no offset.
 		args := []ir.Arg{{Kind: ir.In, DType: ir.Uint32}, {Kind: ir.Value, DType: ir.Uint32}, {Kind: ir.Value, DType: ir.Uint32}}
-		p, err := d.build(&patchShader, &ir.Kernel{Args: args})
+		p, err := d.build(&patchShader, schedule.SignatureOf(&ir.Kernel{Args: args}, d.Target))
 		if err != nil {
 			return err
 		}

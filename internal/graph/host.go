@@ -6,16 +6,26 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// A HostFunc is the function of a HostCall: a Go function of whole tensors.
+// A HostFunc is the function of a HostCall: a Go function of whole tensors, or a kernel of the user's.
 type HostFunc struct {
 	Op   string // the operation for which errors are reported, such as "linalg.Solve"
 	Key  any    // see HostCall
 	site *CallSite
 
-	// Run fills out from the operands. All operands and the result have the same leading
-	// axes, for a batch, and one axis more, whose length the function knows. The
-	// elements are little-endian and in row-major order; Run does not write the operands'.
+	// Run fills out from the operands. The elements are little-endian and in row-major order; Run
+	// does not write the operands'.
 	Run func(out HostArray, in []HostArray) error
+
+	Kernel *Kernel // nil for a Go function alone
+}
+
+// A Kernel is a HostFunc in the languages of devices. Those without a text call Run.
+type Kernel struct {
+	Texts map[string]string // by language
+	ir.RawKernel
+	// Batch makes the node for a batch from operands with the examples along a new first axis; nil
+	// if the kernel has no rule.
+	Batch func(src []*Node) *Node
 }
 
 // A HostArray is the elements of a tensor on the host.
@@ -33,19 +43,33 @@ func (f *HostFunc) Same(g *HostFunc) bool {
 	return f == g || f.Key != nil && f.Key == g.Key && f.Op == g.Op
 }
 
-// HostCall is the result of a Go function of an operation. Its operands have one type and
+// HostCall is the result of a Go function of an operation. Its operands have one real type and
 // equal leading axes; the result has these axes, then one of a given length. Functions of
 // one operation with equal keys, which are comparable, are interchangeable; one with a nil
 // key is like no other.
 func HostCall(op string, length int, key any, run func(out HostArray, in []HostArray) error, src ...*Node) *Node {
 	first := src[0]
 	for _, s := range src {
-		if s.DType != first.DType || len(s.Shape) != len(first.Shape) || !ir.Table[ir.HostCall].Types.Has(s.DType) {
+		if s.DType != first.DType || len(s.Shape) != len(first.Shape) || s.DType != ir.Float32 && s.DType != ir.Float64 {
 			panic(fmt.Sprintf("graph: HostCall of %v %v and %v %v", first.DType, first.Shape, s.DType, s.Shape))
 		}
 	}
 	batch := first.Shape[:len(first.Shape)-1]
-	n := makeNode(ir.HostCall, first.DType, append(batch[:len(batch):len(batch)], length), nil, src...)
-	n.setCall(&HostFunc{op, key, NewCallSite(), run})
+	return KernelCall(&HostFunc{Op: op, Key: key, Run: run}, first.DType, append(batch[:len(batch):len(batch)], length), src...)
+}
+
+// KernelCall is the result, of a type and shape, of a function that no other node has.
+func KernelCall(f *HostFunc, d ir.DType, shape []int, src ...*Node) *Node {
+	f.site = NewCallSite()
+	n := makeNode(ir.HostCall, d, shape, nil, src...)
+	n.setCall(f)
 	return n
+}
+
+// KernelOf is the function of a node if it is a kernel of the user's, else nil.
+func KernelOf(n *Node) *HostFunc {
+	if f, ok := n.Call().(*HostFunc); ok && f.Kernel != nil {
+		return f
+	}
+	return nil
 }

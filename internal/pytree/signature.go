@@ -40,17 +40,17 @@ func (s *Signature) KeepsEqual(o *Signature) bool { return slices.Equal(s.kept, 
 // Opaque reports whether something in the tree may change while its signature stays the same:
 // variables that a function captures, values behind a channel, an unsafe.Pointer or a pointer
 // to a struct with a mutex or atomics, or all that comes after maxBits bytes.
-func (s *Signature) Opaque() bool { return s.opaque || slices.ContainsFunc(s.funcs, captures) }
+func (s *Signature) Opaque() bool { return s.opaque || slices.ContainsFunc(s.funcs, Captures) }
 
 // maxBits is the length of a signature, in bytes. A longer one is cut, and opaque.
 const maxBits = 16 << 20
 
 var bss byte // at the end of the program's data
 
-// captures reports whether a function value captures variables. Without any it is an object of
+// Captures reports whether a function value captures variables. Without any it is an object of
 // the program's read-only data, after the types and before the variables; otherwise it is
 // allocated. A function that is mistaken for one that captures is only traced more often.
-func captures(f unsafe.Pointer) bool {
+func Captures(f unsafe.Pointer) bool {
 	types := reflect.ValueOf(reflect.TypeFor[bool]()).UnsafePointer()
 	return f != nil && (uintptr(f) < uintptr(types) || uintptr(f) > uintptr(unsafe.Pointer(&bss)))
 }
