@@ -81,8 +81,13 @@ func (t *tape) walk(scope *graph.Scope, roots []*graph.Node, operands func(*grap
 		return operands(n), true
 	}, func(n *graph.Node, src graph.Operands) {
 		c := t.add(n, src)
-		c.active = (ir.Table[n.Op].Diff != ir.Zero || graph.KernelOf(n) != nil) && n.DType.IsFloat() && slices.ContainsFunc(c.src, t.isActive)
+		c.active = hasDerivative(n) && n.DType.IsFloat() && slices.ContainsFunc(c.src, t.isActive)
 	})
+}
+
+// hasDerivative reports whether a rule says what the derivative of an operation is, or that there is none.
+func hasDerivative(n *graph.Node) bool {
+	return ir.Table[n.Op].Diff != ir.Zero && n.Op != ir.StopGradient || graph.KernelOf(n) != nil
 }
 
 // add appends a call, which is not active.

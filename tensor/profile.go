@@ -19,7 +19,7 @@ type Trace struct {
 // A KernelTime is one run of a kernel.
 type KernelTime struct {
 	Device   *Device
-	Template string // pointwise, reduce, contraction, a routine such as scatter, or loop: attention by blocks of rows
+	Template string // pointwise, reduce, contraction, a routine such as scatter, loop: attention by blocks of rows, or kernel: a Kernel's
 	// Name describes the kernel: the lengths of its axes, reduced ones after a bar, the
 	// type that it stores, and its operations.
 	Name string

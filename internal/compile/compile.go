@@ -28,9 +28,10 @@ type Plan struct {
 
 // A Step is one call of a kernel, or of a loop.
 type Step struct {
-	Kernel  *ir.Kernel // nil if Loop is not
+	Kernel  *ir.Kernel // nil if Loop or Raw is not
 	Loop    *ir.Loop
-	Stages  []Step // of a loop, each over all rows. They name temporaries by the plan's buffers, which Args leaves out
+	Raw     *ir.RawKernel // of a profile alone: no plan has kernels of users
+	Stages  []Step        // of a loop, each over all rows. They name temporaries by the plan's buffers, which Args leaves out
 	Args    []Arg
 	Node    int     // the number of the node that the step is named after, or -1
 	Indices []Index // that its instructions check, in their order

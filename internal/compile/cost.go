@@ -13,8 +13,17 @@ import (
 // is reduced, so 2 for a product that is added.
 type Cost struct{ Read, Written, FLOPs int }
 
-// Cost estimates the cost of the step. Temporaries of a loop are not read or written.
+// Cost estimates the cost of the step. Temporaries of a loop are not read or written. A user's kernel
+// counts as reading its operands once, and its operations are unknown.
 func (s *Step) Cost() (c Cost) {
+	if s.Raw != nil {
+		for _, a := range s.Raw.Args {
+			c.Read += a.Len * a.DType.Size()
+		}
+		c.Written = s.Raw.Result().Len * s.Raw.Result().DType.Size()
+		c.Read -= c.Written
+		return c
+	}
 	for _, x := range s.stages() {
 		moved := func(arg int) bool {
 			a := x.Args[arg]

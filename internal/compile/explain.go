@@ -32,6 +32,9 @@ func (p *Plan) String() string {
 // Name describes the step in a few words: the lengths of its axes, the type that it stores
 // and its operations, each once.
 func (s *Step) Name() string {
+	if s.Raw != nil {
+		return fmt.Sprintf("[%d] %v %s", s.Raw.Result().Len, s.Raw.Result().DType, s.Raw.Name)
+	}
 	const most = 8 // operations
 	var ops []string
 	for _, op := range s.work() {
@@ -71,10 +74,13 @@ func operations(n int) string {
 	return fmt.Sprintf("%.4g %s", x, units[u])
 }
 
-// Kind is the routine of the step, or its template, or "loop".
+// Kind is the routine of the step, or its template, "loop", or "kernel" for a user's.
 func (s *Step) Kind() string {
-	if s.Loop != nil {
+	switch {
+	case s.Loop != nil:
 		return "loop"
+	case s.Raw != nil:
+		return "kernel"
 	}
 	if op := s.Kernel.Routine(); op != 0 {
 		return strings.ToLower(op.String())

@@ -81,6 +81,7 @@ type fakeEvent struct {
 // Codes of failures.
 const (
 	invalidValue   = 1
+	invalidPTX     = 218
 	invalidImage   = 200
 	invalidContext = 201
 	invalidHandle  = 400
@@ -214,7 +215,7 @@ func (f *fake) call(name string, a []uintptr) uintptr {
 		return invalidValue
 	}
 	code := run(f, a)
-	if code != 0 && code != outOfMemory && code != notReady && code != invalidImage {
+	if code != 0 && code != outOfMemory && code != notReady && code != invalidImage && code != invalidPTX {
 		f.fault("%s returns %d", name, code)
 	}
 	return uintptr(code)

@@ -5,6 +5,7 @@ package cuda
 import (
 	"encoding/binary"
 	"slices"
+	"strings"
 	"syscall"
 	"unsafe"
 
@@ -168,6 +169,9 @@ var fakeFunctions = map[string]func(f *fake, a []uintptr) int{
 	},
 	"LinkAddData_v2": func(f *fake, a []uintptr) int {
 		f.links[a[0]] = goString((*byte)(pointer(a[2])))
+		if strings.Contains(f.links[a[0]], "faulty(") {
+			return invalidPTX
+		}
 		return 0
 	},
 	"LinkComplete": func(f *fake, a []uintptr) int {

@@ -4,6 +4,7 @@ package cuda
 
 import (
 	"encoding/binary"
+	"fmt"
 	"slices"
 
 	"github.com/tensorken/tensorken/driver"
@@ -47,6 +48,29 @@ func (d *simulated) Compile(k *ir.Kernel) (driver.Program, error) {
 		}
 	}
 	return d.device.Compile(k)
+}
+
+// CompileRaw tells the fake that a text multiplies, as that of drivertest does. A text with the word
+// faulty, the fake's compiler refuses.
+func (d *simulated) CompileRaw(k *ir.RawKernel) (driver.Program, error) {
+	q, _, err := schedule.Raw(k, d.Target)
+	if err != nil {
+		return nil, err
+	}
+	named := *k
+	named.Text += fmt.Sprintf("// %d elements", k.Result().Len) // as the fake knows passes by text, and each has a grid
+	at := &shader.Var{Name: "at", Type: shader.U32}
+	x, y := &shader.Var{Name: "x", Type: shader.F32}, &shader.Var{Name: "y", Type: shader.F32}
+	q.Body = &shader.Block{Stmts: []shader.Stmt{
+		&shader.Declare{Var: at, Value: shader.GroupID.Mul(k.Threads).Add(shader.ThreadID)},
+		&shader.If{Cond: at.Ref().Lt(q.Params[0].Word()), Then: &shader.Block{Stmts: []shader.Stmt{
+			&shader.Load{Dst: []*shader.Var{x}, Declare: true, Buffer: q.Buffers[0], Index: at.Ref()},
+			&shader.Load{Dst: []*shader.Var{y}, Declare: true, Buffer: q.Buffers[1], Index: at.Ref().Rem(100)},
+			&shader.Store{Buffer: q.Buffers[2], Index: at.Ref(), Values: []*shader.Expr{x.Ref().Mul(y.Ref())}},
+		}}},
+	}}
+	d.fake.define(named.Text, q)
+	return d.device.CompileRaw(&named)
 }
 
 // define gives the fake the programs behind the texts of a program's passes.

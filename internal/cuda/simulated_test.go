@@ -22,7 +22,7 @@ var full = flag.Bool("full", false, "compute loops of drivertest on a fake drive
 // TestSimulated computes parts of drivertest on a fake driver.
 func TestSimulated(t *testing.T) {
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
-	parts := []string{"Buffers", "Calls", "Chains", "Close", "Goroutines", "Holding", "Memory", "Outputs", "Parts", "Peers", "Profiling", "Status"}
+	parts := []string{"Buffers", "Calls", "Chains", "Close", "Goroutines", "Holding", "Memory", "Outputs", "Parts", "Peers", "Profiling", "Raw", "Status"}
 	if *full {
 		parts = append(parts, "Loops")
 	}

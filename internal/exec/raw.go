@@ -8,6 +8,7 @@ import (
 	"github.com/tensorken/tensorken/internal/capture"
 	"github.com/tensorken/tensorken/internal/compile"
 	"github.com/tensorken/tensorken/internal/graph"
+	"github.com/tensorken/tensorken/internal/profile"
 	"github.com/tensorken/tensorken/internal/shape"
 	"github.com/tensorken/tensorken/internal/storage"
 	"github.com/tensorken/tensorken/ir"
@@ -124,7 +125,7 @@ func (s *rawStep) launch(p driver.Program, src []*graph.Node) (v *graph.Value, e
 	checks := &storage.Checks{Depends: []compile.Set{compile.SetOf(shape.All(len(src))...)}}
 	x, err := m.Begin(checks, pending, nil, false)
 	if err == nil {
-		err = m.Queue.Run([]driver.Call{{Program: p, Args: args}})
+		err = profile.Submit(m, []driver.Call{{Program: p, Args: args}}, []compile.Step{{Raw: s.kernel}}, func(int) *graph.Node { return s.Node })
 	}
 	if x != nil {
 		err = m.Conclude(x, err, false)

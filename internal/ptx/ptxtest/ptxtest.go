@@ -88,6 +88,7 @@ func Check(text string) error {
 	body := false
 	needs := [2]int{60, 50}
 	for i, line := range strings.Split(text, "\n") {
+		line, _, _ = strings.Cut(line, "//")
 		line = strings.TrimSpace(line)
 		var err error
 		switch {
@@ -158,7 +159,7 @@ var (
 	integer  = regexp.MustCompile(`^-?\d+U?$`)
 	float    = regexp.MustCompile(`^0f[0-9A-F]{8}$`)
 	double   = regexp.MustCompile(`^0d[0-9A-F]{16}$`)
-	special  = regexp.MustCompile(`^%(tid|ctaid)\.[xy]$`)
+	special  = regexp.MustCompile(`^%(tid|ctaid|ntid)\.[xy]$`)
 	address  = regexp.MustCompile(`^\[([^+\]]+)(\+\d+)?\]$`)
 )
 
