@@ -13,7 +13,7 @@ import (
 // else about an operation stays.
 type batchRule func(ints []int) []int
 
-// classBatchRules has the rules of operations that have none of their own.
+// classBatchRules has the rules of classes, for operations without a rule in batchRules.
 var classBatchRules = map[ir.Class]batchRule{
 	ir.Alias:       sameInts,
 	ir.Elementwise: sameInts,
@@ -54,10 +54,9 @@ func nextFirst(n int) batchRule {
 	return func(ints []int) []int { return append(nextAxes(ints[:n]), ints[n:]...) }
 }
 
-// overExamples calls a function of one example for all examples of a batch. Nodes
-// in for which batched is true have the examples along the first axis; others are
-// the same for all, or nil. The function gets nodes of one example. The results have
-// the examples along the first axis; nil stays nil.
+// overExamples applies a function of one example to all examples of a batch. The nodes in
+// for which batched is true have the examples along the first axis; others are shared by
+// all examples, or nil. The results have the examples along the first axis; nil stays nil.
 func overExamples(size int, in []*graph.Node, batched []bool, f func([]*graph.Node) []*graph.Node) []*graph.Node {
 	scope := &graph.Scope{PlaceholdersOf: "grad.Vmap"}
 	defer scope.Close()
@@ -71,13 +70,13 @@ func overExamples(size int, in []*graph.Node, batched []bool, f func([]*graph.No
 	}
 	results := f(given)
 	b := &batch{newReplay(recordWhole(scope, examples, results)), size}
-	b.operand, b.remake, b.differentiate = b.whole, b.do, b.differentiateAll
+	b.operand, b.remake, b.differentiate = b.stacked, b.makeAll, b.differentiateAll
 	b.run(batches)
 	return mapped(results, func(n *graph.Node) *graph.Node {
 		if n == nil {
 			return nil
 		}
-		return b.whole(n)
+		return b.stacked(n)
 	})
 }
 
@@ -93,8 +92,8 @@ func (b *batch) varies(n *graph.Node) bool {
 	return ok
 }
 
-// whole returns n of all examples, repeated if it is the same for all.
-func (b *batch) whole(n *graph.Node) *graph.Node {
+// stacked returns n of all examples along a new first axis, repeated if they share it.
+func (b *batch) stacked(n *graph.Node) *graph.Node {
 	if i, ok := b.tape.index.Get(n); ok {
 		return b.of[i]
 	}
@@ -106,8 +105,8 @@ func repeat(n *graph.Node, size int) *graph.Node {
 	return graph.Expand(graph.Reshape(n, append([]int{1}, n.Shape...)), append([]int{size}, n.Shape...))
 }
 
-// do makes the node that does c for all examples.
-func (b *batch) do(c *call, src []*graph.Node) *graph.Node {
+// makeAll makes the node that computes c for all examples.
+func (b *batch) makeAll(c *call, src []*graph.Node) *graph.Node {
 	switch {
 	case c.Op == ir.Gather && !b.varies(c.src[0]):
 		return gatherAll(c, src[1])
@@ -161,16 +160,15 @@ func (b *batch) differentiateAll(k, old *graph.CustomCall) {
 	for i := range varies {
 		varies[i] = i >= n || b.varies(old.Args[i])
 	}
-	// each calls a rule for all examples, with a node for each argument, each
-	// result and each of x.
-	each := func(rule graph.CustomRule, args, outs, x []*graph.Node, xVaries []bool) []*graph.Node {
+	// overAll calls a rule for all examples. x are cotangents or tangents.
+	overAll := func(rule graph.CustomRule, args, outs, x []*graph.Node, xVaries []bool) []*graph.Node {
 		in := slices.Concat(args, outs, x)
 		return overExamples(size, in, slices.Concat(varies, xVaries), func(in []*graph.Node) []*graph.Node {
 			return rule(in[:n], in[n:len(varies)], in[len(varies):])
 		})
 	}
 	k.VJP = func(args, outs, cts []*graph.Node) []*graph.Node {
-		list := each(old.VJP, args, outs, cts, varies[n:])
+		list := overAll(old.VJP, args, outs, cts, varies[n:])
 		for i, ct := range list {
 			if ct != nil && !varies[i] { // used by all examples
 				ct = graph.Reduce(ir.Sum, ct, []int{0})
@@ -180,6 +178,6 @@ func (b *batch) differentiateAll(k, old *graph.CustomCall) {
 		return list
 	}
 	k.JVP = func(args, outs, tangents []*graph.Node) []*graph.Node {
-		return each(old.JVP, args, outs, tangents, varies[:n])
+		return overAll(old.JVP, args, outs, tangents, varies[:n])
 	}
 }

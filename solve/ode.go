@@ -125,7 +125,8 @@ func Dense[P, Y any](f func(p P, t tensor.Tensor, y Y) Y, p P, y0 Y, from, to fl
 	return s
 }
 
-// At returns the solution at a time, of order 4. It panics if the time is outside.
+// At returns the solution at a time, by interpolation of order 4. It panics if the time is
+// outside.
 func (s *Solution[Y]) At(t float64) Y {
 	forth := s.to > s.from
 	if !(min(s.from, s.to) <= t && t <= max(s.from, s.to)) {
@@ -138,7 +139,7 @@ func (s *Solution[Y]) At(t float64) Y {
 	return s.back(s.segments[min(i, len(s.segments)-1)].at(t))
 }
 
-// Steps returns the times at which the steps begin, and that at which the last ends.
+// Steps returns the times at which the steps begin, and the end of the last.
 func (s *Solution[Y]) Steps() []float64 {
 	ts := make([]float64, 0, len(s.segments)+1)
 	for _, x := range s.segments {

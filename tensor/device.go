@@ -55,7 +55,7 @@ var host = sync.OnceValue(func() *Device { return NewCPU(nil) })
 // [NewCPU] makes devices with other limits.
 func CPU() *Device { return host() }
 
-// threads returns the number that TENSORKEN_THREADS says, 0 if it is not set.
+// threads returns the value of TENSORKEN_THREADS, or 0 if it is not set.
 func threads() (int, error) {
 	const variable = "TENSORKEN_THREADS"
 	text := os.Getenv(variable)

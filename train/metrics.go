@@ -21,9 +21,9 @@ func MAE(pred, target tensor.Tensor) tensor.Tensor {
 	return pred.Sub(target).Abs().Mean()
 }
 
-// R2 returns 1 - Σ(target - pred)²/Σ(target - mean)², the share of target's variance
-// that pred explains, a scalar. Both have one shape. Of targets that are all equal it is 1 if
-// all predictions are right, else 0, as in scikit-learn.
+// R2 returns 1 - Σ(target - pred)²/Σ(target - mean)², the share of target's variance that
+// pred explains, a scalar. Both have one shape. If all targets are equal it is 1 for right
+// predictions and otherwise 0, as in scikit-learn.
 func R2(pred, target tensor.Tensor) tensor.Tensor {
 	checkAlike("R2", pred, target)
 	constant := target.Max().Eq(target.Min())
@@ -51,8 +51,9 @@ func correct(op string, pred, target tensor.Tensor) tensor.Tensor {
 	return pred.ArgMax(-1).Eq(labels(op, target, n))
 }
 
-// equalClasses returns where classes are equal, whatever their types of integers or bool. It
-// computes in the wider one: not every device has one that is wider than both.
+// equalClasses returns where classes are equal, of any types of integers or bool. It
+// computes in the wider of the two types, because a device may lack one that is wider than
+// both.
 func equalClasses(pred, target tensor.Tensor) tensor.Tensor {
 	wide, other := pred, target
 	if greatest(pred.DType()) < greatest(target.DType()) {
@@ -65,7 +66,7 @@ func equalClasses(pred, target tensor.Tensor) tensor.Tensor {
 	return same
 }
 
-// greatest returns the number of bits of the greatest number of a type of integers or bool.
+// greatest returns the number of bits of the greatest value of a type of integers or bool.
 func greatest(d tensor.DType) int {
 	bits := 8 * d.Size()
 	switch {

@@ -9,7 +9,7 @@ import (
 
 // A pattern names the leaves in the elements of a sequence, as the tag "*_l#_reverse" does:
 // * is a leaf's name in the element, # the element's index.
-type pattern struct{ before, after string } // the index
+type pattern struct{ before, after string } // texts around the index
 
 // parsePattern returns the pattern that a tag has for a name, nil for a name without * and #.
 func parsePattern(name string) (*pattern, error) {
@@ -24,8 +24,8 @@ func parsePattern(name string) (*pattern, error) {
 	return &pattern{before, after}, nil
 }
 
-// flat reports whether the leaves of a type are the fields of one struct, so that a leaf's
-// name is a field's name.
+// flat reports whether all leaves of a type are fields of one struct, so that a leaf's name
+// is a field's name.
 func (b *builder) flat(t reflect.Type) bool {
 	if t.Kind() != reflect.Struct {
 		return false
@@ -78,8 +78,8 @@ func (p *layout) cutIndex(name string) (i int, rest string, ok bool) {
 	return i, rest, err == nil && i >= 0 && strconv.Itoa(i) == head
 }
 
-// enter makes the walker's name the name of element i of a sequence, and returns the
-// lengths to cut name and suffix back to.
+// enter appends the name of element i of a sequence to the walker's name, and returns the
+// lengths of name and suffix before.
 func (w *walker[L]) enter(p *layout, i int) (name, suffix int) {
 	name, suffix = len(w.name), len(w.suffix)
 	if p.names == nil {
@@ -93,5 +93,6 @@ func (w *walker[L]) enter(p *layout, i int) (name, suffix int) {
 	return name, suffix
 }
 
-// leafName returns the name of the leaf that the walker is at, until the walker goes on.
+// leafName returns the name of the walker's current leaf. The bytes are valid until its
+// next step.
 func (w *walker[L]) leafName() []byte { return append(w.name, w.suffix...) }

@@ -2,15 +2,16 @@ package shader
 
 import "math"
 
-// twoOverPi64 is the bits of 2/π from two places before the binary point on, behind a word of
-// zeros.
+// twoOverPi64 is a word of zeros, then the bits of 2/π, the first of which counts 2.
 var twoOverPi64 = []uint64{0,
 	0x28be60db9391054a, 0x7f09d5f47d4d3770, 0x36d8a5664f10e410, 0x7f9458eaf7aef158, 0x6dc91b8e909374b8, 0x01924bba82746487, 0x3f877ac72c4a69cf,
 	0xba208d7d4baed121, 0x3a671c09ad17df90, 0x4e64758e60d4ce7d, 0x272117e2ef7e4a0e, 0xc7fe25fff7816603, 0xfbcbc462d6829b47, 0xdb4d9fb3c9f2c26d,
 	0xd3d18fd9a797fa8b, 0x5d49eeb1faf97c5e, 0xcf41ce7de294a4ba, 0x9afed7ec47e35742, 0x1580cc11bf1edaea,
 }
 
-// An angle is a vector of a number of quarter turns, a rest in [-π/4, π/4] in two parts, and 0.
+// trigonometry64 adds sine, cosine and arc tangents of float64. They reduce x to an
+// angle, the vector (quarter, r, low, 0) with x = quarter·π/2 + r + low and r in [-π/4, π/4],
+// by Cody and Waite's method or, far from 0, by Payne and Hanek's.
 func (l library) trigonometry64() {
 	angle := func(turns, rest, low *Expr) *Expr { return Vec(4, turns, rest, low, f64Of(0)) }
 	l.unary("two_over_pi_u64", U64, func(s *Block, x *Expr) *Expr {
@@ -20,7 +21,7 @@ func (l library) trigonometry64() {
 		}
 		return FromBits(U64, twoOverPi64[last])
 	})
-	// The upper and lower words of a product.
+	// The upper and lower words of a product, by products of halves.
 	l.binary("mul_wide_u64", U64, func(s *Block, a, b *Expr) *Expr {
 		low := func(x *Expr) *Expr { return x.And(math.MaxUint32) }
 		al, ah := s.Let("al", low(a)), s.Let("ah", a.Shr(32))
@@ -29,60 +30,66 @@ func (l library) trigonometry64() {
 		n := s.Let("n", al.Mul(bh).Add(low(m)))
 		return Vec(2, ah.Mul(bh).Add(m.Shr(32)).Add(n.Shr(32)), a.Mul(b))
 	})
-	// Of numbers from 2 on: Payne and Hanek. The product of the significand and three words of
-	// 2/π has whole turns, which do not count, and 128 bits of a turn.
+	// Payne and Hanek's reduction of |x| ≥ 2. Only 192 bits of 2/π matter for an exponent:
+	// higher ones give whole turns, lower ones are below the precision. Their product with the
+	// significand, modulo 4, is the number of quarter turns in 2 bits, and then 126 bits of
+	// their fraction.
 	l.unary("far_angle_f64", F64, func(s *Block, x *Expr) *Expr {
-		e := s.Let("e", bits(x).Shr(52).And(0x7ff).Sub(1022))
-		n := s.Let("shift", e.And(63).Convert(U32))
-		var words [4]*Var // 256 bits of 2/π, of which the significand multiplies those from bit n on
+		exponent := s.Let("e", bits(x).Shr(52).And(0x7ff).Sub(1022)) // |x| < 2^exponent
+		shift := s.Let("shift", exponent.And(63).Convert(U32))
+		var window [4]*Var // words of 2/π from number exponent/64 on, then 3 words from bit exponent on
 		for i, name := range []string{"hi", "mid", "lo", "next"} {
-			words[i] = s.Var(name, Number(U64, 0))
+			window[i] = s.Var(name, Number(U64, 0))
 		}
 		i := &Var{Name: "i", Type: U64, Mutable: true}
 		read := &Block{}
 		for k := range 3 {
-			read.Set(words[k], words[k+1].Ref())
+			read.Set(window[k], window[k+1].Ref())
 		}
-		read.Set(words[3], l.call("two_over_pi_u64", i.Ref()))
-		s.Do(&For{Var: i, Init: e.Shr(6), Cond: i.Ref().Lt(s.Let("end", e.Shr(6).Add(4))), Next: i.Ref().Add(1), Body: read})
-		s.If(n.Ne(0), func(s *Block) {
-			rest := s.Let("rest", Number(U32, 64).Sub(n))
+		read.Set(window[3], l.call("two_over_pi_u64", i.Ref()))
+		first := exponent.Shr(6)
+		s.Do(&For{Var: i, Init: first, Cond: i.Ref().Lt(s.Let("end", first.Add(4))), Next: i.Ref().Add(1), Body: read})
+		s.If(shift.Ne(0), func(s *Block) {
+			rest := s.Let("rest", Number(U32, 64).Sub(shift))
 			for k := range 3 {
-				s.Set(words[k], words[k].Ref().Shl(n).Or(words[k+1].Ref().Shr(rest)))
+				s.Set(window[k], window[k].Ref().Shl(shift).Or(window[k+1].Ref().Shr(rest)))
 			}
 		})
-		m := s.Let("m", bits(x).Shl(11).Or(FromBits(U64, double.signBit())))
-		p := s.Let("p", l.call("mul_wide_u64", m, words[1].Ref()))
-		low := s.Let("low", p.At(1).Add(l.call("mul_wide_u64", m, words[2].Ref()).At(0)))
-		high := s.Var("high", m.Mul(words[0].Ref()).Add(p.At(0)).Add(choose(U64, low.Lt(p.At(1)), 1, 0)))
+		significand := s.Let("m", bits(x).Shl(11).Or(FromBits(U64, double.signBit())))
+		middle := s.Let("p", l.call("mul_wide_u64", significand, window[1].Ref()))
+		low := s.Let("low", middle.At(1).Add(l.call("mul_wide_u64", significand, window[2].Ref()).At(0)))
+		carry := choose(U64, low.Lt(middle.At(1)), 1, 0)
+		high := s.Var("high", significand.Mul(window[0].Ref()).Add(middle.At(0)).Add(carry))
 		quarter := s.Var("quarter", high.Ref().Shr(62).Convert(F64))
 		s.Set(high, high.Ref().And(1<<62-1))
-		s.If(high.Ref().Ge(1<<61), func(s *Block) {
+		s.If(high.Ref().Ge(1<<61), func(s *Block) { // round to the nearest quarter
 			s.Set(high, high.Ref().Sub(1<<62))
 			s.Set(quarter, quarter.Ref().Add(1))
 		})
-		whole := s.Let("whole", high.Ref().Bitcast(I64))
-		h := s.Let("h", whole.Convert(F64))
-		t := s.Let("t", MulAdd(low.Convert(F64), f64Of(0x1p-64), whole.Sub(h.Convert(I64)).Convert(F64)))
-		sum := s.Let("sum", h.Add(t))
-		tail := s.Let("tail", h.Sub(sum).Add(t))
-		const unit = 0x1p-62
+		const unit = 0x1p-62 // of fraction, a signed part of a quarter turn
+		fraction := s.Let("whole", high.Ref().Bitcast(I64))
+		rounded := s.Let("h", fraction.Convert(F64))
+		rounding := s.Let("t", MulAdd(low.Convert(F64), f64Of(0x1p-64), fraction.Sub(rounded.Convert(I64)).Convert(F64)))
+		sum := s.Let("sum", rounded.Add(rounding)) // sum + tail is the fraction
+		tail := s.Let("tail", rounded.Sub(sum).Add(rounding))
 		r := s.Let("r", sum.Mul(math.Pi/2*unit))
 		rest := s.Let("error", MulAdd(sum, f64Of(math.Pi/2*unit), r.Neg()))
 		rLow := s.Let("rLow", MulAdd(sum, f64Of(piMiddle*unit), MulAdd(tail, f64Of(math.Pi/2*unit), rest)))
 		return x.Lt(0).If(angle(quarter.Ref().Neg(), r.Neg(), rLow.Neg()), angle(quarter.Ref(), r, rLow))
 	})
+	// Cody and Waite's reduction: π/2 in three parts, and |x| at most 2³⁰.
 	l.unary("angle_of_f64", F64, func(s *Block, x *Expr) *Expr {
 		s.returnIf(x.Abs().Gt(1<<30), l.call("far_angle_f64", x), F64.Vec(4))
-		n := s.Let("n", nearest(x.Mul(2/math.Pi)))
-		t := s.Let("t", fnma(n, f64Of(math.Pi/2), x)) // exact
-		p := s.Let("p", n.Mul(piMiddle))
-		r := s.Let("r", t.Sub(p))
-		rest := fnma(n, f64Of(piMiddle), p) // p - n·piMiddle
-		low := fnma(n, f64Of(piLow), t.Sub(r).Sub(p).Add(rest))
-		return angle(n, r, low)
+		quarter := s.Let("n", nearest(x.Mul(2/math.Pi)))
+		first := s.Let("t", fnma(quarter, f64Of(math.Pi/2), x)) // exact
+		middle := s.Let("p", quarter.Mul(piMiddle))
+		r := s.Let("r", first.Sub(middle))
+		rest := fnma(quarter, f64Of(piMiddle), middle) // the rounding of middle
+		low := fnma(quarter, f64Of(piLow), first.Sub(r).Sub(middle).Add(rest))
+		return angle(quarter, r, low)
 	})
-	// The polynomials are to 2⁻⁵⁸.
+	// The sine of an angle, or its cosine for an odd quarter. The polynomials' errors are
+	// at most 2⁻⁵⁸.
 	l.unary("sine_f64", F64.Vec(4), func(s *Block, x *Expr) *Expr {
 		q := s.Let("q", x.At(0).Convert(I32))
 		r, low := s.Let("r", x.At(1)), s.Let("low", x.At(2))
@@ -107,8 +114,8 @@ func (l library) trigonometry64() {
 		a := s.Let("a", l.call("angle_of_f64", x))
 		return l.call("sine_f64", Vec(4, a.At(0).Add(1), a.At(1), a.At(2), a.At(3)))
 	})
-	// A polynomial for |x| ≤ tan(π/8), to 2⁻⁵⁸; others are π/4 + atan((x-1)/(x+1)) and
-	// π/2 - atan(1/x).
+	// A polynomial for |x| ≤ tan(π/8), with an error of at most 2⁻⁵⁸. Others are π/4 +
+	// atan((x-1)/(x+1)) and π/2 - atan(1/x).
 	l.unary("atan_f64", F64, func(s *Block, x *Expr) *Expr {
 		a := s.Let("a", x.Abs())
 		steep := s.Let("steep", a.Gt(2.414213562373095))
@@ -122,8 +129,8 @@ func (l library) trigonometry64() {
 		y := s.Let("y", high.Add(r.Add(p.Add(low))))
 		return x.Ne(x).If(x, withSign(y, x))
 	})
-	// The arc tangent of the lesser absolute value over the greater, at most π/4, moved to
-	// the octant of the point.
+	// The arc tangent of the lesser absolute value over the greater, at most π/4, which is
+	// then moved to the octant of the point.
 	l.binary("atan2_f64", F64, func(s *Block, y, x *Expr) *Expr {
 		ay, ax := s.Let("ay", y.Abs()), s.Let("ax", x.Abs())
 		steep := s.Let("steep", ay.Gt(ax))
