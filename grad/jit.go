@@ -7,9 +7,8 @@ import (
 	"github.com/tensorken/tensorken/tensor"
 )
 
-// Jit returns a function with the results of f, which runs f only for the first argument of
-// each form. It records the plan of f's result then, and later runs that plan with other
-// tensors: in a small part of the time that it takes to make a graph and to find its plan.
+// Jit returns a function with the results of f, which runs f only to record the plan of its
+// result for each form of argument. Later it runs that plan with other tensors: in a small part of the time that it takes to make a graph and to find its plan.
 // The result is computed when the call returns. The call panics with a [*tensor.Error] or a
 // [*tensor.DeviceError] if that fails.
 //
