@@ -120,6 +120,7 @@
 //     [Tensor.Unfold], [Tensor.Fold], [Tensor.Resize], [Tensor.ResizeNearest],
 //     [Tensor.ResizeBilinear], [Tensor.ResizeBicubic], [Tensor.GridSample],
 //     [Tensor.PixelShuffle], [Tensor.PixelUnshuffle]
+//   - Kernels of one's own: [Kernel.Call], [Elements]
 //   - Memory: [Donate], [Scope]
 //   - Errors: [Try], [Catch]
 //
