@@ -26,21 +26,28 @@ func (d *device) compile(k *ir.Kernel) *executable {
 	p := &executable{args: k.Args, reach: shape.Reaches(k)}
 	p.status = slices.IndexFunc(k.Args, func(a ir.Arg) bool { return a.Kind == ir.Status })
 	s := &space{loopnest.Canonical(k), &d.tune}
-	switch {
-	case k.Template == ir.Pointwise:
+	switch k.Template {
+	case ir.Pointwise:
 		p.runner = newPointwise(s)
-	case k.Template == ir.Reduce:
-		p.runner, p.extraBindings = newReduction(s)
-	case k.Template == ir.Contraction:
-		if c, extra := newContract(s); c != nil {
-			p.runner, p.extraBindings = c, extra
-		} else {
-			p.runner, p.extraBindings = newReduction(s)
-		}
+	case ir.Reduce, ir.Contraction:
+		p.runner, p.extraBindings = newSums(s)
 	default:
 		p.runner = routines[k.Routine()](s)
 	}
 	return p
+}
+
+// newSums returns a runner of reductions, and the number of bindings that it adds to the kernel's.
+func newSums(s *space) (r runner, extra int) {
+	if d := newDots(s); d != nil {
+		return d, 0
+	}
+	if s.Template == ir.Contraction {
+		if c, extra := newContract(s); c != nil {
+			return c, extra
+		}
+	}
+	return newReduction(s)
 }
 
 // work estimates the additions that stores take: each instruction counts once for each

@@ -29,7 +29,6 @@ type contractRunner struct {
 	pack          *pointwiseRunner // stores the right factor, if tiles share it, or nil
 	packed        int              // bytes of the stored right factor
 	product       simd.Product
-	dots          bool // the product is simd.Product.Dots
 	add           simd.Binary
 	after         *epilogue
 	size          int // bytes of an element of the sum, and of the factors of the product's tile
@@ -63,12 +62,6 @@ func newContract(s *space) (r *contractRunner, extra int) {
 		if columnMajor {
 			turn()
 		}
-		if s.hasDots(&r.product, cols, x) {
-			turn()
-		}
-		if r.dots = s.hasDots(&r.product, rows, y); r.dots {
-			r.product.Rows, r.product.Tile = simd.DotRows, r.product.Dots
-		}
 		r.cut(rows, cols)
 		if r.turnPays(x, y, rows, cols) {
 			turn()
@@ -76,13 +69,9 @@ func newContract(s *space) (r *contractRunner, extra int) {
 		}
 	}
 	r.narrow()
-	if !r.dots {
-		extra = r.share(y)
-		s = r.space
-	}
-	if r.dots {
-		r.left, r.right = newDotted(s, x, r.rows, r.depth), newDotted(s, y, r.cols, r.depth)
-	} else if p := r.product.Packing; p != nil {
+	extra = r.share(y)
+	s = r.space
+	if p := r.product.Packing; p != nil {
 		r.left = newPacked(s, x, r.rows, r.depth, p.Left, p.Bytes(r.depth.maxPoints(), r.rows.maxPoints()))
 		r.right = newPacked(s, y, r.depth, r.cols, p.Right, p.Bytes(r.depth.maxPoints(), r.cols.maxPoints()))
 	} else {
@@ -125,7 +114,7 @@ func (r *contractRunner) cutWindows(i int, rows, cols []int, transposed bool) bo
 // transposed.
 func (r *contractRunner) turnPays(x, y int, rows, cols []int) bool {
 	s := r.space
-	if r.dots || r.product.Packing != nil || !s.plain(y) || s.inPlace(y, r.depth, r.cols) || s.Size(rows) <= fewRows {
+	if r.product.Packing != nil || !s.plain(y) || s.inPlace(y, r.depth, r.cols) || s.Size(rows) <= fewRows {
 		return false
 	}
 	turned := s.Size(s.List(ir.Batch)) * s.Size(rows) * s.Size(cols)
@@ -141,20 +130,6 @@ func (s *space) widens(i int) bool {
 	return in.Op == ir.Cast && in.Type == ir.Int32 && s.Body[in.Src[0]].Type == ir.Int8
 }
 
-// hasDots reports whether simd.Product.Dots computes the product: it has few rows, and its
-// right factor, instruction y, is contiguous along the depth. Halves are copied by any product, to widen them:
-// for few rows, several passes over copies along the depth take less time than copies that are transposed.
-func (s *space) hasDots(p *simd.Product, rows []int, y int) bool {
-	depth, most := s.List(ir.K), simd.DotRows
-	if !s.plain(y) {
-		most = fewRows
-	}
-	if p.Dots == nil || len(depth) == 0 || s.Size(rows) > most || s.Size(depth) < s.tune.dotDepth || !s.isLoad(y) {
-		return false
-	}
-	return s.Body[y].View.Coef[depth[len(depth)-1]] == 1
-}
-
 // cut chooses the tiles: as large as the caches allow, or smaller if that gives too few
 // for many cores.
 func (r *contractRunner) cut(rows, cols []int) {
@@ -164,9 +139,6 @@ func (r *contractRunner) cut(rows, cols []int) {
 	deep := t.depth
 	if p := r.product.Packing; p != nil {
 		deep *= p.Group
-	}
-	if r.dots {
-		deep *= 4 // few long pieces of the right factor's rows
 	}
 	r.depth = newTiling(s, depth, deep/2, deep)
 	r.work = s.work(s.Stores(0, false)) / r.product.Speed

@@ -55,15 +55,9 @@ type factor struct {
 	packed     int                   // bytes of a copy
 }
 
-// newDotted returns a factor for simd.Product.Dots, whose rows are along the depth.
-func newDotted(s *space, i int, outer, deep *tiling) *factor {
-	f := newFactor(s, i, outer, deep)
-	f.usable = func(_, si int) bool { return si == 1 }
-	return f
-}
-
 func newPacked(s *space, i int, outer, inner *tiling, pack simd.Packer, bytes int) *factor {
-	f := newDotted(s, i, outer, inner)
+	f := newFactor(s, i, outer, inner)
+	f.usable = func(_, si int) bool { return si == 1 }
 	f.pack, f.packed = pack, align(bytes)
 	return f
 }
@@ -94,10 +88,6 @@ func newRight(s *space, i int, rows, deep, cols *tiling) *factor {
 	}
 	return f
 }
-
-// fewRows is the greatest number of rows of the result for which copying a factor takes
-// longer than it saves.
-const fewRows = 16
 
 // conflicts reports whether rows of instruction i, a factor, would compete for few sets of a
 // cache.

@@ -77,25 +77,12 @@ func (t *tilePart) loadRight(m *multiplication, k int) {
 	t.depth.moveTo(t.x, k)
 	t.depth.moveTo(t.y, k)
 	m.k = t.product.Depth(t.depth.size(t.y))
-	outer, inner := t.rightBox()
-	m.b, m.ldb, m.sb = t.right.panel(t.y, outer, inner)
-	if t.dots {
-		m.sb = m.ldb
-	}
+	cols := t.cols.size(t.y)
+	m.b, m.ldb, _ = t.right.panel(t.y, t.depth.size(t.y), cols)
 	if k+1 < t.to {
 		t.depth.moveTo(t.y, k+1)
-		outer, inner = t.rightBox()
-		m.ahead[1] = t.right.ahead(t.y, outer, inner, (t.last-t.first)*m.tiles(&t.product))
+		m.ahead[1] = t.right.ahead(t.y, t.depth.size(t.y), cols, (t.last-t.first)*m.tiles(&t.product))
 	}
-}
-
-// rightBox returns the lengths of the right factor's panel.
-func (t *tilePart) rightBox() (outer, inner int) {
-	depth, cols := t.depth.size(t.y), t.cols.size(t.y)
-	if t.dots {
-		return cols, depth
-	}
-	return depth, cols
 }
 
 // loadLeft loads the panel of the left factor for strip i and box k. The products of this
@@ -143,7 +130,6 @@ type multiplication struct {
 	c, a, b           unsafe.Pointer
 	m, n, k           int
 	ldc, lda, sa, ldb int
-	sb                int // between the columns of b that calls begin at
 	add               int
 	ahead             [2]prefetch // of the panels that are used next
 
@@ -178,7 +164,7 @@ func (x *multiplication) runOf(p *simd.Product, size int, c, a unsafe.Pointer, r
 		for j := 0; j < x.n; j += p.Cols {
 			x.ahead[0].step()
 			x.ahead[1].step()
-			c, a, b := unsafe.Add(c, (i*x.ldc+j)*size), unsafe.Add(a, i*x.lda*size), unsafe.Add(x.b, j*x.sb*size)
+			c, a, b := unsafe.Add(c, (i*x.ldc+j)*size), unsafe.Add(a, i*x.lda*size), unsafe.Add(x.b, j*size)
 			m, n := min(step, rows-i), min(p.Cols, x.n-j)
 			if x.columns == nil {
 				p.Tile(c, a, b, m, n, x.k, x.ldc, x.lda, x.sa, x.ldb, x.add)

@@ -36,7 +36,7 @@ func TestMultiplication(t *testing.T) {
 			}
 			x := multiplication{
 				c: unsafe.Pointer(&c[guard]), a: unsafe.Pointer(&a[0]), b: unsafe.Pointer(&b[0]),
-				m: m, n: n, k: k, ldc: n, lda: k, sa: 1, ldb: n, sb: 1, add: 1,
+				m: m, n: n, k: k, ldc: n, lda: k, sa: 1, ldb: n, add: 1,
 			}
 			x.run(&p, 4)
 			if !slices.Equal(c, want) {

@@ -51,6 +51,7 @@ type op struct {
 	target  *target // where the result may be written directly; see activation.out
 	load    *load
 	reduce  *reduce
+	dots    *dotProduct
 	scan    *scan
 	expand  []term
 	axis    int
@@ -77,14 +78,15 @@ type register struct {
 
 // A schedule says what a program computes and over which blocks.
 type schedule struct {
-	lanes       []int // outermost first
-	extent      []int // the greatest length of a block along each axis
-	roots       []int // instructions to be evaluated
-	given       []int // instructions whose registers the runner sets
-	columnMajor bool  // reduced lanes enclose kept ones
-	stream      bool  // reductions add to accumulators that the runner sets
-	totals      bool  // a Scan stores nothing
-	value       bool  // the one root is a value, to be held over all lanes
+	lanes       []int       // outermost first
+	extent      []int       // the greatest length of a block along each axis
+	roots       []int       // instructions to be evaluated
+	given       []int       // instructions whose registers the runner sets
+	columnMajor bool        // reduced lanes enclose kept ones
+	stream      bool        // reductions add to accumulators that the runner sets
+	totals      bool        // a Scan stores nothing
+	products    map[int]int // the right factors of sums that newDots computes
+	value       bool        // the one root is a value, to be held over all lanes
 }
 
 // assemble prepares a part of a kernel's body.

@@ -29,6 +29,9 @@ type reduce struct {
 
 func (a *assembler) reduction(i int) int {
 	in := &a.space.Body[i]
+	if y, ok := a.products[i]; ok {
+		return a.dotProduct(i, y)
+	}
 	reducedLanes := in.Axes & ir.Axes(a.schedule.lanes...)
 	r := &reduce{kind: in.Op, instr: i, columnMajor: a.columnMajor, lanes: a.setIndex(reducedLanes)}
 	domain := a.space.Body[in.Src[0]].Domain | in.Axes
@@ -100,7 +103,7 @@ func (a *assembler) isSummed(i int, need []bool) bool {
 			if x != i {
 				continue
 			}
-			if r := &a.space.Body[j]; r.Op != ir.Sum || r.Type != in.Type {
+			if r := &a.space.Body[j]; r.Op != ir.Sum || r.Type != in.Type || len(a.products) > 0 {
 				return false
 			}
 			sums++

@@ -28,8 +28,8 @@ type tuning struct {
 	// second-level cache, so that it stays there while the strips pass. Half of it was as fast
 	// with AVX-512, and with AVX2 10 % slower. Results do not depend on it.
 	panel int
-	// dotDepth is the depth from which on few rows are multiplied by simd.Product.Dots: below,
-	// its sums over the lanes of a register take longer than a copy of the right factor.
+	// dotDepth is the depth from which on few rows are multiplied by dot products: below, the sums
+	// over the lanes of a register take longer than a copy of the right factor.
 	dotDepth int
 	// Rows at a multiple of conflict bytes compete for few sets of the first-level
 	// cache.

@@ -111,6 +111,7 @@ func plainRoutines() (list []plainRoutine) {
 	add("ArgMax across", func(d ir.DType) (now, plain any) { return ArgMaxes[d].Across, columnOf(d).argMax.Across })
 	add("dot products", func(d ir.DType) (now, plain any) { return Dots[d].Along, columnOf(d).dot.Along })
 	add("matrix products", func(d ir.DType) (now, plain any) { return Products[d].Tile, columnOf(d).product.Tile })
+	add("products by rows along the depth", func(d ir.DType) (now, plain any) { return DotTiles[d].Dots, columnOf(d).dotTile.Dots })
 	none := Unary(nil)
 	add("Threefry", func(d ir.DType) (now, plain any) {
 		if d == ir.Uint32 {

@@ -9,14 +9,8 @@ type Product struct {
 	Speed      int // the additions for which it needs the time of one
 	Tile       ProductTile
 	Indexed    IndexedTile
-	// Dots gives, for up to DotRows rows, c[i·ldc+j] = Σ a[i·lda+p]·b[j·ldb+p]: it reads a
-	// transposed right factor where it is. It may be nil.
-	Dots    ProductTile
-	Packing *Packing // of the factors, or nil if the tile reads them as they are
+	Packing    *Packing // of the factors, or nil if the tile reads them as they are
 }
-
-// DotRows is the greatest number of rows of Product.Dots.
-const DotRows = 4
 
 // Depth is the depth of the tile's factors, for k positions.
 func (p *Product) Depth(k int) int {
@@ -37,7 +31,7 @@ type IndexedTile func(c, a, b unsafe.Pointer, m, n, k, ldc, lda int, at unsafe.P
 
 // plainProduct has long rows, which the compiler's code is best at.
 func plainProduct[T number]() Product {
-	return Product{128, 512, 1, product[T], indexedProduct[T], nil, nil}
+	return Product{128, 512, 1, product[T], indexedProduct[T], nil}
 }
 
 func product[T number](c, a, b unsafe.Pointer, m, n, k, ldc, lda, sa, ldb, add int) {

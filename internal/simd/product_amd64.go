@@ -13,16 +13,10 @@ func productF32AVX2(c unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, m int,
 func productF32AVX2Indexed(c unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, m int, n int, k int, ldc int, lda int, at unsafe.Pointer, ldb int, add int)
 
 //go:noescape
-func dotsF32AVX2(c unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, m int, n int, k int, ldc int, lda int, sa int, ldb int, add int)
-
-//go:noescape
 func productF64AVX2(c unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, m int, n int, k int, ldc int, lda int, sa int, ldb int, add int)
 
 //go:noescape
 func productF64AVX2Indexed(c unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, m int, n int, k int, ldc int, lda int, at unsafe.Pointer, ldb int, add int)
-
-//go:noescape
-func dotsF64AVX2(c unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, m int, n int, k int, ldc int, lda int, sa int, ldb int, add int)
 
 //go:noescape
 func productF32AVX512(c unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, m int, n int, k int, ldc int, lda int, sa int, ldb int, add int)
@@ -31,16 +25,10 @@ func productF32AVX512(c unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, m in
 func productF32AVX512Indexed(c unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, m int, n int, k int, ldc int, lda int, at unsafe.Pointer, ldb int, add int)
 
 //go:noescape
-func dotsF32AVX512(c unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, m int, n int, k int, ldc int, lda int, sa int, ldb int, add int)
-
-//go:noescape
 func productF64AVX512(c unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, m int, n int, k int, ldc int, lda int, sa int, ldb int, add int)
 
 //go:noescape
 func productF64AVX512Indexed(c unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, m int, n int, k int, ldc int, lda int, at unsafe.Pointer, ldb int, add int)
-
-//go:noescape
-func dotsF64AVX512(c unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, m int, n int, k int, ldc int, lda int, sa int, ldb int, add int)
 
 //go:noescape
 func productI8AVX2(c unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, m int, n int, k int, ldc int, lda int, sa int, ldb int, add int)

@@ -20,6 +20,7 @@ type routines struct {
 	finds      []findRow
 	fills      []fillRow
 	products   []productRow
+	dotTiles   []dotTileRow
 	threefry   Quaternary
 
 	moveRows    func(dst, src unsafe.Pointer, rows, bytes, d, s int)
@@ -78,6 +79,11 @@ type productRow struct {
 	f   Product
 }
 
+type dotTileRow struct {
+	typ ir.DType
+	f   DotTile
+}
+
 func (r routines) install() {
 	for _, row := range r.unaries {
 		Unaries[row.op][row.typ] = row.f
@@ -117,6 +123,9 @@ func (r routines) install() {
 	}
 	for _, row := range r.products {
 		Products[row.typ] = row.f
+	}
+	for _, row := range r.dotTiles {
+		DotTiles[row.typ] = row.f
 	}
 	for size, f := range r.transposers {
 		if f != nil {

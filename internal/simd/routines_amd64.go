@@ -175,9 +175,15 @@ var routinesAVX2 = routines{
 		{8, fill64AVX2},
 	},
 	products: []productRow{
-		{ir.Float32, Product{6, 16, 16, productF32AVX2, productF32AVX2Indexed, dotsF32AVX2, nil}},
-		{ir.Float64, Product{6, 8, 8, productF64AVX2, productF64AVX2Indexed, dotsF64AVX2, nil}},
-		{ir.Int8, Product{5, 16, 16, productI8AVX2, nil, nil, pairs(widenI8AVX2, interleavePairAVX2)}},
+		{ir.Float32, Product{6, 16, 16, productF32AVX2, productF32AVX2Indexed, nil}},
+		{ir.Float64, Product{6, 8, 8, productF64AVX2, productF64AVX2Indexed, nil}},
+		{ir.Int8, Product{5, 16, 16, productI8AVX2, nil, pairs(widenI8AVX2, interleavePairAVX2)}},
+	},
+	dotTiles: []dotTileRow{
+		{ir.Float32, DotTile{4, dotsF32AVX2}},
+		{ir.Float64, DotTile{4, dotsF64AVX2}},
+		{ir.Float16, DotTile{4, dotsF16AVX2}},
+		{ir.BFloat16, DotTile{4, dotsBF16AVX2}},
 	},
 	threefry:    threefryAVX2,
 	moveRows:    moveRowsAVX2,
@@ -366,9 +372,15 @@ var routinesAVX512 = routines{
 		{8, fill64AVX512},
 	},
 	products: []productRow{
-		{ir.Float32, Product{14, 32, 16, productF32AVX512, productF32AVX512Indexed, dotsF32AVX512, nil}},
-		{ir.Float64, Product{14, 16, 8, productF64AVX512, productF64AVX512Indexed, dotsF64AVX512, nil}},
-		{ir.Int8, Product{14, 32, 32, productI8AVX512, nil, nil, pairs(widenI8AVX512, interleavePairAVX512)}},
+		{ir.Float32, Product{14, 32, 16, productF32AVX512, productF32AVX512Indexed, nil}},
+		{ir.Float64, Product{14, 16, 8, productF64AVX512, productF64AVX512Indexed, nil}},
+		{ir.Int8, Product{14, 32, 32, productI8AVX512, nil, pairs(widenI8AVX512, interleavePairAVX512)}},
+	},
+	dotTiles: []dotTileRow{
+		{ir.Float32, DotTile{8, dotsF32AVX512}},
+		{ir.Float64, DotTile{8, dotsF64AVX512}},
+		{ir.Float16, DotTile{8, dotsF16AVX512}},
+		{ir.BFloat16, DotTile{8, dotsBF16AVX512}},
 	},
 	threefry:    threefryAVX512,
 	moveRows:    moveRowsAVX512,
@@ -378,6 +390,6 @@ var routinesAVX512 = routines{
 
 var routinesVNNI = routines{
 	products: []productRow{
-		{ir.Int8, Product{14, 32, 64, productI8VNNI, nil, nil, fours(32, productI8VNNI, interleaveFourVNNI)}},
+		{ir.Int8, Product{14, 32, 64, productI8VNNI, nil, fours(32, productI8VNNI, interleaveFourVNNI)}},
 	},
 }

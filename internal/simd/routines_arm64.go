@@ -100,8 +100,14 @@ var routinesNEON = routines{
 		{ir.Sum, ir.Float32, sumF32AlongNEON, sumF32AcrossNEON},
 	},
 	products: []productRow{
-		{ir.Float32, Product{8, 12, 8, productF32NEON, productF32NEONIndexed, nil, nil}},
-		{ir.Float64, Product{8, 6, 4, productF64NEON, productF64NEONIndexed, nil, nil}},
+		{ir.Float32, Product{8, 12, 8, productF32NEON, productF32NEONIndexed, nil}},
+		{ir.Float64, Product{8, 6, 4, productF64NEON, productF64NEONIndexed, nil}},
+	},
+	dotTiles: []dotTileRow{
+		{ir.Float32, DotTile{4, dotsF32NEON}},
+		{ir.Float64, DotTile{4, dotsF64NEON}},
+		{ir.Float16, DotTile{4, dotsF16NEON}},
+		{ir.BFloat16, DotTile{4, dotsBF16NEON}},
 	},
 	transposers: [9]transposer{4: transpose4NEON, 8: transpose8NEON},
 }

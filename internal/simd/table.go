@@ -36,6 +36,7 @@ type column struct {
 	argMax     ArgMax
 	dot        Dot
 	product    Product
+	dotTile    DotTile
 	scatterers map[ir.Op]Scatterer
 	scans      map[ir.Op]scan
 	key, high  Keyer
@@ -109,6 +110,7 @@ func floatColumn[T float](d ir.DType) column {
 	c.reductions[ir.Sum] = sums[T, float64](ir.Float64)
 	c.reductions[ir.Prod] = prods[T, float64](ir.Float64)
 	c.dot = dots[T]()
+	c.dotTile = DotTile{plainDotRows, dotTile(func(x T) T { return x })}
 	c.product = plainProduct[T]()
 	return c
 }
@@ -153,7 +155,10 @@ func float64Column() column {
 
 // halfColumn has the routines that round to a 16-bit type; others compute in float32.
 func halfColumn[H any](d ir.DType, widen func(H) float32, narrow func(float32) H) column {
-	return column{dtype: d, scatterers: scatterers(rounded(combiners[float32](), widen, narrow))}
+	return column{
+		dtype: d, scatterers: scatterers(rounded(combiners[float32](), widen, narrow)),
+		dotTile: DotTile{plainDotRows, dotTile(widen)},
+	}
 }
 
 // table returns the routines that of selects by type.
@@ -198,6 +203,10 @@ var (
 	// Products has the routines by the type of factors. Int8's sums are int32: only levels
 	// whose routines are faster than Int32's have them.
 	Products = table(func(c *column) Product { return c.product })
+
+	// DotTiles has the routines by the type of b in memory. The other elements are of its
+	// ComputeType.
+	DotTiles = table(func(c *column) DotTile { return c.dotTile })
 
 	// Scatterers has the routines by how elements are combined (Add, Mul, Max, Min; Copy: replaced)
 	// and by their type.

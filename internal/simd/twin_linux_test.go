@@ -14,11 +14,11 @@ func TestTwins(t *testing.T) {
 		t.Skip("the tables have no Go routines") // TestLevels runs this test at level go
 	}
 	unaries, binaries, wheres, casts, reductions := Unaries, Binaries, Wheres, Casts, Reductions
-	argMaxes, random, set, products, dots := ArgMaxes, Threefry, fills, Products, Dots
+	argMaxes, random, set, products, dots, tiles := ArgMaxes, Threefry, fills, Products, Dots, DotTiles
 	rows, blocks, prefetch := moveRows, transposers, Prefetch
 	defer func() {
 		Unaries, Binaries, Wheres, Casts, Reductions = unaries, binaries, wheres, casts, reductions
-		ArgMaxes, Threefry, fills, Products, Dots = argMaxes, random, set, products, dots
+		ArgMaxes, Threefry, fills, Products, Dots, DotTiles = argMaxes, random, set, products, dots, tiles
 		moveRows, transposers, Prefetch = rows, blocks, prefetch
 		Level = "go"
 	}()

@@ -73,6 +73,7 @@ var neonFiles = []struct {
 	{"choose", (*neon).relations},
 	{"reduce", (*neon).reductions},
 	{"product", (*neon).products},
+	{"dottile", (*neon).dotTiles},
 	{"move", (*neon).moves},
 }
 

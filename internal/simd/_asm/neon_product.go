@@ -12,7 +12,7 @@ func (w *neon) products() {
 		name := "product" + e.name + "NEON"
 		(&neonProduct{w, e.size, false}).write(name)
 		(&neonProduct{w, e.size, true}).write(indexedName(name))
-		w.row("products", "ir.%s, Product{%d, %d, %d, %s, %s, nil, nil}", e.typ, neonRows, neonVectors*lanes, 2*lanes, name, indexedName(name))
+		w.row("products", "ir.%s, Product{%d, %d, %d, %s, %s, nil}", e.typ, neonRows, neonVectors*lanes, 2*lanes, name, indexedName(name))
 	}
 }
 

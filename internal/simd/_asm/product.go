@@ -40,9 +40,8 @@ func (f *file) products() {
 				w := &productWriter{target: t, element: e, indexed: indexed}
 				w.write(rows)
 			}
-			d := &dotsWriter{target: t, lanes: t.floats(e.size), size: e.size}
 			name := "product" + e.name + t.level
-			t.row("products", "ir.%s, Product{%d, %d, %d, %s, %s, %s, nil}", e.typ, rows, cols, 64/e.size, name, indexedName(name), d.write("dots"+e.name))
+			t.row("products", "ir.%s, Product{%d, %d, %d, %s, %s, nil}", e.typ, rows, cols, 64/e.size, name, indexedName(name))
 		}
 	}
 	f.byteProducts()

@@ -16,9 +16,9 @@ func (f *file) byteProducts() {
 		w.write(rows)
 		cols, name := vectors*t.width/4, "product"+w.name+t.level
 		if t == f.vnni {
-			t.row("products", "ir.Int8, Product{%d, %d, 64, %s, nil, nil, fours(%[2]d, %[3]s, %s)}", rows, cols, name, t.write(interleaveFour))
+			t.row("products", "ir.Int8, Product{%d, %d, 64, %s, nil, fours(%[2]d, %[3]s, %s)}", rows, cols, name, t.write(interleaveFour))
 		} else {
-			t.row("products", "ir.Int8, Product{%d, %d, %d, %s, nil, nil, pairs(%s, %s)}", rows, cols, t.width/2, name, t.write(widen), t.write(interleavePair))
+			t.row("products", "ir.Int8, Product{%d, %d, %d, %s, nil, pairs(%s, %s)}", rows, cols, t.width/2, name, t.write(widen), t.write(interleavePair))
 		}
 	}
 }

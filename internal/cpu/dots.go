@@ -1,0 +1,160 @@
+package cpu
+
+import (
+	"slices"
+	"unsafe"
+
+	"github.com/tensorken/tensorken/internal/loopnest"
+	"github.com/tensorken/tensorken/internal/simd"
+	"github.com/tensorken/tensorken/ir"
+)
+
+const (
+	// fewRows is the greatest number of rows for which copying a factor takes longer than it
+	// saves.
+	fewRows = 16
+	// fewColumns is the least number of columns of a block of dot products, if there are as many.
+	fewColumns = 16
+	// dotPart is about the greatest depth of a call of a simd.DotTile: lanes add up so few products
+	// that their sum is as exact as that of a simd.Product.
+	dotPart = 2048
+	// maxLeft is the greatest number of elements of a left factor, all of which a worker holds.
+	maxLeft = 1 << 18
+)
+
+// newDots returns a runner of products of few rows by memory that is contiguous along the depth, as
+// the weights of a linear layer are: each sum reads its right factor where it is, and once. It
+// returns nil for other kernels. The kernel may have several sums with the same axes; those of the
+// rows belong to all left factors, and those of the columns, which are cut into tasks, to all right
+// ones. A worker evaluates the left factors once.
+func newDots(s *space) *pointwiseRunner {
+	deep := s.List(ir.Reduced, ir.K)
+	if len(deep) == 0 || s.Size(deep) < s.tune.dotDepth || s.reuses() {
+		return nil
+	}
+	kept := s.Roles(ir.Parallel, ir.Batch, ir.M, ir.N)
+	var left, right ir.AxisSet // kept axes of the factors
+	k, products := *s.Kernel, map[int]int{}
+	k.Body = slices.Clone(k.Body)
+	for i := range s.Body {
+		if s.Body[i].Op.Class() != ir.Reduction {
+			continue
+		}
+		x, y := s.dotFactors(i, deep)
+		if x < 0 {
+			return nil
+		}
+		l, r := s.Body[x].Domain&kept, s.Body[y].Domain&kept
+		if len(products) > 0 && (l != left || r != right) || l|r != kept {
+			return nil
+		}
+		left, right, products[i] = l, r, y
+		k.Body[i].Src = []int{x}
+	}
+	list := func(set ir.AxisSet) []int {
+		return slices.DeleteFunc(s.List(ir.Parallel, ir.Batch, ir.M, ir.N), func(a int) bool { return !set.Has(a) })
+	}
+	rows, cols := list(left&^right), list(right&^left)
+	if n := s.Size(rows); n > fewRows || n*s.Size(deep) > maxLeft || s.Size(cols) < fewColumns {
+		return nil
+	}
+	limit := min(max(fewColumns, s.Size(cols)/32), s.tune.maxBlock/8)
+	w := &pointwiseRunner{tiles: tilings{newTiling(s, list(left&right), 1, 1), newTiling(s, cols, limit, limit)}}
+	for _, y := range products {
+		if _, ok := w.tiles[1].stride(s.Body[y].View.Coef); !ok {
+			return nil
+		}
+	}
+	whole := slices.Concat(rows, deep)
+	extent := s.extents(w.tiles...)
+	for _, a := range whole {
+		extent[a] = s.Axes[a].Len
+	}
+	lanes := slices.Concat(rows, w.tiles[1].longAxes(), deep)
+	stores := s.Stores(0, false)
+	w.program = assemble(&space{&loopnest.Nest{Kernel: &k, Rank: s.Rank}, s.tune}, schedule{lanes: lanes, extent: extent, roots: stores, products: products}).program
+	w.program.wholeAxes = whole
+	w.work = s.work(stores)
+	w.blocksPerTask = s.tune.grain(w.tiles.count(), w.work)
+	return w
+}
+
+// dotFactors returns the factors of reduction i if simd.DotTiles can read one, y, where it is; else
+// x is -1. Of two it is the larger.
+func (s *space) dotFactors(i int, deep []int) (x, y int) {
+	in := &s.Body[i]
+	if m := &s.Body[in.Src[0]]; in.Op == ir.Sum && m.Op == ir.Mul && m.Type == in.Type {
+		x, y = m.Src[0], m.Src[1]
+		if loopnest.Points(s.Axes, s.Body[x].Domain) > loopnest.Points(s.Axes, s.Body[y].Domain) {
+			x, y = y, x
+		}
+		for range 2 {
+			if s.isDotted(y, deep) {
+				return x, y
+			}
+			x, y = y, x
+		}
+	}
+	return -1, -1
+}
+
+// isDotted reports whether instruction i is a load, contiguous along the depth, of a type that
+// simd.DotTiles multiplies.
+func (s *space) isDotted(i int, deep []int) bool {
+	in := &s.Body[i]
+	if !s.isLoad(i) || simd.DotTiles[s.Args[in.Arg].DType].Dots == nil {
+		return false
+	}
+	step := 1
+	for _, a := range slices.Backward(deep) {
+		if in.View.Coef[a] != step {
+			return false
+		}
+		step *= s.Axes[a].Len
+	}
+	return true
+}
+
+// A dotProduct is a sum that newDots computes.
+type dotProduct struct {
+	simd.DotTile
+	affine             // of the right factor
+	arg, bytes         int
+	stride             int // between columns, in bytes
+	from               int // bytes of an element of the left factor
+	rows, cols, depths int // indices of sets of lanes
+}
+
+// dotProduct emits sum i, whose operand is the left factor, with instruction y as the right one.
+func (a *assembler) dotProduct(i, y int) int {
+	sum, in := &a.space.Body[i], &a.space.Body[y]
+	typ := a.space.Args[in.Arg].DType
+	p := &dotProduct{DotTile: simd.DotTiles[typ], affine: a.affine(in.View.Off, in.View.Coef, 0), arg: in.Arg, bytes: typ.Size(), from: in.Type.Size()}
+	lanes := ir.Axes(a.schedule.lanes...)
+	cols, deep := in.Domain&lanes&^sum.Axes, sum.Axes&lanes
+	for _, l := range a.schedule.lanes {
+		if cols.Has(l) {
+			p.stride = in.View.Coef[l] * p.bytes
+		}
+	}
+	p.rows, p.cols, p.depths = a.setIndex(sum.Domain&lanes&^cols), a.setIndex(cols), a.setIndex(deep)
+	x := a.widen(a.body[sum.Src[0]], sum.Domain&^cols|deep)
+	return a.emit(op{do: doDots, dots: p, src: [4]int{x, -1, -1, -1}}, sum.Type, sum.Domain)
+}
+
+// doDots computes a block of sums. Several passes over columns, for rows or parts of the depth,
+// find them in the cache.
+func doDots(f *activation, s *op) {
+	p := s.dots
+	c, a, b := f.out(s), f.reg[s.src[0]], unsafe.Add(f.bind[p.arg].p, p.pos(f)*p.bytes)
+	m, n, k := f.count[p.rows], f.count[p.cols], f.count[p.depths]
+	rows, part := even(m, p.Rows, 1), even(k, dotPart, 16)
+	for j := 0; j < n; j += fewColumns {
+		for at := 0; at < k; at += part {
+			for i := 0; i < m; i += rows {
+				p.Dots(unsafe.Add(c, (i*n+j)*p.from), unsafe.Add(a, (i*k+at)*p.from), unsafe.Add(b, j*p.stride+at*p.bytes),
+					min(rows, m-i), min(fewColumns, n-j), min(part, k-at), n, k, p.stride/p.bytes, at)
+			}
+		}
+	}
+}
