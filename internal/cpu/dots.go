@@ -13,20 +13,23 @@ const (
 	// fewRows is the greatest number of rows for which copying a factor takes longer than it
 	// saves.
 	fewRows = 16
-	// fewColumns is the least number of columns of a block of dot products, if there are as many.
-	fewColumns = 16
-	// dotPart is about the greatest depth of a call of a simd.DotTile: lanes add up so few products
-	// that their sum is as exact as that of a simd.Product.
-	dotPart = 2048
+	// dotColumns is the number of columns that stay in the cache for several passes over them.
+	dotColumns = 16
+	// dotPart is about the greatest depth of a call of a simd.DotTile: rows stay in the first-level
+	// cache, and lanes add up so few products that their sum is as exact as that of a simd.Product.
+	dotPart = 1024
+	// dotWork is the least number of multiplications that are worth a block of dot products.
+	dotWork = 1 << 15
 	// maxLeft is the greatest number of elements of a left factor, all of which a worker holds.
 	maxLeft = 1 << 18
 )
 
 // newDots returns a runner of products of few rows by memory that is contiguous along the depth, as
-// the weights of a linear layer are: each sum reads its right factor where it is, and once. It
-// returns nil for other kernels. The kernel may have several sums with the same axes; those of the
-// rows belong to all left factors, and those of the columns, which are cut into tasks, to all right
-// ones. A worker evaluates the left factors once.
+// the weights of a linear layer are: each sum reads its right factor where it is, and once. The
+// kernel may have several sums with the same axes; those of the rows belong to all left factors,
+// which a worker evaluates once, and those of the columns, which are cut into tasks, to all right
+// ones. It returns nil for other kernels, and for many short sums: to copy the right factor takes
+// less time than to add up their lanes. Halves would be copied to be widened.
 func newDots(s *space) *pointwiseRunner {
 	deep := s.List(ir.Reduced, ir.K)
 	if len(deep) == 0 || s.Size(deep) < s.tune.dotDepth || s.reuses() {
@@ -34,6 +37,7 @@ func newDots(s *space) *pointwiseRunner {
 	}
 	kept := s.Roles(ir.Parallel, ir.Batch, ir.M, ir.N)
 	var left, right ir.AxisSet // kept axes of the factors
+	halves := false
 	k, products := *s.Kernel, map[int]int{}
 	k.Body = slices.Clone(k.Body)
 	for i := range s.Body {
@@ -49,16 +53,18 @@ func newDots(s *space) *pointwiseRunner {
 			return nil
 		}
 		left, right, products[i] = l, r, y
+		halves = halves || !s.plain(y)
 		k.Body[i].Src = []int{x}
 	}
 	list := func(set ir.AxisSet) []int {
 		return slices.DeleteFunc(s.List(ir.Parallel, ir.Batch, ir.M, ir.N), func(a int) bool { return !set.Has(a) })
 	}
 	rows, cols := list(left&^right), list(right&^left)
-	if n := s.Size(rows); n > fewRows || n*s.Size(deep) > maxLeft || s.Size(cols) < fewColumns {
+	m, n, depth := s.Size(rows), s.Size(cols), s.Size(deep)
+	if !halves && depth < 8*m || m > fewRows || n < 4 || n < 16 && depth > s.tune.maxBlock || m*depth > maxLeft {
 		return nil
 	}
-	limit := min(max(fewColumns, s.Size(cols)/32), s.tune.maxBlock/8)
+	limit := min(max(n/32, dotWork/(m*depth), 16), s.tune.maxBlock/2)
 	w := &pointwiseRunner{tiles: tilings{newTiling(s, list(left&right), 1, 1), newTiling(s, cols, limit, limit)}}
 	for _, y := range products {
 		if _, ok := w.tiles[1].stride(s.Body[y].View.Coef); !ok {
@@ -142,18 +148,21 @@ func (a *assembler) dotProduct(i, y int) int {
 	return a.emit(op{do: doDots, dots: p, src: [4]int{x, -1, -1, -1}}, sum.Type, sum.Domain)
 }
 
-// doDots computes a block of sums. Several passes over columns, for rows or parts of the depth,
-// find them in the cache.
+// doDots computes a block of sums. Where several passes over the columns are needed, these stay in
+// the cache.
 func doDots(f *activation, s *op) {
 	p := s.dots
 	c, a, b := f.out(s), f.reg[s.src[0]], unsafe.Add(f.bind[p.arg].p, p.pos(f)*p.bytes)
 	m, n, k := f.count[p.rows], f.count[p.cols], f.count[p.depths]
-	rows, part := even(m, p.Rows, 1), even(k, dotPart, 16)
-	for j := 0; j < n; j += fewColumns {
-		for at := 0; at < k; at += part {
+	rows, cols, part := even(m, p.Rows, 1), n, even(k, dotPart, 16)
+	if rows < m {
+		cols = dotColumns
+	}
+	for at := 0; at < k; at += part {
+		for j := 0; j < n; j += cols {
 			for i := 0; i < m; i += rows {
 				p.Dots(unsafe.Add(c, (i*n+j)*p.from), unsafe.Add(a, (i*k+at)*p.from), unsafe.Add(b, j*p.stride+at*p.bytes),
-					min(rows, m-i), min(fewColumns, n-j), min(part, k-at), n, k, p.stride/p.bytes, at)
+					min(rows, m-i), min(cols, n-j), min(part, k-at), n, k, p.stride/p.bytes, at)
 			}
 		}
 	}

@@ -46,7 +46,7 @@ columns3:
 	MOVQ    BX, R11
 	LEAQ    (SI)(SI*2), R12
 	LEAQ    (DI)(DI*2), R13
-	LEAQ    (R10)(DI*4), R13
+	LEAQ    (R10)(DI*2), R13
 
 depth5:
 	SUBQ        $+8, R11
@@ -81,15 +81,15 @@ tail6:
 	VMOVDQU     (R13)(R14*4), Y8
 	VMASKMOVPS  (R10), Y8, Y9
 	VMASKMOVPS  (R10)(DI*1), Y8, Y10
-	VMASKMOVPS  (R8), Y8, Y12
-	VFMADD231PS Y9, Y12, Y0
-	VFMADD231PS Y10, Y12, Y1
-	VMASKMOVPS  (R8)(SI*1), Y8, Y12
-	VFMADD231PS Y9, Y12, Y2
-	VFMADD231PS Y10, Y12, Y3
-	VMASKMOVPS  (R8)(SI*2), Y8, Y12
-	VFMADD231PS Y9, Y12, Y4
-	VFMADD231PS Y10, Y12, Y5
+	VMASKMOVPS  (R8), Y8, Y11
+	VFMADD231PS Y9, Y11, Y0
+	VFMADD231PS Y10, Y11, Y1
+	VMASKMOVPS  (R8)(SI*1), Y8, Y11
+	VFMADD231PS Y9, Y11, Y2
+	VFMADD231PS Y10, Y11, Y3
+	VMASKMOVPS  (R8)(SI*2), Y8, Y11
+	VFMADD231PS Y9, Y11, Y4
+	VFMADD231PS Y10, Y11, Y5
 	VMASKMOVPS  (R8)(R12*1), Y8, Y8
 	VFMADD231PS Y9, Y8, Y6
 	VFMADD231PS Y10, Y8, Y7
@@ -99,117 +99,88 @@ done7:
 	MOVQ         add+72(FP), R11
 	IMUL3Q       $+4, R10, R10
 	MOVQ         AX, R8
-	VEXTRACTF128 $0x01, Y0, X11
-	VADDPS       Y11, Y0, Y0
-	VPERMILPD    $0x01, Y0, Y8
-	VADDPS       Y8, Y0, Y0
-	VPERMILPS    $0x01, Y0, Y8
-	VADDPS       Y8, Y0, Y0
+	VEXTRACTF128 $0x01, Y0, X8
+	VADDPS       X8, X0, X0
+	VEXTRACTF128 $0x01, Y1, X8
+	VADDPS       X8, X1, X1
+	VSHUFPS      $0xdd, X1, X0, X8
+	VSHUFPS      $0x88, X1, X0, X0
+	VADDPS       X8, X0, X0
+	VSHUFPS      $0xdd, X0, X0, X1
+	VSHUFPS      $0x88, X0, X0, X0
+	VADDPS       X1, X0, X0
 	TESTQ        R11, R11
 	JZ           store8
-	VADDSS       (R8), X0, X0
+	VMOVQ        (R8), X1
+	VADDPS       X1, X0, X0
 
 store8:
-	VMOVD        X0, (R8)
-	VEXTRACTF128 $0x01, Y1, X11
-	VADDPS       Y11, Y1, Y0
-	VPERMILPD    $0x01, Y0, Y1
-	VADDPS       Y1, Y0, Y0
-	VPERMILPS    $0x01, Y0, Y1
-	VADDPS       Y1, Y0, Y0
+	VMOVQ        X0, (R8)
+	ADDQ         R10, R8
+	VEXTRACTF128 $0x01, Y2, X0
+	VADDPS       X0, X2, X0
+	VEXTRACTF128 $0x01, Y3, X1
+	VADDPS       X1, X3, X1
+	VSHUFPS      $0xdd, X1, X0, X2
+	VSHUFPS      $0x88, X1, X0, X0
+	VADDPS       X2, X0, X0
+	VSHUFPS      $0xdd, X0, X0, X1
+	VSHUFPS      $0x88, X0, X0, X0
+	VADDPS       X1, X0, X0
 	TESTQ        R11, R11
 	JZ           store9
-	VADDSS       4(R8), X0, X0
+	VMOVQ        (R8), X1
+	VADDPS       X1, X0, X0
 
 store9:
-	VMOVD        X0, 4(R8)
+	VMOVQ        X0, (R8)
 	ADDQ         R10, R8
-	VEXTRACTF128 $0x01, Y2, X11
-	VADDPS       Y11, Y2, Y0
-	VPERMILPD    $0x01, Y0, Y1
-	VADDPS       Y1, Y0, Y0
-	VPERMILPS    $0x01, Y0, Y1
-	VADDPS       Y1, Y0, Y0
+	VEXTRACTF128 $0x01, Y4, X0
+	VADDPS       X0, X4, X0
+	VEXTRACTF128 $0x01, Y5, X1
+	VADDPS       X1, X5, X1
+	VSHUFPS      $0xdd, X1, X0, X2
+	VSHUFPS      $0x88, X1, X0, X0
+	VADDPS       X2, X0, X0
+	VSHUFPS      $0xdd, X0, X0, X1
+	VSHUFPS      $0x88, X0, X0, X0
+	VADDPS       X1, X0, X0
 	TESTQ        R11, R11
 	JZ           store10
-	VADDSS       (R8), X0, X0
+	VMOVQ        (R8), X1
+	VADDPS       X1, X0, X0
 
 store10:
-	VMOVD        X0, (R8)
-	VEXTRACTF128 $0x01, Y3, X11
-	VADDPS       Y11, Y3, Y0
-	VPERMILPD    $0x01, Y0, Y1
-	VADDPS       Y1, Y0, Y0
-	VPERMILPS    $0x01, Y0, Y1
-	VADDPS       Y1, Y0, Y0
+	VMOVQ        X0, (R8)
+	ADDQ         R10, R8
+	VEXTRACTF128 $0x01, Y6, X0
+	VADDPS       X0, X6, X0
+	VEXTRACTF128 $0x01, Y7, X1
+	VADDPS       X1, X7, X1
+	VSHUFPS      $0xdd, X1, X0, X2
+	VSHUFPS      $0x88, X1, X0, X0
+	VADDPS       X2, X0, X0
+	VSHUFPS      $0xdd, X0, X0, X1
+	VSHUFPS      $0x88, X0, X0, X0
+	VADDPS       X1, X0, X0
 	TESTQ        R11, R11
 	JZ           store11
-	VADDSS       4(R8), X0, X0
+	VMOVQ        (R8), X1
+	VADDPS       X1, X0, X0
 
 store11:
-	VMOVD        X0, 4(R8)
-	ADDQ         R10, R8
-	VEXTRACTF128 $0x01, Y4, X11
-	VADDPS       Y11, Y4, Y0
-	VPERMILPD    $0x01, Y0, Y1
-	VADDPS       Y1, Y0, Y0
-	VPERMILPS    $0x01, Y0, Y1
-	VADDPS       Y1, Y0, Y0
-	TESTQ        R11, R11
-	JZ           store12
-	VADDSS       (R8), X0, X0
-
-store12:
-	VMOVD        X0, (R8)
-	VEXTRACTF128 $0x01, Y5, X11
-	VADDPS       Y11, Y5, Y0
-	VPERMILPD    $0x01, Y0, Y1
-	VADDPS       Y1, Y0, Y0
-	VPERMILPS    $0x01, Y0, Y1
-	VADDPS       Y1, Y0, Y0
-	TESTQ        R11, R11
-	JZ           store13
-	VADDSS       4(R8), X0, X0
-
-store13:
-	VMOVD        X0, 4(R8)
-	ADDQ         R10, R8
-	VEXTRACTF128 $0x01, Y6, X11
-	VADDPS       Y11, Y6, Y0
-	VPERMILPD    $0x01, Y0, Y1
-	VADDPS       Y1, Y0, Y0
-	VPERMILPS    $0x01, Y0, Y1
-	VADDPS       Y1, Y0, Y0
-	TESTQ        R11, R11
-	JZ           store14
-	VADDSS       (R8), X0, X0
-
-store14:
-	VMOVD        X0, (R8)
-	VEXTRACTF128 $0x01, Y7, X11
-	VADDPS       Y11, Y7, Y0
-	VPERMILPD    $0x01, Y0, Y1
-	VADDPS       Y1, Y0, Y0
-	VPERMILPS    $0x01, Y0, Y1
-	VADDPS       Y1, Y0, Y0
-	TESTQ        R11, R11
-	JZ           store15
-	VADDSS       4(R8), X0, X0
-
-store15:
-	VMOVD X0, 4(R8)
+	VMOVQ X0, (R8)
 	ADDQ  R10, R8
 	ADDQ  $+8, AX
-	ADDQ  DI, DX
-	ADDQ  DI, DX
+	LEAQ  (DX)(DI*2), DX
 	JMP   columns3
 
 rest4:
 	ADDQ $+2, R9
 
-columns16:
+columns12:
 	SUBQ    $+1, R9
-	JLT     rest17
+	JLT     rest13
 	VMOVUPS c4_0<>+0(SB), Y0
 	VMOVUPS c4_0<>+0(SB), Y1
 	VMOVUPS c4_0<>+0(SB), Y2
@@ -219,11 +190,11 @@ columns16:
 	MOVQ    BX, R11
 	LEAQ    (SI)(SI*2), R12
 	LEAQ    (DI)(DI*2), R13
-	LEAQ    (R10)(DI*4), R13
+	LEAQ    (R10)(DI*1), R13
 
-depth18:
+depth14:
 	SUBQ        $+8, R11
-	JLT         tail19
+	JLT         tail15
 	VMOVUPS     (R10), Y4
 	VMOVUPS     (R8), Y5
 	VFMADD231PS Y4, Y5, Y0
@@ -235,11 +206,11 @@ depth18:
 	VFMADD231PS Y4, Y5, Y3
 	ADDQ        $+32, R8
 	ADDQ        $+32, R10
-	JMP         depth18
+	JMP         depth14
 
-tail19:
+tail15:
 	ADDQ        $+8, R11
-	JEQ         done20
+	JEQ         done16
 	LEAQ        tail<>+32(SB), R13
 	XORQ        R14, R14
 	SUBQ        R11, R14
@@ -254,78 +225,90 @@ tail19:
 	VMASKMOVPS  (R8)(R12*1), Y4, Y4
 	VFMADD231PS Y5, Y4, Y3
 
-done20:
+done16:
 	MOVQ         ldc+48(FP), R10
 	MOVQ         add+72(FP), R11
 	IMUL3Q       $+4, R10, R10
 	MOVQ         AX, R8
-	VEXTRACTF128 $0x01, Y0, X11
-	VADDPS       Y11, Y0, Y0
-	VPERMILPD    $0x01, Y0, Y4
-	VADDPS       Y4, Y0, Y0
-	VPERMILPS    $0x01, Y0, Y4
-	VADDPS       Y4, Y0, Y0
+	VEXTRACTF128 $0x01, Y0, X4
+	VADDPS       X4, X0, X0
+	VSHUFPS      $0xdd, X0, X0, X4
+	VSHUFPS      $0x88, X0, X0, X0
+	VADDPS       X4, X0, X0
+	VSHUFPS      $0xdd, X0, X0, X4
+	VSHUFPS      $0x88, X0, X0, X0
+	VADDPS       X4, X0, X0
 	TESTQ        R11, R11
-	JZ           store21
-	VADDSS       (R8), X0, X0
+	JZ           store17
+	VMOVD        (R8), X4
+	VADDPS       X4, X0, X0
 
-store21:
+store17:
 	VMOVD        X0, (R8)
 	ADDQ         R10, R8
-	VEXTRACTF128 $0x01, Y1, X11
-	VADDPS       Y11, Y1, Y0
-	VPERMILPD    $0x01, Y0, Y1
-	VADDPS       Y1, Y0, Y0
-	VPERMILPS    $0x01, Y0, Y1
-	VADDPS       Y1, Y0, Y0
+	VEXTRACTF128 $0x01, Y1, X0
+	VADDPS       X0, X1, X0
+	VSHUFPS      $0xdd, X0, X0, X1
+	VSHUFPS      $0x88, X0, X0, X0
+	VADDPS       X1, X0, X0
+	VSHUFPS      $0xdd, X0, X0, X1
+	VSHUFPS      $0x88, X0, X0, X0
+	VADDPS       X1, X0, X0
 	TESTQ        R11, R11
-	JZ           store22
-	VADDSS       (R8), X0, X0
+	JZ           store18
+	VMOVD        (R8), X1
+	VADDPS       X1, X0, X0
 
-store22:
+store18:
 	VMOVD        X0, (R8)
 	ADDQ         R10, R8
-	VEXTRACTF128 $0x01, Y2, X11
-	VADDPS       Y11, Y2, Y0
-	VPERMILPD    $0x01, Y0, Y1
-	VADDPS       Y1, Y0, Y0
-	VPERMILPS    $0x01, Y0, Y1
-	VADDPS       Y1, Y0, Y0
+	VEXTRACTF128 $0x01, Y2, X0
+	VADDPS       X0, X2, X0
+	VSHUFPS      $0xdd, X0, X0, X1
+	VSHUFPS      $0x88, X0, X0, X0
+	VADDPS       X1, X0, X0
+	VSHUFPS      $0xdd, X0, X0, X1
+	VSHUFPS      $0x88, X0, X0, X0
+	VADDPS       X1, X0, X0
 	TESTQ        R11, R11
-	JZ           store23
-	VADDSS       (R8), X0, X0
+	JZ           store19
+	VMOVD        (R8), X1
+	VADDPS       X1, X0, X0
 
-store23:
+store19:
 	VMOVD        X0, (R8)
 	ADDQ         R10, R8
-	VEXTRACTF128 $0x01, Y3, X11
-	VADDPS       Y11, Y3, Y0
-	VPERMILPD    $0x01, Y0, Y1
-	VADDPS       Y1, Y0, Y0
-	VPERMILPS    $0x01, Y0, Y1
-	VADDPS       Y1, Y0, Y0
+	VEXTRACTF128 $0x01, Y3, X0
+	VADDPS       X0, X3, X0
+	VSHUFPS      $0xdd, X0, X0, X1
+	VSHUFPS      $0x88, X0, X0, X0
+	VADDPS       X1, X0, X0
+	VSHUFPS      $0xdd, X0, X0, X1
+	VSHUFPS      $0x88, X0, X0, X0
+	VADDPS       X1, X0, X0
 	TESTQ        R11, R11
-	JZ           store24
-	VADDSS       (R8), X0, X0
+	JZ           store20
+	VMOVD        (R8), X1
+	VADDPS       X1, X0, X0
 
-store24:
+store20:
 	VMOVD X0, (R8)
 	ADDQ  R10, R8
 	ADDQ  $+4, AX
-	ADDQ  DI, DX
-	JMP   columns16
+	LEAQ  (DX)(DI*1), DX
+	JMP   columns12
 
-rest17:
+rest13:
 	ADDQ $+1, R9
 	JMP  end1
 
 rows2:
 	CMPQ R8, $+3
-	JNE  rows25
+	JNE  rows21
 
-columns26:
+columns22:
 	SUBQ    $+2, R9
-	JLT     rest27
+	JLT     rest23
 	VMOVUPS c4_0<>+0(SB), Y0
 	VMOVUPS c4_0<>+0(SB), Y1
 	VMOVUPS c4_0<>+0(SB), Y2
@@ -337,11 +320,11 @@ columns26:
 	MOVQ    BX, R11
 	LEAQ    (SI)(SI*2), R12
 	LEAQ    (DI)(DI*2), R12
-	LEAQ    (R10)(DI*4), R12
+	LEAQ    (R10)(DI*2), R12
 
-depth28:
+depth24:
 	SUBQ        $+8, R11
-	JLT         tail29
+	JLT         tail25
 	PREFETCHT1  (R12)
 	PREFETCHT1  (R12)(DI*1)
 	ADDQ        $+32, R12
@@ -358,118 +341,96 @@ depth28:
 	VFMADD231PS Y7, Y8, Y5
 	ADDQ        $+32, R8
 	ADDQ        $+32, R10
-	JMP         depth28
+	JMP         depth24
 
-tail29:
+tail25:
 	ADDQ        $+8, R11
-	JEQ         done30
+	JEQ         done26
 	LEAQ        tail<>+32(SB), R12
 	XORQ        R13, R13
 	SUBQ        R11, R13
 	VMOVDQU     (R12)(R13*4), Y6
 	VMASKMOVPS  (R10), Y6, Y7
 	VMASKMOVPS  (R10)(DI*1), Y6, Y8
-	VMASKMOVPS  (R8), Y6, Y10
-	VFMADD231PS Y7, Y10, Y0
-	VFMADD231PS Y8, Y10, Y1
-	VMASKMOVPS  (R8)(SI*1), Y6, Y10
-	VFMADD231PS Y7, Y10, Y2
-	VFMADD231PS Y8, Y10, Y3
+	VMASKMOVPS  (R8), Y6, Y9
+	VFMADD231PS Y7, Y9, Y0
+	VFMADD231PS Y8, Y9, Y1
+	VMASKMOVPS  (R8)(SI*1), Y6, Y9
+	VFMADD231PS Y7, Y9, Y2
+	VFMADD231PS Y8, Y9, Y3
 	VMASKMOVPS  (R8)(SI*2), Y6, Y6
 	VFMADD231PS Y7, Y6, Y4
 	VFMADD231PS Y8, Y6, Y5
 
-done30:
+done26:
 	MOVQ         ldc+48(FP), R10
 	MOVQ         add+72(FP), R11
 	IMUL3Q       $+4, R10, R10
 	MOVQ         AX, R8
-	VEXTRACTF128 $0x01, Y0, X9
-	VADDPS       Y9, Y0, Y0
-	VPERMILPD    $0x01, Y0, Y6
-	VADDPS       Y6, Y0, Y0
-	VPERMILPS    $0x01, Y0, Y6
-	VADDPS       Y6, Y0, Y0
+	VEXTRACTF128 $0x01, Y0, X6
+	VADDPS       X6, X0, X0
+	VEXTRACTF128 $0x01, Y1, X6
+	VADDPS       X6, X1, X1
+	VSHUFPS      $0xdd, X1, X0, X6
+	VSHUFPS      $0x88, X1, X0, X0
+	VADDPS       X6, X0, X0
+	VSHUFPS      $0xdd, X0, X0, X1
+	VSHUFPS      $0x88, X0, X0, X0
+	VADDPS       X1, X0, X0
 	TESTQ        R11, R11
-	JZ           store31
-	VADDSS       (R8), X0, X0
+	JZ           store27
+	VMOVQ        (R8), X1
+	VADDPS       X1, X0, X0
 
-store31:
-	VMOVD        X0, (R8)
-	VEXTRACTF128 $0x01, Y1, X9
-	VADDPS       Y9, Y1, Y0
-	VPERMILPD    $0x01, Y0, Y1
-	VADDPS       Y1, Y0, Y0
-	VPERMILPS    $0x01, Y0, Y1
-	VADDPS       Y1, Y0, Y0
-	TESTQ        R11, R11
-	JZ           store32
-	VADDSS       4(R8), X0, X0
-
-store32:
-	VMOVD        X0, 4(R8)
+store27:
+	VMOVQ        X0, (R8)
 	ADDQ         R10, R8
-	VEXTRACTF128 $0x01, Y2, X9
-	VADDPS       Y9, Y2, Y0
-	VPERMILPD    $0x01, Y0, Y1
-	VADDPS       Y1, Y0, Y0
-	VPERMILPS    $0x01, Y0, Y1
-	VADDPS       Y1, Y0, Y0
+	VEXTRACTF128 $0x01, Y2, X0
+	VADDPS       X0, X2, X0
+	VEXTRACTF128 $0x01, Y3, X1
+	VADDPS       X1, X3, X1
+	VSHUFPS      $0xdd, X1, X0, X2
+	VSHUFPS      $0x88, X1, X0, X0
+	VADDPS       X2, X0, X0
+	VSHUFPS      $0xdd, X0, X0, X1
+	VSHUFPS      $0x88, X0, X0, X0
+	VADDPS       X1, X0, X0
 	TESTQ        R11, R11
-	JZ           store33
-	VADDSS       (R8), X0, X0
+	JZ           store28
+	VMOVQ        (R8), X1
+	VADDPS       X1, X0, X0
 
-store33:
-	VMOVD        X0, (R8)
-	VEXTRACTF128 $0x01, Y3, X9
-	VADDPS       Y9, Y3, Y0
-	VPERMILPD    $0x01, Y0, Y1
-	VADDPS       Y1, Y0, Y0
-	VPERMILPS    $0x01, Y0, Y1
-	VADDPS       Y1, Y0, Y0
-	TESTQ        R11, R11
-	JZ           store34
-	VADDSS       4(R8), X0, X0
-
-store34:
-	VMOVD        X0, 4(R8)
+store28:
+	VMOVQ        X0, (R8)
 	ADDQ         R10, R8
-	VEXTRACTF128 $0x01, Y4, X9
-	VADDPS       Y9, Y4, Y0
-	VPERMILPD    $0x01, Y0, Y1
-	VADDPS       Y1, Y0, Y0
-	VPERMILPS    $0x01, Y0, Y1
-	VADDPS       Y1, Y0, Y0
+	VEXTRACTF128 $0x01, Y4, X0
+	VADDPS       X0, X4, X0
+	VEXTRACTF128 $0x01, Y5, X1
+	VADDPS       X1, X5, X1
+	VSHUFPS      $0xdd, X1, X0, X2
+	VSHUFPS      $0x88, X1, X0, X0
+	VADDPS       X2, X0, X0
+	VSHUFPS      $0xdd, X0, X0, X1
+	VSHUFPS      $0x88, X0, X0, X0
+	VADDPS       X1, X0, X0
 	TESTQ        R11, R11
-	JZ           store35
-	VADDSS       (R8), X0, X0
+	JZ           store29
+	VMOVQ        (R8), X1
+	VADDPS       X1, X0, X0
 
-store35:
-	VMOVD        X0, (R8)
-	VEXTRACTF128 $0x01, Y5, X9
-	VADDPS       Y9, Y5, Y0
-	VPERMILPD    $0x01, Y0, Y1
-	VADDPS       Y1, Y0, Y0
-	VPERMILPS    $0x01, Y0, Y1
-	VADDPS       Y1, Y0, Y0
-	TESTQ        R11, R11
-	JZ           store36
-	VADDSS       4(R8), X0, X0
-
-store36:
-	VMOVD X0, 4(R8)
+store29:
+	VMOVQ X0, (R8)
 	ADDQ  R10, R8
 	ADDQ  $+8, AX
-	ADDQ  DI, DX
-	ADDQ  DI, DX
-	JMP   columns26
+	LEAQ  (DX)(DI*2), DX
+	JMP   columns22
 
-rest27:
+rest23:
 	ADDQ $+2, R9
 
-columns37:
+columns30:
 	SUBQ    $+1, R9
-	JLT     rest38
+	JLT     rest31
 	VMOVUPS c4_0<>+0(SB), Y0
 	VMOVUPS c4_0<>+0(SB), Y1
 	VMOVUPS c4_0<>+0(SB), Y2
@@ -478,11 +439,11 @@ columns37:
 	MOVQ    BX, R11
 	LEAQ    (SI)(SI*2), R12
 	LEAQ    (DI)(DI*2), R12
-	LEAQ    (R10)(DI*4), R12
+	LEAQ    (R10)(DI*1), R12
 
-depth39:
+depth32:
 	SUBQ        $+8, R11
-	JLT         tail40
+	JLT         tail33
 	VMOVUPS     (R10), Y3
 	VMOVUPS     (R8), Y4
 	VFMADD231PS Y3, Y4, Y0
@@ -492,11 +453,11 @@ depth39:
 	VFMADD231PS Y3, Y4, Y2
 	ADDQ        $+32, R8
 	ADDQ        $+32, R10
-	JMP         depth39
+	JMP         depth32
 
-tail40:
+tail33:
 	ADDQ        $+8, R11
-	JEQ         done41
+	JEQ         done34
 	LEAQ        tail<>+32(SB), R12
 	XORQ        R13, R13
 	SUBQ        R11, R13
@@ -509,65 +470,74 @@ tail40:
 	VMASKMOVPS  (R8)(SI*2), Y3, Y3
 	VFMADD231PS Y4, Y3, Y2
 
-done41:
+done34:
 	MOVQ         ldc+48(FP), R10
 	MOVQ         add+72(FP), R11
 	IMUL3Q       $+4, R10, R10
 	MOVQ         AX, R8
-	VEXTRACTF128 $0x01, Y0, X9
-	VADDPS       Y9, Y0, Y0
-	VPERMILPD    $0x01, Y0, Y3
-	VADDPS       Y3, Y0, Y0
-	VPERMILPS    $0x01, Y0, Y3
-	VADDPS       Y3, Y0, Y0
+	VEXTRACTF128 $0x01, Y0, X3
+	VADDPS       X3, X0, X0
+	VSHUFPS      $0xdd, X0, X0, X3
+	VSHUFPS      $0x88, X0, X0, X0
+	VADDPS       X3, X0, X0
+	VSHUFPS      $0xdd, X0, X0, X3
+	VSHUFPS      $0x88, X0, X0, X0
+	VADDPS       X3, X0, X0
 	TESTQ        R11, R11
-	JZ           store42
-	VADDSS       (R8), X0, X0
+	JZ           store35
+	VMOVD        (R8), X3
+	VADDPS       X3, X0, X0
 
-store42:
+store35:
 	VMOVD        X0, (R8)
 	ADDQ         R10, R8
-	VEXTRACTF128 $0x01, Y1, X9
-	VADDPS       Y9, Y1, Y0
-	VPERMILPD    $0x01, Y0, Y1
-	VADDPS       Y1, Y0, Y0
-	VPERMILPS    $0x01, Y0, Y1
-	VADDPS       Y1, Y0, Y0
+	VEXTRACTF128 $0x01, Y1, X0
+	VADDPS       X0, X1, X0
+	VSHUFPS      $0xdd, X0, X0, X1
+	VSHUFPS      $0x88, X0, X0, X0
+	VADDPS       X1, X0, X0
+	VSHUFPS      $0xdd, X0, X0, X1
+	VSHUFPS      $0x88, X0, X0, X0
+	VADDPS       X1, X0, X0
 	TESTQ        R11, R11
-	JZ           store43
-	VADDSS       (R8), X0, X0
+	JZ           store36
+	VMOVD        (R8), X1
+	VADDPS       X1, X0, X0
 
-store43:
+store36:
 	VMOVD        X0, (R8)
 	ADDQ         R10, R8
-	VEXTRACTF128 $0x01, Y2, X9
-	VADDPS       Y9, Y2, Y0
-	VPERMILPD    $0x01, Y0, Y1
-	VADDPS       Y1, Y0, Y0
-	VPERMILPS    $0x01, Y0, Y1
-	VADDPS       Y1, Y0, Y0
+	VEXTRACTF128 $0x01, Y2, X0
+	VADDPS       X0, X2, X0
+	VSHUFPS      $0xdd, X0, X0, X1
+	VSHUFPS      $0x88, X0, X0, X0
+	VADDPS       X1, X0, X0
+	VSHUFPS      $0xdd, X0, X0, X1
+	VSHUFPS      $0x88, X0, X0, X0
+	VADDPS       X1, X0, X0
 	TESTQ        R11, R11
-	JZ           store44
-	VADDSS       (R8), X0, X0
+	JZ           store37
+	VMOVD        (R8), X1
+	VADDPS       X1, X0, X0
 
-store44:
+store37:
 	VMOVD X0, (R8)
 	ADDQ  R10, R8
 	ADDQ  $+4, AX
-	ADDQ  DI, DX
-	JMP   columns37
+	LEAQ  (DX)(DI*1), DX
+	JMP   columns30
 
-rest38:
+rest31:
 	ADDQ $+1, R9
 	JMP  end1
 
-rows25:
+rows21:
 	CMPQ R8, $+2
-	JNE  rows45
+	JNE  rows38
 
-columns46:
+columns39:
 	SUBQ    $+4, R9
-	JLT     rest47
+	JLT     rest40
 	VMOVUPS c4_0<>+0(SB), Y0
 	VMOVUPS c4_0<>+0(SB), Y1
 	VMOVUPS c4_0<>+0(SB), Y2
@@ -583,9 +553,9 @@ columns46:
 	LEAQ    (DI)(DI*2), R12
 	LEAQ    (R10)(DI*4), R13
 
-depth48:
+depth41:
 	SUBQ        $+8, R11
-	JLT         tail49
+	JLT         tail42
 	PREFETCHT1  (R13)
 	PREFETCHT1  (R13)(DI*1)
 	PREFETCHT1  (R13)(DI*2)
@@ -607,11 +577,11 @@ depth48:
 	VFMADD231PS Y11, Y12, Y7
 	ADDQ        $+32, R8
 	ADDQ        $+32, R10
-	JMP         depth48
+	JMP         depth41
 
-tail49:
+tail42:
 	ADDQ        $+8, R11
-	JEQ         done50
+	JEQ         done43
 	LEAQ        tail<>+32(SB), R13
 	XORQ        R14, R14
 	SUBQ        R11, R14
@@ -620,133 +590,82 @@ tail49:
 	VMASKMOVPS  (R10)(DI*1), Y8, Y10
 	VMASKMOVPS  (R10)(DI*2), Y8, Y11
 	VMASKMOVPS  (R10)(R12*1), Y8, Y12
-	VMASKMOVPS  (R8), Y8, Y14
-	VFMADD231PS Y9, Y14, Y0
-	VFMADD231PS Y10, Y14, Y1
-	VFMADD231PS Y11, Y14, Y2
-	VFMADD231PS Y12, Y14, Y3
+	VMASKMOVPS  (R8), Y8, Y13
+	VFMADD231PS Y9, Y13, Y0
+	VFMADD231PS Y10, Y13, Y1
+	VFMADD231PS Y11, Y13, Y2
+	VFMADD231PS Y12, Y13, Y3
 	VMASKMOVPS  (R8)(SI*1), Y8, Y8
 	VFMADD231PS Y9, Y8, Y4
 	VFMADD231PS Y10, Y8, Y5
 	VFMADD231PS Y11, Y8, Y6
 	VFMADD231PS Y12, Y8, Y7
 
-done50:
+done43:
 	MOVQ         ldc+48(FP), R10
 	MOVQ         add+72(FP), R11
 	IMUL3Q       $+4, R10, R10
 	MOVQ         AX, R8
-	VEXTRACTF128 $0x01, Y0, X13
-	VADDPS       Y13, Y0, Y0
-	VPERMILPD    $0x01, Y0, Y8
-	VADDPS       Y8, Y0, Y0
-	VPERMILPS    $0x01, Y0, Y8
-	VADDPS       Y8, Y0, Y0
+	VEXTRACTF128 $0x01, Y0, X8
+	VADDPS       X8, X0, X0
+	VEXTRACTF128 $0x01, Y1, X8
+	VADDPS       X8, X1, X1
+	VEXTRACTF128 $0x01, Y2, X8
+	VADDPS       X8, X2, X2
+	VEXTRACTF128 $0x01, Y3, X8
+	VADDPS       X8, X3, X3
+	VSHUFPS      $0xdd, X1, X0, X8
+	VSHUFPS      $0x88, X1, X0, X0
+	VADDPS       X8, X0, X0
+	VSHUFPS      $0xdd, X3, X2, X1
+	VSHUFPS      $0x88, X3, X2, X2
+	VADDPS       X1, X2, X1
+	VSHUFPS      $0xdd, X1, X0, X2
+	VSHUFPS      $0x88, X1, X0, X0
+	VADDPS       X2, X0, X0
 	TESTQ        R11, R11
-	JZ           store51
-	VADDSS       (R8), X0, X0
+	JZ           store44
+	VMOVUPS      (R8), X1
+	VADDPS       X1, X0, X0
 
-store51:
-	VMOVD        X0, (R8)
-	VEXTRACTF128 $0x01, Y1, X13
-	VADDPS       Y13, Y1, Y0
-	VPERMILPD    $0x01, Y0, Y1
-	VADDPS       Y1, Y0, Y0
-	VPERMILPS    $0x01, Y0, Y1
-	VADDPS       Y1, Y0, Y0
-	TESTQ        R11, R11
-	JZ           store52
-	VADDSS       4(R8), X0, X0
-
-store52:
-	VMOVD        X0, 4(R8)
-	VEXTRACTF128 $0x01, Y2, X13
-	VADDPS       Y13, Y2, Y0
-	VPERMILPD    $0x01, Y0, Y1
-	VADDPS       Y1, Y0, Y0
-	VPERMILPS    $0x01, Y0, Y1
-	VADDPS       Y1, Y0, Y0
-	TESTQ        R11, R11
-	JZ           store53
-	VADDSS       8(R8), X0, X0
-
-store53:
-	VMOVD        X0, 8(R8)
-	VEXTRACTF128 $0x01, Y3, X13
-	VADDPS       Y13, Y3, Y0
-	VPERMILPD    $0x01, Y0, Y1
-	VADDPS       Y1, Y0, Y0
-	VPERMILPS    $0x01, Y0, Y1
-	VADDPS       Y1, Y0, Y0
-	TESTQ        R11, R11
-	JZ           store54
-	VADDSS       12(R8), X0, X0
-
-store54:
-	VMOVD        X0, 12(R8)
+store44:
+	VMOVUPS      X0, (R8)
 	ADDQ         R10, R8
-	VEXTRACTF128 $0x01, Y4, X13
-	VADDPS       Y13, Y4, Y0
-	VPERMILPD    $0x01, Y0, Y1
-	VADDPS       Y1, Y0, Y0
-	VPERMILPS    $0x01, Y0, Y1
-	VADDPS       Y1, Y0, Y0
+	VEXTRACTF128 $0x01, Y4, X0
+	VADDPS       X0, X4, X0
+	VEXTRACTF128 $0x01, Y5, X1
+	VADDPS       X1, X5, X1
+	VEXTRACTF128 $0x01, Y6, X2
+	VADDPS       X2, X6, X2
+	VEXTRACTF128 $0x01, Y7, X3
+	VADDPS       X3, X7, X3
+	VSHUFPS      $0xdd, X1, X0, X4
+	VSHUFPS      $0x88, X1, X0, X0
+	VADDPS       X4, X0, X0
+	VSHUFPS      $0xdd, X3, X2, X1
+	VSHUFPS      $0x88, X3, X2, X2
+	VADDPS       X1, X2, X1
+	VSHUFPS      $0xdd, X1, X0, X2
+	VSHUFPS      $0x88, X1, X0, X0
+	VADDPS       X2, X0, X0
 	TESTQ        R11, R11
-	JZ           store55
-	VADDSS       (R8), X0, X0
+	JZ           store45
+	VMOVUPS      (R8), X1
+	VADDPS       X1, X0, X0
 
-store55:
-	VMOVD        X0, (R8)
-	VEXTRACTF128 $0x01, Y5, X13
-	VADDPS       Y13, Y5, Y0
-	VPERMILPD    $0x01, Y0, Y1
-	VADDPS       Y1, Y0, Y0
-	VPERMILPS    $0x01, Y0, Y1
-	VADDPS       Y1, Y0, Y0
-	TESTQ        R11, R11
-	JZ           store56
-	VADDSS       4(R8), X0, X0
+store45:
+	VMOVUPS X0, (R8)
+	ADDQ    R10, R8
+	ADDQ    $+16, AX
+	LEAQ    (DX)(DI*4), DX
+	JMP     columns39
 
-store56:
-	VMOVD        X0, 4(R8)
-	VEXTRACTF128 $0x01, Y6, X13
-	VADDPS       Y13, Y6, Y0
-	VPERMILPD    $0x01, Y0, Y1
-	VADDPS       Y1, Y0, Y0
-	VPERMILPS    $0x01, Y0, Y1
-	VADDPS       Y1, Y0, Y0
-	TESTQ        R11, R11
-	JZ           store57
-	VADDSS       8(R8), X0, X0
-
-store57:
-	VMOVD        X0, 8(R8)
-	VEXTRACTF128 $0x01, Y7, X13
-	VADDPS       Y13, Y7, Y0
-	VPERMILPD    $0x01, Y0, Y1
-	VADDPS       Y1, Y0, Y0
-	VPERMILPS    $0x01, Y0, Y1
-	VADDPS       Y1, Y0, Y0
-	TESTQ        R11, R11
-	JZ           store58
-	VADDSS       12(R8), X0, X0
-
-store58:
-	VMOVD X0, 12(R8)
-	ADDQ  R10, R8
-	ADDQ  $+16, AX
-	ADDQ  DI, DX
-	ADDQ  DI, DX
-	ADDQ  DI, DX
-	ADDQ  DI, DX
-	JMP   columns46
-
-rest47:
+rest40:
 	ADDQ $+4, R9
 
-columns59:
+columns46:
 	SUBQ    $+1, R9
-	JLT     rest60
+	JLT     rest47
 	VMOVUPS c4_0<>+0(SB), Y0
 	VMOVUPS c4_0<>+0(SB), Y1
 	MOVQ    CX, R8
@@ -754,11 +673,11 @@ columns59:
 	MOVQ    BX, R11
 	LEAQ    (SI)(SI*2), R12
 	LEAQ    (DI)(DI*2), R12
-	LEAQ    (R10)(DI*4), R12
+	LEAQ    (R10)(DI*1), R12
 
-depth61:
+depth48:
 	SUBQ        $+8, R11
-	JLT         tail62
+	JLT         tail49
 	VMOVUPS     (R10), Y2
 	VMOVUPS     (R8), Y3
 	VFMADD231PS Y2, Y3, Y0
@@ -766,11 +685,11 @@ depth61:
 	VFMADD231PS Y2, Y3, Y1
 	ADDQ        $+32, R8
 	ADDQ        $+32, R10
-	JMP         depth61
+	JMP         depth48
 
-tail62:
+tail49:
 	ADDQ        $+8, R11
-	JEQ         done63
+	JEQ         done50
 	LEAQ        tail<>+32(SB), R12
 	XORQ        R13, R13
 	SUBQ        R11, R13
@@ -781,49 +700,55 @@ tail62:
 	VMASKMOVPS  (R8)(SI*1), Y2, Y2
 	VFMADD231PS Y3, Y2, Y1
 
-done63:
+done50:
 	MOVQ         ldc+48(FP), R10
 	MOVQ         add+72(FP), R11
 	IMUL3Q       $+4, R10, R10
 	MOVQ         AX, R8
-	VEXTRACTF128 $0x01, Y0, X13
-	VADDPS       Y13, Y0, Y0
-	VPERMILPD    $0x01, Y0, Y2
-	VADDPS       Y2, Y0, Y0
-	VPERMILPS    $0x01, Y0, Y2
-	VADDPS       Y2, Y0, Y0
+	VEXTRACTF128 $0x01, Y0, X2
+	VADDPS       X2, X0, X0
+	VSHUFPS      $0xdd, X0, X0, X2
+	VSHUFPS      $0x88, X0, X0, X0
+	VADDPS       X2, X0, X0
+	VSHUFPS      $0xdd, X0, X0, X2
+	VSHUFPS      $0x88, X0, X0, X0
+	VADDPS       X2, X0, X0
 	TESTQ        R11, R11
-	JZ           store64
-	VADDSS       (R8), X0, X0
+	JZ           store51
+	VMOVD        (R8), X2
+	VADDPS       X2, X0, X0
 
-store64:
+store51:
 	VMOVD        X0, (R8)
 	ADDQ         R10, R8
-	VEXTRACTF128 $0x01, Y1, X13
-	VADDPS       Y13, Y1, Y0
-	VPERMILPD    $0x01, Y0, Y1
-	VADDPS       Y1, Y0, Y0
-	VPERMILPS    $0x01, Y0, Y1
-	VADDPS       Y1, Y0, Y0
+	VEXTRACTF128 $0x01, Y1, X0
+	VADDPS       X0, X1, X0
+	VSHUFPS      $0xdd, X0, X0, X1
+	VSHUFPS      $0x88, X0, X0, X0
+	VADDPS       X1, X0, X0
+	VSHUFPS      $0xdd, X0, X0, X1
+	VSHUFPS      $0x88, X0, X0, X0
+	VADDPS       X1, X0, X0
 	TESTQ        R11, R11
-	JZ           store65
-	VADDSS       (R8), X0, X0
+	JZ           store52
+	VMOVD        (R8), X1
+	VADDPS       X1, X0, X0
 
-store65:
+store52:
 	VMOVD X0, (R8)
 	ADDQ  R10, R8
 	ADDQ  $+4, AX
-	ADDQ  DI, DX
-	JMP   columns59
+	LEAQ  (DX)(DI*1), DX
+	JMP   columns46
 
-rest60:
+rest47:
 	ADDQ $+1, R9
 	JMP  end1
 
-rows45:
-columns67:
+rows38:
+columns54:
 	SUBQ    $+4, R9
-	JLT     rest68
+	JLT     rest55
 	VMOVUPS c4_0<>+0(SB), Y0
 	VMOVUPS c4_0<>+0(SB), Y1
 	VMOVUPS c4_0<>+0(SB), Y2
@@ -835,9 +760,9 @@ columns67:
 	LEAQ    (DI)(DI*2), R12
 	LEAQ    (R10)(DI*4), R13
 
-depth69:
+depth56:
 	SUBQ        $+8, R11
-	JLT         tail70
+	JLT         tail57
 	PREFETCHT1  (R13)
 	PREFETCHT1  (R13)(DI*1)
 	PREFETCHT1  (R13)(DI*2)
@@ -854,11 +779,11 @@ depth69:
 	VFMADD231PS Y7, Y8, Y3
 	ADDQ        $+32, R8
 	ADDQ        $+32, R10
-	JMP         depth69
+	JMP         depth56
 
-tail70:
+tail57:
 	ADDQ        $+8, R11
-	JEQ         done71
+	JEQ         done58
 	LEAQ        tail<>+32(SB), R13
 	XORQ        R14, R14
 	SUBQ        R11, R14
@@ -873,94 +798,67 @@ tail70:
 	VFMADD231PS Y7, Y4, Y2
 	VFMADD231PS Y8, Y4, Y3
 
-done71:
+done58:
 	MOVQ         ldc+48(FP), R10
 	MOVQ         add+72(FP), R11
 	IMUL3Q       $+4, R10, R10
 	MOVQ         AX, R8
-	VEXTRACTF128 $0x01, Y0, X9
-	VADDPS       Y9, Y0, Y0
-	VPERMILPD    $0x01, Y0, Y4
-	VADDPS       Y4, Y0, Y0
-	VPERMILPS    $0x01, Y0, Y4
-	VADDPS       Y4, Y0, Y0
+	VEXTRACTF128 $0x01, Y0, X4
+	VADDPS       X4, X0, X0
+	VEXTRACTF128 $0x01, Y1, X4
+	VADDPS       X4, X1, X1
+	VEXTRACTF128 $0x01, Y2, X4
+	VADDPS       X4, X2, X2
+	VEXTRACTF128 $0x01, Y3, X4
+	VADDPS       X4, X3, X3
+	VSHUFPS      $0xdd, X1, X0, X4
+	VSHUFPS      $0x88, X1, X0, X0
+	VADDPS       X4, X0, X0
+	VSHUFPS      $0xdd, X3, X2, X1
+	VSHUFPS      $0x88, X3, X2, X2
+	VADDPS       X1, X2, X1
+	VSHUFPS      $0xdd, X1, X0, X2
+	VSHUFPS      $0x88, X1, X0, X0
+	VADDPS       X2, X0, X0
 	TESTQ        R11, R11
-	JZ           store72
-	VADDSS       (R8), X0, X0
+	JZ           store59
+	VMOVUPS      (R8), X1
+	VADDPS       X1, X0, X0
 
-store72:
-	VMOVD        X0, (R8)
-	VEXTRACTF128 $0x01, Y1, X9
-	VADDPS       Y9, Y1, Y0
-	VPERMILPD    $0x01, Y0, Y1
-	VADDPS       Y1, Y0, Y0
-	VPERMILPS    $0x01, Y0, Y1
-	VADDPS       Y1, Y0, Y0
-	TESTQ        R11, R11
-	JZ           store73
-	VADDSS       4(R8), X0, X0
+store59:
+	VMOVUPS X0, (R8)
+	ADDQ    R10, R8
+	ADDQ    $+16, AX
+	LEAQ    (DX)(DI*4), DX
+	JMP     columns54
 
-store73:
-	VMOVD        X0, 4(R8)
-	VEXTRACTF128 $0x01, Y2, X9
-	VADDPS       Y9, Y2, Y0
-	VPERMILPD    $0x01, Y0, Y1
-	VADDPS       Y1, Y0, Y0
-	VPERMILPS    $0x01, Y0, Y1
-	VADDPS       Y1, Y0, Y0
-	TESTQ        R11, R11
-	JZ           store74
-	VADDSS       8(R8), X0, X0
-
-store74:
-	VMOVD        X0, 8(R8)
-	VEXTRACTF128 $0x01, Y3, X9
-	VADDPS       Y9, Y3, Y0
-	VPERMILPD    $0x01, Y0, Y1
-	VADDPS       Y1, Y0, Y0
-	VPERMILPS    $0x01, Y0, Y1
-	VADDPS       Y1, Y0, Y0
-	TESTQ        R11, R11
-	JZ           store75
-	VADDSS       12(R8), X0, X0
-
-store75:
-	VMOVD X0, 12(R8)
-	ADDQ  R10, R8
-	ADDQ  $+16, AX
-	ADDQ  DI, DX
-	ADDQ  DI, DX
-	ADDQ  DI, DX
-	ADDQ  DI, DX
-	JMP   columns67
-
-rest68:
+rest55:
 	ADDQ $+4, R9
 
-columns76:
+columns60:
 	SUBQ    $+1, R9
-	JLT     rest77
+	JLT     rest61
 	VMOVUPS c4_0<>+0(SB), Y0
 	MOVQ    CX, R8
 	MOVQ    DX, R10
 	MOVQ    BX, R11
 	LEAQ    (SI)(SI*2), R12
 	LEAQ    (DI)(DI*2), R12
-	LEAQ    (R10)(DI*4), R12
+	LEAQ    (R10)(DI*1), R12
 
-depth78:
+depth62:
 	SUBQ        $+8, R11
-	JLT         tail79
+	JLT         tail63
 	VMOVUPS     (R10), Y1
 	VMOVUPS     (R8), Y2
 	VFMADD231PS Y1, Y2, Y0
 	ADDQ        $+32, R8
 	ADDQ        $+32, R10
-	JMP         depth78
+	JMP         depth62
 
-tail79:
+tail63:
 	ADDQ        $+8, R11
-	JEQ         done80
+	JEQ         done64
 	LEAQ        tail<>+32(SB), R12
 	XORQ        R13, R13
 	SUBQ        R11, R13
@@ -969,29 +867,32 @@ tail79:
 	VMASKMOVPS  (R8), Y1, Y1
 	VFMADD231PS Y2, Y1, Y0
 
-done80:
+done64:
 	MOVQ         ldc+48(FP), R10
 	MOVQ         add+72(FP), R11
 	IMUL3Q       $+4, R10, R10
 	MOVQ         AX, R8
-	VEXTRACTF128 $0x01, Y0, X9
-	VADDPS       Y9, Y0, Y0
-	VPERMILPD    $0x01, Y0, Y1
-	VADDPS       Y1, Y0, Y0
-	VPERMILPS    $0x01, Y0, Y1
-	VADDPS       Y1, Y0, Y0
+	VEXTRACTF128 $0x01, Y0, X1
+	VADDPS       X1, X0, X0
+	VSHUFPS      $0xdd, X0, X0, X1
+	VSHUFPS      $0x88, X0, X0, X0
+	VADDPS       X1, X0, X0
+	VSHUFPS      $0xdd, X0, X0, X1
+	VSHUFPS      $0x88, X0, X0, X0
+	VADDPS       X1, X0, X0
 	TESTQ        R11, R11
-	JZ           store81
-	VADDSS       (R8), X0, X0
+	JZ           store65
+	VMOVD        (R8), X1
+	VADDPS       X1, X0, X0
 
-store81:
+store65:
 	VMOVD X0, (R8)
 	ADDQ  R10, R8
 	ADDQ  $+4, AX
-	ADDQ  DI, DX
-	JMP   columns76
+	LEAQ  (DX)(DI*1), DX
+	JMP   columns60
 
-rest77:
+rest61:
 	ADDQ $+1, R9
 	JMP  end1
 
@@ -1023,11 +924,11 @@ TEXT ·dotsF64AVX2(SB), NOSPLIT, $0-80
 	IMUL3Q $+8, SI, SI
 	IMUL3Q $+8, DI, DI
 	CMPQ   R8, $+4
-	JNE    rows83
+	JNE    rows67
 
-columns84:
+columns68:
 	SUBQ    $+2, R9
-	JLT     rest85
+	JLT     rest69
 	VMOVUPS c8_0<>+0(SB), Y0
 	VMOVUPS c8_0<>+0(SB), Y1
 	VMOVUPS c8_0<>+0(SB), Y2
@@ -1041,11 +942,11 @@ columns84:
 	MOVQ    BX, R11
 	LEAQ    (SI)(SI*2), R12
 	LEAQ    (DI)(DI*2), R13
-	LEAQ    (R10)(DI*4), R13
+	LEAQ    (R10)(DI*2), R13
 
-depth86:
+depth70:
 	SUBQ        $+4, R11
-	JLT         tail87
+	JLT         tail71
 	PREFETCHT1  (R13)
 	PREFETCHT1  (R13)(DI*1)
 	ADDQ        $+32, R13
@@ -1065,130 +966,105 @@ depth86:
 	VFMADD231PD Y9, Y10, Y7
 	ADDQ        $+32, R8
 	ADDQ        $+32, R10
-	JMP         depth86
+	JMP         depth70
 
-tail87:
+tail71:
 	ADDQ        $+4, R11
-	JEQ         done88
+	JEQ         done72
 	LEAQ        tail<>+32(SB), R13
 	XORQ        R14, R14
 	SUBQ        R11, R14
 	VMOVDQU     (R13)(R14*8), Y8
 	VMASKMOVPD  (R10), Y8, Y9
 	VMASKMOVPD  (R10)(DI*1), Y8, Y10
-	VMASKMOVPD  (R8), Y8, Y12
-	VFMADD231PD Y9, Y12, Y0
-	VFMADD231PD Y10, Y12, Y1
-	VMASKMOVPD  (R8)(SI*1), Y8, Y12
-	VFMADD231PD Y9, Y12, Y2
-	VFMADD231PD Y10, Y12, Y3
-	VMASKMOVPD  (R8)(SI*2), Y8, Y12
-	VFMADD231PD Y9, Y12, Y4
-	VFMADD231PD Y10, Y12, Y5
+	VMASKMOVPD  (R8), Y8, Y11
+	VFMADD231PD Y9, Y11, Y0
+	VFMADD231PD Y10, Y11, Y1
+	VMASKMOVPD  (R8)(SI*1), Y8, Y11
+	VFMADD231PD Y9, Y11, Y2
+	VFMADD231PD Y10, Y11, Y3
+	VMASKMOVPD  (R8)(SI*2), Y8, Y11
+	VFMADD231PD Y9, Y11, Y4
+	VFMADD231PD Y10, Y11, Y5
 	VMASKMOVPD  (R8)(R12*1), Y8, Y8
 	VFMADD231PD Y9, Y8, Y6
 	VFMADD231PD Y10, Y8, Y7
 
-done88:
+done72:
 	MOVQ         ldc+48(FP), R10
 	MOVQ         add+72(FP), R11
 	IMUL3Q       $+8, R10, R10
 	MOVQ         AX, R8
-	VEXTRACTF128 $0x01, Y0, X11
-	VADDPD       Y11, Y0, Y0
-	VPERMILPD    $0x01, Y0, Y8
-	VADDPD       Y8, Y0, Y0
+	VEXTRACTF128 $0x01, Y0, X8
+	VADDPD       X8, X0, X0
+	VEXTRACTF128 $0x01, Y1, X8
+	VADDPD       X8, X1, X1
+	VSHUFPD      $0x03, X1, X0, X8
+	VSHUFPD      $0x00, X1, X0, X0
+	VADDPD       X8, X0, X0
 	TESTQ        R11, R11
-	JZ           store89
-	VADDSD       (R8), X0, X0
+	JZ           store73
+	VMOVUPS      (R8), X1
+	VADDPD       X1, X0, X0
 
-store89:
-	VMOVQ        X0, (R8)
-	VEXTRACTF128 $0x01, Y1, X11
-	VADDPD       Y11, Y1, Y0
-	VPERMILPD    $0x01, Y0, Y1
-	VADDPD       Y1, Y0, Y0
-	TESTQ        R11, R11
-	JZ           store90
-	VADDSD       8(R8), X0, X0
-
-store90:
-	VMOVQ        X0, 8(R8)
+store73:
+	VMOVUPS      X0, (R8)
 	ADDQ         R10, R8
-	VEXTRACTF128 $0x01, Y2, X11
-	VADDPD       Y11, Y2, Y0
-	VPERMILPD    $0x01, Y0, Y1
-	VADDPD       Y1, Y0, Y0
+	VEXTRACTF128 $0x01, Y2, X0
+	VADDPD       X0, X2, X0
+	VEXTRACTF128 $0x01, Y3, X1
+	VADDPD       X1, X3, X1
+	VSHUFPD      $0x03, X1, X0, X2
+	VSHUFPD      $0x00, X1, X0, X0
+	VADDPD       X2, X0, X0
 	TESTQ        R11, R11
-	JZ           store91
-	VADDSD       (R8), X0, X0
+	JZ           store74
+	VMOVUPS      (R8), X1
+	VADDPD       X1, X0, X0
 
-store91:
-	VMOVQ        X0, (R8)
-	VEXTRACTF128 $0x01, Y3, X11
-	VADDPD       Y11, Y3, Y0
-	VPERMILPD    $0x01, Y0, Y1
-	VADDPD       Y1, Y0, Y0
-	TESTQ        R11, R11
-	JZ           store92
-	VADDSD       8(R8), X0, X0
-
-store92:
-	VMOVQ        X0, 8(R8)
+store74:
+	VMOVUPS      X0, (R8)
 	ADDQ         R10, R8
-	VEXTRACTF128 $0x01, Y4, X11
-	VADDPD       Y11, Y4, Y0
-	VPERMILPD    $0x01, Y0, Y1
-	VADDPD       Y1, Y0, Y0
+	VEXTRACTF128 $0x01, Y4, X0
+	VADDPD       X0, X4, X0
+	VEXTRACTF128 $0x01, Y5, X1
+	VADDPD       X1, X5, X1
+	VSHUFPD      $0x03, X1, X0, X2
+	VSHUFPD      $0x00, X1, X0, X0
+	VADDPD       X2, X0, X0
 	TESTQ        R11, R11
-	JZ           store93
-	VADDSD       (R8), X0, X0
+	JZ           store75
+	VMOVUPS      (R8), X1
+	VADDPD       X1, X0, X0
 
-store93:
-	VMOVQ        X0, (R8)
-	VEXTRACTF128 $0x01, Y5, X11
-	VADDPD       Y11, Y5, Y0
-	VPERMILPD    $0x01, Y0, Y1
-	VADDPD       Y1, Y0, Y0
-	TESTQ        R11, R11
-	JZ           store94
-	VADDSD       8(R8), X0, X0
-
-store94:
-	VMOVQ        X0, 8(R8)
+store75:
+	VMOVUPS      X0, (R8)
 	ADDQ         R10, R8
-	VEXTRACTF128 $0x01, Y6, X11
-	VADDPD       Y11, Y6, Y0
-	VPERMILPD    $0x01, Y0, Y1
-	VADDPD       Y1, Y0, Y0
+	VEXTRACTF128 $0x01, Y6, X0
+	VADDPD       X0, X6, X0
+	VEXTRACTF128 $0x01, Y7, X1
+	VADDPD       X1, X7, X1
+	VSHUFPD      $0x03, X1, X0, X2
+	VSHUFPD      $0x00, X1, X0, X0
+	VADDPD       X2, X0, X0
 	TESTQ        R11, R11
-	JZ           store95
-	VADDSD       (R8), X0, X0
+	JZ           store76
+	VMOVUPS      (R8), X1
+	VADDPD       X1, X0, X0
 
-store95:
-	VMOVQ        X0, (R8)
-	VEXTRACTF128 $0x01, Y7, X11
-	VADDPD       Y11, Y7, Y0
-	VPERMILPD    $0x01, Y0, Y1
-	VADDPD       Y1, Y0, Y0
-	TESTQ        R11, R11
-	JZ           store96
-	VADDSD       8(R8), X0, X0
+store76:
+	VMOVUPS X0, (R8)
+	ADDQ    R10, R8
+	ADDQ    $+16, AX
+	LEAQ    (DX)(DI*2), DX
+	JMP     columns68
 
-store96:
-	VMOVQ X0, 8(R8)
-	ADDQ  R10, R8
-	ADDQ  $+16, AX
-	ADDQ  DI, DX
-	ADDQ  DI, DX
-	JMP   columns84
-
-rest85:
+rest69:
 	ADDQ $+2, R9
 
-columns97:
+columns77:
 	SUBQ    $+1, R9
-	JLT     rest98
+	JLT     rest78
 	VMOVUPS c8_0<>+0(SB), Y0
 	VMOVUPS c8_0<>+0(SB), Y1
 	VMOVUPS c8_0<>+0(SB), Y2
@@ -1198,11 +1074,11 @@ columns97:
 	MOVQ    BX, R11
 	LEAQ    (SI)(SI*2), R12
 	LEAQ    (DI)(DI*2), R13
-	LEAQ    (R10)(DI*4), R13
+	LEAQ    (R10)(DI*1), R13
 
-depth99:
+depth79:
 	SUBQ        $+4, R11
-	JLT         tail100
+	JLT         tail80
 	VMOVUPS     (R10), Y4
 	VMOVUPS     (R8), Y5
 	VFMADD231PD Y4, Y5, Y0
@@ -1214,11 +1090,11 @@ depth99:
 	VFMADD231PD Y4, Y5, Y3
 	ADDQ        $+32, R8
 	ADDQ        $+32, R10
-	JMP         depth99
+	JMP         depth79
 
-tail100:
+tail80:
 	ADDQ        $+4, R11
-	JEQ         done101
+	JEQ         done81
 	LEAQ        tail<>+32(SB), R13
 	XORQ        R14, R14
 	SUBQ        R11, R14
@@ -1233,70 +1109,78 @@ tail100:
 	VMASKMOVPD  (R8)(R12*1), Y4, Y4
 	VFMADD231PD Y5, Y4, Y3
 
-done101:
+done81:
 	MOVQ         ldc+48(FP), R10
 	MOVQ         add+72(FP), R11
 	IMUL3Q       $+8, R10, R10
 	MOVQ         AX, R8
-	VEXTRACTF128 $0x01, Y0, X11
-	VADDPD       Y11, Y0, Y0
-	VPERMILPD    $0x01, Y0, Y4
-	VADDPD       Y4, Y0, Y0
+	VEXTRACTF128 $0x01, Y0, X4
+	VADDPD       X4, X0, X0
+	VSHUFPD      $0x03, X0, X0, X4
+	VSHUFPD      $0x00, X0, X0, X0
+	VADDPD       X4, X0, X0
 	TESTQ        R11, R11
-	JZ           store102
-	VADDSD       (R8), X0, X0
+	JZ           store82
+	VMOVQ        (R8), X4
+	VADDPD       X4, X0, X0
 
-store102:
+store82:
 	VMOVQ        X0, (R8)
 	ADDQ         R10, R8
-	VEXTRACTF128 $0x01, Y1, X11
-	VADDPD       Y11, Y1, Y0
-	VPERMILPD    $0x01, Y0, Y1
-	VADDPD       Y1, Y0, Y0
+	VEXTRACTF128 $0x01, Y1, X0
+	VADDPD       X0, X1, X0
+	VSHUFPD      $0x03, X0, X0, X1
+	VSHUFPD      $0x00, X0, X0, X0
+	VADDPD       X1, X0, X0
 	TESTQ        R11, R11
-	JZ           store103
-	VADDSD       (R8), X0, X0
+	JZ           store83
+	VMOVQ        (R8), X1
+	VADDPD       X1, X0, X0
 
-store103:
+store83:
 	VMOVQ        X0, (R8)
 	ADDQ         R10, R8
-	VEXTRACTF128 $0x01, Y2, X11
-	VADDPD       Y11, Y2, Y0
-	VPERMILPD    $0x01, Y0, Y1
-	VADDPD       Y1, Y0, Y0
+	VEXTRACTF128 $0x01, Y2, X0
+	VADDPD       X0, X2, X0
+	VSHUFPD      $0x03, X0, X0, X1
+	VSHUFPD      $0x00, X0, X0, X0
+	VADDPD       X1, X0, X0
 	TESTQ        R11, R11
-	JZ           store104
-	VADDSD       (R8), X0, X0
+	JZ           store84
+	VMOVQ        (R8), X1
+	VADDPD       X1, X0, X0
 
-store104:
+store84:
 	VMOVQ        X0, (R8)
 	ADDQ         R10, R8
-	VEXTRACTF128 $0x01, Y3, X11
-	VADDPD       Y11, Y3, Y0
-	VPERMILPD    $0x01, Y0, Y1
-	VADDPD       Y1, Y0, Y0
+	VEXTRACTF128 $0x01, Y3, X0
+	VADDPD       X0, X3, X0
+	VSHUFPD      $0x03, X0, X0, X1
+	VSHUFPD      $0x00, X0, X0, X0
+	VADDPD       X1, X0, X0
 	TESTQ        R11, R11
-	JZ           store105
-	VADDSD       (R8), X0, X0
+	JZ           store85
+	VMOVQ        (R8), X1
+	VADDPD       X1, X0, X0
 
-store105:
+store85:
 	VMOVQ X0, (R8)
 	ADDQ  R10, R8
 	ADDQ  $+8, AX
-	ADDQ  DI, DX
-	JMP   columns97
+	LEAQ  (DX)(DI*1), DX
+	JMP   columns77
 
-rest98:
+rest78:
 	ADDQ $+1, R9
-	JMP  end82
+	JMP  end66
 
-rows83:
+rows67:
 	CMPQ R8, $+3
-	JNE  rows106
+	JNE  rows86
 
-columns107:
+columns87:
 	SUBQ    $+2, R9
-	JLT     rest108
+	JLT     rest88
 	VMOVUPS c8_0<>+0(SB), Y0
 	VMOVUPS c8_0<>+0(SB), Y1
 	VMOVUPS c8_0<>+0(SB), Y2
@@ -1308,11 +1192,11 @@ columns107:
 	MOVQ    BX, R11
 	LEAQ    (SI)(SI*2), R12
 	LEAQ    (DI)(DI*2), R12
-	LEAQ    (R10)(DI*4), R12
+	LEAQ    (R10)(DI*2), R12
 
-depth109:
+depth89:
 	SUBQ        $+4, R11
-	JLT         tail110
+	JLT         tail90
 	PREFETCHT1  (R12)
 	PREFETCHT1  (R12)(DI*1)
 	ADDQ        $+32, R12
@@ -1329,106 +1213,87 @@ depth109:
 	VFMADD231PD Y7, Y8, Y5
 	ADDQ        $+32, R8
 	ADDQ        $+32, R10
-	JMP         depth109
+	JMP         depth89
 
-tail110:
+tail90:
 	ADDQ        $+4, R11
-	JEQ         done111
+	JEQ         done91
 	LEAQ        tail<>+32(SB), R12
 	XORQ        R13, R13
 	SUBQ        R11, R13
 	VMOVDQU     (R12)(R13*8), Y6
 	VMASKMOVPD  (R10), Y6, Y7
 	VMASKMOVPD  (R10)(DI*1), Y6, Y8
-	VMASKMOVPD  (R8), Y6, Y10
-	VFMADD231PD Y7, Y10, Y0
-	VFMADD231PD Y8, Y10, Y1
-	VMASKMOVPD  (R8)(SI*1), Y6, Y10
-	VFMADD231PD Y7, Y10, Y2
-	VFMADD231PD Y8, Y10, Y3
+	VMASKMOVPD  (R8), Y6, Y9
+	VFMADD231PD Y7, Y9, Y0
+	VFMADD231PD Y8, Y9, Y1
+	VMASKMOVPD  (R8)(SI*1), Y6, Y9
+	VFMADD231PD Y7, Y9, Y2
+	VFMADD231PD Y8, Y9, Y3
 	VMASKMOVPD  (R8)(SI*2), Y6, Y6
 	VFMADD231PD Y7, Y6, Y4
 	VFMADD231PD Y8, Y6, Y5
 
-done111:
+done91:
 	MOVQ         ldc+48(FP), R10
 	MOVQ         add+72(FP), R11
 	IMUL3Q       $+8, R10, R10
 	MOVQ         AX, R8
-	VEXTRACTF128 $0x01, Y0, X9
-	VADDPD       Y9, Y0, Y0
-	VPERMILPD    $0x01, Y0, Y6
-	VADDPD       Y6, Y0, Y0
+	VEXTRACTF128 $0x01, Y0, X6
+	VADDPD       X6, X0, X0
+	VEXTRACTF128 $0x01, Y1, X6
+	VADDPD       X6, X1, X1
+	VSHUFPD      $0x03, X1, X0, X6
+	VSHUFPD      $0x00, X1, X0, X0
+	VADDPD       X6, X0, X0
 	TESTQ        R11, R11
-	JZ           store112
-	VADDSD       (R8), X0, X0
+	JZ           store92
+	VMOVUPS      (R8), X1
+	VADDPD       X1, X0, X0
 
-store112:
-	VMOVQ        X0, (R8)
-	VEXTRACTF128 $0x01, Y1, X9
-	VADDPD       Y9, Y1, Y0
-	VPERMILPD    $0x01, Y0, Y1
-	VADDPD       Y1, Y0, Y0
-	TESTQ        R11, R11
-	JZ           store113
-	VADDSD       8(R8), X0, X0
-
-store113:
-	VMOVQ        X0, 8(R8)
+store92:
+	VMOVUPS      X0, (R8)
 	ADDQ         R10, R8
-	VEXTRACTF128 $0x01, Y2, X9
-	VADDPD       Y9, Y2, Y0
-	VPERMILPD    $0x01, Y0, Y1
-	VADDPD       Y1, Y0, Y0
+	VEXTRACTF128 $0x01, Y2, X0
+	VADDPD       X0, X2, X0
+	VEXTRACTF128 $0x01, Y3, X1
+	VADDPD       X1, X3, X1
+	VSHUFPD      $0x03, X1, X0, X2
+	VSHUFPD      $0x00, X1, X0, X0
+	VADDPD       X2, X0, X0
 	TESTQ        R11, R11
-	JZ           store114
-	VADDSD       (R8), X0, X0
+	JZ           store93
+	VMOVUPS      (R8), X1
+	VADDPD       X1, X0, X0
 
-store114:
-	VMOVQ        X0, (R8)
-	VEXTRACTF128 $0x01, Y3, X9
-	VADDPD       Y9, Y3, Y0
-	VPERMILPD    $0x01, Y0, Y1
-	VADDPD       Y1, Y0, Y0
-	TESTQ        R11, R11
-	JZ           store115
-	VADDSD       8(R8), X0, X0
-
-store115:
-	VMOVQ        X0, 8(R8)
+store93:
+	VMOVUPS      X0, (R8)
 	ADDQ         R10, R8
-	VEXTRACTF128 $0x01, Y4, X9
-	VADDPD       Y9, Y4, Y0
-	VPERMILPD    $0x01, Y0, Y1
-	VADDPD       Y1, Y0, Y0
+	VEXTRACTF128 $0x01, Y4, X0
+	VADDPD       X0, X4, X0
+	VEXTRACTF128 $0x01, Y5, X1
+	VADDPD       X1, X5, X1
+	VSHUFPD      $0x03, X1, X0, X2
+	VSHUFPD      $0x00, X1, X0, X0
+	VADDPD       X2, X0, X0
 	TESTQ        R11, R11
-	JZ           store116
-	VADDSD       (R8), X0, X0
+	JZ           store94
+	VMOVUPS      (R8), X1
+	VADDPD       X1, X0, X0
 
-store116:
-	VMOVQ        X0, (R8)
-	VEXTRACTF128 $0x01, Y5, X9
-	VADDPD       Y9, Y5, Y0
-	VPERMILPD    $0x01, Y0, Y1
-	VADDPD       Y1, Y0, Y0
-	TESTQ        R11, R11
-	JZ           store117
-	VADDSD       8(R8), X0, X0
+store94:
+	VMOVUPS X0, (R8)
+	ADDQ    R10, R8
+	ADDQ    $+16, AX
+	LEAQ    (DX)(DI*2), DX
+	JMP     columns87
 
-store117:
-	VMOVQ X0, 8(R8)
-	ADDQ  R10, R8
-	ADDQ  $+16, AX
-	ADDQ  DI, DX
-	ADDQ  DI, DX
-	JMP   columns107
-
-rest108:
+rest88:
 	ADDQ $+2, R9
 
-columns118:
+columns95:
 	SUBQ    $+1, R9
-	JLT     rest119
+	JLT     rest96
 	VMOVUPS c8_0<>+0(SB), Y0
 	VMOVUPS c8_0<>+0(SB), Y1
 	VMOVUPS c8_0<>+0(SB), Y2
@@ -1437,11 +1302,11 @@ columns118:
 	MOVQ    BX, R11
 	LEAQ    (SI)(SI*2), R12
 	LEAQ    (DI)(DI*2), R12
-	LEAQ    (R10)(DI*4), R12
+	LEAQ    (R10)(DI*1), R12
 
-depth120:
+depth97:
 	SUBQ        $+4, R11
-	JLT         tail121
+	JLT         tail98
 	VMOVUPS     (R10), Y3
 	VMOVUPS     (R8), Y4
 	VFMADD231PD Y3, Y4, Y0
@@ -1451,11 +1316,11 @@ depth120:
 	VFMADD231PD Y3, Y4, Y2
 	ADDQ        $+32, R8
 	ADDQ        $+32, R10
-	JMP         depth120
+	JMP         depth97
 
-tail121:
+tail98:
 	ADDQ        $+4, R11
-	JEQ         done122
+	JEQ         done99
 	LEAQ        tail<>+32(SB), R12
 	XORQ        R13, R13
 	SUBQ        R11, R13
@@ -1468,59 +1333,65 @@ tail121:
 	VMASKMOVPD  (R8)(SI*2), Y3, Y3
 	VFMADD231PD Y4, Y3, Y2
 
-done122:
+done99:
 	MOVQ         ldc+48(FP), R10
 	MOVQ         add+72(FP), R11
 	IMUL3Q       $+8, R10, R10
 	MOVQ         AX, R8
-	VEXTRACTF128 $0x01, Y0, X9
-	VADDPD       Y9, Y0, Y0
-	VPERMILPD    $0x01, Y0, Y3
-	VADDPD       Y3, Y0, Y0
+	VEXTRACTF128 $0x01, Y0, X3
+	VADDPD       X3, X0, X0
+	VSHUFPD      $0x03, X0, X0, X3
+	VSHUFPD      $0x00, X0, X0, X0
+	VADDPD       X3, X0, X0
 	TESTQ        R11, R11
-	JZ           store123
-	VADDSD       (R8), X0, X0
+	JZ           store100
+	VMOVQ        (R8), X3
+	VADDPD       X3, X0, X0
 
-store123:
+store100:
 	VMOVQ        X0, (R8)
 	ADDQ         R10, R8
-	VEXTRACTF128 $0x01, Y1, X9
-	VADDPD       Y9, Y1, Y0
-	VPERMILPD    $0x01, Y0, Y1
-	VADDPD       Y1, Y0, Y0
+	VEXTRACTF128 $0x01, Y1, X0
+	VADDPD       X0, X1, X0
+	VSHUFPD      $0x03, X0, X0, X1
+	VSHUFPD      $0x00, X0, X0, X0
+	VADDPD       X1, X0, X0
 	TESTQ        R11, R11
-	JZ           store124
-	VADDSD       (R8), X0, X0
+	JZ           store101
+	VMOVQ        (R8), X1
+	VADDPD       X1, X0, X0
 
-store124:
+store101:
 	VMOVQ        X0, (R8)
 	ADDQ         R10, R8
-	VEXTRACTF128 $0x01, Y2, X9
-	VADDPD       Y9, Y2, Y0
-	VPERMILPD    $0x01, Y0, Y1
-	VADDPD       Y1, Y0, Y0
+	VEXTRACTF128 $0x01, Y2, X0
+	VADDPD       X0, X2, X0
+	VSHUFPD      $0x03, X0, X0, X1
+	VSHUFPD      $0x00, X0, X0, X0
+	VADDPD       X1, X0, X0
 	TESTQ        R11, R11
-	JZ           store125
-	VADDSD       (R8), X0, X0
+	JZ           store102
+	VMOVQ        (R8), X1
+	VADDPD       X1, X0, X0
 
-store125:
+store102:
 	VMOVQ X0, (R8)
 	ADDQ  R10, R8
 	ADDQ  $+8, AX
-	ADDQ  DI, DX
-	JMP   columns118
+	LEAQ  (DX)(DI*1), DX
+	JMP   columns95
 
-rest119:
+rest96:
 	ADDQ $+1, R9
-	JMP  end82
+	JMP  end66
 
-rows106:
+rows86:
 	CMPQ R8, $+2
-	JNE  rows126
+	JNE  rows103
 
-columns127:
+columns104:
 	SUBQ    $+4, R9
-	JLT     rest128
+	JLT     rest105
 	VMOVUPS c8_0<>+0(SB), Y0
 	VMOVUPS c8_0<>+0(SB), Y1
 	VMOVUPS c8_0<>+0(SB), Y2
@@ -1536,9 +1407,9 @@ columns127:
 	LEAQ    (DI)(DI*2), R12
 	LEAQ    (R10)(DI*4), R13
 
-depth129:
+depth106:
 	SUBQ        $+4, R11
-	JLT         tail130
+	JLT         tail107
 	PREFETCHT1  (R13)
 	PREFETCHT1  (R13)(DI*1)
 	PREFETCHT1  (R13)(DI*2)
@@ -1560,11 +1431,11 @@ depth129:
 	VFMADD231PD Y11, Y12, Y7
 	ADDQ        $+32, R8
 	ADDQ        $+32, R10
-	JMP         depth129
+	JMP         depth106
 
-tail130:
+tail107:
 	ADDQ        $+4, R11
-	JEQ         done131
+	JEQ         done108
 	LEAQ        tail<>+32(SB), R13
 	XORQ        R14, R14
 	SUBQ        R11, R14
@@ -1573,117 +1444,82 @@ tail130:
 	VMASKMOVPD  (R10)(DI*1), Y8, Y10
 	VMASKMOVPD  (R10)(DI*2), Y8, Y11
 	VMASKMOVPD  (R10)(R12*1), Y8, Y12
-	VMASKMOVPD  (R8), Y8, Y14
-	VFMADD231PD Y9, Y14, Y0
-	VFMADD231PD Y10, Y14, Y1
-	VFMADD231PD Y11, Y14, Y2
-	VFMADD231PD Y12, Y14, Y3
+	VMASKMOVPD  (R8), Y8, Y13
+	VFMADD231PD Y9, Y13, Y0
+	VFMADD231PD Y10, Y13, Y1
+	VFMADD231PD Y11, Y13, Y2
+	VFMADD231PD Y12, Y13, Y3
 	VMASKMOVPD  (R8)(SI*1), Y8, Y8
 	VFMADD231PD Y9, Y8, Y4
 	VFMADD231PD Y10, Y8, Y5
 	VFMADD231PD Y11, Y8, Y6
 	VFMADD231PD Y12, Y8, Y7
 
-done131:
+done108:
 	MOVQ         ldc+48(FP), R10
 	MOVQ         add+72(FP), R11
 	IMUL3Q       $+8, R10, R10
 	MOVQ         AX, R8
-	VEXTRACTF128 $0x01, Y0, X13
-	VADDPD       Y13, Y0, Y0
-	VPERMILPD    $0x01, Y0, Y8
-	VADDPD       Y8, Y0, Y0
+	VEXTRACTF128 $0x01, Y0, X8
+	VADDPD       X8, X0, X0
+	VEXTRACTF128 $0x01, Y1, X8
+	VADDPD       X8, X1, X1
+	VEXTRACTF128 $0x01, Y2, X8
+	VADDPD       X8, X2, X2
+	VEXTRACTF128 $0x01, Y3, X8
+	VADDPD       X8, X3, X3
+	VSHUFPD      $0x03, X1, X0, X8
+	VSHUFPD      $0x00, X1, X0, X0
+	VADDPD       X8, X0, X0
+	VSHUFPD      $0x03, X3, X2, X1
+	VSHUFPD      $0x00, X3, X2, X2
+	VADDPD       X1, X2, X1
 	TESTQ        R11, R11
-	JZ           store132
-	VADDSD       (R8), X0, X0
+	JZ           store109
+	VMOVUPS      (R8), X2
+	VADDPD       X2, X0, X0
+	VMOVUPS      16(R8), X2
+	VADDPD       X2, X1, X1
 
-store132:
-	VMOVQ        X0, (R8)
-	VEXTRACTF128 $0x01, Y1, X13
-	VADDPD       Y13, Y1, Y0
-	VPERMILPD    $0x01, Y0, Y1
-	VADDPD       Y1, Y0, Y0
-	TESTQ        R11, R11
-	JZ           store133
-	VADDSD       8(R8), X0, X0
-
-store133:
-	VMOVQ        X0, 8(R8)
-	VEXTRACTF128 $0x01, Y2, X13
-	VADDPD       Y13, Y2, Y0
-	VPERMILPD    $0x01, Y0, Y1
-	VADDPD       Y1, Y0, Y0
-	TESTQ        R11, R11
-	JZ           store134
-	VADDSD       16(R8), X0, X0
-
-store134:
-	VMOVQ        X0, 16(R8)
-	VEXTRACTF128 $0x01, Y3, X13
-	VADDPD       Y13, Y3, Y0
-	VPERMILPD    $0x01, Y0, Y1
-	VADDPD       Y1, Y0, Y0
-	TESTQ        R11, R11
-	JZ           store135
-	VADDSD       24(R8), X0, X0
-
-store135:
-	VMOVQ        X0, 24(R8)
+store109:
+	VMOVUPS      X0, (R8)
+	VMOVUPS      X1, 16(R8)
 	ADDQ         R10, R8
-	VEXTRACTF128 $0x01, Y4, X13
-	VADDPD       Y13, Y4, Y0
-	VPERMILPD    $0x01, Y0, Y1
-	VADDPD       Y1, Y0, Y0
+	VEXTRACTF128 $0x01, Y4, X0
+	VADDPD       X0, X4, X0
+	VEXTRACTF128 $0x01, Y5, X1
+	VADDPD       X1, X5, X1
+	VEXTRACTF128 $0x01, Y6, X2
+	VADDPD       X2, X6, X2
+	VEXTRACTF128 $0x01, Y7, X3
+	VADDPD       X3, X7, X3
+	VSHUFPD      $0x03, X1, X0, X4
+	VSHUFPD      $0x00, X1, X0, X0
+	VADDPD       X4, X0, X0
+	VSHUFPD      $0x03, X3, X2, X1
+	VSHUFPD      $0x00, X3, X2, X2
+	VADDPD       X1, X2, X1
 	TESTQ        R11, R11
-	JZ           store136
-	VADDSD       (R8), X0, X0
+	JZ           store110
+	VMOVUPS      (R8), X2
+	VADDPD       X2, X0, X0
+	VMOVUPS      16(R8), X2
+	VADDPD       X2, X1, X1
 
-store136:
-	VMOVQ        X0, (R8)
-	VEXTRACTF128 $0x01, Y5, X13
-	VADDPD       Y13, Y5, Y0
-	VPERMILPD    $0x01, Y0, Y1
-	VADDPD       Y1, Y0, Y0
-	TESTQ        R11, R11
-	JZ           store137
-	VADDSD       8(R8), X0, X0
+store110:
+	VMOVUPS X0, (R8)
+	VMOVUPS X1, 16(R8)
+	ADDQ    R10, R8
+	ADDQ    $+32, AX
+	LEAQ    (DX)(DI*4), DX
+	JMP     columns104
 
-store137:
-	VMOVQ        X0, 8(R8)
-	VEXTRACTF128 $0x01, Y6, X13
-	VADDPD       Y13, Y6, Y0
-	VPERMILPD    $0x01, Y0, Y1
-	VADDPD       Y1, Y0, Y0
-	TESTQ        R11, R11
-	JZ           store138
-	VADDSD       16(R8), X0, X0
-
-store138:
-	VMOVQ        X0, 16(R8)
-	VEXTRACTF128 $0x01, Y7, X13
-	VADDPD       Y13, Y7, Y0
-	VPERMILPD    $0x01, Y0, Y1
-	VADDPD       Y1, Y0, Y0
-	TESTQ        R11, R11
-	JZ           store139
-	VADDSD       24(R8), X0, X0
-
-store139:
-	VMOVQ X0, 24(R8)
-	ADDQ  R10, R8
-	ADDQ  $+32, AX
-	ADDQ  DI, DX
-	ADDQ  DI, DX
-	ADDQ  DI, DX
-	ADDQ  DI, DX
-	JMP   columns127
-
-rest128:
+rest105:
 	ADDQ $+4, R9
 
-columns140:
+columns111:
 	SUBQ    $+1, R9
-	JLT     rest141
+	JLT     rest112
 	VMOVUPS c8_0<>+0(SB), Y0
 	VMOVUPS c8_0<>+0(SB), Y1
 	MOVQ    CX, R8
@@ -1691,11 +1527,11 @@ columns140:
 	MOVQ    BX, R11
 	LEAQ    (SI)(SI*2), R12
 	LEAQ    (DI)(DI*2), R12
-	LEAQ    (R10)(DI*4), R12
+	LEAQ    (R10)(DI*1), R12
 
-depth142:
+depth113:
 	SUBQ        $+4, R11
-	JLT         tail143
+	JLT         tail114
 	VMOVUPS     (R10), Y2
 	VMOVUPS     (R8), Y3
 	VFMADD231PD Y2, Y3, Y0
@@ -1703,11 +1539,11 @@ depth142:
 	VFMADD231PD Y2, Y3, Y1
 	ADDQ        $+32, R8
 	ADDQ        $+32, R10
-	JMP         depth142
+	JMP         depth113
 
-tail143:
+tail114:
 	ADDQ        $+4, R11
-	JEQ         done144
+	JEQ         done115
 	LEAQ        tail<>+32(SB), R12
 	XORQ        R13, R13
 	SUBQ        R11, R13
@@ -1718,45 +1554,49 @@ tail143:
 	VMASKMOVPD  (R8)(SI*1), Y2, Y2
 	VFMADD231PD Y3, Y2, Y1
 
-done144:
+done115:
 	MOVQ         ldc+48(FP), R10
 	MOVQ         add+72(FP), R11
 	IMUL3Q       $+8, R10, R10
 	MOVQ         AX, R8
-	VEXTRACTF128 $0x01, Y0, X13
-	VADDPD       Y13, Y0, Y0
-	VPERMILPD    $0x01, Y0, Y2
-	VADDPD       Y2, Y0, Y0
+	VEXTRACTF128 $0x01, Y0, X2
+	VADDPD       X2, X0, X0
+	VSHUFPD      $0x03, X0, X0, X2
+	VSHUFPD      $0x00, X0, X0, X0
+	VADDPD       X2, X0, X0
 	TESTQ        R11, R11
-	JZ           store145
-	VADDSD       (R8), X0, X0
+	JZ           store116
+	VMOVQ        (R8), X2
+	VADDPD       X2, X0, X0
 
-store145:
+store116:
 	VMOVQ        X0, (R8)
 	ADDQ         R10, R8
-	VEXTRACTF128 $0x01, Y1, X13
-	VADDPD       Y13, Y1, Y0
-	VPERMILPD    $0x01, Y0, Y1
-	VADDPD       Y1, Y0, Y0
+	VEXTRACTF128 $0x01, Y1, X0
+	VADDPD       X0, X1, X0
+	VSHUFPD      $0x03, X0, X0, X1
+	VSHUFPD      $0x00, X0, X0, X0
+	VADDPD       X1, X0, X0
 	TESTQ        R11, R11
-	JZ           store146
-	VADDSD       (R8), X0, X0
+	JZ           store117
+	VMOVQ        (R8), X1
+	VADDPD       X1, X0, X0
 
-store146:
+store117:
 	VMOVQ X0, (R8)
 	ADDQ  R10, R8
 	ADDQ  $+8, AX
-	ADDQ  DI, DX
-	JMP   columns140
+	LEAQ  (DX)(DI*1), DX
+	JMP   columns111
 
-rest141:
+rest112:
 	ADDQ $+1, R9
-	JMP  end82
+	JMP  end66
 
-rows126:
-columns148:
+rows103:
+columns119:
 	SUBQ    $+4, R9
-	JLT     rest149
+	JLT     rest120
 	VMOVUPS c8_0<>+0(SB), Y0
 	VMOVUPS c8_0<>+0(SB), Y1
 	VMOVUPS c8_0<>+0(SB), Y2
@@ -1768,9 +1608,9 @@ columns148:
 	LEAQ    (DI)(DI*2), R12
 	LEAQ    (R10)(DI*4), R13
 
-depth150:
+depth121:
 	SUBQ        $+4, R11
-	JLT         tail151
+	JLT         tail122
 	PREFETCHT1  (R13)
 	PREFETCHT1  (R13)(DI*1)
 	PREFETCHT1  (R13)(DI*2)
@@ -1787,11 +1627,11 @@ depth150:
 	VFMADD231PD Y7, Y8, Y3
 	ADDQ        $+32, R8
 	ADDQ        $+32, R10
-	JMP         depth150
+	JMP         depth121
 
-tail151:
+tail122:
 	ADDQ        $+4, R11
-	JEQ         done152
+	JEQ         done123
 	LEAQ        tail<>+32(SB), R13
 	XORQ        R14, R14
 	SUBQ        R11, R14
@@ -1806,86 +1646,67 @@ tail151:
 	VFMADD231PD Y7, Y4, Y2
 	VFMADD231PD Y8, Y4, Y3
 
-done152:
+done123:
 	MOVQ         ldc+48(FP), R10
 	MOVQ         add+72(FP), R11
 	IMUL3Q       $+8, R10, R10
 	MOVQ         AX, R8
-	VEXTRACTF128 $0x01, Y0, X9
-	VADDPD       Y9, Y0, Y0
-	VPERMILPD    $0x01, Y0, Y4
-	VADDPD       Y4, Y0, Y0
+	VEXTRACTF128 $0x01, Y0, X4
+	VADDPD       X4, X0, X0
+	VEXTRACTF128 $0x01, Y1, X4
+	VADDPD       X4, X1, X1
+	VEXTRACTF128 $0x01, Y2, X4
+	VADDPD       X4, X2, X2
+	VEXTRACTF128 $0x01, Y3, X4
+	VADDPD       X4, X3, X3
+	VSHUFPD      $0x03, X1, X0, X4
+	VSHUFPD      $0x00, X1, X0, X0
+	VADDPD       X4, X0, X0
+	VSHUFPD      $0x03, X3, X2, X1
+	VSHUFPD      $0x00, X3, X2, X2
+	VADDPD       X1, X2, X1
 	TESTQ        R11, R11
-	JZ           store153
-	VADDSD       (R8), X0, X0
+	JZ           store124
+	VMOVUPS      (R8), X2
+	VADDPD       X2, X0, X0
+	VMOVUPS      16(R8), X2
+	VADDPD       X2, X1, X1
 
-store153:
-	VMOVQ        X0, (R8)
-	VEXTRACTF128 $0x01, Y1, X9
-	VADDPD       Y9, Y1, Y0
-	VPERMILPD    $0x01, Y0, Y1
-	VADDPD       Y1, Y0, Y0
-	TESTQ        R11, R11
-	JZ           store154
-	VADDSD       8(R8), X0, X0
+store124:
+	VMOVUPS X0, (R8)
+	VMOVUPS X1, 16(R8)
+	ADDQ    R10, R8
+	ADDQ    $+32, AX
+	LEAQ    (DX)(DI*4), DX
+	JMP     columns119
 
-store154:
-	VMOVQ        X0, 8(R8)
-	VEXTRACTF128 $0x01, Y2, X9
-	VADDPD       Y9, Y2, Y0
-	VPERMILPD    $0x01, Y0, Y1
-	VADDPD       Y1, Y0, Y0
-	TESTQ        R11, R11
-	JZ           store155
-	VADDSD       16(R8), X0, X0
-
-store155:
-	VMOVQ        X0, 16(R8)
-	VEXTRACTF128 $0x01, Y3, X9
-	VADDPD       Y9, Y3, Y0
-	VPERMILPD    $0x01, Y0, Y1
-	VADDPD       Y1, Y0, Y0
-	TESTQ        R11, R11
-	JZ           store156
-	VADDSD       24(R8), X0, X0
-
-store156:
-	VMOVQ X0, 24(R8)
-	ADDQ  R10, R8
-	ADDQ  $+32, AX
-	ADDQ  DI, DX
-	ADDQ  DI, DX
-	ADDQ  DI, DX
-	ADDQ  DI, DX
-	JMP   columns148
-
-rest149:
+rest120:
 	ADDQ $+4, R9
 
-columns157:
+columns125:
 	SUBQ    $+1, R9
-	JLT     rest158
+	JLT     rest126
 	VMOVUPS c8_0<>+0(SB), Y0
 	MOVQ    CX, R8
 	MOVQ    DX, R10
 	MOVQ    BX, R11
 	LEAQ    (SI)(SI*2), R12
 	LEAQ    (DI)(DI*2), R12
-	LEAQ    (R10)(DI*4), R12
+	LEAQ    (R10)(DI*1), R12
 
-depth159:
+depth127:
 	SUBQ        $+4, R11
-	JLT         tail160
+	JLT         tail128
 	VMOVUPS     (R10), Y1
 	VMOVUPS     (R8), Y2
 	VFMADD231PD Y1, Y2, Y0
 	ADDQ        $+32, R8
 	ADDQ        $+32, R10
-	JMP         depth159
+	JMP         depth127
 
-tail160:
+tail128:
 	ADDQ        $+4, R11
-	JEQ         done161
+	JEQ         done129
 	LEAQ        tail<>+32(SB), R12
 	XORQ        R13, R13
 	SUBQ        R11, R13
@@ -1894,31 +1715,33 @@ tail160:
 	VMASKMOVPD  (R8), Y1, Y1
 	VFMADD231PD Y2, Y1, Y0
 
-done161:
+done129:
 	MOVQ         ldc+48(FP), R10
 	MOVQ         add+72(FP), R11
 	IMUL3Q       $+8, R10, R10
 	MOVQ         AX, R8
-	VEXTRACTF128 $0x01, Y0, X9
-	VADDPD       Y9, Y0, Y0
-	VPERMILPD    $0x01, Y0, Y1
-	VADDPD       Y1, Y0, Y0
+	VEXTRACTF128 $0x01, Y0, X1
+	VADDPD       X1, X0, X0
+	VSHUFPD      $0x03, X0, X0, X1
+	VSHUFPD      $0x00, X0, X0, X0
+	VADDPD       X1, X0, X0
 	TESTQ        R11, R11
-	JZ           store162
-	VADDSD       (R8), X0, X0
+	JZ           store130
+	VMOVQ        (R8), X1
+	VADDPD       X1, X0, X0
 
-store162:
+store130:
 	VMOVQ X0, (R8)
 	ADDQ  R10, R8
 	ADDQ  $+8, AX
-	ADDQ  DI, DX
-	JMP   columns157
+	LEAQ  (DX)(DI*1), DX
+	JMP   columns125
 
-rest158:
+rest126:
 	ADDQ $+1, R9
-	JMP  end82
+	JMP  end66
 
-end82:
+end66:
 	VZEROUPPER
 	RET
 
@@ -1942,11 +1765,11 @@ TEXT ·dotsF16AVX2(SB), NOSPLIT, $0-80
 	IMUL3Q $+4, SI, SI
 	IMUL3Q $+2, DI, DI
 	CMPQ   R8, $+4
-	JNE    rows164
+	JNE    rows132
 
-columns165:
+columns133:
 	SUBQ    $+2, R9
-	JLT     rest166
+	JLT     rest134
 	VMOVUPS c4_0<>+0(SB), Y0
 	VMOVUPS c4_0<>+0(SB), Y1
 	VMOVUPS c4_0<>+0(SB), Y2
@@ -1960,11 +1783,11 @@ columns165:
 	MOVQ    BX, R11
 	LEAQ    (SI)(SI*2), R12
 	LEAQ    (DI)(DI*2), R13
-	LEAQ    (R10)(DI*4), R13
+	LEAQ    (R10)(DI*2), R13
 
-depth167:
+depth135:
 	SUBQ        $+8, R11
-	JLT         tail168
+	JLT         tail136
 	PREFETCHT1  (R13)
 	PREFETCHT1  (R13)(DI*1)
 	ADDQ        $+16, R13
@@ -1984,13 +1807,13 @@ depth167:
 	VFMADD231PS Y9, Y10, Y7
 	ADDQ        $+32, R8
 	ADDQ        $+16, R10
-	JMP         depth167
+	JMP         depth135
 
-tail168:
+tail136:
 	ADDQ $+8, R11
-	JEQ  done169
+	JEQ  done137
 
-element170:
+element138:
 	MOVWLZX     (R10), R13
 	VMOVD       R13, X8
 	VCVTPH2PS   X8, Y8
@@ -2012,124 +1835,95 @@ element170:
 	ADDQ        $+4, R8
 	ADDQ        $+2, R10
 	DECQ        R11
-	JNE         element170
+	JNE         element138
 
-done169:
+done137:
 	MOVQ         ldc+48(FP), R10
 	MOVQ         add+72(FP), R11
 	IMUL3Q       $+4, R10, R10
 	MOVQ         AX, R8
-	VEXTRACTF128 $0x01, Y0, X11
-	VADDPS       Y11, Y0, Y0
-	VPERMILPD    $0x01, Y0, Y8
-	VADDPS       Y8, Y0, Y0
-	VPERMILPS    $0x01, Y0, Y8
-	VADDPS       Y8, Y0, Y0
+	VEXTRACTF128 $0x01, Y0, X8
+	VADDPS       X8, X0, X0
+	VEXTRACTF128 $0x01, Y1, X8
+	VADDPS       X8, X1, X1
+	VSHUFPS      $0xdd, X1, X0, X8
+	VSHUFPS      $0x88, X1, X0, X0
+	VADDPS       X8, X0, X0
+	VSHUFPS      $0xdd, X0, X0, X1
+	VSHUFPS      $0x88, X0, X0, X0
+	VADDPS       X1, X0, X0
 	TESTQ        R11, R11
-	JZ           store171
-	VADDSS       (R8), X0, X0
+	JZ           store139
+	VMOVQ        (R8), X1
+	VADDPS       X1, X0, X0
 
-store171:
-	VMOVD        X0, (R8)
-	VEXTRACTF128 $0x01, Y1, X11
-	VADDPS       Y11, Y1, Y0
-	VPERMILPD    $0x01, Y0, Y1
-	VADDPS       Y1, Y0, Y0
-	VPERMILPS    $0x01, Y0, Y1
-	VADDPS       Y1, Y0, Y0
-	TESTQ        R11, R11
-	JZ           store172
-	VADDSS       4(R8), X0, X0
-
-store172:
-	VMOVD        X0, 4(R8)
+store139:
+	VMOVQ        X0, (R8)
 	ADDQ         R10, R8
-	VEXTRACTF128 $0x01, Y2, X11
-	VADDPS       Y11, Y2, Y0
-	VPERMILPD    $0x01, Y0, Y1
-	VADDPS       Y1, Y0, Y0
-	VPERMILPS    $0x01, Y0, Y1
-	VADDPS       Y1, Y0, Y0
+	VEXTRACTF128 $0x01, Y2, X0
+	VADDPS       X0, X2, X0
+	VEXTRACTF128 $0x01, Y3, X1
+	VADDPS       X1, X3, X1
+	VSHUFPS      $0xdd, X1, X0, X2
+	VSHUFPS      $0x88, X1, X0, X0
+	VADDPS       X2, X0, X0
+	VSHUFPS      $0xdd, X0, X0, X1
+	VSHUFPS      $0x88, X0, X0, X0
+	VADDPS       X1, X0, X0
 	TESTQ        R11, R11
-	JZ           store173
-	VADDSS       (R8), X0, X0
+	JZ           store140
+	VMOVQ        (R8), X1
+	VADDPS       X1, X0, X0
 
-store173:
-	VMOVD        X0, (R8)
-	VEXTRACTF128 $0x01, Y3, X11
-	VADDPS       Y11, Y3, Y0
-	VPERMILPD    $0x01, Y0, Y1
-	VADDPS       Y1, Y0, Y0
-	VPERMILPS    $0x01, Y0, Y1
-	VADDPS       Y1, Y0, Y0
-	TESTQ        R11, R11
-	JZ           store174
-	VADDSS       4(R8), X0, X0
-
-store174:
-	VMOVD        X0, 4(R8)
+store140:
+	VMOVQ        X0, (R8)
 	ADDQ         R10, R8
-	VEXTRACTF128 $0x01, Y4, X11
-	VADDPS       Y11, Y4, Y0
-	VPERMILPD    $0x01, Y0, Y1
-	VADDPS       Y1, Y0, Y0
-	VPERMILPS    $0x01, Y0, Y1
-	VADDPS       Y1, Y0, Y0
+	VEXTRACTF128 $0x01, Y4, X0
+	VADDPS       X0, X4, X0
+	VEXTRACTF128 $0x01, Y5, X1
+	VADDPS       X1, X5, X1
+	VSHUFPS      $0xdd, X1, X0, X2
+	VSHUFPS      $0x88, X1, X0, X0
+	VADDPS       X2, X0, X0
+	VSHUFPS      $0xdd, X0, X0, X1
+	VSHUFPS      $0x88, X0, X0, X0
+	VADDPS       X1, X0, X0
 	TESTQ        R11, R11
-	JZ           store175
-	VADDSS       (R8), X0, X0
+	JZ           store141
+	VMOVQ        (R8), X1
+	VADDPS       X1, X0, X0
 
-store175:
-	VMOVD        X0, (R8)
-	VEXTRACTF128 $0x01, Y5, X11
-	VADDPS       Y11, Y5, Y0
-	VPERMILPD    $0x01, Y0, Y1
-	VADDPS       Y1, Y0, Y0
-	VPERMILPS    $0x01, Y0, Y1
-	VADDPS       Y1, Y0, Y0
-	TESTQ        R11, R11
-	JZ           store176
-	VADDSS       4(R8), X0, X0
-
-store176:
-	VMOVD        X0, 4(R8)
+store141:
+	VMOVQ        X0, (R8)
 	ADDQ         R10, R8
-	VEXTRACTF128 $0x01, Y6, X11
-	VADDPS       Y11, Y6, Y0
-	VPERMILPD    $0x01, Y0, Y1
-	VADDPS       Y1, Y0, Y0
-	VPERMILPS    $0x01, Y0, Y1
-	VADDPS       Y1, Y0, Y0
+	VEXTRACTF128 $0x01, Y6, X0
+	VADDPS       X0, X6, X0
+	VEXTRACTF128 $0x01, Y7, X1
+	VADDPS       X1, X7, X1
+	VSHUFPS      $0xdd, X1, X0, X2
+	VSHUFPS      $0x88, X1, X0, X0
+	VADDPS       X2, X0, X0
+	VSHUFPS      $0xdd, X0, X0, X1
+	VSHUFPS      $0x88, X0, X0, X0
+	VADDPS       X1, X0, X0
 	TESTQ        R11, R11
-	JZ           store177
-	VADDSS       (R8), X0, X0
+	JZ           store142
+	VMOVQ        (R8), X1
+	VADDPS       X1, X0, X0
 
-store177:
-	VMOVD        X0, (R8)
-	VEXTRACTF128 $0x01, Y7, X11
-	VADDPS       Y11, Y7, Y0
-	VPERMILPD    $0x01, Y0, Y1
-	VADDPS       Y1, Y0, Y0
-	VPERMILPS    $0x01, Y0, Y1
-	VADDPS       Y1, Y0, Y0
-	TESTQ        R11, R11
-	JZ           store178
-	VADDSS       4(R8), X0, X0
-
-store178:
-	VMOVD X0, 4(R8)
+store142:
+	VMOVQ X0, (R8)
 	ADDQ  R10, R8
 	ADDQ  $+8, AX
-	ADDQ  DI, DX
-	ADDQ  DI, DX
-	JMP   columns165
+	LEAQ  (DX)(DI*2), DX
+	JMP   columns133
 
-rest166:
+rest134:
 	ADDQ $+2, R9
 
-columns179:
+columns143:
 	SUBQ    $+1, R9
-	JLT     rest180
+	JLT     rest144
 	VMOVUPS c4_0<>+0(SB), Y0
 	VMOVUPS c4_0<>+0(SB), Y1
 	VMOVUPS c4_0<>+0(SB), Y2
@@ -2139,11 +1933,11 @@ columns179:
 	MOVQ    BX, R11
 	LEAQ    (SI)(SI*2), R12
 	LEAQ    (DI)(DI*2), R13
-	LEAQ    (R10)(DI*4), R13
+	LEAQ    (R10)(DI*1), R13
 
-depth181:
+depth145:
 	SUBQ        $+8, R11
-	JLT         tail182
+	JLT         tail146
 	VCVTPH2PS   (R10), Y4
 	VMOVUPS     (R8), Y5
 	VFMADD231PS Y4, Y5, Y0
@@ -2155,13 +1949,13 @@ depth181:
 	VFMADD231PS Y4, Y5, Y3
 	ADDQ        $+32, R8
 	ADDQ        $+16, R10
-	JMP         depth181
+	JMP         depth145
 
-tail182:
+tail146:
 	ADDQ $+8, R11
-	JEQ  done183
+	JEQ  done147
 
-element184:
+element148:
 	MOVWLZX     (R10), R13
 	VMOVD       R13, X4
 	VCVTPH2PS   X4, Y4
@@ -2176,80 +1970,92 @@ element184:
 	ADDQ        $+4, R8
 	ADDQ        $+2, R10
 	DECQ        R11
-	JNE         element184
+	JNE         element148
 
-done183:
+done147:
 	MOVQ         ldc+48(FP), R10
 	MOVQ         add+72(FP), R11
 	IMUL3Q       $+4, R10, R10
 	MOVQ         AX, R8
-	VEXTRACTF128 $0x01, Y0, X11
-	VADDPS       Y11, Y0, Y0
-	VPERMILPD    $0x01, Y0, Y4
-	VADDPS       Y4, Y0, Y0
-	VPERMILPS    $0x01, Y0, Y4
-	VADDPS       Y4, Y0, Y0
+	VEXTRACTF128 $0x01, Y0, X4
+	VADDPS       X4, X0, X0
+	VSHUFPS      $0xdd, X0, X0, X4
+	VSHUFPS      $0x88, X0, X0, X0
+	VADDPS       X4, X0, X0
+	VSHUFPS      $0xdd, X0, X0, X4
+	VSHUFPS      $0x88, X0, X0, X0
+	VADDPS       X4, X0, X0
 	TESTQ        R11, R11
-	JZ           store185
-	VADDSS       (R8), X0, X0
+	JZ           store149
+	VMOVD        (R8), X4
+	VADDPS       X4, X0, X0
 
-store185:
+store149:
 	VMOVD        X0, (R8)
 	ADDQ         R10, R8
-	VEXTRACTF128 $0x01, Y1, X11
-	VADDPS       Y11, Y1, Y0
-	VPERMILPD    $0x01, Y0, Y1
-	VADDPS       Y1, Y0, Y0
-	VPERMILPS    $0x01, Y0, Y1
-	VADDPS       Y1, Y0, Y0
+	VEXTRACTF128 $0x01, Y1, X0
+	VADDPS       X0, X1, X0
+	VSHUFPS      $0xdd, X0, X0, X1
+	VSHUFPS      $0x88, X0, X0, X0
+	VADDPS       X1, X0, X0
+	VSHUFPS      $0xdd, X0, X0, X1
+	VSHUFPS      $0x88, X0, X0, X0
+	VADDPS       X1, X0, X0
 	TESTQ        R11, R11
-	JZ           store186
-	VADDSS       (R8), X0, X0
+	JZ           store150
+	VMOVD        (R8), X1
+	VADDPS       X1, X0, X0
 
-store186:
+store150:
 	VMOVD        X0, (R8)
 	ADDQ         R10, R8
-	VEXTRACTF128 $0x01, Y2, X11
-	VADDPS       Y11, Y2, Y0
-	VPERMILPD    $0x01, Y0, Y1
-	VADDPS       Y1, Y0, Y0
-	VPERMILPS    $0x01, Y0, Y1
-	VADDPS       Y1, Y0, Y0
+	VEXTRACTF128 $0x01, Y2, X0
+	VADDPS       X0, X2, X0
+	VSHUFPS      $0xdd, X0, X0, X1
+	VSHUFPS      $0x88, X0, X0, X0
+	VADDPS       X1, X0, X0
+	VSHUFPS      $0xdd, X0, X0, X1
+	VSHUFPS      $0x88, X0, X0, X0
+	VADDPS       X1, X0, X0
 	TESTQ        R11, R11
-	JZ           store187
-	VADDSS       (R8), X0, X0
+	JZ           store151
+	VMOVD        (R8), X1
+	VADDPS       X1, X0, X0
 
-store187:
+store151:
 	VMOVD        X0, (R8)
 	ADDQ         R10, R8
-	VEXTRACTF128 $0x01, Y3, X11
-	VADDPS       Y11, Y3, Y0
-	VPERMILPD    $0x01, Y0, Y1
-	VADDPS       Y1, Y0, Y0
-	VPERMILPS    $0x01, Y0, Y1
-	VADDPS       Y1, Y0, Y0
+	VEXTRACTF128 $0x01, Y3, X0
+	VADDPS       X0, X3, X0
+	VSHUFPS      $0xdd, X0, X0, X1
+	VSHUFPS      $0x88, X0, X0, X0
+	VADDPS       X1, X0, X0
+	VSHUFPS      $0xdd, X0, X0, X1
+	VSHUFPS      $0x88, X0, X0, X0
+	VADDPS       X1, X0, X0
 	TESTQ        R11, R11
-	JZ           store188
-	VADDSS       (R8), X0, X0
+	JZ           store152
+	VMOVD        (R8), X1
+	VADDPS       X1, X0, X0
 
-store188:
+store152:
 	VMOVD X0, (R8)
 	ADDQ  R10, R8
 	ADDQ  $+4, AX
-	ADDQ  DI, DX
-	JMP   columns179
+	LEAQ  (DX)(DI*1), DX
+	JMP   columns143
 
-rest180:
+rest144:
 	ADDQ $+1, R9
-	JMP  end163
+	JMP  end131
 
-rows164:
+rows132:
 	CMPQ R8, $+3
-	JNE  rows189
+	JNE  rows153
 
-columns190:
+columns154:
 	SUBQ    $+2, R9
-	JLT     rest191
+	JLT     rest155
 	VMOVUPS c4_0<>+0(SB), Y0
 	VMOVUPS c4_0<>+0(SB), Y1
 	VMOVUPS c4_0<>+0(SB), Y2
@@ -2261,11 +2067,11 @@ columns190:
 	MOVQ    BX, R11
 	LEAQ    (SI)(SI*2), R12
 	LEAQ    (DI)(DI*2), R12
-	LEAQ    (R10)(DI*4), R12
+	LEAQ    (R10)(DI*2), R12
 
-depth192:
+depth156:
 	SUBQ        $+8, R11
-	JLT         tail193
+	JLT         tail157
 	PREFETCHT1  (R12)
 	PREFETCHT1  (R12)(DI*1)
 	ADDQ        $+16, R12
@@ -2282,13 +2088,13 @@ depth192:
 	VFMADD231PS Y7, Y8, Y5
 	ADDQ        $+32, R8
 	ADDQ        $+16, R10
-	JMP         depth192
+	JMP         depth156
 
-tail193:
+tail157:
 	ADDQ $+8, R11
-	JEQ  done194
+	JEQ  done158
 
-element195:
+element159:
 	MOVWLZX     (R10), R12
 	VMOVD       R12, X6
 	VCVTPH2PS   X6, Y6
@@ -2307,99 +2113,77 @@ element195:
 	ADDQ        $+4, R8
 	ADDQ        $+2, R10
 	DECQ        R11
-	JNE         element195
+	JNE         element159
 
-done194:
+done158:
 	MOVQ         ldc+48(FP), R10
 	MOVQ         add+72(FP), R11
 	IMUL3Q       $+4, R10, R10
 	MOVQ         AX, R8
-	VEXTRACTF128 $0x01, Y0, X9
-	VADDPS       Y9, Y0, Y0
-	VPERMILPD    $0x01, Y0, Y6
-	VADDPS       Y6, Y0, Y0
-	VPERMILPS    $0x01, Y0, Y6
-	VADDPS       Y6, Y0, Y0
+	VEXTRACTF128 $0x01, Y0, X6
+	VADDPS       X6, X0, X0
+	VEXTRACTF128 $0x01, Y1, X6
+	VADDPS       X6, X1, X1
+	VSHUFPS      $0xdd, X1, X0, X6
+	VSHUFPS      $0x88, X1, X0, X0
+	VADDPS       X6, X0, X0
+	VSHUFPS      $0xdd, X0, X0, X1
+	VSHUFPS      $0x88, X0, X0, X0
+	VADDPS       X1, X0, X0
 	TESTQ        R11, R11
-	JZ           store196
-	VADDSS       (R8), X0, X0
+	JZ           store160
+	VMOVQ        (R8), X1
+	VADDPS       X1, X0, X0
 
-store196:
-	VMOVD        X0, (R8)
-	VEXTRACTF128 $0x01, Y1, X9
-	VADDPS       Y9, Y1, Y0
-	VPERMILPD    $0x01, Y0, Y1
-	VADDPS       Y1, Y0, Y0
-	VPERMILPS    $0x01, Y0, Y1
-	VADDPS       Y1, Y0, Y0
-	TESTQ        R11, R11
-	JZ           store197
-	VADDSS       4(R8), X0, X0
-
-store197:
-	VMOVD        X0, 4(R8)
+store160:
+	VMOVQ        X0, (R8)
 	ADDQ         R10, R8
-	VEXTRACTF128 $0x01, Y2, X9
-	VADDPS       Y9, Y2, Y0
-	VPERMILPD    $0x01, Y0, Y1
-	VADDPS       Y1, Y0, Y0
-	VPERMILPS    $0x01, Y0, Y1
-	VADDPS       Y1, Y0, Y0
+	VEXTRACTF128 $0x01, Y2, X0
+	VADDPS       X0, X2, X0
+	VEXTRACTF128 $0x01, Y3, X1
+	VADDPS       X1, X3, X1
+	VSHUFPS      $0xdd, X1, X0, X2
+	VSHUFPS      $0x88, X1, X0, X0
+	VADDPS       X2, X0, X0
+	VSHUFPS      $0xdd, X0, X0, X1
+	VSHUFPS      $0x88, X0, X0, X0
+	VADDPS       X1, X0, X0
 	TESTQ        R11, R11
-	JZ           store198
-	VADDSS       (R8), X0, X0
+	JZ           store161
+	VMOVQ        (R8), X1
+	VADDPS       X1, X0, X0
 
-store198:
-	VMOVD        X0, (R8)
-	VEXTRACTF128 $0x01, Y3, X9
-	VADDPS       Y9, Y3, Y0
-	VPERMILPD    $0x01, Y0, Y1
-	VADDPS       Y1, Y0, Y0
-	VPERMILPS    $0x01, Y0, Y1
-	VADDPS       Y1, Y0, Y0
-	TESTQ        R11, R11
-	JZ           store199
-	VADDSS       4(R8), X0, X0
-
-store199:
-	VMOVD        X0, 4(R8)
+store161:
+	VMOVQ        X0, (R8)
 	ADDQ         R10, R8
-	VEXTRACTF128 $0x01, Y4, X9
-	VADDPS       Y9, Y4, Y0
-	VPERMILPD    $0x01, Y0, Y1
-	VADDPS       Y1, Y0, Y0
-	VPERMILPS    $0x01, Y0, Y1
-	VADDPS       Y1, Y0, Y0
+	VEXTRACTF128 $0x01, Y4, X0
+	VADDPS       X0, X4, X0
+	VEXTRACTF128 $0x01, Y5, X1
+	VADDPS       X1, X5, X1
+	VSHUFPS      $0xdd, X1, X0, X2
+	VSHUFPS      $0x88, X1, X0, X0
+	VADDPS       X2, X0, X0
+	VSHUFPS      $0xdd, X0, X0, X1
+	VSHUFPS      $0x88, X0, X0, X0
+	VADDPS       X1, X0, X0
 	TESTQ        R11, R11
-	JZ           store200
-	VADDSS       (R8), X0, X0
+	JZ           store162
+	VMOVQ        (R8), X1
+	VADDPS       X1, X0, X0
 
-store200:
-	VMOVD        X0, (R8)
-	VEXTRACTF128 $0x01, Y5, X9
-	VADDPS       Y9, Y5, Y0
-	VPERMILPD    $0x01, Y0, Y1
-	VADDPS       Y1, Y0, Y0
-	VPERMILPS    $0x01, Y0, Y1
-	VADDPS       Y1, Y0, Y0
-	TESTQ        R11, R11
-	JZ           store201
-	VADDSS       4(R8), X0, X0
-
-store201:
-	VMOVD X0, 4(R8)
+store162:
+	VMOVQ X0, (R8)
 	ADDQ  R10, R8
 	ADDQ  $+8, AX
-	ADDQ  DI, DX
-	ADDQ  DI, DX
-	JMP   columns190
+	LEAQ  (DX)(DI*2), DX
+	JMP   columns154
 
-rest191:
+rest155:
 	ADDQ $+2, R9
 
-columns202:
+columns163:
 	SUBQ    $+1, R9
-	JLT     rest203
+	JLT     rest164
 	VMOVUPS c4_0<>+0(SB), Y0
 	VMOVUPS c4_0<>+0(SB), Y1
 	VMOVUPS c4_0<>+0(SB), Y2
@@ -2408,11 +2192,11 @@ columns202:
 	MOVQ    BX, R11
 	LEAQ    (SI)(SI*2), R12
 	LEAQ    (DI)(DI*2), R12
-	LEAQ    (R10)(DI*4), R12
+	LEAQ    (R10)(DI*1), R12
 
-depth204:
+depth165:
 	SUBQ        $+8, R11
-	JLT         tail205
+	JLT         tail166
 	VCVTPH2PS   (R10), Y3
 	VMOVUPS     (R8), Y4
 	VFMADD231PS Y3, Y4, Y0
@@ -2422,13 +2206,13 @@ depth204:
 	VFMADD231PS Y3, Y4, Y2
 	ADDQ        $+32, R8
 	ADDQ        $+16, R10
-	JMP         depth204
+	JMP         depth165
 
-tail205:
+tail166:
 	ADDQ $+8, R11
-	JEQ  done206
+	JEQ  done167
 
-element207:
+element168:
 	MOVWLZX     (R10), R12
 	VMOVD       R12, X3
 	VCVTPH2PS   X3, Y3
@@ -2441,67 +2225,76 @@ element207:
 	ADDQ        $+4, R8
 	ADDQ        $+2, R10
 	DECQ        R11
-	JNE         element207
+	JNE         element168
 
-done206:
+done167:
 	MOVQ         ldc+48(FP), R10
 	MOVQ         add+72(FP), R11
 	IMUL3Q       $+4, R10, R10
 	MOVQ         AX, R8
-	VEXTRACTF128 $0x01, Y0, X9
-	VADDPS       Y9, Y0, Y0
-	VPERMILPD    $0x01, Y0, Y3
-	VADDPS       Y3, Y0, Y0
-	VPERMILPS    $0x01, Y0, Y3
-	VADDPS       Y3, Y0, Y0
+	VEXTRACTF128 $0x01, Y0, X3
+	VADDPS       X3, X0, X0
+	VSHUFPS      $0xdd, X0, X0, X3
+	VSHUFPS      $0x88, X0, X0, X0
+	VADDPS       X3, X0, X0
+	VSHUFPS      $0xdd, X0, X0, X3
+	VSHUFPS      $0x88, X0, X0, X0
+	VADDPS       X3, X0, X0
 	TESTQ        R11, R11
-	JZ           store208
-	VADDSS       (R8), X0, X0
+	JZ           store169
+	VMOVD        (R8), X3
+	VADDPS       X3, X0, X0
 
-store208:
+store169:
 	VMOVD        X0, (R8)
 	ADDQ         R10, R8
-	VEXTRACTF128 $0x01, Y1, X9
-	VADDPS       Y9, Y1, Y0
-	VPERMILPD    $0x01, Y0, Y1
-	VADDPS       Y1, Y0, Y0
-	VPERMILPS    $0x01, Y0, Y1
-	VADDPS       Y1, Y0, Y0
+	VEXTRACTF128 $0x01, Y1, X0
+	VADDPS       X0, X1, X0
+	VSHUFPS      $0xdd, X0, X0, X1
+	VSHUFPS      $0x88, X0, X0, X0
+	VADDPS       X1, X0, X0
+	VSHUFPS      $0xdd, X0, X0, X1
+	VSHUFPS      $0x88, X0, X0, X0
+	VADDPS       X1, X0, X0
 	TESTQ        R11, R11
-	JZ           store209
-	VADDSS       (R8), X0, X0
+	JZ           store170
+	VMOVD        (R8), X1
+	VADDPS       X1, X0, X0
 
-store209:
+store170:
 	VMOVD        X0, (R8)
 	ADDQ         R10, R8
-	VEXTRACTF128 $0x01, Y2, X9
-	VADDPS       Y9, Y2, Y0
-	VPERMILPD    $0x01, Y0, Y1
-	VADDPS       Y1, Y0, Y0
-	VPERMILPS    $0x01, Y0, Y1
-	VADDPS       Y1, Y0, Y0
+	VEXTRACTF128 $0x01, Y2, X0
+	VADDPS       X0, X2, X0
+	VSHUFPS      $0xdd, X0, X0, X1
+	VSHUFPS      $0x88, X0, X0, X0
+	VADDPS       X1, X0, X0
+	VSHUFPS      $0xdd, X0, X0, X1
+	VSHUFPS      $0x88, X0, X0, X0
+	VADDPS       X1, X0, X0
 	TESTQ        R11, R11
-	JZ           store210
-	VADDSS       (R8), X0, X0
+	JZ           store171
+	VMOVD        (R8), X1
+	VADDPS       X1, X0, X0
 
-store210:
+store171:
 	VMOVD X0, (R8)
 	ADDQ  R10, R8
 	ADDQ  $+4, AX
-	ADDQ  DI, DX
-	JMP   columns202
+	LEAQ  (DX)(DI*1), DX
+	JMP   columns163
 
-rest203:
+rest164:
 	ADDQ $+1, R9
-	JMP  end163
+	JMP  end131
 
-rows189:
+rows153:
 	CMPQ R8, $+2
-	JNE  rows211
+	JNE  rows172
 
-columns212:
+columns173:
 	SUBQ    $+4, R9
-	JLT     rest213
+	JLT     rest174
 	VMOVUPS c4_0<>+0(SB), Y0
 	VMOVUPS c4_0<>+0(SB), Y1
 	VMOVUPS c4_0<>+0(SB), Y2
@@ -2517,9 +2310,9 @@ columns212:
 	LEAQ    (DI)(DI*2), R12
 	LEAQ    (R10)(DI*4), R13
 
-depth214:
+depth175:
 	SUBQ        $+8, R11
-	JLT         tail215
+	JLT         tail176
 	PREFETCHT1  (R13)
 	PREFETCHT1  (R13)(DI*1)
 	PREFETCHT1  (R13)(DI*2)
@@ -2541,13 +2334,13 @@ depth214:
 	VFMADD231PS Y11, Y12, Y7
 	ADDQ        $+32, R8
 	ADDQ        $+16, R10
-	JMP         depth214
+	JMP         depth175
 
-tail215:
+tail176:
 	ADDQ $+8, R11
-	JEQ  done216
+	JEQ  done177
 
-element217:
+element178:
 	MOVWLZX     (R10), R13
 	VMOVD       R13, X8
 	VCVTPH2PS   X8, Y8
@@ -2573,124 +2366,73 @@ element217:
 	ADDQ        $+4, R8
 	ADDQ        $+2, R10
 	DECQ        R11
-	JNE         element217
+	JNE         element178
 
-done216:
+done177:
 	MOVQ         ldc+48(FP), R10
 	MOVQ         add+72(FP), R11
 	IMUL3Q       $+4, R10, R10
 	MOVQ         AX, R8
-	VEXTRACTF128 $0x01, Y0, X13
-	VADDPS       Y13, Y0, Y0
-	VPERMILPD    $0x01, Y0, Y8
-	VADDPS       Y8, Y0, Y0
-	VPERMILPS    $0x01, Y0, Y8
-	VADDPS       Y8, Y0, Y0
+	VEXTRACTF128 $0x01, Y0, X8
+	VADDPS       X8, X0, X0
+	VEXTRACTF128 $0x01, Y1, X8
+	VADDPS       X8, X1, X1
+	VEXTRACTF128 $0x01, Y2, X8
+	VADDPS       X8, X2, X2
+	VEXTRACTF128 $0x01, Y3, X8
+	VADDPS       X8, X3, X3
+	VSHUFPS      $0xdd, X1, X0, X8
+	VSHUFPS      $0x88, X1, X0, X0
+	VADDPS       X8, X0, X0
+	VSHUFPS      $0xdd, X3, X2, X1
+	VSHUFPS      $0x88, X3, X2, X2
+	VADDPS       X1, X2, X1
+	VSHUFPS      $0xdd, X1, X0, X2
+	VSHUFPS      $0x88, X1, X0, X0
+	VADDPS       X2, X0, X0
 	TESTQ        R11, R11
-	JZ           store218
-	VADDSS       (R8), X0, X0
+	JZ           store179
+	VMOVUPS      (R8), X1
+	VADDPS       X1, X0, X0
 
-store218:
-	VMOVD        X0, (R8)
-	VEXTRACTF128 $0x01, Y1, X13
-	VADDPS       Y13, Y1, Y0
-	VPERMILPD    $0x01, Y0, Y1
-	VADDPS       Y1, Y0, Y0
-	VPERMILPS    $0x01, Y0, Y1
-	VADDPS       Y1, Y0, Y0
-	TESTQ        R11, R11
-	JZ           store219
-	VADDSS       4(R8), X0, X0
-
-store219:
-	VMOVD        X0, 4(R8)
-	VEXTRACTF128 $0x01, Y2, X13
-	VADDPS       Y13, Y2, Y0
-	VPERMILPD    $0x01, Y0, Y1
-	VADDPS       Y1, Y0, Y0
-	VPERMILPS    $0x01, Y0, Y1
-	VADDPS       Y1, Y0, Y0
-	TESTQ        R11, R11
-	JZ           store220
-	VADDSS       8(R8), X0, X0
-
-store220:
-	VMOVD        X0, 8(R8)
-	VEXTRACTF128 $0x01, Y3, X13
-	VADDPS       Y13, Y3, Y0
-	VPERMILPD    $0x01, Y0, Y1
-	VADDPS       Y1, Y0, Y0
-	VPERMILPS    $0x01, Y0, Y1
-	VADDPS       Y1, Y0, Y0
-	TESTQ        R11, R11
-	JZ           store221
-	VADDSS       12(R8), X0, X0
-
-store221:
-	VMOVD        X0, 12(R8)
+store179:
+	VMOVUPS      X0, (R8)
 	ADDQ         R10, R8
-	VEXTRACTF128 $0x01, Y4, X13
-	VADDPS       Y13, Y4, Y0
-	VPERMILPD    $0x01, Y0, Y1
-	VADDPS       Y1, Y0, Y0
-	VPERMILPS    $0x01, Y0, Y1
-	VADDPS       Y1, Y0, Y0
+	VEXTRACTF128 $0x01, Y4, X0
+	VADDPS       X0, X4, X0
+	VEXTRACTF128 $0x01, Y5, X1
+	VADDPS       X1, X5, X1
+	VEXTRACTF128 $0x01, Y6, X2
+	VADDPS       X2, X6, X2
+	VEXTRACTF128 $0x01, Y7, X3
+	VADDPS       X3, X7, X3
+	VSHUFPS      $0xdd, X1, X0, X4
+	VSHUFPS      $0x88, X1, X0, X0
+	VADDPS       X4, X0, X0
+	VSHUFPS      $0xdd, X3, X2, X1
+	VSHUFPS      $0x88, X3, X2, X2
+	VADDPS       X1, X2, X1
+	VSHUFPS      $0xdd, X1, X0, X2
+	VSHUFPS      $0x88, X1, X0, X0
+	VADDPS       X2, X0, X0
 	TESTQ        R11, R11
-	JZ           store222
-	VADDSS       (R8), X0, X0
+	JZ           store180
+	VMOVUPS      (R8), X1
+	VADDPS       X1, X0, X0
 
-store222:
-	VMOVD        X0, (R8)
-	VEXTRACTF128 $0x01, Y5, X13
-	VADDPS       Y13, Y5, Y0
-	VPERMILPD    $0x01, Y0, Y1
-	VADDPS       Y1, Y0, Y0
-	VPERMILPS    $0x01, Y0, Y1
-	VADDPS       Y1, Y0, Y0
-	TESTQ        R11, R11
-	JZ           store223
-	VADDSS       4(R8), X0, X0
+store180:
+	VMOVUPS X0, (R8)
+	ADDQ    R10, R8
+	ADDQ    $+16, AX
+	LEAQ    (DX)(DI*4), DX
+	JMP     columns173
 
-store223:
-	VMOVD        X0, 4(R8)
-	VEXTRACTF128 $0x01, Y6, X13
-	VADDPS       Y13, Y6, Y0
-	VPERMILPD    $0x01, Y0, Y1
-	VADDPS       Y1, Y0, Y0
-	VPERMILPS    $0x01, Y0, Y1
-	VADDPS       Y1, Y0, Y0
-	TESTQ        R11, R11
-	JZ           store224
-	VADDSS       8(R8), X0, X0
-
-store224:
-	VMOVD        X0, 8(R8)
-	VEXTRACTF128 $0x01, Y7, X13
-	VADDPS       Y13, Y7, Y0
-	VPERMILPD    $0x01, Y0, Y1
-	VADDPS       Y1, Y0, Y0
-	VPERMILPS    $0x01, Y0, Y1
-	VADDPS       Y1, Y0, Y0
-	TESTQ        R11, R11
-	JZ           store225
-	VADDSS       12(R8), X0, X0
-
-store225:
-	VMOVD X0, 12(R8)
-	ADDQ  R10, R8
-	ADDQ  $+16, AX
-	ADDQ  DI, DX
-	ADDQ  DI, DX
-	ADDQ  DI, DX
-	ADDQ  DI, DX
-	JMP   columns212
-
-rest213:
+rest174:
 	ADDQ $+4, R9
 
-columns226:
+columns181:
 	SUBQ    $+1, R9
-	JLT     rest227
+	JLT     rest182
 	VMOVUPS c4_0<>+0(SB), Y0
 	VMOVUPS c4_0<>+0(SB), Y1
 	MOVQ    CX, R8
@@ -2698,11 +2440,11 @@ columns226:
 	MOVQ    BX, R11
 	LEAQ    (SI)(SI*2), R12
 	LEAQ    (DI)(DI*2), R12
-	LEAQ    (R10)(DI*4), R12
+	LEAQ    (R10)(DI*1), R12
 
-depth228:
+depth183:
 	SUBQ        $+8, R11
-	JLT         tail229
+	JLT         tail184
 	VCVTPH2PS   (R10), Y2
 	VMOVUPS     (R8), Y3
 	VFMADD231PS Y2, Y3, Y0
@@ -2710,13 +2452,13 @@ depth228:
 	VFMADD231PS Y2, Y3, Y1
 	ADDQ        $+32, R8
 	ADDQ        $+16, R10
-	JMP         depth228
+	JMP         depth183
 
-tail229:
+tail184:
 	ADDQ $+8, R11
-	JEQ  done230
+	JEQ  done185
 
-element231:
+element186:
 	MOVWLZX     (R10), R12
 	VMOVD       R12, X2
 	VCVTPH2PS   X2, Y2
@@ -2727,51 +2469,57 @@ element231:
 	ADDQ        $+4, R8
 	ADDQ        $+2, R10
 	DECQ        R11
-	JNE         element231
+	JNE         element186
 
-done230:
+done185:
 	MOVQ         ldc+48(FP), R10
 	MOVQ         add+72(FP), R11
 	IMUL3Q       $+4, R10, R10
 	MOVQ         AX, R8
-	VEXTRACTF128 $0x01, Y0, X13
-	VADDPS       Y13, Y0, Y0
-	VPERMILPD    $0x01, Y0, Y2
-	VADDPS       Y2, Y0, Y0
-	VPERMILPS    $0x01, Y0, Y2
-	VADDPS       Y2, Y0, Y0
+	VEXTRACTF128 $0x01, Y0, X2
+	VADDPS       X2, X0, X0
+	VSHUFPS      $0xdd, X0, X0, X2
+	VSHUFPS      $0x88, X0, X0, X0
+	VADDPS       X2, X0, X0
+	VSHUFPS      $0xdd, X0, X0, X2
+	VSHUFPS      $0x88, X0, X0, X0
+	VADDPS       X2, X0, X0
 	TESTQ        R11, R11
-	JZ           store232
-	VADDSS       (R8), X0, X0
+	JZ           store187
+	VMOVD        (R8), X2
+	VADDPS       X2, X0, X0
 
-store232:
+store187:
 	VMOVD        X0, (R8)
 	ADDQ         R10, R8
-	VEXTRACTF128 $0x01, Y1, X13
-	VADDPS       Y13, Y1, Y0
-	VPERMILPD    $0x01, Y0, Y1
-	VADDPS       Y1, Y0, Y0
-	VPERMILPS    $0x01, Y0, Y1
-	VADDPS       Y1, Y0, Y0
+	VEXTRACTF128 $0x01, Y1, X0
+	VADDPS       X0, X1, X0
+	VSHUFPS      $0xdd, X0, X0, X1
+	VSHUFPS      $0x88, X0, X0, X0
+	VADDPS       X1, X0, X0
+	VSHUFPS      $0xdd, X0, X0, X1
+	VSHUFPS      $0x88, X0, X0, X0
+	VADDPS       X1, X0, X0
 	TESTQ        R11, R11
-	JZ           store233
-	VADDSS       (R8), X0, X0
+	JZ           store188
+	VMOVD        (R8), X1
+	VADDPS       X1, X0, X0
 
-store233:
+store188:
 	VMOVD X0, (R8)
 	ADDQ  R10, R8
 	ADDQ  $+4, AX
-	ADDQ  DI, DX
-	JMP   columns226
+	LEAQ  (DX)(DI*1), DX
+	JMP   columns181
 
-rest227:
+rest182:
 	ADDQ $+1, R9
-	JMP  end163
+	JMP  end131
 
-rows211:
-columns235:
+rows172:
+columns190:
 	SUBQ    $+4, R9
-	JLT     rest236
+	JLT     rest191
 	VMOVUPS c4_0<>+0(SB), Y0
 	VMOVUPS c4_0<>+0(SB), Y1
 	VMOVUPS c4_0<>+0(SB), Y2
@@ -2783,9 +2531,9 @@ columns235:
 	LEAQ    (DI)(DI*2), R12
 	LEAQ    (R10)(DI*4), R13
 
-depth237:
+depth192:
 	SUBQ        $+8, R11
-	JLT         tail238
+	JLT         tail193
 	PREFETCHT1  (R13)
 	PREFETCHT1  (R13)(DI*1)
 	PREFETCHT1  (R13)(DI*2)
@@ -2802,13 +2550,13 @@ depth237:
 	VFMADD231PS Y7, Y8, Y3
 	ADDQ        $+32, R8
 	ADDQ        $+16, R10
-	JMP         depth237
+	JMP         depth192
 
-tail238:
+tail193:
 	ADDQ $+8, R11
-	JEQ  done239
+	JEQ  done194
 
-element240:
+element195:
 	MOVWLZX     (R10), R13
 	VMOVD       R13, X4
 	VCVTPH2PS   X4, Y4
@@ -2829,98 +2577,71 @@ element240:
 	ADDQ        $+4, R8
 	ADDQ        $+2, R10
 	DECQ        R11
-	JNE         element240
+	JNE         element195
 
-done239:
+done194:
 	MOVQ         ldc+48(FP), R10
 	MOVQ         add+72(FP), R11
 	IMUL3Q       $+4, R10, R10
 	MOVQ         AX, R8
-	VEXTRACTF128 $0x01, Y0, X9
-	VADDPS       Y9, Y0, Y0
-	VPERMILPD    $0x01, Y0, Y4
-	VADDPS       Y4, Y0, Y0
-	VPERMILPS    $0x01, Y0, Y4
-	VADDPS       Y4, Y0, Y0
+	VEXTRACTF128 $0x01, Y0, X4
+	VADDPS       X4, X0, X0
+	VEXTRACTF128 $0x01, Y1, X4
+	VADDPS       X4, X1, X1
+	VEXTRACTF128 $0x01, Y2, X4
+	VADDPS       X4, X2, X2
+	VEXTRACTF128 $0x01, Y3, X4
+	VADDPS       X4, X3, X3
+	VSHUFPS      $0xdd, X1, X0, X4
+	VSHUFPS      $0x88, X1, X0, X0
+	VADDPS       X4, X0, X0
+	VSHUFPS      $0xdd, X3, X2, X1
+	VSHUFPS      $0x88, X3, X2, X2
+	VADDPS       X1, X2, X1
+	VSHUFPS      $0xdd, X1, X0, X2
+	VSHUFPS      $0x88, X1, X0, X0
+	VADDPS       X2, X0, X0
 	TESTQ        R11, R11
-	JZ           store241
-	VADDSS       (R8), X0, X0
+	JZ           store196
+	VMOVUPS      (R8), X1
+	VADDPS       X1, X0, X0
 
-store241:
-	VMOVD        X0, (R8)
-	VEXTRACTF128 $0x01, Y1, X9
-	VADDPS       Y9, Y1, Y0
-	VPERMILPD    $0x01, Y0, Y1
-	VADDPS       Y1, Y0, Y0
-	VPERMILPS    $0x01, Y0, Y1
-	VADDPS       Y1, Y0, Y0
-	TESTQ        R11, R11
-	JZ           store242
-	VADDSS       4(R8), X0, X0
+store196:
+	VMOVUPS X0, (R8)
+	ADDQ    R10, R8
+	ADDQ    $+16, AX
+	LEAQ    (DX)(DI*4), DX
+	JMP     columns190
 
-store242:
-	VMOVD        X0, 4(R8)
-	VEXTRACTF128 $0x01, Y2, X9
-	VADDPS       Y9, Y2, Y0
-	VPERMILPD    $0x01, Y0, Y1
-	VADDPS       Y1, Y0, Y0
-	VPERMILPS    $0x01, Y0, Y1
-	VADDPS       Y1, Y0, Y0
-	TESTQ        R11, R11
-	JZ           store243
-	VADDSS       8(R8), X0, X0
-
-store243:
-	VMOVD        X0, 8(R8)
-	VEXTRACTF128 $0x01, Y3, X9
-	VADDPS       Y9, Y3, Y0
-	VPERMILPD    $0x01, Y0, Y1
-	VADDPS       Y1, Y0, Y0
-	VPERMILPS    $0x01, Y0, Y1
-	VADDPS       Y1, Y0, Y0
-	TESTQ        R11, R11
-	JZ           store244
-	VADDSS       12(R8), X0, X0
-
-store244:
-	VMOVD X0, 12(R8)
-	ADDQ  R10, R8
-	ADDQ  $+16, AX
-	ADDQ  DI, DX
-	ADDQ  DI, DX
-	ADDQ  DI, DX
-	ADDQ  DI, DX
-	JMP   columns235
-
-rest236:
+rest191:
 	ADDQ $+4, R9
 
-columns245:
+columns197:
 	SUBQ    $+1, R9
-	JLT     rest246
+	JLT     rest198
 	VMOVUPS c4_0<>+0(SB), Y0
 	MOVQ    CX, R8
 	MOVQ    DX, R10
 	MOVQ    BX, R11
 	LEAQ    (SI)(SI*2), R12
 	LEAQ    (DI)(DI*2), R12
-	LEAQ    (R10)(DI*4), R12
+	LEAQ    (R10)(DI*1), R12
 
-depth247:
+depth199:
 	SUBQ        $+8, R11
-	JLT         tail248
+	JLT         tail200
 	VCVTPH2PS   (R10), Y1
 	VMOVUPS     (R8), Y2
 	VFMADD231PS Y1, Y2, Y0
 	ADDQ        $+32, R8
 	ADDQ        $+16, R10
-	JMP         depth247
+	JMP         depth199
 
-tail248:
+tail200:
 	ADDQ $+8, R11
-	JEQ  done249
+	JEQ  done201
 
-element250:
+element202:
 	MOVWLZX     (R10), R12
 	VMOVD       R12, X1
 	VCVTPH2PS   X1, Y1
@@ -2929,35 +2650,38 @@ element250:
 	ADDQ        $+4, R8
 	ADDQ        $+2, R10
 	DECQ        R11
-	JNE         element250
+	JNE         element202
 
-done249:
+done201:
 	MOVQ         ldc+48(FP), R10
 	MOVQ         add+72(FP), R11
 	IMUL3Q       $+4, R10, R10
 	MOVQ         AX, R8
-	VEXTRACTF128 $0x01, Y0, X9
-	VADDPS       Y9, Y0, Y0
-	VPERMILPD    $0x01, Y0, Y1
-	VADDPS       Y1, Y0, Y0
-	VPERMILPS    $0x01, Y0, Y1
-	VADDPS       Y1, Y0, Y0
+	VEXTRACTF128 $0x01, Y0, X1
+	VADDPS       X1, X0, X0
+	VSHUFPS      $0xdd, X0, X0, X1
+	VSHUFPS      $0x88, X0, X0, X0
+	VADDPS       X1, X0, X0
+	VSHUFPS      $0xdd, X0, X0, X1
+	VSHUFPS      $0x88, X0, X0, X0
+	VADDPS       X1, X0, X0
 	TESTQ        R11, R11
-	JZ           store251
-	VADDSS       (R8), X0, X0
+	JZ           store203
+	VMOVD        (R8), X1
+	VADDPS       X1, X0, X0
 
-store251:
+store203:
 	VMOVD X0, (R8)
 	ADDQ  R10, R8
 	ADDQ  $+4, AX
-	ADDQ  DI, DX
-	JMP   columns245
+	LEAQ  (DX)(DI*1), DX
+	JMP   columns197
 
-rest246:
+rest198:
 	ADDQ $+1, R9
-	JMP  end163
+	JMP  end131
 
-end163:
+end131:
 	VZEROUPPER
 	RET
 
@@ -2975,11 +2699,11 @@ TEXT ·dotsBF16AVX2(SB), NOSPLIT, $0-80
 	IMUL3Q $+4, SI, SI
 	IMUL3Q $+2, DI, DI
 	CMPQ   R8, $+4
-	JNE    rows253
+	JNE    rows205
 
-columns254:
+columns206:
 	SUBQ    $+2, R9
-	JLT     rest255
+	JLT     rest207
 	VMOVUPS c4_0<>+0(SB), Y0
 	VMOVUPS c4_0<>+0(SB), Y1
 	VMOVUPS c4_0<>+0(SB), Y2
@@ -2993,11 +2717,11 @@ columns254:
 	MOVQ    BX, R11
 	LEAQ    (SI)(SI*2), R12
 	LEAQ    (DI)(DI*2), R13
-	LEAQ    (R10)(DI*4), R13
+	LEAQ    (R10)(DI*2), R13
 
-depth256:
+depth208:
 	SUBQ        $+8, R11
-	JLT         tail257
+	JLT         tail209
 	PREFETCHT1  (R13)
 	PREFETCHT1  (R13)(DI*1)
 	ADDQ        $+16, R13
@@ -3019,13 +2743,13 @@ depth256:
 	VFMADD231PS Y10, Y11, Y7
 	ADDQ        $+32, R8
 	ADDQ        $+16, R10
-	JMP         depth256
+	JMP         depth208
 
-tail257:
+tail209:
 	ADDQ $+8, R11
-	JEQ  done258
+	JEQ  done210
 
-element259:
+element211:
 	MOVWLZX     (R10), R13
 	VMOVD       R13, X8
 	VPMOVZXWD   X8, Y8
@@ -3049,124 +2773,95 @@ element259:
 	ADDQ        $+4, R8
 	ADDQ        $+2, R10
 	DECQ        R11
-	JNE         element259
+	JNE         element211
 
-done258:
+done210:
 	MOVQ         ldc+48(FP), R10
 	MOVQ         add+72(FP), R11
 	IMUL3Q       $+4, R10, R10
 	MOVQ         AX, R8
-	VEXTRACTF128 $0x01, Y0, X9
-	VADDPS       Y9, Y0, Y0
-	VPERMILPD    $0x01, Y0, Y8
-	VADDPS       Y8, Y0, Y0
-	VPERMILPS    $0x01, Y0, Y8
-	VADDPS       Y8, Y0, Y0
+	VEXTRACTF128 $0x01, Y0, X8
+	VADDPS       X8, X0, X0
+	VEXTRACTF128 $0x01, Y1, X8
+	VADDPS       X8, X1, X1
+	VSHUFPS      $0xdd, X1, X0, X8
+	VSHUFPS      $0x88, X1, X0, X0
+	VADDPS       X8, X0, X0
+	VSHUFPS      $0xdd, X0, X0, X1
+	VSHUFPS      $0x88, X0, X0, X0
+	VADDPS       X1, X0, X0
 	TESTQ        R11, R11
-	JZ           store260
-	VADDSS       (R8), X0, X0
+	JZ           store212
+	VMOVQ        (R8), X1
+	VADDPS       X1, X0, X0
 
-store260:
-	VMOVD        X0, (R8)
-	VEXTRACTF128 $0x01, Y1, X9
-	VADDPS       Y9, Y1, Y0
-	VPERMILPD    $0x01, Y0, Y1
-	VADDPS       Y1, Y0, Y0
-	VPERMILPS    $0x01, Y0, Y1
-	VADDPS       Y1, Y0, Y0
-	TESTQ        R11, R11
-	JZ           store261
-	VADDSS       4(R8), X0, X0
-
-store261:
-	VMOVD        X0, 4(R8)
+store212:
+	VMOVQ        X0, (R8)
 	ADDQ         R10, R8
-	VEXTRACTF128 $0x01, Y2, X9
-	VADDPS       Y9, Y2, Y0
-	VPERMILPD    $0x01, Y0, Y1
-	VADDPS       Y1, Y0, Y0
-	VPERMILPS    $0x01, Y0, Y1
-	VADDPS       Y1, Y0, Y0
+	VEXTRACTF128 $0x01, Y2, X0
+	VADDPS       X0, X2, X0
+	VEXTRACTF128 $0x01, Y3, X1
+	VADDPS       X1, X3, X1
+	VSHUFPS      $0xdd, X1, X0, X2
+	VSHUFPS      $0x88, X1, X0, X0
+	VADDPS       X2, X0, X0
+	VSHUFPS      $0xdd, X0, X0, X1
+	VSHUFPS      $0x88, X0, X0, X0
+	VADDPS       X1, X0, X0
 	TESTQ        R11, R11
-	JZ           store262
-	VADDSS       (R8), X0, X0
+	JZ           store213
+	VMOVQ        (R8), X1
+	VADDPS       X1, X0, X0
 
-store262:
-	VMOVD        X0, (R8)
-	VEXTRACTF128 $0x01, Y3, X9
-	VADDPS       Y9, Y3, Y0
-	VPERMILPD    $0x01, Y0, Y1
-	VADDPS       Y1, Y0, Y0
-	VPERMILPS    $0x01, Y0, Y1
-	VADDPS       Y1, Y0, Y0
-	TESTQ        R11, R11
-	JZ           store263
-	VADDSS       4(R8), X0, X0
-
-store263:
-	VMOVD        X0, 4(R8)
+store213:
+	VMOVQ        X0, (R8)
 	ADDQ         R10, R8
-	VEXTRACTF128 $0x01, Y4, X9
-	VADDPS       Y9, Y4, Y0
-	VPERMILPD    $0x01, Y0, Y1
-	VADDPS       Y1, Y0, Y0
-	VPERMILPS    $0x01, Y0, Y1
-	VADDPS       Y1, Y0, Y0
+	VEXTRACTF128 $0x01, Y4, X0
+	VADDPS       X0, X4, X0
+	VEXTRACTF128 $0x01, Y5, X1
+	VADDPS       X1, X5, X1
+	VSHUFPS      $0xdd, X1, X0, X2
+	VSHUFPS      $0x88, X1, X0, X0
+	VADDPS       X2, X0, X0
+	VSHUFPS      $0xdd, X0, X0, X1
+	VSHUFPS      $0x88, X0, X0, X0
+	VADDPS       X1, X0, X0
 	TESTQ        R11, R11
-	JZ           store264
-	VADDSS       (R8), X0, X0
+	JZ           store214
+	VMOVQ        (R8), X1
+	VADDPS       X1, X0, X0
 
-store264:
-	VMOVD        X0, (R8)
-	VEXTRACTF128 $0x01, Y5, X9
-	VADDPS       Y9, Y5, Y0
-	VPERMILPD    $0x01, Y0, Y1
-	VADDPS       Y1, Y0, Y0
-	VPERMILPS    $0x01, Y0, Y1
-	VADDPS       Y1, Y0, Y0
-	TESTQ        R11, R11
-	JZ           store265
-	VADDSS       4(R8), X0, X0
-
-store265:
-	VMOVD        X0, 4(R8)
+store214:
+	VMOVQ        X0, (R8)
 	ADDQ         R10, R8
-	VEXTRACTF128 $0x01, Y6, X9
-	VADDPS       Y9, Y6, Y0
-	VPERMILPD    $0x01, Y0, Y1
-	VADDPS       Y1, Y0, Y0
-	VPERMILPS    $0x01, Y0, Y1
-	VADDPS       Y1, Y0, Y0
+	VEXTRACTF128 $0x01, Y6, X0
+	VADDPS       X0, X6, X0
+	VEXTRACTF128 $0x01, Y7, X1
+	VADDPS       X1, X7, X1
+	VSHUFPS      $0xdd, X1, X0, X2
+	VSHUFPS      $0x88, X1, X0, X0
+	VADDPS       X2, X0, X0
+	VSHUFPS      $0xdd, X0, X0, X1
+	VSHUFPS      $0x88, X0, X0, X0
+	VADDPS       X1, X0, X0
 	TESTQ        R11, R11
-	JZ           store266
-	VADDSS       (R8), X0, X0
+	JZ           store215
+	VMOVQ        (R8), X1
+	VADDPS       X1, X0, X0
 
-store266:
-	VMOVD        X0, (R8)
-	VEXTRACTF128 $0x01, Y7, X9
-	VADDPS       Y9, Y7, Y0
-	VPERMILPD    $0x01, Y0, Y1
-	VADDPS       Y1, Y0, Y0
-	VPERMILPS    $0x01, Y0, Y1
-	VADDPS       Y1, Y0, Y0
-	TESTQ        R11, R11
-	JZ           store267
-	VADDSS       4(R8), X0, X0
-
-store267:
-	VMOVD X0, 4(R8)
+store215:
+	VMOVQ X0, (R8)
 	ADDQ  R10, R8
 	ADDQ  $+8, AX
-	ADDQ  DI, DX
-	ADDQ  DI, DX
-	JMP   columns254
+	LEAQ  (DX)(DI*2), DX
+	JMP   columns206
 
-rest255:
+rest207:
 	ADDQ $+2, R9
 
-columns268:
+columns216:
 	SUBQ    $+1, R9
-	JLT     rest269
+	JLT     rest217
 	VMOVUPS c4_0<>+0(SB), Y0
 	VMOVUPS c4_0<>+0(SB), Y1
 	VMOVUPS c4_0<>+0(SB), Y2
@@ -3176,11 +2871,11 @@ columns268:
 	MOVQ    BX, R11
 	LEAQ    (SI)(SI*2), R12
 	LEAQ    (DI)(DI*2), R13
-	LEAQ    (R10)(DI*4), R13
+	LEAQ    (R10)(DI*1), R13
 
-depth270:
+depth218:
 	SUBQ        $+8, R11
-	JLT         tail271
+	JLT         tail219
 	VPMOVZXWD   (R10), Y4
 	VPSLLD      $0x10, Y4, Y4
 	VMOVUPS     (R8), Y5
@@ -3193,13 +2888,13 @@ depth270:
 	VFMADD231PS Y4, Y5, Y3
 	ADDQ        $+32, R8
 	ADDQ        $+16, R10
-	JMP         depth270
+	JMP         depth218
 
-tail271:
+tail219:
 	ADDQ $+8, R11
-	JEQ  done272
+	JEQ  done220
 
-element273:
+element221:
 	MOVWLZX     (R10), R13
 	VMOVD       R13, X4
 	VPMOVZXWD   X4, Y4
@@ -3215,80 +2910,92 @@ element273:
 	ADDQ        $+4, R8
 	ADDQ        $+2, R10
 	DECQ        R11
-	JNE         element273
+	JNE         element221
 
-done272:
+done220:
 	MOVQ         ldc+48(FP), R10
 	MOVQ         add+72(FP), R11
 	IMUL3Q       $+4, R10, R10
 	MOVQ         AX, R8
-	VEXTRACTF128 $0x01, Y0, X9
-	VADDPS       Y9, Y0, Y0
-	VPERMILPD    $0x01, Y0, Y4
-	VADDPS       Y4, Y0, Y0
-	VPERMILPS    $0x01, Y0, Y4
-	VADDPS       Y4, Y0, Y0
+	VEXTRACTF128 $0x01, Y0, X4
+	VADDPS       X4, X0, X0
+	VSHUFPS      $0xdd, X0, X0, X4
+	VSHUFPS      $0x88, X0, X0, X0
+	VADDPS       X4, X0, X0
+	VSHUFPS      $0xdd, X0, X0, X4
+	VSHUFPS      $0x88, X0, X0, X0
+	VADDPS       X4, X0, X0
 	TESTQ        R11, R11
-	JZ           store274
-	VADDSS       (R8), X0, X0
+	JZ           store222
+	VMOVD        (R8), X4
+	VADDPS       X4, X0, X0
 
-store274:
+store222:
 	VMOVD        X0, (R8)
 	ADDQ         R10, R8
-	VEXTRACTF128 $0x01, Y1, X9
-	VADDPS       Y9, Y1, Y0
-	VPERMILPD    $0x01, Y0, Y1
-	VADDPS       Y1, Y0, Y0
-	VPERMILPS    $0x01, Y0, Y1
-	VADDPS       Y1, Y0, Y0
+	VEXTRACTF128 $0x01, Y1, X0
+	VADDPS       X0, X1, X0
+	VSHUFPS      $0xdd, X0, X0, X1
+	VSHUFPS      $0x88, X0, X0, X0
+	VADDPS       X1, X0, X0
+	VSHUFPS      $0xdd, X0, X0, X1
+	VSHUFPS      $0x88, X0, X0, X0
+	VADDPS       X1, X0, X0
 	TESTQ        R11, R11
-	JZ           store275
-	VADDSS       (R8), X0, X0
+	JZ           store223
+	VMOVD        (R8), X1
+	VADDPS       X1, X0, X0
 
-store275:
+store223:
 	VMOVD        X0, (R8)
 	ADDQ         R10, R8
-	VEXTRACTF128 $0x01, Y2, X9
-	VADDPS       Y9, Y2, Y0
-	VPERMILPD    $0x01, Y0, Y1
-	VADDPS       Y1, Y0, Y0
-	VPERMILPS    $0x01, Y0, Y1
-	VADDPS       Y1, Y0, Y0
+	VEXTRACTF128 $0x01, Y2, X0
+	VADDPS       X0, X2, X0
+	VSHUFPS      $0xdd, X0, X0, X1
+	VSHUFPS      $0x88, X0, X0, X0
+	VADDPS       X1, X0, X0
+	VSHUFPS      $0xdd, X0, X0, X1
+	VSHUFPS      $0x88, X0, X0, X0
+	VADDPS       X1, X0, X0
 	TESTQ        R11, R11
-	JZ           store276
-	VADDSS       (R8), X0, X0
+	JZ           store224
+	VMOVD        (R8), X1
+	VADDPS       X1, X0, X0
 
-store276:
+store224:
 	VMOVD        X0, (R8)
 	ADDQ         R10, R8
-	VEXTRACTF128 $0x01, Y3, X9
-	VADDPS       Y9, Y3, Y0
-	VPERMILPD    $0x01, Y0, Y1
-	VADDPS       Y1, Y0, Y0
-	VPERMILPS    $0x01, Y0, Y1
-	VADDPS       Y1, Y0, Y0
+	VEXTRACTF128 $0x01, Y3, X0
+	VADDPS       X0, X3, X0
+	VSHUFPS      $0xdd, X0, X0, X1
+	VSHUFPS      $0x88, X0, X0, X0
+	VADDPS       X1, X0, X0
+	VSHUFPS      $0xdd, X0, X0, X1
+	VSHUFPS      $0x88, X0, X0, X0
+	VADDPS       X1, X0, X0
 	TESTQ        R11, R11
-	JZ           store277
-	VADDSS       (R8), X0, X0
+	JZ           store225
+	VMOVD        (R8), X1
+	VADDPS       X1, X0, X0
 
-store277:
+store225:
 	VMOVD X0, (R8)
 	ADDQ  R10, R8
 	ADDQ  $+4, AX
-	ADDQ  DI, DX
-	JMP   columns268
+	LEAQ  (DX)(DI*1), DX
+	JMP   columns216
 
-rest269:
+rest217:
 	ADDQ $+1, R9
-	JMP  end252
+	JMP  end204
 
-rows253:
+rows205:
 	CMPQ R8, $+3
-	JNE  rows278
+	JNE  rows226
 
-columns279:
+columns227:
 	SUBQ    $+2, R9
-	JLT     rest280
+	JLT     rest228
 	VMOVUPS c4_0<>+0(SB), Y0
 	VMOVUPS c4_0<>+0(SB), Y1
 	VMOVUPS c4_0<>+0(SB), Y2
@@ -3300,11 +3007,11 @@ columns279:
 	MOVQ    BX, R11
 	LEAQ    (SI)(SI*2), R12
 	LEAQ    (DI)(DI*2), R12
-	LEAQ    (R10)(DI*4), R12
+	LEAQ    (R10)(DI*2), R12
 
-depth281:
+depth229:
 	SUBQ        $+8, R11
-	JLT         tail282
+	JLT         tail230
 	PREFETCHT1  (R12)
 	PREFETCHT1  (R12)(DI*1)
 	ADDQ        $+16, R12
@@ -3323,13 +3030,13 @@ depth281:
 	VFMADD231PS Y8, Y9, Y5
 	ADDQ        $+32, R8
 	ADDQ        $+16, R10
-	JMP         depth281
+	JMP         depth229
 
-tail282:
+tail230:
 	ADDQ $+8, R11
-	JEQ  done283
+	JEQ  done231
 
-element284:
+element232:
 	MOVWLZX     (R10), R12
 	VMOVD       R12, X6
 	VPMOVZXWD   X6, Y6
@@ -3350,99 +3057,77 @@ element284:
 	ADDQ        $+4, R8
 	ADDQ        $+2, R10
 	DECQ        R11
-	JNE         element284
+	JNE         element232
 
-done283:
+done231:
 	MOVQ         ldc+48(FP), R10
 	MOVQ         add+72(FP), R11
 	IMUL3Q       $+4, R10, R10
 	MOVQ         AX, R8
-	VEXTRACTF128 $0x01, Y0, X7
-	VADDPS       Y7, Y0, Y0
-	VPERMILPD    $0x01, Y0, Y6
-	VADDPS       Y6, Y0, Y0
-	VPERMILPS    $0x01, Y0, Y6
-	VADDPS       Y6, Y0, Y0
+	VEXTRACTF128 $0x01, Y0, X6
+	VADDPS       X6, X0, X0
+	VEXTRACTF128 $0x01, Y1, X6
+	VADDPS       X6, X1, X1
+	VSHUFPS      $0xdd, X1, X0, X6
+	VSHUFPS      $0x88, X1, X0, X0
+	VADDPS       X6, X0, X0
+	VSHUFPS      $0xdd, X0, X0, X1
+	VSHUFPS      $0x88, X0, X0, X0
+	VADDPS       X1, X0, X0
 	TESTQ        R11, R11
-	JZ           store285
-	VADDSS       (R8), X0, X0
+	JZ           store233
+	VMOVQ        (R8), X1
+	VADDPS       X1, X0, X0
 
-store285:
-	VMOVD        X0, (R8)
-	VEXTRACTF128 $0x01, Y1, X7
-	VADDPS       Y7, Y1, Y0
-	VPERMILPD    $0x01, Y0, Y1
-	VADDPS       Y1, Y0, Y0
-	VPERMILPS    $0x01, Y0, Y1
-	VADDPS       Y1, Y0, Y0
-	TESTQ        R11, R11
-	JZ           store286
-	VADDSS       4(R8), X0, X0
-
-store286:
-	VMOVD        X0, 4(R8)
+store233:
+	VMOVQ        X0, (R8)
 	ADDQ         R10, R8
-	VEXTRACTF128 $0x01, Y2, X7
-	VADDPS       Y7, Y2, Y0
-	VPERMILPD    $0x01, Y0, Y1
-	VADDPS       Y1, Y0, Y0
-	VPERMILPS    $0x01, Y0, Y1
-	VADDPS       Y1, Y0, Y0
+	VEXTRACTF128 $0x01, Y2, X0
+	VADDPS       X0, X2, X0
+	VEXTRACTF128 $0x01, Y3, X1
+	VADDPS       X1, X3, X1
+	VSHUFPS      $0xdd, X1, X0, X2
+	VSHUFPS      $0x88, X1, X0, X0
+	VADDPS       X2, X0, X0
+	VSHUFPS      $0xdd, X0, X0, X1
+	VSHUFPS      $0x88, X0, X0, X0
+	VADDPS       X1, X0, X0
 	TESTQ        R11, R11
-	JZ           store287
-	VADDSS       (R8), X0, X0
+	JZ           store234
+	VMOVQ        (R8), X1
+	VADDPS       X1, X0, X0
 
-store287:
-	VMOVD        X0, (R8)
-	VEXTRACTF128 $0x01, Y3, X7
-	VADDPS       Y7, Y3, Y0
-	VPERMILPD    $0x01, Y0, Y1
-	VADDPS       Y1, Y0, Y0
-	VPERMILPS    $0x01, Y0, Y1
-	VADDPS       Y1, Y0, Y0
-	TESTQ        R11, R11
-	JZ           store288
-	VADDSS       4(R8), X0, X0
-
-store288:
-	VMOVD        X0, 4(R8)
+store234:
+	VMOVQ        X0, (R8)
 	ADDQ         R10, R8
-	VEXTRACTF128 $0x01, Y4, X7
-	VADDPS       Y7, Y4, Y0
-	VPERMILPD    $0x01, Y0, Y1
-	VADDPS       Y1, Y0, Y0
-	VPERMILPS    $0x01, Y0, Y1
-	VADDPS       Y1, Y0, Y0
+	VEXTRACTF128 $0x01, Y4, X0
+	VADDPS       X0, X4, X0
+	VEXTRACTF128 $0x01, Y5, X1
+	VADDPS       X1, X5, X1
+	VSHUFPS      $0xdd, X1, X0, X2
+	VSHUFPS      $0x88, X1, X0, X0
+	VADDPS       X2, X0, X0
+	VSHUFPS      $0xdd, X0, X0, X1
+	VSHUFPS      $0x88, X0, X0, X0
+	VADDPS       X1, X0, X0
 	TESTQ        R11, R11
-	JZ           store289
-	VADDSS       (R8), X0, X0
+	JZ           store235
+	VMOVQ        (R8), X1
+	VADDPS       X1, X0, X0
 
-store289:
-	VMOVD        X0, (R8)
-	VEXTRACTF128 $0x01, Y5, X7
-	VADDPS       Y7, Y5, Y0
-	VPERMILPD    $0x01, Y0, Y1
-	VADDPS       Y1, Y0, Y0
-	VPERMILPS    $0x01, Y0, Y1
-	VADDPS       Y1, Y0, Y0
-	TESTQ        R11, R11
-	JZ           store290
-	VADDSS       4(R8), X0, X0
-
-store290:
-	VMOVD X0, 4(R8)
+store235:
+	VMOVQ X0, (R8)
 	ADDQ  R10, R8
 	ADDQ  $+8, AX
-	ADDQ  DI, DX
-	ADDQ  DI, DX
-	JMP   columns279
+	LEAQ  (DX)(DI*2), DX
+	JMP   columns227
 
-rest280:
+rest228:
 	ADDQ $+2, R9
 
-columns291:
+columns236:
 	SUBQ    $+1, R9
-	JLT     rest292
+	JLT     rest237
 	VMOVUPS c4_0<>+0(SB), Y0
 	VMOVUPS c4_0<>+0(SB), Y1
 	VMOVUPS c4_0<>+0(SB), Y2
@@ -3451,11 +3136,11 @@ columns291:
 	MOVQ    BX, R11
 	LEAQ    (SI)(SI*2), R12
 	LEAQ    (DI)(DI*2), R12
-	LEAQ    (R10)(DI*4), R12
+	LEAQ    (R10)(DI*1), R12
 
-depth293:
+depth238:
 	SUBQ        $+8, R11
-	JLT         tail294
+	JLT         tail239
 	VPMOVZXWD   (R10), Y3
 	VPSLLD      $0x10, Y3, Y3
 	VMOVUPS     (R8), Y4
@@ -3466,13 +3151,13 @@ depth293:
 	VFMADD231PS Y3, Y4, Y2
 	ADDQ        $+32, R8
 	ADDQ        $+16, R10
-	JMP         depth293
+	JMP         depth238
 
-tail294:
+tail239:
 	ADDQ $+8, R11
-	JEQ  done295
+	JEQ  done240
 
-element296:
+element241:
 	MOVWLZX     (R10), R12
 	VMOVD       R12, X3
 	VPMOVZXWD   X3, Y3
@@ -3486,67 +3171,76 @@ element296:
 	ADDQ        $+4, R8
 	ADDQ        $+2, R10
 	DECQ        R11
-	JNE         element296
+	JNE         element241
 
-done295:
+done240:
 	MOVQ         ldc+48(FP), R10
 	MOVQ         add+72(FP), R11
 	IMUL3Q       $+4, R10, R10
 	MOVQ         AX, R8
-	VEXTRACTF128 $0x01, Y0, X7
-	VADDPS       Y7, Y0, Y0
-	VPERMILPD    $0x01, Y0, Y3
-	VADDPS       Y3, Y0, Y0
-	VPERMILPS    $0x01, Y0, Y3
-	VADDPS       Y3, Y0, Y0
+	VEXTRACTF128 $0x01, Y0, X3
+	VADDPS       X3, X0, X0
+	VSHUFPS      $0xdd, X0, X0, X3
+	VSHUFPS      $0x88, X0, X0, X0
+	VADDPS       X3, X0, X0
+	VSHUFPS      $0xdd, X0, X0, X3
+	VSHUFPS      $0x88, X0, X0, X0
+	VADDPS       X3, X0, X0
 	TESTQ        R11, R11
-	JZ           store297
-	VADDSS       (R8), X0, X0
+	JZ           store242
+	VMOVD        (R8), X3
+	VADDPS       X3, X0, X0
 
-store297:
+store242:
 	VMOVD        X0, (R8)
 	ADDQ         R10, R8
-	VEXTRACTF128 $0x01, Y1, X7
-	VADDPS       Y7, Y1, Y0
-	VPERMILPD    $0x01, Y0, Y1
-	VADDPS       Y1, Y0, Y0
-	VPERMILPS    $0x01, Y0, Y1
-	VADDPS       Y1, Y0, Y0
+	VEXTRACTF128 $0x01, Y1, X0
+	VADDPS       X0, X1, X0
+	VSHUFPS      $0xdd, X0, X0, X1
+	VSHUFPS      $0x88, X0, X0, X0
+	VADDPS       X1, X0, X0
+	VSHUFPS      $0xdd, X0, X0, X1
+	VSHUFPS      $0x88, X0, X0, X0
+	VADDPS       X1, X0, X0
 	TESTQ        R11, R11
-	JZ           store298
-	VADDSS       (R8), X0, X0
+	JZ           store243
+	VMOVD        (R8), X1
+	VADDPS       X1, X0, X0
 
-store298:
+store243:
 	VMOVD        X0, (R8)
 	ADDQ         R10, R8
-	VEXTRACTF128 $0x01, Y2, X7
-	VADDPS       Y7, Y2, Y0
-	VPERMILPD    $0x01, Y0, Y1
-	VADDPS       Y1, Y0, Y0
-	VPERMILPS    $0x01, Y0, Y1
-	VADDPS       Y1, Y0, Y0
+	VEXTRACTF128 $0x01, Y2, X0
+	VADDPS       X0, X2, X0
+	VSHUFPS      $0xdd, X0, X0, X1
+	VSHUFPS      $0x88, X0, X0, X0
+	VADDPS       X1, X0, X0
+	VSHUFPS      $0xdd, X0, X0, X1
+	VSHUFPS      $0x88, X0, X0, X0
+	VADDPS       X1, X0, X0
 	TESTQ        R11, R11
-	JZ           store299
-	VADDSS       (R8), X0, X0
+	JZ           store244
+	VMOVD        (R8), X1
+	VADDPS       X1, X0, X0
 
-store299:
+store244:
 	VMOVD X0, (R8)
 	ADDQ  R10, R8
 	ADDQ  $+4, AX
-	ADDQ  DI, DX
-	JMP   columns291
+	LEAQ  (DX)(DI*1), DX
+	JMP   columns236
 
-rest292:
+rest237:
 	ADDQ $+1, R9
-	JMP  end252
+	JMP  end204
 
-rows278:
+rows226:
 	CMPQ R8, $+2
-	JNE  rows300
+	JNE  rows245
 
-columns301:
+columns246:
 	SUBQ    $+4, R9
-	JLT     rest302
+	JLT     rest247
 	VMOVUPS c4_0<>+0(SB), Y0
 	VMOVUPS c4_0<>+0(SB), Y1
 	VMOVUPS c4_0<>+0(SB), Y2
@@ -3562,9 +3256,9 @@ columns301:
 	LEAQ    (DI)(DI*2), R12
 	LEAQ    (R10)(DI*4), R13
 
-depth303:
+depth248:
 	SUBQ        $+8, R11
-	JLT         tail304
+	JLT         tail249
 	PREFETCHT1  (R13)
 	PREFETCHT1  (R13)(DI*1)
 	PREFETCHT1  (R13)(DI*2)
@@ -3590,13 +3284,13 @@ depth303:
 	VFMADD231PS Y12, Y13, Y7
 	ADDQ        $+32, R8
 	ADDQ        $+16, R10
-	JMP         depth303
+	JMP         depth248
 
-tail304:
+tail249:
 	ADDQ $+8, R11
-	JEQ  done305
+	JEQ  done250
 
-element306:
+element251:
 	MOVWLZX     (R10), R13
 	VMOVD       R13, X8
 	VPMOVZXWD   X8, Y8
@@ -3626,124 +3320,73 @@ element306:
 	ADDQ        $+4, R8
 	ADDQ        $+2, R10
 	DECQ        R11
-	JNE         element306
+	JNE         element251
 
-done305:
+done250:
 	MOVQ         ldc+48(FP), R10
 	MOVQ         add+72(FP), R11
 	IMUL3Q       $+4, R10, R10
 	MOVQ         AX, R8
-	VEXTRACTF128 $0x01, Y0, X9
-	VADDPS       Y9, Y0, Y0
-	VPERMILPD    $0x01, Y0, Y8
-	VADDPS       Y8, Y0, Y0
-	VPERMILPS    $0x01, Y0, Y8
-	VADDPS       Y8, Y0, Y0
+	VEXTRACTF128 $0x01, Y0, X8
+	VADDPS       X8, X0, X0
+	VEXTRACTF128 $0x01, Y1, X8
+	VADDPS       X8, X1, X1
+	VEXTRACTF128 $0x01, Y2, X8
+	VADDPS       X8, X2, X2
+	VEXTRACTF128 $0x01, Y3, X8
+	VADDPS       X8, X3, X3
+	VSHUFPS      $0xdd, X1, X0, X8
+	VSHUFPS      $0x88, X1, X0, X0
+	VADDPS       X8, X0, X0
+	VSHUFPS      $0xdd, X3, X2, X1
+	VSHUFPS      $0x88, X3, X2, X2
+	VADDPS       X1, X2, X1
+	VSHUFPS      $0xdd, X1, X0, X2
+	VSHUFPS      $0x88, X1, X0, X0
+	VADDPS       X2, X0, X0
 	TESTQ        R11, R11
-	JZ           store307
-	VADDSS       (R8), X0, X0
+	JZ           store252
+	VMOVUPS      (R8), X1
+	VADDPS       X1, X0, X0
 
-store307:
-	VMOVD        X0, (R8)
-	VEXTRACTF128 $0x01, Y1, X9
-	VADDPS       Y9, Y1, Y0
-	VPERMILPD    $0x01, Y0, Y1
-	VADDPS       Y1, Y0, Y0
-	VPERMILPS    $0x01, Y0, Y1
-	VADDPS       Y1, Y0, Y0
-	TESTQ        R11, R11
-	JZ           store308
-	VADDSS       4(R8), X0, X0
-
-store308:
-	VMOVD        X0, 4(R8)
-	VEXTRACTF128 $0x01, Y2, X9
-	VADDPS       Y9, Y2, Y0
-	VPERMILPD    $0x01, Y0, Y1
-	VADDPS       Y1, Y0, Y0
-	VPERMILPS    $0x01, Y0, Y1
-	VADDPS       Y1, Y0, Y0
-	TESTQ        R11, R11
-	JZ           store309
-	VADDSS       8(R8), X0, X0
-
-store309:
-	VMOVD        X0, 8(R8)
-	VEXTRACTF128 $0x01, Y3, X9
-	VADDPS       Y9, Y3, Y0
-	VPERMILPD    $0x01, Y0, Y1
-	VADDPS       Y1, Y0, Y0
-	VPERMILPS    $0x01, Y0, Y1
-	VADDPS       Y1, Y0, Y0
-	TESTQ        R11, R11
-	JZ           store310
-	VADDSS       12(R8), X0, X0
-
-store310:
-	VMOVD        X0, 12(R8)
+store252:
+	VMOVUPS      X0, (R8)
 	ADDQ         R10, R8
-	VEXTRACTF128 $0x01, Y4, X9
-	VADDPS       Y9, Y4, Y0
-	VPERMILPD    $0x01, Y0, Y1
-	VADDPS       Y1, Y0, Y0
-	VPERMILPS    $0x01, Y0, Y1
-	VADDPS       Y1, Y0, Y0
+	VEXTRACTF128 $0x01, Y4, X0
+	VADDPS       X0, X4, X0
+	VEXTRACTF128 $0x01, Y5, X1
+	VADDPS       X1, X5, X1
+	VEXTRACTF128 $0x01, Y6, X2
+	VADDPS       X2, X6, X2
+	VEXTRACTF128 $0x01, Y7, X3
+	VADDPS       X3, X7, X3
+	VSHUFPS      $0xdd, X1, X0, X4
+	VSHUFPS      $0x88, X1, X0, X0
+	VADDPS       X4, X0, X0
+	VSHUFPS      $0xdd, X3, X2, X1
+	VSHUFPS      $0x88, X3, X2, X2
+	VADDPS       X1, X2, X1
+	VSHUFPS      $0xdd, X1, X0, X2
+	VSHUFPS      $0x88, X1, X0, X0
+	VADDPS       X2, X0, X0
 	TESTQ        R11, R11
-	JZ           store311
-	VADDSS       (R8), X0, X0
+	JZ           store253
+	VMOVUPS      (R8), X1
+	VADDPS       X1, X0, X0
 
-store311:
-	VMOVD        X0, (R8)
-	VEXTRACTF128 $0x01, Y5, X9
-	VADDPS       Y9, Y5, Y0
-	VPERMILPD    $0x01, Y0, Y1
-	VADDPS       Y1, Y0, Y0
-	VPERMILPS    $0x01, Y0, Y1
-	VADDPS       Y1, Y0, Y0
-	TESTQ        R11, R11
-	JZ           store312
-	VADDSS       4(R8), X0, X0
+store253:
+	VMOVUPS X0, (R8)
+	ADDQ    R10, R8
+	ADDQ    $+16, AX
+	LEAQ    (DX)(DI*4), DX
+	JMP     columns246
 
-store312:
-	VMOVD        X0, 4(R8)
-	VEXTRACTF128 $0x01, Y6, X9
-	VADDPS       Y9, Y6, Y0
-	VPERMILPD    $0x01, Y0, Y1
-	VADDPS       Y1, Y0, Y0
-	VPERMILPS    $0x01, Y0, Y1
-	VADDPS       Y1, Y0, Y0
-	TESTQ        R11, R11
-	JZ           store313
-	VADDSS       8(R8), X0, X0
-
-store313:
-	VMOVD        X0, 8(R8)
-	VEXTRACTF128 $0x01, Y7, X9
-	VADDPS       Y9, Y7, Y0
-	VPERMILPD    $0x01, Y0, Y1
-	VADDPS       Y1, Y0, Y0
-	VPERMILPS    $0x01, Y0, Y1
-	VADDPS       Y1, Y0, Y0
-	TESTQ        R11, R11
-	JZ           store314
-	VADDSS       12(R8), X0, X0
-
-store314:
-	VMOVD X0, 12(R8)
-	ADDQ  R10, R8
-	ADDQ  $+16, AX
-	ADDQ  DI, DX
-	ADDQ  DI, DX
-	ADDQ  DI, DX
-	ADDQ  DI, DX
-	JMP   columns301
-
-rest302:
+rest247:
 	ADDQ $+4, R9
 
-columns315:
+columns254:
 	SUBQ    $+1, R9
-	JLT     rest316
+	JLT     rest255
 	VMOVUPS c4_0<>+0(SB), Y0
 	VMOVUPS c4_0<>+0(SB), Y1
 	MOVQ    CX, R8
@@ -3751,11 +3394,11 @@ columns315:
 	MOVQ    BX, R11
 	LEAQ    (SI)(SI*2), R12
 	LEAQ    (DI)(DI*2), R12
-	LEAQ    (R10)(DI*4), R12
+	LEAQ    (R10)(DI*1), R12
 
-depth317:
+depth256:
 	SUBQ        $+8, R11
-	JLT         tail318
+	JLT         tail257
 	VPMOVZXWD   (R10), Y2
 	VPSLLD      $0x10, Y2, Y2
 	VMOVUPS     (R8), Y3
@@ -3764,13 +3407,13 @@ depth317:
 	VFMADD231PS Y2, Y3, Y1
 	ADDQ        $+32, R8
 	ADDQ        $+16, R10
-	JMP         depth317
+	JMP         depth256
 
-tail318:
+tail257:
 	ADDQ $+8, R11
-	JEQ  done319
+	JEQ  done258
 
-element320:
+element259:
 	MOVWLZX     (R10), R12
 	VMOVD       R12, X2
 	VPMOVZXWD   X2, Y2
@@ -3782,51 +3425,57 @@ element320:
 	ADDQ        $+4, R8
 	ADDQ        $+2, R10
 	DECQ        R11
-	JNE         element320
+	JNE         element259
 
-done319:
+done258:
 	MOVQ         ldc+48(FP), R10
 	MOVQ         add+72(FP), R11
 	IMUL3Q       $+4, R10, R10
 	MOVQ         AX, R8
-	VEXTRACTF128 $0x01, Y0, X9
-	VADDPS       Y9, Y0, Y0
-	VPERMILPD    $0x01, Y0, Y2
-	VADDPS       Y2, Y0, Y0
-	VPERMILPS    $0x01, Y0, Y2
-	VADDPS       Y2, Y0, Y0
+	VEXTRACTF128 $0x01, Y0, X2
+	VADDPS       X2, X0, X0
+	VSHUFPS      $0xdd, X0, X0, X2
+	VSHUFPS      $0x88, X0, X0, X0
+	VADDPS       X2, X0, X0
+	VSHUFPS      $0xdd, X0, X0, X2
+	VSHUFPS      $0x88, X0, X0, X0
+	VADDPS       X2, X0, X0
 	TESTQ        R11, R11
-	JZ           store321
-	VADDSS       (R8), X0, X0
+	JZ           store260
+	VMOVD        (R8), X2
+	VADDPS       X2, X0, X0
 
-store321:
+store260:
 	VMOVD        X0, (R8)
 	ADDQ         R10, R8
-	VEXTRACTF128 $0x01, Y1, X9
-	VADDPS       Y9, Y1, Y0
-	VPERMILPD    $0x01, Y0, Y1
-	VADDPS       Y1, Y0, Y0
-	VPERMILPS    $0x01, Y0, Y1
-	VADDPS       Y1, Y0, Y0
+	VEXTRACTF128 $0x01, Y1, X0
+	VADDPS       X0, X1, X0
+	VSHUFPS      $0xdd, X0, X0, X1
+	VSHUFPS      $0x88, X0, X0, X0
+	VADDPS       X1, X0, X0
+	VSHUFPS      $0xdd, X0, X0, X1
+	VSHUFPS      $0x88, X0, X0, X0
+	VADDPS       X1, X0, X0
 	TESTQ        R11, R11
-	JZ           store322
-	VADDSS       (R8), X0, X0
+	JZ           store261
+	VMOVD        (R8), X1
+	VADDPS       X1, X0, X0
 
-store322:
+store261:
 	VMOVD X0, (R8)
 	ADDQ  R10, R8
 	ADDQ  $+4, AX
-	ADDQ  DI, DX
-	JMP   columns315
+	LEAQ  (DX)(DI*1), DX
+	JMP   columns254
 
-rest316:
+rest255:
 	ADDQ $+1, R9
-	JMP  end252
+	JMP  end204
 
-rows300:
-columns324:
+rows245:
+columns263:
 	SUBQ    $+4, R9
-	JLT     rest325
+	JLT     rest264
 	VMOVUPS c4_0<>+0(SB), Y0
 	VMOVUPS c4_0<>+0(SB), Y1
 	VMOVUPS c4_0<>+0(SB), Y2
@@ -3838,9 +3487,9 @@ columns324:
 	LEAQ    (DI)(DI*2), R12
 	LEAQ    (R10)(DI*4), R13
 
-depth326:
+depth265:
 	SUBQ        $+8, R11
-	JLT         tail327
+	JLT         tail266
 	PREFETCHT1  (R13)
 	PREFETCHT1  (R13)(DI*1)
 	PREFETCHT1  (R13)(DI*2)
@@ -3861,13 +3510,13 @@ depth326:
 	VFMADD231PS Y8, Y9, Y3
 	ADDQ        $+32, R8
 	ADDQ        $+16, R10
-	JMP         depth326
+	JMP         depth265
 
-tail327:
+tail266:
 	ADDQ $+8, R11
-	JEQ  done328
+	JEQ  done267
 
-element329:
+element268:
 	MOVWLZX     (R10), R13
 	VMOVD       R13, X4
 	VPMOVZXWD   X4, Y4
@@ -3892,99 +3541,72 @@ element329:
 	ADDQ        $+4, R8
 	ADDQ        $+2, R10
 	DECQ        R11
-	JNE         element329
+	JNE         element268
 
-done328:
+done267:
 	MOVQ         ldc+48(FP), R10
 	MOVQ         add+72(FP), R11
 	IMUL3Q       $+4, R10, R10
 	MOVQ         AX, R8
-	VEXTRACTF128 $0x01, Y0, X5
-	VADDPS       Y5, Y0, Y0
-	VPERMILPD    $0x01, Y0, Y4
-	VADDPS       Y4, Y0, Y0
-	VPERMILPS    $0x01, Y0, Y4
-	VADDPS       Y4, Y0, Y0
+	VEXTRACTF128 $0x01, Y0, X4
+	VADDPS       X4, X0, X0
+	VEXTRACTF128 $0x01, Y1, X4
+	VADDPS       X4, X1, X1
+	VEXTRACTF128 $0x01, Y2, X4
+	VADDPS       X4, X2, X2
+	VEXTRACTF128 $0x01, Y3, X4
+	VADDPS       X4, X3, X3
+	VSHUFPS      $0xdd, X1, X0, X4
+	VSHUFPS      $0x88, X1, X0, X0
+	VADDPS       X4, X0, X0
+	VSHUFPS      $0xdd, X3, X2, X1
+	VSHUFPS      $0x88, X3, X2, X2
+	VADDPS       X1, X2, X1
+	VSHUFPS      $0xdd, X1, X0, X2
+	VSHUFPS      $0x88, X1, X0, X0
+	VADDPS       X2, X0, X0
 	TESTQ        R11, R11
-	JZ           store330
-	VADDSS       (R8), X0, X0
+	JZ           store269
+	VMOVUPS      (R8), X1
+	VADDPS       X1, X0, X0
 
-store330:
-	VMOVD        X0, (R8)
-	VEXTRACTF128 $0x01, Y1, X5
-	VADDPS       Y5, Y1, Y0
-	VPERMILPD    $0x01, Y0, Y1
-	VADDPS       Y1, Y0, Y0
-	VPERMILPS    $0x01, Y0, Y1
-	VADDPS       Y1, Y0, Y0
-	TESTQ        R11, R11
-	JZ           store331
-	VADDSS       4(R8), X0, X0
+store269:
+	VMOVUPS X0, (R8)
+	ADDQ    R10, R8
+	ADDQ    $+16, AX
+	LEAQ    (DX)(DI*4), DX
+	JMP     columns263
 
-store331:
-	VMOVD        X0, 4(R8)
-	VEXTRACTF128 $0x01, Y2, X5
-	VADDPS       Y5, Y2, Y0
-	VPERMILPD    $0x01, Y0, Y1
-	VADDPS       Y1, Y0, Y0
-	VPERMILPS    $0x01, Y0, Y1
-	VADDPS       Y1, Y0, Y0
-	TESTQ        R11, R11
-	JZ           store332
-	VADDSS       8(R8), X0, X0
-
-store332:
-	VMOVD        X0, 8(R8)
-	VEXTRACTF128 $0x01, Y3, X5
-	VADDPS       Y5, Y3, Y0
-	VPERMILPD    $0x01, Y0, Y1
-	VADDPS       Y1, Y0, Y0
-	VPERMILPS    $0x01, Y0, Y1
-	VADDPS       Y1, Y0, Y0
-	TESTQ        R11, R11
-	JZ           store333
-	VADDSS       12(R8), X0, X0
-
-store333:
-	VMOVD X0, 12(R8)
-	ADDQ  R10, R8
-	ADDQ  $+16, AX
-	ADDQ  DI, DX
-	ADDQ  DI, DX
-	ADDQ  DI, DX
-	ADDQ  DI, DX
-	JMP   columns324
-
-rest325:
+rest264:
 	ADDQ $+4, R9
 
-columns334:
+columns270:
 	SUBQ    $+1, R9
-	JLT     rest335
+	JLT     rest271
 	VMOVUPS c4_0<>+0(SB), Y0
 	MOVQ    CX, R8
 	MOVQ    DX, R10
 	MOVQ    BX, R11
 	LEAQ    (SI)(SI*2), R12
 	LEAQ    (DI)(DI*2), R12
-	LEAQ    (R10)(DI*4), R12
+	LEAQ    (R10)(DI*1), R12
 
-depth336:
+depth272:
 	SUBQ        $+8, R11
-	JLT         tail337
+	JLT         tail273
 	VPMOVZXWD   (R10), Y1
 	VPSLLD      $0x10, Y1, Y1
 	VMOVUPS     (R8), Y2
 	VFMADD231PS Y1, Y2, Y0
 	ADDQ        $+32, R8
 	ADDQ        $+16, R10
-	JMP         depth336
+	JMP         depth272
 
-tail337:
+tail273:
 	ADDQ $+8, R11
-	JEQ  done338
+	JEQ  done274
 
-element339:
+element275:
 	MOVWLZX     (R10), R12
 	VMOVD       R12, X1
 	VPMOVZXWD   X1, Y1
@@ -3994,35 +3616,38 @@ element339:
 	ADDQ        $+4, R8
 	ADDQ        $+2, R10
 	DECQ        R11
-	JNE         element339
+	JNE         element275
 
-done338:
+done274:
 	MOVQ         ldc+48(FP), R10
 	MOVQ         add+72(FP), R11
 	IMUL3Q       $+4, R10, R10
 	MOVQ         AX, R8
-	VEXTRACTF128 $0x01, Y0, X5
-	VADDPS       Y5, Y0, Y0
-	VPERMILPD    $0x01, Y0, Y1
-	VADDPS       Y1, Y0, Y0
-	VPERMILPS    $0x01, Y0, Y1
-	VADDPS       Y1, Y0, Y0
+	VEXTRACTF128 $0x01, Y0, X1
+	VADDPS       X1, X0, X0
+	VSHUFPS      $0xdd, X0, X0, X1
+	VSHUFPS      $0x88, X0, X0, X0
+	VADDPS       X1, X0, X0
+	VSHUFPS      $0xdd, X0, X0, X1
+	VSHUFPS      $0x88, X0, X0, X0
+	VADDPS       X1, X0, X0
 	TESTQ        R11, R11
-	JZ           store340
-	VADDSS       (R8), X0, X0
+	JZ           store276
+	VMOVD        (R8), X1
+	VADDPS       X1, X0, X0
 
-store340:
+store276:
 	VMOVD X0, (R8)
 	ADDQ  R10, R8
 	ADDQ  $+4, AX
-	ADDQ  DI, DX
-	JMP   columns334
+	LEAQ  (DX)(DI*1), DX
+	JMP   columns270
 
-rest335:
+rest271:
 	ADDQ $+1, R9
-	JMP  end252
+	JMP  end204
 
-end252:
+end204:
 	VZEROUPPER
 	RET
 
@@ -4043,7 +3668,7 @@ TEXT ·dotsF32AVX512(SB), NOSPLIT, $0-80
 	JNE    rows2
 
 columns3:
-	SUBQ         $+3, R9
+	SUBQ         $+2, R9
 	JLT          rest4
 	VBROADCASTSS c4_0<>+0(SB), Z0
 	VBROADCASTSS c4_0<>+0(SB), Z1
@@ -4061,65 +3686,46 @@ columns3:
 	VBROADCASTSS c4_0<>+0(SB), Z13
 	VBROADCASTSS c4_0<>+0(SB), Z14
 	VBROADCASTSS c4_0<>+0(SB), Z15
-	VBROADCASTSS c4_0<>+0(SB), Z16
-	VBROADCASTSS c4_0<>+0(SB), Z17
-	VBROADCASTSS c4_0<>+0(SB), Z18
-	VBROADCASTSS c4_0<>+0(SB), Z19
-	VBROADCASTSS c4_0<>+0(SB), Z20
-	VBROADCASTSS c4_0<>+0(SB), Z21
-	VBROADCASTSS c4_0<>+0(SB), Z22
-	VBROADCASTSS c4_0<>+0(SB), Z23
 	MOVQ         CX, R8
 	MOVQ         DX, R10
 	MOVQ         BX, R11
 	LEAQ         (SI)(SI*2), R12
 	LEAQ         (DI)(DI*2), R13
 	LEAQ         (R8)(SI*4), R13
-	LEAQ         (R10)(DI*4), R14
-	SUBQ         DI, R14
+	LEAQ         (R10)(DI*2), R14
 
 depth5:
 	SUBQ        $+16, R11
 	JLT         tail6
 	PREFETCHT1  (R14)
 	PREFETCHT1  (R14)(DI*1)
-	PREFETCHT1  (R14)(DI*2)
 	ADDQ        $+64, R14
-	VMOVUPS     (R10), Z24
-	VMOVUPS     (R10)(DI*1), Z25
-	VMOVUPS     (R10)(DI*2), Z26
-	VMOVUPS     (R8), Z27
-	VFMADD231PS Z24, Z27, Z0
-	VFMADD231PS Z25, Z27, Z1
-	VFMADD231PS Z26, Z27, Z2
-	VMOVUPS     (R8)(SI*1), Z27
-	VFMADD231PS Z24, Z27, Z3
-	VFMADD231PS Z25, Z27, Z4
-	VFMADD231PS Z26, Z27, Z5
-	VMOVUPS     (R8)(SI*2), Z27
-	VFMADD231PS Z24, Z27, Z6
-	VFMADD231PS Z25, Z27, Z7
-	VFMADD231PS Z26, Z27, Z8
-	VMOVUPS     (R8)(R12*1), Z27
-	VFMADD231PS Z24, Z27, Z9
-	VFMADD231PS Z25, Z27, Z10
-	VFMADD231PS Z26, Z27, Z11
-	VMOVUPS     (R13), Z27
-	VFMADD231PS Z24, Z27, Z12
-	VFMADD231PS Z25, Z27, Z13
-	VFMADD231PS Z26, Z27, Z14
-	VMOVUPS     (R13)(SI*1), Z27
-	VFMADD231PS Z24, Z27, Z15
-	VFMADD231PS Z25, Z27, Z16
-	VFMADD231PS Z26, Z27, Z17
-	VMOVUPS     (R13)(SI*2), Z27
-	VFMADD231PS Z24, Z27, Z18
-	VFMADD231PS Z25, Z27, Z19
-	VFMADD231PS Z26, Z27, Z20
-	VMOVUPS     (R13)(R12*1), Z27
-	VFMADD231PS Z24, Z27, Z21
-	VFMADD231PS Z25, Z27, Z22
-	VFMADD231PS Z26, Z27, Z23
+	VMOVUPS     (R10), Z16
+	VMOVUPS     (R10)(DI*1), Z17
+	VMOVUPS     (R8), Z18
+	VFMADD231PS Z16, Z18, Z0
+	VFMADD231PS Z17, Z18, Z1
+	VMOVUPS     (R8)(SI*1), Z18
+	VFMADD231PS Z16, Z18, Z2
+	VFMADD231PS Z17, Z18, Z3
+	VMOVUPS     (R8)(SI*2), Z18
+	VFMADD231PS Z16, Z18, Z4
+	VFMADD231PS Z17, Z18, Z5
+	VMOVUPS     (R8)(R12*1), Z18
+	VFMADD231PS Z16, Z18, Z6
+	VFMADD231PS Z17, Z18, Z7
+	VMOVUPS     (R13), Z18
+	VFMADD231PS Z16, Z18, Z8
+	VFMADD231PS Z17, Z18, Z9
+	VMOVUPS     (R13)(SI*1), Z18
+	VFMADD231PS Z16, Z18, Z10
+	VFMADD231PS Z17, Z18, Z11
+	VMOVUPS     (R13)(SI*2), Z18
+	VFMADD231PS Z16, Z18, Z12
+	VFMADD231PS Z17, Z18, Z13
+	VMOVUPS     (R13)(R12*1), Z18
+	VFMADD231PS Z16, Z18, Z14
+	VFMADD231PS Z17, Z18, Z15
 	ADDQ        $+64, R8
 	ADDQ        $+64, R10
 	ADDQ        $+64, R13
@@ -4131,403 +3737,224 @@ tail6:
 	MOVQ        $-1, R14
 	BZHIQ       R11, R14, R14
 	KMOVQ       R14, K1
-	VMOVUPS.Z   (R10), K1, Z24
-	VMOVUPS.Z   (R10)(DI*1), K1, Z25
-	VMOVUPS.Z   (R10)(DI*2), K1, Z26
-	VMOVUPS.Z   (R8), K1, Z27
-	VFMADD231PS Z24, Z27, Z0
-	VFMADD231PS Z25, Z27, Z1
-	VFMADD231PS Z26, Z27, Z2
-	VMOVUPS.Z   (R8)(SI*1), K1, Z27
-	VFMADD231PS Z24, Z27, Z3
-	VFMADD231PS Z25, Z27, Z4
-	VFMADD231PS Z26, Z27, Z5
-	VMOVUPS.Z   (R8)(SI*2), K1, Z27
-	VFMADD231PS Z24, Z27, Z6
-	VFMADD231PS Z25, Z27, Z7
-	VFMADD231PS Z26, Z27, Z8
-	VMOVUPS.Z   (R8)(R12*1), K1, Z27
-	VFMADD231PS Z24, Z27, Z9
-	VFMADD231PS Z25, Z27, Z10
-	VFMADD231PS Z26, Z27, Z11
-	VMOVUPS.Z   (R13), K1, Z27
-	VFMADD231PS Z24, Z27, Z12
-	VFMADD231PS Z25, Z27, Z13
-	VFMADD231PS Z26, Z27, Z14
-	VMOVUPS.Z   (R13)(SI*1), K1, Z27
-	VFMADD231PS Z24, Z27, Z15
-	VFMADD231PS Z25, Z27, Z16
-	VFMADD231PS Z26, Z27, Z17
-	VMOVUPS.Z   (R13)(SI*2), K1, Z27
-	VFMADD231PS Z24, Z27, Z18
-	VFMADD231PS Z25, Z27, Z19
-	VFMADD231PS Z26, Z27, Z20
-	VMOVUPS.Z   (R13)(R12*1), K1, Z27
-	VFMADD231PS Z24, Z27, Z21
-	VFMADD231PS Z25, Z27, Z22
-	VFMADD231PS Z26, Z27, Z23
+	VMOVUPS.Z   (R10), K1, Z16
+	VMOVUPS.Z   (R10)(DI*1), K1, Z17
+	VMOVUPS.Z   (R8), K1, Z18
+	VFMADD231PS Z16, Z18, Z0
+	VFMADD231PS Z17, Z18, Z1
+	VMOVUPS.Z   (R8)(SI*1), K1, Z18
+	VFMADD231PS Z16, Z18, Z2
+	VFMADD231PS Z17, Z18, Z3
+	VMOVUPS.Z   (R8)(SI*2), K1, Z18
+	VFMADD231PS Z16, Z18, Z4
+	VFMADD231PS Z17, Z18, Z5
+	VMOVUPS.Z   (R8)(R12*1), K1, Z18
+	VFMADD231PS Z16, Z18, Z6
+	VFMADD231PS Z17, Z18, Z7
+	VMOVUPS.Z   (R13), K1, Z18
+	VFMADD231PS Z16, Z18, Z8
+	VFMADD231PS Z17, Z18, Z9
+	VMOVUPS.Z   (R13)(SI*1), K1, Z18
+	VFMADD231PS Z16, Z18, Z10
+	VFMADD231PS Z17, Z18, Z11
+	VMOVUPS.Z   (R13)(SI*2), K1, Z18
+	VFMADD231PS Z16, Z18, Z12
+	VFMADD231PS Z17, Z18, Z13
+	VMOVUPS.Z   (R13)(R12*1), K1, Z18
+	VFMADD231PS Z16, Z18, Z14
+	VFMADD231PS Z17, Z18, Z15
 
 done7:
 	MOVQ          ldc+48(FP), R10
 	MOVQ          add+72(FP), R11
 	IMUL3Q        $+4, R10, R10
 	MOVQ          AX, R8
-	VEXTRACTF64X4 $0x01, Z0, Y28
-	VADDPS        Z28, Z0, Z0
-	VEXTRACTF32X4 $0x01, Y0, X29
-	VADDPS        Z29, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z24
-	VADDPS        Z24, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z24
-	VADDPS        Z24, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z0, Y16
+	VADDPS        Y16, Y0, Y0
+	VEXTRACTF32X4 $0x01, Y0, X16
+	VADDPS        X16, X0, X0
+	VEXTRACTF64X4 $0x01, Z1, Y16
+	VADDPS        Y16, Y1, Y1
+	VEXTRACTF32X4 $0x01, Y1, X16
+	VADDPS        X16, X1, X1
+	VSHUFPS       $0xdd, X1, X0, X16
+	VSHUFPS       $0x88, X1, X0, X0
+	VADDPS        X16, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
 	TESTQ         R11, R11
 	JZ            store8
-	VADDSS        (R8), X0, X0
+	VMOVQ         (R8), X1
+	VADDPS        X1, X0, X0
 
 store8:
-	VMOVD         X0, (R8)
-	VEXTRACTF64X4 $0x01, Z1, Y28
-	VADDPS        Z28, Z1, Z0
-	VEXTRACTF32X4 $0x01, Y0, X29
-	VADDPS        Z29, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
+	VMOVQ         X0, (R8)
+	ADDQ          R10, R8
+	VEXTRACTF64X4 $0x01, Z2, Y0
+	VADDPS        Y0, Y2, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPS        X1, X0, X0
+	VEXTRACTF64X4 $0x01, Z3, Y1
+	VADDPS        Y1, Y3, Y1
+	VEXTRACTF32X4 $0x01, Y1, X2
+	VADDPS        X2, X1, X1
+	VSHUFPS       $0xdd, X1, X0, X2
+	VSHUFPS       $0x88, X1, X0, X0
+	VADDPS        X2, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
 	TESTQ         R11, R11
 	JZ            store9
-	VADDSS        4(R8), X0, X0
+	VMOVQ         (R8), X1
+	VADDPS        X1, X0, X0
 
 store9:
-	VMOVD         X0, 4(R8)
-	VEXTRACTF64X4 $0x01, Z2, Y28
-	VADDPS        Z28, Z2, Z0
-	VEXTRACTF32X4 $0x01, Y0, X29
-	VADDPS        Z29, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
+	VMOVQ         X0, (R8)
+	ADDQ          R10, R8
+	VEXTRACTF64X4 $0x01, Z4, Y0
+	VADDPS        Y0, Y4, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPS        X1, X0, X0
+	VEXTRACTF64X4 $0x01, Z5, Y1
+	VADDPS        Y1, Y5, Y1
+	VEXTRACTF32X4 $0x01, Y1, X2
+	VADDPS        X2, X1, X1
+	VSHUFPS       $0xdd, X1, X0, X2
+	VSHUFPS       $0x88, X1, X0, X0
+	VADDPS        X2, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
 	TESTQ         R11, R11
 	JZ            store10
-	VADDSS        8(R8), X0, X0
+	VMOVQ         (R8), X1
+	VADDPS        X1, X0, X0
 
 store10:
-	VMOVD         X0, 8(R8)
+	VMOVQ         X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z3, Y28
-	VADDPS        Z28, Z3, Z0
-	VEXTRACTF32X4 $0x01, Y0, X29
-	VADDPS        Z29, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z6, Y0
+	VADDPS        Y0, Y6, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPS        X1, X0, X0
+	VEXTRACTF64X4 $0x01, Z7, Y1
+	VADDPS        Y1, Y7, Y1
+	VEXTRACTF32X4 $0x01, Y1, X2
+	VADDPS        X2, X1, X1
+	VSHUFPS       $0xdd, X1, X0, X2
+	VSHUFPS       $0x88, X1, X0, X0
+	VADDPS        X2, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
 	TESTQ         R11, R11
 	JZ            store11
-	VADDSS        (R8), X0, X0
+	VMOVQ         (R8), X1
+	VADDPS        X1, X0, X0
 
 store11:
-	VMOVD         X0, (R8)
-	VEXTRACTF64X4 $0x01, Z4, Y28
-	VADDPS        Z28, Z4, Z0
-	VEXTRACTF32X4 $0x01, Y0, X29
-	VADDPS        Z29, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
+	VMOVQ         X0, (R8)
+	ADDQ          R10, R8
+	VEXTRACTF64X4 $0x01, Z8, Y0
+	VADDPS        Y0, Y8, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPS        X1, X0, X0
+	VEXTRACTF64X4 $0x01, Z9, Y1
+	VADDPS        Y1, Y9, Y1
+	VEXTRACTF32X4 $0x01, Y1, X2
+	VADDPS        X2, X1, X1
+	VSHUFPS       $0xdd, X1, X0, X2
+	VSHUFPS       $0x88, X1, X0, X0
+	VADDPS        X2, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
 	TESTQ         R11, R11
 	JZ            store12
-	VADDSS        4(R8), X0, X0
+	VMOVQ         (R8), X1
+	VADDPS        X1, X0, X0
 
 store12:
-	VMOVD         X0, 4(R8)
-	VEXTRACTF64X4 $0x01, Z5, Y28
-	VADDPS        Z28, Z5, Z0
-	VEXTRACTF32X4 $0x01, Y0, X29
-	VADDPS        Z29, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
+	VMOVQ         X0, (R8)
+	ADDQ          R10, R8
+	VEXTRACTF64X4 $0x01, Z10, Y0
+	VADDPS        Y0, Y10, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPS        X1, X0, X0
+	VEXTRACTF64X4 $0x01, Z11, Y1
+	VADDPS        Y1, Y11, Y1
+	VEXTRACTF32X4 $0x01, Y1, X2
+	VADDPS        X2, X1, X1
+	VSHUFPS       $0xdd, X1, X0, X2
+	VSHUFPS       $0x88, X1, X0, X0
+	VADDPS        X2, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
 	TESTQ         R11, R11
 	JZ            store13
-	VADDSS        8(R8), X0, X0
+	VMOVQ         (R8), X1
+	VADDPS        X1, X0, X0
 
 store13:
-	VMOVD         X0, 8(R8)
+	VMOVQ         X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z6, Y28
-	VADDPS        Z28, Z6, Z0
-	VEXTRACTF32X4 $0x01, Y0, X29
-	VADDPS        Z29, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z12, Y0
+	VADDPS        Y0, Y12, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPS        X1, X0, X0
+	VEXTRACTF64X4 $0x01, Z13, Y1
+	VADDPS        Y1, Y13, Y1
+	VEXTRACTF32X4 $0x01, Y1, X2
+	VADDPS        X2, X1, X1
+	VSHUFPS       $0xdd, X1, X0, X2
+	VSHUFPS       $0x88, X1, X0, X0
+	VADDPS        X2, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
 	TESTQ         R11, R11
 	JZ            store14
-	VADDSS        (R8), X0, X0
+	VMOVQ         (R8), X1
+	VADDPS        X1, X0, X0
 
 store14:
-	VMOVD         X0, (R8)
-	VEXTRACTF64X4 $0x01, Z7, Y28
-	VADDPS        Z28, Z7, Z0
-	VEXTRACTF32X4 $0x01, Y0, X29
-	VADDPS        Z29, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
+	VMOVQ         X0, (R8)
+	ADDQ          R10, R8
+	VEXTRACTF64X4 $0x01, Z14, Y0
+	VADDPS        Y0, Y14, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPS        X1, X0, X0
+	VEXTRACTF64X4 $0x01, Z15, Y1
+	VADDPS        Y1, Y15, Y1
+	VEXTRACTF32X4 $0x01, Y1, X2
+	VADDPS        X2, X1, X1
+	VSHUFPS       $0xdd, X1, X0, X2
+	VSHUFPS       $0x88, X1, X0, X0
+	VADDPS        X2, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
 	TESTQ         R11, R11
 	JZ            store15
-	VADDSS        4(R8), X0, X0
+	VMOVQ         (R8), X1
+	VADDPS        X1, X0, X0
 
 store15:
-	VMOVD         X0, 4(R8)
-	VEXTRACTF64X4 $0x01, Z8, Y28
-	VADDPS        Z28, Z8, Z0
-	VEXTRACTF32X4 $0x01, Y0, X29
-	VADDPS        Z29, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store16
-	VADDSS        8(R8), X0, X0
-
-store16:
-	VMOVD         X0, 8(R8)
-	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z9, Y28
-	VADDPS        Z28, Z9, Z0
-	VEXTRACTF32X4 $0x01, Y0, X29
-	VADDPS        Z29, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store17
-	VADDSS        (R8), X0, X0
-
-store17:
-	VMOVD         X0, (R8)
-	VEXTRACTF64X4 $0x01, Z10, Y28
-	VADDPS        Z28, Z10, Z0
-	VEXTRACTF32X4 $0x01, Y0, X29
-	VADDPS        Z29, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store18
-	VADDSS        4(R8), X0, X0
-
-store18:
-	VMOVD         X0, 4(R8)
-	VEXTRACTF64X4 $0x01, Z11, Y28
-	VADDPS        Z28, Z11, Z0
-	VEXTRACTF32X4 $0x01, Y0, X29
-	VADDPS        Z29, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store19
-	VADDSS        8(R8), X0, X0
-
-store19:
-	VMOVD         X0, 8(R8)
-	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z12, Y28
-	VADDPS        Z28, Z12, Z0
-	VEXTRACTF32X4 $0x01, Y0, X29
-	VADDPS        Z29, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store20
-	VADDSS        (R8), X0, X0
-
-store20:
-	VMOVD         X0, (R8)
-	VEXTRACTF64X4 $0x01, Z13, Y28
-	VADDPS        Z28, Z13, Z0
-	VEXTRACTF32X4 $0x01, Y0, X29
-	VADDPS        Z29, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store21
-	VADDSS        4(R8), X0, X0
-
-store21:
-	VMOVD         X0, 4(R8)
-	VEXTRACTF64X4 $0x01, Z14, Y28
-	VADDPS        Z28, Z14, Z0
-	VEXTRACTF32X4 $0x01, Y0, X29
-	VADDPS        Z29, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store22
-	VADDSS        8(R8), X0, X0
-
-store22:
-	VMOVD         X0, 8(R8)
-	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z15, Y28
-	VADDPS        Z28, Z15, Z0
-	VEXTRACTF32X4 $0x01, Y0, X29
-	VADDPS        Z29, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store23
-	VADDSS        (R8), X0, X0
-
-store23:
-	VMOVD         X0, (R8)
-	VEXTRACTF64X4 $0x01, Z16, Y28
-	VADDPS        Z28, Z16, Z0
-	VEXTRACTF32X4 $0x01, Y0, X29
-	VADDPS        Z29, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store24
-	VADDSS        4(R8), X0, X0
-
-store24:
-	VMOVD         X0, 4(R8)
-	VEXTRACTF64X4 $0x01, Z17, Y28
-	VADDPS        Z28, Z17, Z0
-	VEXTRACTF32X4 $0x01, Y0, X29
-	VADDPS        Z29, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store25
-	VADDSS        8(R8), X0, X0
-
-store25:
-	VMOVD         X0, 8(R8)
-	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z18, Y28
-	VADDPS        Z28, Z18, Z0
-	VEXTRACTF32X4 $0x01, Y0, X29
-	VADDPS        Z29, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store26
-	VADDSS        (R8), X0, X0
-
-store26:
-	VMOVD         X0, (R8)
-	VEXTRACTF64X4 $0x01, Z19, Y28
-	VADDPS        Z28, Z19, Z0
-	VEXTRACTF32X4 $0x01, Y0, X29
-	VADDPS        Z29, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store27
-	VADDSS        4(R8), X0, X0
-
-store27:
-	VMOVD         X0, 4(R8)
-	VEXTRACTF64X4 $0x01, Z20, Y28
-	VADDPS        Z28, Z20, Z0
-	VEXTRACTF32X4 $0x01, Y0, X29
-	VADDPS        Z29, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store28
-	VADDSS        8(R8), X0, X0
-
-store28:
-	VMOVD         X0, 8(R8)
-	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z21, Y28
-	VADDPS        Z28, Z21, Z0
-	VEXTRACTF32X4 $0x01, Y0, X29
-	VADDPS        Z29, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store29
-	VADDSS        (R8), X0, X0
-
-store29:
-	VMOVD         X0, (R8)
-	VEXTRACTF64X4 $0x01, Z22, Y28
-	VADDPS        Z28, Z22, Z0
-	VEXTRACTF32X4 $0x01, Y0, X29
-	VADDPS        Z29, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store30
-	VADDSS        4(R8), X0, X0
-
-store30:
-	VMOVD         X0, 4(R8)
-	VEXTRACTF64X4 $0x01, Z23, Y28
-	VADDPS        Z28, Z23, Z0
-	VEXTRACTF32X4 $0x01, Y0, X29
-	VADDPS        Z29, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store31
-	VADDSS        8(R8), X0, X0
-
-store31:
-	VMOVD X0, 8(R8)
+	VMOVQ X0, (R8)
 	ADDQ  R10, R8
-	ADDQ  $+12, AX
-	ADDQ  DI, DX
-	ADDQ  DI, DX
-	ADDQ  DI, DX
+	ADDQ  $+8, AX
+	LEAQ  (DX)(DI*2), DX
 	JMP   columns3
 
 rest4:
-	ADDQ $+3, R9
+	ADDQ $+2, R9
 
-columns32:
+columns16:
 	SUBQ         $+1, R9
-	JLT          rest33
+	JLT          rest17
 	VBROADCASTSS c4_0<>+0(SB), Z0
 	VBROADCASTSS c4_0<>+0(SB), Z1
 	VBROADCASTSS c4_0<>+0(SB), Z2
@@ -4542,11 +3969,11 @@ columns32:
 	LEAQ         (SI)(SI*2), R12
 	LEAQ         (DI)(DI*2), R13
 	LEAQ         (R8)(SI*4), R13
-	LEAQ         (R10)(DI*4), R14
+	LEAQ         (R10)(DI*1), R14
 
-depth34:
+depth18:
 	SUBQ        $+16, R11
-	JLT         tail35
+	JLT         tail19
 	VMOVUPS     (R10), Z8
 	VMOVUPS     (R8), Z9
 	VFMADD231PS Z8, Z9, Z0
@@ -4567,11 +3994,11 @@ depth34:
 	ADDQ        $+64, R8
 	ADDQ        $+64, R10
 	ADDQ        $+64, R13
-	JMP         depth34
+	JMP         depth18
 
-tail35:
+tail19:
 	ADDQ        $+16, R11
-	JEQ         done36
+	JEQ         done20
 	MOVQ        $-1, R14
 	BZHIQ       R11, R14, R14
 	KMOVQ       R14, K1
@@ -4593,146 +4020,170 @@ tail35:
 	VMOVUPS.Z   (R13)(R12*1), K1, Z9
 	VFMADD231PS Z8, Z9, Z7
 
-done36:
+done20:
 	MOVQ          ldc+48(FP), R10
 	MOVQ          add+72(FP), R11
 	IMUL3Q        $+4, R10, R10
 	MOVQ          AX, R8
-	VEXTRACTF64X4 $0x01, Z0, Y28
-	VADDPS        Z28, Z0, Z0
-	VEXTRACTF32X4 $0x01, Y0, X29
-	VADDPS        Z29, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z8
-	VADDPS        Z8, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z8
-	VADDPS        Z8, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z0, Y8
+	VADDPS        Y8, Y0, Y0
+	VEXTRACTF32X4 $0x01, Y0, X8
+	VADDPS        X8, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X8
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X8, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X8
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X8, X0, X0
 	TESTQ         R11, R11
-	JZ            store37
-	VADDSS        (R8), X0, X0
+	JZ            store21
+	VMOVD         (R8), X8
+	VADDPS        X8, X0, X0
 
-store37:
+store21:
 	VMOVD         X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z1, Y28
-	VADDPS        Z28, Z1, Z0
-	VEXTRACTF32X4 $0x01, Y0, X29
-	VADDPS        Z29, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z1, Y0
+	VADDPS        Y0, Y1, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPS        X1, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
 	TESTQ         R11, R11
-	JZ            store38
-	VADDSS        (R8), X0, X0
+	JZ            store22
+	VMOVD         (R8), X1
+	VADDPS        X1, X0, X0
 
-store38:
+store22:
 	VMOVD         X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z2, Y28
-	VADDPS        Z28, Z2, Z0
-	VEXTRACTF32X4 $0x01, Y0, X29
-	VADDPS        Z29, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z2, Y0
+	VADDPS        Y0, Y2, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPS        X1, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
 	TESTQ         R11, R11
-	JZ            store39
-	VADDSS        (R8), X0, X0
+	JZ            store23
+	VMOVD         (R8), X1
+	VADDPS        X1, X0, X0
 
-store39:
+store23:
 	VMOVD         X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z3, Y28
-	VADDPS        Z28, Z3, Z0
-	VEXTRACTF32X4 $0x01, Y0, X29
-	VADDPS        Z29, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z3, Y0
+	VADDPS        Y0, Y3, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPS        X1, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
 	TESTQ         R11, R11
-	JZ            store40
-	VADDSS        (R8), X0, X0
+	JZ            store24
+	VMOVD         (R8), X1
+	VADDPS        X1, X0, X0
 
-store40:
+store24:
 	VMOVD         X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z4, Y28
-	VADDPS        Z28, Z4, Z0
-	VEXTRACTF32X4 $0x01, Y0, X29
-	VADDPS        Z29, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z4, Y0
+	VADDPS        Y0, Y4, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPS        X1, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
 	TESTQ         R11, R11
-	JZ            store41
-	VADDSS        (R8), X0, X0
+	JZ            store25
+	VMOVD         (R8), X1
+	VADDPS        X1, X0, X0
 
-store41:
+store25:
 	VMOVD         X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z5, Y28
-	VADDPS        Z28, Z5, Z0
-	VEXTRACTF32X4 $0x01, Y0, X29
-	VADDPS        Z29, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z5, Y0
+	VADDPS        Y0, Y5, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPS        X1, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
 	TESTQ         R11, R11
-	JZ            store42
-	VADDSS        (R8), X0, X0
+	JZ            store26
+	VMOVD         (R8), X1
+	VADDPS        X1, X0, X0
 
-store42:
+store26:
 	VMOVD         X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z6, Y28
-	VADDPS        Z28, Z6, Z0
-	VEXTRACTF32X4 $0x01, Y0, X29
-	VADDPS        Z29, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z6, Y0
+	VADDPS        Y0, Y6, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPS        X1, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
 	TESTQ         R11, R11
-	JZ            store43
-	VADDSS        (R8), X0, X0
+	JZ            store27
+	VMOVD         (R8), X1
+	VADDPS        X1, X0, X0
 
-store43:
+store27:
 	VMOVD         X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z7, Y28
-	VADDPS        Z28, Z7, Z0
-	VEXTRACTF32X4 $0x01, Y0, X29
-	VADDPS        Z29, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z7, Y0
+	VADDPS        Y0, Y7, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPS        X1, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
 	TESTQ         R11, R11
-	JZ            store44
-	VADDSS        (R8), X0, X0
+	JZ            store28
+	VMOVD         (R8), X1
+	VADDPS        X1, X0, X0
 
-store44:
+store28:
 	VMOVD X0, (R8)
 	ADDQ  R10, R8
 	ADDQ  $+4, AX
-	ADDQ  DI, DX
-	JMP   columns32
+	LEAQ  (DX)(DI*1), DX
+	JMP   columns16
 
-rest33:
+rest17:
 	ADDQ $+1, R9
 	JMP  end1
 
 rows2:
 	CMPQ R8, $+7
-	JNE  rows45
+	JNE  rows29
 
-columns46:
-	SUBQ         $+3, R9
-	JLT          rest47
+columns30:
+	SUBQ         $+2, R9
+	JLT          rest31
 	VBROADCASTSS c4_0<>+0(SB), Z0
 	VBROADCASTSS c4_0<>+0(SB), Z1
 	VBROADCASTSS c4_0<>+0(SB), Z2
@@ -4747,421 +4198,247 @@ columns46:
 	VBROADCASTSS c4_0<>+0(SB), Z11
 	VBROADCASTSS c4_0<>+0(SB), Z12
 	VBROADCASTSS c4_0<>+0(SB), Z13
-	VBROADCASTSS c4_0<>+0(SB), Z14
-	VBROADCASTSS c4_0<>+0(SB), Z15
-	VBROADCASTSS c4_0<>+0(SB), Z16
-	VBROADCASTSS c4_0<>+0(SB), Z17
-	VBROADCASTSS c4_0<>+0(SB), Z18
-	VBROADCASTSS c4_0<>+0(SB), Z19
-	VBROADCASTSS c4_0<>+0(SB), Z20
 	MOVQ         CX, R8
 	MOVQ         DX, R10
 	MOVQ         BX, R11
 	LEAQ         (SI)(SI*2), R12
 	LEAQ         (DI)(DI*2), R13
 	LEAQ         (R8)(SI*4), R13
-	LEAQ         (R10)(DI*4), R14
-	SUBQ         DI, R14
+	LEAQ         (R10)(DI*2), R14
 
-depth48:
+depth32:
 	SUBQ        $+16, R11
-	JLT         tail49
+	JLT         tail33
 	PREFETCHT1  (R14)
 	PREFETCHT1  (R14)(DI*1)
-	PREFETCHT1  (R14)(DI*2)
 	ADDQ        $+64, R14
-	VMOVUPS     (R10), Z21
-	VMOVUPS     (R10)(DI*1), Z22
-	VMOVUPS     (R10)(DI*2), Z23
-	VMOVUPS     (R8), Z24
-	VFMADD231PS Z21, Z24, Z0
-	VFMADD231PS Z22, Z24, Z1
-	VFMADD231PS Z23, Z24, Z2
-	VMOVUPS     (R8)(SI*1), Z24
-	VFMADD231PS Z21, Z24, Z3
-	VFMADD231PS Z22, Z24, Z4
-	VFMADD231PS Z23, Z24, Z5
-	VMOVUPS     (R8)(SI*2), Z24
-	VFMADD231PS Z21, Z24, Z6
-	VFMADD231PS Z22, Z24, Z7
-	VFMADD231PS Z23, Z24, Z8
-	VMOVUPS     (R8)(R12*1), Z24
-	VFMADD231PS Z21, Z24, Z9
-	VFMADD231PS Z22, Z24, Z10
-	VFMADD231PS Z23, Z24, Z11
-	VMOVUPS     (R13), Z24
-	VFMADD231PS Z21, Z24, Z12
-	VFMADD231PS Z22, Z24, Z13
-	VFMADD231PS Z23, Z24, Z14
-	VMOVUPS     (R13)(SI*1), Z24
-	VFMADD231PS Z21, Z24, Z15
-	VFMADD231PS Z22, Z24, Z16
-	VFMADD231PS Z23, Z24, Z17
-	VMOVUPS     (R13)(SI*2), Z24
-	VFMADD231PS Z21, Z24, Z18
-	VFMADD231PS Z22, Z24, Z19
-	VFMADD231PS Z23, Z24, Z20
+	VMOVUPS     (R10), Z14
+	VMOVUPS     (R10)(DI*1), Z15
+	VMOVUPS     (R8), Z16
+	VFMADD231PS Z14, Z16, Z0
+	VFMADD231PS Z15, Z16, Z1
+	VMOVUPS     (R8)(SI*1), Z16
+	VFMADD231PS Z14, Z16, Z2
+	VFMADD231PS Z15, Z16, Z3
+	VMOVUPS     (R8)(SI*2), Z16
+	VFMADD231PS Z14, Z16, Z4
+	VFMADD231PS Z15, Z16, Z5
+	VMOVUPS     (R8)(R12*1), Z16
+	VFMADD231PS Z14, Z16, Z6
+	VFMADD231PS Z15, Z16, Z7
+	VMOVUPS     (R13), Z16
+	VFMADD231PS Z14, Z16, Z8
+	VFMADD231PS Z15, Z16, Z9
+	VMOVUPS     (R13)(SI*1), Z16
+	VFMADD231PS Z14, Z16, Z10
+	VFMADD231PS Z15, Z16, Z11
+	VMOVUPS     (R13)(SI*2), Z16
+	VFMADD231PS Z14, Z16, Z12
+	VFMADD231PS Z15, Z16, Z13
 	ADDQ        $+64, R8
 	ADDQ        $+64, R10
 	ADDQ        $+64, R13
-	JMP         depth48
+	JMP         depth32
 
-tail49:
+tail33:
 	ADDQ        $+16, R11
-	JEQ         done50
+	JEQ         done34
 	MOVQ        $-1, R14
 	BZHIQ       R11, R14, R14
 	KMOVQ       R14, K1
-	VMOVUPS.Z   (R10), K1, Z21
-	VMOVUPS.Z   (R10)(DI*1), K1, Z22
-	VMOVUPS.Z   (R10)(DI*2), K1, Z23
-	VMOVUPS.Z   (R8), K1, Z24
-	VFMADD231PS Z21, Z24, Z0
-	VFMADD231PS Z22, Z24, Z1
-	VFMADD231PS Z23, Z24, Z2
-	VMOVUPS.Z   (R8)(SI*1), K1, Z24
-	VFMADD231PS Z21, Z24, Z3
-	VFMADD231PS Z22, Z24, Z4
-	VFMADD231PS Z23, Z24, Z5
-	VMOVUPS.Z   (R8)(SI*2), K1, Z24
-	VFMADD231PS Z21, Z24, Z6
-	VFMADD231PS Z22, Z24, Z7
-	VFMADD231PS Z23, Z24, Z8
-	VMOVUPS.Z   (R8)(R12*1), K1, Z24
-	VFMADD231PS Z21, Z24, Z9
-	VFMADD231PS Z22, Z24, Z10
-	VFMADD231PS Z23, Z24, Z11
-	VMOVUPS.Z   (R13), K1, Z24
-	VFMADD231PS Z21, Z24, Z12
-	VFMADD231PS Z22, Z24, Z13
-	VFMADD231PS Z23, Z24, Z14
-	VMOVUPS.Z   (R13)(SI*1), K1, Z24
-	VFMADD231PS Z21, Z24, Z15
-	VFMADD231PS Z22, Z24, Z16
-	VFMADD231PS Z23, Z24, Z17
-	VMOVUPS.Z   (R13)(SI*2), K1, Z24
-	VFMADD231PS Z21, Z24, Z18
-	VFMADD231PS Z22, Z24, Z19
-	VFMADD231PS Z23, Z24, Z20
+	VMOVUPS.Z   (R10), K1, Z14
+	VMOVUPS.Z   (R10)(DI*1), K1, Z15
+	VMOVUPS.Z   (R8), K1, Z16
+	VFMADD231PS Z14, Z16, Z0
+	VFMADD231PS Z15, Z16, Z1
+	VMOVUPS.Z   (R8)(SI*1), K1, Z16
+	VFMADD231PS Z14, Z16, Z2
+	VFMADD231PS Z15, Z16, Z3
+	VMOVUPS.Z   (R8)(SI*2), K1, Z16
+	VFMADD231PS Z14, Z16, Z4
+	VFMADD231PS Z15, Z16, Z5
+	VMOVUPS.Z   (R8)(R12*1), K1, Z16
+	VFMADD231PS Z14, Z16, Z6
+	VFMADD231PS Z15, Z16, Z7
+	VMOVUPS.Z   (R13), K1, Z16
+	VFMADD231PS Z14, Z16, Z8
+	VFMADD231PS Z15, Z16, Z9
+	VMOVUPS.Z   (R13)(SI*1), K1, Z16
+	VFMADD231PS Z14, Z16, Z10
+	VFMADD231PS Z15, Z16, Z11
+	VMOVUPS.Z   (R13)(SI*2), K1, Z16
+	VFMADD231PS Z14, Z16, Z12
+	VFMADD231PS Z15, Z16, Z13
 
-done50:
+done34:
 	MOVQ          ldc+48(FP), R10
 	MOVQ          add+72(FP), R11
 	IMUL3Q        $+4, R10, R10
 	MOVQ          AX, R8
-	VEXTRACTF64X4 $0x01, Z0, Y25
-	VADDPS        Z25, Z0, Z0
-	VEXTRACTF32X4 $0x01, Y0, X26
-	VADDPS        Z26, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z21
-	VADDPS        Z21, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z21
-	VADDPS        Z21, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z0, Y14
+	VADDPS        Y14, Y0, Y0
+	VEXTRACTF32X4 $0x01, Y0, X14
+	VADDPS        X14, X0, X0
+	VEXTRACTF64X4 $0x01, Z1, Y14
+	VADDPS        Y14, Y1, Y1
+	VEXTRACTF32X4 $0x01, Y1, X14
+	VADDPS        X14, X1, X1
+	VSHUFPS       $0xdd, X1, X0, X14
+	VSHUFPS       $0x88, X1, X0, X0
+	VADDPS        X14, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
 	TESTQ         R11, R11
-	JZ            store51
-	VADDSS        (R8), X0, X0
+	JZ            store35
+	VMOVQ         (R8), X1
+	VADDPS        X1, X0, X0
 
-store51:
-	VMOVD         X0, (R8)
-	VEXTRACTF64X4 $0x01, Z1, Y25
-	VADDPS        Z25, Z1, Z0
-	VEXTRACTF32X4 $0x01, Y0, X26
-	VADDPS        Z26, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store52
-	VADDSS        4(R8), X0, X0
-
-store52:
-	VMOVD         X0, 4(R8)
-	VEXTRACTF64X4 $0x01, Z2, Y25
-	VADDPS        Z25, Z2, Z0
-	VEXTRACTF32X4 $0x01, Y0, X26
-	VADDPS        Z26, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store53
-	VADDSS        8(R8), X0, X0
-
-store53:
-	VMOVD         X0, 8(R8)
+store35:
+	VMOVQ         X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z3, Y25
-	VADDPS        Z25, Z3, Z0
-	VEXTRACTF32X4 $0x01, Y0, X26
-	VADDPS        Z26, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z2, Y0
+	VADDPS        Y0, Y2, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPS        X1, X0, X0
+	VEXTRACTF64X4 $0x01, Z3, Y1
+	VADDPS        Y1, Y3, Y1
+	VEXTRACTF32X4 $0x01, Y1, X2
+	VADDPS        X2, X1, X1
+	VSHUFPS       $0xdd, X1, X0, X2
+	VSHUFPS       $0x88, X1, X0, X0
+	VADDPS        X2, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
 	TESTQ         R11, R11
-	JZ            store54
-	VADDSS        (R8), X0, X0
+	JZ            store36
+	VMOVQ         (R8), X1
+	VADDPS        X1, X0, X0
 
-store54:
-	VMOVD         X0, (R8)
-	VEXTRACTF64X4 $0x01, Z4, Y25
-	VADDPS        Z25, Z4, Z0
-	VEXTRACTF32X4 $0x01, Y0, X26
-	VADDPS        Z26, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store55
-	VADDSS        4(R8), X0, X0
-
-store55:
-	VMOVD         X0, 4(R8)
-	VEXTRACTF64X4 $0x01, Z5, Y25
-	VADDPS        Z25, Z5, Z0
-	VEXTRACTF32X4 $0x01, Y0, X26
-	VADDPS        Z26, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store56
-	VADDSS        8(R8), X0, X0
-
-store56:
-	VMOVD         X0, 8(R8)
+store36:
+	VMOVQ         X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z6, Y25
-	VADDPS        Z25, Z6, Z0
-	VEXTRACTF32X4 $0x01, Y0, X26
-	VADDPS        Z26, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z4, Y0
+	VADDPS        Y0, Y4, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPS        X1, X0, X0
+	VEXTRACTF64X4 $0x01, Z5, Y1
+	VADDPS        Y1, Y5, Y1
+	VEXTRACTF32X4 $0x01, Y1, X2
+	VADDPS        X2, X1, X1
+	VSHUFPS       $0xdd, X1, X0, X2
+	VSHUFPS       $0x88, X1, X0, X0
+	VADDPS        X2, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
 	TESTQ         R11, R11
-	JZ            store57
-	VADDSS        (R8), X0, X0
+	JZ            store37
+	VMOVQ         (R8), X1
+	VADDPS        X1, X0, X0
 
-store57:
-	VMOVD         X0, (R8)
-	VEXTRACTF64X4 $0x01, Z7, Y25
-	VADDPS        Z25, Z7, Z0
-	VEXTRACTF32X4 $0x01, Y0, X26
-	VADDPS        Z26, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store58
-	VADDSS        4(R8), X0, X0
-
-store58:
-	VMOVD         X0, 4(R8)
-	VEXTRACTF64X4 $0x01, Z8, Y25
-	VADDPS        Z25, Z8, Z0
-	VEXTRACTF32X4 $0x01, Y0, X26
-	VADDPS        Z26, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store59
-	VADDSS        8(R8), X0, X0
-
-store59:
-	VMOVD         X0, 8(R8)
+store37:
+	VMOVQ         X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z9, Y25
-	VADDPS        Z25, Z9, Z0
-	VEXTRACTF32X4 $0x01, Y0, X26
-	VADDPS        Z26, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z6, Y0
+	VADDPS        Y0, Y6, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPS        X1, X0, X0
+	VEXTRACTF64X4 $0x01, Z7, Y1
+	VADDPS        Y1, Y7, Y1
+	VEXTRACTF32X4 $0x01, Y1, X2
+	VADDPS        X2, X1, X1
+	VSHUFPS       $0xdd, X1, X0, X2
+	VSHUFPS       $0x88, X1, X0, X0
+	VADDPS        X2, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
 	TESTQ         R11, R11
-	JZ            store60
-	VADDSS        (R8), X0, X0
+	JZ            store38
+	VMOVQ         (R8), X1
+	VADDPS        X1, X0, X0
 
-store60:
-	VMOVD         X0, (R8)
-	VEXTRACTF64X4 $0x01, Z10, Y25
-	VADDPS        Z25, Z10, Z0
-	VEXTRACTF32X4 $0x01, Y0, X26
-	VADDPS        Z26, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store61
-	VADDSS        4(R8), X0, X0
-
-store61:
-	VMOVD         X0, 4(R8)
-	VEXTRACTF64X4 $0x01, Z11, Y25
-	VADDPS        Z25, Z11, Z0
-	VEXTRACTF32X4 $0x01, Y0, X26
-	VADDPS        Z26, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store62
-	VADDSS        8(R8), X0, X0
-
-store62:
-	VMOVD         X0, 8(R8)
+store38:
+	VMOVQ         X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z12, Y25
-	VADDPS        Z25, Z12, Z0
-	VEXTRACTF32X4 $0x01, Y0, X26
-	VADDPS        Z26, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z8, Y0
+	VADDPS        Y0, Y8, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPS        X1, X0, X0
+	VEXTRACTF64X4 $0x01, Z9, Y1
+	VADDPS        Y1, Y9, Y1
+	VEXTRACTF32X4 $0x01, Y1, X2
+	VADDPS        X2, X1, X1
+	VSHUFPS       $0xdd, X1, X0, X2
+	VSHUFPS       $0x88, X1, X0, X0
+	VADDPS        X2, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
 	TESTQ         R11, R11
-	JZ            store63
-	VADDSS        (R8), X0, X0
+	JZ            store39
+	VMOVQ         (R8), X1
+	VADDPS        X1, X0, X0
 
-store63:
-	VMOVD         X0, (R8)
-	VEXTRACTF64X4 $0x01, Z13, Y25
-	VADDPS        Z25, Z13, Z0
-	VEXTRACTF32X4 $0x01, Y0, X26
-	VADDPS        Z26, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store64
-	VADDSS        4(R8), X0, X0
-
-store64:
-	VMOVD         X0, 4(R8)
-	VEXTRACTF64X4 $0x01, Z14, Y25
-	VADDPS        Z25, Z14, Z0
-	VEXTRACTF32X4 $0x01, Y0, X26
-	VADDPS        Z26, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store65
-	VADDSS        8(R8), X0, X0
-
-store65:
-	VMOVD         X0, 8(R8)
+store39:
+	VMOVQ         X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z15, Y25
-	VADDPS        Z25, Z15, Z0
-	VEXTRACTF32X4 $0x01, Y0, X26
-	VADDPS        Z26, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z10, Y0
+	VADDPS        Y0, Y10, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPS        X1, X0, X0
+	VEXTRACTF64X4 $0x01, Z11, Y1
+	VADDPS        Y1, Y11, Y1
+	VEXTRACTF32X4 $0x01, Y1, X2
+	VADDPS        X2, X1, X1
+	VSHUFPS       $0xdd, X1, X0, X2
+	VSHUFPS       $0x88, X1, X0, X0
+	VADDPS        X2, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
 	TESTQ         R11, R11
-	JZ            store66
-	VADDSS        (R8), X0, X0
+	JZ            store40
+	VMOVQ         (R8), X1
+	VADDPS        X1, X0, X0
 
-store66:
-	VMOVD         X0, (R8)
-	VEXTRACTF64X4 $0x01, Z16, Y25
-	VADDPS        Z25, Z16, Z0
-	VEXTRACTF32X4 $0x01, Y0, X26
-	VADDPS        Z26, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store67
-	VADDSS        4(R8), X0, X0
-
-store67:
-	VMOVD         X0, 4(R8)
-	VEXTRACTF64X4 $0x01, Z17, Y25
-	VADDPS        Z25, Z17, Z0
-	VEXTRACTF32X4 $0x01, Y0, X26
-	VADDPS        Z26, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store68
-	VADDSS        8(R8), X0, X0
-
-store68:
-	VMOVD         X0, 8(R8)
+store40:
+	VMOVQ         X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z18, Y25
-	VADDPS        Z25, Z18, Z0
-	VEXTRACTF32X4 $0x01, Y0, X26
-	VADDPS        Z26, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z12, Y0
+	VADDPS        Y0, Y12, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPS        X1, X0, X0
+	VEXTRACTF64X4 $0x01, Z13, Y1
+	VADDPS        Y1, Y13, Y1
+	VEXTRACTF32X4 $0x01, Y1, X2
+	VADDPS        X2, X1, X1
+	VSHUFPS       $0xdd, X1, X0, X2
+	VSHUFPS       $0x88, X1, X0, X0
+	VADDPS        X2, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
 	TESTQ         R11, R11
-	JZ            store69
-	VADDSS        (R8), X0, X0
+	JZ            store41
+	VMOVQ         (R8), X1
+	VADDPS        X1, X0, X0
 
-store69:
-	VMOVD         X0, (R8)
-	VEXTRACTF64X4 $0x01, Z19, Y25
-	VADDPS        Z25, Z19, Z0
-	VEXTRACTF32X4 $0x01, Y0, X26
-	VADDPS        Z26, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store70
-	VADDSS        4(R8), X0, X0
-
-store70:
-	VMOVD         X0, 4(R8)
-	VEXTRACTF64X4 $0x01, Z20, Y25
-	VADDPS        Z25, Z20, Z0
-	VEXTRACTF32X4 $0x01, Y0, X26
-	VADDPS        Z26, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store71
-	VADDSS        8(R8), X0, X0
-
-store71:
-	VMOVD X0, 8(R8)
+store41:
+	VMOVQ X0, (R8)
 	ADDQ  R10, R8
-	ADDQ  $+12, AX
-	ADDQ  DI, DX
-	ADDQ  DI, DX
-	ADDQ  DI, DX
-	JMP   columns46
+	ADDQ  $+8, AX
+	LEAQ  (DX)(DI*2), DX
+	JMP   columns30
 
-rest47:
-	ADDQ $+3, R9
+rest31:
+	ADDQ $+2, R9
 
-columns72:
+columns42:
 	SUBQ         $+1, R9
-	JLT          rest73
+	JLT          rest43
 	VBROADCASTSS c4_0<>+0(SB), Z0
 	VBROADCASTSS c4_0<>+0(SB), Z1
 	VBROADCASTSS c4_0<>+0(SB), Z2
@@ -5175,11 +4452,11 @@ columns72:
 	LEAQ         (SI)(SI*2), R12
 	LEAQ         (DI)(DI*2), R13
 	LEAQ         (R8)(SI*4), R13
-	LEAQ         (R10)(DI*4), R14
+	LEAQ         (R10)(DI*1), R14
 
-depth74:
+depth44:
 	SUBQ        $+16, R11
-	JLT         tail75
+	JLT         tail45
 	VMOVUPS     (R10), Z7
 	VMOVUPS     (R8), Z8
 	VFMADD231PS Z7, Z8, Z0
@@ -5198,11 +4475,11 @@ depth74:
 	ADDQ        $+64, R8
 	ADDQ        $+64, R10
 	ADDQ        $+64, R13
-	JMP         depth74
+	JMP         depth44
 
-tail75:
+tail45:
 	ADDQ        $+16, R11
-	JEQ         done76
+	JEQ         done46
 	MOVQ        $-1, R14
 	BZHIQ       R11, R14, R14
 	KMOVQ       R14, K1
@@ -5222,131 +4499,152 @@ tail75:
 	VMOVUPS.Z   (R13)(SI*2), K1, Z8
 	VFMADD231PS Z7, Z8, Z6
 
-done76:
+done46:
 	MOVQ          ldc+48(FP), R10
 	MOVQ          add+72(FP), R11
 	IMUL3Q        $+4, R10, R10
 	MOVQ          AX, R8
-	VEXTRACTF64X4 $0x01, Z0, Y25
-	VADDPS        Z25, Z0, Z0
-	VEXTRACTF32X4 $0x01, Y0, X26
-	VADDPS        Z26, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z7
-	VADDPS        Z7, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z7
-	VADDPS        Z7, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z0, Y7
+	VADDPS        Y7, Y0, Y0
+	VEXTRACTF32X4 $0x01, Y0, X7
+	VADDPS        X7, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X7
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X7, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X7
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X7, X0, X0
 	TESTQ         R11, R11
-	JZ            store77
-	VADDSS        (R8), X0, X0
+	JZ            store47
+	VMOVD         (R8), X7
+	VADDPS        X7, X0, X0
 
-store77:
+store47:
 	VMOVD         X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z1, Y25
-	VADDPS        Z25, Z1, Z0
-	VEXTRACTF32X4 $0x01, Y0, X26
-	VADDPS        Z26, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z1, Y0
+	VADDPS        Y0, Y1, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPS        X1, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
 	TESTQ         R11, R11
-	JZ            store78
-	VADDSS        (R8), X0, X0
+	JZ            store48
+	VMOVD         (R8), X1
+	VADDPS        X1, X0, X0
 
-store78:
+store48:
 	VMOVD         X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z2, Y25
-	VADDPS        Z25, Z2, Z0
-	VEXTRACTF32X4 $0x01, Y0, X26
-	VADDPS        Z26, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z2, Y0
+	VADDPS        Y0, Y2, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPS        X1, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
 	TESTQ         R11, R11
-	JZ            store79
-	VADDSS        (R8), X0, X0
+	JZ            store49
+	VMOVD         (R8), X1
+	VADDPS        X1, X0, X0
 
-store79:
+store49:
 	VMOVD         X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z3, Y25
-	VADDPS        Z25, Z3, Z0
-	VEXTRACTF32X4 $0x01, Y0, X26
-	VADDPS        Z26, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z3, Y0
+	VADDPS        Y0, Y3, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPS        X1, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
 	TESTQ         R11, R11
-	JZ            store80
-	VADDSS        (R8), X0, X0
+	JZ            store50
+	VMOVD         (R8), X1
+	VADDPS        X1, X0, X0
 
-store80:
+store50:
 	VMOVD         X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z4, Y25
-	VADDPS        Z25, Z4, Z0
-	VEXTRACTF32X4 $0x01, Y0, X26
-	VADDPS        Z26, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z4, Y0
+	VADDPS        Y0, Y4, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPS        X1, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
 	TESTQ         R11, R11
-	JZ            store81
-	VADDSS        (R8), X0, X0
+	JZ            store51
+	VMOVD         (R8), X1
+	VADDPS        X1, X0, X0
 
-store81:
+store51:
 	VMOVD         X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z5, Y25
-	VADDPS        Z25, Z5, Z0
-	VEXTRACTF32X4 $0x01, Y0, X26
-	VADDPS        Z26, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z5, Y0
+	VADDPS        Y0, Y5, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPS        X1, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
 	TESTQ         R11, R11
-	JZ            store82
-	VADDSS        (R8), X0, X0
+	JZ            store52
+	VMOVD         (R8), X1
+	VADDPS        X1, X0, X0
 
-store82:
+store52:
 	VMOVD         X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z6, Y25
-	VADDPS        Z25, Z6, Z0
-	VEXTRACTF32X4 $0x01, Y0, X26
-	VADDPS        Z26, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z6, Y0
+	VADDPS        Y0, Y6, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPS        X1, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
 	TESTQ         R11, R11
-	JZ            store83
-	VADDSS        (R8), X0, X0
+	JZ            store53
+	VMOVD         (R8), X1
+	VADDPS        X1, X0, X0
 
-store83:
+store53:
 	VMOVD X0, (R8)
 	ADDQ  R10, R8
 	ADDQ  $+4, AX
-	ADDQ  DI, DX
-	JMP   columns72
+	LEAQ  (DX)(DI*1), DX
+	JMP   columns42
 
-rest73:
+rest43:
 	ADDQ $+1, R9
 	JMP  end1
 
-rows45:
+rows29:
 	CMPQ R8, $+6
-	JNE  rows84
+	JNE  rows54
 
-columns85:
-	SUBQ         $+3, R9
-	JLT          rest86
+columns55:
+	SUBQ         $+2, R9
+	JLT          rest56
 	VBROADCASTSS c4_0<>+0(SB), Z0
 	VBROADCASTSS c4_0<>+0(SB), Z1
 	VBROADCASTSS c4_0<>+0(SB), Z2
@@ -5359,369 +4657,219 @@ columns85:
 	VBROADCASTSS c4_0<>+0(SB), Z9
 	VBROADCASTSS c4_0<>+0(SB), Z10
 	VBROADCASTSS c4_0<>+0(SB), Z11
-	VBROADCASTSS c4_0<>+0(SB), Z12
-	VBROADCASTSS c4_0<>+0(SB), Z13
-	VBROADCASTSS c4_0<>+0(SB), Z14
-	VBROADCASTSS c4_0<>+0(SB), Z15
-	VBROADCASTSS c4_0<>+0(SB), Z16
-	VBROADCASTSS c4_0<>+0(SB), Z17
 	MOVQ         CX, R8
 	MOVQ         DX, R10
 	MOVQ         BX, R11
 	LEAQ         (SI)(SI*2), R12
 	LEAQ         (DI)(DI*2), R13
 	LEAQ         (R8)(SI*4), R13
-	LEAQ         (R10)(DI*4), R14
-	SUBQ         DI, R14
+	LEAQ         (R10)(DI*2), R14
 
-depth87:
+depth57:
 	SUBQ        $+16, R11
-	JLT         tail88
+	JLT         tail58
 	PREFETCHT1  (R14)
 	PREFETCHT1  (R14)(DI*1)
-	PREFETCHT1  (R14)(DI*2)
 	ADDQ        $+64, R14
-	VMOVUPS     (R10), Z18
-	VMOVUPS     (R10)(DI*1), Z19
-	VMOVUPS     (R10)(DI*2), Z20
-	VMOVUPS     (R8), Z21
-	VFMADD231PS Z18, Z21, Z0
-	VFMADD231PS Z19, Z21, Z1
-	VFMADD231PS Z20, Z21, Z2
-	VMOVUPS     (R8)(SI*1), Z21
-	VFMADD231PS Z18, Z21, Z3
-	VFMADD231PS Z19, Z21, Z4
-	VFMADD231PS Z20, Z21, Z5
-	VMOVUPS     (R8)(SI*2), Z21
-	VFMADD231PS Z18, Z21, Z6
-	VFMADD231PS Z19, Z21, Z7
-	VFMADD231PS Z20, Z21, Z8
-	VMOVUPS     (R8)(R12*1), Z21
-	VFMADD231PS Z18, Z21, Z9
-	VFMADD231PS Z19, Z21, Z10
-	VFMADD231PS Z20, Z21, Z11
-	VMOVUPS     (R13), Z21
-	VFMADD231PS Z18, Z21, Z12
-	VFMADD231PS Z19, Z21, Z13
-	VFMADD231PS Z20, Z21, Z14
-	VMOVUPS     (R13)(SI*1), Z21
-	VFMADD231PS Z18, Z21, Z15
-	VFMADD231PS Z19, Z21, Z16
-	VFMADD231PS Z20, Z21, Z17
+	VMOVUPS     (R10), Z12
+	VMOVUPS     (R10)(DI*1), Z13
+	VMOVUPS     (R8), Z14
+	VFMADD231PS Z12, Z14, Z0
+	VFMADD231PS Z13, Z14, Z1
+	VMOVUPS     (R8)(SI*1), Z14
+	VFMADD231PS Z12, Z14, Z2
+	VFMADD231PS Z13, Z14, Z3
+	VMOVUPS     (R8)(SI*2), Z14
+	VFMADD231PS Z12, Z14, Z4
+	VFMADD231PS Z13, Z14, Z5
+	VMOVUPS     (R8)(R12*1), Z14
+	VFMADD231PS Z12, Z14, Z6
+	VFMADD231PS Z13, Z14, Z7
+	VMOVUPS     (R13), Z14
+	VFMADD231PS Z12, Z14, Z8
+	VFMADD231PS Z13, Z14, Z9
+	VMOVUPS     (R13)(SI*1), Z14
+	VFMADD231PS Z12, Z14, Z10
+	VFMADD231PS Z13, Z14, Z11
 	ADDQ        $+64, R8
 	ADDQ        $+64, R10
 	ADDQ        $+64, R13
-	JMP         depth87
+	JMP         depth57
 
-tail88:
+tail58:
 	ADDQ        $+16, R11
-	JEQ         done89
+	JEQ         done59
 	MOVQ        $-1, R14
 	BZHIQ       R11, R14, R14
 	KMOVQ       R14, K1
-	VMOVUPS.Z   (R10), K1, Z18
-	VMOVUPS.Z   (R10)(DI*1), K1, Z19
-	VMOVUPS.Z   (R10)(DI*2), K1, Z20
-	VMOVUPS.Z   (R8), K1, Z21
-	VFMADD231PS Z18, Z21, Z0
-	VFMADD231PS Z19, Z21, Z1
-	VFMADD231PS Z20, Z21, Z2
-	VMOVUPS.Z   (R8)(SI*1), K1, Z21
-	VFMADD231PS Z18, Z21, Z3
-	VFMADD231PS Z19, Z21, Z4
-	VFMADD231PS Z20, Z21, Z5
-	VMOVUPS.Z   (R8)(SI*2), K1, Z21
-	VFMADD231PS Z18, Z21, Z6
-	VFMADD231PS Z19, Z21, Z7
-	VFMADD231PS Z20, Z21, Z8
-	VMOVUPS.Z   (R8)(R12*1), K1, Z21
-	VFMADD231PS Z18, Z21, Z9
-	VFMADD231PS Z19, Z21, Z10
-	VFMADD231PS Z20, Z21, Z11
-	VMOVUPS.Z   (R13), K1, Z21
-	VFMADD231PS Z18, Z21, Z12
-	VFMADD231PS Z19, Z21, Z13
-	VFMADD231PS Z20, Z21, Z14
-	VMOVUPS.Z   (R13)(SI*1), K1, Z21
-	VFMADD231PS Z18, Z21, Z15
-	VFMADD231PS Z19, Z21, Z16
-	VFMADD231PS Z20, Z21, Z17
+	VMOVUPS.Z   (R10), K1, Z12
+	VMOVUPS.Z   (R10)(DI*1), K1, Z13
+	VMOVUPS.Z   (R8), K1, Z14
+	VFMADD231PS Z12, Z14, Z0
+	VFMADD231PS Z13, Z14, Z1
+	VMOVUPS.Z   (R8)(SI*1), K1, Z14
+	VFMADD231PS Z12, Z14, Z2
+	VFMADD231PS Z13, Z14, Z3
+	VMOVUPS.Z   (R8)(SI*2), K1, Z14
+	VFMADD231PS Z12, Z14, Z4
+	VFMADD231PS Z13, Z14, Z5
+	VMOVUPS.Z   (R8)(R12*1), K1, Z14
+	VFMADD231PS Z12, Z14, Z6
+	VFMADD231PS Z13, Z14, Z7
+	VMOVUPS.Z   (R13), K1, Z14
+	VFMADD231PS Z12, Z14, Z8
+	VFMADD231PS Z13, Z14, Z9
+	VMOVUPS.Z   (R13)(SI*1), K1, Z14
+	VFMADD231PS Z12, Z14, Z10
+	VFMADD231PS Z13, Z14, Z11
 
-done89:
+done59:
 	MOVQ          ldc+48(FP), R10
 	MOVQ          add+72(FP), R11
 	IMUL3Q        $+4, R10, R10
 	MOVQ          AX, R8
-	VEXTRACTF64X4 $0x01, Z0, Y22
-	VADDPS        Z22, Z0, Z0
-	VEXTRACTF32X4 $0x01, Y0, X23
-	VADDPS        Z23, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z18
-	VADDPS        Z18, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z18
-	VADDPS        Z18, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z0, Y12
+	VADDPS        Y12, Y0, Y0
+	VEXTRACTF32X4 $0x01, Y0, X12
+	VADDPS        X12, X0, X0
+	VEXTRACTF64X4 $0x01, Z1, Y12
+	VADDPS        Y12, Y1, Y1
+	VEXTRACTF32X4 $0x01, Y1, X12
+	VADDPS        X12, X1, X1
+	VSHUFPS       $0xdd, X1, X0, X12
+	VSHUFPS       $0x88, X1, X0, X0
+	VADDPS        X12, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
 	TESTQ         R11, R11
-	JZ            store90
-	VADDSS        (R8), X0, X0
+	JZ            store60
+	VMOVQ         (R8), X1
+	VADDPS        X1, X0, X0
 
-store90:
-	VMOVD         X0, (R8)
-	VEXTRACTF64X4 $0x01, Z1, Y22
-	VADDPS        Z22, Z1, Z0
-	VEXTRACTF32X4 $0x01, Y0, X23
-	VADDPS        Z23, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store91
-	VADDSS        4(R8), X0, X0
-
-store91:
-	VMOVD         X0, 4(R8)
-	VEXTRACTF64X4 $0x01, Z2, Y22
-	VADDPS        Z22, Z2, Z0
-	VEXTRACTF32X4 $0x01, Y0, X23
-	VADDPS        Z23, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store92
-	VADDSS        8(R8), X0, X0
-
-store92:
-	VMOVD         X0, 8(R8)
+store60:
+	VMOVQ         X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z3, Y22
-	VADDPS        Z22, Z3, Z0
-	VEXTRACTF32X4 $0x01, Y0, X23
-	VADDPS        Z23, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z2, Y0
+	VADDPS        Y0, Y2, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPS        X1, X0, X0
+	VEXTRACTF64X4 $0x01, Z3, Y1
+	VADDPS        Y1, Y3, Y1
+	VEXTRACTF32X4 $0x01, Y1, X2
+	VADDPS        X2, X1, X1
+	VSHUFPS       $0xdd, X1, X0, X2
+	VSHUFPS       $0x88, X1, X0, X0
+	VADDPS        X2, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
 	TESTQ         R11, R11
-	JZ            store93
-	VADDSS        (R8), X0, X0
+	JZ            store61
+	VMOVQ         (R8), X1
+	VADDPS        X1, X0, X0
 
-store93:
-	VMOVD         X0, (R8)
-	VEXTRACTF64X4 $0x01, Z4, Y22
-	VADDPS        Z22, Z4, Z0
-	VEXTRACTF32X4 $0x01, Y0, X23
-	VADDPS        Z23, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store94
-	VADDSS        4(R8), X0, X0
-
-store94:
-	VMOVD         X0, 4(R8)
-	VEXTRACTF64X4 $0x01, Z5, Y22
-	VADDPS        Z22, Z5, Z0
-	VEXTRACTF32X4 $0x01, Y0, X23
-	VADDPS        Z23, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store95
-	VADDSS        8(R8), X0, X0
-
-store95:
-	VMOVD         X0, 8(R8)
+store61:
+	VMOVQ         X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z6, Y22
-	VADDPS        Z22, Z6, Z0
-	VEXTRACTF32X4 $0x01, Y0, X23
-	VADDPS        Z23, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z4, Y0
+	VADDPS        Y0, Y4, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPS        X1, X0, X0
+	VEXTRACTF64X4 $0x01, Z5, Y1
+	VADDPS        Y1, Y5, Y1
+	VEXTRACTF32X4 $0x01, Y1, X2
+	VADDPS        X2, X1, X1
+	VSHUFPS       $0xdd, X1, X0, X2
+	VSHUFPS       $0x88, X1, X0, X0
+	VADDPS        X2, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
 	TESTQ         R11, R11
-	JZ            store96
-	VADDSS        (R8), X0, X0
+	JZ            store62
+	VMOVQ         (R8), X1
+	VADDPS        X1, X0, X0
 
-store96:
-	VMOVD         X0, (R8)
-	VEXTRACTF64X4 $0x01, Z7, Y22
-	VADDPS        Z22, Z7, Z0
-	VEXTRACTF32X4 $0x01, Y0, X23
-	VADDPS        Z23, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store97
-	VADDSS        4(R8), X0, X0
-
-store97:
-	VMOVD         X0, 4(R8)
-	VEXTRACTF64X4 $0x01, Z8, Y22
-	VADDPS        Z22, Z8, Z0
-	VEXTRACTF32X4 $0x01, Y0, X23
-	VADDPS        Z23, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store98
-	VADDSS        8(R8), X0, X0
-
-store98:
-	VMOVD         X0, 8(R8)
+store62:
+	VMOVQ         X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z9, Y22
-	VADDPS        Z22, Z9, Z0
-	VEXTRACTF32X4 $0x01, Y0, X23
-	VADDPS        Z23, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z6, Y0
+	VADDPS        Y0, Y6, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPS        X1, X0, X0
+	VEXTRACTF64X4 $0x01, Z7, Y1
+	VADDPS        Y1, Y7, Y1
+	VEXTRACTF32X4 $0x01, Y1, X2
+	VADDPS        X2, X1, X1
+	VSHUFPS       $0xdd, X1, X0, X2
+	VSHUFPS       $0x88, X1, X0, X0
+	VADDPS        X2, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
 	TESTQ         R11, R11
-	JZ            store99
-	VADDSS        (R8), X0, X0
+	JZ            store63
+	VMOVQ         (R8), X1
+	VADDPS        X1, X0, X0
 
-store99:
-	VMOVD         X0, (R8)
-	VEXTRACTF64X4 $0x01, Z10, Y22
-	VADDPS        Z22, Z10, Z0
-	VEXTRACTF32X4 $0x01, Y0, X23
-	VADDPS        Z23, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store100
-	VADDSS        4(R8), X0, X0
-
-store100:
-	VMOVD         X0, 4(R8)
-	VEXTRACTF64X4 $0x01, Z11, Y22
-	VADDPS        Z22, Z11, Z0
-	VEXTRACTF32X4 $0x01, Y0, X23
-	VADDPS        Z23, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store101
-	VADDSS        8(R8), X0, X0
-
-store101:
-	VMOVD         X0, 8(R8)
+store63:
+	VMOVQ         X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z12, Y22
-	VADDPS        Z22, Z12, Z0
-	VEXTRACTF32X4 $0x01, Y0, X23
-	VADDPS        Z23, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z8, Y0
+	VADDPS        Y0, Y8, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPS        X1, X0, X0
+	VEXTRACTF64X4 $0x01, Z9, Y1
+	VADDPS        Y1, Y9, Y1
+	VEXTRACTF32X4 $0x01, Y1, X2
+	VADDPS        X2, X1, X1
+	VSHUFPS       $0xdd, X1, X0, X2
+	VSHUFPS       $0x88, X1, X0, X0
+	VADDPS        X2, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
 	TESTQ         R11, R11
-	JZ            store102
-	VADDSS        (R8), X0, X0
+	JZ            store64
+	VMOVQ         (R8), X1
+	VADDPS        X1, X0, X0
 
-store102:
-	VMOVD         X0, (R8)
-	VEXTRACTF64X4 $0x01, Z13, Y22
-	VADDPS        Z22, Z13, Z0
-	VEXTRACTF32X4 $0x01, Y0, X23
-	VADDPS        Z23, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store103
-	VADDSS        4(R8), X0, X0
-
-store103:
-	VMOVD         X0, 4(R8)
-	VEXTRACTF64X4 $0x01, Z14, Y22
-	VADDPS        Z22, Z14, Z0
-	VEXTRACTF32X4 $0x01, Y0, X23
-	VADDPS        Z23, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store104
-	VADDSS        8(R8), X0, X0
-
-store104:
-	VMOVD         X0, 8(R8)
+store64:
+	VMOVQ         X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z15, Y22
-	VADDPS        Z22, Z15, Z0
-	VEXTRACTF32X4 $0x01, Y0, X23
-	VADDPS        Z23, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z10, Y0
+	VADDPS        Y0, Y10, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPS        X1, X0, X0
+	VEXTRACTF64X4 $0x01, Z11, Y1
+	VADDPS        Y1, Y11, Y1
+	VEXTRACTF32X4 $0x01, Y1, X2
+	VADDPS        X2, X1, X1
+	VSHUFPS       $0xdd, X1, X0, X2
+	VSHUFPS       $0x88, X1, X0, X0
+	VADDPS        X2, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
 	TESTQ         R11, R11
-	JZ            store105
-	VADDSS        (R8), X0, X0
+	JZ            store65
+	VMOVQ         (R8), X1
+	VADDPS        X1, X0, X0
 
-store105:
-	VMOVD         X0, (R8)
-	VEXTRACTF64X4 $0x01, Z16, Y22
-	VADDPS        Z22, Z16, Z0
-	VEXTRACTF32X4 $0x01, Y0, X23
-	VADDPS        Z23, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store106
-	VADDSS        4(R8), X0, X0
-
-store106:
-	VMOVD         X0, 4(R8)
-	VEXTRACTF64X4 $0x01, Z17, Y22
-	VADDPS        Z22, Z17, Z0
-	VEXTRACTF32X4 $0x01, Y0, X23
-	VADDPS        Z23, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store107
-	VADDSS        8(R8), X0, X0
-
-store107:
-	VMOVD X0, 8(R8)
+store65:
+	VMOVQ X0, (R8)
 	ADDQ  R10, R8
-	ADDQ  $+12, AX
-	ADDQ  DI, DX
-	ADDQ  DI, DX
-	ADDQ  DI, DX
-	JMP   columns85
+	ADDQ  $+8, AX
+	LEAQ  (DX)(DI*2), DX
+	JMP   columns55
 
-rest86:
-	ADDQ $+3, R9
+rest56:
+	ADDQ $+2, R9
 
-columns108:
+columns66:
 	SUBQ         $+1, R9
-	JLT          rest109
+	JLT          rest67
 	VBROADCASTSS c4_0<>+0(SB), Z0
 	VBROADCASTSS c4_0<>+0(SB), Z1
 	VBROADCASTSS c4_0<>+0(SB), Z2
@@ -5734,11 +4882,11 @@ columns108:
 	LEAQ         (SI)(SI*2), R12
 	LEAQ         (DI)(DI*2), R13
 	LEAQ         (R8)(SI*4), R13
-	LEAQ         (R10)(DI*4), R14
+	LEAQ         (R10)(DI*1), R14
 
-depth110:
+depth68:
 	SUBQ        $+16, R11
-	JLT         tail111
+	JLT         tail69
 	VMOVUPS     (R10), Z6
 	VMOVUPS     (R8), Z7
 	VFMADD231PS Z6, Z7, Z0
@@ -5755,11 +4903,11 @@ depth110:
 	ADDQ        $+64, R8
 	ADDQ        $+64, R10
 	ADDQ        $+64, R13
-	JMP         depth110
+	JMP         depth68
 
-tail111:
+tail69:
 	ADDQ        $+16, R11
-	JEQ         done112
+	JEQ         done70
 	MOVQ        $-1, R14
 	BZHIQ       R11, R14, R14
 	KMOVQ       R14, K1
@@ -5777,116 +4925,134 @@ tail111:
 	VMOVUPS.Z   (R13)(SI*1), K1, Z7
 	VFMADD231PS Z6, Z7, Z5
 
-done112:
+done70:
 	MOVQ          ldc+48(FP), R10
 	MOVQ          add+72(FP), R11
 	IMUL3Q        $+4, R10, R10
 	MOVQ          AX, R8
-	VEXTRACTF64X4 $0x01, Z0, Y22
-	VADDPS        Z22, Z0, Z0
-	VEXTRACTF32X4 $0x01, Y0, X23
-	VADDPS        Z23, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z6
-	VADDPS        Z6, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z6
-	VADDPS        Z6, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z0, Y6
+	VADDPS        Y6, Y0, Y0
+	VEXTRACTF32X4 $0x01, Y0, X6
+	VADDPS        X6, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X6
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X6, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X6
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X6, X0, X0
 	TESTQ         R11, R11
-	JZ            store113
-	VADDSS        (R8), X0, X0
+	JZ            store71
+	VMOVD         (R8), X6
+	VADDPS        X6, X0, X0
 
-store113:
+store71:
 	VMOVD         X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z1, Y22
-	VADDPS        Z22, Z1, Z0
-	VEXTRACTF32X4 $0x01, Y0, X23
-	VADDPS        Z23, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z1, Y0
+	VADDPS        Y0, Y1, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPS        X1, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
 	TESTQ         R11, R11
-	JZ            store114
-	VADDSS        (R8), X0, X0
+	JZ            store72
+	VMOVD         (R8), X1
+	VADDPS        X1, X0, X0
 
-store114:
+store72:
 	VMOVD         X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z2, Y22
-	VADDPS        Z22, Z2, Z0
-	VEXTRACTF32X4 $0x01, Y0, X23
-	VADDPS        Z23, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z2, Y0
+	VADDPS        Y0, Y2, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPS        X1, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
 	TESTQ         R11, R11
-	JZ            store115
-	VADDSS        (R8), X0, X0
+	JZ            store73
+	VMOVD         (R8), X1
+	VADDPS        X1, X0, X0
 
-store115:
+store73:
 	VMOVD         X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z3, Y22
-	VADDPS        Z22, Z3, Z0
-	VEXTRACTF32X4 $0x01, Y0, X23
-	VADDPS        Z23, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z3, Y0
+	VADDPS        Y0, Y3, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPS        X1, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
 	TESTQ         R11, R11
-	JZ            store116
-	VADDSS        (R8), X0, X0
+	JZ            store74
+	VMOVD         (R8), X1
+	VADDPS        X1, X0, X0
 
-store116:
+store74:
 	VMOVD         X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z4, Y22
-	VADDPS        Z22, Z4, Z0
-	VEXTRACTF32X4 $0x01, Y0, X23
-	VADDPS        Z23, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z4, Y0
+	VADDPS        Y0, Y4, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPS        X1, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
 	TESTQ         R11, R11
-	JZ            store117
-	VADDSS        (R8), X0, X0
+	JZ            store75
+	VMOVD         (R8), X1
+	VADDPS        X1, X0, X0
 
-store117:
+store75:
 	VMOVD         X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z5, Y22
-	VADDPS        Z22, Z5, Z0
-	VEXTRACTF32X4 $0x01, Y0, X23
-	VADDPS        Z23, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z5, Y0
+	VADDPS        Y0, Y5, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPS        X1, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
 	TESTQ         R11, R11
-	JZ            store118
-	VADDSS        (R8), X0, X0
+	JZ            store76
+	VMOVD         (R8), X1
+	VADDPS        X1, X0, X0
 
-store118:
+store76:
 	VMOVD X0, (R8)
 	ADDQ  R10, R8
 	ADDQ  $+4, AX
-	ADDQ  DI, DX
-	JMP   columns108
+	LEAQ  (DX)(DI*1), DX
+	JMP   columns66
 
-rest109:
+rest67:
 	ADDQ $+1, R9
 	JMP  end1
 
-rows84:
+rows54:
 	CMPQ R8, $+5
-	JNE  rows119
+	JNE  rows77
 
-columns120:
-	SUBQ         $+3, R9
-	JLT          rest121
+columns78:
+	SUBQ         $+2, R9
+	JLT          rest79
 	VBROADCASTSS c4_0<>+0(SB), Z0
 	VBROADCASTSS c4_0<>+0(SB), Z1
 	VBROADCASTSS c4_0<>+0(SB), Z2
@@ -5897,317 +5063,191 @@ columns120:
 	VBROADCASTSS c4_0<>+0(SB), Z7
 	VBROADCASTSS c4_0<>+0(SB), Z8
 	VBROADCASTSS c4_0<>+0(SB), Z9
-	VBROADCASTSS c4_0<>+0(SB), Z10
-	VBROADCASTSS c4_0<>+0(SB), Z11
-	VBROADCASTSS c4_0<>+0(SB), Z12
-	VBROADCASTSS c4_0<>+0(SB), Z13
-	VBROADCASTSS c4_0<>+0(SB), Z14
 	MOVQ         CX, R8
 	MOVQ         DX, R10
 	MOVQ         BX, R11
 	LEAQ         (SI)(SI*2), R12
 	LEAQ         (DI)(DI*2), R13
 	LEAQ         (R8)(SI*4), R13
-	LEAQ         (R10)(DI*4), R14
-	SUBQ         DI, R14
+	LEAQ         (R10)(DI*2), R14
 
-depth122:
+depth80:
 	SUBQ        $+16, R11
-	JLT         tail123
+	JLT         tail81
 	PREFETCHT1  (R14)
 	PREFETCHT1  (R14)(DI*1)
-	PREFETCHT1  (R14)(DI*2)
 	ADDQ        $+64, R14
-	VMOVUPS     (R10), Z15
-	VMOVUPS     (R10)(DI*1), Z16
-	VMOVUPS     (R10)(DI*2), Z17
-	VMOVUPS     (R8), Z18
-	VFMADD231PS Z15, Z18, Z0
-	VFMADD231PS Z16, Z18, Z1
-	VFMADD231PS Z17, Z18, Z2
-	VMOVUPS     (R8)(SI*1), Z18
-	VFMADD231PS Z15, Z18, Z3
-	VFMADD231PS Z16, Z18, Z4
-	VFMADD231PS Z17, Z18, Z5
-	VMOVUPS     (R8)(SI*2), Z18
-	VFMADD231PS Z15, Z18, Z6
-	VFMADD231PS Z16, Z18, Z7
-	VFMADD231PS Z17, Z18, Z8
-	VMOVUPS     (R8)(R12*1), Z18
-	VFMADD231PS Z15, Z18, Z9
-	VFMADD231PS Z16, Z18, Z10
-	VFMADD231PS Z17, Z18, Z11
-	VMOVUPS     (R13), Z18
-	VFMADD231PS Z15, Z18, Z12
-	VFMADD231PS Z16, Z18, Z13
-	VFMADD231PS Z17, Z18, Z14
+	VMOVUPS     (R10), Z10
+	VMOVUPS     (R10)(DI*1), Z11
+	VMOVUPS     (R8), Z12
+	VFMADD231PS Z10, Z12, Z0
+	VFMADD231PS Z11, Z12, Z1
+	VMOVUPS     (R8)(SI*1), Z12
+	VFMADD231PS Z10, Z12, Z2
+	VFMADD231PS Z11, Z12, Z3
+	VMOVUPS     (R8)(SI*2), Z12
+	VFMADD231PS Z10, Z12, Z4
+	VFMADD231PS Z11, Z12, Z5
+	VMOVUPS     (R8)(R12*1), Z12
+	VFMADD231PS Z10, Z12, Z6
+	VFMADD231PS Z11, Z12, Z7
+	VMOVUPS     (R13), Z12
+	VFMADD231PS Z10, Z12, Z8
+	VFMADD231PS Z11, Z12, Z9
 	ADDQ        $+64, R8
 	ADDQ        $+64, R10
 	ADDQ        $+64, R13
-	JMP         depth122
+	JMP         depth80
 
-tail123:
+tail81:
 	ADDQ        $+16, R11
-	JEQ         done124
+	JEQ         done82
 	MOVQ        $-1, R14
 	BZHIQ       R11, R14, R14
 	KMOVQ       R14, K1
-	VMOVUPS.Z   (R10), K1, Z15
-	VMOVUPS.Z   (R10)(DI*1), K1, Z16
-	VMOVUPS.Z   (R10)(DI*2), K1, Z17
-	VMOVUPS.Z   (R8), K1, Z18
-	VFMADD231PS Z15, Z18, Z0
-	VFMADD231PS Z16, Z18, Z1
-	VFMADD231PS Z17, Z18, Z2
-	VMOVUPS.Z   (R8)(SI*1), K1, Z18
-	VFMADD231PS Z15, Z18, Z3
-	VFMADD231PS Z16, Z18, Z4
-	VFMADD231PS Z17, Z18, Z5
-	VMOVUPS.Z   (R8)(SI*2), K1, Z18
-	VFMADD231PS Z15, Z18, Z6
-	VFMADD231PS Z16, Z18, Z7
-	VFMADD231PS Z17, Z18, Z8
-	VMOVUPS.Z   (R8)(R12*1), K1, Z18
-	VFMADD231PS Z15, Z18, Z9
-	VFMADD231PS Z16, Z18, Z10
-	VFMADD231PS Z17, Z18, Z11
-	VMOVUPS.Z   (R13), K1, Z18
-	VFMADD231PS Z15, Z18, Z12
-	VFMADD231PS Z16, Z18, Z13
-	VFMADD231PS Z17, Z18, Z14
+	VMOVUPS.Z   (R10), K1, Z10
+	VMOVUPS.Z   (R10)(DI*1), K1, Z11
+	VMOVUPS.Z   (R8), K1, Z12
+	VFMADD231PS Z10, Z12, Z0
+	VFMADD231PS Z11, Z12, Z1
+	VMOVUPS.Z   (R8)(SI*1), K1, Z12
+	VFMADD231PS Z10, Z12, Z2
+	VFMADD231PS Z11, Z12, Z3
+	VMOVUPS.Z   (R8)(SI*2), K1, Z12
+	VFMADD231PS Z10, Z12, Z4
+	VFMADD231PS Z11, Z12, Z5
+	VMOVUPS.Z   (R8)(R12*1), K1, Z12
+	VFMADD231PS Z10, Z12, Z6
+	VFMADD231PS Z11, Z12, Z7
+	VMOVUPS.Z   (R13), K1, Z12
+	VFMADD231PS Z10, Z12, Z8
+	VFMADD231PS Z11, Z12, Z9
 
-done124:
+done82:
 	MOVQ          ldc+48(FP), R10
 	MOVQ          add+72(FP), R11
 	IMUL3Q        $+4, R10, R10
 	MOVQ          AX, R8
-	VEXTRACTF64X4 $0x01, Z0, Y19
-	VADDPS        Z19, Z0, Z0
-	VEXTRACTF32X4 $0x01, Y0, X20
-	VADDPS        Z20, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z15
-	VADDPS        Z15, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z15
-	VADDPS        Z15, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z0, Y10
+	VADDPS        Y10, Y0, Y0
+	VEXTRACTF32X4 $0x01, Y0, X10
+	VADDPS        X10, X0, X0
+	VEXTRACTF64X4 $0x01, Z1, Y10
+	VADDPS        Y10, Y1, Y1
+	VEXTRACTF32X4 $0x01, Y1, X10
+	VADDPS        X10, X1, X1
+	VSHUFPS       $0xdd, X1, X0, X10
+	VSHUFPS       $0x88, X1, X0, X0
+	VADDPS        X10, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
 	TESTQ         R11, R11
-	JZ            store125
-	VADDSS        (R8), X0, X0
+	JZ            store83
+	VMOVQ         (R8), X1
+	VADDPS        X1, X0, X0
 
-store125:
-	VMOVD         X0, (R8)
-	VEXTRACTF64X4 $0x01, Z1, Y19
-	VADDPS        Z19, Z1, Z0
-	VEXTRACTF32X4 $0x01, Y0, X20
-	VADDPS        Z20, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store126
-	VADDSS        4(R8), X0, X0
-
-store126:
-	VMOVD         X0, 4(R8)
-	VEXTRACTF64X4 $0x01, Z2, Y19
-	VADDPS        Z19, Z2, Z0
-	VEXTRACTF32X4 $0x01, Y0, X20
-	VADDPS        Z20, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store127
-	VADDSS        8(R8), X0, X0
-
-store127:
-	VMOVD         X0, 8(R8)
+store83:
+	VMOVQ         X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z3, Y19
-	VADDPS        Z19, Z3, Z0
-	VEXTRACTF32X4 $0x01, Y0, X20
-	VADDPS        Z20, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z2, Y0
+	VADDPS        Y0, Y2, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPS        X1, X0, X0
+	VEXTRACTF64X4 $0x01, Z3, Y1
+	VADDPS        Y1, Y3, Y1
+	VEXTRACTF32X4 $0x01, Y1, X2
+	VADDPS        X2, X1, X1
+	VSHUFPS       $0xdd, X1, X0, X2
+	VSHUFPS       $0x88, X1, X0, X0
+	VADDPS        X2, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
 	TESTQ         R11, R11
-	JZ            store128
-	VADDSS        (R8), X0, X0
+	JZ            store84
+	VMOVQ         (R8), X1
+	VADDPS        X1, X0, X0
 
-store128:
-	VMOVD         X0, (R8)
-	VEXTRACTF64X4 $0x01, Z4, Y19
-	VADDPS        Z19, Z4, Z0
-	VEXTRACTF32X4 $0x01, Y0, X20
-	VADDPS        Z20, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store129
-	VADDSS        4(R8), X0, X0
-
-store129:
-	VMOVD         X0, 4(R8)
-	VEXTRACTF64X4 $0x01, Z5, Y19
-	VADDPS        Z19, Z5, Z0
-	VEXTRACTF32X4 $0x01, Y0, X20
-	VADDPS        Z20, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store130
-	VADDSS        8(R8), X0, X0
-
-store130:
-	VMOVD         X0, 8(R8)
+store84:
+	VMOVQ         X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z6, Y19
-	VADDPS        Z19, Z6, Z0
-	VEXTRACTF32X4 $0x01, Y0, X20
-	VADDPS        Z20, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z4, Y0
+	VADDPS        Y0, Y4, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPS        X1, X0, X0
+	VEXTRACTF64X4 $0x01, Z5, Y1
+	VADDPS        Y1, Y5, Y1
+	VEXTRACTF32X4 $0x01, Y1, X2
+	VADDPS        X2, X1, X1
+	VSHUFPS       $0xdd, X1, X0, X2
+	VSHUFPS       $0x88, X1, X0, X0
+	VADDPS        X2, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
 	TESTQ         R11, R11
-	JZ            store131
-	VADDSS        (R8), X0, X0
+	JZ            store85
+	VMOVQ         (R8), X1
+	VADDPS        X1, X0, X0
 
-store131:
-	VMOVD         X0, (R8)
-	VEXTRACTF64X4 $0x01, Z7, Y19
-	VADDPS        Z19, Z7, Z0
-	VEXTRACTF32X4 $0x01, Y0, X20
-	VADDPS        Z20, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store132
-	VADDSS        4(R8), X0, X0
-
-store132:
-	VMOVD         X0, 4(R8)
-	VEXTRACTF64X4 $0x01, Z8, Y19
-	VADDPS        Z19, Z8, Z0
-	VEXTRACTF32X4 $0x01, Y0, X20
-	VADDPS        Z20, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store133
-	VADDSS        8(R8), X0, X0
-
-store133:
-	VMOVD         X0, 8(R8)
+store85:
+	VMOVQ         X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z9, Y19
-	VADDPS        Z19, Z9, Z0
-	VEXTRACTF32X4 $0x01, Y0, X20
-	VADDPS        Z20, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z6, Y0
+	VADDPS        Y0, Y6, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPS        X1, X0, X0
+	VEXTRACTF64X4 $0x01, Z7, Y1
+	VADDPS        Y1, Y7, Y1
+	VEXTRACTF32X4 $0x01, Y1, X2
+	VADDPS        X2, X1, X1
+	VSHUFPS       $0xdd, X1, X0, X2
+	VSHUFPS       $0x88, X1, X0, X0
+	VADDPS        X2, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
 	TESTQ         R11, R11
-	JZ            store134
-	VADDSS        (R8), X0, X0
+	JZ            store86
+	VMOVQ         (R8), X1
+	VADDPS        X1, X0, X0
 
-store134:
-	VMOVD         X0, (R8)
-	VEXTRACTF64X4 $0x01, Z10, Y19
-	VADDPS        Z19, Z10, Z0
-	VEXTRACTF32X4 $0x01, Y0, X20
-	VADDPS        Z20, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store135
-	VADDSS        4(R8), X0, X0
-
-store135:
-	VMOVD         X0, 4(R8)
-	VEXTRACTF64X4 $0x01, Z11, Y19
-	VADDPS        Z19, Z11, Z0
-	VEXTRACTF32X4 $0x01, Y0, X20
-	VADDPS        Z20, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store136
-	VADDSS        8(R8), X0, X0
-
-store136:
-	VMOVD         X0, 8(R8)
+store86:
+	VMOVQ         X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z12, Y19
-	VADDPS        Z19, Z12, Z0
-	VEXTRACTF32X4 $0x01, Y0, X20
-	VADDPS        Z20, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z8, Y0
+	VADDPS        Y0, Y8, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPS        X1, X0, X0
+	VEXTRACTF64X4 $0x01, Z9, Y1
+	VADDPS        Y1, Y9, Y1
+	VEXTRACTF32X4 $0x01, Y1, X2
+	VADDPS        X2, X1, X1
+	VSHUFPS       $0xdd, X1, X0, X2
+	VSHUFPS       $0x88, X1, X0, X0
+	VADDPS        X2, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
 	TESTQ         R11, R11
-	JZ            store137
-	VADDSS        (R8), X0, X0
+	JZ            store87
+	VMOVQ         (R8), X1
+	VADDPS        X1, X0, X0
 
-store137:
-	VMOVD         X0, (R8)
-	VEXTRACTF64X4 $0x01, Z13, Y19
-	VADDPS        Z19, Z13, Z0
-	VEXTRACTF32X4 $0x01, Y0, X20
-	VADDPS        Z20, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store138
-	VADDSS        4(R8), X0, X0
-
-store138:
-	VMOVD         X0, 4(R8)
-	VEXTRACTF64X4 $0x01, Z14, Y19
-	VADDPS        Z19, Z14, Z0
-	VEXTRACTF32X4 $0x01, Y0, X20
-	VADDPS        Z20, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store139
-	VADDSS        8(R8), X0, X0
-
-store139:
-	VMOVD X0, 8(R8)
+store87:
+	VMOVQ X0, (R8)
 	ADDQ  R10, R8
-	ADDQ  $+12, AX
-	ADDQ  DI, DX
-	ADDQ  DI, DX
-	ADDQ  DI, DX
-	JMP   columns120
+	ADDQ  $+8, AX
+	LEAQ  (DX)(DI*2), DX
+	JMP   columns78
 
-rest121:
-	ADDQ $+3, R9
+rest79:
+	ADDQ $+2, R9
 
-columns140:
+columns88:
 	SUBQ         $+1, R9
-	JLT          rest141
+	JLT          rest89
 	VBROADCASTSS c4_0<>+0(SB), Z0
 	VBROADCASTSS c4_0<>+0(SB), Z1
 	VBROADCASTSS c4_0<>+0(SB), Z2
@@ -6219,11 +5259,11 @@ columns140:
 	LEAQ         (SI)(SI*2), R12
 	LEAQ         (DI)(DI*2), R13
 	LEAQ         (R8)(SI*4), R13
-	LEAQ         (R10)(DI*4), R14
+	LEAQ         (R10)(DI*1), R14
 
-depth142:
+depth90:
 	SUBQ        $+16, R11
-	JLT         tail143
+	JLT         tail91
 	VMOVUPS     (R10), Z5
 	VMOVUPS     (R8), Z6
 	VFMADD231PS Z5, Z6, Z0
@@ -6238,11 +5278,11 @@ depth142:
 	ADDQ        $+64, R8
 	ADDQ        $+64, R10
 	ADDQ        $+64, R13
-	JMP         depth142
+	JMP         depth90
 
-tail143:
+tail91:
 	ADDQ        $+16, R11
-	JEQ         done144
+	JEQ         done92
 	MOVQ        $-1, R14
 	BZHIQ       R11, R14, R14
 	KMOVQ       R14, K1
@@ -6258,101 +5298,116 @@ tail143:
 	VMOVUPS.Z   (R13), K1, Z6
 	VFMADD231PS Z5, Z6, Z4
 
-done144:
+done92:
 	MOVQ          ldc+48(FP), R10
 	MOVQ          add+72(FP), R11
 	IMUL3Q        $+4, R10, R10
 	MOVQ          AX, R8
-	VEXTRACTF64X4 $0x01, Z0, Y19
-	VADDPS        Z19, Z0, Z0
-	VEXTRACTF32X4 $0x01, Y0, X20
-	VADDPS        Z20, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z5
-	VADDPS        Z5, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z5
-	VADDPS        Z5, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z0, Y5
+	VADDPS        Y5, Y0, Y0
+	VEXTRACTF32X4 $0x01, Y0, X5
+	VADDPS        X5, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X5
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X5, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X5
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X5, X0, X0
 	TESTQ         R11, R11
-	JZ            store145
-	VADDSS        (R8), X0, X0
+	JZ            store93
+	VMOVD         (R8), X5
+	VADDPS        X5, X0, X0
 
-store145:
+store93:
 	VMOVD         X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z1, Y19
-	VADDPS        Z19, Z1, Z0
-	VEXTRACTF32X4 $0x01, Y0, X20
-	VADDPS        Z20, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z1, Y0
+	VADDPS        Y0, Y1, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPS        X1, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
 	TESTQ         R11, R11
-	JZ            store146
-	VADDSS        (R8), X0, X0
+	JZ            store94
+	VMOVD         (R8), X1
+	VADDPS        X1, X0, X0
 
-store146:
+store94:
 	VMOVD         X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z2, Y19
-	VADDPS        Z19, Z2, Z0
-	VEXTRACTF32X4 $0x01, Y0, X20
-	VADDPS        Z20, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z2, Y0
+	VADDPS        Y0, Y2, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPS        X1, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
 	TESTQ         R11, R11
-	JZ            store147
-	VADDSS        (R8), X0, X0
+	JZ            store95
+	VMOVD         (R8), X1
+	VADDPS        X1, X0, X0
 
-store147:
+store95:
 	VMOVD         X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z3, Y19
-	VADDPS        Z19, Z3, Z0
-	VEXTRACTF32X4 $0x01, Y0, X20
-	VADDPS        Z20, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z3, Y0
+	VADDPS        Y0, Y3, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPS        X1, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
 	TESTQ         R11, R11
-	JZ            store148
-	VADDSS        (R8), X0, X0
+	JZ            store96
+	VMOVD         (R8), X1
+	VADDPS        X1, X0, X0
 
-store148:
+store96:
 	VMOVD         X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z4, Y19
-	VADDPS        Z19, Z4, Z0
-	VEXTRACTF32X4 $0x01, Y0, X20
-	VADDPS        Z20, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z4, Y0
+	VADDPS        Y0, Y4, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPS        X1, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
 	TESTQ         R11, R11
-	JZ            store149
-	VADDSS        (R8), X0, X0
+	JZ            store97
+	VMOVD         (R8), X1
+	VADDPS        X1, X0, X0
 
-store149:
+store97:
 	VMOVD X0, (R8)
 	ADDQ  R10, R8
 	ADDQ  $+4, AX
-	ADDQ  DI, DX
-	JMP   columns140
+	LEAQ  (DX)(DI*1), DX
+	JMP   columns88
 
-rest141:
+rest89:
 	ADDQ $+1, R9
 	JMP  end1
 
-rows119:
+rows77:
 	CMPQ R8, $+4
-	JNE  rows150
+	JNE  rows98
 
-columns151:
+columns99:
 	SUBQ         $+4, R9
-	JLT          rest152
+	JLT          rest100
 	VBROADCASTSS c4_0<>+0(SB), Z0
 	VBROADCASTSS c4_0<>+0(SB), Z1
 	VBROADCASTSS c4_0<>+0(SB), Z2
@@ -6376,9 +5431,9 @@ columns151:
 	LEAQ         (DI)(DI*2), R13
 	LEAQ         (R10)(DI*4), R14
 
-depth153:
+depth101:
 	SUBQ        $+16, R11
-	JLT         tail154
+	JLT         tail102
 	PREFETCHT1  (R14)
 	PREFETCHT1  (R14)(DI*1)
 	PREFETCHT1  (R14)(DI*2)
@@ -6410,11 +5465,11 @@ depth153:
 	VFMADD231PS Z19, Z20, Z15
 	ADDQ        $+64, R8
 	ADDQ        $+64, R10
-	JMP         depth153
+	JMP         depth101
 
-tail154:
+tail102:
 	ADDQ        $+16, R11
-	JEQ         done155
+	JEQ         done103
 	MOVQ        $-1, R14
 	BZHIQ       R11, R14, R14
 	KMOVQ       R14, K1
@@ -6443,252 +5498,153 @@ tail154:
 	VFMADD231PS Z18, Z20, Z14
 	VFMADD231PS Z19, Z20, Z15
 
-done155:
+done103:
 	MOVQ          ldc+48(FP), R10
 	MOVQ          add+72(FP), R11
 	IMUL3Q        $+4, R10, R10
 	MOVQ          AX, R8
-	VEXTRACTF64X4 $0x01, Z0, Y21
-	VADDPS        Z21, Z0, Z0
-	VEXTRACTF32X4 $0x01, Y0, X22
-	VADDPS        Z22, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z16
-	VADDPS        Z16, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z16
-	VADDPS        Z16, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z0, Y16
+	VADDPS        Y16, Y0, Y0
+	VEXTRACTF32X4 $0x01, Y0, X16
+	VADDPS        X16, X0, X0
+	VEXTRACTF64X4 $0x01, Z1, Y16
+	VADDPS        Y16, Y1, Y1
+	VEXTRACTF32X4 $0x01, Y1, X16
+	VADDPS        X16, X1, X1
+	VEXTRACTF64X4 $0x01, Z2, Y16
+	VADDPS        Y16, Y2, Y2
+	VEXTRACTF32X4 $0x01, Y2, X16
+	VADDPS        X16, X2, X2
+	VEXTRACTF64X4 $0x01, Z3, Y16
+	VADDPS        Y16, Y3, Y3
+	VEXTRACTF32X4 $0x01, Y3, X16
+	VADDPS        X16, X3, X3
+	VSHUFPS       $0xdd, X1, X0, X16
+	VSHUFPS       $0x88, X1, X0, X0
+	VADDPS        X16, X0, X0
+	VSHUFPS       $0xdd, X3, X2, X1
+	VSHUFPS       $0x88, X3, X2, X2
+	VADDPS        X1, X2, X1
+	VSHUFPS       $0xdd, X1, X0, X2
+	VSHUFPS       $0x88, X1, X0, X0
+	VADDPS        X2, X0, X0
 	TESTQ         R11, R11
-	JZ            store156
-	VADDSS        (R8), X0, X0
+	JZ            store104
+	VMOVUPS       (R8), X1
+	VADDPS        X1, X0, X0
 
-store156:
-	VMOVD         X0, (R8)
-	VEXTRACTF64X4 $0x01, Z1, Y21
-	VADDPS        Z21, Z1, Z0
-	VEXTRACTF32X4 $0x01, Y0, X22
-	VADDPS        Z22, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store157
-	VADDSS        4(R8), X0, X0
-
-store157:
-	VMOVD         X0, 4(R8)
-	VEXTRACTF64X4 $0x01, Z2, Y21
-	VADDPS        Z21, Z2, Z0
-	VEXTRACTF32X4 $0x01, Y0, X22
-	VADDPS        Z22, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store158
-	VADDSS        8(R8), X0, X0
-
-store158:
-	VMOVD         X0, 8(R8)
-	VEXTRACTF64X4 $0x01, Z3, Y21
-	VADDPS        Z21, Z3, Z0
-	VEXTRACTF32X4 $0x01, Y0, X22
-	VADDPS        Z22, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store159
-	VADDSS        12(R8), X0, X0
-
-store159:
-	VMOVD         X0, 12(R8)
+store104:
+	VMOVUPS       X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z4, Y21
-	VADDPS        Z21, Z4, Z0
-	VEXTRACTF32X4 $0x01, Y0, X22
-	VADDPS        Z22, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z4, Y0
+	VADDPS        Y0, Y4, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPS        X1, X0, X0
+	VEXTRACTF64X4 $0x01, Z5, Y1
+	VADDPS        Y1, Y5, Y1
+	VEXTRACTF32X4 $0x01, Y1, X2
+	VADDPS        X2, X1, X1
+	VEXTRACTF64X4 $0x01, Z6, Y2
+	VADDPS        Y2, Y6, Y2
+	VEXTRACTF32X4 $0x01, Y2, X3
+	VADDPS        X3, X2, X2
+	VEXTRACTF64X4 $0x01, Z7, Y3
+	VADDPS        Y3, Y7, Y3
+	VEXTRACTF32X4 $0x01, Y3, X4
+	VADDPS        X4, X3, X3
+	VSHUFPS       $0xdd, X1, X0, X4
+	VSHUFPS       $0x88, X1, X0, X0
+	VADDPS        X4, X0, X0
+	VSHUFPS       $0xdd, X3, X2, X1
+	VSHUFPS       $0x88, X3, X2, X2
+	VADDPS        X1, X2, X1
+	VSHUFPS       $0xdd, X1, X0, X2
+	VSHUFPS       $0x88, X1, X0, X0
+	VADDPS        X2, X0, X0
 	TESTQ         R11, R11
-	JZ            store160
-	VADDSS        (R8), X0, X0
+	JZ            store105
+	VMOVUPS       (R8), X1
+	VADDPS        X1, X0, X0
 
-store160:
-	VMOVD         X0, (R8)
-	VEXTRACTF64X4 $0x01, Z5, Y21
-	VADDPS        Z21, Z5, Z0
-	VEXTRACTF32X4 $0x01, Y0, X22
-	VADDPS        Z22, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store161
-	VADDSS        4(R8), X0, X0
-
-store161:
-	VMOVD         X0, 4(R8)
-	VEXTRACTF64X4 $0x01, Z6, Y21
-	VADDPS        Z21, Z6, Z0
-	VEXTRACTF32X4 $0x01, Y0, X22
-	VADDPS        Z22, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store162
-	VADDSS        8(R8), X0, X0
-
-store162:
-	VMOVD         X0, 8(R8)
-	VEXTRACTF64X4 $0x01, Z7, Y21
-	VADDPS        Z21, Z7, Z0
-	VEXTRACTF32X4 $0x01, Y0, X22
-	VADDPS        Z22, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store163
-	VADDSS        12(R8), X0, X0
-
-store163:
-	VMOVD         X0, 12(R8)
+store105:
+	VMOVUPS       X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z8, Y21
-	VADDPS        Z21, Z8, Z0
-	VEXTRACTF32X4 $0x01, Y0, X22
-	VADDPS        Z22, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z8, Y0
+	VADDPS        Y0, Y8, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPS        X1, X0, X0
+	VEXTRACTF64X4 $0x01, Z9, Y1
+	VADDPS        Y1, Y9, Y1
+	VEXTRACTF32X4 $0x01, Y1, X2
+	VADDPS        X2, X1, X1
+	VEXTRACTF64X4 $0x01, Z10, Y2
+	VADDPS        Y2, Y10, Y2
+	VEXTRACTF32X4 $0x01, Y2, X3
+	VADDPS        X3, X2, X2
+	VEXTRACTF64X4 $0x01, Z11, Y3
+	VADDPS        Y3, Y11, Y3
+	VEXTRACTF32X4 $0x01, Y3, X4
+	VADDPS        X4, X3, X3
+	VSHUFPS       $0xdd, X1, X0, X4
+	VSHUFPS       $0x88, X1, X0, X0
+	VADDPS        X4, X0, X0
+	VSHUFPS       $0xdd, X3, X2, X1
+	VSHUFPS       $0x88, X3, X2, X2
+	VADDPS        X1, X2, X1
+	VSHUFPS       $0xdd, X1, X0, X2
+	VSHUFPS       $0x88, X1, X0, X0
+	VADDPS        X2, X0, X0
 	TESTQ         R11, R11
-	JZ            store164
-	VADDSS        (R8), X0, X0
+	JZ            store106
+	VMOVUPS       (R8), X1
+	VADDPS        X1, X0, X0
 
-store164:
-	VMOVD         X0, (R8)
-	VEXTRACTF64X4 $0x01, Z9, Y21
-	VADDPS        Z21, Z9, Z0
-	VEXTRACTF32X4 $0x01, Y0, X22
-	VADDPS        Z22, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store165
-	VADDSS        4(R8), X0, X0
-
-store165:
-	VMOVD         X0, 4(R8)
-	VEXTRACTF64X4 $0x01, Z10, Y21
-	VADDPS        Z21, Z10, Z0
-	VEXTRACTF32X4 $0x01, Y0, X22
-	VADDPS        Z22, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store166
-	VADDSS        8(R8), X0, X0
-
-store166:
-	VMOVD         X0, 8(R8)
-	VEXTRACTF64X4 $0x01, Z11, Y21
-	VADDPS        Z21, Z11, Z0
-	VEXTRACTF32X4 $0x01, Y0, X22
-	VADDPS        Z22, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store167
-	VADDSS        12(R8), X0, X0
-
-store167:
-	VMOVD         X0, 12(R8)
+store106:
+	VMOVUPS       X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z12, Y21
-	VADDPS        Z21, Z12, Z0
-	VEXTRACTF32X4 $0x01, Y0, X22
-	VADDPS        Z22, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z12, Y0
+	VADDPS        Y0, Y12, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPS        X1, X0, X0
+	VEXTRACTF64X4 $0x01, Z13, Y1
+	VADDPS        Y1, Y13, Y1
+	VEXTRACTF32X4 $0x01, Y1, X2
+	VADDPS        X2, X1, X1
+	VEXTRACTF64X4 $0x01, Z14, Y2
+	VADDPS        Y2, Y14, Y2
+	VEXTRACTF32X4 $0x01, Y2, X3
+	VADDPS        X3, X2, X2
+	VEXTRACTF64X4 $0x01, Z15, Y3
+	VADDPS        Y3, Y15, Y3
+	VEXTRACTF32X4 $0x01, Y3, X4
+	VADDPS        X4, X3, X3
+	VSHUFPS       $0xdd, X1, X0, X4
+	VSHUFPS       $0x88, X1, X0, X0
+	VADDPS        X4, X0, X0
+	VSHUFPS       $0xdd, X3, X2, X1
+	VSHUFPS       $0x88, X3, X2, X2
+	VADDPS        X1, X2, X1
+	VSHUFPS       $0xdd, X1, X0, X2
+	VSHUFPS       $0x88, X1, X0, X0
+	VADDPS        X2, X0, X0
 	TESTQ         R11, R11
-	JZ            store168
-	VADDSS        (R8), X0, X0
+	JZ            store107
+	VMOVUPS       (R8), X1
+	VADDPS        X1, X0, X0
 
-store168:
-	VMOVD         X0, (R8)
-	VEXTRACTF64X4 $0x01, Z13, Y21
-	VADDPS        Z21, Z13, Z0
-	VEXTRACTF32X4 $0x01, Y0, X22
-	VADDPS        Z22, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store169
-	VADDSS        4(R8), X0, X0
+store107:
+	VMOVUPS X0, (R8)
+	ADDQ    R10, R8
+	ADDQ    $+16, AX
+	LEAQ    (DX)(DI*4), DX
+	JMP     columns99
 
-store169:
-	VMOVD         X0, 4(R8)
-	VEXTRACTF64X4 $0x01, Z14, Y21
-	VADDPS        Z21, Z14, Z0
-	VEXTRACTF32X4 $0x01, Y0, X22
-	VADDPS        Z22, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store170
-	VADDSS        8(R8), X0, X0
-
-store170:
-	VMOVD         X0, 8(R8)
-	VEXTRACTF64X4 $0x01, Z15, Y21
-	VADDPS        Z21, Z15, Z0
-	VEXTRACTF32X4 $0x01, Y0, X22
-	VADDPS        Z22, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store171
-	VADDSS        12(R8), X0, X0
-
-store171:
-	VMOVD X0, 12(R8)
-	ADDQ  R10, R8
-	ADDQ  $+16, AX
-	ADDQ  DI, DX
-	ADDQ  DI, DX
-	ADDQ  DI, DX
-	ADDQ  DI, DX
-	JMP   columns151
-
-rest152:
+rest100:
 	ADDQ $+4, R9
 
-columns172:
+columns108:
 	SUBQ         $+1, R9
-	JLT          rest173
+	JLT          rest109
 	VBROADCASTSS c4_0<>+0(SB), Z0
 	VBROADCASTSS c4_0<>+0(SB), Z1
 	VBROADCASTSS c4_0<>+0(SB), Z2
@@ -6698,11 +5654,11 @@ columns172:
 	MOVQ         BX, R11
 	LEAQ         (SI)(SI*2), R12
 	LEAQ         (DI)(DI*2), R13
-	LEAQ         (R10)(DI*4), R13
+	LEAQ         (R10)(DI*1), R13
 
-depth174:
+depth110:
 	SUBQ        $+16, R11
-	JLT         tail175
+	JLT         tail111
 	VMOVUPS     (R10), Z4
 	VMOVUPS     (R8), Z5
 	VFMADD231PS Z4, Z5, Z0
@@ -6714,11 +5670,11 @@ depth174:
 	VFMADD231PS Z4, Z5, Z3
 	ADDQ        $+64, R8
 	ADDQ        $+64, R10
-	JMP         depth174
+	JMP         depth110
 
-tail175:
+tail111:
 	ADDQ        $+16, R11
-	JEQ         done176
+	JEQ         done112
 	MOVQ        $-1, R13
 	BZHIQ       R11, R13, R13
 	KMOVQ       R13, K1
@@ -6732,86 +5688,98 @@ tail175:
 	VMOVUPS.Z   (R8)(R12*1), K1, Z5
 	VFMADD231PS Z4, Z5, Z3
 
-done176:
+done112:
 	MOVQ          ldc+48(FP), R10
 	MOVQ          add+72(FP), R11
 	IMUL3Q        $+4, R10, R10
 	MOVQ          AX, R8
-	VEXTRACTF64X4 $0x01, Z0, Y21
-	VADDPS        Z21, Z0, Z0
-	VEXTRACTF32X4 $0x01, Y0, X22
-	VADDPS        Z22, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z4
-	VADDPS        Z4, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z4
-	VADDPS        Z4, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z0, Y4
+	VADDPS        Y4, Y0, Y0
+	VEXTRACTF32X4 $0x01, Y0, X4
+	VADDPS        X4, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X4
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X4, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X4
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X4, X0, X0
 	TESTQ         R11, R11
-	JZ            store177
-	VADDSS        (R8), X0, X0
+	JZ            store113
+	VMOVD         (R8), X4
+	VADDPS        X4, X0, X0
 
-store177:
+store113:
 	VMOVD         X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z1, Y21
-	VADDPS        Z21, Z1, Z0
-	VEXTRACTF32X4 $0x01, Y0, X22
-	VADDPS        Z22, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z1, Y0
+	VADDPS        Y0, Y1, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPS        X1, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
 	TESTQ         R11, R11
-	JZ            store178
-	VADDSS        (R8), X0, X0
+	JZ            store114
+	VMOVD         (R8), X1
+	VADDPS        X1, X0, X0
 
-store178:
+store114:
 	VMOVD         X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z2, Y21
-	VADDPS        Z21, Z2, Z0
-	VEXTRACTF32X4 $0x01, Y0, X22
-	VADDPS        Z22, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z2, Y0
+	VADDPS        Y0, Y2, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPS        X1, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
 	TESTQ         R11, R11
-	JZ            store179
-	VADDSS        (R8), X0, X0
+	JZ            store115
+	VMOVD         (R8), X1
+	VADDPS        X1, X0, X0
 
-store179:
+store115:
 	VMOVD         X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z3, Y21
-	VADDPS        Z21, Z3, Z0
-	VEXTRACTF32X4 $0x01, Y0, X22
-	VADDPS        Z22, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z3, Y0
+	VADDPS        Y0, Y3, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPS        X1, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
 	TESTQ         R11, R11
-	JZ            store180
-	VADDSS        (R8), X0, X0
+	JZ            store116
+	VMOVD         (R8), X1
+	VADDPS        X1, X0, X0
 
-store180:
+store116:
 	VMOVD X0, (R8)
 	ADDQ  R10, R8
 	ADDQ  $+4, AX
-	ADDQ  DI, DX
-	JMP   columns172
+	LEAQ  (DX)(DI*1), DX
+	JMP   columns108
 
-rest173:
+rest109:
 	ADDQ $+1, R9
 	JMP  end1
 
-rows150:
+rows98:
 	CMPQ R8, $+3
-	JNE  rows181
+	JNE  rows117
 
-columns182:
+columns118:
 	SUBQ         $+4, R9
-	JLT          rest183
+	JLT          rest119
 	VBROADCASTSS c4_0<>+0(SB), Z0
 	VBROADCASTSS c4_0<>+0(SB), Z1
 	VBROADCASTSS c4_0<>+0(SB), Z2
@@ -6831,9 +5799,9 @@ columns182:
 	LEAQ         (DI)(DI*2), R12
 	LEAQ         (R10)(DI*4), R13
 
-depth184:
+depth120:
 	SUBQ        $+16, R11
-	JLT         tail185
+	JLT         tail121
 	PREFETCHT1  (R13)
 	PREFETCHT1  (R13)(DI*1)
 	PREFETCHT1  (R13)(DI*2)
@@ -6860,11 +5828,11 @@ depth184:
 	VFMADD231PS Z15, Z16, Z11
 	ADDQ        $+64, R8
 	ADDQ        $+64, R10
-	JMP         depth184
+	JMP         depth120
 
-tail185:
+tail121:
 	ADDQ        $+16, R11
-	JEQ         done186
+	JEQ         done122
 	MOVQ        $-1, R13
 	BZHIQ       R11, R13, R13
 	KMOVQ       R13, K1
@@ -6888,195 +5856,120 @@ tail185:
 	VFMADD231PS Z14, Z16, Z10
 	VFMADD231PS Z15, Z16, Z11
 
-done186:
+done122:
 	MOVQ          ldc+48(FP), R10
 	MOVQ          add+72(FP), R11
 	IMUL3Q        $+4, R10, R10
 	MOVQ          AX, R8
-	VEXTRACTF64X4 $0x01, Z0, Y17
-	VADDPS        Z17, Z0, Z0
-	VEXTRACTF32X4 $0x01, Y0, X18
-	VADDPS        Z18, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z12
-	VADDPS        Z12, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z12
-	VADDPS        Z12, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z0, Y12
+	VADDPS        Y12, Y0, Y0
+	VEXTRACTF32X4 $0x01, Y0, X12
+	VADDPS        X12, X0, X0
+	VEXTRACTF64X4 $0x01, Z1, Y12
+	VADDPS        Y12, Y1, Y1
+	VEXTRACTF32X4 $0x01, Y1, X12
+	VADDPS        X12, X1, X1
+	VEXTRACTF64X4 $0x01, Z2, Y12
+	VADDPS        Y12, Y2, Y2
+	VEXTRACTF32X4 $0x01, Y2, X12
+	VADDPS        X12, X2, X2
+	VEXTRACTF64X4 $0x01, Z3, Y12
+	VADDPS        Y12, Y3, Y3
+	VEXTRACTF32X4 $0x01, Y3, X12
+	VADDPS        X12, X3, X3
+	VSHUFPS       $0xdd, X1, X0, X12
+	VSHUFPS       $0x88, X1, X0, X0
+	VADDPS        X12, X0, X0
+	VSHUFPS       $0xdd, X3, X2, X1
+	VSHUFPS       $0x88, X3, X2, X2
+	VADDPS        X1, X2, X1
+	VSHUFPS       $0xdd, X1, X0, X2
+	VSHUFPS       $0x88, X1, X0, X0
+	VADDPS        X2, X0, X0
 	TESTQ         R11, R11
-	JZ            store187
-	VADDSS        (R8), X0, X0
+	JZ            store123
+	VMOVUPS       (R8), X1
+	VADDPS        X1, X0, X0
 
-store187:
-	VMOVD         X0, (R8)
-	VEXTRACTF64X4 $0x01, Z1, Y17
-	VADDPS        Z17, Z1, Z0
-	VEXTRACTF32X4 $0x01, Y0, X18
-	VADDPS        Z18, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store188
-	VADDSS        4(R8), X0, X0
-
-store188:
-	VMOVD         X0, 4(R8)
-	VEXTRACTF64X4 $0x01, Z2, Y17
-	VADDPS        Z17, Z2, Z0
-	VEXTRACTF32X4 $0x01, Y0, X18
-	VADDPS        Z18, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store189
-	VADDSS        8(R8), X0, X0
-
-store189:
-	VMOVD         X0, 8(R8)
-	VEXTRACTF64X4 $0x01, Z3, Y17
-	VADDPS        Z17, Z3, Z0
-	VEXTRACTF32X4 $0x01, Y0, X18
-	VADDPS        Z18, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store190
-	VADDSS        12(R8), X0, X0
-
-store190:
-	VMOVD         X0, 12(R8)
+store123:
+	VMOVUPS       X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z4, Y17
-	VADDPS        Z17, Z4, Z0
-	VEXTRACTF32X4 $0x01, Y0, X18
-	VADDPS        Z18, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z4, Y0
+	VADDPS        Y0, Y4, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPS        X1, X0, X0
+	VEXTRACTF64X4 $0x01, Z5, Y1
+	VADDPS        Y1, Y5, Y1
+	VEXTRACTF32X4 $0x01, Y1, X2
+	VADDPS        X2, X1, X1
+	VEXTRACTF64X4 $0x01, Z6, Y2
+	VADDPS        Y2, Y6, Y2
+	VEXTRACTF32X4 $0x01, Y2, X3
+	VADDPS        X3, X2, X2
+	VEXTRACTF64X4 $0x01, Z7, Y3
+	VADDPS        Y3, Y7, Y3
+	VEXTRACTF32X4 $0x01, Y3, X4
+	VADDPS        X4, X3, X3
+	VSHUFPS       $0xdd, X1, X0, X4
+	VSHUFPS       $0x88, X1, X0, X0
+	VADDPS        X4, X0, X0
+	VSHUFPS       $0xdd, X3, X2, X1
+	VSHUFPS       $0x88, X3, X2, X2
+	VADDPS        X1, X2, X1
+	VSHUFPS       $0xdd, X1, X0, X2
+	VSHUFPS       $0x88, X1, X0, X0
+	VADDPS        X2, X0, X0
 	TESTQ         R11, R11
-	JZ            store191
-	VADDSS        (R8), X0, X0
+	JZ            store124
+	VMOVUPS       (R8), X1
+	VADDPS        X1, X0, X0
 
-store191:
-	VMOVD         X0, (R8)
-	VEXTRACTF64X4 $0x01, Z5, Y17
-	VADDPS        Z17, Z5, Z0
-	VEXTRACTF32X4 $0x01, Y0, X18
-	VADDPS        Z18, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store192
-	VADDSS        4(R8), X0, X0
-
-store192:
-	VMOVD         X0, 4(R8)
-	VEXTRACTF64X4 $0x01, Z6, Y17
-	VADDPS        Z17, Z6, Z0
-	VEXTRACTF32X4 $0x01, Y0, X18
-	VADDPS        Z18, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store193
-	VADDSS        8(R8), X0, X0
-
-store193:
-	VMOVD         X0, 8(R8)
-	VEXTRACTF64X4 $0x01, Z7, Y17
-	VADDPS        Z17, Z7, Z0
-	VEXTRACTF32X4 $0x01, Y0, X18
-	VADDPS        Z18, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store194
-	VADDSS        12(R8), X0, X0
-
-store194:
-	VMOVD         X0, 12(R8)
+store124:
+	VMOVUPS       X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z8, Y17
-	VADDPS        Z17, Z8, Z0
-	VEXTRACTF32X4 $0x01, Y0, X18
-	VADDPS        Z18, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z8, Y0
+	VADDPS        Y0, Y8, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPS        X1, X0, X0
+	VEXTRACTF64X4 $0x01, Z9, Y1
+	VADDPS        Y1, Y9, Y1
+	VEXTRACTF32X4 $0x01, Y1, X2
+	VADDPS        X2, X1, X1
+	VEXTRACTF64X4 $0x01, Z10, Y2
+	VADDPS        Y2, Y10, Y2
+	VEXTRACTF32X4 $0x01, Y2, X3
+	VADDPS        X3, X2, X2
+	VEXTRACTF64X4 $0x01, Z11, Y3
+	VADDPS        Y3, Y11, Y3
+	VEXTRACTF32X4 $0x01, Y3, X4
+	VADDPS        X4, X3, X3
+	VSHUFPS       $0xdd, X1, X0, X4
+	VSHUFPS       $0x88, X1, X0, X0
+	VADDPS        X4, X0, X0
+	VSHUFPS       $0xdd, X3, X2, X1
+	VSHUFPS       $0x88, X3, X2, X2
+	VADDPS        X1, X2, X1
+	VSHUFPS       $0xdd, X1, X0, X2
+	VSHUFPS       $0x88, X1, X0, X0
+	VADDPS        X2, X0, X0
 	TESTQ         R11, R11
-	JZ            store195
-	VADDSS        (R8), X0, X0
+	JZ            store125
+	VMOVUPS       (R8), X1
+	VADDPS        X1, X0, X0
 
-store195:
-	VMOVD         X0, (R8)
-	VEXTRACTF64X4 $0x01, Z9, Y17
-	VADDPS        Z17, Z9, Z0
-	VEXTRACTF32X4 $0x01, Y0, X18
-	VADDPS        Z18, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store196
-	VADDSS        4(R8), X0, X0
+store125:
+	VMOVUPS X0, (R8)
+	ADDQ    R10, R8
+	ADDQ    $+16, AX
+	LEAQ    (DX)(DI*4), DX
+	JMP     columns118
 
-store196:
-	VMOVD         X0, 4(R8)
-	VEXTRACTF64X4 $0x01, Z10, Y17
-	VADDPS        Z17, Z10, Z0
-	VEXTRACTF32X4 $0x01, Y0, X18
-	VADDPS        Z18, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store197
-	VADDSS        8(R8), X0, X0
-
-store197:
-	VMOVD         X0, 8(R8)
-	VEXTRACTF64X4 $0x01, Z11, Y17
-	VADDPS        Z17, Z11, Z0
-	VEXTRACTF32X4 $0x01, Y0, X18
-	VADDPS        Z18, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store198
-	VADDSS        12(R8), X0, X0
-
-store198:
-	VMOVD X0, 12(R8)
-	ADDQ  R10, R8
-	ADDQ  $+16, AX
-	ADDQ  DI, DX
-	ADDQ  DI, DX
-	ADDQ  DI, DX
-	ADDQ  DI, DX
-	JMP   columns182
-
-rest183:
+rest119:
 	ADDQ $+4, R9
 
-columns199:
+columns126:
 	SUBQ         $+1, R9
-	JLT          rest200
+	JLT          rest127
 	VBROADCASTSS c4_0<>+0(SB), Z0
 	VBROADCASTSS c4_0<>+0(SB), Z1
 	VBROADCASTSS c4_0<>+0(SB), Z2
@@ -7085,11 +5978,11 @@ columns199:
 	MOVQ         BX, R11
 	LEAQ         (SI)(SI*2), R12
 	LEAQ         (DI)(DI*2), R12
-	LEAQ         (R10)(DI*4), R12
+	LEAQ         (R10)(DI*1), R12
 
-depth201:
+depth128:
 	SUBQ        $+16, R11
-	JLT         tail202
+	JLT         tail129
 	VMOVUPS     (R10), Z3
 	VMOVUPS     (R8), Z4
 	VFMADD231PS Z3, Z4, Z0
@@ -7099,11 +5992,11 @@ depth201:
 	VFMADD231PS Z3, Z4, Z2
 	ADDQ        $+64, R8
 	ADDQ        $+64, R10
-	JMP         depth201
+	JMP         depth128
 
-tail202:
+tail129:
 	ADDQ        $+16, R11
-	JEQ         done203
+	JEQ         done130
 	MOVQ        $-1, R12
 	BZHIQ       R11, R12, R12
 	KMOVQ       R12, K1
@@ -7115,71 +6008,80 @@ tail202:
 	VMOVUPS.Z   (R8)(SI*2), K1, Z4
 	VFMADD231PS Z3, Z4, Z2
 
-done203:
+done130:
 	MOVQ          ldc+48(FP), R10
 	MOVQ          add+72(FP), R11
 	IMUL3Q        $+4, R10, R10
 	MOVQ          AX, R8
-	VEXTRACTF64X4 $0x01, Z0, Y17
-	VADDPS        Z17, Z0, Z0
-	VEXTRACTF32X4 $0x01, Y0, X18
-	VADDPS        Z18, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z3
-	VADDPS        Z3, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z3
-	VADDPS        Z3, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z0, Y3
+	VADDPS        Y3, Y0, Y0
+	VEXTRACTF32X4 $0x01, Y0, X3
+	VADDPS        X3, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X3
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X3, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X3
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X3, X0, X0
 	TESTQ         R11, R11
-	JZ            store204
-	VADDSS        (R8), X0, X0
+	JZ            store131
+	VMOVD         (R8), X3
+	VADDPS        X3, X0, X0
 
-store204:
+store131:
 	VMOVD         X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z1, Y17
-	VADDPS        Z17, Z1, Z0
-	VEXTRACTF32X4 $0x01, Y0, X18
-	VADDPS        Z18, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z1, Y0
+	VADDPS        Y0, Y1, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPS        X1, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
 	TESTQ         R11, R11
-	JZ            store205
-	VADDSS        (R8), X0, X0
+	JZ            store132
+	VMOVD         (R8), X1
+	VADDPS        X1, X0, X0
 
-store205:
+store132:
 	VMOVD         X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z2, Y17
-	VADDPS        Z17, Z2, Z0
-	VEXTRACTF32X4 $0x01, Y0, X18
-	VADDPS        Z18, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z2, Y0
+	VADDPS        Y0, Y2, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPS        X1, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
 	TESTQ         R11, R11
-	JZ            store206
-	VADDSS        (R8), X0, X0
+	JZ            store133
+	VMOVD         (R8), X1
+	VADDPS        X1, X0, X0
 
-store206:
+store133:
 	VMOVD X0, (R8)
 	ADDQ  R10, R8
 	ADDQ  $+4, AX
-	ADDQ  DI, DX
-	JMP   columns199
+	LEAQ  (DX)(DI*1), DX
+	JMP   columns126
 
-rest200:
+rest127:
 	ADDQ $+1, R9
 	JMP  end1
 
-rows181:
+rows117:
 	CMPQ R8, $+2
-	JNE  rows207
+	JNE  rows134
 
-columns208:
+columns135:
 	SUBQ         $+4, R9
-	JLT          rest209
+	JLT          rest136
 	VBROADCASTSS c4_0<>+0(SB), Z0
 	VBROADCASTSS c4_0<>+0(SB), Z1
 	VBROADCASTSS c4_0<>+0(SB), Z2
@@ -7195,9 +6097,9 @@ columns208:
 	LEAQ         (DI)(DI*2), R12
 	LEAQ         (R10)(DI*4), R13
 
-depth210:
+depth137:
 	SUBQ        $+16, R11
-	JLT         tail211
+	JLT         tail138
 	PREFETCHT1  (R13)
 	PREFETCHT1  (R13)(DI*1)
 	PREFETCHT1  (R13)(DI*2)
@@ -7219,11 +6121,11 @@ depth210:
 	VFMADD231PS Z11, Z12, Z7
 	ADDQ        $+64, R8
 	ADDQ        $+64, R10
-	JMP         depth210
+	JMP         depth137
 
-tail211:
+tail138:
 	ADDQ        $+16, R11
-	JEQ         done212
+	JEQ         done139
 	MOVQ        $-1, R13
 	BZHIQ       R11, R13, R13
 	KMOVQ       R13, K1
@@ -7242,138 +6144,87 @@ tail211:
 	VFMADD231PS Z10, Z12, Z6
 	VFMADD231PS Z11, Z12, Z7
 
-done212:
+done139:
 	MOVQ          ldc+48(FP), R10
 	MOVQ          add+72(FP), R11
 	IMUL3Q        $+4, R10, R10
 	MOVQ          AX, R8
-	VEXTRACTF64X4 $0x01, Z0, Y13
-	VADDPS        Z13, Z0, Z0
-	VEXTRACTF32X4 $0x01, Y0, X14
-	VADDPS        Z14, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z8
-	VADDPS        Z8, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z8
-	VADDPS        Z8, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z0, Y8
+	VADDPS        Y8, Y0, Y0
+	VEXTRACTF32X4 $0x01, Y0, X8
+	VADDPS        X8, X0, X0
+	VEXTRACTF64X4 $0x01, Z1, Y8
+	VADDPS        Y8, Y1, Y1
+	VEXTRACTF32X4 $0x01, Y1, X8
+	VADDPS        X8, X1, X1
+	VEXTRACTF64X4 $0x01, Z2, Y8
+	VADDPS        Y8, Y2, Y2
+	VEXTRACTF32X4 $0x01, Y2, X8
+	VADDPS        X8, X2, X2
+	VEXTRACTF64X4 $0x01, Z3, Y8
+	VADDPS        Y8, Y3, Y3
+	VEXTRACTF32X4 $0x01, Y3, X8
+	VADDPS        X8, X3, X3
+	VSHUFPS       $0xdd, X1, X0, X8
+	VSHUFPS       $0x88, X1, X0, X0
+	VADDPS        X8, X0, X0
+	VSHUFPS       $0xdd, X3, X2, X1
+	VSHUFPS       $0x88, X3, X2, X2
+	VADDPS        X1, X2, X1
+	VSHUFPS       $0xdd, X1, X0, X2
+	VSHUFPS       $0x88, X1, X0, X0
+	VADDPS        X2, X0, X0
 	TESTQ         R11, R11
-	JZ            store213
-	VADDSS        (R8), X0, X0
+	JZ            store140
+	VMOVUPS       (R8), X1
+	VADDPS        X1, X0, X0
 
-store213:
-	VMOVD         X0, (R8)
-	VEXTRACTF64X4 $0x01, Z1, Y13
-	VADDPS        Z13, Z1, Z0
-	VEXTRACTF32X4 $0x01, Y0, X14
-	VADDPS        Z14, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store214
-	VADDSS        4(R8), X0, X0
-
-store214:
-	VMOVD         X0, 4(R8)
-	VEXTRACTF64X4 $0x01, Z2, Y13
-	VADDPS        Z13, Z2, Z0
-	VEXTRACTF32X4 $0x01, Y0, X14
-	VADDPS        Z14, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store215
-	VADDSS        8(R8), X0, X0
-
-store215:
-	VMOVD         X0, 8(R8)
-	VEXTRACTF64X4 $0x01, Z3, Y13
-	VADDPS        Z13, Z3, Z0
-	VEXTRACTF32X4 $0x01, Y0, X14
-	VADDPS        Z14, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store216
-	VADDSS        12(R8), X0, X0
-
-store216:
-	VMOVD         X0, 12(R8)
+store140:
+	VMOVUPS       X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z4, Y13
-	VADDPS        Z13, Z4, Z0
-	VEXTRACTF32X4 $0x01, Y0, X14
-	VADDPS        Z14, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z4, Y0
+	VADDPS        Y0, Y4, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPS        X1, X0, X0
+	VEXTRACTF64X4 $0x01, Z5, Y1
+	VADDPS        Y1, Y5, Y1
+	VEXTRACTF32X4 $0x01, Y1, X2
+	VADDPS        X2, X1, X1
+	VEXTRACTF64X4 $0x01, Z6, Y2
+	VADDPS        Y2, Y6, Y2
+	VEXTRACTF32X4 $0x01, Y2, X3
+	VADDPS        X3, X2, X2
+	VEXTRACTF64X4 $0x01, Z7, Y3
+	VADDPS        Y3, Y7, Y3
+	VEXTRACTF32X4 $0x01, Y3, X4
+	VADDPS        X4, X3, X3
+	VSHUFPS       $0xdd, X1, X0, X4
+	VSHUFPS       $0x88, X1, X0, X0
+	VADDPS        X4, X0, X0
+	VSHUFPS       $0xdd, X3, X2, X1
+	VSHUFPS       $0x88, X3, X2, X2
+	VADDPS        X1, X2, X1
+	VSHUFPS       $0xdd, X1, X0, X2
+	VSHUFPS       $0x88, X1, X0, X0
+	VADDPS        X2, X0, X0
 	TESTQ         R11, R11
-	JZ            store217
-	VADDSS        (R8), X0, X0
+	JZ            store141
+	VMOVUPS       (R8), X1
+	VADDPS        X1, X0, X0
 
-store217:
-	VMOVD         X0, (R8)
-	VEXTRACTF64X4 $0x01, Z5, Y13
-	VADDPS        Z13, Z5, Z0
-	VEXTRACTF32X4 $0x01, Y0, X14
-	VADDPS        Z14, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store218
-	VADDSS        4(R8), X0, X0
+store141:
+	VMOVUPS X0, (R8)
+	ADDQ    R10, R8
+	ADDQ    $+16, AX
+	LEAQ    (DX)(DI*4), DX
+	JMP     columns135
 
-store218:
-	VMOVD         X0, 4(R8)
-	VEXTRACTF64X4 $0x01, Z6, Y13
-	VADDPS        Z13, Z6, Z0
-	VEXTRACTF32X4 $0x01, Y0, X14
-	VADDPS        Z14, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store219
-	VADDSS        8(R8), X0, X0
-
-store219:
-	VMOVD         X0, 8(R8)
-	VEXTRACTF64X4 $0x01, Z7, Y13
-	VADDPS        Z13, Z7, Z0
-	VEXTRACTF32X4 $0x01, Y0, X14
-	VADDPS        Z14, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store220
-	VADDSS        12(R8), X0, X0
-
-store220:
-	VMOVD X0, 12(R8)
-	ADDQ  R10, R8
-	ADDQ  $+16, AX
-	ADDQ  DI, DX
-	ADDQ  DI, DX
-	ADDQ  DI, DX
-	ADDQ  DI, DX
-	JMP   columns208
-
-rest209:
+rest136:
 	ADDQ $+4, R9
 
-columns221:
+columns142:
 	SUBQ         $+1, R9
-	JLT          rest222
+	JLT          rest143
 	VBROADCASTSS c4_0<>+0(SB), Z0
 	VBROADCASTSS c4_0<>+0(SB), Z1
 	MOVQ         CX, R8
@@ -7381,11 +6232,11 @@ columns221:
 	MOVQ         BX, R11
 	LEAQ         (SI)(SI*2), R12
 	LEAQ         (DI)(DI*2), R12
-	LEAQ         (R10)(DI*4), R12
+	LEAQ         (R10)(DI*1), R12
 
-depth223:
+depth144:
 	SUBQ        $+16, R11
-	JLT         tail224
+	JLT         tail145
 	VMOVUPS     (R10), Z2
 	VMOVUPS     (R8), Z3
 	VFMADD231PS Z2, Z3, Z0
@@ -7393,11 +6244,11 @@ depth223:
 	VFMADD231PS Z2, Z3, Z1
 	ADDQ        $+64, R8
 	ADDQ        $+64, R10
-	JMP         depth223
+	JMP         depth144
 
-tail224:
+tail145:
 	ADDQ        $+16, R11
-	JEQ         done225
+	JEQ         done146
 	MOVQ        $-1, R12
 	BZHIQ       R11, R12, R12
 	KMOVQ       R12, K1
@@ -7407,53 +6258,59 @@ tail224:
 	VMOVUPS.Z   (R8)(SI*1), K1, Z3
 	VFMADD231PS Z2, Z3, Z1
 
-done225:
+done146:
 	MOVQ          ldc+48(FP), R10
 	MOVQ          add+72(FP), R11
 	IMUL3Q        $+4, R10, R10
 	MOVQ          AX, R8
-	VEXTRACTF64X4 $0x01, Z0, Y13
-	VADDPS        Z13, Z0, Z0
-	VEXTRACTF32X4 $0x01, Y0, X14
-	VADDPS        Z14, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z2
-	VADDPS        Z2, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z2
-	VADDPS        Z2, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z0, Y2
+	VADDPS        Y2, Y0, Y0
+	VEXTRACTF32X4 $0x01, Y0, X2
+	VADDPS        X2, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X2
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X2, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X2
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X2, X0, X0
 	TESTQ         R11, R11
-	JZ            store226
-	VADDSS        (R8), X0, X0
+	JZ            store147
+	VMOVD         (R8), X2
+	VADDPS        X2, X0, X0
 
-store226:
+store147:
 	VMOVD         X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z1, Y13
-	VADDPS        Z13, Z1, Z0
-	VEXTRACTF32X4 $0x01, Y0, X14
-	VADDPS        Z14, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z1, Y0
+	VADDPS        Y0, Y1, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPS        X1, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
 	TESTQ         R11, R11
-	JZ            store227
-	VADDSS        (R8), X0, X0
+	JZ            store148
+	VMOVD         (R8), X1
+	VADDPS        X1, X0, X0
 
-store227:
+store148:
 	VMOVD X0, (R8)
 	ADDQ  R10, R8
 	ADDQ  $+4, AX
-	ADDQ  DI, DX
-	JMP   columns221
+	LEAQ  (DX)(DI*1), DX
+	JMP   columns142
 
-rest222:
+rest143:
 	ADDQ $+1, R9
 	JMP  end1
 
-rows207:
-columns229:
+rows134:
+columns150:
 	SUBQ         $+4, R9
-	JLT          rest230
+	JLT          rest151
 	VBROADCASTSS c4_0<>+0(SB), Z0
 	VBROADCASTSS c4_0<>+0(SB), Z1
 	VBROADCASTSS c4_0<>+0(SB), Z2
@@ -7465,9 +6322,9 @@ columns229:
 	LEAQ         (DI)(DI*2), R12
 	LEAQ         (R10)(DI*4), R13
 
-depth231:
+depth152:
 	SUBQ        $+16, R11
-	JLT         tail232
+	JLT         tail153
 	PREFETCHT1  (R13)
 	PREFETCHT1  (R13)(DI*1)
 	PREFETCHT1  (R13)(DI*2)
@@ -7484,11 +6341,11 @@ depth231:
 	VFMADD231PS Z7, Z8, Z3
 	ADDQ        $+64, R8
 	ADDQ        $+64, R10
-	JMP         depth231
+	JMP         depth152
 
-tail232:
+tail153:
 	ADDQ        $+16, R11
-	JEQ         done233
+	JEQ         done154
 	MOVQ        $-1, R13
 	BZHIQ       R11, R13, R13
 	KMOVQ       R13, K1
@@ -7502,102 +6359,75 @@ tail232:
 	VFMADD231PS Z6, Z8, Z2
 	VFMADD231PS Z7, Z8, Z3
 
-done233:
+done154:
 	MOVQ          ldc+48(FP), R10
 	MOVQ          add+72(FP), R11
 	IMUL3Q        $+4, R10, R10
 	MOVQ          AX, R8
-	VEXTRACTF64X4 $0x01, Z0, Y9
-	VADDPS        Z9, Z0, Z0
-	VEXTRACTF32X4 $0x01, Y0, X10
-	VADDPS        Z10, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z4
-	VADDPS        Z4, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z4
-	VADDPS        Z4, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z0, Y4
+	VADDPS        Y4, Y0, Y0
+	VEXTRACTF32X4 $0x01, Y0, X4
+	VADDPS        X4, X0, X0
+	VEXTRACTF64X4 $0x01, Z1, Y4
+	VADDPS        Y4, Y1, Y1
+	VEXTRACTF32X4 $0x01, Y1, X4
+	VADDPS        X4, X1, X1
+	VEXTRACTF64X4 $0x01, Z2, Y4
+	VADDPS        Y4, Y2, Y2
+	VEXTRACTF32X4 $0x01, Y2, X4
+	VADDPS        X4, X2, X2
+	VEXTRACTF64X4 $0x01, Z3, Y4
+	VADDPS        Y4, Y3, Y3
+	VEXTRACTF32X4 $0x01, Y3, X4
+	VADDPS        X4, X3, X3
+	VSHUFPS       $0xdd, X1, X0, X4
+	VSHUFPS       $0x88, X1, X0, X0
+	VADDPS        X4, X0, X0
+	VSHUFPS       $0xdd, X3, X2, X1
+	VSHUFPS       $0x88, X3, X2, X2
+	VADDPS        X1, X2, X1
+	VSHUFPS       $0xdd, X1, X0, X2
+	VSHUFPS       $0x88, X1, X0, X0
+	VADDPS        X2, X0, X0
 	TESTQ         R11, R11
-	JZ            store234
-	VADDSS        (R8), X0, X0
+	JZ            store155
+	VMOVUPS       (R8), X1
+	VADDPS        X1, X0, X0
 
-store234:
-	VMOVD         X0, (R8)
-	VEXTRACTF64X4 $0x01, Z1, Y9
-	VADDPS        Z9, Z1, Z0
-	VEXTRACTF32X4 $0x01, Y0, X10
-	VADDPS        Z10, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store235
-	VADDSS        4(R8), X0, X0
+store155:
+	VMOVUPS X0, (R8)
+	ADDQ    R10, R8
+	ADDQ    $+16, AX
+	LEAQ    (DX)(DI*4), DX
+	JMP     columns150
 
-store235:
-	VMOVD         X0, 4(R8)
-	VEXTRACTF64X4 $0x01, Z2, Y9
-	VADDPS        Z9, Z2, Z0
-	VEXTRACTF32X4 $0x01, Y0, X10
-	VADDPS        Z10, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store236
-	VADDSS        8(R8), X0, X0
-
-store236:
-	VMOVD         X0, 8(R8)
-	VEXTRACTF64X4 $0x01, Z3, Y9
-	VADDPS        Z9, Z3, Z0
-	VEXTRACTF32X4 $0x01, Y0, X10
-	VADDPS        Z10, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store237
-	VADDSS        12(R8), X0, X0
-
-store237:
-	VMOVD X0, 12(R8)
-	ADDQ  R10, R8
-	ADDQ  $+16, AX
-	ADDQ  DI, DX
-	ADDQ  DI, DX
-	ADDQ  DI, DX
-	ADDQ  DI, DX
-	JMP   columns229
-
-rest230:
+rest151:
 	ADDQ $+4, R9
 
-columns238:
+columns156:
 	SUBQ         $+1, R9
-	JLT          rest239
+	JLT          rest157
 	VBROADCASTSS c4_0<>+0(SB), Z0
 	MOVQ         CX, R8
 	MOVQ         DX, R10
 	MOVQ         BX, R11
 	LEAQ         (SI)(SI*2), R12
 	LEAQ         (DI)(DI*2), R12
-	LEAQ         (R10)(DI*4), R12
+	LEAQ         (R10)(DI*1), R12
 
-depth240:
+depth158:
 	SUBQ        $+16, R11
-	JLT         tail241
+	JLT         tail159
 	VMOVUPS     (R10), Z1
 	VMOVUPS     (R8), Z2
 	VFMADD231PS Z1, Z2, Z0
 	ADDQ        $+64, R8
 	ADDQ        $+64, R10
-	JMP         depth240
+	JMP         depth158
 
-tail241:
+tail159:
 	ADDQ        $+16, R11
-	JEQ         done242
+	JEQ         done160
 	MOVQ        $-1, R12
 	BZHIQ       R11, R12, R12
 	KMOVQ       R12, K1
@@ -7605,31 +6435,34 @@ tail241:
 	VMOVUPS.Z   (R8), K1, Z2
 	VFMADD231PS Z1, Z2, Z0
 
-done242:
+done160:
 	MOVQ          ldc+48(FP), R10
 	MOVQ          add+72(FP), R11
 	IMUL3Q        $+4, R10, R10
 	MOVQ          AX, R8
-	VEXTRACTF64X4 $0x01, Z0, Y9
-	VADDPS        Z9, Z0, Z0
-	VEXTRACTF32X4 $0x01, Y0, X10
-	VADDPS        Z10, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z0, Y1
+	VADDPS        Y1, Y0, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPS        X1, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
 	TESTQ         R11, R11
-	JZ            store243
-	VADDSS        (R8), X0, X0
+	JZ            store161
+	VMOVD         (R8), X1
+	VADDPS        X1, X0, X0
 
-store243:
+store161:
 	VMOVD X0, (R8)
 	ADDQ  R10, R8
 	ADDQ  $+4, AX
-	ADDQ  DI, DX
-	JMP   columns238
+	LEAQ  (DX)(DI*1), DX
+	JMP   columns156
 
-rest239:
+rest157:
 	ADDQ $+1, R9
 	JMP  end1
 
@@ -7651,11 +6484,11 @@ TEXT ·dotsF64AVX512(SB), NOSPLIT, $0-80
 	IMUL3Q $+8, SI, SI
 	IMUL3Q $+8, DI, DI
 	CMPQ   R8, $+8
-	JNE    rows245
+	JNE    rows163
 
-columns246:
-	SUBQ         $+3, R9
-	JLT          rest247
+columns164:
+	SUBQ         $+2, R9
+	JLT          rest165
 	VBROADCASTSD c8_0<>+0(SB), Z0
 	VBROADCASTSD c8_0<>+0(SB), Z1
 	VBROADCASTSD c8_0<>+0(SB), Z2
@@ -7672,425 +6505,251 @@ columns246:
 	VBROADCASTSD c8_0<>+0(SB), Z13
 	VBROADCASTSD c8_0<>+0(SB), Z14
 	VBROADCASTSD c8_0<>+0(SB), Z15
-	VBROADCASTSD c8_0<>+0(SB), Z16
-	VBROADCASTSD c8_0<>+0(SB), Z17
-	VBROADCASTSD c8_0<>+0(SB), Z18
-	VBROADCASTSD c8_0<>+0(SB), Z19
-	VBROADCASTSD c8_0<>+0(SB), Z20
-	VBROADCASTSD c8_0<>+0(SB), Z21
-	VBROADCASTSD c8_0<>+0(SB), Z22
-	VBROADCASTSD c8_0<>+0(SB), Z23
 	MOVQ         CX, R8
 	MOVQ         DX, R10
 	MOVQ         BX, R11
 	LEAQ         (SI)(SI*2), R12
 	LEAQ         (DI)(DI*2), R13
 	LEAQ         (R8)(SI*4), R13
-	LEAQ         (R10)(DI*4), R14
-	SUBQ         DI, R14
+	LEAQ         (R10)(DI*2), R14
 
-depth248:
+depth166:
 	SUBQ        $+8, R11
-	JLT         tail249
+	JLT         tail167
 	PREFETCHT1  (R14)
 	PREFETCHT1  (R14)(DI*1)
-	PREFETCHT1  (R14)(DI*2)
 	ADDQ        $+64, R14
-	VMOVUPS     (R10), Z24
-	VMOVUPS     (R10)(DI*1), Z25
-	VMOVUPS     (R10)(DI*2), Z26
-	VMOVUPS     (R8), Z27
-	VFMADD231PD Z24, Z27, Z0
-	VFMADD231PD Z25, Z27, Z1
-	VFMADD231PD Z26, Z27, Z2
-	VMOVUPS     (R8)(SI*1), Z27
-	VFMADD231PD Z24, Z27, Z3
-	VFMADD231PD Z25, Z27, Z4
-	VFMADD231PD Z26, Z27, Z5
-	VMOVUPS     (R8)(SI*2), Z27
-	VFMADD231PD Z24, Z27, Z6
-	VFMADD231PD Z25, Z27, Z7
-	VFMADD231PD Z26, Z27, Z8
-	VMOVUPS     (R8)(R12*1), Z27
-	VFMADD231PD Z24, Z27, Z9
-	VFMADD231PD Z25, Z27, Z10
-	VFMADD231PD Z26, Z27, Z11
-	VMOVUPS     (R13), Z27
-	VFMADD231PD Z24, Z27, Z12
-	VFMADD231PD Z25, Z27, Z13
-	VFMADD231PD Z26, Z27, Z14
-	VMOVUPS     (R13)(SI*1), Z27
-	VFMADD231PD Z24, Z27, Z15
-	VFMADD231PD Z25, Z27, Z16
-	VFMADD231PD Z26, Z27, Z17
-	VMOVUPS     (R13)(SI*2), Z27
-	VFMADD231PD Z24, Z27, Z18
-	VFMADD231PD Z25, Z27, Z19
-	VFMADD231PD Z26, Z27, Z20
-	VMOVUPS     (R13)(R12*1), Z27
-	VFMADD231PD Z24, Z27, Z21
-	VFMADD231PD Z25, Z27, Z22
-	VFMADD231PD Z26, Z27, Z23
+	VMOVUPS     (R10), Z16
+	VMOVUPS     (R10)(DI*1), Z17
+	VMOVUPS     (R8), Z18
+	VFMADD231PD Z16, Z18, Z0
+	VFMADD231PD Z17, Z18, Z1
+	VMOVUPS     (R8)(SI*1), Z18
+	VFMADD231PD Z16, Z18, Z2
+	VFMADD231PD Z17, Z18, Z3
+	VMOVUPS     (R8)(SI*2), Z18
+	VFMADD231PD Z16, Z18, Z4
+	VFMADD231PD Z17, Z18, Z5
+	VMOVUPS     (R8)(R12*1), Z18
+	VFMADD231PD Z16, Z18, Z6
+	VFMADD231PD Z17, Z18, Z7
+	VMOVUPS     (R13), Z18
+	VFMADD231PD Z16, Z18, Z8
+	VFMADD231PD Z17, Z18, Z9
+	VMOVUPS     (R13)(SI*1), Z18
+	VFMADD231PD Z16, Z18, Z10
+	VFMADD231PD Z17, Z18, Z11
+	VMOVUPS     (R13)(SI*2), Z18
+	VFMADD231PD Z16, Z18, Z12
+	VFMADD231PD Z17, Z18, Z13
+	VMOVUPS     (R13)(R12*1), Z18
+	VFMADD231PD Z16, Z18, Z14
+	VFMADD231PD Z17, Z18, Z15
 	ADDQ        $+64, R8
 	ADDQ        $+64, R10
 	ADDQ        $+64, R13
-	JMP         depth248
+	JMP         depth166
 
-tail249:
+tail167:
 	ADDQ        $+8, R11
-	JEQ         done250
+	JEQ         done168
 	MOVQ        $-1, R14
 	BZHIQ       R11, R14, R14
 	KMOVQ       R14, K1
-	VMOVUPD.Z   (R10), K1, Z24
-	VMOVUPD.Z   (R10)(DI*1), K1, Z25
-	VMOVUPD.Z   (R10)(DI*2), K1, Z26
-	VMOVUPD.Z   (R8), K1, Z27
-	VFMADD231PD Z24, Z27, Z0
-	VFMADD231PD Z25, Z27, Z1
-	VFMADD231PD Z26, Z27, Z2
-	VMOVUPD.Z   (R8)(SI*1), K1, Z27
-	VFMADD231PD Z24, Z27, Z3
-	VFMADD231PD Z25, Z27, Z4
-	VFMADD231PD Z26, Z27, Z5
-	VMOVUPD.Z   (R8)(SI*2), K1, Z27
-	VFMADD231PD Z24, Z27, Z6
-	VFMADD231PD Z25, Z27, Z7
-	VFMADD231PD Z26, Z27, Z8
-	VMOVUPD.Z   (R8)(R12*1), K1, Z27
-	VFMADD231PD Z24, Z27, Z9
-	VFMADD231PD Z25, Z27, Z10
-	VFMADD231PD Z26, Z27, Z11
-	VMOVUPD.Z   (R13), K1, Z27
-	VFMADD231PD Z24, Z27, Z12
-	VFMADD231PD Z25, Z27, Z13
-	VFMADD231PD Z26, Z27, Z14
-	VMOVUPD.Z   (R13)(SI*1), K1, Z27
-	VFMADD231PD Z24, Z27, Z15
-	VFMADD231PD Z25, Z27, Z16
-	VFMADD231PD Z26, Z27, Z17
-	VMOVUPD.Z   (R13)(SI*2), K1, Z27
-	VFMADD231PD Z24, Z27, Z18
-	VFMADD231PD Z25, Z27, Z19
-	VFMADD231PD Z26, Z27, Z20
-	VMOVUPD.Z   (R13)(R12*1), K1, Z27
-	VFMADD231PD Z24, Z27, Z21
-	VFMADD231PD Z25, Z27, Z22
-	VFMADD231PD Z26, Z27, Z23
+	VMOVUPD.Z   (R10), K1, Z16
+	VMOVUPD.Z   (R10)(DI*1), K1, Z17
+	VMOVUPD.Z   (R8), K1, Z18
+	VFMADD231PD Z16, Z18, Z0
+	VFMADD231PD Z17, Z18, Z1
+	VMOVUPD.Z   (R8)(SI*1), K1, Z18
+	VFMADD231PD Z16, Z18, Z2
+	VFMADD231PD Z17, Z18, Z3
+	VMOVUPD.Z   (R8)(SI*2), K1, Z18
+	VFMADD231PD Z16, Z18, Z4
+	VFMADD231PD Z17, Z18, Z5
+	VMOVUPD.Z   (R8)(R12*1), K1, Z18
+	VFMADD231PD Z16, Z18, Z6
+	VFMADD231PD Z17, Z18, Z7
+	VMOVUPD.Z   (R13), K1, Z18
+	VFMADD231PD Z16, Z18, Z8
+	VFMADD231PD Z17, Z18, Z9
+	VMOVUPD.Z   (R13)(SI*1), K1, Z18
+	VFMADD231PD Z16, Z18, Z10
+	VFMADD231PD Z17, Z18, Z11
+	VMOVUPD.Z   (R13)(SI*2), K1, Z18
+	VFMADD231PD Z16, Z18, Z12
+	VFMADD231PD Z17, Z18, Z13
+	VMOVUPD.Z   (R13)(R12*1), K1, Z18
+	VFMADD231PD Z16, Z18, Z14
+	VFMADD231PD Z17, Z18, Z15
 
-done250:
+done168:
 	MOVQ          ldc+48(FP), R10
 	MOVQ          add+72(FP), R11
 	IMUL3Q        $+8, R10, R10
 	MOVQ          AX, R8
-	VEXTRACTF64X4 $0x01, Z0, Y28
-	VADDPD        Z28, Z0, Z0
-	VEXTRACTF32X4 $0x01, Y0, X29
-	VADDPD        Z29, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z24
-	VADDPD        Z24, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z0, Y16
+	VADDPD        Y16, Y0, Y0
+	VEXTRACTF32X4 $0x01, Y0, X16
+	VADDPD        X16, X0, X0
+	VEXTRACTF64X4 $0x01, Z1, Y16
+	VADDPD        Y16, Y1, Y1
+	VEXTRACTF32X4 $0x01, Y1, X16
+	VADDPD        X16, X1, X1
+	VSHUFPD       $0x03, X1, X0, X16
+	VSHUFPD       $0x00, X1, X0, X0
+	VADDPD        X16, X0, X0
 	TESTQ         R11, R11
-	JZ            store251
-	VADDSD        (R8), X0, X0
+	JZ            store169
+	VMOVUPS       (R8), X1
+	VADDPD        X1, X0, X0
 
-store251:
-	VMOVQ         X0, (R8)
-	VEXTRACTF64X4 $0x01, Z1, Y28
-	VADDPD        Z28, Z1, Z0
-	VEXTRACTF32X4 $0x01, Y0, X29
-	VADDPD        Z29, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPD        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store252
-	VADDSD        8(R8), X0, X0
-
-store252:
-	VMOVQ         X0, 8(R8)
-	VEXTRACTF64X4 $0x01, Z2, Y28
-	VADDPD        Z28, Z2, Z0
-	VEXTRACTF32X4 $0x01, Y0, X29
-	VADDPD        Z29, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPD        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store253
-	VADDSD        16(R8), X0, X0
-
-store253:
-	VMOVQ         X0, 16(R8)
+store169:
+	VMOVUPS       X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z3, Y28
-	VADDPD        Z28, Z3, Z0
-	VEXTRACTF32X4 $0x01, Y0, X29
-	VADDPD        Z29, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPD        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z2, Y0
+	VADDPD        Y0, Y2, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPD        X1, X0, X0
+	VEXTRACTF64X4 $0x01, Z3, Y1
+	VADDPD        Y1, Y3, Y1
+	VEXTRACTF32X4 $0x01, Y1, X2
+	VADDPD        X2, X1, X1
+	VSHUFPD       $0x03, X1, X0, X2
+	VSHUFPD       $0x00, X1, X0, X0
+	VADDPD        X2, X0, X0
 	TESTQ         R11, R11
-	JZ            store254
-	VADDSD        (R8), X0, X0
+	JZ            store170
+	VMOVUPS       (R8), X1
+	VADDPD        X1, X0, X0
 
-store254:
-	VMOVQ         X0, (R8)
-	VEXTRACTF64X4 $0x01, Z4, Y28
-	VADDPD        Z28, Z4, Z0
-	VEXTRACTF32X4 $0x01, Y0, X29
-	VADDPD        Z29, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPD        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store255
-	VADDSD        8(R8), X0, X0
-
-store255:
-	VMOVQ         X0, 8(R8)
-	VEXTRACTF64X4 $0x01, Z5, Y28
-	VADDPD        Z28, Z5, Z0
-	VEXTRACTF32X4 $0x01, Y0, X29
-	VADDPD        Z29, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPD        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store256
-	VADDSD        16(R8), X0, X0
-
-store256:
-	VMOVQ         X0, 16(R8)
+store170:
+	VMOVUPS       X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z6, Y28
-	VADDPD        Z28, Z6, Z0
-	VEXTRACTF32X4 $0x01, Y0, X29
-	VADDPD        Z29, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPD        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z4, Y0
+	VADDPD        Y0, Y4, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPD        X1, X0, X0
+	VEXTRACTF64X4 $0x01, Z5, Y1
+	VADDPD        Y1, Y5, Y1
+	VEXTRACTF32X4 $0x01, Y1, X2
+	VADDPD        X2, X1, X1
+	VSHUFPD       $0x03, X1, X0, X2
+	VSHUFPD       $0x00, X1, X0, X0
+	VADDPD        X2, X0, X0
 	TESTQ         R11, R11
-	JZ            store257
-	VADDSD        (R8), X0, X0
+	JZ            store171
+	VMOVUPS       (R8), X1
+	VADDPD        X1, X0, X0
 
-store257:
-	VMOVQ         X0, (R8)
-	VEXTRACTF64X4 $0x01, Z7, Y28
-	VADDPD        Z28, Z7, Z0
-	VEXTRACTF32X4 $0x01, Y0, X29
-	VADDPD        Z29, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPD        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store258
-	VADDSD        8(R8), X0, X0
-
-store258:
-	VMOVQ         X0, 8(R8)
-	VEXTRACTF64X4 $0x01, Z8, Y28
-	VADDPD        Z28, Z8, Z0
-	VEXTRACTF32X4 $0x01, Y0, X29
-	VADDPD        Z29, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPD        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store259
-	VADDSD        16(R8), X0, X0
-
-store259:
-	VMOVQ         X0, 16(R8)
+store171:
+	VMOVUPS       X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z9, Y28
-	VADDPD        Z28, Z9, Z0
-	VEXTRACTF32X4 $0x01, Y0, X29
-	VADDPD        Z29, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPD        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z6, Y0
+	VADDPD        Y0, Y6, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPD        X1, X0, X0
+	VEXTRACTF64X4 $0x01, Z7, Y1
+	VADDPD        Y1, Y7, Y1
+	VEXTRACTF32X4 $0x01, Y1, X2
+	VADDPD        X2, X1, X1
+	VSHUFPD       $0x03, X1, X0, X2
+	VSHUFPD       $0x00, X1, X0, X0
+	VADDPD        X2, X0, X0
 	TESTQ         R11, R11
-	JZ            store260
-	VADDSD        (R8), X0, X0
+	JZ            store172
+	VMOVUPS       (R8), X1
+	VADDPD        X1, X0, X0
 
-store260:
-	VMOVQ         X0, (R8)
-	VEXTRACTF64X4 $0x01, Z10, Y28
-	VADDPD        Z28, Z10, Z0
-	VEXTRACTF32X4 $0x01, Y0, X29
-	VADDPD        Z29, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPD        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store261
-	VADDSD        8(R8), X0, X0
-
-store261:
-	VMOVQ         X0, 8(R8)
-	VEXTRACTF64X4 $0x01, Z11, Y28
-	VADDPD        Z28, Z11, Z0
-	VEXTRACTF32X4 $0x01, Y0, X29
-	VADDPD        Z29, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPD        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store262
-	VADDSD        16(R8), X0, X0
-
-store262:
-	VMOVQ         X0, 16(R8)
+store172:
+	VMOVUPS       X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z12, Y28
-	VADDPD        Z28, Z12, Z0
-	VEXTRACTF32X4 $0x01, Y0, X29
-	VADDPD        Z29, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPD        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z8, Y0
+	VADDPD        Y0, Y8, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPD        X1, X0, X0
+	VEXTRACTF64X4 $0x01, Z9, Y1
+	VADDPD        Y1, Y9, Y1
+	VEXTRACTF32X4 $0x01, Y1, X2
+	VADDPD        X2, X1, X1
+	VSHUFPD       $0x03, X1, X0, X2
+	VSHUFPD       $0x00, X1, X0, X0
+	VADDPD        X2, X0, X0
 	TESTQ         R11, R11
-	JZ            store263
-	VADDSD        (R8), X0, X0
+	JZ            store173
+	VMOVUPS       (R8), X1
+	VADDPD        X1, X0, X0
 
-store263:
-	VMOVQ         X0, (R8)
-	VEXTRACTF64X4 $0x01, Z13, Y28
-	VADDPD        Z28, Z13, Z0
-	VEXTRACTF32X4 $0x01, Y0, X29
-	VADDPD        Z29, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPD        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store264
-	VADDSD        8(R8), X0, X0
-
-store264:
-	VMOVQ         X0, 8(R8)
-	VEXTRACTF64X4 $0x01, Z14, Y28
-	VADDPD        Z28, Z14, Z0
-	VEXTRACTF32X4 $0x01, Y0, X29
-	VADDPD        Z29, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPD        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store265
-	VADDSD        16(R8), X0, X0
-
-store265:
-	VMOVQ         X0, 16(R8)
+store173:
+	VMOVUPS       X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z15, Y28
-	VADDPD        Z28, Z15, Z0
-	VEXTRACTF32X4 $0x01, Y0, X29
-	VADDPD        Z29, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPD        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z10, Y0
+	VADDPD        Y0, Y10, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPD        X1, X0, X0
+	VEXTRACTF64X4 $0x01, Z11, Y1
+	VADDPD        Y1, Y11, Y1
+	VEXTRACTF32X4 $0x01, Y1, X2
+	VADDPD        X2, X1, X1
+	VSHUFPD       $0x03, X1, X0, X2
+	VSHUFPD       $0x00, X1, X0, X0
+	VADDPD        X2, X0, X0
 	TESTQ         R11, R11
-	JZ            store266
-	VADDSD        (R8), X0, X0
+	JZ            store174
+	VMOVUPS       (R8), X1
+	VADDPD        X1, X0, X0
 
-store266:
-	VMOVQ         X0, (R8)
-	VEXTRACTF64X4 $0x01, Z16, Y28
-	VADDPD        Z28, Z16, Z0
-	VEXTRACTF32X4 $0x01, Y0, X29
-	VADDPD        Z29, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPD        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store267
-	VADDSD        8(R8), X0, X0
-
-store267:
-	VMOVQ         X0, 8(R8)
-	VEXTRACTF64X4 $0x01, Z17, Y28
-	VADDPD        Z28, Z17, Z0
-	VEXTRACTF32X4 $0x01, Y0, X29
-	VADDPD        Z29, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPD        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store268
-	VADDSD        16(R8), X0, X0
-
-store268:
-	VMOVQ         X0, 16(R8)
+store174:
+	VMOVUPS       X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z18, Y28
-	VADDPD        Z28, Z18, Z0
-	VEXTRACTF32X4 $0x01, Y0, X29
-	VADDPD        Z29, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPD        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z12, Y0
+	VADDPD        Y0, Y12, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPD        X1, X0, X0
+	VEXTRACTF64X4 $0x01, Z13, Y1
+	VADDPD        Y1, Y13, Y1
+	VEXTRACTF32X4 $0x01, Y1, X2
+	VADDPD        X2, X1, X1
+	VSHUFPD       $0x03, X1, X0, X2
+	VSHUFPD       $0x00, X1, X0, X0
+	VADDPD        X2, X0, X0
 	TESTQ         R11, R11
-	JZ            store269
-	VADDSD        (R8), X0, X0
+	JZ            store175
+	VMOVUPS       (R8), X1
+	VADDPD        X1, X0, X0
 
-store269:
-	VMOVQ         X0, (R8)
-	VEXTRACTF64X4 $0x01, Z19, Y28
-	VADDPD        Z28, Z19, Z0
-	VEXTRACTF32X4 $0x01, Y0, X29
-	VADDPD        Z29, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPD        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store270
-	VADDSD        8(R8), X0, X0
-
-store270:
-	VMOVQ         X0, 8(R8)
-	VEXTRACTF64X4 $0x01, Z20, Y28
-	VADDPD        Z28, Z20, Z0
-	VEXTRACTF32X4 $0x01, Y0, X29
-	VADDPD        Z29, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPD        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store271
-	VADDSD        16(R8), X0, X0
-
-store271:
-	VMOVQ         X0, 16(R8)
+store175:
+	VMOVUPS       X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z21, Y28
-	VADDPD        Z28, Z21, Z0
-	VEXTRACTF32X4 $0x01, Y0, X29
-	VADDPD        Z29, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPD        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z14, Y0
+	VADDPD        Y0, Y14, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPD        X1, X0, X0
+	VEXTRACTF64X4 $0x01, Z15, Y1
+	VADDPD        Y1, Y15, Y1
+	VEXTRACTF32X4 $0x01, Y1, X2
+	VADDPD        X2, X1, X1
+	VSHUFPD       $0x03, X1, X0, X2
+	VSHUFPD       $0x00, X1, X0, X0
+	VADDPD        X2, X0, X0
 	TESTQ         R11, R11
-	JZ            store272
-	VADDSD        (R8), X0, X0
+	JZ            store176
+	VMOVUPS       (R8), X1
+	VADDPD        X1, X0, X0
 
-store272:
-	VMOVQ         X0, (R8)
-	VEXTRACTF64X4 $0x01, Z22, Y28
-	VADDPD        Z28, Z22, Z0
-	VEXTRACTF32X4 $0x01, Y0, X29
-	VADDPD        Z29, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPD        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store273
-	VADDSD        8(R8), X0, X0
+store176:
+	VMOVUPS X0, (R8)
+	ADDQ    R10, R8
+	ADDQ    $+16, AX
+	LEAQ    (DX)(DI*2), DX
+	JMP     columns164
 
-store273:
-	VMOVQ         X0, 8(R8)
-	VEXTRACTF64X4 $0x01, Z23, Y28
-	VADDPD        Z28, Z23, Z0
-	VEXTRACTF32X4 $0x01, Y0, X29
-	VADDPD        Z29, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPD        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store274
-	VADDSD        16(R8), X0, X0
+rest165:
+	ADDQ $+2, R9
 
-store274:
-	VMOVQ X0, 16(R8)
-	ADDQ  R10, R8
-	ADDQ  $+24, AX
-	ADDQ  DI, DX
-	ADDQ  DI, DX
-	ADDQ  DI, DX
-	JMP   columns246
-
-rest247:
-	ADDQ $+3, R9
-
-columns275:
+columns177:
 	SUBQ         $+1, R9
-	JLT          rest276
+	JLT          rest178
 	VBROADCASTSD c8_0<>+0(SB), Z0
 	VBROADCASTSD c8_0<>+0(SB), Z1
 	VBROADCASTSD c8_0<>+0(SB), Z2
@@ -8105,11 +6764,11 @@ columns275:
 	LEAQ         (SI)(SI*2), R12
 	LEAQ         (DI)(DI*2), R13
 	LEAQ         (R8)(SI*4), R13
-	LEAQ         (R10)(DI*4), R14
+	LEAQ         (R10)(DI*1), R14
 
-depth277:
+depth179:
 	SUBQ        $+8, R11
-	JLT         tail278
+	JLT         tail180
 	VMOVUPS     (R10), Z8
 	VMOVUPS     (R8), Z9
 	VFMADD231PD Z8, Z9, Z0
@@ -8130,11 +6789,11 @@ depth277:
 	ADDQ        $+64, R8
 	ADDQ        $+64, R10
 	ADDQ        $+64, R13
-	JMP         depth277
+	JMP         depth179
 
-tail278:
+tail180:
 	ADDQ        $+8, R11
-	JEQ         done279
+	JEQ         done181
 	MOVQ        $-1, R14
 	BZHIQ       R11, R14, R14
 	KMOVQ       R14, K1
@@ -8156,130 +6815,146 @@ tail278:
 	VMOVUPD.Z   (R13)(R12*1), K1, Z9
 	VFMADD231PD Z8, Z9, Z7
 
-done279:
+done181:
 	MOVQ          ldc+48(FP), R10
 	MOVQ          add+72(FP), R11
 	IMUL3Q        $+8, R10, R10
 	MOVQ          AX, R8
-	VEXTRACTF64X4 $0x01, Z0, Y28
-	VADDPD        Z28, Z0, Z0
-	VEXTRACTF32X4 $0x01, Y0, X29
-	VADDPD        Z29, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z8
-	VADDPD        Z8, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z0, Y8
+	VADDPD        Y8, Y0, Y0
+	VEXTRACTF32X4 $0x01, Y0, X8
+	VADDPD        X8, X0, X0
+	VSHUFPD       $0x03, X0, X0, X8
+	VSHUFPD       $0x00, X0, X0, X0
+	VADDPD        X8, X0, X0
 	TESTQ         R11, R11
-	JZ            store280
-	VADDSD        (R8), X0, X0
+	JZ            store182
+	VMOVQ         (R8), X8
+	VADDPD        X8, X0, X0
 
-store280:
+store182:
 	VMOVQ         X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z1, Y28
-	VADDPD        Z28, Z1, Z0
-	VEXTRACTF32X4 $0x01, Y0, X29
-	VADDPD        Z29, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPD        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z1, Y0
+	VADDPD        Y0, Y1, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPD        X1, X0, X0
+	VSHUFPD       $0x03, X0, X0, X1
+	VSHUFPD       $0x00, X0, X0, X0
+	VADDPD        X1, X0, X0
 	TESTQ         R11, R11
-	JZ            store281
-	VADDSD        (R8), X0, X0
+	JZ            store183
+	VMOVQ         (R8), X1
+	VADDPD        X1, X0, X0
 
-store281:
+store183:
 	VMOVQ         X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z2, Y28
-	VADDPD        Z28, Z2, Z0
-	VEXTRACTF32X4 $0x01, Y0, X29
-	VADDPD        Z29, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPD        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z2, Y0
+	VADDPD        Y0, Y2, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPD        X1, X0, X0
+	VSHUFPD       $0x03, X0, X0, X1
+	VSHUFPD       $0x00, X0, X0, X0
+	VADDPD        X1, X0, X0
 	TESTQ         R11, R11
-	JZ            store282
-	VADDSD        (R8), X0, X0
+	JZ            store184
+	VMOVQ         (R8), X1
+	VADDPD        X1, X0, X0
 
-store282:
+store184:
 	VMOVQ         X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z3, Y28
-	VADDPD        Z28, Z3, Z0
-	VEXTRACTF32X4 $0x01, Y0, X29
-	VADDPD        Z29, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPD        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z3, Y0
+	VADDPD        Y0, Y3, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPD        X1, X0, X0
+	VSHUFPD       $0x03, X0, X0, X1
+	VSHUFPD       $0x00, X0, X0, X0
+	VADDPD        X1, X0, X0
 	TESTQ         R11, R11
-	JZ            store283
-	VADDSD        (R8), X0, X0
+	JZ            store185
+	VMOVQ         (R8), X1
+	VADDPD        X1, X0, X0
 
-store283:
+store185:
 	VMOVQ         X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z4, Y28
-	VADDPD        Z28, Z4, Z0
-	VEXTRACTF32X4 $0x01, Y0, X29
-	VADDPD        Z29, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPD        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z4, Y0
+	VADDPD        Y0, Y4, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPD        X1, X0, X0
+	VSHUFPD       $0x03, X0, X0, X1
+	VSHUFPD       $0x00, X0, X0, X0
+	VADDPD        X1, X0, X0
 	TESTQ         R11, R11
-	JZ            store284
-	VADDSD        (R8), X0, X0
+	JZ            store186
+	VMOVQ         (R8), X1
+	VADDPD        X1, X0, X0
 
-store284:
+store186:
 	VMOVQ         X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z5, Y28
-	VADDPD        Z28, Z5, Z0
-	VEXTRACTF32X4 $0x01, Y0, X29
-	VADDPD        Z29, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPD        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z5, Y0
+	VADDPD        Y0, Y5, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPD        X1, X0, X0
+	VSHUFPD       $0x03, X0, X0, X1
+	VSHUFPD       $0x00, X0, X0, X0
+	VADDPD        X1, X0, X0
 	TESTQ         R11, R11
-	JZ            store285
-	VADDSD        (R8), X0, X0
+	JZ            store187
+	VMOVQ         (R8), X1
+	VADDPD        X1, X0, X0
 
-store285:
+store187:
 	VMOVQ         X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z6, Y28
-	VADDPD        Z28, Z6, Z0
-	VEXTRACTF32X4 $0x01, Y0, X29
-	VADDPD        Z29, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPD        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z6, Y0
+	VADDPD        Y0, Y6, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPD        X1, X0, X0
+	VSHUFPD       $0x03, X0, X0, X1
+	VSHUFPD       $0x00, X0, X0, X0
+	VADDPD        X1, X0, X0
 	TESTQ         R11, R11
-	JZ            store286
-	VADDSD        (R8), X0, X0
+	JZ            store188
+	VMOVQ         (R8), X1
+	VADDPD        X1, X0, X0
 
-store286:
+store188:
 	VMOVQ         X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z7, Y28
-	VADDPD        Z28, Z7, Z0
-	VEXTRACTF32X4 $0x01, Y0, X29
-	VADDPD        Z29, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPD        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z7, Y0
+	VADDPD        Y0, Y7, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPD        X1, X0, X0
+	VSHUFPD       $0x03, X0, X0, X1
+	VSHUFPD       $0x00, X0, X0, X0
+	VADDPD        X1, X0, X0
 	TESTQ         R11, R11
-	JZ            store287
-	VADDSD        (R8), X0, X0
+	JZ            store189
+	VMOVQ         (R8), X1
+	VADDPD        X1, X0, X0
 
-store287:
+store189:
 	VMOVQ X0, (R8)
 	ADDQ  R10, R8
 	ADDQ  $+8, AX
-	ADDQ  DI, DX
-	JMP   columns275
+	LEAQ  (DX)(DI*1), DX
+	JMP   columns177
 
-rest276:
+rest178:
 	ADDQ $+1, R9
-	JMP  end244
+	JMP  end162
 
-rows245:
+rows163:
 	CMPQ R8, $+7
-	JNE  rows288
+	JNE  rows190
 
-columns289:
-	SUBQ         $+3, R9
-	JLT          rest290
+columns191:
+	SUBQ         $+2, R9
+	JLT          rest192
 	VBROADCASTSD c8_0<>+0(SB), Z0
 	VBROADCASTSD c8_0<>+0(SB), Z1
 	VBROADCASTSD c8_0<>+0(SB), Z2
@@ -8294,379 +6969,226 @@ columns289:
 	VBROADCASTSD c8_0<>+0(SB), Z11
 	VBROADCASTSD c8_0<>+0(SB), Z12
 	VBROADCASTSD c8_0<>+0(SB), Z13
-	VBROADCASTSD c8_0<>+0(SB), Z14
-	VBROADCASTSD c8_0<>+0(SB), Z15
-	VBROADCASTSD c8_0<>+0(SB), Z16
-	VBROADCASTSD c8_0<>+0(SB), Z17
-	VBROADCASTSD c8_0<>+0(SB), Z18
-	VBROADCASTSD c8_0<>+0(SB), Z19
-	VBROADCASTSD c8_0<>+0(SB), Z20
 	MOVQ         CX, R8
 	MOVQ         DX, R10
 	MOVQ         BX, R11
 	LEAQ         (SI)(SI*2), R12
 	LEAQ         (DI)(DI*2), R13
 	LEAQ         (R8)(SI*4), R13
-	LEAQ         (R10)(DI*4), R14
-	SUBQ         DI, R14
+	LEAQ         (R10)(DI*2), R14
 
-depth291:
+depth193:
 	SUBQ        $+8, R11
-	JLT         tail292
+	JLT         tail194
 	PREFETCHT1  (R14)
 	PREFETCHT1  (R14)(DI*1)
-	PREFETCHT1  (R14)(DI*2)
 	ADDQ        $+64, R14
-	VMOVUPS     (R10), Z21
-	VMOVUPS     (R10)(DI*1), Z22
-	VMOVUPS     (R10)(DI*2), Z23
-	VMOVUPS     (R8), Z24
-	VFMADD231PD Z21, Z24, Z0
-	VFMADD231PD Z22, Z24, Z1
-	VFMADD231PD Z23, Z24, Z2
-	VMOVUPS     (R8)(SI*1), Z24
-	VFMADD231PD Z21, Z24, Z3
-	VFMADD231PD Z22, Z24, Z4
-	VFMADD231PD Z23, Z24, Z5
-	VMOVUPS     (R8)(SI*2), Z24
-	VFMADD231PD Z21, Z24, Z6
-	VFMADD231PD Z22, Z24, Z7
-	VFMADD231PD Z23, Z24, Z8
-	VMOVUPS     (R8)(R12*1), Z24
-	VFMADD231PD Z21, Z24, Z9
-	VFMADD231PD Z22, Z24, Z10
-	VFMADD231PD Z23, Z24, Z11
-	VMOVUPS     (R13), Z24
-	VFMADD231PD Z21, Z24, Z12
-	VFMADD231PD Z22, Z24, Z13
-	VFMADD231PD Z23, Z24, Z14
-	VMOVUPS     (R13)(SI*1), Z24
-	VFMADD231PD Z21, Z24, Z15
-	VFMADD231PD Z22, Z24, Z16
-	VFMADD231PD Z23, Z24, Z17
-	VMOVUPS     (R13)(SI*2), Z24
-	VFMADD231PD Z21, Z24, Z18
-	VFMADD231PD Z22, Z24, Z19
-	VFMADD231PD Z23, Z24, Z20
+	VMOVUPS     (R10), Z14
+	VMOVUPS     (R10)(DI*1), Z15
+	VMOVUPS     (R8), Z16
+	VFMADD231PD Z14, Z16, Z0
+	VFMADD231PD Z15, Z16, Z1
+	VMOVUPS     (R8)(SI*1), Z16
+	VFMADD231PD Z14, Z16, Z2
+	VFMADD231PD Z15, Z16, Z3
+	VMOVUPS     (R8)(SI*2), Z16
+	VFMADD231PD Z14, Z16, Z4
+	VFMADD231PD Z15, Z16, Z5
+	VMOVUPS     (R8)(R12*1), Z16
+	VFMADD231PD Z14, Z16, Z6
+	VFMADD231PD Z15, Z16, Z7
+	VMOVUPS     (R13), Z16
+	VFMADD231PD Z14, Z16, Z8
+	VFMADD231PD Z15, Z16, Z9
+	VMOVUPS     (R13)(SI*1), Z16
+	VFMADD231PD Z14, Z16, Z10
+	VFMADD231PD Z15, Z16, Z11
+	VMOVUPS     (R13)(SI*2), Z16
+	VFMADD231PD Z14, Z16, Z12
+	VFMADD231PD Z15, Z16, Z13
 	ADDQ        $+64, R8
 	ADDQ        $+64, R10
 	ADDQ        $+64, R13
-	JMP         depth291
+	JMP         depth193
 
-tail292:
+tail194:
 	ADDQ        $+8, R11
-	JEQ         done293
+	JEQ         done195
 	MOVQ        $-1, R14
 	BZHIQ       R11, R14, R14
 	KMOVQ       R14, K1
-	VMOVUPD.Z   (R10), K1, Z21
-	VMOVUPD.Z   (R10)(DI*1), K1, Z22
-	VMOVUPD.Z   (R10)(DI*2), K1, Z23
-	VMOVUPD.Z   (R8), K1, Z24
-	VFMADD231PD Z21, Z24, Z0
-	VFMADD231PD Z22, Z24, Z1
-	VFMADD231PD Z23, Z24, Z2
-	VMOVUPD.Z   (R8)(SI*1), K1, Z24
-	VFMADD231PD Z21, Z24, Z3
-	VFMADD231PD Z22, Z24, Z4
-	VFMADD231PD Z23, Z24, Z5
-	VMOVUPD.Z   (R8)(SI*2), K1, Z24
-	VFMADD231PD Z21, Z24, Z6
-	VFMADD231PD Z22, Z24, Z7
-	VFMADD231PD Z23, Z24, Z8
-	VMOVUPD.Z   (R8)(R12*1), K1, Z24
-	VFMADD231PD Z21, Z24, Z9
-	VFMADD231PD Z22, Z24, Z10
-	VFMADD231PD Z23, Z24, Z11
-	VMOVUPD.Z   (R13), K1, Z24
-	VFMADD231PD Z21, Z24, Z12
-	VFMADD231PD Z22, Z24, Z13
-	VFMADD231PD Z23, Z24, Z14
-	VMOVUPD.Z   (R13)(SI*1), K1, Z24
-	VFMADD231PD Z21, Z24, Z15
-	VFMADD231PD Z22, Z24, Z16
-	VFMADD231PD Z23, Z24, Z17
-	VMOVUPD.Z   (R13)(SI*2), K1, Z24
-	VFMADD231PD Z21, Z24, Z18
-	VFMADD231PD Z22, Z24, Z19
-	VFMADD231PD Z23, Z24, Z20
+	VMOVUPD.Z   (R10), K1, Z14
+	VMOVUPD.Z   (R10)(DI*1), K1, Z15
+	VMOVUPD.Z   (R8), K1, Z16
+	VFMADD231PD Z14, Z16, Z0
+	VFMADD231PD Z15, Z16, Z1
+	VMOVUPD.Z   (R8)(SI*1), K1, Z16
+	VFMADD231PD Z14, Z16, Z2
+	VFMADD231PD Z15, Z16, Z3
+	VMOVUPD.Z   (R8)(SI*2), K1, Z16
+	VFMADD231PD Z14, Z16, Z4
+	VFMADD231PD Z15, Z16, Z5
+	VMOVUPD.Z   (R8)(R12*1), K1, Z16
+	VFMADD231PD Z14, Z16, Z6
+	VFMADD231PD Z15, Z16, Z7
+	VMOVUPD.Z   (R13), K1, Z16
+	VFMADD231PD Z14, Z16, Z8
+	VFMADD231PD Z15, Z16, Z9
+	VMOVUPD.Z   (R13)(SI*1), K1, Z16
+	VFMADD231PD Z14, Z16, Z10
+	VFMADD231PD Z15, Z16, Z11
+	VMOVUPD.Z   (R13)(SI*2), K1, Z16
+	VFMADD231PD Z14, Z16, Z12
+	VFMADD231PD Z15, Z16, Z13
 
-done293:
+done195:
 	MOVQ          ldc+48(FP), R10
 	MOVQ          add+72(FP), R11
 	IMUL3Q        $+8, R10, R10
 	MOVQ          AX, R8
-	VEXTRACTF64X4 $0x01, Z0, Y25
-	VADDPD        Z25, Z0, Z0
-	VEXTRACTF32X4 $0x01, Y0, X26
-	VADDPD        Z26, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z21
-	VADDPD        Z21, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z0, Y14
+	VADDPD        Y14, Y0, Y0
+	VEXTRACTF32X4 $0x01, Y0, X14
+	VADDPD        X14, X0, X0
+	VEXTRACTF64X4 $0x01, Z1, Y14
+	VADDPD        Y14, Y1, Y1
+	VEXTRACTF32X4 $0x01, Y1, X14
+	VADDPD        X14, X1, X1
+	VSHUFPD       $0x03, X1, X0, X14
+	VSHUFPD       $0x00, X1, X0, X0
+	VADDPD        X14, X0, X0
 	TESTQ         R11, R11
-	JZ            store294
-	VADDSD        (R8), X0, X0
+	JZ            store196
+	VMOVUPS       (R8), X1
+	VADDPD        X1, X0, X0
 
-store294:
-	VMOVQ         X0, (R8)
-	VEXTRACTF64X4 $0x01, Z1, Y25
-	VADDPD        Z25, Z1, Z0
-	VEXTRACTF32X4 $0x01, Y0, X26
-	VADDPD        Z26, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPD        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store295
-	VADDSD        8(R8), X0, X0
-
-store295:
-	VMOVQ         X0, 8(R8)
-	VEXTRACTF64X4 $0x01, Z2, Y25
-	VADDPD        Z25, Z2, Z0
-	VEXTRACTF32X4 $0x01, Y0, X26
-	VADDPD        Z26, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPD        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store296
-	VADDSD        16(R8), X0, X0
-
-store296:
-	VMOVQ         X0, 16(R8)
+store196:
+	VMOVUPS       X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z3, Y25
-	VADDPD        Z25, Z3, Z0
-	VEXTRACTF32X4 $0x01, Y0, X26
-	VADDPD        Z26, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPD        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z2, Y0
+	VADDPD        Y0, Y2, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPD        X1, X0, X0
+	VEXTRACTF64X4 $0x01, Z3, Y1
+	VADDPD        Y1, Y3, Y1
+	VEXTRACTF32X4 $0x01, Y1, X2
+	VADDPD        X2, X1, X1
+	VSHUFPD       $0x03, X1, X0, X2
+	VSHUFPD       $0x00, X1, X0, X0
+	VADDPD        X2, X0, X0
 	TESTQ         R11, R11
-	JZ            store297
-	VADDSD        (R8), X0, X0
+	JZ            store197
+	VMOVUPS       (R8), X1
+	VADDPD        X1, X0, X0
 
-store297:
-	VMOVQ         X0, (R8)
-	VEXTRACTF64X4 $0x01, Z4, Y25
-	VADDPD        Z25, Z4, Z0
-	VEXTRACTF32X4 $0x01, Y0, X26
-	VADDPD        Z26, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPD        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store298
-	VADDSD        8(R8), X0, X0
-
-store298:
-	VMOVQ         X0, 8(R8)
-	VEXTRACTF64X4 $0x01, Z5, Y25
-	VADDPD        Z25, Z5, Z0
-	VEXTRACTF32X4 $0x01, Y0, X26
-	VADDPD        Z26, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPD        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store299
-	VADDSD        16(R8), X0, X0
-
-store299:
-	VMOVQ         X0, 16(R8)
+store197:
+	VMOVUPS       X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z6, Y25
-	VADDPD        Z25, Z6, Z0
-	VEXTRACTF32X4 $0x01, Y0, X26
-	VADDPD        Z26, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPD        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z4, Y0
+	VADDPD        Y0, Y4, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPD        X1, X0, X0
+	VEXTRACTF64X4 $0x01, Z5, Y1
+	VADDPD        Y1, Y5, Y1
+	VEXTRACTF32X4 $0x01, Y1, X2
+	VADDPD        X2, X1, X1
+	VSHUFPD       $0x03, X1, X0, X2
+	VSHUFPD       $0x00, X1, X0, X0
+	VADDPD        X2, X0, X0
 	TESTQ         R11, R11
-	JZ            store300
-	VADDSD        (R8), X0, X0
+	JZ            store198
+	VMOVUPS       (R8), X1
+	VADDPD        X1, X0, X0
 
-store300:
-	VMOVQ         X0, (R8)
-	VEXTRACTF64X4 $0x01, Z7, Y25
-	VADDPD        Z25, Z7, Z0
-	VEXTRACTF32X4 $0x01, Y0, X26
-	VADDPD        Z26, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPD        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store301
-	VADDSD        8(R8), X0, X0
-
-store301:
-	VMOVQ         X0, 8(R8)
-	VEXTRACTF64X4 $0x01, Z8, Y25
-	VADDPD        Z25, Z8, Z0
-	VEXTRACTF32X4 $0x01, Y0, X26
-	VADDPD        Z26, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPD        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store302
-	VADDSD        16(R8), X0, X0
-
-store302:
-	VMOVQ         X0, 16(R8)
+store198:
+	VMOVUPS       X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z9, Y25
-	VADDPD        Z25, Z9, Z0
-	VEXTRACTF32X4 $0x01, Y0, X26
-	VADDPD        Z26, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPD        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z6, Y0
+	VADDPD        Y0, Y6, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPD        X1, X0, X0
+	VEXTRACTF64X4 $0x01, Z7, Y1
+	VADDPD        Y1, Y7, Y1
+	VEXTRACTF32X4 $0x01, Y1, X2
+	VADDPD        X2, X1, X1
+	VSHUFPD       $0x03, X1, X0, X2
+	VSHUFPD       $0x00, X1, X0, X0
+	VADDPD        X2, X0, X0
 	TESTQ         R11, R11
-	JZ            store303
-	VADDSD        (R8), X0, X0
+	JZ            store199
+	VMOVUPS       (R8), X1
+	VADDPD        X1, X0, X0
 
-store303:
-	VMOVQ         X0, (R8)
-	VEXTRACTF64X4 $0x01, Z10, Y25
-	VADDPD        Z25, Z10, Z0
-	VEXTRACTF32X4 $0x01, Y0, X26
-	VADDPD        Z26, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPD        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store304
-	VADDSD        8(R8), X0, X0
-
-store304:
-	VMOVQ         X0, 8(R8)
-	VEXTRACTF64X4 $0x01, Z11, Y25
-	VADDPD        Z25, Z11, Z0
-	VEXTRACTF32X4 $0x01, Y0, X26
-	VADDPD        Z26, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPD        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store305
-	VADDSD        16(R8), X0, X0
-
-store305:
-	VMOVQ         X0, 16(R8)
+store199:
+	VMOVUPS       X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z12, Y25
-	VADDPD        Z25, Z12, Z0
-	VEXTRACTF32X4 $0x01, Y0, X26
-	VADDPD        Z26, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPD        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z8, Y0
+	VADDPD        Y0, Y8, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPD        X1, X0, X0
+	VEXTRACTF64X4 $0x01, Z9, Y1
+	VADDPD        Y1, Y9, Y1
+	VEXTRACTF32X4 $0x01, Y1, X2
+	VADDPD        X2, X1, X1
+	VSHUFPD       $0x03, X1, X0, X2
+	VSHUFPD       $0x00, X1, X0, X0
+	VADDPD        X2, X0, X0
 	TESTQ         R11, R11
-	JZ            store306
-	VADDSD        (R8), X0, X0
+	JZ            store200
+	VMOVUPS       (R8), X1
+	VADDPD        X1, X0, X0
 
-store306:
-	VMOVQ         X0, (R8)
-	VEXTRACTF64X4 $0x01, Z13, Y25
-	VADDPD        Z25, Z13, Z0
-	VEXTRACTF32X4 $0x01, Y0, X26
-	VADDPD        Z26, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPD        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store307
-	VADDSD        8(R8), X0, X0
-
-store307:
-	VMOVQ         X0, 8(R8)
-	VEXTRACTF64X4 $0x01, Z14, Y25
-	VADDPD        Z25, Z14, Z0
-	VEXTRACTF32X4 $0x01, Y0, X26
-	VADDPD        Z26, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPD        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store308
-	VADDSD        16(R8), X0, X0
-
-store308:
-	VMOVQ         X0, 16(R8)
+store200:
+	VMOVUPS       X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z15, Y25
-	VADDPD        Z25, Z15, Z0
-	VEXTRACTF32X4 $0x01, Y0, X26
-	VADDPD        Z26, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPD        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z10, Y0
+	VADDPD        Y0, Y10, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPD        X1, X0, X0
+	VEXTRACTF64X4 $0x01, Z11, Y1
+	VADDPD        Y1, Y11, Y1
+	VEXTRACTF32X4 $0x01, Y1, X2
+	VADDPD        X2, X1, X1
+	VSHUFPD       $0x03, X1, X0, X2
+	VSHUFPD       $0x00, X1, X0, X0
+	VADDPD        X2, X0, X0
 	TESTQ         R11, R11
-	JZ            store309
-	VADDSD        (R8), X0, X0
+	JZ            store201
+	VMOVUPS       (R8), X1
+	VADDPD        X1, X0, X0
 
-store309:
-	VMOVQ         X0, (R8)
-	VEXTRACTF64X4 $0x01, Z16, Y25
-	VADDPD        Z25, Z16, Z0
-	VEXTRACTF32X4 $0x01, Y0, X26
-	VADDPD        Z26, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPD        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store310
-	VADDSD        8(R8), X0, X0
-
-store310:
-	VMOVQ         X0, 8(R8)
-	VEXTRACTF64X4 $0x01, Z17, Y25
-	VADDPD        Z25, Z17, Z0
-	VEXTRACTF32X4 $0x01, Y0, X26
-	VADDPD        Z26, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPD        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store311
-	VADDSD        16(R8), X0, X0
-
-store311:
-	VMOVQ         X0, 16(R8)
+store201:
+	VMOVUPS       X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z18, Y25
-	VADDPD        Z25, Z18, Z0
-	VEXTRACTF32X4 $0x01, Y0, X26
-	VADDPD        Z26, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPD        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z12, Y0
+	VADDPD        Y0, Y12, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPD        X1, X0, X0
+	VEXTRACTF64X4 $0x01, Z13, Y1
+	VADDPD        Y1, Y13, Y1
+	VEXTRACTF32X4 $0x01, Y1, X2
+	VADDPD        X2, X1, X1
+	VSHUFPD       $0x03, X1, X0, X2
+	VSHUFPD       $0x00, X1, X0, X0
+	VADDPD        X2, X0, X0
 	TESTQ         R11, R11
-	JZ            store312
-	VADDSD        (R8), X0, X0
+	JZ            store202
+	VMOVUPS       (R8), X1
+	VADDPD        X1, X0, X0
 
-store312:
-	VMOVQ         X0, (R8)
-	VEXTRACTF64X4 $0x01, Z19, Y25
-	VADDPD        Z25, Z19, Z0
-	VEXTRACTF32X4 $0x01, Y0, X26
-	VADDPD        Z26, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPD        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store313
-	VADDSD        8(R8), X0, X0
+store202:
+	VMOVUPS X0, (R8)
+	ADDQ    R10, R8
+	ADDQ    $+16, AX
+	LEAQ    (DX)(DI*2), DX
+	JMP     columns191
 
-store313:
-	VMOVQ         X0, 8(R8)
-	VEXTRACTF64X4 $0x01, Z20, Y25
-	VADDPD        Z25, Z20, Z0
-	VEXTRACTF32X4 $0x01, Y0, X26
-	VADDPD        Z26, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPD        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store314
-	VADDSD        16(R8), X0, X0
+rest192:
+	ADDQ $+2, R9
 
-store314:
-	VMOVQ X0, 16(R8)
-	ADDQ  R10, R8
-	ADDQ  $+24, AX
-	ADDQ  DI, DX
-	ADDQ  DI, DX
-	ADDQ  DI, DX
-	JMP   columns289
-
-rest290:
-	ADDQ $+3, R9
-
-columns315:
+columns203:
 	SUBQ         $+1, R9
-	JLT          rest316
+	JLT          rest204
 	VBROADCASTSD c8_0<>+0(SB), Z0
 	VBROADCASTSD c8_0<>+0(SB), Z1
 	VBROADCASTSD c8_0<>+0(SB), Z2
@@ -8680,11 +7202,11 @@ columns315:
 	LEAQ         (SI)(SI*2), R12
 	LEAQ         (DI)(DI*2), R13
 	LEAQ         (R8)(SI*4), R13
-	LEAQ         (R10)(DI*4), R14
+	LEAQ         (R10)(DI*1), R14
 
-depth317:
+depth205:
 	SUBQ        $+8, R11
-	JLT         tail318
+	JLT         tail206
 	VMOVUPS     (R10), Z7
 	VMOVUPS     (R8), Z8
 	VFMADD231PD Z7, Z8, Z0
@@ -8703,11 +7225,11 @@ depth317:
 	ADDQ        $+64, R8
 	ADDQ        $+64, R10
 	ADDQ        $+64, R13
-	JMP         depth317
+	JMP         depth205
 
-tail318:
+tail206:
 	ADDQ        $+8, R11
-	JEQ         done319
+	JEQ         done207
 	MOVQ        $-1, R14
 	BZHIQ       R11, R14, R14
 	KMOVQ       R14, K1
@@ -8727,117 +7249,131 @@ tail318:
 	VMOVUPD.Z   (R13)(SI*2), K1, Z8
 	VFMADD231PD Z7, Z8, Z6
 
-done319:
+done207:
 	MOVQ          ldc+48(FP), R10
 	MOVQ          add+72(FP), R11
 	IMUL3Q        $+8, R10, R10
 	MOVQ          AX, R8
-	VEXTRACTF64X4 $0x01, Z0, Y25
-	VADDPD        Z25, Z0, Z0
-	VEXTRACTF32X4 $0x01, Y0, X26
-	VADDPD        Z26, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z7
-	VADDPD        Z7, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z0, Y7
+	VADDPD        Y7, Y0, Y0
+	VEXTRACTF32X4 $0x01, Y0, X7
+	VADDPD        X7, X0, X0
+	VSHUFPD       $0x03, X0, X0, X7
+	VSHUFPD       $0x00, X0, X0, X0
+	VADDPD        X7, X0, X0
 	TESTQ         R11, R11
-	JZ            store320
-	VADDSD        (R8), X0, X0
+	JZ            store208
+	VMOVQ         (R8), X7
+	VADDPD        X7, X0, X0
 
-store320:
+store208:
 	VMOVQ         X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z1, Y25
-	VADDPD        Z25, Z1, Z0
-	VEXTRACTF32X4 $0x01, Y0, X26
-	VADDPD        Z26, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPD        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z1, Y0
+	VADDPD        Y0, Y1, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPD        X1, X0, X0
+	VSHUFPD       $0x03, X0, X0, X1
+	VSHUFPD       $0x00, X0, X0, X0
+	VADDPD        X1, X0, X0
 	TESTQ         R11, R11
-	JZ            store321
-	VADDSD        (R8), X0, X0
+	JZ            store209
+	VMOVQ         (R8), X1
+	VADDPD        X1, X0, X0
 
-store321:
+store209:
 	VMOVQ         X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z2, Y25
-	VADDPD        Z25, Z2, Z0
-	VEXTRACTF32X4 $0x01, Y0, X26
-	VADDPD        Z26, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPD        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z2, Y0
+	VADDPD        Y0, Y2, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPD        X1, X0, X0
+	VSHUFPD       $0x03, X0, X0, X1
+	VSHUFPD       $0x00, X0, X0, X0
+	VADDPD        X1, X0, X0
 	TESTQ         R11, R11
-	JZ            store322
-	VADDSD        (R8), X0, X0
+	JZ            store210
+	VMOVQ         (R8), X1
+	VADDPD        X1, X0, X0
 
-store322:
+store210:
 	VMOVQ         X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z3, Y25
-	VADDPD        Z25, Z3, Z0
-	VEXTRACTF32X4 $0x01, Y0, X26
-	VADDPD        Z26, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPD        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z3, Y0
+	VADDPD        Y0, Y3, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPD        X1, X0, X0
+	VSHUFPD       $0x03, X0, X0, X1
+	VSHUFPD       $0x00, X0, X0, X0
+	VADDPD        X1, X0, X0
 	TESTQ         R11, R11
-	JZ            store323
-	VADDSD        (R8), X0, X0
+	JZ            store211
+	VMOVQ         (R8), X1
+	VADDPD        X1, X0, X0
 
-store323:
+store211:
 	VMOVQ         X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z4, Y25
-	VADDPD        Z25, Z4, Z0
-	VEXTRACTF32X4 $0x01, Y0, X26
-	VADDPD        Z26, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPD        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z4, Y0
+	VADDPD        Y0, Y4, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPD        X1, X0, X0
+	VSHUFPD       $0x03, X0, X0, X1
+	VSHUFPD       $0x00, X0, X0, X0
+	VADDPD        X1, X0, X0
 	TESTQ         R11, R11
-	JZ            store324
-	VADDSD        (R8), X0, X0
+	JZ            store212
+	VMOVQ         (R8), X1
+	VADDPD        X1, X0, X0
 
-store324:
+store212:
 	VMOVQ         X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z5, Y25
-	VADDPD        Z25, Z5, Z0
-	VEXTRACTF32X4 $0x01, Y0, X26
-	VADDPD        Z26, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPD        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z5, Y0
+	VADDPD        Y0, Y5, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPD        X1, X0, X0
+	VSHUFPD       $0x03, X0, X0, X1
+	VSHUFPD       $0x00, X0, X0, X0
+	VADDPD        X1, X0, X0
 	TESTQ         R11, R11
-	JZ            store325
-	VADDSD        (R8), X0, X0
+	JZ            store213
+	VMOVQ         (R8), X1
+	VADDPD        X1, X0, X0
 
-store325:
+store213:
 	VMOVQ         X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z6, Y25
-	VADDPD        Z25, Z6, Z0
-	VEXTRACTF32X4 $0x01, Y0, X26
-	VADDPD        Z26, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPD        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z6, Y0
+	VADDPD        Y0, Y6, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPD        X1, X0, X0
+	VSHUFPD       $0x03, X0, X0, X1
+	VSHUFPD       $0x00, X0, X0, X0
+	VADDPD        X1, X0, X0
 	TESTQ         R11, R11
-	JZ            store326
-	VADDSD        (R8), X0, X0
+	JZ            store214
+	VMOVQ         (R8), X1
+	VADDPD        X1, X0, X0
 
-store326:
+store214:
 	VMOVQ X0, (R8)
 	ADDQ  R10, R8
 	ADDQ  $+8, AX
-	ADDQ  DI, DX
-	JMP   columns315
+	LEAQ  (DX)(DI*1), DX
+	JMP   columns203
 
-rest316:
+rest204:
 	ADDQ $+1, R9
-	JMP  end244
+	JMP  end162
 
-rows288:
+rows190:
 	CMPQ R8, $+6
-	JNE  rows327
+	JNE  rows215
 
-columns328:
-	SUBQ         $+3, R9
-	JLT          rest329
+columns216:
+	SUBQ         $+2, R9
+	JLT          rest217
 	VBROADCASTSD c8_0<>+0(SB), Z0
 	VBROADCASTSD c8_0<>+0(SB), Z1
 	VBROADCASTSD c8_0<>+0(SB), Z2
@@ -8850,333 +7386,201 @@ columns328:
 	VBROADCASTSD c8_0<>+0(SB), Z9
 	VBROADCASTSD c8_0<>+0(SB), Z10
 	VBROADCASTSD c8_0<>+0(SB), Z11
-	VBROADCASTSD c8_0<>+0(SB), Z12
-	VBROADCASTSD c8_0<>+0(SB), Z13
-	VBROADCASTSD c8_0<>+0(SB), Z14
-	VBROADCASTSD c8_0<>+0(SB), Z15
-	VBROADCASTSD c8_0<>+0(SB), Z16
-	VBROADCASTSD c8_0<>+0(SB), Z17
 	MOVQ         CX, R8
 	MOVQ         DX, R10
 	MOVQ         BX, R11
 	LEAQ         (SI)(SI*2), R12
 	LEAQ         (DI)(DI*2), R13
 	LEAQ         (R8)(SI*4), R13
-	LEAQ         (R10)(DI*4), R14
-	SUBQ         DI, R14
+	LEAQ         (R10)(DI*2), R14
 
-depth330:
+depth218:
 	SUBQ        $+8, R11
-	JLT         tail331
+	JLT         tail219
 	PREFETCHT1  (R14)
 	PREFETCHT1  (R14)(DI*1)
-	PREFETCHT1  (R14)(DI*2)
 	ADDQ        $+64, R14
-	VMOVUPS     (R10), Z18
-	VMOVUPS     (R10)(DI*1), Z19
-	VMOVUPS     (R10)(DI*2), Z20
-	VMOVUPS     (R8), Z21
-	VFMADD231PD Z18, Z21, Z0
-	VFMADD231PD Z19, Z21, Z1
-	VFMADD231PD Z20, Z21, Z2
-	VMOVUPS     (R8)(SI*1), Z21
-	VFMADD231PD Z18, Z21, Z3
-	VFMADD231PD Z19, Z21, Z4
-	VFMADD231PD Z20, Z21, Z5
-	VMOVUPS     (R8)(SI*2), Z21
-	VFMADD231PD Z18, Z21, Z6
-	VFMADD231PD Z19, Z21, Z7
-	VFMADD231PD Z20, Z21, Z8
-	VMOVUPS     (R8)(R12*1), Z21
-	VFMADD231PD Z18, Z21, Z9
-	VFMADD231PD Z19, Z21, Z10
-	VFMADD231PD Z20, Z21, Z11
-	VMOVUPS     (R13), Z21
-	VFMADD231PD Z18, Z21, Z12
-	VFMADD231PD Z19, Z21, Z13
-	VFMADD231PD Z20, Z21, Z14
-	VMOVUPS     (R13)(SI*1), Z21
-	VFMADD231PD Z18, Z21, Z15
-	VFMADD231PD Z19, Z21, Z16
-	VFMADD231PD Z20, Z21, Z17
+	VMOVUPS     (R10), Z12
+	VMOVUPS     (R10)(DI*1), Z13
+	VMOVUPS     (R8), Z14
+	VFMADD231PD Z12, Z14, Z0
+	VFMADD231PD Z13, Z14, Z1
+	VMOVUPS     (R8)(SI*1), Z14
+	VFMADD231PD Z12, Z14, Z2
+	VFMADD231PD Z13, Z14, Z3
+	VMOVUPS     (R8)(SI*2), Z14
+	VFMADD231PD Z12, Z14, Z4
+	VFMADD231PD Z13, Z14, Z5
+	VMOVUPS     (R8)(R12*1), Z14
+	VFMADD231PD Z12, Z14, Z6
+	VFMADD231PD Z13, Z14, Z7
+	VMOVUPS     (R13), Z14
+	VFMADD231PD Z12, Z14, Z8
+	VFMADD231PD Z13, Z14, Z9
+	VMOVUPS     (R13)(SI*1), Z14
+	VFMADD231PD Z12, Z14, Z10
+	VFMADD231PD Z13, Z14, Z11
 	ADDQ        $+64, R8
 	ADDQ        $+64, R10
 	ADDQ        $+64, R13
-	JMP         depth330
+	JMP         depth218
 
-tail331:
+tail219:
 	ADDQ        $+8, R11
-	JEQ         done332
+	JEQ         done220
 	MOVQ        $-1, R14
 	BZHIQ       R11, R14, R14
 	KMOVQ       R14, K1
-	VMOVUPD.Z   (R10), K1, Z18
-	VMOVUPD.Z   (R10)(DI*1), K1, Z19
-	VMOVUPD.Z   (R10)(DI*2), K1, Z20
-	VMOVUPD.Z   (R8), K1, Z21
-	VFMADD231PD Z18, Z21, Z0
-	VFMADD231PD Z19, Z21, Z1
-	VFMADD231PD Z20, Z21, Z2
-	VMOVUPD.Z   (R8)(SI*1), K1, Z21
-	VFMADD231PD Z18, Z21, Z3
-	VFMADD231PD Z19, Z21, Z4
-	VFMADD231PD Z20, Z21, Z5
-	VMOVUPD.Z   (R8)(SI*2), K1, Z21
-	VFMADD231PD Z18, Z21, Z6
-	VFMADD231PD Z19, Z21, Z7
-	VFMADD231PD Z20, Z21, Z8
-	VMOVUPD.Z   (R8)(R12*1), K1, Z21
-	VFMADD231PD Z18, Z21, Z9
-	VFMADD231PD Z19, Z21, Z10
-	VFMADD231PD Z20, Z21, Z11
-	VMOVUPD.Z   (R13), K1, Z21
-	VFMADD231PD Z18, Z21, Z12
-	VFMADD231PD Z19, Z21, Z13
-	VFMADD231PD Z20, Z21, Z14
-	VMOVUPD.Z   (R13)(SI*1), K1, Z21
-	VFMADD231PD Z18, Z21, Z15
-	VFMADD231PD Z19, Z21, Z16
-	VFMADD231PD Z20, Z21, Z17
+	VMOVUPD.Z   (R10), K1, Z12
+	VMOVUPD.Z   (R10)(DI*1), K1, Z13
+	VMOVUPD.Z   (R8), K1, Z14
+	VFMADD231PD Z12, Z14, Z0
+	VFMADD231PD Z13, Z14, Z1
+	VMOVUPD.Z   (R8)(SI*1), K1, Z14
+	VFMADD231PD Z12, Z14, Z2
+	VFMADD231PD Z13, Z14, Z3
+	VMOVUPD.Z   (R8)(SI*2), K1, Z14
+	VFMADD231PD Z12, Z14, Z4
+	VFMADD231PD Z13, Z14, Z5
+	VMOVUPD.Z   (R8)(R12*1), K1, Z14
+	VFMADD231PD Z12, Z14, Z6
+	VFMADD231PD Z13, Z14, Z7
+	VMOVUPD.Z   (R13), K1, Z14
+	VFMADD231PD Z12, Z14, Z8
+	VFMADD231PD Z13, Z14, Z9
+	VMOVUPD.Z   (R13)(SI*1), K1, Z14
+	VFMADD231PD Z12, Z14, Z10
+	VFMADD231PD Z13, Z14, Z11
 
-done332:
+done220:
 	MOVQ          ldc+48(FP), R10
 	MOVQ          add+72(FP), R11
 	IMUL3Q        $+8, R10, R10
 	MOVQ          AX, R8
-	VEXTRACTF64X4 $0x01, Z0, Y22
-	VADDPD        Z22, Z0, Z0
-	VEXTRACTF32X4 $0x01, Y0, X23
-	VADDPD        Z23, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z18
-	VADDPD        Z18, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z0, Y12
+	VADDPD        Y12, Y0, Y0
+	VEXTRACTF32X4 $0x01, Y0, X12
+	VADDPD        X12, X0, X0
+	VEXTRACTF64X4 $0x01, Z1, Y12
+	VADDPD        Y12, Y1, Y1
+	VEXTRACTF32X4 $0x01, Y1, X12
+	VADDPD        X12, X1, X1
+	VSHUFPD       $0x03, X1, X0, X12
+	VSHUFPD       $0x00, X1, X0, X0
+	VADDPD        X12, X0, X0
 	TESTQ         R11, R11
-	JZ            store333
-	VADDSD        (R8), X0, X0
+	JZ            store221
+	VMOVUPS       (R8), X1
+	VADDPD        X1, X0, X0
 
-store333:
-	VMOVQ         X0, (R8)
-	VEXTRACTF64X4 $0x01, Z1, Y22
-	VADDPD        Z22, Z1, Z0
-	VEXTRACTF32X4 $0x01, Y0, X23
-	VADDPD        Z23, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPD        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store334
-	VADDSD        8(R8), X0, X0
-
-store334:
-	VMOVQ         X0, 8(R8)
-	VEXTRACTF64X4 $0x01, Z2, Y22
-	VADDPD        Z22, Z2, Z0
-	VEXTRACTF32X4 $0x01, Y0, X23
-	VADDPD        Z23, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPD        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store335
-	VADDSD        16(R8), X0, X0
-
-store335:
-	VMOVQ         X0, 16(R8)
+store221:
+	VMOVUPS       X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z3, Y22
-	VADDPD        Z22, Z3, Z0
-	VEXTRACTF32X4 $0x01, Y0, X23
-	VADDPD        Z23, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPD        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z2, Y0
+	VADDPD        Y0, Y2, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPD        X1, X0, X0
+	VEXTRACTF64X4 $0x01, Z3, Y1
+	VADDPD        Y1, Y3, Y1
+	VEXTRACTF32X4 $0x01, Y1, X2
+	VADDPD        X2, X1, X1
+	VSHUFPD       $0x03, X1, X0, X2
+	VSHUFPD       $0x00, X1, X0, X0
+	VADDPD        X2, X0, X0
 	TESTQ         R11, R11
-	JZ            store336
-	VADDSD        (R8), X0, X0
+	JZ            store222
+	VMOVUPS       (R8), X1
+	VADDPD        X1, X0, X0
 
-store336:
-	VMOVQ         X0, (R8)
-	VEXTRACTF64X4 $0x01, Z4, Y22
-	VADDPD        Z22, Z4, Z0
-	VEXTRACTF32X4 $0x01, Y0, X23
-	VADDPD        Z23, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPD        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store337
-	VADDSD        8(R8), X0, X0
-
-store337:
-	VMOVQ         X0, 8(R8)
-	VEXTRACTF64X4 $0x01, Z5, Y22
-	VADDPD        Z22, Z5, Z0
-	VEXTRACTF32X4 $0x01, Y0, X23
-	VADDPD        Z23, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPD        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store338
-	VADDSD        16(R8), X0, X0
-
-store338:
-	VMOVQ         X0, 16(R8)
+store222:
+	VMOVUPS       X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z6, Y22
-	VADDPD        Z22, Z6, Z0
-	VEXTRACTF32X4 $0x01, Y0, X23
-	VADDPD        Z23, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPD        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z4, Y0
+	VADDPD        Y0, Y4, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPD        X1, X0, X0
+	VEXTRACTF64X4 $0x01, Z5, Y1
+	VADDPD        Y1, Y5, Y1
+	VEXTRACTF32X4 $0x01, Y1, X2
+	VADDPD        X2, X1, X1
+	VSHUFPD       $0x03, X1, X0, X2
+	VSHUFPD       $0x00, X1, X0, X0
+	VADDPD        X2, X0, X0
 	TESTQ         R11, R11
-	JZ            store339
-	VADDSD        (R8), X0, X0
+	JZ            store223
+	VMOVUPS       (R8), X1
+	VADDPD        X1, X0, X0
 
-store339:
-	VMOVQ         X0, (R8)
-	VEXTRACTF64X4 $0x01, Z7, Y22
-	VADDPD        Z22, Z7, Z0
-	VEXTRACTF32X4 $0x01, Y0, X23
-	VADDPD        Z23, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPD        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store340
-	VADDSD        8(R8), X0, X0
-
-store340:
-	VMOVQ         X0, 8(R8)
-	VEXTRACTF64X4 $0x01, Z8, Y22
-	VADDPD        Z22, Z8, Z0
-	VEXTRACTF32X4 $0x01, Y0, X23
-	VADDPD        Z23, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPD        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store341
-	VADDSD        16(R8), X0, X0
-
-store341:
-	VMOVQ         X0, 16(R8)
+store223:
+	VMOVUPS       X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z9, Y22
-	VADDPD        Z22, Z9, Z0
-	VEXTRACTF32X4 $0x01, Y0, X23
-	VADDPD        Z23, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPD        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z6, Y0
+	VADDPD        Y0, Y6, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPD        X1, X0, X0
+	VEXTRACTF64X4 $0x01, Z7, Y1
+	VADDPD        Y1, Y7, Y1
+	VEXTRACTF32X4 $0x01, Y1, X2
+	VADDPD        X2, X1, X1
+	VSHUFPD       $0x03, X1, X0, X2
+	VSHUFPD       $0x00, X1, X0, X0
+	VADDPD        X2, X0, X0
 	TESTQ         R11, R11
-	JZ            store342
-	VADDSD        (R8), X0, X0
+	JZ            store224
+	VMOVUPS       (R8), X1
+	VADDPD        X1, X0, X0
 
-store342:
-	VMOVQ         X0, (R8)
-	VEXTRACTF64X4 $0x01, Z10, Y22
-	VADDPD        Z22, Z10, Z0
-	VEXTRACTF32X4 $0x01, Y0, X23
-	VADDPD        Z23, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPD        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store343
-	VADDSD        8(R8), X0, X0
-
-store343:
-	VMOVQ         X0, 8(R8)
-	VEXTRACTF64X4 $0x01, Z11, Y22
-	VADDPD        Z22, Z11, Z0
-	VEXTRACTF32X4 $0x01, Y0, X23
-	VADDPD        Z23, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPD        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store344
-	VADDSD        16(R8), X0, X0
-
-store344:
-	VMOVQ         X0, 16(R8)
+store224:
+	VMOVUPS       X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z12, Y22
-	VADDPD        Z22, Z12, Z0
-	VEXTRACTF32X4 $0x01, Y0, X23
-	VADDPD        Z23, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPD        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z8, Y0
+	VADDPD        Y0, Y8, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPD        X1, X0, X0
+	VEXTRACTF64X4 $0x01, Z9, Y1
+	VADDPD        Y1, Y9, Y1
+	VEXTRACTF32X4 $0x01, Y1, X2
+	VADDPD        X2, X1, X1
+	VSHUFPD       $0x03, X1, X0, X2
+	VSHUFPD       $0x00, X1, X0, X0
+	VADDPD        X2, X0, X0
 	TESTQ         R11, R11
-	JZ            store345
-	VADDSD        (R8), X0, X0
+	JZ            store225
+	VMOVUPS       (R8), X1
+	VADDPD        X1, X0, X0
 
-store345:
-	VMOVQ         X0, (R8)
-	VEXTRACTF64X4 $0x01, Z13, Y22
-	VADDPD        Z22, Z13, Z0
-	VEXTRACTF32X4 $0x01, Y0, X23
-	VADDPD        Z23, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPD        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store346
-	VADDSD        8(R8), X0, X0
-
-store346:
-	VMOVQ         X0, 8(R8)
-	VEXTRACTF64X4 $0x01, Z14, Y22
-	VADDPD        Z22, Z14, Z0
-	VEXTRACTF32X4 $0x01, Y0, X23
-	VADDPD        Z23, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPD        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store347
-	VADDSD        16(R8), X0, X0
-
-store347:
-	VMOVQ         X0, 16(R8)
+store225:
+	VMOVUPS       X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z15, Y22
-	VADDPD        Z22, Z15, Z0
-	VEXTRACTF32X4 $0x01, Y0, X23
-	VADDPD        Z23, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPD        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z10, Y0
+	VADDPD        Y0, Y10, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPD        X1, X0, X0
+	VEXTRACTF64X4 $0x01, Z11, Y1
+	VADDPD        Y1, Y11, Y1
+	VEXTRACTF32X4 $0x01, Y1, X2
+	VADDPD        X2, X1, X1
+	VSHUFPD       $0x03, X1, X0, X2
+	VSHUFPD       $0x00, X1, X0, X0
+	VADDPD        X2, X0, X0
 	TESTQ         R11, R11
-	JZ            store348
-	VADDSD        (R8), X0, X0
+	JZ            store226
+	VMOVUPS       (R8), X1
+	VADDPD        X1, X0, X0
 
-store348:
-	VMOVQ         X0, (R8)
-	VEXTRACTF64X4 $0x01, Z16, Y22
-	VADDPD        Z22, Z16, Z0
-	VEXTRACTF32X4 $0x01, Y0, X23
-	VADDPD        Z23, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPD        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store349
-	VADDSD        8(R8), X0, X0
+store226:
+	VMOVUPS X0, (R8)
+	ADDQ    R10, R8
+	ADDQ    $+16, AX
+	LEAQ    (DX)(DI*2), DX
+	JMP     columns216
 
-store349:
-	VMOVQ         X0, 8(R8)
-	VEXTRACTF64X4 $0x01, Z17, Y22
-	VADDPD        Z22, Z17, Z0
-	VEXTRACTF32X4 $0x01, Y0, X23
-	VADDPD        Z23, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPD        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store350
-	VADDSD        16(R8), X0, X0
+rest217:
+	ADDQ $+2, R9
 
-store350:
-	VMOVQ X0, 16(R8)
-	ADDQ  R10, R8
-	ADDQ  $+24, AX
-	ADDQ  DI, DX
-	ADDQ  DI, DX
-	ADDQ  DI, DX
-	JMP   columns328
-
-rest329:
-	ADDQ $+3, R9
-
-columns351:
+columns227:
 	SUBQ         $+1, R9
-	JLT          rest352
+	JLT          rest228
 	VBROADCASTSD c8_0<>+0(SB), Z0
 	VBROADCASTSD c8_0<>+0(SB), Z1
 	VBROADCASTSD c8_0<>+0(SB), Z2
@@ -9189,11 +7593,11 @@ columns351:
 	LEAQ         (SI)(SI*2), R12
 	LEAQ         (DI)(DI*2), R13
 	LEAQ         (R8)(SI*4), R13
-	LEAQ         (R10)(DI*4), R14
+	LEAQ         (R10)(DI*1), R14
 
-depth353:
+depth229:
 	SUBQ        $+8, R11
-	JLT         tail354
+	JLT         tail230
 	VMOVUPS     (R10), Z6
 	VMOVUPS     (R8), Z7
 	VFMADD231PD Z6, Z7, Z0
@@ -9210,11 +7614,11 @@ depth353:
 	ADDQ        $+64, R8
 	ADDQ        $+64, R10
 	ADDQ        $+64, R13
-	JMP         depth353
+	JMP         depth229
 
-tail354:
+tail230:
 	ADDQ        $+8, R11
-	JEQ         done355
+	JEQ         done231
 	MOVQ        $-1, R14
 	BZHIQ       R11, R14, R14
 	KMOVQ       R14, K1
@@ -9232,104 +7636,116 @@ tail354:
 	VMOVUPD.Z   (R13)(SI*1), K1, Z7
 	VFMADD231PD Z6, Z7, Z5
 
-done355:
+done231:
 	MOVQ          ldc+48(FP), R10
 	MOVQ          add+72(FP), R11
 	IMUL3Q        $+8, R10, R10
 	MOVQ          AX, R8
-	VEXTRACTF64X4 $0x01, Z0, Y22
-	VADDPD        Z22, Z0, Z0
-	VEXTRACTF32X4 $0x01, Y0, X23
-	VADDPD        Z23, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z6
-	VADDPD        Z6, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z0, Y6
+	VADDPD        Y6, Y0, Y0
+	VEXTRACTF32X4 $0x01, Y0, X6
+	VADDPD        X6, X0, X0
+	VSHUFPD       $0x03, X0, X0, X6
+	VSHUFPD       $0x00, X0, X0, X0
+	VADDPD        X6, X0, X0
 	TESTQ         R11, R11
-	JZ            store356
-	VADDSD        (R8), X0, X0
+	JZ            store232
+	VMOVQ         (R8), X6
+	VADDPD        X6, X0, X0
 
-store356:
+store232:
 	VMOVQ         X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z1, Y22
-	VADDPD        Z22, Z1, Z0
-	VEXTRACTF32X4 $0x01, Y0, X23
-	VADDPD        Z23, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPD        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z1, Y0
+	VADDPD        Y0, Y1, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPD        X1, X0, X0
+	VSHUFPD       $0x03, X0, X0, X1
+	VSHUFPD       $0x00, X0, X0, X0
+	VADDPD        X1, X0, X0
 	TESTQ         R11, R11
-	JZ            store357
-	VADDSD        (R8), X0, X0
+	JZ            store233
+	VMOVQ         (R8), X1
+	VADDPD        X1, X0, X0
 
-store357:
+store233:
 	VMOVQ         X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z2, Y22
-	VADDPD        Z22, Z2, Z0
-	VEXTRACTF32X4 $0x01, Y0, X23
-	VADDPD        Z23, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPD        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z2, Y0
+	VADDPD        Y0, Y2, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPD        X1, X0, X0
+	VSHUFPD       $0x03, X0, X0, X1
+	VSHUFPD       $0x00, X0, X0, X0
+	VADDPD        X1, X0, X0
 	TESTQ         R11, R11
-	JZ            store358
-	VADDSD        (R8), X0, X0
+	JZ            store234
+	VMOVQ         (R8), X1
+	VADDPD        X1, X0, X0
 
-store358:
+store234:
 	VMOVQ         X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z3, Y22
-	VADDPD        Z22, Z3, Z0
-	VEXTRACTF32X4 $0x01, Y0, X23
-	VADDPD        Z23, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPD        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z3, Y0
+	VADDPD        Y0, Y3, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPD        X1, X0, X0
+	VSHUFPD       $0x03, X0, X0, X1
+	VSHUFPD       $0x00, X0, X0, X0
+	VADDPD        X1, X0, X0
 	TESTQ         R11, R11
-	JZ            store359
-	VADDSD        (R8), X0, X0
+	JZ            store235
+	VMOVQ         (R8), X1
+	VADDPD        X1, X0, X0
 
-store359:
+store235:
 	VMOVQ         X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z4, Y22
-	VADDPD        Z22, Z4, Z0
-	VEXTRACTF32X4 $0x01, Y0, X23
-	VADDPD        Z23, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPD        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z4, Y0
+	VADDPD        Y0, Y4, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPD        X1, X0, X0
+	VSHUFPD       $0x03, X0, X0, X1
+	VSHUFPD       $0x00, X0, X0, X0
+	VADDPD        X1, X0, X0
 	TESTQ         R11, R11
-	JZ            store360
-	VADDSD        (R8), X0, X0
+	JZ            store236
+	VMOVQ         (R8), X1
+	VADDPD        X1, X0, X0
 
-store360:
+store236:
 	VMOVQ         X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z5, Y22
-	VADDPD        Z22, Z5, Z0
-	VEXTRACTF32X4 $0x01, Y0, X23
-	VADDPD        Z23, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPD        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z5, Y0
+	VADDPD        Y0, Y5, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPD        X1, X0, X0
+	VSHUFPD       $0x03, X0, X0, X1
+	VSHUFPD       $0x00, X0, X0, X0
+	VADDPD        X1, X0, X0
 	TESTQ         R11, R11
-	JZ            store361
-	VADDSD        (R8), X0, X0
+	JZ            store237
+	VMOVQ         (R8), X1
+	VADDPD        X1, X0, X0
 
-store361:
+store237:
 	VMOVQ X0, (R8)
 	ADDQ  R10, R8
 	ADDQ  $+8, AX
-	ADDQ  DI, DX
-	JMP   columns351
+	LEAQ  (DX)(DI*1), DX
+	JMP   columns227
 
-rest352:
+rest228:
 	ADDQ $+1, R9
-	JMP  end244
+	JMP  end162
 
-rows327:
+rows215:
 	CMPQ R8, $+5
-	JNE  rows362
+	JNE  rows238
 
-columns363:
-	SUBQ         $+3, R9
-	JLT          rest364
+columns239:
+	SUBQ         $+2, R9
+	JLT          rest240
 	VBROADCASTSD c8_0<>+0(SB), Z0
 	VBROADCASTSD c8_0<>+0(SB), Z1
 	VBROADCASTSD c8_0<>+0(SB), Z2
@@ -9340,287 +7756,176 @@ columns363:
 	VBROADCASTSD c8_0<>+0(SB), Z7
 	VBROADCASTSD c8_0<>+0(SB), Z8
 	VBROADCASTSD c8_0<>+0(SB), Z9
-	VBROADCASTSD c8_0<>+0(SB), Z10
-	VBROADCASTSD c8_0<>+0(SB), Z11
-	VBROADCASTSD c8_0<>+0(SB), Z12
-	VBROADCASTSD c8_0<>+0(SB), Z13
-	VBROADCASTSD c8_0<>+0(SB), Z14
 	MOVQ         CX, R8
 	MOVQ         DX, R10
 	MOVQ         BX, R11
 	LEAQ         (SI)(SI*2), R12
 	LEAQ         (DI)(DI*2), R13
 	LEAQ         (R8)(SI*4), R13
-	LEAQ         (R10)(DI*4), R14
-	SUBQ         DI, R14
+	LEAQ         (R10)(DI*2), R14
 
-depth365:
+depth241:
 	SUBQ        $+8, R11
-	JLT         tail366
+	JLT         tail242
 	PREFETCHT1  (R14)
 	PREFETCHT1  (R14)(DI*1)
-	PREFETCHT1  (R14)(DI*2)
 	ADDQ        $+64, R14
-	VMOVUPS     (R10), Z15
-	VMOVUPS     (R10)(DI*1), Z16
-	VMOVUPS     (R10)(DI*2), Z17
-	VMOVUPS     (R8), Z18
-	VFMADD231PD Z15, Z18, Z0
-	VFMADD231PD Z16, Z18, Z1
-	VFMADD231PD Z17, Z18, Z2
-	VMOVUPS     (R8)(SI*1), Z18
-	VFMADD231PD Z15, Z18, Z3
-	VFMADD231PD Z16, Z18, Z4
-	VFMADD231PD Z17, Z18, Z5
-	VMOVUPS     (R8)(SI*2), Z18
-	VFMADD231PD Z15, Z18, Z6
-	VFMADD231PD Z16, Z18, Z7
-	VFMADD231PD Z17, Z18, Z8
-	VMOVUPS     (R8)(R12*1), Z18
-	VFMADD231PD Z15, Z18, Z9
-	VFMADD231PD Z16, Z18, Z10
-	VFMADD231PD Z17, Z18, Z11
-	VMOVUPS     (R13), Z18
-	VFMADD231PD Z15, Z18, Z12
-	VFMADD231PD Z16, Z18, Z13
-	VFMADD231PD Z17, Z18, Z14
+	VMOVUPS     (R10), Z10
+	VMOVUPS     (R10)(DI*1), Z11
+	VMOVUPS     (R8), Z12
+	VFMADD231PD Z10, Z12, Z0
+	VFMADD231PD Z11, Z12, Z1
+	VMOVUPS     (R8)(SI*1), Z12
+	VFMADD231PD Z10, Z12, Z2
+	VFMADD231PD Z11, Z12, Z3
+	VMOVUPS     (R8)(SI*2), Z12
+	VFMADD231PD Z10, Z12, Z4
+	VFMADD231PD Z11, Z12, Z5
+	VMOVUPS     (R8)(R12*1), Z12
+	VFMADD231PD Z10, Z12, Z6
+	VFMADD231PD Z11, Z12, Z7
+	VMOVUPS     (R13), Z12
+	VFMADD231PD Z10, Z12, Z8
+	VFMADD231PD Z11, Z12, Z9
 	ADDQ        $+64, R8
 	ADDQ        $+64, R10
 	ADDQ        $+64, R13
-	JMP         depth365
+	JMP         depth241
 
-tail366:
+tail242:
 	ADDQ        $+8, R11
-	JEQ         done367
+	JEQ         done243
 	MOVQ        $-1, R14
 	BZHIQ       R11, R14, R14
 	KMOVQ       R14, K1
-	VMOVUPD.Z   (R10), K1, Z15
-	VMOVUPD.Z   (R10)(DI*1), K1, Z16
-	VMOVUPD.Z   (R10)(DI*2), K1, Z17
-	VMOVUPD.Z   (R8), K1, Z18
-	VFMADD231PD Z15, Z18, Z0
-	VFMADD231PD Z16, Z18, Z1
-	VFMADD231PD Z17, Z18, Z2
-	VMOVUPD.Z   (R8)(SI*1), K1, Z18
-	VFMADD231PD Z15, Z18, Z3
-	VFMADD231PD Z16, Z18, Z4
-	VFMADD231PD Z17, Z18, Z5
-	VMOVUPD.Z   (R8)(SI*2), K1, Z18
-	VFMADD231PD Z15, Z18, Z6
-	VFMADD231PD Z16, Z18, Z7
-	VFMADD231PD Z17, Z18, Z8
-	VMOVUPD.Z   (R8)(R12*1), K1, Z18
-	VFMADD231PD Z15, Z18, Z9
-	VFMADD231PD Z16, Z18, Z10
-	VFMADD231PD Z17, Z18, Z11
-	VMOVUPD.Z   (R13), K1, Z18
-	VFMADD231PD Z15, Z18, Z12
-	VFMADD231PD Z16, Z18, Z13
-	VFMADD231PD Z17, Z18, Z14
+	VMOVUPD.Z   (R10), K1, Z10
+	VMOVUPD.Z   (R10)(DI*1), K1, Z11
+	VMOVUPD.Z   (R8), K1, Z12
+	VFMADD231PD Z10, Z12, Z0
+	VFMADD231PD Z11, Z12, Z1
+	VMOVUPD.Z   (R8)(SI*1), K1, Z12
+	VFMADD231PD Z10, Z12, Z2
+	VFMADD231PD Z11, Z12, Z3
+	VMOVUPD.Z   (R8)(SI*2), K1, Z12
+	VFMADD231PD Z10, Z12, Z4
+	VFMADD231PD Z11, Z12, Z5
+	VMOVUPD.Z   (R8)(R12*1), K1, Z12
+	VFMADD231PD Z10, Z12, Z6
+	VFMADD231PD Z11, Z12, Z7
+	VMOVUPD.Z   (R13), K1, Z12
+	VFMADD231PD Z10, Z12, Z8
+	VFMADD231PD Z11, Z12, Z9
 
-done367:
+done243:
 	MOVQ          ldc+48(FP), R10
 	MOVQ          add+72(FP), R11
 	IMUL3Q        $+8, R10, R10
 	MOVQ          AX, R8
-	VEXTRACTF64X4 $0x01, Z0, Y19
-	VADDPD        Z19, Z0, Z0
-	VEXTRACTF32X4 $0x01, Y0, X20
-	VADDPD        Z20, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z15
-	VADDPD        Z15, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z0, Y10
+	VADDPD        Y10, Y0, Y0
+	VEXTRACTF32X4 $0x01, Y0, X10
+	VADDPD        X10, X0, X0
+	VEXTRACTF64X4 $0x01, Z1, Y10
+	VADDPD        Y10, Y1, Y1
+	VEXTRACTF32X4 $0x01, Y1, X10
+	VADDPD        X10, X1, X1
+	VSHUFPD       $0x03, X1, X0, X10
+	VSHUFPD       $0x00, X1, X0, X0
+	VADDPD        X10, X0, X0
 	TESTQ         R11, R11
-	JZ            store368
-	VADDSD        (R8), X0, X0
+	JZ            store244
+	VMOVUPS       (R8), X1
+	VADDPD        X1, X0, X0
 
-store368:
-	VMOVQ         X0, (R8)
-	VEXTRACTF64X4 $0x01, Z1, Y19
-	VADDPD        Z19, Z1, Z0
-	VEXTRACTF32X4 $0x01, Y0, X20
-	VADDPD        Z20, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPD        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store369
-	VADDSD        8(R8), X0, X0
-
-store369:
-	VMOVQ         X0, 8(R8)
-	VEXTRACTF64X4 $0x01, Z2, Y19
-	VADDPD        Z19, Z2, Z0
-	VEXTRACTF32X4 $0x01, Y0, X20
-	VADDPD        Z20, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPD        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store370
-	VADDSD        16(R8), X0, X0
-
-store370:
-	VMOVQ         X0, 16(R8)
+store244:
+	VMOVUPS       X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z3, Y19
-	VADDPD        Z19, Z3, Z0
-	VEXTRACTF32X4 $0x01, Y0, X20
-	VADDPD        Z20, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPD        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z2, Y0
+	VADDPD        Y0, Y2, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPD        X1, X0, X0
+	VEXTRACTF64X4 $0x01, Z3, Y1
+	VADDPD        Y1, Y3, Y1
+	VEXTRACTF32X4 $0x01, Y1, X2
+	VADDPD        X2, X1, X1
+	VSHUFPD       $0x03, X1, X0, X2
+	VSHUFPD       $0x00, X1, X0, X0
+	VADDPD        X2, X0, X0
 	TESTQ         R11, R11
-	JZ            store371
-	VADDSD        (R8), X0, X0
+	JZ            store245
+	VMOVUPS       (R8), X1
+	VADDPD        X1, X0, X0
 
-store371:
-	VMOVQ         X0, (R8)
-	VEXTRACTF64X4 $0x01, Z4, Y19
-	VADDPD        Z19, Z4, Z0
-	VEXTRACTF32X4 $0x01, Y0, X20
-	VADDPD        Z20, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPD        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store372
-	VADDSD        8(R8), X0, X0
-
-store372:
-	VMOVQ         X0, 8(R8)
-	VEXTRACTF64X4 $0x01, Z5, Y19
-	VADDPD        Z19, Z5, Z0
-	VEXTRACTF32X4 $0x01, Y0, X20
-	VADDPD        Z20, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPD        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store373
-	VADDSD        16(R8), X0, X0
-
-store373:
-	VMOVQ         X0, 16(R8)
+store245:
+	VMOVUPS       X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z6, Y19
-	VADDPD        Z19, Z6, Z0
-	VEXTRACTF32X4 $0x01, Y0, X20
-	VADDPD        Z20, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPD        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z4, Y0
+	VADDPD        Y0, Y4, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPD        X1, X0, X0
+	VEXTRACTF64X4 $0x01, Z5, Y1
+	VADDPD        Y1, Y5, Y1
+	VEXTRACTF32X4 $0x01, Y1, X2
+	VADDPD        X2, X1, X1
+	VSHUFPD       $0x03, X1, X0, X2
+	VSHUFPD       $0x00, X1, X0, X0
+	VADDPD        X2, X0, X0
 	TESTQ         R11, R11
-	JZ            store374
-	VADDSD        (R8), X0, X0
+	JZ            store246
+	VMOVUPS       (R8), X1
+	VADDPD        X1, X0, X0
 
-store374:
-	VMOVQ         X0, (R8)
-	VEXTRACTF64X4 $0x01, Z7, Y19
-	VADDPD        Z19, Z7, Z0
-	VEXTRACTF32X4 $0x01, Y0, X20
-	VADDPD        Z20, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPD        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store375
-	VADDSD        8(R8), X0, X0
-
-store375:
-	VMOVQ         X0, 8(R8)
-	VEXTRACTF64X4 $0x01, Z8, Y19
-	VADDPD        Z19, Z8, Z0
-	VEXTRACTF32X4 $0x01, Y0, X20
-	VADDPD        Z20, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPD        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store376
-	VADDSD        16(R8), X0, X0
-
-store376:
-	VMOVQ         X0, 16(R8)
+store246:
+	VMOVUPS       X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z9, Y19
-	VADDPD        Z19, Z9, Z0
-	VEXTRACTF32X4 $0x01, Y0, X20
-	VADDPD        Z20, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPD        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z6, Y0
+	VADDPD        Y0, Y6, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPD        X1, X0, X0
+	VEXTRACTF64X4 $0x01, Z7, Y1
+	VADDPD        Y1, Y7, Y1
+	VEXTRACTF32X4 $0x01, Y1, X2
+	VADDPD        X2, X1, X1
+	VSHUFPD       $0x03, X1, X0, X2
+	VSHUFPD       $0x00, X1, X0, X0
+	VADDPD        X2, X0, X0
 	TESTQ         R11, R11
-	JZ            store377
-	VADDSD        (R8), X0, X0
+	JZ            store247
+	VMOVUPS       (R8), X1
+	VADDPD        X1, X0, X0
 
-store377:
-	VMOVQ         X0, (R8)
-	VEXTRACTF64X4 $0x01, Z10, Y19
-	VADDPD        Z19, Z10, Z0
-	VEXTRACTF32X4 $0x01, Y0, X20
-	VADDPD        Z20, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPD        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store378
-	VADDSD        8(R8), X0, X0
-
-store378:
-	VMOVQ         X0, 8(R8)
-	VEXTRACTF64X4 $0x01, Z11, Y19
-	VADDPD        Z19, Z11, Z0
-	VEXTRACTF32X4 $0x01, Y0, X20
-	VADDPD        Z20, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPD        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store379
-	VADDSD        16(R8), X0, X0
-
-store379:
-	VMOVQ         X0, 16(R8)
+store247:
+	VMOVUPS       X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z12, Y19
-	VADDPD        Z19, Z12, Z0
-	VEXTRACTF32X4 $0x01, Y0, X20
-	VADDPD        Z20, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPD        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z8, Y0
+	VADDPD        Y0, Y8, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPD        X1, X0, X0
+	VEXTRACTF64X4 $0x01, Z9, Y1
+	VADDPD        Y1, Y9, Y1
+	VEXTRACTF32X4 $0x01, Y1, X2
+	VADDPD        X2, X1, X1
+	VSHUFPD       $0x03, X1, X0, X2
+	VSHUFPD       $0x00, X1, X0, X0
+	VADDPD        X2, X0, X0
 	TESTQ         R11, R11
-	JZ            store380
-	VADDSD        (R8), X0, X0
+	JZ            store248
+	VMOVUPS       (R8), X1
+	VADDPD        X1, X0, X0
 
-store380:
-	VMOVQ         X0, (R8)
-	VEXTRACTF64X4 $0x01, Z13, Y19
-	VADDPD        Z19, Z13, Z0
-	VEXTRACTF32X4 $0x01, Y0, X20
-	VADDPD        Z20, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPD        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store381
-	VADDSD        8(R8), X0, X0
+store248:
+	VMOVUPS X0, (R8)
+	ADDQ    R10, R8
+	ADDQ    $+16, AX
+	LEAQ    (DX)(DI*2), DX
+	JMP     columns239
 
-store381:
-	VMOVQ         X0, 8(R8)
-	VEXTRACTF64X4 $0x01, Z14, Y19
-	VADDPD        Z19, Z14, Z0
-	VEXTRACTF32X4 $0x01, Y0, X20
-	VADDPD        Z20, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPD        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store382
-	VADDSD        16(R8), X0, X0
+rest240:
+	ADDQ $+2, R9
 
-store382:
-	VMOVQ X0, 16(R8)
-	ADDQ  R10, R8
-	ADDQ  $+24, AX
-	ADDQ  DI, DX
-	ADDQ  DI, DX
-	ADDQ  DI, DX
-	JMP   columns363
-
-rest364:
-	ADDQ $+3, R9
-
-columns383:
+columns249:
 	SUBQ         $+1, R9
-	JLT          rest384
+	JLT          rest250
 	VBROADCASTSD c8_0<>+0(SB), Z0
 	VBROADCASTSD c8_0<>+0(SB), Z1
 	VBROADCASTSD c8_0<>+0(SB), Z2
@@ -9632,11 +7937,11 @@ columns383:
 	LEAQ         (SI)(SI*2), R12
 	LEAQ         (DI)(DI*2), R13
 	LEAQ         (R8)(SI*4), R13
-	LEAQ         (R10)(DI*4), R14
+	LEAQ         (R10)(DI*1), R14
 
-depth385:
+depth251:
 	SUBQ        $+8, R11
-	JLT         tail386
+	JLT         tail252
 	VMOVUPS     (R10), Z5
 	VMOVUPS     (R8), Z6
 	VFMADD231PD Z5, Z6, Z0
@@ -9651,11 +7956,11 @@ depth385:
 	ADDQ        $+64, R8
 	ADDQ        $+64, R10
 	ADDQ        $+64, R13
-	JMP         depth385
+	JMP         depth251
 
-tail386:
+tail252:
 	ADDQ        $+8, R11
-	JEQ         done387
+	JEQ         done253
 	MOVQ        $-1, R14
 	BZHIQ       R11, R14, R14
 	KMOVQ       R14, K1
@@ -9671,91 +7976,101 @@ tail386:
 	VMOVUPD.Z   (R13), K1, Z6
 	VFMADD231PD Z5, Z6, Z4
 
-done387:
+done253:
 	MOVQ          ldc+48(FP), R10
 	MOVQ          add+72(FP), R11
 	IMUL3Q        $+8, R10, R10
 	MOVQ          AX, R8
-	VEXTRACTF64X4 $0x01, Z0, Y19
-	VADDPD        Z19, Z0, Z0
-	VEXTRACTF32X4 $0x01, Y0, X20
-	VADDPD        Z20, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z5
-	VADDPD        Z5, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z0, Y5
+	VADDPD        Y5, Y0, Y0
+	VEXTRACTF32X4 $0x01, Y0, X5
+	VADDPD        X5, X0, X0
+	VSHUFPD       $0x03, X0, X0, X5
+	VSHUFPD       $0x00, X0, X0, X0
+	VADDPD        X5, X0, X0
 	TESTQ         R11, R11
-	JZ            store388
-	VADDSD        (R8), X0, X0
+	JZ            store254
+	VMOVQ         (R8), X5
+	VADDPD        X5, X0, X0
 
-store388:
+store254:
 	VMOVQ         X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z1, Y19
-	VADDPD        Z19, Z1, Z0
-	VEXTRACTF32X4 $0x01, Y0, X20
-	VADDPD        Z20, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPD        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z1, Y0
+	VADDPD        Y0, Y1, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPD        X1, X0, X0
+	VSHUFPD       $0x03, X0, X0, X1
+	VSHUFPD       $0x00, X0, X0, X0
+	VADDPD        X1, X0, X0
 	TESTQ         R11, R11
-	JZ            store389
-	VADDSD        (R8), X0, X0
+	JZ            store255
+	VMOVQ         (R8), X1
+	VADDPD        X1, X0, X0
 
-store389:
+store255:
 	VMOVQ         X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z2, Y19
-	VADDPD        Z19, Z2, Z0
-	VEXTRACTF32X4 $0x01, Y0, X20
-	VADDPD        Z20, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPD        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z2, Y0
+	VADDPD        Y0, Y2, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPD        X1, X0, X0
+	VSHUFPD       $0x03, X0, X0, X1
+	VSHUFPD       $0x00, X0, X0, X0
+	VADDPD        X1, X0, X0
 	TESTQ         R11, R11
-	JZ            store390
-	VADDSD        (R8), X0, X0
+	JZ            store256
+	VMOVQ         (R8), X1
+	VADDPD        X1, X0, X0
 
-store390:
+store256:
 	VMOVQ         X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z3, Y19
-	VADDPD        Z19, Z3, Z0
-	VEXTRACTF32X4 $0x01, Y0, X20
-	VADDPD        Z20, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPD        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z3, Y0
+	VADDPD        Y0, Y3, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPD        X1, X0, X0
+	VSHUFPD       $0x03, X0, X0, X1
+	VSHUFPD       $0x00, X0, X0, X0
+	VADDPD        X1, X0, X0
 	TESTQ         R11, R11
-	JZ            store391
-	VADDSD        (R8), X0, X0
+	JZ            store257
+	VMOVQ         (R8), X1
+	VADDPD        X1, X0, X0
 
-store391:
+store257:
 	VMOVQ         X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z4, Y19
-	VADDPD        Z19, Z4, Z0
-	VEXTRACTF32X4 $0x01, Y0, X20
-	VADDPD        Z20, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPD        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z4, Y0
+	VADDPD        Y0, Y4, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPD        X1, X0, X0
+	VSHUFPD       $0x03, X0, X0, X1
+	VSHUFPD       $0x00, X0, X0, X0
+	VADDPD        X1, X0, X0
 	TESTQ         R11, R11
-	JZ            store392
-	VADDSD        (R8), X0, X0
+	JZ            store258
+	VMOVQ         (R8), X1
+	VADDPD        X1, X0, X0
 
-store392:
+store258:
 	VMOVQ X0, (R8)
 	ADDQ  R10, R8
 	ADDQ  $+8, AX
-	ADDQ  DI, DX
-	JMP   columns383
+	LEAQ  (DX)(DI*1), DX
+	JMP   columns249
 
-rest384:
+rest250:
 	ADDQ $+1, R9
-	JMP  end244
+	JMP  end162
 
-rows362:
+rows238:
 	CMPQ R8, $+4
-	JNE  rows393
+	JNE  rows259
 
-columns394:
+columns260:
 	SUBQ         $+4, R9
-	JLT          rest395
+	JLT          rest261
 	VBROADCASTSD c8_0<>+0(SB), Z0
 	VBROADCASTSD c8_0<>+0(SB), Z1
 	VBROADCASTSD c8_0<>+0(SB), Z2
@@ -9779,9 +8094,9 @@ columns394:
 	LEAQ         (DI)(DI*2), R13
 	LEAQ         (R10)(DI*4), R14
 
-depth396:
+depth262:
 	SUBQ        $+8, R11
-	JLT         tail397
+	JLT         tail263
 	PREFETCHT1  (R14)
 	PREFETCHT1  (R14)(DI*1)
 	PREFETCHT1  (R14)(DI*2)
@@ -9813,11 +8128,11 @@ depth396:
 	VFMADD231PD Z19, Z20, Z15
 	ADDQ        $+64, R8
 	ADDQ        $+64, R10
-	JMP         depth396
+	JMP         depth262
 
-tail397:
+tail263:
 	ADDQ        $+8, R11
-	JEQ         done398
+	JEQ         done264
 	MOVQ        $-1, R14
 	BZHIQ       R11, R14, R14
 	KMOVQ       R14, K1
@@ -9846,220 +8161,153 @@ tail397:
 	VFMADD231PD Z18, Z20, Z14
 	VFMADD231PD Z19, Z20, Z15
 
-done398:
+done264:
 	MOVQ          ldc+48(FP), R10
 	MOVQ          add+72(FP), R11
 	IMUL3Q        $+8, R10, R10
 	MOVQ          AX, R8
-	VEXTRACTF64X4 $0x01, Z0, Y21
-	VADDPD        Z21, Z0, Z0
-	VEXTRACTF32X4 $0x01, Y0, X22
-	VADDPD        Z22, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z16
-	VADDPD        Z16, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z0, Y16
+	VADDPD        Y16, Y0, Y0
+	VEXTRACTF32X4 $0x01, Y0, X16
+	VADDPD        X16, X0, X0
+	VEXTRACTF64X4 $0x01, Z1, Y16
+	VADDPD        Y16, Y1, Y1
+	VEXTRACTF32X4 $0x01, Y1, X16
+	VADDPD        X16, X1, X1
+	VEXTRACTF64X4 $0x01, Z2, Y16
+	VADDPD        Y16, Y2, Y2
+	VEXTRACTF32X4 $0x01, Y2, X16
+	VADDPD        X16, X2, X2
+	VEXTRACTF64X4 $0x01, Z3, Y16
+	VADDPD        Y16, Y3, Y3
+	VEXTRACTF32X4 $0x01, Y3, X16
+	VADDPD        X16, X3, X3
+	VSHUFPD       $0x03, X1, X0, X16
+	VSHUFPD       $0x00, X1, X0, X0
+	VADDPD        X16, X0, X0
+	VSHUFPD       $0x03, X3, X2, X1
+	VSHUFPD       $0x00, X3, X2, X2
+	VADDPD        X1, X2, X1
 	TESTQ         R11, R11
-	JZ            store399
-	VADDSD        (R8), X0, X0
+	JZ            store265
+	VMOVUPS       (R8), X2
+	VADDPD        X2, X0, X0
+	VMOVUPS       16(R8), X2
+	VADDPD        X2, X1, X1
 
-store399:
-	VMOVQ         X0, (R8)
-	VEXTRACTF64X4 $0x01, Z1, Y21
-	VADDPD        Z21, Z1, Z0
-	VEXTRACTF32X4 $0x01, Y0, X22
-	VADDPD        Z22, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPD        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store400
-	VADDSD        8(R8), X0, X0
-
-store400:
-	VMOVQ         X0, 8(R8)
-	VEXTRACTF64X4 $0x01, Z2, Y21
-	VADDPD        Z21, Z2, Z0
-	VEXTRACTF32X4 $0x01, Y0, X22
-	VADDPD        Z22, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPD        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store401
-	VADDSD        16(R8), X0, X0
-
-store401:
-	VMOVQ         X0, 16(R8)
-	VEXTRACTF64X4 $0x01, Z3, Y21
-	VADDPD        Z21, Z3, Z0
-	VEXTRACTF32X4 $0x01, Y0, X22
-	VADDPD        Z22, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPD        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store402
-	VADDSD        24(R8), X0, X0
-
-store402:
-	VMOVQ         X0, 24(R8)
+store265:
+	VMOVUPS       X0, (R8)
+	VMOVUPS       X1, 16(R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z4, Y21
-	VADDPD        Z21, Z4, Z0
-	VEXTRACTF32X4 $0x01, Y0, X22
-	VADDPD        Z22, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPD        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z4, Y0
+	VADDPD        Y0, Y4, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPD        X1, X0, X0
+	VEXTRACTF64X4 $0x01, Z5, Y1
+	VADDPD        Y1, Y5, Y1
+	VEXTRACTF32X4 $0x01, Y1, X2
+	VADDPD        X2, X1, X1
+	VEXTRACTF64X4 $0x01, Z6, Y2
+	VADDPD        Y2, Y6, Y2
+	VEXTRACTF32X4 $0x01, Y2, X3
+	VADDPD        X3, X2, X2
+	VEXTRACTF64X4 $0x01, Z7, Y3
+	VADDPD        Y3, Y7, Y3
+	VEXTRACTF32X4 $0x01, Y3, X4
+	VADDPD        X4, X3, X3
+	VSHUFPD       $0x03, X1, X0, X4
+	VSHUFPD       $0x00, X1, X0, X0
+	VADDPD        X4, X0, X0
+	VSHUFPD       $0x03, X3, X2, X1
+	VSHUFPD       $0x00, X3, X2, X2
+	VADDPD        X1, X2, X1
 	TESTQ         R11, R11
-	JZ            store403
-	VADDSD        (R8), X0, X0
+	JZ            store266
+	VMOVUPS       (R8), X2
+	VADDPD        X2, X0, X0
+	VMOVUPS       16(R8), X2
+	VADDPD        X2, X1, X1
 
-store403:
-	VMOVQ         X0, (R8)
-	VEXTRACTF64X4 $0x01, Z5, Y21
-	VADDPD        Z21, Z5, Z0
-	VEXTRACTF32X4 $0x01, Y0, X22
-	VADDPD        Z22, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPD        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store404
-	VADDSD        8(R8), X0, X0
-
-store404:
-	VMOVQ         X0, 8(R8)
-	VEXTRACTF64X4 $0x01, Z6, Y21
-	VADDPD        Z21, Z6, Z0
-	VEXTRACTF32X4 $0x01, Y0, X22
-	VADDPD        Z22, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPD        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store405
-	VADDSD        16(R8), X0, X0
-
-store405:
-	VMOVQ         X0, 16(R8)
-	VEXTRACTF64X4 $0x01, Z7, Y21
-	VADDPD        Z21, Z7, Z0
-	VEXTRACTF32X4 $0x01, Y0, X22
-	VADDPD        Z22, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPD        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store406
-	VADDSD        24(R8), X0, X0
-
-store406:
-	VMOVQ         X0, 24(R8)
+store266:
+	VMOVUPS       X0, (R8)
+	VMOVUPS       X1, 16(R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z8, Y21
-	VADDPD        Z21, Z8, Z0
-	VEXTRACTF32X4 $0x01, Y0, X22
-	VADDPD        Z22, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPD        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z8, Y0
+	VADDPD        Y0, Y8, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPD        X1, X0, X0
+	VEXTRACTF64X4 $0x01, Z9, Y1
+	VADDPD        Y1, Y9, Y1
+	VEXTRACTF32X4 $0x01, Y1, X2
+	VADDPD        X2, X1, X1
+	VEXTRACTF64X4 $0x01, Z10, Y2
+	VADDPD        Y2, Y10, Y2
+	VEXTRACTF32X4 $0x01, Y2, X3
+	VADDPD        X3, X2, X2
+	VEXTRACTF64X4 $0x01, Z11, Y3
+	VADDPD        Y3, Y11, Y3
+	VEXTRACTF32X4 $0x01, Y3, X4
+	VADDPD        X4, X3, X3
+	VSHUFPD       $0x03, X1, X0, X4
+	VSHUFPD       $0x00, X1, X0, X0
+	VADDPD        X4, X0, X0
+	VSHUFPD       $0x03, X3, X2, X1
+	VSHUFPD       $0x00, X3, X2, X2
+	VADDPD        X1, X2, X1
 	TESTQ         R11, R11
-	JZ            store407
-	VADDSD        (R8), X0, X0
+	JZ            store267
+	VMOVUPS       (R8), X2
+	VADDPD        X2, X0, X0
+	VMOVUPS       16(R8), X2
+	VADDPD        X2, X1, X1
 
-store407:
-	VMOVQ         X0, (R8)
-	VEXTRACTF64X4 $0x01, Z9, Y21
-	VADDPD        Z21, Z9, Z0
-	VEXTRACTF32X4 $0x01, Y0, X22
-	VADDPD        Z22, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPD        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store408
-	VADDSD        8(R8), X0, X0
-
-store408:
-	VMOVQ         X0, 8(R8)
-	VEXTRACTF64X4 $0x01, Z10, Y21
-	VADDPD        Z21, Z10, Z0
-	VEXTRACTF32X4 $0x01, Y0, X22
-	VADDPD        Z22, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPD        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store409
-	VADDSD        16(R8), X0, X0
-
-store409:
-	VMOVQ         X0, 16(R8)
-	VEXTRACTF64X4 $0x01, Z11, Y21
-	VADDPD        Z21, Z11, Z0
-	VEXTRACTF32X4 $0x01, Y0, X22
-	VADDPD        Z22, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPD        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store410
-	VADDSD        24(R8), X0, X0
-
-store410:
-	VMOVQ         X0, 24(R8)
+store267:
+	VMOVUPS       X0, (R8)
+	VMOVUPS       X1, 16(R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z12, Y21
-	VADDPD        Z21, Z12, Z0
-	VEXTRACTF32X4 $0x01, Y0, X22
-	VADDPD        Z22, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPD        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z12, Y0
+	VADDPD        Y0, Y12, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPD        X1, X0, X0
+	VEXTRACTF64X4 $0x01, Z13, Y1
+	VADDPD        Y1, Y13, Y1
+	VEXTRACTF32X4 $0x01, Y1, X2
+	VADDPD        X2, X1, X1
+	VEXTRACTF64X4 $0x01, Z14, Y2
+	VADDPD        Y2, Y14, Y2
+	VEXTRACTF32X4 $0x01, Y2, X3
+	VADDPD        X3, X2, X2
+	VEXTRACTF64X4 $0x01, Z15, Y3
+	VADDPD        Y3, Y15, Y3
+	VEXTRACTF32X4 $0x01, Y3, X4
+	VADDPD        X4, X3, X3
+	VSHUFPD       $0x03, X1, X0, X4
+	VSHUFPD       $0x00, X1, X0, X0
+	VADDPD        X4, X0, X0
+	VSHUFPD       $0x03, X3, X2, X1
+	VSHUFPD       $0x00, X3, X2, X2
+	VADDPD        X1, X2, X1
 	TESTQ         R11, R11
-	JZ            store411
-	VADDSD        (R8), X0, X0
+	JZ            store268
+	VMOVUPS       (R8), X2
+	VADDPD        X2, X0, X0
+	VMOVUPS       16(R8), X2
+	VADDPD        X2, X1, X1
 
-store411:
-	VMOVQ         X0, (R8)
-	VEXTRACTF64X4 $0x01, Z13, Y21
-	VADDPD        Z21, Z13, Z0
-	VEXTRACTF32X4 $0x01, Y0, X22
-	VADDPD        Z22, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPD        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store412
-	VADDSD        8(R8), X0, X0
+store268:
+	VMOVUPS X0, (R8)
+	VMOVUPS X1, 16(R8)
+	ADDQ    R10, R8
+	ADDQ    $+32, AX
+	LEAQ    (DX)(DI*4), DX
+	JMP     columns260
 
-store412:
-	VMOVQ         X0, 8(R8)
-	VEXTRACTF64X4 $0x01, Z14, Y21
-	VADDPD        Z21, Z14, Z0
-	VEXTRACTF32X4 $0x01, Y0, X22
-	VADDPD        Z22, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPD        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store413
-	VADDSD        16(R8), X0, X0
-
-store413:
-	VMOVQ         X0, 16(R8)
-	VEXTRACTF64X4 $0x01, Z15, Y21
-	VADDPD        Z21, Z15, Z0
-	VEXTRACTF32X4 $0x01, Y0, X22
-	VADDPD        Z22, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPD        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store414
-	VADDSD        24(R8), X0, X0
-
-store414:
-	VMOVQ X0, 24(R8)
-	ADDQ  R10, R8
-	ADDQ  $+32, AX
-	ADDQ  DI, DX
-	ADDQ  DI, DX
-	ADDQ  DI, DX
-	ADDQ  DI, DX
-	JMP   columns394
-
-rest395:
+rest261:
 	ADDQ $+4, R9
 
-columns415:
+columns269:
 	SUBQ         $+1, R9
-	JLT          rest416
+	JLT          rest270
 	VBROADCASTSD c8_0<>+0(SB), Z0
 	VBROADCASTSD c8_0<>+0(SB), Z1
 	VBROADCASTSD c8_0<>+0(SB), Z2
@@ -10069,11 +8317,11 @@ columns415:
 	MOVQ         BX, R11
 	LEAQ         (SI)(SI*2), R12
 	LEAQ         (DI)(DI*2), R13
-	LEAQ         (R10)(DI*4), R13
+	LEAQ         (R10)(DI*1), R13
 
-depth417:
+depth271:
 	SUBQ        $+8, R11
-	JLT         tail418
+	JLT         tail272
 	VMOVUPS     (R10), Z4
 	VMOVUPS     (R8), Z5
 	VFMADD231PD Z4, Z5, Z0
@@ -10085,11 +8333,11 @@ depth417:
 	VFMADD231PD Z4, Z5, Z3
 	ADDQ        $+64, R8
 	ADDQ        $+64, R10
-	JMP         depth417
+	JMP         depth271
 
-tail418:
+tail272:
 	ADDQ        $+8, R11
-	JEQ         done419
+	JEQ         done273
 	MOVQ        $-1, R13
 	BZHIQ       R11, R13, R13
 	KMOVQ       R13, K1
@@ -10103,78 +8351,86 @@ tail418:
 	VMOVUPD.Z   (R8)(R12*1), K1, Z5
 	VFMADD231PD Z4, Z5, Z3
 
-done419:
+done273:
 	MOVQ          ldc+48(FP), R10
 	MOVQ          add+72(FP), R11
 	IMUL3Q        $+8, R10, R10
 	MOVQ          AX, R8
-	VEXTRACTF64X4 $0x01, Z0, Y21
-	VADDPD        Z21, Z0, Z0
-	VEXTRACTF32X4 $0x01, Y0, X22
-	VADDPD        Z22, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z4
-	VADDPD        Z4, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z0, Y4
+	VADDPD        Y4, Y0, Y0
+	VEXTRACTF32X4 $0x01, Y0, X4
+	VADDPD        X4, X0, X0
+	VSHUFPD       $0x03, X0, X0, X4
+	VSHUFPD       $0x00, X0, X0, X0
+	VADDPD        X4, X0, X0
 	TESTQ         R11, R11
-	JZ            store420
-	VADDSD        (R8), X0, X0
+	JZ            store274
+	VMOVQ         (R8), X4
+	VADDPD        X4, X0, X0
 
-store420:
+store274:
 	VMOVQ         X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z1, Y21
-	VADDPD        Z21, Z1, Z0
-	VEXTRACTF32X4 $0x01, Y0, X22
-	VADDPD        Z22, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPD        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z1, Y0
+	VADDPD        Y0, Y1, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPD        X1, X0, X0
+	VSHUFPD       $0x03, X0, X0, X1
+	VSHUFPD       $0x00, X0, X0, X0
+	VADDPD        X1, X0, X0
 	TESTQ         R11, R11
-	JZ            store421
-	VADDSD        (R8), X0, X0
+	JZ            store275
+	VMOVQ         (R8), X1
+	VADDPD        X1, X0, X0
 
-store421:
+store275:
 	VMOVQ         X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z2, Y21
-	VADDPD        Z21, Z2, Z0
-	VEXTRACTF32X4 $0x01, Y0, X22
-	VADDPD        Z22, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPD        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z2, Y0
+	VADDPD        Y0, Y2, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPD        X1, X0, X0
+	VSHUFPD       $0x03, X0, X0, X1
+	VSHUFPD       $0x00, X0, X0, X0
+	VADDPD        X1, X0, X0
 	TESTQ         R11, R11
-	JZ            store422
-	VADDSD        (R8), X0, X0
+	JZ            store276
+	VMOVQ         (R8), X1
+	VADDPD        X1, X0, X0
 
-store422:
+store276:
 	VMOVQ         X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z3, Y21
-	VADDPD        Z21, Z3, Z0
-	VEXTRACTF32X4 $0x01, Y0, X22
-	VADDPD        Z22, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPD        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z3, Y0
+	VADDPD        Y0, Y3, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPD        X1, X0, X0
+	VSHUFPD       $0x03, X0, X0, X1
+	VSHUFPD       $0x00, X0, X0, X0
+	VADDPD        X1, X0, X0
 	TESTQ         R11, R11
-	JZ            store423
-	VADDSD        (R8), X0, X0
+	JZ            store277
+	VMOVQ         (R8), X1
+	VADDPD        X1, X0, X0
 
-store423:
+store277:
 	VMOVQ X0, (R8)
 	ADDQ  R10, R8
 	ADDQ  $+8, AX
-	ADDQ  DI, DX
-	JMP   columns415
+	LEAQ  (DX)(DI*1), DX
+	JMP   columns269
 
-rest416:
+rest270:
 	ADDQ $+1, R9
-	JMP  end244
+	JMP  end162
 
-rows393:
+rows259:
 	CMPQ R8, $+3
-	JNE  rows424
+	JNE  rows278
 
-columns425:
+columns279:
 	SUBQ         $+4, R9
-	JLT          rest426
+	JLT          rest280
 	VBROADCASTSD c8_0<>+0(SB), Z0
 	VBROADCASTSD c8_0<>+0(SB), Z1
 	VBROADCASTSD c8_0<>+0(SB), Z2
@@ -10194,9 +8450,9 @@ columns425:
 	LEAQ         (DI)(DI*2), R12
 	LEAQ         (R10)(DI*4), R13
 
-depth427:
+depth281:
 	SUBQ        $+8, R11
-	JLT         tail428
+	JLT         tail282
 	PREFETCHT1  (R13)
 	PREFETCHT1  (R13)(DI*1)
 	PREFETCHT1  (R13)(DI*2)
@@ -10223,11 +8479,11 @@ depth427:
 	VFMADD231PD Z15, Z16, Z11
 	ADDQ        $+64, R8
 	ADDQ        $+64, R10
-	JMP         depth427
+	JMP         depth281
 
-tail428:
+tail282:
 	ADDQ        $+8, R11
-	JEQ         done429
+	JEQ         done283
 	MOVQ        $-1, R13
 	BZHIQ       R11, R13, R13
 	KMOVQ       R13, K1
@@ -10251,171 +8507,120 @@ tail428:
 	VFMADD231PD Z14, Z16, Z10
 	VFMADD231PD Z15, Z16, Z11
 
-done429:
+done283:
 	MOVQ          ldc+48(FP), R10
 	MOVQ          add+72(FP), R11
 	IMUL3Q        $+8, R10, R10
 	MOVQ          AX, R8
-	VEXTRACTF64X4 $0x01, Z0, Y17
-	VADDPD        Z17, Z0, Z0
-	VEXTRACTF32X4 $0x01, Y0, X18
-	VADDPD        Z18, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z12
-	VADDPD        Z12, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z0, Y12
+	VADDPD        Y12, Y0, Y0
+	VEXTRACTF32X4 $0x01, Y0, X12
+	VADDPD        X12, X0, X0
+	VEXTRACTF64X4 $0x01, Z1, Y12
+	VADDPD        Y12, Y1, Y1
+	VEXTRACTF32X4 $0x01, Y1, X12
+	VADDPD        X12, X1, X1
+	VEXTRACTF64X4 $0x01, Z2, Y12
+	VADDPD        Y12, Y2, Y2
+	VEXTRACTF32X4 $0x01, Y2, X12
+	VADDPD        X12, X2, X2
+	VEXTRACTF64X4 $0x01, Z3, Y12
+	VADDPD        Y12, Y3, Y3
+	VEXTRACTF32X4 $0x01, Y3, X12
+	VADDPD        X12, X3, X3
+	VSHUFPD       $0x03, X1, X0, X12
+	VSHUFPD       $0x00, X1, X0, X0
+	VADDPD        X12, X0, X0
+	VSHUFPD       $0x03, X3, X2, X1
+	VSHUFPD       $0x00, X3, X2, X2
+	VADDPD        X1, X2, X1
 	TESTQ         R11, R11
-	JZ            store430
-	VADDSD        (R8), X0, X0
+	JZ            store284
+	VMOVUPS       (R8), X2
+	VADDPD        X2, X0, X0
+	VMOVUPS       16(R8), X2
+	VADDPD        X2, X1, X1
 
-store430:
-	VMOVQ         X0, (R8)
-	VEXTRACTF64X4 $0x01, Z1, Y17
-	VADDPD        Z17, Z1, Z0
-	VEXTRACTF32X4 $0x01, Y0, X18
-	VADDPD        Z18, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPD        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store431
-	VADDSD        8(R8), X0, X0
-
-store431:
-	VMOVQ         X0, 8(R8)
-	VEXTRACTF64X4 $0x01, Z2, Y17
-	VADDPD        Z17, Z2, Z0
-	VEXTRACTF32X4 $0x01, Y0, X18
-	VADDPD        Z18, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPD        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store432
-	VADDSD        16(R8), X0, X0
-
-store432:
-	VMOVQ         X0, 16(R8)
-	VEXTRACTF64X4 $0x01, Z3, Y17
-	VADDPD        Z17, Z3, Z0
-	VEXTRACTF32X4 $0x01, Y0, X18
-	VADDPD        Z18, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPD        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store433
-	VADDSD        24(R8), X0, X0
-
-store433:
-	VMOVQ         X0, 24(R8)
+store284:
+	VMOVUPS       X0, (R8)
+	VMOVUPS       X1, 16(R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z4, Y17
-	VADDPD        Z17, Z4, Z0
-	VEXTRACTF32X4 $0x01, Y0, X18
-	VADDPD        Z18, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPD        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z4, Y0
+	VADDPD        Y0, Y4, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPD        X1, X0, X0
+	VEXTRACTF64X4 $0x01, Z5, Y1
+	VADDPD        Y1, Y5, Y1
+	VEXTRACTF32X4 $0x01, Y1, X2
+	VADDPD        X2, X1, X1
+	VEXTRACTF64X4 $0x01, Z6, Y2
+	VADDPD        Y2, Y6, Y2
+	VEXTRACTF32X4 $0x01, Y2, X3
+	VADDPD        X3, X2, X2
+	VEXTRACTF64X4 $0x01, Z7, Y3
+	VADDPD        Y3, Y7, Y3
+	VEXTRACTF32X4 $0x01, Y3, X4
+	VADDPD        X4, X3, X3
+	VSHUFPD       $0x03, X1, X0, X4
+	VSHUFPD       $0x00, X1, X0, X0
+	VADDPD        X4, X0, X0
+	VSHUFPD       $0x03, X3, X2, X1
+	VSHUFPD       $0x00, X3, X2, X2
+	VADDPD        X1, X2, X1
 	TESTQ         R11, R11
-	JZ            store434
-	VADDSD        (R8), X0, X0
+	JZ            store285
+	VMOVUPS       (R8), X2
+	VADDPD        X2, X0, X0
+	VMOVUPS       16(R8), X2
+	VADDPD        X2, X1, X1
 
-store434:
-	VMOVQ         X0, (R8)
-	VEXTRACTF64X4 $0x01, Z5, Y17
-	VADDPD        Z17, Z5, Z0
-	VEXTRACTF32X4 $0x01, Y0, X18
-	VADDPD        Z18, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPD        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store435
-	VADDSD        8(R8), X0, X0
-
-store435:
-	VMOVQ         X0, 8(R8)
-	VEXTRACTF64X4 $0x01, Z6, Y17
-	VADDPD        Z17, Z6, Z0
-	VEXTRACTF32X4 $0x01, Y0, X18
-	VADDPD        Z18, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPD        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store436
-	VADDSD        16(R8), X0, X0
-
-store436:
-	VMOVQ         X0, 16(R8)
-	VEXTRACTF64X4 $0x01, Z7, Y17
-	VADDPD        Z17, Z7, Z0
-	VEXTRACTF32X4 $0x01, Y0, X18
-	VADDPD        Z18, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPD        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store437
-	VADDSD        24(R8), X0, X0
-
-store437:
-	VMOVQ         X0, 24(R8)
+store285:
+	VMOVUPS       X0, (R8)
+	VMOVUPS       X1, 16(R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z8, Y17
-	VADDPD        Z17, Z8, Z0
-	VEXTRACTF32X4 $0x01, Y0, X18
-	VADDPD        Z18, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPD        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z8, Y0
+	VADDPD        Y0, Y8, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPD        X1, X0, X0
+	VEXTRACTF64X4 $0x01, Z9, Y1
+	VADDPD        Y1, Y9, Y1
+	VEXTRACTF32X4 $0x01, Y1, X2
+	VADDPD        X2, X1, X1
+	VEXTRACTF64X4 $0x01, Z10, Y2
+	VADDPD        Y2, Y10, Y2
+	VEXTRACTF32X4 $0x01, Y2, X3
+	VADDPD        X3, X2, X2
+	VEXTRACTF64X4 $0x01, Z11, Y3
+	VADDPD        Y3, Y11, Y3
+	VEXTRACTF32X4 $0x01, Y3, X4
+	VADDPD        X4, X3, X3
+	VSHUFPD       $0x03, X1, X0, X4
+	VSHUFPD       $0x00, X1, X0, X0
+	VADDPD        X4, X0, X0
+	VSHUFPD       $0x03, X3, X2, X1
+	VSHUFPD       $0x00, X3, X2, X2
+	VADDPD        X1, X2, X1
 	TESTQ         R11, R11
-	JZ            store438
-	VADDSD        (R8), X0, X0
+	JZ            store286
+	VMOVUPS       (R8), X2
+	VADDPD        X2, X0, X0
+	VMOVUPS       16(R8), X2
+	VADDPD        X2, X1, X1
 
-store438:
-	VMOVQ         X0, (R8)
-	VEXTRACTF64X4 $0x01, Z9, Y17
-	VADDPD        Z17, Z9, Z0
-	VEXTRACTF32X4 $0x01, Y0, X18
-	VADDPD        Z18, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPD        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store439
-	VADDSD        8(R8), X0, X0
+store286:
+	VMOVUPS X0, (R8)
+	VMOVUPS X1, 16(R8)
+	ADDQ    R10, R8
+	ADDQ    $+32, AX
+	LEAQ    (DX)(DI*4), DX
+	JMP     columns279
 
-store439:
-	VMOVQ         X0, 8(R8)
-	VEXTRACTF64X4 $0x01, Z10, Y17
-	VADDPD        Z17, Z10, Z0
-	VEXTRACTF32X4 $0x01, Y0, X18
-	VADDPD        Z18, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPD        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store440
-	VADDSD        16(R8), X0, X0
-
-store440:
-	VMOVQ         X0, 16(R8)
-	VEXTRACTF64X4 $0x01, Z11, Y17
-	VADDPD        Z17, Z11, Z0
-	VEXTRACTF32X4 $0x01, Y0, X18
-	VADDPD        Z18, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPD        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store441
-	VADDSD        24(R8), X0, X0
-
-store441:
-	VMOVQ X0, 24(R8)
-	ADDQ  R10, R8
-	ADDQ  $+32, AX
-	ADDQ  DI, DX
-	ADDQ  DI, DX
-	ADDQ  DI, DX
-	ADDQ  DI, DX
-	JMP   columns425
-
-rest426:
+rest280:
 	ADDQ $+4, R9
 
-columns442:
+columns287:
 	SUBQ         $+1, R9
-	JLT          rest443
+	JLT          rest288
 	VBROADCASTSD c8_0<>+0(SB), Z0
 	VBROADCASTSD c8_0<>+0(SB), Z1
 	VBROADCASTSD c8_0<>+0(SB), Z2
@@ -10424,11 +8629,11 @@ columns442:
 	MOVQ         BX, R11
 	LEAQ         (SI)(SI*2), R12
 	LEAQ         (DI)(DI*2), R12
-	LEAQ         (R10)(DI*4), R12
+	LEAQ         (R10)(DI*1), R12
 
-depth444:
+depth289:
 	SUBQ        $+8, R11
-	JLT         tail445
+	JLT         tail290
 	VMOVUPS     (R10), Z3
 	VMOVUPS     (R8), Z4
 	VFMADD231PD Z3, Z4, Z0
@@ -10438,11 +8643,11 @@ depth444:
 	VFMADD231PD Z3, Z4, Z2
 	ADDQ        $+64, R8
 	ADDQ        $+64, R10
-	JMP         depth444
+	JMP         depth289
 
-tail445:
+tail290:
 	ADDQ        $+8, R11
-	JEQ         done446
+	JEQ         done291
 	MOVQ        $-1, R12
 	BZHIQ       R11, R12, R12
 	KMOVQ       R12, K1
@@ -10454,65 +8659,71 @@ tail445:
 	VMOVUPD.Z   (R8)(SI*2), K1, Z4
 	VFMADD231PD Z3, Z4, Z2
 
-done446:
+done291:
 	MOVQ          ldc+48(FP), R10
 	MOVQ          add+72(FP), R11
 	IMUL3Q        $+8, R10, R10
 	MOVQ          AX, R8
-	VEXTRACTF64X4 $0x01, Z0, Y17
-	VADDPD        Z17, Z0, Z0
-	VEXTRACTF32X4 $0x01, Y0, X18
-	VADDPD        Z18, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z3
-	VADDPD        Z3, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z0, Y3
+	VADDPD        Y3, Y0, Y0
+	VEXTRACTF32X4 $0x01, Y0, X3
+	VADDPD        X3, X0, X0
+	VSHUFPD       $0x03, X0, X0, X3
+	VSHUFPD       $0x00, X0, X0, X0
+	VADDPD        X3, X0, X0
 	TESTQ         R11, R11
-	JZ            store447
-	VADDSD        (R8), X0, X0
+	JZ            store292
+	VMOVQ         (R8), X3
+	VADDPD        X3, X0, X0
 
-store447:
+store292:
 	VMOVQ         X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z1, Y17
-	VADDPD        Z17, Z1, Z0
-	VEXTRACTF32X4 $0x01, Y0, X18
-	VADDPD        Z18, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPD        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z1, Y0
+	VADDPD        Y0, Y1, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPD        X1, X0, X0
+	VSHUFPD       $0x03, X0, X0, X1
+	VSHUFPD       $0x00, X0, X0, X0
+	VADDPD        X1, X0, X0
 	TESTQ         R11, R11
-	JZ            store448
-	VADDSD        (R8), X0, X0
+	JZ            store293
+	VMOVQ         (R8), X1
+	VADDPD        X1, X0, X0
 
-store448:
+store293:
 	VMOVQ         X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z2, Y17
-	VADDPD        Z17, Z2, Z0
-	VEXTRACTF32X4 $0x01, Y0, X18
-	VADDPD        Z18, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPD        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z2, Y0
+	VADDPD        Y0, Y2, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPD        X1, X0, X0
+	VSHUFPD       $0x03, X0, X0, X1
+	VSHUFPD       $0x00, X0, X0, X0
+	VADDPD        X1, X0, X0
 	TESTQ         R11, R11
-	JZ            store449
-	VADDSD        (R8), X0, X0
+	JZ            store294
+	VMOVQ         (R8), X1
+	VADDPD        X1, X0, X0
 
-store449:
+store294:
 	VMOVQ X0, (R8)
 	ADDQ  R10, R8
 	ADDQ  $+8, AX
-	ADDQ  DI, DX
-	JMP   columns442
+	LEAQ  (DX)(DI*1), DX
+	JMP   columns287
 
-rest443:
+rest288:
 	ADDQ $+1, R9
-	JMP  end244
+	JMP  end162
 
-rows424:
+rows278:
 	CMPQ R8, $+2
-	JNE  rows450
+	JNE  rows295
 
-columns451:
+columns296:
 	SUBQ         $+4, R9
-	JLT          rest452
+	JLT          rest297
 	VBROADCASTSD c8_0<>+0(SB), Z0
 	VBROADCASTSD c8_0<>+0(SB), Z1
 	VBROADCASTSD c8_0<>+0(SB), Z2
@@ -10528,9 +8739,9 @@ columns451:
 	LEAQ         (DI)(DI*2), R12
 	LEAQ         (R10)(DI*4), R13
 
-depth453:
+depth298:
 	SUBQ        $+8, R11
-	JLT         tail454
+	JLT         tail299
 	PREFETCHT1  (R13)
 	PREFETCHT1  (R13)(DI*1)
 	PREFETCHT1  (R13)(DI*2)
@@ -10552,11 +8763,11 @@ depth453:
 	VFMADD231PD Z11, Z12, Z7
 	ADDQ        $+64, R8
 	ADDQ        $+64, R10
-	JMP         depth453
+	JMP         depth298
 
-tail454:
+tail299:
 	ADDQ        $+8, R11
-	JEQ         done455
+	JEQ         done300
 	MOVQ        $-1, R13
 	BZHIQ       R11, R13, R13
 	KMOVQ       R13, K1
@@ -10575,122 +8786,87 @@ tail454:
 	VFMADD231PD Z10, Z12, Z6
 	VFMADD231PD Z11, Z12, Z7
 
-done455:
+done300:
 	MOVQ          ldc+48(FP), R10
 	MOVQ          add+72(FP), R11
 	IMUL3Q        $+8, R10, R10
 	MOVQ          AX, R8
-	VEXTRACTF64X4 $0x01, Z0, Y13
-	VADDPD        Z13, Z0, Z0
-	VEXTRACTF32X4 $0x01, Y0, X14
-	VADDPD        Z14, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z8
-	VADDPD        Z8, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z0, Y8
+	VADDPD        Y8, Y0, Y0
+	VEXTRACTF32X4 $0x01, Y0, X8
+	VADDPD        X8, X0, X0
+	VEXTRACTF64X4 $0x01, Z1, Y8
+	VADDPD        Y8, Y1, Y1
+	VEXTRACTF32X4 $0x01, Y1, X8
+	VADDPD        X8, X1, X1
+	VEXTRACTF64X4 $0x01, Z2, Y8
+	VADDPD        Y8, Y2, Y2
+	VEXTRACTF32X4 $0x01, Y2, X8
+	VADDPD        X8, X2, X2
+	VEXTRACTF64X4 $0x01, Z3, Y8
+	VADDPD        Y8, Y3, Y3
+	VEXTRACTF32X4 $0x01, Y3, X8
+	VADDPD        X8, X3, X3
+	VSHUFPD       $0x03, X1, X0, X8
+	VSHUFPD       $0x00, X1, X0, X0
+	VADDPD        X8, X0, X0
+	VSHUFPD       $0x03, X3, X2, X1
+	VSHUFPD       $0x00, X3, X2, X2
+	VADDPD        X1, X2, X1
 	TESTQ         R11, R11
-	JZ            store456
-	VADDSD        (R8), X0, X0
+	JZ            store301
+	VMOVUPS       (R8), X2
+	VADDPD        X2, X0, X0
+	VMOVUPS       16(R8), X2
+	VADDPD        X2, X1, X1
 
-store456:
-	VMOVQ         X0, (R8)
-	VEXTRACTF64X4 $0x01, Z1, Y13
-	VADDPD        Z13, Z1, Z0
-	VEXTRACTF32X4 $0x01, Y0, X14
-	VADDPD        Z14, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPD        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store457
-	VADDSD        8(R8), X0, X0
-
-store457:
-	VMOVQ         X0, 8(R8)
-	VEXTRACTF64X4 $0x01, Z2, Y13
-	VADDPD        Z13, Z2, Z0
-	VEXTRACTF32X4 $0x01, Y0, X14
-	VADDPD        Z14, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPD        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store458
-	VADDSD        16(R8), X0, X0
-
-store458:
-	VMOVQ         X0, 16(R8)
-	VEXTRACTF64X4 $0x01, Z3, Y13
-	VADDPD        Z13, Z3, Z0
-	VEXTRACTF32X4 $0x01, Y0, X14
-	VADDPD        Z14, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPD        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store459
-	VADDSD        24(R8), X0, X0
-
-store459:
-	VMOVQ         X0, 24(R8)
+store301:
+	VMOVUPS       X0, (R8)
+	VMOVUPS       X1, 16(R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z4, Y13
-	VADDPD        Z13, Z4, Z0
-	VEXTRACTF32X4 $0x01, Y0, X14
-	VADDPD        Z14, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPD        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z4, Y0
+	VADDPD        Y0, Y4, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPD        X1, X0, X0
+	VEXTRACTF64X4 $0x01, Z5, Y1
+	VADDPD        Y1, Y5, Y1
+	VEXTRACTF32X4 $0x01, Y1, X2
+	VADDPD        X2, X1, X1
+	VEXTRACTF64X4 $0x01, Z6, Y2
+	VADDPD        Y2, Y6, Y2
+	VEXTRACTF32X4 $0x01, Y2, X3
+	VADDPD        X3, X2, X2
+	VEXTRACTF64X4 $0x01, Z7, Y3
+	VADDPD        Y3, Y7, Y3
+	VEXTRACTF32X4 $0x01, Y3, X4
+	VADDPD        X4, X3, X3
+	VSHUFPD       $0x03, X1, X0, X4
+	VSHUFPD       $0x00, X1, X0, X0
+	VADDPD        X4, X0, X0
+	VSHUFPD       $0x03, X3, X2, X1
+	VSHUFPD       $0x00, X3, X2, X2
+	VADDPD        X1, X2, X1
 	TESTQ         R11, R11
-	JZ            store460
-	VADDSD        (R8), X0, X0
+	JZ            store302
+	VMOVUPS       (R8), X2
+	VADDPD        X2, X0, X0
+	VMOVUPS       16(R8), X2
+	VADDPD        X2, X1, X1
 
-store460:
-	VMOVQ         X0, (R8)
-	VEXTRACTF64X4 $0x01, Z5, Y13
-	VADDPD        Z13, Z5, Z0
-	VEXTRACTF32X4 $0x01, Y0, X14
-	VADDPD        Z14, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPD        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store461
-	VADDSD        8(R8), X0, X0
+store302:
+	VMOVUPS X0, (R8)
+	VMOVUPS X1, 16(R8)
+	ADDQ    R10, R8
+	ADDQ    $+32, AX
+	LEAQ    (DX)(DI*4), DX
+	JMP     columns296
 
-store461:
-	VMOVQ         X0, 8(R8)
-	VEXTRACTF64X4 $0x01, Z6, Y13
-	VADDPD        Z13, Z6, Z0
-	VEXTRACTF32X4 $0x01, Y0, X14
-	VADDPD        Z14, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPD        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store462
-	VADDSD        16(R8), X0, X0
-
-store462:
-	VMOVQ         X0, 16(R8)
-	VEXTRACTF64X4 $0x01, Z7, Y13
-	VADDPD        Z13, Z7, Z0
-	VEXTRACTF32X4 $0x01, Y0, X14
-	VADDPD        Z14, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPD        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store463
-	VADDSD        24(R8), X0, X0
-
-store463:
-	VMOVQ X0, 24(R8)
-	ADDQ  R10, R8
-	ADDQ  $+32, AX
-	ADDQ  DI, DX
-	ADDQ  DI, DX
-	ADDQ  DI, DX
-	ADDQ  DI, DX
-	JMP   columns451
-
-rest452:
+rest297:
 	ADDQ $+4, R9
 
-columns464:
+columns303:
 	SUBQ         $+1, R9
-	JLT          rest465
+	JLT          rest304
 	VBROADCASTSD c8_0<>+0(SB), Z0
 	VBROADCASTSD c8_0<>+0(SB), Z1
 	MOVQ         CX, R8
@@ -10698,11 +8874,11 @@ columns464:
 	MOVQ         BX, R11
 	LEAQ         (SI)(SI*2), R12
 	LEAQ         (DI)(DI*2), R12
-	LEAQ         (R10)(DI*4), R12
+	LEAQ         (R10)(DI*1), R12
 
-depth466:
+depth305:
 	SUBQ        $+8, R11
-	JLT         tail467
+	JLT         tail306
 	VMOVUPS     (R10), Z2
 	VMOVUPS     (R8), Z3
 	VFMADD231PD Z2, Z3, Z0
@@ -10710,11 +8886,11 @@ depth466:
 	VFMADD231PD Z2, Z3, Z1
 	ADDQ        $+64, R8
 	ADDQ        $+64, R10
-	JMP         depth466
+	JMP         depth305
 
-tail467:
+tail306:
 	ADDQ        $+8, R11
-	JEQ         done468
+	JEQ         done307
 	MOVQ        $-1, R12
 	BZHIQ       R11, R12, R12
 	KMOVQ       R12, K1
@@ -10724,49 +8900,53 @@ tail467:
 	VMOVUPD.Z   (R8)(SI*1), K1, Z3
 	VFMADD231PD Z2, Z3, Z1
 
-done468:
+done307:
 	MOVQ          ldc+48(FP), R10
 	MOVQ          add+72(FP), R11
 	IMUL3Q        $+8, R10, R10
 	MOVQ          AX, R8
-	VEXTRACTF64X4 $0x01, Z0, Y13
-	VADDPD        Z13, Z0, Z0
-	VEXTRACTF32X4 $0x01, Y0, X14
-	VADDPD        Z14, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z2
-	VADDPD        Z2, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z0, Y2
+	VADDPD        Y2, Y0, Y0
+	VEXTRACTF32X4 $0x01, Y0, X2
+	VADDPD        X2, X0, X0
+	VSHUFPD       $0x03, X0, X0, X2
+	VSHUFPD       $0x00, X0, X0, X0
+	VADDPD        X2, X0, X0
 	TESTQ         R11, R11
-	JZ            store469
-	VADDSD        (R8), X0, X0
+	JZ            store308
+	VMOVQ         (R8), X2
+	VADDPD        X2, X0, X0
 
-store469:
+store308:
 	VMOVQ         X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z1, Y13
-	VADDPD        Z13, Z1, Z0
-	VEXTRACTF32X4 $0x01, Y0, X14
-	VADDPD        Z14, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPD        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z1, Y0
+	VADDPD        Y0, Y1, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPD        X1, X0, X0
+	VSHUFPD       $0x03, X0, X0, X1
+	VSHUFPD       $0x00, X0, X0, X0
+	VADDPD        X1, X0, X0
 	TESTQ         R11, R11
-	JZ            store470
-	VADDSD        (R8), X0, X0
+	JZ            store309
+	VMOVQ         (R8), X1
+	VADDPD        X1, X0, X0
 
-store470:
+store309:
 	VMOVQ X0, (R8)
 	ADDQ  R10, R8
 	ADDQ  $+8, AX
-	ADDQ  DI, DX
-	JMP   columns464
+	LEAQ  (DX)(DI*1), DX
+	JMP   columns303
 
-rest465:
+rest304:
 	ADDQ $+1, R9
-	JMP  end244
+	JMP  end162
 
-rows450:
-columns472:
+rows295:
+columns311:
 	SUBQ         $+4, R9
-	JLT          rest473
+	JLT          rest312
 	VBROADCASTSD c8_0<>+0(SB), Z0
 	VBROADCASTSD c8_0<>+0(SB), Z1
 	VBROADCASTSD c8_0<>+0(SB), Z2
@@ -10778,9 +8958,9 @@ columns472:
 	LEAQ         (DI)(DI*2), R12
 	LEAQ         (R10)(DI*4), R13
 
-depth474:
+depth313:
 	SUBQ        $+8, R11
-	JLT         tail475
+	JLT         tail314
 	PREFETCHT1  (R13)
 	PREFETCHT1  (R13)(DI*1)
 	PREFETCHT1  (R13)(DI*2)
@@ -10797,11 +8977,11 @@ depth474:
 	VFMADD231PD Z7, Z8, Z3
 	ADDQ        $+64, R8
 	ADDQ        $+64, R10
-	JMP         depth474
+	JMP         depth313
 
-tail475:
+tail314:
 	ADDQ        $+8, R11
-	JEQ         done476
+	JEQ         done315
 	MOVQ        $-1, R13
 	BZHIQ       R11, R13, R13
 	KMOVQ       R13, K1
@@ -10815,94 +8995,75 @@ tail475:
 	VFMADD231PD Z6, Z8, Z2
 	VFMADD231PD Z7, Z8, Z3
 
-done476:
+done315:
 	MOVQ          ldc+48(FP), R10
 	MOVQ          add+72(FP), R11
 	IMUL3Q        $+8, R10, R10
 	MOVQ          AX, R8
-	VEXTRACTF64X4 $0x01, Z0, Y9
-	VADDPD        Z9, Z0, Z0
-	VEXTRACTF32X4 $0x01, Y0, X10
-	VADDPD        Z10, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z4
-	VADDPD        Z4, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z0, Y4
+	VADDPD        Y4, Y0, Y0
+	VEXTRACTF32X4 $0x01, Y0, X4
+	VADDPD        X4, X0, X0
+	VEXTRACTF64X4 $0x01, Z1, Y4
+	VADDPD        Y4, Y1, Y1
+	VEXTRACTF32X4 $0x01, Y1, X4
+	VADDPD        X4, X1, X1
+	VEXTRACTF64X4 $0x01, Z2, Y4
+	VADDPD        Y4, Y2, Y2
+	VEXTRACTF32X4 $0x01, Y2, X4
+	VADDPD        X4, X2, X2
+	VEXTRACTF64X4 $0x01, Z3, Y4
+	VADDPD        Y4, Y3, Y3
+	VEXTRACTF32X4 $0x01, Y3, X4
+	VADDPD        X4, X3, X3
+	VSHUFPD       $0x03, X1, X0, X4
+	VSHUFPD       $0x00, X1, X0, X0
+	VADDPD        X4, X0, X0
+	VSHUFPD       $0x03, X3, X2, X1
+	VSHUFPD       $0x00, X3, X2, X2
+	VADDPD        X1, X2, X1
 	TESTQ         R11, R11
-	JZ            store477
-	VADDSD        (R8), X0, X0
+	JZ            store316
+	VMOVUPS       (R8), X2
+	VADDPD        X2, X0, X0
+	VMOVUPS       16(R8), X2
+	VADDPD        X2, X1, X1
 
-store477:
-	VMOVQ         X0, (R8)
-	VEXTRACTF64X4 $0x01, Z1, Y9
-	VADDPD        Z9, Z1, Z0
-	VEXTRACTF32X4 $0x01, Y0, X10
-	VADDPD        Z10, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPD        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store478
-	VADDSD        8(R8), X0, X0
+store316:
+	VMOVUPS X0, (R8)
+	VMOVUPS X1, 16(R8)
+	ADDQ    R10, R8
+	ADDQ    $+32, AX
+	LEAQ    (DX)(DI*4), DX
+	JMP     columns311
 
-store478:
-	VMOVQ         X0, 8(R8)
-	VEXTRACTF64X4 $0x01, Z2, Y9
-	VADDPD        Z9, Z2, Z0
-	VEXTRACTF32X4 $0x01, Y0, X10
-	VADDPD        Z10, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPD        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store479
-	VADDSD        16(R8), X0, X0
-
-store479:
-	VMOVQ         X0, 16(R8)
-	VEXTRACTF64X4 $0x01, Z3, Y9
-	VADDPD        Z9, Z3, Z0
-	VEXTRACTF32X4 $0x01, Y0, X10
-	VADDPD        Z10, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPD        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store480
-	VADDSD        24(R8), X0, X0
-
-store480:
-	VMOVQ X0, 24(R8)
-	ADDQ  R10, R8
-	ADDQ  $+32, AX
-	ADDQ  DI, DX
-	ADDQ  DI, DX
-	ADDQ  DI, DX
-	ADDQ  DI, DX
-	JMP   columns472
-
-rest473:
+rest312:
 	ADDQ $+4, R9
 
-columns481:
+columns317:
 	SUBQ         $+1, R9
-	JLT          rest482
+	JLT          rest318
 	VBROADCASTSD c8_0<>+0(SB), Z0
 	MOVQ         CX, R8
 	MOVQ         DX, R10
 	MOVQ         BX, R11
 	LEAQ         (SI)(SI*2), R12
 	LEAQ         (DI)(DI*2), R12
-	LEAQ         (R10)(DI*4), R12
+	LEAQ         (R10)(DI*1), R12
 
-depth483:
+depth319:
 	SUBQ        $+8, R11
-	JLT         tail484
+	JLT         tail320
 	VMOVUPS     (R10), Z1
 	VMOVUPS     (R8), Z2
 	VFMADD231PD Z1, Z2, Z0
 	ADDQ        $+64, R8
 	ADDQ        $+64, R10
-	JMP         depth483
+	JMP         depth319
 
-tail484:
+tail320:
 	ADDQ        $+8, R11
-	JEQ         done485
+	JEQ         done321
 	MOVQ        $-1, R12
 	BZHIQ       R11, R12, R12
 	KMOVQ       R12, K1
@@ -10910,33 +9071,35 @@ tail484:
 	VMOVUPD.Z   (R8), K1, Z2
 	VFMADD231PD Z1, Z2, Z0
 
-done485:
+done321:
 	MOVQ          ldc+48(FP), R10
 	MOVQ          add+72(FP), R11
 	IMUL3Q        $+8, R10, R10
 	MOVQ          AX, R8
-	VEXTRACTF64X4 $0x01, Z0, Y9
-	VADDPD        Z9, Z0, Z0
-	VEXTRACTF32X4 $0x01, Y0, X10
-	VADDPD        Z10, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPD        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z0, Y1
+	VADDPD        Y1, Y0, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPD        X1, X0, X0
+	VSHUFPD       $0x03, X0, X0, X1
+	VSHUFPD       $0x00, X0, X0, X0
+	VADDPD        X1, X0, X0
 	TESTQ         R11, R11
-	JZ            store486
-	VADDSD        (R8), X0, X0
+	JZ            store322
+	VMOVQ         (R8), X1
+	VADDPD        X1, X0, X0
 
-store486:
+store322:
 	VMOVQ X0, (R8)
 	ADDQ  R10, R8
 	ADDQ  $+8, AX
-	ADDQ  DI, DX
-	JMP   columns481
+	LEAQ  (DX)(DI*1), DX
+	JMP   columns317
 
-rest482:
+rest318:
 	ADDQ $+1, R9
-	JMP  end244
+	JMP  end162
 
-end244:
+end162:
 	VZEROUPPER
 	RET
 
@@ -10954,11 +9117,11 @@ TEXT ·dotsF16AVX512(SB), NOSPLIT, $0-80
 	IMUL3Q $+4, SI, SI
 	IMUL3Q $+2, DI, DI
 	CMPQ   R8, $+8
-	JNE    rows488
+	JNE    rows324
 
-columns489:
-	SUBQ         $+3, R9
-	JLT          rest490
+columns325:
+	SUBQ         $+2, R9
+	JLT          rest326
 	VBROADCASTSS c4_0<>+0(SB), Z0
 	VBROADCASTSS c4_0<>+0(SB), Z1
 	VBROADCASTSS c4_0<>+0(SB), Z2
@@ -10975,476 +9138,277 @@ columns489:
 	VBROADCASTSS c4_0<>+0(SB), Z13
 	VBROADCASTSS c4_0<>+0(SB), Z14
 	VBROADCASTSS c4_0<>+0(SB), Z15
-	VBROADCASTSS c4_0<>+0(SB), Z16
-	VBROADCASTSS c4_0<>+0(SB), Z17
-	VBROADCASTSS c4_0<>+0(SB), Z18
-	VBROADCASTSS c4_0<>+0(SB), Z19
-	VBROADCASTSS c4_0<>+0(SB), Z20
-	VBROADCASTSS c4_0<>+0(SB), Z21
-	VBROADCASTSS c4_0<>+0(SB), Z22
-	VBROADCASTSS c4_0<>+0(SB), Z23
 	MOVQ         CX, R8
 	MOVQ         DX, R10
 	MOVQ         BX, R11
 	LEAQ         (SI)(SI*2), R12
 	LEAQ         (DI)(DI*2), R13
 	LEAQ         (R8)(SI*4), R13
-	LEAQ         (R10)(DI*4), R14
-	SUBQ         DI, R14
+	LEAQ         (R10)(DI*2), R14
 
-depth491:
+depth327:
 	SUBQ        $+16, R11
-	JLT         tail492
+	JLT         tail328
 	PREFETCHT1  (R14)
 	PREFETCHT1  (R14)(DI*1)
-	PREFETCHT1  (R14)(DI*2)
 	ADDQ        $+32, R14
-	VCVTPH2PS   (R10), Z24
-	VCVTPH2PS   (R10)(DI*1), Z25
-	VCVTPH2PS   (R10)(DI*2), Z26
-	VMOVUPS     (R8), Z27
-	VFMADD231PS Z24, Z27, Z0
-	VFMADD231PS Z25, Z27, Z1
-	VFMADD231PS Z26, Z27, Z2
-	VMOVUPS     (R8)(SI*1), Z27
-	VFMADD231PS Z24, Z27, Z3
-	VFMADD231PS Z25, Z27, Z4
-	VFMADD231PS Z26, Z27, Z5
-	VMOVUPS     (R8)(SI*2), Z27
-	VFMADD231PS Z24, Z27, Z6
-	VFMADD231PS Z25, Z27, Z7
-	VFMADD231PS Z26, Z27, Z8
-	VMOVUPS     (R8)(R12*1), Z27
-	VFMADD231PS Z24, Z27, Z9
-	VFMADD231PS Z25, Z27, Z10
-	VFMADD231PS Z26, Z27, Z11
-	VMOVUPS     (R13), Z27
-	VFMADD231PS Z24, Z27, Z12
-	VFMADD231PS Z25, Z27, Z13
-	VFMADD231PS Z26, Z27, Z14
-	VMOVUPS     (R13)(SI*1), Z27
-	VFMADD231PS Z24, Z27, Z15
-	VFMADD231PS Z25, Z27, Z16
-	VFMADD231PS Z26, Z27, Z17
-	VMOVUPS     (R13)(SI*2), Z27
-	VFMADD231PS Z24, Z27, Z18
-	VFMADD231PS Z25, Z27, Z19
-	VFMADD231PS Z26, Z27, Z20
-	VMOVUPS     (R13)(R12*1), Z27
-	VFMADD231PS Z24, Z27, Z21
-	VFMADD231PS Z25, Z27, Z22
-	VFMADD231PS Z26, Z27, Z23
+	VCVTPH2PS   (R10), Z16
+	VCVTPH2PS   (R10)(DI*1), Z17
+	VMOVUPS     (R8), Z18
+	VFMADD231PS Z16, Z18, Z0
+	VFMADD231PS Z17, Z18, Z1
+	VMOVUPS     (R8)(SI*1), Z18
+	VFMADD231PS Z16, Z18, Z2
+	VFMADD231PS Z17, Z18, Z3
+	VMOVUPS     (R8)(SI*2), Z18
+	VFMADD231PS Z16, Z18, Z4
+	VFMADD231PS Z17, Z18, Z5
+	VMOVUPS     (R8)(R12*1), Z18
+	VFMADD231PS Z16, Z18, Z6
+	VFMADD231PS Z17, Z18, Z7
+	VMOVUPS     (R13), Z18
+	VFMADD231PS Z16, Z18, Z8
+	VFMADD231PS Z17, Z18, Z9
+	VMOVUPS     (R13)(SI*1), Z18
+	VFMADD231PS Z16, Z18, Z10
+	VFMADD231PS Z17, Z18, Z11
+	VMOVUPS     (R13)(SI*2), Z18
+	VFMADD231PS Z16, Z18, Z12
+	VFMADD231PS Z17, Z18, Z13
+	VMOVUPS     (R13)(R12*1), Z18
+	VFMADD231PS Z16, Z18, Z14
+	VFMADD231PS Z17, Z18, Z15
 	ADDQ        $+64, R8
 	ADDQ        $+32, R10
 	ADDQ        $+64, R13
-	JMP         depth491
+	JMP         depth327
 
-tail492:
+tail328:
 	ADDQ        $+16, R11
-	JEQ         done493
+	JEQ         done329
 	MOVQ        $-1, R14
 	BZHIQ       R11, R14, R14
 	KMOVQ       R14, K1
-	VMOVDQU16.Z (R10), K1, Y24
-	VCVTPH2PS   Y24, Z24
-	VMOVDQU16.Z (R10)(DI*1), K1, Y25
-	VCVTPH2PS   Y25, Z25
-	VMOVDQU16.Z (R10)(DI*2), K1, Y26
-	VCVTPH2PS   Y26, Z26
-	VMOVUPS.Z   (R8), K1, Z27
-	VFMADD231PS Z24, Z27, Z0
-	VFMADD231PS Z25, Z27, Z1
-	VFMADD231PS Z26, Z27, Z2
-	VMOVUPS.Z   (R8)(SI*1), K1, Z27
-	VFMADD231PS Z24, Z27, Z3
-	VFMADD231PS Z25, Z27, Z4
-	VFMADD231PS Z26, Z27, Z5
-	VMOVUPS.Z   (R8)(SI*2), K1, Z27
-	VFMADD231PS Z24, Z27, Z6
-	VFMADD231PS Z25, Z27, Z7
-	VFMADD231PS Z26, Z27, Z8
-	VMOVUPS.Z   (R8)(R12*1), K1, Z27
-	VFMADD231PS Z24, Z27, Z9
-	VFMADD231PS Z25, Z27, Z10
-	VFMADD231PS Z26, Z27, Z11
-	VMOVUPS.Z   (R13), K1, Z27
-	VFMADD231PS Z24, Z27, Z12
-	VFMADD231PS Z25, Z27, Z13
-	VFMADD231PS Z26, Z27, Z14
-	VMOVUPS.Z   (R13)(SI*1), K1, Z27
-	VFMADD231PS Z24, Z27, Z15
-	VFMADD231PS Z25, Z27, Z16
-	VFMADD231PS Z26, Z27, Z17
-	VMOVUPS.Z   (R13)(SI*2), K1, Z27
-	VFMADD231PS Z24, Z27, Z18
-	VFMADD231PS Z25, Z27, Z19
-	VFMADD231PS Z26, Z27, Z20
-	VMOVUPS.Z   (R13)(R12*1), K1, Z27
-	VFMADD231PS Z24, Z27, Z21
-	VFMADD231PS Z25, Z27, Z22
-	VFMADD231PS Z26, Z27, Z23
+	VMOVDQU16.Z (R10), K1, Y16
+	VCVTPH2PS   Y16, Z16
+	VMOVDQU16.Z (R10)(DI*1), K1, Y17
+	VCVTPH2PS   Y17, Z17
+	VMOVUPS.Z   (R8), K1, Z18
+	VFMADD231PS Z16, Z18, Z0
+	VFMADD231PS Z17, Z18, Z1
+	VMOVUPS.Z   (R8)(SI*1), K1, Z18
+	VFMADD231PS Z16, Z18, Z2
+	VFMADD231PS Z17, Z18, Z3
+	VMOVUPS.Z   (R8)(SI*2), K1, Z18
+	VFMADD231PS Z16, Z18, Z4
+	VFMADD231PS Z17, Z18, Z5
+	VMOVUPS.Z   (R8)(R12*1), K1, Z18
+	VFMADD231PS Z16, Z18, Z6
+	VFMADD231PS Z17, Z18, Z7
+	VMOVUPS.Z   (R13), K1, Z18
+	VFMADD231PS Z16, Z18, Z8
+	VFMADD231PS Z17, Z18, Z9
+	VMOVUPS.Z   (R13)(SI*1), K1, Z18
+	VFMADD231PS Z16, Z18, Z10
+	VFMADD231PS Z17, Z18, Z11
+	VMOVUPS.Z   (R13)(SI*2), K1, Z18
+	VFMADD231PS Z16, Z18, Z12
+	VFMADD231PS Z17, Z18, Z13
+	VMOVUPS.Z   (R13)(R12*1), K1, Z18
+	VFMADD231PS Z16, Z18, Z14
+	VFMADD231PS Z17, Z18, Z15
 
-done493:
+done329:
 	MOVQ          ldc+48(FP), R10
 	MOVQ          add+72(FP), R11
 	IMUL3Q        $+4, R10, R10
 	MOVQ          AX, R8
-	VEXTRACTF64X4 $0x01, Z0, Y28
-	VADDPS        Z28, Z0, Z0
-	VEXTRACTF32X4 $0x01, Y0, X29
-	VADDPS        Z29, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z24
-	VADDPS        Z24, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z24
-	VADDPS        Z24, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z0, Y16
+	VADDPS        Y16, Y0, Y0
+	VEXTRACTF32X4 $0x01, Y0, X16
+	VADDPS        X16, X0, X0
+	VEXTRACTF64X4 $0x01, Z1, Y16
+	VADDPS        Y16, Y1, Y1
+	VEXTRACTF32X4 $0x01, Y1, X16
+	VADDPS        X16, X1, X1
+	VSHUFPS       $0xdd, X1, X0, X16
+	VSHUFPS       $0x88, X1, X0, X0
+	VADDPS        X16, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
 	TESTQ         R11, R11
-	JZ            store494
-	VADDSS        (R8), X0, X0
+	JZ            store330
+	VMOVQ         (R8), X1
+	VADDPS        X1, X0, X0
 
-store494:
-	VMOVD         X0, (R8)
-	VEXTRACTF64X4 $0x01, Z1, Y28
-	VADDPS        Z28, Z1, Z0
-	VEXTRACTF32X4 $0x01, Y0, X29
-	VADDPS        Z29, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store495
-	VADDSS        4(R8), X0, X0
-
-store495:
-	VMOVD         X0, 4(R8)
-	VEXTRACTF64X4 $0x01, Z2, Y28
-	VADDPS        Z28, Z2, Z0
-	VEXTRACTF32X4 $0x01, Y0, X29
-	VADDPS        Z29, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store496
-	VADDSS        8(R8), X0, X0
-
-store496:
-	VMOVD         X0, 8(R8)
+store330:
+	VMOVQ         X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z3, Y28
-	VADDPS        Z28, Z3, Z0
-	VEXTRACTF32X4 $0x01, Y0, X29
-	VADDPS        Z29, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z2, Y0
+	VADDPS        Y0, Y2, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPS        X1, X0, X0
+	VEXTRACTF64X4 $0x01, Z3, Y1
+	VADDPS        Y1, Y3, Y1
+	VEXTRACTF32X4 $0x01, Y1, X2
+	VADDPS        X2, X1, X1
+	VSHUFPS       $0xdd, X1, X0, X2
+	VSHUFPS       $0x88, X1, X0, X0
+	VADDPS        X2, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
 	TESTQ         R11, R11
-	JZ            store497
-	VADDSS        (R8), X0, X0
+	JZ            store331
+	VMOVQ         (R8), X1
+	VADDPS        X1, X0, X0
 
-store497:
-	VMOVD         X0, (R8)
-	VEXTRACTF64X4 $0x01, Z4, Y28
-	VADDPS        Z28, Z4, Z0
-	VEXTRACTF32X4 $0x01, Y0, X29
-	VADDPS        Z29, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store498
-	VADDSS        4(R8), X0, X0
-
-store498:
-	VMOVD         X0, 4(R8)
-	VEXTRACTF64X4 $0x01, Z5, Y28
-	VADDPS        Z28, Z5, Z0
-	VEXTRACTF32X4 $0x01, Y0, X29
-	VADDPS        Z29, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store499
-	VADDSS        8(R8), X0, X0
-
-store499:
-	VMOVD         X0, 8(R8)
+store331:
+	VMOVQ         X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z6, Y28
-	VADDPS        Z28, Z6, Z0
-	VEXTRACTF32X4 $0x01, Y0, X29
-	VADDPS        Z29, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z4, Y0
+	VADDPS        Y0, Y4, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPS        X1, X0, X0
+	VEXTRACTF64X4 $0x01, Z5, Y1
+	VADDPS        Y1, Y5, Y1
+	VEXTRACTF32X4 $0x01, Y1, X2
+	VADDPS        X2, X1, X1
+	VSHUFPS       $0xdd, X1, X0, X2
+	VSHUFPS       $0x88, X1, X0, X0
+	VADDPS        X2, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
 	TESTQ         R11, R11
-	JZ            store500
-	VADDSS        (R8), X0, X0
+	JZ            store332
+	VMOVQ         (R8), X1
+	VADDPS        X1, X0, X0
 
-store500:
-	VMOVD         X0, (R8)
-	VEXTRACTF64X4 $0x01, Z7, Y28
-	VADDPS        Z28, Z7, Z0
-	VEXTRACTF32X4 $0x01, Y0, X29
-	VADDPS        Z29, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store501
-	VADDSS        4(R8), X0, X0
-
-store501:
-	VMOVD         X0, 4(R8)
-	VEXTRACTF64X4 $0x01, Z8, Y28
-	VADDPS        Z28, Z8, Z0
-	VEXTRACTF32X4 $0x01, Y0, X29
-	VADDPS        Z29, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store502
-	VADDSS        8(R8), X0, X0
-
-store502:
-	VMOVD         X0, 8(R8)
+store332:
+	VMOVQ         X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z9, Y28
-	VADDPS        Z28, Z9, Z0
-	VEXTRACTF32X4 $0x01, Y0, X29
-	VADDPS        Z29, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z6, Y0
+	VADDPS        Y0, Y6, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPS        X1, X0, X0
+	VEXTRACTF64X4 $0x01, Z7, Y1
+	VADDPS        Y1, Y7, Y1
+	VEXTRACTF32X4 $0x01, Y1, X2
+	VADDPS        X2, X1, X1
+	VSHUFPS       $0xdd, X1, X0, X2
+	VSHUFPS       $0x88, X1, X0, X0
+	VADDPS        X2, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
 	TESTQ         R11, R11
-	JZ            store503
-	VADDSS        (R8), X0, X0
+	JZ            store333
+	VMOVQ         (R8), X1
+	VADDPS        X1, X0, X0
 
-store503:
-	VMOVD         X0, (R8)
-	VEXTRACTF64X4 $0x01, Z10, Y28
-	VADDPS        Z28, Z10, Z0
-	VEXTRACTF32X4 $0x01, Y0, X29
-	VADDPS        Z29, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store504
-	VADDSS        4(R8), X0, X0
-
-store504:
-	VMOVD         X0, 4(R8)
-	VEXTRACTF64X4 $0x01, Z11, Y28
-	VADDPS        Z28, Z11, Z0
-	VEXTRACTF32X4 $0x01, Y0, X29
-	VADDPS        Z29, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store505
-	VADDSS        8(R8), X0, X0
-
-store505:
-	VMOVD         X0, 8(R8)
+store333:
+	VMOVQ         X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z12, Y28
-	VADDPS        Z28, Z12, Z0
-	VEXTRACTF32X4 $0x01, Y0, X29
-	VADDPS        Z29, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z8, Y0
+	VADDPS        Y0, Y8, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPS        X1, X0, X0
+	VEXTRACTF64X4 $0x01, Z9, Y1
+	VADDPS        Y1, Y9, Y1
+	VEXTRACTF32X4 $0x01, Y1, X2
+	VADDPS        X2, X1, X1
+	VSHUFPS       $0xdd, X1, X0, X2
+	VSHUFPS       $0x88, X1, X0, X0
+	VADDPS        X2, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
 	TESTQ         R11, R11
-	JZ            store506
-	VADDSS        (R8), X0, X0
+	JZ            store334
+	VMOVQ         (R8), X1
+	VADDPS        X1, X0, X0
 
-store506:
-	VMOVD         X0, (R8)
-	VEXTRACTF64X4 $0x01, Z13, Y28
-	VADDPS        Z28, Z13, Z0
-	VEXTRACTF32X4 $0x01, Y0, X29
-	VADDPS        Z29, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store507
-	VADDSS        4(R8), X0, X0
-
-store507:
-	VMOVD         X0, 4(R8)
-	VEXTRACTF64X4 $0x01, Z14, Y28
-	VADDPS        Z28, Z14, Z0
-	VEXTRACTF32X4 $0x01, Y0, X29
-	VADDPS        Z29, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store508
-	VADDSS        8(R8), X0, X0
-
-store508:
-	VMOVD         X0, 8(R8)
+store334:
+	VMOVQ         X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z15, Y28
-	VADDPS        Z28, Z15, Z0
-	VEXTRACTF32X4 $0x01, Y0, X29
-	VADDPS        Z29, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z10, Y0
+	VADDPS        Y0, Y10, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPS        X1, X0, X0
+	VEXTRACTF64X4 $0x01, Z11, Y1
+	VADDPS        Y1, Y11, Y1
+	VEXTRACTF32X4 $0x01, Y1, X2
+	VADDPS        X2, X1, X1
+	VSHUFPS       $0xdd, X1, X0, X2
+	VSHUFPS       $0x88, X1, X0, X0
+	VADDPS        X2, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
 	TESTQ         R11, R11
-	JZ            store509
-	VADDSS        (R8), X0, X0
+	JZ            store335
+	VMOVQ         (R8), X1
+	VADDPS        X1, X0, X0
 
-store509:
-	VMOVD         X0, (R8)
-	VEXTRACTF64X4 $0x01, Z16, Y28
-	VADDPS        Z28, Z16, Z0
-	VEXTRACTF32X4 $0x01, Y0, X29
-	VADDPS        Z29, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store510
-	VADDSS        4(R8), X0, X0
-
-store510:
-	VMOVD         X0, 4(R8)
-	VEXTRACTF64X4 $0x01, Z17, Y28
-	VADDPS        Z28, Z17, Z0
-	VEXTRACTF32X4 $0x01, Y0, X29
-	VADDPS        Z29, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store511
-	VADDSS        8(R8), X0, X0
-
-store511:
-	VMOVD         X0, 8(R8)
+store335:
+	VMOVQ         X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z18, Y28
-	VADDPS        Z28, Z18, Z0
-	VEXTRACTF32X4 $0x01, Y0, X29
-	VADDPS        Z29, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z12, Y0
+	VADDPS        Y0, Y12, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPS        X1, X0, X0
+	VEXTRACTF64X4 $0x01, Z13, Y1
+	VADDPS        Y1, Y13, Y1
+	VEXTRACTF32X4 $0x01, Y1, X2
+	VADDPS        X2, X1, X1
+	VSHUFPS       $0xdd, X1, X0, X2
+	VSHUFPS       $0x88, X1, X0, X0
+	VADDPS        X2, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
 	TESTQ         R11, R11
-	JZ            store512
-	VADDSS        (R8), X0, X0
+	JZ            store336
+	VMOVQ         (R8), X1
+	VADDPS        X1, X0, X0
 
-store512:
-	VMOVD         X0, (R8)
-	VEXTRACTF64X4 $0x01, Z19, Y28
-	VADDPS        Z28, Z19, Z0
-	VEXTRACTF32X4 $0x01, Y0, X29
-	VADDPS        Z29, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store513
-	VADDSS        4(R8), X0, X0
-
-store513:
-	VMOVD         X0, 4(R8)
-	VEXTRACTF64X4 $0x01, Z20, Y28
-	VADDPS        Z28, Z20, Z0
-	VEXTRACTF32X4 $0x01, Y0, X29
-	VADDPS        Z29, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store514
-	VADDSS        8(R8), X0, X0
-
-store514:
-	VMOVD         X0, 8(R8)
+store336:
+	VMOVQ         X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z21, Y28
-	VADDPS        Z28, Z21, Z0
-	VEXTRACTF32X4 $0x01, Y0, X29
-	VADDPS        Z29, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z14, Y0
+	VADDPS        Y0, Y14, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPS        X1, X0, X0
+	VEXTRACTF64X4 $0x01, Z15, Y1
+	VADDPS        Y1, Y15, Y1
+	VEXTRACTF32X4 $0x01, Y1, X2
+	VADDPS        X2, X1, X1
+	VSHUFPS       $0xdd, X1, X0, X2
+	VSHUFPS       $0x88, X1, X0, X0
+	VADDPS        X2, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
 	TESTQ         R11, R11
-	JZ            store515
-	VADDSS        (R8), X0, X0
+	JZ            store337
+	VMOVQ         (R8), X1
+	VADDPS        X1, X0, X0
 
-store515:
-	VMOVD         X0, (R8)
-	VEXTRACTF64X4 $0x01, Z22, Y28
-	VADDPS        Z28, Z22, Z0
-	VEXTRACTF32X4 $0x01, Y0, X29
-	VADDPS        Z29, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store516
-	VADDSS        4(R8), X0, X0
-
-store516:
-	VMOVD         X0, 4(R8)
-	VEXTRACTF64X4 $0x01, Z23, Y28
-	VADDPS        Z28, Z23, Z0
-	VEXTRACTF32X4 $0x01, Y0, X29
-	VADDPS        Z29, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store517
-	VADDSS        8(R8), X0, X0
-
-store517:
-	VMOVD X0, 8(R8)
+store337:
+	VMOVQ X0, (R8)
 	ADDQ  R10, R8
-	ADDQ  $+12, AX
-	ADDQ  DI, DX
-	ADDQ  DI, DX
-	ADDQ  DI, DX
-	JMP   columns489
+	ADDQ  $+8, AX
+	LEAQ  (DX)(DI*2), DX
+	JMP   columns325
 
-rest490:
-	ADDQ $+3, R9
+rest326:
+	ADDQ $+2, R9
 
-columns518:
+columns338:
 	SUBQ         $+1, R9
-	JLT          rest519
+	JLT          rest339
 	VBROADCASTSS c4_0<>+0(SB), Z0
 	VBROADCASTSS c4_0<>+0(SB), Z1
 	VBROADCASTSS c4_0<>+0(SB), Z2
@@ -11459,11 +9423,11 @@ columns518:
 	LEAQ         (SI)(SI*2), R12
 	LEAQ         (DI)(DI*2), R13
 	LEAQ         (R8)(SI*4), R13
-	LEAQ         (R10)(DI*4), R14
+	LEAQ         (R10)(DI*1), R14
 
-depth520:
+depth340:
 	SUBQ        $+16, R11
-	JLT         tail521
+	JLT         tail341
 	VCVTPH2PS   (R10), Z8
 	VMOVUPS     (R8), Z9
 	VFMADD231PS Z8, Z9, Z0
@@ -11484,11 +9448,11 @@ depth520:
 	ADDQ        $+64, R8
 	ADDQ        $+32, R10
 	ADDQ        $+64, R13
-	JMP         depth520
+	JMP         depth340
 
-tail521:
+tail341:
 	ADDQ        $+16, R11
-	JEQ         done522
+	JEQ         done342
 	MOVQ        $-1, R14
 	BZHIQ       R11, R14, R14
 	KMOVQ       R14, K1
@@ -11511,146 +9475,170 @@ tail521:
 	VMOVUPS.Z   (R13)(R12*1), K1, Z9
 	VFMADD231PS Z8, Z9, Z7
 
-done522:
+done342:
 	MOVQ          ldc+48(FP), R10
 	MOVQ          add+72(FP), R11
 	IMUL3Q        $+4, R10, R10
 	MOVQ          AX, R8
-	VEXTRACTF64X4 $0x01, Z0, Y28
-	VADDPS        Z28, Z0, Z0
-	VEXTRACTF32X4 $0x01, Y0, X29
-	VADDPS        Z29, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z8
-	VADDPS        Z8, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z8
-	VADDPS        Z8, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z0, Y8
+	VADDPS        Y8, Y0, Y0
+	VEXTRACTF32X4 $0x01, Y0, X8
+	VADDPS        X8, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X8
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X8, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X8
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X8, X0, X0
 	TESTQ         R11, R11
-	JZ            store523
-	VADDSS        (R8), X0, X0
+	JZ            store343
+	VMOVD         (R8), X8
+	VADDPS        X8, X0, X0
 
-store523:
+store343:
 	VMOVD         X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z1, Y28
-	VADDPS        Z28, Z1, Z0
-	VEXTRACTF32X4 $0x01, Y0, X29
-	VADDPS        Z29, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z1, Y0
+	VADDPS        Y0, Y1, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPS        X1, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
 	TESTQ         R11, R11
-	JZ            store524
-	VADDSS        (R8), X0, X0
+	JZ            store344
+	VMOVD         (R8), X1
+	VADDPS        X1, X0, X0
 
-store524:
+store344:
 	VMOVD         X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z2, Y28
-	VADDPS        Z28, Z2, Z0
-	VEXTRACTF32X4 $0x01, Y0, X29
-	VADDPS        Z29, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z2, Y0
+	VADDPS        Y0, Y2, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPS        X1, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
 	TESTQ         R11, R11
-	JZ            store525
-	VADDSS        (R8), X0, X0
+	JZ            store345
+	VMOVD         (R8), X1
+	VADDPS        X1, X0, X0
 
-store525:
+store345:
 	VMOVD         X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z3, Y28
-	VADDPS        Z28, Z3, Z0
-	VEXTRACTF32X4 $0x01, Y0, X29
-	VADDPS        Z29, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z3, Y0
+	VADDPS        Y0, Y3, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPS        X1, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
 	TESTQ         R11, R11
-	JZ            store526
-	VADDSS        (R8), X0, X0
+	JZ            store346
+	VMOVD         (R8), X1
+	VADDPS        X1, X0, X0
 
-store526:
+store346:
 	VMOVD         X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z4, Y28
-	VADDPS        Z28, Z4, Z0
-	VEXTRACTF32X4 $0x01, Y0, X29
-	VADDPS        Z29, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z4, Y0
+	VADDPS        Y0, Y4, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPS        X1, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
 	TESTQ         R11, R11
-	JZ            store527
-	VADDSS        (R8), X0, X0
+	JZ            store347
+	VMOVD         (R8), X1
+	VADDPS        X1, X0, X0
 
-store527:
+store347:
 	VMOVD         X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z5, Y28
-	VADDPS        Z28, Z5, Z0
-	VEXTRACTF32X4 $0x01, Y0, X29
-	VADDPS        Z29, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z5, Y0
+	VADDPS        Y0, Y5, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPS        X1, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
 	TESTQ         R11, R11
-	JZ            store528
-	VADDSS        (R8), X0, X0
+	JZ            store348
+	VMOVD         (R8), X1
+	VADDPS        X1, X0, X0
 
-store528:
+store348:
 	VMOVD         X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z6, Y28
-	VADDPS        Z28, Z6, Z0
-	VEXTRACTF32X4 $0x01, Y0, X29
-	VADDPS        Z29, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z6, Y0
+	VADDPS        Y0, Y6, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPS        X1, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
 	TESTQ         R11, R11
-	JZ            store529
-	VADDSS        (R8), X0, X0
+	JZ            store349
+	VMOVD         (R8), X1
+	VADDPS        X1, X0, X0
 
-store529:
+store349:
 	VMOVD         X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z7, Y28
-	VADDPS        Z28, Z7, Z0
-	VEXTRACTF32X4 $0x01, Y0, X29
-	VADDPS        Z29, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z7, Y0
+	VADDPS        Y0, Y7, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPS        X1, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
 	TESTQ         R11, R11
-	JZ            store530
-	VADDSS        (R8), X0, X0
+	JZ            store350
+	VMOVD         (R8), X1
+	VADDPS        X1, X0, X0
 
-store530:
+store350:
 	VMOVD X0, (R8)
 	ADDQ  R10, R8
 	ADDQ  $+4, AX
-	ADDQ  DI, DX
-	JMP   columns518
+	LEAQ  (DX)(DI*1), DX
+	JMP   columns338
 
-rest519:
+rest339:
 	ADDQ $+1, R9
-	JMP  end487
+	JMP  end323
 
-rows488:
+rows324:
 	CMPQ R8, $+7
-	JNE  rows531
+	JNE  rows351
 
-columns532:
-	SUBQ         $+3, R9
-	JLT          rest533
+columns352:
+	SUBQ         $+2, R9
+	JLT          rest353
 	VBROADCASTSS c4_0<>+0(SB), Z0
 	VBROADCASTSS c4_0<>+0(SB), Z1
 	VBROADCASTSS c4_0<>+0(SB), Z2
@@ -11665,424 +9653,249 @@ columns532:
 	VBROADCASTSS c4_0<>+0(SB), Z11
 	VBROADCASTSS c4_0<>+0(SB), Z12
 	VBROADCASTSS c4_0<>+0(SB), Z13
-	VBROADCASTSS c4_0<>+0(SB), Z14
-	VBROADCASTSS c4_0<>+0(SB), Z15
-	VBROADCASTSS c4_0<>+0(SB), Z16
-	VBROADCASTSS c4_0<>+0(SB), Z17
-	VBROADCASTSS c4_0<>+0(SB), Z18
-	VBROADCASTSS c4_0<>+0(SB), Z19
-	VBROADCASTSS c4_0<>+0(SB), Z20
 	MOVQ         CX, R8
 	MOVQ         DX, R10
 	MOVQ         BX, R11
 	LEAQ         (SI)(SI*2), R12
 	LEAQ         (DI)(DI*2), R13
 	LEAQ         (R8)(SI*4), R13
-	LEAQ         (R10)(DI*4), R14
-	SUBQ         DI, R14
+	LEAQ         (R10)(DI*2), R14
 
-depth534:
+depth354:
 	SUBQ        $+16, R11
-	JLT         tail535
+	JLT         tail355
 	PREFETCHT1  (R14)
 	PREFETCHT1  (R14)(DI*1)
-	PREFETCHT1  (R14)(DI*2)
 	ADDQ        $+32, R14
-	VCVTPH2PS   (R10), Z21
-	VCVTPH2PS   (R10)(DI*1), Z22
-	VCVTPH2PS   (R10)(DI*2), Z23
-	VMOVUPS     (R8), Z24
-	VFMADD231PS Z21, Z24, Z0
-	VFMADD231PS Z22, Z24, Z1
-	VFMADD231PS Z23, Z24, Z2
-	VMOVUPS     (R8)(SI*1), Z24
-	VFMADD231PS Z21, Z24, Z3
-	VFMADD231PS Z22, Z24, Z4
-	VFMADD231PS Z23, Z24, Z5
-	VMOVUPS     (R8)(SI*2), Z24
-	VFMADD231PS Z21, Z24, Z6
-	VFMADD231PS Z22, Z24, Z7
-	VFMADD231PS Z23, Z24, Z8
-	VMOVUPS     (R8)(R12*1), Z24
-	VFMADD231PS Z21, Z24, Z9
-	VFMADD231PS Z22, Z24, Z10
-	VFMADD231PS Z23, Z24, Z11
-	VMOVUPS     (R13), Z24
-	VFMADD231PS Z21, Z24, Z12
-	VFMADD231PS Z22, Z24, Z13
-	VFMADD231PS Z23, Z24, Z14
-	VMOVUPS     (R13)(SI*1), Z24
-	VFMADD231PS Z21, Z24, Z15
-	VFMADD231PS Z22, Z24, Z16
-	VFMADD231PS Z23, Z24, Z17
-	VMOVUPS     (R13)(SI*2), Z24
-	VFMADD231PS Z21, Z24, Z18
-	VFMADD231PS Z22, Z24, Z19
-	VFMADD231PS Z23, Z24, Z20
+	VCVTPH2PS   (R10), Z14
+	VCVTPH2PS   (R10)(DI*1), Z15
+	VMOVUPS     (R8), Z16
+	VFMADD231PS Z14, Z16, Z0
+	VFMADD231PS Z15, Z16, Z1
+	VMOVUPS     (R8)(SI*1), Z16
+	VFMADD231PS Z14, Z16, Z2
+	VFMADD231PS Z15, Z16, Z3
+	VMOVUPS     (R8)(SI*2), Z16
+	VFMADD231PS Z14, Z16, Z4
+	VFMADD231PS Z15, Z16, Z5
+	VMOVUPS     (R8)(R12*1), Z16
+	VFMADD231PS Z14, Z16, Z6
+	VFMADD231PS Z15, Z16, Z7
+	VMOVUPS     (R13), Z16
+	VFMADD231PS Z14, Z16, Z8
+	VFMADD231PS Z15, Z16, Z9
+	VMOVUPS     (R13)(SI*1), Z16
+	VFMADD231PS Z14, Z16, Z10
+	VFMADD231PS Z15, Z16, Z11
+	VMOVUPS     (R13)(SI*2), Z16
+	VFMADD231PS Z14, Z16, Z12
+	VFMADD231PS Z15, Z16, Z13
 	ADDQ        $+64, R8
 	ADDQ        $+32, R10
 	ADDQ        $+64, R13
-	JMP         depth534
+	JMP         depth354
 
-tail535:
+tail355:
 	ADDQ        $+16, R11
-	JEQ         done536
+	JEQ         done356
 	MOVQ        $-1, R14
 	BZHIQ       R11, R14, R14
 	KMOVQ       R14, K1
-	VMOVDQU16.Z (R10), K1, Y21
-	VCVTPH2PS   Y21, Z21
-	VMOVDQU16.Z (R10)(DI*1), K1, Y22
-	VCVTPH2PS   Y22, Z22
-	VMOVDQU16.Z (R10)(DI*2), K1, Y23
-	VCVTPH2PS   Y23, Z23
-	VMOVUPS.Z   (R8), K1, Z24
-	VFMADD231PS Z21, Z24, Z0
-	VFMADD231PS Z22, Z24, Z1
-	VFMADD231PS Z23, Z24, Z2
-	VMOVUPS.Z   (R8)(SI*1), K1, Z24
-	VFMADD231PS Z21, Z24, Z3
-	VFMADD231PS Z22, Z24, Z4
-	VFMADD231PS Z23, Z24, Z5
-	VMOVUPS.Z   (R8)(SI*2), K1, Z24
-	VFMADD231PS Z21, Z24, Z6
-	VFMADD231PS Z22, Z24, Z7
-	VFMADD231PS Z23, Z24, Z8
-	VMOVUPS.Z   (R8)(R12*1), K1, Z24
-	VFMADD231PS Z21, Z24, Z9
-	VFMADD231PS Z22, Z24, Z10
-	VFMADD231PS Z23, Z24, Z11
-	VMOVUPS.Z   (R13), K1, Z24
-	VFMADD231PS Z21, Z24, Z12
-	VFMADD231PS Z22, Z24, Z13
-	VFMADD231PS Z23, Z24, Z14
-	VMOVUPS.Z   (R13)(SI*1), K1, Z24
-	VFMADD231PS Z21, Z24, Z15
-	VFMADD231PS Z22, Z24, Z16
-	VFMADD231PS Z23, Z24, Z17
-	VMOVUPS.Z   (R13)(SI*2), K1, Z24
-	VFMADD231PS Z21, Z24, Z18
-	VFMADD231PS Z22, Z24, Z19
-	VFMADD231PS Z23, Z24, Z20
+	VMOVDQU16.Z (R10), K1, Y14
+	VCVTPH2PS   Y14, Z14
+	VMOVDQU16.Z (R10)(DI*1), K1, Y15
+	VCVTPH2PS   Y15, Z15
+	VMOVUPS.Z   (R8), K1, Z16
+	VFMADD231PS Z14, Z16, Z0
+	VFMADD231PS Z15, Z16, Z1
+	VMOVUPS.Z   (R8)(SI*1), K1, Z16
+	VFMADD231PS Z14, Z16, Z2
+	VFMADD231PS Z15, Z16, Z3
+	VMOVUPS.Z   (R8)(SI*2), K1, Z16
+	VFMADD231PS Z14, Z16, Z4
+	VFMADD231PS Z15, Z16, Z5
+	VMOVUPS.Z   (R8)(R12*1), K1, Z16
+	VFMADD231PS Z14, Z16, Z6
+	VFMADD231PS Z15, Z16, Z7
+	VMOVUPS.Z   (R13), K1, Z16
+	VFMADD231PS Z14, Z16, Z8
+	VFMADD231PS Z15, Z16, Z9
+	VMOVUPS.Z   (R13)(SI*1), K1, Z16
+	VFMADD231PS Z14, Z16, Z10
+	VFMADD231PS Z15, Z16, Z11
+	VMOVUPS.Z   (R13)(SI*2), K1, Z16
+	VFMADD231PS Z14, Z16, Z12
+	VFMADD231PS Z15, Z16, Z13
 
-done536:
+done356:
 	MOVQ          ldc+48(FP), R10
 	MOVQ          add+72(FP), R11
 	IMUL3Q        $+4, R10, R10
 	MOVQ          AX, R8
-	VEXTRACTF64X4 $0x01, Z0, Y25
-	VADDPS        Z25, Z0, Z0
-	VEXTRACTF32X4 $0x01, Y0, X26
-	VADDPS        Z26, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z21
-	VADDPS        Z21, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z21
-	VADDPS        Z21, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z0, Y14
+	VADDPS        Y14, Y0, Y0
+	VEXTRACTF32X4 $0x01, Y0, X14
+	VADDPS        X14, X0, X0
+	VEXTRACTF64X4 $0x01, Z1, Y14
+	VADDPS        Y14, Y1, Y1
+	VEXTRACTF32X4 $0x01, Y1, X14
+	VADDPS        X14, X1, X1
+	VSHUFPS       $0xdd, X1, X0, X14
+	VSHUFPS       $0x88, X1, X0, X0
+	VADDPS        X14, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
 	TESTQ         R11, R11
-	JZ            store537
-	VADDSS        (R8), X0, X0
+	JZ            store357
+	VMOVQ         (R8), X1
+	VADDPS        X1, X0, X0
 
-store537:
-	VMOVD         X0, (R8)
-	VEXTRACTF64X4 $0x01, Z1, Y25
-	VADDPS        Z25, Z1, Z0
-	VEXTRACTF32X4 $0x01, Y0, X26
-	VADDPS        Z26, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store538
-	VADDSS        4(R8), X0, X0
-
-store538:
-	VMOVD         X0, 4(R8)
-	VEXTRACTF64X4 $0x01, Z2, Y25
-	VADDPS        Z25, Z2, Z0
-	VEXTRACTF32X4 $0x01, Y0, X26
-	VADDPS        Z26, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store539
-	VADDSS        8(R8), X0, X0
-
-store539:
-	VMOVD         X0, 8(R8)
+store357:
+	VMOVQ         X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z3, Y25
-	VADDPS        Z25, Z3, Z0
-	VEXTRACTF32X4 $0x01, Y0, X26
-	VADDPS        Z26, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z2, Y0
+	VADDPS        Y0, Y2, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPS        X1, X0, X0
+	VEXTRACTF64X4 $0x01, Z3, Y1
+	VADDPS        Y1, Y3, Y1
+	VEXTRACTF32X4 $0x01, Y1, X2
+	VADDPS        X2, X1, X1
+	VSHUFPS       $0xdd, X1, X0, X2
+	VSHUFPS       $0x88, X1, X0, X0
+	VADDPS        X2, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
 	TESTQ         R11, R11
-	JZ            store540
-	VADDSS        (R8), X0, X0
+	JZ            store358
+	VMOVQ         (R8), X1
+	VADDPS        X1, X0, X0
 
-store540:
-	VMOVD         X0, (R8)
-	VEXTRACTF64X4 $0x01, Z4, Y25
-	VADDPS        Z25, Z4, Z0
-	VEXTRACTF32X4 $0x01, Y0, X26
-	VADDPS        Z26, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store541
-	VADDSS        4(R8), X0, X0
-
-store541:
-	VMOVD         X0, 4(R8)
-	VEXTRACTF64X4 $0x01, Z5, Y25
-	VADDPS        Z25, Z5, Z0
-	VEXTRACTF32X4 $0x01, Y0, X26
-	VADDPS        Z26, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store542
-	VADDSS        8(R8), X0, X0
-
-store542:
-	VMOVD         X0, 8(R8)
+store358:
+	VMOVQ         X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z6, Y25
-	VADDPS        Z25, Z6, Z0
-	VEXTRACTF32X4 $0x01, Y0, X26
-	VADDPS        Z26, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z4, Y0
+	VADDPS        Y0, Y4, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPS        X1, X0, X0
+	VEXTRACTF64X4 $0x01, Z5, Y1
+	VADDPS        Y1, Y5, Y1
+	VEXTRACTF32X4 $0x01, Y1, X2
+	VADDPS        X2, X1, X1
+	VSHUFPS       $0xdd, X1, X0, X2
+	VSHUFPS       $0x88, X1, X0, X0
+	VADDPS        X2, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
 	TESTQ         R11, R11
-	JZ            store543
-	VADDSS        (R8), X0, X0
+	JZ            store359
+	VMOVQ         (R8), X1
+	VADDPS        X1, X0, X0
 
-store543:
-	VMOVD         X0, (R8)
-	VEXTRACTF64X4 $0x01, Z7, Y25
-	VADDPS        Z25, Z7, Z0
-	VEXTRACTF32X4 $0x01, Y0, X26
-	VADDPS        Z26, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store544
-	VADDSS        4(R8), X0, X0
-
-store544:
-	VMOVD         X0, 4(R8)
-	VEXTRACTF64X4 $0x01, Z8, Y25
-	VADDPS        Z25, Z8, Z0
-	VEXTRACTF32X4 $0x01, Y0, X26
-	VADDPS        Z26, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store545
-	VADDSS        8(R8), X0, X0
-
-store545:
-	VMOVD         X0, 8(R8)
+store359:
+	VMOVQ         X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z9, Y25
-	VADDPS        Z25, Z9, Z0
-	VEXTRACTF32X4 $0x01, Y0, X26
-	VADDPS        Z26, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z6, Y0
+	VADDPS        Y0, Y6, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPS        X1, X0, X0
+	VEXTRACTF64X4 $0x01, Z7, Y1
+	VADDPS        Y1, Y7, Y1
+	VEXTRACTF32X4 $0x01, Y1, X2
+	VADDPS        X2, X1, X1
+	VSHUFPS       $0xdd, X1, X0, X2
+	VSHUFPS       $0x88, X1, X0, X0
+	VADDPS        X2, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
 	TESTQ         R11, R11
-	JZ            store546
-	VADDSS        (R8), X0, X0
+	JZ            store360
+	VMOVQ         (R8), X1
+	VADDPS        X1, X0, X0
 
-store546:
-	VMOVD         X0, (R8)
-	VEXTRACTF64X4 $0x01, Z10, Y25
-	VADDPS        Z25, Z10, Z0
-	VEXTRACTF32X4 $0x01, Y0, X26
-	VADDPS        Z26, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store547
-	VADDSS        4(R8), X0, X0
-
-store547:
-	VMOVD         X0, 4(R8)
-	VEXTRACTF64X4 $0x01, Z11, Y25
-	VADDPS        Z25, Z11, Z0
-	VEXTRACTF32X4 $0x01, Y0, X26
-	VADDPS        Z26, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store548
-	VADDSS        8(R8), X0, X0
-
-store548:
-	VMOVD         X0, 8(R8)
+store360:
+	VMOVQ         X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z12, Y25
-	VADDPS        Z25, Z12, Z0
-	VEXTRACTF32X4 $0x01, Y0, X26
-	VADDPS        Z26, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z8, Y0
+	VADDPS        Y0, Y8, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPS        X1, X0, X0
+	VEXTRACTF64X4 $0x01, Z9, Y1
+	VADDPS        Y1, Y9, Y1
+	VEXTRACTF32X4 $0x01, Y1, X2
+	VADDPS        X2, X1, X1
+	VSHUFPS       $0xdd, X1, X0, X2
+	VSHUFPS       $0x88, X1, X0, X0
+	VADDPS        X2, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
 	TESTQ         R11, R11
-	JZ            store549
-	VADDSS        (R8), X0, X0
+	JZ            store361
+	VMOVQ         (R8), X1
+	VADDPS        X1, X0, X0
 
-store549:
-	VMOVD         X0, (R8)
-	VEXTRACTF64X4 $0x01, Z13, Y25
-	VADDPS        Z25, Z13, Z0
-	VEXTRACTF32X4 $0x01, Y0, X26
-	VADDPS        Z26, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store550
-	VADDSS        4(R8), X0, X0
-
-store550:
-	VMOVD         X0, 4(R8)
-	VEXTRACTF64X4 $0x01, Z14, Y25
-	VADDPS        Z25, Z14, Z0
-	VEXTRACTF32X4 $0x01, Y0, X26
-	VADDPS        Z26, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store551
-	VADDSS        8(R8), X0, X0
-
-store551:
-	VMOVD         X0, 8(R8)
+store361:
+	VMOVQ         X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z15, Y25
-	VADDPS        Z25, Z15, Z0
-	VEXTRACTF32X4 $0x01, Y0, X26
-	VADDPS        Z26, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z10, Y0
+	VADDPS        Y0, Y10, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPS        X1, X0, X0
+	VEXTRACTF64X4 $0x01, Z11, Y1
+	VADDPS        Y1, Y11, Y1
+	VEXTRACTF32X4 $0x01, Y1, X2
+	VADDPS        X2, X1, X1
+	VSHUFPS       $0xdd, X1, X0, X2
+	VSHUFPS       $0x88, X1, X0, X0
+	VADDPS        X2, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
 	TESTQ         R11, R11
-	JZ            store552
-	VADDSS        (R8), X0, X0
+	JZ            store362
+	VMOVQ         (R8), X1
+	VADDPS        X1, X0, X0
 
-store552:
-	VMOVD         X0, (R8)
-	VEXTRACTF64X4 $0x01, Z16, Y25
-	VADDPS        Z25, Z16, Z0
-	VEXTRACTF32X4 $0x01, Y0, X26
-	VADDPS        Z26, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store553
-	VADDSS        4(R8), X0, X0
-
-store553:
-	VMOVD         X0, 4(R8)
-	VEXTRACTF64X4 $0x01, Z17, Y25
-	VADDPS        Z25, Z17, Z0
-	VEXTRACTF32X4 $0x01, Y0, X26
-	VADDPS        Z26, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store554
-	VADDSS        8(R8), X0, X0
-
-store554:
-	VMOVD         X0, 8(R8)
+store362:
+	VMOVQ         X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z18, Y25
-	VADDPS        Z25, Z18, Z0
-	VEXTRACTF32X4 $0x01, Y0, X26
-	VADDPS        Z26, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z12, Y0
+	VADDPS        Y0, Y12, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPS        X1, X0, X0
+	VEXTRACTF64X4 $0x01, Z13, Y1
+	VADDPS        Y1, Y13, Y1
+	VEXTRACTF32X4 $0x01, Y1, X2
+	VADDPS        X2, X1, X1
+	VSHUFPS       $0xdd, X1, X0, X2
+	VSHUFPS       $0x88, X1, X0, X0
+	VADDPS        X2, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
 	TESTQ         R11, R11
-	JZ            store555
-	VADDSS        (R8), X0, X0
+	JZ            store363
+	VMOVQ         (R8), X1
+	VADDPS        X1, X0, X0
 
-store555:
-	VMOVD         X0, (R8)
-	VEXTRACTF64X4 $0x01, Z19, Y25
-	VADDPS        Z25, Z19, Z0
-	VEXTRACTF32X4 $0x01, Y0, X26
-	VADDPS        Z26, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store556
-	VADDSS        4(R8), X0, X0
-
-store556:
-	VMOVD         X0, 4(R8)
-	VEXTRACTF64X4 $0x01, Z20, Y25
-	VADDPS        Z25, Z20, Z0
-	VEXTRACTF32X4 $0x01, Y0, X26
-	VADDPS        Z26, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store557
-	VADDSS        8(R8), X0, X0
-
-store557:
-	VMOVD X0, 8(R8)
+store363:
+	VMOVQ X0, (R8)
 	ADDQ  R10, R8
-	ADDQ  $+12, AX
-	ADDQ  DI, DX
-	ADDQ  DI, DX
-	ADDQ  DI, DX
-	JMP   columns532
+	ADDQ  $+8, AX
+	LEAQ  (DX)(DI*2), DX
+	JMP   columns352
 
-rest533:
-	ADDQ $+3, R9
+rest353:
+	ADDQ $+2, R9
 
-columns558:
+columns364:
 	SUBQ         $+1, R9
-	JLT          rest559
+	JLT          rest365
 	VBROADCASTSS c4_0<>+0(SB), Z0
 	VBROADCASTSS c4_0<>+0(SB), Z1
 	VBROADCASTSS c4_0<>+0(SB), Z2
@@ -12096,11 +9909,11 @@ columns558:
 	LEAQ         (SI)(SI*2), R12
 	LEAQ         (DI)(DI*2), R13
 	LEAQ         (R8)(SI*4), R13
-	LEAQ         (R10)(DI*4), R14
+	LEAQ         (R10)(DI*1), R14
 
-depth560:
+depth366:
 	SUBQ        $+16, R11
-	JLT         tail561
+	JLT         tail367
 	VCVTPH2PS   (R10), Z7
 	VMOVUPS     (R8), Z8
 	VFMADD231PS Z7, Z8, Z0
@@ -12119,11 +9932,11 @@ depth560:
 	ADDQ        $+64, R8
 	ADDQ        $+32, R10
 	ADDQ        $+64, R13
-	JMP         depth560
+	JMP         depth366
 
-tail561:
+tail367:
 	ADDQ        $+16, R11
-	JEQ         done562
+	JEQ         done368
 	MOVQ        $-1, R14
 	BZHIQ       R11, R14, R14
 	KMOVQ       R14, K1
@@ -12144,131 +9957,152 @@ tail561:
 	VMOVUPS.Z   (R13)(SI*2), K1, Z8
 	VFMADD231PS Z7, Z8, Z6
 
-done562:
+done368:
 	MOVQ          ldc+48(FP), R10
 	MOVQ          add+72(FP), R11
 	IMUL3Q        $+4, R10, R10
 	MOVQ          AX, R8
-	VEXTRACTF64X4 $0x01, Z0, Y25
-	VADDPS        Z25, Z0, Z0
-	VEXTRACTF32X4 $0x01, Y0, X26
-	VADDPS        Z26, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z7
-	VADDPS        Z7, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z7
-	VADDPS        Z7, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z0, Y7
+	VADDPS        Y7, Y0, Y0
+	VEXTRACTF32X4 $0x01, Y0, X7
+	VADDPS        X7, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X7
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X7, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X7
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X7, X0, X0
 	TESTQ         R11, R11
-	JZ            store563
-	VADDSS        (R8), X0, X0
+	JZ            store369
+	VMOVD         (R8), X7
+	VADDPS        X7, X0, X0
 
-store563:
+store369:
 	VMOVD         X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z1, Y25
-	VADDPS        Z25, Z1, Z0
-	VEXTRACTF32X4 $0x01, Y0, X26
-	VADDPS        Z26, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z1, Y0
+	VADDPS        Y0, Y1, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPS        X1, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
 	TESTQ         R11, R11
-	JZ            store564
-	VADDSS        (R8), X0, X0
+	JZ            store370
+	VMOVD         (R8), X1
+	VADDPS        X1, X0, X0
 
-store564:
+store370:
 	VMOVD         X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z2, Y25
-	VADDPS        Z25, Z2, Z0
-	VEXTRACTF32X4 $0x01, Y0, X26
-	VADDPS        Z26, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z2, Y0
+	VADDPS        Y0, Y2, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPS        X1, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
 	TESTQ         R11, R11
-	JZ            store565
-	VADDSS        (R8), X0, X0
+	JZ            store371
+	VMOVD         (R8), X1
+	VADDPS        X1, X0, X0
 
-store565:
+store371:
 	VMOVD         X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z3, Y25
-	VADDPS        Z25, Z3, Z0
-	VEXTRACTF32X4 $0x01, Y0, X26
-	VADDPS        Z26, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z3, Y0
+	VADDPS        Y0, Y3, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPS        X1, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
 	TESTQ         R11, R11
-	JZ            store566
-	VADDSS        (R8), X0, X0
+	JZ            store372
+	VMOVD         (R8), X1
+	VADDPS        X1, X0, X0
 
-store566:
+store372:
 	VMOVD         X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z4, Y25
-	VADDPS        Z25, Z4, Z0
-	VEXTRACTF32X4 $0x01, Y0, X26
-	VADDPS        Z26, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z4, Y0
+	VADDPS        Y0, Y4, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPS        X1, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
 	TESTQ         R11, R11
-	JZ            store567
-	VADDSS        (R8), X0, X0
+	JZ            store373
+	VMOVD         (R8), X1
+	VADDPS        X1, X0, X0
 
-store567:
+store373:
 	VMOVD         X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z5, Y25
-	VADDPS        Z25, Z5, Z0
-	VEXTRACTF32X4 $0x01, Y0, X26
-	VADDPS        Z26, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z5, Y0
+	VADDPS        Y0, Y5, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPS        X1, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
 	TESTQ         R11, R11
-	JZ            store568
-	VADDSS        (R8), X0, X0
+	JZ            store374
+	VMOVD         (R8), X1
+	VADDPS        X1, X0, X0
 
-store568:
+store374:
 	VMOVD         X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z6, Y25
-	VADDPS        Z25, Z6, Z0
-	VEXTRACTF32X4 $0x01, Y0, X26
-	VADDPS        Z26, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z6, Y0
+	VADDPS        Y0, Y6, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPS        X1, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
 	TESTQ         R11, R11
-	JZ            store569
-	VADDSS        (R8), X0, X0
+	JZ            store375
+	VMOVD         (R8), X1
+	VADDPS        X1, X0, X0
 
-store569:
+store375:
 	VMOVD X0, (R8)
 	ADDQ  R10, R8
 	ADDQ  $+4, AX
-	ADDQ  DI, DX
-	JMP   columns558
+	LEAQ  (DX)(DI*1), DX
+	JMP   columns364
 
-rest559:
+rest365:
 	ADDQ $+1, R9
-	JMP  end487
+	JMP  end323
 
-rows531:
+rows351:
 	CMPQ R8, $+6
-	JNE  rows570
+	JNE  rows376
 
-columns571:
-	SUBQ         $+3, R9
-	JLT          rest572
+columns377:
+	SUBQ         $+2, R9
+	JLT          rest378
 	VBROADCASTSS c4_0<>+0(SB), Z0
 	VBROADCASTSS c4_0<>+0(SB), Z1
 	VBROADCASTSS c4_0<>+0(SB), Z2
@@ -12281,372 +10115,221 @@ columns571:
 	VBROADCASTSS c4_0<>+0(SB), Z9
 	VBROADCASTSS c4_0<>+0(SB), Z10
 	VBROADCASTSS c4_0<>+0(SB), Z11
-	VBROADCASTSS c4_0<>+0(SB), Z12
-	VBROADCASTSS c4_0<>+0(SB), Z13
-	VBROADCASTSS c4_0<>+0(SB), Z14
-	VBROADCASTSS c4_0<>+0(SB), Z15
-	VBROADCASTSS c4_0<>+0(SB), Z16
-	VBROADCASTSS c4_0<>+0(SB), Z17
 	MOVQ         CX, R8
 	MOVQ         DX, R10
 	MOVQ         BX, R11
 	LEAQ         (SI)(SI*2), R12
 	LEAQ         (DI)(DI*2), R13
 	LEAQ         (R8)(SI*4), R13
-	LEAQ         (R10)(DI*4), R14
-	SUBQ         DI, R14
+	LEAQ         (R10)(DI*2), R14
 
-depth573:
+depth379:
 	SUBQ        $+16, R11
-	JLT         tail574
+	JLT         tail380
 	PREFETCHT1  (R14)
 	PREFETCHT1  (R14)(DI*1)
-	PREFETCHT1  (R14)(DI*2)
 	ADDQ        $+32, R14
-	VCVTPH2PS   (R10), Z18
-	VCVTPH2PS   (R10)(DI*1), Z19
-	VCVTPH2PS   (R10)(DI*2), Z20
-	VMOVUPS     (R8), Z21
-	VFMADD231PS Z18, Z21, Z0
-	VFMADD231PS Z19, Z21, Z1
-	VFMADD231PS Z20, Z21, Z2
-	VMOVUPS     (R8)(SI*1), Z21
-	VFMADD231PS Z18, Z21, Z3
-	VFMADD231PS Z19, Z21, Z4
-	VFMADD231PS Z20, Z21, Z5
-	VMOVUPS     (R8)(SI*2), Z21
-	VFMADD231PS Z18, Z21, Z6
-	VFMADD231PS Z19, Z21, Z7
-	VFMADD231PS Z20, Z21, Z8
-	VMOVUPS     (R8)(R12*1), Z21
-	VFMADD231PS Z18, Z21, Z9
-	VFMADD231PS Z19, Z21, Z10
-	VFMADD231PS Z20, Z21, Z11
-	VMOVUPS     (R13), Z21
-	VFMADD231PS Z18, Z21, Z12
-	VFMADD231PS Z19, Z21, Z13
-	VFMADD231PS Z20, Z21, Z14
-	VMOVUPS     (R13)(SI*1), Z21
-	VFMADD231PS Z18, Z21, Z15
-	VFMADD231PS Z19, Z21, Z16
-	VFMADD231PS Z20, Z21, Z17
+	VCVTPH2PS   (R10), Z12
+	VCVTPH2PS   (R10)(DI*1), Z13
+	VMOVUPS     (R8), Z14
+	VFMADD231PS Z12, Z14, Z0
+	VFMADD231PS Z13, Z14, Z1
+	VMOVUPS     (R8)(SI*1), Z14
+	VFMADD231PS Z12, Z14, Z2
+	VFMADD231PS Z13, Z14, Z3
+	VMOVUPS     (R8)(SI*2), Z14
+	VFMADD231PS Z12, Z14, Z4
+	VFMADD231PS Z13, Z14, Z5
+	VMOVUPS     (R8)(R12*1), Z14
+	VFMADD231PS Z12, Z14, Z6
+	VFMADD231PS Z13, Z14, Z7
+	VMOVUPS     (R13), Z14
+	VFMADD231PS Z12, Z14, Z8
+	VFMADD231PS Z13, Z14, Z9
+	VMOVUPS     (R13)(SI*1), Z14
+	VFMADD231PS Z12, Z14, Z10
+	VFMADD231PS Z13, Z14, Z11
 	ADDQ        $+64, R8
 	ADDQ        $+32, R10
 	ADDQ        $+64, R13
-	JMP         depth573
+	JMP         depth379
 
-tail574:
+tail380:
 	ADDQ        $+16, R11
-	JEQ         done575
+	JEQ         done381
 	MOVQ        $-1, R14
 	BZHIQ       R11, R14, R14
 	KMOVQ       R14, K1
-	VMOVDQU16.Z (R10), K1, Y18
-	VCVTPH2PS   Y18, Z18
-	VMOVDQU16.Z (R10)(DI*1), K1, Y19
-	VCVTPH2PS   Y19, Z19
-	VMOVDQU16.Z (R10)(DI*2), K1, Y20
-	VCVTPH2PS   Y20, Z20
-	VMOVUPS.Z   (R8), K1, Z21
-	VFMADD231PS Z18, Z21, Z0
-	VFMADD231PS Z19, Z21, Z1
-	VFMADD231PS Z20, Z21, Z2
-	VMOVUPS.Z   (R8)(SI*1), K1, Z21
-	VFMADD231PS Z18, Z21, Z3
-	VFMADD231PS Z19, Z21, Z4
-	VFMADD231PS Z20, Z21, Z5
-	VMOVUPS.Z   (R8)(SI*2), K1, Z21
-	VFMADD231PS Z18, Z21, Z6
-	VFMADD231PS Z19, Z21, Z7
-	VFMADD231PS Z20, Z21, Z8
-	VMOVUPS.Z   (R8)(R12*1), K1, Z21
-	VFMADD231PS Z18, Z21, Z9
-	VFMADD231PS Z19, Z21, Z10
-	VFMADD231PS Z20, Z21, Z11
-	VMOVUPS.Z   (R13), K1, Z21
-	VFMADD231PS Z18, Z21, Z12
-	VFMADD231PS Z19, Z21, Z13
-	VFMADD231PS Z20, Z21, Z14
-	VMOVUPS.Z   (R13)(SI*1), K1, Z21
-	VFMADD231PS Z18, Z21, Z15
-	VFMADD231PS Z19, Z21, Z16
-	VFMADD231PS Z20, Z21, Z17
+	VMOVDQU16.Z (R10), K1, Y12
+	VCVTPH2PS   Y12, Z12
+	VMOVDQU16.Z (R10)(DI*1), K1, Y13
+	VCVTPH2PS   Y13, Z13
+	VMOVUPS.Z   (R8), K1, Z14
+	VFMADD231PS Z12, Z14, Z0
+	VFMADD231PS Z13, Z14, Z1
+	VMOVUPS.Z   (R8)(SI*1), K1, Z14
+	VFMADD231PS Z12, Z14, Z2
+	VFMADD231PS Z13, Z14, Z3
+	VMOVUPS.Z   (R8)(SI*2), K1, Z14
+	VFMADD231PS Z12, Z14, Z4
+	VFMADD231PS Z13, Z14, Z5
+	VMOVUPS.Z   (R8)(R12*1), K1, Z14
+	VFMADD231PS Z12, Z14, Z6
+	VFMADD231PS Z13, Z14, Z7
+	VMOVUPS.Z   (R13), K1, Z14
+	VFMADD231PS Z12, Z14, Z8
+	VFMADD231PS Z13, Z14, Z9
+	VMOVUPS.Z   (R13)(SI*1), K1, Z14
+	VFMADD231PS Z12, Z14, Z10
+	VFMADD231PS Z13, Z14, Z11
 
-done575:
+done381:
 	MOVQ          ldc+48(FP), R10
 	MOVQ          add+72(FP), R11
 	IMUL3Q        $+4, R10, R10
 	MOVQ          AX, R8
-	VEXTRACTF64X4 $0x01, Z0, Y22
-	VADDPS        Z22, Z0, Z0
-	VEXTRACTF32X4 $0x01, Y0, X23
-	VADDPS        Z23, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z18
-	VADDPS        Z18, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z18
-	VADDPS        Z18, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z0, Y12
+	VADDPS        Y12, Y0, Y0
+	VEXTRACTF32X4 $0x01, Y0, X12
+	VADDPS        X12, X0, X0
+	VEXTRACTF64X4 $0x01, Z1, Y12
+	VADDPS        Y12, Y1, Y1
+	VEXTRACTF32X4 $0x01, Y1, X12
+	VADDPS        X12, X1, X1
+	VSHUFPS       $0xdd, X1, X0, X12
+	VSHUFPS       $0x88, X1, X0, X0
+	VADDPS        X12, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
 	TESTQ         R11, R11
-	JZ            store576
-	VADDSS        (R8), X0, X0
+	JZ            store382
+	VMOVQ         (R8), X1
+	VADDPS        X1, X0, X0
 
-store576:
-	VMOVD         X0, (R8)
-	VEXTRACTF64X4 $0x01, Z1, Y22
-	VADDPS        Z22, Z1, Z0
-	VEXTRACTF32X4 $0x01, Y0, X23
-	VADDPS        Z23, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store577
-	VADDSS        4(R8), X0, X0
-
-store577:
-	VMOVD         X0, 4(R8)
-	VEXTRACTF64X4 $0x01, Z2, Y22
-	VADDPS        Z22, Z2, Z0
-	VEXTRACTF32X4 $0x01, Y0, X23
-	VADDPS        Z23, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store578
-	VADDSS        8(R8), X0, X0
-
-store578:
-	VMOVD         X0, 8(R8)
+store382:
+	VMOVQ         X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z3, Y22
-	VADDPS        Z22, Z3, Z0
-	VEXTRACTF32X4 $0x01, Y0, X23
-	VADDPS        Z23, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z2, Y0
+	VADDPS        Y0, Y2, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPS        X1, X0, X0
+	VEXTRACTF64X4 $0x01, Z3, Y1
+	VADDPS        Y1, Y3, Y1
+	VEXTRACTF32X4 $0x01, Y1, X2
+	VADDPS        X2, X1, X1
+	VSHUFPS       $0xdd, X1, X0, X2
+	VSHUFPS       $0x88, X1, X0, X0
+	VADDPS        X2, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
 	TESTQ         R11, R11
-	JZ            store579
-	VADDSS        (R8), X0, X0
+	JZ            store383
+	VMOVQ         (R8), X1
+	VADDPS        X1, X0, X0
 
-store579:
-	VMOVD         X0, (R8)
-	VEXTRACTF64X4 $0x01, Z4, Y22
-	VADDPS        Z22, Z4, Z0
-	VEXTRACTF32X4 $0x01, Y0, X23
-	VADDPS        Z23, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store580
-	VADDSS        4(R8), X0, X0
-
-store580:
-	VMOVD         X0, 4(R8)
-	VEXTRACTF64X4 $0x01, Z5, Y22
-	VADDPS        Z22, Z5, Z0
-	VEXTRACTF32X4 $0x01, Y0, X23
-	VADDPS        Z23, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store581
-	VADDSS        8(R8), X0, X0
-
-store581:
-	VMOVD         X0, 8(R8)
+store383:
+	VMOVQ         X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z6, Y22
-	VADDPS        Z22, Z6, Z0
-	VEXTRACTF32X4 $0x01, Y0, X23
-	VADDPS        Z23, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z4, Y0
+	VADDPS        Y0, Y4, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPS        X1, X0, X0
+	VEXTRACTF64X4 $0x01, Z5, Y1
+	VADDPS        Y1, Y5, Y1
+	VEXTRACTF32X4 $0x01, Y1, X2
+	VADDPS        X2, X1, X1
+	VSHUFPS       $0xdd, X1, X0, X2
+	VSHUFPS       $0x88, X1, X0, X0
+	VADDPS        X2, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
 	TESTQ         R11, R11
-	JZ            store582
-	VADDSS        (R8), X0, X0
+	JZ            store384
+	VMOVQ         (R8), X1
+	VADDPS        X1, X0, X0
 
-store582:
-	VMOVD         X0, (R8)
-	VEXTRACTF64X4 $0x01, Z7, Y22
-	VADDPS        Z22, Z7, Z0
-	VEXTRACTF32X4 $0x01, Y0, X23
-	VADDPS        Z23, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store583
-	VADDSS        4(R8), X0, X0
-
-store583:
-	VMOVD         X0, 4(R8)
-	VEXTRACTF64X4 $0x01, Z8, Y22
-	VADDPS        Z22, Z8, Z0
-	VEXTRACTF32X4 $0x01, Y0, X23
-	VADDPS        Z23, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store584
-	VADDSS        8(R8), X0, X0
-
-store584:
-	VMOVD         X0, 8(R8)
+store384:
+	VMOVQ         X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z9, Y22
-	VADDPS        Z22, Z9, Z0
-	VEXTRACTF32X4 $0x01, Y0, X23
-	VADDPS        Z23, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z6, Y0
+	VADDPS        Y0, Y6, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPS        X1, X0, X0
+	VEXTRACTF64X4 $0x01, Z7, Y1
+	VADDPS        Y1, Y7, Y1
+	VEXTRACTF32X4 $0x01, Y1, X2
+	VADDPS        X2, X1, X1
+	VSHUFPS       $0xdd, X1, X0, X2
+	VSHUFPS       $0x88, X1, X0, X0
+	VADDPS        X2, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
 	TESTQ         R11, R11
-	JZ            store585
-	VADDSS        (R8), X0, X0
+	JZ            store385
+	VMOVQ         (R8), X1
+	VADDPS        X1, X0, X0
 
-store585:
-	VMOVD         X0, (R8)
-	VEXTRACTF64X4 $0x01, Z10, Y22
-	VADDPS        Z22, Z10, Z0
-	VEXTRACTF32X4 $0x01, Y0, X23
-	VADDPS        Z23, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store586
-	VADDSS        4(R8), X0, X0
-
-store586:
-	VMOVD         X0, 4(R8)
-	VEXTRACTF64X4 $0x01, Z11, Y22
-	VADDPS        Z22, Z11, Z0
-	VEXTRACTF32X4 $0x01, Y0, X23
-	VADDPS        Z23, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store587
-	VADDSS        8(R8), X0, X0
-
-store587:
-	VMOVD         X0, 8(R8)
+store385:
+	VMOVQ         X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z12, Y22
-	VADDPS        Z22, Z12, Z0
-	VEXTRACTF32X4 $0x01, Y0, X23
-	VADDPS        Z23, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z8, Y0
+	VADDPS        Y0, Y8, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPS        X1, X0, X0
+	VEXTRACTF64X4 $0x01, Z9, Y1
+	VADDPS        Y1, Y9, Y1
+	VEXTRACTF32X4 $0x01, Y1, X2
+	VADDPS        X2, X1, X1
+	VSHUFPS       $0xdd, X1, X0, X2
+	VSHUFPS       $0x88, X1, X0, X0
+	VADDPS        X2, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
 	TESTQ         R11, R11
-	JZ            store588
-	VADDSS        (R8), X0, X0
+	JZ            store386
+	VMOVQ         (R8), X1
+	VADDPS        X1, X0, X0
 
-store588:
-	VMOVD         X0, (R8)
-	VEXTRACTF64X4 $0x01, Z13, Y22
-	VADDPS        Z22, Z13, Z0
-	VEXTRACTF32X4 $0x01, Y0, X23
-	VADDPS        Z23, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store589
-	VADDSS        4(R8), X0, X0
-
-store589:
-	VMOVD         X0, 4(R8)
-	VEXTRACTF64X4 $0x01, Z14, Y22
-	VADDPS        Z22, Z14, Z0
-	VEXTRACTF32X4 $0x01, Y0, X23
-	VADDPS        Z23, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store590
-	VADDSS        8(R8), X0, X0
-
-store590:
-	VMOVD         X0, 8(R8)
+store386:
+	VMOVQ         X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z15, Y22
-	VADDPS        Z22, Z15, Z0
-	VEXTRACTF32X4 $0x01, Y0, X23
-	VADDPS        Z23, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z10, Y0
+	VADDPS        Y0, Y10, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPS        X1, X0, X0
+	VEXTRACTF64X4 $0x01, Z11, Y1
+	VADDPS        Y1, Y11, Y1
+	VEXTRACTF32X4 $0x01, Y1, X2
+	VADDPS        X2, X1, X1
+	VSHUFPS       $0xdd, X1, X0, X2
+	VSHUFPS       $0x88, X1, X0, X0
+	VADDPS        X2, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
 	TESTQ         R11, R11
-	JZ            store591
-	VADDSS        (R8), X0, X0
+	JZ            store387
+	VMOVQ         (R8), X1
+	VADDPS        X1, X0, X0
 
-store591:
-	VMOVD         X0, (R8)
-	VEXTRACTF64X4 $0x01, Z16, Y22
-	VADDPS        Z22, Z16, Z0
-	VEXTRACTF32X4 $0x01, Y0, X23
-	VADDPS        Z23, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store592
-	VADDSS        4(R8), X0, X0
-
-store592:
-	VMOVD         X0, 4(R8)
-	VEXTRACTF64X4 $0x01, Z17, Y22
-	VADDPS        Z22, Z17, Z0
-	VEXTRACTF32X4 $0x01, Y0, X23
-	VADDPS        Z23, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store593
-	VADDSS        8(R8), X0, X0
-
-store593:
-	VMOVD X0, 8(R8)
+store387:
+	VMOVQ X0, (R8)
 	ADDQ  R10, R8
-	ADDQ  $+12, AX
-	ADDQ  DI, DX
-	ADDQ  DI, DX
-	ADDQ  DI, DX
-	JMP   columns571
+	ADDQ  $+8, AX
+	LEAQ  (DX)(DI*2), DX
+	JMP   columns377
 
-rest572:
-	ADDQ $+3, R9
+rest378:
+	ADDQ $+2, R9
 
-columns594:
+columns388:
 	SUBQ         $+1, R9
-	JLT          rest595
+	JLT          rest389
 	VBROADCASTSS c4_0<>+0(SB), Z0
 	VBROADCASTSS c4_0<>+0(SB), Z1
 	VBROADCASTSS c4_0<>+0(SB), Z2
@@ -12659,11 +10342,11 @@ columns594:
 	LEAQ         (SI)(SI*2), R12
 	LEAQ         (DI)(DI*2), R13
 	LEAQ         (R8)(SI*4), R13
-	LEAQ         (R10)(DI*4), R14
+	LEAQ         (R10)(DI*1), R14
 
-depth596:
+depth390:
 	SUBQ        $+16, R11
-	JLT         tail597
+	JLT         tail391
 	VCVTPH2PS   (R10), Z6
 	VMOVUPS     (R8), Z7
 	VFMADD231PS Z6, Z7, Z0
@@ -12680,11 +10363,11 @@ depth596:
 	ADDQ        $+64, R8
 	ADDQ        $+32, R10
 	ADDQ        $+64, R13
-	JMP         depth596
+	JMP         depth390
 
-tail597:
+tail391:
 	ADDQ        $+16, R11
-	JEQ         done598
+	JEQ         done392
 	MOVQ        $-1, R14
 	BZHIQ       R11, R14, R14
 	KMOVQ       R14, K1
@@ -12703,116 +10386,134 @@ tail597:
 	VMOVUPS.Z   (R13)(SI*1), K1, Z7
 	VFMADD231PS Z6, Z7, Z5
 
-done598:
+done392:
 	MOVQ          ldc+48(FP), R10
 	MOVQ          add+72(FP), R11
 	IMUL3Q        $+4, R10, R10
 	MOVQ          AX, R8
-	VEXTRACTF64X4 $0x01, Z0, Y22
-	VADDPS        Z22, Z0, Z0
-	VEXTRACTF32X4 $0x01, Y0, X23
-	VADDPS        Z23, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z6
-	VADDPS        Z6, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z6
-	VADDPS        Z6, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z0, Y6
+	VADDPS        Y6, Y0, Y0
+	VEXTRACTF32X4 $0x01, Y0, X6
+	VADDPS        X6, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X6
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X6, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X6
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X6, X0, X0
 	TESTQ         R11, R11
-	JZ            store599
-	VADDSS        (R8), X0, X0
+	JZ            store393
+	VMOVD         (R8), X6
+	VADDPS        X6, X0, X0
 
-store599:
+store393:
 	VMOVD         X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z1, Y22
-	VADDPS        Z22, Z1, Z0
-	VEXTRACTF32X4 $0x01, Y0, X23
-	VADDPS        Z23, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z1, Y0
+	VADDPS        Y0, Y1, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPS        X1, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
 	TESTQ         R11, R11
-	JZ            store600
-	VADDSS        (R8), X0, X0
+	JZ            store394
+	VMOVD         (R8), X1
+	VADDPS        X1, X0, X0
 
-store600:
+store394:
 	VMOVD         X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z2, Y22
-	VADDPS        Z22, Z2, Z0
-	VEXTRACTF32X4 $0x01, Y0, X23
-	VADDPS        Z23, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z2, Y0
+	VADDPS        Y0, Y2, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPS        X1, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
 	TESTQ         R11, R11
-	JZ            store601
-	VADDSS        (R8), X0, X0
+	JZ            store395
+	VMOVD         (R8), X1
+	VADDPS        X1, X0, X0
 
-store601:
+store395:
 	VMOVD         X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z3, Y22
-	VADDPS        Z22, Z3, Z0
-	VEXTRACTF32X4 $0x01, Y0, X23
-	VADDPS        Z23, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z3, Y0
+	VADDPS        Y0, Y3, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPS        X1, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
 	TESTQ         R11, R11
-	JZ            store602
-	VADDSS        (R8), X0, X0
+	JZ            store396
+	VMOVD         (R8), X1
+	VADDPS        X1, X0, X0
 
-store602:
+store396:
 	VMOVD         X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z4, Y22
-	VADDPS        Z22, Z4, Z0
-	VEXTRACTF32X4 $0x01, Y0, X23
-	VADDPS        Z23, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z4, Y0
+	VADDPS        Y0, Y4, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPS        X1, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
 	TESTQ         R11, R11
-	JZ            store603
-	VADDSS        (R8), X0, X0
+	JZ            store397
+	VMOVD         (R8), X1
+	VADDPS        X1, X0, X0
 
-store603:
+store397:
 	VMOVD         X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z5, Y22
-	VADDPS        Z22, Z5, Z0
-	VEXTRACTF32X4 $0x01, Y0, X23
-	VADDPS        Z23, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z5, Y0
+	VADDPS        Y0, Y5, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPS        X1, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
 	TESTQ         R11, R11
-	JZ            store604
-	VADDSS        (R8), X0, X0
+	JZ            store398
+	VMOVD         (R8), X1
+	VADDPS        X1, X0, X0
 
-store604:
+store398:
 	VMOVD X0, (R8)
 	ADDQ  R10, R8
 	ADDQ  $+4, AX
-	ADDQ  DI, DX
-	JMP   columns594
+	LEAQ  (DX)(DI*1), DX
+	JMP   columns388
 
-rest595:
+rest389:
 	ADDQ $+1, R9
-	JMP  end487
+	JMP  end323
 
-rows570:
+rows376:
 	CMPQ R8, $+5
-	JNE  rows605
+	JNE  rows399
 
-columns606:
-	SUBQ         $+3, R9
-	JLT          rest607
+columns400:
+	SUBQ         $+2, R9
+	JLT          rest401
 	VBROADCASTSS c4_0<>+0(SB), Z0
 	VBROADCASTSS c4_0<>+0(SB), Z1
 	VBROADCASTSS c4_0<>+0(SB), Z2
@@ -12823,320 +10524,193 @@ columns606:
 	VBROADCASTSS c4_0<>+0(SB), Z7
 	VBROADCASTSS c4_0<>+0(SB), Z8
 	VBROADCASTSS c4_0<>+0(SB), Z9
-	VBROADCASTSS c4_0<>+0(SB), Z10
-	VBROADCASTSS c4_0<>+0(SB), Z11
-	VBROADCASTSS c4_0<>+0(SB), Z12
-	VBROADCASTSS c4_0<>+0(SB), Z13
-	VBROADCASTSS c4_0<>+0(SB), Z14
 	MOVQ         CX, R8
 	MOVQ         DX, R10
 	MOVQ         BX, R11
 	LEAQ         (SI)(SI*2), R12
 	LEAQ         (DI)(DI*2), R13
 	LEAQ         (R8)(SI*4), R13
-	LEAQ         (R10)(DI*4), R14
-	SUBQ         DI, R14
+	LEAQ         (R10)(DI*2), R14
 
-depth608:
+depth402:
 	SUBQ        $+16, R11
-	JLT         tail609
+	JLT         tail403
 	PREFETCHT1  (R14)
 	PREFETCHT1  (R14)(DI*1)
-	PREFETCHT1  (R14)(DI*2)
 	ADDQ        $+32, R14
-	VCVTPH2PS   (R10), Z15
-	VCVTPH2PS   (R10)(DI*1), Z16
-	VCVTPH2PS   (R10)(DI*2), Z17
-	VMOVUPS     (R8), Z18
-	VFMADD231PS Z15, Z18, Z0
-	VFMADD231PS Z16, Z18, Z1
-	VFMADD231PS Z17, Z18, Z2
-	VMOVUPS     (R8)(SI*1), Z18
-	VFMADD231PS Z15, Z18, Z3
-	VFMADD231PS Z16, Z18, Z4
-	VFMADD231PS Z17, Z18, Z5
-	VMOVUPS     (R8)(SI*2), Z18
-	VFMADD231PS Z15, Z18, Z6
-	VFMADD231PS Z16, Z18, Z7
-	VFMADD231PS Z17, Z18, Z8
-	VMOVUPS     (R8)(R12*1), Z18
-	VFMADD231PS Z15, Z18, Z9
-	VFMADD231PS Z16, Z18, Z10
-	VFMADD231PS Z17, Z18, Z11
-	VMOVUPS     (R13), Z18
-	VFMADD231PS Z15, Z18, Z12
-	VFMADD231PS Z16, Z18, Z13
-	VFMADD231PS Z17, Z18, Z14
+	VCVTPH2PS   (R10), Z10
+	VCVTPH2PS   (R10)(DI*1), Z11
+	VMOVUPS     (R8), Z12
+	VFMADD231PS Z10, Z12, Z0
+	VFMADD231PS Z11, Z12, Z1
+	VMOVUPS     (R8)(SI*1), Z12
+	VFMADD231PS Z10, Z12, Z2
+	VFMADD231PS Z11, Z12, Z3
+	VMOVUPS     (R8)(SI*2), Z12
+	VFMADD231PS Z10, Z12, Z4
+	VFMADD231PS Z11, Z12, Z5
+	VMOVUPS     (R8)(R12*1), Z12
+	VFMADD231PS Z10, Z12, Z6
+	VFMADD231PS Z11, Z12, Z7
+	VMOVUPS     (R13), Z12
+	VFMADD231PS Z10, Z12, Z8
+	VFMADD231PS Z11, Z12, Z9
 	ADDQ        $+64, R8
 	ADDQ        $+32, R10
 	ADDQ        $+64, R13
-	JMP         depth608
+	JMP         depth402
 
-tail609:
+tail403:
 	ADDQ        $+16, R11
-	JEQ         done610
+	JEQ         done404
 	MOVQ        $-1, R14
 	BZHIQ       R11, R14, R14
 	KMOVQ       R14, K1
-	VMOVDQU16.Z (R10), K1, Y15
-	VCVTPH2PS   Y15, Z15
-	VMOVDQU16.Z (R10)(DI*1), K1, Y16
-	VCVTPH2PS   Y16, Z16
-	VMOVDQU16.Z (R10)(DI*2), K1, Y17
-	VCVTPH2PS   Y17, Z17
-	VMOVUPS.Z   (R8), K1, Z18
-	VFMADD231PS Z15, Z18, Z0
-	VFMADD231PS Z16, Z18, Z1
-	VFMADD231PS Z17, Z18, Z2
-	VMOVUPS.Z   (R8)(SI*1), K1, Z18
-	VFMADD231PS Z15, Z18, Z3
-	VFMADD231PS Z16, Z18, Z4
-	VFMADD231PS Z17, Z18, Z5
-	VMOVUPS.Z   (R8)(SI*2), K1, Z18
-	VFMADD231PS Z15, Z18, Z6
-	VFMADD231PS Z16, Z18, Z7
-	VFMADD231PS Z17, Z18, Z8
-	VMOVUPS.Z   (R8)(R12*1), K1, Z18
-	VFMADD231PS Z15, Z18, Z9
-	VFMADD231PS Z16, Z18, Z10
-	VFMADD231PS Z17, Z18, Z11
-	VMOVUPS.Z   (R13), K1, Z18
-	VFMADD231PS Z15, Z18, Z12
-	VFMADD231PS Z16, Z18, Z13
-	VFMADD231PS Z17, Z18, Z14
+	VMOVDQU16.Z (R10), K1, Y10
+	VCVTPH2PS   Y10, Z10
+	VMOVDQU16.Z (R10)(DI*1), K1, Y11
+	VCVTPH2PS   Y11, Z11
+	VMOVUPS.Z   (R8), K1, Z12
+	VFMADD231PS Z10, Z12, Z0
+	VFMADD231PS Z11, Z12, Z1
+	VMOVUPS.Z   (R8)(SI*1), K1, Z12
+	VFMADD231PS Z10, Z12, Z2
+	VFMADD231PS Z11, Z12, Z3
+	VMOVUPS.Z   (R8)(SI*2), K1, Z12
+	VFMADD231PS Z10, Z12, Z4
+	VFMADD231PS Z11, Z12, Z5
+	VMOVUPS.Z   (R8)(R12*1), K1, Z12
+	VFMADD231PS Z10, Z12, Z6
+	VFMADD231PS Z11, Z12, Z7
+	VMOVUPS.Z   (R13), K1, Z12
+	VFMADD231PS Z10, Z12, Z8
+	VFMADD231PS Z11, Z12, Z9
 
-done610:
+done404:
 	MOVQ          ldc+48(FP), R10
 	MOVQ          add+72(FP), R11
 	IMUL3Q        $+4, R10, R10
 	MOVQ          AX, R8
-	VEXTRACTF64X4 $0x01, Z0, Y19
-	VADDPS        Z19, Z0, Z0
-	VEXTRACTF32X4 $0x01, Y0, X20
-	VADDPS        Z20, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z15
-	VADDPS        Z15, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z15
-	VADDPS        Z15, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z0, Y10
+	VADDPS        Y10, Y0, Y0
+	VEXTRACTF32X4 $0x01, Y0, X10
+	VADDPS        X10, X0, X0
+	VEXTRACTF64X4 $0x01, Z1, Y10
+	VADDPS        Y10, Y1, Y1
+	VEXTRACTF32X4 $0x01, Y1, X10
+	VADDPS        X10, X1, X1
+	VSHUFPS       $0xdd, X1, X0, X10
+	VSHUFPS       $0x88, X1, X0, X0
+	VADDPS        X10, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
 	TESTQ         R11, R11
-	JZ            store611
-	VADDSS        (R8), X0, X0
+	JZ            store405
+	VMOVQ         (R8), X1
+	VADDPS        X1, X0, X0
 
-store611:
-	VMOVD         X0, (R8)
-	VEXTRACTF64X4 $0x01, Z1, Y19
-	VADDPS        Z19, Z1, Z0
-	VEXTRACTF32X4 $0x01, Y0, X20
-	VADDPS        Z20, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store612
-	VADDSS        4(R8), X0, X0
-
-store612:
-	VMOVD         X0, 4(R8)
-	VEXTRACTF64X4 $0x01, Z2, Y19
-	VADDPS        Z19, Z2, Z0
-	VEXTRACTF32X4 $0x01, Y0, X20
-	VADDPS        Z20, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store613
-	VADDSS        8(R8), X0, X0
-
-store613:
-	VMOVD         X0, 8(R8)
+store405:
+	VMOVQ         X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z3, Y19
-	VADDPS        Z19, Z3, Z0
-	VEXTRACTF32X4 $0x01, Y0, X20
-	VADDPS        Z20, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z2, Y0
+	VADDPS        Y0, Y2, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPS        X1, X0, X0
+	VEXTRACTF64X4 $0x01, Z3, Y1
+	VADDPS        Y1, Y3, Y1
+	VEXTRACTF32X4 $0x01, Y1, X2
+	VADDPS        X2, X1, X1
+	VSHUFPS       $0xdd, X1, X0, X2
+	VSHUFPS       $0x88, X1, X0, X0
+	VADDPS        X2, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
 	TESTQ         R11, R11
-	JZ            store614
-	VADDSS        (R8), X0, X0
+	JZ            store406
+	VMOVQ         (R8), X1
+	VADDPS        X1, X0, X0
 
-store614:
-	VMOVD         X0, (R8)
-	VEXTRACTF64X4 $0x01, Z4, Y19
-	VADDPS        Z19, Z4, Z0
-	VEXTRACTF32X4 $0x01, Y0, X20
-	VADDPS        Z20, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store615
-	VADDSS        4(R8), X0, X0
-
-store615:
-	VMOVD         X0, 4(R8)
-	VEXTRACTF64X4 $0x01, Z5, Y19
-	VADDPS        Z19, Z5, Z0
-	VEXTRACTF32X4 $0x01, Y0, X20
-	VADDPS        Z20, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store616
-	VADDSS        8(R8), X0, X0
-
-store616:
-	VMOVD         X0, 8(R8)
+store406:
+	VMOVQ         X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z6, Y19
-	VADDPS        Z19, Z6, Z0
-	VEXTRACTF32X4 $0x01, Y0, X20
-	VADDPS        Z20, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z4, Y0
+	VADDPS        Y0, Y4, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPS        X1, X0, X0
+	VEXTRACTF64X4 $0x01, Z5, Y1
+	VADDPS        Y1, Y5, Y1
+	VEXTRACTF32X4 $0x01, Y1, X2
+	VADDPS        X2, X1, X1
+	VSHUFPS       $0xdd, X1, X0, X2
+	VSHUFPS       $0x88, X1, X0, X0
+	VADDPS        X2, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
 	TESTQ         R11, R11
-	JZ            store617
-	VADDSS        (R8), X0, X0
+	JZ            store407
+	VMOVQ         (R8), X1
+	VADDPS        X1, X0, X0
 
-store617:
-	VMOVD         X0, (R8)
-	VEXTRACTF64X4 $0x01, Z7, Y19
-	VADDPS        Z19, Z7, Z0
-	VEXTRACTF32X4 $0x01, Y0, X20
-	VADDPS        Z20, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store618
-	VADDSS        4(R8), X0, X0
-
-store618:
-	VMOVD         X0, 4(R8)
-	VEXTRACTF64X4 $0x01, Z8, Y19
-	VADDPS        Z19, Z8, Z0
-	VEXTRACTF32X4 $0x01, Y0, X20
-	VADDPS        Z20, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store619
-	VADDSS        8(R8), X0, X0
-
-store619:
-	VMOVD         X0, 8(R8)
+store407:
+	VMOVQ         X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z9, Y19
-	VADDPS        Z19, Z9, Z0
-	VEXTRACTF32X4 $0x01, Y0, X20
-	VADDPS        Z20, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z6, Y0
+	VADDPS        Y0, Y6, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPS        X1, X0, X0
+	VEXTRACTF64X4 $0x01, Z7, Y1
+	VADDPS        Y1, Y7, Y1
+	VEXTRACTF32X4 $0x01, Y1, X2
+	VADDPS        X2, X1, X1
+	VSHUFPS       $0xdd, X1, X0, X2
+	VSHUFPS       $0x88, X1, X0, X0
+	VADDPS        X2, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
 	TESTQ         R11, R11
-	JZ            store620
-	VADDSS        (R8), X0, X0
+	JZ            store408
+	VMOVQ         (R8), X1
+	VADDPS        X1, X0, X0
 
-store620:
-	VMOVD         X0, (R8)
-	VEXTRACTF64X4 $0x01, Z10, Y19
-	VADDPS        Z19, Z10, Z0
-	VEXTRACTF32X4 $0x01, Y0, X20
-	VADDPS        Z20, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store621
-	VADDSS        4(R8), X0, X0
-
-store621:
-	VMOVD         X0, 4(R8)
-	VEXTRACTF64X4 $0x01, Z11, Y19
-	VADDPS        Z19, Z11, Z0
-	VEXTRACTF32X4 $0x01, Y0, X20
-	VADDPS        Z20, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store622
-	VADDSS        8(R8), X0, X0
-
-store622:
-	VMOVD         X0, 8(R8)
+store408:
+	VMOVQ         X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z12, Y19
-	VADDPS        Z19, Z12, Z0
-	VEXTRACTF32X4 $0x01, Y0, X20
-	VADDPS        Z20, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z8, Y0
+	VADDPS        Y0, Y8, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPS        X1, X0, X0
+	VEXTRACTF64X4 $0x01, Z9, Y1
+	VADDPS        Y1, Y9, Y1
+	VEXTRACTF32X4 $0x01, Y1, X2
+	VADDPS        X2, X1, X1
+	VSHUFPS       $0xdd, X1, X0, X2
+	VSHUFPS       $0x88, X1, X0, X0
+	VADDPS        X2, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
 	TESTQ         R11, R11
-	JZ            store623
-	VADDSS        (R8), X0, X0
+	JZ            store409
+	VMOVQ         (R8), X1
+	VADDPS        X1, X0, X0
 
-store623:
-	VMOVD         X0, (R8)
-	VEXTRACTF64X4 $0x01, Z13, Y19
-	VADDPS        Z19, Z13, Z0
-	VEXTRACTF32X4 $0x01, Y0, X20
-	VADDPS        Z20, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store624
-	VADDSS        4(R8), X0, X0
-
-store624:
-	VMOVD         X0, 4(R8)
-	VEXTRACTF64X4 $0x01, Z14, Y19
-	VADDPS        Z19, Z14, Z0
-	VEXTRACTF32X4 $0x01, Y0, X20
-	VADDPS        Z20, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store625
-	VADDSS        8(R8), X0, X0
-
-store625:
-	VMOVD X0, 8(R8)
+store409:
+	VMOVQ X0, (R8)
 	ADDQ  R10, R8
-	ADDQ  $+12, AX
-	ADDQ  DI, DX
-	ADDQ  DI, DX
-	ADDQ  DI, DX
-	JMP   columns606
+	ADDQ  $+8, AX
+	LEAQ  (DX)(DI*2), DX
+	JMP   columns400
 
-rest607:
-	ADDQ $+3, R9
+rest401:
+	ADDQ $+2, R9
 
-columns626:
+columns410:
 	SUBQ         $+1, R9
-	JLT          rest627
+	JLT          rest411
 	VBROADCASTSS c4_0<>+0(SB), Z0
 	VBROADCASTSS c4_0<>+0(SB), Z1
 	VBROADCASTSS c4_0<>+0(SB), Z2
@@ -13148,11 +10722,11 @@ columns626:
 	LEAQ         (SI)(SI*2), R12
 	LEAQ         (DI)(DI*2), R13
 	LEAQ         (R8)(SI*4), R13
-	LEAQ         (R10)(DI*4), R14
+	LEAQ         (R10)(DI*1), R14
 
-depth628:
+depth412:
 	SUBQ        $+16, R11
-	JLT         tail629
+	JLT         tail413
 	VCVTPH2PS   (R10), Z5
 	VMOVUPS     (R8), Z6
 	VFMADD231PS Z5, Z6, Z0
@@ -13167,11 +10741,11 @@ depth628:
 	ADDQ        $+64, R8
 	ADDQ        $+32, R10
 	ADDQ        $+64, R13
-	JMP         depth628
+	JMP         depth412
 
-tail629:
+tail413:
 	ADDQ        $+16, R11
-	JEQ         done630
+	JEQ         done414
 	MOVQ        $-1, R14
 	BZHIQ       R11, R14, R14
 	KMOVQ       R14, K1
@@ -13188,101 +10762,116 @@ tail629:
 	VMOVUPS.Z   (R13), K1, Z6
 	VFMADD231PS Z5, Z6, Z4
 
-done630:
+done414:
 	MOVQ          ldc+48(FP), R10
 	MOVQ          add+72(FP), R11
 	IMUL3Q        $+4, R10, R10
 	MOVQ          AX, R8
-	VEXTRACTF64X4 $0x01, Z0, Y19
-	VADDPS        Z19, Z0, Z0
-	VEXTRACTF32X4 $0x01, Y0, X20
-	VADDPS        Z20, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z5
-	VADDPS        Z5, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z5
-	VADDPS        Z5, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z0, Y5
+	VADDPS        Y5, Y0, Y0
+	VEXTRACTF32X4 $0x01, Y0, X5
+	VADDPS        X5, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X5
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X5, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X5
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X5, X0, X0
 	TESTQ         R11, R11
-	JZ            store631
-	VADDSS        (R8), X0, X0
+	JZ            store415
+	VMOVD         (R8), X5
+	VADDPS        X5, X0, X0
 
-store631:
+store415:
 	VMOVD         X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z1, Y19
-	VADDPS        Z19, Z1, Z0
-	VEXTRACTF32X4 $0x01, Y0, X20
-	VADDPS        Z20, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z1, Y0
+	VADDPS        Y0, Y1, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPS        X1, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
 	TESTQ         R11, R11
-	JZ            store632
-	VADDSS        (R8), X0, X0
+	JZ            store416
+	VMOVD         (R8), X1
+	VADDPS        X1, X0, X0
 
-store632:
+store416:
 	VMOVD         X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z2, Y19
-	VADDPS        Z19, Z2, Z0
-	VEXTRACTF32X4 $0x01, Y0, X20
-	VADDPS        Z20, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z2, Y0
+	VADDPS        Y0, Y2, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPS        X1, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
 	TESTQ         R11, R11
-	JZ            store633
-	VADDSS        (R8), X0, X0
+	JZ            store417
+	VMOVD         (R8), X1
+	VADDPS        X1, X0, X0
 
-store633:
+store417:
 	VMOVD         X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z3, Y19
-	VADDPS        Z19, Z3, Z0
-	VEXTRACTF32X4 $0x01, Y0, X20
-	VADDPS        Z20, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z3, Y0
+	VADDPS        Y0, Y3, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPS        X1, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
 	TESTQ         R11, R11
-	JZ            store634
-	VADDSS        (R8), X0, X0
+	JZ            store418
+	VMOVD         (R8), X1
+	VADDPS        X1, X0, X0
 
-store634:
+store418:
 	VMOVD         X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z4, Y19
-	VADDPS        Z19, Z4, Z0
-	VEXTRACTF32X4 $0x01, Y0, X20
-	VADDPS        Z20, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z4, Y0
+	VADDPS        Y0, Y4, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPS        X1, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
 	TESTQ         R11, R11
-	JZ            store635
-	VADDSS        (R8), X0, X0
+	JZ            store419
+	VMOVD         (R8), X1
+	VADDPS        X1, X0, X0
 
-store635:
+store419:
 	VMOVD X0, (R8)
 	ADDQ  R10, R8
 	ADDQ  $+4, AX
-	ADDQ  DI, DX
-	JMP   columns626
+	LEAQ  (DX)(DI*1), DX
+	JMP   columns410
 
-rest627:
+rest411:
 	ADDQ $+1, R9
-	JMP  end487
+	JMP  end323
 
-rows605:
+rows399:
 	CMPQ R8, $+4
-	JNE  rows636
+	JNE  rows420
 
-columns637:
+columns421:
 	SUBQ         $+4, R9
-	JLT          rest638
+	JLT          rest422
 	VBROADCASTSS c4_0<>+0(SB), Z0
 	VBROADCASTSS c4_0<>+0(SB), Z1
 	VBROADCASTSS c4_0<>+0(SB), Z2
@@ -13306,9 +10895,9 @@ columns637:
 	LEAQ         (DI)(DI*2), R13
 	LEAQ         (R10)(DI*4), R14
 
-depth639:
+depth423:
 	SUBQ        $+16, R11
-	JLT         tail640
+	JLT         tail424
 	PREFETCHT1  (R14)
 	PREFETCHT1  (R14)(DI*1)
 	PREFETCHT1  (R14)(DI*2)
@@ -13340,11 +10929,11 @@ depth639:
 	VFMADD231PS Z19, Z20, Z15
 	ADDQ        $+64, R8
 	ADDQ        $+32, R10
-	JMP         depth639
+	JMP         depth423
 
-tail640:
+tail424:
 	ADDQ        $+16, R11
-	JEQ         done641
+	JEQ         done425
 	MOVQ        $-1, R14
 	BZHIQ       R11, R14, R14
 	KMOVQ       R14, K1
@@ -13377,252 +10966,153 @@ tail640:
 	VFMADD231PS Z18, Z20, Z14
 	VFMADD231PS Z19, Z20, Z15
 
-done641:
+done425:
 	MOVQ          ldc+48(FP), R10
 	MOVQ          add+72(FP), R11
 	IMUL3Q        $+4, R10, R10
 	MOVQ          AX, R8
-	VEXTRACTF64X4 $0x01, Z0, Y21
-	VADDPS        Z21, Z0, Z0
-	VEXTRACTF32X4 $0x01, Y0, X22
-	VADDPS        Z22, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z16
-	VADDPS        Z16, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z16
-	VADDPS        Z16, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z0, Y16
+	VADDPS        Y16, Y0, Y0
+	VEXTRACTF32X4 $0x01, Y0, X16
+	VADDPS        X16, X0, X0
+	VEXTRACTF64X4 $0x01, Z1, Y16
+	VADDPS        Y16, Y1, Y1
+	VEXTRACTF32X4 $0x01, Y1, X16
+	VADDPS        X16, X1, X1
+	VEXTRACTF64X4 $0x01, Z2, Y16
+	VADDPS        Y16, Y2, Y2
+	VEXTRACTF32X4 $0x01, Y2, X16
+	VADDPS        X16, X2, X2
+	VEXTRACTF64X4 $0x01, Z3, Y16
+	VADDPS        Y16, Y3, Y3
+	VEXTRACTF32X4 $0x01, Y3, X16
+	VADDPS        X16, X3, X3
+	VSHUFPS       $0xdd, X1, X0, X16
+	VSHUFPS       $0x88, X1, X0, X0
+	VADDPS        X16, X0, X0
+	VSHUFPS       $0xdd, X3, X2, X1
+	VSHUFPS       $0x88, X3, X2, X2
+	VADDPS        X1, X2, X1
+	VSHUFPS       $0xdd, X1, X0, X2
+	VSHUFPS       $0x88, X1, X0, X0
+	VADDPS        X2, X0, X0
 	TESTQ         R11, R11
-	JZ            store642
-	VADDSS        (R8), X0, X0
+	JZ            store426
+	VMOVUPS       (R8), X1
+	VADDPS        X1, X0, X0
 
-store642:
-	VMOVD         X0, (R8)
-	VEXTRACTF64X4 $0x01, Z1, Y21
-	VADDPS        Z21, Z1, Z0
-	VEXTRACTF32X4 $0x01, Y0, X22
-	VADDPS        Z22, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store643
-	VADDSS        4(R8), X0, X0
-
-store643:
-	VMOVD         X0, 4(R8)
-	VEXTRACTF64X4 $0x01, Z2, Y21
-	VADDPS        Z21, Z2, Z0
-	VEXTRACTF32X4 $0x01, Y0, X22
-	VADDPS        Z22, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store644
-	VADDSS        8(R8), X0, X0
-
-store644:
-	VMOVD         X0, 8(R8)
-	VEXTRACTF64X4 $0x01, Z3, Y21
-	VADDPS        Z21, Z3, Z0
-	VEXTRACTF32X4 $0x01, Y0, X22
-	VADDPS        Z22, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store645
-	VADDSS        12(R8), X0, X0
-
-store645:
-	VMOVD         X0, 12(R8)
+store426:
+	VMOVUPS       X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z4, Y21
-	VADDPS        Z21, Z4, Z0
-	VEXTRACTF32X4 $0x01, Y0, X22
-	VADDPS        Z22, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z4, Y0
+	VADDPS        Y0, Y4, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPS        X1, X0, X0
+	VEXTRACTF64X4 $0x01, Z5, Y1
+	VADDPS        Y1, Y5, Y1
+	VEXTRACTF32X4 $0x01, Y1, X2
+	VADDPS        X2, X1, X1
+	VEXTRACTF64X4 $0x01, Z6, Y2
+	VADDPS        Y2, Y6, Y2
+	VEXTRACTF32X4 $0x01, Y2, X3
+	VADDPS        X3, X2, X2
+	VEXTRACTF64X4 $0x01, Z7, Y3
+	VADDPS        Y3, Y7, Y3
+	VEXTRACTF32X4 $0x01, Y3, X4
+	VADDPS        X4, X3, X3
+	VSHUFPS       $0xdd, X1, X0, X4
+	VSHUFPS       $0x88, X1, X0, X0
+	VADDPS        X4, X0, X0
+	VSHUFPS       $0xdd, X3, X2, X1
+	VSHUFPS       $0x88, X3, X2, X2
+	VADDPS        X1, X2, X1
+	VSHUFPS       $0xdd, X1, X0, X2
+	VSHUFPS       $0x88, X1, X0, X0
+	VADDPS        X2, X0, X0
 	TESTQ         R11, R11
-	JZ            store646
-	VADDSS        (R8), X0, X0
+	JZ            store427
+	VMOVUPS       (R8), X1
+	VADDPS        X1, X0, X0
 
-store646:
-	VMOVD         X0, (R8)
-	VEXTRACTF64X4 $0x01, Z5, Y21
-	VADDPS        Z21, Z5, Z0
-	VEXTRACTF32X4 $0x01, Y0, X22
-	VADDPS        Z22, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store647
-	VADDSS        4(R8), X0, X0
-
-store647:
-	VMOVD         X0, 4(R8)
-	VEXTRACTF64X4 $0x01, Z6, Y21
-	VADDPS        Z21, Z6, Z0
-	VEXTRACTF32X4 $0x01, Y0, X22
-	VADDPS        Z22, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store648
-	VADDSS        8(R8), X0, X0
-
-store648:
-	VMOVD         X0, 8(R8)
-	VEXTRACTF64X4 $0x01, Z7, Y21
-	VADDPS        Z21, Z7, Z0
-	VEXTRACTF32X4 $0x01, Y0, X22
-	VADDPS        Z22, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store649
-	VADDSS        12(R8), X0, X0
-
-store649:
-	VMOVD         X0, 12(R8)
+store427:
+	VMOVUPS       X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z8, Y21
-	VADDPS        Z21, Z8, Z0
-	VEXTRACTF32X4 $0x01, Y0, X22
-	VADDPS        Z22, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z8, Y0
+	VADDPS        Y0, Y8, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPS        X1, X0, X0
+	VEXTRACTF64X4 $0x01, Z9, Y1
+	VADDPS        Y1, Y9, Y1
+	VEXTRACTF32X4 $0x01, Y1, X2
+	VADDPS        X2, X1, X1
+	VEXTRACTF64X4 $0x01, Z10, Y2
+	VADDPS        Y2, Y10, Y2
+	VEXTRACTF32X4 $0x01, Y2, X3
+	VADDPS        X3, X2, X2
+	VEXTRACTF64X4 $0x01, Z11, Y3
+	VADDPS        Y3, Y11, Y3
+	VEXTRACTF32X4 $0x01, Y3, X4
+	VADDPS        X4, X3, X3
+	VSHUFPS       $0xdd, X1, X0, X4
+	VSHUFPS       $0x88, X1, X0, X0
+	VADDPS        X4, X0, X0
+	VSHUFPS       $0xdd, X3, X2, X1
+	VSHUFPS       $0x88, X3, X2, X2
+	VADDPS        X1, X2, X1
+	VSHUFPS       $0xdd, X1, X0, X2
+	VSHUFPS       $0x88, X1, X0, X0
+	VADDPS        X2, X0, X0
 	TESTQ         R11, R11
-	JZ            store650
-	VADDSS        (R8), X0, X0
+	JZ            store428
+	VMOVUPS       (R8), X1
+	VADDPS        X1, X0, X0
 
-store650:
-	VMOVD         X0, (R8)
-	VEXTRACTF64X4 $0x01, Z9, Y21
-	VADDPS        Z21, Z9, Z0
-	VEXTRACTF32X4 $0x01, Y0, X22
-	VADDPS        Z22, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store651
-	VADDSS        4(R8), X0, X0
-
-store651:
-	VMOVD         X0, 4(R8)
-	VEXTRACTF64X4 $0x01, Z10, Y21
-	VADDPS        Z21, Z10, Z0
-	VEXTRACTF32X4 $0x01, Y0, X22
-	VADDPS        Z22, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store652
-	VADDSS        8(R8), X0, X0
-
-store652:
-	VMOVD         X0, 8(R8)
-	VEXTRACTF64X4 $0x01, Z11, Y21
-	VADDPS        Z21, Z11, Z0
-	VEXTRACTF32X4 $0x01, Y0, X22
-	VADDPS        Z22, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store653
-	VADDSS        12(R8), X0, X0
-
-store653:
-	VMOVD         X0, 12(R8)
+store428:
+	VMOVUPS       X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z12, Y21
-	VADDPS        Z21, Z12, Z0
-	VEXTRACTF32X4 $0x01, Y0, X22
-	VADDPS        Z22, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z12, Y0
+	VADDPS        Y0, Y12, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPS        X1, X0, X0
+	VEXTRACTF64X4 $0x01, Z13, Y1
+	VADDPS        Y1, Y13, Y1
+	VEXTRACTF32X4 $0x01, Y1, X2
+	VADDPS        X2, X1, X1
+	VEXTRACTF64X4 $0x01, Z14, Y2
+	VADDPS        Y2, Y14, Y2
+	VEXTRACTF32X4 $0x01, Y2, X3
+	VADDPS        X3, X2, X2
+	VEXTRACTF64X4 $0x01, Z15, Y3
+	VADDPS        Y3, Y15, Y3
+	VEXTRACTF32X4 $0x01, Y3, X4
+	VADDPS        X4, X3, X3
+	VSHUFPS       $0xdd, X1, X0, X4
+	VSHUFPS       $0x88, X1, X0, X0
+	VADDPS        X4, X0, X0
+	VSHUFPS       $0xdd, X3, X2, X1
+	VSHUFPS       $0x88, X3, X2, X2
+	VADDPS        X1, X2, X1
+	VSHUFPS       $0xdd, X1, X0, X2
+	VSHUFPS       $0x88, X1, X0, X0
+	VADDPS        X2, X0, X0
 	TESTQ         R11, R11
-	JZ            store654
-	VADDSS        (R8), X0, X0
+	JZ            store429
+	VMOVUPS       (R8), X1
+	VADDPS        X1, X0, X0
 
-store654:
-	VMOVD         X0, (R8)
-	VEXTRACTF64X4 $0x01, Z13, Y21
-	VADDPS        Z21, Z13, Z0
-	VEXTRACTF32X4 $0x01, Y0, X22
-	VADDPS        Z22, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store655
-	VADDSS        4(R8), X0, X0
+store429:
+	VMOVUPS X0, (R8)
+	ADDQ    R10, R8
+	ADDQ    $+16, AX
+	LEAQ    (DX)(DI*4), DX
+	JMP     columns421
 
-store655:
-	VMOVD         X0, 4(R8)
-	VEXTRACTF64X4 $0x01, Z14, Y21
-	VADDPS        Z21, Z14, Z0
-	VEXTRACTF32X4 $0x01, Y0, X22
-	VADDPS        Z22, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store656
-	VADDSS        8(R8), X0, X0
-
-store656:
-	VMOVD         X0, 8(R8)
-	VEXTRACTF64X4 $0x01, Z15, Y21
-	VADDPS        Z21, Z15, Z0
-	VEXTRACTF32X4 $0x01, Y0, X22
-	VADDPS        Z22, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store657
-	VADDSS        12(R8), X0, X0
-
-store657:
-	VMOVD X0, 12(R8)
-	ADDQ  R10, R8
-	ADDQ  $+16, AX
-	ADDQ  DI, DX
-	ADDQ  DI, DX
-	ADDQ  DI, DX
-	ADDQ  DI, DX
-	JMP   columns637
-
-rest638:
+rest422:
 	ADDQ $+4, R9
 
-columns658:
+columns430:
 	SUBQ         $+1, R9
-	JLT          rest659
+	JLT          rest431
 	VBROADCASTSS c4_0<>+0(SB), Z0
 	VBROADCASTSS c4_0<>+0(SB), Z1
 	VBROADCASTSS c4_0<>+0(SB), Z2
@@ -13632,11 +11122,11 @@ columns658:
 	MOVQ         BX, R11
 	LEAQ         (SI)(SI*2), R12
 	LEAQ         (DI)(DI*2), R13
-	LEAQ         (R10)(DI*4), R13
+	LEAQ         (R10)(DI*1), R13
 
-depth660:
+depth432:
 	SUBQ        $+16, R11
-	JLT         tail661
+	JLT         tail433
 	VCVTPH2PS   (R10), Z4
 	VMOVUPS     (R8), Z5
 	VFMADD231PS Z4, Z5, Z0
@@ -13648,11 +11138,11 @@ depth660:
 	VFMADD231PS Z4, Z5, Z3
 	ADDQ        $+64, R8
 	ADDQ        $+32, R10
-	JMP         depth660
+	JMP         depth432
 
-tail661:
+tail433:
 	ADDQ        $+16, R11
-	JEQ         done662
+	JEQ         done434
 	MOVQ        $-1, R13
 	BZHIQ       R11, R13, R13
 	KMOVQ       R13, K1
@@ -13667,86 +11157,98 @@ tail661:
 	VMOVUPS.Z   (R8)(R12*1), K1, Z5
 	VFMADD231PS Z4, Z5, Z3
 
-done662:
+done434:
 	MOVQ          ldc+48(FP), R10
 	MOVQ          add+72(FP), R11
 	IMUL3Q        $+4, R10, R10
 	MOVQ          AX, R8
-	VEXTRACTF64X4 $0x01, Z0, Y21
-	VADDPS        Z21, Z0, Z0
-	VEXTRACTF32X4 $0x01, Y0, X22
-	VADDPS        Z22, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z4
-	VADDPS        Z4, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z4
-	VADDPS        Z4, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z0, Y4
+	VADDPS        Y4, Y0, Y0
+	VEXTRACTF32X4 $0x01, Y0, X4
+	VADDPS        X4, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X4
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X4, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X4
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X4, X0, X0
 	TESTQ         R11, R11
-	JZ            store663
-	VADDSS        (R8), X0, X0
+	JZ            store435
+	VMOVD         (R8), X4
+	VADDPS        X4, X0, X0
 
-store663:
+store435:
 	VMOVD         X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z1, Y21
-	VADDPS        Z21, Z1, Z0
-	VEXTRACTF32X4 $0x01, Y0, X22
-	VADDPS        Z22, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z1, Y0
+	VADDPS        Y0, Y1, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPS        X1, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
 	TESTQ         R11, R11
-	JZ            store664
-	VADDSS        (R8), X0, X0
+	JZ            store436
+	VMOVD         (R8), X1
+	VADDPS        X1, X0, X0
 
-store664:
+store436:
 	VMOVD         X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z2, Y21
-	VADDPS        Z21, Z2, Z0
-	VEXTRACTF32X4 $0x01, Y0, X22
-	VADDPS        Z22, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z2, Y0
+	VADDPS        Y0, Y2, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPS        X1, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
 	TESTQ         R11, R11
-	JZ            store665
-	VADDSS        (R8), X0, X0
+	JZ            store437
+	VMOVD         (R8), X1
+	VADDPS        X1, X0, X0
 
-store665:
+store437:
 	VMOVD         X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z3, Y21
-	VADDPS        Z21, Z3, Z0
-	VEXTRACTF32X4 $0x01, Y0, X22
-	VADDPS        Z22, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z3, Y0
+	VADDPS        Y0, Y3, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPS        X1, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
 	TESTQ         R11, R11
-	JZ            store666
-	VADDSS        (R8), X0, X0
+	JZ            store438
+	VMOVD         (R8), X1
+	VADDPS        X1, X0, X0
 
-store666:
+store438:
 	VMOVD X0, (R8)
 	ADDQ  R10, R8
 	ADDQ  $+4, AX
-	ADDQ  DI, DX
-	JMP   columns658
+	LEAQ  (DX)(DI*1), DX
+	JMP   columns430
 
-rest659:
+rest431:
 	ADDQ $+1, R9
-	JMP  end487
+	JMP  end323
 
-rows636:
+rows420:
 	CMPQ R8, $+3
-	JNE  rows667
+	JNE  rows439
 
-columns668:
+columns440:
 	SUBQ         $+4, R9
-	JLT          rest669
+	JLT          rest441
 	VBROADCASTSS c4_0<>+0(SB), Z0
 	VBROADCASTSS c4_0<>+0(SB), Z1
 	VBROADCASTSS c4_0<>+0(SB), Z2
@@ -13766,9 +11268,9 @@ columns668:
 	LEAQ         (DI)(DI*2), R12
 	LEAQ         (R10)(DI*4), R13
 
-depth670:
+depth442:
 	SUBQ        $+16, R11
-	JLT         tail671
+	JLT         tail443
 	PREFETCHT1  (R13)
 	PREFETCHT1  (R13)(DI*1)
 	PREFETCHT1  (R13)(DI*2)
@@ -13795,11 +11297,11 @@ depth670:
 	VFMADD231PS Z15, Z16, Z11
 	ADDQ        $+64, R8
 	ADDQ        $+32, R10
-	JMP         depth670
+	JMP         depth442
 
-tail671:
+tail443:
 	ADDQ        $+16, R11
-	JEQ         done672
+	JEQ         done444
 	MOVQ        $-1, R13
 	BZHIQ       R11, R13, R13
 	KMOVQ       R13, K1
@@ -13827,195 +11329,120 @@ tail671:
 	VFMADD231PS Z14, Z16, Z10
 	VFMADD231PS Z15, Z16, Z11
 
-done672:
+done444:
 	MOVQ          ldc+48(FP), R10
 	MOVQ          add+72(FP), R11
 	IMUL3Q        $+4, R10, R10
 	MOVQ          AX, R8
-	VEXTRACTF64X4 $0x01, Z0, Y17
-	VADDPS        Z17, Z0, Z0
-	VEXTRACTF32X4 $0x01, Y0, X18
-	VADDPS        Z18, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z12
-	VADDPS        Z12, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z12
-	VADDPS        Z12, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z0, Y12
+	VADDPS        Y12, Y0, Y0
+	VEXTRACTF32X4 $0x01, Y0, X12
+	VADDPS        X12, X0, X0
+	VEXTRACTF64X4 $0x01, Z1, Y12
+	VADDPS        Y12, Y1, Y1
+	VEXTRACTF32X4 $0x01, Y1, X12
+	VADDPS        X12, X1, X1
+	VEXTRACTF64X4 $0x01, Z2, Y12
+	VADDPS        Y12, Y2, Y2
+	VEXTRACTF32X4 $0x01, Y2, X12
+	VADDPS        X12, X2, X2
+	VEXTRACTF64X4 $0x01, Z3, Y12
+	VADDPS        Y12, Y3, Y3
+	VEXTRACTF32X4 $0x01, Y3, X12
+	VADDPS        X12, X3, X3
+	VSHUFPS       $0xdd, X1, X0, X12
+	VSHUFPS       $0x88, X1, X0, X0
+	VADDPS        X12, X0, X0
+	VSHUFPS       $0xdd, X3, X2, X1
+	VSHUFPS       $0x88, X3, X2, X2
+	VADDPS        X1, X2, X1
+	VSHUFPS       $0xdd, X1, X0, X2
+	VSHUFPS       $0x88, X1, X0, X0
+	VADDPS        X2, X0, X0
 	TESTQ         R11, R11
-	JZ            store673
-	VADDSS        (R8), X0, X0
+	JZ            store445
+	VMOVUPS       (R8), X1
+	VADDPS        X1, X0, X0
 
-store673:
-	VMOVD         X0, (R8)
-	VEXTRACTF64X4 $0x01, Z1, Y17
-	VADDPS        Z17, Z1, Z0
-	VEXTRACTF32X4 $0x01, Y0, X18
-	VADDPS        Z18, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store674
-	VADDSS        4(R8), X0, X0
-
-store674:
-	VMOVD         X0, 4(R8)
-	VEXTRACTF64X4 $0x01, Z2, Y17
-	VADDPS        Z17, Z2, Z0
-	VEXTRACTF32X4 $0x01, Y0, X18
-	VADDPS        Z18, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store675
-	VADDSS        8(R8), X0, X0
-
-store675:
-	VMOVD         X0, 8(R8)
-	VEXTRACTF64X4 $0x01, Z3, Y17
-	VADDPS        Z17, Z3, Z0
-	VEXTRACTF32X4 $0x01, Y0, X18
-	VADDPS        Z18, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store676
-	VADDSS        12(R8), X0, X0
-
-store676:
-	VMOVD         X0, 12(R8)
+store445:
+	VMOVUPS       X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z4, Y17
-	VADDPS        Z17, Z4, Z0
-	VEXTRACTF32X4 $0x01, Y0, X18
-	VADDPS        Z18, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z4, Y0
+	VADDPS        Y0, Y4, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPS        X1, X0, X0
+	VEXTRACTF64X4 $0x01, Z5, Y1
+	VADDPS        Y1, Y5, Y1
+	VEXTRACTF32X4 $0x01, Y1, X2
+	VADDPS        X2, X1, X1
+	VEXTRACTF64X4 $0x01, Z6, Y2
+	VADDPS        Y2, Y6, Y2
+	VEXTRACTF32X4 $0x01, Y2, X3
+	VADDPS        X3, X2, X2
+	VEXTRACTF64X4 $0x01, Z7, Y3
+	VADDPS        Y3, Y7, Y3
+	VEXTRACTF32X4 $0x01, Y3, X4
+	VADDPS        X4, X3, X3
+	VSHUFPS       $0xdd, X1, X0, X4
+	VSHUFPS       $0x88, X1, X0, X0
+	VADDPS        X4, X0, X0
+	VSHUFPS       $0xdd, X3, X2, X1
+	VSHUFPS       $0x88, X3, X2, X2
+	VADDPS        X1, X2, X1
+	VSHUFPS       $0xdd, X1, X0, X2
+	VSHUFPS       $0x88, X1, X0, X0
+	VADDPS        X2, X0, X0
 	TESTQ         R11, R11
-	JZ            store677
-	VADDSS        (R8), X0, X0
+	JZ            store446
+	VMOVUPS       (R8), X1
+	VADDPS        X1, X0, X0
 
-store677:
-	VMOVD         X0, (R8)
-	VEXTRACTF64X4 $0x01, Z5, Y17
-	VADDPS        Z17, Z5, Z0
-	VEXTRACTF32X4 $0x01, Y0, X18
-	VADDPS        Z18, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store678
-	VADDSS        4(R8), X0, X0
-
-store678:
-	VMOVD         X0, 4(R8)
-	VEXTRACTF64X4 $0x01, Z6, Y17
-	VADDPS        Z17, Z6, Z0
-	VEXTRACTF32X4 $0x01, Y0, X18
-	VADDPS        Z18, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store679
-	VADDSS        8(R8), X0, X0
-
-store679:
-	VMOVD         X0, 8(R8)
-	VEXTRACTF64X4 $0x01, Z7, Y17
-	VADDPS        Z17, Z7, Z0
-	VEXTRACTF32X4 $0x01, Y0, X18
-	VADDPS        Z18, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store680
-	VADDSS        12(R8), X0, X0
-
-store680:
-	VMOVD         X0, 12(R8)
+store446:
+	VMOVUPS       X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z8, Y17
-	VADDPS        Z17, Z8, Z0
-	VEXTRACTF32X4 $0x01, Y0, X18
-	VADDPS        Z18, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z8, Y0
+	VADDPS        Y0, Y8, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPS        X1, X0, X0
+	VEXTRACTF64X4 $0x01, Z9, Y1
+	VADDPS        Y1, Y9, Y1
+	VEXTRACTF32X4 $0x01, Y1, X2
+	VADDPS        X2, X1, X1
+	VEXTRACTF64X4 $0x01, Z10, Y2
+	VADDPS        Y2, Y10, Y2
+	VEXTRACTF32X4 $0x01, Y2, X3
+	VADDPS        X3, X2, X2
+	VEXTRACTF64X4 $0x01, Z11, Y3
+	VADDPS        Y3, Y11, Y3
+	VEXTRACTF32X4 $0x01, Y3, X4
+	VADDPS        X4, X3, X3
+	VSHUFPS       $0xdd, X1, X0, X4
+	VSHUFPS       $0x88, X1, X0, X0
+	VADDPS        X4, X0, X0
+	VSHUFPS       $0xdd, X3, X2, X1
+	VSHUFPS       $0x88, X3, X2, X2
+	VADDPS        X1, X2, X1
+	VSHUFPS       $0xdd, X1, X0, X2
+	VSHUFPS       $0x88, X1, X0, X0
+	VADDPS        X2, X0, X0
 	TESTQ         R11, R11
-	JZ            store681
-	VADDSS        (R8), X0, X0
+	JZ            store447
+	VMOVUPS       (R8), X1
+	VADDPS        X1, X0, X0
 
-store681:
-	VMOVD         X0, (R8)
-	VEXTRACTF64X4 $0x01, Z9, Y17
-	VADDPS        Z17, Z9, Z0
-	VEXTRACTF32X4 $0x01, Y0, X18
-	VADDPS        Z18, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store682
-	VADDSS        4(R8), X0, X0
+store447:
+	VMOVUPS X0, (R8)
+	ADDQ    R10, R8
+	ADDQ    $+16, AX
+	LEAQ    (DX)(DI*4), DX
+	JMP     columns440
 
-store682:
-	VMOVD         X0, 4(R8)
-	VEXTRACTF64X4 $0x01, Z10, Y17
-	VADDPS        Z17, Z10, Z0
-	VEXTRACTF32X4 $0x01, Y0, X18
-	VADDPS        Z18, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store683
-	VADDSS        8(R8), X0, X0
-
-store683:
-	VMOVD         X0, 8(R8)
-	VEXTRACTF64X4 $0x01, Z11, Y17
-	VADDPS        Z17, Z11, Z0
-	VEXTRACTF32X4 $0x01, Y0, X18
-	VADDPS        Z18, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store684
-	VADDSS        12(R8), X0, X0
-
-store684:
-	VMOVD X0, 12(R8)
-	ADDQ  R10, R8
-	ADDQ  $+16, AX
-	ADDQ  DI, DX
-	ADDQ  DI, DX
-	ADDQ  DI, DX
-	ADDQ  DI, DX
-	JMP   columns668
-
-rest669:
+rest441:
 	ADDQ $+4, R9
 
-columns685:
+columns448:
 	SUBQ         $+1, R9
-	JLT          rest686
+	JLT          rest449
 	VBROADCASTSS c4_0<>+0(SB), Z0
 	VBROADCASTSS c4_0<>+0(SB), Z1
 	VBROADCASTSS c4_0<>+0(SB), Z2
@@ -14024,11 +11451,11 @@ columns685:
 	MOVQ         BX, R11
 	LEAQ         (SI)(SI*2), R12
 	LEAQ         (DI)(DI*2), R12
-	LEAQ         (R10)(DI*4), R12
+	LEAQ         (R10)(DI*1), R12
 
-depth687:
+depth450:
 	SUBQ        $+16, R11
-	JLT         tail688
+	JLT         tail451
 	VCVTPH2PS   (R10), Z3
 	VMOVUPS     (R8), Z4
 	VFMADD231PS Z3, Z4, Z0
@@ -14038,11 +11465,11 @@ depth687:
 	VFMADD231PS Z3, Z4, Z2
 	ADDQ        $+64, R8
 	ADDQ        $+32, R10
-	JMP         depth687
+	JMP         depth450
 
-tail688:
+tail451:
 	ADDQ        $+16, R11
-	JEQ         done689
+	JEQ         done452
 	MOVQ        $-1, R12
 	BZHIQ       R11, R12, R12
 	KMOVQ       R12, K1
@@ -14055,71 +11482,80 @@ tail688:
 	VMOVUPS.Z   (R8)(SI*2), K1, Z4
 	VFMADD231PS Z3, Z4, Z2
 
-done689:
+done452:
 	MOVQ          ldc+48(FP), R10
 	MOVQ          add+72(FP), R11
 	IMUL3Q        $+4, R10, R10
 	MOVQ          AX, R8
-	VEXTRACTF64X4 $0x01, Z0, Y17
-	VADDPS        Z17, Z0, Z0
-	VEXTRACTF32X4 $0x01, Y0, X18
-	VADDPS        Z18, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z3
-	VADDPS        Z3, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z3
-	VADDPS        Z3, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z0, Y3
+	VADDPS        Y3, Y0, Y0
+	VEXTRACTF32X4 $0x01, Y0, X3
+	VADDPS        X3, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X3
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X3, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X3
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X3, X0, X0
 	TESTQ         R11, R11
-	JZ            store690
-	VADDSS        (R8), X0, X0
+	JZ            store453
+	VMOVD         (R8), X3
+	VADDPS        X3, X0, X0
 
-store690:
+store453:
 	VMOVD         X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z1, Y17
-	VADDPS        Z17, Z1, Z0
-	VEXTRACTF32X4 $0x01, Y0, X18
-	VADDPS        Z18, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z1, Y0
+	VADDPS        Y0, Y1, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPS        X1, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
 	TESTQ         R11, R11
-	JZ            store691
-	VADDSS        (R8), X0, X0
+	JZ            store454
+	VMOVD         (R8), X1
+	VADDPS        X1, X0, X0
 
-store691:
+store454:
 	VMOVD         X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z2, Y17
-	VADDPS        Z17, Z2, Z0
-	VEXTRACTF32X4 $0x01, Y0, X18
-	VADDPS        Z18, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z2, Y0
+	VADDPS        Y0, Y2, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPS        X1, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
 	TESTQ         R11, R11
-	JZ            store692
-	VADDSS        (R8), X0, X0
+	JZ            store455
+	VMOVD         (R8), X1
+	VADDPS        X1, X0, X0
 
-store692:
+store455:
 	VMOVD X0, (R8)
 	ADDQ  R10, R8
 	ADDQ  $+4, AX
-	ADDQ  DI, DX
-	JMP   columns685
+	LEAQ  (DX)(DI*1), DX
+	JMP   columns448
 
-rest686:
+rest449:
 	ADDQ $+1, R9
-	JMP  end487
+	JMP  end323
 
-rows667:
+rows439:
 	CMPQ R8, $+2
-	JNE  rows693
+	JNE  rows456
 
-columns694:
+columns457:
 	SUBQ         $+4, R9
-	JLT          rest695
+	JLT          rest458
 	VBROADCASTSS c4_0<>+0(SB), Z0
 	VBROADCASTSS c4_0<>+0(SB), Z1
 	VBROADCASTSS c4_0<>+0(SB), Z2
@@ -14135,9 +11571,9 @@ columns694:
 	LEAQ         (DI)(DI*2), R12
 	LEAQ         (R10)(DI*4), R13
 
-depth696:
+depth459:
 	SUBQ        $+16, R11
-	JLT         tail697
+	JLT         tail460
 	PREFETCHT1  (R13)
 	PREFETCHT1  (R13)(DI*1)
 	PREFETCHT1  (R13)(DI*2)
@@ -14159,11 +11595,11 @@ depth696:
 	VFMADD231PS Z11, Z12, Z7
 	ADDQ        $+64, R8
 	ADDQ        $+32, R10
-	JMP         depth696
+	JMP         depth459
 
-tail697:
+tail460:
 	ADDQ        $+16, R11
-	JEQ         done698
+	JEQ         done461
 	MOVQ        $-1, R13
 	BZHIQ       R11, R13, R13
 	KMOVQ       R13, K1
@@ -14186,138 +11622,87 @@ tail697:
 	VFMADD231PS Z10, Z12, Z6
 	VFMADD231PS Z11, Z12, Z7
 
-done698:
+done461:
 	MOVQ          ldc+48(FP), R10
 	MOVQ          add+72(FP), R11
 	IMUL3Q        $+4, R10, R10
 	MOVQ          AX, R8
-	VEXTRACTF64X4 $0x01, Z0, Y13
-	VADDPS        Z13, Z0, Z0
-	VEXTRACTF32X4 $0x01, Y0, X14
-	VADDPS        Z14, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z8
-	VADDPS        Z8, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z8
-	VADDPS        Z8, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z0, Y8
+	VADDPS        Y8, Y0, Y0
+	VEXTRACTF32X4 $0x01, Y0, X8
+	VADDPS        X8, X0, X0
+	VEXTRACTF64X4 $0x01, Z1, Y8
+	VADDPS        Y8, Y1, Y1
+	VEXTRACTF32X4 $0x01, Y1, X8
+	VADDPS        X8, X1, X1
+	VEXTRACTF64X4 $0x01, Z2, Y8
+	VADDPS        Y8, Y2, Y2
+	VEXTRACTF32X4 $0x01, Y2, X8
+	VADDPS        X8, X2, X2
+	VEXTRACTF64X4 $0x01, Z3, Y8
+	VADDPS        Y8, Y3, Y3
+	VEXTRACTF32X4 $0x01, Y3, X8
+	VADDPS        X8, X3, X3
+	VSHUFPS       $0xdd, X1, X0, X8
+	VSHUFPS       $0x88, X1, X0, X0
+	VADDPS        X8, X0, X0
+	VSHUFPS       $0xdd, X3, X2, X1
+	VSHUFPS       $0x88, X3, X2, X2
+	VADDPS        X1, X2, X1
+	VSHUFPS       $0xdd, X1, X0, X2
+	VSHUFPS       $0x88, X1, X0, X0
+	VADDPS        X2, X0, X0
 	TESTQ         R11, R11
-	JZ            store699
-	VADDSS        (R8), X0, X0
+	JZ            store462
+	VMOVUPS       (R8), X1
+	VADDPS        X1, X0, X0
 
-store699:
-	VMOVD         X0, (R8)
-	VEXTRACTF64X4 $0x01, Z1, Y13
-	VADDPS        Z13, Z1, Z0
-	VEXTRACTF32X4 $0x01, Y0, X14
-	VADDPS        Z14, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store700
-	VADDSS        4(R8), X0, X0
-
-store700:
-	VMOVD         X0, 4(R8)
-	VEXTRACTF64X4 $0x01, Z2, Y13
-	VADDPS        Z13, Z2, Z0
-	VEXTRACTF32X4 $0x01, Y0, X14
-	VADDPS        Z14, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store701
-	VADDSS        8(R8), X0, X0
-
-store701:
-	VMOVD         X0, 8(R8)
-	VEXTRACTF64X4 $0x01, Z3, Y13
-	VADDPS        Z13, Z3, Z0
-	VEXTRACTF32X4 $0x01, Y0, X14
-	VADDPS        Z14, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store702
-	VADDSS        12(R8), X0, X0
-
-store702:
-	VMOVD         X0, 12(R8)
+store462:
+	VMOVUPS       X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z4, Y13
-	VADDPS        Z13, Z4, Z0
-	VEXTRACTF32X4 $0x01, Y0, X14
-	VADDPS        Z14, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z4, Y0
+	VADDPS        Y0, Y4, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPS        X1, X0, X0
+	VEXTRACTF64X4 $0x01, Z5, Y1
+	VADDPS        Y1, Y5, Y1
+	VEXTRACTF32X4 $0x01, Y1, X2
+	VADDPS        X2, X1, X1
+	VEXTRACTF64X4 $0x01, Z6, Y2
+	VADDPS        Y2, Y6, Y2
+	VEXTRACTF32X4 $0x01, Y2, X3
+	VADDPS        X3, X2, X2
+	VEXTRACTF64X4 $0x01, Z7, Y3
+	VADDPS        Y3, Y7, Y3
+	VEXTRACTF32X4 $0x01, Y3, X4
+	VADDPS        X4, X3, X3
+	VSHUFPS       $0xdd, X1, X0, X4
+	VSHUFPS       $0x88, X1, X0, X0
+	VADDPS        X4, X0, X0
+	VSHUFPS       $0xdd, X3, X2, X1
+	VSHUFPS       $0x88, X3, X2, X2
+	VADDPS        X1, X2, X1
+	VSHUFPS       $0xdd, X1, X0, X2
+	VSHUFPS       $0x88, X1, X0, X0
+	VADDPS        X2, X0, X0
 	TESTQ         R11, R11
-	JZ            store703
-	VADDSS        (R8), X0, X0
+	JZ            store463
+	VMOVUPS       (R8), X1
+	VADDPS        X1, X0, X0
 
-store703:
-	VMOVD         X0, (R8)
-	VEXTRACTF64X4 $0x01, Z5, Y13
-	VADDPS        Z13, Z5, Z0
-	VEXTRACTF32X4 $0x01, Y0, X14
-	VADDPS        Z14, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store704
-	VADDSS        4(R8), X0, X0
+store463:
+	VMOVUPS X0, (R8)
+	ADDQ    R10, R8
+	ADDQ    $+16, AX
+	LEAQ    (DX)(DI*4), DX
+	JMP     columns457
 
-store704:
-	VMOVD         X0, 4(R8)
-	VEXTRACTF64X4 $0x01, Z6, Y13
-	VADDPS        Z13, Z6, Z0
-	VEXTRACTF32X4 $0x01, Y0, X14
-	VADDPS        Z14, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store705
-	VADDSS        8(R8), X0, X0
-
-store705:
-	VMOVD         X0, 8(R8)
-	VEXTRACTF64X4 $0x01, Z7, Y13
-	VADDPS        Z13, Z7, Z0
-	VEXTRACTF32X4 $0x01, Y0, X14
-	VADDPS        Z14, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store706
-	VADDSS        12(R8), X0, X0
-
-store706:
-	VMOVD X0, 12(R8)
-	ADDQ  R10, R8
-	ADDQ  $+16, AX
-	ADDQ  DI, DX
-	ADDQ  DI, DX
-	ADDQ  DI, DX
-	ADDQ  DI, DX
-	JMP   columns694
-
-rest695:
+rest458:
 	ADDQ $+4, R9
 
-columns707:
+columns464:
 	SUBQ         $+1, R9
-	JLT          rest708
+	JLT          rest465
 	VBROADCASTSS c4_0<>+0(SB), Z0
 	VBROADCASTSS c4_0<>+0(SB), Z1
 	MOVQ         CX, R8
@@ -14325,11 +11710,11 @@ columns707:
 	MOVQ         BX, R11
 	LEAQ         (SI)(SI*2), R12
 	LEAQ         (DI)(DI*2), R12
-	LEAQ         (R10)(DI*4), R12
+	LEAQ         (R10)(DI*1), R12
 
-depth709:
+depth466:
 	SUBQ        $+16, R11
-	JLT         tail710
+	JLT         tail467
 	VCVTPH2PS   (R10), Z2
 	VMOVUPS     (R8), Z3
 	VFMADD231PS Z2, Z3, Z0
@@ -14337,11 +11722,11 @@ depth709:
 	VFMADD231PS Z2, Z3, Z1
 	ADDQ        $+64, R8
 	ADDQ        $+32, R10
-	JMP         depth709
+	JMP         depth466
 
-tail710:
+tail467:
 	ADDQ        $+16, R11
-	JEQ         done711
+	JEQ         done468
 	MOVQ        $-1, R12
 	BZHIQ       R11, R12, R12
 	KMOVQ       R12, K1
@@ -14352,53 +11737,59 @@ tail710:
 	VMOVUPS.Z   (R8)(SI*1), K1, Z3
 	VFMADD231PS Z2, Z3, Z1
 
-done711:
+done468:
 	MOVQ          ldc+48(FP), R10
 	MOVQ          add+72(FP), R11
 	IMUL3Q        $+4, R10, R10
 	MOVQ          AX, R8
-	VEXTRACTF64X4 $0x01, Z0, Y13
-	VADDPS        Z13, Z0, Z0
-	VEXTRACTF32X4 $0x01, Y0, X14
-	VADDPS        Z14, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z2
-	VADDPS        Z2, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z2
-	VADDPS        Z2, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z0, Y2
+	VADDPS        Y2, Y0, Y0
+	VEXTRACTF32X4 $0x01, Y0, X2
+	VADDPS        X2, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X2
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X2, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X2
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X2, X0, X0
 	TESTQ         R11, R11
-	JZ            store712
-	VADDSS        (R8), X0, X0
+	JZ            store469
+	VMOVD         (R8), X2
+	VADDPS        X2, X0, X0
 
-store712:
+store469:
 	VMOVD         X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z1, Y13
-	VADDPS        Z13, Z1, Z0
-	VEXTRACTF32X4 $0x01, Y0, X14
-	VADDPS        Z14, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z1, Y0
+	VADDPS        Y0, Y1, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPS        X1, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
 	TESTQ         R11, R11
-	JZ            store713
-	VADDSS        (R8), X0, X0
+	JZ            store470
+	VMOVD         (R8), X1
+	VADDPS        X1, X0, X0
 
-store713:
+store470:
 	VMOVD X0, (R8)
 	ADDQ  R10, R8
 	ADDQ  $+4, AX
-	ADDQ  DI, DX
-	JMP   columns707
+	LEAQ  (DX)(DI*1), DX
+	JMP   columns464
 
-rest708:
+rest465:
 	ADDQ $+1, R9
-	JMP  end487
+	JMP  end323
 
-rows693:
-columns715:
+rows456:
+columns472:
 	SUBQ         $+4, R9
-	JLT          rest716
+	JLT          rest473
 	VBROADCASTSS c4_0<>+0(SB), Z0
 	VBROADCASTSS c4_0<>+0(SB), Z1
 	VBROADCASTSS c4_0<>+0(SB), Z2
@@ -14410,9 +11801,9 @@ columns715:
 	LEAQ         (DI)(DI*2), R12
 	LEAQ         (R10)(DI*4), R13
 
-depth717:
+depth474:
 	SUBQ        $+16, R11
-	JLT         tail718
+	JLT         tail475
 	PREFETCHT1  (R13)
 	PREFETCHT1  (R13)(DI*1)
 	PREFETCHT1  (R13)(DI*2)
@@ -14429,11 +11820,11 @@ depth717:
 	VFMADD231PS Z7, Z8, Z3
 	ADDQ        $+64, R8
 	ADDQ        $+32, R10
-	JMP         depth717
+	JMP         depth474
 
-tail718:
+tail475:
 	ADDQ        $+16, R11
-	JEQ         done719
+	JEQ         done476
 	MOVQ        $-1, R13
 	BZHIQ       R11, R13, R13
 	KMOVQ       R13, K1
@@ -14451,102 +11842,75 @@ tail718:
 	VFMADD231PS Z6, Z8, Z2
 	VFMADD231PS Z7, Z8, Z3
 
-done719:
+done476:
 	MOVQ          ldc+48(FP), R10
 	MOVQ          add+72(FP), R11
 	IMUL3Q        $+4, R10, R10
 	MOVQ          AX, R8
-	VEXTRACTF64X4 $0x01, Z0, Y9
-	VADDPS        Z9, Z0, Z0
-	VEXTRACTF32X4 $0x01, Y0, X10
-	VADDPS        Z10, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z4
-	VADDPS        Z4, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z4
-	VADDPS        Z4, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z0, Y4
+	VADDPS        Y4, Y0, Y0
+	VEXTRACTF32X4 $0x01, Y0, X4
+	VADDPS        X4, X0, X0
+	VEXTRACTF64X4 $0x01, Z1, Y4
+	VADDPS        Y4, Y1, Y1
+	VEXTRACTF32X4 $0x01, Y1, X4
+	VADDPS        X4, X1, X1
+	VEXTRACTF64X4 $0x01, Z2, Y4
+	VADDPS        Y4, Y2, Y2
+	VEXTRACTF32X4 $0x01, Y2, X4
+	VADDPS        X4, X2, X2
+	VEXTRACTF64X4 $0x01, Z3, Y4
+	VADDPS        Y4, Y3, Y3
+	VEXTRACTF32X4 $0x01, Y3, X4
+	VADDPS        X4, X3, X3
+	VSHUFPS       $0xdd, X1, X0, X4
+	VSHUFPS       $0x88, X1, X0, X0
+	VADDPS        X4, X0, X0
+	VSHUFPS       $0xdd, X3, X2, X1
+	VSHUFPS       $0x88, X3, X2, X2
+	VADDPS        X1, X2, X1
+	VSHUFPS       $0xdd, X1, X0, X2
+	VSHUFPS       $0x88, X1, X0, X0
+	VADDPS        X2, X0, X0
 	TESTQ         R11, R11
-	JZ            store720
-	VADDSS        (R8), X0, X0
+	JZ            store477
+	VMOVUPS       (R8), X1
+	VADDPS        X1, X0, X0
 
-store720:
-	VMOVD         X0, (R8)
-	VEXTRACTF64X4 $0x01, Z1, Y9
-	VADDPS        Z9, Z1, Z0
-	VEXTRACTF32X4 $0x01, Y0, X10
-	VADDPS        Z10, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store721
-	VADDSS        4(R8), X0, X0
+store477:
+	VMOVUPS X0, (R8)
+	ADDQ    R10, R8
+	ADDQ    $+16, AX
+	LEAQ    (DX)(DI*4), DX
+	JMP     columns472
 
-store721:
-	VMOVD         X0, 4(R8)
-	VEXTRACTF64X4 $0x01, Z2, Y9
-	VADDPS        Z9, Z2, Z0
-	VEXTRACTF32X4 $0x01, Y0, X10
-	VADDPS        Z10, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store722
-	VADDSS        8(R8), X0, X0
-
-store722:
-	VMOVD         X0, 8(R8)
-	VEXTRACTF64X4 $0x01, Z3, Y9
-	VADDPS        Z9, Z3, Z0
-	VEXTRACTF32X4 $0x01, Y0, X10
-	VADDPS        Z10, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store723
-	VADDSS        12(R8), X0, X0
-
-store723:
-	VMOVD X0, 12(R8)
-	ADDQ  R10, R8
-	ADDQ  $+16, AX
-	ADDQ  DI, DX
-	ADDQ  DI, DX
-	ADDQ  DI, DX
-	ADDQ  DI, DX
-	JMP   columns715
-
-rest716:
+rest473:
 	ADDQ $+4, R9
 
-columns724:
+columns478:
 	SUBQ         $+1, R9
-	JLT          rest725
+	JLT          rest479
 	VBROADCASTSS c4_0<>+0(SB), Z0
 	MOVQ         CX, R8
 	MOVQ         DX, R10
 	MOVQ         BX, R11
 	LEAQ         (SI)(SI*2), R12
 	LEAQ         (DI)(DI*2), R12
-	LEAQ         (R10)(DI*4), R12
+	LEAQ         (R10)(DI*1), R12
 
-depth726:
+depth480:
 	SUBQ        $+16, R11
-	JLT         tail727
+	JLT         tail481
 	VCVTPH2PS   (R10), Z1
 	VMOVUPS     (R8), Z2
 	VFMADD231PS Z1, Z2, Z0
 	ADDQ        $+64, R8
 	ADDQ        $+32, R10
-	JMP         depth726
+	JMP         depth480
 
-tail727:
+tail481:
 	ADDQ        $+16, R11
-	JEQ         done728
+	JEQ         done482
 	MOVQ        $-1, R12
 	BZHIQ       R11, R12, R12
 	KMOVQ       R12, K1
@@ -14555,35 +11919,38 @@ tail727:
 	VMOVUPS.Z   (R8), K1, Z2
 	VFMADD231PS Z1, Z2, Z0
 
-done728:
+done482:
 	MOVQ          ldc+48(FP), R10
 	MOVQ          add+72(FP), R11
 	IMUL3Q        $+4, R10, R10
 	MOVQ          AX, R8
-	VEXTRACTF64X4 $0x01, Z0, Y9
-	VADDPS        Z9, Z0, Z0
-	VEXTRACTF32X4 $0x01, Y0, X10
-	VADDPS        Z10, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z0, Y1
+	VADDPS        Y1, Y0, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPS        X1, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
 	TESTQ         R11, R11
-	JZ            store729
-	VADDSS        (R8), X0, X0
+	JZ            store483
+	VMOVD         (R8), X1
+	VADDPS        X1, X0, X0
 
-store729:
+store483:
 	VMOVD X0, (R8)
 	ADDQ  R10, R8
 	ADDQ  $+4, AX
-	ADDQ  DI, DX
-	JMP   columns724
+	LEAQ  (DX)(DI*1), DX
+	JMP   columns478
 
-rest725:
+rest479:
 	ADDQ $+1, R9
-	JMP  end487
+	JMP  end323
 
-end487:
+end323:
 	VZEROUPPER
 	RET
 
@@ -14601,11 +11968,11 @@ TEXT ·dotsBF16AVX512(SB), NOSPLIT, $0-80
 	IMUL3Q $+4, SI, SI
 	IMUL3Q $+2, DI, DI
 	CMPQ   R8, $+8
-	JNE    rows731
+	JNE    rows485
 
-columns732:
-	SUBQ         $+3, R9
-	JLT          rest733
+columns486:
+	SUBQ         $+2, R9
+	JLT          rest487
 	VBROADCASTSS c4_0<>+0(SB), Z0
 	VBROADCASTSS c4_0<>+0(SB), Z1
 	VBROADCASTSS c4_0<>+0(SB), Z2
@@ -14622,482 +11989,281 @@ columns732:
 	VBROADCASTSS c4_0<>+0(SB), Z13
 	VBROADCASTSS c4_0<>+0(SB), Z14
 	VBROADCASTSS c4_0<>+0(SB), Z15
-	VBROADCASTSS c4_0<>+0(SB), Z16
-	VBROADCASTSS c4_0<>+0(SB), Z17
-	VBROADCASTSS c4_0<>+0(SB), Z18
-	VBROADCASTSS c4_0<>+0(SB), Z19
-	VBROADCASTSS c4_0<>+0(SB), Z20
-	VBROADCASTSS c4_0<>+0(SB), Z21
-	VBROADCASTSS c4_0<>+0(SB), Z22
-	VBROADCASTSS c4_0<>+0(SB), Z23
 	MOVQ         CX, R8
 	MOVQ         DX, R10
 	MOVQ         BX, R11
 	LEAQ         (SI)(SI*2), R12
 	LEAQ         (DI)(DI*2), R13
 	LEAQ         (R8)(SI*4), R13
-	LEAQ         (R10)(DI*4), R14
-	SUBQ         DI, R14
+	LEAQ         (R10)(DI*2), R14
 
-depth734:
+depth488:
 	SUBQ        $+16, R11
-	JLT         tail735
+	JLT         tail489
 	PREFETCHT1  (R14)
 	PREFETCHT1  (R14)(DI*1)
-	PREFETCHT1  (R14)(DI*2)
 	ADDQ        $+32, R14
-	VPMOVZXWD   (R10), Z24
-	VPSLLD      $0x10, Z24, Z24
-	VPMOVZXWD   (R10)(DI*1), Z27
-	VPSLLD      $0x10, Z27, Z27
-	VPMOVZXWD   (R10)(DI*2), Z28
-	VPSLLD      $0x10, Z28, Z28
-	VMOVUPS     (R8), Z29
-	VFMADD231PS Z24, Z29, Z0
-	VFMADD231PS Z27, Z29, Z1
-	VFMADD231PS Z28, Z29, Z2
-	VMOVUPS     (R8)(SI*1), Z29
-	VFMADD231PS Z24, Z29, Z3
-	VFMADD231PS Z27, Z29, Z4
-	VFMADD231PS Z28, Z29, Z5
-	VMOVUPS     (R8)(SI*2), Z29
-	VFMADD231PS Z24, Z29, Z6
-	VFMADD231PS Z27, Z29, Z7
-	VFMADD231PS Z28, Z29, Z8
-	VMOVUPS     (R8)(R12*1), Z29
-	VFMADD231PS Z24, Z29, Z9
-	VFMADD231PS Z27, Z29, Z10
-	VFMADD231PS Z28, Z29, Z11
-	VMOVUPS     (R13), Z29
-	VFMADD231PS Z24, Z29, Z12
-	VFMADD231PS Z27, Z29, Z13
-	VFMADD231PS Z28, Z29, Z14
-	VMOVUPS     (R13)(SI*1), Z29
-	VFMADD231PS Z24, Z29, Z15
-	VFMADD231PS Z27, Z29, Z16
-	VFMADD231PS Z28, Z29, Z17
-	VMOVUPS     (R13)(SI*2), Z29
-	VFMADD231PS Z24, Z29, Z18
-	VFMADD231PS Z27, Z29, Z19
-	VFMADD231PS Z28, Z29, Z20
-	VMOVUPS     (R13)(R12*1), Z29
-	VFMADD231PS Z24, Z29, Z21
-	VFMADD231PS Z27, Z29, Z22
-	VFMADD231PS Z28, Z29, Z23
+	VPMOVZXWD   (R10), Z16
+	VPSLLD      $0x10, Z16, Z16
+	VPMOVZXWD   (R10)(DI*1), Z17
+	VPSLLD      $0x10, Z17, Z17
+	VMOVUPS     (R8), Z18
+	VFMADD231PS Z16, Z18, Z0
+	VFMADD231PS Z17, Z18, Z1
+	VMOVUPS     (R8)(SI*1), Z18
+	VFMADD231PS Z16, Z18, Z2
+	VFMADD231PS Z17, Z18, Z3
+	VMOVUPS     (R8)(SI*2), Z18
+	VFMADD231PS Z16, Z18, Z4
+	VFMADD231PS Z17, Z18, Z5
+	VMOVUPS     (R8)(R12*1), Z18
+	VFMADD231PS Z16, Z18, Z6
+	VFMADD231PS Z17, Z18, Z7
+	VMOVUPS     (R13), Z18
+	VFMADD231PS Z16, Z18, Z8
+	VFMADD231PS Z17, Z18, Z9
+	VMOVUPS     (R13)(SI*1), Z18
+	VFMADD231PS Z16, Z18, Z10
+	VFMADD231PS Z17, Z18, Z11
+	VMOVUPS     (R13)(SI*2), Z18
+	VFMADD231PS Z16, Z18, Z12
+	VFMADD231PS Z17, Z18, Z13
+	VMOVUPS     (R13)(R12*1), Z18
+	VFMADD231PS Z16, Z18, Z14
+	VFMADD231PS Z17, Z18, Z15
 	ADDQ        $+64, R8
 	ADDQ        $+32, R10
 	ADDQ        $+64, R13
-	JMP         depth734
+	JMP         depth488
 
-tail735:
+tail489:
 	ADDQ        $+16, R11
-	JEQ         done736
+	JEQ         done490
 	MOVQ        $-1, R14
 	BZHIQ       R11, R14, R14
 	KMOVQ       R14, K1
-	VMOVDQU16.Z (R10), K1, Y24
-	VPMOVZXWD   Y24, Z24
-	VPSLLD      $0x10, Z24, Z24
-	VMOVDQU16.Z (R10)(DI*1), K1, Y25
-	VPMOVZXWD   Y25, Z27
-	VPSLLD      $0x10, Z27, Z27
-	VMOVDQU16.Z (R10)(DI*2), K1, Y25
-	VPMOVZXWD   Y25, Z28
-	VPSLLD      $0x10, Z28, Z28
-	VMOVUPS.Z   (R8), K1, Z29
-	VFMADD231PS Z24, Z29, Z0
-	VFMADD231PS Z27, Z29, Z1
-	VFMADD231PS Z28, Z29, Z2
-	VMOVUPS.Z   (R8)(SI*1), K1, Z29
-	VFMADD231PS Z24, Z29, Z3
-	VFMADD231PS Z27, Z29, Z4
-	VFMADD231PS Z28, Z29, Z5
-	VMOVUPS.Z   (R8)(SI*2), K1, Z29
-	VFMADD231PS Z24, Z29, Z6
-	VFMADD231PS Z27, Z29, Z7
-	VFMADD231PS Z28, Z29, Z8
-	VMOVUPS.Z   (R8)(R12*1), K1, Z29
-	VFMADD231PS Z24, Z29, Z9
-	VFMADD231PS Z27, Z29, Z10
-	VFMADD231PS Z28, Z29, Z11
-	VMOVUPS.Z   (R13), K1, Z29
-	VFMADD231PS Z24, Z29, Z12
-	VFMADD231PS Z27, Z29, Z13
-	VFMADD231PS Z28, Z29, Z14
-	VMOVUPS.Z   (R13)(SI*1), K1, Z29
-	VFMADD231PS Z24, Z29, Z15
-	VFMADD231PS Z27, Z29, Z16
-	VFMADD231PS Z28, Z29, Z17
-	VMOVUPS.Z   (R13)(SI*2), K1, Z29
-	VFMADD231PS Z24, Z29, Z18
-	VFMADD231PS Z27, Z29, Z19
-	VFMADD231PS Z28, Z29, Z20
-	VMOVUPS.Z   (R13)(R12*1), K1, Z29
-	VFMADD231PS Z24, Z29, Z21
-	VFMADD231PS Z27, Z29, Z22
-	VFMADD231PS Z28, Z29, Z23
+	VMOVDQU16.Z (R10), K1, Y16
+	VPMOVZXWD   Y16, Z16
+	VPSLLD      $0x10, Z16, Z16
+	VMOVDQU16.Z (R10)(DI*1), K1, Y17
+	VPMOVZXWD   Y17, Z17
+	VPSLLD      $0x10, Z17, Z17
+	VMOVUPS.Z   (R8), K1, Z18
+	VFMADD231PS Z16, Z18, Z0
+	VFMADD231PS Z17, Z18, Z1
+	VMOVUPS.Z   (R8)(SI*1), K1, Z18
+	VFMADD231PS Z16, Z18, Z2
+	VFMADD231PS Z17, Z18, Z3
+	VMOVUPS.Z   (R8)(SI*2), K1, Z18
+	VFMADD231PS Z16, Z18, Z4
+	VFMADD231PS Z17, Z18, Z5
+	VMOVUPS.Z   (R8)(R12*1), K1, Z18
+	VFMADD231PS Z16, Z18, Z6
+	VFMADD231PS Z17, Z18, Z7
+	VMOVUPS.Z   (R13), K1, Z18
+	VFMADD231PS Z16, Z18, Z8
+	VFMADD231PS Z17, Z18, Z9
+	VMOVUPS.Z   (R13)(SI*1), K1, Z18
+	VFMADD231PS Z16, Z18, Z10
+	VFMADD231PS Z17, Z18, Z11
+	VMOVUPS.Z   (R13)(SI*2), K1, Z18
+	VFMADD231PS Z16, Z18, Z12
+	VFMADD231PS Z17, Z18, Z13
+	VMOVUPS.Z   (R13)(R12*1), K1, Z18
+	VFMADD231PS Z16, Z18, Z14
+	VFMADD231PS Z17, Z18, Z15
 
-done736:
+done490:
 	MOVQ          ldc+48(FP), R10
 	MOVQ          add+72(FP), R11
 	IMUL3Q        $+4, R10, R10
 	MOVQ          AX, R8
-	VEXTRACTF64X4 $0x01, Z0, Y25
-	VADDPS        Z25, Z0, Z0
-	VEXTRACTF32X4 $0x01, Y0, X26
-	VADDPS        Z26, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z24
-	VADDPS        Z24, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z24
-	VADDPS        Z24, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z0, Y16
+	VADDPS        Y16, Y0, Y0
+	VEXTRACTF32X4 $0x01, Y0, X16
+	VADDPS        X16, X0, X0
+	VEXTRACTF64X4 $0x01, Z1, Y16
+	VADDPS        Y16, Y1, Y1
+	VEXTRACTF32X4 $0x01, Y1, X16
+	VADDPS        X16, X1, X1
+	VSHUFPS       $0xdd, X1, X0, X16
+	VSHUFPS       $0x88, X1, X0, X0
+	VADDPS        X16, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
 	TESTQ         R11, R11
-	JZ            store737
-	VADDSS        (R8), X0, X0
+	JZ            store491
+	VMOVQ         (R8), X1
+	VADDPS        X1, X0, X0
 
-store737:
-	VMOVD         X0, (R8)
-	VEXTRACTF64X4 $0x01, Z1, Y25
-	VADDPS        Z25, Z1, Z0
-	VEXTRACTF32X4 $0x01, Y0, X26
-	VADDPS        Z26, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store738
-	VADDSS        4(R8), X0, X0
-
-store738:
-	VMOVD         X0, 4(R8)
-	VEXTRACTF64X4 $0x01, Z2, Y25
-	VADDPS        Z25, Z2, Z0
-	VEXTRACTF32X4 $0x01, Y0, X26
-	VADDPS        Z26, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store739
-	VADDSS        8(R8), X0, X0
-
-store739:
-	VMOVD         X0, 8(R8)
+store491:
+	VMOVQ         X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z3, Y25
-	VADDPS        Z25, Z3, Z0
-	VEXTRACTF32X4 $0x01, Y0, X26
-	VADDPS        Z26, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z2, Y0
+	VADDPS        Y0, Y2, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPS        X1, X0, X0
+	VEXTRACTF64X4 $0x01, Z3, Y1
+	VADDPS        Y1, Y3, Y1
+	VEXTRACTF32X4 $0x01, Y1, X2
+	VADDPS        X2, X1, X1
+	VSHUFPS       $0xdd, X1, X0, X2
+	VSHUFPS       $0x88, X1, X0, X0
+	VADDPS        X2, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
 	TESTQ         R11, R11
-	JZ            store740
-	VADDSS        (R8), X0, X0
+	JZ            store492
+	VMOVQ         (R8), X1
+	VADDPS        X1, X0, X0
 
-store740:
-	VMOVD         X0, (R8)
-	VEXTRACTF64X4 $0x01, Z4, Y25
-	VADDPS        Z25, Z4, Z0
-	VEXTRACTF32X4 $0x01, Y0, X26
-	VADDPS        Z26, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store741
-	VADDSS        4(R8), X0, X0
-
-store741:
-	VMOVD         X0, 4(R8)
-	VEXTRACTF64X4 $0x01, Z5, Y25
-	VADDPS        Z25, Z5, Z0
-	VEXTRACTF32X4 $0x01, Y0, X26
-	VADDPS        Z26, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store742
-	VADDSS        8(R8), X0, X0
-
-store742:
-	VMOVD         X0, 8(R8)
+store492:
+	VMOVQ         X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z6, Y25
-	VADDPS        Z25, Z6, Z0
-	VEXTRACTF32X4 $0x01, Y0, X26
-	VADDPS        Z26, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z4, Y0
+	VADDPS        Y0, Y4, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPS        X1, X0, X0
+	VEXTRACTF64X4 $0x01, Z5, Y1
+	VADDPS        Y1, Y5, Y1
+	VEXTRACTF32X4 $0x01, Y1, X2
+	VADDPS        X2, X1, X1
+	VSHUFPS       $0xdd, X1, X0, X2
+	VSHUFPS       $0x88, X1, X0, X0
+	VADDPS        X2, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
 	TESTQ         R11, R11
-	JZ            store743
-	VADDSS        (R8), X0, X0
+	JZ            store493
+	VMOVQ         (R8), X1
+	VADDPS        X1, X0, X0
 
-store743:
-	VMOVD         X0, (R8)
-	VEXTRACTF64X4 $0x01, Z7, Y25
-	VADDPS        Z25, Z7, Z0
-	VEXTRACTF32X4 $0x01, Y0, X26
-	VADDPS        Z26, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store744
-	VADDSS        4(R8), X0, X0
-
-store744:
-	VMOVD         X0, 4(R8)
-	VEXTRACTF64X4 $0x01, Z8, Y25
-	VADDPS        Z25, Z8, Z0
-	VEXTRACTF32X4 $0x01, Y0, X26
-	VADDPS        Z26, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store745
-	VADDSS        8(R8), X0, X0
-
-store745:
-	VMOVD         X0, 8(R8)
+store493:
+	VMOVQ         X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z9, Y25
-	VADDPS        Z25, Z9, Z0
-	VEXTRACTF32X4 $0x01, Y0, X26
-	VADDPS        Z26, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z6, Y0
+	VADDPS        Y0, Y6, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPS        X1, X0, X0
+	VEXTRACTF64X4 $0x01, Z7, Y1
+	VADDPS        Y1, Y7, Y1
+	VEXTRACTF32X4 $0x01, Y1, X2
+	VADDPS        X2, X1, X1
+	VSHUFPS       $0xdd, X1, X0, X2
+	VSHUFPS       $0x88, X1, X0, X0
+	VADDPS        X2, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
 	TESTQ         R11, R11
-	JZ            store746
-	VADDSS        (R8), X0, X0
+	JZ            store494
+	VMOVQ         (R8), X1
+	VADDPS        X1, X0, X0
 
-store746:
-	VMOVD         X0, (R8)
-	VEXTRACTF64X4 $0x01, Z10, Y25
-	VADDPS        Z25, Z10, Z0
-	VEXTRACTF32X4 $0x01, Y0, X26
-	VADDPS        Z26, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store747
-	VADDSS        4(R8), X0, X0
-
-store747:
-	VMOVD         X0, 4(R8)
-	VEXTRACTF64X4 $0x01, Z11, Y25
-	VADDPS        Z25, Z11, Z0
-	VEXTRACTF32X4 $0x01, Y0, X26
-	VADDPS        Z26, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store748
-	VADDSS        8(R8), X0, X0
-
-store748:
-	VMOVD         X0, 8(R8)
+store494:
+	VMOVQ         X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z12, Y25
-	VADDPS        Z25, Z12, Z0
-	VEXTRACTF32X4 $0x01, Y0, X26
-	VADDPS        Z26, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z8, Y0
+	VADDPS        Y0, Y8, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPS        X1, X0, X0
+	VEXTRACTF64X4 $0x01, Z9, Y1
+	VADDPS        Y1, Y9, Y1
+	VEXTRACTF32X4 $0x01, Y1, X2
+	VADDPS        X2, X1, X1
+	VSHUFPS       $0xdd, X1, X0, X2
+	VSHUFPS       $0x88, X1, X0, X0
+	VADDPS        X2, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
 	TESTQ         R11, R11
-	JZ            store749
-	VADDSS        (R8), X0, X0
+	JZ            store495
+	VMOVQ         (R8), X1
+	VADDPS        X1, X0, X0
 
-store749:
-	VMOVD         X0, (R8)
-	VEXTRACTF64X4 $0x01, Z13, Y25
-	VADDPS        Z25, Z13, Z0
-	VEXTRACTF32X4 $0x01, Y0, X26
-	VADDPS        Z26, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store750
-	VADDSS        4(R8), X0, X0
-
-store750:
-	VMOVD         X0, 4(R8)
-	VEXTRACTF64X4 $0x01, Z14, Y25
-	VADDPS        Z25, Z14, Z0
-	VEXTRACTF32X4 $0x01, Y0, X26
-	VADDPS        Z26, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store751
-	VADDSS        8(R8), X0, X0
-
-store751:
-	VMOVD         X0, 8(R8)
+store495:
+	VMOVQ         X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z15, Y25
-	VADDPS        Z25, Z15, Z0
-	VEXTRACTF32X4 $0x01, Y0, X26
-	VADDPS        Z26, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z10, Y0
+	VADDPS        Y0, Y10, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPS        X1, X0, X0
+	VEXTRACTF64X4 $0x01, Z11, Y1
+	VADDPS        Y1, Y11, Y1
+	VEXTRACTF32X4 $0x01, Y1, X2
+	VADDPS        X2, X1, X1
+	VSHUFPS       $0xdd, X1, X0, X2
+	VSHUFPS       $0x88, X1, X0, X0
+	VADDPS        X2, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
 	TESTQ         R11, R11
-	JZ            store752
-	VADDSS        (R8), X0, X0
+	JZ            store496
+	VMOVQ         (R8), X1
+	VADDPS        X1, X0, X0
 
-store752:
-	VMOVD         X0, (R8)
-	VEXTRACTF64X4 $0x01, Z16, Y25
-	VADDPS        Z25, Z16, Z0
-	VEXTRACTF32X4 $0x01, Y0, X26
-	VADDPS        Z26, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store753
-	VADDSS        4(R8), X0, X0
-
-store753:
-	VMOVD         X0, 4(R8)
-	VEXTRACTF64X4 $0x01, Z17, Y25
-	VADDPS        Z25, Z17, Z0
-	VEXTRACTF32X4 $0x01, Y0, X26
-	VADDPS        Z26, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store754
-	VADDSS        8(R8), X0, X0
-
-store754:
-	VMOVD         X0, 8(R8)
+store496:
+	VMOVQ         X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z18, Y25
-	VADDPS        Z25, Z18, Z0
-	VEXTRACTF32X4 $0x01, Y0, X26
-	VADDPS        Z26, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z12, Y0
+	VADDPS        Y0, Y12, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPS        X1, X0, X0
+	VEXTRACTF64X4 $0x01, Z13, Y1
+	VADDPS        Y1, Y13, Y1
+	VEXTRACTF32X4 $0x01, Y1, X2
+	VADDPS        X2, X1, X1
+	VSHUFPS       $0xdd, X1, X0, X2
+	VSHUFPS       $0x88, X1, X0, X0
+	VADDPS        X2, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
 	TESTQ         R11, R11
-	JZ            store755
-	VADDSS        (R8), X0, X0
+	JZ            store497
+	VMOVQ         (R8), X1
+	VADDPS        X1, X0, X0
 
-store755:
-	VMOVD         X0, (R8)
-	VEXTRACTF64X4 $0x01, Z19, Y25
-	VADDPS        Z25, Z19, Z0
-	VEXTRACTF32X4 $0x01, Y0, X26
-	VADDPS        Z26, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store756
-	VADDSS        4(R8), X0, X0
-
-store756:
-	VMOVD         X0, 4(R8)
-	VEXTRACTF64X4 $0x01, Z20, Y25
-	VADDPS        Z25, Z20, Z0
-	VEXTRACTF32X4 $0x01, Y0, X26
-	VADDPS        Z26, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store757
-	VADDSS        8(R8), X0, X0
-
-store757:
-	VMOVD         X0, 8(R8)
+store497:
+	VMOVQ         X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z21, Y25
-	VADDPS        Z25, Z21, Z0
-	VEXTRACTF32X4 $0x01, Y0, X26
-	VADDPS        Z26, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z14, Y0
+	VADDPS        Y0, Y14, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPS        X1, X0, X0
+	VEXTRACTF64X4 $0x01, Z15, Y1
+	VADDPS        Y1, Y15, Y1
+	VEXTRACTF32X4 $0x01, Y1, X2
+	VADDPS        X2, X1, X1
+	VSHUFPS       $0xdd, X1, X0, X2
+	VSHUFPS       $0x88, X1, X0, X0
+	VADDPS        X2, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
 	TESTQ         R11, R11
-	JZ            store758
-	VADDSS        (R8), X0, X0
+	JZ            store498
+	VMOVQ         (R8), X1
+	VADDPS        X1, X0, X0
 
-store758:
-	VMOVD         X0, (R8)
-	VEXTRACTF64X4 $0x01, Z22, Y25
-	VADDPS        Z25, Z22, Z0
-	VEXTRACTF32X4 $0x01, Y0, X26
-	VADDPS        Z26, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store759
-	VADDSS        4(R8), X0, X0
-
-store759:
-	VMOVD         X0, 4(R8)
-	VEXTRACTF64X4 $0x01, Z23, Y25
-	VADDPS        Z25, Z23, Z0
-	VEXTRACTF32X4 $0x01, Y0, X26
-	VADDPS        Z26, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store760
-	VADDSS        8(R8), X0, X0
-
-store760:
-	VMOVD X0, 8(R8)
+store498:
+	VMOVQ X0, (R8)
 	ADDQ  R10, R8
-	ADDQ  $+12, AX
-	ADDQ  DI, DX
-	ADDQ  DI, DX
-	ADDQ  DI, DX
-	JMP   columns732
+	ADDQ  $+8, AX
+	LEAQ  (DX)(DI*2), DX
+	JMP   columns486
 
-rest733:
-	ADDQ $+3, R9
+rest487:
+	ADDQ $+2, R9
 
-columns761:
+columns499:
 	SUBQ         $+1, R9
-	JLT          rest762
+	JLT          rest500
 	VBROADCASTSS c4_0<>+0(SB), Z0
 	VBROADCASTSS c4_0<>+0(SB), Z1
 	VBROADCASTSS c4_0<>+0(SB), Z2
@@ -15112,11 +12278,11 @@ columns761:
 	LEAQ         (SI)(SI*2), R12
 	LEAQ         (DI)(DI*2), R13
 	LEAQ         (R8)(SI*4), R13
-	LEAQ         (R10)(DI*4), R14
+	LEAQ         (R10)(DI*1), R14
 
-depth763:
+depth501:
 	SUBQ        $+16, R11
-	JLT         tail764
+	JLT         tail502
 	VPMOVZXWD   (R10), Z8
 	VPSLLD      $0x10, Z8, Z8
 	VMOVUPS     (R8), Z9
@@ -15138,11 +12304,11 @@ depth763:
 	ADDQ        $+64, R8
 	ADDQ        $+32, R10
 	ADDQ        $+64, R13
-	JMP         depth763
+	JMP         depth501
 
-tail764:
+tail502:
 	ADDQ        $+16, R11
-	JEQ         done765
+	JEQ         done503
 	MOVQ        $-1, R14
 	BZHIQ       R11, R14, R14
 	KMOVQ       R14, K1
@@ -15166,146 +12332,170 @@ tail764:
 	VMOVUPS.Z   (R13)(R12*1), K1, Z9
 	VFMADD231PS Z8, Z9, Z7
 
-done765:
+done503:
 	MOVQ          ldc+48(FP), R10
 	MOVQ          add+72(FP), R11
 	IMUL3Q        $+4, R10, R10
 	MOVQ          AX, R8
-	VEXTRACTF64X4 $0x01, Z0, Y25
-	VADDPS        Z25, Z0, Z0
-	VEXTRACTF32X4 $0x01, Y0, X26
-	VADDPS        Z26, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z8
-	VADDPS        Z8, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z8
-	VADDPS        Z8, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z0, Y8
+	VADDPS        Y8, Y0, Y0
+	VEXTRACTF32X4 $0x01, Y0, X8
+	VADDPS        X8, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X8
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X8, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X8
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X8, X0, X0
 	TESTQ         R11, R11
-	JZ            store766
-	VADDSS        (R8), X0, X0
+	JZ            store504
+	VMOVD         (R8), X8
+	VADDPS        X8, X0, X0
 
-store766:
+store504:
 	VMOVD         X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z1, Y25
-	VADDPS        Z25, Z1, Z0
-	VEXTRACTF32X4 $0x01, Y0, X26
-	VADDPS        Z26, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z1, Y0
+	VADDPS        Y0, Y1, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPS        X1, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
 	TESTQ         R11, R11
-	JZ            store767
-	VADDSS        (R8), X0, X0
+	JZ            store505
+	VMOVD         (R8), X1
+	VADDPS        X1, X0, X0
 
-store767:
+store505:
 	VMOVD         X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z2, Y25
-	VADDPS        Z25, Z2, Z0
-	VEXTRACTF32X4 $0x01, Y0, X26
-	VADDPS        Z26, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z2, Y0
+	VADDPS        Y0, Y2, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPS        X1, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
 	TESTQ         R11, R11
-	JZ            store768
-	VADDSS        (R8), X0, X0
+	JZ            store506
+	VMOVD         (R8), X1
+	VADDPS        X1, X0, X0
 
-store768:
+store506:
 	VMOVD         X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z3, Y25
-	VADDPS        Z25, Z3, Z0
-	VEXTRACTF32X4 $0x01, Y0, X26
-	VADDPS        Z26, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z3, Y0
+	VADDPS        Y0, Y3, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPS        X1, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
 	TESTQ         R11, R11
-	JZ            store769
-	VADDSS        (R8), X0, X0
+	JZ            store507
+	VMOVD         (R8), X1
+	VADDPS        X1, X0, X0
 
-store769:
+store507:
 	VMOVD         X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z4, Y25
-	VADDPS        Z25, Z4, Z0
-	VEXTRACTF32X4 $0x01, Y0, X26
-	VADDPS        Z26, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z4, Y0
+	VADDPS        Y0, Y4, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPS        X1, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
 	TESTQ         R11, R11
-	JZ            store770
-	VADDSS        (R8), X0, X0
+	JZ            store508
+	VMOVD         (R8), X1
+	VADDPS        X1, X0, X0
 
-store770:
+store508:
 	VMOVD         X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z5, Y25
-	VADDPS        Z25, Z5, Z0
-	VEXTRACTF32X4 $0x01, Y0, X26
-	VADDPS        Z26, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z5, Y0
+	VADDPS        Y0, Y5, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPS        X1, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
 	TESTQ         R11, R11
-	JZ            store771
-	VADDSS        (R8), X0, X0
+	JZ            store509
+	VMOVD         (R8), X1
+	VADDPS        X1, X0, X0
 
-store771:
+store509:
 	VMOVD         X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z6, Y25
-	VADDPS        Z25, Z6, Z0
-	VEXTRACTF32X4 $0x01, Y0, X26
-	VADDPS        Z26, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z6, Y0
+	VADDPS        Y0, Y6, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPS        X1, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
 	TESTQ         R11, R11
-	JZ            store772
-	VADDSS        (R8), X0, X0
+	JZ            store510
+	VMOVD         (R8), X1
+	VADDPS        X1, X0, X0
 
-store772:
+store510:
 	VMOVD         X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z7, Y25
-	VADDPS        Z25, Z7, Z0
-	VEXTRACTF32X4 $0x01, Y0, X26
-	VADDPS        Z26, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z7, Y0
+	VADDPS        Y0, Y7, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPS        X1, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
 	TESTQ         R11, R11
-	JZ            store773
-	VADDSS        (R8), X0, X0
+	JZ            store511
+	VMOVD         (R8), X1
+	VADDPS        X1, X0, X0
 
-store773:
+store511:
 	VMOVD X0, (R8)
 	ADDQ  R10, R8
 	ADDQ  $+4, AX
-	ADDQ  DI, DX
-	JMP   columns761
+	LEAQ  (DX)(DI*1), DX
+	JMP   columns499
 
-rest762:
+rest500:
 	ADDQ $+1, R9
-	JMP  end730
+	JMP  end484
 
-rows731:
+rows485:
 	CMPQ R8, $+7
-	JNE  rows774
+	JNE  rows512
 
-columns775:
-	SUBQ         $+3, R9
-	JLT          rest776
+columns513:
+	SUBQ         $+2, R9
+	JLT          rest514
 	VBROADCASTSS c4_0<>+0(SB), Z0
 	VBROADCASTSS c4_0<>+0(SB), Z1
 	VBROADCASTSS c4_0<>+0(SB), Z2
@@ -15320,430 +12510,253 @@ columns775:
 	VBROADCASTSS c4_0<>+0(SB), Z11
 	VBROADCASTSS c4_0<>+0(SB), Z12
 	VBROADCASTSS c4_0<>+0(SB), Z13
-	VBROADCASTSS c4_0<>+0(SB), Z14
-	VBROADCASTSS c4_0<>+0(SB), Z15
-	VBROADCASTSS c4_0<>+0(SB), Z16
-	VBROADCASTSS c4_0<>+0(SB), Z17
-	VBROADCASTSS c4_0<>+0(SB), Z18
-	VBROADCASTSS c4_0<>+0(SB), Z19
-	VBROADCASTSS c4_0<>+0(SB), Z20
 	MOVQ         CX, R8
 	MOVQ         DX, R10
 	MOVQ         BX, R11
 	LEAQ         (SI)(SI*2), R12
 	LEAQ         (DI)(DI*2), R13
 	LEAQ         (R8)(SI*4), R13
-	LEAQ         (R10)(DI*4), R14
-	SUBQ         DI, R14
+	LEAQ         (R10)(DI*2), R14
 
-depth777:
+depth515:
 	SUBQ        $+16, R11
-	JLT         tail778
+	JLT         tail516
 	PREFETCHT1  (R14)
 	PREFETCHT1  (R14)(DI*1)
-	PREFETCHT1  (R14)(DI*2)
 	ADDQ        $+32, R14
-	VPMOVZXWD   (R10), Z21
-	VPSLLD      $0x10, Z21, Z21
-	VPMOVZXWD   (R10)(DI*1), Z24
-	VPSLLD      $0x10, Z24, Z24
-	VPMOVZXWD   (R10)(DI*2), Z25
-	VPSLLD      $0x10, Z25, Z25
-	VMOVUPS     (R8), Z26
-	VFMADD231PS Z21, Z26, Z0
-	VFMADD231PS Z24, Z26, Z1
-	VFMADD231PS Z25, Z26, Z2
-	VMOVUPS     (R8)(SI*1), Z26
-	VFMADD231PS Z21, Z26, Z3
-	VFMADD231PS Z24, Z26, Z4
-	VFMADD231PS Z25, Z26, Z5
-	VMOVUPS     (R8)(SI*2), Z26
-	VFMADD231PS Z21, Z26, Z6
-	VFMADD231PS Z24, Z26, Z7
-	VFMADD231PS Z25, Z26, Z8
-	VMOVUPS     (R8)(R12*1), Z26
-	VFMADD231PS Z21, Z26, Z9
-	VFMADD231PS Z24, Z26, Z10
-	VFMADD231PS Z25, Z26, Z11
-	VMOVUPS     (R13), Z26
-	VFMADD231PS Z21, Z26, Z12
-	VFMADD231PS Z24, Z26, Z13
-	VFMADD231PS Z25, Z26, Z14
-	VMOVUPS     (R13)(SI*1), Z26
-	VFMADD231PS Z21, Z26, Z15
-	VFMADD231PS Z24, Z26, Z16
-	VFMADD231PS Z25, Z26, Z17
-	VMOVUPS     (R13)(SI*2), Z26
-	VFMADD231PS Z21, Z26, Z18
-	VFMADD231PS Z24, Z26, Z19
-	VFMADD231PS Z25, Z26, Z20
+	VPMOVZXWD   (R10), Z14
+	VPSLLD      $0x10, Z14, Z14
+	VPMOVZXWD   (R10)(DI*1), Z15
+	VPSLLD      $0x10, Z15, Z15
+	VMOVUPS     (R8), Z16
+	VFMADD231PS Z14, Z16, Z0
+	VFMADD231PS Z15, Z16, Z1
+	VMOVUPS     (R8)(SI*1), Z16
+	VFMADD231PS Z14, Z16, Z2
+	VFMADD231PS Z15, Z16, Z3
+	VMOVUPS     (R8)(SI*2), Z16
+	VFMADD231PS Z14, Z16, Z4
+	VFMADD231PS Z15, Z16, Z5
+	VMOVUPS     (R8)(R12*1), Z16
+	VFMADD231PS Z14, Z16, Z6
+	VFMADD231PS Z15, Z16, Z7
+	VMOVUPS     (R13), Z16
+	VFMADD231PS Z14, Z16, Z8
+	VFMADD231PS Z15, Z16, Z9
+	VMOVUPS     (R13)(SI*1), Z16
+	VFMADD231PS Z14, Z16, Z10
+	VFMADD231PS Z15, Z16, Z11
+	VMOVUPS     (R13)(SI*2), Z16
+	VFMADD231PS Z14, Z16, Z12
+	VFMADD231PS Z15, Z16, Z13
 	ADDQ        $+64, R8
 	ADDQ        $+32, R10
 	ADDQ        $+64, R13
-	JMP         depth777
+	JMP         depth515
 
-tail778:
+tail516:
 	ADDQ        $+16, R11
-	JEQ         done779
+	JEQ         done517
 	MOVQ        $-1, R14
 	BZHIQ       R11, R14, R14
 	KMOVQ       R14, K1
-	VMOVDQU16.Z (R10), K1, Y21
-	VPMOVZXWD   Y21, Z21
-	VPSLLD      $0x10, Z21, Z21
-	VMOVDQU16.Z (R10)(DI*1), K1, Y22
-	VPMOVZXWD   Y22, Z24
-	VPSLLD      $0x10, Z24, Z24
-	VMOVDQU16.Z (R10)(DI*2), K1, Y22
-	VPMOVZXWD   Y22, Z25
-	VPSLLD      $0x10, Z25, Z25
-	VMOVUPS.Z   (R8), K1, Z26
-	VFMADD231PS Z21, Z26, Z0
-	VFMADD231PS Z24, Z26, Z1
-	VFMADD231PS Z25, Z26, Z2
-	VMOVUPS.Z   (R8)(SI*1), K1, Z26
-	VFMADD231PS Z21, Z26, Z3
-	VFMADD231PS Z24, Z26, Z4
-	VFMADD231PS Z25, Z26, Z5
-	VMOVUPS.Z   (R8)(SI*2), K1, Z26
-	VFMADD231PS Z21, Z26, Z6
-	VFMADD231PS Z24, Z26, Z7
-	VFMADD231PS Z25, Z26, Z8
-	VMOVUPS.Z   (R8)(R12*1), K1, Z26
-	VFMADD231PS Z21, Z26, Z9
-	VFMADD231PS Z24, Z26, Z10
-	VFMADD231PS Z25, Z26, Z11
-	VMOVUPS.Z   (R13), K1, Z26
-	VFMADD231PS Z21, Z26, Z12
-	VFMADD231PS Z24, Z26, Z13
-	VFMADD231PS Z25, Z26, Z14
-	VMOVUPS.Z   (R13)(SI*1), K1, Z26
-	VFMADD231PS Z21, Z26, Z15
-	VFMADD231PS Z24, Z26, Z16
-	VFMADD231PS Z25, Z26, Z17
-	VMOVUPS.Z   (R13)(SI*2), K1, Z26
-	VFMADD231PS Z21, Z26, Z18
-	VFMADD231PS Z24, Z26, Z19
-	VFMADD231PS Z25, Z26, Z20
+	VMOVDQU16.Z (R10), K1, Y14
+	VPMOVZXWD   Y14, Z14
+	VPSLLD      $0x10, Z14, Z14
+	VMOVDQU16.Z (R10)(DI*1), K1, Y15
+	VPMOVZXWD   Y15, Z15
+	VPSLLD      $0x10, Z15, Z15
+	VMOVUPS.Z   (R8), K1, Z16
+	VFMADD231PS Z14, Z16, Z0
+	VFMADD231PS Z15, Z16, Z1
+	VMOVUPS.Z   (R8)(SI*1), K1, Z16
+	VFMADD231PS Z14, Z16, Z2
+	VFMADD231PS Z15, Z16, Z3
+	VMOVUPS.Z   (R8)(SI*2), K1, Z16
+	VFMADD231PS Z14, Z16, Z4
+	VFMADD231PS Z15, Z16, Z5
+	VMOVUPS.Z   (R8)(R12*1), K1, Z16
+	VFMADD231PS Z14, Z16, Z6
+	VFMADD231PS Z15, Z16, Z7
+	VMOVUPS.Z   (R13), K1, Z16
+	VFMADD231PS Z14, Z16, Z8
+	VFMADD231PS Z15, Z16, Z9
+	VMOVUPS.Z   (R13)(SI*1), K1, Z16
+	VFMADD231PS Z14, Z16, Z10
+	VFMADD231PS Z15, Z16, Z11
+	VMOVUPS.Z   (R13)(SI*2), K1, Z16
+	VFMADD231PS Z14, Z16, Z12
+	VFMADD231PS Z15, Z16, Z13
 
-done779:
+done517:
 	MOVQ          ldc+48(FP), R10
 	MOVQ          add+72(FP), R11
 	IMUL3Q        $+4, R10, R10
 	MOVQ          AX, R8
-	VEXTRACTF64X4 $0x01, Z0, Y22
-	VADDPS        Z22, Z0, Z0
-	VEXTRACTF32X4 $0x01, Y0, X23
-	VADDPS        Z23, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z21
-	VADDPS        Z21, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z21
-	VADDPS        Z21, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z0, Y14
+	VADDPS        Y14, Y0, Y0
+	VEXTRACTF32X4 $0x01, Y0, X14
+	VADDPS        X14, X0, X0
+	VEXTRACTF64X4 $0x01, Z1, Y14
+	VADDPS        Y14, Y1, Y1
+	VEXTRACTF32X4 $0x01, Y1, X14
+	VADDPS        X14, X1, X1
+	VSHUFPS       $0xdd, X1, X0, X14
+	VSHUFPS       $0x88, X1, X0, X0
+	VADDPS        X14, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
 	TESTQ         R11, R11
-	JZ            store780
-	VADDSS        (R8), X0, X0
+	JZ            store518
+	VMOVQ         (R8), X1
+	VADDPS        X1, X0, X0
 
-store780:
-	VMOVD         X0, (R8)
-	VEXTRACTF64X4 $0x01, Z1, Y22
-	VADDPS        Z22, Z1, Z0
-	VEXTRACTF32X4 $0x01, Y0, X23
-	VADDPS        Z23, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store781
-	VADDSS        4(R8), X0, X0
-
-store781:
-	VMOVD         X0, 4(R8)
-	VEXTRACTF64X4 $0x01, Z2, Y22
-	VADDPS        Z22, Z2, Z0
-	VEXTRACTF32X4 $0x01, Y0, X23
-	VADDPS        Z23, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store782
-	VADDSS        8(R8), X0, X0
-
-store782:
-	VMOVD         X0, 8(R8)
+store518:
+	VMOVQ         X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z3, Y22
-	VADDPS        Z22, Z3, Z0
-	VEXTRACTF32X4 $0x01, Y0, X23
-	VADDPS        Z23, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z2, Y0
+	VADDPS        Y0, Y2, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPS        X1, X0, X0
+	VEXTRACTF64X4 $0x01, Z3, Y1
+	VADDPS        Y1, Y3, Y1
+	VEXTRACTF32X4 $0x01, Y1, X2
+	VADDPS        X2, X1, X1
+	VSHUFPS       $0xdd, X1, X0, X2
+	VSHUFPS       $0x88, X1, X0, X0
+	VADDPS        X2, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
 	TESTQ         R11, R11
-	JZ            store783
-	VADDSS        (R8), X0, X0
+	JZ            store519
+	VMOVQ         (R8), X1
+	VADDPS        X1, X0, X0
 
-store783:
-	VMOVD         X0, (R8)
-	VEXTRACTF64X4 $0x01, Z4, Y22
-	VADDPS        Z22, Z4, Z0
-	VEXTRACTF32X4 $0x01, Y0, X23
-	VADDPS        Z23, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store784
-	VADDSS        4(R8), X0, X0
-
-store784:
-	VMOVD         X0, 4(R8)
-	VEXTRACTF64X4 $0x01, Z5, Y22
-	VADDPS        Z22, Z5, Z0
-	VEXTRACTF32X4 $0x01, Y0, X23
-	VADDPS        Z23, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store785
-	VADDSS        8(R8), X0, X0
-
-store785:
-	VMOVD         X0, 8(R8)
+store519:
+	VMOVQ         X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z6, Y22
-	VADDPS        Z22, Z6, Z0
-	VEXTRACTF32X4 $0x01, Y0, X23
-	VADDPS        Z23, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z4, Y0
+	VADDPS        Y0, Y4, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPS        X1, X0, X0
+	VEXTRACTF64X4 $0x01, Z5, Y1
+	VADDPS        Y1, Y5, Y1
+	VEXTRACTF32X4 $0x01, Y1, X2
+	VADDPS        X2, X1, X1
+	VSHUFPS       $0xdd, X1, X0, X2
+	VSHUFPS       $0x88, X1, X0, X0
+	VADDPS        X2, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
 	TESTQ         R11, R11
-	JZ            store786
-	VADDSS        (R8), X0, X0
+	JZ            store520
+	VMOVQ         (R8), X1
+	VADDPS        X1, X0, X0
 
-store786:
-	VMOVD         X0, (R8)
-	VEXTRACTF64X4 $0x01, Z7, Y22
-	VADDPS        Z22, Z7, Z0
-	VEXTRACTF32X4 $0x01, Y0, X23
-	VADDPS        Z23, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store787
-	VADDSS        4(R8), X0, X0
-
-store787:
-	VMOVD         X0, 4(R8)
-	VEXTRACTF64X4 $0x01, Z8, Y22
-	VADDPS        Z22, Z8, Z0
-	VEXTRACTF32X4 $0x01, Y0, X23
-	VADDPS        Z23, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store788
-	VADDSS        8(R8), X0, X0
-
-store788:
-	VMOVD         X0, 8(R8)
+store520:
+	VMOVQ         X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z9, Y22
-	VADDPS        Z22, Z9, Z0
-	VEXTRACTF32X4 $0x01, Y0, X23
-	VADDPS        Z23, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z6, Y0
+	VADDPS        Y0, Y6, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPS        X1, X0, X0
+	VEXTRACTF64X4 $0x01, Z7, Y1
+	VADDPS        Y1, Y7, Y1
+	VEXTRACTF32X4 $0x01, Y1, X2
+	VADDPS        X2, X1, X1
+	VSHUFPS       $0xdd, X1, X0, X2
+	VSHUFPS       $0x88, X1, X0, X0
+	VADDPS        X2, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
 	TESTQ         R11, R11
-	JZ            store789
-	VADDSS        (R8), X0, X0
+	JZ            store521
+	VMOVQ         (R8), X1
+	VADDPS        X1, X0, X0
 
-store789:
-	VMOVD         X0, (R8)
-	VEXTRACTF64X4 $0x01, Z10, Y22
-	VADDPS        Z22, Z10, Z0
-	VEXTRACTF32X4 $0x01, Y0, X23
-	VADDPS        Z23, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store790
-	VADDSS        4(R8), X0, X0
-
-store790:
-	VMOVD         X0, 4(R8)
-	VEXTRACTF64X4 $0x01, Z11, Y22
-	VADDPS        Z22, Z11, Z0
-	VEXTRACTF32X4 $0x01, Y0, X23
-	VADDPS        Z23, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store791
-	VADDSS        8(R8), X0, X0
-
-store791:
-	VMOVD         X0, 8(R8)
+store521:
+	VMOVQ         X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z12, Y22
-	VADDPS        Z22, Z12, Z0
-	VEXTRACTF32X4 $0x01, Y0, X23
-	VADDPS        Z23, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z8, Y0
+	VADDPS        Y0, Y8, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPS        X1, X0, X0
+	VEXTRACTF64X4 $0x01, Z9, Y1
+	VADDPS        Y1, Y9, Y1
+	VEXTRACTF32X4 $0x01, Y1, X2
+	VADDPS        X2, X1, X1
+	VSHUFPS       $0xdd, X1, X0, X2
+	VSHUFPS       $0x88, X1, X0, X0
+	VADDPS        X2, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
 	TESTQ         R11, R11
-	JZ            store792
-	VADDSS        (R8), X0, X0
+	JZ            store522
+	VMOVQ         (R8), X1
+	VADDPS        X1, X0, X0
 
-store792:
-	VMOVD         X0, (R8)
-	VEXTRACTF64X4 $0x01, Z13, Y22
-	VADDPS        Z22, Z13, Z0
-	VEXTRACTF32X4 $0x01, Y0, X23
-	VADDPS        Z23, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store793
-	VADDSS        4(R8), X0, X0
-
-store793:
-	VMOVD         X0, 4(R8)
-	VEXTRACTF64X4 $0x01, Z14, Y22
-	VADDPS        Z22, Z14, Z0
-	VEXTRACTF32X4 $0x01, Y0, X23
-	VADDPS        Z23, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store794
-	VADDSS        8(R8), X0, X0
-
-store794:
-	VMOVD         X0, 8(R8)
+store522:
+	VMOVQ         X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z15, Y22
-	VADDPS        Z22, Z15, Z0
-	VEXTRACTF32X4 $0x01, Y0, X23
-	VADDPS        Z23, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z10, Y0
+	VADDPS        Y0, Y10, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPS        X1, X0, X0
+	VEXTRACTF64X4 $0x01, Z11, Y1
+	VADDPS        Y1, Y11, Y1
+	VEXTRACTF32X4 $0x01, Y1, X2
+	VADDPS        X2, X1, X1
+	VSHUFPS       $0xdd, X1, X0, X2
+	VSHUFPS       $0x88, X1, X0, X0
+	VADDPS        X2, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
 	TESTQ         R11, R11
-	JZ            store795
-	VADDSS        (R8), X0, X0
+	JZ            store523
+	VMOVQ         (R8), X1
+	VADDPS        X1, X0, X0
 
-store795:
-	VMOVD         X0, (R8)
-	VEXTRACTF64X4 $0x01, Z16, Y22
-	VADDPS        Z22, Z16, Z0
-	VEXTRACTF32X4 $0x01, Y0, X23
-	VADDPS        Z23, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store796
-	VADDSS        4(R8), X0, X0
-
-store796:
-	VMOVD         X0, 4(R8)
-	VEXTRACTF64X4 $0x01, Z17, Y22
-	VADDPS        Z22, Z17, Z0
-	VEXTRACTF32X4 $0x01, Y0, X23
-	VADDPS        Z23, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store797
-	VADDSS        8(R8), X0, X0
-
-store797:
-	VMOVD         X0, 8(R8)
+store523:
+	VMOVQ         X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z18, Y22
-	VADDPS        Z22, Z18, Z0
-	VEXTRACTF32X4 $0x01, Y0, X23
-	VADDPS        Z23, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z12, Y0
+	VADDPS        Y0, Y12, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPS        X1, X0, X0
+	VEXTRACTF64X4 $0x01, Z13, Y1
+	VADDPS        Y1, Y13, Y1
+	VEXTRACTF32X4 $0x01, Y1, X2
+	VADDPS        X2, X1, X1
+	VSHUFPS       $0xdd, X1, X0, X2
+	VSHUFPS       $0x88, X1, X0, X0
+	VADDPS        X2, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
 	TESTQ         R11, R11
-	JZ            store798
-	VADDSS        (R8), X0, X0
+	JZ            store524
+	VMOVQ         (R8), X1
+	VADDPS        X1, X0, X0
 
-store798:
-	VMOVD         X0, (R8)
-	VEXTRACTF64X4 $0x01, Z19, Y22
-	VADDPS        Z22, Z19, Z0
-	VEXTRACTF32X4 $0x01, Y0, X23
-	VADDPS        Z23, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store799
-	VADDSS        4(R8), X0, X0
-
-store799:
-	VMOVD         X0, 4(R8)
-	VEXTRACTF64X4 $0x01, Z20, Y22
-	VADDPS        Z22, Z20, Z0
-	VEXTRACTF32X4 $0x01, Y0, X23
-	VADDPS        Z23, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store800
-	VADDSS        8(R8), X0, X0
-
-store800:
-	VMOVD X0, 8(R8)
+store524:
+	VMOVQ X0, (R8)
 	ADDQ  R10, R8
-	ADDQ  $+12, AX
-	ADDQ  DI, DX
-	ADDQ  DI, DX
-	ADDQ  DI, DX
-	JMP   columns775
+	ADDQ  $+8, AX
+	LEAQ  (DX)(DI*2), DX
+	JMP   columns513
 
-rest776:
-	ADDQ $+3, R9
+rest514:
+	ADDQ $+2, R9
 
-columns801:
+columns525:
 	SUBQ         $+1, R9
-	JLT          rest802
+	JLT          rest526
 	VBROADCASTSS c4_0<>+0(SB), Z0
 	VBROADCASTSS c4_0<>+0(SB), Z1
 	VBROADCASTSS c4_0<>+0(SB), Z2
@@ -15757,11 +12770,11 @@ columns801:
 	LEAQ         (SI)(SI*2), R12
 	LEAQ         (DI)(DI*2), R13
 	LEAQ         (R8)(SI*4), R13
-	LEAQ         (R10)(DI*4), R14
+	LEAQ         (R10)(DI*1), R14
 
-depth803:
+depth527:
 	SUBQ        $+16, R11
-	JLT         tail804
+	JLT         tail528
 	VPMOVZXWD   (R10), Z7
 	VPSLLD      $0x10, Z7, Z7
 	VMOVUPS     (R8), Z8
@@ -15781,11 +12794,11 @@ depth803:
 	ADDQ        $+64, R8
 	ADDQ        $+32, R10
 	ADDQ        $+64, R13
-	JMP         depth803
+	JMP         depth527
 
-tail804:
+tail528:
 	ADDQ        $+16, R11
-	JEQ         done805
+	JEQ         done529
 	MOVQ        $-1, R14
 	BZHIQ       R11, R14, R14
 	KMOVQ       R14, K1
@@ -15807,131 +12820,152 @@ tail804:
 	VMOVUPS.Z   (R13)(SI*2), K1, Z8
 	VFMADD231PS Z7, Z8, Z6
 
-done805:
+done529:
 	MOVQ          ldc+48(FP), R10
 	MOVQ          add+72(FP), R11
 	IMUL3Q        $+4, R10, R10
 	MOVQ          AX, R8
-	VEXTRACTF64X4 $0x01, Z0, Y22
-	VADDPS        Z22, Z0, Z0
-	VEXTRACTF32X4 $0x01, Y0, X23
-	VADDPS        Z23, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z7
-	VADDPS        Z7, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z7
-	VADDPS        Z7, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z0, Y7
+	VADDPS        Y7, Y0, Y0
+	VEXTRACTF32X4 $0x01, Y0, X7
+	VADDPS        X7, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X7
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X7, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X7
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X7, X0, X0
 	TESTQ         R11, R11
-	JZ            store806
-	VADDSS        (R8), X0, X0
+	JZ            store530
+	VMOVD         (R8), X7
+	VADDPS        X7, X0, X0
 
-store806:
+store530:
 	VMOVD         X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z1, Y22
-	VADDPS        Z22, Z1, Z0
-	VEXTRACTF32X4 $0x01, Y0, X23
-	VADDPS        Z23, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z1, Y0
+	VADDPS        Y0, Y1, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPS        X1, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
 	TESTQ         R11, R11
-	JZ            store807
-	VADDSS        (R8), X0, X0
+	JZ            store531
+	VMOVD         (R8), X1
+	VADDPS        X1, X0, X0
 
-store807:
+store531:
 	VMOVD         X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z2, Y22
-	VADDPS        Z22, Z2, Z0
-	VEXTRACTF32X4 $0x01, Y0, X23
-	VADDPS        Z23, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z2, Y0
+	VADDPS        Y0, Y2, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPS        X1, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
 	TESTQ         R11, R11
-	JZ            store808
-	VADDSS        (R8), X0, X0
+	JZ            store532
+	VMOVD         (R8), X1
+	VADDPS        X1, X0, X0
 
-store808:
+store532:
 	VMOVD         X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z3, Y22
-	VADDPS        Z22, Z3, Z0
-	VEXTRACTF32X4 $0x01, Y0, X23
-	VADDPS        Z23, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z3, Y0
+	VADDPS        Y0, Y3, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPS        X1, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
 	TESTQ         R11, R11
-	JZ            store809
-	VADDSS        (R8), X0, X0
+	JZ            store533
+	VMOVD         (R8), X1
+	VADDPS        X1, X0, X0
 
-store809:
+store533:
 	VMOVD         X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z4, Y22
-	VADDPS        Z22, Z4, Z0
-	VEXTRACTF32X4 $0x01, Y0, X23
-	VADDPS        Z23, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z4, Y0
+	VADDPS        Y0, Y4, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPS        X1, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
 	TESTQ         R11, R11
-	JZ            store810
-	VADDSS        (R8), X0, X0
+	JZ            store534
+	VMOVD         (R8), X1
+	VADDPS        X1, X0, X0
 
-store810:
+store534:
 	VMOVD         X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z5, Y22
-	VADDPS        Z22, Z5, Z0
-	VEXTRACTF32X4 $0x01, Y0, X23
-	VADDPS        Z23, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z5, Y0
+	VADDPS        Y0, Y5, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPS        X1, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
 	TESTQ         R11, R11
-	JZ            store811
-	VADDSS        (R8), X0, X0
+	JZ            store535
+	VMOVD         (R8), X1
+	VADDPS        X1, X0, X0
 
-store811:
+store535:
 	VMOVD         X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z6, Y22
-	VADDPS        Z22, Z6, Z0
-	VEXTRACTF32X4 $0x01, Y0, X23
-	VADDPS        Z23, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z6, Y0
+	VADDPS        Y0, Y6, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPS        X1, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
 	TESTQ         R11, R11
-	JZ            store812
-	VADDSS        (R8), X0, X0
+	JZ            store536
+	VMOVD         (R8), X1
+	VADDPS        X1, X0, X0
 
-store812:
+store536:
 	VMOVD X0, (R8)
 	ADDQ  R10, R8
 	ADDQ  $+4, AX
-	ADDQ  DI, DX
-	JMP   columns801
+	LEAQ  (DX)(DI*1), DX
+	JMP   columns525
 
-rest802:
+rest526:
 	ADDQ $+1, R9
-	JMP  end730
+	JMP  end484
 
-rows774:
+rows512:
 	CMPQ R8, $+6
-	JNE  rows813
+	JNE  rows537
 
-columns814:
-	SUBQ         $+3, R9
-	JLT          rest815
+columns538:
+	SUBQ         $+2, R9
+	JLT          rest539
 	VBROADCASTSS c4_0<>+0(SB), Z0
 	VBROADCASTSS c4_0<>+0(SB), Z1
 	VBROADCASTSS c4_0<>+0(SB), Z2
@@ -15944,378 +12978,225 @@ columns814:
 	VBROADCASTSS c4_0<>+0(SB), Z9
 	VBROADCASTSS c4_0<>+0(SB), Z10
 	VBROADCASTSS c4_0<>+0(SB), Z11
-	VBROADCASTSS c4_0<>+0(SB), Z12
-	VBROADCASTSS c4_0<>+0(SB), Z13
-	VBROADCASTSS c4_0<>+0(SB), Z14
-	VBROADCASTSS c4_0<>+0(SB), Z15
-	VBROADCASTSS c4_0<>+0(SB), Z16
-	VBROADCASTSS c4_0<>+0(SB), Z17
 	MOVQ         CX, R8
 	MOVQ         DX, R10
 	MOVQ         BX, R11
 	LEAQ         (SI)(SI*2), R12
 	LEAQ         (DI)(DI*2), R13
 	LEAQ         (R8)(SI*4), R13
-	LEAQ         (R10)(DI*4), R14
-	SUBQ         DI, R14
+	LEAQ         (R10)(DI*2), R14
 
-depth816:
+depth540:
 	SUBQ        $+16, R11
-	JLT         tail817
+	JLT         tail541
 	PREFETCHT1  (R14)
 	PREFETCHT1  (R14)(DI*1)
-	PREFETCHT1  (R14)(DI*2)
 	ADDQ        $+32, R14
-	VPMOVZXWD   (R10), Z18
-	VPSLLD      $0x10, Z18, Z18
-	VPMOVZXWD   (R10)(DI*1), Z21
-	VPSLLD      $0x10, Z21, Z21
-	VPMOVZXWD   (R10)(DI*2), Z22
-	VPSLLD      $0x10, Z22, Z22
-	VMOVUPS     (R8), Z23
-	VFMADD231PS Z18, Z23, Z0
-	VFMADD231PS Z21, Z23, Z1
-	VFMADD231PS Z22, Z23, Z2
-	VMOVUPS     (R8)(SI*1), Z23
-	VFMADD231PS Z18, Z23, Z3
-	VFMADD231PS Z21, Z23, Z4
-	VFMADD231PS Z22, Z23, Z5
-	VMOVUPS     (R8)(SI*2), Z23
-	VFMADD231PS Z18, Z23, Z6
-	VFMADD231PS Z21, Z23, Z7
-	VFMADD231PS Z22, Z23, Z8
-	VMOVUPS     (R8)(R12*1), Z23
-	VFMADD231PS Z18, Z23, Z9
-	VFMADD231PS Z21, Z23, Z10
-	VFMADD231PS Z22, Z23, Z11
-	VMOVUPS     (R13), Z23
-	VFMADD231PS Z18, Z23, Z12
-	VFMADD231PS Z21, Z23, Z13
-	VFMADD231PS Z22, Z23, Z14
-	VMOVUPS     (R13)(SI*1), Z23
-	VFMADD231PS Z18, Z23, Z15
-	VFMADD231PS Z21, Z23, Z16
-	VFMADD231PS Z22, Z23, Z17
+	VPMOVZXWD   (R10), Z12
+	VPSLLD      $0x10, Z12, Z12
+	VPMOVZXWD   (R10)(DI*1), Z13
+	VPSLLD      $0x10, Z13, Z13
+	VMOVUPS     (R8), Z14
+	VFMADD231PS Z12, Z14, Z0
+	VFMADD231PS Z13, Z14, Z1
+	VMOVUPS     (R8)(SI*1), Z14
+	VFMADD231PS Z12, Z14, Z2
+	VFMADD231PS Z13, Z14, Z3
+	VMOVUPS     (R8)(SI*2), Z14
+	VFMADD231PS Z12, Z14, Z4
+	VFMADD231PS Z13, Z14, Z5
+	VMOVUPS     (R8)(R12*1), Z14
+	VFMADD231PS Z12, Z14, Z6
+	VFMADD231PS Z13, Z14, Z7
+	VMOVUPS     (R13), Z14
+	VFMADD231PS Z12, Z14, Z8
+	VFMADD231PS Z13, Z14, Z9
+	VMOVUPS     (R13)(SI*1), Z14
+	VFMADD231PS Z12, Z14, Z10
+	VFMADD231PS Z13, Z14, Z11
 	ADDQ        $+64, R8
 	ADDQ        $+32, R10
 	ADDQ        $+64, R13
-	JMP         depth816
+	JMP         depth540
 
-tail817:
+tail541:
 	ADDQ        $+16, R11
-	JEQ         done818
+	JEQ         done542
 	MOVQ        $-1, R14
 	BZHIQ       R11, R14, R14
 	KMOVQ       R14, K1
-	VMOVDQU16.Z (R10), K1, Y18
-	VPMOVZXWD   Y18, Z18
-	VPSLLD      $0x10, Z18, Z18
-	VMOVDQU16.Z (R10)(DI*1), K1, Y19
-	VPMOVZXWD   Y19, Z21
-	VPSLLD      $0x10, Z21, Z21
-	VMOVDQU16.Z (R10)(DI*2), K1, Y19
-	VPMOVZXWD   Y19, Z22
-	VPSLLD      $0x10, Z22, Z22
-	VMOVUPS.Z   (R8), K1, Z23
-	VFMADD231PS Z18, Z23, Z0
-	VFMADD231PS Z21, Z23, Z1
-	VFMADD231PS Z22, Z23, Z2
-	VMOVUPS.Z   (R8)(SI*1), K1, Z23
-	VFMADD231PS Z18, Z23, Z3
-	VFMADD231PS Z21, Z23, Z4
-	VFMADD231PS Z22, Z23, Z5
-	VMOVUPS.Z   (R8)(SI*2), K1, Z23
-	VFMADD231PS Z18, Z23, Z6
-	VFMADD231PS Z21, Z23, Z7
-	VFMADD231PS Z22, Z23, Z8
-	VMOVUPS.Z   (R8)(R12*1), K1, Z23
-	VFMADD231PS Z18, Z23, Z9
-	VFMADD231PS Z21, Z23, Z10
-	VFMADD231PS Z22, Z23, Z11
-	VMOVUPS.Z   (R13), K1, Z23
-	VFMADD231PS Z18, Z23, Z12
-	VFMADD231PS Z21, Z23, Z13
-	VFMADD231PS Z22, Z23, Z14
-	VMOVUPS.Z   (R13)(SI*1), K1, Z23
-	VFMADD231PS Z18, Z23, Z15
-	VFMADD231PS Z21, Z23, Z16
-	VFMADD231PS Z22, Z23, Z17
+	VMOVDQU16.Z (R10), K1, Y12
+	VPMOVZXWD   Y12, Z12
+	VPSLLD      $0x10, Z12, Z12
+	VMOVDQU16.Z (R10)(DI*1), K1, Y13
+	VPMOVZXWD   Y13, Z13
+	VPSLLD      $0x10, Z13, Z13
+	VMOVUPS.Z   (R8), K1, Z14
+	VFMADD231PS Z12, Z14, Z0
+	VFMADD231PS Z13, Z14, Z1
+	VMOVUPS.Z   (R8)(SI*1), K1, Z14
+	VFMADD231PS Z12, Z14, Z2
+	VFMADD231PS Z13, Z14, Z3
+	VMOVUPS.Z   (R8)(SI*2), K1, Z14
+	VFMADD231PS Z12, Z14, Z4
+	VFMADD231PS Z13, Z14, Z5
+	VMOVUPS.Z   (R8)(R12*1), K1, Z14
+	VFMADD231PS Z12, Z14, Z6
+	VFMADD231PS Z13, Z14, Z7
+	VMOVUPS.Z   (R13), K1, Z14
+	VFMADD231PS Z12, Z14, Z8
+	VFMADD231PS Z13, Z14, Z9
+	VMOVUPS.Z   (R13)(SI*1), K1, Z14
+	VFMADD231PS Z12, Z14, Z10
+	VFMADD231PS Z13, Z14, Z11
 
-done818:
+done542:
 	MOVQ          ldc+48(FP), R10
 	MOVQ          add+72(FP), R11
 	IMUL3Q        $+4, R10, R10
 	MOVQ          AX, R8
-	VEXTRACTF64X4 $0x01, Z0, Y19
-	VADDPS        Z19, Z0, Z0
-	VEXTRACTF32X4 $0x01, Y0, X20
-	VADDPS        Z20, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z18
-	VADDPS        Z18, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z18
-	VADDPS        Z18, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z0, Y12
+	VADDPS        Y12, Y0, Y0
+	VEXTRACTF32X4 $0x01, Y0, X12
+	VADDPS        X12, X0, X0
+	VEXTRACTF64X4 $0x01, Z1, Y12
+	VADDPS        Y12, Y1, Y1
+	VEXTRACTF32X4 $0x01, Y1, X12
+	VADDPS        X12, X1, X1
+	VSHUFPS       $0xdd, X1, X0, X12
+	VSHUFPS       $0x88, X1, X0, X0
+	VADDPS        X12, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
 	TESTQ         R11, R11
-	JZ            store819
-	VADDSS        (R8), X0, X0
+	JZ            store543
+	VMOVQ         (R8), X1
+	VADDPS        X1, X0, X0
 
-store819:
-	VMOVD         X0, (R8)
-	VEXTRACTF64X4 $0x01, Z1, Y19
-	VADDPS        Z19, Z1, Z0
-	VEXTRACTF32X4 $0x01, Y0, X20
-	VADDPS        Z20, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store820
-	VADDSS        4(R8), X0, X0
-
-store820:
-	VMOVD         X0, 4(R8)
-	VEXTRACTF64X4 $0x01, Z2, Y19
-	VADDPS        Z19, Z2, Z0
-	VEXTRACTF32X4 $0x01, Y0, X20
-	VADDPS        Z20, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store821
-	VADDSS        8(R8), X0, X0
-
-store821:
-	VMOVD         X0, 8(R8)
+store543:
+	VMOVQ         X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z3, Y19
-	VADDPS        Z19, Z3, Z0
-	VEXTRACTF32X4 $0x01, Y0, X20
-	VADDPS        Z20, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z2, Y0
+	VADDPS        Y0, Y2, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPS        X1, X0, X0
+	VEXTRACTF64X4 $0x01, Z3, Y1
+	VADDPS        Y1, Y3, Y1
+	VEXTRACTF32X4 $0x01, Y1, X2
+	VADDPS        X2, X1, X1
+	VSHUFPS       $0xdd, X1, X0, X2
+	VSHUFPS       $0x88, X1, X0, X0
+	VADDPS        X2, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
 	TESTQ         R11, R11
-	JZ            store822
-	VADDSS        (R8), X0, X0
+	JZ            store544
+	VMOVQ         (R8), X1
+	VADDPS        X1, X0, X0
 
-store822:
-	VMOVD         X0, (R8)
-	VEXTRACTF64X4 $0x01, Z4, Y19
-	VADDPS        Z19, Z4, Z0
-	VEXTRACTF32X4 $0x01, Y0, X20
-	VADDPS        Z20, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store823
-	VADDSS        4(R8), X0, X0
-
-store823:
-	VMOVD         X0, 4(R8)
-	VEXTRACTF64X4 $0x01, Z5, Y19
-	VADDPS        Z19, Z5, Z0
-	VEXTRACTF32X4 $0x01, Y0, X20
-	VADDPS        Z20, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store824
-	VADDSS        8(R8), X0, X0
-
-store824:
-	VMOVD         X0, 8(R8)
+store544:
+	VMOVQ         X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z6, Y19
-	VADDPS        Z19, Z6, Z0
-	VEXTRACTF32X4 $0x01, Y0, X20
-	VADDPS        Z20, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z4, Y0
+	VADDPS        Y0, Y4, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPS        X1, X0, X0
+	VEXTRACTF64X4 $0x01, Z5, Y1
+	VADDPS        Y1, Y5, Y1
+	VEXTRACTF32X4 $0x01, Y1, X2
+	VADDPS        X2, X1, X1
+	VSHUFPS       $0xdd, X1, X0, X2
+	VSHUFPS       $0x88, X1, X0, X0
+	VADDPS        X2, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
 	TESTQ         R11, R11
-	JZ            store825
-	VADDSS        (R8), X0, X0
+	JZ            store545
+	VMOVQ         (R8), X1
+	VADDPS        X1, X0, X0
 
-store825:
-	VMOVD         X0, (R8)
-	VEXTRACTF64X4 $0x01, Z7, Y19
-	VADDPS        Z19, Z7, Z0
-	VEXTRACTF32X4 $0x01, Y0, X20
-	VADDPS        Z20, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store826
-	VADDSS        4(R8), X0, X0
-
-store826:
-	VMOVD         X0, 4(R8)
-	VEXTRACTF64X4 $0x01, Z8, Y19
-	VADDPS        Z19, Z8, Z0
-	VEXTRACTF32X4 $0x01, Y0, X20
-	VADDPS        Z20, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store827
-	VADDSS        8(R8), X0, X0
-
-store827:
-	VMOVD         X0, 8(R8)
+store545:
+	VMOVQ         X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z9, Y19
-	VADDPS        Z19, Z9, Z0
-	VEXTRACTF32X4 $0x01, Y0, X20
-	VADDPS        Z20, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z6, Y0
+	VADDPS        Y0, Y6, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPS        X1, X0, X0
+	VEXTRACTF64X4 $0x01, Z7, Y1
+	VADDPS        Y1, Y7, Y1
+	VEXTRACTF32X4 $0x01, Y1, X2
+	VADDPS        X2, X1, X1
+	VSHUFPS       $0xdd, X1, X0, X2
+	VSHUFPS       $0x88, X1, X0, X0
+	VADDPS        X2, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
 	TESTQ         R11, R11
-	JZ            store828
-	VADDSS        (R8), X0, X0
+	JZ            store546
+	VMOVQ         (R8), X1
+	VADDPS        X1, X0, X0
 
-store828:
-	VMOVD         X0, (R8)
-	VEXTRACTF64X4 $0x01, Z10, Y19
-	VADDPS        Z19, Z10, Z0
-	VEXTRACTF32X4 $0x01, Y0, X20
-	VADDPS        Z20, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store829
-	VADDSS        4(R8), X0, X0
-
-store829:
-	VMOVD         X0, 4(R8)
-	VEXTRACTF64X4 $0x01, Z11, Y19
-	VADDPS        Z19, Z11, Z0
-	VEXTRACTF32X4 $0x01, Y0, X20
-	VADDPS        Z20, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store830
-	VADDSS        8(R8), X0, X0
-
-store830:
-	VMOVD         X0, 8(R8)
+store546:
+	VMOVQ         X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z12, Y19
-	VADDPS        Z19, Z12, Z0
-	VEXTRACTF32X4 $0x01, Y0, X20
-	VADDPS        Z20, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z8, Y0
+	VADDPS        Y0, Y8, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPS        X1, X0, X0
+	VEXTRACTF64X4 $0x01, Z9, Y1
+	VADDPS        Y1, Y9, Y1
+	VEXTRACTF32X4 $0x01, Y1, X2
+	VADDPS        X2, X1, X1
+	VSHUFPS       $0xdd, X1, X0, X2
+	VSHUFPS       $0x88, X1, X0, X0
+	VADDPS        X2, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
 	TESTQ         R11, R11
-	JZ            store831
-	VADDSS        (R8), X0, X0
+	JZ            store547
+	VMOVQ         (R8), X1
+	VADDPS        X1, X0, X0
 
-store831:
-	VMOVD         X0, (R8)
-	VEXTRACTF64X4 $0x01, Z13, Y19
-	VADDPS        Z19, Z13, Z0
-	VEXTRACTF32X4 $0x01, Y0, X20
-	VADDPS        Z20, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store832
-	VADDSS        4(R8), X0, X0
-
-store832:
-	VMOVD         X0, 4(R8)
-	VEXTRACTF64X4 $0x01, Z14, Y19
-	VADDPS        Z19, Z14, Z0
-	VEXTRACTF32X4 $0x01, Y0, X20
-	VADDPS        Z20, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store833
-	VADDSS        8(R8), X0, X0
-
-store833:
-	VMOVD         X0, 8(R8)
+store547:
+	VMOVQ         X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z15, Y19
-	VADDPS        Z19, Z15, Z0
-	VEXTRACTF32X4 $0x01, Y0, X20
-	VADDPS        Z20, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z10, Y0
+	VADDPS        Y0, Y10, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPS        X1, X0, X0
+	VEXTRACTF64X4 $0x01, Z11, Y1
+	VADDPS        Y1, Y11, Y1
+	VEXTRACTF32X4 $0x01, Y1, X2
+	VADDPS        X2, X1, X1
+	VSHUFPS       $0xdd, X1, X0, X2
+	VSHUFPS       $0x88, X1, X0, X0
+	VADDPS        X2, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
 	TESTQ         R11, R11
-	JZ            store834
-	VADDSS        (R8), X0, X0
+	JZ            store548
+	VMOVQ         (R8), X1
+	VADDPS        X1, X0, X0
 
-store834:
-	VMOVD         X0, (R8)
-	VEXTRACTF64X4 $0x01, Z16, Y19
-	VADDPS        Z19, Z16, Z0
-	VEXTRACTF32X4 $0x01, Y0, X20
-	VADDPS        Z20, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store835
-	VADDSS        4(R8), X0, X0
-
-store835:
-	VMOVD         X0, 4(R8)
-	VEXTRACTF64X4 $0x01, Z17, Y19
-	VADDPS        Z19, Z17, Z0
-	VEXTRACTF32X4 $0x01, Y0, X20
-	VADDPS        Z20, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store836
-	VADDSS        8(R8), X0, X0
-
-store836:
-	VMOVD X0, 8(R8)
+store548:
+	VMOVQ X0, (R8)
 	ADDQ  R10, R8
-	ADDQ  $+12, AX
-	ADDQ  DI, DX
-	ADDQ  DI, DX
-	ADDQ  DI, DX
-	JMP   columns814
+	ADDQ  $+8, AX
+	LEAQ  (DX)(DI*2), DX
+	JMP   columns538
 
-rest815:
-	ADDQ $+3, R9
+rest539:
+	ADDQ $+2, R9
 
-columns837:
+columns549:
 	SUBQ         $+1, R9
-	JLT          rest838
+	JLT          rest550
 	VBROADCASTSS c4_0<>+0(SB), Z0
 	VBROADCASTSS c4_0<>+0(SB), Z1
 	VBROADCASTSS c4_0<>+0(SB), Z2
@@ -16328,11 +13209,11 @@ columns837:
 	LEAQ         (SI)(SI*2), R12
 	LEAQ         (DI)(DI*2), R13
 	LEAQ         (R8)(SI*4), R13
-	LEAQ         (R10)(DI*4), R14
+	LEAQ         (R10)(DI*1), R14
 
-depth839:
+depth551:
 	SUBQ        $+16, R11
-	JLT         tail840
+	JLT         tail552
 	VPMOVZXWD   (R10), Z6
 	VPSLLD      $0x10, Z6, Z6
 	VMOVUPS     (R8), Z7
@@ -16350,11 +13231,11 @@ depth839:
 	ADDQ        $+64, R8
 	ADDQ        $+32, R10
 	ADDQ        $+64, R13
-	JMP         depth839
+	JMP         depth551
 
-tail840:
+tail552:
 	ADDQ        $+16, R11
-	JEQ         done841
+	JEQ         done553
 	MOVQ        $-1, R14
 	BZHIQ       R11, R14, R14
 	KMOVQ       R14, K1
@@ -16374,116 +13255,134 @@ tail840:
 	VMOVUPS.Z   (R13)(SI*1), K1, Z7
 	VFMADD231PS Z6, Z7, Z5
 
-done841:
+done553:
 	MOVQ          ldc+48(FP), R10
 	MOVQ          add+72(FP), R11
 	IMUL3Q        $+4, R10, R10
 	MOVQ          AX, R8
-	VEXTRACTF64X4 $0x01, Z0, Y19
-	VADDPS        Z19, Z0, Z0
-	VEXTRACTF32X4 $0x01, Y0, X20
-	VADDPS        Z20, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z6
-	VADDPS        Z6, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z6
-	VADDPS        Z6, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z0, Y6
+	VADDPS        Y6, Y0, Y0
+	VEXTRACTF32X4 $0x01, Y0, X6
+	VADDPS        X6, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X6
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X6, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X6
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X6, X0, X0
 	TESTQ         R11, R11
-	JZ            store842
-	VADDSS        (R8), X0, X0
+	JZ            store554
+	VMOVD         (R8), X6
+	VADDPS        X6, X0, X0
 
-store842:
+store554:
 	VMOVD         X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z1, Y19
-	VADDPS        Z19, Z1, Z0
-	VEXTRACTF32X4 $0x01, Y0, X20
-	VADDPS        Z20, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z1, Y0
+	VADDPS        Y0, Y1, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPS        X1, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
 	TESTQ         R11, R11
-	JZ            store843
-	VADDSS        (R8), X0, X0
+	JZ            store555
+	VMOVD         (R8), X1
+	VADDPS        X1, X0, X0
 
-store843:
+store555:
 	VMOVD         X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z2, Y19
-	VADDPS        Z19, Z2, Z0
-	VEXTRACTF32X4 $0x01, Y0, X20
-	VADDPS        Z20, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z2, Y0
+	VADDPS        Y0, Y2, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPS        X1, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
 	TESTQ         R11, R11
-	JZ            store844
-	VADDSS        (R8), X0, X0
+	JZ            store556
+	VMOVD         (R8), X1
+	VADDPS        X1, X0, X0
 
-store844:
+store556:
 	VMOVD         X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z3, Y19
-	VADDPS        Z19, Z3, Z0
-	VEXTRACTF32X4 $0x01, Y0, X20
-	VADDPS        Z20, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z3, Y0
+	VADDPS        Y0, Y3, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPS        X1, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
 	TESTQ         R11, R11
-	JZ            store845
-	VADDSS        (R8), X0, X0
+	JZ            store557
+	VMOVD         (R8), X1
+	VADDPS        X1, X0, X0
 
-store845:
+store557:
 	VMOVD         X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z4, Y19
-	VADDPS        Z19, Z4, Z0
-	VEXTRACTF32X4 $0x01, Y0, X20
-	VADDPS        Z20, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z4, Y0
+	VADDPS        Y0, Y4, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPS        X1, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
 	TESTQ         R11, R11
-	JZ            store846
-	VADDSS        (R8), X0, X0
+	JZ            store558
+	VMOVD         (R8), X1
+	VADDPS        X1, X0, X0
 
-store846:
+store558:
 	VMOVD         X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z5, Y19
-	VADDPS        Z19, Z5, Z0
-	VEXTRACTF32X4 $0x01, Y0, X20
-	VADDPS        Z20, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z5, Y0
+	VADDPS        Y0, Y5, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPS        X1, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
 	TESTQ         R11, R11
-	JZ            store847
-	VADDSS        (R8), X0, X0
+	JZ            store559
+	VMOVD         (R8), X1
+	VADDPS        X1, X0, X0
 
-store847:
+store559:
 	VMOVD X0, (R8)
 	ADDQ  R10, R8
 	ADDQ  $+4, AX
-	ADDQ  DI, DX
-	JMP   columns837
+	LEAQ  (DX)(DI*1), DX
+	JMP   columns549
 
-rest838:
+rest550:
 	ADDQ $+1, R9
-	JMP  end730
+	JMP  end484
 
-rows813:
+rows537:
 	CMPQ R8, $+5
-	JNE  rows848
+	JNE  rows560
 
-columns849:
-	SUBQ         $+3, R9
-	JLT          rest850
+columns561:
+	SUBQ         $+2, R9
+	JLT          rest562
 	VBROADCASTSS c4_0<>+0(SB), Z0
 	VBROADCASTSS c4_0<>+0(SB), Z1
 	VBROADCASTSS c4_0<>+0(SB), Z2
@@ -16494,326 +13393,197 @@ columns849:
 	VBROADCASTSS c4_0<>+0(SB), Z7
 	VBROADCASTSS c4_0<>+0(SB), Z8
 	VBROADCASTSS c4_0<>+0(SB), Z9
-	VBROADCASTSS c4_0<>+0(SB), Z10
-	VBROADCASTSS c4_0<>+0(SB), Z11
-	VBROADCASTSS c4_0<>+0(SB), Z12
-	VBROADCASTSS c4_0<>+0(SB), Z13
-	VBROADCASTSS c4_0<>+0(SB), Z14
 	MOVQ         CX, R8
 	MOVQ         DX, R10
 	MOVQ         BX, R11
 	LEAQ         (SI)(SI*2), R12
 	LEAQ         (DI)(DI*2), R13
 	LEAQ         (R8)(SI*4), R13
-	LEAQ         (R10)(DI*4), R14
-	SUBQ         DI, R14
+	LEAQ         (R10)(DI*2), R14
 
-depth851:
+depth563:
 	SUBQ        $+16, R11
-	JLT         tail852
+	JLT         tail564
 	PREFETCHT1  (R14)
 	PREFETCHT1  (R14)(DI*1)
-	PREFETCHT1  (R14)(DI*2)
 	ADDQ        $+32, R14
-	VPMOVZXWD   (R10), Z15
-	VPSLLD      $0x10, Z15, Z15
-	VPMOVZXWD   (R10)(DI*1), Z18
-	VPSLLD      $0x10, Z18, Z18
-	VPMOVZXWD   (R10)(DI*2), Z19
-	VPSLLD      $0x10, Z19, Z19
-	VMOVUPS     (R8), Z20
-	VFMADD231PS Z15, Z20, Z0
-	VFMADD231PS Z18, Z20, Z1
-	VFMADD231PS Z19, Z20, Z2
-	VMOVUPS     (R8)(SI*1), Z20
-	VFMADD231PS Z15, Z20, Z3
-	VFMADD231PS Z18, Z20, Z4
-	VFMADD231PS Z19, Z20, Z5
-	VMOVUPS     (R8)(SI*2), Z20
-	VFMADD231PS Z15, Z20, Z6
-	VFMADD231PS Z18, Z20, Z7
-	VFMADD231PS Z19, Z20, Z8
-	VMOVUPS     (R8)(R12*1), Z20
-	VFMADD231PS Z15, Z20, Z9
-	VFMADD231PS Z18, Z20, Z10
-	VFMADD231PS Z19, Z20, Z11
-	VMOVUPS     (R13), Z20
-	VFMADD231PS Z15, Z20, Z12
-	VFMADD231PS Z18, Z20, Z13
-	VFMADD231PS Z19, Z20, Z14
+	VPMOVZXWD   (R10), Z10
+	VPSLLD      $0x10, Z10, Z10
+	VPMOVZXWD   (R10)(DI*1), Z11
+	VPSLLD      $0x10, Z11, Z11
+	VMOVUPS     (R8), Z12
+	VFMADD231PS Z10, Z12, Z0
+	VFMADD231PS Z11, Z12, Z1
+	VMOVUPS     (R8)(SI*1), Z12
+	VFMADD231PS Z10, Z12, Z2
+	VFMADD231PS Z11, Z12, Z3
+	VMOVUPS     (R8)(SI*2), Z12
+	VFMADD231PS Z10, Z12, Z4
+	VFMADD231PS Z11, Z12, Z5
+	VMOVUPS     (R8)(R12*1), Z12
+	VFMADD231PS Z10, Z12, Z6
+	VFMADD231PS Z11, Z12, Z7
+	VMOVUPS     (R13), Z12
+	VFMADD231PS Z10, Z12, Z8
+	VFMADD231PS Z11, Z12, Z9
 	ADDQ        $+64, R8
 	ADDQ        $+32, R10
 	ADDQ        $+64, R13
-	JMP         depth851
+	JMP         depth563
 
-tail852:
+tail564:
 	ADDQ        $+16, R11
-	JEQ         done853
+	JEQ         done565
 	MOVQ        $-1, R14
 	BZHIQ       R11, R14, R14
 	KMOVQ       R14, K1
-	VMOVDQU16.Z (R10), K1, Y15
-	VPMOVZXWD   Y15, Z15
-	VPSLLD      $0x10, Z15, Z15
-	VMOVDQU16.Z (R10)(DI*1), K1, Y16
-	VPMOVZXWD   Y16, Z18
-	VPSLLD      $0x10, Z18, Z18
-	VMOVDQU16.Z (R10)(DI*2), K1, Y16
-	VPMOVZXWD   Y16, Z19
-	VPSLLD      $0x10, Z19, Z19
-	VMOVUPS.Z   (R8), K1, Z20
-	VFMADD231PS Z15, Z20, Z0
-	VFMADD231PS Z18, Z20, Z1
-	VFMADD231PS Z19, Z20, Z2
-	VMOVUPS.Z   (R8)(SI*1), K1, Z20
-	VFMADD231PS Z15, Z20, Z3
-	VFMADD231PS Z18, Z20, Z4
-	VFMADD231PS Z19, Z20, Z5
-	VMOVUPS.Z   (R8)(SI*2), K1, Z20
-	VFMADD231PS Z15, Z20, Z6
-	VFMADD231PS Z18, Z20, Z7
-	VFMADD231PS Z19, Z20, Z8
-	VMOVUPS.Z   (R8)(R12*1), K1, Z20
-	VFMADD231PS Z15, Z20, Z9
-	VFMADD231PS Z18, Z20, Z10
-	VFMADD231PS Z19, Z20, Z11
-	VMOVUPS.Z   (R13), K1, Z20
-	VFMADD231PS Z15, Z20, Z12
-	VFMADD231PS Z18, Z20, Z13
-	VFMADD231PS Z19, Z20, Z14
+	VMOVDQU16.Z (R10), K1, Y10
+	VPMOVZXWD   Y10, Z10
+	VPSLLD      $0x10, Z10, Z10
+	VMOVDQU16.Z (R10)(DI*1), K1, Y11
+	VPMOVZXWD   Y11, Z11
+	VPSLLD      $0x10, Z11, Z11
+	VMOVUPS.Z   (R8), K1, Z12
+	VFMADD231PS Z10, Z12, Z0
+	VFMADD231PS Z11, Z12, Z1
+	VMOVUPS.Z   (R8)(SI*1), K1, Z12
+	VFMADD231PS Z10, Z12, Z2
+	VFMADD231PS Z11, Z12, Z3
+	VMOVUPS.Z   (R8)(SI*2), K1, Z12
+	VFMADD231PS Z10, Z12, Z4
+	VFMADD231PS Z11, Z12, Z5
+	VMOVUPS.Z   (R8)(R12*1), K1, Z12
+	VFMADD231PS Z10, Z12, Z6
+	VFMADD231PS Z11, Z12, Z7
+	VMOVUPS.Z   (R13), K1, Z12
+	VFMADD231PS Z10, Z12, Z8
+	VFMADD231PS Z11, Z12, Z9
 
-done853:
+done565:
 	MOVQ          ldc+48(FP), R10
 	MOVQ          add+72(FP), R11
 	IMUL3Q        $+4, R10, R10
 	MOVQ          AX, R8
-	VEXTRACTF64X4 $0x01, Z0, Y16
-	VADDPS        Z16, Z0, Z0
-	VEXTRACTF32X4 $0x01, Y0, X17
-	VADDPS        Z17, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z15
-	VADDPS        Z15, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z15
-	VADDPS        Z15, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z0, Y10
+	VADDPS        Y10, Y0, Y0
+	VEXTRACTF32X4 $0x01, Y0, X10
+	VADDPS        X10, X0, X0
+	VEXTRACTF64X4 $0x01, Z1, Y10
+	VADDPS        Y10, Y1, Y1
+	VEXTRACTF32X4 $0x01, Y1, X10
+	VADDPS        X10, X1, X1
+	VSHUFPS       $0xdd, X1, X0, X10
+	VSHUFPS       $0x88, X1, X0, X0
+	VADDPS        X10, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
 	TESTQ         R11, R11
-	JZ            store854
-	VADDSS        (R8), X0, X0
+	JZ            store566
+	VMOVQ         (R8), X1
+	VADDPS        X1, X0, X0
 
-store854:
-	VMOVD         X0, (R8)
-	VEXTRACTF64X4 $0x01, Z1, Y16
-	VADDPS        Z16, Z1, Z0
-	VEXTRACTF32X4 $0x01, Y0, X17
-	VADDPS        Z17, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store855
-	VADDSS        4(R8), X0, X0
-
-store855:
-	VMOVD         X0, 4(R8)
-	VEXTRACTF64X4 $0x01, Z2, Y16
-	VADDPS        Z16, Z2, Z0
-	VEXTRACTF32X4 $0x01, Y0, X17
-	VADDPS        Z17, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store856
-	VADDSS        8(R8), X0, X0
-
-store856:
-	VMOVD         X0, 8(R8)
+store566:
+	VMOVQ         X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z3, Y16
-	VADDPS        Z16, Z3, Z0
-	VEXTRACTF32X4 $0x01, Y0, X17
-	VADDPS        Z17, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z2, Y0
+	VADDPS        Y0, Y2, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPS        X1, X0, X0
+	VEXTRACTF64X4 $0x01, Z3, Y1
+	VADDPS        Y1, Y3, Y1
+	VEXTRACTF32X4 $0x01, Y1, X2
+	VADDPS        X2, X1, X1
+	VSHUFPS       $0xdd, X1, X0, X2
+	VSHUFPS       $0x88, X1, X0, X0
+	VADDPS        X2, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
 	TESTQ         R11, R11
-	JZ            store857
-	VADDSS        (R8), X0, X0
+	JZ            store567
+	VMOVQ         (R8), X1
+	VADDPS        X1, X0, X0
 
-store857:
-	VMOVD         X0, (R8)
-	VEXTRACTF64X4 $0x01, Z4, Y16
-	VADDPS        Z16, Z4, Z0
-	VEXTRACTF32X4 $0x01, Y0, X17
-	VADDPS        Z17, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store858
-	VADDSS        4(R8), X0, X0
-
-store858:
-	VMOVD         X0, 4(R8)
-	VEXTRACTF64X4 $0x01, Z5, Y16
-	VADDPS        Z16, Z5, Z0
-	VEXTRACTF32X4 $0x01, Y0, X17
-	VADDPS        Z17, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store859
-	VADDSS        8(R8), X0, X0
-
-store859:
-	VMOVD         X0, 8(R8)
+store567:
+	VMOVQ         X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z6, Y16
-	VADDPS        Z16, Z6, Z0
-	VEXTRACTF32X4 $0x01, Y0, X17
-	VADDPS        Z17, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z4, Y0
+	VADDPS        Y0, Y4, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPS        X1, X0, X0
+	VEXTRACTF64X4 $0x01, Z5, Y1
+	VADDPS        Y1, Y5, Y1
+	VEXTRACTF32X4 $0x01, Y1, X2
+	VADDPS        X2, X1, X1
+	VSHUFPS       $0xdd, X1, X0, X2
+	VSHUFPS       $0x88, X1, X0, X0
+	VADDPS        X2, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
 	TESTQ         R11, R11
-	JZ            store860
-	VADDSS        (R8), X0, X0
+	JZ            store568
+	VMOVQ         (R8), X1
+	VADDPS        X1, X0, X0
 
-store860:
-	VMOVD         X0, (R8)
-	VEXTRACTF64X4 $0x01, Z7, Y16
-	VADDPS        Z16, Z7, Z0
-	VEXTRACTF32X4 $0x01, Y0, X17
-	VADDPS        Z17, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store861
-	VADDSS        4(R8), X0, X0
-
-store861:
-	VMOVD         X0, 4(R8)
-	VEXTRACTF64X4 $0x01, Z8, Y16
-	VADDPS        Z16, Z8, Z0
-	VEXTRACTF32X4 $0x01, Y0, X17
-	VADDPS        Z17, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store862
-	VADDSS        8(R8), X0, X0
-
-store862:
-	VMOVD         X0, 8(R8)
+store568:
+	VMOVQ         X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z9, Y16
-	VADDPS        Z16, Z9, Z0
-	VEXTRACTF32X4 $0x01, Y0, X17
-	VADDPS        Z17, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z6, Y0
+	VADDPS        Y0, Y6, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPS        X1, X0, X0
+	VEXTRACTF64X4 $0x01, Z7, Y1
+	VADDPS        Y1, Y7, Y1
+	VEXTRACTF32X4 $0x01, Y1, X2
+	VADDPS        X2, X1, X1
+	VSHUFPS       $0xdd, X1, X0, X2
+	VSHUFPS       $0x88, X1, X0, X0
+	VADDPS        X2, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
 	TESTQ         R11, R11
-	JZ            store863
-	VADDSS        (R8), X0, X0
+	JZ            store569
+	VMOVQ         (R8), X1
+	VADDPS        X1, X0, X0
 
-store863:
-	VMOVD         X0, (R8)
-	VEXTRACTF64X4 $0x01, Z10, Y16
-	VADDPS        Z16, Z10, Z0
-	VEXTRACTF32X4 $0x01, Y0, X17
-	VADDPS        Z17, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store864
-	VADDSS        4(R8), X0, X0
-
-store864:
-	VMOVD         X0, 4(R8)
-	VEXTRACTF64X4 $0x01, Z11, Y16
-	VADDPS        Z16, Z11, Z0
-	VEXTRACTF32X4 $0x01, Y0, X17
-	VADDPS        Z17, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store865
-	VADDSS        8(R8), X0, X0
-
-store865:
-	VMOVD         X0, 8(R8)
+store569:
+	VMOVQ         X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z12, Y16
-	VADDPS        Z16, Z12, Z0
-	VEXTRACTF32X4 $0x01, Y0, X17
-	VADDPS        Z17, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z8, Y0
+	VADDPS        Y0, Y8, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPS        X1, X0, X0
+	VEXTRACTF64X4 $0x01, Z9, Y1
+	VADDPS        Y1, Y9, Y1
+	VEXTRACTF32X4 $0x01, Y1, X2
+	VADDPS        X2, X1, X1
+	VSHUFPS       $0xdd, X1, X0, X2
+	VSHUFPS       $0x88, X1, X0, X0
+	VADDPS        X2, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
 	TESTQ         R11, R11
-	JZ            store866
-	VADDSS        (R8), X0, X0
+	JZ            store570
+	VMOVQ         (R8), X1
+	VADDPS        X1, X0, X0
 
-store866:
-	VMOVD         X0, (R8)
-	VEXTRACTF64X4 $0x01, Z13, Y16
-	VADDPS        Z16, Z13, Z0
-	VEXTRACTF32X4 $0x01, Y0, X17
-	VADDPS        Z17, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store867
-	VADDSS        4(R8), X0, X0
-
-store867:
-	VMOVD         X0, 4(R8)
-	VEXTRACTF64X4 $0x01, Z14, Y16
-	VADDPS        Z16, Z14, Z0
-	VEXTRACTF32X4 $0x01, Y0, X17
-	VADDPS        Z17, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store868
-	VADDSS        8(R8), X0, X0
-
-store868:
-	VMOVD X0, 8(R8)
+store570:
+	VMOVQ X0, (R8)
 	ADDQ  R10, R8
-	ADDQ  $+12, AX
-	ADDQ  DI, DX
-	ADDQ  DI, DX
-	ADDQ  DI, DX
-	JMP   columns849
+	ADDQ  $+8, AX
+	LEAQ  (DX)(DI*2), DX
+	JMP   columns561
 
-rest850:
-	ADDQ $+3, R9
+rest562:
+	ADDQ $+2, R9
 
-columns869:
+columns571:
 	SUBQ         $+1, R9
-	JLT          rest870
+	JLT          rest572
 	VBROADCASTSS c4_0<>+0(SB), Z0
 	VBROADCASTSS c4_0<>+0(SB), Z1
 	VBROADCASTSS c4_0<>+0(SB), Z2
@@ -16825,11 +13595,11 @@ columns869:
 	LEAQ         (SI)(SI*2), R12
 	LEAQ         (DI)(DI*2), R13
 	LEAQ         (R8)(SI*4), R13
-	LEAQ         (R10)(DI*4), R14
+	LEAQ         (R10)(DI*1), R14
 
-depth871:
+depth573:
 	SUBQ        $+16, R11
-	JLT         tail872
+	JLT         tail574
 	VPMOVZXWD   (R10), Z5
 	VPSLLD      $0x10, Z5, Z5
 	VMOVUPS     (R8), Z6
@@ -16845,11 +13615,11 @@ depth871:
 	ADDQ        $+64, R8
 	ADDQ        $+32, R10
 	ADDQ        $+64, R13
-	JMP         depth871
+	JMP         depth573
 
-tail872:
+tail574:
 	ADDQ        $+16, R11
-	JEQ         done873
+	JEQ         done575
 	MOVQ        $-1, R14
 	BZHIQ       R11, R14, R14
 	KMOVQ       R14, K1
@@ -16867,101 +13637,116 @@ tail872:
 	VMOVUPS.Z   (R13), K1, Z6
 	VFMADD231PS Z5, Z6, Z4
 
-done873:
+done575:
 	MOVQ          ldc+48(FP), R10
 	MOVQ          add+72(FP), R11
 	IMUL3Q        $+4, R10, R10
 	MOVQ          AX, R8
-	VEXTRACTF64X4 $0x01, Z0, Y16
-	VADDPS        Z16, Z0, Z0
-	VEXTRACTF32X4 $0x01, Y0, X17
-	VADDPS        Z17, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z5
-	VADDPS        Z5, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z5
-	VADDPS        Z5, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z0, Y5
+	VADDPS        Y5, Y0, Y0
+	VEXTRACTF32X4 $0x01, Y0, X5
+	VADDPS        X5, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X5
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X5, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X5
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X5, X0, X0
 	TESTQ         R11, R11
-	JZ            store874
-	VADDSS        (R8), X0, X0
+	JZ            store576
+	VMOVD         (R8), X5
+	VADDPS        X5, X0, X0
 
-store874:
+store576:
 	VMOVD         X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z1, Y16
-	VADDPS        Z16, Z1, Z0
-	VEXTRACTF32X4 $0x01, Y0, X17
-	VADDPS        Z17, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z1, Y0
+	VADDPS        Y0, Y1, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPS        X1, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
 	TESTQ         R11, R11
-	JZ            store875
-	VADDSS        (R8), X0, X0
+	JZ            store577
+	VMOVD         (R8), X1
+	VADDPS        X1, X0, X0
 
-store875:
+store577:
 	VMOVD         X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z2, Y16
-	VADDPS        Z16, Z2, Z0
-	VEXTRACTF32X4 $0x01, Y0, X17
-	VADDPS        Z17, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z2, Y0
+	VADDPS        Y0, Y2, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPS        X1, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
 	TESTQ         R11, R11
-	JZ            store876
-	VADDSS        (R8), X0, X0
+	JZ            store578
+	VMOVD         (R8), X1
+	VADDPS        X1, X0, X0
 
-store876:
+store578:
 	VMOVD         X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z3, Y16
-	VADDPS        Z16, Z3, Z0
-	VEXTRACTF32X4 $0x01, Y0, X17
-	VADDPS        Z17, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z3, Y0
+	VADDPS        Y0, Y3, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPS        X1, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
 	TESTQ         R11, R11
-	JZ            store877
-	VADDSS        (R8), X0, X0
+	JZ            store579
+	VMOVD         (R8), X1
+	VADDPS        X1, X0, X0
 
-store877:
+store579:
 	VMOVD         X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z4, Y16
-	VADDPS        Z16, Z4, Z0
-	VEXTRACTF32X4 $0x01, Y0, X17
-	VADDPS        Z17, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z4, Y0
+	VADDPS        Y0, Y4, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPS        X1, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
 	TESTQ         R11, R11
-	JZ            store878
-	VADDSS        (R8), X0, X0
+	JZ            store580
+	VMOVD         (R8), X1
+	VADDPS        X1, X0, X0
 
-store878:
+store580:
 	VMOVD X0, (R8)
 	ADDQ  R10, R8
 	ADDQ  $+4, AX
-	ADDQ  DI, DX
-	JMP   columns869
+	LEAQ  (DX)(DI*1), DX
+	JMP   columns571
 
-rest870:
+rest572:
 	ADDQ $+1, R9
-	JMP  end730
+	JMP  end484
 
-rows848:
+rows560:
 	CMPQ R8, $+4
-	JNE  rows879
+	JNE  rows581
 
-columns880:
+columns582:
 	SUBQ         $+4, R9
-	JLT          rest881
+	JLT          rest583
 	VBROADCASTSS c4_0<>+0(SB), Z0
 	VBROADCASTSS c4_0<>+0(SB), Z1
 	VBROADCASTSS c4_0<>+0(SB), Z2
@@ -16985,9 +13770,9 @@ columns880:
 	LEAQ         (DI)(DI*2), R13
 	LEAQ         (R10)(DI*4), R14
 
-depth882:
+depth584:
 	SUBQ        $+16, R11
-	JLT         tail883
+	JLT         tail585
 	PREFETCHT1  (R14)
 	PREFETCHT1  (R14)(DI*1)
 	PREFETCHT1  (R14)(DI*2)
@@ -16995,39 +13780,39 @@ depth882:
 	ADDQ        $+32, R14
 	VPMOVZXWD   (R10), Z16
 	VPSLLD      $0x10, Z16, Z16
-	VPMOVZXWD   (R10)(DI*1), Z19
+	VPMOVZXWD   (R10)(DI*1), Z17
+	VPSLLD      $0x10, Z17, Z17
+	VPMOVZXWD   (R10)(DI*2), Z18
+	VPSLLD      $0x10, Z18, Z18
+	VPMOVZXWD   (R10)(R13*1), Z19
 	VPSLLD      $0x10, Z19, Z19
-	VPMOVZXWD   (R10)(DI*2), Z20
-	VPSLLD      $0x10, Z20, Z20
-	VPMOVZXWD   (R10)(R13*1), Z21
-	VPSLLD      $0x10, Z21, Z21
-	VMOVUPS     (R8), Z22
-	VFMADD231PS Z16, Z22, Z0
-	VFMADD231PS Z19, Z22, Z1
-	VFMADD231PS Z20, Z22, Z2
-	VFMADD231PS Z21, Z22, Z3
-	VMOVUPS     (R8)(SI*1), Z22
-	VFMADD231PS Z16, Z22, Z4
-	VFMADD231PS Z19, Z22, Z5
-	VFMADD231PS Z20, Z22, Z6
-	VFMADD231PS Z21, Z22, Z7
-	VMOVUPS     (R8)(SI*2), Z22
-	VFMADD231PS Z16, Z22, Z8
-	VFMADD231PS Z19, Z22, Z9
-	VFMADD231PS Z20, Z22, Z10
-	VFMADD231PS Z21, Z22, Z11
-	VMOVUPS     (R8)(R12*1), Z22
-	VFMADD231PS Z16, Z22, Z12
-	VFMADD231PS Z19, Z22, Z13
-	VFMADD231PS Z20, Z22, Z14
-	VFMADD231PS Z21, Z22, Z15
+	VMOVUPS     (R8), Z20
+	VFMADD231PS Z16, Z20, Z0
+	VFMADD231PS Z17, Z20, Z1
+	VFMADD231PS Z18, Z20, Z2
+	VFMADD231PS Z19, Z20, Z3
+	VMOVUPS     (R8)(SI*1), Z20
+	VFMADD231PS Z16, Z20, Z4
+	VFMADD231PS Z17, Z20, Z5
+	VFMADD231PS Z18, Z20, Z6
+	VFMADD231PS Z19, Z20, Z7
+	VMOVUPS     (R8)(SI*2), Z20
+	VFMADD231PS Z16, Z20, Z8
+	VFMADD231PS Z17, Z20, Z9
+	VFMADD231PS Z18, Z20, Z10
+	VFMADD231PS Z19, Z20, Z11
+	VMOVUPS     (R8)(R12*1), Z20
+	VFMADD231PS Z16, Z20, Z12
+	VFMADD231PS Z17, Z20, Z13
+	VFMADD231PS Z18, Z20, Z14
+	VFMADD231PS Z19, Z20, Z15
 	ADDQ        $+64, R8
 	ADDQ        $+32, R10
-	JMP         depth882
+	JMP         depth584
 
-tail883:
+tail585:
 	ADDQ        $+16, R11
-	JEQ         done884
+	JEQ         done586
 	MOVQ        $-1, R14
 	BZHIQ       R11, R14, R14
 	KMOVQ       R14, K1
@@ -17035,281 +13820,182 @@ tail883:
 	VPMOVZXWD   Y16, Z16
 	VPSLLD      $0x10, Z16, Z16
 	VMOVDQU16.Z (R10)(DI*1), K1, Y17
-	VPMOVZXWD   Y17, Z19
+	VPMOVZXWD   Y17, Z17
+	VPSLLD      $0x10, Z17, Z17
+	VMOVDQU16.Z (R10)(DI*2), K1, Y18
+	VPMOVZXWD   Y18, Z18
+	VPSLLD      $0x10, Z18, Z18
+	VMOVDQU16.Z (R10)(R13*1), K1, Y19
+	VPMOVZXWD   Y19, Z19
 	VPSLLD      $0x10, Z19, Z19
-	VMOVDQU16.Z (R10)(DI*2), K1, Y17
-	VPMOVZXWD   Y17, Z20
-	VPSLLD      $0x10, Z20, Z20
-	VMOVDQU16.Z (R10)(R13*1), K1, Y17
-	VPMOVZXWD   Y17, Z21
-	VPSLLD      $0x10, Z21, Z21
-	VMOVUPS.Z   (R8), K1, Z22
-	VFMADD231PS Z16, Z22, Z0
-	VFMADD231PS Z19, Z22, Z1
-	VFMADD231PS Z20, Z22, Z2
-	VFMADD231PS Z21, Z22, Z3
-	VMOVUPS.Z   (R8)(SI*1), K1, Z22
-	VFMADD231PS Z16, Z22, Z4
-	VFMADD231PS Z19, Z22, Z5
-	VFMADD231PS Z20, Z22, Z6
-	VFMADD231PS Z21, Z22, Z7
-	VMOVUPS.Z   (R8)(SI*2), K1, Z22
-	VFMADD231PS Z16, Z22, Z8
-	VFMADD231PS Z19, Z22, Z9
-	VFMADD231PS Z20, Z22, Z10
-	VFMADD231PS Z21, Z22, Z11
-	VMOVUPS.Z   (R8)(R12*1), K1, Z22
-	VFMADD231PS Z16, Z22, Z12
-	VFMADD231PS Z19, Z22, Z13
-	VFMADD231PS Z20, Z22, Z14
-	VFMADD231PS Z21, Z22, Z15
+	VMOVUPS.Z   (R8), K1, Z20
+	VFMADD231PS Z16, Z20, Z0
+	VFMADD231PS Z17, Z20, Z1
+	VFMADD231PS Z18, Z20, Z2
+	VFMADD231PS Z19, Z20, Z3
+	VMOVUPS.Z   (R8)(SI*1), K1, Z20
+	VFMADD231PS Z16, Z20, Z4
+	VFMADD231PS Z17, Z20, Z5
+	VFMADD231PS Z18, Z20, Z6
+	VFMADD231PS Z19, Z20, Z7
+	VMOVUPS.Z   (R8)(SI*2), K1, Z20
+	VFMADD231PS Z16, Z20, Z8
+	VFMADD231PS Z17, Z20, Z9
+	VFMADD231PS Z18, Z20, Z10
+	VFMADD231PS Z19, Z20, Z11
+	VMOVUPS.Z   (R8)(R12*1), K1, Z20
+	VFMADD231PS Z16, Z20, Z12
+	VFMADD231PS Z17, Z20, Z13
+	VFMADD231PS Z18, Z20, Z14
+	VFMADD231PS Z19, Z20, Z15
 
-done884:
+done586:
 	MOVQ          ldc+48(FP), R10
 	MOVQ          add+72(FP), R11
 	IMUL3Q        $+4, R10, R10
 	MOVQ          AX, R8
-	VEXTRACTF64X4 $0x01, Z0, Y17
-	VADDPS        Z17, Z0, Z0
-	VEXTRACTF32X4 $0x01, Y0, X18
-	VADDPS        Z18, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z16
-	VADDPS        Z16, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z16
-	VADDPS        Z16, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z0, Y16
+	VADDPS        Y16, Y0, Y0
+	VEXTRACTF32X4 $0x01, Y0, X16
+	VADDPS        X16, X0, X0
+	VEXTRACTF64X4 $0x01, Z1, Y16
+	VADDPS        Y16, Y1, Y1
+	VEXTRACTF32X4 $0x01, Y1, X16
+	VADDPS        X16, X1, X1
+	VEXTRACTF64X4 $0x01, Z2, Y16
+	VADDPS        Y16, Y2, Y2
+	VEXTRACTF32X4 $0x01, Y2, X16
+	VADDPS        X16, X2, X2
+	VEXTRACTF64X4 $0x01, Z3, Y16
+	VADDPS        Y16, Y3, Y3
+	VEXTRACTF32X4 $0x01, Y3, X16
+	VADDPS        X16, X3, X3
+	VSHUFPS       $0xdd, X1, X0, X16
+	VSHUFPS       $0x88, X1, X0, X0
+	VADDPS        X16, X0, X0
+	VSHUFPS       $0xdd, X3, X2, X1
+	VSHUFPS       $0x88, X3, X2, X2
+	VADDPS        X1, X2, X1
+	VSHUFPS       $0xdd, X1, X0, X2
+	VSHUFPS       $0x88, X1, X0, X0
+	VADDPS        X2, X0, X0
 	TESTQ         R11, R11
-	JZ            store885
-	VADDSS        (R8), X0, X0
+	JZ            store587
+	VMOVUPS       (R8), X1
+	VADDPS        X1, X0, X0
 
-store885:
-	VMOVD         X0, (R8)
-	VEXTRACTF64X4 $0x01, Z1, Y17
-	VADDPS        Z17, Z1, Z0
-	VEXTRACTF32X4 $0x01, Y0, X18
-	VADDPS        Z18, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store886
-	VADDSS        4(R8), X0, X0
-
-store886:
-	VMOVD         X0, 4(R8)
-	VEXTRACTF64X4 $0x01, Z2, Y17
-	VADDPS        Z17, Z2, Z0
-	VEXTRACTF32X4 $0x01, Y0, X18
-	VADDPS        Z18, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store887
-	VADDSS        8(R8), X0, X0
-
-store887:
-	VMOVD         X0, 8(R8)
-	VEXTRACTF64X4 $0x01, Z3, Y17
-	VADDPS        Z17, Z3, Z0
-	VEXTRACTF32X4 $0x01, Y0, X18
-	VADDPS        Z18, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store888
-	VADDSS        12(R8), X0, X0
-
-store888:
-	VMOVD         X0, 12(R8)
+store587:
+	VMOVUPS       X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z4, Y17
-	VADDPS        Z17, Z4, Z0
-	VEXTRACTF32X4 $0x01, Y0, X18
-	VADDPS        Z18, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z4, Y0
+	VADDPS        Y0, Y4, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPS        X1, X0, X0
+	VEXTRACTF64X4 $0x01, Z5, Y1
+	VADDPS        Y1, Y5, Y1
+	VEXTRACTF32X4 $0x01, Y1, X2
+	VADDPS        X2, X1, X1
+	VEXTRACTF64X4 $0x01, Z6, Y2
+	VADDPS        Y2, Y6, Y2
+	VEXTRACTF32X4 $0x01, Y2, X3
+	VADDPS        X3, X2, X2
+	VEXTRACTF64X4 $0x01, Z7, Y3
+	VADDPS        Y3, Y7, Y3
+	VEXTRACTF32X4 $0x01, Y3, X4
+	VADDPS        X4, X3, X3
+	VSHUFPS       $0xdd, X1, X0, X4
+	VSHUFPS       $0x88, X1, X0, X0
+	VADDPS        X4, X0, X0
+	VSHUFPS       $0xdd, X3, X2, X1
+	VSHUFPS       $0x88, X3, X2, X2
+	VADDPS        X1, X2, X1
+	VSHUFPS       $0xdd, X1, X0, X2
+	VSHUFPS       $0x88, X1, X0, X0
+	VADDPS        X2, X0, X0
 	TESTQ         R11, R11
-	JZ            store889
-	VADDSS        (R8), X0, X0
+	JZ            store588
+	VMOVUPS       (R8), X1
+	VADDPS        X1, X0, X0
 
-store889:
-	VMOVD         X0, (R8)
-	VEXTRACTF64X4 $0x01, Z5, Y17
-	VADDPS        Z17, Z5, Z0
-	VEXTRACTF32X4 $0x01, Y0, X18
-	VADDPS        Z18, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store890
-	VADDSS        4(R8), X0, X0
-
-store890:
-	VMOVD         X0, 4(R8)
-	VEXTRACTF64X4 $0x01, Z6, Y17
-	VADDPS        Z17, Z6, Z0
-	VEXTRACTF32X4 $0x01, Y0, X18
-	VADDPS        Z18, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store891
-	VADDSS        8(R8), X0, X0
-
-store891:
-	VMOVD         X0, 8(R8)
-	VEXTRACTF64X4 $0x01, Z7, Y17
-	VADDPS        Z17, Z7, Z0
-	VEXTRACTF32X4 $0x01, Y0, X18
-	VADDPS        Z18, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store892
-	VADDSS        12(R8), X0, X0
-
-store892:
-	VMOVD         X0, 12(R8)
+store588:
+	VMOVUPS       X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z8, Y17
-	VADDPS        Z17, Z8, Z0
-	VEXTRACTF32X4 $0x01, Y0, X18
-	VADDPS        Z18, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z8, Y0
+	VADDPS        Y0, Y8, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPS        X1, X0, X0
+	VEXTRACTF64X4 $0x01, Z9, Y1
+	VADDPS        Y1, Y9, Y1
+	VEXTRACTF32X4 $0x01, Y1, X2
+	VADDPS        X2, X1, X1
+	VEXTRACTF64X4 $0x01, Z10, Y2
+	VADDPS        Y2, Y10, Y2
+	VEXTRACTF32X4 $0x01, Y2, X3
+	VADDPS        X3, X2, X2
+	VEXTRACTF64X4 $0x01, Z11, Y3
+	VADDPS        Y3, Y11, Y3
+	VEXTRACTF32X4 $0x01, Y3, X4
+	VADDPS        X4, X3, X3
+	VSHUFPS       $0xdd, X1, X0, X4
+	VSHUFPS       $0x88, X1, X0, X0
+	VADDPS        X4, X0, X0
+	VSHUFPS       $0xdd, X3, X2, X1
+	VSHUFPS       $0x88, X3, X2, X2
+	VADDPS        X1, X2, X1
+	VSHUFPS       $0xdd, X1, X0, X2
+	VSHUFPS       $0x88, X1, X0, X0
+	VADDPS        X2, X0, X0
 	TESTQ         R11, R11
-	JZ            store893
-	VADDSS        (R8), X0, X0
+	JZ            store589
+	VMOVUPS       (R8), X1
+	VADDPS        X1, X0, X0
 
-store893:
-	VMOVD         X0, (R8)
-	VEXTRACTF64X4 $0x01, Z9, Y17
-	VADDPS        Z17, Z9, Z0
-	VEXTRACTF32X4 $0x01, Y0, X18
-	VADDPS        Z18, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store894
-	VADDSS        4(R8), X0, X0
-
-store894:
-	VMOVD         X0, 4(R8)
-	VEXTRACTF64X4 $0x01, Z10, Y17
-	VADDPS        Z17, Z10, Z0
-	VEXTRACTF32X4 $0x01, Y0, X18
-	VADDPS        Z18, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store895
-	VADDSS        8(R8), X0, X0
-
-store895:
-	VMOVD         X0, 8(R8)
-	VEXTRACTF64X4 $0x01, Z11, Y17
-	VADDPS        Z17, Z11, Z0
-	VEXTRACTF32X4 $0x01, Y0, X18
-	VADDPS        Z18, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store896
-	VADDSS        12(R8), X0, X0
-
-store896:
-	VMOVD         X0, 12(R8)
+store589:
+	VMOVUPS       X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z12, Y17
-	VADDPS        Z17, Z12, Z0
-	VEXTRACTF32X4 $0x01, Y0, X18
-	VADDPS        Z18, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z12, Y0
+	VADDPS        Y0, Y12, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPS        X1, X0, X0
+	VEXTRACTF64X4 $0x01, Z13, Y1
+	VADDPS        Y1, Y13, Y1
+	VEXTRACTF32X4 $0x01, Y1, X2
+	VADDPS        X2, X1, X1
+	VEXTRACTF64X4 $0x01, Z14, Y2
+	VADDPS        Y2, Y14, Y2
+	VEXTRACTF32X4 $0x01, Y2, X3
+	VADDPS        X3, X2, X2
+	VEXTRACTF64X4 $0x01, Z15, Y3
+	VADDPS        Y3, Y15, Y3
+	VEXTRACTF32X4 $0x01, Y3, X4
+	VADDPS        X4, X3, X3
+	VSHUFPS       $0xdd, X1, X0, X4
+	VSHUFPS       $0x88, X1, X0, X0
+	VADDPS        X4, X0, X0
+	VSHUFPS       $0xdd, X3, X2, X1
+	VSHUFPS       $0x88, X3, X2, X2
+	VADDPS        X1, X2, X1
+	VSHUFPS       $0xdd, X1, X0, X2
+	VSHUFPS       $0x88, X1, X0, X0
+	VADDPS        X2, X0, X0
 	TESTQ         R11, R11
-	JZ            store897
-	VADDSS        (R8), X0, X0
+	JZ            store590
+	VMOVUPS       (R8), X1
+	VADDPS        X1, X0, X0
 
-store897:
-	VMOVD         X0, (R8)
-	VEXTRACTF64X4 $0x01, Z13, Y17
-	VADDPS        Z17, Z13, Z0
-	VEXTRACTF32X4 $0x01, Y0, X18
-	VADDPS        Z18, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store898
-	VADDSS        4(R8), X0, X0
+store590:
+	VMOVUPS X0, (R8)
+	ADDQ    R10, R8
+	ADDQ    $+16, AX
+	LEAQ    (DX)(DI*4), DX
+	JMP     columns582
 
-store898:
-	VMOVD         X0, 4(R8)
-	VEXTRACTF64X4 $0x01, Z14, Y17
-	VADDPS        Z17, Z14, Z0
-	VEXTRACTF32X4 $0x01, Y0, X18
-	VADDPS        Z18, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store899
-	VADDSS        8(R8), X0, X0
-
-store899:
-	VMOVD         X0, 8(R8)
-	VEXTRACTF64X4 $0x01, Z15, Y17
-	VADDPS        Z17, Z15, Z0
-	VEXTRACTF32X4 $0x01, Y0, X18
-	VADDPS        Z18, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store900
-	VADDSS        12(R8), X0, X0
-
-store900:
-	VMOVD X0, 12(R8)
-	ADDQ  R10, R8
-	ADDQ  $+16, AX
-	ADDQ  DI, DX
-	ADDQ  DI, DX
-	ADDQ  DI, DX
-	ADDQ  DI, DX
-	JMP   columns880
-
-rest881:
+rest583:
 	ADDQ $+4, R9
 
-columns901:
+columns591:
 	SUBQ         $+1, R9
-	JLT          rest902
+	JLT          rest592
 	VBROADCASTSS c4_0<>+0(SB), Z0
 	VBROADCASTSS c4_0<>+0(SB), Z1
 	VBROADCASTSS c4_0<>+0(SB), Z2
@@ -17319,11 +14005,11 @@ columns901:
 	MOVQ         BX, R11
 	LEAQ         (SI)(SI*2), R12
 	LEAQ         (DI)(DI*2), R13
-	LEAQ         (R10)(DI*4), R13
+	LEAQ         (R10)(DI*1), R13
 
-depth903:
+depth593:
 	SUBQ        $+16, R11
-	JLT         tail904
+	JLT         tail594
 	VPMOVZXWD   (R10), Z4
 	VPSLLD      $0x10, Z4, Z4
 	VMOVUPS     (R8), Z5
@@ -17336,11 +14022,11 @@ depth903:
 	VFMADD231PS Z4, Z5, Z3
 	ADDQ        $+64, R8
 	ADDQ        $+32, R10
-	JMP         depth903
+	JMP         depth593
 
-tail904:
+tail594:
 	ADDQ        $+16, R11
-	JEQ         done905
+	JEQ         done595
 	MOVQ        $-1, R13
 	BZHIQ       R11, R13, R13
 	KMOVQ       R13, K1
@@ -17356,86 +14042,98 @@ tail904:
 	VMOVUPS.Z   (R8)(R12*1), K1, Z5
 	VFMADD231PS Z4, Z5, Z3
 
-done905:
+done595:
 	MOVQ          ldc+48(FP), R10
 	MOVQ          add+72(FP), R11
 	IMUL3Q        $+4, R10, R10
 	MOVQ          AX, R8
-	VEXTRACTF64X4 $0x01, Z0, Y17
-	VADDPS        Z17, Z0, Z0
-	VEXTRACTF32X4 $0x01, Y0, X18
-	VADDPS        Z18, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z4
-	VADDPS        Z4, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z4
-	VADDPS        Z4, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z0, Y4
+	VADDPS        Y4, Y0, Y0
+	VEXTRACTF32X4 $0x01, Y0, X4
+	VADDPS        X4, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X4
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X4, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X4
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X4, X0, X0
 	TESTQ         R11, R11
-	JZ            store906
-	VADDSS        (R8), X0, X0
+	JZ            store596
+	VMOVD         (R8), X4
+	VADDPS        X4, X0, X0
 
-store906:
+store596:
 	VMOVD         X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z1, Y17
-	VADDPS        Z17, Z1, Z0
-	VEXTRACTF32X4 $0x01, Y0, X18
-	VADDPS        Z18, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z1, Y0
+	VADDPS        Y0, Y1, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPS        X1, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
 	TESTQ         R11, R11
-	JZ            store907
-	VADDSS        (R8), X0, X0
+	JZ            store597
+	VMOVD         (R8), X1
+	VADDPS        X1, X0, X0
 
-store907:
+store597:
 	VMOVD         X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z2, Y17
-	VADDPS        Z17, Z2, Z0
-	VEXTRACTF32X4 $0x01, Y0, X18
-	VADDPS        Z18, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z2, Y0
+	VADDPS        Y0, Y2, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPS        X1, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
 	TESTQ         R11, R11
-	JZ            store908
-	VADDSS        (R8), X0, X0
+	JZ            store598
+	VMOVD         (R8), X1
+	VADDPS        X1, X0, X0
 
-store908:
+store598:
 	VMOVD         X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z3, Y17
-	VADDPS        Z17, Z3, Z0
-	VEXTRACTF32X4 $0x01, Y0, X18
-	VADDPS        Z18, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z3, Y0
+	VADDPS        Y0, Y3, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPS        X1, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
 	TESTQ         R11, R11
-	JZ            store909
-	VADDSS        (R8), X0, X0
+	JZ            store599
+	VMOVD         (R8), X1
+	VADDPS        X1, X0, X0
 
-store909:
+store599:
 	VMOVD X0, (R8)
 	ADDQ  R10, R8
 	ADDQ  $+4, AX
-	ADDQ  DI, DX
-	JMP   columns901
+	LEAQ  (DX)(DI*1), DX
+	JMP   columns591
 
-rest902:
+rest592:
 	ADDQ $+1, R9
-	JMP  end730
+	JMP  end484
 
-rows879:
+rows581:
 	CMPQ R8, $+3
-	JNE  rows910
+	JNE  rows600
 
-columns911:
+columns601:
 	SUBQ         $+4, R9
-	JLT          rest912
+	JLT          rest602
 	VBROADCASTSS c4_0<>+0(SB), Z0
 	VBROADCASTSS c4_0<>+0(SB), Z1
 	VBROADCASTSS c4_0<>+0(SB), Z2
@@ -17455,9 +14153,9 @@ columns911:
 	LEAQ         (DI)(DI*2), R12
 	LEAQ         (R10)(DI*4), R13
 
-depth913:
+depth603:
 	SUBQ        $+16, R11
-	JLT         tail914
+	JLT         tail604
 	PREFETCHT1  (R13)
 	PREFETCHT1  (R13)(DI*1)
 	PREFETCHT1  (R13)(DI*2)
@@ -17465,34 +14163,34 @@ depth913:
 	ADDQ        $+32, R13
 	VPMOVZXWD   (R10), Z12
 	VPSLLD      $0x10, Z12, Z12
-	VPMOVZXWD   (R10)(DI*1), Z15
+	VPMOVZXWD   (R10)(DI*1), Z13
+	VPSLLD      $0x10, Z13, Z13
+	VPMOVZXWD   (R10)(DI*2), Z14
+	VPSLLD      $0x10, Z14, Z14
+	VPMOVZXWD   (R10)(R12*1), Z15
 	VPSLLD      $0x10, Z15, Z15
-	VPMOVZXWD   (R10)(DI*2), Z16
-	VPSLLD      $0x10, Z16, Z16
-	VPMOVZXWD   (R10)(R12*1), Z17
-	VPSLLD      $0x10, Z17, Z17
-	VMOVUPS     (R8), Z18
-	VFMADD231PS Z12, Z18, Z0
-	VFMADD231PS Z15, Z18, Z1
-	VFMADD231PS Z16, Z18, Z2
-	VFMADD231PS Z17, Z18, Z3
-	VMOVUPS     (R8)(SI*1), Z18
-	VFMADD231PS Z12, Z18, Z4
-	VFMADD231PS Z15, Z18, Z5
-	VFMADD231PS Z16, Z18, Z6
-	VFMADD231PS Z17, Z18, Z7
-	VMOVUPS     (R8)(SI*2), Z18
-	VFMADD231PS Z12, Z18, Z8
-	VFMADD231PS Z15, Z18, Z9
-	VFMADD231PS Z16, Z18, Z10
-	VFMADD231PS Z17, Z18, Z11
+	VMOVUPS     (R8), Z16
+	VFMADD231PS Z12, Z16, Z0
+	VFMADD231PS Z13, Z16, Z1
+	VFMADD231PS Z14, Z16, Z2
+	VFMADD231PS Z15, Z16, Z3
+	VMOVUPS     (R8)(SI*1), Z16
+	VFMADD231PS Z12, Z16, Z4
+	VFMADD231PS Z13, Z16, Z5
+	VFMADD231PS Z14, Z16, Z6
+	VFMADD231PS Z15, Z16, Z7
+	VMOVUPS     (R8)(SI*2), Z16
+	VFMADD231PS Z12, Z16, Z8
+	VFMADD231PS Z13, Z16, Z9
+	VFMADD231PS Z14, Z16, Z10
+	VFMADD231PS Z15, Z16, Z11
 	ADDQ        $+64, R8
 	ADDQ        $+32, R10
-	JMP         depth913
+	JMP         depth603
 
-tail914:
+tail604:
 	ADDQ        $+16, R11
-	JEQ         done915
+	JEQ         done605
 	MOVQ        $-1, R13
 	BZHIQ       R11, R13, R13
 	KMOVQ       R13, K1
@@ -17500,219 +14198,144 @@ tail914:
 	VPMOVZXWD   Y12, Z12
 	VPSLLD      $0x10, Z12, Z12
 	VMOVDQU16.Z (R10)(DI*1), K1, Y13
-	VPMOVZXWD   Y13, Z15
+	VPMOVZXWD   Y13, Z13
+	VPSLLD      $0x10, Z13, Z13
+	VMOVDQU16.Z (R10)(DI*2), K1, Y14
+	VPMOVZXWD   Y14, Z14
+	VPSLLD      $0x10, Z14, Z14
+	VMOVDQU16.Z (R10)(R12*1), K1, Y15
+	VPMOVZXWD   Y15, Z15
 	VPSLLD      $0x10, Z15, Z15
-	VMOVDQU16.Z (R10)(DI*2), K1, Y13
-	VPMOVZXWD   Y13, Z16
-	VPSLLD      $0x10, Z16, Z16
-	VMOVDQU16.Z (R10)(R12*1), K1, Y13
-	VPMOVZXWD   Y13, Z17
-	VPSLLD      $0x10, Z17, Z17
-	VMOVUPS.Z   (R8), K1, Z18
-	VFMADD231PS Z12, Z18, Z0
-	VFMADD231PS Z15, Z18, Z1
-	VFMADD231PS Z16, Z18, Z2
-	VFMADD231PS Z17, Z18, Z3
-	VMOVUPS.Z   (R8)(SI*1), K1, Z18
-	VFMADD231PS Z12, Z18, Z4
-	VFMADD231PS Z15, Z18, Z5
-	VFMADD231PS Z16, Z18, Z6
-	VFMADD231PS Z17, Z18, Z7
-	VMOVUPS.Z   (R8)(SI*2), K1, Z18
-	VFMADD231PS Z12, Z18, Z8
-	VFMADD231PS Z15, Z18, Z9
-	VFMADD231PS Z16, Z18, Z10
-	VFMADD231PS Z17, Z18, Z11
+	VMOVUPS.Z   (R8), K1, Z16
+	VFMADD231PS Z12, Z16, Z0
+	VFMADD231PS Z13, Z16, Z1
+	VFMADD231PS Z14, Z16, Z2
+	VFMADD231PS Z15, Z16, Z3
+	VMOVUPS.Z   (R8)(SI*1), K1, Z16
+	VFMADD231PS Z12, Z16, Z4
+	VFMADD231PS Z13, Z16, Z5
+	VFMADD231PS Z14, Z16, Z6
+	VFMADD231PS Z15, Z16, Z7
+	VMOVUPS.Z   (R8)(SI*2), K1, Z16
+	VFMADD231PS Z12, Z16, Z8
+	VFMADD231PS Z13, Z16, Z9
+	VFMADD231PS Z14, Z16, Z10
+	VFMADD231PS Z15, Z16, Z11
 
-done915:
+done605:
 	MOVQ          ldc+48(FP), R10
 	MOVQ          add+72(FP), R11
 	IMUL3Q        $+4, R10, R10
 	MOVQ          AX, R8
-	VEXTRACTF64X4 $0x01, Z0, Y13
-	VADDPS        Z13, Z0, Z0
-	VEXTRACTF32X4 $0x01, Y0, X14
-	VADDPS        Z14, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z12
-	VADDPS        Z12, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z12
-	VADDPS        Z12, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z0, Y12
+	VADDPS        Y12, Y0, Y0
+	VEXTRACTF32X4 $0x01, Y0, X12
+	VADDPS        X12, X0, X0
+	VEXTRACTF64X4 $0x01, Z1, Y12
+	VADDPS        Y12, Y1, Y1
+	VEXTRACTF32X4 $0x01, Y1, X12
+	VADDPS        X12, X1, X1
+	VEXTRACTF64X4 $0x01, Z2, Y12
+	VADDPS        Y12, Y2, Y2
+	VEXTRACTF32X4 $0x01, Y2, X12
+	VADDPS        X12, X2, X2
+	VEXTRACTF64X4 $0x01, Z3, Y12
+	VADDPS        Y12, Y3, Y3
+	VEXTRACTF32X4 $0x01, Y3, X12
+	VADDPS        X12, X3, X3
+	VSHUFPS       $0xdd, X1, X0, X12
+	VSHUFPS       $0x88, X1, X0, X0
+	VADDPS        X12, X0, X0
+	VSHUFPS       $0xdd, X3, X2, X1
+	VSHUFPS       $0x88, X3, X2, X2
+	VADDPS        X1, X2, X1
+	VSHUFPS       $0xdd, X1, X0, X2
+	VSHUFPS       $0x88, X1, X0, X0
+	VADDPS        X2, X0, X0
 	TESTQ         R11, R11
-	JZ            store916
-	VADDSS        (R8), X0, X0
+	JZ            store606
+	VMOVUPS       (R8), X1
+	VADDPS        X1, X0, X0
 
-store916:
-	VMOVD         X0, (R8)
-	VEXTRACTF64X4 $0x01, Z1, Y13
-	VADDPS        Z13, Z1, Z0
-	VEXTRACTF32X4 $0x01, Y0, X14
-	VADDPS        Z14, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store917
-	VADDSS        4(R8), X0, X0
-
-store917:
-	VMOVD         X0, 4(R8)
-	VEXTRACTF64X4 $0x01, Z2, Y13
-	VADDPS        Z13, Z2, Z0
-	VEXTRACTF32X4 $0x01, Y0, X14
-	VADDPS        Z14, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store918
-	VADDSS        8(R8), X0, X0
-
-store918:
-	VMOVD         X0, 8(R8)
-	VEXTRACTF64X4 $0x01, Z3, Y13
-	VADDPS        Z13, Z3, Z0
-	VEXTRACTF32X4 $0x01, Y0, X14
-	VADDPS        Z14, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store919
-	VADDSS        12(R8), X0, X0
-
-store919:
-	VMOVD         X0, 12(R8)
+store606:
+	VMOVUPS       X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z4, Y13
-	VADDPS        Z13, Z4, Z0
-	VEXTRACTF32X4 $0x01, Y0, X14
-	VADDPS        Z14, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z4, Y0
+	VADDPS        Y0, Y4, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPS        X1, X0, X0
+	VEXTRACTF64X4 $0x01, Z5, Y1
+	VADDPS        Y1, Y5, Y1
+	VEXTRACTF32X4 $0x01, Y1, X2
+	VADDPS        X2, X1, X1
+	VEXTRACTF64X4 $0x01, Z6, Y2
+	VADDPS        Y2, Y6, Y2
+	VEXTRACTF32X4 $0x01, Y2, X3
+	VADDPS        X3, X2, X2
+	VEXTRACTF64X4 $0x01, Z7, Y3
+	VADDPS        Y3, Y7, Y3
+	VEXTRACTF32X4 $0x01, Y3, X4
+	VADDPS        X4, X3, X3
+	VSHUFPS       $0xdd, X1, X0, X4
+	VSHUFPS       $0x88, X1, X0, X0
+	VADDPS        X4, X0, X0
+	VSHUFPS       $0xdd, X3, X2, X1
+	VSHUFPS       $0x88, X3, X2, X2
+	VADDPS        X1, X2, X1
+	VSHUFPS       $0xdd, X1, X0, X2
+	VSHUFPS       $0x88, X1, X0, X0
+	VADDPS        X2, X0, X0
 	TESTQ         R11, R11
-	JZ            store920
-	VADDSS        (R8), X0, X0
+	JZ            store607
+	VMOVUPS       (R8), X1
+	VADDPS        X1, X0, X0
 
-store920:
-	VMOVD         X0, (R8)
-	VEXTRACTF64X4 $0x01, Z5, Y13
-	VADDPS        Z13, Z5, Z0
-	VEXTRACTF32X4 $0x01, Y0, X14
-	VADDPS        Z14, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store921
-	VADDSS        4(R8), X0, X0
-
-store921:
-	VMOVD         X0, 4(R8)
-	VEXTRACTF64X4 $0x01, Z6, Y13
-	VADDPS        Z13, Z6, Z0
-	VEXTRACTF32X4 $0x01, Y0, X14
-	VADDPS        Z14, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store922
-	VADDSS        8(R8), X0, X0
-
-store922:
-	VMOVD         X0, 8(R8)
-	VEXTRACTF64X4 $0x01, Z7, Y13
-	VADDPS        Z13, Z7, Z0
-	VEXTRACTF32X4 $0x01, Y0, X14
-	VADDPS        Z14, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store923
-	VADDSS        12(R8), X0, X0
-
-store923:
-	VMOVD         X0, 12(R8)
+store607:
+	VMOVUPS       X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z8, Y13
-	VADDPS        Z13, Z8, Z0
-	VEXTRACTF32X4 $0x01, Y0, X14
-	VADDPS        Z14, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z8, Y0
+	VADDPS        Y0, Y8, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPS        X1, X0, X0
+	VEXTRACTF64X4 $0x01, Z9, Y1
+	VADDPS        Y1, Y9, Y1
+	VEXTRACTF32X4 $0x01, Y1, X2
+	VADDPS        X2, X1, X1
+	VEXTRACTF64X4 $0x01, Z10, Y2
+	VADDPS        Y2, Y10, Y2
+	VEXTRACTF32X4 $0x01, Y2, X3
+	VADDPS        X3, X2, X2
+	VEXTRACTF64X4 $0x01, Z11, Y3
+	VADDPS        Y3, Y11, Y3
+	VEXTRACTF32X4 $0x01, Y3, X4
+	VADDPS        X4, X3, X3
+	VSHUFPS       $0xdd, X1, X0, X4
+	VSHUFPS       $0x88, X1, X0, X0
+	VADDPS        X4, X0, X0
+	VSHUFPS       $0xdd, X3, X2, X1
+	VSHUFPS       $0x88, X3, X2, X2
+	VADDPS        X1, X2, X1
+	VSHUFPS       $0xdd, X1, X0, X2
+	VSHUFPS       $0x88, X1, X0, X0
+	VADDPS        X2, X0, X0
 	TESTQ         R11, R11
-	JZ            store924
-	VADDSS        (R8), X0, X0
+	JZ            store608
+	VMOVUPS       (R8), X1
+	VADDPS        X1, X0, X0
 
-store924:
-	VMOVD         X0, (R8)
-	VEXTRACTF64X4 $0x01, Z9, Y13
-	VADDPS        Z13, Z9, Z0
-	VEXTRACTF32X4 $0x01, Y0, X14
-	VADDPS        Z14, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store925
-	VADDSS        4(R8), X0, X0
+store608:
+	VMOVUPS X0, (R8)
+	ADDQ    R10, R8
+	ADDQ    $+16, AX
+	LEAQ    (DX)(DI*4), DX
+	JMP     columns601
 
-store925:
-	VMOVD         X0, 4(R8)
-	VEXTRACTF64X4 $0x01, Z10, Y13
-	VADDPS        Z13, Z10, Z0
-	VEXTRACTF32X4 $0x01, Y0, X14
-	VADDPS        Z14, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store926
-	VADDSS        8(R8), X0, X0
-
-store926:
-	VMOVD         X0, 8(R8)
-	VEXTRACTF64X4 $0x01, Z11, Y13
-	VADDPS        Z13, Z11, Z0
-	VEXTRACTF32X4 $0x01, Y0, X14
-	VADDPS        Z14, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store927
-	VADDSS        12(R8), X0, X0
-
-store927:
-	VMOVD X0, 12(R8)
-	ADDQ  R10, R8
-	ADDQ  $+16, AX
-	ADDQ  DI, DX
-	ADDQ  DI, DX
-	ADDQ  DI, DX
-	ADDQ  DI, DX
-	JMP   columns911
-
-rest912:
+rest602:
 	ADDQ $+4, R9
 
-columns928:
+columns609:
 	SUBQ         $+1, R9
-	JLT          rest929
+	JLT          rest610
 	VBROADCASTSS c4_0<>+0(SB), Z0
 	VBROADCASTSS c4_0<>+0(SB), Z1
 	VBROADCASTSS c4_0<>+0(SB), Z2
@@ -17721,11 +14344,11 @@ columns928:
 	MOVQ         BX, R11
 	LEAQ         (SI)(SI*2), R12
 	LEAQ         (DI)(DI*2), R12
-	LEAQ         (R10)(DI*4), R12
+	LEAQ         (R10)(DI*1), R12
 
-depth930:
+depth611:
 	SUBQ        $+16, R11
-	JLT         tail931
+	JLT         tail612
 	VPMOVZXWD   (R10), Z3
 	VPSLLD      $0x10, Z3, Z3
 	VMOVUPS     (R8), Z4
@@ -17736,11 +14359,11 @@ depth930:
 	VFMADD231PS Z3, Z4, Z2
 	ADDQ        $+64, R8
 	ADDQ        $+32, R10
-	JMP         depth930
+	JMP         depth611
 
-tail931:
+tail612:
 	ADDQ        $+16, R11
-	JEQ         done932
+	JEQ         done613
 	MOVQ        $-1, R12
 	BZHIQ       R11, R12, R12
 	KMOVQ       R12, K1
@@ -17754,71 +14377,80 @@ tail931:
 	VMOVUPS.Z   (R8)(SI*2), K1, Z4
 	VFMADD231PS Z3, Z4, Z2
 
-done932:
+done613:
 	MOVQ          ldc+48(FP), R10
 	MOVQ          add+72(FP), R11
 	IMUL3Q        $+4, R10, R10
 	MOVQ          AX, R8
-	VEXTRACTF64X4 $0x01, Z0, Y13
-	VADDPS        Z13, Z0, Z0
-	VEXTRACTF32X4 $0x01, Y0, X14
-	VADDPS        Z14, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z3
-	VADDPS        Z3, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z3
-	VADDPS        Z3, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z0, Y3
+	VADDPS        Y3, Y0, Y0
+	VEXTRACTF32X4 $0x01, Y0, X3
+	VADDPS        X3, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X3
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X3, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X3
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X3, X0, X0
 	TESTQ         R11, R11
-	JZ            store933
-	VADDSS        (R8), X0, X0
+	JZ            store614
+	VMOVD         (R8), X3
+	VADDPS        X3, X0, X0
 
-store933:
+store614:
 	VMOVD         X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z1, Y13
-	VADDPS        Z13, Z1, Z0
-	VEXTRACTF32X4 $0x01, Y0, X14
-	VADDPS        Z14, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z1, Y0
+	VADDPS        Y0, Y1, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPS        X1, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
 	TESTQ         R11, R11
-	JZ            store934
-	VADDSS        (R8), X0, X0
+	JZ            store615
+	VMOVD         (R8), X1
+	VADDPS        X1, X0, X0
 
-store934:
+store615:
 	VMOVD         X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z2, Y13
-	VADDPS        Z13, Z2, Z0
-	VEXTRACTF32X4 $0x01, Y0, X14
-	VADDPS        Z14, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z2, Y0
+	VADDPS        Y0, Y2, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPS        X1, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
 	TESTQ         R11, R11
-	JZ            store935
-	VADDSS        (R8), X0, X0
+	JZ            store616
+	VMOVD         (R8), X1
+	VADDPS        X1, X0, X0
 
-store935:
+store616:
 	VMOVD X0, (R8)
 	ADDQ  R10, R8
 	ADDQ  $+4, AX
-	ADDQ  DI, DX
-	JMP   columns928
+	LEAQ  (DX)(DI*1), DX
+	JMP   columns609
 
-rest929:
+rest610:
 	ADDQ $+1, R9
-	JMP  end730
+	JMP  end484
 
-rows910:
+rows600:
 	CMPQ R8, $+2
-	JNE  rows936
+	JNE  rows617
 
-columns937:
+columns618:
 	SUBQ         $+4, R9
-	JLT          rest938
+	JLT          rest619
 	VBROADCASTSS c4_0<>+0(SB), Z0
 	VBROADCASTSS c4_0<>+0(SB), Z1
 	VBROADCASTSS c4_0<>+0(SB), Z2
@@ -17834,9 +14466,9 @@ columns937:
 	LEAQ         (DI)(DI*2), R12
 	LEAQ         (R10)(DI*4), R13
 
-depth939:
+depth620:
 	SUBQ        $+16, R11
-	JLT         tail940
+	JLT         tail621
 	PREFETCHT1  (R13)
 	PREFETCHT1  (R13)(DI*1)
 	PREFETCHT1  (R13)(DI*2)
@@ -17844,29 +14476,29 @@ depth939:
 	ADDQ        $+32, R13
 	VPMOVZXWD   (R10), Z8
 	VPSLLD      $0x10, Z8, Z8
-	VPMOVZXWD   (R10)(DI*1), Z11
+	VPMOVZXWD   (R10)(DI*1), Z9
+	VPSLLD      $0x10, Z9, Z9
+	VPMOVZXWD   (R10)(DI*2), Z10
+	VPSLLD      $0x10, Z10, Z10
+	VPMOVZXWD   (R10)(R12*1), Z11
 	VPSLLD      $0x10, Z11, Z11
-	VPMOVZXWD   (R10)(DI*2), Z12
-	VPSLLD      $0x10, Z12, Z12
-	VPMOVZXWD   (R10)(R12*1), Z13
-	VPSLLD      $0x10, Z13, Z13
-	VMOVUPS     (R8), Z14
-	VFMADD231PS Z8, Z14, Z0
-	VFMADD231PS Z11, Z14, Z1
-	VFMADD231PS Z12, Z14, Z2
-	VFMADD231PS Z13, Z14, Z3
-	VMOVUPS     (R8)(SI*1), Z14
-	VFMADD231PS Z8, Z14, Z4
-	VFMADD231PS Z11, Z14, Z5
-	VFMADD231PS Z12, Z14, Z6
-	VFMADD231PS Z13, Z14, Z7
+	VMOVUPS     (R8), Z12
+	VFMADD231PS Z8, Z12, Z0
+	VFMADD231PS Z9, Z12, Z1
+	VFMADD231PS Z10, Z12, Z2
+	VFMADD231PS Z11, Z12, Z3
+	VMOVUPS     (R8)(SI*1), Z12
+	VFMADD231PS Z8, Z12, Z4
+	VFMADD231PS Z9, Z12, Z5
+	VFMADD231PS Z10, Z12, Z6
+	VFMADD231PS Z11, Z12, Z7
 	ADDQ        $+64, R8
 	ADDQ        $+32, R10
-	JMP         depth939
+	JMP         depth620
 
-tail940:
+tail621:
 	ADDQ        $+16, R11
-	JEQ         done941
+	JEQ         done622
 	MOVQ        $-1, R13
 	BZHIQ       R11, R13, R13
 	KMOVQ       R13, K1
@@ -17874,157 +14506,106 @@ tail940:
 	VPMOVZXWD   Y8, Z8
 	VPSLLD      $0x10, Z8, Z8
 	VMOVDQU16.Z (R10)(DI*1), K1, Y9
-	VPMOVZXWD   Y9, Z11
+	VPMOVZXWD   Y9, Z9
+	VPSLLD      $0x10, Z9, Z9
+	VMOVDQU16.Z (R10)(DI*2), K1, Y10
+	VPMOVZXWD   Y10, Z10
+	VPSLLD      $0x10, Z10, Z10
+	VMOVDQU16.Z (R10)(R12*1), K1, Y11
+	VPMOVZXWD   Y11, Z11
 	VPSLLD      $0x10, Z11, Z11
-	VMOVDQU16.Z (R10)(DI*2), K1, Y9
-	VPMOVZXWD   Y9, Z12
-	VPSLLD      $0x10, Z12, Z12
-	VMOVDQU16.Z (R10)(R12*1), K1, Y9
-	VPMOVZXWD   Y9, Z13
-	VPSLLD      $0x10, Z13, Z13
-	VMOVUPS.Z   (R8), K1, Z14
-	VFMADD231PS Z8, Z14, Z0
-	VFMADD231PS Z11, Z14, Z1
-	VFMADD231PS Z12, Z14, Z2
-	VFMADD231PS Z13, Z14, Z3
-	VMOVUPS.Z   (R8)(SI*1), K1, Z14
-	VFMADD231PS Z8, Z14, Z4
-	VFMADD231PS Z11, Z14, Z5
-	VFMADD231PS Z12, Z14, Z6
-	VFMADD231PS Z13, Z14, Z7
+	VMOVUPS.Z   (R8), K1, Z12
+	VFMADD231PS Z8, Z12, Z0
+	VFMADD231PS Z9, Z12, Z1
+	VFMADD231PS Z10, Z12, Z2
+	VFMADD231PS Z11, Z12, Z3
+	VMOVUPS.Z   (R8)(SI*1), K1, Z12
+	VFMADD231PS Z8, Z12, Z4
+	VFMADD231PS Z9, Z12, Z5
+	VFMADD231PS Z10, Z12, Z6
+	VFMADD231PS Z11, Z12, Z7
 
-done941:
+done622:
 	MOVQ          ldc+48(FP), R10
 	MOVQ          add+72(FP), R11
 	IMUL3Q        $+4, R10, R10
 	MOVQ          AX, R8
-	VEXTRACTF64X4 $0x01, Z0, Y9
-	VADDPS        Z9, Z0, Z0
-	VEXTRACTF32X4 $0x01, Y0, X10
-	VADDPS        Z10, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z8
-	VADDPS        Z8, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z8
-	VADDPS        Z8, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z0, Y8
+	VADDPS        Y8, Y0, Y0
+	VEXTRACTF32X4 $0x01, Y0, X8
+	VADDPS        X8, X0, X0
+	VEXTRACTF64X4 $0x01, Z1, Y8
+	VADDPS        Y8, Y1, Y1
+	VEXTRACTF32X4 $0x01, Y1, X8
+	VADDPS        X8, X1, X1
+	VEXTRACTF64X4 $0x01, Z2, Y8
+	VADDPS        Y8, Y2, Y2
+	VEXTRACTF32X4 $0x01, Y2, X8
+	VADDPS        X8, X2, X2
+	VEXTRACTF64X4 $0x01, Z3, Y8
+	VADDPS        Y8, Y3, Y3
+	VEXTRACTF32X4 $0x01, Y3, X8
+	VADDPS        X8, X3, X3
+	VSHUFPS       $0xdd, X1, X0, X8
+	VSHUFPS       $0x88, X1, X0, X0
+	VADDPS        X8, X0, X0
+	VSHUFPS       $0xdd, X3, X2, X1
+	VSHUFPS       $0x88, X3, X2, X2
+	VADDPS        X1, X2, X1
+	VSHUFPS       $0xdd, X1, X0, X2
+	VSHUFPS       $0x88, X1, X0, X0
+	VADDPS        X2, X0, X0
 	TESTQ         R11, R11
-	JZ            store942
-	VADDSS        (R8), X0, X0
+	JZ            store623
+	VMOVUPS       (R8), X1
+	VADDPS        X1, X0, X0
 
-store942:
-	VMOVD         X0, (R8)
-	VEXTRACTF64X4 $0x01, Z1, Y9
-	VADDPS        Z9, Z1, Z0
-	VEXTRACTF32X4 $0x01, Y0, X10
-	VADDPS        Z10, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store943
-	VADDSS        4(R8), X0, X0
-
-store943:
-	VMOVD         X0, 4(R8)
-	VEXTRACTF64X4 $0x01, Z2, Y9
-	VADDPS        Z9, Z2, Z0
-	VEXTRACTF32X4 $0x01, Y0, X10
-	VADDPS        Z10, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store944
-	VADDSS        8(R8), X0, X0
-
-store944:
-	VMOVD         X0, 8(R8)
-	VEXTRACTF64X4 $0x01, Z3, Y9
-	VADDPS        Z9, Z3, Z0
-	VEXTRACTF32X4 $0x01, Y0, X10
-	VADDPS        Z10, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store945
-	VADDSS        12(R8), X0, X0
-
-store945:
-	VMOVD         X0, 12(R8)
+store623:
+	VMOVUPS       X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z4, Y9
-	VADDPS        Z9, Z4, Z0
-	VEXTRACTF32X4 $0x01, Y0, X10
-	VADDPS        Z10, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z4, Y0
+	VADDPS        Y0, Y4, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPS        X1, X0, X0
+	VEXTRACTF64X4 $0x01, Z5, Y1
+	VADDPS        Y1, Y5, Y1
+	VEXTRACTF32X4 $0x01, Y1, X2
+	VADDPS        X2, X1, X1
+	VEXTRACTF64X4 $0x01, Z6, Y2
+	VADDPS        Y2, Y6, Y2
+	VEXTRACTF32X4 $0x01, Y2, X3
+	VADDPS        X3, X2, X2
+	VEXTRACTF64X4 $0x01, Z7, Y3
+	VADDPS        Y3, Y7, Y3
+	VEXTRACTF32X4 $0x01, Y3, X4
+	VADDPS        X4, X3, X3
+	VSHUFPS       $0xdd, X1, X0, X4
+	VSHUFPS       $0x88, X1, X0, X0
+	VADDPS        X4, X0, X0
+	VSHUFPS       $0xdd, X3, X2, X1
+	VSHUFPS       $0x88, X3, X2, X2
+	VADDPS        X1, X2, X1
+	VSHUFPS       $0xdd, X1, X0, X2
+	VSHUFPS       $0x88, X1, X0, X0
+	VADDPS        X2, X0, X0
 	TESTQ         R11, R11
-	JZ            store946
-	VADDSS        (R8), X0, X0
+	JZ            store624
+	VMOVUPS       (R8), X1
+	VADDPS        X1, X0, X0
 
-store946:
-	VMOVD         X0, (R8)
-	VEXTRACTF64X4 $0x01, Z5, Y9
-	VADDPS        Z9, Z5, Z0
-	VEXTRACTF32X4 $0x01, Y0, X10
-	VADDPS        Z10, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store947
-	VADDSS        4(R8), X0, X0
+store624:
+	VMOVUPS X0, (R8)
+	ADDQ    R10, R8
+	ADDQ    $+16, AX
+	LEAQ    (DX)(DI*4), DX
+	JMP     columns618
 
-store947:
-	VMOVD         X0, 4(R8)
-	VEXTRACTF64X4 $0x01, Z6, Y9
-	VADDPS        Z9, Z6, Z0
-	VEXTRACTF32X4 $0x01, Y0, X10
-	VADDPS        Z10, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store948
-	VADDSS        8(R8), X0, X0
-
-store948:
-	VMOVD         X0, 8(R8)
-	VEXTRACTF64X4 $0x01, Z7, Y9
-	VADDPS        Z9, Z7, Z0
-	VEXTRACTF32X4 $0x01, Y0, X10
-	VADDPS        Z10, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store949
-	VADDSS        12(R8), X0, X0
-
-store949:
-	VMOVD X0, 12(R8)
-	ADDQ  R10, R8
-	ADDQ  $+16, AX
-	ADDQ  DI, DX
-	ADDQ  DI, DX
-	ADDQ  DI, DX
-	ADDQ  DI, DX
-	JMP   columns937
-
-rest938:
+rest619:
 	ADDQ $+4, R9
 
-columns950:
+columns625:
 	SUBQ         $+1, R9
-	JLT          rest951
+	JLT          rest626
 	VBROADCASTSS c4_0<>+0(SB), Z0
 	VBROADCASTSS c4_0<>+0(SB), Z1
 	MOVQ         CX, R8
@@ -18032,11 +14613,11 @@ columns950:
 	MOVQ         BX, R11
 	LEAQ         (SI)(SI*2), R12
 	LEAQ         (DI)(DI*2), R12
-	LEAQ         (R10)(DI*4), R12
+	LEAQ         (R10)(DI*1), R12
 
-depth952:
+depth627:
 	SUBQ        $+16, R11
-	JLT         tail953
+	JLT         tail628
 	VPMOVZXWD   (R10), Z2
 	VPSLLD      $0x10, Z2, Z2
 	VMOVUPS     (R8), Z3
@@ -18045,11 +14626,11 @@ depth952:
 	VFMADD231PS Z2, Z3, Z1
 	ADDQ        $+64, R8
 	ADDQ        $+32, R10
-	JMP         depth952
+	JMP         depth627
 
-tail953:
+tail628:
 	ADDQ        $+16, R11
-	JEQ         done954
+	JEQ         done629
 	MOVQ        $-1, R12
 	BZHIQ       R11, R12, R12
 	KMOVQ       R12, K1
@@ -18061,53 +14642,59 @@ tail953:
 	VMOVUPS.Z   (R8)(SI*1), K1, Z3
 	VFMADD231PS Z2, Z3, Z1
 
-done954:
+done629:
 	MOVQ          ldc+48(FP), R10
 	MOVQ          add+72(FP), R11
 	IMUL3Q        $+4, R10, R10
 	MOVQ          AX, R8
-	VEXTRACTF64X4 $0x01, Z0, Y9
-	VADDPS        Z9, Z0, Z0
-	VEXTRACTF32X4 $0x01, Y0, X10
-	VADDPS        Z10, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z2
-	VADDPS        Z2, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z2
-	VADDPS        Z2, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z0, Y2
+	VADDPS        Y2, Y0, Y0
+	VEXTRACTF32X4 $0x01, Y0, X2
+	VADDPS        X2, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X2
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X2, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X2
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X2, X0, X0
 	TESTQ         R11, R11
-	JZ            store955
-	VADDSS        (R8), X0, X0
+	JZ            store630
+	VMOVD         (R8), X2
+	VADDPS        X2, X0, X0
 
-store955:
+store630:
 	VMOVD         X0, (R8)
 	ADDQ          R10, R8
-	VEXTRACTF64X4 $0x01, Z1, Y9
-	VADDPS        Z9, Z1, Z0
-	VEXTRACTF32X4 $0x01, Y0, X10
-	VADDPS        Z10, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z1, Y0
+	VADDPS        Y0, Y1, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPS        X1, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
 	TESTQ         R11, R11
-	JZ            store956
-	VADDSS        (R8), X0, X0
+	JZ            store631
+	VMOVD         (R8), X1
+	VADDPS        X1, X0, X0
 
-store956:
+store631:
 	VMOVD X0, (R8)
 	ADDQ  R10, R8
 	ADDQ  $+4, AX
-	ADDQ  DI, DX
-	JMP   columns950
+	LEAQ  (DX)(DI*1), DX
+	JMP   columns625
 
-rest951:
+rest626:
 	ADDQ $+1, R9
-	JMP  end730
+	JMP  end484
 
-rows936:
-columns958:
+rows617:
+columns633:
 	SUBQ         $+4, R9
-	JLT          rest959
+	JLT          rest634
 	VBROADCASTSS c4_0<>+0(SB), Z0
 	VBROADCASTSS c4_0<>+0(SB), Z1
 	VBROADCASTSS c4_0<>+0(SB), Z2
@@ -18119,9 +14706,9 @@ columns958:
 	LEAQ         (DI)(DI*2), R12
 	LEAQ         (R10)(DI*4), R13
 
-depth960:
+depth635:
 	SUBQ        $+16, R11
-	JLT         tail961
+	JLT         tail636
 	PREFETCHT1  (R13)
 	PREFETCHT1  (R13)(DI*1)
 	PREFETCHT1  (R13)(DI*2)
@@ -18129,24 +14716,24 @@ depth960:
 	ADDQ        $+32, R13
 	VPMOVZXWD   (R10), Z4
 	VPSLLD      $0x10, Z4, Z4
-	VPMOVZXWD   (R10)(DI*1), Z7
+	VPMOVZXWD   (R10)(DI*1), Z5
+	VPSLLD      $0x10, Z5, Z5
+	VPMOVZXWD   (R10)(DI*2), Z6
+	VPSLLD      $0x10, Z6, Z6
+	VPMOVZXWD   (R10)(R12*1), Z7
 	VPSLLD      $0x10, Z7, Z7
-	VPMOVZXWD   (R10)(DI*2), Z8
-	VPSLLD      $0x10, Z8, Z8
-	VPMOVZXWD   (R10)(R12*1), Z9
-	VPSLLD      $0x10, Z9, Z9
-	VMOVUPS     (R8), Z10
-	VFMADD231PS Z4, Z10, Z0
-	VFMADD231PS Z7, Z10, Z1
-	VFMADD231PS Z8, Z10, Z2
-	VFMADD231PS Z9, Z10, Z3
+	VMOVUPS     (R8), Z8
+	VFMADD231PS Z4, Z8, Z0
+	VFMADD231PS Z5, Z8, Z1
+	VFMADD231PS Z6, Z8, Z2
+	VFMADD231PS Z7, Z8, Z3
 	ADDQ        $+64, R8
 	ADDQ        $+32, R10
-	JMP         depth960
+	JMP         depth635
 
-tail961:
+tail636:
 	ADDQ        $+16, R11
-	JEQ         done962
+	JEQ         done637
 	MOVQ        $-1, R13
 	BZHIQ       R11, R13, R13
 	KMOVQ       R13, K1
@@ -18154,117 +14741,90 @@ tail961:
 	VPMOVZXWD   Y4, Z4
 	VPSLLD      $0x10, Z4, Z4
 	VMOVDQU16.Z (R10)(DI*1), K1, Y5
-	VPMOVZXWD   Y5, Z7
+	VPMOVZXWD   Y5, Z5
+	VPSLLD      $0x10, Z5, Z5
+	VMOVDQU16.Z (R10)(DI*2), K1, Y6
+	VPMOVZXWD   Y6, Z6
+	VPSLLD      $0x10, Z6, Z6
+	VMOVDQU16.Z (R10)(R12*1), K1, Y7
+	VPMOVZXWD   Y7, Z7
 	VPSLLD      $0x10, Z7, Z7
-	VMOVDQU16.Z (R10)(DI*2), K1, Y5
-	VPMOVZXWD   Y5, Z8
-	VPSLLD      $0x10, Z8, Z8
-	VMOVDQU16.Z (R10)(R12*1), K1, Y5
-	VPMOVZXWD   Y5, Z9
-	VPSLLD      $0x10, Z9, Z9
-	VMOVUPS.Z   (R8), K1, Z10
-	VFMADD231PS Z4, Z10, Z0
-	VFMADD231PS Z7, Z10, Z1
-	VFMADD231PS Z8, Z10, Z2
-	VFMADD231PS Z9, Z10, Z3
+	VMOVUPS.Z   (R8), K1, Z8
+	VFMADD231PS Z4, Z8, Z0
+	VFMADD231PS Z5, Z8, Z1
+	VFMADD231PS Z6, Z8, Z2
+	VFMADD231PS Z7, Z8, Z3
 
-done962:
+done637:
 	MOVQ          ldc+48(FP), R10
 	MOVQ          add+72(FP), R11
 	IMUL3Q        $+4, R10, R10
 	MOVQ          AX, R8
-	VEXTRACTF64X4 $0x01, Z0, Y5
-	VADDPS        Z5, Z0, Z0
-	VEXTRACTF32X4 $0x01, Y0, X6
-	VADDPS        Z6, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z4
-	VADDPS        Z4, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z4
-	VADDPS        Z4, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z0, Y4
+	VADDPS        Y4, Y0, Y0
+	VEXTRACTF32X4 $0x01, Y0, X4
+	VADDPS        X4, X0, X0
+	VEXTRACTF64X4 $0x01, Z1, Y4
+	VADDPS        Y4, Y1, Y1
+	VEXTRACTF32X4 $0x01, Y1, X4
+	VADDPS        X4, X1, X1
+	VEXTRACTF64X4 $0x01, Z2, Y4
+	VADDPS        Y4, Y2, Y2
+	VEXTRACTF32X4 $0x01, Y2, X4
+	VADDPS        X4, X2, X2
+	VEXTRACTF64X4 $0x01, Z3, Y4
+	VADDPS        Y4, Y3, Y3
+	VEXTRACTF32X4 $0x01, Y3, X4
+	VADDPS        X4, X3, X3
+	VSHUFPS       $0xdd, X1, X0, X4
+	VSHUFPS       $0x88, X1, X0, X0
+	VADDPS        X4, X0, X0
+	VSHUFPS       $0xdd, X3, X2, X1
+	VSHUFPS       $0x88, X3, X2, X2
+	VADDPS        X1, X2, X1
+	VSHUFPS       $0xdd, X1, X0, X2
+	VSHUFPS       $0x88, X1, X0, X0
+	VADDPS        X2, X0, X0
 	TESTQ         R11, R11
-	JZ            store963
-	VADDSS        (R8), X0, X0
+	JZ            store638
+	VMOVUPS       (R8), X1
+	VADDPS        X1, X0, X0
 
-store963:
-	VMOVD         X0, (R8)
-	VEXTRACTF64X4 $0x01, Z1, Y5
-	VADDPS        Z5, Z1, Z0
-	VEXTRACTF32X4 $0x01, Y0, X6
-	VADDPS        Z6, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store964
-	VADDSS        4(R8), X0, X0
+store638:
+	VMOVUPS X0, (R8)
+	ADDQ    R10, R8
+	ADDQ    $+16, AX
+	LEAQ    (DX)(DI*4), DX
+	JMP     columns633
 
-store964:
-	VMOVD         X0, 4(R8)
-	VEXTRACTF64X4 $0x01, Z2, Y5
-	VADDPS        Z5, Z2, Z0
-	VEXTRACTF32X4 $0x01, Y0, X6
-	VADDPS        Z6, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store965
-	VADDSS        8(R8), X0, X0
-
-store965:
-	VMOVD         X0, 8(R8)
-	VEXTRACTF64X4 $0x01, Z3, Y5
-	VADDPS        Z5, Z3, Z0
-	VEXTRACTF32X4 $0x01, Y0, X6
-	VADDPS        Z6, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	TESTQ         R11, R11
-	JZ            store966
-	VADDSS        12(R8), X0, X0
-
-store966:
-	VMOVD X0, 12(R8)
-	ADDQ  R10, R8
-	ADDQ  $+16, AX
-	ADDQ  DI, DX
-	ADDQ  DI, DX
-	ADDQ  DI, DX
-	ADDQ  DI, DX
-	JMP   columns958
-
-rest959:
+rest634:
 	ADDQ $+4, R9
 
-columns967:
+columns639:
 	SUBQ         $+1, R9
-	JLT          rest968
+	JLT          rest640
 	VBROADCASTSS c4_0<>+0(SB), Z0
 	MOVQ         CX, R8
 	MOVQ         DX, R10
 	MOVQ         BX, R11
 	LEAQ         (SI)(SI*2), R12
 	LEAQ         (DI)(DI*2), R12
-	LEAQ         (R10)(DI*4), R12
+	LEAQ         (R10)(DI*1), R12
 
-depth969:
+depth641:
 	SUBQ        $+16, R11
-	JLT         tail970
+	JLT         tail642
 	VPMOVZXWD   (R10), Z1
 	VPSLLD      $0x10, Z1, Z1
 	VMOVUPS     (R8), Z2
 	VFMADD231PS Z1, Z2, Z0
 	ADDQ        $+64, R8
 	ADDQ        $+32, R10
-	JMP         depth969
+	JMP         depth641
 
-tail970:
+tail642:
 	ADDQ        $+16, R11
-	JEQ         done971
+	JEQ         done643
 	MOVQ        $-1, R12
 	BZHIQ       R11, R12, R12
 	KMOVQ       R12, K1
@@ -18274,34 +14834,37 @@ tail970:
 	VMOVUPS.Z   (R8), K1, Z2
 	VFMADD231PS Z1, Z2, Z0
 
-done971:
+done643:
 	MOVQ          ldc+48(FP), R10
 	MOVQ          add+72(FP), R11
 	IMUL3Q        $+4, R10, R10
 	MOVQ          AX, R8
-	VEXTRACTF64X4 $0x01, Z0, Y5
-	VADDPS        Z5, Z0, Z0
-	VEXTRACTF32X4 $0x01, Y0, X6
-	VADDPS        Z6, Z0, Z0
-	VPERMILPD     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
-	VPERMILPS     $0x01, Z0, Z1
-	VADDPS        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z0, Y1
+	VADDPS        Y1, Y0, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPS        X1, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
 	TESTQ         R11, R11
-	JZ            store972
-	VADDSS        (R8), X0, X0
+	JZ            store644
+	VMOVD         (R8), X1
+	VADDPS        X1, X0, X0
 
-store972:
+store644:
 	VMOVD X0, (R8)
 	ADDQ  R10, R8
 	ADDQ  $+4, AX
-	ADDQ  DI, DX
-	JMP   columns967
+	LEAQ  (DX)(DI*1), DX
+	JMP   columns639
 
-rest968:
+rest640:
 	ADDQ $+1, R9
-	JMP  end730
+	JMP  end484
 
-end730:
+end484:
 	VZEROUPPER
 	RET

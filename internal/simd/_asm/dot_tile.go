@@ -35,9 +35,7 @@ func (f *file) dotTiles() {
 var dotRows = map[int]int{32: 4, 64: 8}
 
 func dotColumns(width, rows int) int {
-	if width == 64 && rows > 4 {
-		return 3
-	} else if width == 32 && rows > 2 {
+	if rows > width/16 {
 		return 2
 	}
 	return 4
@@ -102,10 +100,7 @@ func (w *dotsWriter) block(rows, cols int) {
 		w.LEAQ(operand.Mem{Base: a, Index: w.lda, Scale: 4}, a4)
 	}
 	ahead := w.GP64()
-	w.LEAQ(operand.Mem{Base: b, Index: w.ldb, Scale: 4}, ahead)
-	if cols == 3 {
-		w.SUBQ(w.ldb, ahead)
-	}
+	w.LEAQ(operand.Mem{Base: b, Index: w.ldb, Scale: uint8(cols)}, ahead)
 	row := func(p, ld, ld3 reg.GPVirtual, i int) operand.Mem {
 		switch i {
 		case 0:
@@ -141,7 +136,7 @@ func (w *dotsWriter) block(rows, cols int) {
 	w.Label(next)
 	w.SUBQ(operand.I32(lanes), left)
 	w.jump(w.JLT, tail)
-	if cols > 1 {
+	if cols > 1 { // the next columns
 		for j := range cols {
 			w.PREFETCHT1(row(ahead, w.ldb, ldb3, j))
 		}
@@ -185,21 +180,46 @@ func (w *dotsWriter) block(rows, cols int) {
 	w.IMUL3Q(operand.I32(w.lane), ldc, ldc)
 	w.MOVQ(w.c, c)
 	for i := range rows {
-		for j := range cols {
-			m, store := operand.Mem{Base: c, Disp: j * w.lane}, w.label("store")
-			sum := w.horizontal(acc[i][j], w.lane, func(x, y vec) vec { return w.lanes.add(x, y) })
-			w.TESTQ(add, add)
-			w.jump(w.JZ, store)
-			w.do("VADDS"+w.lanes.s[1:], m, sum.AsX(), sum.AsX())
-			w.Label(store)
-			w.do(moves[w.lane], sum.AsX(), m)
+		store, bytes := w.label("store"), min(cols*w.lane, 16)
+		sums := w.sums(acc[i])
+		w.TESTQ(add, add)
+		w.jump(w.JZ, store)
+		for j, sum := range sums {
+			w.do("VADD"+w.lanes.s, w.vn(16, moves[bytes], operand.Mem{Base: c, Disp: j * 16}), sum, sum)
+		}
+		w.Label(store)
+		for j, sum := range sums {
+			w.do(moves[bytes], sum, operand.Mem{Base: c, Disp: j * 16})
 		}
 		w.ADDQ(ldc, c)
 	}
 	w.ADDQ(operand.I32(cols*w.lane), w.c)
-	for range cols {
-		w.ADDQ(w.ldb, w.b)
+	w.LEAQ(operand.Mem{Base: w.b, Index: w.ldb, Scale: uint8(cols)}, w.b)
+}
+
+// sums returns the sums of the lanes of some registers, next to each other in registers of 16 bytes.
+// Each is added up in the same order, however many there are.
+func (w *dotsWriter) sums(list []vec) []vec {
+	for i, v := range list {
+		for bytes := w.width / 2; bytes >= 16; bytes /= 2 {
+			upper := map[int]string{16: "VEXTRACTF32X4", 32: "VEXTRACTF64X4"}[bytes]
+			if !w.avx512() {
+				upper = "VEXTRACTF128"
+			}
+			v = w.vn(bytes, "VADD"+w.lanes.s, w.vn(bytes, upper, 1, v), w.part(v, bytes))
+		}
+		list[i] = v
 	}
+	even, odd := map[int]int{4: 0x88, 8: 0}[w.lane], map[int]int{4: 0xdd, 8: 3}[w.lane]
+	for n := 16 / w.lane; n > 1; n /= 2 {
+		var pairs []vec // AVX-512 has no horizontal sums
+		for i := 0; i < len(list); i += 2 {
+			x, y, shuffle := list[i], list[min(i+1, len(list)-1)], "VSHUF"+w.lanes.s
+			pairs = append(pairs, w.vn(16, "VADD"+w.lanes.s, w.vn(16, shuffle, odd, y, x), w.vn(16, shuffle, even, y, x)))
+		}
+		list = pairs
+	}
+	return list
 }
 
 // widened loads a vector of b.
