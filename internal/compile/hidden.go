@@ -15,8 +15,7 @@ import (
 // negative, where r and c are 1 and -1 or -1 and 1.
 type limit struct{ row, column, off int }
 
-// A hidden value is the value that a temporary has beyond limits, or may have, because nothing
-// depends on it there.
+// A hidden value is the value of a temporary beyond limits, where nothing depends on it.
 type hidden struct {
 	value  float64
 	limits map[limit]bool

@@ -23,7 +23,7 @@ func TestExamplesNamed(t *testing.T) {
 
 var (
 	pageLink = regexp.MustCompile(`\]\(([^()\s]+)\)`)
-	codeSpan = regexp.MustCompile("`[^`\n]*`")
+	codeSpan = regexp.MustCompile("(?s)```.*?```|`[^`\n]*`")
 	heading  = regexp.MustCompile(`(?m)^#+ (.*)$`)
 	notSlug  = regexp.MustCompile(`[^\p{L}\p{N}_ -]`)
 )
