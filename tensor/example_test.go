@@ -192,3 +192,37 @@ func ExampleEval() {
 	fmt.Println(w)
 	// Output: [8 8]
 }
+
+func ExampleKernel() {
+	// The longest run of positive numbers so far, which no other operation computes in one pass.
+	runs := tensor.Kernel{
+		Name:     "runs",
+		Operands: []string{"x"},
+		DType:    tensor.Int32,
+		Go: func(out tensor.Array, in []tensor.Array) error {
+			now, longest := int32(0), int32(0)
+			for i, x := range tensor.Elements[float32](in[0]) {
+				if now++; x <= 0 {
+					now = 0
+				}
+				longest = max(longest, now)
+				tensor.Elements[int32](out)[i] = longest
+			}
+			return nil
+		},
+		WGSL: `
+@compute @workgroup_size(threads)
+fn main() {
+  var now = 0; var longest = 0;
+  for (var i = 0u; i < n; i++) {
+    now = select(0, now + 1, x[i] > 0);
+    longest = max(longest, now);
+    out[i] = longest;
+  }
+}`,
+		Threads: 1,
+		Grid:    [3]int{1, 1, 1},
+	}
+	fmt.Println(runs.Call(tensor.New([]float32{1, 2, -1, 3, 4, 5, -2, 6})))
+	// Output: [1 2 2 2 2 3 3 3]
+}
