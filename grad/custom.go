@@ -119,6 +119,8 @@ func (t *tape) mustBeLinear(op string, results []*graph.Node) {
 		what := c.Op.String()
 		if c.custom != nil {
 			what = c.custom.Function
+		} else if f := graph.KernelOf(c.Node); f != nil {
+			what = f.Op
 		}
 		misuse(op, fmt.Sprintf("the tangent must be linear in v, which %s of what depends on v is not", what), c.Node)
 	}

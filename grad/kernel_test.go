@@ -137,6 +137,10 @@ func TestKernelMisuse(t *testing.T) {
 		{"has no derivative", func() {
 			grad.JVP(func(x tensor.Tensor) tensor.Tensor { return squared.Call(x).Sum() }, x, x)
 		}},
+		{"must be linear in v, which Kernel square", func() {
+			f := grad.CustomJVP(func(x tensor.Tensor) tensor.Tensor { return x }, func(x, v tensor.Tensor) (tensor.Tensor, tensor.Tensor) { return x, squared.Call(v) })
+			grad.Of(func(x tensor.Tensor) tensor.Tensor { return f(x).Sum() })(x)
+		}},
 		{"set Kernel.Batch", func() { grad.Vmap(func(x tensor.Tensor) tensor.Tensor { return squared.Call(x) })(x) }},
 		{"Batch gives float32 []", func() {
 			k := with(func(k *tensor.Kernel) { k.Batch = func(src ...tensor.Tensor) tensor.Tensor { return src[0].Sum() } })

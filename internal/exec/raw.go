@@ -19,7 +19,8 @@ type rawStep struct {
 	hostStep
 	compiler driver.RawCompiler
 	kernel   *ir.RawKernel
-	replayed bool // see recorder
+	key      string // of the loader's programs
+	replayed bool   // see recorder
 }
 
 // newHostStep returns the step of a HostCall, or of a Cast on the host.
@@ -34,7 +35,7 @@ func (b *builder) newHostStep(d *Device, c capture.Call) step {
 	if k.Text = f.Kernel.Texts[compiler.Language()]; k.Text == "" {
 		return &h
 	}
-	return &rawStep{h, compiler, &k, b.recorder != nil && b.replayed}
+	return &rawStep{h, compiler, &k, fmt.Sprintf("raw %+v", k), b.recorder != nil && b.replayed}
 }
 
 func (s *rawStep) equal(o step) bool {
@@ -57,7 +58,7 @@ func (s *rawStep) run(_ *storage.Journal, values []*graph.Node, _ []ir.Number) (
 	if err != nil {
 		return nil, err
 	}
-	p, err := d.loader.raw(s.compiler, s.kernel)
+	p, err := d.loader.raw(s)
 	var v *graph.Value
 	if err == nil {
 		err = d.memory.Retry(func() error {
@@ -140,19 +141,18 @@ func (s *rawStep) launch(p driver.Program, src []*graph.Node) (v *graph.Value, e
 }
 
 // raw returns the program of a user's kernel.
-func (l *loader) raw(c driver.RawCompiler, k *ir.RawKernel) (driver.Program, error) {
-	key := fmt.Sprintf("raw %+v", *k)
-	if known := l.programs.Get(key); known != nil {
+func (l *loader) raw(s *rawStep) (driver.Program, error) {
+	if known := l.programs.Get(s.key); known != nil {
 		return known.Value.Program, nil
 	}
-	if err := l.checkTypes(&ir.Kernel{Args: k.Args}); err != nil {
+	if err := l.checkTypes(&ir.Kernel{Args: s.kernel.Args}); err != nil {
 		return nil, err
 	}
 	l.memory.Queue.Lock()
 	defer l.memory.Queue.Unlock()
-	p, err := c.CompileRaw(k)
+	p, err := s.compiler.CompileRaw(s.kernel)
 	if err == nil {
-		l.programs.Put(key, loadedProgram{Program: p})
+		l.programs.Put(s.key, loadedProgram{Program: p})
 		l.programs.Trim(maxPrograms, nil)
 	}
 	return p, err
