@@ -27,7 +27,7 @@ type Kernel struct {
 	Shape    []int    // of the result; nil is that of the first operand
 
 	// Go fills the elements of the result, zeros at first. It does not write the operands. It depends
-	// on nothing else: a function with variables of its own is not recorded by Jit.
+	// on nothing else: where a function with variables of its own computes, Jit records nothing.
 	Go func(out Array, in []Array) error
 
 	// WGSL is a module with the entry point main, of @workgroup_size(threads). The module is given the

@@ -3,6 +3,7 @@ package exec
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/tensorken/tensorken/driver"
 	"github.com/tensorken/tensorken/internal/capture"
@@ -40,7 +41,7 @@ func (b *builder) newHostStep(d *Device, c capture.Call) step {
 
 func (s *rawStep) equal(o step) bool {
 	t, ok := o.(*rawStep)
-	return ok && s.device == t.device && s.hostStep.equal(&t.hostStep)
+	return ok && s.device == t.device && s.key == t.key && slices.Equal(s.Node.Shape, t.Node.Shape) && equalOperands(s.operands, t.operands)
 }
 
 func (s *rawStep) String() string {

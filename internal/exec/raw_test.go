@@ -70,7 +70,7 @@ func (d *rawDevice) Run(calls []driver.Call) error {
 // raw is a kernel of n elements whose text is a word.
 func raw(word string, n int, src ...*graph.Node) *graph.Node {
 	in := ir.Arg{Kind: ir.In, DType: ir.Float32, Len: n}
-	return graph.KernelCall(&graph.HostFunc{Op: "Kernel raw", Key: word, Kernel: &graph.Kernel{
+	return graph.KernelCall(&graph.HostFunc{Op: "Kernel raw", Kernel: &graph.Kernel{
 		Texts:     map[string]string{"words": word},
 		RawKernel: ir.RawKernel{Args: []ir.Arg{in, in, {Kind: ir.Out, DType: ir.Float32, Len: n}, {Kind: ir.Value, DType: ir.Uint32}}},
 	}}, ir.Float32, []int{n}, src...)
