@@ -166,3 +166,19 @@ func ExampleMachine() {
 	// 0.001 0.0001
 	// 4
 }
+
+// The blocks of two matrices of four rows, and the first element of a row of three in each.
+func ExampleLoop() {
+	l := ir.Loop{Rows: 8, Matrix: 4, Part: 4, Block: 2}
+	fmt.Println(l.Blocks(), "blocks and", l.Parts(), "part of a matrix")
+	row := ir.StageArg{Steps: []ir.RowStep{{Mod: 8, Div: 1, Mul: 3}}}
+	for first := range l.Starts(2) {
+		fmt.Println("row", first, "begins at element", row.Offset(first))
+	}
+	// Output:
+	// 2 blocks and 1 part of a matrix
+	// row 0 begins at element 0
+	// row 2 begins at element 6
+	// row 4 begins at element 12
+	// row 6 begins at element 18
+}

@@ -85,3 +85,15 @@ func ExampleNormalize() {
 	fmt.Println(images.Batch(x, tensor.NewRNG(1), n).Reshape(3))
 	// Output: [1.0000 1.0000 1.0000]
 }
+
+// A rectangle of another image, and its share of the target.
+func ExampleCutMix() {
+	x := tensor.Arange(2).Cast(tensor.Float32).Reshape(2, 1, 1, 1).Expand(2, 1, 8, 8)
+	y := tensor.Eye(2)
+	x, y = images.CutMix(x, y, 1, tensor.NewRNG(3))
+	fmt.Printf("%.3f\n", x.Mean(1, 2, 3).Reshape(2)) // the share of ones
+	fmt.Printf("%.3f\n", y.Index(tensor.All, 1))
+	// Output:
+	// [0.562 0.438]
+	// [0.562 0.438]
+}
