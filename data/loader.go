@@ -155,7 +155,7 @@ func (l *Loader[T]) order() [][]int {
 	return chunks(order, l.Batch)
 }
 
-// chunks cuts an order into batches, of which the last may be smaller.
+// chunks cuts an order into batches; the last may be smaller.
 func chunks(order []int, size int) (batches [][]int) {
 	for len(order) > 0 {
 		n := min(size, len(order))

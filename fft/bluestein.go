@@ -18,7 +18,7 @@ func bluestein(x tensor.Tensor, sign int) tensor.Tensor {
 		chirp[j] = root(sign*(j*j%(2*n)), 2*n)
 	}
 	w := complexTable(x.DType(), n, 1, func(j, _ int) [2]float64 { return chirp[j] })
-	// The factors conj(w[j]) for j > -n and j < n, of which the negative are at the end.
+	// The factors conj(w[j]) for j > -n and j < n; negative j are at the end.
 	filter := w.Conj().each(func(t tensor.Tensor) tensor.Tensor {
 		return tensor.Cat(0, t.Pad(0, 0, size-2*n+1), t.Slice(0, 1, n).Flip(0)).Div(float64(size))
 	})

@@ -29,7 +29,7 @@ func Checkpoint[P, R any](f func(P) R) func(P) R {
 	}
 }
 
-// checkpoint is [Checkpoint] of a function of nodes, of which some may be nil.
+// checkpoint is [Checkpoint] of a function of nodes; some may be nil.
 func checkpoint(in []*graph.Node, f func([]*graph.Node) []*graph.Node) []*graph.Node {
 	region := begin(in)
 	defer region.scope.Close()

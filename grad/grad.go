@@ -89,8 +89,8 @@ func floatNode(op, what string, x tensor.Tensor) *graph.Node {
 	return n
 }
 
-// withCoOutputs returns the results, of which a plan that computes one stores the
-// value and the auxiliary output as well.
+// withCoOutputs marks the results so that a plan that computes one also stores the value
+// and the auxiliary output.
 func (c *differentiated[P, A]) withCoOutputs() (tensor.Tensor, A, P) {
 	co := new(graph.CoOutputs)
 	value := graph.CoOutput(c.value, co)

@@ -194,8 +194,8 @@ func (k *looped) vjp(args, outs, cts []*graph.Node) []*graph.Node {
 	return result
 }
 
-// residuals lists the nodes of the body, of which t is the tape, that the steps of the
-// backward pass begin from: carries, and results that are not elementwise.
+// residuals lists the nodes of the body, whose tape is t, from which the steps of the
+// backward pass begin: carries, and results that are not elementwise.
 func (k *looped) residuals(t *tape, grads []*graph.Node) (saved []*graph.Node) {
 	seen := map[*graph.Node]bool{}
 	graph.Walk(grads, func(n *graph.Node) (graph.Operands, bool) {

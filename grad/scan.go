@@ -77,7 +77,7 @@ func placeholders(ns []*graph.Node, axes int, scope *graph.Scope) []*graph.Node 
 	})
 }
 
-// promoted returns first carries of which untyped ones have the types of the next.
+// promoted returns the first carries; untyped ones get the types of the next carries.
 func promoted(carries, next []*graph.Node) []*graph.Node {
 	out := slices.Clone(carries)
 	for i, n := range carries {

@@ -160,7 +160,7 @@ type region struct {
 	tape  *tape
 }
 
-// begin gives arguments, of which some may be nil, names for a call.
+// begin makes arguments of a call, one for each node that is not nil.
 func begin(in []*graph.Node) *region {
 	r := &region{scope: new(graph.Scope), given: make([]*graph.Node, len(in)), args: present(in)}
 	for i, n := range in {

@@ -162,7 +162,7 @@ func (w *hostWorker) reserve(out graph.HostArray, in []graph.HostArray) {
 func lastOf(a graph.HostArray) int { return a.Shape[len(a.Shape)-1] }
 
 // float64sOf returns matrix i of a batch where it lies or, for float32, memory for it from the
-// start of free, of which it returns the rest.
+// start of free; it also returns the rest of free.
 func float64sOf(a graph.HostArray, i int, free []float64) (x, rest []float64) {
 	n := lastOf(a)
 	switch {

@@ -24,8 +24,8 @@ func solve(op string, a, b tensor.Tensor) tensor.Tensor {
 	return column(solveFactored(op, expanded(a, batch), expanded(f, batch), b, false), vector)
 }
 
-// solveFactored solves a·x = b, or the equation with the transpose of a, of which f is the
-// factors: see luFactors.
+// solveFactored solves a·x = b, or the equation with the transpose of a, by the factors f
+// of a: see luFactors.
 func solveFactored(op string, a, f, b tensor.Tensor, transpose bool) tensor.Tensor {
 	n, k := b.Dim(-2), b.Dim(-1)
 	again := func(args tensors, b tensor.Tensor, transpose bool) tensor.Tensor {

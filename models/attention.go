@@ -58,8 +58,8 @@ func (l SparseMLP) Apply(x tensor.Tensor) tensor.Tensor {
 	return m.Apply(x)
 }
 
-// An RMSNorm is an [nn.RMSNorm] that computes in float32, and the weights of which may be less
-// by one, as Gemma's are.
+// An RMSNorm is an [nn.RMSNorm] that computes in float32. Its weights may be stored minus one,
+// as Gemma's are.
 type RMSNorm struct {
 	Weight tensor.Tensor // [width]
 	Eps    float64

@@ -7,8 +7,8 @@ import (
 	"github.com/tensorken/tensorken/tensor"
 )
 
-// A Cache has the keys and values of all layers of a decoder, see [nn.KVCache]: a value, of
-// which each step returns the next.
+// A Cache has the keys and values of all layers of a decoder, see [nn.KVCache]. It is a
+// value: each step returns the next.
 type Cache struct {
 	K, V []tensor.Tensor // of each layer, [batch heads capacity width]
 	// Pads has the number of positions before each text of a batch that do not count, [batch

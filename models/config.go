@@ -216,7 +216,7 @@ func (c config) architecture(head string) bool {
 	return json.Unmarshal(c.raw["architectures"], &names) == nil && slices.ContainsFunc(names, func(n string) bool { return strings.HasSuffix(n, head) })
 }
 
-// supported lists settings of which one value is supported, beside null.
+// supported lists settings with one supported value, besides null.
 var supported = map[string]string{
 	"add_cross_attention":         "false",
 	"is_decoder":                  "false",

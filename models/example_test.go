@@ -48,7 +48,7 @@ func ExampleGenerator() {
 	// 4
 }
 
-// Embeddings of texts of which the second is shorter.
+// Embeddings of two texts; the second is shorter.
 func ExampleBERT() {
 	m, err := models.LoadBERT("testdata/bert")
 	if err != nil {

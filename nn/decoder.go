@@ -43,8 +43,8 @@ func (l TransformerDecoderLayer) Apply(x, memory tensor.Tensor) tensor.Tensor {
 	return l.ApplyMasked(x, memory, tensor.Tensor{}, tensor.Tensor{}, nil)
 }
 
-// ApplyMasked is Apply with masks of the scores of x and of memory, see [Attention.Attend],
-// of which each may be absent, and with dropout if rng is not nil.
+// ApplyMasked is Apply with masks of the scores of x and of memory, which may be absent,
+// see [Attention.Attend], and with dropout if rng is not nil.
 func (l TransformerDecoderLayer) ApplyMasked(x, memory, mask, memoryMask tensor.Tensor, rng *tensor.RNG) tensor.Tensor {
 	defer named("TransformerDecoderLayer")
 	return l.join(x, rng,

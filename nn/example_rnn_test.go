@@ -7,7 +7,7 @@ import (
 	"github.com/tensorken/tensorken/tensor"
 )
 
-// Two sequences, of which the second has 3 steps of 5.
+// Two sequences of 5 and of 3 steps.
 func ExampleLSTM() {
 	rng := tensor.NewRNG(1)
 	l := nn.NewLSTM(rng, 4, 8, &nn.RecurrentOptions{Layers: 2, Bidirectional: true})

@@ -20,7 +20,7 @@ type MixtureOfExperts struct {
 	TopK    int // 0 is 2
 }
 
-// NewMixtureOfExperts returns a layer of experts, made by [NewSwiGLU], of which topK compute
+// NewMixtureOfExperts returns a layer of experts, made by [NewSwiGLU]; topK of them compute
 // a row.
 func NewMixtureOfExperts(rng *tensor.RNG, width, hidden, experts, topK int) MixtureOfExperts {
 	l := MixtureOfExperts{Gate: Linear{Weight: NewLinear(rng, width, experts).Weight}, TopK: topK}

@@ -112,8 +112,8 @@ func (r *recurrence) run(l recurrent, x tensor.Tensor, state []tensor.Tensor, le
 	return timeLast(y), stacked
 }
 
-// scan runs a cell over x, of which the first axis is time. A step that is not valid keeps
-// the state.
+// scan runs a cell over x, whose first axis is time. A step that is not valid keeps the
+// state.
 func (r *recurrence) scan(c Cell, x tensor.Tensor, state []tensor.Tensor, valid tensor.Tensor, o *grad.ScanOptions) (last []tensor.Tensor, y tensor.Tensor) {
 	type input struct{ X, Valid tensor.Tensor }
 	return grad.Scan(func(s []tensor.Tensor, in input) ([]tensor.Tensor, tensor.Tensor) {

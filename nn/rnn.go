@@ -19,9 +19,9 @@ type RNN struct {
 //
 // Inputs are of shape [... time in], usually [batch time in], and outputs [... time out]: out
 // is the width of h, or twice it for a bidirectional layer. A state is PyTorch's: h, and of
-// an LSTM c, each [layers·directions ... width], of which the cell of layer 2 that reads
-// backward is number 2·2+1. All steps are in one plan, whose size does not depend on how many
-// there are: see [grad.Scan].
+// an LSTM c, each [layers·directions ... width]: the cell of layer 2 that reads backward is
+// number 2·2+1. All steps are in one plan, whose size does not depend on how many there are:
+// see [grad.Scan].
 //
 // Source: Hochreiter, Schmidhuber, "Long Short-Term Memory", 1997; forget gates: Gers,
 // Schmidhuber, Cummins, "Learning to Forget", 2000; projections: Sak, Senior, Beaufays, "Long

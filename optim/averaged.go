@@ -12,8 +12,8 @@ import (
 
 // Averaged is the average of the models of a training, which often does better than the
 // last one. With a Decay it is an exponential average (EMA), otherwise the mean of all
-// (SWA), of which one takes the models of the last epochs. It is a tree, with the names
-// that PyTorch's AveragedModel has in files. The zero value averages no models.
+// (SWA), usually the models of the last epochs. It is a tree, with the names that PyTorch's
+// AveragedModel has in files. The zero value averages no models.
 //
 // Source: Polyak, Juditsky, "Acceleration of Stochastic Approximation by Averaging",
 // 1992; Izmailov et al., "Averaging Weights Leads to Wider Optima and Better

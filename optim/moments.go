@@ -88,7 +88,7 @@ func (r RAdam) Update(p, g tensor.Tensor, slots []tensor.Tensor, lr float64, ste
 	slots = orZeros(p, slots, 2)
 	m, v := average(slots[0], g, b1), average(slots[1], g.Square(), b2)
 
-	// The step is m·(plain + adaptive/(√v + ε)), of which one number is 0.
+	// The step is m·(plain + adaptive/(√v + ε)), where one of the two numbers is 0.
 	plain, adaptive := lr/(1-math.Pow(b1, t)), 0.0
 	bias := 1 - math.Pow(b2, t)
 	longest := 2/(1-b2) - 1

@@ -86,8 +86,8 @@ func pool(t tensor.Tensor, axis, limit int) tensor.Tensor {
 	return sum.Div(tensor.New(counts, across...).Cast(t.DType()))
 }
 
-// stacked returns t with all axes but the last ones in one, of which at most limit
-// elements remain, their indices, and a note if some are left out.
+// stacked returns t with all axes but the last ones merged into one, and at most limit
+// elements along it, with their indices, and a note if some are left out.
 func stacked(t tensor.Tensor, last, limit int) (stack tensor.Tensor, names []string, note string) {
 	shape := t.Shape()
 	leading, kept := shape[:len(shape)-last], shape[len(shape)-last:]

@@ -26,7 +26,7 @@ type Fit struct {
 
 // LevenbergMarquardt returns the parameters p for which the sum of the squares of the
 // residuals is least, near the given ones. Residuals are a tensor of any shape; p is a
-// tree, of which the floating-point tensors are fitted. A nil o is the defaults.
+// tree, whose floating-point tensors are fitted. A nil o is the defaults.
 //
 // Each iteration solves a linear problem with the Jacobian J, min ‖J·δ + r‖² + λ·‖D·δ‖²
 // where D are the norms of the columns of J, and reads the new sum of squares, so the

@@ -27,7 +27,7 @@ var (
 // A field is the right-hand side of dy/dt = f(t, y), of the tensors of a tree.
 type field func(t float64, y []tensor.Tensor) []tensor.Tensor
 
-// stages returns the stages of a step, of which the first are given.
+// stages returns the stages of a step; the first ones are given.
 func (m *tableau) stages(f field, t, h float64, y []tensor.Tensor, first ...[]tensor.Tensor) [][]tensor.Tensor {
 	return m.stagesAt(func(i int, y []tensor.Tensor) []tensor.Tensor { return f(t+m.c[i]*h, y) }, h, y, first...)
 }

@@ -38,7 +38,7 @@ func normP(op string, x *graph.Node, p float64, axes []int) *graph.Node {
 		y, unit := scaledNorm(x, axes)
 		return mul(unit, y)
 	default:
-		zero := eq(a, fill(a, 0)) // of which the derivative of a power may be infinite
+		zero := eq(a, fill(a, 0)) // where the derivative of a power may be infinite
 		m := reduce(ir.ReduceMax, a, axes)
 		if p < 0 {
 			m = least(a, axes)
@@ -81,9 +81,9 @@ func greatest(x *graph.Node, axes []int) *graph.Node {
 	return graph.Bitcast(reduce(ir.ReduceMax, graph.Binary(ir.And, bits, graph.Const(d, ir.Int(d, 1<<(8*d.Size()-1)-1), x.Shape)), axes), x.DType)
 }
 
-// squareScale returns powers of two, of which one is 1 over the other, for m ≥ 0: squares
-// of numbers up to m times down, and sums of up to 2³¹ of them, stay in the type's range,
-// as do those that matter to the sum.
+// squareScale returns a power of two, down, and its reciprocal, for m ≥ 0: squares of
+// numbers up to m times down, and sums of up to 2³¹ of them, stay in the type's range, as
+// do those that matter to the sum.
 func squareScale(m *graph.Node) (down, up *graph.Node) {
 	limit, scale := 0x1p40, 0x1p80
 	if m.DType == ir.Float64 {
@@ -182,8 +182,8 @@ func euclidean(x, y *graph.Node) *graph.Node {
 	return c.Results([]*graph.Node{d})[0]
 }
 
-// centered returns x and y less the mean of x's rows, of which their differences do not
-// depend: products of small numbers are more accurate. A mean that is not finite counts as 0.
+// centered returns x and y minus the mean of x's rows. Their differences do not depend on it,
+// and products of small numbers are more accurate. A mean that is not finite counts as 0.
 func centered(x, y *graph.Node) (*graph.Node, *graph.Node) {
 	m := graph.StopGradient(mean(x, []int{len(x.Shape) - 2}))
 	m = graph.Where(eq(sub(m, m), fill(m, 0)), m, fill(m, 0))

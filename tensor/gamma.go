@@ -126,7 +126,7 @@ func (t Tensor) Digamma() Tensor {
 		angle := scaled(rest, math.Pi)
 		cotangent := div(graph.Unary(ir.Cos, angle), graph.Unary(ir.Sin, angle))
 		reflection := sub(v, scaled(cotangent, math.Pi))
-		none := graph.Where(pole, rest, fill(x, 1)) // 0 at poles, of which 0/0 and its derivative are NaN
+		none := graph.Where(pole, rest, fill(x, 1)) // 0 at poles, where 0/0 and its derivative are NaN
 		return graph.Where(pole, div(none, none), graph.Where(below, reflection, v))
 	})
 }

@@ -24,8 +24,8 @@ var (
 )
 
 // A selection says which elements of a region an indexing with tensors selects. The region's
-// axes from the first to the last that has a tensor are one merged axis, of which a tensor
-// of row-major positions, made of the terms, selects. So the region is not copied.
+// axes from the first to the last that has a tensor are one merged axis, along which a
+// tensor of row-major positions, the sum of the terms, selects. So the region is not copied.
 type selection struct {
 	op          string
 	region      []int // its shape

@@ -10,7 +10,7 @@ import (
 )
 
 // An indexing is a call of Index, OIndex, VIndex, Set or AddAt on x, with its specs
-// resolved: ranges and ints crop x to a region, of which tensors select elements.
+// resolved: ranges and ints crop x to a region, from which tensors select elements.
 type indexing struct {
 	op    string
 	x     *graph.Node

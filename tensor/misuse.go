@@ -142,8 +142,8 @@ func (internal) Step(_ graph.Token, op, keep string, j *storage.Journal, next, o
 	return failure(op, d, err)
 }
 
-// StoreApart moves the elements of evaluated tensors, of which some may be absent, to where
-// a step would store them: see storage.StoreApart.
+// StoreApart moves the elements of evaluated tensors, which may be absent, to the places
+// where a step would store them: see storage.StoreApart.
 func (internal) StoreApart(_ graph.Token, op string, ts []Tensor) error {
 	var ns []*graph.Node
 	for _, t := range ts {

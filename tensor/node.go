@@ -40,8 +40,8 @@ func infinite(x *graph.Node) *graph.Node { return eq(abs(x), fill(x, math.Inf(1)
 
 func abs(x *graph.Node) *graph.Node { return graph.Binary(ir.Max, x, neg(x)) }
 
-// reverse maps x to its own type in reversed order, and is its own inverse: Neg for
-// floats, Not for integers, of which the lowest has no negative.
+// reverse maps x to its own type in reversed order, and is its own inverse: Neg for floats,
+// Not for integers, whose lowest has no negative.
 func reverse(x *graph.Node) *graph.Node {
 	if x.DType.IsFloat() {
 		return neg(x)

@@ -221,9 +221,9 @@ func (t Tensor) AdaptiveMaxPool(size ...int) Tensor {
 	return Tensor{n: x}
 }
 
-// adapt reduces the windows that cover an axis, of which there are to be m. Windows that
-// are shorter than others have elements none. The function reduces axes of y; it is given
-// the number of elements of each window, of a shape that broadcasts to the result.
+// adapt reduces the m windows that cover an axis. Windows that are shorter than others have
+// elements none. The function reduces axes of y; it is given the number of elements of each
+// window, of a shape that broadcasts to the result.
 func adapt(op string, x *graph.Node, axis, m int, none ir.Number, f func(y *graph.Node, axes []int, size *graph.Node) *graph.Node) *graph.Node {
 	n := x.Shape[axis]
 	column := slices.Insert(ones(len(x.Shape)), axis, m)

@@ -53,7 +53,7 @@ func onHost(x T) T {
 	return tensor.FromBytes(x.DType(), x.Shape(), data)
 }
 
-// smallInts are the integer types of which several share a word on a GPU.
+// smallInts are the integer types that share words on a GPU.
 var smallInts = slices.DeleteFunc(slices.Clone(shader.DTypes), func(d tensor.DType) bool { return !d.IsInt() || d.Size() >= 4 })
 
 // one converts a computation of one result to one of several.

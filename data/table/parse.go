@@ -155,7 +155,7 @@ func (o *Options) isMissing(field string) bool {
 	return field == "" || slices.Contains(o.Missing, field)
 }
 
-// digits64 is the greatest number of digits of which all whole numbers are int64.
+// digits64 is the greatest n such that all whole numbers of n digits are int64.
 const digits64 = 18
 
 // kindOf returns the kind of a field that is not missing. A number that is too large for

@@ -164,8 +164,8 @@ func (l *liveness) dies(i int, a Arg) bool {
 	return uses == 1
 }
 
-// A tenancy is the steps in which a slot has buffers: one, or several of which each takes the memory of the
-// one before.
+// A tenancy is the steps in which a slot has buffers: one, or several in a chain, each of which takes the
+// memory of the one before.
 type tenancy struct {
 	first, last int // steps
 	bytes, leaf int

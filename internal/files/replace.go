@@ -48,7 +48,8 @@ func Check(path string) error {
 	return err
 }
 
-// replacedMode returns the mode of the file that replaces one of which os.Stat says so.
+// replacedMode returns the mode of a file that replaces another, from the results of
+// os.Stat for that.
 func replacedMode(info fs.FileInfo, err error) (fs.FileMode, error) {
 	switch {
 	case errors.Is(err, fs.ErrPermission):

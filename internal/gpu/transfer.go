@@ -13,8 +13,7 @@ import (
 const (
 	// piece is the number of bytes of one transfer.
 	piece = 16 << 20
-	// maxUploads is the most bytes of uploads under way, of which the host holds
-	// a copy.
+	// maxUploads is the most bytes of uploads under way, as the host holds a copy of each.
 	maxUploads = 256 << 20
 	// maxStaging is the most bytes of unused staging buffers.
 	maxStaging = 4 * piece

@@ -20,7 +20,7 @@ type CustomCall struct {
 // arguments and results that it is given, which may be others than the call's.
 type CustomRule func(args, outs, ts []*Node) []*Node
 
-// A CustomResult says of which custom call a node is a result.
+// A CustomResult names the custom call of a node that is a result.
 type CustomResult struct {
 	*CustomCall
 	Index int // in Outs

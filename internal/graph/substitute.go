@@ -1,7 +1,7 @@
 package graph
 
-// Substitute returns roots, of which some may be nil, with other nodes in place of some
-// that they depend on. Custom calls keep their rules.
+// Substitute returns roots, which may be nil, with other nodes in place of some that they
+// depend on. Custom calls keep their rules.
 func Substitute(roots []*Node, of map[*Node]*Node) []*Node {
 	s := substitution{of: of, done: map[*Node]*Node{}, customs: map[*CustomCall]*CustomCall{}, results: map[*Node]*CustomResult{}}
 	s.todo = append(s.todo, roots...)

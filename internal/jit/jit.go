@@ -261,7 +261,7 @@ func (f *Func[P, R]) replay(x *form[P, R], p P, args *arguments, j *storage.Jour
 
 func node(t tensor.Tensor) *graph.Node { return tensor.Internal.Node(graph.Token{}, t) }
 
-// leaves returns the leaves of a tree, of which absent tensors are some.
+// leaves returns the leaves of a tree, including absent tensors.
 func leaves[L any](op string, tree any) []L {
 	values, err := pytree.Values[L](tree)
 	check(op, err)

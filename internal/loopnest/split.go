@@ -6,9 +6,9 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// Split cuts a loop, such as the depth of a product (split-K), into at most most
-// parts that run in parallel. It returns the number of parts of least cost and the
-// steps of each, of which the last part may have fewer. It tries powers of two.
+// Split cuts a loop, such as the depth of a product (split-K), into at most most parts that
+// run in parallel. It returns the number of parts of least cost and the steps of each; the
+// last part may have fewer. It tries powers of two.
 func Split(steps, most int, cost func(parts, each int) float64) (parts, each int, least float64) {
 	return split(steps, most, 1, func(n int) int { return 2 * n }, cost)
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/tensorken/tensorken/tensor"
 )
 
-// attender returns a device for kernels of a target, of which it calls seen with each.
+// attender returns a device for kernels of a target, and calls seen with each kernel.
 func attender(t *testing.T, target Target, seen func(k *ir.Kernel)) *drivertest.Reference {
 	drv, err := open(target)()
 	if err != nil {

@@ -35,7 +35,7 @@ const KeyLen = 32
 // and the rows of the choices in the table of tiles. Its hash is small, because package
 // crypto/sha256 would enlarge programs for browsers.
 func Key(k *ir.Kernel, t Target, list [][]Choice) string {
-	t.Memory = 0 // of which products take no account
+	t.Memory = 0 // it does not affect products
 	h := fnv.New128a()
 	fmt.Fprintf(h, "%+v\n", t)
 	for _, c := range slices.Concat(list...) {

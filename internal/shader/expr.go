@@ -279,7 +279,7 @@ func (x *Expr) At(n int) *Expr {
 	return &Expr{Op: Component, Type: x.Type.Elem(), Args: []*Expr{x}, Bits: uint64(n)}
 }
 
-// Launder is x as a value of which a compiler knows nothing.
+// Launder is x as a value that compilers know nothing about.
 func (x *Expr) Launder(way uint64) *Expr {
 	return &Expr{Op: Launder, Type: x.Type, Args: []*Expr{x}, Bits: way}
 }

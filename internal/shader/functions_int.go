@@ -103,8 +103,7 @@ func (l library) random() {
 }
 
 func (l library) keys(f format) {
-	// Numbers as keys of which the greatest is sought: NaN above all, zeros
-	// equal, nothing 0.
+	// Numbers as keys, for the greatest: NaN above all, zeros equal, no key 0.
 	l.unary("key_"+f.float.String(), f.float, func(s *Block, x *Expr) *Expr {
 		sign := FromBits(f.bits, f.signBit())
 		b := s.Let("b", choose(f.bits, x.Eq(0), 0, bits(x)))

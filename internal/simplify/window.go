@@ -65,7 +65,7 @@ func splitStride(b *builder, n *graph.Node) *graph.Node {
 type phase struct{ first, last, count int }
 
 // sum is the part of n, the sum of a chain of Unwindows of x, for a phase of Unwindow at. Axis
-// i of n becomes two: windows, of which there are count, and r.
+// i of n becomes two: count windows, and r.
 func (p phase) sum(b *builder, n *graph.Node, chain []*graph.Node, at int, x *graph.Node, count int) *graph.Node {
 	i, k, s := chain[at].Ints[0], chain[at].Ints[1], chain[at].Ints[2]
 	shape := slices.Insert(slices.Clone(n.Shape), i+1, p.last-p.first)

@@ -6,7 +6,7 @@ import (
 )
 
 const (
-	maxRounds        = 7     // times of a candidate, of which the median counts
+	maxRounds        = 7     // times of a candidate; the median counts
 	minRounds        = 3     // for candidates that take long
 	longSearch       = 1.0   // seconds of all times from which minRounds are enough
 	minDuration      = 10e-3 // seconds of a time, if maxRuns take as many

@@ -22,8 +22,8 @@ const (
 	Search             // the kept choices and, for other products, searched ones
 )
 
-// ModeOf returns the mode of a GPU, of which a program may ask for a search. The environment
-// decides if it says anything.
+// ModeOf returns the mode of a GPU for which a program may ask for a search. The environment
+// variable, if set, decides.
 func ModeOf(search bool) (Mode, error) {
 	text := os.Getenv(Variable)
 	switch {

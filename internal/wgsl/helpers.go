@@ -20,7 +20,7 @@ func (p *printer) declare(name string) {
 // helpers are the variable and the functions that texts of the printer use. Those on
 // pairs end in i for signed integers and in u for others, if that matters.
 var helpers = map[string]string{
-	// Values of which compilers know nothing, in two ways.
+	// Values that compilers know nothing about, in two ways.
 	"_zero":     "var<private> _zero: u32;",
 	"_launder":  "fn _launder(x: f32) -> f32 {\n  return bitcast<f32>(bitcast<u32>(x) | _zero);\n}",
 	"_launder2": "fn _launder2(x: f32) -> f32 {\n  return bitcast<f32>(bitcast<u32>(x) + _zero);\n}",

@@ -47,8 +47,8 @@ func (p *Pass) Extreme(b *loopnest.Bound, without, sign int, areas ...Area) *sha
 	})
 }
 
-// valueOf is the value of a bound, of which along gives the part of c times the position along an axis,
-// nil for none.
+// valueOf is the value of a bound. along gives its term for an axis: c times the position, or nil for
+// none.
 func (sc *Scope) valueOf(b *loopnest.Bound, along func(axis, c int) *shader.Expr) *shader.Expr {
 	sum := Number(shader.I32, b.Off)
 	for _, t := range slices.Sorted(maps.Keys(b.Terms)) {

@@ -61,8 +61,8 @@ func isWide(c *build.Builder) bool {
 	return slices.ContainsFunc(c.Nest.Args, func(a ir.Arg) bool { return a.Kind == ir.Out && a.DType.Size() >= 4 })
 }
 
-// PointsAhead executes stores for some items, of which a thread has several: it computes all of
-// their values before it stores one, so that their loads are under way at once.
+// PointsAhead executes stores for several items of each thread: it computes all of their values
+// before it stores one, so that their loads are under way at once.
 func pointsAhead(p *build.Pass, items, ahead int, stores []int, at func(item *shader.Expr) build.Span) {
 	p.Workgroups = items / (ahead * p.Threads)
 	t := p.CountType(items)

@@ -26,7 +26,7 @@ type Product struct {
 	Batch       []int
 	Rows, Cols  Side
 	Deep        []int // the K axes
-	Taps        []int // the axes among them of which a step has one position: see tiles.Tap
+	Taps        []int // the axes among them along which a step has one position: see tiles.Tap
 	Depth       int
 	Batches     int
 	Sum         int // the instruction

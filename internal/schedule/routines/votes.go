@@ -19,7 +19,7 @@ func (x *scatter) votes(separate bool) bool {
 		x.at.View.Len <= voteTests*x.Target.Units/x.width/x.count
 }
 
-// voteThreads is a number of threads of which few have no column.
+// voteThreads is a number of threads that leaves few without a column.
 func (x *scatter) voteThreads() int {
 	n := x.Target.Threads()
 	for n > x.Target.Subgroup() && ir.CeilDiv(x.width, n)*n > x.width/2*3 {
