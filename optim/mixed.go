@@ -26,10 +26,11 @@ type Scaling struct {
 
 // ValueAndGrad is [grad.ValueAndGrad] in the Precision of o: f is called with the model's parameters
 // cast to that type, while the parameters, the returned loss and the gradients keep theirs, usually
-// float32. So does the model's state, such as the statistics of a batch norm, which changes by less
-// than 16 bits have. Captured tensors, such as a batch, f must cast itself. The loss is scaled before
-// its gradient is computed, and the scale divided out of the gradient, so that both are f's; where
-// the computation overflowed, gradients are infinite or NaN, and [Optimizer.Step] skips the step.
+// float32. The model's state keeps its types too: statistics of a batch norm, say, change by less
+// than the precision of 16 bits. f must cast captured tensors, such as a batch, itself. The loss is
+// scaled before its gradient is computed, and the scale divided out of the gradient, so that both are
+// f's; where the computation overflowed, gradients are infinite or NaN, and [Optimizer.Step] skips
+// the step.
 //
 // Nothing waits for the device: whether a step is skipped is decided there. So
 // State.Step counts the steps that were skipped, as Schedule and Adam's correction of

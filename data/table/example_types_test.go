@@ -114,7 +114,7 @@ func ExampleNumbers() {
 	// Output: [a b] [2 2] <nil>
 }
 
-// Scalers are tensors, and so fields of a model: new data are scaled like those of the training.
+// Scalers are tensors, and so fields of a model: new data are scaled as in the training.
 func ExampleScaler() {
 	x := tensor.New([]float32{0, 10, 20, 1000}, 4, 1)
 	for _, fit := range []func(tensor.Tensor) (table.Scaler, error){table.MinMaxScaler, table.RobustScaler} {

@@ -22,13 +22,13 @@ type Memory struct {
 // Base returns the Memory that a buffer embeds.
 func (m *Memory) Base() *Memory { return m }
 
-// Size makes the promise of driver.Buffer.
+// Size implements driver.Buffer.
 func (m *Memory) Size() int { return m.size }
 
 // IsFreed reports whether Forget was called.
 func (m *Memory) IsFreed() bool { return m.device == nil }
 
-// Alloc makes the promise of driver.Device.
+// Alloc implements driver.Device.
 func (d *Device) Alloc(bytes int) (driver.Buffer, error) {
 	leave, err := d.driver.Enter()
 	if err != nil {
