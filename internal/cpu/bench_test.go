@@ -9,7 +9,7 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// kernel fills in what instructions vary over.
+// kernel fills in the axes over which instructions vary.
 func kernel(s ir.Template, axes []ir.Axis, args []ir.Arg, body ...ir.Instr) *ir.Kernel {
 	k := &ir.Kernel{Template: s, Axes: axes, Args: args, Body: body}
 	for i := range body {

@@ -1,8 +1,8 @@
-// Package cpu runs kernels on the host. It cuts a kernel's iteration space into
-// blocks that fit the caches, runs each instruction as one routine of package simd
-// over a block, and shares blocks among the cores. Shapes alone decide how the space
-// is cut, so the bits of a result depend neither on the number of cores nor on
-// timing.
+// Package cpu runs kernels on the host. It cuts a kernel's iteration space into blocks that
+// fit the caches, runs each instruction as one routine of package simd over a block, and
+// shares blocks among the cores. Shapes alone decide how the space is cut, so the bits of a
+// result depend neither on the number of cores nor on timing. Read device.go first, then
+// compile.go and contract.go.
 package cpu
 
 import (
@@ -21,7 +21,7 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// Options limit what a device may use. Zero fields stand for the defaults.
+// Options limit the resources of a device. Zero fields stand for the defaults.
 type Options struct {
 	// Threads is the greatest number of goroutines that compute at once: by
 	// default runtime.GOMAXPROCS(0).

@@ -7,8 +7,9 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// An epilogue is what a contraction computes from the sums of a strip, and stores. It runs
-// on bands of the strip, some rows each, whose registers stay in the first-level cache.
+// An epilogue is the program of a contraction after its sums: it computes results from the
+// sums of a strip, and stores them. It runs on bands of the strip, some rows each, whose
+// registers stay in the first-level cache.
 type epilogue struct {
 	program    *program
 	sum        int     // the register of the sums

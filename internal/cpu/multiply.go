@@ -125,7 +125,8 @@ func (t *tilePart) locate(m *multiplication, i int, finish bool) (stored bool) {
 	return false
 }
 
-// A multiplication is the product of a panel of each factor, see simd.ProductTile.
+// A multiplication is the product of a panel of each factor, c[m n] = a[m k]·b[k n], by the
+// names of BLAS: see simd.ProductTile. ld… are distances of rows and s… of columns.
 type multiplication struct {
 	c, a, b           unsafe.Pointer
 	m, n, k           int

@@ -114,8 +114,8 @@ type job interface {
 	task(x *executor, w *worker, i int)
 }
 
-// do runs n tasks of a job. How many workers there are and which tasks each
-// gets depends on timing; what a task computes does not.
+// do runs n tasks of a job. The number of workers and their tasks depend on timing; results
+// of a task do not.
 func (x *executor) do(j job, n, work int) (err error) {
 	d := x.device
 	threads := min(n, work/d.tune.parallelThreshold)
@@ -218,9 +218,9 @@ func spin(ready func() bool) bool {
 	return false
 }
 
-// A parallelFor is a job on several workers. Each has a share of consecutive tasks, the same in
-// each job of as many workers: it finds in its caches what it computed before, and reads long runs of
-// memory. A worker that is done takes tasks from the others' shares.
+// A parallelFor is a job on several workers. Each has a share of consecutive tasks, the same in each
+// job of as many workers: it finds its earlier results in its caches, and reads long runs of memory.
+// A worker that is done takes tasks from the others' shares.
 type parallelFor struct {
 	executor *executor
 	job      job

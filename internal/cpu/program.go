@@ -76,7 +76,7 @@ type register struct {
 	expanded []int      // registers that repeat it along more lanes
 }
 
-// A schedule says what a program computes and over which blocks.
+// A schedule has the steps of a program and the blocks that they run over.
 type schedule struct {
 	lanes       []int       // outermost first
 	extent      []int       // the greatest length of a block along each axis

@@ -21,7 +21,7 @@ type reduce struct {
 	columnMajor bool        // reduced lanes enclose kept ones
 	lanes       int         // index of the set of reduced lanes
 	acc         ir.DType    // type of the accumulators
-	start       uint64      // what they begin with
+	start       uint64      // their initial value
 	val         int         // scratch: ArgMax's for values, or the sums of a short block
 	valReg      int         // ArgMax: register of values
 	first       affine      // ArgMax: position of the block among the reduced points

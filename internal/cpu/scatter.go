@@ -21,7 +21,7 @@ type scatterRunner struct {
 	parts   int     // number of them
 	rest    *tiling // of the other axes
 	bytes   int     // of the result that start or the base fills
-	start   []byte  // an element of what the result starts as; nil: argument 1 is copied
+	start   []byte  // the initial value of each element of the result; nil: argument 1 is copied
 	work    int
 }
 
@@ -62,9 +62,8 @@ func newScatter(s *space) *scatterRunner {
 	return r
 }
 
-// separate returns an axis whose positions lead a Scatter to different elements:
-// the outermost of scatterParts positions, else the longest. It returns -1 if there
-// is none.
+// separate returns an axis whose positions lead a Scatter to different elements: the
+// outermost of scatterParts positions, else the longest. Or it returns -1.
 func (s *space) separate(in *ir.Instr) int {
 	best := -1
 	if !loopnest.Separates(in.View, s.Axes) {

@@ -91,8 +91,8 @@ func (l *longSort) span(part, n int) (from, to int) {
 	return min(part*each, n), min((part+1)*each, n)
 }
 
-// partition puts the positions of false before those of true: the falses of each part
-// are counted first.
+// partition puts positions of false before positions of true: the falses of each part are
+// counted first.
 func (l *longSort) partition() error {
 	falses := make([]int, l.parts+1)
 	each := func(f *activation, part int, do func(first int, x unsafe.Pointer, n int)) {

@@ -7,7 +7,7 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// A target is what a Store writes to.
+// A target is the memory that a Store writes.
 type target struct {
 	affine
 	arg    int

@@ -25,8 +25,8 @@ type tuning struct {
 	// from these numbers.
 	rows, cols, depth, span int
 	// A panel of the right factor has about panel bytes, by default a quarter of the
-	// second-level cache, so that it stays there while the strips pass. Half of it was as fast
-	// with AVX-512, and with AVX2 10 % slower. Results do not depend on it.
+	// second-level cache, so that it stays there while the strips pass. Results do not depend
+	// on it.
 	panel int
 	// dotDepth is the depth from which on few rows are multiplied by dot products: below, the sums
 	// over the lanes of a register take longer than a copy of the right factor.
@@ -46,11 +46,9 @@ type tuning struct {
 	loopBytes, loopColumns, loopRows int
 }
 
-// Measured on a Zen 4 with two cores, and not done. Stores past the caches made a product
-// of 16 M elements 15 % faster and an exponential 40 % slower: stores of 64 bytes do not
-// read the line first. Two operations in one pass could make max((a·c+a)·½-c, 0) of 1 M
-// elements at most 1.2 times as fast: of 0.40 ms, five passes through the first-level cache
-// take 0.14 ms.
+// Not done, as it would not pay: stores past the caches, because full stores of 64 bytes do
+// not read the line first; two operations in one pass, because passes through the
+// first-level cache take little of the time.
 var defaultTuning = tuning{
 	minBlock: 512, maxBlock: 2048, minRow: 64, transposeTile: 32, maxWholeReduction: 1 << 15, parallelThreshold: 1 << 15,
 	rows: 126, cols: 512, depth: 256, span: 504, panel: 1 << 18, dotDepth: 64, conflict: 2048, maxShared: 1 << 26, minTiles: 8, minPart: 1024,
