@@ -10,7 +10,7 @@ import (
 // columns is not enough, as in the gradient of a softmax, the group is cut: it loads values of rows, which
 // another group stores.
 
-// An attending is what a group has of attention.
+// An attending is the state of a group of attention.
 type attending struct {
 	*region
 	cut      bool
@@ -21,7 +21,7 @@ type attending struct {
 	widths   []int         // axes of products that matrices do not have
 }
 
-// A savedRow names what is stored of a value of rows: itself, or 1 over it.
+// A savedRow names the stored form of a value of rows: itself, or 1 over it.
 type savedRow struct {
 	*node
 	inverse bool
@@ -47,7 +47,7 @@ func (p *placer) attend(e *product) {
 	if !p.attendBy(true, list...) && (len(list) == 1 || !p.attendBy(true, e)) {
 		panic(refusal{e})
 	}
-	for _, o := range others { // what they read is free early
+	for _, o := range others { // their operands are free early
 		p.placeOnce(o.sum)
 	}
 }
@@ -80,7 +80,7 @@ func (p *placer) attendBy(cut bool, list ...*product) bool {
 	return true
 }
 
-// ensure places what n depends on. It reports false if that is a product that is being placed.
+// ensure places the operands of n. It reports false if one is a product that is being placed.
 func (p *placer) ensure(n *node) bool {
 	seen, stack := nodeSet{n: true}, slices.Clone(n.src)
 	var list []*node

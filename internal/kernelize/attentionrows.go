@@ -115,7 +115,7 @@ func (p *placer) dot(n *node) bool {
 	return false
 }
 
-// unmoved returns what n is a Reshape or a Permute of.
+// unmoved returns n below its Reshapes and Permutes.
 func unmoved(n *node) *node {
 	for n.Op == ir.Reshape || n.Op == ir.Permute {
 		n = n.src[0]
@@ -158,7 +158,7 @@ func (p *placer) dotOf(n, score *node, e *product) bool {
 	}) != nil
 }
 
-// resolve follows movements to what is moved.
+// resolve follows movements to the node that they move.
 func (t *trial) resolve(n *node, at []ir.AffineExpr) (*node, []ir.AffineExpr) {
 	for n.Op == ir.Expand || n.Op == ir.Reshape || n.Op == ir.Permute {
 		r := t.push(n, t.g.live(at))

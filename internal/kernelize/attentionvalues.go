@@ -222,7 +222,7 @@ func (t *trial) scaled(n *node) []int {
 	return nil
 }
 
-// rowBelow returns the value of rows that n is an Expand of, nil if there is none.
+// rowBelow returns the value of rows that n is an Expand of, or nil.
 func (t *trial) rowBelow(n *node) *node {
 	for n.Op == ir.Expand || n.Op == ir.Reshape || n.Op == ir.Permute {
 		n = n.src[0]

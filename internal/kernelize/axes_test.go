@@ -8,7 +8,7 @@ import (
 )
 
 // A vector of 2^40 elements, added to itself in another order, splits its axis 39 times: more numbers
-// than a set of axes holds. What does not fit is read from memory.
+// than a set of axes holds. The rest is read from memory.
 func TestManyAxes(t *testing.T) {
 	for _, c := range []struct{ bits, kernels int }{{20, 1}, {31, 1}, {40, 2}} {
 		twos, reversed := make([]int, c.bits), make([]int, c.bits)

@@ -57,9 +57,8 @@ func (p *placer) mergesSum(x *node) bool {
 	return g != nil && (g.template == ir.Reduce || g.template == ir.Contraction) && p.singleUse(x, g)
 }
 
-// product follows n, read at coordinates, through movements that fill with 0 and
-// sums to a Mul, and returns its factors and the sums. The trial fails if there
-// is none.
+// product follows n, read at coordinates, through movements that fill with 0 and sums to a
+// Mul, and returns its factors and the sums. The trial fails without a Mul.
 func (t *trial) product(n *node, at []ir.AffineExpr) (factors []factor, sums []*node) {
 	var guards []ir.Guard
 	direct := true // every element of n is read at one point at most, and by nothing else

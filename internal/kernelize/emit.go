@@ -7,8 +7,13 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// A trial appends instructions to a group. Once it has failed, or needs a node to
-// be stored first, it appends no more, and the caller discards what it appended.
+// A trial joins nodes to a group: it appends instructions. It asks for the value of a node at
+// coordinates, affine expressions over the group's axes, and pushes them through movements
+// ([shape.Movements]), which may split an axis or add guards, down to stored nodes; it appends
+// loads there and operations on the way back. It fails where a member would be needed elsewhere
+// than at its point, or a node from a later group. A group without members cannot fail so:
+// nodes that it needs stored first are stored, and it is begun again. Once it has failed, or needs a node to be stored
+// first, it appends no more, and the caller discards its instructions.
 type trial struct {
 	p *placer
 	g *group
@@ -38,8 +43,7 @@ type emission struct {
 	axes   ir.AxisSet // that it varies over
 }
 
-// emission returns what a call of emit with equal arguments has recorded, nil if there was
-// none.
+// emission returns the record of a call of emit with equal arguments, or nil.
 func (g *group) emission(n *node, at []ir.AffineExpr, guards []ir.Guard, fill ir.Number) *emission {
 	for i := range g.emitted {
 		e := &g.emitted[i]
@@ -206,8 +210,8 @@ func (t *trial) movement(n *node, at []ir.AffineExpr, guards []ir.Guard, fill ir
 	return id, n.Num == fill || len(guards) == 0
 }
 
-// push maps the coordinates at which a movement is read to those of its operand,
-// and splits axes where that makes them affine.
+// push maps the coordinates at which a movement is read to coordinates of its operand, and
+// splits axes where that makes them affine.
 func (t *trial) push(n *node, at []ir.AffineExpr) shape.Source {
 	m := moveOf(n)
 	r := m.Push(at, t.g.lens)

@@ -27,7 +27,7 @@ type group struct {
 
 	*attending // of a kernel of attention
 
-	order  int    // a group reads only what groups of lower order store
+	order  int    // a group reads stores of groups of lower order only
 	reader int    // the least order of a group that reads from this one
 	into   *group // the group that this one was merged into, or its sum
 	closed bool   // nothing joins it
@@ -37,11 +37,10 @@ type group struct {
 // make it up, most significant first: none for an axis of length 1.
 type layout [][]int
 
-// An instr is an instruction of a group. Its operands are those of the group,
-// and the coefficients of its views are of the group's axes, by number. Some
-// operations become several instructions of a kernel: Iota, whose value is
-// position, and InBounds, which is its operand where the guards of its view hold
-// and Num elsewhere.
+// An instr is an instruction of a group. Operands are numbered in the group, and
+// coefficients of views are by the group's axes. Some operations become several
+// instructions of a kernel: Iota, whose value is position, and InBounds, which is its
+// operand where the guards of its view hold and Num elsewhere.
 type instr struct {
 	ir.Instr
 	node     *node          // that it computes or stores
@@ -177,8 +176,8 @@ type mark struct{ body, emitted, splits int }
 
 func (g *group) mark() mark { return mark{len(g.body), len(g.emitted), len(g.splits)} }
 
-// rollBack removes what was appended since a mark. Axes stay split, which does no
-// harm: collapse merges them in the kernel.
+// rollBack removes the instructions since a mark. Axes stay split, which does no harm:
+// collapse merges them in the kernel.
 func (g *group) rollBack(m mark) {
 	g.body = g.body[:m.body]
 	if a := g.attending; a != nil {
@@ -190,8 +189,8 @@ func (g *group) rollBack(m mark) {
 	g.emitted = g.emitted[:m.emitted]
 }
 
-// main is the node of g that probably takes the most work: the last reduction or routine
-// or, if there is none, the last node that is stored.
+// main is the node of g that probably takes the most work: the last reduction or routine,
+// or else the last node that is stored.
 func (g *group) main() *graph.Node {
 	var last *graph.Node
 	for i := range g.body {
@@ -265,7 +264,7 @@ func (g *group) operand(n *node, at []ir.AffineExpr, over layout) []ir.AffineExp
 	return src
 }
 
-// loads lists what g reads from memory.
+// loads lists the nodes that g reads from memory.
 func (g *group) loads() []*node {
 	var list []*node
 	for i := range g.body {
@@ -306,8 +305,8 @@ func (g *group) checks() bool {
 // readsFailed reports whether g reads the report of all checks.
 func (g *group) readsFailed() bool { return slices.ContainsFunc(g.args(ir.Scalar), isFailed) }
 
-// takeReduced moves the axes that n reduces from the layout of its operand,
-// which becomes that of n, to a layout of their own.
+// takeReduced moves the axes that n reduces from the layout of its operand, which becomes
+// n's layout, to a layout of their own.
 func takeReduced(l layout, n *node) (over layout) {
 	over = make(layout, len(l))
 	for _, a := range n.Ints {

@@ -35,8 +35,8 @@ type Index struct {
 	Len     int // of that tensor
 }
 
-// An Output is where the elements of a root are: a view of a leaf or of what a
-// kernel stores.
+// An Output locates the elements of a root: a view of a leaf or of a node that a kernel
+// stores.
 type Output struct {
 	Node *graph.Node
 	View shape.Strided
@@ -52,15 +52,15 @@ func Failed(shape []int) *graph.Node { return graph.Param(ir.Bool, shape, failed
 // isFailed reports whether n is Failed.
 func isFailed(n *node) bool { return n.Op == ir.Scalar && n.Ints[0] == failed }
 
-// Options are what kernels depend on beside the graph.
+// Options are the conditions, besides the graph, on which kernels depend.
 type Options struct {
 	Bindings int // the most buffers of a kernel; 0 is no limit
 	Machine  ir.Machine
 	Loops    ir.LoopLimits
 }
 
-// Graph returns the kernels that compute roots, nodes of a simplified graph, and
-// where each root is stored. A kernel reads only what earlier ones store.
+// Graph returns the kernels that compute roots, nodes of a simplified graph, and where each
+// root is stored. A kernel reads only leaves and stores of earlier kernels.
 func Graph(roots []*graph.Node, o Options) (kernels []Kernel, outputs []Output) {
 	p := placed(roots, o)
 	w := &writer{}
@@ -103,7 +103,7 @@ func placed(roots []*graph.Node, o Options) *placer {
 	}
 }
 
-// decisions are what earlier placements of a graph have decided.
+// decisions are the decisions of earlier placements of a graph.
 type decisions struct {
 	ends    map[*graph.Node]end
 	choices map[*graph.Node]choice

@@ -11,7 +11,7 @@ import (
 // a layout if each element of the member appears once in it: Permute, Reshape, and
 // Expand along reduced axes of the group. Nodes share layouts: callers change none.
 func (g *group) deriveLayout(n *node) (layout, bool) {
-	if g.template == ir.Routine || g.closed { // a routine's layout is that of the updates
+	if g.template == ir.Routine || g.closed { // a routine's layout is the updates' layout
 		return nil, false
 	}
 	if n.owner() == g {

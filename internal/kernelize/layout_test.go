@@ -45,7 +45,7 @@ func TestDeriveLayout(t *testing.T) {
 		member *graph.Node
 		layout layout
 		node   *graph.Node
-		want   layout // nil: there is none
+		want   layout // nil: no layout
 		lens   []int  // of the axes afterwards
 	}{
 		{"a member", matrix(), x, layout{{0}, {1}}, x, layout{{0}, {1}}, []int{4, 6}},

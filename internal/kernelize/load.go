@@ -94,7 +94,7 @@ func (t *trial) gather(n *node, at []ir.AffineExpr, guards []ir.Guard, fill ir.N
 		return -1
 	}
 	at, guards = t.g.live(at), t.g.liveGuards(guards)
-	value := len(t.g.lens) // an axis beyond those of the space
+	value := len(t.g.lens) // an axis beyond the space's axes
 	src := indexedNode{x, slices.Clone(at)}
 	src.at[axis] = shape.Axis(value, 1)
 	lens := append(slices.Clone(t.g.lens), x.Shape[axis])

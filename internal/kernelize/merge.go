@@ -31,16 +31,16 @@ func (p *placer) merge(h, g *group, src []*node) {
 	}
 }
 
-// canPrecede reports whether g, and a node with operands src in it, read only what groups before h
-// store, or h and g compute. Nothing that is computed again for the backward pass moves to the forward pass.
+// canPrecede reports whether g, with a node on operands src in it, reads only stores of groups before h,
+// and nodes of h and g. Nodes that are computed again for the backward pass do not move to the forward
+// pass.
 func (g *group) canPrecede(h *group, src []*node) bool {
 	return g.rematLevel() <= h.rematLevel() &&
 		!slices.ContainsFunc(g.loads(), func(n *node) bool { return n.needs(h.order) }) &&
 		!slices.ContainsFunc(src, func(n *node) bool { return n.needs(h.order, g, h) })
 }
 
-// needs reports whether a group of some order or a later one computes what n is made of, other than some
-// groups.
+// needs reports whether n depends on a group of some order or a later one, other than some groups.
 func (n *node) needs(order int, but ...*group) bool {
 	if n.owners == nil { // it is computed where it is read
 		return slices.ContainsFunc(n.src, func(s *node) bool { return s.needs(order, but...) })

@@ -9,7 +9,7 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// A node is a node of the graph with what the placer has decided about it.
+// A node is a node of the graph with the placer's decisions about it.
 type node struct {
 	*graph.Node
 	src    []*node
@@ -35,7 +35,27 @@ type node struct {
 	row     *node    // the value of rows that it is another name of
 }
 
-// A placer assigns the nodes of a graph to groups.
+// A placer assigns the nodes of a graph to groups, in order, operands first:
+//
+//   - An elementwise node tries to join the groups of its operands, the latest first. A node
+//     that joins extends the group. If several groups fit, they merge.
+//   - A node that depends on stored tensors alone stays inline: it has no group, and every
+//     group that reads it computes it. Expensive nodes with several uses, large expressions
+//     and roots are materialized: they start a pointwise group.
+//   - A Sum of a product of two factors with axes of their own starts a contraction. Any other
+//     reduction merges with the reduction that it reads, joins the group of its operand, or
+//     starts a reduce group.
+//   - A product of a region starts a kernel of attention, or extends one. Nodes that only such
+//     kernels read are in no other: each computes them again.
+//   - A Scatter starts a routine. The operands of a Cat are stored side by side.
+//   - Movements have no instructions: their operand is read at other coordinates.
+//
+// The members that others load are chosen after a first placement, by the bytes moved and the
+// work repeated: of several cheap functions of one value only the value is stored, and the
+// groups that read them compute them again. Then the graph is placed with these choices. At
+// the end, groups over the same space that read the same, or are pointwise, merge. Where a
+// group has more buffers than a device can bind, the graph is placed again, and some of the
+// group's nodes end a group: nothing joins it after them.
 type placer struct {
 	Options
 	nodes   []node // operands first
@@ -230,7 +250,7 @@ func (p *placer) add(g *group, n *node, id int, l layout, from int) {
 	p.read(g, from)
 }
 
-// read makes other groups store what the instructions of g from one on load.
+// read makes other groups store the nodes that instructions of g, from one on, load.
 func (p *placer) read(g *group, from int) {
 	for i := range g.body[from:] {
 		n := g.body[from+i].reads

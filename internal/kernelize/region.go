@@ -10,12 +10,12 @@ import (
 // work on matrices of them, reductions along their rows, and products with them. It is found on the graph,
 // where axes have names, in whatever form it was written.
 type region struct {
-	space    *group // its axes are those of the matrices, and widths of products
+	space    *group // its axes are the matrices' axes, and widths of products
 	score    *node  // the first
 	matrix   ir.AxisSet
 	columns  ir.AxisSet
 	layouts  map[*node]layout // of matrices and of values of rows
-	rows     nodeSet          // values of rows: reductions along columns, and what is made of these
+	rows     nodeSet          // values of rows: reductions along columns, and functions of these
 	inner    nodeSet          // nodes that only kernels of attention compute
 	products []*product
 	groups   []*group
@@ -209,7 +209,7 @@ func (f *finder) climbAll(n *node, l layout) {
 	}
 }
 
-// follow finds what reads a matrix.
+// follow finds the readers of a matrix.
 func (f *finder) follow(x found) {
 	n := x.node
 	if n.root {

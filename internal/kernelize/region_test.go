@@ -16,7 +16,8 @@ import (
 
 func transposed(x *graph.Node) *graph.Node { return graph.Permute(x, []int{1, 0}) }
 
-// gradients are those of softmax(q·kᵀ)·v by q, k and v, with weights p, for a cotangent.
+// gradients are the gradients of softmax(q·kᵀ)·v by q, k and v, with weights p, for a
+// cotangent.
 func gradients(q, k, v, p, ct *graph.Node) []*graph.Node {
 	dp := matmul(ct, v)
 	ds := elementwise(ir.Mul, p, elementwise(ir.Sub, dp, along(sum(elementwise(ir.Mul, p, dp), 1), p)))

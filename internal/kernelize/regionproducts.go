@@ -61,7 +61,8 @@ func (f *finder) ownWidths(l layout) layout {
 	return own
 }
 
-// finish finds what a product sums over. It reports false if that is neither columns nor rows.
+// finish finds the axis that a product sums over. It reports false if that is neither columns
+// nor rows.
 func (f *finder) finish(e *product) bool {
 	s := e.sum
 	if s.Op != ir.Sum || s.DType != s.src[0].DType || s.DType.ComputeType() != ir.Float32 {
@@ -110,7 +111,7 @@ func (f *finder) mergesSum(e *product) bool {
 // settle decides which products kernels of attention compute, and which nodes only these compute.
 func (f *finder) settle() {
 	r := f.region
-	needed, stored := nodeSet{}, nodeSet{} // by other work: loops compute what is not stored again
+	needed, stored := nodeSet{}, nodeSet{} // by other work: loops compute nodes that are not stored again
 	for n := range f.bad {
 		if f.bad[n] {
 			r.above(n, stored)

@@ -19,20 +19,20 @@ const (
 )
 
 const (
-	// storeMoves is how often a store moves what it writes: it also reads the cache lines that it fills.
+	// storeMoves is how often a store moves its bytes: it also reads the cache lines that it fills.
 	storeMoves = 2
 	// maxRemat is the most additions for the values that one group reads. Threefry has more.
 	maxRemat = 64
 )
 
-// A reading is a group that loads a node. It is plain if the group computes once for each
-// element, and with all elements, what depends on the load.
+// A reading is a group that loads a node. It is plain if the group computes functions of
+// the load once for each element, and for all elements.
 type reading struct {
 	group *group
 	plain bool
 }
 
-// readings lists who loads each node, in order.
+// readings lists the groups that load each node, in order.
 func (p *placer) readings() map[*node][]reading {
 	all := map[*node][]reading{}
 	for _, g := range p.groups {
@@ -108,7 +108,7 @@ func (p *placer) rematerialize() map[*graph.Node]choice {
 // computed again, in float32. All readers have to see the same: a loss scale depends on it.
 func overflows(n *node) bool { return n.DType == ir.Float16 }
 
-// A cut chooses what a group stores in place of values, which others read.
+// A cut chooses the nodes that a group stores in place of values, which others read.
 type cut struct {
 	owner    *group
 	values   []*node
@@ -219,8 +219,8 @@ func (c *cut) candidates() []*node {
 	return list
 }
 
-// cost is the seconds for the stores, for the loads and for what is computed again, +Inf if a value
-// cannot be.
+// cost is the seconds for the stores, for the loads and for the recomputation, +Inf if a value
+// cannot be computed again.
 func (c *cut) cost() float64 {
 	total := 0.0
 	c.computed = nodeSet{}
@@ -240,7 +240,7 @@ func (c *cut) cost() float64 {
 	return total
 }
 
-// A recomputation is what one group loads and computes in place of values.
+// A recomputation is the loads and operations of one group in place of values.
 type recomputation struct {
 	*cut
 	others, loads, computed nodeSet

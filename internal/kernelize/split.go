@@ -68,7 +68,8 @@ func (g *group) splitStores(most int) map[*node]end {
 			reader[x] = at
 		}
 	}
-	// buffers counts what a group of the instructions of some places would read and write.
+	// buffers counts the buffers that a group of the instructions of some places would read
+	// and write.
 	buffers := func(from, to int) int {
 		read, written := nodeSet{}, nodeSet{}
 		load := func(i int) {
