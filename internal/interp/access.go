@@ -9,7 +9,7 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// A history is what a kernel has done to an element.
+// A history is a kernel's accesses to an element.
 type history uint8
 
 const (
@@ -17,11 +17,11 @@ const (
 	written history = 2
 )
 
-// An element of a buffer. The number is nil if there is none.
+// An element of a buffer. The number is nil where nothing is accessed.
 type element struct {
 	number  *ir.Number
 	history *history
-	old     *ir.Number // of an argument that is read and written: what the kernel finds there
+	old     *ir.Number // of an argument that is read and written: its value before the kernel
 }
 
 // histories returns the history of each argument's elements. Arguments that are one

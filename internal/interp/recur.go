@@ -7,8 +7,7 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// recur runs a recurrence. The elements of all results, one after the other, are those of
-// its node.
+// recur runs a recurrence. The elements of its node are all results, one after the other.
 func recur(n *graph.Node, src []*Array) (*Array, error) {
 	r := graph.RecurrenceOf(n)
 	results := r.Results()
