@@ -72,7 +72,7 @@ func (d DType) Size() int { return dtypes[d].size }
 // IsFloat reports whether d is a floating-point type.
 func (d DType) IsFloat() bool { return dtypes[d].kind == kindFloat }
 
-// IsInt reports whether d is an integer type, signed or not; Bool is none.
+// IsInt reports whether d is an integer type, signed or not; Bool is not an integer.
 func (d DType) IsInt() bool { return dtypes[d].kind == kindInt || dtypes[d].kind == kindUint }
 
 // IsSigned reports whether d is a signed integer type.
@@ -92,7 +92,8 @@ func (d DType) ComputeType() DType {
 }
 
 // SumType is the type of the result of Sum on elements of type d: int32 for bool and for
-// integers that are narrower, otherwise d. Package tensor casts to int64 what may not fit.
+// integers that are narrower, otherwise d. Package tensor casts elements to int64 where
+// sums may not fit.
 func (d DType) SumType() DType {
 	if !d.IsFloat() && d.Size() < Int32.Size() {
 		return Int32

@@ -2,12 +2,12 @@ package ir
 
 import "slices"
 
-// InPlace returns the kernel whose argument in is gone: what it read there, it reads as the elements
-// that it replaces in argument out, see [Out]. Arguments after in move up. It reports false if a
-// kernel cannot: each of in's elements has to be read where the only Store to out writes it, by a
-// template that reads what it replaces, or in is what the result of a Scatter starts as; and in and
-// out have to be of one type. A call's out is then the buffer that was in, from the same element on,
-// which out's Part and Align have to allow.
+// InPlace returns the kernel without argument in: it reads those elements as the elements that it
+// replaces in argument out, see [Out]. Arguments after in move up. It reports false if a kernel
+// cannot: each of in's elements has to be read where the only Store to out writes it, by a template
+// that may read elements that it replaces, or in is the initial value of a Scatter's result; and in
+// and out have to be of one type. A call's out is then the buffer that was in, from the same
+// element on, which out's Part and Align have to allow.
 func (k *Kernel) InPlace(out, in int) (*Kernel, bool) {
 	from, to := &k.Args[in], &k.Args[out]
 	if from.Kind != In || to.Kind != Out || from.DType != to.DType || from.Undefined {

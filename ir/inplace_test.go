@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// step is a parameter p less a rate times a mean m, which is that of itself and of a gradient g.
+// step is a parameter p minus a rate times a mean m, the mean of m and of a gradient g.
 func step() *Kernel {
 	rows, all := &View{Coef: []int{8, 1}}, AxisSet(3)
 	number := func(x float64) Instr { return Instr{Op: Const, Type: Float32, Num: Float(Float32, x)} }

@@ -5,8 +5,8 @@ import "math/bits"
 // A Template is a shape of kernel that every device has a way to run.
 type Template uint8
 
-// The templates; [Verify] checks what they promise. A store covers the axes
-// that it varies over; axes of length 1 need not be among them.
+// The templates; [Verify] checks their promises. A store covers the axes that it varies
+// over; axes of length 1 need not be among them.
 const (
 	// Pointwise has no reduction, and every store covers all axes.
 	Pointwise Template = iota + 1
@@ -31,7 +31,7 @@ const (
 	Attention
 )
 
-// A Role is what an axis is for.
+// A Role is the purpose of an axis.
 type Role uint8
 
 // The roles: Parallel and Reduced in all templates but Contraction and Attention, which have
@@ -82,7 +82,7 @@ func (s AxisSet) List() []int {
 	return list
 }
 
-// An ArgKind says what an argument is.
+// An ArgKind is the kind of an argument.
 type ArgKind uint8
 
 // The kinds of arguments.
@@ -97,8 +97,8 @@ const (
 	Status // StatusLen int32: zeros, or 1 + the number of the instruction that met a bad index, that index, and its position
 )
 
-// An Arg is what a kernel is called with: a buffer and the element in it that
-// views count from, or a number.
+// An Arg is an argument of a kernel: a buffer and the element in it that views count from,
+// or a number.
 type Arg struct {
 	Kind  ArgKind
 	DType DType
@@ -110,8 +110,8 @@ type Arg struct {
 	// Part, for Out: the offset may be other than 0. The call changes no
 	// element of the buffer outside the part.
 	Part bool
-	// Undefined, for In: some elements hold anything, those that a Store did not need. The kernel
-	// does not depend on them, and devices may skip what would be computed from them.
+	// Undefined, for In: some elements hold anything, where a Store was not needed. The kernel
+	// does not depend on them, and devices may skip their computations.
 	Undefined bool
 	// Kept, for the result of a Scatter: the updates are combined with the elements that it has. Those
 	// that no index names keep their values.
@@ -173,10 +173,10 @@ type Instr struct {
 	Domain AxisSet // the axes the result varies over: see Kernel.Varies
 }
 
-// A Kernel is a program over a space of points: the product of its axes. Body
-// is evaluated at each point; an instruction whose result does not vary over
-// an axis is evaluated once for all positions along it, even if there are
-// none: a reduction over an axis of length 0 has a result.
+// A Kernel is a program over a space of points: the product of its axes. Body is evaluated
+// at each point; an instruction whose result does not vary over an axis is evaluated once
+// for all positions along it, even on an empty axis: a reduction over an axis of length 0
+// has a result.
 type Kernel struct {
 	Template Template
 	Args     []Arg

@@ -2,14 +2,19 @@ package ir
 
 import "strconv"
 
-// A Loop runs kernels, one after the other, for each block of some rows, so that what
-// one kernel leaves to the next is as long as a block and not as all rows. The rows of
-// attention are those of its scores: all matrices of a batch, one below the other. Where a
-// block has several matrices, they count as one.
+// A Loop runs the kernels of attention block by block, so that the scores between kernels have
+// the length of a block and not of all rows. For each block it runs Body, one kernel after the
+// other; for the last one of a matrix, if that is shorter, Last. The rows are the rows of the
+// scores, all matrices of a batch one below the other, here two:
 //
-// The rows of a part are computed in order, block by block; parts in any order. Kernels
-// read and write only what belongs to their block, apart from arguments that are
-// cleared, to which the blocks of a part add one after the other.
+//	rows 0 to 3   block of part 0 of matrix 0    Rows   14
+//	rows 4 to 6   block of part 1 of matrix 0    Matrix  7
+//	rows 7 to 10  block of part 0 of matrix 1    Part    4
+//	rows 11 to 13 block of part 1 of matrix 1    Block   4
+//
+// The blocks of a part are computed in order; parts in any order. Kernels read and write only
+// their block's rows, apart from arguments that are cleared, to which the blocks of a part add
+// one after the other. Where a block has several matrices, they count as one.
 type Loop struct {
 	Args   []Arg   // each buffer once: kernels may read an Out that earlier ones have written
 	Temps  []Temp  // hold values between the kernels of a block
@@ -22,7 +27,7 @@ type Loop struct {
 	Last   []Stage // for the last block of a matrix, if it has fewer rows
 }
 
-// LoopLimits say which loops a device takes. The zero value is none.
+// LoopLimits say which loops a device takes. With the zero value it takes none.
 type LoopLimits struct {
 	Bytes   int // that temporaries may have to stay in fast memory
 	Rows    int // blocks should have a multiple of this
@@ -43,8 +48,8 @@ type LoopLimits struct {
 	Serial bool
 	Enough int // rows of a block, from which on each kernel occupies the device; 0: unknown
 
-	// Skips says that kernels skip what nothing needs, as conditions of Store and Where say: loops of scores
-	// that a mask hides in part have them.
+	// Skips says that kernels skip results that nothing needs, as conditions of Store and Where say: loops
+	// of scores that a mask hides in part have them.
 	Skips bool
 
 	// Rows of temporaries are not at multiples of Conflict bytes, which compete for few

@@ -1,12 +1,12 @@
 package ir
 
-// A Machine is the figures of a device by which the compiler estimates times, roughly: what the
-// device can do at most, by its maker's data. The zero Machine is an ordinary CPU.
+// A Machine is the figures of a device by which the compiler estimates times, roughly: the most
+// that the device can do, by its maker's data. The zero Machine is an ordinary CPU.
 type Machine struct {
 	Bandwidth float64 // bytes of memory per second
 	Adds      float64 // additions of float32 per second; other operations count by Table's Cost
 	// Halves is how many products of halves that lie in memory are added up per second by
-	// instructions for matrices. It is 0 if there are none.
+	// instructions for matrices. It is 0 without such instructions.
 	Halves float64
 }
 

@@ -121,12 +121,12 @@ type ResultType uint8
 
 // The rules of result types.
 const (
-	Same     ResultType = iota + 1 // that of the last operand
+	Same     ResultType = iota + 1 // the last operand's type
 	ToBool                         // Bool
 	ToInt32                        // Int32
 	Attr                           // the node says
-	SumType                        // that of a sum of the operand
-	BaseType                       // that of the first operand
+	SumType                        // SumType of the operand's type
+	BaseType                       // the first operand's type
 )
 
 // Diff says how an operation is differentiated.
@@ -141,7 +141,7 @@ const (
 	Zero                     // its derivative is 0 everywhere or the result is not a real number; see Info.Why
 )
 
-// An Info is what is known of an operation.
+// An Info describes an operation.
 type Info struct {
 	Name        string
 	Class       Class

@@ -6,13 +6,12 @@ import (
 	"strings"
 )
 
-// A RoutineInfo is what is known of a routine: work on whole buffers that no
-// loop nest expresses. A kernel of template Routine ends in its instruction;
-// the instructions before compute the operands at each point. Package interp,
-// the CPU and the schedules of GPUs have tables of routines as well.
+// A RoutineInfo describes a routine: work on whole buffers that no loop nest expresses. A
+// kernel of template Routine ends in its instruction; the instructions before compute the
+// operands at each point. Package interp, the CPU and the schedules of GPUs have tables of
+// routines as well.
 type RoutineInfo struct {
-	// Verify checks the instruction and what the kernel promises beyond a
-	// valid body.
+	// Verify checks the instruction and the kernel's promises beyond a valid body.
 	Verify func(k *Kernel, in *Instr, src []DType) error
 	// Whole lists the arguments that are read or written without a view: from
 	// the offset on, as many elements as argument 0 has.
@@ -63,8 +62,8 @@ func verifyRoutine(k *Kernel) error {
 // as a copy of argument 1, or as it is if it is Kept. Argument 0 is the result. The updates are
 // combined with it in row-major order of the points.
 
-// ScatterStart is the constant that the result of the Scatter at a body's end
-// starts from; it reports false if there is none.
+// ScatterStart is the constant that the result of the Scatter at a body's end starts from;
+// it reports false without one.
 func ScatterStart(body []Instr) (Number, bool) {
 	in := &body[len(body)-1]
 	if len(in.Src) < 3 {

@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// What each template promises beyond a valid body.
+// The promises of each template beyond a valid body.
 
 // long returns the axes of a length other than 1: to vary over one of length 1
 // makes no difference.

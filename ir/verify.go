@@ -21,8 +21,7 @@ func Verify(k *Kernel) error {
 	return nil
 }
 
-// templates has the roles that the axes of a template may have, and what else
-// it promises.
+// templates has the roles that the axes of a template may have, and its other promises.
 var templates = [...]struct {
 	name   string
 	roles  []Role
@@ -68,7 +67,7 @@ func verifyHead(k *Kernel) error {
 	return nil
 }
 
-// Varies computes the Domain of instruction i from those of its operands.
+// Varies computes the Domain of instruction i from its operands' Domains.
 func (k *Kernel) Varies(i int) AxisSet {
 	in := &k.Body[i]
 	var s AxisSet
@@ -277,9 +276,9 @@ func verifyLoad(k *Kernel, in *Instr, src []DType) error {
 	return verifyNumber(in.Type, in.View.Fill)
 }
 
-// loadsOld reports whether a Load reads the elements that the only Store of its argument
-// writes, each at the same point, in a template that may. In a Reduce they vary over all axes, rows of one
-// element left out: all threads of a row need what the row has one of, also after one of them has stored.
+// loadsOld reports whether a Load reads the elements that the only Store of its argument writes, each at
+// the same point, in a template that may. In a Reduce they vary over all axes, rows of one element left
+// out: all threads of a row need its single values, also after one of them has stored.
 func loadsOld(k *Kernel, load *Instr) bool {
 	stores := 0
 	for i := range k.Body {
