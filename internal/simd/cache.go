@@ -15,7 +15,7 @@ var Cache = sync.OnceValue(func() int {
 	return cmp.Or(processorCache(), systemCache("/sys/devices/system/cpu/cpu0/cache"), 1<<20)
 })
 
-// systemCache returns what Linux says in a folder of /sys, or 0.
+// systemCache returns the size in a folder of Linux' /sys, or 0.
 func systemCache(dir string) int {
 	if runtime.GOOS != "linux" {
 		return 0

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestCache compares what the processor says with what Linux says.
+// TestCache compares the processor's figure with Linux'.
 func TestCache(t *testing.T) {
 	processor, system := processorCache(), systemCache("/sys/devices/system/cpu/cpu0/cache")
 	if processor != 0 && system != 0 && processor != system {

@@ -3,7 +3,7 @@ package simd
 import "unsafe"
 
 // A Dot has the routines of a sum of products of elements of one type. They add to
-// accumulators as those of the sum do, see Reductions.
+// accumulators as a sum's routines do, see Reductions.
 type Dot struct {
 	// Along adds to acc[r] the products x[r·n+i]·y[r·ldy+i] for i in [0, n).
 	Along func(acc, x, y unsafe.Pointer, rows, n, ldy int)

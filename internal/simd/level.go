@@ -52,7 +52,7 @@ func available() []level {
 	return slices.DeleteFunc(all, func(l level) bool { return !l.ok })
 }
 
-// use installs a level: its routines replace those of worse ones.
+// use installs a level: its routines replace worse levels' routines.
 func use(name string) {
 	list := available()
 	at := slices.IndexFunc(list, func(l level) bool { return l.name == name })

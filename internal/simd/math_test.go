@@ -71,7 +71,7 @@ func TestFunctions(t *testing.T) {
 }
 
 // TestPowUlps: powers of float32 are off by at most 0.501 ulp in a sample of 600,000, at every
-// level, and those of special values are as in C99.
+// level, and powers of special values are as in C99.
 func TestPowUlps(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	inf := float32(math.Inf(1))

@@ -2,9 +2,8 @@ package simd
 
 import "unsafe"
 
-// Mover copies elements of one size: dst[i·d0+j·d1] = src[i·s0+j·s1] for i in
-// [0, n0) and j in [0, n1). Strides are in elements, of any sign; those of
-// src may be 0.
+// Mover copies elements of one size: dst[i·d0+j·d1] = src[i·s0+j·s1] for i in [0, n0) and j
+// in [0, n1). Strides are in elements, of any sign; strides of src may be 0.
 type Mover func(dst, src unsafe.Pointer, n0, d0, s0, n1, d1, s1 int)
 
 // Movers has a routine by the size of elements in bytes.

@@ -123,7 +123,7 @@ func TestBuckets(t *testing.T) {
 		for i := range pairs {
 			pairs[i] = uint64(random.Int64N(most))<<32 | uint64(i)
 		}
-		// The range is that of a part: others are beyond its ends.
+		// The range covers a part of the pairs: others are beyond its ends.
 		b := NewBuckets(slices.Min(pairs[:100]), slices.Max(pairs[:100]))
 		var next [BucketCount]int
 		b.Count(&next, pairs)

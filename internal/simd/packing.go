@@ -11,7 +11,7 @@ import (
 // group.
 type Packing struct {
 	Group int // numbers in an element
-	// Left copies rows of the left factor, and Right those of the right one.
+	// Left copies rows of the left factor, and Right rows of the right one.
 	Left, Right Packer
 }
 

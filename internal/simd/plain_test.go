@@ -72,7 +72,7 @@ func plainLines(level string) (text string) {
 // A plainRoutine is a routine that is in Go for some types.
 type plainRoutine struct{ name, types string }
 
-// plainRoutines compares the tables with what the columns have.
+// plainRoutines pairs the tables' routines with the columns'.
 func plainRoutines() (list []plainRoutine) {
 	add := func(name string, routines func(d ir.DType) (now, plain any)) {
 		var in []string

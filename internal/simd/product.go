@@ -25,7 +25,7 @@ func (p *Product) Depth(k int) int {
 // The strides of both factors may have any sign.
 type ProductTile func(c, a, b unsafe.Pointer, m, n, k, ldc, lda, sa, ldb, add int)
 
-// An IndexedTile is a ProductTile whose columns of a are anywhere, as those of windows are:
+// An IndexedTile is a ProductTile whose columns of a are at any positions, as in windows:
 // c[i·ldc+j] = Σ a[i·lda+at[p]]·b[p·ldb+j]. There are k ints at at. It sums in the same order.
 type IndexedTile func(c, a, b unsafe.Pointer, m, n, k, ldc, lda int, at unsafe.Pointer, ldb, add int)
 

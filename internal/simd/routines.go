@@ -61,8 +61,8 @@ type dotRow struct {
 	f   Dot
 }
 
-// A find returns the position of the first element of x that equals the one at y, n if
-// there is none; of a NaN for that the second routine.
+// A find returns the position of the first element of x that equals the one at y, or n; the
+// routine nan finds a NaN.
 type findRow struct {
 	typ        ir.DType
 	value, nan func(x, y unsafe.Pointer, n int) int

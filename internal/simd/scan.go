@@ -7,17 +7,17 @@ import (
 )
 
 // A Scanner combines the elements of rows with all before them: for each row r of n
-// elements, dst[r·n+i] becomes the combination of acc[r] and x[r·n] to x[r·n+i], and
-// acc[r] that of the whole row.
+// elements, dst[r·n+i] becomes the combination of acc[r] and x[r·n] to x[r·n+i], and acc[r]
+// the combination of the whole row.
 type Scanner func(dst, acc, x unsafe.Pointer, rows, n int)
 
-// scanRun is the number of elements of a chain: a scan of four times as many is four
-// scans at once, to each of which what comes before is then added. So it does not wait
-// for one addition after the other, and rounding errors stay small.
+// scanRun is the number of elements of a chain: four chains are scanned at once, and then
+// each is combined with the total of the ones before. So additions need not wait for each
+// other, and rounding errors stay small.
 const scanRun = 256
 
-// A scan makes the Scanner of an operation from its Binaries, which combine what comes
-// before with a run.
+// A scan makes the Scanner of an operation from its Binaries, which combine the total of
+// earlier elements with a run.
 type scan func(combine *Modes) Scanner
 
 // scans has the scans by operation, of elements of some bytes.

@@ -1,11 +1,11 @@
-// Package simd provides the vector routines of CPU kernels. A routine works on
-// contiguous runs of elements and knows no shapes. Tables by operation and element type
-// hold the routines. A nil entry means that the operation is not defined for the type.
+// Package simd provides the vector routines of CPU kernels. A routine works on contiguous
+// runs of elements and knows no shapes. Tables by operation and element type hold the
+// routines. A nil entry means that the operation is not defined for the type. Read table.go
+// first.
 //
-// The routines in Go define what is computed. When the program starts, routines in
-// assembly for the processor's best level replace them in the tables; the programs in
-// _asm write that assembly. The build tag noasm leaves it out. docs/assembly.md lists what has
-// none.
+// The routines in Go define the results. When the program starts, routines in assembly for the
+// processor's best level replace them in the tables; the programs in _asm write that assembly.
+// The build tag noasm leaves it out. docs/assembly.md lists the routines without any.
 //
 // A routine takes addresses and a number of elements. The destination may be the same run
 // as an operand, but must not overlap it otherwise.

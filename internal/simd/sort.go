@@ -13,8 +13,8 @@ import (
 // 64 bits takes two keys: KeysHigh has the more significant one.
 type Keyer func(dst []uint64, x unsafe.Pointer, first int)
 
-// keyers returns the routine of a type and, if its keys are two, that of the more
-// significant one.
+// keyers returns the routine of a type and, if its elements have two keys, the routine of
+// the more significant one.
 func keyers[T integer](d ir.DType) (key, high Keyer) {
 	top := uint32(0) // the bit that Sort inverts, as negative numbers come first
 	if d.IsSigned() {

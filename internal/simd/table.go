@@ -7,7 +7,7 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// The types of elements, by what routines do with them.
+// The types of elements, by the routines that they have.
 
 type integer interface {
 	uint8 | int8 | uint16 | int16 | int32 | uint32 | int64 | uint64
@@ -26,7 +26,7 @@ var columns = []column{
 	halfColumn(ir.Float16, ir.F16.Float32, ir.ToF16), halfColumn(ir.BFloat16, ir.BF16.Float32, ir.ToBF16),
 }
 
-// A column has the routines of one type, none for what the type lacks.
+// A column has the routines of one type, nil for operations that the type lacks.
 type column struct {
 	dtype      ir.DType
 	unaries    map[ir.Op]Unary
@@ -161,7 +161,7 @@ func halfColumn[H any](d ir.DType, widen func(H) float32, narrow func(float32) H
 	}
 }
 
-// table returns the routines that of selects by type.
+// table returns, by type, the routines that the function of selects.
 func table[R any](of func(c *column) R) (t [Types]R) {
 	for i := range columns {
 		t[columns[i].dtype] = of(&columns[i])
@@ -169,7 +169,7 @@ func table[R any](of func(c *column) R) (t [Types]R) {
 	return t
 }
 
-// tableByOp returns the routines that of selects by operation and type.
+// tableByOp returns, by operation and type, the routines that the function of selects.
 func tableByOp[R any](of func(c *column) map[ir.Op]R) (t [ir.Ops][Types]R) {
 	for i := range columns {
 		for op, r := range of(&columns[i]) {
@@ -197,7 +197,7 @@ var (
 	// ArgMaxes has the routines by the type of elements.
 	ArgMaxes = table(func(c *column) ArgMax { return c.argMax })
 
-	// Dots has the routines by type. Their accumulators are those of the sum.
+	// Dots has the routines by type. Their accumulators are a sum's.
 	Dots = table(func(c *column) Dot { return c.dot })
 
 	// Products has the routines by the type of factors. Int8's sums are int32: only levels

@@ -207,7 +207,7 @@ var definitions = map[ir.Op]definition{
 	ir.Shr:   both(nil, func(x, y int64) int64 { return x >> uint64(y) }),
 }
 
-// unsigned has the operations on unsigned integers whose bits are not those of signed ones.
+// unsigned has the operations on unsigned integers whose bits differ from signed ones.
 var unsigned = map[ir.Op]func(x, y uint64) uint64{
 	ir.Div: func(x, y uint64) uint64 {
 		if y == 0 {
