@@ -84,7 +84,7 @@ const (
 
 	Recur    // (x...): all results of a recurrence, which runs between plans
 	Pick     // a result of a Recur; Ints: its number
-	HostCall // (x...): what a Go function, or a user's kernel, computes of whole tensors before the plan that reads it
+	HostCall // (x...): the result of a Go function of whole tensors, or of a user's kernel, before the plan that reads it
 
 	// Of kernels only.
 	Load     // an element of argument Arg at View; with an operand, one coordinate is that value
