@@ -1,0 +1,192 @@
+package jinja
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// isSpace is Python's str.isspace of a character.
+func isSpace(r rune) bool { return unicode.IsSpace(r) || r >= 0x1c && r <= 0x1f }
+
+// isLineEnd reports whether Python's splitlines splits at a character.
+func isLineEnd(r rune) bool {
+	return r >= '\n' && r <= '\r' || r >= 0x1c && r <= 0x1e || r == 0x85 || r == 0x2028 || r == 0x2029
+}
+
+func isDecimal(r rune) bool { return unicode.Is(unicode.Nd, r) }
+
+// isDigit is Python's str.isdigit of a character: also digits above, below and in circles.
+func isDigit(r rune) bool {
+	return isDecimal(r) || strings.ContainsRune("²³¹", r) || r == 0x2070 || r >= 0x2074 && r <= 0x2079 || r >= 0x2080 && r <= 0x2089 ||
+		r >= 0x2460 && r <= 0x2468 || r >= 0x2474 && r <= 0x247c || r >= 0x2488 && r <= 0x2490
+}
+
+func isNumeric(r rune) bool {
+	return unicode.IsNumber(r) || strings.ContainsRune("〇一二三四五六七八九十百千万億兆", r)
+}
+
+func isAlnum(r rune) bool { return unicode.IsLetter(r) || isNumeric(r) }
+
+func isWord(r rune) bool { return r == '_' || isAlnum(r) }
+
+func isCased(r rune) bool { return unicode.IsUpper(r) || unicode.IsLower(r) || unicode.IsTitle(r) }
+
+// Characters whose upper case is several, and how they start a word.
+var (
+	upperCase = map[rune]string{'ß': "SS", 'ŉ': "ʼN", 'ǰ': "J̌", 'ΐ': "Ϊ́", 'ΰ': "Ϋ́", 'և': "ԵՒ", 'ẖ': "H̱", 'ẗ': "T̈", 'ẘ': "W̊", 'ẙ': "Y̊", 'ẚ': "Aʾ",
+		'ﬀ': "FF", 'ﬁ': "FI", 'ﬂ': "FL", 'ﬃ': "FFI", 'ﬄ': "FFL", 'ﬅ': "ST", 'ﬆ': "ST"}
+	titleCase = map[rune]string{'ß': "Ss", 'ŉ': "ʼN", 'ǰ': "J̌", 'ΐ': "Ϊ́", 'ΰ': "Ϋ́", 'և': "Եւ", 'ẖ': "H̱", 'ẗ': "T̈", 'ẘ': "W̊", 'ẙ': "Y̊", 'ẚ': "Aʾ",
+		'ﬀ': "Ff", 'ﬁ': "Fi", 'ﬂ': "Fl", 'ﬃ': "Ffi", 'ﬄ': "Ffl", 'ﬅ': "St", 'ﬆ': "St"}
+)
+
+func mapCase(text string, special map[rune]string, simple func(rune) rune) string {
+	var b strings.Builder
+	for _, r := range text {
+		if to, ok := special[r]; ok {
+			b.WriteString(to)
+		} else {
+			b.WriteRune(simple(r))
+		}
+	}
+	return b.String()
+}
+
+func upper(text string) string { return mapCase(text, upperCase, unicode.ToUpper) }
+
+// lower is Python's str.lower. A sigma that ends a word has a form of its own.
+func lower(text string) string {
+	if !strings.ContainsAny(text, "Σİ") {
+		return strings.ToLower(text)
+	}
+	var b strings.Builder
+	for i, r := range text {
+		switch r {
+		case 'İ':
+			b.WriteString("i̇")
+		case 'Σ':
+			before, _ := utf8.DecodeLastRuneInString(strings.TrimRightFunc(text[:i], isCaseIgnorable))
+			after, _ := utf8.DecodeRuneInString(strings.TrimLeftFunc(text[i+2:], isCaseIgnorable))
+			if isCased(before) && !isCased(after) {
+				b.WriteRune('ς')
+			} else {
+				b.WriteRune('σ')
+			}
+		default:
+			b.WriteRune(unicode.ToLower(r))
+		}
+	}
+	return b.String()
+}
+
+func isCaseIgnorable(r rune) bool {
+	return unicode.In(r, unicode.Mn, unicode.Me, unicode.Cf, unicode.Lm, unicode.Sk) || strings.ContainsRune("'.:·’", r)
+}
+
+// capitalize is Python's str.capitalize.
+func capitalize(text string) string {
+	_, n := utf8.DecodeRuneInString(text)
+	return mapCase(text[:n], titleCase, unicode.ToTitle) + lowerAfter(text, n)
+}
+
+// lowerAfter returns the lower case of text from a byte on, in which a sigma sees what precedes it.
+func lowerAfter(text string, n int) string {
+	if !strings.Contains(text, "Σ") {
+		return lower(text[n:])
+	}
+	return strings.TrimPrefix(lower(text), lower(text[:n]))
+}
+
+// title is Python's str.title.
+func title(text string) string {
+	var b strings.Builder
+	inWord := false
+	for i, r := range text {
+		end := i + utf8.RuneLen(r)
+		after, _ := utf8.DecodeRuneInString(text[end:])
+		switch {
+		case !inWord:
+			b.WriteString(mapCase(text[i:end], titleCase, unicode.ToTitle))
+		case r == 'Σ' && !isCased(after):
+			b.WriteRune('ς')
+		default:
+			b.WriteString(lower(text[i:end]))
+		}
+		inWord = isCased(r)
+	}
+	return b.String()
+}
+
+func swapCase(text string) string {
+	var b strings.Builder
+	for _, r := range text {
+		switch {
+		case unicode.IsUpper(r):
+			b.WriteString(lower(string(r)))
+		case unicode.IsLower(r):
+			b.WriteString(upper(string(r)))
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+// isTitle is Python's str.istitle.
+func isTitle(text string) bool {
+	inWord, found := false, false
+	for _, r := range text {
+		up := unicode.IsUpper(r) || unicode.IsTitle(r)
+		if up && inWord || unicode.IsLower(r) && !inWord {
+			return false
+		}
+		inWord = up || unicode.IsLower(r)
+		found = found || inWord
+	}
+	return found
+}
+
+// isCase reports whether text has cased characters and all are of one case.
+func isCase(text string, other func(rune) bool) bool {
+	found := false
+	for _, r := range text {
+		if other(r) || unicode.IsTitle(r) {
+			return false
+		}
+		found = found || isCased(r)
+	}
+	return found
+}
+
+// all reports whether text is not empty and has only such characters.
+func all(text string, is func(rune) bool) bool {
+	return text != "" && strings.IndexFunc(text, func(r rune) bool { return !is(r) }) < 0
+}
+
+// isIdentifier is Python's str.isidentifier.
+func isIdentifier(text string) bool {
+	r, _ := utf8.DecodeRuneInString(text)
+	return all(text, isName) && (r == '_' || unicode.IsLetter(r))
+}
+
+// splitLines is Python's str.splitlines.
+func splitLines(text string, keep bool) []string {
+	var lines []string
+	for text != "" {
+		end := strings.IndexFunc(text, isLineEnd)
+		if end < 0 {
+			return append(lines, text)
+		}
+		_, size := utf8.DecodeRuneInString(text[end:])
+		if strings.HasPrefix(text[end:], "\r\n") {
+			size = 2
+		}
+		line := text[:end]
+		if keep {
+			line = text[:end+size]
+		}
+		lines = append(lines, line)
+		text = text[end+size:]
+	}
+	return lines
+}

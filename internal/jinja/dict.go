@@ -1,0 +1,144 @@
+package jinja
+
+import (
+	"math"
+	"strconv"
+)
+
+// A Dict is a Python dict: it keeps the order in which its keys came.
+type Dict struct {
+	entries []entry
+	index   map[any]int // by hash, once there are more than a few entries
+}
+
+type entry struct{ key, hash, value any }
+
+// linear is the number of entries up to which a search without an index is as fast.
+const linear = 8
+
+// Set gives a key a value. Values that are not the engine's are converted by From.
+func (d *Dict) Set(key string, value any) { d.set(key, key, value) }
+
+// Get returns the value of a key.
+func (d *Dict) Get(key string) (any, bool) {
+	i := d.find(key)
+	if i < 0 {
+		return nil, false
+	}
+	return d.entries[i].value, true
+}
+
+// Len returns the number of keys.
+func (d *Dict) Len() int { return len(d.entries) }
+
+func (d *Dict) find(hash any) int {
+	if d.index != nil {
+		if i, ok := d.index[hash]; ok {
+			return i
+		}
+		return -1
+	}
+	for i := range d.entries {
+		if d.entries[i].hash == hash {
+			return i
+		}
+	}
+	return -1
+}
+
+func (d *Dict) set(key, hash, value any) {
+	if i := d.find(hash); i >= 0 {
+		d.entries[i].value = value
+		return
+	}
+	d.entries = append(d.entries, entry{key, hash, value})
+	switch n := len(d.entries); {
+	case d.index != nil:
+		d.index[hash] = n - 1
+	case n > linear:
+		d.index = map[any]int{}
+		for i := range d.entries {
+			d.index[d.entries[i].hash] = i
+		}
+	}
+}
+
+func (d *Dict) copy() *Dict {
+	c := &Dict{}
+	for _, e := range d.entries {
+		c.set(e.key, e.hash, e.value)
+	}
+	return c
+}
+
+// A tupleHash is the hash of a tuple: the text of the hashes of its items.
+type tupleHash string
+
+// undefinedHash is the hash of undefined values, which are all equal.
+type undefinedHash struct{}
+
+// hash returns a comparable value that is the same for equal values.
+func (s *state) hash(v any) any {
+	switch v := v.(type) {
+	case bool:
+		n, _ := integer(v)
+		return n
+	case float64:
+		if v == math.Trunc(v) && math.Abs(v) < 1<<63 {
+			return int64(v)
+		}
+	case markup:
+		return string(v)
+	case *undefined:
+		return undefinedHash{}
+	case *tuple:
+		s.descend()
+		text := []byte{'('}
+		for _, item := range v.items {
+			s.step(1)
+			text = appendHash(text, s.hash(item))
+		}
+		s.depth--
+		s.alloc(len(text))
+		return tupleHash(text)
+	case *list, *Dict:
+		s.fail("TypeError", "a value of type %s cannot be a key", typeName(v))
+	case *view:
+		if v.kind != "values" {
+			s.fail("TypeError", "a value of type %s cannot be a key", typeName(v))
+		}
+	}
+	return v
+}
+
+func appendHash(text []byte, h any) []byte {
+	switch h := h.(type) {
+	case int64:
+		return strconv.AppendInt(append(text, 'i'), h, 10)
+	case float64:
+		return strconv.AppendFloat(append(text, 'f'), h, 'g', -1, 64)
+	case string:
+		return append(strconv.AppendInt(append(text, 's'), int64(len(h)), 10), ":"+h...)
+	case tupleHash:
+		return append(append(text, h...), ')')
+	case noneType:
+		return append(text, 'n')
+	case undefinedHash:
+		return append(text, 'u')
+	}
+	return append(text, pointerText(h)...)
+}
+
+// get returns the value of any key, nil if the dict lacks it.
+func (s *state) get(d *Dict, key any) any {
+	if i := d.find(s.hash(key)); i >= 0 {
+		return d.entries[i].value
+	}
+	return nil
+}
+
+// put gives any key a value.
+func (s *state) put(d *Dict, key, value any) {
+	s.alloc(96)
+	d.set(key, s.hash(key), value)
+}

@@ -1,0 +1,441 @@
+package jinja
+
+import (
+	"math"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// format is Python's str.format in the sandbox.
+func (s *state) format(self any, args []any, named *Dict) any {
+	f := &formatter{state: s, args: args, named: named}
+	_, f.safe = self.(markup)
+	text := f.expand(s.toText(self), 3)
+	return s.like(self, text)
+}
+
+type formatter struct {
+	*state
+	args  []any
+	named *Dict
+	auto  int // the next argument, -1 once arguments are numbered
+	safe  bool
+}
+
+// expand replaces the fields of text, in which depth levels may be nested.
+func (f *formatter) expand(text string, depth int) string {
+	if depth == 0 {
+		f.fail("ValueError", "the format's fields are nested too deeply")
+	}
+	var b strings.Builder
+	for text != "" {
+		i := strings.IndexAny(text, "{}")
+		if i < 0 {
+			b.WriteString(text)
+			break
+		}
+		f.step(1)
+		b.WriteString(text[:i])
+		if strings.HasPrefix(text[i+1:], text[i:i+1]) {
+			b.WriteByte(text[i])
+			text = text[i+2:]
+			continue
+		}
+		if text[i] == '}' {
+			f.fail("ValueError", "single '}' in the format")
+		}
+		open, j := 1, i+1
+		for ; j < len(text) && open > 0; j++ {
+			switch text[j] {
+			case '{':
+				open++
+			case '}':
+				open--
+			case '[': // brackets hide braces
+				if k := strings.IndexByte(text[j:], ']'); k >= 0 && !strings.ContainsAny(text[i:j], ":!") {
+					j += k
+				}
+			}
+		}
+		if open > 0 {
+			f.fail("ValueError", "a '{' in the format has no end")
+		}
+		part := f.field(text[i+1:j-1], depth)
+		f.alloc(len(part))
+		b.WriteString(part)
+		text = text[j:]
+	}
+	return b.String()
+}
+
+func (f *formatter) field(field string, depth int) string {
+	end := strings.IndexAny(field, ":!")
+	if k := strings.IndexByte(field, '['); k >= 0 && k < end {
+		if m := strings.IndexByte(field[k:], ']'); m >= 0 {
+			if end = strings.IndexAny(field[k+m:], ":!"); end >= 0 {
+				end += k + m
+			}
+		}
+	}
+	name, conversion, spec := field, "", ""
+	if end >= 0 {
+		name = field[:end]
+		rest := field[end:]
+		if rest[0] == '!' {
+			_, size := utf8.DecodeRuneInString(rest[1:])
+			conversion, rest = rest[1:1+size], rest[1+size:]
+			if rest != "" && rest[0] != ':' {
+				f.fail("ValueError", "expected ':' after the conversion")
+			}
+		}
+		spec = strings.TrimPrefix(rest, ":")
+	}
+	v := f.value(name)
+	switch conversion {
+	case "":
+		if end >= 0 && field[end] == '!' {
+			f.fail("ValueError", "the conversion is missing")
+		}
+	case "s":
+		v = f.str(v)
+	case "r":
+		v = f.repr(v)
+	case "a":
+		v = f.ascii(v)
+	default:
+		f.fail("ValueError", "unknown conversion %q", conversion)
+	}
+	text := f.formatValue(v, f.expand(spec, depth-1))
+	if f.safe {
+		if _, ok := v.(markup); !ok {
+			return string(f.escape(text))
+		}
+	}
+	return text
+}
+
+// value finds what a field's name stands for: an argument, and its attributes and items.
+func (f *formatter) value(name string) any {
+	end := len(name)
+	if i := strings.IndexAny(name, ".["); i >= 0 {
+		end = i
+	}
+	first, rest := name[:end], name[end:]
+	i, err := strconv.Atoi(first)
+	if first == "" {
+		if f.auto < 0 {
+			f.fail("ValueError", "cannot number fields automatically after numbered ones")
+		}
+		i, err = f.auto, nil
+		f.auto++
+	} else if err == nil {
+		if f.auto > 0 {
+			f.fail("ValueError", "cannot number fields after automatic ones")
+		}
+		f.auto = -1
+	}
+	var v any
+	switch {
+	case err != nil:
+		if v = f.get(f.named, first); v == nil {
+			f.fail("KeyError", "%s", quote(first))
+		}
+	case i < 0 || i >= len(f.args):
+		f.fail("IndexError", "the format needs argument %d, and has %d", i, len(f.args))
+	default:
+		v = f.args[i]
+	}
+	for rest != "" {
+		if rest[0] == '.' {
+			end := strings.IndexAny(rest[1:], ".[")
+			if end < 0 {
+				end = len(rest) - 1
+			}
+			if end == 0 {
+				f.fail("ValueError", "empty attribute in the format")
+			}
+			v = f.getAttr(v, rest[1:1+end])
+			rest = rest[1+end:]
+			continue
+		}
+		end := strings.IndexByte(rest, ']')
+		if rest[0] != '[' || end < 2 {
+			f.fail("ValueError", "a '[' in the format has no end, or no content")
+		}
+		var key any = rest[1:end]
+		if i, err := strconv.ParseInt(rest[1:end], 10, 64); err == nil && rest[1] != '-' && rest[1] != '+' {
+			key = i
+		}
+		v = f.getItem(v, key)
+		rest = rest[end+1:]
+		if rest != "" && rest[0] != '.' && rest[0] != '[' {
+			f.fail("ValueError", "only '.' or '[' may follow ']' in the format")
+		}
+	}
+	return v
+}
+
+// parseSpec parses Python's format specification.
+func (s *state) parseSpec(text string) spec {
+	f := spec{fill: " ", precision: -1}
+	r, size := utf8.DecodeRuneInString(text)
+	switch {
+	case len(text) > size && strings.IndexByte("<>^=", text[size]) >= 0 && size > 0:
+		f.fill, f.align = string(r), text[size]
+		text = text[size+1:]
+	case text != "" && strings.IndexByte("<>^=", text[0]) >= 0:
+		f.align, text = text[0], text[1:]
+	}
+	if text != "" && strings.IndexByte("+- ", text[0]) >= 0 {
+		if text[0] != '-' {
+			f.sign = text[0]
+		}
+		text = text[1:]
+	}
+	if strings.HasPrefix(text, "z") {
+		s.fail("ValueError", "the format option z is not supported")
+	}
+	text, f.alternate = strings.CutPrefix(text, "#")
+	if f.fill == " " && f.align == 0 && strings.HasPrefix(text, "0") {
+		f.zero, f.fill, f.align = true, "0", '='
+		text = text[1:]
+	}
+	number := func() int64 {
+		n := digits(text, decimal)
+		v, err := strconv.ParseInt("0"+text[:n], 10, 64)
+		if err != nil {
+			s.fail("ValueError", "the number %s in the format is too large", text[:n])
+		}
+		text = text[n:]
+		return v
+	}
+	f.width = number()
+	if text != "" && (text[0] == ',' || text[0] == '_') {
+		f.group, text = text[:1], text[1:]
+	}
+	if strings.HasPrefix(text, ".") {
+		text = text[1:]
+		if digits(text, decimal) == 0 {
+			s.fail("ValueError", "the format lacks a precision")
+		}
+		f.precision = number()
+	}
+	if len(text) > 1 {
+		s.fail("ValueError", "invalid format specification %q", text)
+	}
+	if text != "" {
+		f.verb = text[0]
+	}
+	return f
+}
+
+// formatValue is Python's format.
+func (s *state) formatValue(v any, how string) string {
+	if how == "" {
+		return s.str(v)
+	}
+	f := s.parseSpec(how)
+	t, isText := text(v)
+	i, isInt := integer(v)
+	switch {
+	case isText:
+		if f.verb != 0 && f.verb != 's' || f.align == '=' && !f.zero || f.sign != 0 || f.group != "" || f.alternate {
+			s.fail("ValueError", "the format does not fit a string")
+		}
+		if f.align == '=' {
+			f.align = '<'
+		}
+		if f.align == 0 {
+			f.align = '<'
+		}
+		return s.formatText(f, t)
+	case isInt && strings.IndexByte("\x00bcdnoxX", f.verb) >= 0:
+		if f.precision >= 0 {
+			s.fail("ValueError", "the format of an integer has no precision")
+		}
+		if f.align == 0 {
+			f.align = '>'
+		}
+		switch f.verb {
+		case 0, 'n':
+			f.verb = 'd'
+		case 'c':
+			if i < 0 || i > utf8.MaxRune {
+				s.fail("OverflowError", "%d is no character", i)
+			}
+			return s.formatText(f, string(rune(i)))
+		}
+		return s.formatInt(f, i)
+	}
+	fl, isNum := number(v)
+	if !isNum {
+		s.fail("TypeError", "the format does not fit a value of type %s", typeName(v))
+	}
+	if strings.IndexByte("\x00eEfFgGn%", f.verb) < 0 {
+		s.fail("ValueError", "unknown format code %q", string(f.verb))
+	}
+	if f.align == 0 {
+		f.align = '>'
+	}
+	return s.formatFloat(f, fl)
+}
+
+func (s *state) formatText(f spec, text string) string {
+	if f.precision >= 0 && f.verb != 'c' {
+		n := int64(utf8.RuneCountInString(text))
+		text = s.pick(text, &rangeValue{0, min(n, f.precision), 1}).(string)
+	}
+	return s.pad(text, f.fill, f.width, map[byte]int{'<': 0, '>': 1, '^': 2, '=': 1}[f.align])
+}
+
+func (s *state) formatInt(f spec, i int64) string {
+	base, prefix := 10, ""
+	if at := strings.IndexByte("boxX", f.verb); at >= 0 {
+		base = []int{2, 8, 16, 16}[at]
+		prefix = "0" + string(f.verb)
+	}
+	text := strconv.FormatUint(magnitude(i), base)
+	if f.verb == 'X' {
+		text = strings.ToUpper(text)
+	}
+	if n := f.precision - int64(len(text)); n > 0 { // of %, digits
+		s.allocN(n, 1)
+		text = strings.Repeat("0", int(n)) + text
+	}
+	if !f.alternate {
+		prefix = ""
+	}
+	every := 3
+	if base != 10 {
+		every = 4
+	}
+	return s.formatNumber(f, i < 0, prefix, text, every)
+}
+
+func (s *state) formatFloat(f spec, v float64) string {
+	negative := math.Signbit(v) && !math.IsNaN(v)
+	v = math.Abs(v)
+	verb, precision := f.verb|' ', f.precision
+	suffix := ""
+	switch {
+	case f.verb == 0 && precision < 0:
+		text := floatRepr(v)
+		return s.formatNumber(f, negative, "", text, 3)
+	case f.verb == '%':
+		v, verb, suffix = v*100, 'f', "%"
+	case f.verb == 0 || f.verb == 'n':
+		verb = 'g'
+	}
+	if precision < 0 {
+		precision = 6
+	}
+	if precision > 1000 {
+		s.fail("ValueError", "a precision of %d is not supported", precision)
+	}
+	if verb == 'g' {
+		precision = max(precision, 1)
+	}
+	text := ""
+	switch {
+	case math.IsNaN(v):
+		text = "nan"
+	case math.IsInf(v, 0):
+		text = "inf"
+	default:
+		text = strconv.FormatFloat(v, verb, int(precision), 64)
+		if f.verb == 0 { // repr's own, of so many digits
+			if exp, err := strconv.Atoi(after(strconv.FormatFloat(v, 'e', int(precision)-1, 64), "e")); err == nil && exp == int(precision)-1 && !strings.Contains(text, "e") {
+				text = strconv.FormatFloat(v, 'e', int(precision)-1, 64)
+				mantissa, e, _ := strings.Cut(text, "e")
+				if strings.Contains(mantissa, ".") {
+					mantissa = strings.TrimRight(strings.TrimRight(mantissa, "0"), ".")
+				}
+				text = mantissa + "e" + e
+			} else if !strings.ContainsAny(text, ".e") {
+				text += ".0"
+			}
+		}
+		if f.alternate && verb == 'g' {
+			text = alternateG(v, int(precision))
+		} else if f.alternate && !strings.Contains(text, ".") {
+			mantissa, e, found := strings.Cut(text, "e")
+			text = mantissa + "."
+			if found {
+				text += "e" + e
+			}
+		}
+	}
+	if f.verb >= 'A' && f.verb <= 'Z' {
+		text = strings.ToUpper(text)
+	}
+	return s.formatNumber(f, negative, "", text+suffix, 3)
+}
+
+func after(text, sep string) string {
+	_, t, _ := strings.Cut(text, sep)
+	return t
+}
+
+// alternateG is %#g, which keeps trailing zeros.
+func alternateG(v float64, precision int) string {
+	exp, _ := strconv.Atoi(after(strconv.FormatFloat(v, 'e', precision-1, 64), "e"))
+	if exp < -4 || exp >= precision {
+		text := strconv.FormatFloat(v, 'e', precision-1, 64)
+		if precision == 1 {
+			text = strings.Replace(text, "e", ".e", 1)
+		}
+		return text
+	}
+	text := strconv.FormatFloat(v, 'f', precision-1-exp, 64)
+	if !strings.Contains(text, ".") {
+		text += "."
+	}
+	return text
+}
+
+// formatNumber adds the sign, the prefix, separators between groups of digits, and padding.
+func (s *state) formatNumber(f spec, negative bool, prefix, text string, every int) string {
+	sign := ""
+	switch {
+	case negative:
+		sign = "-"
+	case f.sign != 0:
+		sign = string(f.sign)
+	}
+	head := sign + prefix
+	whole := digits(text, "0123456789abcdefABCDEF")
+	if every == 3 {
+		whole = digits(text, decimal)
+	}
+	room := f.width - int64(len(head)+len(text)-whole)
+	if f.group != "" && whole > 0 {
+		grouped := group(text[:whole], f.group, every)
+		if f.align == '=' && f.fill == "0" {
+			s.allocN(room, 2)
+			digits := text[:whole]
+			for int64(len(grouped)) < room {
+				digits = "0" + digits
+				s.step(1 + len(digits)>>6)
+				grouped = group(digits, f.group, every)
+			}
+		}
+		text = grouped + text[whole:]
+	}
+	if f.align == '=' {
+		return head + s.pad(text, f.fill, f.width-int64(len(head)), 1)
+	}
+	return s.formatText(spec{fill: f.fill, align: f.align, width: f.width, precision: -1}, head+text)
+}
+
+// group puts a separator between groups of digits.
+func group(text, sep string, every int) string {
+	var b strings.Builder
+	for i := range len(text) {
+		if i > 0 && (len(text)-i)%every == 0 {
+			b.WriteString(sep)
+		}
+		b.WriteByte(text[i])
+	}
+	return b.String()
+}

@@ -1,0 +1,262 @@
+package jinja
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// Decode returns the value of a JSON text: a *Dict for an object, whose keys keep their order. A
+// number with a point or an exponent is a float.
+func Decode(data []byte) (any, error) {
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.UseNumber()
+	v, err := decode(d)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := d.Token(); err != io.EOF {
+		return nil, errors.New("text follows the JSON value")
+	}
+	return v, nil
+}
+
+// From returns a value of Go as Decode returns its JSON: a struct becomes a dict with its fields
+// in their order.
+func From(v any) (any, error) {
+	data, err := json.Marshal(v)
+	if err != nil {
+		return nil, err
+	}
+	return Decode(data)
+}
+
+func decode(d *json.Decoder) (any, error) {
+	t, err := d.Token()
+	if err != nil {
+		return nil, err
+	}
+	switch t := t.(type) {
+	case json.Delim:
+		if t == '[' {
+			return decodeList(d)
+		}
+		return decodeDict(d)
+	case json.Number:
+		return decodeNumber(string(t))
+	case nil:
+		return None, nil
+	}
+	return t, nil // a string or a bool
+}
+
+func decodeList(d *json.Decoder) (any, error) {
+	l := &list{}
+	for d.More() {
+		v, err := decode(d)
+		if err != nil {
+			return nil, err
+		}
+		l.items = append(l.items, v)
+	}
+	_, err := d.Token()
+	return l, err
+}
+
+func decodeDict(d *json.Decoder) (any, error) {
+	dict := &Dict{}
+	for d.More() {
+		key, err := d.Token()
+		if err != nil {
+			return nil, err
+		}
+		v, err := decode(d)
+		if err != nil {
+			return nil, err
+		}
+		dict.Set(key.(string), v)
+	}
+	_, err := d.Token()
+	return dict, err
+}
+
+func decodeNumber(text string) (any, error) {
+	if strings.ContainsAny(text, ".eE") {
+		f, err := strconv.ParseFloat(text, 64)
+		if err != nil && !math.IsInf(f, 0) {
+			return nil, fmt.Errorf("the number %s is no float", text)
+		}
+		return f, nil
+	}
+	i, err := strconv.ParseInt(text, 10, 64)
+	if err != nil {
+		return nil, fmt.Errorf("the integer %s does not fit in 64 bits", text)
+	}
+	return i, nil
+}
+
+// A jsonWriter writes as Python's json.dumps.
+type jsonWriter struct {
+	*state
+	b          strings.Builder
+	ascii      bool
+	sort       bool
+	indented   bool
+	indent     string
+	item, pair string // separators
+}
+
+// toJSON is transformers' filter tojson.
+func (s *state) toJSON(a *args) any {
+	w := &jsonWriter{state: s, ascii: a.truth(0), sort: a.truth(3), item: ", ", pair: ": "}
+	if a.has(1) {
+		w.indented, w.item = true, ","
+		if t, ok := text(a.pos[1]); ok {
+			w.indent = t
+		} else {
+			w.indent = s.repeat(" ", s.toInt(a.pos[1])).(string)
+		}
+	}
+	if a.has(2) {
+		parts := s.list(a.pos[2])
+		if len(parts) != 2 {
+			s.fail("ValueError", "tojson needs two separators, not %d", len(parts))
+		}
+		w.item, w.pair = s.toText(parts[0]), s.toText(parts[1])
+	}
+	w.value(a.self, 0)
+	return w.b.String()
+}
+
+func (w *jsonWriter) put(text string) {
+	w.alloc(len(text))
+	w.b.WriteString(text)
+}
+
+func (w *jsonWriter) line(depth int) {
+	if w.indented {
+		w.put("\n")
+		for range depth {
+			w.put(w.indent)
+		}
+	}
+}
+
+// nested writes n items between brackets.
+func (w *jsonWriter) nested(open, end string, n, depth int, item func(i int)) {
+	w.descend()
+	w.put(open)
+	for i := range n {
+		if i > 0 {
+			w.put(w.item)
+		}
+		w.line(depth + 1)
+		w.step(1)
+		item(i)
+	}
+	if n > 0 {
+		w.line(depth)
+	}
+	w.put(end)
+	w.depth--
+}
+
+func (w *jsonWriter) value(v any, depth int) {
+	if t, ok := text(v); ok {
+		w.string(t)
+		return
+	}
+	switch v := v.(type) {
+	case *list:
+		w.nested("[", "]", len(v.items), depth, func(i int) { w.value(v.items[i], depth+1) })
+	case *tuple:
+		w.nested("[", "]", len(v.items), depth, func(i int) { w.value(v.items[i], depth+1) })
+	case *Dict:
+		if w.sort && v.Len() > 1 {
+			v = w.sorted(v)
+		}
+		w.nested("{", "}", v.Len(), depth, func(i int) {
+			w.string(w.key(v.entries[i].key))
+			w.put(w.pair)
+			w.value(v.entries[i].value, depth+1)
+		})
+	case noneType, bool, int64, float64:
+		w.put(scalar(v))
+	default:
+		w.fail("TypeError", "Object of type %s is not JSON serializable", typeName(v))
+	}
+}
+
+func (w *jsonWriter) sorted(d *Dict) *Dict {
+	keys := w.list(d)
+	keys, _ = w.state.sorted(keys, keys, false)
+	sorted := &Dict{}
+	for _, k := range keys {
+		w.state.put(sorted, k, w.get(d, k))
+	}
+	return sorted
+}
+
+// scalar returns what has neither quotes nor brackets.
+func scalar(v any) string {
+	switch v := v.(type) {
+	case noneType:
+		return "null"
+	case bool:
+		return strconv.FormatBool(v)
+	case float64:
+		switch {
+		case math.IsNaN(v):
+			return "NaN"
+		case math.IsInf(v, 1):
+			return "Infinity"
+		case math.IsInf(v, -1):
+			return "-Infinity"
+		}
+	}
+	return repr(v)
+}
+
+func (w *jsonWriter) key(v any) string {
+	if t, ok := text(v); ok {
+		return t
+	}
+	switch v.(type) {
+	case noneType, bool, int64, float64:
+		return scalar(v)
+	}
+	w.fail("TypeError", "keys must be str, int, float, bool or None, not %s", typeName(v))
+	return ""
+}
+
+var jsonEscapes = map[rune]string{'"': `\"`, '\\': `\\`, '\n': `\n`, '\r': `\r`, '\t': `\t`, '\f': `\f`, '\b': `\b`}
+
+func (w *jsonWriter) string(text string) {
+	w.alloc(len(text) + 2)
+	w.b.WriteByte('"')
+	done := 0
+	for i, r := range text {
+		if r >= ' ' && r != '"' && r != '\\' && (!w.ascii || r < 0x7f) {
+			continue
+		}
+		escape := jsonEscapes[r]
+		if escape == "" {
+			if escape = fmt.Sprintf(`\u%04x`, r); r > 0xffff {
+				high, low := utf16.EncodeRune(r)
+				escape = fmt.Sprintf(`\u%04x\u%04x`, high, low)
+			}
+		}
+		w.b.WriteString(text[done:i])
+		w.put(escape)
+		done = i + utf8.RuneLen(r)
+	}
+	w.b.WriteString(text[done:])
+	w.b.WriteByte('"')
+}

@@ -1,0 +1,114 @@
+package jinja
+
+// A loop is what the variable loop holds.
+type loop struct {
+	s           *state
+	over        any
+	items       func() (any, bool)
+	index       int64 // from 1
+	length      int64 // if known
+	isLong      bool  // length is known
+	before, now any
+	after       any // the next item, if it has been looked at, or nil
+	changed     any // what loop.changed last saw
+	depth       int64
+	recurse     func(over any) string // nil unless the loop is recursive
+}
+
+func (l *loop) start(over any) {
+	l.over, l.items = over, l.s.iterate(over)
+}
+
+// next moves to the next item.
+func (l *loop) next() (any, bool) {
+	v, ok := l.after, l.after != nil
+	l.after = nil
+	if !ok {
+		v, ok = l.items()
+	}
+	if ok {
+		l.index++
+		l.before, l.now = l.now, v
+	}
+	return v, ok
+}
+
+// peek returns the next item, nil if there is none.
+func (l *loop) peek() any {
+	if l.after == nil {
+		l.after, _ = l.items()
+	}
+	return l.after
+}
+
+func (l *loop) len() int64 {
+	if l.isLong {
+		return l.length
+	}
+	l.isLong = true
+	if n, ok := length(l.over); ok {
+		l.length = n
+		return n
+	}
+	rest := l.s.collect(l.items)
+	l.items = over(rest)
+	l.length = int64(len(rest)) + l.index
+	if l.after != nil {
+		l.length++
+	}
+	return l.length
+}
+
+// attribute returns an attribute of the loop, nil if there is none.
+func (l *loop) attribute(name string) any {
+	orUndefined := func(v any, hint string) any {
+		if v == nil {
+			return &undefined{hint: hint}
+		}
+		return v
+	}
+	switch name {
+	case "index":
+		return l.index
+	case "index0":
+		return l.index - 1
+	case "revindex":
+		return l.len() - l.index + 1
+	case "revindex0":
+		return l.len() - l.index
+	case "first":
+		return l.index == 1
+	case "last":
+		return l.peek() == nil
+	case "length":
+		return l.len()
+	case "depth":
+		return l.depth + 1
+	case "depth0":
+		return l.depth
+	case "previtem":
+		return orUndefined(l.before, "there is no previous item")
+	case "nextitem":
+		return orUndefined(l.peek(), "there is no next item")
+	case "cycle", "changed":
+		return &method{l, name, loopMethods[name]}
+	}
+	return nil
+}
+
+var loopMethods = map[string]*builtin{
+	"cycle": def("...", func(s *state, a *args) any {
+		if len(a.pos) == 0 {
+			s.fail("TypeError", "loop.cycle needs values")
+		}
+		return a.pos[int(a.self.(*loop).index-1)%len(a.pos)]
+	}),
+	"changed": def("...", func(s *state, a *args) any {
+		l, v := a.self.(*loop), &tuple{items: a.pos}
+		if l.changed != nil && s.equal(l.changed, v) {
+			return false
+		}
+		l.changed = v
+		return true
+	}),
+}

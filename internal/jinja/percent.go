@@ -1,0 +1,249 @@
+package jinja
+
+import (
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// A spec is how a value is formatted, by % or by str.format.
+type spec struct {
+	fill      string
+	align     byte // '<', '>', '^' or '=', which pads after the sign; 0 for the type's own
+	sign      byte // '+', ' ' or 0
+	alternate bool
+	zero      bool
+	group     string // "," or "_" between digits
+	width     int64
+	precision int64 // -1 if there is none
+	verb      byte  // 0 if there is none
+}
+
+// percent is Python's text % values.
+func (s *state) percent(self any, format string, values any) any {
+	p := &percenter{state: s, rest: format, values: values}
+	p.escape = func(v any) any { return v }
+	if _, ok := self.(markup); ok {
+		p.escape = func(v any) any {
+			if isNumber(v) {
+				return v
+			}
+			return string(s.escape(v))
+		}
+	}
+	if t, ok := values.(*tuple); ok {
+		p.args, p.isTuple = t.items, true
+	} else {
+		p.args = []any{values}
+	}
+	for {
+		i := strings.IndexByte(p.rest, '%')
+		if i < 0 {
+			break
+		}
+		p.b.WriteString(p.rest[:i])
+		p.rest = p.rest[i+1:]
+		s.step(1)
+		p.directive()
+	}
+	p.b.WriteString(p.rest)
+	_, isDict := values.(*Dict)
+	if p.used < len(p.args) && !isDict && (p.isTuple || !p.isMapping()) {
+		s.fail("TypeError", "not all arguments are used in the formatting")
+	}
+	s.alloc(p.b.Len())
+	return s.like(self, p.b.String())
+}
+
+type percenter struct {
+	*state
+	b       strings.Builder
+	rest    string
+	values  any
+	args    []any
+	used    int
+	isTuple bool
+	escape  func(any) any
+}
+
+// isMapping reports whether Python takes the value for a mapping, which need not be used.
+func (p *percenter) isMapping() bool {
+	switch p.values.(type) {
+	case *list, *rangeValue:
+		return true
+	}
+	return false
+}
+
+func (p *percenter) arg() any {
+	if p.used >= len(p.args) {
+		p.fail("TypeError", "not enough arguments for the format")
+	}
+	p.used++
+	return p.args[p.used-1]
+}
+
+func (p *percenter) byte() byte {
+	if p.rest == "" {
+		p.fail("ValueError", "incomplete format")
+	}
+	c := p.rest[0]
+	p.rest = p.rest[1:]
+	return c
+}
+
+// number reads digits, or * for an argument; ok is false if there are none.
+func (p *percenter) number() (n int64, ok bool) {
+	if strings.HasPrefix(p.rest, "*") {
+		p.rest = p.rest[1:]
+		return p.toInt(p.arg()), true
+	}
+	i := digits(p.rest, decimal)
+	if i == 0 {
+		return 0, false
+	}
+	n, err := strconv.ParseInt(p.rest[:i], 10, 64)
+	if err != nil {
+		p.fail("ValueError", "the width or precision %s is too large", p.rest[:i])
+	}
+	p.rest = p.rest[i:]
+	return n, true
+}
+
+func (p *percenter) directive() {
+	var key any
+	if strings.HasPrefix(p.rest, "(") {
+		d, ok := p.values.(*Dict)
+		if !ok {
+			p.fail("TypeError", "the format needs a dict")
+		}
+		depth, i := 0, 0
+		for ; i < len(p.rest); i++ {
+			if p.rest[i] == '(' {
+				depth++
+			} else if p.rest[i] == ')' {
+				if depth--; depth == 0 {
+					break
+				}
+			}
+		}
+		if i == len(p.rest) {
+			p.fail("ValueError", "incomplete key in the format")
+		}
+		if key = p.get(d, p.rest[1:i]); key == nil {
+			p.fail("KeyError", "%s", quote(p.rest[1:i]))
+		}
+		p.rest = p.rest[i+1:]
+	}
+	f := spec{fill: " ", align: '>', precision: -1}
+	left := false
+	c := p.byte()
+	for ; strings.IndexByte("#0- +", c) >= 0; c = p.byte() {
+		switch c {
+		case '#':
+			f.alternate = true
+		case '0':
+			f.zero = true
+		case '-':
+			left = true
+		case '+':
+			f.sign = '+'
+		case ' ':
+			if f.sign == 0 {
+				f.sign = ' '
+			}
+		}
+	}
+	p.rest = string(c) + p.rest
+	if c >= utf8.RuneSelf {
+		p.fail("ValueError", "unsupported format character")
+	}
+	if n, ok := p.number(); ok {
+		f.width, left = max(n, -n), left || n < 0
+	}
+	if strings.HasPrefix(p.rest, ".") {
+		p.rest = p.rest[1:]
+		n, _ := p.number()
+		f.precision = max(n, 0)
+	}
+	for c = p.byte(); strings.IndexByte("hlL", c) >= 0; c = p.byte() {
+	}
+	if c == '%' {
+		p.b.WriteByte('%')
+		return
+	}
+	v := key
+	if v == nil {
+		v = p.arg()
+	}
+	p.b.WriteString(p.verb(f, c, v, left))
+}
+
+func (p *percenter) verb(f spec, c byte, v any, left bool) string {
+	f.verb = c
+	if f.zero {
+		f.align, f.fill = '=', "0"
+	}
+	if left {
+		f.align, f.fill = '<', " "
+	}
+	switch c {
+	case 's', 'r', 'a':
+		if f.align == '=' {
+			f.align, f.fill = '>', " "
+		}
+		text := ""
+		switch v = p.escape(v); c {
+		case 's':
+			text = p.str(v)
+		case 'r':
+			text = p.repr(v)
+		default:
+			text = p.ascii(v)
+		}
+		f.verb = 's'
+		return p.formatText(f, text)
+	case 'c':
+		if i, ok := integer(v); ok && i >= 0 && i <= utf8.MaxRune {
+			return p.formatText(f, string(rune(i)))
+		}
+		text := p.toText(v)
+		if utf8.RuneCountInString(text) != 1 {
+			p.fail("TypeError", "%%c needs one character")
+		}
+		return p.formatText(f, text)
+	case 'd', 'i', 'u', 'o', 'x', 'X':
+		i, ok := integer(v)
+		if fl, isFloat := v.(float64); isFloat && strings.IndexByte("diu", c) >= 0 {
+			i, ok = p.floatToInt(fl), true
+		}
+		if !ok {
+			p.fail("TypeError", "%%%c needs a number, not a value of type %s", c, typeName(v))
+		}
+		if strings.IndexByte("iu", c) >= 0 {
+			f.verb = 'd'
+		}
+		return p.formatInt(f, i)
+	case 'e', 'E', 'f', 'F', 'g', 'G':
+		fl, ok := number(v)
+		if !ok {
+			p.fail("TypeError", "%%%c needs a number, not a value of type %s", c, typeName(v))
+		}
+		return p.formatFloat(f, fl)
+	}
+	p.fail("ValueError", "unsupported format character %q", string(c))
+	return ""
+}
+
+// ascii is Python's ascii: the repr with escapes.
+func (s *state) ascii(v any) string {
+	var b strings.Builder
+	for _, r := range s.repr(v) {
+		if r < utf8.RuneSelf {
+			b.WriteRune(r)
+		} else {
+			b.WriteString(asciiEscape(r))
+		}
+	}
+	return b.String()
+}

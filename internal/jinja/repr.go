@@ -1,0 +1,194 @@
+package jinja
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// str is Python's str.
+func (s *state) str(v any) string {
+	switch v := v.(type) {
+	case string:
+		return v
+	case markup:
+		return string(v)
+	case *undefined:
+		return ""
+	}
+	return s.repr(v)
+}
+
+// repr is Python's repr.
+func (s *state) repr(v any) string {
+	var b strings.Builder
+	s.writeRepr(&b, v)
+	return b.String()
+}
+
+func (s *state) writeRepr(b *strings.Builder, v any) {
+	start := b.Len()
+	switch v := v.(type) {
+	case *list:
+		s.writeItems(b, v, "[", "]", v.items)
+		return
+	case *tuple:
+		end := ")"
+		if len(v.items) == 1 {
+			end = ",)"
+		}
+		s.writeItems(b, v, "(", end, v.items)
+		return
+	case *Dict:
+		s.writeNested(b, v, "{", "}", len(v.entries), func(i int) {
+			s.writeRepr(b, v.entries[i].key)
+			b.WriteString(": ")
+			s.writeRepr(b, v.entries[i].value)
+		})
+		return
+	case *view:
+		open := "dict_" + v.kind + "(["
+		s.writeNested(b, v, open, "])", len(v.of.entries), func(i int) { s.writeRepr(b, v.item(int64(i))) })
+		return
+	case *namespace:
+		b.WriteString("<Namespace ")
+		s.writeRepr(b, v.vars)
+		b.WriteString(">")
+		return
+	default:
+		b.WriteString(repr(v))
+	}
+	s.alloc(b.Len() - start)
+}
+
+func (s *state) writeItems(b *strings.Builder, of any, open, end string, items []any) {
+	s.writeNested(b, of, open, end, len(items), func(i int) { s.writeRepr(b, items[i]) })
+}
+
+// writeNested writes n items of a container between brackets, or dots if it lies in itself.
+func (s *state) writeNested(b *strings.Builder, of any, open, end string, n int, item func(i int)) {
+	for _, outer := range s.within {
+		if outer == of {
+			b.WriteString(open + "..." + end)
+			return
+		}
+	}
+	s.descend()
+	s.within = append(s.within, of)
+	b.WriteString(open)
+	for i := range n {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		s.alloc(2)
+		s.step(1)
+		item(i)
+	}
+	b.WriteString(end)
+	s.within = s.within[:len(s.within)-1]
+	s.depth--
+}
+
+// repr is Python's repr of a value that holds no others.
+func repr(v any) string {
+	switch v := v.(type) {
+	case noneType:
+		return "None"
+	case bool:
+		if v {
+			return "True"
+		}
+		return "False"
+	case int64:
+		return strconv.FormatInt(v, 10)
+	case float64:
+		return floatRepr(v)
+	case string:
+		return quote(v)
+	case markup:
+		return "Markup(" + quote(string(v)) + ")"
+	case *undefined:
+		return "Undefined"
+	case *macroValue:
+		if v.name == "" {
+			return "<Macro anonymous>"
+		}
+		return "<Macro " + quote(v.name) + ">"
+	case *loop:
+		return fmt.Sprintf("<LoopContext %d/%d>", v.index, v.len())
+	case *rangeValue:
+		if v.step == 1 {
+			return fmt.Sprintf("range(%d, %d)", v.start, v.stop)
+		}
+		return fmt.Sprintf("range(%d, %d, %d)", v.start, v.stop, v.step)
+	case *generator:
+		return "<" + v.name + " object>"
+	case *method:
+		return "<built-in method " + v.name + " of " + typeName(v.self) + " object>"
+	case *builtin:
+		return "<function>"
+	}
+	return "<" + typeName(v) + " object>"
+}
+
+func floatRepr(f float64) string {
+	switch {
+	case math.IsNaN(f):
+		return "nan"
+	case math.IsInf(f, 0):
+		return strings.TrimPrefix(strings.ToLower(strconv.FormatFloat(f, 'g', -1, 64)), "+")
+	}
+	text := strconv.FormatFloat(f, 'e', -1, 64)
+	exp, _ := strconv.Atoi(text[strings.IndexByte(text, 'e')+1:])
+	if exp < -4 || exp >= 16 {
+		return text
+	}
+	text = strconv.FormatFloat(f, 'f', -1, 64)
+	if !strings.Contains(text, ".") {
+		text += ".0"
+	}
+	return text
+}
+
+// isPrintable is Python's str.isprintable of a character.
+func isPrintable(r rune) bool { return r == ' ' || unicode.IsPrint(r) }
+
+func quote(text string) string {
+	q := byte('\'')
+	if strings.Contains(text, "'") && !strings.Contains(text, `"`) {
+		q = '"'
+	}
+	b := make([]byte, 0, len(text)+2)
+	b = append(b, q)
+	for _, r := range text {
+		switch {
+		case r == rune(q) || r == '\\':
+			b = append(b, '\\', byte(r))
+		case r == '\n':
+			b = append(b, `\n`...)
+		case r == '\r':
+			b = append(b, `\r`...)
+		case r == '\t':
+			b = append(b, `\t`...)
+		case isPrintable(r):
+			b = utf8.AppendRune(b, r)
+		default:
+			b = append(b, asciiEscape(r)...)
+		}
+	}
+	return string(append(b, q))
+}
+
+// asciiEscape is Python's escape of a character.
+func asciiEscape(r rune) string {
+	switch {
+	case r < 0x100:
+		return fmt.Sprintf(`\x%02x`, r)
+	case r < 0x10000:
+		return fmt.Sprintf(`\u%04x`, r)
+	}
+	return fmt.Sprintf(`\U%08x`, r)
+}
