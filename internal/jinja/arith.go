@@ -2,6 +2,7 @@ package jinja
 
 import (
 	"math"
+	"math/big"
 	"math/bits"
 	"strings"
 )
@@ -26,14 +27,14 @@ func (s *state) operate(op string, a, b any) any {
 	switch {
 	case ok && ok2:
 		return s.operateInt(op, x, y)
-	case op == "*" && ok:
-		return s.repeat(b, x)
-	case op == "*" && ok2:
-		return s.repeat(a, y)
 	case isNumber(a) && isNumber(b):
 		f, _ := number(a)
 		g, _ := number(b)
 		return s.operateFloat(op, f, g)
+	case op == "*" && ok:
+		return s.repeat(b, x)
+	case op == "*" && ok2:
+		return s.repeat(a, y)
 	case op == "+":
 		return s.add(a, b)
 	}
@@ -108,9 +109,6 @@ func (s *state) repeat(v any, n int64) any {
 	case *tuple:
 		return &tuple{items: times(v.items)}
 	}
-	if f, ok := v.(float64); ok {
-		return f * float64(n)
-	}
 	s.unsupported("*", v, n)
 	return nil
 }
@@ -142,7 +140,7 @@ func (s *state) operateInt(op string, a, b int64) any {
 			if a == 0 {
 				s.zero()
 			}
-			return math.Pow(float64(a), float64(b))
+			return pow(float64(a), float64(b))
 		}
 		return s.power(a, b)
 	}
@@ -203,6 +201,26 @@ func (s *state) power(a, b int64) int64 {
 	return result
 }
 
+// pow rounds powers with small integer exponents to the nearest float, as C does.
+func pow(a, b float64) float64 {
+	n := math.Abs(b)
+	if n != math.Trunc(n) || n > 1024 || a == 0 || math.IsInf(a, 0) || math.IsNaN(a) {
+		return math.Pow(a, b)
+	}
+	x, power := big.NewFloat(a).SetPrec(2000), big.NewFloat(1).SetPrec(2000)
+	for i := int(n); i > 0; i >>= 1 {
+		if i&1 == 1 {
+			power.Mul(power, x)
+		}
+		x.Mul(x, x)
+	}
+	if b < 0 {
+		power.Quo(big.NewFloat(1).SetPrec(2000), power)
+	}
+	f, _ := power.Float64()
+	return f
+}
+
 func (s *state) operateFloat(op string, a, b float64) any {
 	switch op {
 	case "+":
@@ -212,7 +230,7 @@ func (s *state) operateFloat(op string, a, b float64) any {
 	case "*":
 		return a * b
 	case "**":
-		f := math.Pow(a, b)
+		f := pow(a, b)
 		switch {
 		case a == 0 && b < 0:
 			s.zero()

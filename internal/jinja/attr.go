@@ -40,10 +40,9 @@ func (s *state) item(of, key any) any {
 	i, isInt := integer(key)
 	switch of := of.(type) {
 	case *Dict:
-		if unhashable(key) {
-			return nil
+		if h := s.hashOf(key); h != nil {
+			return of.at(h)
 		}
-		return s.get(of, key)
 	case *list:
 		if isInt {
 			return itemAt(of.items, i)
@@ -66,22 +65,6 @@ func (s *state) item(of, key any) any {
 		}
 	}
 	return nil
-}
-
-// unhashable reports whether a value cannot be a key, as its type says.
-func unhashable(v any) bool {
-	switch v := v.(type) {
-	case *list, *Dict:
-		return true
-	case *tuple:
-		for _, item := range v.items {
-			switch item.(type) {
-			case *list, *Dict:
-				return true
-			}
-		}
-	}
-	return false
 }
 
 // fromEnd returns an index that may count from the end as one from the start.
@@ -149,8 +132,8 @@ func (s *state) attribute(of any, name string) any {
 	case *macroValue:
 		return of.attribute(name)
 	case *rangeValue:
-		if i := strings.Index("start stop  step ", name+" "); i >= 0 {
-			return []any{of.start, of.stop, of.step}[i/6]
+		if v, ok := map[string]int64{"start": of.start, "stop": of.stop, "step": of.step}[name]; ok {
+			return v
 		}
 		table = s.lib.tuple
 	case *cycler:

@@ -21,11 +21,16 @@ func (d *Dict) Set(key string, value any) { d.set(key, key, value) }
 
 // Get returns the value of a key.
 func (d *Dict) Get(key string) (any, bool) {
-	i := d.find(key)
-	if i < 0 {
-		return nil, false
+	v := d.at(key)
+	return v, v != nil
+}
+
+// at returns the value at a hash, nil if there is none.
+func (d *Dict) at(hash any) any {
+	if i := d.find(hash); i >= 0 {
+		return d.entries[i].value
 	}
-	return d.entries[i].value, true
+	return nil
 }
 
 // Len returns the number of keys.
@@ -79,6 +84,15 @@ type undefinedHash struct{}
 
 // hash returns a comparable value that is the same for equal values.
 func (s *state) hash(v any) any {
+	h := s.hashOf(v)
+	if h == nil {
+		s.fail("TypeError", "a value of type %s cannot be a key", typeName(v))
+	}
+	return h
+}
+
+// hashOf is hash, and nil for a value that cannot be a key.
+func (s *state) hashOf(v any) any {
 	switch v := v.(type) {
 	case bool:
 		n, _ := integer(v)
@@ -93,19 +107,23 @@ func (s *state) hash(v any) any {
 		return undefinedHash{}
 	case *tuple:
 		s.descend()
+		defer func() { s.depth-- }()
 		text := []byte{'('}
 		for _, item := range v.items {
 			s.step(1)
-			text = appendHash(text, s.hash(item))
+			h := s.hashOf(item)
+			if h == nil {
+				return nil
+			}
+			text = appendHash(text, h)
 		}
-		s.depth--
 		s.alloc(len(text))
 		return tupleHash(text)
 	case *list, *Dict:
-		s.fail("TypeError", "a value of type %s cannot be a key", typeName(v))
+		return nil
 	case *view:
 		if v.kind != "values" {
-			s.fail("TypeError", "a value of type %s cannot be a key", typeName(v))
+			return nil
 		}
 	}
 	return v
@@ -130,12 +148,7 @@ func appendHash(text []byte, h any) []byte {
 }
 
 // get returns the value of any key, nil if the dict lacks it.
-func (s *state) get(d *Dict, key any) any {
-	if i := d.find(s.hash(key)); i >= 0 {
-		return d.entries[i].value
-	}
-	return nil
-}
+func (s *state) get(d *Dict, key any) any { return d.at(s.hash(key)) }
 
 // put gives any key a value.
 func (s *state) put(d *Dict, key, value any) {

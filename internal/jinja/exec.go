@@ -144,7 +144,7 @@ func (n *filterBlock) exec(s *state) jump {
 		return j
 	}
 	s.captured = text
-	s.write(s.str(n.filter.eval(s)))
+	s.writeText(n.filter.eval(s))
 	s.leave(n.in)
 	return next
 }
@@ -284,14 +284,23 @@ func (n *callBlock) exec(s *state) jump {
 	s.alloc(64)
 	caller := &macroValue{n.body, s.frame}
 	if n.of == nil {
-		s.write(s.str(s.call(caller, nil, nil)))
+		s.writeText(s.call(caller, nil, nil))
 		return next
 	}
 	of := n.of.of.eval(s)
 	args, named := n.of.with.eval(s)
 	s.line = n.of.line
-	s.write(s.str(s.call(of, args, append(named, argument{"caller", caller}))))
+	s.writeText(s.call(of, args, append(named, argument{"caller", caller})))
 	return next
+}
+
+// writeText writes what the filter or the call of a block returned.
+func (s *state) writeText(v any) {
+	t, ok := text(v)
+	if !ok {
+		s.fail("TypeError", "a block must print a string, not a value of type %s", typeName(v))
+	}
+	s.write(t)
 }
 
 // A macroValue is a macro and the frame around it.

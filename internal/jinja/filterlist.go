@@ -48,30 +48,14 @@ func (s *state) reverse(v any) any {
 	return &generator{"reversed", s.backwards(v)}
 }
 
-// keys returns what items are compared by: the items at attributes with commas between them.
-func (s *state) keys(items []any, paths []attribute, caseSensitive bool, def any) []any {
-	s.allocN(int64(len(items)), 64*len(paths))
+// keys returns what items are compared by.
+func (s *state) keys(items []any, key func(item any) any) []any {
+	s.allocN(int64(len(items)), 16)
 	keys := make([]any, len(items))
 	for i, item := range items {
-		parts := make([]any, len(paths))
-		for j, path := range paths {
-			parts[j] = ignoreCase(s.follow(item, path, def), caseSensitive)
-		}
-		keys[i] = newList(parts)
+		keys[i] = key(item)
 	}
 	return keys
-}
-
-func (s *state) paths(v any) []attribute {
-	name, ok := text(v)
-	if !ok {
-		return []attribute{s.path(v)}
-	}
-	var paths []attribute
-	for _, part := range strings.Split(name, ",") {
-		paths = append(paths, s.path(part))
-	}
-	return paths
 }
 
 // sorted returns items in the order of their keys, and the keys.
@@ -95,8 +79,24 @@ func (s *state) sorted(items, keys []any, reverse bool) ([]any, []any) {
 }
 
 func (s *state) sort(a *args) any {
+	paths := []attribute{nil}
+	if name, ok := text(a.pos[2]); ok {
+		paths = nil
+		for _, part := range strings.Split(name, ",") {
+			paths = append(paths, s.path(part))
+		}
+	} else {
+		paths[0] = s.path(a.pos[2])
+	}
 	items := s.list(a.self)
-	keys := s.keys(items, s.paths(a.pos[2]), a.truth(1), nil)
+	keys := s.keys(items, func(item any) any {
+		s.alloc(24 + 16*len(paths))
+		parts := make([]any, len(paths))
+		for i, path := range paths {
+			parts[i] = ignoreCase(s.follow(item, path, nil), a.truth(1))
+		}
+		return newList(parts)
+	})
 	items, _ = s.sorted(items, keys, a.truth(0))
 	return newList(items)
 }
@@ -106,12 +106,12 @@ func (s *state) dictSort(a *args) any {
 	if !ok {
 		s.fail("TypeError", "dictsort needs a dict, not a value of type %s", typeName(a.self))
 	}
-	at, ok := map[any]int64{"key": 0, "value": 1}[a.get(1, "key")]
+	at, ok := map[any]int{"key": 0, "value": 1}[a.get(1, "key")]
 	if !ok {
 		s.fail("FilterArgumentError", "dictsort sorts by \"key\" or \"value\"")
 	}
 	items := s.list(&view{d, "items"})
-	keys := s.keys(items, []attribute{{at}}, a.truth(0), nil)
+	keys := s.keys(items, func(item any) any { return ignoreCase(item.(*tuple).items[at], a.truth(0)) })
 	items, _ = s.sorted(items, keys, a.truth(2))
 	return newList(items)
 }
@@ -123,7 +123,7 @@ func (s *state) groupBy(a *args) any {
 		def = a.pos[1]
 	}
 	path := s.path(a.pos[0])
-	keys := s.keys(items, []attribute{path}, a.truth(2), def)
+	keys := s.keys(items, func(item any) any { return ignoreCase(s.follow(item, path, def), a.truth(2)) })
 	items, keys = s.sorted(items, keys, false)
 	var groups []any
 	for from := 0; from < len(items); {

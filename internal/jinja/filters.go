@@ -35,7 +35,7 @@ var filters = map[string]*builtin{
 	"max":            def("case_sensitive? attribute?", func(s *state, a *args) any { return s.extreme(a, ">") }),
 	"min":            def("case_sensitive? attribute?", func(s *state, a *args) any { return s.extreme(a, "<") }),
 	"pprint":         def("", func(s *state, a *args) any { return s.pprint(a.self) }),
-	"random":         refused("random"),
+	"random":         refused("filter random"),
 	"reject":         def("...", func(s *state, a *args) any { return s.selectFilter(a, false, false) }),
 	"rejectattr":     def("...", func(s *state, a *args) any { return s.selectFilter(a, true, false) }),
 	"replace":        def("old new count?", func(s *state, a *args) any { return s.replaceFilter(a) }),
@@ -56,16 +56,16 @@ var filters = map[string]*builtin{
 	"unique":         def("case_sensitive? attribute?", func(s *state, a *args) any { return s.unique(a) }),
 	"upper":          texts(upper),
 	"urlencode":      def("", func(s *state, a *args) any { return s.urlEncode(a.self) }),
-	"urlize":         refused("urlize"),
+	"urlize":         refused("filter urlize"),
 	"wordcount":      def("", func(s *state, a *args) any { return wordCount(s.str(a.self)) }),
 	"wordwrap":       def("width? break_long_words? wrapstring? break_on_hyphens?", func(s *state, a *args) any { return s.wordWrap(a) }),
 	"xmlattr":        def("autospace?", func(s *state, a *args) any { return s.xmlAttr(a) }),
 }
 
-// refused is a filter of Jinja's that has no use in chat templates.
-func refused(name string) *builtin {
+// refused is a builtin of Jinja or Python that has no use in chat templates.
+func refused(what string) *builtin {
 	return def("...", func(s *state, _ *args) any {
-		s.fail("TemplateRuntimeError", "the filter %s is not supported", name)
+		s.fail("TemplateRuntimeError", "the %s is not supported", what)
 		return nil
 	})
 }
@@ -129,14 +129,13 @@ func (s *state) attrFilter(a *args) any {
 }
 
 func (s *state) items(v any) any {
-	switch v := v.(type) {
-	case *undefined:
-		return &generator{"generator", over(nil)}
-	case *Dict:
-		return &generator{"generator", iterable(&view{v, "items"})}
-	}
-	s.fail("TypeError", "items needs a dict, not a value of type %s", typeName(v))
-	return nil
+	return s.lazily(v, func() func(any) (any, bool) {
+		d, ok := v.(*Dict)
+		if !ok {
+			s.fail("TypeError", "items needs a dict, not a value of type %s", typeName(v))
+		}
+		return func(key any) (any, bool) { return &tuple{items: []any{key, s.get(d, key)}}, true }
+	})
 }
 
 // An attribute is a path of names and indices, as "address.city".
@@ -244,9 +243,7 @@ func (s *state) lazily(v any, start func() func(any) (any, bool)) any {
 	var each func(any) (any, bool)
 	return &generator{"generator", func() (any, bool) {
 		if items == nil {
-			if !truth(v) {
-				items = over(nil)
-			} else {
+			if items = over(nil); truth(v) {
 				each, items = start(), s.iterate(v)
 			}
 		}

@@ -230,8 +230,10 @@ func (s *state) round(a *args) any {
 		} else {
 			f = math.Floor(f)
 		}
-		s.floatToInt(f)
-		return f / scale
+		if math.IsNaN(f) || math.IsInf(f, 0) {
+			s.fail("ValueError", "the number cannot be rounded to an integer")
+		}
+		return (f + 0) / scale // no -0: Python makes an integer first
 	}
 	s.fail("FilterArgumentError", "the method of round is common, ceil or floor")
 	return nil

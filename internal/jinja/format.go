@@ -106,13 +106,15 @@ func (f *formatter) field(field string, depth int) string {
 	default:
 		f.fail("ValueError", "unknown conversion %q", conversion)
 	}
-	text := f.formatValue(v, f.expand(spec, depth-1))
-	if f.safe {
-		if _, ok := v.(markup); !ok {
-			return string(f.escape(text))
-		}
+	spec = f.expand(spec, depth-1)
+	_, safe := v.(markup)
+	switch {
+	case f.safe && !safe:
+		return string(f.escape(f.formatValue(v, spec)))
+	case f.safe && spec != "":
+		f.fail("ValueError", "markup cannot be formatted")
 	}
-	return text
+	return f.formatValue(v, spec)
 }
 
 // value finds what a field's name stands for: an argument, and its attributes and items.
@@ -188,10 +190,7 @@ func (s *state) parseSpec(text string) spec {
 		f.align, text = text[0], text[1:]
 	}
 	if text != "" && strings.IndexByte("+- ", text[0]) >= 0 {
-		if text[0] != '-' {
-			f.sign = text[0]
-		}
-		text = text[1:]
+		f.sign, text = text[0], text[1:]
 	}
 	if strings.HasPrefix(text, "z") {
 		s.fail("ValueError", "the format option z is not supported")
@@ -286,7 +285,7 @@ func (s *state) formatText(f spec, text string) string {
 		n := int64(utf8.RuneCountInString(text))
 		text = s.pick(text, &rangeValue{0, min(n, f.precision), 1}).(string)
 	}
-	return s.pad(text, f.fill, f.width, map[byte]int{'<': 0, '>': 1, '^': 2, '=': 1}[f.align])
+	return s.pad(text, f.fill, f.width, map[byte]int{'<': 0, '>': 1, '^': 3, '=': 1}[f.align])
 }
 
 func (s *state) formatInt(f spec, i int64) string {
@@ -400,7 +399,7 @@ func (s *state) formatNumber(f spec, negative bool, prefix, text string, every i
 	switch {
 	case negative:
 		sign = "-"
-	case f.sign != 0:
+	case f.sign != 0 && f.sign != '-':
 		sign = string(f.sign)
 	}
 	head := sign + prefix

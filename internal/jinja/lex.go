@@ -274,7 +274,10 @@ func (l *lexer) number() {
 		}
 	}
 	if n > whole && (l.pos == 0 || l.src[l.pos-1] != '.') {
-		f, _ := strconv.ParseFloat(strings.ReplaceAll(rest[:n], "_", ""), 64)
+		f, err := strconv.ParseFloat(strings.ReplaceAll(rest[:n], "_", ""), 64)
+		if err != nil {
+			l.fail("the float %s is too large", rest[:n])
+		}
 		l.add("float", rest[:n], f)
 		l.take(n)
 		return

@@ -59,10 +59,7 @@ var (
 			return &cycler{items: a.pos}
 		}),
 		"joiner": def("sep?", func(_ *state, a *args) any { return &joiner{separator: a.get(0, ", ")} }),
-		"lipsum": def("...", func(s *state, _ *args) any {
-			s.fail("TypeError", "the function lipsum, which is random, is not supported")
-			return nil
-		}),
+		"lipsum": refused("function lipsum"),
 		"raise_exception": def("message", func(s *state, a *args) any {
 			s.fail("TemplateError", "%s", s.str(a.pos[0]))
 			return nil

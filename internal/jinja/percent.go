@@ -10,7 +10,7 @@ import (
 type spec struct {
 	fill      string
 	align     byte // '<', '>', '^' or '=', which pads after the sign; 0 for the type's own
-	sign      byte // '+', ' ' or 0
+	sign      byte // '+', ' ', '-' or 0
 	alternate bool
 	zero      bool
 	group     string // "," or "_" between digits
@@ -32,7 +32,7 @@ func (s *state) percent(self any, format string, values any) any {
 		}
 	}
 	if t, ok := values.(*tuple); ok {
-		p.args, p.isTuple = t.items, true
+		p.args = t.items
 	} else {
 		p.args = []any{values}
 	}
@@ -47,8 +47,7 @@ func (s *state) percent(self any, format string, values any) any {
 		p.directive()
 	}
 	p.b.WriteString(p.rest)
-	_, isDict := values.(*Dict)
-	if p.used < len(p.args) && !isDict && (p.isTuple || !p.isMapping()) {
+	if p.used < len(p.args) && !isMapping(values) {
 		s.fail("TypeError", "not all arguments are used in the formatting")
 	}
 	s.alloc(p.b.Len())
@@ -57,19 +56,18 @@ func (s *state) percent(self any, format string, values any) any {
 
 type percenter struct {
 	*state
-	b       strings.Builder
-	rest    string
-	values  any
-	args    []any
-	used    int
-	isTuple bool
-	escape  func(any) any
+	b      strings.Builder
+	rest   string
+	values any
+	args   []any
+	used   int
+	escape func(any) any
 }
 
-// isMapping reports whether Python takes the value for a mapping, which need not be used.
-func (p *percenter) isMapping() bool {
-	switch p.values.(type) {
-	case *list, *rangeValue:
+// isMapping reports whether Python takes a value for a mapping, which a format need not use.
+func isMapping(v any) bool {
+	switch v.(type) {
+	case *Dict, *list, *rangeValue, *undefined:
 		return true
 	}
 	return false
@@ -111,6 +109,11 @@ func (p *percenter) number() (n int64, ok bool) {
 }
 
 func (p *percenter) directive() {
+	if strings.HasPrefix(p.rest, "%") {
+		p.b.WriteString("%")
+		p.rest = p.rest[1:]
+		return
+	}
 	var key any
 	if strings.HasPrefix(p.rest, "(") {
 		d, ok := p.values.(*Dict)
@@ -167,10 +170,6 @@ func (p *percenter) directive() {
 		f.precision = max(n, 0)
 	}
 	for c = p.byte(); strings.IndexByte("hlL", c) >= 0; c = p.byte() {
-	}
-	if c == '%' {
-		p.b.WriteByte('%')
-		return
 	}
 	v := key
 	if v == nil {

@@ -9,9 +9,10 @@ import (
 // strMethods are the methods of str. Those of markup return markup.
 var strMethods = map[string]*builtin{
 	"capitalize":   mapped(capitalize),
-	"casefold":     mapped(func(t string) string { return lower(strings.ReplaceAll(upper(t), "ẞ", "SS")) }),
+	"casefold":     mapped(func(t string) string { return strings.ToLower(strings.ReplaceAll(upper(t), "ẞ", "SS")) }),
 	"center":       def("/ width fill?", func(s *state, a *args) any { return s.justify(a, 2) }),
 	"count":        def("/ sub start? end?", func(s *state, a *args) any { return s.count(a) }),
+	"encode":       refused("method encode"),
 	"endswith":     def("/ suffix start? end?", func(s *state, a *args) any { return s.affix(a, strings.HasSuffix) }),
 	"expandtabs":   def("tabsize?", func(s *state, a *args) any { return s.like(a.self, s.expandTabs(s.toText(a.self), a.int(s, 0, 8))) }),
 	"find":         def("/ sub start? end?", func(s *state, a *args) any { return s.find(a, strings.Index) }),
@@ -34,6 +35,7 @@ var strMethods = map[string]*builtin{
 	"ljust":        def("/ width fill?", func(s *state, a *args) any { return s.justify(a, 0) }),
 	"lower":        mapped(lower),
 	"lstrip":       def("/ chars?", func(s *state, a *args) any { return s.strip(a, true, false) }),
+	"maketrans":    refused("method maketrans"),
 	"partition":    def("/ sep", func(s *state, a *args) any { return s.partition(a, false) }),
 	"removeprefix": def("/ prefix", func(s *state, a *args) any { return s.like(a.self, strings.TrimPrefix(s.toText(a.self), a.text(s, 0))) }),
 	"removesuffix": def("/ suffix", func(s *state, a *args) any { return s.like(a.self, strings.TrimSuffix(s.toText(a.self), a.text(s, 0))) }),
@@ -50,6 +52,7 @@ var strMethods = map[string]*builtin{
 	"strip":        def("/ chars?", func(s *state, a *args) any { return s.strip(a, true, true) }),
 	"swapcase":     mapped(swapCase),
 	"title":        mapped(title),
+	"translate":    refused("method translate"),
 	"upper":        mapped(upper),
 	"zfill":        def("/ width", func(s *state, a *args) any { return s.zeroFill(a) }),
 }
@@ -83,7 +86,7 @@ func (s *state) likeAll(self any, texts []string) *list {
 	return l
 }
 
-// justify pads text at its right (0), left (1) or both sides (2).
+// justify pads text at its right (0), left (1) or both sides (2, and 3 as str.format does).
 func (s *state) justify(a *args, mode int) any {
 	text, fill := s.toText(a.self), " "
 	if a.pos[1] != nil {
@@ -102,7 +105,7 @@ func (s *state) pad(text, fill string, width int64, mode int) string {
 	}
 	s.allocN(n, len(fill))
 	s.alloc(len(text))
-	left := []int64{0, n, n/2 + n&width&1}[mode]
+	left := []int64{0, n, n/2 + n&width&1, n / 2}[mode]
 	return strings.Repeat(fill, int(left)) + text + strings.Repeat(fill, int(n-left))
 }
 
