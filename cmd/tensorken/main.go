@@ -1,10 +1,11 @@
-// Command tensorken trains a classifier, evaluates it, and measures the machine's
-// devices.
+// Command tensorken trains a classifier, evaluates it, measures the machine's devices, and
+// turns text into tokens.
 //
 //	tensorken train                      # on 1,797 handwritten digits, built in
 //	tensorken predict digits.safetensors # on the digits held out by train
 //	tensorken bench                      # compares CPU and GPU
 //	tensorken profile                    # the kernels of a training step, and their speed
+//	tensorken tokenize --tokenizer FILE  # the tokens of text
 //	tensorken gpu                        # lists GPUs; installs their library; checks them
 //
 // Errors print one line on standard error and exit with status 1. Ctrl-C, SIGTERM or a closed
@@ -47,7 +48,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		},
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(trainCommand(), predictCommand(), digitsCommand(), benchCommand(), profileCommand(), gpuCommand(), environmentTopic())
+	root.AddCommand(trainCommand(), predictCommand(), digitsCommand(), benchCommand(), profileCommand(), tokenizeCommand(), gpuCommand(), environmentTopic())
 	out, notes := &output{w: stdout}, &output{w: stderr}
 	root.SetArgs(args)
 	root.SetOut(out)
@@ -62,7 +63,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 // checkNamed returns an error for a flag that is given and names nothing, as "$FILE" does if there is
 // no such variable.
 func checkNamed(c *cobra.Command) error {
-	for _, name := range []string{"data", "device", "from", "model", "ops", "out", "peers-dir", "plot", "python", "trace", "work", "works"} {
+	for _, name := range []string{"data", "device", "from", "model", "ops", "out", "peers-dir", "plot", "python", "tokenizer", "trace", "work", "works"} {
 		f := c.Flags().Lookup(name)
 		if f == nil || !f.Changed || name == "device" && f.Value.Type() == "string" { // "" is the default device
 			continue

@@ -1,0 +1,274 @@
+package tokenizer
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"unicode/utf8"
+)
+
+// bpe merges pairs of tokens, those of the lowest rank first, until no pair of a word is in its list
+// (R. Sennrich and others, Neural Machine Translation of Rare Words with Subword Units, 2016).
+type bpe struct {
+	words          *vocabulary
+	merges         pairs
+	list           [][2]string // of merges, by rank
+	unknown        string
+	unknownID      int32 // -1: none
+	prefix, suffix string
+	fuse           bool // unknown characters in a row are one token
+	fallback       bool // bytes that have tokens stand for unknown characters
+	whole          bool // a word that is a token is not divided
+	bytes          [256]int32
+
+	// single is set if merges involve no token of bytes and no unknown one, and words have neither prefix
+	// nor suffix: then cover finds the result of merging.
+	single bool
+	trie   *trie
+	prefer []int32 // by id: the longest other token that this one begins with, -1 if there is none
+
+	// raw is set if words are bytes and tokens what they stand for in byteRunes.
+	raw bool
+	// names are the tokens' bytes if raw is set, else the tokens.
+	names []string
+}
+
+func (m *bpe) vocab() *vocabulary { return m.words }
+func (m *bpe) surface() int32     { return -1 }
+
+// init fills what follows from the exported parts. raw asks for words of bytes, for which the
+// vocabulary must have all 256.
+func (m *bpe) init(raw bool) error {
+	m.bytes = m.words.byteTokens()
+	m.unknownID = -1
+	if id, ok := m.words.ids[m.unknown]; ok && m.unknown != "" {
+		m.unknownID = id
+	}
+	m.merges = newPairs(len(m.list))
+	m.single = m.prefix == "" && m.suffix == ""
+	odd := map[int32]bool{m.unknownID: true}
+	for _, id := range m.bytes {
+		odd[id] = true
+	}
+	for rank, pair := range m.list {
+		var ids [2]int32
+		for i, s := range pair {
+			id, ok := m.words.ids[s]
+			if !ok {
+				return fmt.Errorf("merge %d joins %q, which the vocabulary lacks", rank, s)
+			}
+			ids[i] = id
+			m.single = m.single && !odd[id]
+		}
+		joined := pair[0] + strings.TrimPrefix(pair[1], m.prefix)
+		id, ok := m.words.ids[joined]
+		if !ok {
+			return fmt.Errorf("merge %d makes %q, which the vocabulary lacks", rank, joined)
+		}
+		m.merges.set(ids[0], ids[1], int32(rank), id)
+	}
+	m.setRaw(raw && m.single)
+	return nil
+}
+
+// setRaw chooses between words of bytes and words of the characters that stand for them.
+func (m *bpe) setRaw(raw bool) {
+	for b := 0; raw && b < 256; b++ {
+		_, raw = m.words.ids[string(byteRunes[b])]
+	}
+	m.raw, m.names = raw, m.words.tokens
+	ids := m.words.ids
+	if raw {
+		ids = make(map[string]int32, len(m.words.ids))
+		m.names = make([]string, len(m.words.tokens))
+		for s, id := range m.words.ids {
+			if name, ok := rawBytes(s); ok && m.words.tokens[id] == s {
+				m.names[id] = name
+				ids[name] = id
+			}
+		}
+	}
+	if !m.single {
+		return
+	}
+	m.trie = trieOf(ids)
+	m.prefer = make([]int32, len(m.names))
+	for i := range m.prefer {
+		m.prefer[i] = -1
+	}
+	for _, id := range ids {
+		if s := m.names[id]; s != "" {
+			m.prefer[id], _ = m.trie.longest(s[:len(s)-1])
+		}
+	}
+}
+
+// rawBytes returns the bytes that a token of a byte-level vocabulary stands for.
+func rawBytes(s string) (string, bool) {
+	b := make([]byte, 0, len(s))
+	for _, r := range s {
+		c, ok := runeBytes[r]
+		if !ok {
+			return "", false
+		}
+		b = append(b, c)
+	}
+	return string(b), true
+}
+
+func (m *bpe) tokenize(st *state, word string, toks []tok) ([]tok, error) {
+	if m.whole {
+		if m.raw {
+			if id, n := m.trie.longest(word); n == len(word) {
+				return append(toks, tok{id, 0, int32(n)}), nil
+			}
+		} else if id, ok := m.words.ids[word]; ok {
+			return append(toks, tok{id, 0, int32(len(word))}), nil
+		}
+	}
+	if m.raw {
+		return m.cover(st, word, 0, toks), nil
+	}
+	if m.single {
+		return m.runs(st, word, toks)
+	}
+	symbols, err := m.symbols(st.symbols[:0], word)
+	if err != nil {
+		return nil, err
+	}
+	symbols = m.merge(st, symbols)
+	st.symbols = symbols
+	pos := int32(0)
+	for _, s := range symbols {
+		toks = append(toks, tok{s.id, pos, pos + s.size})
+		pos += s.size
+	}
+	return toks, nil
+}
+
+// runs divides a word at its unknown characters and covers what is between.
+func (m *bpe) runs(st *state, word string, toks []tok) ([]tok, error) {
+	f := filler{m: m}
+	pos := 0
+	for pos < len(word) {
+		end := pos
+		for end < len(word) {
+			_, size := utf8.DecodeRuneInString(word[end:])
+			if m.singleRune(word[end:end+size]) < 0 {
+				break
+			}
+			end += size
+		}
+		if end > pos {
+			toks = f.flush(toks)
+			toks = m.cover(st, word[pos:end], f.pos, toks)
+			f.pos += end - pos
+			pos = end
+			continue
+		}
+		_, size := utf8.DecodeRuneInString(word[pos:])
+		var err error
+		if toks, err = f.unknown(toks, word[pos:pos+size], size); err != nil {
+			return nil, err
+		}
+		pos += size
+	}
+	return f.flush(toks), nil
+}
+
+// singleRune returns the token that is one character, -1 if there is none.
+func (m *bpe) singleRune(s string) int32 {
+	nodes, node := m.trie.nodes, int32(0)
+	for i := range len(s) {
+		n := nodes[node].base + int32(s[i])
+		if nodes[n].check != node || n == 0 {
+			return -1
+		}
+		node = n
+	}
+	return nodes[node].value
+}
+
+// A filler makes tokens of unknown characters, one after the other.
+type filler struct {
+	m       *bpe
+	pos     int // the sum of the lengths of all tokens so far, as they follow one another
+	pending int // length of an unknown token that is not written yet
+}
+
+// flush writes the unknown token.
+func (f *filler) flush(toks []tok) []tok {
+	if f.pending > 0 {
+		toks = append(toks, tok{f.m.unknownID, int32(f.pos), int32(f.pos + f.pending)})
+		f.pos += f.pending
+		f.pending = 0
+	}
+	return toks
+}
+
+// unknown takes a character of size bytes without a token; s is it, with its prefix or suffix. As in Hugging Face's library, tokens of bytes do not end
+// a row of unknown characters, which follows them then; and without unk_token it is left out.
+func (f *filler) unknown(toks []tok, s string, size int) ([]tok, error) {
+	if f.m.fallback {
+		complete := true
+		for i := range len(s) {
+			complete = complete && f.m.bytes[s[i]] >= 0
+		}
+		if complete {
+			for i := range len(s) {
+				toks = append(toks, tok{f.m.bytes[s[i]], int32(f.pos), int32(f.pos + 1)})
+				f.pos++
+			}
+			return toks, nil
+		}
+	}
+	if f.m.unknown == "" {
+		return toks, nil
+	}
+	if f.m.unknownID < 0 {
+		return nil, fmt.Errorf("the character %q needs the unk_token %q, which the vocabulary lacks", s, f.m.unknown)
+	}
+	if !f.m.fuse {
+		toks = f.flush(toks)
+	}
+	f.pending += size
+	return toks, nil
+}
+
+// A symbol is a token while a word is merged. Symbols form a list.
+type symbol struct {
+	id, size   int32
+	prev, next int32
+}
+
+// symbols appends the characters of a word.
+func (m *bpe) symbols(list []symbol, word string) ([]symbol, error) {
+	f := filler{m: m}
+	var toks []tok
+	for i, r := range word {
+		size := utf8.RuneLen(r)
+		s := word[i : i+size]
+		if i > 0 {
+			s = m.prefix + s
+		}
+		if i+size == len(word) {
+			s += m.suffix
+		}
+		if id, ok := m.words.ids[s]; ok {
+			toks = f.flush(toks)
+			toks = append(toks, tok{id, 0, int32(size)})
+			continue
+		}
+		var err error
+		if toks, err = f.unknown(toks, s, size); err != nil {
+			return nil, err
+		}
+	}
+	toks = f.flush(toks)
+	for i, t := range toks {
+		list = append(list, symbol{t.id, t.hi - t.lo, int32(i - 1), int32(i + 1)})
+	}
+	return list, nil
+}
+
+const noRank = math.MaxInt32

@@ -1,0 +1,243 @@
+package tokenizer
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// readModel reads the model of tokenizer.json. Old files have no type.
+func readModel(raw json.RawMessage) (model, error) {
+	f := newFields("model", raw)
+	if f.err != nil {
+		return nil, f.err
+	}
+	build, ok := modelTypes[get(f, "type", f.guessModel())]
+	if f.err == nil && !ok {
+		f.fail("type", "there is no such model: known are %q", sortedKeys(modelTypes))
+	}
+	if f.err != nil {
+		return nil, f.err
+	}
+	m := build(f, len(raw))
+	return m, f.done()
+}
+
+var modelTypes = map[string]func(f *fields, size int) model{
+	"BPE": readBPE, "WordPiece": readWordPiece, "WordLevel": readWordLevel, "Unigram": readUnigram,
+}
+
+// guessModel returns the type of a model by its fields.
+func (f *fields) guessModel() string {
+	switch {
+	case f.has("merges"):
+		return "BPE"
+	case f.has("continuing_subword_prefix"):
+		return "WordPiece"
+	case bytes.HasPrefix(f.m["vocab"], []byte("[")):
+		return "Unigram"
+	}
+	return "WordLevel"
+}
+
+// vocabulary reads the field vocab, an object of tokens and ids.
+func (f *fields) vocabulary(size int) *vocabulary {
+	v, err := newVocabulary(must[map[string]int32](f, "vocab"), size)
+	if err != nil {
+		f.fail("vocab", "%v", err)
+		v = &vocabulary{}
+	}
+	return v
+}
+
+func readWordLevel(f *fields, size int) model {
+	return &wordLevel{words: f.vocabulary(size), unknown: must[string](f, "unk_token")}
+}
+
+func readWordPiece(f *fields, size int) model {
+	v := f.vocabulary(size)
+	longest := get(f, "max_input_chars_per_word", 100)
+	return newWordPiece(v, must[string](f, "unk_token"), get(f, "continuing_subword_prefix", "##"), longest)
+}
+
+func readBPE(f *fields, size int) model {
+	m := &bpe{
+		words: f.vocabulary(size), unknown: get(f, "unk_token", ""), prefix: get(f, "continuing_subword_prefix", ""),
+		suffix: get(f, "end_of_word_suffix", ""), fuse: get(f, "fuse_unk", false), fallback: get(f, "byte_fallback", false),
+		whole: get(f, "ignore_merges", false),
+	}
+	f.skip("dropout") // it is for training
+	raw := f.take("merges")
+	var lines []string
+	if err := json.Unmarshal(raw, &m.list); err != nil {
+		m.list = nil
+		if err := json.Unmarshal(raw, &lines); err != nil {
+			f.fail("merges", `should be a list of ["a", "b"] or of "a b"`)
+		}
+	}
+	for i, line := range lines {
+		a, b, ok := strings.Cut(line, " ")
+		if !ok || strings.Contains(b, " ") {
+			f.fail("merges", "element %d should be two tokens with a space between them, and is %.60q", i, line)
+		}
+		m.list = append(m.list, [2]string{a, b})
+	}
+	return m
+}
+
+func readUnigram(f *fields, _ int) model {
+	raws := must[[]json.RawMessage](f, "vocab")
+	pieces := make([]scored, len(raws))
+	for i, raw := range raws {
+		var pair []json.RawMessage
+		if json.Unmarshal(raw, &pair) != nil || len(pair) != 2 || json.Unmarshal(pair[0], &pieces[i].token) != nil {
+			f.fail("vocab", `element %d should be ["token", score], and is %.60s`, i, raw)
+			continue
+		}
+		var ok bool
+		if pieces[i].score, ok = parseScore(string(pair[1])); !ok {
+			f.fail("vocab", `element %d should be ["token", score], and is %.60s`, i, raw)
+		}
+	}
+	m, err := newUnigram(pieces, get(f, "unk_id", -1), get(f, "byte_fallback", false))
+	if err != nil {
+		f.fail("", "%v", err)
+	}
+	return m
+}
+
+// parseScore reads a number as Hugging Face's library does, whose result may differ from the nearest
+// one in the last bit: whole digits, divided by a power of ten. Ties between ways to divide a word
+// depend on it.
+func parseScore(s string) (float64, bool) {
+	v, err := strconv.ParseFloat(s, 64)
+	digits, mantissa := strings.TrimPrefix(s, "-"), uint64(0)
+	whole, fraction, _ := strings.Cut(digits, ".")
+	if err != nil || strings.ContainsAny(digits, "eE") || len(whole)+len(fraction) > 19 {
+		return v, err == nil
+	}
+	for _, c := range whole + fraction {
+		mantissa = mantissa*10 + uint64(c-'0')
+	}
+	v = float64(mantissa) / math.Pow10(len(fraction))
+	if s != digits {
+		v = -v
+	}
+	return v, true
+}
+
+// A scored token is an entry of a Unigram vocabulary.
+type scored struct {
+	token string
+	score float64
+}
+
+// newUnigram returns a model; unknown is -1 if it has no unknown token. Of equal tokens the last counts.
+func newUnigram(pieces []scored, unknown int, fallback bool) (*unigram, error) {
+	if unknown >= len(pieces) || unknown < -1 {
+		return nil, fmt.Errorf("unk_id is %d, and there are %d tokens", unknown, len(pieces))
+	}
+	m := &unigram{
+		words:   &vocabulary{ids: map[string]int32{}, tokens: make([]string, len(pieces)), has: make([]bool, len(pieces)), size: len(pieces)},
+		unknown: int32(unknown), fallback: fallback, scores: make([]float64, len(pieces)), least: math.Inf(1),
+	}
+	for i, p := range pieces {
+		if math.IsNaN(p.score) || math.IsInf(p.score, 0) {
+			return nil, fmt.Errorf("the score of token %d is %v", i, p.score)
+		}
+		m.words.ids[p.token] = int32(i)
+		m.words.tokens[i], m.words.has[i] = p.token, true
+		m.scores[i] = p.score
+		m.least = min(m.least, p.score)
+	}
+	m.trie = trieOf(m.words.ids)
+	m.bytes = m.words.byteTokens()
+	return m, nil
+}
+
+// readVocabText reads BERT's vocab.txt: a token a line, the id is the number of the line. Nothing
+// in it says whether the model knows upper case: it does if a token has a capital letter.
+func readVocabText(data []byte) (*Tokenizer, error) {
+	ids := map[string]int32{}
+	for i, line := range strings.Split(strings.TrimSuffix(string(data), "\n"), "\n") {
+		line = strings.TrimSuffix(line, "\r")
+		if _, ok := ids[line]; !ok {
+			ids[line] = int32(i)
+		}
+	}
+	return bertTokenizer(ids, len(data)+1)
+}
+
+// bertTokenizer returns the tokenizer of BERT with these tokens.
+func bertTokenizer(ids map[string]int32, bound int) (*Tokenizer, error) {
+	v, err := newVocabulary(ids, bound)
+	if err != nil {
+		return nil, err
+	}
+	cased := false
+	for s := range ids {
+		cased = cased || !strings.HasPrefix(s, "[") && strings.ToLower(s) != s
+	}
+	s := spec{model: newWordPiece(v, "[UNK]", "##", 100)}
+	for _, name := range []string{"[CLS]", "[SEP]", "[UNK]"} {
+		if _, ok := ids[name]; !ok {
+			return nil, fmt.Errorf("it is no vocabulary of BERT: it lacks the token %s", name)
+		}
+	}
+	for _, name := range []string{"[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"} {
+		if _, ok := ids[name]; ok {
+			s.added = append(s.added, AddedToken{Content: name, Special: true})
+		}
+	}
+	s.section("normalizer", map[string]any{"type": "BertNormalizer", "clean_text": true, "handle_chinese_chars": true, "strip_accents": nil, "lowercase": !cased})
+	s.section("pre_tokenizer", map[string]any{"type": "BertPreTokenizer"})
+	s.section("post_processor", map[string]any{"type": "BertProcessing", "sep": []any{"[SEP]", ids["[SEP]"]}, "cls": []any{"[CLS]", ids["[CLS]"]}})
+	s.section("decoder", map[string]any{"type": "WordPiece", "prefix": "##", "cleanup": true})
+	t, err := s.build()
+	if err == nil {
+		t.names = map[string]string{"unk": "[UNK]", "cls": "[CLS]", "sep": "[SEP]", "pad": "[PAD]", "mask": "[MASK]"}
+	}
+	return t, err
+}
+
+// readVocabJSON reads GPT-2's vocab.json and merges.txt.
+func readVocabJSON(vocab, merges []byte) (*Tokenizer, error) {
+	var ids map[string]int32
+	if err := json.Unmarshal(vocab, &ids); err != nil || ids == nil {
+		return nil, fmt.Errorf("it should be an object of tokens and ids")
+	}
+	v, err := newVocabulary(ids, len(vocab))
+	if err != nil {
+		return nil, err
+	}
+	m := &bpe{words: v}
+	for i, line := range strings.Split(string(merges), "\n") {
+		line = strings.TrimSuffix(line, "\r")
+		if line == "" || strings.HasPrefix(line, "#version") {
+			continue
+		}
+		a, b, ok := strings.Cut(line, " ")
+		if !ok || strings.Contains(b, " ") {
+			return nil, fmt.Errorf("merges.txt:%d: should be two tokens with a space between them, and is %.60q", i+1, line)
+		}
+		m.list = append(m.list, [2]string{a, b})
+	}
+	s := spec{model: m}
+	if _, ok := ids["<|endoftext|>"]; ok {
+		s.added = append(s.added, AddedToken{Content: "<|endoftext|>", Special: true})
+	}
+	level := map[string]any{"type": "ByteLevel", "add_prefix_space": false, "trim_offsets": false, "use_regex": true}
+	for _, name := range []string{"pre_tokenizer", "post_processor", "decoder"} {
+		s.section(name, level)
+	}
+	t, err := s.build()
+	if err == nil && len(s.added) > 0 {
+		for _, role := range []string{"bos", "eos", "unk"} {
+			t.names[role] = "<|endoftext|>"
+		}
+	}
+	return t, err
+}

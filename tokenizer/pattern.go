@@ -1,0 +1,195 @@
+package tokenizer
+
+import (
+	"fmt"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/dlclark/regexp2"
+)
+
+// A pattern finds parts of a text.
+type pattern interface {
+	// each calls found with the matches, from left to right. Matches do not overlap.
+	each(s string, found func(lo, hi int)) error
+}
+
+// literal is a string that is searched for as it is.
+type literal string
+
+func (l literal) each(s string, found func(lo, hi int)) error {
+	for pos := 0; ; {
+		i := strings.Index(s[pos:], string(l))
+		if i < 0 || l == "" {
+			return nil
+		}
+		found(pos+i, pos+i+len(l))
+		pos += i + len(l)
+	}
+}
+
+// runes matches single characters.
+type runes func(r rune) bool
+
+func (f runes) each(s string, found func(lo, hi int)) error {
+	for i, r := range s {
+		if f(r) {
+			found(i, i+utf8.RuneLen(r))
+		}
+	}
+	return nil
+}
+
+// newRegex returns the pattern of a regular expression: a scanner if it has a form that splitters of
+// tokenizers have, else one of regexp2.
+func newRegex(source string) (pattern, error) {
+	if len(source) > maxRegex {
+		return nil, fmt.Errorf("the regular expression has %d bytes, more than %d", len(source), maxRegex)
+	}
+	if s := newScanner(source); s != nil {
+		return s, nil
+	}
+	return newBacktracking(source)
+}
+
+// The greatest length of a regular expression, and the longest that one text may take.
+const (
+	maxRegex     = 1 << 16
+	regexTimeout = 10 * time.Second
+)
+
+// backtracking is a regular expression of regexp2.
+type backtracking struct{ re *regexp2.Regexp }
+
+func newBacktracking(source string) (pattern, error) {
+	re, err := regexp2.Compile(source, regexp2.None)
+	if err != nil {
+		return nil, fmt.Errorf("the regular expression %q cannot be read: %w", source, err)
+	}
+	re.MatchTimeout = regexTimeout
+	return backtracking{re}, nil
+}
+
+func (b backtracking) each(s string, found func(lo, hi int)) error {
+	text := []rune(s)
+	m, err := b.re.FindRunesMatch(text)
+	at, pos := 0, 0 // the same place in runes and in bytes
+	advance := func(to int) int {
+		for ; at < to; at++ {
+			pos += utf8.RuneLen(text[at])
+		}
+		return pos
+	}
+	for err == nil && m != nil {
+		lo := advance(m.Index)
+		found(lo, advance(m.Index+m.Length))
+		m, err = b.re.FindNextMatch(m)
+	}
+	return err
+}
+
+// A behaviour says what a split does with the matches of its pattern.
+type behaviour int
+
+const (
+	removed behaviour = iota
+	isolated
+	mergedWithPrevious
+	mergedWithNext
+	contiguous
+)
+
+var behaviours = map[string]behaviour{
+	"Removed": removed, "Isolated": isolated, "MergedWithPrevious": mergedWithPrevious,
+	"MergedWithNext": mergedWithNext, "Contiguous": contiguous,
+}
+
+// A part of a text matches a pattern or not.
+type part struct {
+	lo, hi int
+	match  bool
+}
+
+// split calls add with the parts of s, in order.
+func split(s string, p pattern, b behaviour, invert bool, add func(lo, hi int)) error {
+	if b == isolated { // whether a part matches does not matter
+		prev := 0
+		err := p.each(s, func(lo, hi int) {
+			if prev < lo {
+				add(prev, lo)
+			}
+			if lo < hi {
+				add(lo, hi)
+			}
+			prev = hi
+		})
+		if err == nil && prev < len(s) {
+			add(prev, len(s))
+		}
+		return err
+	}
+	parts, err := partition(s, p, invert)
+	if err != nil {
+		return err
+	}
+	for _, q := range join(parts, b) {
+		if q.lo < q.hi && !(b == removed && q.match) {
+			add(q.lo, q.hi)
+		}
+	}
+	return nil
+}
+
+// partition returns the matches, and the parts between them.
+func partition(s string, p pattern, invert bool) (parts []part, err error) {
+	prev := 0
+	err = p.each(s, func(lo, hi int) {
+		if prev != lo {
+			parts = append(parts, part{prev, lo, invert})
+		}
+		parts = append(parts, part{lo, hi, !invert})
+		prev = hi
+	})
+	if prev != len(s) {
+		parts = append(parts, part{prev, len(s), invert})
+	}
+	return parts, err
+}
+
+// join joins parts as the behaviour asks for. Of a row of matches only the one beside the text
+// joins it.
+func join(parts []part, b behaviour) []part {
+	var out []part
+	before := false
+	switch b {
+	case removed, isolated:
+		return parts
+	case mergedWithNext:
+		for i := len(parts) - 1; i >= 0; i-- {
+			if p := parts[i]; p.match && !before && len(out) > 0 {
+				out[len(out)-1].lo = p.lo
+			} else {
+				out = append(out, p)
+			}
+			before = parts[i].match
+		}
+		for i, j := 0, len(out)-1; i < j; i, j = i+1, j-1 {
+			out[i], out[j] = out[j], out[i]
+		}
+		return out
+	}
+	for _, p := range parts {
+		joins := p.match && !before
+		if b == contiguous {
+			joins = p.match == before
+		}
+		if joins && len(out) > 0 {
+			out[len(out)-1].hi = p.hi
+		} else {
+			out = append(out, p)
+		}
+		before = p.match
+	}
+	return out
+}

@@ -1,0 +1,67 @@
+package tokenizer
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+)
+
+// runesOf are characters at which splitters differ.
+var runesOf = []rune(" \t\n\r\u00a0\u2003\u3000\u0085aAzZéÉßſKIİǅʰªº09٣Ⅷ½²一龥ぁゟァヿ가'’sStTrReEvVmMlLdD!\"#$%&/\\^`|~.,;:-_+=«»—€©\u0301\u0903\u200d\ufe0f🙂👩\u0000\u007f\ue000")
+
+func randomText(rng *rand.Rand, n int) string {
+	var b strings.Builder
+	for range n {
+		if rng.IntN(20) == 0 {
+			b.WriteRune(rune(rng.IntN(0x3000)))
+			continue
+		}
+		r := runesOf[rng.IntN(len(runesOf))]
+		for range 1 + rng.IntN(3)*rng.IntN(2) {
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+func matches(t *testing.T, p pattern, s string) string {
+	var b strings.Builder
+	if err := p.each(s, func(lo, hi int) { fmt.Fprint(&b, lo, "-", hi, " ") }); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+// Scanners find what regexp2 finds, in the splitters of all models that are known by name.
+func TestScanners(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	seen := map[string]bool{}
+	for name, sources := range splitters {
+		for _, source := range sources {
+			if seen[source] {
+				continue
+			}
+			seen[source] = true
+			s := newScanner(source)
+			if s == nil {
+				t.Errorf("%s: no scanner for %s", name, source)
+				continue
+			}
+			re, err := newBacktracking(source)
+			if err != nil { // possessive counts, which regexp2 lacks: greedy ones match the same here
+				re, err = newBacktracking(strings.NewReplacer("?+", "?", "++", "+", "*+", "*").Replace(source))
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			for range 300 {
+				text := randomText(rng, 1+rng.IntN(40))
+				if got, want := matches(t, s, text), matches(t, re, text); got != want {
+					t.Errorf("%s of %q: %s, regexp2 %s", source, text, got, want)
+					break
+				}
+			}
+		}
+	}
+}

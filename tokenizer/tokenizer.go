@@ -1,0 +1,399 @@
+package tokenizer
+
+import (
+	"encoding/json"
+	"errors"
+	"math"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"unicode/utf8"
+)
+
+// A Tokenizer turns text into tokens and back. Its methods may be called from several goroutines.
+type Tokenizer struct {
+	normalizer   normalizer
+	preTokenizer preTokenizer
+	model        model
+	processor    processor
+	decoder      decoder
+	added        *addedTokens
+	truncation   *Truncation
+	padding      *Padding
+	names        map[string]string // of special tokens, by role
+	sections     map[string]json.RawMessage
+	states       sync.Pool
+}
+
+// EncodeOptions change what Encode returns. A nil pointer is all zeros.
+type EncodeOptions struct {
+	// NoSpecial leaves out the tokens that the model wants around a text.
+	NoSpecial bool
+	// IDsOnly leaves all slices but IDs empty, which is faster.
+	IDsOnly bool
+	// Truncation and Padding take the place of those of the file.
+	Truncation *Truncation
+	Padding    *Padding
+	// NoTruncation and NoPadding leave out those of the file.
+	NoTruncation, NoPadding bool
+}
+
+// maxText is the greatest length of a text, normalized too, in bytes: offsets have 32 bits.
+const maxText = math.MaxInt32 / 8
+
+var errLong = errors.New("tokenizer: the text has more than 256 MiB: encode it in parts")
+
+// Encode returns the tokens of a text. Bytes that are no UTF-8 are replaced by U+FFFD, as other
+// languages do when they read text, and offsets count the text with it.
+func (t *Tokenizer) Encode(text string, o *EncodeOptions) (*Encoding, error) {
+	e, err := t.encode([]string{text}, orDefault(o))
+	if err == nil {
+		t.padAll([]*Encoding{e}, orDefault(o))
+	}
+	return e, err
+}
+
+// EncodePair returns the tokens of two texts, such as a question and a passage, joined as the model
+// wants them.
+func (t *Tokenizer) EncodePair(first, second string, o *EncodeOptions) (*Encoding, error) {
+	e, err := t.encode([]string{first, second}, orDefault(o))
+	if err == nil {
+		t.padAll([]*Encoding{e}, orDefault(o))
+	}
+	return e, err
+}
+
+// EncodeBatch returns the tokens of texts, encoded on all processors. If there is padding, all are of
+// one length.
+func (t *Tokenizer) EncodeBatch(texts []string, o *EncodeOptions) ([]*Encoding, error) {
+	out, errs := make([]*Encoding, len(texts)), make([]error, len(texts))
+	var next atomic.Int64
+	var group sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), len(texts)) {
+		group.Go(func() {
+			for i := next.Add(1) - 1; int(i) < len(texts); i = next.Add(1) - 1 {
+				out[i], errs[i] = t.encode([]string{texts[i]}, orDefault(o))
+			}
+		})
+	}
+	group.Wait()
+	if err := errors.Join(errs...); err != nil {
+		return nil, err
+	}
+	t.padAll(out, orDefault(o))
+	return out, nil
+}
+
+func orDefault(o *EncodeOptions) *EncodeOptions {
+	if o == nil {
+		return &EncodeOptions{}
+	}
+	return o
+}
+
+// encode encodes one or two texts, without padding.
+func (t *Tokenizer) encode(texts []string, o *EncodeOptions) (*Encoding, error) {
+	encodings := make([]*Encoding, len(texts))
+	for i, s := range texts {
+		var err error
+		if encodings[i], err = t.encodeText(s, int32(i), o); err != nil {
+			return nil, err
+		}
+	}
+	truncation := t.truncation
+	if o.NoTruncation {
+		truncation = nil
+	}
+	if o.Truncation != nil {
+		truncation = o.Truncation
+	}
+	if truncation != nil {
+		added := 0
+		if t.processor != nil && !o.NoSpecial {
+			added = t.processor.added(len(texts) > 1)
+		}
+		if err := truncation.apply(encodings, added); err != nil {
+			return nil, err
+		}
+	}
+	for i, e := range encodings {
+		e.setTypes(int32(i))
+	}
+	if t.processor != nil {
+		encodings = t.processor.process(encodings, !o.NoSpecial)
+	}
+	if len(encodings) == 0 {
+		return &Encoding{}, nil
+	}
+	e := encodings[0]
+	for _, f := range encodings[1:] {
+		e.add(f)
+	}
+	return e, nil
+}
+
+// padAll pads a batch.
+func (t *Tokenizer) padAll(batch []*Encoding, o *EncodeOptions) {
+	padding := t.padding
+	if o.NoPadding {
+		padding = nil
+	}
+	if o.Padding != nil {
+		padding = o.Padding
+	}
+	if padding == nil {
+		return
+	}
+	longest := 0
+	for _, e := range batch {
+		longest = max(longest, e.Len())
+	}
+	for _, e := range batch {
+		padding.pad(e, padding.length(longest))
+	}
+}
+
+// encodeText encodes one text.
+func (t *Tokenizer) encodeText(s string, typeID int32, o *EncodeOptions) (*Encoding, error) {
+	if len(s) > maxText {
+		return nil, errLong
+	}
+	if !utf8.ValidString(s) {
+		valid, _ := validUTF8([]byte(s), true)
+		s = string(valid)
+	}
+	st, _ := t.states.Get().(*state)
+	if st == nil {
+		st = newState()
+	}
+	defer t.states.Put(st)
+	in := &st.in
+	if err := t.divide(in, s); err != nil {
+		return nil, err
+	}
+	e := &Encoding{IDs: make([]int32, 0, len(s)/4+8)}
+	var c counter
+	if !o.IDsOnly {
+		n := cap(e.IDs)
+		e.Tokens, e.Offsets = make([]string, 0, n), make([][2]int, 0, n)
+		c = newCounter(s)
+	}
+	vocab, surface := t.model.vocab(), t.model.surface()
+	for _, p := range in.pieces {
+		if p.id >= 0 {
+			e.IDs = append(e.IDs, p.id)
+			if !o.IDsOnly {
+				e.Tokens = append(e.Tokens, in.text.s[p.lo:p.hi])
+				e.Offsets = append(e.Offsets, c.offsets(in, p.lo, p.hi))
+			}
+			continue
+		}
+		word := in.text.s[p.lo:p.hi]
+		toks, err := st.tokenize(t.model, word, st.toks[:0])
+		st.toks = toks
+		if err != nil {
+			return nil, errorf("%w", err)
+		}
+		for _, k := range toks {
+			e.IDs = append(e.IDs, k.id)
+		}
+		if o.IDsOnly {
+			continue
+		}
+		for _, k := range toks {
+			name := vocab.tokens[k.id]
+			if k.id == surface {
+				name = word[k.lo:k.hi]
+			}
+			e.Tokens = append(e.Tokens, name)
+			e.Offsets = append(e.Offsets, c.offsets(in, p.lo+k.lo, p.lo+k.hi))
+		}
+	}
+	if !o.IDsOnly {
+		n := len(e.IDs)
+		e.TypeIDs, e.AttentionMask, e.SpecialMask = filled(n, typeID), filled(n, 1), filled(n, 0)
+	}
+	return e, nil
+}
+
+// divide finds added tokens in a text, normalizes what is between them, and divides it into words.
+func (t *Tokenizer) divide(in *input, s string) error {
+	in.text = text{s: s}
+	in.pieces = in.pieces[:0]
+	if s != "" {
+		in.pieces = append(in.pieces, piece{0, int32(len(s)), -1})
+	}
+	in.extract(t.added, t.added.plain)
+	if t.normalizer != nil {
+		if err := in.rewrite(t.normalizer.normalize); err != nil {
+			return errorf("%w", err)
+		}
+	}
+	in.extract(t.added, t.added.own)
+	if t.preTokenizer != nil {
+		if err := t.preTokenizer.apply(in); err != nil {
+			return errorf("%w", err)
+		}
+	}
+	if len(in.text.s) > maxText {
+		return errLong
+	}
+	return nil
+}
+
+// A counter turns places in bytes into places in runes.
+type counter struct {
+	starts []int32 // by place: the characters that begin before it; nil for ASCII
+}
+
+func newCounter(s string) counter {
+	if isASCII(s) {
+		return counter{}
+	}
+	starts := make([]int32, len(s)+1)
+	n := int32(0)
+	for i := range len(s) {
+		starts[i] = n
+		if utf8.RuneStart(s[i]) {
+			n++
+		}
+	}
+	starts[len(s)] = n
+	return counter{starts}
+}
+
+// offsets returns the characters that bytes of the input's text come from.
+func (c *counter) offsets(in *input, lo, hi int32) [2]int {
+	if al := in.text.al; al != nil {
+		lo, hi = al[lo].lo, al[hi-1].hi
+	} else {
+		lo, hi = lo+int32(in.text.base), hi+int32(in.text.base)
+		if c.starts != nil { // whole characters, of those that bytes belong to
+			return [2]int{int(c.starts[lo+1]) - 1, int(c.starts[hi])}
+		}
+	}
+	if c.starts != nil {
+		return [2]int{int(c.starts[lo]), int(c.starts[hi])}
+	}
+	return [2]int{int(lo), int(hi)}
+}
+
+// Decode returns the text of tokens. Special tokens are left out unless keepSpecial is set, as are
+// ids that have no token.
+func (t *Tokenizer) Decode(ids []int32, keepSpecial bool) string {
+	var b strings.Builder
+	d := t.newDecoder(keepSpecial, func(s string) { b.WriteString(s) })
+	for _, id := range ids {
+		d.push(id)
+	}
+	d.flush()
+	return b.String()
+}
+
+// A Decoder returns the text of tokens that come one after the other, such as those that a model
+// generates. It never cuts a character: what may still change is held back. The texts, joined, are
+// what Decode returns.
+type Decoder struct {
+	t       *Tokenizer
+	keep    bool
+	first   bool
+	forward func(string)
+	end     func()
+	out     strings.Builder
+}
+
+// Decoder returns a decoder of one text.
+func (t *Tokenizer) Decoder(keepSpecial bool) *Decoder {
+	d := t.newDecoder(keepSpecial, nil)
+	return d
+}
+
+func (t *Tokenizer) newDecoder(keep bool, out func(string)) *Decoder {
+	d := &Decoder{t: t, keep: keep, first: true}
+	if out == nil {
+		out = func(s string) { d.out.WriteString(s) }
+	}
+	if t.decoder == nil {
+		d.forward, d.end = out, func() {}
+	} else {
+		d.forward, d.end = pipeline(t.decoder(), out)
+	}
+	return d
+}
+
+func (d *Decoder) push(id int32) {
+	s, ok := d.t.IDToToken(id)
+	if !ok || !d.keep && d.t.added.special[s] {
+		return
+	}
+	if d.t.decoder == nil && !d.first {
+		s = " " + s
+	}
+	d.first = false
+	d.forward(s)
+}
+
+func (d *Decoder) flush() { d.end() }
+
+// Add takes a token and returns the text that is complete by it, which may be empty.
+func (d *Decoder) Add(id int32) string {
+	d.push(id)
+	return d.take()
+}
+
+// Flush returns the rest of the text. The decoder must not be used again.
+func (d *Decoder) Flush() string {
+	d.flush()
+	return d.take()
+}
+
+func (d *Decoder) take() string {
+	s := d.out.String()
+	d.out.Reset()
+	return s
+}
+
+// TokenToID returns the id of a token.
+func (t *Tokenizer) TokenToID(token string) (int32, bool) {
+	if id, ok := t.added.byContent[token]; ok {
+		return id, true
+	}
+	id, ok := t.model.vocab().ids[token]
+	return id, ok
+}
+
+// IDToToken returns the token of an id.
+func (t *Tokenizer) IDToToken(id int32) (string, bool) {
+	if a, ok := t.added.byID[id]; ok {
+		return a.Content, true
+	}
+	return t.model.vocab().token(id)
+}
+
+// VocabSize returns the number of tokens, with the added ones.
+func (t *Tokenizer) VocabSize() int {
+	n := t.model.vocab().size
+	for s := range t.added.byContent {
+		if _, ok := t.model.vocab().ids[s]; !ok {
+			n++
+		}
+	}
+	return n
+}
+
+// AddedTokens returns the added tokens, by id.
+func (t *Tokenizer) AddedTokens() []AddedToken {
+	return append([]AddedToken(nil), t.added.list...)
+}
+
+// Special returns the special token of a role: bos, eos, unk, sep, pad, cls or mask.
+func (t *Tokenizer) Special(role string) (token string, id int32, ok bool) {
+	if token, ok = t.names[role]; !ok {
+		return "", 0, false
+	}
+	id, ok = t.TokenToID(token)
+	return token, id, ok
+}
+
+func newState() *state { return &state{words: newWordCache()} }
