@@ -28,13 +28,14 @@ type addedTokens struct {
 	byID       map[int32]*AddedToken
 	byContent  map[string]int32
 	special    map[string]bool
+	shown      map[int32]string // what tokens decode to: in their normalized form, if they are looked for in it
 	plain, own *finder // in the text as it is; in the normalized one
 }
 
 // newAddedTokens returns the tokens of a file, which must have no content twice.
 func newAddedTokens(list []AddedToken, n normalizer) (*addedTokens, error) {
 	a := &addedTokens{
-		list: slices.Clone(list), byID: map[int32]*AddedToken{}, byContent: map[string]int32{}, special: map[string]bool{},
+		list: slices.Clone(list), byID: map[int32]*AddedToken{}, byContent: map[string]int32{}, special: map[string]bool{}, shown: map[int32]string{},
 	}
 	sort.SliceStable(a.list, func(i, j int) bool { return a.list[i].ID < a.list[j].ID })
 	var plain, own finderBuilder
@@ -44,6 +45,7 @@ func newAddedTokens(list []AddedToken, n normalizer) (*addedTokens, error) {
 		t := &a.list[i]
 		a.byID[t.ID] = t
 		a.byContent[t.Content] = t.ID
+		a.shown[t.ID] = t.Content
 		if t.Special {
 			a.special[t.Content] = true
 		}
@@ -61,6 +63,7 @@ func newAddedTokens(list []AddedToken, n normalizer) (*addedTokens, error) {
 				return nil, err
 			}
 		}
+		a.shown[id] = content.s
 		own.add(content.s, id)
 	}
 	a.plain, a.own = plain.build(), own.build()
@@ -153,10 +156,13 @@ func (a *addedTokens) split(f *finder, s string, add func(lo, hi int, id int32))
 
 func wordBefore(s string) bool {
 	r, n := utf8.DecodeLastRuneInString(s)
-	return n > 0 && props(r)&isWord != 0
+	return n > 0 && wordRune(r)
 }
 
 func wordAfter(s string) bool {
 	r, n := utf8.DecodeRuneInString(s)
-	return n > 0 && props(r)&isWord != 0
+	return n > 0 && wordRune(r)
 }
+
+// wordRune reports whether a character is \w in Rust's package regex, which has joiners.
+func wordRune(r rune) bool { return props(r)&isWord != 0 || r == 0x200c || r == 0x200d }

@@ -21,8 +21,8 @@ type bpe struct {
 	whole          bool // a word that is a token is not divided
 	bytes          [256]int32
 
-	// single is set if merges involve no token of bytes and no unknown one, and words have neither prefix
-	// nor suffix: then cover finds the result of merging.
+	// single is set if merges involve no token of bytes and no unknown one, no character is left out,
+	// and words have neither prefix nor suffix: then cover finds the result of merging.
 	single bool
 	trie   *trie
 	prefer []int32 // by id: the longest other token that this one begins with, -1 if there is none
@@ -67,7 +67,11 @@ func (m *bpe) init(raw bool) error {
 		}
 		m.merges.set(ids[0], ids[1], int32(rank), id)
 	}
-	m.setRaw(raw && m.single)
+	if m.setRaw(raw && m.single); !m.raw && m.unknown == "" {
+		for _, id := range m.bytes {
+			m.single = m.single && m.fallback && id >= 0
+		}
+	}
 	return nil
 }
 

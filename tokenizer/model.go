@@ -160,7 +160,7 @@ func (m *unigram) tokenize(st *state, word string, toks []tok) ([]tok, error) {
 		steps = append(steps, step{from: -1})
 	}
 	st.steps = steps
-	nodes := m.trie.nodes
+	nodes, unknown := m.trie.nodes, m.least-unknownPenalty
 	for pos := 0; pos < len(word); {
 		size := 1
 		if word[pos] >= utf8.RuneSelf {
@@ -184,7 +184,7 @@ func (m *unigram) tokenize(st *state, word string, toks []tok) ([]tok, error) {
 			single = single || i+1 == pos+size
 		}
 		if !single {
-			to, score := &steps[pos+size], here+m.least-unknownPenalty
+			to, score := &steps[pos+size], here+unknown
 			if to.from < 0 || score > to.score {
 				if m.unknown < 0 {
 					return nil, fmt.Errorf("the character %q is unknown, and the model has no unk_id", word[pos:pos+size])

@@ -59,11 +59,42 @@ const (
 	regexTimeout = 10 * time.Second
 )
 
+// unicodeWords replaces \w and what depends on it by Oniguruma's: regexp2 has those of .NET.
+func unicodeWords(source string) string {
+	const word = `\p{L}\p{M}\p{Nd}\p{Nl}\p{Pc}Ⓐ-ⓩ`
+	outside := map[byte]string{
+		'w': `[` + word + `]`, 'W': `[^` + word + `]`,
+		'b': `(?:(?<=[` + word + `])(?![` + word + `])|(?<![` + word + `])(?=[` + word + `]))`,
+		'B': `(?:(?<=[` + word + `])(?=[` + word + `])|(?<![` + word + `])(?![` + word + `]))`,
+	}
+	var b strings.Builder
+	inside := false
+	for i := 0; i < len(source); i++ {
+		c := source[i]
+		if c != '\\' || i+1 == len(source) {
+			inside = c == '[' || inside && c != ']'
+			b.WriteByte(c)
+			continue
+		}
+		i++
+		switch to, ok := outside[source[i]]; {
+		case ok && !inside:
+			b.WriteString(to)
+		case inside && source[i] == 'w':
+			b.WriteString(word)
+		default:
+			b.WriteByte('\\')
+			b.WriteByte(source[i])
+		}
+	}
+	return b.String()
+}
+
 // backtracking is a regular expression of regexp2.
 type backtracking struct{ re *regexp2.Regexp }
 
 func newBacktracking(source string) (pattern, error) {
-	re, err := regexp2.Compile(source, regexp2.None)
+	re, err := regexp2.Compile(unicodeWords(source), regexp2.Multiline) // as Oniguruma, which Hugging Face's library has
 	if err != nil {
 		return nil, fmt.Errorf("the regular expression %q cannot be read: %w", source, err)
 	}
@@ -81,9 +112,12 @@ func (b backtracking) each(s string, found func(lo, hi int)) error {
 		}
 		return pos
 	}
-	for err == nil && m != nil {
+	for last := -1; err == nil && m != nil; {
 		lo := advance(m.Index)
-		found(lo, advance(m.Index+m.Length))
+		if hi := advance(m.Index + m.Length); lo < hi || lo != last { // an empty one at the end of another is none
+			found(lo, hi)
+			last = hi
+		}
 		m, err = b.re.FindNextMatch(m)
 	}
 	return err

@@ -148,7 +148,7 @@ func (p metaspace) apply(in *input) error {
 var (
 	whitespaceSplit = splitter{pattern: runes(unicode.IsSpace)}
 	bertWords       = splitterFunc(splitBert)
-	wordsAndSigns   = splitter{pattern: newScanner(`\w+|[^\w\s]+`), behaviour: removed, invert: true}
+	wordsAndSigns   = splitter{pattern: newScanner(`[\w\u200c\u200d]+|[^\w\s\u200c\u200d]+`), behaviour: removed, invert: true}
 	eachDigit       = splitter{pattern: runes(isNumeric), behaviour: isolated}
 	digitRows       = splitter{pattern: runes(isNumeric), behaviour: contiguous}
 	scripts         = splitterFunc(splitScripts)

@@ -323,7 +323,10 @@ func (t *Tokenizer) newDecoder(keep bool, out func(string)) *Decoder {
 }
 
 func (d *Decoder) push(id int32) {
-	s, ok := d.t.IDToToken(id)
+	s, ok := d.t.added.shown[id]
+	if !ok {
+		s, ok = d.t.model.vocab().token(id)
+	}
 	if !ok || !d.keep && d.t.added.special[s] {
 		return
 	}
