@@ -164,5 +164,9 @@ func wordAfter(s string) bool {
 	return n > 0 && wordRune(r)
 }
 
-// wordRune reports whether a character is \w in Rust's package regex, which has joiners.
-func wordRune(r rune) bool { return props(r)&isWord != 0 || r == 0x200c || r == 0x200d }
+// wordRune reports whether a character is \w in Rust's package regex: with joiners, without fractions
+// and the like.
+func wordRune(r rune) bool {
+	p := props(r)
+	return p&isWord != 0 && p&catNo == 0 || r == 0x200c || r == 0x200d
+}

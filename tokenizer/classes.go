@@ -22,7 +22,7 @@ const (
 	catC  // control, format, private use, surrogates
 	catCn // not assigned
 	isSpace
-	isWord // \w: alphabetic characters, marks, decimal digits, connectors
+	isWord // \w of Oniguruma: alphabetic characters, marks, numbers, connectors
 
 	catL = catLu | catLl | catLt | catLm | catLo
 	catN = catNd | catNl | catNo
@@ -56,8 +56,7 @@ var categories = []struct {
 	{unicode.P, catP}, {unicode.S, catS}, {unicode.Z, catZ}, 
 	{unicode.Cc, catC}, {unicode.Cf, catC}, {unicode.Co, catC}, {unicode.Cs, catC}, // unicode.C has unassigned ones too
 	{unicode.White_Space, isSpace},
-	{unicode.L, isWord}, {unicode.M, isWord}, {unicode.Nd, isWord}, {unicode.Pc, isWord},
-	{unicode.Nl, isWord}, {unicode.Other_Alphabetic, isWord},
+	{unicode.L, isWord}, {unicode.M, isWord}, {unicode.N, isWord}, {unicode.Pc, isWord}, {unicode.Other_Alphabetic, isWord},
 }
 
 func newPage(first rune) *page {

@@ -11,7 +11,7 @@ type Encoding struct {
 	Tokens []string
 	// Offsets are the characters of the text that tokens stand for, from the first to before the
 	// last, counted in runes. Those of tokens that are added to a text are 0, 0.
-	Offsets [][2]int
+	Offsets [][2]int32
 	// TypeIDs say which text of a pair a token belongs to, as the model wants it.
 	TypeIDs []int32
 	// AttentionMask is 0 for padding, else 1.
@@ -119,7 +119,7 @@ func specials(ids []int32, tokens []string, typeID int32, idsOnly bool) *Encodin
 	if idsOnly {
 		return e
 	}
-	e.Tokens, e.Offsets = tokens, make([][2]int, len(ids))
+	e.Tokens, e.Offsets = tokens, make([][2]int32, len(ids))
 	e.TypeIDs, e.AttentionMask, e.SpecialMask = filled(len(ids), typeID), filled(len(ids), 1), filled(len(ids), 1)
 	return e
 }

@@ -29,31 +29,48 @@ func (ns normalizers) normalize(t text) (_ text, err error) {
 
 // mapping replaces or removes characters: f returns the new one, or a negative one.
 func mapping(f func(r rune) rune) normalizer {
-	return normalizerFunc(func(t text) (text, error) {
-		var b *builder
-		for i, r := range t.s {
-			to := f(r)
-			if to == r {
-				continue
-			}
-			if b == nil {
-				b = newBuilder(&t)
-			}
-			b.keep(i)
-			switch {
-			case to < 0:
-				b.drop(1)
-			case utf8.RuneLen(to) == utf8.RuneLen(r):
-				b.swap(to)
-			default:
-				b.put(to, 0)
-			}
+	m := runeMap{f: f}
+	for c := range m.kept {
+		m.kept[c] = f(rune(c)) == rune(c)
+	}
+	return &m
+}
+
+type runeMap struct {
+	f    func(r rune) rune
+	kept [utf8.RuneSelf]bool // the characters of one byte that do not change
+}
+
+func (m *runeMap) normalize(t text) (text, error) {
+	var b *builder
+	for i := 0; i < len(t.s); {
+		if c := t.s[i]; c < utf8.RuneSelf && m.kept[c] {
+			i++
+			continue
+		}
+		r, size := utf8.DecodeRuneInString(t.s[i:])
+		to := m.f(r)
+		i += size
+		if to == r {
+			continue
 		}
 		if b == nil {
-			return t, nil
+			b = newBuilder(&t)
 		}
-		return b.done(), nil
-	})
+		b.keep(i - size)
+		switch {
+		case to < 0:
+			b.drop(1)
+		case utf8.RuneLen(to) == size:
+			b.swap(to)
+		default:
+			b.put(to, 0)
+		}
+	}
+	if b == nil {
+		return t, nil
+	}
+	return b.done(), nil
 }
 
 // lowercase maps each character to its lower case, as Rust's char::to_lowercase.
@@ -249,8 +266,12 @@ func isASCII(s string) bool {
 // spaceIdeographs puts spaces around ideographs.
 func spaceIdeographs(t text) text {
 	var b *builder
-	for i, r := range t.s {
-		if r < 0x3400 || !isIdeograph(r) {
+	for i := 0; i < len(t.s); i++ {
+		if t.s[i] < 0xe3 { // no byte that an ideograph begins with
+			continue
+		}
+		r, _ := utf8.DecodeRuneInString(t.s[i:])
+		if !isIdeograph(r) {
 			continue
 		}
 		if b == nil {

@@ -61,7 +61,7 @@ const (
 
 // unicodeWords replaces \w and what depends on it by Oniguruma's: regexp2 has those of .NET.
 func unicodeWords(source string) string {
-	const word = `\p{L}\p{M}\p{Nd}\p{Nl}\p{Pc}Ⓐ-ⓩ`
+	const word = `\p{L}\p{M}\p{N}\p{Pc}Ⓐ-ⓩ`
 	outside := map[byte]string{
 		'w': `[` + word + `]`, 'W': `[^` + word + `]`,
 		'b': `(?:(?<=[` + word + `])(?![` + word + `])|(?<![` + word + `])(?=[` + word + `]))`,

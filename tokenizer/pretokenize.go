@@ -148,7 +148,7 @@ func (p metaspace) apply(in *input) error {
 var (
 	whitespaceSplit = splitter{pattern: runes(unicode.IsSpace)}
 	bertWords       = splitterFunc(splitBert)
-	wordsAndSigns   = splitter{pattern: newScanner(`[\w\u200c\u200d]+|[^\w\s\u200c\u200d]+`), behaviour: removed, invert: true}
+	wordsAndSigns   = splitterFunc(splitWords)
 	eachDigit       = splitter{pattern: runes(isNumeric), behaviour: isolated}
 	digitRows       = splitter{pattern: runes(isNumeric), behaviour: contiguous}
 	scripts         = splitterFunc(splitScripts)
@@ -162,6 +162,29 @@ func isNumeric(r rune) bool { return props(r)&catN != 0 }
 
 func isPunctuation(r rune) bool {
 	return props(r)&catP != 0 || r < utf8.RuneSelf && strings.ContainsRune("$+<=>^`|~", r)
+}
+
+// splitWords divides into rows of word characters and rows of others, without white space.
+func splitWords(s string, add func(lo, hi int)) error {
+	lo, before := 0, 0
+	for i, r := range s {
+		kind := 1
+		if wordRune(r) {
+			kind = 2
+		} else if props(r)&isSpace != 0 {
+			kind = 0
+		}
+		if kind != before {
+			if before != 0 {
+				add(lo, i)
+			}
+			lo, before = i, kind
+		}
+	}
+	if before != 0 {
+		add(lo, len(s))
+	}
+	return nil
 }
 
 // splitBert divides at white space, and before and after punctuation.

@@ -106,8 +106,8 @@ func (t trimSpaces) trim(e *Encoding) {
 			continue
 		}
 		o := &e.Offsets[i]
-		leading := utf8.RuneCountInString(s) - utf8.RuneCountInString(strings.TrimLeftFunc(s, isByteSpace))
-		trailing := utf8.RuneCountInString(s) - utf8.RuneCountInString(strings.TrimRightFunc(s, isByteSpace))
+		leading := int32(utf8.RuneCountInString(s) - utf8.RuneCountInString(strings.TrimLeftFunc(s, isByteSpace)))
+		trailing := int32(utf8.RuneCountInString(s) - utf8.RuneCountInString(strings.TrimRightFunc(s, isByteSpace)))
 		if leading == 1 && t.prefixSpace && (i == 0 || o[0] == 0) {
 			leading = 0
 		}

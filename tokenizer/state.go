@@ -9,7 +9,7 @@ import (
 // met.
 type state struct {
 	in      input
-	toks    []tok
+	all     []tok // of the text
 	steps   []step
 	symbols []symbol
 	heap    []candidate

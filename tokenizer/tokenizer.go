@@ -172,49 +172,57 @@ func (t *Tokenizer) encodeText(s string, typeID int32, o *EncodeOptions) (*Encod
 	if err := t.divide(in, s); err != nil {
 		return nil, err
 	}
-	e := &Encoding{IDs: make([]int32, 0, len(s)/4+8)}
-	var c counter
-	if !o.IDsOnly {
-		n := cap(e.IDs)
-		e.Tokens, e.Offsets = make([]string, 0, n), make([][2]int, 0, n)
-		c = newCounter(s)
-	}
-	vocab, surface := t.model.vocab(), t.model.surface()
+	all := st.all[:0]
 	for _, p := range in.pieces {
 		if p.id >= 0 {
-			e.IDs = append(e.IDs, p.id)
-			if !o.IDsOnly {
-				e.Tokens = append(e.Tokens, in.text.s[p.lo:p.hi])
-				e.Offsets = append(e.Offsets, c.offsets(in, p.lo, p.hi))
-			}
+			all = append(all, tok{p.id, p.lo, p.hi})
 			continue
 		}
-		word := in.text.s[p.lo:p.hi]
-		toks, err := st.tokenize(t.model, word, st.toks[:0])
-		st.toks = toks
-		if err != nil {
+		n := len(all)
+		var err error
+		if all, err = st.tokenize(t.model, in.text.s[p.lo:p.hi], all); err != nil {
 			return nil, errorf("%w", err)
 		}
-		for _, k := range toks {
-			e.IDs = append(e.IDs, k.id)
+		for i := n; i < len(all); i++ {
+			all[i].lo += p.lo
+			all[i].hi += p.lo
 		}
-		if o.IDsOnly {
-			continue
-		}
-		for _, k := range toks {
-			name := vocab.tokens[k.id]
-			if k.id == surface {
-				name = word[k.lo:k.hi]
-			}
-			e.Tokens = append(e.Tokens, name)
-			e.Offsets = append(e.Offsets, c.offsets(in, p.lo+k.lo, p.lo+k.hi))
-		}
+	}
+	st.all = all
+	e := &Encoding{IDs: make([]int32, len(all))}
+	for i := range all {
+		e.IDs[i] = all[i].id
 	}
 	if !o.IDsOnly {
-		n := len(e.IDs)
-		e.TypeIDs, e.AttentionMask, e.SpecialMask = filled(n, typeID), filled(n, 1), filled(n, 0)
+		t.describe(e, in, all, s)
+		for i := range e.TypeIDs {
+			e.TypeIDs[i] = typeID
+		}
 	}
 	return e, nil
+}
+
+// describe fills an encoding of a text s with all but the ids.
+func (t *Tokenizer) describe(e *Encoding, in *input, all []tok, s string) {
+	n := len(all)
+	e.Tokens, e.Offsets = make([]string, n), make([][2]int32, n)
+	numbers := make([]int32, 3*n)
+	e.TypeIDs, e.AttentionMask, e.SpecialMask = numbers[:n:n], numbers[n:2*n:2*n], numbers[2*n:]
+	c := newCounter(s)
+	names, surface := t.model.vocab().tokens, t.model.surface()
+	next := 0 // the first piece that does not end before the token
+	for i, k := range all {
+		for in.pieces[next].hi <= k.lo && next+1 < len(in.pieces) {
+			next++
+		}
+		if k.id == surface || in.pieces[next].id >= 0 {
+			e.Tokens[i] = in.text.s[k.lo:k.hi]
+		} else {
+			e.Tokens[i] = names[k.id]
+		}
+		e.Offsets[i] = c.offsets(in, k.lo, k.hi)
+		e.AttentionMask[i] = 1
+	}
 }
 
 // divide finds added tokens in a text, normalizes what is between them, and divides it into words.
@@ -264,19 +272,19 @@ func newCounter(s string) counter {
 }
 
 // offsets returns the characters that bytes of the input's text come from.
-func (c *counter) offsets(in *input, lo, hi int32) [2]int {
+func (c *counter) offsets(in *input, lo, hi int32) [2]int32 {
 	if al := in.text.al; al != nil {
 		lo, hi = al[lo].lo, al[hi-1].hi
 	} else {
 		lo, hi = lo+int32(in.text.base), hi+int32(in.text.base)
 		if c.starts != nil { // whole characters, of those that bytes belong to
-			return [2]int{int(c.starts[lo+1]) - 1, int(c.starts[hi])}
+			return [2]int32{c.starts[lo+1] - 1, c.starts[hi]}
 		}
 	}
 	if c.starts != nil {
-		return [2]int{int(c.starts[lo]), int(c.starts[hi])}
+		return [2]int32{c.starts[lo], c.starts[hi]}
 	}
-	return [2]int{int(lo), int(hi)}
+	return [2]int32{lo, hi}
 }
 
 // Decode returns the text of tokens. Special tokens are left out unless keepSpecial is set, as are

@@ -82,7 +82,7 @@ func (o tokenizeOptions) run(args []string, stdin io.Reader, stdout io.Writer) e
 type tokenizeAnswer struct {
 	IDs         []int32  `json:"ids"`
 	Tokens      []string `json:"tokens"`
-	Offsets     [][2]int `json:"offsets"`
+	Offsets     [][2]int32 `json:"offsets"`
 	Decoded     string   `json:"decoded"`
 	DecodedKeep string   `json:"decoded_keep_special"`
 }
@@ -155,7 +155,7 @@ func (o tokenizeOptions) answer(t *tokenizer.Tokenizer, line string) (*tokenizeA
 	}
 	a := &tokenizeAnswer{IDs: e.IDs, Tokens: e.Tokens, Offsets: e.Offsets, Decoded: t.Decode(e.IDs, false), DecodedKeep: t.Decode(e.IDs, true)}
 	if len(a.IDs) == 0 { // empty lists rather than null
-		a.IDs, a.Tokens, a.Offsets = []int32{}, []string{}, [][2]int{}
+		a.IDs, a.Tokens, a.Offsets = []int32{}, []string{}, [][2]int32{}
 	}
 	return a, nil
 }
