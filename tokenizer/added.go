@@ -29,7 +29,7 @@ type addedTokens struct {
 	byContent  map[string]int32
 	special    map[string]bool
 	shown      map[int32]string // what tokens decode to: in their normalized form, if they are looked for in it
-	plain, own *finder // in the text as it is; in the normalized one
+	plain, own *finder          // in the text as it is; in the normalized one
 }
 
 // newAddedTokens returns the tokens of a file, which must have no content twice.

@@ -13,6 +13,7 @@ type bpe struct {
 	words          *vocabulary
 	merges         pairs
 	list           [][2]string // of merges, by rank
+	ranks          []int32     // of the list; nil if they go up from 0
 	unknown        string
 	unknownID      int32 // -1: none
 	prefix, suffix string
@@ -64,6 +65,9 @@ func (m *bpe) init(raw bool) error {
 		id, ok := m.words.ids[joined]
 		if !ok {
 			return fmt.Errorf("merge %d makes %q, which the vocabulary lacks", rank, joined)
+		}
+		if m.ranks != nil {
+			rank = int(m.ranks[rank])
 		}
 		m.merges.set(ids[0], ids[1], int32(rank), id)
 	}

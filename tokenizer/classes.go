@@ -53,7 +53,7 @@ var categories = []struct {
 }{
 	{unicode.Lu, catLu}, {unicode.Ll, catLl}, {unicode.Lt, catLt}, {unicode.Lm, catLm}, {unicode.Lo, catLo},
 	{unicode.M, catM}, {unicode.Nd, catNd}, {unicode.Nl, catNl}, {unicode.No, catNo},
-	{unicode.P, catP}, {unicode.S, catS}, {unicode.Z, catZ}, 
+	{unicode.P, catP}, {unicode.S, catS}, {unicode.Z, catZ},
 	{unicode.Cc, catC}, {unicode.Cf, catC}, {unicode.Co, catC}, {unicode.Cs, catC}, // unicode.C has unassigned ones too
 	{unicode.White_Space, isSpace},
 	{unicode.L, isWord}, {unicode.M, isWord}, {unicode.N, isWord}, {unicode.Pc, isWord}, {unicode.Other_Alphabetic, isWord},

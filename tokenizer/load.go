@@ -28,10 +28,7 @@ func Open(path string) (*Tokenizer, error) {
 	if err != nil {
 		return nil, errorf("%s: %w", files.Name(path), files.Reason(err))
 	}
-	if err := t.readNames(filepath.Dir(path)); err != nil {
-		return nil, err
-	}
-	return t, nil
+	return t, t.readNames(filepath.Dir(path), filepath.Ext(path) == ".model")
 }
 
 // layouts are the files that a folder may have, the best first.
@@ -265,8 +262,10 @@ const maxPadded = 1 << 24
 // roles are the special tokens that configurations name.
 var roles = []string{"bos", "eos", "unk", "sep", "pad", "cls", "mask"}
 
-// readNames reads the names of special tokens beside a tokenizer.
-func (t *Tokenizer) readNames(dir string) error {
+// readNames reads the names of special tokens beside a tokenizer. For models of SentencePiece, which do
+// not say whether a text begins and ends with tokens, it reads that too.
+func (t *Tokenizer) readNames(dir string, ends bool) error {
+	var add [2]bool
 	for _, name := range []string{"special_tokens_map.json", "tokenizer_config.json"} {
 		path := filepath.Join(dir, name)
 		data, err := files.ReadAll(path, maxFile)
@@ -291,6 +290,18 @@ func (t *Tokenizer) readNames(dir string) error {
 				t.names[role] = token
 			}
 		}
+		for i, role := range []string{"add_bos_token", "add_eos_token"} {
+			if raw := m[role]; raw != nil && json.Unmarshal(raw, &add[i]) != nil {
+				return errorf("%s: %s should be true or false", files.Name(path), role)
+			}
+		}
 	}
-	return nil
+	if !ends || !add[0] && !add[1] {
+		return nil
+	}
+	s := spec{sections: t.sections, model: t.model}
+	s.ends(t.names, add[0], add[1])
+	var err error
+	t.processor, err = readProcessor("post_processor", s.sections["post_processor"], 0)
+	return err
 }

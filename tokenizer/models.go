@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -131,8 +132,9 @@ func parseScore(s string) (float64, bool) {
 
 // A scored token is an entry of a Unigram vocabulary.
 type scored struct {
-	token string
-	score float64
+	token  string
+	score  float64
+	hidden bool // not found in text
 }
 
 // newUnigram returns a model; unknown is -1 if it has no unknown token. Of equal tokens the last counts.
@@ -153,7 +155,16 @@ func newUnigram(pieces []scored, unknown int, fallback bool) (*unigram, error) {
 		m.scores[i] = p.score
 		m.least = min(m.least, p.score)
 	}
-	m.trie = trieOf(m.words.ids)
+	found := m.words.ids
+	if slices.ContainsFunc(pieces, func(p scored) bool { return p.hidden }) {
+		found = map[string]int32{}
+		for i, p := range pieces {
+			if !p.hidden {
+				found[p.token] = int32(i)
+			}
+		}
+	}
+	m.trie = trieOf(found)
 	m.bytes = m.words.byteTokens()
 	return m, nil
 }
