@@ -1,0 +1,123 @@
+package gguf
+
+import (
+	"fmt"
+	"io"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"unsafe"
+
+	"github.com/tensorken/tensorken/internal/files"
+	"github.com/tensorken/tensorken/internal/graph"
+	"github.com/tensorken/tensorken/internal/hostmem"
+	"github.com/tensorken/tensorken/tensor"
+)
+
+// Files are read by pread and not mapped: a file that shrinks then is an error, and not the end of
+// the process.
+
+// DType returns the type of the tensor that is read: float32, if its type is quantised.
+func (t Info) DType() tensor.DType { return types[t.Type].dtype }
+
+// Len returns the number of elements.
+func (t Info) Len() int { return graph.Len(t.Shape) }
+
+// Type returns the type and its name.
+func (e entry) Type() (tensor.DType, string) { return e.DType(), e.Info.Type.String() }
+
+// Shape returns the lengths of the axes.
+func (e entry) Shape() []int { return e.Info.Shape }
+
+// Read reads the elements.
+func (e entry) Read() (tensor.Tensor, error) {
+	data, err := tensor.Internal.Allocate(graph.Token{}, e.Len()*e.DType().Size())
+	if err != nil {
+		return tensor.Tensor{}, err
+	}
+	if err := e.read(data, 0); err != nil {
+		return tensor.Tensor{}, err
+	}
+	return tensor.FromBytes(e.DType(), e.Info.Shape, data), nil
+}
+
+// piece is the size of reads that are decoded in one go, in bytes; less than a cache.
+const piece = 128 << 10
+
+// read fills dst with elements from the given one, the first of a block. Blocks are decoded on
+// all cores.
+func (e entry) read(dst []byte, from int) error {
+	format := types[e.Info.Type].block
+	at := e.Offset + int64(e.Info.Type.bytes(from))
+	if format == nil {
+		return e.readAt(dst, at)
+	}
+	y := unsafe.Slice((*float32)(unsafe.Pointer(unsafe.SliceData(dst))), len(dst)/4)
+	n := piece / format.Bytes // blocks at a time
+	buffers := sync.Pool{New: func() any { return new([piece]byte) }}
+	return parallel(len(y)/format.Len, n, func(begin, end int) error {
+		b := buffers.Get().(*[piece]byte)
+		defer buffers.Put(b)
+		data := b[:(end-begin)*format.Bytes]
+		if err := e.readAt(data, at+int64(begin)*int64(format.Bytes)); err != nil {
+			return err
+		}
+		format.Decode(y[begin*format.Len:], data)
+		return nil
+	})
+}
+
+func (e entry) readAt(b []byte, at int64) error {
+	if len(b) == 0 {
+		return nil
+	}
+	_, err := e.file.ReadAt(b, at)
+	if err == io.EOF {
+		err = fmt.Errorf("the file has become shorter since it was opened: %w", io.ErrUnexpectedEOF)
+	}
+	return files.Reason(err)
+}
+
+// parallel calls f for pieces of at most n of count, on all cores, until one fails.
+func parallel(count, n int, f func(begin, end int) error) error {
+	workers := min(runtime.GOMAXPROCS(0), (count+n-1)/n)
+	var next atomic.Int64
+	var failed atomic.Pointer[error]
+	work := func() {
+		for failed.Load() == nil {
+			begin := int(next.Add(int64(n))) - n
+			if begin >= count {
+				return
+			}
+			if err := f(begin, min(begin+n, count)); err != nil {
+				failed.CompareAndSwap(nil, &err)
+			}
+		}
+	}
+	var others sync.WaitGroup
+	for range workers - 1 {
+		others.Go(work)
+	}
+	work()
+	others.Wait()
+	if err := failed.Load(); err != nil {
+		return *err
+	}
+	return nil
+}
+
+// Raw reads the bytes of a tensor as they are in the file.
+func (f *File) Raw(name string) ([]byte, error) {
+	e, ok := f.tensors[name]
+	if !ok {
+		return nil, fail(f.path, fmt.Errorf("there is no tensor named %q", name))
+	}
+	b, err := hostmem.Make(e.Bytes, 1)
+	if err == nil {
+		err = e.readAt(b, e.Offset)
+	}
+	if err != nil {
+		return nil, fail(f.path, fmt.Errorf("%q: %w", name, err))
+	}
+	return b, nil
+}
