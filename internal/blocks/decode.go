@@ -88,12 +88,12 @@ func decodeQ5_1(y []float32, b []byte) {
 	}
 }
 
-func decodeQ8_0(y []float32, b []byte) { bytes(y, b[2:], half(b)) }
+func decodeQ8_0(y []float32, b []byte) { signedBytes(y, b[2:], half(b)) }
 
-func decodeQ8_1(y []float32, b []byte) { bytes(y, b[4:], half(b)) }
+func decodeQ8_1(y []float32, b []byte) { signedBytes(y, b[4:], half(b)) }
 
-// bytes decodes signed bytes.
-func bytes(y []float32, q []byte, d float32) {
+// signedBytes decodes signed bytes.
+func signedBytes(y []float32, q []byte, d float32) {
 	y = y[:len(q)]
 	for i, c := range q {
 		y[i] = float32(int8(c)) * d
@@ -152,11 +152,13 @@ func decodeIQ4_XS(y []float32, b []byte) {
 	}
 }
 
+// partsTQ1_0 are the bytes of TQ1_0, with five base-3 digits each, and four in the last part. A byte
+// is the digits' value in fractions of 256, so the next digit is the overflow of three times it.
+var partsTQ1_0 = [3]struct{ from, to, digits int }{{0, 32, 5}, {32, 48, 5}, {48, 52, 4}}
+
 func decodeTQ1_0(y []float32, b []byte) {
 	t := twoBits(half(b[52:]))
-	// Five base-3 digits a byte, and four in the last bytes; a byte is the digits' value in
-	// fractions of 256, so the next digit is the overflow of three times it.
-	for _, part := range [3]struct{ from, to, digits int }{{0, 32, 5}, {32, 48, 5}, {48, 52, 4}} {
+	for _, part := range partsTQ1_0 {
 		for i, c := range b[part.from:part.to] {
 			for k := range part.digits {
 				y[k*(part.to-part.from)+i] = t[int(c)*3>>8]

@@ -22,8 +22,11 @@ type grid struct {
 	points [][8]int8
 }
 
-// grids are the six of gridData.
-var grids = sync.OnceValue(func() (all struct{ iq2xxs, iq2xs, iq2s, iq3xxs, iq3s, iq1s grid }) {
+// gridSet are the grids of gridData.
+type gridSet struct{ iq2xxs, iq2xs, iq2s, iq3xxs, iq3s, iq1s grid }
+
+var grids = sync.OnceValue(func() *gridSet {
+	var all gridSet
 	data := gridData
 	for _, g := range []struct {
 		to     *grid
@@ -47,7 +50,7 @@ var grids = sync.OnceValue(func() (all struct{ iq2xxs, iq2xs, iq2s, iq3xxs, iq3s
 			data = data[2:]
 		}
 	}
-	return all
+	return &all
 })
 
 // size returns how many numbers a point has.

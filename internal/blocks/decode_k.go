@@ -92,4 +92,4 @@ func decodeQ6_K(y []float32, b []byte) {
 	}
 }
 
-func decodeQ8_K(y []float32, b []byte) { bytes(y, b[4:260], single(b)) }
+func decodeQ8_K(y []float32, b []byte) { signedBytes(y, b[4:260], single(b)) }
