@@ -138,6 +138,25 @@ func (f *File) Tensor(name string) (tensor.Tensor, error) {
 	return t, nil
 }
 
+// At reads one element along the first axis of a tensor, such as a matrix of a stack.
+func (f *File) At(name string, i int) (tensor.Tensor, error) {
+	e, ok := f.tensors[name]
+	switch {
+	case !ok:
+		return tensor.Tensor{}, fail(f.path, fmt.Errorf("there is no tensor named %q", name))
+	case len(e.Info.Shape) < 2 || i < 0 || i >= e.Info.Shape[0]:
+		return tensor.Tensor{}, fail(f.path, fmt.Errorf("%q is of shape %v: there is no element %d of several axes", name, e.Info.Shape, i))
+	}
+	e.Info.Shape = e.Info.Shape[1:]
+	e.Bytes = e.Info.Type.bytes(e.Len())
+	e.Offset += int64(i) * int64(e.Bytes)
+	t, err := e.Read()
+	if err != nil {
+		return tensor.Tensor{}, fail(f.path, fmt.Errorf("%q: %w", name, err))
+	}
+	return t, nil
+}
+
 // Load fills a tree as safetensors.File.Load does.
 func (f *File) Load(tree any, rename func(name string) string) error {
 	if err := f.tensors.Load(tree, rename); err != nil {
