@@ -13,23 +13,40 @@ import (
 
 	"github.com/tensorken/tensorken/internal/files"
 	"github.com/tensorken/tensorken/internal/hostmem"
+	"github.com/tensorken/tensorken/internal/llamacpp"
 	"github.com/tensorken/tensorken/internal/shape"
-	"github.com/tensorken/tensorken/safetensors"
 )
 
-// A config is a config.json, or an object in it.
+// A config is a config.json, or an object in it, or the metadata of a GGUF file.
 type config struct {
 	path    string
 	kind    string // model_type
 	raw     map[string]json.RawMessage
-	weights *safetensors.File // the tensors of the model
+	weights weights // the tensors of the model
 	// tensors is their number. Each layer has one at least, so that it bounds the layers that
 	// config.json asks for.
 	tensors int
 }
 
-// readConfig reads the config.json of a folder.
+// weights is a file of tensors.
+type weights interface {
+	Names() []string
+	Load(tree any, rename func(name string) string) error
+	Close() error
+}
+
+// isGGUF reports whether a path names a GGUF file, and not a folder.
+func isGGUF(path string) bool { return strings.EqualFold(filepath.Ext(path), ".gguf") }
+
+// readConfig reads the config.json of a folder, or opens a GGUF file, which the caller closes.
 func readConfig(dir string) (config, error) {
+	if isGGUF(dir) {
+		m, err := llamacpp.Open(dir)
+		if err != nil {
+			return config{}, fmt.Errorf("models: %w", err)
+		}
+		return config{path: dir, kind: m.Kind, raw: m.Settings, weights: m}, nil
+	}
 	c := config{path: filepath.Join(dir, "config.json")}
 	if err := readJSON(c.path, &c.raw); err != nil {
 		return c, err
@@ -40,20 +57,39 @@ func readConfig(dir string) (config, error) {
 	return c, nil
 }
 
-// openConfig reads the config.json of a folder, of one of some kinds of models, and opens the
-// file of its tensors, which the caller closes.
+// openConfig reads the settings of a model, of one of some kinds, in a folder or a GGUF file, and
+// opens the file of its tensors, which the caller closes.
 func openConfig(dir string, kinds ...string) (config, error) {
 	c, err := readConfig(dir)
 	if err != nil {
 		return c, err
 	}
 	if !slices.Contains(kinds, c.kind) {
+		c.close()
 		return c, c.errorf("model_type is %q: want %s", c.kind, strings.Join(kinds, " or "))
 	}
-	if c.weights, err = openWeights(dir); err == nil {
-		c.tensors = len(c.weights.Names())
+	if c.weights == nil {
+		if c.weights, err = openWeights(dir); err != nil {
+			return c, err
+		}
 	}
-	return c, err
+	c.tensors = len(c.weights.Names())
+	return c, nil
+}
+
+// close closes the file of tensors, if it is open.
+func (c config) close() {
+	if c.weights != nil {
+		c.weights.Close()
+	}
+}
+
+// folder returns the folder of config.json, or the GGUF file.
+func (c config) folder() string {
+	if isGGUF(c.path) {
+		return c.path
+	}
+	return filepath.Dir(c.path)
 }
 
 // maxJSON is the most bytes of a file of settings. Those with the labels of a large

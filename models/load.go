@@ -41,12 +41,15 @@ func loader[M any](load func(dir string) (M, error)) func(dir string) (any, erro
 }
 
 // Load reads the model in a folder, of the kind that its config.json names: a *[GPT2], *[Llama],
-// *[BERT], *[ViT], *[CLIP], *[CLIPText], *[CLIPVision], *[ResNet], *[Whisper] or *[T5].
+// *[BERT], *[ViT], *[CLIP], *[CLIPText], *[CLIPVision], *[ResNet], *[Whisper] or *[T5]. A path that
+// ends in .gguf is a file of llama.cpp: a *GPT2, *Llama, *BERT or *T5. Its quantised tensors become
+// float32.
 func Load(dir string) (any, error) {
 	c, err := readConfig(dir)
 	if err != nil {
 		return nil, err
 	}
+	c.close()
 	load := loaders[c.kind]
 	if load == nil {
 		return nil, c.errorf("model_type is %q: want one of %s", c.kind, strings.Join(slices.Sorted(maps.Keys(loaders)), ", "))
@@ -71,7 +74,7 @@ var buffers = []string{"position_ids", "token_type_ids", "rotary_emb.inv_freq", 
 
 // load fills a model from the file of its tensors.
 func (l layout) load(c config, model any) error {
-	dir := filepath.Dir(c.path)
+	dir := c.folder()
 	names, rename := c.weights.Names(), l.rename
 	if rename == nil {
 		rename = func(name string) string { return name }
@@ -115,7 +118,7 @@ func (l layout) checkBiases(dir string, names []string, renamed func(string) str
 }
 
 // openWeights opens the file of tensors in a folder, or its shards.
-func openWeights(dir string) (*safetensors.File, error) {
+func openWeights(dir string) (weights, error) {
 	const one = "model.safetensors"
 	for _, name := range []string{one, one + ".index.json"} {
 		if _, err := os.Stat(filepath.Join(dir, name)); !errors.Is(err, fs.ErrNotExist) {

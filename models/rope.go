@@ -2,12 +2,14 @@ package models
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"math"
 	"slices"
 	"strings"
 
 	"github.com/tensorken/tensorken/nn"
+	"github.com/tensorken/tensorken/tensor"
 )
 
 // A rope is the object rope_parameters of a config.json, or rope_scaling in older ones.
@@ -26,6 +28,8 @@ type rope struct {
 	Mscale       float64 `config:"mscale"`
 	MscaleAllDim float64 `config:"mscale_all_dim"`
 	Truncate     bool    `config:"truncate"`
+	// Factors are those of rateFactors, in GGUF files.
+	Factors []float64 `config:"factors"`
 }
 
 // rotary returns the rotation of heads of a width, of a model of length positions, by objects of
@@ -49,7 +53,11 @@ func (c config) rotary(theta float64, length, width int, objects ...string) (nn.
 	}
 	rotary := nn.Rotary{Base: r.Theta, Width: int(float64(width) * r.Partial)}
 	kind := cmp.Or(r.Type, r.OldType, "default")
-	if kind == "default" {
+	switch {
+	case r.Factors != nil:
+		rotary.Scaling = rateFactors(r.Factors)
+		return rotary, nil
+	case kind == "default":
 		return rotary, nil
 	}
 	scaling := scalings[kind]
@@ -74,6 +82,22 @@ var scalings = map[string]func(r rope, length int) nn.RotaryScaling{
 		return nn.Llama3Scaling{Factor: r.Factor, LowFreq: r.LowFreq, HighFreq: r.HighFreq, Length: cmp.Or(r.Length, length)}
 	},
 	"yarn": rope.yarn,
+}
+
+// rateFactors divide the rates of pairs: llama.cpp's files have them in place of the settings of
+// Llama 3.
+type rateFactors []float64
+
+// Rates returns the scaled rates.
+func (f rateFactors) Rates(r nn.Rotary, width int, _ tensor.Tensor) (tensor.Tensor, float64) {
+	if len(f) != width/2 {
+		fail("Rotary", fmt.Sprintf("there are %d factors of rates, and %d pairs are rotated", len(f), width/2))
+	}
+	rates := make([]float32, len(f))
+	for i, by := range f {
+		rates[i] = float32(math.Pow(r.Base, -2*float64(i)/float64(width)) / by)
+	}
+	return tensor.New(rates, len(rates)), 1
 }
 
 func (r rope) yarn(length int) nn.RotaryScaling {

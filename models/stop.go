@@ -13,7 +13,21 @@ import (
 // StopTokens returns the tokens that end a text of the model in a folder, for [Generator.Stop]:
 // eos_token_id of its generation_config.json or, without that, of its config.json; none if
 // neither has it.
+//
+// Of a GGUF file they are those that its metadata names.
 func StopTokens(dir string) ([]int32, error) {
+	if isGGUF(dir) {
+		c, err := readConfig(dir)
+		if err != nil {
+			return nil, err
+		}
+		c.close()
+		var ids []int32
+		if raw, ok := c.raw["eos_token_id"]; ok {
+			err = json.Unmarshal(raw, &ids)
+		}
+		return ids, err
+	}
 	for _, name := range []string{"generation_config.json", "config.json"} {
 		path := filepath.Join(dir, name)
 		var c struct {

@@ -76,6 +76,19 @@ func (f *File) Tensor(name string) (tensor.Tensor, error) {
 	return t, nil
 }
 
+// Describe returns the type and the shape of a tensor without reading it.
+func (f *File) Describe(name string) (tensor.DType, []int, error) {
+	p, ok := f.tensors[name]
+	if !ok {
+		return 0, nil, fail(f.path, fmt.Errorf("there is no tensor named %q", name))
+	}
+	d, typ := p.Type()
+	if d == 0 {
+		return 0, nil, fail(f.path, fmt.Errorf("%q: there are no tensors of type %s", name, typ))
+	}
+	return d, slices.Clone(p.shape), nil
+}
+
 func fail(path string, err error) error {
 	return fmt.Errorf("safetensors: %s: %w", files.Name(path), err)
 }

@@ -1,0 +1,107 @@
+package models_test
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/tensorken/tensorken/gguf"
+	"github.com/tensorken/tensorken/internal/llamacpp"
+	"github.com/tensorken/tensorken/models"
+	"github.com/tensorken/tensorken/tensor"
+)
+
+// A file in llama.cpp's layout, made by its own tools, is the model of the folder.
+func TestGGUF(t *testing.T) {
+	m, err := models.LoadLlama("../gguf/testdata/llama_gqa.gguf")
+	if err != nil {
+		t.Fatal(err)
+	}
+	io := readIO(t, "llama_gqa")
+	closeTo(t, "Apply(ids)", m.Apply(io.In["input_ids"]), io.Out["logits"])
+	want, err := tensor.Data[int32](io.Out["greedy"].Cast(tensor.Int32))
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := models.Generator{Model: m, MaxTokens: 24}
+	got, err := g.Generate([][]int32{want[:12]})
+	if err != nil || !slices.Equal(got[0], want[12:]) {
+		t.Errorf("Generate returned %v, %v, want %v", got, err, want[12:])
+	}
+	if stops, err := models.StopTokens("../gguf/testdata/llama_gqa.gguf"); err != nil || !slices.Equal(stops, []int32{2}) {
+		t.Errorf("StopTokens = %v, %v, want [2]", stops, err)
+	}
+}
+
+// converted returns a GGUF file of a model of testdata.
+func converted(t *testing.T, dir string) string {
+	t.Helper()
+	f, err := llamacpp.OpenFolder(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	path := filepath.Join(t.TempDir(), "m.gguf")
+	if err := gguf.Write(path, f.Meta, f.Sources); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// Models that are converted to llama.cpp's layout and read again compute the same.
+func TestConverted(t *testing.T) {
+	for _, name := range []string{"gpt2_gen", "llama_gqa", "llama3_rope", "qwen2", "gemma2", "gemma3", "mixtral"} {
+		m := loadDir[languageModel](t, converted(t, filepath.Join("testdata", name)))
+		io := readIO(t, name)
+		closeTo(t, name+": Apply(ids)", m.Apply(io.In["input_ids"]), io.Out["logits"])
+	}
+	for _, name := range []string{"bert", "t5", "t5_gated"} {
+		dir := filepath.Join("testdata", name)
+		path := converted(t, dir)
+		want, got := loadDir[any](t, dir), loadDir[any](t, path)
+		ids := tensor.New([]int32{3, 5, 7, 9, 11, 2}, 1, 6)
+		switch want := want.(type) {
+		case *models.BERT:
+			closeTo(t, "bert: Apply", got.(*models.BERT).Apply(ids, tensor.Tensor{}), want.Apply(ids, tensor.Tensor{}))
+		case *models.T5:
+			closeTo(t, name+": Apply", got.(*models.T5).Apply(ids, tensor.Tensor{}, ids), want.Apply(ids, tensor.Tensor{}, ids))
+		}
+	}
+}
+
+// Mistral's window and Qwen 3's norms survive, too, and what files cannot hold is an error.
+func TestConvertedSettings(t *testing.T) {
+	ids := tensor.New([]int32{3, 5, 7, 9, 11, 2}, 1, 6)
+	same := func(name, dir string) {
+		t.Helper()
+		want, got := loadDir[*models.Llama](t, dir), loadDir[*models.Llama](t, converted(t, dir))
+		closeTo(t, name, got.Apply(ids), want.Apply(ids))
+	}
+	same("mistral", changed(t, "llama_gqa", map[string]any{"model_type": "mistral", "sliding_window": 3, "attention_bias": nil, "mlp_bias": nil}))
+	same("linear", changed(t, "llama_gqa", map[string]any{"rope_parameters": nil, "rope_theta": 1000, "rope_scaling": map[string]any{"type": "linear", "factor": 4}}))
+	same("yarn", changed(t, "llama_gqa", map[string]any{"rope_parameters": map[string]any{"rope_theta": 1000, "rope_type": "yarn", "factor": 4, "original_max_position_embeddings": 16}}))
+	tensors := tensorsOf(t, "llama_gqa")
+	for i := range 2 {
+		for _, n := range []string{"q", "k"} {
+			tensors[fmt.Sprintf("model.layers.%d.self_attn.%s_norm.weight", i, n)] = tensor.Arange(8).Add(1).Cast(tensor.Float32)
+		}
+	}
+	same("qwen3", rewritten(t, "llama_gqa", map[string]any{"model_type": "qwen3", "mlp_bias": nil}, tensors))
+	for _, c := range []struct {
+		settings map[string]any
+		want     string
+	}{
+		{map[string]any{"hidden_act": "relu"}, "config.json: hidden_act is relu: files of llama.cpp can only hold silu"},
+		{map[string]any{"model_type": "mamba"}, `config.json: model_type is "mamba": want one of llama, mistral`},
+		{map[string]any{"rms_norm_eps": nil}, "config.json: there is no rms_norm_eps"},
+		{map[string]any{"rope_parameters": map[string]any{"rope_type": "dynamic"}}, `config.json: rotary positions are of type "dynamic"`},
+		{map[string]any{"hidden_size": -1}, "config.json: hidden_size is -1: want an integer"},
+	} {
+		dir := changed(t, "llama_gqa", c.settings)
+		if _, err := llamacpp.OpenFolder(dir); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%v: %v, want %s", c.settings, err, c.want)
+		}
+	}
+}
