@@ -121,3 +121,35 @@ func (f *File) Raw(name string) ([]byte, error) {
 	}
 	return b, nil
 }
+
+// Verify reads a tensor and returns what is wrong with its elements, "" if nothing is: a scale of a
+// block, or an element, is a NaN or infinite.
+func (f *File) Verify(name string) (fault string, err error) {
+	b, err := f.Raw(name)
+	if err != nil {
+		return "", err
+	}
+	t := f.tensors[name].Info
+	if format := types[t.Type].block; format != nil {
+		if i := format.NotFinite(b); i >= 0 {
+			return fmt.Sprintf("a scale of block %d, at byte %d of the file, is not finite", i, t.Offset+int64(i*format.Bytes)), nil
+		}
+		return "", nil
+	}
+	if !t.DType().IsFloat() || len(b) == 0 {
+		return "", nil
+	}
+	x, err := tensor.Data[float32](tensor.FromBytes(t.DType(), []int{t.Len()}, b).Sub(tensor.FromBytes(t.DType(), []int{t.Len()}, b)).Cast(tensor.Float32))
+	if err != nil {
+		return "", err
+	}
+	for i, v := range x {
+		if v != 0 {
+			return fmt.Sprintf("element %d, at byte %d of the file, is not finite", i, t.Offset+int64(i*t.DType().Size())), nil
+		}
+	}
+	return "", nil
+}
+
+// Size returns the size of the elements in a file, in bytes, by type and shape.
+func (t Info) Size() int { return t.Type.bytes(t.Len()) }

@@ -48,7 +48,7 @@ func TestSave(t *testing.T) {
 		{"texts", []string{"", "b"}}, {"bools", []bool{true, false}}, {"numbers", []float32{1, 2}}, {"none", []int64{}},
 		{"deep", []any{[]uint8{1, 2}, []string{"x"}, []any{[]bool{true}}}}, {"general.alignment", uint32(64)},
 	}
-	x := tensor.Arange(3 * 256).Sub(300).Reshape(3, 256).Cast(tensor.Float32).Div(100)
+	x := tensor.Arange(3*256).Sub(300).Reshape(3, 256).Cast(tensor.Float32).Div(100)
 	for _, typ := range gguf.Types() {
 		path := filepath.Join(t.TempDir(), "m.gguf")
 		tree := map[string]tensor.Tensor{"a": x, "b": tensor.Ones(2, 256)}

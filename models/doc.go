@@ -8,8 +8,8 @@
 // A model is a plain struct whose fields have the names of the file, so that it can be trained,
 // saved, cast and moved as any other. Its tensors have the types of the file. Dropout is not part
 // of it. Language models are read from files of llama.cpp, GGUF, too. A [Generator] continues texts by
-// any [Decoder]. Tokenizers are in package tokenizer; the preparation of images
-// and sound are not part of this package.
+// any [Decoder]. Tokenizers are in package tokenizer; the preparation of images and sound is not part
+// of this package.
 //
 // config.json sets everything that the file does not hold. A setting that is not known or not
 // supported is an error that names it; settings that cannot change results are skipped.

@@ -48,7 +48,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		},
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(trainCommand(), predictCommand(), digitsCommand(), benchCommand(), profileCommand(), tokenizeCommand(), gpuCommand(), environmentTopic())
+	root.AddCommand(trainCommand(), predictCommand(), digitsCommand(), benchCommand(), profileCommand(), tokenizeCommand(), ggufCommand(), gpuCommand(), environmentTopic())
 	out, notes := &output{w: stdout}, &output{w: stderr}
 	root.SetArgs(args)
 	root.SetOut(out)

@@ -1,6 +1,7 @@
 package llamacpp
 
 import (
+	"bufio"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -205,4 +206,16 @@ func (m *Model) add(a *architecture, lines []line, info gguf.Info, h heads, gate
 		return nil
 	}
 	return fmt.Errorf("the tensor %q is not known for models of architecture %s", info.Name, strconv.Quote(a.name))
+}
+
+// SaveConfig writes config.json.
+func (m *Model) SaveConfig(path string) error {
+	text, err := json.MarshalIndent(m.Settings, "", "  ")
+	if err != nil {
+		return err
+	}
+	return files.Replace(path, func(w *bufio.Writer) error {
+		_, err := w.Write(append(text, '\n'))
+		return err
+	})
 }
