@@ -38,12 +38,13 @@ var layers = []layer{
 	{"tensors", 3, 36, 66, `internal/pytree tensor`},
 	{"devices", 2, 70, 100, `webgpu cuda device`},
 	{"transformations", 2, 0, 33, `internal/jit tree grad grad/gradtest internal/hosttest`},
-	{"files", 2, 34, 69, `internal/treefile safetensors npy imageio wav`},
+	{"files", 2, 34, 69, `internal/treefile safetensors internal/blocks gguf internal/llamacpp npy imageio wav`},
 	{"mathematics", 1, 0, 26, `fft linalg solve`},
 	{"networks", 1, 27, 100, `nn optim data/table data data/images train models`},
+	{"language", 0, 21, 59, `internal/jinja tokenizer`},
 	{"drawings", 0, 60, 100, `plot draw`},
 	{"tests", 3, 0, 35, `internal/cases driver/drivertest internal/property internal/goldentext internal/golden internal/policy`},
-	{"programs", 0, 0, 59, `internal/digits internal/bench`},
+	{"programs", 0, 0, 20, `internal/digits internal/bench`},
 }
 
 // order has the packages of all layers.
