@@ -67,22 +67,13 @@ func ExampleAxisSet() {
 
 // The kinds of arguments, roles of axes and templates have names for texts of kernels.
 func ExampleTemplate() {
-	for _, t := range []ir.Template{ir.Pointwise, ir.Reduce, ir.Contraction, ir.Routine, ir.Attention} {
-		fmt.Print(t, " ")
-	}
-	fmt.Println()
-	for _, a := range []ir.ArgKind{ir.In, ir.Out, ir.Value, ir.Status} {
-		fmt.Print(a, " ")
-	}
-	fmt.Println()
-	for _, r := range []ir.Role{ir.Parallel, ir.Reduced, ir.Batch} {
-		fmt.Print(r, " ")
-	}
-	fmt.Println("…")
+	fmt.Println([]ir.Template{ir.Pointwise, ir.Reduce, ir.Contraction, ir.Routine, ir.Attention})
+	fmt.Println([]ir.ArgKind{ir.In, ir.Out, ir.Value, ir.Status})
+	fmt.Println([]ir.Role{ir.Parallel, ir.Reduced, ir.Batch})
 	// Output:
-	// pointwise reduce contraction routine attention
-	// in out value status
-	// parallel reduced batch …
+	// [pointwise reduce contraction routine attention]
+	// [in out value status]
+	// [parallel reduced batch]
 }
 
 // All that the compiler knows of an operation is in its row of Table.
