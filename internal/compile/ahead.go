@@ -7,8 +7,8 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// leastAhead is the bytes of a result from which on an element of each row may be read ahead, so that it takes the
-// memory of an operand. A device reads and writes that many in the time of the launch that it costs.
+// leastAhead is the least size, in bytes, of a result for which loads are moved ahead so that it runs in
+// place: a smaller one takes less time than the launch of another step.
 const leastAhead = 16 << 20
 
 // readAhead returns the plan with some loads moved to separate steps: loads of a Reduce beside its rows,
@@ -108,8 +108,8 @@ func newPart(k *ir.Kernel, template ir.Template, axes ir.AxisSet) *slicer {
 	return c
 }
 
-// part is a step of some of the step's instructions, with the indices among them. Args are those that the numbers of c's
-// arguments name.
+// part is a step of some of the step's instructions, with the indices among them. Args are the step's
+// arguments, by the numbers of c's.
 func (s *Step) part(c *slicer, args []Arg) Step {
 	p := Step{Kernel: c.to, Node: s.Node}
 	for _, x := range s.Indices {

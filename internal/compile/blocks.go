@@ -74,8 +74,8 @@ func (l *loop) several(most int) (rows int) {
 	return l.out.Matrix
 }
 
-// allocate assigns the temporary buffers to as few temporaries as it can, and returns
-// those, each as long as a row.
+// allocate assigns the temporary buffers to as few temporaries as it can, and returns the
+// temporaries, each as long as a row.
 func (l *loop) allocate() (temps []ir.Temp) {
 	var busy []int // by temporary: the last stage that needs it
 	l.slots = make([]int, len(l.temps))

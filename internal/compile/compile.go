@@ -170,8 +170,8 @@ type checked struct {
 	n     int
 }
 
-// checks returns which indices an instruction checks, and whether it checks all of
-// that tensor.
+// checks returns the tensor of indices that an instruction checks, and whether it checks
+// all of it.
 func checks(k *ir.Kernel, x kernelize.Index) (c checked, all bool) {
 	n, axis := x.Node, x.Node.Ints[0]
 	c = checked{n.Operand(1), n.Operand(0).Shape[axis]}

@@ -56,7 +56,7 @@ type fuser struct {
 	rows, columns int             // of the scores
 	scores        map[int]bool    // buffers
 	members       map[int]*member // by step
-	more          []Buffer        // of the loops, added to the plan's
+	newBuffers    []Buffer        // of the loops, added to the plan's
 	loops         []*loop         // in the order in which they run
 }
 
@@ -65,7 +65,7 @@ type member struct {
 	rows
 	generation int          // the loop that it is in
 	adds       bool         // all blocks of a matrix add to its result
-	late       map[int]bool // buffers that are read only by instructions after the sum
+	afterSum   map[int]bool // buffers that are read only by instructions after the sum
 }
 
 // next fuses the next scores that are worth it. It reports false when none are left.
@@ -240,10 +240,10 @@ func (f *fuser) member(s *Step, aligned func(b int) bool) *member {
 		}
 	}
 	if m.adds {
-		m.late = map[int]bool{}
+		m.afterSum = map[int]bool{}
 		early := s.inputs(sumOf(k))
 		for b := range s.buffers(ir.In) {
-			m.late[b] = !early[b]
+			m.afterSum[b] = !early[b]
 		}
 	}
 	return m
@@ -263,7 +263,7 @@ func (f *fuser) split() {
 		for b := range f.p.Steps[i].buffers(ir.In) {
 			for _, w := range f.writers[b] {
 				switch writer := f.members[w]; {
-				case m != nil && m.late[b]:
+				case m != nil && m.afterSum[b]:
 					late = max(late, after[w])
 				case m != nil && writer != nil && !writer.adds:
 					g = max(g, writer.generation)
@@ -279,7 +279,7 @@ func (f *fuser) split() {
 			after[i] = max(g+1, late)
 		}
 	}
-	f.loops, f.more = nil, nil
+	f.loops, f.newBuffers = nil, nil
 	for range last + 1 {
 		f.loops = append(f.loops, &loop{fuser: f, renamed: map[int]int{}})
 	}
@@ -292,13 +292,13 @@ func (f *fuser) split() {
 
 // newBuffer adds a buffer and returns its number.
 func (f *fuser) newBuffer(b Buffer) int {
-	f.more = append(f.more, b)
-	return len(f.p.Buffers) + len(f.more) - 1
+	f.newBuffers = append(f.newBuffers, b)
+	return len(f.p.Buffers) + len(f.newBuffers) - 1
 }
 
 func (f *fuser) buffer(i int) *Buffer {
 	if n := len(f.p.Buffers); i >= n {
-		return &f.more[i-n]
+		return &f.newBuffers[i-n]
 	}
 	return &f.p.Buffers[i]
 }

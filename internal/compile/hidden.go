@@ -173,8 +173,8 @@ func (h *hider) findUnused() bool {
 	return false
 }
 
-// uses lists the reductions and stores of a stage that depend on a temporary. Of each it returns limits: beyond
-// them the temporary does not count.
+// uses lists the reductions and stores of a stage that depend on a temporary, each with limits: beyond them
+// the temporary does not count.
 func (h *hider) uses(stage, buffer int) (list []map[limit]bool) {
 	k := h.kernels[stage]
 	depends := make([]bool, len(k.Body))

@@ -35,7 +35,7 @@ type stage struct {
 func (l *loop) add(i int, m *member, again bool) {
 	s := &stage{member: m, step: l.p.Steps[i], from: i}
 	for b := range s.step.buffers(ir.In) {
-		if !m.late[b] && l.isScores(b) && !l.stored(b) {
+		if !m.afterSum[b] && l.isScores(b) && !l.stored(b) {
 			w := l.writers[b][0]
 			if known := slices.ContainsFunc(l.stages, func(s *stage) bool { return s.from == w }); !known {
 				l.add(w, l.members[w], true)
@@ -52,7 +52,7 @@ func (l *loop) add(i int, m *member, again bool) {
 			l.renamed[a.Index] = l.newBuffer(*l.buffer(a.Index))
 			l.scores[l.renamed[a.Index]] = l.isScores(a.Index)
 		}
-		if b, ok := l.renamed[a.Index]; ok && !m.late[a.Index] {
+		if b, ok := l.renamed[a.Index]; ok && !m.afterSum[a.Index] {
 			a.Index = b
 		}
 	}
@@ -163,7 +163,7 @@ func (l *loop) align() bool {
 func (f *fuser) build() bool {
 	used := map[int]bool{}
 	for b := range f.p.Buffers {
-		used[b] = f.kept[b] || slices.ContainsFunc(f.readers[b], func(i int) bool { return f.members[i] == nil || f.members[i].late[b] })
+		used[b] = f.kept[b] || slices.ContainsFunc(f.readers[b], func(i int) bool { return f.members[i] == nil || f.members[i].afterSum[b] })
 	}
 	for _, l := range slices.Backward(f.loops) {
 		l.prune(used)
@@ -202,7 +202,7 @@ func (f *fuser) build() bool {
 		steps = append(append(append(steps, l.before...), s), l.finish...)
 	}
 	f.p.Steps = steps
-	f.p.Buffers = append(f.p.Buffers, f.more...)
+	f.p.Buffers = append(f.p.Buffers, f.newBuffers...)
 	return true
 }
 

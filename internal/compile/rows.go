@@ -6,8 +6,8 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// rows has, for each axis of a kernel, how many rows of the matrices one position along it
-// is: 0 for axes that do not run over rows.
+// rows has, for each axis of a kernel, the number of rows of the matrices from one position
+// to the next: 0 for axes that do not run over rows.
 type rows struct {
 	stride []int // by axis
 	inner  int   // the axis of stride 1
@@ -53,8 +53,8 @@ func rowsOf(k *ir.Kernel, count int, length []int) (r rows, ok bool) {
 	return r, r.movable(k)
 }
 
-// rowStrides returns how many rows one position along each axis is, in a view of rows of n
-// elements.
+// rowStrides returns the number of rows from one position to the next along each axis, in a
+// view of rows of n elements.
 func rowStrides(k *ir.Kernel, v *ir.View, n int) (stride []int, ok bool) {
 	if len(v.Guards) > 0 || v.Off < 0 {
 		return nil, false
@@ -75,7 +75,7 @@ func rowStrides(k *ir.Kernel, v *ir.View, n int) (stride []int, ok bool) {
 	return stride, column < n
 }
 
-// movable reports whether a block of rows anywhere is the same program with other offsets.
+// movable reports whether all blocks of rows are one program with different offsets.
 func (r *rows) movable(k *ir.Kernel) bool {
 	for i := range k.Body {
 		in := &k.Body[i]

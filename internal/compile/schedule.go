@@ -7,13 +7,14 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// little is the number of bytes that delay no step which takes fewer, such as a test of all checks: others wait for it.
+// little is a number of bytes: a step that takes fewer runs as soon as it can, such as a test of all
+// checks, for which others wait.
 const little = 1 << 10
 
-// schedule puts the steps into an order that needs less memory: a step that frees more
-// bytes than it takes, or takes little, is run as soon as it can, and otherwise the steps stay in their
-// order. So a gradient of a layer's weights, which is small and the last to read the
-// stored values of the layer, does not wait for the gradients of all other layers.
+// schedule puts the steps into an order that needs less memory: a step that frees more bytes than it
+// takes, or takes little, runs as soon as it can; other steps stay in their order. So a gradient of a
+// layer's weights, which is small and the last to read the stored values of the layer, does not wait
+// for the gradients of all other layers.
 func (p *Plan) schedule() {
 	buffers := len(p.Buffers) + 1 // one more stands for the reports of checks
 	s := &scheduler{plan: p, readers: make([][]int, buffers), writers: make([][]int, buffers), unread: make([]int, buffers), unwritten: make([]int, buffers), waits: make([]int, len(p.Steps)), freeing: make([]bool, len(p.Steps)), done: make([]bool, len(p.Steps))}

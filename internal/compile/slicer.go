@@ -68,8 +68,8 @@ func (s *slicer) arg(a ir.StageArg, like ir.Arg) int {
 	return len(s.args) - 1
 }
 
-// steps returns by how much an offset moves from block to block, given the coefficients of
-// the axes of from.
+// steps returns the steps of an offset from block to block, given the coefficients of the
+// axes of from.
 func (s *slicer) steps(coef []int) []ir.RowStep {
 	var list []ir.RowStep
 	for a, stride := range s.stride {

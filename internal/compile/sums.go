@@ -47,8 +47,8 @@ func (s *stage) addsWithin(n int) bool {
 			return false
 		}
 	}
-	for _, late := range s.late {
-		if late {
+	for _, after := range s.afterSum {
+		if after {
 			return false
 		}
 	}

@@ -12,7 +12,7 @@ import (
 // ByGroups, four neighbours become its own by the order of the columns or by an exchange.
 func byCopies(elem shader.Matrix, buffers int) *Unit {
 	return &Unit{
-		lanes: shader.Warp, square: [2]int{16, 16}, rows: 2, Apart: 8, Group: 2, Buffers: buffers, fill: 1,
+		lanes: shader.Warp, square: [2]int{16, 16}, rows: 2, Apart: 8, Group: 2, Buffers: buffers, fillSteps: 1,
 		deep: patch{1, 2}, aside: patch{1, 2}, Elem: elem,
 		Methods: UnitMethods{
 			start: (*Pass).startCopies, stride: (*Pass).strideWarps, steps: (*Pass).multiplyCopies,

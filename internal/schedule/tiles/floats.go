@@ -20,7 +20,7 @@ func floatsByGroups(split bool, buffers int) *Unit {
 	return &Unit{
 		lanes: shader.Warpgroup, square: [2]int{64, 16}, rows: 2, Apart: 1, Group: 1, Buffers: buffers, align: 1024,
 		deep: patch{1, 4}, aside: patch{4, 1}, Elem: shader.TF32, Split: split, held: true,
-		alone: 1.5, // lanes wait for their products, then add them up, while products of others run
+		slowdown: 1.5, // lanes wait for their products, then add them up, while products of others run
 		Methods: UnitMethods{
 			start: (*Pass).startFloats, steps: (*Pass).stepFloats, stride: (*Pass).strideFloats,
 			put: (*Pass).putFloats, end: (*Pass).repair, result: (*Pass).resultFloats,
@@ -87,7 +87,8 @@ func vectorOfFloats(f *Factor, l *load, i int) *shader.Expr {
 	return line.Mul(8).Add(l.u.Xor(line.And(7))).Plus(i * 2 * f.Block)
 }
 
-// parts are the words that floats are multiplied as: a head and a tail, or the nearest in TF32.
+// parts are the words that stand for floats in products: a head and a tail, or the nearest in
+// TF32.
 func (q *Pass) parts(sc *build.Scope, name string, x *shader.Expr) []*shader.Expr {
 	words := shader.U32.Vec(4)
 	if !q.Tile.Unit.Split {

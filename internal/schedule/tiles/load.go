@@ -34,7 +34,7 @@ type load struct {
 	when   *shader.Expr   // the block exists; nil: always
 }
 
-// side is the block's position along the side, and deep that along the depth.
+// side is the block's position along the side, and deep its position along the depth.
 func (l *load) side(f *Factor) *shader.Expr {
 	if f.AlongK {
 		return l.u

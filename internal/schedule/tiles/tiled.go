@@ -38,8 +38,8 @@ type Unit struct {
 	Elem        shader.Matrix // of the instructions
 	Split       bool          // an element is multiplied as a head and a tail
 	held        bool          // the left factor is in registers
-	alone       float64       // the slowdown where a compute unit runs these lanes once; 0: none
-	fill        int           // steps that a workgroup which runs alone waits for its first tiles; 0: its rate includes them
+	slowdown    float64       // the slowdown where a compute unit runs these lanes once; 0: none
+	fillSteps   int           // steps that a workgroup which runs alone waits for its first tiles; 0: its rate includes them
 	Methods     UnitMethods
 }
 
@@ -85,15 +85,14 @@ func (t Tile) Bytes(word int) int {
 // Depth is the number of elements of a step along the depth.
 func (t Tile) Depth() int { return t.K * t.Unit.Group }
 
-// load is the time in which a compute unit does a step of some workgroups, in steps at the
-// tile's rate. Fewer than busyThreads that compute alone do not reach the rate: half as many have
-// 0.85 of it.
+// load is the time in which a compute unit does a step of some workgroups, in steps at the tile's
+// rate. Fewer than busyThreads that compute alone do not reach the rate.
 func (t Tile) load(groups int) float64 {
 	const busyThreads = 512
 	threads := groups * t.Threads()
 	switch {
-	case t.Unit.alone > 0 && threads == t.Unit.lanes:
-		return t.Unit.alone
+	case t.Unit.slowdown > 0 && threads == t.Unit.lanes:
+		return t.Unit.slowdown
 	case t.Unit.lanes == 1 && threads < busyThreads:
 		idle := 1 - float64(threads)/busyThreads
 		return float64(groups) / (1 - 0.6*idle*idle)
@@ -101,7 +100,7 @@ func (t Tile) load(groups int) float64 {
 	return float64(groups)
 }
 
-// scattered reports whether a thread's rows are no neighbours.
+// scattered reports whether a thread's rows are not neighbours.
 func (u *Unit) scattered() bool { return u.Apart > 1 }
 
 // words is the number of words of an element of the right factor, if the left one is held.
@@ -132,7 +131,7 @@ func Options(x *product.Product) []product.Option[Tile] {
 			for left := ir.CeilDiv(tiles*splits, x.Target.Units); left > 0; left -= resident {
 				groups, fill := min(left, resident), 0
 				if groups == 1 {
-					fill = t.Unit.fill
+					fill = t.Unit.fillSteps
 				}
 				time += float64(each+fill) * max(cost.Step, work*t.load(groups))
 			}
@@ -145,7 +144,7 @@ func Options(x *product.Product) []product.Option[Tile] {
 }
 
 // resident is the number of workgroups that a compute unit runs at once: fewer than usual if it has less
-// shared memory than those that were measured.
+// shared memory than the GPUs that Tile.resident holds for.
 func resident(x *product.Product, t Tile) int {
 	if x.Target.TileBytes == 0 {
 		return t.resident
@@ -205,7 +204,7 @@ type Pass struct {
 	At          product.Place // of the tile
 	Acc         [][]*shader.Var
 	Begin       *shader.Expr    // of the first step along the depth; nil: 0
-	Steps       int             // of which some together begin at a multiple of their depth; 0: one
+	Steps       int             // so many steps together begin at a multiple of their depth; 0: one
 	First, Last *shader.Expr    // steps along the depth
 	Lane        *shader.Expr    // of a warp
 	Warp        [2]*shader.Expr // in rows and columns of warps
@@ -244,7 +243,8 @@ func Compile(x *product.Product, o product.Option[Tile]) {
 // factors that they share are still in the cache.
 const band = 8
 
-// locate finds the workgroup's tile, or two of them in turn. End is to be called at the end of the pass.
+// locate finds the workgroup's tile, or two of them in turn. The caller calls end at the end of the
+// pass.
 func (q *Pass) locate() (end func()) {
 	end = func() {}
 	root, t := q.P.Root, q.Tile
