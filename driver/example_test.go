@@ -84,8 +84,9 @@ func ExampleLooper() {
 	_, wraps := d.(driver.Wrapper)      // computes in the host's memory
 	_, views := d.(driver.Viewer)       // shows its memory to the host
 	_, heap := d.(driver.HostAllocator) // has buffers that Go's collector frees
-	fmt.Println(loops, holds, times, peers, wraps, views, heap)
-	// Output: true false false false false false false
+	_, texts := d.(driver.RawCompiler)  // compiles kernels of users
+	fmt.Println(loops, holds, times, peers, wraps, views, heap, texts)
+	// Output: true false false false false false false false
 }
 
 // A device that knows the times of calls at once returns them as Timed.

@@ -85,7 +85,7 @@ func (t *tape) walk(scope *graph.Scope, roots []*graph.Node, operands func(*grap
 	})
 }
 
-// hasDerivative reports whether a rule says what the derivative of an operation is, or that there is none.
+// hasDerivative reports whether an operation has a rule for its derivative, or one that refuses.
 func hasDerivative(n *graph.Node) bool {
 	return ir.Table[n.Op].Diff != ir.Zero && n.Op != ir.StopGradient || graph.KernelOf(n) != nil
 }

@@ -173,3 +173,13 @@ func ExampleLoop() {
 	// row 4 begins at element 12
 	// row 6 begins at element 18
 }
+
+// A kernel of a user has a text in a device's language, and its arguments.
+func ExampleRawKernel() {
+	k := ir.RawKernel{
+		Name: "double", Text: "out[i] = 2*x[i]", Names: []string{"x", "out"}, Threads: 64, Grid: [3]int{1, 1, 1},
+		Args: []ir.Arg{{Kind: ir.In, DType: ir.Float32, Len: 4}, {Kind: ir.Out, DType: ir.Float32, Len: 4}, {Kind: ir.Value, DType: ir.Uint32}},
+	}
+	fmt.Println(k.Result().Kind, k.Result().Len)
+	// Output: out 4
+}

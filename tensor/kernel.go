@@ -23,8 +23,8 @@ import (
 type Kernel struct {
 	Name     string   // for errors and [Explain]
 	Operands []string // their names in WGSL
-	DType    DType    // of the result; by default that of the first operand
-	Shape    []int    // of the result; nil is that of the first operand
+	DType    DType    // of the result; by default the first operand's
+	Shape    []int    // of the result; nil is the first operand's
 
 	// Go fills the elements of the result, zeros at first. It does not write the operands. It depends
 	// on nothing else: where a function with variables of its own computes, Jit records nothing.
@@ -34,8 +34,8 @@ type Kernel struct {
 	// bindings: an array for each of Operands, and out for the result, of f32, i32 or u32. It is
 	// also given the constants threads and n, the number of elements of out.
 	WGSL string
-	// PTX is a module with the entry point kernel. Its parameters are the address of each operand, that of the
-	// result, each a .u64, and the number of elements of the result, a .u32: as nvcc -ptx makes it of
+	// PTX is a module with the entry point kernel. Its parameters are the addresses of the operands and of
+	// the result, each a .u64, and the number of elements of the result, a .u32: as nvcc -ptx makes it of
 	// extern "C" __global__ void kernel(const float *x, float *out, unsigned n).
 	PTX string
 
@@ -68,8 +68,7 @@ func Elements[E Element](a Array) []E {
 // those that read it: nothing is fused with it.
 //
 // It has no derivative: grad.Custom and grad.CustomJVP give it one. If a text does not compile, reading the
-// result is an [*Error] with the line of Call and the compiler's message, whose lines are those of
-// the text.
+// result is an [*Error] with the line of Call and the compiler's message, with lines of the text.
 func (k Kernel) Call(operands ...Tensor) Tensor {
 	op := "Kernel " + k.Name
 	if len(operands) == 0 || len(operands) != len(k.Operands) {
@@ -125,7 +124,7 @@ func (k Kernel) run() func(out graph.HostArray, in []graph.HostArray) error {
 	}
 }
 
-// key is what the kernel computes, for [graph.HostFunc]; nil if Go may change unseen.
+// key identifies the kernel, for [graph.HostFunc]; nil if Go may change unseen.
 func (k Kernel) key() any {
 	type key struct {
 		operands, wgsl, ptx string

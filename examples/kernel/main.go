@@ -1,5 +1,5 @@
 // Command kernel learns through a kernel of its own: the operation recur, in Go, WGSL and PTX, with
-// its derivative. It finds the decays of four leaky integrators from what they do to noise.
+// its derivative. It finds the decays of four leaky integrators from their response to noise.
 package main
 
 import (

@@ -14,8 +14,9 @@ type signal struct{ Decay, Input tensor.Tensor }
 // recur returns h[t] = decay[t]·h[t-1] + input[t] for each channel, from h = 0 on: the recurrence of
 // state space models such as Mamba. It may be differentiated any number of times, and batched.
 func recur(decay, input tensor.Tensor) tensor.Tensor {
-	// With the cotangents g of h, those of the inputs are λ[t] = g[t] + decay[t+1]·λ[t+1]: the
-	// recurrence itself, backwards. Those of the decays are λ[t]·h[t-1].
+	// With the cotangents g of h, the inputs have the cotangents λ[t] = g[t] +
+	// decay[t+1]·λ[t+1]: the recurrence itself, backwards. The decays have the cotangents
+	// λ[t]·h[t-1].
 	vjp := func(at signal, h, g tensor.Tensor) signal {
 		next := at.Decay.Slice(0, 1, h.Dim(0)).Pad(0, 0, 1)
 		back := recur(next.Flip(0), g.Flip(0)).Flip(0)

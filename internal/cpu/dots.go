@@ -16,7 +16,7 @@ const (
 	// dotColumns is the number of columns that stay in the cache for several passes over them.
 	dotColumns = 16
 	// dotPart is about the greatest depth of a call of a simd.DotTile: rows stay in the first-level
-	// cache, and lanes add up so few products that their sum is as exact as that of a simd.Product.
+	// cache, and lanes add up so few products that their sum is as exact as a simd.Product's.
 	dotPart = 1024
 	// dotWork is the least number of multiplications that are worth a block of dot products.
 	dotWork = 1 << 15
@@ -26,10 +26,10 @@ const (
 
 // newDots returns a runner of products of few rows by memory that is contiguous along the depth, as
 // the weights of a linear layer are: each sum reads its right factor where it is, and once. The
-// kernel may have several sums with the same axes; those of the rows belong to all left factors,
-// which a worker evaluates once, and those of the columns, which are cut into tasks, to all right
-// ones. It returns nil for other kernels, and for many short sums: to copy the right factor takes
-// less time than to add up their lanes. Halves would be copied to be widened.
+// kernel may have several sums with the same axes; the axes of the rows belong to all left factors,
+// which a worker evaluates once, and the axes of the columns, which are cut into tasks, to all
+// right ones. It returns nil for other kernels, and for many short sums: to copy the right factor
+// takes less time than to add up their lanes. Halves would be copied to be widened.
 func newDots(s *space) *pointwiseRunner {
 	deep := s.List(ir.Reduced, ir.K)
 	if len(deep) == 0 || s.Size(deep) < s.tune.dotDepth || s.reuses() {

@@ -50,8 +50,8 @@ func (d *simulated) Compile(k *ir.Kernel) (driver.Program, error) {
 	return d.device.Compile(k)
 }
 
-// CompileRaw tells the fake that a text multiplies, as that of drivertest does. A text with the word
-// faulty, the fake's compiler refuses.
+// CompileRaw tells the fake that a text multiplies, as drivertest's does. The fake's compiler
+// refuses a text with the word faulty.
 func (d *simulated) CompileRaw(k *ir.RawKernel) (driver.Program, error) {
 	q, _, err := schedule.Raw(k, d.Target)
 	if err != nil {

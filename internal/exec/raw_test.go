@@ -16,7 +16,7 @@ import (
 )
 
 // A rawDevice is a CPU with a language of one word, which adds the first two operands. It counts
-// what it compiles, and fails once where fails is set.
+// compilations, and fails once where fails is set.
 type rawDevice struct {
 	driver.Device
 	compiled int

@@ -226,7 +226,7 @@ func (h *hostStep) String() string {
 	return "on the host" + h.of()
 }
 
-// of explains what the step computes.
+// of explains the work of the step.
 func (h *hostStep) of() string {
 	text := ": " + h.Node.Op.String()
 	if h.Node.Op == ir.HostCall {

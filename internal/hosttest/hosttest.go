@@ -53,7 +53,7 @@ func eliminate(out graph.HostArray, in []graph.HostArray) error {
 }
 
 // reduce turns the square on the left of rows into the identity, by elimination with pivots. It
-// returns false if there is none.
+// returns false if the square has no inverse.
 func reduce(rows [][]float64) bool {
 	for c := range rows {
 		at := c

@@ -1,8 +1,8 @@
 // Package property checks properties in tests: a property is a function that draws its input, and
 // Check calls it with a hundred inputs. The input of a failure is printed.
 //
-// It is a package of ours so that the go.sum of who imports tensor and grad has no module
-// that only tests need.
+// It is a package of ours so that programs that import tensor and grad have no module in
+// their go.sum that only tests need.
 package property
 
 import (

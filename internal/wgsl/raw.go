@@ -35,5 +35,5 @@ func Raw(k *ir.RawKernel, p *shader.Pass) (string, error) {
 	return b.String(), nil
 }
 
-// rawTypes are those of elements that take a word.
+// rawTypes are the types of elements that take a word.
 var rawTypes = map[ir.DType]string{ir.Float32: "f32", ir.Int32: "i32", ir.Uint32: "u32"}
