@@ -44,8 +44,9 @@ type entry struct {
 	file *os.File
 }
 
-// Open opens a file and checks its header. Of a model in several files, any of which is named,
-// such as model-00001-of-00003.gguf, it opens all, and Meta is that of the first.
+// Open opens a file and checks its header. Of a model in several files, such as
+// model-00001-of-00003.gguf, any of which may be named, it opens all; Meta is the first
+// file's.
 //
 // A tensor is read by Tensor, Raw or Load, which need the file open.
 func Open(path string) (*File, error) {
@@ -245,7 +246,7 @@ func parseHeader(p *parser) (h header, err error) {
 	return h, place(h.tensors, (p.at+align-1)/align*align, align, p.size)
 }
 
-// alignment returns what offsets of tensors are multiples of.
+// alignment returns the alignment of the offsets of tensors.
 func alignment(m Meta) (int64, error) {
 	if m.Value(alignmentKey) == nil {
 		return defaultAlignment, nil

@@ -150,8 +150,8 @@ func TestShrinks(t *testing.T) {
 	}
 }
 
-// A header is refused, or its tensors lie in the file without overlap. Memory stays within that of
-// the file.
+// A header is refused, or its tensors lie in the file without overlap. Memory stays within the
+// file's size.
 func FuzzHeader(f *testing.F) {
 	for _, name := range []string{"all_types", "quants", "llama_gqa"} {
 		data, err := os.ReadFile("testdata/" + name + ".gguf")

@@ -16,7 +16,7 @@ type Pair struct {
 // Meta is the metadata of a file, in its order.
 type Meta []Pair
 
-// Value returns the value of a key, nil if there is none.
+// Value returns the value of a key, or nil.
 func (m Meta) Value(key string) any {
 	if i := m.index(key); i >= 0 {
 		return m[i].Value
@@ -28,7 +28,8 @@ func (m Meta) index(key string) int {
 	return slices.IndexFunc(m, func(p Pair) bool { return p.Key == key })
 }
 
-// With returns the metadata with a value in place of that of a key, or after the others.
+// With returns the metadata with a value for a key: in place of the old one, or after the
+// others.
 func (m Meta) With(key string, value any) Meta {
 	m = slices.Clone(m)
 	if i := m.index(key); i >= 0 {

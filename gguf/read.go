@@ -122,8 +122,8 @@ func (f *File) Raw(name string) ([]byte, error) {
 	return b, nil
 }
 
-// Verify reads a tensor and returns what is wrong with its elements, "" if nothing is: a scale of a
-// block, or an element, is a NaN or infinite.
+// Verify reads a tensor and returns the fault of its elements, or "": a scale of a block, or an
+// element, is a NaN or infinite.
 func (f *File) Verify(name string) (fault string, err error) {
 	b, err := f.Raw(name)
 	if err != nil {

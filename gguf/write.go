@@ -38,7 +38,7 @@ type Source struct {
 }
 
 // Save writes the tensors of a tree, without absent ones, under the names that package tree
-// describes. typ chooses types; nil is that of each tensor. If path is a symbolic link, Save
+// describes. typ chooses types; nil keeps each tensor's. If path is a symbolic link, Save
 // writes its target; path is the old file or the whole new one at all times.
 func Save(path string, tree any, meta Meta, typ func(name string, shape []int) Type) error {
 	tensors, err := treefile.Collect(tree)

@@ -71,7 +71,8 @@ func TestConverted(t *testing.T) {
 	}
 }
 
-// Mistral's window and Qwen 3's norms survive, too, and what files cannot hold is an error.
+// Mistral's window and Qwen 3's norms survive, too, and settings that files cannot hold are
+// an error.
 func TestConvertedSettings(t *testing.T) {
 	ids := tensor.New([]int32{3, 5, 7, 9, 11, 2}, 1, 6)
 	same := func(name, dir string) {

@@ -28,7 +28,7 @@ type rope struct {
 	Mscale       float64 `config:"mscale"`
 	MscaleAllDim float64 `config:"mscale_all_dim"`
 	Truncate     bool    `config:"truncate"`
-	// Factors are those of rateFactors, in GGUF files.
+	// Factors are the divisors of rates in GGUF files.
 	Factors []float64 `config:"factors"`
 }
 

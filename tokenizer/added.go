@@ -28,7 +28,7 @@ type addedTokens struct {
 	byID       map[int32]*AddedToken
 	byContent  map[string]int32
 	special    map[string]bool
-	shown      map[int32]string // what tokens decode to: in their normalized form, if they are looked for in it
+	shown      map[int32]string // the texts of tokens: in their normalized form, if they are looked for in it
 	plain, own *finder          // in the text as it is; in the normalized one
 }
 

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// mixedText is what text of the web is like: prose of words that follow Zipf's law, numbers, code, and
-// some other scripts.
+// mixedText resembles text of the web: prose of words that follow Zipf's law, numbers, code, and some
+// other scripts.
 func mixedText(size int) string {
 	rng := rand.New(rand.NewPCG(3, 4))
 	syllables := strings.Fields("the of and to in is on that by this with you it not or be are from at as your all have new more an was we will can us about if my has but our one other do no time they site he up may what which their news out use any there see only so his when here who also now get view best re ter er ed ing ion ly est al con pre un tion ment able")

@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// bpe merges pairs of tokens, those of the lowest rank first, until no pair of a word is in its list
-// (R. Sennrich and others, Neural Machine Translation of Rare Words with Subword Units, 2016).
+// bpe merges pairs of tokens, the pairs of the lowest rank first, until no pair of a word is in its
+// list (R. Sennrich and others, Neural Machine Translation of Rare Words with Subword Units, 2016).
 type bpe struct {
 	words          *vocabulary
 	merges         pairs
@@ -26,9 +26,9 @@ type bpe struct {
 	// and words have neither prefix nor suffix: then cover finds the result of merging.
 	single bool
 	trie   *trie
-	prefer []int32 // by id: the longest other token that this one begins with, -1 if there is none
+	prefer []int32 // by id: the longest other token that this one begins with, or -1
 
-	// raw is set if words are bytes and tokens what they stand for in byteRunes.
+	// raw is set if words are bytes, and tokens are their characters in byteRunes.
 	raw bool
 	// names are the tokens' bytes if raw is set, else the tokens.
 	names []string
@@ -37,8 +37,8 @@ type bpe struct {
 func (m *bpe) vocab() *vocabulary { return m.words }
 func (m *bpe) surface() int32     { return -1 }
 
-// init fills what follows from the exported parts. raw asks for words of bytes, for which the
-// vocabulary must have all 256.
+// init fills the fields that follow from the exported parts. raw asks for words of bytes, for
+// which the vocabulary must have all 256.
 func (m *bpe) init(raw bool) error {
 	m.bytes = m.words.byteTokens()
 	m.unknownID = -1
@@ -154,7 +154,7 @@ func (m *bpe) tokenize(st *state, word string, toks []tok) ([]tok, error) {
 	return toks, nil
 }
 
-// runs divides a word at its unknown characters and covers what is between.
+// runs divides a word at its unknown characters and covers the parts between.
 func (m *bpe) runs(st *state, word string, toks []tok) ([]tok, error) {
 	f := filler{m: m}
 	pos := 0
@@ -184,7 +184,7 @@ func (m *bpe) runs(st *state, word string, toks []tok) ([]tok, error) {
 	return f.flush(toks), nil
 }
 
-// singleRune returns the token that is one character, -1 if there is none.
+// singleRune returns the token that is one character, or -1.
 func (m *bpe) singleRune(s string) int32 {
 	nodes, node := m.trie.nodes, int32(0)
 	for i := range len(s) {

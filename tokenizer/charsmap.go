@@ -66,8 +66,8 @@ func (c *charsmap) find(s string) (string, bool) {
 	return "", false
 }
 
-// normalize replaces what the table has. As in Hugging Face's library, a character with its marks is
-// looked up as one if it has fewer than 6 bytes.
+// normalize replaces the characters that the table has. As in Hugging Face's library, a character
+// with its marks is looked up as one if it has fewer than 6 bytes.
 func (c *charsmap) normalize(t text) (text, error) {
 	var b *builder
 	change := func(at int, old, to string) {

@@ -104,8 +104,8 @@ func preTokenizerTypes() map[string]func(f *fields, depth int) preTokenizer {
 	}
 }
 
-// readMetaspace reads what the pre-tokenizer and the decoder have in common. Older files say
-// add_prefix_space instead of prepend_scheme.
+// readMetaspace reads the common settings of the pre-tokenizer and the decoder. Older files
+// say add_prefix_space instead of prepend_scheme.
 func readMetaspace(f *fields) (string, prependScheme) {
 	replacement := f.char("replacement", "")
 	f.skip("str_rep")

@@ -32,8 +32,8 @@ func pipeline(stages []stage, out func(string)) (push func(string), flush func()
 	return push, flush
 }
 
-// tokenStage is a stage that needs whole tokens: f returns what a token, the i-th, becomes, and whether
-// it stays.
+// tokenStage is a stage that needs whole tokens: f returns the replacement of a token, the i-th, and
+// whether it stays.
 type tokenStage struct {
 	f       func(i int, s string) (string, bool)
 	i       int

@@ -5,12 +5,12 @@ import (
 	"slices"
 )
 
-// An Encoding is what a model reads of a text. All its slices have an element for each token.
+// An Encoding is a text as a model reads it. All its slices have an element for each token.
 type Encoding struct {
 	IDs    []int32
 	Tokens []string
 	// Offsets are the characters of the text that tokens stand for, from the first to before the
-	// last, counted in runes. Those of tokens that are added to a text are 0, 0.
+	// last, counted in runes. Tokens that are added to a text have 0, 0.
 	Offsets [][2]int32
 	// TypeIDs say which text of a pair a token belongs to, as the model wants it.
 	TypeIDs []int32
@@ -18,7 +18,7 @@ type Encoding struct {
 	AttentionMask []int32
 	// SpecialMask is 1 for tokens that are added to a text and for padding, else 0.
 	SpecialMask []int32
-	// Overflow has what truncation cut off, each part as long as this one.
+	// Overflow has the parts that truncation cut off, each as long as this one.
 	Overflow []*Encoding
 }
 
@@ -54,7 +54,7 @@ const (
 
 // A Padding makes encodings longer.
 type Padding struct {
-	// Length is that of all encodings; 0 stands for that of the longest of a batch.
+	// Length is the length of all encodings; 0 stands for the longest of a batch.
 	Length int
 	// MultipleOf rounds the length up, unless it is 0.
 	MultipleOf int

@@ -122,7 +122,7 @@ func (f *fields) list(name string) (raws []json.RawMessage, paths []string) {
 	return raws, paths
 }
 
-// choice returns what a name stands for.
+// choice returns the value of a name.
 func choice[T any](f *fields, name, absent string, of map[string]T) (v T) {
 	s := get(f, name, absent)
 	v, ok := of[s]

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// GGUF is what the metadata of a GGUF file says about its tokenizer, under the names
+// GGUF is the metadata of a GGUF file about its tokenizer, under the names
 // tokenizer.ggml.*.
 type GGUF struct {
 	// Model is gpt2, llama, bert or t5.
@@ -17,7 +17,7 @@ type GGUF struct {
 	// Types has token_type: 1 normal, 2 unknown, 3 control, 4 user-defined, 5 unused, 6 byte.
 	Types  []int32
 	Merges []string
-	// IDs has those of special tokens by role: bos, eos, unk, sep, pad, cls and mask.
+	// IDs has the ids of special tokens by role: bos, eos, unk, sep, pad, cls and mask.
 	IDs map[string]int32
 	// AddBOS, AddEOS, AddSpacePrefix and RemoveExtraWhitespaces are nil where the file says nothing: then
 	// the model's custom counts.

@@ -14,7 +14,7 @@ import (
 	"github.com/tensorken/tensorken/internal/files"
 )
 
-// maxFile is the greatest size of a file. Those of models have 1 to 40 MB.
+// maxFile is the greatest size of a file. Files of models have 1 to 40 MB.
 const maxFile = 1 << 30
 
 // Open reads a tokenizer: a file tokenizer.json, tokenizer.model (SentencePiece), vocab.txt (BERT) or
@@ -77,7 +77,7 @@ func Read(r io.Reader) (*Tokenizer, error) {
 	return t, nil
 }
 
-// A spec is what a tokenizer is built of. The sections are those of tokenizer.json.
+// A spec has the parts of a tokenizer: the sections of tokenizer.json.
 type spec struct {
 	sections map[string]json.RawMessage
 	model    model
@@ -184,8 +184,8 @@ func lastByteLevel(p preTokenizer) *byteLevel {
 	return nil
 }
 
-// numbered returns the added tokens with their ids: that of the vocabulary if it has the token, else
-// the next after all others, as Hugging Face's library numbers them whatever the file says.
+// numbered returns the added tokens with their ids: the vocabulary's if it has the token, else the
+// next after all others, as Hugging Face's library numbers them whatever the file says.
 func (s *spec) numbered() (out []AddedToken) {
 	v := s.model.vocab()
 	ids := map[string]int32{}

@@ -20,7 +20,7 @@ type model interface {
 // A vocabulary numbers tokens.
 type vocabulary struct {
 	ids    map[string]int32
-	tokens []string // by id; "" if there is none
+	tokens []string // by id; "" for an unused id
 	has    []bool   // whether an id has a token, nil if all have one
 	size   int
 }
@@ -210,7 +210,8 @@ func (m *unigram) tokenize(st *state, word string, toks []tok) ([]tok, error) {
 	return m.known(word, toks, start), nil
 }
 
-// known replaces unknown tokens: by the token that their text is, or by those of its bytes.
+// known replaces unknown tokens: by the token that their text is, or by the tokens of its
+// bytes.
 func (m *unigram) known(word string, toks []tok, start int) []tok {
 	unknown := false
 	for _, t := range toks[start:] {

@@ -59,7 +59,8 @@ const (
 	regexTimeout = 10 * time.Second
 )
 
-// unicodeWords replaces \w and what depends on it by Oniguruma's: regexp2 has those of .NET.
+// unicodeWords replaces \w, and classes that depend on it, by Oniguruma's: regexp2 has
+// .NET's.
 func unicodeWords(source string) string {
 	const word = `\p{L}\p{M}\p{N}\p{Pc}Ⓐ-ⓩ`
 	outside := map[byte]string{
@@ -114,7 +115,7 @@ func (b backtracking) each(s string, found func(lo, hi int)) error {
 	}
 	for last := -1; err == nil && m != nil; {
 		lo := advance(m.Index)
-		if hi := advance(m.Index + m.Length); lo < hi || lo != last { // an empty one at the end of another is none
+		if hi := advance(m.Index + m.Length); lo < hi || lo != last { // an empty one at the end of another does not count
 			found(lo, hi)
 			last = hi
 		}
@@ -123,7 +124,7 @@ func (b backtracking) each(s string, found func(lo, hi int)) error {
 	return err
 }
 
-// A behaviour says what a split does with the matches of its pattern.
+// A behaviour is a split's treatment of the matches of its pattern.
 type behaviour int
 
 const (

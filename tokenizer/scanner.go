@@ -137,7 +137,7 @@ func match(seq []node, s string, pos int) int {
 	return pos
 }
 
-// at returns the end of the match at pos, -1 if there is none.
+// at returns the end of the match at pos, or -1.
 func (p *scanner) at(s string, pos int) int {
 	b := s[pos]
 	for i := range p.alternatives {

@@ -25,7 +25,7 @@ func randomText(rng *rand.Rand, n int) string {
 	return b.String()
 }
 
-// longS adds what (?i:'s) means in Oniguruma and not in regexp2: ſ is a small s.
+// longS adds a match of (?i:'s) in Oniguruma that regexp2 lacks: ſ is a small s.
 func longS(source string) string { return strings.ReplaceAll(source, "(?i:'s|", "(?i:'s|'ſ|") }
 
 func matches(t *testing.T, p pattern, s string) string {
@@ -36,7 +36,8 @@ func matches(t *testing.T, p pattern, s string) string {
 	return b.String()
 }
 
-// Scanners find what regexp2 finds, in the splitters of all models that are known by name.
+// Scanners find the same matches as regexp2, in the splitters of all models that are known
+// by name.
 func TestScanners(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	seen := map[string]bool{}

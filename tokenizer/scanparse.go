@@ -75,7 +75,7 @@ func (p *scanParser) sequence() (seq []node) {
 	return seq
 }
 
-// atom reads what a count may follow.
+// atom reads an expression that a count may follow.
 func (p *scanParser) atom() node {
 	fold := p.fold
 	switch {
@@ -236,7 +236,8 @@ var (
 	}
 )
 
-// escape2 reads what follows a backslash: a character, or a set of them, which it adds to the class.
+// escape2 reads the text after a backslash: a character, or a set of them, which it adds to the
+// class.
 func (p *scanParser) escape2(c *class) (r rune, single bool) {
 	if p.rest == "" {
 		p.fail()

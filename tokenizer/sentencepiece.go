@@ -22,7 +22,7 @@ const (
 	bytePiece
 )
 
-// A sentencePiece is what a model of SentencePiece says.
+// A sentencePiece is the contents of a model of SentencePiece.
 type sentencePiece struct {
 	pieces       []spPiece
 	kind         uint64 // 1: Unigram, 2: BPE
@@ -280,8 +280,8 @@ func (m *sentencePiece) unigram(names map[string]int32) (model, error) {
 	return newUnigram(pieces, m.unk, m.fallback)
 }
 
-// bpe returns the model. SentencePiece merges two pieces if both together are one, those of the highest
-// score first.
+// bpe returns the model. SentencePiece merges two pieces if both together are one, the pair of the
+// highest score first.
 func (m *sentencePiece) bpe(names, normal map[string]int32) (model, error) {
 	v, err := newVocabulary(names, len(m.pieces))
 	if err != nil {

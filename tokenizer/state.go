@@ -5,8 +5,8 @@ import (
 	"unicode/utf8"
 )
 
-// A state is what one goroutine needs to encode: memory that is used again, and the words that it has
-// met.
+// A state is one goroutine's memory for encoding: buffers that are used again, and the words that it
+// has met.
 type state struct {
 	in      input
 	all     []tok // of the text

@@ -8,7 +8,7 @@ import (
 type span struct{ lo, hi int32 }
 
 // A text is a string on its way to the model. Each of its bytes remembers the bytes of the original
-// text that it came from: those of the whole character.
+// character that it came from.
 type text struct {
 	s  string
 	al []span // by byte; nil if s has the characters' lengths of the original, from base on

@@ -26,16 +26,16 @@ type Tokenizer struct {
 	states       sync.Pool
 }
 
-// EncodeOptions change what Encode returns. A nil pointer is all zeros.
+// EncodeOptions are the options of Encode. A nil pointer is all zeros.
 type EncodeOptions struct {
 	// NoSpecial leaves out the tokens that the model wants around a text.
 	NoSpecial bool
 	// IDsOnly leaves all slices but IDs empty, which is faster.
 	IDsOnly bool
-	// Truncation and Padding take the place of those of the file.
+	// Truncation and Padding take the place of the file's.
 	Truncation *Truncation
 	Padding    *Padding
-	// NoTruncation and NoPadding leave out those of the file.
+	// NoTruncation and NoPadding leave out the file's.
 	NoTruncation, NoPadding bool
 }
 
@@ -225,7 +225,8 @@ func (t *Tokenizer) describe(e *Encoding, in *input, all []tok, s string) {
 	}
 }
 
-// divide finds added tokens in a text, normalizes what is between them, and divides it into words.
+// divide finds added tokens in a text, normalizes the parts between them, and divides these into
+// words.
 func (t *Tokenizer) divide(in *input, s string) error {
 	in.text = text{s: s}
 	in.pieces = in.pieces[:0]
@@ -299,9 +300,9 @@ func (t *Tokenizer) Decode(ids []int32, keepSpecial bool) string {
 	return b.String()
 }
 
-// A Decoder returns the text of tokens that come one after the other, such as those that a model
-// generates. It never cuts a character: what may still change is held back. The texts, joined, are
-// what Decode returns.
+// A Decoder returns the text of tokens that come one after the other, such as tokens that a model
+// generates. It never cuts a character: text that may still change is held back. The texts,
+// joined, equal Decode's.
 type Decoder struct {
 	t       *Tokenizer
 	keep    bool

@@ -15,8 +15,8 @@ var (
 	nfkc = form{norm.NFKC, true}
 )
 
-// A form is a normalization form. Package norm says what characters are made of; the algorithm is
-// written here, because origins must follow the characters, and because norm breaks long rows of
+// A form is a normalization form. Package norm decomposes characters; the algorithm is written
+// here, because origins must follow the characters, and because norm breaks long rows of
 // combining marks.
 type form struct {
 	norm    norm.Form
@@ -104,8 +104,8 @@ func (f form) decompose(marks []mark, s string) []mark {
 
 const hangulBase, hangulEnd = 0xac00, 0xac00 + 11172
 
-// recompose joins characters as the standard says. The change of a joined one counts what its parts
-// were made of.
+// recompose joins characters as the standard says. The change of a joined one counts its parts'
+// bytes.
 func recompose(marks []mark) []mark {
 	out := marks[:0:0]
 	starter := -1

@@ -18,7 +18,7 @@ import (
 
 const ggufData, modelData = "../../gguf/testdata/", "../../models/testdata/"
 
-// succeed runs the command and returns what it prints.
+// succeed runs the command and returns its output.
 func succeed(t *testing.T, args ...string) string {
 	t.Helper()
 	status, stdout, stderr := command(args...)
@@ -28,7 +28,7 @@ func succeed(t *testing.T, args ...string) string {
 	return stdout
 }
 
-// Decoded tensors are those of ggml, to the last bit.
+// Decoded tensors equal ggml's, to the last bit.
 func TestGGUFDecode(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "m.safetensors")
 	succeed(t, "gguf", "convert", ggufData+"all_types.gguf", out, "--type", "f32")

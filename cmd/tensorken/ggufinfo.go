@@ -137,7 +137,7 @@ func jsonList[T any](list []T) []any {
 	return all
 }
 
-// cacheSize estimates what keys and values of the whole context take.
+// cacheSize estimates the bytes of keys and values of the whole context.
 func cacheSize(meta gguf.Meta) (context, bytes int) {
 	arch, err := gguf.Get[string](meta, "general.architecture")
 	if err != nil {

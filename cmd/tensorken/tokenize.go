@@ -80,11 +80,11 @@ func (o tokenizeOptions) run(args []string, stdin io.Reader, stdout io.Writer) e
 
 // A tokenizeAnswer is a line of the output.
 type tokenizeAnswer struct {
-	IDs         []int32  `json:"ids"`
-	Tokens      []string `json:"tokens"`
+	IDs         []int32    `json:"ids"`
+	Tokens      []string   `json:"tokens"`
 	Offsets     [][2]int32 `json:"offsets"`
-	Decoded     string   `json:"decoded"`
-	DecodedKeep string   `json:"decoded_keep_special"`
+	Decoded     string     `json:"decoded"`
+	DecodedKeep string     `json:"decoded_keep_special"`
 }
 
 // lines answers each line of JSON.
@@ -106,7 +106,7 @@ func (o tokenizeOptions) lines(t *tokenizer.Tokenizer, stdin io.Reader, stdout i
 			} else {
 				written = writeLine(out, answer)
 			}
-			if written == nil && in.Buffered() == 0 { // who asks line by line waits for the answer
+			if written == nil && in.Buffered() == 0 { // a program that asks line by line waits for the answer
 				written = out.Flush()
 			}
 			if written != nil {
@@ -160,8 +160,8 @@ func (o tokenizeOptions) answer(t *tokenizer.Tokenizer, line string) (*tokenizeA
 	return a, nil
 }
 
-// writeLine writes v as JSON, with the escapes of JSON for characters that do not print: those of
-// output would be none.
+// writeLine writes v as JSON, with the escapes of JSON for characters that do not print: the
+// escapes of output are not JSON's.
 func writeLine(w *bufio.Writer, v any) error {
 	var b strings.Builder
 	encoder := json.NewEncoder(&b)

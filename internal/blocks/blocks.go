@@ -71,8 +71,8 @@ func (f *Format) Decode(y []float32, b []byte) {
 	}
 }
 
-// NotFinite returns the index of the first block with a scale that is a NaN or infinite, -1 if
-// there is none.
+// NotFinite returns the index of the first block with a scale that is a NaN or infinite, or
+// -1.
 func (f *Format) NotFinite(b []byte) int {
 	for i := 0; len(b) > 0; i++ {
 		for _, s := range f.scales {

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// edges are halves at the ends of what a scale may be: zeros, subnormal numbers, the smallest
+// edges are halves at the ends of a scale's range: zeros, subnormal numbers, the smallest
 // normal and the greatest one, one, infinities, a NaN.
 var edges = []uint16{0, 0x8000, 1, 0x83ff, 0x400, 0x7bff, 0xfbff, 0x3c00, 0xbc00, 0x7c00, 0xfc00, 0x7e00}
 
@@ -52,7 +52,7 @@ func fingerprint(y []float32) uint64 {
 	return h.Sum64()
 }
 
-// ggml has, by format, the fingerprint of what the library ggml decodes edgeBlocks to. It has no
+// ggml has, by format, the fingerprint of edgeBlocks as the library ggml decodes them. It has no
 // decoder of Q8_1, an intermediate format.
 var ggml = map[string]uint64{
 	"IQ1_M":   0x3f6dd30227517161,

@@ -139,7 +139,7 @@ func shifted(y []float32, p *[8]int8, d, delta float32) {
 	}
 }
 
-// deltas are what IQ1_S and IQ1_M add to points, by a bit.
+// deltas are the offsets that IQ1_S and IQ1_M add to points, by a bit.
 var deltas = [2]float32{0.125, -0.125}
 
 func decodeIQ1_S(y []float32, b []byte) {

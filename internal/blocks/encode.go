@@ -52,7 +52,7 @@ func roundHalf(d float32) uint16 {
 	return uint16(ir.ToF16(max(-most, min(d, most))))
 }
 
-// inverse returns 1/d, 0 where there is none.
+// inverse returns 1/d, or 0 where that is not finite.
 func inverse(d float32) float32 {
 	if i := 1 / d; i-i == 0 {
 		return i
@@ -186,7 +186,7 @@ func (l *ladder) loss(x, w []float32, d float32) (e float32) {
 	return e
 }
 
-// put stores the codes of numbers, those of the first half of the numbers in the low bits.
+// put stores the codes of numbers, the first half of them in the low bits.
 func (l *ladder) put(b []byte, x []float32, d float32) {
 	id := inverse(d)
 	for i := range b {
@@ -214,7 +214,7 @@ func round(v float32, lo, hi int) int {
 	return int(math.Round(float64(min(v, float32(hi)))))
 }
 
-// A slope is what codes of numbers are multiplied by, and an offset that is added.
+// A slope is the factor of codes, and an offset that is added.
 type slope struct{ scale, offset float32 }
 
 // fitSlope returns the best slope for codes of 0 to n. The offset of one that is not free is at

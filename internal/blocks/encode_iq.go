@@ -85,7 +85,7 @@ func (l *lattice) nearCell(cell int, distances []int) (near []uint16) {
 	return near
 }
 
-// near returns the point nearest to numbers, and what products its numbers have: with theirs, and
+// near returns the point nearest to numbers, with two products: of its numbers with theirs, and
 // with themselves.
 func (l *lattice) near(v, w *[8]float32) (best uint16, xq, qq float32) {
 	cell, size := 0, 1
@@ -140,8 +140,8 @@ type gridBlock struct {
 	d       float32
 }
 
-// encode finds points, signs and factors for numbers; store stores d, and returns what decoders
-// read.
+// encode finds points, signs and factors for numbers; store stores d, and returns it as
+// decoders read it.
 func (f *gridFormat) encode(x, w []float32, store func(d float32) float32) *gridBlock {
 	b := &gridBlock{gridFormat: f, l: f.lattice(), w: w}
 	copy(b.x[:], x)

@@ -47,8 +47,8 @@ func (f *Format) roundTrip(t *testing.T, x, w []float32) []float32 {
 	return y
 }
 
-// deviations has, by format, the deviation from samples of what the library ggml quantises, with
-// equal weights and with those of samples.
+// deviations has, by format, the deviation of the library ggml's quantisation from samples, with
+// equal weights and with the samples' weights.
 var deviations = map[string][2]float64{
 	"Q4_0":    {0.0026033, 0.003126},
 	"Q4_1":    {0.0019767, 0.0021369},

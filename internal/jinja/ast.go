@@ -103,7 +103,7 @@ type (
 	}
 )
 
-// Arguments are those of a call.
+// arguments are the arguments of a call.
 type arguments struct {
 	args   []expr
 	names  []string // of the last of args
@@ -154,7 +154,7 @@ type (
 		fn       *function
 		in       []load
 		self     *name // the variable of the macro
-		caller   *name // what the body uses beside its parameters, or nil
+		caller   *name // the name caller, if the body uses it, or nil
 		kwargs   *name
 		varargs  *name
 		line     int

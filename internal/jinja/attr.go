@@ -35,7 +35,7 @@ func (s *state) getItem(of, key any) any {
 	return &undefined{of: of, name: key}
 }
 
-// item returns an item, nil if there is none.
+// item returns an item, or nil.
 func (s *state) item(of, key any) any {
 	i, isInt := integer(key)
 	switch of := of.(type) {
@@ -83,7 +83,7 @@ func itemAt(items []any, i int64) any {
 	return items[i]
 }
 
-// char returns the character at an index, nil if there is none.
+// char returns the character at an index, or nil.
 func (s *state) char(text string, i int64) any {
 	s.step(len(text) >> 6)
 	n := int64(utf8.RuneCountInString(text))
@@ -156,7 +156,7 @@ func (s *state) attribute(of any, name string) any {
 	return &method{of, name, b}
 }
 
-// unsafe returns what the sandbox puts in the place of an attribute.
+// unsafe returns the sandbox's replacement of an attribute.
 func unsafe(of any, name string) *undefined {
 	return &undefined{unsafe: true, hint: "access to attribute " + quote(name) + " of '" + typeName(of) + "' object is unsafe"}
 }

@@ -19,7 +19,7 @@ type argument struct {
 
 // args are the arguments of a builtin: one for each parameter, nil if it is not given.
 type args struct {
-	self  any // what a filter or a test is applied to, or a method belongs to
+	self  any // the value of a filter, a test or a method
 	pos   []any
 	named []argument // only of a variadic builtin
 }
@@ -88,7 +88,7 @@ func (s *state) apply(b *builtin, name string, self any, pos []any, named []argu
 	return b.run(s, a)
 }
 
-// size is what it costs to look at all of a value.
+// size is the cost of looking at all of a value.
 func size(v any) int {
 	text, _ := text(v)
 	return len(text)
@@ -175,14 +175,14 @@ func (s *state) unknown(test bool, name string) {
 	s.fail("TemplateRuntimeError", "there is no %s named %q", kind, name)
 }
 
-// A library has what templates can use without defining it. A method that is nil exists in
-// Python, and the sandbox hides it.
+// A library has the names that templates can use without defining them. A method that is
+// nil exists in Python, and the sandbox hides it.
 type library struct {
 	filters, tests, globals                        map[string]*builtin
 	str, list, tuple, dict, cycler, integer, float map[string]*builtin
 }
 
-// lib is reached through the state by what runs, as builtins use each other.
+// Running code reaches lib through the state, because builtins use each other.
 var lib = library{
 	filters: filters, tests: tests, globals: globals,
 	str: strMethods, list: listMethods, tuple: tupleMethods, dict: dictMethods,

@@ -89,7 +89,8 @@ func capitalize(text string) string {
 	return mapCase(text[:n], titleCase, unicode.ToTitle) + lowerAfter(text, n)
 }
 
-// lowerAfter returns the lower case of text from a byte on, in which a sigma sees what precedes it.
+// lowerAfter returns the lower case of text from a byte on, in which a sigma sees the text before
+// it.
 func lowerAfter(text string, n int) string {
 	if !strings.Contains(text, "Σ") {
 		return lower(text[n:])

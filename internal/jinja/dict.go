@@ -25,7 +25,7 @@ func (d *Dict) Get(key string) (any, bool) {
 	return v, v != nil
 }
 
-// at returns the value at a hash, nil if there is none.
+// at returns the value at a hash, or nil.
 func (d *Dict) at(hash any) any {
 	if i := d.find(hash); i >= 0 {
 		return d.entries[i].value

@@ -189,7 +189,7 @@ func (n *forLoop) exec(s *state) jump {
 	return n.rounds(s, over, &loop{s: s})
 }
 
-// recurse runs a recursive loop, whose frame lies in that of outer, and returns its output.
+// recurse runs a recursive loop, whose frame lies in outer's, and returns its output.
 func (n *forLoop) recurse(s *state, outer *frame, over any, depth int64) string {
 	s.descend()
 	frame, out, line := s.frame, s.out, s.line
@@ -294,7 +294,7 @@ func (n *callBlock) exec(s *state) jump {
 	return next
 }
 
-// writeText writes what the filter or the call of a block returned.
+// writeText writes the result of a block's filter or call.
 func (s *state) writeText(v any) {
 	t, ok := text(v)
 	if !ok {

@@ -48,7 +48,7 @@ func (s *state) reverse(v any) any {
 	return &generator{"reversed", s.backwards(v)}
 }
 
-// keys returns what items are compared by.
+// keys returns the keys by which items are compared.
 func (s *state) keys(items []any, key func(item any) any) []any {
 	s.allocN(int64(len(items)), 16)
 	keys := make([]any, len(items))

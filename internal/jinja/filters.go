@@ -2,7 +2,7 @@ package jinja
 
 import "strings"
 
-// filters are those of Jinja, with transformers' tojson.
+// filters are Jinja's, with transformers' tojson.
 var filters = map[string]*builtin{
 	"abs":        def("/", func(s *state, a *args) any { return s.abs(a.self) }),
 	"attr":       def("name", func(s *state, a *args) any { return s.attrFilter(a) }),
@@ -160,7 +160,7 @@ func (s *state) path(v any) attribute {
 	return path
 }
 
-// follow returns what lies at a path, and a default, if it is not nil, for what is not there.
+// follow returns the value at a path, or else a default, if that is not nil.
 func (s *state) follow(v any, path attribute, def any) any {
 	for _, part := range path {
 		v = s.getItem(v, part)
@@ -236,7 +236,7 @@ func (s *state) selectFilter(a *args, byAttr, keep bool) any {
 	})
 }
 
-// lazily returns a generator of what a function returns for the items of a value, without those
+// lazily returns a generator of a function's results for the items of a value, without items
 // for which it returns false. Nothing is done before the first item is asked for.
 func (s *state) lazily(v any, start func() func(any) (any, bool)) any {
 	var items func() (any, bool)

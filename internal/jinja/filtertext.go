@@ -324,7 +324,7 @@ func (s *state) floatFilter(a *args) any {
 	return a.get(0, 0.0)
 }
 
-// parseInt is Python's int of a string with a base, nil if it is none.
+// parseInt is Python's int of a string with a base, nil if that fails.
 func (s *state) parseInt(text string, base int64) any {
 	text = strings.TrimFunc(text, isSpace)
 	sign := signAt(text)

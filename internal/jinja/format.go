@@ -117,7 +117,7 @@ func (f *formatter) field(field string, depth int) string {
 	return f.formatValue(v, spec)
 }
 
-// value finds what a field's name stands for: an argument, and its attributes and items.
+// value finds the value of a field's name: an argument, and its attributes and items.
 func (f *formatter) value(name string) any {
 	end := len(name)
 	if i := strings.IndexAny(name, ".["); i >= 0 {

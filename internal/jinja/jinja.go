@@ -28,12 +28,12 @@ const (
 type Options struct {
 	Now    time.Time // the time of strftime_now, the current one by default
 	Steps  int       // loop rounds, calls, and pieces of text or lists worked on: 10 million
-	Memory int       // bytes that values take, without what is freed: 256 MiB
+	Memory int       // bytes that values take, freed ones too: 256 MiB
 	Output int       // bytes: 64 MiB
 	Depth  int       // macros that call each other: 250
 }
 
-// An Error says what is wrong with a template or its variables.
+// An Error is a mistake in a template or its variables.
 type Error struct {
 	Kind    string // the Python exception that Jinja raises, or "LimitError"
 	Message string
@@ -110,7 +110,7 @@ type state struct {
 	vars      *Dict
 	lib       *library
 	frame     *frame
-	out, root *strings.Builder // where text goes now, and that of the rendering
+	out, root *strings.Builder // the current output, and the rendering's
 	captured  string           // the body of a filter block, for its filter
 	line      int              // of the node that runs
 	steps     int              // left

@@ -204,7 +204,7 @@ func (w *jsonWriter) sorted(d *Dict) *Dict {
 	return sorted
 }
 
-// scalar returns what has neither quotes nor brackets.
+// scalar returns the JSON of a value without quotes and brackets.
 func scalar(v any) string {
 	switch v := v.(type) {
 	case noneType:

@@ -19,7 +19,7 @@ type token struct {
 type lexer struct {
 	src       string
 	pos, line int
-	startLine bool // the last match ended a line, or there is none
+	startLine bool // the last match ended a line, or nothing has matched
 	open      []byte
 	toks      []token
 }
@@ -116,8 +116,8 @@ func (l *lexer) strip(data, tag, sign string) string {
 	return data
 }
 
-// endOf returns the length of the delimiter, with whitespace control, that text starts with, 0 if
-// there is none.
+// endOf returns the length of the delimiter, with whitespace control, that text starts with, or
+// 0.
 func endOf(text, end string) int {
 	sign := signAt(text)
 	if !strings.HasPrefix(text[len(sign):], end) || sign == "+" && end == "}}" {

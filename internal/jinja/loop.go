@@ -1,6 +1,6 @@
 package jinja
 
-// A loop is what the variable loop holds.
+// A loop is the value of the variable loop.
 type loop struct {
 	s           *state
 	over        any
@@ -10,7 +10,7 @@ type loop struct {
 	isLong      bool  // length is known
 	before, now any
 	after       any // the next item, if it has been looked at, or nil
-	changed     any // what loop.changed last saw
+	changed     any // the last arguments of loop.changed
 	depth       int64
 	recurse     func(over any) string // nil unless the loop is recursive
 }
@@ -33,7 +33,7 @@ func (l *loop) next() (any, bool) {
 	return v, ok
 }
 
-// peek returns the next item, nil if there is none.
+// peek returns the next item, or nil.
 func (l *loop) peek() any {
 	if l.after == nil {
 		l.after, _ = l.items()
@@ -59,7 +59,7 @@ func (l *loop) len() int64 {
 	return l.length
 }
 
-// attribute returns an attribute of the loop, nil if there is none.
+// attribute returns an attribute of the loop, or nil.
 func (l *loop) attribute(name string) any {
 	orUndefined := func(v any, hint string) any {
 		if v == nil {

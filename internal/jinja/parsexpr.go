@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// tupleOptions say what a tuple may have.
+// tupleOptions are the options of parsing a tuple.
 type tupleOptions struct {
 	simple      bool   // only names and literals
 	attrs       bool   // attributes of namespaces, to assign to
@@ -44,7 +44,7 @@ func (p *parser) tuple(o tupleOptions) expr {
 	return &sequence{items, true}
 }
 
-// target parses what a value is assigned to.
+// target parses the target of an assignment.
 func (p *parser) target(o tupleOptions) expr {
 	line := p.line()
 	target := p.tuple(o)
@@ -230,7 +230,7 @@ func (p *parser) primary(attrs bool) expr {
 	return nil
 }
 
-// list parses items with commas between them, and perhaps after them, and what ends them.
+// list parses items with commas between them, and perhaps after them, and the end.
 func (p *parser) list(end string, item func()) {
 	for i := 0; !p.is(end); i++ {
 		if i > 0 {

@@ -15,8 +15,8 @@ type spec struct {
 	zero      bool
 	group     string // "," or "_" between digits
 	width     int64
-	precision int64 // -1 if there is none
-	verb      byte  // 0 if there is none
+	precision int64 // or -1
+	verb      byte  // or 0
 }
 
 // percent is Python's text % values.
@@ -90,7 +90,7 @@ func (p *percenter) byte() byte {
 	return c
 }
 
-// number reads digits, or * for an argument; ok is false if there are none.
+// number reads digits, or * for an argument; ok is false without any.
 func (p *percenter) number() (n int64, ok bool) {
 	if strings.HasPrefix(p.rest, "*") {
 		p.rest = p.rest[1:]

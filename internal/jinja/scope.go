@@ -75,7 +75,7 @@ func (s *symbols) clear() {
 	s.refs, s.stored, s.loads = map[string]slot{}, map[string]bool{}, map[int]load{}
 }
 
-// branch returns symbols for a branch of an if, which adds to s what it finds.
+// branch returns symbols for a branch of an if, whose findings are added to s.
 func (s *symbols) branch() *symbols {
 	b := *s
 	b.base = s
@@ -145,8 +145,8 @@ func (s *symbols) param(name string) {
 	s.define(name, load{how: loadParam})
 }
 
-// merge adds what branches of an if found. A name that only branches assign keeps the value it
-// had around the scope.
+// merge adds the findings of the branches of an if. A name that only branches assign keeps the
+// value it had around the scope.
 func (s *symbols) merge(branches ...*symbols) {
 	before := func(name string) bool {
 		for b := s; b != nil; b = b.base {

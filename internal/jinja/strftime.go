@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// directives are those of C's strftime in the C locale, for times without a zone.
+// directives are the directives of C's strftime in the C locale, for times without a zone.
 var directives = map[byte]func(t time.Time) string{
 	'a': layout("Mon"), 'A': layout("Monday"), 'b': layout("Jan"), 'B': layout("January"), 'h': layout("Jan"),
 	'c': layout("Mon Jan _2 15:04:05 2006"), 'D': layout("01/02/06"), 'x': layout("01/02/06"), 'F': layout("2006-01-02"),

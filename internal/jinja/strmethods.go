@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// strMethods are the methods of str. Those of markup return markup.
+// strMethods are the methods of str. Methods of markup return markup.
 var strMethods = map[string]*builtin{
 	"capitalize":   mapped(capitalize),
 	"casefold":     mapped(func(t string) string { return strings.ToLower(strings.ReplaceAll(upper(t), "ẞ", "SS")) }),

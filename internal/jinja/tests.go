@@ -1,6 +1,6 @@
 package jinja
 
-// tests are those of Jinja.
+// tests are Jinja's.
 var tests = map[string]*builtin{
 	"boolean":     check(func(v any) bool { _, ok := v.(bool); return ok }),
 	"callable":    check(isCallable),
@@ -44,7 +44,7 @@ func comparison(op string) *builtin {
 }
 
 func exists(s *state, table map[string]*builtin, name any) bool {
-	s.hash(name) // fails for what cannot be a key
+	s.hash(name) // fails for a value that cannot be a key
 	text, ok := text(name)
 	return ok && table[text] != nil
 }

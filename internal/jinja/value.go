@@ -24,7 +24,7 @@ type (
 	// An undefined fails if it is used for more than printing, testing or looping.
 	undefined struct {
 		hint   string // the message, or
-		of     any    // what has no such
+		of     any    // the value without such an item
 		name   any    // attribute or element
 		unsafe bool   // an attribute that the sandbox hides
 	}

@@ -99,7 +99,8 @@ func readJSON(path string, into any) error {
 	return nil
 }
 
-// value returns a setting, nil if it is missing. That of rotary positions may be in an object.
+// value returns a setting, nil if it is missing. A setting of rotary positions may be in an
+// object.
 func (f *Folder) value(name string) any {
 	if v := f.config[name]; v != nil {
 		return v
@@ -173,7 +174,7 @@ func (f *Folder) writeSettings(dir, kind string) error {
 	return f.writeTokens(dir)
 }
 
-// missing returns the value of a setting that config.json lacks, 0 if that is none.
+// missing returns the value of a setting that config.json lacks, or 0 without one.
 func (f *Folder) missing(name string) float64 {
 	number := func(name string) float64 { n, _ := f.config[name].(float64); return n }
 	switch name {
@@ -231,7 +232,7 @@ func (f *Folder) writeRope(s map[string]any) error {
 	return fmt.Errorf("rotary positions are of type %q: want default, linear, yarn or llama3", kind)
 }
 
-// writeGemma adds what scores are multiplied by, and which layers have a window.
+// writeGemma adds the factor of scores, and which layers have a window.
 func (f *Folder) writeGemma(s map[string]any) error {
 	if n, ok := f.config["query_pre_attn_scalar"].(float64); ok && n > 0 {
 		f.set(f.a.keyed("attention.scale"), float32(1/math.Sqrt(n)))
@@ -325,7 +326,7 @@ type stack struct {
 }
 
 // find returns the line for a name, which may lack the prefix of a model with a head, or have
-// that of BERT.
+// BERT's.
 func find(lines []line, name string) (l line, numbers []int, end string, ok bool) {
 	for _, n := range []string{name, "model." + name, "transformer." + name, strings.TrimPrefix(name, "bert.")} {
 		parts, end := cutEnd(n)

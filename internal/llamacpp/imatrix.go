@@ -14,7 +14,7 @@ import (
 )
 
 // ReadImportance reads an importance matrix of llama.cpp's imatrix, in a GGUF file or in its
-// older format: by the name of a tensor, the mean square of what its columns multiply.
+// older format: by the name of a tensor, the mean square of the inputs of its columns.
 func ReadImportance(path string) (map[string][]float32, error) {
 	f, err := gguf.Open(path)
 	var all map[string][]float32

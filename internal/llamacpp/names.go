@@ -143,7 +143,7 @@ func floats(x tensor.Tensor) ([]float64, error) {
 	return all, err
 }
 
-// llama3Factors returns what the scaling of Llama 3 divides rates by.
+// llama3Factors returns the divisors of rates in the scaling of Llama 3.
 func llama3Factors(s map[string]any, number func(string) float64) ([]float32, error) {
 	width, _ := s["head_dim"].(uint32)
 	theta, _ := s["rope_theta"].(float32)

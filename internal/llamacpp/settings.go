@@ -10,11 +10,10 @@ import (
 	"github.com/tensorken/tensorken/gguf"
 )
 
-// ropeFactors is the tensor of what rates of rotary positions are divided by.
+// ropeFactors is the tensor of divisors of the rates of rotary positions.
 const ropeFactors = "rope_freqs.weight"
 
-// noEffect lists keys, after the architecture, that do not change what a model computes, or that
-// finish reads.
+// noEffect lists keys, after the architecture, that do not change results, or that finish reads.
 var noEffect = strings.Fields(`
 	rope.dimension_count rope.scaling.finetuned pooling_type attention.causal
 	tensor_data_layout attention.scale attention.sliding_window_pattern
@@ -132,7 +131,7 @@ func (m *Model) finishTokens(s map[string]any) error {
 	return nil
 }
 
-// finishGemma adds what scores are divided by, and which layers have a window.
+// finishGemma adds the divisor of scores, and which layers have a window.
 func (m *Model) finishGemma(a *architecture, s map[string]any) error {
 	number := func(name string) int { n, _ := s[name].(uint32); return int(n) }
 	scale, err := m.optional(a, "attention.scale")
@@ -248,7 +247,7 @@ func (m *Model) finishPartial(a *architecture, s map[string]any) error {
 	return nil
 }
 
-// rateFactors returns what rates of rotary positions are divided by, nil if the file has no such
+// rateFactors returns the divisors of rates of rotary positions, nil if the file has no such
 // tensor.
 func (m *Model) rateFactors() ([]float64, error) {
 	if !slices.Contains(m.file.Names(), ropeFactors) {

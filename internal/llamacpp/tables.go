@@ -8,9 +8,8 @@ type architecture struct {
 	kinds    []string // model_type, of which detect chooses
 	class    string   // the element of architectures in config.json
 	settings string   // lines: a key after name and a dot, the setting of config.json, its type
-	tensors  string   // lines: a name in GGUF, one in safetensors, and what changes the elements
-	// fixed has settings that files need not have, and what they must be in config.json, if they
-	// are there.
+	tensors  string   // lines: a name in GGUF, one in safetensors, and the change of the elements
+	// fixed has settings that files need not have, with their only values in config.json.
 	fixed map[string]any
 	skip  string // ends of names of tensors that are not converted
 }
@@ -44,7 +43,7 @@ const decoderTensors = `
 	blk.%d.ffn_down       model.layers.%d.mlp.down_proj
 `
 
-// plainTensors are those of decoders whose queries and keys are as in safetensors.
+// plainTensors are the tensors of decoders whose queries and keys are as in safetensors.
 const plainTensors = decoderTensors + `
 	blk.%d.attn_q         model.layers.%d.self_attn.q_proj
 	blk.%d.attn_k         model.layers.%d.self_attn.k_proj
