@@ -1,4 +1,4 @@
-// Package blocks decodes and encodes the block formats of ggml: runs of 32 to 256 numbers stored
+// Package blocks decodes and encodes the block formats of ggml (blocks.go): runs of 32 to 256 numbers stored
 // in a few bits each, with scales that a run shares. [Formats] is the table of them.
 //
 // Decoders give ggml's own values to the last bit. Products are rounded before they are added
