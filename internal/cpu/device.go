@@ -112,7 +112,7 @@ func (d *device) Compile(k *ir.Kernel) (p driver.Program, err error) {
 
 func (d *device) Run(calls []driver.Call) error { return d.run(calls, func(int) {}) }
 
-// RunTimed makes the promise of driver.Profiler.
+// RunTimed implements driver.Profiler.
 func (d *device) RunTimed(calls []driver.Call) (driver.Timing, error) {
 	spans := make(driver.Timed, len(calls))
 	var start time.Time

@@ -34,12 +34,12 @@ func (t tuning) serial() tuning {
 	return t
 }
 
-// LoopLimits makes the promise of driver.Looper.
+// LoopLimits implements driver.Looper.
 func (d *device) LoopLimits() ir.LoopLimits {
 	return ir.LoopLimits{Bytes: d.tune.loopBytes, Rows: d.tune.loopRows, Columns: d.tune.loopColumns, Conflict: d.tune.conflict}
 }
 
-// CompileLoop makes the promise of driver.Looper.
+// CompileLoop implements driver.Looper.
 func (d *device) CompileLoop(l *ir.Loop) (p driver.Program, err error) {
 	if d.closed.Load() {
 		return nil, errClosed

@@ -52,7 +52,7 @@ func (d *device) Alloc(bytes int) (driver.Buffer, error) {
 	return b, nil
 }
 
-// AllocHost makes the promise of driver.HostAllocator.
+// AllocHost implements driver.HostAllocator.
 func (d *device) AllocHost(bytes int) (driver.Buffer, error) {
 	if err := hostmem.Check(bytes, 1); err != nil {
 		return nil, err
@@ -74,7 +74,7 @@ func (d *device) span(b driver.Buffer, offset, n int) ([]byte, error) {
 	return buf.data[offset : offset+n], nil
 }
 
-// View makes the promise of driver.Viewer: Go's collector frees the memory of a buffer.
+// View implements driver.Viewer: Go's collector frees the memory of a buffer.
 func (d *device) View(b driver.Buffer) ([]byte, error) { return d.span(b, 0, b.Size()) }
 
 // wrapAlign is the alignment, in bytes, that kernels may expect of a buffer.

@@ -28,13 +28,13 @@ func (b *buffer) Free() {
 	d.Forget(b)
 }
 
-// FreeUnused makes the promise of gpudevice.Driver.
+// FreeUnused implements gpudevice.Driver.
 func (d *device) FreeUnused() {
 	d.wait()
 	d.lib.call("cuMemPoolTrimTo", d.lib.MemPoolTrimTo, d.pool, 0)
 }
 
-// NewBuffer makes the promise of gpudevice.Driver.
+// NewBuffer implements gpudevice.Driver.
 func (d *device) NewBuffer(m gpudevice.Memory) (gpudevice.Buffer, error) {
 	b := &buffer{Memory: m, device: d}
 	if err := d.lib.call("cuMemAllocAsync", d.lib.MemAllocAsync, uintptr(unsafe.Pointer(&b.address)), uintptr(m.Room), d.stream); err != nil {

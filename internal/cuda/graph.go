@@ -68,8 +68,8 @@ func (d *device) isLong(calls []driver.Call) bool {
 // sequences has the sequences that are known to have run.
 type sequences = lru.Cache[sequenceKey, *sequence]
 
-// sequence returns the sequence of calls if it has run before, else nil. A cache knows it, and has
-// at most some.
+// sequence returns the sequence of calls if it has run before, else nil. A cache of limited size
+// has the sequences.
 func (d *device) sequence(calls []driver.Call, known *sequences, most int) *sequence {
 	key := sequenceKey{calls[0].Program, calls[len(calls)-1].Program, len(calls)}
 	e := known.Get(key)
@@ -138,7 +138,7 @@ func (d *device) update(g *graph, calls []driver.Call) error {
 	return nil
 }
 
-// live reports whether none of the buffers is freed.
+// live reports whether no buffer is freed.
 func live(args []driver.Arg) bool {
 	for i := range args {
 		if b, ok := args[i].Buffer.(*buffer); ok && b.IsFreed() {

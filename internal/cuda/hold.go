@@ -73,10 +73,10 @@ func (d *device) areHoldable(calls []driver.Call) bool {
 	return !d.isLong(calls)
 }
 
-// Holds makes the promise of driver.Flusher.
+// Holds implements driver.Flusher.
 func (d *device) Holds() bool { return len(d.pending.calls) > 0 }
 
-// Flush makes the promise of driver.Flusher. It leaves the device's context current.
+// Flush implements driver.Flusher. It leaves the device's context current.
 func (d *device) Flush() {
 	if leave, err := d.Enter(); err == nil {
 		leave()

@@ -16,16 +16,16 @@ type peer struct {
 	context   uintptr // retained: written is of it
 	written   uintptr // event of the GPU, behind the work before the last copy
 	read      uintptr // event of the device's own GPU, behind the last copy
-	unchecked bool    // a copy was made, and nobody knows whether the work before it failed
+	unchecked bool    // a copy was made, and the result of the work before it is not known yet
 }
 
-// IsPeer makes the promise of driver.PeerCopier.
+// IsPeer implements driver.PeerCopier.
 func (d *device) IsPeer(src driver.Buffer) bool {
 	b, ok := src.(*buffer)
 	return ok && b.device != d && b.device.lib == d.lib
 }
 
-// CopyPeer makes the promise of driver.PeerCopier.
+// CopyPeer implements driver.PeerCopier.
 func (d *device) CopyPeer(dst driver.Buffer, to int, src driver.Buffer, from, bytes int) error {
 	if d.Closed != nil {
 		return d.Closed
@@ -86,8 +86,8 @@ func (d *device) copyPeer(dst uintptr, other *device, src, n uintptr) error {
 	return d.follow(other.stream, d.stream, p.read)
 }
 
-// follow makes later work in a stream wait for the work so far in another one, which an event of
-// that one's GPU stands for.
+// follow makes later work in one stream wait for the work so far in another, by an event of the
+// other's GPU.
 func (d *device) follow(later, earlier, event uintptr) error {
 	l := d.lib
 	if err := l.call("cuEventRecord", l.EventRecord, event, earlier); err != nil {

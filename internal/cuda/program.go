@@ -31,7 +31,7 @@ type pass struct {
 	threads int
 }
 
-// Build makes the promise of tune.Machine.
+// Build implements tune.Machine.
 func (d *device) Build(k *ir.Kernel, s *shader.Program) (driver.Program, error) {
 	p := &program{Signature: schedule.SignatureOf(k, d.Target), device: d, scratch: s.Scratch, passes: make([]pass, 0, len(s.Passes))}
 	for _, q := range s.Passes {
@@ -41,10 +41,10 @@ func (d *device) Build(k *ir.Kernel, s *shader.Program) (driver.Program, error) 
 	return p, nil
 }
 
-// Language makes the promise of driver.RawCompiler.
+// Language implements driver.RawCompiler.
 func (d *device) Language() string { return "ptx" }
 
-// CompileRaw makes the promise of driver.RawCompiler.
+// CompileRaw implements driver.RawCompiler.
 func (d *device) CompileRaw(k *ir.RawKernel) (driver.Program, error) {
 	leave, err := d.Enter()
 	if err != nil {
@@ -63,10 +63,10 @@ func (d *device) CompileRaw(k *ir.RawKernel) (driver.Program, error) {
 	return &program{Signature: signature, device: d, passes: []pass{{k, d.module(text, 0, true), buffers, params, q.Grid, q.Threads}}}, nil
 }
 
-// LoopLimits makes the promise of driver.Looper.
+// LoopLimits implements driver.Looper.
 func (d *device) LoopLimits() ir.LoopLimits { return d.Target.LoopLimits() }
 
-// CompileLoop makes the promise of driver.Looper.
+// CompileLoop implements driver.Looper.
 func (d *device) CompileLoop(l *ir.Loop) (driver.Program, error) { return d.compileLoop(l, d.Compile) }
 
 func (d *device) compileLoop(l *ir.Loop, compile func(*ir.Kernel) (driver.Program, error)) (driver.Program, error) {

@@ -24,7 +24,7 @@ type launch struct {
 
 var launches = sync.Pool{New: func() any { return new(launch) }}
 
-// release returns the slots that are left to the pool, and ends the use of the leaves.
+// release returns the remaining slots to the pool, and ends the use of the leaves.
 func (l *launch) release(d *Device) {
 	for _, b := range l.blocks {
 		if b != nil {
@@ -161,8 +161,8 @@ func (l *launch) store(p *loadedPlan, x *storage.Execution, slot int, s *storage
 	l.storages[slot], *b = s, memory.Pooled{}
 }
 
-// noteRegions notes the slots of a plan all whose outputs are of nodes made in regions that the goroutine is
-// in: the outermost of these has the memory.
+// noteRegions notes the slots of a plan whose outputs all belong to regions that the goroutine is in: the
+// outermost of these regions owns the memory.
 func noteRegions(p *loadedPlan, c *capture.Capture) {
 	r := graph.CurrentRegion()
 	if r == nil || c.Replayed {

@@ -157,7 +157,7 @@ func (l *loader) assign(p *compile.Plan, c *capture.Capture) compile.Memory {
 	return p.AssignMemory(returned(p, c), mayTake, func(bytes int) int { return l.memory.Pool.Request(bytes).Class })
 }
 
-// returned is how many of a plan's outputs a capture stores, the first ones.
+// returned is the number of a plan's outputs, from the first, that a capture stores.
 func returned(p *compile.Plan, c *capture.Capture) int {
 	if c.Stored > 0 {
 		return c.Stored

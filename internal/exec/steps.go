@@ -20,7 +20,7 @@ type planStep struct {
 	plan    *loadedPlan
 	capture *capture.Capture // with the placeholders as leaves
 	args    []int            // of the leaves: the value of the program that each views, or -1
-	numbers []int            // of the numbers given to run: which of the capture's scalars each is
+	numbers []int            // of the numbers given to run: the capture's scalar that each is
 	results []result
 	once    bool // it runs once, in the capture
 	runs    sync.Pool
@@ -63,7 +63,7 @@ func (b *builder) plan(d *Device, c *capture.Capture, roots []*graph.Node) (*pla
 	return p, nil
 }
 
-// argumentsOf returns which value of the program each leaf views; -1 for none.
+// argumentsOf returns, for each leaf, the value of the program that it views, or -1.
 func (b *builder) argumentsOf(c *capture.Capture) []int {
 	args := make([]int, len(c.Leaves))
 	for i := range c.Leaves {

@@ -35,7 +35,7 @@ func (d *device) flushFor(b *buffer) {
 	}
 }
 
-// NewBuffer makes the promise of gpudevice.Driver.
+// NewBuffer implements gpudevice.Driver.
 func (d *device) NewBuffer(m gpudevice.Memory) (gpudevice.Buffer, error) {
 	handle, err := d.dev.NewBuffer(m.Room, wgpu.Storage)
 	if err != nil {

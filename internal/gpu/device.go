@@ -239,7 +239,7 @@ func (d *device) Wait() error {
 	return d.check()
 }
 
-// Enter makes the promise of gpudevice.Driver.
+// Enter implements gpudevice.Driver.
 func (d *device) Enter() (leave func(), err error) { return func() {}, d.Closed }
 
 // startBatches makes the next submission small, when the GPU idles.

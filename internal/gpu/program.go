@@ -54,7 +54,7 @@ func (d *device) freePipeline(s *pipeline) {
 	s.handle, s.ready = 0, false
 }
 
-// Build makes the promise of tune.Machine.
+// Build implements tune.Machine.
 func (d *device) Build(k *ir.Kernel, p *shader.Program) (driver.Program, error) {
 	d.trim()
 	w := sources{scratch: p.Scratch}
@@ -64,10 +64,10 @@ func (d *device) Build(k *ir.Kernel, p *shader.Program) (driver.Program, error) 
 	return d.build(&w, schedule.SignatureOf(k, d.Target))
 }
 
-// Language makes the promise of driver.RawCompiler.
+// Language implements driver.RawCompiler.
 func (d *device) Language() string { return "wgsl" }
 
-// CompileRaw makes the promise of driver.RawCompiler.
+// CompileRaw implements driver.RawCompiler.
 func (d *device) CompileRaw(k *ir.RawKernel) (driver.Program, error) {
 	if d.Closed != nil {
 		return nil, d.Closed

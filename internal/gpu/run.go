@@ -41,10 +41,10 @@ func (d *device) Run(calls []driver.Call) error {
 	return nil
 }
 
-// Holds makes the promise of driver.Flusher.
+// Holds implements driver.Flusher.
 func (d *device) Holds() bool { return len(d.commands) > 0 }
 
-// Flush makes the promise of driver.Flusher.
+// Flush implements driver.Flusher.
 func (d *device) Flush() {
 	if d.Closed == nil {
 		d.flush()
@@ -90,7 +90,7 @@ func (d *device) expand(calls []driver.Call, temps []int) (list []driver.Call, c
 	return list, counts, d.Kept.Reserve(temps, scratch, d.Take)
 }
 
-// FreeUnused makes the promise of gpudevice.Driver.
+// FreeUnused implements gpudevice.Driver.
 func (d *device) FreeUnused() { d.staging.free(d) }
 
 // recordSome records the first calls, after those that are held, and returns their number.
@@ -148,7 +148,7 @@ func (d *device) record(c *driver.Call) error {
 	return nil
 }
 
-// LoopLimits makes the promise of driver.Looper. A kernel of attention has neither scratch nor
+// LoopLimits implements driver.Looper. A kernel of attention has neither scratch nor
 // reports without an index, and so the spare bindings for buffers of its own.
 func (d *device) LoopLimits() ir.LoopLimits {
 	limits := d.Target.LoopLimits()
@@ -158,7 +158,7 @@ func (d *device) LoopLimits() ir.LoopLimits {
 	return limits
 }
 
-// CompileLoop makes the promise of driver.Looper.
+// CompileLoop implements driver.Looper.
 func (d *device) CompileLoop(l *ir.Loop) (driver.Program, error) {
 	return loops.Compile(l, d.Compile)
 }

@@ -48,10 +48,10 @@ func (d *Device) Init(name string, rest Driver) {
 	d.name, d.driver, d.buffers = name, rest, map[Buffer]struct{}{}
 }
 
-// Name makes the promise of driver.Device.
+// Name implements driver.Device.
 func (d *Device) Name() string { return d.name }
 
-// Sync makes the promise of driver.Device.
+// Sync implements driver.Device.
 func (d *Device) Sync() error {
 	leave, err := d.driver.Enter()
 	if err != nil {
@@ -65,7 +65,7 @@ func (d *Device) Sync() error {
 	return err
 }
 
-// Isolate makes the promise of tune.Machine.
+// Isolate implements tune.Machine.
 func (d *Device) Isolate(f func() error) error {
 	if err := d.driver.Wait(); err != nil {
 		return err

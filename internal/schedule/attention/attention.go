@@ -167,8 +167,8 @@ func (a *attention) build(p *build.Pass) {
 }
 
 // locate finds the workgroup's block of rows, of so many of a batch. Where bounds give blocks different
-// work, those with the most come first, of about as many batches as run at once: else a compute unit may get
-// workgroups of one number in all batches, and so the most work of each.
+// work, the blocks with the most come first, taken from about as many batches as run at once: else a
+// compute unit may get the block with the most work of every batch.
 func (a *attention) locate(bounds []build.Bound, high, batches int) product.Place {
 	resident := max(4, 512/a.threads) // workgroups of a compute unit
 	root, job := a.p.Root, a.p.Job()

@@ -26,7 +26,7 @@ func (a *attention) findBounds() []build.Bound {
 	return build.BoundsOf(loopnest.Common(each...), a.Nest.Kernel, a.n[0])
 }
 
-// decided are the conditions that hold in blocks up to the column full of columnsOf.
+// decided are the conditions that hold in the blocks before full: see columnsOf.
 func decided(list []build.Bound) map[int]int64 {
 	all := map[int]int64{}
 	for _, b := range list {
@@ -35,9 +35,9 @@ func decided(list []build.Bound) map[int]int64 {
 	return all
 }
 
-// columnsOf returns the first column that a block of rows needs, at a block's begin, and the one
-// after the last. If there is more than that the bounds end, full is where the blocks end in
-// which they hold for all rows; else nil.
+// columnsOf returns the columns that a block of rows needs, from first, at the begin of a block,
+// up to end. If all bounds are ends, blocks up to full lie within the bounds of every row;
+// otherwise full is nil.
 func (a *attention) columnsOf(list []build.Bound, row *shader.Expr) (first, full, end *shader.Expr) {
 	root, n, step := a.p.Root, a.Nest.Size(a.n), a.width
 	rowBlock := build.Area{Axes: a.m, First: row, N: a.height}

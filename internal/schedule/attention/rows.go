@@ -37,8 +37,8 @@ func (a *attention) startRows() {
 	}
 }
 
-// rowGroups lists the rows of a thread, in lists of those whose reductions are completed at once:
-// where threads exchange them through shared memory all rows, so that there are few barriers.
+// rowGroups lists the rows of a thread in groups, whose reductions are completed at once. Where
+// threads exchange them through shared memory, that is all rows, so that there are few barriers.
 func (a *attention) rowGroups() [][]*row {
 	every := slices.Concat(a.rows...)
 	if a.exchanges() {
@@ -118,8 +118,8 @@ func (a *attention) raiseMax(loop *build.Scope, row *row) {
 	x.Add(loop.Block, greatestOf(loop, row.step.Tag, list))
 }
 
-// greatestOf is the greatest of some float32, or a NaN if there is one. Which of two numbers a device
-// returns as their maximum if one is a NaN is up to it; the greatest of their bits tells.
+// greatestOf is the greatest of some float32, or a NaN if there is one. A device may return either of
+// two numbers as their maximum if one is a NaN; the greatest of their bits shows it.
 func greatestOf(sc *build.Scope, tag string, list build.Value) *shader.Expr {
 	const infinity = 0x7f800000
 	bits := func(x *shader.Expr) *shader.Expr { return x.Bitcast(shader.U32).And(math.MaxInt32) }
@@ -173,9 +173,9 @@ func exponential(x, y *shader.Expr) *shader.Expr {
 	return shader.MulAdd(x, base, y.Mul(base).Neg()).Exp2()
 }
 
-// toBase2 is the factor of differences to y, as exponents of 2. From 2³⁰ on, as of a mask of -1e30, the
-// rounding error of y's multiple may be greater than any exponent. There a difference is 0 or so great
-// that the base makes no difference: the factor is 1.
+// toBase2 is the factor that turns differences to y into exponents of 2: log₂ e. For |y| ≥ 2³⁰, as of a
+// mask of -1e30, the rounding error of y's multiple may exceed any exponent; there a difference is 0 or
+// so great that the base does not matter, and the factor is 1.
 func toBase2(y *shader.Expr) *shader.Expr {
 	return y.Abs().Lt(1<<30).If(shader.Number(shader.F32, math.Log2E), shader.Number(shader.F32, 1))
 }

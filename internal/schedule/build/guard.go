@@ -7,7 +7,7 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// A boundsCheck says at how many points a guard holds.
+// A boundsCheck says whether a guard holds at all points, at some, or at none.
 type boundsCheck uint8
 
 const (

@@ -14,11 +14,11 @@ import (
 // the others are the updates of each. A thread owns one column and some of the positions
 // that the index may name, its rows. It goes through the updates in order and takes those
 // whose index is one of its rows, so no two threads write an element and updates apply in
-// the order of the points. There are as many blocks of rows as it takes to keep the device
-// busy; a thread with one row has it in a register. If there are few columns and rows the
-// updates are also cut into segments, which a further pass combines, in order. Where that
-// pays, subgroups find the updates of a row together; if there are many rows and updates,
-// the updates are sorted by their index first.
+// the order of the points. There are enough blocks of rows to keep the device busy; a
+// thread with one row has it in a register. If there are few columns and rows the updates
+// are also cut into segments, which a further pass combines, in order. Where that pays,
+// subgroups find the updates of a row together; if there are many rows and updates, the
+// updates are sorted by their index first.
 type scatter struct {
 	*build.Builder
 	at       *ir.Instr // the Scatter

@@ -50,8 +50,7 @@ func (s *sort) run() {
 	}
 }
 
-// key is a number in the order of x, an element of the operand, and bits is how many bits
-// it has.
+// key is a number in the order of x, an element of the operand; bits is its number of bits.
 func (s *sort) key(x *shader.Expr) *shader.Expr {
 	d := s.Nest.Body[s.operand].Type
 	switch {
