@@ -23,7 +23,7 @@ var badValues = map[string][]string{
 func TestFlagValues(t *testing.T) {
 	line := regexp.MustCompile(`(?m)^      --([a-z-]+) ([a-z]+) `)
 	flags := 0
-	for _, name := range []string{"train", "predict", "digits", "bench", "profile", "gpu", "gpu install", "gpu check"} {
+	for _, name := range []string{"train", "predict", "digits", "bench", "profile", "gpu", "gpu install", "gpu check", "template"} {
 		args := strings.Fields(name)
 		status, help, _ := command(append(slices.Clone(args), "--help")...)
 		if status != 0 {

@@ -7,6 +7,7 @@
 //	tensorken profile                    # the kernels of a training step, and their speed
 //	tensorken tokenize --tokenizer FILE  # the tokens of text
 //	tensorken gpu                        # lists GPUs; installs their library; checks them
+//	tensorken template --json            # renders chat templates, for other programs
 //
 // Errors print one line on standard error and exit with status 1. Ctrl-C, SIGTERM or a closed
 // console window of Windows stops train after the current step, saves the best model so far,
@@ -48,7 +49,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		},
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(trainCommand(), predictCommand(), digitsCommand(), benchCommand(), profileCommand(), tokenizeCommand(), ggufCommand(), gpuCommand(), environmentTopic())
+	root.AddCommand(trainCommand(), predictCommand(), digitsCommand(), benchCommand(), profileCommand(), gpuCommand(), templateCommand(), environmentTopic())
 	out, notes := &output{w: stdout}, &output{w: stderr}
 	root.SetArgs(args)
 	root.SetOut(out)
@@ -63,7 +64,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 // checkNamed returns an error for a flag that is given and names nothing, as "$FILE" does if there is
 // no such variable.
 func checkNamed(c *cobra.Command) error {
-	for _, name := range []string{"data", "device", "from", "model", "ops", "out", "peers-dir", "plot", "python", "tokenizer", "trace", "work", "works"} {
+	for _, name := range []string{"data", "device", "from", "model", "now", "ops", "out", "peers-dir", "plot", "python", "trace", "work", "works"} {
 		f := c.Flags().Lookup(name)
 		if f == nil || !f.Changed || name == "device" && f.Value.Type() == "string" { // "" is the default device
 			continue

@@ -93,6 +93,7 @@ func (s *state) char(text string, i int64) any {
 	if n == int64(len(text)) {
 		return text[i : i+1]
 	}
+	s.step(int(i) >> 4)
 	for range i {
 		_, size := utf8.DecodeRuneInString(text)
 		text = text[size:]

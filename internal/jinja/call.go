@@ -77,13 +77,13 @@ func (s *state) call(of any, pos []any, named []argument) any {
 
 // apply runs a builtin.
 func (s *state) apply(b *builtin, name string, self any, pos []any, named []argument) any {
-	s.step(1 + size(self)>>6)
+	s.step(1 + size(self)>>4)
 	a := &args{self: self, pos: pos, named: named}
 	if !b.variadic {
 		a.pos, a.named = s.match(b, name, pos, named), nil
 	}
 	for _, v := range a.pos {
-		s.step(size(v) >> 6)
+		s.step(size(v) >> 4)
 	}
 	return b.run(s, a)
 }

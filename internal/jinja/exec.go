@@ -317,6 +317,7 @@ func (m *macroValue) call(s *state, args []any, named []argument) string {
 	own := s.frame
 	s.frame = frame
 	take := func(name string) any {
+		s.step(len(named))
 		for i, a := range named {
 			if a.name == name {
 				named = append(named[:i:i], named[i+1:]...)

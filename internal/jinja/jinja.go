@@ -21,14 +21,15 @@ const (
 	maxSource  = 1 << 20 // bytes of a template
 	maxNesting = 200     // brackets and blocks inside each other
 	maxTree    = 600     // nodes above each other: a chain of operators nests to the left
+	maxParams  = 1000    // of a macro, and named arguments of a call
 	maxRange   = 100_000 // the length of a range, which Jinja's sandbox limits too
 )
 
 // Options bound a rendering. Zero means the default.
 type Options struct {
 	Now    time.Time // the time of strftime_now, the current one by default
-	Steps  int       // loop rounds, calls, and pieces of text or lists worked on: 10 million
-	Memory int       // bytes that values take, freed ones too: 256 MiB
+	Steps  int       // loop rounds, calls, and pieces of text or lists worked on: 5 million
+	Memory int       // bytes that values take, without what is freed: 128 MiB
 	Output int       // bytes: 64 MiB
 	Depth  int       // macros that call each other: 250
 }
@@ -77,7 +78,7 @@ func (t *Template) Render(vars *Dict, o *Options) (text string, err error) {
 	for _, limit := range []struct {
 		field *int
 		def   int
-	}{{&s.Steps, 10_000_000}, {&s.Memory, 256 << 20}, {&s.Output, 64 << 20}, {&s.Depth, 250}} {
+	}{{&s.Steps, 5_000_000}, {&s.Memory, 128 << 20}, {&s.Output, 64 << 20}, {&s.Depth, 250}} {
 		if *limit.field == 0 {
 			*limit.field = limit.def
 		}

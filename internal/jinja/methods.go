@@ -136,6 +136,8 @@ func (s *state) newDict(a *args) *Dict {
 		switch from := from.(type) {
 		case *Dict:
 			d = s.copyDict(from)
+		case *undefined:
+			s.failUndefined(from)
 		default:
 			for _, pair := range s.list(from) {
 				items := s.list(pair)

@@ -276,6 +276,7 @@ func (p *parser) signature(m *macro) {
 			p.fail(arg.line, "the parameter %q occurs twice", arg.name)
 		}
 		m.params = append(m.params, arg)
+		p.checkParams(len(m.params))
 		if p.accept("=") {
 			m.defaults = append(m.defaults, p.expression(true))
 		} else if m.defaults != nil {
@@ -283,6 +284,13 @@ func (p *parser) signature(m *macro) {
 		}
 	}
 	p.expect(")")
+}
+
+// checkParams fails for too many parameters or named arguments, which are matched one by one.
+func (p *parser) checkParams(n int) {
+	if n > maxParams {
+		fail(p.line(), "LimitError", "more than %d parameters or named arguments", maxParams)
+	}
 }
 
 func (p *parser) macro(line int) stmt {

@@ -326,6 +326,7 @@ func (p *parser) arguments() (a arguments) {
 					p.fail(word.line, "the argument %q occurs twice", word.text)
 				}
 				a.names = append(a.names, word.text)
+				p.checkParams(len(a.names))
 				p.next()
 			}
 			a.args = append(a.args, p.expression(true))

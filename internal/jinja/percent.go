@@ -140,9 +140,8 @@ func (p *percenter) directive() {
 	}
 	f := spec{fill: " ", align: '>', precision: -1}
 	left := false
-	c := p.byte()
-	for ; strings.IndexByte("#0- +", c) >= 0; c = p.byte() {
-		switch c {
+	for p.rest != "" && strings.IndexByte("#0- +", p.rest[0]) >= 0 {
+		switch p.byte() {
 		case '#':
 			f.alternate = true
 		case '0':
@@ -157,10 +156,6 @@ func (p *percenter) directive() {
 			}
 		}
 	}
-	p.rest = string(c) + p.rest
-	if c >= utf8.RuneSelf {
-		p.fail("ValueError", "unsupported format character")
-	}
 	if n, ok := p.number(); ok {
 		f.width, left = max(n, -n), left || n < 0
 	}
@@ -169,7 +164,9 @@ func (p *percenter) directive() {
 		n, _ := p.number()
 		f.precision = max(n, 0)
 	}
-	for c = p.byte(); strings.IndexByte("hlL", c) >= 0; c = p.byte() {
+	c := p.byte()
+	for strings.IndexByte("hlL", c) >= 0 {
+		c = p.byte()
 	}
 	v := key
 	if v == nil {

@@ -25,70 +25,80 @@ func (s *state) wordWrap(a *args) any {
 	var lines []string
 	for _, line := range splitLines(s.toText(a.self), false) {
 		s.alloc(16 + len(line) + len(sep))
-		lines = append(lines, strings.Join(s.wrap(chunks(line, hyphens), int(width), long, hyphens), sep))
+		lines = append(lines, strings.Join(s.wrap(s.chunks(line, hyphens), int(width), long, hyphens), sep))
 	}
 	return strings.Join(lines, sep)
 }
 
 // wrap joins chunks to lines.
-func (s *state) wrap(parts []string, width int, long, hyphens bool) []string {
+func (s *state) wrap(parts []chunk, width int, long, hyphens bool) []string {
 	var lines []string
 	for len(parts) > 0 {
-		if len(lines) > 0 && isBlank(parts[0]) {
+		if len(lines) > 0 && parts[0].blank() {
 			parts = parts[1:]
-			if len(parts) == 0 {
-				break
-			}
 		}
-		var line []string
+		var line []chunk
 		room := width
-		for len(parts) > 0 && utf8.RuneCountInString(parts[0]) <= room {
-			room -= utf8.RuneCountInString(parts[0])
+		for len(parts) > 0 && parts[0].size <= room {
+			room -= parts[0].size
 			line = append(line, parts[0])
 			parts = parts[1:]
 		}
-		if len(parts) > 0 && utf8.RuneCountInString(parts[0]) > width {
+		if len(parts) > 0 && parts[0].size > width {
 			if long {
-				n := s.breakAt(parts[0], room, hyphens)
-				line = append(line, parts[0][:n])
-				parts[0] = parts[0][n:]
+				head, rest := s.breakWord(parts[0], room, hyphens)
+				line = append(line, head)
+				parts[0] = rest
 			} else if len(line) == 0 {
 				line = append(line, parts[0])
 				parts = parts[1:]
 			}
 		}
-		s.alloc(16)
-		if n := len(line); n > 0 && isBlank(line[n-1]) {
+		s.alloc(32)
+		if n := len(line); n > 0 && line[n-1].blank() {
 			line = line[:n-1]
 		}
 		if len(line) > 0 {
-			lines = append(lines, strings.Join(line, ""))
+			var b strings.Builder
+			for _, c := range line {
+				b.WriteString(c.text)
+			}
+			lines = append(lines, b.String())
 		}
 	}
 	return lines
 }
 
-// breakAt returns the byte after at most n characters of a word, after a hyphen if asked to.
-func (s *state) breakAt(word string, n int, hyphens bool) int {
+// breakWord splits a word after n characters, or after the last hyphen among them.
+func (s *state) breakWord(word chunk, n int, hyphens bool) (head, rest chunk) {
 	end := 0
 	for range n {
-		_, size := utf8.DecodeRuneInString(word[end:])
+		_, size := utf8.DecodeRuneInString(word.text[end:])
 		end += size
 	}
 	s.step(1 + end>>6)
-	if i := strings.LastIndexByte(word[:end], '-'); hyphens && i > 0 && strings.Trim(word[:i], "-") != "" {
-		return i + 1
+	text := word.text[:end]
+	if i := strings.LastIndexByte(text, '-'); hyphens && i > 0 && strings.Trim(text[:i], "-") != "" {
+		text = text[:i+1]
+		n = utf8.RuneCountInString(text)
 	}
-	return end
+	return chunk{text, n}, chunk{word.text[len(text):], word.size - n}
 }
 
-func isBlank(text string) bool { return strings.TrimFunc(text, isSpace) == "" }
+// A chunk is a word, a part of one, or spaces.
+type chunk struct {
+	text string
+	size int // in characters
+}
+
+func (c chunk) blank() bool { return strings.TrimFunc(c.text, isSpace) == "" }
 
 // isWrapSpace reports whether textwrap breaks lines at a character.
 func isWrapSpace(r rune) bool { return r == ' ' || r >= '\t' && r <= '\r' }
 
 // chunks splits a line into words, parts of words that end in a hyphen, dashes, and spaces.
-func chunks(line string, hyphens bool) []string {
+func (s *state) chunks(line string, hyphens bool) []chunk {
+	s.alloc(8 * len(line))
 	text := []rune(line)
 	at := func(i int) rune {
 		if i < 0 || i >= len(text) {
@@ -115,7 +125,7 @@ func chunks(line string, hyphens bool) []string {
 		}
 		return isLetter(at(i)) && (isLetter(at(i+1)) || at(i+1) == '-' && isLetter(at(i+2)))
 	}
-	var parts []string
+	var parts []chunk
 	for i := 0; i < len(text); {
 		start := i
 		switch {
@@ -132,7 +142,8 @@ func chunks(line string, hyphens bool) []string {
 				}
 			}
 		}
-		parts = append(parts, string(text[start:i]))
+		s.alloc(32)
+		parts = append(parts, chunk{string(text[start:i]), i - start})
 	}
 	return parts
 }
