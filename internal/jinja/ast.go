@@ -143,7 +143,7 @@ type (
 		testTarget          expr      // the target, as variables of filter
 		filter              *function // of the test
 		fn                  *function // of the body of a recursive loop
-		loop, inner         variable  // the loop object, and the recursive loop's own
+		loop                variable  // the loop object
 		line                int
 	}
 	macro struct {

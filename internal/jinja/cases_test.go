@@ -24,36 +24,45 @@ func render(template, context string) (string, error) {
 	return t.Render(vars.(*Dict), &Options{Now: now})
 }
 
-// The file has templates as transformers renders them.
+// Cases are templates as transformers renders them. Those of cases.json are whole chat templates
+// and pieces of them, those of features.json small, by feature; Jinja 3.1.6 made the latter.
 func TestCases(t *testing.T) {
-	data, err := os.ReadFile("testdata/cases.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var cases []struct {
-		Name, Template, Output string
-		Context                json.RawMessage
-		Error                  *struct{ Type, Message string }
-	}
-	if err := json.Unmarshal(data, &cases); err != nil {
-		t.Fatal(err)
-	}
-	for _, c := range cases {
-		t.Run(c.Name, func(t *testing.T) {
+	for file, n := range map[string]int{"cases": 89, "features": 179} {
+		cases := readCases(t, file)
+		if len(cases) != n {
+			t.Errorf("%s.json has %d cases, want %d", file, len(cases), n)
+		}
+		for _, c := range cases {
 			got, err := render(c.Template, string(c.Context))
 			switch {
 			case c.Error == nil && err != nil:
-				t.Errorf("error %v, want %q", err, c.Output)
+				t.Errorf("%s: error %v, want %q", c.Name, err, c.Output)
 			case c.Error == nil && got != c.Output:
-				t.Errorf("got\n%q\nwant\n%q", got, c.Output)
+				t.Errorf("%s: got\n%q\nwant\n%q", c.Name, got, c.Output)
 			case c.Error != nil && err == nil:
-				t.Errorf("got %q, want an error of type %s: %s", got, c.Error.Type, c.Error.Message)
+				t.Errorf("%s: got %q, want an error of type %s: %s", c.Name, got, c.Error.Type, c.Error.Message)
 			case c.Error != nil && c.Error.Type == "TemplateError" && !strings.Contains(err.Error(), c.Error.Message):
-				t.Errorf("error %v, want %s", err, c.Error.Message)
+				t.Errorf("%s: error %v, want %s", c.Name, err, c.Error.Message)
 			}
-		})
+		}
 	}
-	if len(cases) != 89 {
-		t.Errorf("%d cases, want 89", len(cases))
+}
+
+type testCase struct {
+	Name, Template, Output string
+	Context                json.RawMessage
+	Error                  *struct{ Type, Message string }
+}
+
+func readCases(t testing.TB, file string) []testCase {
+	t.Helper()
+	data, err := os.ReadFile("testdata/" + file + ".json")
+	if err != nil {
+		t.Fatal(err)
 	}
+	var cases []testCase
+	if err := json.Unmarshal(data, &cases); err != nil {
+		t.Fatal(err)
+	}
+	return cases
 }

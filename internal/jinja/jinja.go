@@ -6,7 +6,7 @@
 // fail as Python's do. Templates come out of strangers' model files: each rendering is bounded
 // in steps, memory, depth and output by Options, and whatever is not supported is an *Error.
 //
-// Text goes through lex.go, parse.go and parsexpr.go, which make the nodes of ast.go. scope.go
+// Text goes through lex.go, parse.go and parsexpr.go, which make the nodes of ast.go. bind.go
 // then binds each name to a variable, by Jinja's rules. exec.go and eval.go run the nodes.
 package jinja
 

@@ -18,7 +18,10 @@ import (
 func Decode(data []byte) (any, error) {
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.UseNumber()
-	v, err := decode(d)
+	v, err := decode(d, maxJSON)
+	if err == io.EOF {
+		err = io.ErrUnexpectedEOF
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -38,7 +41,14 @@ func From(v any) (any, error) {
 	return Decode(data)
 }
 
-func decode(d *json.Decoder) (any, error) {
+// maxJSON is how deep JSON may nest.
+const maxJSON = 1000
+
+// decode reads a value that may nest so deep.
+func decode(d *json.Decoder, depth int) (any, error) {
+	if depth == 0 {
+		return nil, fmt.Errorf("JSON nests deeper than %d", maxJSON)
+	}
 	t, err := d.Token()
 	if err != nil {
 		return nil, err
@@ -46,9 +56,9 @@ func decode(d *json.Decoder) (any, error) {
 	switch t := t.(type) {
 	case json.Delim:
 		if t == '[' {
-			return decodeList(d)
+			return decodeList(d, depth-1)
 		}
-		return decodeDict(d)
+		return decodeDict(d, depth-1)
 	case json.Number:
 		return decodeNumber(string(t))
 	case nil:
@@ -57,10 +67,10 @@ func decode(d *json.Decoder) (any, error) {
 	return t, nil // a string or a bool
 }
 
-func decodeList(d *json.Decoder) (any, error) {
+func decodeList(d *json.Decoder, depth int) (any, error) {
 	l := &list{}
 	for d.More() {
-		v, err := decode(d)
+		v, err := decode(d, depth)
 		if err != nil {
 			return nil, err
 		}
@@ -70,14 +80,14 @@ func decodeList(d *json.Decoder) (any, error) {
 	return l, err
 }
 
-func decodeDict(d *json.Decoder) (any, error) {
+func decodeDict(d *json.Decoder, depth int) (any, error) {
 	dict := &Dict{}
 	for d.More() {
 		key, err := d.Token()
 		if err != nil {
 			return nil, err
 		}
-		v, err := decode(d)
+		v, err := decode(d, depth)
 		if err != nil {
 			return nil, err
 		}

@@ -136,6 +136,9 @@ func endOf(text, end string) int {
 func (l *lexer) comment() {
 	rest := l.rest(0)
 	i := strings.Index(rest, "#}")
+	if rest == "" { // Jinja lets it be
+		return
+	}
 	if i < 0 {
 		l.fail("a comment has no end, #}")
 	}
@@ -158,6 +161,9 @@ func (l *lexer) raw() bool {
 	}
 	l.take(n)
 	rest = l.rest(0)
+	if rest == "" { // Jinja lets it be
+		return true
+	}
 	for at := 0; ; at += 2 {
 		i := strings.Index(rest[at:], "{%")
 		if i < 0 {
