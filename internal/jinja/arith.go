@@ -7,12 +7,12 @@ import (
 	"strings"
 )
 
-func (s *state) overflow() {
+func (s *run) overflow() {
 	s.fail("OverflowError", "an integer does not fit in 64 bits")
 }
 
 // operate evaluates an arithmetic operator.
-func (s *state) operate(op string, a, b any) any {
+func (s *run) operate(op string, a, b any) any {
 	s.step(1)
 	if x, ok := text(a); ok && op == "%" {
 		return s.percent(a, x, b)
@@ -42,12 +42,12 @@ func (s *state) operate(op string, a, b any) any {
 	return nil
 }
 
-func (s *state) unsupported(op string, a, b any) {
+func (s *run) unsupported(op string, a, b any) {
 	s.fail("TypeError", "unsupported operand types for %s: '%s' and '%s'", op, typeName(a), typeName(b))
 }
 
 // add joins sequences.
-func (s *state) add(a, b any) any {
+func (s *run) add(a, b any) any {
 	if x, ok := text(a); ok {
 		y, ok := text(b)
 		if !ok {
@@ -74,12 +74,12 @@ func (s *state) add(a, b any) any {
 	return nil
 }
 
-func (s *state) joinItems(a, b []any) []any {
+func (s *run) joinItems(a, b []any) []any {
 	s.allocN(int64(len(a)+len(b)), 16)
 	return append(append(make([]any, 0, len(a)+len(b)), a...), b...)
 }
 
-func (s *state) repeat(v any, n int64) any {
+func (s *run) repeat(v any, n int64) any {
 	n = max(n, 0)
 	if x, ok := text(v); ok {
 		s.allocN(n, len(x))
@@ -113,9 +113,9 @@ func (s *state) repeat(v any, n int64) any {
 	return nil
 }
 
-func (s *state) zero() { s.fail("ZeroDivisionError", "division by zero") }
+func (s *run) zero() { s.fail("ZeroDivisionError", "division by zero") }
 
-func (s *state) operateInt(op string, a, b int64) any {
+func (s *run) operateInt(op string, a, b int64) any {
 	switch op {
 	case "+":
 		c := a + b
@@ -170,7 +170,7 @@ func (s *state) operateInt(op string, a, b int64) any {
 	return r
 }
 
-func (s *state) multiply(a, b int64) int64 {
+func (s *run) multiply(a, b int64) int64 {
 	high, low := bits.Mul64(magnitude(a), magnitude(b))
 	negative := (a < 0) != (b < 0)
 	if high != 0 || low > 1<<63 || low == 1<<63 && !negative {
@@ -189,7 +189,7 @@ func magnitude(a int64) uint64 {
 	return uint64(a)
 }
 
-func (s *state) power(a, b int64) int64 {
+func (s *run) power(a, b int64) int64 {
 	result := int64(1)
 	if a == 0 || a == 1 || a == -1 { // no power of others with an exponent above 63 fits
 		b = min(b, 2-b%2)
@@ -221,7 +221,7 @@ func pow(a, b float64) float64 {
 	return f
 }
 
-func (s *state) operateFloat(op string, a, b float64) any {
+func (s *run) operateFloat(op string, a, b float64) any {
 	switch op {
 	case "+":
 		return a + b
@@ -267,4 +267,15 @@ func (s *state) operateFloat(op string, a, b float64) any {
 		f++
 	}
 	return f
+}
+
+// floatToInt is Python's int of a float.
+func (s *run) floatToInt(f float64) int64 {
+	if math.IsNaN(f) {
+		s.fail("ValueError", "NaN is no integer")
+	}
+	if math.Abs(f) >= 1<<63 {
+		s.overflow()
+	}
+	return int64(f)
 }

@@ -6,7 +6,7 @@ import (
 )
 
 // getAttr is Jinja's a.b: the attribute b, or else the item.
-func (s *state) getAttr(of any, name string) any {
+func (s *run) getAttr(of any, name string) any {
 	if u, ok := of.(*undefined); ok {
 		s.failUndefined(u)
 	}
@@ -20,7 +20,7 @@ func (s *state) getAttr(of any, name string) any {
 }
 
 // getItem is Jinja's a[b]: the item b, or else the attribute.
-func (s *state) getItem(of, key any) any {
+func (s *run) getItem(of, key any) any {
 	if u, ok := of.(*undefined); ok {
 		s.failUndefined(u)
 	}
@@ -35,8 +35,8 @@ func (s *state) getItem(of, key any) any {
 	return &undefined{of: of, name: key}
 }
 
-// item returns an item, or nil.
-func (s *state) item(of, key any) any {
+// item returns an item, nil if there is none.
+func (s *run) item(of, key any) any {
 	i, isInt := integer(key)
 	switch of := of.(type) {
 	case *Dict:
@@ -83,8 +83,8 @@ func itemAt(items []any, i int64) any {
 	return items[i]
 }
 
-// char returns the character at an index, or nil.
-func (s *state) char(text string, i int64) any {
+// char returns the character at an index, nil if there is none.
+func (s *run) char(text string, i int64) any {
 	s.step(len(text) >> 6)
 	n := int64(utf8.RuneCountInString(text))
 	if i = fromEnd(i, n); i < 0 || i >= n {
@@ -103,7 +103,7 @@ func (s *state) char(text string, i int64) any {
 }
 
 // attribute is Python's getattr in the sandbox, nil if there is no such attribute.
-func (s *state) attribute(of any, name string) any {
+func (s *run) attribute(of any, name string) any {
 	if strings.HasPrefix(name, "__") && strings.HasSuffix(name, "__") && len(name) > 4 {
 		if _, ok := of.(*namespace); !ok {
 			return unsafe(of, name)
@@ -112,9 +112,9 @@ func (s *state) attribute(of any, name string) any {
 	var table map[string]*builtin
 	switch of := of.(type) {
 	case string, markup:
-		table = s.lib.str
+		table = s.tables.str
 	case *list:
-		table = s.lib.list
+		table = s.tables.list
 	case *tuple:
 		if of.group && name == "grouper" {
 			return of.items[0]
@@ -122,30 +122,28 @@ func (s *state) attribute(of any, name string) any {
 		if of.group && name == "list" {
 			return of.items[1]
 		}
-		table = s.lib.tuple
+		table = s.tables.tuple
 	case *Dict:
-		table = s.lib.dict
+		table = s.tables.dict
 	case *namespace:
 		v, _ := of.vars.Get(name)
 		return v
-	case *loop:
-		return of.attribute(name)
-	case *macroValue:
+	case object:
 		return of.attribute(name)
 	case *rangeValue:
 		if v, ok := map[string]int64{"start": of.start, "stop": of.stop, "step": of.step}[name]; ok {
 			return v
 		}
-		table = s.lib.tuple
+		table = s.tables.tuple
 	case *cycler:
 		if name == "current" {
 			return of.items[of.at]
 		}
-		table = s.lib.cycler
+		table = s.tables.cycler
 	case float64:
-		table = s.lib.float
+		table = s.tables.float
 	case int64, bool:
-		table = s.lib.integer
+		table = s.tables.integer
 	}
 	b, ok := table[name]
 	switch {
@@ -162,31 +160,8 @@ func unsafe(of any, name string) *undefined {
 	return &undefined{unsafe: true, hint: "access to attribute " + quote(name) + " of '" + typeName(of) + "' object is unsafe"}
 }
 
-func (m *macroValue) attribute(name string) any {
-	switch name {
-	case "name":
-		if m.name == "" {
-			return None
-		}
-		return m.name
-	case "arguments":
-		t := &tuple{}
-		for _, p := range m.params {
-			t.items = append(t.items, p.name)
-		}
-		return t
-	case "catch_kwargs":
-		return m.kwargs != nil
-	case "catch_varargs":
-		return m.varargs != nil
-	case "caller":
-		return m.macro.caller != nil
-	}
-	return nil
-}
-
 // slice is Python's a[start:stop:step].
-func (s *state) slice(of, start, stop, step any) any {
+func (s *run) slice(of, start, stop, step any) any {
 	if u, ok := of.(*undefined); ok {
 		s.failUndefined(u)
 	}
@@ -222,7 +197,7 @@ func (s *state) slice(of, start, stop, step any) any {
 }
 
 // bound returns a bound of a slice.
-func (s *state) bound(v any, def int64) int64 {
+func (s *run) bound(v any, def int64) int64 {
 	if v == None {
 		return def
 	}
@@ -237,7 +212,7 @@ func (s *state) bound(v any, def int64) int64 {
 }
 
 // pick returns the items of a sequence at indices.
-func (s *state) pick(of any, at *rangeValue) any {
+func (s *run) pick(of any, at *rangeValue) any {
 	n := at.len()
 	switch of := of.(type) {
 	case *list:
@@ -271,7 +246,7 @@ func (s *state) pick(of any, at *rangeValue) any {
 	return string(b)
 }
 
-func (s *state) pickItems(items []any, at *rangeValue) []any {
+func (s *run) pickItems(items []any, at *rangeValue) []any {
 	n := at.len()
 	if at.step == 1 {
 		return items[at.start : at.start+n : at.start+n]

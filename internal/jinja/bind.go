@@ -89,9 +89,9 @@ func (sc scope) bind(n node) {
 
 func (sc scope) bindFilter(n *filter) {
 	n.each(sc.bind)
-	kind, table := "filter", lib.filters
+	kind, table := "filter", filters
 	if n.is {
-		kind, table = "test", lib.tests
+		kind, table = "test", tests
 	}
 	if n.builtin = table[n.name]; n.builtin == nil && !sc.branch {
 		fail(n.line, "TemplateAssertionError", "there is no %s named %q", kind, n.name)

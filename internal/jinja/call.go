@@ -9,7 +9,7 @@ type builtin struct {
 	required   int
 	positional bool // takes no named arguments
 	variadic   bool // takes any arguments, as they are
-	run        func(s *state, a *args) any
+	run        func(s *run, a *args) any
 }
 
 type argument struct {
@@ -26,7 +26,7 @@ type args struct {
 
 // def defines a builtin by its parameters: "a b?" has an optional one, "/ a" has only positional
 // ones, "..." has any.
-func def(params string, run func(s *state, a *args) any) *builtin {
+func def(params string, run func(s *run, a *args) any) *builtin {
 	b := &builtin{run: run}
 	for _, p := range strings.Fields(params) {
 		switch name, optional := strings.CutSuffix(p, "?"); {
@@ -45,25 +45,17 @@ func def(params string, run func(s *state, a *args) any) *builtin {
 }
 
 // call calls a value.
-func (s *state) call(of any, pos []any, named []argument) any {
+func (s *run) call(of any, pos []any, named []argument) any {
 	s.step(1)
 	switch f := of.(type) {
 	case *undefined:
 		s.failUndefined(f)
-	case *macroValue:
-		return f.call(s, pos, named)
 	case *method:
 		return s.apply(f.builtin, f.name, f.self, pos, named)
 	case *builtin:
 		return s.apply(f, "the function", nil, pos, named)
-	case *loop:
-		if f.recurse == nil {
-			s.fail("TypeError", "the loop is not recursive, and cannot be called")
-		}
-		if len(pos) != 1 || named != nil {
-			s.fail("TypeError", "loop takes one argument")
-		}
-		return f.recurse(pos[0])
+	case object:
+		return f.call(pos, named)
 	case *joiner:
 		if f.used {
 			return f.separator
@@ -76,7 +68,7 @@ func (s *state) call(of any, pos []any, named []argument) any {
 }
 
 // apply runs a builtin.
-func (s *state) apply(b *builtin, name string, self any, pos []any, named []argument) any {
+func (s *run) apply(b *builtin, name string, self any, pos []any, named []argument) any {
 	s.step(1 + size(self)>>4)
 	a := &args{self: self, pos: pos, named: named}
 	if !b.variadic {
@@ -95,7 +87,7 @@ func size(v any) int {
 }
 
 // match returns an argument for each parameter.
-func (s *state) match(b *builtin, name string, pos []any, named []argument) []any {
+func (s *run) match(b *builtin, name string, pos []any, named []argument) []any {
 	if len(pos) > len(b.params) {
 		s.fail("TypeError", "%s takes at most %d arguments, not %d", name, len(b.params), len(pos))
 	}
@@ -140,14 +132,14 @@ func (a *args) has(i int) bool { return a.pos[i] != nil && a.pos[i] != None }
 
 func (a *args) truth(i int) bool { return a.pos[i] != nil && truth(a.pos[i]) }
 
-func (a *args) int(s *state, i int, def int64) int64 {
+func (a *args) int(s *run, i int, def int64) int64 {
 	if a.pos[i] == nil {
 		return def
 	}
 	return s.toInt(a.pos[i])
 }
 
-func (s *state) toInt(v any) int64 {
+func (s *run) toInt(v any) int64 {
 	n, ok := integer(v)
 	if !ok {
 		s.fail("TypeError", "expected an integer, got a value of type %s", typeName(v))
@@ -156,9 +148,9 @@ func (s *state) toInt(v any) int64 {
 }
 
 // text returns an argument that must be a string.
-func (a *args) text(s *state, i int) string { return s.toText(a.pos[i]) }
+func (a *args) text(s *run, i int) string { return s.toText(a.pos[i]) }
 
-func (s *state) toText(v any) string {
+func (s *run) toText(v any) string {
 	t, ok := text(v)
 	if !ok {
 		s.fail("TypeError", "expected a string, got a value of type %s", typeName(v))
@@ -167,7 +159,7 @@ func (s *state) toText(v any) string {
 }
 
 // unknown fails for a filter or test that does not exist.
-func (s *state) unknown(test bool, name string) {
+func (s *run) unknown(test bool, name string) {
 	kind := "filter"
 	if test {
 		kind = "test"
@@ -175,16 +167,16 @@ func (s *state) unknown(test bool, name string) {
 	s.fail("TemplateRuntimeError", "there is no %s named %q", kind, name)
 }
 
-// A library has the names that templates can use without defining them. A method that is
-// nil exists in Python, and the sandbox hides it.
-type library struct {
-	filters, tests, globals                        map[string]*builtin
-	str, list, tuple, dict, cycler, integer, float map[string]*builtin
+// refused is a builtin of Jinja or Python that has no use in chat templates.
+func refused(what string) *builtin {
+	return def("...", func(s *run, _ *args) any {
+		s.fail("TemplateRuntimeError", "the %s is not supported", what)
+		return nil
+	})
 }
 
-// Running code reaches lib through the state, because builtins use each other.
-var lib = library{
-	filters: filters, tests: tests, globals: globals,
-	str: strMethods, list: listMethods, tuple: tupleMethods, dict: dictMethods,
-	cycler: cyclerMethods, integer: intMethods, float: floatMethods,
-}
+// methodTables has the methods of types. One that is nil exists in Python, and the sandbox hides it.
+type methodTables struct{ str, list, tuple, dict, cycler, integer, float map[string]*builtin }
+
+// tables is reached through a run, as methods use each other.
+var tables = methodTables{strMethods, listMethods, tupleMethods, dictMethods, cyclerMethods, intMethods, floatMethods}

@@ -3,11 +3,12 @@ package jinja
 import (
 	"fmt"
 	"math"
+	"sort"
 	"strings"
 )
 
 // equal is Python's ==.
-func (s *state) equal(a, b any) bool {
+func (s *run) equal(a, b any) bool {
 	s.step(1)
 	if x, ok := text(a); ok {
 		y, ok := text(b)
@@ -53,7 +54,7 @@ func (s *state) equal(a, b any) bool {
 }
 
 // equalViews compares keys and items as sets; other views are equal only to themselves.
-func (s *state) equalViews(a, b *view) bool {
+func (s *run) equalViews(a, b *view) bool {
 	if a.kind == "values" || b.kind == "values" {
 		return a == b
 	}
@@ -70,9 +71,9 @@ func (s *state) equalViews(a, b *view) bool {
 
 // same reports whether two values are equal, or one and the same: Python's containers compare
 // so, which matters for NaN.
-func (s *state) same(a, b any) bool { return a == b && a != nil || s.equal(a, b) }
+func (s *run) same(a, b any) bool { return a == b && a != nil || s.equal(a, b) }
 
-func (s *state) equalItems(a, b []any) bool {
+func (s *run) equalItems(a, b []any) bool {
 	if len(a) != len(b) {
 		return false
 	}
@@ -124,7 +125,7 @@ func sign(less, greater bool) int {
 }
 
 // compare returns the order of two values, for an operator that fails if they have none.
-func (s *state) compare(a, b any, op string) int {
+func (s *run) compare(a, b any, op string) int {
 	s.step(1)
 	for _, v := range []any{a, b} {
 		if u, ok := v.(*undefined); ok {
@@ -154,7 +155,7 @@ func (s *state) compare(a, b any, op string) int {
 	return 0
 }
 
-func (s *state) compareItems(a, b []any, op string) int {
+func (s *run) compareItems(a, b []any, op string) int {
 	s.descend()
 	defer func() { s.depth-- }()
 	for i := range min(len(a), len(b)) {
@@ -165,10 +166,10 @@ func (s *state) compareItems(a, b []any, op string) int {
 	return sign(len(a) < len(b), len(a) > len(b))
 }
 
-func (s *state) less(a, b any) bool { return s.compare(a, b, "<") == -1 }
+func (s *run) less(a, b any) bool { return s.compare(a, b, "<") == -1 }
 
 // holds evaluates a comparison.
-func (s *state) holds(op string, a, b any) bool {
+func (s *run) holds(op string, a, b any) bool {
 	switch op {
 	case "==":
 		return s.equal(a, b)
@@ -192,7 +193,7 @@ func (s *state) holds(op string, a, b any) bool {
 }
 
 // contains is Python's in.
-func (s *state) contains(in, v any) bool {
+func (s *run) contains(in, v any) bool {
 	if whole, ok := text(in); ok {
 		part, ok := text(v)
 		if !ok {
@@ -237,3 +238,23 @@ func (s *state) contains(in, v any) bool {
 
 // pointerText identifies a value that has no other identity.
 func pointerText(v any) string { return fmt.Sprintf("%p", v) }
+
+// sorted returns items in the order of their keys, and the keys.
+func (s *run) sorted(items, keys []any, reverse bool) ([]any, []any) {
+	s.allocN(int64(len(items)), 48)
+	order := make([]int, len(items))
+	for i := range order {
+		order[i] = i
+	}
+	sort.SliceStable(order, func(i, j int) bool {
+		if reverse {
+			i, j = j, i
+		}
+		return s.less(keys[order[i]], keys[order[j]])
+	})
+	in, by := make([]any, len(items)), make([]any, len(items))
+	for i, j := range order {
+		in[i], by[i] = items[j], keys[j]
+	}
+	return in, by
+}

@@ -83,7 +83,7 @@ type tupleHash string
 type undefinedHash struct{}
 
 // hash returns a comparable value that is the same for equal values.
-func (s *state) hash(v any) any {
+func (s *run) hash(v any) any {
 	h := s.hashOf(v)
 	if h == nil {
 		s.fail("TypeError", "a value of type %s cannot be a key", typeName(v))
@@ -92,7 +92,7 @@ func (s *state) hash(v any) any {
 }
 
 // hashOf is hash, and nil for a value that cannot be a key.
-func (s *state) hashOf(v any) any {
+func (s *run) hashOf(v any) any {
 	switch v := v.(type) {
 	case bool:
 		n, _ := integer(v)
@@ -148,10 +148,10 @@ func appendHash(text []byte, h any) []byte {
 }
 
 // get returns the value of any key, nil if the dict lacks it.
-func (s *state) get(d *Dict, key any) any { return d.at(s.hash(key)) }
+func (s *run) get(d *Dict, key any) any { return d.at(s.hash(key)) }
 
 // put gives any key a value.
-func (s *state) put(d *Dict, key, value any) {
+func (s *run) put(d *Dict, key, value any) {
 	s.alloc(96)
 	d.set(key, s.hash(key), value)
 }

@@ -49,13 +49,13 @@ func (s *state) lookup(name string) any {
 	if v, ok := s.vars.Get(name); ok {
 		return v
 	}
-	if g := s.lib.globals[name]; g != nil {
+	if g := globals[name]; g != nil {
 		return g
 	}
 	return nil
 }
 
-func (s *state) run(body []stmt) jump {
+func (s *state) execute(body []stmt) jump {
 	for _, n := range body {
 		if j := n.exec(s); j != next {
 			return j
@@ -68,7 +68,7 @@ func (s *state) run(body []stmt) jump {
 func (s *state) capture(body []stmt) (string, jump) {
 	out := s.out
 	s.out = new(strings.Builder)
-	j := s.run(body)
+	j := s.execute(body)
 	text := s.out.String()
 	s.out = out
 	return text, j
@@ -153,15 +153,15 @@ func (n *ifElse) exec(s *state) jump {
 	s.line = n.line
 	s.step(1)
 	if truth(n.test.eval(s)) {
-		return s.run(n.body)
+		return s.execute(n.body)
 	}
 	for _, elif := range n.elifs {
 		s.step(1)
 		if truth(elif.test.eval(s)) {
-			return s.run(elif.body)
+			return s.execute(elif.body)
 		}
 	}
-	return s.run(n.els)
+	return s.execute(n.els)
 }
 
 func (n *with) exec(s *state) jump {
@@ -170,7 +170,7 @@ func (n *with) exec(s *state) jump {
 	for i, target := range n.targets {
 		s.assign(target, n.values[i].eval(s))
 	}
-	j := s.run(n.body)
+	j := s.execute(n.body)
 	if j == next {
 		s.leave(n.in)
 	}
@@ -224,7 +224,7 @@ func (n *forLoop) rounds(s *state, over any, l *loop) jump {
 			*s.at(n.loop) = l
 		}
 		s.enter(n.in)
-		j := s.run(n.body)
+		j := s.execute(n.body)
 		if j == breakLoop {
 			break
 		}
@@ -237,7 +237,7 @@ func (n *forLoop) rounds(s *state, over any, l *loop) jump {
 		return next
 	}
 	s.enter(n.elseIn)
-	j := s.run(n.els)
+	j := s.execute(n.els)
 	if j == next {
 		s.leave(n.elseIn)
 	}
@@ -275,14 +275,14 @@ func (n *forLoop) filtered(s *state, over any) any {
 
 func (n *macro) exec(s *state) jump {
 	s.alloc(64)
-	*s.at(n.self.at) = &macroValue{n, s.frame}
+	*s.at(n.self.at) = &macroValue{n, s, s.frame}
 	return next
 }
 
 func (n *callBlock) exec(s *state) jump {
 	s.line = n.body.line
 	s.alloc(64)
-	caller := &macroValue{n.body, s.frame}
+	caller := &macroValue{n.body, s, s.frame}
 	if n.of == nil {
 		s.writeText(s.call(caller, nil, nil))
 		return next
@@ -306,11 +306,13 @@ func (s *state) writeText(v any) {
 // A macroValue is a macro and the frame around it.
 type macroValue struct {
 	*macro
+	s     *state
 	outer *frame
 }
 
 // call runs a macro and returns its output.
-func (m *macroValue) call(s *state, args []any, named []argument) string {
+func (m *macroValue) call(args []any, named []argument) any {
+	s := m.s
 	s.descend()
 	frame, out, line := s.frame, s.out, s.line
 	s.push(m.fn, m.outer)
@@ -371,7 +373,7 @@ func (m *macroValue) call(s *state, args []any, named []argument) string {
 			own.vars[p.at.index] = &undefined{hint: "the parameter " + repr(p.name) + " was not given", name: p.name}
 		}
 	}
-	s.run(m.body)
+	s.execute(m.body)
 	text := s.out.String()
 	s.frame, s.out, s.line = frame, out, line
 	s.depth--
@@ -384,4 +386,39 @@ func (m *macro) title() string {
 		return "caller"
 	}
 	return m.name
+}
+
+// attribute returns an attribute of the macro, nil if there is none.
+func (m *macroValue) attribute(name string) any {
+	switch name {
+	case "name":
+		if m.name == "" {
+			return None
+		}
+		return m.name
+	case "arguments":
+		t := &tuple{}
+		for _, p := range m.params {
+			t.items = append(t.items, p.name)
+		}
+		return t
+	case "catch_kwargs":
+		return m.kwargs != nil
+	case "catch_varargs":
+		return m.varargs != nil
+	case "caller":
+		return m.macro.caller != nil
+	}
+	return nil
+}
+
+func (m *macroValue) typeName() string            { return "Macro" }
+func (m *macroValue) len() (n int64, ok bool)     { return 0, false }
+func (m *macroValue) iterate() func() (any, bool) { return nil }
+
+func (m *macroValue) repr() string {
+	if m.name == "" {
+		return "<Macro anonymous>"
+	}
+	return "<Macro " + repr(m.name) + ">"
 }

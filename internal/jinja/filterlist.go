@@ -1,28 +1,27 @@
 package jinja
 
 import (
-	"sort"
 	"strings"
 )
 
 // Filters of sequences.
 
-func (s *state) first(v any) any {
+func firstOf(s *run, v any) any {
 	if item, ok := s.iterate(v)(); ok {
 		return item
 	}
 	return &undefined{hint: "there is no first item, as the sequence is empty"}
 }
 
-func (s *state) last(v any) any {
-	if item, ok := s.backwards(v)(); ok {
+func lastOf(s *run, v any) any {
+	if item, ok := backwards(s, v)(); ok {
 		return item
 	}
 	return &undefined{hint: "there is no last item, as the sequence is empty"}
 }
 
 // backwards returns an iterator from the end, as Python's reversed.
-func (s *state) backwards(v any) func() (any, bool) {
+func backwards(s *run, v any) func() (any, bool) {
 	switch v.(type) {
 	case *generator, *loop:
 	default:
@@ -38,18 +37,18 @@ func (s *state) backwards(v any) func() (any, bool) {
 	return nil
 }
 
-func (s *state) reverse(v any) any {
+func reverseOf(s *run, v any) any {
 	switch v := v.(type) {
 	case string, markup:
 		return s.slice(v, None, None, int64(-1))
 	case *generator:
 		return s.slice(newList(s.list(v)), None, None, int64(-1))
 	}
-	return &generator{"reversed", s.backwards(v)}
+	return &generator{"reversed", backwards(s, v)}
 }
 
-// keys returns the keys by which items are compared.
-func (s *state) keys(items []any, key func(item any) any) []any {
+// keys returns what items are compared by.
+func keysOf(s *run, items []any, key func(item any) any) []any {
 	s.allocN(int64(len(items)), 16)
 	keys := make([]any, len(items))
 	for i, item := range items {
@@ -58,42 +57,22 @@ func (s *state) keys(items []any, key func(item any) any) []any {
 	return keys
 }
 
-// sorted returns items in the order of their keys, and the keys.
-func (s *state) sorted(items, keys []any, reverse bool) ([]any, []any) {
-	s.allocN(int64(len(items)), 48)
-	order := make([]int, len(items))
-	for i := range order {
-		order[i] = i
-	}
-	sort.SliceStable(order, func(i, j int) bool {
-		if reverse {
-			i, j = j, i
-		}
-		return s.less(keys[order[i]], keys[order[j]])
-	})
-	in, by := make([]any, len(items)), make([]any, len(items))
-	for i, j := range order {
-		in[i], by[i] = items[j], keys[j]
-	}
-	return in, by
-}
-
-func (s *state) sort(a *args) any {
+func sortOf(s *run, a *args) any {
 	paths := []attribute{nil}
 	if name, ok := text(a.pos[2]); ok {
 		paths = nil
 		for _, part := range strings.Split(name, ",") {
-			paths = append(paths, s.path(part))
+			paths = append(paths, pathOf(s, part))
 		}
 	} else {
-		paths[0] = s.path(a.pos[2])
+		paths[0] = pathOf(s, a.pos[2])
 	}
 	items := s.list(a.self)
-	keys := s.keys(items, func(item any) any {
+	keys := keysOf(s, items, func(item any) any {
 		s.alloc(24 + 16*len(paths))
 		parts := make([]any, len(paths))
 		for i, path := range paths {
-			parts[i] = ignoreCase(s.follow(item, path, nil), a.truth(1))
+			parts[i] = ignoreCase(followOf(s, item, path, nil), a.truth(1))
 		}
 		return newList(parts)
 	})
@@ -101,7 +80,7 @@ func (s *state) sort(a *args) any {
 	return newList(items)
 }
 
-func (s *state) dictSort(a *args) any {
+func dictSort(s *run, a *args) any {
 	d, ok := a.self.(*Dict)
 	if !ok {
 		s.fail("TypeError", "dictsort needs a dict, not a value of type %s", typeName(a.self))
@@ -111,19 +90,19 @@ func (s *state) dictSort(a *args) any {
 		s.fail("FilterArgumentError", "dictsort sorts by \"key\" or \"value\"")
 	}
 	items := s.list(&view{d, "items"})
-	keys := s.keys(items, func(item any) any { return ignoreCase(item.(*tuple).items[at], a.truth(0)) })
+	keys := keysOf(s, items, func(item any) any { return ignoreCase(item.(*tuple).items[at], a.truth(0)) })
 	items, _ = s.sorted(items, keys, a.truth(2))
 	return newList(items)
 }
 
-func (s *state) groupBy(a *args) any {
+func groupBy(s *run, a *args) any {
 	items := s.list(a.self)
 	var def any
 	if a.has(1) {
 		def = a.pos[1]
 	}
-	path := s.path(a.pos[0])
-	keys := s.keys(items, func(item any) any { return ignoreCase(s.follow(item, path, def), a.truth(2)) })
+	path := pathOf(s, a.pos[0])
+	keys := keysOf(s, items, func(item any) any { return ignoreCase(followOf(s, item, path, def), a.truth(2)) })
 	items, keys = s.sorted(items, keys, false)
 	var groups []any
 	for from := 0; from < len(items); {
@@ -132,18 +111,18 @@ func (s *state) groupBy(a *args) any {
 			to++
 		}
 		s.alloc(96)
-		key := s.follow(items[from], path, def)
+		key := followOf(s, items[from], path, def)
 		groups = append(groups, &tuple{[]any{key, newList(items[from:to:to])}, true})
 		from = to
 	}
 	return newList(groups)
 }
 
-func (s *state) unique(a *args) any {
-	path := s.path(a.pos[1])
+func uniqueOf(s *run, a *args) any {
+	path := pathOf(s, a.pos[1])
 	seen := map[any]bool{}
-	return s.eagerly(a.self, func(v any) bool {
-		h := s.hash(ignoreCase(s.follow(v, path, nil), a.truth(0)))
+	return eagerly(s, a.self, func(v any) bool {
+		h := s.hash(ignoreCase(followOf(s, v, path, nil), a.truth(0)))
 		old := seen[h]
 		if !old {
 			s.alloc(48)
@@ -155,7 +134,7 @@ func (s *state) unique(a *args) any {
 
 // eagerly returns a generator of the items that a function keeps; even an empty or undefined
 // value is iterated over.
-func (s *state) eagerly(v any, keep func(any) bool) any {
+func eagerly(s *run, v any, keep func(any) bool) any {
 	var items func() (any, bool)
 	return &generator{"generator", func() (any, bool) {
 		if items == nil {
@@ -171,15 +150,15 @@ func (s *state) eagerly(v any, keep func(any) bool) any {
 }
 
 // extreme is min and max.
-func (s *state) extreme(a *args, op string) any {
-	path := s.path(a.pos[1])
+func extremeOf(s *run, a *args, op string) any {
+	path := pathOf(s, a.pos[1])
 	var best, bestKey any
 	for items := s.iterate(a.self); ; {
 		item, ok := items()
 		if !ok {
 			break
 		}
-		key := ignoreCase(s.follow(item, path, nil), a.truth(0))
+		key := ignoreCase(followOf(s, item, path, nil), a.truth(0))
 		if best == nil || s.holds(op, key, bestKey) {
 			best, bestKey = item, key
 		}
@@ -190,8 +169,8 @@ func (s *state) extreme(a *args, op string) any {
 	return best
 }
 
-func (s *state) sum(a *args) any {
-	path := s.path(a.pos[0])
+func sumOf(s *run, a *args) any {
+	path := pathOf(s, a.pos[0])
 	total := a.get(1, int64(0))
 	if _, ok := text(total); ok {
 		s.fail("TypeError", "sum cannot add strings: use join")
@@ -201,19 +180,19 @@ func (s *state) sum(a *args) any {
 		if !ok {
 			return total
 		}
-		total = s.operate("+", total, s.follow(item, path, nil))
+		total = s.operate("+", total, followOf(s, item, path, nil))
 	}
 }
 
-func (s *state) join(a *args) any {
+func joinOf(s *run, a *args) any {
 	items := a.self
 	if a.has(1) {
-		path := s.path(a.pos[1])
+		path := pathOf(s, a.pos[1])
 		from := s.iterate(items)
 		items = &generator{"map", func() (any, bool) {
 			v, ok := from()
 			if ok {
-				v = s.follow(v, path, nil)
+				v = followOf(s, v, path, nil)
 			}
 			return v, ok
 		}}
@@ -229,7 +208,7 @@ func (s *state) join(a *args) any {
 	return s.joinStrings(&args{self: s.str(a.get(0, "")), pos: []any{texts}})
 }
 
-func (s *state) batch(a *args) any {
+func batchOf(s *run, a *args) any {
 	n := s.toInt(a.pos[0])
 	var items func() (any, bool)
 	return &generator{"generator", func() (any, bool) {
@@ -258,7 +237,7 @@ func (s *state) batch(a *args) any {
 	}}
 }
 
-func (s *state) slices(a *args) any {
+func slicesOf(s *run, a *args) any {
 	var items []any
 	n, at, from := int64(0), int64(-1), int64(0)
 	return &generator{"generator", func() (any, bool) {

@@ -37,7 +37,7 @@ func wordCount(text string) int64 {
 	return int64(len(strings.FieldsFunc(text, func(r rune) bool { return !isWord(r) })))
 }
 
-func (s *state) indent(a *args) any {
+func indentOf(s *run, a *args) any {
 	if u, ok := a.self.(*undefined); ok {
 		s.failUndefined(u)
 	}
@@ -59,7 +59,7 @@ func (s *state) indent(a *args) any {
 	return s.like(a.self, strings.Join(lines, "\n"))
 }
 
-func (s *state) truncate(a *args) any {
+func truncateOf(s *run, a *args) any {
 	length, end, leeway := a.int(s, 0, 255), any("..."), int64(5)
 	if a.pos[2] != nil {
 		end = a.pos[2]
@@ -84,7 +84,7 @@ func (s *state) truncate(a *args) any {
 	return s.operate("+", cut, end)
 }
 
-func (s *state) urlEncode(v any) any {
+func urlEncodeOf(s *run, v any) any {
 	quote := func(v any, plus bool) string {
 		text := s.str(v)
 		s.alloc(3 * len(text))
@@ -112,7 +112,7 @@ func (s *state) urlEncode(v any) any {
 	return strings.Join(parts, "&")
 }
 
-func (s *state) xmlAttr(a *args) any {
+func xmlAttr(s *run, a *args) any {
 	var parts []string
 	d := s.toDict(a.self)
 	for _, e := range d.entries {
@@ -134,15 +134,15 @@ func (s *state) xmlAttr(a *args) any {
 
 // pprint prints values that fit in a line of 80 characters as Python's pprint does: dicts are
 // sorted.
-func (s *state) pprint(v any) any {
-	text := s.repr(s.sortedDicts(v))
+func pprintOf(s *run, v any) any {
+	text := s.repr(sortedDicts(s, v))
 	if utf8.RuneCountInString(text) > 80 {
 		s.fail("ValueError", "pprint supports values of at most 80 characters")
 	}
 	return text
 }
 
-func (s *state) sortedDicts(v any) any {
+func sortedDicts(s *run, v any) any {
 	s.descend()
 	defer func() { s.depth-- }()
 	within := func(items []any) []any {
@@ -150,7 +150,7 @@ func (s *state) sortedDicts(v any) any {
 		sorted := make([]any, len(items))
 		for i, item := range items {
 			s.step(1)
-			sorted[i] = s.sortedDicts(item)
+			sorted[i] = sortedDicts(s, item)
 		}
 		return sorted
 	}
@@ -160,19 +160,19 @@ func (s *state) sortedDicts(v any) any {
 	case *tuple:
 		return &tuple{items: within(v.items)}
 	case *Dict:
-		pairs := s.dictSort(&args{self: v, pos: []any{true, nil, nil}}).(*list)
+		pairs := dictSort(s, &args{self: v, pos: []any{true, nil, nil}}).(*list)
 		d := &Dict{}
 		for _, p := range pairs.items {
 			pair := p.(*tuple).items
-			s.put(d, pair[0], s.sortedDicts(pair[1]))
+			s.put(d, pair[0], sortedDicts(s, pair[1]))
 		}
 		return d
 	}
 	return v
 }
 
-func (s *state) fileSize(a *args) any {
-	size := s.toFloat(a.self)
+func fileSize(s *run, a *args) any {
+	size := toFloat(s, a.self)
 	base, unit := 1000.0, "B"
 	if a.truth(0) {
 		base, unit = 1024, "iB"
@@ -196,7 +196,7 @@ func (s *state) fileSize(a *args) any {
 	return nil
 }
 
-func (s *state) abs(v any) any {
+func absOf(s *run, v any) any {
 	if f, ok := v.(float64); ok {
 		return math.Abs(f)
 	}
@@ -210,7 +210,7 @@ func (s *state) abs(v any) any {
 	return max(i, -i)
 }
 
-func (s *state) round(a *args) any {
+func roundOf(s *run, a *args) any {
 	places, how := a.int(s, 0, 0), a.get(1, "common")
 	i, isInt := integer(a.self)
 	f, ok := number(a.self)
@@ -220,7 +220,7 @@ func (s *state) round(a *args) any {
 	switch how {
 	case "common":
 		if isInt {
-			return s.roundInt(i, places)
+			return roundInt(s, i, places)
 		}
 		return roundFloat(f, places)
 	case "ceil", "floor":
@@ -240,7 +240,7 @@ func (s *state) round(a *args) any {
 }
 
 // roundInt rounds to a multiple of a power of ten, half to even.
-func (s *state) roundInt(i, places int64) any {
+func roundInt(s *run, i, places int64) any {
 	if places >= 0 {
 		return i
 	}
@@ -270,17 +270,6 @@ func roundFloat(f float64, places int64) float64 {
 	return math.RoundToEven(f/unit) * unit
 }
 
-// floatToInt is Python's int of a float.
-func (s *state) floatToInt(f float64) int64 {
-	if math.IsNaN(f) {
-		s.fail("ValueError", "NaN is no integer")
-	}
-	if math.Abs(f) >= 1<<63 {
-		s.overflow()
-	}
-	return int64(f)
-}
-
 var (
 	floatText = regexp.MustCompile(`^[+-]?(\d+(_\d+)*\.?(\d+(_\d+)*)?|\.\d+(_\d+)*)([eE][+-]?\d+(_\d+)*)?$|^(?i)[+-]?(inf|infinity|nan)$`)
 	intText   = regexp.MustCompile(`^[+-]?[0-9a-zA-Z]+(_[0-9a-zA-Z]+)*$`)
@@ -296,7 +285,7 @@ func parseFloat(text string) (float64, bool) {
 	return f, true
 }
 
-func (s *state) toFloat(v any) float64 {
+func toFloat(s *run, v any) float64 {
 	f, ok := number(v)
 	if t, isText := text(v); isText {
 		f, ok = parseFloat(t)
@@ -310,7 +299,7 @@ func (s *state) toFloat(v any) float64 {
 	return f
 }
 
-func (s *state) floatFilter(a *args) any {
+func floatFilter(s *run, a *args) any {
 	if f, ok := number(a.self); ok {
 		return f
 	}
@@ -324,8 +313,8 @@ func (s *state) floatFilter(a *args) any {
 	return a.get(0, 0.0)
 }
 
-// parseInt is Python's int of a string with a base, nil if that fails.
-func (s *state) parseInt(text string, base int64) any {
+// parseInt is Python's int of a string with a base, nil if it is none.
+func parseInt(s *run, text string, base int64) any {
 	text = strings.TrimFunc(text, isSpace)
 	sign := signAt(text)
 	digits := text[len(sign):]
@@ -351,7 +340,7 @@ func (s *state) parseInt(text string, base int64) any {
 	return nil
 }
 
-func (s *state) intFilter(a *args) any {
+func intFilter(s *run, a *args) any {
 	switch v := a.self.(type) {
 	case *undefined:
 		s.failUndefined(v)
@@ -370,7 +359,7 @@ func (s *state) intFilter(a *args) any {
 	}
 	base := a.int(s, 1, 10)
 	if base == 0 || base >= 2 && base <= 36 {
-		if i := s.parseInt(t, base); i != nil {
+		if i := parseInt(s, t, base); i != nil {
 			return i
 		}
 	}

@@ -7,15 +7,15 @@ import (
 )
 
 // format is Python's str.format in the sandbox.
-func (s *state) format(self any, args []any, named *Dict) any {
-	f := &formatter{state: s, args: args, named: named}
+func (s *run) format(self any, args []any, named *Dict) any {
+	f := &formatter{run: s, args: args, named: named}
 	_, f.safe = self.(markup)
 	text := f.expand(s.toText(self), 3)
 	return s.like(self, text)
 }
 
 type formatter struct {
-	*state
+	*run
 	args  []any
 	named *Dict
 	auto  int // the next argument, -1 once arguments are numbered
@@ -178,7 +178,7 @@ func (f *formatter) value(name string) any {
 }
 
 // parseSpec parses Python's format specification.
-func (s *state) parseSpec(text string) spec {
+func (s *run) parseSpec(text string) spec {
 	f := spec{fill: " ", precision: -1}
 	r, size := utf8.DecodeRuneInString(text)
 	switch {
@@ -229,7 +229,7 @@ func (s *state) parseSpec(text string) spec {
 }
 
 // formatValue is Python's format.
-func (s *state) formatValue(v any, how string) string {
+func (s *run) formatValue(v any, how string) string {
 	if how == "" {
 		return s.str(v)
 	}

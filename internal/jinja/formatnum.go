@@ -9,7 +9,7 @@ import (
 
 // Values as text, by a spec.
 
-func (s *state) formatText(f spec, text string) string {
+func (s *run) formatText(f spec, text string) string {
 	if f.precision >= 0 && f.verb != 'c' {
 		n := int64(utf8.RuneCountInString(text))
 		text = s.pick(text, &rangeValue{0, min(n, f.precision), 1}).(string)
@@ -17,7 +17,7 @@ func (s *state) formatText(f spec, text string) string {
 	return s.pad(text, f.fill, f.width, map[byte]int{'<': 0, '>': 1, '^': 3, '=': 1}[f.align])
 }
 
-func (s *state) formatInt(f spec, i int64) string {
+func (s *run) formatInt(f spec, i int64) string {
 	base, prefix := 10, ""
 	if at := strings.IndexByte("boxX", f.verb); at >= 0 {
 		base = []int{2, 8, 16, 16}[at]
@@ -41,7 +41,7 @@ func (s *state) formatInt(f spec, i int64) string {
 	return s.formatNumber(f, i < 0, prefix, text, every)
 }
 
-func (s *state) formatFloat(f spec, v float64) string {
+func (s *run) formatFloat(f spec, v float64) string {
 	negative := math.Signbit(v) && !math.IsNaN(v)
 	v = math.Abs(v)
 	verb, precision := f.verb|' ', f.precision
@@ -123,7 +123,7 @@ func alternateG(v float64, precision int) string {
 }
 
 // formatNumber adds the sign, the prefix, separators between groups of digits, and padding.
-func (s *state) formatNumber(f spec, negative bool, prefix, text string, every int) string {
+func (s *run) formatNumber(f spec, negative bool, prefix, text string, every int) string {
 	sign := ""
 	switch {
 	case negative:

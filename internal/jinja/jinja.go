@@ -11,7 +11,7 @@
 package jinja
 
 import (
-	"fmt"
+	"cmp"
 	"strings"
 	"time"
 )
@@ -32,17 +32,6 @@ type Options struct {
 	Memory int       // bytes that values take, without what is freed: 128 MiB
 	Output int       // bytes: 64 MiB
 	Depth  int       // macros that call each other: 250
-}
-
-// An Error is a mistake in a template or its variables.
-type Error struct {
-	Kind    string // the Python exception that Jinja raises, or "LimitError"
-	Message string
-	Line    int // of the template, from 1
-}
-
-func (e *Error) Error() string {
-	return fmt.Sprintf("template line %d: %s: %s", e.Line, e.Kind, e.Message)
 }
 
 // A Template is parsed text. It may render in several goroutines at once.
@@ -68,97 +57,36 @@ func Parse(text string) (t *Template, err error) {
 // Render renders the template with variables.
 func (t *Template) Render(vars *Dict, o *Options) (text string, err error) {
 	defer catch(&err)
-	s := &state{vars: vars, lib: &lib, line: 1, out: new(strings.Builder)}
+	var limit Options
+	if o != nil {
+		limit = *o
+	}
+	r := newRun(limits{cmp.Or(limit.Steps, 5_000_000), cmp.Or(limit.Memory, 128<<20), cmp.Or(limit.Depth, 250)}, limit.Now, filters, tests)
+	s := &state{run: r, vars: vars, out: new(strings.Builder), output: cmp.Or(limit.Output, 64<<20)}
 	if vars == nil {
 		s.vars = &Dict{}
 	}
-	if o != nil {
-		s.Options = *o
-	}
-	for _, limit := range []struct {
-		field *int
-		def   int
-	}{{&s.Steps, 5_000_000}, {&s.Memory, 128 << 20}, {&s.Output, 64 << 20}, {&s.Depth, 250}} {
-		if *limit.field == 0 {
-			*limit.field = limit.def
-		}
-	}
-	s.steps, s.memory, s.root = s.Steps, s.Memory, s.out
+	s.root = s.out
 	s.push(t.root, nil)
 	s.enter(t.in)
-	s.run(t.body)
+	s.execute(t.body)
 	return s.out.String(), nil
-}
-
-// catch turns a failure into an error. Other panics go on.
-func catch(err *error) {
-	switch p := recover().(type) {
-	case nil:
-	case *Error:
-		*err = p
-	default:
-		panic(p)
-	}
-}
-
-func fail(line int, kind, format string, args ...any) {
-	panic(&Error{kind, fmt.Sprintf(format, args...), line})
 }
 
 // A state is a rendering under way.
 type state struct {
-	Options
+	*run
 	vars      *Dict
-	lib       *library
 	frame     *frame
-	out, root *strings.Builder // the current output, and the rendering's
+	out, root *strings.Builder // where text goes now, and that of the rendering
+	output    int              // the most bytes of root
 	captured  string           // the body of a filter block, for its filter
-	line      int              // of the node that runs
-	steps     int              // left
-	memory    int              // left, in bytes
-	depth     int              // of calls
-	within    []any            // the containers whose repr is being made
-}
-
-func (s *state) fail(kind, format string, args ...any) {
-	fail(s.line, kind, format, args...)
-}
-
-// step accounts for n steps.
-func (s *state) step(n int) {
-	if s.steps -= n; s.steps < 0 {
-		s.fail("LimitError", "the rendering takes more than %d steps", s.Steps)
-	}
-}
-
-// alloc accounts for n bytes, before they are allocated.
-func (s *state) alloc(n int) {
-	if n < 0 || n > s.memory {
-		s.fail("LimitError", "the values take more than %d bytes", s.Memory)
-	}
-	s.memory -= n
-	s.step(n >> 6)
-}
-
-// allocN accounts for n times size bytes.
-func (s *state) allocN(n int64, size int) {
-	if n > 0 && size > 0 && n > int64(s.memory/size) {
-		s.alloc(-1)
-	}
-	s.alloc(int(max(0, n)) * size)
-}
-
-// descend accounts for a call, or for a value inside another; the caller subtracts it again.
-func (s *state) descend() {
-	if s.depth++; s.depth > s.Depth {
-		s.fail("RecursionError", "calls or values are nested deeper than %d", s.Depth)
-	}
 }
 
 func (s *state) write(text string) {
 	s.alloc(len(text))
-	if s.out == s.root && s.out.Len()+len(text) > s.Output {
-		s.fail("LimitError", "the output has more than %d bytes", s.Output)
+	if s.out == s.root && s.out.Len()+len(text) > s.output {
+		s.fail("LimitError", "the output has more than %d bytes", s.output)
 	}
 	s.out.WriteString(text)
 }

@@ -133,7 +133,7 @@ func TestDecode(t *testing.T) {
 		v, err := Decode([]byte(c.text))
 		got := fmt.Sprint("error: ", err)
 		if err == nil {
-			got = (&state{Options: Options{Depth: 9}, steps: 1000, memory: 1000}).repr(v)
+			got = newRun(limits{1000, 1000, 9}, now, nil, nil).repr(v)
 		}
 		if got != c.want {
 			t.Errorf("%.40s: got %s, want %s", c.text, got, c.want)

@@ -114,7 +114,7 @@ func decodeNumber(text string) (any, error) {
 
 // A jsonWriter writes as Python's json.dumps.
 type jsonWriter struct {
-	*state
+	*run
 	b          strings.Builder
 	ascii      bool
 	sort       bool
@@ -124,8 +124,8 @@ type jsonWriter struct {
 }
 
 // toJSON is transformers' filter tojson.
-func (s *state) toJSON(a *args) any {
-	w := &jsonWriter{state: s, ascii: a.truth(0), sort: a.truth(3), item: ", ", pair: ": "}
+func (s *run) toJSON(a *args) any {
+	w := &jsonWriter{run: s, ascii: a.truth(0), sort: a.truth(3), item: ", ", pair: ": "}
 	if a.has(1) {
 		w.indented, w.item = true, ","
 		if t, ok := text(a.pos[1]); ok {
@@ -206,10 +206,10 @@ func (w *jsonWriter) value(v any, depth int) {
 
 func (w *jsonWriter) sorted(d *Dict) *Dict {
 	keys := w.list(d)
-	keys, _ = w.state.sorted(keys, keys, false)
+	keys, _ = w.run.sorted(keys, keys, false)
 	sorted := &Dict{}
 	for _, k := range keys {
-		w.state.put(sorted, k, w.get(d, k))
+		w.run.put(sorted, k, w.get(d, k))
 	}
 	return sorted
 }

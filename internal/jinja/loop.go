@@ -1,6 +1,8 @@
 package jinja
 
-// A loop is the value of the variable loop.
+import "fmt"
+
+// A loop is what the variable loop holds.
 type loop struct {
 	s           *state
 	over        any
@@ -41,7 +43,29 @@ func (l *loop) peek() any {
 	return l.after
 }
 
-func (l *loop) len() int64 {
+func (l *loop) typeName() string { return "LoopContext" }
+func (l *loop) repr() string     { return fmt.Sprintf("<LoopContext %d/%d>", l.index, l.count()) }
+
+func (l *loop) len() (int64, bool) { return l.count(), true }
+
+func (l *loop) iterate() func() (any, bool) {
+	return func() (any, bool) {
+		item, ok := l.next()
+		return &tuple{items: []any{item, l}}, ok
+	}
+}
+
+func (l *loop) call(pos []any, named []argument) any {
+	switch {
+	case l.recurse == nil:
+		l.s.fail("TypeError", "the loop is not recursive, and cannot be called")
+	case len(pos) != 1 || named != nil:
+		l.s.fail("TypeError", "loop takes one argument")
+	}
+	return l.recurse(pos[0])
+}
+
+func (l *loop) count() int64 {
 	if l.isLong {
 		return l.length
 	}
@@ -73,15 +97,15 @@ func (l *loop) attribute(name string) any {
 	case "index0":
 		return l.index - 1
 	case "revindex":
-		return l.len() - l.index + 1
+		return l.count() - l.index + 1
 	case "revindex0":
-		return l.len() - l.index
+		return l.count() - l.index
 	case "first":
 		return l.index == 1
 	case "last":
 		return l.peek() == nil
 	case "length":
-		return l.len()
+		return l.count()
 	case "depth":
 		return l.depth + 1
 	case "depth0":
@@ -97,13 +121,13 @@ func (l *loop) attribute(name string) any {
 }
 
 var loopMethods = map[string]*builtin{
-	"cycle": def("...", func(s *state, a *args) any {
+	"cycle": def("...", func(s *run, a *args) any {
 		if len(a.pos) == 0 {
 			s.fail("TypeError", "loop.cycle needs values")
 		}
 		return a.pos[int(a.self.(*loop).index-1)%len(a.pos)]
 	}),
-	"changed": def("...", func(s *state, a *args) any {
+	"changed": def("...", func(s *run, a *args) any {
 		l, v := a.self.(*loop), &tuple{items: a.pos}
 		if l.changed != nil && s.equal(l.changed, v) {
 			return false

@@ -12,7 +12,7 @@ type markup string
 var htmlEscapes = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&#34;", "'", "&#39;")
 
 // escape returns a value as markup.
-func (s *state) escape(v any) markup {
+func (s *run) escape(v any) markup {
 	if m, ok := v.(markup); ok {
 		return m
 	}
@@ -22,7 +22,7 @@ func (s *state) escape(v any) markup {
 }
 
 // stripTags is the filter striptags.
-func (s *state) stripTags(text string) string {
+func (s *run) stripTags(text string) string {
 	for _, tag := range [][2]string{{"<!--", "-->"}, {"<", ">"}} {
 		var b strings.Builder
 		for {

@@ -5,35 +5,35 @@ import "math"
 // The methods of other types, and the functions that every template sees.
 var (
 	listMethods = map[string]*builtin{
-		"count":  def("/ value", func(s *state, a *args) any { return s.countItems(a) }),
-		"index":  def("/ value start? stop?", func(s *state, a *args) any { return s.indexItem(a) }),
-		"copy":   def("/", func(s *state, a *args) any { return newList(a.self.(*list).items) }),
+		"count":  def("/ value", func(s *run, a *args) any { return s.countItems(a) }),
+		"index":  def("/ value start? stop?", func(s *run, a *args) any { return s.indexItem(a) }),
+		"copy":   def("/", func(s *run, a *args) any { return newList(a.self.(*list).items) }),
 		"append": nil, "clear": nil, "pop": nil, "reverse": nil, "insert": nil, "sort": nil, "extend": nil, "remove": nil,
 	}
 	tupleMethods = map[string]*builtin{"count": listMethods["count"], "index": listMethods["index"]}
 	dictMethods  = map[string]*builtin{
-		"copy":     def("/", func(s *state, a *args) any { return s.copyDict(a.self.(*Dict)) }),
-		"fromkeys": def("/ keys value?", func(s *state, a *args) any { return s.fromKeys(a) }),
-		"get":      def("/ key default?", func(s *state, a *args) any { return s.getOr(a) }),
-		"items":    def("/", func(_ *state, a *args) any { return &view{a.self.(*Dict), "items"} }),
-		"keys":     def("/", func(_ *state, a *args) any { return &view{a.self.(*Dict), "keys"} }),
-		"values":   def("/", func(_ *state, a *args) any { return &view{a.self.(*Dict), "values"} }),
+		"copy":     def("/", func(s *run, a *args) any { return s.copyDict(a.self.(*Dict)) }),
+		"fromkeys": def("/ keys value?", func(s *run, a *args) any { return s.fromKeys(a) }),
+		"get":      def("/ key default?", func(s *run, a *args) any { return s.getOr(a) }),
+		"items":    def("/", func(_ *run, a *args) any { return &view{a.self.(*Dict), "items"} }),
+		"keys":     def("/", func(_ *run, a *args) any { return &view{a.self.(*Dict), "keys"} }),
+		"values":   def("/", func(_ *run, a *args) any { return &view{a.self.(*Dict), "values"} }),
 		"clear":    nil, "pop": nil, "popitem": nil, "setdefault": nil, "update": nil,
 	}
 	cyclerMethods = map[string]*builtin{
-		"next": def("", func(_ *state, a *args) any {
+		"next": def("", func(_ *run, a *args) any {
 			c := a.self.(*cycler)
 			v := c.items[c.at]
 			c.at = (c.at + 1) % len(c.items)
 			return v
 		}),
-		"reset": def("", func(_ *state, a *args) any {
+		"reset": def("", func(_ *run, a *args) any {
 			a.self.(*cycler).at = 0
 			return None
 		}),
 	}
 	intMethods = map[string]*builtin{
-		"bit_length": def("/", func(s *state, a *args) any {
+		"bit_length": def("/", func(s *run, a *args) any {
 			n := int64(0)
 			for m := magnitude(s.toInt(a.self)); m > 0; m >>= 1 {
 				n++
@@ -42,33 +42,33 @@ var (
 		}),
 	}
 	floatMethods = map[string]*builtin{
-		"is_integer": def("/", func(_ *state, a *args) any {
+		"is_integer": def("/", func(_ *run, a *args) any {
 			f := a.self.(float64)
 			return f == math.Trunc(f) && !math.IsInf(f, 0)
 		}),
 	}
 
 	globals = map[string]*builtin{
-		"range":     def("/ start stop? step?", func(s *state, a *args) any { return s.newRange(a) }),
-		"dict":      def("...", func(s *state, a *args) any { return s.newDict(a) }),
-		"namespace": def("...", func(s *state, a *args) any { return &namespace{s.newDict(a)} }),
-		"cycler": def("...", func(s *state, a *args) any {
+		"range":     def("/ start stop? step?", func(s *run, a *args) any { return s.newRange(a) }),
+		"dict":      def("...", func(s *run, a *args) any { return s.newDict(a) }),
+		"namespace": def("...", func(s *run, a *args) any { return &namespace{s.newDict(a)} }),
+		"cycler": def("...", func(s *run, a *args) any {
 			if len(a.pos) == 0 {
 				s.fail("RuntimeError", "cycler needs values")
 			}
 			return &cycler{items: a.pos}
 		}),
-		"joiner": def("sep?", func(_ *state, a *args) any { return &joiner{separator: a.get(0, ", ")} }),
+		"joiner": def("sep?", func(_ *run, a *args) any { return &joiner{separator: a.get(0, ", ")} }),
 		"lipsum": refused("function lipsum"),
-		"raise_exception": def("message", func(s *state, a *args) any {
+		"raise_exception": def("message", func(s *run, a *args) any {
 			s.fail("TemplateError", "%s", s.str(a.pos[0]))
 			return nil
 		}),
-		"strftime_now": def("format", func(s *state, a *args) any { return s.strftime(a.text(s, 0)) }),
+		"strftime_now": def("format", func(s *run, a *args) any { return s.strftime(a.text(s, 0)) }),
 	}
 )
 
-func (s *state) countItems(a *args) any {
+func (s *run) countItems(a *args) any {
 	n := int64(0)
 	for _, item := range s.list(a.self) {
 		if s.same(item, a.pos[0]) {
@@ -78,7 +78,7 @@ func (s *state) countItems(a *args) any {
 	return n
 }
 
-func (s *state) indexItem(a *args) any {
+func (s *run) indexItem(a *args) any {
 	items := s.list(a.self)
 	n := int64(len(items))
 	from := max(0, fromEnd(a.int(s, 1, 0), n))
@@ -92,12 +92,12 @@ func (s *state) indexItem(a *args) any {
 	return nil
 }
 
-func (s *state) copyDict(d *Dict) *Dict {
+func (s *run) copyDict(d *Dict) *Dict {
 	s.allocN(int64(d.Len()), 96)
 	return d.copy()
 }
 
-func (s *state) fromKeys(a *args) any {
+func (s *run) fromKeys(a *args) any {
 	d := &Dict{}
 	for _, k := range s.list(a.pos[0]) {
 		s.put(d, k, a.get(1, None))
@@ -105,14 +105,14 @@ func (s *state) fromKeys(a *args) any {
 	return d
 }
 
-func (s *state) getOr(a *args) any {
+func (s *run) getOr(a *args) any {
 	if v := s.get(a.self.(*Dict), a.pos[0]); v != nil {
 		return v
 	}
 	return a.get(1, None)
 }
 
-func (s *state) newRange(a *args) any {
+func (s *run) newRange(a *args) any {
 	r := &rangeValue{0, a.int(s, 0, 0), 1}
 	if a.pos[1] != nil {
 		r.start, r.stop, r.step = r.stop, a.int(s, 1, 0), a.int(s, 2, 1)
@@ -127,7 +127,7 @@ func (s *state) newRange(a *args) any {
 }
 
 // newDict makes a dict of a dict or of pairs, and of named arguments.
-func (s *state) newDict(a *args) *Dict {
+func (s *run) newDict(a *args) *Dict {
 	d := &Dict{}
 	if len(a.pos) > 1 {
 		s.fail("TypeError", "expected at most one dict, got %d arguments", len(a.pos))
@@ -162,7 +162,7 @@ func dictOf(named []argument) *Dict {
 	return d
 }
 
-func (s *state) toDict(v any) *Dict {
+func (s *run) toDict(v any) *Dict {
 	d, ok := v.(*Dict)
 	if !ok {
 		s.fail("TypeError", "expected a dict, got a value of type %s", typeName(v))

@@ -20,8 +20,8 @@ type spec struct {
 }
 
 // percent is Python's text % values.
-func (s *state) percent(self any, format string, values any) any {
-	p := &percenter{state: s, rest: format, values: values}
+func (s *run) percent(self any, format string, values any) any {
+	p := &percenter{run: s, rest: format, values: values}
 	p.escape = func(v any) any { return v }
 	if _, ok := self.(markup); ok {
 		p.escape = func(v any) any {
@@ -55,7 +55,7 @@ func (s *state) percent(self any, format string, values any) any {
 }
 
 type percenter struct {
-	*state
+	*run
 	b      strings.Builder
 	rest   string
 	values any
@@ -232,7 +232,7 @@ func (p *percenter) verb(f spec, c byte, v any, left bool) string {
 }
 
 // ascii is Python's ascii: the repr with escapes.
-func (s *state) ascii(v any) string {
+func (s *run) ascii(v any) string {
 	var b strings.Builder
 	for _, r := range s.repr(v) {
 		if r < utf8.RuneSelf {

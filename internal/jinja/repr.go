@@ -10,7 +10,7 @@ import (
 )
 
 // str is Python's str.
-func (s *state) str(v any) string {
+func (s *run) str(v any) string {
 	switch v := v.(type) {
 	case string:
 		return v
@@ -23,13 +23,13 @@ func (s *state) str(v any) string {
 }
 
 // repr is Python's repr.
-func (s *state) repr(v any) string {
+func (s *run) repr(v any) string {
 	var b strings.Builder
 	s.writeRepr(&b, v)
 	return b.String()
 }
 
-func (s *state) writeRepr(b *strings.Builder, v any) {
+func (s *run) writeRepr(b *strings.Builder, v any) {
 	start := b.Len()
 	switch v := v.(type) {
 	case *list:
@@ -64,12 +64,12 @@ func (s *state) writeRepr(b *strings.Builder, v any) {
 	s.alloc(b.Len() - start)
 }
 
-func (s *state) writeItems(b *strings.Builder, of any, open, end string, items []any) {
+func (s *run) writeItems(b *strings.Builder, of any, open, end string, items []any) {
 	s.writeNested(b, of, open, end, len(items), func(i int) { s.writeRepr(b, items[i]) })
 }
 
 // writeNested writes n items of a container between brackets, or dots if it lies in itself.
-func (s *state) writeNested(b *strings.Builder, of any, open, end string, n int, item func(i int)) {
+func (s *run) writeNested(b *strings.Builder, of any, open, end string, n int, item func(i int)) {
 	for _, outer := range s.within {
 		if outer == of {
 			b.WriteString(open + "..." + end)
@@ -112,13 +112,8 @@ func repr(v any) string {
 		return "Markup(" + quote(string(v)) + ")"
 	case *undefined:
 		return "Undefined"
-	case *macroValue:
-		if v.name == "" {
-			return "<Macro anonymous>"
-		}
-		return "<Macro " + quote(v.name) + ">"
-	case *loop:
-		return fmt.Sprintf("<LoopContext %d/%d>", v.index, v.len())
+	case object:
+		return v.repr()
 	case *rangeValue:
 		if v.step == 1 {
 			return fmt.Sprintf("range(%d, %d)", v.start, v.stop)

@@ -34,8 +34,8 @@ func layout(text string) func(time.Time) string {
 }
 
 // strftime formats the time of the rendering.
-func (s *state) strftime(format string) string {
-	now := s.Now
+func (s *run) strftime(format string) string {
+	now := s.now
 	if now.IsZero() {
 		now = time.Now()
 	}

@@ -10,15 +10,15 @@ import (
 var strMethods = map[string]*builtin{
 	"capitalize":   mapped(capitalize),
 	"casefold":     mapped(func(t string) string { return strings.ToLower(strings.ReplaceAll(upper(t), "ẞ", "SS")) }),
-	"center":       def("/ width fill?", func(s *state, a *args) any { return s.justify(a, 2) }),
-	"count":        def("/ sub start? end?", func(s *state, a *args) any { return s.count(a) }),
+	"center":       def("/ width fill?", func(s *run, a *args) any { return s.justify(a, 2) }),
+	"count":        def("/ sub start? end?", func(s *run, a *args) any { return s.count(a) }),
 	"encode":       refused("method encode"),
-	"endswith":     def("/ suffix start? end?", func(s *state, a *args) any { return s.affix(a, strings.HasSuffix) }),
-	"expandtabs":   def("tabsize?", func(s *state, a *args) any { return s.like(a.self, s.expandTabs(s.toText(a.self), a.int(s, 0, 8))) }),
-	"find":         def("/ sub start? end?", func(s *state, a *args) any { return s.find(a, strings.Index) }),
-	"format":       def("...", func(s *state, a *args) any { return s.format(a.self, a.pos, dictOf(a.named)) }),
-	"format_map":   def("/ mapping", func(s *state, a *args) any { return s.format(a.self, nil, s.toDict(a.pos[0])) }),
-	"index":        def("/ sub start? end?", func(s *state, a *args) any { return s.found(s.find(a, strings.Index)) }),
+	"endswith":     def("/ suffix start? end?", func(s *run, a *args) any { return s.affix(a, strings.HasSuffix) }),
+	"expandtabs":   def("tabsize?", func(s *run, a *args) any { return s.like(a.self, s.expandTabs(s.toText(a.self), a.int(s, 0, 8))) }),
+	"find":         def("/ sub start? end?", func(s *run, a *args) any { return s.find(a, strings.Index) }),
+	"format":       def("...", func(s *run, a *args) any { return s.format(a.self, a.pos, dictOf(a.named)) }),
+	"format_map":   def("/ mapping", func(s *run, a *args) any { return s.format(a.self, nil, s.toDict(a.pos[0])) }),
+	"index":        def("/ sub start? end?", func(s *run, a *args) any { return s.found(s.find(a, strings.Index)) }),
 	"isalnum":      asked(func(t string) bool { return all(t, isAlnum) }),
 	"isalpha":      asked(func(t string) bool { return all(t, unicode.IsLetter) }),
 	"isascii":      asked(func(t string) bool { return t == "" || all(t, func(r rune) bool { return r < utf8.RuneSelf }) }),
@@ -31,34 +31,34 @@ var strMethods = map[string]*builtin{
 	"isspace":      asked(func(t string) bool { return all(t, isSpace) }),
 	"istitle":      asked(isTitle),
 	"isupper":      asked(func(t string) bool { return isCase(t, unicode.IsLower) }),
-	"join":         def("/ iterable", func(s *state, a *args) any { return s.joinStrings(a) }),
-	"ljust":        def("/ width fill?", func(s *state, a *args) any { return s.justify(a, 0) }),
+	"join":         def("/ iterable", func(s *run, a *args) any { return s.joinStrings(a) }),
+	"ljust":        def("/ width fill?", func(s *run, a *args) any { return s.justify(a, 0) }),
 	"lower":        mapped(lower),
-	"lstrip":       def("/ chars?", func(s *state, a *args) any { return s.strip(a, true, false) }),
+	"lstrip":       def("/ chars?", func(s *run, a *args) any { return s.strip(a, true, false) }),
 	"maketrans":    refused("method maketrans"),
-	"partition":    def("/ sep", func(s *state, a *args) any { return s.partition(a, false) }),
-	"removeprefix": def("/ prefix", func(s *state, a *args) any { return s.like(a.self, strings.TrimPrefix(s.toText(a.self), a.text(s, 0))) }),
-	"removesuffix": def("/ suffix", func(s *state, a *args) any { return s.like(a.self, strings.TrimSuffix(s.toText(a.self), a.text(s, 0))) }),
-	"replace":      def("/ old new count?", func(s *state, a *args) any { return s.replace(a.self, a.text(s, 0), a.pos[1], a.int(s, 2, -1)) }),
-	"rfind":        def("/ sub start? end?", func(s *state, a *args) any { return s.find(a, strings.LastIndex) }),
-	"rindex":       def("/ sub start? end?", func(s *state, a *args) any { return s.found(s.find(a, strings.LastIndex)) }),
-	"rjust":        def("/ width fill?", func(s *state, a *args) any { return s.justify(a, 1) }),
-	"rpartition":   def("/ sep", func(s *state, a *args) any { return s.partition(a, true) }),
-	"rsplit":       def("sep? maxsplit?", func(s *state, a *args) any { return s.split(a, true) }),
-	"rstrip":       def("/ chars?", func(s *state, a *args) any { return s.strip(a, false, true) }),
-	"split":        def("sep? maxsplit?", func(s *state, a *args) any { return s.split(a, false) }),
-	"splitlines":   def("keepends?", func(s *state, a *args) any { return s.likeAll(a.self, splitLines(s.toText(a.self), a.truth(0))) }),
-	"startswith":   def("/ prefix start? end?", func(s *state, a *args) any { return s.affix(a, strings.HasPrefix) }),
-	"strip":        def("/ chars?", func(s *state, a *args) any { return s.strip(a, true, true) }),
+	"partition":    def("/ sep", func(s *run, a *args) any { return s.partition(a, false) }),
+	"removeprefix": def("/ prefix", func(s *run, a *args) any { return s.like(a.self, strings.TrimPrefix(s.toText(a.self), a.text(s, 0))) }),
+	"removesuffix": def("/ suffix", func(s *run, a *args) any { return s.like(a.self, strings.TrimSuffix(s.toText(a.self), a.text(s, 0))) }),
+	"replace":      def("/ old new count?", func(s *run, a *args) any { return s.replace(a.self, a.text(s, 0), a.pos[1], a.int(s, 2, -1)) }),
+	"rfind":        def("/ sub start? end?", func(s *run, a *args) any { return s.find(a, strings.LastIndex) }),
+	"rindex":       def("/ sub start? end?", func(s *run, a *args) any { return s.found(s.find(a, strings.LastIndex)) }),
+	"rjust":        def("/ width fill?", func(s *run, a *args) any { return s.justify(a, 1) }),
+	"rpartition":   def("/ sep", func(s *run, a *args) any { return s.partition(a, true) }),
+	"rsplit":       def("sep? maxsplit?", func(s *run, a *args) any { return s.split(a, true) }),
+	"rstrip":       def("/ chars?", func(s *run, a *args) any { return s.strip(a, false, true) }),
+	"split":        def("sep? maxsplit?", func(s *run, a *args) any { return s.split(a, false) }),
+	"splitlines":   def("keepends?", func(s *run, a *args) any { return s.likeAll(a.self, splitLines(s.toText(a.self), a.truth(0))) }),
+	"startswith":   def("/ prefix start? end?", func(s *run, a *args) any { return s.affix(a, strings.HasPrefix) }),
+	"strip":        def("/ chars?", func(s *run, a *args) any { return s.strip(a, true, true) }),
 	"swapcase":     mapped(swapCase),
 	"title":        mapped(title),
 	"translate":    refused("method translate"),
 	"upper":        mapped(upper),
-	"zfill":        def("/ width", func(s *state, a *args) any { return s.zeroFill(a) }),
+	"zfill":        def("/ width", func(s *run, a *args) any { return s.zeroFill(a) }),
 }
 
 func mapped(f func(string) string) *builtin {
-	return def("/", func(s *state, a *args) any {
+	return def("/", func(s *run, a *args) any {
 		text := s.toText(a.self)
 		s.alloc(2 * len(text))
 		return s.like(a.self, f(text))
@@ -66,18 +66,18 @@ func mapped(f func(string) string) *builtin {
 }
 
 func asked(f func(string) bool) *builtin {
-	return def("/", func(s *state, a *args) any { return f(s.toText(a.self)) })
+	return def("/", func(s *run, a *args) any { return f(s.toText(a.self)) })
 }
 
 // like returns text as markup if another value is markup.
-func (s *state) like(self any, text string) any {
+func (s *run) like(self any, text string) any {
 	if _, ok := self.(markup); ok {
 		return markup(text)
 	}
 	return text
 }
 
-func (s *state) likeAll(self any, texts []string) *list {
+func (s *run) likeAll(self any, texts []string) *list {
 	s.allocN(int64(len(texts)), 32)
 	l := stringList(texts)
 	for i := range l.items {
@@ -87,7 +87,7 @@ func (s *state) likeAll(self any, texts []string) *list {
 }
 
 // justify pads text at its right (0), left (1) or both sides (2, and 3 as str.format does).
-func (s *state) justify(a *args, mode int) any {
+func (s *run) justify(a *args, mode int) any {
 	text, fill := s.toText(a.self), " "
 	if a.pos[1] != nil {
 		fill = a.text(s, 1)
@@ -98,7 +98,7 @@ func (s *state) justify(a *args, mode int) any {
 	return s.like(a.self, s.pad(text, fill, a.int(s, 0, 0), mode))
 }
 
-func (s *state) pad(text, fill string, width int64, mode int) string {
+func (s *run) pad(text, fill string, width int64, mode int) string {
 	n := width - int64(utf8.RuneCountInString(text))
 	if n <= 0 {
 		return text
@@ -111,7 +111,7 @@ func (s *state) pad(text, fill string, width int64, mode int) string {
 
 // window returns the part of a method's text between the bounds after its first argument, and
 // the index of its first character; ok is false if the bounds leave no room for any text.
-func (s *state) window(a *args) (text string, from int64, ok bool) {
+func (s *run) window(a *args) (text string, from int64, ok bool) {
 	text = s.toText(a.self)
 	if a.pos[1] == nil && a.pos[2] == nil {
 		return text, 0, true
@@ -125,7 +125,7 @@ func (s *state) window(a *args) (text string, from int64, ok bool) {
 	return s.pick(text, &rangeValue{from, to, 1}).(string), from, true
 }
 
-func (s *state) find(a *args, index func(string, string) int) int64 {
+func (s *run) find(a *args, index func(string, string) int) int64 {
 	text, from, ok := s.window(a)
 	i := index(text, a.text(s, 0))
 	if i < 0 || !ok {
@@ -134,14 +134,14 @@ func (s *state) find(a *args, index func(string, string) int) int64 {
 	return from + int64(utf8.RuneCountInString(text[:i]))
 }
 
-func (s *state) found(i int64) any {
+func (s *run) found(i int64) any {
 	if i < 0 {
 		s.fail("ValueError", "substring not found")
 	}
 	return i
 }
 
-func (s *state) count(a *args) any {
+func (s *run) count(a *args) any {
 	text, _, ok := s.window(a)
 	sub := a.text(s, 0)
 	if !ok {
@@ -151,7 +151,7 @@ func (s *state) count(a *args) any {
 }
 
 // affix reports whether text starts or ends with a string, or with one of a tuple.
-func (s *state) affix(a *args, has func(string, string) bool) any {
+func (s *run) affix(a *args, has func(string, string) bool) any {
 	text, _, ok := s.window(a)
 	t, isTuple := a.pos[0].(*tuple)
 	if !isTuple {
@@ -166,7 +166,7 @@ func (s *state) affix(a *args, has func(string, string) bool) any {
 	return false
 }
 
-func (s *state) joinStrings(a *args) any {
+func (s *run) joinStrings(a *args) any {
 	sep := s.toText(a.self)
 	_, safe := a.self.(markup)
 	var b strings.Builder
@@ -185,7 +185,7 @@ func (s *state) joinStrings(a *args) any {
 	return s.like(a.self, b.String())
 }
 
-func (s *state) strip(a *args, left, right bool) any {
+func (s *run) strip(a *args, left, right bool) any {
 	text, in := s.toText(a.self), isSpace
 	if a.has(0) {
 		chars := a.text(s, 0)
@@ -201,7 +201,7 @@ func (s *state) strip(a *args, left, right bool) any {
 	return s.like(a.self, text)
 }
 
-func (s *state) partition(a *args, last bool) any {
+func (s *run) partition(a *args, last bool) any {
 	text, sep := s.toText(a.self), a.text(s, 0)
 	if sep == "" {
 		s.fail("ValueError", "empty separator")
@@ -218,7 +218,7 @@ func (s *state) partition(a *args, last bool) any {
 	return &tuple{items: s.likeAll(a.self, parts).items}
 }
 
-func (s *state) split(a *args, last bool) any {
+func (s *run) split(a *args, last bool) any {
 	text, limit := s.toText(a.self), a.int(s, 1, -1)
 	if limit < 0 {
 		limit = int64(len(text)) + 1
@@ -280,7 +280,7 @@ func turned(texts []string, reverse bool) []string {
 	return texts
 }
 
-func (s *state) replace(self any, old string, with any, limit int64) any {
+func (s *run) replace(self any, old string, with any, limit int64) any {
 	text, new := s.toText(self), s.toText(with)
 	if _, ok := self.(markup); ok {
 		new = string(s.escape(with))
@@ -296,7 +296,7 @@ func (s *state) replace(self any, old string, with any, limit int64) any {
 	return s.like(self, strings.Replace(text, old, new, int(n)))
 }
 
-func (s *state) expandTabs(text string, size int64) string {
+func (s *run) expandTabs(text string, size int64) string {
 	var b strings.Builder
 	column := int64(0)
 	for _, r := range text {
@@ -318,7 +318,7 @@ func (s *state) expandTabs(text string, size int64) string {
 	return b.String()
 }
 
-func (s *state) zeroFill(a *args) any {
+func (s *run) zeroFill(a *args) any {
 	text, width := s.toText(a.self), a.int(s, 0, 0)
 	sign := signAt(text)
 	return s.like(a.self, sign+s.pad(text[len(sign):], "0", width-int64(len(sign)), 1))

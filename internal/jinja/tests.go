@@ -5,27 +5,27 @@ var tests = map[string]*builtin{
 	"boolean":     check(func(v any) bool { _, ok := v.(bool); return ok }),
 	"callable":    check(isCallable),
 	"defined":     check(func(v any) bool { return !isUndefined(v) }),
-	"divisibleby": def("num", func(s *state, a *args) any { return s.equal(s.operate("%", a.self, a.pos[0]), int64(0)) }),
+	"divisibleby": def("num", func(s *run, a *args) any { return s.equal(s.operate("%", a.self, a.pos[0]), int64(0)) }),
 	"escaped":     check(func(v any) bool { _, ok := v.(markup); return ok }),
-	"even":        def("", func(s *state, a *args) any { return s.equal(s.operate("%", a.self, int64(2)), int64(0)) }),
+	"even":        def("", func(s *run, a *args) any { return s.equal(s.operate("%", a.self, int64(2)), int64(0)) }),
 	"false":       check(func(v any) bool { return v == false }),
-	"filter":      def("", func(s *state, a *args) any { return exists(s, s.lib.filters, a.self) }),
+	"filter":      def("", func(s *run, a *args) any { return exists(s, s.filters, a.self) }),
 	"float":       check(func(v any) bool { _, ok := v.(float64); return ok }),
-	"in":          def("seq", func(s *state, a *args) any { return s.contains(a.pos[0], a.self) }),
+	"in":          def("seq", func(s *run, a *args) any { return s.contains(a.pos[0], a.self) }),
 	"integer":     check(func(v any) bool { _, ok := v.(int64); return ok }),
 	"iterable":    check(func(v any) bool { return iterable(v) != nil }),
-	"lower":       def("", func(s *state, a *args) any { return strMethods["islower"].run(s, &args{self: s.str(a.self)}) }),
+	"lower":       def("", func(s *run, a *args) any { return strMethods["islower"].run(s, &args{self: s.str(a.self)}) }),
 	"mapping":     check(func(v any) bool { _, ok := v.(*Dict); return ok }),
 	"none":        check(func(v any) bool { return v == None }),
 	"number":      check(isNumber),
-	"odd":         def("", func(s *state, a *args) any { return s.equal(s.operate("%", a.self, int64(2)), int64(1)) }),
-	"sameas":      def("other", func(_ *state, a *args) any { return a.self == a.pos[0] }),
+	"odd":         def("", func(s *run, a *args) any { return s.equal(s.operate("%", a.self, int64(2)), int64(1)) }),
+	"sameas":      def("other", func(_ *run, a *args) any { return a.self == a.pos[0] }),
 	"sequence":    check(isSequence),
 	"string":      check(func(v any) bool { _, ok := text(v); return ok }),
-	"test":        def("", func(s *state, a *args) any { return exists(s, s.lib.tests, a.self) }),
+	"test":        def("", func(s *run, a *args) any { return exists(s, s.tests, a.self) }),
 	"true":        check(func(v any) bool { return v == true }),
 	"undefined":   check(isUndefined),
-	"upper":       def("", func(s *state, a *args) any { return strMethods["isupper"].run(s, &args{self: s.str(a.self)}) }),
+	"upper":       def("", func(s *run, a *args) any { return strMethods["isupper"].run(s, &args{self: s.str(a.self)}) }),
 
 	"==": comparison("=="), "eq": comparison("=="), "equalto": comparison("=="),
 	"!=": comparison("!="), "ne": comparison("!="),
@@ -36,15 +36,15 @@ var tests = map[string]*builtin{
 }
 
 func check(is func(v any) bool) *builtin {
-	return def("", func(_ *state, a *args) any { return is(a.self) })
+	return def("", func(_ *run, a *args) any { return is(a.self) })
 }
 
 func comparison(op string) *builtin {
-	return def("/ other", func(s *state, a *args) any { return s.holds(op, a.self, a.pos[0]) })
+	return def("/ other", func(s *run, a *args) any { return s.holds(op, a.self, a.pos[0]) })
 }
 
-func exists(s *state, table map[string]*builtin, name any) bool {
-	s.hash(name) // fails for a value that cannot be a key
+func exists(s *run, table map[string]*builtin, name any) bool {
+	s.hash(name) // fails for what cannot be a key
 	text, ok := text(name)
 	return ok && table[text] != nil
 }
@@ -56,7 +56,7 @@ func isUndefined(v any) bool {
 
 func isCallable(v any) bool {
 	switch v.(type) {
-	case *undefined, *macroValue, *method, *builtin, *loop, *joiner:
+	case *undefined, object, *method, *builtin, *joiner:
 		return true
 	}
 	return false

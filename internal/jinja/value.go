@@ -5,8 +5,8 @@ import (
 )
 
 // Values are None, bool, int64, float64, string, markup, *list, *tuple, *Dict, *undefined,
-// *namespace, *macroValue, *builtin, *method, *loop, *rangeValue, *view, *generator, *cycler and
-// *joiner. nil is the absence of a value. Lists, tuples and dicts never change once a template
+// *namespace, *builtin, *method, *rangeValue, *view, *generator, *cycler,
+// *joiner, and objects of templates. nil is the absence of a value. Lists, tuples and dicts never change once a template
 // sees them, so that they may share memory.
 
 type noneType struct{}
@@ -53,6 +53,16 @@ type (
 	}
 )
 
+// An object is a value that templates define: a macro, or a loop.
+type object interface {
+	typeName() string
+	repr() string
+	attribute(name string) any // nil if there is none
+	call(pos []any, named []argument) any
+	len() (n int64, ok bool)
+	iterate() func() (any, bool) // nil if it cannot
+}
+
 // typeName is the name of a value's type in Python.
 func typeName(v any) string {
 	switch v := v.(type) {
@@ -78,10 +88,8 @@ func typeName(v any) string {
 		return "Undefined"
 	case *namespace:
 		return "Namespace"
-	case *macroValue:
-		return "Macro"
-	case *loop:
-		return "LoopContext"
+	case object:
+		return v.typeName()
 	case *rangeValue:
 		return "range"
 	case *view:
@@ -135,13 +143,13 @@ func length(v any) (int64, bool) {
 		return v.len(), true
 	case *undefined:
 		return 0, true
-	case *loop:
-		return v.len(), true
+	case object:
+		return v.len()
 	}
 	return 0, false
 }
 
-func (s *state) length(v any) int64 {
+func (s *run) length(v any) int64 {
 	n, ok := length(v)
 	if !ok {
 		s.fail("TypeError", "a value of type %s has no length", typeName(v))
@@ -204,11 +212,8 @@ func iterable(v any) func() (any, bool) {
 		return v.next
 	case *undefined:
 		return over(nil)
-	case *loop:
-		return func() (any, bool) {
-			item, ok := v.next()
-			return &tuple{items: []any{item, v}}, ok
-		}
+	case object:
+		return v.iterate()
 	}
 	return nil
 }
@@ -237,7 +242,7 @@ func (v *view) item(i int64) any {
 }
 
 // iterate returns an iterator that accounts for its steps.
-func (s *state) iterate(v any) func() (any, bool) {
+func (s *run) iterate(v any) func() (any, bool) {
 	items := iterable(v)
 	if items == nil {
 		s.fail("TypeError", "a value of type %s cannot be iterated over", typeName(v))
@@ -249,7 +254,7 @@ func (s *state) iterate(v any) func() (any, bool) {
 }
 
 // collect returns the remaining items of an iterator.
-func (s *state) collect(items func() (any, bool)) []any {
+func (s *run) collect(items func() (any, bool)) []any {
 	var all []any
 	for {
 		v, ok := items()
@@ -262,7 +267,7 @@ func (s *state) collect(items func() (any, bool)) []any {
 }
 
 // list returns the items of a value, which the caller may not change.
-func (s *state) list(v any) []any {
+func (s *run) list(v any) []any {
 	switch v := v.(type) {
 	case *list:
 		return v.items
@@ -317,7 +322,7 @@ func number(v any) (float64, bool) {
 	return float64(i), ok
 }
 
-func (s *state) failUndefined(u *undefined) {
+func (s *run) failUndefined(u *undefined) {
 	kind := "UndefinedError"
 	if u.unsafe {
 		kind = "SecurityError"

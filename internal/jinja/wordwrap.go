@@ -7,7 +7,7 @@ import (
 )
 
 // wordWrap is the filter wordwrap, which wraps each line as Python's textwrap does.
-func (s *state) wordWrap(a *args) any {
+func wordWrap(s *run, a *args) any {
 	width, long, hyphens := a.int(s, 0, 79), true, true
 	if a.pos[1] != nil {
 		long = truth(a.pos[1])
@@ -25,13 +25,13 @@ func (s *state) wordWrap(a *args) any {
 	var lines []string
 	for _, line := range splitLines(s.toText(a.self), false) {
 		s.alloc(16 + len(line) + len(sep))
-		lines = append(lines, strings.Join(s.wrap(s.chunks(line, hyphens), int(width), long, hyphens), sep))
+		lines = append(lines, strings.Join(wrapOf(s, chunksOf(s, line, hyphens), int(width), long, hyphens), sep))
 	}
 	return strings.Join(lines, sep)
 }
 
 // wrap joins chunks to lines.
-func (s *state) wrap(parts []chunk, width int, long, hyphens bool) []string {
+func wrapOf(s *run, parts []chunk, width int, long, hyphens bool) []string {
 	var lines []string
 	for len(parts) > 0 {
 		if len(lines) > 0 && parts[0].blank() {
@@ -46,7 +46,7 @@ func (s *state) wrap(parts []chunk, width int, long, hyphens bool) []string {
 		}
 		if len(parts) > 0 && parts[0].size > width {
 			if long {
-				head, rest := s.breakWord(parts[0], room, hyphens)
+				head, rest := breakWord(s, parts[0], room, hyphens)
 				line = append(line, head)
 				parts[0] = rest
 			} else if len(line) == 0 {
@@ -70,7 +70,7 @@ func (s *state) wrap(parts []chunk, width int, long, hyphens bool) []string {
 }
 
 // breakWord splits a word after n characters, or after the last hyphen among them.
-func (s *state) breakWord(word chunk, n int, hyphens bool) (head, rest chunk) {
+func breakWord(s *run, word chunk, n int, hyphens bool) (head, rest chunk) {
 	end := 0
 	for range n {
 		_, size := utf8.DecodeRuneInString(word.text[end:])
@@ -97,7 +97,7 @@ func (c chunk) blank() bool { return strings.TrimFunc(c.text, isSpace) == "" }
 func isWrapSpace(r rune) bool { return r == ' ' || r >= '\t' && r <= '\r' }
 
 // chunks splits a line into words, parts of words that end in a hyphen, dashes, and spaces.
-func (s *state) chunks(line string, hyphens bool) []chunk {
+func chunksOf(s *run, line string, hyphens bool) []chunk {
 	s.alloc(8 * len(line))
 	text := []rune(line)
 	at := func(i int) rune {
