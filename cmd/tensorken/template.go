@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tensorken/tensorken/internal/jinja"
+	"github.com/tensorken/tensorken/internal/pyvalue"
 )
 
 // templateOptions are the flags of template.
@@ -107,13 +108,13 @@ func answerTemplate(line []byte, now time.Time) (answer map[string]string, ok bo
 	if ask.Template == nil {
 		return failed(errors.New(`the object has no "template"`), false)
 	}
-	vars := &jinja.Dict{}
+	vars := &pyvalue.Dict{}
 	if ask.Context != nil {
-		v, err := jinja.Decode(ask.Context)
+		v, err := pyvalue.Decode(ask.Context)
 		if err != nil {
 			return failed(fmt.Errorf("context: %w", err), false)
 		}
-		if vars, ok = v.(*jinja.Dict); !ok && v != jinja.None {
+		if vars, ok = v.(*pyvalue.Dict); !ok && v != pyvalue.None {
 			return failed(errors.New(`"context" is no object`), false)
 		}
 	}

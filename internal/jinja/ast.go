@@ -1,5 +1,7 @@
 package jinja
 
+import "github.com/tensorken/tensorken/internal/pyvalue"
+
 // A node is a statement or an expression.
 type node interface {
 	each(visit func(node)) // calls visit with the nodes directly below, in Jinja's order
@@ -98,7 +100,7 @@ type (
 		name    string
 		with    arguments
 		is, not bool
-		builtin *builtin
+		builtin *pyvalue.Builtin
 		line    int
 	}
 )
@@ -273,7 +275,7 @@ func checkDepth(body []stmt) {
 		top := todo[len(todo)-1]
 		todo = todo[:len(todo)-1]
 		if top.depth > maxTree {
-			fail(lineOf(top.node), "LimitError", "the template nests deeper than %d nodes", maxTree)
+			pyvalue.Fail(lineOf(top.node), "LimitError", "the template nests deeper than %d nodes", maxTree)
 		}
 		top.node.each(func(n node) { todo = append(todo, at{n, top.depth + 1}) })
 	}

@@ -1,6 +1,10 @@
 package jinja
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/tensorken/tensorken/internal/pyvalue"
+)
 
 // A scope is where statements are bound.
 type scope struct {
@@ -80,7 +84,7 @@ func (sc scope) bind(n node) {
 		sc.bindMacro(n.body)
 	case *loopControl:
 		if !sc.inLoop {
-			fail(n.line, "SyntaxError", "break or continue stands outside of a loop")
+			pyvalue.Fail(n.line, "SyntaxError", "break or continue stands outside of a loop")
 		}
 	default:
 		n.each(sc.bind)
@@ -94,14 +98,14 @@ func (sc scope) bindFilter(n *filter) {
 		kind, table = "test", tests
 	}
 	if n.builtin = table[n.name]; n.builtin == nil && !sc.branch {
-		fail(n.line, "TemplateAssertionError", "there is no %s named %q", kind, n.name)
+		pyvalue.Fail(n.line, "TemplateAssertionError", "there is no %s named %q", kind, n.name)
 	}
 }
 
 func (sc scope) bindLoop(n *forLoop) {
 	sc.bind(n.over)
 	if assigns(n, "loop") {
-		fail(n.line, "TemplateAssertionError", "cannot assign to the name loop inside a loop")
+		pyvalue.Fail(n.line, "TemplateAssertionError", "cannot assign to the name loop inside a loop")
 	}
 	in := sc.inner()
 	if n.recursive {
@@ -179,7 +183,7 @@ func (sc scope) bindMacro(n *macro) {
 			in.param(special.name)
 			*special.to = &name{name: special.name}
 		case special.name == "caller" && i < len(n.params)-len(n.defaults):
-			fail(n.line, "TemplateAssertionError", "the parameter caller needs a default")
+			pyvalue.Fail(n.line, "TemplateAssertionError", "the parameter caller needs a default")
 		}
 	}
 	scan()

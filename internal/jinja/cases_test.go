@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/tensorken/tensorken/internal/pyvalue"
 )
 
 // now is the time of strftime_now in tests.
@@ -17,11 +19,11 @@ func render(template, context string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	vars, err := Decode([]byte(context))
+	vars, err := pyvalue.Decode([]byte(context))
 	if err != nil {
 		return "", err
 	}
-	return t.Render(vars.(*Dict), &Options{Now: now})
+	return t.Render(vars.(*pyvalue.Dict), &Options{Now: now})
 }
 
 // Cases are templates as transformers renders them. Those of cases.json are whole chat templates

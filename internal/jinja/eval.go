@@ -3,6 +3,8 @@ package jinja
 import (
 	"math"
 	"strings"
+
+	"github.com/tensorken/tensorken/internal/pyvalue"
 )
 
 func (n *constant) eval(*state) any { return n.value }
@@ -10,7 +12,7 @@ func (n *constant) eval(*state) any { return n.value }
 func (n *name) eval(s *state) any {
 	v := *s.at(n.at)
 	if v == nil {
-		return &undefined{name: n.name}
+		return &pyvalue.Undefined{Name: n.name}
 	}
 	return v
 }
@@ -21,7 +23,7 @@ func (s *state) evalAll(exprs []expr) []any {
 	if len(exprs) == 0 {
 		return nil
 	}
-	s.alloc(16 * len(exprs))
+	s.Alloc(16 * len(exprs))
 	values := make([]any, len(exprs))
 	for i, e := range exprs {
 		values[i] = e.eval(s)
@@ -32,17 +34,17 @@ func (s *state) evalAll(exprs []expr) []any {
 func (n *sequence) eval(s *state) any {
 	items := s.evalAll(n.items)
 	if n.tuple {
-		return &tuple{items: items}
+		return &pyvalue.Tuple{Items: items}
 	}
-	return newList(items)
+	return pyvalue.NewList(items)
 }
 
 func (n *dictionary) eval(s *state) any {
-	d := &Dict{}
+	d := &pyvalue.Dict{}
 	for i, k := range n.keys {
 		key := k.eval(s)
-		s.line = n.line
-		s.put(d, key, n.values[i].eval(s))
+		s.Line = n.line
+		s.Put(d, key, n.values[i].eval(s))
 	}
 	return d
 }
@@ -50,21 +52,21 @@ func (n *dictionary) eval(s *state) any {
 func (n *unary) eval(s *state) any {
 	v := n.of.eval(s)
 	if n.op == "not" {
-		return !truth(v)
+		return !pyvalue.Truth(v)
 	}
-	s.line = n.line
-	if u, ok := v.(*undefined); ok {
-		s.failUndefined(u)
+	s.Line = n.line
+	if u, ok := v.(*pyvalue.Undefined); ok {
+		s.FailUndefined(u)
 	}
-	i, ok := integer(v)
+	i, ok := pyvalue.Integer(v)
 	f, isFloat := v.(float64)
 	switch {
 	case !ok && !isFloat:
-		s.fail("TypeError", "a value of type %s has no sign", typeName(v))
+		s.Fail("TypeError", "a value of type %s has no sign", pyvalue.TypeName(v))
 	case n.op == "-" && isFloat:
 		return -f
 	case n.op == "-" && i == math.MinInt64:
-		s.overflow()
+		s.Overflow()
 	case n.op == "-":
 		return -i
 	case isFloat:
@@ -77,26 +79,26 @@ func (n *binary) eval(s *state) any {
 	left := n.left.eval(s)
 	switch n.op {
 	case "and":
-		if !truth(left) {
+		if !pyvalue.Truth(left) {
 			return left
 		}
 		return n.right.eval(s)
 	case "or":
-		if truth(left) {
+		if pyvalue.Truth(left) {
 			return left
 		}
 		return n.right.eval(s)
 	}
 	right := n.right.eval(s)
-	s.line = n.line
-	return s.operate(n.op, left, right)
+	s.Line = n.line
+	return s.Operate(n.op, left, right)
 }
 
 func (n *concat) eval(s *state) any {
 	var b strings.Builder
 	for _, p := range n.parts {
-		text := s.str(p.eval(s))
-		s.alloc(len(text))
+		text := s.Str(p.eval(s))
+		s.Alloc(len(text))
 		b.WriteString(text)
 	}
 	return b.String()
@@ -106,8 +108,8 @@ func (n *compare) eval(s *state) any {
 	left := n.first.eval(s)
 	for i, op := range n.ops {
 		right := n.rest[i].eval(s)
-		s.line = n.line
-		if !s.holds(op, left, right) {
+		s.Line = n.line
+		if !s.Holds(op, left, right) {
 			return false
 		}
 		left = right
@@ -117,46 +119,46 @@ func (n *compare) eval(s *state) any {
 
 func (n *conditional) eval(s *state) any {
 	switch {
-	case truth(n.test.eval(s)):
+	case pyvalue.Truth(n.test.eval(s)):
 		return n.then.eval(s)
 	case n.els != nil:
 		return n.els.eval(s)
 	}
-	return &undefined{hint: "the condition of an if without else is false"}
+	return &pyvalue.Undefined{Hint: "the condition of an if without else is false"}
 }
 
 func (n *getAttr) eval(s *state) any {
 	of := n.of.eval(s)
-	s.line = n.line
-	s.step(1)
-	return s.getAttr(of, n.attr)
+	s.Line = n.line
+	s.Step(1)
+	return s.GetAttr(of, n.attr)
 }
 
 func (n *getItem) eval(s *state) any {
 	of, key := n.of.eval(s), n.key.eval(s)
-	s.line = n.line
-	s.step(1)
-	return s.getItem(of, key)
+	s.Line = n.line
+	s.Step(1)
+	return s.GetItem(of, key)
 }
 
 func (n *slice) eval(s *state) any {
 	of := n.of.eval(s)
 	bound := func(e expr) any {
 		if e == nil {
-			return None
+			return pyvalue.None
 		}
 		return e.eval(s)
 	}
 	start, stop, step := bound(n.start), bound(n.stop), bound(n.step)
-	s.line = n.line
-	return s.slice(of, start, stop, step)
+	s.Line = n.line
+	return s.Slice(of, start, stop, step)
 }
 
 func (n *call) eval(s *state) any {
 	of := n.of.eval(s)
 	args, named := n.with.eval(s)
-	s.line = n.line
-	return s.call(of, args, named)
+	s.Line = n.line
+	return s.Call(of, args, named)
 }
 
 func (n *filter) eval(s *state) any {
@@ -165,12 +167,12 @@ func (n *filter) eval(s *state) any {
 		of = n.of.eval(s)
 	}
 	if n.builtin == nil {
-		s.line = n.line
-		s.unknown(n.is, n.name)
+		s.Line = n.line
+		s.Unknown(n.is, n.name)
 	}
 	args, named := n.with.eval(s)
-	s.line = n.line
-	v := s.apply(n.builtin, n.name, of, args, named)
+	s.Line = n.line
+	v := s.Apply(n.builtin, n.name, of, args, named)
 	if n.is {
 		return v.(bool) != n.not
 	}
@@ -178,33 +180,33 @@ func (n *filter) eval(s *state) any {
 }
 
 // eval returns positional and named arguments.
-func (a *arguments) eval(s *state) (args []any, named []argument) {
+func (a *arguments) eval(s *state) (args []any, named []pyvalue.Argument) {
 	values := s.evalAll(a.args)
 	args = values[:len(values)-len(a.names)]
 	for i, name := range a.names {
-		named = append(named, argument{name, values[len(args)+i]})
+		named = append(named, pyvalue.Argument{Name: name, Value: values[len(args)+i]})
 	}
 	if a.star != nil {
-		args = append(args[:len(args):len(args)], s.list(a.star.eval(s))...)
-		s.allocN(int64(len(args)), 16)
+		args = append(args[:len(args):len(args)], s.List(a.star.eval(s))...)
+		s.AllocN(int64(len(args)), 16)
 	}
 	if a.double != nil {
-		d, ok := a.double.eval(s).(*Dict)
+		d, ok := a.double.eval(s).(*pyvalue.Dict)
 		if !ok {
-			s.fail("TypeError", "the argument after ** is no dict")
+			s.Fail("TypeError", "the argument after ** is no dict")
 		}
-		for _, e := range d.entries {
-			name, ok := text(e.key)
+		for _, e := range d.Entries {
+			name, ok := pyvalue.Text(e.Key)
 			if !ok {
-				s.fail("TypeError", "the name of an argument is of type %s", typeName(e.key))
+				s.Fail("TypeError", "the name of an argument is of type %s", pyvalue.TypeName(e.Key))
 			}
 			for _, o := range named {
-				if o.name == name {
-					s.fail("TypeError", "the argument %q occurs twice", name)
+				if o.Name == name {
+					s.Fail("TypeError", "the argument %q occurs twice", name)
 				}
 			}
-			s.step(1 + len(named))
-			named = append(named, argument{name, e.value})
+			s.Step(1 + len(named))
+			named = append(named, pyvalue.Argument{Name: name, Value: e.Value})
 		}
 	}
 	return args, named

@@ -1,6 +1,10 @@
 package jinja
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/tensorken/tensorken/internal/pyvalue"
+)
 
 // A frame has the variables of a function that runs; nil is a variable that is not set.
 type frame struct {
@@ -10,7 +14,7 @@ type frame struct {
 
 // push starts a function.
 func (s *state) push(fn *function, outer *frame) {
-	s.allocN(int64(fn.size), 16)
+	s.AllocN(int64(fn.size), 16)
 	s.frame = &frame{make([]any, fn.size), outer}
 }
 
@@ -24,7 +28,7 @@ func (s *state) at(v variable) *any {
 
 // enter gives the variables of a scope the values they start with.
 func (s *state) enter(in []load) {
-	s.step(len(in))
+	s.Step(len(in))
 	for i := range in {
 		l := &in[i]
 		switch l.how {
@@ -49,7 +53,7 @@ func (s *state) lookup(name string) any {
 	if v, ok := s.vars.Get(name); ok {
 		return v
 	}
-	if g := globals[name]; g != nil {
+	if g := pyvalue.Globals[name]; g != nil {
 		return g
 	}
 	return nil
@@ -80,11 +84,11 @@ func (s *state) assign(target expr, v any) {
 	case *name:
 		*s.at(t.at) = v
 	case *attrTarget:
-		s.namespace(t).vars.Set(t.attr, v)
+		s.namespace(t).Vars.Set(t.attr, v)
 	case *sequence:
-		items := s.list(v)
+		items := s.List(v)
 		if len(items) != len(t.items) {
-			s.fail("ValueError", "cannot assign %d values to %d names", len(items), len(t.items))
+			s.Fail("ValueError", "cannot assign %d values to %d names", len(items), len(t.items))
 		}
 		for i, item := range t.items {
 			s.assign(item, items[i])
@@ -93,25 +97,25 @@ func (s *state) assign(target expr, v any) {
 }
 
 // namespace returns the namespace whose attribute is assigned to.
-func (s *state) namespace(t *attrTarget) *namespace {
-	ns, ok := (*s.at(t.of.at)).(*namespace)
+func (s *state) namespace(t *attrTarget) *pyvalue.Namespace {
+	ns, ok := (*s.at(t.of.at)).(*pyvalue.Namespace)
 	if !ok {
-		s.fail("TemplateRuntimeError", "cannot assign to an attribute of %s, which is no namespace", t.of.name)
+		s.Fail("TemplateRuntimeError", "cannot assign to an attribute of %s, which is no namespace", t.of.name)
 	}
-	s.alloc(32)
+	s.Alloc(32)
 	return ns
 }
 
 func (n *output) exec(s *state) jump {
 	for _, part := range n.parts {
-		s.step(1)
-		s.write(s.str(part.eval(s)))
+		s.Step(1)
+		s.write(s.Str(part.eval(s)))
 	}
 	return next
 }
 
 func (n *assign) exec(s *state) jump {
-	s.line = n.line
+	s.Line = n.line
 	if t, ok := n.target.(*attrTarget); ok {
 		s.namespace(t) // before the value, as Jinja does
 	}
@@ -120,7 +124,7 @@ func (n *assign) exec(s *state) jump {
 }
 
 func (n *assignBlock) exec(s *state) jump {
-	s.line = n.line
+	s.Line = n.line
 	s.enter(n.in)
 	text, j := s.capture(n.body)
 	if j != next {
@@ -137,7 +141,7 @@ func (n *assignBlock) exec(s *state) jump {
 }
 
 func (n *filterBlock) exec(s *state) jump {
-	s.line = n.line
+	s.Line = n.line
 	s.enter(n.in)
 	text, j := s.capture(n.body)
 	if j != next {
@@ -150,14 +154,14 @@ func (n *filterBlock) exec(s *state) jump {
 }
 
 func (n *ifElse) exec(s *state) jump {
-	s.line = n.line
-	s.step(1)
-	if truth(n.test.eval(s)) {
+	s.Line = n.line
+	s.Step(1)
+	if pyvalue.Truth(n.test.eval(s)) {
 		return s.execute(n.body)
 	}
 	for _, elif := range n.elifs {
-		s.step(1)
-		if truth(elif.test.eval(s)) {
+		s.Step(1)
+		if pyvalue.Truth(elif.test.eval(s)) {
 			return s.execute(elif.body)
 		}
 	}
@@ -165,7 +169,7 @@ func (n *ifElse) exec(s *state) jump {
 }
 
 func (n *with) exec(s *state) jump {
-	s.line = n.line
+	s.Line = n.line
 	s.enter(n.in)
 	for i, target := range n.targets {
 		s.assign(target, n.values[i].eval(s))
@@ -180,7 +184,7 @@ func (n *with) exec(s *state) jump {
 func (n *loopControl) exec(*state) jump { return n.jump }
 
 func (n *forLoop) exec(s *state) jump {
-	s.line = n.line
+	s.Line = n.line
 	over := n.over.eval(s)
 	if n.recursive {
 		s.write(n.recurse(s, s.frame, over, 0))
@@ -191,16 +195,16 @@ func (n *forLoop) exec(s *state) jump {
 
 // recurse runs a recursive loop, whose frame lies in outer's, and returns its output.
 func (n *forLoop) recurse(s *state, outer *frame, over any, depth int64) string {
-	s.descend()
-	frame, out, line := s.frame, s.out, s.line
+	s.Descend()
+	frame, out, line := s.frame, s.out, s.Line
 	s.push(n.fn, outer)
 	s.out = new(strings.Builder)
 	l := &loop{s: s, depth: depth}
 	l.recurse = func(over any) string { return n.recurse(s, outer, over, depth+1) }
 	n.rounds(s, over, l)
 	text := s.out.String()
-	s.frame, s.out, s.line = frame, out, line
-	s.depth--
+	s.frame, s.out, s.Line = frame, out, line
+	s.Depth--
 	return text
 }
 
@@ -246,7 +250,7 @@ func (n *forLoop) rounds(s *state, over any, l *loop) jump {
 
 // filtered returns the items for which a loop's condition holds.
 func (n *forLoop) filtered(s *state, over any) any {
-	items := s.iterate(over)
+	items := s.Iterate(over)
 	around, outer := s.frame, s.frame
 	if n.recursive {
 		outer = outer.outer
@@ -255,7 +259,7 @@ func (n *forLoop) filtered(s *state, over any) any {
 	inner := s.frame
 	s.enter(n.testIn)
 	s.frame = around
-	return &generator{name: "filter", next: func() (any, bool) {
+	return &pyvalue.Generator{Name: "filter", Next: func() (any, bool) {
 		for {
 			v, ok := items()
 			if !ok {
@@ -264,7 +268,7 @@ func (n *forLoop) filtered(s *state, over any) any {
 			at := s.frame
 			s.frame = inner
 			s.assign(n.testTarget, v)
-			keep := truth(n.test.eval(s))
+			keep := pyvalue.Truth(n.test.eval(s))
 			s.frame = at
 			if keep {
 				return v, true
@@ -274,31 +278,31 @@ func (n *forLoop) filtered(s *state, over any) any {
 }
 
 func (n *macro) exec(s *state) jump {
-	s.alloc(64)
+	s.Alloc(64)
 	*s.at(n.self.at) = &macroValue{n, s, s.frame}
 	return next
 }
 
 func (n *callBlock) exec(s *state) jump {
-	s.line = n.body.line
-	s.alloc(64)
+	s.Line = n.body.line
+	s.Alloc(64)
 	caller := &macroValue{n.body, s, s.frame}
 	if n.of == nil {
-		s.writeText(s.call(caller, nil, nil))
+		s.writeText(s.Call(caller, nil, nil))
 		return next
 	}
 	of := n.of.of.eval(s)
 	args, named := n.of.with.eval(s)
-	s.line = n.of.line
-	s.writeText(s.call(of, args, append(named, argument{"caller", caller})))
+	s.Line = n.of.line
+	s.writeText(s.Call(of, args, append(named, pyvalue.Argument{Name: "caller", Value: caller})))
 	return next
 }
 
 // writeText writes the result of a block's filter or call.
 func (s *state) writeText(v any) {
-	t, ok := text(v)
+	t, ok := pyvalue.Text(v)
 	if !ok {
-		s.fail("TypeError", "a block must print a string, not a value of type %s", typeName(v))
+		s.Fail("TypeError", "a block must print a string, not a value of type %s", pyvalue.TypeName(v))
 	}
 	s.write(t)
 }
@@ -311,19 +315,19 @@ type macroValue struct {
 }
 
 // call runs a macro and returns its output.
-func (m *macroValue) call(args []any, named []argument) any {
+func (m *macroValue) Call(args []any, named []pyvalue.Argument) any {
 	s := m.s
-	s.descend()
-	frame, out, line := s.frame, s.out, s.line
+	s.Descend()
+	frame, out, line := s.frame, s.out, s.Line
 	s.push(m.fn, m.outer)
 	own := s.frame
 	s.frame = frame
 	take := func(name string) any {
-		s.step(len(named))
+		s.Step(len(named))
 		for i, a := range named {
-			if a.name == name {
+			if a.Name == name {
 				named = append(named[:i:i], named[i+1:]...)
-				return a.value
+				return a.Value
 			}
 		}
 		return nil
@@ -341,27 +345,27 @@ func (m *macroValue) call(args []any, named []argument) any {
 	}
 	if m.caller != nil && !foundCaller {
 		v := take("caller")
-		if v == nil || v == None {
-			v = &undefined{hint: "there is no caller", name: "caller"}
+		if v == nil || v == pyvalue.None {
+			v = &pyvalue.Undefined{Hint: "there is no caller", Name: "caller"}
 		}
 		own.vars[m.caller.at.index] = v
 	}
 	if m.kwargs != nil {
-		d := &Dict{}
+		d := &pyvalue.Dict{}
 		for _, a := range named {
-			d.Set(a.name, a.value)
+			d.Set(a.Name, a.Value)
 		}
 		own.vars[m.kwargs.at.index] = d
 	} else if len(named) > 0 {
-		s.fail("TypeError", "the macro %q takes no argument %q", m.title(), named[0].name)
+		s.Fail("TypeError", "the macro %q takes no argument %q", m.title(), named[0].Name)
 	}
 	rest := args[min(len(args), len(m.params)):]
 	if m.varargs != nil {
-		own.vars[m.varargs.at.index] = &tuple{items: rest}
+		own.vars[m.varargs.at.index] = &pyvalue.Tuple{Items: rest}
 	} else if len(rest) > 0 {
-		s.fail("TypeError", "the macro %q takes at most %d arguments, not %d", m.title(), len(m.params), len(args))
+		s.Fail("TypeError", "the macro %q takes at most %d arguments, not %d", m.title(), len(m.params), len(args))
 	}
-	s.frame, s.out, s.line = own, new(strings.Builder), m.line
+	s.frame, s.out, s.Line = own, new(strings.Builder), m.line
 	s.enter(m.in)
 	for i, p := range m.params {
 		if own.vars[p.at.index] != nil {
@@ -370,13 +374,13 @@ func (m *macroValue) call(args []any, named []argument) any {
 		if d := i - (len(m.params) - len(m.defaults)); d >= 0 {
 			own.vars[p.at.index] = m.defaults[d].eval(s)
 		} else {
-			own.vars[p.at.index] = &undefined{hint: "the parameter " + repr(p.name) + " was not given", name: p.name}
+			own.vars[p.at.index] = &pyvalue.Undefined{Hint: "the parameter " + pyvalue.Repr(p.name) + " was not given", Name: p.name}
 		}
 	}
 	s.execute(m.body)
 	text := s.out.String()
-	s.frame, s.out, s.line = frame, out, line
-	s.depth--
+	s.frame, s.out, s.Line = frame, out, line
+	s.Depth--
 	return text
 }
 
@@ -389,17 +393,17 @@ func (m *macro) title() string {
 }
 
 // attribute returns an attribute of the macro, nil if there is none.
-func (m *macroValue) attribute(name string) any {
+func (m *macroValue) Attribute(name string) any {
 	switch name {
 	case "name":
 		if m.name == "" {
-			return None
+			return pyvalue.None
 		}
 		return m.name
 	case "arguments":
-		t := &tuple{}
+		t := &pyvalue.Tuple{}
 		for _, p := range m.params {
-			t.items = append(t.items, p.name)
+			t.Items = append(t.Items, p.name)
 		}
 		return t
 	case "catch_kwargs":
@@ -412,13 +416,13 @@ func (m *macroValue) attribute(name string) any {
 	return nil
 }
 
-func (m *macroValue) typeName() string            { return "Macro" }
-func (m *macroValue) len() (n int64, ok bool)     { return 0, false }
-func (m *macroValue) iterate() func() (any, bool) { return nil }
+func (m *macroValue) TypeName() string            { return "Macro" }
+func (m *macroValue) Len() (n int64, ok bool)     { return 0, false }
+func (m *macroValue) Iterate() func() (any, bool) { return nil }
 
-func (m *macroValue) repr() string {
+func (m *macroValue) Repr() string {
 	if m.name == "" {
 		return "<Macro anonymous>"
 	}
-	return "<Macro " + repr(m.name) + ">"
+	return "<Macro " + pyvalue.Repr(m.name) + ">"
 }

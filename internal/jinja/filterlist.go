@@ -2,54 +2,56 @@ package jinja
 
 import (
 	"strings"
+
+	"github.com/tensorken/tensorken/internal/pyvalue"
 )
 
 // Filters of sequences.
 
-func firstOf(s *run, v any) any {
-	if item, ok := s.iterate(v)(); ok {
+func firstOf(s *pyvalue.Run, v any) any {
+	if item, ok := s.Iterate(v)(); ok {
 		return item
 	}
-	return &undefined{hint: "there is no first item, as the sequence is empty"}
+	return &pyvalue.Undefined{Hint: "there is no first item, as the sequence is empty"}
 }
 
-func lastOf(s *run, v any) any {
+func lastOf(s *pyvalue.Run, v any) any {
 	if item, ok := backwards(s, v)(); ok {
 		return item
 	}
-	return &undefined{hint: "there is no last item, as the sequence is empty"}
+	return &pyvalue.Undefined{Hint: "there is no last item, as the sequence is empty"}
 }
 
 // backwards returns an iterator from the end, as Python's reversed.
-func backwards(s *run, v any) func() (any, bool) {
+func backwards(s *pyvalue.Run, v any) func() (any, bool) {
 	switch v.(type) {
-	case *generator, *loop:
+	case *pyvalue.Generator, *loop:
 	default:
-		if n, ok := length(v); ok {
-			items := s.list(v)
-			return counted(n, func(i int64) any {
-				s.step(1)
+		if n, ok := pyvalue.Length(v); ok {
+			items := s.List(v)
+			return pyvalue.Counted(n, func(i int64) any {
+				s.Step(1)
 				return items[n-1-i]
 			})
 		}
 	}
-	s.fail("TypeError", "a value of type %s has no last item", typeName(v))
+	s.Fail("TypeError", "a value of type %s has no last item", pyvalue.TypeName(v))
 	return nil
 }
 
-func reverseOf(s *run, v any) any {
+func reverseOf(s *pyvalue.Run, v any) any {
 	switch v := v.(type) {
-	case string, markup:
-		return s.slice(v, None, None, int64(-1))
-	case *generator:
-		return s.slice(newList(s.list(v)), None, None, int64(-1))
+	case string, pyvalue.Markup:
+		return s.Slice(v, pyvalue.None, pyvalue.None, int64(-1))
+	case *pyvalue.Generator:
+		return s.Slice(pyvalue.NewList(s.List(v)), pyvalue.None, pyvalue.None, int64(-1))
 	}
-	return &generator{"reversed", backwards(s, v)}
+	return &pyvalue.Generator{Name: "reversed", Next: backwards(s, v)}
 }
 
 // keys returns what items are compared by.
-func keysOf(s *run, items []any, key func(item any) any) []any {
-	s.allocN(int64(len(items)), 16)
+func keysOf(s *pyvalue.Run, items []any, key func(item any) any) []any {
+	s.AllocN(int64(len(items)), 16)
 	keys := make([]any, len(items))
 	for i, item := range items {
 		keys[i] = key(item)
@@ -57,75 +59,75 @@ func keysOf(s *run, items []any, key func(item any) any) []any {
 	return keys
 }
 
-func sortOf(s *run, a *args) any {
+func sortOf(s *pyvalue.Run, a *pyvalue.Args) any {
 	paths := []attribute{nil}
-	if name, ok := text(a.pos[2]); ok {
+	if name, ok := pyvalue.Text(a.Pos[2]); ok {
 		paths = nil
 		for _, part := range strings.Split(name, ",") {
 			paths = append(paths, pathOf(s, part))
 		}
 	} else {
-		paths[0] = pathOf(s, a.pos[2])
+		paths[0] = pathOf(s, a.Pos[2])
 	}
-	items := s.list(a.self)
+	items := s.List(a.Self)
 	keys := keysOf(s, items, func(item any) any {
-		s.alloc(24 + 16*len(paths))
+		s.Alloc(24 + 16*len(paths))
 		parts := make([]any, len(paths))
 		for i, path := range paths {
-			parts[i] = ignoreCase(followOf(s, item, path, nil), a.truth(1))
+			parts[i] = ignoreCase(followOf(s, item, path, nil), a.Truth(1))
 		}
-		return newList(parts)
+		return pyvalue.NewList(parts)
 	})
-	items, _ = s.sorted(items, keys, a.truth(0))
-	return newList(items)
+	items, _ = s.Sorted(items, keys, a.Truth(0))
+	return pyvalue.NewList(items)
 }
 
-func dictSort(s *run, a *args) any {
-	d, ok := a.self.(*Dict)
+func dictSort(s *pyvalue.Run, a *pyvalue.Args) any {
+	d, ok := a.Self.(*pyvalue.Dict)
 	if !ok {
-		s.fail("TypeError", "dictsort needs a dict, not a value of type %s", typeName(a.self))
+		s.Fail("TypeError", "dictsort needs a dict, not a value of type %s", pyvalue.TypeName(a.Self))
 	}
-	at, ok := map[any]int{"key": 0, "value": 1}[a.get(1, "key")]
+	at, ok := map[any]int{"key": 0, "value": 1}[a.Get(1, "key")]
 	if !ok {
-		s.fail("FilterArgumentError", "dictsort sorts by \"key\" or \"value\"")
+		s.Fail("FilterArgumentError", "dictsort sorts by \"key\" or \"value\"")
 	}
-	items := s.list(&view{d, "items"})
-	keys := keysOf(s, items, func(item any) any { return ignoreCase(item.(*tuple).items[at], a.truth(0)) })
-	items, _ = s.sorted(items, keys, a.truth(2))
-	return newList(items)
+	items := s.List(&pyvalue.View{Of: d, Kind: "items"})
+	keys := keysOf(s, items, func(item any) any { return ignoreCase(item.(*pyvalue.Tuple).Items[at], a.Truth(0)) })
+	items, _ = s.Sorted(items, keys, a.Truth(2))
+	return pyvalue.NewList(items)
 }
 
-func groupBy(s *run, a *args) any {
-	items := s.list(a.self)
+func groupBy(s *pyvalue.Run, a *pyvalue.Args) any {
+	items := s.List(a.Self)
 	var def any
-	if a.has(1) {
-		def = a.pos[1]
+	if a.Has(1) {
+		def = a.Pos[1]
 	}
-	path := pathOf(s, a.pos[0])
-	keys := keysOf(s, items, func(item any) any { return ignoreCase(followOf(s, item, path, def), a.truth(2)) })
-	items, keys = s.sorted(items, keys, false)
+	path := pathOf(s, a.Pos[0])
+	keys := keysOf(s, items, func(item any) any { return ignoreCase(followOf(s, item, path, def), a.Truth(2)) })
+	items, keys = s.Sorted(items, keys, false)
 	var groups []any
 	for from := 0; from < len(items); {
 		to := from + 1
-		for to < len(items) && s.equal(keys[from], keys[to]) {
+		for to < len(items) && s.Equal(keys[from], keys[to]) {
 			to++
 		}
-		s.alloc(96)
+		s.Alloc(96)
 		key := followOf(s, items[from], path, def)
-		groups = append(groups, &tuple{[]any{key, newList(items[from:to:to])}, true})
+		groups = append(groups, &pyvalue.Tuple{Items: []any{key, pyvalue.NewList(items[from:to:to])}, Group: true})
 		from = to
 	}
-	return newList(groups)
+	return pyvalue.NewList(groups)
 }
 
-func uniqueOf(s *run, a *args) any {
-	path := pathOf(s, a.pos[1])
+func uniqueOf(s *pyvalue.Run, a *pyvalue.Args) any {
+	path := pathOf(s, a.Pos[1])
 	seen := map[any]bool{}
-	return eagerly(s, a.self, func(v any) bool {
-		h := s.hash(ignoreCase(followOf(s, v, path, nil), a.truth(0)))
+	return eagerly(s, a.Self, func(v any) bool {
+		h := s.Hash(ignoreCase(followOf(s, v, path, nil), a.Truth(0)))
 		old := seen[h]
 		if !old {
-			s.alloc(48)
+			s.Alloc(48)
 			seen[h] = true
 		}
 		return !old
@@ -134,11 +136,11 @@ func uniqueOf(s *run, a *args) any {
 
 // eagerly returns a generator of the items that a function keeps; even an empty or undefined
 // value is iterated over.
-func eagerly(s *run, v any, keep func(any) bool) any {
+func eagerly(s *pyvalue.Run, v any, keep func(any) bool) any {
 	var items func() (any, bool)
-	return &generator{"generator", func() (any, bool) {
+	return &pyvalue.Generator{Name: "generator", Next: func() (any, bool) {
 		if items == nil {
-			items = s.iterate(v)
+			items = s.Iterate(v)
 		}
 		for {
 			item, ok := items()
@@ -150,46 +152,46 @@ func eagerly(s *run, v any, keep func(any) bool) any {
 }
 
 // extreme is min and max.
-func extremeOf(s *run, a *args, op string) any {
-	path := pathOf(s, a.pos[1])
+func extremeOf(s *pyvalue.Run, a *pyvalue.Args, op string) any {
+	path := pathOf(s, a.Pos[1])
 	var best, bestKey any
-	for items := s.iterate(a.self); ; {
+	for items := s.Iterate(a.Self); ; {
 		item, ok := items()
 		if !ok {
 			break
 		}
-		key := ignoreCase(followOf(s, item, path, nil), a.truth(0))
-		if best == nil || s.holds(op, key, bestKey) {
+		key := ignoreCase(followOf(s, item, path, nil), a.Truth(0))
+		if best == nil || s.Holds(op, key, bestKey) {
 			best, bestKey = item, key
 		}
 	}
 	if best == nil {
-		return &undefined{hint: "there is no aggregated item, as the sequence is empty"}
+		return &pyvalue.Undefined{Hint: "there is no aggregated item, as the sequence is empty"}
 	}
 	return best
 }
 
-func sumOf(s *run, a *args) any {
-	path := pathOf(s, a.pos[0])
-	total := a.get(1, int64(0))
-	if _, ok := text(total); ok {
-		s.fail("TypeError", "sum cannot add strings: use join")
+func sumOf(s *pyvalue.Run, a *pyvalue.Args) any {
+	path := pathOf(s, a.Pos[0])
+	total := a.Get(1, int64(0))
+	if _, ok := pyvalue.Text(total); ok {
+		s.Fail("TypeError", "sum cannot add strings: use join")
 	}
-	for items := s.iterate(a.self); ; {
+	for items := s.Iterate(a.Self); ; {
 		item, ok := items()
 		if !ok {
 			return total
 		}
-		total = s.operate("+", total, followOf(s, item, path, nil))
+		total = s.Operate("+", total, followOf(s, item, path, nil))
 	}
 }
 
-func joinOf(s *run, a *args) any {
-	items := a.self
-	if a.has(1) {
-		path := pathOf(s, a.pos[1])
-		from := s.iterate(items)
-		items = &generator{"map", func() (any, bool) {
+func joinOf(s *pyvalue.Run, a *pyvalue.Args) any {
+	items := a.Self
+	if a.Has(1) {
+		path := pathOf(s, a.Pos[1])
+		from := s.Iterate(items)
+		items = &pyvalue.Generator{Name: "map", Next: func() (any, bool) {
 			v, ok := from()
 			if ok {
 				v = followOf(s, v, path, nil)
@@ -197,23 +199,23 @@ func joinOf(s *run, a *args) any {
 			return v, ok
 		}}
 	}
-	next := s.iterate(items)
-	texts := &generator{"map", func() (any, bool) {
+	next := s.Iterate(items)
+	texts := &pyvalue.Generator{Name: "map", Next: func() (any, bool) {
 		v, ok := next()
 		if ok {
-			v = s.str(v)
+			v = s.Str(v)
 		}
 		return v, ok
 	}}
-	return s.joinStrings(&args{self: s.str(a.get(0, "")), pos: []any{texts}})
+	return s.JoinStrings(&pyvalue.Args{Self: s.Str(a.Get(0, "")), Pos: []any{texts}})
 }
 
-func batchOf(s *run, a *args) any {
-	n := s.toInt(a.pos[0])
+func batchOf(s *pyvalue.Run, a *pyvalue.Args) any {
+	n := s.ToInt(a.Pos[0])
 	var items func() (any, bool)
-	return &generator{"generator", func() (any, bool) {
+	return &pyvalue.Generator{Name: "generator", Next: func() (any, bool) {
 		if items == nil {
-			items = s.iterate(a.self)
+			items = s.Iterate(a.Self)
 		}
 		var row []any
 		for int64(len(row)) != n || n == 0 && row == nil {
@@ -221,36 +223,36 @@ func batchOf(s *run, a *args) any {
 			if !ok {
 				break
 			}
-			s.alloc(32)
+			s.Alloc(32)
 			row = append(row, v)
 		}
 		if row == nil {
 			return nil, false
 		}
-		if missing := n - int64(len(row)); missing > 0 && a.has(1) {
-			s.allocN(missing, 32)
+		if missing := n - int64(len(row)); missing > 0 && a.Has(1) {
+			s.AllocN(missing, 32)
 			for range missing {
-				row = append(row, a.pos[1])
+				row = append(row, a.Pos[1])
 			}
 		}
-		return newList(row), true
+		return pyvalue.NewList(row), true
 	}}
 }
 
-func slicesOf(s *run, a *args) any {
+func slicesOf(s *pyvalue.Run, a *pyvalue.Args) any {
 	var items []any
 	n, at, from := int64(0), int64(-1), int64(0)
-	return &generator{"generator", func() (any, bool) {
+	return &pyvalue.Generator{Name: "generator", Next: func() (any, bool) {
 		if at++; at == 0 {
-			items = s.list(a.self)
-			if n = s.toInt(a.pos[0]); n == 0 {
-				s.zero()
+			items = s.List(a.Self)
+			if n = s.ToInt(a.Pos[0]); n == 0 {
+				s.Zero()
 			}
 		}
 		if at >= n {
 			return nil, false
 		}
-		s.step(1)
+		s.Step(1)
 		size, extra := int64(len(items))/n, int64(len(items))%n
 		to := from + size
 		if at < extra {
@@ -258,9 +260,9 @@ func slicesOf(s *run, a *args) any {
 		}
 		row := items[from:to:to]
 		from = to
-		if a.has(1) && at >= extra {
-			row = s.joinItems(row, a.pos[1:2])
+		if a.Has(1) && at >= extra {
+			row = s.JoinItems(row, a.Pos[1:2])
 		}
-		return newList(row), true
+		return pyvalue.NewList(row), true
 	}}
 }

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/tensorken/tensorken/internal/pyvalue"
 )
 
 // Filters of text and of numbers.
@@ -15,7 +17,7 @@ import (
 // titleFilter is Jinja's title, whose words also start after brackets and hyphens only.
 func titleFilter(text string) string {
 	var b strings.Builder
-	isSplit := func(r rune) bool { return strings.ContainsRune("-({[<", r) || isSpace(r) }
+	isSplit := func(r rune) bool { return strings.ContainsRune("-({[<", r) || pyvalue.IsSpace(r) }
 	for text != "" {
 		n := strings.IndexFunc(text, isSplit)
 		if n < 0 {
@@ -23,7 +25,7 @@ func titleFilter(text string) string {
 		}
 		if n > 0 {
 			_, size := utf8.DecodeRuneInString(text)
-			b.WriteString(upper(text[:size]) + lower(text[size:n]))
+			b.WriteString(pyvalue.Upper(text[:size]) + pyvalue.Lower(text[size:n]))
 		} else {
 			n = len(text) - len(strings.TrimLeftFunc(text, isSplit))
 			b.WriteString(text[:n])
@@ -34,99 +36,99 @@ func titleFilter(text string) string {
 }
 
 func wordCount(text string) int64 {
-	return int64(len(strings.FieldsFunc(text, func(r rune) bool { return !isWord(r) })))
+	return int64(len(strings.FieldsFunc(text, func(r rune) bool { return !pyvalue.IsWord(r) })))
 }
 
-func indentOf(s *run, a *args) any {
-	if u, ok := a.self.(*undefined); ok {
-		s.failUndefined(u)
+func indentOf(s *pyvalue.Run, a *pyvalue.Args) any {
+	if u, ok := a.Self.(*pyvalue.Undefined); ok {
+		s.FailUndefined(u)
 	}
 	by := ""
-	if a.pos[0] == nil {
+	if a.Pos[0] == nil {
 		by = "    "
-	} else if t, ok := text(a.pos[0]); ok {
+	} else if t, ok := pyvalue.Text(a.Pos[0]); ok {
 		by = t
 	} else {
-		by = s.repeat(" ", s.toInt(a.pos[0])).(string)
+		by = s.Repeat(" ", s.ToInt(a.Pos[0])).(string)
 	}
-	lines := splitLines(s.toText(a.self)+"\n", false)
-	s.allocN(int64(len(lines)), 16+len(by))
+	lines := pyvalue.SplitLines(s.ToText(a.Self)+"\n", false)
+	s.AllocN(int64(len(lines)), 16+len(by))
 	for i := range lines {
-		if (i > 0 || a.truth(1)) && (lines[i] != "" || a.truth(2) || i == 0) {
+		if (i > 0 || a.Truth(1)) && (lines[i] != "" || a.Truth(2) || i == 0) {
 			lines[i] = by + lines[i]
 		}
 	}
-	return s.like(a.self, strings.Join(lines, "\n"))
+	return s.Like(a.Self, strings.Join(lines, "\n"))
 }
 
-func truncateOf(s *run, a *args) any {
-	length, end, leeway := a.int(s, 0, 255), any("..."), int64(5)
-	if a.pos[2] != nil {
-		end = a.pos[2]
+func truncateOf(s *pyvalue.Run, a *pyvalue.Args) any {
+	length, end, leeway := a.Int(s, 0, 255), any("..."), int64(5)
+	if a.Pos[2] != nil {
+		end = a.Pos[2]
 	}
-	if a.has(3) {
-		leeway = a.int(s, 3, 5)
+	if a.Has(3) {
+		leeway = a.Int(s, 3, 5)
 	}
-	keep := length - s.length(end)
+	keep := length - s.Length(end)
 	if keep < 0 || leeway < 0 {
-		s.fail("AssertionError", "the length %d does not hold the end, or the leeway is negative", length)
+		s.Fail("AssertionError", "the length %d does not hold the end, or the leeway is negative", length)
 	}
-	if s.length(a.self) <= length+leeway {
-		return a.self
+	if s.Length(a.Self) <= length+leeway {
+		return a.Self
 	}
-	cut := s.slice(a.self, None, keep, None)
-	if !a.truth(1) {
-		t := s.toText(cut)
+	cut := s.Slice(a.Self, pyvalue.None, keep, pyvalue.None)
+	if !a.Truth(1) {
+		t := s.ToText(cut)
 		if i := strings.LastIndexByte(t, ' '); i >= 0 {
-			cut = s.like(cut, t[:i])
+			cut = s.Like(cut, t[:i])
 		}
 	}
-	return s.operate("+", cut, end)
+	return s.Operate("+", cut, end)
 }
 
-func urlEncodeOf(s *run, v any) any {
+func urlEncodeOf(s *pyvalue.Run, v any) any {
 	quote := func(v any, plus bool) string {
-		text := s.str(v)
-		s.alloc(3 * len(text))
+		text := s.Str(v)
+		s.Alloc(3 * len(text))
 		text = strings.ReplaceAll(url.QueryEscape(text), "%7E", "~")
 		if !plus {
 			text = strings.ReplaceAll(strings.ReplaceAll(text, "+", "%20"), "%2F", "/")
 		}
 		return text
 	}
-	_, isText := text(v)
-	if isText || iterable(v) == nil {
+	_, isText := pyvalue.Text(v)
+	if isText || pyvalue.Iterable(v) == nil {
 		return quote(v, false)
 	}
-	if d, ok := v.(*Dict); ok {
-		v = &view{d, "items"}
+	if d, ok := v.(*pyvalue.Dict); ok {
+		v = &pyvalue.View{Of: d, Kind: "items"}
 	}
 	var parts []string
-	for _, item := range s.list(v) {
-		pair := s.list(item)
+	for _, item := range s.List(v) {
+		pair := s.List(item)
 		if len(pair) != 2 {
-			s.fail("ValueError", "urlencode needs pairs, not %d values", len(pair))
+			s.Fail("ValueError", "urlencode needs pairs, not %d values", len(pair))
 		}
 		parts = append(parts, quote(pair[0], true)+"="+quote(pair[1], true))
 	}
 	return strings.Join(parts, "&")
 }
 
-func xmlAttr(s *run, a *args) any {
+func xmlAttr(s *pyvalue.Run, a *pyvalue.Args) any {
 	var parts []string
-	d := s.toDict(a.self)
-	for _, e := range d.entries {
-		if _, missing := e.value.(*undefined); missing || e.value == None {
+	d := s.ToDict(a.Self)
+	for _, e := range d.Entries {
+		if _, missing := e.Value.(*pyvalue.Undefined); missing || e.Value == pyvalue.None {
 			continue
 		}
-		key := s.toText(e.key)
+		key := s.ToText(e.Key)
 		if strings.ContainsAny(key, " \t\n\r\f\v/>=") {
-			s.fail("ValueError", "%s is no name of an attribute", quote(key))
+			s.Fail("ValueError", "%s is no name of an attribute", pyvalue.Quote(key))
 		}
-		parts = append(parts, string(s.escape(e.key))+`="`+string(s.escape(e.value))+`"`)
+		parts = append(parts, string(s.Escape(e.Key))+`="`+string(s.Escape(e.Value))+`"`)
 	}
 	text := strings.Join(parts, " ")
-	if text != "" && (a.pos[0] == nil || truth(a.pos[0])) {
+	if text != "" && (a.Pos[0] == nil || pyvalue.Truth(a.Pos[0])) {
 		text = " " + text
 	}
 	return text
@@ -134,57 +136,57 @@ func xmlAttr(s *run, a *args) any {
 
 // pprint prints values that fit in a line of 80 characters as Python's pprint does: dicts are
 // sorted.
-func pprintOf(s *run, v any) any {
-	text := s.repr(sortedDicts(s, v))
+func pprintOf(s *pyvalue.Run, v any) any {
+	text := s.Repr(sortedDicts(s, v))
 	if utf8.RuneCountInString(text) > 80 {
-		s.fail("ValueError", "pprint supports values of at most 80 characters")
+		s.Fail("ValueError", "pprint supports values of at most 80 characters")
 	}
 	return text
 }
 
-func sortedDicts(s *run, v any) any {
-	s.descend()
-	defer func() { s.depth-- }()
+func sortedDicts(s *pyvalue.Run, v any) any {
+	s.Descend()
+	defer func() { s.Depth-- }()
 	within := func(items []any) []any {
-		s.allocN(int64(len(items)), 16)
+		s.AllocN(int64(len(items)), 16)
 		sorted := make([]any, len(items))
 		for i, item := range items {
-			s.step(1)
+			s.Step(1)
 			sorted[i] = sortedDicts(s, item)
 		}
 		return sorted
 	}
 	switch v := v.(type) {
-	case *list:
-		return newList(within(v.items))
-	case *tuple:
-		return &tuple{items: within(v.items)}
-	case *Dict:
-		pairs := dictSort(s, &args{self: v, pos: []any{true, nil, nil}}).(*list)
-		d := &Dict{}
-		for _, p := range pairs.items {
-			pair := p.(*tuple).items
-			s.put(d, pair[0], sortedDicts(s, pair[1]))
+	case *pyvalue.List:
+		return pyvalue.NewList(within(v.Items))
+	case *pyvalue.Tuple:
+		return &pyvalue.Tuple{Items: within(v.Items)}
+	case *pyvalue.Dict:
+		pairs := dictSort(s, &pyvalue.Args{Self: v, Pos: []any{true, nil, nil}}).(*pyvalue.List)
+		d := &pyvalue.Dict{}
+		for _, p := range pairs.Items {
+			pair := p.(*pyvalue.Tuple).Items
+			s.Put(d, pair[0], sortedDicts(s, pair[1]))
 		}
 		return d
 	}
 	return v
 }
 
-func fileSize(s *run, a *args) any {
-	size := toFloat(s, a.self)
+func fileSize(s *pyvalue.Run, a *pyvalue.Args) any {
+	size := toFloat(s, a.Self)
 	base, unit := 1000.0, "B"
-	if a.truth(0) {
+	if a.Truth(0) {
 		base, unit = 1024, "iB"
 	}
 	if size == 1 {
 		return "1 Byte"
 	}
 	if size < base {
-		return fmt.Sprintf("%d Bytes", s.floatToInt(size))
+		return fmt.Sprintf("%d Bytes", s.FloatToInt(size))
 	}
 	letters := "kMGTPEZY"
-	if a.truth(0) {
+	if a.Truth(0) {
 		letters = "KMGTPEZY"
 	}
 	limit := base
@@ -196,26 +198,26 @@ func fileSize(s *run, a *args) any {
 	return nil
 }
 
-func absOf(s *run, v any) any {
+func absOf(s *pyvalue.Run, v any) any {
 	if f, ok := v.(float64); ok {
 		return math.Abs(f)
 	}
-	i, ok := integer(v)
+	i, ok := pyvalue.Integer(v)
 	if !ok {
-		s.fail("TypeError", "a value of type %s has no absolute value", typeName(v))
+		s.Fail("TypeError", "a value of type %s has no absolute value", pyvalue.TypeName(v))
 	}
 	if i == math.MinInt64 {
-		s.overflow()
+		s.Overflow()
 	}
 	return max(i, -i)
 }
 
-func roundOf(s *run, a *args) any {
-	places, how := a.int(s, 0, 0), a.get(1, "common")
-	i, isInt := integer(a.self)
-	f, ok := number(a.self)
+func roundOf(s *pyvalue.Run, a *pyvalue.Args) any {
+	places, how := a.Int(s, 0, 0), a.Get(1, "common")
+	i, isInt := pyvalue.Integer(a.Self)
+	f, ok := pyvalue.Number(a.Self)
 	if !ok {
-		s.fail("TypeError", "a value of type %s cannot be rounded", typeName(a.self))
+		s.Fail("TypeError", "a value of type %s cannot be rounded", pyvalue.TypeName(a.Self))
 	}
 	switch how {
 	case "common":
@@ -231,29 +233,29 @@ func roundOf(s *run, a *args) any {
 			f = math.Floor(f)
 		}
 		if math.IsNaN(f) || math.IsInf(f, 0) {
-			s.fail("ValueError", "the number cannot be rounded to an integer")
+			s.Fail("ValueError", "the number cannot be rounded to an integer")
 		}
 		return (f + 0) / scale // no -0: Python makes an integer first
 	}
-	s.fail("FilterArgumentError", "the method of round is common, ceil or floor")
+	s.Fail("FilterArgumentError", "the method of round is common, ceil or floor")
 	return nil
 }
 
 // roundInt rounds to a multiple of a power of ten, half to even.
-func roundInt(s *run, i, places int64) any {
+func roundInt(s *pyvalue.Run, i, places int64) any {
 	if places >= 0 {
 		return i
 	}
 	if places < -18 {
 		return int64(0)
 	}
-	unit := s.power(10, -places)
-	q := s.operateInt("//", i, unit).(int64)
+	unit := s.Power(10, -places)
+	q := s.OperateInt("//", i, unit).(int64)
 	r := i - q*unit
 	if r > unit-r || r == unit-r && q%2 != 0 {
 		q++
 	}
-	return s.multiply(q, unit)
+	return s.Multiply(q, unit)
 }
 
 func roundFloat(f float64, places int64) float64 {
@@ -277,7 +279,7 @@ var (
 
 // parseFloat is Python's float of a string.
 func parseFloat(text string) (float64, bool) {
-	text = strings.TrimFunc(text, isSpace)
+	text = strings.TrimFunc(text, pyvalue.IsSpace)
 	if !floatText.MatchString(text) {
 		return 0, false
 	}
@@ -285,40 +287,40 @@ func parseFloat(text string) (float64, bool) {
 	return f, true
 }
 
-func toFloat(s *run, v any) float64 {
-	f, ok := number(v)
-	if t, isText := text(v); isText {
+func toFloat(s *pyvalue.Run, v any) float64 {
+	f, ok := pyvalue.Number(v)
+	if t, isText := pyvalue.Text(v); isText {
 		f, ok = parseFloat(t)
 	}
-	if u, isUndefined := v.(*undefined); isUndefined {
-		s.failUndefined(u)
+	if u, isUndefined := v.(*pyvalue.Undefined); isUndefined {
+		s.FailUndefined(u)
 	}
 	if !ok {
-		s.fail("TypeError", "a value of type %s is no number", typeName(v))
+		s.Fail("TypeError", "a value of type %s is no number", pyvalue.TypeName(v))
 	}
 	return f
 }
 
-func floatFilter(s *run, a *args) any {
-	if f, ok := number(a.self); ok {
+func floatFilter(s *pyvalue.Run, a *pyvalue.Args) any {
+	if f, ok := pyvalue.Number(a.Self); ok {
 		return f
 	}
-	if u, ok := a.self.(*undefined); ok {
-		s.failUndefined(u)
+	if u, ok := a.Self.(*pyvalue.Undefined); ok {
+		s.FailUndefined(u)
 	}
-	t, _ := text(a.self)
+	t, _ := pyvalue.Text(a.Self)
 	if f, ok := parseFloat(t); ok {
 		return f
 	}
-	return a.get(0, 0.0)
+	return a.Get(0, 0.0)
 }
 
 // parseInt is Python's int of a string with a base, nil if it is none.
-func parseInt(s *run, text string, base int64) any {
-	text = strings.TrimFunc(text, isSpace)
-	sign := signAt(text)
+func parseInt(s *pyvalue.Run, text string, base int64) any {
+	text = strings.TrimFunc(text, pyvalue.IsSpace)
+	sign := pyvalue.SignAt(text)
 	digits := text[len(sign):]
-	prefix := map[string]int64{"0b": 2, "0o": 8, "0x": 16}[lower(digits[:min(2, len(digits))])]
+	prefix := map[string]int64{"0b": 2, "0o": 8, "0x": 16}[pyvalue.Lower(digits[:min(2, len(digits))])]
 	if prefix != 0 && (base == 0 || base == prefix) {
 		digits, base = strings.TrimPrefix(digits[2:], "_"), prefix
 	} else if base == 0 {
@@ -327,7 +329,7 @@ func parseInt(s *run, text string, base int64) any {
 			return nil
 		}
 	}
-	if !intText.MatchString(digits) || signAt(digits) != "" {
+	if !intText.MatchString(digits) || pyvalue.SignAt(digits) != "" {
 		return nil
 	}
 	i, err := strconv.ParseInt(sign+strings.ReplaceAll(digits, "_", ""), int(base), 64)
@@ -335,29 +337,29 @@ func parseInt(s *run, text string, base int64) any {
 		return i
 	}
 	if err.(*strconv.NumError).Err == strconv.ErrRange {
-		s.overflow()
+		s.Overflow()
 	}
 	return nil
 }
 
-func intFilter(s *run, a *args) any {
-	switch v := a.self.(type) {
-	case *undefined:
-		s.failUndefined(v)
+func intFilter(s *pyvalue.Run, a *pyvalue.Args) any {
+	switch v := a.Self.(type) {
+	case *pyvalue.Undefined:
+		s.FailUndefined(v)
 	case float64:
 		if math.IsNaN(v) {
-			return a.get(0, int64(0))
+			return a.Get(0, int64(0))
 		}
-		return s.floatToInt(v)
+		return s.FloatToInt(v)
 	}
-	if i, ok := integer(a.self); ok {
+	if i, ok := pyvalue.Integer(a.Self); ok {
 		return i
 	}
-	t, ok := text(a.self)
+	t, ok := pyvalue.Text(a.Self)
 	if !ok {
-		return a.get(0, int64(0))
+		return a.Get(0, int64(0))
 	}
-	base := a.int(s, 1, 10)
+	base := a.Int(s, 1, 10)
 	if base == 0 || base >= 2 && base <= 36 {
 		if i := parseInt(s, t, base); i != nil {
 			return i
@@ -365,7 +367,7 @@ func intFilter(s *run, a *args) any {
 	}
 	f, ok := parseFloat(t)
 	if !ok || math.IsNaN(f) || math.IsInf(f, 0) {
-		return a.get(0, int64(0))
+		return a.Get(0, int64(0))
 	}
-	return s.floatToInt(f)
+	return s.FloatToInt(f)
 }

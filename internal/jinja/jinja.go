@@ -14,6 +14,8 @@ import (
 	"cmp"
 	"strings"
 	"time"
+
+	"github.com/tensorken/tensorken/internal/pyvalue"
 )
 
 // Bounds of templates, which no template of a published model comes near.
@@ -22,7 +24,6 @@ const (
 	maxNesting = 200     // brackets and blocks inside each other
 	maxTree    = 600     // nodes above each other: a chain of operators nests to the left
 	maxParams  = 1000    // of a macro, and named arguments of a call
-	maxRange   = 100_000 // the length of a range, which Jinja's sandbox limits too
 )
 
 // Options bound a rendering. Zero means the default.
@@ -43,9 +44,9 @@ type Template struct {
 
 // Parse parses a template.
 func Parse(text string) (t *Template, err error) {
-	defer catch(&err)
+	defer pyvalue.Catch(&err)
 	if len(text) > maxSource {
-		fail(1, "LimitError", "the template has %d bytes, and may have %d", len(text), maxSource)
+		pyvalue.Fail(1, "LimitError", "the template has %d bytes, and may have %d", len(text), maxSource)
 	}
 	p := &parser{toks: lex(strings.ToValidUTF8(text, "\uFFFD"))}
 	t = &Template{body: p.statements(nil), root: &function{}}
@@ -55,16 +56,16 @@ func Parse(text string) (t *Template, err error) {
 }
 
 // Render renders the template with variables.
-func (t *Template) Render(vars *Dict, o *Options) (text string, err error) {
-	defer catch(&err)
+func (t *Template) Render(vars *pyvalue.Dict, o *Options) (text string, err error) {
+	defer pyvalue.Catch(&err)
 	var limit Options
 	if o != nil {
 		limit = *o
 	}
-	r := newRun(limits{cmp.Or(limit.Steps, 5_000_000), cmp.Or(limit.Memory, 128<<20), cmp.Or(limit.Depth, 250)}, limit.Now, filters, tests)
-	s := &state{run: r, vars: vars, out: new(strings.Builder), output: cmp.Or(limit.Output, 64<<20)}
+	r := pyvalue.NewRun(pyvalue.Limits{Steps: cmp.Or(limit.Steps, 5_000_000), Memory: cmp.Or(limit.Memory, 128<<20), Depth: cmp.Or(limit.Depth, 250)}, limit.Now, filters, tests)
+	s := &state{Run: r, vars: vars, out: new(strings.Builder), output: cmp.Or(limit.Output, 64<<20)}
 	if vars == nil {
-		s.vars = &Dict{}
+		s.vars = &pyvalue.Dict{}
 	}
 	s.root = s.out
 	s.push(t.root, nil)
@@ -75,8 +76,8 @@ func (t *Template) Render(vars *Dict, o *Options) (text string, err error) {
 
 // A state is a rendering under way.
 type state struct {
-	*run
-	vars      *Dict
+	*pyvalue.Run
+	vars      *pyvalue.Dict
 	frame     *frame
 	out, root *strings.Builder // where text goes now, and that of the rendering
 	output    int              // the most bytes of root
@@ -84,9 +85,9 @@ type state struct {
 }
 
 func (s *state) write(text string) {
-	s.alloc(len(text))
+	s.Alloc(len(text))
 	if s.out == s.root && s.out.Len()+len(text) > s.output {
-		s.fail("LimitError", "the output has more than %d bytes", s.output)
+		s.Fail("LimitError", "the output has more than %d bytes", s.output)
 	}
 	s.out.WriteString(text)
 }

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/tensorken/tensorken/internal/pyvalue"
 )
 
 // Errors have the template's line and name what is wrong.
@@ -81,7 +83,7 @@ func TestLimits(t *testing.T) {
 		if err == nil {
 			_, err = tpl.Render(nil, &Options{Steps: 300_000, Memory: 4 << 20, Output: 1 << 20})
 		}
-		var e *Error
+		var e *pyvalue.Error
 		if !errors.As(err, &e) || e.Kind != c.kind {
 			t.Errorf("%.80q: error %v, want one of kind %s", c.template, err, c.kind)
 		}
@@ -103,8 +105,8 @@ func TestFrom(t *testing.T) {
 		Content any      `json:"content"`
 		Calls   []string `json:"tool_calls,omitempty"`
 	}
-	vars := &Dict{}
-	v, err := From([]message{{"user", "<a>", nil}, {"tool", 1.5, []string{"f"}}})
+	vars := &pyvalue.Dict{}
+	v, err := pyvalue.From([]message{{"user", "<a>", nil}, {"tool", 1.5, []string{"f"}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -130,10 +132,10 @@ func TestDecode(t *testing.T) {
 		{`[1, 2`, "error: unexpected EOF"},
 		{strings.Repeat("[", 100_000), "error: JSON nests deeper than 1000"},
 	} {
-		v, err := Decode([]byte(c.text))
+		v, err := pyvalue.Decode([]byte(c.text))
 		got := fmt.Sprint("error: ", err)
 		if err == nil {
-			got = newRun(limits{1000, 1000, 9}, now, nil, nil).repr(v)
+			got = pyvalue.NewRun(pyvalue.Limits{Steps: 1000, Memory: 1000, Depth: 9}, now, nil, nil).Repr(v)
 		}
 		if got != c.want {
 			t.Errorf("%.40s: got %s, want %s", c.text, got, c.want)
@@ -170,10 +172,10 @@ func FuzzRender(f *testing.F) {
 		if err != nil {
 			return
 		}
-		v, _ := Decode([]byte(context))
-		vars, _ := v.(*Dict)
+		v, _ := pyvalue.Decode([]byte(context))
+		vars, _ := v.(*pyvalue.Dict)
 		if _, err := tpl.Render(vars, &Options{Now: now, Steps: 100_000, Memory: 4 << 20}); err != nil {
-			var e *Error
+			var e *pyvalue.Error
 			if !errors.As(err, &e) || e.Line < 1 || e.Line > 1+strings.Count(template, "\n")+strings.Count(template, "\r") {
 				t.Errorf("%q: error %v", template, err)
 			}
@@ -201,11 +203,11 @@ func BenchmarkRender(b *testing.B) {
 	for i := range 100 {
 		messages = append(messages, message{[]string{"user", "assistant"}[i%2], strings.Repeat("A sentence of a chat. ", 10)})
 	}
-	v, err := From(messages)
+	v, err := pyvalue.From(messages)
 	if err != nil {
 		b.Fatal(err)
 	}
-	vars := &Dict{}
+	vars := &pyvalue.Dict{}
 	vars.Set("messages", v)
 	b.ReportAllocs()
 	for b.Loop() {

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/tensorken/tensorken/internal/pyvalue"
 )
 
 // A token's kind is "data", "name", "string", "integer", "float", "eof", a delimiter such as
@@ -43,7 +45,7 @@ func (l *lexer) add(kind, text string, value any) {
 }
 
 func (l *lexer) fail(format string, args ...any) {
-	fail(l.line, "TemplateSyntaxError", format, args...)
+	pyvalue.Fail(l.line, "TemplateSyntaxError", format, args...)
 }
 
 // take moves past the next n bytes and returns them.
@@ -76,7 +78,7 @@ func (l *lexer) text() {
 		n++
 	}
 	tag := rest[n : n+2]
-	sign := signAt(rest[n+2:])
+	sign := pyvalue.SignAt(rest[n+2:])
 	data := l.strip(rest[:n], tag, sign)
 	if data != "" {
 		l.add("data", data, nil)
@@ -96,21 +98,13 @@ func (l *lexer) text() {
 	}
 }
 
-// signAt returns the sign of whitespace control that text starts with.
-func signAt(text string) string {
-	if text != "" && (text[0] == '-' || text[0] == '+') {
-		return text[:1]
-	}
-	return ""
-}
-
 // strip applies whitespace control to the text before a tag.
 func (l *lexer) strip(data, tag, sign string) string {
 	if sign == "-" {
-		return strings.TrimRightFunc(data, isSpace)
+		return strings.TrimRightFunc(data, pyvalue.IsSpace)
 	}
 	line := strings.LastIndexByte(data, '\n') + 1
-	if sign == "" && tag != "{{" && (line > 0 || l.startLine) && strings.TrimLeftFunc(data[line:], isSpace) == "" {
+	if sign == "" && tag != "{{" && (line > 0 || l.startLine) && strings.TrimLeftFunc(data[line:], pyvalue.IsSpace) == "" {
 		return data[:line]
 	}
 	return data
@@ -119,14 +113,14 @@ func (l *lexer) strip(data, tag, sign string) string {
 // endOf returns the length of the delimiter, with whitespace control, that text starts with, or
 // 0.
 func endOf(text, end string) int {
-	sign := signAt(text)
+	sign := pyvalue.SignAt(text)
 	if !strings.HasPrefix(text[len(sign):], end) || sign == "+" && end == "}}" {
 		return 0
 	}
 	n := len(sign) + len(end)
 	switch {
 	case sign == "-":
-		n = len(text) - len(strings.TrimLeftFunc(text[n:], isSpace))
+		n = len(text) - len(strings.TrimLeftFunc(text[n:], pyvalue.IsSpace))
 	case sign == "" && end != "}}" && strings.HasPrefix(text[n:], "\n"):
 		n++
 	}
@@ -142,7 +136,7 @@ func (l *lexer) comment() {
 	if i < 0 {
 		l.fail("a comment has no end, #}")
 	}
-	if i > 0 && signAt(rest[i-1:]) != "" {
+	if i > 0 && pyvalue.SignAt(rest[i-1:]) != "" {
 		i--
 	}
 	l.take(i + endOf(rest[i:], "#}"))
@@ -157,7 +151,7 @@ func (l *lexer) raw() bool {
 	}
 	n += 2
 	if sign == "-" { // a raw block keeps its first newline otherwise
-		n = len(rest) - len(strings.TrimLeftFunc(rest[n:], isSpace))
+		n = len(rest) - len(strings.TrimLeftFunc(rest[n:], pyvalue.IsSpace))
 	}
 	l.take(n)
 	rest = l.rest(0)
@@ -170,7 +164,7 @@ func (l *lexer) raw() bool {
 			l.fail("a raw block has no end, {%% endraw %%}")
 		}
 		at += i
-		sign := signAt(rest[at+2:])
+		sign := pyvalue.SignAt(rest[at+2:])
 		start := at + 2 + len(sign)
 		if n, end := wordThen(rest[start:], "endraw"); n > 0 {
 			n -= len(end)
@@ -184,9 +178,9 @@ func (l *lexer) raw() bool {
 // wordThen returns the length of a word, with spaces and a sign, that text starts with before %},
 // and the sign.
 func wordThen(text, word string) (n int, sign string) {
-	t, ok := strings.CutPrefix(strings.TrimLeftFunc(text, isSpace), word)
-	t = strings.TrimLeftFunc(t, isSpace)
-	sign = signAt(t)
+	t, ok := strings.CutPrefix(strings.TrimLeftFunc(text, pyvalue.IsSpace), word)
+	t = strings.TrimLeftFunc(t, pyvalue.IsSpace)
+	sign = pyvalue.SignAt(t)
 	if !ok || !strings.HasPrefix(t[len(sign):], "%}") {
 		return 0, ""
 	}
@@ -205,24 +199,20 @@ func (l *lexer) tag(end string) {
 		}
 		r, _ := utf8.DecodeRuneInString(rest)
 		switch {
-		case isSpace(r):
-			l.take(len(rest) - len(strings.TrimLeftFunc(rest, isSpace)))
+		case pyvalue.IsSpace(r):
+			l.take(len(rest) - len(strings.TrimLeftFunc(rest, pyvalue.IsSpace)))
 		case r >= '0' && r <= '9':
 			l.number()
 		case r == '\'' || r == '"':
 			l.str(byte(r))
-		case isName(r):
-			n := len(rest) - len(strings.TrimLeftFunc(rest, isName))
+		case pyvalue.IsName(r):
+			n := len(rest) - len(strings.TrimLeftFunc(rest, pyvalue.IsName))
 			l.add("name", rest[:n], nil)
 			l.take(n)
 		default:
 			l.operator()
 		}
 	}
-}
-
-func isName(r rune) bool {
-	return r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.Is(unicode.Mn, r)
 }
 
 func (l *lexer) operator() {
@@ -246,36 +236,18 @@ func (l *lexer) operator() {
 	l.take(len(op))
 }
 
-// digits returns the length of the digits, with single underscores between them, of text.
-func digits(text, set string) int {
-	n := 0
-	for n < len(text) {
-		switch {
-		case strings.IndexByte(set, text[n]) >= 0:
-			n++
-		case text[n] == '_' && n > 0 && n+1 < len(text) && strings.IndexByte(set, text[n+1]) >= 0:
-			n += 2
-		default:
-			return n
-		}
-	}
-	return n
-}
-
-const decimal = "0123456789"
-
 func (l *lexer) number() {
 	rest := l.rest(0)
-	whole := digits(rest, decimal)
+	whole := pyvalue.Digits(rest, pyvalue.Decimal)
 	n := whole
 	if n+1 < len(rest) && rest[n] == '.' {
-		if d := digits(rest[n+1:], decimal); d > 0 {
+		if d := pyvalue.Digits(rest[n+1:], pyvalue.Decimal); d > 0 {
 			n += 1 + d
 		}
 	}
 	if n < len(rest) && rest[n]|' ' == 'e' {
-		sign := len(signAt(rest[n+1:]))
-		if d := digits(rest[n+1+sign:], decimal); d > 0 {
+		sign := len(pyvalue.SignAt(rest[n+1:]))
+		if d := pyvalue.Digits(rest[n+1+sign:], pyvalue.Decimal); d > 0 {
 			n += 1 + sign + d
 		}
 	}
@@ -290,10 +262,10 @@ func (l *lexer) number() {
 	}
 	n = whole
 	if rest[0] == '0' {
-		n = max(1, digits(rest, "0"))
+		n = max(1, pyvalue.Digits(rest, "0"))
 		if len(rest) > 2 {
-			set, ok := map[byte]string{'b': "01", 'o': "01234567", 'x': decimal + "abcdefABCDEF"}[rest[1]|' ']
-			if d := digits(strings.TrimPrefix(rest[2:], "_"), set); ok && d > 0 {
+			set, ok := map[byte]string{'b': "01", 'o': "01234567", 'x': pyvalue.Decimal + "abcdefABCDEF"}[rest[1]|' ']
+			if d := pyvalue.Digits(strings.TrimPrefix(rest[2:], "_"), set); ok && d > 0 {
 				n = 2 + len(rest[2:]) - len(strings.TrimPrefix(rest[2:], "_")) + d
 			}
 		}
@@ -384,7 +356,7 @@ func (l *lexer) unescape(text string) string {
 			b.WriteByte('\\')
 			i++
 			if r, size := utf8.DecodeRuneInString(text[i:]); r >= utf8.RuneSelf { // Python escapes it first
-				b.WriteString(strings.TrimPrefix(asciiEscape(r), `\`))
+				b.WriteString(strings.TrimPrefix(pyvalue.AsciiEscape(r), `\`))
 				i += size
 			} else {
 				b.WriteByte(c)

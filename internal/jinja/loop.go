@@ -1,6 +1,10 @@
 package jinja
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/tensorken/tensorken/internal/pyvalue"
+)
 
 // A loop is what the variable loop holds.
 type loop struct {
@@ -18,7 +22,7 @@ type loop struct {
 }
 
 func (l *loop) start(over any) {
-	l.over, l.items = over, l.s.iterate(over)
+	l.over, l.items = over, l.s.Iterate(over)
 }
 
 // next moves to the next item.
@@ -43,24 +47,24 @@ func (l *loop) peek() any {
 	return l.after
 }
 
-func (l *loop) typeName() string { return "LoopContext" }
-func (l *loop) repr() string     { return fmt.Sprintf("<LoopContext %d/%d>", l.index, l.count()) }
+func (l *loop) TypeName() string { return "LoopContext" }
+func (l *loop) Repr() string     { return fmt.Sprintf("<LoopContext %d/%d>", l.index, l.count()) }
 
-func (l *loop) len() (int64, bool) { return l.count(), true }
+func (l *loop) Len() (int64, bool) { return l.count(), true }
 
-func (l *loop) iterate() func() (any, bool) {
+func (l *loop) Iterate() func() (any, bool) {
 	return func() (any, bool) {
 		item, ok := l.next()
-		return &tuple{items: []any{item, l}}, ok
+		return &pyvalue.Tuple{Items: []any{item, l}}, ok
 	}
 }
 
-func (l *loop) call(pos []any, named []argument) any {
+func (l *loop) Call(pos []any, named []pyvalue.Argument) any {
 	switch {
 	case l.recurse == nil:
-		l.s.fail("TypeError", "the loop is not recursive, and cannot be called")
+		l.s.Fail("TypeError", "the loop is not recursive, and cannot be called")
 	case len(pos) != 1 || named != nil:
-		l.s.fail("TypeError", "loop takes one argument")
+		l.s.Fail("TypeError", "loop takes one argument")
 	}
 	return l.recurse(pos[0])
 }
@@ -70,12 +74,12 @@ func (l *loop) count() int64 {
 		return l.length
 	}
 	l.isLong = true
-	if n, ok := length(l.over); ok {
+	if n, ok := pyvalue.Length(l.over); ok {
 		l.length = n
 		return n
 	}
-	rest := l.s.collect(l.items)
-	l.items = over(rest)
+	rest := l.s.Collect(l.items)
+	l.items = pyvalue.Over(rest)
 	l.length = int64(len(rest)) + l.index
 	if l.after != nil {
 		l.length++
@@ -83,11 +87,11 @@ func (l *loop) count() int64 {
 	return l.length
 }
 
-// attribute returns an attribute of the loop, or nil.
-func (l *loop) attribute(name string) any {
+// attribute returns an attribute of the loop, nil if there is none.
+func (l *loop) Attribute(name string) any {
 	orUndefined := func(v any, hint string) any {
 		if v == nil {
-			return &undefined{hint: hint}
+			return &pyvalue.Undefined{Hint: hint}
 		}
 		return v
 	}
@@ -115,21 +119,21 @@ func (l *loop) attribute(name string) any {
 	case "nextitem":
 		return orUndefined(l.peek(), "there is no next item")
 	case "cycle", "changed":
-		return &method{l, name, loopMethods[name]}
+		return &pyvalue.Method{Self: l, Name: name, Builtin: loopMethods[name]}
 	}
 	return nil
 }
 
-var loopMethods = map[string]*builtin{
-	"cycle": def("...", func(s *run, a *args) any {
-		if len(a.pos) == 0 {
-			s.fail("TypeError", "loop.cycle needs values")
+var loopMethods = map[string]*pyvalue.Builtin{
+	"cycle": pyvalue.Def("...", func(s *pyvalue.Run, a *pyvalue.Args) any {
+		if len(a.Pos) == 0 {
+			s.Fail("TypeError", "loop.cycle needs values")
 		}
-		return a.pos[int(a.self.(*loop).index-1)%len(a.pos)]
+		return a.Pos[int(a.Self.(*loop).index-1)%len(a.Pos)]
 	}),
-	"changed": def("...", func(s *run, a *args) any {
-		l, v := a.self.(*loop), &tuple{items: a.pos}
-		if l.changed != nil && s.equal(l.changed, v) {
+	"changed": pyvalue.Def("...", func(s *pyvalue.Run, a *pyvalue.Args) any {
+		l, v := a.Self.(*loop), &pyvalue.Tuple{Items: a.Pos}
+		if l.changed != nil && s.Equal(l.changed, v) {
 			return false
 		}
 		l.changed = v

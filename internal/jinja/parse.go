@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/tensorken/tensorken/internal/pyvalue"
 )
 
 // A parser makes nodes of tokens. Its functions follow Jinja's grammar.
@@ -15,7 +17,7 @@ type parser struct {
 }
 
 func (p *parser) fail(line int, format string, args ...any) {
-	fail(line, "TemplateSyntaxError", format, args...)
+	pyvalue.Fail(line, "TemplateSyntaxError", format, args...)
 }
 
 func (p *parser) line() int { return p.toks[0].line }
@@ -78,7 +80,7 @@ func describe(kind string) string {
 // enter accounts for a block or bracket inside others; the caller subtracts it again.
 func (p *parser) enter() {
 	if p.depth++; p.depth > maxNesting {
-		fail(p.line(), "LimitError", "blocks or brackets are nested deeper than %d", maxNesting)
+		pyvalue.Fail(p.line(), "LimitError", "blocks or brackets are nested deeper than %d", maxNesting)
 	}
 }
 
@@ -289,7 +291,7 @@ func (p *parser) signature(m *macro) {
 // checkParams fails for too many parameters or named arguments, which are matched one by one.
 func (p *parser) checkParams(n int) {
 	if n > maxParams {
-		fail(p.line(), "LimitError", "more than %d parameters or named arguments", maxParams)
+		pyvalue.Fail(p.line(), "LimitError", "more than %d parameters or named arguments", maxParams)
 	}
 }
 

@@ -3,6 +3,8 @@ package jinja
 import (
 	"slices"
 	"strings"
+
+	"github.com/tensorken/tensorken/internal/pyvalue"
 )
 
 // tupleOptions are the options of parsing a tuple.
@@ -185,7 +187,7 @@ func (p *parser) unary(filters bool) expr {
 }
 
 // words are the names that are values.
-var words = map[string]any{"true": true, "True": true, "false": false, "False": false, "none": None, "None": None}
+var words = map[string]any{"true": true, "True": true, "false": false, "False": false, "none": pyvalue.None, "None": pyvalue.None}
 
 func (p *parser) primary(attrs bool) expr {
 	t := p.next()

@@ -1,31 +1,37 @@
 package jinja
 
-// tests are Jinja's.
-var tests = map[string]*builtin{
+import "github.com/tensorken/tensorken/internal/pyvalue"
+
+// tests are those of Jinja.
+var tests = map[string]*pyvalue.Builtin{
 	"boolean":     check(func(v any) bool { _, ok := v.(bool); return ok }),
 	"callable":    check(isCallable),
 	"defined":     check(func(v any) bool { return !isUndefined(v) }),
-	"divisibleby": def("num", func(s *run, a *args) any { return s.equal(s.operate("%", a.self, a.pos[0]), int64(0)) }),
-	"escaped":     check(func(v any) bool { _, ok := v.(markup); return ok }),
-	"even":        def("", func(s *run, a *args) any { return s.equal(s.operate("%", a.self, int64(2)), int64(0)) }),
+	"divisibleby": pyvalue.Def("num", func(s *pyvalue.Run, a *pyvalue.Args) any { return s.Equal(s.Operate("%", a.Self, a.Pos[0]), int64(0)) }),
+	"escaped":     check(func(v any) bool { _, ok := v.(pyvalue.Markup); return ok }),
+	"even":        pyvalue.Def("", func(s *pyvalue.Run, a *pyvalue.Args) any { return s.Equal(s.Operate("%", a.Self, int64(2)), int64(0)) }),
 	"false":       check(func(v any) bool { return v == false }),
-	"filter":      def("", func(s *run, a *args) any { return exists(s, s.filters, a.self) }),
+	"filter":      pyvalue.Def("", func(s *pyvalue.Run, a *pyvalue.Args) any { return exists(s, s.Filters, a.Self) }),
 	"float":       check(func(v any) bool { _, ok := v.(float64); return ok }),
-	"in":          def("seq", func(s *run, a *args) any { return s.contains(a.pos[0], a.self) }),
+	"in":          pyvalue.Def("seq", func(s *pyvalue.Run, a *pyvalue.Args) any { return s.Contains(a.Pos[0], a.Self) }),
 	"integer":     check(func(v any) bool { _, ok := v.(int64); return ok }),
-	"iterable":    check(func(v any) bool { return iterable(v) != nil }),
-	"lower":       def("", func(s *run, a *args) any { return strMethods["islower"].run(s, &args{self: s.str(a.self)}) }),
-	"mapping":     check(func(v any) bool { _, ok := v.(*Dict); return ok }),
-	"none":        check(func(v any) bool { return v == None }),
-	"number":      check(isNumber),
-	"odd":         def("", func(s *run, a *args) any { return s.equal(s.operate("%", a.self, int64(2)), int64(1)) }),
-	"sameas":      def("other", func(_ *run, a *args) any { return a.self == a.pos[0] }),
-	"sequence":    check(isSequence),
-	"string":      check(func(v any) bool { _, ok := text(v); return ok }),
-	"test":        def("", func(s *run, a *args) any { return exists(s, s.tests, a.self) }),
-	"true":        check(func(v any) bool { return v == true }),
-	"undefined":   check(isUndefined),
-	"upper":       def("", func(s *run, a *args) any { return strMethods["isupper"].run(s, &args{self: s.str(a.self)}) }),
+	"iterable":    check(func(v any) bool { return pyvalue.Iterable(v) != nil }),
+	"lower": pyvalue.Def("", func(s *pyvalue.Run, a *pyvalue.Args) any {
+		return pyvalue.StrMethods["islower"].Run(s, &pyvalue.Args{Self: s.Str(a.Self)})
+	}),
+	"mapping":   check(func(v any) bool { _, ok := v.(*pyvalue.Dict); return ok }),
+	"none":      check(func(v any) bool { return v == pyvalue.None }),
+	"number":    check(pyvalue.IsNumber),
+	"odd":       pyvalue.Def("", func(s *pyvalue.Run, a *pyvalue.Args) any { return s.Equal(s.Operate("%", a.Self, int64(2)), int64(1)) }),
+	"sameas":    pyvalue.Def("other", func(_ *pyvalue.Run, a *pyvalue.Args) any { return a.Self == a.Pos[0] }),
+	"sequence":  check(isSequence),
+	"string":    check(func(v any) bool { _, ok := pyvalue.Text(v); return ok }),
+	"test":      pyvalue.Def("", func(s *pyvalue.Run, a *pyvalue.Args) any { return exists(s, s.Tests, a.Self) }),
+	"true":      check(func(v any) bool { return v == true }),
+	"undefined": check(isUndefined),
+	"upper": pyvalue.Def("", func(s *pyvalue.Run, a *pyvalue.Args) any {
+		return pyvalue.StrMethods["isupper"].Run(s, &pyvalue.Args{Self: s.Str(a.Self)})
+	}),
 
 	"==": comparison("=="), "eq": comparison("=="), "equalto": comparison("=="),
 	"!=": comparison("!="), "ne": comparison("!="),
@@ -35,28 +41,28 @@ var tests = map[string]*builtin{
 	"<=": comparison("<="), "le": comparison("<="),
 }
 
-func check(is func(v any) bool) *builtin {
-	return def("", func(_ *run, a *args) any { return is(a.self) })
+func check(is func(v any) bool) *pyvalue.Builtin {
+	return pyvalue.Def("", func(_ *pyvalue.Run, a *pyvalue.Args) any { return is(a.Self) })
 }
 
-func comparison(op string) *builtin {
-	return def("/ other", func(s *run, a *args) any { return s.holds(op, a.self, a.pos[0]) })
+func comparison(op string) *pyvalue.Builtin {
+	return pyvalue.Def("/ other", func(s *pyvalue.Run, a *pyvalue.Args) any { return s.Holds(op, a.Self, a.Pos[0]) })
 }
 
-func exists(s *run, table map[string]*builtin, name any) bool {
-	s.hash(name) // fails for what cannot be a key
-	text, ok := text(name)
+func exists(s *pyvalue.Run, table map[string]*pyvalue.Builtin, name any) bool {
+	s.Hash(name) // fails for what cannot be a key
+	text, ok := pyvalue.Text(name)
 	return ok && table[text] != nil
 }
 
 func isUndefined(v any) bool {
-	_, ok := v.(*undefined)
+	_, ok := v.(*pyvalue.Undefined)
 	return ok
 }
 
 func isCallable(v any) bool {
 	switch v.(type) {
-	case *undefined, object, *method, *builtin, *joiner:
+	case *pyvalue.Undefined, pyvalue.Object, *pyvalue.Method, *pyvalue.Builtin, *pyvalue.Joiner:
 		return true
 	}
 	return false
@@ -65,7 +71,7 @@ func isCallable(v any) bool {
 // isSequence reports whether Python can take the length and the items of a value.
 func isSequence(v any) bool {
 	switch v.(type) {
-	case string, markup, *list, *tuple, *Dict, *rangeValue, *undefined:
+	case string, pyvalue.Markup, *pyvalue.List, *pyvalue.Tuple, *pyvalue.Dict, *pyvalue.RangeValue, *pyvalue.Undefined:
 		return true
 	}
 	return false

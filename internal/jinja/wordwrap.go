@@ -4,34 +4,36 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/tensorken/tensorken/internal/pyvalue"
 )
 
 // wordWrap is the filter wordwrap, which wraps each line as Python's textwrap does.
-func wordWrap(s *run, a *args) any {
-	width, long, hyphens := a.int(s, 0, 79), true, true
-	if a.pos[1] != nil {
-		long = truth(a.pos[1])
+func wordWrap(s *pyvalue.Run, a *pyvalue.Args) any {
+	width, long, hyphens := a.Int(s, 0, 79), true, true
+	if a.Pos[1] != nil {
+		long = pyvalue.Truth(a.Pos[1])
 	}
-	if a.pos[3] != nil {
-		hyphens = truth(a.pos[3])
+	if a.Pos[3] != nil {
+		hyphens = pyvalue.Truth(a.Pos[3])
 	}
 	sep := "\n"
-	if a.has(2) {
-		sep = a.text(s, 2)
+	if a.Has(2) {
+		sep = a.Text(s, 2)
 	}
 	if width <= 0 {
-		s.fail("ValueError", "the width %d is not positive", width)
+		s.Fail("ValueError", "the width %d is not positive", width)
 	}
 	var lines []string
-	for _, line := range splitLines(s.toText(a.self), false) {
-		s.alloc(16 + len(line) + len(sep))
+	for _, line := range pyvalue.SplitLines(s.ToText(a.Self), false) {
+		s.Alloc(16 + len(line) + len(sep))
 		lines = append(lines, strings.Join(wrapOf(s, chunksOf(s, line, hyphens), int(width), long, hyphens), sep))
 	}
 	return strings.Join(lines, sep)
 }
 
 // wrap joins chunks to lines.
-func wrapOf(s *run, parts []chunk, width int, long, hyphens bool) []string {
+func wrapOf(s *pyvalue.Run, parts []chunk, width int, long, hyphens bool) []string {
 	var lines []string
 	for len(parts) > 0 {
 		if len(lines) > 0 && parts[0].blank() {
@@ -54,7 +56,7 @@ func wrapOf(s *run, parts []chunk, width int, long, hyphens bool) []string {
 				parts = parts[1:]
 			}
 		}
-		s.alloc(32)
+		s.Alloc(32)
 		if n := len(line); n > 0 && line[n-1].blank() {
 			line = line[:n-1]
 		}
@@ -70,13 +72,13 @@ func wrapOf(s *run, parts []chunk, width int, long, hyphens bool) []string {
 }
 
 // breakWord splits a word after n characters, or after the last hyphen among them.
-func breakWord(s *run, word chunk, n int, hyphens bool) (head, rest chunk) {
+func breakWord(s *pyvalue.Run, word chunk, n int, hyphens bool) (head, rest chunk) {
 	end := 0
 	for range n {
 		_, size := utf8.DecodeRuneInString(word.text[end:])
 		end += size
 	}
-	s.step(1 + end>>6)
+	s.Step(1 + end>>6)
 	text := word.text[:end]
 	if i := strings.LastIndexByte(text, '-'); hyphens && i > 0 && strings.Trim(text[:i], "-") != "" {
 		text = text[:i+1]
@@ -91,14 +93,14 @@ type chunk struct {
 	size int // in characters
 }
 
-func (c chunk) blank() bool { return strings.TrimFunc(c.text, isSpace) == "" }
+func (c chunk) blank() bool { return strings.TrimFunc(c.text, pyvalue.IsSpace) == "" }
 
 // isWrapSpace reports whether textwrap breaks lines at a character.
 func isWrapSpace(r rune) bool { return r == ' ' || r >= '\t' && r <= '\r' }
 
 // chunks splits a line into words, parts of words that end in a hyphen, dashes, and spaces.
-func chunksOf(s *run, line string, hyphens bool) []chunk {
-	s.alloc(8 * len(line))
+func chunksOf(s *pyvalue.Run, line string, hyphens bool) []chunk {
+	s.Alloc(8 * len(line))
 	text := []rune(line)
 	at := func(i int) rune {
 		if i < 0 || i >= len(text) {
@@ -107,13 +109,13 @@ func chunksOf(s *run, line string, hyphens bool) []chunk {
 		return text[i]
 	}
 	isLetter := func(r rune) bool { return r == '_' || unicode.IsLetter(r) }
-	isPunct := func(r rune) bool { return isWord(r) || strings.ContainsRune(`!"'&.,?`, r) }
+	isPunct := func(r rune) bool { return pyvalue.IsWord(r) || strings.ContainsRune(`!"'&.,?`, r) }
 	dashes := func(i int) int { // the length of a dash of several hyphens between words
 		n := 0
 		for at(i+n) == '-' {
 			n++
 		}
-		if n < 2 || !isPunct(at(i-1)) || !isWord(at(i+n)) {
+		if n < 2 || !isPunct(at(i-1)) || !pyvalue.IsWord(at(i+n)) {
 			return 0
 		}
 		return n
@@ -142,7 +144,7 @@ func chunksOf(s *run, line string, hyphens bool) []chunk {
 				}
 			}
 		}
-		s.alloc(32)
+		s.Alloc(32)
 		parts = append(parts, chunk{string(text[start:i]), i - start})
 	}
 	return parts

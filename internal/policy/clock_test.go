@@ -12,7 +12,7 @@ import (
 var coarse = map[string]string{
 	"internal/cachedir": "ages of files",
 	"internal/files":    "ages of files, and seconds of patience",
-	"internal/jinja":    "the date that templates print",
+	"internal/pyvalue":  "the date that templates print",
 	"plot":              "a second of patience",
 	"train":             "dates in logs, and speeds over seconds",
 }

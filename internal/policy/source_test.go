@@ -52,7 +52,6 @@ var large = map[string]string{
 	"nn":                 "so have layers and losses",
 	"driver/drivertest":  "it has all that a device must do",
 	"internal/cpu":       "it has the runner of each template, and what they share",
-	"internal/jinja":     "a language, its values and its library call each other",
 	"internal/kernelize": "groups and regions see each other while a kernel is built",
 }
 

@@ -1,28 +1,28 @@
-package jinja
+package pyvalue
 
 import (
 	"html"
 	"strings"
 )
 
-// A markup is text that the filters safe and escape return. It escapes strings that it is
+// A Markup is text that the filters safe and escape return. It escapes strings that it is
 // joined with, although nothing else is escaped here.
-type markup string
+type Markup string
 
 var htmlEscapes = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&#34;", "'", "&#39;")
 
-// escape returns a value as markup.
-func (s *run) escape(v any) markup {
-	if m, ok := v.(markup); ok {
+// Escape returns a value as markup.
+func (s *Run) Escape(v any) Markup {
+	if m, ok := v.(Markup); ok {
 		return m
 	}
-	text := s.str(v)
-	s.alloc(2 * len(text))
-	return markup(htmlEscapes.Replace(text))
+	text := s.Str(v)
+	s.Alloc(2 * len(text))
+	return Markup(htmlEscapes.Replace(text))
 }
 
-// stripTags is the filter striptags.
-func (s *run) stripTags(text string) string {
+// StripTags is the filter striptags.
+func (s *Run) StripTags(text string) string {
 	for _, tag := range [][2]string{{"<!--", "-->"}, {"<", ">"}} {
 		var b strings.Builder
 		for {
@@ -40,5 +40,5 @@ func (s *run) stripTags(text string) string {
 		b.WriteString(text)
 		text = b.String()
 	}
-	return html.UnescapeString(strings.Join(strings.FieldsFunc(text, isSpace), " "))
+	return html.UnescapeString(strings.Join(strings.FieldsFunc(text, IsSpace), " "))
 }

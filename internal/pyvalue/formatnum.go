@@ -1,4 +1,4 @@
-package jinja
+package pyvalue
 
 import (
 	"math"
@@ -9,15 +9,15 @@ import (
 
 // Values as text, by a spec.
 
-func (s *run) formatText(f spec, text string) string {
+func (s *Run) formatText(f spec, text string) string {
 	if f.precision >= 0 && f.verb != 'c' {
 		n := int64(utf8.RuneCountInString(text))
-		text = s.pick(text, &rangeValue{0, min(n, f.precision), 1}).(string)
+		text = s.pick(text, &RangeValue{0, min(n, f.precision), 1}).(string)
 	}
-	return s.pad(text, f.fill, f.width, map[byte]int{'<': 0, '>': 1, '^': 3, '=': 1}[f.align])
+	return s.Pad(text, f.fill, f.width, map[byte]int{'<': 0, '>': 1, '^': 3, '=': 1}[f.align])
 }
 
-func (s *run) formatInt(f spec, i int64) string {
+func (s *Run) formatInt(f spec, i int64) string {
 	base, prefix := 10, ""
 	if at := strings.IndexByte("boxX", f.verb); at >= 0 {
 		base = []int{2, 8, 16, 16}[at]
@@ -28,7 +28,7 @@ func (s *run) formatInt(f spec, i int64) string {
 		text = strings.ToUpper(text)
 	}
 	if n := f.precision - int64(len(text)); n > 0 { // of %, digits
-		s.allocN(n, 1)
+		s.AllocN(n, 1)
 		text = strings.Repeat("0", int(n)) + text
 	}
 	if !f.alternate {
@@ -41,7 +41,7 @@ func (s *run) formatInt(f spec, i int64) string {
 	return s.formatNumber(f, i < 0, prefix, text, every)
 }
 
-func (s *run) formatFloat(f spec, v float64) string {
+func (s *Run) formatFloat(f spec, v float64) string {
 	negative := math.Signbit(v) && !math.IsNaN(v)
 	v = math.Abs(v)
 	verb, precision := f.verb|' ', f.precision
@@ -59,7 +59,7 @@ func (s *run) formatFloat(f spec, v float64) string {
 		precision = 6
 	}
 	if precision > 1000 {
-		s.fail("ValueError", "a precision of %d is not supported", precision)
+		s.Fail("ValueError", "a precision of %d is not supported", precision)
 	}
 	if verb == 'g' {
 		precision = max(precision, 1)
@@ -123,7 +123,7 @@ func alternateG(v float64, precision int) string {
 }
 
 // formatNumber adds the sign, the prefix, separators between groups of digits, and padding.
-func (s *run) formatNumber(f spec, negative bool, prefix, text string, every int) string {
+func (s *Run) formatNumber(f spec, negative bool, prefix, text string, every int) string {
 	sign := ""
 	switch {
 	case negative:
@@ -132,26 +132,26 @@ func (s *run) formatNumber(f spec, negative bool, prefix, text string, every int
 		sign = string(f.sign)
 	}
 	head := sign + prefix
-	whole := digits(text, "0123456789abcdefABCDEF")
+	whole := Digits(text, "0123456789abcdefABCDEF")
 	if every == 3 {
-		whole = digits(text, decimal)
+		whole = Digits(text, Decimal)
 	}
 	room := f.width - int64(len(head)+len(text)-whole)
 	if f.group != "" && whole > 0 {
 		grouped := group(text[:whole], f.group, every)
 		if f.align == '=' && f.fill == "0" {
-			s.allocN(room, 2)
+			s.AllocN(room, 2)
 			digits := text[:whole]
 			for int64(len(grouped)) < room {
 				digits = "0" + digits
-				s.step(1 + len(digits)>>6)
+				s.Step(1 + len(digits)>>6)
 				grouped = group(digits, f.group, every)
 			}
 		}
 		text = grouped + text[whole:]
 	}
 	if f.align == '=' {
-		return head + s.pad(text, f.fill, f.width-int64(len(head)), 1)
+		return head + s.Pad(text, f.fill, f.width-int64(len(head)), 1)
 	}
 	return s.formatText(spec{fill: f.fill, align: f.align, width: f.width, precision: -1}, head+text)
 }

@@ -1,4 +1,4 @@
-package jinja
+package pyvalue
 
 import (
 	"fmt"
@@ -34,7 +34,7 @@ func layout(text string) func(time.Time) string {
 }
 
 // strftime formats the time of the rendering.
-func (s *run) strftime(format string) string {
+func (s *Run) strftime(format string) string {
 	now := s.now
 	if now.IsZero() {
 		now = time.Now()
@@ -44,11 +44,11 @@ func (s *run) strftime(format string) string {
 		i := strings.IndexByte(format, '%')
 		if i < 0 || i+1 == len(format) {
 			b.WriteString(format)
-			s.alloc(b.Len())
+			s.Alloc(b.Len())
 			return b.String()
 		}
 		b.WriteString(format[:i])
-		s.step(1)
+		s.Step(1)
 		flag, c := byte(0), format[i+1]
 		if strings.IndexByte("-_0^#", c) >= 0 && i+2 < len(format) {
 			flag, c = c, format[i+2]
@@ -56,7 +56,7 @@ func (s *run) strftime(format string) string {
 		}
 		d := directives[c]
 		if d == nil {
-			s.fail("ValueError", "strftime_now knows no directive %%%c", c)
+			s.Fail("ValueError", "strftime_now knows no directive %%%c", c)
 		}
 		b.WriteString(flagged(d(now), flag))
 		format = format[i+2:]

@@ -1,65 +1,65 @@
-package jinja
+package pyvalue
 
 import (
 	"strings"
 	"unicode/utf8"
 )
 
-// getAttr is Jinja's a.b: the attribute b, or else the item.
-func (s *run) getAttr(of any, name string) any {
-	if u, ok := of.(*undefined); ok {
-		s.failUndefined(u)
+// GetAttr is Jinja's a.b: the attribute b, or else the item.
+func (s *Run) GetAttr(of any, name string) any {
+	if u, ok := of.(*Undefined); ok {
+		s.FailUndefined(u)
 	}
-	if v := s.attribute(of, name); v != nil {
+	if v := s.Attribute(of, name); v != nil {
 		return v
 	}
 	if v := s.item(of, name); v != nil {
 		return v
 	}
-	return &undefined{of: of, name: name}
+	return &Undefined{Of: of, Name: name}
 }
 
-// getItem is Jinja's a[b]: the item b, or else the attribute.
-func (s *run) getItem(of, key any) any {
-	if u, ok := of.(*undefined); ok {
-		s.failUndefined(u)
+// GetItem is Jinja's a[b]: the item b, or else the attribute.
+func (s *Run) GetItem(of, key any) any {
+	if u, ok := of.(*Undefined); ok {
+		s.FailUndefined(u)
 	}
 	if v := s.item(of, key); v != nil {
 		return v
 	}
-	if name, ok := text(key); ok {
-		if v := s.attribute(of, name); v != nil {
+	if name, ok := Text(key); ok {
+		if v := s.Attribute(of, name); v != nil {
 			return v
 		}
 	}
-	return &undefined{of: of, name: key}
+	return &Undefined{Of: of, Name: key}
 }
 
 // item returns an item, nil if there is none.
-func (s *run) item(of, key any) any {
-	i, isInt := integer(key)
+func (s *Run) item(of, key any) any {
+	i, isInt := Integer(key)
 	switch of := of.(type) {
 	case *Dict:
 		if h := s.hashOf(key); h != nil {
 			return of.at(h)
 		}
-	case *list:
+	case *List:
 		if isInt {
-			return itemAt(of.items, i)
+			return itemAt(of.Items, i)
 		}
-	case *tuple:
+	case *Tuple:
 		if isInt {
-			return itemAt(of.items, i)
+			return itemAt(of.Items, i)
 		}
 	case string:
 		if isInt {
 			return s.char(of, i)
 		}
-	case markup:
+	case Markup:
 		if c := s.char(string(of), i); isInt && c != nil {
-			return markup(c.(string))
+			return Markup(c.(string))
 		}
-	case *rangeValue:
+	case *RangeValue:
 		if i = fromEnd(i, of.len()); isInt && i >= 0 && i < of.len() {
 			return of.start + i*of.step
 		}
@@ -84,8 +84,8 @@ func itemAt(items []any, i int64) any {
 }
 
 // char returns the character at an index, nil if there is none.
-func (s *run) char(text string, i int64) any {
-	s.step(len(text) >> 6)
+func (s *Run) char(text string, i int64) any {
+	s.Step(len(text) >> 6)
 	n := int64(utf8.RuneCountInString(text))
 	if i = fromEnd(i, n); i < 0 || i >= n {
 		return nil
@@ -93,7 +93,7 @@ func (s *run) char(text string, i int64) any {
 	if n == int64(len(text)) {
 		return text[i : i+1]
 	}
-	s.step(int(i) >> 4)
+	s.Step(int(i) >> 4)
 	for range i {
 		_, size := utf8.DecodeRuneInString(text)
 		text = text[size:]
@@ -102,35 +102,35 @@ func (s *run) char(text string, i int64) any {
 	return text[:size]
 }
 
-// attribute is Python's getattr in the sandbox, nil if there is no such attribute.
-func (s *run) attribute(of any, name string) any {
+// Attribute is Python's getattr in the sandbox, nil if there is no such attribute.
+func (s *Run) Attribute(of any, name string) any {
 	if strings.HasPrefix(name, "__") && strings.HasSuffix(name, "__") && len(name) > 4 {
-		if _, ok := of.(*namespace); !ok {
+		if _, ok := of.(*Namespace); !ok {
 			return unsafe(of, name)
 		}
 	}
-	var table map[string]*builtin
+	var table map[string]*Builtin
 	switch of := of.(type) {
-	case string, markup:
+	case string, Markup:
 		table = s.tables.str
-	case *list:
+	case *List:
 		table = s.tables.list
-	case *tuple:
-		if of.group && name == "grouper" {
-			return of.items[0]
+	case *Tuple:
+		if of.Group && name == "grouper" {
+			return of.Items[0]
 		}
-		if of.group && name == "list" {
-			return of.items[1]
+		if of.Group && name == "list" {
+			return of.Items[1]
 		}
 		table = s.tables.tuple
 	case *Dict:
 		table = s.tables.dict
-	case *namespace:
-		v, _ := of.vars.Get(name)
+	case *Namespace:
+		v, _ := of.Vars.Get(name)
 		return v
-	case object:
-		return of.attribute(name)
-	case *rangeValue:
+	case Object:
+		return of.Attribute(name)
+	case *RangeValue:
 		if v, ok := map[string]int64{"start": of.start, "stop": of.stop, "step": of.step}[name]; ok {
 			return v
 		}
@@ -152,31 +152,31 @@ func (s *run) attribute(of any, name string) any {
 	case b == nil:
 		return unsafe(of, name)
 	}
-	return &method{of, name, b}
+	return &Method{of, name, b}
 }
 
-// unsafe returns the sandbox's replacement of an attribute.
-func unsafe(of any, name string) *undefined {
-	return &undefined{unsafe: true, hint: "access to attribute " + quote(name) + " of '" + typeName(of) + "' object is unsafe"}
+// unsafe returns what the sandbox puts in the place of an attribute.
+func unsafe(of any, name string) *Undefined {
+	return &Undefined{unsafe: true, Hint: "access to attribute " + Quote(name) + " of '" + TypeName(of) + "' object is unsafe"}
 }
 
-// slice is Python's a[start:stop:step].
-func (s *run) slice(of, start, stop, step any) any {
-	if u, ok := of.(*undefined); ok {
-		s.failUndefined(u)
+// Slice is Python's a[start:stop:step].
+func (s *Run) Slice(of, start, stop, step any) any {
+	if u, ok := of.(*Undefined); ok {
+		s.FailUndefined(u)
 	}
-	n, ok := length(of)
+	n, ok := Length(of)
 	switch of.(type) {
-	case string, markup, *list, *tuple, *rangeValue:
+	case string, Markup, *List, *Tuple, *RangeValue:
 	default:
 		ok = false
 	}
 	if !ok {
-		s.fail("TypeError", "a value of type %s cannot be sliced", typeName(of))
+		s.Fail("TypeError", "a value of type %s cannot be sliced", TypeName(of))
 	}
 	by := s.bound(step, 1)
 	if by == 0 {
-		s.fail("ValueError", "the step of a slice is 0")
+		s.Fail("ValueError", "the step of a slice is 0")
 	}
 	low, high := int64(0), n
 	from, to := int64(0), n
@@ -191,53 +191,53 @@ func (s *run) slice(of, start, stop, step any) any {
 		return min(max(fromEnd(s.bound(v, 0), n), low), high)
 	}
 	from, to = limit(start, from), limit(stop, to)
-	picked := &rangeValue{from, to, max(by, -n-1)}
+	picked := &RangeValue{from, to, max(by, -n-1)}
 	picked.step = min(picked.step, n+1)
 	return s.pick(of, picked)
 }
 
 // bound returns a bound of a slice.
-func (s *run) bound(v any, def int64) int64 {
+func (s *Run) bound(v any, def int64) int64 {
 	if v == None {
 		return def
 	}
-	if u, ok := v.(*undefined); ok {
-		s.fail("TypeError", "a bound of a slice is undefined: %s", u.message())
+	if u, ok := v.(*Undefined); ok {
+		s.Fail("TypeError", "a bound of a slice is undefined: %s", u.message())
 	}
-	i, ok := integer(v)
+	i, ok := Integer(v)
 	if !ok {
-		s.fail("TypeError", "a bound of a slice has the type %s", typeName(v))
+		s.Fail("TypeError", "a bound of a slice has the type %s", TypeName(v))
 	}
 	return i
 }
 
 // pick returns the items of a sequence at indices.
-func (s *run) pick(of any, at *rangeValue) any {
+func (s *Run) pick(of any, at *RangeValue) any {
 	n := at.len()
 	switch of := of.(type) {
-	case *list:
-		return newList(s.pickItems(of.items, at))
-	case *tuple:
-		return &tuple{items: s.pickItems(of.items, at)}
-	case *rangeValue:
-		return &rangeValue{of.start + at.start*of.step, of.start + at.stop*of.step, of.step * at.step}
-	case markup:
-		return markup(s.pick(string(of), at).(string))
+	case *List:
+		return NewList(s.pickItems(of.Items, at))
+	case *Tuple:
+		return &Tuple{Items: s.pickItems(of.Items, at)}
+	case *RangeValue:
+		return &RangeValue{of.start + at.start*of.step, of.start + at.stop*of.step, of.step * at.step}
+	case Markup:
+		return Markup(s.pick(string(of), at).(string))
 	}
 	text := of.(string)
-	s.step(len(text) >> 6)
+	s.Step(len(text) >> 6)
 	if utf8.RuneCountInString(text) == len(text) {
 		if at.step == 1 {
 			return text[at.start:max(at.start, at.stop)]
 		}
-		s.alloc(int(n))
+		s.Alloc(int(n))
 		b := make([]byte, n)
 		for i := range b {
 			b[i] = text[at.start+int64(i)*at.step]
 		}
 		return string(b)
 	}
-	s.alloc(8 * len(text))
+	s.Alloc(8 * len(text))
 	all := []rune(text)
 	b := make([]rune, n)
 	for i := range b {
@@ -246,12 +246,12 @@ func (s *run) pick(of any, at *rangeValue) any {
 	return string(b)
 }
 
-func (s *run) pickItems(items []any, at *rangeValue) []any {
+func (s *Run) pickItems(items []any, at *RangeValue) []any {
 	n := at.len()
 	if at.step == 1 {
 		return items[at.start : at.start+n : at.start+n]
 	}
-	s.allocN(n, 16)
+	s.AllocN(n, 16)
 	picked := make([]any, n)
 	for i := range picked {
 		picked[i] = items[at.start+int64(i)*at.step]

@@ -1,4 +1,4 @@
-package jinja
+package pyvalue
 
 import (
 	"strings"
@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// isSpace is Python's str.isspace of a character.
-func isSpace(r rune) bool { return unicode.IsSpace(r) || r >= 0x1c && r <= 0x1f }
+// IsSpace is Python's str.isspace of a character.
+func IsSpace(r rune) bool { return unicode.IsSpace(r) || r >= 0x1c && r <= 0x1f }
 
 // isLineEnd reports whether Python's splitlines splits at a character.
 func isLineEnd(r rune) bool {
@@ -16,8 +16,8 @@ func isLineEnd(r rune) bool {
 
 func isDecimal(r rune) bool { return unicode.Is(unicode.Nd, r) }
 
-// isDigit is Python's str.isdigit of a character: also digits above, below and in circles.
-func isDigit(r rune) bool {
+// IsDigit is Python's str.isdigit of a character: also digits above, below and in circles.
+func IsDigit(r rune) bool {
 	return isDecimal(r) || strings.ContainsRune("²³¹", r) || r == 0x2070 || r >= 0x2074 && r <= 0x2079 || r >= 0x2080 && r <= 0x2089 ||
 		r >= 0x2460 && r <= 0x2468 || r >= 0x2474 && r <= 0x247c || r >= 0x2488 && r <= 0x2490
 }
@@ -28,7 +28,7 @@ func isNumeric(r rune) bool {
 
 func isAlnum(r rune) bool { return unicode.IsLetter(r) || isNumeric(r) }
 
-func isWord(r rune) bool { return r == '_' || isAlnum(r) }
+func IsWord(r rune) bool { return r == '_' || isAlnum(r) }
 
 func isCased(r rune) bool { return unicode.IsUpper(r) || unicode.IsLower(r) || unicode.IsTitle(r) }
 
@@ -52,10 +52,10 @@ func mapCase(text string, special map[rune]string, simple func(rune) rune) strin
 	return b.String()
 }
 
-func upper(text string) string { return mapCase(text, upperCase, unicode.ToUpper) }
+func Upper(text string) string { return mapCase(text, upperCase, unicode.ToUpper) }
 
-// lower is Python's str.lower. A sigma that ends a word has a form of its own.
-func lower(text string) string {
+// Lower is Python's str.lower. A sigma that ends a word has a form of its own.
+func Lower(text string) string {
 	if !strings.ContainsAny(text, "Σİ") {
 		return strings.ToLower(text)
 	}
@@ -83,8 +83,8 @@ func isCaseIgnorable(r rune) bool {
 	return unicode.In(r, unicode.Mn, unicode.Me, unicode.Cf, unicode.Lm, unicode.Sk) || strings.ContainsRune("'.:·’", r)
 }
 
-// capitalize is Python's str.capitalize.
-func capitalize(text string) string {
+// Capitalize is Python's str.capitalize.
+func Capitalize(text string) string {
 	_, n := utf8.DecodeRuneInString(text)
 	return mapCase(text[:n], titleCase, unicode.ToTitle) + lowerAfter(text, n)
 }
@@ -93,9 +93,9 @@ func capitalize(text string) string {
 // it.
 func lowerAfter(text string, n int) string {
 	if !strings.Contains(text, "Σ") {
-		return lower(text[n:])
+		return Lower(text[n:])
 	}
-	return strings.TrimPrefix(lower(text), lower(text[:n]))
+	return strings.TrimPrefix(Lower(text), Lower(text[:n]))
 }
 
 // title is Python's str.title.
@@ -111,7 +111,7 @@ func title(text string) string {
 		case r == 'Σ' && !isCased(after):
 			b.WriteRune('ς')
 		default:
-			b.WriteString(lower(text[i:end]))
+			b.WriteString(Lower(text[i:end]))
 		}
 		inWord = isCased(r)
 	}
@@ -123,9 +123,9 @@ func swapCase(text string) string {
 	for _, r := range text {
 		switch {
 		case unicode.IsUpper(r):
-			b.WriteString(lower(string(r)))
+			b.WriteString(Lower(string(r)))
 		case unicode.IsLower(r):
-			b.WriteString(upper(string(r)))
+			b.WriteString(Upper(string(r)))
 		default:
 			b.WriteRune(r)
 		}
@@ -159,19 +159,19 @@ func isCase(text string, other func(rune) bool) bool {
 	return found
 }
 
-// all reports whether text is not empty and has only such characters.
-func all(text string, is func(rune) bool) bool {
+// All reports whether text is not empty and has only such characters.
+func All(text string, is func(rune) bool) bool {
 	return text != "" && strings.IndexFunc(text, func(r rune) bool { return !is(r) }) < 0
 }
 
 // isIdentifier is Python's str.isidentifier.
 func isIdentifier(text string) bool {
 	r, _ := utf8.DecodeRuneInString(text)
-	return all(text, isName) && (r == '_' || unicode.IsLetter(r))
+	return All(text, IsName) && (r == '_' || unicode.IsLetter(r))
 }
 
-// splitLines is Python's str.splitlines.
-func splitLines(text string, keep bool) []string {
+// SplitLines is Python's str.splitlines.
+func SplitLines(text string, keep bool) []string {
 	var lines []string
 	for text != "" {
 		end := strings.IndexFunc(text, isLineEnd)
@@ -191,3 +191,34 @@ func splitLines(text string, keep bool) []string {
 	}
 	return lines
 }
+
+// SignAt returns the sign, of a number or of whitespace control, that text starts with.
+func SignAt(text string) string {
+	if text != "" && (text[0] == '-' || text[0] == '+') {
+		return text[:1]
+	}
+	return ""
+}
+
+// IsName reports whether a name may have a character.
+func IsName(r rune) bool {
+	return r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.Is(unicode.Mn, r)
+}
+
+// Digits returns the length of the digits, with single underscores between them, of text.
+func Digits(text, set string) int {
+	n := 0
+	for n < len(text) {
+		switch {
+		case strings.IndexByte(set, text[n]) >= 0:
+			n++
+		case text[n] == '_' && n > 0 && n+1 < len(text) && strings.IndexByte(set, text[n+1]) >= 0:
+			n += 2
+		default:
+			return n
+		}
+	}
+	return n
+}
+
+const Decimal = "0123456789"

@@ -1,4 +1,4 @@
-package jinja
+package pyvalue
 
 import (
 	"math"
@@ -7,34 +7,34 @@ import (
 	"strings"
 )
 
-func (s *run) overflow() {
-	s.fail("OverflowError", "an integer does not fit in 64 bits")
+func (s *Run) Overflow() {
+	s.Fail("OverflowError", "an integer does not fit in 64 bits")
 }
 
-// operate evaluates an arithmetic operator.
-func (s *run) operate(op string, a, b any) any {
-	s.step(1)
-	if x, ok := text(a); ok && op == "%" {
-		return s.percent(a, x, b)
+// Operate evaluates an arithmetic operator.
+func (s *Run) Operate(op string, a, b any) any {
+	s.Step(1)
+	if x, ok := Text(a); ok && op == "%" {
+		return s.Percent(a, x, b)
 	}
 	for _, v := range []any{a, b} {
-		if u, ok := v.(*undefined); ok {
-			s.failUndefined(u)
+		if u, ok := v.(*Undefined); ok {
+			s.FailUndefined(u)
 		}
 	}
-	x, ok := integer(a)
-	y, ok2 := integer(b)
+	x, ok := Integer(a)
+	y, ok2 := Integer(b)
 	switch {
 	case ok && ok2:
-		return s.operateInt(op, x, y)
-	case isNumber(a) && isNumber(b):
-		f, _ := number(a)
-		g, _ := number(b)
+		return s.OperateInt(op, x, y)
+	case IsNumber(a) && IsNumber(b):
+		f, _ := Number(a)
+		g, _ := Number(b)
 		return s.operateFloat(op, f, g)
 	case op == "*" && ok:
-		return s.repeat(b, x)
+		return s.Repeat(b, x)
 	case op == "*" && ok2:
-		return s.repeat(a, y)
+		return s.Repeat(a, y)
 	case op == "+":
 		return s.add(a, b)
 	}
@@ -42,53 +42,53 @@ func (s *run) operate(op string, a, b any) any {
 	return nil
 }
 
-func (s *run) unsupported(op string, a, b any) {
-	s.fail("TypeError", "unsupported operand types for %s: '%s' and '%s'", op, typeName(a), typeName(b))
+func (s *Run) unsupported(op string, a, b any) {
+	s.Fail("TypeError", "unsupported operand types for %s: '%s' and '%s'", op, TypeName(a), TypeName(b))
 }
 
 // add joins sequences.
-func (s *run) add(a, b any) any {
-	if x, ok := text(a); ok {
-		y, ok := text(b)
+func (s *Run) add(a, b any) any {
+	if x, ok := Text(a); ok {
+		y, ok := Text(b)
 		if !ok {
-			s.fail("TypeError", "can only concatenate str (not \"%s\") to str", typeName(b))
+			s.Fail("TypeError", "can only concatenate str (not \"%s\") to str", TypeName(b))
 		}
-		s.alloc(len(x) + len(y))
-		_, safe := a.(markup)
-		if _, safe2 := b.(markup); safe || safe2 {
-			return s.escape(a) + s.escape(b)
+		s.Alloc(len(x) + len(y))
+		_, safe := a.(Markup)
+		if _, safe2 := b.(Markup); safe || safe2 {
+			return s.Escape(a) + s.Escape(b)
 		}
 		return x + y
 	}
-	x, ok := a.(*list)
-	y, ok2 := b.(*list)
+	x, ok := a.(*List)
+	y, ok2 := b.(*List)
 	if ok && ok2 {
-		return newList(s.joinItems(x.items, y.items))
+		return NewList(s.JoinItems(x.Items, y.Items))
 	}
-	t, ok := a.(*tuple)
-	u, ok2 := b.(*tuple)
+	t, ok := a.(*Tuple)
+	u, ok2 := b.(*Tuple)
 	if ok && ok2 {
-		return &tuple{items: s.joinItems(t.items, u.items)}
+		return &Tuple{Items: s.JoinItems(t.Items, u.Items)}
 	}
 	s.unsupported("+", a, b)
 	return nil
 }
 
-func (s *run) joinItems(a, b []any) []any {
-	s.allocN(int64(len(a)+len(b)), 16)
+func (s *Run) JoinItems(a, b []any) []any {
+	s.AllocN(int64(len(a)+len(b)), 16)
 	return append(append(make([]any, 0, len(a)+len(b)), a...), b...)
 }
 
-func (s *run) repeat(v any, n int64) any {
+func (s *Run) Repeat(v any, n int64) any {
 	n = max(n, 0)
-	if x, ok := text(v); ok {
-		s.allocN(n, len(x))
+	if x, ok := Text(v); ok {
+		s.AllocN(n, len(x))
 		text := ""
 		if x != "" {
 			text = strings.Repeat(x, int(n))
 		}
-		if _, safe := v.(markup); safe {
-			return markup(text)
+		if _, safe := v.(Markup); safe {
+			return Markup(text)
 		}
 		return text
 	}
@@ -96,7 +96,7 @@ func (s *run) repeat(v any, n int64) any {
 		if len(items) == 0 {
 			return nil
 		}
-		s.allocN(n, 16*len(items))
+		s.AllocN(n, 16*len(items))
 		all := make([]any, 0, int(n)*len(items))
 		for range n {
 			all = append(all, items...)
@@ -104,24 +104,24 @@ func (s *run) repeat(v any, n int64) any {
 		return all
 	}
 	switch v := v.(type) {
-	case *list:
-		return newList(times(v.items))
-	case *tuple:
-		return &tuple{items: times(v.items)}
+	case *List:
+		return NewList(times(v.Items))
+	case *Tuple:
+		return &Tuple{Items: times(v.Items)}
 	}
 	s.unsupported("*", v, n)
 	return nil
 }
 
-func (s *run) zero() { s.fail("ZeroDivisionError", "division by zero") }
+func (s *Run) Zero() { s.Fail("ZeroDivisionError", "division by zero") }
 
-func (s *run) operateInt(op string, a, b int64) any {
+func (s *Run) OperateInt(op string, a, b int64) any {
 	switch op {
 	case "+":
 		c := a + b
 		if (c > a) != (b > 0) {
 			if b != 0 {
-				s.overflow()
+				s.Overflow()
 			}
 		}
 		return c
@@ -129,30 +129,30 @@ func (s *run) operateInt(op string, a, b int64) any {
 		c := a - b
 		if (c < a) != (b > 0) {
 			if b != 0 {
-				s.overflow()
+				s.Overflow()
 			}
 		}
 		return c
 	case "*":
-		return s.multiply(a, b)
+		return s.Multiply(a, b)
 	case "**":
 		if b < 0 {
 			if a == 0 {
-				s.zero()
+				s.Zero()
 			}
 			return pow(float64(a), float64(b))
 		}
-		return s.power(a, b)
+		return s.Power(a, b)
 	}
 	if b == 0 {
-		s.zero()
+		s.Zero()
 	}
 	switch op {
 	case "/":
 		return float64(a) / float64(b)
 	case "//":
 		if a == math.MinInt64 && b == -1 {
-			s.overflow()
+			s.Overflow()
 		}
 		q := a / b
 		if a%b != 0 && (a < 0) != (b < 0) {
@@ -170,11 +170,11 @@ func (s *run) operateInt(op string, a, b int64) any {
 	return r
 }
 
-func (s *run) multiply(a, b int64) int64 {
+func (s *Run) Multiply(a, b int64) int64 {
 	high, low := bits.Mul64(magnitude(a), magnitude(b))
 	negative := (a < 0) != (b < 0)
 	if high != 0 || low > 1<<63 || low == 1<<63 && !negative {
-		s.overflow()
+		s.Overflow()
 	}
 	if negative {
 		return -int64(low)
@@ -189,14 +189,14 @@ func magnitude(a int64) uint64 {
 	return uint64(a)
 }
 
-func (s *run) power(a, b int64) int64 {
+func (s *Run) Power(a, b int64) int64 {
 	result := int64(1)
 	if a == 0 || a == 1 || a == -1 { // no power of others with an exponent above 63 fits
 		b = min(b, 2-b%2)
 	}
 	for range b {
-		s.step(1)
-		result = s.multiply(result, a)
+		s.Step(1)
+		result = s.Multiply(result, a)
 	}
 	return result
 }
@@ -221,7 +221,7 @@ func pow(a, b float64) float64 {
 	return f
 }
 
-func (s *run) operateFloat(op string, a, b float64) any {
+func (s *Run) operateFloat(op string, a, b float64) any {
 	switch op {
 	case "+":
 		return a + b
@@ -233,16 +233,16 @@ func (s *run) operateFloat(op string, a, b float64) any {
 		f := pow(a, b)
 		switch {
 		case a == 0 && b < 0:
-			s.zero()
+			s.Zero()
 		case a < 0 && b != math.Trunc(b) && !math.IsInf(a, 0):
-			s.fail("TypeError", "the power of a negative number is complex, which is not supported")
+			s.Fail("TypeError", "the power of a negative number is complex, which is not supported")
 		case math.IsInf(f, 0) && !math.IsInf(a, 0) && !math.IsInf(b, 0):
-			s.fail("OverflowError", "the power is too large")
+			s.Fail("OverflowError", "the power is too large")
 		}
 		return f
 	}
 	if b == 0 {
-		s.zero()
+		s.Zero()
 	}
 	if op == "/" {
 		return a / b
@@ -269,13 +269,13 @@ func (s *run) operateFloat(op string, a, b float64) any {
 	return f
 }
 
-// floatToInt is Python's int of a float.
-func (s *run) floatToInt(f float64) int64 {
+// FloatToInt is Python's int of a float.
+func (s *Run) FloatToInt(f float64) int64 {
 	if math.IsNaN(f) {
-		s.fail("ValueError", "NaN is no integer")
+		s.Fail("ValueError", "NaN is no integer")
 	}
 	if math.Abs(f) >= 1<<63 {
-		s.overflow()
+		s.Overflow()
 	}
 	return int64(f)
 }

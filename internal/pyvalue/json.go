@@ -1,4 +1,4 @@
-package jinja
+package pyvalue
 
 import (
 	"bytes"
@@ -68,13 +68,13 @@ func decode(d *json.Decoder, depth int) (any, error) {
 }
 
 func decodeList(d *json.Decoder, depth int) (any, error) {
-	l := &list{}
+	l := &List{}
 	for d.More() {
 		v, err := decode(d, depth)
 		if err != nil {
 			return nil, err
 		}
-		l.items = append(l.items, v)
+		l.Items = append(l.Items, v)
 	}
 	_, err := d.Token()
 	return l, err
@@ -114,7 +114,7 @@ func decodeNumber(text string) (any, error) {
 
 // A jsonWriter writes as Python's json.dumps.
 type jsonWriter struct {
-	*run
+	*Run
 	b          strings.Builder
 	ascii      bool
 	sort       bool
@@ -123,30 +123,30 @@ type jsonWriter struct {
 	item, pair string // separators
 }
 
-// toJSON is transformers' filter tojson.
-func (s *run) toJSON(a *args) any {
-	w := &jsonWriter{run: s, ascii: a.truth(0), sort: a.truth(3), item: ", ", pair: ": "}
-	if a.has(1) {
+// ToJSON is transformers' filter tojson.
+func (s *Run) ToJSON(a *Args) any {
+	w := &jsonWriter{Run: s, ascii: a.Truth(0), sort: a.Truth(3), item: ", ", pair: ": "}
+	if a.Has(1) {
 		w.indented, w.item = true, ","
-		if t, ok := text(a.pos[1]); ok {
+		if t, ok := Text(a.Pos[1]); ok {
 			w.indent = t
 		} else {
-			w.indent = s.repeat(" ", s.toInt(a.pos[1])).(string)
+			w.indent = s.Repeat(" ", s.ToInt(a.Pos[1])).(string)
 		}
 	}
-	if a.has(2) {
-		parts := s.list(a.pos[2])
+	if a.Has(2) {
+		parts := s.List(a.Pos[2])
 		if len(parts) != 2 {
-			s.fail("ValueError", "tojson needs two separators, not %d", len(parts))
+			s.Fail("ValueError", "tojson needs two separators, not %d", len(parts))
 		}
-		w.item, w.pair = s.toText(parts[0]), s.toText(parts[1])
+		w.item, w.pair = s.ToText(parts[0]), s.ToText(parts[1])
 	}
-	w.value(a.self, 0)
+	w.value(a.Self, 0)
 	return w.b.String()
 }
 
 func (w *jsonWriter) put(text string) {
-	w.alloc(len(text))
+	w.Alloc(len(text))
 	w.b.WriteString(text)
 }
 
@@ -161,55 +161,55 @@ func (w *jsonWriter) line(depth int) {
 
 // nested writes n items between brackets.
 func (w *jsonWriter) nested(open, end string, n, depth int, item func(i int)) {
-	w.descend()
+	w.Descend()
 	w.put(open)
 	for i := range n {
 		if i > 0 {
 			w.put(w.item)
 		}
 		w.line(depth + 1)
-		w.step(1)
+		w.Step(1)
 		item(i)
 	}
 	if n > 0 {
 		w.line(depth)
 	}
 	w.put(end)
-	w.depth--
+	w.Depth--
 }
 
 func (w *jsonWriter) value(v any, depth int) {
-	if t, ok := text(v); ok {
+	if t, ok := Text(v); ok {
 		w.string(t)
 		return
 	}
 	switch v := v.(type) {
-	case *list:
-		w.nested("[", "]", len(v.items), depth, func(i int) { w.value(v.items[i], depth+1) })
-	case *tuple:
-		w.nested("[", "]", len(v.items), depth, func(i int) { w.value(v.items[i], depth+1) })
+	case *List:
+		w.nested("[", "]", len(v.Items), depth, func(i int) { w.value(v.Items[i], depth+1) })
+	case *Tuple:
+		w.nested("[", "]", len(v.Items), depth, func(i int) { w.value(v.Items[i], depth+1) })
 	case *Dict:
 		if w.sort && v.Len() > 1 {
 			v = w.sorted(v)
 		}
 		w.nested("{", "}", v.Len(), depth, func(i int) {
-			w.string(w.key(v.entries[i].key))
+			w.string(w.key(v.Entries[i].Key))
 			w.put(w.pair)
-			w.value(v.entries[i].value, depth+1)
+			w.value(v.Entries[i].Value, depth+1)
 		})
 	case noneType, bool, int64, float64:
 		w.put(scalar(v))
 	default:
-		w.fail("TypeError", "Object of type %s is not JSON serializable", typeName(v))
+		w.Fail("TypeError", "Object of type %s is not JSON serializable", TypeName(v))
 	}
 }
 
 func (w *jsonWriter) sorted(d *Dict) *Dict {
-	keys := w.list(d)
-	keys, _ = w.run.sorted(keys, keys, false)
+	keys := w.List(d)
+	keys, _ = w.Run.Sorted(keys, keys, false)
 	sorted := &Dict{}
 	for _, k := range keys {
-		w.run.put(sorted, k, w.get(d, k))
+		w.Run.Put(sorted, k, w.Get(d, k))
 	}
 	return sorted
 }
@@ -231,25 +231,25 @@ func scalar(v any) string {
 			return "-Infinity"
 		}
 	}
-	return repr(v)
+	return Repr(v)
 }
 
 func (w *jsonWriter) key(v any) string {
-	if t, ok := text(v); ok {
+	if t, ok := Text(v); ok {
 		return t
 	}
 	switch v.(type) {
 	case noneType, bool, int64, float64:
 		return scalar(v)
 	}
-	w.fail("TypeError", "keys must be str, int, float, bool or None, not %s", typeName(v))
+	w.Fail("TypeError", "keys must be str, int, float, bool or None, not %s", TypeName(v))
 	return ""
 }
 
 var jsonEscapes = map[rune]string{'"': `\"`, '\\': `\\`, '\n': `\n`, '\r': `\r`, '\t': `\t`, '\f': `\f`, '\b': `\b`}
 
 func (w *jsonWriter) string(text string) {
-	w.alloc(len(text) + 2)
+	w.Alloc(len(text) + 2)
 	w.b.WriteByte('"')
 	done := 0
 	for i, r := range text {

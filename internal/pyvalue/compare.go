@@ -1,4 +1,4 @@
-package jinja
+package pyvalue
 
 import (
 	"fmt"
@@ -7,44 +7,44 @@ import (
 	"strings"
 )
 
-// equal is Python's ==.
-func (s *run) equal(a, b any) bool {
-	s.step(1)
-	if x, ok := text(a); ok {
-		y, ok := text(b)
-		s.step(min(len(x), len(y)) >> 6)
+// Equal is Python's ==.
+func (s *Run) Equal(a, b any) bool {
+	s.Step(1)
+	if x, ok := Text(a); ok {
+		y, ok := Text(b)
+		s.Step(min(len(x), len(y)) >> 6)
 		return ok && x == y
 	}
-	if isNumber(a) && isNumber(b) {
+	if IsNumber(a) && IsNumber(b) {
 		return compareNumbers(a, b) == 0
 	}
 	switch a := a.(type) {
-	case *undefined:
-		_, ok := b.(*undefined)
+	case *Undefined:
+		_, ok := b.(*Undefined)
 		return ok
-	case *list:
-		b, ok := b.(*list)
-		return ok && s.equalItems(a.items, b.items)
-	case *tuple:
-		b, ok := b.(*tuple)
-		return ok && s.equalItems(a.items, b.items)
-	case *rangeValue:
-		b, ok := b.(*rangeValue)
+	case *List:
+		b, ok := b.(*List)
+		return ok && s.equalItems(a.Items, b.Items)
+	case *Tuple:
+		b, ok := b.(*Tuple)
+		return ok && s.equalItems(a.Items, b.Items)
+	case *RangeValue:
+		b, ok := b.(*RangeValue)
 		n := a.len()
 		return ok && n == b.len() && (n == 0 || a.start == b.start && (n == 1 || a.step == b.step))
-	case *view:
-		b, ok := b.(*view)
+	case *View:
+		b, ok := b.(*View)
 		return ok && s.equalViews(a, b)
 	case *Dict:
 		b, ok := b.(*Dict)
-		if !ok || len(a.entries) != len(b.entries) {
+		if !ok || len(a.Entries) != len(b.Entries) {
 			return false
 		}
-		s.descend()
-		defer func() { s.depth-- }()
-		for _, e := range a.entries {
+		s.Descend()
+		defer func() { s.Depth-- }()
+		for _, e := range a.Entries {
 			i := b.find(e.hash)
-			if i < 0 || !s.same(e.value, b.entries[i].value) {
+			if i < 0 || !s.same(e.Value, b.Entries[i].Value) {
 				return false
 			}
 		}
@@ -54,15 +54,15 @@ func (s *run) equal(a, b any) bool {
 }
 
 // equalViews compares keys and items as sets; other views are equal only to themselves.
-func (s *run) equalViews(a, b *view) bool {
-	if a.kind == "values" || b.kind == "values" {
+func (s *Run) equalViews(a, b *View) bool {
+	if a.Kind == "values" || b.Kind == "values" {
 		return a == b
 	}
-	if len(a.of.entries) != len(b.of.entries) {
+	if len(a.Of.Entries) != len(b.Of.Entries) {
 		return false
 	}
-	for i := range a.of.entries {
-		if !s.contains(b, a.item(int64(i))) {
+	for i := range a.Of.Entries {
+		if !s.Contains(b, a.item(int64(i))) {
 			return false
 		}
 	}
@@ -71,14 +71,14 @@ func (s *run) equalViews(a, b *view) bool {
 
 // same reports whether two values are equal, or one and the same: Python's containers compare
 // so, which matters for NaN.
-func (s *run) same(a, b any) bool { return a == b && a != nil || s.equal(a, b) }
+func (s *Run) same(a, b any) bool { return a == b && a != nil || s.Equal(a, b) }
 
-func (s *run) equalItems(a, b []any) bool {
+func (s *Run) equalItems(a, b []any) bool {
 	if len(a) != len(b) {
 		return false
 	}
-	s.descend()
-	defer func() { s.depth-- }()
+	s.Descend()
+	defer func() { s.Depth-- }()
 	for i := range a {
 		if !s.same(a[i], b[i]) {
 			return false
@@ -87,20 +87,20 @@ func (s *run) equalItems(a, b []any) bool {
 	return true
 }
 
-func isNumber(v any) bool {
-	_, ok := number(v)
+func IsNumber(v any) bool {
+	_, ok := Number(v)
 	return ok
 }
 
 // compareNumbers returns -1, 0 or 1, and 2 if one is NaN.
 func compareNumbers(a, b any) int {
-	x, ok := integer(a)
-	y, ok2 := integer(b)
+	x, ok := Integer(a)
+	y, ok2 := Integer(b)
 	if ok && ok2 {
 		return sign(x < y, x > y)
 	}
-	f, _ := number(a)
-	g, _ := number(b)
+	f, _ := Number(a)
+	g, _ := Number(b)
 	switch {
 	case f != f || g != g:
 		return 2
@@ -125,39 +125,39 @@ func sign(less, greater bool) int {
 }
 
 // compare returns the order of two values, for an operator that fails if they have none.
-func (s *run) compare(a, b any, op string) int {
-	s.step(1)
+func (s *Run) compare(a, b any, op string) int {
+	s.Step(1)
 	for _, v := range []any{a, b} {
-		if u, ok := v.(*undefined); ok {
-			s.failUndefined(u)
+		if u, ok := v.(*Undefined); ok {
+			s.FailUndefined(u)
 		}
 	}
-	if isNumber(a) && isNumber(b) {
+	if IsNumber(a) && IsNumber(b) {
 		return compareNumbers(a, b)
 	}
-	if x, ok := text(a); ok {
-		if y, ok := text(b); ok {
-			s.step(min(len(x), len(y)) >> 6)
+	if x, ok := Text(a); ok {
+		if y, ok := Text(b); ok {
+			s.Step(min(len(x), len(y)) >> 6)
 			return strings.Compare(x, y)
 		}
 	}
-	x, ok := a.(*list)
-	y, ok2 := b.(*list)
+	x, ok := a.(*List)
+	y, ok2 := b.(*List)
 	if ok && ok2 {
-		return s.compareItems(x.items, y.items, op)
+		return s.compareItems(x.Items, y.Items, op)
 	}
-	t, ok := a.(*tuple)
-	u, ok2 := b.(*tuple)
+	t, ok := a.(*Tuple)
+	u, ok2 := b.(*Tuple)
 	if ok && ok2 {
-		return s.compareItems(t.items, u.items, op)
+		return s.compareItems(t.Items, u.Items, op)
 	}
-	s.fail("TypeError", "'%s' not supported between instances of '%s' and '%s'", op, typeName(a), typeName(b))
+	s.Fail("TypeError", "'%s' not supported between instances of '%s' and '%s'", op, TypeName(a), TypeName(b))
 	return 0
 }
 
-func (s *run) compareItems(a, b []any, op string) int {
-	s.descend()
-	defer func() { s.depth-- }()
+func (s *Run) compareItems(a, b []any, op string) int {
+	s.Descend()
+	defer func() { s.Depth-- }()
 	for i := range min(len(a), len(b)) {
 		if !s.same(a[i], b[i]) {
 			return s.compare(a[i], b[i], op)
@@ -166,19 +166,19 @@ func (s *run) compareItems(a, b []any, op string) int {
 	return sign(len(a) < len(b), len(a) > len(b))
 }
 
-func (s *run) less(a, b any) bool { return s.compare(a, b, "<") == -1 }
+func (s *Run) less(a, b any) bool { return s.compare(a, b, "<") == -1 }
 
-// holds evaluates a comparison.
-func (s *run) holds(op string, a, b any) bool {
+// Holds evaluates a comparison.
+func (s *Run) Holds(op string, a, b any) bool {
 	switch op {
 	case "==":
-		return s.equal(a, b)
+		return s.Equal(a, b)
 	case "!=":
-		return !s.equal(a, b)
+		return !s.Equal(a, b)
 	case "in":
-		return s.contains(b, a)
+		return s.Contains(b, a)
 	case "not in":
-		return !s.contains(b, a)
+		return !s.Contains(b, a)
 	}
 	c := s.compare(a, b, op)
 	switch op {
@@ -192,40 +192,40 @@ func (s *run) holds(op string, a, b any) bool {
 	return c == 1 || c == 0
 }
 
-// contains is Python's in.
-func (s *run) contains(in, v any) bool {
-	if whole, ok := text(in); ok {
-		part, ok := text(v)
+// Contains is Python's in.
+func (s *Run) Contains(in, v any) bool {
+	if whole, ok := Text(in); ok {
+		part, ok := Text(v)
 		if !ok {
-			s.fail("TypeError", "'in <string>' requires string as left operand, not %s", typeName(v))
+			s.Fail("TypeError", "'in <string>' requires string as left operand, not %s", TypeName(v))
 		}
-		s.step(len(whole) >> 6)
+		s.Step(len(whole) >> 6)
 		return strings.Contains(whole, part)
 	}
 	switch in := in.(type) {
 	case *Dict:
-		return in.find(s.hash(v)) >= 0
-	case *view:
-		switch in.kind {
+		return in.find(s.Hash(v)) >= 0
+	case *View:
+		switch in.Kind {
 		case "keys":
-			return in.of.find(s.hash(v)) >= 0
+			return in.Of.find(s.Hash(v)) >= 0
 		case "items":
-			t, ok := v.(*tuple)
-			if !ok || len(t.items) != 2 {
+			t, ok := v.(*Tuple)
+			if !ok || len(t.Items) != 2 {
 				return false
 			}
-			found := s.get(in.of, t.items[0])
-			return found != nil && s.same(found, t.items[1])
+			found := s.Get(in.Of, t.Items[0])
+			return found != nil && s.same(found, t.Items[1])
 		}
-	case *rangeValue:
-		if i, ok := integer(v); ok {
+	case *RangeValue:
+		if i, ok := Integer(v); ok {
 			return in.len() > 0 && (i-in.start)%in.step == 0 && (i-in.start)/in.step >= 0 && (i-in.start)/in.step < in.len()
 		}
 	}
-	if iterable(in) == nil {
-		s.fail("TypeError", "a value of type %s contains nothing", typeName(in))
+	if Iterable(in) == nil {
+		s.Fail("TypeError", "a value of type %s contains nothing", TypeName(in))
 	}
-	for items := s.iterate(in); ; {
+	for items := s.Iterate(in); ; {
 		item, ok := items()
 		if !ok {
 			return false
@@ -239,9 +239,9 @@ func (s *run) contains(in, v any) bool {
 // pointerText identifies a value that has no other identity.
 func pointerText(v any) string { return fmt.Sprintf("%p", v) }
 
-// sorted returns items in the order of their keys, and the keys.
-func (s *run) sorted(items, keys []any, reverse bool) ([]any, []any) {
-	s.allocN(int64(len(items)), 48)
+// Sorted returns items in the order of their keys, and the keys.
+func (s *Run) Sorted(items, keys []any, reverse bool) ([]any, []any) {
+	s.AllocN(int64(len(items)), 48)
 	order := make([]int, len(items))
 	for i := range order {
 		order[i] = i

@@ -1,4 +1,4 @@
-package jinja
+package pyvalue
 
 import (
 	"strconv"
@@ -7,15 +7,15 @@ import (
 )
 
 // format is Python's str.format in the sandbox.
-func (s *run) format(self any, args []any, named *Dict) any {
-	f := &formatter{run: s, args: args, named: named}
-	_, f.safe = self.(markup)
-	text := f.expand(s.toText(self), 3)
-	return s.like(self, text)
+func (s *Run) format(self any, args []any, named *Dict) any {
+	f := &formatter{Run: s, args: args, named: named}
+	_, f.safe = self.(Markup)
+	text := f.expand(s.ToText(self), 3)
+	return s.Like(self, text)
 }
 
 type formatter struct {
-	*run
+	*Run
 	args  []any
 	named *Dict
 	auto  int // the next argument, -1 once arguments are numbered
@@ -25,7 +25,7 @@ type formatter struct {
 // expand replaces the fields of text, in which depth levels may be nested.
 func (f *formatter) expand(text string, depth int) string {
 	if depth == 0 {
-		f.fail("ValueError", "the format's fields are nested too deeply")
+		f.Fail("ValueError", "the format's fields are nested too deeply")
 	}
 	var b strings.Builder
 	for text != "" {
@@ -34,7 +34,7 @@ func (f *formatter) expand(text string, depth int) string {
 			b.WriteString(text)
 			break
 		}
-		f.step(1)
+		f.Step(1)
 		b.WriteString(text[:i])
 		if strings.HasPrefix(text[i+1:], text[i:i+1]) {
 			b.WriteByte(text[i])
@@ -42,7 +42,7 @@ func (f *formatter) expand(text string, depth int) string {
 			continue
 		}
 		if text[i] == '}' {
-			f.fail("ValueError", "single '}' in the format")
+			f.Fail("ValueError", "single '}' in the format")
 		}
 		open, j := 1, i+1
 		for ; j < len(text) && open > 0; j++ {
@@ -58,10 +58,10 @@ func (f *formatter) expand(text string, depth int) string {
 			}
 		}
 		if open > 0 {
-			f.fail("ValueError", "a '{' in the format has no end")
+			f.Fail("ValueError", "a '{' in the format has no end")
 		}
 		part := f.field(text[i+1:j-1], depth)
-		f.alloc(len(part))
+		f.Alloc(len(part))
 		b.WriteString(part)
 		text = text[j:]
 	}
@@ -85,7 +85,7 @@ func (f *formatter) field(field string, depth int) string {
 			_, size := utf8.DecodeRuneInString(rest[1:])
 			conversion, rest = rest[1:1+size], rest[1+size:]
 			if rest != "" && rest[0] != ':' {
-				f.fail("ValueError", "expected ':' after the conversion")
+				f.Fail("ValueError", "expected ':' after the conversion")
 			}
 		}
 		spec = strings.TrimPrefix(rest, ":")
@@ -94,24 +94,24 @@ func (f *formatter) field(field string, depth int) string {
 	switch conversion {
 	case "":
 		if end >= 0 && field[end] == '!' {
-			f.fail("ValueError", "the conversion is missing")
+			f.Fail("ValueError", "the conversion is missing")
 		}
 	case "s":
-		v = f.str(v)
+		v = f.Str(v)
 	case "r":
-		v = f.repr(v)
+		v = f.Repr(v)
 	case "a":
 		v = f.ascii(v)
 	default:
-		f.fail("ValueError", "unknown conversion %q", conversion)
+		f.Fail("ValueError", "unknown conversion %q", conversion)
 	}
 	spec = f.expand(spec, depth-1)
-	_, safe := v.(markup)
+	_, safe := v.(Markup)
 	switch {
 	case f.safe && !safe:
-		return string(f.escape(f.formatValue(v, spec)))
+		return string(f.Escape(f.formatValue(v, spec)))
 	case f.safe && spec != "":
-		f.fail("ValueError", "markup cannot be formatted")
+		f.Fail("ValueError", "markup cannot be formatted")
 	}
 	return f.formatValue(v, spec)
 }
@@ -126,24 +126,24 @@ func (f *formatter) value(name string) any {
 	i, err := strconv.Atoi(first)
 	if first == "" {
 		if f.auto < 0 {
-			f.fail("ValueError", "cannot number fields automatically after numbered ones")
+			f.Fail("ValueError", "cannot number fields automatically after numbered ones")
 		}
 		i, err = f.auto, nil
 		f.auto++
 	} else if err == nil {
 		if f.auto > 0 {
-			f.fail("ValueError", "cannot number fields after automatic ones")
+			f.Fail("ValueError", "cannot number fields after automatic ones")
 		}
 		f.auto = -1
 	}
 	var v any
 	switch {
 	case err != nil:
-		if v = f.get(f.named, first); v == nil {
-			f.fail("KeyError", "%s", quote(first))
+		if v = f.Get(f.named, first); v == nil {
+			f.Fail("KeyError", "%s", Quote(first))
 		}
 	case i < 0 || i >= len(f.args):
-		f.fail("IndexError", "the format needs argument %d, and has %d", i, len(f.args))
+		f.Fail("IndexError", "the format needs argument %d, and has %d", i, len(f.args))
 	default:
 		v = f.args[i]
 	}
@@ -154,31 +154,31 @@ func (f *formatter) value(name string) any {
 				end = len(rest) - 1
 			}
 			if end == 0 {
-				f.fail("ValueError", "empty attribute in the format")
+				f.Fail("ValueError", "empty attribute in the format")
 			}
-			v = f.getAttr(v, rest[1:1+end])
+			v = f.GetAttr(v, rest[1:1+end])
 			rest = rest[1+end:]
 			continue
 		}
 		end := strings.IndexByte(rest, ']')
 		if rest[0] != '[' || end < 2 {
-			f.fail("ValueError", "a '[' in the format has no end, or no content")
+			f.Fail("ValueError", "a '[' in the format has no end, or no content")
 		}
 		var key any = rest[1:end]
 		if i, err := strconv.ParseInt(rest[1:end], 10, 64); err == nil && rest[1] != '-' && rest[1] != '+' {
 			key = i
 		}
-		v = f.getItem(v, key)
+		v = f.GetItem(v, key)
 		rest = rest[end+1:]
 		if rest != "" && rest[0] != '.' && rest[0] != '[' {
-			f.fail("ValueError", "only '.' or '[' may follow ']' in the format")
+			f.Fail("ValueError", "only '.' or '[' may follow ']' in the format")
 		}
 	}
 	return v
 }
 
 // parseSpec parses Python's format specification.
-func (s *run) parseSpec(text string) spec {
+func (s *Run) parseSpec(text string) spec {
 	f := spec{fill: " ", precision: -1}
 	r, size := utf8.DecodeRuneInString(text)
 	switch {
@@ -192,7 +192,7 @@ func (s *run) parseSpec(text string) spec {
 		f.sign, text = text[0], text[1:]
 	}
 	if strings.HasPrefix(text, "z") {
-		s.fail("ValueError", "the format option z is not supported")
+		s.Fail("ValueError", "the format option z is not supported")
 	}
 	text, f.alternate = strings.CutPrefix(text, "#")
 	if f.fill == " " && f.align == 0 && strings.HasPrefix(text, "0") {
@@ -200,10 +200,10 @@ func (s *run) parseSpec(text string) spec {
 		text = text[1:]
 	}
 	number := func() int64 {
-		n := digits(text, decimal)
+		n := Digits(text, Decimal)
 		v, err := strconv.ParseInt("0"+text[:n], 10, 64)
 		if err != nil {
-			s.fail("ValueError", "the number %s in the format is too large", text[:n])
+			s.Fail("ValueError", "the number %s in the format is too large", text[:n])
 		}
 		text = text[n:]
 		return v
@@ -214,13 +214,13 @@ func (s *run) parseSpec(text string) spec {
 	}
 	if strings.HasPrefix(text, ".") {
 		text = text[1:]
-		if digits(text, decimal) == 0 {
-			s.fail("ValueError", "the format lacks a precision")
+		if Digits(text, Decimal) == 0 {
+			s.Fail("ValueError", "the format lacks a precision")
 		}
 		f.precision = number()
 	}
 	if len(text) > 1 {
-		s.fail("ValueError", "invalid format specification %q", text)
+		s.Fail("ValueError", "invalid format specification %q", text)
 	}
 	if text != "" {
 		f.verb = text[0]
@@ -229,17 +229,17 @@ func (s *run) parseSpec(text string) spec {
 }
 
 // formatValue is Python's format.
-func (s *run) formatValue(v any, how string) string {
+func (s *Run) formatValue(v any, how string) string {
 	if how == "" {
-		return s.str(v)
+		return s.Str(v)
 	}
 	f := s.parseSpec(how)
-	t, isText := text(v)
-	i, isInt := integer(v)
+	t, isText := Text(v)
+	i, isInt := Integer(v)
 	switch {
 	case isText:
 		if f.verb != 0 && f.verb != 's' || f.align == '=' && !f.zero || f.sign != 0 || f.group != "" || f.alternate {
-			s.fail("ValueError", "the format does not fit a string")
+			s.Fail("ValueError", "the format does not fit a string")
 		}
 		if f.align == '=' {
 			f.align = '<'
@@ -250,7 +250,7 @@ func (s *run) formatValue(v any, how string) string {
 		return s.formatText(f, t)
 	case isInt && strings.IndexByte("\x00bcdnoxX", f.verb) >= 0:
 		if f.precision >= 0 {
-			s.fail("ValueError", "the format of an integer has no precision")
+			s.Fail("ValueError", "the format of an integer has no precision")
 		}
 		if f.align == 0 {
 			f.align = '>'
@@ -260,18 +260,18 @@ func (s *run) formatValue(v any, how string) string {
 			f.verb = 'd'
 		case 'c':
 			if i < 0 || i > utf8.MaxRune {
-				s.fail("OverflowError", "%d is no character", i)
+				s.Fail("OverflowError", "%d is no character", i)
 			}
 			return s.formatText(f, string(rune(i)))
 		}
 		return s.formatInt(f, i)
 	}
-	fl, isNum := number(v)
+	fl, isNum := Number(v)
 	if !isNum {
-		s.fail("TypeError", "the format does not fit a value of type %s", typeName(v))
+		s.Fail("TypeError", "the format does not fit a value of type %s", TypeName(v))
 	}
 	if strings.IndexByte("\x00eEfFgGn%", f.verb) < 0 {
-		s.fail("ValueError", "unknown format code %q", string(f.verb))
+		s.Fail("ValueError", "unknown format code %q", string(f.verb))
 	}
 	if f.align == 0 {
 		f.align = '>'

@@ -1,4 +1,4 @@
-package jinja
+package pyvalue
 
 import (
 	"fmt"
@@ -9,91 +9,91 @@ import (
 	"unicode/utf8"
 )
 
-// str is Python's str.
-func (s *run) str(v any) string {
+// Str is Python's str.
+func (s *Run) Str(v any) string {
 	switch v := v.(type) {
 	case string:
 		return v
-	case markup:
+	case Markup:
 		return string(v)
-	case *undefined:
+	case *Undefined:
 		return ""
 	}
-	return s.repr(v)
+	return s.Repr(v)
 }
 
-// repr is Python's repr.
-func (s *run) repr(v any) string {
+// Repr is Python's repr.
+func (s *Run) Repr(v any) string {
 	var b strings.Builder
 	s.writeRepr(&b, v)
 	return b.String()
 }
 
-func (s *run) writeRepr(b *strings.Builder, v any) {
+func (s *Run) writeRepr(b *strings.Builder, v any) {
 	start := b.Len()
 	switch v := v.(type) {
-	case *list:
-		s.writeItems(b, v, "[", "]", v.items)
+	case *List:
+		s.writeItems(b, v, "[", "]", v.Items)
 		return
-	case *tuple:
+	case *Tuple:
 		end := ")"
-		if len(v.items) == 1 {
+		if len(v.Items) == 1 {
 			end = ",)"
 		}
-		s.writeItems(b, v, "(", end, v.items)
+		s.writeItems(b, v, "(", end, v.Items)
 		return
 	case *Dict:
-		s.writeNested(b, v, "{", "}", len(v.entries), func(i int) {
-			s.writeRepr(b, v.entries[i].key)
+		s.writeNested(b, v, "{", "}", len(v.Entries), func(i int) {
+			s.writeRepr(b, v.Entries[i].Key)
 			b.WriteString(": ")
-			s.writeRepr(b, v.entries[i].value)
+			s.writeRepr(b, v.Entries[i].Value)
 		})
 		return
-	case *view:
-		open := "dict_" + v.kind + "(["
-		s.writeNested(b, v, open, "])", len(v.of.entries), func(i int) { s.writeRepr(b, v.item(int64(i))) })
+	case *View:
+		open := "dict_" + v.Kind + "(["
+		s.writeNested(b, v, open, "])", len(v.Of.Entries), func(i int) { s.writeRepr(b, v.item(int64(i))) })
 		return
-	case *namespace:
+	case *Namespace:
 		b.WriteString("<Namespace ")
-		s.writeRepr(b, v.vars)
+		s.writeRepr(b, v.Vars)
 		b.WriteString(">")
 		return
 	default:
-		b.WriteString(repr(v))
+		b.WriteString(Repr(v))
 	}
-	s.alloc(b.Len() - start)
+	s.Alloc(b.Len() - start)
 }
 
-func (s *run) writeItems(b *strings.Builder, of any, open, end string, items []any) {
+func (s *Run) writeItems(b *strings.Builder, of any, open, end string, items []any) {
 	s.writeNested(b, of, open, end, len(items), func(i int) { s.writeRepr(b, items[i]) })
 }
 
 // writeNested writes n items of a container between brackets, or dots if it lies in itself.
-func (s *run) writeNested(b *strings.Builder, of any, open, end string, n int, item func(i int)) {
+func (s *Run) writeNested(b *strings.Builder, of any, open, end string, n int, item func(i int)) {
 	for _, outer := range s.within {
 		if outer == of {
 			b.WriteString(open + "..." + end)
 			return
 		}
 	}
-	s.descend()
+	s.Descend()
 	s.within = append(s.within, of)
 	b.WriteString(open)
 	for i := range n {
 		if i > 0 {
 			b.WriteString(", ")
 		}
-		s.alloc(2)
-		s.step(1)
+		s.Alloc(2)
+		s.Step(1)
 		item(i)
 	}
 	b.WriteString(end)
 	s.within = s.within[:len(s.within)-1]
-	s.depth--
+	s.Depth--
 }
 
-// repr is Python's repr of a value that holds no others.
-func repr(v any) string {
+// Repr is Python's repr of a value that holds no others.
+func Repr(v any) string {
 	switch v := v.(type) {
 	case noneType:
 		return "None"
@@ -107,26 +107,26 @@ func repr(v any) string {
 	case float64:
 		return floatRepr(v)
 	case string:
-		return quote(v)
-	case markup:
-		return "Markup(" + quote(string(v)) + ")"
-	case *undefined:
+		return Quote(v)
+	case Markup:
+		return "Markup(" + Quote(string(v)) + ")"
+	case *Undefined:
 		return "Undefined"
-	case object:
-		return v.repr()
-	case *rangeValue:
+	case Object:
+		return v.Repr()
+	case *RangeValue:
 		if v.step == 1 {
 			return fmt.Sprintf("range(%d, %d)", v.start, v.stop)
 		}
 		return fmt.Sprintf("range(%d, %d, %d)", v.start, v.stop, v.step)
-	case *generator:
-		return "<" + v.name + " object>"
-	case *method:
-		return "<built-in method " + v.name + " of " + typeName(v.self) + " object>"
-	case *builtin:
+	case *Generator:
+		return "<" + v.Name + " object>"
+	case *Method:
+		return "<built-in method " + v.Name + " of " + TypeName(v.Self) + " object>"
+	case *Builtin:
 		return "<function>"
 	}
-	return "<" + typeName(v) + " object>"
+	return "<" + TypeName(v) + " object>"
 }
 
 func floatRepr(f float64) string {
@@ -151,7 +151,7 @@ func floatRepr(f float64) string {
 // isPrintable is Python's str.isprintable of a character.
 func isPrintable(r rune) bool { return r == ' ' || unicode.IsPrint(r) }
 
-func quote(text string) string {
+func Quote(text string) string {
 	q := byte('\'')
 	if strings.Contains(text, "'") && !strings.Contains(text, `"`) {
 		q = '"'
@@ -171,14 +171,14 @@ func quote(text string) string {
 		case isPrintable(r):
 			b = utf8.AppendRune(b, r)
 		default:
-			b = append(b, asciiEscape(r)...)
+			b = append(b, AsciiEscape(r)...)
 		}
 	}
 	return string(append(b, q))
 }
 
-// asciiEscape is Python's escape of a character.
-func asciiEscape(r rune) string {
+// AsciiEscape is Python's escape of a character.
+func AsciiEscape(r rune) string {
 	switch {
 	case r < 0x100:
 		return fmt.Sprintf(`\x%02x`, r)

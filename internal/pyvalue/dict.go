@@ -1,4 +1,4 @@
-package jinja
+package pyvalue
 
 import (
 	"math"
@@ -7,11 +7,11 @@ import (
 
 // A Dict is a Python dict: it keeps the order in which its keys came.
 type Dict struct {
-	entries []entry
+	Entries []entry
 	index   map[any]int // by hash, once there are more than a few entries
 }
 
-type entry struct{ key, hash, value any }
+type entry struct{ Key, hash, Value any }
 
 // linear is the number of entries up to which a search without an index is as fast.
 const linear = 8
@@ -28,13 +28,13 @@ func (d *Dict) Get(key string) (any, bool) {
 // at returns the value at a hash, or nil.
 func (d *Dict) at(hash any) any {
 	if i := d.find(hash); i >= 0 {
-		return d.entries[i].value
+		return d.Entries[i].Value
 	}
 	return nil
 }
 
 // Len returns the number of keys.
-func (d *Dict) Len() int { return len(d.entries) }
+func (d *Dict) Len() int { return len(d.Entries) }
 
 func (d *Dict) find(hash any) int {
 	if d.index != nil {
@@ -43,8 +43,8 @@ func (d *Dict) find(hash any) int {
 		}
 		return -1
 	}
-	for i := range d.entries {
-		if d.entries[i].hash == hash {
+	for i := range d.Entries {
+		if d.Entries[i].hash == hash {
 			return i
 		}
 	}
@@ -53,25 +53,25 @@ func (d *Dict) find(hash any) int {
 
 func (d *Dict) set(key, hash, value any) {
 	if i := d.find(hash); i >= 0 {
-		d.entries[i].value = value
+		d.Entries[i].Value = value
 		return
 	}
-	d.entries = append(d.entries, entry{key, hash, value})
-	switch n := len(d.entries); {
+	d.Entries = append(d.Entries, entry{key, hash, value})
+	switch n := len(d.Entries); {
 	case d.index != nil:
 		d.index[hash] = n - 1
 	case n > linear:
 		d.index = map[any]int{}
-		for i := range d.entries {
-			d.index[d.entries[i].hash] = i
+		for i := range d.Entries {
+			d.index[d.Entries[i].hash] = i
 		}
 	}
 }
 
 func (d *Dict) copy() *Dict {
 	c := &Dict{}
-	for _, e := range d.entries {
-		c.set(e.key, e.hash, e.value)
+	for _, e := range d.Entries {
+		c.set(e.Key, e.hash, e.Value)
 	}
 	return c
 }
@@ -82,47 +82,47 @@ type tupleHash string
 // undefinedHash is the hash of undefined values, which are all equal.
 type undefinedHash struct{}
 
-// hash returns a comparable value that is the same for equal values.
-func (s *run) hash(v any) any {
+// Hash returns a comparable value that is the same for equal values.
+func (s *Run) Hash(v any) any {
 	h := s.hashOf(v)
 	if h == nil {
-		s.fail("TypeError", "a value of type %s cannot be a key", typeName(v))
+		s.Fail("TypeError", "a value of type %s cannot be a key", TypeName(v))
 	}
 	return h
 }
 
 // hashOf is hash, and nil for a value that cannot be a key.
-func (s *run) hashOf(v any) any {
+func (s *Run) hashOf(v any) any {
 	switch v := v.(type) {
 	case bool:
-		n, _ := integer(v)
+		n, _ := Integer(v)
 		return n
 	case float64:
 		if v == math.Trunc(v) && math.Abs(v) < 1<<63 {
 			return int64(v)
 		}
-	case markup:
+	case Markup:
 		return string(v)
-	case *undefined:
+	case *Undefined:
 		return undefinedHash{}
-	case *tuple:
-		s.descend()
-		defer func() { s.depth-- }()
+	case *Tuple:
+		s.Descend()
+		defer func() { s.Depth-- }()
 		text := []byte{'('}
-		for _, item := range v.items {
-			s.step(1)
+		for _, item := range v.Items {
+			s.Step(1)
 			h := s.hashOf(item)
 			if h == nil {
 				return nil
 			}
 			text = appendHash(text, h)
 		}
-		s.alloc(len(text))
+		s.Alloc(len(text))
 		return tupleHash(text)
-	case *list, *Dict:
+	case *List, *Dict:
 		return nil
-	case *view:
-		if v.kind != "values" {
+	case *View:
+		if v.Kind != "values" {
 			return nil
 		}
 	}
@@ -147,11 +147,11 @@ func appendHash(text []byte, h any) []byte {
 	return append(text, pointerText(h)...)
 }
 
-// get returns the value of any key, nil if the dict lacks it.
-func (s *run) get(d *Dict, key any) any { return d.at(s.hash(key)) }
+// Get returns the value of any key, nil if the dict lacks it.
+func (s *Run) Get(d *Dict, key any) any { return d.at(s.Hash(key)) }
 
-// put gives any key a value.
-func (s *run) put(d *Dict, key, value any) {
-	s.alloc(96)
-	d.set(key, s.hash(key), value)
+// Put gives any key a value.
+func (s *Run) Put(d *Dict, key, value any) {
+	s.Alloc(96)
+	d.set(key, s.Hash(key), value)
 }

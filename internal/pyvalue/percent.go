@@ -1,4 +1,4 @@
-package jinja
+package pyvalue
 
 import (
 	"strconv"
@@ -19,20 +19,20 @@ type spec struct {
 	verb      byte  // or 0
 }
 
-// percent is Python's text % values.
-func (s *run) percent(self any, format string, values any) any {
-	p := &percenter{run: s, rest: format, values: values}
+// Percent is Python's text % values.
+func (s *Run) Percent(self any, format string, values any) any {
+	p := &percenter{Run: s, rest: format, values: values}
 	p.escape = func(v any) any { return v }
-	if _, ok := self.(markup); ok {
+	if _, ok := self.(Markup); ok {
 		p.escape = func(v any) any {
-			if isNumber(v) {
+			if IsNumber(v) {
 				return v
 			}
-			return string(s.escape(v))
+			return string(s.Escape(v))
 		}
 	}
-	if t, ok := values.(*tuple); ok {
-		p.args = t.items
+	if t, ok := values.(*Tuple); ok {
+		p.args = t.Items
 	} else {
 		p.args = []any{values}
 	}
@@ -43,19 +43,19 @@ func (s *run) percent(self any, format string, values any) any {
 		}
 		p.b.WriteString(p.rest[:i])
 		p.rest = p.rest[i+1:]
-		s.step(1)
+		s.Step(1)
 		p.directive()
 	}
 	p.b.WriteString(p.rest)
 	if p.used < len(p.args) && !isMapping(values) {
-		s.fail("TypeError", "not all arguments are used in the formatting")
+		s.Fail("TypeError", "not all arguments are used in the formatting")
 	}
-	s.alloc(p.b.Len())
-	return s.like(self, p.b.String())
+	s.Alloc(p.b.Len())
+	return s.Like(self, p.b.String())
 }
 
 type percenter struct {
-	*run
+	*Run
 	b      strings.Builder
 	rest   string
 	values any
@@ -67,7 +67,7 @@ type percenter struct {
 // isMapping reports whether Python takes a value for a mapping, which a format need not use.
 func isMapping(v any) bool {
 	switch v.(type) {
-	case *Dict, *list, *rangeValue, *undefined:
+	case *Dict, *List, *RangeValue, *Undefined:
 		return true
 	}
 	return false
@@ -75,7 +75,7 @@ func isMapping(v any) bool {
 
 func (p *percenter) arg() any {
 	if p.used >= len(p.args) {
-		p.fail("TypeError", "not enough arguments for the format")
+		p.Fail("TypeError", "not enough arguments for the format")
 	}
 	p.used++
 	return p.args[p.used-1]
@@ -83,7 +83,7 @@ func (p *percenter) arg() any {
 
 func (p *percenter) byte() byte {
 	if p.rest == "" {
-		p.fail("ValueError", "incomplete format")
+		p.Fail("ValueError", "incomplete format")
 	}
 	c := p.rest[0]
 	p.rest = p.rest[1:]
@@ -94,15 +94,15 @@ func (p *percenter) byte() byte {
 func (p *percenter) number() (n int64, ok bool) {
 	if strings.HasPrefix(p.rest, "*") {
 		p.rest = p.rest[1:]
-		return p.toInt(p.arg()), true
+		return p.ToInt(p.arg()), true
 	}
-	i := digits(p.rest, decimal)
+	i := Digits(p.rest, Decimal)
 	if i == 0 {
 		return 0, false
 	}
 	n, err := strconv.ParseInt(p.rest[:i], 10, 64)
 	if err != nil {
-		p.fail("ValueError", "the width or precision %s is too large", p.rest[:i])
+		p.Fail("ValueError", "the width or precision %s is too large", p.rest[:i])
 	}
 	p.rest = p.rest[i:]
 	return n, true
@@ -118,7 +118,7 @@ func (p *percenter) directive() {
 	if strings.HasPrefix(p.rest, "(") {
 		d, ok := p.values.(*Dict)
 		if !ok {
-			p.fail("TypeError", "the format needs a dict")
+			p.Fail("TypeError", "the format needs a dict")
 		}
 		depth, i := 0, 0
 		for ; i < len(p.rest); i++ {
@@ -131,10 +131,10 @@ func (p *percenter) directive() {
 			}
 		}
 		if i == len(p.rest) {
-			p.fail("ValueError", "incomplete key in the format")
+			p.Fail("ValueError", "incomplete key in the format")
 		}
-		if key = p.get(d, p.rest[1:i]); key == nil {
-			p.fail("KeyError", "%s", quote(p.rest[1:i]))
+		if key = p.Get(d, p.rest[1:i]); key == nil {
+			p.Fail("KeyError", "%s", Quote(p.rest[1:i]))
 		}
 		p.rest = p.rest[i+1:]
 	}
@@ -191,54 +191,54 @@ func (p *percenter) verb(f spec, c byte, v any, left bool) string {
 		text := ""
 		switch v = p.escape(v); c {
 		case 's':
-			text = p.str(v)
+			text = p.Str(v)
 		case 'r':
-			text = p.repr(v)
+			text = p.Repr(v)
 		default:
 			text = p.ascii(v)
 		}
 		f.verb = 's'
 		return p.formatText(f, text)
 	case 'c':
-		if i, ok := integer(v); ok && i >= 0 && i <= utf8.MaxRune {
+		if i, ok := Integer(v); ok && i >= 0 && i <= utf8.MaxRune {
 			return p.formatText(f, string(rune(i)))
 		}
-		text := p.toText(v)
+		text := p.ToText(v)
 		if utf8.RuneCountInString(text) != 1 {
-			p.fail("TypeError", "%%c needs one character")
+			p.Fail("TypeError", "%%c needs one character")
 		}
 		return p.formatText(f, text)
 	case 'd', 'i', 'u', 'o', 'x', 'X':
-		i, ok := integer(v)
+		i, ok := Integer(v)
 		if fl, isFloat := v.(float64); isFloat && strings.IndexByte("diu", c) >= 0 {
-			i, ok = p.floatToInt(fl), true
+			i, ok = p.FloatToInt(fl), true
 		}
 		if !ok {
-			p.fail("TypeError", "%%%c needs a number, not a value of type %s", c, typeName(v))
+			p.Fail("TypeError", "%%%c needs a number, not a value of type %s", c, TypeName(v))
 		}
 		if strings.IndexByte("iu", c) >= 0 {
 			f.verb = 'd'
 		}
 		return p.formatInt(f, i)
 	case 'e', 'E', 'f', 'F', 'g', 'G':
-		fl, ok := number(v)
+		fl, ok := Number(v)
 		if !ok {
-			p.fail("TypeError", "%%%c needs a number, not a value of type %s", c, typeName(v))
+			p.Fail("TypeError", "%%%c needs a number, not a value of type %s", c, TypeName(v))
 		}
 		return p.formatFloat(f, fl)
 	}
-	p.fail("ValueError", "unsupported format character %q", string(c))
+	p.Fail("ValueError", "unsupported format character %q", string(c))
 	return ""
 }
 
 // ascii is Python's ascii: the repr with escapes.
-func (s *run) ascii(v any) string {
+func (s *Run) ascii(v any) string {
 	var b strings.Builder
-	for _, r := range s.repr(v) {
+	for _, r := range s.Repr(v) {
 		if r < utf8.RuneSelf {
 			b.WriteRune(r)
 		} else {
-			b.WriteString(asciiEscape(r))
+			b.WriteString(AsciiEscape(r))
 		}
 	}
 	return b.String()
