@@ -2,9 +2,10 @@
 // Hugging Face's transformers renders them: in Jinja's immutable sandbox with trim_blocks,
 // lstrip_blocks, loop controls, tojson, raise_exception, strftime_now and generation blocks.
 //
-// A template's text and a Dict of variables come in, text goes out. Values print, compare and
+// A template's text and a pyvalue.Dict of variables come in, text goes out. Values print, compare and
 // fail as Python's do. Templates come out of strangers' model files: each rendering is bounded
-// in steps, memory, depth and output by Options, and whatever is not supported is an *Error.
+// in steps, memory, depth and output by Options, and whatever is not supported is a
+// *pyvalue.Error, with the template's line.
 //
 // Text goes through lex.go, parse.go and parsexpr.go, which make the nodes of ast.go. bind.go
 // then binds each name to a variable, by Jinja's rules. exec.go and eval.go run the nodes.

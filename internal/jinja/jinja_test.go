@@ -2,7 +2,6 @@ package jinja
 
 import (
 	"errors"
-	"fmt"
 	"strings"
 	"sync"
 	"testing"
@@ -119,27 +118,6 @@ func TestFrom(t *testing.T) {
 	want := "[{'role': 'user', 'content': '<a>'}, {'role': 'tool', 'content': 1.5, 'tool_calls': ['f']}]"
 	if err != nil || got != want {
 		t.Errorf("got %q, %v, want %q", got, err, want)
-	}
-}
-
-func TestDecode(t *testing.T) {
-	for _, c := range []struct{ text, want string }{
-		{`{"b": 1, "a": [1.0, 1e2, -0, null, true], "b": 2}`, "{'b': 2, 'a': [1.0, 100.0, 0, None, True]}"},
-		{`1e400`, "inf"},
-		{`9223372036854775808`, "error: the integer 9223372036854775808 does not fit in 64 bits"},
-		{`{"a": 1} 2`, "error: text follows the JSON value"},
-		{`{"a"`, "error: unexpected EOF"},
-		{`[1, 2`, "error: unexpected EOF"},
-		{strings.Repeat("[", 100_000), "error: JSON nests deeper than 1000"},
-	} {
-		v, err := pyvalue.Decode([]byte(c.text))
-		got := fmt.Sprint("error: ", err)
-		if err == nil {
-			got = pyvalue.NewRun(pyvalue.Limits{Steps: 1000, Memory: 1000, Depth: 9}, now, nil, nil).Repr(v)
-		}
-		if got != c.want {
-			t.Errorf("%.40s: got %s, want %s", c.text, got, c.want)
-		}
 	}
 }
 

@@ -16,7 +16,7 @@ type entry struct{ Key, hash, Value any }
 // linear is the number of entries up to which a search without an index is as fast.
 const linear = 8
 
-// Set gives a key a value. Values that are not the engine's are converted by From.
+// Set gives a key a value, which must be one of this package: From converts others.
 func (d *Dict) Set(key string, value any) { d.set(key, key, value) }
 
 // Get returns the value of a key.

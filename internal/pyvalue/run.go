@@ -33,6 +33,7 @@ func Catch(err *error) {
 	}
 }
 
+// Fail panics with an error of a kind, which is the name of a Python exception, at a line.
 func Fail(line int, kind, format string, args ...any) {
 	panic(&Error{kind, fmt.Sprintf(format, args...), line})
 }
@@ -50,12 +51,15 @@ type Run struct {
 	within         []any // the containers whose repr is being made
 }
 
+// NewRun returns a run at line 1. A zero now is the current time.
 func NewRun(l Limits, now time.Time, filters, tests map[string]*Builtin) *Run {
 	return &Run{limits: l, now: now, Filters: filters, Tests: tests, tables: &tables, Line: 1, steps: l.Steps, memory: l.Memory}
 }
 
+// Limits bound a run: steps, bytes, and calls or values inside each other.
 type Limits struct{ Steps, Memory, Depth int }
 
+// Fail is the function Fail at the run's line.
 func (s *Run) Fail(kind, format string, args ...any) {
 	Fail(s.Line, kind, format, args...)
 }
