@@ -9,95 +9,63 @@ import (
 	"github.com/tensorken/tensorken/tensor"
 )
 
-// inFolder calls f with a path in a folder of its own.
-func inFolder(f func(path string) error) {
-	dir, err := os.MkdirTemp("", "gguf")
-	if err == nil {
-		defer os.RemoveAll(dir)
-		err = f(filepath.Join(dir, "model.gguf"))
-	}
+func Example() {
+	f, err := gguf.Open("testdata/quants.gguf")
 	if err != nil {
 		panic(err)
 	}
-}
-
-// A tree with metadata is written in eight bits a weight, and read.
-func ExampleSave() {
-	inFolder(func(path string) error {
-		tree := map[string]tensor.Tensor{"weight": tensor.Full(0.5, 2, 32), "bias": tensor.Ones(2)}
-		meta := gguf.Meta{{Key: "general.architecture", Value: "llama"}}
-		err := gguf.Save(path, tree, meta, func(name string, shape []int) gguf.Type {
-			if len(shape) > 1 {
-				return gguf.Q8_0
-			}
-			return gguf.F32
-		})
-		if err != nil {
-			return err
-		}
-		var f *gguf.File
-		if f, err = gguf.Open(path); err != nil {
-			return err
-		}
-		defer f.Close()
-		for _, info := range f.Tensors() {
-			var x gguf.Info = info
-			fmt.Println(x.Name, x.Type, x.Shape, x.Size())
-		}
-		arch, err := gguf.Get[string](f.Meta, "general.architecture")
-		fmt.Println(arch)
-		return err
-	})
-	// Output:
-	// bias F32 [2] 8
-	// weight Q8_0 [2 32] 68
-	// llama
-}
-
-// Write takes tensors one at a time, so that a large model need not be in memory.
-func ExampleWrite() {
-	inFolder(func(path string) error {
-		source := gguf.Source{Name: "x", Type: gguf.F16, Shape: []int{3}, Tensor: func() (tensor.Tensor, error) {
-			return tensor.New([]float32{1, 2, 3}), nil
-		}}
-		if err := gguf.Write(path, nil, []gguf.Source{source}); err != nil {
-			return err
-		}
-		f, err := gguf.Open(path)
-		if err != nil {
-			return err
-		}
-		defer f.Close()
-		x, err := f.Tensor("x")
-		fmt.Println(x.DType(), x)
-		return err
-	})
-	// Output: float16 [1 2 3]
-}
-
-// Metadata is a list of pairs, in the order of the file.
-func ExampleMeta() {
-	meta := gguf.Meta{gguf.Pair{Key: "llama.block_count", Value: uint32(2)}}
-	next := meta.With("llama.block_count", uint32(4)).With("general.name", "tiny")
-	blocks, err := gguf.Get[int](next, "llama.block_count") // numbers are converted
-	fmt.Println(len(meta), len(next), blocks, next.Value("general.name"), err)
-	// Output: 1 2 4 tiny <nil>
-}
-
-// Types are elements of package tensor, or blocks of quantised numbers.
-func ExampleType() {
-	for _, name := range []string{"F16", "Q4_K"} {
-		t, err := gguf.ParseType(name)
-		if err != nil {
-			panic(err)
-		}
-		length, bytes := t.Block()
-		fmt.Println(t, t.Quantised(), length, bytes)
+	defer f.Close()
+	name, err := gguf.Get[string](f.Meta, "general.name")
+	if err != nil {
+		panic(err)
 	}
-	t, err := gguf.TypeOf(tensor.BFloat16)
-	fmt.Println(t, err, len(gguf.Types()) > 30)
+	fmt.Println(name)
+	for _, t := range f.Tensors()[:3] {
+		fmt.Println(t.Name, t.Type, t.Shape, t.Bytes)
+	}
+	x, err := f.Tensor("t.Q4_K") // decoded
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println(x.DType(), x.Shape())
 	// Output:
-	// F16 false 1 2
-	// Q4_K true 256 144
-	// BF16 <nil> true
+	// quantised blocks
+	// t.Q8_0 Q8_0 [6 512] 3264
+	// t.Q4_0 Q4_0 [6 512] 1728
+	// t.Q4_K Q4_K [6 512] 1728
+	// float32 [6 512]
+}
+
+// Matrices are quantised, vectors stay as they are.
+func ExampleSave() {
+	dir, err := os.MkdirTemp("", "")
+	if err != nil {
+		panic(err)
+	}
+	defer os.RemoveAll(dir)
+	path := filepath.Join(dir, "model.gguf")
+
+	model := map[string]tensor.Tensor{"weight": tensor.Eye(32).Mul(127), "bias": tensor.Ones(32)}
+	meta := gguf.Meta{{Key: "general.architecture", Value: "example"}}
+	err = gguf.Save(path, model, meta, func(_ string, shape []int) gguf.Type {
+		if len(shape) > 1 {
+			return gguf.Q8_0
+		}
+		return gguf.F32
+	})
+	if err != nil {
+		panic(err)
+	}
+
+	var loaded struct{ Weight, Bias tensor.Tensor }
+	f, err := gguf.Open(path)
+	if err != nil {
+		panic(err)
+	}
+	defer f.Close()
+	if err := f.Load(&loaded, nil); err != nil {
+		panic(err)
+	}
+	fmt.Println(f.Tensors()[1].Type, f.Tensors()[1].Bytes, loaded.Weight.Sum(), loaded.Bias.Sum())
+	// Output: Q8_0 1088 4064 32
 }

@@ -1,6 +1,7 @@
 package models_test
 
 import (
+	"bytes"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -103,6 +104,37 @@ func TestConvertedSettings(t *testing.T) {
 		dir := changed(t, "llama_gqa", c.settings)
 		if _, err := llamacpp.OpenFolder(dir); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%v: %v, want %s", c.settings, err, c.want)
+		}
+	}
+}
+
+// What is converted has the names, shapes and bytes of a file by llama.cpp's tools.
+func TestConvertedLayout(t *testing.T) {
+	got, err := gguf.Open(converted(t, "testdata/llama_gqa"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer got.Close()
+	want, err := gguf.Open("../gguf/testdata/llama_gqa.gguf")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer want.Close()
+	if !slices.Equal(got.Names(), want.Names()) {
+		t.Fatalf("the tensors are %v, want %v", got.Names(), want.Names())
+	}
+	for _, name := range want.Names() {
+		a, err := got.Raw(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if b, err := want.Raw(name); err != nil || !bytes.Equal(a, b) {
+			t.Errorf("%s has other elements than llama.cpp's, %v", name, err)
+		}
+	}
+	for _, p := range want.Meta {
+		if v := got.Meta.Value(p.Key); strings.HasPrefix(p.Key, "llama.") && v != p.Value {
+			t.Errorf("%s is %v, want %v", p.Key, v, p.Value)
 		}
 	}
 }

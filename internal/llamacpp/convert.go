@@ -198,6 +198,9 @@ func (f *Folder) missing(name string) float64 {
 
 // writeRope adds the scaling of rotary positions.
 func (f *Folder) writeRope(s map[string]any) error {
+	if width, ok := s["head_dim"].(uint32); ok {
+		f.set(f.a.keyed("rope.dimension_count"), width)
+	}
 	rope := f.rope("full_attention")
 	kind, _ := rope["rope_type"].(string)
 	if kind == "" {
