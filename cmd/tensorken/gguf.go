@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -103,39 +104,45 @@ func retype(s *gguf.Source, typ gguf.Type) {
 }
 
 // write writes the model, and shows the tensor that it is at.
-func (m modelFile) write(path string, notes io.Writer) error {
-	show := newProgress(notes, len(m.sources))
+func (m modelFile) write(ctx context.Context, path string, notes io.Writer) error {
+	show := newProgress(ctx, notes, len(m.sources))
 	defer show.done()
 	for i := range m.sources {
 		s := &m.sources[i]
 		raw, values := s.Raw, s.Tensor
 		if raw != nil {
-			s.Raw = func() ([]byte, error) { show.at(s.Name); return raw() }
+			s.Raw = func() ([]byte, error) { return step(show, s.Name, raw) }
 			continue
 		}
-		s.Tensor = func() (tensor.Tensor, error) { show.at(s.Name); return values() }
+		s.Tensor = func() (tensor.Tensor, error) { return step(show, s.Name, values) }
 	}
 	return gguf.Write(path, m.meta, m.sources)
 }
 
 // A progress shows in one line of a terminal how far a command is.
 type progress struct {
+	ctx   context.Context
 	w     io.Writer // nil: no terminal
 	n, of int
 }
 
-func newProgress(notes io.Writer, of int) *progress {
-	p := &progress{of: of}
+func newProgress(ctx context.Context, notes io.Writer, of int) *progress {
+	p := &progress{ctx: ctx, of: of}
 	if o, ok := notes.(*output); ok && terminal.Is(o.w) {
 		p.w = o.w
 	}
 	return p
 }
 
-func (p *progress) at(name string) {
+// step shows the name of a tensor and does something with it, unless the command is interrupted.
+func step[T any](p *progress, name string, do func() (T, error)) (result T, err error) {
+	if p.ctx.Err() != nil {
+		return result, errors.New("interrupted")
+	}
 	if p.n++; p.w != nil {
 		fmt.Fprintf(p.w, "\r\x1b[K%d/%d %.40s", p.n, p.of, terminal.Escape(name, ""))
 	}
+	return do()
 }
 
 func (p *progress) done() {
@@ -160,14 +167,14 @@ To quantise by llama.cpp's mixes of types, see tensorken gguf quantise.`,
 		Args: cobra.ExactArgs(2),
 		RunE: func(c *cobra.Command, args []string) (err error) {
 			defer tensor.Catch(&err)
-			return convertModel(args[0], args[1], typ, c.ErrOrStderr())
+			return convertModel(c.Context(), args[0], args[1], typ, c.ErrOrStderr())
 		},
 	}
 	c.Flags().StringVar(&typ, "type", "", "f32, f16, bf16 or, in a GGUF file, any of its types")
 	return c
 }
 
-func convertModel(in, out, typ string, notes io.Writer) error {
+func convertModel(ctx context.Context, in, out, typ string, notes io.Writer) error {
 	var to *gguf.Type
 	if typ != "" {
 		t, err := gguf.ParseType(typ)
@@ -190,15 +197,15 @@ func convertModel(in, out, typ string, notes io.Writer) error {
 				retype(s, s.Type)
 			}
 		}
-		return m.write(out, notes)
+		return m.write(ctx, out, notes)
 	}
 	if to != nil && (to.Quantised() || !isFloat(*to)) {
 		return fmt.Errorf("--type: there are no tensors of type %v in safetensors files: want f32, f16, bf16 or f64", *to)
 	}
 	if strings.HasSuffix(out, ".safetensors") {
-		return decodeModel(in, out, to, notes)
+		return decodeModel(ctx, in, out, to, notes)
 	}
-	return unpackModel(in, out, to, notes)
+	return unpackModel(in, out, to)
 }
 
 // isFloat reports whether elements are floating-point numbers.
@@ -207,18 +214,17 @@ func isFloat(t gguf.Type) bool {
 }
 
 // decodeModel writes the tensors of a file under their names.
-func decodeModel(in, out string, to *gguf.Type, notes io.Writer) error {
+func decodeModel(ctx context.Context, in, out string, to *gguf.Type, notes io.Writer) error {
 	m, err := openModel(in)
 	if err != nil {
 		return err
 	}
 	defer m.close()
-	show := newProgress(notes, len(m.sources))
+	show := newProgress(ctx, notes, len(m.sources))
 	defer show.done()
 	tree := map[string]tensor.Tensor{}
 	for _, s := range m.sources {
-		show.at(s.Name)
-		x, err := s.Tensor()
+		x, err := step(show, s.Name, s.Tensor)
 		if err != nil {
 			return err
 		}
@@ -236,7 +242,7 @@ func cast(x tensor.Tensor, to *gguf.Type) tensor.Tensor {
 }
 
 // unpackModel writes a GGUF file as a folder in Hugging Face's layout.
-func unpackModel(in, out string, to *gguf.Type, notes io.Writer) error {
+func unpackModel(in, out string, to *gguf.Type) error {
 	m, err := llamacpp.Open(in)
 	if err != nil {
 		return err
@@ -259,8 +265,7 @@ func unpackModel(in, out string, to *gguf.Type, notes io.Writer) error {
 }
 
 func ggufQuantiseCommand() *cobra.Command {
-	var typ, importance string
-	var pure bool
+	var o quantiseOptions
 	c := &cobra.Command{
 		Use:     "quantise IN OUT.gguf",
 		Aliases: []string{"quantize"},
@@ -274,17 +279,23 @@ errors smaller where they matter: types of three bits and less need it to be of 
 		Args: cobra.ExactArgs(2),
 		RunE: func(c *cobra.Command, args []string) (err error) {
 			defer tensor.Catch(&err)
-			return quantiseModel(args[0], args[1], typ, importance, pure, c.OutOrStdout(), c.ErrOrStderr())
+			return o.run(c.Context(), args[0], args[1], c.OutOrStdout(), c.ErrOrStderr())
 		},
 	}
-	c.Flags().StringVar(&typ, "type", "q4_k_m", "the mix of types")
-	c.Flags().StringVar(&importance, "imatrix", "", "a file of weights of columns, GGUF or .dat")
-	c.Flags().BoolVar(&pure, "pure", false, "one type for all matrices")
+	c.Flags().StringVar(&o.typ, "type", "q4_k_m", "the mix of types")
+	c.Flags().StringVar(&o.importance, "imatrix", "", "a file of weights of columns, GGUF or .dat")
+	c.Flags().BoolVar(&o.pure, "pure", false, "one type for all matrices")
 	return c
 }
 
-func quantiseModel(in, out, typ, importance string, pure bool, stdout, notes io.Writer) error {
-	mix, err := llamacpp.ParseMix(typ)
+// quantiseOptions are the flags of quantise.
+type quantiseOptions struct {
+	typ, importance string
+	pure            bool
+}
+
+func (o quantiseOptions) run(ctx context.Context, in, out string, stdout, notes io.Writer) error {
+	mix, err := llamacpp.ParseMix(o.typ)
 	if err != nil {
 		return fmt.Errorf("--type: %w", err)
 	}
@@ -292,8 +303,8 @@ func quantiseModel(in, out, typ, importance string, pure bool, stdout, notes io.
 		return fmt.Errorf("%s: the name of the result should end in .gguf", out)
 	}
 	var weights map[string][]float32
-	if importance != "" {
-		if weights, err = llamacpp.ReadImportance(importance); err != nil {
+	if o.importance != "" {
+		if weights, err = llamacpp.ReadImportance(o.importance); err != nil {
 			return fmt.Errorf("--imatrix: %w", err)
 		}
 	}
@@ -303,7 +314,7 @@ func quantiseModel(in, out, typ, importance string, pure bool, stdout, notes io.
 	}
 	defer m.close()
 	types := mix.Choose(m.meta, m.sources, weights != nil)
-	if pure {
+	if o.pure {
 		types = mix.Pure(m.sources)
 	}
 	if len(types) == 0 {
@@ -325,10 +336,10 @@ func quantiseModel(in, out, typ, importance string, pure bool, stdout, notes io.
 		before, after = before+gguf.Info{Type: was, Shape: s.Shape}.Size(), after+gguf.Info{Type: to, Shape: s.Shape}.Size()
 	}
 	if weights != nil && used == 0 {
-		return fmt.Errorf("--imatrix: none of the tensors in %s is in the model: the names are those of llama.cpp", importance)
+		return fmt.Errorf("--imatrix: none of the tensors in %s is in the model: the names are those of llama.cpp", o.importance)
 	}
 	m.meta = m.meta.With("general.quantization_version", uint32(2)).With("general.file_type", mix.File)
-	if err := m.write(out, notes); err != nil {
+	if err := m.write(ctx, out, notes); err != nil {
 		return err
 	}
 	fmt.Fprintf(stdout, "%s: %s, %s before\n", out, sizeOf(after), sizeOf(before))

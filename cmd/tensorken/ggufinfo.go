@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -225,22 +226,21 @@ func ggufVerifyCommand() *cobra.Command {
 		Args:  cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) (err error) {
 			defer tensor.Catch(&err)
-			return verifyModel(args[0], c.OutOrStdout(), c.ErrOrStderr())
+			return verifyModel(c.Context(), args[0], c.OutOrStdout(), c.ErrOrStderr())
 		},
 	}
 }
 
-func verifyModel(path string, stdout, notes io.Writer) error {
+func verifyModel(ctx context.Context, path string, stdout, notes io.Writer) error {
 	f, err := gguf.Open(path)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	show := newProgress(notes, len(f.Tensors()))
+	show := newProgress(ctx, notes, len(f.Tensors()))
 	bad := 0
 	for _, t := range f.Tensors() {
-		show.at(t.Name)
-		fault, err := f.Verify(t.Name)
+		fault, err := step(show, t.Name, func() (string, error) { return f.Verify(t.Name) })
 		if err != nil {
 			show.done()
 			return err
