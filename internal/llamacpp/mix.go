@@ -144,6 +144,7 @@ var rules = []rule{
 	{"ffn_down", "Q5_0", func(p place) bool { return p.weighted && eighth(p) }, gguf.Q5_1},
 
 	{"attn_output", "Q2_K Q3_K_S Q3_K_M Q4_K_S Q4_K_M IQ3_XXS IQ3_XS IQ3_S IQ3_M IQ4_NL IQ4_XS " + lowBits, eight, gguf.Q5_K},
+	{"attn_output", "Q3_K_L", eight, 0},
 	{"attn_output", "IQ1_S IQ1_M", nil, gguf.IQ2_XXS},
 	{"attn_output", "IQ2_S IQ2_M", nil, gguf.IQ3_S},
 	{"attn_output", "Q2_K", nil, gguf.Q3_K},

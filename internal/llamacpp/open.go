@@ -165,6 +165,9 @@ func (a *architecture) heads(s map[string]any) (h heads, err error) {
 	return h, nil
 }
 
+// maxExperts is the most matrices of a stack: an empty tensor may claim any number.
+const maxExperts = 1 << 14
+
 // add adds the views of a tensor.
 func (m *Model) add(a *architecture, lines []line, info gguf.Info, h heads, gated bool) error {
 	if info.Name == ropeFactors {
@@ -196,8 +199,8 @@ func (m *Model) add(a *architecture, lines []line, info gguf.Info, h heads, gate
 			m.tensors[fill(l.hf, numbers, end)] = v
 			return nil
 		}
-		if len(info.Shape) != 3 {
-			return fmt.Errorf("%q is of shape %v: want a stack of matrices", info.Name, info.Shape)
+		if len(info.Shape) != 3 || info.Shape[0] > maxExperts {
+			return fmt.Errorf("%q is of shape %v: want a stack of at most %d matrices", info.Name, info.Shape, maxExperts)
 		}
 		for i := range info.Shape[0] {
 			v.index = i

@@ -12,6 +12,7 @@ import (
 	"github.com/tensorken/tensorken/data"
 	"github.com/tensorken/tensorken/data/table"
 	"github.com/tensorken/tensorken/draw"
+	"github.com/tensorken/tensorken/gguf"
 	"github.com/tensorken/tensorken/imageio"
 	"github.com/tensorken/tensorken/internal/cachedir"
 	"github.com/tensorken/tensorken/internal/files"
@@ -35,6 +36,15 @@ var formats = []format{
 	{"m.safetensors", saveTree(safetensors.Save), loadTree(safetensors.Load)},
 	{"m.safetensors.index.json", saveTree(func(path string, tree any) error { return safetensors.SaveSharded(path, tree, 4) }),
 		loadTree(safetensors.Load)},
+	{"m.gguf", saveTree(func(path string, tree any) error { return gguf.Save(path, tree, nil, nil) }),
+		loadTree(func(path string, tree any) error {
+			f, err := gguf.Open(path)
+			if err != nil {
+				return err
+			}
+			defer f.Close()
+			return f.Load(tree, nil)
+		})},
 	{"m.npy", saveTree(npy.Save), loadTree(npy.Load)},
 	{"m.npz", saveTree(npy.Save), loadTree(npy.Load)},
 	{"run.ckpt", trainSteps, trainedSteps},
