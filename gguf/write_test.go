@@ -148,3 +148,43 @@ func TestWriteErrors(t *testing.T) {
 		}
 	}
 }
+
+// A model in several files is opened by the name of any.
+func TestSplit(t *testing.T) {
+	dir := t.TempDir()
+	name := func(i int) string { return filepath.Join(dir, fmt.Sprintf("m-%05d-of-00002.gguf", i)) }
+	for i, tree := range []map[string]tensor.Tensor{{"a": tensor.Ones(2)}, {"b": tensor.Zeros(3)}} {
+		meta := gguf.Meta{{"split.no", uint16(i)}, {"split.count", uint16(2)}}
+		if i == 0 {
+			meta = append(gguf.Meta{{"general.name", "split"}}, meta...)
+		}
+		if err := gguf.Save(name(i+1), tree, meta, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i := range 2 {
+		f, err := gguf.Open(name(i + 1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		var all map[string]tensor.Tensor
+		if err := f.Load(&all, nil); err != nil || len(all) != 2 || len(f.Tensors()) != 2 {
+			t.Errorf("the tensors are %v, %v", all, err)
+		}
+		if title, err := gguf.Get[string](f.Meta, "general.name"); title != "split" {
+			t.Errorf("metadata is %v, %v", f.Meta, err)
+		}
+	}
+	if err := os.Rename(name(1), filepath.Join(dir, "other.gguf")); err != nil {
+		t.Skip(err)
+	}
+	for path, want := range map[string]string{
+		name(2):                          "it is one of 2 files of a model, and there is no m-00001-of-00002.gguf",
+		filepath.Join(dir, "other.gguf"): `it is one of 2 files of a model, whose names should end in "-of-00002.gguf"`,
+	} {
+		if _, err := gguf.Open(path); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("Open(%s) = %v, want %s", path, err, want)
+		}
+	}
+}

@@ -138,3 +138,69 @@ func TestConvertedLayout(t *testing.T) {
 		}
 	}
 }
+
+// Metadata that a model cannot have is an error that names it.
+func TestBadGGUF(t *testing.T) {
+	f, err := gguf.Open("../gguf/testdata/llama_gqa.gguf")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	for _, c := range []struct {
+		key   string
+		value any
+		want  string
+	}{
+		{"general.architecture", "mamba", `general.architecture is "mamba": want one of llama, qwen2, qwen3, gemma`},
+		{"general.architecture", uint32(1), `metadata "general.architecture" is a uint32, want a string`},
+		{"llama.block_count", uint32(4e9), "num_hidden_layers is 4000000000: want at most 2.147483647e+09"},
+		{"llama.block_count", uint32(1e8), "num_hidden_layers is 100000000: the file has only 20 tensors"},
+		{"llama.block_count", uint32(1), `a models.Llama has no field for "model.layers.1`},
+		{"llama.block_count", "2", `metadata "llama.block_count" is a string`},
+		{"llama.attention.head_count", uint32(0), "llama.attention.head_count is no number above 0"},
+		{"llama.attention.head_count", uint32(3), `"blk.0.attn_q.weight" is of shape [32 32]: want 3 heads with pairs of rows`},
+		{"llama.attention.head_count", []uint32{4, 4}, `metadata "llama.attention.head_count" is a []uint32`},
+		{"llama.attention.head_count_kv", uint32(8), "num_key_value_heads is 8"},
+		{"llama.attention.layer_norm_rms_epsilon", float32(-1), "rms_norm_eps is -1: want at least 0"},
+		{"llama.embedding_length", uint32(64), "llama.rope.dimension_count is 8 and heads are 16 wide"},
+		{"llama.expert_count", uint32(4), "num_local_experts is 4, and layer 0 of the file has no experts"},
+		{"llama.rope.dimension_count", uint32(4), "llama.rope.dimension_count is 4 and heads are 8 wide"},
+		{"llama.rope.scaling.type", "dynamic", "rotary positions of type"},
+		{"llama.logit_scale", float32(2), `the setting "llama.logit_scale" is not known for models of architecture llama`},
+	} {
+		var sources []gguf.Source
+		for _, info := range f.Tensors() {
+			sources = append(sources, gguf.Source{Name: info.Name, Type: info.Type, Shape: info.Shape, Raw: func() ([]byte, error) { return f.Raw(info.Name) }})
+		}
+		path := filepath.Join(t.TempDir(), "m.gguf")
+		if err := gguf.Write(path, f.Meta.With(c.key, c.value), sources); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := models.Load(path); err == nil || !strings.HasPrefix(err.Error(), "models: ") && !strings.HasPrefix(err.Error(), "gguf: ") || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s = %v: %v, want %s", c.key, c.value, err, c.want)
+		}
+	}
+}
+
+// A file without one of its tensors is an error.
+func TestGGUFLacks(t *testing.T) {
+	for _, name := range []string{"llama_gqa", "gemma3", "mixtral", "qwen2", "gpt2_gen", "bert", "t5"} {
+		f, err := llamacpp.OpenFolder("testdata/" + name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		path := filepath.Join(t.TempDir(), "m.gguf")
+		for i, s := range f.Sources {
+			if optional := s.Name == "output.weight" || strings.HasSuffix(s.Name, "rope_freqs.weight"); optional || i > 30 {
+				continue
+			}
+			if err := gguf.Write(path, f.Meta, slices.Concat(f.Sources[:i], f.Sources[i+1:])); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := models.Load(path); err == nil {
+				t.Errorf("%s: a file without %s is loaded", name, s.Name)
+			}
+		}
+	}
+}

@@ -222,9 +222,12 @@ func (s llamaConfig) check(m *Llama) error {
 			add("pre_feedforward_layernorm", n.Weight, s.Width)
 			add("post_feedforward_layernorm", l.PostFeedforwardLayernorm.Weight, s.Width)
 		}
-		if l.MLP != nil {
+		switch sparse := l.BlockSparseMoE != nil && l.BlockSparseMoE.Gate.Weight.IsValid(); {
+		case s.Experts > 0 && (!sparse || l.MLP != nil):
+			return s.errorf("num_local_experts is %d, and layer %d of the file has no experts, or another network beside them", s.Experts, i)
+		case s.Experts == 0:
 			add("mlp.up_proj", l.MLP.UpProj.Weight, s.Inner, s.Width)
-		} else {
+		default:
 			add("block_sparse_moe.gate", l.BlockSparseMoE.Gate.Weight, s.Experts, s.Width)
 		}
 	}

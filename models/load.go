@@ -148,6 +148,9 @@ type size struct {
 // check returns an error unless the tensors are of the sizes.
 func (c config) check(sizes ...size) error {
 	for _, s := range sizes {
+		if !s.t.IsValid() {
+			return c.errorf("the file lacks %s", s.name)
+		}
 		have := s.t.Shape()
 		same := func(a, b int) bool { return a == b || b < 0 }
 		if !slices.EqualFunc(have, s.shape, same) {
