@@ -201,6 +201,15 @@ func TestGGUFLacks(t *testing.T) {
 			if _, err := models.Load(path); err == nil {
 				t.Errorf("%s: a file without %s is loaded", name, s.Name)
 			}
+			empty := slices.Clone(f.Sources)
+			empty[i].Shape = append([]int{0}, s.Shape[1:]...)
+			empty[i].Tensor, empty[i].Raw = nil, func() ([]byte, error) { return nil, nil }
+			if err := gguf.Write(path, f.Meta, empty); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := models.Load(path); err == nil && slices.Contains([]string{"llama_gqa", "mixtral"}, name) && strings.HasSuffix(s.Name, "attn_q.weight") {
+				t.Errorf("%s: a file in which %s has no rows is loaded", name, s.Name)
+			}
 		}
 	}
 }

@@ -7,7 +7,7 @@
 //	tensorken profile                    # the kernels of a training step, and their speed
 //	tensorken tokenize --tokenizer FILE  # the tokens of text
 //	tensorken gpu                        # lists GPUs; installs their library; checks them
-//	tensorken template --json            # renders chat templates, for other programs
+//	tensorken gguf                       # describes, checks, quantises and converts language models
 //
 // Errors print one line on standard error and exit with status 1. Ctrl-C, SIGTERM or a closed
 // console window of Windows stops train after the current step, saves the best model so far,
@@ -64,7 +64,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 // checkNamed returns an error for a flag that is given and names nothing, as "$FILE" does if there is
 // no such variable.
 func checkNamed(c *cobra.Command) error {
-	for _, name := range []string{"data", "device", "from", "model", "now", "ops", "out", "peers-dir", "plot", "python", "trace", "work", "works"} {
+	for _, name := range []string{"data", "device", "from", "imatrix", "model", "ops", "out", "peers-dir", "plot", "python", "trace", "type", "work", "works"} {
 		f := c.Flags().Lookup(name)
 		if f == nil || !f.Changed || name == "device" && f.Value.Type() == "string" { // "" is the default device
 			continue

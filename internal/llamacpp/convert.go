@@ -345,6 +345,9 @@ func find(lines []line, name string) (l line, numbers []int, end string, ok bool
 // add adds a tensor.
 func (f *Folder) add(to string, l line, name string) error {
 	dtype, shape, err := f.weights.Describe(name)
+	if err == nil {
+		err = f.heads.check(name, l.how, shape)
+	}
 	if err != nil {
 		return err
 	}

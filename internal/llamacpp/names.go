@@ -3,6 +3,7 @@ package llamacpp
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"math"
 	"slices"
 	"strconv"
@@ -93,6 +94,15 @@ func (l line) stacked() bool { return slices.Contains(l.hf, "*") }
 
 // heads are numbers of heads.
 type heads struct{ queries, keys int }
+
+// check returns an error unless the rows of queries or keys are pairs of each head.
+func (h heads) check(name, how string, shape []int) error {
+	n, ok := map[string]int{"queries": h.queries, "keys": h.keys}[how]
+	if ok && (len(shape) == 0 || shape[0] == 0 || shape[0]%(2*n) != 0) {
+		return fmt.Errorf("%q is of shape %v: want %d heads with pairs of rows", name, shape, n)
+	}
+	return nil
+}
 
 // An operation changes the elements of a tensor.
 type operation struct {

@@ -187,12 +187,8 @@ func (m *Model) add(a *architecture, lines []line, info gguf.Info, h heads, gate
 		if !ok || end == "" {
 			continue
 		}
-		rows := h.queries
-		if l.how == "keys" {
-			rows = h.keys
-		}
-		if (l.how == "queries" || l.how == "keys") && (len(info.Shape) == 0 || info.Shape[0]%(2*rows) != 0) {
-			return fmt.Errorf("%q is of shape %v: want %d heads with pairs of rows", info.Name, info.Shape, rows)
+		if err := h.check(info.Name, l.how, info.Shape); err != nil {
+			return err
 		}
 		v := view{m.file, info, -1, l.how, h}
 		if !l.stacked() {
