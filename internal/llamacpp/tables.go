@@ -185,6 +185,7 @@ var architectures = []architecture{
 			feed_forward_length              d_ff                            u
 			attention.head_count             num_heads                       u
 			attention.key_length             d_kv                            u
+			attention.value_length           d_kv                            u
 			attention.layer_norm_epsilon     layer_norm_epsilon              f
 			attention.layer_norm_rms_epsilon layer_norm_epsilon              f
 			attention.relative_buckets_count relative_attention_num_buckets  u
