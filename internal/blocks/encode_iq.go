@@ -10,9 +10,10 @@ import (
 // A lattice finds the points of a grid that are near a number for each of its axes.
 type lattice struct {
 	*grid
-	size   int
-	middle []float32  // between levels
-	cells  [][]uint16 // points near the centre of a cell, by the nearest levels of all axes
+	size    int
+	numbers [][8]float32 // of points
+	middle  []float32    // between levels
+	cells   [][]uint16   // points near the centre of a cell, by the nearest levels of all axes
 }
 
 // The lattices of the grids.
@@ -33,6 +34,12 @@ func newLattice(g func() *grid) func() *lattice {
 		l := &lattice{grid: g(), size: g().size()}
 		for i := range len(l.levels) - 1 {
 			l.middle = append(l.middle, float32(int(l.levels[i])+int(l.levels[i+1]))/2)
+		}
+		l.numbers = make([][8]float32, len(l.points))
+		for i, p := range l.points {
+			for k, v := range p {
+				l.numbers[i][k] = float32(v)
+			}
 		}
 		count := 1
 		for range l.size {
@@ -99,17 +106,23 @@ func (l *lattice) near(v, w *[8]float32) (best uint16, xq, qq float32) {
 		cell += i * size
 		size *= len(l.levels)
 	}
+	var twice [8]float32 // of the weighted numbers
+	for k := range l.size {
+		twice[k] = 2 * w[k] * v[k]
+	}
 	most := float32(math.Inf(-1))
 	for _, p := range l.cells[cell] {
-		var a, b float32
-		for k, q := range l.points[p][:l.size] {
-			t := w[k] * float32(q)
-			a += t * v[k]
-			b += t * float32(q)
+		var gain float32
+		for k, q := range l.numbers[p][:l.size] {
+			gain += q * (twice[k] - w[k]*q)
 		}
-		if gain := 2*a - b; gain > most {
-			best, xq, qq, most = p, a, b, gain
+		if gain > most {
+			best, most = p, gain
 		}
+	}
+	for k, q := range l.numbers[best][:l.size] {
+		xq += w[k] * q * v[k]
+		qq += w[k] * q * q
 	}
 	return best, xq, qq
 }
