@@ -28,7 +28,10 @@ func Open(path string) (*Tokenizer, error) {
 	if err != nil {
 		return nil, errorf("%s: %w", files.Name(path), files.Reason(err))
 	}
-	return t, t.readNames(filepath.Dir(path), filepath.Ext(path) == ".model")
+	if err := t.readNames(filepath.Dir(path), filepath.Ext(path) == ".model"); err != nil {
+		return nil, err
+	}
+	return t, nil
 }
 
 // layouts are the files that a folder may have, the best first.

@@ -15,6 +15,8 @@ type model interface {
 	vocab() *vocabulary
 	// surface is the id whose tokens show the text that they stand for; -1 if none does.
 	surface() int32
+	// saved returns the section model of tokenizer.json.
+	saved() any
 }
 
 // A vocabulary numbers tokens.
@@ -93,12 +95,13 @@ func (m *wordLevel) tokenize(_ *state, word string, toks []tok) ([]tok, error) {
 type wordPiece struct {
 	words       *vocabulary
 	unknown     string
+	prefix      string
 	first, rest *trie // tokens that may begin a word; others, without their prefix
 	longest     int   // of words, in characters: longer ones are unknown
 }
 
 func newWordPiece(words *vocabulary, unknown, prefix string, longest int) *wordPiece {
-	m := &wordPiece{words: words, unknown: unknown, longest: longest}
+	m := &wordPiece{words: words, unknown: unknown, prefix: prefix, longest: longest}
 	rest := map[string]int32{}
 	for s, id := range words.ids {
 		if len(s) > len(prefix) && s[:len(prefix)] == prefix {

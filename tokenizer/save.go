@@ -1,0 +1,157 @@
+package tokenizer
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"io"
+
+	"github.com/tensorken/tensorken/internal/files"
+)
+
+// Save writes a tokenizer.json, which Hugging Face's library reads.
+func (t *Tokenizer) Save(path string) error {
+	err := files.Replace(path, func(w *bufio.Writer) error { return t.Write(w) })
+	if err != nil {
+		return errorf("%s: %w", files.Name(path), files.Reason(err))
+	}
+	return nil
+}
+
+// Write writes a tokenizer.json.
+func (t *Tokenizer) Write(w io.Writer) error {
+	var out struct {
+		Version       string          `json:"version"`
+		Truncation    json.RawMessage `json:"truncation"`
+		Padding       json.RawMessage `json:"padding"`
+		AddedTokens   []savedToken    `json:"added_tokens"`
+		Normalizer    json.RawMessage `json:"normalizer"`
+		PreTokenizer  json.RawMessage `json:"pre_tokenizer"`
+		PostProcessor json.RawMessage `json:"post_processor"`
+		Decoder       json.RawMessage `json:"decoder"`
+		Model         any             `json:"model"`
+	}
+	out.Version = "1.0"
+	for name, to := range map[string]*json.RawMessage{
+		"truncation": &out.Truncation, "padding": &out.Padding, "normalizer": &out.Normalizer,
+		"pre_tokenizer": &out.PreTokenizer, "post_processor": &out.PostProcessor, "decoder": &out.Decoder,
+	} {
+		if *to = t.sections[name]; len(*to) == 0 {
+			*to = json.RawMessage("null")
+		}
+	}
+	out.AddedTokens = []savedToken{}
+	for _, a := range t.added.list {
+		out.AddedTokens = append(out.AddedTokens, savedToken(a))
+	}
+	out.Model = t.model.saved()
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	if err := e.Encode(out); err != nil {
+		return errorf("%w", err)
+	}
+	return nil
+}
+
+// savedToken is an AddedToken with the names of tokenizer.json.
+type savedToken struct {
+	ID         int32  `json:"id"`
+	Content    string `json:"content"`
+	SingleWord bool   `json:"single_word"`
+	LStrip     bool   `json:"lstrip"`
+	RStrip     bool   `json:"rstrip"`
+	Normalized bool   `json:"normalized"`
+	Special    bool   `json:"special"`
+}
+
+// orderedVocab is written as an object, by id.
+type orderedVocab vocabulary
+
+func (v *orderedVocab) MarshalJSON() ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	b.WriteByte('{')
+	first := true
+	for id, s := range v.tokens {
+		if !v.has[id] {
+			continue
+		}
+		if !first {
+			b.WriteByte(',')
+		}
+		first = false
+		if err := e.Encode(s); err != nil {
+			return nil, err
+		}
+		b.WriteByte(':')
+		if err := e.Encode(id); err != nil {
+			return nil, err
+		}
+	}
+	b.WriteByte('}')
+	return b.Bytes(), nil
+}
+
+// null is nil for "".
+func null(s string) any {
+	if s == "" {
+		return nil
+	}
+	return s
+}
+
+func (m *bpe) saved() any {
+	list := m.list
+	if list == nil {
+		list = [][2]string{}
+	}
+	return struct {
+		Type     string        `json:"type"`
+		Dropout  any           `json:"dropout"`
+		Unknown  any           `json:"unk_token"`
+		Prefix   any           `json:"continuing_subword_prefix"`
+		Suffix   any           `json:"end_of_word_suffix"`
+		Fuse     bool          `json:"fuse_unk"`
+		Fallback bool          `json:"byte_fallback"`
+		Whole    bool          `json:"ignore_merges"`
+		Vocab    *orderedVocab `json:"vocab"`
+		Merges   [][2]string   `json:"merges"`
+	}{"BPE", nil, null(m.unknown), null(m.prefix), null(m.suffix), m.fuse, m.fallback, m.whole, (*orderedVocab)(m.words), list}
+}
+
+func (m *wordPiece) saved() any {
+	return struct {
+		Type    string        `json:"type"`
+		Unknown string        `json:"unk_token"`
+		Prefix  string        `json:"continuing_subword_prefix"`
+		Longest int           `json:"max_input_chars_per_word"`
+		Vocab   *orderedVocab `json:"vocab"`
+	}{"WordPiece", m.unknown, m.prefix, m.longest, (*orderedVocab)(m.words)}
+}
+
+func (m *wordLevel) saved() any {
+	return struct {
+		Type    string        `json:"type"`
+		Vocab   *orderedVocab `json:"vocab"`
+		Unknown string        `json:"unk_token"`
+	}{"WordLevel", (*orderedVocab)(m.words), m.unknown}
+}
+
+func (m *unigram) saved() any {
+	vocab := make([][2]any, len(m.scores))
+	for i, s := range m.scores {
+		vocab[i] = [2]any{m.words.tokens[i], s}
+	}
+	var unknown any
+	if m.unknown >= 0 {
+		unknown = m.unknown
+	}
+	return struct {
+		Type     string   `json:"type"`
+		Unknown  any      `json:"unk_id"`
+		Vocab    [][2]any `json:"vocab"`
+		Fallback bool     `json:"byte_fallback"`
+	}{"Unigram", unknown, vocab, m.fallback}
+}
