@@ -56,7 +56,7 @@ func newAddedTokens(list []AddedToken, n normalizer) (*addedTokens, error) {
 			plain.add(t.Content, id)
 			continue
 		}
-		content := text{s: t.Content}
+		content := newText(t.Content)
 		if n != nil {
 			var err error
 			if content, err = n.normalize(content); err != nil {

@@ -58,12 +58,9 @@ func (m *runeMap) normalize(t text) (text, error) {
 			b = newBuilder(&t)
 		}
 		b.keep(i - size)
-		switch {
-		case to < 0:
+		if to < 0 {
 			b.drop(1)
-		case utf8.RuneLen(to) == size:
-			b.swap(to)
-		default:
+		} else {
 			b.put(to, 0)
 		}
 	}

@@ -181,38 +181,24 @@ func (in *input) rewrite(f func(t text) (text, error)) error {
 		return nil
 	}
 	parts := make([]text, len(in.pieces))
-	size, aligned, end := 0, true, 0
+	size := 0
 	for i, p := range in.pieces {
-		t := in.text.slice(int(p.lo), int(p.hi))
+		parts[i] = in.text.slice(int(p.lo), int(p.hi))
 		if p.id < 0 {
 			var err error
-			if t, err = f(t); err != nil {
+			if parts[i], err = f(parts[i]); err != nil {
 				return err
 			}
 		}
-		aligned = aligned && t.al == nil && (i == 0 || t.base == end)
-		end = t.base + len(t.s)
-		size += len(t.s)
-		parts[i] = t
+		size += len(parts[i].s)
 	}
 	all := text{}
 	s := make([]byte, 0, size)
-	if aligned && len(parts) > 0 {
-		all.base = parts[0].base
-	} else {
-		all.al = make([]span, 0, size)
-	}
 	out := in.pieces[:0]
 	for i, p := range in.pieces {
 		lo := len(s)
 		s = append(s, parts[i].s...)
-		if !aligned {
-			if parts[i].al != nil {
-				all.al = append(all.al, parts[i].al...)
-			} else {
-				all.al = appendIdentity(all.al, parts[i].s, parts[i].base)
-			}
-		}
+		all.runs, _ = appendRuns(all.runs, lo, &parts[i], 0, len(parts[i].s), 0)
 		if lo < len(s) {
 			out = append(out, piece{int32(lo), int32(len(s)), p.id})
 		}

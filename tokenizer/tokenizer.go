@@ -208,7 +208,7 @@ func (t *Tokenizer) describe(e *Encoding, in *input, all []tok, s string) {
 	e.Tokens, e.Offsets = make([]string, n), make([][2]int32, n)
 	numbers := make([]int32, 3*n)
 	e.TypeIDs, e.AttentionMask, e.SpecialMask = numbers[:n:n], numbers[n:2*n:2*n], numbers[2*n:]
-	c := newCounter(s)
+	c := newCounter(s, &in.text)
 	names, surface := t.model.vocab().tokens, t.model.surface()
 	next := 0 // the first piece that does not end before the token
 	for i, k := range all {
@@ -220,7 +220,7 @@ func (t *Tokenizer) describe(e *Encoding, in *input, all []tok, s string) {
 		} else {
 			e.Tokens[i] = names[k.id]
 		}
-		e.Offsets[i] = c.offsets(in, k.lo, k.hi)
+		e.Offsets[i] = c.offsets(k.lo, k.hi)
 		e.AttentionMask[i] = 1
 	}
 }
@@ -228,7 +228,7 @@ func (t *Tokenizer) describe(e *Encoding, in *input, all []tok, s string) {
 // divide finds added tokens in a text, normalizes the parts between them, and divides these into
 // words.
 func (t *Tokenizer) divide(in *input, s string) error {
-	in.text = text{s: s}
+	in.text = newText(s)
 	in.pieces = in.pieces[:0]
 	if s != "" {
 		in.pieces = append(in.pieces, piece{0, int32(len(s)), -1})
@@ -251,14 +251,16 @@ func (t *Tokenizer) divide(in *input, s string) error {
 	return nil
 }
 
-// A counter turns places in bytes into places in runes.
+// A counter turns places of a text, which go up, into places in runes of the original.
 type counter struct {
-	starts []int32 // by place: the characters that begin before it; nil for ASCII
+	starts []int32 // by byte of the original: the characters that begin before it; nil for ASCII
+	text   *text
+	k      int // the run of the last place
 }
 
-func newCounter(s string) counter {
+func newCounter(s string, t *text) counter {
 	if isASCII(s) {
-		return counter{}
+		return counter{text: t}
 	}
 	starts := make([]int32, len(s)+1)
 	n := int32(0)
@@ -269,23 +271,38 @@ func newCounter(s string) counter {
 		}
 	}
 	starts[len(s)] = n
-	return counter{starts}
+	return counter{starts: starts, text: t}
 }
 
-// offsets returns the characters that bytes of the input's text come from.
-func (c *counter) offsets(in *input, lo, hi int32) [2]int32 {
-	if al := in.text.al; al != nil {
-		lo, hi = al[lo].lo, al[hi-1].hi
-	} else {
-		lo, hi = lo+int32(in.text.base), hi+int32(in.text.base)
-		if c.starts != nil { // whole characters, of those that bytes belong to
-			return [2]int32{c.starts[lo+1] - 1, c.starts[hi]}
-		}
+// runOf returns the run of a place, not before run k.
+func (c *counter) runOf(at int32, k int) int {
+	for k+1 < len(c.text.runs) && c.text.runs[k+1].at <= at {
+		k++
 	}
-	if c.starts != nil {
-		return [2]int32{c.starts[lo], c.starts[hi]}
+	return k
+}
+
+// offsets returns the characters that the bytes lo to hi of the text come from, whole ones.
+func (c *counter) offsets(lo, hi int32) [2]int32 {
+	lo, hi = lo+c.text.off, hi+c.text.off
+	c.k = c.runOf(lo, c.k)
+	first := c.text.runs[c.k]
+	last := c.text.runs[c.runOf(hi-1, c.k)]
+	var o [2]int32
+	if o[0] = first.lo; first.hi < 0 {
+		o[0] += lo - first.at
 	}
-	return [2]int32{lo, hi}
+	if o[1] = last.hi; last.hi < 0 {
+		o[1] = last.lo + hi - last.at
+	}
+	if c.starts == nil {
+		return o
+	}
+	o[1] = c.starts[o[1]]
+	if first.hi < 0 {
+		return [2]int32{c.starts[o[0]+1] - 1, o[1]}
+	}
+	return [2]int32{c.starts[o[0]], o[1]}
 }
 
 // Decode returns the text of tokens. Special tokens are left out unless keepSpecial is set, as are
