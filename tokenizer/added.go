@@ -43,6 +43,9 @@ func newAddedTokens(list []AddedToken, n normalizer) (*addedTokens, error) {
 	sort.SliceStable(order, func(i, j int) bool { return order[i].Special && !order[j].Special })
 	for i := range a.list {
 		t := &a.list[i]
+		if len(t.Content) > maxToken {
+			return nil, errToken
+		}
 		a.byID[t.ID] = t
 		a.byContent[t.Content] = t.ID
 		a.shown[t.ID] = t.Content
@@ -62,6 +65,9 @@ func newAddedTokens(list []AddedToken, n normalizer) (*addedTokens, error) {
 			if content, err = n.normalize(content); err != nil {
 				return nil, err
 			}
+		}
+		if len(content.s) > maxToken {
+			return nil, errToken
 		}
 		a.shown[id] = content.s
 		own.add(content.s, id)

@@ -178,6 +178,10 @@ func component[T any](kind, path string, depth int, raw json.RawMessage, of map[
 func components[T any](f *fields, name string, depth int, one func(path string, raw json.RawMessage, depth int) (T, error)) (all []T) {
 	raws, paths := f.list(name)
 	for i, raw := range raws {
+		if bytes.Equal(raw, []byte("null")) {
+			f.fail(name, "element %d is null", i)
+			continue
+		}
 		v, err := one(paths[i], raw, depth+1)
 		if err != nil && f.err == nil {
 			f.err = err

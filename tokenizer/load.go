@@ -196,7 +196,7 @@ func (s *spec) numbered() (out []AddedToken) {
 	place := map[int32]int{}
 	for _, a := range s.added {
 		if a.Content == "" {
-			continue
+			continue // as Hugging Face's library does
 		}
 		id, ok := v.ids[a.Content]
 		if known, again := ids[a.Content]; again {
@@ -248,7 +248,7 @@ func (t *Tokenizer) readLimits(sections map[string]json.RawMessage) error {
 		default:
 			f.fail("strategy", `should be "BatchLongest" or {"Fixed": length}, and is %.40s`, raw)
 		}
-		if p.MultipleOf < 0 || p.length(p.Length) > maxPadded {
+		if p.MultipleOf < 0 || p.MultipleOf > maxPadded || p.length(p.Length) > maxPadded {
 			f.fail("", "lengths should be from 0 to %d", maxPadded)
 		}
 		if err := f.done(); err != nil {
@@ -260,7 +260,7 @@ func (t *Tokenizer) readLimits(sections map[string]json.RawMessage) error {
 }
 
 // maxPadded is the greatest length to which a file may ask to pad each text.
-const maxPadded = 1 << 24
+const maxPadded = 1 << 20
 
 // roles are the special tokens that configurations name.
 var roles = []string{"bos", "eos", "unk", "sep", "pad", "cls", "mask"}

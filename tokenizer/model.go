@@ -30,6 +30,11 @@ type vocabulary struct {
 // maxSparse is the number of ids that a small vocabulary may leave out.
 const maxSparse = 1 << 20
 
+// maxToken is the greatest length of a token in bytes.
+const maxToken = 1 << 16
+
+var errToken = fmt.Errorf("a token has more than %d bytes", maxToken)
+
 // newVocabulary returns the vocabulary of ids, which bound limits: a file has no token for most ids
 // beyond its size.
 func newVocabulary(ids map[string]int32, bound int) (*vocabulary, error) {
@@ -38,6 +43,9 @@ func newVocabulary(ids map[string]int32, bound int) (*vocabulary, error) {
 	for s, id := range ids {
 		if id < 0 || int(id) >= max(bound, maxSparse) {
 			return nil, fmt.Errorf("token %q has the id %d: ids must be from 0 to %d here", s, id, max(bound, maxSparse)-1)
+		}
+		if len(s) > maxToken {
+			return nil, errToken
 		}
 		top = max(top, id)
 	}

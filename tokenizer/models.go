@@ -150,6 +150,9 @@ func newUnigram(pieces []scored, unknown int, fallback bool) (*unigram, error) {
 		if math.IsNaN(p.score) || math.IsInf(p.score, 0) {
 			return nil, fmt.Errorf("the score of token %d is %v", i, p.score)
 		}
+		if len(p.token) > maxToken {
+			return nil, errToken
+		}
 		m.words.ids[p.token] = int32(i)
 		m.words.tokens[i], m.words.has[i] = p.token, true
 		m.scores[i] = p.score

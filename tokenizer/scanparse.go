@@ -92,11 +92,13 @@ func (p *scanParser) atom() node {
 	default:
 		return node{class: p.class()}
 	}
-	p.depth++
+	if p.depth++; p.depth > 8 {
+		p.fail()
+	}
 	n := node{alternatives: p.alternatives()}
 	p.depth--
 	p.fold = fold
-	if p.depth > 8 || !p.take(")") {
+	if !p.take(")") {
 		p.fail()
 	}
 	return n

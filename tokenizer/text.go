@@ -129,6 +129,9 @@ func (b *builder) at(i int) span {
 // put appends r. A change of 0 replaces the next character by r, one of -n also removes the n
 // characters after it, and 1 inserts r, with the origin of the character before.
 func (b *builder) put(r rune, change int) {
+	if len(b.s) > maxText {
+		return // divide refuses the text
+	}
 	var v span
 	switch {
 	case change <= 0 && b.pos < len(b.from.s):

@@ -1,0 +1,88 @@
+package tokenizer
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// cover finds what merging gives, whatever the order of the merges is.
+func TestCover(t *testing.T) {
+	rng := rand.New(rand.NewPCG(9, 10))
+	for trial := range 300 {
+		ids := map[string]int32{}
+		var names []string
+		add := func(s string) {
+			if _, ok := ids[s]; !ok {
+				ids[s] = int32(len(names))
+				names = append(names, s)
+			}
+		}
+		for i := range 2 + rng.IntN(3) {
+			add(string(rune('a' + i)))
+		}
+		m := &bpe{}
+		for range rng.IntN(40) {
+			a, b := names[rng.IntN(len(names))], names[rng.IntN(len(names))]
+			if len(a)+len(b) < 12 {
+				add(a + b)
+				m.list = append(m.list, [2]string{a, b})
+			}
+		}
+		rng.Shuffle(len(m.list), func(i, j int) {
+			if trial%2 == 0 {
+				m.list[i], m.list[j] = m.list[j], m.list[i]
+			}
+		})
+		var err error
+		if m.words, err = newVocabulary(ids, len(ids)); err != nil {
+			t.Fatal(err)
+		}
+		if err := m.init(false); err != nil {
+			t.Fatal(err)
+		}
+		st := newState()
+		letters := names[:slices.IndexFunc(append(names, "xx"), func(s string) bool { return len(s) > 1 })]
+		for range 30 {
+			var b strings.Builder
+			for range 1 + rng.IntN(60) {
+				b.WriteString(letters[rng.IntN(len(letters))])
+			}
+			word := b.String()
+			got, want := m.cover(st, word, 0, nil), m.byHeap(st, word, 0, nil)
+			if fmt.Sprint(got) != fmt.Sprint(want) {
+				t.Fatalf("merges %q of %q: %v, want %v", m.list, word, got, want)
+			}
+		}
+	}
+}
+
+func TestTrie(t *testing.T) {
+	rng := rand.New(rand.NewPCG(11, 12))
+	keys := map[string]int32{}
+	for range 5000 {
+		b := make([]byte, 1+rng.IntN(6))
+		for i := range b {
+			b[i] = byte(rng.IntN(256) & rng.IntN(256))
+		}
+		keys[string(b)] = int32(rng.IntN(1 << 20))
+	}
+	f := trieOf(keys)
+	for range 20000 {
+		b := make([]byte, rng.IntN(9))
+		for i := range b {
+			b[i] = byte(rng.IntN(256) & rng.IntN(256))
+		}
+		want, length := int32(-1), 0
+		for n := 1; n <= len(b); n++ {
+			if v, ok := keys[string(b[:n])]; ok {
+				want, length = v, n
+			}
+		}
+		if got, n := f.longest(string(b)); got != want || n != length {
+			t.Fatalf("%q: %d of %d bytes, want %d of %d", b, got, n, want, length)
+		}
+	}
+}
