@@ -1,10 +1,22 @@
-// Package tokenizer turns text into the tokens of a model and back. It reads tokenizer.json of
-// Hugging Face, tokenizer.model of SentencePiece, vocab.txt, vocab.json with merges.txt, and the
-// metadata of GGUF files. Read tokenizer.go first, then load.go and model.go.
+// Package tokenizer turns text into the tokens that language models read, and back, as Hugging
+// Face's tokenizers library does.
 //
-//	t, err := tokenizer.Open("Llama-3.2-1B")
-//	e, err := t.Encode("Hello", nil) // e.IDs are the tokens
-//	text := t.Decode(e.IDs, false)
+// [Open] reads tokenizer.json, tokenizer.model of SentencePiece, vocab.txt of BERT and vocab.json with
+// merges.txt of GPT-2, or a folder with one of them; [FromGGUF] takes the metadata of a GGUF file.
+// A part of a file that is not known is an error: without it the tokens would be others.
 //
-// A [Tokenizer] may be used by any number of goroutines. A [Decoder] is for one text.
+// A text passes through the parts of tokenizer.json in order: added tokens are found in it, a
+// normalizer changes what is between them, a pre-tokenizer divides it into words, a model divides
+// words into tokens, a post-processor adds special tokens. A decoder makes text of tokens. Offsets say
+// which characters of the text a token stands for, through all changes.
+//
+// No text takes time that grows with its square: BPE goes over a word once and checks that each
+// token may follow the one before, Unigram finds the best way with a trie, and words that were met
+// before are looked up.
+//
+// [BPETrainer] and [UnigramTrainer] make vocabularies from texts.
+//
+// Read tokenizer.go first: it is the way of a text. Then text.go, how origins are kept; state.go, the
+// pieces of a text and the words that were met; model.go, bpe.go and merge.go, the models; load.go,
+// fields.go and components.go, the file; scanner.go, the regular expressions of splitters.
 package tokenizer

@@ -1,0 +1,260 @@
+package tokenizer
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// A component is a tokenizer of testdata with other sections, and what Hugging Face's library, 0.23,
+// makes of texts.
+type componentCases struct {
+	Name, Base      string
+	Sections, Model map[string]json.RawMessage
+	Cases           []struct {
+		Text, Decoded, Keep string
+		Pair                *string
+		AddSpecial          *bool `json:"add_special"`
+		Error               bool
+		IDs, Types, Offsets []int32
+		Tokens              []string
+	}
+}
+
+// with returns the text of a tokenizer with other sections.
+func (c *componentCases) with(t *testing.T) string {
+	data, err := os.ReadFile("testdata/" + c.Base + ".json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all, model map[string]json.RawMessage
+	if err := json.Unmarshal(data, &all); err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(all["model"], &model); err != nil {
+		t.Fatal(err)
+	}
+	for k, v := range c.Sections {
+		all[k] = v
+	}
+	for k, v := range c.Model {
+		model[k] = v
+	}
+	if all["model"], err = json.Marshal(model); err != nil {
+		t.Fatal(err)
+	}
+	out, err := json.Marshal(all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(out)
+}
+
+func TestComponents(t *testing.T) {
+	data, err := os.ReadFile("testdata/components.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []componentCases
+	if err := json.Unmarshal(data, &all); err != nil || len(all) < 100 {
+		t.Fatalf("%d components, %v", len(all), err)
+	}
+	for _, c := range all {
+		tok, err := Read(strings.NewReader(c.with(t)))
+		if err != nil {
+			t.Errorf("%s: %v", c.Name, err)
+			continue
+		}
+		for _, q := range c.Cases {
+			o := &EncodeOptions{NoSpecial: q.AddSpecial != nil && !*q.AddSpecial}
+			e, err := tok.Encode(q.Text, o)
+			if q.Pair != nil {
+				e, err = tok.EncodePair(q.Text, *q.Pair, o)
+			}
+			if (err != nil) != q.Error {
+				t.Errorf("%s: %q: %v", c.Name, q.Text, err)
+			}
+			if err != nil {
+				continue
+			}
+			var offsets []int32
+			for _, p := range e.Offsets {
+				offsets = append(offsets, p[:]...)
+			}
+			if !slices.Equal(e.IDs, q.IDs) || !slices.Equal(e.Tokens, q.Tokens) || !slices.Equal(offsets, q.Offsets) || !slices.Equal(e.TypeIDs, q.Types) {
+				t.Errorf("%s: %q gave\n%v %q %v %v, want\n%v %q %v %v", c.Name, q.Text, e.IDs, e.Tokens, offsets, e.TypeIDs, q.IDs, q.Tokens, q.Offsets, q.Types)
+			}
+			if got := tok.Decode(q.IDs, false); got != q.Decoded {
+				t.Errorf("%s: %v decodes to %q, want %q", c.Name, q.IDs, got, q.Decoded)
+			}
+			if got := tok.Decode(q.IDs, true); got != q.Keep {
+				t.Errorf("%s: %v with special tokens decodes to %q, want %q", c.Name, q.IDs, got, q.Keep)
+			}
+		}
+	}
+}
+
+// What cannot be read is an error that names it.
+func TestErrors(t *testing.T) {
+	change := func(old, new string) string {
+		if strings.Count(small, old) < 1 {
+			t.Fatalf("no %q", old)
+		}
+		return strings.Replace(small, old, new, 1)
+	}
+	for want, text := range map[string]string{
+		"it is no tokenizer.json: it should begin with {":  "vocab",
+		"it is no tokenizer.json: its JSON cannot be read": "{",
+		"model: is missing":        `{}`,
+		"version: is \"2.0\"":      change(`"version":"1.0"`, `"version":"2.0"`),
+		"extra: is no known field": change(`"version"`, `"extra":1,"version"`),
+		"normalizer.normalizers[0].type: there is no normalizer \"NFX\"":               change("NFKC", "NFX"),
+		"normalizer.normalizers[2].strip: is no known field":                           change(`"strip_left"`, `"strip":true,"strip_left"`),
+		"normalizer.normalizers[3].clean_text: should be a true or false, and is 1":    change(`"clean_text":true`, `"clean_text":1`),
+		"normalizer.normalizers[1].pattern.Regex: the regular expression \"a(?=b\"":    change("a(?=b)", "a(?=b"),
+		"pre_tokenizer.pretokenizers[0].behavior: should be one of":                    change("MergedWithNext", "Merged"),
+		"pre_tokenizer.pretokenizers[2].replacement: should be one character":          change(`"replacement":"_"`, `"replacement":"__"`),
+		"post_processor.processors[1].single[0].SpecialToken.id: special_tokens has n": change(`{"id":"<pad>","type_id":0}`, `{"id":"<bad>","type_id":0}`),
+		"decoder.decoders[2].start: is missing":                                        change(`"start":1,`, ``),
+		"model: unk_id is 9":                                                           change(`"unk_id":1`, `"unk_id":9`),
+		"model.type: there is no such model":                                           change("Unigram", "Bigram"),
+		"model.vocab: element 1 should be":                                             change(`["<unk>",-1.5]`, `["<unk>"]`),
+		"padding: lengths should be from 0 to 1048576":                                 change(`"Fixed":8`, `"Fixed":99999999`),
+		"truncation.direction: should be one of":                                       change(`"Right"`, `"Up"`),
+		"added_tokens[0].id: should be a whole number":                                 change(`"id":0,"content"`, `"id":-1.5,"content"`),
+	} {
+		_, err := Read(strings.NewReader(text))
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("the error is %v, want %q", err, want)
+		}
+	}
+	dir := t.TempDir()
+	if _, err := Open(dir); err == nil || !strings.Contains(err.Error(), "has none of tokenizer.json") {
+		t.Errorf("an empty folder: %v", err)
+	}
+	if _, err := Open(filepath.Join(dir, "none.json")); err == nil || !strings.Contains(err.Error(), "none.json: ") {
+		t.Errorf("no file: %v", err)
+	}
+	tok, err := Read(strings.NewReader(small))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := tok.Encode("a b", &EncodeOptions{Truncation: &Truncation{MaxLength: 0}}); err == nil {
+		t.Error("no place for special tokens is no error")
+	}
+	if _, err := tok.Encode("a b", &EncodeOptions{Truncation: &Truncation{MaxLength: 9, Strategy: OnlySecond}}); err != nil {
+		t.Errorf("a short text: %v", err)
+	}
+	if _, err := tok.Encode("a b a b a b", &EncodeOptions{Truncation: &Truncation{MaxLength: 2, Strategy: OnlySecond}}); err == nil {
+		t.Error("there is no second text to cut, and no error")
+	}
+}
+
+// Files in the formats of BERT and GPT-2 give what tokenizer.json gives.
+func TestVocabFiles(t *testing.T) {
+	for _, name := range []string{"bert_wordpiece", "gpt2_bpe"} {
+		tok, dir := load(t, name), t.TempDir()
+		write := func(file, text string) {
+			if err := os.WriteFile(filepath.Join(dir, file), []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		switch m := tok.model.(type) {
+		case *wordPiece:
+			write("vocab.txt", strings.Join(m.words.tokens, "\n")+"\n")
+		case *bpe:
+			ids, err := json.Marshal(m.words.ids)
+			if err != nil {
+				t.Fatal(err)
+			}
+			write("vocab.json", string(ids))
+			merges := "#version: 0.2\n"
+			for _, p := range m.list {
+				merges += p[0] + " " + p[1] + "\n"
+			}
+			write("merges.txt", merges)
+		}
+		same, err := Open(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, text := range []string{hostile, mixedText(2000), "<|endoftext|>[SEP]", ""} {
+			a, err := tok.Encode(text, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			b, err := same.Encode(text, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if fmt.Sprint(a.IDs, a.Offsets) != fmt.Sprint(b.IDs, b.Offsets) || tok.Decode(a.IDs, false) != same.Decode(a.IDs, false) {
+				t.Errorf("%s: %.40q differs", name, text)
+			}
+		}
+	}
+}
+
+func TestTrain(t *testing.T) {
+	text, err := os.ReadFile("testdata/train.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := os.ReadFile("testdata/train.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want struct {
+		Vocab   []string `json:"bpe_vocab"`
+		Merges  [][2]string
+		Unigram [][2]any
+	}
+	if err := json.Unmarshal(data, &want); err != nil {
+		t.Fatal(err)
+	}
+	tok, err := BPETrainer{}.Train(strings.Lines(string(text)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m := tok.model.(*bpe); !slices.Equal(m.words.tokens, want.Vocab) || !slices.Equal(m.list, want.Merges) {
+		t.Errorf("BPE: %d tokens, %d merges, want %d, %d", len(m.words.tokens), len(m.list), len(want.Vocab), len(want.Merges))
+	}
+	tok, err = UnigramTrainer{}.Train(strings.Lines(string(text)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := tok.model.(*unigram)
+	if len(m.scores) != len(want.Unigram) {
+		t.Errorf("Unigram: %d tokens, want %d", len(m.scores), len(want.Unigram))
+	}
+	for _, p := range want.Unigram { // characters that are rare have scores in no certain order there
+		id, ok := m.words.ids[p[0].(string)]
+		if !ok || math.Abs(m.scores[id]-p[1].(float64)) > 0.01 {
+			t.Errorf("Unigram: %q, %v is missing, or is %v", p[0], p[1], m.scores[id])
+		}
+	}
+	small, err := BPETrainer{VocabSize: 300, SpecialTokens: []string{"<s>"}, InitialAlphabet: ByteAlphabet(), MinFrequency: 3}.Train(strings.Lines(string(text)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "tokenizer.json")
+	if err := small.Save(path); err != nil {
+		t.Fatal(err)
+	}
+	again, err := Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := again.Encode("<s>"+string(text), nil)
+	if err != nil || again.VocabSize() != 300 || e.IDs[0] != 0 || again.Decode(e.IDs, false) != string(text) {
+		t.Errorf("a trained vocabulary of %d tokens loses text, %v", again.VocabSize(), err)
+	}
+	pruned, err := UnigramTrainer{VocabSize: 120, UnknownToken: "<unk>", SpecialTokens: []string{"<s>"}}.Train(strings.Lines(string(text)))
+	if err != nil || pruned.VocabSize() != 122 {
+		t.Errorf("a small Unigram vocabulary: %v", err)
+	}
+}
