@@ -6,6 +6,10 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/tensorken/tensorken/tokenizer/internal/match"
+	"github.com/tensorken/tensorken/tokenizer/internal/norm"
+	"github.com/tensorken/tensorken/tokenizer/internal/subword"
 )
 
 // An AddedToken is found in a text before the model sees it.
@@ -33,7 +37,7 @@ type addedTokens struct {
 }
 
 // newAddedTokens returns the tokens of a file, which must have no content twice.
-func newAddedTokens(list []AddedToken, n normalizer) (*addedTokens, error) {
+func newAddedTokens(list []AddedToken, n norm.Normalizer) (*addedTokens, error) {
 	a := &addedTokens{
 		list: slices.Clone(list), byID: map[int32]*AddedToken{}, byContent: map[string]int32{}, special: map[string]bool{}, shown: map[int32]string{},
 	}
@@ -43,8 +47,8 @@ func newAddedTokens(list []AddedToken, n normalizer) (*addedTokens, error) {
 	sort.SliceStable(order, func(i, j int) bool { return order[i].Special && !order[j].Special })
 	for i := range a.list {
 		t := &a.list[i]
-		if len(t.Content) > maxToken {
-			return nil, errToken
+		if len(t.Content) > subword.MaxToken {
+			return nil, subword.ErrToken
 		}
 		a.byID[t.ID] = t
 		a.byContent[t.Content] = t.ID
@@ -59,18 +63,18 @@ func newAddedTokens(list []AddedToken, n normalizer) (*addedTokens, error) {
 			plain.add(t.Content, id)
 			continue
 		}
-		content := newText(t.Content)
+		content := norm.NewText(t.Content)
 		if n != nil {
 			var err error
-			if content, err = n.normalize(content); err != nil {
+			if content, err = n.Normalize(content); err != nil {
 				return nil, err
 			}
 		}
-		if len(content.s) > maxToken {
-			return nil, errToken
+		if len(content.S) > subword.MaxToken {
+			return nil, subword.ErrToken
 		}
-		a.shown[id] = content.s
-		own.add(content.s, id)
+		a.shown[id] = content.S
+		own.add(content.S, id)
 	}
 	a.plain, a.own = plain.build(), own.build()
 	return a, nil
@@ -78,7 +82,7 @@ func newAddedTokens(list []AddedToken, n normalizer) (*addedTokens, error) {
 
 // A finder finds the longest of some strings at each place.
 type finder struct {
-	trie   *trie
+	trie   *subword.Trie
 	starts [256]bool
 }
 
@@ -99,27 +103,11 @@ func (b *finderBuilder) build() *finder {
 	if len(b.ids) == 0 {
 		return nil
 	}
-	f := &finder{trie: trieOf(b.ids)}
+	f := &finder{trie: subword.TrieOf(b.ids)}
 	for s := range b.ids {
 		f.starts[s[0]] = true
 	}
 	return f
-}
-
-// trieOf returns the trie of the keys of a map that are not empty.
-func trieOf(m map[string]int32) *trie {
-	keys := make([]string, 0, len(m))
-	for s := range m {
-		if s != "" {
-			keys = append(keys, s)
-		}
-	}
-	slices.Sort(keys)
-	values := make([]int32, len(keys))
-	for i, s := range keys {
-		values[i] = m[s]
-	}
-	return newTrie(keys, values)
 }
 
 // split calls add with the parts of s: those that are tokens with their ids, the others with -1.
@@ -131,7 +119,7 @@ func (a *addedTokens) split(f *finder, s string, add func(lo, hi int, id int32))
 				pos++
 				continue
 			}
-			id, n := f.trie.longest(s[pos:])
+			id, n := f.trie.Longest(s[pos:])
 			if n == 0 {
 				pos++
 				continue
@@ -173,6 +161,6 @@ func wordAfter(s string) bool {
 // wordRune reports whether a character is \w in Rust's package regex: with joiners, without fractions
 // and the like.
 func wordRune(r rune) bool {
-	p := props(r)
-	return p&isWord != 0 && p&catNo == 0 || r == 0x200c || r == 0x200d
+	p := match.Props(r)
+	return p&match.Word != 0 && p&match.OtherNumber == 0 || r == 0x200c || r == 0x200d
 }

@@ -3,45 +3,48 @@ package tokenizer
 import (
 	"encoding/base64"
 	"encoding/json"
+
+	"github.com/tensorken/tensorken/tokenizer/internal/match"
+	"github.com/tensorken/tensorken/tokenizer/internal/norm"
 )
 
-func readNormalizer(path string, raw json.RawMessage, depth int) (normalizer, error) {
+func readNormalizer(path string, raw json.RawMessage, depth int) (norm.Normalizer, error) {
 	return component("normalizer", path, depth, raw, normalizerTypes())
 }
 
-func normalizerTypes() map[string]func(f *fields, depth int) normalizer {
-	fixed := func(n normalizer) func(*fields, int) normalizer {
-		return func(*fields, int) normalizer { return n }
+func normalizerTypes() map[string]func(f *fields, depth int) norm.Normalizer {
+	fixed := func(n norm.Normalizer) func(*fields, int) norm.Normalizer {
+		return func(*fields, int) norm.Normalizer { return n }
 	}
-	return map[string]func(f *fields, depth int) normalizer{
-		"Sequence": func(f *fields, depth int) normalizer {
-			return normalizers(components(f, "normalizers", depth, readNormalizer))
+	return map[string]func(f *fields, depth int) norm.Normalizer{
+		"Sequence": func(f *fields, depth int) norm.Normalizer {
+			return norm.Chain(components(f, "normalizers", depth, readNormalizer))
 		},
-		"NFC": fixed(nfc), "NFD": fixed(nfd), "NFKC": fixed(nfkc), "NFKD": fixed(nfkd),
-		"Lowercase":    fixed(normalizerFunc(lowercase)),
-		"StripAccents": fixed(stripAccents),
-		"Nmt":          fixed(nmt),
-		"ByteLevel":    fixed(normalizerFunc(bytesToRunes)),
-		"Strip": func(f *fields, _ int) normalizer {
-			return strip{must[bool](f, "strip_left"), must[bool](f, "strip_right")}
+		"NFC": fixed(norm.NFC), "NFD": fixed(norm.NFD), "NFKC": fixed(norm.NFKC), "NFKD": fixed(norm.NFKD),
+		"Lowercase":    fixed(norm.Func(norm.Lowercase)),
+		"StripAccents": fixed(norm.StripAccents),
+		"Nmt":          fixed(norm.NMT),
+		"ByteLevel":    fixed(norm.Func(norm.BytesToRunes)),
+		"Strip": func(f *fields, _ int) norm.Normalizer {
+			return norm.Strip{Left: must[bool](f, "strip_left"), Right: must[bool](f, "strip_right")}
 		},
-		"Replace": func(f *fields, _ int) normalizer {
-			return replace{f.pattern("pattern"), must[string](f, "content")}
+		"Replace": func(f *fields, _ int) norm.Normalizer {
+			return norm.Replace{Pattern: f.pattern("pattern"), Content: must[string](f, "content")}
 		},
-		"Prepend": func(f *fields, _ int) normalizer { return prepend(must[string](f, "prepend")) },
-		"BertNormalizer": func(f *fields, _ int) normalizer {
-			n := bertNormalizer{clean: must[bool](f, "clean_text"), chinese: must[bool](f, "handle_chinese_chars"), lower: must[bool](f, "lowercase")}
-			n.accents = get(f, "strip_accents", n.lower)
+		"Prepend": func(f *fields, _ int) norm.Normalizer { return norm.Prepend(must[string](f, "prepend")) },
+		"BertNormalizer": func(f *fields, _ int) norm.Normalizer {
+			n := norm.BERT{Clean: must[bool](f, "clean_text"), Chinese: must[bool](f, "handle_chinese_chars"), Lower: must[bool](f, "lowercase")}
+			n.Accents = get(f, "strip_accents", n.Lower)
 			return n
 		},
-		"Precompiled": func(f *fields, _ int) normalizer {
+		"Precompiled": func(f *fields, _ int) norm.Normalizer {
 			data, err := base64.StdEncoding.DecodeString(must[string](f, "precompiled_charsmap"))
 			if err == nil && len(data) == 0 {
-				return normalizers(nil)
+				return norm.Chain(nil)
 			}
-			var c *charsmap
+			var c *norm.Charsmap
 			if err == nil {
-				c, err = newCharsmap(data)
+				c, err = norm.NewCharsmap(data)
 			}
 			if err != nil {
 				f.fail("precompiled_charsmap", "%v", err)
@@ -71,7 +74,7 @@ func preTokenizerTypes() map[string]func(f *fields, depth int) preTokenizer {
 			p := &byteLevel{prefixSpace: must[bool](f, "add_prefix_space")}
 			f.skip("trim_offsets")
 			if get(f, "use_regex", true) {
-				p.words = newScanner(gpt2Splitter)
+				p.words = match.NewScanner(match.GPT2)
 			}
 			return p
 		},
@@ -80,10 +83,10 @@ func preTokenizerTypes() map[string]func(f *fields, depth int) preTokenizer {
 			return metaspace{replacement, scheme, get(f, "split", true)}
 		},
 		"Split": func(f *fields, _ int) preTokenizer {
-			return splitter{f.pattern("pattern"), choice(f, "behavior", "", behaviours), must[bool](f, "invert")}
+			return splitter{f.pattern("pattern"), choice(f, "behavior", "", match.Behaviours), must[bool](f, "invert")}
 		},
 		"Punctuation": func(f *fields, _ int) preTokenizer {
-			return splitter{runes(isPunctuation), choice(f, "behavior", "Isolated", behaviours), false}
+			return splitter{match.Runes(isPunctuation), choice(f, "behavior", "Isolated", match.Behaviours), false}
 		},
 		"Digits": func(f *fields, _ int) preTokenizer {
 			if must[bool](f, "individual_digits") {
@@ -92,7 +95,7 @@ func preTokenizerTypes() map[string]func(f *fields, depth int) preTokenizer {
 			return digitRows
 		},
 		"CharDelimiterSplit": func(f *fields, _ int) preTokenizer {
-			return splitter{pattern: literal(f.char("delimiter", ""))}
+			return splitter{pattern: match.Literal(f.char("delimiter", ""))}
 		},
 		"FixedLength": func(f *fields, _ int) preTokenizer {
 			n := get(f, "length", 5)

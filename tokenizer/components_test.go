@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/tensorken/tensorken/tokenizer/internal/subword"
 )
 
 // A component is a tokenizer of testdata with other sections, and what Hugging Face's library, 0.23,
@@ -165,16 +167,16 @@ func TestVocabFiles(t *testing.T) {
 			}
 		}
 		switch m := tok.model.(type) {
-		case *wordPiece:
-			write("vocab.txt", strings.Join(m.words.tokens, "\n")+"\n")
-		case *bpe:
-			ids, err := json.Marshal(m.words.ids)
+		case *subword.WordPiece:
+			write("vocab.txt", strings.Join(m.Words.Tokens, "\n")+"\n")
+		case *subword.BPE:
+			ids, err := json.Marshal(m.Words.IDs)
 			if err != nil {
 				t.Fatal(err)
 			}
 			write("vocab.json", string(ids))
 			merges := "#version: 0.2\n"
-			for _, p := range m.list {
+			for _, p := range m.List {
 				merges += p[0] + " " + p[1] + "\n"
 			}
 			write("merges.txt", merges)
@@ -220,21 +222,21 @@ func TestTrain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if m := tok.model.(*bpe); !slices.Equal(m.words.tokens, want.Vocab) || !slices.Equal(m.list, want.Merges) {
-		t.Errorf("BPE: %d tokens, %d merges, want %d, %d", len(m.words.tokens), len(m.list), len(want.Vocab), len(want.Merges))
+	if m := tok.model.(*subword.BPE); !slices.Equal(m.Words.Tokens, want.Vocab) || !slices.Equal(m.List, want.Merges) {
+		t.Errorf("BPE: %d tokens, %d merges, want %d, %d", len(m.Words.Tokens), len(m.List), len(want.Vocab), len(want.Merges))
 	}
 	tok, err = UnigramTrainer{}.Train(strings.Lines(string(text)))
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := tok.model.(*unigram)
-	if len(m.scores) != len(want.Unigram) {
-		t.Errorf("Unigram: %d tokens, want %d", len(m.scores), len(want.Unigram))
+	m := tok.model.(*subword.Unigram)
+	if len(m.Scores) != len(want.Unigram) {
+		t.Errorf("Unigram: %d tokens, want %d", len(m.Scores), len(want.Unigram))
 	}
 	for _, p := range want.Unigram { // characters that are rare have scores in no certain order there
-		id, ok := m.words.ids[p[0].(string)]
-		if !ok || math.Abs(m.scores[id]-p[1].(float64)) > 0.01 {
-			t.Errorf("Unigram: %q, %v is missing, or is %v", p[0], p[1], m.scores[id])
+		id, ok := m.Words.IDs[p[0].(string)]
+		if !ok || math.Abs(m.Scores[id]-p[1].(float64)) > 0.01 {
+			t.Errorf("Unigram: %q, %v is missing, or is %v", p[0], p[1], m.Scores[id])
 		}
 	}
 	small, err := BPETrainer{VocabSize: 300, SpecialTokens: []string{"<s>"}, InitialAlphabet: ByteAlphabet(), MinFrequency: 3}.Train(strings.Lines(string(text)))

@@ -3,6 +3,9 @@ package tokenizer
 import (
 	"strings"
 	"unicode/utf8"
+
+	"github.com/tensorken/tensorken/tokenizer/internal/match"
+	"github.com/tensorken/tensorken/tokenizer/internal/norm"
 )
 
 // A stage turns tokens into text, step by step. A token may come in fragments, the last of which has
@@ -168,11 +171,11 @@ func ctcDecoder(pad, delimiter string, cleanup bool) decoder {
 }
 
 // replaceDecoder replaces the matches of a pattern in each token.
-func replaceDecoder(p pattern, content string) decoder {
+func replaceDecoder(p match.Pattern, content string) decoder {
 	return each(func(_ int, s string) (string, bool) {
 		var b strings.Builder
 		prev := 0
-		p.each(s, func(lo, hi int) { // one that takes too long leaves the rest as it is
+		p.Each(s, func(lo, hi int) { // one that takes too long leaves the rest as it is
 			b.WriteString(s[prev:lo])
 			b.WriteString(content)
 			prev = hi
@@ -310,7 +313,7 @@ func (t *bytesStage) push(s string, end bool, emit func(string, bool)) {
 	if !end {
 		return
 	}
-	if raw, ok := rawBytes(t.partial); ok {
+	if raw, ok := norm.RawBytes(t.partial); ok {
 		t.rest = append(t.rest, raw...)
 	} else {
 		t.rest = append(t.rest, t.partial...)

@@ -30,7 +30,7 @@ func TestDecoder(t *testing.T) {
 			for range 50 {
 				ids := make([]int32, rng.IntN(30))
 				for i := range ids {
-					ids[i] = int32(rng.IntN(len(tok.model.vocab().tokens)+3) - 1)
+					ids[i] = int32(rng.IntN(len(tok.model.Vocab().Tokens)+3) - 1)
 				}
 				for _, keep := range []bool{false, true} {
 					stream, got := tok.Decoder(keep), ""

@@ -16,7 +16,8 @@
 //
 // [BPETrainer] and [UnigramTrainer] make vocabularies from texts.
 //
-// Read tokenizer.go first: it is the way of a text. Then text.go, how origins are kept; state.go, the
-// pieces of a text and the words that were met; model.go, bpe.go and merge.go, the models; load.go,
-// fields.go and components.go, the file; scanner.go, the regular expressions of splitters.
+// Read tokenizer.go first: it is the way of a text. Then state.go, the pieces of a text; load.go,
+// fields.go and components.go, the file; decode.go, the way back. Three packages are below:
+// internal/norm changes text and keeps the origins of its bytes, internal/match has the regular
+// expressions of splitters, internal/subword the models and trainers.
 package tokenizer

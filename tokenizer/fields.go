@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 	"unicode/utf8"
+
+	"github.com/tensorken/tensorken/tokenizer/internal/match"
 )
 
 // errorf returns an error of the package.
@@ -192,20 +194,20 @@ func components[T any](f *fields, name string, depth int, one func(path string, 
 }
 
 // pattern reads {"String": "…"} or {"Regex": "…"}.
-func (f *fields) pattern(name string) pattern {
+func (f *fields) pattern(name string) match.Pattern {
 	raw := f.take(name)
 	if raw == nil {
 		f.fail(name, "is missing")
 		return nil
 	}
 	p := newFields(f.path+"."+name, raw)
-	var out pattern
+	var out match.Pattern
 	switch {
 	case p.has("String"):
-		out = literal(must[string](p, "String"))
+		out = match.Literal(must[string](p, "String"))
 	default:
 		source := must[string](p, "Regex")
-		re, err := newRegex(source)
+		re, err := match.NewRegex(source)
 		if err != nil {
 			p.fail("Regex", "%v", err)
 		}

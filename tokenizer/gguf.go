@@ -3,6 +3,9 @@ package tokenizer
 import (
 	"fmt"
 	"strings"
+
+	"github.com/tensorken/tensorken/tokenizer/internal/match"
+	"github.com/tensorken/tensorken/tokenizer/internal/subword"
 )
 
 // GGUF is the metadata of a GGUF file about its tokenizer, under the names
@@ -27,9 +30,9 @@ type GGUF struct {
 }
 
 // Splitters returns the names that GGUF.Pre may have.
-func Splitters() []string { return sortedKeys(splitters) }
+func Splitters() []string { return sortedKeys(match.Splitters) }
 
-// wholeWords are the splitters of models in which a word that is a token is not divided.
+// wholeWords are the match.Splitters of models in which a word that is a token is not divided.
 var wholeWords = map[string]bool{"llama-bpe": true, "llama3": true, "llama-v3": true, "falcon3": true, "pixtral": true, "tekken": true}
 
 func or(p *bool, absent bool) bool {
@@ -95,28 +98,28 @@ func (g *GGUF) numbered() (map[string]int32, error) {
 }
 
 func (g *GGUF) byteLevel() (*Tokenizer, error) {
-	sources, ok := splitters[g.Pre]
+	sources, ok := match.Splitters[g.Pre]
 	if !ok && g.Pre != "" {
 		return nil, fmt.Errorf("tokenizer.ggml.pre is %.40q: known are %s", g.Pre, strings.Join(Splitters(), ", "))
 	}
 	if !ok {
-		sources = splitters["default"]
+		sources = match.Splitters["default"]
 	}
 	ids, err := g.numbered()
 	if err != nil {
 		return nil, err
 	}
-	v, err := newVocabulary(ids, len(g.Tokens))
+	v, err := subword.NewVocabulary(ids, len(g.Tokens))
 	if err != nil {
 		return nil, err
 	}
-	m := &bpe{words: v, whole: wholeWords[g.Pre]}
+	m := &subword.BPE{Words: v, Whole: wholeWords[g.Pre]}
 	for i, line := range g.Merges {
 		a, b, ok := strings.Cut(line, " ")
 		if !ok || strings.Contains(b, " ") {
 			return nil, fmt.Errorf("merge %d should be two tokens with a space between them, and is %.60q", i, line)
 		}
-		m.list = append(m.list, [2]string{a, b})
+		m.List = append(m.List, [2]string{a, b})
 	}
 	s := spec{model: m}
 	for i, token := range g.Tokens {

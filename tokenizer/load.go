@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/tensorken/tensorken/internal/files"
+	"github.com/tensorken/tensorken/tokenizer/internal/subword"
 )
 
 // maxFile is the greatest size of a file. Files of models have 1 to 40 MB.
@@ -83,7 +84,7 @@ func Read(r io.Reader) (*Tokenizer, error) {
 // A spec has the parts of a tokenizer: the sections of tokenizer.json.
 type spec struct {
 	sections map[string]json.RawMessage
-	model    model
+	model    subword.Model
 	added    []AddedToken
 }
 
@@ -161,13 +162,13 @@ func (s *spec) build() (t *Tokenizer, err error) {
 	if err = t.readLimits(s.sections); err != nil {
 		return nil, err
 	}
-	if m, ok := t.model.(*bpe); ok {
+	if m, ok := t.model.(*subword.BPE); ok {
 		last := lastByteLevel(t.preTokenizer)
-		if err = m.init(last != nil); err != nil {
+		if err = m.Init(last != nil); err != nil {
 			return nil, err
 		}
 		if last != nil {
-			last.raw = m.raw
+			last.raw = m.Raw
 		}
 	}
 	t.added, err = newAddedTokens(s.numbered(), t.normalizer)
@@ -190,7 +191,7 @@ func lastByteLevel(p preTokenizer) *byteLevel {
 // numbered returns the added tokens with their ids: the vocabulary's if it has the token, else the
 // next after all others, as Hugging Face's library numbers them whatever the file says.
 func (s *spec) numbered() (out []AddedToken) {
-	v := s.model.vocab()
+	v := s.model.Vocab()
 	ids := map[string]int32{}
 	top := int32(-1)
 	place := map[int32]int{}
@@ -198,11 +199,11 @@ func (s *spec) numbered() (out []AddedToken) {
 		if a.Content == "" {
 			continue // as Hugging Face's library does
 		}
-		id, ok := v.ids[a.Content]
+		id, ok := v.IDs[a.Content]
 		if known, again := ids[a.Content]; again {
 			id = known
 		} else if !ok {
-			id = max(int32(v.size), top+1)
+			id = max(int32(v.Size), top+1)
 		}
 		a.ID = id
 		ids[a.Content] = id

@@ -5,13 +5,14 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/tensorken/tensorken/tokenizer/internal/subword"
 )
 
 // readModel reads the model of tokenizer.json. Old files have no type.
-func readModel(raw json.RawMessage) (model, error) {
+func readModel(raw json.RawMessage) (subword.Model, error) {
 	f := newFields("model", raw)
 	if f.err != nil {
 		return nil, f.err
@@ -27,7 +28,7 @@ func readModel(raw json.RawMessage) (model, error) {
 	return m, f.done()
 }
 
-var modelTypes = map[string]func(f *fields, size int) model{
+var modelTypes = map[string]func(f *fields, size int) subword.Model{
 	"BPE": readBPE, "WordPiece": readWordPiece, "WordLevel": readWordLevel, "Unigram": readUnigram,
 }
 
@@ -45,36 +46,36 @@ func (f *fields) guessModel() string {
 }
 
 // vocabulary reads the field vocab, an object of tokens and ids.
-func (f *fields) vocabulary(size int) *vocabulary {
-	v, err := newVocabulary(must[map[string]int32](f, "vocab"), size)
+func (f *fields) vocabulary(size int) *subword.Vocabulary {
+	v, err := subword.NewVocabulary(must[map[string]int32](f, "vocab"), size)
 	if err != nil {
 		f.fail("vocab", "%v", err)
-		v = &vocabulary{}
+		v = &subword.Vocabulary{}
 	}
 	return v
 }
 
-func readWordLevel(f *fields, size int) model {
-	return &wordLevel{words: f.vocabulary(size), unknown: must[string](f, "unk_token")}
+func readWordLevel(f *fields, size int) subword.Model {
+	return &subword.WordLevel{Words: f.vocabulary(size), Unknown: must[string](f, "unk_token")}
 }
 
-func readWordPiece(f *fields, size int) model {
+func readWordPiece(f *fields, size int) subword.Model {
 	v := f.vocabulary(size)
 	longest := get(f, "max_input_chars_per_word", 100)
-	return newWordPiece(v, must[string](f, "unk_token"), get(f, "continuing_subword_prefix", "##"), longest)
+	return subword.NewWordPiece(v, must[string](f, "unk_token"), get(f, "continuing_subword_prefix", "##"), longest)
 }
 
-func readBPE(f *fields, size int) model {
-	m := &bpe{
-		words: f.vocabulary(size), unknown: get(f, "unk_token", ""), prefix: get(f, "continuing_subword_prefix", ""),
-		suffix: get(f, "end_of_word_suffix", ""), fuse: get(f, "fuse_unk", false), fallback: get(f, "byte_fallback", false),
-		whole: get(f, "ignore_merges", false),
+func readBPE(f *fields, size int) subword.Model {
+	m := &subword.BPE{
+		Words: f.vocabulary(size), Unknown: get(f, "unk_token", ""), Prefix: get(f, "continuing_subword_prefix", ""),
+		Suffix: get(f, "end_of_word_suffix", ""), Fuse: get(f, "fuse_unk", false), Fallback: get(f, "byte_fallback", false),
+		Whole: get(f, "ignore_merges", false),
 	}
 	f.skip("dropout") // it is for training
 	raw := f.take("merges")
 	var lines []string
-	if err := json.Unmarshal(raw, &m.list); err != nil {
-		m.list = nil
+	if err := json.Unmarshal(raw, &m.List); err != nil {
+		m.List = nil
 		if err := json.Unmarshal(raw, &lines); err != nil {
 			f.fail("merges", `should be a list of ["a", "b"] or of "a b"`)
 		}
@@ -84,26 +85,26 @@ func readBPE(f *fields, size int) model {
 		if !ok || strings.Contains(b, " ") {
 			f.fail("merges", "element %d should be two tokens with a space between them, and is %.60q", i, line)
 		}
-		m.list = append(m.list, [2]string{a, b})
+		m.List = append(m.List, [2]string{a, b})
 	}
 	return m
 }
 
-func readUnigram(f *fields, _ int) model {
+func readUnigram(f *fields, _ int) subword.Model {
 	raws := must[[]json.RawMessage](f, "vocab")
-	pieces := make([]scored, len(raws))
+	pieces := make([]subword.Scored, len(raws))
 	for i, raw := range raws {
 		var pair []json.RawMessage
-		if json.Unmarshal(raw, &pair) != nil || len(pair) != 2 || json.Unmarshal(pair[0], &pieces[i].token) != nil {
+		if json.Unmarshal(raw, &pair) != nil || len(pair) != 2 || json.Unmarshal(pair[0], &pieces[i].Token) != nil {
 			f.fail("vocab", `element %d should be ["token", score], and is %.60s`, i, raw)
 			continue
 		}
 		var ok bool
-		if pieces[i].score, ok = parseScore(string(pair[1])); !ok {
+		if pieces[i].Score, ok = parseScore(string(pair[1])); !ok {
 			f.fail("vocab", `element %d should be ["token", score], and is %.60s`, i, raw)
 		}
 	}
-	m, err := newUnigram(pieces, get(f, "unk_id", -1), get(f, "byte_fallback", false))
+	m, err := subword.NewUnigram(pieces, get(f, "unk_id", -1), get(f, "byte_fallback", false))
 	if err != nil {
 		f.fail("", "%v", err)
 	}
@@ -130,48 +131,6 @@ func parseScore(s string) (float64, bool) {
 	return v, true
 }
 
-// A scored token is an entry of a Unigram vocabulary.
-type scored struct {
-	token  string
-	score  float64
-	hidden bool // not found in text
-}
-
-// newUnigram returns a model; unknown is -1 if it has no unknown token. Of equal tokens the last counts.
-func newUnigram(pieces []scored, unknown int, fallback bool) (*unigram, error) {
-	if unknown >= len(pieces) || unknown < -1 {
-		return nil, fmt.Errorf("unk_id is %d, and there are %d tokens", unknown, len(pieces))
-	}
-	m := &unigram{
-		words:   &vocabulary{ids: map[string]int32{}, tokens: make([]string, len(pieces)), has: make([]bool, len(pieces)), size: len(pieces)},
-		unknown: int32(unknown), fallback: fallback, scores: make([]float64, len(pieces)), least: math.Inf(1),
-	}
-	for i, p := range pieces {
-		if math.IsNaN(p.score) || math.IsInf(p.score, 0) {
-			return nil, fmt.Errorf("the score of token %d is %v", i, p.score)
-		}
-		if len(p.token) > maxToken {
-			return nil, errToken
-		}
-		m.words.ids[p.token] = int32(i)
-		m.words.tokens[i], m.words.has[i] = p.token, true
-		m.scores[i] = p.score
-		m.least = min(m.least, p.score)
-	}
-	found := m.words.ids
-	if slices.ContainsFunc(pieces, func(p scored) bool { return p.hidden }) {
-		found = map[string]int32{}
-		for i, p := range pieces {
-			if !p.hidden {
-				found[p.token] = int32(i)
-			}
-		}
-	}
-	m.trie = trieOf(found)
-	m.bytes = m.words.byteTokens()
-	return m, nil
-}
-
 // readVocabText reads BERT's vocab.txt: a token a line, the id is the number of the line. Nothing
 // in it says whether the model knows upper case: it does if a token has a capital letter.
 func readVocabText(data []byte) (*Tokenizer, error) {
@@ -187,7 +146,7 @@ func readVocabText(data []byte) (*Tokenizer, error) {
 
 // bertTokenizer returns the tokenizer of BERT with these tokens.
 func bertTokenizer(ids map[string]int32, bound int) (*Tokenizer, error) {
-	v, err := newVocabulary(ids, bound)
+	v, err := subword.NewVocabulary(ids, bound)
 	if err != nil {
 		return nil, err
 	}
@@ -195,7 +154,7 @@ func bertTokenizer(ids map[string]int32, bound int) (*Tokenizer, error) {
 	for s := range ids {
 		cased = cased || !strings.HasPrefix(s, "[") && strings.ToLower(s) != s
 	}
-	s := spec{model: newWordPiece(v, "[UNK]", "##", 100)}
+	s := spec{model: subword.NewWordPiece(v, "[UNK]", "##", 100)}
 	for _, name := range []string{"[CLS]", "[SEP]", "[UNK]"} {
 		if _, ok := ids[name]; !ok {
 			return nil, fmt.Errorf("it is no vocabulary of BERT: it lacks the token %s", name)
@@ -223,11 +182,11 @@ func readVocabJSON(vocab, merges []byte) (*Tokenizer, error) {
 	if err := json.Unmarshal(vocab, &ids); err != nil || ids == nil {
 		return nil, fmt.Errorf("it should be an object of tokens and ids")
 	}
-	v, err := newVocabulary(ids, len(vocab))
+	v, err := subword.NewVocabulary(ids, len(vocab))
 	if err != nil {
 		return nil, err
 	}
-	m := &bpe{words: v}
+	m := &subword.BPE{Words: v}
 	for i, line := range strings.Split(string(merges), "\n") {
 		line = strings.TrimSuffix(line, "\r")
 		if line == "" || strings.HasPrefix(line, "#version") {
@@ -237,7 +196,7 @@ func readVocabJSON(vocab, merges []byte) (*Tokenizer, error) {
 		if !ok || strings.Contains(b, " ") {
 			return nil, fmt.Errorf("merges.txt:%d: should be two tokens with a space between them, and is %.60q", i+1, line)
 		}
-		m.list = append(m.list, [2]string{a, b})
+		m.List = append(m.List, [2]string{a, b})
 	}
 	s := spec{model: m}
 	if _, ok := ids["<|endoftext|>"]; ok {

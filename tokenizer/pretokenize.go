@@ -4,6 +4,9 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/tensorken/tensorken/tokenizer/internal/match"
+	"github.com/tensorken/tensorken/tokenizer/internal/norm"
 )
 
 // A preTokenizer divides text into words.
@@ -25,35 +28,35 @@ func (ps preTokenizers) apply(in *input) error {
 
 // splitter divides at the matches of a pattern.
 type splitter struct {
-	pattern   pattern
-	behaviour behaviour
+	pattern   match.Pattern
+	behaviour match.Behaviour
 	invert    bool
 }
 
 func (p splitter) apply(in *input) error {
-	if s, ok := p.pattern.(*scanner); ok && p.behaviour == isolated {
+	if s, ok := p.pattern.(*match.Scanner); ok && p.behaviour == match.Isolated {
 		in.scan(s)
 		return nil
 	}
 	return in.split(func(s string, add func(lo, hi int)) error {
-		return split(s, p.pattern, p.behaviour, p.invert, add)
+		return match.Split(s, p.pattern, p.behaviour, p.invert, add)
 	})
 }
 
 // scan divides at the matches of a scanner, which are pieces themselves.
-func (in *input) scan(p *scanner) {
+func (in *input) scan(p *match.Scanner) {
 	next := in.next[:0]
 	for _, q := range in.pieces {
 		if q.id >= 0 {
 			next = append(next, q)
 			continue
 		}
-		s := in.text.s[:q.hi]
+		s := in.text.S[:q.hi]
 		prev := int(q.lo)
 		for pos := prev; pos < len(s); {
-			end := p.at(s, pos)
+			end := p.At(s, pos)
 			if end <= pos {
-				pos += runeSize(s[pos:])
+				pos += match.RuneSize(s[pos:])
 				continue
 			}
 			if prev < pos {
@@ -72,17 +75,17 @@ func (in *input) scan(p *scanner) {
 // byteLevel divides as GPT-2 does, and replaces bytes by characters.
 type byteLevel struct {
 	prefixSpace bool
-	words       *scanner // nil: it does not divide
-	raw         bool     // the model takes bytes
+	words       *match.Scanner // nil: it does not divide
+	raw         bool           // the model takes bytes
 }
 
 func (p *byteLevel) apply(in *input) error {
 	if p.prefixSpace {
-		err := in.rewrite(func(t text) (text, error) {
-			if strings.HasPrefix(t.s, " ") {
+		err := in.rewrite(func(t norm.Text) (norm.Text, error) {
+			if strings.HasPrefix(t.S, " ") {
 				return t, nil
 			}
-			return prepend(" ").normalize(t)
+			return norm.Prepend(" ").Normalize(t)
 		})
 		if err != nil {
 			return err
@@ -94,7 +97,7 @@ func (p *byteLevel) apply(in *input) error {
 	if p.raw {
 		return nil
 	}
-	return in.rewrite(bytesToRunes)
+	return in.rewrite(norm.BytesToRunes)
 }
 
 // metaspace replaces spaces by a visible character, puts one before the text, and divides before
@@ -116,14 +119,14 @@ const (
 var prependSchemes = map[string]prependScheme{"always": prependAlways, "first": prependFirst, "never": prependNever}
 
 func (p metaspace) apply(in *input) error {
-	spaces := replace{literal(" "), p.replacement}
-	err := in.rewrite(func(t text) (text, error) {
-		t, err := spaces.normalize(t)
-		if err != nil || t.s == "" || strings.HasPrefix(t.s, p.replacement) {
+	spaces := norm.Replace{Pattern: match.Literal(" "), Content: p.replacement}
+	err := in.rewrite(func(t norm.Text) (norm.Text, error) {
+		t, err := spaces.Normalize(t)
+		if err != nil || t.S == "" || strings.HasPrefix(t.S, p.replacement) {
 			return t, err
 		}
-		if p.scheme == prependAlways || p.scheme == prependFirst && t.at(0).lo == 0 {
-			return prepend(p.replacement).normalize(t)
+		if p.scheme == prependAlways || p.scheme == prependFirst && t.At(0).Lo == 0 {
+			return norm.Prepend(p.replacement).Normalize(t)
 		}
 		return t, nil
 	})
@@ -146,11 +149,11 @@ func (p metaspace) apply(in *input) error {
 
 // Splitters by properties of characters.
 var (
-	whitespaceSplit = splitter{pattern: runes(unicode.IsSpace)}
+	whitespaceSplit = splitter{pattern: match.Runes(unicode.IsSpace)}
 	bertWords       = splitterFunc(splitBert)
 	wordsAndSigns   = splitterFunc(splitWords)
-	eachDigit       = splitter{pattern: runes(isNumeric), behaviour: isolated}
-	digitRows       = splitter{pattern: runes(isNumeric), behaviour: contiguous}
+	eachDigit       = splitter{pattern: match.Runes(isNumeric), behaviour: match.Isolated}
+	digitRows       = splitter{pattern: match.Runes(isNumeric), behaviour: match.Contiguous}
 	scripts         = splitterFunc(splitScripts)
 )
 
@@ -158,10 +161,10 @@ type splitterFunc func(s string, add func(lo, hi int)) error
 
 func (f splitterFunc) apply(in *input) error { return in.split(f) }
 
-func isNumeric(r rune) bool { return props(r)&catN != 0 }
+func isNumeric(r rune) bool { return match.Props(r)&match.Number != 0 }
 
 func isPunctuation(r rune) bool {
-	return props(r)&catP != 0 || r < utf8.RuneSelf && strings.ContainsRune("$+<=>^`|~", r)
+	return match.Props(r)&match.Punctuation != 0 || r < utf8.RuneSelf && strings.ContainsRune("$+<=>^`|~", r)
 }
 
 // splitWords divides into rows of word characters and rows of others, without white space.
@@ -171,7 +174,7 @@ func splitWords(s string, add func(lo, hi int)) error {
 		kind := 1
 		if wordRune(r) {
 			kind = 2
-		} else if props(r)&isSpace != 0 {
+		} else if match.Props(r)&match.Space != 0 {
 			kind = 0
 		}
 		if kind != before {
@@ -198,9 +201,9 @@ func splitBert(s string, add func(lo, hi int)) error {
 		} else {
 			var r rune
 			r, size = utf8.DecodeRuneInString(s[i:])
-			if p := props(r); p&isSpace != 0 {
+			if p := match.Props(r); p&match.Space != 0 {
 				kind = space
-			} else if p&catP != 0 {
+			} else if p&match.Punctuation != 0 {
 				kind = sign
 			}
 		}

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/tensorken/tensorken/tokenizer/internal/norm"
 )
 
 // A processor adds the special tokens of a model to one or two texts.
@@ -118,7 +120,7 @@ func (t trimSpaces) trim(e *Encoding) {
 	}
 }
 
-func isByteSpace(r rune) bool { return r == byteRunes[' '] || unicode.IsSpace(r) }
+func isByteSpace(r rune) bool { return r == norm.ByteRunes[' '] || unicode.IsSpace(r) }
 
 // sameType gives all tokens the type 0, as RoBERTa has no other.
 type sameType struct{}

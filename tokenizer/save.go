@@ -7,6 +7,7 @@ import (
 	"io"
 
 	"github.com/tensorken/tensorken/internal/files"
+	"github.com/tensorken/tensorken/tokenizer/internal/subword"
 )
 
 // Save writes a tokenizer.json, which Hugging Face's library reads.
@@ -44,7 +45,7 @@ func (t *Tokenizer) Write(w io.Writer) error {
 	for _, a := range t.added.list {
 		out.AddedTokens = append(out.AddedTokens, savedToken(a))
 	}
-	out.Model = t.model.saved()
+	out.Model = saved(t.model)
 	e := json.NewEncoder(w)
 	e.SetEscapeHTML(false)
 	e.SetIndent("", "  ")
@@ -66,7 +67,7 @@ type savedToken struct {
 }
 
 // orderedVocab is written as an object, by id.
-type orderedVocab vocabulary
+type orderedVocab subword.Vocabulary
 
 func (v *orderedVocab) MarshalJSON() ([]byte, error) {
 	var b bytes.Buffer
@@ -74,8 +75,8 @@ func (v *orderedVocab) MarshalJSON() ([]byte, error) {
 	e.SetEscapeHTML(false)
 	b.WriteByte('{')
 	first := true
-	for id, s := range v.tokens {
-		if !v.has[id] {
+	for id, s := range v.Tokens {
+		if !v.Has[id] {
 			continue
 		}
 		if !first {
@@ -102,56 +103,55 @@ func null(s string) any {
 	return s
 }
 
-func (m *bpe) saved() any {
-	list := m.list
-	if list == nil {
-		list = [][2]string{}
+// saved returns the section model of tokenizer.json.
+func saved(m subword.Model) any {
+	switch m := m.(type) {
+	case *subword.BPE:
+		list := m.List
+		if list == nil {
+			list = [][2]string{}
+		}
+		return struct {
+			Type     string        `json:"type"`
+			Dropout  any           `json:"dropout"`
+			Unknown  any           `json:"unk_token"`
+			Prefix   any           `json:"continuing_subword_prefix"`
+			Suffix   any           `json:"end_of_word_suffix"`
+			Fuse     bool          `json:"fuse_unk"`
+			Fallback bool          `json:"byte_fallback"`
+			Whole    bool          `json:"ignore_merges"`
+			Vocab    *orderedVocab `json:"vocab"`
+			Merges   [][2]string   `json:"merges"`
+		}{"BPE", nil, null(m.Unknown), null(m.Prefix), null(m.Suffix), m.Fuse, m.Fallback, m.Whole, (*orderedVocab)(m.Words), list}
+	case *subword.WordPiece:
+		return struct {
+			Type    string        `json:"type"`
+			Unknown string        `json:"unk_token"`
+			Prefix  string        `json:"continuing_subword_prefix"`
+			Longest int           `json:"max_input_chars_per_word"`
+			Vocab   *orderedVocab `json:"vocab"`
+		}{"WordPiece", m.Unknown, m.Prefix, m.LongestWord, (*orderedVocab)(m.Words)}
+	case *subword.WordLevel:
+		return struct {
+			Type    string        `json:"type"`
+			Vocab   *orderedVocab `json:"vocab"`
+			Unknown string        `json:"unk_token"`
+		}{"WordLevel", (*orderedVocab)(m.Words), m.Unknown}
+	case *subword.Unigram:
+		vocab := make([][2]any, len(m.Scores))
+		for i, s := range m.Scores {
+			vocab[i] = [2]any{m.Words.Tokens[i], s}
+		}
+		var unknown any
+		if m.Unknown >= 0 {
+			unknown = m.Unknown
+		}
+		return struct {
+			Type     string   `json:"type"`
+			Unknown  any      `json:"unk_id"`
+			Vocab    [][2]any `json:"vocab"`
+			Fallback bool     `json:"byte_fallback"`
+		}{"Unigram", unknown, vocab, m.Fallback}
 	}
-	return struct {
-		Type     string        `json:"type"`
-		Dropout  any           `json:"dropout"`
-		Unknown  any           `json:"unk_token"`
-		Prefix   any           `json:"continuing_subword_prefix"`
-		Suffix   any           `json:"end_of_word_suffix"`
-		Fuse     bool          `json:"fuse_unk"`
-		Fallback bool          `json:"byte_fallback"`
-		Whole    bool          `json:"ignore_merges"`
-		Vocab    *orderedVocab `json:"vocab"`
-		Merges   [][2]string   `json:"merges"`
-	}{"BPE", nil, null(m.unknown), null(m.prefix), null(m.suffix), m.fuse, m.fallback, m.whole, (*orderedVocab)(m.words), list}
-}
-
-func (m *wordPiece) saved() any {
-	return struct {
-		Type    string        `json:"type"`
-		Unknown string        `json:"unk_token"`
-		Prefix  string        `json:"continuing_subword_prefix"`
-		Longest int           `json:"max_input_chars_per_word"`
-		Vocab   *orderedVocab `json:"vocab"`
-	}{"WordPiece", m.unknown, m.prefix, m.longest, (*orderedVocab)(m.words)}
-}
-
-func (m *wordLevel) saved() any {
-	return struct {
-		Type    string        `json:"type"`
-		Vocab   *orderedVocab `json:"vocab"`
-		Unknown string        `json:"unk_token"`
-	}{"WordLevel", (*orderedVocab)(m.words), m.unknown}
-}
-
-func (m *unigram) saved() any {
-	vocab := make([][2]any, len(m.scores))
-	for i, s := range m.scores {
-		vocab[i] = [2]any{m.words.tokens[i], s}
-	}
-	var unknown any
-	if m.unknown >= 0 {
-		unknown = m.unknown
-	}
-	return struct {
-		Type     string   `json:"type"`
-		Unknown  any      `json:"unk_id"`
-		Vocab    [][2]any `json:"vocab"`
-		Fallback bool     `json:"byte_fallback"`
-	}{"Unigram", unknown, vocab, m.fallback}
+	return nil
 }

@@ -10,6 +10,8 @@ import (
 	"sort"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/tensorken/tensorken/tokenizer/internal/subword"
 )
 
 // Types of pieces, which GGUF has too.
@@ -24,18 +26,17 @@ const (
 
 // A sentencePiece is the contents of a model of SentencePiece.
 type sentencePiece struct {
-	pieces       []spPiece
-	kind         uint64 // 1: Unigram, 2: BPE
-	fallback     bool
-	suffix       bool // white space ends words
-	charsmap     []byte
-	prefix       bool // a space is put before the text
-	trim         bool // of spaces in a row one stays, and none at the ends
-	addBOS       bool
-	addEOS       bool
-	bos, eos     int
-	unk, pad     int
-	wholeMatches bool
+	pieces   []spPiece
+	kind     uint64 // 1: Unigram, 2: BPE
+	fallback bool
+	suffix   bool // white space ends words
+	charsmap []byte
+	prefix   bool // a space is put before the text
+	trim     bool // of spaces in a row one stays, and none at the ends
+	addBOS   bool
+	addEOS   bool
+	bos, eos int
+	unk, pad int
 }
 
 type spPiece struct {
@@ -242,7 +243,7 @@ func (s *spec) ends(roles map[string]string, bos, eos bool) {
 			if !wanted || !ok {
 				return
 			}
-			tokens[token] = map[string]any{"id": token, "ids": []int32{s.model.vocab().ids[token]}, "tokens": []string{token}}
+			tokens[token] = map[string]any{"id": token, "ids": []int32{s.model.Vocab().IDs[token]}, "tokens": []string{token}}
 			out = append(out, map[string]any{"SpecialToken": map[string]any{"id": token, "type_id": n}})
 		}
 		special("bos", bos)
@@ -269,27 +270,27 @@ func spacesFirst(tokens map[string]int32) bool {
 	return true
 }
 
-func (m *sentencePiece) unigram(names map[string]int32) (model, error) {
-	pieces := make([]scored, len(m.pieces))
+func (m *sentencePiece) unigram(names map[string]int32) (subword.Model, error) {
+	pieces := make([]subword.Scored, len(m.pieces))
 	for i, p := range m.pieces {
-		pieces[i] = scored{p.token, float64(p.score), p.kind != normalPiece}
+		pieces[i] = subword.Scored{Token: p.token, Score: float64(p.score), Hidden: p.kind != normalPiece}
 	}
 	if m.unk < 0 || m.unk >= len(pieces) {
 		m.unk = slices.IndexFunc(m.pieces, func(p spPiece) bool { return p.kind == unknownPiece })
 	}
-	return newUnigram(pieces, m.unk, m.fallback)
+	return subword.NewUnigram(pieces, m.unk, m.fallback)
 }
 
-// bpe returns the model. SentencePiece merges two pieces if both together are one, the pair of the
-// highest score first.
-func (m *sentencePiece) bpe(names, normal map[string]int32) (model, error) {
-	v, err := newVocabulary(names, len(m.pieces))
+// bpe returns the model. SentencePiece merges two pieces if both together are one, those of the highest
+// score first.
+func (m *sentencePiece) bpe(names, normal map[string]int32) (subword.Model, error) {
+	v, err := subword.NewVocabulary(names, len(m.pieces))
 	if err != nil {
 		return nil, err
 	}
-	out := &bpe{words: v, fuse: true, fallback: m.fallback, whole: m.wholeMatches}
+	out := &subword.BPE{Words: v, Fuse: true, Fallback: m.fallback}
 	if m.unk >= 0 && m.unk < len(m.pieces) {
-		out.unknown = m.pieces[m.unk].token
+		out.Unknown = m.pieces[m.unk].token
 	}
 	order := make([]int, 0, len(normal))
 	for i, p := range m.pieces {
@@ -319,8 +320,8 @@ func (m *sentencePiece) bpe(names, normal map[string]int32) (model, error) {
 				continue
 			}
 			if _, ok := normal[right]; ok {
-				out.list = append(out.list, [2]string{left, right})
-				out.ranks = append(out.ranks, rank)
+				out.List = append(out.List, [2]string{left, right})
+				out.Ranks = append(out.Ranks, rank)
 			}
 		}
 	}

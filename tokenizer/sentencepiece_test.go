@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/tensorken/tensorken/tokenizer/internal/subword"
 )
 
 // proto appends a field: bytes, or a number.
@@ -91,7 +93,7 @@ func TestGGUF(t *testing.T) {
 		"bert_wordpiece": {Model: "bert", IDs: map[string]int32{"cls": 2, "sep": 3}},
 	} {
 		tok := load(t, name)
-		g.Tokens = slices.Clone(tok.model.vocab().tokens)
+		g.Tokens = slices.Clone(tok.model.Vocab().Tokens)
 		for i, s := range g.Tokens {
 			kind := int32(normalPiece)
 			if _, ok := tok.added.byID[int32(i)]; ok {
@@ -104,8 +106,8 @@ func TestGGUF(t *testing.T) {
 				}
 			}
 		}
-		if m, ok := tok.model.(*bpe); ok {
-			for _, pair := range m.list {
+		if m, ok := tok.model.(*subword.BPE); ok {
+			for _, pair := range m.List {
 				g.Merges = append(g.Merges, pair[0]+" "+pair[1])
 			}
 		}

@@ -3,19 +3,20 @@ package tokenizer
 import (
 	"encoding/json"
 	"errors"
-	"math"
 	"runtime"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"unicode/utf8"
+
+	"github.com/tensorken/tensorken/tokenizer/internal/norm"
+	"github.com/tensorken/tensorken/tokenizer/internal/subword"
 )
 
 // A Tokenizer turns text into tokens and back. Its methods may be called from several goroutines.
 type Tokenizer struct {
-	normalizer   normalizer
+	normalizer   norm.Normalizer
 	preTokenizer preTokenizer
-	model        model
+	model        subword.Model
 	processor    processor
 	decoder      decoder
 	added        *addedTokens
@@ -38,9 +39,6 @@ type EncodeOptions struct {
 	// NoTruncation and NoPadding leave out the file's.
 	NoTruncation, NoPadding bool
 }
-
-// maxText is the greatest length of a text, normalized too, in bytes: offsets have 32 bits.
-const maxText = math.MaxInt32 / 8
 
 var errLong = errors.New("tokenizer: the text has more than 256 MiB: encode it in parts")
 
@@ -156,7 +154,7 @@ func (t *Tokenizer) padAll(batch []*Encoding, o *EncodeOptions) {
 
 // encodeText encodes one text.
 func (t *Tokenizer) encodeText(s string, typeID int32, o *EncodeOptions) (*Encoding, error) {
-	if len(s) > maxText {
+	if len(s) > norm.MaxText {
 		return nil, errLong
 	}
 	if !utf8.ValidString(s) {
@@ -165,7 +163,7 @@ func (t *Tokenizer) encodeText(s string, typeID int32, o *EncodeOptions) (*Encod
 	}
 	st, _ := t.states.Get().(*state)
 	if st == nil {
-		st = newState()
+		st = &state{words: subword.NewState()}
 	}
 	defer t.states.Put(st)
 	in := &st.in
@@ -175,23 +173,23 @@ func (t *Tokenizer) encodeText(s string, typeID int32, o *EncodeOptions) (*Encod
 	all := st.all[:0]
 	for _, p := range in.pieces {
 		if p.id >= 0 {
-			all = append(all, tok{p.id, p.lo, p.hi})
+			all = append(all, subword.Tok{ID: p.id, Lo: p.lo, Hi: p.hi})
 			continue
 		}
 		n := len(all)
 		var err error
-		if all, err = st.tokenize(t.model, in.text.s[p.lo:p.hi], all); err != nil {
+		if all, err = st.words.Tokenize(t.model, in.text.S[p.lo:p.hi], all); err != nil {
 			return nil, errorf("%w", err)
 		}
 		for i := n; i < len(all); i++ {
-			all[i].lo += p.lo
-			all[i].hi += p.lo
+			all[i].Lo += p.lo
+			all[i].Hi += p.lo
 		}
 	}
 	st.all = all
 	e := &Encoding{IDs: make([]int32, len(all))}
 	for i := range all {
-		e.IDs[i] = all[i].id
+		e.IDs[i] = all[i].ID
 	}
 	if !o.IDsOnly {
 		t.describe(e, in, all, s)
@@ -203,24 +201,24 @@ func (t *Tokenizer) encodeText(s string, typeID int32, o *EncodeOptions) (*Encod
 }
 
 // describe fills an encoding of a text s with all but the ids.
-func (t *Tokenizer) describe(e *Encoding, in *input, all []tok, s string) {
+func (t *Tokenizer) describe(e *Encoding, in *input, all []subword.Tok, s string) {
 	n := len(all)
 	e.Tokens, e.Offsets = make([]string, n), make([][2]int32, n)
 	numbers := make([]int32, 3*n)
 	e.TypeIDs, e.AttentionMask, e.SpecialMask = numbers[:n:n], numbers[n:2*n:2*n], numbers[2*n:]
 	c := newCounter(s, &in.text)
-	names, surface := t.model.vocab().tokens, t.model.surface()
+	names, surface := t.model.Vocab().Tokens, t.model.Surface()
 	next := 0 // the first piece that does not end before the token
 	for i, k := range all {
-		for in.pieces[next].hi <= k.lo && next+1 < len(in.pieces) {
+		for in.pieces[next].hi <= k.Lo && next+1 < len(in.pieces) {
 			next++
 		}
-		if k.id == surface || in.pieces[next].id >= 0 {
-			e.Tokens[i] = in.text.s[k.lo:k.hi]
+		if k.ID == surface || in.pieces[next].id >= 0 {
+			e.Tokens[i] = in.text.S[k.Lo:k.Hi]
 		} else {
-			e.Tokens[i] = names[k.id]
+			e.Tokens[i] = names[k.ID]
 		}
-		e.Offsets[i] = c.offsets(k.lo, k.hi)
+		e.Offsets[i] = c.offsets(k.Lo, k.Hi)
 		e.AttentionMask[i] = 1
 	}
 }
@@ -228,14 +226,14 @@ func (t *Tokenizer) describe(e *Encoding, in *input, all []tok, s string) {
 // divide finds added tokens in a text, normalizes the parts between them, and divides these into
 // words.
 func (t *Tokenizer) divide(in *input, s string) error {
-	in.text = newText(s)
+	in.text = norm.NewText(s)
 	in.pieces = in.pieces[:0]
 	if s != "" {
 		in.pieces = append(in.pieces, piece{0, int32(len(s)), -1})
 	}
 	in.extract(t.added, t.added.plain)
 	if t.normalizer != nil {
-		if err := in.rewrite(t.normalizer.normalize); err != nil {
+		if err := in.rewrite(t.normalizer.Normalize); err != nil {
 			return errorf("%w", err)
 		}
 	}
@@ -245,7 +243,7 @@ func (t *Tokenizer) divide(in *input, s string) error {
 			return errorf("%w", err)
 		}
 	}
-	if len(in.text.s) > maxText {
+	if len(in.text.S) > norm.MaxText {
 		return errLong
 	}
 	return nil
@@ -254,12 +252,12 @@ func (t *Tokenizer) divide(in *input, s string) error {
 // A counter turns places of a text, which go up, into places in runes of the original.
 type counter struct {
 	starts []int32 // by byte of the original: the characters that begin before it; nil for ASCII
-	text   *text
+	text   *norm.Text
 	k      int // the run of the last place
 }
 
-func newCounter(s string, t *text) counter {
-	if isASCII(s) {
+func newCounter(s string, t *norm.Text) counter {
+	if norm.IsASCII(s) {
 		return counter{text: t}
 	}
 	starts := make([]int32, len(s)+1)
@@ -276,7 +274,7 @@ func newCounter(s string, t *text) counter {
 
 // runOf returns the run of a place, not before run k.
 func (c *counter) runOf(at int32, k int) int {
-	for k+1 < len(c.text.runs) && c.text.runs[k+1].at <= at {
+	for k+1 < len(c.text.Runs) && c.text.Runs[k+1].At <= at {
 		k++
 	}
 	return k
@@ -284,103 +282,25 @@ func (c *counter) runOf(at int32, k int) int {
 
 // offsets returns the characters that the bytes lo to hi of the text come from, whole ones.
 func (c *counter) offsets(lo, hi int32) [2]int32 {
-	lo, hi = lo+c.text.off, hi+c.text.off
+	lo, hi = lo+c.text.Off, hi+c.text.Off
 	c.k = c.runOf(lo, c.k)
-	first := c.text.runs[c.k]
-	last := c.text.runs[c.runOf(hi-1, c.k)]
+	first := c.text.Runs[c.k]
+	last := c.text.Runs[c.runOf(hi-1, c.k)]
 	var o [2]int32
-	if o[0] = first.lo; first.hi < 0 {
-		o[0] += lo - first.at
+	if o[0] = first.Lo; first.Hi < 0 {
+		o[0] += lo - first.At
 	}
-	if o[1] = last.hi; last.hi < 0 {
-		o[1] = last.lo + hi - last.at
+	if o[1] = last.Hi; last.Hi < 0 {
+		o[1] = last.Lo + hi - last.At
 	}
 	if c.starts == nil {
 		return o
 	}
 	o[1] = c.starts[o[1]]
-	if first.hi < 0 {
+	if first.Hi < 0 {
 		return [2]int32{c.starts[o[0]+1] - 1, o[1]}
 	}
 	return [2]int32{c.starts[o[0]], o[1]}
-}
-
-// Decode returns the text of tokens. Special tokens are left out unless keepSpecial is set, as are
-// ids that have no token.
-func (t *Tokenizer) Decode(ids []int32, keepSpecial bool) string {
-	var b strings.Builder
-	d := t.newDecoder(keepSpecial, func(s string) { b.WriteString(s) })
-	for _, id := range ids {
-		d.push(id)
-	}
-	d.flush()
-	return b.String()
-}
-
-// A Decoder returns the text of tokens that come one after the other, such as tokens that a model
-// generates. It never cuts a character: text that may still change is held back. The texts,
-// joined, equal Decode's.
-type Decoder struct {
-	t       *Tokenizer
-	keep    bool
-	first   bool
-	forward func(string)
-	end     func()
-	out     strings.Builder
-}
-
-// Decoder returns a decoder of one text.
-func (t *Tokenizer) Decoder(keepSpecial bool) *Decoder {
-	d := t.newDecoder(keepSpecial, nil)
-	return d
-}
-
-func (t *Tokenizer) newDecoder(keep bool, out func(string)) *Decoder {
-	d := &Decoder{t: t, keep: keep, first: true}
-	if out == nil {
-		out = func(s string) { d.out.WriteString(s) }
-	}
-	if t.decoder == nil {
-		d.forward, d.end = out, func() {}
-	} else {
-		d.forward, d.end = pipeline(t.decoder(), out)
-	}
-	return d
-}
-
-func (d *Decoder) push(id int32) {
-	s, ok := d.t.added.shown[id]
-	if !ok {
-		s, ok = d.t.model.vocab().token(id)
-	}
-	if !ok || !d.keep && d.t.added.special[s] {
-		return
-	}
-	if d.t.decoder == nil && !d.first {
-		s = " " + s
-	}
-	d.first = false
-	d.forward(s)
-}
-
-func (d *Decoder) flush() { d.end() }
-
-// Add takes a token and returns the text that is complete by it, which may be empty.
-func (d *Decoder) Add(id int32) string {
-	d.push(id)
-	return d.take()
-}
-
-// Flush returns the rest of the text. The decoder must not be used again.
-func (d *Decoder) Flush() string {
-	d.flush()
-	return d.take()
-}
-
-func (d *Decoder) take() string {
-	s := d.out.String()
-	d.out.Reset()
-	return s
 }
 
 // TokenToID returns the id of a token.
@@ -388,7 +308,7 @@ func (t *Tokenizer) TokenToID(token string) (int32, bool) {
 	if id, ok := t.added.byContent[token]; ok {
 		return id, true
 	}
-	id, ok := t.model.vocab().ids[token]
+	id, ok := t.model.Vocab().IDs[token]
 	return id, ok
 }
 
@@ -397,14 +317,14 @@ func (t *Tokenizer) IDToToken(id int32) (string, bool) {
 	if a, ok := t.added.byID[id]; ok {
 		return a.Content, true
 	}
-	return t.model.vocab().token(id)
+	return t.model.Vocab().Token(id)
 }
 
 // VocabSize returns the number of tokens, with the added ones.
 func (t *Tokenizer) VocabSize() int {
-	n := t.model.vocab().size
+	n := t.model.Vocab().Size
 	for s := range t.added.byContent {
-		if _, ok := t.model.vocab().ids[s]; !ok {
+		if _, ok := t.model.Vocab().IDs[s]; !ok {
 			n++
 		}
 	}
@@ -424,5 +344,3 @@ func (t *Tokenizer) Special(role string) (token string, id int32, ok bool) {
 	id, ok = t.TokenToID(token)
 	return token, id, ok
 }
-
-func newState() *state { return &state{words: newWordCache()} }

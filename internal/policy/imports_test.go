@@ -53,7 +53,8 @@ var order = strings.Fields(`
 	tree
 	grad grad/gradtest
 	internal/treefile
-	safetensors npy imageio wav tokenizer
+	safetensors npy imageio wav
+	tokenizer/internal/match tokenizer/internal/norm tokenizer/internal/subword tokenizer
 	fft
 	linalg
 	solve
@@ -80,8 +81,8 @@ var never = []struct{ from, to, why string }{
 
 // thirdParty lists the packages, or folders of packages, that may import a module.
 var thirdParty = map[string]string{
-	"github.com/dlclark/regexp2":    "tokenizer",
-	"golang.org/x/text":             "tokenizer",
+	"github.com/dlclark/regexp2":    "tokenizer/internal/match",
+	"golang.org/x/text":             "tokenizer/internal/norm",
 	"github.com/ebitengine/purego":  "internal/dynlib internal/wgpu",
 	"golang.org/x/sys":              "internal/simd internal/dynlib internal/hostmem internal/terminal internal/interrupt",
 	"golang.org/x/image":            "imageio",

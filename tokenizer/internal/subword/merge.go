@@ -1,6 +1,10 @@
-package tokenizer
+package subword
 
-import "math/bits"
+import (
+	"math/bits"
+
+	"github.com/tensorken/tensorken/tokenizer/internal/match"
+)
 
 // pairs maps pairs of ids to the rank and the result of their merge, by open addressing.
 type pairs struct {
@@ -56,8 +60,8 @@ func (c candidate) before(d candidate) bool {
 	return c.rank < d.rank || c.rank == d.rank && c.pos < d.pos
 }
 
-// merge merges symbols, which are linked in order, and returns the remaining ones.
-func (m *bpe) merge(st *state, list []symbol) []symbol {
+// merge merges symbols, which are linked in order, and returns what is left of them.
+func (m *BPE) merge(st *State, list []symbol) []symbol {
 	heap := st.heap[:0]
 	last := int32(len(list)) - 1
 	for i := int32(0); i < last; i++ {
@@ -140,15 +144,15 @@ func sink(heap []candidate, i int) {
 // merged alone: no merge crosses their border then, and none is missing. So cover goes through the
 // text from left to right, takes the longest token that may follow the one before, and where none
 // may goes back and takes a shorter one; it marks places from which no way leads on, so that it
-// passes each only once (the algorithm of GitHub's rust-gems, crate bpe).
-func (m *bpe) cover(st *state, s string, base int, toks []tok) []tok {
+// passes each only once (the algorithm of GitHub's rust-gems, crate BPE).
+func (m *BPE) cover(st *State, s string, base int, toks []Tok) []Tok {
 	start, pos := len(toks), 0
 	dead := st.deadEnds(len(s) + 1)
-	next, _ := m.trie.longest(s)
+	next, _ := m.trie.Longest(s)
 	for pos < len(s) {
 		before := int32(-1)
 		if len(toks) > start {
-			before = toks[len(toks)-1].id
+			before = toks[len(toks)-1].ID
 		}
 		for next >= 0 {
 			end := pos + len(m.names[next])
@@ -159,9 +163,9 @@ func (m *bpe) cover(st *state, s string, base int, toks []tok) []tok {
 		}
 		if next >= 0 {
 			end := pos + len(m.names[next])
-			toks = append(toks, tok{next, int32(base + pos), int32(base + end)})
+			toks = append(toks, Tok{next, int32(base + pos), int32(base + end)})
 			pos = end
-			next, _ = m.trie.longest(s[pos:])
+			next, _ = m.trie.Longest(s[pos:])
 			continue
 		}
 		dead[pos>>6] |= 1 << (pos & 63)
@@ -170,30 +174,30 @@ func (m *bpe) cover(st *state, s string, base int, toks []tok) []tok {
 		}
 		t := toks[len(toks)-1]
 		toks = toks[:len(toks)-1]
-		pos -= int(t.hi - t.lo)
-		next = t.id
+		pos -= int(t.Hi - t.Lo)
+		next = t.ID
 	}
 	return toks
 }
 
 // byHeap is cover by its definition.
-func (m *bpe) byHeap(st *state, s string, base int, toks []tok) []tok {
+func (m *BPE) byHeap(st *State, s string, base int, toks []Tok) []Tok {
 	list := m.chars(st.symbols[:0], s)
 	list = m.merge(st, list)
 	st.symbols = list
 	for _, y := range list {
-		toks = append(toks, tok{y.id, int32(base), int32(base) + y.size})
+		toks = append(toks, Tok{y.id, int32(base), int32(base) + y.size})
 		base += int(y.size)
 	}
 	return toks
 }
 
 // chars appends the characters of a text, which all have tokens.
-func (m *bpe) chars(list []symbol, s string) []symbol {
+func (m *BPE) chars(list []symbol, s string) []symbol {
 	for i := 0; i < len(s); {
 		size := 1
-		if !m.raw {
-			size = runeSize(s[i:])
+		if !m.Raw {
+			size = match.RuneSize(s[i:])
 		}
 		n := int32(len(list))
 		list = append(list, symbol{m.singleRune(s[i : i+size]), int32(size), n - 1, n + 1})
@@ -202,9 +206,9 @@ func (m *bpe) chars(list []symbol, s string) []symbol {
 	return list
 }
 
-// follows reports whether merging the texts of a and b, one after the other, gives a and b; or, if
-// a is -1, whether merging the text of b gives b.
-func (m *bpe) follows(st *state, a, b int32) bool {
+// follows reports whether merging the texts of a and b, one after the other, gives a and b; or that
+// of b gives b, if a is -1.
+func (m *BPE) follows(st *State, a, b int32) bool {
 	const yes = 1 << 63
 	key := pairKey(a, b)
 	memo := &st.follows[hashPair(key)>>(64-followBits)]

@@ -1,4 +1,4 @@
-package tokenizer
+package match
 
 import (
 	"fmt"
@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// runesOf are characters at which splitters differ.
+// runesOf are characters at which Splitters differ.
 var runesOf = []rune(" \t\n\r\u00a0\u2003\u3000\u0085aAzZéÉßſKIİǅʰªº09٣Ⅷ½²一龥ぁゟァヿ가'’sStTrReEvVmMlLdD!\"#$%&/\\^`|~.,;:-_+=«»—€©\u0301\u0903\u200d\ufe0f🙂👩\u0000\u007f\ue000")
 
 func randomText(rng *rand.Rand, n int) string {
@@ -28,26 +28,25 @@ func randomText(rng *rand.Rand, n int) string {
 // longS adds a match of (?i:'s) in Oniguruma that regexp2 lacks: ſ is a small s.
 func longS(source string) string { return strings.ReplaceAll(source, "(?i:'s|", "(?i:'s|'ſ|") }
 
-func matches(t *testing.T, p pattern, s string) string {
+func matches(t *testing.T, p Pattern, s string) string {
 	var b strings.Builder
-	if err := p.each(s, func(lo, hi int) { fmt.Fprint(&b, lo, "-", hi, " ") }); err != nil {
+	if err := p.Each(s, func(lo, hi int) { fmt.Fprint(&b, lo, "-", hi, " ") }); err != nil {
 		t.Fatal(err)
 	}
 	return b.String()
 }
 
-// Scanners find the same matches as regexp2, in the splitters of all models that are known
-// by name.
+// Scanners find what regexp2 finds, in the Splitters of all models that are known by name.
 func TestScanners(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	seen := map[string]bool{}
-	for name, sources := range splitters {
+	for name, sources := range Splitters {
 		for _, source := range sources {
 			if seen[source] {
 				continue
 			}
 			seen[source] = true
-			s := newScanner(source)
+			s := NewScanner(source)
 			if s == nil {
 				t.Errorf("%s: no scanner for %s", name, source)
 				continue

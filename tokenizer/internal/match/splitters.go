@@ -1,8 +1,8 @@
-package tokenizer
+package match
 
-// Regular expressions of splitters.
+// Regular expressions of Splitters.
 const (
-	gpt2Splitter = `'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+`
+	GPT2 = `'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+`
 
 	contractions   = `(?i:'s|'t|'re|'ve|'m|'ll|'d)`
 	spaces         = `|\s*[\r\n]+|\s+(?!\S)|\s+`
@@ -40,14 +40,14 @@ const (
 	deepseek3Foreign = `[一-龥぀-ゟ゠-ヿ]+`
 )
 
-// splitters are the expressions that split text before byte-level BPE, one after the other, by the
+// Splitters are the expressions that split text before byte-level BPE, one after the other, by the
 // names that llama.cpp gives them in tokenizer.ggml.pre.
-var splitters = map[string][]string{
-	"gpt-2": {gpt2Splitter}, "phi-2": {gpt2Splitter}, "jina-es": {gpt2Splitter}, "jina-de": {gpt2Splitter},
-	"jina-v1-en": {gpt2Splitter}, "jina-v2-es": {gpt2Splitter}, "jina-v2-de": {gpt2Splitter}, "jina-v2-code": {gpt2Splitter},
-	"gigachat": {gpt2Splitter}, "a.x-4.0": {gpt2Splitter}, "mellum": {gpt2Splitter}, "mpt": {gpt2Splitter},
-	"olmo": {gpt2Splitter}, "jais": {gpt2Splitter}, "trillion": {gpt2Splitter}, "roberta-bpe": {gpt2Splitter},
-	"modern-bert": {gpt2Splitter},
+var Splitters = map[string][]string{
+	"gpt-2": {GPT2}, "phi-2": {GPT2}, "jina-es": {GPT2}, "jina-de": {GPT2},
+	"jina-v1-en": {GPT2}, "jina-v2-es": {GPT2}, "jina-v2-de": {GPT2}, "jina-v2-code": {GPT2},
+	"gigachat": {GPT2}, "a.x-4.0": {GPT2}, "mellum": {GPT2}, "mpt": {GPT2},
+	"olmo": {GPT2}, "jais": {GPT2}, "trillion": {GPT2}, "roberta-bpe": {GPT2},
+	"modern-bert": {GPT2},
 
 	"llama-bpe": {llama3Splitter}, "llama3": {llama3Splitter}, "llama-v3": {llama3Splitter}, "falcon3": {llama3Splitter},
 	"falcon-h1": {llama3Splitter}, "pixtral": {llama3Splitter}, "midm-2.0": {llama3Splitter}, "lfm2": {llama3Splitter},
@@ -59,16 +59,16 @@ var splitters = map[string][]string{
 	"gpt-4o": {gpt4oSplitter}, "llama4": {gpt4oSplitter},
 	"tekken": {tekkenSplitter},
 
-	"starcoder": {`\p{N}`, gpt2Splitter}, "refact": {`\p{N}`, gpt2Splitter}, "command-r": {`\p{N}`, gpt2Splitter},
-	"smollm": {`\p{N}`, gpt2Splitter}, "codeshell": {`\p{N}`, gpt2Splitter}, "exaone": {`\p{N}`, gpt2Splitter},
-	"minerva-7b": {`\p{N}`, gpt2Splitter},
+	"starcoder": {`\p{N}`, GPT2}, "refact": {`\p{N}`, GPT2}, "command-r": {`\p{N}`, GPT2},
+	"smollm": {`\p{N}`, GPT2}, "codeshell": {`\p{N}`, GPT2}, "exaone": {`\p{N}`, GPT2},
+	"minerva-7b": {`\p{N}`, GPT2},
 
 	"deepseek-llm":   {`[\r\n]`, deepseekLetters, deepseekOthers, trailingSpace, cjk, `\p{N}+`},
 	"deepseek-coder": {`[\r\n]`, `\s?\p{L}+`, `\s?\p{P}+`, cjk, `\p{N}`},
 	"deepseek-v3":    {`\p{N}{1,3}`, deepseek3Foreign, deepseek3Words},
 	"hunyuan-dense":  {`\p{N}{1,3}`, deepseek3Foreign, deepseek3Words},
 
-	"falcon":       {falconSplitter, gpt2Splitter, threeDigits},
+	"falcon":       {falconSplitter, GPT2, threeDigits},
 	"bloom":        {bloomSplitter},
 	"poro-chat":    {bloomSplitter},
 	"gpt3-finnish": {bloomSplitter},
@@ -77,5 +77,5 @@ var splitters = map[string][]string{
 	"bailingmoe":   {bailingSplitter},
 	"bailingmoe2":  {bailingSplitter},
 	"llada-moe":    {bailingSplitter},
-	"default":      {falconSplitter, gpt2Splitter, threeDigits},
+	"default":      {falconSplitter, GPT2, threeDigits},
 }

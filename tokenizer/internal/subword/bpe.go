@@ -1,96 +1,98 @@
-package tokenizer
+package subword
 
 import (
 	"fmt"
 	"math"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/tensorken/tensorken/tokenizer/internal/norm"
 )
 
-// bpe merges pairs of tokens, the pairs of the lowest rank first, until no pair of a word is in its
-// list (R. Sennrich and others, Neural Machine Translation of Rare Words with Subword Units, 2016).
-type bpe struct {
-	words          *vocabulary
+// BPE merges pairs of tokens, those of the lowest rank first, until no pair of a word is in its list
+// (R. Sennrich and others, Neural Machine Translation of Rare Words with Subword Units, 2016).
+type BPE struct {
+	Words          *Vocabulary
 	merges         pairs
-	list           [][2]string // of merges, by rank
-	ranks          []int32     // of the list; nil if they go up from 0
-	unknown        string
+	List           [][2]string // of merges, by rank
+	Ranks          []int32     // of the list; nil if they go up from 0
+	Unknown        string
 	unknownID      int32 // -1: none
-	prefix, suffix string
-	fuse           bool // unknown characters in a row are one token
-	fallback       bool // bytes that have tokens stand for unknown characters
-	whole          bool // a word that is a token is not divided
+	Prefix, Suffix string
+	Fuse           bool // unknown characters in a row are one token
+	Fallback       bool // bytes that have tokens stand for unknown characters
+	Whole          bool // a word that is a token is not divided
 	bytes          [256]int32
 
 	// single is set if merges involve no token of bytes and no unknown one, no character is left out,
 	// and words have neither prefix nor suffix: then cover finds the result of merging.
 	single bool
-	trie   *trie
-	prefer []int32 // by id: the longest other token that this one begins with, or -1
+	trie   *Trie
+	prefer []int32 // by id: the longest other token that this one begins with, -1 if there is none
 
-	// raw is set if words are bytes, and tokens are their characters in byteRunes.
-	raw bool
+	// Raw is set if words are bytes and tokens what they stand for in norm.ByteRunes.
+	Raw bool
 	// names are the tokens' bytes if raw is set, else the tokens.
 	names []string
 }
 
-func (m *bpe) vocab() *vocabulary { return m.words }
-func (m *bpe) surface() int32     { return -1 }
+func (m *BPE) Vocab() *Vocabulary { return m.Words }
+func (m *BPE) Surface() int32     { return -1 }
 
-// init fills the fields that follow from the exported parts. raw asks for words of bytes, for
-// which the vocabulary must have all 256.
-func (m *bpe) init(raw bool) error {
-	m.bytes = m.words.byteTokens()
+// Init fills what follows from the exported parts. raw asks for words of bytes, for which the
+// vocabulary must have all 256.
+func (m *BPE) Init(raw bool) error {
+	m.bytes = m.Words.byteTokens()
 	m.unknownID = -1
-	if id, ok := m.words.ids[m.unknown]; ok && m.unknown != "" {
+	if id, ok := m.Words.IDs[m.Unknown]; ok && m.Unknown != "" {
 		m.unknownID = id
 	}
-	m.merges = newPairs(len(m.list))
-	m.single = m.prefix == "" && m.suffix == ""
+	m.merges = newPairs(len(m.List))
+	m.single = m.Prefix == "" && m.Suffix == ""
 	odd := map[int32]bool{m.unknownID: true}
 	for _, id := range m.bytes {
 		odd[id] = true
 	}
-	for rank, pair := range m.list {
+	for rank, pair := range m.List {
 		var ids [2]int32
 		for i, s := range pair {
-			id, ok := m.words.ids[s]
+			id, ok := m.Words.IDs[s]
 			if !ok {
 				return fmt.Errorf("merge %d joins %q, which the vocabulary lacks", rank, s)
 			}
 			ids[i] = id
 			m.single = m.single && !odd[id]
 		}
-		joined := pair[0] + strings.TrimPrefix(pair[1], m.prefix)
-		id, ok := m.words.ids[joined]
+		joined := pair[0] + strings.TrimPrefix(pair[1], m.Prefix)
+		id, ok := m.Words.IDs[joined]
 		if !ok {
 			return fmt.Errorf("merge %d makes %q, which the vocabulary lacks", rank, joined)
 		}
-		if m.ranks != nil {
-			rank = int(m.ranks[rank])
+		if m.Ranks != nil {
+			rank = int(m.Ranks[rank])
 		}
 		m.merges.set(ids[0], ids[1], int32(rank), id)
 	}
-	if m.setRaw(raw && m.single); !m.raw && m.unknown == "" {
+	if m.setRaw(raw && m.single); !m.Raw && m.Unknown == "" {
 		for _, id := range m.bytes {
-			m.single = m.single && m.fallback && id >= 0
+			m.single = m.single && m.Fallback && id >= 0
 		}
 	}
 	return nil
 }
 
 // setRaw chooses between words of bytes and words of the characters that stand for them.
-func (m *bpe) setRaw(raw bool) {
+func (m *BPE) setRaw(raw bool) {
 	for b := 0; raw && b < 256; b++ {
-		_, raw = m.words.ids[string(byteRunes[b])]
+		_, raw = m.Words.IDs[string(norm.ByteRunes[b])]
 	}
-	m.raw, m.names = raw, m.words.tokens
-	ids := m.words.ids
+	m.Raw, m.names = raw, m.Words.Tokens
+	ids := m.Words.IDs
 	if raw {
-		ids = make(map[string]int32, len(m.words.ids))
-		m.names = make([]string, len(m.words.tokens))
-		for s, id := range m.words.ids {
-			if name, ok := rawBytes(s); ok && m.words.tokens[id] == s {
+		ids = make(map[string]int32, len(m.Words.IDs))
+		m.names = make([]string, len(m.Words.Tokens))
+		for s, id := range m.Words.IDs {
+			if name, ok := norm.RawBytes(s); ok && m.Words.Tokens[id] == s {
 				m.names[id] = name
 				ids[name] = id
 			}
@@ -99,42 +101,29 @@ func (m *bpe) setRaw(raw bool) {
 	if !m.single {
 		return
 	}
-	m.trie = trieOf(ids)
+	m.trie = TrieOf(ids)
 	m.prefer = make([]int32, len(m.names))
 	for i := range m.prefer {
 		m.prefer[i] = -1
 	}
 	for _, id := range ids {
 		if s := m.names[id]; s != "" {
-			m.prefer[id], _ = m.trie.longest(s[:len(s)-1])
+			m.prefer[id], _ = m.trie.Longest(s[:len(s)-1])
 		}
 	}
 }
 
-// rawBytes returns the bytes that a token of a byte-level vocabulary stands for.
-func rawBytes(s string) (string, bool) {
-	b := make([]byte, 0, len(s))
-	for _, r := range s {
-		c, ok := runeBytes[r]
-		if !ok {
-			return "", false
-		}
-		b = append(b, c)
-	}
-	return string(b), true
-}
-
-func (m *bpe) tokenize(st *state, word string, toks []tok) ([]tok, error) {
-	if m.whole {
-		if m.raw {
-			if id, n := m.trie.longest(word); n == len(word) {
-				return append(toks, tok{id, 0, int32(n)}), nil
+func (m *BPE) Tokenize(st *State, word string, toks []Tok) ([]Tok, error) {
+	if m.Whole {
+		if m.Raw {
+			if id, n := m.trie.Longest(word); n == len(word) {
+				return append(toks, Tok{id, 0, int32(n)}), nil
 			}
-		} else if id, ok := m.words.ids[word]; ok {
-			return append(toks, tok{id, 0, int32(len(word))}), nil
+		} else if id, ok := m.Words.IDs[word]; ok {
+			return append(toks, Tok{id, 0, int32(len(word))}), nil
 		}
 	}
-	if m.raw {
+	if m.Raw {
 		return m.cover(st, word, 0, toks), nil
 	}
 	if m.single {
@@ -148,14 +137,14 @@ func (m *bpe) tokenize(st *state, word string, toks []tok) ([]tok, error) {
 	st.symbols = symbols
 	pos := int32(0)
 	for _, s := range symbols {
-		toks = append(toks, tok{s.id, pos, pos + s.size})
+		toks = append(toks, Tok{s.id, pos, pos + s.size})
 		pos += s.size
 	}
 	return toks, nil
 }
 
-// runs divides a word at its unknown characters and covers the parts between.
-func (m *bpe) runs(st *state, word string, toks []tok) ([]tok, error) {
+// runs divides a word at its unknown characters and covers what is between.
+func (m *BPE) runs(st *State, word string, toks []Tok) ([]Tok, error) {
 	f := filler{m: m}
 	pos := 0
 	for pos < len(word) {
@@ -184,8 +173,8 @@ func (m *bpe) runs(st *state, word string, toks []tok) ([]tok, error) {
 	return f.flush(toks), nil
 }
 
-// singleRune returns the token that is one character, or -1.
-func (m *bpe) singleRune(s string) int32 {
+// singleRune returns the token that is one character, -1 if there is none.
+func (m *BPE) singleRune(s string) int32 {
 	nodes, node := m.trie.nodes, int32(0)
 	for i := range len(s) {
 		n := nodes[node].base + int32(s[i])
@@ -199,15 +188,15 @@ func (m *bpe) singleRune(s string) int32 {
 
 // A filler makes tokens of unknown characters, one after the other.
 type filler struct {
-	m       *bpe
+	m       *BPE
 	pos     int // the sum of the lengths of all tokens so far, as they follow one another
 	pending int // length of an unknown token that is not written yet
 }
 
 // flush writes the unknown token.
-func (f *filler) flush(toks []tok) []tok {
+func (f *filler) flush(toks []Tok) []Tok {
 	if f.pending > 0 {
-		toks = append(toks, tok{f.m.unknownID, int32(f.pos), int32(f.pos + f.pending)})
+		toks = append(toks, Tok{f.m.unknownID, int32(f.pos), int32(f.pos + f.pending)})
 		f.pos += f.pending
 		f.pending = 0
 	}
@@ -216,27 +205,27 @@ func (f *filler) flush(toks []tok) []tok {
 
 // unknown takes a character of size bytes without a token; s is it, with its prefix or suffix. As in Hugging Face's library, tokens of bytes do not end
 // a row of unknown characters, which follows them then; and without unk_token it is left out.
-func (f *filler) unknown(toks []tok, s string, size int) ([]tok, error) {
-	if f.m.fallback {
+func (f *filler) unknown(toks []Tok, s string, size int) ([]Tok, error) {
+	if f.m.Fallback {
 		complete := true
 		for i := range len(s) {
 			complete = complete && f.m.bytes[s[i]] >= 0
 		}
 		if complete {
 			for i := range len(s) {
-				toks = append(toks, tok{f.m.bytes[s[i]], int32(f.pos), int32(f.pos + 1)})
+				toks = append(toks, Tok{f.m.bytes[s[i]], int32(f.pos), int32(f.pos + 1)})
 				f.pos++
 			}
 			return toks, nil
 		}
 	}
-	if f.m.unknown == "" {
+	if f.m.Unknown == "" {
 		return toks, nil
 	}
 	if f.m.unknownID < 0 {
-		return nil, fmt.Errorf("the character %q needs the unk_token %q, which the vocabulary lacks", s, f.m.unknown)
+		return nil, fmt.Errorf("the character %q needs the unk_token %q, which the vocabulary lacks", s, f.m.Unknown)
 	}
-	if !f.m.fuse {
+	if !f.m.Fuse {
 		toks = f.flush(toks)
 	}
 	f.pending += size
@@ -250,21 +239,21 @@ type symbol struct {
 }
 
 // symbols appends the characters of a word.
-func (m *bpe) symbols(list []symbol, word string) ([]symbol, error) {
+func (m *BPE) symbols(list []symbol, word string) ([]symbol, error) {
 	f := filler{m: m}
-	var toks []tok
+	var toks []Tok
 	for i, r := range word {
 		size := utf8.RuneLen(r)
 		s := word[i : i+size]
 		if i > 0 {
-			s = m.prefix + s
+			s = m.Prefix + s
 		}
 		if i+size == len(word) {
-			s += m.suffix
+			s += m.Suffix
 		}
-		if id, ok := m.words.ids[s]; ok {
+		if id, ok := m.Words.IDs[s]; ok {
 			toks = f.flush(toks)
-			toks = append(toks, tok{id, 0, int32(size)})
+			toks = append(toks, Tok{id, 0, int32(size)})
 			continue
 		}
 		var err error
@@ -274,7 +263,7 @@ func (m *bpe) symbols(list []symbol, word string) ([]symbol, error) {
 	}
 	toks = f.flush(toks)
 	for i, t := range toks {
-		list = append(list, symbol{t.id, t.hi - t.lo, int32(i - 1), int32(i + 1)})
+		list = append(list, symbol{t.ID, t.Hi - t.Lo, int32(i - 1), int32(i + 1)})
 	}
 	return list, nil
 }

@@ -1,15 +1,15 @@
-package tokenizer
+package match
 
 import (
 	"unicode"
 	"unicode/utf8"
 )
 
-// A scanner matches a regular expression of a simple form without a general engine: alternatives of
+// A Scanner matches a regular expression of a simple form without a general engine: alternatives of
 // sequences of characters and classes, with greedy or possessive counts, groups that may be absent,
-// and a class looked ahead for. The splitters of nearly all models have this form. scanparse.go
+// and a class looked ahead for. The Splitters of nearly all models have this form. scanparse.go
 // reads them.
-type scanner struct {
+type Scanner struct {
 	alternatives [][]node
 	firsts       [][4]uint64 // by alternative: the bytes it can begin with
 }
@@ -43,7 +43,7 @@ type class struct {
 
 // member reports whether a character of more than one byte belongs to a class.
 func (c *class) member(r rune) bool {
-	p := props(r)
+	p := Props(r)
 	in := p&c.props != 0
 	for bits := c.nots; bits != 0 && !in; bits &= bits - 1 {
 		in = p&(bits&-bits) == 0
@@ -137,8 +137,8 @@ func match(seq []node, s string, pos int) int {
 	return pos
 }
 
-// at returns the end of the match at pos, or -1.
-func (p *scanner) at(s string, pos int) int {
+// At returns the end of the match at pos, -1 if there is none.
+func (p *Scanner) At(s string, pos int) int {
 	b := s[pos]
 	for i := range p.alternatives {
 		if p.firsts[i][b>>6]>>(b&63)&1 == 0 {
@@ -151,9 +151,9 @@ func (p *scanner) at(s string, pos int) int {
 	return -1
 }
 
-func (p *scanner) each(s string, found func(lo, hi int)) error {
+func (p *Scanner) Each(s string, found func(lo, hi int)) error {
 	for pos := 0; pos < len(s); {
-		if end := p.at(s, pos); end > pos {
+		if end := p.At(s, pos); end > pos {
 			found(pos, end)
 			pos = end
 			continue

@@ -1,4 +1,4 @@
-package tokenizer
+package subword
 
 import (
 	"fmt"
@@ -23,27 +23,27 @@ func TestCover(t *testing.T) {
 		for i := range 2 + rng.IntN(3) {
 			add(string(rune('a' + i)))
 		}
-		m := &bpe{}
+		m := &BPE{}
 		for range rng.IntN(40) {
 			a, b := names[rng.IntN(len(names))], names[rng.IntN(len(names))]
 			if len(a)+len(b) < 12 {
 				add(a + b)
-				m.list = append(m.list, [2]string{a, b})
+				m.List = append(m.List, [2]string{a, b})
 			}
 		}
-		rng.Shuffle(len(m.list), func(i, j int) {
+		rng.Shuffle(len(m.List), func(i, j int) {
 			if trial%2 == 0 {
-				m.list[i], m.list[j] = m.list[j], m.list[i]
+				m.List[i], m.List[j] = m.List[j], m.List[i]
 			}
 		})
 		var err error
-		if m.words, err = newVocabulary(ids, len(ids)); err != nil {
+		if m.Words, err = NewVocabulary(ids, len(ids)); err != nil {
 			t.Fatal(err)
 		}
-		if err := m.init(false); err != nil {
+		if err := m.Init(false); err != nil {
 			t.Fatal(err)
 		}
-		st := newState()
+		st := NewState()
 		letters := names[:slices.IndexFunc(append(names, "xx"), func(s string) bool { return len(s) > 1 })]
 		for range 30 {
 			var b strings.Builder
@@ -53,7 +53,7 @@ func TestCover(t *testing.T) {
 			word := b.String()
 			got, want := m.cover(st, word, 0, nil), m.byHeap(st, word, 0, nil)
 			if fmt.Sprint(got) != fmt.Sprint(want) {
-				t.Fatalf("merges %q of %q: %v, want %v", m.list, word, got, want)
+				t.Fatalf("merges %q of %q: %v, want %v", m.List, word, got, want)
 			}
 		}
 	}
@@ -69,7 +69,7 @@ func TestTrie(t *testing.T) {
 		}
 		keys[string(b)] = int32(rng.IntN(1 << 20))
 	}
-	f := trieOf(keys)
+	f := TrieOf(keys)
 	for range 20000 {
 		b := make([]byte, rng.IntN(9))
 		for i := range b {
@@ -81,7 +81,7 @@ func TestTrie(t *testing.T) {
 				want, length = v, n
 			}
 		}
-		if got, n := f.longest(string(b)); got != want || n != length {
+		if got, n := f.Longest(string(b)); got != want || n != length {
 			t.Fatalf("%q: %d of %d bytes, want %d of %d", b, got, n, want, length)
 		}
 	}

@@ -1,9 +1,11 @@
-package tokenizer
+package subword
 
-// A trie finds keys that begin a text. It is a double array: the child of node n by byte c is
+import "slices"
+
+// A Trie finds keys that begin a text. It is a double array: the child of node n by byte c is
 // base[n] + c if that slot's check is n (J. Aoe, An Efficient Digital Search Algorithm by Using a
 // Double-Array Structure, 1989).
-type trie struct {
+type Trie struct {
 	nodes []trieNode
 }
 
@@ -13,18 +15,18 @@ type trieNode struct {
 }
 
 // newTrie returns a trie of keys, sorted and without repetitions, and not empty; values belong to them.
-func newTrie(keys []string, values []int32) *trie {
-	b := trieBuilder{trie: &trie{}, keys: keys, values: values, free: 1}
+func newTrie(keys []string, values []int32) *Trie {
+	b := trieBuilder{Trie: &Trie{}, keys: keys, values: values, free: 1}
 	b.grow(512)
 	b.nodes[0].check = 0
 	if len(keys) > 0 {
 		b.place(0, 0, len(keys), 0)
 	}
-	return b.trie
+	return b.Trie
 }
 
 type trieBuilder struct {
-	*trie
+	*Trie
 	keys   []string
 	values []int32
 	free   int // no slot before it is worth a look
@@ -99,7 +101,7 @@ func (b *trieBuilder) find(bytes []byte) int {
 }
 
 // next returns the child of a node, -1 if it has none for this byte.
-func (t *trie) next(node int32, c byte) int32 {
+func (t *Trie) next(node int32, c byte) int32 {
 	n := t.nodes[node].base + int32(c)
 	if n > 0 && t.nodes[n].check == node {
 		return n
@@ -107,8 +109,8 @@ func (t *trie) next(node int32, c byte) int32 {
 	return -1
 }
 
-// longest returns the longest key that s begins with, and its length.
-func (t *trie) longest(s string) (value int32, length int) {
+// Longest returns the longest key that s begins with, and its length.
+func (t *Trie) Longest(s string) (value int32, length int) {
 	nodes, node, value := t.nodes, int32(0), int32(-1)
 	for i := 0; i < len(s); i++ {
 		n := nodes[node].base + int32(s[i])
@@ -121,4 +123,20 @@ func (t *trie) longest(s string) (value int32, length int) {
 		}
 	}
 	return value, length
+}
+
+// TrieOf returns the trie of the keys of a map that are not empty.
+func TrieOf(m map[string]int32) *Trie {
+	keys := make([]string, 0, len(m))
+	for s := range m {
+		if s != "" {
+			keys = append(keys, s)
+		}
+	}
+	slices.Sort(keys)
+	values := make([]int32, len(keys))
+	for i, s := range keys {
+		values[i] = m[s]
+	}
+	return newTrie(keys, values)
 }

@@ -1,4 +1,4 @@
-package tokenizer
+package norm
 
 import (
 	"sort"
@@ -9,10 +9,10 @@ import (
 
 // The normalization forms of Unicode.
 var (
-	nfd  = form{norm.NFD, false}
-	nfc  = form{norm.NFC, true}
-	nfkd = form{norm.NFKD, false}
-	nfkc = form{norm.NFKC, true}
+	NFD  = form{norm.NFD, false}
+	NFC  = form{norm.NFC, true}
+	NFKD = form{norm.NFKD, false}
+	NFKC = form{norm.NFKC, true}
 )
 
 // A form is a normalization form. Package norm decomposes characters; the algorithm is written
@@ -31,20 +31,20 @@ type mark struct {
 	change int
 }
 
-func (f form) normalize(t text) (text, error) {
-	if f.norm.QuickSpanString(t.s) == len(t.s) {
+func (f form) Normalize(t Text) (Text, error) {
+	if f.norm.QuickSpanString(t.S) == len(t.S) {
 		return t, nil
 	}
 	b := newBuilder(&t)
 	var marks []mark
-	for pos := 0; pos < len(t.s); {
-		if n := f.norm.QuickSpanString(t.s[pos:]); n > 0 {
+	for pos := 0; pos < len(t.S); {
+		if n := f.norm.QuickSpanString(t.S[pos:]); n > 0 {
 			pos += n
 			b.keep(pos)
 			continue
 		}
-		end := f.boundary(t.s, pos)
-		marks = f.decompose(marks[:0], t.s[pos:end])
+		end := f.boundary(t.S, pos)
+		marks = f.decompose(marks[:0], t.S[pos:end])
 		if f.compose {
 			marks = recompose(marks)
 		}

@@ -1,4 +1,6 @@
-package tokenizer
+// Package match finds the parts at which text is divided: characters by their properties, strings and
+// regular expressions.
+package match
 
 import (
 	"fmt"
@@ -9,16 +11,16 @@ import (
 	"github.com/dlclark/regexp2"
 )
 
-// A pattern finds parts of a text.
-type pattern interface {
-	// each calls found with the matches, from left to right. Matches do not overlap.
-	each(s string, found func(lo, hi int)) error
+// A Pattern finds parts of a text.
+type Pattern interface {
+	// Each calls found with the matches, from left to right. Matches do not overlap.
+	Each(s string, found func(lo, hi int)) error
 }
 
-// literal is a string that is searched for as it is.
-type literal string
+// Literal is a string that is searched for as it is.
+type Literal string
 
-func (l literal) each(s string, found func(lo, hi int)) error {
+func (l Literal) Each(s string, found func(lo, hi int)) error {
 	for pos := 0; ; {
 		i := strings.Index(s[pos:], string(l))
 		if i < 0 || l == "" {
@@ -29,10 +31,10 @@ func (l literal) each(s string, found func(lo, hi int)) error {
 	}
 }
 
-// runes matches single characters.
-type runes func(r rune) bool
+// Runes matches single characters.
+type Runes func(r rune) bool
 
-func (f runes) each(s string, found func(lo, hi int)) error {
+func (f Runes) Each(s string, found func(lo, hi int)) error {
 	for i, r := range s {
 		if f(r) {
 			found(i, i+utf8.RuneLen(r))
@@ -41,13 +43,13 @@ func (f runes) each(s string, found func(lo, hi int)) error {
 	return nil
 }
 
-// newRegex returns the pattern of a regular expression: a scanner if it has a form that splitters of
+// NewRegex returns the pattern of a regular expression: a scanner if it has a form that Splitters of
 // tokenizers have, else one of regexp2.
-func newRegex(source string) (pattern, error) {
+func NewRegex(source string) (Pattern, error) {
 	if len(source) > maxRegex {
 		return nil, fmt.Errorf("the regular expression has %d bytes, more than %d", len(source), maxRegex)
 	}
-	if s := newScanner(source); s != nil {
+	if s := NewScanner(source); s != nil {
 		return s, nil
 	}
 	return newBacktracking(source)
@@ -94,7 +96,7 @@ func unicodeWords(source string) string {
 // backtracking is a regular expression of regexp2.
 type backtracking struct{ re *regexp2.Regexp }
 
-func newBacktracking(source string) (pattern, error) {
+func newBacktracking(source string) (Pattern, error) {
 	re, err := regexp2.Compile(unicodeWords(source), regexp2.Multiline) // as Oniguruma, which Hugging Face's library has
 	if err != nil {
 		return nil, fmt.Errorf("the regular expression %q cannot be read: %w", source, err)
@@ -103,7 +105,7 @@ func newBacktracking(source string) (pattern, error) {
 	return backtracking{re}, nil
 }
 
-func (b backtracking) each(s string, found func(lo, hi int)) error {
+func (b backtracking) Each(s string, found func(lo, hi int)) error {
 	text := []rune(s)
 	m, err := b.re.FindRunesMatch(text)
 	at, pos := 0, 0 // the same place in runes and in bytes
@@ -124,20 +126,20 @@ func (b backtracking) each(s string, found func(lo, hi int)) error {
 	return err
 }
 
-// A behaviour is a split's treatment of the matches of its pattern.
-type behaviour int
+// A Behaviour says what a split does with the matches of its pattern.
+type Behaviour int
 
 const (
-	removed behaviour = iota
-	isolated
-	mergedWithPrevious
-	mergedWithNext
-	contiguous
+	Removed Behaviour = iota
+	Isolated
+	MergedWithPrevious
+	MergedWithNext
+	Contiguous
 )
 
-var behaviours = map[string]behaviour{
-	"Removed": removed, "Isolated": isolated, "MergedWithPrevious": mergedWithPrevious,
-	"MergedWithNext": mergedWithNext, "Contiguous": contiguous,
+var Behaviours = map[string]Behaviour{
+	"Removed": Removed, "Isolated": Isolated, "MergedWithPrevious": MergedWithPrevious,
+	"MergedWithNext": MergedWithNext, "Contiguous": Contiguous,
 }
 
 // A part of a text matches a pattern or not.
@@ -146,11 +148,11 @@ type part struct {
 	match  bool
 }
 
-// split calls add with the parts of s, in order.
-func split(s string, p pattern, b behaviour, invert bool, add func(lo, hi int)) error {
-	if b == isolated { // whether a part matches does not matter
+// Split calls add with the parts of s, in order.
+func Split(s string, p Pattern, b Behaviour, invert bool, add func(lo, hi int)) error {
+	if b == Isolated { // whether a part matches does not matter
 		prev := 0
-		err := p.each(s, func(lo, hi int) {
+		err := p.Each(s, func(lo, hi int) {
 			if prev < lo {
 				add(prev, lo)
 			}
@@ -169,7 +171,7 @@ func split(s string, p pattern, b behaviour, invert bool, add func(lo, hi int)) 
 		return err
 	}
 	for _, q := range join(parts, b) {
-		if q.lo < q.hi && !(b == removed && q.match) {
+		if q.lo < q.hi && !(b == Removed && q.match) {
 			add(q.lo, q.hi)
 		}
 	}
@@ -177,9 +179,9 @@ func split(s string, p pattern, b behaviour, invert bool, add func(lo, hi int)) 
 }
 
 // partition returns the matches, and the parts between them.
-func partition(s string, p pattern, invert bool) (parts []part, err error) {
+func partition(s string, p Pattern, invert bool) (parts []part, err error) {
 	prev := 0
-	err = p.each(s, func(lo, hi int) {
+	err = p.Each(s, func(lo, hi int) {
 		if prev != lo {
 			parts = append(parts, part{prev, lo, invert})
 		}
@@ -194,13 +196,13 @@ func partition(s string, p pattern, invert bool) (parts []part, err error) {
 
 // join joins parts as the behaviour asks for. Of a row of matches only the one beside the text
 // joins it.
-func join(parts []part, b behaviour) []part {
+func join(parts []part, b Behaviour) []part {
 	var out []part
 	before := false
 	switch b {
-	case removed, isolated:
+	case Removed, Isolated:
 		return parts
-	case mergedWithNext:
+	case MergedWithNext:
 		for i := len(parts) - 1; i >= 0; i-- {
 			if p := parts[i]; p.match && !before && len(out) > 0 {
 				out[len(out)-1].lo = p.lo
@@ -216,7 +218,7 @@ func join(parts []part, b behaviour) []part {
 	}
 	for _, p := range parts {
 		joins := p.match && !before
-		if b == contiguous {
+		if b == Contiguous {
 			joins = p.match == before
 		}
 		if joins && len(out) > 0 {

@@ -1,141 +1,43 @@
-package tokenizer
+package subword
 
 import (
 	"container/heap"
-	"encoding/json"
-
-	"iter"
 	"math"
 	"slices"
 	"sort"
 	"strings"
 )
 
-// A BPETrainer makes a BPE vocabulary, as Hugging Face's trainer of this name does.
-type BPETrainer struct {
-	// VocabSize is the number of tokens at which training ends; 0 stands for 30,000.
-	VocabSize int
-	// MinFrequency is how often a pair must occur to be merged.
-	MinFrequency int
-	// SpecialTokens come first.
-	SpecialTokens []string
-	// InitialAlphabet has characters that are tokens even if they do not occur. For byte-level
-	// vocabularies ByteAlphabet has all.
-	InitialAlphabet []rune
-	// LimitAlphabet is the greatest number of characters, of which the most frequent stay; 0: no limit.
-	LimitAlphabet int
-	// ContinuingSubwordPrefix begins tokens that do not begin a word, EndOfWordSuffix ends those that end
-	// one.
+// BPEOptions are what tokenizer.BPETrainer says, without zeros that stand for other values.
+type BPEOptions struct {
+	VocabSize, MinFrequency, LimitAlphabet, MaxTokenLength int
+
+	SpecialTokens                            []string
+	InitialAlphabet                          []rune
 	ContinuingSubwordPrefix, EndOfWordSuffix string
-	// MaxTokenLength is the greatest length of tokens in characters; 0: no limit.
-	MaxTokenLength int
-	// Pipeline is a tokenizer.json without a model: how text is normalized, divided and decoded. "" is
-	// GPT-2's, byte-level.
-	Pipeline string
 }
 
-// ByteAlphabet returns the characters that stand for bytes in byte-level vocabularies.
-func ByteAlphabet() []rune { return slices.Sorted(slices.Values(byteRunes[:])) }
-
-const gpt2Pipeline = `{
-	"pre_tokenizer": {"type": "ByteLevel", "add_prefix_space": false, "trim_offsets": true, "use_regex": true},
-	"post_processor": {"type": "ByteLevel", "add_prefix_space": true, "trim_offsets": false, "use_regex": true},
-	"decoder": {"type": "ByteLevel", "add_prefix_space": true, "trim_offsets": true, "use_regex": true}
-}`
-
-// pipeline reads the sections of a pipeline, and returns a tokenizer without a model that has them.
-func readPipeline(text, absent string) (*spec, error) {
-	if text == "" {
-		text = absent
-	}
-	s := &spec{}
-	if err := json.Unmarshal([]byte(text), &s.sections); err != nil {
-		return nil, errorf("the pipeline should be an object of sections: %w", err)
-	}
-	for name := range s.sections {
-		if !slices.Contains([]string{"normalizer", "pre_tokenizer", "post_processor", "decoder"}, name) {
-			return nil, errorf("the pipeline has a section %.40q, which is not known", name)
-		}
-	}
-	return s, nil
+// A WordCount is a word and how often it occurs.
+type WordCount struct {
+	Word  string
+	Count int
 }
 
-// A wordCount is a word and how often it occurs.
-type wordCount struct {
-	word  string
-	count int
-}
-
-// countWords divides texts and returns their words, in order.
-func (s *spec) countWords(texts iter.Seq[string]) ([]wordCount, error) {
-	t := &Tokenizer{added: &addedTokens{}}
-	var err error
-	if t.normalizer, err = readNormalizer("normalizer", s.sections["normalizer"], 0); err == nil {
-		t.preTokenizer, err = readPreTokenizer("pre_tokenizer", s.sections["pre_tokenizer"], 0)
-	}
-	if err != nil {
-		return nil, errorf("%w", err)
-	}
-	counts := map[string]int{}
-	var in input
-	for text := range texts {
-		if err := t.divide(&in, strings.ToValidUTF8(text, "\ufffd")); err != nil {
-			return nil, err
-		}
-		for _, p := range in.pieces {
-			counts[in.text.s[p.lo:p.hi]]++
-		}
-	}
-	var words []wordCount
-	for _, w := range sortedKeys(counts) {
-		words = append(words, wordCount{w, counts[w]})
-	}
-	return words, nil
-}
-
-// finish builds the tokenizer, with the special tokens.
-func (s *spec) finish(special []string) (*Tokenizer, error) {
-	for _, token := range special {
-		s.added = append(s.added, AddedToken{Content: token, Special: true})
-	}
-	t, err := s.build()
-	if err != nil {
-		return nil, errorf("%w", err)
-	}
-	return t, nil
-}
-
-// Train returns the tokenizer that it learns from texts, such as the lines of a file.
-func (b BPETrainer) Train(texts iter.Seq[string]) (*Tokenizer, error) {
-	s, err := readPipeline(b.Pipeline, gpt2Pipeline)
-	if err != nil {
-		return nil, err
-	}
-	words, err := s.countWords(texts)
-	if err != nil {
-		return nil, err
-	}
-	t := bpeTraining{BPETrainer: b, ids: map[string]int32{}}
-	if t.VocabSize == 0 {
-		t.VocabSize = 30000
-	}
-	for _, token := range b.SpecialTokens {
+// TrainBPE returns the tokens that it learns from words, by id, and the merges.
+func TrainBPE(o BPEOptions, words []WordCount) (tokens []string, merges [][2]string) {
+	t := bpeTraining{BPEOptions: o, ids: map[string]int32{}}
+	for _, token := range o.SpecialTokens {
 		t.id(token)
 	}
 	t.alphabet(words)
 	t.divide(words)
 	t.merge()
-	v, err := newVocabulary(t.ids, len(t.names))
-	if err != nil {
-		return nil, errorf("%w", err)
-	}
-	s.model = &bpe{words: v, list: t.merges, prefix: b.ContinuingSubwordPrefix, suffix: b.EndOfWordSuffix}
-	return s.finish(b.SpecialTokens)
+	return t.names, t.merges
 }
 
 // bpeTraining is the state of a training.
 type bpeTraining struct {
-	BPETrainer
+	BPEOptions
 	ids    map[string]int32
 	names  []string
 	merges [][2]string
@@ -156,11 +58,11 @@ func (t *bpeTraining) id(token string) int32 {
 }
 
 // alphabet gives ids to the characters.
-func (t *bpeTraining) alphabet(words []wordCount) {
+func (t *bpeTraining) alphabet(words []WordCount) {
 	counts := map[rune]int{}
 	for _, w := range words {
-		for _, r := range w.word {
-			counts[r] += w.count
+		for _, r := range w.Word {
+			counts[r] += w.Count
 		}
 	}
 	for _, r := range t.InitialAlphabet {
@@ -182,11 +84,11 @@ func (t *bpeTraining) alphabet(words []wordCount) {
 }
 
 // divide turns words into rows of characters, without those that the alphabet lacks.
-func (t *bpeTraining) divide(words []wordCount) {
+func (t *bpeTraining) divide(words []WordCount) {
 	for _, w := range words {
 		var row []symbol
-		last := len(w.word) - len(lastRune(w.word))
-		for i, r := range w.word {
+		last := len(w.Word) - len(lastRune(w.Word))
+		for i, r := range w.Word {
 			s := string(r)
 			if _, ok := t.ids[s]; !ok {
 				continue
@@ -200,7 +102,7 @@ func (t *bpeTraining) divide(words []wordCount) {
 			row = append(row, symbol{id: t.id(s), size: 1})
 		}
 		t.words = append(t.words, row)
-		t.counts = append(t.counts, w.count)
+		t.counts = append(t.counts, w.Count)
 	}
 }
 

@@ -1,20 +1,22 @@
-package tokenizer
+package norm
 
 import (
 	"fmt"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/tensorken/tensorken/tokenizer/internal/match"
 )
 
-// A charsmap is SentencePiece's table of replacements: a double array whose values are places of
+// A Charsmap is SentencePiece's table of replacements: a double array whose values are places of
 // strings that end with a 0.
-type charsmap struct {
+type Charsmap struct {
 	units   []uint32
 	strings string
 }
 
-func newCharsmap(data []byte) (*charsmap, error) {
+func NewCharsmap(data []byte) (*Charsmap, error) {
 	if len(data) < 4 {
 		return nil, fmt.Errorf("the table has %d bytes, and needs 4 at least", len(data))
 	}
@@ -22,7 +24,7 @@ func newCharsmap(data []byte) (*charsmap, error) {
 	if size < 4 || size%4 != 0 || size > len(data)-4 {
 		return nil, fmt.Errorf("its index should have %d bytes, and %d follow", size, len(data)-4)
 	}
-	c := &charsmap{units: make([]uint32, size/4), strings: string(data[4+size:])}
+	c := &Charsmap{units: make([]uint32, size/4), strings: string(data[4+size:])}
 	for i := range c.units {
 		b := data[4+4*i:]
 		c.units[i] = uint32(b[0]) | uint32(b[1])<<8 | uint32(b[2])<<16 | uint32(b[3])<<24
@@ -34,7 +36,7 @@ func newCharsmap(data []byte) (*charsmap, error) {
 }
 
 // find returns the replacement of the shortest key that s begins with.
-func (c *charsmap) find(s string) (string, bool) {
+func (c *Charsmap) find(s string) (string, bool) {
 	offset := func(unit uint32) uint32 { return unit >> 10 << (unit & (1 << 9) >> 6) }
 	at := offset(c.units[0])
 	for i := range len(s) {
@@ -66,9 +68,9 @@ func (c *charsmap) find(s string) (string, bool) {
 	return "", false
 }
 
-// normalize replaces the characters that the table has. As in Hugging Face's library, a character
-// with its marks is looked up as one if it has fewer than 6 bytes.
-func (c *charsmap) normalize(t text) (text, error) {
+// normalize replaces what the table has. As in Hugging Face's library, a character with its marks is
+// looked up as one if it has fewer than 6 bytes.
+func (c *Charsmap) Normalize(t Text) (Text, error) {
 	var b *builder
 	change := func(at int, old, to string) {
 		if b == nil {
@@ -92,25 +94,25 @@ func (c *charsmap) normalize(t text) (text, error) {
 			b.drop(before)
 		}
 	}
-	for pos := 0; pos < len(t.s); {
-		if r := t.s[pos]; ' ' <= r && r < 0x7f && (pos+1 == len(t.s) || t.s[pos+1] < utf8.RuneSelf) && !c.ascii(r) {
+	for pos := 0; pos < len(t.S); {
+		if r := t.S[pos]; ' ' <= r && r < 0x7f && (pos+1 == len(t.S) || t.S[pos+1] < utf8.RuneSelf) && !c.ascii(r) {
 			pos++
 			continue
 		}
-		g := grapheme(t.s[pos:])
+		g := grapheme(t.S[pos:])
 		if g < 6 {
-			if to, ok := c.find(t.s[pos : pos+g]); ok {
-				if to != t.s[pos:pos+g] {
-					change(pos, t.s[pos:pos+g], to)
+			if to, ok := c.find(t.S[pos : pos+g]); ok {
+				if to != t.S[pos:pos+g] {
+					change(pos, t.S[pos:pos+g], to)
 				}
 				pos += g
 				continue
 			}
 		}
 		for end := pos + g; pos < end; {
-			n := runeSize(t.s[pos:])
-			if to, ok := c.find(t.s[pos : pos+n]); ok && to != t.s[pos:pos+n] {
-				change(pos, t.s[pos:pos+n], to)
+			n := match.RuneSize(t.S[pos:])
+			if to, ok := c.find(t.S[pos : pos+n]); ok && to != t.S[pos:pos+n] {
+				change(pos, t.S[pos:pos+n], to)
 			}
 			pos += n
 		}
@@ -122,7 +124,7 @@ func (c *charsmap) normalize(t text) (text, error) {
 }
 
 // ascii reports whether the table has keys that begin with a character of ASCII.
-func (c *charsmap) ascii(b byte) bool {
+func (c *Charsmap) ascii(b byte) bool {
 	_, ok := c.find(string(rune(b)))
 	return ok
 }

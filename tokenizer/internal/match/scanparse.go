@@ -1,4 +1,4 @@
-package tokenizer
+package match
 
 import (
 	"math"
@@ -8,14 +8,14 @@ import (
 	"unicode/utf8"
 )
 
-// newScanner returns the scanner of a regular expression, nil if it is of another form.
-func newScanner(source string) *scanner {
+// NewScanner returns the scanner of a regular expression, nil if it is of another form.
+func NewScanner(source string) *Scanner {
 	p := scanParser{rest: source}
 	all := p.alternatives()
 	if p.bad || p.rest != "" {
 		return nil
 	}
-	s := &scanner{alternatives: all}
+	s := &Scanner{alternatives: all}
 	for _, a := range all {
 		set, empty := first(a)
 		if empty {
@@ -228,13 +228,13 @@ func (p *scanParser) escape(c *class) {
 
 var (
 	escapedSets = map[byte]struct{ props, nots uint16 }{
-		's': {props: isSpace}, 'S': {nots: isSpace}, 'd': {props: catNd}, 'D': {nots: catNd},
-		'w': {props: isWord}, 'W': {nots: isWord},
+		's': {props: Space}, 'S': {nots: Space}, 'd': {props: catNd}, 'D': {nots: catNd},
+		'w': {props: Word}, 'W': {nots: Word},
 	}
 	escapedRunes = map[byte]rune{'n': '\n', 'r': '\r', 't': '\t', 'f': '\f', 'v': '\v', '0': 0}
 	properties   = map[string]uint16{
-		"L": catL, "Lu": catLu, "Ll": catLl, "Lt": catLt, "Lm": catLm, "Lo": catLo, "M": catM, "N": catN,
-		"Nd": catNd, "Nl": catNl, "No": catNo, "P": catP, "S": catS, "Z": catZ, "C": catC | catCn,
+		"L": catL, "Lu": catLu, "Ll": catLl, "Lt": catLt, "Lm": catLm, "Lo": catLo, "M": Mark, "N": Number,
+		"Nd": catNd, "Nl": catNl, "No": OtherNumber, "P": Punctuation, "S": catS, "Z": catZ, "C": Control | catCn,
 	}
 )
 
