@@ -32,7 +32,7 @@ type GGUF struct {
 // Splitters returns the names that GGUF.Pre may have.
 func Splitters() []string { return sortedKeys(match.Splitters) }
 
-// wholeWords are the match.Splitters of models in which a word that is a token is not divided.
+// wholeWords are the splitters of models in which a word that is a token is not divided.
 var wholeWords = map[string]bool{"llama-bpe": true, "llama3": true, "llama-v3": true, "falcon3": true, "pixtral": true, "tekken": true}
 
 func or(p *bool, absent bool) bool {

@@ -7,7 +7,7 @@ import (
 
 // A Scanner matches a regular expression of a simple form without a general engine: alternatives of
 // sequences of characters and classes, with greedy or possessive counts, groups that may be absent,
-// and a class looked ahead for. The Splitters of nearly all models have this form. scanparse.go
+// and a class looked ahead for. The splitters of nearly all models have this form. scanparse.go
 // reads them.
 type Scanner struct {
 	alternatives [][]node

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// runesOf are characters at which Splitters differ.
+// runesOf are characters at which splitters differ.
 var runesOf = []rune(" \t\n\r\u00a0\u2003\u3000\u0085aAzZéÉßſKIİǅʰªº09٣Ⅷ½²一龥ぁゟァヿ가'’sStTrReEvVmMlLdD!\"#$%&/\\^`|~.,;:-_+=«»—€©\u0301\u0903\u200d\ufe0f🙂👩\u0000\u007f\ue000")
 
 func randomText(rng *rand.Rand, n int) string {

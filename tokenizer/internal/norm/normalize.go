@@ -13,13 +13,16 @@ type Normalizer interface {
 	Normalize(t Text) (Text, error)
 }
 
+// A Func is a Normalizer.
 type Func func(t Text) (Text, error)
 
+// Normalize calls f.
 func (f Func) Normalize(t Text) (Text, error) { return f(t) }
 
 // A Chain applies its normalizers one after the other.
 type Chain []Normalizer
 
+// Normalize applies all.
 func (ns Chain) Normalize(t Text) (_ Text, err error) {
 	for _, n := range ns {
 		if t, err = n.Normalize(t); err != nil {

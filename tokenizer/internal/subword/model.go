@@ -34,6 +34,7 @@ const maxSparse = 1 << 20
 // MaxToken is the greatest length of a token in bytes.
 const MaxToken = 1 << 16
 
+// ErrToken is the error for a longer one.
 var ErrToken = fmt.Errorf("a token has more than %d bytes", MaxToken)
 
 // NewVocabulary returns the vocabulary of ids, which bound limits: a file has no token for most ids
