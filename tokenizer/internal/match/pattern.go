@@ -64,7 +64,7 @@ const (
 // unicodeWords replaces \w, and classes that depend on it, by Oniguruma's: regexp2 has
 // .NET's.
 func unicodeWords(source string) string {
-	const word = `\p{L}\p{M}\p{N}\p{Pc}Ⓐ-ⓩ`
+	const word = `\p{L}\p{M}\p{Nd}\p{Nl}\p{Pc}²³¹¼-¾Ⓐ-ⓩ`
 	outside := map[byte]string{
 		'w': `[` + word + `]`, 'W': `[^` + word + `]`,
 		'b': `(?:(?<=[` + word + `])(?![` + word + `])|(?<![` + word + `])(?=[` + word + `]))`,
