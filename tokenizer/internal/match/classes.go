@@ -48,9 +48,6 @@ func Props(r rune) uint16 {
 	return p[r&255]
 }
 
-// latin1Numbers are ²³¹¼½¾, which are \w in Oniguruma, while other such numbers are not.
-var latin1Numbers = &unicode.RangeTable{R16: []unicode.Range16{{Lo: 0xb2, Hi: 0xb3, Stride: 1}, {Lo: 0xb9, Hi: 0xb9, Stride: 1}, {Lo: 0xbc, Hi: 0xbe, Stride: 1}}, LatinOffset: 3}
-
 var categories = []struct {
 	table *unicode.RangeTable
 	bit   uint16
@@ -60,7 +57,7 @@ var categories = []struct {
 	{unicode.P, Punctuation}, {unicode.S, catS}, {unicode.Z, catZ},
 	{unicode.Cc, Control}, {unicode.Cf, Control}, {unicode.Co, Control}, {unicode.Cs, Control}, // unicode.C has unassigned ones too
 	{unicode.White_Space, Space},
-	{unicode.L, Word}, {unicode.M, Word}, {unicode.Nd, Word}, {unicode.Nl, Word}, {latin1Numbers, Word}, {unicode.Pc, Word}, {unicode.Other_Alphabetic, Word},
+	{unicode.L, Word}, {unicode.M, Word}, {unicode.Nd, Word}, {unicode.Nl, Word}, {unicode.Pc, Word}, {unicode.Other_Alphabetic, Word},
 }
 
 func newPage(first rune) *page {

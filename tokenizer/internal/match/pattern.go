@@ -64,11 +64,12 @@ const (
 // unicodeWords replaces \w, and classes that depend on it, by Oniguruma's: regexp2 has
 // .NET's.
 func unicodeWords(source string) string {
-	const word = `\p{L}\p{M}\p{Nd}\p{Nl}\p{Pc}²³¹¼-¾Ⓐ-ⓩ`
+	const word = `\p{L}\p{M}\p{Nd}\p{Nl}\p{Pc}Ⓐ-ⓩ`
+	const alone = word + latin1Numbers
 	outside := map[byte]string{
-		'w': `[` + word + `]`, 'W': `[^` + word + `]`,
-		'b': `(?:(?<=[` + word + `])(?![` + word + `])|(?<![` + word + `])(?=[` + word + `]))`,
-		'B': `(?:(?<=[` + word + `])(?=[` + word + `])|(?<![` + word + `])(?![` + word + `]))`,
+		'w': `[` + alone + `]`, 'W': `[^` + alone + `]`,
+		'b': `(?:(?<=[` + alone + `])(?![` + alone + `])|(?<![` + alone + `])(?=[` + alone + `]))`,
+		'B': `(?:(?<=[` + alone + `])(?=[` + alone + `])|(?<![` + alone + `])(?![` + alone + `]))`,
 	}
 	var b strings.Builder
 	inside := false

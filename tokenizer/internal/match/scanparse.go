@@ -220,7 +220,20 @@ func (p *scanParser) member(c *class) (r rune, single bool) {
 	return r, size > 0
 }
 
+// latin1Numbers are \w in Oniguruma, but not in brackets, and no other such numbers are.
+const latin1Numbers = "²³¹¼½¾"
+
+// escape reads an escape that is not in brackets.
 func (p *scanParser) escape(c *class) {
+	if p.rest != "" && (p.rest[0] == 'w' || p.rest[0] == 'W') {
+		c.negate = p.rest[0] == 'W'
+		c.props = Word
+		for _, r := range latin1Numbers {
+			c.ranges = append(c.ranges, r, r)
+		}
+		p.rest = p.rest[1:]
+		return
+	}
 	if r, single := p.escape2(c); single {
 		p.add(c, r, r)
 	}
