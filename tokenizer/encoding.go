@@ -20,6 +20,8 @@ type Encoding struct {
 	SpecialMask []int32
 	// Overflow has the parts that truncation cut off, each as long as this one.
 	Overflow []*Encoding
+
+	words []int32 // the number of tokens up to the end of each word
 }
 
 // A Side is an end of a text.
@@ -109,7 +111,7 @@ func (e *Encoding) add(f *Encoding) {
 // joined returns the tokens of e and of f.
 func joined(e, f *Encoding) *Encoding {
 	j := e.part(0, e.Len())
-	j.add(&Encoding{f.IDs, f.Tokens, f.Offsets, f.TypeIDs, f.AttentionMask, f.SpecialMask, nil})
+	j.add(&Encoding{f.IDs, f.Tokens, f.Offsets, f.TypeIDs, f.AttentionMask, f.SpecialMask, nil, nil})
 	return j
 }
 
@@ -191,7 +193,7 @@ func (t *Truncation) apply(encodings []*Encoding, added int) error {
 		if len(encodings) == 1 {
 			return encodings[0].truncate(most, t.Stride, t.Side)
 		}
-		n1, n2 := shares(encodings[0].Len(), encodings[1].Len(), most)
+		n1, n2 := shares(t.counted(encodings[0]), t.counted(encodings[1]), most)
 		if err := encodings[0].truncate(n1, t.Stride, t.Side); err != nil {
 			return err
 		}
@@ -211,26 +213,34 @@ func (t *Truncation) apply(encodings []*Encoding, added int) error {
 	return fmt.Errorf("tokenizer: truncation to %d tokens would leave none of text %d, which has %d", t.MaxLength, which+1, e.Len())
 }
 
+// counted returns the length of a text as far as Hugging Face's library goes: to the end of the word,
+// or to its start from the other side, at which it has enough tokens.
+func (t *Truncation) counted(e *Encoding) int {
+	before := int32(0)
+	counted := e.Len()
+	for _, n := range e.words {
+		switch {
+		case t.Side == Right && int(n) >= t.MaxLength:
+			return int(n)
+		case t.Side == Left && e.Len()-int(before) >= t.MaxLength:
+			counted = e.Len() - int(before)
+		}
+		before = n
+	}
+	return counted
+}
+
 // shares returns the lengths of two texts of n1 and n2 tokens of which most may stay: the longer one
-// is cut first.
+// is cut first. Of two that are cut the longer one keeps an odd token.
 func shares(n1, n2, most int) (int, int) {
-	swap := n1 > n2
-	if swap {
-		n1, n2 = n2, n1
+	short, long := most/2, most-most/2
+	if least := min(n1, n2); least < short {
+		short, long = least, most-least
 	}
-	if n1 > most {
-		n2 = n1
-	} else {
-		n2 = max(n1, most-n1)
+	if n1 > n2 {
+		return long, short
 	}
-	if n1+n2 > most {
-		n1 = most / 2
-		n2 = n1 + most%2
-	}
-	if swap {
-		n1, n2 = n2, n1
-	}
-	return n1, n2
+	return short, long
 }
 
 // length returns the length of encodings, the longest of which has n tokens.

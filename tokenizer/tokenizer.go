@@ -95,7 +95,7 @@ func (t *Tokenizer) encode(texts []string, o *EncodeOptions) (*Encoding, error) 
 	encodings := make([]*Encoding, len(texts))
 	for i, s := range texts {
 		var err error
-		if encodings[i], err = t.encodeText(s, int32(i), o); err != nil {
+		if encodings[i], err = t.encodeText(s, int32(i), len(texts) > 1, o); err != nil {
 			return nil, err
 		}
 	}
@@ -152,8 +152,8 @@ func (t *Tokenizer) padAll(batch []*Encoding, o *EncodeOptions) {
 	}
 }
 
-// encodeText encodes one text.
-func (t *Tokenizer) encodeText(s string, typeID int32, o *EncodeOptions) (*Encoding, error) {
+// encodeText encodes one text, or one of a pair.
+func (t *Tokenizer) encodeText(s string, typeID int32, pair bool, o *EncodeOptions) (*Encoding, error) {
 	if len(s) > norm.MaxText {
 		return nil, errLong
 	}
@@ -170,10 +170,14 @@ func (t *Tokenizer) encodeText(s string, typeID int32, o *EncodeOptions) (*Encod
 	if err := t.divide(in, s); err != nil {
 		return nil, err
 	}
+	e := &Encoding{}
 	all := st.all[:0]
 	for _, p := range in.pieces {
 		if p.id >= 0 {
 			all = append(all, subword.Tok{ID: p.id, Lo: p.lo, Hi: p.hi})
+			if pair {
+				e.words = append(e.words, int32(len(all)))
+			}
 			continue
 		}
 		n := len(all)
@@ -185,9 +189,12 @@ func (t *Tokenizer) encodeText(s string, typeID int32, o *EncodeOptions) (*Encod
 			all[i].Lo += p.lo
 			all[i].Hi += p.lo
 		}
+		if pair {
+			e.words = append(e.words, int32(len(all)))
+		}
 	}
 	st.all = all
-	e := &Encoding{IDs: make([]int32, len(all))}
+	e.IDs = make([]int32, len(all))
 	for i := range all {
 		e.IDs[i] = all[i].ID
 	}

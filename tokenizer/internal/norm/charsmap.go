@@ -72,11 +72,25 @@ func (c *Charsmap) find(s string) (string, bool) {
 // looked up as one if it has fewer than 6 bytes.
 func (c *Charsmap) Normalize(t Text) (Text, error) {
 	var b *builder
+	lost := 0 // characters at the start that were removed: that library loses count of them
+	pos := 0
+	keep := func(end int) {
+		if lost == 0 {
+			b.keep(end)
+		}
+		for _, r := range t.S[pos:end] {
+			if lost > 0 {
+				b.put(r, 0)
+			}
+		}
+		pos = end
+	}
 	change := func(at int, old, to string) {
 		if b == nil {
 			b = newBuilder(&t)
 		}
-		b.keep(at)
+		keep(at)
+		pos += len(old)
 		before, after := utf8.RuneCountInString(old), utf8.RuneCountInString(to)
 		i := 0
 		for _, r := range to {
@@ -90,8 +104,10 @@ func (c *Charsmap) Normalize(t Text) (Text, error) {
 				b.put(r, 0)
 			}
 		}
-		if after == 0 {
+		if after == 0 && len(b.s) > 0 {
 			b.drop(before)
+		} else if after == 0 {
+			lost += before
 		}
 	}
 	for pos := 0; pos < len(t.S); {
@@ -120,6 +136,8 @@ func (c *Charsmap) Normalize(t Text) (Text, error) {
 	if b == nil {
 		return t, nil
 	}
+	keep(len(t.S))
+	b.pos = len(t.S)
 	return b.done(), nil
 }
 
