@@ -7,11 +7,14 @@ import (
 	"math/bits"
 	"slices"
 
-	"github.com/tensorken/tensorken/grad"
 	"github.com/tensorken/tensorken/internal/shape"
+	"github.com/tensorken/tensorken/models/sample"
 	"github.com/tensorken/tensorken/tensor"
 	"github.com/tensorken/tensorken/tree"
 )
+
+// Sampling says how tokens are chosen.
+type Sampling = sample.Settings
 
 // A Generator continues texts by a decoder with a cache. It records the step of a token once
 // for each capacity of the cache, so keep it for the next texts; do not change Model after the
@@ -22,17 +25,35 @@ type Generator struct {
 	Sampling
 	Stop []int32     // tokens that end a text, such as eos_token_id
 	RNG  *tensor.RNG // for a Temperature; each text of a batch has draws of its own
+	// LogProbs, if it is positive, is how many of the most probable tokens Choices yields with
+	// each token.
+	LogProbs int
 
-	step func(state) state // recorded
+	// A single text is written faster with Draft, a smaller model of the same tokens, or with
+	// NGram. Then up to Propose tokens, 0 is 4, are proposed at once, and Model reads them in one
+	// step. The distribution of texts stays that of Model.
+	Draft Decoder
+	// NGram is the number of tokens, as 3, that are looked for earlier in the text: the tokens
+	// after the last occurrence are proposed. 0 is off.
+	NGram, Propose int
+
+	step        func(state) state // recorded
+	read, draft func(reading) reading
 }
 
-// A state is the state of generation: a step takes and returns it.
-type state struct {
-	IDs      tensor.Tensor // the last token of each text, [batch 1]
-	Cache    Cache
-	Seen     tensor.Tensor `tensor:",optional"` // see Sampling.Choose
-	Sampling Sampling
-	RNG      *tensor.RNG
+// A Choice is a token of a text.
+type Choice struct {
+	ID int32 // -1: the text has ended
+	// LogProb is the logarithm of the probability of the token by the model itself, without
+	// Sampling, and Top are those of the most probable tokens: see [Generator.LogProbs].
+	LogProb float64
+	Top     []LogProb
+}
+
+// A LogProb is the logarithm of the probability of a token.
+type LogProb struct {
+	ID      int32
+	LogProb float64
 }
 
 // Generate returns up to MaxTokens tokens that follow each prompt, without the one of Stop that
@@ -58,80 +79,121 @@ func (g *Generator) Generate(prompts [][]int32) ([][]int32, error) {
 // after MaxTokens turns, or when all texts have ended.
 func (g *Generator) All(prompts [][]int32) iter.Seq2[[]int32, error] {
 	return func(yield func([]int32, error) bool) {
-		s, held, err := g.begin(prompts)
-		ended := make([]bool, len(prompts))
-		for i := 0; err == nil && i < g.MaxTokens; i++ {
+		for choices, err := range g.Choices(prompts) {
 			var tokens []int32
-			if tokens, err = tensor.Data[int32](s.IDs); err != nil {
-				break
+			for _, c := range choices {
+				tokens = append(tokens, c.ID)
 			}
-			for k, t := range tokens {
-				ended[k] = ended[k] || slices.Contains(g.Stop, t)
-				if ended[k] {
-					tokens[k] = -1
-				}
-			}
-			if !slices.Contains(ended, false) || !yield(tokens, nil) || i+1 == g.MaxTokens {
+			if !yield(tokens, err) {
 				return
 			}
-			if c := s.Cache.Capacity(); held+i == c {
-				s.Cache = s.Cache.Resize(2 * c)
+		}
+	}
+}
+
+// Choices is All with the log-probabilities of tokens.
+func (g *Generator) Choices(prompts [][]int32) iter.Seq2[[]Choice, error] {
+	return func(yield func([]Choice, error) bool) {
+		t, err := g.begin(prompts)
+		ended := make([]bool, len(prompts))
+		for i := 0; err == nil && i < g.MaxTokens; i++ {
+			var choices []Choice
+			if choices, err = t.next(g.MaxTokens - i); err != nil {
+				break
 			}
-			s, err = g.next(s)
+			for k, c := range choices {
+				ended[k] = ended[k] || slices.Contains(g.Stop, c.ID)
+				if ended[k] {
+					choices[k] = Choice{ID: -1}
+				}
+			}
+			if !slices.Contains(ended, false) || !yield(choices, nil) {
+				return
+			}
 		}
 		if err != nil {
-			yield(nil, g.explain(err))
+			yield(nil, g.explain(err, t))
 		}
 	}
 }
 
-// explain adds the parameter that has NaN to an error about logits.
-func (g *Generator) explain(err error) error {
+// explain adds the parameter, or the layer, that has NaN to an error about logits.
+func (g *Generator) explain(err error, t turns) error {
 	var e *tensor.Error
-	if !errors.As(err, &e) || e.Op != choosing && e.Op != "Categorical" {
+	if !errors.Is(err, sample.ErrLogits) && (!errors.As(err, &e) || e.Op != sample.Choosing && e.Op != "Categorical") {
 		return err
 	}
+	broken := func(t tensor.Tensor) bool {
+		bad, readErr := tensor.Data[bool](t.IsFinite().All().Not())
+		return readErr == nil && bad[0]
+	}
 	for name, t := range tree.All(g.Model) {
-		if t.DType().IsFloat() {
-			if bad, readErr := tensor.Data[bool](t.IsFinite().All().Not()); readErr == nil && bad[0] {
-				return fmt.Errorf("%w: parameter %q has NaN or infinite numbers: load it from another file, or train it with a lower LR", err, name)
+		if t.DType().IsFloat() && broken(t) {
+			return fmt.Errorf("%w: parameter %q has NaN or infinite numbers: load it from another file, or train it with a lower LR", err, name)
+		}
+	}
+	where := "after the last layer"
+	if t != nil {
+		for i, k := range t.held().K {
+			if broken(k) {
+				where = fmt.Sprintf("before the keys of layer %d, counted from 0", i)
+				break
 			}
 		}
 	}
-	return fmt.Errorf("%w: all parameters are finite: train.FindNaN finds the operation", err)
+	return fmt.Errorf("%w: all parameters are finite, and numbers overflow %s: cast the model to float32 or bfloat16; train.FindNaN finds the operation", err, where)
 }
 
-// begin reads the prompts and chooses the first tokens. It also returns the number of positions
-// in the cache.
-func (g *Generator) begin(prompts [][]int32) (s state, held int, err error) {
+// begin reads the prompts.
+func (g *Generator) begin(prompts [][]int32) (t turns, err error) {
 	defer tensor.Catch(&err)
 	if g.Model == nil || g.MaxTokens < 1 {
-		return s, 0, errors.New("models: a Generator needs a Model, and MaxTokens of at least 1")
+		return nil, errors.New("models: a Generator needs a Model, and MaxTokens of at least 1")
 	}
-	if err := g.check(g.RNG); err != nil {
-		return s, 0, fmt.Errorf("models: %w", err)
+	if err := g.checkSettings(len(prompts)); err != nil {
+		return nil, fmt.Errorf("models: %w", err)
 	}
 	ids, pads, err := batch(prompts)
 	if err != nil {
-		return s, 0, err
+		return nil, err
 	}
 	if err := g.checkPositions(ids.Dim(1)); err != nil {
-		return s, 0, err
+		return nil, err
 	}
-	s = state{Sampling: g.Sampling, RNG: g.RNG, Cache: g.Model.NewCache(len(prompts), capacity(ids.Dim(1)+1))}
-	s.Cache.Pads = pads
-	x, cache := g.Model.Decode(ids, s.Cache)
-	logits := g.Model.Logits(x.Index(tensor.All, -1))
-	if err := checkTokens(prompts, logits.Dim(-1)); err != nil {
-		return s, 0, err
+	first, cache, err := g.prompt(g.Model, prompts, ids, pads)
+	if err != nil {
+		return nil, err
 	}
-	s.Cache = cache
-	if s.Sampling.penalizes() {
-		s.Seen = seenIn(prompts, logits.Dim(-1))
+	if g.Sampling.OnDevice() && g.LogProbs == 0 && !g.speculates() {
+		return g.onDevice(first, cache, ids.Dim(1))
 	}
-	s = s.choose(logits)
-	s.Cache = s.Cache.OnDevice()
-	return s, ids.Dim(1), tensor.Eval(s)
+	return g.onHost(prompts, first, cache, ids.Dim(1))
+}
+
+// prompt reads prompts into a cache, and returns the logits of the tokens that follow.
+func (g *Generator) prompt(m Decoder, prompts [][]int32, ids, pads tensor.Tensor) (logits tensor.Tensor, c Cache, err error) {
+	c = m.NewCache(len(prompts), capacity(ids.Dim(1)+1))
+	c.Pads = pads
+	x, c := m.Decode(ids, c)
+	logits = m.Logits(x.Index(tensor.All, -1))
+	return logits, c, checkTokens(prompts, logits.Dim(-1))
+}
+
+// checkSettings returns an error for settings without a meaning.
+func (g *Generator) checkSettings(texts int) error {
+	switch err := g.Check(); {
+	case err != nil:
+		return err
+	case g.Random() && g.RNG == nil:
+		return fmt.Errorf("the Temperature is %v: set RNG, from which tokens are drawn", g.Temperature)
+	case g.LogProbs < 0 || g.NGram < 0 || g.Propose < 0:
+		return fmt.Errorf("LogProbs %d, NGram %d and Propose %d: want 0 or more", g.LogProbs, g.NGram, g.Propose)
+	case g.Draft != nil && g.NGram > 0:
+		return errors.New("Draft and NGram are set: choose one")
+	case g.speculates() && texts > 1:
+		return fmt.Errorf("Draft and NGram write one text at a time, and there are %d prompts", texts)
+	}
+	return nil
 }
 
 // checkPositions returns an error unless the model has positions for a prompt and all tokens
@@ -155,29 +217,6 @@ func checkTokens(prompts [][]int32, vocabulary int) error {
 		}
 	}
 	return nil
-}
-
-// next runs a step.
-func (g *Generator) next(s state) (_ state, err error) {
-	defer tensor.Catch(&err)
-	if g.step == nil {
-		g.step = grad.Jit(func(s state) state {
-			x, cache := g.Model.Decode(s.IDs, s.Cache)
-			s.Cache = cache
-			return s.choose(g.Model.Logits(x).Squeeze(1))
-		})
-	}
-	return g.step(s), nil
-}
-
-// choose chooses the next tokens.
-func (s state) choose(logits tensor.Tensor) state {
-	next := s.Sampling.Choose(logits, s.Seen, s.RNG)
-	if s.Seen.IsValid() {
-		s.Seen = s.Seen.Or(next.OneHot(logits.Dim(-1)).Cast(tensor.Bool))
-	}
-	s.IDs = next.Unsqueeze(-1)
-	return s
 }
 
 // capacity returns a length for caches of some positions. Few lengths make few plans.
@@ -206,15 +245,4 @@ func batch(texts [][]int32) (ids, pads tensor.Tensor, err error) {
 		pads = tensor.New(before, len(texts), 1)
 	}
 	return tensor.New(all, len(texts), longest), pads, nil
-}
-
-// seenIn returns which tokens of a vocabulary each text has.
-func seenIn(texts [][]int32, vocabulary int) tensor.Tensor {
-	seen := make([]bool, len(texts)*vocabulary)
-	for i, text := range texts {
-		for _, t := range text {
-			seen[i*vocabulary+int(t)] = true
-		}
-	}
-	return tensor.New(seen, len(texts), vocabulary)
 }

@@ -115,15 +115,16 @@ func TestChooseSettings(t *testing.T) {
 	logits, rng, inf := tensor.New([]float32{1, 3, 2}, 1, 3), tensor.NewRNG(1), math.Inf(1)
 	for _, s := range []models.Sampling{
 		{Temperature: math.NaN()}, {Temperature: inf}, {Temperature: -1}, {TopK: -1}, {TopP: math.NaN()}, {TopP: 1.5}, {MinP: -1}, {MinP: 2},
-		{RepetitionPenalty: inf}, {RepetitionPenalty: -1},
+		{RepetitionPenalty: inf}, {RepetitionPenalty: -1}, {RepetitionPenalty: 2}, {PresencePenalty: 1}, {Typical: 0.5, Temperature: 1},
+		{Bias: map[int32]float64{1: 1}},
 	} {
-		err := tensor.Try(func() { s.Choose(logits, tensor.Tensor{}, rng) })
+		err := tensor.Try(func() { s.Choose(logits, rng) })
 		if err == nil || !strings.Contains(err.Error(), "generate_test.go") {
 			t.Errorf("%+v: %v, want an error with the line", s, err)
 		}
 	}
 	for _, v := range []float64{1e-300, 1e-45, 1e-38} {
-		if got := (models.Sampling{Temperature: v}).Choose(logits, tensor.Tensor{}, rng).String(); got != "[1]" {
+		if got := (models.Sampling{Temperature: v}).Choose(logits, rng).String(); got != "[1]" {
 			t.Errorf("Temperature %v: %s, want [1]", v, got)
 		}
 	}
@@ -137,13 +138,12 @@ func TestChoose(t *testing.T) {
 	for i := range p {
 		logits[i] = float32(math.Log(p[i])) + 3
 	}
-	seen := tensor.New([]bool{false, true, false, true, false}, 1, 5).Expand(rows, 5).To(d)
 	for _, c := range []struct {
 		s    models.Sampling
 		want []float64
 	}{
 		{models.Sampling{}, []float64{0, 1, 0, 0, 0}},
-		{models.Sampling{RepetitionPenalty: 2}, []float64{0, 0, 0, 0, 1}}, // logits 2.1 and 1.8 are halved, 1.1 is not
+		{models.Sampling{Temperature: 0.5, TopP: 0.75, MinP: 0.5}, []float64{0, 0.64, 0, 0.36, 0}}, // of the probabilities without Temperature
 		{models.Sampling{Temperature: 1}, p},
 		{models.Sampling{Temperature: 1, TopK: 9, TopP: 1}, p},
 		{models.Sampling{Temperature: 1, TopK: 2}, []float64{0, 4. / 7, 0, 3. / 7, 0}},
@@ -154,7 +154,7 @@ func TestChoose(t *testing.T) {
 		{models.Sampling{Temperature: 1, TopK: 3, TopP: 0.5}, []float64{0, 4. / 7, 0, 3. / 7, 0}}, // of 0.85
 		{models.Sampling{Temperature: 0.5}, []float64{0.0025 / 0.285, 0.16 / 0.285, 0.01 / 0.285, 0.09 / 0.285, 0.0225 / 0.285}},
 	} {
-		next := c.s.Choose(tensor.New(logits, 1, 5).Expand(rows, 5).To(d), seen, tensor.NewRNG(2))
+		next := c.s.Choose(tensor.New(logits, 1, 5).Expand(rows, 5).To(d), tensor.NewRNG(2))
 		tokens, err := tensor.Data[int32](next)
 		if err != nil || len(tokens) != rows {
 			t.Fatal(len(tokens), err)
@@ -187,6 +187,10 @@ func TestGenerateErrors(t *testing.T) {
 		{models.Generator{Model: m, MaxTokens: 1, Sampling: models.Sampling{TopP: 2}}, one, "TopP is 2"},
 		{models.Generator{Model: m, MaxTokens: 1, Sampling: models.Sampling{TopK: -1}}, one, "TopK is -1"},
 		{models.Generator{Model: m, MaxTokens: 1, Sampling: models.Sampling{MinP: math.NaN()}}, one, "MinP is NaN"},
+		{models.Generator{Model: m, MaxTokens: 1, LogProbs: -1}, one, "LogProbs -1"},
+		{models.Generator{Model: m, MaxTokens: 1, NGram: 2, Draft: m}, one, "choose one"},
+		{models.Generator{Model: m, MaxTokens: 1, NGram: 2}, [][]int32{{1}, {1}}, "one text at a time, and there are 2 prompts"},
+		{models.Generator{Model: m, MaxTokens: 1, Sampling: models.Sampling{Bias: map[int32]float64{96: 1}}}, one, "Bias has token 96: the vocabulary has 0 to 95"},
 		{models.Generator{Model: m, MaxTokens: 1}, [][]int32{{96}}, "token 0 of prompt 0 is 96: want 0 to 95"},
 		{models.Generator{Model: m, MaxTokens: 1}, [][]int32{{1}, {5, -1}}, "token 1 of prompt 1 is -1: want 0 to 95"},
 		{models.Generator{Model: m, MaxTokens: 100}, one, "a prompt of 1 token and MaxTokens 100 need 100 positions: the model has 64"},
@@ -219,12 +223,12 @@ func TestGenerateNaN(t *testing.T) {
 	}
 	for _, logits := range [][]float32{{1, float32(math.NaN()), 2}, {float32(math.Inf(1)), 0, 0}, {float32(math.Inf(-1)), float32(math.Inf(-1))}} {
 		for _, s := range []models.Sampling{{}, {Temperature: 1}, {Temperature: 1, TopK: 1}, {Temperature: 1, TopP: 0.5}, {Temperature: 1, MinP: 0.5}} {
-			if err := tensor.Eval(s.Choose(tensor.New(logits, 1, len(logits)), tensor.Tensor{}, tensor.NewRNG(1))); err == nil {
+			if err := tensor.Eval(s.Choose(tensor.New(logits, 1, len(logits)), tensor.NewRNG(1))); err == nil {
 				t.Errorf("%+v chooses from %v", s, logits)
 			}
 		}
 	}
-	if got := (models.Sampling{}).Choose(tensor.New([]float32{1, float32(math.Inf(-1)), 2}, 1, 3), tensor.Tensor{}, nil).String(); got != "[2]" {
+	if got := (models.Sampling{}).Choose(tensor.New([]float32{1, float32(math.Inf(-1)), 2}, 1, 3), nil).String(); got != "[2]" {
 		t.Errorf("a masked token: %v", got)
 	}
 }

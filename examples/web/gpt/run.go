@@ -154,7 +154,7 @@ func (r *run) write(prompt string, s models.Sampling, n int) (*writer, error) {
 		prompt, ids = r.start(), r.ids[:1]
 	}
 	tokens, stop := iter.Pull(r.model.Write(ids, func(logits tensor.Tensor) tensor.Tensor {
-		return s.Choose(logits, tensor.Tensor{}, r.draws)
+		return s.Choose(logits, r.draws)
 	}))
 	next := func() (string, bool) {
 		if n == 0 {

@@ -1,0 +1,171 @@
+package models_test
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/tensorken/tensorken/models"
+	"github.com/tensorken/tensorken/tensor"
+	"github.com/tensorken/tensorken/tree"
+)
+
+var spoken = []int32{5, 6, 7, 9, 5, 6}
+
+// Texts with tokens that are chosen on the host, and that are proposed, are the greedy texts.
+func TestSpeculateGreedy(t *testing.T) {
+	m := toDevice(t, "llama_gqa", tensor.CPU())
+	other := toDevice(t, "gpt2_gen", tensor.CPU())
+	want := generate(t, &models.Generator{Model: m, MaxTokens: 50}, spoken)[0]
+	for name, g := range map[string]models.Generator{
+		"host": {LogProbs: 1}, "itself": {Draft: m}, "another": {Draft: other, Propose: 7}, "n-grams": {NGram: 3}, "one": {NGram: 1, Propose: 9},
+	} {
+		g.Model, g.MaxTokens = m, 50
+		for range 2 {
+			if got := generate(t, &g, spoken)[0]; !slices.Equal(got, want) {
+				t.Errorf("%s: %v, want %v", name, got, want)
+			}
+		}
+		n := &models.Generator{Model: m, MaxTokens: 9, Draft: g.Draft, NGram: g.NGram, Stop: want[5:6]}
+		if got, end := generate(t, n, spoken)[0], slices.Index(want, want[5]); !slices.Equal(got, want[:end]) {
+			t.Errorf("%s: %v, want %v", name, got, want[:end])
+		}
+	}
+}
+
+// Proposals of the model itself are all accepted, so that it takes fewer steps.
+func TestSpeculateSteps(t *testing.T) {
+	n := 0
+	m := toDevice(t, "llama_gqa", tensor.CPU())
+	g := models.Generator{Model: stepped{m, &n}, Draft: m, MaxTokens: 41, Propose: 4}
+	if generate(t, &g, spoken); n > 10 {
+		t.Errorf("%d steps for 41 tokens, want at most 10", n)
+	}
+}
+
+// A stepped decoder counts its calls, and is not recorded as they change what it captures.
+type stepped struct {
+	models.Decoder
+	n *int
+}
+
+func (s stepped) Decode(ids tensor.Tensor, c models.Cache) (tensor.Tensor, models.Cache) {
+	*s.n++
+	return s.Decoder.Decode(ids, c)
+}
+
+// Drawn tokens have the distribution of the model, whatever proposes them: the third token's is
+// compared with that by the definition, over all second tokens.
+func TestSpeculateDistribution(t *testing.T) {
+	const vocabulary, draws = 4, 1500
+	m := load[*models.GPT2](t, "gpt2_gen", tensor.CPU())
+	m.Tied = true
+	m.Transformer.Wte.Weight = m.Transformer.Wte.Weight.Slice(0, 0, vocabulary).Mul(3).Keep()
+	draft := load[*models.GPT2](t, "gpt2_gen", tensor.CPU())
+	draft.Transformer.Wte.Weight = draft.Transformer.Wte.Weight.Slice(0, 10, 10+vocabulary).Mul(3).Keep()
+	if err := tensor.Eval(m, draft); err != nil {
+		t.Fatal(err)
+	}
+	prompt := []int32{1, 2, 3, 1, 2}
+	next := func(text []int32) []float32 {
+		p, err := tensor.Data[float32](m.Apply(tensor.New(text, 1, len(text))).Index(0, -1).Softmax(-1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	want := map[string]float64{}
+	for a, pa := range next(prompt) {
+		for b, pb := range next(append(slices.Clone(prompt), int32(a))) {
+			for c, pc := range next(append(slices.Clone(prompt), int32(a), int32(b))) {
+				want[fmt.Sprint([]int32{int32(a), int32(b), int32(c)})] += float64(pa) * float64(pb) * float64(pc)
+			}
+		}
+	}
+	for name, g := range map[string]models.Generator{"host": {LogProbs: 1}, "draft": {Draft: draft, Propose: 2}, "n-gram": {NGram: 2, Propose: 2}} {
+		g.Model, g.MaxTokens, g.Temperature, g.RNG = m, 3, 1, tensor.NewRNG(5)
+		counts := map[string]float64{}
+		for range draws {
+			counts[fmt.Sprint(generate(t, &g, prompt)[0])]++
+		}
+		chi, classes, rest, restWant := 0.0, 0, float64(draws), float64(draws)
+		for text, p := range want {
+			if e := p * draws; e >= 5 {
+				d := counts[text] - e
+				chi, classes, rest, restWant = chi+d*d/e, classes+1, rest-counts[text], restWant-e
+			}
+		}
+		chi += (rest - restWant) * (rest - restWant) / restWant
+		if k := float64(classes); chi > k+4*math.Sqrt(2*k) || classes < 8 {
+			t.Errorf("%s: chi squared is %.1f for %d classes", name, chi, classes)
+		}
+	}
+}
+
+// Log-probabilities are the model's own, whatever Sampling is.
+func TestLogProbs(t *testing.T) {
+	m := load[*models.Llama](t, "llama_gqa", tensor.CPU())
+	g := models.Generator{Model: m, MaxTokens: 4, LogProbs: 3, Sampling: models.Sampling{PresencePenalty: 2}}
+	text := slices.Clone(spoken)
+	for choices, err := range g.Choices([][]int32{spoken}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := choices[0]
+		p, err := tensor.Data[float32](m.Apply(tensor.New(text, 1, len(text))).Index(0, -1).LogSoftmax(-1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		sorted := slices.Clone(p)
+		slices.Sort(sorted)
+		slices.Reverse(sorted)
+		for i, top := range append(slices.Clone(c.Top), models.LogProb{ID: c.ID, LogProb: c.LogProb}) {
+			if want := float64(p[top.ID]); math.Abs(top.LogProb-want) > 1e-4 || i < 3 && math.Abs(want-float64(sorted[i])) > 1e-4 {
+				t.Errorf("after %v: token %d has %v, want %v", text, top.ID, top.LogProb, want)
+			}
+		}
+		if len(c.Top) != 3 {
+			t.Errorf("%d tokens, want 3", len(c.Top))
+		}
+		text = append(text, c.ID)
+	}
+}
+
+// Texts of a batch with penalties are those that they are alone.
+func TestGeneratePenalties(t *testing.T) {
+	m := toDevice(t, "gemma2", tensor.CPU())
+	prompts := [][]int32{{5, 6, 7}, {90, 3, 1, 44, 23, 8, 9, 10, 11}, {17}}
+	g := models.Generator{Model: m, MaxTokens: 20, Sampling: models.Sampling{RepetitionPenalty: 1.5, FrequencyPenalty: 0.5}}
+	got := generate(t, &g, prompts...)
+	for i, p := range prompts {
+		if want := generate(t, &g, p)[0]; !slices.Equal(got[i], want) {
+			t.Errorf("text %d of a batch is %v, alone %v", i, got[i], want)
+		}
+		seen := map[int32]bool{}
+		for _, id := range got[i] {
+			seen[id] = true
+		}
+		if len(seen) < 15 {
+			t.Errorf("text %d repeats tokens: %v", i, got[i])
+		}
+	}
+}
+
+// Numbers that overflow between finite parameters are an error that names the layer.
+func TestGenerateOverflow(t *testing.T) {
+	for _, s := range []models.Sampling{{}, {PresencePenalty: 1}} {
+		m := load[*models.GPT2](t, "gpt2_gen", tensor.CPU())
+		m = tree.Map(m, func(name string, x tensor.Tensor) tensor.Tensor {
+			if strings.Contains(name, "h.0.mlp") {
+				return x.Mul(1e25)
+			}
+			return x
+		})
+		_, err := (&models.Generator{Model: m, MaxTokens: 2, Sampling: s}).Generate([][]int32{{1, 2}})
+		if err == nil || !strings.Contains(err.Error(), "overflow before the keys of layer 1") {
+			t.Errorf("%+v: %v", s, err)
+		}
+	}
+}
