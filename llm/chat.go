@@ -1,0 +1,169 @@
+package llm
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"iter"
+	"maps"
+	"path/filepath"
+	"slices"
+
+	"github.com/tensorken/tensorken/internal/files"
+	"github.com/tensorken/tensorken/internal/jinja"
+)
+
+// A Message is a part of a chat.
+type Message struct {
+	Role       string     `json:"role"` // system, user, assistant or tool
+	Content    string     `json:"content"`
+	Name       string     `json:"name,omitempty"`
+	ToolCalls  []ToolCall `json:"tool_calls,omitempty"`   // of an assistant
+	ToolCallID string     `json:"tool_call_id,omitempty"` // of a tool: the call that it answers
+}
+
+// A ToolCall is a call of a function that the model asked for.
+type ToolCall struct {
+	ID       string `json:"id,omitempty"`
+	Type     string `json:"type"` // function
+	Function struct {
+		Name      string          `json:"name"`
+		Arguments json.RawMessage `json:"arguments"` // an object
+	} `json:"function"`
+}
+
+// ChatOptions say how an answer is written. A nil pointer, as a nil GenerateOptions, has the
+// settings of the model's makers.
+type ChatOptions struct {
+	*GenerateOptions
+	Tools []json.RawMessage // functions that the model may call: {"type": "function", "function": …}
+	Vars  map[string]any    // more variables of the template, as enable_thinking
+	// Continue goes on with the last message, where the template can, and begins no answer.
+	Continue bool
+	Template string // in place of the model's
+}
+
+// Chat yields the tokens of the answer to messages, see [Model.Generate].
+func (m *Model) Chat(ctx context.Context, messages []Message, o *ChatOptions) iter.Seq2[Token, error] {
+	var g *GenerateOptions
+	if o != nil {
+		g = o.GenerateOptions
+	}
+	return m.generate(ctx, func() ([]int32, error) { return m.ChatIDs(messages, o) }, g)
+}
+
+// ChatIDs returns the tokens of messages: those of ChatPrompt.
+func (m *Model) ChatIDs(messages []Message, o *ChatOptions) ([]int32, error) {
+	text, err := m.ChatPrompt(messages, o)
+	if err != nil {
+		return nil, err
+	}
+	return m.encode(text, true)
+}
+
+// ChatPrompt returns the text that the model reads for messages, by its chat template.
+func (m *Model) ChatPrompt(messages []Message, o *ChatOptions) (string, error) {
+	if o == nil {
+		o = &ChatOptions{}
+	}
+	t, err := m.template(o)
+	if err != nil {
+		return "", fmt.Errorf("llm: %w", err)
+	}
+	vars := &jinja.Dict{}
+	all := []variable{{"messages", messages}, {"tools", nil}, {"documents", nil}, {"add_generation_prompt", !o.Continue}}
+	if len(o.Tools) > 0 {
+		all[1].value = o.Tools
+	}
+	if m.tokenizer != nil {
+		for _, role := range []string{"bos", "eos", "unk", "sep", "pad", "cls", "mask"} {
+			if token, _, ok := m.tokenizer.Special(role); ok {
+				all = append(all, variable{role + "_token", token})
+			}
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(o.Vars)) {
+		all = append(all, variable{name, o.Vars[name]})
+	}
+	for _, v := range all {
+		value, err := jinja.From(v.value)
+		if err != nil {
+			return "", fmt.Errorf("llm: the template's %s: %w", v.name, err)
+		}
+		vars.Set(v.name, value)
+	}
+	text, err := t.Render(vars, nil)
+	if err != nil {
+		return "", fmt.Errorf("llm: the chat template: %w", err)
+	}
+	return text, nil
+}
+
+// A variable is one of a template.
+type variable struct {
+	name  string
+	value any
+}
+
+// template returns the template for a chat.
+func (m *Model) template(o *ChatOptions) (*jinja.Template, error) {
+	text, ok := o.Template, o.Template != ""
+	if !ok && len(o.Tools) > 0 {
+		text, ok = m.templates["tool_use"]
+	}
+	if !ok {
+		text, ok = m.templates["default"]
+	}
+	if !ok {
+		return nil, errors.New("the model has no chat template: continue texts by Generate, or set Template")
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if t := m.parsed[text]; t != nil {
+		return t, nil
+	}
+	t, err := jinja.Parse(text)
+	if err != nil {
+		return nil, fmt.Errorf("the chat template: %w", err)
+	}
+	m.parsed[text] = t
+	return t, nil
+}
+
+// readTemplates reads the chat templates of a folder by name: default, and others as tool_use.
+func readTemplates(dir string) (map[string]string, error) {
+	path := filepath.Join(dir, "chat_template.jinja")
+	if data, err := files.ReadAll(path, maxJSON); err == nil {
+		return map[string]string{"default": string(data)}, nil
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%s: %w", files.Name(path), files.Reason(err))
+	}
+	for _, name := range []string{"chat_template.json", "tokenizer_config.json"} {
+		var c struct {
+			Template json.RawMessage `json:"chat_template"`
+		}
+		ok, err := readJSON(dir, name, &c)
+		if err != nil {
+			return nil, err
+		}
+		if !ok || len(c.Template) == 0 || string(c.Template) == "null" {
+			continue
+		}
+		var one string
+		if json.Unmarshal(c.Template, &one) == nil {
+			return map[string]string{"default": one}, nil
+		}
+		var many []struct{ Name, Template string }
+		if err := json.Unmarshal(c.Template, &many); err != nil {
+			return nil, fmt.Errorf("%s: chat_template is neither a text nor a list of {name, template}", files.Name(filepath.Join(dir, name)))
+		}
+		all := map[string]string{}
+		for _, t := range many {
+			all[t.Name] = t.Template
+		}
+		return all, nil
+	}
+	return nil, nil
+}

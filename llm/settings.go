@@ -1,0 +1,103 @@
+package llm
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+
+	"github.com/tensorken/tensorken/internal/files"
+	"github.com/tensorken/tensorken/models"
+)
+
+// maxJSON is the most bytes of a file of settings.
+const maxJSON = 64 << 20
+
+// readJSON reads a file of a folder; ok is false if there is none.
+func readJSON(dir, name string, into any) (ok bool, err error) {
+	path := filepath.Join(dir, name)
+	data, err := files.ReadAll(path, maxJSON)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	if err == nil {
+		err = json.Unmarshal(data, into)
+	}
+	if err != nil {
+		return false, fmt.Errorf("%s: %w", files.Name(path), files.Reason(err))
+	}
+	return true, nil
+}
+
+// settings are those of config.json that this package reads itself; package models checks the file.
+type settings struct {
+	Context int // 0: no limit
+	// PerToken is the number of numbers that a token takes in the cache.
+	PerToken int
+	// Type is the type of the weights, and of the cache.
+	Type string
+}
+
+func readSettings(dir string) (s settings, err error) {
+	var c struct {
+		Length, GPTLength, Width, GPTWidth, Layers, GPTLayers, Heads, GPTHeads, KVHeads, HeadWidth int
+		Type, OldType                                                                              string
+	}
+	var raw map[string]json.RawMessage
+	if ok, err := readJSON(dir, "config.json", &raw); err != nil || !ok {
+		return s, cmp.Or(err, fmt.Errorf("%s: there is no config.json: name a folder in Hugging Face's layout", files.Name(dir)))
+	}
+	for name, into := range map[string]any{
+		"max_position_embeddings": &c.Length, "n_positions": &c.GPTLength, "hidden_size": &c.Width, "n_embd": &c.GPTWidth,
+		"num_hidden_layers": &c.Layers, "n_layer": &c.GPTLayers, "num_attention_heads": &c.Heads, "n_head": &c.GPTHeads,
+		"num_key_value_heads": &c.KVHeads, "head_dim": &c.HeadWidth, "torch_dtype": &c.OldType, "dtype": &c.Type,
+	} {
+		if raw[name] != nil && json.Unmarshal(raw[name], into) != nil {
+			return s, fmt.Errorf("%s: %s has another type than it should", files.Name(filepath.Join(dir, "config.json")), name)
+		}
+	}
+	heads, width := max(1, c.Heads, c.GPTHeads), max(c.Width, c.GPTWidth)
+	s.Context = max(0, c.Length, c.GPTLength)
+	s.PerToken = 2 * max(0, c.Layers, c.GPTLayers) * max(1, cmp.Or(c.KVHeads, heads)) * cmp.Or(max(0, c.HeadWidth), width/heads)
+	s.Type = cmp.Or(c.Type, c.OldType)
+	return s, nil
+}
+
+// readDefaults reads the settings that the model's makers recommend.
+func (m *Model) readDefaults(dir string) error {
+	c := struct {
+		Sample      bool    `json:"do_sample"`
+		Temperature float64 `json:"temperature"`
+		TopK        int     `json:"top_k"`
+		TopP        float64 `json:"top_p"`
+		MinP        float64 `json:"min_p"`
+		Typical     float64 `json:"typical_p"`
+		Repetition  float64 `json:"repetition_penalty"`
+	}{Temperature: 1, TopK: 50}
+	if _, err := readJSON(dir, "generation_config.json", &c); err != nil {
+		return err
+	}
+	o := &m.defaults
+	if o.RepetitionPenalty = c.Repetition; c.Sample {
+		o.Temperature, o.TopK, o.TopP, o.MinP, o.Typical = c.Temperature, c.TopK, c.TopP, c.MinP, c.Typical
+	}
+	var err error
+	if o.End, err = models.StopTokens(dir); err != nil {
+		return err
+	}
+	if m.tokenizer != nil {
+		if _, id, ok := m.tokenizer.Special("eos"); ok {
+			o.End = append(o.End, id)
+		}
+	}
+	if err := o.Check(); err != nil {
+		return fmt.Errorf("%s: %w", files.Name(filepath.Join(dir, "generation_config.json")), err)
+	}
+	return nil
+}
+
+// Defaults returns the settings that the model's makers recommend, which a nil *GenerateOptions
+// stands for: those of generation_config.json.
+func (m *Model) Defaults() GenerateOptions { return m.defaults }
