@@ -3,7 +3,6 @@ package llm
 import (
 	"bytes"
 	"cmp"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -81,8 +80,8 @@ func available() int64 {
 	if err != nil {
 		limit = 0
 	}
-	data, err := os.ReadFile("/proc/meminfo")
-	if errors.Is(err, os.ErrNotExist) || err != nil {
+	data, err := files.ReadAll("/proc/meminfo", 1<<20)
+	if err != nil { // no Linux
 		return int64(limit)
 	}
 	for line := range bytes.Lines(data) {

@@ -135,6 +135,7 @@ func (m *Model) Tokenizer() (*tokenizer.Tokenizer, error) { return m.tokenizer, 
 // A ContextError is the error of a prompt that is longer than the context.
 type ContextError struct{ Prompt, Context int }
 
+// Error has both lengths.
 func (e *ContextError) Error() string {
 	return fmt.Sprintf("llm: the prompt has %d tokens, and the context %d: shorten the prompt, nothing is cut in silence", e.Prompt, e.Context)
 }

@@ -18,6 +18,7 @@ var opens = []string{"Open", "OpenFile", "ReadFile", "Create", "CreateTemp", "Wr
 // reason. All others open through internal/files, which refuses devices and pipes, limits the
 // files that are read whole, and replaces files atomically.
 var openers = map[string]string{
+	"llm/hub/file.go resume":        "a file that came in part is appended to",
 	"train/log.go openLog":          "a log is appended to",
 	"plot/notebook.go openNotebook": "a pipe of the notebook's server",
 }

@@ -157,7 +157,7 @@ func (f *fetcher) copy(w io.Writer, body io.Reader, e entry, have int64) error {
 
 // check returns errSum unless a file has the checksum of the list.
 func check(path string, e entry) error {
-	r, err := os.Open(path)
+	r, err := files.Open(path)
 	if err != nil {
 		return err
 	}

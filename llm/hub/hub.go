@@ -4,6 +4,7 @@
 package hub
 
 import (
+	"bufio"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -107,7 +108,7 @@ func (f *fetcher) all() error {
 	if !found {
 		return errors.New("it has no config.json: it is no model that can be read")
 	}
-	return os.WriteFile(filepath.Join(f.dir, complete), nil, 0o600)
+	return files.Replace(filepath.Join(f.dir, complete), func(*bufio.Writer) error { return nil })
 }
 
 // maxList is the most bytes of a list of files.
