@@ -167,3 +167,6 @@ func readTemplates(dir string) (map[string]string, error) {
 	}
 	return nil, nil
 }
+
+// HasTemplate reports whether the model has a chat template.
+func (m *Model) HasTemplate() bool { return m.templates["default"] != "" }

@@ -17,13 +17,20 @@ var badValues = map[string][]string{
 	"duration": {"-1s", "0", "5", ""},
 	"string":   {""},
 	"strings":  {""},
+	"number":   {"-1", "NaN", "Inf", "x", ""},
+	"signed":   {"NaN", "Inf", "x", ""},
+	"count":    {"-1", "1.5", "x", "", "99999999999999999999"},
+	"size":     {"-1", "0", "1.5", "x", "", "99999999999999999999"},
+
+	"stringArray":    {""},
+	"stringToString": {"x", ""},
 }
 
 // Each flag of each command refuses bad values in one line that has its name.
 func TestFlagValues(t *testing.T) {
-	line := regexp.MustCompile(`(?m)^      --([a-z-]+) ([a-z]+) `)
+	line := regexp.MustCompile(`(?m)^      --([a-z-]+) ([a-zA-Z]+) `)
 	flags := 0
-	for _, name := range []string{"train", "predict", "digits", "bench", "profile", "gpu", "gpu install", "gpu check", "template"} {
+	for _, name := range []string{"train", "predict", "digits", "bench", "profile", "gpu", "gpu install", "gpu check", "run none", "chat none", "embed none"} {
 		args := strings.Fields(name)
 		status, help, _ := command(append(slices.Clone(args), "--help")...)
 		if status != 0 {

@@ -1,10 +1,13 @@
-// Command tensorken trains a classifier, evaluates it, measures the machine's devices, and
-// turns text into tokens.
+// Command tensorken runs language models, trains a classifier, evaluates it, measures the machine's
+// devices, and turns text into tokens.
 //
 //	tensorken train                      # on 1,797 handwritten digits, built in
 //	tensorken predict digits.safetensors # on the digits held out by train
 //	tensorken bench                      # compares CPU and GPU
 //	tensorken profile                    # the kernels of a training step, and their speed
+//	tensorken run MODEL "Hello"          # the answer of a language model
+//	tensorken chat MODEL                 # a conversation with it
+//	tensorken embed MODEL "a text"       # the embeddings of texts
 //	tensorken tokenize --tokenizer FILE  # the tokens of text
 //	tensorken gpu                        # lists GPUs; installs their library; checks them
 //	tensorken gguf                       # describes, checks, quantises and converts language models
@@ -25,6 +28,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tensorken/tensorken/cmd/tensorken/internal/language"
 	"github.com/tensorken/tensorken/internal/interrupt"
 	"github.com/tensorken/tensorken/internal/terminal"
 	"github.com/tensorken/tensorken/tensor"
@@ -38,7 +42,7 @@ func main() {
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	root := &cobra.Command{
 		Use:           "tensorken",
-		Short:         "Train a small neural network, and measure this machine's devices",
+		Short:         "Run language models, train a small neural network, and measure this machine's devices",
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		PersistentPreRunE: func(c *cobra.Command, _ []string) error {
@@ -49,7 +53,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		},
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(trainCommand(), predictCommand(), digitsCommand(), benchCommand(), profileCommand(), gpuCommand(), templateCommand(), environmentTopic())
+	root.AddCommand(trainCommand(), predictCommand(), digitsCommand(), benchCommand(), profileCommand(),
+		language.RunCommand(), language.ChatCommand(), language.EmbedCommand(), tokenizeCommand(), ggufCommand(), gpuCommand(), environmentTopic())
 	out, notes := &output{w: stdout}, &output{w: stderr}
 	root.SetArgs(args)
 	root.SetOut(out)
@@ -64,7 +69,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 // checkNamed returns an error for a flag that is given and names nothing, as "$FILE" does if there is
 // no such variable.
 func checkNamed(c *cobra.Command) error {
-	for _, name := range []string{"data", "device", "from", "imatrix", "model", "ops", "out", "peers-dir", "plot", "python", "trace", "type", "work", "works"} {
+	for _, name := range []string{"cache", "data", "device", "draft", "from", "hub", "ids", "model", "ops", "out", "peers-dir", "plot", "python", "system", "tokenizer", "trace", "work", "works"} {
 		f := c.Flags().Lookup(name)
 		if f == nil || !f.Changed || name == "device" && f.Value.Type() == "string" { // "" is the default device
 			continue

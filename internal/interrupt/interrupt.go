@@ -13,7 +13,13 @@ import (
 // ends it some 5 seconds after its window was closed. Of a logoff it tells no program that has loaded
 // user32.dll, as drivers of GPUs may.
 func Context() context.Context {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := Part()
 	context.AfterFunc(ctx, stop)
 	return ctx
+}
+
+// Part returns a context that ends as that of Context, for a part of a program, such as an answer in
+// a chat. stop ends the part.
+func Part() (ctx context.Context, stop context.CancelFunc) {
+	return signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 }
