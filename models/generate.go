@@ -187,11 +187,11 @@ func (g *Generator) checkSettings(texts int) error {
 	case g.Random() && g.RNG == nil:
 		return fmt.Errorf("the Temperature is %v: set RNG, from which tokens are drawn", g.Temperature)
 	case g.LogProbs < 0 || g.NGram < 0 || g.Propose < 0:
-		return fmt.Errorf("LogProbs %d, NGram %d and Propose %d: want 0 or more", g.LogProbs, g.NGram, g.Propose)
+		return fmt.Errorf("want 0 or more for LogProbs %d, NGram %d and Propose %d", g.LogProbs, g.NGram, g.Propose)
 	case g.Draft != nil && g.NGram > 0:
-		return errors.New("Draft and NGram are set: choose one")
+		return errors.New("both Draft and NGram are set: choose one")
 	case g.speculates() && texts > 1:
-		return fmt.Errorf("Draft and NGram write one text at a time, and there are %d prompts", texts)
+		return fmt.Errorf("with Draft or NGram one text is written at a time, and there are %d prompts", texts)
 	}
 	return nil
 }

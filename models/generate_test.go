@@ -189,7 +189,7 @@ func TestGenerateErrors(t *testing.T) {
 		{models.Generator{Model: m, MaxTokens: 1, Sampling: models.Sampling{MinP: math.NaN()}}, one, "MinP is NaN"},
 		{models.Generator{Model: m, MaxTokens: 1, LogProbs: -1}, one, "LogProbs -1"},
 		{models.Generator{Model: m, MaxTokens: 1, NGram: 2, Draft: m}, one, "choose one"},
-		{models.Generator{Model: m, MaxTokens: 1, NGram: 2}, [][]int32{{1}, {1}}, "one text at a time, and there are 2 prompts"},
+		{models.Generator{Model: m, MaxTokens: 1, NGram: 2}, [][]int32{{1}, {1}}, "one text is written at a time, and there are 2 prompts"},
 		{models.Generator{Model: m, MaxTokens: 1, Sampling: models.Sampling{Bias: map[int32]float64{96: 1}}}, one, "Bias has token 96: the vocabulary has 0 to 95"},
 		{models.Generator{Model: m, MaxTokens: 1}, [][]int32{{96}}, "token 0 of prompt 0 is 96: want 0 to 95"},
 		{models.Generator{Model: m, MaxTokens: 1}, [][]int32{{1}, {5, -1}}, "token 1 of prompt 1 is -1: want 0 to 95"},

@@ -55,7 +55,7 @@ func (s *Sampler) Distribution(logits []float32, text []int32) ([]Candidate, err
 	c := s.all
 	for id, b := range s.Bias {
 		if id < 0 || int(id) >= len(c) {
-			return nil, fmt.Errorf("Bias has token %d: the vocabulary has 0 to %d", id, len(c)-1)
+			return nil, fmt.Errorf("the Bias has token %d: the vocabulary has 0 to %d", id, len(c)-1)
 		}
 		c[id].Logit += b
 	}
@@ -66,7 +66,7 @@ func (s *Sampler) Distribution(logits []float32, text []int32) ([]Candidate, err
 		return !math.IsInf(c[i].Logit, -1)
 	})
 	if len(c) == 0 {
-		return nil, errors.New("Bias forbids all tokens")
+		return nil, errors.New("the Bias forbids all tokens")
 	}
 	if s.Temperature == 0 {
 		best := greatest(c)

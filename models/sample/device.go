@@ -2,6 +2,7 @@ package sample
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 
 	"github.com/tensorken/tensorken/internal/graph"
@@ -45,7 +46,7 @@ func (s Settings) checkDevice(rng *tensor.RNG) error {
 	case err != nil:
 		return err
 	case !s.OnDevice():
-		return fmt.Errorf("Bias, penalties, DRY, Typical and XTC need the text: use a Sampler")
+		return errors.New("the Bias, penalties, DRY, Typical and XTC need the text: use a Sampler")
 	case s.Random() && rng == nil:
 		return fmt.Errorf("the Temperature is %v: set RNG, from which tokens are drawn", s.Temperature)
 	}

@@ -209,10 +209,9 @@ type command struct {
 	run                  func(c *chat, argument string) error
 }
 
-var commands []command
-
-func init() { // /help lists them
-	commands = []command{
+// commands returns all commands: a function, because /help lists them.
+func commands() []command {
+	return []command{
 		{"help", "", "list the commands", func(c *chat, _ string) error {
 			_, err := fmt.Fprint(c.notes, commandHelp())
 			return err
@@ -248,7 +247,7 @@ func init() { // /help lists them
 
 func commandHelp() string {
 	var b strings.Builder
-	for _, c := range commands {
+	for _, c := range commands() {
 		fmt.Fprintf(&b, "  %-16s %s\n", strings.TrimSpace("/"+c.name+" "+c.argument), c.help)
 	}
 	return b.String()
@@ -256,7 +255,7 @@ func commandHelp() string {
 
 func (c *chat) command(line string) error {
 	name, argument, _ := strings.Cut(line[1:], " ")
-	for _, known := range commands {
+	for _, known := range commands() {
 		if known.name == name {
 			return known.run(c, strings.TrimSpace(argument))
 		}

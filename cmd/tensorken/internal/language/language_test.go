@@ -57,7 +57,7 @@ func TestRun(t *testing.T) {
 	}
 	out, _, err := call(context.Background(), RunCommand(), "", chatModel, "Hello", "--json", "--logprobs=2", "--tokens=1")
 	var r result
-	if err = json.Unmarshal([]byte(out), &r); err != nil || len(r.LogProbs) != 1 || len(r.LogProbs[0].Top) != 2 || r.LogProbs[0].LogProb > 0 {
+	if err != nil || json.Unmarshal([]byte(out), &r) != nil || len(r.LogProbs) != 1 || len(r.LogProbs[0].Top) != 2 || r.LogProbs[0].LogProb > 0 {
 		t.Errorf("--logprobs: %s, %v", out, err)
 	}
 }
