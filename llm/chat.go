@@ -77,12 +77,8 @@ func (m *Model) ChatPrompt(messages []Message, o *ChatOptions) (string, error) {
 	if len(o.Tools) > 0 {
 		all[1].value = o.Tools
 	}
-	if m.tokenizer != nil {
-		for _, role := range []string{"bos", "eos", "unk", "sep", "pad", "cls", "mask"} {
-			if token, _, ok := m.tokenizer.Special(role); ok {
-				all = append(all, variable{role + "_token", token})
-			}
-		}
+	for _, role := range slices.Sorted(maps.Keys(m.special)) {
+		all = append(all, variable{role + "_token", m.special[role]})
 	}
 	for _, name := range slices.Sorted(maps.Keys(o.Vars)) {
 		all = append(all, variable{name, o.Vars[name]})

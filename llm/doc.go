@@ -1,6 +1,6 @@
-// Package llm runs language models from text to text: a folder in Hugging Face's layout, with its
-// tokenizer, its chat template and the settings of its makers. Read model.go first, then
-// generate.go.
+// Package llm runs language models from text to text: a GGUF file, or a folder in Hugging Face's
+// layout, with its tokenizer, its chat template and the settings of its makers. Read model.go first,
+// then generate.go.
 //
 //	m, err := llm.Open("Llama-3.2-1B-Instruct", nil)
 //	for token, err := range m.Chat(ctx, []llm.Message{{Role: "user", Content: "Why is the sky blue?"}}, nil) {

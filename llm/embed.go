@@ -28,6 +28,11 @@ var poolings = map[string]func(x, valid tensor.Tensor) tensor.Tensor{
 	"pooling_mode_lasttoken":   lastToken,
 }
 
+// ggufPoolings are the numbers of llama.cpp. Without a pooling, it is the mean here.
+var ggufPoolings = map[int]func(x, valid tensor.Tensor) tensor.Tensor{
+	0: models.MeanPooling.Apply, 1: models.MeanPooling.Apply, 2: models.CLSPooling.Apply, 3: lastToken,
+}
+
 // lastToken returns the embedding of the last token that is not padding.
 func lastToken(x, valid tensor.Tensor) tensor.Tensor {
 	last := valid.Cast(tensor.Int32).Sum(-1).Sub(1)

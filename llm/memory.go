@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strconv"
 
 	"github.com/tensorken/tensorken/driver"
@@ -21,22 +19,25 @@ type Memory struct {
 	Context  int   // the most tokens; 0 is no limit
 }
 
-// Estimate returns the memory that the model in a folder takes, from the sizes of its files.
-func Estimate(dir string) (m Memory, err error) {
-	s, err := readSettings(dir)
+// Estimate returns the memory that the model at a path takes, from the sizes of its files.
+func Estimate(path string) (m Memory, err error) {
+	f, err := sourceOf(path)
+	if err == nil {
+		m, err = estimate(f)
+	}
+	if err != nil {
+		return m, fmt.Errorf("llm: %w", err)
+	}
+	return m, nil
+}
+
+func estimate(f source) (m Memory, err error) {
+	s, err := readSettings(f)
 	if err != nil {
 		return m, err
 	}
-	paths, _ := filepath.Glob(filepath.Join(dir, "model*.safetensors"))
-	for _, path := range paths {
-		info, err := os.Stat(path)
-		if err != nil {
-			return m, err
-		}
-		m.Weights += info.Size()
-	}
-	if len(paths) == 0 {
-		return m, fmt.Errorf("%s: there is no model.safetensors and no shard of one", files.Name(dir))
+	if m.Weights, err = f.weights(); err != nil {
+		return m, err
 	}
 	width := 4
 	if s.Type == "float16" || s.Type == "bfloat16" {

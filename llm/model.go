@@ -40,7 +40,8 @@ type Model struct {
 	encoder   *models.BERT   // nil in a decoder
 	pooling   pooling
 	tokenizer *tokenizer.Tokenizer
-	noTokens  error // why tokenizer is nil
+	noTokens  error             // why tokenizer is nil
+	special   map[string]string // tokens by role
 	templates map[string]string
 
 	mu       sync.Mutex
@@ -51,8 +52,8 @@ type Model struct {
 }
 
 // Open reads the model at a path: a folder with config.json, safetensors and the files of a
-// tokenizer, or a name as hf:owner/name, or hf:owner/name@revision, which is fetched into a cache
-// first. It is an error, before anything is read, if the model takes more memory than there is. A
+// tokenizer, a GGUF file, or a name as hf:owner/name, or hf:owner/name@revision, which is fetched
+// into a cache first. It is an error, before anything is read, if the model takes more memory than there is. A
 // model without a tokenizer continues tokens: see [Model.GenerateIDs].
 func Open(path string, o *Options) (*Model, error) {
 	m := &Model{name: path, parsed: map[string]*jinja.Template{}, checked: map[*Model]error{}}
@@ -72,9 +73,13 @@ func Open(path string, o *Options) (*Model, error) {
 	return m, nil
 }
 
-func (m *Model) open(dir string) (err error) {
+func (m *Model) open(path string) (err error) {
 	defer tensor.Catch(&err)
-	if m.settings, err = readSettings(dir); err != nil {
+	f, err := sourceOf(path)
+	if err != nil {
+		return err
+	}
+	if m.settings, err = readSettings(f); err != nil {
 		return err
 	}
 	switch c := m.options.Context; {
@@ -83,17 +88,18 @@ func (m *Model) open(dir string) (err error) {
 	case c > 0:
 		m.settings.Context = c
 	}
-	e, err := Estimate(dir)
+	e, err := estimate(f)
 	if err != nil {
 		return err
 	}
 	if err := e.check(m.options); err != nil {
 		return err
 	}
-	model, err := models.Load(dir)
+	model, err := models.Load(path)
 	if err != nil {
 		return err
 	}
+	model = uniform(model)
 	if m.options.Device != nil {
 		model = tree.To(model, m.options.Device)
 	}
@@ -103,16 +109,61 @@ func (m *Model) open(dir string) (err error) {
 	case models.Decoder:
 		m.decoder = model
 	default:
-		return fmt.Errorf("%s: it is a %s, which neither writes nor embeds text", files.Name(dir), strings.TrimPrefix(fmt.Sprintf("%T", model), "*models."))
+		return fmt.Errorf("%s: it is a %s, which neither writes nor embeds text", files.Name(path), strings.TrimPrefix(fmt.Sprintf("%T", model), "*models."))
 	}
-	if m.pooling, err = readPooling(dir); err != nil {
+	if m.pooling, err = f.pooling(); err != nil {
 		return err
 	}
-	if m.templates, err = readTemplates(dir); err != nil {
+	if m.templates, err = f.templates(); err != nil {
 		return err
 	}
-	m.tokenizer, m.noTokens = tokenizer.Open(dir)
-	return m.readDefaults(dir)
+	m.tokenizer, m.noTokens = f.tokenizer()
+	m.special = m.specials(f.ids())
+	return m.readDefaults(path, f)
+}
+
+// uniform returns a model whose numbers have one type, that of most of them: GGUF files have vectors in
+// float32 beside matrices in 16 bits.
+func uniform(model any) any {
+	elements := map[tensor.DType]int{}
+	for _, t := range tree.All(model) {
+		if t.DType().IsFloat() {
+			elements[t.DType()] += t.Len()
+		}
+	}
+	if len(elements) < 2 {
+		return model
+	}
+	most := tensor.Float32
+	for d, n := range elements {
+		if n > elements[most] {
+			most = d
+		}
+	}
+	return tree.Map(model, func(_ string, t tensor.Tensor) tensor.Tensor {
+		if t.DType().IsFloat() && t.DType() != most {
+			return t.Cast(most).Keep()
+		}
+		return t
+	})
+}
+
+// specials returns the special tokens by role.
+func (m *Model) specials(ids map[string]int32) map[string]string {
+	all := map[string]string{}
+	if m.tokenizer == nil {
+		return all
+	}
+	for _, role := range []string{"bos", "eos", "unk", "sep", "pad", "cls", "mask"} {
+		token, _, ok := m.tokenizer.Special(role)
+		if id, known := ids[role]; known && !ok {
+			token, ok = m.tokenizer.IDToToken(id)
+		}
+		if ok {
+			all[role] = token
+		}
+	}
+	return all
 }
 
 // Close frees what the model keeps between texts. Texts under way go on.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"slices"
 
 	"github.com/tensorken/tensorken/internal/files"
 	"github.com/tensorken/tensorken/models"
@@ -40,14 +41,14 @@ type settings struct {
 	Type string
 }
 
-func readSettings(dir string) (s settings, err error) {
+func readSettings(f source) (s settings, err error) {
 	var c struct {
 		Length, GPTLength, Width, GPTWidth, Layers, GPTLayers, Heads, GPTHeads, KVHeads, HeadWidth int
 		Type, OldType                                                                              string
 	}
-	var raw map[string]json.RawMessage
-	if ok, err := readJSON(dir, "config.json", &raw); err != nil || !ok {
-		return s, cmp.Or(err, fmt.Errorf("%s: there is no config.json: name a folder in Hugging Face's layout", files.Name(dir)))
+	raw, err := f.config()
+	if err != nil {
+		return s, err
 	}
 	for name, into := range map[string]any{
 		"max_position_embeddings": &c.Length, "n_positions": &c.GPTLength, "hidden_size": &c.Width, "n_embd": &c.GPTWidth,
@@ -55,7 +56,7 @@ func readSettings(dir string) (s settings, err error) {
 		"num_key_value_heads": &c.KVHeads, "head_dim": &c.HeadWidth, "torch_dtype": &c.OldType, "dtype": &c.Type,
 	} {
 		if raw[name] != nil && json.Unmarshal(raw[name], into) != nil {
-			return s, fmt.Errorf("%s: %s has another type than it should", files.Name(filepath.Join(dir, "config.json")), name)
+			return s, fmt.Errorf("the setting %s has another type than it should", name)
 		}
 	}
 	heads, width := max(1, c.Heads, c.GPTHeads), max(c.Width, c.GPTWidth)
@@ -66,7 +67,7 @@ func readSettings(dir string) (s settings, err error) {
 }
 
 // readDefaults reads the settings that the model's makers recommend.
-func (m *Model) readDefaults(dir string) error {
+func (m *Model) readDefaults(path string, f source) error {
 	c := struct {
 		Sample      bool    `json:"do_sample"`
 		Temperature float64 `json:"temperature"`
@@ -76,7 +77,7 @@ func (m *Model) readDefaults(dir string) error {
 		Typical     float64 `json:"typical_p"`
 		Repetition  float64 `json:"repetition_penalty"`
 	}{Temperature: 1, TopK: 50}
-	if _, err := readJSON(dir, "generation_config.json", &c); err != nil {
+	if err := f.generation(&c); err != nil {
 		return err
 	}
 	o := &m.defaults
@@ -84,16 +85,16 @@ func (m *Model) readDefaults(dir string) error {
 		o.Temperature, o.TopK, o.TopP, o.MinP, o.Typical = c.Temperature, c.TopK, c.TopP, c.MinP, c.Typical
 	}
 	var err error
-	if o.End, err = models.StopTokens(dir); err != nil {
+	if o.End, err = models.StopTokens(path); err != nil {
 		return err
 	}
 	if m.tokenizer != nil {
-		if _, id, ok := m.tokenizer.Special("eos"); ok {
+		if id, ok := m.tokenizer.TokenToID(m.special["eos"]); ok && !slices.Contains(o.End, id) {
 			o.End = append(o.End, id)
 		}
 	}
 	if err := o.Check(); err != nil {
-		return fmt.Errorf("%s: %w", files.Name(filepath.Join(dir, "generation_config.json")), err)
+		return fmt.Errorf("%s: %w", files.Name(filepath.Join(path, "generation_config.json")), err)
 	}
 	return nil
 }

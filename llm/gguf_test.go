@@ -1,0 +1,135 @@
+package llm_test
+
+import (
+	"context"
+	"encoding/json"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/tensorken/tensorken/gguf"
+	"github.com/tensorken/tensorken/internal/llamacpp"
+	"github.com/tensorken/tensorken/llm"
+	"github.com/tensorken/tensorken/tokenizer"
+)
+
+// convert writes the model of a folder as a GGUF file, with changed metadata.
+func convert(t *testing.T, dir string, change func(gguf.Meta) gguf.Meta) string {
+	t.Helper()
+	f, err := llamacpp.OpenFolder(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	path := filepath.Join(t.TempDir(), "model.gguf")
+	if err := gguf.Write(path, change(f.Meta), f.Sources); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// ends adds the special tokens, and tokens adds the tokenizer as llama.cpp has it, too.
+func ends(m gguf.Meta) gguf.Meta {
+	return m.With("tokenizer.ggml.bos_token_id", uint32(256)).With("tokenizer.ggml.eos_token_id", uint32(258))
+}
+
+func tokens(t *testing.T) func(gguf.Meta) gguf.Meta {
+	tok, err := tokenizer.Open("testdata/chat")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var list []string
+	var types []int32
+	for id := range int32(tok.VocabSize()) {
+		token, _ := tok.IDToToken(id)
+		if list, types = append(list, token), append(types, 1); id >= 256 {
+			types[id] = 3
+		}
+	}
+	return func(m gguf.Meta) gguf.Meta {
+		return ends(m).With("tokenizer.ggml.model", "gpt2").With("tokenizer.ggml.pre", "gpt-2").With("tokenizer.ggml.tokens", list).
+			With("tokenizer.ggml.token_type", types).With("tokenizer.ggml.merges", []string{}).With("tokenizer.ggml.add_bos_token", true)
+	}
+}
+
+// A GGUF file writes what the folder writes that it was made of.
+func TestGGUF(t *testing.T) {
+	ctx := context.Background()
+	messages := []llm.Message{{Role: "user", Content: "What is a tensor?"}}
+	for name, change := range map[string]func(gguf.Meta) gguf.Meta{"tokenizer.json": ends, "tokens": tokens(t)} {
+		m, f := open(t, convert(t, "testdata/chat", change), nil), open(t, "testdata/chat", nil)
+		if m.Context() != 128 {
+			t.Errorf("%s: the context is %d, want 128", name, m.Context())
+		}
+		got, ids := collect(t, m.Chat(ctx, messages, nil))
+		if want, wantIDs := collect(t, f.Chat(ctx, messages, nil)); !slices.Equal(got, want) || !slices.Equal(ids[0], wantIDs[0]) {
+			t.Errorf("%s: %q %v, want %q %v", name, got, ids, want, wantIDs)
+		}
+		o := &llm.GenerateOptions{End: []int32{256}}
+		if got, _ := collect(t, m.Generate(ctx, "Größe", o)); got[0] != ": 3 °C, naïve café ☕.|stop" {
+			t.Errorf("%s: %q", name, got)
+		}
+	}
+	two := func(m gguf.Meta) gguf.Meta {
+		return ends(m).With("tokenizer.chat_template.tool_use", "tools").With("tokenizer.chat_template", "{{ bos_token }}{{ messages[0].content }}")
+	}
+	m := open(t, convert(t, "testdata/chat", two), nil)
+	if prompt, err := m.ChatPrompt(messages, nil); err != nil || prompt != "<|endoftext|>What is a tensor?" {
+		t.Errorf("%q, %v", prompt, err)
+	}
+	if prompt, err := m.ChatPrompt(messages, &llm.ChatOptions{Tools: []json.RawMessage{json.RawMessage(`{}`)}}); err != nil || prompt != "tools" {
+		t.Errorf("%q, %v", prompt, err)
+	}
+	_, ids := collect(t, open(t, "../gguf/testdata/llama_gqa.gguf", nil).GenerateIDs(ctx, []int32{5, 6, 7}, &llm.GenerateOptions{MaxTokens: 24}))
+	_, want := collect(t, open(t, "../models/testdata/llama_gqa", nil).GenerateIDs(ctx, []int32{5, 6, 7}, &llm.GenerateOptions{MaxTokens: 24}))
+	if !slices.Equal(ids[0], want[0]) {
+		t.Errorf("%v, want %v", ids, want)
+	}
+}
+
+func TestGGUFErrors(t *testing.T) {
+	whole := tokens(t)
+	for _, c := range []struct {
+		key   string
+		value any
+		want  string
+	}{
+		{"general.architecture", "mamba", `"mamba"`},
+		{"llama.pooling_type", uint32(9), `"llama.pooling_type" is 9`},
+		{"tokenizer.ggml.model", "odd", `tokenizer.ggml.model is "odd"`},
+		{"tokenizer.ggml.tokens", "odd", `"tokenizer.ggml.tokens" is a string`},
+		{"tokenizer.ggml.add_bos_token", "odd", `"tokenizer.ggml.add_bos_token" is a string`},
+	} {
+		path := convert(t, "testdata/chat", func(m gguf.Meta) gguf.Meta { return whole(m).With(c.key, c.value) })
+		m, err := llm.Open(path, nil)
+		if err == nil {
+			err = failure(m.Generate(context.Background(), "a", nil))
+		}
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s %v: %v, want %q", c.key, c.value, err, c.want)
+		}
+	}
+	if _, err := llm.Open("testdata/none.gguf", nil); err == nil || !strings.Contains(err.Error(), "none.gguf") {
+		t.Errorf("a file that does not exist: %v", err)
+	}
+}
+
+// The pooling of a file, and embeddings as those of the folder.
+func TestGGUFEmbed(t *testing.T) {
+	texts := []string{"a cat", "the quick brown fox"}
+	want, err := open(t, "testdata/embed", nil).Embed(texts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for kind, same := range map[int]bool{1: true, 2: false, 3: false} {
+		path := convert(t, "testdata/embed", func(m gguf.Meta) gguf.Meta { return m.With("bert.pooling_type", uint32(kind)) })
+		got, err := open(t, path, nil).Embed(texts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d := got[1][3] - want[1][3]; (d < 1e-5 && d > -1e-5) != same {
+			t.Errorf("pooling %d: element 3 is %v, want %v: %v", kind, got[1][3], want[1][3], same)
+		}
+	}
+}

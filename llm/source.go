@@ -1,0 +1,71 @@
+package llm
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/tensorken/tensorken/internal/files"
+	"github.com/tensorken/tensorken/tokenizer"
+)
+
+// A source is the files of a model.
+type source interface {
+	config() (map[string]json.RawMessage, error) // with the names of config.json
+	weights() (int64, error)                     // the bytes that they take in memory
+	templates() (map[string]string, error)       // of chats, by name: default, and others as tool_use
+	pooling() (pooling, error)
+	tokenizer() (*tokenizer.Tokenizer, error)
+	ids() map[string]int32     // of special tokens by role, where the tokenizer does not tell
+	generation(into any) error // reads generation_config.json, where there is one
+}
+
+// sourceOf returns the files at a path.
+func sourceOf(path string) (source, error) {
+	if strings.EqualFold(filepath.Ext(path), ".gguf") {
+		return openGGUF(path)
+	}
+	return folder(path), nil
+}
+
+// A folder is one in Hugging Face's layout.
+type folder string
+
+func (f folder) config() (raw map[string]json.RawMessage, err error) {
+	ok, err := readJSON(string(f), "config.json", &raw)
+	if err == nil && !ok {
+		err = fmt.Errorf("%s: there is no config.json: name a folder in Hugging Face's layout, or a file .gguf", files.Name(string(f)))
+	}
+	return raw, err
+}
+
+func (f folder) weights() (size int64, err error) {
+	paths, err := filepath.Glob(filepath.Join(string(f), "model*.safetensors"))
+	if err == nil && len(paths) == 0 {
+		err = fmt.Errorf("%s: there is no model.safetensors and no shard of one", files.Name(string(f)))
+	}
+	for _, path := range paths {
+		info, err := os.Stat(path)
+		if err != nil {
+			return 0, err
+		}
+		size += info.Size()
+	}
+	return size, err
+}
+
+func (f folder) templates() (map[string]string, error)    { return readTemplates(string(f)) }
+func (f folder) pooling() (pooling, error)                { return readPooling(string(f)) }
+func (f folder) tokenizer() (*tokenizer.Tokenizer, error) { return tokenizer.Open(string(f)) }
+func (f folder) ids() map[string]int32                    { return nil }
+
+func (f folder) generation(into any) error {
+	_, err := readJSON(string(f), "generation_config.json", into)
+	return err
+}
+
+// errNoTokens is the error of a GGUF file without a tokenizer.
+var errNoTokens = errors.New("the file has no tokenizer: continue tokens by GenerateIDs")
