@@ -52,8 +52,8 @@ type Model struct {
 }
 
 // Open reads the model at a path: a folder with config.json, safetensors and the files of a
-// tokenizer, a GGUF file, or a name as hf:owner/name, or hf:owner/name@revision, which is fetched
-// into a cache first. It is an error, before anything is read, if the model takes more memory than there is. A
+// tokenizer, a GGUF file, or a name as hf:owner/name, hf:owner/name@revision or
+// hf:owner/name/file.gguf, which is fetched into a cache first. It is an error, before anything is read, if the model takes more memory than there is. A
 // model without a tokenizer continues tokens: see [Model.GenerateIDs].
 func Open(path string, o *Options) (*Model, error) {
 	m := &Model{name: path, parsed: map[string]*jinja.Template{}, checked: map[*Model]error{}}

@@ -16,6 +16,7 @@ import (
 	"path"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 
 	"github.com/tensorken/tensorken/internal/cachedir"
@@ -44,39 +45,44 @@ type entry struct {
 }
 
 var (
-	modelName = regexp.MustCompile(`^[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*(@[\w.-]+)?$`)
+	modelName = regexp.MustCompile(`^([A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*)(?:/([A-Za-z0-9][\w.-]*\.gguf))?(?:@([\w.-]+))?$`)
 	// wanted are the files that a model is read from.
 	wanted = regexp.MustCompile(`^(config|generation_config|tokenizer|tokenizer_config|special_tokens_map|added_tokens|vocab|chat_template|modules|sentence_bert_config|config_sentence_transformers)\.json$|` +
 		`^(merges|vocab)\.txt$|^(tokenizer|spiece|sentencepiece\.bpe)\.model$|^chat_template\.jinja$|^model(-\d+-of-\d+)?\.safetensors$|^model\.safetensors\.index\.json$|^\d+_\w+/config\.json$`)
 )
 
-// complete is the file that a folder has when all others are there and right.
+// complete ends the name of the file that a folder has when all others are there and right.
 const complete = ".complete"
 
-// Fetch returns a folder with the files of a model, owner/name or owner/name@revision, and fetches
-// those that are missing.
-func Fetch(ctx context.Context, name string, o *Options) (dir string, err error) {
+// Fetch returns the path of a model, and fetches the files that are missing: of owner/name the folder,
+// and of owner/name/file.gguf that file. @revision may follow.
+func Fetch(ctx context.Context, name string, o *Options) (path string, err error) {
 	f := fetcher{ctx: ctx}
 	if o != nil {
 		f.Options = *o
 	}
-	if !modelName.MatchString(name) || strings.Contains(name, "..") {
-		return "", fmt.Errorf("%q is no name of a model: want owner/name, or owner/name@revision", name)
+	parts := modelName.FindStringSubmatch(name)
+	if parts == nil || strings.Contains(name, "..") {
+		return "", fmt.Errorf("%q is no name of a model: want owner/name or owner/name/file.gguf, and perhaps @revision", name)
 	}
+	f.repo, f.one, f.revision = parts[1], parts[2], cmp.Or(parts[3], "main")
 	f.Server = strings.TrimSuffix(cmp.Or(f.Server, "https://huggingface.co"), "/")
 	if f.Cache = cmp.Or(f.Cache, cachedir.Path("models")); f.Cache == "" {
 		return "", errors.New("the system names no cache folder: name a folder for models")
 	}
-	repo, revision, _ := strings.Cut(name, "@")
-	f.repo, f.revision = repo, cmp.Or(revision, "main")
-	f.dir = filepath.Join(f.Cache, strings.ReplaceAll(repo, "/", "--")+"@"+f.revision)
-	if _, err := os.Stat(filepath.Join(f.dir, complete)); err == nil {
-		return f.dir, nil
+	f.dir = filepath.Join(f.Cache, strings.ReplaceAll(f.repo, "/", "--")+"@"+f.revision)
+	path, mark := filepath.Join(f.dir, f.one), filepath.Join(f.dir, f.one+complete)
+	if _, err := os.Stat(mark); err == nil {
+		return path, nil
 	}
-	if err := f.all(); err != nil {
+	err = f.all()
+	if err == nil {
+		err = files.Replace(mark, func(*bufio.Writer) error { return nil })
+	}
+	if err != nil {
 		return "", fmt.Errorf("model %q of %s: %w", name, f.Server, err)
 	}
-	return f.dir, nil
+	return path, nil
 }
 
 // A fetcher fetches one model.
@@ -84,8 +90,20 @@ type fetcher struct {
 	Options
 	ctx            context.Context
 	repo, revision string
+	one            string // the file that is wanted; empty: those of wanted
 	dir            string
 }
+
+// wants reports whether a file of the list is wanted, as part of a file in parts, too.
+func (f *fetcher) wants(name string) bool {
+	if f.one == "" {
+		return wanted.MatchString(name)
+	}
+	return part.ReplaceAllString(name, "-of-") == part.ReplaceAllString(f.one, "-of-")
+}
+
+// part is the number in the name of a part of a file.
+var part = regexp.MustCompile(`-\d{5}-of-`)
 
 func (f *fetcher) all() error {
 	list, err := f.list()
@@ -95,20 +113,26 @@ func (f *fetcher) all() error {
 	if err := cachedir.Make(f.dir); err != nil {
 		return err
 	}
-	found := false
+	found, others := false, []string{}
 	for _, e := range list {
-		if e.Type != "file" || !wanted.MatchString(e.Path) {
+		if strings.HasSuffix(e.Path, ".gguf") {
+			others = append(others, strconv.Quote(e.Path))
+		}
+		if e.Type != "file" || !f.wants(e.Path) {
 			continue
 		}
-		found = found || e.Path == "config.json"
+		found = found || e.Path == cmp.Or(f.one, "config.json")
 		if err := f.file(e); err != nil {
 			return fmt.Errorf("%s: %w", e.Path, err)
 		}
 	}
-	if !found {
-		return errors.New("it has no config.json: it is no model that can be read")
+	if !found && len(others) > 0 {
+		return fmt.Errorf("name one of its files, as owner/name/file.gguf: %s", strings.Join(others, ", "))
 	}
-	return files.Replace(filepath.Join(f.dir, complete), func(*bufio.Writer) error { return nil })
+	if !found {
+		return fmt.Errorf("it has no %s: it is no model that can be read", cmp.Or(f.one, "config.json"))
+	}
+	return nil
 }
 
 // maxList is the most bytes of a list of files.

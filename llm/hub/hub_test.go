@@ -116,6 +116,31 @@ func TestFetch(t *testing.T) {
 	}
 }
 
+// A GGUF file comes alone, with its other parts.
+func TestFetchFile(t *testing.T) {
+	s, o := newServer(t)
+	s.files["a-Q4_K.gguf"], s.files["b-00001-of-00002.gguf"], s.files["b-00002-of-00002.gguf"] = "a", "b1", "b2"
+	for name, want := range map[string]string{"a-Q4_K.gguf": "a", "b-00001-of-00002.gguf": "b1"} {
+		path, err := Fetch(context.Background(), "owner/name/"+name+"@main", o)
+		if data, readErr := os.ReadFile(path); err != nil || readErr != nil || string(data) != want {
+			t.Errorf("%s: %q, %v, %v", name, data, err, readErr)
+		}
+		if _, err := os.Stat(filepath.Join(filepath.Dir(path), "config.json")); err == nil {
+			t.Error("other files came")
+		}
+	}
+	if _, err := os.Stat(filepath.Join(o.Cache, "owner--name@main", "b-00002-of-00002.gguf")); err != nil {
+		t.Error(err)
+	}
+	delete(s.files, "config.json")
+	if _, err := Fetch(context.Background(), "owner/name", o); err == nil || !strings.Contains(err.Error(), `as owner/name/file.gguf: "`) {
+		t.Errorf("a model with GGUF files alone: %v", err)
+	}
+	if _, err := Fetch(context.Background(), "owner/name/c.gguf", o); err == nil || !strings.Contains(err.Error(), "name one of its files") {
+		t.Errorf("a file that the model lacks: %v", err)
+	}
+}
+
 // An interrupted file goes on in the next call.
 func TestFetchResumes(t *testing.T) {
 	s, o := newServer(t)

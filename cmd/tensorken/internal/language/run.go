@@ -33,9 +33,9 @@ func RunCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "run MODEL [PROMPT]",
 		Short: "Write a text by a language model",
-		Long: `Write the answer to a prompt, an argument or else standard input. MODEL is a folder in
-Hugging Face's layout, with config.json, safetensors and a tokenizer, or a name as
-hf:owner/name, which is fetched into a cache first. If the model has a chat template, the
+		Long: `Write the answer to a prompt, an argument or else standard input. MODEL is a GGUF
+file, a folder in Hugging Face's layout, with config.json, safetensors and a tokenizer, or
+a name as hf:owner/name or hf:owner/name/file.gguf, which is fetched into a cache first. If the model has a chat template, the
 prompt is a message of a user; with --raw, and without a template, the text is continued.
 The settings are those that the model's makers recommend, unless flags change them. Ctrl-C
 ends the answer.
