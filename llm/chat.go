@@ -45,13 +45,14 @@ type ChatOptions struct {
 	Template string // in place of the model's
 }
 
-// Chat yields the tokens of the answer to messages, see [Model.Generate].
+// Chat yields the tokens of the answer to messages, see [Model.Generate]. The next turn of a chat
+// reads only what is new.
 func (m *Model) Chat(ctx context.Context, messages []Message, o *ChatOptions) iter.Seq2[Token, error] {
 	var g *GenerateOptions
 	if o != nil {
 		g = o.GenerateOptions
 	}
-	return m.generate(ctx, func() ([]int32, error) { return m.ChatIDs(messages, o) }, g)
+	return m.generate(ctx, func() ([]int32, error) { return m.ChatIDs(messages, o) }, g, true)
 }
 
 // ChatIDs returns the tokens of messages: those of ChatPrompt.

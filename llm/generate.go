@@ -58,13 +58,13 @@ type Token struct {
 // Generate yields the tokens that follow a prompt. The last one of an answer has End. When ctx is
 // done, it ends with the error of ctx.
 func (m *Model) Generate(ctx context.Context, prompt string, o *GenerateOptions) iter.Seq2[Token, error] {
-	return m.generate(ctx, func() ([]int32, error) { return m.encode(prompt, false) }, o)
+	return m.generate(ctx, func() ([]int32, error) { return m.encode(prompt, false) }, o, false)
 }
 
 // GenerateIDs is Generate with a prompt of tokens. It needs no tokenizer; without one, texts are
 // empty.
 func (m *Model) GenerateIDs(ctx context.Context, prompt []int32, o *GenerateOptions) iter.Seq2[Token, error] {
-	return m.generate(ctx, func() ([]int32, error) { return prompt, nil }, o)
+	return m.generate(ctx, func() ([]int32, error) { return prompt, nil }, o, false)
 }
 
 // encode returns the tokens of a text; raw ones without those that the model wants around it.
@@ -79,11 +79,11 @@ func (m *Model) encode(text string, raw bool) ([]int32, error) {
 	return e.IDs, nil
 }
 
-func (m *Model) generate(ctx context.Context, prompt func() ([]int32, error), o *GenerateOptions) iter.Seq2[Token, error] {
+func (m *Model) generate(ctx context.Context, prompt func() ([]int32, error), o *GenerateOptions, chat bool) iter.Seq2[Token, error] {
 	return func(yield func(Token, error) bool) {
 		ids, err := prompt()
 		if err == nil {
-			err = m.answer(ctx, ids, o, func(t Token) bool { return yield(t, nil) })
+			err = m.answer(ctx, ids, o, chat, func(t Token) bool { return yield(t, nil) })
 		}
 		if err != nil {
 			yield(Token{ID: -1}, err)
@@ -92,12 +92,12 @@ func (m *Model) generate(ctx context.Context, prompt func() ([]int32, error), o 
 }
 
 // answer writes the answers to a prompt until yield returns false.
-func (m *Model) answer(ctx context.Context, prompt []int32, options *GenerateOptions, yield func(Token) bool) error {
+func (m *Model) answer(ctx context.Context, prompt []int32, options *GenerateOptions, chat bool, yield func(Token) bool) error {
 	o := m.defaults
 	if options != nil {
 		o = *options
 	}
-	g, err := m.begin(len(prompt), &o)
+	g, err := m.begin(prompt, &o, chat)
 	if err != nil {
 		return err
 	}
@@ -142,15 +142,15 @@ func yieldAll(tokens []Token, yield func(Token) bool) bool {
 	return true
 }
 
-// begin returns a generator for a prompt of some tokens.
-func (m *Model) begin(prompt int, o *GenerateOptions) (*models.Generator, error) {
+// begin returns a generator for a prompt.
+func (m *Model) begin(prompt []int32, o *GenerateOptions, chat bool) (*models.Generator, error) {
 	if m.decoder == nil {
 		return nil, errEncoder
 	}
 	room := int(^uint32(0) >> 1)
 	if m.settings.Context > 0 {
-		if room = m.settings.Context - prompt; room < 1 {
-			return nil, &ContextError{prompt, m.settings.Context}
+		if room = m.settings.Context - len(prompt); room < 1 {
+			return nil, &ContextError{len(prompt), m.settings.Context}
 		}
 	}
 	switch {
@@ -174,7 +174,7 @@ func (m *Model) begin(prompt int, o *GenerateOptions) (*models.Generator, error)
 		}
 		draft = o.Draft.decoder
 	}
-	g := m.generator(draft)
+	g := m.generator(draft, prompt, chat)
 	g.MaxTokens, g.Sampling, g.Stop, g.LogProbs = room, o.Settings, o.End, o.LogProbs
 	g.Draft, g.NGram, g.Propose = draft, o.NGram, o.Propose
 	seed := o.Seed
@@ -185,23 +185,37 @@ func (m *Model) begin(prompt int, o *GenerateOptions) (*models.Generator, error)
 	return g, nil
 }
 
-// generator returns one that is idle: it keeps its recorded steps for the next text.
-func (m *Model) generator(draft models.Decoder) *models.Generator {
+// maxIdle is how many generators are kept, each with a cache after a chat.
+const maxIdle = 4
+
+// generator returns one that is idle: it keeps its recorded steps for the next text and, of a chat,
+// the tokens that it has read.
+func (m *Model) generator(draft models.Decoder, prompt []int32, chat bool) *models.Generator {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	best, most := -1, -1
 	for i, g := range m.idle {
-		if draft == nil || g.Draft == draft {
-			m.idle = slices.Delete(m.idle, i, i+1)
-			return g
+		if draft != nil && g.Draft != draft {
+			continue
+		}
+		if g.Reuse = chat; g.Shared(prompt) > most {
+			best, most = i, g.Shared(prompt)
 		}
 	}
-	return &models.Generator{Model: m.decoder}
+	if best < 0 {
+		return &models.Generator{Model: m.decoder, Reuse: chat}
+	}
+	g := m.idle[best]
+	m.idle = slices.Delete(m.idle, best, best+1)
+	return g
 }
 
 func (m *Model) end(g *models.Generator) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.idle = append(m.idle, g)
+	if m.idle = append(m.idle, g); len(m.idle) > maxIdle {
+		m.idle = slices.Delete(m.idle, 0, 1)
+	}
 }
 
 // breakers adds the tokens of DRYBreakers.

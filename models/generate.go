@@ -37,8 +37,20 @@ type Generator struct {
 	// after the last occurrence are proposed. 0 is off.
 	NGram, Propose int
 
+	// Reuse keeps the cache of a single text for the next: a prompt that begins as the text before
+	// it, as the next turn of a chat does, reads only its other tokens. They are rounded in another
+	// way then than in a prompt that is read at once.
+	Reuse bool
+
 	step        func(state) state // recorded
 	read, draft func(reading) reading
+	kept        text
+}
+
+// A text is tokens with their cache.
+type text struct {
+	ids   []int32
+	cache Cache
 }
 
 // A Choice is a token of a text.
@@ -95,6 +107,11 @@ func (g *Generator) All(prompts [][]int32) iter.Seq2[[]int32, error] {
 func (g *Generator) Choices(prompts [][]int32) iter.Seq2[[]Choice, error] {
 	return func(yield func([]Choice, error) bool) {
 		t, err := g.begin(prompts)
+		defer func() {
+			if err == nil && g.Reuse && len(prompts) == 1 {
+				g.kept = t.held()
+			}
+		}()
 		ended := make([]bool, len(prompts))
 		for i := 0; err == nil && i < g.MaxTokens; i++ {
 			var choices []Choice
@@ -134,7 +151,7 @@ func (g *Generator) explain(err error, t turns) error {
 	}
 	where := "after the last layer"
 	if t != nil {
-		for i, k := range t.held().K {
+		for i, k := range t.held().cache.K {
 			if broken(k) {
 				where = fmt.Sprintf("before the keys of layer %d, counted from 0", i)
 				break
@@ -160,20 +177,35 @@ func (g *Generator) begin(prompts [][]int32) (t turns, err error) {
 	if err := g.checkPositions(ids.Dim(1)); err != nil {
 		return nil, err
 	}
-	first, cache, err := g.prompt(g.Model, prompts, ids, pads)
+	cache := g.Model.NewCache(len(prompts), capacity(ids.Dim(1)+1))
+	cache.Pads = pads
+	read := 0
+	if len(prompts) == 1 {
+		if read = g.Shared(prompts[0]); read > 0 {
+			cache = g.kept.cache.back(read).with(ids.Dim(1) + 1)
+		}
+	}
+	g.kept = text{} // the next step overwrites it
+	first, cache, err := prompt(g.Model, prompts, ids.Slice(1, read, ids.Dim(1)), cache)
 	if err != nil {
 		return nil, err
 	}
 	if g.Sampling.OnDevice() && g.LogProbs == 0 && !g.speculates() {
-		return g.onDevice(first, cache, ids.Dim(1))
+		return g.onDevice(prompts, first, cache, ids.Dim(1))
 	}
 	return g.onHost(prompts, first, cache, ids.Dim(1))
 }
 
-// prompt reads prompts into a cache, and returns the logits of the tokens that follow.
-func (g *Generator) prompt(m Decoder, prompts [][]int32, ids, pads tensor.Tensor) (logits tensor.Tensor, c Cache, err error) {
-	c = m.NewCache(len(prompts), capacity(ids.Dim(1)+1))
-	c.Pads = pads
+// Shared returns how many of the first tokens of a prompt need not be read again: see Reuse.
+func (g *Generator) Shared(prompt []int32) (n int) {
+	for g.Reuse && n < min(len(g.kept.ids), len(prompt)-1) && g.kept.ids[n] == prompt[n] {
+		n++
+	}
+	return n
+}
+
+// prompt reads tokens of prompts into a cache, and returns the logits of the tokens that follow.
+func prompt(m Decoder, prompts [][]int32, ids tensor.Tensor, c Cache) (logits tensor.Tensor, next Cache, err error) {
 	x, c := m.Decode(ids, c)
 	logits = m.Logits(x.Index(tensor.All, -1))
 	return logits, c, checkTokens(prompts, logits.Dim(-1))

@@ -49,7 +49,9 @@ func (g *Generator) speculate(h *hostTurns) (turns, error) {
 	if err != nil {
 		return nil, err
 	}
-	_, cache, err := g.prompt(g.Draft, h.texts, ids, pads)
+	cache := g.Draft.NewCache(1, capacity(ids.Dim(1)+1))
+	cache.Pads = pads
+	_, cache, err = prompt(g.Draft, h.texts, ids, cache)
 	if err != nil {
 		return nil, err
 	}

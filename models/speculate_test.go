@@ -45,6 +45,47 @@ func TestSpeculateSteps(t *testing.T) {
 	}
 }
 
+// With Reuse, a prompt that goes on from the text before it reads its new tokens alone, and other
+// prompts read all.
+func TestGenerateReuse(t *testing.T) {
+	m := toDevice(t, "llama_gqa", tensor.CPU())
+	for name, g := range map[string]models.Generator{"device": {}, "host": {LogProbs: 1}, "n-grams": {NGram: 2}, "stop": {Stop: []int32{69}}} {
+		read := 0
+		g.Model, g.MaxTokens, g.Reuse = measured{m, &read}, 6, true
+		text := slices.Clone(spoken)
+		for turn := range 4 {
+			want := generate(t, &models.Generator{Model: m, MaxTokens: 6, LogProbs: g.LogProbs, NGram: g.NGram, Stop: g.Stop}, text)[0]
+			shared := g.Shared(text)
+			if least := len(text) - 4; turn > 0 && turn < 3 && shared < least || (turn == 0 || turn == 3) && shared > 1 {
+				t.Errorf("%s, turn %d: %d of %d tokens are shared", name, turn, shared, len(text))
+			}
+			read = 0
+			if got := generate(t, &g, text)[0]; !slices.Equal(got, want) {
+				t.Errorf("%s, turn %d: %v, want %v", name, turn, got, want)
+			}
+			if most := len(text) - shared; read > max(most, 10) {
+				t.Errorf("%s, turn %d: %d tokens are read at once, want at most %d", name, turn, read, most)
+			}
+			if text = append(text, want...); turn == 2 {
+				text = []int32{9, 5, 6}
+			} else {
+				text = append(text, 30, 31)
+			}
+		}
+	}
+}
+
+// A measured decoder keeps the most tokens that it read at once.
+type measured struct {
+	models.Decoder
+	most *int
+}
+
+func (m measured) Decode(ids tensor.Tensor, c models.Cache) (tensor.Tensor, models.Cache) {
+	*m.most = max(*m.most, ids.Dim(1))
+	return m.Decoder.Decode(ids, c)
+}
+
 // A stepped decoder counts its calls, and is not recorded as they change what it captures.
 type stepped struct {
 	models.Decoder

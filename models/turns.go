@@ -12,7 +12,7 @@ import (
 // Turns are texts that a [Generator] writes.
 type turns interface {
 	next(left int) ([]Choice, error) // the next token of each text, of at most left
-	held() Cache
+	held() text                      // what the cache has of the first text
 }
 
 // A state is the state of texts whose tokens are chosen on the device: a step takes and returns it.
@@ -27,11 +27,12 @@ type state struct {
 type deviceTurns struct {
 	state
 	step  func(state) state
-	len   int  // the positions held
-	ready bool // IDs are not yet yielded
+	first []int32 // the first text, with its prompt
+	len   int     // the positions held
+	ready bool    // IDs are not yet yielded
 }
 
-func (g *Generator) onDevice(logits tensor.Tensor, c Cache, n int) (turns, error) {
+func (g *Generator) onDevice(prompts [][]int32, logits tensor.Tensor, c Cache, n int) (turns, error) {
 	if g.step == nil {
 		g.step = grad.Jit(func(s state) state {
 			x, cache := g.Model.Decode(s.IDs, s.Cache)
@@ -39,12 +40,12 @@ func (g *Generator) onDevice(logits tensor.Tensor, c Cache, n int) (turns, error
 			return s
 		})
 	}
-	d := &deviceTurns{step: g.step, len: n, ready: true}
+	d := &deviceTurns{step: g.step, first: slices.Clone(prompts[0]), len: n, ready: true}
 	d.state = state{g.Sampling.Choose(logits, g.RNG).Unsqueeze(-1), c.OnDevice(), g.Sampling, g.RNG}
 	return d, tensor.Eval(d.state)
 }
 
-func (d *deviceTurns) held() Cache { return d.Cache }
+func (d *deviceTurns) held() text { return text{d.first[:min(d.len, len(d.first))], d.Cache} }
 
 func (d *deviceTurns) next(int) (choices []Choice, err error) {
 	defer tensor.Catch(&err)
@@ -57,6 +58,9 @@ func (d *deviceTurns) next(int) (choices []Choice, err error) {
 	for _, t := range tokens {
 		choices = append(choices, Choice{ID: t})
 	}
+	if err == nil {
+		d.first = append(d.first, tokens[0])
+	}
 	return choices, err
 }
 
@@ -65,6 +69,16 @@ func (c Cache) with(positions int) Cache {
 	if positions > c.Capacity() {
 		return c.Resize(capacity(positions))
 	}
+	return c
+}
+
+// back returns a cache on the device with its first positions only.
+func (c Cache) back(positions int) Cache {
+	pos := tensor.New([]int32{int32(positions)}).Reshape()
+	if d := c.Pos.Device(); d != nil {
+		pos = pos.To(d)
+	}
+	c.Pos = pos
 	return c
 }
 
@@ -100,11 +114,7 @@ func (r *reader) read(texts [][]int32) ([][][]float32, error) {
 // rewind forgets all but the first n positions.
 func (r *reader) rewind(n int) {
 	if n < r.len {
-		pos := tensor.New([]int32{int32(n)}).Reshape()
-		if d := r.cache.Pos.Device(); d != nil {
-			pos = pos.To(d)
-		}
-		r.len, r.cache.Pos = n, pos
+		r.len, r.cache = n, r.cache.back(n)
 	}
 }
 
@@ -171,7 +181,7 @@ func (g *Generator) sampler() (*sample.Sampler, error) {
 	return sample.New(g.Sampling, uint64(seed[0])<<32|uint64(seed[1]))
 }
 
-func (h *hostTurns) held() Cache { return h.cache }
+func (h *hostTurns) held() text { return text{h.texts[0][:min(h.len, len(h.texts[0]))], h.cache} }
 
 func (h *hostTurns) next(int) (choices []Choice, err error) {
 	defer tensor.Catch(&err)
