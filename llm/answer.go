@@ -29,8 +29,8 @@ func (m *Model) newAnswer(index int, stops []string) *answer {
 	return a
 }
 
-// add adds a token, and returns what is known now: the token, and the end if it completes a text
-// of stops.
+// add adds a token, and returns it with the text that is known now, and the end if it completes a
+// text of stops.
 func (a *answer) add(c models.Choice) []Token {
 	if c.ID < 0 {
 		return []Token{a.finish(EndStop)}

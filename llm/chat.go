@@ -46,7 +46,7 @@ type ChatOptions struct {
 }
 
 // Chat yields the tokens of the answer to messages, see [Model.Generate]. The next turn of a chat
-// reads only what is new.
+// reads only its new tokens.
 func (m *Model) Chat(ctx context.Context, messages []Message, o *ChatOptions) iter.Seq2[Token, error] {
 	var g *GenerateOptions
 	if o != nil {
@@ -55,7 +55,7 @@ func (m *Model) Chat(ctx context.Context, messages []Message, o *ChatOptions) it
 	return m.generate(ctx, func() ([]int32, error) { return m.ChatIDs(messages, o) }, g, true)
 }
 
-// ChatIDs returns the tokens of messages: those of ChatPrompt.
+// ChatIDs returns the tokens of messages, of the text of ChatPrompt.
 func (m *Model) ChatIDs(messages []Message, o *ChatOptions) ([]int32, error) {
 	text, err := m.ChatPrompt(messages, o)
 	if err != nil {

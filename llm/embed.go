@@ -12,7 +12,7 @@ import (
 	"github.com/tensorken/tensorken/tokenizer"
 )
 
-// A pooling makes one embedding of those of the tokens of a text, as the files of Sentence
+// A pooling makes one embedding from the embeddings of a text's tokens, as the files of Sentence
 // Transformers say.
 type pooling struct {
 	apply     func(x, valid tensor.Tensor) tensor.Tensor

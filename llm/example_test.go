@@ -2,8 +2,11 @@ package llm_test
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"log"
+	"strings"
 
 	"github.com/tensorken/tensorken/llm"
 	"github.com/tensorken/tensorken/models/sample"
@@ -52,6 +55,7 @@ func ExampleModel_Generate() {
 // Embeddings of texts are near to each other where the texts are alike, for a model that has
 // learned it: this one has random weights.
 func ExampleModel_Embed() {
+	var m *llm.Model
 	m, err := llm.Open("testdata/embed", nil)
 	if err != nil {
 		log.Fatal(err)
@@ -65,8 +69,58 @@ func ExampleModel_Embed() {
 	// Output: 2 32
 }
 
-// An estimate says what a model takes before it is opened.
+// A tool, its call by the model, and the answer of the tool, as the model reads them.
+func ExampleToolCall() {
+	m, err := llm.Open("testdata/chat", &llm.Options{Context: 64})
+	if err != nil {
+		log.Fatal(err)
+	}
+	var call llm.ToolCall
+	call.Type, call.Function.Name, call.Function.Arguments = "function", "now", json.RawMessage(`{"zone": "UTC"}`)
+	o := &llm.ChatOptions{
+		Template: "{% for m in messages %}{{ m.role }}: {{ m.tool_calls[0].function.arguments.zone if m.tool_calls else m.content }}\n{% endfor %}",
+		Tools:    []json.RawMessage{json.RawMessage(`{"type": "function", "function": {"name": "now"}}`)},
+	}
+	text, err := m.ChatPrompt([]llm.Message{{Role: "assistant", ToolCalls: []llm.ToolCall{call}}, {Role: "tool", Content: "12:00"}}, o)
+	fmt.Print(text, err)
+	// Output:
+	// assistant: UTC
+	// tool: 12:00
+	// <nil>
+}
+
+// A prompt that is too long is an error with both lengths.
+func ExampleContextError() {
+	m, err := llm.Open("testdata/chat", nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, err := range m.Generate(context.Background(), strings.Repeat("a", 200), nil) {
+		var long *llm.ContextError
+		fmt.Println(errors.As(err, &long), long.Prompt, long.Context)
+	}
+	// Output: true 201 128
+}
+
+// The end of an answer.
+func ExampleEnd() {
+	m, err := llm.Open("testdata/chat", nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	var last llm.Token
+	for last, err = range m.Generate(context.Background(), "The quick", &llm.GenerateOptions{MaxTokens: 3}) {
+		if err != nil {
+			log.Fatal(err)
+		}
+	}
+	fmt.Println(last.End == llm.EndLength)
+	// Output: true
+}
+
+// An estimate says how much a model takes before it is opened.
 func ExampleEstimate() {
+	var e llm.Memory
 	e, err := llm.Estimate("testdata/chat")
 	if err != nil {
 		log.Fatal(err)

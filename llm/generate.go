@@ -15,7 +15,7 @@ import (
 )
 
 // GenerateOptions say how a text goes on. Their zero value takes the most probable tokens until the
-// context is full; [Model.Defaults] are those of the model's makers.
+// context is full; [Model.Defaults] has the settings of the model's makers.
 type GenerateOptions struct {
 	sample.Settings
 	// DRYBreakers are texts: tokens that have one of them are added to DRY.Breakers.
@@ -46,7 +46,7 @@ const (
 // A Token is the next piece of an answer.
 type Token struct {
 	ID int32 // -1 in the last one of an answer, which has End
-	// Text is what the answer's text goes on with: whole characters only, and nothing that may
+	// Text follows the text before: whole characters only, and nothing that may
 	// become a text of Stop, so that it may be empty, or belong to tokens before.
 	Text    string
 	Index   int // the answer, from 0 to N-1

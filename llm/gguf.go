@@ -79,7 +79,7 @@ func (f *ggufFile) pooling() (p pooling, err error) {
 	return p, nil
 }
 
-// tokenizer is that of tokenizer.ggml, or a tokenizer.json as a text.
+// tokenizer reads the metadata tokenizer.ggml, or a tokenizer.json as a text.
 func (f *ggufFile) tokenizer() (t *tokenizer.Tokenizer, err error) {
 	const prefix, text = "tokenizer.ggml.", "tokenizer.huggingface.json"
 	get := func(key string, read func(key string) error) {
@@ -109,7 +109,7 @@ func (f *ggufFile) tokenizer() (t *tokenizer.Tokenizer, err error) {
 	return t, err
 }
 
-// ids are those of special tokens, by role.
+// ids returns the special tokens by role.
 func (f *ggufFile) ids() map[string]int32 {
 	ids := map[string]int32{}
 	for role, key := range map[string]string{"bos": "bos", "eos": "eos", "unk": "unknown", "sep": "seperator", "pad": "padding", "cls": "cls", "mask": "mask"} {

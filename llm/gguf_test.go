@@ -53,7 +53,7 @@ func tokens(t *testing.T) func(gguf.Meta) gguf.Meta {
 	}
 }
 
-// A GGUF file writes what the folder writes that it was made of.
+// A GGUF file writes the same texts as its folder.
 func TestGGUF(t *testing.T) {
 	ctx := context.Background()
 	messages := []llm.Message{{Role: "user", Content: "What is a tensor?"}}
@@ -115,7 +115,7 @@ func TestGGUFErrors(t *testing.T) {
 	}
 }
 
-// The pooling of a file, and embeddings as those of the folder.
+// Poolings of a file; embeddings equal the embeddings of its folder.
 func TestGGUFEmbed(t *testing.T) {
 	texts := []string{"a cat", "the quick brown fox"}
 	want, err := open(t, "testdata/embed", nil).Embed(texts)

@@ -2,10 +2,13 @@ package llm_test
 
 import (
 	"context"
+	"crypto/sha1"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"slices"
@@ -285,6 +288,31 @@ func TestOpenErrors(t *testing.T) {
 	m := open(t, "testdata/chat", &llm.Options{Context: 20})
 	if got, _ := collect(t, m.Generate(context.Background(), "The quick", nil)); got[0] != " brown fox|length" {
 		t.Errorf("with a context of 20: %q", got)
+	}
+}
+
+// A name is fetched from a server.
+func TestOpenName(t *testing.T) {
+	var list []map[string]any
+	err := fs.WalkDir(os.DirFS("testdata/chat"), ".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		data, err := os.ReadFile(filepath.Join("testdata/chat", path))
+		list = append(list, map[string]any{"type": "file", "path": path, "size": len(data), "oid": fmt.Sprintf("%x", sha1.Sum(fmt.Appendf(nil, "blob %d\x00%s", len(data), data)))})
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	mux := http.NewServeMux()
+	mux.Handle("/tiny/chat/resolve/main/", http.StripPrefix("/tiny/chat/resolve/main", http.FileServer(http.Dir("testdata/chat"))))
+	mux.HandleFunc("/api/models/tiny/chat/tree/main", func(w http.ResponseWriter, _ *http.Request) { json.NewEncoder(w).Encode(list) })
+	server := httptest.NewServer(mux)
+	defer server.Close()
+	m := open(t, "hf:tiny/chat", &llm.Options{Hub: server.URL, Cache: filepath.Join(t.TempDir(), "models")})
+	if got, _ := collect(t, m.Generate(context.Background(), "The quick", &llm.GenerateOptions{MaxTokens: 6})); got[0] != " brown|length" {
+		t.Errorf("%q", got)
 	}
 }
 

@@ -50,7 +50,7 @@ func estimate(f source) (m Memory, err error) {
 // least is the context that Open wants to have memory for.
 const least = 1024
 
-// check returns an error if the model takes more than there is, with what would fit.
+// check returns an error if the model takes more than there is, with a size that would fit.
 func (m Memory) check(o Options) error {
 	free := o.Memory
 	if free == 0 && (o.Device == nil || o.Device == tensor.CPU()) {

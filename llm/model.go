@@ -14,17 +14,17 @@ import (
 	"github.com/tensorken/tensorken/tree"
 )
 
-// Options change what Open does. A nil pointer is all zeros.
+// Options change how Open works. A nil pointer is all zeros.
 type Options struct {
 	Device *tensor.Device // nil: the CPU
 	// Context is the most tokens of a prompt and its answer together; 0 is the model's.
 	Context int
-	// Memory is the number of bytes that the model may take; 0 is what the host has free, where
+	// Memory is the number of bytes that the model may take; 0 is the memory that the host has free, where
 	// the system tells. Less than zero: anything.
 	Memory int64
 	// Truncate lets Embed cut texts that are longer than the model reads, an error otherwise.
 	Truncate bool
-	// Hub is the address of the server of hf: names, and Cache the folder for what is fetched;
+	// Hub is the address of the server of hf: names, and Cache the folder of fetched models;
 	// empty: huggingface.co, and a folder in the user's cache.
 	Hub, Cache string
 	// Progress, if it is not nil, is told how many bytes of a fetched file have come.
@@ -122,7 +122,7 @@ func (m *Model) open(path string) (err error) {
 	return m.readDefaults(path, f)
 }
 
-// uniform returns a model whose numbers have one type, that of most of them: GGUF files have vectors in
+// uniform returns a model whose numbers have one type, the most frequent: GGUF files have vectors in
 // float32 beside matrices in 16 bits.
 func uniform(model any) any {
 	elements := map[tensor.DType]int{}
@@ -166,7 +166,7 @@ func (m *Model) specials(ids map[string]int32) map[string]string {
 	return all
 }
 
-// Close frees what the model keeps between texts. Texts under way go on.
+// Close frees the memory that the model keeps between texts. Texts under way go on.
 func (m *Model) Close() error {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -32,7 +32,7 @@ func readJSON(dir, name string, into any) (ok bool, err error) {
 	return true, nil
 }
 
-// settings are those of config.json that this package reads itself; package models checks the file.
+// settings has the part of config.json that this package reads itself; package models checks the file.
 type settings struct {
 	Context int // 0: no limit
 	// PerToken is the number of numbers that a token takes in the cache.
@@ -100,5 +100,5 @@ func (m *Model) readDefaults(path string, f source) error {
 }
 
 // Defaults returns the settings that the model's makers recommend, which a nil *GenerateOptions
-// stands for: those of generation_config.json.
+// stands for, in generation_config.json.
 func (m *Model) Defaults() GenerateOptions { return m.defaults }

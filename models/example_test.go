@@ -48,6 +48,28 @@ func ExampleGenerator() {
 	// 4
 }
 
+// Proposals of tokens that followed the last ones earlier in the text, and the log-probabilities of
+// the tokens.
+func ExampleGenerator_Choices() {
+	m, err := models.LoadLlama("testdata/llama_gqa")
+	if err != nil {
+		log.Fatal(err)
+	}
+	g := models.Generator{Model: m, MaxTokens: 3, NGram: 2, LogProbs: 1}
+	for choices, err := range g.Choices([][]int32{{5, 6, 7, 5, 6}}) {
+		if err != nil {
+			log.Fatal(err)
+		}
+		var c models.Choice = choices[0]
+		var best models.LogProb = c.Top[0]
+		fmt.Println(c.ID == best.ID, c.LogProb == best.LogProb)
+	}
+	// Output:
+	// true true
+	// true true
+	// true true
+}
+
 // Embeddings of two texts; the second is shorter.
 func ExampleBERT() {
 	m, err := models.LoadBERT("testdata/bert")

@@ -57,7 +57,7 @@ type text struct {
 type Choice struct {
 	ID int32 // -1: the text has ended
 	// LogProb is the logarithm of the probability of the token by the model itself, without
-	// Sampling, and Top are those of the most probable tokens: see [Generator.LogProbs].
+	// Sampling, and Top has the most probable tokens with theirs: see [Generator.LogProbs].
 	LogProb float64
 	Top     []LogProb
 }

@@ -86,7 +86,7 @@ func (m measured) Decode(ids tensor.Tensor, c models.Cache) (tensor.Tensor, mode
 	return m.Decoder.Decode(ids, c)
 }
 
-// A stepped decoder counts its calls, and is not recorded as they change what it captures.
+// A stepped decoder counts its calls, and is not recorded, as they change the number.
 type stepped struct {
 	models.Decoder
 	n *int

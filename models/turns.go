@@ -12,7 +12,7 @@ import (
 // Turns are texts that a [Generator] writes.
 type turns interface {
 	next(left int) ([]Choice, error) // the next token of each text, of at most left
-	held() text                      // what the cache has of the first text
+	held() text                      // the tokens of the first text that the cache has
 }
 
 // A state is the state of texts whose tokens are chosen on the device: a step takes and returns it.
@@ -215,7 +215,7 @@ func (h *hostTurns) choose(i int, id int32, logits []float32) Choice {
 	return c
 }
 
-// logProbs returns the log-probability of a token, and those of the n greatest.
+// logProbs returns the log-probability of a token, and the n greatest.
 func logProbs(logits []float32, id int32, n int) (float64, []LogProb) {
 	top, sum := float64(slices.Max(logits)), 0.0
 	for _, x := range logits {

@@ -18,7 +18,7 @@ func Context() context.Context {
 	return ctx
 }
 
-// Part returns a context that ends as that of Context, for a part of a program, such as an answer in
+// Part returns a context that ends as Context does, for a part of a program, such as an answer in
 // a chat. stop ends the part.
 func Part() (ctx context.Context, stop context.CancelFunc) {
 	return signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)

@@ -25,7 +25,7 @@ const tries = 4
 
 var pause = time.Second // 1, 2 and 4 of them
 
-// size and sum are those of the file, and not of git's pointer to it.
+// size returns the length of the file, and not of git's pointer to it.
 func (e entry) size() int64 {
 	if e.LFS != nil {
 		return e.LFS.Size
@@ -33,6 +33,7 @@ func (e entry) size() int64 {
 	return e.Size
 }
 
+// sum returns a hash and the value that it should have.
 func (e entry) sum() (hash.Hash, string) {
 	if e.LFS != nil {
 		return sha256.New(), e.LFS.OID

@@ -23,7 +23,7 @@ import (
 	"github.com/tensorken/tensorken/internal/files"
 )
 
-// Options change what Fetch does. A nil pointer is all zeros.
+// Options change how Fetch works. A nil pointer is all zeros.
 type Options struct {
 	Server string // the address; empty: https://huggingface.co
 	Cache  string // the folder of models; empty: tensorken/models in the user's cache folder
@@ -90,7 +90,7 @@ type fetcher struct {
 	Options
 	ctx            context.Context
 	repo, revision string
-	one            string // the file that is wanted; empty: those of wanted
+	one            string // the file that is wanted; empty: all of wanted
 	dir            string
 }
 

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
+	"log"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -82,6 +83,20 @@ func newServer(t *testing.T) (*server, *Options) {
 	h := httptest.NewServer(s)
 	t.Cleanup(h.Close)
 	return s, &Options{Server: h.URL + "/", Cache: filepath.Join(t.TempDir(), "models")}
+}
+
+// A model of a server with Hugging Face's API comes into a folder.
+func ExampleFetch() {
+	h := httptest.NewServer(&server{files: map[string]string{"config.json": "{}"}})
+	defer h.Close()
+	dir, err := os.MkdirTemp("", "models")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	path, err := Fetch(context.Background(), "owner/name", &Options{Server: h.URL, Cache: filepath.Join(dir, "cache")})
+	fmt.Println(filepath.Base(path), err)
+	// Output: owner--name@main <nil>
 }
 
 func TestFetch(t *testing.T) {

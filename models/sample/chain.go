@@ -12,7 +12,7 @@ import (
 type Candidate struct {
 	ID    int32
 	Logit float64
-	P     float64 // the probability, of which those of all candidates add up to 1
+	P     float64 // the probability; all add up to 1
 }
 
 // A Sampler chooses the tokens of a text on the host. It is for one goroutine at a time.
@@ -23,7 +23,7 @@ type Sampler struct {
 	seen []int32     // of tokens, how often the text has them
 }
 
-// New returns a sampler whose draws are those of a seed.
+// New returns a sampler that draws from a seed.
 func New(s Settings, seed uint64) (*Sampler, error) {
 	if err := s.Check(); err != nil {
 		return nil, err
@@ -108,7 +108,7 @@ func draw(c []Candidate, u float64, weight func(i int) float64) int32 {
 }
 
 // Verify returns a token with the distribution p, given one that was proposed, drawn from the
-// distribution q; nil is that of a certain proposal. It takes the proposal as often as it can.
+// distribution q; nil stands for a certain proposal. It takes the proposal as often as it can.
 //
 // Source: Leviathan et al., "Fast Inference from Transformers via Speculative Decoding", 2023.
 func (s *Sampler) Verify(p, q []Candidate, proposed int32) (id int32, accepted bool) {

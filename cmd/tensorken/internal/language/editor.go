@@ -15,7 +15,7 @@ import (
 // errQuit is the result of Ctrl-C in an empty line.
 var errQuit = errors.New("quit")
 
-// An editor reads lines from a terminal that sends each key at once. Keys are those of readline.
+// An editor reads lines from a terminal that sends each key at once. Keys are readline's.
 type editor struct {
 	in      *bufio.Reader
 	out     io.Writer
@@ -68,7 +68,7 @@ func (e *editor) readLine(prompt string) (string, error) {
 	}
 }
 
-// edits are what keys do.
+// edits has the effects of keys.
 var edits = map[string]func(e *editor){
 	"left":      func(e *editor) { e.cursor = max(0, e.cursor-1) },
 	"right":     func(e *editor) { e.cursor = min(len(e.line), e.cursor+1) },
@@ -168,7 +168,7 @@ func width(text []rune) (n int) {
 	return n
 }
 
-// controls and escapes are the keys by what terminals send.
+// controls and escapes are the keys by the characters of terminals.
 var (
 	controls = map[rune]string{
 		1: "home", 2: "left", 3: "ctrl-c", 4: "ctrl-d", 5: "end", 6: "right", 8: "backspace", 10: "enter", 11: "cut right", 12: "clear",

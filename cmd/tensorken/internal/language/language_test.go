@@ -188,7 +188,7 @@ func TestEditor(t *testing.T) {
 			t.Errorf("%q: %q, want %q", keys, got, want)
 		}
 	}
-	// A long line shows the part around the cursor, and what commands a terminal is escaped.
+	// A long line shows the part around the cursor, and commands for a terminal are escaped.
 	var out strings.Builder
 	e := &editor{in: bufio.NewReader(strings.NewReader(strings.Repeat("日", 40) + "\u009b\r")), out: &out, columns: func() int { return 30 }}
 	if _, err := e.readLine("> "); err != nil && err != io.EOF {
