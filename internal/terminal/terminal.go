@@ -1,4 +1,5 @@
-// Package terminal finds out about the terminal that a program writes to.
+// Package terminal finds out about the terminal that a program writes to, and reads single keys from
+// it. Read this file first, terminal.go; others are for one system each.
 package terminal
 
 import (

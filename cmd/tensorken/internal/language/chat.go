@@ -42,7 +42,7 @@ lines stands between lines of """. Lines that begin with a slash are commands:
 	}
 	o.open(c)
 	c.Flags().StringVar(&o.system, "system", "", "system message")
-	o.generate()
+	o.generate(c)
 	return c
 }
 
@@ -178,7 +178,7 @@ func (c *chat) answer() error {
 		ctx, stop = interrupt.Part()
 		defer stop()
 	}
-	var t clock
+	var t timing
 	text, err := t.print(c.model.Chat(ctx, c.all(), &llm.ChatOptions{GenerateOptions: c.options}), c.out)
 	fmt.Fprintln(c.out)
 	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {

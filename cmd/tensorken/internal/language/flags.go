@@ -13,9 +13,9 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/tensorken/tensorken/device"
+	"github.com/tensorken/tensorken/internal/clock"
 	"github.com/tensorken/tensorken/internal/hostmem"
 	"github.com/tensorken/tensorken/internal/limits"
 	"github.com/tensorken/tensorken/llm"
@@ -110,31 +110,31 @@ type flags struct {
 	bias              map[string]string
 	greedy, ignoreEnd bool
 	seed              uint64
-	flags             *pflag.FlagSet
+	changed           func(flag string) bool // whether it is given
 }
 
 // open adds the flags of a model.
 func (f *flags) open(c *cobra.Command) {
-	f.flags = c.Flags()
-	f.flags.SortFlags = false
-	f.flags.StringVar(&f.device, "device", "", device.Usage)
-	f.flags.Var(number{limits.Count, "size", reflect.ValueOf(&f.context).Elem()}, "context", "greatest length of a prompt and its answer together, in tokens (default the model's)")
-	f.flags.StringVar(&f.hub, "hub", "", "address of the server that hf: names are fetched from (default https://huggingface.co)")
-	f.flags.StringVar(&f.cache, "cache", "", "folder for fetched models (default tensorken/models in the user's cache folder)")
+	c.Flags().SortFlags = false
+	f.changed = c.Flags().Changed
+	c.Flags().StringVar(&f.device, "device", "", device.Usage)
+	c.Flags().Var(number{limits.Count, "size", reflect.ValueOf(&f.context).Elem()}, "context", "greatest length of a prompt and its answer together, in tokens (default the model's)")
+	c.Flags().StringVar(&f.hub, "hub", "", "address of the server that hf: names are fetched from (default https://huggingface.co)")
+	c.Flags().StringVar(&f.cache, "cache", "", "folder for fetched models (default tensorken/models in the user's cache folder)")
 }
 
 // generate adds the flags of an answer.
-func (f *flags) generate() {
+func (f *flags) generate(c *cobra.Command) {
 	for _, s := range settings {
-		f.flags.Var(s.value(&f.set), s.name, s.help)
+		c.Flags().Var(s.value(&f.set), s.name, s.help)
 	}
-	f.flags.BoolVar(&f.greedy, "greedy", false, "take the most probable tokens, whatever the model's makers recommend")
-	f.flags.Uint64Var(&f.seed, "seed", 0, "seed of the draws; 0 is another one each time")
-	f.flags.StringArrayVar(&f.stop, "stop", nil, "a text that ends an answer, any number of times")
-	f.flags.StringArrayVar(&f.dryBreakers, "dry-breaker", nil, "a text that no repetition of DRY goes across, any number of times")
-	f.flags.StringToStringVar(&f.bias, "bias", nil, "numbers that are added to logits, as 5=1.5,17=-inf")
-	f.flags.BoolVar(&f.ignoreEnd, "ignore-end", false, "go on where the model ends the text")
-	f.flags.StringVar(&f.draft, "draft", "", "a smaller model of the same tokens that proposes tokens")
+	c.Flags().BoolVar(&f.greedy, "greedy", false, "take the most probable tokens, whatever the model's makers recommend")
+	c.Flags().Uint64Var(&f.seed, "seed", 0, "seed of the draws; 0 is another one each time")
+	c.Flags().StringArrayVar(&f.stop, "stop", nil, "a text that ends an answer, any number of times")
+	c.Flags().StringArrayVar(&f.dryBreakers, "dry-breaker", nil, "a text that no repetition of DRY goes across, any number of times")
+	c.Flags().StringToStringVar(&f.bias, "bias", nil, "numbers that are added to logits, as 5=1.5,17=-inf")
+	c.Flags().BoolVar(&f.ignoreEnd, "ignore-end", false, "go on where the model ends the text")
+	c.Flags().StringVar(&f.draft, "draft", "", "a smaller model of the same tokens that proposes tokens")
 }
 
 // options returns the settings of the model's makers, changed by the flags that are given.
@@ -144,11 +144,11 @@ func (f *flags) options(m *llm.Model) (*llm.GenerateOptions, error) {
 		o.Settings = sample.Settings{}
 	}
 	for _, s := range settings {
-		if f.flags.Changed(s.name) {
+		if f.changed(s.name) {
 			reflect.ValueOf(s.field(&o)).Elem().Set(reflect.ValueOf(s.field(&f.set)).Elem())
 		}
 	}
-	if f.greedy && f.flags.Changed("temperature") && o.Temperature > 0 {
+	if f.greedy && f.changed("temperature") && o.Temperature > 0 {
 		return nil, fmt.Errorf("--greedy takes the most probable tokens, and --temperature %v draws: leave one out", o.Temperature)
 	}
 	if f.ignoreEnd {
@@ -181,7 +181,7 @@ func (f *flags) checkTexts() error {
 			}
 		}
 	}
-	if f.flags.Changed("bias") && len(f.bias) == 0 {
+	if f.changed("bias") && len(f.bias) == 0 {
 		return fmt.Errorf("--bias names nothing: give it a token and a number, as 5=1.5")
 	}
 	return nil
@@ -219,11 +219,11 @@ func (f *flags) load(ctx context.Context, path string, notes io.Writer) (*llm.Mo
 
 // model opens one model, and fetches it first if it has a name.
 func (f *flags) model(ctx context.Context, path string, dev *tensor.Device, notes io.Writer) (*llm.Model, error) {
-	start := time.Now()
+	start := clock.Now()
 	if name, ok := strings.CutPrefix(path, "hf:"); ok {
 		last := time.Time{}
 		progress := func(file string, done, size int64) {
-			if now := time.Now(); done == size || now.Sub(last) > time.Second {
+			if now := clock.Now(); done == size || now.Sub(last) > time.Second {
 				last = now
 				fmt.Fprintf(notes, "%s: %s of %s\n", file, hostmem.Size(int(done)), hostmem.Size(int(size)))
 			}
@@ -242,6 +242,6 @@ func (f *flags) model(ctx context.Context, path string, dev *tensor.Device, note
 	if err != nil {
 		return nil, err
 	}
-	fmt.Fprintf(notes, "model %s, %s of weights, opened in %.1f s\n", filepath.Base(path), hostmem.Size(int(e.Weights)), time.Since(start).Seconds())
+	fmt.Fprintf(notes, "model %s, %s of weights, opened in %.1f s\n", filepath.Base(path), hostmem.Size(int(e.Weights)), clock.Since(start).Seconds())
 	return m, nil
 }

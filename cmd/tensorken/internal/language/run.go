@@ -15,6 +15,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tensorken/tensorken/internal/clock"
 	"github.com/tensorken/tensorken/internal/limits"
 	"github.com/tensorken/tensorken/llm"
 )
@@ -55,7 +56,7 @@ stop, length or interrupted, and with --logprobs "logprobs". A model without a t
 	c.Flags().BoolVar(&o.json, "json", false, "print an object of JSON")
 	c.Flags().Var(number{limits.Limits{Least: 1, Most: 1024, Want: "a whole number from 1 to 1024"}, "size", reflect.ValueOf(&o.n).Elem()}, "n", "number of answers (default 1)")
 	c.Flags().Var(number{limits.Limits{Least: 0, Most: 1000, Want: "a whole number from 0 to 1000"}, "count", reflect.ValueOf(&o.logProbs).Elem()}, "logprobs", "with --json: print the log-probabilities of this many of the most probable tokens")
-	o.generate()
+	o.generate(c)
 	return c
 }
 
@@ -148,7 +149,7 @@ func parseIDs(text string) (ids []int32, err error) {
 
 // stream prints an answer as it comes, and how fast.
 func stream(ctx context.Context, tokens iter.Seq2[llm.Token, error], out, notes io.Writer) error {
-	var c clock
+	var c timing
 	_, err := c.print(tokens, out)
 	if c.tokens > 0 || err == nil {
 		fmt.Fprintln(out)
@@ -160,22 +161,22 @@ func stream(ctx context.Context, tokens iter.Seq2[llm.Token, error], out, notes 
 	return err
 }
 
-// A clock measures an answer.
-type clock struct {
+// A timing measures an answer.
+type timing struct {
 	tokens       int
 	start, first time.Time
 	last         time.Time
 }
 
 // print prints the tokens of an answer, and returns its text.
-func (c *clock) print(tokens iter.Seq2[llm.Token, error], out io.Writer) (string, error) {
+func (c *timing) print(tokens iter.Seq2[llm.Token, error], out io.Writer) (string, error) {
 	var text strings.Builder
-	c.start = time.Now()
+	c.start = clock.Now()
 	for t, err := range tokens {
 		if err != nil {
 			return text.String(), err
 		}
-		if c.last = time.Now(); t.ID >= 0 {
+		if c.last = clock.Now(); t.ID >= 0 {
 			if c.tokens++; c.tokens == 1 {
 				c.first = c.last
 			}
@@ -188,7 +189,7 @@ func (c *clock) print(tokens iter.Seq2[llm.Token, error], out io.Writer) (string
 	return text.String(), nil
 }
 
-func (c *clock) String() string {
+func (c *timing) String() string {
 	if c.tokens < 2 {
 		return fmt.Sprintf("tokens: %d", c.tokens)
 	}
