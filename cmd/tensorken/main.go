@@ -1,5 +1,4 @@
-// Command tensorken runs language models, trains a classifier, evaluates it, measures the machine's
-// devices, and turns text into tokens.
+// Command tensorken runs language models, trains classifiers, and measures the machine's devices.
 //
 //	tensorken train                      # on 1,797 handwritten digits, built in
 //	tensorken predict digits.safetensors # on the digits held out by train
