@@ -180,7 +180,7 @@ func (m *Model) Name() string { return m.name }
 // Context returns the most tokens of a prompt and its answer together; 0 is no limit.
 func (m *Model) Context() int { return m.settings.Context }
 
-// Tokenizer returns the model's tokenizer, or why there is none.
+// Tokenizer returns the model's tokenizer, or the reason for having no tokenizer.
 func (m *Model) Tokenizer() (*tokenizer.Tokenizer, error) { return m.tokenizer, m.noTokens }
 
 // A ContextError is the error of a prompt that is longer than the context.

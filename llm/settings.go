@@ -16,7 +16,7 @@ import (
 // maxJSON is the most bytes of a file of settings.
 const maxJSON = 64 << 20
 
-// readJSON reads a file of a folder; ok is false if there is none.
+// readJSON reads a file of a folder; ok is false if it does not exist.
 func readJSON(dir, name string, into any) (ok bool, err error) {
 	path := filepath.Join(dir, name)
 	data, err := files.ReadAll(path, maxJSON)

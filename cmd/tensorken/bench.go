@@ -16,6 +16,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tensorken/tensorken/cmd/tensorken/internal/language"
 	"github.com/tensorken/tensorken/device"
 	"github.com/tensorken/tensorken/internal/bench"
 	"github.com/tensorken/tensorken/tensor"
@@ -28,7 +29,7 @@ type benchOptions struct {
 	max, threads int
 	budget       time.Duration
 	json         bool
-	plot         string
+	plot, model  string
 	peers        peerOptions
 }
 
@@ -61,7 +62,10 @@ memory of steps. Programs of the libraries alternate with this one, three times,
 time is the median of the three. A ratio is how many times as fast this library is, or how
 many times less memory it takes. The bar is what the project wants: of the ratio to the
 fastest of the libraries that it names, or of the value. A work that one program cannot
-measure, or whose results differ, is left out, and the command fails at its end.`,
+measure, or whose results differ, is left out, and the command fails at its end.
+
+With --model it measures how many tokens a second a language model, as in tensorken run,
+reads in prompts of some lengths, and writes after them.`,
 		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if err := o.peers.check(c.Flags().Changed); err != nil {
@@ -69,6 +73,9 @@ measure, or whose results differ, is left out, and the command fails at its end.
 			}
 			if o.peers.compare {
 				return o.comparePeers(c.Context(), c.OutOrStdout(), c.ErrOrStderr())
+			}
+			if o.model != "" {
+				return o.benchModel(c.Context(), c.OutOrStdout(), c.ErrOrStderr())
 			}
 			return o.run(c.Context(), c.OutOrStdout(), c.ErrOrStderr())
 		},
@@ -82,11 +89,20 @@ measure, or whose results differ, is left out, and the command fails at its end.
 	f.DurationVar(&o.budget, "time", 200*time.Millisecond, "time to spend on each number, more if three runs take longer")
 	f.BoolVar(&o.json, "json", false, "print the result as JSON; the table goes to standard error")
 	f.StringVar(&o.plot, "plot", "", "draw the result into this file, a .png or an .svg")
+	f.StringVar(&o.model, "model", "", "measure this language model instead")
 	f.BoolVar(&o.peers.compare, "peers", false, "compare the CPU with NumPy, PyTorch, gonum and GoMLX, or the GPU of --device with PyTorch")
 	f.StringVar(&o.peers.works, "works", "", "with --peers: works to measure, a regular expression (default all)")
 	f.StringVar(&o.peers.dir, "peers-dir", filepath.Join("bench", "peers"), "with --peers: the folder of the peers' programs")
 	f.StringVar(&o.peers.python, "python", "", "with --peers: the Python interpreter (default the first on PATH that has the library)")
 	return c
+}
+
+// benchModel measures a language model on one device.
+func (o benchOptions) benchModel(ctx context.Context, stdout, stderr io.Writer) error {
+	if len(o.devices) > 1 {
+		return errors.New("--model measures one device: name one with --device")
+	}
+	return language.Bench(ctx, o.model, strings.Join(o.devices, ""), o.json, stdout, stderr)
 }
 
 func opNames() []string {

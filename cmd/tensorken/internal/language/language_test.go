@@ -157,6 +157,21 @@ func TestEmbed(t *testing.T) {
 	}
 }
 
+func TestBench(t *testing.T) {
+	var out, notes bytes.Buffer
+	if err := Bench(context.Background(), chatModel, "cpu", false, &out, &notes); err != nil || strings.Count(out.String(), "\n") != 3 || !strings.Contains(out.String(), "decode") {
+		t.Errorf("%s, %v", &out, err)
+	}
+	out.Reset()
+	var r struct{ Speeds []speed }
+	if err := Bench(context.Background(), chatModel, "cpu", true, &out, &notes); err != nil || json.Unmarshal(out.Bytes(), &r) != nil || len(r.Speeds) != 2 || r.Speeds[1].Speed <= 0 {
+		t.Errorf("%s, %v", &out, err)
+	}
+	if err := Bench(context.Background(), embedModel, "cpu", false, &out, &notes); err == nil || !strings.Contains(err.Error(), "is an encoder") {
+		t.Errorf("an encoder: %v", err)
+	}
+}
+
 // Keys edit the line, and bring back older ones.
 func TestEditor(t *testing.T) {
 	const left, right, up, down, del = "\x1b[D", "\x1b[C", "\x1b[A", "\x1b[B", "\x1b[3~"
