@@ -85,6 +85,40 @@ func Fetch(ctx context.Context, name string, o *Options) (path string, err error
 	return path, nil
 }
 
+// A Local is a model, or one of its files, that was fetched.
+type Local struct {
+	Name string // as Fetch takes it
+	Path string
+	Size int64
+}
+
+// List returns the complete models in a cache; empty: the folder in the user's cache.
+func List(cache string) (list []Local, err error) {
+	marks, err := filepath.Glob(filepath.Join(cmp.Or(cache, cachedir.Path("models")), "*--*@*", "*"+complete))
+	for _, mark := range marks {
+		dir, one := filepath.Dir(mark), strings.TrimSuffix(filepath.Base(mark), complete)
+		repo, revision, _ := strings.Cut(strings.Replace(filepath.Base(dir), "--", "/", 1), "@")
+		m := Local{Name: strings.TrimSuffix(path.Join(repo, one)+"@"+revision, "@main"), Path: filepath.Join(dir, one)}
+		f := fetcher{one: one}
+		err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
+			name, _ := filepath.Rel(dir, path)
+			if err != nil || d.IsDir() || !f.wants(filepath.ToSlash(name)) {
+				return err
+			}
+			info, err := d.Info()
+			if err == nil {
+				m.Size += info.Size()
+			}
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, m)
+	}
+	return list, err
+}
+
 // A fetcher fetches one model.
 type fetcher struct {
 	Options

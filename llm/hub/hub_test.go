@@ -11,6 +11,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -96,7 +97,12 @@ func ExampleFetch() {
 	defer os.RemoveAll(dir)
 	path, err := Fetch(context.Background(), "owner/name", &Options{Server: h.URL, Cache: filepath.Join(dir, "cache")})
 	fmt.Println(filepath.Base(path), err)
-	// Output: owner--name@main <nil>
+	var list []Local
+	list, err = List(filepath.Join(dir, "cache"))
+	fmt.Println(list[0].Name, list[0].Size, err)
+	// Output:
+	// owner--name@main <nil>
+	// owner/name 2 <nil>
 }
 
 func TestFetch(t *testing.T) {
@@ -146,6 +152,24 @@ func TestFetchFile(t *testing.T) {
 	}
 	if _, err := os.Stat(filepath.Join(o.Cache, "owner--name@main", "b-00002-of-00002.gguf")); err != nil {
 		t.Error(err)
+	}
+	if _, err := Fetch(context.Background(), "owner/name", o); err != nil {
+		t.Fatal(err)
+	}
+	list, err := List(o.Cache)
+	var sizes []string
+	for _, l := range list {
+		if _, err := os.Stat(l.Path); err != nil {
+			t.Error(err)
+		}
+		sizes = append(sizes, fmt.Sprint(l.Name, " ", l.Size))
+	}
+	if want := []string{"owner/name 10010", "owner/name/a-Q4_K.gguf 1", "owner/name/b-00001-of-00002.gguf 4"}; err != nil || !slices.Equal(sizes, want) {
+		t.Errorf("the cache has %q, error %v, want %q", sizes, err, want)
+	}
+	o.Cache = filepath.Join(t.TempDir(), "other")
+	if list, err := List(o.Cache); len(list) > 0 || err != nil {
+		t.Errorf("an empty cache has %v, %v", list, err)
 	}
 	delete(s.files, "config.json")
 	if _, err := Fetch(context.Background(), "owner/name", o); err == nil || !strings.Contains(err.Error(), `as owner/name/file.gguf: "`) {

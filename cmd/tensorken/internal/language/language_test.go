@@ -6,6 +6,8 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -169,6 +171,32 @@ func TestBench(t *testing.T) {
 	}
 	if err := Bench(context.Background(), embedModel, "cpu", false, &out, &notes); err == nil || !strings.Contains(err.Error(), "is an encoder") {
 		t.Errorf("an encoder: %v", err)
+	}
+}
+
+func TestModels(t *testing.T) {
+	cache := t.TempDir()
+	list := func() (string, string) {
+		var out, notes bytes.Buffer
+		if err := listModels(cache, &out, &notes); err != nil {
+			t.Fatal(err)
+		}
+		return out.String(), notes.String()
+	}
+	if out, notes := list(); out != "" || !strings.Contains(notes, "no models") {
+		t.Errorf("%q, %q", out, notes)
+	}
+	dir := filepath.Join(cache, "owner--name@v1")
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{".complete": "", "config.json": "{}"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if out, _ := list(); out != "hf:owner/name@v1  2 B  "+dir+"\n" {
+		t.Errorf("%q", out)
 	}
 }
 
