@@ -13,6 +13,7 @@ import (
 
 	"github.com/tensorken/tensorken/internal/files"
 	"github.com/tensorken/tensorken/internal/jinja"
+	"github.com/tensorken/tensorken/internal/pyvalue"
 )
 
 // A Message is a part of a chat.
@@ -73,7 +74,7 @@ func (m *Model) ChatPrompt(messages []Message, o *ChatOptions) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("llm: %w", err)
 	}
-	vars := &jinja.Dict{}
+	vars := &pyvalue.Dict{}
 	all := []variable{{"messages", messages}, {"tools", nil}, {"documents", nil}, {"add_generation_prompt", !o.Continue}}
 	if len(o.Tools) > 0 {
 		all[1].value = o.Tools
@@ -85,7 +86,7 @@ func (m *Model) ChatPrompt(messages []Message, o *ChatOptions) (string, error) {
 		all = append(all, variable{name, o.Vars[name]})
 	}
 	for _, v := range all {
-		value, err := jinja.From(v.value)
+		value, err := pyvalue.From(v.value)
 		if err != nil {
 			return "", fmt.Errorf("llm: the template's %s: %w", v.name, err)
 		}

@@ -53,7 +53,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.AddCommand(trainCommand(), predictCommand(), digitsCommand(), benchCommand(), profileCommand(),
-		language.RunCommand(), language.ChatCommand(), language.EmbedCommand(), language.ModelsCommand(), tokenizeCommand(), ggufCommand(), gpuCommand(), environmentTopic())
+		language.RunCommand(), language.ChatCommand(), language.EmbedCommand(), language.ModelsCommand(), tokenizeCommand(), templateCommand(), ggufCommand(), gpuCommand(), environmentTopic())
 	out, notes := &output{w: stdout}, &output{w: stderr}
 	root.SetArgs(args)
 	root.SetOut(out)
