@@ -260,3 +260,33 @@ func TestTrain(t *testing.T) {
 		t.Errorf("a small Unigram vocabulary: %v", err)
 	}
 }
+
+// A batch is what its texts are, and of one length if there is padding.
+func TestEncodeBatch(t *testing.T) {
+	tok := load(t, "bert_wordpiece")
+	texts := strings.Split(mixedText(20000), "\n")
+	padding := &Padding{Token: "[PAD]", MultipleOf: 8}
+	batch, err := tok.EncodeBatch(texts, &EncodeOptions{Padding: padding})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, text := range texts {
+		e, err := tok.Encode(text, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n, got := e.Len(), batch[i]
+		if got.Len() != batch[0].Len() || got.Len()%8 != 0 || !slices.Equal(got.IDs[:n], e.IDs) || !slices.Equal(got.Offsets[:n], e.Offsets) {
+			t.Errorf("text %d differs", i)
+		}
+		for j := n; j < got.Len(); j++ {
+			if got.Tokens[j] != "[PAD]" || got.AttentionMask[j] != 0 || got.SpecialMask[j] != 1 {
+				t.Errorf("text %d has the token %q at %d", i, got.Tokens[j], j)
+			}
+		}
+		ids, err := tok.Encode(text, &EncodeOptions{IDsOnly: true, NoSpecial: true})
+		if err != nil || ids.Tokens != nil || !slices.Equal(ids.IDs, e.IDs[1:n-1]) {
+			t.Errorf("text %d: the ids alone differ, %v", i, err)
+		}
+	}
+}
