@@ -52,6 +52,10 @@ type LoopLimits struct {
 	// of scores that a mask hides in part have them.
 	Skips bool
 
+	// Lengths says that kernels compute, store and read no more than the conditions of Store and Where need,
+	// where these hide positions beyond a length that is an argument.
+	Lengths bool
+
 	// Rows of temporaries are not at multiples of Conflict bytes, which compete for few
 	// sets of a cache; 0 if that does not matter.
 	Conflict int

@@ -69,7 +69,7 @@ func (c KVCache) append(k, v tensor.Tensor) (next KVCache, at tensor.Operand) {
 	case n == 0:
 		return c, c.Position()
 	case c.Pos.IsValid():
-		last := tensor.Internal.Positions(graph.Token{}, "nn.KVCache", "position", "the cache of %d, which is full", c.K, c.Pos.Reshape().Add(n-1), c.K.Dim(2))
+		last := tensor.Internal.Positions(graph.Token{}, "nn.KVCache", "position", "the cache of %d, which is full", c.K, c.Pos.Reshape().Add(n-1), c.K.Dim(2)).Keep()
 		at = last.Sub(n - 1)
 		c.Pos = last.Add(1).Keep()
 	default:

@@ -207,15 +207,18 @@ func (o *AttentionOptions) firstQuery(q *graph.Node) queryStart {
 func (f queryStart) upTo(a attentionSize) func(n int) Tensor {
 	grid := []int{a.queries, a.keys}
 	ahead := Tensor{n: sub(graph.Iota(grid, 1), graph.Iota(grid, 0))} // of the query, but for the first's position
-	if f.tensor.IsValid() {
-		ahead = ahead.Sub(f.tensor)
-		return func(n int) Tensor { return ahead.Le(n) }
+	constant := func(n int) Tensor {
+		return Tensor{n: graph.Const(ir.Int32, ir.Int(ir.Int32, int64(n)), ahead.n.Shape)}
+	}
+	if f.tensor.IsValid() { // it is the one argument, so that devices know a bound
+		ahead := ahead.Sub(f.tensor)
+		return func(n int) Tensor { return ahead.Le(constant(n)) }
 	}
 	// Beyond these limits lies no key: so great numbers do not overflow.
 	return func(n int) Tensor {
 		last := min(max(f.number+n, -a.queries), a.keys)
 		if f.fixed {
-			return ahead.Le(Tensor{n: graph.Const(ir.Int32, ir.Int(ir.Int32, int64(last)), ahead.n.Shape)})
+			return ahead.Le(constant(last))
 		}
 		return ahead.Le(last)
 	}

@@ -24,7 +24,7 @@ type smallLooper struct {
 }
 
 func (l *smallLooper) LoopLimits() ir.LoopLimits {
-	return ir.LoopLimits{Bytes: l.bytes, Rows: 4, Columns: 2, Conflict: 20, Serial: l.Looper.LoopLimits().Serial, Skips: l.skips}
+	return ir.LoopLimits{Bytes: l.bytes, Rows: 4, Columns: 2, Conflict: 20, Serial: l.Looper.LoopLimits().Serial, Skips: l.skips, Lengths: l.Looper.LoopLimits().Lengths}
 }
 
 func (l *smallLooper) CompileLoop(x *ir.Loop) (driver.Program, error) {

@@ -1,6 +1,7 @@
 package cpu
 
 import (
+	"math"
 	"unsafe"
 
 	"github.com/tensorken/tensorken/ir"
@@ -26,6 +27,7 @@ type activation struct {
 	resized ir.AxisSet // axes along which it has changed its length
 	first   bool       // the next run is the first
 	at, n   [ir.MaxAxes]int
+	limit   [ir.MaxAxes]int // along each axis, the positions that are needed
 	loops   [ir.MaxAxes]loop
 	dims    [ir.MaxAxes]term
 	nest    loopNest
@@ -41,10 +43,14 @@ func (f *activation) enter(c *program, bind []binding, mem unsafe.Pointer, bad *
 	f.count = resize(f.count, len(c.sets))
 	f.first = true
 	for a := range c.space.Axes {
-		f.at[a], f.n[a] = 0, 1
+		f.at[a], f.n[a], f.limit[a] = 0, 1, math.MaxInt/2 // less a position that may be negative
+	}
+	for i := range c.space.limits {
+		l := &c.space.limits[i]
+		f.limit[l.axis] = min(f.limit[l.axis], l.positions(bind))
 	}
 	for _, a := range c.wholeAxes {
-		f.n[a] = c.space.Axes[a].Len
+		f.n[a] = min(c.space.Axes[a].Len, f.limit[a])
 	}
 	for i := range c.consts {
 		f.reg[c.consts[i].reg] = unsafe.Pointer(&c.consts[i].bits)
@@ -61,8 +67,9 @@ func resize[T any](s []T, n int) []T {
 	return s[:n]
 }
 
-// moveTo moves the block along an axis: to n positions from at on.
+// moveTo moves the block along an axis: to n positions from at on, fewer if the axis ends before.
 func (f *activation) moveTo(axis, at, n int) {
+	n = max(0, min(n, f.limit[axis]-at))
 	if f.at[axis] != at {
 		f.at[axis] = at
 		f.changed |= 1 << axis

@@ -11,7 +11,13 @@ import (
 // A space is a kernel's iteration space and how it is cut.
 type space struct {
 	*loopnest.Nest
-	tune *tuning
+	tune   *tuning
+	limits []axisLimit
+}
+
+// with returns the space with another kernel over the same axes.
+func (s *space) with(k *ir.Kernel) *space {
+	return &space{&loopnest.Nest{Kernel: k, Rank: s.Rank}, s.tune, s.limits}
 }
 
 // routines has the constructor of each routine's runner.
@@ -25,7 +31,10 @@ var routines = [ir.Ops]func(s *space) runner{
 func (d *device) compile(k *ir.Kernel) *executable {
 	p := &executable{args: k.Args, reach: shape.Reaches(k)}
 	p.status = slices.IndexFunc(k.Args, func(a ir.Arg) bool { return a.Kind == ir.Status })
-	s := &space{loopnest.Canonical(k), &d.tune}
+	s := &space{Nest: loopnest.Canonical(k), tune: &d.tune}
+	if k.Template != ir.Routine {
+		s.limits = s.findLimits()
+	}
 	switch k.Template {
 	case ir.Pointwise:
 		p.runner = newPointwise(s)

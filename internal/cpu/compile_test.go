@@ -17,7 +17,7 @@ func TestWork(t *testing.T) {
 	if err := ir.Verify(k); err != nil {
 		t.Fatal(err)
 	}
-	s := &space{loopnest.Canonical(k), &defaultTuning}
+	s := &space{Nest: loopnest.Canonical(k), tune: &defaultTuning}
 	want := rows*cols + cols + rows*cols + rows*cols + 16*rows + rows
 	if got := s.work(s.Stores(0, false)); got != want {
 		t.Errorf("the work is %d additions, want %d", got, want)

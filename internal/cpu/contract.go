@@ -93,7 +93,7 @@ func newContract(s *space) (r *contractRunner, extra int) {
 func (r *contractRunner) cutWindows(i int, rows, cols []int, transposed bool) bool {
 	s := r.space
 	results := float64(s.Size(s.List(ir.Batch)) * s.Size(rows) * s.Size(cols))
-	if r.product.Indexed == nil || transposed && results > loopnest.Points(s.Axes, s.Body[i].Domain) {
+	if r.product.Indexed == nil || len(s.limits) > 0 || transposed && results > loopnest.Points(s.Axes, s.Body[i].Domain) {
 		return false
 	}
 	if r.windows = s.findWindows(i); r.windows == nil {
@@ -214,7 +214,7 @@ func (r *contractRunner) share(i int) int {
 	}
 	k := *s.Kernel
 	k.Body, k.Args = slices.Clone(k.Body), append(slices.Clone(k.Args), ir.Arg{Kind: ir.In, DType: in.Type})
-	r.space = &space{&loopnest.Nest{Kernel: &k, Rank: s.Rank}, s.tune}
+	r.space = s.with(&k)
 	axes := slices.Concat(s.List(ir.Batch), r.depth.axes, r.cols.axes)
 	axes = slices.DeleteFunc(axes, func(a int) bool { return !in.Domain.Has(a) })
 	view := &ir.View{Coef: make([]int, len(s.Axes))}
@@ -230,7 +230,7 @@ func (r *contractRunner) share(i int) int {
 	store := ir.Instr{Op: ir.Store, Type: in.Type, Src: []int{i}, Arg: len(s.Args), View: view, Domain: in.Domain}
 	first := k
 	first.Body = append(slices.Clone(k.Body), store)
-	r.pack = newPointwiseOver(&space{&loopnest.Nest{Kernel: &first, Rank: s.Rank}, s.tune}, axes, []int{len(k.Body)})
+	r.pack = newPointwiseOver(s.with(&first), axes, []int{len(k.Body)})
 	k.Body[i] = ir.Instr{Op: ir.Load, Type: in.Type, Arg: len(s.Args), View: view, Domain: in.Domain}
 	return 1
 }

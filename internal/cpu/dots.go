@@ -67,7 +67,7 @@ func newDots(s *space) *pointwiseRunner {
 	limit := min(max(n/32, dotWork/(m*depth), 16), s.tune.maxBlock/2)
 	w := &pointwiseRunner{tiles: tilings{newTiling(s, list(left&right), 1, 1), newTiling(s, cols, limit, limit)}}
 	for _, y := range products {
-		if _, ok := w.tiles[1].stride(s.Body[y].View.Coef); !ok {
+		if _, ok := w.tiles[1].stride(s.Body[y].View.Coef); !ok || len(s.limits) > 0 && len(w.tiles[1].longAxes()) > 1 {
 			return nil
 		}
 	}
@@ -78,7 +78,7 @@ func newDots(s *space) *pointwiseRunner {
 	}
 	lanes := slices.Concat(rows, w.tiles[1].longAxes(), deep)
 	stores := s.Stores(0, false)
-	w.program = assemble(&space{&loopnest.Nest{Kernel: &k, Rank: s.Rank}, s.tune}, schedule{lanes: lanes, extent: extent, roots: stores, products: products}).program
+	w.program = assemble(s.with(&k), schedule{lanes: lanes, extent: extent, roots: stores, products: products}).program
 	w.program.wholeAxes = whole
 	w.work = s.work(stores)
 	w.blocksPerTask = s.tune.grain(w.tiles.count(), w.work)
@@ -154,6 +154,9 @@ func doDots(f *activation, s *op) {
 	p := s.dots
 	c, a, b := f.out(s), f.reg[s.src[0]], unsafe.Add(f.bind[p.arg].p, p.pos(f)*p.bytes)
 	m, n, k := f.count[p.rows], f.count[p.cols], f.count[p.depths]
+	if k == 0 {
+		clear(unsafe.Slice((*byte)(c), m*n*p.from))
+	}
 	rows, cols, part := even(m, p.Rows, 1), n, even(k, dotPart, 16)
 	if rows < m {
 		cols = dotColumns

@@ -36,7 +36,7 @@ func (t tuning) serial() tuning {
 
 // LoopLimits implements driver.Looper.
 func (d *device) LoopLimits() ir.LoopLimits {
-	return ir.LoopLimits{Bytes: d.tune.loopBytes, Rows: d.tune.loopRows, Columns: d.tune.loopColumns, Conflict: d.tune.conflict}
+	return ir.LoopLimits{Bytes: d.tune.loopBytes, Rows: d.tune.loopRows, Columns: d.tune.loopColumns, Conflict: d.tune.conflict, Lengths: true}
 }
 
 // CompileLoop implements driver.Looper.
@@ -53,7 +53,7 @@ func (d *device) CompileLoop(l *ir.Loop) (p driver.Program, err error) {
 	e := &executable{args: l.Args, reach: make([]shape.Reach, len(l.Args)), status: -1, runner: r}
 	r.body, r.last = d.stages(l, l.Body, l.Block, e), d.stages(l, l.Last, l.Matrix%l.Block, e)
 	for i := range l.Body {
-		s := &space{loopnest.Canonical(l.Body[i].Kernel), &d.tune}
+		s := &space{Nest: loopnest.Canonical(l.Body[i].Kernel), tune: &d.tune}
 		all := ir.Axes()
 		for a := range s.Axes {
 			all |= 1 << a

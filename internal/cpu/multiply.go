@@ -50,6 +50,9 @@ func (t *tilePart) multiply(finish bool) {
 	for _, f := range []*activation{t.x, t.y, t.z} {
 		t.strips.moveTo(f, t.first)
 	}
+	for t.to > t.from && t.depth.sizeAt(t.y, t.to-1) == 0 { // beyond a limit
+		t.to--
+	}
 	// Where the depth is 0, one iteration sets the strips to 0.
 	for k := t.from; k < max(t.to, t.from+1); k++ {
 		m := multiplication{m: t.rows.size(t.z), n: t.cols.size(t.z), add: k - t.from}
@@ -58,7 +61,9 @@ func (t *tilePart) multiply(finish bool) {
 		}
 		for i := t.first; i < t.last; i++ {
 			t.strips.moveTo(t.z, i)
-			m.m = t.rows.size(t.z)
+			if m.m = t.rows.size(t.z); m.m*m.n == 0 {
+				continue
+			}
 			stored := t.locate(&m, i, finish)
 			if k < t.to {
 				t.loadLeft(&m, i, k)
@@ -215,6 +220,9 @@ func (j sumJob) task(x *executor, w *worker, i int) {
 		sum := unsafe.Add(base(x.shared), j.at+(i*j.parts*j.span+s-first)*j.stripBytes())
 		j.strips.moveTo(f, s)
 		n := j.rows.size(f) * j.cols.size(f)
+		if n == 0 {
+			continue
+		}
 		for p := 1; p < j.parts; p++ {
 			j.add(sum, sum, unsafe.Add(sum, p*j.span*j.stripBytes()), n)
 		}

@@ -98,7 +98,8 @@ func (m *pointwiseRunner) begin(x *executor, w *worker) { w.enter(x, m.program) 
 func (m *pointwiseRunner) task(_ *executor, w *worker, i int) {
 	f := &w.activations[0]
 	for t := i * m.blocksPerTask; t < min((i+1)*m.blocksPerTask, m.tiles.count()); t++ {
-		m.tiles.moveTo(f, t)
-		f.run()
+		if m.tiles.moveTo(f, t); m.tiles.size(f) > 0 {
+			f.run()
+		}
 	}
 }

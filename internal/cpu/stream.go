@@ -104,7 +104,7 @@ func (r *streamRunner) cut() {
 func (r *streamRunner) prepare() {
 	k := *r.space.Kernel
 	k.Body, k.Args = slices.Clone(k.Body), slices.Clone(k.Args)
-	s := &space{&loopnest.Nest{Kernel: &k, Rank: r.space.Rank}, r.space.tune}
+	s := r.space.with(&k)
 	level := loopnest.Levels(s.Body)
 	lanes := slices.Concat(r.keep.longAxes(), r.chunk.longAxes())
 	if r.columnMajor {
@@ -214,8 +214,9 @@ func (j *streamJob) task(x *executor, w *worker, i int) {
 		}
 	}
 	for c := part * j.chunksPerPart; c < min((part+1)*j.chunksPerPart, j.chunk.count); c++ {
-		j.chunk.moveTo(f, c)
-		f.run()
+		if j.chunk.moveTo(f, c); j.chunk.size(f) > 0 && n > 0 {
+			f.run()
+		}
 	}
 }
 
@@ -231,8 +232,6 @@ func (res *result) valAt(mem unsafe.Pointer, i int) unsafe.Pointer {
 // A combineJob combines the parts of a phase's results, a box of kept points per
 // task.
 type combineJob struct{ *streamJob }
-
-func (j combineJob) begin(*executor, *worker) {}
 
 func (j combineJob) task(x *executor, w *worker, box int) {
 	f := &w.activations[0]

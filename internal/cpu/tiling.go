@@ -126,6 +126,12 @@ func (t *tiling) size(f *activation) int {
 	return n
 }
 
+// sizeAt moves an activation to box i, and returns the number of its points.
+func (t *tiling) sizeAt(f *activation, i int) int {
+	t.moveTo(f, i)
+	return t.size(f)
+}
+
 // Tilings are the products of boxes of several groups of axes. The boxes of the
 // last group vary fastest.
 type tilings []*tiling
@@ -145,6 +151,15 @@ func (ts tilings) longAxes() []int {
 		axes = append(axes, t.longAxes()...)
 	}
 	return axes
+}
+
+// size is the number of points of an activation's box.
+func (ts tilings) size(f *activation) int {
+	n := 1
+	for _, t := range ts {
+		n *= t.size(f)
+	}
+	return n
 }
 
 // moveTo moves an activation to box i.

@@ -61,7 +61,7 @@ func (s *space) findWindows(i int) *windows {
 	if !w.addAxes(&k) {
 		return nil
 	}
-	w.space = &space{&loopnest.Nest{Kernel: &k, Rank: append(slices.Clone(s.Rank), make([]int, len(w.coordinates))...)}, s.tune}
+	w.space = &space{&loopnest.Nest{Kernel: &k, Rank: append(slices.Clone(s.Rank), make([]int, len(w.coordinates))...)}, s.tune, s.limits}
 	for j := range k.Body {
 		in := &k.Body[j]
 		if !need[j] {

@@ -82,7 +82,7 @@ func TestWindows(t *testing.T) {
 				t.Fatalf("%s: %v", c.name, err)
 			}
 			for name, tune := range tunings {
-				if r, _ := newContract(&space{loopnest.Canonical(k), &tune}); name == "default" && (r.windows != nil) != c.find {
+				if r, _ := newContract(&space{Nest: loopnest.Canonical(k), tune: &tune}); name == "default" && (r.windows != nil) != c.find {
 					t.Errorf("windows %s are found: %v, want %v", c.name, r.windows != nil, c.find)
 				}
 				d := New(Options{Threads: 3}).(*device)

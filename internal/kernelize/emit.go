@@ -108,7 +108,7 @@ func (t *trial) value(n *node, at []ir.AffineExpr, guards []ir.Guard, fill ir.Nu
 		return -1, true
 	}
 	if _, ok := t.p.stored(n, t.g); ok && !t.p.recomputes(n) {
-		return t.load(n, at, guards, fill), true
+		return t.within(n, t.load(n, at, guards, fill), at, guards), true
 	}
 	id, filled = t.compute(n, at, guards, fill)
 	switch {

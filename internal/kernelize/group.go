@@ -45,6 +45,7 @@ type instr struct {
 	ir.Instr
 	node     *node          // that it computes or stores
 	reads    *node          // from memory: by a Load, or by a Scatter whose base is no constant
+	masks    bool           // a Where that applies the mask of the value that it loads
 	position *ir.AffineExpr // of an Iota, its value; of an instruction that uses an index, see Index.Element
 }
 

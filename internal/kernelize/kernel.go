@@ -171,6 +171,7 @@ func (w *writer) lower(from *instr, src []int) int {
 		return w.add(ir.Instr{Op: ir.Where, Type: in.Type, Src: []int{inside, src[0], other}})
 	case in.Op == ir.Load:
 		in.Arg = w.arg(ir.In, from.reads.Node)
+		w.k.Kernel.Args[in.Arg].Undefined = from.reads.cut
 	case isFailed(from.node):
 		report := w.add(ir.Instr{Op: ir.Load, Type: ir.Int32, Arg: w.arg(ir.In, nil), View: &ir.View{Coef: make([]int, len(w.k.Axes))}})
 		return w.add(ir.Instr{Op: ir.Cast, Type: ir.Bool, Src: []int{report}})

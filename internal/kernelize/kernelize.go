@@ -63,6 +63,7 @@ type Options struct {
 // root is stored. A kernel reads only leaves and stores of earlier kernels.
 func Graph(roots []*graph.Node, o Options) (kernels []Kernel, outputs []Output) {
 	p := placed(roots, o)
+	p.cutStores()
 	w := &writer{}
 	kernels = make([]Kernel, len(p.groups))
 	for i, g := range p.groups {

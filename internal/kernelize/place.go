@@ -27,7 +27,9 @@ type node struct {
 	id     int      // of its instruction in the owner
 	layout layout   // in the owner
 	saved  bool     // it is stored
-	copied *node    // the row-major copy of a leaf
+	tail   tail
+	cut    bool  // it is stored without its tail
+	copied *node // the row-major copy of a leaf
 
 	placed  bool
 	inside  *region  // the one whose kernels alone compute it
@@ -127,6 +129,9 @@ func (p *placer) placeOnce(n *node) {
 		return
 	}
 	n.placed = true
+	if p.Loops.Lengths {
+		n.tail = p.tailOf(n)
+	}
 	if n.inside != nil {
 		n.size, n.cost = 1, 1
 		return
