@@ -20,7 +20,10 @@ type number func(bind []binding) int
 // findLimits lists the limits of a kernel's axes, from conditions of stores and of what reductions add
 // up or compare. A limit is the greatest over the other axes.
 func (s *space) findLimits() (list []axisLimit) {
-	for a := range s.Axes {
+	for a, axis := range s.Axes {
+		if (axis.Role == ir.K || axis.Role == ir.Reduced) && len(s.List(axis.Role)) > 1 {
+			continue // boxes of several axes are not in the order of one
+		}
 		var needs []loopnest.Bounds
 		for i := range s.Body {
 			in := &s.Body[i]

@@ -50,9 +50,7 @@ func (t *tilePart) multiply(finish bool) {
 	for _, f := range []*activation{t.x, t.y, t.z} {
 		t.strips.moveTo(f, t.first)
 	}
-	for t.to > t.from && t.depth.sizeAt(t.y, t.to-1) == 0 { // beyond a limit
-		t.to--
-	}
+	t.to = max(t.from, min(t.to, t.depth.needed(t.y)))
 	// Where the depth is 0, one iteration sets the strips to 0.
 	for k := t.from; k < max(t.to, t.from+1); k++ {
 		m := multiplication{m: t.rows.size(t.z), n: t.cols.size(t.z), add: k - t.from}

@@ -213,10 +213,12 @@ func (j *streamJob) task(x *executor, w *worker, i int) {
 			f.reg[r.valReg] = res.valAt(mem, part*j.nk+start)
 		}
 	}
-	for c := part * j.chunksPerPart; c < min((part+1)*j.chunksPerPart, j.chunk.count); c++ {
-		if j.chunk.moveTo(f, c); j.chunk.size(f) > 0 && n > 0 {
-			f.run()
-		}
+	if n == 0 {
+		return
+	}
+	for c := part * j.chunksPerPart; c < min((part+1)*j.chunksPerPart, j.chunk.needed(f)); c++ {
+		j.chunk.moveTo(f, c)
+		f.run()
 	}
 }
 

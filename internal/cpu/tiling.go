@@ -126,10 +126,12 @@ func (t *tiling) size(f *activation) int {
 	return n
 }
 
-// sizeAt moves an activation to box i, and returns the number of its points.
-func (t *tiling) sizeAt(f *activation, i int) int {
-	t.moveTo(f, i)
-	return t.size(f)
+// needed is the number of boxes up to a limit, if the tiling has one axis.
+func (t *tiling) needed(f *activation) int {
+	if len(t.axes) != 1 {
+		return t.count
+	}
+	return min(t.count, ir.CeilDiv(f.limit[t.axes[0]], t.box[0]))
 }
 
 // Tilings are the products of boxes of several groups of axes. The boxes of the
