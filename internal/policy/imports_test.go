@@ -8,62 +8,6 @@ import (
 	"testing"
 )
 
-// order lists the library's packages. A package may import only those that
-// stand before it: data flows one way, from tensor to graph to compiler to
-// device. Commands and examples may import all of them, packages in their own folders, and
-// internal packages of the folders above, such as examples/internal; nothing else imports those.
-// Tests are free.
-//
-// A new package is added here and, in the same order, to the table in docs/design.md; do
-// not move one to make a build pass.
-var order = strings.Fields(`
-	internal/sorts internal/pyvalue internal/jinja
-	ir
-	internal/shape internal/loopnest
-	internal/simd
-	driver
-	internal/loops
-	internal/clock
-	internal/hostmem internal/hostmem/memtest internal/files internal/files/filestest internal/limits internal/cachedir internal/terminal
-	internal/interrupt internal/interrupt/interrupttest
-	internal/lru
-	internal/goroutine
-	internal/memory
-	internal/graph
-	internal/interp
-	internal/simplify internal/kernelize internal/compile
-	internal/storage internal/capture internal/profile
-	internal/exec
-	internal/cases
-	driver/drivertest
-	internal/cpu
-	internal/shader internal/shader/simt
-	internal/schedule/build internal/schedule/pointwise internal/schedule/reduce internal/schedule/routines
-	internal/schedule/product internal/schedule/tiles internal/schedule/contraction internal/schedule/attention
-	internal/schedule internal/wgsl internal/ptx
-	internal/tune
-	internal/dynlib internal/dynlib/dynlibtest
-	internal/wgpu
-	internal/pytree
-	tensor
-	internal/gpudevice
-	internal/gpu internal/cuda
-	webgpu cuda device
-	internal/jit
-	tree
-	grad grad/gradtest
-	internal/treefile
-	safetensors npy imageio wav
-	tokenizer/internal/match tokenizer/internal/norm tokenizer/internal/subword tokenizer
-	fft
-	linalg
-	solve
-	nn optim data/table data data/images train models
-	plot draw
-	internal/digits internal/bench
-	internal/goldentext internal/golden internal/policy internal/wgpu/wgputest internal/ptx/ptxtest
-`)
-
 // never lists imports that order allows and the design forbids: no package of from
 // imports one of to, directly or through others.
 var never = []struct{ from, to, why string }{
