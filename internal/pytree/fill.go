@@ -116,7 +116,7 @@ func (w *filler[L]) growSlice(p *layout, v reflect.Value) error {
 	named := map[int]bool{}
 	last := -1
 	for rest := range w.under {
-		if i, rest, ok := p.cutIndex(rest); ok && w.accepts(p.elem, rest, 0) {
+		if i, rest, ok := p.splitIndex(rest); ok && w.accepts(p.elem, rest, 0) {
 			named[i] = true
 			last = max(last, i)
 		}
@@ -259,7 +259,7 @@ func (w *filler[L]) accepts(p *layout, name string, depth int) bool {
 	case pointer:
 		return w.accepts(p.elem, name, depth+1)
 	case sequence:
-		_, rest, ok := p.cutIndex(name)
+		_, rest, ok := p.splitIndex(name)
 		return ok && w.accepts(p.elem, rest, depth+1)
 	case dictionary:
 		_, ok := w.key(p, name, depth+1)

@@ -167,7 +167,7 @@ func (b *builder) structure(p *layout) {
 		names[g.name] = f.Name
 		l := field{index: i, name: g.name, state: g.state, optional: g.optional}
 		if g.names != nil && b.reaches(f.Type, b.isLeaf) {
-			l.name, l.layout = "", b.patterned(f, g.names)
+			l.name, l.layout = "", b.patternLayout(f, g.names)
 		} else {
 			l.layout = b.layout(f.Type)
 		}

@@ -7,11 +7,13 @@ import (
 	"strings"
 )
 
-// A pattern names the leaves in the elements of a sequence, as the tag "*_l#_reverse" does:
-// * is a leaf's name in the element, # the element's index.
-type pattern struct{ before, after string } // texts around the index
+// A pattern forms the names of the leaves in a sequence's elements. It comes from a tag such as
+// "*_l#_reverse", where * is the name of a leaf within its element, and # the element's index:
+// leaf weight of element 2 is named weight_l2_reverse.
+type pattern struct{ before, after string } // texts before and after the index: "_l" and "_reverse"
 
-// parsePattern returns the pattern that a tag has for a name, nil for a name without * and #.
+// parsePattern parses the name in a tag as a pattern. It returns nil for a plain name, without
+// * and #.
 func parsePattern(name string) (*pattern, error) {
 	if !strings.ContainsAny(name, "*#") {
 		return nil, nil
@@ -24,9 +26,9 @@ func parsePattern(name string) (*pattern, error) {
 	return &pattern{before, after}, nil
 }
 
-// flat reports whether all leaves of a type are fields of one struct, so that a leaf's name
-// is a field's name.
-func (b *builder) flat(t reflect.Type) bool {
+// isFlat reports whether t is a struct whose leaves are its own fields, or fields of structs
+// embedded in it, so that the name of each leaf is the name of a field.
+func (b *builder) isFlat(t reflect.Type) bool {
 	if t.Kind() != reflect.Struct {
 		return false
 	}
@@ -35,17 +37,17 @@ func (b *builder) flat(t reflect.Type) bool {
 		if f.Tag.Get("tensor") == "-" {
 			continue
 		}
-		if f.Type != b.leaf && b.reaches(f.Type, b.needed) && !(b.embeds(f) && b.flat(f.Type)) {
+		if f.Type != b.leaf && b.reaches(f.Type, b.needed) && !(b.embeds(f) && b.isFlat(f.Type)) {
 			return false
 		}
 	}
 	return true
 }
 
-// patterned returns the layout of a field whose tag has a pattern.
-func (b *builder) patterned(f reflect.StructField, names *pattern) *layout {
+// patternLayout returns the layout of a field whose tag has a pattern.
+func (b *builder) patternLayout(f reflect.StructField, names *pattern) *layout {
 	t := f.Type
-	if t.Kind() != reflect.Slice && t.Kind() != reflect.Array || t.Elem() == b.leaf || !b.flat(t.Elem()) {
+	if t.Kind() != reflect.Slice && t.Kind() != reflect.Array || t.Elem() == b.leaf || !b.isFlat(t.Elem()) {
 		b.fail("field %s has the tag %q and is a %v: want a slice of structs whose fields are %v", f.Name, f.Tag.Get("tensor"), t, b.leaf)
 		return &layout{typ: t}
 	}
@@ -54,33 +56,33 @@ func (b *builder) patterned(f reflect.StructField, names *pattern) *layout {
 	return &p
 }
 
-// cut splits a name into an index and the name in the element; the index is "" if the name has
-// another form.
-func (n *pattern) cut(name string) (index, rest string) {
-	name, ok := strings.CutSuffix(name, n.after)
-	rest = strings.TrimRight(name, "0123456789")
-	index = name[len(rest):]
-	rest, found := strings.CutSuffix(rest, n.before)
-	if !ok || !found {
+// split is the inverse of a pattern: it returns the index of the element and the name of the
+// leaf within it. Both are "" if the name does not match.
+func (n *pattern) split(name string) (index, leaf string) {
+	name, endsRight := strings.CutSuffix(name, n.after)
+	leaf = strings.TrimRight(name, "0123456789")
+	index = name[len(leaf):]
+	leaf, found := strings.CutSuffix(leaf, n.before)
+	if !endsRight || !found {
 		return "", ""
 	}
-	return index, rest
+	return index, leaf
 }
 
-// cutIndex splits the name of a leaf of a sequence into the index of its element and its name
-// there.
-func (p *layout) cutIndex(name string) (i int, rest string, ok bool) {
-	head, rest, _ := strings.Cut(name, ".")
+// splitIndex splits the name of a leaf in a sequence into the index of the element and the
+// name of the leaf within it.
+func (p *layout) splitIndex(name string) (i int, leaf string, ok bool) {
+	index, leaf, _ := strings.Cut(name, ".")
 	if p.names != nil {
-		head, rest = p.names.cut(name)
+		index, leaf = p.names.split(name)
 	}
-	i, err := strconv.Atoi(head)
-	return i, rest, err == nil && i >= 0 && strconv.Itoa(i) == head
+	i, err := strconv.Atoi(index)
+	return i, leaf, err == nil && i >= 0 && strconv.Itoa(i) == index
 }
 
-// enter appends the name of element i of a sequence to the walker's name, and returns the
-// lengths of name and suffix before.
-func (w *walker[L]) enter(p *layout, i int) (name, suffix int) {
+// enterElement adds index i to the walker's name, or to its suffix for a pattern. It returns
+// the lengths that both had, to which the caller truncates them after the element.
+func (w *walker[L]) enterElement(p *layout, i int) (name, suffix int) {
 	name, suffix = len(w.name), len(w.suffix)
 	if p.names == nil {
 		w.dot()
@@ -93,6 +95,6 @@ func (w *walker[L]) enter(p *layout, i int) (name, suffix int) {
 	return name, suffix
 }
 
-// leafName returns the name of the walker's current leaf. The bytes are valid until its
-// next step.
+// leafName returns the name of the walker's current leaf. The bytes are valid until the walker
+// moves.
 func (w *walker[L]) leafName() []byte { return append(w.name, w.suffix...) }

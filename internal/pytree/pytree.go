@@ -288,7 +288,7 @@ func (w *walker[L]) elements(p *layout, v reflect.Value, do func(*layout, reflec
 		return nil
 	}
 	for i := range v.Len() {
-		n, suffix := w.enter(p, i)
+		n, suffix := w.enterElement(p, i)
 		if err := w.descend(p.elem, v.Index(i), do); err != nil {
 			return err
 		}
