@@ -9,31 +9,32 @@ import (
 
 // Accuracy returns the share of correct predictions, a scalar. Target has classes, integers
 // or bool of shape [...]; pred has a score for each class, [... classes], or the predicted
-// classes, integers or bool [...]. A single score for each example is no prediction yet:
-// compare it, as probability.Gt(0.5) or logit.Gt(0).
+// classes, integers or bool [...]. A single score for each example does not name a class:
+// compare it with a threshold first, such as probability.Gt(0.5) or logit.Gt(0).
 func Accuracy(pred, target tensor.Tensor) tensor.Tensor {
 	return correct("Accuracy", pred, target).Cast(tensor.Float32).Mean()
 }
 
-// MAE returns the mean of |pred - target|, a scalar. Both have one shape.
+// MAE returns the mean of |pred - target|, a scalar. Both have the same shape.
 func MAE(pred, target tensor.Tensor) tensor.Tensor {
 	checkAlike("MAE", pred, target)
 	return pred.Sub(target).Abs().Mean()
 }
 
 // R2 returns 1 - Σ(target - pred)²/Σ(target - mean)², the share of target's variance that
-// pred explains, a scalar. Both have one shape. If all targets are equal it is 1 for right
-// predictions and otherwise 0, as in scikit-learn.
+// pred explains, a scalar. Both have the same shape. If all targets are equal, R2 is 1 if all
+// predictions are right and 0 otherwise, as in scikit-learn.
 func R2(pred, target tensor.Tensor) tensor.Tensor {
 	checkAlike("R2", pred, target)
 	constant := target.Max().Eq(target.Min())
-	all := target.Sub(target.Mean()).NormP(2)
-	part := target.Sub(pred).NormP(2).Div(tensor.Where(constant, 1, all))
-	perfect := target.Eq(pred).All().Cast(part.DType())
-	return tensor.Where(constant, perfect, part.Square().Neg().Add(1))
+	deviation := target.Sub(target.Mean()).NormP(2)
+	unexplained := target.Sub(pred).NormP(2).Div(tensor.Where(constant, 1, deviation)) // a part of deviation
+	perfect := target.Eq(pred).All().Cast(unexplained.DType())
+	return tensor.Where(constant, perfect, unexplained.Square().Neg().Add(1))
 }
 
-// correct returns where the predicted class, the ArgMax of scores or pred itself, is target's.
+// correct returns a bool for each target: whether the predicted class, which is pred itself or
+// the ArgMax of its scores, equals it.
 func correct(op string, pred, target tensor.Tensor) tensor.Tensor {
 	if pred.Rank() == target.Rank() {
 		checkAlike(op, pred, target)
@@ -51,12 +52,12 @@ func correct(op string, pred, target tensor.Tensor) tensor.Tensor {
 	return pred.ArgMax(-1).Eq(labels(op, target, n))
 }
 
-// equalClasses returns where classes are equal, of any types of integers or bool. It
-// computes in the wider of the two types, because a device may lack one that is wider than
-// both.
+// equalClasses returns whether classes are equal, element by element; each may be of any type of
+// integers or bool. It compares in the wider of the two types, because a device may lack a
+// type that holds all values of both.
 func equalClasses(pred, target tensor.Tensor) tensor.Tensor {
 	wide, other := pred, target
-	if greatest(pred.DType()) < greatest(target.DType()) {
+	if valueBits(pred.DType()) < valueBits(target.DType()) {
 		wide, other = target, pred
 	}
 	same := wide.Eq(other.Cast(wide.DType()))
@@ -66,8 +67,8 @@ func equalClasses(pred, target tensor.Tensor) tensor.Tensor {
 	return same
 }
 
-// greatest returns the number of bits of the greatest value of a type of integers or bool.
-func greatest(d tensor.DType) int {
+// valueBits returns the number of bits of the greatest value of a type of integers or bool.
+func valueBits(d tensor.DType) int {
 	bits := 8 * d.Size()
 	switch {
 	case d == tensor.Bool:
@@ -85,7 +86,7 @@ func checkClasses(op string, pred, target tensor.Tensor) {
 	}
 }
 
-// checkAlike panics unless pred and target have one shape: broadcasting [n 1] against
+// checkAlike panics unless pred and target have the same shape: broadcasting [n 1] against
 // [n] is usually a mistake.
 func checkAlike(op string, pred, target tensor.Tensor) {
 	if p, t := pred.Shape(), target.Shape(); !slices.Equal(p, t) {
@@ -96,7 +97,7 @@ func checkAlike(op string, pred, target tensor.Tensor) {
 // wantLabels ends errors about labels of a wrong type.
 const wantLabels = "want labels that are integers or bool: Cast(tensor.Int32)"
 
-// checkIntegers panics with a reason if t is of floats.
+// checkIntegers panics with a reason if t has floats.
 func checkIntegers(op, reason string, t tensor.Tensor) {
 	if t.DType().IsFloat() {
 		misuse(op, reason, t.DType(), t.Shape())
