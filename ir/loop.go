@@ -2,62 +2,63 @@ package ir
 
 import "strconv"
 
-// A Loop runs the kernels of attention block by block, so that the scores between kernels have
-// the length of a block and not of all rows. For each block it runs Body, one kernel after the
-// other; for the last one of a matrix, if that is shorter, Last. The rows are the rows of the
-// scores, all matrices of a batch one below the other, here two:
+// A Loop runs the kernels of attention block by block, so that memory holds the scores of one
+// block of rows at a time, not of all rows. The rows are the rows of the matrices of scores, and
+// the matrices of a batch lie one below the other. A matrix is divided into parts, and a part
+// into blocks. With two matrices of 7 rows:
 //
-//	rows 0 to 3   block of part 0 of matrix 0    Rows   14
-//	rows 4 to 6   block of part 1 of matrix 0    Matrix  7
-//	rows 7 to 10  block of part 0 of matrix 1    Part    4
-//	rows 11 to 13 block of part 1 of matrix 1    Block   4
+//	rows 0 to 3    a block of part 0 of matrix 0    Rows   14
+//	rows 4 to 6    a block of part 1 of matrix 0    Matrix  7
+//	rows 7 to 10   a block of part 0 of matrix 1    Part    4
+//	rows 11 to 13  a block of part 1 of matrix 1    Block   4
 //
-// The blocks of a part are computed in order; parts in any order. Kernels read and write only
-// their block's rows, apart from arguments that are cleared, to which the blocks of a part add
-// one after the other. Where a block has several matrices, they count as one.
+// For each block the loop runs the kernels of Body in order, or those of Last if the block is
+// shorter. The blocks of a part are computed in order, parts in any order. Kernels read and
+// write only the rows of their block. The exception is arguments in Clears: the blocks of a
+// part add to them one after the other. If a block covers several matrices, they count as one.
 type Loop struct {
-	Args   []Arg   // each buffer once: kernels may read an Out that earlier ones have written
+	Args   []Arg   // each buffer once: kernels may read an Out that earlier kernels have written
 	Temps  []Temp  // hold values between the kernels of a block
-	Clears []Clear // at the start of each part
-	Rows   int     // in all, a multiple of Matrix
+	Clears []Clear // are set to 0 at the start of each part
+	Rows   int     // rows of all matrices, a multiple of Matrix
 	Matrix int     // rows of a matrix
-	Part   int     // rows of a part, a multiple of Block; the last one of a matrix may have fewer
-	Block  int     // rows of a block; the last one of a matrix may have fewer
+	Part   int     // rows of a part, a multiple of Block; the last part of a matrix may have fewer
+	Block  int     // rows of a block; the last block of a matrix may have fewer
 	Body   []Stage // for a block of Block rows
 	Last   []Stage // for the last block of a matrix, if it has fewer rows
 }
 
-// LoopLimits say which loops a device takes. With the zero value it takes none.
+// LoopLimits say which loops a device runs. The zero value is for a device that runs no loops.
 type LoopLimits struct {
-	Bytes   int // that temporaries may have to stay in fast memory
-	Rows    int // blocks should have a multiple of this
-	Columns int // the least length of rows that are worth a loop
-	Scores  int // the least number of bytes of all scores that are worth a loop
-	// Attention is the greatest depth of scores and width of products with which the device
-	// runs kernels of the template Attention; 0: it runs none. They take the place of loops.
+	Bytes   int // the largest size of temporaries that stay in fast memory
+	Rows    int // the number of rows of a block should be a multiple of this
+	Columns int // the shortest rows for which a loop is worth it
+	Scores  int // the smallest size of all scores, in bytes, for which a loop is worth it
+	// Attention is the greatest depth of scores and width of products for which the device
+	// runs a kernel of the template Attention in place of a loop; 0: it runs no such kernels.
 	Attention int
-	// AttentionBytes is the memory that a workgroup of such a kernel may have for factors.
+	// AttentionBytes is the memory that a workgroup of such a kernel may use for factors.
 	AttentionBytes int
-	// AttentionBindings is the most buffers of such a kernel that reads at no index, if that is
-	// more than of others.
+	// AttentionBindings is the greatest number of buffers of such a kernel if it does not read
+	// at indices, where that is more than for other kernels.
 	AttentionBindings int
 	// Matrices says that matrix instructions multiply in such a kernel, not threads.
 	Matrices bool
-	// Serial says that the device runs one block after the other, each on all its cores: blocks
-	// are as large as Bytes allow, of several matrices where these fit.
+	// Serial says that the device runs one block at a time, on all its cores. Blocks are then as
+	// large as Bytes allows, and cover several matrices if these fit.
 	Serial bool
-	Enough int // rows of a block, from which on each kernel occupies the device; 0: unknown
+	Enough int // the rows of a block with which each kernel occupies the device; 0: unknown
 
-	// Skips says that kernels skip results that nothing needs, as conditions of Store and Where say: loops
-	// of scores that a mask hides in part have them.
+	// Skips says that kernels skip results that nothing needs, by the conditions of Store and Where.
+	// Loops for scores that a mask hides in part have such conditions.
 	Skips bool
 
 	// Lengths says that kernels compute, store and read no more than the conditions of Store and Where need,
 	// where these hide positions beyond a length that is an argument.
 	Lengths bool
 
-	// Rows of temporaries are not at multiples of Conflict bytes, which compete for few
-	// sets of a cache; 0 if that does not matter.
+	// Conflict is a distance in bytes: rows at multiples of it compete for few sets of a
+	// cache, so rows of temporaries are not placed there. 0 if that does not matter.
 	Conflict int
 }
 
@@ -67,7 +68,7 @@ type Temp struct {
 	Len   int
 }
 
-// A Clear sets Len elements to 0, of the size of Arg's type.
+// A Clear sets Len elements of Arg to 0.
 type Clear struct {
 	Arg StageArg
 	Len int
@@ -80,25 +81,25 @@ type Stage struct {
 	Args   []StageArg
 }
 
-// A StageArg is an argument of a kernel in a loop: a temporary or an argument of the
-// loop, from the element on that Offset gives for the block's first row. A Value with
-// Index -1 is that offset itself.
+// A StageArg is an argument of a kernel in a loop: a temporary or an argument of the loop.
+// Its first element is Offset of the block's first row. For an argument of kind Value with
+// Index -1, the value is that offset.
 type StageArg struct {
-	Temp  bool
-	Index int
-	Steps []RowStep
+	Temp  bool      // in Temps, not in Args
+	Index int       // in Temps or Args
+	Steps []RowStep // terms of the offset
 }
 
-// A RowStep is one term of an offset that depends on a row: (row mod Mod) / Div · Mul.
+// A RowStep is a term of an offset that depends on a row: (row mod Mod) / Div · Mul.
 type RowStep struct{ Mod, Div, Mul int }
 
-// Offset is the sum of the steps at a row.
+// Offset is the sum of the terms for a row.
 func (a *StageArg) Offset(row int) int {
-	n := 0
+	sum := 0
 	for _, s := range a.Steps {
-		n += row % s.Mod / s.Div * s.Mul
+		sum += row % s.Mod / s.Div * s.Mul
 	}
-	return n
+	return sum
 }
 
 // Blocks is the number of blocks of a matrix.
@@ -107,12 +108,12 @@ func (l *Loop) Blocks() int { return CeilDiv(l.Matrix, l.Block) }
 // Parts is the number of parts of a matrix.
 func (l *Loop) Parts() int { return CeilDiv(l.Matrix, l.Part) }
 
-// Starts yields the first rows of the blocks of n rows.
+// Starts yields the first row of each block that has n rows.
 func (l *Loop) Starts(n int) func(func(int) bool) {
 	return func(yield func(int) bool) {
 		for matrix := 0; matrix < l.Rows; matrix += l.Matrix {
-			for at := 0; at < l.Matrix; at += l.Block {
-				if min(l.Block, l.Matrix-at) == n && !yield(matrix+at) {
+			for row := 0; row < l.Matrix; row += l.Block {
+				if min(l.Block, l.Matrix-row) == n && !yield(matrix+row) {
 					return
 				}
 			}
@@ -120,7 +121,7 @@ func (l *Loop) Starts(n int) func(func(int) bool) {
 	}
 }
 
-// Append appends the loop as text. Equal texts are equal loops.
+// Append appends the loop as text. Loops with equal texts are equal.
 func (l *Loop) Append(b []byte) []byte {
 	numbers := func(ns ...int) {
 		for _, n := range ns {
