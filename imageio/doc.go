@@ -1,7 +1,7 @@
-// Package imageio reads and writes images as tensors: uint8 of shape [h w c], rows from the top
-// and samples from 0 to 255. One channel is gray; three are red, green and blue; the fourth is
-// alpha, which is 0 where the image is transparent, and colors are not multiplied by it. Read
-// file.go first.
+// Package imageio reads and writes images as tensors: uint8 of shape [h w c], with rows from the
+// top and samples from 0 to 255. An image of one channel is gray; the channels of others are red,
+// green and blue, and the fourth, if any, is alpha: 0 where the image is transparent. Colors are
+// not premultiplied by alpha. Read file.go first.
 //
 // The layers of package nn take float32 of shape [n c h w]:
 //
@@ -14,12 +14,12 @@
 // # Formats
 //
 // PNG, JPEG, GIF, BMP and TIFF are read and written, WebP is read. Samples of 16 bits lose their
-// lower 8. Of a GIF the first frame is read, on a transparent image if it does not fill the
-// image; it is exact when written if the image is gray or has at most 256 colors. JPEG is
+// lower 8. Only the first frame of a GIF is read; the rest of an image that it does not fill is
+// transparent. Writing a GIF is exact if the image is gray or has at most 256 colors. JPEG is
 // written with quality 90.
 //
-// Photographs of phones are stored as the sensor was held, with the EXIF orientation that turns
-// them upright. Reading turns them, as browsers and OpenCV do. Package image does not:
+// Phones store photographs as the sensor was held, with an EXIF orientation for turning them
+// upright. Reading turns them, as browsers and OpenCV do. Go's package image does not:
 // [FromImage] of its images gives the pixels as they are stored.
 //
 // A file that claims more pixels than the host has memory for is an error.
