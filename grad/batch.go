@@ -8,12 +8,11 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// A batchRule says how an operation's attributes change when the operands and the
-// result get one more axis, the first, for the examples of a batch. Everything
-// else about an operation stays.
+// A batchRule returns an operation's attributes for operands and a result that have one more
+// axis, the first, for the examples of a batch. Everything else about the operation stays.
 type batchRule func(ints []int) []int
 
-// classBatchRules has the rules of classes, for operations without a rule in batchRules.
+// classBatchRules has a rule for each class, for operations without a rule in batchRules.
 var classBatchRules = map[ir.Class]batchRule{
 	ir.Alias:       sameInts,
 	ir.Elementwise: sameInts,
@@ -43,32 +42,33 @@ func batchRuleOf(op ir.Op) batchRule {
 	return classBatchRules[op.Class()]
 }
 
-// sameInts is for attributes that are not axes.
+// sameInts is the rule for attributes that are not axes.
 func sameInts(ints []int) []int { return ints }
 
-// nextAxes is for axes.
+// nextAxes is the rule for attributes that are axes: each is the next one.
 func nextAxes(axes []int) []int { return mapped(axes, func(a int) int { return a + 1 }) }
 
-// nextFirst is for n axes and something else.
+// nextFirst returns the rule for attributes of which the first n are axes.
 func nextFirst(n int) batchRule {
 	return func(ints []int) []int { return append(nextAxes(ints[:n]), ints[n:]...) }
 }
 
-// overExamples applies a function of one example to all examples of a batch. The nodes in
-// for which batched is true have the examples along the first axis; others are shared by
-// all examples, or nil. The results have the examples along the first axis; nil stays nil.
+// overExamples applies f, a function of one example, to all examples of a batch of the given
+// size. A node of in has the examples along its first axis if its entry in batched is true;
+// otherwise all examples share it, or it is nil. The results have the examples along the first
+// axis; a nil result stays nil.
 func overExamples(size int, in []*graph.Node, batched []bool, f func([]*graph.Node) []*graph.Node) []*graph.Node {
 	scope := &graph.Scope{PlaceholdersOf: "grad.Vmap"}
 	defer scope.Close()
-	given := slices.Clone(in)
+	args := slices.Clone(in) // of f: placeholders for one example of each batched node
 	var examples, batches []*graph.Node
 	for i, n := range in {
 		if n != nil && batched[i] {
-			given[i] = graph.Placeholder(n, 1, scope)
-			examples, batches = append(examples, given[i]), append(batches, n)
+			args[i] = graph.Placeholder(n, 1, scope)
+			examples, batches = append(examples, args[i]), append(batches, n)
 		}
 	}
-	results := f(given)
+	results := f(args)
 	b := &batch{newReplay(recordWhole(scope, examples, results)), size}
 	b.operand, b.remake, b.differentiate = b.stacked, b.makeAll, b.differentiateAll
 	b.run(batches)
@@ -80,7 +80,7 @@ func overExamples(size int, in []*graph.Node, batched []bool, f func([]*graph.No
 	})
 }
 
-// A batch replays a function of one example for all of them.
+// A batch replays a function of one example for all examples.
 type batch struct {
 	*replay
 	size int
@@ -92,7 +92,8 @@ func (b *batch) varies(n *graph.Node) bool {
 	return ok
 }
 
-// stacked returns n of all examples along a new first axis, repeated if they share it.
+// stacked returns the values of n for all examples along a new first axis. It repeats a node
+// that the examples share.
 func (b *batch) stacked(n *graph.Node) *graph.Node {
 	if i, ok := b.tape.index.Get(n); ok {
 		return b.of[i]
@@ -140,44 +141,44 @@ func (b *batch) kernelAll(c *call, src []*graph.Node) *graph.Node {
 	return n
 }
 
-// gatherAll takes the elements of all examples from a tensor that they share by one
-// Gather: repeating the tensor would make its cotangent as large.
-func gatherAll(c *call, idx *graph.Node) *graph.Node {
+// gatherAll gathers, for all examples at once, from a tensor that they share. Their indices
+// become longer along the gathered axis: if the tensor were repeated, so would its cotangent.
+func gatherAll(c *call, indices *graph.Node) *graph.Node {
 	axis := c.Ints[0]
-	shape := slices.Clone(idx.Shape[1:])
-	shape[axis] *= idx.Shape[0]
-	idx = moveAxis(idx, 0, axis)
-	n := graph.WithOperands(c.Node, c.src[0], graph.Reshape(idx, shape))
-	n.Shape = shape
-	return moveAxis(graph.Reshape(n, idx.Shape), axis, 0)
+	joined := slices.Clone(indices.Shape[1:])
+	joined[axis] *= indices.Shape[0]
+	indices = moveAxis(indices, 0, axis)
+	n := graph.WithOperands(c.Node, c.src[0], graph.Reshape(indices, joined))
+	n.Shape = joined
+	return moveAxis(graph.Reshape(n, indices.Shape), axis, 0)
 }
 
-// differentiateAll gives k, a custom call for all examples, the rules of old, the
-// call for one, over all examples.
-func (b *batch) differentiateAll(k, old *graph.CustomCall) {
-	n, size := len(old.Args), b.size
-	varies := make([]bool, n+len(old.Outs))
+// differentiateAll sets the derivatives of all, a custom call for all examples, from the
+// derivatives of one, the call for one example.
+func (b *batch) differentiateAll(all, one *graph.CustomCall) {
+	numArgs, numPrimals, size := len(one.Args), len(one.Args)+len(one.Outs), b.size
+	varies := make([]bool, numPrimals) // by argument, then by result
 	for i := range varies {
-		varies[i] = i >= n || b.varies(old.Args[i])
+		varies[i] = i >= numArgs || b.varies(one.Args[i])
 	}
-	// overAll calls a rule for all examples. x are cotangents or tangents.
-	overAll := func(rule graph.CustomRule, args, outs, x []*graph.Node, xVaries []bool) []*graph.Node {
-		in := slices.Concat(args, outs, x)
-		return overExamples(size, in, slices.Concat(varies, xVaries), func(in []*graph.Node) []*graph.Node {
-			return rule(in[:n], in[n:len(varies)], in[len(varies):])
+	// overAll calls a rule for all examples. vectors are its cotangents or tangents.
+	overAll := func(rule graph.CustomRule, args, outs, vectors []*graph.Node, vectorVaries []bool) []*graph.Node {
+		in := slices.Concat(args, outs, vectors)
+		return overExamples(size, in, slices.Concat(varies, vectorVaries), func(in []*graph.Node) []*graph.Node {
+			return rule(in[:numArgs], in[numArgs:numPrimals], in[numPrimals:])
 		})
 	}
-	k.VJP = func(args, outs, cts []*graph.Node) []*graph.Node {
-		list := overAll(old.VJP, args, outs, cts, varies[n:])
-		for i, ct := range list {
-			if ct != nil && !varies[i] { // used by all examples
+	all.VJP = func(args, outs, cts []*graph.Node) []*graph.Node {
+		argCts := overAll(one.VJP, args, outs, cts, varies[numArgs:])
+		for i, ct := range argCts {
+			if ct != nil && !varies[i] { // all examples share the argument
 				ct = graph.Reduce(ir.Sum, ct, []int{0})
-				list[i] = graph.Reshape(ct, ct.Shape[1:])
+				argCts[i] = graph.Reshape(ct, ct.Shape[1:])
 			}
 		}
-		return list
+		return argCts
 	}
-	k.JVP = func(args, outs, tangents []*graph.Node) []*graph.Node {
-		return overAll(old.JVP, args, outs, tangents, varies[:n])
+	all.JVP = func(args, outs, tangents []*graph.Node) []*graph.Node {
+		return overAll(one.JVP, args, outs, tangents, varies[:numArgs])
 	}
 }

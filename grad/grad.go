@@ -5,13 +5,13 @@ import (
 	"github.com/tensorken/tensorken/tensor"
 )
 
-// Of returns the function that computes the gradient of f: a tree like its
-// argument, with the derivative of f's result by each tensor in its place. f
-// must give one element of a floating-point type.
+// Of returns the function that computes the gradient of f: a tree like f's
+// argument, with the derivative of f's result by each tensor in place of the
+// tensor. f must return one element of a floating-point type; otherwise the
+// function panics with a [*tensor.Error].
 //
-// Leaves that are not floating-point or are tagged ",state" come back absent;
-// those that the result does not depend on are zeros. It panics with a
-// [*tensor.Error] if f gives something else.
+// In the gradient, leaves that are not floating-point or are tagged ",state"
+// are absent, and leaves that the result does not depend on are zeros.
 func Of[P any](f func(P) tensor.Tensor) func(P) P {
 	needFuncs("grad.Of", f)
 	return gradient("grad.Of", f)
@@ -25,7 +25,7 @@ func gradient[P any](op string, f func(P) tensor.Tensor) func(P) P {
 }
 
 // ValueAndGrad returns the function that computes f and its gradient; see
-// [Of]. Reading one of them also computes and stores the value, so that the
+// [Of]. Reading the gradient also computes and stores the value, so that the
 // work for both is done once.
 func ValueAndGrad[P any](f func(P) tensor.Tensor) func(P) (tensor.Tensor, P) {
 	needFuncs("grad.ValueAndGrad", f)
@@ -35,10 +35,9 @@ func ValueAndGrad[P any](f func(P) tensor.Tensor) func(P) (tensor.Tensor, P) {
 	}
 }
 
-// ValueAndGradAux is [ValueAndGrad] for a function that gives something else
-// besides the value: new running statistics, predictions to look at. That
-// tree is handed on, has no part in the gradient, and is stored along with
-// the value.
+// ValueAndGradAux is [ValueAndGrad] for a function that also returns an
+// auxiliary tree, such as new running statistics or predictions to look at.
+// The gradient ignores that tree, which is stored along with the value.
 func ValueAndGradAux[P, A any](f func(P) (tensor.Tensor, A)) func(P) (tensor.Tensor, A, P) {
 	needFuncs("grad.ValueAndGradAux", f)
 	return func(p P) (tensor.Tensor, A, P) {
@@ -51,7 +50,7 @@ func noAux[P any](f func(P) tensor.Tensor) func(P) (tensor.Tensor, struct{}) {
 	return func(p P) (tensor.Tensor, struct{}) { return f(p), struct{}{} }
 }
 
-// A differentiated call is a function's results and its gradient.
+// A differentiated call has a function's results and its gradient.
 type differentiated[P, A any] struct {
 	arg       *argument[P]
 	value     *graph.Node
@@ -71,9 +70,9 @@ func differentiate[P, A any](op string, f func(P) (tensor.Tensor, A), p P) *diff
 	others := leafNodes(op, aux)
 	t := arg.record(append(others, y))
 	cts := t.backward([]*graph.Node{y}, []*graph.Node{like(y, 1)})
-	d := &differentiated[P, A]{arg, t.outward(y), aux, t.outwards(others), arg.gradient(cts)}
+	result := &differentiated[P, A]{arg, t.outward(y), aux, t.outwards(others), arg.gradient(cts)}
 	t.recycle()
-	return d
+	return result
 }
 
 // floatNode returns the node of an argument or a result, which must have a derivative; the
@@ -113,7 +112,7 @@ func (c *differentiated[P, A]) withCoOutputs() (tensor.Tensor, A, P) {
 // (a tree like it) to the cotangent of the argument: the vector-Jacobian
 // product. With f's Jacobian J it is the product ct·J, never J itself.
 //
-// In a cotangent an absent tensor is zero, and leaves that are not floating-point or are
+// In a cotangent an absent tensor counts as zero, and leaves that are not floating-point or are
 // tagged ",state" are ignored. In the result, such leaves are absent.
 //
 // The pullback may be called any number of times, from any goroutine. After its first call,

@@ -18,7 +18,7 @@ type replay struct {
 	operand func(*graph.Node) *graph.Node
 	// remake returns c on other operands.
 	remake func(c *call, src []*graph.Node) *graph.Node
-	// differentiate gives a custom call, k, the rules of the one it was.
+	// differentiate sets the derivatives of k from those of old, the call that k replaces.
 	differentiate func(k, old *graph.CustomCall)
 }
 
