@@ -17,8 +17,8 @@ import (
 //
 // FromBytes takes b without a copy: do not change it afterwards. Two kinds of data are
 // copied, because the CPU could not use them: elements that are not aligned to their size,
-// and bools other than 0 and 1. For readers of files this is the way to make tensors; [New]
-// takes slices of elements.
+// and bools other than 0 and 1. FromBytes is for readers of files; [New] takes slices of
+// elements.
 func FromBytes(d DType, lengths []int, b []byte) Tensor {
 	if !d.Valid() {
 		fail("FromBytes", "no such type as "+d.String())
@@ -47,6 +47,6 @@ func areBools(b []byte) bool { return bytes.Count(b, []byte{0})+bytes.Count(b, [
 // It computes t if necessary; see [Eval] for the errors.
 //
 // Do not change the bytes. On the CPU they are t's own memory if t is stored in row-major
-// order, as all results are but views of stored tensors; otherwise they are a copy. They
-// stay valid without t. [Data] returns a copy that is the caller's to change.
+// order, which is true of all results except views; otherwise they are a copy. They stay
+// valid without t. [Data] returns a copy, which the caller may change.
 func (t Tensor) Bytes() ([]byte, error) { return t.read("Bytes", exec.View) }
