@@ -12,77 +12,81 @@ import (
 //go:embed replay.js
 var script string
 
-// fullStream is the number of bytes from which a stream is run before a submission.
+// fullStream is the size in bytes at which Write runs the stream without waiting for a submission.
 const fullStream = 1 << 20
 
-// device is a Device of navigator.gpu.
+// device is a Device of navigator.gpu. Calls append commands to a stream in Go's memory, which
+// flush copies to JavaScript's memory and replay.js executes.
 type device struct {
-	adapter   Adapter
-	timeout   time.Duration
-	box       *mailbox
-	request   uint32                 // the last
-	pending   map[uint32]func(event) // by request
-	stream    stream                 // not yet run
-	memory    js.Value               // of JavaScript, which runs streams from it
-	room      int                    // its bytes
-	script    js.Value               // the functions of replay.js
-	run       js.Value               // the one that is called most
-	last      uint32                 // handle
-	unused    []uint32               // handles
-	pipelines map[Pipeline]*pipeline
-	mappings  map[Buffer]*mapping
-	submitted uint64
-	done      uint64
-	lost      error // the error that lost the device
-	failed    error // the error that Poll will return
-	closed    bool
+	adapter     Adapter
+	timeout     time.Duration
+	mailbox     *mailbox
+	lastRequest uint32
+	pending     map[uint32]func(event) // handlers of events, by request
+	stream      stream                 // commands that are not yet run
+	jsStream    js.Value               // JavaScript's copy of the stream
+	jsSize      int                    // the size of jsStream in bytes
+	script      js.Value               // the object that replay.js returns
+	run         js.Value               // script.run
+	lastHandle  uint32
+	freeHandles []uint32
+	pipelines   map[Pipeline]*pipeline
+	mappings    map[Buffer]*mapping
+	submitted   uint64 // the number of the last submission
+	done        uint64 // the number of the last submission that is complete
+	lost        error  // the error that lost the device
+	failed      error  // the error that Poll will return
+	closed      bool
 }
 
+// A pipeline is a pipeline that the browser compiles asynchronously.
 type pipeline struct {
 	ready bool
 	err   error
 }
 
+// A mapping is a buffer that is mapped asynchronously.
 type mapping struct {
 	size  int64
 	ready bool
 	err   error
 }
 
-// newDevice returns a device of a GPUDevice. It fails, and destroys the GPUDevice, if the page
-// forbids to evaluate text.
+// newDevice returns the device of a GPUDevice. If the page's security policy forbids evaluating
+// text as JavaScript, it destroys the GPUDevice and returns an error.
 func newDevice(a Adapter, gpu js.Value, o Options) (d *device, err error) {
 	defer func() {
 		switch e := recover().(type) {
 		case nil:
 		case js.Error:
 			gpu.Call("destroy")
-			d.box.tell.Release()
+			d.mailbox.tell.Release()
 			d, err = nil, &Error{Internal, "Open", e.Error()}
 		default:
 			panic(e)
 		}
 	}()
 	d = &device{
-		adapter: a, timeout: o.timeout(), box: newMailbox(), request: firstRequest,
+		adapter: a, timeout: o.timeout(), mailbox: newMailbox(), lastRequest: firstRequest,
 		pending: map[uint32]func(event){}, pipelines: map[Pipeline]*pipeline{}, mappings: map[Buffer]*mapping{},
 	}
 	start := js.Global().Get("Function").New("return (" + script + ")").Invoke()
-	d.script = start.Invoke(gpu, codeNames, requestLost, requestUncaught, d.box.tell)
+	d.script = start.Invoke(gpu, codeNames, requestLost, requestUncaught, d.mailbox.tell)
 	d.run = d.script.Get("run")
 	return d, nil
 }
 
-// ask returns a new request, whose event handle will get.
-func (d *device) ask(handle func(event)) uint32 {
-	d.request++
-	d.pending[d.request] = handle
-	return d.request
+// newRequest returns the number of a new request. poll calls handle with the event that answers
+// the request.
+func (d *device) newRequest(handle func(event)) uint32 {
+	d.lastRequest++
+	d.pending[d.lastRequest] = handle
+	return d.lastRequest
 }
 
-// poll handles events, and reports whether there were any.
+// poll handles the events that have arrived, and reports whether there were any.
 func (d *device) poll() bool {
-	events := d.box.take()
+	events := d.mailbox.take()
 	for _, e := range events {
 		if handle := d.pending[e.request]; handle != nil {
 			delete(d.pending, e.request)
@@ -99,21 +103,22 @@ func (d *device) poll() bool {
 	return len(events) > 0
 }
 
-// wait waits until done, which reads variables of a handler, is true, or the device is
-// lost.
+// wait polls until done returns true or the device is lost. done reads variables that a handler
+// of an event sets.
 func (d *device) wait(call string, done func() bool) error {
 	for {
 		d.poll()
 		if d.lost != nil || done() {
 			return d.lost
 		}
-		if err := d.box.wait(call, d.timeout); err != nil {
+		if err := d.mailbox.wait(call, d.timeout); err != nil {
 			return d.markLost(err)
 		}
 	}
 }
 
-// markLost records the error that lost the device, unless there is one, and returns it.
+// markLost records err as the error that lost the device, unless one is recorded already. It
+// returns the recorded error.
 func (d *device) markLost(err error) error {
 	if d.lost == nil {
 		d.lost = err
@@ -126,44 +131,45 @@ func (d *device) flush() {
 	if len(d.stream) == 0 {
 		return
 	}
-	if len(d.stream) > d.room {
-		d.room = max(2*len(d.stream), 64<<10)
-		d.memory = d.script.Call("memory", d.room)
+	if len(d.stream) > d.jsSize {
+		d.jsSize = max(2*len(d.stream), 64<<10)
+		d.jsStream = d.script.Call("memory", d.jsSize)
 	}
-	js.CopyBytesToJS(d.memory, d.stream)
+	js.CopyBytesToJS(d.jsStream, d.stream)
 	if thrown := d.run.Invoke(len(d.stream)); thrown.Type() == js.TypeString {
 		d.markLost(&Error{Lost, "Device", "JavaScript refused a command: " + thrown.String()})
 	}
 	d.stream = d.stream[:0]
 }
 
-// handle returns a handle that is not in use.
-func (d *device) handle() uint32 {
-	if n := len(d.unused); n > 0 {
-		h := d.unused[n-1]
-		d.unused = d.unused[:n-1]
+// newHandle returns a handle that is not in use.
+func (d *device) newHandle() uint32 {
+	if n := len(d.freeHandles); n > 0 {
+		h := d.freeHandles[n-1]
+		d.freeHandles = d.freeHandles[:n-1]
 		return h
 	}
-	d.last++
-	return d.last
+	d.lastHandle++
+	return d.lastHandle
 }
 
-// free frees an object.
+// free frees an object and its handle.
 func (d *device) free(handle uint32) {
 	d.stream.put(free, handle)
-	d.unused = append(d.unused, handle)
+	d.freeHandles = append(d.freeHandles, handle)
 }
 
-// scoped makes an object: put appends the command for a handle and a request. It returns the
-// error that the command causes.
-func (d *device) scoped(call string, put func(handle, request uint32)) (uint32, error) {
+// newObject makes an object and returns its handle. put appends the command that makes it, which
+// JavaScript runs in an error scope: newObject waits for the scope's result, the answer to
+// the request, and returns its error.
+func (d *device) newObject(call string, put func(handle, request uint32)) (uint32, error) {
 	if d.lost != nil {
 		return 0, d.lost
 	}
 	var done bool
 	var err error
-	h := d.handle()
-	put(h, d.ask(func(e event) { done, err = true, e.err(call) }))
+	h := d.newHandle()
+	put(h, d.newRequest(func(e event) { done, err = true, e.err(call) }))
 	d.flush()
 	if lost := d.wait(call, func() bool { return done }); lost != nil {
 		return 0, lost
@@ -181,7 +187,7 @@ func (d *device) NewBuffer(size int64, u Usage) (Buffer, error) {
 	if size > d.adapter.Limits.Buffer {
 		return 0, &Error{OutOfMemory, "NewBuffer", fmt.Sprintf("%d bytes; a buffer of this adapter has at most %d", size, d.adapter.Limits.Buffer)}
 	}
-	h, err := d.scoped("NewBuffer", func(handle, request uint32) {
+	h, err := d.newObject("NewBuffer", func(handle, request uint32) {
 		d.stream.put(newBuffer, handle, request)
 		d.stream.long(size)
 		d.stream.words(uint32(usages[u]))
@@ -189,7 +195,7 @@ func (d *device) NewBuffer(size int64, u Usage) (Buffer, error) {
 	return Buffer(h), err
 }
 
-// FreeBuffer frees at once: a stream may be run much later.
+// FreeBuffer runs the stream, so that the memory is free at once.
 func (d *device) FreeBuffer(b Buffer) {
 	delete(d.mappings, b)
 	d.free(uint32(b))
@@ -210,7 +216,7 @@ func (d *device) Write(b Buffer, offset int64, data []byte) {
 }
 
 func (d *device) NewLayout(write []bool, params int64) (Layout, error) {
-	h, err := d.scoped("NewLayout", func(handle, request uint32) {
+	h, err := d.newObject("NewLayout", func(handle, request uint32) {
 		d.stream.put(newLayout, handle, request, uint32(params), uint32(len(write)))
 		for _, w := range write {
 			if w {
@@ -225,8 +231,8 @@ func (d *device) NewLayout(write []bool, params int64) (Layout, error) {
 
 func (d *device) NewPipeline(source string, l Layout) (Pipeline, error) {
 	p := new(pipeline)
-	h, err := d.scoped("NewPipeline", func(handle, request uint32) {
-		ready := d.ask(func(e event) { p.ready, p.err = true, e.err("NewPipeline") })
+	h, err := d.newObject("NewPipeline", func(handle, request uint32) {
+		ready := d.newRequest(func(e event) { p.ready, p.err = true, e.err("NewPipeline") })
 		d.stream.put(newPipeline, handle, request, ready, uint32(l))
 		d.stream.data([]byte(source))
 	})
@@ -238,11 +244,11 @@ func (d *device) NewPipeline(source string, l Layout) (Pipeline, error) {
 }
 
 func (d *device) Await(p Pipeline) error {
-	q := d.pipelines[p]
-	if err := d.wait("NewPipeline", func() bool { return q.ready }); err != nil {
+	compiled := d.pipelines[p]
+	if err := d.wait("NewPipeline", func() bool { return compiled.ready }); err != nil {
 		return err
 	}
-	return q.err
+	return compiled.err
 }
 
 func (d *device) FreePipeline(p Pipeline) {
@@ -251,7 +257,7 @@ func (d *device) FreePipeline(p Pipeline) {
 }
 
 func (d *device) NewGroup(l Layout, bindings []Binding) (Group, error) {
-	h := d.handle()
+	h := d.newHandle()
 	d.stream.put(newGroup, h, uint32(l), uint32(len(bindings)))
 	for _, b := range bindings {
 		d.stream.words(uint32(b.Buffer))
@@ -263,7 +269,7 @@ func (d *device) NewGroup(l Layout, bindings []Binding) (Group, error) {
 func (d *device) FreeGroup(g Group) { d.free(uint32(g)) }
 
 func (d *device) NewQueries(n int) (Queries, error) {
-	h, err := d.scoped("NewQueries", func(handle, request uint32) { d.stream.put(newQueries, handle, request, uint32(n)) })
+	h, err := d.newObject("NewQueries", func(handle, request uint32) { d.stream.put(newQueries, handle, request, uint32(n)) })
 	return Queries(h), err
 }
 
@@ -286,6 +292,6 @@ func (d *device) Close() {
 	d.closed = true
 	d.flush()
 	d.script.Call("close")
-	d.box.tell.Release()
+	d.mailbox.tell.Release()
 	d.lost = &Error{Lost, "Device", "it is closed"}
 }

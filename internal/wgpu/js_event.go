@@ -9,16 +9,16 @@ import (
 	"time"
 )
 
-// An event is the answer to a request, or an error that nobody requested.
+// An event is the answer to a request, or an error that answers no request.
 type event struct {
 	request       uint32
-	kind, message string // of an error; kind is empty without one
+	kind, message string // of an error; both are "" if the request succeeded
 }
 
-// The requests that nobody made.
+// Errors that answer no request have these request numbers; others are greater than firstRequest.
 const (
-	requestLost = iota
-	requestUncaught
+	requestLost     = iota // the device is lost
+	requestUncaught        // an error outside of all error scopes
 	firstRequest
 )
 
@@ -27,8 +27,8 @@ type mailbox struct {
 	mu     sync.Mutex
 	events []event
 	some   chan struct{} // has an element if there are events
-	timer  *time.Timer   // of a wait
-	tell   js.Func       // pushes an event
+	timer  *time.Timer   // ends wait
+	tell   js.Func       // JavaScript calls it to push an event
 }
 
 func newMailbox() *mailbox {
@@ -63,7 +63,7 @@ func (m *mailbox) take() []event {
 	return list
 }
 
-// wait blocks until an event comes; the event loop runs meanwhile.
+// wait blocks until there is an event. The event loop of JavaScript runs meanwhile.
 func (m *mailbox) wait(call string, timeout time.Duration) error {
 	m.timer.Reset(timeout)
 	defer m.timer.Stop()
@@ -75,12 +75,12 @@ func (m *mailbox) wait(call string, timeout time.Duration) error {
 	}
 }
 
-// kindsOfErrors has the kinds by JavaScript's names: of a GPUError's class, of a
-// GPUPipelineError's reason and of a DOMException.
+// kindsOfErrors has the kinds of errors by JavaScript's names: the class of a GPUError, the
+// reason of a GPUPipelineError, or the name of a DOMException.
 var kindsOfErrors = map[string]ErrorKind{
 	"GPUOutOfMemoryError": OutOfMemory,
 	"GPUValidationError":  Validation, "validation": Validation,
-	"AbortError": Lost, // of Map, as no buffer is freed while it is mapped
+	"AbortError": Lost, // of Map: no buffer is freed while it is mapped, so the device is lost
 }
 
 // err returns the error of an event, nil if it has none.

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// grace is the time in which the loss of a device is reported after its first effects.
+// grace is the time within which the browser reports the loss of a device after its first effects.
 const grace = time.Second
 
 func (d *device) Submit(commands []Command) (uint64, error) {
@@ -20,7 +20,7 @@ func (d *device) Submit(commands []Command) (uint64, error) {
 	}
 	d.submitted++
 	number := d.submitted
-	d.stream.put(submit, d.ask(func(event) { d.done = max(d.done, number) }))
+	d.stream.put(submit, d.newRequest(func(event) { d.done = max(d.done, number) }))
 	d.flush()
 	return number, d.lost
 }
@@ -40,7 +40,7 @@ func (d *device) Map(b Buffer, n int64) error {
 		return d.lost
 	}
 	m := &mapping{size: n}
-	d.stream.put(mapBuffer, d.ask(func(e event) { m.ready, m.err = true, e.err("Map") }), uint32(b))
+	d.stream.put(mapBuffer, d.newRequest(func(e event) { m.ready, m.err = true, e.err("Map") }), uint32(b))
 	d.stream.long(n)
 	d.flush()
 	d.mappings[b] = m

@@ -4,11 +4,11 @@ package wgpu
 
 import "encoding/binary"
 
-// A stream is calls of JavaScript, encoded as words of 32 bits: the code of a command and its
-// arguments. replay.js runs it.
+// A stream has commands for JavaScript, encoded as words of 32 bits: the code of a command and
+// then its arguments. replay.js runs it.
 type stream []byte
 
-// A code says which command of replay.js to run.
+// A code identifies a command of replay.js.
 type code uint32
 
 const (
@@ -61,11 +61,11 @@ func (s *stream) data(p []byte) {
 	*s = append(*s, make([]byte, -len(p)&3)...)
 }
 
-// An encoding appends the commands of a submission. Consecutive dispatches of the same query
-// share a pass, and state that is set is not set again.
+// An encoding appends the commands of a submission. Consecutive dispatches with the same query
+// share a pass, and it does not repeat commands that would set the same state.
 type encoding struct {
 	*stream
-	open     bool // a pass
+	open     bool // a pass has begun
 	queries  Queries
 	query    uint32
 	pipeline Pipeline
@@ -87,7 +87,7 @@ func (e *encoding) append(c *Command) {
 		e.long(c.DstOffset)
 		e.long(c.Size)
 	}
-	e.open = false // both end it
+	e.open = false // replay.js ends the pass before a resolve or a copy
 }
 
 func (e *encoding) dispatch(c *Command) {

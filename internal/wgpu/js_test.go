@@ -185,7 +185,7 @@ func TestHandles(t *testing.T) {
 		}
 		d.FreeBuffer(b)
 	}
-	if d.last > 1 || len(d.pending) > 0 {
-		t.Errorf("10 buffers one after the other: %d handles and %d requests, want 1 and 0", d.last, len(d.pending))
+	if d.lastHandle > 1 || len(d.pending) > 0 {
+		t.Errorf("10 buffers one after the other: %d handles and %d requests, want 1 and 0", d.lastHandle, len(d.pending))
 	}
 }
