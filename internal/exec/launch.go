@@ -179,7 +179,7 @@ func noteRegions(p *loadedPlan, c *capture.Capture) {
 		switch {
 		case of == nil:
 			*owner = elsewhere
-		case *owner == nil || *owner != elsewhere && of.Numbered((*owner).Number()) == nil: // of is around it
+		case *owner == nil || *owner != elsewhere && of.Enclosing((*owner).Number()) == nil: // of is around it
 			*owner = of
 		}
 	}

@@ -7,41 +7,41 @@ import (
 	"github.com/tensorken/tensorken/internal/goroutine"
 )
 
-// A Region is a call in which a goroutine makes nodes: see tensor.Scope. At its end package storage frees
-// the elements that were stored for them.
+// A Region is a call of tensor.Scope by a goroutine. At its end package storage frees the elements of the
+// nodes that the goroutine has made in it.
 type Region struct {
 	Stored any     // package storage's list of elements to free; reused regions keep its memory
-	Outer  *Region // that the goroutine was in before; nil for none
+	Outer  *Region // the region around this one; nil if there is none
 
 	number uint32
 }
 
-// The number of a Region is in the marks of the nodes made in it, above the other marks. Numbers come
-// again after 2^(32-regionShift) regions.
+// A node's marks have the number of its Region above regionShift other marks. So numbers repeat after
+// 2^(32-regionShift) regions.
 const regionShift = 8
 
 var (
-	openRegions atomic.Int32 // of all goroutines
-	lastRegion  atomic.Uint32
-	regions     [64]struct { // by a hash of the goroutine, so that few share a lock
+	openRegions atomic.Int32  // the number of regions of all goroutines
+	lastNumber  atomic.Uint32 // of a region
+	regions     [64]struct {  // by a hash of the goroutine, so that few goroutines share a lock
 		sync.Mutex
-		of map[uintptr]*Region // by goroutine: the innermost
+		innermost map[uintptr]*Region // by goroutine
 	}
 )
 
-// EnterRegion begins a region of the calling goroutine, which calls Leave.
+// EnterRegion begins a region of the calling goroutine, which ends it by Leave.
 func EnterRegion() *Region {
 	r := idleRegions.Get().(*Region)
 	r.Outer, r.number = CurrentRegion(), 0
-	for r.number == 0 { // the number of no region
-		r.number = lastRegion.Add(1) << regionShift >> regionShift
+	for r.number == 0 { // 0 stands for no region
+		r.number = lastNumber.Add(1) << regionShift >> regionShift
 	}
 	openRegions.Add(1)
 	setRegion(r)
 	return r
 }
 
-// Leave ends the region, which is the goroutine's innermost.
+// Leave ends the region, which must be the goroutine's innermost one.
 func (r *Region) Leave() {
 	setRegion(r.Outer)
 	openRegions.Add(-1)
@@ -54,46 +54,46 @@ var idleRegions = sync.Pool{New: func() any { return new(Region) }}
 
 // setRegion makes r the innermost region of the calling goroutine, nil for none.
 func setRegion(r *Region) {
-	g := goroutine.ID()
-	x := &regions[hash(g)]
-	x.Lock()
-	defer x.Unlock()
+	id := goroutine.ID()
+	shard := &regions[hash(id)]
+	shard.Lock()
+	defer shard.Unlock()
 	switch {
 	case r == nil:
-		delete(x.of, g)
-	case x.of == nil:
-		x.of = map[uintptr]*Region{g: r}
+		delete(shard.innermost, id)
+	case shard.innermost == nil:
+		shard.innermost = map[uintptr]*Region{id: r}
 	default:
-		x.of[g] = r
+		shard.innermost[id] = r
 	}
 }
 
-// hash is the index of a goroutine in regions.
-func hash(g uintptr) uint64 { return uint64(g) * 0x9e3779b97f4a7c15 >> 58 }
+// hash is the index in regions for a goroutine.
+func hash(id uintptr) uint64 { return uint64(id) * 0x9e3779b97f4a7c15 >> 58 }
 
 // CurrentRegion returns the innermost region of the calling goroutine, nil if it is in none.
 func CurrentRegion() *Region {
 	if openRegions.Load() == 0 {
 		return nil
 	}
-	g := goroutine.ID()
-	x := &regions[hash(g)]
-	x.Lock()
-	defer x.Unlock()
-	return x.of[g]
+	id := goroutine.ID()
+	shard := &regions[hash(id)]
+	shard.Lock()
+	defer shard.Unlock()
+	return shard.innermost[id]
 }
 
-// markRegion notes the region that a node is made in.
+// markRegion notes the current region as the one that made the node.
 func (n *Node) markRegion() {
 	if r := CurrentRegion(); r != nil {
 		n.marks.Store(r.number << regionShift)
 	}
 }
 
-// Outlive takes n out of its region: its stored elements stay.
+// Outlive takes n out of its region, whose end then does not free its elements.
 func (n *Node) Outlive() { n.marks.And(1<<regionShift - 1) }
 
-// Number identifies the region; nil has 0.
+// Number identifies the region; it is 0 for nil.
 func (r *Region) Number() uint32 {
 	if r == nil {
 		return 0
@@ -101,8 +101,8 @@ func (r *Region) Number() uint32 {
 	return r.number
 }
 
-// Numbered returns the region of a number, if it is r or one around r; else nil.
-func (r *Region) Numbered(number uint32) *Region {
+// Enclosing returns the region with a number, if that is r or a region around r; else nil.
+func (r *Region) Enclosing(number uint32) *Region {
 	if number == 0 {
 		return nil
 	}
@@ -111,5 +111,5 @@ func (r *Region) Numbered(number uint32) *Region {
 	return r
 }
 
-// RegionOf returns the region that n was made in, if it is r or one around r; else nil.
-func (r *Region) RegionOf(n *Node) *Region { return r.Numbered(n.marks.Load() >> regionShift) }
+// RegionOf returns the region that made n, if that is r or a region around r; else nil.
+func (r *Region) RegionOf(n *Node) *Region { return r.Enclosing(n.marks.Load() >> regionShift) }

@@ -1,21 +1,21 @@
 package graph
 
-// A Walker walks graphs. It keeps its memory from walk to walk, and no node.
+// A Walker walks graphs in depth-first order. Between walks it keeps its memory but no nodes.
 type Walker struct{ stack []frame }
 
-// A frame is a node whose operands are walked.
+// A frame is a node whose operands are being visited.
 type frame struct {
 	n    *Node
 	src  Operands
-	next int // the operand to enter
+	next int // the index of the next operand
 }
 
 // Walk visits the nodes that roots depend on, operands first, in the order of the
 // operands. It does not recurse: graphs may be deep.
 //
-// For each root, and each operand of a node that is walked, enter gives the
-// operands to walk, or false for a node that is not to be visited, such as one
-// that was. leave visits the node once its operands are left.
+// For each root, and each operand of a visited node, enter returns the node's
+// operands, or false to skip the node, for example because it was visited before.
+// Walk calls leave for a node after leave of its operands.
 func (w *Walker) Walk(roots []*Node, enter func(*Node) (src Operands, ok bool), leave func(n *Node, src Operands)) {
 	for _, r := range roots {
 		w.push(r, enter)
@@ -40,7 +40,7 @@ func (w *Walker) push(n *Node, enter func(*Node) (src Operands, ok bool)) {
 	}
 }
 
-// Walk is [Walker.Walk], once.
+// Walk is [Walker.Walk] with a new Walker.
 func Walk(roots []*Node, enter func(*Node) (src Operands, ok bool), leave func(n *Node, src Operands)) {
 	new(Walker).Walk(roots, enter, leave)
 }
@@ -52,7 +52,7 @@ func Sorted(roots []*Node) []*Node {
 	return out
 }
 
-// Numbered returns the nodes that Sorted does, and their indices.
+// Numbered returns the nodes that Sorted returns, and their indices.
 func Numbered(roots []*Node) (out []*Node, number Numbers) {
 	Walk(roots, func(n *Node) (Operands, bool) {
 		_, seen := number.Get(n)

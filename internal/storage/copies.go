@@ -63,7 +63,7 @@ func (s *Storage) on(d *Device) (deviceCopy, error) {
 	}
 	*c = uploaded
 	if r := graph.CurrentRegion(); r != nil {
-		if of := r.Numbered(s.region.Load()); of != nil {
+		if of := r.Enclosing(s.region.Load()); of != nil {
 			regionOf(of).add(s)
 		}
 	}
