@@ -15,17 +15,17 @@ import (
 //
 // Its errors name line, column and value; for a frame of [Load], the file too.
 type Frame struct {
-	o       Options
-	file    string // its name for errors, "" without
-	text    string
-	first   int // the line of the first record
-	comma   rune
-	header  bool
-	reason  string // for header
-	columns []Info
-	index   map[string]int // of columns by name
-	rows    int
-	kept    *numbers // of the rows, or nil
+	o         Options
+	file      string // the file's name for errors, "" for a reader's text
+	text      string // without the lines of Options.Skip
+	firstLine int    // the line of the first record
+	comma     rune
+	header    bool   // the first record is a header
+	reason    string // for header
+	columns   []Info
+	index     map[string]int // of columns by name
+	rows      int
+	kept      *numbers // the rows as numbers, for Numbers; nil for others
 }
 
 // An Info describes a column.
@@ -66,7 +66,7 @@ func read(r io.Reader, size int, o Options) (*Frame, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &Frame{o: o, text: text, first: o.Skip + 1}
+	f := &Frame{o: o, text: text, firstLine: o.Skip + 1}
 	for range o.Skip {
 		_, f.text, _ = strings.Cut(f.text, "\n")
 	}
@@ -75,14 +75,14 @@ func read(r io.Reader, size int, o Options) (*Frame, error) {
 
 // scanner returns a scanner of the text.
 func (f *Frame) scanner(comma rune) *scanner {
-	s := &scanner{rest: f.text, line: f.o.Skip + 1, comma: string(comma), most: maxColumns}
+	s := &scanner{rest: f.text, line: f.o.Skip + 1, comma: string(comma), maxFields: maxColumns}
 	if f.o.Comment != 0 {
 		s.comment = string(f.o.Comment)
 	}
 	return s
 }
 
-// each calls visit with each row's number, line and fields.
+// each calls visit with the number, line and fields of each row.
 func (f *Frame) each(visit func(row, line int, fields []string) error) error {
 	s := f.scanner(f.comma)
 	for row := -1; ; row++ {
@@ -118,7 +118,7 @@ func (f *Frame) String() string {
 	if f.header {
 		is = "a header"
 	}
-	fmt.Fprintf(&b, "%s, separated by %q; line %d is %s: %s\n", shape.Count(f.rows, "row"), f.comma, f.first, is, f.reason)
+	fmt.Fprintf(&b, "%s, separated by %q; line %d is %s: %s\n", shape.Count(f.rows, "row"), f.comma, f.firstLine, is, f.reason)
 	width := 0
 	for _, c := range f.columns {
 		width = max(width, len([]rune(excerpt(c.Name))))
@@ -133,7 +133,7 @@ func (f *Frame) String() string {
 	return b.String()
 }
 
-// fail adds where a value is to the error of a column.
+// fail adds line, column and value to the error of a field.
 func (f *Frame) fail(line, column int, field string, err error) error {
 	where := fmt.Sprintf("line %d, column %d", line, column+1)
 	if f.header || len(f.o.Names) > 0 {
@@ -142,7 +142,7 @@ func (f *Frame) fail(line, column int, field string, err error) error {
 	return f.named(fmt.Errorf(`%s: "%s" %w`, where, excerpt(field), err))
 }
 
-// named adds the file to an error.
+// named adds the file's name to an error.
 func (f *Frame) named(err error) error {
 	if err == nil || f.file == "" {
 		return err

@@ -16,7 +16,7 @@ func Numbers(r io.Reader) (names []string, rows tensor.Tensor, err error) {
 	if err != nil {
 		return nil, rows, err
 	}
-	f := &Frame{o: (&Options{Missing: []string{}}).checked("Numbers"), text: text, first: 1}
+	f := &Frame{o: (&Options{Missing: []string{}}).checked("Numbers"), text: text, firstLine: 1}
 	kept := &numbers{o: &f.o}
 	f.kept = kept
 	if err := f.examine(); err != nil {
@@ -37,7 +37,7 @@ func Numbers(r io.Reader) (names []string, rows tensor.Tensor, err error) {
 	return names, tensor.New(kept.rows, f.rows, len(f.columns)), nil
 }
 
-// numbers are the rows of a table, kept while it is examined: all, unless a field is no number.
+// numbers keeps the rows of a table while Frame.examine reads it, until a field is not a number.
 type numbers struct {
 	o      *Options
 	rows   []float32
@@ -64,8 +64,9 @@ func (n *numbers) add(fields []string) (bool, error) {
 	return true, nil
 }
 
-// first moves the last row, the first of the table, to the start.
-func (n *numbers) first(width int) {
+// moveToStart moves the row that was added last to the start: Frame.examine adds the first record
+// last if it is not a header.
+func (n *numbers) moveToStart(width int) {
 	if n != nil && !n.failed {
 		last := slices.Clone(n.rows[len(n.rows)-width:])
 		copy(n.rows[width:], n.rows)

@@ -80,13 +80,13 @@ func checkEncoding(text string) error {
 // A scanner splits a text into records. Fields may be in quotes, as in RFC 4180; white space
 // around them is dropped, and so are empty lines.
 type scanner struct {
-	rest    string // of the text
-	line    int    // of the rest, from 1
-	comma   string
-	comment string   // begins lines that are left out, unless ""
-	fields  []string // of the last record
-	most    int      // fields of a record
-	raw     bool     // fields in quotes are not copied, only counted
+	rest      string // of the text
+	line      int    // of the rest, from 1
+	comma     string
+	comment   string   // begins lines that are left out, unless ""
+	fields    []string // of the last record
+	maxFields int      // of a record
+	raw       bool     // fields in quotes are not copied, only counted
 }
 
 // next returns the fields of the next record, which are valid until the following call, and
@@ -109,8 +109,8 @@ func (s *scanner) next() (fields []string, line int, err error) {
 		if field, more, err = s.field(); err != nil {
 			return nil, line, fmt.Errorf("line %d, column %d: %w", line, len(s.fields)+1, err)
 		}
-		if len(s.fields) == s.most {
-			return s.fields, line, fmt.Errorf("line %d has more than %s", line, shape.Count(s.most, "field"))
+		if len(s.fields) == s.maxFields {
+			return s.fields, line, fmt.Errorf("line %d has more than %s", line, shape.Count(s.maxFields, "field"))
 		}
 		if s.fields, err = hostmem.Grow(s.fields, 1); err != nil {
 			return nil, line, err
