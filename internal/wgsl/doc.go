@@ -1,14 +1,16 @@
 // Package wgsl prints programs of package shader as WGSL, the shading language of WebGPU. Read
 // print.go first.
 //
-// In buffers elements lie as on the host: float32, int32 and uint32 as themselves, bool and
-// 8-bit integers four to a 32-bit word, other types of 16 bits two, the first in the low bits. A
-// thread that stores whole words of a packed type writes them; otherwise it clears and sets its
-// own bits by atomic operations. Integers of 64 bits are pairs of words, also in registers:
-// functions of the printer compute with them. A buffer that is bound as a vector type has to be
-// a multiple of 16 bytes long.
+// Buffers have the same layout as on the host. Float32, int32 and uint32 are types of WGSL. Smaller
+// types are packed in 32-bit words, the first element in the low bits: four bools or 8-bit integers
+// to a word, or two elements of a 16-bit type. A thread writes a word of a packed type at once if
+// it stores all its elements; otherwise it clears and sets the bits of its elements by atomic
+// operations. A 64-bit integer is a pair of words, in buffers and in registers, and the printer
+// adds functions that compute with such pairs. The length of a buffer that is bound as a vector
+// type must be a multiple of 16 bytes.
 //
-// WGSL promises little of NaN, infinities and the sign of zeros, and its compilers reason as if
-// floats were real numbers: values that they must not reason about depend on a private word,
-// _zero, which is 0. Names that begin with _ are the printer's; programs have none.
+// WGSL guarantees little about NaN, infinities and the sign of zeros, and its compilers optimize
+// as if floats were real numbers. To keep a value from such optimizations, the printer makes it
+// depend on a private variable, _zero, which is 0. Names that begin with _ are reserved for the
+// printer.
 package wgsl
