@@ -1,4 +1,5 @@
-// Package pointwise schedules kernels of one point after the other, and the points that other kernels end with.
+// Package pointwise schedules kernels that compute each point by itself, and the points that other
+// kernels compute at their end.
 package pointwise
 
 import (
@@ -15,15 +16,14 @@ func Compile(c *build.Builder) {
 	c.Report()
 }
 
-// Points adds a pass with a thread for each point along axes, or for four of them,
-// which executes the given stores. reduced, if not nil, computes the values of
-// reductions.
+// Points adds a pass that executes the given stores at all points along axes. A thread has one
+// point, four neighbours, or several times four. reduced, if not nil, computes the values of reductions.
 func Points(c *build.Builder, axes []int, stores []int, reduced func(sc *build.Scope, i int)) {
-	if len(stores) > 0 { // the first of them goes through memory in row-major order
+	if len(stores) > 0 { // neighbouring threads write neighbouring elements in the first store
 		axes = build.InMemory(axes, c.Nest.Body[stores[0]].View)
 	}
-	if other := transposes(c, axes); other >= 0 {
-		transposeTiles(c, axes, other, stores, reduced)
+	if readAxis := transposes(c, axes); readAxis >= 0 {
+		transposeTiles(c, axes, readAxis, stores, reduced)
 		return
 	}
 	lanes := 1
@@ -33,45 +33,47 @@ func Points(c *build.Builder, axes []int, stores []int, reduced func(sc *build.S
 	c.AddPass(c.Target.Threads(), func(p *build.Pass) {
 		p.Reduced = reduced
 		n := p.Nest.Size(axes)
-		at := func(item *shader.Expr) build.Span {
+		spanOf := func(item *shader.Expr) build.Span { // an item is a point, or four
 			if lanes == 4 {
 				return build.Span{Axes: axes, Base: item.Convert(p.CountType(n)).Mul(4), Step: build.Lanes(4), Fours: true}
 			}
 			return build.Span{Axes: axes, Base: item}
 		}
-		ahead := c.Target.Traits().PointsAhead
-		if c.Target.Matrices || isWide(c) { // through PTX one vector at a time hides latency as well
-			ahead = 1
-		}
-		if ahead > 1 && lanes == 4 && reduced == nil && n >= c.Target.ManyPoints && n%(4*ahead*p.Threads) == 0 {
-			pointsAhead(p, n/4, ahead, stores, at)
+		items := itemsAhead(c)
+		if items > 1 && lanes == 4 && reduced == nil && n >= c.Target.ManyPoints && n%(4*items*p.Threads) == 0 {
+			pointsAhead(p, n/4, items, stores, spanOf)
 			return
 		}
 		sc, item := p.Items(n / lanes)
-		sc.Enter(at(item))
+		sc.Enter(spanOf(item))
 		sc.Restrict(c.StoresWithin(stores))
 		sc.StoreEach(stores)
 		sc.End()
 	})
 }
 
-// isWide reports whether an output has elements of 4 bytes or more. A vector of four then fills a store, so that a
-// second vector gains nothing.
-func isWide(c *build.Builder) bool {
-	return slices.ContainsFunc(c.Nest.Args, func(a ir.Arg) bool { return a.Kind == ir.Out && a.DType.Size() >= 4 })
+// itemsAhead is the number of items for which a thread should load before it stores. One item
+// hides latency as well through PTX, or if an output has elements of 4 bytes or more, four of
+// which fill a store.
+func itemsAhead(c *build.Builder) int {
+	isWide := func(a ir.Arg) bool { return a.Kind == ir.Out && a.DType.Size() >= 4 }
+	if c.Target.Matrices || slices.ContainsFunc(c.Nest.Args, isWide) {
+		return 1
+	}
+	return c.Target.Traits().PointsAhead
 }
 
-// PointsAhead executes stores for several items of each thread: it computes all of their values
-// before it stores one, so that their loads are under way at once.
-func pointsAhead(p *build.Pass, items, ahead int, stores []int, at func(item *shader.Expr) build.Span) {
-	p.Workgroups = items / (ahead * p.Threads)
-	t := p.CountType(items)
-	root := p.Root.When(shader.GroupID.Lt(p.Workgroups)) // others fill up the grid
-	first := root.Let("first", shader.GroupID.Convert(t).Mul(ahead*p.Threads).Add(shader.ThreadID.Convert(t)))
+// pointsAhead executes stores for several items of each thread: it computes the values of all
+// items before it stores one, so that their loads are under way at once.
+func pointsAhead(p *build.Pass, total, items int, stores []int, spanOf func(item *shader.Expr) build.Span) {
+	p.Workgroups = total / (items * p.Threads)
+	t := p.CountType(total)
+	root := p.Root.When(shader.GroupID.Lt(p.Workgroups)) // the grid may have more workgroups
+	first := root.Let("first", shader.GroupID.Convert(t).Mul(items*p.Threads).Add(shader.ThreadID.Convert(t)))
 	var scopes []*build.Scope
-	for i := range ahead {
+	for i := range items {
 		sc := root.Beside(build.Tag("_", i))
-		sc.Enter(at(first.Plus(i * p.Threads)))
+		sc.Enter(spanOf(first.Plus(i * p.Threads)))
 		sc.Restrict(p.StoresWithin(stores))
 		sc.ValueEach(stores)
 		scopes = append(scopes, sc)
@@ -82,8 +84,8 @@ func pointsAhead(p *build.Pass, items, ahead int, stores []int, at func(item *sh
 	root.End()
 }
 
-// transposes returns the axis along which a load that takes large steps along the last axis
-// is contiguous, or -1.
+// transposes returns the axis along which a load is contiguous that has large strides along the
+// last of axes, or -1 if there is no such load.
 func transposes(c *build.Builder, axes []int) int {
 	side := c.Target.Traits().Transpose
 	if side == 0 || len(axes) < 2 || c.Target.Threads() < side*side/4 {
@@ -104,55 +106,54 @@ func transposes(c *build.Builder, axes []int) int {
 	return -1
 }
 
-// transposeTiles is points for a kernel that reads along another axis than it
-// writes: a workgroup computes a square tile. Neighbouring threads lie along one of
-// the axes, and each thread computes four points along the other.
-func transposeTiles(c *build.Builder, axes []int, other int, stores []int, reduced func(sc *build.Scope, i int)) {
+// transposeTiles is Points for a kernel that reads contiguously along readAxis and writes
+// contiguously along the last of axes. A workgroup computes a square tile of both: neighbouring
+// threads lie along readAxis, and each thread computes four points along the last axis.
+func transposeTiles(c *build.Builder, axes []int, readAxis int, stores []int, reduced func(sc *build.Scope, i int)) {
 	inner := axes[len(axes)-1]
 	var outer []int
 	for _, a := range axes[:len(axes)-1] {
-		if a != other {
+		if a != readAxis {
 			outer = append(outer, a)
 		}
 	}
 	side := c.Target.Traits().Transpose
 	c.AddPass(side*side/4, func(p *build.Pass) {
 		p.Reduced = reduced
-		high, wide := ir.CeilDiv(c.Nest.Axes[other].Len, side), ir.CeilDiv(c.Nest.Axes[inner].Len, side)
+		high, wide := ir.CeilDiv(c.Nest.Axes[readAxis].Len, side), ir.CeilDiv(c.Nest.Axes[inner].Len, side) // in tiles
 		p.Workgroups = high * wide * c.Nest.Size(outer)
 		job := p.Job()
 		rest := p.Root.Let("rest", job.Div(high*wide))
-		column, row := p.CountType(c.Nest.Axes[other].Len), p.CountType(c.Nest.Axes[inner].Len)
-		across := p.Root.Let("across", job.Div(wide).Rem(high).Convert(column).Mul(side).Add(shader.ThreadID.Rem(side).Convert(column)))
-		along := p.Root.Let("along", job.Rem(wide).Convert(row).Mul(side).Add(shader.ThreadID.Div(side).Mul(4).Convert(row)))
+		readType, innerType := p.CountType(c.Nest.Axes[readAxis].Len), p.CountType(c.Nest.Axes[inner].Len)
+		across := p.Root.Let("across", job.Div(wide).Rem(high).Convert(readType).Mul(side).Add(shader.ThreadID.Rem(side).Convert(readType)))
+		along := p.Root.Let("along", job.Rem(wide).Convert(innerType).Mul(side).Add(shader.ThreadID.Div(side).Mul(4).Convert(innerType)))
 		p.Root.Enter(build.Span{Axes: outer, Base: rest})
-		for _, w := range []build.Span{
-			{Axes: []int{other}, Base: across},
+		for _, span := range []build.Span{
+			{Axes: []int{readAxis}, Base: across},
 			{Axes: []int{inner}, Base: along, Step: build.Lanes(4), Fours: c.Nest.Axes[inner].Len%4 == 0},
 		} {
-			if n := c.Nest.Axes[w.Axes[0]].Len; n%side != 0 {
-				w.Clamp = c.Total(n)
+			if n := c.Nest.Axes[span.Axes[0]].Len; n%side != 0 {
+				span.Clamp = c.Total(n)
 			}
-			p.Root.EnterValid(w)
+			p.Root.EnterValid(span)
 		}
 		p.Root.StoreEach(stores)
 	})
 }
 
-// storesFours reports whether all stores can write four points along the last
-// axis at once.
+// storesFours reports whether all stores can write four points along the last of axes at once.
 func storesFours(c *build.Builder, axes, stores []int) bool {
 	if !c.Fours(axes) {
 		return false
 	}
 	inner := axes[len(axes)-1]
 	for _, i := range stores {
-		v := c.Nest.Body[i].View
-		if v.Coef[inner] != 1 || v.Off%4 != 0 {
+		view := c.Nest.Body[i].View
+		if view.Coef[inner] != 1 || view.Off%4 != 0 {
 			return false
 		}
 		for _, a := range axes[:len(axes)-1] {
-			if v.Coef[a]%4 != 0 {
+			if view.Coef[a]%4 != 0 {
 				return false
 			}
 		}
