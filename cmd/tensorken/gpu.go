@@ -25,12 +25,12 @@ webgpu:0 the first adapter; webgpu is the fastest one.
 If there is no WebGPU library yet, tensorken gpu install fetches one. GPUs of NVIDIA need none.`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			gpus, missing := cuda.GPUs()
-			if !errors.Is(missing, cuda.ErrNoDriver) {
-				printGPUs(c.OutOrStdout(), gpus, missing)
+			gpus, cudaErr := cuda.GPUs()
+			if !errors.Is(cudaErr, cuda.ErrNoDriver) {
+				printGPUs(c.OutOrStdout(), gpus, cudaErr)
 			}
 			library, adapters, err := findAdapters()
-			if err != nil && len(gpus) > 0 { // no adapter is needed
+			if err != nil && len(gpus) > 0 { // these GPUs need no adapter
 				fmt.Fprintln(c.OutOrStdout(), "webgpu     ", err)
 				return nil
 			}
@@ -45,7 +45,7 @@ If there is no WebGPU library yet, tensorken gpu install fetches one. GPUs of NV
 	return c
 }
 
-// findAdapters returns the library's path and the adapters that it finds.
+// findAdapters returns the path of the WebGPU library and the adapters that it finds.
 func findAdapters() (library string, adapters []wgpu.Adapter, err error) {
 	l, err := wgpu.Load("")
 	if err != nil {
@@ -55,7 +55,8 @@ func findAdapters() (library string, adapters []wgpu.Adapter, err error) {
 	return l.String(), adapters, err
 }
 
-// describe returns the name, backend and driver of the adapter of a device.
+// describe returns the name, backend and driver of the adapter of a device, or the device's own
+// name if it has no adapter.
 func describe(device string) string {
 	_, adapters, err := findAdapters()
 	if err != nil {
@@ -64,6 +65,7 @@ func describe(device string) string {
 	return describeAmong(adapters, device)
 }
 
+// describeAmong is describe, given all adapters.
 func describeAmong(adapters []wgpu.Adapter, device string) string {
 	for _, a := range adapters {
 		if device == "webgpu ("+a.Name+")" {
@@ -73,7 +75,7 @@ func describeAmong(adapters []wgpu.Adapter, device string) string {
 	return device
 }
 
-// printGPUs prints a line for each GPU of NVIDIA, or the error.
+// printGPUs prints a line for each GPU that NVIDIA's driver finds, or the error.
 func printGPUs(w io.Writer, gpus []cuda.GPU, err error) {
 	if err != nil {
 		fmt.Fprintln(w, "cuda       ", strings.TrimPrefix(err.Error(), "cuda: "))

@@ -86,7 +86,7 @@ type result struct {
 
 func (o trainOptions) run(ctx context.Context, stdout, stderr io.Writer) (err error) {
 	defer tensor.Catch(&err)
-	dev, why, err := device.Open(o.device)
+	dev, reason, err := device.Open(o.device)
 	if err != nil {
 		return err
 	}
@@ -97,6 +97,38 @@ func (o trainOptions) run(ctx context.Context, stdout, stderr io.Writer) (err er
 	}
 	rng := tensor.NewRNG(o.seed)
 	net := tree.To(arch.build(rng, about.InputShape, len(about.Classes)), dev)
+	loop := o.newLoop(net, rng, training, testing, stderr)
+
+	r := result{Device: dev.String(), Parameters: tree.Size(net)}
+	fmt.Fprintf(stderr, "training %s on %s of %s\n", o.model, shape.Count(training.Y.Len(), "example"), noted(about.Data, reason))
+	start := clock.Now()
+	err = loop.Run(ctx)
+	r.Seconds = clock.Since(start).Seconds()
+	interrupted := err != nil && ctx.Err() != nil
+	switch {
+	case interrupted && loop.Best == nil:
+		return errors.New("interrupted before the first step: nothing to save")
+	case interrupted:
+		fmt.Fprintln(stderr, "interrupted: keeping the best model so far")
+	case err != nil && len(loop.History) > 0:
+		if saveErr := about.save(o.out, loop.Best); saveErr != nil {
+			return err
+		}
+		return fmt.Errorf("%w; the best model before that is saved to %s", err, o.out)
+	case err != nil:
+		return err
+	}
+	r.Epochs = len(loop.History)
+	r.TrainLoss = nn.CrossEntropy(loop.Best.Apply(training.X), training.Y).Mean().Item()
+	r.TestAccuracy = train.Accuracy(loop.Best.Apply(testing.X), testing.Y).Item()
+	if err := about.save(o.out, loop.Best); err != nil {
+		return err
+	}
+	return o.report(stdout, r, loop.History)
+}
+
+// newLoop returns the training of a network. It prints progress to stderr.
+func (o trainOptions) newLoop(net nn.Sequential, rng *tensor.RNG, training, testing batch, stderr io.Writer) *train.Loop[nn.Sequential, batch] {
 	steps := o.epochs * ir.CeilDiv(training.Y.Len(), o.batch)
 	loop := &train.Loop[nn.Sequential, batch]{
 		Model:     net,
@@ -119,33 +151,7 @@ func (o trainOptions) run(ctx context.Context, stdout, stderr io.Writer) (err er
 	if o.plot != "" {
 		loop.Watch = plot.WatchFiles[train.Metrics](o.plot)
 	}
-
-	r := result{Device: dev.String(), Parameters: tree.Size(net)}
-	fmt.Fprintf(stderr, "training %s on %s of %s\n", o.model, shape.Count(training.Y.Len(), "example"), noted(about.Data, why))
-	start := clock.Now()
-	err = loop.Run(ctx)
-	r.Seconds = clock.Since(start).Seconds()
-	interrupted := err != nil && ctx.Err() != nil
-	switch {
-	case interrupted && loop.Best == nil:
-		return errors.New("interrupted before the first step: nothing to save")
-	case interrupted:
-		fmt.Fprintln(stderr, "interrupted: keeping the best model so far")
-	case err != nil && len(loop.History) > 0:
-		if failed := about.save(o.out, loop.Best); failed != nil {
-			return err
-		}
-		return fmt.Errorf("%w; the best model before that is saved to %s", err, o.out)
-	case err != nil:
-		return err
-	}
-	r.Epochs = len(loop.History)
-	r.TrainLoss = nn.CrossEntropy(loop.Best.Apply(training.X), training.Y).Mean().Item()
-	r.TestAccuracy = train.Accuracy(loop.Best.Apply(testing.X), testing.Y).Item()
-	if err := about.save(o.out, loop.Best); err != nil {
-		return err
-	}
-	return o.report(stdout, r, loop.History)
+	return loop
 }
 
 // check sets flags that were not given to the model's defaults, and checks the others.
@@ -174,7 +180,7 @@ func (o *trainOptions) check(given func(flag string) bool) error {
 	return writable("--out", o.out)
 }
 
-// checkPlot returns an error if the file of --plot, if there is one, cannot be drawn.
+// checkPlot returns an error if --plot is given and its file cannot be drawn.
 func checkPlot(path string) error {
 	if path == "" {
 		return nil
@@ -197,7 +203,7 @@ func writable(flag, path string) error {
 	return nil
 }
 
-// load reads the examples and scales them.
+// load reads the examples, splits them into those for training and for testing, and scales them.
 func (o trainOptions) load(arch architecture) (about description, training, testing batch, err error) {
 	e, err := readExamples(o.data)
 	if err != nil {
@@ -230,8 +236,8 @@ func (o trainOptions) report(w io.Writer, r result, history []train.Metrics) err
 		}
 		curve := plot.Line(tensor.New(losses))
 		curve.Title = fmt.Sprintf("loss over %d epochs", len(losses))
-		if most := slices.Max(losses); !math.IsNaN(most) && !math.IsInf(most, 0) {
-			curve.Y.Max = max(most, 0) // and Min is 0
+		if greatest := slices.Max(losses); !math.IsNaN(greatest) && !math.IsInf(greatest, 0) {
+			curve.Y.Max = max(greatest, 0) // and Min is 0
 		}
 		if err := curve.Print(w); err != nil {
 			return err
@@ -242,8 +248,8 @@ func (o trainOptions) report(w io.Writer, r result, history []train.Metrics) err
 	if !o.json {
 		return nil
 	}
-	for _, x := range []*float64{&r.Seconds, &r.TrainLoss, &r.TestAccuracy} {
-		*x = math.Round(*x*1e6) / 1e6
+	for _, figure := range []*float64{&r.Seconds, &r.TrainLoss, &r.TestAccuracy} {
+		*figure = math.Round(*figure*1e6) / 1e6
 	}
 	return json.NewEncoder(w).Encode(r)
 }
