@@ -11,10 +11,10 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// Choices lists the tiles that can compute a kernel, in the order of their estimated times: each
-// with its best split and then, where possible, with half and twice as many parts. Compile takes
-// the first of all. The list is empty if the kernel is no product, or one that workgroups do not
-// compute by tiles.
+// Choices lists the tiles that can compute a kernel, in the order of their estimated times. The
+// choices for a tile differ in the number of parts into which the depth is split: the best number
+// first and then, where possible, half and twice as many. Compile takes the very first choice.
+// The list is empty if the kernel is not a product, or if workgroups do not compute it by tiles.
 func Choices(k *ir.Kernel, t Target) [][]Choice {
 	c, err := newChecked(k, t)
 	if err != nil || k.Template != ir.Contraction || isEmpty(c.Nest.Kernel) {
@@ -23,7 +23,7 @@ func Choices(k *ir.Kernel, t Target) [][]Choice {
 	return contraction.Choices(c)
 }
 
-// CompileChoice is Compile by one of the kernel's Choices.
+// CompileChoice is Compile with one of the kernel's Choices in place of the first one.
 func CompileChoice(k *ir.Kernel, t Target, choice Choice) (*shader.Program, error) {
 	return compileBy(k, t, func(c *build.Builder) { contraction.CompileBy(c, choice) })
 }
@@ -31,15 +31,15 @@ func CompileChoice(k *ir.Kernel, t Target, choice Choice) (*shader.Program, erro
 // KeyLen is the length of a Key.
 const KeyLen = 32
 
-// Key identifies a search for the fastest of some choices on a GPU, by the kernel, the target,
-// and the rows of the choices in the table of tiles. Its hash is small, because package
-// crypto/sha256 would enlarge programs for browsers.
+// Key identifies a search for the fastest of a kernel's choices on a GPU. It is a hash of the
+// kernel, the target, and the rows of the choices in the table of tiles. The hash is not
+// cryptographic, because crypto/sha256 would enlarge programs for browsers.
 func Key(k *ir.Kernel, t Target, list [][]Choice) string {
 	t.Memory = 0 // it does not affect products
 	h := fnv.New128a()
 	fmt.Fprintf(h, "%+v\n", t)
-	for _, c := range slices.Concat(list...) {
-		fmt.Fprintf(h, "%v %s\n", c, c.Row())
+	for _, choice := range slices.Concat(list...) {
+		fmt.Fprintf(h, "%v %s\n", choice, choice.Row())
 	}
 	h.Write(k.Append(nil))
 	return fmt.Sprintf("%x", h.Sum(nil))

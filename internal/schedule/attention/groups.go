@@ -56,8 +56,8 @@ func (a *groups) choose() bool {
 	return a.Target.Fits(a.threads, 4*words)
 }
 
-// An instruction has rows g and g+8 of 16 in a thread. Rows lie in an order in which these are 2g and
-// 2g+1.
+// rowOrder returns the row of scores at position x. A thread has rows g and g+8 of an instruction's
+// 16, which lie at the neighbouring positions 2g and 2g+1.
 func rowOrder(x *shader.Expr) *shader.Expr {
 	return x.Shr(4).Shl(4).Or(x.And(1).Shl(3)).Or(x.Shr(1).And(7))
 }

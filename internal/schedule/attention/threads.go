@@ -11,26 +11,25 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// threads is attention by threads, each of which has squares of 4×4 scores in four rows. Tiles of
-// the factors go through shared memory step by step along the depth, as in a contraction; all
-// products use the same memory in turn. The left factor of an output is there as a whole, as
-// vectors along the rows.
+// threads is the unit without matrix instructions. Each thread computes squares of 4×4 scores in
+// its four rows. As in a contraction, shared memory holds tiles of the factors for one step of
+// the depth at a time, and all products use this memory in turn. Only the left factor of an
+// output, the weights, is there as a whole, as vectors along the rows.
 type threads struct {
 	*attention
 	lefts   *shader.Shared // a step of left factors of scores
 	rights  *shader.Shared // a step of right factors
-	weights *shader.Shared // the left factor of an output: a column after the other
+	weights *shader.Shared // the left factor of an output, in column-major order
 }
 
-// A block is the size of a workgroup.
+// A block is a choice of the block of scores that a workgroup computes at a time.
 type block struct {
-	rows, columns   int // columns of a block
-	minGroups       int // workgroups of a compute unit
-	maxAccumulators int // registers of a thread for scores and outputs
+	rows, columns   int
+	minGroups       int // the least number of workgroups for each compute unit
+	maxAccumulators int // the most registers of a thread for scores and outputs
 }
 
-// blocks are the sizes to choose from, the fastest first. The last one needs the least
-// shared memory.
+// blocks are the choices, the fastest first. The last one needs the least shared memory.
 var blocks = []block{
 	{128, 64, 4, 96},
 	{64, 32, 0, 32},
@@ -53,15 +52,15 @@ func (a *threads) choose() bool {
 			bytes += a.ExchangeBytes(b.rows)
 		}
 		groups := ir.CeilDiv(a.Nest.Size(a.m), b.rows) * a.Nest.Size(a.Nest.List(ir.Batch))
-		if a.Target.Fits(a.threads, bytes) && groups >= b.minGroups*a.Target.Units && a.accumulatorsOf() <= b.maxAccumulators {
+		if a.Target.Fits(a.threads, bytes) && groups >= b.minGroups*a.Target.Units && a.numAccumulators() <= b.maxAccumulators {
 			return true
 		}
 	}
 	return false
 }
 
-// accumulatorsOf is the number of registers of a thread's scores and outputs.
-func (a *threads) accumulatorsOf() int {
+// numAccumulators is the number of a thread's registers for scores and outputs.
+func (a *threads) numAccumulators() int {
 	squares := a.wide * len(a.scores)
 	for _, q := range a.outputs {
 		squares += ir.CeilDiv(q.Cols.N, 4*a.across)
@@ -74,11 +73,11 @@ func (a *threads) place(root *build.Scope) (ty, tx *shader.Expr) {
 }
 
 func (a *threads) declare(q *tiles.Pass, isScore bool) {
-	n := a.width
+	columns := a.width
 	if !isScore {
-		n = loopnest.AcrossColumns(q.Cols.N)
+		columns = loopnest.AcrossColumns(q.Cols.N)
 	}
-	q.Tile = tiles.Tile{M: a.height, N: n, K: loopnest.Step, High: 1, Wide: n / (4 * a.across), Unit: &tiles.ByThreads}
+	q.Tile = tiles.Tile{M: a.height, N: columns, K: loopnest.Step, High: 1, Wide: columns / (4 * a.across), Unit: &tiles.ByThreads}
 	if a.lefts == nil {
 		vectors := shader.F32.Vec(4)
 		left, right, weights := a.ThreadVectors(a.Nest.Kernel, a.height, a.width)
@@ -87,7 +86,7 @@ func (a *threads) declare(q *tiles.Pass, isScore bool) {
 			a.weights = a.p.Share(vectors, weights)
 		}
 	}
-	q.N = q.NewFactor(&q.Cols, n, a.rights)
+	q.N = q.NewFactor(&q.Cols, columns, a.rights)
 	q.First, q.Last = build.U32(0), build.U32(ir.CeilDiv(q.Depth, loopnest.Step))
 	if isScore {
 		q.M = q.NewFactor(&q.Rows, a.height, a.lefts)
@@ -98,17 +97,18 @@ func (a *threads) declare(q *tiles.Pass, isScore bool) {
 	}
 }
 
-// loadRows loads nothing: the left factor of a score is loaded step by step.
+// loadRows loads nothing: score loads the left factor step by step.
 func (a *threads) loadRows(q *tiles.Pass) { q.Place(a.p.Root, &q.M, q.At.Row) }
 
 func (a *threads) accumulators(q *tiles.Pass, sc *build.Scope, name string) [][]*shader.Var {
 	return q.ThreadAccumulators(sc, name)
 }
 
-// load loads nothing: see Pass.stepwise, which has barriers.
+// load loads nothing: Pass.Stepwise loads, and has barriers. Without a score that calls it, load has
+// the barrier before which threads have read the values that they exchange.
 func (a *threads) load(loop *build.Scope, first, end *shader.Expr) {
 	if !slices.ContainsFunc(a.scores, func(q *tiles.Pass) bool { return q.Depth > 0 }) {
-		loop.Barrier() // threads have read the exchanged values before
+		loop.Barrier()
 	}
 }
 
@@ -138,6 +138,7 @@ func (a *threads) scale(q *tiles.Pass, loop *build.Scope) {
 func (a *threads) add(loop *build.Scope) {
 	for _, q := range a.outputs {
 		in := loop.Inner()
+		// Store the weights of all columns of the block, a vector of four rows at a time.
 		for h, rows := range a.left(q)[0] {
 			for j := range 4 {
 				column := q.TX.Mul(4).Plus(4*h*a.across + j)
@@ -147,7 +148,7 @@ func (a *threads) add(loop *build.Scope) {
 		q.Begin = a.columns
 		q.Stepwise(in, 1, func(sc *build.Scope, step, now *shader.Expr) {
 			right := sc.Let("from_n", now.Mul(q.N.Size(q.Tile)).Add(q.TX))
-			var left *shader.Expr // of four columns
+			var left *shader.Expr // the index of the weights, for four columns at a time
 			for k := range loopnest.Step {
 				if k%4 == 0 {
 					row := a.weightsRow(q, step.Mul(loopnest.Step/4).Plus(k/4))
@@ -160,8 +161,9 @@ func (a *threads) add(loop *build.Scope) {
 	}
 }
 
-// weightsRow is the place of a thread's rows in a column of weights. Columns whose quarters differ
-// lie in different banks: eight threads that write at once have two rows and four quarters.
+// weightsRow is the index of a thread's rows in a column of weights. It depends on the quarter of
+// the column, so that eight threads that write at once, in two rows and four quarters, write to
+// different banks.
 func (a *threads) weightsRow(q *tiles.Pass, quarter *shader.Expr) *shader.Expr {
 	return q.TY.Xor(quarter.Mul(tiles.LaneStride).And(7))
 }

@@ -113,8 +113,8 @@ func (q *Pass) exchangeColumns() {
 	}
 }
 
-// An instruction has of 16 columns 2c, 2c+1, 2c+8 and 2c+9 in a thread. Columns lie in an order in
-// which these are 4c to 4c+3.
+// ColumnOrder returns the column at position x. A thread has columns 2c, 2c+1, 2c+8 and 2c+9 of an
+// instruction's 16, which lie at the neighbouring positions 4c to 4c+3.
 func ColumnOrder(x *shader.Expr) *shader.Expr {
 	return x.Shr(4).Shl(4).Or(x.And(2).Shl(2)).Or(x.Shr(1).And(6)).Or(x.And(1))
 }
