@@ -21,27 +21,27 @@ const Ours = "tensorken"
 type Comparison struct {
 	Work string `json:"work"`
 	Unit Unit   `json:"unit"`
-	// Values has the median over the rounds, in the work's unit, by peer and for Ours.
+	// Values has the median over the rounds, in the work's unit, by program: the peers and Ours.
 	Values map[string]float64 `json:"values"`
-	// Ratios has how many times as fast as each peer this library is.
+	// Ratios says, by peer, how many times as fast this library is, or how many times as much
+	// memory the peer takes.
 	Ratios map[string]float64 `json:"ratios"`
 	Bar    Bar                `json:"bar"`
-	// Ratio is the ratio to the fastest peer of the bar, 0 unless all of them ran. Of memory it
-	// is to the peer that takes least.
+	// Ratio is the least of the Ratios for peers of the bar, 0 unless all of them ran.
 	Ratio float64 `json:"ratio"`
-	Met   bool    `json:"met"` // false without a bar
-	// Spread is the greatest difference of a program's times, as a part of their median:
-	// of this library and of the peers of the bar. It is large on a busy machine.
+	Met   bool    `json:"met"` // whether the bar is met; false without a bar
+	// Spread is the greatest difference between the times of one program, this library or a peer
+	// of the bar, divided by their median. It is large on a busy machine.
 	Spread float64 `json:"spread"`
 }
 
-// rounds is how often each program runs. Programs alternate, so that a slow minute of the
-// machine slows all of them.
+// rounds is the number of times that each program runs. Programs alternate, so that a slow
+// minute of the machine slows all of them.
 const rounds = 3
 
 // Compare measures the works with this library and with the peers, one program after the
-// other, three times. It reports progress in lines. It returns a row for each work that all
-// programs measured with equal results; the error lists the others.
+// other, in rounds. It writes a line of progress for each round. It returns a row for each work
+// that all programs measured with equal results; the error lists the other works.
 func Compare(ctx context.Context, o PeerOptions, peers []Found, progress io.Writer) ([]Comparison, error) {
 	r := results{values: map[string]map[string][]float64{}}
 	for round := range rounds {
@@ -74,7 +74,7 @@ func Compare(ctx context.Context, o PeerOptions, peers []Found, progress io.Writ
 			rows = append(rows, newComparison(w, values))
 		}
 		m := w.memory()
-		if values := r.values[m.Name]; values != nil && w.isStep() { // of other works ours is not measured
+		if values := r.values[m.Name]; values != nil && w.isStep() { // only for steps ours is measured
 			rows = append(rows, newComparison(m, values))
 		}
 	}
@@ -87,10 +87,10 @@ type results struct {
 	failures []error
 }
 
-// add adds the times of a program. It returns the works without those that failed.
+// add adds the times of a program. It returns the works that did not fail.
 func (r *results) add(works []Work, program string, times []Time) []Work {
 	failed := map[string]bool{}
-	note := func(row string, value float64) {
+	addValue := func(row string, value float64) {
 		if r.values[row] == nil {
 			r.values[row] = map[string][]float64{}
 		}
@@ -102,9 +102,9 @@ func (r *results) add(works []Work, program string, times []Time) []Work {
 			failed[t.Work] = true
 			continue
 		}
-		note(t.Work, t.Seconds)
+		addValue(t.Work, t.Seconds)
 		if t.Memory > 0 {
-			note(Work{Name: t.Work}.memory().Name, float64(t.Memory))
+			addValue(Work{Name: t.Work}.memory().Name, float64(t.Memory))
 		}
 	}
 	return slices.DeleteFunc(slices.Clone(works), func(w Work) bool { return failed[w.Name] })
@@ -113,36 +113,36 @@ func (r *results) add(works []Work, program string, times []Time) []Work {
 // measureWorks measures the works with this library.
 func measureWorks(ctx context.Context, o PeerOptions) (times []Time, err error) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(o.Threads)) // for the garbage collector too
-	defer debug.FreeOSMemory()                              // leaves it to the peers
+	defer debug.FreeOSMemory()                              // leaves the memory to the peers
 	var d *tensor.Device
-	shut := func() {
+	closeDevice := func() {
 		if d != nil {
 			d.Close()
 		}
 		d = nil
 	}
-	defer shut()
-	var before int64 // the peak of other devices
+	defer closeDevice()
+	var peakBefore int64 // of other devices
 	for _, w := range o.Works {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		if w.isStep() { // the peak of the device shall be this work's
-			shut()
+		if w.isStep() { // a new device, because its peak is measured
+			closeDevice()
 		}
 		if d == nil {
-			before = tensor.Info().Peak
+			peakBefore = tensor.Info().Peak
 			if d, err = o.open(); err != nil {
 				return nil, err
 			}
 		}
 		t, err := MeasureWork(ctx, w, d, o.Time)
 		if w.isStep() && o.OpenGPU != nil {
-			t.Memory = tensor.Info().Peak - before
+			t.Memory = tensor.Info().Peak - peakBefore
 		}
 		if err != nil {
 			t.Error = err.Error()
-			shut() // it may be lost
+			closeDevice() // it may be lost
 		}
 		times = append(times, t)
 	}
@@ -157,21 +157,21 @@ func (o PeerOptions) open() (*tensor.Device, error) {
 	return tensor.NewCPU(&tensor.CPUOptions{Threads: o.Threads}), nil
 }
 
-// difference says how a peer's result differs from this library's, "" if it does not.
-func difference(t Time, ours []Time) string {
-	o := ours[slices.IndexFunc(ours, func(o Time) bool { return o.Work == t.Work })]
+// difference describes how a peer's result differs from this library's; it is "" if they are equal.
+func difference(peer Time, all []Time) string {
+	ours := all[slices.IndexFunc(all, func(t Time) bool { return t.Work == peer.Work })]
 	largest := 0.0
-	for _, x := range o.Sample {
+	for _, x := range ours.Sample {
 		largest = max(largest, math.Abs(x))
 	}
-	near := func(a, b float64) bool { return math.Abs(a-b) <= o.tolerance*largest }
-	if len(t.Sample) == 0 || !slices.EqualFunc(t.Sample, o.Sample, near) {
-		return fmt.Sprintf("computes something else than %s: gives %.4g, want %.4g", Ours, t.Sample, o.Sample)
+	near := func(a, b float64) bool { return math.Abs(a-b) <= ours.tolerance*largest }
+	if len(peer.Sample) == 0 || !slices.EqualFunc(peer.Sample, ours.Sample, near) {
+		return fmt.Sprintf("computes something else than %s: gives %.4g, want %.4g", Ours, peer.Sample, ours.Sample)
 	}
 	return ""
 }
 
-// newComparison makes the comparison of a work from seconds, or bytes, by program.
+// newComparison makes the comparison of a work from the seconds, or bytes, of each program's runs.
 func newComparison(w Work, values map[string][]float64) Comparison {
 	r := Comparison{Work: w.Name, Unit: w.Unit, Bar: w.Bar, Values: map[string]float64{}, Ratios: map[string]float64{}}
 	median := map[string]float64{}
