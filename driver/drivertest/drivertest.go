@@ -200,7 +200,7 @@ type layout struct {
 // last is the shape with its last axis of length n.
 func last(dims []int, n int) []int { return shape.With(dims, len(dims)-1, n) }
 
-// each returns a value for every axis.
+// perAxis returns a value for every axis.
 func perAxis[T any](dims []int, f func(n int) T) []T {
 	out := make([]T, len(dims))
 	for i, n := range dims {

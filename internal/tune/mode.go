@@ -12,18 +12,18 @@ import (
 // Variable is the environment variable that selects the mode of GPUs: 1 or 0, for Search or Off.
 const Variable = "TENSORKEN_TUNE"
 
-// A Mode says which choices a GPU takes.
+// A Mode says where a GPU takes its choices of tiles from.
 type Mode uint8
 
 // The modes.
 const (
-	Off    Mode = iota // the choices of internal/schedule
-	Kept               // those that were kept
-	Search             // the kept choices and, for other products, searched ones
+	Off    Mode = iota // from internal/schedule
+	Kept               // from earlier searches, else from internal/schedule
+	Search             // from earlier searches, else from a search now
 )
 
-// ModeOf returns the mode of a GPU for which a program may ask for a search. The environment
-// variable, if set, decides.
+// ModeOf returns the mode of a GPU. search says whether the program asks for a search; the
+// environment variable, if set, decides.
 func ModeOf(search bool) (Mode, error) {
 	text := os.Getenv(Variable)
 	switch {
@@ -37,11 +37,11 @@ func ModeOf(search bool) (Mode, error) {
 	return Kept, nil
 }
 
-// A Machine is a GPU on which programs are timed. If it is a driver.Profiler its clock is used.
+// A Machine is a GPU that times programs, by its own clock if it is a driver.Profiler.
 type Machine interface {
 	driver.Device
 	// Build starts to compile a kernel's program.
 	Build(k *ir.Kernel, p *shader.Program) (driver.Program, error)
-	// Isolate waits for all work and calls f. The device reports failures of f's work to f only.
+	// Isolate waits for all work and calls f. Only f learns of failures of the work that it submits.
 	Isolate(f func() error) error
 }

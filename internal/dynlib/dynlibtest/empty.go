@@ -8,11 +8,11 @@ import (
 	"runtime"
 )
 
-// Empty returns a library of Windows, for this processor, without functions.
+// Empty returns a Windows library (DLL) without functions, for this processor.
 func Empty() []byte {
 	machines := map[string]uint16{"amd64": pe.IMAGE_FILE_MACHINE_AMD64, "arm64": pe.IMAGE_FILE_MACHINE_ARM64}
-	const page, sector = 0x1000, 0x200 // in memory, in the file
-	dos := [64]byte{0: 'M', 1: 'Z', 60: 64}
+	const page, sector = 0x1000, 0x200      // the alignments in memory and in the file
+	dos := [64]byte{0: 'M', 1: 'Z', 60: 64} // the DOS header; byte 60 is the offset of the PE header
 	head := pe.OptionalHeader64{
 		Magic: 0x20b, ImageBase: 0x180000000, SectionAlignment: page, FileAlignment: sector,
 		MajorOperatingSystemVersion: 6, MajorSubsystemVersion: 6, SizeOfInitializedData: sector, SizeOfImage: 2 * page, SizeOfHeaders: sector,
@@ -31,7 +31,7 @@ func Empty() []byte {
 			Characteristics: pe.IMAGE_SCN_CNT_INITIALIZED_DATA | pe.IMAGE_SCN_MEM_READ,
 		},
 	} {
-		binary.Write(&b, binary.LittleEndian, part) // to memory
+		binary.Write(&b, binary.LittleEndian, part) // never fails: it writes to memory
 	}
 	return append(b.Bytes(), make([]byte, 2*sector-b.Len())...)
 }
