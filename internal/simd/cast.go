@@ -6,9 +6,10 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// A Cast from integer to integer wraps, from float to integer truncates and saturates
-// (NaN gives 0), to bool computes x ≠ 0.
+// Casts are functions of type Unary: dst and x have n elements. The type parameters are the types
+// from which (F) and to which (T) they cast.
 
+// convert casts as Go does: integers wrap around.
 func convert[F, T number](dst, x unsafe.Pointer, n int) {
 	d, a := vec[T](dst, n), vec[F](x, n)
 	for i := range d {
@@ -16,16 +17,18 @@ func convert[F, T number](dst, x unsafe.Pointer, n int) {
 	}
 }
 
-func saturate[F float, T integer](lo, hi T) Unary {
-	low, high := F(lo), F(hi) // high may round up, to a number that is too large
+// saturate returns the cast of floats to integers between least and greatest, which stand for all
+// values beyond them. Other values are truncated, and NaN gives 0.
+func saturate[F float, T integer](least, greatest T) Unary {
+	low, high := F(least), F(greatest) // high may round up, to a number that is too large for T
 	return func(dst, x unsafe.Pointer, n int) {
 		d, a := vec[T](dst, n), vec[F](x, n)
 		for i := range d {
 			switch v := a[i]; {
 			case v >= high:
-				d[i] = hi
+				d[i] = greatest
 			case v <= low:
-				d[i] = lo
+				d[i] = least
 			case v != v:
 				d[i] = 0
 			default:
@@ -35,6 +38,7 @@ func saturate[F float, T integer](lo, hi T) Unary {
 	}
 }
 
+// truth is the cast to bool, x ≠ 0.
 func truth[F number](dst, x unsafe.Pointer, n int) {
 	d, a := vec[bool](dst, n), vec[F](x, n)
 	for i := range d {

@@ -6,7 +6,7 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// WideSums has the sums in int64 of int32 and uint32.
+// WideSums has the sums of int32 and uint32 in accumulators of int64.
 var WideSums = wideSums()
 
 func wideSums() [Types]Reduction {
@@ -16,20 +16,22 @@ func wideSums() [Types]Reduction {
 	}
 }
 
+// wideAlong is Reduction.Along: it adds each row to one sum.
 func wideAlong[T int32 | uint32](acc, x unsafe.Pointer, rows, n int) {
-	a, v := vec[int64](acc, rows), vec[T](x, rows*n)
-	for r := range a {
-		for _, e := range v[r*n:][:n] {
-			a[r] += int64(e)
+	sums, values := vec[int64](acc, rows), vec[T](x, rows*n)
+	for r := range sums {
+		for _, v := range values[r*n:][:n] {
+			sums[r] += int64(v)
 		}
 	}
 }
 
+// wideAcross is Reduction.Across: it adds all rows to one row of sums.
 func wideAcross[T int32 | uint32](acc, x unsafe.Pointer, rows, n int) {
-	a, v := vec[int64](acc, n), vec[T](x, rows*n)
+	sums, values := vec[int64](acc, n), vec[T](x, rows*n)
 	for r := range rows {
-		for i, e := range v[r*n:][:n] {
-			a[i] += int64(e)
+		for i, v := range values[r*n:][:n] {
+			sums[i] += int64(v)
 		}
 	}
 }
