@@ -20,13 +20,13 @@ func (f *Figure) HTML() (string, error) {
 	if err := f.Encode(&b, ".png"); err != nil {
 		return "", err
 	}
-	w, h := f.size()
+	width, height := f.size()
 	return fmt.Sprintf(`<img width="%d" height="%d" alt="%s" src="data:image/png;base64,%s">`,
-		w, h, html.EscapeString(f.Title), base64.StdEncoding.EncodeToString(b.Bytes())), nil
+		width, height, html.EscapeString(f.Title), base64.StdEncoding.EncodeToString(b.Bytes())), nil
 }
 
-// The limits of a table: of an axis of more than maxCells elements the first and the last
-// edgeCells, and of more than two axes the first maxTables matrices.
+// The limits of a table. An axis of more than maxCells elements is cut to the first and the last
+// edgeCells; a tensor of more than two axes is cut to its first maxTables matrices.
 const (
 	maxCells  = 20
 	edgeCells = 5
@@ -34,8 +34,8 @@ const (
 )
 
 // Table returns t as HTML: a caption with type, shape and device, and rows and columns with
-// their indices. Of an axis of more than 20 elements it has the first and the last 5; of a
-// tensor with more than two axes a table for each of the first 4 matrices. Floats have 6
+// their indices. It shows the first and the last 5 elements of an axis that has more than 20,
+// and the first 4 matrices of a tensor with more than two axes, each as a table. Floats have 6
 // digits. Table computes t if necessary; see [tensor.Eval] for the errors.
 func Table(t tensor.Tensor) (string, error) {
 	checkPresent("Table", t)
