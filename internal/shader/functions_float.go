@@ -91,30 +91,32 @@ const (
 	lnTwoLow  = -2.1219444e-4
 )
 
-// twoOverPi is the bits of 2/π after the binary point, behind a word of zeros.
+// twoOverPi has the bits of 2/π after the binary point, preceded by a word of zeros.
 var twoOverPi = []int{0, 0x28be60db, 0x9391054a, 0x7f09d5f4, 0x7d4d3770, 0x36d8a566, 0x4f10e410}
 
-// An angle is a vector of a number of quarter turns and a rest in [-π/4, π/4].
+// trigonometry adds sine, cosine and arc tangents of float32. They reduce x to an angle, the vector
+// (quarter, r) that stands for x = quarter·π/2 + r, where r is in [-π/4, π/4].
 func (l library) trigonometry() {
+	// A polynomial in ratio² for |x| ≤ tan(π/8); see atan_f64.
 	l.unary("atan_f32", F32, func(s *Block, x *Expr) *Expr {
-		a := s.Let("a", x.Abs())
-		steep := s.Let("steep", a.Gt(2.4142136))
-		middle := s.Let("middle", a.Gt(0.41421357).And(steep.Not()))
-		r := s.Let("r", steep.If(Number(F32, -1).Div(a), middle.If(a.Sub(1).Div(a.Add(1)), a)))
-		z := s.Let("z", r.Mul(r))
-		p := s.Let("p", r.Add(r.Mul(z).Mul(poly(z, -3.33329491e-1, 1.99777106e-1, -1.38776856e-1, 8.05374449e-2))))
-		y := s.Let("y", steep.If(choose(F32, a.Gt(1e9), 1.5707964, p.Add(1.5707964)), middle.If(p.Add(0.7853982), p)))
+		abs := s.Let("a", x.Abs())
+		steep := s.Let("steep", abs.Gt(2.4142136))
+		middle := s.Let("middle", abs.Gt(0.41421357).And(steep.Not()))
+		ratio := s.Let("r", steep.If(Number(F32, -1).Div(abs), middle.If(abs.Sub(1).Div(abs.Add(1)), abs)))
+		square := s.Let("z", ratio.Mul(ratio))
+		reduced := s.Let("p", ratio.Add(ratio.Mul(square).Mul(poly(square, -3.33329491e-1, 1.99777106e-1, -1.38776856e-1, 8.05374449e-2))))
+		y := s.Let("y", steep.If(choose(F32, abs.Gt(1e9), 1.5707964, reduced.Add(1.5707964)), middle.If(reduced.Add(0.7853982), reduced)))
 		return l.call("is_nan", x).If(x, x.Lt(0).If(y.Neg(), y))
 	})
-	// The upper and lower words of a product.
+	// The upper and lower words of a 64-bit product, from products of halves of a and b.
 	l.binary("mul_wide", U32, func(s *Block, a, b *Expr) *Expr {
-		al := s.Let("al", a.And(0xffff))
-		ah := s.Let("ah", a.Shr(16))
-		bl := s.Let("bl", b.And(0xffff))
-		bh := s.Let("bh", b.Shr(16))
-		m := s.Let("m", ah.Mul(bl).Add(al.Mul(bl).Shr(16)))
-		n := s.Let("n", al.Mul(bh).Add(m.And(0xffff)))
-		return Vec(2, ah.Mul(bh).Add(m.Shr(16)).Add(n.Shr(16)), a.Mul(b))
+		aLow := s.Let("al", a.And(0xffff))
+		aHigh := s.Let("ah", a.Shr(16))
+		bLow := s.Let("bl", b.And(0xffff))
+		bHigh := s.Let("bh", b.Shr(16))
+		firstCross := s.Let("m", aHigh.Mul(bLow).Add(aLow.Mul(bLow).Shr(16)))
+		secondCross := s.Let("n", aLow.Mul(bHigh).Add(firstCross.And(0xffff)))
+		return Vec(2, aHigh.Mul(bHigh).Add(firstCross.Shr(16)).Add(secondCross.Shr(16)), a.Mul(b))
 	})
 	l.unary("two_over_pi", U32, func(s *Block, x *Expr) *Expr {
 		last := len(twoOverPi) - 1
@@ -123,48 +125,52 @@ func (l library) trigonometry() {
 		}
 		return Number(U32, float64(twoOverPi[last]))
 	})
+	// Payne and Hanek's reduction, by a window of 96 bits of 2/π; see far_angle_f64.
 	l.unary("far_angle", F32, func(s *Block, x *Expr) *Expr {
-		b := s.Let("b", bits(x))
-		e := s.Let("e", b.Shr(23).And(0xff).Sub(126))
-		i := s.Let("i", e.Shr(5).Min(4))
-		n := s.Let("s", e.And(31))
-		hi := s.Var("hi", l.call("two_over_pi", i))
-		mid := s.Var("mid", l.call("two_over_pi", i.Add(1)))
-		lo := s.Var("lo", l.call("two_over_pi", i.Add(2)))
-		s.If(n.Ne(0), func(s *Block) {
-			rest := Number(U32, 32).Sub(n)
-			s.Set(hi, hi.Ref().Shl(n).Or(mid.Ref().Shr(rest)))
-			s.Set(mid, mid.Ref().Shl(n).Or(lo.Ref().Shr(rest)))
-			s.Set(lo, lo.Ref().Shl(n).Or(l.call("two_over_pi", i.Add(3).Min(6)).Shr(rest)))
+		word := s.Let("b", bits(x))
+		exponent := s.Let("e", word.Shr(23).And(0xff).Sub(126)) // |x| < 2^exponent
+		first := s.Let("i", exponent.Shr(5).Min(4))
+		shift := s.Let("s", exponent.And(31))
+		hi := s.Var("hi", l.call("two_over_pi", first))
+		mid := s.Var("mid", l.call("two_over_pi", first.Add(1)))
+		lo := s.Var("lo", l.call("two_over_pi", first.Add(2)))
+		s.If(shift.Ne(0), func(s *Block) {
+			rest := Number(U32, 32).Sub(shift)
+			s.Set(hi, hi.Ref().Shl(shift).Or(mid.Ref().Shr(rest)))
+			s.Set(mid, mid.Ref().Shl(shift).Or(lo.Ref().Shr(rest)))
+			s.Set(lo, lo.Ref().Shl(shift).Or(l.call("two_over_pi", first.Add(3).Min(6)).Shr(rest)))
 		})
-		m := s.Let("m", b.Shl(8).Or(signBit))
-		p := s.Let("p", l.call("mul_wide", m, mid.Ref()))
-		low := s.Let("low", p.At(1).Add(l.call("mul_wide", m, lo.Ref()).At(0)))
-		high := s.Var("high", m.Mul(hi.Ref()).Add(p.At(0)).Add(choose(U32, low.Lt(p.At(1)), 1, 0)))
+		significand := s.Let("m", word.Shl(8).Or(signBit))
+		middle := s.Let("p", l.call("mul_wide", significand, mid.Ref()))
+		low := s.Let("low", middle.At(1).Add(l.call("mul_wide", significand, lo.Ref()).At(0)))
+		high := s.Var("high", significand.Mul(hi.Ref()).Add(middle.At(0)).Add(choose(U32, low.Lt(middle.At(1)), 1, 0)))
 		quarter := s.Var("quarter", high.Ref().Shr(30).Convert(F32))
 		s.Set(high, high.Ref().And(0x3fffffff))
-		s.If(high.Ref().Ge(0x20000000), func(s *Block) {
+		s.If(high.Ref().Ge(0x20000000), func(s *Block) { // to the nearest quarter, so that the fraction is negative
 			s.Set(high, high.Ref().Sub(0x40000000))
 			s.Set(quarter, quarter.Ref().Add(1))
 		})
-		turn := high.Ref().Bitcast(I32).Convert(F32).Add(low.Convert(F32).Mul(2.3283064e-10))
-		rest := s.Let("rest", turn.Mul(1.4629181e-9)) // π/2 / 2^30
-		return x.Lt(0).If(Vec(2, quarter.Ref().Neg(), rest.Neg()), Vec(2, quarter.Ref(), rest))
+		fraction := high.Ref().Bitcast(I32).Convert(F32).Add(low.Convert(F32).Mul(2.3283064e-10))
+		r := s.Let("rest", fraction.Mul(1.4629181e-9)) // π/2 / 2^30
+		return x.Lt(0).If(Vec(2, quarter.Ref().Neg(), r.Neg()), Vec(2, quarter.Ref(), r))
 	})
+	// Cody and Waite's reduction, for |x| ≤ 4000: it subtracts quarter·π/2, with π/2 in three parts.
 	l.unary("angle_of", F32, func(s *Block, x *Expr) *Expr {
 		s.returnIf(x.Abs().Gt(4000), l.call("far_angle", x), F32.Vec(2))
-		q := s.Let("q", x.Mul(0.63661977).Add(0.5).Floor())
-		r := s.Let("r", x.Sub(q.Mul(1.5703125)).Sub(q.Mul(4.837513e-4)).Sub(q.Mul(7.549790e-8)))
-		return Vec(2, q, r)
+		quarter := s.Let("q", x.Mul(0.63661977).Add(0.5).Floor())
+		r := s.Let("r", x.Sub(quarter.Mul(1.5703125)).Sub(quarter.Mul(4.837513e-4)).Sub(quarter.Mul(7.549790e-8)))
+		return Vec(2, quarter, r)
 	})
+	// The sine of an angle: for an even quarter the sine of r by a polynomial in square = r², for
+	// an odd one the cosine.
 	l.unary("sine", F32.Vec(2), func(s *Block, x *Expr) *Expr {
-		q := s.Let("q", x.At(0).Convert(I32))
+		quarter := s.Let("q", x.At(0).Convert(I32))
 		r := s.Let("r", x.At(1))
-		z := s.Let("z", r.Mul(r))
-		sin := s.Let("s", r.Add(r.Mul(z).Mul(poly(z, -1.6666655e-1, 8.3321609e-3, -1.9515296e-4))))
-		cos := s.Let("c", Number(F32, 1).Sub(Number(F32, 0.5).Mul(z)).Add(z.Mul(z).Mul(poly(z, 4.166664568e-2, -1.388731625e-3, 2.443315711e-5))))
-		y := s.Let("y", q.And(1).Ne(0).If(cos, sin))
-		return q.And(2).Ne(0).If(y.Neg(), y)
+		square := s.Let("z", r.Mul(r))
+		sin := s.Let("s", r.Add(r.Mul(square).Mul(poly(square, -1.6666655e-1, 8.3321609e-3, -1.9515296e-4))))
+		cos := s.Let("c", Number(F32, 1).Sub(Number(F32, 0.5).Mul(square)).Add(square.Mul(square).Mul(poly(square, 4.166664568e-2, -1.388731625e-3, 2.443315711e-5))))
+		y := s.Let("y", quarter.And(1).Ne(0).If(cos, sin))
+		return quarter.And(2).Ne(0).If(y.Neg(), y)
 	})
 	l.unary("sin_f32", F32, func(s *Block, x *Expr) *Expr {
 		s.returnIf(absBits(x).Ge(infinity), nan, F32)
@@ -172,8 +178,8 @@ func (l library) trigonometry() {
 	})
 	l.unary("cos_f32", F32, func(s *Block, x *Expr) *Expr {
 		s.returnIf(absBits(x).Ge(infinity), nan, F32)
-		a := s.Let("a", l.call("angle_of", x))
-		return l.call("sine", Vec(2, a.At(0).Add(1), a.At(1)))
+		angle := s.Let("a", l.call("angle_of", x))
+		return l.call("sine", Vec(2, angle.At(0).Add(1), angle.At(1)))
 	})
 }
 
