@@ -24,6 +24,7 @@ type attention struct {
 	size
 	m, n    []int // axes of rows and columns
 	unit    unit
+	parts   parts
 	p       *build.Pass
 	scores  []*tiles.Pass
 	outputs []*tiles.Pass
@@ -109,7 +110,11 @@ func Compile(c *build.Builder) {
 	}
 	for _, a.unit = range []unit{&groups{attention: a}, &warps{a}, &threads{attention: a}} { // the fastest first
 		if a.unit.choose() {
+			a.cut()
 			c.AddPass(a.threads, a.build)
+			if a.parts.n > 1 {
+				a.combine()
+			}
 			c.Report()
 			return
 		}
@@ -136,7 +141,7 @@ func (a *attention) build(p *build.Pass) {
 	root := p.Root
 	high := ir.CeilDiv(a.Nest.Size(a.m), a.height)
 	batch := a.Nest.List(ir.Batch)
-	p.Workgroups = high * a.Nest.Size(batch)
+	p.Workgroups = high * a.Nest.Size(batch) * a.parts.n
 	bounds := a.findBounds()
 	at := a.locate(bounds, high, a.Nest.Size(batch))
 	root.Enter(build.Span{Axes: batch, Base: at.Batch})
@@ -154,8 +159,8 @@ func (a *attention) build(p *build.Pass) {
 		q.Acc = a.unit.accumulators(q, root, build.Tag("o", i)+"_")
 	}
 	a.startRows()
-	first, full, end := a.columnsOf(bounds, at.Row)
-	a.unit.begin(first)
+	load, first, full, end := a.within(a.columnsOf(bounds, at.Row))
+	a.unit.begin(load)
 	if full != nil { // most blocks need no mask
 		a.blocks("n0", first, first, full, end, decided(bounds))
 		a.blocks("n1", first, full.Max(first), end, end, nil)
@@ -171,7 +176,7 @@ func (a *attention) build(p *build.Pass) {
 // compute unit may get the block with the most work of every batch.
 func (a *attention) locate(bounds []build.Bound, high, batches int) product.Place {
 	resident := max(4, 512/a.threads) // workgroups of a compute unit
-	root, job := a.p.Root, a.p.Job()
+	root, job := a.p.Root, a.jobs(high*batches)
 	if len(bounds) == 0 {
 		return product.Place{Batch: root.Let("batch", job.Div(high)), Row: root.Let("m0", job.Rem(high).Mul(a.height)), Col: build.U32(0)}
 	}

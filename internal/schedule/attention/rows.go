@@ -138,10 +138,15 @@ func (a *attention) rescale(loop *build.Scope, row *row) {
 	// Without a number above -Inf so far exponentials are 0, and no NaN.
 	row.step.Values[a.Max] = build.Value{loop.Let("shift"+row.step.Tag, build.IsLowest(now).If(build.Number(shader.F32, 0), now))}
 	if slices.ContainsFunc(a.Sums, func(i int) bool { return a.Scaled[i] }) || slices.ContainsFunc(a.outputs, func(q *tiles.Pass) bool { return a.Scaled[q.Sum] }) {
-		base := toBase2(now)
-		smaller := row.old.Mul(base).Sub(now.Mul(base)).Exp2() // it rounds the products as exponential does; 0 if old is -Inf, as nothing was added
-		row.scale = loop.Let("scale"+row.step.Tag, row.old.Eq(now).If(build.Number(shader.F32, 1), smaller))
+		row.scale = loop.Let("scale"+row.step.Tag, rescaling(row.old, now))
 	}
+}
+
+// rescaling is the factor that turns sums of exponentials with one maximum into sums with another. It rounds
+// the products as exponential does, and is 0 if old is -Inf, as nothing was added.
+func rescaling(old, now *shader.Expr) *shader.Expr {
+	base := toBase2(now)
+	return old.Eq(now).If(build.Number(shader.F32, 1), old.Mul(base).Sub(now.Mul(base)).Exp2())
 }
 
 // exponentials computes exp(x - y), where y is a value of a row or of a column, by two
@@ -201,7 +206,11 @@ func (a *attention) finishRows() {
 			if row.max != nil {
 				end.Values[a.Max] = build.Value{row.max.Acc.Ref()}
 			}
-			a.storeRow(end, row.squareNumber, row.number)
+			if a.parts.n > 1 {
+				a.storePart(end, row.squareNumber, row.number)
+			} else {
+				a.storeRow(end, row.squareNumber, row.number)
+			}
 		}
 	}
 }

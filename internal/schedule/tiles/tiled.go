@@ -111,12 +111,20 @@ func (u *Unit) words() int {
 	return 1
 }
 
+// CostOf returns the seconds that parts of a schedule of tiles take on a target.
+func CostOf(t build.Target) product.Cost {
+	if t.Matrices {
+		return MeasuredH200.matrixCost
+	}
+	return MeasuredH200.threadCost
+}
+
 // Options lists the tiles for the workgroups, the fastest first.
 func Options(x *product.Product) []product.Option[Tile] {
 	how := &MeasuredH200
-	split, cost := loopnest.SplitAny, how.threadCost // so that workgroups of threads fill the compute units
+	split, cost := loopnest.SplitAny, CostOf(x.Target) // so that workgroups of threads fill the compute units
 	if x.Target.Matrices {
-		split, cost = loopnest.Split, how.matrixCost
+		split = loopnest.Split
 	}
 	if x.FactorType.IsWide() {
 		cost = how.wideCost
