@@ -100,8 +100,7 @@ func (t *trial) within(n *node, id int, at []ir.AffineExpr, guards []ir.Guard) i
 func (t *trial) mask(n *node, at []ir.AffineExpr) int {
 	from := t.g.mark()
 	for n.Op != ir.Where {
-		switch n.Op.Class() {
-		case ir.Movement:
+		if n.Op.Class() == ir.Movement {
 			r := t.push(n, t.g.live(at))
 			if r.Opaque || len(r.Guards) > 0 {
 				t.g.rollBack(from)
