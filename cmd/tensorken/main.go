@@ -11,9 +11,8 @@
 //	tensorken gpu                        # lists GPUs; installs their library; checks them
 //	tensorken gguf                       # describes, checks, quantises and converts language models
 //
-// Errors print one line on standard error and exit with status 1. Ctrl-C, SIGTERM or a closed
-// console window of Windows stops train after the current step, saves the best model so far,
-// and exits with status 0; a second Ctrl-C stops it at once.
+// Errors print a line on standard error; the status is 1. Ctrl-C, SIGTERM or a closed console window ends
+// train after the step, with the best model saved and status 0; a second Ctrl-C stops it at once.
 package main
 
 import (

@@ -1,4 +1,5 @@
-// Package subword divides words into the tokens of a vocabulary, and makes vocabularies.
+// Package subword divides words into the tokens of a vocabulary, and makes vocabularies. Read model.go
+// first: it has the interface of models, and all but BPE, which is in bpe.go and merge.go.
 package subword
 
 import (
@@ -23,7 +24,7 @@ type Model interface {
 // A Vocabulary numbers tokens.
 type Vocabulary struct {
 	IDs    map[string]int32
-	Tokens []string // by id; "" if there is none
+	Tokens []string // by id; "" for an unused id
 	Has    []bool   // whether an id has a token, nil if all have one
 	Size   int
 }
@@ -223,7 +224,7 @@ func (m *Unigram) Tokenize(st *State, word string, toks []Tok) ([]Tok, error) {
 	return m.known(word, toks, start), nil
 }
 
-// known replaces unknown tokens: by the token that their text is, or by those of its bytes.
+// known replaces unknown tokens: by the token that their text is, or by the tokens of its bytes.
 func (m *Unigram) known(word string, toks []Tok, start int) []Tok {
 	unknown := false
 	for _, t := range toks[start:] {
