@@ -108,7 +108,7 @@ func TestConvertedSettings(t *testing.T) {
 	}
 }
 
-// What is converted has the names, shapes and bytes of a file by llama.cpp's tools.
+// A converted model has the names, shapes and bytes of a file by llama.cpp's tools.
 func TestConvertedLayout(t *testing.T) {
 	got, err := gguf.Open(converted(t, "testdata/llama_gqa"))
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 	"github.com/tensorken/tensorken/tokenizer/internal/subword"
 )
 
-// A component is a tokenizer of testdata with other sections, and what Hugging Face's library, 0.23,
-// makes of texts.
+// A component is a tokenizer of testdata with other sections, and the results of Hugging Face's
+// library, 0.23, for texts.
 type componentCases struct {
 	Name, Base      string
 	Sections, Model map[string]json.RawMessage
@@ -101,7 +101,7 @@ func TestComponents(t *testing.T) {
 	}
 }
 
-// What cannot be read is an error that names it.
+// A section that cannot be read is an error that names it.
 func TestErrors(t *testing.T) {
 	change := func(old, new string) string {
 		if strings.Count(small, old) < 1 {
@@ -157,7 +157,7 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// Files in the formats of BERT and GPT-2 give what tokenizer.json gives.
+// Files in the formats of BERT and GPT-2 give the same tokens as tokenizer.json.
 func TestVocabFiles(t *testing.T) {
 	for _, name := range []string{"bert_wordpiece", "gpt2_bpe"} {
 		tok, dir := load(t, name), t.TempDir()
@@ -261,7 +261,7 @@ func TestTrain(t *testing.T) {
 	}
 }
 
-// A batch is what its texts are, and of one length if there is padding.
+// A batch has the encodings of its texts, of one length if there is padding.
 func TestEncodeBatch(t *testing.T) {
 	tok := load(t, "bert_wordpiece")
 	texts := strings.Split(mixedText(20000), "\n")

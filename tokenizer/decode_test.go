@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// What a Decoder returns, joined, is what Decode returns, and it cuts no character.
+// The texts of a Decoder, joined, equal Decode's, and none cuts a character.
 func TestDecoder(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 8))
 	decoders := []string{

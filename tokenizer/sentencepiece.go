@@ -281,8 +281,8 @@ func (m *sentencePiece) unigram(names map[string]int32) (subword.Model, error) {
 	return subword.NewUnigram(pieces, m.unk, m.fallback)
 }
 
-// bpe returns the model. SentencePiece merges two pieces if both together are one, those of the highest
-// score first.
+// bpe returns the model. SentencePiece merges two pieces if both together are one, the pair of the
+// highest score first.
 func (m *sentencePiece) bpe(names, normal map[string]int32) (subword.Model, error) {
 	v, err := subword.NewVocabulary(names, len(m.pieces))
 	if err != nil {

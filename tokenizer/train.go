@@ -147,7 +147,7 @@ type UnigramTrainer struct {
 	// SeedSize is the greatest number of tokens at the beginning; 0 stands for 1,000,000.
 	SeedSize int
 	// Pipeline is a tokenizer.json without a model: how text is normalized, divided and decoded. "" is
-	// that of SentencePiece, without normalization.
+	// SentencePiece's, without normalization.
 	Pipeline string
 }
 

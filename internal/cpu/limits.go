@@ -17,8 +17,8 @@ type axisLimit struct {
 // A number evaluates an integer that is the same at all points.
 type number func(bind []binding) int
 
-// findLimits lists the limits of a kernel's axes, from conditions of stores and of what reductions add
-// up or compare. A limit is the greatest over the other axes.
+// findLimits lists the limits of a kernel's axes, from the conditions of stores and of the elements that
+// reductions add up or compare. A limit is the greatest over the other axes.
 func (s *space) findLimits() (list []axisLimit) {
 	for a, axis := range s.Axes {
 		if (axis.Role == ir.K || axis.Role == ir.Reduced) && len(s.List(axis.Role)) > 1 {

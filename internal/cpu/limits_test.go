@@ -9,8 +9,8 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// TestLimits runs kernels as those of attention to a cache, with a length that is an argument. What
-// the mask hides is NaN, and what no store needs stays as it is.
+// TestLimits runs kernels like attention to a cache, with a length that is an argument. Hidden operands
+// are NaN beyond the length; elements that no store writes keep their values.
 func TestLimits(t *testing.T) {
 	const rows, columns, deep, i32 = 3, 700, 64, ir.Int32
 	lowest := ir.Float(f32, math.Inf(-1))
@@ -28,7 +28,7 @@ func TestLimits(t *testing.T) {
 	parallel, reduced := ir.Axis{Len: rows, Role: ir.Parallel}, ir.Axis{Len: columns, Role: ir.Reduced}
 	for name, c := range map[string]struct {
 		k      *ir.Kernel
-		inputs []int // elements of arguments from number 1 on, those of a hidden one first
+		inputs []int // elements of arguments from number 1 on, a hidden one's first
 		cut    bool  // the result ends at the length
 	}{
 		"scores": {kernel(ir.Contraction, []ir.Axis{{Len: rows, Role: ir.M}, {Len: columns, Role: ir.N}, {Len: deep, Role: ir.K}},

@@ -26,8 +26,8 @@ func render(template, context string) (string, error) {
 	return t.Render(vars.(*pyvalue.Dict), &Options{Now: now})
 }
 
-// Cases are templates as transformers renders them. Those of cases.json are whole chat templates
-// and pieces of them, those of features.json small, by feature; Jinja 3.1.6 made the latter.
+// Cases are templates as transformers renders them. cases.json has whole chat templates and
+// pieces of them; features.json has small ones by feature, whose results are from Jinja 3.1.6.
 func TestCases(t *testing.T) {
 	for file, n := range map[string]int{"cases": 89, "features": 179} {
 		cases := readCases(t, file)

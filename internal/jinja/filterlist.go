@@ -49,7 +49,7 @@ func reverseOf(s *pyvalue.Run, v any) any {
 	return &pyvalue.Generator{Name: "reversed", Next: backwards(s, v)}
 }
 
-// keys returns what items are compared by.
+// keysOf returns the keys by which items are compared.
 func keysOf(s *pyvalue.Run, items []any, key func(item any) any) []any {
 	s.AllocN(int64(len(items)), 16)
 	keys := make([]any, len(items))

@@ -6,7 +6,7 @@ import (
 	"github.com/tensorken/tensorken/internal/pyvalue"
 )
 
-// filters are those of Jinja, with transformers' tojson.
+// filters are Jinja's, with transformers' tojson.
 var filters = map[string]*pyvalue.Builtin{
 	"abs":        pyvalue.Def("/", func(s *pyvalue.Run, a *pyvalue.Args) any { return absOf(s, a.Self) }),
 	"attr":       pyvalue.Def("name", func(s *pyvalue.Run, a *pyvalue.Args) any { return attrFilter(s, a) }),
@@ -158,7 +158,7 @@ func pathOf(s *pyvalue.Run, v any) attribute {
 	return path
 }
 
-// follow returns what lies at a path, and a default, if it is not nil, for what is not there.
+// followOf returns the value at a path; def, unless it is nil, replaces a missing part.
 func followOf(s *pyvalue.Run, v any, path attribute, def any) any {
 	for _, part := range path {
 		v = s.GetItem(v, part)

@@ -315,7 +315,7 @@ func floatFilter(s *pyvalue.Run, a *pyvalue.Args) any {
 	return a.Get(0, 0.0)
 }
 
-// parseInt is Python's int of a string with a base, nil if it is none.
+// parseInt is Python's int of a string with a base, or nil if the string is not a number.
 func parseInt(s *pyvalue.Run, text string, base int64) any {
 	text = strings.TrimFunc(text, pyvalue.IsSpace)
 	sign := pyvalue.SignAt(text)

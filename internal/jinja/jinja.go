@@ -31,7 +31,7 @@ const (
 type Options struct {
 	Now    time.Time // the time of strftime_now, the current one by default
 	Steps  int       // loop rounds, calls, and pieces of text or lists worked on: 5 million
-	Memory int       // bytes that values take, without what is freed: 128 MiB
+	Memory int       // bytes that values take, freed ones too: 128 MiB
 	Output int       // bytes: 64 MiB
 	Depth  int       // macros that call each other: 250
 }
@@ -80,7 +80,7 @@ type state struct {
 	*pyvalue.Run
 	vars      *pyvalue.Dict
 	frame     *frame
-	out, root *strings.Builder // where text goes now, and that of the rendering
+	out, root *strings.Builder // the current output, and the rendering's
 	output    int              // the most bytes of root
 	captured  string           // the body of a filter block, for its filter
 }

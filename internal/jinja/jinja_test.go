@@ -9,7 +9,7 @@ import (
 	"github.com/tensorken/tensorken/internal/pyvalue"
 )
 
-// Errors have the template's line and name what is wrong.
+// Errors have the template's line and name the mistake.
 func TestErrors(t *testing.T) {
 	for _, c := range []struct{ template, want string }{
 		{"a\n{{ x.y }}", "template line 2: UndefinedError: 'x' is undefined"},
@@ -97,7 +97,7 @@ func TestCycle(t *testing.T) {
 	}
 }
 
-// A value of Go becomes what its JSON is.
+// A value of Go becomes the value of its JSON.
 func TestFrom(t *testing.T) {
 	type message struct {
 		Role    string   `json:"role"`

@@ -6,7 +6,7 @@ import (
 	"github.com/tensorken/tensorken/internal/pyvalue"
 )
 
-// A loop is what the variable loop holds.
+// A loop is the value of the variable loop.
 type loop struct {
 	s           *state
 	over        any
@@ -87,7 +87,7 @@ func (l *loop) count() int64 {
 	return l.length
 }
 
-// attribute returns an attribute of the loop, nil if there is none.
+// Attribute returns an attribute of the loop, or nil.
 func (l *loop) Attribute(name string) any {
 	orUndefined := func(v any, hint string) any {
 		if v == nil {

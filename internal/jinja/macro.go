@@ -27,7 +27,7 @@ func (n *callBlock) exec(s *state) jump {
 	return next
 }
 
-// writeText writes what the filter or the call of a block returned.
+// writeText writes the result of a block's filter or call.
 func (s *state) writeText(v any) {
 	t, ok := pyvalue.Text(v)
 	if !ok {
@@ -121,7 +121,7 @@ func (m *macro) title() string {
 	return m.name
 }
 
-// attribute returns an attribute of the macro, nil if there is none.
+// Attribute returns an attribute of the macro, or nil.
 func (m *macroValue) Attribute(name string) any {
 	switch name {
 	case "name":

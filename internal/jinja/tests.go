@@ -2,7 +2,7 @@ package jinja
 
 import "github.com/tensorken/tensorken/internal/pyvalue"
 
-// tests are those of Jinja.
+// tests are Jinja's.
 var tests = map[string]*pyvalue.Builtin{
 	"boolean":     check(func(v any) bool { _, ok := v.(bool); return ok }),
 	"callable":    check(isCallable),
@@ -50,7 +50,7 @@ func comparison(op string) *pyvalue.Builtin {
 }
 
 func exists(s *pyvalue.Run, table map[string]*pyvalue.Builtin, name any) bool {
-	s.Hash(name) // fails for what cannot be a key
+	s.Hash(name) // fails for a value that cannot be a key
 	text, ok := pyvalue.Text(name)
 	return ok && table[text] != nil
 }

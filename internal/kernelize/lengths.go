@@ -9,10 +9,10 @@ import (
 
 // Lengths. A mask of few rows whose length is an argument, as a step of a decoder has for its cache,
 // hides scores beyond it: they are -Inf, and weights made of them 0. Kernels that load such a value
-// apply the mask again, and then the one that stores it leaves out what it hides. So a device that
+// apply the mask again, and then the one that stores it omits hidden elements. So a device that
 // looks at conditions computes, stores and reads up to the length, whatever the capacity.
 
-// A tail is what elements of a node are where the mask is false.
+// A tail is the value of a node's elements where the mask is false.
 type tail int8
 
 const (
@@ -119,8 +119,8 @@ func (t *trial) mask(n *node, at []ir.AffineExpr) int {
 	return id
 }
 
-// cutStores makes groups leave out what masks hide of nodes that are stored, where all loads apply
-// the mask.
+// cutStores makes groups omit hidden elements from the stores of nodes, where all loads apply the
+// mask.
 func (p *placer) cutStores() {
 	whole := map[*graph.Node]bool{} // that an output is, or a load reads without a mask
 	for _, o := range p.outputs {

@@ -10,7 +10,7 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// TestLengths says of attention with a mask how many stores leave out what it hides, and how many
+// TestLengths says of attention with a mask how many stores omit hidden elements, and how many
 // arguments are read up to a length.
 func TestLengths(t *testing.T) {
 	const columns, width = 64, 8

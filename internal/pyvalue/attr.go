@@ -35,7 +35,7 @@ func (s *Run) GetItem(of, key any) any {
 	return &Undefined{Of: of, Name: key}
 }
 
-// item returns an item, nil if there is none.
+// item returns an item, or nil.
 func (s *Run) item(of, key any) any {
 	i, isInt := Integer(key)
 	switch of := of.(type) {
@@ -83,7 +83,7 @@ func itemAt(items []any, i int64) any {
 	return items[i]
 }
 
-// char returns the character at an index, nil if there is none.
+// char returns the character at an index, or nil.
 func (s *Run) char(text string, i int64) any {
 	s.Step(len(text) >> 6)
 	n := int64(utf8.RuneCountInString(text))
@@ -155,7 +155,7 @@ func (s *Run) Attribute(of any, name string) any {
 	return &Method{of, name, b}
 }
 
-// unsafe returns what the sandbox puts in the place of an attribute.
+// unsafe returns the sandbox's replacement of an attribute.
 func unsafe(of any, name string) *Undefined {
 	return &Undefined{unsafe: true, Hint: "access to attribute " + Quote(name) + " of '" + TypeName(of) + "' object is unsafe"}
 }

@@ -19,7 +19,7 @@ type Argument struct {
 
 // Args are the arguments of a builtin: one for each parameter, nil if it is not given.
 type Args struct {
-	Self  any // what a filter or a test is applied to, or a method belongs to
+	Self  any // the value of a filter, a test or a method
 	Pos   []any
 	Named []Argument // only of a variadic builtin
 }
@@ -80,7 +80,7 @@ func (s *Run) Apply(b *Builtin, name string, self any, pos []any, named []Argume
 	return b.Run(s, a)
 }
 
-// size is what it costs to look at all of a value.
+// size is the cost of looking at all of a value.
 func size(v any) int {
 	text, _ := Text(v)
 	return len(text)

@@ -38,7 +38,7 @@ func Fail(line int, kind, format string, args ...any) {
 	panic(&Error{kind, fmt.Sprintf(format, args...), line})
 }
 
-// A Run accounts for what the evaluation of a template takes.
+// A Run accounts for the steps and the memory of a template's evaluation.
 type Run struct {
 	limits         Limits
 	now            time.Time

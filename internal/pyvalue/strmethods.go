@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// StrMethods are the methods of str. Those of markup return markup.
+// StrMethods are the methods of str. Methods of markup return markup.
 var StrMethods = map[string]*Builtin{
 	"capitalize":   mapped(Capitalize),
 	"casefold":     mapped(func(t string) string { return strings.ToLower(strings.ReplaceAll(Upper(t), "ẞ", "SS")) }),

@@ -24,7 +24,7 @@ type (
 	// An Undefined fails if it is used for more than printing, testing or looping.
 	Undefined struct {
 		Hint   string // the message, or
-		Of     any    // what has no such
+		Of     any    // the value without such an
 		Name   any    // attribute or element
 		unsafe bool   // an attribute that the sandbox hides
 	}
@@ -57,7 +57,7 @@ type (
 type Object interface {
 	TypeName() string
 	Repr() string
-	Attribute(name string) any // nil if there is none
+	Attribute(name string) any // or nil
 	Call(pos []any, named []Argument) any
 	Len() (n int64, ok bool)
 	Iterate() func() (any, bool) // nil if it cannot

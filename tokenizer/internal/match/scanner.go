@@ -137,7 +137,7 @@ func match(seq []node, s string, pos int) int {
 	return pos
 }
 
-// At returns the end of the match at pos, -1 if there is none.
+// At returns the end of the match at pos, or -1.
 func (p *Scanner) At(s string, pos int) int {
 	b := s[pos]
 	for i := range p.alternatives {

@@ -36,7 +36,7 @@ func matches(t *testing.T, p Pattern, s string) string {
 	return b.String()
 }
 
-// Scanners find what regexp2 finds, in the Splitters of all models that are known by name.
+// Scanners find the same matches as regexp2, for the Splitters of all models that are known by name.
 func TestScanners(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	seen := map[string]bool{}

@@ -68,8 +68,8 @@ func (c *Charsmap) find(s string) (string, bool) {
 	return "", false
 }
 
-// normalize replaces what the table has. As in Hugging Face's library, a character with its marks is
-// looked up as one if it has fewer than 6 bytes.
+// Normalize replaces the characters that the table has. As in Hugging Face's library, a character with
+// its marks is looked up as one if it has fewer than 6 bytes.
 func (c *Charsmap) Normalize(t Text) (Text, error) {
 	var b *builder
 	lost := 0 // characters at the start that were removed: that library loses count of them

@@ -16,16 +16,16 @@ const MaxText = math.MaxInt32 / 8
 // A Span is a range of bytes of the original text.
 type Span struct{ Lo, Hi int32 }
 
-// A Run says where bytes of a text come from, from the byte at on: those of a character from the bytes
-// lo to hi of the original text; or, if hi is negative, unchanged characters from the bytes from lo on.
+// A Run says where the bytes of a text come from, from the byte At on: all from the bytes Lo to Hi of the
+// original text; or, if Hi is negative, from the bytes from Lo on, unchanged.
 type Run struct{ At, Lo, Hi int32 }
 
 // A Text is a string on its way to the model. Each of its bytes remembers the bytes of the original
-// text that it came from: those of the whole character.
+// character that it came from.
 type Text struct {
 	S    string
 	Runs []Run
-	Off  int32 // of s, in the places of runs
+	Off  int32 // of S, in the places of Runs
 }
 
 func NewText(s string) Text { return Text{S: s, Runs: []Run{{0, 0, -1}}} }

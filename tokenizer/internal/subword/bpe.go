@@ -9,7 +9,7 @@ import (
 	"github.com/tensorken/tensorken/tokenizer/internal/norm"
 )
 
-// BPE merges pairs of tokens, those of the lowest rank first, until no pair of a word is in its list
+// BPE merges pairs of tokens, the pairs of the lowest rank first, until no pair of a word is in its list
 // (R. Sennrich and others, Neural Machine Translation of Rare Words with Subword Units, 2016).
 type BPE struct {
 	Words          *Vocabulary
@@ -28,9 +28,9 @@ type BPE struct {
 	// and words have neither prefix nor suffix: then cover finds the result of merging.
 	single bool
 	trie   *Trie
-	prefer []int32 // by id: the longest other token that this one begins with, -1 if there is none
+	prefer []int32 // by id: the longest other token that this one begins with, or -1
 
-	// Raw is set if words are bytes and tokens what they stand for in norm.ByteRunes.
+	// Raw is set if words are bytes, and tokens are their characters in norm.ByteRunes.
 	Raw bool
 	// names are the tokens' bytes if raw is set, else the tokens.
 	names []string
@@ -39,7 +39,7 @@ type BPE struct {
 func (m *BPE) Vocab() *Vocabulary { return m.Words }
 func (m *BPE) Surface() int32     { return -1 }
 
-// Init fills what follows from the exported parts. raw asks for words of bytes, for which the
+// Init fills the fields that follow from the exported ones. raw asks for words of bytes, for which the
 // vocabulary must have all 256.
 func (m *BPE) Init(raw bool) error {
 	m.bytes = m.Words.byteTokens()
@@ -143,7 +143,7 @@ func (m *BPE) Tokenize(st *State, word string, toks []Tok) ([]Tok, error) {
 	return toks, nil
 }
 
-// runs divides a word at its unknown characters and covers what is between.
+// runs divides a word at its unknown characters and covers the parts between.
 func (m *BPE) runs(st *State, word string, toks []Tok) ([]Tok, error) {
 	f := filler{m: m}
 	pos := 0
@@ -173,7 +173,7 @@ func (m *BPE) runs(st *State, word string, toks []Tok) ([]Tok, error) {
 	return f.flush(toks), nil
 }
 
-// singleRune returns the token that is one character, -1 if there is none.
+// singleRune returns the token that is one character, or -1.
 func (m *BPE) singleRune(s string) int32 {
 	nodes, node := m.trie.nodes, int32(0)
 	for i := range len(s) {

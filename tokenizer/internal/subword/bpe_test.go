@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// cover finds what merging gives, whatever the order of the merges is.
+// cover finds the result of merging, whatever the order of the merges is.
 func TestCover(t *testing.T) {
 	rng := rand.New(rand.NewPCG(9, 10))
 	for trial := range 300 {

@@ -60,7 +60,7 @@ func (c candidate) before(d candidate) bool {
 	return c.rank < d.rank || c.rank == d.rank && c.pos < d.pos
 }
 
-// merge merges symbols, which are linked in order, and returns what is left of them.
+// merge merges symbols, which are linked in order, and returns the remaining ones.
 func (m *BPE) merge(st *State, list []symbol) []symbol {
 	heap := st.heap[:0]
 	last := int32(len(list)) - 1
@@ -206,8 +206,8 @@ func (m *BPE) chars(list []symbol, s string) []symbol {
 	return list
 }
 
-// follows reports whether merging the texts of a and b, one after the other, gives a and b; or that
-// of b gives b, if a is -1.
+// follows reports whether merging the texts of a and b, one after the other, gives a and b; or, if
+// a is -1, whether merging the text of b gives b.
 func (m *BPE) follows(st *State, a, b int32) bool {
 	const yes = 1 << 63
 	key := pairKey(a, b)

@@ -4,7 +4,7 @@ import (
 	"hash/maphash"
 )
 
-// A State is what one goroutine needs to encode: memory that is used again, and the words that it has
+// A State is one goroutine's memory for encoding: buffers that are used again, and the words that it has
 // met.
 type State struct {
 	steps   []step

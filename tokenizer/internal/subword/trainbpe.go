@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// BPEOptions are what tokenizer.BPETrainer says, without zeros that stand for other values.
+// BPEOptions are the settings of tokenizer.BPETrainer, without zeros that stand for other values.
 type BPEOptions struct {
 	VocabSize, MinFrequency, LimitAlphabet, MaxTokenLength int
 
@@ -121,7 +121,7 @@ type mergeCandidate struct {
 	words []int32
 }
 
-// mergeQueue has the most frequent pair first, of equal ones that of the lowest ids.
+// mergeQueue has the most frequent pair first, among equal ones the pair with the lowest ids.
 type mergeQueue []*mergeCandidate
 
 func (q mergeQueue) Len() int { return len(q) }

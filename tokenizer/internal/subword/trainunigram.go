@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 )
 
-// UnigramOptions are what tokenizer.UnigramTrainer says, without zeros that stand for other values.
+// UnigramOptions are the settings of tokenizer.UnigramTrainer, without zeros that stand for other values.
 type UnigramOptions struct {
 	VocabSize, SubIterations, MaxPieceLength, SeedSize int
 
@@ -20,8 +20,8 @@ type UnigramOptions struct {
 	InitialAlphabet []rune
 }
 
-// TrainUnigram returns the tokens that it learns from words, and the id of the unknown one, -1 if
-// there is none.
+// TrainUnigram returns the tokens that it learns from words, and the id of the unknown one, or
+// -1.
 func TrainUnigram(u UnigramOptions, words []WordCount) (tokens []Scored, unknown int) {
 	pieces := append([]Scored{{"<UNK>", math.NaN(), true}}, u.seeds(words)...)
 	most := u.VocabSize * 11 / 10
