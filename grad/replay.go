@@ -18,7 +18,7 @@ type replay struct {
 	operand func(*graph.Node) *graph.Node
 	// remake returns c on other operands.
 	remake func(c *call, src []*graph.Node) *graph.Node
-	// differentiate sets the derivatives of k from those of old, the call that k replaces.
+	// differentiate sets the derivatives of k from the derivatives of old, the call that k replaces.
 	differentiate func(k, old *graph.CustomCall)
 }
 

@@ -12,8 +12,8 @@ import "strconv"
 //	rows 7 to 10   a block of part 0 of matrix 1    Part    4
 //	rows 11 to 13  a block of part 1 of matrix 1    Block   4
 //
-// For each block the loop runs the kernels of Body in order, or those of Last if the block is
-// shorter. The blocks of a part are computed in order, parts in any order. Kernels read and
+// For each block the loop runs the kernels of Body in order, or the kernels of Last if the block
+// is shorter. The blocks of a part are computed in order, parts in any order. Kernels read and
 // write only the rows of their block. The exception is arguments in Clears: the blocks of a
 // part add to them one after the other. If a block covers several matrices, they count as one.
 type Loop struct {

@@ -76,7 +76,7 @@ func Pick(n *Node, i int) *Node {
 	return makeNode(ir.Pick, results[i].DType, r.Dims(results, i), []int{i}, n)
 }
 
-// Dims is the shape of the i-th result of the recurrence. results are those of the body.
+// Dims is the shape of the i-th result of the recurrence. results are the body's results.
 func (r *Recurrence) Dims(results []*Node, i int) []int {
 	dims := results[i].Shape
 	if i >= r.Carries {

@@ -11,7 +11,7 @@ import (
 // nodes that the goroutine has made in it.
 type Region struct {
 	Stored any     // package storage's list of elements to free; reused regions keep its memory
-	Outer  *Region // the region around this one; nil if there is none
+	Outer  *Region // the region around this one, or nil
 
 	number uint32
 }

@@ -81,7 +81,7 @@ func (a *attention) jobs(blocks int) *shader.Expr {
 	return a.p.Root.Let("block", job.Rem(blocks))
 }
 
-// within restricts columns to those of the workgroup's part. Loads ahead start at a column that exists.
+// within restricts columns to the columns of the workgroup's part. Loads ahead start at a column that exists.
 func (a *attention) within(first, full, end *shader.Expr) (load, from, until, to *shader.Expr) {
 	if a.parts.n == 1 {
 		return first, first, full, end
