@@ -209,10 +209,10 @@ func (l *loader[E]) hollows(tree any, typ string) (faults []string) {
 	return faults
 }
 
-// mostHollows is how many faults of hollows an error has.
+// mostHollows is the greatest number of faults of hollows that an error lists.
 const mostHollows = 3
 
-// few is how many of a list an error has.
+// few is the number of items of a list that an error has.
 const few = 8
 
 // firstFew lists the first elements of a list and counts the others.
