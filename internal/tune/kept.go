@@ -52,7 +52,7 @@ func (f *keptFile) put(key, name string) string {
 	return name
 }
 
-// read adds the choices of the file. Lines that are no choices are left out, and so is a whole
+// read adds the choices of the file. Lines that are not choices are left out, and so is a whole
 // file for another GPU.
 func (f *keptFile) read() {
 	first, lines, _ := strings.Cut(load(f.path), "\n")

@@ -40,7 +40,7 @@ func duration(m Machine, call driver.Call, times int) (seconds float64, err erro
 var errRoom = errors.New("tune: the arguments and the scratch of a kernel take too much memory for a search")
 
 // arguments allocates arguments for a kernel, which free frees, and takes their bytes from room.
-// Floats and integers of 8 bits are random, as zeros take a GPU less power and time; other numbers
+// Floats and integers of 8 bits are random, because zeros take a GPU less power and time; other numbers
 // may be indices, and are 0.
 func arguments(k *ir.Kernel, m Machine, room *int) (args []driver.Arg, free func(), err error) {
 	free = func() {
