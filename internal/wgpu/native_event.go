@@ -52,7 +52,7 @@ var mailboxes [256]atomic.Pointer[mailbox]
 
 var errTooMany = errors.New("too many devices are open: Close those that are not used")
 
-// newMailbox returns a mailbox and its number, from 1 on.
+// newMailbox returns a mailbox and its number, starting at 1.
 func newMailbox() (*mailbox, uintptr, error) {
 	m := new(mailbox)
 	for i := range mailboxes {

@@ -96,7 +96,7 @@ type Limits struct {
 	BindingsOfOneLayout int
 }
 
-// Handles of objects; 0 is no object.
+// Handles of objects; 0 stands for no object.
 type (
 	// A Buffer is memory of a device.
 	Buffer uintptr
