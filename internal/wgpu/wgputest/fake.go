@@ -15,7 +15,7 @@ type Fake struct {
 	// Shaders gives each source text the function that a dispatch calls.
 	// NewPipeline refuses other sources.
 	Shaders map[string]Shader
-	// Memory limits the bytes of a device's buffers; 0 is no limit.
+	// Memory limits the bytes of a device's buffers; 0 means no limit.
 	Memory int64
 	// Devices lists the devices opened.
 	Devices []*FakeDevice
@@ -97,7 +97,7 @@ func (d *FakeDevice) handle() uintptr {
 // Adapter implements wgpu.Device, as the methods below do.
 func (d *FakeDevice) Adapter() *wgpu.Adapter { return &d.adapter }
 
-// NewBuffer allocates bytes filled with 0xA5, as a device need not clear them.
+// NewBuffer allocates bytes filled with 0xA5, because a device need not clear them.
 func (d *FakeDevice) NewBuffer(size int64, _ wgpu.Usage) (wgpu.Buffer, error) {
 	if limit := d.fake.Memory; d.lost == nil && (size > d.adapter.Limits.Buffer || limit > 0 && d.held+size > limit) {
 		return 0, &wgpu.Error{Kind: wgpu.OutOfMemory, Call: "NewBuffer", Message: fmt.Sprintf("%d bytes", size)}
