@@ -7,7 +7,7 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// A binding is how elements lie in a buffer, and how a pass accesses them.
+// A binding describes the elements of a buffer, and how a pass accesses them.
 type binding struct {
 	size   int    // bytes of an element
 	word   string // of an array read one element at a time
