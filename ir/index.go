@@ -34,7 +34,7 @@ func (k *Kernel) CheckDomain() AxisSet {
 	return s
 }
 
-// CheckStrides is how far a step along each axis moves the position at which a
+// CheckStrides has the distances by which a step along each axis moves the position at which a
 // bad index is reported: the row-major order of CheckDomain, 0 elsewhere.
 func (k *Kernel) CheckStrides() []int { return DenseStrides(k.Axes, k.CheckDomain()) }
 

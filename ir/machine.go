@@ -5,7 +5,7 @@ package ir
 type Machine struct {
 	Bandwidth float64 // bytes of memory per second
 	Adds      float64 // additions of float32 per second; other operations count by Table's Cost
-	// Halves is how many products of halves that lie in memory are added up per second by
+	// Halves is the number of products of halves in memory that are added up per second by
 	// instructions for matrices. It is 0 without such instructions.
 	Halves float64
 }

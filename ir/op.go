@@ -86,7 +86,7 @@ const (
 	Pick     // a result of a Recur; Ints: its number
 	HostCall // (x...): the result of a Go function of whole tensors, or of a user's kernel, before the plan that reads it
 
-	// Of kernels only.
+	// Ops of kernels, which graphs do not have.
 	Load     // an element of argument Arg at View; with an operand, one coordinate is that value
 	Index    // the position along axis Axis
 	InBounds // whether all guards of View hold

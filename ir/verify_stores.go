@@ -93,7 +93,7 @@ func (r storeRange) count() int {
 }
 
 // overlaps reports whether r and s certainly share an element. It is exact if their
-// loops are equal; of others it only knows that they overlap if both are dense.
+// loops are equal; otherwise it finds only overlaps of two dense ranges.
 func (r storeRange) overlaps(s storeRange) bool {
 	if max(r.lo, s.lo) >= min(r.hi, s.hi) {
 		return false
