@@ -7,8 +7,8 @@ import (
 )
 
 // Cholesky returns the lower triangular matrix l with l·lᵀ = a and a positive diagonal, for
-// symmetric positive definite matrices a. Of another matrix it takes the mean of it and its
-// transpose. A matrix that is not positive definite is an error when l is read, which says
+// symmetric positive definite matrices a. A matrix that is not symmetric is replaced by the mean
+// of it and its transpose. A matrix that is not positive definite is an error when l is read, which says
 // the order of the first leading minor that is not positive.
 func Cholesky(a tensor.Tensor) tensor.Tensor {
 	const op = "linalg.Cholesky"

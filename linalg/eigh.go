@@ -6,9 +6,10 @@ import (
 
 // Eigh returns the eigenvalues w [... n] of symmetric matrices a [... n n] in ascending
 // order, and their eigenvectors, the columns of v [... n n], which are orthonormal:
-// a = v·diag(w)·vᵀ. Of another matrix it takes the mean of it and its transpose. The
-// element of the greatest size of an eigenvector is positive. Vectors of equal eigenvalues are
-// not determined; for their derivatives see the package comment. NaN or an infinity in a is an error when a result is read.
+// a = v·diag(w)·vᵀ. A matrix that is not symmetric is replaced by the mean of it and its
+// transpose. The element of greatest magnitude of each eigenvector is positive. Vectors of
+// equal eigenvalues are not determined; for their derivatives see the package comment. NaN or
+// an infinity in a is an error when a result is read.
 func Eigh(a tensor.Tensor) (w, v tensor.Tensor) { return eigh("linalg.Eigh", a) }
 
 // Eigvalsh is the eigenvalues of [Eigh]. It takes less time, if it is not differentiated.

@@ -97,7 +97,7 @@ func expm(out, a []float64, n int) {
 	a2 := multiply(a1, a1)
 	a4 := multiply(a2, a2)
 	a6 := multiply(a4, a2)
-	// sum is a combination of the even powers, from coefficient c on.
+	// sum is a combination of the even powers, starting at coefficient c.
 	sum := func(c int) matrix {
 		high := combine(a6, pade[c+12], a4, pade[c+10], a2, pade[c+8])
 		s := multiply(a6, high)

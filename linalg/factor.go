@@ -17,7 +17,7 @@ func solveTriangle(a, b matrix, t Triangle, transpose bool) {
 	if n == 0 || b.cols == 0 {
 		return
 	}
-	// A transposed upper triangle is solved from the first row on, as a lower one.
+	// A transposed upper triangle is solved like a lower one, starting at the first row.
 	forward := t.Upper == transpose
 	if n <= baseSize {
 		solveBase(a, b, t, transpose, forward)

@@ -77,7 +77,7 @@ func leastSquares(x, a, b matrix, tol float64) error {
 }
 
 // hasFullRank reports that the least singular value of r, upper triangular, is more than tol
-// times the greatest, with some distance, as both are estimated: by iterations of rᵀ·r and of
+// times the greatest, with some distance, because both are estimated: by iterations of rᵀ·r and of
 // its inverse.
 func hasFullRank(r matrix, tol float64) bool {
 	n, upper := r.rows, Triangle{Upper: true}

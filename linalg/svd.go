@@ -37,7 +37,7 @@ func svd(op string, a tensor.Tensor) (u, s, vt tensor.Tensor) {
 	}, func(_, outs, ts tensors) tensors {
 		u, s, vt, da := outs[0], outs[1], outs[2], ts[0]
 		x := alongPairs(u, da, vt)
-		// Of singular values that are equal, or 0 and divided by, the terms are left out.
+		// Terms that divide by 0, or by the difference of equal singular values, are left out.
 		gaps := reciprocalGaps(s.Square(), s.Square())
 		left := columns(x, s)
 		right := rows(x, s)

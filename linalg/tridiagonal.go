@@ -13,7 +13,7 @@ import (
 
 var errDiverges = errors.New("the iteration does not converge")
 
-// maxSweeps is how often an eigenvalue or a singular value is iterated at most: three times
+// maxSweeps is the greatest number of iterations for an eigenvalue or a singular value: three
 // are usual.
 const maxSweeps = 60
 
