@@ -149,7 +149,7 @@ func split(x tensor.Tensor, heads int) tensor.Tensor {
 	return x.Reshape(s...).Transpose(-2, -3)
 }
 
-// rotate rotates queries and keys of the positions from at on.
+// rotate rotates queries and keys of the positions from at.
 func (l Attention) rotate(q, k tensor.Tensor, at tensor.Operand) (tensor.Tensor, tensor.Tensor) {
 	if l.Rotary.Base == 0 {
 		return q, k
@@ -170,7 +170,7 @@ func (l Attention) check() {
 	setting("Attention", "KVHeads", float64(l.KVHeads), limits.NotNegative)
 }
 
-// attend returns the projected result of attention by queries of the positions from at on.
+// attend returns the projected result of attention by queries of the positions from at.
 func (l Attention) attend(q, k, v, mask tensor.Tensor, at tensor.Operand, rng *tensor.RNG) tensor.Tensor {
 	l.check()
 	if l.ALiBi {

@@ -10,8 +10,8 @@ import (
 
 // InfoNCE returns the contrastive loss of each query: the cross-entropy of its cosine
 // similarities to all keys, divided by a temperature, where the key in the query's place is
-// the right one. Queries are [n width], keys [m width] of one type, with m ≥ n; keys from n on
-// are negatives only. The result is [n].
+// the right one. Queries are [n width], keys [m width] of one type, with m ≥ n; the keys after the
+// first n are only negatives. The result is [n].
 //
 // CLIP's loss is the mean of two: images as queries with texts as keys, and the reverse.
 //

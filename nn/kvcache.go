@@ -53,7 +53,7 @@ func (c KVCache) Position() tensor.Operand {
 }
 
 // Append returns the cache with keys k and values v of shape [batch heads time width]
-// stored at the time positions from Len on. If fewer are left, it panics with a
+// stored at the time positions starting at Len. If fewer are left, it panics with a
 // *tensor.Error. It donates c.
 func (c KVCache) Append(k, v tensor.Tensor) KVCache {
 	defer named("KVCache")
@@ -144,7 +144,7 @@ func (c KVCache) check(k, v tensor.Tensor) {
 	}
 }
 
-// put returns into with x stored from a position on.
+// put returns into with x stored starting at a position.
 func put(into, x tensor.Tensor, at tensor.Operand) tensor.Tensor {
 	return into.Put(2, tensor.Arange(x.Dim(2)).Add(at), x).Keep()
 }

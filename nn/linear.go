@@ -87,7 +87,7 @@ func (l Dropout) Train(x tensor.Tensor, rng *tensor.RNG) (tensor.Tensor, Layer) 
 	return l.Drop(x, rng), l
 }
 
-// A Flatten layer merges the axes from From on into one. From 0 means 1: all axes but
+// A Flatten layer merges the axes starting at From into one. From 0 means 1: all axes but
 // the batch.
 type Flatten struct{ From int }
 

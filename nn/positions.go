@@ -22,7 +22,7 @@ func Sinusoids(length, width int) tensor.Tensor {
 }
 
 // ALiBiSlopes returns the slope of each head, [heads], an untyped constant: 2^(-8h/heads)
-// for h from 1. If heads is no power of 2, the slopes of the next lower power come first,
+// for h from 1. If heads is not a power of 2, the slopes of the next lower power come first,
 // and then every second slope of twice as many heads.
 //
 // Source: Press, Smith, Lewis, "Train Short, Test Long: Attention with Linear Biases Enables

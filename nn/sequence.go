@@ -51,8 +51,8 @@ func (l GRULayer) Train(x tensor.Tensor, rng *tensor.RNG) (tensor.Tensor, Layer)
 	return outputs(l.GRU, l.Last, x, rng), l
 }
 
-// outputs returns the outputs of a recurrent layer, of all steps or at the end of the last
-// layer's cells.
+// outputs returns the outputs of a recurrent network for all steps or, if last, the outputs of its last
+// layer at the end, of both directions.
 func outputs(l interface {
 	Run(x tensor.Tensor, state []tensor.Tensor, lengths tensor.Tensor, rng *tensor.RNG) (tensor.Tensor, []tensor.Tensor)
 }, last bool, x tensor.Tensor, rng *tensor.RNG) tensor.Tensor {

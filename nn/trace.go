@@ -174,7 +174,7 @@ func (t *trace) assignRuns(runs []probed) {
 	}
 }
 
-// A call is where an operation was called: in a method of a layer of this package, or in the
+// A call is the place of the call of an operation: in a method of a layer of this package, or in the
 // program.
 type call struct {
 	at     uintptr

@@ -51,7 +51,7 @@ func (l TransformerEncoderLayer) ApplyMasked(x, mask tensor.Tensor, rng *tensor.
 	return b.add(x, l.Norm2, func(x tensor.Tensor) tensor.Tensor { return b.feed(x, l.Linear1, l.Linear2, l.Act) })
 }
 
-// A residualNorm is how the layers of a transformer join their parts.
+// A residualNorm says how the layers of a transformer join their parts.
 type residualNorm struct {
 	dropout   Dropout
 	normFirst bool
