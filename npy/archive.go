@@ -59,7 +59,7 @@ func readArchive(r io.ReaderAt, size int64) (treefile.Tensors[array], error) {
 	return arrays, nil
 }
 
-// perEntryByte is how many bytes of memory a byte of an archive's directory takes at most.
+// perEntryByte is the most bytes of memory that a byte of an archive's directory takes.
 const perEntryByte = 16
 
 // A directoryReader checks that there is memory to parse the directory that it reads.
