@@ -102,7 +102,7 @@ func outlive(kept any) error {
 	return nil
 }
 
-// Mean returns the mean of the gradients added, and starts over. Of none it is the zero G.
+// Mean returns the mean of the gradients added, or the zero G without gradients, and starts over.
 func (a *Accumulator[G]) Mean() G {
 	sum, n := a.Sum, a.Count
 	*a = Accumulator[G]{}

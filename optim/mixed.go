@@ -12,7 +12,7 @@ import (
 	"github.com/tensorken/tensorken/tree"
 )
 
-// Scaling is how the losses of a float16 computation are multiplied, so that small
+// Scaling says how the losses of a float16 computation are multiplied, so that small
 // gradients do not round to 0: by Initial at first, by Growth more after Interval steps
 // without overflow, and by Backoff after a step with one, which is skipped.
 //
@@ -33,8 +33,8 @@ type Scaling struct {
 // the step.
 //
 // Nothing waits for the device: whether a step is skipped is decided there. So
-// State.Step counts the steps that were skipped, as Schedule and Adam's correction of
-// its averages do.
+// State.Step also counts the steps that were skipped, and so do Schedule and Adam's
+// correction of its averages.
 func ValueAndGrad[M any](o *Optimizer, f func(M) tensor.Tensor) func(M) (loss tensor.Tensor, grads M) {
 	checkGiven("ValueAndGrad", o, f == nil)
 	return func(m M) (tensor.Tensor, M) {

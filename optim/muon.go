@@ -40,7 +40,7 @@ func (r Muon) slots(p tensor.Tensor) int {
 	return 1
 }
 
-// vectors is the rule of parameters that are no matrices.
+// vectors is the rule of parameters that are not matrices.
 func (r Muon) vectors() AdamW { return AdamW{WeightDecay: r.WeightDecay} }
 
 // Update implements [Rule]; the slot of a matrix is b.

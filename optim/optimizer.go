@@ -20,7 +20,7 @@ type Optimizer struct {
 	// Schedule returns a factor on LR for each step, from 0; nil is 1.
 	Schedule func(step int) float64
 	// ClipNorm limits the norm of all gradients together, as the function
-	// [ClipNorm] does. 0 is no limit, a negative value an error.
+	// [ClipNorm] does. 0 means no limit, a negative value an error.
 	ClipNorm float64
 	// Groups give parameters rules and learning rates of their own, by name.
 	Groups Groups
@@ -145,7 +145,7 @@ func (o *Optimizer) start(params []pytree.Leaf[tensor.Tensor], gs []tensor.Tenso
 		}
 	}
 	for _, kept := range slots {
-		for _, z := range kept { // one by one, as a plan stores equal ones once
+		for _, z := range kept { // one by one, because a plan stores equal ones once
 			if err := tensor.Eval(z); err != nil {
 				return err
 			}

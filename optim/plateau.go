@@ -32,7 +32,7 @@ type Plateau struct {
 // Schedule returns the factor on the learning rate, whatever the step.
 func (p *Plateau) Schedule(int) float64 { return p.state()[0] }
 
-// Observe takes the metric's next value. NaN is no improvement. It panics if State cannot
+// Observe takes the metric's next value. NaN is not an improvement. It panics if State cannot
 // come from a Plateau, or a setting has no meaning.
 func (p *Plateau) Observe(metric float64) {
 	if err := checkSettings(p); err != nil {
