@@ -65,7 +65,7 @@ type Axis struct {
 // isSet reports whether the axis has ends of its own.
 func (a Axis) isSet() bool { return a.Min != 0 || a.Max != 0 }
 
-// check returns an error if ends of its own are no range.
+// check returns an error if the ends that it sets are not a range.
 func (a Axis) check(name string) error {
 	switch {
 	case !a.isSet():

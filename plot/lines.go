@@ -121,7 +121,7 @@ func newLines(op string, series []Series, points bool) *Figure {
 
 func (l *lines) load(*Figure) error {
 	if l.series == nil {
-		return nil // of Metrics, whose curves are no tensors
+		return nil // of Metrics, whose curves are not tensors
 	}
 	var all []curve
 	colored := map[bool]int{} // lines and points apart, so that points have the color of their line

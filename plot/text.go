@@ -20,7 +20,7 @@ type screen struct {
 	color   bool // by escape sequences, 24 bits
 }
 
-// screenOf returns the screen of a writer. COLUMNS is the width where w is no terminal that
+// screenOf returns the screen of a writer. COLUMNS is the width where w is not a terminal that
 // tells its own; a non-empty NO_COLOR asks for no colors, as no-color.org describes.
 func screenOf(w io.Writer) screen {
 	s := screen{terminal.Columns(w), terminal.Is(w) && os.Getenv("NO_COLOR") == ""}
