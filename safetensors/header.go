@@ -27,7 +27,7 @@ const metadataKey = "__metadata__"
 // maxHeader is the greatest size of a header in bytes, as in Hugging Face's reader.
 const maxHeader = 100_000_000
 
-// perHeaderByte is how many bytes of memory a byte of a header or an index takes at most while
+// perHeaderByte is the most bytes of memory that a byte of a header or an index takes while
 // it is parsed.
 const perHeaderByte = 64
 

@@ -22,8 +22,8 @@ func Load(path string, tree any) error {
 //
 // The error lists the tensors of the file for which the tree has no field, and the fields
 // that the file lacks. Two kinds of fields may be missing:
-//   - One tagged `tensor:",optional"`, as Bias of an nn.Linear is, stays absent. Of a field
-//     made of several tensors, the file has either none or all that are not optional.
+//   - One tagged `tensor:",optional"`, as Bias of an nn.Linear is, stays absent. If such a field
+//     has several tensors, the file has either none of them or all that are not optional.
 //   - One that was set before keeps its tensor: a new head on a trained body, a mask.
 //
 // A pointer that occurs twice in the tree is saved and loaded once, under its first
