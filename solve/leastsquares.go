@@ -43,8 +43,8 @@ func LevenbergMarquardt[P any](residuals func(P) tensor.Tensor, p P, o *FitOptio
 
 // GaussNewton is [LevenbergMarquardt] without λ: a step that does not lower the sum of
 // squares is halved instead. It takes fewer iterations where the residuals are nearly
-// linear or small, and may fail to converge elsewhere. Of several solutions of the linear
-// problem it takes the shortest step.
+// linear or small, and may fail to converge elsewhere. If the linear problem has several
+// solutions, it takes the shortest step.
 func GaussNewton[P any](residuals func(P) tensor.Tensor, p P, o *FitOptions) (P, Fit, error) {
 	return fit("GaussNewton", residuals, p, o, 0)
 }
