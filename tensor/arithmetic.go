@@ -25,7 +25,7 @@ func (t Tensor) FloorDiv(o Operand) Tensor {
 }
 
 // Mod returns t - o·[Tensor.FloorDiv](t, o), which has the sign of o, as Python's %;
-// [Tensor.Rem] has the sign of t, as Go's. Of integers divided by 0 it is 0.
+// [Tensor.Rem] has the sign of t, as Go's. An integer mod 0 is 0.
 func (t Tensor) Mod(o Operand) Tensor {
 	x, y := numberOperands("Mod", t, o)
 	rem, apart := flooredRem(x, y)

@@ -136,9 +136,9 @@ func Scalar(v float64) Tensor { return Full(v) }
 
 // Arange returns numbers in equal steps: Arange(n) 0, 1, …, n-1; Arange(start, stop)
 // start, start+1, … up to but not including stop; Arange(start, stop, step) start,
-// start+step, …, in either direction. It is empty where stop does not lie ahead. Of ints it is
-// an untyped constant of int32, of float64s, as in Arange(0, 1, 0.1), of float32. With a step
-// that is rounded, as 0.1 is, stop may be included: [Linspace] has a length that does not
+// start+step, …, in either direction. It is empty where stop does not lie ahead. The result is
+// an untyped constant: of int32 for ints, of float32 for float64s, as in Arange(0, 1, 0.1). If
+// the step is rounded, as 0.1 is, stop may be included: [Linspace] has a length that does not
 // depend on rounding.
 func Arange[N int | float64](bounds ...N) Tensor {
 	var start, stop N

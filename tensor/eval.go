@@ -27,7 +27,7 @@ func Eval(trees ...any) error {
 	return failure("Eval", d, exec.Eval(d, ns))
 }
 
-// hasValue returns an error for a placeholder, as inside of grad.Vmap: it has no value.
+// hasValue returns an error for a placeholder, such as one inside of grad.Vmap, which has no value.
 func hasValue(op string, n *graph.Node) error {
 	of, ended := n.PlaceholdersOf()
 	switch {

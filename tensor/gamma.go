@@ -29,7 +29,7 @@ var bernoulli = []float64{
 	1.0 / 12, -1.0 / 120, 1.0 / 252, -1.0 / 240, 1.0 / 132, -691.0 / 32760, 1.0 / 12, -3617.0 / 8160, 43867.0 / 14364,
 }
 
-// gammaSteps is how often the argument is lowered by 1 to reach the series around 2.
+// gammaSteps is the number of times that the argument is lowered by 1 to reach the series around 2.
 // Beyond that is Stirling's series.
 const gammaSteps = 6
 

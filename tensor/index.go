@@ -74,9 +74,9 @@ func (t Tensor) OIndex(specs ...any) Tensor { return t.index("OIndex", outer, sp
 func (t Tensor) VIndex(specs ...any) Tensor { return t.index("VIndex", inFront, specs) }
 
 // Set returns t with the elements that Index(specs...) selects replaced by v, a number or
-// a tensor of t's type that broadcasts to the shape of Index; of several for one element,
-// by the last. The derivative by an element of t that is replaced, or by one of v that is
-// not taken, is 0.
+// a tensor of t's type that broadcasts to the shape of Index. If specs select an element
+// several times, the last counts. The derivative by an element of t that is replaced, or by
+// one of v that is not taken, is 0.
 //
 // A mask is not computed if it is the only tensor and v does not vary along its axis, as in
 // x.Set(0, x.Lt(0)). Calls that differ in ints and numbers share a plan; ranges are part of

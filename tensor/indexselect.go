@@ -127,7 +127,7 @@ func (l *selection) addTensorAxes(s []int) int {
 	return start
 }
 
-// addTerm adds a term for an item. The axes of index are the result's axes from start on.
+// addTerm adds a term for an item. The axes of index are the result's axes starting at start.
 func (l *selection) addTerm(index *graph.Node, item specItem, start int) {
 	over := make([]int, len(index.Shape))
 	for i := range over {
@@ -186,8 +186,8 @@ func (l *selection) merged(n int) []int {
 // width is the length of the merged axis.
 func (l *selection) width() int { return graph.Len(l.region[l.first:l.last]) }
 
-// stride is the distance between neighbours along axes that end before axis end, as
-// positions of the merged axis.
+// stride is the distance, in positions of the merged axis, between neighbours along axes
+// that end before axis end.
 func (l *selection) stride(end int) float64 { return float64(graph.Len(l.region[end:l.last])) }
 
 // positions returns the positions of the selected axes on the merged axis, as a tensor

@@ -10,7 +10,7 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// An assignment is how values are combined with the elements at which they are put.
+// An assignment says how values are combined with the elements at their positions.
 type assignment struct {
 	// whole combines elements and values of one shape.
 	whole func(old, v *graph.Node) *graph.Node

@@ -7,8 +7,8 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// The functions of this file and of special.go compute 16-bit floats in float32, as
-// their constants are inexact in 16 bits.
+// The functions of this file and of special.go compute 16-bit floats in float32,
+// because their constants are inexact in 16 bits.
 
 // wide returns f of x, computed in float32 if x has 16 bits.
 func wide(x *graph.Node, f func(*graph.Node) *graph.Node) Tensor {
@@ -84,7 +84,7 @@ func (t Tensor) Asinh() Tensor {
 	})
 }
 
-// Acosh returns the inverse hyperbolic cosine, from 0 on, and NaN below 1. It is accurate
+// Acosh returns the inverse hyperbolic cosine, which is at least 0, and NaN below 1. It is accurate
 // near 1, where the derivative is +Inf, and does not overflow. Floats only.
 func (t Tensor) Acosh() Tensor {
 	return wide(t.floats("Acosh"), func(x *graph.Node) *graph.Node {

@@ -49,8 +49,8 @@ func (t Tensor) GatherND(index Tensor) Tensor {
 }
 
 // ScatterND returns t with src, a number or a tensor, at the positions in index: src
-// broadcasts to the shape of [Tensor.GatherND] of index. Of several for one element, the
-// last is taken. To add see [Tensor.AddAt].
+// broadcasts to the shape of [Tensor.GatherND] of index. If a position occurs several times,
+// the last counts. To add see [Tensor.AddAt].
 func (t Tensor) ScatterND(index Tensor, src Operand) Tensor {
 	return t.assign("ScatterND", replaced, src, positionsND("ScatterND", t, index))
 }

@@ -74,7 +74,7 @@ func takesType(x *graph.Node, d DType) bool {
 }
 
 // converted returns an untyped x in the type of y, and still untyped if y is. As in Go, a
-// negative constant is no unsigned integer.
+// negative constant is not an unsigned integer.
 func converted(op string, x, y *graph.Node) *graph.Node {
 	if y.IsUntyped() {
 		return graph.Cast(x, y.DType)
@@ -159,7 +159,7 @@ func hintFor(d DType, v any) string {
 	return ""
 }
 
-// goName is how a program names a type, such as tensor.Float32.
+// goName is the name of a type in programs, such as tensor.Float32.
 func goName(d DType) string {
 	name := d.String()
 	if d == ir.BFloat16 {

@@ -14,7 +14,7 @@ import (
 const (
 	maxShown  = 1000 // elements
 	edgeLen   = 3    // elements at each end of a long axis
-	maxNested = 8    // up to so many axes, axes of length 1 are shown
+	maxNested = 8    // axes: tensors with more of them do not show axes of length 1
 	lineLen   = 80   // characters
 	gap       = "…"  // in place of elements that are not shown
 )
@@ -104,7 +104,7 @@ func arrange(axes []axis, cells []string) string {
 	return p.block(0)
 }
 
-// block takes the elements along the axes from depth on.
+// block takes the elements along the axes starting at depth.
 func (p *printer) block(depth int) string {
 	a, behind := p.axes[depth], len(p.axes)-1-depth
 	parts := make([]string, a.places())

@@ -73,8 +73,8 @@ func (t Tensor) Mean(axes ...int) Tensor {
 	return Tensor{n: mean(x, reduced("Mean", x, axes))}
 }
 
-// mean computes the mean of 16-bit floats in float32, as n may be inexact in 16 bits. It
-// divides, as the sum times the rounded 1/n is not 1 for ones.
+// mean computes the mean of 16-bit floats in float32, because n may be inexact in 16 bits. It
+// divides, because the sum times the rounded 1/n is not 1 for ones.
 func mean(x *graph.Node, axes []int) *graph.Node {
 	if d := x.DType; d.IsHalf() {
 		return graph.Cast(mean(graph.Cast(x, ir.Float32), axes), d)
@@ -221,7 +221,7 @@ func shift(x *graph.Node, axes []int) *graph.Node {
 
 // LogSumExp returns the logarithm of the sum of e to the power of the elements over
 // axes, which keep length 1; without axes, a scalar for all elements. It does not
-// overflow. Of no elements, or of -Inf only, it is -Inf, with derivatives 0. Floats only.
+// overflow. If there are no elements, or all are -Inf, it is -Inf, with derivatives 0. Floats only.
 func (t Tensor) LogSumExp(axes ...int) Tensor {
 	x := t.floats("LogSumExp")
 	over := reduced("LogSumExp", x, axes)

@@ -165,7 +165,7 @@ func sampleLinear(op string, x *graph.Node, axis, m int, corners bool) *graph.No
 	return taps(op, x, axis, at, shifted(neg(part), 1), part)
 }
 
-// taps returns the sum of the elements of an axis of x from positions on, times weights.
+// taps returns the sum of the elements of an axis of x starting at positions, times weights.
 func taps(op string, x *graph.Node, axis int, at *graph.Node, weights ...*graph.Node) *graph.Node {
 	var sum *graph.Node
 	for i, w := range weights {

@@ -90,7 +90,7 @@ func decayedSum(t, m *graph.Node, axis int) *graph.Node {
 }
 
 // decayedBlocks is decayedSum along a short axis, or its transpose, the sum over j ≥ i of
-// t[j]·e^(m[i]-m[j]). It is a custom call, as derivatives would store all pairs. A masked
+// t[j]·e^(m[i]-m[j]). It is a custom call, because derivatives would store all pairs. A masked
 // pair adds nothing to a sum, and its factor in a derivative is finite.
 func decayedBlocks(t, m *graph.Node, axis int, transposed bool) *graph.Node {
 	s := slices.Insert(slices.Clone(t.Shape), axis, t.Shape[axis]) // i, j

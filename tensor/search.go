@@ -161,8 +161,9 @@ func nonZero(op string, x *graph.Node) *graph.Node {
 }
 
 // Unique returns the different elements of t in ascending order, in a tensor with one
-// axis; of several NaN, which are last, one. It computes t, whose values say how many
-// there are; if that fails it panics with a [*DeviceError] or an [*Error].
+// axis. All NaN count as one element, which is last. It computes t, because the length of
+// the result depends on the values; if that fails it panics with a [*DeviceError] or an
+// [*Error].
 func (t Tensor) Unique() Tensor {
 	u := t.unique("Unique")
 	return Tensor{n: u.values()}

@@ -93,11 +93,11 @@ func (t Tensor) Median(axis int) Tensor {
 	return Tensor{n: ranked(x, a, rank{(x.Shape[a] - 1) / 2, 0})}
 }
 
-// Quantile returns, along an axis, the number below which lies a part q of the elements, from
-// 0 to 1: between the two elements around place q·(n-1) of the sorted axis it is interpolated.
+// Quantile returns, along an axis, the number below which a part q of the elements lies, from
+// 0 to 1: it interpolates between the two elements around place q·(n-1) of the sorted axis.
 // It does not decrease where q grows. Between -Inf and Inf it is the nearer one, and 0 in the
-// middle. The axis gets a length of 1 or, of several q, has the
-// number for each. They are NaN if any element is. The axis must not be empty. Floats only.
+// middle. The axis gets length 1 or, for several q, a number for each q. They are NaN if any
+// element is. The axis must not be empty. Floats only.
 func (t Tensor) Quantile(axis int, q ...float64) Tensor {
 	return wide(t.floats("Quantile"), func(x *graph.Node) *graph.Node {
 		a := nonEmpty("Quantile", x, axis)
@@ -166,8 +166,8 @@ func ranked(x *graph.Node, axis int, ranks ...rank) *graph.Node {
 	return graph.Where(graph.BroadcastTo(missing, y.Shape), fill(y, math.NaN()), y)
 }
 
-// between returns a number from lo to hi ≥ lo, at a part w of the way. Of lo + w·(hi-lo),
-// all operations are monotone in w; the limit guards against rounding up.
+// between returns a number from lo to hi ≥ lo, at a part w of the way. All operations of
+// lo + w·(hi-lo) are monotone in w; the limit guards against rounding up.
 func between(lo, hi *graph.Node, w float64) *graph.Node {
 	d := sub(hi, lo)
 	far := not(lt(d, fill(d, math.Inf(1)))) // it overflows, or an end is infinite

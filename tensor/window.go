@@ -80,7 +80,7 @@ func windows(op string, x *graph.Node, sizes []int, o *ConvOptions, stride int) 
 	return ws
 }
 
-// counts returns the number of windows that fit on each axis of x from first on.
+// counts returns the number of windows that fit on each axis of x starting at first.
 func counts(op string, x *graph.Node, first int, ws []window, operands ...any) []int {
 	out := make([]int, len(ws))
 	for i, w := range ws {
@@ -94,7 +94,7 @@ func counts(op string, x *graph.Node, first int, ws []window, operands ...any) [
 	return out
 }
 
-// padded adds the windows' padding to the axes of x from first on.
+// padded adds the windows' padding to the axes of x starting at first.
 func padded(x *graph.Node, first int, ws []window, v ir.Number) *graph.Node {
 	p := make([]graph.Padding, len(x.Shape))
 	for i, w := range ws {
