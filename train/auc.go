@@ -22,7 +22,7 @@ import (
 func AUC(pred, target tensor.Tensor) tensor.Tensor {
 	checkAlike("AUC", pred, target)
 	scores := pred.Reshape(-1)
-	if pred.DType().IsInt() { // ranks, as floats have too few digits
+	if pred.DType().IsInt() { // ranks, because floats have too few digits
 		scores = scores.Sort(0).SearchSorted(scores)
 	}
 	scores = scores.Cast(floatOf(scores.DType()))

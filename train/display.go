@@ -39,7 +39,7 @@ type progress struct {
 }
 
 // Intervals of updates between reports: of the live line, and of printed lines if the
-// output is no terminal.
+// output is not a terminal.
 const (
 	liveEvery  = 100 * time.Millisecond
 	plainEvery = 10 * time.Second

@@ -11,7 +11,7 @@ import (
 	"github.com/tensorken/tensorken/tree"
 )
 
-// A NaN is where a computation made its first number that is not finite.
+// A NaN is the place at which a computation made its first number that is not finite.
 type NaN struct {
 	Value float64 // NaN, or an infinity if there is no NaN
 	Op    string  // the operation of the graph, such as "Log"; "" for a tensor that was given

@@ -28,7 +28,7 @@ type runner[M, B any] struct {
 	at       position         // after the last step
 }
 
-// A position is where data and randomness stand. They are ahead of the model while batches
+// A position is a state of data and randomness. They are ahead of the model while batches
 // of a step are accumulated.
 type position struct {
 	epoch, next int
