@@ -6,7 +6,7 @@ import (
 	"math"
 )
 
-// An Encoding is how a file stores a sample.
+// An Encoding says how a file stores a sample.
 type Encoding uint8
 
 // The encodings. PCM8 is unsigned in files, the other integers are signed.

@@ -165,7 +165,7 @@ func isZero(r io.ReaderAt, at int64) bool {
 	return b[0] == 0
 }
 
-// locate sets where the samples are: n bytes from an offset on, rest bytes before the end of
+// locate sets where the samples are: n bytes starting at an offset, rest bytes before the end of
 // the file. A recorder writes the size when it stops: in the file of one that was killed, or
 // that cannot seek, n is 0, unknownSize or more than rest, and the samples go to the end.
 func (s *sound) locate(at, n, rest int64, whole bool) error {

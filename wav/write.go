@@ -13,7 +13,7 @@ import (
 
 // Options say how sound is written. The zero value is the default.
 type Options struct {
-	// Encoding is how a sample is stored. Integers are rounded half to even; numbers
+	// Encoding says how a sample is stored. Integers are rounded half to even; numbers
 	// outside of [-1, 1) become the nearest of them, and NaN becomes 0.
 	Encoding Encoding
 }
