@@ -62,8 +62,8 @@ import (
 type Options struct {
 	// Adapter is an index in the list of Adapters, or part of a name there, in any
 	// case. A number that is not an index must be a whole number in a name: 4090,
-	// not 4. The default is the fastest GPU. Of several equal GPUs only one can be
-	// opened: see Adapters.
+	// not 4. The default is the fastest GPU. If several GPUs are equal, only one of
+	// them can be opened: see Adapters.
 	Adapter string
 	// Library is the path of a library that implements WebGPU, or on Linux the file name of one
 	// of the system: a file of the current folder is ./NAME. Browsers ignore it.
@@ -143,8 +143,8 @@ func with(lib wgpu.Library, err error) error {
 // the attempts and a remedy; finding no adapter is an error.
 //
 // WebGPU cannot list adapters. Adapters requests the fastest, the one with the lowest
-// power and the software one from each of the system's GPU interfaces. Of several GPUs
-// of one model it lists one, and of more than two models not all.
+// power and the software one from each of the system's GPU interfaces. So it lists only
+// one GPU of each model, and not all models if there are more than two.
 func Adapters() ([]Adapter, error) {
 	lib, err := wgpu.Load("")
 	if err != nil {
