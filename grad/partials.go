@@ -7,6 +7,8 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
+// A partial… function returns the derivative of c by each element of operand i: see rule.partial.
+
 // partialErf is 2/√π·exp(-x²).
 func partialErf(c *call, _ int) *graph.Node {
 	x := c.src[0]
@@ -32,9 +34,9 @@ func partialRem(c *call, i int) *graph.Node {
 	return neg(graph.Unary(ir.Floor, plus(quotient, 0.5)))
 }
 
-// partialPow is b·a^(b-1), which is 0 where b is, and a^b·log a, which is 0
-// where a is and b ≥ 0. Where replaces the operands for which they are undefined, and
-// not the results: the derivative of a branch that is not taken can still be NaN.
+// partialPow is b·a^(b-1), which is 0 if b is 0, and a^b·log a, which is 0 if a is 0 and
+// b ≥ 0. Where these formulas are undefined, graph.Where replaces the operands and not the
+// results: the derivative of a branch that is not taken can still be NaN.
 func partialPow(c *call, i int) *graph.Node {
 	a, b := c.src[0], c.src[1]
 	if i == 1 {
@@ -69,7 +71,7 @@ func partialMax(c *call, i int) *graph.Node {
 	return graph.Where(graph.Binary(ir.Lt, less, more), like(x, 1), equal)
 }
 
-// partialReduceMax is 1/n for each of n greatest elements.
+// partialReduceMax is 1/n for each of n equal greatest elements.
 func partialReduceMax(c *call, _ int) *graph.Node {
 	x := c.src[0]
 	greatest := graph.Cast(equalAsStored(x, graph.Expand(c.recomputeForCompare(), x.Shape)), x.DType)
@@ -77,11 +79,11 @@ func partialReduceMax(c *call, _ int) *graph.Node {
 	return times(greatest, graph.Expand(reciprocal(count), x.Shape))
 }
 
-// recomputeForCompare returns the node to compare with c's operands, to find those
-// equal to it: c itself, but for 16-bit floats. Kernels compute those in float32 and
-// round when they store, so a gradient that computes an operand again can have
-// other digits than the forward pass. For them it is c once more, of operands that
-// the plan stores, as its CoOutputs.
+// recomputeForCompare returns the node that is compared with c's operands to find the equal
+// ones. It is c itself, except for 16-bit floats: kernels compute them in float32 and
+// round when they store, so a gradient that computes an operand again can have other digits
+// than the forward pass. For them it is a second node like c, whose operands the plan stores
+// because they are its CoOutputs.
 func (c *call) recomputeForCompare() *graph.Node {
 	if !c.DType.IsHalf() {
 		return c.Node
@@ -97,11 +99,11 @@ func (c *call) recomputeForCompare() *graph.Node {
 	return n
 }
 
-// equalAsStored reports where x and y are equal in the digits that are stored.
+// equalAsStored compares the elements of x and y in the digits that are stored.
 func equalAsStored(x, y *graph.Node) *graph.Node { return eq(rounded(x), rounded(y)) }
 
-// rounded is x with the digits that are stored, in float32 if its own type is
-// narrower: rounded to nearest, ties to even.
+// rounded is x with only the digits that are stored: rounded to nearest, ties to even. If the
+// type of x is narrower than float32, the result is a float32.
 func rounded(x *graph.Node) *graph.Node {
 	var dropped int64 // bits of float32's fraction that the type lacks
 	switch x.DType {
@@ -118,7 +120,7 @@ func rounded(x *graph.Node) *graph.Node {
 	odd := and(graph.Binary(ir.Shr, bits, number(dropped)), number(1))
 	bits = add(bits, add(odd, number(1<<(dropped-1)-1)))
 	y := graph.Bitcast(and(bits, number(1<<32-1<<dropped)), ir.Float32)
-	if x.DType == ir.Float16 { // whose smallest numbers are multiples of 2⁻²⁴, the greatest 65504
+	if x.DType == ir.Float16 { // its smallest numbers are multiples of 2⁻²⁴, its greatest is 65504
 		tiny := graph.Binary(ir.Lt, square(wide), like(wide, 0x1p-28))
 		y = graph.Where(tiny, sub(plus(wide, 0.75), like(wide, 0.75)), y)
 		huge := graph.Binary(ir.Lt, like(y, 65504*65504), square(y))
@@ -152,10 +154,10 @@ func partialProd(c *call, _ int) *graph.Node {
 }
 
 // exclusiveProd returns for each element of a row, along the last axis of x, the
-// product of all other elements of the row. It divides by nothing, so zeros are
-// right in it and in its derivatives. The row, padded with ones to a power of two, is
-// multiplied half by half until one element is left. On the way back each half is given
-// the product of all elements outside it: that outside both halves times the other half.
+// product of all other elements of the row. It does not divide, so that it and its
+// derivatives are right for zeros. It pads the row with ones to a power of two, and multiplies
+// its halves until one element is left. On the way back each half gets the product of all
+// elements outside it: the product outside both halves, times the other half.
 func exclusiveProd(x *graph.Node) *graph.Node {
 	last := len(x.Shape) - 1
 	length := x.Shape[last]
@@ -192,11 +194,11 @@ func partialScatter(c *call, i int) *graph.Node {
 	case ir.Copy:
 		return partialScatterCopy(c, i)
 	}
-	// Max and Min: 1/n for each of n greatest or least.
+	// Max and Min: 1/n for each of n equal greatest or least elements.
 	base, upd := c.src[0], c.src[2]
-	most := c.recomputeForCompare()
-	fromBase := graph.Cast(equalAsStored(base, most), base.DType)
-	fromUpd := graph.Cast(equalAsStored(upd, c.gather(most)), base.DType)
+	extreme := c.recomputeForCompare()
+	fromBase := graph.Cast(equalAsStored(base, extreme), base.DType)
+	fromUpd := graph.Cast(equalAsStored(upd, c.gather(extreme)), base.DType)
 	share := reciprocal(c.scatter(ir.Add, fromBase, fromUpd))
 	if i == 0 {
 		return times(fromBase, share)
@@ -218,11 +220,11 @@ func partialScatterCopy(c *call, i int) *graph.Node {
 	return graph.Cast(eq(c.gather(last), own), upd.DType)
 }
 
-// partialScatterMul is the product of the other factors of the same element. To divide the
-// whole product by a factor would fail for zeros, so the product leaves them out. A second
-// factor replaces the other zeros. It is 1 without a second zero and 0 with several. With
-// one, the factor is that zero, computed as the sum of all zeros: its derivative is then 1,
-// and second derivatives are right.
+// partialScatterMul is the product of the other factors of the same element. Dividing the
+// product of all factors by one would fail for zeros, so rest is without zeros, and part
+// stands for the zeros among the other factors: 1 if there are none, 0 if there are several. A
+// single zero is computed as the sum of all zeros minus this factor, so that its derivative is
+// 1 and second derivatives are right.
 func partialScatterMul(c *call, i int) *graph.Node {
 	base, upd := c.src[0], c.src[2]
 	if i == 0 {
