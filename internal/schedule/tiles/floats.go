@@ -6,21 +6,21 @@ import (
 	"github.com/tensorken/tensorken/internal/shader"
 )
 
-// floatsByGroups is a unit in which 128 threads compute 64 rows of a tile of float32, by
-// instructions of TF32 that read the left factor from registers and the right one from shared
-// memory, see shader.MultiplyGroup. If split, three products of heads and tails give one of
-// floats, as by WholeFloats.
+// floatsByGroups returns a unit in which 128 threads compute 64 rows of a tile of float32. Its TF32
+// instructions read the left factor from registers and the right one from shared memory: see
+// shader.MultiplyGroup. If split, three products of heads and tails give a product of floats, as in
+// the unit WholeFloats.
 //
-// Thread t loads the left factor's rows 2·(t/4) and the next, of each eight words of the depth
-// from 8·(t mod 4) on. An instruction takes two of these from each of four threads: words v and
-// v+1 of eight. So a line of the right factor, a column's 32 words, has word 8·c + v at place c
-// of vector v. The lines lie in an order in which a thread's results are in four columns from
-// 4·(t mod 4) on, of 16, see [floatLine]: as a unit of warps has them.
+// Thread t loads rows 2·(t/4) and the next of the left factor, and of each row the eight words of
+// the depth that start at 8·(t mod 4). An instruction takes two of these words, v and v+1, from each
+// of four threads. So a line of the right factor, the 32 words of a column, has word 8·c + v at place
+// c of vector v. The order of the lines puts a thread's results in four neighbouring columns of 16,
+// starting at 4·(t mod 4), as in a unit of warps: see floatLine.
 func floatsByGroups(split bool, buffers int) *Unit {
 	return &Unit{
 		lanes: shader.Warpgroup, square: [2]int{64, 16}, rows: 2, Apart: 1, Group: 1, Buffers: buffers, align: 1024,
 		deep: patch{1, 4}, aside: patch{4, 1}, Elem: shader.TF32, Split: split, held: true,
-		slowdown: 1.5, // lanes wait for their products, then add them up, while products of others run
+		slowdown: 1.5, // a group waits for its products and adds them up, while products of the other run
 		Methods: UnitMethods{
 			start: (*Pass).startFloats, steps: (*Pass).stepFloats, stride: (*Pass).strideFloats,
 			put: (*Pass).putFloats, end: (*Pass).repair, result: (*Pass).resultFloats,
@@ -43,10 +43,10 @@ func (q *Pass) lineAccumulators(name string) (list []*shader.Var) {
 	return list
 }
 
-// Four neighbouring columns 4·x to 4·x+3 are in lines a quarter of the tile apart. Of each eight
-// x, number 4·e + c is at 2·c + e, since an instruction gives a thread two neighbouring lines.
+// Four neighbouring columns 4·x to 4·x+3 are in lines a quarter of the tile apart. Within each group
+// of eight x, number 4·e + c is at 2·c + e, because an instruction gives a thread two neighbouring lines.
 
-// floatLine is the line of column 4·x, in vectors.
+// floatLine is the line of column 4·x.
 func floatLine(x *shader.Expr) *shader.Expr {
 	return x.Shr(3).Shl(3).Or(x.And(3).Shl(1)).Or(x.Shr(2).And(1))
 }
@@ -62,11 +62,11 @@ func (q *Pass) resultFloats(g, r, h, j int) (*shader.Var, int) {
 	return q.Acc[0][h/2+j*q.Tile.N/32], h%2 + 2*r
 }
 
-// strideFloats: a tile of heads is followed by one of tails.
+// strideFloats is the size of the tile of a step: a tile of heads, then a tile of tails.
 func (q *Pass) strideFloats(f *Factor) int { return f.Block / 4 * q.Tile.Unit.words() }
 
-// putFloats puts a block's words, of four columns or of four vectors of one, which are word v
-// of each eight of a column.
+// putFloats puts the words of a block in shared memory: a vector of each of four columns, or four
+// vectors of one column.
 func (q *Pass) putFloats(sc *build.Scope, f *Factor, l *load, block []*shader.Expr, to *shader.Expr) {
 	for i := range 4 {
 		x := shader.Vec(4, block[0].At(i), block[1].At(i), block[2].At(i), block[3].At(i))
@@ -78,7 +78,7 @@ func (q *Pass) putFloats(sc *build.Scope, f *Factor, l *load, block []*shader.Ex
 	}
 }
 
-// vectorOfFloats is where a tile has the i-th vector of a load.
+// vectorOfFloats is the position in a tile of the i-th vector of a load.
 func vectorOfFloats(f *Factor, l *load, i int) *shader.Expr {
 	if f.AlongK {
 		return l.u.Mul(8).Add(l.q.Mul(4).Xor(l.u.And(7)).Xor(i))
@@ -87,7 +87,7 @@ func vectorOfFloats(f *Factor, l *load, i int) *shader.Expr {
 	return line.Mul(8).Add(l.u.Xor(line.And(7))).Plus(i * 2 * f.Block)
 }
 
-// parts are the words that stand for floats in products: a head and a tail, or the nearest in
+// parts returns the words that stand for floats in products: a head and a tail, or the nearest
 // TF32.
 func (q *Pass) parts(sc *build.Scope, name string, x *shader.Expr) []*shader.Expr {
 	words := shader.U32.Vec(4)
@@ -98,11 +98,11 @@ func (q *Pass) parts(sc *build.Scope, name string, x *shader.Expr) []*shader.Exp
 	return []*shader.Expr{head, tail}
 }
 
-// stepFloats multiplies tile by tile along the depth. In a step the right factor's tile of the
-// next step is put into a buffer, the tile of the step after is loaded, and products run. Two
-// groups of threads take turns to start products: so the products of one run while the other
-// waits for its own, adds them up and puts the next tile. A group may be a step ahead, which
-// takes four buffers; a single group takes three.
+// stepFloats multiplies tile by tile along the depth. In each step it puts the right factor's tile
+// of the next step in a buffer, loads the tile of the step after that, and starts products. Two
+// groups of threads take turns to start products, so that the products of one run while the other
+// waits for its products, adds them up and puts the next tile. One group may be a step ahead: so two
+// groups need four buffers, and a single group three.
 func (q *Pass) stepFloats() {
 	root, t := q.P.Root, q.Tile
 	rows := q.Rows
@@ -159,7 +159,7 @@ func (q *Pass) stepFloats() {
 	root.Do(&shader.TakeTurn{After: true})
 }
 
-// registers are variables in rows.
+// registers are rows of variables.
 type registers [][]*shader.Var
 
 // declare declares variables of a type in each row.
@@ -202,9 +202,9 @@ func (q *Pass) hold(sc *build.Scope, left registers, block []*shader.Expr) {
 	}
 }
 
-// floatProducts are the products of a step, with a tile of the right factor from a vector on:
-// products with tails first, so that rounding of sums loses little. The product of tails with
-// tails is too small to count.
+// floatProducts returns the products of a step, where the tile of the right factor starts at vector
+// from. Products with tails come first, so that rounding of sums loses little. The product of tails
+// and tails is too small to matter.
 func (q *Pass) floatProducts(left registers, sums []*shader.Var, from *shader.Expr) (list []shader.MultiplyShared) {
 	pairs := [][2]int{{0, 0}}
 	if q.Tile.Unit.Split {
