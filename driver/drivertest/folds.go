@@ -19,12 +19,13 @@ func reduced(n *graph.Node, x *result, want *interp.Array) ([]float64, error) {
 	return off, nil
 }
 
-// A group is the elements that one of a reduction or Scatter is made from.
+// A group has the elements from which an element of a reduction or a Scatter is computed.
 type group struct {
 	elems []ir.Number
-	off   []float64
+	off   []float64 // the greatest errors of elems
 }
 
+// groups returns the group of each element of n, a reduction of x.
 func groups(n *graph.Node, x *result) []group {
 	out := make([]group, graph.Len(n.Shape))
 	for i := range out {
@@ -112,8 +113,8 @@ func unbounded(d ir.DType, g group, worst float64) float64 {
 	return anything
 }
 
-// multiples reports whether numbers of type d are whole multiples of unit, and
-// add up to no more than elements of type acc tell apart, in whatever order.
+// multiples reports whether numbers of type d are whole multiples of unit, and type acc has all
+// their sums, in any order, exactly. sum is the sum of their absolute values.
 func multiples(d, acc ir.DType, unit float64, elems []ir.Number, sum float64) bool {
 	for _, x := range elems {
 		if v := x.Float64(d) / unit; v != math.Floor(v) {
@@ -123,19 +124,20 @@ func multiples(d, acc ir.DType, unit float64, elems []ir.Number, sum float64) bo
 	return sum/unit < 1/epsilon[acc].eps
 }
 
-// chosen is 0 where want is surely the position of the greatest element.
+// chosen is the greatest error of an ArgMax: 0 if want is certainly the position of the greatest
+// element.
 func chosen(d ir.DType, want ir.Number, g group) float64 {
 	if !d.IsFloat() || len(g.elems) == 0 {
 		return 0
 	}
 	best := int(want)
-	b, doubt := g.elems[best].Float64(d), g.off[best]
+	bestValue, doubt := g.elems[best].Float64(d), g.off[best]
 	for i, x := range g.elems {
 		v := x.Float64(d)
 		if g.off[i]+doubt == 0 || i == best {
 			continue
 		}
-		if math.IsNaN(v) || math.IsNaN(b) || v+g.off[i] >= b-doubt {
+		if math.IsNaN(v) || math.IsNaN(bestValue) || v+g.off[i] >= bestValue-doubt {
 			return anything
 		}
 	}
@@ -145,9 +147,9 @@ func chosen(d ir.DType, want ir.Number, g group) float64 {
 // scattered is how far a Scatter may be off.
 func scattered(n *graph.Node, src []*result, want *interp.Array) ([]float64, error) {
 	base, idx, upd := src[0], src[1], src[2]
-	everything := 0.0
+	indexError := 0.0 // if indices may be wrong, so may all elements
 	for _, e := range idx.off {
-		everything = max(everything, e)
+		indexError = max(indexError, e)
 	}
 	off := make([]float64, len(want.Elems))
 	parts, err := targets(n, base, idx, upd)
@@ -155,7 +157,7 @@ func scattered(n *graph.Node, src []*result, want *interp.Array) ([]float64, err
 		return nil, err
 	}
 	for i := range off {
-		if off[i] = everything; everything > 0 {
+		if off[i] = indexError; indexError > 0 {
 			continue
 		}
 		if last := len(parts[i].off) - 1; last == 0 || n.Kind == ir.Copy {
@@ -167,10 +169,10 @@ func scattered(n *graph.Node, src []*result, want *interp.Array) ([]float64, err
 	return off, nil
 }
 
-// scatterFold is the reduction that a Scatter of a kind is like.
+// scatterFold has, by kind of Scatter, the reduction that computes an element.
 var scatterFold = map[ir.Op]ir.Op{ir.Add: ir.Sum, ir.Mul: ir.Prod, ir.Max: ir.ReduceMax, ir.Min: ir.ReduceMax}
 
-// targets lists the terms of each element of a Scatter.
+// targets returns the group of each element of a Scatter: the base's element, then its updates.
 func targets(n *graph.Node, base, idx, upd *result) ([]group, error) {
 	out := make([]group, len(base.Elems))
 	for i := range out {
