@@ -22,11 +22,11 @@ var elementTypes = map[string]tensor.DType{
 	"float32": tensor.Float32, "float64": tensor.Float64, "int32": tensor.Int32, "int64": tensor.Int64, "bool": tensor.Bool,
 }
 
-// Into fills the struct that a pointer points to. A field takes the column of its tag
-// `table:"name"`, else of its own name, whatever the case of letters; the tag "-" leaves it
-// out, and columns without a field are ignored. Fields are slices of a [Value], [Labels], and
-// tensors [rows], of float32 or the type after the name: `table:"year,int32"`. If it fails, the
-// struct is unchanged.
+// Into fills the struct that a pointer points to. A field takes the column that its tag
+// `table:"name"` names or, without a tag, the column of its own name in any case of letters. Into
+// ignores fields with the tag "-", and columns without a field. A field is a slice of a [Value],
+// [Labels], or a tensor [rows], of float32 or of the type after the name: `table:"year,int32"`. If
+// Into fails, the struct is unchanged.
 func (f *Frame) Into(structure any) error {
 	v := reflect.ValueOf(structure)
 	if v.Kind() != reflect.Pointer || v.IsNil() || v.Elem().Kind() != reflect.Struct {
@@ -67,7 +67,7 @@ func (f *Frame) Into(structure any) error {
 	return nil
 }
 
-// column returns the column of a field: of the name in its tag, or of its own name.
+// column returns the column for a field, by the name in its tag or, if that is "", the field's name.
 func (f *Frame) column(tag, goName string) (int, error) {
 	if tag != "" {
 		return f.find(tag)
@@ -86,8 +86,8 @@ func (f *Frame) column(tag, goName string) (int, error) {
 	return i, nil
 }
 
-// sink returns a function that takes the fields of a column, and one that then sets v, a field
-// of a struct. d is the type if that is a tensor.
+// sink returns two functions for v, a field of a struct. set converts the column's field in a row,
+// and done sets v once all rows are converted. d is the type of elements if v is a tensor.
 func (f *Frame) sink(column int, field reflect.StructField, d tensor.DType, v reflect.Value) (set func(int, string) error, done func(), err error) {
 	switch field.Type {
 	case reflect.TypeFor[tensor.Tensor]():
