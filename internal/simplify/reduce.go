@@ -30,7 +30,7 @@ func reduceNothing(b *builder, n *graph.Node) *graph.Node {
 	return b.add(graph.Cast(x, n.DType))
 }
 
-// reduceUniform reduces equal elements.
+// reduceUniform replaces a reduction of elements that are all equal.
 func reduceUniform(b *builder, n *graph.Node) *graph.Node {
 	x := n.Operand(0)
 	if !uniform(x) {
@@ -46,7 +46,7 @@ func reduceUniform(b *builder, n *graph.Node) *graph.Node {
 	return nil
 }
 
-// times is x·k. For halves, which may not have k, it is computed in float32.
+// times is x·k. It computes halves in float32, because k may not be a half.
 func (b *builder) times(x *graph.Node, k int) *graph.Node {
 	wide := x.DType.ComputeType()
 	y := b.elementwise(ir.Mul, b.cast(x, wide), b.add(graph.Const(wide, ir.Int(wide, int64(k)), x.Shape)))
@@ -55,17 +55,17 @@ func (b *builder) times(x *graph.Node, k int) *graph.Node {
 
 func (b *builder) cast(x *graph.Node, d ir.DType) *graph.Node { return b.add(graph.Cast(x, d)) }
 
-// reduceExpanded reduces axes along which all elements are equal.
+// reduceExpanded removes, from a reduction, axes along which all elements are equal.
 func reduceExpanded(b *builder, n *graph.Node) *graph.Node {
-	e := n.Operand(0)
-	if e.Op != ir.Expand || n.Op != ir.Sum && n.Op != ir.ReduceMax {
+	expand := n.Operand(0)
+	if expand.Op != ir.Expand || n.Op != ir.Sum && n.Op != ir.ReduceMax {
 		return nil
 	}
-	x := e.Operand(0)
-	shape, axes, times := slices.Clone(e.Shape), []int(nil), 1
+	x := expand.Operand(0)
+	shape, axes, times := slices.Clone(expand.Shape), []int(nil), 1
 	for _, a := range n.Ints {
 		if x.Shape[a] == 1 {
-			times *= e.Shape[a]
+			times *= expand.Shape[a]
 			shape[a] = 1
 		} else {
 			axes = append(axes, a)
@@ -86,8 +86,8 @@ func reduceExpanded(b *builder, n *graph.Node) *graph.Node {
 
 // sumProducts splits a sum of products into contractions:
 // Sum(a·b + c·d) = Sum(a·b) + Sum(c·d). Forward-mode and higher-order derivatives
-// of matrix products are such sums. The order of additions changes. Sums of halves
-// stay, because a sum that is stored may overflow.
+// of matrix products are such sums. This changes the order of additions. It leaves sums of
+// halves as they are, because a sum that is stored may overflow.
 func sumProducts(b *builder, n *graph.Node) *graph.Node {
 	x := n.Operand(0)
 	if n.Op != ir.Sum || n.DType != x.DType || n.DType.IsHalf() || x.Op != ir.Add && x.Op != ir.Sub || !contracts(x, n.Ints, 8) {
@@ -100,9 +100,9 @@ func sumProducts(b *builder, n *graph.Node) *graph.Node {
 	return b.elementwise(x.Op, sums...)
 }
 
-// contracts reports whether the sum of x over axes is a contraction: x is a product
-// of two factors, each of which varies over another axis that the other does not
-// vary over. A sum of such products, nested less deep than depth, counts as well.
+// contracts reports whether the sum of x over axes is a contraction: x is a product of
+// two factors, each of which varies along an axis that is not summed and along which the
+// other factor does not vary. A sum of such products, nested less than depth deep, counts too.
 func contracts(x *graph.Node, axes []int, depth int) bool {
 	switch {
 	case depth == 0:
