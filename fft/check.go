@@ -22,8 +22,8 @@ func checkReal(op string, x tensor.Tensor) {
 	}
 }
 
-// checkComplex panics unless the parts of z are floating-point numbers of one shape and type.
-// It returns their type: if one part is an untyped constant, the other's.
+// checkComplex panics unless the parts of z are floating-point numbers of the same shape and
+// type. It returns their type; if one part is an untyped constant, that of the other.
 func checkComplex(op string, z Complex) tensor.DType {
 	if !z.Re.IsValid() || !z.Im.IsValid() {
 		fail(op, "a part is absent: fft.Real makes complex numbers of real ones")
@@ -42,10 +42,10 @@ func checkComplex(op string, z Complex) tensor.DType {
 	return z.Re.DType()
 }
 
-// sameType reports whether two tensors have one type, or one is an untyped constant.
+// sameType reports whether two tensors have the same type, or one is an untyped constant.
 func sameType(x, y tensor.Tensor) bool { return takesType(x, y) || takesType(y, x) }
 
-// takesType reports whether x has the type of y or, an untyped constant, takes it.
+// takesType reports whether x has the type of y, or takes it because x is an untyped constant.
 func takesType(x, y tensor.Tensor) bool {
 	return tensor.Internal.TakesType(graph.Token{}, x, y.DType())
 }

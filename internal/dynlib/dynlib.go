@@ -2,8 +2,8 @@
 
 // Package dynlib loads C libraries and calls their functions, without cgo.
 //
-// No library is searched for in the current folder, which may be anyone's: Open takes an absolute
-// path, OpenSystem a name that only the system's own folders are searched for.
+// It never searches the current folder, which may be anyone's: Open takes an absolute path, and
+// OpenSystem a name for which it searches only the folders of the system.
 package dynlib
 
 import (
@@ -32,7 +32,7 @@ func OpenSystem(name string) (uintptr, error) {
 }
 
 // Find sets the fields of a struct of uintptrs to the addresses of functions: field X to the
-// function prefix+X. It returns the name of one that is missing, "" if none is.
+// function prefix+X. It returns the name of a missing function, or "".
 func Find(library uintptr, prefix string, functions any) (missing string) {
 	for field, v := range reflect.ValueOf(functions).Elem().Fields() {
 		name := prefix + field.Name

@@ -6,9 +6,9 @@ import (
 	"sync/atomic"
 )
 
-var stackers atomic.Int32 // how many want stacks to be recorded
+var stackers atomic.Int32 // the number of RecordStacks that are not stopped
 
-// RecordStacks makes new nodes, views too, record the calls that made them until stop is
+// RecordStacks makes new nodes, including views, record the calls that made them, until stop is
 // called.
 func RecordStacks() (stop func()) {
 	stackers.Add(1)
@@ -29,8 +29,8 @@ func (n *Node) recordStack() {
 	}
 }
 
-// Stack is the calls in which n was made, the innermost first and the program's last; nil if
-// they were not recorded.
+// Stack returns the calls in which n was made, from the innermost to the program's; nil if they
+// were not recorded.
 func (n *Node) Stack() []uintptr {
 	if d := n.details.Load(); d != nil {
 		return d.stack[:d.program]
@@ -38,7 +38,7 @@ func (n *Node) Stack() []uintptr {
 	return nil
 }
 
-// FullStack is Stack with the calls around the program's.
+// FullStack is Stack followed by the calls around the program's.
 func (n *Node) FullStack() []uintptr {
 	if d := n.details.Load(); d != nil {
 		return d.stack
@@ -46,5 +46,5 @@ func (n *Node) FullStack() []uintptr {
 	return nil
 }
 
-// FunctionAt is the full name of the function that makes a call of a stack.
+// FunctionAt is the full name of the function that makes a call in a stack.
 func FunctionAt(pc uintptr) string { return frameOf(pc).Function }

@@ -42,8 +42,8 @@ func (d *device) submitEncoder(encoder uintptr) {
 	dynlib.Call(d.CommandBufferRelease, *d.commandBuffers)
 }
 
-// An encoding encodes a command buffer. Consecutive dispatches of the same query share a
-// pass, and state that is set is not set again.
+// An encoding encodes a command buffer. Consecutive dispatches with the same query share a
+// pass, and it does not repeat calls that would set the same state.
 type encoding struct {
 	*device
 	encoder, pass uintptr
