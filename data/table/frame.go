@@ -10,7 +10,7 @@ import (
 )
 
 // A Frame is a table: the text that was read, whose lines, separator and columns have been
-// checked. Columns are converted when they are asked for, each time anew, so [Frame.Into] and
+// checked. Each call of [Column] converts the column again, so [Frame.Into] and
 // [Frame.Tensor], which convert many at once, are faster than many calls of [Column].
 //
 // Its errors name line, column and value; for a frame of [Load], the file too.

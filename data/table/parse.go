@@ -195,10 +195,10 @@ func isNumber(k Kind) bool { return k == Int || k == Float }
 
 // excerpt returns the start of a text of a file, escaped as in a Go string.
 func excerpt(field string) string {
-	const most = 40 // characters
+	const maxLen = 40 // characters
 	count, rest := 0, ""
 	for i := range field {
-		if count == most {
+		if count == maxLen {
 			field, rest = field[:i], "…"
 			break
 		}
