@@ -133,7 +133,7 @@ func (g *generator) infinite(n *graph.Node) bool {
 
 // moderate reports whether elements are neither large nor uncertain.
 func moderate(r *result) bool {
-	const most = 1e4
+	const limit = 1e4
 	if r.known() < 0.5 {
 		return false
 	}
@@ -143,7 +143,7 @@ func moderate(r *result) bool {
 	for i, x := range r.Elems {
 		v := x.Float64(r.DType)
 		e := r.off[i]
-		if isFinite(v) && (math.Abs(v) > most || !math.IsInf(e, 1) && e > 0.02*max(1, math.Abs(v))) {
+		if isFinite(v) && (math.Abs(v) > limit || !math.IsInf(e, 1) && e > 0.02*max(1, math.Abs(v))) {
 			return false
 		}
 	}

@@ -236,7 +236,7 @@ var oldBodies = []struct {
 type oldRow struct {
 	name       string
 	rows, cols int
-	across     bool // neighbours in memory are of different rows
+	across     bool // neighbours in memory belong to different rows
 	gap        int  // elements between rows
 }
 
