@@ -22,7 +22,7 @@ import (
 
 // Lengths of products. Up to maxWhole a transform is one product; longer ones are split by
 // factors up to maxRadix or, where they have no such factors, by prime ones up to maxPrime.
-// Those without any are computed by Bluestein's algorithm.
+// Lengths without such factors are for Bluestein's algorithm.
 const (
 	maxWhole = 32
 	maxRadix = 16
