@@ -55,7 +55,7 @@ func joined(cts []*graph.Node) []*graph.Node {
 // A window is a part of a tensor with zeros around: element i of the part is
 // element start + step·i of the tensor.
 type window struct {
-	pad         *graph.Node // the tensor; nil if it is of several windows
+	pad         *graph.Node // the tensor; nil if it has several windows
 	part        *graph.Node
 	start, step []int
 }
