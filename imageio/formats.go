@@ -139,7 +139,7 @@ func encodeGIF(w io.Writer, m image.Image) error {
 
 // palette returns the colors of an image, nil if they are more than a GIF has.
 func palette(m image.Image) color.Palette {
-	const most = 256
+	const maxColors = 256
 	var colors color.Palette
 	seen := map[color.Color]bool{}
 	b := m.Bounds()
@@ -149,7 +149,7 @@ func palette(m image.Image) color.Palette {
 			if seen[c] {
 				continue
 			}
-			if len(colors) == most {
+			if len(colors) == maxColors {
 				return nil
 			}
 			seen[c] = true
