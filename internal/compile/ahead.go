@@ -87,7 +87,7 @@ func (s *Step) cutLoads(out, in, next int) (steps []Step, buffers []Buffer) {
 	number := func(arg int) int {
 		return slices.IndexFunc(last.args, func(a ir.StageArg) bool { return a.Index == arg })
 	}
-	if len(buffers) == 0 || number(in) < 0 || before.Indices != nil && after.Indices != nil { // a check is of one step
+	if len(buffers) == 0 || number(in) < 0 || before.Indices != nil && after.Indices != nil { // a check belongs to one step
 		return nil, nil
 	}
 	placed, ok := after.Kernel.InPlace(number(out), number(in))

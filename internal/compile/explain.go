@@ -35,12 +35,12 @@ func (s *Step) Name() string {
 	if s.Raw != nil {
 		return fmt.Sprintf("[%d] %v %s", s.Raw.Result().Len, s.Raw.Result().DType, s.Raw.Name)
 	}
-	const most = 8 // operations
+	const maxOps = 8
 	var ops []string
 	for _, op := range s.work() {
 		switch {
 		case slices.Contains(ops, op):
-		case len(ops) == most:
+		case len(ops) == maxOps:
 			return s.nameOf(append(ops, "…"))
 		default:
 			ops = append(ops, op)
