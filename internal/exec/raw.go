@@ -79,7 +79,8 @@ func (s *rawStep) run(_ *storage.Journal, values []*graph.Node, _ []ir.Number) (
 	return []*graph.Node{s.node(v)}, nil
 }
 
-// whole returns computed nodes in row-major order from the begin of their buffers on: copies of others.
+// whole returns src with copies in place of nodes that are not in row-major order, from the start of their
+// buffers.
 func whole(d *Device, src []*graph.Node) ([]*graph.Node, error) {
 	var copies []*graph.Node
 	for i, n := range src {
