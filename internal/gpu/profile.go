@@ -13,9 +13,9 @@ import (
 // A profiler is a device whose adapter has timestamps.
 type profiler struct{ *device }
 
-// A gpuClock tells the host's time of timestamps. A timestamp of the begin of a submission is
-// after the host's time of submitting it: the submission with the least delay is taken to have
-// none.
+// A gpuClock converts timestamps to the host's time. A timestamp at the beginning of a submission
+// is later than the host's time of submitting it: the clock assumes that the submission with the
+// least delay has no delay.
 type gpuClock struct {
 	host time.Time // of the first submission
 	gpu  uint64    // of its begin
@@ -25,7 +25,7 @@ type gpuClock struct {
 
 // A timedBatch is the timestamps of the calls of one submission.
 type timedBatch struct {
-	queries    wgpu.Queries // the begin and end of each call
+	queries    wgpu.Queries // the beginning and end of each call
 	results    wgpu.Buffer  // of the queries
 	readback   wgpu.Buffer
 	submission uint64
@@ -35,7 +35,7 @@ type timedBatch struct {
 	err        error
 }
 
-// A span is the begin and end of a call, as timestamps.
+// A span is the beginning and end of a call, as timestamps.
 type span struct{ begin, end uint64 }
 
 // A timing is the batches of one RunTimed.
