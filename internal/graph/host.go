@@ -19,7 +19,7 @@ type HostFunc struct {
 	Kernel *Kernel // nil for a Go function alone
 }
 
-// A Kernel is a HostFunc in the languages of devices. Those without a text call Run.
+// A Kernel is a HostFunc in the languages of devices. A device whose language it lacks calls Run.
 type Kernel struct {
 	Texts map[string]string // by language
 	ir.RawKernel
