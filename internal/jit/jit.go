@@ -62,7 +62,7 @@ type form[P, R any] struct {
 	result  R               // without its tensors
 	tensors []tensor.Tensor // of the results, the lists first, except the plan's outputs
 	planned []bool          // which of them are the plan's
-	lists   []int           // how many are of each list
+	lists   []int           // the number from each list
 	rngs    []source        // of the RNGs of the result
 	first   *traced[R]      // the recorded trace, if the first replay compares it with another
 	keeps   bool            // the result keeps slices or maps of the argument

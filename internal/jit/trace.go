@@ -31,7 +31,7 @@ type traced[R any] struct {
 	values                            func() ([]ir.Number, bool, error)
 	tensors                           []tensor.Tensor // of the results, without the roots
 	planned                           []bool          // which of them are roots
-	lists, groups                     []int           // how many are of each list, and how many of them roots
+	lists, groups                     []int           // the number from each list, and the number of roots among them
 	rngs                              []tensor.RNG    // of the argument
 	draws                             []*graph.Draws  // of each of them
 }
