@@ -162,8 +162,8 @@ type timing struct {
 	counts []int
 }
 
-// Spans returns spans from the begin of a call's first kernel, with the time of all its
-// kernels.
+// Spans returns a span for each call, from the beginning of its first kernel, with the time of
+// all its kernels.
 func (t timing) Spans() ([]driver.Span, error) {
 	all, err := t.Timing.Spans()
 	if err != nil {
