@@ -14,7 +14,7 @@ type groups struct {
 	buffer *shader.Expr // that has the tiles of the block
 }
 
-// inGroups reports whether all products are of halves whose tiles are copied as they are.
+// inGroups reports whether all products have factors of halves whose tiles are copied as they are.
 func (a *groups) inGroups() bool {
 	if !a.Target.SharedMatrices {
 		return false
