@@ -38,12 +38,12 @@ var (
 // skinny reports whether a product has only a few rows, and makes a side of few
 // columns the rows.
 func skinny(x *product.Product) bool {
-	const most = 4
-	if x.Rows.N > most && x.Cols.N <= most {
+	const maxRows = 4
+	if x.Rows.N > maxRows && x.Cols.N <= maxRows {
 		x.Rows, x.Cols = x.Cols, x.Rows
 		x.Rows.Name, x.Cols.Name = "m", "n"
 	}
-	return x.Rows.N <= most
+	return x.Rows.N <= maxRows
 }
 
 // gemvOptions lists the gemvs for the workgroups, the fastest first.
