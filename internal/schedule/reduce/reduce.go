@@ -31,7 +31,7 @@ type reduction struct {
 	rows, cols        int
 	level             []int // of each instruction, see loopnest.Levels
 	levels            int
-	online            *loopnest.Online // nil: no sums are of the level of their maximum
+	online            *loopnest.Online // nil: no sums are at the level of their maximum
 	across            bool
 	tall              bool
 	along             int  // threads of a row
