@@ -62,7 +62,7 @@ func (r *radixSort) sortBlocks(to candidates) {
 	})
 }
 
-// load reads a thread's pairs. Those past the end of the row come after all others.
+// load reads a thread's pairs. Pairs past the end of the row come after all others.
 func (b *blockSort) load() {
 	root := b.p.Root
 	mine := root.Let("mine", b.first.Add(shader.ThreadID.Mul(radixItems)))
