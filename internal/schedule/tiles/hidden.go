@@ -7,9 +7,9 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// perBatch is the number of workgroups for the tiles of a batch, without splits. Where a mask hides a part of
-// the depth, a workgroup computes one tile from the begin and then one from the end, so that all have the
-// same work.
+// perBatch is the number of workgroups for the tiles of a batch, without splits. If a mask hides a part of
+// the depth, a workgroup computes a tile from the beginning and then a tile from the end, so that all
+// workgroups have the same work.
 func perBatch(x *product.Product, tiles int) int {
 	if len(x.DeepWithin) > 0 {
 		return ir.CeilDiv(tiles, 2)
