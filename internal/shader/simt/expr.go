@@ -7,7 +7,7 @@ import (
 )
 
 // expr translates an expression, into registers dst if it is not nil, and
-// returns its registers. Those may be a variable's.
+// returns its registers, which may be a variable's.
 func (c *compiler) expr(x *shader.Expr, dst value) value {
 	if v := c.named(x); v != nil {
 		if dst == nil {

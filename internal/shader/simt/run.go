@@ -160,7 +160,7 @@ func (g *group) share() {
 	}
 }
 
-// bind gives the pass its buffers. Those that are the same memory share a
+// bind gives the pass its buffers. Buffers in the same memory share a
 // record of accesses.
 func (g *group) bind(args []Arg, scratch [][]byte) {
 	n := 0
