@@ -9,7 +9,7 @@ import (
 // A Scatterer combines elements at indexed positions with x: for i in [0, n), in
 // order, dst[at + i·s + idx[i·k]·stride] becomes its combination with x[i]. At
 // the first index not in [0, limit) it stops and returns that i, otherwise n.
-// Indices are int64; x is float32 where dst is of a 16-bit type.
+// Indices are int64; x is float32 where dst has a 16-bit type.
 type Scatterer func(dst, x, idx unsafe.Pointer, n, at, s, k, stride, limit int) int
 
 // combiners has the functions that combine an element and an update.

@@ -74,7 +74,7 @@ func MoveByDigit(dst, pairs []uint64, next *[Digits]int, place int) {
 }
 
 // Buckets divide pairs into ranges of equal length, of which the least pairs are in the
-// first. Those beyond both ends are in the first and the last.
+// first. Pairs below and above all ranges are in the first and the last.
 type Buckets struct {
 	lo    uint64
 	shift uint

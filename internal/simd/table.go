@@ -64,7 +64,7 @@ func numberColumn[T number](d ir.DType) column {
 	}
 }
 
-// integerColumn has the routines of integers. Those narrower than their sum are converted
+// integerColumn has the routines of integers. Integers narrower than their sum are converted
 // before they are added.
 func integerColumn[T integer](d ir.DType) column {
 	c := numberColumn[T](d)
