@@ -17,8 +17,8 @@ func (p *printer) declare(name string) {
 	}
 }
 
-// helpers are the variable and the functions that texts of the printer use. Those on
-// pairs end in i for signed integers and in u for others, if that matters.
+// helpers are the variable and the functions that texts of the printer use. Functions
+// on pairs end in i for signed integers and in u for others, if that matters.
 var helpers = map[string]string{
 	// Values that compilers know nothing about, in two ways.
 	"_zero":     "var<private> _zero: u32;",

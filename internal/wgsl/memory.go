@@ -12,8 +12,8 @@ type binding struct {
 	size   int    // bytes of an element
 	word   string // of an array read one element at a time
 	four   string // of an array read four at a time
-	single bool   // an access is of one element, as all of 64 bits are
-	fours  bool   // all accesses are of four elements
+	single bool   // an access is to one element, which all 64-bit accesses are
+	fours  bool   // all accesses are to four elements
 	atomic bool
 }
 
