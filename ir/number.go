@@ -123,7 +123,7 @@ func (x Number) Text(d DType) string {
 }
 
 // Bits returns x, of type d, as it lies in memory: in the lowest bits, as many
-// as an element has. Those above are undefined.
+// as an element has. Higher bits are undefined.
 func (x Number) Bits(d DType) uint64 {
 	switch d {
 	case Float16:

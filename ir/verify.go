@@ -119,7 +119,7 @@ func varying(coef []int) AxisSet {
 	return s
 }
 
-// A rule checks an instruction whose operands are of the types src.
+// A rule checks an instruction whose operands have the types src.
 type rule func(k *Kernel, in *Instr, src []DType) error
 
 var rules = [Ops]rule{
@@ -225,7 +225,7 @@ func verifyNumber(d DType, x Number) error {
 	return nil
 }
 
-// verifyArg checks that an instruction's argument is of a kind and type.
+// verifyArg checks the kind and type of an instruction's argument.
 func verifyArg(k *Kernel, in *Instr, kind ArgKind) error {
 	if in.Arg < 0 || in.Arg >= len(k.Args) || k.Args[in.Arg].Kind != kind {
 		return fmt.Errorf("argument %d is not %v", in.Arg, kind)
