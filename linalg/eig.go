@@ -11,8 +11,8 @@ import (
 )
 
 // Eig returns the eigenvalues w [... n] of square matrices a [... n n], in no order, and
-// eigenvectors of length 1, the columns of v [... n n]. Those that are not real come in
-// conjugate pairs. For symmetric matrices see [Eigh]. NaN or an infinity in a is an error when
+// eigenvectors of length 1, the columns of v [... n n]. Eigenvalues that are not real come
+// in conjugate pairs. For symmetric matrices see [Eigh]. NaN or an infinity in a is an error when
 // a result is read. Eig has no derivative: differentiating it panics.
 func Eig(a tensor.Tensor) (w, v fft.Complex) {
 	const op = "linalg.Eig"
