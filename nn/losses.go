@@ -44,7 +44,7 @@ func (x bceOperands) logs() (yes, no tensor.Tensor) {
 }
 
 // PoissonNLL returns the negative log-likelihood eˣ - x·y of each count y for the logarithm
-// x of a Poisson rate, less the term log y!, which does not depend on x. Both are of one
+// x of a Poisson rate, less the term log y!, which does not depend on x. Both have one
 // shape and type.
 func PoissonNLL(pred, target tensor.Tensor) tensor.Tensor {
 	checkTarget("PoissonNLL", pred, target)

@@ -5,7 +5,7 @@ import (
 	"github.com/tensorken/tensorken/tensor"
 )
 
-// wide returns f of tensors, computed in float32 where they are of 16 bits and returned in
+// wide returns f of tensors, computed in float32 if they have 16 bits, and returned in
 // their type, so that numbers in f keep digits that 16 bits lack: 1e-8 is 0 in float16.
 // Kernels compute in float32 anyway, so fused Casts cost nothing. Tensors may be absent.
 func wide(f func(ts ...tensor.Tensor) tensor.Tensor, ts ...tensor.Tensor) tensor.Tensor {
@@ -22,7 +22,7 @@ func wide(f func(ts ...tensor.Tensor) tensor.Tensor, ts ...tensor.Tensor) tensor
 
 func isHalf(t tensor.Tensor) bool { return t.IsValid() && t.DType().IsHalf() }
 
-// widened returns t in float32 if it is of 16 bits, else t.
+// widened returns t, in float32 if it has 16 bits.
 func widened(t tensor.Tensor) tensor.Tensor {
 	if isHalf(t) {
 		return t.Cast(t.DType().ComputeType())
@@ -30,7 +30,7 @@ func widened(t tensor.Tensor) tensor.Tensor {
 	return t
 }
 
-// narrowed returns y in the type of like if that is of 16 bits, else y.
+// narrowed returns y, in the type of like if that has 16 bits.
 func narrowed(y, like tensor.Tensor) tensor.Tensor {
 	if isHalf(like) {
 		return y.Cast(like.DType())
