@@ -89,7 +89,7 @@ func mapFloats[T any](v T, f func(tensor.Tensor) tensor.Tensor) T {
 	})
 }
 
-// inFloat32 returns f of t, computed in float32 if t is of 16 bits, in the type of t.
+// inFloat32 returns f of t, computed in float32 if t has 16 bits, in the type of t.
 func inFloat32(t tensor.Tensor, f func(tensor.Tensor) tensor.Tensor) tensor.Tensor {
 	d := t.DType()
 	if !d.IsHalf() {

@@ -18,7 +18,7 @@ type trial[G any] struct {
 // Source: Nocedal, Wright, "Numerical Optimization", 2006, algorithms 3.5 and 3.6, with
 // the safeguards and numbers of PyTorch.
 func strongWolfe[G any](start trial[G], t, size float64, eval func(t float64) (trial[G], error)) (best trial[G], evals int, err error) {
-	const c1, c2, most, shortest = 1e-4, 0.9, 25, 1e-9
+	const c1, c2, maxEvals, shortest = 1e-4, 0.9, 25, 1e-9
 	descends := func(x trial[G]) bool { return x.loss <= start.loss+c1*x.t*start.slope }
 	flat := func(x trial[G]) bool { return math.Abs(x.slope) <= -c2*start.slope }
 
@@ -29,7 +29,7 @@ func strongWolfe[G any](start trial[G], t, size float64, eval func(t float64) (t
 	}
 	low, high := start, now // the bracket
 	n := 0
-	for ; n < most; n++ {
+	for ; n < maxEvals; n++ {
 		if !descends(now) || n > 1 && now.loss >= previous.loss || !flat(now) && now.slope >= 0 {
 			low, high = previous, now
 			break
@@ -49,7 +49,7 @@ func strongWolfe[G any](start trial[G], t, size float64, eval func(t float64) (t
 		low, high = high, low
 	}
 	slow := false // the last trial was near an end of the bracket
-	for ; n < most && math.Abs(high.t-low.t)*size >= shortest; n++ {
+	for ; n < maxEvals && math.Abs(high.t-low.t)*size >= shortest; n++ {
 		left, right := min(low.t, high.t), max(low.t, high.t)
 		t := interpolate(low, high, left, right)
 		margin := 0.1 * (right - left)

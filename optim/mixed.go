@@ -79,7 +79,7 @@ func ValueAndGradAux[M, A any](o *Optimizer, f func(M) (tensor.Tensor, A)) func(
 	}
 }
 
-// castParameters returns a model whose floating-point parameters are of type d.
+// castParameters returns a model whose floating-point parameters have type d.
 func castParameters[M any](m M, d tensor.DType) M {
 	leaves, err := pytree.Flatten[tensor.Tensor](m)
 	if err != nil {
@@ -189,11 +189,11 @@ func (o *Optimizer) adapt(finite tensor.Tensor) (scale, streak tensor.Tensor) {
 	if !finite.IsValid() {
 		return o.State.Scale, o.State.Streak
 	}
-	const most = 1 << 24 // gradients of 0 never overflow
+	const maxScale = 1 << 24 // gradients of 0 never overflow
 	streak = o.State.Streak.Add(1)
 	grown := streak.Ge(cmp.Or(o.Scaling.Interval, 2000))
-	larger := o.State.Scale.Mul(cmp.Or(o.Scaling.Growth, 2)).Clamp(1./most, most)
-	smaller := o.State.Scale.Mul(cmp.Or(o.Scaling.Backoff, 0.5)).Clamp(1./most, most)
+	larger := o.State.Scale.Mul(cmp.Or(o.Scaling.Growth, 2)).Clamp(1./maxScale, maxScale)
+	smaller := o.State.Scale.Mul(cmp.Or(o.Scaling.Backoff, 0.5)).Clamp(1./maxScale, maxScale)
 	scale = tensor.Where(finite, tensor.Where(grown, larger, o.State.Scale), smaller)
 	return scale, tensor.Where(finite.And(grown.Not()), streak, 0)
 }
