@@ -58,7 +58,7 @@ type Axis struct {
 	Min, Max float64
 	Log      bool // logarithmic, for X and Y of lines and points; numbers below 0 are left out
 	// Names are labels of the positions 0, 1, … instead of these, for X and Y of heat maps,
-	// such as the tokens of attention. Those without room are left out.
+	// such as the tokens of attention. Names without room are left out.
 	Names []string
 }
 
