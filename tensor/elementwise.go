@@ -35,7 +35,7 @@ func (t Tensor) binary(name string, op ir.Op, o Operand) Tensor {
 // from.
 var arithmetic = map[ir.Op]bool{ir.Add: true, ir.Sub: true, ir.Mul: true, ir.Div: true, ir.Rem: true, ir.Pow: true, ir.Atan2: true}
 
-// floats returns t's node; it panics unless t is of a floating-point type.
+// floats returns t's node; it panics unless t has a floating-point type.
 func (t Tensor) floats(op string) *graph.Node {
 	x := t.node(op)
 	if !x.DType.IsFloat() {
@@ -44,7 +44,7 @@ func (t Tensor) floats(op string) *graph.Node {
 	return x
 }
 
-// numbers returns t's node; it panics if t is of type Bool.
+// numbers returns t's node; it panics if t has type Bool.
 func (t Tensor) numbers(op string) *graph.Node {
 	x := t.node(op)
 	if x.DType == ir.Bool {

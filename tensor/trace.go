@@ -58,7 +58,7 @@ func (t *Trace) devices() []*Device {
 }
 
 // String returns a table for each device: the runs of kernels of equal name and line added
-// up, those that take most of the time first. Share is of the time of all kernels. Peak is
+// up, those that take most of the time first. Share is a share of the time of all kernels. Peak is
 // the greater share of the device's [Peak]: of its bytes or of its operations a second. It
 // may be over 100 % if the data are in a cache.
 func (t *Trace) String() string {
