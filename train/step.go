@@ -110,7 +110,7 @@ func (p *accumulator[M]) mean() (loss tensor.Tensor, next, grads M) {
 	})
 }
 
-// inFloat32 returns f of a gradient, computed in float32 if it is of 16 bits, which lack some
+// inFloat32 returns f of a gradient, computed in float32 if it has 16 bits, which lack some
 // numbers of examples.
 func inFloat32(t tensor.Tensor, f func(tensor.Tensor) tensor.Tensor) tensor.Tensor {
 	d := t.DType()
