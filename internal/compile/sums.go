@@ -39,7 +39,7 @@ func (s *Step) inputs(instructions ...int) map[int]bool {
 	return list
 }
 
-// addsWithin reports whether a stage computes its results from a block of n rows alone.
+// addsWithin reports whether a stage computes its results from the n rows of a block alone.
 func (s *stage) addsWithin(n int) bool {
 	k := s.step.Kernel
 	for a := range k.Axes {
@@ -55,8 +55,8 @@ func (s *stage) addsWithin(n int) bool {
 	return true
 }
 
-// addSum makes a stage add its sum to the partial sum of the block's part, or store it if it
-// is the only one.
+// addSum makes a stage add the sum of a block to the partial sum of the block's part, or store it
+// if a part has only one block.
 func (l *loop) addSum(c *slicer, s *stage) {
 	sum := c.instr(sumOf(c.from))
 	o := &l.out
@@ -76,9 +76,9 @@ func (l *loop) addSum(c *slicer, s *stage) {
 	c.add(ir.Instr{Op: ir.Store, Type: typ, Src: []int{sum}, Arg: c.arg(a, like), View: view})
 }
 
-// sumStrides returns how the partial sums of a block, in matrices of so many rows, lie in
-// memory: in the order of the first result, over the axes of the kernel that are not summed
-// over, n elements in all. An axis that goes on in the next block comes last.
+// sumStrides returns the layout of the partial sums of a part, for matrices of matrix rows: the strides
+// along the axes of the kernel that are not summed over, and the number n of elements. The axes
+// have the order of the first result, except that an axis that continues in the next matrix is last.
 func (s *stage) sumStrides(matrix int) (strides []int, n int) {
 	k := s.step.Kernel
 	result := k.Roles(ir.Batch, ir.M, ir.N)
@@ -97,13 +97,13 @@ func (s *stage) sumStrides(matrix int) (strides []int, n int) {
 	first := slices.IndexFunc(k.Body, func(in ir.Instr) bool { return in.Op == ir.Store })
 	coef := k.Body[first].View.Coef
 	slices.SortStableFunc(axes, func(a, b int) int {
-		goesOn := func(a int) int {
+		continues := func(a int) int {
 			if s.whole(k, a, matrix) {
 				return 0
 			}
 			return s.stride[a]
 		}
-		return cmp.Or(cmp.Compare(goesOn(a), goesOn(b)), cmp.Compare(coef[a], coef[b]))
+		return cmp.Or(cmp.Compare(continues(a), continues(b)), cmp.Compare(coef[a], coef[b]))
 	})
 	strides, n = make([]int, len(k.Axes)), 1
 	for _, a := range axes {
@@ -111,6 +111,40 @@ func (s *stage) sumStrides(matrix int) (strides []int, n int) {
 		n *= length(a)
 	}
 	return strides, n
+}
+
+// A sumAxis is an axis of the kernel that adds up partial sums.
+type sumAxis struct {
+	from    int // its axis in the stage's kernel, -1 for the parts of a matrix
+	length  int
+	coef    int // the distance of neighbours in the buffer of partial sums
+	reduced bool
+}
+
+// sumAxes returns the axes of the kernel that adds up partial sums, parallel ones first.
+func (l *loop) sumAxes(s *stage, strides []int, n int) []sumAxis {
+	k, o := s.step.Kernel, &l.out
+	var axes, reduced []sumAxis
+	add := func(x sumAxis) {
+		switch {
+		case !x.reduced:
+			axes = append(axes, x)
+		case x.length != 1:
+			reduced = append(reduced, x)
+		}
+	}
+	for a, x := range k.Axes {
+		switch stride := s.stride[a]; {
+		case stride >= o.Matrix:
+			add(sumAxis{a, x.Len, stride / o.Matrix * o.Parts() * n, x.Role == ir.K})
+		case x.Role != ir.K:
+			add(sumAxis{a, x.Len, strides[a], false})
+		case stride > 0 && !s.whole(k, a, o.Matrix):
+			add(sumAxis{a, stride * x.Len / o.Matrix, o.Parts() * n, true})
+		}
+	}
+	add(sumAxis{-1, o.Parts(), n, true})
+	return append(axes, reduced...)
 }
 
 // finishSums gives a stage a buffer of partial sums, and makes the step that adds them up
@@ -122,55 +156,21 @@ func (l *loop) finishSums(s *stage) {
 	typ := k.Body[sum].Type
 	s.sums = l.newBuffer(Buffer{DType: typ, Len: o.Rows / o.Matrix * o.Parts() * n})
 
-	var axes [2][]ir.Axis // parallel and reduced ones
-	var from [2][]int     // their axes in k; -1 for the parts
-	coef := make([]int, len(k.Axes)+1)
-	add := func(a, n int, reduced bool) {
-		i := 0
-		switch {
-		case reduced && n == 1:
-			return
-		case reduced:
-			i = 1
-		}
-		axes[i] = append(axes[i], ir.Axis{Len: n, Role: ir.Parallel + ir.Role(i)})
-		from[i] = append(from[i], a)
-	}
-	for a, x := range k.Axes {
-		switch stride := s.stride[a]; {
-		case stride >= o.Matrix:
-			coef[a] = stride / o.Matrix * o.Parts() * n
-			add(a, x.Len, x.Role == ir.K)
-		case x.Role != ir.K:
-			coef[a] = strides[a]
-			add(a, x.Len, false)
-		case stride > 0 && !s.whole(k, a, o.Matrix):
-			coef[a] = o.Parts() * n
-			add(a, stride*x.Len/o.Matrix, true)
-		}
-	}
-	add(-1, o.Parts(), true)
-	coef[len(k.Axes)] = n
-
 	c := newSlicer(&rows{stride: make([]int, len(k.Axes))}, k, ir.Pointwise)
 	c.locate = func(arg int) (ir.StageArg, ir.Arg) { return ir.StageArg{Index: arg}, k.Args[arg] }
 	view := &ir.View{}
 	var over ir.AxisSet
-	for i := range axes {
-		for j, x := range axes[i] {
-			at := len(c.to.Axes)
-			c.to.Axes = append(c.to.Axes, x)
-			a := from[i][j]
-			if a < 0 {
-				a = len(k.Axes)
-			} else {
-				c.axis[a] = at
-			}
-			view.Coef = append(view.Coef, coef[a])
-			if i == 1 {
-				over |= 1 << at
-			}
+	for at, x := range l.sumAxes(s, strides, n) {
+		role := ir.Parallel
+		if x.reduced {
+			role = ir.Reduced
+			over |= 1 << at
 		}
+		c.to.Axes = append(c.to.Axes, ir.Axis{Len: x.length, Role: role})
+		if x.from >= 0 {
+			c.axis[x.from] = at
+		}
+		view.Coef = append(view.Coef, x.coef)
 	}
 	sums := len(k.Args)
 	value := c.add(ir.Instr{Op: ir.Load, Type: typ, Arg: c.arg(ir.StageArg{Index: sums}, ir.Arg{Kind: ir.In, DType: typ, Align: true}), View: view})
