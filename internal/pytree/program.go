@@ -16,54 +16,56 @@ type compiler struct {
 	done map[programKey]*program
 }
 
+// compile returns the program that signs values of type t in a region: it makes one unless there is
+// one already.
 func (c compiler) compile(t reflect.Type, in region) *program {
 	key := programKey{t, in}
-	if g, ok := c.programs.Load(key); ok {
-		return g.(*program)
+	if prog, ok := c.programs.Load(key); ok {
+		return prog.(*program)
 	}
-	if g := c.done[key]; g != nil {
-		return g
+	if prog := c.done[key]; prog != nil {
+		return prog
 	}
-	g := &program{size: t.Size()}
-	c.done[key] = g
+	prog := &program{size: t.Size()}
+	c.done[key] = prog
 	isLeaf := slices.ContainsFunc(c.leaves, func(l LeafType) bool { return l.typ == t })
 	switch {
 	case isLeaf && in == owned, t == mutex, t == rwMutex, t.Size() == 0:
-		g.void = true
-		return g
+		prog.void = true
+		return prog
 	case isLeaf:
 		in = shallow
 	}
 	switch t.Kind() {
 	case reflect.Struct:
-		c.structure(g, t, in)
+		c.structure(prog, t, in)
 	case reflect.Array:
-		c.array(g, t, in)
+		c.array(prog, t, in)
 	case reflect.Slice:
-		g.run = c.slice(t, in)
+		prog.run = c.slice(t, in)
 	case reflect.Map:
-		g.run = c.mapping(t, in)
+		prog.run = c.mapping(t, in)
 	case reflect.Pointer:
-		g.run = c.pointer(t, in)
+		prog.run = c.pointer(t, in)
 	case reflect.Interface:
-		g.run = c.dynamic(t, in)
+		prog.run = c.dynamic(t, in)
 	case reflect.String:
-		g.run = func(w *signing, p unsafe.Pointer) {
+		prog.run = func(w *signing, p unsafe.Pointer) {
 			s := *(*string)(p)
 			w.number(uint64(len(s)))
 			w.memory(unsafe.Pointer(unsafe.StringData(s)), uintptr(len(s)))
 		}
 	case reflect.Func:
-		g.run = func(w *signing, p unsafe.Pointer) { w.funcs = append(w.funcs, *(*unsafe.Pointer)(p)) }
+		prog.run = func(w *signing, p unsafe.Pointer) { w.funcs = append(w.funcs, *(*unsafe.Pointer)(p)) }
 	case reflect.Chan, reflect.UnsafePointer:
-		g.run = func(w *signing, p unsafe.Pointer) {
+		prog.run = func(w *signing, p unsafe.Pointer) {
 			w.ref(*(*unsafe.Pointer)(p))
 			w.opaque = w.opaque || *(*unsafe.Pointer)(p) != nil
 		}
 	default:
-		g.plain = true
+		prog.plain = true
 	}
-	return g
+	return prog
 }
 
 var (
@@ -71,8 +73,8 @@ var (
 	rwMutex = reflect.TypeFor[sync.RWMutex]()
 )
 
-// structure signs fields one by one, those that are plain and adjacent as one.
-func (c compiler) structure(g *program, t reflect.Type, in region) {
+// structure signs the fields of a struct one by one, and plain fields that are adjacent as one.
+func (c compiler) structure(prog *program, t reflect.Type, in region) {
 	type part struct {
 		at uintptr
 		*program
@@ -87,33 +89,34 @@ func (c compiler) structure(g *program, t reflect.Type, in region) {
 		if in == owned && (f.Tag.Get("tensor") == "-" || !(&builder{}).walkable(f)) {
 			in = kept
 		}
-		e := c.compile(f.Type, in)
-		if n := len(parts); n > 0 && e.plain && parts[n-1].plain && parts[n-1].at+parts[n-1].size == f.Offset {
-			parts[n-1].program = &program{size: parts[n-1].size + e.size, plain: true}
+		field := c.compile(f.Type, in)
+		if n := len(parts); n > 0 && field.plain && parts[n-1].plain && parts[n-1].at+parts[n-1].size == f.Offset {
+			parts[n-1].program = &program{size: parts[n-1].size + field.size, plain: true}
 			continue
 		}
-		if !e.void {
-			parts = append(parts, part{f.Offset, e})
+		if !field.void {
+			parts = append(parts, part{f.Offset, field})
 		}
 	}
-	if g.void = len(parts) == 0; g.void {
+	if prog.void = len(parts) == 0; prog.void {
 		return
 	}
-	if g.plain = parts[0].plain && parts[0].size == t.Size(); g.plain {
+	if prog.plain = parts[0].plain && parts[0].size == t.Size(); prog.plain {
 		return
 	}
-	g.run = func(w *signing, p unsafe.Pointer) {
+	prog.run = func(w *signing, p unsafe.Pointer) {
 		for _, f := range parts {
 			f.do(w, unsafe.Add(p, f.at))
 		}
 	}
 }
 
-func (c compiler) array(g *program, t reflect.Type, in region) {
-	e, n := c.compile(t.Elem(), in), t.Len()
-	g.plain, g.void = e.plain, e.void
-	if !g.plain && !g.void {
-		g.run = func(w *signing, p unsafe.Pointer) { e.all(w, p, n) }
+// array signs the elements of an array.
+func (c compiler) array(prog *program, t reflect.Type, in region) {
+	elem, n := c.compile(t.Elem(), in), t.Len()
+	prog.plain, prog.void = elem.plain, elem.void
+	if !prog.plain && !prog.void {
+		prog.run = func(w *signing, p unsafe.Pointer) { elem.all(w, p, n) }
 	}
 }
 
@@ -128,9 +131,9 @@ func (g *program) all(w *signing, p unsafe.Pointer, n int) {
 	}
 }
 
-// slice signs a slice. A kept one is signed up to its capacity, because f could reslice it.
+// slice signs a slice. It signs a kept slice up to its capacity, because f could reslice it.
 func (c compiler) slice(t reflect.Type, in region) func(w *signing, p unsafe.Pointer) {
-	e := c.compile(t.Elem(), in)
+	elem := c.compile(t.Elem(), in)
 	return func(w *signing, p unsafe.Pointer) {
 		s := *(*[]struct{})(p) // of another type, for its pointer, length and capacity alone
 		data, n := unsafe.Pointer(unsafe.SliceData(s)), len(s)
@@ -148,26 +151,28 @@ func (c compiler) slice(t reflect.Type, in region) func(w *signing, p unsafe.Poi
 			n = cap(s)
 			w.number(uint64(n))
 		}
-		e.all(w, data, n)
+		elem.all(w, data, n)
 	}
 }
 
-// pointer signs a pointer and its target. The target of a pointer that Rebuild keeps, if it
-// has a mutex or atomics, may change at any time, and is not read.
+// pointer signs a pointer and its target. It does not read a target that has a mutex or atomics
+// and that Rebuild keeps, because such a target may change at any time.
 func (c compiler) pointer(t reflect.Type, in region) func(w *signing, p unsafe.Pointer) {
 	if in == shallow {
 		return func(w *signing, p unsafe.Pointer) { w.ref(*(*unsafe.Pointer)(p)) }
 	}
 	replaced := func(p unsafe.Pointer) bool { return false }
 	for _, l := range c.leaves {
-		g, err := layoutOf(l.typ, t)
-		if in == kept || err != nil || g.kind != pointer {
+		holder, err := layoutOf(l.typ, t)
+		if in == kept || err != nil || holder.kind != pointer {
 			continue
 		}
 		before := replaced
-		replaced = func(p unsafe.Pointer) bool { return !g.unsure || before(p) || l.has(g, reflect.NewAt(t, p).Elem()) }
+		replaced = func(p unsafe.Pointer) bool {
+			return !holder.unsure || before(p) || l.has(holder, reflect.NewAt(t, p).Elem())
+		}
 	}
-	e, guarded := t.Elem(), guards(t.Elem())
+	target, guarded := t.Elem(), guards(t.Elem())
 	return func(w *signing, p unsafe.Pointer) {
 		to := *(*unsafe.Pointer)(p)
 		if to == nil {
@@ -188,12 +193,13 @@ func (c compiler) pointer(t reflect.Type, in region) func(w *signing, p unsafe.P
 			known = known || guarded
 		}
 		if !known {
-			w.signer.program(e, at.in).do(w, to)
+			w.signer.program(target, at.in).do(w, to)
 		}
 	}
 }
 
-// guards reports whether a type has a mutex, atomics or others that goroutines share values by.
+// guards reports whether a type has a mutex, atomics or other means of sharing values between
+// goroutines.
 func guards(t reflect.Type) bool {
 	switch t.Kind() {
 	case reflect.Array:
@@ -209,7 +215,7 @@ func guards(t reflect.Type) bool {
 	return false
 }
 
-// mapping signs the entries of a map, in the order of their keys' own signatures.
+// mapping signs the entries of a map, in the order of the signatures of their keys.
 func (c compiler) mapping(t reflect.Type, in region) func(w *signing, p unsafe.Pointer) {
 	if in == shallow {
 		return func(w *signing, p unsafe.Pointer) { w.ref(*(*unsafe.Pointer)(p)) }
@@ -258,10 +264,10 @@ func (c compiler) dynamic(t reflect.Type, in region) func(w *signing, p unsafe.P
 			return
 		}
 		w.ref(reflect.ValueOf(v.Type()).UnsafePointer())
-		if g := w.signer.program(v.Type(), in); !g.void {
+		if prog := w.signer.program(v.Type(), in); !prog.void {
 			x := reflect.New(v.Type())
 			x.Elem().Set(v)
-			g.do(w, x.UnsafePointer())
+			prog.do(w, x.UnsafePointer())
 		}
 	}
 }

@@ -10,8 +10,8 @@ func Values[L any](v any) ([]L, error) {
 	return values, err
 }
 
-// Each calls f for the leaves of v in the order of [Flatten]. The pointers are into v where
-// it has them behind a pointer or in a slice, otherwise to copies.
+// Each calls f for the leaves of v in the order of [Flatten], with pointers into v for leaves
+// behind a pointer or in a slice, and pointers to copies for others.
 func Each[L any](v any, f func(x *L)) error {
 	w := newWalker(func(_ []byte, _ bool, x *L) { f(x) })
 	return w.descendAny(reflect.ValueOf(&v).Elem(), w.visit)
