@@ -18,9 +18,9 @@ type updates struct {
 	scale, streak tensor.Tensor
 }
 
-// updates returns the updates of a step from the parameters, their gradients, absent for
-// those that stay as they are, and their slots, nil for those that have none yet. After
-// each Update of a rule, it calls note unless that is nil.
+// updates returns the updates of a step. gs has the gradients of params; a parameter without one
+// stays as it is. slots has their slots, nil before a parameter's first step. After each Update
+// of a rule, updates calls note, unless that is nil.
 func (o *Optimizer) updates(params []pytree.Leaf[tensor.Tensor], gs []tensor.Tensor, slots [][]tensor.Tensor, lr float64, step int, note func(Rule, update)) (u updates, err error) {
 	finite := o.finite(gs)
 	if o.ClipNorm > 0 {
@@ -61,8 +61,8 @@ func (o *Optimizer) updates(params []pytree.Leaf[tensor.Tensor], gs []tensor.Ten
 	return u, nil
 }
 
-// transaction returns the tensors that a step computes, and those that they replace, absent
-// for new ones.
+// transaction returns the tensors that a step computes, and for each the tensor that it replaces,
+// absent if it is new.
 func (u updates) transaction(params []pytree.Leaf[tensor.Tensor], slots [][]tensor.Tensor, s State) (next, previous []tensor.Tensor) {
 	for i, kept := range u.slots {
 		next = append(next, kept...)
@@ -97,7 +97,7 @@ func (o *Optimizer) commit(u updates, step int, params []pytree.Leaf[tensor.Tens
 	o.State, o.counter = next, next.Step
 }
 
-// named returns another name of t, whose operations have the line of Step in a profile.
+// named returns another name of t; operations on it have the line of Step in a profile.
 func named(sites *graph.Attribution, t tensor.Tensor) tensor.Tensor {
 	return tensor.Internal.Tensor(graph.Token{}, sites.Name(node(t)))
 }
@@ -106,8 +106,8 @@ func named(sites *graph.Attribution, t tensor.Tensor) tensor.Tensor {
 type update struct {
 	p, g  tensor.Tensor
 	slots []tensor.Tensor // nil before the first step
-	next  tensor.Tensor
-	kept  []tensor.Tensor
+	next  tensor.Tensor   // the new parameter
+	kept  []tensor.Tensor // the new slots
 }
 
 // apply calls rule.Update after checking the gradient's shape and type, and checks
