@@ -16,6 +16,7 @@ const (
 	never
 )
 
+// check decides a guard by the least and the greatest position of the kernel's points.
 func (c *Builder) check(g *ir.Guard) boundsCheck {
 	lo, hi := g.Off, g.Off
 	for a, n := range g.Coef {
@@ -45,7 +46,8 @@ func below(x *shader.Expr, n int) *shader.Expr {
 	return x.Convert(x.Type.Unsigned()).Lt(n)
 }
 
-// CutOff is an index as a number up to n: n or more if it is not from 0 to n - 1.
+// CutOff converts an index to an unsigned number, which is n or more if the index is not from 0
+// to n - 1.
 func (c *Builder) CutOff(x *shader.Expr, n int) *shader.Expr {
 	if t := c.CountType(n); t.IsWide() {
 		if x.Type.IsSigned() {
@@ -59,8 +61,8 @@ func (c *Builder) CutOff(x *shader.Expr, n int) *shader.Expr {
 	return x.Convert(shader.U32)
 }
 
-// guards returns the conditions of a view's guards, without those that always hold,
-// and the terms that they add to the position. It reports false if one never holds.
+// guards returns the conditions of a view's guards, except guards that always hold, and the terms
+// that guards add to the position. It reports false if a guard never holds.
 func (sc *Scope) guards(v *ir.View) (conditions, parts []Value, ok bool) {
 	t := sc.placeType(v)
 	for i := range v.Guards {
@@ -88,7 +90,7 @@ func (sc *Scope) guards(v *ir.View) (conditions, parts []Value, ok bool) {
 	return conditions, parts, true
 }
 
-// mostLanes is the greatest number of lanes of some values.
+// mostLanes is the greatest number of lanes of the values.
 func mostLanes(x ...Value) int {
 	n := 1
 	for i := range x {
