@@ -5,9 +5,10 @@ import (
 	"github.com/tensorken/tensorken/tensor"
 )
 
-// Complex is complex numbers: two tensors of one shape and floating-point type. It is a tree
-// and may be the argument and the result of every transformation in package grad; a gradient
-// is that by the real part and that by the imaginary part, as for any two tensors.
+// Complex is a tensor of complex numbers: two tensors of the same shape and floating-point type.
+// It is a tree, so it may be the argument and the result of every transformation in package
+// grad. Its gradient has the derivatives by the real and by the imaginary parts, as for any two
+// tensors.
 type Complex struct{ Re, Im tensor.Tensor }
 
 // Real returns real numbers as complex ones.

@@ -13,8 +13,8 @@ import (
 type RoutineInfo struct {
 	// Verify checks the instruction and the kernel's promises beyond a valid body.
 	Verify func(k *Kernel, in *Instr, src []DType) error
-	// Whole lists the arguments that are read or written without a view: from
-	// the offset on, as many elements as argument 0 has.
+	// Whole lists the arguments that are read or written without a view: as many
+	// elements as argument 0 has, starting at the offset.
 	Whole func(k *Kernel) []int
 	// Indexed says that operand 0 is an index, as of a Load (see View).
 	Indexed bool
@@ -30,7 +30,7 @@ var Routines = [Ops]*RoutineInfo{
 // Writes reports whether an instruction of a kernel writes to an argument.
 func (o Op) Writes() bool { return o == Store || Routines[o] != nil }
 
-// Routine is the op of a kernel of template Routine, 0 of others.
+// Routine is the op of a kernel of template Routine, or 0.
 func (k *Kernel) Routine() Op {
 	if k.Template != Routine || len(k.Body) == 0 {
 		return 0
@@ -58,12 +58,12 @@ func verifyRoutine(k *Kernel) error {
 	return nil
 }
 
-// Scatter: operands index, update and, if the result starts from a constant, that. Else it starts
-// as a copy of argument 1, or as it is if it is Kept. Argument 0 is the result. The updates are
-// combined with it in row-major order of the points.
+// A Scatter has the operands index, update and, if the result starts from a constant, the constant.
+// Otherwise the result starts as a copy of argument 1 or, if it is Kept, as it is. Argument 0 is the
+// result. The updates are combined with it in row-major order of the points.
 
-// ScatterStart is the constant that the result of the Scatter at a body's end starts from;
-// it reports false without one.
+// ScatterStart returns the constant from which the result of the Scatter at a body's end starts. It
+// reports false if there is no such constant.
 func ScatterStart(body []Instr) (Number, bool) {
 	in := &body[len(body)-1]
 	if len(in.Src) < 3 {

@@ -31,15 +31,15 @@ func byTypes(f func(src []*graph.Node) *graph.Node, src ...*graph.Node) Tensor {
 	return Tensor{n: graph.ByType(func(src []*graph.Node) []*graph.Node { return []*graph.Node{f(src)} }, src...)[0]}
 }
 
-// odd returns f(x) for x ≥ 0 and -f(-x) below and for -0. The derivatives of any order at 0
-// are f's, which an odd function needs no other side for.
+// odd returns f(x) for x ≥ 0, and -f(-x) for negative x and for -0. At 0 the derivatives of any
+// order are those from the right, which for an odd function equal those from the left.
 func odd(x *graph.Node, f func(*graph.Node) *graph.Node) *graph.Node {
 	below := signBit(x)
 	y := f(graph.Where(below, neg(x), x))
 	return graph.Where(below, neg(y), y)
 }
 
-// beyondSquares returns a number from which 1 + x² rounds to x², and x² is finite.
+// beyondSquares returns a number x for which x² is finite; 1 + x² rounds to x² there and beyond.
 func beyondSquares(d DType) float64 {
 	if d == ir.Float64 {
 		return 1 << 30
