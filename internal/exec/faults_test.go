@@ -104,3 +104,23 @@ func TestTransactionFallsBack(t *testing.T) {
 		t.Errorf("then %d failed with %v, want none", n, err)
 	}
 }
+
+// panicking is a device whose schedules lack a rule.
+type panicking struct{ driver.Device }
+
+func (panicking) Compile(*ir.Kernel) (driver.Program, error) { panic("no rule") }
+
+// A panic of Compile leaves the device usable.
+func TestCompilePanics(t *testing.T) {
+	d := exec.New(panicking{cpu.New(cpu.Options{})})
+	for range 2 {
+		func() {
+			defer func() {
+				if r := recover(); r != "no rule" {
+					t.Errorf("panic %v, want no rule", r)
+				}
+			}()
+			t.Error(exec.Eval(d, []*graph.Node{graph.Unary(ir.Neg, floats(1))}))
+		}()
+	}
+}

@@ -248,21 +248,23 @@ func (l *loader) program(s *compile.Step, text []byte) (driver.Program, error) {
 			return nil, err
 		}
 	}
-	l.memory.Queue.Lock()
-	var p driver.Program
-	var err error
-	if s.Loop != nil {
-		p, err = l.memory.Driver.(driver.Looper).CompileLoop(s.Loop)
-	} else {
-		p, err = l.memory.Driver.Compile(s.Kernel)
-	}
-	l.memory.Queue.Unlock()
+	p, err := l.build(s)
 	if err != nil {
 		return nil, err
 	}
 	l.programs.Put(string(text), loadedProgram{p, s.Kernel, s.Loop})
 	l.programs.Trim(maxPrograms, nil)
 	return p, nil
+}
+
+// build has the device compile a step; a panic of a schedule leaves the queue unlocked.
+func (l *loader) build(s *compile.Step) (driver.Program, error) {
+	l.memory.Queue.Lock()
+	defer l.memory.Queue.Unlock()
+	if s.Loop != nil {
+		return l.memory.Driver.(driver.Looper).CompileLoop(s.Loop)
+	}
+	return l.memory.Driver.Compile(s.Kernel)
 }
 
 // checkTypes fails if the device lacks an element type of a kernel.
