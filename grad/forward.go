@@ -47,7 +47,7 @@ func (c *call) jvp(tangents []*graph.Node) *graph.Node {
 		if t == nil {
 			continue
 		}
-		p := r.partial(c, i)
+		p := c.partial(i)
 		if p == nil {
 			continue
 		}

@@ -113,10 +113,19 @@ func (c *call) vjp(ct *graph.Node, i int) *graph.Node {
 	case r.modes != nil:
 		return r.modes.reverse(c, ct)
 	}
-	if p := r.partial(c, i); p != nil {
+	if p := c.partial(i); p != nil {
 		return times(spread(c, ct, i), p)
 	}
 	return nil
+}
+
+// partial returns the derivative of c by operand i; nil is zero.
+func (c *call) partial(i int) *graph.Node {
+	f := rules[c.Op].partial
+	if f == nil {
+		misuse(c.Op.String(), "grad/rules.go has no rule for it", c.src[i])
+	}
+	return f(c, i)
 }
 
 // spread brings a cotangent of c's result to the shape of operand i: each element

@@ -1,6 +1,7 @@
 package grad_test
 
 import (
+	"fmt"
 	"hash/fnv"
 	"math/rand/v2"
 	"slices"
@@ -115,6 +116,16 @@ func (p point) at(op ir.Op, d tensor.DType) []tensor.Tensor {
 		at[i] = tensor.New(data).Cast(d).Reshape(s...)
 	}
 	return at
+}
+
+// An op of an author who left out its rule is an error that names it.
+func TestNoRule(t *testing.T) {
+	defer func() {
+		if got, want := fmt.Sprint(recover()), "export_test.go:17: Floor of [2]: grad/rules.go has no rule for it"; got != want {
+			t.Errorf("panic %q, want %q", got, want)
+		}
+	}()
+	grad.Partial(graph.Unary(ir.Floor, node(tensor.Zeros(2))), 0)
 }
 
 // function is f of tensors.
