@@ -68,6 +68,14 @@ var parts = []part{
 	{"Close", (*suite).closing},
 }
 
+// names are the parts' names, each after a space.
+func names() (s string) {
+	for _, p := range parts {
+		s += " " + p.name
+	}
+	return s
+}
+
 // Test fails for everything that a device does wrong. Its parts run at the
 // same time, each on a device that it opens for itself. If some are named, the
 // others are left out.
@@ -75,7 +83,7 @@ func Test(t *testing.T, open func() (driver.Device, error), only ...string) {
 	compile.Verify()
 	for _, name := range only {
 		if !slices.ContainsFunc(parts, func(p part) bool { return p.name == name }) {
-			t.Fatalf("Test has no part %q", name)
+			t.Fatalf("Test has no part %q: it has%s", name, names())
 		}
 	}
 	for _, part := range parts {
