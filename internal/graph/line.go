@@ -75,7 +75,8 @@ func ours(function, file string, modules func() []string) bool {
 		rest, ok = strings.CutPrefix(path, module)
 	}
 	if ok {
-		return !strings.HasPrefix(rest, "examples/") && !strings.HasPrefix(rest, "cmd/")
+		folder, _, _ := strings.Cut(rest, "/")
+		return folder != "examples" && folder != "cmd" && folder != "hack" // hack has the programs of docs/hacking.md
 	}
 	// The paths of the standard library have no dot in their first element, but a program's
 	// paths may have none either.

@@ -19,6 +19,7 @@ func TestOurs(t *testing.T) {
 		{nil, tensorken + "/tensor.helper", "/m/tensor/reduce_test.go", false},
 		{nil, tensorken + "/examples/tour.main", "/m/examples/tour/main.go", false},
 		{nil, tensorken + "/cmd/tensorken.train", "/m/cmd/tensorken/train.go", false},
+		{nil, "main.main", root() + "hack/lambert/main.go", false},
 		{nil, tensorken + "s/tensor.F", "/n/f.go", false},
 
 		{nil, "encoding/json.(*Encoder).Encode", "/go/src/encoding/json/encode.go", true},
