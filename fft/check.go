@@ -23,7 +23,7 @@ func checkReal(op string, x tensor.Tensor) {
 }
 
 // checkComplex panics unless the parts of z are floating-point numbers of the same shape and
-// type. It returns their type; if one part is an untyped constant, that of the other.
+// type. It returns their type, or the type of the other part if one is an untyped constant.
 func checkComplex(op string, z Complex) tensor.DType {
 	if !z.Re.IsValid() || !z.Im.IsValid() {
 		fail(op, "a part is absent: fft.Real makes complex numbers of real ones")

@@ -222,7 +222,7 @@ func partialScatterCopy(c *call, i int) *graph.Node {
 
 // partialScatterMul is the product of the other factors of the same element. Dividing the
 // product of all factors by one would fail for zeros, so rest is without zeros, and part
-// stands for the zeros among the other factors: 1 if there are none, 0 if there are several. A
+// stands for the zeros among the other factors: 1 without any, 0 if there are several. A
 // single zero is computed as the sum of all zeros minus this factor, so that its derivative is
 // 1 and second derivatives are right.
 func partialScatterMul(c *call, i int) *graph.Node {

@@ -118,8 +118,8 @@ func iterate[M any](o *LBFGS, p *problem[M], h *history, now trial[evaluation]) 
 	return now, moved, nil
 }
 
-// An evaluation is the gradient of the loss at a point. largest and sum are those of the absolute
-// values of its elements.
+// An evaluation is the gradient of the loss at a point. largest and sum are of its elements'
+// absolute values.
 type evaluation struct {
 	params, gradient tensor.Tensor // [n]
 	largest, sum     float64
