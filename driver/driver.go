@@ -184,6 +184,7 @@ type Limits struct {
 	Memory   int        // bytes that are the device's alone; 0 if it shares the host's
 	Async    bool       // Run returns before the work is done
 	Machine  ir.Machine // its figures, if they are known
+	Blocks   bool       // buffers that kernels read may be in any ir.Format
 	// Shares says that a call may read one part of a buffer and write another. Else a call must
 	// not get a buffer that it writes a second time.
 	Shares bool
@@ -194,14 +195,14 @@ type Limits struct {
 	Concurrent bool
 }
 
-// Has reports whether d is among the device's types.
+// Has reports whether buffers may be of type d, or in format d.
 func (l Limits) Has(d ir.DType) bool {
 	for _, t := range l.Types {
 		if t == d {
 			return true
 		}
 	}
-	return false
+	return l.Blocks && d.Format() != nil
 }
 
 // ErrMemory says that a device has too little memory for an allocation.

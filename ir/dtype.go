@@ -57,20 +57,28 @@ var dtypes = [numDTypes]struct {
 
 // String returns the type's name, such as "float32".
 func (d DType) String() string {
+	if f := d.Format(); f != nil {
+		return f.Name
+	}
 	if !d.Valid() {
 		return fmt.Sprintf("DType(%d)", uint8(d))
 	}
 	return dtypes[d].name
 }
 
-// Valid reports whether d is one of the constants.
+// Valid reports whether d is one of the constants, a type of elements.
 func (d DType) Valid() bool { return d > 0 && d < numDTypes }
 
-// Size is the number of bytes an element takes in a buffer.
-func (d DType) Size() int { return dtypes[d].size }
+// Size is the number of bytes an element takes in a buffer, 0 for a [Format]. See [DType.Bytes].
+func (d DType) Size() int {
+	if d >= numDTypes {
+		return 0
+	}
+	return dtypes[d].size
+}
 
 // IsFloat reports whether d is a floating-point type.
-func (d DType) IsFloat() bool { return dtypes[d].kind == kindFloat }
+func (d DType) IsFloat() bool { return d < numDTypes && dtypes[d].kind == kindFloat }
 
 // IsInt reports whether d is an integer type, signed or not; Bool is not an integer.
 func (d DType) IsInt() bool { return dtypes[d].kind == kindInt || dtypes[d].kind == kindUint }
@@ -83,9 +91,9 @@ func (d DType) IsSigned() bool { return dtypes[d].kind == kindInt }
 func (d DType) IsHalf() bool { return d == Float16 || d == BFloat16 }
 
 // ComputeType is the type in which a kernel computes elements of type d: float32
-// for the 16-bit floating-point types, otherwise d itself.
+// for the 16-bit floating-point types and for formats, otherwise d itself.
 func (d DType) ComputeType() DType {
-	if d.IsHalf() {
+	if d.IsHalf() || d.Format() != nil {
 		return Float32
 	}
 	return d

@@ -101,7 +101,7 @@ const (
 // or a number.
 type Arg struct {
 	Kind  ArgKind
-	DType DType
+	DType DType // of In also a Format, of which offsets and views count the elements
 	// Len, for Out: every write is to one of the Len elements from the offset
 	// on. No element is written twice: [Verify] checks each store exactly, and two
 	// stores if their views have equal coefficients or no gaps. Elements in the
@@ -117,7 +117,7 @@ type Arg struct {
 	// that no index names keep their values.
 	Kept bool
 	// Align says that the offset is a multiple of 16 bytes, so that elements
-	// of stride 1 may be loaded and stored as vectors.
+	// of stride 1 may be loaded and stored as vectors, or of a block of a Format.
 	Align bool
 }
 

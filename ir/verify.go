@@ -49,7 +49,7 @@ func verifyHead(k *Kernel) error {
 	status := false
 	for i, a := range k.Args {
 		switch {
-		case a.Kind < In || a.Kind > Status || !a.DType.Valid():
+		case a.Kind < In || a.Kind > Status || !a.DType.Valid() && (a.Kind != In || a.DType.Format() == nil):
 			return fmt.Errorf("argument %d: %v %v", i, a.Kind, a.DType)
 		case a.Kind == Out && a.Len < 0:
 			return fmt.Errorf("argument %d: length %d", i, a.Len)

@@ -9,6 +9,8 @@ import (
 	"github.com/tensorken/tensorken/internal/exec"
 	"github.com/tensorken/tensorken/internal/graph"
 	"github.com/tensorken/tensorken/internal/shape"
+	"github.com/tensorken/tensorken/internal/storage"
+	"github.com/tensorken/tensorken/ir"
 )
 
 // FromBytes returns a tensor of elements of type d in row-major order, little-endian. A
@@ -38,6 +40,21 @@ func FromBytes(d DType, lengths []int, b []byte) Tensor {
 		}
 	}
 	return newStored(d, s, b)
+}
+
+// FromBlocks returns a tensor of float32 elements that stay stored in a format. Its last axis has whole
+// blocks. FromBlocks takes b without a copy: do not change it afterwards.
+func (internal) FromBlocks(_ graph.Token, op string, format ir.DType, lengths []int, b []byte) Tensor {
+	s := slices.Clone(lengths)
+	checkShape(op, s)
+	f := format.Format()
+	if len(s) == 0 || s[len(s)-1]%f.Len != 0 {
+		fail(op, fmt.Sprintf("shape %v in %s: the last axis must have a multiple of %d elements", s, f.Name, f.Len))
+	}
+	if need := format.Bytes(graph.Len(s)); need != len(b) {
+		fail(op, fmt.Sprintf("%s cannot make shape %v in %s, which needs %d", shape.Count(len(b), "byte"), s, f.Name, need))
+	}
+	return Tensor{n: graph.Buffer(ir.Float32, s, &graph.Value{Store: storage.FromBlocks(format, b), Strides: shape.RowMajor(s)})}
 }
 
 // areBools reports whether all bytes are 0 or 1.

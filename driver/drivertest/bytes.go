@@ -14,9 +14,27 @@ func encode(d ir.DType, elems []ir.Number) []byte {
 // decode is the inverse of encode; bytes that make no whole element are left
 // out.
 func decode(d ir.DType, b []byte) []ir.Number {
-	out := make([]ir.Number, len(b)/d.Size())
+	out := make([]ir.Number, d.Elements(len(b)))
+	if f := d.Format(); f != nil {
+		y := make([]float32, len(out))
+		f.Decode(y, b[:d.Bytes(len(y))])
+		for i, x := range y {
+			out[i] = ir.Float(ir.Float32, float64(x))
+		}
+		return out
+	}
 	for i := range out {
 		out[i] = ir.Decode(d, b[i*d.Size():])
 	}
 	return out
 }
+
+// tiny is a format with blocks that are short enough for small tensors: a scale and four numbers of
+// four bits.
+var tiny = ir.AddFormat(ir.Format{Name: "tiny", Len: 4, Bytes: 3, Decode: func(y []float32, b []byte) {
+	for ; len(b) > 0; y, b = y[4:], b[3:] {
+		for i := range 4 {
+			y[i] = float32(int8(b[1+i/2]<<(4-4*(i%2)))>>4) * float32(int8(b[0])) / 64
+		}
+	}
+}})

@@ -201,7 +201,7 @@ func (g *generator) numbers(d ir.DType, n int) []ir.Number {
 }
 
 // leaf returns a stored tensor: in row-major order, or a view of a larger
-// one, in any order of axes, with steps of any sign, repeated or not.
+// one, in any order of axes, with steps of any sign, repeated or not, of elements or a format.
 func (g *generator) leaf(d ir.DType, dims []int) *graph.Node {
 	if g.chance(2) {
 		return g.known.stored(d, dims, g.numbers(d, graph.Len(dims)))
@@ -218,7 +218,15 @@ func (g *generator) leaf(d ir.DType, dims []int) *graph.Node {
 		size *= reach + 1 + g.one(0, 0, 0, 1)
 	}
 	data := g.numbers(d, offset+size)
-	n := graph.Buffer(d, dims, &graph.Value{Store: storage.FromHost(encode(d, data)), Offset: offset, Strides: strides})
+	store := storage.FromHost(encode(d, data))
+	if d == ir.Float32 && g.chance(3) {
+		b := make([]byte, tiny.Bytes(len(data)+tiny.Unit()-1))
+		for i := range b {
+			b[i] = byte(g.Uint32())
+		}
+		data, store = decode(tiny, b), storage.FromBlocks(tiny, b)
+	}
+	n := graph.Buffer(d, dims, &graph.Value{Store: store, Offset: offset, Strides: strides})
 	elems := make([]ir.Number, 0, graph.Len(dims))
 	for _, pos := range shape.Positions(dims) {
 		at := offset

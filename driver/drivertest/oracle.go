@@ -20,6 +20,7 @@ import (
 type Reference struct {
 	// The device's limits; to be set before it is used.
 	Types    []ir.DType
+	Blocks   bool
 	Bindings int // buffers of one kernel, 0 for no limit
 	Machine  ir.Machine
 	Memory   int  // bytes held at once
@@ -48,7 +49,7 @@ type Reference struct {
 
 // Oracle returns a [Reference] that has every type and a gigabyte of memory.
 func Oracle() *Reference {
-	return &Reference{Types: ir.DTypes, Memory: 1 << 30, Templates: map[string]int{}}
+	return &Reference{Types: ir.DTypes, Blocks: true, Memory: 1 << 30, Templates: map[string]int{}}
 }
 
 // A HostArg is a driver.Arg with the bytes of its buffer.
@@ -93,7 +94,7 @@ func (r *Reference) Name() string { return "oracle" }
 
 // Limits returns the limits of the device's fields.
 func (r *Reference) Limits() driver.Limits {
-	return driver.Limits{Types: r.Types, Bindings: r.Bindings, Machine: r.Machine, Async: r.Async}
+	return driver.Limits{Types: r.Types, Blocks: r.Blocks, Bindings: r.Bindings, Machine: r.Machine, Async: r.Async}
 }
 
 // Alloc returns a buffer of exactly that many bytes.
@@ -188,7 +189,7 @@ func (r *Reference) Compile(k *ir.Kernel) (driver.Program, error) {
 		if a.Kind != ir.Value {
 			buffers++
 		}
-		if !slices.Contains(r.Types, a.DType) {
+		if !r.Limits().Has(a.DType) {
 			return nil, fmt.Errorf("oracle: %v: %w", a.DType, driver.ErrType)
 		}
 	}
@@ -298,8 +299,8 @@ func (r *Reference) takes(c driver.Call) error {
 				return fmt.Errorf("oracle: arguments %d and %d are one buffer, which is written", j, i)
 			}
 		}
-		if at := c.Args[i].Offset * a.DType.Size(); a.Align && at%16 != 0 {
-			return fmt.Errorf("oracle: argument %d is at byte %d, not aligned", i, at)
+		if at := c.Args[i].Offset; a.Align && !a.DType.Aligned(at) {
+			return fmt.Errorf("oracle: argument %d is at element %d, not aligned", i, at)
 		}
 	}
 	return nil

@@ -43,12 +43,16 @@ func (c *Capture) Graph() (roots, old []*graph.Node) {
 
 // node returns the leaf as the index-th of a graph to be compiled.
 func (l *Leaf) node(index int) *graph.Node {
-	ints := append(make([]int, 0, 1+len(l.shape)), l.align())
+	typ, ints := l.DType, append(make([]int, 0, 1+len(l.shape)), int(l.align()))
+	if typ.Format() != nil {
+		ints[0] += int(typ) << 1
+		typ = typ.ComputeType()
+	}
 	for k, s := range l.View.Strides {
 		if l.shape[k] == 1 {
 			s = 0
 		}
 		ints = append(ints, s)
 	}
-	return graph.Leaf(l.DType, l.shape, index, ints)
+	return graph.Leaf(typ, l.shape, index, ints)
 }

@@ -13,7 +13,8 @@ type Layout struct {
 	DType     ir.DType
 	Shape     []int
 	Strides   []int
-	Odd       int             // the offset, in elements, past a multiple of 16 bytes
+	Odd       int             // the offset, in elements, past a multiple of 16 bytes or of a block
+	Stored    ir.DType        // of the elements in memory: DType or a format
 	Untyped   bool            // it is an untyped constant, which takes the type of a tensor that it meets
 	Device    *storage.Device // that has the elements; nil is the host
 	Committed graph.Device    // that the argument is committed to; nil if to none
@@ -22,11 +23,13 @@ type Layout struct {
 // LayoutOf returns the layout of a computed node. It shares the slices.
 func LayoutOf(n *graph.Node) Layout {
 	v := n.Value()
-	return Layout{n.DType, n.Shape, v.Strides, odd(n, v), n.IsUntyped(), storage.Of(v).Home(), n.Device}
+	return Layout{n.DType, n.Shape, v.Strides, odd(n, v), typeOf(n, v), n.IsUntyped(), storage.Of(v).Home(), n.Device}
 }
 
 // odd is how many elements the offset is past a multiple of 16 bytes.
-func odd(n *graph.Node, v *graph.Value) int { return v.Offset % (16 / min(16, n.DType.Size())) }
+func odd(n *graph.Node, v *graph.Value) int { return v.Offset % typeOf(n, v).Unit() }
+
+func typeOf(n *graph.Node, v *graph.Value) ir.DType { return storage.Of(v).TypeOn(nil, n.DType) }
 
 // IsOf reports whether a computed node has the layout; nil has the zero one.
 func (l Layout) IsOf(n *graph.Node) bool {
@@ -34,13 +37,13 @@ func (l Layout) IsOf(n *graph.Node) bool {
 		return l.Shape == nil && l.DType == 0
 	}
 	v := n.Value()
-	return l.DType == n.DType && l.Untyped == n.IsUntyped() && l.Device == storage.Of(v).Home() && l.Committed == n.Device && l.Odd == odd(n, v) && slices.Equal(l.Shape, n.Shape) && slices.Equal(l.Strides, v.Strides)
+	return l.DType == n.DType && l.Untyped == n.IsUntyped() && l.Device == storage.Of(v).Home() && l.Committed == n.Device && l.Odd == odd(n, v) && l.Stored == typeOf(n, v) && slices.Equal(l.Shape, n.Shape) && slices.Equal(l.Strides, v.Strides)
 }
 
 // Placeholder returns a computed node without elements for arguments of a layout, in a graph
 // to be recorded.
 func (l Layout) Placeholder() *graph.Node {
-	n := graph.Buffer(l.DType, l.Shape, &graph.Value{Store: storage.Placeholder(l.Device), Offset: l.Odd, Strides: l.Strides})
+	n := graph.Buffer(l.DType, l.Shape, &graph.Value{Store: storage.Placeholder(l.Device, l.Stored), Offset: l.Odd, Strides: l.Strides})
 	n.Device = l.Committed
 	if l.Untyped {
 		n.AsUntyped()

@@ -16,7 +16,7 @@ type Leaf struct {
 	Stored  *storage.Storage // Value.Store; nil if the value failed
 	View    shape.Strided
 	shape   []int
-	DType   ir.DType
+	DType   ir.DType // in memory: a format, or the type of the nodes
 	number  int32
 	Donated bool               // a result may take the memory
 	gone    *storage.GoneError // the error of later reads, once a plan has run; nil if the elements stay
@@ -41,12 +41,13 @@ func (c *Capture) addLeaf(n *graph.Node, v *graph.Value, view shape.Strided) int
 		}
 	}
 	index := int32(len(c.Leaves))
-	l := Leaf{v, stored, view, n.Shape, n.DType, c.add(n, nil, index), false, nil, c.Keeps, index}
+	typ := stored.TypeOn(c.device, n.DType)
+	l := Leaf{v, stored, view, n.Shape, typ, c.add(n, nil, index), false, nil, c.Keeps, index}
 	if stored != nil && !c.Keeps {
 		l.gone = stored.Donated()
-		l.Donated = l.gone != nil && l.align() == 1
+		l.Donated = l.gone != nil && l.align() == 1 && typ == n.DType
 	}
-	k := append(c.Key, byte(ir.Buffer), byte(l.DType), byte(l.align())|bit(l.Donated)<<1|bit(l.gone != nil)<<2)
+	k := append(c.Key, byte(ir.Buffer), byte(l.DType), l.align()|bit(l.Donated)<<1|bit(l.gone != nil)<<2)
 	if l.gone != nil {
 		l.memory = c.firstOf(stored, index)
 		k = binary.AppendUvarint(k, uint64(index-l.memory))
@@ -96,15 +97,10 @@ func bit(b bool) byte {
 }
 
 // Bytes is the size of the leaf's elements, without gaps and repetitions.
-func (l *Leaf) Bytes() int { return graph.Len(l.shape) * l.DType.Size() }
+func (l *Leaf) Bytes() int { return l.DType.Bytes(graph.Len(l.shape)) }
 
-// align is 1 if the leaf's offset is a multiple of 16 bytes.
-func (l *Leaf) align() int {
-	if l.View.Offset*l.DType.Size()%16 == 0 {
-		return 1
-	}
-	return 0
-}
+// align is 1 if the leaf's offset is a multiple of 16 bytes, or of a block.
+func (l *Leaf) align() byte { return bit(l.DType.Aligned(l.View.Offset)) }
 
 // Replace gives the leaf another value of the same layout.
 func (l *Leaf) Replace(v *graph.Value) {

@@ -72,7 +72,7 @@ func (c *Cost) add(k *ir.Kernel, moved func(arg int) bool) {
 		}
 	}
 	for i, r := range read {
-		c.Read += min(r.n, r.hi-r.lo) * k.Args[i].DType.Size()
+		c.Read += k.Args[i].DType.Bytes(min(r.n, r.hi-r.lo))
 	}
 }
 

@@ -46,7 +46,7 @@ func (l *loop) reads(s *stage, i int) bool {
 // inColumns reports whether a factor is loaded with stride 1 along an axis of the product.
 func inColumns(k *ir.Kernel, i int) bool {
 	in := &k.Body[i]
-	if in.Op != ir.Load || len(in.View.Guards) > 0 || k.Args[in.Arg].DType.IsHalf() {
+	if in.Op != ir.Load || len(in.View.Guards) > 0 || k.Args[in.Arg].DType != in.Type {
 		return false
 	}
 	for a, c := range in.View.Coef {

@@ -80,9 +80,9 @@ func (s *slicer) steps(coef []int) []ir.RowStep {
 	return list
 }
 
-// aligned reports whether all offsets are multiples of 16 bytes.
+// aligned reports whether all offsets are multiples of 16 bytes, or of a block.
 func aligned(steps []ir.RowStep, d ir.DType) bool {
-	return !slices.ContainsFunc(steps, func(s ir.RowStep) bool { return s.Mul*d.Size()%16 != 0 })
+	return !slices.ContainsFunc(steps, func(s ir.RowStep) bool { return !d.Aligned(s.Mul) })
 }
 
 // coefs returns the coefficients of the new kernel's axes.

@@ -49,7 +49,7 @@ func (s *rawStep) String() string {
 }
 
 func (s *rawStep) placeholders() []*graph.Node {
-	return []*graph.Node{s.node(&graph.Value{Store: storage.Placeholder(s.device.memory), Strides: shape.RowMajor(s.Node.Shape)})}
+	return []*graph.Node{s.node(&graph.Value{Store: storage.Placeholder(s.device.memory, s.Node.DType), Strides: shape.RowMajor(s.Node.Shape)})}
 }
 
 func (s *rawStep) run(_ *storage.Journal, values []*graph.Node, _ []ir.Number) ([]*graph.Node, error) {
@@ -88,7 +88,7 @@ func whole(d *Device, src []*graph.Node) ([]*graph.Node, error) {
 		if v.Err != nil {
 			return nil, v.Err
 		}
-		if v.Offset != 0 || !shape.IsRowMajor(n.Shape, v.Strides) {
+		if v.Offset != 0 || storage.Of(v).InBlocks() || !shape.IsRowMajor(n.Shape, v.Strides) {
 			src[i] = graph.Copy(n)
 			copies = append(copies, src[i])
 		}

@@ -23,7 +23,7 @@ func (b *builder) ownsBuffer(n *graph.Node) bool {
 		return false
 	}
 	v := n.Value()
-	return v != nil && (v.Err != nil || v.Offset == 0 && shape.IsRowMajor(n.Shape, v.Strides))
+	return v != nil && (v.Err != nil || v.Offset == 0 && !storage.Of(v).InBlocks() && shape.IsRowMajor(n.Shape, v.Strides))
 }
 
 // A repeatStep runs the body of a recurrence once a step. The values of the body are its
@@ -92,7 +92,8 @@ func (b *builder) body(r *repeatStep, src []*graph.Node) (*builder, error) {
 		if v.Err != nil {
 			return nil, v.Err
 		}
-		placeholder := &graph.Value{Store: storage.Placeholder(r.device.memory), Offset: v.Offset, Strides: v.Strides}
+		stored := storage.Of(v).TypeOn(r.device.memory, n.DType)
+		placeholder := &graph.Value{Store: storage.Placeholder(r.device.memory, stored), Offset: v.Offset, Strides: v.Strides}
 		stride := 0 // from step to step
 		switch {
 		case r.IsInput(i):
@@ -100,7 +101,7 @@ func (b *builder) body(r *repeatStep, src []*graph.Node) (*builder, error) {
 		case i < r.Carries && r.aliasOf[i] >= 0:
 			stride = n.Len()
 		}
-		if stride*n.DType.Size()%16 != 0 {
+		if !stored.Aligned(stride) {
 			placeholder.Offset = 1 // not aligned in all steps
 		}
 		inner.Given[n], inner.index[placeholder.Store] = placeholder, i
@@ -112,7 +113,7 @@ func (r *repeatStep) placeholders() []*graph.Node {
 	values := make([]*graph.Value, len(r.results))
 	for i := range values {
 		values[i] = r.view(i)
-		values[i].Store = storage.Placeholder(r.device.memory)
+		values[i].Store = storage.Placeholder(r.device.memory, r.results[i].DType)
 	}
 	return r.nodes(values)
 }

@@ -92,19 +92,21 @@ func (p *planStep) String() string { return p.plan.compiled.String() }
 func (p *planStep) placeholders() (ns []*graph.Node) {
 	for _, x := range p.results {
 		of := p.device.memory
+		stored := x.dtype
 		v := &graph.Value{Strides: make([]int, len(x.shape))}
 		if x.output >= 0 {
 			o := &p.plan.compiled.Outputs[x.output]
 			v.Offset, v.Strides = o.Offset, o.Strides
 			if o.Leaf {
 				l := &p.capture.Leaves[o.Index]
+				stored = l.Stored.TypeOn(nil, stored)
 				v.Offset += l.View.Offset
 				if l.Stored != nil && l.Stored.Home() == nil {
 					of = nil
 				}
 			}
 		}
-		v.Store = storage.Placeholder(of)
+		v.Store = storage.Placeholder(of, stored)
 		ns = append(ns, graph.Buffer(x.dtype, x.shape, v))
 	}
 	return ns

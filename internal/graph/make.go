@@ -366,9 +366,17 @@ func FillLike(x *Node, shape []int) *Node {
 
 // Leaf is a stored tensor of a graph to be compiled: the index-th it is
 // called with, in row-major order unless Ints[1:], its strides, say
-// otherwise. Ints[0] is 1 if its offset is a multiple of 16 bytes.
+// otherwise. Ints[0] is 1 if its offset is aligned, plus twice the format that it is stored in, if any.
 func Leaf(d ir.DType, shape []int, index int, ints []int) *Node {
 	return makeSource(ir.Buffer, d, shape, ints, ir.Number(index))
+}
+
+// StoredType is the type of a node's elements in memory: of a Leaf it may be an ir.Format.
+func StoredType(n *Node) ir.DType {
+	if n.Op == ir.Buffer && len(n.Ints) > 0 && n.Ints[0] > 1 {
+		return ir.DType(n.Ints[0] >> 1)
+	}
+	return n.DType
 }
 
 // Param is a number of a graph to be compiled: the index-th it is called with.

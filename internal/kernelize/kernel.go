@@ -127,7 +127,7 @@ func (w *writer) arg(kind ir.ArgKind, n *graph.Node) int {
 	}
 	a := ir.Arg{Kind: kind, DType: ir.Int32}
 	if n != nil {
-		a.DType = n.DType
+		a.DType = graph.StoredType(n)
 	}
 	switch {
 	case kind == ir.Out:

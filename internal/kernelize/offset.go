@@ -48,7 +48,7 @@ func offsets(k *ir.Kernel, args []Arg) {
 		}
 		if n > 0 && n < math.MaxInt {
 			args[i].Offset = n
-			a.Align = a.Align && n*a.DType.Size()%16 == 0
+			a.Align = a.Align && a.DType.Aligned(n)
 		}
 	}
 }

@@ -193,7 +193,7 @@ func (p *placer) cat(n *node) {
 // scatter gives n a routine of its own.
 func (p *placer) scatter(n *node) {
 	base := n.src[0]
-	if x, ok := p.stored(base, nil); base.Op != ir.Const && (!ok || x.Op == ir.Buffer && !shape.IsRowMajor(x.Shape, x.Ints[1:])) {
+	if x, ok := p.stored(base, nil); base.Op != ir.Const && (!ok || x.Op == ir.Buffer && (graph.StoredType(x.Node) != x.DType || !shape.IsRowMajor(x.Shape, x.Ints[1:]))) {
 		p.store(base)
 	}
 	p.start(n, ir.Routine, n.src[1].Shape, func(t *trial, l layout) int { return t.scatter(n, l) })

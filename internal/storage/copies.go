@@ -57,7 +57,7 @@ func (s *Storage) on(d *Device) (deviceCopy, error) {
 	if s.device != nil && s.host == nil { // a peer's copy, which has failed or was freed since
 		return deviceCopy{}, cmp.Or(c.epoch.failed(), s.failed(), errFreed)
 	}
-	uploaded, err := d.upload(s.host)
+	uploaded, err := d.upload(s.hostFor(d))
 	if err != nil {
 		return deviceCopy{}, err
 	}

@@ -29,6 +29,11 @@ func Read(n *graph.Node) ([]byte, error) {
 	}
 	rowMajor := shape.IsRowMajor(n.Shape, v.Strides)
 	data := out
+	if s.format != 0 {
+		data, at := s.decoded(first, last+1)
+		gather(out, data, n.Shape, v.Strides, v.Offset-at, size)
+		return out, nil
+	}
 	if s.device == nil {
 		data = s.host[first*size : (last+1)*size]
 	} else {
@@ -53,10 +58,10 @@ func Read(n *graph.Node) ([]byte, error) {
 // row-major order. The caller does not write them.
 func View(n *graph.Node) ([]byte, error) {
 	v := n.Value()
-	if n.Len() == 0 || !shape.IsRowMajor(n.Shape, v.Strides) {
+	s := v.Store.(*Storage)
+	if n.Len() == 0 || s.format != 0 || !shape.IsRowMajor(n.Shape, v.Strides) {
 		return Read(n)
 	}
-	s := v.Store.(*Storage)
 	var data []byte
 	var err error
 	if s.device == nil {
@@ -118,7 +123,7 @@ func StoreApart(nodes []*graph.Node) error {
 		if n.Len() == 0 || owner[v.Store] == n {
 			continue
 		}
-		if owner[v.Store] == nil && v.Offset == 0 && shape.IsRowMajor(n.Shape, v.Strides) {
+		if owner[v.Store] == nil && Of(v).format == 0 && v.Offset == 0 && shape.IsRowMajor(n.Shape, v.Strides) {
 			owner[v.Store] = n
 			continue
 		}

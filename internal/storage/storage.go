@@ -11,6 +11,7 @@ import (
 	"github.com/tensorken/tensorken/internal/graph"
 	"github.com/tensorken/tensorken/internal/hostmem"
 	"github.com/tensorken/tensorken/internal/memory"
+	"github.com/tensorken/tensorken/ir"
 )
 
 // A Storage holds elements in a block of a device, or on the host, from where they
@@ -22,7 +23,8 @@ type Storage struct {
 	origin
 
 	mu     sync.Mutex
-	host   []byte // a device's storage has it only once a device that is no peer reads it
+	host   []byte   // a device's storage has it only once a device that is no peer reads it
+	format ir.DType // of host; 0 if the elements are of the nodes' type
 	copies []deviceCopy
 
 	region  atomic.Uint32             // the number of the region that host data was given in; 0 for none
@@ -65,8 +67,22 @@ func (d *Device) Store(b memory.Pooled) *Storage {
 	return s
 }
 
-// Placeholder returns a storage without elements on a device, nil for the host.
-func Placeholder(d *Device) *Storage { return &Storage{device: d} }
+// FromBlocks is FromHost of float32 elements in a format: see format.go.
+func FromBlocks(format ir.DType, data []byte) graph.Store {
+	s := FromHost(data).(*Storage)
+	s.format = format
+	return s
+}
+
+// Placeholder returns a storage without elements on a device, nil for the host, where nodes of some
+// type are stored as elements of the type, or in a format.
+func Placeholder(d *Device, stored ir.DType) *Storage {
+	s := &Storage{device: d}
+	if stored.Format() != nil {
+		s.format = stored
+	}
+	return s
+}
 
 // NewValue returns a view of the elements of a new storage, or their failure. Equal views have a
 // storage each.
@@ -90,7 +106,7 @@ func Same(s, t *Storage) bool {
 	if s == t {
 		return true
 	}
-	return s != nil && t != nil && s.device == nil && t.device == nil && bytes.Equal(s.host, t.host)
+	return s != nil && t != nil && s.device == nil && t.device == nil && s.format == t.format && bytes.Equal(s.host, t.host)
 }
 
 // A Bundle is the Store of a Recur: the values of its results.
