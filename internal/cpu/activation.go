@@ -8,10 +8,21 @@ import (
 )
 
 // A binding is an argument of a call: the address of element 0 of a buffer's view,
-// or a number, as an element of a register.
+// or a number, as an element of a register. Of a buffer in an ir.Format, p is the address of a block, and
+// bits the element's position in it.
 type binding struct {
 	p    unsafe.Pointer
 	bits uint64
+}
+
+// advance moves element 0 by some elements of type d.
+func (b *binding) advance(d ir.DType, elements int) {
+	if f := d.Format(); f != nil {
+		elements += int(b.bits)
+		b.bits = uint64(elements & (f.Len - 1))
+		elements -= int(b.bits)
+	}
+	b.p = unsafe.Add(b.p, d.Bytes(elements))
 }
 
 // An activation is the state of one worker in one program: the position of its
@@ -31,6 +42,7 @@ type activation struct {
 	loops   [ir.MaxAxes]loop
 	dims    [ir.MaxAxes]term
 	nest    loopNest
+	block   [ir.MaxBlock]float32 // a block of an ir.Format, decoded
 }
 
 // A loop has n iterations, with strides in the destination and in the source.

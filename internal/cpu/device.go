@@ -68,7 +68,7 @@ func New(o Options) driver.Device {
 func (d *device) Name() string { return "cpu" }
 
 func (d *device) Limits() driver.Limits {
-	return driver.Limits{Types: ir.DTypes, Bindings: math.MaxInt32, Shares: true, Concurrent: true}
+	return driver.Limits{Types: ir.DTypes, Bindings: math.MaxInt32, Shares: true, Concurrent: true, Blocks: true}
 }
 
 var errClosed = errors.New("cpu: device is closed")

@@ -105,13 +105,21 @@ func (s *space) dotFactors(i int, deep []int) (x, y int) {
 }
 
 // isDotted reports whether instruction i is a load, contiguous along the depth, of a type that
-// simd.DotTiles multiplies.
+// simd.DotTiles multiplies, or of rows of whole blocks.
 func (s *space) isDotted(i int, deep []int) bool {
 	in := &s.Body[i]
-	if !s.isLoad(i) || simd.DotTiles[s.Args[in.Arg].DType].Dots == nil {
+	if !s.isLoad(i) {
 		return false
 	}
-	step := 1
+	arg, step := &s.Args[in.Arg], 1
+	if f := arg.DType.Format(); f != nil {
+		outside := func(axis int) bool { return !slices.Contains(deep, axis) && in.View.Coef[axis]%f.Len != 0 }
+		if !arg.Align || in.View.Off%f.Len != 0 || s.Size(deep)%f.Len != 0 || slices.ContainsFunc(in.Domain.List(), outside) {
+			return false
+		}
+	} else if simd.DotTiles[arg.DType].Dots == nil {
+		return false
+	}
 	for _, a := range slices.Backward(deep) {
 		if in.View.Coef[a] != step {
 			return false
@@ -125,22 +133,29 @@ func (s *space) isDotted(i int, deep []int) bool {
 type dotProduct struct {
 	simd.DotTile
 	affine             // of the right factor
-	arg, bytes         int
-	stride             int // between columns, in bytes
-	from               int // bytes of an element of the left factor
-	rows, cols, depths int // indices of sets of lanes
+	typ                ir.DType
+	arg                int
+	decode             simd.Decoder // of a format, or nil
+	raw                int          // scratch for decoded parts of columns
+	stride             int          // between columns, in elements
+	from               int          // bytes of an element of the left factor
+	rows, cols, depths int          // indices of sets of lanes
 }
 
 // dotProduct emits sum i, whose operand is the left factor, with instruction y as the right one.
 func (a *assembler) dotProduct(i, y int) int {
 	sum, in := &a.space.Body[i], &a.space.Body[y]
 	typ := a.space.Args[in.Arg].DType
-	p := &dotProduct{DotTile: simd.DotTiles[typ], affine: a.affine(in.View.Off, in.View.Coef, 0), arg: in.Arg, bytes: typ.Size(), from: in.Type.Size()}
+	p := &dotProduct{affine: a.affine(in.View.Off, in.View.Coef, 0), typ: typ, arg: in.Arg, from: in.Type.Size()}
+	if f := typ.Format(); f != nil {
+		p.decode, typ = simd.DecoderOf(f), in.Type
+	}
+	p.DotTile = simd.DotTiles[typ]
 	lanes := ir.Axes(a.schedule.lanes...)
 	cols, deep := in.Domain&lanes&^sum.Axes, sum.Axes&lanes
 	for _, l := range a.schedule.lanes {
 		if cols.Has(l) {
-			p.stride = in.View.Coef[l] * p.bytes
+			p.stride = in.View.Coef[l]
 		}
 	}
 	p.rows, p.cols, p.depths = a.setIndex(sum.Domain&lanes&^cols), a.setIndex(cols), a.setIndex(deep)
@@ -152,20 +167,44 @@ func (a *assembler) dotProduct(i, y int) int {
 // the cache.
 func doDots(f *activation, s *op) {
 	p := s.dots
-	c, a, b := f.out(s), f.reg[s.src[0]], unsafe.Add(f.bind[p.arg].p, p.pos(f)*p.bytes)
+	c, a, b := f.out(s), f.reg[s.src[0]], unsafe.Add(f.bind[p.arg].p, p.typ.Bytes(p.pos(f)))
 	m, n, k := f.count[p.rows], f.count[p.cols], f.count[p.depths]
 	if k == 0 {
 		clear(unsafe.Slice((*byte)(c), m*n*p.from))
 	}
 	rows, cols, part := even(m, p.Rows, 1), n, even(k, dotPart, 16)
+	if p.decode != nil {
+		p.decodeColumns(f, c, a, b, m, n, k, rows)
+		return
+	}
 	if rows < m {
 		cols = dotColumns
 	}
 	for at := 0; at < k; at += part {
 		for j := 0; j < n; j += cols {
 			for i := 0; i < m; i += rows {
-				p.Dots(unsafe.Add(c, (i*n+j)*p.from), unsafe.Add(a, (i*k+at)*p.from), unsafe.Add(b, j*p.stride+at*p.bytes),
-					min(rows, m-i), min(cols, n-j), min(part, k-at), n, k, p.stride/p.bytes, at)
+				p.Dots(unsafe.Add(c, (i*n+j)*p.from), unsafe.Add(a, (i*k+at)*p.from), unsafe.Add(b, p.typ.Bytes(j*p.stride+at)),
+					min(rows, m-i), min(cols, n-j), min(part, k-at), n, k, p.stride, at)
+			}
+		}
+	}
+}
+
+// decodedColumns is the number of columns of which parts are decoded at a time.
+const decodedColumns = 4
+
+// decodeColumns is doDots of columns in a format: parts of a few are decoded to the first-level cache.
+func (p *dotProduct) decodeColumns(f *activation, c, a, b unsafe.Pointer, m, n, k, rows int) {
+	to := unsafe.Add(f.mem, p.raw)
+	for j := 0; j < n; j += decodedColumns {
+		cols := min(decodedColumns, n-j)
+		for at := 0; at < k; at += dotPart {
+			depth := min(dotPart, k-at)
+			for col := range cols {
+				p.decode(unsafe.Add(to, col*depth*p.from), unsafe.Add(b, p.typ.Bytes((j+col)*p.stride+at)), depth/p.typ.Unit())
+			}
+			for i := 0; i < m; i += rows {
+				p.Dots(unsafe.Add(c, (i*n+j)*p.from), unsafe.Add(a, (i*k+at)*p.from), to, min(rows, m-i), cols, depth, n, k, depth, at)
 			}
 		}
 	}

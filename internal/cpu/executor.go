@@ -103,12 +103,13 @@ func (x *executor) bindArg(p *executable, i int, a *driver.Arg) error {
 	if buf.wraps && kind != ir.In {
 		return fmt.Errorf("cpu: argument %d is written, and is memory of the caller", i)
 	}
-	n := len(buf.data) / typ.Size()
+	n := typ.Elements(len(buf.data))
 	r := p.reach[i]
 	if !r.Within(a.Offset, n) {
 		return fmt.Errorf("cpu: argument %d: elements %d to %d from %d on, in a buffer of %d", i, r.Lo, r.Hi, a.Offset, n)
 	}
-	b.p = buf.at(a.Offset * typ.Size())
+	b.p = buf.at(0)
+	b.advance(typ, a.Offset)
 	return nil
 }
 

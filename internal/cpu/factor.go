@@ -113,7 +113,9 @@ func (s *space) isLoad(i int) bool {
 }
 
 // plain reports whether an instruction is a load of elements as they lie in memory.
-func (s *space) plain(i int) bool { return s.isLoad(i) && !s.Args[s.Body[i].Arg].DType.IsHalf() }
+func (s *space) plain(i int) bool {
+	return s.isLoad(i) && s.Args[s.Body[i].Arg].DType == s.Body[i].Type
+}
 
 // ahead returns a prefetch, in steps, of the block at which an activation is; an empty one
 // if the factor is computed.

@@ -14,7 +14,9 @@ type load struct {
 	size    int  // bytes of an element in memory
 	kept    bool // a copy, because the memory changes before the last use
 	widen   simd.Unary
-	raw     int // scratch for halves before they are widened
+	format  *ir.Format // of the elements in memory; nil if they are of a type
+	decoder simd.Decoder
+	raw     int // scratch for halves before they are widened, or for decoded runs
 	fill    uint64
 	guards  []guard
 	at      int // register of the index, or -1
@@ -46,13 +48,17 @@ func (a *assembler) load(i int) int {
 	} else {
 		elem = a.space.Args[in.Arg].DType
 		l.affine = a.affine(in.View.Off, in.View.Coef, lanes)
-		put(unsafe.Pointer(&l.fill), elem, in.View.Fill)
-		l.widen = simd.Casts[elem][ir.Float32]
-		if !elem.IsHalf() {
-			l.widen = nil
+		if l.format = elem.Format(); l.format != nil {
+			elem, l.decoder = in.Type, simd.DecoderOf(l.format)
+		}
+		if elem.IsHalf() {
+			l.widen = simd.Casts[elem][ir.Float32]
 		}
 	}
 	l.size = elem.Size()
+	if l.arg >= 0 {
+		put(unsafe.Pointer(&l.fill), elem, in.View.Fill)
+	}
 	for _, g := range in.View.Guards {
 		l.guards = append(l.guards, guard{a.affine(g.Off, g.Coef, lanes), g.Div, g.Len * g.Div, g.Stride})
 	}
@@ -94,6 +100,10 @@ func doLoad(f *activation, s *op) {
 		return
 	}
 	loops := merge(f, l.dims)
+	if l.format != nil {
+		l.decodeBlock(f, f.out(s), l.pos(f), loops)
+		return
+	}
 	src := unsafe.Add(f.bind[l.arg].p, l.pos(f)*l.size)
 	if l.widen == nil {
 		if isDense(loops) && !l.kept {
@@ -141,8 +151,11 @@ func doGuardedLoad(f *activation, s *op) {
 		yes := true
 		simd.Fill(raw, unsafe.Pointer(&yes), 1, n)
 	case len(w.active) == 0 && l.at < 0:
-		loops := merge(f, l.dims)
-		transfer(l.size, raw, unsafe.Add(f.bind[l.arg].p, l.pos(f)*l.size), loops)
+		if loops := merge(f, l.dims); l.format != nil {
+			l.decodeBlock(f, raw, l.pos(f), loops)
+		} else {
+			transfer(l.size, raw, unsafe.Add(f.bind[l.arg].p, l.pos(f)*l.size), loops)
+		}
 	default:
 		l.eachRun(f, raw)
 	}

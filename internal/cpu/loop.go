@@ -156,7 +156,7 @@ func (s *stage) run(x *executor, w *worker, r *loopRunner, row int) {
 		default:
 			*b = x.bind[a.Index]
 			if b.p != nil {
-				b.p = unsafe.Add(b.p, a.Offset(row)*s.executable.args[i].DType.Size())
+				b.advance(s.executable.args[i].DType, a.Offset(row))
 			}
 		}
 	}

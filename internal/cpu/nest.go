@@ -70,7 +70,7 @@ func (l *load) eachRun(f *activation, dst unsafe.Pointer) {
 // separates reports whether the guards hold in a rectangle of each plane along the two
 // innermost lanes, as the guards of a window do.
 func (l *load) separates(w *loopNest) bool {
-	if len(w.dims) < 2 || l.arg < 0 || l.at >= 0 || l.combine != nil {
+	if len(w.dims) < 2 || l.arg < 0 || l.at >= 0 || l.combine != nil || l.format != nil {
 		return false
 	}
 	for j, g := range w.active {
@@ -188,7 +188,7 @@ func (l *load) run(f *activation, dst unsafe.Pointer, inner *nestAxis) {
 		yes := true
 		simd.Movers[1](to, unsafe.Pointer(&yes), 1, 0, 0, n, step, 0)
 	case l.at < 0:
-		simd.Movers[l.size](to, unsafe.Add(f.bind[l.arg].p, pos*l.size), 1, 0, 0, n, step, stride)
+		l.copyRun(f, to, pos, n, step, stride)
 	default:
 		l.gather(f, dst, inner, lo, n, step, pos, stride)
 	}
@@ -206,16 +206,21 @@ func (l *load) gather(f *activation, dst unsafe.Pointer, inner *nestAxis, lo, n,
 			simd.Movers[l.size](unsafe.Add(dst, lo*l.size), unsafe.Pointer(&l.fill), 1, 0, 0, n, step, 0)
 			return
 		}
-		from := unsafe.Add(mem, (pos+int(v)*l.stride)*l.size)
-		simd.Movers[l.size](unsafe.Add(dst, lo*l.size), from, 1, 0, 0, n, step, stride)
+		l.copyRun(f, unsafe.Add(dst, lo*l.size), pos+int(v)*l.stride, n, step, stride)
 		return
 	}
 	for i := 0; i < n; i++ {
 		to, from := unsafe.Add(dst, (lo+i*step)*l.size), unsafe.Add(index, i*step*inner.at*8)
-		if i += simd.Gatherers[l.size](to, mem, from, n-i, step, pos+i*stride, stride, step*inner.at, l.stride, l.limit); i < n {
-			l.note(f, lo+i*step, *(*int64)(unsafe.Add(index, i*step*inner.at*8)))
-			l.clear(unsafe.Add(dst, (lo+i*step)*l.size), 1)
+		if l.format != nil {
+			if v := *(*int64)(from); uint64(v) < uint64(l.limit) {
+				l.decode(f, to, pos+i*stride+int(v)*l.stride, 1, 1, 1)
+				continue
+			}
+		} else if i += simd.Gatherers[l.size](to, mem, from, n-i, step, pos+i*stride, stride, step*inner.at, l.stride, l.limit); i == n {
+			return
 		}
+		l.note(f, lo+i*step, *(*int64)(unsafe.Add(index, i*step*inner.at*8)))
+		l.clear(unsafe.Add(dst, (lo+i*step)*l.size), 1)
 	}
 }
 

@@ -251,6 +251,13 @@ func (a *assembler) extra(s *op, lanes int) {
 	if s.load != nil && s.load.widen != nil {
 		s.load.raw = take(2)
 	}
+	if s.load != nil && s.load.format != nil {
+		s.load.raw = take(4)
+	}
+	if s.dots != nil && s.dots.decode != nil {
+		s.dots.raw = a.scratch
+		a.scratch += decodedColumns * dotPart * 4
+	}
 	if s.reduce != nil && (s.reduce.arg.Along != nil || s.reduce.short) {
 		s.reduce.val = take(8)
 	}

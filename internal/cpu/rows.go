@@ -9,7 +9,7 @@ import (
 // gathersRows reports whether the innermost lanes of a Gather are a row of memory, at the
 // same index.
 func (l *load) gathersRows(w *loopNest) bool {
-	if len(w.dims) < 2 || l.at < 0 || l.combine != nil || len(w.active) > 0 {
+	if len(w.dims) < 2 || l.at < 0 || l.combine != nil || l.format != nil || len(w.active) > 0 {
 		return false
 	}
 	inner := &w.dims[len(w.dims)-1]

@@ -1,0 +1,101 @@
+package blocks_test
+
+import (
+	"encoding/binary"
+	"fmt"
+	"maps"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/tensorken/tensorken/grad"
+	"github.com/tensorken/tensorken/internal/blocks"
+	"github.com/tensorken/tensorken/internal/graph"
+	"github.com/tensorken/tensorken/tensor"
+)
+
+// packed returns a matrix in a format, of random codes and scales of moderate size, and the same
+// matrix decoded.
+func packed(f *blocks.Format, rows, cols int) (p, plain tensor.Tensor) {
+	r := rand.New(rand.NewPCG(1, 2))
+	x := make([]float32, rows*cols)
+	b := make([]byte, f.DType().Bytes(len(x)))
+	for i := range b {
+		b[i] = byte(r.Uint32())
+	}
+	f.SetScales(b, func() float32 { return float32(r.NormFloat64()) / 64 })
+	f.Decode(x, b)
+	return tensor.Internal.FromBlocks(graph.Token{}, "test", f.DType(), []int{rows, cols}, b), tensor.New(x, rows, cols)
+}
+
+func bits(t *testing.T, x tensor.Tensor) []uint32 {
+	t.Helper()
+	b, err := x.Bytes()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := make([]uint32, len(b)/4)
+	for i := range out {
+		out[i] = binary.LittleEndian.Uint32(b[4*i:])
+	}
+	return out
+}
+
+// TestTensors compares tensors in each format with decoded ones: bit for bit where elements are
+// only moved, products within the bounds of docs/accuracy.md.
+func TestTensors(t *testing.T) {
+	for _, name := range slices.Sorted(maps.Keys(blocks.Formats)) {
+		t.Run(name, func(t *testing.T) {
+			const rows, cols = 37, 512
+			p, plain := packed(blocks.Formats[name], rows, cols)
+			index := tensor.New([]int32{3, 36, 3, 0, 17})
+			for what, f := range map[string]func(x tensor.Tensor) tensor.Tensor{
+				"read":      func(x tensor.Tensor) tensor.Tensor { return x },
+				"copy":      func(x tensor.Tensor) tensor.Tensor { return x.Add(tensor.Zeros(rows, cols)) },
+				"rows":      func(x tensor.Tensor) tensor.Tensor { return x.Take(0, index) },
+				"columns":   func(x tensor.Tensor) tensor.Tensor { return x.Take(1, index).Neg() },
+				"transpose": func(x tensor.Tensor) tensor.Tensor { return x.T().Neg() },
+				"slice":     func(x tensor.Tensor) tensor.Tensor { return x.Slice(0, 3, 9).Slice(1, 130, 390).Neg() },
+				"flip":      func(x tensor.Tensor) tensor.Tensor { return x.Flip(1).Neg() },
+				"sum":       func(x tensor.Tensor) tensor.Tensor { return x.Sum(1) },
+			} {
+				if !slices.Equal(bits(t, f(p)), bits(t, f(plain))) {
+					t.Errorf("%s: other elements than those of the decoded tensor", what)
+				}
+			}
+			for _, m := range []int{1, 2, 3, 8, 13, 16, 40} {
+				r := rand.New(rand.NewPCG(1, uint64(m)))
+				x := make([]float32, m*cols)
+				for i := range x {
+					x[i] = float32(r.NormFloat64())
+				}
+				product := grad.Jit(func(args [2]tensor.Tensor) tensor.Tensor { return args[0].MatMul(args[1].T()) })
+				a := tensor.New(x, m, cols)
+				for _, w := range []tensor.Tensor{p, p, plain, p, plain} {
+					if err := near(product([2]tensor.Tensor{a, w}), a.MatMul(plain.T()), a.Abs().MatMul(plain.T().Abs())); err != nil {
+						t.Errorf("product of %d rows: %v", m, err)
+					}
+				}
+			}
+		})
+	}
+}
+
+// near returns an error if sums differ by more than the rounding of their terms.
+func near(got, want, terms tensor.Tensor) error {
+	var all [3][]float32
+	for i, x := range []tensor.Tensor{got, want, terms} {
+		var err error
+		if all[i], err = tensor.Data[float32](x); err != nil {
+			return err
+		}
+	}
+	g, w, s := all[0], all[1], all[2]
+	for i := range w {
+		if d := math.Abs(float64(g[i] - w[i])); !(d <= 1e-6*float64(s[i])) {
+			return fmt.Errorf("element %d is %v, want %v, off by at most %v", i, g[i], w[i], 1e-6*s[i])
+		}
+	}
+	return nil
+}
