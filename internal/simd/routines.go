@@ -21,6 +21,7 @@ type routines struct {
 	fills      []fillRow
 	products   []productRow
 	dotTiles   []dotTileRow
+	decoders   []decoderRow
 	threefry   Quaternary
 
 	moveRows    func(dst, src unsafe.Pointer, rows, bytes, d, s int)
@@ -84,6 +85,11 @@ type dotTileRow struct {
 	f   DotTile
 }
 
+type decoderRow struct {
+	format string
+	f      Decoder
+}
+
 func (r routines) install() {
 	for _, row := range r.unaries {
 		Unaries[row.op][row.typ] = row.f
@@ -126,6 +132,9 @@ func (r routines) install() {
 	}
 	for _, row := range r.dotTiles {
 		DotTiles[row.typ] = row.f
+	}
+	for _, row := range r.decoders {
+		decoders[row.format] = row.f
 	}
 	for size, f := range r.transposers {
 		if f != nil {
