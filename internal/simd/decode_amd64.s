@@ -14,23 +14,31 @@ DATA tail<>+48(SB)/8, $0x0000000000000000
 DATA tail<>+56(SB)/8, $0x0000000000000000
 GLOBL tail<>(SB), RODATA|NOPTR, $64
 
-DATA ramp<>+0(SB)/4, $0x00000000
-DATA ramp<>+4(SB)/4, $0x3f800000
-DATA ramp<>+8(SB)/4, $0x40000000
-DATA ramp<>+12(SB)/4, $0x40400000
-DATA ramp<>+16(SB)/4, $0x40800000
-DATA ramp<>+20(SB)/4, $0x40a00000
-DATA ramp<>+24(SB)/4, $0x40c00000
-DATA ramp<>+28(SB)/4, $0x40e00000
-DATA ramp<>+32(SB)/4, $0x41000000
-DATA ramp<>+36(SB)/4, $0x41100000
-DATA ramp<>+40(SB)/4, $0x41200000
-DATA ramp<>+44(SB)/4, $0x41300000
-DATA ramp<>+48(SB)/4, $0x41400000
-DATA ramp<>+52(SB)/4, $0x41500000
-DATA ramp<>+56(SB)/4, $0x41600000
-DATA ramp<>+60(SB)/4, $0x41700000
-GLOBL ramp<>(SB), RODATA|NOPTR, $64
+DATA ramp<>+0(SB)/4, $0xc1000000
+DATA ramp<>+4(SB)/4, $0xc0e00000
+DATA ramp<>+8(SB)/4, $0xc0c00000
+DATA ramp<>+12(SB)/4, $0xc0a00000
+DATA ramp<>+16(SB)/4, $0xc0800000
+DATA ramp<>+20(SB)/4, $0xc0400000
+DATA ramp<>+24(SB)/4, $0xc0000000
+DATA ramp<>+28(SB)/4, $0xbf800000
+DATA ramp<>+32(SB)/4, $0x00000000
+DATA ramp<>+36(SB)/4, $0x3f800000
+DATA ramp<>+40(SB)/4, $0x40000000
+DATA ramp<>+44(SB)/4, $0x40400000
+DATA ramp<>+48(SB)/4, $0x40800000
+DATA ramp<>+52(SB)/4, $0x40a00000
+DATA ramp<>+56(SB)/4, $0x40c00000
+DATA ramp<>+60(SB)/4, $0x40e00000
+DATA ramp<>+64(SB)/4, $0x41000000
+DATA ramp<>+68(SB)/4, $0x41100000
+DATA ramp<>+72(SB)/4, $0x41200000
+DATA ramp<>+76(SB)/4, $0x41300000
+DATA ramp<>+80(SB)/4, $0x41400000
+DATA ramp<>+84(SB)/4, $0x41500000
+DATA ramp<>+88(SB)/4, $0x41600000
+DATA ramp<>+92(SB)/4, $0x41700000
+GLOBL ramp<>(SB), RODATA|NOPTR, $96
 
 // func decodeQ4_0AVX2(y *byte, b *byte, n int)
 // Requires: AVX, AVX2, F16C
@@ -42,33 +50,31 @@ TEXT ·decodeQ4_0AVX2(SB), NOSPLIT, $0-24
 block1:
 	DECQ         DX
 	JLT          end2
-	MOVWLZX      (CX), BX
-	VMOVD        BX, X0
-	VCVTPH2PS    X0, X0
-	VBROADCASTSS X0, Y0
+	VPBROADCASTW (CX), X0
+	VCVTPH2PS    X0, Y0
 	VPMOVZXBD    2(CX), Y1
 	VANDPS       c4_f<>+0(SB), Y1, Y2
+	VPADDD       c4_fffffff8<>+0(SB), Y2, Y2
 	VCVTDQ2PS    Y2, Y2
-	VSUBPS       c4_41000000<>+0(SB), Y2, Y2
-	VMULPS       Y0, Y2, Y2
+	VMULPS       Y2, Y0, Y2
 	VMOVUPS      Y2, (AX)
 	VPSRLD       $0x04, Y1, Y1
 	VANDPS       c4_f<>+0(SB), Y1, Y1
+	VPADDD       c4_fffffff8<>+0(SB), Y1, Y1
 	VCVTDQ2PS    Y1, Y1
-	VSUBPS       c4_41000000<>+0(SB), Y1, Y1
-	VMULPS       Y0, Y1, Y1
+	VMULPS       Y1, Y0, Y1
 	VMOVUPS      Y1, 64(AX)
 	VPMOVZXBD    10(CX), Y1
 	VANDPS       c4_f<>+0(SB), Y1, Y2
+	VPADDD       c4_fffffff8<>+0(SB), Y2, Y2
 	VCVTDQ2PS    Y2, Y2
-	VSUBPS       c4_41000000<>+0(SB), Y2, Y2
-	VMULPS       Y0, Y2, Y2
+	VMULPS       Y2, Y0, Y2
 	VMOVUPS      Y2, 32(AX)
 	VPSRLD       $0x04, Y1, Y1
 	VANDPS       c4_f<>+0(SB), Y1, Y1
+	VPADDD       c4_fffffff8<>+0(SB), Y1, Y1
 	VCVTDQ2PS    Y1, Y1
-	VSUBPS       c4_41000000<>+0(SB), Y1, Y1
-	VMULPS       Y0, Y1, Y0
+	VMULPS       Y1, Y0, Y0
 	VMOVUPS      Y0, 96(AX)
 	ADDQ         $+128, AX
 	ADDQ         $+18, CX
@@ -88,15 +94,15 @@ DATA c4_f<>+24(SB)/4, $0x0000000f
 DATA c4_f<>+28(SB)/4, $0x0000000f
 GLOBL c4_f<>(SB), RODATA|NOPTR, $32
 
-DATA c4_41000000<>+0(SB)/4, $0x41000000
-DATA c4_41000000<>+4(SB)/4, $0x41000000
-DATA c4_41000000<>+8(SB)/4, $0x41000000
-DATA c4_41000000<>+12(SB)/4, $0x41000000
-DATA c4_41000000<>+16(SB)/4, $0x41000000
-DATA c4_41000000<>+20(SB)/4, $0x41000000
-DATA c4_41000000<>+24(SB)/4, $0x41000000
-DATA c4_41000000<>+28(SB)/4, $0x41000000
-GLOBL c4_41000000<>(SB), RODATA|NOPTR, $32
+DATA c4_fffffff8<>+0(SB)/4, $0xfffffff8
+DATA c4_fffffff8<>+4(SB)/4, $0xfffffff8
+DATA c4_fffffff8<>+8(SB)/4, $0xfffffff8
+DATA c4_fffffff8<>+12(SB)/4, $0xfffffff8
+DATA c4_fffffff8<>+16(SB)/4, $0xfffffff8
+DATA c4_fffffff8<>+20(SB)/4, $0xfffffff8
+DATA c4_fffffff8<>+24(SB)/4, $0xfffffff8
+DATA c4_fffffff8<>+28(SB)/4, $0xfffffff8
+GLOBL c4_fffffff8<>(SB), RODATA|NOPTR, $32
 
 // func decodeQ8_0AVX2(y *byte, b *byte, n int)
 // Requires: AVX, AVX2, F16C
@@ -108,10 +114,8 @@ TEXT ·decodeQ8_0AVX2(SB), NOSPLIT, $0-24
 block3:
 	DECQ         DX
 	JLT          end4
-	MOVWLZX      (CX), BX
-	VMOVD        BX, X0
-	VCVTPH2PS    X0, X0
-	VBROADCASTSS X0, Y0
+	VPBROADCASTW (CX), X0
+	VCVTPH2PS    X0, Y0
 	VPMOVSXBD    2(CX), Y1
 	VCVTDQ2PS    Y1, Y1
 	VMULPS       Y0, Y1, Y1
@@ -161,10 +165,8 @@ block5:
 	VMOVQ        R9, X0
 	VPMOVZXBD    X0, Y0
 	VCVTDQ2PS    Y0, Y0
-	MOVWLZX      (CX), BX
-	VMOVD        BX, X1
-	VCVTPH2PS    X1, X1
-	VBROADCASTSS X1, Y1
+	VPBROADCASTW (CX), X1
+	VCVTPH2PS    X1, Y1
 	VMULPS       Y1, Y0, Y0
 	VMOVUPS      Y0, (SP)
 	SHRL         $0x04, DI
@@ -179,10 +181,8 @@ block5:
 	VMOVQ        BX, X0
 	VPMOVZXBD    X0, Y0
 	VCVTDQ2PS    Y0, Y0
-	MOVWLZX      2(CX), BX
-	VMOVD        BX, X1
-	VCVTPH2PS    X1, X1
-	VBROADCASTSS X1, Y1
+	VPBROADCASTW 2(CX), X1
+	VCVTPH2PS    X1, Y1
 	VMULPS       Y1, Y0, Y0
 	VMOVUPS      Y0, 32(SP)
 	VBROADCASTSS (SP), Y0
@@ -191,50 +191,58 @@ block5:
 	VBROADCASTSS 36(SP), Y3
 	VPMOVZXBD    16(CX), Y4
 	VANDPS       c4_f<>+0(SB), Y4, Y5
+	VPADDD       c4_0<>+0(SB), Y5, Y5
 	VCVTDQ2PS    Y5, Y5
-	VMULPS       Y0, Y5, Y5
+	VMULPS       Y5, Y0, Y5
 	VSUBPS       Y1, Y5, Y5
 	VMOVUPS      Y5, (AX)
 	VPSRLD       $0x04, Y4, Y4
 	VANDPS       c4_f<>+0(SB), Y4, Y4
+	VPADDD       c4_0<>+0(SB), Y4, Y4
 	VCVTDQ2PS    Y4, Y4
-	VMULPS       Y2, Y4, Y4
+	VMULPS       Y4, Y2, Y4
 	VSUBPS       Y3, Y4, Y4
 	VMOVUPS      Y4, 128(AX)
 	VPMOVZXBD    24(CX), Y4
 	VANDPS       c4_f<>+0(SB), Y4, Y5
+	VPADDD       c4_0<>+0(SB), Y5, Y5
 	VCVTDQ2PS    Y5, Y5
-	VMULPS       Y0, Y5, Y5
+	VMULPS       Y5, Y0, Y5
 	VSUBPS       Y1, Y5, Y5
 	VMOVUPS      Y5, 32(AX)
 	VPSRLD       $0x04, Y4, Y4
 	VANDPS       c4_f<>+0(SB), Y4, Y4
+	VPADDD       c4_0<>+0(SB), Y4, Y4
 	VCVTDQ2PS    Y4, Y4
-	VMULPS       Y2, Y4, Y4
+	VMULPS       Y4, Y2, Y4
 	VSUBPS       Y3, Y4, Y4
 	VMOVUPS      Y4, 160(AX)
 	VPMOVZXBD    32(CX), Y4
 	VANDPS       c4_f<>+0(SB), Y4, Y5
+	VPADDD       c4_0<>+0(SB), Y5, Y5
 	VCVTDQ2PS    Y5, Y5
-	VMULPS       Y0, Y5, Y5
+	VMULPS       Y5, Y0, Y5
 	VSUBPS       Y1, Y5, Y5
 	VMOVUPS      Y5, 64(AX)
 	VPSRLD       $0x04, Y4, Y4
 	VANDPS       c4_f<>+0(SB), Y4, Y4
+	VPADDD       c4_0<>+0(SB), Y4, Y4
 	VCVTDQ2PS    Y4, Y4
-	VMULPS       Y2, Y4, Y4
+	VMULPS       Y4, Y2, Y4
 	VSUBPS       Y3, Y4, Y4
 	VMOVUPS      Y4, 192(AX)
 	VPMOVZXBD    40(CX), Y4
 	VANDPS       c4_f<>+0(SB), Y4, Y5
+	VPADDD       c4_0<>+0(SB), Y5, Y5
 	VCVTDQ2PS    Y5, Y5
-	VMULPS       Y0, Y5, Y0
+	VMULPS       Y5, Y0, Y0
 	VSUBPS       Y1, Y0, Y0
 	VMOVUPS      Y0, 96(AX)
 	VPSRLD       $0x04, Y4, Y0
 	VANDPS       c4_f<>+0(SB), Y0, Y0
+	VPADDD       c4_0<>+0(SB), Y0, Y0
 	VCVTDQ2PS    Y0, Y0
-	VMULPS       Y2, Y0, Y0
+	VMULPS       Y0, Y2, Y0
 	VSUBPS       Y3, Y0, Y0
 	VMOVUPS      Y0, 224(AX)
 	VBROADCASTSS 8(SP), Y0
@@ -243,50 +251,58 @@ block5:
 	VBROADCASTSS 44(SP), Y3
 	VPMOVZXBD    48(CX), Y4
 	VANDPS       c4_f<>+0(SB), Y4, Y5
+	VPADDD       c4_0<>+0(SB), Y5, Y5
 	VCVTDQ2PS    Y5, Y5
-	VMULPS       Y0, Y5, Y5
+	VMULPS       Y5, Y0, Y5
 	VSUBPS       Y1, Y5, Y5
 	VMOVUPS      Y5, 256(AX)
 	VPSRLD       $0x04, Y4, Y4
 	VANDPS       c4_f<>+0(SB), Y4, Y4
+	VPADDD       c4_0<>+0(SB), Y4, Y4
 	VCVTDQ2PS    Y4, Y4
-	VMULPS       Y2, Y4, Y4
+	VMULPS       Y4, Y2, Y4
 	VSUBPS       Y3, Y4, Y4
 	VMOVUPS      Y4, 384(AX)
 	VPMOVZXBD    56(CX), Y4
 	VANDPS       c4_f<>+0(SB), Y4, Y5
+	VPADDD       c4_0<>+0(SB), Y5, Y5
 	VCVTDQ2PS    Y5, Y5
-	VMULPS       Y0, Y5, Y5
+	VMULPS       Y5, Y0, Y5
 	VSUBPS       Y1, Y5, Y5
 	VMOVUPS      Y5, 288(AX)
 	VPSRLD       $0x04, Y4, Y4
 	VANDPS       c4_f<>+0(SB), Y4, Y4
+	VPADDD       c4_0<>+0(SB), Y4, Y4
 	VCVTDQ2PS    Y4, Y4
-	VMULPS       Y2, Y4, Y4
+	VMULPS       Y4, Y2, Y4
 	VSUBPS       Y3, Y4, Y4
 	VMOVUPS      Y4, 416(AX)
 	VPMOVZXBD    64(CX), Y4
 	VANDPS       c4_f<>+0(SB), Y4, Y5
+	VPADDD       c4_0<>+0(SB), Y5, Y5
 	VCVTDQ2PS    Y5, Y5
-	VMULPS       Y0, Y5, Y5
+	VMULPS       Y5, Y0, Y5
 	VSUBPS       Y1, Y5, Y5
 	VMOVUPS      Y5, 320(AX)
 	VPSRLD       $0x04, Y4, Y4
 	VANDPS       c4_f<>+0(SB), Y4, Y4
+	VPADDD       c4_0<>+0(SB), Y4, Y4
 	VCVTDQ2PS    Y4, Y4
-	VMULPS       Y2, Y4, Y4
+	VMULPS       Y4, Y2, Y4
 	VSUBPS       Y3, Y4, Y4
 	VMOVUPS      Y4, 448(AX)
 	VPMOVZXBD    72(CX), Y4
 	VANDPS       c4_f<>+0(SB), Y4, Y5
+	VPADDD       c4_0<>+0(SB), Y5, Y5
 	VCVTDQ2PS    Y5, Y5
-	VMULPS       Y0, Y5, Y0
+	VMULPS       Y5, Y0, Y0
 	VSUBPS       Y1, Y0, Y0
 	VMOVUPS      Y0, 352(AX)
 	VPSRLD       $0x04, Y4, Y0
 	VANDPS       c4_f<>+0(SB), Y0, Y0
+	VPADDD       c4_0<>+0(SB), Y0, Y0
 	VCVTDQ2PS    Y0, Y0
-	VMULPS       Y2, Y0, Y0
+	VMULPS       Y0, Y2, Y0
 	VSUBPS       Y3, Y0, Y0
 	VMOVUPS      Y0, 480(AX)
 	VBROADCASTSS 16(SP), Y0
@@ -295,50 +311,58 @@ block5:
 	VBROADCASTSS 52(SP), Y3
 	VPMOVZXBD    80(CX), Y4
 	VANDPS       c4_f<>+0(SB), Y4, Y5
+	VPADDD       c4_0<>+0(SB), Y5, Y5
 	VCVTDQ2PS    Y5, Y5
-	VMULPS       Y0, Y5, Y5
+	VMULPS       Y5, Y0, Y5
 	VSUBPS       Y1, Y5, Y5
 	VMOVUPS      Y5, 512(AX)
 	VPSRLD       $0x04, Y4, Y4
 	VANDPS       c4_f<>+0(SB), Y4, Y4
+	VPADDD       c4_0<>+0(SB), Y4, Y4
 	VCVTDQ2PS    Y4, Y4
-	VMULPS       Y2, Y4, Y4
+	VMULPS       Y4, Y2, Y4
 	VSUBPS       Y3, Y4, Y4
 	VMOVUPS      Y4, 640(AX)
 	VPMOVZXBD    88(CX), Y4
 	VANDPS       c4_f<>+0(SB), Y4, Y5
+	VPADDD       c4_0<>+0(SB), Y5, Y5
 	VCVTDQ2PS    Y5, Y5
-	VMULPS       Y0, Y5, Y5
+	VMULPS       Y5, Y0, Y5
 	VSUBPS       Y1, Y5, Y5
 	VMOVUPS      Y5, 544(AX)
 	VPSRLD       $0x04, Y4, Y4
 	VANDPS       c4_f<>+0(SB), Y4, Y4
+	VPADDD       c4_0<>+0(SB), Y4, Y4
 	VCVTDQ2PS    Y4, Y4
-	VMULPS       Y2, Y4, Y4
+	VMULPS       Y4, Y2, Y4
 	VSUBPS       Y3, Y4, Y4
 	VMOVUPS      Y4, 672(AX)
 	VPMOVZXBD    96(CX), Y4
 	VANDPS       c4_f<>+0(SB), Y4, Y5
+	VPADDD       c4_0<>+0(SB), Y5, Y5
 	VCVTDQ2PS    Y5, Y5
-	VMULPS       Y0, Y5, Y5
+	VMULPS       Y5, Y0, Y5
 	VSUBPS       Y1, Y5, Y5
 	VMOVUPS      Y5, 576(AX)
 	VPSRLD       $0x04, Y4, Y4
 	VANDPS       c4_f<>+0(SB), Y4, Y4
+	VPADDD       c4_0<>+0(SB), Y4, Y4
 	VCVTDQ2PS    Y4, Y4
-	VMULPS       Y2, Y4, Y4
+	VMULPS       Y4, Y2, Y4
 	VSUBPS       Y3, Y4, Y4
 	VMOVUPS      Y4, 704(AX)
 	VPMOVZXBD    104(CX), Y4
 	VANDPS       c4_f<>+0(SB), Y4, Y5
+	VPADDD       c4_0<>+0(SB), Y5, Y5
 	VCVTDQ2PS    Y5, Y5
-	VMULPS       Y0, Y5, Y0
+	VMULPS       Y5, Y0, Y0
 	VSUBPS       Y1, Y0, Y0
 	VMOVUPS      Y0, 608(AX)
 	VPSRLD       $0x04, Y4, Y0
 	VANDPS       c4_f<>+0(SB), Y0, Y0
+	VPADDD       c4_0<>+0(SB), Y0, Y0
 	VCVTDQ2PS    Y0, Y0
-	VMULPS       Y2, Y0, Y0
+	VMULPS       Y0, Y2, Y0
 	VSUBPS       Y3, Y0, Y0
 	VMOVUPS      Y0, 736(AX)
 	VBROADCASTSS 24(SP), Y0
@@ -347,50 +371,58 @@ block5:
 	VBROADCASTSS 60(SP), Y3
 	VPMOVZXBD    112(CX), Y4
 	VANDPS       c4_f<>+0(SB), Y4, Y5
+	VPADDD       c4_0<>+0(SB), Y5, Y5
 	VCVTDQ2PS    Y5, Y5
-	VMULPS       Y0, Y5, Y5
+	VMULPS       Y5, Y0, Y5
 	VSUBPS       Y1, Y5, Y5
 	VMOVUPS      Y5, 768(AX)
 	VPSRLD       $0x04, Y4, Y4
 	VANDPS       c4_f<>+0(SB), Y4, Y4
+	VPADDD       c4_0<>+0(SB), Y4, Y4
 	VCVTDQ2PS    Y4, Y4
-	VMULPS       Y2, Y4, Y4
+	VMULPS       Y4, Y2, Y4
 	VSUBPS       Y3, Y4, Y4
 	VMOVUPS      Y4, 896(AX)
 	VPMOVZXBD    120(CX), Y4
 	VANDPS       c4_f<>+0(SB), Y4, Y5
+	VPADDD       c4_0<>+0(SB), Y5, Y5
 	VCVTDQ2PS    Y5, Y5
-	VMULPS       Y0, Y5, Y5
+	VMULPS       Y5, Y0, Y5
 	VSUBPS       Y1, Y5, Y5
 	VMOVUPS      Y5, 800(AX)
 	VPSRLD       $0x04, Y4, Y4
 	VANDPS       c4_f<>+0(SB), Y4, Y4
+	VPADDD       c4_0<>+0(SB), Y4, Y4
 	VCVTDQ2PS    Y4, Y4
-	VMULPS       Y2, Y4, Y4
+	VMULPS       Y4, Y2, Y4
 	VSUBPS       Y3, Y4, Y4
 	VMOVUPS      Y4, 928(AX)
 	VPMOVZXBD    128(CX), Y4
 	VANDPS       c4_f<>+0(SB), Y4, Y5
+	VPADDD       c4_0<>+0(SB), Y5, Y5
 	VCVTDQ2PS    Y5, Y5
-	VMULPS       Y0, Y5, Y5
+	VMULPS       Y5, Y0, Y5
 	VSUBPS       Y1, Y5, Y5
 	VMOVUPS      Y5, 832(AX)
 	VPSRLD       $0x04, Y4, Y4
 	VANDPS       c4_f<>+0(SB), Y4, Y4
+	VPADDD       c4_0<>+0(SB), Y4, Y4
 	VCVTDQ2PS    Y4, Y4
-	VMULPS       Y2, Y4, Y4
+	VMULPS       Y4, Y2, Y4
 	VSUBPS       Y3, Y4, Y4
 	VMOVUPS      Y4, 960(AX)
 	VPMOVZXBD    136(CX), Y4
 	VANDPS       c4_f<>+0(SB), Y4, Y5
+	VPADDD       c4_0<>+0(SB), Y5, Y5
 	VCVTDQ2PS    Y5, Y5
-	VMULPS       Y0, Y5, Y0
+	VMULPS       Y5, Y0, Y0
 	VSUBPS       Y1, Y0, Y0
 	VMOVUPS      Y0, 864(AX)
 	VPSRLD       $0x04, Y4, Y0
 	VANDPS       c4_f<>+0(SB), Y0, Y0
+	VPADDD       c4_0<>+0(SB), Y0, Y0
 	VCVTDQ2PS    Y0, Y0
-	VMULPS       Y2, Y0, Y0
+	VMULPS       Y0, Y2, Y0
 	VSUBPS       Y3, Y0, Y0
 	VMOVUPS      Y0, 992(AX)
 	ADDQ         $+1024, AX
@@ -400,6 +432,16 @@ block5:
 end6:
 	VZEROUPPER
 	RET
+
+DATA c4_0<>+0(SB)/4, $0x00000000
+DATA c4_0<>+4(SB)/4, $0x00000000
+DATA c4_0<>+8(SB)/4, $0x00000000
+DATA c4_0<>+12(SB)/4, $0x00000000
+DATA c4_0<>+16(SB)/4, $0x00000000
+DATA c4_0<>+20(SB)/4, $0x00000000
+DATA c4_0<>+24(SB)/4, $0x00000000
+DATA c4_0<>+28(SB)/4, $0x00000000
+GLOBL c4_0<>(SB), RODATA|NOPTR, $32
 
 // func decodeQ6_KAVX2(y *byte, b *byte, n int)
 // Requires: AVX, AVX2, F16C
@@ -411,10 +453,8 @@ TEXT ·decodeQ6_KAVX2(SB), NOSPLIT, $96-24
 block7:
 	DECQ         DX
 	JLT          end8
-	MOVWLZX      208(CX), BX
-	VMOVD        BX, X0
-	VCVTPH2PS    X0, X0
-	VBROADCASTSS X0, Y0
+	VPBROADCASTW 208(CX), X0
+	VCVTPH2PS    X0, Y0
 	VPMOVSXBD    192(CX), Y1
 	VCVTDQ2PS    Y1, Y1
 	VMULPS       Y0, Y1, Y1
@@ -706,7 +746,7 @@ DATA c4_42000000<>+28(SB)/4, $0x42000000
 GLOBL c4_42000000<>(SB), RODATA|NOPTR, $32
 
 // func decodeQ4_0AVX512(y *byte, b *byte, n int)
-// Requires: AVX, AVX512F, F16C
+// Requires: AVX, AVX2, AVX512F
 TEXT ·decodeQ4_0AVX512(SB), NOSPLIT, $0-24
 	MOVQ y+0(FP), AX
 	MOVQ b+8(FP), CX
@@ -715,13 +755,9 @@ TEXT ·decodeQ4_0AVX512(SB), NOSPLIT, $0-24
 block1:
 	DECQ         DX
 	JLT          end2
-	MOVWLZX      (CX), BX
-	VMOVD        BX, X0
-	VCVTPH2PS    X0, X0
-	VBROADCASTSS X0, Z0
-	VMOVUPS      ramp<>+0(SB), Z1
-	VSUBPS.BCST  c4_41000000<>+0(SB), Z1, Z1
-	VMULPS       Z0, Z1, Z0
+	VPBROADCASTW (CX), Y0
+	VCVTPH2PS    Y0, Z0
+	VMULPS       ramp<>+0(SB), Z0, Z0
 	VPMOVZXBD    2(CX), Z1
 	VPERMPS      Z0, Z1, Z2
 	VMOVUPS      Z2, (AX)
@@ -737,7 +773,7 @@ end2:
 	RET
 
 // func decodeQ8_0AVX512(y *byte, b *byte, n int)
-// Requires: AVX, AVX512F, F16C
+// Requires: AVX, AVX2, AVX512F
 TEXT ·decodeQ8_0AVX512(SB), NOSPLIT, $0-24
 	MOVQ y+0(FP), AX
 	MOVQ b+8(FP), CX
@@ -746,10 +782,8 @@ TEXT ·decodeQ8_0AVX512(SB), NOSPLIT, $0-24
 block3:
 	DECQ         DX
 	JLT          end4
-	MOVWLZX      (CX), BX
-	VMOVD        BX, X0
-	VCVTPH2PS    X0, X0
-	VBROADCASTSS X0, Z0
+	VPBROADCASTW (CX), Y0
+	VCVTPH2PS    Y0, Z0
 	VPMOVSXBD    2(CX), Z1
 	VCVTDQ2PS    Z1, Z1
 	VMULPS       Z0, Z1, Z1
@@ -767,7 +801,7 @@ end4:
 	RET
 
 // func decodeQ4_KAVX512(y *byte, b *byte, n int)
-// Requires: AVX, AVX2, AVX512F, F16C
+// Requires: AVX, AVX2, AVX512F
 TEXT ·decodeQ4_KAVX512(SB), NOSPLIT, $64-24
 	MOVQ y+0(FP), AX
 	MOVQ b+8(FP), CX
@@ -791,10 +825,8 @@ block5:
 	VMOVQ        R9, X0
 	VPMOVZXBD    X0, Y0
 	VCVTDQ2PS    Y0, Y0
-	MOVWLZX      (CX), BX
-	VMOVD        BX, X1
-	VCVTPH2PS    X1, X1
-	VBROADCASTSS X1, Z1
+	VPBROADCASTW (CX), Y1
+	VCVTPH2PS    Y1, Z1
 	VMULPS       Y1, Y0, Y0
 	VMOVUPS      Y0, (SP)
 	SHRL         $0x04, DI
@@ -809,21 +841,17 @@ block5:
 	VMOVQ        BX, X0
 	VPMOVZXBD    X0, Y0
 	VCVTDQ2PS    Y0, Y0
-	MOVWLZX      2(CX), BX
-	VMOVD        BX, X1
-	VCVTPH2PS    X1, X1
-	VBROADCASTSS X1, Z1
+	VPBROADCASTW 2(CX), Y1
+	VCVTPH2PS    Y1, Z1
 	VMULPS       Y1, Y0, Y0
 	VMOVUPS      Y0, 32(SP)
 	VBROADCASTSS (SP), Z0
 	VBROADCASTSS 32(SP), Z1
-	VMOVUPS      ramp<>+0(SB), Z2
-	VMULPS       Z0, Z2, Z0
+	VMULPS       ramp<>+32(SB), Z0, Z0
 	VSUBPS       Z1, Z0, Z0
 	VBROADCASTSS 4(SP), Z1
 	VBROADCASTSS 36(SP), Z2
-	VMOVUPS      ramp<>+0(SB), Z3
-	VMULPS       Z1, Z3, Z1
+	VMULPS       ramp<>+32(SB), Z1, Z1
 	VSUBPS       Z2, Z1, Z1
 	VPMOVZXBD    16(CX), Z2
 	VPERMPS      Z0, Z2, Z3
@@ -839,13 +867,11 @@ block5:
 	VMOVUPS      Z0, 192(AX)
 	VBROADCASTSS 8(SP), Z0
 	VBROADCASTSS 40(SP), Z1
-	VMOVUPS      ramp<>+0(SB), Z2
-	VMULPS       Z0, Z2, Z0
+	VMULPS       ramp<>+32(SB), Z0, Z0
 	VSUBPS       Z1, Z0, Z0
 	VBROADCASTSS 12(SP), Z1
 	VBROADCASTSS 44(SP), Z2
-	VMOVUPS      ramp<>+0(SB), Z3
-	VMULPS       Z1, Z3, Z1
+	VMULPS       ramp<>+32(SB), Z1, Z1
 	VSUBPS       Z2, Z1, Z1
 	VPMOVZXBD    48(CX), Z2
 	VPERMPS      Z0, Z2, Z3
@@ -861,13 +887,11 @@ block5:
 	VMOVUPS      Z0, 448(AX)
 	VBROADCASTSS 16(SP), Z0
 	VBROADCASTSS 48(SP), Z1
-	VMOVUPS      ramp<>+0(SB), Z2
-	VMULPS       Z0, Z2, Z0
+	VMULPS       ramp<>+32(SB), Z0, Z0
 	VSUBPS       Z1, Z0, Z0
 	VBROADCASTSS 20(SP), Z1
 	VBROADCASTSS 52(SP), Z2
-	VMOVUPS      ramp<>+0(SB), Z3
-	VMULPS       Z1, Z3, Z1
+	VMULPS       ramp<>+32(SB), Z1, Z1
 	VSUBPS       Z2, Z1, Z1
 	VPMOVZXBD    80(CX), Z2
 	VPERMPS      Z0, Z2, Z3
@@ -883,13 +907,11 @@ block5:
 	VMOVUPS      Z0, 704(AX)
 	VBROADCASTSS 24(SP), Z0
 	VBROADCASTSS 56(SP), Z1
-	VMOVUPS      ramp<>+0(SB), Z2
-	VMULPS       Z0, Z2, Z0
+	VMULPS       ramp<>+32(SB), Z0, Z0
 	VSUBPS       Z1, Z0, Z0
 	VBROADCASTSS 28(SP), Z1
 	VBROADCASTSS 60(SP), Z2
-	VMOVUPS      ramp<>+0(SB), Z3
-	VMULPS       Z1, Z3, Z1
+	VMULPS       ramp<>+32(SB), Z1, Z1
 	VSUBPS       Z2, Z1, Z1
 	VPMOVZXBD    112(CX), Z2
 	VPERMPS      Z0, Z2, Z3
@@ -912,7 +934,7 @@ end6:
 	RET
 
 // func decodeQ6_KAVX512(y *byte, b *byte, n int)
-// Requires: AVX, AVX2, AVX512F, AVX512VL, F16C
+// Requires: AVX, AVX2, AVX512F, AVX512VL
 TEXT ·decodeQ6_KAVX512(SB), NOSPLIT, $96-24
 	MOVQ y+0(FP), AX
 	MOVQ b+8(FP), CX
@@ -921,10 +943,8 @@ TEXT ·decodeQ6_KAVX512(SB), NOSPLIT, $96-24
 block7:
 	DECQ         DX
 	JLT          end8
-	MOVWLZX      208(CX), BX
-	VMOVD        BX, X0
-	VCVTPH2PS    X0, X0
-	VBROADCASTSS X0, Z0
+	VPBROADCASTW 208(CX), Y0
+	VCVTPH2PS    Y0, Z0
 	VPMOVSXBD    192(CX), Z1
 	VCVTDQ2PS    Z1, Z1
 	VMULPS       Z0, Z1, Z0

@@ -26,15 +26,18 @@ type decoder struct {
 	avx
 	y, b  reg.GPVirtual
 	lanes int
-	ramp  operand.Mem // the numbers from 0 to 15
+	ramp  operand.Mem // numbers in steps of 1 from lowest on
 }
+
+// lowest is the least number of a table of levels.
+const lowest = -8
 
 // decoders writes the routines of simd.DecoderOf.
 func (f *file) decoders() {
 	ramp := f.targets[0].StaticGlobal("ramp")
 	f.targets[0].DataAttributes(attr.RODATA | attr.NOPTR)
-	for i := range 16 {
-		f.targets[0].AppendDatum(operand.U32(math.Float32bits(float32(i))))
+	for i := range 16 - lowest {
+		f.targets[0].AppendDatum(operand.U32(math.Float32bits(float32(i + lowest))))
 	}
 	for _, t := range f.targets {
 		for _, x := range blockFormats {
@@ -61,9 +64,7 @@ func (w *decoder) at(offset int) operand.Mem { return operand.Mem{Base: w.b, Dis
 
 // half returns the half at an offset as float32, in all lanes.
 func (w *decoder) half(offset int) vec {
-	bits := w.GP32()
-	w.MOVWLZX(w.at(offset), bits)
-	return w.v("VBROADCASTSS", w.vn(16, "VCVTPH2PS", w.vn(16, "VMOVD", bits)))
+	return w.v("VCVTPH2PS", w.vn(w.width/2, "VPBROADCASTW", w.at(offset)))
 }
 
 // codes returns bytes as integers, one in each lane.
@@ -82,14 +83,14 @@ func (w *decoder) nibbles(offset, n, i int, low, high func(codes vec) vec) {
 	}
 }
 
-// levels returns a function that maps the lowest four bits of codes by f. With AVX-512 f computes a
-// table of all levels.
-func (w *decoder) levels(f func(code vec) vec) func(codes vec) vec {
+// levels returns a function that adds first to the lowest four bits of codes and applies f, which
+// computes a table of all levels with AVX-512.
+func (w *decoder) levels(first int, f func(code any) vec) func(codes vec) vec {
 	if w.avx512() {
-		table := f(w.v("VMOVUPS", w.ramp))
+		table := f(w.ramp.Offset(4 * (first - lowest)))
 		return func(codes vec) vec { return w.v("VPERMPS", table, codes) }
 	}
-	return func(codes vec) vec { return f(w.fromInt(w.and(codes, i32(15)))) }
+	return func(codes vec) vec { return f(w.fromInt(w.addInt(w.and(codes, i32(15)), i32(uint32(first))))) }
 }
 
 func (w *decoder) q8() {
@@ -101,7 +102,7 @@ func (w *decoder) q8() {
 
 func (w *decoder) q4() {
 	d := w.half(0)
-	level := w.levels(func(code vec) vec { return w.mul(w.sub(code, f32(8)), d) })
+	level := w.levels(-8, func(code any) vec { return w.mul(d, code) })
 	w.nibbles(2, 16, 0, level, level)
 }
 
@@ -135,7 +136,7 @@ func (w *decoder) q4k() {
 	w.VMOVUPS(eight(word[1], word[2], 2), offsets)
 	level := func(i int) func(vec) vec {
 		d, m := w.v("VBROADCASTSS", scales.Offset(4*i)), w.v("VBROADCASTSS", offsets.Offset(4*i))
-		return w.levels(func(code vec) vec { return w.sub(w.mul(code, d), m) })
+		return w.levels(0, func(code any) vec { return w.sub(w.mul(d, code), m) })
 	}
 	for i := range 4 {
 		w.nibbles(16+32*i, 32, 64*i, level(2*i), level(2*i+1))
