@@ -6,7 +6,6 @@ import (
 	"runtime"
 	"sync"
 	"sync/atomic"
-	"unsafe"
 
 	"github.com/tensorken/tensorken/internal/files"
 	"github.com/tensorken/tensorken/internal/graph"
@@ -29,43 +28,23 @@ func (e entry) Type() (tensor.DType, string) { return e.DType(), e.Info.Type.Str
 // Shape returns the lengths of the axes.
 func (e entry) Shape() []int { return e.Info.Shape }
 
-// Read reads the elements.
+// Read reads the elements. Blocks stay as they are in the file.
 func (e entry) Read() (tensor.Tensor, error) {
-	data, err := tensor.Internal.Allocate(graph.Token{}, e.Len()*e.DType().Size())
+	data, err := tensor.Internal.Allocate(graph.Token{}, e.Bytes)
+	if err == nil {
+		err = parallel(len(data), piece, func(begin, end int) error { return e.readAt(data[begin:end], e.Offset+int64(begin)) })
+	}
 	if err != nil {
 		return tensor.Tensor{}, err
 	}
-	if err := e.read(data, 0); err != nil {
-		return tensor.Tensor{}, err
+	if f := types[e.Info.Type].block; f != nil {
+		return tensor.Internal.FromBlocks(graph.Token{}, "gguf", f.DType(), e.Info.Shape, data), nil
 	}
 	return tensor.FromBytes(e.DType(), e.Info.Shape, data), nil
 }
 
-// piece is the size of reads that are decoded in one go, in bytes; less than a cache.
-const piece = 128 << 10
-
-// read fills dst with elements from the given one, the first of a block. Blocks are decoded on
-// all cores.
-func (e entry) read(dst []byte, from int) error {
-	format := types[e.Info.Type].block
-	at := e.Offset + int64(e.Info.Type.bytes(from))
-	if format == nil {
-		return e.readAt(dst, at)
-	}
-	y := unsafe.Slice((*float32)(unsafe.Pointer(unsafe.SliceData(dst))), len(dst)/4)
-	n := piece / format.Bytes // blocks at a time
-	buffers := sync.Pool{New: func() any { return new([piece]byte) }}
-	return parallel(len(y)/format.Len, n, func(begin, end int) error {
-		b := buffers.Get().(*[piece]byte)
-		defer buffers.Put(b)
-		data := b[:(end-begin)*format.Bytes]
-		if err := e.readAt(data, at+int64(begin)*int64(format.Bytes)); err != nil {
-			return err
-		}
-		format.Decode(y[begin*format.Len:], data)
-		return nil
-	})
-}
+// piece is the size of reads, in bytes.
+const piece = 1 << 20
 
 func (e entry) readAt(b []byte, at int64) error {
 	if len(b) == 0 {

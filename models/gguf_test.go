@@ -9,7 +9,9 @@ import (
 	"testing"
 
 	"github.com/tensorken/tensorken/gguf"
+	"github.com/tensorken/tensorken/internal/graph"
 	"github.com/tensorken/tensorken/internal/llamacpp"
+	"github.com/tensorken/tensorken/internal/storage"
 	"github.com/tensorken/tensorken/models"
 	"github.com/tensorken/tensorken/tensor"
 )
@@ -49,6 +51,79 @@ func converted(t *testing.T, dir string) string {
 		t.Fatal(err)
 	}
 	return path
+}
+
+// quantised returns a GGUF file of a model of testdata with its matrices in a type, and one of the same
+// numbers in float32.
+func quantised(t *testing.T, dir, name string) (blocks, plain string) {
+	t.Helper()
+	typ, err := gguf.ParseType(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	from, err := gguf.Open(converted(t, dir))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer from.Close()
+	write := func(f *gguf.File, typeOf func(gguf.Info) gguf.Type) string {
+		path := filepath.Join(t.TempDir(), "q.gguf")
+		var sources []gguf.Source
+		for _, info := range f.Tensors() {
+			sources = append(sources, gguf.Source{Name: info.Name, Type: typeOf(info), Shape: info.Shape, Tensor: func() (tensor.Tensor, error) { return f.Tensor(info.Name) }})
+		}
+		if err := gguf.Write(path, f.Meta, sources); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	float, err := gguf.TypeOf(tensor.Float32)
+	if err != nil {
+		t.Fatal(err)
+	}
+	blocks = write(from, func(i gguf.Info) gguf.Type {
+		if len(i.Shape) > 1 {
+			return typ
+		}
+		return float
+	})
+	f, err := gguf.Open(blocks)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	return blocks, write(f, func(gguf.Info) gguf.Type { return float })
+}
+
+// A quantised model computes what one of the decoded numbers does, and its matrices stay quantised in
+// memory, whatever was computed from them.
+func TestQuantised(t *testing.T) {
+	for _, name := range []string{"Q8_0", "Q4_0", "Q5_1", "IQ4_NL", "MXFP4"} {
+		for _, dir := range []string{"llama_gqa", "qwen2"} {
+			path, plain := quantised(t, filepath.Join("testdata", dir), name)
+			m, want := loadDir[*models.Llama](t, path), loadDir[*models.Llama](t, plain)
+			ids := tensor.New([]int32{3, 5, 7, 9, 11, 2}, 1, 6)
+			closeTo(t, name+": Apply", m.Apply(ids), want.Apply(ids))
+			prompt := [][]int32{{3, 5, 7}}
+			var texts [2][][]int32
+			for i, m := range []*models.Llama{m, want} {
+				g := models.Generator{Model: m, MaxTokens: 12}
+				var err error
+				if texts[i], err = g.Generate(prompt); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if !slices.Equal(texts[0][0], texts[1][0]) {
+				t.Errorf("%s, %s: Generate returned %v, want %v", dir, name, texts[0], texts[1])
+			}
+			layer := m.Model.Layers[0]
+			for of, w := range map[string]tensor.Tensor{"q": layer.SelfAttn.QProj.Weight, "up": layer.MLP.UpProj.Weight, "embeddings": m.Model.EmbedTokens.Weight} {
+				if !storage.Of(tensor.Internal.Node(graph.Token{}, w).Value()).InBlocks() {
+					t.Errorf("%s, %s: %s is not stored in blocks", dir, name, of)
+				}
+			}
+		}
+	}
 }
 
 // Models that are converted to llama.cpp's layout and read again compute the same.

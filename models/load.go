@@ -42,8 +42,8 @@ func loader[M any](load func(dir string) (M, error)) func(dir string) (any, erro
 
 // Load reads the model in a folder, of the kind that its config.json names: a *[GPT2], *[Llama],
 // *[BERT], *[ViT], *[CLIP], *[CLIPText], *[CLIPVision], *[ResNet], *[Whisper] or *[T5]. A path that
-// ends in .gguf is a file of llama.cpp: a *GPT2, *Llama, *BERT or *T5. Its quantised tensors become
-// float32.
+// ends in .gguf is a file of llama.cpp: a *GPT2, *Llama, *BERT or *T5. Its quantised tensors are float32
+// in programs and stay quantised in memory, on the CPU.
 func Load(dir string) (any, error) {
 	c, err := readConfig(dir)
 	if err != nil {

@@ -57,6 +57,21 @@ func (internal) FromBlocks(_ graph.Token, op string, format ir.DType, lengths []
 	return Tensor{n: graph.Buffer(ir.Float32, s, &graph.Value{Store: storage.FromBlocks(format, b), Strides: shape.RowMajor(s)})}
 }
 
+// MoveRows returns f of t. If t is stored in a format, f gets its rows as bytes and may only move them.
+func (i internal) MoveRows(token graph.Token, op string, t Tensor, f func(Tensor) Tensor) Tensor {
+	format, b := storage.Blocks(t.n)
+	if b == nil {
+		return f(t)
+	}
+	s := slices.Clone(t.n.Shape)
+	s[len(s)-1] = format.Bytes(s[len(s)-1])
+	moved, err := f(FromBytes(Uint8, s, b)).Bytes()
+	if err != nil {
+		panic(err)
+	}
+	return i.FromBlocks(token, op, format, t.n.Shape, moved)
+}
+
 // areBools reports whether all bytes are 0 or 1.
 func areBools(b []byte) bool { return bytes.Count(b, []byte{0})+bytes.Count(b, []byte{1}) == len(b) }
 

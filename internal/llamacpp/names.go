@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/tensorken/tensorken/internal/graph"
 	"github.com/tensorken/tensorken/tensor"
 )
 
@@ -121,6 +122,11 @@ func pairs(x tensor.Tensor, n, halves int) tensor.Tensor {
 	return x.Reshape(shape...).Transpose(1, 2).Reshape(x.Shape()...)
 }
 
+// movePairs is pairs of rows from a file, which may be in blocks.
+func movePairs(x tensor.Tensor, n int) tensor.Tensor {
+	return tensor.Internal.MoveRows(graph.Token{}, "gguf", x, func(x tensor.Tensor) tensor.Tensor { return pairs(x, n, 0) })
+}
+
 func transpose(x tensor.Tensor, _ heads) tensor.Tensor {
 	if len(x.Shape()) < 2 { // a bias
 		return x
@@ -130,11 +136,11 @@ func transpose(x tensor.Tensor, _ heads) tensor.Tensor {
 
 var operations = map[string]operation{
 	"queries": {
-		func(x tensor.Tensor, h heads) tensor.Tensor { return pairs(x, h.queries, 0) },
+		func(x tensor.Tensor, h heads) tensor.Tensor { return movePairs(x, h.queries) },
 		func(x tensor.Tensor, h heads) tensor.Tensor { return pairs(x, h.queries, 2) },
 	},
 	"keys": {
-		func(x tensor.Tensor, h heads) tensor.Tensor { return pairs(x, h.keys, 0) },
+		func(x tensor.Tensor, h heads) tensor.Tensor { return movePairs(x, h.keys) },
 		func(x tensor.Tensor, h heads) tensor.Tensor { return pairs(x, h.keys, 2) },
 	},
 	"transposed": {transpose, transpose},

@@ -57,7 +57,11 @@ func (s *Storage) on(d *Device) (deviceCopy, error) {
 	if s.device != nil && s.host == nil { // a peer's copy, which has failed or was freed since
 		return deviceCopy{}, cmp.Or(c.epoch.failed(), s.failed(), errFreed)
 	}
-	uploaded, err := d.upload(s.hostFor(d))
+	host, err := s.hostFor(d)
+	if err != nil {
+		return deviceCopy{}, err
+	}
+	uploaded, err := d.upload(host)
 	if err != nil {
 		return deviceCopy{}, err
 	}

@@ -1,9 +1,12 @@
 package storage
 
 import (
-	"encoding/binary"
-	"math"
+	"unsafe"
 
+	"github.com/tensorken/tensorken/internal/graph"
+	"github.com/tensorken/tensorken/internal/hostmem"
+	"github.com/tensorken/tensorken/internal/shape"
+	"github.com/tensorken/tensorken/internal/simd"
 	"github.com/tensorken/tensorken/ir"
 )
 
@@ -22,27 +25,31 @@ func (s *Storage) TypeOn(d *Device, node ir.DType) ir.DType {
 func (s *Storage) InBlocks() bool { return s != nil && s.format != 0 }
 
 // hostFor returns the elements on the host as a device reads them.
-func (s *Storage) hostFor(d *Device) []byte {
-	f := s.format.Format()
-	if f == nil || d.Limits.Has(s.format) {
-		return s.host
+func (s *Storage) hostFor(d *Device) (data []byte, err error) {
+	if s.format == 0 || d.Limits.Has(s.format) {
+		return s.host, nil
 	}
-	data, _ := s.decoded(0, len(s.host)/f.Bytes*f.Len)
-	return data
+	data, _, err = s.decoded(0, s.format.Elements(len(s.host)))
+	return data, err
+}
+
+// Blocks returns the format and the blocks of a computed node in row-major order, nil if it has others.
+func Blocks(n *graph.Node) (format ir.DType, data []byte) {
+	v := n.Value()
+	s := Of(v)
+	if !s.InBlocks() || v.Offset != 0 || !shape.IsRowMajor(n.Shape, v.Strides) {
+		return 0, nil
+	}
+	return s.format, s.host[:s.format.Bytes(n.Len())]
 }
 
 // decoded returns the elements of the blocks that have the range from first to end, and the position of
 // the first of them.
-func (s *Storage) decoded(first, end int) (data []byte, at int) {
+func (s *Storage) decoded(first, end int) (data []byte, at int, err error) {
 	f := s.format.Format()
 	from, to := first/f.Len, ir.CeilDiv(end, f.Len)
-	block := make([]float32, f.Len)
-	data = make([]byte, 0, (to-from)*f.Len*4)
-	for i := from; i < to; i++ {
-		f.Decode(block, s.host[i*f.Bytes:(i+1)*f.Bytes])
-		for _, x := range block {
-			data = binary.LittleEndian.AppendUint32(data, math.Float32bits(x))
-		}
+	if data, err = hostmem.Make((to-from)*f.Len, 4); len(data) > 0 {
+		simd.DecoderOf(f)(unsafe.Pointer(&data[0]), unsafe.Pointer(&s.host[from*f.Bytes]), to-from)
 	}
-	return data, from * f.Len
+	return data, from * f.Len, err
 }

@@ -30,7 +30,10 @@ func Read(n *graph.Node) ([]byte, error) {
 	rowMajor := shape.IsRowMajor(n.Shape, v.Strides)
 	data := out
 	if s.format != 0 {
-		data, at := s.decoded(first, last+1)
+		data, at, err := s.decoded(first, last+1)
+		if err != nil {
+			return nil, err
+		}
 		gather(out, data, n.Shape, v.Strides, v.Offset-at, size)
 		return out, nil
 	}
