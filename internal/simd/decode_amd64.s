@@ -41,7 +41,7 @@ DATA ramp<>+92(SB)/4, $0x41700000
 GLOBL ramp<>(SB), RODATA|NOPTR, $96
 
 // func decodeQ4_0AVX2(y *byte, b *byte, n int)
-// Requires: AVX, AVX2, F16C
+// Requires: AVX, AVX2, F16C, MMX+
 TEXT ·decodeQ4_0AVX2(SB), NOSPLIT, $0-24
 	MOVQ y+0(FP), AX
 	MOVQ b+8(FP), CX
@@ -50,6 +50,7 @@ TEXT ·decodeQ4_0AVX2(SB), NOSPLIT, $0-24
 block1:
 	DECQ         DX
 	JLT          end2
+	PREFETCHT0   4096(CX)
 	VPBROADCASTW (CX), X0
 	VCVTPH2PS    X0, Y0
 	VPMOVZXBD    2(CX), Y1
@@ -105,7 +106,7 @@ DATA c4_fffffff8<>+28(SB)/4, $0xfffffff8
 GLOBL c4_fffffff8<>(SB), RODATA|NOPTR, $32
 
 // func decodeQ8_0AVX2(y *byte, b *byte, n int)
-// Requires: AVX, AVX2, F16C
+// Requires: AVX, AVX2, F16C, MMX+
 TEXT ·decodeQ8_0AVX2(SB), NOSPLIT, $0-24
 	MOVQ y+0(FP), AX
 	MOVQ b+8(FP), CX
@@ -114,6 +115,7 @@ TEXT ·decodeQ8_0AVX2(SB), NOSPLIT, $0-24
 block3:
 	DECQ         DX
 	JLT          end4
+	PREFETCHT0   4096(CX)
 	VPBROADCASTW (CX), X0
 	VCVTPH2PS    X0, Y0
 	VPMOVSXBD    2(CX), Y1
@@ -141,7 +143,7 @@ end4:
 	RET
 
 // func decodeQ4_KAVX2(y *byte, b *byte, n int)
-// Requires: AVX, AVX2, F16C
+// Requires: AVX, AVX2, F16C, MMX+
 TEXT ·decodeQ4_KAVX2(SB), NOSPLIT, $64-24
 	MOVQ y+0(FP), AX
 	MOVQ b+8(FP), CX
@@ -150,6 +152,9 @@ TEXT ·decodeQ4_KAVX2(SB), NOSPLIT, $64-24
 block5:
 	DECQ         DX
 	JLT          end6
+	PREFETCHT0   4096(CX)
+	PREFETCHT0   4160(CX)
+	PREFETCHT0   4224(CX)
 	MOVL         4(CX), BX
 	MOVL         8(CX), SI
 	MOVL         12(CX), DI
@@ -444,7 +449,7 @@ DATA c4_0<>+28(SB)/4, $0x00000000
 GLOBL c4_0<>(SB), RODATA|NOPTR, $32
 
 // func decodeQ6_KAVX2(y *byte, b *byte, n int)
-// Requires: AVX, AVX2, F16C
+// Requires: AVX, AVX2, F16C, MMX+
 TEXT ·decodeQ6_KAVX2(SB), NOSPLIT, $96-24
 	MOVQ y+0(FP), AX
 	MOVQ b+8(FP), CX
@@ -453,6 +458,10 @@ TEXT ·decodeQ6_KAVX2(SB), NOSPLIT, $96-24
 block7:
 	DECQ         DX
 	JLT          end8
+	PREFETCHT0   4096(CX)
+	PREFETCHT0   4160(CX)
+	PREFETCHT0   4224(CX)
+	PREFETCHT0   4288(CX)
 	VPBROADCASTW 208(CX), X0
 	VCVTPH2PS    X0, Y0
 	VPMOVSXBD    192(CX), Y1
@@ -746,7 +755,7 @@ DATA c4_42000000<>+28(SB)/4, $0x42000000
 GLOBL c4_42000000<>(SB), RODATA|NOPTR, $32
 
 // func decodeQ4_0AVX512(y *byte, b *byte, n int)
-// Requires: AVX, AVX2, AVX512F
+// Requires: AVX, AVX2, AVX512F, MMX+
 TEXT ·decodeQ4_0AVX512(SB), NOSPLIT, $0-24
 	MOVQ y+0(FP), AX
 	MOVQ b+8(FP), CX
@@ -755,6 +764,7 @@ TEXT ·decodeQ4_0AVX512(SB), NOSPLIT, $0-24
 block1:
 	DECQ         DX
 	JLT          end2
+	PREFETCHT0   4096(CX)
 	VPBROADCASTW (CX), Y0
 	VCVTPH2PS    Y0, Z0
 	VMULPS       ramp<>+0(SB), Z0, Z0
@@ -773,7 +783,7 @@ end2:
 	RET
 
 // func decodeQ8_0AVX512(y *byte, b *byte, n int)
-// Requires: AVX, AVX2, AVX512F
+// Requires: AVX, AVX2, AVX512F, MMX+
 TEXT ·decodeQ8_0AVX512(SB), NOSPLIT, $0-24
 	MOVQ y+0(FP), AX
 	MOVQ b+8(FP), CX
@@ -782,6 +792,7 @@ TEXT ·decodeQ8_0AVX512(SB), NOSPLIT, $0-24
 block3:
 	DECQ         DX
 	JLT          end4
+	PREFETCHT0   4096(CX)
 	VPBROADCASTW (CX), Y0
 	VCVTPH2PS    Y0, Z0
 	VPMOVSXBD    2(CX), Z1
@@ -801,7 +812,7 @@ end4:
 	RET
 
 // func decodeQ4_KAVX512(y *byte, b *byte, n int)
-// Requires: AVX, AVX2, AVX512F
+// Requires: AVX, AVX2, AVX512F, MMX+
 TEXT ·decodeQ4_KAVX512(SB), NOSPLIT, $64-24
 	MOVQ y+0(FP), AX
 	MOVQ b+8(FP), CX
@@ -810,6 +821,9 @@ TEXT ·decodeQ4_KAVX512(SB), NOSPLIT, $64-24
 block5:
 	DECQ         DX
 	JLT          end6
+	PREFETCHT0   4096(CX)
+	PREFETCHT0   4160(CX)
+	PREFETCHT0   4224(CX)
 	MOVL         4(CX), BX
 	MOVL         8(CX), SI
 	MOVL         12(CX), DI
@@ -934,7 +948,7 @@ end6:
 	RET
 
 // func decodeQ6_KAVX512(y *byte, b *byte, n int)
-// Requires: AVX, AVX2, AVX512F, AVX512VL
+// Requires: AVX, AVX2, AVX512F, AVX512VL, MMX+
 TEXT ·decodeQ6_KAVX512(SB), NOSPLIT, $96-24
 	MOVQ y+0(FP), AX
 	MOVQ b+8(FP), CX
@@ -943,6 +957,10 @@ TEXT ·decodeQ6_KAVX512(SB), NOSPLIT, $96-24
 block7:
 	DECQ         DX
 	JLT          end8
+	PREFETCHT0   4096(CX)
+	PREFETCHT0   4160(CX)
+	PREFETCHT0   4224(CX)
+	PREFETCHT0   4288(CX)
 	VPBROADCASTW 208(CX), Y0
 	VCVTPH2PS    Y0, Z0
 	VPMOVSXBD    192(CX), Z1

@@ -29,6 +29,10 @@ type decoder struct {
 	ramp  operand.Mem // numbers in steps of 1 from lowest on
 }
 
+// ahead is how far, in bytes, blocks are read into the cache ahead of their turn: processors by themselves
+// do not look beyond the end of a page.
+const ahead = 4096
+
 // lowest is the least number of a table of levels.
 const lowest = -8
 
@@ -48,6 +52,9 @@ func (f *file) decoders() {
 			t.Label(next)
 			t.DECQ(p[2])
 			t.jump(t.JLT, end)
+			for line := 0; line < x.bytes; line += 64 {
+				t.PREFETCHT0(w.at(ahead + line))
+			}
 			x.body(w)
 			t.ADDQ(operand.I32(4*x.len), w.y)
 			t.ADDQ(operand.I32(x.bytes), w.b)
