@@ -135,11 +135,11 @@ type dotProduct struct {
 	affine             // of the right factor
 	typ                ir.DType
 	arg                int
-	decode             simd.Decoder // of a format, or nil
-	raw                int          // scratch for decoded parts of columns
-	stride             int          // between columns, in elements
-	from               int          // bytes of an element of the left factor
-	rows, cols, depths int          // indices of sets of lanes
+	blocks             simd.Blocks // of a format
+	raw                int         // scratch for decoded parts of columns
+	stride             int         // between columns, in elements
+	from               int         // bytes of an element of the left factor
+	rows, cols, depths int         // indices of sets of lanes
 }
 
 // dotProduct emits sum i, whose operand is the left factor, with instruction y as the right one.
@@ -148,7 +148,7 @@ func (a *assembler) dotProduct(i, y int) int {
 	typ := a.space.Args[in.Arg].DType
 	p := &dotProduct{affine: a.affine(in.View.Off, in.View.Coef, 0), typ: typ, arg: in.Arg, from: in.Type.Size()}
 	if f := typ.Format(); f != nil {
-		p.decode, typ = simd.DecoderOf(f), in.Type
+		p.blocks, typ = simd.BlocksOf(f), in.Type
 	}
 	p.DotTile = simd.DotTiles[typ]
 	lanes := ir.Axes(a.schedule.lanes...)
@@ -173,7 +173,7 @@ func doDots(f *activation, s *op) {
 		clear(unsafe.Slice((*byte)(c), m*n*p.from))
 	}
 	rows, cols, part := even(m, p.Rows, 1), n, even(k, dotPart, 16)
-	if p.decode != nil {
+	if p.blocks.Decode != nil {
 		p.decodeColumns(f, c, a, b, m, n, k, rows)
 		return
 	}
@@ -193,15 +193,29 @@ func doDots(f *activation, s *op) {
 // decodedColumns is the number of columns of which parts are decoded at a time.
 const decodedColumns = 4
 
-// decodeColumns is doDots of columns in a format: parts of a few are decoded to the first-level cache.
+// decodeColumns is doDots of columns in a format: parts of a few are decoded to the first-level cache, or
+// multiplied as they are decoded if there is one row.
 func (p *dotProduct) decodeColumns(f *activation, c, a, b unsafe.Pointer, m, n, k, rows int) {
 	to := unsafe.Add(f.mem, p.raw)
+	if m == 1 && p.blocks.Dot != nil && n > 0 {
+		cols := n
+		if k > dotPart {
+			cols = 1
+		}
+		for j := 0; j < n; j += cols {
+			for at := 0; at < k; at += dotPart {
+				p.blocks.Dot(unsafe.Add(c, j*p.from), unsafe.Add(a, at*p.from), unsafe.Add(b, p.typ.Bytes(j*p.stride+at)),
+					cols, min(dotPart, k-at)/p.typ.Unit(), p.typ.Bytes(p.stride), at)
+			}
+		}
+		return
+	}
 	for j := 0; j < n; j += decodedColumns {
 		cols := min(decodedColumns, n-j)
 		for at := 0; at < k; at += dotPart {
 			depth := min(dotPart, k-at)
 			for col := range cols {
-				p.decode(unsafe.Add(to, col*depth*p.from), unsafe.Add(b, p.typ.Bytes((j+col)*p.stride+at)), depth/p.typ.Unit())
+				p.blocks.Decode(unsafe.Add(to, col*depth*p.from), unsafe.Add(b, p.typ.Bytes((j+col)*p.stride+at)), depth/p.typ.Unit())
 			}
 			for i := 0; i < m; i += rows {
 				p.Dots(unsafe.Add(c, (i*n+j)*p.from), unsafe.Add(a, (i*k+at)*p.from), to, min(rows, m-i), cols, depth, n, k, depth, at)

@@ -15,7 +15,7 @@ type load struct {
 	kept    bool // a copy, because the memory changes before the last use
 	widen   simd.Unary
 	format  *ir.Format // of the elements in memory; nil if they are of a type
-	decoder simd.Decoder
+	decoder func(y, b unsafe.Pointer, n int)
 	raw     int // scratch for halves before they are widened, or for decoded runs
 	fill    uint64
 	guards  []guard
@@ -49,7 +49,7 @@ func (a *assembler) load(i int) int {
 		elem = a.space.Args[in.Arg].DType
 		l.affine = a.affine(in.View.Off, in.View.Coef, lanes)
 		if l.format = elem.Format(); l.format != nil {
-			elem, l.decoder = in.Type, simd.DecoderOf(l.format)
+			elem, l.decoder = in.Type, simd.BlocksOf(l.format).Decode
 		}
 		if elem.IsHalf() {
 			l.widen = simd.Casts[elem][ir.Float32]

@@ -254,7 +254,7 @@ func (a *assembler) extra(s *op, lanes int) {
 	if s.load != nil && s.load.format != nil {
 		s.load.raw = take(4)
 	}
-	if s.dots != nil && s.dots.decode != nil {
+	if s.dots != nil && s.dots.blocks.Decode != nil {
 		s.dots.raw = a.scratch
 		a.scratch += decodedColumns * dotPart * 4
 	}

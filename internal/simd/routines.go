@@ -21,7 +21,7 @@ type routines struct {
 	fills      []fillRow
 	products   []productRow
 	dotTiles   []dotTileRow
-	decoders   []decoderRow
+	blocks     []blocksRow
 	threefry   Quaternary
 
 	moveRows    func(dst, src unsafe.Pointer, rows, bytes, d, s int)
@@ -85,9 +85,9 @@ type dotTileRow struct {
 	f   DotTile
 }
 
-type decoderRow struct {
+type blocksRow struct {
 	format string
-	f      Decoder
+	f      Blocks
 }
 
 func (r routines) install() {
@@ -133,8 +133,8 @@ func (r routines) install() {
 	for _, row := range r.dotTiles {
 		DotTiles[row.typ] = row.f
 	}
-	for _, row := range r.decoders {
-		decoders[row.format] = row.f
+	for _, row := range r.blocks {
+		blocks[row.format] = row.f
 	}
 	for size, f := range r.transposers {
 		if f != nil {

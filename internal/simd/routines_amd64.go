@@ -185,11 +185,11 @@ var routinesAVX2 = routines{
 		{ir.Float16, DotTile{4, dotsF16AVX2}},
 		{ir.BFloat16, DotTile{4, dotsBF16AVX2}},
 	},
-	decoders: []decoderRow{
-		{"Q4_0", decodeQ4_0AVX2},
-		{"Q8_0", decodeQ8_0AVX2},
-		{"Q4_K", decodeQ4_KAVX2},
-		{"Q6_K", decodeQ6_KAVX2},
+	blocks: []blocksRow{
+		{"Q4_0", Blocks{decodeQ4_0AVX2, dotBlocksQ4_0AVX2}},
+		{"Q8_0", Blocks{decodeQ8_0AVX2, dotBlocksQ8_0AVX2}},
+		{"Q4_K", Blocks{decodeQ4_KAVX2, dotBlocksQ4_KAVX2}},
+		{"Q6_K", Blocks{decodeQ6_KAVX2, dotBlocksQ6_KAVX2}},
 	},
 	threefry:    threefryAVX2,
 	moveRows:    moveRowsAVX2,
@@ -388,11 +388,11 @@ var routinesAVX512 = routines{
 		{ir.Float16, DotTile{8, dotsF16AVX512}},
 		{ir.BFloat16, DotTile{8, dotsBF16AVX512}},
 	},
-	decoders: []decoderRow{
-		{"Q4_0", decodeQ4_0AVX512},
-		{"Q8_0", decodeQ8_0AVX512},
-		{"Q4_K", decodeQ4_KAVX512},
-		{"Q6_K", decodeQ6_KAVX512},
+	blocks: []blocksRow{
+		{"Q4_0", Blocks{decodeQ4_0AVX512, dotBlocksQ4_0AVX512}},
+		{"Q8_0", Blocks{decodeQ8_0AVX512, dotBlocksQ8_0AVX512}},
+		{"Q4_K", Blocks{decodeQ4_KAVX512, dotBlocksQ4_KAVX512}},
+		{"Q6_K", Blocks{decodeQ6_KAVX512, dotBlocksQ6_KAVX512}},
 	},
 	threefry:    threefryAVX512,
 	moveRows:    moveRowsAVX512,

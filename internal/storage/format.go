@@ -49,7 +49,7 @@ func (s *Storage) decoded(first, end int) (data []byte, at int, err error) {
 	f := s.format.Format()
 	from, to := first/f.Len, ir.CeilDiv(end, f.Len)
 	if data, err = hostmem.Make((to-from)*f.Len, 4); len(data) > 0 {
-		simd.DecoderOf(f)(unsafe.Pointer(&data[0]), unsafe.Pointer(&s.host[from*f.Bytes]), to-from)
+		simd.BlocksOf(f).Decode(unsafe.Pointer(&data[0]), unsafe.Pointer(&s.host[from*f.Bytes]), to-from)
 	}
 	return data, from * f.Len, err
 }

@@ -8,25 +8,28 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// blockFormats are the formats that have a routine of simd.DecoderOf: see package blocks for what
-// their bytes are.
-var blockFormats = []struct {
-	name       string
-	len, bytes int // of a block
-	body       func(*decoder)
-}{
+// blockFormats are the formats that have routines of simd.BlocksOf: see package blocks for what their
+// bytes are.
+var blockFormats = []blockFormat{
 	{"Q4_0", 32, 18, (*decoder).q4},
 	{"Q8_0", 32, 34, (*decoder).q8},
 	{"Q4_K", 256, 144, (*decoder).q4k},
 	{"Q6_K", 256, 210, (*decoder).q6k},
 }
 
-// A decoder writes a routine that decodes blocks from b to y.
+type blockFormat struct {
+	name       string
+	len, bytes int // of a block
+	body       func(*decoder)
+}
+
+// A decoder writes the decoding of a block at b.
 type decoder struct {
 	avx
-	y, b  reg.GPVirtual
+	b     reg.GPVirtual
 	lanes int
-	ramp  operand.Mem // numbers in steps of 1 from lowest on
+	ramp  operand.Mem        // numbers in steps of 1 from lowest on
+	put   func(x vec, i int) // takes a vector of numbers, of which the first is number i of the block
 }
 
 // ahead is how far, in bytes, blocks are read into the cache ahead of their turn: processors by themselves
@@ -36,8 +39,8 @@ const ahead = 4096
 // lowest is the least number of a table of levels.
 const lowest = -8
 
-// decoders writes the routines of simd.DecoderOf.
-func (f *file) decoders() {
+// blocks writes the routines of simd.BlocksOf.
+func (f *file) blocks() {
 	ramp := f.targets[0].StaticGlobal("ramp")
 	f.targets[0].DataAttributes(attr.RODATA | attr.NOPTR)
 	for i := range 16 - lowest {
@@ -45,25 +48,62 @@ func (f *file) decoders() {
 	}
 	for _, t := range f.targets {
 		for _, x := range blockFormats {
-			name := "decode" + x.name
-			p := t.begin(name, "func(y, b *byte, n int)", "y", "b", "n")
-			w := &decoder{t.singles(), p[0], p[1], t.width / 4, ramp}
-			next, end := t.label("block"), t.label("end")
-			t.Label(next)
-			t.DECQ(p[2])
+			w := &decoder{avx: t.singles(), lanes: t.width / 4, ramp: ramp}
+			t.row("blocks", "%q, Blocks{decode%[1]s%[2]s, dotBlocks%[1]s%[2]s}", x.name, t.level)
+
+			p := t.begin("decode"+x.name, "func(y, b *byte, n int)", "y", "b", "n")
+			w.b, w.put = p[1], func(x vec, i int) { t.VMOVUPS(x, operand.Mem{Base: p[0], Disp: 4 * i}) }
+			w.loop(x, p[0], p[2])
+			t.end()
+
+			p = t.begin("dotBlocks"+x.name, "func(c, a, b *byte, columns, n, ldb, add int)", "c", "a", "b", "columns", "n", "ldb", "add")
+			column, store, end := t.label("column"), t.label("store"), t.label("end")
+			t.Label(column)
+			t.DECQ(p[3])
 			t.jump(t.JLT, end)
-			for line := 0; line < x.bytes; line += 64 {
-				t.PREFETCHT0(w.at(ahead + line))
+			a, n := t.GP64(), t.GP64()
+			w.b = t.GP64()
+			t.MOVQ(p[1], a)
+			t.MOVQ(p[2], w.b)
+			t.MOVQ(p[4], n)
+			var sums [4]vec
+			for i := range sums {
+				sums[i] = t.broadcast(f32(0))
 			}
-			x.body(w)
-			t.ADDQ(operand.I32(4*x.len), w.y)
-			t.ADDQ(operand.I32(x.bytes), w.b)
-			t.jump(t.JMP, next)
+			w.put = func(x vec, i int) {
+				t.do("VFMADD231PS", operand.Mem{Base: a, Disp: 4 * i}, x, sums[i/w.lanes%len(sums)])
+			}
+			w.loop(x, a, n)
+			sum := w.add(w.add(sums[0], sums[1]), w.add(sums[2], sums[3]))
+			sum = (&dotsWriter{target: t, weight: weight{lane: 4}, lanes: w.avx}).sums([]vec{sum})[0]
+			t.TESTQ(p[6], p[6])
+			t.jump(t.JZ, store)
+			t.VADDSS(operand.Mem{Base: p[0]}, sum, sum)
+			t.Label(store)
+			t.VMOVSS(sum, operand.Mem{Base: p[0]})
+			t.ADDQ(operand.I32(4), p[0])
+			t.ADDQ(p[5], p[2])
+			t.jump(t.JMP, column)
 			t.Label(end)
 			t.end()
-			t.row("decoders", "%q, %s", x.name, name+t.level)
 		}
 	}
+}
+
+// loop decodes n blocks, and moves y by their numbers.
+func (w *decoder) loop(x blockFormat, y, n reg.GPVirtual) {
+	next, end := w.label("block"), w.label("end")
+	w.Label(next)
+	w.DECQ(n)
+	w.jump(w.JLT, end)
+	for line := 0; line < x.bytes; line += 64 {
+		w.PREFETCHT0(w.at(ahead + line))
+	}
+	x.body(w)
+	w.ADDQ(operand.I32(4*x.len), y)
+	w.ADDQ(operand.I32(x.bytes), w.b)
+	w.jump(w.JMP, next)
+	w.Label(end)
 }
 
 // at is the byte of the block at an offset.
@@ -77,10 +117,7 @@ func (w *decoder) half(offset int) vec {
 // codes returns bytes as integers, one in each lane.
 func (w *decoder) codes(m operand.Mem) vec { return w.v("VPMOVZXBD", m) }
 
-// put stores a vector of numbers from number i of the block on.
-func (w *decoder) put(x vec, i int) { w.VMOVUPS(x, operand.Mem{Base: w.y, Disp: 4 * i}) }
-
-// nibbles stores the numbers of codes in n bytes from an offset on: from number i on those of the low
+// nibbles puts the numbers of codes in n bytes from an offset on: from number i on those of the low
 // halves, after them those of the high ones.
 func (w *decoder) nibbles(offset, n, i int, low, high func(codes vec) vec) {
 	for k := 0; k < n; k += w.lanes {
