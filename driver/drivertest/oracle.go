@@ -20,8 +20,8 @@ import (
 type Reference struct {
 	// The device's limits; to be set before it is used.
 	Types    []ir.DType
-	Blocks   bool
-	Bindings int // buffers of one kernel, 0 for no limit
+	Blocks   bool // false by default: schedules of GPUs load no formats
+	Bindings int  // buffers of one kernel, 0 for no limit
 	Machine  ir.Machine
 	Memory   int  // bytes held at once
 	Async    bool // work is done when its results are asked for
@@ -49,7 +49,7 @@ type Reference struct {
 
 // Oracle returns a [Reference] that has every type and a gigabyte of memory.
 func Oracle() *Reference {
-	return &Reference{Types: ir.DTypes, Blocks: true, Memory: 1 << 30, Templates: map[string]int{}}
+	return &Reference{Types: ir.DTypes, Memory: 1 << 30, Templates: map[string]int{}}
 }
 
 // A HostArg is a driver.Arg with the bytes of its buffer.

@@ -13,7 +13,11 @@ var (
 	seed   = flag.Uint64("seed", 1, "what they depend on")
 )
 
-func open() (driver.Device, error) { return Oracle(), nil }
+func open() (driver.Device, error) {
+	r := Oracle()
+	r.Blocks = true
+	return r, nil
+}
 
 func TestRandom(t *testing.T) { Random(t, open, *graphs, *seed) }
 
