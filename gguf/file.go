@@ -130,8 +130,8 @@ func (f *File) Names() []string { return f.tensors.Names() }
 // Tensors describes the tensors, in the order of the file.
 func (f *File) Tensors() []Info { return f.infos }
 
-// Tensor reads a tensor. Of a quantised type it has float32 elements that stay in their blocks in memory:
-// operations decode what they read.
+// Tensor reads a tensor. A quantised one has float32 elements that stay in their blocks in memory, and
+// operations decode the blocks that they read.
 func (f *File) Tensor(name string) (tensor.Tensor, error) {
 	t, err := f.tensors.Tensor(name)
 	if err != nil {

@@ -183,3 +183,19 @@ func ExampleRawKernel() {
 	fmt.Println(k.Result().Kind, k.Result().Len)
 	// Output: out 4
 }
+
+// A block of four elements has a scale, and one bit for each of them: 1 is the scale, 0 its negative.
+func ExampleAddFormat() {
+	signs := ir.AddFormat(ir.Format{Name: "signs", Len: 4, Bytes: 2, Decode: func(y []float32, b []byte) {
+		for i := range y {
+			y[i] = float32(b[i/4*2])
+			if b[i/4*2+1]>>(i%4)&1 == 0 {
+				y[i] = -y[i]
+			}
+		}
+	}})
+	y := make([]float32, 4)
+	signs.Format().Decode(y, []byte{3, 0b0101})
+	fmt.Println(signs, signs.Bytes(4096), y)
+	// Output: signs 2048 [3 -3 3 -3]
+}

@@ -95,7 +95,7 @@ func quantised(t *testing.T, dir, name string) (blocks, plain string) {
 	return blocks, write(f, func(gguf.Info) gguf.Type { return float })
 }
 
-// A quantised model computes what one of the decoded numbers does, and its matrices stay quantised in
+// A quantised model computes the same as a model of the decoded numbers, and its matrices stay quantised in
 // memory, whatever was computed from them.
 func TestQuantised(t *testing.T) {
 	for _, name := range []string{"Q8_0", "Q4_0", "Q5_1", "IQ4_NL", "MXFP4"} {

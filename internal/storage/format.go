@@ -11,7 +11,7 @@ import (
 )
 
 // Elements on the host may be in an ir.Format. Devices whose Limits.Blocks is set read them as they
-// are, others get a copy that is decoded once, and readers on the host decode what they read.
+// are, others get a copy that is decoded once, and readers on the host decode each time.
 
 // TypeOn returns the type in which a device, nil for one that reads formats, has the elements of nodes of a type.
 func (s *Storage) TypeOn(d *Device, node ir.DType) ir.DType {
