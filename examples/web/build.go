@@ -28,7 +28,7 @@ const module = "github.com/tensorken/tensorken/"
 // that is a sixth of a program's size, and no loss of speed.
 var buildFlags = []string{
 	"-trimpath", "-ldflags=-s -w",
-	"-gcflags=all=-l", "-gcflags=" + module + "internal/simd=", "-gcflags=" + module + "internal/cpu=",
+	"-gcflags=all=-l", "-gcflags=" + module + "internal/simd=",
 }
 
 // A page is site/NAME.html within site/layout.html. Its program, if it has one, is the folder
