@@ -24,7 +24,7 @@ import (
 
 const module = "github.com/tensorken/tensorken/"
 
-// buildFlags make programs small. Only the packages that compute on the CPU inline functions:
+// buildFlags make programs small. Only the package that computes on the CPU inlines functions:
 // that is a sixth of a program's size, and no loss of speed.
 var buildFlags = []string{
 	"-trimpath", "-ldflags=-s -w",
