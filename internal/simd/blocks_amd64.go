@@ -13,6 +13,18 @@ func decodeQ4_0AVX2(y unsafe.Pointer, b unsafe.Pointer, n int)
 func dotBlocksQ4_0AVX2(c unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, columns int, n int, ldb int, add int)
 
 //go:noescape
+func decodeQ4_1AVX2(y unsafe.Pointer, b unsafe.Pointer, n int)
+
+//go:noescape
+func dotBlocksQ4_1AVX2(c unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, columns int, n int, ldb int, add int)
+
+//go:noescape
+func decodeQ5_0AVX2(y unsafe.Pointer, b unsafe.Pointer, n int)
+
+//go:noescape
+func dotBlocksQ5_0AVX2(c unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, columns int, n int, ldb int, add int)
+
+//go:noescape
 func decodeQ8_0AVX2(y unsafe.Pointer, b unsafe.Pointer, n int)
 
 //go:noescape
@@ -25,16 +37,52 @@ func decodeQ4_KAVX2(y unsafe.Pointer, b unsafe.Pointer, n int)
 func dotBlocksQ4_KAVX2(c unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, columns int, n int, ldb int, add int)
 
 //go:noescape
+func decodeQ5_KAVX2(y unsafe.Pointer, b unsafe.Pointer, n int)
+
+//go:noescape
+func dotBlocksQ5_KAVX2(c unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, columns int, n int, ldb int, add int)
+
+//go:noescape
 func decodeQ6_KAVX2(y unsafe.Pointer, b unsafe.Pointer, n int)
 
 //go:noescape
 func dotBlocksQ6_KAVX2(c unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, columns int, n int, ldb int, add int)
 
 //go:noescape
+func decodeIQ4_NLAVX2(y unsafe.Pointer, b unsafe.Pointer, n int)
+
+//go:noescape
+func dotBlocksIQ4_NLAVX2(c unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, columns int, n int, ldb int, add int)
+
+//go:noescape
+func decodeIQ4_XSAVX2(y unsafe.Pointer, b unsafe.Pointer, n int)
+
+//go:noescape
+func dotBlocksIQ4_XSAVX2(c unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, columns int, n int, ldb int, add int)
+
+//go:noescape
+func decodeMXFP4AVX2(y unsafe.Pointer, b unsafe.Pointer, n int)
+
+//go:noescape
+func dotBlocksMXFP4AVX2(c unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, columns int, n int, ldb int, add int)
+
+//go:noescape
 func decodeQ4_0AVX512(y unsafe.Pointer, b unsafe.Pointer, n int)
 
 //go:noescape
 func dotBlocksQ4_0AVX512(c unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, columns int, n int, ldb int, add int)
+
+//go:noescape
+func decodeQ4_1AVX512(y unsafe.Pointer, b unsafe.Pointer, n int)
+
+//go:noescape
+func dotBlocksQ4_1AVX512(c unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, columns int, n int, ldb int, add int)
+
+//go:noescape
+func decodeQ5_0AVX512(y unsafe.Pointer, b unsafe.Pointer, n int)
+
+//go:noescape
+func dotBlocksQ5_0AVX512(c unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, columns int, n int, ldb int, add int)
 
 //go:noescape
 func decodeQ8_0AVX512(y unsafe.Pointer, b unsafe.Pointer, n int)
@@ -49,7 +97,31 @@ func decodeQ4_KAVX512(y unsafe.Pointer, b unsafe.Pointer, n int)
 func dotBlocksQ4_KAVX512(c unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, columns int, n int, ldb int, add int)
 
 //go:noescape
+func decodeQ5_KAVX512(y unsafe.Pointer, b unsafe.Pointer, n int)
+
+//go:noescape
+func dotBlocksQ5_KAVX512(c unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, columns int, n int, ldb int, add int)
+
+//go:noescape
 func decodeQ6_KAVX512(y unsafe.Pointer, b unsafe.Pointer, n int)
 
 //go:noescape
 func dotBlocksQ6_KAVX512(c unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, columns int, n int, ldb int, add int)
+
+//go:noescape
+func decodeIQ4_NLAVX512(y unsafe.Pointer, b unsafe.Pointer, n int)
+
+//go:noescape
+func dotBlocksIQ4_NLAVX512(c unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, columns int, n int, ldb int, add int)
+
+//go:noescape
+func decodeIQ4_XSAVX512(y unsafe.Pointer, b unsafe.Pointer, n int)
+
+//go:noescape
+func dotBlocksIQ4_XSAVX512(c unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, columns int, n int, ldb int, add int)
+
+//go:noescape
+func decodeMXFP4AVX512(y unsafe.Pointer, b unsafe.Pointer, n int)
+
+//go:noescape
+func dotBlocksMXFP4AVX512(c unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, columns int, n int, ldb int, add int)

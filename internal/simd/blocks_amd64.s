@@ -14,31 +14,131 @@ DATA tail<>+48(SB)/8, $0x0000000000000000
 DATA tail<>+56(SB)/8, $0x0000000000000000
 GLOBL tail<>(SB), RODATA|NOPTR, $64
 
-DATA ramp<>+0(SB)/4, $0xc1000000
-DATA ramp<>+4(SB)/4, $0xc0e00000
-DATA ramp<>+8(SB)/4, $0xc0c00000
-DATA ramp<>+12(SB)/4, $0xc0a00000
-DATA ramp<>+16(SB)/4, $0xc0800000
-DATA ramp<>+20(SB)/4, $0xc0400000
-DATA ramp<>+24(SB)/4, $0xc0000000
-DATA ramp<>+28(SB)/4, $0xbf800000
-DATA ramp<>+32(SB)/4, $0x00000000
-DATA ramp<>+36(SB)/4, $0x3f800000
-DATA ramp<>+40(SB)/4, $0x40000000
-DATA ramp<>+44(SB)/4, $0x40400000
-DATA ramp<>+48(SB)/4, $0x40800000
-DATA ramp<>+52(SB)/4, $0x40a00000
-DATA ramp<>+56(SB)/4, $0x40c00000
-DATA ramp<>+60(SB)/4, $0x40e00000
-DATA ramp<>+64(SB)/4, $0x41000000
-DATA ramp<>+68(SB)/4, $0x41100000
-DATA ramp<>+72(SB)/4, $0x41200000
-DATA ramp<>+76(SB)/4, $0x41300000
-DATA ramp<>+80(SB)/4, $0x41400000
-DATA ramp<>+84(SB)/4, $0x41500000
-DATA ramp<>+88(SB)/4, $0x41600000
-DATA ramp<>+92(SB)/4, $0x41700000
-GLOBL ramp<>(SB), RODATA|NOPTR, $96
+DATA e2m1<>+0(SB)/4, $0x00000000
+DATA e2m1<>+4(SB)/4, $0x3f800000
+DATA e2m1<>+8(SB)/4, $0x40000000
+DATA e2m1<>+12(SB)/4, $0x40400000
+DATA e2m1<>+16(SB)/4, $0x40800000
+DATA e2m1<>+20(SB)/4, $0x40c00000
+DATA e2m1<>+24(SB)/4, $0x41000000
+DATA e2m1<>+28(SB)/4, $0x41400000
+DATA e2m1<>+32(SB)/4, $0x00000000
+DATA e2m1<>+36(SB)/4, $0xbf800000
+DATA e2m1<>+40(SB)/4, $0xc0000000
+DATA e2m1<>+44(SB)/4, $0xc0400000
+DATA e2m1<>+48(SB)/4, $0xc0800000
+DATA e2m1<>+52(SB)/4, $0xc0c00000
+DATA e2m1<>+56(SB)/4, $0xc1000000
+DATA e2m1<>+60(SB)/4, $0xc1400000
+GLOBL e2m1<>(SB), RODATA|NOPTR, $64
+
+DATA even<>+0(SB)/4, $0x00000000
+DATA even<>+4(SB)/4, $0x00000002
+DATA even<>+8(SB)/4, $0x00000004
+DATA even<>+12(SB)/4, $0x00000006
+DATA even<>+16(SB)/4, $0x00000008
+DATA even<>+20(SB)/4, $0x0000000a
+DATA even<>+24(SB)/4, $0x0000000c
+DATA even<>+28(SB)/4, $0x0000000e
+GLOBL even<>(SB), RODATA|NOPTR, $32
+
+DATA fourth<>+0(SB)/4, $0x00000000
+DATA fourth<>+4(SB)/4, $0x00000004
+DATA fourth<>+8(SB)/4, $0x00000008
+DATA fourth<>+12(SB)/4, $0x0000000c
+DATA fourth<>+16(SB)/4, $0x00000010
+DATA fourth<>+20(SB)/4, $0x00000014
+DATA fourth<>+24(SB)/4, $0x00000018
+DATA fourth<>+28(SB)/4, $0x0000001c
+GLOBL fourth<>(SB), RODATA|NOPTR, $32
+
+DATA lanes<>+0(SB)/4, $0x00000000
+DATA lanes<>+4(SB)/4, $0x00000001
+DATA lanes<>+8(SB)/4, $0x00000002
+DATA lanes<>+12(SB)/4, $0x00000003
+DATA lanes<>+16(SB)/4, $0x00000004
+DATA lanes<>+20(SB)/4, $0x00000005
+DATA lanes<>+24(SB)/4, $0x00000006
+DATA lanes<>+28(SB)/4, $0x00000007
+DATA lanes<>+32(SB)/4, $0x00000008
+DATA lanes<>+36(SB)/4, $0x00000009
+DATA lanes<>+40(SB)/4, $0x0000000a
+DATA lanes<>+44(SB)/4, $0x0000000b
+DATA lanes<>+48(SB)/4, $0x0000000c
+DATA lanes<>+52(SB)/4, $0x0000000d
+DATA lanes<>+56(SB)/4, $0x0000000e
+DATA lanes<>+60(SB)/4, $0x0000000f
+DATA lanes<>+64(SB)/4, $0x00000010
+DATA lanes<>+68(SB)/4, $0x00000011
+DATA lanes<>+72(SB)/4, $0x00000012
+DATA lanes<>+76(SB)/4, $0x00000013
+DATA lanes<>+80(SB)/4, $0x00000014
+DATA lanes<>+84(SB)/4, $0x00000015
+DATA lanes<>+88(SB)/4, $0x00000016
+DATA lanes<>+92(SB)/4, $0x00000017
+DATA lanes<>+96(SB)/4, $0x00000018
+DATA lanes<>+100(SB)/4, $0x00000019
+DATA lanes<>+104(SB)/4, $0x0000001a
+DATA lanes<>+108(SB)/4, $0x0000001b
+DATA lanes<>+112(SB)/4, $0x0000001c
+DATA lanes<>+116(SB)/4, $0x0000001d
+DATA lanes<>+120(SB)/4, $0x0000001e
+DATA lanes<>+124(SB)/4, $0x0000001f
+GLOBL lanes<>(SB), RODATA|NOPTR, $128
+
+DATA nonLinear<>+0(SB)/4, $0xc2fe0000
+DATA nonLinear<>+4(SB)/4, $0xc2d00000
+DATA nonLinear<>+8(SB)/4, $0xc2a60000
+DATA nonLinear<>+12(SB)/4, $0xc2820000
+DATA nonLinear<>+16(SB)/4, $0xc2440000
+DATA nonLinear<>+20(SB)/4, $0xc20c0000
+DATA nonLinear<>+24(SB)/4, $0xc1b00000
+DATA nonLinear<>+28(SB)/4, $0xc1200000
+DATA nonLinear<>+32(SB)/4, $0x3f800000
+DATA nonLinear<>+36(SB)/4, $0x41500000
+DATA nonLinear<>+40(SB)/4, $0x41c80000
+DATA nonLinear<>+44(SB)/4, $0x42180000
+DATA nonLinear<>+48(SB)/4, $0x42540000
+DATA nonLinear<>+52(SB)/4, $0x428a0000
+DATA nonLinear<>+56(SB)/4, $0x42b20000
+DATA nonLinear<>+60(SB)/4, $0x42e20000
+GLOBL nonLinear<>(SB), RODATA|NOPTR, $64
+
+DATA signed<>+0(SB)/4, $0xc1000000
+DATA signed<>+4(SB)/4, $0xc0e00000
+DATA signed<>+8(SB)/4, $0xc0c00000
+DATA signed<>+12(SB)/4, $0xc0a00000
+DATA signed<>+16(SB)/4, $0xc0800000
+DATA signed<>+20(SB)/4, $0xc0400000
+DATA signed<>+24(SB)/4, $0xc0000000
+DATA signed<>+28(SB)/4, $0xbf800000
+DATA signed<>+32(SB)/4, $0x00000000
+DATA signed<>+36(SB)/4, $0x3f800000
+DATA signed<>+40(SB)/4, $0x40000000
+DATA signed<>+44(SB)/4, $0x40400000
+DATA signed<>+48(SB)/4, $0x40800000
+DATA signed<>+52(SB)/4, $0x40a00000
+DATA signed<>+56(SB)/4, $0x40c00000
+DATA signed<>+60(SB)/4, $0x40e00000
+GLOBL signed<>(SB), RODATA|NOPTR, $64
+
+DATA unsigned<>+0(SB)/4, $0x00000000
+DATA unsigned<>+4(SB)/4, $0x3f800000
+DATA unsigned<>+8(SB)/4, $0x40000000
+DATA unsigned<>+12(SB)/4, $0x40400000
+DATA unsigned<>+16(SB)/4, $0x40800000
+DATA unsigned<>+20(SB)/4, $0x40a00000
+DATA unsigned<>+24(SB)/4, $0x40c00000
+DATA unsigned<>+28(SB)/4, $0x40e00000
+DATA unsigned<>+32(SB)/4, $0x41000000
+DATA unsigned<>+36(SB)/4, $0x41100000
+DATA unsigned<>+40(SB)/4, $0x41200000
+DATA unsigned<>+44(SB)/4, $0x41300000
+DATA unsigned<>+48(SB)/4, $0x41400000
+DATA unsigned<>+52(SB)/4, $0x41500000
+DATA unsigned<>+56(SB)/4, $0x41600000
+DATA unsigned<>+60(SB)/4, $0x41700000
+GLOBL unsigned<>(SB), RODATA|NOPTR, $64
 
 // func decodeQ4_0AVX2(y *byte, b *byte, n int)
 // Requires: AVX, AVX2, F16C, MMX+
@@ -53,29 +153,31 @@ block1:
 	PREFETCHT0   4096(CX)
 	VPBROADCASTW (CX), X0
 	VCVTPH2PS    X0, Y0
-	VPMOVZXBD    2(CX), Y1
-	VANDPS       c4_f<>+0(SB), Y1, Y2
-	VPADDD       c4_fffffff8<>+0(SB), Y2, Y2
-	VCVTDQ2PS    Y2, Y2
-	VMULPS       Y2, Y0, Y2
-	VMOVUPS      Y2, (AX)
-	VPSRLD       $0x04, Y1, Y1
-	VANDPS       c4_f<>+0(SB), Y1, Y1
-	VPADDD       c4_fffffff8<>+0(SB), Y1, Y1
-	VCVTDQ2PS    Y1, Y1
-	VMULPS       Y1, Y0, Y1
-	VMOVUPS      Y1, 64(AX)
-	VPMOVZXBD    10(CX), Y1
-	VANDPS       c4_f<>+0(SB), Y1, Y2
-	VPADDD       c4_fffffff8<>+0(SB), Y2, Y2
-	VCVTDQ2PS    Y2, Y2
-	VMULPS       Y2, Y0, Y2
-	VMOVUPS      Y2, 32(AX)
-	VPSRLD       $0x04, Y1, Y1
-	VANDPS       c4_f<>+0(SB), Y1, Y1
-	VPADDD       c4_fffffff8<>+0(SB), Y1, Y1
-	VCVTDQ2PS    Y1, Y1
-	VMULPS       Y1, Y0, Y0
+	VMULPS       signed<>+0(SB), Y0, Y1
+	VMULPS       signed<>+32(SB), Y0, Y0
+	VPMOVZXBD    2(CX), Y2
+	VPSLLD       $0x1c, Y2, Y3
+	VPERMPS      Y0, Y2, Y4
+	VPERMPS      Y1, Y2, Y5
+	VBLENDVPS    Y3, Y4, Y5, Y3
+	VMOVUPS      Y3, (AX)
+	VPSRLD       $0x04, Y2, Y2
+	VPSLLD       $0x1c, Y2, Y3
+	VPERMPS      Y0, Y2, Y4
+	VPERMPS      Y1, Y2, Y2
+	VBLENDVPS    Y3, Y4, Y2, Y2
+	VMOVUPS      Y2, 64(AX)
+	VPMOVZXBD    10(CX), Y2
+	VPSLLD       $0x1c, Y2, Y3
+	VPERMPS      Y0, Y2, Y4
+	VPERMPS      Y1, Y2, Y5
+	VBLENDVPS    Y3, Y4, Y5, Y3
+	VMOVUPS      Y3, 32(AX)
+	VPSRLD       $0x04, Y2, Y2
+	VPSLLD       $0x1c, Y2, Y3
+	VPERMPS      Y0, Y2, Y0
+	VPERMPS      Y1, Y2, Y1
+	VBLENDVPS    Y3, Y0, Y1, Y0
 	VMOVUPS      Y0, 96(AX)
 	ADDQ         $+128, AX
 	ADDQ         $+18, CX
@@ -84,26 +186,6 @@ block1:
 end2:
 	VZEROUPPER
 	RET
-
-DATA c4_f<>+0(SB)/4, $0x0000000f
-DATA c4_f<>+4(SB)/4, $0x0000000f
-DATA c4_f<>+8(SB)/4, $0x0000000f
-DATA c4_f<>+12(SB)/4, $0x0000000f
-DATA c4_f<>+16(SB)/4, $0x0000000f
-DATA c4_f<>+20(SB)/4, $0x0000000f
-DATA c4_f<>+24(SB)/4, $0x0000000f
-DATA c4_f<>+28(SB)/4, $0x0000000f
-GLOBL c4_f<>(SB), RODATA|NOPTR, $32
-
-DATA c4_fffffff8<>+0(SB)/4, $0xfffffff8
-DATA c4_fffffff8<>+4(SB)/4, $0xfffffff8
-DATA c4_fffffff8<>+8(SB)/4, $0xfffffff8
-DATA c4_fffffff8<>+12(SB)/4, $0xfffffff8
-DATA c4_fffffff8<>+16(SB)/4, $0xfffffff8
-DATA c4_fffffff8<>+20(SB)/4, $0xfffffff8
-DATA c4_fffffff8<>+24(SB)/4, $0xfffffff8
-DATA c4_fffffff8<>+28(SB)/4, $0xfffffff8
-GLOBL c4_fffffff8<>(SB), RODATA|NOPTR, $32
 
 // func dotBlocksQ4_0AVX2(c *byte, a *byte, b *byte, columns int, n int, ldb int, add int)
 // Requires: AVX, AVX2, F16C, FMA3, MMX+
@@ -133,29 +215,31 @@ block6:
 	PREFETCHT0   4096(R11)
 	VPBROADCASTW (R11), X4
 	VCVTPH2PS    X4, Y4
-	VPMOVZXBD    2(R11), Y5
-	VANDPS       c4_f<>+0(SB), Y5, Y6
-	VPADDD       c4_fffffff8<>+0(SB), Y6, Y6
-	VCVTDQ2PS    Y6, Y6
-	VMULPS       Y6, Y4, Y6
-	VFMADD231PS  (R9), Y6, Y0
-	VPSRLD       $0x04, Y5, Y5
-	VANDPS       c4_f<>+0(SB), Y5, Y5
-	VPADDD       c4_fffffff8<>+0(SB), Y5, Y5
-	VCVTDQ2PS    Y5, Y5
-	VMULPS       Y5, Y4, Y5
-	VFMADD231PS  64(R9), Y5, Y2
-	VPMOVZXBD    10(R11), Y5
-	VANDPS       c4_f<>+0(SB), Y5, Y6
-	VPADDD       c4_fffffff8<>+0(SB), Y6, Y6
-	VCVTDQ2PS    Y6, Y6
-	VMULPS       Y6, Y4, Y6
-	VFMADD231PS  32(R9), Y6, Y1
-	VPSRLD       $0x04, Y5, Y5
-	VANDPS       c4_f<>+0(SB), Y5, Y5
-	VPADDD       c4_fffffff8<>+0(SB), Y5, Y5
-	VCVTDQ2PS    Y5, Y5
-	VMULPS       Y5, Y4, Y4
+	VMULPS       signed<>+0(SB), Y4, Y5
+	VMULPS       signed<>+32(SB), Y4, Y4
+	VPMOVZXBD    2(R11), Y6
+	VPSLLD       $0x1c, Y6, Y7
+	VPERMPS      Y4, Y6, Y8
+	VPERMPS      Y5, Y6, Y9
+	VBLENDVPS    Y7, Y8, Y9, Y7
+	VFMADD231PS  (R9), Y7, Y0
+	VPSRLD       $0x04, Y6, Y6
+	VPSLLD       $0x1c, Y6, Y7
+	VPERMPS      Y4, Y6, Y8
+	VPERMPS      Y5, Y6, Y6
+	VBLENDVPS    Y7, Y8, Y6, Y6
+	VFMADD231PS  64(R9), Y6, Y2
+	VPMOVZXBD    10(R11), Y6
+	VPSLLD       $0x1c, Y6, Y7
+	VPERMPS      Y4, Y6, Y8
+	VPERMPS      Y5, Y6, Y9
+	VBLENDVPS    Y7, Y8, Y9, Y7
+	VFMADD231PS  32(R9), Y7, Y1
+	VPSRLD       $0x04, Y6, Y6
+	VPSLLD       $0x1c, Y6, Y7
+	VPERMPS      Y4, Y6, Y4
+	VPERMPS      Y5, Y6, Y5
+	VBLENDVPS    Y7, Y4, Y5, Y4
 	VFMADD231PS  96(R9), Y4, Y3
 	ADDQ         $+128, R9
 	ADDQ         $+18, R11
@@ -197,9 +281,9 @@ DATA c4_0<>+24(SB)/4, $0x00000000
 DATA c4_0<>+28(SB)/4, $0x00000000
 GLOBL c4_0<>(SB), RODATA|NOPTR, $32
 
-// func decodeQ8_0AVX2(y *byte, b *byte, n int)
+// func decodeQ4_1AVX2(y *byte, b *byte, n int)
 // Requires: AVX, AVX2, F16C, MMX+
-TEXT ·decodeQ8_0AVX2(SB), NOSPLIT, $0-24
+TEXT ·decodeQ4_1AVX2(SB), NOSPLIT, $0-24
 	MOVQ y+0(FP), AX
 	MOVQ b+8(FP), CX
 	MOVQ n+16(FP), DX
@@ -210,33 +294,47 @@ block8:
 	PREFETCHT0   4096(CX)
 	VPBROADCASTW (CX), X0
 	VCVTPH2PS    X0, Y0
-	VPMOVSXBD    2(CX), Y1
-	VCVTDQ2PS    Y1, Y1
-	VMULPS       Y0, Y1, Y1
-	VMOVUPS      Y1, (AX)
-	VPMOVSXBD    10(CX), Y1
-	VCVTDQ2PS    Y1, Y1
-	VMULPS       Y0, Y1, Y1
-	VMOVUPS      Y1, 32(AX)
-	VPMOVSXBD    18(CX), Y1
-	VCVTDQ2PS    Y1, Y1
-	VMULPS       Y0, Y1, Y1
+	VPBROADCASTW 2(CX), X1
+	VCVTPH2PS    X1, Y1
+	VMULPS       unsigned<>+0(SB), Y0, Y2
+	VADDPS       Y1, Y2, Y2
+	VMULPS       unsigned<>+32(SB), Y0, Y0
+	VADDPS       Y1, Y0, Y0
+	VPMOVZXBD    4(CX), Y1
+	VPSLLD       $0x1c, Y1, Y3
+	VPERMPS      Y0, Y1, Y4
+	VPERMPS      Y2, Y1, Y5
+	VBLENDVPS    Y3, Y4, Y5, Y3
+	VMOVUPS      Y3, (AX)
+	VPSRLD       $0x04, Y1, Y1
+	VPSLLD       $0x1c, Y1, Y3
+	VPERMPS      Y0, Y1, Y4
+	VPERMPS      Y2, Y1, Y1
+	VBLENDVPS    Y3, Y4, Y1, Y1
 	VMOVUPS      Y1, 64(AX)
-	VPMOVSXBD    26(CX), Y1
-	VCVTDQ2PS    Y1, Y1
-	VMULPS       Y0, Y1, Y0
+	VPMOVZXBD    12(CX), Y1
+	VPSLLD       $0x1c, Y1, Y3
+	VPERMPS      Y0, Y1, Y4
+	VPERMPS      Y2, Y1, Y5
+	VBLENDVPS    Y3, Y4, Y5, Y3
+	VMOVUPS      Y3, 32(AX)
+	VPSRLD       $0x04, Y1, Y1
+	VPSLLD       $0x1c, Y1, Y3
+	VPERMPS      Y0, Y1, Y0
+	VPERMPS      Y2, Y1, Y1
+	VBLENDVPS    Y3, Y0, Y1, Y0
 	VMOVUPS      Y0, 96(AX)
 	ADDQ         $+128, AX
-	ADDQ         $+34, CX
+	ADDQ         $+20, CX
 	JMP          block8
 
 end9:
 	VZEROUPPER
 	RET
 
-// func dotBlocksQ8_0AVX2(c *byte, a *byte, b *byte, columns int, n int, ldb int, add int)
+// func dotBlocksQ4_1AVX2(c *byte, a *byte, b *byte, columns int, n int, ldb int, add int)
 // Requires: AVX, AVX2, F16C, FMA3, MMX+
-TEXT ·dotBlocksQ8_0AVX2(SB), NOSPLIT, $0-56
+TEXT ·dotBlocksQ4_1AVX2(SB), NOSPLIT, $0-56
 	MOVQ c+0(FP), AX
 	MOVQ a+8(FP), CX
 	MOVQ b+16(FP), DX
@@ -262,24 +360,38 @@ block13:
 	PREFETCHT0   4096(R11)
 	VPBROADCASTW (R11), X4
 	VCVTPH2PS    X4, Y4
-	VPMOVSXBD    2(R11), Y5
-	VCVTDQ2PS    Y5, Y5
-	VMULPS       Y4, Y5, Y5
-	VFMADD231PS  (R9), Y5, Y0
-	VPMOVSXBD    10(R11), Y5
-	VCVTDQ2PS    Y5, Y5
-	VMULPS       Y4, Y5, Y5
-	VFMADD231PS  32(R9), Y5, Y1
-	VPMOVSXBD    18(R11), Y5
-	VCVTDQ2PS    Y5, Y5
-	VMULPS       Y4, Y5, Y5
+	VPBROADCASTW 2(R11), X5
+	VCVTPH2PS    X5, Y5
+	VMULPS       unsigned<>+0(SB), Y4, Y6
+	VADDPS       Y5, Y6, Y6
+	VMULPS       unsigned<>+32(SB), Y4, Y4
+	VADDPS       Y5, Y4, Y4
+	VPMOVZXBD    4(R11), Y5
+	VPSLLD       $0x1c, Y5, Y7
+	VPERMPS      Y4, Y5, Y8
+	VPERMPS      Y6, Y5, Y9
+	VBLENDVPS    Y7, Y8, Y9, Y7
+	VFMADD231PS  (R9), Y7, Y0
+	VPSRLD       $0x04, Y5, Y5
+	VPSLLD       $0x1c, Y5, Y7
+	VPERMPS      Y4, Y5, Y8
+	VPERMPS      Y6, Y5, Y5
+	VBLENDVPS    Y7, Y8, Y5, Y5
 	VFMADD231PS  64(R9), Y5, Y2
-	VPMOVSXBD    26(R11), Y5
-	VCVTDQ2PS    Y5, Y5
-	VMULPS       Y4, Y5, Y4
+	VPMOVZXBD    12(R11), Y5
+	VPSLLD       $0x1c, Y5, Y7
+	VPERMPS      Y4, Y5, Y8
+	VPERMPS      Y6, Y5, Y9
+	VBLENDVPS    Y7, Y8, Y9, Y7
+	VFMADD231PS  32(R9), Y7, Y1
+	VPSRLD       $0x04, Y5, Y5
+	VPSLLD       $0x1c, Y5, Y7
+	VPERMPS      Y4, Y5, Y4
+	VPERMPS      Y6, Y5, Y5
+	VBLENDVPS    Y7, Y4, Y5, Y4
 	VFMADD231PS  96(R9), Y4, Y3
 	ADDQ         $+128, R9
-	ADDQ         $+34, R11
+	ADDQ         $+20, R11
 	JMP          block13
 
 end14:
@@ -308,9 +420,9 @@ end12:
 	VZEROUPPER
 	RET
 
-// func decodeQ4_KAVX2(y *byte, b *byte, n int)
+// func decodeQ5_0AVX2(y *byte, b *byte, n int)
 // Requires: AVX, AVX2, F16C, MMX+
-TEXT ·decodeQ4_KAVX2(SB), NOSPLIT, $64-24
+TEXT ·decodeQ5_0AVX2(SB), NOSPLIT, $0-24
 	MOVQ y+0(FP), AX
 	MOVQ b+8(FP), CX
 	MOVQ n+16(FP), DX
@@ -318,6 +430,298 @@ TEXT ·decodeQ4_KAVX2(SB), NOSPLIT, $64-24
 block15:
 	DECQ         DX
 	JLT          end16
+	PREFETCHT0   4096(CX)
+	VPBROADCASTW (CX), X0
+	VCVTPH2PS    X0, Y0
+	VPBROADCASTD 2(CX), Y1
+	VPMOVZXBD    6(CX), Y2
+	VPSRLVD      lanes<>+0(SB), Y1, Y3
+	VPSLLD       $0x04, Y3, Y3
+	VANDPS       c4_10<>+0(SB), Y3, Y3
+	VANDPS       c4_f<>+0(SB), Y2, Y4
+	VORPS        Y3, Y4, Y3
+	VPSUBD       c4_10<>+0(SB), Y3, Y3
+	VCVTDQ2PS    Y3, Y3
+	VMULPS       Y0, Y3, Y3
+	VMOVUPS      Y3, (AX)
+	VPSRLD       $0x04, Y2, Y2
+	VPSRLVD      lanes<>+64(SB), Y1, Y3
+	VPSLLD       $0x04, Y3, Y3
+	VANDPS       c4_10<>+0(SB), Y3, Y3
+	VANDPS       c4_f<>+0(SB), Y2, Y2
+	VORPS        Y3, Y2, Y2
+	VPSUBD       c4_10<>+0(SB), Y2, Y2
+	VCVTDQ2PS    Y2, Y2
+	VMULPS       Y0, Y2, Y2
+	VMOVUPS      Y2, 64(AX)
+	VPMOVZXBD    14(CX), Y2
+	VPSRLVD      lanes<>+32(SB), Y1, Y3
+	VPSLLD       $0x04, Y3, Y3
+	VANDPS       c4_10<>+0(SB), Y3, Y3
+	VANDPS       c4_f<>+0(SB), Y2, Y4
+	VORPS        Y3, Y4, Y3
+	VPSUBD       c4_10<>+0(SB), Y3, Y3
+	VCVTDQ2PS    Y3, Y3
+	VMULPS       Y0, Y3, Y3
+	VMOVUPS      Y3, 32(AX)
+	VPSRLD       $0x04, Y2, Y2
+	VPSRLVD      lanes<>+96(SB), Y1, Y1
+	VPSLLD       $0x04, Y1, Y1
+	VANDPS       c4_10<>+0(SB), Y1, Y1
+	VANDPS       c4_f<>+0(SB), Y2, Y2
+	VORPS        Y1, Y2, Y1
+	VPSUBD       c4_10<>+0(SB), Y1, Y1
+	VCVTDQ2PS    Y1, Y1
+	VMULPS       Y0, Y1, Y0
+	VMOVUPS      Y0, 96(AX)
+	ADDQ         $+128, AX
+	ADDQ         $+22, CX
+	JMP          block15
+
+end16:
+	VZEROUPPER
+	RET
+
+DATA c4_10<>+0(SB)/4, $0x00000010
+DATA c4_10<>+4(SB)/4, $0x00000010
+DATA c4_10<>+8(SB)/4, $0x00000010
+DATA c4_10<>+12(SB)/4, $0x00000010
+DATA c4_10<>+16(SB)/4, $0x00000010
+DATA c4_10<>+20(SB)/4, $0x00000010
+DATA c4_10<>+24(SB)/4, $0x00000010
+DATA c4_10<>+28(SB)/4, $0x00000010
+GLOBL c4_10<>(SB), RODATA|NOPTR, $32
+
+DATA c4_f<>+0(SB)/4, $0x0000000f
+DATA c4_f<>+4(SB)/4, $0x0000000f
+DATA c4_f<>+8(SB)/4, $0x0000000f
+DATA c4_f<>+12(SB)/4, $0x0000000f
+DATA c4_f<>+16(SB)/4, $0x0000000f
+DATA c4_f<>+20(SB)/4, $0x0000000f
+DATA c4_f<>+24(SB)/4, $0x0000000f
+DATA c4_f<>+28(SB)/4, $0x0000000f
+GLOBL c4_f<>(SB), RODATA|NOPTR, $32
+
+// func dotBlocksQ5_0AVX2(c *byte, a *byte, b *byte, columns int, n int, ldb int, add int)
+// Requires: AVX, AVX2, F16C, FMA3, MMX+
+TEXT ·dotBlocksQ5_0AVX2(SB), NOSPLIT, $0-56
+	MOVQ c+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ b+16(FP), DX
+	MOVQ columns+24(FP), BX
+	MOVQ n+32(FP), SI
+	MOVQ ldb+40(FP), DI
+	MOVQ add+48(FP), R8
+
+column17:
+	DECQ    BX
+	JLT     end19
+	MOVQ    CX, R9
+	MOVQ    DX, R11
+	MOVQ    SI, R10
+	VMOVUPS c4_0<>+0(SB), Y0
+	VMOVUPS c4_0<>+0(SB), Y1
+	VMOVUPS c4_0<>+0(SB), Y2
+	VMOVUPS c4_0<>+0(SB), Y3
+
+block20:
+	DECQ         R10
+	JLT          end21
+	PREFETCHT0   4096(R11)
+	VPBROADCASTW (R11), X4
+	VCVTPH2PS    X4, Y4
+	VPBROADCASTD 2(R11), Y5
+	VPMOVZXBD    6(R11), Y6
+	VPSRLVD      lanes<>+0(SB), Y5, Y7
+	VPSLLD       $0x04, Y7, Y7
+	VANDPS       c4_10<>+0(SB), Y7, Y7
+	VANDPS       c4_f<>+0(SB), Y6, Y8
+	VORPS        Y7, Y8, Y7
+	VPSUBD       c4_10<>+0(SB), Y7, Y7
+	VCVTDQ2PS    Y7, Y7
+	VMULPS       Y4, Y7, Y7
+	VFMADD231PS  (R9), Y7, Y0
+	VPSRLD       $0x04, Y6, Y6
+	VPSRLVD      lanes<>+64(SB), Y5, Y7
+	VPSLLD       $0x04, Y7, Y7
+	VANDPS       c4_10<>+0(SB), Y7, Y7
+	VANDPS       c4_f<>+0(SB), Y6, Y6
+	VORPS        Y7, Y6, Y6
+	VPSUBD       c4_10<>+0(SB), Y6, Y6
+	VCVTDQ2PS    Y6, Y6
+	VMULPS       Y4, Y6, Y6
+	VFMADD231PS  64(R9), Y6, Y2
+	VPMOVZXBD    14(R11), Y6
+	VPSRLVD      lanes<>+32(SB), Y5, Y7
+	VPSLLD       $0x04, Y7, Y7
+	VANDPS       c4_10<>+0(SB), Y7, Y7
+	VANDPS       c4_f<>+0(SB), Y6, Y8
+	VORPS        Y7, Y8, Y7
+	VPSUBD       c4_10<>+0(SB), Y7, Y7
+	VCVTDQ2PS    Y7, Y7
+	VMULPS       Y4, Y7, Y7
+	VFMADD231PS  32(R9), Y7, Y1
+	VPSRLD       $0x04, Y6, Y6
+	VPSRLVD      lanes<>+96(SB), Y5, Y5
+	VPSLLD       $0x04, Y5, Y5
+	VANDPS       c4_10<>+0(SB), Y5, Y5
+	VANDPS       c4_f<>+0(SB), Y6, Y6
+	VORPS        Y5, Y6, Y5
+	VPSUBD       c4_10<>+0(SB), Y5, Y5
+	VCVTDQ2PS    Y5, Y5
+	VMULPS       Y4, Y5, Y4
+	VFMADD231PS  96(R9), Y4, Y3
+	ADDQ         $+128, R9
+	ADDQ         $+22, R11
+	JMP          block20
+
+end21:
+	VADDPS       Y1, Y0, Y0
+	VADDPS       Y3, Y2, Y1
+	VADDPS       Y1, Y0, Y0
+	VEXTRACTF128 $0x01, Y0, X1
+	VADDPS       X1, X0, X0
+	VSHUFPS      $0xdd, X0, X0, X1
+	VSHUFPS      $0x88, X0, X0, X0
+	VADDPS       X1, X0, X0
+	VSHUFPS      $0xdd, X0, X0, X1
+	VSHUFPS      $0x88, X0, X0, X0
+	VADDPS       X1, X0, X0
+	TESTQ        R8, R8
+	JZ           store18
+	VADDSS       (AX), X0, X0
+
+store18:
+	VMOVSS X0, (AX)
+	ADDQ   $+4, AX
+	ADDQ   DI, DX
+	JMP    column17
+
+end19:
+	VZEROUPPER
+	RET
+
+// func decodeQ8_0AVX2(y *byte, b *byte, n int)
+// Requires: AVX, AVX2, F16C, MMX+
+TEXT ·decodeQ8_0AVX2(SB), NOSPLIT, $0-24
+	MOVQ y+0(FP), AX
+	MOVQ b+8(FP), CX
+	MOVQ n+16(FP), DX
+
+block22:
+	DECQ         DX
+	JLT          end23
+	PREFETCHT0   4096(CX)
+	VPBROADCASTW (CX), X0
+	VCVTPH2PS    X0, Y0
+	VPMOVSXBD    2(CX), Y1
+	VCVTDQ2PS    Y1, Y1
+	VMULPS       Y0, Y1, Y1
+	VMOVUPS      Y1, (AX)
+	VPMOVSXBD    10(CX), Y1
+	VCVTDQ2PS    Y1, Y1
+	VMULPS       Y0, Y1, Y1
+	VMOVUPS      Y1, 32(AX)
+	VPMOVSXBD    18(CX), Y1
+	VCVTDQ2PS    Y1, Y1
+	VMULPS       Y0, Y1, Y1
+	VMOVUPS      Y1, 64(AX)
+	VPMOVSXBD    26(CX), Y1
+	VCVTDQ2PS    Y1, Y1
+	VMULPS       Y0, Y1, Y0
+	VMOVUPS      Y0, 96(AX)
+	ADDQ         $+128, AX
+	ADDQ         $+34, CX
+	JMP          block22
+
+end23:
+	VZEROUPPER
+	RET
+
+// func dotBlocksQ8_0AVX2(c *byte, a *byte, b *byte, columns int, n int, ldb int, add int)
+// Requires: AVX, AVX2, F16C, FMA3, MMX+
+TEXT ·dotBlocksQ8_0AVX2(SB), NOSPLIT, $0-56
+	MOVQ c+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ b+16(FP), DX
+	MOVQ columns+24(FP), BX
+	MOVQ n+32(FP), SI
+	MOVQ ldb+40(FP), DI
+	MOVQ add+48(FP), R8
+
+column24:
+	DECQ    BX
+	JLT     end26
+	MOVQ    CX, R9
+	MOVQ    DX, R11
+	MOVQ    SI, R10
+	VMOVUPS c4_0<>+0(SB), Y0
+	VMOVUPS c4_0<>+0(SB), Y1
+	VMOVUPS c4_0<>+0(SB), Y2
+	VMOVUPS c4_0<>+0(SB), Y3
+
+block27:
+	DECQ         R10
+	JLT          end28
+	PREFETCHT0   4096(R11)
+	VPBROADCASTW (R11), X4
+	VCVTPH2PS    X4, Y4
+	VPMOVSXBD    2(R11), Y5
+	VCVTDQ2PS    Y5, Y5
+	VMULPS       Y4, Y5, Y5
+	VFMADD231PS  (R9), Y5, Y0
+	VPMOVSXBD    10(R11), Y5
+	VCVTDQ2PS    Y5, Y5
+	VMULPS       Y4, Y5, Y5
+	VFMADD231PS  32(R9), Y5, Y1
+	VPMOVSXBD    18(R11), Y5
+	VCVTDQ2PS    Y5, Y5
+	VMULPS       Y4, Y5, Y5
+	VFMADD231PS  64(R9), Y5, Y2
+	VPMOVSXBD    26(R11), Y5
+	VCVTDQ2PS    Y5, Y5
+	VMULPS       Y4, Y5, Y4
+	VFMADD231PS  96(R9), Y4, Y3
+	ADDQ         $+128, R9
+	ADDQ         $+34, R11
+	JMP          block27
+
+end28:
+	VADDPS       Y1, Y0, Y0
+	VADDPS       Y3, Y2, Y1
+	VADDPS       Y1, Y0, Y0
+	VEXTRACTF128 $0x01, Y0, X1
+	VADDPS       X1, X0, X0
+	VSHUFPS      $0xdd, X0, X0, X1
+	VSHUFPS      $0x88, X0, X0, X0
+	VADDPS       X1, X0, X0
+	VSHUFPS      $0xdd, X0, X0, X1
+	VSHUFPS      $0x88, X0, X0, X0
+	VADDPS       X1, X0, X0
+	TESTQ        R8, R8
+	JZ           store25
+	VADDSS       (AX), X0, X0
+
+store25:
+	VMOVSS X0, (AX)
+	ADDQ   $+4, AX
+	ADDQ   DI, DX
+	JMP    column24
+
+end26:
+	VZEROUPPER
+	RET
+
+// func decodeQ4_KAVX2(y *byte, b *byte, n int)
+// Requires: AVX, AVX2, F16C, MMX+
+TEXT ·decodeQ4_KAVX2(SB), NOSPLIT, $64-24
+	MOVQ y+0(FP), AX
+	MOVQ b+8(FP), CX
+	MOVQ n+16(FP), DX
+
+block29:
+	DECQ         DX
+	JLT          end30
 	PREFETCHT0   4096(CX)
 	PREFETCHT0   4160(CX)
 	PREFETCHT0   4224(CX)
@@ -358,249 +762,249 @@ block15:
 	VMOVUPS      Y0, 32(SP)
 	VBROADCASTSS (SP), Y0
 	VBROADCASTSS 32(SP), Y1
-	VBROADCASTSS 4(SP), Y2
-	VBROADCASTSS 36(SP), Y3
-	VPMOVZXBD    16(CX), Y4
-	VANDPS       c4_f<>+0(SB), Y4, Y5
-	VPADDD       c4_0<>+0(SB), Y5, Y5
-	VCVTDQ2PS    Y5, Y5
-	VMULPS       Y5, Y0, Y5
-	VSUBPS       Y1, Y5, Y5
-	VMOVUPS      Y5, (AX)
-	VPSRLD       $0x04, Y4, Y4
-	VANDPS       c4_f<>+0(SB), Y4, Y4
-	VPADDD       c4_0<>+0(SB), Y4, Y4
-	VCVTDQ2PS    Y4, Y4
-	VMULPS       Y4, Y2, Y4
-	VSUBPS       Y3, Y4, Y4
-	VMOVUPS      Y4, 128(AX)
-	VPMOVZXBD    24(CX), Y4
-	VANDPS       c4_f<>+0(SB), Y4, Y5
-	VPADDD       c4_0<>+0(SB), Y5, Y5
-	VCVTDQ2PS    Y5, Y5
-	VMULPS       Y5, Y0, Y5
-	VSUBPS       Y1, Y5, Y5
-	VMOVUPS      Y5, 32(AX)
-	VPSRLD       $0x04, Y4, Y4
-	VANDPS       c4_f<>+0(SB), Y4, Y4
-	VPADDD       c4_0<>+0(SB), Y4, Y4
-	VCVTDQ2PS    Y4, Y4
-	VMULPS       Y4, Y2, Y4
-	VSUBPS       Y3, Y4, Y4
-	VMOVUPS      Y4, 160(AX)
-	VPMOVZXBD    32(CX), Y4
-	VANDPS       c4_f<>+0(SB), Y4, Y5
-	VPADDD       c4_0<>+0(SB), Y5, Y5
-	VCVTDQ2PS    Y5, Y5
-	VMULPS       Y5, Y0, Y5
-	VSUBPS       Y1, Y5, Y5
-	VMOVUPS      Y5, 64(AX)
-	VPSRLD       $0x04, Y4, Y4
-	VANDPS       c4_f<>+0(SB), Y4, Y4
-	VPADDD       c4_0<>+0(SB), Y4, Y4
-	VCVTDQ2PS    Y4, Y4
-	VMULPS       Y4, Y2, Y4
-	VSUBPS       Y3, Y4, Y4
-	VMOVUPS      Y4, 192(AX)
-	VPMOVZXBD    40(CX), Y4
-	VANDPS       c4_f<>+0(SB), Y4, Y5
-	VPADDD       c4_0<>+0(SB), Y5, Y5
-	VCVTDQ2PS    Y5, Y5
-	VMULPS       Y5, Y0, Y0
+	VMULPS       unsigned<>+0(SB), Y0, Y2
+	VSUBPS       Y1, Y2, Y2
+	VMULPS       unsigned<>+32(SB), Y0, Y0
 	VSUBPS       Y1, Y0, Y0
+	VBROADCASTSS 4(SP), Y1
+	VBROADCASTSS 36(SP), Y3
+	VMULPS       unsigned<>+0(SB), Y1, Y4
+	VSUBPS       Y3, Y4, Y4
+	VMULPS       unsigned<>+32(SB), Y1, Y1
+	VSUBPS       Y3, Y1, Y1
+	VPMOVZXBD    16(CX), Y3
+	VPSLLD       $0x1c, Y3, Y5
+	VPERMPS      Y0, Y3, Y6
+	VPERMPS      Y2, Y3, Y7
+	VBLENDVPS    Y5, Y6, Y7, Y5
+	VMOVUPS      Y5, (AX)
+	VPSRLD       $0x04, Y3, Y3
+	VPSLLD       $0x1c, Y3, Y5
+	VPERMPS      Y1, Y3, Y6
+	VPERMPS      Y4, Y3, Y3
+	VBLENDVPS    Y5, Y6, Y3, Y3
+	VMOVUPS      Y3, 128(AX)
+	VPMOVZXBD    24(CX), Y3
+	VPSLLD       $0x1c, Y3, Y5
+	VPERMPS      Y0, Y3, Y6
+	VPERMPS      Y2, Y3, Y7
+	VBLENDVPS    Y5, Y6, Y7, Y5
+	VMOVUPS      Y5, 32(AX)
+	VPSRLD       $0x04, Y3, Y3
+	VPSLLD       $0x1c, Y3, Y5
+	VPERMPS      Y1, Y3, Y6
+	VPERMPS      Y4, Y3, Y3
+	VBLENDVPS    Y5, Y6, Y3, Y3
+	VMOVUPS      Y3, 160(AX)
+	VPMOVZXBD    32(CX), Y3
+	VPSLLD       $0x1c, Y3, Y5
+	VPERMPS      Y0, Y3, Y6
+	VPERMPS      Y2, Y3, Y7
+	VBLENDVPS    Y5, Y6, Y7, Y5
+	VMOVUPS      Y5, 64(AX)
+	VPSRLD       $0x04, Y3, Y3
+	VPSLLD       $0x1c, Y3, Y5
+	VPERMPS      Y1, Y3, Y6
+	VPERMPS      Y4, Y3, Y3
+	VBLENDVPS    Y5, Y6, Y3, Y3
+	VMOVUPS      Y3, 192(AX)
+	VPMOVZXBD    40(CX), Y3
+	VPSLLD       $0x1c, Y3, Y5
+	VPERMPS      Y0, Y3, Y0
+	VPERMPS      Y2, Y3, Y2
+	VBLENDVPS    Y5, Y0, Y2, Y0
 	VMOVUPS      Y0, 96(AX)
-	VPSRLD       $0x04, Y4, Y0
-	VANDPS       c4_f<>+0(SB), Y0, Y0
-	VPADDD       c4_0<>+0(SB), Y0, Y0
-	VCVTDQ2PS    Y0, Y0
-	VMULPS       Y0, Y2, Y0
-	VSUBPS       Y3, Y0, Y0
+	VPSRLD       $0x04, Y3, Y0
+	VPSLLD       $0x1c, Y0, Y2
+	VPERMPS      Y1, Y0, Y1
+	VPERMPS      Y4, Y0, Y0
+	VBLENDVPS    Y2, Y1, Y0, Y0
 	VMOVUPS      Y0, 224(AX)
 	VBROADCASTSS 8(SP), Y0
 	VBROADCASTSS 40(SP), Y1
-	VBROADCASTSS 12(SP), Y2
-	VBROADCASTSS 44(SP), Y3
-	VPMOVZXBD    48(CX), Y4
-	VANDPS       c4_f<>+0(SB), Y4, Y5
-	VPADDD       c4_0<>+0(SB), Y5, Y5
-	VCVTDQ2PS    Y5, Y5
-	VMULPS       Y5, Y0, Y5
-	VSUBPS       Y1, Y5, Y5
-	VMOVUPS      Y5, 256(AX)
-	VPSRLD       $0x04, Y4, Y4
-	VANDPS       c4_f<>+0(SB), Y4, Y4
-	VPADDD       c4_0<>+0(SB), Y4, Y4
-	VCVTDQ2PS    Y4, Y4
-	VMULPS       Y4, Y2, Y4
-	VSUBPS       Y3, Y4, Y4
-	VMOVUPS      Y4, 384(AX)
-	VPMOVZXBD    56(CX), Y4
-	VANDPS       c4_f<>+0(SB), Y4, Y5
-	VPADDD       c4_0<>+0(SB), Y5, Y5
-	VCVTDQ2PS    Y5, Y5
-	VMULPS       Y5, Y0, Y5
-	VSUBPS       Y1, Y5, Y5
-	VMOVUPS      Y5, 288(AX)
-	VPSRLD       $0x04, Y4, Y4
-	VANDPS       c4_f<>+0(SB), Y4, Y4
-	VPADDD       c4_0<>+0(SB), Y4, Y4
-	VCVTDQ2PS    Y4, Y4
-	VMULPS       Y4, Y2, Y4
-	VSUBPS       Y3, Y4, Y4
-	VMOVUPS      Y4, 416(AX)
-	VPMOVZXBD    64(CX), Y4
-	VANDPS       c4_f<>+0(SB), Y4, Y5
-	VPADDD       c4_0<>+0(SB), Y5, Y5
-	VCVTDQ2PS    Y5, Y5
-	VMULPS       Y5, Y0, Y5
-	VSUBPS       Y1, Y5, Y5
-	VMOVUPS      Y5, 320(AX)
-	VPSRLD       $0x04, Y4, Y4
-	VANDPS       c4_f<>+0(SB), Y4, Y4
-	VPADDD       c4_0<>+0(SB), Y4, Y4
-	VCVTDQ2PS    Y4, Y4
-	VMULPS       Y4, Y2, Y4
-	VSUBPS       Y3, Y4, Y4
-	VMOVUPS      Y4, 448(AX)
-	VPMOVZXBD    72(CX), Y4
-	VANDPS       c4_f<>+0(SB), Y4, Y5
-	VPADDD       c4_0<>+0(SB), Y5, Y5
-	VCVTDQ2PS    Y5, Y5
-	VMULPS       Y5, Y0, Y0
+	VMULPS       unsigned<>+0(SB), Y0, Y2
+	VSUBPS       Y1, Y2, Y2
+	VMULPS       unsigned<>+32(SB), Y0, Y0
 	VSUBPS       Y1, Y0, Y0
+	VBROADCASTSS 12(SP), Y1
+	VBROADCASTSS 44(SP), Y3
+	VMULPS       unsigned<>+0(SB), Y1, Y4
+	VSUBPS       Y3, Y4, Y4
+	VMULPS       unsigned<>+32(SB), Y1, Y1
+	VSUBPS       Y3, Y1, Y1
+	VPMOVZXBD    48(CX), Y3
+	VPSLLD       $0x1c, Y3, Y5
+	VPERMPS      Y0, Y3, Y6
+	VPERMPS      Y2, Y3, Y7
+	VBLENDVPS    Y5, Y6, Y7, Y5
+	VMOVUPS      Y5, 256(AX)
+	VPSRLD       $0x04, Y3, Y3
+	VPSLLD       $0x1c, Y3, Y5
+	VPERMPS      Y1, Y3, Y6
+	VPERMPS      Y4, Y3, Y3
+	VBLENDVPS    Y5, Y6, Y3, Y3
+	VMOVUPS      Y3, 384(AX)
+	VPMOVZXBD    56(CX), Y3
+	VPSLLD       $0x1c, Y3, Y5
+	VPERMPS      Y0, Y3, Y6
+	VPERMPS      Y2, Y3, Y7
+	VBLENDVPS    Y5, Y6, Y7, Y5
+	VMOVUPS      Y5, 288(AX)
+	VPSRLD       $0x04, Y3, Y3
+	VPSLLD       $0x1c, Y3, Y5
+	VPERMPS      Y1, Y3, Y6
+	VPERMPS      Y4, Y3, Y3
+	VBLENDVPS    Y5, Y6, Y3, Y3
+	VMOVUPS      Y3, 416(AX)
+	VPMOVZXBD    64(CX), Y3
+	VPSLLD       $0x1c, Y3, Y5
+	VPERMPS      Y0, Y3, Y6
+	VPERMPS      Y2, Y3, Y7
+	VBLENDVPS    Y5, Y6, Y7, Y5
+	VMOVUPS      Y5, 320(AX)
+	VPSRLD       $0x04, Y3, Y3
+	VPSLLD       $0x1c, Y3, Y5
+	VPERMPS      Y1, Y3, Y6
+	VPERMPS      Y4, Y3, Y3
+	VBLENDVPS    Y5, Y6, Y3, Y3
+	VMOVUPS      Y3, 448(AX)
+	VPMOVZXBD    72(CX), Y3
+	VPSLLD       $0x1c, Y3, Y5
+	VPERMPS      Y0, Y3, Y0
+	VPERMPS      Y2, Y3, Y2
+	VBLENDVPS    Y5, Y0, Y2, Y0
 	VMOVUPS      Y0, 352(AX)
-	VPSRLD       $0x04, Y4, Y0
-	VANDPS       c4_f<>+0(SB), Y0, Y0
-	VPADDD       c4_0<>+0(SB), Y0, Y0
-	VCVTDQ2PS    Y0, Y0
-	VMULPS       Y0, Y2, Y0
-	VSUBPS       Y3, Y0, Y0
+	VPSRLD       $0x04, Y3, Y0
+	VPSLLD       $0x1c, Y0, Y2
+	VPERMPS      Y1, Y0, Y1
+	VPERMPS      Y4, Y0, Y0
+	VBLENDVPS    Y2, Y1, Y0, Y0
 	VMOVUPS      Y0, 480(AX)
 	VBROADCASTSS 16(SP), Y0
 	VBROADCASTSS 48(SP), Y1
-	VBROADCASTSS 20(SP), Y2
-	VBROADCASTSS 52(SP), Y3
-	VPMOVZXBD    80(CX), Y4
-	VANDPS       c4_f<>+0(SB), Y4, Y5
-	VPADDD       c4_0<>+0(SB), Y5, Y5
-	VCVTDQ2PS    Y5, Y5
-	VMULPS       Y5, Y0, Y5
-	VSUBPS       Y1, Y5, Y5
-	VMOVUPS      Y5, 512(AX)
-	VPSRLD       $0x04, Y4, Y4
-	VANDPS       c4_f<>+0(SB), Y4, Y4
-	VPADDD       c4_0<>+0(SB), Y4, Y4
-	VCVTDQ2PS    Y4, Y4
-	VMULPS       Y4, Y2, Y4
-	VSUBPS       Y3, Y4, Y4
-	VMOVUPS      Y4, 640(AX)
-	VPMOVZXBD    88(CX), Y4
-	VANDPS       c4_f<>+0(SB), Y4, Y5
-	VPADDD       c4_0<>+0(SB), Y5, Y5
-	VCVTDQ2PS    Y5, Y5
-	VMULPS       Y5, Y0, Y5
-	VSUBPS       Y1, Y5, Y5
-	VMOVUPS      Y5, 544(AX)
-	VPSRLD       $0x04, Y4, Y4
-	VANDPS       c4_f<>+0(SB), Y4, Y4
-	VPADDD       c4_0<>+0(SB), Y4, Y4
-	VCVTDQ2PS    Y4, Y4
-	VMULPS       Y4, Y2, Y4
-	VSUBPS       Y3, Y4, Y4
-	VMOVUPS      Y4, 672(AX)
-	VPMOVZXBD    96(CX), Y4
-	VANDPS       c4_f<>+0(SB), Y4, Y5
-	VPADDD       c4_0<>+0(SB), Y5, Y5
-	VCVTDQ2PS    Y5, Y5
-	VMULPS       Y5, Y0, Y5
-	VSUBPS       Y1, Y5, Y5
-	VMOVUPS      Y5, 576(AX)
-	VPSRLD       $0x04, Y4, Y4
-	VANDPS       c4_f<>+0(SB), Y4, Y4
-	VPADDD       c4_0<>+0(SB), Y4, Y4
-	VCVTDQ2PS    Y4, Y4
-	VMULPS       Y4, Y2, Y4
-	VSUBPS       Y3, Y4, Y4
-	VMOVUPS      Y4, 704(AX)
-	VPMOVZXBD    104(CX), Y4
-	VANDPS       c4_f<>+0(SB), Y4, Y5
-	VPADDD       c4_0<>+0(SB), Y5, Y5
-	VCVTDQ2PS    Y5, Y5
-	VMULPS       Y5, Y0, Y0
+	VMULPS       unsigned<>+0(SB), Y0, Y2
+	VSUBPS       Y1, Y2, Y2
+	VMULPS       unsigned<>+32(SB), Y0, Y0
 	VSUBPS       Y1, Y0, Y0
+	VBROADCASTSS 20(SP), Y1
+	VBROADCASTSS 52(SP), Y3
+	VMULPS       unsigned<>+0(SB), Y1, Y4
+	VSUBPS       Y3, Y4, Y4
+	VMULPS       unsigned<>+32(SB), Y1, Y1
+	VSUBPS       Y3, Y1, Y1
+	VPMOVZXBD    80(CX), Y3
+	VPSLLD       $0x1c, Y3, Y5
+	VPERMPS      Y0, Y3, Y6
+	VPERMPS      Y2, Y3, Y7
+	VBLENDVPS    Y5, Y6, Y7, Y5
+	VMOVUPS      Y5, 512(AX)
+	VPSRLD       $0x04, Y3, Y3
+	VPSLLD       $0x1c, Y3, Y5
+	VPERMPS      Y1, Y3, Y6
+	VPERMPS      Y4, Y3, Y3
+	VBLENDVPS    Y5, Y6, Y3, Y3
+	VMOVUPS      Y3, 640(AX)
+	VPMOVZXBD    88(CX), Y3
+	VPSLLD       $0x1c, Y3, Y5
+	VPERMPS      Y0, Y3, Y6
+	VPERMPS      Y2, Y3, Y7
+	VBLENDVPS    Y5, Y6, Y7, Y5
+	VMOVUPS      Y5, 544(AX)
+	VPSRLD       $0x04, Y3, Y3
+	VPSLLD       $0x1c, Y3, Y5
+	VPERMPS      Y1, Y3, Y6
+	VPERMPS      Y4, Y3, Y3
+	VBLENDVPS    Y5, Y6, Y3, Y3
+	VMOVUPS      Y3, 672(AX)
+	VPMOVZXBD    96(CX), Y3
+	VPSLLD       $0x1c, Y3, Y5
+	VPERMPS      Y0, Y3, Y6
+	VPERMPS      Y2, Y3, Y7
+	VBLENDVPS    Y5, Y6, Y7, Y5
+	VMOVUPS      Y5, 576(AX)
+	VPSRLD       $0x04, Y3, Y3
+	VPSLLD       $0x1c, Y3, Y5
+	VPERMPS      Y1, Y3, Y6
+	VPERMPS      Y4, Y3, Y3
+	VBLENDVPS    Y5, Y6, Y3, Y3
+	VMOVUPS      Y3, 704(AX)
+	VPMOVZXBD    104(CX), Y3
+	VPSLLD       $0x1c, Y3, Y5
+	VPERMPS      Y0, Y3, Y0
+	VPERMPS      Y2, Y3, Y2
+	VBLENDVPS    Y5, Y0, Y2, Y0
 	VMOVUPS      Y0, 608(AX)
-	VPSRLD       $0x04, Y4, Y0
-	VANDPS       c4_f<>+0(SB), Y0, Y0
-	VPADDD       c4_0<>+0(SB), Y0, Y0
-	VCVTDQ2PS    Y0, Y0
-	VMULPS       Y0, Y2, Y0
-	VSUBPS       Y3, Y0, Y0
+	VPSRLD       $0x04, Y3, Y0
+	VPSLLD       $0x1c, Y0, Y2
+	VPERMPS      Y1, Y0, Y1
+	VPERMPS      Y4, Y0, Y0
+	VBLENDVPS    Y2, Y1, Y0, Y0
 	VMOVUPS      Y0, 736(AX)
 	VBROADCASTSS 24(SP), Y0
 	VBROADCASTSS 56(SP), Y1
-	VBROADCASTSS 28(SP), Y2
-	VBROADCASTSS 60(SP), Y3
-	VPMOVZXBD    112(CX), Y4
-	VANDPS       c4_f<>+0(SB), Y4, Y5
-	VPADDD       c4_0<>+0(SB), Y5, Y5
-	VCVTDQ2PS    Y5, Y5
-	VMULPS       Y5, Y0, Y5
-	VSUBPS       Y1, Y5, Y5
-	VMOVUPS      Y5, 768(AX)
-	VPSRLD       $0x04, Y4, Y4
-	VANDPS       c4_f<>+0(SB), Y4, Y4
-	VPADDD       c4_0<>+0(SB), Y4, Y4
-	VCVTDQ2PS    Y4, Y4
-	VMULPS       Y4, Y2, Y4
-	VSUBPS       Y3, Y4, Y4
-	VMOVUPS      Y4, 896(AX)
-	VPMOVZXBD    120(CX), Y4
-	VANDPS       c4_f<>+0(SB), Y4, Y5
-	VPADDD       c4_0<>+0(SB), Y5, Y5
-	VCVTDQ2PS    Y5, Y5
-	VMULPS       Y5, Y0, Y5
-	VSUBPS       Y1, Y5, Y5
-	VMOVUPS      Y5, 800(AX)
-	VPSRLD       $0x04, Y4, Y4
-	VANDPS       c4_f<>+0(SB), Y4, Y4
-	VPADDD       c4_0<>+0(SB), Y4, Y4
-	VCVTDQ2PS    Y4, Y4
-	VMULPS       Y4, Y2, Y4
-	VSUBPS       Y3, Y4, Y4
-	VMOVUPS      Y4, 928(AX)
-	VPMOVZXBD    128(CX), Y4
-	VANDPS       c4_f<>+0(SB), Y4, Y5
-	VPADDD       c4_0<>+0(SB), Y5, Y5
-	VCVTDQ2PS    Y5, Y5
-	VMULPS       Y5, Y0, Y5
-	VSUBPS       Y1, Y5, Y5
-	VMOVUPS      Y5, 832(AX)
-	VPSRLD       $0x04, Y4, Y4
-	VANDPS       c4_f<>+0(SB), Y4, Y4
-	VPADDD       c4_0<>+0(SB), Y4, Y4
-	VCVTDQ2PS    Y4, Y4
-	VMULPS       Y4, Y2, Y4
-	VSUBPS       Y3, Y4, Y4
-	VMOVUPS      Y4, 960(AX)
-	VPMOVZXBD    136(CX), Y4
-	VANDPS       c4_f<>+0(SB), Y4, Y5
-	VPADDD       c4_0<>+0(SB), Y5, Y5
-	VCVTDQ2PS    Y5, Y5
-	VMULPS       Y5, Y0, Y0
+	VMULPS       unsigned<>+0(SB), Y0, Y2
+	VSUBPS       Y1, Y2, Y2
+	VMULPS       unsigned<>+32(SB), Y0, Y0
 	VSUBPS       Y1, Y0, Y0
+	VBROADCASTSS 28(SP), Y1
+	VBROADCASTSS 60(SP), Y3
+	VMULPS       unsigned<>+0(SB), Y1, Y4
+	VSUBPS       Y3, Y4, Y4
+	VMULPS       unsigned<>+32(SB), Y1, Y1
+	VSUBPS       Y3, Y1, Y1
+	VPMOVZXBD    112(CX), Y3
+	VPSLLD       $0x1c, Y3, Y5
+	VPERMPS      Y0, Y3, Y6
+	VPERMPS      Y2, Y3, Y7
+	VBLENDVPS    Y5, Y6, Y7, Y5
+	VMOVUPS      Y5, 768(AX)
+	VPSRLD       $0x04, Y3, Y3
+	VPSLLD       $0x1c, Y3, Y5
+	VPERMPS      Y1, Y3, Y6
+	VPERMPS      Y4, Y3, Y3
+	VBLENDVPS    Y5, Y6, Y3, Y3
+	VMOVUPS      Y3, 896(AX)
+	VPMOVZXBD    120(CX), Y3
+	VPSLLD       $0x1c, Y3, Y5
+	VPERMPS      Y0, Y3, Y6
+	VPERMPS      Y2, Y3, Y7
+	VBLENDVPS    Y5, Y6, Y7, Y5
+	VMOVUPS      Y5, 800(AX)
+	VPSRLD       $0x04, Y3, Y3
+	VPSLLD       $0x1c, Y3, Y5
+	VPERMPS      Y1, Y3, Y6
+	VPERMPS      Y4, Y3, Y3
+	VBLENDVPS    Y5, Y6, Y3, Y3
+	VMOVUPS      Y3, 928(AX)
+	VPMOVZXBD    128(CX), Y3
+	VPSLLD       $0x1c, Y3, Y5
+	VPERMPS      Y0, Y3, Y6
+	VPERMPS      Y2, Y3, Y7
+	VBLENDVPS    Y5, Y6, Y7, Y5
+	VMOVUPS      Y5, 832(AX)
+	VPSRLD       $0x04, Y3, Y3
+	VPSLLD       $0x1c, Y3, Y5
+	VPERMPS      Y1, Y3, Y6
+	VPERMPS      Y4, Y3, Y3
+	VBLENDVPS    Y5, Y6, Y3, Y3
+	VMOVUPS      Y3, 960(AX)
+	VPMOVZXBD    136(CX), Y3
+	VPSLLD       $0x1c, Y3, Y5
+	VPERMPS      Y0, Y3, Y0
+	VPERMPS      Y2, Y3, Y2
+	VBLENDVPS    Y5, Y0, Y2, Y0
 	VMOVUPS      Y0, 864(AX)
-	VPSRLD       $0x04, Y4, Y0
-	VANDPS       c4_f<>+0(SB), Y0, Y0
-	VPADDD       c4_0<>+0(SB), Y0, Y0
-	VCVTDQ2PS    Y0, Y0
-	VMULPS       Y0, Y2, Y0
-	VSUBPS       Y3, Y0, Y0
+	VPSRLD       $0x04, Y3, Y0
+	VPSLLD       $0x1c, Y0, Y2
+	VPERMPS      Y1, Y0, Y1
+	VPERMPS      Y4, Y0, Y0
+	VBLENDVPS    Y2, Y1, Y0, Y0
 	VMOVUPS      Y0, 992(AX)
 	ADDQ         $+1024, AX
 	ADDQ         $+144, CX
-	JMP          block15
+	JMP          block29
 
-end16:
+end30:
 	VZEROUPPER
 	RET
 
@@ -615,9 +1019,9 @@ TEXT ·dotBlocksQ4_KAVX2(SB), NOSPLIT, $64-56
 	MOVQ ldb+40(FP), DI
 	MOVQ add+48(FP), R8
 
-column17:
+column31:
 	DECQ    BX
-	JLT     end19
+	JLT     end33
 	MOVQ    CX, R9
 	MOVQ    DX, R11
 	MOVQ    SI, R10
@@ -626,9 +1030,9 @@ column17:
 	VMOVUPS c4_0<>+0(SB), Y2
 	VMOVUPS c4_0<>+0(SB), Y3
 
-block20:
+block34:
 	DECQ         R10
-	JLT          end21
+	JLT          end35
 	PREFETCHT0   4096(R11)
 	PREFETCHT0   4160(R11)
 	PREFETCHT0   4224(R11)
@@ -669,249 +1073,249 @@ block20:
 	VMOVUPS      Y4, 32(SP)
 	VBROADCASTSS (SP), Y4
 	VBROADCASTSS 32(SP), Y5
-	VBROADCASTSS 4(SP), Y6
-	VBROADCASTSS 36(SP), Y7
-	VPMOVZXBD    16(R11), Y8
-	VANDPS       c4_f<>+0(SB), Y8, Y9
-	VPADDD       c4_0<>+0(SB), Y9, Y9
-	VCVTDQ2PS    Y9, Y9
-	VMULPS       Y9, Y4, Y9
-	VSUBPS       Y5, Y9, Y9
-	VFMADD231PS  (R9), Y9, Y0
-	VPSRLD       $0x04, Y8, Y8
-	VANDPS       c4_f<>+0(SB), Y8, Y8
-	VPADDD       c4_0<>+0(SB), Y8, Y8
-	VCVTDQ2PS    Y8, Y8
-	VMULPS       Y8, Y6, Y8
-	VSUBPS       Y7, Y8, Y8
-	VFMADD231PS  128(R9), Y8, Y0
-	VPMOVZXBD    24(R11), Y8
-	VANDPS       c4_f<>+0(SB), Y8, Y9
-	VPADDD       c4_0<>+0(SB), Y9, Y9
-	VCVTDQ2PS    Y9, Y9
-	VMULPS       Y9, Y4, Y9
-	VSUBPS       Y5, Y9, Y9
-	VFMADD231PS  32(R9), Y9, Y1
-	VPSRLD       $0x04, Y8, Y8
-	VANDPS       c4_f<>+0(SB), Y8, Y8
-	VPADDD       c4_0<>+0(SB), Y8, Y8
-	VCVTDQ2PS    Y8, Y8
-	VMULPS       Y8, Y6, Y8
-	VSUBPS       Y7, Y8, Y8
-	VFMADD231PS  160(R9), Y8, Y1
-	VPMOVZXBD    32(R11), Y8
-	VANDPS       c4_f<>+0(SB), Y8, Y9
-	VPADDD       c4_0<>+0(SB), Y9, Y9
-	VCVTDQ2PS    Y9, Y9
-	VMULPS       Y9, Y4, Y9
-	VSUBPS       Y5, Y9, Y9
-	VFMADD231PS  64(R9), Y9, Y2
-	VPSRLD       $0x04, Y8, Y8
-	VANDPS       c4_f<>+0(SB), Y8, Y8
-	VPADDD       c4_0<>+0(SB), Y8, Y8
-	VCVTDQ2PS    Y8, Y8
-	VMULPS       Y8, Y6, Y8
-	VSUBPS       Y7, Y8, Y8
-	VFMADD231PS  192(R9), Y8, Y2
-	VPMOVZXBD    40(R11), Y8
-	VANDPS       c4_f<>+0(SB), Y8, Y9
-	VPADDD       c4_0<>+0(SB), Y9, Y9
-	VCVTDQ2PS    Y9, Y9
-	VMULPS       Y9, Y4, Y4
+	VMULPS       unsigned<>+0(SB), Y4, Y6
+	VSUBPS       Y5, Y6, Y6
+	VMULPS       unsigned<>+32(SB), Y4, Y4
 	VSUBPS       Y5, Y4, Y4
+	VBROADCASTSS 4(SP), Y5
+	VBROADCASTSS 36(SP), Y7
+	VMULPS       unsigned<>+0(SB), Y5, Y8
+	VSUBPS       Y7, Y8, Y8
+	VMULPS       unsigned<>+32(SB), Y5, Y5
+	VSUBPS       Y7, Y5, Y5
+	VPMOVZXBD    16(R11), Y7
+	VPSLLD       $0x1c, Y7, Y9
+	VPERMPS      Y4, Y7, Y10
+	VPERMPS      Y6, Y7, Y11
+	VBLENDVPS    Y9, Y10, Y11, Y9
+	VFMADD231PS  (R9), Y9, Y0
+	VPSRLD       $0x04, Y7, Y7
+	VPSLLD       $0x1c, Y7, Y9
+	VPERMPS      Y5, Y7, Y10
+	VPERMPS      Y8, Y7, Y7
+	VBLENDVPS    Y9, Y10, Y7, Y7
+	VFMADD231PS  128(R9), Y7, Y0
+	VPMOVZXBD    24(R11), Y7
+	VPSLLD       $0x1c, Y7, Y9
+	VPERMPS      Y4, Y7, Y10
+	VPERMPS      Y6, Y7, Y11
+	VBLENDVPS    Y9, Y10, Y11, Y9
+	VFMADD231PS  32(R9), Y9, Y1
+	VPSRLD       $0x04, Y7, Y7
+	VPSLLD       $0x1c, Y7, Y9
+	VPERMPS      Y5, Y7, Y10
+	VPERMPS      Y8, Y7, Y7
+	VBLENDVPS    Y9, Y10, Y7, Y7
+	VFMADD231PS  160(R9), Y7, Y1
+	VPMOVZXBD    32(R11), Y7
+	VPSLLD       $0x1c, Y7, Y9
+	VPERMPS      Y4, Y7, Y10
+	VPERMPS      Y6, Y7, Y11
+	VBLENDVPS    Y9, Y10, Y11, Y9
+	VFMADD231PS  64(R9), Y9, Y2
+	VPSRLD       $0x04, Y7, Y7
+	VPSLLD       $0x1c, Y7, Y9
+	VPERMPS      Y5, Y7, Y10
+	VPERMPS      Y8, Y7, Y7
+	VBLENDVPS    Y9, Y10, Y7, Y7
+	VFMADD231PS  192(R9), Y7, Y2
+	VPMOVZXBD    40(R11), Y7
+	VPSLLD       $0x1c, Y7, Y9
+	VPERMPS      Y4, Y7, Y4
+	VPERMPS      Y6, Y7, Y6
+	VBLENDVPS    Y9, Y4, Y6, Y4
 	VFMADD231PS  96(R9), Y4, Y3
-	VPSRLD       $0x04, Y8, Y4
-	VANDPS       c4_f<>+0(SB), Y4, Y4
-	VPADDD       c4_0<>+0(SB), Y4, Y4
-	VCVTDQ2PS    Y4, Y4
-	VMULPS       Y4, Y6, Y4
-	VSUBPS       Y7, Y4, Y4
+	VPSRLD       $0x04, Y7, Y4
+	VPSLLD       $0x1c, Y4, Y6
+	VPERMPS      Y5, Y4, Y5
+	VPERMPS      Y8, Y4, Y4
+	VBLENDVPS    Y6, Y5, Y4, Y4
 	VFMADD231PS  224(R9), Y4, Y3
 	VBROADCASTSS 8(SP), Y4
 	VBROADCASTSS 40(SP), Y5
-	VBROADCASTSS 12(SP), Y6
-	VBROADCASTSS 44(SP), Y7
-	VPMOVZXBD    48(R11), Y8
-	VANDPS       c4_f<>+0(SB), Y8, Y9
-	VPADDD       c4_0<>+0(SB), Y9, Y9
-	VCVTDQ2PS    Y9, Y9
-	VMULPS       Y9, Y4, Y9
-	VSUBPS       Y5, Y9, Y9
-	VFMADD231PS  256(R9), Y9, Y0
-	VPSRLD       $0x04, Y8, Y8
-	VANDPS       c4_f<>+0(SB), Y8, Y8
-	VPADDD       c4_0<>+0(SB), Y8, Y8
-	VCVTDQ2PS    Y8, Y8
-	VMULPS       Y8, Y6, Y8
-	VSUBPS       Y7, Y8, Y8
-	VFMADD231PS  384(R9), Y8, Y0
-	VPMOVZXBD    56(R11), Y8
-	VANDPS       c4_f<>+0(SB), Y8, Y9
-	VPADDD       c4_0<>+0(SB), Y9, Y9
-	VCVTDQ2PS    Y9, Y9
-	VMULPS       Y9, Y4, Y9
-	VSUBPS       Y5, Y9, Y9
-	VFMADD231PS  288(R9), Y9, Y1
-	VPSRLD       $0x04, Y8, Y8
-	VANDPS       c4_f<>+0(SB), Y8, Y8
-	VPADDD       c4_0<>+0(SB), Y8, Y8
-	VCVTDQ2PS    Y8, Y8
-	VMULPS       Y8, Y6, Y8
-	VSUBPS       Y7, Y8, Y8
-	VFMADD231PS  416(R9), Y8, Y1
-	VPMOVZXBD    64(R11), Y8
-	VANDPS       c4_f<>+0(SB), Y8, Y9
-	VPADDD       c4_0<>+0(SB), Y9, Y9
-	VCVTDQ2PS    Y9, Y9
-	VMULPS       Y9, Y4, Y9
-	VSUBPS       Y5, Y9, Y9
-	VFMADD231PS  320(R9), Y9, Y2
-	VPSRLD       $0x04, Y8, Y8
-	VANDPS       c4_f<>+0(SB), Y8, Y8
-	VPADDD       c4_0<>+0(SB), Y8, Y8
-	VCVTDQ2PS    Y8, Y8
-	VMULPS       Y8, Y6, Y8
-	VSUBPS       Y7, Y8, Y8
-	VFMADD231PS  448(R9), Y8, Y2
-	VPMOVZXBD    72(R11), Y8
-	VANDPS       c4_f<>+0(SB), Y8, Y9
-	VPADDD       c4_0<>+0(SB), Y9, Y9
-	VCVTDQ2PS    Y9, Y9
-	VMULPS       Y9, Y4, Y4
+	VMULPS       unsigned<>+0(SB), Y4, Y6
+	VSUBPS       Y5, Y6, Y6
+	VMULPS       unsigned<>+32(SB), Y4, Y4
 	VSUBPS       Y5, Y4, Y4
+	VBROADCASTSS 12(SP), Y5
+	VBROADCASTSS 44(SP), Y7
+	VMULPS       unsigned<>+0(SB), Y5, Y8
+	VSUBPS       Y7, Y8, Y8
+	VMULPS       unsigned<>+32(SB), Y5, Y5
+	VSUBPS       Y7, Y5, Y5
+	VPMOVZXBD    48(R11), Y7
+	VPSLLD       $0x1c, Y7, Y9
+	VPERMPS      Y4, Y7, Y10
+	VPERMPS      Y6, Y7, Y11
+	VBLENDVPS    Y9, Y10, Y11, Y9
+	VFMADD231PS  256(R9), Y9, Y0
+	VPSRLD       $0x04, Y7, Y7
+	VPSLLD       $0x1c, Y7, Y9
+	VPERMPS      Y5, Y7, Y10
+	VPERMPS      Y8, Y7, Y7
+	VBLENDVPS    Y9, Y10, Y7, Y7
+	VFMADD231PS  384(R9), Y7, Y0
+	VPMOVZXBD    56(R11), Y7
+	VPSLLD       $0x1c, Y7, Y9
+	VPERMPS      Y4, Y7, Y10
+	VPERMPS      Y6, Y7, Y11
+	VBLENDVPS    Y9, Y10, Y11, Y9
+	VFMADD231PS  288(R9), Y9, Y1
+	VPSRLD       $0x04, Y7, Y7
+	VPSLLD       $0x1c, Y7, Y9
+	VPERMPS      Y5, Y7, Y10
+	VPERMPS      Y8, Y7, Y7
+	VBLENDVPS    Y9, Y10, Y7, Y7
+	VFMADD231PS  416(R9), Y7, Y1
+	VPMOVZXBD    64(R11), Y7
+	VPSLLD       $0x1c, Y7, Y9
+	VPERMPS      Y4, Y7, Y10
+	VPERMPS      Y6, Y7, Y11
+	VBLENDVPS    Y9, Y10, Y11, Y9
+	VFMADD231PS  320(R9), Y9, Y2
+	VPSRLD       $0x04, Y7, Y7
+	VPSLLD       $0x1c, Y7, Y9
+	VPERMPS      Y5, Y7, Y10
+	VPERMPS      Y8, Y7, Y7
+	VBLENDVPS    Y9, Y10, Y7, Y7
+	VFMADD231PS  448(R9), Y7, Y2
+	VPMOVZXBD    72(R11), Y7
+	VPSLLD       $0x1c, Y7, Y9
+	VPERMPS      Y4, Y7, Y4
+	VPERMPS      Y6, Y7, Y6
+	VBLENDVPS    Y9, Y4, Y6, Y4
 	VFMADD231PS  352(R9), Y4, Y3
-	VPSRLD       $0x04, Y8, Y4
-	VANDPS       c4_f<>+0(SB), Y4, Y4
-	VPADDD       c4_0<>+0(SB), Y4, Y4
-	VCVTDQ2PS    Y4, Y4
-	VMULPS       Y4, Y6, Y4
-	VSUBPS       Y7, Y4, Y4
+	VPSRLD       $0x04, Y7, Y4
+	VPSLLD       $0x1c, Y4, Y6
+	VPERMPS      Y5, Y4, Y5
+	VPERMPS      Y8, Y4, Y4
+	VBLENDVPS    Y6, Y5, Y4, Y4
 	VFMADD231PS  480(R9), Y4, Y3
 	VBROADCASTSS 16(SP), Y4
 	VBROADCASTSS 48(SP), Y5
-	VBROADCASTSS 20(SP), Y6
-	VBROADCASTSS 52(SP), Y7
-	VPMOVZXBD    80(R11), Y8
-	VANDPS       c4_f<>+0(SB), Y8, Y9
-	VPADDD       c4_0<>+0(SB), Y9, Y9
-	VCVTDQ2PS    Y9, Y9
-	VMULPS       Y9, Y4, Y9
-	VSUBPS       Y5, Y9, Y9
-	VFMADD231PS  512(R9), Y9, Y0
-	VPSRLD       $0x04, Y8, Y8
-	VANDPS       c4_f<>+0(SB), Y8, Y8
-	VPADDD       c4_0<>+0(SB), Y8, Y8
-	VCVTDQ2PS    Y8, Y8
-	VMULPS       Y8, Y6, Y8
-	VSUBPS       Y7, Y8, Y8
-	VFMADD231PS  640(R9), Y8, Y0
-	VPMOVZXBD    88(R11), Y8
-	VANDPS       c4_f<>+0(SB), Y8, Y9
-	VPADDD       c4_0<>+0(SB), Y9, Y9
-	VCVTDQ2PS    Y9, Y9
-	VMULPS       Y9, Y4, Y9
-	VSUBPS       Y5, Y9, Y9
-	VFMADD231PS  544(R9), Y9, Y1
-	VPSRLD       $0x04, Y8, Y8
-	VANDPS       c4_f<>+0(SB), Y8, Y8
-	VPADDD       c4_0<>+0(SB), Y8, Y8
-	VCVTDQ2PS    Y8, Y8
-	VMULPS       Y8, Y6, Y8
-	VSUBPS       Y7, Y8, Y8
-	VFMADD231PS  672(R9), Y8, Y1
-	VPMOVZXBD    96(R11), Y8
-	VANDPS       c4_f<>+0(SB), Y8, Y9
-	VPADDD       c4_0<>+0(SB), Y9, Y9
-	VCVTDQ2PS    Y9, Y9
-	VMULPS       Y9, Y4, Y9
-	VSUBPS       Y5, Y9, Y9
-	VFMADD231PS  576(R9), Y9, Y2
-	VPSRLD       $0x04, Y8, Y8
-	VANDPS       c4_f<>+0(SB), Y8, Y8
-	VPADDD       c4_0<>+0(SB), Y8, Y8
-	VCVTDQ2PS    Y8, Y8
-	VMULPS       Y8, Y6, Y8
-	VSUBPS       Y7, Y8, Y8
-	VFMADD231PS  704(R9), Y8, Y2
-	VPMOVZXBD    104(R11), Y8
-	VANDPS       c4_f<>+0(SB), Y8, Y9
-	VPADDD       c4_0<>+0(SB), Y9, Y9
-	VCVTDQ2PS    Y9, Y9
-	VMULPS       Y9, Y4, Y4
+	VMULPS       unsigned<>+0(SB), Y4, Y6
+	VSUBPS       Y5, Y6, Y6
+	VMULPS       unsigned<>+32(SB), Y4, Y4
 	VSUBPS       Y5, Y4, Y4
+	VBROADCASTSS 20(SP), Y5
+	VBROADCASTSS 52(SP), Y7
+	VMULPS       unsigned<>+0(SB), Y5, Y8
+	VSUBPS       Y7, Y8, Y8
+	VMULPS       unsigned<>+32(SB), Y5, Y5
+	VSUBPS       Y7, Y5, Y5
+	VPMOVZXBD    80(R11), Y7
+	VPSLLD       $0x1c, Y7, Y9
+	VPERMPS      Y4, Y7, Y10
+	VPERMPS      Y6, Y7, Y11
+	VBLENDVPS    Y9, Y10, Y11, Y9
+	VFMADD231PS  512(R9), Y9, Y0
+	VPSRLD       $0x04, Y7, Y7
+	VPSLLD       $0x1c, Y7, Y9
+	VPERMPS      Y5, Y7, Y10
+	VPERMPS      Y8, Y7, Y7
+	VBLENDVPS    Y9, Y10, Y7, Y7
+	VFMADD231PS  640(R9), Y7, Y0
+	VPMOVZXBD    88(R11), Y7
+	VPSLLD       $0x1c, Y7, Y9
+	VPERMPS      Y4, Y7, Y10
+	VPERMPS      Y6, Y7, Y11
+	VBLENDVPS    Y9, Y10, Y11, Y9
+	VFMADD231PS  544(R9), Y9, Y1
+	VPSRLD       $0x04, Y7, Y7
+	VPSLLD       $0x1c, Y7, Y9
+	VPERMPS      Y5, Y7, Y10
+	VPERMPS      Y8, Y7, Y7
+	VBLENDVPS    Y9, Y10, Y7, Y7
+	VFMADD231PS  672(R9), Y7, Y1
+	VPMOVZXBD    96(R11), Y7
+	VPSLLD       $0x1c, Y7, Y9
+	VPERMPS      Y4, Y7, Y10
+	VPERMPS      Y6, Y7, Y11
+	VBLENDVPS    Y9, Y10, Y11, Y9
+	VFMADD231PS  576(R9), Y9, Y2
+	VPSRLD       $0x04, Y7, Y7
+	VPSLLD       $0x1c, Y7, Y9
+	VPERMPS      Y5, Y7, Y10
+	VPERMPS      Y8, Y7, Y7
+	VBLENDVPS    Y9, Y10, Y7, Y7
+	VFMADD231PS  704(R9), Y7, Y2
+	VPMOVZXBD    104(R11), Y7
+	VPSLLD       $0x1c, Y7, Y9
+	VPERMPS      Y4, Y7, Y4
+	VPERMPS      Y6, Y7, Y6
+	VBLENDVPS    Y9, Y4, Y6, Y4
 	VFMADD231PS  608(R9), Y4, Y3
-	VPSRLD       $0x04, Y8, Y4
-	VANDPS       c4_f<>+0(SB), Y4, Y4
-	VPADDD       c4_0<>+0(SB), Y4, Y4
-	VCVTDQ2PS    Y4, Y4
-	VMULPS       Y4, Y6, Y4
-	VSUBPS       Y7, Y4, Y4
+	VPSRLD       $0x04, Y7, Y4
+	VPSLLD       $0x1c, Y4, Y6
+	VPERMPS      Y5, Y4, Y5
+	VPERMPS      Y8, Y4, Y4
+	VBLENDVPS    Y6, Y5, Y4, Y4
 	VFMADD231PS  736(R9), Y4, Y3
 	VBROADCASTSS 24(SP), Y4
 	VBROADCASTSS 56(SP), Y5
-	VBROADCASTSS 28(SP), Y6
-	VBROADCASTSS 60(SP), Y7
-	VPMOVZXBD    112(R11), Y8
-	VANDPS       c4_f<>+0(SB), Y8, Y9
-	VPADDD       c4_0<>+0(SB), Y9, Y9
-	VCVTDQ2PS    Y9, Y9
-	VMULPS       Y9, Y4, Y9
-	VSUBPS       Y5, Y9, Y9
-	VFMADD231PS  768(R9), Y9, Y0
-	VPSRLD       $0x04, Y8, Y8
-	VANDPS       c4_f<>+0(SB), Y8, Y8
-	VPADDD       c4_0<>+0(SB), Y8, Y8
-	VCVTDQ2PS    Y8, Y8
-	VMULPS       Y8, Y6, Y8
-	VSUBPS       Y7, Y8, Y8
-	VFMADD231PS  896(R9), Y8, Y0
-	VPMOVZXBD    120(R11), Y8
-	VANDPS       c4_f<>+0(SB), Y8, Y9
-	VPADDD       c4_0<>+0(SB), Y9, Y9
-	VCVTDQ2PS    Y9, Y9
-	VMULPS       Y9, Y4, Y9
-	VSUBPS       Y5, Y9, Y9
-	VFMADD231PS  800(R9), Y9, Y1
-	VPSRLD       $0x04, Y8, Y8
-	VANDPS       c4_f<>+0(SB), Y8, Y8
-	VPADDD       c4_0<>+0(SB), Y8, Y8
-	VCVTDQ2PS    Y8, Y8
-	VMULPS       Y8, Y6, Y8
-	VSUBPS       Y7, Y8, Y8
-	VFMADD231PS  928(R9), Y8, Y1
-	VPMOVZXBD    128(R11), Y8
-	VANDPS       c4_f<>+0(SB), Y8, Y9
-	VPADDD       c4_0<>+0(SB), Y9, Y9
-	VCVTDQ2PS    Y9, Y9
-	VMULPS       Y9, Y4, Y9
-	VSUBPS       Y5, Y9, Y9
-	VFMADD231PS  832(R9), Y9, Y2
-	VPSRLD       $0x04, Y8, Y8
-	VANDPS       c4_f<>+0(SB), Y8, Y8
-	VPADDD       c4_0<>+0(SB), Y8, Y8
-	VCVTDQ2PS    Y8, Y8
-	VMULPS       Y8, Y6, Y8
-	VSUBPS       Y7, Y8, Y8
-	VFMADD231PS  960(R9), Y8, Y2
-	VPMOVZXBD    136(R11), Y8
-	VANDPS       c4_f<>+0(SB), Y8, Y9
-	VPADDD       c4_0<>+0(SB), Y9, Y9
-	VCVTDQ2PS    Y9, Y9
-	VMULPS       Y9, Y4, Y4
+	VMULPS       unsigned<>+0(SB), Y4, Y6
+	VSUBPS       Y5, Y6, Y6
+	VMULPS       unsigned<>+32(SB), Y4, Y4
 	VSUBPS       Y5, Y4, Y4
+	VBROADCASTSS 28(SP), Y5
+	VBROADCASTSS 60(SP), Y7
+	VMULPS       unsigned<>+0(SB), Y5, Y8
+	VSUBPS       Y7, Y8, Y8
+	VMULPS       unsigned<>+32(SB), Y5, Y5
+	VSUBPS       Y7, Y5, Y5
+	VPMOVZXBD    112(R11), Y7
+	VPSLLD       $0x1c, Y7, Y9
+	VPERMPS      Y4, Y7, Y10
+	VPERMPS      Y6, Y7, Y11
+	VBLENDVPS    Y9, Y10, Y11, Y9
+	VFMADD231PS  768(R9), Y9, Y0
+	VPSRLD       $0x04, Y7, Y7
+	VPSLLD       $0x1c, Y7, Y9
+	VPERMPS      Y5, Y7, Y10
+	VPERMPS      Y8, Y7, Y7
+	VBLENDVPS    Y9, Y10, Y7, Y7
+	VFMADD231PS  896(R9), Y7, Y0
+	VPMOVZXBD    120(R11), Y7
+	VPSLLD       $0x1c, Y7, Y9
+	VPERMPS      Y4, Y7, Y10
+	VPERMPS      Y6, Y7, Y11
+	VBLENDVPS    Y9, Y10, Y11, Y9
+	VFMADD231PS  800(R9), Y9, Y1
+	VPSRLD       $0x04, Y7, Y7
+	VPSLLD       $0x1c, Y7, Y9
+	VPERMPS      Y5, Y7, Y10
+	VPERMPS      Y8, Y7, Y7
+	VBLENDVPS    Y9, Y10, Y7, Y7
+	VFMADD231PS  928(R9), Y7, Y1
+	VPMOVZXBD    128(R11), Y7
+	VPSLLD       $0x1c, Y7, Y9
+	VPERMPS      Y4, Y7, Y10
+	VPERMPS      Y6, Y7, Y11
+	VBLENDVPS    Y9, Y10, Y11, Y9
+	VFMADD231PS  832(R9), Y9, Y2
+	VPSRLD       $0x04, Y7, Y7
+	VPSLLD       $0x1c, Y7, Y9
+	VPERMPS      Y5, Y7, Y10
+	VPERMPS      Y8, Y7, Y7
+	VBLENDVPS    Y9, Y10, Y7, Y7
+	VFMADD231PS  960(R9), Y7, Y2
+	VPMOVZXBD    136(R11), Y7
+	VPSLLD       $0x1c, Y7, Y9
+	VPERMPS      Y4, Y7, Y4
+	VPERMPS      Y6, Y7, Y6
+	VBLENDVPS    Y9, Y4, Y6, Y4
 	VFMADD231PS  864(R9), Y4, Y3
-	VPSRLD       $0x04, Y8, Y4
-	VANDPS       c4_f<>+0(SB), Y4, Y4
-	VPADDD       c4_0<>+0(SB), Y4, Y4
-	VCVTDQ2PS    Y4, Y4
-	VMULPS       Y4, Y6, Y4
-	VSUBPS       Y7, Y4, Y4
+	VPSRLD       $0x04, Y7, Y4
+	VPSLLD       $0x1c, Y4, Y6
+	VPERMPS      Y5, Y4, Y5
+	VPERMPS      Y8, Y4, Y4
+	VBLENDVPS    Y6, Y5, Y4, Y4
 	VFMADD231PS  992(R9), Y4, Y3
 	ADDQ         $+1024, R9
 	ADDQ         $+144, R11
-	JMP          block20
+	JMP          block34
 
-end21:
+end35:
 	VADDPS       Y1, Y0, Y0
 	VADDPS       Y3, Y2, Y1
 	VADDPS       Y1, Y0, Y0
@@ -924,16 +1328,869 @@ end21:
 	VSHUFPS      $0x88, X0, X0, X0
 	VADDPS       X1, X0, X0
 	TESTQ        R8, R8
-	JZ           store18
+	JZ           store32
 	VADDSS       (AX), X0, X0
 
-store18:
+store32:
 	VMOVSS X0, (AX)
 	ADDQ   $+4, AX
 	ADDQ   DI, DX
-	JMP    column17
+	JMP    column31
 
-end19:
+end33:
+	VZEROUPPER
+	RET
+
+// func decodeQ5_KAVX2(y *byte, b *byte, n int)
+// Requires: AVX, AVX2, F16C, MMX+
+TEXT ·decodeQ5_KAVX2(SB), NOSPLIT, $64-24
+	MOVQ y+0(FP), AX
+	MOVQ b+8(FP), CX
+	MOVQ n+16(FP), DX
+
+block36:
+	DECQ         DX
+	JLT          end37
+	PREFETCHT0   4096(CX)
+	PREFETCHT0   4160(CX)
+	PREFETCHT0   4224(CX)
+	MOVL         4(CX), BX
+	MOVL         8(CX), SI
+	MOVL         12(CX), DI
+	MOVQ         DI, R8
+	MOVQ         BX, R9
+	ANDL         $0x3f3f3f3f, R9
+	SHRL         $0x02, BX
+	ANDL         $0x30303030, BX
+	ANDL         $0x0f0f0f0f, R8
+	ORQ          R8, BX
+	SHLQ         $0x20, BX
+	ORQ          BX, R9
+	VMOVQ        R9, X0
+	VPMOVZXBD    X0, Y0
+	VCVTDQ2PS    Y0, Y0
+	VPBROADCASTW (CX), X1
+	VCVTPH2PS    X1, Y1
+	VMULPS       Y1, Y0, Y0
+	VMOVUPS      Y0, (SP)
+	SHRL         $0x04, DI
+	MOVQ         SI, BX
+	ANDL         $0x3f3f3f3f, BX
+	SHRL         $0x02, SI
+	ANDL         $0x30303030, SI
+	ANDL         $0x0f0f0f0f, DI
+	ORQ          DI, SI
+	SHLQ         $0x20, SI
+	ORQ          SI, BX
+	VMOVQ        BX, X0
+	VPMOVZXBD    X0, Y0
+	VCVTDQ2PS    Y0, Y0
+	VPBROADCASTW 2(CX), X1
+	VCVTPH2PS    X1, Y1
+	VMULPS       Y1, Y0, Y0
+	VMOVUPS      Y0, 32(SP)
+	VBROADCASTSS (SP), Y0
+	VBROADCASTSS 32(SP), Y1
+	VPMOVZXBD    48(CX), Y2
+	VPMOVZXBD    16(CX), Y3
+	VPSLLD       $0x04, Y3, Y3
+	VANDPS       c4_f<>+0(SB), Y2, Y2
+	VANDPS       c4_10<>+0(SB), Y3, Y3
+	VORPS        Y3, Y2, Y2
+	VCVTDQ2PS    Y2, Y2
+	VMULPS       Y0, Y2, Y2
+	VSUBPS       Y1, Y2, Y2
+	VMOVUPS      Y2, (AX)
+	VPMOVZXBD    56(CX), Y2
+	VPMOVZXBD    24(CX), Y3
+	VPSLLD       $0x04, Y3, Y3
+	VANDPS       c4_f<>+0(SB), Y2, Y2
+	VANDPS       c4_10<>+0(SB), Y3, Y3
+	VORPS        Y3, Y2, Y2
+	VCVTDQ2PS    Y2, Y2
+	VMULPS       Y0, Y2, Y2
+	VSUBPS       Y1, Y2, Y2
+	VMOVUPS      Y2, 32(AX)
+	VPMOVZXBD    64(CX), Y2
+	VPMOVZXBD    32(CX), Y3
+	VPSLLD       $0x04, Y3, Y3
+	VANDPS       c4_f<>+0(SB), Y2, Y2
+	VANDPS       c4_10<>+0(SB), Y3, Y3
+	VORPS        Y3, Y2, Y2
+	VCVTDQ2PS    Y2, Y2
+	VMULPS       Y0, Y2, Y2
+	VSUBPS       Y1, Y2, Y2
+	VMOVUPS      Y2, 64(AX)
+	VPMOVZXBD    72(CX), Y2
+	VPMOVZXBD    40(CX), Y3
+	VPSLLD       $0x04, Y3, Y3
+	VANDPS       c4_f<>+0(SB), Y2, Y2
+	VANDPS       c4_10<>+0(SB), Y3, Y3
+	VORPS        Y3, Y2, Y2
+	VCVTDQ2PS    Y2, Y2
+	VMULPS       Y0, Y2, Y0
+	VSUBPS       Y1, Y0, Y0
+	VMOVUPS      Y0, 96(AX)
+	VBROADCASTSS 4(SP), Y0
+	VBROADCASTSS 36(SP), Y1
+	VPMOVZXBD    48(CX), Y2
+	VPMOVZXBD    16(CX), Y3
+	VPSRLD       $0x04, Y2, Y2
+	VPSLLD       $0x03, Y3, Y3
+	VANDPS       c4_f<>+0(SB), Y2, Y2
+	VANDPS       c4_10<>+0(SB), Y3, Y3
+	VORPS        Y3, Y2, Y2
+	VCVTDQ2PS    Y2, Y2
+	VMULPS       Y0, Y2, Y2
+	VSUBPS       Y1, Y2, Y2
+	VMOVUPS      Y2, 128(AX)
+	VPMOVZXBD    56(CX), Y2
+	VPMOVZXBD    24(CX), Y3
+	VPSRLD       $0x04, Y2, Y2
+	VPSLLD       $0x03, Y3, Y3
+	VANDPS       c4_f<>+0(SB), Y2, Y2
+	VANDPS       c4_10<>+0(SB), Y3, Y3
+	VORPS        Y3, Y2, Y2
+	VCVTDQ2PS    Y2, Y2
+	VMULPS       Y0, Y2, Y2
+	VSUBPS       Y1, Y2, Y2
+	VMOVUPS      Y2, 160(AX)
+	VPMOVZXBD    64(CX), Y2
+	VPMOVZXBD    32(CX), Y3
+	VPSRLD       $0x04, Y2, Y2
+	VPSLLD       $0x03, Y3, Y3
+	VANDPS       c4_f<>+0(SB), Y2, Y2
+	VANDPS       c4_10<>+0(SB), Y3, Y3
+	VORPS        Y3, Y2, Y2
+	VCVTDQ2PS    Y2, Y2
+	VMULPS       Y0, Y2, Y2
+	VSUBPS       Y1, Y2, Y2
+	VMOVUPS      Y2, 192(AX)
+	VPMOVZXBD    72(CX), Y2
+	VPMOVZXBD    40(CX), Y3
+	VPSRLD       $0x04, Y2, Y2
+	VPSLLD       $0x03, Y3, Y3
+	VANDPS       c4_f<>+0(SB), Y2, Y2
+	VANDPS       c4_10<>+0(SB), Y3, Y3
+	VORPS        Y3, Y2, Y2
+	VCVTDQ2PS    Y2, Y2
+	VMULPS       Y0, Y2, Y0
+	VSUBPS       Y1, Y0, Y0
+	VMOVUPS      Y0, 224(AX)
+	VBROADCASTSS 8(SP), Y0
+	VBROADCASTSS 40(SP), Y1
+	VPMOVZXBD    80(CX), Y2
+	VPMOVZXBD    16(CX), Y3
+	VPSLLD       $0x02, Y3, Y3
+	VANDPS       c4_f<>+0(SB), Y2, Y2
+	VANDPS       c4_10<>+0(SB), Y3, Y3
+	VORPS        Y3, Y2, Y2
+	VCVTDQ2PS    Y2, Y2
+	VMULPS       Y0, Y2, Y2
+	VSUBPS       Y1, Y2, Y2
+	VMOVUPS      Y2, 256(AX)
+	VPMOVZXBD    88(CX), Y2
+	VPMOVZXBD    24(CX), Y3
+	VPSLLD       $0x02, Y3, Y3
+	VANDPS       c4_f<>+0(SB), Y2, Y2
+	VANDPS       c4_10<>+0(SB), Y3, Y3
+	VORPS        Y3, Y2, Y2
+	VCVTDQ2PS    Y2, Y2
+	VMULPS       Y0, Y2, Y2
+	VSUBPS       Y1, Y2, Y2
+	VMOVUPS      Y2, 288(AX)
+	VPMOVZXBD    96(CX), Y2
+	VPMOVZXBD    32(CX), Y3
+	VPSLLD       $0x02, Y3, Y3
+	VANDPS       c4_f<>+0(SB), Y2, Y2
+	VANDPS       c4_10<>+0(SB), Y3, Y3
+	VORPS        Y3, Y2, Y2
+	VCVTDQ2PS    Y2, Y2
+	VMULPS       Y0, Y2, Y2
+	VSUBPS       Y1, Y2, Y2
+	VMOVUPS      Y2, 320(AX)
+	VPMOVZXBD    104(CX), Y2
+	VPMOVZXBD    40(CX), Y3
+	VPSLLD       $0x02, Y3, Y3
+	VANDPS       c4_f<>+0(SB), Y2, Y2
+	VANDPS       c4_10<>+0(SB), Y3, Y3
+	VORPS        Y3, Y2, Y2
+	VCVTDQ2PS    Y2, Y2
+	VMULPS       Y0, Y2, Y0
+	VSUBPS       Y1, Y0, Y0
+	VMOVUPS      Y0, 352(AX)
+	VBROADCASTSS 12(SP), Y0
+	VBROADCASTSS 44(SP), Y1
+	VPMOVZXBD    80(CX), Y2
+	VPMOVZXBD    16(CX), Y3
+	VPSRLD       $0x04, Y2, Y2
+	VPSLLD       $0x01, Y3, Y3
+	VANDPS       c4_f<>+0(SB), Y2, Y2
+	VANDPS       c4_10<>+0(SB), Y3, Y3
+	VORPS        Y3, Y2, Y2
+	VCVTDQ2PS    Y2, Y2
+	VMULPS       Y0, Y2, Y2
+	VSUBPS       Y1, Y2, Y2
+	VMOVUPS      Y2, 384(AX)
+	VPMOVZXBD    88(CX), Y2
+	VPMOVZXBD    24(CX), Y3
+	VPSRLD       $0x04, Y2, Y2
+	VPSLLD       $0x01, Y3, Y3
+	VANDPS       c4_f<>+0(SB), Y2, Y2
+	VANDPS       c4_10<>+0(SB), Y3, Y3
+	VORPS        Y3, Y2, Y2
+	VCVTDQ2PS    Y2, Y2
+	VMULPS       Y0, Y2, Y2
+	VSUBPS       Y1, Y2, Y2
+	VMOVUPS      Y2, 416(AX)
+	VPMOVZXBD    96(CX), Y2
+	VPMOVZXBD    32(CX), Y3
+	VPSRLD       $0x04, Y2, Y2
+	VPSLLD       $0x01, Y3, Y3
+	VANDPS       c4_f<>+0(SB), Y2, Y2
+	VANDPS       c4_10<>+0(SB), Y3, Y3
+	VORPS        Y3, Y2, Y2
+	VCVTDQ2PS    Y2, Y2
+	VMULPS       Y0, Y2, Y2
+	VSUBPS       Y1, Y2, Y2
+	VMOVUPS      Y2, 448(AX)
+	VPMOVZXBD    104(CX), Y2
+	VPMOVZXBD    40(CX), Y3
+	VPSRLD       $0x04, Y2, Y2
+	VPSLLD       $0x01, Y3, Y3
+	VANDPS       c4_f<>+0(SB), Y2, Y2
+	VANDPS       c4_10<>+0(SB), Y3, Y3
+	VORPS        Y3, Y2, Y2
+	VCVTDQ2PS    Y2, Y2
+	VMULPS       Y0, Y2, Y0
+	VSUBPS       Y1, Y0, Y0
+	VMOVUPS      Y0, 480(AX)
+	VBROADCASTSS 16(SP), Y0
+	VBROADCASTSS 48(SP), Y1
+	VPMOVZXBD    112(CX), Y2
+	VPMOVZXBD    16(CX), Y3
+	VPSRLD       $0x00, Y3, Y3
+	VANDPS       c4_f<>+0(SB), Y2, Y2
+	VANDPS       c4_10<>+0(SB), Y3, Y3
+	VORPS        Y3, Y2, Y2
+	VCVTDQ2PS    Y2, Y2
+	VMULPS       Y0, Y2, Y2
+	VSUBPS       Y1, Y2, Y2
+	VMOVUPS      Y2, 512(AX)
+	VPMOVZXBD    120(CX), Y2
+	VPMOVZXBD    24(CX), Y3
+	VPSRLD       $0x00, Y3, Y3
+	VANDPS       c4_f<>+0(SB), Y2, Y2
+	VANDPS       c4_10<>+0(SB), Y3, Y3
+	VORPS        Y3, Y2, Y2
+	VCVTDQ2PS    Y2, Y2
+	VMULPS       Y0, Y2, Y2
+	VSUBPS       Y1, Y2, Y2
+	VMOVUPS      Y2, 544(AX)
+	VPMOVZXBD    128(CX), Y2
+	VPMOVZXBD    32(CX), Y3
+	VPSRLD       $0x00, Y3, Y3
+	VANDPS       c4_f<>+0(SB), Y2, Y2
+	VANDPS       c4_10<>+0(SB), Y3, Y3
+	VORPS        Y3, Y2, Y2
+	VCVTDQ2PS    Y2, Y2
+	VMULPS       Y0, Y2, Y2
+	VSUBPS       Y1, Y2, Y2
+	VMOVUPS      Y2, 576(AX)
+	VPMOVZXBD    136(CX), Y2
+	VPMOVZXBD    40(CX), Y3
+	VPSRLD       $0x00, Y3, Y3
+	VANDPS       c4_f<>+0(SB), Y2, Y2
+	VANDPS       c4_10<>+0(SB), Y3, Y3
+	VORPS        Y3, Y2, Y2
+	VCVTDQ2PS    Y2, Y2
+	VMULPS       Y0, Y2, Y0
+	VSUBPS       Y1, Y0, Y0
+	VMOVUPS      Y0, 608(AX)
+	VBROADCASTSS 20(SP), Y0
+	VBROADCASTSS 52(SP), Y1
+	VPMOVZXBD    112(CX), Y2
+	VPMOVZXBD    16(CX), Y3
+	VPSRLD       $0x04, Y2, Y2
+	VPSRLD       $0x01, Y3, Y3
+	VANDPS       c4_f<>+0(SB), Y2, Y2
+	VANDPS       c4_10<>+0(SB), Y3, Y3
+	VORPS        Y3, Y2, Y2
+	VCVTDQ2PS    Y2, Y2
+	VMULPS       Y0, Y2, Y2
+	VSUBPS       Y1, Y2, Y2
+	VMOVUPS      Y2, 640(AX)
+	VPMOVZXBD    120(CX), Y2
+	VPMOVZXBD    24(CX), Y3
+	VPSRLD       $0x04, Y2, Y2
+	VPSRLD       $0x01, Y3, Y3
+	VANDPS       c4_f<>+0(SB), Y2, Y2
+	VANDPS       c4_10<>+0(SB), Y3, Y3
+	VORPS        Y3, Y2, Y2
+	VCVTDQ2PS    Y2, Y2
+	VMULPS       Y0, Y2, Y2
+	VSUBPS       Y1, Y2, Y2
+	VMOVUPS      Y2, 672(AX)
+	VPMOVZXBD    128(CX), Y2
+	VPMOVZXBD    32(CX), Y3
+	VPSRLD       $0x04, Y2, Y2
+	VPSRLD       $0x01, Y3, Y3
+	VANDPS       c4_f<>+0(SB), Y2, Y2
+	VANDPS       c4_10<>+0(SB), Y3, Y3
+	VORPS        Y3, Y2, Y2
+	VCVTDQ2PS    Y2, Y2
+	VMULPS       Y0, Y2, Y2
+	VSUBPS       Y1, Y2, Y2
+	VMOVUPS      Y2, 704(AX)
+	VPMOVZXBD    136(CX), Y2
+	VPMOVZXBD    40(CX), Y3
+	VPSRLD       $0x04, Y2, Y2
+	VPSRLD       $0x01, Y3, Y3
+	VANDPS       c4_f<>+0(SB), Y2, Y2
+	VANDPS       c4_10<>+0(SB), Y3, Y3
+	VORPS        Y3, Y2, Y2
+	VCVTDQ2PS    Y2, Y2
+	VMULPS       Y0, Y2, Y0
+	VSUBPS       Y1, Y0, Y0
+	VMOVUPS      Y0, 736(AX)
+	VBROADCASTSS 24(SP), Y0
+	VBROADCASTSS 56(SP), Y1
+	VPMOVZXBD    144(CX), Y2
+	VPMOVZXBD    16(CX), Y3
+	VPSRLD       $0x02, Y3, Y3
+	VANDPS       c4_f<>+0(SB), Y2, Y2
+	VANDPS       c4_10<>+0(SB), Y3, Y3
+	VORPS        Y3, Y2, Y2
+	VCVTDQ2PS    Y2, Y2
+	VMULPS       Y0, Y2, Y2
+	VSUBPS       Y1, Y2, Y2
+	VMOVUPS      Y2, 768(AX)
+	VPMOVZXBD    152(CX), Y2
+	VPMOVZXBD    24(CX), Y3
+	VPSRLD       $0x02, Y3, Y3
+	VANDPS       c4_f<>+0(SB), Y2, Y2
+	VANDPS       c4_10<>+0(SB), Y3, Y3
+	VORPS        Y3, Y2, Y2
+	VCVTDQ2PS    Y2, Y2
+	VMULPS       Y0, Y2, Y2
+	VSUBPS       Y1, Y2, Y2
+	VMOVUPS      Y2, 800(AX)
+	VPMOVZXBD    160(CX), Y2
+	VPMOVZXBD    32(CX), Y3
+	VPSRLD       $0x02, Y3, Y3
+	VANDPS       c4_f<>+0(SB), Y2, Y2
+	VANDPS       c4_10<>+0(SB), Y3, Y3
+	VORPS        Y3, Y2, Y2
+	VCVTDQ2PS    Y2, Y2
+	VMULPS       Y0, Y2, Y2
+	VSUBPS       Y1, Y2, Y2
+	VMOVUPS      Y2, 832(AX)
+	VPMOVZXBD    168(CX), Y2
+	VPMOVZXBD    40(CX), Y3
+	VPSRLD       $0x02, Y3, Y3
+	VANDPS       c4_f<>+0(SB), Y2, Y2
+	VANDPS       c4_10<>+0(SB), Y3, Y3
+	VORPS        Y3, Y2, Y2
+	VCVTDQ2PS    Y2, Y2
+	VMULPS       Y0, Y2, Y0
+	VSUBPS       Y1, Y0, Y0
+	VMOVUPS      Y0, 864(AX)
+	VBROADCASTSS 28(SP), Y0
+	VBROADCASTSS 60(SP), Y1
+	VPMOVZXBD    144(CX), Y2
+	VPMOVZXBD    16(CX), Y3
+	VPSRLD       $0x04, Y2, Y2
+	VPSRLD       $0x03, Y3, Y3
+	VANDPS       c4_f<>+0(SB), Y2, Y2
+	VANDPS       c4_10<>+0(SB), Y3, Y3
+	VORPS        Y3, Y2, Y2
+	VCVTDQ2PS    Y2, Y2
+	VMULPS       Y0, Y2, Y2
+	VSUBPS       Y1, Y2, Y2
+	VMOVUPS      Y2, 896(AX)
+	VPMOVZXBD    152(CX), Y2
+	VPMOVZXBD    24(CX), Y3
+	VPSRLD       $0x04, Y2, Y2
+	VPSRLD       $0x03, Y3, Y3
+	VANDPS       c4_f<>+0(SB), Y2, Y2
+	VANDPS       c4_10<>+0(SB), Y3, Y3
+	VORPS        Y3, Y2, Y2
+	VCVTDQ2PS    Y2, Y2
+	VMULPS       Y0, Y2, Y2
+	VSUBPS       Y1, Y2, Y2
+	VMOVUPS      Y2, 928(AX)
+	VPMOVZXBD    160(CX), Y2
+	VPMOVZXBD    32(CX), Y3
+	VPSRLD       $0x04, Y2, Y2
+	VPSRLD       $0x03, Y3, Y3
+	VANDPS       c4_f<>+0(SB), Y2, Y2
+	VANDPS       c4_10<>+0(SB), Y3, Y3
+	VORPS        Y3, Y2, Y2
+	VCVTDQ2PS    Y2, Y2
+	VMULPS       Y0, Y2, Y2
+	VSUBPS       Y1, Y2, Y2
+	VMOVUPS      Y2, 960(AX)
+	VPMOVZXBD    168(CX), Y2
+	VPMOVZXBD    40(CX), Y3
+	VPSRLD       $0x04, Y2, Y2
+	VPSRLD       $0x03, Y3, Y3
+	VANDPS       c4_f<>+0(SB), Y2, Y2
+	VANDPS       c4_10<>+0(SB), Y3, Y3
+	VORPS        Y3, Y2, Y2
+	VCVTDQ2PS    Y2, Y2
+	VMULPS       Y0, Y2, Y0
+	VSUBPS       Y1, Y0, Y0
+	VMOVUPS      Y0, 992(AX)
+	ADDQ         $+1024, AX
+	ADDQ         $+176, CX
+	JMP          block36
+
+end37:
+	VZEROUPPER
+	RET
+
+// func dotBlocksQ5_KAVX2(c *byte, a *byte, b *byte, columns int, n int, ldb int, add int)
+// Requires: AVX, AVX2, F16C, FMA3, MMX+
+TEXT ·dotBlocksQ5_KAVX2(SB), NOSPLIT, $64-56
+	MOVQ c+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ b+16(FP), DX
+	MOVQ columns+24(FP), BX
+	MOVQ n+32(FP), SI
+	MOVQ ldb+40(FP), DI
+	MOVQ add+48(FP), R8
+
+column38:
+	DECQ    BX
+	JLT     end40
+	MOVQ    CX, R9
+	MOVQ    DX, R11
+	MOVQ    SI, R10
+	VMOVUPS c4_0<>+0(SB), Y0
+	VMOVUPS c4_0<>+0(SB), Y1
+	VMOVUPS c4_0<>+0(SB), Y2
+	VMOVUPS c4_0<>+0(SB), Y3
+
+block41:
+	DECQ         R10
+	JLT          end42
+	PREFETCHT0   4096(R11)
+	PREFETCHT0   4160(R11)
+	PREFETCHT0   4224(R11)
+	MOVL         4(R11), R12
+	MOVL         8(R11), R13
+	MOVL         12(R11), R14
+	MOVQ         R14, R15
+	MOVQ         R12, BP
+	ANDL         $0x3f3f3f3f, BP
+	SHRL         $0x02, R12
+	ANDL         $0x30303030, R12
+	ANDL         $0x0f0f0f0f, R15
+	ORQ          R15, R12
+	SHLQ         $0x20, R12
+	ORQ          R12, BP
+	VMOVQ        BP, X4
+	VPMOVZXBD    X4, Y4
+	VCVTDQ2PS    Y4, Y4
+	VPBROADCASTW (R11), X5
+	VCVTPH2PS    X5, Y5
+	VMULPS       Y5, Y4, Y4
+	VMOVUPS      Y4, (SP)
+	SHRL         $0x04, R14
+	MOVQ         R13, R12
+	ANDL         $0x3f3f3f3f, R12
+	SHRL         $0x02, R13
+	ANDL         $0x30303030, R13
+	ANDL         $0x0f0f0f0f, R14
+	ORQ          R14, R13
+	SHLQ         $0x20, R13
+	ORQ          R13, R12
+	VMOVQ        R12, X4
+	VPMOVZXBD    X4, Y4
+	VCVTDQ2PS    Y4, Y4
+	VPBROADCASTW 2(R11), X5
+	VCVTPH2PS    X5, Y5
+	VMULPS       Y5, Y4, Y4
+	VMOVUPS      Y4, 32(SP)
+	VBROADCASTSS (SP), Y4
+	VBROADCASTSS 32(SP), Y5
+	VPMOVZXBD    48(R11), Y6
+	VPMOVZXBD    16(R11), Y7
+	VPSLLD       $0x04, Y7, Y7
+	VANDPS       c4_f<>+0(SB), Y6, Y6
+	VANDPS       c4_10<>+0(SB), Y7, Y7
+	VORPS        Y7, Y6, Y6
+	VCVTDQ2PS    Y6, Y6
+	VMULPS       Y4, Y6, Y6
+	VSUBPS       Y5, Y6, Y6
+	VFMADD231PS  (R9), Y6, Y0
+	VPMOVZXBD    56(R11), Y6
+	VPMOVZXBD    24(R11), Y7
+	VPSLLD       $0x04, Y7, Y7
+	VANDPS       c4_f<>+0(SB), Y6, Y6
+	VANDPS       c4_10<>+0(SB), Y7, Y7
+	VORPS        Y7, Y6, Y6
+	VCVTDQ2PS    Y6, Y6
+	VMULPS       Y4, Y6, Y6
+	VSUBPS       Y5, Y6, Y6
+	VFMADD231PS  32(R9), Y6, Y1
+	VPMOVZXBD    64(R11), Y6
+	VPMOVZXBD    32(R11), Y7
+	VPSLLD       $0x04, Y7, Y7
+	VANDPS       c4_f<>+0(SB), Y6, Y6
+	VANDPS       c4_10<>+0(SB), Y7, Y7
+	VORPS        Y7, Y6, Y6
+	VCVTDQ2PS    Y6, Y6
+	VMULPS       Y4, Y6, Y6
+	VSUBPS       Y5, Y6, Y6
+	VFMADD231PS  64(R9), Y6, Y2
+	VPMOVZXBD    72(R11), Y6
+	VPMOVZXBD    40(R11), Y7
+	VPSLLD       $0x04, Y7, Y7
+	VANDPS       c4_f<>+0(SB), Y6, Y6
+	VANDPS       c4_10<>+0(SB), Y7, Y7
+	VORPS        Y7, Y6, Y6
+	VCVTDQ2PS    Y6, Y6
+	VMULPS       Y4, Y6, Y4
+	VSUBPS       Y5, Y4, Y4
+	VFMADD231PS  96(R9), Y4, Y3
+	VBROADCASTSS 4(SP), Y4
+	VBROADCASTSS 36(SP), Y5
+	VPMOVZXBD    48(R11), Y6
+	VPMOVZXBD    16(R11), Y7
+	VPSRLD       $0x04, Y6, Y6
+	VPSLLD       $0x03, Y7, Y7
+	VANDPS       c4_f<>+0(SB), Y6, Y6
+	VANDPS       c4_10<>+0(SB), Y7, Y7
+	VORPS        Y7, Y6, Y6
+	VCVTDQ2PS    Y6, Y6
+	VMULPS       Y4, Y6, Y6
+	VSUBPS       Y5, Y6, Y6
+	VFMADD231PS  128(R9), Y6, Y0
+	VPMOVZXBD    56(R11), Y6
+	VPMOVZXBD    24(R11), Y7
+	VPSRLD       $0x04, Y6, Y6
+	VPSLLD       $0x03, Y7, Y7
+	VANDPS       c4_f<>+0(SB), Y6, Y6
+	VANDPS       c4_10<>+0(SB), Y7, Y7
+	VORPS        Y7, Y6, Y6
+	VCVTDQ2PS    Y6, Y6
+	VMULPS       Y4, Y6, Y6
+	VSUBPS       Y5, Y6, Y6
+	VFMADD231PS  160(R9), Y6, Y1
+	VPMOVZXBD    64(R11), Y6
+	VPMOVZXBD    32(R11), Y7
+	VPSRLD       $0x04, Y6, Y6
+	VPSLLD       $0x03, Y7, Y7
+	VANDPS       c4_f<>+0(SB), Y6, Y6
+	VANDPS       c4_10<>+0(SB), Y7, Y7
+	VORPS        Y7, Y6, Y6
+	VCVTDQ2PS    Y6, Y6
+	VMULPS       Y4, Y6, Y6
+	VSUBPS       Y5, Y6, Y6
+	VFMADD231PS  192(R9), Y6, Y2
+	VPMOVZXBD    72(R11), Y6
+	VPMOVZXBD    40(R11), Y7
+	VPSRLD       $0x04, Y6, Y6
+	VPSLLD       $0x03, Y7, Y7
+	VANDPS       c4_f<>+0(SB), Y6, Y6
+	VANDPS       c4_10<>+0(SB), Y7, Y7
+	VORPS        Y7, Y6, Y6
+	VCVTDQ2PS    Y6, Y6
+	VMULPS       Y4, Y6, Y4
+	VSUBPS       Y5, Y4, Y4
+	VFMADD231PS  224(R9), Y4, Y3
+	VBROADCASTSS 8(SP), Y4
+	VBROADCASTSS 40(SP), Y5
+	VPMOVZXBD    80(R11), Y6
+	VPMOVZXBD    16(R11), Y7
+	VPSLLD       $0x02, Y7, Y7
+	VANDPS       c4_f<>+0(SB), Y6, Y6
+	VANDPS       c4_10<>+0(SB), Y7, Y7
+	VORPS        Y7, Y6, Y6
+	VCVTDQ2PS    Y6, Y6
+	VMULPS       Y4, Y6, Y6
+	VSUBPS       Y5, Y6, Y6
+	VFMADD231PS  256(R9), Y6, Y0
+	VPMOVZXBD    88(R11), Y6
+	VPMOVZXBD    24(R11), Y7
+	VPSLLD       $0x02, Y7, Y7
+	VANDPS       c4_f<>+0(SB), Y6, Y6
+	VANDPS       c4_10<>+0(SB), Y7, Y7
+	VORPS        Y7, Y6, Y6
+	VCVTDQ2PS    Y6, Y6
+	VMULPS       Y4, Y6, Y6
+	VSUBPS       Y5, Y6, Y6
+	VFMADD231PS  288(R9), Y6, Y1
+	VPMOVZXBD    96(R11), Y6
+	VPMOVZXBD    32(R11), Y7
+	VPSLLD       $0x02, Y7, Y7
+	VANDPS       c4_f<>+0(SB), Y6, Y6
+	VANDPS       c4_10<>+0(SB), Y7, Y7
+	VORPS        Y7, Y6, Y6
+	VCVTDQ2PS    Y6, Y6
+	VMULPS       Y4, Y6, Y6
+	VSUBPS       Y5, Y6, Y6
+	VFMADD231PS  320(R9), Y6, Y2
+	VPMOVZXBD    104(R11), Y6
+	VPMOVZXBD    40(R11), Y7
+	VPSLLD       $0x02, Y7, Y7
+	VANDPS       c4_f<>+0(SB), Y6, Y6
+	VANDPS       c4_10<>+0(SB), Y7, Y7
+	VORPS        Y7, Y6, Y6
+	VCVTDQ2PS    Y6, Y6
+	VMULPS       Y4, Y6, Y4
+	VSUBPS       Y5, Y4, Y4
+	VFMADD231PS  352(R9), Y4, Y3
+	VBROADCASTSS 12(SP), Y4
+	VBROADCASTSS 44(SP), Y5
+	VPMOVZXBD    80(R11), Y6
+	VPMOVZXBD    16(R11), Y7
+	VPSRLD       $0x04, Y6, Y6
+	VPSLLD       $0x01, Y7, Y7
+	VANDPS       c4_f<>+0(SB), Y6, Y6
+	VANDPS       c4_10<>+0(SB), Y7, Y7
+	VORPS        Y7, Y6, Y6
+	VCVTDQ2PS    Y6, Y6
+	VMULPS       Y4, Y6, Y6
+	VSUBPS       Y5, Y6, Y6
+	VFMADD231PS  384(R9), Y6, Y0
+	VPMOVZXBD    88(R11), Y6
+	VPMOVZXBD    24(R11), Y7
+	VPSRLD       $0x04, Y6, Y6
+	VPSLLD       $0x01, Y7, Y7
+	VANDPS       c4_f<>+0(SB), Y6, Y6
+	VANDPS       c4_10<>+0(SB), Y7, Y7
+	VORPS        Y7, Y6, Y6
+	VCVTDQ2PS    Y6, Y6
+	VMULPS       Y4, Y6, Y6
+	VSUBPS       Y5, Y6, Y6
+	VFMADD231PS  416(R9), Y6, Y1
+	VPMOVZXBD    96(R11), Y6
+	VPMOVZXBD    32(R11), Y7
+	VPSRLD       $0x04, Y6, Y6
+	VPSLLD       $0x01, Y7, Y7
+	VANDPS       c4_f<>+0(SB), Y6, Y6
+	VANDPS       c4_10<>+0(SB), Y7, Y7
+	VORPS        Y7, Y6, Y6
+	VCVTDQ2PS    Y6, Y6
+	VMULPS       Y4, Y6, Y6
+	VSUBPS       Y5, Y6, Y6
+	VFMADD231PS  448(R9), Y6, Y2
+	VPMOVZXBD    104(R11), Y6
+	VPMOVZXBD    40(R11), Y7
+	VPSRLD       $0x04, Y6, Y6
+	VPSLLD       $0x01, Y7, Y7
+	VANDPS       c4_f<>+0(SB), Y6, Y6
+	VANDPS       c4_10<>+0(SB), Y7, Y7
+	VORPS        Y7, Y6, Y6
+	VCVTDQ2PS    Y6, Y6
+	VMULPS       Y4, Y6, Y4
+	VSUBPS       Y5, Y4, Y4
+	VFMADD231PS  480(R9), Y4, Y3
+	VBROADCASTSS 16(SP), Y4
+	VBROADCASTSS 48(SP), Y5
+	VPMOVZXBD    112(R11), Y6
+	VPMOVZXBD    16(R11), Y7
+	VPSRLD       $0x00, Y7, Y7
+	VANDPS       c4_f<>+0(SB), Y6, Y6
+	VANDPS       c4_10<>+0(SB), Y7, Y7
+	VORPS        Y7, Y6, Y6
+	VCVTDQ2PS    Y6, Y6
+	VMULPS       Y4, Y6, Y6
+	VSUBPS       Y5, Y6, Y6
+	VFMADD231PS  512(R9), Y6, Y0
+	VPMOVZXBD    120(R11), Y6
+	VPMOVZXBD    24(R11), Y7
+	VPSRLD       $0x00, Y7, Y7
+	VANDPS       c4_f<>+0(SB), Y6, Y6
+	VANDPS       c4_10<>+0(SB), Y7, Y7
+	VORPS        Y7, Y6, Y6
+	VCVTDQ2PS    Y6, Y6
+	VMULPS       Y4, Y6, Y6
+	VSUBPS       Y5, Y6, Y6
+	VFMADD231PS  544(R9), Y6, Y1
+	VPMOVZXBD    128(R11), Y6
+	VPMOVZXBD    32(R11), Y7
+	VPSRLD       $0x00, Y7, Y7
+	VANDPS       c4_f<>+0(SB), Y6, Y6
+	VANDPS       c4_10<>+0(SB), Y7, Y7
+	VORPS        Y7, Y6, Y6
+	VCVTDQ2PS    Y6, Y6
+	VMULPS       Y4, Y6, Y6
+	VSUBPS       Y5, Y6, Y6
+	VFMADD231PS  576(R9), Y6, Y2
+	VPMOVZXBD    136(R11), Y6
+	VPMOVZXBD    40(R11), Y7
+	VPSRLD       $0x00, Y7, Y7
+	VANDPS       c4_f<>+0(SB), Y6, Y6
+	VANDPS       c4_10<>+0(SB), Y7, Y7
+	VORPS        Y7, Y6, Y6
+	VCVTDQ2PS    Y6, Y6
+	VMULPS       Y4, Y6, Y4
+	VSUBPS       Y5, Y4, Y4
+	VFMADD231PS  608(R9), Y4, Y3
+	VBROADCASTSS 20(SP), Y4
+	VBROADCASTSS 52(SP), Y5
+	VPMOVZXBD    112(R11), Y6
+	VPMOVZXBD    16(R11), Y7
+	VPSRLD       $0x04, Y6, Y6
+	VPSRLD       $0x01, Y7, Y7
+	VANDPS       c4_f<>+0(SB), Y6, Y6
+	VANDPS       c4_10<>+0(SB), Y7, Y7
+	VORPS        Y7, Y6, Y6
+	VCVTDQ2PS    Y6, Y6
+	VMULPS       Y4, Y6, Y6
+	VSUBPS       Y5, Y6, Y6
+	VFMADD231PS  640(R9), Y6, Y0
+	VPMOVZXBD    120(R11), Y6
+	VPMOVZXBD    24(R11), Y7
+	VPSRLD       $0x04, Y6, Y6
+	VPSRLD       $0x01, Y7, Y7
+	VANDPS       c4_f<>+0(SB), Y6, Y6
+	VANDPS       c4_10<>+0(SB), Y7, Y7
+	VORPS        Y7, Y6, Y6
+	VCVTDQ2PS    Y6, Y6
+	VMULPS       Y4, Y6, Y6
+	VSUBPS       Y5, Y6, Y6
+	VFMADD231PS  672(R9), Y6, Y1
+	VPMOVZXBD    128(R11), Y6
+	VPMOVZXBD    32(R11), Y7
+	VPSRLD       $0x04, Y6, Y6
+	VPSRLD       $0x01, Y7, Y7
+	VANDPS       c4_f<>+0(SB), Y6, Y6
+	VANDPS       c4_10<>+0(SB), Y7, Y7
+	VORPS        Y7, Y6, Y6
+	VCVTDQ2PS    Y6, Y6
+	VMULPS       Y4, Y6, Y6
+	VSUBPS       Y5, Y6, Y6
+	VFMADD231PS  704(R9), Y6, Y2
+	VPMOVZXBD    136(R11), Y6
+	VPMOVZXBD    40(R11), Y7
+	VPSRLD       $0x04, Y6, Y6
+	VPSRLD       $0x01, Y7, Y7
+	VANDPS       c4_f<>+0(SB), Y6, Y6
+	VANDPS       c4_10<>+0(SB), Y7, Y7
+	VORPS        Y7, Y6, Y6
+	VCVTDQ2PS    Y6, Y6
+	VMULPS       Y4, Y6, Y4
+	VSUBPS       Y5, Y4, Y4
+	VFMADD231PS  736(R9), Y4, Y3
+	VBROADCASTSS 24(SP), Y4
+	VBROADCASTSS 56(SP), Y5
+	VPMOVZXBD    144(R11), Y6
+	VPMOVZXBD    16(R11), Y7
+	VPSRLD       $0x02, Y7, Y7
+	VANDPS       c4_f<>+0(SB), Y6, Y6
+	VANDPS       c4_10<>+0(SB), Y7, Y7
+	VORPS        Y7, Y6, Y6
+	VCVTDQ2PS    Y6, Y6
+	VMULPS       Y4, Y6, Y6
+	VSUBPS       Y5, Y6, Y6
+	VFMADD231PS  768(R9), Y6, Y0
+	VPMOVZXBD    152(R11), Y6
+	VPMOVZXBD    24(R11), Y7
+	VPSRLD       $0x02, Y7, Y7
+	VANDPS       c4_f<>+0(SB), Y6, Y6
+	VANDPS       c4_10<>+0(SB), Y7, Y7
+	VORPS        Y7, Y6, Y6
+	VCVTDQ2PS    Y6, Y6
+	VMULPS       Y4, Y6, Y6
+	VSUBPS       Y5, Y6, Y6
+	VFMADD231PS  800(R9), Y6, Y1
+	VPMOVZXBD    160(R11), Y6
+	VPMOVZXBD    32(R11), Y7
+	VPSRLD       $0x02, Y7, Y7
+	VANDPS       c4_f<>+0(SB), Y6, Y6
+	VANDPS       c4_10<>+0(SB), Y7, Y7
+	VORPS        Y7, Y6, Y6
+	VCVTDQ2PS    Y6, Y6
+	VMULPS       Y4, Y6, Y6
+	VSUBPS       Y5, Y6, Y6
+	VFMADD231PS  832(R9), Y6, Y2
+	VPMOVZXBD    168(R11), Y6
+	VPMOVZXBD    40(R11), Y7
+	VPSRLD       $0x02, Y7, Y7
+	VANDPS       c4_f<>+0(SB), Y6, Y6
+	VANDPS       c4_10<>+0(SB), Y7, Y7
+	VORPS        Y7, Y6, Y6
+	VCVTDQ2PS    Y6, Y6
+	VMULPS       Y4, Y6, Y4
+	VSUBPS       Y5, Y4, Y4
+	VFMADD231PS  864(R9), Y4, Y3
+	VBROADCASTSS 28(SP), Y4
+	VBROADCASTSS 60(SP), Y5
+	VPMOVZXBD    144(R11), Y6
+	VPMOVZXBD    16(R11), Y7
+	VPSRLD       $0x04, Y6, Y6
+	VPSRLD       $0x03, Y7, Y7
+	VANDPS       c4_f<>+0(SB), Y6, Y6
+	VANDPS       c4_10<>+0(SB), Y7, Y7
+	VORPS        Y7, Y6, Y6
+	VCVTDQ2PS    Y6, Y6
+	VMULPS       Y4, Y6, Y6
+	VSUBPS       Y5, Y6, Y6
+	VFMADD231PS  896(R9), Y6, Y0
+	VPMOVZXBD    152(R11), Y6
+	VPMOVZXBD    24(R11), Y7
+	VPSRLD       $0x04, Y6, Y6
+	VPSRLD       $0x03, Y7, Y7
+	VANDPS       c4_f<>+0(SB), Y6, Y6
+	VANDPS       c4_10<>+0(SB), Y7, Y7
+	VORPS        Y7, Y6, Y6
+	VCVTDQ2PS    Y6, Y6
+	VMULPS       Y4, Y6, Y6
+	VSUBPS       Y5, Y6, Y6
+	VFMADD231PS  928(R9), Y6, Y1
+	VPMOVZXBD    160(R11), Y6
+	VPMOVZXBD    32(R11), Y7
+	VPSRLD       $0x04, Y6, Y6
+	VPSRLD       $0x03, Y7, Y7
+	VANDPS       c4_f<>+0(SB), Y6, Y6
+	VANDPS       c4_10<>+0(SB), Y7, Y7
+	VORPS        Y7, Y6, Y6
+	VCVTDQ2PS    Y6, Y6
+	VMULPS       Y4, Y6, Y6
+	VSUBPS       Y5, Y6, Y6
+	VFMADD231PS  960(R9), Y6, Y2
+	VPMOVZXBD    168(R11), Y6
+	VPMOVZXBD    40(R11), Y7
+	VPSRLD       $0x04, Y6, Y6
+	VPSRLD       $0x03, Y7, Y7
+	VANDPS       c4_f<>+0(SB), Y6, Y6
+	VANDPS       c4_10<>+0(SB), Y7, Y7
+	VORPS        Y7, Y6, Y6
+	VCVTDQ2PS    Y6, Y6
+	VMULPS       Y4, Y6, Y4
+	VSUBPS       Y5, Y4, Y4
+	VFMADD231PS  992(R9), Y4, Y3
+	ADDQ         $+1024, R9
+	ADDQ         $+176, R11
+	JMP          block41
+
+end42:
+	VADDPS       Y1, Y0, Y0
+	VADDPS       Y3, Y2, Y1
+	VADDPS       Y1, Y0, Y0
+	VEXTRACTF128 $0x01, Y0, X1
+	VADDPS       X1, X0, X0
+	VSHUFPS      $0xdd, X0, X0, X1
+	VSHUFPS      $0x88, X0, X0, X0
+	VADDPS       X1, X0, X0
+	VSHUFPS      $0xdd, X0, X0, X1
+	VSHUFPS      $0x88, X0, X0, X0
+	VADDPS       X1, X0, X0
+	TESTQ        R8, R8
+	JZ           store39
+	VADDSS       (AX), X0, X0
+
+store39:
+	VMOVSS X0, (AX)
+	ADDQ   $+4, AX
+	ADDQ   DI, DX
+	JMP    column38
+
+end40:
 	VZEROUPPER
 	RET
 
@@ -944,9 +2201,9 @@ TEXT ·decodeQ6_KAVX2(SB), NOSPLIT, $96-24
 	MOVQ b+8(FP), CX
 	MOVQ n+16(FP), DX
 
-block22:
+block43:
 	DECQ         DX
-	JLT          end23
+	JLT          end44
 	PREFETCHT0   4096(CX)
 	PREFETCHT0   4160(CX)
 	PREFETCHT0   4224(CX)
@@ -967,29 +2224,27 @@ block22:
 	VPAND        c4_30303030<>+0(SB), Y2, Y2
 	VPAND        c4_f0f0f0f<>+0(SB), Y1, Y1
 	VPOR         Y2, Y1, Y1
+	VMOVUPS      c4_20202020<>+0(SB), Y2
+	VPSUBB       Y2, Y1, Y1
 	VMOVUPS      Y1, 64(SP)
 	VBROADCASTSS (SP), Y1
-	VPMOVZXBD    64(SP), Y2
+	VPMOVSXBD    64(SP), Y2
 	VCVTDQ2PS    Y2, Y2
-	VSUBPS       c4_42000000<>+0(SB), Y2, Y2
 	VMULPS       Y1, Y2, Y1
 	VMOVUPS      Y1, (AX)
 	VBROADCASTSS (SP), Y1
-	VPMOVZXBD    72(SP), Y2
+	VPMOVSXBD    72(SP), Y2
 	VCVTDQ2PS    Y2, Y2
-	VSUBPS       c4_42000000<>+0(SB), Y2, Y2
 	VMULPS       Y1, Y2, Y1
 	VMOVUPS      Y1, 32(AX)
 	VBROADCASTSS 4(SP), Y1
-	VPMOVZXBD    80(SP), Y2
+	VPMOVSXBD    80(SP), Y2
 	VCVTDQ2PS    Y2, Y2
-	VSUBPS       c4_42000000<>+0(SB), Y2, Y2
 	VMULPS       Y1, Y2, Y1
 	VMOVUPS      Y1, 64(AX)
 	VBROADCASTSS 4(SP), Y1
-	VPMOVZXBD    88(SP), Y2
+	VPMOVSXBD    88(SP), Y2
 	VCVTDQ2PS    Y2, Y2
-	VSUBPS       c4_42000000<>+0(SB), Y2, Y2
 	VMULPS       Y1, Y2, Y1
 	VMOVUPS      Y1, 96(AX)
 	VMOVUPS      32(CX), Y1
@@ -997,29 +2252,27 @@ block22:
 	VPAND        c4_30303030<>+0(SB), Y2, Y2
 	VPAND        c4_f0f0f0f<>+0(SB), Y1, Y1
 	VPOR         Y2, Y1, Y1
+	VMOVUPS      c4_20202020<>+0(SB), Y2
+	VPSUBB       Y2, Y1, Y1
 	VMOVUPS      Y1, 64(SP)
 	VBROADCASTSS 8(SP), Y1
-	VPMOVZXBD    64(SP), Y2
+	VPMOVSXBD    64(SP), Y2
 	VCVTDQ2PS    Y2, Y2
-	VSUBPS       c4_42000000<>+0(SB), Y2, Y2
 	VMULPS       Y1, Y2, Y1
 	VMOVUPS      Y1, 128(AX)
 	VBROADCASTSS 8(SP), Y1
-	VPMOVZXBD    72(SP), Y2
+	VPMOVSXBD    72(SP), Y2
 	VCVTDQ2PS    Y2, Y2
-	VSUBPS       c4_42000000<>+0(SB), Y2, Y2
 	VMULPS       Y1, Y2, Y1
 	VMOVUPS      Y1, 160(AX)
 	VBROADCASTSS 12(SP), Y1
-	VPMOVZXBD    80(SP), Y2
+	VPMOVSXBD    80(SP), Y2
 	VCVTDQ2PS    Y2, Y2
-	VSUBPS       c4_42000000<>+0(SB), Y2, Y2
 	VMULPS       Y1, Y2, Y1
 	VMOVUPS      Y1, 192(AX)
 	VBROADCASTSS 12(SP), Y1
-	VPMOVZXBD    88(SP), Y2
+	VPMOVSXBD    88(SP), Y2
 	VCVTDQ2PS    Y2, Y2
-	VSUBPS       c4_42000000<>+0(SB), Y2, Y2
 	VMULPS       Y1, Y2, Y1
 	VMOVUPS      Y1, 224(AX)
 	VMOVUPS      (CX), Y1
@@ -1027,29 +2280,27 @@ block22:
 	VPAND        c4_30303030<>+0(SB), Y0, Y2
 	VPAND        c4_f0f0f0f<>+0(SB), Y1, Y1
 	VPOR         Y2, Y1, Y1
+	VMOVUPS      c4_20202020<>+0(SB), Y2
+	VPSUBB       Y2, Y1, Y1
 	VMOVUPS      Y1, 64(SP)
 	VBROADCASTSS 16(SP), Y1
-	VPMOVZXBD    64(SP), Y2
+	VPMOVSXBD    64(SP), Y2
 	VCVTDQ2PS    Y2, Y2
-	VSUBPS       c4_42000000<>+0(SB), Y2, Y2
 	VMULPS       Y1, Y2, Y1
 	VMOVUPS      Y1, 256(AX)
 	VBROADCASTSS 16(SP), Y1
-	VPMOVZXBD    72(SP), Y2
+	VPMOVSXBD    72(SP), Y2
 	VCVTDQ2PS    Y2, Y2
-	VSUBPS       c4_42000000<>+0(SB), Y2, Y2
 	VMULPS       Y1, Y2, Y1
 	VMOVUPS      Y1, 288(AX)
 	VBROADCASTSS 20(SP), Y1
-	VPMOVZXBD    80(SP), Y2
+	VPMOVSXBD    80(SP), Y2
 	VCVTDQ2PS    Y2, Y2
-	VSUBPS       c4_42000000<>+0(SB), Y2, Y2
 	VMULPS       Y1, Y2, Y1
 	VMOVUPS      Y1, 320(AX)
 	VBROADCASTSS 20(SP), Y1
-	VPMOVZXBD    88(SP), Y2
+	VPMOVSXBD    88(SP), Y2
 	VCVTDQ2PS    Y2, Y2
-	VSUBPS       c4_42000000<>+0(SB), Y2, Y2
 	VMULPS       Y1, Y2, Y1
 	VMOVUPS      Y1, 352(AX)
 	VMOVUPS      32(CX), Y1
@@ -1058,29 +2309,27 @@ block22:
 	VPAND        c4_30303030<>+0(SB), Y0, Y0
 	VPAND        c4_f0f0f0f<>+0(SB), Y1, Y1
 	VPOR         Y0, Y1, Y0
+	VMOVUPS      c4_20202020<>+0(SB), Y1
+	VPSUBB       Y1, Y0, Y0
 	VMOVUPS      Y0, 64(SP)
 	VBROADCASTSS 24(SP), Y0
-	VPMOVZXBD    64(SP), Y1
+	VPMOVSXBD    64(SP), Y1
 	VCVTDQ2PS    Y1, Y1
-	VSUBPS       c4_42000000<>+0(SB), Y1, Y1
 	VMULPS       Y0, Y1, Y0
 	VMOVUPS      Y0, 384(AX)
 	VBROADCASTSS 24(SP), Y0
-	VPMOVZXBD    72(SP), Y1
+	VPMOVSXBD    72(SP), Y1
 	VCVTDQ2PS    Y1, Y1
-	VSUBPS       c4_42000000<>+0(SB), Y1, Y1
 	VMULPS       Y0, Y1, Y0
 	VMOVUPS      Y0, 416(AX)
 	VBROADCASTSS 28(SP), Y0
-	VPMOVZXBD    80(SP), Y1
+	VPMOVSXBD    80(SP), Y1
 	VCVTDQ2PS    Y1, Y1
-	VSUBPS       c4_42000000<>+0(SB), Y1, Y1
 	VMULPS       Y0, Y1, Y0
 	VMOVUPS      Y0, 448(AX)
 	VBROADCASTSS 28(SP), Y0
-	VPMOVZXBD    88(SP), Y1
+	VPMOVSXBD    88(SP), Y1
 	VCVTDQ2PS    Y1, Y1
-	VSUBPS       c4_42000000<>+0(SB), Y1, Y1
 	VMULPS       Y0, Y1, Y0
 	VMOVUPS      Y0, 480(AX)
 	VMOVUPS      160(CX), Y0
@@ -1089,29 +2338,27 @@ block22:
 	VPAND        c4_30303030<>+0(SB), Y2, Y2
 	VPAND        c4_f0f0f0f<>+0(SB), Y1, Y1
 	VPOR         Y2, Y1, Y1
+	VMOVUPS      c4_20202020<>+0(SB), Y2
+	VPSUBB       Y2, Y1, Y1
 	VMOVUPS      Y1, 64(SP)
 	VBROADCASTSS 32(SP), Y1
-	VPMOVZXBD    64(SP), Y2
+	VPMOVSXBD    64(SP), Y2
 	VCVTDQ2PS    Y2, Y2
-	VSUBPS       c4_42000000<>+0(SB), Y2, Y2
 	VMULPS       Y1, Y2, Y1
 	VMOVUPS      Y1, 512(AX)
 	VBROADCASTSS 32(SP), Y1
-	VPMOVZXBD    72(SP), Y2
+	VPMOVSXBD    72(SP), Y2
 	VCVTDQ2PS    Y2, Y2
-	VSUBPS       c4_42000000<>+0(SB), Y2, Y2
 	VMULPS       Y1, Y2, Y1
 	VMOVUPS      Y1, 544(AX)
 	VBROADCASTSS 36(SP), Y1
-	VPMOVZXBD    80(SP), Y2
+	VPMOVSXBD    80(SP), Y2
 	VCVTDQ2PS    Y2, Y2
-	VSUBPS       c4_42000000<>+0(SB), Y2, Y2
 	VMULPS       Y1, Y2, Y1
 	VMOVUPS      Y1, 576(AX)
 	VBROADCASTSS 36(SP), Y1
-	VPMOVZXBD    88(SP), Y2
+	VPMOVSXBD    88(SP), Y2
 	VCVTDQ2PS    Y2, Y2
-	VSUBPS       c4_42000000<>+0(SB), Y2, Y2
 	VMULPS       Y1, Y2, Y1
 	VMOVUPS      Y1, 608(AX)
 	VMOVUPS      96(CX), Y1
@@ -1119,29 +2366,27 @@ block22:
 	VPAND        c4_30303030<>+0(SB), Y2, Y2
 	VPAND        c4_f0f0f0f<>+0(SB), Y1, Y1
 	VPOR         Y2, Y1, Y1
+	VMOVUPS      c4_20202020<>+0(SB), Y2
+	VPSUBB       Y2, Y1, Y1
 	VMOVUPS      Y1, 64(SP)
 	VBROADCASTSS 40(SP), Y1
-	VPMOVZXBD    64(SP), Y2
+	VPMOVSXBD    64(SP), Y2
 	VCVTDQ2PS    Y2, Y2
-	VSUBPS       c4_42000000<>+0(SB), Y2, Y2
 	VMULPS       Y1, Y2, Y1
 	VMOVUPS      Y1, 640(AX)
 	VBROADCASTSS 40(SP), Y1
-	VPMOVZXBD    72(SP), Y2
+	VPMOVSXBD    72(SP), Y2
 	VCVTDQ2PS    Y2, Y2
-	VSUBPS       c4_42000000<>+0(SB), Y2, Y2
 	VMULPS       Y1, Y2, Y1
 	VMOVUPS      Y1, 672(AX)
 	VBROADCASTSS 44(SP), Y1
-	VPMOVZXBD    80(SP), Y2
+	VPMOVSXBD    80(SP), Y2
 	VCVTDQ2PS    Y2, Y2
-	VSUBPS       c4_42000000<>+0(SB), Y2, Y2
 	VMULPS       Y1, Y2, Y1
 	VMOVUPS      Y1, 704(AX)
 	VBROADCASTSS 44(SP), Y1
-	VPMOVZXBD    88(SP), Y2
+	VPMOVSXBD    88(SP), Y2
 	VCVTDQ2PS    Y2, Y2
-	VSUBPS       c4_42000000<>+0(SB), Y2, Y2
 	VMULPS       Y1, Y2, Y1
 	VMOVUPS      Y1, 736(AX)
 	VMOVUPS      64(CX), Y1
@@ -1149,29 +2394,27 @@ block22:
 	VPAND        c4_30303030<>+0(SB), Y0, Y2
 	VPAND        c4_f0f0f0f<>+0(SB), Y1, Y1
 	VPOR         Y2, Y1, Y1
+	VMOVUPS      c4_20202020<>+0(SB), Y2
+	VPSUBB       Y2, Y1, Y1
 	VMOVUPS      Y1, 64(SP)
 	VBROADCASTSS 48(SP), Y1
-	VPMOVZXBD    64(SP), Y2
+	VPMOVSXBD    64(SP), Y2
 	VCVTDQ2PS    Y2, Y2
-	VSUBPS       c4_42000000<>+0(SB), Y2, Y2
 	VMULPS       Y1, Y2, Y1
 	VMOVUPS      Y1, 768(AX)
 	VBROADCASTSS 48(SP), Y1
-	VPMOVZXBD    72(SP), Y2
+	VPMOVSXBD    72(SP), Y2
 	VCVTDQ2PS    Y2, Y2
-	VSUBPS       c4_42000000<>+0(SB), Y2, Y2
 	VMULPS       Y1, Y2, Y1
 	VMOVUPS      Y1, 800(AX)
 	VBROADCASTSS 52(SP), Y1
-	VPMOVZXBD    80(SP), Y2
+	VPMOVSXBD    80(SP), Y2
 	VCVTDQ2PS    Y2, Y2
-	VSUBPS       c4_42000000<>+0(SB), Y2, Y2
 	VMULPS       Y1, Y2, Y1
 	VMOVUPS      Y1, 832(AX)
 	VBROADCASTSS 52(SP), Y1
-	VPMOVZXBD    88(SP), Y2
+	VPMOVSXBD    88(SP), Y2
 	VCVTDQ2PS    Y2, Y2
-	VSUBPS       c4_42000000<>+0(SB), Y2, Y2
 	VMULPS       Y1, Y2, Y1
 	VMOVUPS      Y1, 864(AX)
 	VMOVUPS      96(CX), Y1
@@ -1180,36 +2423,34 @@ block22:
 	VPAND        c4_30303030<>+0(SB), Y0, Y0
 	VPAND        c4_f0f0f0f<>+0(SB), Y1, Y1
 	VPOR         Y0, Y1, Y0
+	VMOVUPS      c4_20202020<>+0(SB), Y1
+	VPSUBB       Y1, Y0, Y0
 	VMOVUPS      Y0, 64(SP)
 	VBROADCASTSS 56(SP), Y0
-	VPMOVZXBD    64(SP), Y1
+	VPMOVSXBD    64(SP), Y1
 	VCVTDQ2PS    Y1, Y1
-	VSUBPS       c4_42000000<>+0(SB), Y1, Y1
 	VMULPS       Y0, Y1, Y0
 	VMOVUPS      Y0, 896(AX)
 	VBROADCASTSS 56(SP), Y0
-	VPMOVZXBD    72(SP), Y1
+	VPMOVSXBD    72(SP), Y1
 	VCVTDQ2PS    Y1, Y1
-	VSUBPS       c4_42000000<>+0(SB), Y1, Y1
 	VMULPS       Y0, Y1, Y0
 	VMOVUPS      Y0, 928(AX)
 	VBROADCASTSS 60(SP), Y0
-	VPMOVZXBD    80(SP), Y1
+	VPMOVSXBD    80(SP), Y1
 	VCVTDQ2PS    Y1, Y1
-	VSUBPS       c4_42000000<>+0(SB), Y1, Y1
 	VMULPS       Y0, Y1, Y0
 	VMOVUPS      Y0, 960(AX)
 	VBROADCASTSS 60(SP), Y0
-	VPMOVZXBD    88(SP), Y1
+	VPMOVSXBD    88(SP), Y1
 	VCVTDQ2PS    Y1, Y1
-	VSUBPS       c4_42000000<>+0(SB), Y1, Y1
 	VMULPS       Y0, Y1, Y0
 	VMOVUPS      Y0, 992(AX)
 	ADDQ         $+1024, AX
 	ADDQ         $+210, CX
-	JMP          block22
+	JMP          block43
 
-end23:
+end44:
 	VZEROUPPER
 	RET
 
@@ -1233,15 +2474,15 @@ DATA c4_f0f0f0f<>+24(SB)/4, $0x0f0f0f0f
 DATA c4_f0f0f0f<>+28(SB)/4, $0x0f0f0f0f
 GLOBL c4_f0f0f0f<>(SB), RODATA|NOPTR, $32
 
-DATA c4_42000000<>+0(SB)/4, $0x42000000
-DATA c4_42000000<>+4(SB)/4, $0x42000000
-DATA c4_42000000<>+8(SB)/4, $0x42000000
-DATA c4_42000000<>+12(SB)/4, $0x42000000
-DATA c4_42000000<>+16(SB)/4, $0x42000000
-DATA c4_42000000<>+20(SB)/4, $0x42000000
-DATA c4_42000000<>+24(SB)/4, $0x42000000
-DATA c4_42000000<>+28(SB)/4, $0x42000000
-GLOBL c4_42000000<>(SB), RODATA|NOPTR, $32
+DATA c4_20202020<>+0(SB)/4, $0x20202020
+DATA c4_20202020<>+4(SB)/4, $0x20202020
+DATA c4_20202020<>+8(SB)/4, $0x20202020
+DATA c4_20202020<>+12(SB)/4, $0x20202020
+DATA c4_20202020<>+16(SB)/4, $0x20202020
+DATA c4_20202020<>+20(SB)/4, $0x20202020
+DATA c4_20202020<>+24(SB)/4, $0x20202020
+DATA c4_20202020<>+28(SB)/4, $0x20202020
+GLOBL c4_20202020<>(SB), RODATA|NOPTR, $32
 
 // func dotBlocksQ6_KAVX2(c *byte, a *byte, b *byte, columns int, n int, ldb int, add int)
 // Requires: AVX, AVX2, F16C, FMA3, MMX+
@@ -1254,9 +2495,9 @@ TEXT ·dotBlocksQ6_KAVX2(SB), NOSPLIT, $96-56
 	MOVQ ldb+40(FP), DI
 	MOVQ add+48(FP), R8
 
-column24:
+column45:
 	DECQ    BX
-	JLT     end26
+	JLT     end47
 	MOVQ    CX, R9
 	MOVQ    DX, R11
 	MOVQ    SI, R10
@@ -1265,9 +2506,9 @@ column24:
 	VMOVUPS c4_0<>+0(SB), Y2
 	VMOVUPS c4_0<>+0(SB), Y3
 
-block27:
+block48:
 	DECQ         R10
-	JLT          end28
+	JLT          end49
 	PREFETCHT0   4096(R11)
 	PREFETCHT0   4160(R11)
 	PREFETCHT0   4224(R11)
@@ -1288,29 +2529,27 @@ block27:
 	VPAND        c4_30303030<>+0(SB), Y6, Y6
 	VPAND        c4_f0f0f0f<>+0(SB), Y5, Y5
 	VPOR         Y6, Y5, Y5
+	VMOVUPS      c4_20202020<>+0(SB), Y6
+	VPSUBB       Y6, Y5, Y5
 	VMOVUPS      Y5, 64(SP)
 	VBROADCASTSS (SP), Y5
-	VPMOVZXBD    64(SP), Y6
+	VPMOVSXBD    64(SP), Y6
 	VCVTDQ2PS    Y6, Y6
-	VSUBPS       c4_42000000<>+0(SB), Y6, Y6
 	VMULPS       Y5, Y6, Y5
 	VFMADD231PS  (R9), Y5, Y0
 	VBROADCASTSS (SP), Y5
-	VPMOVZXBD    72(SP), Y6
+	VPMOVSXBD    72(SP), Y6
 	VCVTDQ2PS    Y6, Y6
-	VSUBPS       c4_42000000<>+0(SB), Y6, Y6
 	VMULPS       Y5, Y6, Y5
 	VFMADD231PS  32(R9), Y5, Y1
 	VBROADCASTSS 4(SP), Y5
-	VPMOVZXBD    80(SP), Y6
+	VPMOVSXBD    80(SP), Y6
 	VCVTDQ2PS    Y6, Y6
-	VSUBPS       c4_42000000<>+0(SB), Y6, Y6
 	VMULPS       Y5, Y6, Y5
 	VFMADD231PS  64(R9), Y5, Y2
 	VBROADCASTSS 4(SP), Y5
-	VPMOVZXBD    88(SP), Y6
+	VPMOVSXBD    88(SP), Y6
 	VCVTDQ2PS    Y6, Y6
-	VSUBPS       c4_42000000<>+0(SB), Y6, Y6
 	VMULPS       Y5, Y6, Y5
 	VFMADD231PS  96(R9), Y5, Y3
 	VMOVUPS      32(R11), Y5
@@ -1318,29 +2557,27 @@ block27:
 	VPAND        c4_30303030<>+0(SB), Y6, Y6
 	VPAND        c4_f0f0f0f<>+0(SB), Y5, Y5
 	VPOR         Y6, Y5, Y5
+	VMOVUPS      c4_20202020<>+0(SB), Y6
+	VPSUBB       Y6, Y5, Y5
 	VMOVUPS      Y5, 64(SP)
 	VBROADCASTSS 8(SP), Y5
-	VPMOVZXBD    64(SP), Y6
+	VPMOVSXBD    64(SP), Y6
 	VCVTDQ2PS    Y6, Y6
-	VSUBPS       c4_42000000<>+0(SB), Y6, Y6
 	VMULPS       Y5, Y6, Y5
 	VFMADD231PS  128(R9), Y5, Y0
 	VBROADCASTSS 8(SP), Y5
-	VPMOVZXBD    72(SP), Y6
+	VPMOVSXBD    72(SP), Y6
 	VCVTDQ2PS    Y6, Y6
-	VSUBPS       c4_42000000<>+0(SB), Y6, Y6
 	VMULPS       Y5, Y6, Y5
 	VFMADD231PS  160(R9), Y5, Y1
 	VBROADCASTSS 12(SP), Y5
-	VPMOVZXBD    80(SP), Y6
+	VPMOVSXBD    80(SP), Y6
 	VCVTDQ2PS    Y6, Y6
-	VSUBPS       c4_42000000<>+0(SB), Y6, Y6
 	VMULPS       Y5, Y6, Y5
 	VFMADD231PS  192(R9), Y5, Y2
 	VBROADCASTSS 12(SP), Y5
-	VPMOVZXBD    88(SP), Y6
+	VPMOVSXBD    88(SP), Y6
 	VCVTDQ2PS    Y6, Y6
-	VSUBPS       c4_42000000<>+0(SB), Y6, Y6
 	VMULPS       Y5, Y6, Y5
 	VFMADD231PS  224(R9), Y5, Y3
 	VMOVUPS      (R11), Y5
@@ -1348,29 +2585,27 @@ block27:
 	VPAND        c4_30303030<>+0(SB), Y4, Y6
 	VPAND        c4_f0f0f0f<>+0(SB), Y5, Y5
 	VPOR         Y6, Y5, Y5
+	VMOVUPS      c4_20202020<>+0(SB), Y6
+	VPSUBB       Y6, Y5, Y5
 	VMOVUPS      Y5, 64(SP)
 	VBROADCASTSS 16(SP), Y5
-	VPMOVZXBD    64(SP), Y6
+	VPMOVSXBD    64(SP), Y6
 	VCVTDQ2PS    Y6, Y6
-	VSUBPS       c4_42000000<>+0(SB), Y6, Y6
 	VMULPS       Y5, Y6, Y5
 	VFMADD231PS  256(R9), Y5, Y0
 	VBROADCASTSS 16(SP), Y5
-	VPMOVZXBD    72(SP), Y6
+	VPMOVSXBD    72(SP), Y6
 	VCVTDQ2PS    Y6, Y6
-	VSUBPS       c4_42000000<>+0(SB), Y6, Y6
 	VMULPS       Y5, Y6, Y5
 	VFMADD231PS  288(R9), Y5, Y1
 	VBROADCASTSS 20(SP), Y5
-	VPMOVZXBD    80(SP), Y6
+	VPMOVSXBD    80(SP), Y6
 	VCVTDQ2PS    Y6, Y6
-	VSUBPS       c4_42000000<>+0(SB), Y6, Y6
 	VMULPS       Y5, Y6, Y5
 	VFMADD231PS  320(R9), Y5, Y2
 	VBROADCASTSS 20(SP), Y5
-	VPMOVZXBD    88(SP), Y6
+	VPMOVSXBD    88(SP), Y6
 	VCVTDQ2PS    Y6, Y6
-	VSUBPS       c4_42000000<>+0(SB), Y6, Y6
 	VMULPS       Y5, Y6, Y5
 	VFMADD231PS  352(R9), Y5, Y3
 	VMOVUPS      32(R11), Y5
@@ -1379,29 +2614,27 @@ block27:
 	VPAND        c4_30303030<>+0(SB), Y4, Y4
 	VPAND        c4_f0f0f0f<>+0(SB), Y5, Y5
 	VPOR         Y4, Y5, Y4
+	VMOVUPS      c4_20202020<>+0(SB), Y5
+	VPSUBB       Y5, Y4, Y4
 	VMOVUPS      Y4, 64(SP)
 	VBROADCASTSS 24(SP), Y4
-	VPMOVZXBD    64(SP), Y5
+	VPMOVSXBD    64(SP), Y5
 	VCVTDQ2PS    Y5, Y5
-	VSUBPS       c4_42000000<>+0(SB), Y5, Y5
 	VMULPS       Y4, Y5, Y4
 	VFMADD231PS  384(R9), Y4, Y0
 	VBROADCASTSS 24(SP), Y4
-	VPMOVZXBD    72(SP), Y5
+	VPMOVSXBD    72(SP), Y5
 	VCVTDQ2PS    Y5, Y5
-	VSUBPS       c4_42000000<>+0(SB), Y5, Y5
 	VMULPS       Y4, Y5, Y4
 	VFMADD231PS  416(R9), Y4, Y1
 	VBROADCASTSS 28(SP), Y4
-	VPMOVZXBD    80(SP), Y5
+	VPMOVSXBD    80(SP), Y5
 	VCVTDQ2PS    Y5, Y5
-	VSUBPS       c4_42000000<>+0(SB), Y5, Y5
 	VMULPS       Y4, Y5, Y4
 	VFMADD231PS  448(R9), Y4, Y2
 	VBROADCASTSS 28(SP), Y4
-	VPMOVZXBD    88(SP), Y5
+	VPMOVSXBD    88(SP), Y5
 	VCVTDQ2PS    Y5, Y5
-	VSUBPS       c4_42000000<>+0(SB), Y5, Y5
 	VMULPS       Y4, Y5, Y4
 	VFMADD231PS  480(R9), Y4, Y3
 	VMOVUPS      160(R11), Y4
@@ -1410,29 +2643,27 @@ block27:
 	VPAND        c4_30303030<>+0(SB), Y6, Y6
 	VPAND        c4_f0f0f0f<>+0(SB), Y5, Y5
 	VPOR         Y6, Y5, Y5
+	VMOVUPS      c4_20202020<>+0(SB), Y6
+	VPSUBB       Y6, Y5, Y5
 	VMOVUPS      Y5, 64(SP)
 	VBROADCASTSS 32(SP), Y5
-	VPMOVZXBD    64(SP), Y6
+	VPMOVSXBD    64(SP), Y6
 	VCVTDQ2PS    Y6, Y6
-	VSUBPS       c4_42000000<>+0(SB), Y6, Y6
 	VMULPS       Y5, Y6, Y5
 	VFMADD231PS  512(R9), Y5, Y0
 	VBROADCASTSS 32(SP), Y5
-	VPMOVZXBD    72(SP), Y6
+	VPMOVSXBD    72(SP), Y6
 	VCVTDQ2PS    Y6, Y6
-	VSUBPS       c4_42000000<>+0(SB), Y6, Y6
 	VMULPS       Y5, Y6, Y5
 	VFMADD231PS  544(R9), Y5, Y1
 	VBROADCASTSS 36(SP), Y5
-	VPMOVZXBD    80(SP), Y6
+	VPMOVSXBD    80(SP), Y6
 	VCVTDQ2PS    Y6, Y6
-	VSUBPS       c4_42000000<>+0(SB), Y6, Y6
 	VMULPS       Y5, Y6, Y5
 	VFMADD231PS  576(R9), Y5, Y2
 	VBROADCASTSS 36(SP), Y5
-	VPMOVZXBD    88(SP), Y6
+	VPMOVSXBD    88(SP), Y6
 	VCVTDQ2PS    Y6, Y6
-	VSUBPS       c4_42000000<>+0(SB), Y6, Y6
 	VMULPS       Y5, Y6, Y5
 	VFMADD231PS  608(R9), Y5, Y3
 	VMOVUPS      96(R11), Y5
@@ -1440,29 +2671,27 @@ block27:
 	VPAND        c4_30303030<>+0(SB), Y6, Y6
 	VPAND        c4_f0f0f0f<>+0(SB), Y5, Y5
 	VPOR         Y6, Y5, Y5
+	VMOVUPS      c4_20202020<>+0(SB), Y6
+	VPSUBB       Y6, Y5, Y5
 	VMOVUPS      Y5, 64(SP)
 	VBROADCASTSS 40(SP), Y5
-	VPMOVZXBD    64(SP), Y6
+	VPMOVSXBD    64(SP), Y6
 	VCVTDQ2PS    Y6, Y6
-	VSUBPS       c4_42000000<>+0(SB), Y6, Y6
 	VMULPS       Y5, Y6, Y5
 	VFMADD231PS  640(R9), Y5, Y0
 	VBROADCASTSS 40(SP), Y5
-	VPMOVZXBD    72(SP), Y6
+	VPMOVSXBD    72(SP), Y6
 	VCVTDQ2PS    Y6, Y6
-	VSUBPS       c4_42000000<>+0(SB), Y6, Y6
 	VMULPS       Y5, Y6, Y5
 	VFMADD231PS  672(R9), Y5, Y1
 	VBROADCASTSS 44(SP), Y5
-	VPMOVZXBD    80(SP), Y6
+	VPMOVSXBD    80(SP), Y6
 	VCVTDQ2PS    Y6, Y6
-	VSUBPS       c4_42000000<>+0(SB), Y6, Y6
 	VMULPS       Y5, Y6, Y5
 	VFMADD231PS  704(R9), Y5, Y2
 	VBROADCASTSS 44(SP), Y5
-	VPMOVZXBD    88(SP), Y6
+	VPMOVSXBD    88(SP), Y6
 	VCVTDQ2PS    Y6, Y6
-	VSUBPS       c4_42000000<>+0(SB), Y6, Y6
 	VMULPS       Y5, Y6, Y5
 	VFMADD231PS  736(R9), Y5, Y3
 	VMOVUPS      64(R11), Y5
@@ -1470,29 +2699,27 @@ block27:
 	VPAND        c4_30303030<>+0(SB), Y4, Y6
 	VPAND        c4_f0f0f0f<>+0(SB), Y5, Y5
 	VPOR         Y6, Y5, Y5
+	VMOVUPS      c4_20202020<>+0(SB), Y6
+	VPSUBB       Y6, Y5, Y5
 	VMOVUPS      Y5, 64(SP)
 	VBROADCASTSS 48(SP), Y5
-	VPMOVZXBD    64(SP), Y6
+	VPMOVSXBD    64(SP), Y6
 	VCVTDQ2PS    Y6, Y6
-	VSUBPS       c4_42000000<>+0(SB), Y6, Y6
 	VMULPS       Y5, Y6, Y5
 	VFMADD231PS  768(R9), Y5, Y0
 	VBROADCASTSS 48(SP), Y5
-	VPMOVZXBD    72(SP), Y6
+	VPMOVSXBD    72(SP), Y6
 	VCVTDQ2PS    Y6, Y6
-	VSUBPS       c4_42000000<>+0(SB), Y6, Y6
 	VMULPS       Y5, Y6, Y5
 	VFMADD231PS  800(R9), Y5, Y1
 	VBROADCASTSS 52(SP), Y5
-	VPMOVZXBD    80(SP), Y6
+	VPMOVSXBD    80(SP), Y6
 	VCVTDQ2PS    Y6, Y6
-	VSUBPS       c4_42000000<>+0(SB), Y6, Y6
 	VMULPS       Y5, Y6, Y5
 	VFMADD231PS  832(R9), Y5, Y2
 	VBROADCASTSS 52(SP), Y5
-	VPMOVZXBD    88(SP), Y6
+	VPMOVSXBD    88(SP), Y6
 	VCVTDQ2PS    Y6, Y6
-	VSUBPS       c4_42000000<>+0(SB), Y6, Y6
 	VMULPS       Y5, Y6, Y5
 	VFMADD231PS  864(R9), Y5, Y3
 	VMOVUPS      96(R11), Y5
@@ -1501,36 +2728,34 @@ block27:
 	VPAND        c4_30303030<>+0(SB), Y4, Y4
 	VPAND        c4_f0f0f0f<>+0(SB), Y5, Y5
 	VPOR         Y4, Y5, Y4
+	VMOVUPS      c4_20202020<>+0(SB), Y5
+	VPSUBB       Y5, Y4, Y4
 	VMOVUPS      Y4, 64(SP)
 	VBROADCASTSS 56(SP), Y4
-	VPMOVZXBD    64(SP), Y5
+	VPMOVSXBD    64(SP), Y5
 	VCVTDQ2PS    Y5, Y5
-	VSUBPS       c4_42000000<>+0(SB), Y5, Y5
 	VMULPS       Y4, Y5, Y4
 	VFMADD231PS  896(R9), Y4, Y0
 	VBROADCASTSS 56(SP), Y4
-	VPMOVZXBD    72(SP), Y5
+	VPMOVSXBD    72(SP), Y5
 	VCVTDQ2PS    Y5, Y5
-	VSUBPS       c4_42000000<>+0(SB), Y5, Y5
 	VMULPS       Y4, Y5, Y4
 	VFMADD231PS  928(R9), Y4, Y1
 	VBROADCASTSS 60(SP), Y4
-	VPMOVZXBD    80(SP), Y5
+	VPMOVSXBD    80(SP), Y5
 	VCVTDQ2PS    Y5, Y5
-	VSUBPS       c4_42000000<>+0(SB), Y5, Y5
 	VMULPS       Y4, Y5, Y4
 	VFMADD231PS  960(R9), Y4, Y2
 	VBROADCASTSS 60(SP), Y4
-	VPMOVZXBD    88(SP), Y5
+	VPMOVSXBD    88(SP), Y5
 	VCVTDQ2PS    Y5, Y5
-	VSUBPS       c4_42000000<>+0(SB), Y5, Y5
 	VMULPS       Y4, Y5, Y4
 	VFMADD231PS  992(R9), Y4, Y3
 	ADDQ         $+1024, R9
 	ADDQ         $+210, R11
-	JMP          block27
+	JMP          block48
 
-end28:
+end49:
 	VADDPS       Y1, Y0, Y0
 	VADDPS       Y3, Y2, Y1
 	VADDPS       Y1, Y0, Y0
@@ -1543,16 +2768,857 @@ end28:
 	VSHUFPS      $0x88, X0, X0, X0
 	VADDPS       X1, X0, X0
 	TESTQ        R8, R8
-	JZ           store25
+	JZ           store46
 	VADDSS       (AX), X0, X0
 
-store25:
+store46:
 	VMOVSS X0, (AX)
 	ADDQ   $+4, AX
 	ADDQ   DI, DX
-	JMP    column24
+	JMP    column45
 
-end26:
+end47:
+	VZEROUPPER
+	RET
+
+// func decodeIQ4_NLAVX2(y *byte, b *byte, n int)
+// Requires: AVX, AVX2, F16C, MMX+
+TEXT ·decodeIQ4_NLAVX2(SB), NOSPLIT, $0-24
+	MOVQ y+0(FP), AX
+	MOVQ b+8(FP), CX
+	MOVQ n+16(FP), DX
+
+block50:
+	DECQ         DX
+	JLT          end51
+	PREFETCHT0   4096(CX)
+	VPBROADCASTW (CX), X0
+	VCVTPH2PS    X0, Y0
+	VMULPS       nonLinear<>+0(SB), Y0, Y1
+	VMULPS       nonLinear<>+32(SB), Y0, Y0
+	VPMOVZXBD    2(CX), Y2
+	VPSLLD       $0x1c, Y2, Y3
+	VPERMPS      Y0, Y2, Y4
+	VPERMPS      Y1, Y2, Y5
+	VBLENDVPS    Y3, Y4, Y5, Y3
+	VMOVUPS      Y3, (AX)
+	VPSRLD       $0x04, Y2, Y2
+	VPSLLD       $0x1c, Y2, Y3
+	VPERMPS      Y0, Y2, Y4
+	VPERMPS      Y1, Y2, Y2
+	VBLENDVPS    Y3, Y4, Y2, Y2
+	VMOVUPS      Y2, 64(AX)
+	VPMOVZXBD    10(CX), Y2
+	VPSLLD       $0x1c, Y2, Y3
+	VPERMPS      Y0, Y2, Y4
+	VPERMPS      Y1, Y2, Y5
+	VBLENDVPS    Y3, Y4, Y5, Y3
+	VMOVUPS      Y3, 32(AX)
+	VPSRLD       $0x04, Y2, Y2
+	VPSLLD       $0x1c, Y2, Y3
+	VPERMPS      Y0, Y2, Y0
+	VPERMPS      Y1, Y2, Y1
+	VBLENDVPS    Y3, Y0, Y1, Y0
+	VMOVUPS      Y0, 96(AX)
+	ADDQ         $+128, AX
+	ADDQ         $+18, CX
+	JMP          block50
+
+end51:
+	VZEROUPPER
+	RET
+
+// func dotBlocksIQ4_NLAVX2(c *byte, a *byte, b *byte, columns int, n int, ldb int, add int)
+// Requires: AVX, AVX2, F16C, FMA3, MMX+
+TEXT ·dotBlocksIQ4_NLAVX2(SB), NOSPLIT, $0-56
+	MOVQ c+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ b+16(FP), DX
+	MOVQ columns+24(FP), BX
+	MOVQ n+32(FP), SI
+	MOVQ ldb+40(FP), DI
+	MOVQ add+48(FP), R8
+
+column52:
+	DECQ    BX
+	JLT     end54
+	MOVQ    CX, R9
+	MOVQ    DX, R11
+	MOVQ    SI, R10
+	VMOVUPS c4_0<>+0(SB), Y0
+	VMOVUPS c4_0<>+0(SB), Y1
+	VMOVUPS c4_0<>+0(SB), Y2
+	VMOVUPS c4_0<>+0(SB), Y3
+
+block55:
+	DECQ         R10
+	JLT          end56
+	PREFETCHT0   4096(R11)
+	VPBROADCASTW (R11), X4
+	VCVTPH2PS    X4, Y4
+	VMULPS       nonLinear<>+0(SB), Y4, Y5
+	VMULPS       nonLinear<>+32(SB), Y4, Y4
+	VPMOVZXBD    2(R11), Y6
+	VPSLLD       $0x1c, Y6, Y7
+	VPERMPS      Y4, Y6, Y8
+	VPERMPS      Y5, Y6, Y9
+	VBLENDVPS    Y7, Y8, Y9, Y7
+	VFMADD231PS  (R9), Y7, Y0
+	VPSRLD       $0x04, Y6, Y6
+	VPSLLD       $0x1c, Y6, Y7
+	VPERMPS      Y4, Y6, Y8
+	VPERMPS      Y5, Y6, Y6
+	VBLENDVPS    Y7, Y8, Y6, Y6
+	VFMADD231PS  64(R9), Y6, Y2
+	VPMOVZXBD    10(R11), Y6
+	VPSLLD       $0x1c, Y6, Y7
+	VPERMPS      Y4, Y6, Y8
+	VPERMPS      Y5, Y6, Y9
+	VBLENDVPS    Y7, Y8, Y9, Y7
+	VFMADD231PS  32(R9), Y7, Y1
+	VPSRLD       $0x04, Y6, Y6
+	VPSLLD       $0x1c, Y6, Y7
+	VPERMPS      Y4, Y6, Y4
+	VPERMPS      Y5, Y6, Y5
+	VBLENDVPS    Y7, Y4, Y5, Y4
+	VFMADD231PS  96(R9), Y4, Y3
+	ADDQ         $+128, R9
+	ADDQ         $+18, R11
+	JMP          block55
+
+end56:
+	VADDPS       Y1, Y0, Y0
+	VADDPS       Y3, Y2, Y1
+	VADDPS       Y1, Y0, Y0
+	VEXTRACTF128 $0x01, Y0, X1
+	VADDPS       X1, X0, X0
+	VSHUFPS      $0xdd, X0, X0, X1
+	VSHUFPS      $0x88, X0, X0, X0
+	VADDPS       X1, X0, X0
+	VSHUFPS      $0xdd, X0, X0, X1
+	VSHUFPS      $0x88, X0, X0, X0
+	VADDPS       X1, X0, X0
+	TESTQ        R8, R8
+	JZ           store53
+	VADDSS       (AX), X0, X0
+
+store53:
+	VMOVSS X0, (AX)
+	ADDQ   $+4, AX
+	ADDQ   DI, DX
+	JMP    column52
+
+end54:
+	VZEROUPPER
+	RET
+
+// func decodeIQ4_XSAVX2(y *byte, b *byte, n int)
+// Requires: AVX, AVX2, F16C, MMX+
+TEXT ·decodeIQ4_XSAVX2(SB), NOSPLIT, $32-24
+	MOVQ y+0(FP), AX
+	MOVQ b+8(FP), CX
+	MOVQ n+16(FP), DX
+
+block57:
+	DECQ         DX
+	JLT          end58
+	PREFETCHT0   4096(CX)
+	PREFETCHT0   4160(CX)
+	PREFETCHT0   4224(CX)
+	VPBROADCASTW 2(CX), Y0
+	VPSRLVD      even<>+0(SB), Y0, Y0
+	VMOVUPS      c4_3<>+0(SB), Y1
+	VPAND        Y0, Y1, Y0
+	VPSLLD       $0x04, Y0, Y0
+	VPBROADCASTD 4(CX), Y1
+	VPSRLVD      fourth<>+0(SB), Y1, Y1
+	VMOVUPS      c4_f<>+0(SB), Y2
+	VPAND        Y1, Y2, Y1
+	VPOR         Y1, Y0, Y0
+	VMOVUPS      c4_20<>+0(SB), Y1
+	VPSUBD       Y1, Y0, Y0
+	VCVTDQ2PS    Y0, Y0
+	VPBROADCASTW (CX), X1
+	VCVTPH2PS    X1, Y1
+	VMULPS       Y1, Y0, Y0
+	VMOVUPS      Y0, (SP)
+	VBROADCASTSS (SP), Y0
+	VMULPS       nonLinear<>+0(SB), Y0, Y1
+	VMULPS       nonLinear<>+32(SB), Y0, Y0
+	VPMOVZXBD    8(CX), Y2
+	VPSLLD       $0x1c, Y2, Y3
+	VPERMPS      Y0, Y2, Y4
+	VPERMPS      Y1, Y2, Y5
+	VBLENDVPS    Y3, Y4, Y5, Y3
+	VMOVUPS      Y3, (AX)
+	VPSRLD       $0x04, Y2, Y2
+	VPSLLD       $0x1c, Y2, Y3
+	VPERMPS      Y0, Y2, Y4
+	VPERMPS      Y1, Y2, Y2
+	VBLENDVPS    Y3, Y4, Y2, Y2
+	VMOVUPS      Y2, 64(AX)
+	VPMOVZXBD    16(CX), Y2
+	VPSLLD       $0x1c, Y2, Y3
+	VPERMPS      Y0, Y2, Y4
+	VPERMPS      Y1, Y2, Y5
+	VBLENDVPS    Y3, Y4, Y5, Y3
+	VMOVUPS      Y3, 32(AX)
+	VPSRLD       $0x04, Y2, Y2
+	VPSLLD       $0x1c, Y2, Y3
+	VPERMPS      Y0, Y2, Y0
+	VPERMPS      Y1, Y2, Y1
+	VBLENDVPS    Y3, Y0, Y1, Y0
+	VMOVUPS      Y0, 96(AX)
+	VBROADCASTSS 4(SP), Y0
+	VMULPS       nonLinear<>+0(SB), Y0, Y1
+	VMULPS       nonLinear<>+32(SB), Y0, Y0
+	VPMOVZXBD    24(CX), Y2
+	VPSLLD       $0x1c, Y2, Y3
+	VPERMPS      Y0, Y2, Y4
+	VPERMPS      Y1, Y2, Y5
+	VBLENDVPS    Y3, Y4, Y5, Y3
+	VMOVUPS      Y3, 128(AX)
+	VPSRLD       $0x04, Y2, Y2
+	VPSLLD       $0x1c, Y2, Y3
+	VPERMPS      Y0, Y2, Y4
+	VPERMPS      Y1, Y2, Y2
+	VBLENDVPS    Y3, Y4, Y2, Y2
+	VMOVUPS      Y2, 192(AX)
+	VPMOVZXBD    32(CX), Y2
+	VPSLLD       $0x1c, Y2, Y3
+	VPERMPS      Y0, Y2, Y4
+	VPERMPS      Y1, Y2, Y5
+	VBLENDVPS    Y3, Y4, Y5, Y3
+	VMOVUPS      Y3, 160(AX)
+	VPSRLD       $0x04, Y2, Y2
+	VPSLLD       $0x1c, Y2, Y3
+	VPERMPS      Y0, Y2, Y0
+	VPERMPS      Y1, Y2, Y1
+	VBLENDVPS    Y3, Y0, Y1, Y0
+	VMOVUPS      Y0, 224(AX)
+	VBROADCASTSS 8(SP), Y0
+	VMULPS       nonLinear<>+0(SB), Y0, Y1
+	VMULPS       nonLinear<>+32(SB), Y0, Y0
+	VPMOVZXBD    40(CX), Y2
+	VPSLLD       $0x1c, Y2, Y3
+	VPERMPS      Y0, Y2, Y4
+	VPERMPS      Y1, Y2, Y5
+	VBLENDVPS    Y3, Y4, Y5, Y3
+	VMOVUPS      Y3, 256(AX)
+	VPSRLD       $0x04, Y2, Y2
+	VPSLLD       $0x1c, Y2, Y3
+	VPERMPS      Y0, Y2, Y4
+	VPERMPS      Y1, Y2, Y2
+	VBLENDVPS    Y3, Y4, Y2, Y2
+	VMOVUPS      Y2, 320(AX)
+	VPMOVZXBD    48(CX), Y2
+	VPSLLD       $0x1c, Y2, Y3
+	VPERMPS      Y0, Y2, Y4
+	VPERMPS      Y1, Y2, Y5
+	VBLENDVPS    Y3, Y4, Y5, Y3
+	VMOVUPS      Y3, 288(AX)
+	VPSRLD       $0x04, Y2, Y2
+	VPSLLD       $0x1c, Y2, Y3
+	VPERMPS      Y0, Y2, Y0
+	VPERMPS      Y1, Y2, Y1
+	VBLENDVPS    Y3, Y0, Y1, Y0
+	VMOVUPS      Y0, 352(AX)
+	VBROADCASTSS 12(SP), Y0
+	VMULPS       nonLinear<>+0(SB), Y0, Y1
+	VMULPS       nonLinear<>+32(SB), Y0, Y0
+	VPMOVZXBD    56(CX), Y2
+	VPSLLD       $0x1c, Y2, Y3
+	VPERMPS      Y0, Y2, Y4
+	VPERMPS      Y1, Y2, Y5
+	VBLENDVPS    Y3, Y4, Y5, Y3
+	VMOVUPS      Y3, 384(AX)
+	VPSRLD       $0x04, Y2, Y2
+	VPSLLD       $0x1c, Y2, Y3
+	VPERMPS      Y0, Y2, Y4
+	VPERMPS      Y1, Y2, Y2
+	VBLENDVPS    Y3, Y4, Y2, Y2
+	VMOVUPS      Y2, 448(AX)
+	VPMOVZXBD    64(CX), Y2
+	VPSLLD       $0x1c, Y2, Y3
+	VPERMPS      Y0, Y2, Y4
+	VPERMPS      Y1, Y2, Y5
+	VBLENDVPS    Y3, Y4, Y5, Y3
+	VMOVUPS      Y3, 416(AX)
+	VPSRLD       $0x04, Y2, Y2
+	VPSLLD       $0x1c, Y2, Y3
+	VPERMPS      Y0, Y2, Y0
+	VPERMPS      Y1, Y2, Y1
+	VBLENDVPS    Y3, Y0, Y1, Y0
+	VMOVUPS      Y0, 480(AX)
+	VBROADCASTSS 16(SP), Y0
+	VMULPS       nonLinear<>+0(SB), Y0, Y1
+	VMULPS       nonLinear<>+32(SB), Y0, Y0
+	VPMOVZXBD    72(CX), Y2
+	VPSLLD       $0x1c, Y2, Y3
+	VPERMPS      Y0, Y2, Y4
+	VPERMPS      Y1, Y2, Y5
+	VBLENDVPS    Y3, Y4, Y5, Y3
+	VMOVUPS      Y3, 512(AX)
+	VPSRLD       $0x04, Y2, Y2
+	VPSLLD       $0x1c, Y2, Y3
+	VPERMPS      Y0, Y2, Y4
+	VPERMPS      Y1, Y2, Y2
+	VBLENDVPS    Y3, Y4, Y2, Y2
+	VMOVUPS      Y2, 576(AX)
+	VPMOVZXBD    80(CX), Y2
+	VPSLLD       $0x1c, Y2, Y3
+	VPERMPS      Y0, Y2, Y4
+	VPERMPS      Y1, Y2, Y5
+	VBLENDVPS    Y3, Y4, Y5, Y3
+	VMOVUPS      Y3, 544(AX)
+	VPSRLD       $0x04, Y2, Y2
+	VPSLLD       $0x1c, Y2, Y3
+	VPERMPS      Y0, Y2, Y0
+	VPERMPS      Y1, Y2, Y1
+	VBLENDVPS    Y3, Y0, Y1, Y0
+	VMOVUPS      Y0, 608(AX)
+	VBROADCASTSS 20(SP), Y0
+	VMULPS       nonLinear<>+0(SB), Y0, Y1
+	VMULPS       nonLinear<>+32(SB), Y0, Y0
+	VPMOVZXBD    88(CX), Y2
+	VPSLLD       $0x1c, Y2, Y3
+	VPERMPS      Y0, Y2, Y4
+	VPERMPS      Y1, Y2, Y5
+	VBLENDVPS    Y3, Y4, Y5, Y3
+	VMOVUPS      Y3, 640(AX)
+	VPSRLD       $0x04, Y2, Y2
+	VPSLLD       $0x1c, Y2, Y3
+	VPERMPS      Y0, Y2, Y4
+	VPERMPS      Y1, Y2, Y2
+	VBLENDVPS    Y3, Y4, Y2, Y2
+	VMOVUPS      Y2, 704(AX)
+	VPMOVZXBD    96(CX), Y2
+	VPSLLD       $0x1c, Y2, Y3
+	VPERMPS      Y0, Y2, Y4
+	VPERMPS      Y1, Y2, Y5
+	VBLENDVPS    Y3, Y4, Y5, Y3
+	VMOVUPS      Y3, 672(AX)
+	VPSRLD       $0x04, Y2, Y2
+	VPSLLD       $0x1c, Y2, Y3
+	VPERMPS      Y0, Y2, Y0
+	VPERMPS      Y1, Y2, Y1
+	VBLENDVPS    Y3, Y0, Y1, Y0
+	VMOVUPS      Y0, 736(AX)
+	VBROADCASTSS 24(SP), Y0
+	VMULPS       nonLinear<>+0(SB), Y0, Y1
+	VMULPS       nonLinear<>+32(SB), Y0, Y0
+	VPMOVZXBD    104(CX), Y2
+	VPSLLD       $0x1c, Y2, Y3
+	VPERMPS      Y0, Y2, Y4
+	VPERMPS      Y1, Y2, Y5
+	VBLENDVPS    Y3, Y4, Y5, Y3
+	VMOVUPS      Y3, 768(AX)
+	VPSRLD       $0x04, Y2, Y2
+	VPSLLD       $0x1c, Y2, Y3
+	VPERMPS      Y0, Y2, Y4
+	VPERMPS      Y1, Y2, Y2
+	VBLENDVPS    Y3, Y4, Y2, Y2
+	VMOVUPS      Y2, 832(AX)
+	VPMOVZXBD    112(CX), Y2
+	VPSLLD       $0x1c, Y2, Y3
+	VPERMPS      Y0, Y2, Y4
+	VPERMPS      Y1, Y2, Y5
+	VBLENDVPS    Y3, Y4, Y5, Y3
+	VMOVUPS      Y3, 800(AX)
+	VPSRLD       $0x04, Y2, Y2
+	VPSLLD       $0x1c, Y2, Y3
+	VPERMPS      Y0, Y2, Y0
+	VPERMPS      Y1, Y2, Y1
+	VBLENDVPS    Y3, Y0, Y1, Y0
+	VMOVUPS      Y0, 864(AX)
+	VBROADCASTSS 28(SP), Y0
+	VMULPS       nonLinear<>+0(SB), Y0, Y1
+	VMULPS       nonLinear<>+32(SB), Y0, Y0
+	VPMOVZXBD    120(CX), Y2
+	VPSLLD       $0x1c, Y2, Y3
+	VPERMPS      Y0, Y2, Y4
+	VPERMPS      Y1, Y2, Y5
+	VBLENDVPS    Y3, Y4, Y5, Y3
+	VMOVUPS      Y3, 896(AX)
+	VPSRLD       $0x04, Y2, Y2
+	VPSLLD       $0x1c, Y2, Y3
+	VPERMPS      Y0, Y2, Y4
+	VPERMPS      Y1, Y2, Y2
+	VBLENDVPS    Y3, Y4, Y2, Y2
+	VMOVUPS      Y2, 960(AX)
+	VPMOVZXBD    128(CX), Y2
+	VPSLLD       $0x1c, Y2, Y3
+	VPERMPS      Y0, Y2, Y4
+	VPERMPS      Y1, Y2, Y5
+	VBLENDVPS    Y3, Y4, Y5, Y3
+	VMOVUPS      Y3, 928(AX)
+	VPSRLD       $0x04, Y2, Y2
+	VPSLLD       $0x1c, Y2, Y3
+	VPERMPS      Y0, Y2, Y0
+	VPERMPS      Y1, Y2, Y1
+	VBLENDVPS    Y3, Y0, Y1, Y0
+	VMOVUPS      Y0, 992(AX)
+	ADDQ         $+1024, AX
+	ADDQ         $+136, CX
+	JMP          block57
+
+end58:
+	VZEROUPPER
+	RET
+
+DATA c4_3<>+0(SB)/4, $0x00000003
+DATA c4_3<>+4(SB)/4, $0x00000003
+DATA c4_3<>+8(SB)/4, $0x00000003
+DATA c4_3<>+12(SB)/4, $0x00000003
+DATA c4_3<>+16(SB)/4, $0x00000003
+DATA c4_3<>+20(SB)/4, $0x00000003
+DATA c4_3<>+24(SB)/4, $0x00000003
+DATA c4_3<>+28(SB)/4, $0x00000003
+GLOBL c4_3<>(SB), RODATA|NOPTR, $32
+
+DATA c4_20<>+0(SB)/4, $0x00000020
+DATA c4_20<>+4(SB)/4, $0x00000020
+DATA c4_20<>+8(SB)/4, $0x00000020
+DATA c4_20<>+12(SB)/4, $0x00000020
+DATA c4_20<>+16(SB)/4, $0x00000020
+DATA c4_20<>+20(SB)/4, $0x00000020
+DATA c4_20<>+24(SB)/4, $0x00000020
+DATA c4_20<>+28(SB)/4, $0x00000020
+GLOBL c4_20<>(SB), RODATA|NOPTR, $32
+
+// func dotBlocksIQ4_XSAVX2(c *byte, a *byte, b *byte, columns int, n int, ldb int, add int)
+// Requires: AVX, AVX2, F16C, FMA3, MMX+
+TEXT ·dotBlocksIQ4_XSAVX2(SB), NOSPLIT, $32-56
+	MOVQ c+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ b+16(FP), DX
+	MOVQ columns+24(FP), BX
+	MOVQ n+32(FP), SI
+	MOVQ ldb+40(FP), DI
+	MOVQ add+48(FP), R8
+
+column59:
+	DECQ    BX
+	JLT     end61
+	MOVQ    CX, R9
+	MOVQ    DX, R11
+	MOVQ    SI, R10
+	VMOVUPS c4_0<>+0(SB), Y0
+	VMOVUPS c4_0<>+0(SB), Y1
+	VMOVUPS c4_0<>+0(SB), Y2
+	VMOVUPS c4_0<>+0(SB), Y3
+
+block62:
+	DECQ         R10
+	JLT          end63
+	PREFETCHT0   4096(R11)
+	PREFETCHT0   4160(R11)
+	PREFETCHT0   4224(R11)
+	VPBROADCASTW 2(R11), Y4
+	VPSRLVD      even<>+0(SB), Y4, Y4
+	VMOVUPS      c4_3<>+0(SB), Y5
+	VPAND        Y4, Y5, Y4
+	VPSLLD       $0x04, Y4, Y4
+	VPBROADCASTD 4(R11), Y5
+	VPSRLVD      fourth<>+0(SB), Y5, Y5
+	VMOVUPS      c4_f<>+0(SB), Y6
+	VPAND        Y5, Y6, Y5
+	VPOR         Y5, Y4, Y4
+	VMOVUPS      c4_20<>+0(SB), Y5
+	VPSUBD       Y5, Y4, Y4
+	VCVTDQ2PS    Y4, Y4
+	VPBROADCASTW (R11), X5
+	VCVTPH2PS    X5, Y5
+	VMULPS       Y5, Y4, Y4
+	VMOVUPS      Y4, (SP)
+	VBROADCASTSS (SP), Y4
+	VMULPS       nonLinear<>+0(SB), Y4, Y5
+	VMULPS       nonLinear<>+32(SB), Y4, Y4
+	VPMOVZXBD    8(R11), Y6
+	VPSLLD       $0x1c, Y6, Y7
+	VPERMPS      Y4, Y6, Y8
+	VPERMPS      Y5, Y6, Y9
+	VBLENDVPS    Y7, Y8, Y9, Y7
+	VFMADD231PS  (R9), Y7, Y0
+	VPSRLD       $0x04, Y6, Y6
+	VPSLLD       $0x1c, Y6, Y7
+	VPERMPS      Y4, Y6, Y8
+	VPERMPS      Y5, Y6, Y6
+	VBLENDVPS    Y7, Y8, Y6, Y6
+	VFMADD231PS  64(R9), Y6, Y2
+	VPMOVZXBD    16(R11), Y6
+	VPSLLD       $0x1c, Y6, Y7
+	VPERMPS      Y4, Y6, Y8
+	VPERMPS      Y5, Y6, Y9
+	VBLENDVPS    Y7, Y8, Y9, Y7
+	VFMADD231PS  32(R9), Y7, Y1
+	VPSRLD       $0x04, Y6, Y6
+	VPSLLD       $0x1c, Y6, Y7
+	VPERMPS      Y4, Y6, Y4
+	VPERMPS      Y5, Y6, Y5
+	VBLENDVPS    Y7, Y4, Y5, Y4
+	VFMADD231PS  96(R9), Y4, Y3
+	VBROADCASTSS 4(SP), Y4
+	VMULPS       nonLinear<>+0(SB), Y4, Y5
+	VMULPS       nonLinear<>+32(SB), Y4, Y4
+	VPMOVZXBD    24(R11), Y6
+	VPSLLD       $0x1c, Y6, Y7
+	VPERMPS      Y4, Y6, Y8
+	VPERMPS      Y5, Y6, Y9
+	VBLENDVPS    Y7, Y8, Y9, Y7
+	VFMADD231PS  128(R9), Y7, Y0
+	VPSRLD       $0x04, Y6, Y6
+	VPSLLD       $0x1c, Y6, Y7
+	VPERMPS      Y4, Y6, Y8
+	VPERMPS      Y5, Y6, Y6
+	VBLENDVPS    Y7, Y8, Y6, Y6
+	VFMADD231PS  192(R9), Y6, Y2
+	VPMOVZXBD    32(R11), Y6
+	VPSLLD       $0x1c, Y6, Y7
+	VPERMPS      Y4, Y6, Y8
+	VPERMPS      Y5, Y6, Y9
+	VBLENDVPS    Y7, Y8, Y9, Y7
+	VFMADD231PS  160(R9), Y7, Y1
+	VPSRLD       $0x04, Y6, Y6
+	VPSLLD       $0x1c, Y6, Y7
+	VPERMPS      Y4, Y6, Y4
+	VPERMPS      Y5, Y6, Y5
+	VBLENDVPS    Y7, Y4, Y5, Y4
+	VFMADD231PS  224(R9), Y4, Y3
+	VBROADCASTSS 8(SP), Y4
+	VMULPS       nonLinear<>+0(SB), Y4, Y5
+	VMULPS       nonLinear<>+32(SB), Y4, Y4
+	VPMOVZXBD    40(R11), Y6
+	VPSLLD       $0x1c, Y6, Y7
+	VPERMPS      Y4, Y6, Y8
+	VPERMPS      Y5, Y6, Y9
+	VBLENDVPS    Y7, Y8, Y9, Y7
+	VFMADD231PS  256(R9), Y7, Y0
+	VPSRLD       $0x04, Y6, Y6
+	VPSLLD       $0x1c, Y6, Y7
+	VPERMPS      Y4, Y6, Y8
+	VPERMPS      Y5, Y6, Y6
+	VBLENDVPS    Y7, Y8, Y6, Y6
+	VFMADD231PS  320(R9), Y6, Y2
+	VPMOVZXBD    48(R11), Y6
+	VPSLLD       $0x1c, Y6, Y7
+	VPERMPS      Y4, Y6, Y8
+	VPERMPS      Y5, Y6, Y9
+	VBLENDVPS    Y7, Y8, Y9, Y7
+	VFMADD231PS  288(R9), Y7, Y1
+	VPSRLD       $0x04, Y6, Y6
+	VPSLLD       $0x1c, Y6, Y7
+	VPERMPS      Y4, Y6, Y4
+	VPERMPS      Y5, Y6, Y5
+	VBLENDVPS    Y7, Y4, Y5, Y4
+	VFMADD231PS  352(R9), Y4, Y3
+	VBROADCASTSS 12(SP), Y4
+	VMULPS       nonLinear<>+0(SB), Y4, Y5
+	VMULPS       nonLinear<>+32(SB), Y4, Y4
+	VPMOVZXBD    56(R11), Y6
+	VPSLLD       $0x1c, Y6, Y7
+	VPERMPS      Y4, Y6, Y8
+	VPERMPS      Y5, Y6, Y9
+	VBLENDVPS    Y7, Y8, Y9, Y7
+	VFMADD231PS  384(R9), Y7, Y0
+	VPSRLD       $0x04, Y6, Y6
+	VPSLLD       $0x1c, Y6, Y7
+	VPERMPS      Y4, Y6, Y8
+	VPERMPS      Y5, Y6, Y6
+	VBLENDVPS    Y7, Y8, Y6, Y6
+	VFMADD231PS  448(R9), Y6, Y2
+	VPMOVZXBD    64(R11), Y6
+	VPSLLD       $0x1c, Y6, Y7
+	VPERMPS      Y4, Y6, Y8
+	VPERMPS      Y5, Y6, Y9
+	VBLENDVPS    Y7, Y8, Y9, Y7
+	VFMADD231PS  416(R9), Y7, Y1
+	VPSRLD       $0x04, Y6, Y6
+	VPSLLD       $0x1c, Y6, Y7
+	VPERMPS      Y4, Y6, Y4
+	VPERMPS      Y5, Y6, Y5
+	VBLENDVPS    Y7, Y4, Y5, Y4
+	VFMADD231PS  480(R9), Y4, Y3
+	VBROADCASTSS 16(SP), Y4
+	VMULPS       nonLinear<>+0(SB), Y4, Y5
+	VMULPS       nonLinear<>+32(SB), Y4, Y4
+	VPMOVZXBD    72(R11), Y6
+	VPSLLD       $0x1c, Y6, Y7
+	VPERMPS      Y4, Y6, Y8
+	VPERMPS      Y5, Y6, Y9
+	VBLENDVPS    Y7, Y8, Y9, Y7
+	VFMADD231PS  512(R9), Y7, Y0
+	VPSRLD       $0x04, Y6, Y6
+	VPSLLD       $0x1c, Y6, Y7
+	VPERMPS      Y4, Y6, Y8
+	VPERMPS      Y5, Y6, Y6
+	VBLENDVPS    Y7, Y8, Y6, Y6
+	VFMADD231PS  576(R9), Y6, Y2
+	VPMOVZXBD    80(R11), Y6
+	VPSLLD       $0x1c, Y6, Y7
+	VPERMPS      Y4, Y6, Y8
+	VPERMPS      Y5, Y6, Y9
+	VBLENDVPS    Y7, Y8, Y9, Y7
+	VFMADD231PS  544(R9), Y7, Y1
+	VPSRLD       $0x04, Y6, Y6
+	VPSLLD       $0x1c, Y6, Y7
+	VPERMPS      Y4, Y6, Y4
+	VPERMPS      Y5, Y6, Y5
+	VBLENDVPS    Y7, Y4, Y5, Y4
+	VFMADD231PS  608(R9), Y4, Y3
+	VBROADCASTSS 20(SP), Y4
+	VMULPS       nonLinear<>+0(SB), Y4, Y5
+	VMULPS       nonLinear<>+32(SB), Y4, Y4
+	VPMOVZXBD    88(R11), Y6
+	VPSLLD       $0x1c, Y6, Y7
+	VPERMPS      Y4, Y6, Y8
+	VPERMPS      Y5, Y6, Y9
+	VBLENDVPS    Y7, Y8, Y9, Y7
+	VFMADD231PS  640(R9), Y7, Y0
+	VPSRLD       $0x04, Y6, Y6
+	VPSLLD       $0x1c, Y6, Y7
+	VPERMPS      Y4, Y6, Y8
+	VPERMPS      Y5, Y6, Y6
+	VBLENDVPS    Y7, Y8, Y6, Y6
+	VFMADD231PS  704(R9), Y6, Y2
+	VPMOVZXBD    96(R11), Y6
+	VPSLLD       $0x1c, Y6, Y7
+	VPERMPS      Y4, Y6, Y8
+	VPERMPS      Y5, Y6, Y9
+	VBLENDVPS    Y7, Y8, Y9, Y7
+	VFMADD231PS  672(R9), Y7, Y1
+	VPSRLD       $0x04, Y6, Y6
+	VPSLLD       $0x1c, Y6, Y7
+	VPERMPS      Y4, Y6, Y4
+	VPERMPS      Y5, Y6, Y5
+	VBLENDVPS    Y7, Y4, Y5, Y4
+	VFMADD231PS  736(R9), Y4, Y3
+	VBROADCASTSS 24(SP), Y4
+	VMULPS       nonLinear<>+0(SB), Y4, Y5
+	VMULPS       nonLinear<>+32(SB), Y4, Y4
+	VPMOVZXBD    104(R11), Y6
+	VPSLLD       $0x1c, Y6, Y7
+	VPERMPS      Y4, Y6, Y8
+	VPERMPS      Y5, Y6, Y9
+	VBLENDVPS    Y7, Y8, Y9, Y7
+	VFMADD231PS  768(R9), Y7, Y0
+	VPSRLD       $0x04, Y6, Y6
+	VPSLLD       $0x1c, Y6, Y7
+	VPERMPS      Y4, Y6, Y8
+	VPERMPS      Y5, Y6, Y6
+	VBLENDVPS    Y7, Y8, Y6, Y6
+	VFMADD231PS  832(R9), Y6, Y2
+	VPMOVZXBD    112(R11), Y6
+	VPSLLD       $0x1c, Y6, Y7
+	VPERMPS      Y4, Y6, Y8
+	VPERMPS      Y5, Y6, Y9
+	VBLENDVPS    Y7, Y8, Y9, Y7
+	VFMADD231PS  800(R9), Y7, Y1
+	VPSRLD       $0x04, Y6, Y6
+	VPSLLD       $0x1c, Y6, Y7
+	VPERMPS      Y4, Y6, Y4
+	VPERMPS      Y5, Y6, Y5
+	VBLENDVPS    Y7, Y4, Y5, Y4
+	VFMADD231PS  864(R9), Y4, Y3
+	VBROADCASTSS 28(SP), Y4
+	VMULPS       nonLinear<>+0(SB), Y4, Y5
+	VMULPS       nonLinear<>+32(SB), Y4, Y4
+	VPMOVZXBD    120(R11), Y6
+	VPSLLD       $0x1c, Y6, Y7
+	VPERMPS      Y4, Y6, Y8
+	VPERMPS      Y5, Y6, Y9
+	VBLENDVPS    Y7, Y8, Y9, Y7
+	VFMADD231PS  896(R9), Y7, Y0
+	VPSRLD       $0x04, Y6, Y6
+	VPSLLD       $0x1c, Y6, Y7
+	VPERMPS      Y4, Y6, Y8
+	VPERMPS      Y5, Y6, Y6
+	VBLENDVPS    Y7, Y8, Y6, Y6
+	VFMADD231PS  960(R9), Y6, Y2
+	VPMOVZXBD    128(R11), Y6
+	VPSLLD       $0x1c, Y6, Y7
+	VPERMPS      Y4, Y6, Y8
+	VPERMPS      Y5, Y6, Y9
+	VBLENDVPS    Y7, Y8, Y9, Y7
+	VFMADD231PS  928(R9), Y7, Y1
+	VPSRLD       $0x04, Y6, Y6
+	VPSLLD       $0x1c, Y6, Y7
+	VPERMPS      Y4, Y6, Y4
+	VPERMPS      Y5, Y6, Y5
+	VBLENDVPS    Y7, Y4, Y5, Y4
+	VFMADD231PS  992(R9), Y4, Y3
+	ADDQ         $+1024, R9
+	ADDQ         $+136, R11
+	JMP          block62
+
+end63:
+	VADDPS       Y1, Y0, Y0
+	VADDPS       Y3, Y2, Y1
+	VADDPS       Y1, Y0, Y0
+	VEXTRACTF128 $0x01, Y0, X1
+	VADDPS       X1, X0, X0
+	VSHUFPS      $0xdd, X0, X0, X1
+	VSHUFPS      $0x88, X0, X0, X0
+	VADDPS       X1, X0, X0
+	VSHUFPS      $0xdd, X0, X0, X1
+	VSHUFPS      $0x88, X0, X0, X0
+	VADDPS       X1, X0, X0
+	TESTQ        R8, R8
+	JZ           store60
+	VADDSS       (AX), X0, X0
+
+store60:
+	VMOVSS X0, (AX)
+	ADDQ   $+4, AX
+	ADDQ   DI, DX
+	JMP    column59
+
+end61:
+	VZEROUPPER
+	RET
+
+// func decodeMXFP4AVX2(y *byte, b *byte, n int)
+// Requires: AVX, AVX2, BMI2, CMOV, MMX+
+TEXT ·decodeMXFP4AVX2(SB), NOSPLIT, $0-24
+	MOVQ y+0(FP), AX
+	MOVQ b+8(FP), CX
+	MOVQ n+16(FP), DX
+
+block64:
+	DECQ         DX
+	JLT          end65
+	PREFETCHT0   4096(CX)
+	MOVBLZX      (CX), BX
+	MOVL         $0x00200000, DI
+	SHLXL        BX, DI, DI
+	LEAL         -1(BX), SI
+	SHLL         $0x17, SI
+	CMPL         BX, $0x02
+	CMOVLLT      DI, SI
+	VMOVD        SI, X0
+	VBROADCASTSS X0, Y0
+	VMULPS       e2m1<>+0(SB), Y0, Y1
+	VMULPS       e2m1<>+32(SB), Y0, Y0
+	VPMOVZXBD    1(CX), Y2
+	VPSLLD       $0x1c, Y2, Y3
+	VPERMPS      Y0, Y2, Y4
+	VPERMPS      Y1, Y2, Y5
+	VBLENDVPS    Y3, Y4, Y5, Y3
+	VMOVUPS      Y3, (AX)
+	VPSRLD       $0x04, Y2, Y2
+	VPSLLD       $0x1c, Y2, Y3
+	VPERMPS      Y0, Y2, Y4
+	VPERMPS      Y1, Y2, Y2
+	VBLENDVPS    Y3, Y4, Y2, Y2
+	VMOVUPS      Y2, 64(AX)
+	VPMOVZXBD    9(CX), Y2
+	VPSLLD       $0x1c, Y2, Y3
+	VPERMPS      Y0, Y2, Y4
+	VPERMPS      Y1, Y2, Y5
+	VBLENDVPS    Y3, Y4, Y5, Y3
+	VMOVUPS      Y3, 32(AX)
+	VPSRLD       $0x04, Y2, Y2
+	VPSLLD       $0x1c, Y2, Y3
+	VPERMPS      Y0, Y2, Y0
+	VPERMPS      Y1, Y2, Y1
+	VBLENDVPS    Y3, Y0, Y1, Y0
+	VMOVUPS      Y0, 96(AX)
+	ADDQ         $+128, AX
+	ADDQ         $+17, CX
+	JMP          block64
+
+end65:
+	VZEROUPPER
+	RET
+
+// func dotBlocksMXFP4AVX2(c *byte, a *byte, b *byte, columns int, n int, ldb int, add int)
+// Requires: AVX, AVX2, BMI2, CMOV, FMA3, MMX+
+TEXT ·dotBlocksMXFP4AVX2(SB), NOSPLIT, $0-56
+	MOVQ c+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ b+16(FP), DX
+	MOVQ columns+24(FP), BX
+	MOVQ n+32(FP), SI
+	MOVQ ldb+40(FP), DI
+	MOVQ add+48(FP), R8
+
+column66:
+	DECQ    BX
+	JLT     end68
+	MOVQ    CX, R9
+	MOVQ    DX, R11
+	MOVQ    SI, R10
+	VMOVUPS c4_0<>+0(SB), Y0
+	VMOVUPS c4_0<>+0(SB), Y1
+	VMOVUPS c4_0<>+0(SB), Y2
+	VMOVUPS c4_0<>+0(SB), Y3
+
+block69:
+	DECQ         R10
+	JLT          end70
+	PREFETCHT0   4096(R11)
+	MOVBLZX      (R11), R12
+	MOVL         $0x00200000, R14
+	SHLXL        R12, R14, R14
+	LEAL         -1(R12), R13
+	SHLL         $0x17, R13
+	CMPL         R12, $0x02
+	CMOVLLT      R14, R13
+	VMOVD        R13, X4
+	VBROADCASTSS X4, Y4
+	VMULPS       e2m1<>+0(SB), Y4, Y5
+	VMULPS       e2m1<>+32(SB), Y4, Y4
+	VPMOVZXBD    1(R11), Y6
+	VPSLLD       $0x1c, Y6, Y7
+	VPERMPS      Y4, Y6, Y8
+	VPERMPS      Y5, Y6, Y9
+	VBLENDVPS    Y7, Y8, Y9, Y7
+	VFMADD231PS  (R9), Y7, Y0
+	VPSRLD       $0x04, Y6, Y6
+	VPSLLD       $0x1c, Y6, Y7
+	VPERMPS      Y4, Y6, Y8
+	VPERMPS      Y5, Y6, Y6
+	VBLENDVPS    Y7, Y8, Y6, Y6
+	VFMADD231PS  64(R9), Y6, Y2
+	VPMOVZXBD    9(R11), Y6
+	VPSLLD       $0x1c, Y6, Y7
+	VPERMPS      Y4, Y6, Y8
+	VPERMPS      Y5, Y6, Y9
+	VBLENDVPS    Y7, Y8, Y9, Y7
+	VFMADD231PS  32(R9), Y7, Y1
+	VPSRLD       $0x04, Y6, Y6
+	VPSLLD       $0x1c, Y6, Y7
+	VPERMPS      Y4, Y6, Y4
+	VPERMPS      Y5, Y6, Y5
+	VBLENDVPS    Y7, Y4, Y5, Y4
+	VFMADD231PS  96(R9), Y4, Y3
+	ADDQ         $+128, R9
+	ADDQ         $+17, R11
+	JMP          block69
+
+end70:
+	VADDPS       Y1, Y0, Y0
+	VADDPS       Y3, Y2, Y1
+	VADDPS       Y1, Y0, Y0
+	VEXTRACTF128 $0x01, Y0, X1
+	VADDPS       X1, X0, X0
+	VSHUFPS      $0xdd, X0, X0, X1
+	VSHUFPS      $0x88, X0, X0, X0
+	VADDPS       X1, X0, X0
+	VSHUFPS      $0xdd, X0, X0, X1
+	VSHUFPS      $0x88, X0, X0, X0
+	VADDPS       X1, X0, X0
+	TESTQ        R8, R8
+	JZ           store67
+	VADDSS       (AX), X0, X0
+
+store67:
+	VMOVSS X0, (AX)
+	ADDQ   $+4, AX
+	ADDQ   DI, DX
+	JMP    column66
+
+end68:
 	VZEROUPPER
 	RET
 
@@ -1569,7 +3635,7 @@ block1:
 	PREFETCHT0   4096(CX)
 	VPBROADCASTW (CX), Y0
 	VCVTPH2PS    Y0, Z0
-	VMULPS       ramp<>+0(SB), Z0, Z0
+	VMULPS       signed<>+0(SB), Z0, Z0
 	VPMOVZXBD    2(CX), Z1
 	VPERMPS      Z0, Z1, Z2
 	VMOVUPS      Z2, (AX)
@@ -1612,7 +3678,7 @@ block6:
 	PREFETCHT0   4096(R11)
 	VPBROADCASTW (R11), Y4
 	VCVTPH2PS    Y4, Z4
-	VMULPS       ramp<>+0(SB), Z4, Z4
+	VMULPS       signed<>+0(SB), Z4, Z4
 	VPMOVZXBD    2(R11), Z5
 	VPERMPS      Z4, Z5, Z6
 	VFMADD231PS  (R9), Z6, Z0
@@ -1651,9 +3717,9 @@ end5:
 	VZEROUPPER
 	RET
 
-// func decodeQ8_0AVX512(y *byte, b *byte, n int)
+// func decodeQ4_1AVX512(y *byte, b *byte, n int)
 // Requires: AVX, AVX2, AVX512F, MMX+
-TEXT ·decodeQ8_0AVX512(SB), NOSPLIT, $0-24
+TEXT ·decodeQ4_1AVX512(SB), NOSPLIT, $0-24
 	MOVQ y+0(FP), AX
 	MOVQ b+8(FP), CX
 	MOVQ n+16(FP), DX
@@ -1664,25 +3730,27 @@ block8:
 	PREFETCHT0   4096(CX)
 	VPBROADCASTW (CX), Y0
 	VCVTPH2PS    Y0, Z0
-	VPMOVSXBD    2(CX), Z1
-	VCVTDQ2PS    Z1, Z1
-	VMULPS       Z0, Z1, Z1
-	VMOVUPS      Z1, (AX)
-	VPMOVSXBD    18(CX), Z1
-	VCVTDQ2PS    Z1, Z1
-	VMULPS       Z0, Z1, Z0
+	VPBROADCASTW 2(CX), Y1
+	VCVTPH2PS    Y1, Z1
+	VMULPS       unsigned<>+0(SB), Z0, Z0
+	VADDPS       Z1, Z0, Z0
+	VPMOVZXBD    4(CX), Z1
+	VPERMPS      Z0, Z1, Z2
+	VMOVUPS      Z2, (AX)
+	VPSRLD       $0x04, Z1, Z1
+	VPERMPS      Z0, Z1, Z0
 	VMOVUPS      Z0, 64(AX)
 	ADDQ         $+128, AX
-	ADDQ         $+34, CX
+	ADDQ         $+20, CX
 	JMP          block8
 
 end9:
 	VZEROUPPER
 	RET
 
-// func dotBlocksQ8_0AVX512(c *byte, a *byte, b *byte, columns int, n int, ldb int, add int)
+// func dotBlocksQ4_1AVX512(c *byte, a *byte, b *byte, columns int, n int, ldb int, add int)
 // Requires: AVX, AVX2, AVX512F, AVX512VL, MMX+
-TEXT ·dotBlocksQ8_0AVX512(SB), NOSPLIT, $0-56
+TEXT ·dotBlocksQ4_1AVX512(SB), NOSPLIT, $0-56
 	MOVQ c+0(FP), AX
 	MOVQ a+8(FP), CX
 	MOVQ b+16(FP), DX
@@ -1708,16 +3776,18 @@ block13:
 	PREFETCHT0   4096(R11)
 	VPBROADCASTW (R11), Y4
 	VCVTPH2PS    Y4, Z4
-	VPMOVSXBD    2(R11), Z5
-	VCVTDQ2PS    Z5, Z5
-	VMULPS       Z4, Z5, Z5
-	VFMADD231PS  (R9), Z5, Z0
-	VPMOVSXBD    18(R11), Z5
-	VCVTDQ2PS    Z5, Z5
-	VMULPS       Z4, Z5, Z4
+	VPBROADCASTW 2(R11), Y5
+	VCVTPH2PS    Y5, Z5
+	VMULPS       unsigned<>+0(SB), Z4, Z4
+	VADDPS       Z5, Z4, Z4
+	VPMOVZXBD    4(R11), Z5
+	VPERMPS      Z4, Z5, Z6
+	VFMADD231PS  (R9), Z6, Z0
+	VPSRLD       $0x04, Z5, Z5
+	VPERMPS      Z4, Z5, Z4
 	VFMADD231PS  64(R9), Z4, Z1
 	ADDQ         $+128, R9
-	ADDQ         $+34, R11
+	ADDQ         $+20, R11
 	JMP          block13
 
 end14:
@@ -1748,9 +3818,9 @@ end12:
 	VZEROUPPER
 	RET
 
-// func decodeQ4_KAVX512(y *byte, b *byte, n int)
-// Requires: AVX, AVX2, AVX512F, MMX+
-TEXT ·decodeQ4_KAVX512(SB), NOSPLIT, $64-24
+// func decodeQ5_0AVX512(y *byte, b *byte, n int)
+// Requires: AVX, AVX2, AVX512DQ, AVX512F, MMX+
+TEXT ·decodeQ5_0AVX512(SB), NOSPLIT, $0-24
 	MOVQ y+0(FP), AX
 	MOVQ b+8(FP), CX
 	MOVQ n+16(FP), DX
@@ -1758,6 +3828,226 @@ TEXT ·decodeQ4_KAVX512(SB), NOSPLIT, $64-24
 block15:
 	DECQ         DX
 	JLT          end16
+	PREFETCHT0   4096(CX)
+	VPBROADCASTW (CX), Y0
+	VCVTPH2PS    Y0, Z0
+	VPBROADCASTD 2(CX), Z1
+	VPMOVZXBD    6(CX), Z2
+	VPSRLVD      lanes<>+0(SB), Z1, Z3
+	VPSLLD       $0x04, Z3, Z3
+	VANDPS.BCST  c4_10<>+0(SB), Z3, Z3
+	VANDPS.BCST  c4_f<>+0(SB), Z2, Z4
+	VORPS        Z3, Z4, Z3
+	VPSUBD.BCST  c4_10<>+0(SB), Z3, Z3
+	VCVTDQ2PS    Z3, Z3
+	VMULPS       Z0, Z3, Z3
+	VMOVUPS      Z3, (AX)
+	VPSRLD       $0x04, Z2, Z2
+	VPSRLVD      lanes<>+64(SB), Z1, Z1
+	VPSLLD       $0x04, Z1, Z1
+	VANDPS.BCST  c4_10<>+0(SB), Z1, Z1
+	VANDPS.BCST  c4_f<>+0(SB), Z2, Z2
+	VORPS        Z1, Z2, Z1
+	VPSUBD.BCST  c4_10<>+0(SB), Z1, Z1
+	VCVTDQ2PS    Z1, Z1
+	VMULPS       Z0, Z1, Z0
+	VMOVUPS      Z0, 64(AX)
+	ADDQ         $+128, AX
+	ADDQ         $+22, CX
+	JMP          block15
+
+end16:
+	VZEROUPPER
+	RET
+
+// func dotBlocksQ5_0AVX512(c *byte, a *byte, b *byte, columns int, n int, ldb int, add int)
+// Requires: AVX, AVX2, AVX512DQ, AVX512F, AVX512VL, MMX+
+TEXT ·dotBlocksQ5_0AVX512(SB), NOSPLIT, $0-56
+	MOVQ c+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ b+16(FP), DX
+	MOVQ columns+24(FP), BX
+	MOVQ n+32(FP), SI
+	MOVQ ldb+40(FP), DI
+	MOVQ add+48(FP), R8
+
+column17:
+	DECQ         BX
+	JLT          end19
+	MOVQ         CX, R9
+	MOVQ         DX, R11
+	MOVQ         SI, R10
+	VBROADCASTSS c4_0<>+0(SB), Z0
+	VBROADCASTSS c4_0<>+0(SB), Z1
+	VBROADCASTSS c4_0<>+0(SB), Z2
+	VBROADCASTSS c4_0<>+0(SB), Z3
+
+block20:
+	DECQ         R10
+	JLT          end21
+	PREFETCHT0   4096(R11)
+	VPBROADCASTW (R11), Y4
+	VCVTPH2PS    Y4, Z4
+	VPBROADCASTD 2(R11), Z5
+	VPMOVZXBD    6(R11), Z6
+	VPSRLVD      lanes<>+0(SB), Z5, Z7
+	VPSLLD       $0x04, Z7, Z7
+	VANDPS.BCST  c4_10<>+0(SB), Z7, Z7
+	VANDPS.BCST  c4_f<>+0(SB), Z6, Z8
+	VORPS        Z7, Z8, Z7
+	VPSUBD.BCST  c4_10<>+0(SB), Z7, Z7
+	VCVTDQ2PS    Z7, Z7
+	VMULPS       Z4, Z7, Z7
+	VFMADD231PS  (R9), Z7, Z0
+	VPSRLD       $0x04, Z6, Z6
+	VPSRLVD      lanes<>+64(SB), Z5, Z5
+	VPSLLD       $0x04, Z5, Z5
+	VANDPS.BCST  c4_10<>+0(SB), Z5, Z5
+	VANDPS.BCST  c4_f<>+0(SB), Z6, Z6
+	VORPS        Z5, Z6, Z5
+	VPSUBD.BCST  c4_10<>+0(SB), Z5, Z5
+	VCVTDQ2PS    Z5, Z5
+	VMULPS       Z4, Z5, Z4
+	VFMADD231PS  64(R9), Z4, Z1
+	ADDQ         $+128, R9
+	ADDQ         $+22, R11
+	JMP          block20
+
+end21:
+	VADDPS        Z1, Z0, Z0
+	VADDPS        Z3, Z2, Z1
+	VADDPS        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z0, Y1
+	VADDPS        Y1, Y0, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPS        X1, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
+	TESTQ         R8, R8
+	JZ            store18
+	VADDSS        (AX), X0, X0
+
+store18:
+	VMOVSS X0, (AX)
+	ADDQ   $+4, AX
+	ADDQ   DI, DX
+	JMP    column17
+
+end19:
+	VZEROUPPER
+	RET
+
+// func decodeQ8_0AVX512(y *byte, b *byte, n int)
+// Requires: AVX, AVX2, AVX512F, MMX+
+TEXT ·decodeQ8_0AVX512(SB), NOSPLIT, $0-24
+	MOVQ y+0(FP), AX
+	MOVQ b+8(FP), CX
+	MOVQ n+16(FP), DX
+
+block22:
+	DECQ         DX
+	JLT          end23
+	PREFETCHT0   4096(CX)
+	VPBROADCASTW (CX), Y0
+	VCVTPH2PS    Y0, Z0
+	VPMOVSXBD    2(CX), Z1
+	VCVTDQ2PS    Z1, Z1
+	VMULPS       Z0, Z1, Z1
+	VMOVUPS      Z1, (AX)
+	VPMOVSXBD    18(CX), Z1
+	VCVTDQ2PS    Z1, Z1
+	VMULPS       Z0, Z1, Z0
+	VMOVUPS      Z0, 64(AX)
+	ADDQ         $+128, AX
+	ADDQ         $+34, CX
+	JMP          block22
+
+end23:
+	VZEROUPPER
+	RET
+
+// func dotBlocksQ8_0AVX512(c *byte, a *byte, b *byte, columns int, n int, ldb int, add int)
+// Requires: AVX, AVX2, AVX512F, AVX512VL, MMX+
+TEXT ·dotBlocksQ8_0AVX512(SB), NOSPLIT, $0-56
+	MOVQ c+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ b+16(FP), DX
+	MOVQ columns+24(FP), BX
+	MOVQ n+32(FP), SI
+	MOVQ ldb+40(FP), DI
+	MOVQ add+48(FP), R8
+
+column24:
+	DECQ         BX
+	JLT          end26
+	MOVQ         CX, R9
+	MOVQ         DX, R11
+	MOVQ         SI, R10
+	VBROADCASTSS c4_0<>+0(SB), Z0
+	VBROADCASTSS c4_0<>+0(SB), Z1
+	VBROADCASTSS c4_0<>+0(SB), Z2
+	VBROADCASTSS c4_0<>+0(SB), Z3
+
+block27:
+	DECQ         R10
+	JLT          end28
+	PREFETCHT0   4096(R11)
+	VPBROADCASTW (R11), Y4
+	VCVTPH2PS    Y4, Z4
+	VPMOVSXBD    2(R11), Z5
+	VCVTDQ2PS    Z5, Z5
+	VMULPS       Z4, Z5, Z5
+	VFMADD231PS  (R9), Z5, Z0
+	VPMOVSXBD    18(R11), Z5
+	VCVTDQ2PS    Z5, Z5
+	VMULPS       Z4, Z5, Z4
+	VFMADD231PS  64(R9), Z4, Z1
+	ADDQ         $+128, R9
+	ADDQ         $+34, R11
+	JMP          block27
+
+end28:
+	VADDPS        Z1, Z0, Z0
+	VADDPS        Z3, Z2, Z1
+	VADDPS        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z0, Y1
+	VADDPS        Y1, Y0, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPS        X1, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
+	TESTQ         R8, R8
+	JZ            store25
+	VADDSS        (AX), X0, X0
+
+store25:
+	VMOVSS X0, (AX)
+	ADDQ   $+4, AX
+	ADDQ   DI, DX
+	JMP    column24
+
+end26:
+	VZEROUPPER
+	RET
+
+// func decodeQ4_KAVX512(y *byte, b *byte, n int)
+// Requires: AVX, AVX2, AVX512F, MMX+
+TEXT ·decodeQ4_KAVX512(SB), NOSPLIT, $64-24
+	MOVQ y+0(FP), AX
+	MOVQ b+8(FP), CX
+	MOVQ n+16(FP), DX
+
+block29:
+	DECQ         DX
+	JLT          end30
 	PREFETCHT0   4096(CX)
 	PREFETCHT0   4160(CX)
 	PREFETCHT0   4224(CX)
@@ -1798,11 +4088,11 @@ block15:
 	VMOVUPS      Y0, 32(SP)
 	VBROADCASTSS (SP), Z0
 	VBROADCASTSS 32(SP), Z1
-	VMULPS       ramp<>+32(SB), Z0, Z0
+	VMULPS       unsigned<>+0(SB), Z0, Z0
 	VSUBPS       Z1, Z0, Z0
 	VBROADCASTSS 4(SP), Z1
 	VBROADCASTSS 36(SP), Z2
-	VMULPS       ramp<>+32(SB), Z1, Z1
+	VMULPS       unsigned<>+0(SB), Z1, Z1
 	VSUBPS       Z2, Z1, Z1
 	VPMOVZXBD    16(CX), Z2
 	VPERMPS      Z0, Z2, Z3
@@ -1818,11 +4108,11 @@ block15:
 	VMOVUPS      Z0, 192(AX)
 	VBROADCASTSS 8(SP), Z0
 	VBROADCASTSS 40(SP), Z1
-	VMULPS       ramp<>+32(SB), Z0, Z0
+	VMULPS       unsigned<>+0(SB), Z0, Z0
 	VSUBPS       Z1, Z0, Z0
 	VBROADCASTSS 12(SP), Z1
 	VBROADCASTSS 44(SP), Z2
-	VMULPS       ramp<>+32(SB), Z1, Z1
+	VMULPS       unsigned<>+0(SB), Z1, Z1
 	VSUBPS       Z2, Z1, Z1
 	VPMOVZXBD    48(CX), Z2
 	VPERMPS      Z0, Z2, Z3
@@ -1838,11 +4128,11 @@ block15:
 	VMOVUPS      Z0, 448(AX)
 	VBROADCASTSS 16(SP), Z0
 	VBROADCASTSS 48(SP), Z1
-	VMULPS       ramp<>+32(SB), Z0, Z0
+	VMULPS       unsigned<>+0(SB), Z0, Z0
 	VSUBPS       Z1, Z0, Z0
 	VBROADCASTSS 20(SP), Z1
 	VBROADCASTSS 52(SP), Z2
-	VMULPS       ramp<>+32(SB), Z1, Z1
+	VMULPS       unsigned<>+0(SB), Z1, Z1
 	VSUBPS       Z2, Z1, Z1
 	VPMOVZXBD    80(CX), Z2
 	VPERMPS      Z0, Z2, Z3
@@ -1858,11 +4148,11 @@ block15:
 	VMOVUPS      Z0, 704(AX)
 	VBROADCASTSS 24(SP), Z0
 	VBROADCASTSS 56(SP), Z1
-	VMULPS       ramp<>+32(SB), Z0, Z0
+	VMULPS       unsigned<>+0(SB), Z0, Z0
 	VSUBPS       Z1, Z0, Z0
 	VBROADCASTSS 28(SP), Z1
 	VBROADCASTSS 60(SP), Z2
-	VMULPS       ramp<>+32(SB), Z1, Z1
+	VMULPS       unsigned<>+0(SB), Z1, Z1
 	VSUBPS       Z2, Z1, Z1
 	VPMOVZXBD    112(CX), Z2
 	VPERMPS      Z0, Z2, Z3
@@ -1878,9 +4168,9 @@ block15:
 	VMOVUPS      Z0, 960(AX)
 	ADDQ         $+1024, AX
 	ADDQ         $+144, CX
-	JMP          block15
+	JMP          block29
 
-end16:
+end30:
 	VZEROUPPER
 	RET
 
@@ -1895,9 +4185,9 @@ TEXT ·dotBlocksQ4_KAVX512(SB), NOSPLIT, $64-56
 	MOVQ ldb+40(FP), DI
 	MOVQ add+48(FP), R8
 
-column17:
+column31:
 	DECQ         BX
-	JLT          end19
+	JLT          end33
 	MOVQ         CX, R9
 	MOVQ         DX, R11
 	MOVQ         SI, R10
@@ -1906,9 +4196,9 @@ column17:
 	VBROADCASTSS c4_0<>+0(SB), Z2
 	VBROADCASTSS c4_0<>+0(SB), Z3
 
-block20:
+block34:
 	DECQ         R10
-	JLT          end21
+	JLT          end35
 	PREFETCHT0   4096(R11)
 	PREFETCHT0   4160(R11)
 	PREFETCHT0   4224(R11)
@@ -1949,11 +4239,11 @@ block20:
 	VMOVUPS      Y4, 32(SP)
 	VBROADCASTSS (SP), Z4
 	VBROADCASTSS 32(SP), Z5
-	VMULPS       ramp<>+32(SB), Z4, Z4
+	VMULPS       unsigned<>+0(SB), Z4, Z4
 	VSUBPS       Z5, Z4, Z4
 	VBROADCASTSS 4(SP), Z5
 	VBROADCASTSS 36(SP), Z6
-	VMULPS       ramp<>+32(SB), Z5, Z5
+	VMULPS       unsigned<>+0(SB), Z5, Z5
 	VSUBPS       Z6, Z5, Z5
 	VPMOVZXBD    16(R11), Z6
 	VPERMPS      Z4, Z6, Z7
@@ -1969,11 +4259,11 @@ block20:
 	VFMADD231PS  192(R9), Z4, Z3
 	VBROADCASTSS 8(SP), Z4
 	VBROADCASTSS 40(SP), Z5
-	VMULPS       ramp<>+32(SB), Z4, Z4
+	VMULPS       unsigned<>+0(SB), Z4, Z4
 	VSUBPS       Z5, Z4, Z4
 	VBROADCASTSS 12(SP), Z5
 	VBROADCASTSS 44(SP), Z6
-	VMULPS       ramp<>+32(SB), Z5, Z5
+	VMULPS       unsigned<>+0(SB), Z5, Z5
 	VSUBPS       Z6, Z5, Z5
 	VPMOVZXBD    48(R11), Z6
 	VPERMPS      Z4, Z6, Z7
@@ -1989,11 +4279,11 @@ block20:
 	VFMADD231PS  448(R9), Z4, Z3
 	VBROADCASTSS 16(SP), Z4
 	VBROADCASTSS 48(SP), Z5
-	VMULPS       ramp<>+32(SB), Z4, Z4
+	VMULPS       unsigned<>+0(SB), Z4, Z4
 	VSUBPS       Z5, Z4, Z4
 	VBROADCASTSS 20(SP), Z5
 	VBROADCASTSS 52(SP), Z6
-	VMULPS       ramp<>+32(SB), Z5, Z5
+	VMULPS       unsigned<>+0(SB), Z5, Z5
 	VSUBPS       Z6, Z5, Z5
 	VPMOVZXBD    80(R11), Z6
 	VPERMPS      Z4, Z6, Z7
@@ -2009,11 +4299,11 @@ block20:
 	VFMADD231PS  704(R9), Z4, Z3
 	VBROADCASTSS 24(SP), Z4
 	VBROADCASTSS 56(SP), Z5
-	VMULPS       ramp<>+32(SB), Z4, Z4
+	VMULPS       unsigned<>+0(SB), Z4, Z4
 	VSUBPS       Z5, Z4, Z4
 	VBROADCASTSS 28(SP), Z5
 	VBROADCASTSS 60(SP), Z6
-	VMULPS       ramp<>+32(SB), Z5, Z5
+	VMULPS       unsigned<>+0(SB), Z5, Z5
 	VSUBPS       Z6, Z5, Z5
 	VPMOVZXBD    112(R11), Z6
 	VPERMPS      Z4, Z6, Z7
@@ -2029,9 +4319,9 @@ block20:
 	VFMADD231PS  960(R9), Z4, Z3
 	ADDQ         $+1024, R9
 	ADDQ         $+144, R11
-	JMP          block20
+	JMP          block34
 
-end21:
+end35:
 	VADDPS        Z1, Z0, Z0
 	VADDPS        Z3, Z2, Z1
 	VADDPS        Z1, Z0, Z0
@@ -2046,16 +4336,535 @@ end21:
 	VSHUFPS       $0x88, X0, X0, X0
 	VADDPS        X1, X0, X0
 	TESTQ         R8, R8
-	JZ            store18
+	JZ            store32
 	VADDSS        (AX), X0, X0
 
-store18:
+store32:
 	VMOVSS X0, (AX)
 	ADDQ   $+4, AX
 	ADDQ   DI, DX
-	JMP    column17
+	JMP    column31
 
-end19:
+end33:
+	VZEROUPPER
+	RET
+
+// func decodeQ5_KAVX512(y *byte, b *byte, n int)
+// Requires: AVX, AVX2, AVX512DQ, AVX512F, MMX+
+TEXT ·decodeQ5_KAVX512(SB), NOSPLIT, $64-24
+	MOVQ y+0(FP), AX
+	MOVQ b+8(FP), CX
+	MOVQ n+16(FP), DX
+
+block36:
+	DECQ         DX
+	JLT          end37
+	PREFETCHT0   4096(CX)
+	PREFETCHT0   4160(CX)
+	PREFETCHT0   4224(CX)
+	MOVL         4(CX), BX
+	MOVL         8(CX), SI
+	MOVL         12(CX), DI
+	MOVQ         DI, R8
+	MOVQ         BX, R9
+	ANDL         $0x3f3f3f3f, R9
+	SHRL         $0x02, BX
+	ANDL         $0x30303030, BX
+	ANDL         $0x0f0f0f0f, R8
+	ORQ          R8, BX
+	SHLQ         $0x20, BX
+	ORQ          BX, R9
+	VMOVQ        R9, X0
+	VPMOVZXBD    X0, Y0
+	VCVTDQ2PS    Y0, Y0
+	VPBROADCASTW (CX), Y1
+	VCVTPH2PS    Y1, Z1
+	VMULPS       Y1, Y0, Y0
+	VMOVUPS      Y0, (SP)
+	SHRL         $0x04, DI
+	MOVQ         SI, BX
+	ANDL         $0x3f3f3f3f, BX
+	SHRL         $0x02, SI
+	ANDL         $0x30303030, SI
+	ANDL         $0x0f0f0f0f, DI
+	ORQ          DI, SI
+	SHLQ         $0x20, SI
+	ORQ          SI, BX
+	VMOVQ        BX, X0
+	VPMOVZXBD    X0, Y0
+	VCVTDQ2PS    Y0, Y0
+	VPBROADCASTW 2(CX), Y1
+	VCVTPH2PS    Y1, Z1
+	VMULPS       Y1, Y0, Y0
+	VMOVUPS      Y0, 32(SP)
+	VBROADCASTSS (SP), Z0
+	VBROADCASTSS 32(SP), Z1
+	VPMOVZXBD    48(CX), Z2
+	VPMOVZXBD    16(CX), Z3
+	VPSLLD       $0x04, Z3, Z3
+	VANDPS.BCST  c4_f<>+0(SB), Z2, Z2
+	VANDPS.BCST  c4_10<>+0(SB), Z3, Z3
+	VORPS        Z3, Z2, Z2
+	VCVTDQ2PS    Z2, Z2
+	VMULPS       Z0, Z2, Z2
+	VSUBPS       Z1, Z2, Z2
+	VMOVUPS      Z2, (AX)
+	VPMOVZXBD    64(CX), Z2
+	VPMOVZXBD    32(CX), Z3
+	VPSLLD       $0x04, Z3, Z3
+	VANDPS.BCST  c4_f<>+0(SB), Z2, Z2
+	VANDPS.BCST  c4_10<>+0(SB), Z3, Z3
+	VORPS        Z3, Z2, Z2
+	VCVTDQ2PS    Z2, Z2
+	VMULPS       Z0, Z2, Z0
+	VSUBPS       Z1, Z0, Z0
+	VMOVUPS      Z0, 64(AX)
+	VBROADCASTSS 4(SP), Z0
+	VBROADCASTSS 36(SP), Z1
+	VPMOVZXBD    48(CX), Z2
+	VPMOVZXBD    16(CX), Z3
+	VPSRLD       $0x04, Z2, Z2
+	VPSLLD       $0x03, Z3, Z3
+	VANDPS.BCST  c4_f<>+0(SB), Z2, Z2
+	VANDPS.BCST  c4_10<>+0(SB), Z3, Z3
+	VORPS        Z3, Z2, Z2
+	VCVTDQ2PS    Z2, Z2
+	VMULPS       Z0, Z2, Z2
+	VSUBPS       Z1, Z2, Z2
+	VMOVUPS      Z2, 128(AX)
+	VPMOVZXBD    64(CX), Z2
+	VPMOVZXBD    32(CX), Z3
+	VPSRLD       $0x04, Z2, Z2
+	VPSLLD       $0x03, Z3, Z3
+	VANDPS.BCST  c4_f<>+0(SB), Z2, Z2
+	VANDPS.BCST  c4_10<>+0(SB), Z3, Z3
+	VORPS        Z3, Z2, Z2
+	VCVTDQ2PS    Z2, Z2
+	VMULPS       Z0, Z2, Z0
+	VSUBPS       Z1, Z0, Z0
+	VMOVUPS      Z0, 192(AX)
+	VBROADCASTSS 8(SP), Z0
+	VBROADCASTSS 40(SP), Z1
+	VPMOVZXBD    80(CX), Z2
+	VPMOVZXBD    16(CX), Z3
+	VPSLLD       $0x02, Z3, Z3
+	VANDPS.BCST  c4_f<>+0(SB), Z2, Z2
+	VANDPS.BCST  c4_10<>+0(SB), Z3, Z3
+	VORPS        Z3, Z2, Z2
+	VCVTDQ2PS    Z2, Z2
+	VMULPS       Z0, Z2, Z2
+	VSUBPS       Z1, Z2, Z2
+	VMOVUPS      Z2, 256(AX)
+	VPMOVZXBD    96(CX), Z2
+	VPMOVZXBD    32(CX), Z3
+	VPSLLD       $0x02, Z3, Z3
+	VANDPS.BCST  c4_f<>+0(SB), Z2, Z2
+	VANDPS.BCST  c4_10<>+0(SB), Z3, Z3
+	VORPS        Z3, Z2, Z2
+	VCVTDQ2PS    Z2, Z2
+	VMULPS       Z0, Z2, Z0
+	VSUBPS       Z1, Z0, Z0
+	VMOVUPS      Z0, 320(AX)
+	VBROADCASTSS 12(SP), Z0
+	VBROADCASTSS 44(SP), Z1
+	VPMOVZXBD    80(CX), Z2
+	VPMOVZXBD    16(CX), Z3
+	VPSRLD       $0x04, Z2, Z2
+	VPSLLD       $0x01, Z3, Z3
+	VANDPS.BCST  c4_f<>+0(SB), Z2, Z2
+	VANDPS.BCST  c4_10<>+0(SB), Z3, Z3
+	VORPS        Z3, Z2, Z2
+	VCVTDQ2PS    Z2, Z2
+	VMULPS       Z0, Z2, Z2
+	VSUBPS       Z1, Z2, Z2
+	VMOVUPS      Z2, 384(AX)
+	VPMOVZXBD    96(CX), Z2
+	VPMOVZXBD    32(CX), Z3
+	VPSRLD       $0x04, Z2, Z2
+	VPSLLD       $0x01, Z3, Z3
+	VANDPS.BCST  c4_f<>+0(SB), Z2, Z2
+	VANDPS.BCST  c4_10<>+0(SB), Z3, Z3
+	VORPS        Z3, Z2, Z2
+	VCVTDQ2PS    Z2, Z2
+	VMULPS       Z0, Z2, Z0
+	VSUBPS       Z1, Z0, Z0
+	VMOVUPS      Z0, 448(AX)
+	VBROADCASTSS 16(SP), Z0
+	VBROADCASTSS 48(SP), Z1
+	VPMOVZXBD    112(CX), Z2
+	VPMOVZXBD    16(CX), Z3
+	VPSRLD       $0x00, Z3, Z3
+	VANDPS.BCST  c4_f<>+0(SB), Z2, Z2
+	VANDPS.BCST  c4_10<>+0(SB), Z3, Z3
+	VORPS        Z3, Z2, Z2
+	VCVTDQ2PS    Z2, Z2
+	VMULPS       Z0, Z2, Z2
+	VSUBPS       Z1, Z2, Z2
+	VMOVUPS      Z2, 512(AX)
+	VPMOVZXBD    128(CX), Z2
+	VPMOVZXBD    32(CX), Z3
+	VPSRLD       $0x00, Z3, Z3
+	VANDPS.BCST  c4_f<>+0(SB), Z2, Z2
+	VANDPS.BCST  c4_10<>+0(SB), Z3, Z3
+	VORPS        Z3, Z2, Z2
+	VCVTDQ2PS    Z2, Z2
+	VMULPS       Z0, Z2, Z0
+	VSUBPS       Z1, Z0, Z0
+	VMOVUPS      Z0, 576(AX)
+	VBROADCASTSS 20(SP), Z0
+	VBROADCASTSS 52(SP), Z1
+	VPMOVZXBD    112(CX), Z2
+	VPMOVZXBD    16(CX), Z3
+	VPSRLD       $0x04, Z2, Z2
+	VPSRLD       $0x01, Z3, Z3
+	VANDPS.BCST  c4_f<>+0(SB), Z2, Z2
+	VANDPS.BCST  c4_10<>+0(SB), Z3, Z3
+	VORPS        Z3, Z2, Z2
+	VCVTDQ2PS    Z2, Z2
+	VMULPS       Z0, Z2, Z2
+	VSUBPS       Z1, Z2, Z2
+	VMOVUPS      Z2, 640(AX)
+	VPMOVZXBD    128(CX), Z2
+	VPMOVZXBD    32(CX), Z3
+	VPSRLD       $0x04, Z2, Z2
+	VPSRLD       $0x01, Z3, Z3
+	VANDPS.BCST  c4_f<>+0(SB), Z2, Z2
+	VANDPS.BCST  c4_10<>+0(SB), Z3, Z3
+	VORPS        Z3, Z2, Z2
+	VCVTDQ2PS    Z2, Z2
+	VMULPS       Z0, Z2, Z0
+	VSUBPS       Z1, Z0, Z0
+	VMOVUPS      Z0, 704(AX)
+	VBROADCASTSS 24(SP), Z0
+	VBROADCASTSS 56(SP), Z1
+	VPMOVZXBD    144(CX), Z2
+	VPMOVZXBD    16(CX), Z3
+	VPSRLD       $0x02, Z3, Z3
+	VANDPS.BCST  c4_f<>+0(SB), Z2, Z2
+	VANDPS.BCST  c4_10<>+0(SB), Z3, Z3
+	VORPS        Z3, Z2, Z2
+	VCVTDQ2PS    Z2, Z2
+	VMULPS       Z0, Z2, Z2
+	VSUBPS       Z1, Z2, Z2
+	VMOVUPS      Z2, 768(AX)
+	VPMOVZXBD    160(CX), Z2
+	VPMOVZXBD    32(CX), Z3
+	VPSRLD       $0x02, Z3, Z3
+	VANDPS.BCST  c4_f<>+0(SB), Z2, Z2
+	VANDPS.BCST  c4_10<>+0(SB), Z3, Z3
+	VORPS        Z3, Z2, Z2
+	VCVTDQ2PS    Z2, Z2
+	VMULPS       Z0, Z2, Z0
+	VSUBPS       Z1, Z0, Z0
+	VMOVUPS      Z0, 832(AX)
+	VBROADCASTSS 28(SP), Z0
+	VBROADCASTSS 60(SP), Z1
+	VPMOVZXBD    144(CX), Z2
+	VPMOVZXBD    16(CX), Z3
+	VPSRLD       $0x04, Z2, Z2
+	VPSRLD       $0x03, Z3, Z3
+	VANDPS.BCST  c4_f<>+0(SB), Z2, Z2
+	VANDPS.BCST  c4_10<>+0(SB), Z3, Z3
+	VORPS        Z3, Z2, Z2
+	VCVTDQ2PS    Z2, Z2
+	VMULPS       Z0, Z2, Z2
+	VSUBPS       Z1, Z2, Z2
+	VMOVUPS      Z2, 896(AX)
+	VPMOVZXBD    160(CX), Z2
+	VPMOVZXBD    32(CX), Z3
+	VPSRLD       $0x04, Z2, Z2
+	VPSRLD       $0x03, Z3, Z3
+	VANDPS.BCST  c4_f<>+0(SB), Z2, Z2
+	VANDPS.BCST  c4_10<>+0(SB), Z3, Z3
+	VORPS        Z3, Z2, Z2
+	VCVTDQ2PS    Z2, Z2
+	VMULPS       Z0, Z2, Z0
+	VSUBPS       Z1, Z0, Z0
+	VMOVUPS      Z0, 960(AX)
+	ADDQ         $+1024, AX
+	ADDQ         $+176, CX
+	JMP          block36
+
+end37:
+	VZEROUPPER
+	RET
+
+// func dotBlocksQ5_KAVX512(c *byte, a *byte, b *byte, columns int, n int, ldb int, add int)
+// Requires: AVX, AVX2, AVX512DQ, AVX512F, AVX512VL, MMX+
+TEXT ·dotBlocksQ5_KAVX512(SB), NOSPLIT, $64-56
+	MOVQ c+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ b+16(FP), DX
+	MOVQ columns+24(FP), BX
+	MOVQ n+32(FP), SI
+	MOVQ ldb+40(FP), DI
+	MOVQ add+48(FP), R8
+
+column38:
+	DECQ         BX
+	JLT          end40
+	MOVQ         CX, R9
+	MOVQ         DX, R11
+	MOVQ         SI, R10
+	VBROADCASTSS c4_0<>+0(SB), Z0
+	VBROADCASTSS c4_0<>+0(SB), Z1
+	VBROADCASTSS c4_0<>+0(SB), Z2
+	VBROADCASTSS c4_0<>+0(SB), Z3
+
+block41:
+	DECQ         R10
+	JLT          end42
+	PREFETCHT0   4096(R11)
+	PREFETCHT0   4160(R11)
+	PREFETCHT0   4224(R11)
+	MOVL         4(R11), R12
+	MOVL         8(R11), R13
+	MOVL         12(R11), R14
+	MOVQ         R14, R15
+	MOVQ         R12, BP
+	ANDL         $0x3f3f3f3f, BP
+	SHRL         $0x02, R12
+	ANDL         $0x30303030, R12
+	ANDL         $0x0f0f0f0f, R15
+	ORQ          R15, R12
+	SHLQ         $0x20, R12
+	ORQ          R12, BP
+	VMOVQ        BP, X4
+	VPMOVZXBD    X4, Y4
+	VCVTDQ2PS    Y4, Y4
+	VPBROADCASTW (R11), Y5
+	VCVTPH2PS    Y5, Z5
+	VMULPS       Y5, Y4, Y4
+	VMOVUPS      Y4, (SP)
+	SHRL         $0x04, R14
+	MOVQ         R13, R12
+	ANDL         $0x3f3f3f3f, R12
+	SHRL         $0x02, R13
+	ANDL         $0x30303030, R13
+	ANDL         $0x0f0f0f0f, R14
+	ORQ          R14, R13
+	SHLQ         $0x20, R13
+	ORQ          R13, R12
+	VMOVQ        R12, X4
+	VPMOVZXBD    X4, Y4
+	VCVTDQ2PS    Y4, Y4
+	VPBROADCASTW 2(R11), Y5
+	VCVTPH2PS    Y5, Z5
+	VMULPS       Y5, Y4, Y4
+	VMOVUPS      Y4, 32(SP)
+	VBROADCASTSS (SP), Z4
+	VBROADCASTSS 32(SP), Z5
+	VPMOVZXBD    48(R11), Z6
+	VPMOVZXBD    16(R11), Z7
+	VPSLLD       $0x04, Z7, Z7
+	VANDPS.BCST  c4_f<>+0(SB), Z6, Z6
+	VANDPS.BCST  c4_10<>+0(SB), Z7, Z7
+	VORPS        Z7, Z6, Z6
+	VCVTDQ2PS    Z6, Z6
+	VMULPS       Z4, Z6, Z6
+	VSUBPS       Z5, Z6, Z6
+	VFMADD231PS  (R9), Z6, Z0
+	VPMOVZXBD    64(R11), Z6
+	VPMOVZXBD    32(R11), Z7
+	VPSLLD       $0x04, Z7, Z7
+	VANDPS.BCST  c4_f<>+0(SB), Z6, Z6
+	VANDPS.BCST  c4_10<>+0(SB), Z7, Z7
+	VORPS        Z7, Z6, Z6
+	VCVTDQ2PS    Z6, Z6
+	VMULPS       Z4, Z6, Z4
+	VSUBPS       Z5, Z4, Z4
+	VFMADD231PS  64(R9), Z4, Z1
+	VBROADCASTSS 4(SP), Z4
+	VBROADCASTSS 36(SP), Z5
+	VPMOVZXBD    48(R11), Z6
+	VPMOVZXBD    16(R11), Z7
+	VPSRLD       $0x04, Z6, Z6
+	VPSLLD       $0x03, Z7, Z7
+	VANDPS.BCST  c4_f<>+0(SB), Z6, Z6
+	VANDPS.BCST  c4_10<>+0(SB), Z7, Z7
+	VORPS        Z7, Z6, Z6
+	VCVTDQ2PS    Z6, Z6
+	VMULPS       Z4, Z6, Z6
+	VSUBPS       Z5, Z6, Z6
+	VFMADD231PS  128(R9), Z6, Z2
+	VPMOVZXBD    64(R11), Z6
+	VPMOVZXBD    32(R11), Z7
+	VPSRLD       $0x04, Z6, Z6
+	VPSLLD       $0x03, Z7, Z7
+	VANDPS.BCST  c4_f<>+0(SB), Z6, Z6
+	VANDPS.BCST  c4_10<>+0(SB), Z7, Z7
+	VORPS        Z7, Z6, Z6
+	VCVTDQ2PS    Z6, Z6
+	VMULPS       Z4, Z6, Z4
+	VSUBPS       Z5, Z4, Z4
+	VFMADD231PS  192(R9), Z4, Z3
+	VBROADCASTSS 8(SP), Z4
+	VBROADCASTSS 40(SP), Z5
+	VPMOVZXBD    80(R11), Z6
+	VPMOVZXBD    16(R11), Z7
+	VPSLLD       $0x02, Z7, Z7
+	VANDPS.BCST  c4_f<>+0(SB), Z6, Z6
+	VANDPS.BCST  c4_10<>+0(SB), Z7, Z7
+	VORPS        Z7, Z6, Z6
+	VCVTDQ2PS    Z6, Z6
+	VMULPS       Z4, Z6, Z6
+	VSUBPS       Z5, Z6, Z6
+	VFMADD231PS  256(R9), Z6, Z0
+	VPMOVZXBD    96(R11), Z6
+	VPMOVZXBD    32(R11), Z7
+	VPSLLD       $0x02, Z7, Z7
+	VANDPS.BCST  c4_f<>+0(SB), Z6, Z6
+	VANDPS.BCST  c4_10<>+0(SB), Z7, Z7
+	VORPS        Z7, Z6, Z6
+	VCVTDQ2PS    Z6, Z6
+	VMULPS       Z4, Z6, Z4
+	VSUBPS       Z5, Z4, Z4
+	VFMADD231PS  320(R9), Z4, Z1
+	VBROADCASTSS 12(SP), Z4
+	VBROADCASTSS 44(SP), Z5
+	VPMOVZXBD    80(R11), Z6
+	VPMOVZXBD    16(R11), Z7
+	VPSRLD       $0x04, Z6, Z6
+	VPSLLD       $0x01, Z7, Z7
+	VANDPS.BCST  c4_f<>+0(SB), Z6, Z6
+	VANDPS.BCST  c4_10<>+0(SB), Z7, Z7
+	VORPS        Z7, Z6, Z6
+	VCVTDQ2PS    Z6, Z6
+	VMULPS       Z4, Z6, Z6
+	VSUBPS       Z5, Z6, Z6
+	VFMADD231PS  384(R9), Z6, Z2
+	VPMOVZXBD    96(R11), Z6
+	VPMOVZXBD    32(R11), Z7
+	VPSRLD       $0x04, Z6, Z6
+	VPSLLD       $0x01, Z7, Z7
+	VANDPS.BCST  c4_f<>+0(SB), Z6, Z6
+	VANDPS.BCST  c4_10<>+0(SB), Z7, Z7
+	VORPS        Z7, Z6, Z6
+	VCVTDQ2PS    Z6, Z6
+	VMULPS       Z4, Z6, Z4
+	VSUBPS       Z5, Z4, Z4
+	VFMADD231PS  448(R9), Z4, Z3
+	VBROADCASTSS 16(SP), Z4
+	VBROADCASTSS 48(SP), Z5
+	VPMOVZXBD    112(R11), Z6
+	VPMOVZXBD    16(R11), Z7
+	VPSRLD       $0x00, Z7, Z7
+	VANDPS.BCST  c4_f<>+0(SB), Z6, Z6
+	VANDPS.BCST  c4_10<>+0(SB), Z7, Z7
+	VORPS        Z7, Z6, Z6
+	VCVTDQ2PS    Z6, Z6
+	VMULPS       Z4, Z6, Z6
+	VSUBPS       Z5, Z6, Z6
+	VFMADD231PS  512(R9), Z6, Z0
+	VPMOVZXBD    128(R11), Z6
+	VPMOVZXBD    32(R11), Z7
+	VPSRLD       $0x00, Z7, Z7
+	VANDPS.BCST  c4_f<>+0(SB), Z6, Z6
+	VANDPS.BCST  c4_10<>+0(SB), Z7, Z7
+	VORPS        Z7, Z6, Z6
+	VCVTDQ2PS    Z6, Z6
+	VMULPS       Z4, Z6, Z4
+	VSUBPS       Z5, Z4, Z4
+	VFMADD231PS  576(R9), Z4, Z1
+	VBROADCASTSS 20(SP), Z4
+	VBROADCASTSS 52(SP), Z5
+	VPMOVZXBD    112(R11), Z6
+	VPMOVZXBD    16(R11), Z7
+	VPSRLD       $0x04, Z6, Z6
+	VPSRLD       $0x01, Z7, Z7
+	VANDPS.BCST  c4_f<>+0(SB), Z6, Z6
+	VANDPS.BCST  c4_10<>+0(SB), Z7, Z7
+	VORPS        Z7, Z6, Z6
+	VCVTDQ2PS    Z6, Z6
+	VMULPS       Z4, Z6, Z6
+	VSUBPS       Z5, Z6, Z6
+	VFMADD231PS  640(R9), Z6, Z2
+	VPMOVZXBD    128(R11), Z6
+	VPMOVZXBD    32(R11), Z7
+	VPSRLD       $0x04, Z6, Z6
+	VPSRLD       $0x01, Z7, Z7
+	VANDPS.BCST  c4_f<>+0(SB), Z6, Z6
+	VANDPS.BCST  c4_10<>+0(SB), Z7, Z7
+	VORPS        Z7, Z6, Z6
+	VCVTDQ2PS    Z6, Z6
+	VMULPS       Z4, Z6, Z4
+	VSUBPS       Z5, Z4, Z4
+	VFMADD231PS  704(R9), Z4, Z3
+	VBROADCASTSS 24(SP), Z4
+	VBROADCASTSS 56(SP), Z5
+	VPMOVZXBD    144(R11), Z6
+	VPMOVZXBD    16(R11), Z7
+	VPSRLD       $0x02, Z7, Z7
+	VANDPS.BCST  c4_f<>+0(SB), Z6, Z6
+	VANDPS.BCST  c4_10<>+0(SB), Z7, Z7
+	VORPS        Z7, Z6, Z6
+	VCVTDQ2PS    Z6, Z6
+	VMULPS       Z4, Z6, Z6
+	VSUBPS       Z5, Z6, Z6
+	VFMADD231PS  768(R9), Z6, Z0
+	VPMOVZXBD    160(R11), Z6
+	VPMOVZXBD    32(R11), Z7
+	VPSRLD       $0x02, Z7, Z7
+	VANDPS.BCST  c4_f<>+0(SB), Z6, Z6
+	VANDPS.BCST  c4_10<>+0(SB), Z7, Z7
+	VORPS        Z7, Z6, Z6
+	VCVTDQ2PS    Z6, Z6
+	VMULPS       Z4, Z6, Z4
+	VSUBPS       Z5, Z4, Z4
+	VFMADD231PS  832(R9), Z4, Z1
+	VBROADCASTSS 28(SP), Z4
+	VBROADCASTSS 60(SP), Z5
+	VPMOVZXBD    144(R11), Z6
+	VPMOVZXBD    16(R11), Z7
+	VPSRLD       $0x04, Z6, Z6
+	VPSRLD       $0x03, Z7, Z7
+	VANDPS.BCST  c4_f<>+0(SB), Z6, Z6
+	VANDPS.BCST  c4_10<>+0(SB), Z7, Z7
+	VORPS        Z7, Z6, Z6
+	VCVTDQ2PS    Z6, Z6
+	VMULPS       Z4, Z6, Z6
+	VSUBPS       Z5, Z6, Z6
+	VFMADD231PS  896(R9), Z6, Z2
+	VPMOVZXBD    160(R11), Z6
+	VPMOVZXBD    32(R11), Z7
+	VPSRLD       $0x04, Z6, Z6
+	VPSRLD       $0x03, Z7, Z7
+	VANDPS.BCST  c4_f<>+0(SB), Z6, Z6
+	VANDPS.BCST  c4_10<>+0(SB), Z7, Z7
+	VORPS        Z7, Z6, Z6
+	VCVTDQ2PS    Z6, Z6
+	VMULPS       Z4, Z6, Z4
+	VSUBPS       Z5, Z4, Z4
+	VFMADD231PS  960(R9), Z4, Z3
+	ADDQ         $+1024, R9
+	ADDQ         $+176, R11
+	JMP          block41
+
+end42:
+	VADDPS        Z1, Z0, Z0
+	VADDPS        Z3, Z2, Z1
+	VADDPS        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z0, Y1
+	VADDPS        Y1, Y0, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPS        X1, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
+	TESTQ         R8, R8
+	JZ            store39
+	VADDSS        (AX), X0, X0
+
+store39:
+	VMOVSS X0, (AX)
+	ADDQ   $+4, AX
+	ADDQ   DI, DX
+	JMP    column38
+
+end40:
 	VZEROUPPER
 	RET
 
@@ -2066,9 +4875,9 @@ TEXT ·decodeQ6_KAVX512(SB), NOSPLIT, $96-24
 	MOVQ b+8(FP), CX
 	MOVQ n+16(FP), DX
 
-block22:
+block43:
 	DECQ         DX
-	JLT          end23
+	JLT          end44
 	PREFETCHT0   4096(CX)
 	PREFETCHT0   4160(CX)
 	PREFETCHT0   4224(CX)
@@ -2085,17 +4894,17 @@ block22:
 	VPANDD.BCST  c4_30303030<>+0(SB), Y2, Y2
 	VPANDD.BCST  c4_f0f0f0f<>+0(SB), Y1, Y1
 	VPORD        Y2, Y1, Y1
+	VMOVUPS      c4_20202020<>+0(SB), Y2
+	VPSUBB       Y2, Y1, Y1
 	VMOVUPS      Y1, 64(SP)
 	VBROADCASTSS (SP), Z1
-	VPMOVZXBD    64(SP), Z2
+	VPMOVSXBD    64(SP), Z2
 	VCVTDQ2PS    Z2, Z2
-	VSUBPS.BCST  c4_42000000<>+0(SB), Z2, Z2
 	VMULPS       Z1, Z2, Z1
 	VMOVUPS      Z1, (AX)
 	VBROADCASTSS 4(SP), Z1
-	VPMOVZXBD    80(SP), Z2
+	VPMOVSXBD    80(SP), Z2
 	VCVTDQ2PS    Z2, Z2
-	VSUBPS.BCST  c4_42000000<>+0(SB), Z2, Z2
 	VMULPS       Z1, Z2, Z1
 	VMOVUPS      Z1, 64(AX)
 	VMOVUPS      32(CX), Y1
@@ -2103,17 +4912,17 @@ block22:
 	VPANDD.BCST  c4_30303030<>+0(SB), Y2, Y2
 	VPANDD.BCST  c4_f0f0f0f<>+0(SB), Y1, Y1
 	VPORD        Y2, Y1, Y1
+	VMOVUPS      c4_20202020<>+0(SB), Y2
+	VPSUBB       Y2, Y1, Y1
 	VMOVUPS      Y1, 64(SP)
 	VBROADCASTSS 8(SP), Z1
-	VPMOVZXBD    64(SP), Z2
+	VPMOVSXBD    64(SP), Z2
 	VCVTDQ2PS    Z2, Z2
-	VSUBPS.BCST  c4_42000000<>+0(SB), Z2, Z2
 	VMULPS       Z1, Z2, Z1
 	VMOVUPS      Z1, 128(AX)
 	VBROADCASTSS 12(SP), Z1
-	VPMOVZXBD    80(SP), Z2
+	VPMOVSXBD    80(SP), Z2
 	VCVTDQ2PS    Z2, Z2
-	VSUBPS.BCST  c4_42000000<>+0(SB), Z2, Z2
 	VMULPS       Z1, Z2, Z1
 	VMOVUPS      Z1, 192(AX)
 	VMOVUPS      (CX), Y1
@@ -2121,17 +4930,17 @@ block22:
 	VPANDD.BCST  c4_30303030<>+0(SB), Y0, Y2
 	VPANDD.BCST  c4_f0f0f0f<>+0(SB), Y1, Y1
 	VPORD        Y2, Y1, Y1
+	VMOVUPS      c4_20202020<>+0(SB), Y2
+	VPSUBB       Y2, Y1, Y1
 	VMOVUPS      Y1, 64(SP)
 	VBROADCASTSS 16(SP), Z1
-	VPMOVZXBD    64(SP), Z2
+	VPMOVSXBD    64(SP), Z2
 	VCVTDQ2PS    Z2, Z2
-	VSUBPS.BCST  c4_42000000<>+0(SB), Z2, Z2
 	VMULPS       Z1, Z2, Z1
 	VMOVUPS      Z1, 256(AX)
 	VBROADCASTSS 20(SP), Z1
-	VPMOVZXBD    80(SP), Z2
+	VPMOVSXBD    80(SP), Z2
 	VCVTDQ2PS    Z2, Z2
-	VSUBPS.BCST  c4_42000000<>+0(SB), Z2, Z2
 	VMULPS       Z1, Z2, Z1
 	VMOVUPS      Z1, 320(AX)
 	VMOVUPS      32(CX), Y1
@@ -2140,17 +4949,17 @@ block22:
 	VPANDD.BCST  c4_30303030<>+0(SB), Y0, Y0
 	VPANDD.BCST  c4_f0f0f0f<>+0(SB), Y1, Y1
 	VPORD        Y0, Y1, Y0
+	VMOVUPS      c4_20202020<>+0(SB), Y1
+	VPSUBB       Y1, Y0, Y0
 	VMOVUPS      Y0, 64(SP)
 	VBROADCASTSS 24(SP), Z0
-	VPMOVZXBD    64(SP), Z1
+	VPMOVSXBD    64(SP), Z1
 	VCVTDQ2PS    Z1, Z1
-	VSUBPS.BCST  c4_42000000<>+0(SB), Z1, Z1
 	VMULPS       Z0, Z1, Z0
 	VMOVUPS      Z0, 384(AX)
 	VBROADCASTSS 28(SP), Z0
-	VPMOVZXBD    80(SP), Z1
+	VPMOVSXBD    80(SP), Z1
 	VCVTDQ2PS    Z1, Z1
-	VSUBPS.BCST  c4_42000000<>+0(SB), Z1, Z1
 	VMULPS       Z0, Z1, Z0
 	VMOVUPS      Z0, 448(AX)
 	VMOVUPS      160(CX), Y0
@@ -2159,17 +4968,17 @@ block22:
 	VPANDD.BCST  c4_30303030<>+0(SB), Y2, Y2
 	VPANDD.BCST  c4_f0f0f0f<>+0(SB), Y1, Y1
 	VPORD        Y2, Y1, Y1
+	VMOVUPS      c4_20202020<>+0(SB), Y2
+	VPSUBB       Y2, Y1, Y1
 	VMOVUPS      Y1, 64(SP)
 	VBROADCASTSS 32(SP), Z1
-	VPMOVZXBD    64(SP), Z2
+	VPMOVSXBD    64(SP), Z2
 	VCVTDQ2PS    Z2, Z2
-	VSUBPS.BCST  c4_42000000<>+0(SB), Z2, Z2
 	VMULPS       Z1, Z2, Z1
 	VMOVUPS      Z1, 512(AX)
 	VBROADCASTSS 36(SP), Z1
-	VPMOVZXBD    80(SP), Z2
+	VPMOVSXBD    80(SP), Z2
 	VCVTDQ2PS    Z2, Z2
-	VSUBPS.BCST  c4_42000000<>+0(SB), Z2, Z2
 	VMULPS       Z1, Z2, Z1
 	VMOVUPS      Z1, 576(AX)
 	VMOVUPS      96(CX), Y1
@@ -2177,17 +4986,17 @@ block22:
 	VPANDD.BCST  c4_30303030<>+0(SB), Y2, Y2
 	VPANDD.BCST  c4_f0f0f0f<>+0(SB), Y1, Y1
 	VPORD        Y2, Y1, Y1
+	VMOVUPS      c4_20202020<>+0(SB), Y2
+	VPSUBB       Y2, Y1, Y1
 	VMOVUPS      Y1, 64(SP)
 	VBROADCASTSS 40(SP), Z1
-	VPMOVZXBD    64(SP), Z2
+	VPMOVSXBD    64(SP), Z2
 	VCVTDQ2PS    Z2, Z2
-	VSUBPS.BCST  c4_42000000<>+0(SB), Z2, Z2
 	VMULPS       Z1, Z2, Z1
 	VMOVUPS      Z1, 640(AX)
 	VBROADCASTSS 44(SP), Z1
-	VPMOVZXBD    80(SP), Z2
+	VPMOVSXBD    80(SP), Z2
 	VCVTDQ2PS    Z2, Z2
-	VSUBPS.BCST  c4_42000000<>+0(SB), Z2, Z2
 	VMULPS       Z1, Z2, Z1
 	VMOVUPS      Z1, 704(AX)
 	VMOVUPS      64(CX), Y1
@@ -2195,17 +5004,17 @@ block22:
 	VPANDD.BCST  c4_30303030<>+0(SB), Y0, Y2
 	VPANDD.BCST  c4_f0f0f0f<>+0(SB), Y1, Y1
 	VPORD        Y2, Y1, Y1
+	VMOVUPS      c4_20202020<>+0(SB), Y2
+	VPSUBB       Y2, Y1, Y1
 	VMOVUPS      Y1, 64(SP)
 	VBROADCASTSS 48(SP), Z1
-	VPMOVZXBD    64(SP), Z2
+	VPMOVSXBD    64(SP), Z2
 	VCVTDQ2PS    Z2, Z2
-	VSUBPS.BCST  c4_42000000<>+0(SB), Z2, Z2
 	VMULPS       Z1, Z2, Z1
 	VMOVUPS      Z1, 768(AX)
 	VBROADCASTSS 52(SP), Z1
-	VPMOVZXBD    80(SP), Z2
+	VPMOVSXBD    80(SP), Z2
 	VCVTDQ2PS    Z2, Z2
-	VSUBPS.BCST  c4_42000000<>+0(SB), Z2, Z2
 	VMULPS       Z1, Z2, Z1
 	VMOVUPS      Z1, 832(AX)
 	VMOVUPS      96(CX), Y1
@@ -2214,24 +5023,24 @@ block22:
 	VPANDD.BCST  c4_30303030<>+0(SB), Y0, Y0
 	VPANDD.BCST  c4_f0f0f0f<>+0(SB), Y1, Y1
 	VPORD        Y0, Y1, Y0
+	VMOVUPS      c4_20202020<>+0(SB), Y1
+	VPSUBB       Y1, Y0, Y0
 	VMOVUPS      Y0, 64(SP)
 	VBROADCASTSS 56(SP), Z0
-	VPMOVZXBD    64(SP), Z1
+	VPMOVSXBD    64(SP), Z1
 	VCVTDQ2PS    Z1, Z1
-	VSUBPS.BCST  c4_42000000<>+0(SB), Z1, Z1
 	VMULPS       Z0, Z1, Z0
 	VMOVUPS      Z0, 896(AX)
 	VBROADCASTSS 60(SP), Z0
-	VPMOVZXBD    80(SP), Z1
+	VPMOVSXBD    80(SP), Z1
 	VCVTDQ2PS    Z1, Z1
-	VSUBPS.BCST  c4_42000000<>+0(SB), Z1, Z1
 	VMULPS       Z0, Z1, Z0
 	VMOVUPS      Z0, 960(AX)
 	ADDQ         $+1024, AX
 	ADDQ         $+210, CX
-	JMP          block22
+	JMP          block43
 
-end23:
+end44:
 	VZEROUPPER
 	RET
 
@@ -2246,9 +5055,9 @@ TEXT ·dotBlocksQ6_KAVX512(SB), NOSPLIT, $96-56
 	MOVQ ldb+40(FP), DI
 	MOVQ add+48(FP), R8
 
-column24:
+column45:
 	DECQ         BX
-	JLT          end26
+	JLT          end47
 	MOVQ         CX, R9
 	MOVQ         DX, R11
 	MOVQ         SI, R10
@@ -2257,9 +5066,9 @@ column24:
 	VBROADCASTSS c4_0<>+0(SB), Z2
 	VBROADCASTSS c4_0<>+0(SB), Z3
 
-block27:
+block48:
 	DECQ         R10
-	JLT          end28
+	JLT          end49
 	PREFETCHT0   4096(R11)
 	PREFETCHT0   4160(R11)
 	PREFETCHT0   4224(R11)
@@ -2276,17 +5085,17 @@ block27:
 	VPANDD.BCST  c4_30303030<>+0(SB), Y6, Y6
 	VPANDD.BCST  c4_f0f0f0f<>+0(SB), Y5, Y5
 	VPORD        Y6, Y5, Y5
+	VMOVUPS      c4_20202020<>+0(SB), Y6
+	VPSUBB       Y6, Y5, Y5
 	VMOVUPS      Y5, 64(SP)
 	VBROADCASTSS (SP), Z5
-	VPMOVZXBD    64(SP), Z6
+	VPMOVSXBD    64(SP), Z6
 	VCVTDQ2PS    Z6, Z6
-	VSUBPS.BCST  c4_42000000<>+0(SB), Z6, Z6
 	VMULPS       Z5, Z6, Z5
 	VFMADD231PS  (R9), Z5, Z0
 	VBROADCASTSS 4(SP), Z5
-	VPMOVZXBD    80(SP), Z6
+	VPMOVSXBD    80(SP), Z6
 	VCVTDQ2PS    Z6, Z6
-	VSUBPS.BCST  c4_42000000<>+0(SB), Z6, Z6
 	VMULPS       Z5, Z6, Z5
 	VFMADD231PS  64(R9), Z5, Z1
 	VMOVUPS      32(R11), Y5
@@ -2294,17 +5103,17 @@ block27:
 	VPANDD.BCST  c4_30303030<>+0(SB), Y6, Y6
 	VPANDD.BCST  c4_f0f0f0f<>+0(SB), Y5, Y5
 	VPORD        Y6, Y5, Y5
+	VMOVUPS      c4_20202020<>+0(SB), Y6
+	VPSUBB       Y6, Y5, Y5
 	VMOVUPS      Y5, 64(SP)
 	VBROADCASTSS 8(SP), Z5
-	VPMOVZXBD    64(SP), Z6
+	VPMOVSXBD    64(SP), Z6
 	VCVTDQ2PS    Z6, Z6
-	VSUBPS.BCST  c4_42000000<>+0(SB), Z6, Z6
 	VMULPS       Z5, Z6, Z5
 	VFMADD231PS  128(R9), Z5, Z2
 	VBROADCASTSS 12(SP), Z5
-	VPMOVZXBD    80(SP), Z6
+	VPMOVSXBD    80(SP), Z6
 	VCVTDQ2PS    Z6, Z6
-	VSUBPS.BCST  c4_42000000<>+0(SB), Z6, Z6
 	VMULPS       Z5, Z6, Z5
 	VFMADD231PS  192(R9), Z5, Z3
 	VMOVUPS      (R11), Y5
@@ -2312,17 +5121,17 @@ block27:
 	VPANDD.BCST  c4_30303030<>+0(SB), Y4, Y6
 	VPANDD.BCST  c4_f0f0f0f<>+0(SB), Y5, Y5
 	VPORD        Y6, Y5, Y5
+	VMOVUPS      c4_20202020<>+0(SB), Y6
+	VPSUBB       Y6, Y5, Y5
 	VMOVUPS      Y5, 64(SP)
 	VBROADCASTSS 16(SP), Z5
-	VPMOVZXBD    64(SP), Z6
+	VPMOVSXBD    64(SP), Z6
 	VCVTDQ2PS    Z6, Z6
-	VSUBPS.BCST  c4_42000000<>+0(SB), Z6, Z6
 	VMULPS       Z5, Z6, Z5
 	VFMADD231PS  256(R9), Z5, Z0
 	VBROADCASTSS 20(SP), Z5
-	VPMOVZXBD    80(SP), Z6
+	VPMOVSXBD    80(SP), Z6
 	VCVTDQ2PS    Z6, Z6
-	VSUBPS.BCST  c4_42000000<>+0(SB), Z6, Z6
 	VMULPS       Z5, Z6, Z5
 	VFMADD231PS  320(R9), Z5, Z1
 	VMOVUPS      32(R11), Y5
@@ -2331,17 +5140,17 @@ block27:
 	VPANDD.BCST  c4_30303030<>+0(SB), Y4, Y4
 	VPANDD.BCST  c4_f0f0f0f<>+0(SB), Y5, Y5
 	VPORD        Y4, Y5, Y4
+	VMOVUPS      c4_20202020<>+0(SB), Y5
+	VPSUBB       Y5, Y4, Y4
 	VMOVUPS      Y4, 64(SP)
 	VBROADCASTSS 24(SP), Z4
-	VPMOVZXBD    64(SP), Z5
+	VPMOVSXBD    64(SP), Z5
 	VCVTDQ2PS    Z5, Z5
-	VSUBPS.BCST  c4_42000000<>+0(SB), Z5, Z5
 	VMULPS       Z4, Z5, Z4
 	VFMADD231PS  384(R9), Z4, Z2
 	VBROADCASTSS 28(SP), Z4
-	VPMOVZXBD    80(SP), Z5
+	VPMOVSXBD    80(SP), Z5
 	VCVTDQ2PS    Z5, Z5
-	VSUBPS.BCST  c4_42000000<>+0(SB), Z5, Z5
 	VMULPS       Z4, Z5, Z4
 	VFMADD231PS  448(R9), Z4, Z3
 	VMOVUPS      160(R11), Y4
@@ -2350,17 +5159,17 @@ block27:
 	VPANDD.BCST  c4_30303030<>+0(SB), Y6, Y6
 	VPANDD.BCST  c4_f0f0f0f<>+0(SB), Y5, Y5
 	VPORD        Y6, Y5, Y5
+	VMOVUPS      c4_20202020<>+0(SB), Y6
+	VPSUBB       Y6, Y5, Y5
 	VMOVUPS      Y5, 64(SP)
 	VBROADCASTSS 32(SP), Z5
-	VPMOVZXBD    64(SP), Z6
+	VPMOVSXBD    64(SP), Z6
 	VCVTDQ2PS    Z6, Z6
-	VSUBPS.BCST  c4_42000000<>+0(SB), Z6, Z6
 	VMULPS       Z5, Z6, Z5
 	VFMADD231PS  512(R9), Z5, Z0
 	VBROADCASTSS 36(SP), Z5
-	VPMOVZXBD    80(SP), Z6
+	VPMOVSXBD    80(SP), Z6
 	VCVTDQ2PS    Z6, Z6
-	VSUBPS.BCST  c4_42000000<>+0(SB), Z6, Z6
 	VMULPS       Z5, Z6, Z5
 	VFMADD231PS  576(R9), Z5, Z1
 	VMOVUPS      96(R11), Y5
@@ -2368,17 +5177,17 @@ block27:
 	VPANDD.BCST  c4_30303030<>+0(SB), Y6, Y6
 	VPANDD.BCST  c4_f0f0f0f<>+0(SB), Y5, Y5
 	VPORD        Y6, Y5, Y5
+	VMOVUPS      c4_20202020<>+0(SB), Y6
+	VPSUBB       Y6, Y5, Y5
 	VMOVUPS      Y5, 64(SP)
 	VBROADCASTSS 40(SP), Z5
-	VPMOVZXBD    64(SP), Z6
+	VPMOVSXBD    64(SP), Z6
 	VCVTDQ2PS    Z6, Z6
-	VSUBPS.BCST  c4_42000000<>+0(SB), Z6, Z6
 	VMULPS       Z5, Z6, Z5
 	VFMADD231PS  640(R9), Z5, Z2
 	VBROADCASTSS 44(SP), Z5
-	VPMOVZXBD    80(SP), Z6
+	VPMOVSXBD    80(SP), Z6
 	VCVTDQ2PS    Z6, Z6
-	VSUBPS.BCST  c4_42000000<>+0(SB), Z6, Z6
 	VMULPS       Z5, Z6, Z5
 	VFMADD231PS  704(R9), Z5, Z3
 	VMOVUPS      64(R11), Y5
@@ -2386,17 +5195,17 @@ block27:
 	VPANDD.BCST  c4_30303030<>+0(SB), Y4, Y6
 	VPANDD.BCST  c4_f0f0f0f<>+0(SB), Y5, Y5
 	VPORD        Y6, Y5, Y5
+	VMOVUPS      c4_20202020<>+0(SB), Y6
+	VPSUBB       Y6, Y5, Y5
 	VMOVUPS      Y5, 64(SP)
 	VBROADCASTSS 48(SP), Z5
-	VPMOVZXBD    64(SP), Z6
+	VPMOVSXBD    64(SP), Z6
 	VCVTDQ2PS    Z6, Z6
-	VSUBPS.BCST  c4_42000000<>+0(SB), Z6, Z6
 	VMULPS       Z5, Z6, Z5
 	VFMADD231PS  768(R9), Z5, Z0
 	VBROADCASTSS 52(SP), Z5
-	VPMOVZXBD    80(SP), Z6
+	VPMOVSXBD    80(SP), Z6
 	VCVTDQ2PS    Z6, Z6
-	VSUBPS.BCST  c4_42000000<>+0(SB), Z6, Z6
 	VMULPS       Z5, Z6, Z5
 	VFMADD231PS  832(R9), Z5, Z1
 	VMOVUPS      96(R11), Y5
@@ -2405,24 +5214,24 @@ block27:
 	VPANDD.BCST  c4_30303030<>+0(SB), Y4, Y4
 	VPANDD.BCST  c4_f0f0f0f<>+0(SB), Y5, Y5
 	VPORD        Y4, Y5, Y4
+	VMOVUPS      c4_20202020<>+0(SB), Y5
+	VPSUBB       Y5, Y4, Y4
 	VMOVUPS      Y4, 64(SP)
 	VBROADCASTSS 56(SP), Z4
-	VPMOVZXBD    64(SP), Z5
+	VPMOVSXBD    64(SP), Z5
 	VCVTDQ2PS    Z5, Z5
-	VSUBPS.BCST  c4_42000000<>+0(SB), Z5, Z5
 	VMULPS       Z4, Z5, Z4
 	VFMADD231PS  896(R9), Z4, Z2
 	VBROADCASTSS 60(SP), Z4
-	VPMOVZXBD    80(SP), Z5
+	VPMOVSXBD    80(SP), Z5
 	VCVTDQ2PS    Z5, Z5
-	VSUBPS.BCST  c4_42000000<>+0(SB), Z5, Z5
 	VMULPS       Z4, Z5, Z4
 	VFMADD231PS  960(R9), Z4, Z3
 	ADDQ         $+1024, R9
 	ADDQ         $+210, R11
-	JMP          block27
+	JMP          block48
 
-end28:
+end49:
 	VADDPS        Z1, Z0, Z0
 	VADDPS        Z3, Z2, Z1
 	VADDPS        Z1, Z0, Z0
@@ -2437,15 +5246,462 @@ end28:
 	VSHUFPS       $0x88, X0, X0, X0
 	VADDPS        X1, X0, X0
 	TESTQ         R8, R8
-	JZ            store25
+	JZ            store46
 	VADDSS        (AX), X0, X0
 
-store25:
+store46:
 	VMOVSS X0, (AX)
 	ADDQ   $+4, AX
 	ADDQ   DI, DX
-	JMP    column24
+	JMP    column45
 
-end26:
+end47:
+	VZEROUPPER
+	RET
+
+// func decodeIQ4_NLAVX512(y *byte, b *byte, n int)
+// Requires: AVX, AVX2, AVX512F, MMX+
+TEXT ·decodeIQ4_NLAVX512(SB), NOSPLIT, $0-24
+	MOVQ y+0(FP), AX
+	MOVQ b+8(FP), CX
+	MOVQ n+16(FP), DX
+
+block50:
+	DECQ         DX
+	JLT          end51
+	PREFETCHT0   4096(CX)
+	VPBROADCASTW (CX), Y0
+	VCVTPH2PS    Y0, Z0
+	VMULPS       nonLinear<>+0(SB), Z0, Z0
+	VPMOVZXBD    2(CX), Z1
+	VPERMPS      Z0, Z1, Z2
+	VMOVUPS      Z2, (AX)
+	VPSRLD       $0x04, Z1, Z1
+	VPERMPS      Z0, Z1, Z0
+	VMOVUPS      Z0, 64(AX)
+	ADDQ         $+128, AX
+	ADDQ         $+18, CX
+	JMP          block50
+
+end51:
+	VZEROUPPER
+	RET
+
+// func dotBlocksIQ4_NLAVX512(c *byte, a *byte, b *byte, columns int, n int, ldb int, add int)
+// Requires: AVX, AVX2, AVX512F, AVX512VL, MMX+
+TEXT ·dotBlocksIQ4_NLAVX512(SB), NOSPLIT, $0-56
+	MOVQ c+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ b+16(FP), DX
+	MOVQ columns+24(FP), BX
+	MOVQ n+32(FP), SI
+	MOVQ ldb+40(FP), DI
+	MOVQ add+48(FP), R8
+
+column52:
+	DECQ         BX
+	JLT          end54
+	MOVQ         CX, R9
+	MOVQ         DX, R11
+	MOVQ         SI, R10
+	VBROADCASTSS c4_0<>+0(SB), Z0
+	VBROADCASTSS c4_0<>+0(SB), Z1
+	VBROADCASTSS c4_0<>+0(SB), Z2
+	VBROADCASTSS c4_0<>+0(SB), Z3
+
+block55:
+	DECQ         R10
+	JLT          end56
+	PREFETCHT0   4096(R11)
+	VPBROADCASTW (R11), Y4
+	VCVTPH2PS    Y4, Z4
+	VMULPS       nonLinear<>+0(SB), Z4, Z4
+	VPMOVZXBD    2(R11), Z5
+	VPERMPS      Z4, Z5, Z6
+	VFMADD231PS  (R9), Z6, Z0
+	VPSRLD       $0x04, Z5, Z5
+	VPERMPS      Z4, Z5, Z4
+	VFMADD231PS  64(R9), Z4, Z1
+	ADDQ         $+128, R9
+	ADDQ         $+18, R11
+	JMP          block55
+
+end56:
+	VADDPS        Z1, Z0, Z0
+	VADDPS        Z3, Z2, Z1
+	VADDPS        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z0, Y1
+	VADDPS        Y1, Y0, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPS        X1, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
+	TESTQ         R8, R8
+	JZ            store53
+	VADDSS        (AX), X0, X0
+
+store53:
+	VMOVSS X0, (AX)
+	ADDQ   $+4, AX
+	ADDQ   DI, DX
+	JMP    column52
+
+end54:
+	VZEROUPPER
+	RET
+
+// func decodeIQ4_XSAVX512(y *byte, b *byte, n int)
+// Requires: AVX, AVX2, AVX512F, AVX512VL, MMX+
+TEXT ·decodeIQ4_XSAVX512(SB), NOSPLIT, $32-24
+	MOVQ y+0(FP), AX
+	MOVQ b+8(FP), CX
+	MOVQ n+16(FP), DX
+
+block57:
+	DECQ         DX
+	JLT          end58
+	PREFETCHT0   4096(CX)
+	PREFETCHT0   4160(CX)
+	PREFETCHT0   4224(CX)
+	VPBROADCASTW 2(CX), Y0
+	VPSRLVD      even<>+0(SB), Y0, Y0
+	VMOVUPS      c4_3<>+0(SB), Y1
+	VPANDD       Y0, Y1, Y0
+	VPSLLD       $0x04, Y0, Y0
+	VPBROADCASTD 4(CX), Y1
+	VPSRLVD      fourth<>+0(SB), Y1, Y1
+	VMOVUPS      c4_f<>+0(SB), Y2
+	VPANDD       Y1, Y2, Y1
+	VPORD        Y1, Y0, Y0
+	VMOVUPS      c4_20<>+0(SB), Y1
+	VPSUBD       Y1, Y0, Y0
+	VCVTDQ2PS    Y0, Y0
+	VPBROADCASTW (CX), Y1
+	VCVTPH2PS    Y1, Z1
+	VMULPS       Y1, Y0, Y0
+	VMOVUPS      Y0, (SP)
+	VBROADCASTSS (SP), Z0
+	VMULPS       nonLinear<>+0(SB), Z0, Z0
+	VPMOVZXBD    8(CX), Z1
+	VPERMPS      Z0, Z1, Z2
+	VMOVUPS      Z2, (AX)
+	VPSRLD       $0x04, Z1, Z1
+	VPERMPS      Z0, Z1, Z0
+	VMOVUPS      Z0, 64(AX)
+	VBROADCASTSS 4(SP), Z0
+	VMULPS       nonLinear<>+0(SB), Z0, Z0
+	VPMOVZXBD    24(CX), Z1
+	VPERMPS      Z0, Z1, Z2
+	VMOVUPS      Z2, 128(AX)
+	VPSRLD       $0x04, Z1, Z1
+	VPERMPS      Z0, Z1, Z0
+	VMOVUPS      Z0, 192(AX)
+	VBROADCASTSS 8(SP), Z0
+	VMULPS       nonLinear<>+0(SB), Z0, Z0
+	VPMOVZXBD    40(CX), Z1
+	VPERMPS      Z0, Z1, Z2
+	VMOVUPS      Z2, 256(AX)
+	VPSRLD       $0x04, Z1, Z1
+	VPERMPS      Z0, Z1, Z0
+	VMOVUPS      Z0, 320(AX)
+	VBROADCASTSS 12(SP), Z0
+	VMULPS       nonLinear<>+0(SB), Z0, Z0
+	VPMOVZXBD    56(CX), Z1
+	VPERMPS      Z0, Z1, Z2
+	VMOVUPS      Z2, 384(AX)
+	VPSRLD       $0x04, Z1, Z1
+	VPERMPS      Z0, Z1, Z0
+	VMOVUPS      Z0, 448(AX)
+	VBROADCASTSS 16(SP), Z0
+	VMULPS       nonLinear<>+0(SB), Z0, Z0
+	VPMOVZXBD    72(CX), Z1
+	VPERMPS      Z0, Z1, Z2
+	VMOVUPS      Z2, 512(AX)
+	VPSRLD       $0x04, Z1, Z1
+	VPERMPS      Z0, Z1, Z0
+	VMOVUPS      Z0, 576(AX)
+	VBROADCASTSS 20(SP), Z0
+	VMULPS       nonLinear<>+0(SB), Z0, Z0
+	VPMOVZXBD    88(CX), Z1
+	VPERMPS      Z0, Z1, Z2
+	VMOVUPS      Z2, 640(AX)
+	VPSRLD       $0x04, Z1, Z1
+	VPERMPS      Z0, Z1, Z0
+	VMOVUPS      Z0, 704(AX)
+	VBROADCASTSS 24(SP), Z0
+	VMULPS       nonLinear<>+0(SB), Z0, Z0
+	VPMOVZXBD    104(CX), Z1
+	VPERMPS      Z0, Z1, Z2
+	VMOVUPS      Z2, 768(AX)
+	VPSRLD       $0x04, Z1, Z1
+	VPERMPS      Z0, Z1, Z0
+	VMOVUPS      Z0, 832(AX)
+	VBROADCASTSS 28(SP), Z0
+	VMULPS       nonLinear<>+0(SB), Z0, Z0
+	VPMOVZXBD    120(CX), Z1
+	VPERMPS      Z0, Z1, Z2
+	VMOVUPS      Z2, 896(AX)
+	VPSRLD       $0x04, Z1, Z1
+	VPERMPS      Z0, Z1, Z0
+	VMOVUPS      Z0, 960(AX)
+	ADDQ         $+1024, AX
+	ADDQ         $+136, CX
+	JMP          block57
+
+end58:
+	VZEROUPPER
+	RET
+
+// func dotBlocksIQ4_XSAVX512(c *byte, a *byte, b *byte, columns int, n int, ldb int, add int)
+// Requires: AVX, AVX2, AVX512F, AVX512VL, MMX+
+TEXT ·dotBlocksIQ4_XSAVX512(SB), NOSPLIT, $32-56
+	MOVQ c+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ b+16(FP), DX
+	MOVQ columns+24(FP), BX
+	MOVQ n+32(FP), SI
+	MOVQ ldb+40(FP), DI
+	MOVQ add+48(FP), R8
+
+column59:
+	DECQ         BX
+	JLT          end61
+	MOVQ         CX, R9
+	MOVQ         DX, R11
+	MOVQ         SI, R10
+	VBROADCASTSS c4_0<>+0(SB), Z0
+	VBROADCASTSS c4_0<>+0(SB), Z1
+	VBROADCASTSS c4_0<>+0(SB), Z2
+	VBROADCASTSS c4_0<>+0(SB), Z3
+
+block62:
+	DECQ         R10
+	JLT          end63
+	PREFETCHT0   4096(R11)
+	PREFETCHT0   4160(R11)
+	PREFETCHT0   4224(R11)
+	VPBROADCASTW 2(R11), Y4
+	VPSRLVD      even<>+0(SB), Y4, Y4
+	VMOVUPS      c4_3<>+0(SB), Y5
+	VPANDD       Y4, Y5, Y4
+	VPSLLD       $0x04, Y4, Y4
+	VPBROADCASTD 4(R11), Y5
+	VPSRLVD      fourth<>+0(SB), Y5, Y5
+	VMOVUPS      c4_f<>+0(SB), Y6
+	VPANDD       Y5, Y6, Y5
+	VPORD        Y5, Y4, Y4
+	VMOVUPS      c4_20<>+0(SB), Y5
+	VPSUBD       Y5, Y4, Y4
+	VCVTDQ2PS    Y4, Y4
+	VPBROADCASTW (R11), Y5
+	VCVTPH2PS    Y5, Z5
+	VMULPS       Y5, Y4, Y4
+	VMOVUPS      Y4, (SP)
+	VBROADCASTSS (SP), Z4
+	VMULPS       nonLinear<>+0(SB), Z4, Z4
+	VPMOVZXBD    8(R11), Z5
+	VPERMPS      Z4, Z5, Z6
+	VFMADD231PS  (R9), Z6, Z0
+	VPSRLD       $0x04, Z5, Z5
+	VPERMPS      Z4, Z5, Z4
+	VFMADD231PS  64(R9), Z4, Z1
+	VBROADCASTSS 4(SP), Z4
+	VMULPS       nonLinear<>+0(SB), Z4, Z4
+	VPMOVZXBD    24(R11), Z5
+	VPERMPS      Z4, Z5, Z6
+	VFMADD231PS  128(R9), Z6, Z2
+	VPSRLD       $0x04, Z5, Z5
+	VPERMPS      Z4, Z5, Z4
+	VFMADD231PS  192(R9), Z4, Z3
+	VBROADCASTSS 8(SP), Z4
+	VMULPS       nonLinear<>+0(SB), Z4, Z4
+	VPMOVZXBD    40(R11), Z5
+	VPERMPS      Z4, Z5, Z6
+	VFMADD231PS  256(R9), Z6, Z0
+	VPSRLD       $0x04, Z5, Z5
+	VPERMPS      Z4, Z5, Z4
+	VFMADD231PS  320(R9), Z4, Z1
+	VBROADCASTSS 12(SP), Z4
+	VMULPS       nonLinear<>+0(SB), Z4, Z4
+	VPMOVZXBD    56(R11), Z5
+	VPERMPS      Z4, Z5, Z6
+	VFMADD231PS  384(R9), Z6, Z2
+	VPSRLD       $0x04, Z5, Z5
+	VPERMPS      Z4, Z5, Z4
+	VFMADD231PS  448(R9), Z4, Z3
+	VBROADCASTSS 16(SP), Z4
+	VMULPS       nonLinear<>+0(SB), Z4, Z4
+	VPMOVZXBD    72(R11), Z5
+	VPERMPS      Z4, Z5, Z6
+	VFMADD231PS  512(R9), Z6, Z0
+	VPSRLD       $0x04, Z5, Z5
+	VPERMPS      Z4, Z5, Z4
+	VFMADD231PS  576(R9), Z4, Z1
+	VBROADCASTSS 20(SP), Z4
+	VMULPS       nonLinear<>+0(SB), Z4, Z4
+	VPMOVZXBD    88(R11), Z5
+	VPERMPS      Z4, Z5, Z6
+	VFMADD231PS  640(R9), Z6, Z2
+	VPSRLD       $0x04, Z5, Z5
+	VPERMPS      Z4, Z5, Z4
+	VFMADD231PS  704(R9), Z4, Z3
+	VBROADCASTSS 24(SP), Z4
+	VMULPS       nonLinear<>+0(SB), Z4, Z4
+	VPMOVZXBD    104(R11), Z5
+	VPERMPS      Z4, Z5, Z6
+	VFMADD231PS  768(R9), Z6, Z0
+	VPSRLD       $0x04, Z5, Z5
+	VPERMPS      Z4, Z5, Z4
+	VFMADD231PS  832(R9), Z4, Z1
+	VBROADCASTSS 28(SP), Z4
+	VMULPS       nonLinear<>+0(SB), Z4, Z4
+	VPMOVZXBD    120(R11), Z5
+	VPERMPS      Z4, Z5, Z6
+	VFMADD231PS  896(R9), Z6, Z2
+	VPSRLD       $0x04, Z5, Z5
+	VPERMPS      Z4, Z5, Z4
+	VFMADD231PS  960(R9), Z4, Z3
+	ADDQ         $+1024, R9
+	ADDQ         $+136, R11
+	JMP          block62
+
+end63:
+	VADDPS        Z1, Z0, Z0
+	VADDPS        Z3, Z2, Z1
+	VADDPS        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z0, Y1
+	VADDPS        Y1, Y0, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPS        X1, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
+	TESTQ         R8, R8
+	JZ            store60
+	VADDSS        (AX), X0, X0
+
+store60:
+	VMOVSS X0, (AX)
+	ADDQ   $+4, AX
+	ADDQ   DI, DX
+	JMP    column59
+
+end61:
+	VZEROUPPER
+	RET
+
+// func decodeMXFP4AVX512(y *byte, b *byte, n int)
+// Requires: AVX, AVX512F, BMI2, CMOV, MMX+
+TEXT ·decodeMXFP4AVX512(SB), NOSPLIT, $0-24
+	MOVQ y+0(FP), AX
+	MOVQ b+8(FP), CX
+	MOVQ n+16(FP), DX
+
+block64:
+	DECQ         DX
+	JLT          end65
+	PREFETCHT0   4096(CX)
+	MOVBLZX      (CX), BX
+	MOVL         $0x00200000, DI
+	SHLXL        BX, DI, DI
+	LEAL         -1(BX), SI
+	SHLL         $0x17, SI
+	CMPL         BX, $0x02
+	CMOVLLT      DI, SI
+	VMOVD        SI, X0
+	VBROADCASTSS X0, Z0
+	VMULPS       e2m1<>+0(SB), Z0, Z0
+	VPMOVZXBD    1(CX), Z1
+	VPERMPS      Z0, Z1, Z2
+	VMOVUPS      Z2, (AX)
+	VPSRLD       $0x04, Z1, Z1
+	VPERMPS      Z0, Z1, Z0
+	VMOVUPS      Z0, 64(AX)
+	ADDQ         $+128, AX
+	ADDQ         $+17, CX
+	JMP          block64
+
+end65:
+	VZEROUPPER
+	RET
+
+// func dotBlocksMXFP4AVX512(c *byte, a *byte, b *byte, columns int, n int, ldb int, add int)
+// Requires: AVX, AVX512F, AVX512VL, BMI2, CMOV, MMX+
+TEXT ·dotBlocksMXFP4AVX512(SB), NOSPLIT, $0-56
+	MOVQ c+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ b+16(FP), DX
+	MOVQ columns+24(FP), BX
+	MOVQ n+32(FP), SI
+	MOVQ ldb+40(FP), DI
+	MOVQ add+48(FP), R8
+
+column66:
+	DECQ         BX
+	JLT          end68
+	MOVQ         CX, R9
+	MOVQ         DX, R11
+	MOVQ         SI, R10
+	VBROADCASTSS c4_0<>+0(SB), Z0
+	VBROADCASTSS c4_0<>+0(SB), Z1
+	VBROADCASTSS c4_0<>+0(SB), Z2
+	VBROADCASTSS c4_0<>+0(SB), Z3
+
+block69:
+	DECQ         R10
+	JLT          end70
+	PREFETCHT0   4096(R11)
+	MOVBLZX      (R11), R12
+	MOVL         $0x00200000, R14
+	SHLXL        R12, R14, R14
+	LEAL         -1(R12), R13
+	SHLL         $0x17, R13
+	CMPL         R12, $0x02
+	CMOVLLT      R14, R13
+	VMOVD        R13, X4
+	VBROADCASTSS X4, Z4
+	VMULPS       e2m1<>+0(SB), Z4, Z4
+	VPMOVZXBD    1(R11), Z5
+	VPERMPS      Z4, Z5, Z6
+	VFMADD231PS  (R9), Z6, Z0
+	VPSRLD       $0x04, Z5, Z5
+	VPERMPS      Z4, Z5, Z4
+	VFMADD231PS  64(R9), Z4, Z1
+	ADDQ         $+128, R9
+	ADDQ         $+17, R11
+	JMP          block69
+
+end70:
+	VADDPS        Z1, Z0, Z0
+	VADDPS        Z3, Z2, Z1
+	VADDPS        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z0, Y1
+	VADDPS        Y1, Y0, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPS        X1, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
+	VSHUFPS       $0xdd, X0, X0, X1
+	VSHUFPS       $0x88, X0, X0, X0
+	VADDPS        X1, X0, X0
+	TESTQ         R8, R8
+	JZ            store67
+	VADDSS        (AX), X0, X0
+
+store67:
+	VMOVSS X0, (AX)
+	ADDQ   $+4, AX
+	ADDQ   DI, DX
+	JMP    column66
+
+end68:
 	VZEROUPPER
 	RET

@@ -78,7 +78,7 @@ func TestBlockDots(t *testing.T) {
 }
 
 func BenchmarkDecoders(b *testing.B) {
-	for _, name := range []string{"Q8_0", "Q4_0", "Q4_K", "Q6_K"} {
+	for _, name := range []string{"Q8_0", "Q4_0", "Q4_K", "Q5_K", "Q6_K", "IQ4_XS", "MXFP4"} {
 		b.Run(name, func(b *testing.B) {
 			f := blocks.Formats[name]
 			y, data := make([]float32, 4096), make([]byte, f.DType().Bytes(4096))
