@@ -19,8 +19,9 @@ import (
 
 // templateOptions are the flags of template.
 type templateOptions struct {
-	json bool
-	now  string
+	json  bool
+	now   string
+	fixed bool // now is set
 }
 
 func templateCommand() *cobra.Command {
@@ -38,6 +39,7 @@ template's line for a template that fails. A line that is no such object is answ
 error too, and makes the exit status 1.`,
 		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
+			o.fixed = c.Flags().Changed("now")
 			return o.run(c.Context(), c.InOrStdin(), c.OutOrStdout())
 		},
 	}
@@ -51,7 +53,7 @@ func (o templateOptions) run(ctx context.Context, in io.Reader, out io.Writer) e
 		return errors.New("template: --json is missing: other input than JSON is not supported")
 	}
 	now, err := time.Parse(time.DateTime, o.now)
-	if err != nil && o.now != "" {
+	if err != nil && o.fixed {
 		return fmt.Errorf("--now: %q is no time such as \"2026-11-27 09:05:03\"", o.now)
 	}
 	done := make(chan error, 1) // a read from a terminal does not end with the context

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/tensorken/tensorken/internal/files/filestest"
 )
 
 const testTokenizer = "../../tokenizer/testdata/bert_wordpiece.json"
@@ -21,10 +23,10 @@ func TestTokenize(t *testing.T) {
 		t.Errorf("tokenize printed\n%s", stdout)
 	}
 	for want, args := range map[string][]string{
-		"name the file or folder":          {"tokenize", "x"},
-		"--tokenizer names nothing":        {"tokenize", "--tokenizer", "", "x"},
-		"nothing.json: no such file":       {"tokenize", "--tokenizer", "nothing.json", "x"},
-		`--json reads standard input: "x"`: {"tokenize", "--tokenizer", testTokenizer, "--json", "x"},
+		"name the file or folder":              {"tokenize", "x"},
+		"--tokenizer names nothing":            {"tokenize", "--tokenizer", "", "x"},
+		"nothing.json: " + filestest.NoFile(t): {"tokenize", "--tokenizer", "nothing.json", "x"},
+		`--json reads standard input: "x"`:     {"tokenize", "--tokenizer", testTokenizer, "--json", "x"},
 	} {
 		status, _, stderr := command(args...)
 		if status != 1 || !strings.Contains(stderr, want) {
