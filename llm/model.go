@@ -99,7 +99,6 @@ func (m *Model) open(path string) (err error) {
 	if err != nil {
 		return err
 	}
-	model = uniform(model)
 	if m.options.Device != nil {
 		model = tree.To(model, m.options.Device)
 	}
@@ -120,32 +119,6 @@ func (m *Model) open(path string) (err error) {
 	m.tokenizer, m.noTokens = f.tokenizer()
 	m.special = m.specials(f.ids())
 	return m.readDefaults(path, f)
-}
-
-// uniform returns a model whose numbers have one type, the most frequent: GGUF files have vectors in
-// float32 beside matrices in 16 bits.
-func uniform(model any) any {
-	elements := map[tensor.DType]int{}
-	for _, t := range tree.All(model) {
-		if t.DType().IsFloat() {
-			elements[t.DType()] += t.Len()
-		}
-	}
-	if len(elements) < 2 {
-		return model
-	}
-	most := tensor.Float32
-	for d, n := range elements {
-		if n > elements[most] {
-			most = d
-		}
-	}
-	return tree.Map(model, func(_ string, t tensor.Tensor) tensor.Tensor {
-		if t.DType().IsFloat() && t.DType() != most {
-			return t.Cast(most).Keep()
-		}
-		return t
-	})
 }
 
 // specials returns the special tokens by role.

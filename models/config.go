@@ -45,6 +45,7 @@ func readConfig(dir string) (config, error) {
 		if err != nil {
 			return config{}, fmt.Errorf("models: %w", err)
 		}
+		m.OneType()
 		return config{path: dir, kind: m.Kind, raw: m.Settings, weights: m}, nil
 	}
 	c := config{path: filepath.Join(dir, "config.json")}

@@ -14,6 +14,7 @@ import (
 	"github.com/tensorken/tensorken/internal/storage"
 	"github.com/tensorken/tensorken/models"
 	"github.com/tensorken/tensorken/tensor"
+	"github.com/tensorken/tensorken/tree"
 )
 
 // A file in llama.cpp's layout, made by its own tools, is the model of the folder.
@@ -285,6 +286,51 @@ func TestGGUFLacks(t *testing.T) {
 			if _, err := models.Load(path); err == nil && slices.Contains([]string{"llama_gqa", "mixtral"}, name) && strings.HasSuffix(s.Name, "attn_q.weight") {
 				t.Errorf("%s: a file in which %s has no rows is loaded", name, s.Name)
 			}
+		}
+	}
+}
+
+// A file may have vectors in float32 beside matrices of 16 bits, as llama.cpp's files do. The model computes in
+// 16 bits.
+func TestHalfMatrices(t *testing.T) {
+	for _, half := range []tensor.DType{tensor.BFloat16, tensor.Float16} {
+		from, err := gguf.Open(converted(t, "testdata/llama_gqa"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer from.Close()
+		var sources []gguf.Source
+		for _, info := range from.Tensors() {
+			d := info.DType()
+			if len(info.Shape) > 1 {
+				d = half
+			}
+			typ, err := gguf.TypeOf(d)
+			if err != nil {
+				t.Fatal(err)
+			}
+			sources = append(sources, gguf.Source{Name: info.Name, Type: typ, Shape: info.Shape, Tensor: func() (tensor.Tensor, error) { return from.Tensor(info.Name) }})
+		}
+		path := filepath.Join(t.TempDir(), "half.gguf")
+		if err := gguf.Write(path, from.Meta, sources); err != nil {
+			t.Fatal(err)
+		}
+		m, err := models.LoadLlama(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, x := range tree.All(m) {
+			if x.DType() != half {
+				t.Errorf("%s is %v, want %v", name, x.DType(), half)
+			}
+		}
+		want, err := models.LoadLlama("testdata/llama_gqa")
+		if err != nil {
+			t.Fatal(err)
+		}
+		ids := tensor.New([]int32{5, 6, 7, 8}, 1, 4)
+		if ok, err := tensor.AllClose(m.Apply(ids).Cast(tensor.Float32), want.Apply(ids), 0.05, 0.05); !ok || err != nil {
+			t.Errorf("in %v the logits differ (%v)", half, err)
 		}
 	}
 }

@@ -2,6 +2,7 @@ package llamacpp
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/tensorken/tensorken/gguf"
 	"github.com/tensorken/tensorken/internal/files"
+	"github.com/tensorken/tensorken/internal/graph"
 	"github.com/tensorken/tensorken/internal/treefile"
 	"github.com/tensorken/tensorken/tensor"
 )
@@ -31,6 +33,7 @@ type view struct {
 	index int // in the stack, -1: none
 	how   string
 	heads heads
+	cast  tensor.DType // of the elements, 0: as in the file
 }
 
 // Open opens a GGUF file.
@@ -63,11 +66,31 @@ func (m *Model) Load(tree any, rename func(name string) string) error {
 	return nil
 }
 
+// OneType makes Load cast tensors to the type of most numbers of the file: files have vectors in float32
+// beside matrices in 16 bits, and a model computes in one type.
+func (m *Model) OneType() {
+	count, most := map[tensor.DType]int{}, tensor.Float32
+	for _, info := range m.file.Tensors() {
+		d := info.DType()
+		if count[d] += graph.Len(info.Shape); d.IsFloat() && count[d] > count[most] {
+			most = d
+		}
+	}
+	for name, v := range m.tensors {
+		if d := v.info.DType(); d.IsFloat() && d != most {
+			v.cast = most
+			m.tensors[name] = v
+		}
+	}
+}
+
 // Close closes the file.
 func (m *Model) Close() error { return m.file.Close() }
 
 // Type returns the type and its name.
-func (v view) Type() (tensor.DType, string) { return v.info.DType(), v.info.Type.String() }
+func (v view) Type() (tensor.DType, string) {
+	return cmp.Or(v.cast, v.info.DType()), v.info.Type.String()
+}
 
 // Shape returns the lengths of the axes.
 func (v view) Shape() []int {
@@ -91,6 +114,9 @@ func (v view) Read() (x tensor.Tensor, err error) {
 	}
 	if op, ok := operations[v.how]; ok && err == nil {
 		x = op.load(x, v.heads)
+	}
+	if v.cast != 0 && err == nil {
+		x = x.Cast(v.cast)
 	}
 	return x, err
 }
@@ -190,7 +216,7 @@ func (m *Model) add(a *architecture, lines []line, info gguf.Info, h heads, gate
 		if err := h.check(info.Name, l.how, info.Shape); err != nil {
 			return err
 		}
-		v := view{m.file, info, -1, l.how, h}
+		v := view{file: m.file, info: info, index: -1, how: l.how, heads: h}
 		if !l.stacked() {
 			m.tensors[fill(l.hf, numbers, end)] = v
 			return nil
