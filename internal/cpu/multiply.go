@@ -25,8 +25,10 @@ func (r *contractRunner) task(_ *executor, w *worker, i int) {
 // A tilePart is the sum over one part of the depth for one tile, which a worker computes.
 type tilePart struct {
 	*contractRunner
-	worker      *worker
-	x, y, z     *activation    // of the left factor, the right factor, the epilogue
+	worker *worker
+
+	ofLeft, ofRight, ofResult *activation // of the programs of the factors, and of the epilogue
+
 	first, last int            // strips of the tile
 	from, to    int            // boxes of the depth
 	tile        unsafe.Pointer // memory for the strips, one after the other
@@ -34,7 +36,7 @@ type tilePart struct {
 
 // part returns a part of tile i.
 func (r *contractRunner) part(w *worker, i, part int, tile unsafe.Pointer) tilePart {
-	t := tilePart{contractRunner: r, worker: w, x: &w.activations[0], y: &w.activations[1], z: &w.activations[2], tile: tile}
+	t := tilePart{contractRunner: r, worker: w, tile: tile, ofLeft: &w.activations[0], ofRight: &w.activations[1], ofResult: &w.activations[2]}
 	t.first, t.last = r.stripsOf(i)
 	t.from, t.to = part*r.chunksPerPart, min((part+1)*r.chunksPerPart, r.depth.count)
 	return t
@@ -47,19 +49,19 @@ func (r *contractRunner) part(w *worker, i, part int, tile unsafe.Pointer) tileP
 // the right factor; over strips, each with a panel of the left one; and in
 // multiplication.run over small tiles. The routine of simd.Product sums over the depth.
 func (t *tilePart) multiply(finish bool) {
-	for _, f := range []*activation{t.x, t.y, t.z} {
+	for _, f := range []*activation{t.ofLeft, t.ofRight, t.ofResult} {
 		t.strips.moveTo(f, t.first)
 	}
-	t.to = max(t.from, min(t.to, t.depth.needed(t.y)))
+	t.to = max(t.from, min(t.to, t.depth.needed(t.ofRight)))
 	// Where the depth is 0, one iteration sets the strips to 0.
 	for k := t.from; k < max(t.to, t.from+1); k++ {
-		m := multiplication{m: t.rows.size(t.z), n: t.cols.size(t.z), add: k - t.from}
+		m := multiplication{rows: t.rows.size(t.ofResult), cols: t.cols.size(t.ofResult), add: k - t.from}
 		if k < t.to {
 			t.loadRight(&m, k)
 		}
 		for i := t.first; i < t.last; i++ {
-			t.strips.moveTo(t.z, i)
-			if m.m = t.rows.size(t.z); m.m*m.n == 0 {
+			t.strips.moveTo(t.ofResult, i)
+			if m.rows = t.rows.size(t.ofResult); m.rows*m.cols == 0 {
 				continue
 			}
 			stored := t.locate(&m, i, finish)
@@ -68,7 +70,7 @@ func (t *tilePart) multiply(finish bool) {
 			}
 			m.run(&t.product, t.size)
 			if finish && !stored && k >= t.to-1 {
-				t.after.run(t.z, m.c)
+				t.after.run(t.ofResult, m.result.at)
 			}
 		}
 	}
@@ -77,41 +79,41 @@ func (t *tilePart) multiply(finish bool) {
 // loadRight loads the panel of the right factor for box k. The products of all strips
 // prefetch the next one.
 func (t *tilePart) loadRight(m *multiplication, k int) {
-	t.depth.moveTo(t.x, k)
-	t.depth.moveTo(t.y, k)
-	m.k = t.product.Depth(t.depth.size(t.y))
-	cols := t.cols.size(t.y)
-	m.b, m.ldb, _ = t.right.panel(t.y, t.depth.size(t.y), cols)
+	t.depth.moveTo(t.ofLeft, k)
+	t.depth.moveTo(t.ofRight, k)
+	m.depth = t.product.Depth(t.depth.size(t.ofRight))
+	cols := t.cols.size(t.ofRight)
+	m.right.at, m.right.row, _ = t.right.panel(t.ofRight, t.depth.size(t.ofRight), cols)
 	if k+1 < t.to {
-		t.depth.moveTo(t.y, k+1)
-		m.ahead[1] = t.right.ahead(t.y, t.depth.size(t.y), cols, (t.last-t.first)*m.tiles(&t.product))
+		t.depth.moveTo(t.ofRight, k+1)
+		m.ahead[1] = t.right.ahead(t.ofRight, t.depth.size(t.ofRight), cols, (t.last-t.first)*m.tiles(&t.product))
 	}
 }
 
 // loadLeft loads the panel of the left factor for strip i and box k. The products of this
 // strip prefetch the next one.
 func (t *tilePart) loadLeft(m *multiplication, i, k int) {
-	t.strips.moveTo(t.x, i)
+	t.strips.moveTo(t.ofLeft, i)
 	if t.windows != nil {
-		t.windows.load(t.x, t.worker, m)
+		t.windows.load(t.ofLeft, t.worker, m)
 		return
 	}
 	if i == t.first && k == t.from { // nothing has prefetched this panel
-		now := t.left.ahead(t.x, m.m, t.depth.size(t.x), 1)
+		now := t.left.ahead(t.ofLeft, m.rows, t.depth.size(t.ofLeft), 1)
 		now.step()
 	}
-	m.a, m.lda, m.sa = t.left.panel(t.x, m.m, t.depth.size(t.x))
+	m.left.at, m.left.row, m.left.column = t.left.panel(t.ofLeft, m.rows, t.depth.size(t.ofLeft))
 	switch {
 	case i+1 < t.last:
-		t.strips.moveTo(t.x, i+1)
+		t.strips.moveTo(t.ofLeft, i+1)
 	case k+1 < t.to:
-		t.strips.moveTo(t.x, t.first)
-		t.depth.moveTo(t.x, k+1)
+		t.strips.moveTo(t.ofLeft, t.first)
+		t.depth.moveTo(t.ofLeft, k+1)
 	default:
 		m.ahead[0] = prefetch{}
 		return
 	}
-	m.ahead[0] = t.left.ahead(t.x, t.rows.size(t.x), t.depth.size(t.x), m.tiles(&t.product))
+	m.ahead[0] = t.left.ahead(t.ofLeft, t.rows.size(t.ofLeft), t.depth.size(t.ofLeft), m.tiles(&t.product))
 }
 
 // locate sets where the sums of strip i go: to the result, if the epilogue only stores,
@@ -119,33 +121,38 @@ func (t *tilePart) loadLeft(m *multiplication, i, k int) {
 // the cache, because a copy takes longer.
 func (t *tilePart) locate(m *multiplication, i int, finish bool) (stored bool) {
 	if finish && t.after.out != nil {
-		if p, so, si, ok := t.after.out.inPlace(t.z); ok && si == 1 {
-			m.c, m.ldc = p, so
+		if at, row, column, ok := t.after.out.inPlace(t.ofResult); ok && column == 1 {
+			m.result = panel{at: at, row: row}
 			return true
 		}
 	}
-	m.c, m.ldc = unsafe.Add(t.tile, (i-t.first)*t.stripBytes()), m.n
+	m.result = panel{at: unsafe.Add(t.tile, (i-t.first)*t.stripBytes()), row: m.cols}
 	return false
 }
 
-// A multiplication is the product of a panel of each factor, c[m n] = a[m k]·b[k n], by the
-// names of BLAS: see simd.ProductTile. ld… are distances of rows and s… of columns.
-type multiplication struct {
-	c, a, b           unsafe.Pointer
-	m, n, k           int
-	ldc, lda, sa, ldb int
-	add               int
-	ahead             [2]prefetch // of the panels that are used next
+// A panel is a matrix in memory, with the distances of neighbours in a column and in a row, in elements.
+type panel struct {
+	at          unsafe.Pointer
+	row, column int // column is 1 where it is not set
+}
 
-	// For windows: runs has the position in a of each run of runRows rows, lda apart, and
-	// columns the positions of the columns within a run.
+// A multiplication is the product of a panel of each factor, result[rows cols] = left[rows depth] ·
+// right[depth cols].
+type multiplication struct {
+	result, left, right panel
+	rows, cols, depth   int
+	add                 int         // 0: the result is not read, but set
+	ahead               [2]prefetch // of the panels that are used next
+
+	// For windows: runs has the position in left of each run of runRows rows, and columns the
+	// positions of the columns within a run.
 	runs, columns []int
 	runRows       int
 }
 
 // tiles is the number of calls of the product's routine, if rows are not in runs.
 func (x *multiplication) tiles(p *simd.Product) int {
-	return ir.CeilDiv(x.m, p.Rows) * ir.CeilDiv(x.n, p.Cols)
+	return ir.CeilDiv(x.rows, p.Rows) * ir.CeilDiv(x.cols, p.Cols)
 }
 
 // run multiplies tile by tile of the product's routine: a few rows of the left panel, which
@@ -153,27 +160,27 @@ func (x *multiplication) tiles(p *simd.Product) int {
 // second-level cache.
 func (x *multiplication) run(p *simd.Product, size int) {
 	if x.columns == nil {
-		x.runOf(p, size, x.c, x.a, x.m)
+		x.runOf(p, size, x.result.at, x.left.at, x.rows)
 		return
 	}
 	for i, at := range x.runs {
-		x.runOf(p, size, unsafe.Add(x.c, i*x.runRows*x.ldc*size), unsafe.Add(x.a, at*size), x.runRows)
+		x.runOf(p, size, unsafe.Add(x.result.at, i*x.runRows*x.result.row*size), unsafe.Add(x.left.at, at*size), x.runRows)
 	}
 }
 
 // runOf multiplies some rows of the left panel, cut into tiles of about equal height.
-func (x *multiplication) runOf(p *simd.Product, size int, c, a unsafe.Pointer, rows int) {
+func (x *multiplication) runOf(p *simd.Product, size int, result, left unsafe.Pointer, rows int) {
 	step := ir.CeilDiv(rows, ir.CeilDiv(rows, p.Rows))
 	for i := 0; i < rows; i += step {
-		for j := 0; j < x.n; j += p.Cols {
+		for j := 0; j < x.cols; j += p.Cols {
 			x.ahead[0].step()
 			x.ahead[1].step()
-			c, a, b := unsafe.Add(c, (i*x.ldc+j)*size), unsafe.Add(a, i*x.lda*size), unsafe.Add(x.b, j*size)
-			m, n := min(step, rows-i), min(p.Cols, x.n-j)
+			c, a, b := unsafe.Add(result, (i*x.result.row+j)*size), unsafe.Add(left, i*x.left.row*size), unsafe.Add(x.right.at, j*size)
+			m, n := min(step, rows-i), min(p.Cols, x.cols-j)
 			if x.columns == nil {
-				p.Tile(c, a, b, m, n, x.k, x.ldc, x.lda, x.sa, x.ldb, x.add)
+				p.Tile(c, a, b, m, n, x.depth, x.result.row, x.left.row, x.left.column, x.right.row, x.add)
 			} else {
-				p.Indexed(c, a, b, m, n, x.k, x.ldc, x.lda, unsafe.Pointer(&x.columns[0]), x.ldb, x.add)
+				p.Indexed(c, a, b, m, n, x.depth, x.result.row, x.left.row, unsafe.Pointer(&x.columns[0]), x.right.row, x.add)
 			}
 		}
 	}

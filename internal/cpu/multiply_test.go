@@ -35,8 +35,8 @@ func TestMultiplication(t *testing.T) {
 				}
 			}
 			x := multiplication{
-				c: unsafe.Pointer(&c[guard]), a: unsafe.Pointer(&a[0]), b: unsafe.Pointer(&b[0]),
-				m: m, n: n, k: k, ldc: n, lda: k, sa: 1, ldb: n, add: 1,
+				result: panel{at: unsafe.Pointer(&c[guard]), row: n}, left: panel{unsafe.Pointer(&a[0]), k, 1}, right: panel{at: unsafe.Pointer(&b[0]), row: n},
+				rows: m, cols: n, depth: k, add: 1,
 			}
 			x.run(&p, 4)
 			if !slices.Equal(c, want) {

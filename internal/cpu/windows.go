@@ -256,13 +256,13 @@ func (w *windows) load(f *activation, work *worker, m *multiplication) {
 	if w.memory != nil {
 		in := &w.space.Body[w.instr]
 		copy(stride[:], w.strides)
-		m.a = unsafe.Add(f.bind[in.Arg].p, w.memory.pos(f)*w.space.Args[in.Arg].DType.Size())
+		m.left.at = unsafe.Add(f.bind[in.Arg].p, w.memory.pos(f)*w.space.Args[in.Arg].DType.Size())
 	} else {
 		first = w.block(f, &stride)
-		m.a = f.reg[w.root]
+		m.left.at = f.reg[w.root]
 	}
 	// A run is the rows along the last axes, as far as they have one stride.
-	m.runRows, m.lda = 1, 1
+	m.runRows, m.left.row = 1, 1
 	outer := w.rows.axes
 	for ; len(outer) > 0; outer = outer[:len(outer)-1] {
 		a := outer[len(outer)-1]
@@ -270,8 +270,8 @@ func (w *windows) load(f *activation, work *worker, m *multiplication) {
 		case f.n[a] == 1:
 			continue
 		case m.runRows == 1:
-			m.lda = stride[a]
-		case stride[a] != m.runRows*m.lda:
+			m.left.row = stride[a]
+		case stride[a] != m.runRows*m.left.row:
 			goto found
 		}
 		m.runRows *= f.n[a]
