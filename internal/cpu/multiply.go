@@ -175,7 +175,10 @@ func (x *multiplication) runOf(p *simd.Product, size int, result, left unsafe.Po
 		for j := 0; j < x.cols; j += p.Cols {
 			x.ahead[0].step()
 			x.ahead[1].step()
-			c, a, b := unsafe.Add(result, (i*x.result.row+j)*size), unsafe.Add(left, i*x.left.row*size), unsafe.Add(x.right.at, j*size)
+			c, a, b := unsafe.Add(result, (i*x.result.row+j)*size), unsafe.Add(left, i*x.left.row*size), x.right.at
+			if b != nil { // the depth is not 0
+				b = unsafe.Add(b, j*size)
+			}
 			m, n := min(step, rows-i), min(p.Cols, x.cols-j)
 			if x.columns == nil {
 				p.Tile(c, a, b, m, n, x.depth, x.result.row, x.left.row, x.left.column, x.right.row, x.add)
