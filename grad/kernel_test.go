@@ -203,3 +203,23 @@ func TestKernelText(t *testing.T) {
 		t.Errorf("the profile has %+v", k)
 	}
 }
+
+// A function of a kernel cannot change the shape of a tensor, and a type that does not exist is an error.
+func TestKernelShape(t *testing.T) {
+	x := tensor.New([]float32{1, 2, 3}).To(tensor.CPU())
+	y := tensor.Kernel{Name: "shapes", Operands: []string{"x"}, Go: func(out tensor.Array, in []tensor.Array) error {
+		in[0].Shape[0], out.Shape[0] = 1, 2
+		return nil
+	}}.Call(x)
+	if err := tensor.Eval(y); err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(x.Shape(), []int{3}) || !slices.Equal(y.Shape(), []int{3}) {
+		t.Errorf("the shapes became %v and %v", x.Shape(), y.Shape())
+	}
+	k := squared
+	k.DType = 200
+	if err := tensor.Try(func() { k.Call(x) }); err == nil || !strings.Contains(err.Error(), "no such type as DType(200)") {
+		t.Errorf("a type that does not exist: %v", err)
+	}
+}

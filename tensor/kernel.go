@@ -26,7 +26,7 @@ type Kernel struct {
 	DType    DType    // of the result; by default the first operand's
 	Shape    []int    // of the result; nil is the first operand's
 
-	// Go fills the elements of the result, zeros at first. It does not write the operands. It depends
+	// Go fills the elements of the result, zeros at first. It does not write the operands, and keeps no Data. It depends
 	// on nothing else: where a function with variables of its own computes, Jit records nothing.
 	Go func(out Array, in []Array) error
 
@@ -84,7 +84,9 @@ func (k Kernel) Call(operands ...Tensor) Tensor {
 		src[i] = graph.Typed(n)
 		args = append(args, ir.Arg{Kind: ir.In, DType: n.DType, Len: n.Len()})
 	}
-	k.DType = cmp.Or(k.DType, src[0].DType)
+	if k.DType = cmp.Or(k.DType, src[0].DType); !k.DType.Valid() {
+		fail(op, "no such type as "+k.DType.String())
+	}
 	if k.Shape == nil {
 		k.Shape = src[0].Shape
 	}
@@ -118,11 +120,14 @@ func (k Kernel) run() func(out graph.HostArray, in []graph.HostArray) error {
 	return func(out graph.HostArray, in []graph.HostArray) error {
 		list := make([]Array, len(in))
 		for i, a := range in {
-			list[i] = Array(a)
+			list[i] = arrayOf(a)
 		}
-		return k.Go(Array(out), list)
+		return k.Go(arrayOf(out), list)
 	}
 }
+
+// arrayOf gives a function an array whose shape it may change. The elements are the graph's.
+func arrayOf(a graph.HostArray) Array { return Array{a.DType, slices.Clone(a.Shape), a.Data} }
 
 // key identifies the kernel, for [graph.HostFunc]; nil if Go may change unseen.
 func (k Kernel) key() any {

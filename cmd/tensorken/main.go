@@ -6,8 +6,8 @@
 //	tensorken profile                    # the kernels of a training step, and their speed
 //	tensorken run MODEL "Hello"          # the answer of a language model
 //	tensorken chat MODEL                 # a conversation with it
-//	tensorken embed MODEL "a text"       # the embeddings of texts
-//	tensorken tokenize --tokenizer FILE  # the tokens of text
+//	tensorken embed MODEL "a text"       # the embeddings of texts; models: those fetched
+//	tensorken tokenize --tokenizer FILE  # the tokens of text; template: chats as text
 //	tensorken gpu                        # lists GPUs; installs their library; checks them
 //	tensorken gguf                       # describes, checks, quantises and converts language models
 //
@@ -67,7 +67,10 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 // checkNamed returns an error for a flag that is given and names nothing, as "$FILE" does if there is
 // no such variable.
 func checkNamed(c *cobra.Command) error {
-	for _, name := range []string{"cache", "data", "device", "draft", "from", "hub", "ids", "model", "ops", "out", "peers-dir", "plot", "python", "system", "tokenizer", "trace", "work", "works"} {
+	for _, name := range []string{
+		"cache", "data", "device", "draft", "from", "hub", "ids", "imatrix", "model", "now", "ops", "out", "peers-dir",
+		"plot", "python", "system", "tokenizer", "trace", "type", "work", "works",
+	} {
 		f := c.Flags().Lookup(name)
 		if f == nil || !f.Changed || name == "device" && f.Value.Type() == "string" { // "" is the default device
 			continue

@@ -19,9 +19,8 @@ import (
 
 // templateOptions are the flags of template.
 type templateOptions struct {
-	json  bool
-	now   string
-	fixed bool // now is set
+	json bool
+	now  string
 }
 
 func templateCommand() *cobra.Command {
@@ -39,7 +38,6 @@ template's line for a template that fails. A line that is no such object is answ
 error too, and makes the exit status 1.`,
 		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			o.fixed = c.Flags().Changed("now")
 			return o.run(c.Context(), c.InOrStdin(), c.OutOrStdout())
 		},
 	}
@@ -53,7 +51,7 @@ func (o templateOptions) run(ctx context.Context, in io.Reader, out io.Writer) e
 		return errors.New("template: --json is missing: other input than JSON is not supported")
 	}
 	now, err := time.Parse(time.DateTime, o.now)
-	if err != nil && o.fixed {
+	if err != nil && o.now != "" {
 		return fmt.Errorf("--now: %q is no time such as \"2026-11-27 09:05:03\"", o.now)
 	}
 	done := make(chan error, 1) // a read from a terminal does not end with the context

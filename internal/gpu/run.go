@@ -148,8 +148,9 @@ func (d *device) record(c *driver.Call) error {
 	return nil
 }
 
-// LoopLimits implements driver.Looper. A kernel of attention has neither scratch nor
-// reports without an index, and so the spare bindings for buffers of its own.
+// LoopLimits implements driver.Looper. A kernel of attention without an index has the spare bindings for
+// buffers of its own: it has no reports, and a pass that binds scratch binds either no results or neither keys
+// nor values.
 func (d *device) LoopLimits() ir.LoopLimits {
 	limits := d.Target.LoopLimits()
 	most := int(min(d.Limit, math.MaxInt)) // bytes of a buffer

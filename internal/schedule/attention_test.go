@@ -95,6 +95,10 @@ func TestAttention(t *testing.T) {
 		{"no columns for the last rows", true, 1, 2, 200, 128, 16, tensor.AttentionOptions{Window: 10, Offset: 60}, tensor.BFloat16, 0.03},
 		{"columns at the lowest number", true, 1, 1, 40, 130, 16, tensor.AttentionOptions{Mask: lowest(40, 130)}, tensor.Float32, 2e-6},
 		{"dropout", true, 1, 2, 40, 130, 16, tensor.AttentionOptions{Dropout: 0.3}, tensor.Float32, 2e-6},
+		{"parts of columns", true, 1, 2, 3, 900, 64, tensor.AttentionOptions{}, tensor.BFloat16, 0.01},
+		{"parts, most without columns", true, 1, 2, 9, 900, 32, tensor.AttentionOptions{Window: 40, Causal: true, Offset: 200}, tensor.Float32, 1e-5},
+		{"parts, no keys for some", true, 1, 1, 9, 900, 16, tensor.AttentionOptions{Mask: mask(9, 900)}, tensor.Float32, 1e-5},
+		{"parts at the lowest number", true, 1, 1, 9, 900, 16, tensor.AttentionOptions{Mask: lowest(9, 900)}, tensor.Float32, 1e-5},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			rng := rand.New(rand.NewPCG(1, 2))
@@ -128,7 +132,7 @@ func TestAttention(t *testing.T) {
 			}
 			for _, target := range list {
 				target.Wide = true
-				kernels, large := 0, 0
+				kernels, large, cut := 0, 0, 0
 				ref := attender(t, target, func(k *ir.Kernel) {
 					if k.Template == ir.Attention {
 						kernels++
@@ -139,6 +143,9 @@ func TestAttention(t *testing.T) {
 						if p.Passes[0].Threads == 128/4*8 {
 							large++
 						}
+						if len(p.Passes) > 1 {
+							cut++
+						}
 						if inGroups := c.dtype != tensor.Float32 && target.SharedMatrices; target.Matrices && inGroups != (p.Passes[0].Threads == 2*shader.Warpgroup) {
 							t.Errorf("%d threads in a workgroup, products in shared memory %v", p.Passes[0].Threads, inGroups)
 						}
@@ -148,6 +155,9 @@ func TestAttention(t *testing.T) {
 				fits := target.Matrices || c.width <= 64
 				if want := c.dtype != tensor.Float64 && fits; want != (kernels >= 3) {
 					t.Errorf("%+v: %d kernels of attention, want 3: %v", target, kernels, want)
+				}
+				if strings.HasPrefix(c.name, "parts") && cut == 0 {
+					t.Error("no kernel computes parts of columns")
 				}
 				if target.Units == oneUnit.Units && c.name == "many workgroups" && large == 0 {
 					t.Error("no kernel has workgroups of 128 rows")
