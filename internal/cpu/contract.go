@@ -11,8 +11,8 @@ import (
 // A contractRunner computes a matrix product tile by tile, as Goto and van de Geijn
 // describe. The rows of the result are the M axes and its columns the N axes, or the
 // reverse if the result is contiguous along M, or if the reverse copies fewer elements.
-// Tiles are tasks; a task sums over the depth in boxes, evaluates the prologues over the
-// box of each factor, or reads the factor in place, multiplies by small tiles that fit in
+// Tiles are tasks; a task sums over the depth in blocks, evaluates the prologues over the
+// block of each factor, or reads the factor in place, multiplies by microtiles that fit in
 // registers, and evaluates the epilogue while the tile is in the cache.
 type contractRunner struct {
 	space         *space
@@ -31,9 +31,9 @@ type contractRunner struct {
 	product       simd.Product
 	add           simd.Binary
 	after         *epilogue
-	size          int // bytes of an element of the sum, and of the factors of the product's tile
+	size          int // bytes of an element of the sum, and of the factors of the product's microtile
 	parts         int // of the depth (split-K), each with a tile of its own
-	chunksPerPart int // boxes of the depth in a part
+	blocksPerPart int // blocks of the depth in a part
 	work          int
 }
 
@@ -181,7 +181,7 @@ func (r *contractRunner) cut(rows, cols []int) {
 		r.whole = true
 		most = min(t.minTiles*r.rows.count/n, most)
 	}
-	r.parts, r.chunksPerPart = split(r.depth, most)
+	r.parts, r.blocksPerPart = split(r.depth, most)
 }
 
 // narrow cuts the columns so that a panel of the right factor fits in the cache, and
@@ -248,8 +248,8 @@ func (r *contractRunner) tasks() int {
 	return r.strips.count() / r.rows.count * ir.CeilDiv(r.rows.count, r.span)
 }
 
-// task i has the strips from first to last.
-func (r *contractRunner) stripsOf(i int) (first, last int) {
+// stripsOf returns the strips of tile i, from first to the one before end.
+func (r *contractRunner) stripsOf(i int) (first, end int) {
 	n := ir.CeilDiv(r.rows.count, r.span)
 	first = i % n * r.span
 	above := i / n * r.rows.count

@@ -7,13 +7,13 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// begin lays out a worker's scratch: a tile, then the registers of three programs.
+// begin lays out a worker's scratch: the strips of a tile, then the registers of three programs.
 func (r *contractRunner) begin(x *executor, w *worker) {
-	tile, left, right := r.span*r.stripBytes(), r.leftScratch, r.right.scratch()
-	mem := w.scratch(tile + left + right + r.after.program.scratch)
-	w.activations[0].enter(r.leftProgram, x.bind, unsafe.Add(mem, tile), &w.bad)
-	w.activations[1].enter(r.right.program, x.bind, unsafe.Add(mem, tile+left), &w.bad)
-	w.activations[2].enter(r.after.program, x.bind, unsafe.Add(mem, tile+left+right), &w.bad)
+	strips, left, right := r.span*r.stripBytes(), r.leftScratch, r.right.scratch()
+	mem := w.scratch(strips + left + right + r.after.program.scratch)
+	w.activations[0].enter(r.leftProgram, x.bind, unsafe.Add(mem, strips), &w.bad)
+	w.activations[1].enter(r.right.program, x.bind, unsafe.Add(mem, strips+left), &w.bad)
+	w.activations[2].enter(r.after.program, x.bind, unsafe.Add(mem, strips+left+right), &w.bad)
 }
 
 // task computes a tile of the result.
@@ -22,61 +22,62 @@ func (r *contractRunner) task(_ *executor, w *worker, i int) {
 	t.multiply(true)
 }
 
-// A tilePart is the sum over one part of the depth for one tile, which a worker computes.
+// A tilePart computes one tile over one part of the depth (split-K). The tile is a list of strips of
+// rows; the depth is a list of blocks, the boxes of its tiling.
 type tilePart struct {
 	*contractRunner
 	worker *worker
 
 	ofLeft, ofRight, ofResult *activation // of the programs of the factors, and of the epilogue
 
-	first, last int            // strips of the tile
-	from, to    int            // boxes of the depth
-	tile        unsafe.Pointer // memory for the strips, one after the other
+	firstStrip, endStrip int
+	firstBlock, endBlock int
+	stripMemory          unsafe.Pointer // for the sums of the strips, one strip after the other
 }
 
 // part returns a part of tile i.
-func (r *contractRunner) part(w *worker, i, part int, tile unsafe.Pointer) tilePart {
-	t := tilePart{contractRunner: r, worker: w, tile: tile, ofLeft: &w.activations[0], ofRight: &w.activations[1], ofResult: &w.activations[2]}
-	t.first, t.last = r.stripsOf(i)
-	t.from, t.to = part*r.chunksPerPart, min((part+1)*r.chunksPerPart, r.depth.count)
+func (r *contractRunner) part(w *worker, i, part int, stripMemory unsafe.Pointer) tilePart {
+	t := tilePart{contractRunner: r, worker: w, stripMemory: stripMemory, ofLeft: &w.activations[0], ofRight: &w.activations[1], ofResult: &w.activations[2]}
+	t.firstStrip, t.endStrip = r.stripsOf(i)
+	t.firstBlock, t.endBlock = part*r.blocksPerPart, min((part+1)*r.blocksPerPart, r.depth.count)
 	return t
 }
 
-// multiply computes the part, and stores the strips by the epilogue if it is the only part
-// of the tile.
+// multiply computes the part. If finish is set, which says that the tile has no other part, it
+// stores the strips by the epilogue.
 //
-// The loops follow Goto and van de Geijn: over boxes of the depth, each with a panel of
+// The loops follow Goto and van de Geijn: over blocks of the depth, each with a panel of
 // the right factor; over strips, each with a panel of the left one; and in
-// multiplication.run over small tiles. The routine of simd.Product sums over the depth.
+// multiplication.run over microtiles, which the routine of simd.Product computes.
 func (t *tilePart) multiply(finish bool) {
 	for _, f := range []*activation{t.ofLeft, t.ofRight, t.ofResult} {
-		t.strips.moveTo(f, t.first)
+		t.strips.moveTo(f, t.firstStrip)
 	}
-	t.to = max(t.from, min(t.to, t.depth.needed(t.ofRight)))
+	t.endBlock = max(t.firstBlock, min(t.endBlock, t.depth.needed(t.ofRight)))
 	// Where the depth is 0, one iteration sets the strips to 0.
-	for k := t.from; k < max(t.to, t.from+1); k++ {
-		m := multiplication{rows: t.rows.size(t.ofResult), cols: t.cols.size(t.ofResult), add: k - t.from}
-		if k < t.to {
+	for k := t.firstBlock; k < max(t.endBlock, t.firstBlock+1); k++ {
+		m := multiplication{rows: t.rows.size(t.ofResult), cols: t.cols.size(t.ofResult), add: k - t.firstBlock} // the first block overwrites
+		if k < t.endBlock {
 			t.loadRight(&m, k)
 		}
-		for i := t.first; i < t.last; i++ {
+		for i := t.firstStrip; i < t.endStrip; i++ {
 			t.strips.moveTo(t.ofResult, i)
 			if m.rows = t.rows.size(t.ofResult); m.rows*m.cols == 0 {
 				continue
 			}
-			stored := t.locate(&m, i, finish)
-			if k < t.to {
+			inPlace := t.locate(&m, i, finish)
+			if k < t.endBlock {
 				t.loadLeft(&m, i, k)
 			}
 			m.run(&t.product, t.size)
-			if finish && !stored && k >= t.to-1 {
+			if finish && !inPlace && k >= t.endBlock-1 {
 				t.after.run(t.ofResult, m.result.at)
 			}
 		}
 	}
 }
 
-// loadRight loads the panel of the right factor for box k. The products of all strips
+// loadRight loads the panel of the right factor for block k. The products of all strips
 // prefetch the next one.
 func (t *tilePart) loadRight(m *multiplication, k int) {
 	t.depth.moveTo(t.ofLeft, k)
@@ -84,13 +85,13 @@ func (t *tilePart) loadRight(m *multiplication, k int) {
 	m.depth = t.product.Depth(t.depth.size(t.ofRight))
 	cols := t.cols.size(t.ofRight)
 	m.right.at, m.right.row, _ = t.right.panel(t.ofRight, t.depth.size(t.ofRight), cols)
-	if k+1 < t.to {
+	if k+1 < t.endBlock {
 		t.depth.moveTo(t.ofRight, k+1)
-		m.ahead[1] = t.right.ahead(t.ofRight, t.depth.size(t.ofRight), cols, (t.last-t.first)*m.tiles(&t.product))
+		m.prefetchRight = t.right.ahead(t.ofRight, t.depth.size(t.ofRight), cols, (t.endStrip-t.firstStrip)*m.microTiles(&t.product))
 	}
 }
 
-// loadLeft loads the panel of the left factor for strip i and box k. The products of this
+// loadLeft loads the panel of the left factor for strip i and block k. The products of this
 // strip prefetch the next one.
 func (t *tilePart) loadLeft(m *multiplication, i, k int) {
 	t.strips.moveTo(t.ofLeft, i)
@@ -98,35 +99,35 @@ func (t *tilePart) loadLeft(m *multiplication, i, k int) {
 		t.windows.load(t.ofLeft, t.worker, m)
 		return
 	}
-	if i == t.first && k == t.from { // nothing has prefetched this panel
+	if i == t.firstStrip && k == t.firstBlock { // nothing has prefetched this panel
 		now := t.left.ahead(t.ofLeft, m.rows, t.depth.size(t.ofLeft), 1)
-		now.step()
+		now.advance()
 	}
 	m.left.at, m.left.row, m.left.column = t.left.panel(t.ofLeft, m.rows, t.depth.size(t.ofLeft))
 	switch {
-	case i+1 < t.last:
+	case i+1 < t.endStrip:
 		t.strips.moveTo(t.ofLeft, i+1)
-	case k+1 < t.to:
-		t.strips.moveTo(t.ofLeft, t.first)
+	case k+1 < t.endBlock:
+		t.strips.moveTo(t.ofLeft, t.firstStrip)
 		t.depth.moveTo(t.ofLeft, k+1)
 	default:
-		m.ahead[0] = prefetch{}
+		m.prefetchLeft = prefetch{}
 		return
 	}
-	m.ahead[0] = t.left.ahead(t.ofLeft, t.rows.size(t.ofLeft), t.depth.size(t.ofLeft), m.tiles(&t.product))
+	m.prefetchLeft = t.left.ahead(t.ofLeft, t.rows.size(t.ofLeft), t.depth.size(t.ofLeft), m.microTiles(&t.product))
 }
 
-// locate sets where the sums of strip i go: to the result, if the epilogue only stores,
-// else to the part's memory. It sums in the result even if its rows compete for sets of
-// the cache, because a copy takes longer.
-func (t *tilePart) locate(m *multiplication, i int, finish bool) (stored bool) {
+// locate sets where strip i is summed: directly in the result if the epilogue only stores,
+// otherwise in stripMemory. It reports whether that is the result, which it takes even if its rows
+// compete for sets of the cache, because a copy takes longer.
+func (t *tilePart) locate(m *multiplication, i int, finish bool) (inPlace bool) {
 	if finish && t.after.out != nil {
 		if at, row, column, ok := t.after.out.inPlace(t.ofResult); ok && column == 1 {
 			m.result = panel{at: at, row: row}
 			return true
 		}
 	}
-	m.result = panel{at: unsafe.Add(t.tile, (i-t.first)*t.stripBytes()), row: m.cols}
+	m.result = panel{at: unsafe.Add(t.stripMemory, (i-t.firstStrip)*t.stripBytes()), row: m.cols}
 	return false
 }
 
@@ -139,10 +140,10 @@ type panel struct {
 // A multiplication is the product of a panel of each factor, result[rows cols] = left[rows depth] ·
 // right[depth cols].
 type multiplication struct {
-	result, left, right panel
-	rows, cols, depth   int
-	add                 int         // 0: the result is not read, but set
-	ahead               [2]prefetch // of the panels that are used next
+	result, left, right         panel
+	rows, cols, depth           int
+	add                         int      // 0 overwrites the result, otherwise the sum is added to it
+	prefetchLeft, prefetchRight prefetch // of the panels that are used next
 
 	// For windows: runs has the position in left of each run of runRows rows, and columns the
 	// positions of the columns within a run.
@@ -150,14 +151,13 @@ type multiplication struct {
 	runRows       int
 }
 
-// tiles is the number of calls of the product's routine, if rows are not in runs.
-func (x *multiplication) tiles(p *simd.Product) int {
+// microTiles is the number of calls of the product's routine, if rows are not in runs.
+func (x *multiplication) microTiles(p *simd.Product) int {
 	return ir.CeilDiv(x.rows, p.Rows) * ir.CeilDiv(x.cols, p.Cols)
 }
 
-// run multiplies tile by tile of the product's routine: a few rows of the left panel, which
-// stay in the first-level cache, by all columns of the right one, which stays in the
-// second-level cache.
+// run multiplies microtile by microtile: a few rows of the left panel, which stay in the
+// first-level cache, by all columns of the right one, which stays in the second-level cache.
 func (x *multiplication) run(p *simd.Product, size int) {
 	if x.columns == nil {
 		x.runOf(p, size, x.result.at, x.left.at, x.rows)
@@ -168,18 +168,18 @@ func (x *multiplication) run(p *simd.Product, size int) {
 	}
 }
 
-// runOf multiplies some rows of the left panel, cut into tiles of about equal height.
+// runOf multiplies some rows of the left panel, cut into microtiles of about equal height.
 func (x *multiplication) runOf(p *simd.Product, size int, result, left unsafe.Pointer, rows int) {
-	step := ir.CeilDiv(rows, ir.CeilDiv(rows, p.Rows))
-	for i := 0; i < rows; i += step {
+	height := ir.CeilDiv(rows, ir.CeilDiv(rows, p.Rows))
+	for i := 0; i < rows; i += height {
 		for j := 0; j < x.cols; j += p.Cols {
-			x.ahead[0].step()
-			x.ahead[1].step()
+			x.prefetchLeft.advance()
+			x.prefetchRight.advance()
 			c, a, b := unsafe.Add(result, (i*x.result.row+j)*size), unsafe.Add(left, i*x.left.row*size), x.right.at
 			if b != nil { // the depth is not 0
 				b = unsafe.Add(b, j*size)
 			}
-			m, n := min(step, rows-i), min(p.Cols, x.cols-j)
+			m, n := min(height, rows-i), min(p.Cols, x.cols-j)
 			if x.columns == nil {
 				p.Tile(c, a, b, m, n, x.depth, x.result.row, x.left.row, x.left.column, x.right.row, x.add)
 			} else {
@@ -194,10 +194,11 @@ func (x *multiplication) runOf(p *simd.Product, size int, result, left unsafe.Po
 type prefetch struct {
 	p                   uintptr // of the next row; it keeps no memory alive
 	bytes, stride, rows int
-	steps, credit       int // a row is due for each steps of credit
+	steps, credit       int // each call of advance adds rows to credit, and a row costs steps
 }
 
-func (x *prefetch) step() {
+// advance prefetches its share of the rows: over `steps` calls, all of them.
+func (x *prefetch) advance() {
 	for x.credit += x.rows; x.steps > 0 && x.credit >= x.steps; x.credit -= x.steps {
 		simd.Prefetch(x.p, x.bytes)
 		x.p += uintptr(x.stride)
@@ -207,7 +208,7 @@ func (x *prefetch) step() {
 // A partJob computes one part of a tile per task.
 type partJob struct {
 	*contractRunner
-	at int // of the parts in shared memory
+	at int // offset in shared memory of the strips of all parts
 }
 
 func (j partJob) task(x *executor, w *worker, i int) {
@@ -218,13 +219,13 @@ func (j partJob) task(x *executor, w *worker, i int) {
 // A sumJob adds the parts of a tile, in order, and stores the strips by the epilogue.
 type sumJob struct {
 	*contractRunner
-	at int
+	at int // as in partJob
 }
 
 func (j sumJob) task(x *executor, w *worker, i int) {
-	first, last := j.stripsOf(i)
+	first, end := j.stripsOf(i)
 	f := &w.activations[2]
-	for s := first; s < last; s++ {
+	for s := first; s < end; s++ {
 		sum := unsafe.Add(base(x.shared), j.at+(i*j.parts*j.span+s-first)*j.stripBytes())
 		j.strips.moveTo(f, s)
 		n := j.rows.size(f) * j.cols.size(f)

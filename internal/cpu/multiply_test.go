@@ -52,7 +52,7 @@ func TestPrefetch(t *testing.T) {
 		rows, steps := c[0], c[1]
 		x := prefetch{p: 1000, bytes: 96, stride: 128, rows: rows, steps: steps}
 		for i := range steps {
-			x.step()
+			x.advance()
 			if got, want := x.p, uintptr(1000+128*((i+1)*rows/steps)); got != want { // a prefetch does no harm
 				t.Errorf("%d rows in %d steps: after step %d the next row is at %d, want %d", rows, steps, i, got, want)
 			}
