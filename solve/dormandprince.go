@@ -160,8 +160,8 @@ func (in *integrator) step(far float64) segment {
 	}
 }
 
-// between returns the solution at the times, the first of which is y0's.
-func between(op string, f field, y0 []tensor.Tensor, ts []float64, o *Options, keep func(segment)) [][]tensor.Tensor {
+// integrate returns the solution at the times, the first of which is y0's.
+func integrate(op string, f field, y0 []tensor.Tensor, ts []float64, o *Options, keep func(segment)) [][]tensor.Tensor {
 	in := newIntegrator(op, f, y0, ts, o)
 	out, last := [][]tensor.Tensor{y0}, ts[len(ts)-1]
 	for next := 1; next < len(ts); {

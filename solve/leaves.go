@@ -11,17 +11,17 @@ import (
 )
 
 // stateOf is leavesOf of the state of an equation, which has at least one.
-func stateOf[T any](op string, y T) (xs []tensor.Tensor, back func([]tensor.Tensor) T) {
-	xs, back = leavesOf(op, y)
+func stateOf[T any](op string, y T) (xs []tensor.Tensor, unflatten func([]tensor.Tensor) T) {
+	xs, unflatten = leavesOf(op, y)
 	if xs == nil {
 		misuse(op, "the state has no floating-point tensor")
 	}
-	return xs, back
+	return xs, unflatten
 }
 
 // leavesOf returns the floating-point tensors of a tree, and the function that makes a
 // tree like it of others in their place.
-func leavesOf[T any](op string, v T) (xs []tensor.Tensor, back func([]tensor.Tensor) T) {
+func leavesOf[T any](op string, v T) (xs []tensor.Tensor, unflatten func([]tensor.Tensor) T) {
 	leaves, err := pytree.Flatten[tensor.Tensor](v)
 	if err != nil {
 		misuse(op, "%v", err)

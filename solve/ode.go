@@ -12,9 +12,10 @@ import (
 // ODE returns the solution of dy/dt = f(p, t, y) at the times ts, where y(ts[0]) = y0. Its
 // steps follow the method of Dormand and Prince, each as long as the tolerances in o allow,
 // and it interpolates between them. The times ascend or descend, and t has shape []. f returns
-// a tree like y; integers, bools and numbers of y stay as in y0. A nil o means the defaults.
+// a tree like y. Only floating-point tensors are integrated; all other leaves keep their value
+// in y0. A nil o means the defaults.
 //
-// Reverse mode differentiates the solution by p and y0, to any order: it solves the adjoint
+// Reverse mode differentiates the solution with respect to p and y0, to any order: it solves the adjoint
 // equation backwards, within the same tolerances, in memory that does not grow with the
 // number of steps. A tensor that f captures is a constant, so parameters belong in p.
 //
@@ -27,14 +28,14 @@ func ODE[P, Y any](f func(p P, t tensor.Tensor, y Y) Y, p P, y0 Y, ts []float64,
 	const op = "ODE"
 	checkFunc(op, f == nil)
 	checkTimes(op, ts)
-	params, backP := leavesOf(op, p)
-	y, backY := stateOf(op, y0)
+	params, unflattenP := leavesOf(op, p)
+	y, unflattenY := stateOf(op, y0)
 	rightSide := func(p []tensor.Tensor, t tensor.Tensor, y []tensor.Tensor) []tensor.Tensor {
-		return derivatives(op, f(backP(p), t, backY(y)), y)
+		return derivatives(op, f(unflattenP(p), t, unflattenY(y)), y)
 	}
 	var out []Y
-	for _, y := range adjoint(rightSide, ts, o)(problem{params, y}) {
-		out = append(out, backY(y))
+	for _, y := range solveWithAdjoint(rightSide, problem{params, y}, ts, o) {
+		out = append(out, unflattenY(y))
 	}
 	return out
 }
@@ -45,31 +46,29 @@ type problem struct{ P, Y []tensor.Tensor }
 // A system is the right-hand side of an equation with parameters.
 type system func(p []tensor.Tensor, t tensor.Tensor, y []tensor.Tensor) []tensor.Tensor
 
-// adjoint returns a function that solves a problem: it returns y at each time, and reverse mode
-// differentiates it by the adjoint method. The adjoint a(t) is the cotangent of y(t). It solves
-// da/dt = -a·∂f/∂y, backwards from the last time; the cotangent of the parameters is the
-// integral of a·∂f/∂p. Both are solved along with y, from each time to the one before.
-func adjoint(f system, ts []float64, o *Options) func(problem) [][]tensor.Tensor {
-	return func(initial problem) [][]tensor.Tensor {
-		// The custom call below takes and returns flat lists: y and then the parameters as
-		// arguments, n tensors of y for each time as results.
-		n := len(initial.Y)
-		problemOf := func(args []tensor.Tensor) problem { return problem{args[n:], args[:n]} }
-		perTime := func(list []tensor.Tensor) [][]tensor.Tensor { return slices.Collect(slices.Chunk(list, n)) }
-		solution := func(args []tensor.Tensor) []tensor.Tensor {
-			start := problemOf(args)
-			rightSide := func(t float64, y []tensor.Tensor) []tensor.Tensor { return f(start.P, tensor.Scalar(t), y) }
-			return slices.Concat(between("ODE", rightSide, start.Y, ts, o, nil)...)
-		}
-		forward := func(_, _, _ []tensor.Tensor) []tensor.Tensor {
-			misuse("ODE", "it has no derivative in forward mode, which Hessian, JacFwd and fits of many residuals use: use solve.RK4, or reverse mode")
-			return nil
-		}
-		reverse := func(args, outs, cts []tensor.Tensor) []tensor.Tensor {
-			return pullBack(f, problemOf(args), perTime(outs), perTime(cts), ts, o)
-		}
-		return perTime(grad.Internal.Custom(graph.Token{}, "solve.ODE", solution, forward, reverse, slices.Concat(initial.Y, initial.P)...))
+// solveWithAdjoint returns y at each time. Reverse mode differentiates it by the adjoint method: the
+// adjoint a(t) is the cotangent of y(t). It solves da/dt = -a·∂f/∂y, backwards from the last time;
+// the cotangent of the parameters is the integral of a·∂f/∂p. Both are solved along with y, from
+// each time to the one before.
+func solveWithAdjoint(f system, initial problem, ts []float64, o *Options) [][]tensor.Tensor {
+	// The custom call below takes and returns flat lists: y and then the parameters as
+	// arguments, n tensors of y for each time as results.
+	n := len(initial.Y)
+	problemOf := func(args []tensor.Tensor) problem { return problem{args[n:], args[:n]} }
+	perTime := func(list []tensor.Tensor) [][]tensor.Tensor { return slices.Collect(slices.Chunk(list, n)) }
+	solution := func(args []tensor.Tensor) []tensor.Tensor {
+		start := problemOf(args)
+		rightSide := func(t float64, y []tensor.Tensor) []tensor.Tensor { return f(start.P, tensor.Scalar(t), y) }
+		return slices.Concat(integrate("ODE", rightSide, start.Y, ts, o, nil)...)
 	}
+	forward := func(_, _, _ []tensor.Tensor) []tensor.Tensor {
+		misuse("ODE", "it has no derivative in forward mode, which Hessian, JacFwd and fits of many residuals use: use solve.RK4, or reverse mode")
+		return nil
+	}
+	reverse := func(args, outs, cts []tensor.Tensor) []tensor.Tensor {
+		return pullBack(f, problemOf(args), perTime(outs), perTime(cts), ts, o)
+	}
+	return perTime(grad.Internal.Custom(graph.Token{}, "solve.ODE", solution, forward, reverse, slices.Concat(initial.Y, initial.P)...))
 }
 
 // pullBack returns the cotangents of a problem, of y0 and then of the parameters. ys is the
@@ -98,7 +97,7 @@ func pullBack(f system, initial problem, ys, cts [][]tensor.Tensor, ts []float64
 		}
 		if i > 0 {
 			state := slices.Concat(ys[i], total)
-			states := adjoint(backward, []float64{ts[i], ts[i-1]}, o)(problem{initial.P, state})
+			states := solveWithAdjoint(backward, problem{initial.P, state}, []float64{ts[i], ts[i-1]}, o)
 			total = states[1][n:]
 		}
 	}
@@ -107,24 +106,24 @@ func pullBack(f system, initial problem, ys, cts [][]tensor.Tensor, ts []float64
 
 // A Solution is the solution of an equation at all times of an interval.
 type Solution[Y any] struct {
-	segments []segment
-	back     func([]tensor.Tensor) Y // makes a tree of the tensors of y
-	from, to float64
+	segments  []segment
+	unflatten func([]tensor.Tensor) Y // makes a tree of the tensors of y
+	from, to  float64
 }
 
-// Dense returns the solution of [ODE] at all times between from and to, which may be the
-// earlier one. It holds nine states like y for each step. It has no derivative.
+// Dense returns the solution of [ODE] at all times between from and to; to may be earlier than
+// from. It holds nine states like y for each step. It has no derivative.
 func Dense[P, Y any](f func(p P, t tensor.Tensor, y Y) Y, p P, y0 Y, from, to float64, o *Options) *Solution[Y] {
 	const op = "Dense"
 	checkFunc(op, f == nil)
 	checkTimes(op, []float64{from, to})
-	y, back := stateOf(op, grad.StopGradient(y0))
+	y, unflatten := stateOf(op, grad.StopGradient(y0))
 	p = grad.StopGradient(p)
-	s := &Solution[Y]{back: back, from: from, to: to}
+	s := &Solution[Y]{unflatten: unflatten, from: from, to: to}
 	rightSide := func(t float64, y []tensor.Tensor) []tensor.Tensor {
-		return derivatives(op, f(p, tensor.Scalar(t), back(y)), y)
+		return derivatives(op, f(p, tensor.Scalar(t), unflatten(y)), y)
 	}
-	between(op, rightSide, y, []float64{from, to}, o, func(next segment) { s.segments = append(s.segments, next) })
+	integrate(op, rightSide, y, []float64{from, to}, o, func(next segment) { s.segments = append(s.segments, next) })
 	return s
 }
 
@@ -139,7 +138,7 @@ func (s *Solution[Y]) At(t float64) Y {
 		end := s.segments[i].t + s.segments[i].h
 		return forward && end >= t || !forward && end <= t
 	})
-	return s.back(s.segments[min(i, len(s.segments)-1)].at(t))
+	return s.unflatten(s.segments[min(i, len(s.segments)-1)].at(t))
 }
 
 // Steps returns the times at which the steps begin, and the end of the last step.
