@@ -10,6 +10,9 @@ var twoOverPi64 = []uint64{0,
 	0xd3d18fd9a797fa8b, 0x5d49eeb1faf97c5e, 0xcf41ce7de294a4ba, 0x9afed7ec47e35742, 0x1580cc11bf1edaea,
 }
 
+// piMiddle + piLow is π/2 minus the float64 nearest to it.
+const piMiddle, piLow = 6.123233995736766e-17, -1.4973849048591833e-33
+
 // trigonometry64 adds sine, cosine and arc tangents of float64.
 func (l library) trigonometry64() {
 	l.reductions64()
@@ -41,13 +44,15 @@ func (l library) reductions64() {
 		return Vec(2, aHigh.Mul(bHigh).Add(firstCross.Shr(32)).Add(secondCross.Shr(32)), a.Mul(b))
 	})
 	// Payne and Hanek's reduction, for |x| ≥ 2. It multiplies the significand of x by 192 bits of
-	// 2/π, a window that starts at the exponent of x: the bits above it give whole turns, the bits
-	// below it are less than the precision. The product, modulo 4, has the number of quarter
-	// turns in its upper 2 bits and a fraction of a quarter turn in the other 126.
+	// 2/π, a window that starts at the exponent of x: higher bits give whole turns, lower bits
+	// do not affect the result. The product, modulo 4, has the number of quarter turns in its
+	// upper 2 bits and a fraction of a quarter turn in the other 126.
 	l.unary("far_angle_f64", F64, func(s *Block, x *Expr) *Expr {
 		exponent := s.Let("exponent", bits(x).Shr(52).And(0x7ff).Sub(1022)) // |x| < 2^exponent
 		shift := s.Let("shift", exponent.And(63).Convert(U32))
-		var window [4]*Var // 4 words of 2/π, the first of which has bit exponent, shifted to 3 words from that bit
+		// window holds 256 bits of 2/π, from the word that contains bit `exponent`. The shift below
+		// moves that bit to the top of window[0]; window[3] is then used up.
+		var window [4]*Var
 		for i, name := range []string{"hi", "mid", "lo", "next"} {
 			window[i] = s.Var(name, Number(U64, 0))
 		}
@@ -76,12 +81,14 @@ func (l library) reductions64() {
 			s.Set(high, high.Ref().Sub(1<<62))
 			s.Set(quarter, quarter.Ref().Add(1))
 		})
+		// Convert the 126-bit fraction to the unevaluated sum of two float64s, sum + tail (Fast2Sum),
+		// and multiply it by π/2 = (π/2 as float64) + piMiddle, keeping the error of the product by FMA.
 		const unit = 0x1p-62 // of a quarter turn, the unit of fraction
 		fraction := s.Let("fraction", high.Ref().Bitcast(I64))
 		rounded := s.Let("rounded", fraction.Convert(F64))
-		rounding := s.Let("rounding", MulAdd(low.Convert(F64), f64Of(0x1p-64), fraction.Sub(rounded.Convert(I64)).Convert(F64)))
-		sum := s.Let("sum", rounded.Add(rounding)) // sum + tail is the fraction with its low bits
-		tail := s.Let("tail", rounded.Sub(sum).Add(rounding))
+		remainder := s.Let("remainder", MulAdd(low.Convert(F64), f64Of(0x1p-64), fraction.Sub(rounded.Convert(I64)).Convert(F64)))
+		sum := s.Let("sum", rounded.Add(remainder))
+		tail := s.Let("tail", rounded.Sub(sum).Add(remainder))
 		r := s.Let("r", sum.Mul(math.Pi/2*unit))
 		rError := s.Let("rError", MulAdd(sum, f64Of(math.Pi/2*unit), r.Neg()))
 		rLow := s.Let("rLow", MulAdd(sum, f64Of(piMiddle*unit), MulAdd(tail, f64Of(math.Pi/2*unit), rError)))
@@ -104,7 +111,7 @@ func (l library) reductions64() {
 func (l library) sines64() {
 	// The sine of a reducedAngle: for an even quarter the sine of r + low by a polynomial in
 	// square = r², for an odd one the cosine. The errors of the polynomials are at most 2⁻⁵⁸.
-	l.unary("sine_f64", F64.Vec(4), func(s *Block, x *Expr) *Expr {
+	l.unary("sine_of_angle_f64", F64.Vec(4), func(s *Block, x *Expr) *Expr {
 		quarter := s.Let("quarter", x.At(0).Convert(I32))
 		r, low := s.Let("r", x.At(1)), s.Let("low", x.At(2))
 		square := s.Let("square", r.Mul(r))
@@ -120,13 +127,13 @@ func (l library) sines64() {
 	nanUnlessFinite := func(s *Block, x *Expr) { s.returnIf(x.Abs().Lt(inf64).Not(), nan64, F64) }
 	l.unary("sin_f64", F64, func(s *Block, x *Expr) *Expr {
 		nanUnlessFinite(s, x)
-		y := s.Let("y", l.call("sine_f64", l.call("angle_of_f64", x)))
-		return x.Eq(0).If(x, y) // sine_f64 would lose the sign of -0
+		y := s.Let("y", l.call("sine_of_angle_f64", l.call("angle_of_f64", x)))
+		return x.Eq(0).If(x, y) // sine_of_angle_f64 would lose the sign of -0
 	})
 	l.unary("cos_f64", F64, func(s *Block, x *Expr) *Expr {
 		nanUnlessFinite(s, x)
 		angle := s.Let("angle", l.call("angle_of_f64", x))
-		return l.call("sine_f64", Vec(4, angle.At(0).Add(1), angle.At(1), angle.At(2), angle.At(3)))
+		return l.call("sine_of_angle_f64", Vec(4, angle.At(0).Add(1), angle.At(1), angle.At(2), angle.At(3)))
 	})
 }
 
@@ -147,19 +154,16 @@ func (l library) arcTangents64() {
 		y := s.Let("y", high.Add(ratio.Add(curve.Add(low))))
 		return x.Ne(x).If(x, withSign(y, x))
 	})
-	// The arc tangent of the lesser absolute value over the greater, at most π/4, moved to the
-	// octant of the point (x, y).
+	// The arc tangent of the lesser absolute value over the greater, an angle of at most π/4, is
+	// moved to the first quadrant, and then to the quadrant of the point (x, y).
 	l.binary("atan2_f64", F64, func(s *Block, y, x *Expr) *Expr {
 		absY, absX := s.Let("absY", y.Abs()), s.Let("absX", x.Abs())
 		steep := s.Let("steep", absY.Gt(absX))
 		lesser, greater := s.Let("lesser", steep.If(absX, absY)), s.Let("greater", steep.If(absY, absX))
 		octant := s.Let("octant", l.call("atan_f64", choose(F64, greater.Eq(0), 0, choose(F64, lesser.Eq(greater), 1, lesser.Div(greater)))))
-		quarter := s.Let("quarter", steep.If(f64Of(math.Pi/2).Add(f64Of(piMiddle).Sub(octant)), octant))
+		firstQuadrant := s.Let("firstQuadrant", steep.If(f64Of(math.Pi/2).Add(f64Of(piMiddle).Sub(octant)), octant))
 		negative := bits(x).Ge(FromBits(U64, double.signBit()))
-		angle := s.Let("angle", negative.If(f64Of(math.Pi).Add(f64Of(2*piMiddle).Sub(quarter)), quarter))
+		angle := s.Let("angle", negative.If(f64Of(math.Pi).Add(f64Of(2*piMiddle).Sub(firstQuadrant)), firstQuadrant))
 		return x.Ne(x).Or(y.Ne(y)).If(nan64, withSign(angle, y))
 	})
 }
-
-// piMiddle + piLow is π/2 minus the float64 nearest to it.
-const piMiddle, piLow = 6.123233995736766e-17, -1.4973849048591833e-33
