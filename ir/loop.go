@@ -15,7 +15,8 @@ import "strconv"
 // For each block the loop runs the kernels of Body in order, or the kernels of Last if the block
 // is shorter. The blocks of a part are computed in order, parts in any order. Kernels read and
 // write only the rows of their block. The exception is arguments in Clears: the blocks of a
-// part add to them one after the other. If a block covers several matrices, they count as one.
+// part add to them one after the other. If a block covers several matrices, the loop
+// treats them as one matrix.
 type Loop struct {
 	Args   []Arg   // each buffer once: kernels may read an Out that earlier kernels have written
 	Temps  []Temp  // hold values between the kernels of a block
@@ -30,35 +31,39 @@ type Loop struct {
 
 // LoopLimits say which loops a device runs. The zero value is for a device that runs no loops.
 type LoopLimits struct {
-	Bytes   int // the largest size of temporaries that stay in fast memory
-	Rows    int // the number of rows of a block should be a multiple of this
-	Columns int // the shortest rows for which a loop is worth it
-	Scores  int // the smallest size of all scores, in bytes, for which a loop is worth it
-	// Attention is the greatest depth of scores and width of products for which the device
-	// runs a kernel of the template Attention in place of a loop; 0: it runs no such kernels.
+	Bytes   int // the greatest size of a block's temporaries, which then stay in fast memory
+	Rows    int // a number of which the rows of a block should be a multiple
+	Columns int // the least length of a row of scores for which a loop is worth it; 0: none is
+	Scores  int // the least size of all scores, in bytes, for which a loop is worth it
+
+	// Attention is the greatest width of a head, the depth of scores and the width of products, for
+	// which the device runs a kernel of the template Attention in place of a loop; 0: it runs no such kernels.
 	Attention int
-	// AttentionBytes is the memory that a workgroup of such a kernel may use for factors.
+	// AttentionBytes is the greatest size of the factors that a workgroup of such a kernel holds in its memory.
 	AttentionBytes int
 	// AttentionBindings is the greatest number of buffers of such a kernel if it does not read
 	// at indices, where that is more than for other kernels.
 	AttentionBindings int
 	// Matrices says that matrix instructions multiply in such a kernel, not threads.
 	Matrices bool
+
 	// Serial says that the device runs one block at a time, on all its cores. Blocks are then as
 	// large as Bytes allows, and cover several matrices if these fit.
 	Serial bool
-	Enough int // the rows of a block with which each kernel occupies the device; 0: unknown
+	// Enough is the least number of rows of a block with which each kernel occupies the device; 0: unknown.
+	// Blocks of several matrices have no more.
+	Enough int
 
-	// Skips says that kernels skip results that nothing needs, by the conditions of Store and Where.
-	// Loops for scores that a mask hides in part have such conditions.
+	// Skips says that kernels skip results that are masked out, by the conditions of Store and Where. Loops
+	// over partly masked scores then have such conditions.
 	Skips bool
 
-	// Lengths says that kernels compute, store and read no more than the conditions of Store and Where need,
-	// where these hide positions beyond a length that is an argument.
+	// Lengths says that kernels skip positions beyond a sequence length passed as an argument: they
+	// neither load, compute nor store them.
 	Lengths bool
 
 	// Conflict is a distance in bytes: rows at multiples of it compete for few sets of a
-	// cache, so rows of temporaries are not placed there. 0 if that does not matter.
+	// cache, so rows of temporaries are not placed there; 0: no distance matters.
 	Conflict int
 }
 
