@@ -1,5 +1,5 @@
-// Package pointwise schedules kernels that compute each point by itself, and the points that other
-// kernels compute at their end.
+// Package pointwise schedules kernels that compute each point by itself, and the epilogues of other
+// kernels.
 package pointwise
 
 import (
@@ -22,7 +22,7 @@ func Points(c *build.Builder, axes []int, stores []int, reduced func(sc *build.S
 	if len(stores) > 0 { // neighbouring threads write neighbouring elements in the first store
 		axes = build.InMemory(axes, c.Nest.Body[stores[0]].View)
 	}
-	if readAxis := transposes(c, axes); readAxis >= 0 {
+	if readAxis := transposedAxis(c, axes); readAxis >= 0 {
 		transposeTiles(c, axes, readAxis, stores, reduced)
 		return
 	}
@@ -52,9 +52,9 @@ func Points(c *build.Builder, axes []int, stores []int, reduced func(sc *build.S
 	})
 }
 
-// itemsAhead is the number of items for which a thread should load before it stores. One item
-// hides latency as well through PTX, or if an output has elements of 4 bytes or more, four of
-// which fill a store.
+// itemsAhead returns how many items a thread loads before its first store. More than one hides
+// latency only where stores are narrow (outputs of 1 or 2 bytes). Targets with the matrix
+// instructions of PTX gain nothing.
 func itemsAhead(c *build.Builder) int {
 	isWide := func(a ir.Arg) bool { return a.Kind == ir.Out && a.DType.Size() >= 4 }
 	if c.Target.Matrices || slices.ContainsFunc(c.Nest.Args, isWide) {
@@ -84,9 +84,9 @@ func pointsAhead(p *build.Pass, total, items int, stores []int, spanOf func(item
 	root.End()
 }
 
-// transposes returns the axis along which a load is contiguous that has large strides along the
-// last of axes, or -1 if there is no such load.
-func transposes(c *build.Builder, axes []int) int {
+// transposedAxis looks for a load that is contiguous along one of axes, but strided along the last,
+// along which the kernel stores. It returns the contiguous axis, or -1.
+func transposedAxis(c *build.Builder, axes []int) int {
 	side := c.Target.Traits().Transpose
 	if side == 0 || len(axes) < 2 || c.Target.Threads() < side*side/4 {
 		return -1
@@ -120,17 +120,17 @@ func transposeTiles(c *build.Builder, axes []int, readAxis int, stores []int, re
 	side := c.Target.Traits().Transpose
 	c.AddPass(side*side/4, func(p *build.Pass) {
 		p.Reduced = reduced
-		high, wide := ir.CeilDiv(c.Nest.Axes[readAxis].Len, side), ir.CeilDiv(c.Nest.Axes[inner].Len, side) // in tiles
-		p.Workgroups = high * wide * c.Nest.Size(outer)
+		tileRows, tileCols := ir.CeilDiv(c.Nest.Axes[readAxis].Len, side), ir.CeilDiv(c.Nest.Axes[inner].Len, side)
+		p.Workgroups = tileRows * tileCols * c.Nest.Size(outer)
 		job := p.Job()
-		rest := p.Root.Let("rest", job.Div(high*wide))
+		outerIndex := p.Root.Let("outerIndex", job.Div(tileRows*tileCols))
 		readType, innerType := p.CountType(c.Nest.Axes[readAxis].Len), p.CountType(c.Nest.Axes[inner].Len)
-		across := p.Root.Let("across", job.Div(wide).Rem(high).Convert(readType).Mul(side).Add(shader.ThreadID.Rem(side).Convert(readType)))
-		along := p.Root.Let("along", job.Rem(wide).Convert(innerType).Mul(side).Add(shader.ThreadID.Div(side).Mul(4).Convert(innerType)))
-		p.Root.Enter(build.Span{Axes: outer, Base: rest})
+		readIndex := p.Root.Let("readIndex", job.Div(tileCols).Rem(tileRows).Convert(readType).Mul(side).Add(shader.ThreadID.Rem(side).Convert(readType)))
+		innerIndex := p.Root.Let("innerIndex", job.Rem(tileCols).Convert(innerType).Mul(side).Add(shader.ThreadID.Div(side).Mul(4).Convert(innerType)))
+		p.Root.Enter(build.Span{Axes: outer, Base: outerIndex})
 		for _, span := range []build.Span{
-			{Axes: []int{readAxis}, Base: across},
-			{Axes: []int{inner}, Base: along, Step: build.Lanes(4), Fours: c.Nest.Axes[inner].Len%4 == 0},
+			{Axes: []int{readAxis}, Base: readIndex},
+			{Axes: []int{inner}, Base: innerIndex, Step: build.Lanes(4), Fours: c.Nest.Axes[inner].Len%4 == 0},
 		} {
 			if n := c.Nest.Axes[span.Axes[0]].Len; n%side != 0 {
 				span.Clamp = c.Total(n)

@@ -22,11 +22,11 @@ struct _params {
 fn main(@builtin(workgroup_id) _id: vec3<u32>, @builtin(local_invocation_index) _thread: u32) {
   let _group = _id.x;
   let job = min(_group, 7u);
-  let rest = job / 8u;
-  let across = job / 4u % 2u * 32u + _thread % 32u;
-  let along = job % 4u * 32u + _thread / 32u * 4u;
-  let i0 = i32(across);
-  let i1 = i32(min(along, 100u - 4u));
+  let outerIndex = job / 8u;
+  let readIndex = job / 4u % 2u * 32u + _thread % 32u;
+  let innerIndex = job % 4u * 32u + _thread / 32u * 4u;
+  let i0 = i32(readIndex);
+  let i1 = i32(min(innerIndex, 100u - 4u));
   let v0_0 = a0[i0 + 64 * i1 + _p.o0];
   let v0_1 = a0[i0 + 64 * i1 + _p.o0 + 64];
   let v0_2 = a0[i0 + 64 * i1 + _p.o0 + 128];
@@ -40,7 +40,7 @@ fn main(@builtin(workgroup_id) _id: vec3<u32>, @builtin(local_invocation_index) 
   let v2_1 = v0_1 + v1_1;
   let v2_2 = v0_2 + v1_2;
   let v2_3 = v0_3 + v1_3;
-  if (along < 100u) {
+  if (innerIndex < 100u) {
     a2[u32(100 * i0 + i1) >> 2u] = vec4<f32>(v2_0, v2_1, v2_2, v2_3);
   }
 }
