@@ -148,9 +148,9 @@ func (f *Frame) setter(column int, out any) func(i int, field string) error {
 	case []float64:
 		return put(f, out, math.NaN(), func(s string) (float64, error) { return number[float64](f, column, s, 64) })
 	case []int32:
-		return must(f, out, func(s string) (int32, error) { n, err := f.o.parseInt(s, 32); return int32(n), err })
+		return must(f, out, func(s string) (int32, error) { n, err := f.options.parseInt(s, 32); return int32(n), err })
 	case []int64:
-		return must(f, out, func(s string) (int64, error) { return f.o.parseInt(s, 64) })
+		return must(f, out, func(s string) (int64, error) { return f.options.parseInt(s, 64) })
 	case []bool:
 		return must(f, out, parseBool)
 	case []string:
@@ -164,7 +164,7 @@ func (f *Frame) setter(column int, out any) func(i int, field string) error {
 // put returns a setter for a type that has a missing value.
 func put[E any](f *Frame, out []E, missing E, parse func(string) (E, error)) func(int, string) error {
 	return func(i int, field string) (err error) {
-		if f.o.isMissing(field) {
+		if f.options.isMissing(field) {
 			out[i] = missing
 			return nil
 		}
@@ -176,7 +176,7 @@ func put[E any](f *Frame, out []E, missing E, parse func(string) (E, error)) fun
 // must returns a setter for a type that has none.
 func must[E any](f *Frame, out []E, parse func(string) (E, error)) func(int, string) error {
 	return func(i int, field string) (err error) {
-		if f.o.isMissing(field) {
+		if f.options.isMissing(field) {
 			return errMissing
 		}
 		out[i], err = parse(field)
@@ -190,12 +190,12 @@ func number[E float32 | float64](f *Frame, column int, field string, bits int) (
 		t, err := f.date(column, field)
 		return E(Days(t)), err
 	}
-	x, err := f.o.parseFloat(field, bits)
+	x, err := f.options.parseFloat(field, bits)
 	return E(x), err
 }
 
 func (f *Frame) date(column int, field string) (time.Time, error) {
-	return parseDate(field, f.o.Dates[f.columns[column].Name])
+	return parseDate(field, f.options.Dates[f.columns[column].Name])
 }
 
 // labels returns a function that stores fields in l, and one to call after the last.
@@ -207,7 +207,7 @@ func (f *Frame) labels(l *Labels) (set func(row int, field string) error, done f
 	codes, known := slice.([]int32), map[string]int32{}
 	names := []string{}
 	set = func(row int, field string) error {
-		if f.o.isMissing(field) {
+		if f.options.isMissing(field) {
 			codes[row] = -1
 			return nil
 		}

@@ -12,18 +12,18 @@ import (
 	"github.com/tensorken/tensorken/internal/shape"
 )
 
-// separators are the candidates of findComma, with their names in messages.
+// separators are the candidates of findSeparator, with their names in messages.
 var separators = []struct {
 	comma rune
 	name  string
 }{{',', `","`}, {';', `";"`}, {'\t', "a tab"}}
 
-// sampleSize is the number of records that findComma tries a separator on.
+// sampleSize is the number of records that findSeparator tries a separator on.
 const sampleSize = 100
 
-// findComma returns the separator of the text: the only candidate that splits the first record,
+// findSeparator returns the separator of the text: the only candidate that splits the first record,
 // or else the only one that splits it and gives all records the same number of fields.
-func (f *Frame) findComma() (rune, error) {
+func (f *Frame) findSeparator() (rune, error) {
 	type candidate struct {
 		comma   rune
 		text    string
@@ -31,7 +31,7 @@ func (f *Frame) findComma() (rune, error) {
 	}
 	var found []candidate
 	for _, sep := range separators {
-		if sep.comma == f.o.Decimal || sep.comma == f.o.Comment {
+		if sep.comma == f.options.Decimal || sep.comma == f.options.Comment {
 			continue
 		}
 		if width, regular := f.trySeparator(sep.comma); width > 1 {
@@ -47,7 +47,7 @@ func (f *Frame) findComma() (rune, error) {
 	case 1:
 		return found[0].comma, nil
 	}
-	return 0, fmt.Errorf("line %d is divided by %s and by %s: say which by Comma, and if the comma is before decimals by Decimal",
+	return 0, fmt.Errorf("line %d is divided by %s and by %s: set Options.Comma to the separator, and Options.Decimal to ',' if numbers have a decimal comma",
 		f.firstLine, found[0].text, found[1].text)
 }
 
@@ -70,12 +70,12 @@ func (f *Frame) trySeparator(comma rune) (width int, regular bool) {
 	return width, regular
 }
 
-// examine finds the separator, the columns with their kinds, and whether the first record is a
+// inferSchema finds the separator, the columns with their kinds, and whether the first record is a
 // header. It reads the whole text.
-func (f *Frame) examine() error {
-	if f.comma = f.o.Comma; f.comma == 0 {
+func (f *Frame) inferSchema() error {
+	if f.comma = f.options.Comma; f.comma == 0 {
 		var err error
-		if f.comma, err = f.findComma(); err != nil {
+		if f.comma, err = f.findSeparator(); err != nil {
 			return err
 		}
 	}
@@ -94,7 +94,7 @@ func (f *Frame) examine() error {
 		if err := f.addRow(f.firstLine, first); err != nil {
 			return err
 		}
-		f.kept.moveToStart(len(first))
+		f.kept.moveToStart(len(first)) // the first record is added last
 		f.rows++
 	}
 	return f.nameColumns(first)
@@ -113,7 +113,7 @@ func (f *Frame) readFirst(s *scanner) ([]string, error) {
 	if err := hostmem.Check(len(fields), 128); err != nil {
 		return nil, fmt.Errorf("line %d: %w", line, err)
 	}
-	if n := len(f.o.Names); n > 0 && n != len(fields) {
+	if n := len(f.options.Names); n > 0 && n != len(fields) {
 		return nil, fmt.Errorf("line %d has %d fields, but there are %d Names", line, len(fields), n)
 	}
 	f.columns = make([]Info, len(fields))
@@ -127,19 +127,17 @@ func (f *Frame) readFirst(s *scanner) ([]string, error) {
 func (f *Frame) readOthers(s *scanner, first []string) error {
 	for s.maxFields = len(first); ; f.rows++ {
 		fields, line, err := s.next()
-		if err == io.EOF {
+		switch {
+		case err == io.EOF:
 			return nil
+		case err != nil && len(first) == 1 && len(fields) == s.maxFields: // a title or a remark
+			return fmt.Errorf("%w, as line %d has: leave that out by Skip or Comment if it is not data", err, f.firstLine)
+		case err != nil:
+			return err
+		case len(fields) < len(first):
+			return fmt.Errorf("line %d has %s, line %d has %d", line, shape.Count(len(fields), "field"), f.firstLine, len(first))
 		}
-		if err != nil && len(first) == 1 && len(fields) == s.maxFields { // a title or a remark
-			err = fmt.Errorf("%w, as line %d has: leave that out by Skip or Comment if it is no row", err, f.firstLine)
-		}
-		if err == nil && len(fields) < len(first) {
-			err = fmt.Errorf("line %d has %s, line %d has %d", line, shape.Count(len(fields), "field"), f.firstLine, len(first))
-		}
-		if err == nil {
-			err = f.addRow(line, fields)
-		}
-		if err != nil {
+		if err := f.addRow(line, fields); err != nil {
 			return err
 		}
 	}
@@ -156,57 +154,58 @@ func (f *Frame) addRow(line int, fields []string) error {
 		switch {
 		case allNumbers:
 			c.Kind = join(c.Kind, Float)
-		case f.o.isMissing(field):
+		case f.options.isMissing(field):
 			if c.Missing++; c.Missing == 1 || line < c.MissingLine {
 				c.MissingLine = line
 			}
 		case c.Kind != Text:
-			c.Kind = join(c.Kind, f.o.kindOf(field))
+			c.Kind = join(c.Kind, f.options.kindOf(field))
 		}
 	}
 	return nil
 }
 
-// isHeader reports whether the first record is a header, and sets the reason. A text above numbers
-// or dates speaks for a header, a number or date above others for data.
+// isHeader reports whether the first record is a header, and sets the reason. Without Options.Header
+// it decides by the kinds below each field: text above numbers or dates means a header; a number or
+// date above the same kind means data. If columns disagree or none tells, it is an error.
 func (f *Frame) isHeader(first []string) (bool, error) {
-	if f.o.Header != Found {
+	if f.options.Header != Found {
 		f.reason = "as the options say"
-		return f.o.Header == Present, nil
+		return f.options.Header == Present, nil
 	}
-	name, value := -1, -1 // the first columns that speak for a header and for data
+	headerColumn, dataColumn := -1, -1 // the first columns that tell of a header and of data
 	for i, field := range first {
-		if f.o.isMissing(field) {
+		if f.options.isMissing(field) {
 			continue
 		}
-		_, isOption := f.o.Dates[field] // the options name a column like this field
+		_, isOption := f.options.Dates[field] // the options name a column like this field
 		below := f.columns[i].Kind
-		switch kind := f.o.kindOf(field); {
+		switch kind := f.options.kindOf(field); {
 		case isOption || kind == Text && below != Text && below != empty:
-			if name < 0 {
-				name = i
+			if headerColumn < 0 {
+				headerColumn = i
 			}
 		case kind != Text && (join(kind, below) != Text || below == empty):
-			if value < 0 {
-				value = i
+			if dataColumn < 0 {
+				dataColumn = i
 			}
 		}
 	}
 	quote := func(i int) string { return fmt.Sprintf(`"%s" in column %d`, excerpt(first[i]), i+1) }
 	const say = "say by Header whether it has the names of the columns"
 	switch {
-	case name >= 0 && value >= 0:
+	case headerColumn >= 0 && dataColumn >= 0:
 		return false, fmt.Errorf(`line %d may be a header or data: %s is a name above other values, but %s is a value as those below it: %s, `+
-			`leave it out by Skip, or add what stands for a missing value to Missing`, f.firstLine, quote(name), quote(value), say)
-	case name >= 0:
-		f.reason = quote(name) + " is a name above other values"
+			`leave it out by Skip, or add what stands for a missing value to Missing`, f.firstLine, quote(headerColumn), quote(dataColumn), say)
+	case headerColumn >= 0:
+		f.reason = quote(headerColumn) + " is a name above other values"
 		return true, nil
-	case value >= 0:
-		f.reason = quote(value) + " is a value as those below it"
+	case dataColumn >= 0:
+		f.reason = quote(dataColumn) + " is a value as those below it"
 		return false, nil
 	}
 	hint := ""
-	if f.comma != ',' && f.o.Decimal == 0 && strings.Contains(f.text, ",") {
+	if f.comma != ',' && f.options.Decimal == 0 && strings.Contains(f.text, ",") {
 		hint = ", and Decimal if the comma is before decimals"
 	}
 	return false, fmt.Errorf(`line %d may be a header or data, as no column has numbers or dates: %s%s`, f.firstLine, say, hint)
@@ -215,7 +214,7 @@ func (f *Frame) isHeader(first []string) (bool, error) {
 // nameColumns names the columns by the options, by the first record if it is a header, or by number.
 // Then it applies Options.Dates.
 func (f *Frame) nameColumns(first []string) error {
-	names := f.o.Names
+	names := f.options.Names
 	if len(names) == 0 {
 		names = make([]string, len(first))
 		for i := range names {
@@ -237,7 +236,7 @@ func (f *Frame) nameColumns(first []string) error {
 			f.columns[i].Kind = Float
 		}
 	}
-	for _, n := range slices.Sorted(maps.Keys(f.o.Dates)) {
+	for _, n := range slices.Sorted(maps.Keys(f.options.Dates)) {
 		if i, ok := f.index[n]; ok {
 			f.columns[i].Kind = Date
 			continue

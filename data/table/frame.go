@@ -15,7 +15,7 @@ import (
 //
 // Its errors name line, column and value; for a frame of [Load], the file too.
 type Frame struct {
-	o         Options
+	options   Options
 	file      string // the file's name for errors, "" for a reader's text
 	text      string // without the lines of Options.Skip
 	firstLine int    // the line of the first record
@@ -66,18 +66,18 @@ func read(r io.Reader, size int, o Options) (*Frame, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &Frame{o: o, text: text, firstLine: o.Skip + 1}
+	f := &Frame{options: o, text: text, firstLine: o.Skip + 1}
 	for range o.Skip {
 		_, f.text, _ = strings.Cut(f.text, "\n")
 	}
-	return f, f.examine()
+	return f, f.inferSchema()
 }
 
 // scanner returns a scanner of the text.
 func (f *Frame) scanner(comma rune) *scanner {
-	s := &scanner{rest: f.text, line: f.o.Skip + 1, comma: string(comma), maxFields: maxColumns}
-	if f.o.Comment != 0 {
-		s.comment = string(f.o.Comment)
+	s := &scanner{rest: f.text, line: f.options.Skip + 1, comma: string(comma), maxFields: maxColumns}
+	if f.options.Comment != 0 {
+		s.comment = string(f.options.Comment)
 	}
 	return s
 }
@@ -88,7 +88,7 @@ func (f *Frame) each(visit func(row, line int, fields []string) error) error {
 	for row := -1; ; row++ {
 		fields, line, err := s.next()
 		if err != nil {
-			return nil // io.EOF, as examine has read all
+			return nil // io.EOF, as inferSchema has read all
 		}
 		if row < 0 {
 			if f.header {
@@ -136,7 +136,7 @@ func (f *Frame) String() string {
 // fail adds line, column and value to the error of a field.
 func (f *Frame) fail(line, column int, field string, err error) error {
 	where := fmt.Sprintf("line %d, column %d", line, column+1)
-	if f.header || len(f.o.Names) > 0 {
+	if f.header || len(f.options.Names) > 0 {
 		where += " (" + excerpt(f.columns[column].Name) + ")"
 	}
 	return f.named(fmt.Errorf(`%s: "%s" %w`, where, excerpt(field), err))

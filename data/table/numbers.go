@@ -16,10 +16,10 @@ func Numbers(r io.Reader) (names []string, rows tensor.Tensor, err error) {
 	if err != nil {
 		return nil, rows, err
 	}
-	f := &Frame{o: (&Options{Missing: []string{}}).checked("Numbers"), text: text, firstLine: 1}
-	kept := &numbers{o: &f.o}
+	f := &Frame{options: (&Options{Missing: []string{}}).checked("Numbers"), text: text, firstLine: 1}
+	kept := &numbers{o: &f.options}
 	f.kept = kept
-	if err := f.examine(); err != nil {
+	if err := f.inferSchema(); err != nil {
 		return nil, rows, err
 	}
 	for i, c := range f.columns {
@@ -37,7 +37,7 @@ func Numbers(r io.Reader) (names []string, rows tensor.Tensor, err error) {
 	return names, tensor.New(kept.rows, f.rows, len(f.columns)), nil
 }
 
-// numbers keeps the rows of a table while Frame.examine reads it, until a field is not a number.
+// numbers keeps the rows of a table while Frame.inferSchema reads it, until a field is not a number.
 type numbers struct {
 	o      *Options
 	rows   []float32
@@ -64,7 +64,7 @@ func (n *numbers) add(fields []string) (bool, error) {
 	return true, nil
 }
 
-// moveToStart moves the row that was added last to the start: Frame.examine adds the first record
+// moveToStart moves the row that was added last to the start: Frame.inferSchema adds the first record
 // last if it is not a header.
 func (n *numbers) moveToStart(width int) {
 	if n != nil && !n.failed {
