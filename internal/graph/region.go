@@ -16,8 +16,8 @@ type Region struct {
 	number uint32
 }
 
-// A node's marks have the number of its Region above regionShift other marks. So numbers repeat after
-// 2^(32-regionShift) regions.
+// The upper 24 bits of a node's marks are its region's number; the lower regionShift bits are other
+// marks. So numbers repeat after 2^24 regions.
 const regionShift = 8
 
 var (

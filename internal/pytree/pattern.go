@@ -59,11 +59,11 @@ func (b *builder) patternLayout(f reflect.StructField, names *pattern) *layout {
 // split is the inverse of a pattern: it returns the index of the element and the name of the
 // leaf within it. Both are "" if the name does not match.
 func (n *pattern) split(name string) (index, leaf string) {
-	name, endsRight := strings.CutSuffix(name, n.after)
+	name, hasAfter := strings.CutSuffix(name, n.after)
 	leaf = strings.TrimRight(name, "0123456789")
 	index = name[len(leaf):]
 	leaf, found := strings.CutSuffix(leaf, n.before)
-	if !endsRight || !found {
+	if !hasAfter || !found {
 		return "", ""
 	}
 	return index, leaf
@@ -81,7 +81,7 @@ func (p *layout) splitIndex(name string) (i int, leaf string, ok bool) {
 }
 
 // enterElement adds index i to the walker's name, or to its suffix for a pattern. It returns
-// the lengths that both had, to which the caller truncates them after the element.
+// the previous lengths; the caller truncates to them after the element.
 func (w *walker[L]) enterElement(p *layout, i int) (name, suffix int) {
 	name, suffix = len(w.name), len(w.suffix)
 	if p.names == nil {
