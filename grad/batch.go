@@ -16,22 +16,22 @@ type batchRule func(ints []int) []int
 var classBatchRules = map[ir.Class]batchRule{
 	ir.Alias:       sameInts,
 	ir.Elementwise: sameInts,
-	ir.Reduction:   nextAxes,
-	ir.Indexed:     nextFirst(1),
-	ir.Ordered:     nextAxes,
+	ir.Reduction:   shiftAxes,
+	ir.Indexed:     shiftFirst(1),
+	ir.Ordered:     shiftAxes,
 	ir.Hosted:      sameInts,
 }
 
 var batchRules = [ir.Ops]batchRule{
 	ir.Reshape:  sameInts,
-	ir.Permute:  func(order []int) []int { return append([]int{0}, nextAxes(order)...) },
+	ir.Permute:  func(order []int) []int { return append([]int{0}, shiftAxes(order)...) },
 	ir.Expand:   sameInts,
 	ir.Pad:      func(ints []int) []int { return append([]int{0, 0, 0}, ints...) },
 	ir.Crop:     func(ints []int) []int { return append([]int{0, 1}, ints...) },
-	ir.Flip:     nextAxes,
-	ir.Window:   nextFirst(2),
-	ir.Unwindow: nextFirst(2),
-	ir.Cat:      nextAxes,
+	ir.Flip:     shiftAxes,
+	ir.Window:   shiftFirst(2),
+	ir.Unwindow: shiftFirst(2),
+	ir.Cat:      shiftAxes,
 }
 
 // batchRuleOf returns the rule of an op, nil if it has none.
@@ -45,12 +45,12 @@ func batchRuleOf(op ir.Op) batchRule {
 // sameInts is the rule for attributes that are not axes.
 func sameInts(ints []int) []int { return ints }
 
-// nextAxes is the rule for attributes that are axes: each is the next one.
-func nextAxes(axes []int) []int { return mapped(axes, func(a int) int { return a + 1 }) }
+// shiftAxes is the rule for attributes that are axes: each moves up by one, past the batch axis.
+func shiftAxes(axes []int) []int { return mapped(axes, func(a int) int { return a + 1 }) }
 
-// nextFirst returns the rule for attributes of which the first n are axes.
-func nextFirst(n int) batchRule {
-	return func(ints []int) []int { return append(nextAxes(ints[:n]), ints[n:]...) }
+// shiftFirst returns the rule for attributes of which the first n are axes.
+func shiftFirst(n int) batchRule {
+	return func(ints []int) []int { return append(shiftAxes(ints[:n]), ints[n:]...) }
 }
 
 // overExamples applies f, a function of one example, to all examples of a batch of the given
@@ -70,6 +70,7 @@ func overExamples(size int, in []*graph.Node, batched []bool, f func([]*graph.No
 	}
 	results := f(args)
 	b := &batch{newReplay(recordWhole(scope, examples, results)), size}
+	// replay calls these in place of its own: how to find an operand, rebuild a call, and carry over derivatives.
 	b.operand, b.remake, b.differentiate = b.stacked, b.makeAll, b.differentiateAll
 	b.run(batches)
 	return mapped(results, func(n *graph.Node) *graph.Node {
@@ -96,7 +97,7 @@ func (b *batch) varies(n *graph.Node) bool {
 // that the examples share.
 func (b *batch) stacked(n *graph.Node) *graph.Node {
 	if i, ok := b.tape.index.Get(n); ok {
-		return b.of[i]
+		return b.replacements[i]
 	}
 	return repeat(n, b.size)
 }
@@ -141,8 +142,8 @@ func (b *batch) kernelAll(c *call, src []*graph.Node) *graph.Node {
 	return n
 }
 
-// gatherAll gathers, for all examples at once, from a tensor that they share. Their indices
-// become longer along the gathered axis: if the tensor were repeated, so would its cotangent.
+// gatherAll gathers all examples from a shared tensor by one Gather: it joins the examples' indices
+// along the gathered axis. Repeating the tensor would make its cotangent size times as large.
 func gatherAll(c *call, indices *graph.Node) *graph.Node {
 	axis := c.Ints[0]
 	joined := slices.Clone(indices.Shape[1:])
@@ -153,13 +154,13 @@ func gatherAll(c *call, indices *graph.Node) *graph.Node {
 	return moveAxis(graph.Reshape(n, indices.Shape), axis, 0)
 }
 
-// differentiateAll sets the derivatives of all, a custom call for all examples, from the
-// derivatives of one, the call for one example.
-func (b *batch) differentiateAll(all, one *graph.CustomCall) {
-	numArgs, numPrimals, size := len(one.Args), len(one.Args)+len(one.Outs), b.size
+// differentiateAll sets the derivatives of batched, a custom call for all examples, from the
+// derivatives of single, the call for one example.
+func (b *batch) differentiateAll(batched, single *graph.CustomCall) {
+	numArgs, numPrimals, size := len(single.Args), len(single.Args)+len(single.Outs), b.size
 	varies := make([]bool, numPrimals) // by argument, then by result
 	for i := range varies {
-		varies[i] = i >= numArgs || b.varies(one.Args[i])
+		varies[i] = i >= numArgs || b.varies(single.Args[i])
 	}
 	// overAll calls a rule for all examples. vectors are its cotangents or tangents.
 	overAll := func(rule graph.CustomRule, args, outs, vectors []*graph.Node, vectorVaries []bool) []*graph.Node {
@@ -168,8 +169,8 @@ func (b *batch) differentiateAll(all, one *graph.CustomCall) {
 			return rule(in[:numArgs], in[numArgs:numPrimals], in[numPrimals:])
 		})
 	}
-	all.VJP = func(args, outs, cts []*graph.Node) []*graph.Node {
-		argCts := overAll(one.VJP, args, outs, cts, varies[numArgs:])
+	batched.VJP = func(args, outs, cts []*graph.Node) []*graph.Node {
+		argCts := overAll(single.VJP, args, outs, cts, varies[numArgs:])
 		for i, ct := range argCts {
 			if ct != nil && !varies[i] { // all examples share the argument
 				ct = graph.Reduce(ir.Sum, ct, []int{0})
@@ -178,7 +179,7 @@ func (b *batch) differentiateAll(all, one *graph.CustomCall) {
 		}
 		return argCts
 	}
-	all.JVP = func(args, outs, tangents []*graph.Node) []*graph.Node {
-		return overAll(one.JVP, args, outs, tangents, varies[:numArgs])
+	batched.JVP = func(args, outs, tangents []*graph.Node) []*graph.Node {
+		return overAll(single.JVP, args, outs, tangents, varies[:numArgs])
 	}
 }

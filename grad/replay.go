@@ -7,12 +7,12 @@ import (
 
 // A replay makes the nodes of a tape once more, from other arguments.
 type replay struct {
-	tape      *tape
-	level     int32                       // is added to their RematLevel
-	of        []*graph.Node               // the replacements of the tape's calls
-	captured  map[*graph.Node]*graph.Node // the replacements of other nodes
-	customs   map[*graph.CustomCall]*graph.CustomCall
-	coOutputs map[*graph.CoOutputs]*graph.CoOutputs
+	tape         *tape
+	level        int32                       // is added to their RematLevel
+	replacements []*graph.Node               // of the tape's calls
+	captured     map[*graph.Node]*graph.Node // the replacements of other nodes
+	customs      map[*graph.CustomCall]*graph.CustomCall
+	coOutputs    map[*graph.CoOutputs]*graph.CoOutputs
 
 	// operand returns the replacement of a node that is an operand.
 	operand func(*graph.Node) *graph.Node
@@ -24,18 +24,18 @@ type replay struct {
 
 func newReplay(t *tape) *replay {
 	return &replay{
-		tape:      t,
-		of:        make([]*graph.Node, len(t.calls)),
-		customs:   map[*graph.CustomCall]*graph.CustomCall{},
-		coOutputs: map[*graph.CoOutputs]*graph.CoOutputs{},
+		tape:         t,
+		replacements: make([]*graph.Node, len(t.calls)),
+		customs:      map[*graph.CustomCall]*graph.CustomCall{},
+		coOutputs:    map[*graph.CoOutputs]*graph.CoOutputs{},
 	}
 }
 
 // run makes the nodes.
 func (r *replay) run(args []*graph.Node) {
-	copy(r.of, args)
-	for i := r.tape.args; i < len(r.of); i++ {
-		r.of[i] = r.make(&r.tape.calls[i])
+	copy(r.replacements, args)
+	for i := r.tape.args; i < len(r.replacements); i++ {
+		r.replacements[i] = r.make(&r.tape.calls[i])
 	}
 	for old, c := range r.coOutputs {
 		c.Nodes = r.all(old.Nodes)
@@ -60,7 +60,7 @@ func (r *replay) make(c *call) *graph.Node {
 // may be an example of a batch around this replay, which becomes all of them there.
 func (r *replay) find(n *graph.Node) *graph.Node {
 	if i, ok := r.tape.index.Get(n); ok {
-		return r.of[i]
+		return r.replacements[i]
 	}
 	if m := r.captured[n]; m != nil {
 		return m
