@@ -42,8 +42,8 @@ func FromBytes(d DType, lengths []int, b []byte) Tensor {
 	return newStored(d, s, b)
 }
 
-// FromBlocks returns a tensor of float32 elements that stay stored in a format. Its last axis has whole
-// blocks. FromBlocks takes b without a copy: do not change it afterwards.
+// FromBlocks returns a tensor of float32 elements stored in a quantized block format. The length of
+// the last axis must be a multiple of the block length. FromBlocks takes b without a copy: do not change it afterwards.
 func (internal) FromBlocks(_ graph.Token, op string, format ir.DType, lengths []int, b []byte) Tensor {
 	s := slices.Clone(lengths)
 	checkShape(op, s)
@@ -57,7 +57,7 @@ func (internal) FromBlocks(_ graph.Token, op string, format ir.DType, lengths []
 	return Tensor{n: graph.Buffer(ir.Float32, s, &graph.Value{Store: storage.FromBlocks(format, b), Strides: shape.RowMajor(s)})}
 }
 
-// MoveRows returns f of t. If t is stored in a format, f gets its rows as bytes and may only move them.
+// MoveRows applies f, which may only reorder rows, to t. Quantized rows are passed as bytes.
 func (i internal) MoveRows(token graph.Token, op string, t Tensor, f func(Tensor) Tensor) Tensor {
 	format, b := storage.Blocks(t.n)
 	if b == nil {

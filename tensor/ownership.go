@@ -32,18 +32,19 @@ func (internal) Donate(_ graph.Token, op, help string, ts ...Tensor) {
 	storage.Donate(validNodes(ts), gone(op, help))
 }
 
-// DonateRecorded donates those nodes that a recorded step replaces and that Step, or an earlier call,
-// has made.
+// DonateRecorded donates the old state that a recorded step replaces. It skips tensors that the user
+// made: only memory made by Step or by an earlier call of the recorded step is given away.
 func (internal) DonateRecorded(_ graph.Token, op, help string, ns []*graph.Node) {
 	e := gone(op, help)
 	e.Replaced = true
 	storage.Donate(ns, e)
 }
 
-// FreeReplaced frees, on behalf of op, the memory of tensors that Step or a recorded step has made. It
-// spares memory that the tensors in live use as well.
+// FreeReplaced frees, on behalf of op, the memory of those tensors that Step or a recorded step has
+// made, except memory that tensors in live share.
 func (internal) FreeReplaced(_ graph.Token, op, help string, ts, live []Tensor) {
-	storage.DonateReplaced(validNodes(ts), validNodes(live), gone(op, help))(false)
+	end := storage.DonateReplaced(validNodes(ts), validNodes(live), gone(op, help))
+	end(false) // nothing failed: free them now
 }
 
 // Outlive lets tensors outlive the Scopes that they were made in.
@@ -87,9 +88,9 @@ func Scope[T any](f func() T) T {
 	region := graph.EnterRegion()
 	var results []*graph.Node
 	defer func() {
-		region.Leave()
+		region.Leave() // first: from here on the goroutine makes nothing in the region
 		storage.EndRegion(region, results, escaped)
-		region.Release()
+		region.Release() // last: another goroutine may take the region at once
 	}()
 	result := f()
 	switch x := any(result).(type) {
