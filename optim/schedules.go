@@ -10,7 +10,8 @@ import (
 	"github.com/tensorken/tensorken/tensor"
 )
 
-// StepDecay returns a schedule that multiplies the rate by factor after every so many steps.
+// StepDecay returns a schedule that multiplies the rate by factor at the steps every, 2·every,
+// 3·every and so on.
 func StepDecay(every int, factor float64) func(step int) float64 {
 	checkSteps("StepDecay", every)
 	must("StepDecay", "the factor", factor, limits.NotNegative)
@@ -49,7 +50,8 @@ func Constant(steps int, factor float64) func(step int) float64 {
 }
 
 // Rise returns a schedule that rises linearly from start to 1 in the given number of
-// steps. After them it follows then, counted from 0; a nil then stays at 1.
+// steps. From there it follows the schedule then, whose steps count from 0; if
+// then is nil, the rate stays at 1.
 //
 // Rise(1/n, n, then) differs from [Warmup](n, then) by one step: it reaches 1 at step n,
 // as PyTorch's LinearLR does, and Warmup at step n-1.
@@ -59,8 +61,8 @@ func Rise(start float64, steps int, then func(step int) float64) func(step int) 
 	return Sequence(func(step int) float64 { return start + (1-start)*progress(step, steps) }, steps, then)
 }
 
-// Sequence returns a schedule that follows first for the given number of steps, and
-// then the other one, counted from 0; a nil then stays at 1.
+// Sequence returns a schedule that follows first for the given number of steps. From there
+// it follows then, whose steps count from 0; if then is nil, the rate stays at 1.
 func Sequence(first func(step int) float64, steps int, then func(step int) float64) func(step int) float64 {
 	must("Sequence", "the number of steps", float64(steps), limits.NotNegative)
 	if first == nil {

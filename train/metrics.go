@@ -27,8 +27,9 @@ func MAE(pred, target tensor.Tensor) tensor.Tensor {
 func R2(pred, target tensor.Tensor) tensor.Tensor {
 	checkAlike("R2", pred, target)
 	constant := target.Max().Eq(target.Min())
+	// It squares a ratio of norms: sums of squares may overflow or underflow where their ratio does not.
 	deviation := target.Sub(target.Mean()).NormP(2)
-	unexplained := target.Sub(pred).NormP(2).Div(tensor.Where(constant, 1, deviation)) // a part of deviation
+	unexplained := target.Sub(pred).NormP(2).Div(tensor.Where(constant, 1, deviation)) // as a part of deviation
 	perfect := target.Eq(pred).All().Cast(unexplained.DType())
 	return tensor.Where(constant, perfect, unexplained.Square().Neg().Add(1))
 }
