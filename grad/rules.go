@@ -12,6 +12,7 @@ type call struct {
 	src    []*graph.Node
 	custom *graph.CustomResult // of a CallResult
 	active bool                // the result has a derivative by an argument of the tape
+	flows  bool                // and not through StopGradients alone
 }
 
 // A rule says how an operation is differentiated, in one of two ways that both

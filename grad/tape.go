@@ -27,7 +27,8 @@ func newTape(args []*graph.Node) *tape {
 	t := tapes.Get().(*tape)
 	t.args = len(args)
 	for _, a := range args {
-		t.add(a, a.Src()).active = a.DType.IsFloat()
+		c := t.add(a, a.Src())
+		c.active, c.flows = a.DType.IsFloat(), a.DType.IsFloat()
 	}
 	return t
 }
@@ -81,13 +82,15 @@ func (t *tape) walk(scope *graph.Scope, roots []*graph.Node, operands func(*grap
 		return operands(n), true
 	}, func(n *graph.Node, src graph.Operands) {
 		c := t.add(n, src)
-		c.active = hasDerivative(n) && n.DType.IsFloat() && slices.ContainsFunc(c.src, t.isActive)
+		flows := n.DType.IsFloat() && slices.ContainsFunc(c.src, t.isFlowing)
+		switch {
+		case graph.KernelOf(n) != nil: // its rule refuses, which no stopped derivative may meet
+			c.active = flows
+		case ir.Table[n.Op].Diff != ir.Zero:
+			c.active = n.DType.IsFloat() && slices.ContainsFunc(c.src, t.isActive)
+		}
+		c.flows = c.active && flows && n.Op != ir.StopGradient
 	})
-}
-
-// hasDerivative reports whether an operation has a rule for its derivative, or one that refuses.
-func hasDerivative(n *graph.Node) bool {
-	return ir.Table[n.Op].Diff != ir.Zero && n.Op != ir.StopGradient || graph.KernelOf(n) != nil
 }
 
 // add appends a call, which is not active.
@@ -103,6 +106,12 @@ func (t *tape) add(n *graph.Node, src graph.Operands) *call {
 	t.src = src.Append(t.src)
 	t.calls = append(t.calls, call{Node: n, src: t.src[first:len(t.src):len(t.src)], custom: custom})
 	return &t.calls[len(t.calls)-1]
+}
+
+// isFlowing reports whether a derivative by an argument flows through a node.
+func (t *tape) isFlowing(n *graph.Node) bool {
+	i, ok := t.index.Get(n)
+	return ok && t.calls[i].flows
 }
 
 func (t *tape) isActive(n *graph.Node) bool {
