@@ -162,7 +162,7 @@ func ggufConvertCommand() *cobra.Command {
   OUT.safetensors  the names of a GGUF file, blocks decoded to --type, f32 if it is not given
   OUT              of a GGUF file: a folder with config.json and model.safetensors
 
---type is that of all matrices in a GGUF file, or of all floating-point tensors elsewhere.
+--type is the new type: in a GGUF file of all matrices, elsewhere of all floating-point tensors.
 To quantise by llama.cpp's mixes of types, see tensorken gguf quantise.`,
 		Args: cobra.ExactArgs(2),
 		RunE: func(c *cobra.Command, args []string) (err error) {

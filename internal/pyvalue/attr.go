@@ -102,7 +102,7 @@ func (s *Run) char(text string, i int64) any {
 	return text[:size]
 }
 
-// Attribute is Python's getattr in the sandbox, nil if there is no such attribute.
+// Attribute returns an attribute, as getattr does in Jinja's sandbox, or nil if the value lacks it.
 func (s *Run) Attribute(of any, name string) any {
 	if strings.HasPrefix(name, "__") && strings.HasSuffix(name, "__") && len(name) > 4 {
 		if _, ok := of.(*Namespace); !ok {

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// An Error says what is wrong with a template or its variables.
+// An Error is a fault of a template or of its variables.
 type Error struct {
 	Kind    string // the Python exception that Jinja raises, or "LimitError"
 	Message string

@@ -58,17 +58,23 @@ const (
 // place gives instructions their place in scratch. It returns the words of a part.
 func (x *parts) place(a *attention) (words int) {
 	x.first = make([]int, len(a.Nest.Body))
-	for _, i := range slices.Concat([]int{a.Max}, a.Sums) {
-		if i >= 0 {
-			x.first[i] = words
-			words += x.rows
-		}
+	for _, i := range a.rowReductions() {
+		x.first[i] = words
+		words += x.rows
 	}
 	for _, q := range a.outputs {
 		x.first[q.Sum] = words
 		words += x.rows * q.Cols.N
 	}
 	return words
+}
+
+// rowReductions lists the reductions of a row: its maximum, if there is one, and its sums.
+func (a *attention) rowReductions() []int {
+	if a.Max < 0 {
+		return a.Sums
+	}
+	return slices.Concat([]int{a.Max}, a.Sums)
 }
 
 // jobs returns the number of the workgroup's block of rows, of so many.
@@ -102,10 +108,8 @@ func (a *attention) within(first, full, end *shader.Expr) (load, from, until, to
 func (a *attention) storePart(end *build.Scope, g, r int) {
 	row := a.partRow(a.parts.number, end.Rank(a.Nest.List(ir.Batch, ir.M)).Lane(0))
 	once := end.When(build.All(a.tx.Eq(0), end.Condition(0)))
-	for _, i := range slices.Concat([]int{a.Max}, a.Sums) {
-		if i >= 0 {
-			a.p.StoreScratch(once, a.parts.scratch, a.parts.first[i], row, end.Values[i][0])
-		}
+	for _, i := range a.rowReductions() {
+		a.p.StoreScratch(once, a.parts.scratch, a.parts.first[i], row, end.Values[i][0])
 	}
 	once.End()
 	for _, q := range a.outputs {

@@ -143,8 +143,8 @@ func (w *decoder) half(offset int) vec {
 // codes returns bytes as integers, one in each lane.
 func (w *decoder) codes(m operand.Mem) vec { return w.v("VPMOVZXBD", m) }
 
-// nibbles puts the numbers of codes in n bytes from an offset on: from number i on those of the low
-// halves, after them those of the high ones.
+// nibbles decodes n bytes from an offset on: their low halves into the numbers from i on, their high
+// halves into the numbers after these.
 func (w *decoder) nibbles(offset, n, i int, low, high func(codes vec) vec) {
 	for k := 0; k < n; k += w.lanes {
 		q := w.codes(w.at(offset + k))
