@@ -147,6 +147,9 @@ func TestKernelMisuse(t *testing.T) {
 			grad.Vmap(func(x tensor.Tensor) tensor.Tensor { return k.Call(x) })(x)
 		}},
 		{"it has 2 operands and names for 1", func() { squared.Call(x, x) }},
+		{`"x y" is no name`, func() { tensor.Kernel{Operands: []string{"x y"}, Go: squared.Go}.Call(x) }},
+		{`"out" is no name`, func() { tensor.Kernel{Operands: []string{"out"}, Go: squared.Go}.Call(x) }},
+		{`"a" is no name for operand 2`, func() { tensor.Kernel{Operands: []string{"a", "a"}, Go: squared.Go}.Call(x, x) }},
 		{"no text", func() { tensor.Kernel{Name: "square", Operands: []string{"x"}}.Call(x) }},
 		{"a grid of [0 1 1]", func() { with(func(k *tensor.Kernel) { k.Grid = [3]int{0, 1, 1} }).Call(x) }},
 		{"absent", func() { squared.Call(tensor.Tensor{}) }},

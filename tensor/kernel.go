@@ -77,6 +77,11 @@ func (k Kernel) Call(operands ...Tensor) Tensor {
 	if k.Go == nil && k.WGSL == "" && k.PTX == "" {
 		fail(op, "it has no text: set Go, WGSL or PTX")
 	}
+	for i, name := range k.Operands {
+		if !isWord(name) || slices.Contains(k.Operands[:i], name) || slices.Contains([]string{"out", "threads", "n", "main"}, name) {
+			fail(op, fmt.Sprintf("%q is no name for operand %d: it must be an identifier that no other operand has, and not out, threads, n or main", name, i+1))
+		}
+	}
 	src := nodes(op, operands)
 	var args []ir.Arg
 	for i, n := range src {
@@ -110,6 +115,12 @@ func (k Kernel) Call(operands ...Tensor) Tensor {
 		f.Kernel.Batch = func(src []*graph.Node) *graph.Node { return k.Batch(tensorsOf(src)...).node(op) }
 	}
 	return Tensor{n: graph.KernelCall(f, k.DType, slices.Clone(k.Shape), src...)}
+}
+
+// isWord reports whether a name is an identifier of ASCII letters, as WGSL and Go have it.
+func isWord(name string) bool {
+	const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+	return strings.Trim(name, letters+"0123456789_") == "" && strings.IndexAny(name, letters) == 0
 }
 
 // run is Go as a function of package graph's arrays.

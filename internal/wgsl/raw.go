@@ -2,7 +2,9 @@ package wgsl
 
 import (
 	"fmt"
+	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/tensorken/tensorken/driver"
 	"github.com/tensorken/tensorken/internal/shader"
@@ -13,8 +15,8 @@ import (
 // threads and n, so that the lines of the user's text stay theirs. Devices without validation may
 // not survive a module that does not fit the bindings, so those that a search finds are errors.
 func Raw(k *ir.RawKernel, p *shader.Pass) (string, error) {
-	for text, wanted := range map[string]bool{"@workgroup_size(threads)": true, "fn main(": true, "@group": false, "@binding": false, "override ": false} {
-		if strings.Contains(k.Text, text) != wanted {
+	for text, wanted := range map[string]bool{"@workgroup_size(threads)": true, "fn main(": true, "@group": false, "@binding": false} {
+		if strings.Contains(k.Text, text) != wanted || slices.Contains(strings.FieldsFunc(k.Text, notInWord), "override") {
 			return "", fmt.Errorf("%w: the WGSL must have @workgroup_size(threads) and fn main(, and neither @group and @binding, which the library adds, nor override", driver.ErrSource)
 		}
 	}
@@ -34,6 +36,8 @@ func Raw(k *ir.RawKernel, p *shader.Pass) (string, error) {
 	fmt.Fprintf(&b, "\nconst threads = %du;\nconst n = %du;\n", k.Threads, k.Result().Len)
 	return b.String(), nil
 }
+
+func notInWord(r rune) bool { return r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r) }
 
 // rawTypes are the types of elements that take a word.
 var rawTypes = map[ir.DType]string{ir.Float32: "f32", ir.Int32: "i32", ir.Uint32: "u32"}
