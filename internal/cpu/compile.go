@@ -8,18 +8,6 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// A space is a kernel's iteration space and how it is cut.
-type space struct {
-	*loopnest.Nest
-	tune   *tuning
-	limits []axisLimit
-}
-
-// with returns the space with another kernel over the same axes.
-func (s *space) with(k *ir.Kernel) *space {
-	return &space{&loopnest.Nest{Kernel: k, Rank: s.Rank}, s.tune, s.limits}
-}
-
 // routines has the constructor of each routine's runner.
 var routines = [ir.Ops]func(s *space) runner{
 	ir.Scatter: func(s *space) runner { return newScatter(s) },
@@ -57,39 +45,4 @@ func newSums(s *space) (r runner, extra int) {
 		}
 	}
 	return newReduction(s)
-}
-
-// work estimates the additions that stores take: each instruction counts once for each
-// point that it varies over or reduces.
-func (s *space) work(stores []int) int {
-	work := 0
-	for i, needed := range s.Needs(stores, nil) {
-		if !needed {
-			continue
-		}
-		in := &s.Body[i]
-		n := ir.Table[in.Op].Cost
-		for a, axis := range s.Axes {
-			if (in.Domain | in.Axes).Has(a) {
-				n *= axis.Len
-			}
-		}
-		work += n
-	}
-	return work
-}
-
-// extents lists, for each axis, the greatest length of a box of the tilings: 1 for axes
-// that are in none of them.
-func (s *space) extents(ts ...*tiling) []int {
-	n := make([]int, len(s.Axes))
-	for i := range n {
-		n[i] = 1
-	}
-	for _, t := range ts {
-		for i, a := range t.axes {
-			n[a] = t.box[i]
-		}
-	}
-	return n
 }

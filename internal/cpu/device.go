@@ -6,11 +6,9 @@
 package cpu
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"runtime"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -32,36 +30,23 @@ type Options struct {
 }
 
 type device struct {
-	limit   int // bytes
-	tune    tuning
-	held    atomic.Int64 // bytes
-	closed  atomic.Bool
-	threads int
-	helpers []*worker // whose goroutines join the calls of Run
-
-	mu          sync.Mutex // guards idle
-	released    sync.Cond
-	idle        []*executor // the one used last is the last
-	concurrency concurrency
+	pool
+	limit int          // bytes
+	held  atomic.Int64 // bytes
 }
 
 // New returns a device that runs kernels on the host.
 func New(o Options) driver.Device {
-	d := &device{limit: o.Memory, threads: o.Threads, tune: defaultTuning}
+	d := &device{limit: o.Memory}
+	d.tune = defaultTuning
 	d.tune.panel = simd.Cache() / 4
 	if d.limit <= 0 {
 		d.limit, _ = hostmem.Limit() // 0 on failure, which refuses all buffers
 	}
-	if d.threads <= 0 {
-		d.threads = runtime.GOMAXPROCS(0)
+	if o.Threads <= 0 {
+		o.Threads = runtime.GOMAXPROCS(0)
 	}
-	d.released.L = &d.mu
-	for range d.threads {
-		d.idle = append(d.idle, &executor{device: d})
-	}
-	for range d.threads - 1 {
-		d.helpers = append(d.helpers, &worker{number: len(d.helpers) + 1})
-	}
+	d.start(o.Threads)
 	return d
 }
 
@@ -70,8 +55,6 @@ func (d *device) Name() string { return "cpu" }
 func (d *device) Limits() driver.Limits {
 	return driver.Limits{Types: ir.DTypes, Bindings: math.MaxInt32, Shares: true, Concurrent: true, Blocks: true}
 }
-
-var errClosed = errors.New("cpu: device is closed")
 
 func (d *device) Upload(dst driver.Buffer, offset int, src []byte) error {
 	to, err := d.span(dst, offset, len(src))
@@ -94,11 +77,7 @@ func (d *device) Sync() error {
 
 // Close makes later calls fail. Runs under way end as usual.
 func (d *device) Close() error {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.closed.Store(true)
-	d.idle = nil
-	d.released.Broadcast()
+	d.close()
 	return nil
 }
 
@@ -139,7 +118,7 @@ func (d *device) run(calls []driver.Call, done func(i int)) error {
 		if !ok {
 			return fmt.Errorf("cpu: call %d: a program of another device", i)
 		}
-		if err := x.call(p, calls[i].Args); err != nil {
+		if err := d.call(x, p, calls[i].Args); err != nil {
 			return err
 		}
 		done(i)

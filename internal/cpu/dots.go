@@ -38,7 +38,8 @@ func newDots(s *space) *pointwiseRunner {
 	kept := s.Roles(ir.Parallel, ir.Batch, ir.M, ir.N)
 	var left, right ir.AxisSet // kept axes of the factors
 	halves := false
-	k, products := *s.Kernel, map[int]int{}
+	k, products := *s.Kernel, map[int]emitter{}
+	var factors []int // the right ones
 	k.Body = slices.Clone(k.Body)
 	for i := range s.Body {
 		if s.Body[i].Op.Class() != ir.Reduction {
@@ -52,7 +53,8 @@ func newDots(s *space) *pointwiseRunner {
 		if len(products) > 0 && (l != left || r != right) || l|r != kept {
 			return nil
 		}
-		left, right, products[i] = l, r, y
+		left, right, factors = l, r, append(factors, y)
+		products[i] = func(a *assembler, i int) int { return emitDots(a, i, y) }
 		halves = halves || !s.plain(y)
 		k.Body[i].Src = []int{x}
 	}
@@ -66,7 +68,7 @@ func newDots(s *space) *pointwiseRunner {
 	}
 	limit := min(max(n/32, dotWork/(m*depth), 16), s.tune.maxBlock/2)
 	w := &pointwiseRunner{tiles: tilings{newTiling(s, list(left&right), 1, 1), newTiling(s, cols, limit, limit)}}
-	for _, y := range products {
+	for _, y := range factors {
 		if _, ok := w.tiles[1].stride(s.Body[y].View.Coef); !ok || len(s.limits) > 0 && len(w.tiles[1].longAxes()) > 1 {
 			return nil
 		}
@@ -78,7 +80,7 @@ func newDots(s *space) *pointwiseRunner {
 	}
 	lanes := slices.Concat(rows, w.tiles[1].longAxes(), deep)
 	stores := s.Stores(0, false)
-	w.program = assemble(s.with(&k), schedule{lanes: lanes, extent: extent, roots: stores, products: products}).program
+	w.program = assemble(s.with(&k), schedule{lanes: lanes, extent: extent, roots: stores, emitters: products}).program
 	w.program.wholeAxes = whole
 	w.work = s.work(stores)
 	w.blocksPerTask = s.tune.grain(w.tiles.count(), w.work)
@@ -136,14 +138,13 @@ type dotProduct struct {
 	typ                ir.DType
 	arg                int
 	blocks             simd.Blocks // of a format
-	raw                int         // scratch for decoded parts of columns
 	stride             int         // between columns, in elements
 	from               int         // bytes of an element of the left factor
 	rows, cols, depths int         // indices of sets of lanes
 }
 
-// dotProduct emits sum i, whose operand is the left factor, with instruction y as the right one.
-func (a *assembler) dotProduct(i, y int) int {
+// emitDots emits sum i, whose operand is the left factor, with instruction y as the right one.
+func emitDots(a *assembler, i, y int) int {
 	sum, in := &a.space.Body[i], &a.space.Body[y]
 	typ := a.space.Args[in.Arg].DType
 	p := &dotProduct{affine: a.affine(in.View.Off, in.View.Coef, 0), typ: typ, arg: in.Arg, from: in.Type.Size()}
@@ -160,13 +161,16 @@ func (a *assembler) dotProduct(i, y int) int {
 	}
 	p.rows, p.cols, p.depths = a.setIndex(sum.Domain&lanes&^cols), a.setIndex(cols), a.setIndex(deep)
 	x := a.widen(a.body[sum.Src[0]], sum.Domain&^cols|deep)
-	return a.emit(op{do: doDots, dots: p, src: [4]int{x, -1, -1, -1}}, sum.Type, sum.Domain)
+	s := op{do: p.run, src: [4]int{x, -1, -1, -1}}
+	if p.blocks.Decode != nil {
+		s.extra = decodedColumns * dotPart * 4
+	}
+	return a.emit(s, sum.Type, sum.Domain)
 }
 
-// doDots computes a block of sums. Where several passes over the columns are needed, these stay in
+// run computes a block of sums. Where several passes over the columns are needed, these stay in
 // the cache.
-func doDots(f *activation, s *op) {
-	p := s.dots
+func (p *dotProduct) run(f *activation, s *op) {
 	c, a, b := f.out(s), f.reg[s.src[0]], unsafe.Add(f.bind[p.arg].p, p.typ.Bytes(p.pos(f)))
 	m, n, k := f.count[p.rows], f.count[p.cols], f.count[p.depths]
 	if k == 0 {
@@ -174,7 +178,7 @@ func doDots(f *activation, s *op) {
 	}
 	rows, cols, part := even(m, p.Rows, 1), n, even(k, dotPart, 16)
 	if p.blocks.Decode != nil {
-		p.decodeColumns(f, c, a, b, m, n, k, rows)
+		p.decodeColumns(unsafe.Add(f.mem, s.raw), c, a, b, m, n, k, rows)
 		return
 	}
 	if rows < m {
@@ -193,10 +197,9 @@ func doDots(f *activation, s *op) {
 // decodedColumns is the number of columns of which parts are decoded at a time.
 const decodedColumns = 4
 
-// decodeColumns is doDots of columns in a format: parts of a few are decoded to the first-level cache, or
+// decodeColumns is run for columns in a format: parts of a few are decoded to scratch, in the first-level cache, or
 // multiplied as they are decoded if there is one row.
-func (p *dotProduct) decodeColumns(f *activation, c, a, b unsafe.Pointer, m, n, k, rows int) {
-	to := unsafe.Add(f.mem, p.raw)
+func (p *dotProduct) decodeColumns(to, c, a, b unsafe.Pointer, m, n, k, rows int) {
 	if m == 1 && p.blocks.Dot != nil && n > 0 {
 		cols := n
 		if k > dotPart {

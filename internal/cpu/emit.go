@@ -13,15 +13,15 @@ type emitter func(a *assembler, i int) int
 
 // emitterOf returns the emitter of an op, nil if kernels have no such op.
 func emitterOf(op ir.Op) emitter {
-	if e := emitters[op]; e != nil || op.Class() != ir.Elementwise {
+	if e := emitterTable[op]; e != nil || op.Class() != ir.Elementwise {
 		return e
 	}
 	return byArity[ir.Table[op].Arity]
 }
 
-// emitters has the operations that take more than one routine of package simd on
+// emitterTable has the operations that take more than one routine of package simd on
 // operands.
-var emitters = [ir.Ops]emitter{
+var emitterTable = [ir.Ops]emitter{
 	ir.Const:     (*assembler).constant,
 	ir.Scalar:    (*assembler).scalar,
 	ir.Index:     (*assembler).index,
@@ -29,7 +29,6 @@ var emitters = [ir.Ops]emitter{
 	ir.InBounds:  (*assembler).load,
 	ir.Store:     (*assembler).store,
 	ir.Scatter:   (*assembler).scatter,
-	ir.Scan:      (*assembler).scan,
 	ir.Cast:      (*assembler).castTo,
 	ir.Bitcast:   (*assembler).bitcast,
 	ir.Where:     (*assembler).where,

@@ -1,23 +1,12 @@
 package cpu
 
 import (
-	"fmt"
 	"sync"
+	"sync/atomic"
 	"unsafe"
 
-	"github.com/tensorken/tensorken/driver"
-	"github.com/tensorken/tensorken/internal/shape"
 	"github.com/tensorken/tensorken/ir"
 )
-
-// An executable is a kernel ready to run.
-type executable struct {
-	args          []ir.Arg
-	reach         []shape.Reach
-	status        int // argument, or -1
-	extraBindings int // for the runner's own use
-	runner        runner
-}
 
 // A runner is one template's way to run. Any number of executors may use it at
 // once.
@@ -29,88 +18,13 @@ type runner interface {
 // An executor has the memory and the workers of one call of Run. It keeps the memory
 // for the next call.
 type executor struct {
-	device *device
+	pool   *pool
 	own    worker    // of the goroutine that called Run
 	bind   []binding // of the kernel that is running
 	shared []byte    // scratch of the kernel, for all workers
 
 	mu  sync.Mutex
 	bad badIndex // that any worker of the kernel has met
-}
-
-// acquire waits for an executor, preferably the one whose memory was used last.
-func (d *device) acquire() (*executor, error) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	for len(d.idle) == 0 && !d.closed.Load() {
-		d.released.Wait()
-	}
-	if d.closed.Load() {
-		return nil, errClosed
-	}
-	last := len(d.idle) - 1
-	x := d.idle[last]
-	d.idle = d.idle[:last]
-	d.concurrency.enter(d.threads - last)
-	return x, nil
-}
-
-// release gives an executor back. It drops all pointers to buffers, so that they
-// may be collected.
-func (d *device) release(x *executor) {
-	clear(x.bind[:cap(x.bind)])
-	x.own.forget()
-	x.bad.found = false
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if !d.closed.Load() {
-		d.idle = append(d.idle, x)
-		d.released.Signal()
-	}
-}
-
-func (x *executor) call(p *executable, args []driver.Arg) error {
-	if len(args) != len(p.args) {
-		return fmt.Errorf("cpu: %d arguments for a kernel of %d", len(args), len(p.args))
-	}
-	x.bind = resize(x.bind, len(args)+p.extraBindings)
-	for i := range args {
-		if err := x.bindArg(p, i, &args[i]); err != nil {
-			return err
-		}
-	}
-	if err := p.runner.run(x); err != nil {
-		return err
-	}
-	if p.status >= 0 {
-		x.report((*[ir.StatusLen / 2]int64)(x.bind[p.status].p))
-	}
-	return nil
-}
-
-func (x *executor) bindArg(p *executable, i int, a *driver.Arg) error {
-	kind, typ := p.args[i].Kind, p.args[i].DType
-	b := &x.bind[i]
-	*b = binding{}
-	if kind == ir.Value {
-		put(unsafe.Pointer(&b.bits), typ.ComputeType(), a.Num)
-		return nil
-	}
-	buf, ok := a.Buffer.(*buffer)
-	if !ok || buf.device != x.device {
-		return fmt.Errorf("cpu: argument %d is not a buffer of this device", i)
-	}
-	if buf.wraps && kind != ir.In {
-		return fmt.Errorf("cpu: argument %d is written, and is memory of the caller", i)
-	}
-	n := typ.Elements(len(buf.data))
-	r := p.reach[i]
-	if !r.Within(a.Offset, n) {
-		return fmt.Errorf("cpu: argument %d: elements %d to %d from %d on, in a buffer of %d", i, r.Lo, r.Hi, a.Offset, n)
-	}
-	b.p = buf.at(0)
-	b.advance(typ, a.Offset)
-	return nil
 }
 
 // note takes over the bad index that a worker has met, if any.
@@ -131,4 +45,75 @@ func (x *executor) report(status *[ir.StatusLen / 2]int64) {
 		*status = [...]int64{int64(1 + x.bad.instr), x.bad.value, int64(x.bad.rank)}
 	}
 	x.bad.found = false
+}
+
+// A worker has the memory with which one goroutine computes, from job to job.
+type worker struct {
+	activations [3]activation
+	arena       []byte
+	runs        []int // of windows, see multiplication
+	columns     []int
+	bad         badIndex
+	pairs       []uint64 // of a Sort, in arena
+
+	// Of the loops that it runs:
+	serial *executor // runs kernels on this worker alone
+	temps  []byte
+
+	number int // of a helper, from 1 on
+
+	// Of a helper: the job to join, nil for none, and whether its goroutine runs.
+	job     atomic.Pointer[parallelFor]
+	running atomic.Bool
+}
+
+// enter prepares the worker's first activation for a program.
+func (w *worker) enter(x *executor, p *program) {
+	w.activations[0].enter(p, x.bind, w.scratch(p.scratch), &w.bad)
+}
+
+// scratch returns at least n bytes, aligned to a cache line.
+func (w *worker) scratch(n int) unsafe.Pointer {
+	w.arena = grow(w.arena, n)
+	return base(w.arena)
+}
+
+// forget drops all pointers to buffers.
+func (w *worker) forget() {
+	for i := range w.activations {
+		f := &w.activations[i]
+		clear(f.reg[:cap(f.reg)])
+		f.bind = nil
+	}
+	w.bad.found = false
+	w.trim()
+	if w.serial != nil {
+		clear(w.serial.bind[:cap(w.serial.bind)])
+		w.serial.own.forget()
+	}
+}
+
+// grow returns b, or if it is short of n aligned bytes, a longer slice.
+func grow(b []byte, n int) []byte {
+	if n+63 > len(b) {
+		return make([]byte, max(n+63, 1<<16, min(2*len(b), 1<<20)))
+	}
+	return b
+}
+
+// base is the first address in b that is a multiple of 64.
+func base(b []byte) unsafe.Pointer {
+	p := unsafe.Pointer(unsafe.SliceData(b))
+	return unsafe.Add(p, -uintptr(p)&63)
+}
+
+// keptTemps is the most memory, in bytes, that a worker keeps for the next loop. Blocks of
+// rows that are not very long take less.
+const keptTemps = 4 << 20
+
+// trim drops the memory of a loop whose rows were so long that few fit.
+func (w *worker) trim() {
+	if len(w.temps) > keptTemps {
+		w.temps = nil
+	}
 }

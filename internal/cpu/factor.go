@@ -106,17 +106,6 @@ func newFactor(s *space, i int, outer, inner *tiling) *factor {
 	return f
 }
 
-// isLoad reports whether an instruction is a load at affine coordinates.
-func (s *space) isLoad(i int) bool {
-	in := &s.Body[i]
-	return in.Op == ir.Load && len(in.View.Guards) == 0 && len(in.Src) == 0
-}
-
-// plain reports whether an instruction is a load of elements as they lie in memory.
-func (s *space) plain(i int) bool {
-	return s.isLoad(i) && s.Args[s.Body[i].Arg].DType == s.Body[i].Type
-}
-
 // ahead returns a prefetch, in steps, of the block at which an activation is; an empty one
 // if the factor is computed.
 func (x *factor) ahead(f *activation, outer, inner, steps int) prefetch {

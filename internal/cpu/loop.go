@@ -28,12 +28,6 @@ type stage struct {
 	args []ir.StageArg
 }
 
-// serialTuning is for kernels that one worker runs: their depth need not be split.
-func (t tuning) serial() tuning {
-	t.minTiles = 1
-	return t
-}
-
 // LoopLimits implements driver.Looper.
 func (d *device) LoopLimits() ir.LoopLimits {
 	return ir.LoopLimits{Bytes: d.tune.loopBytes, Rows: d.tune.loopRows, Columns: d.tune.loopColumns, Conflict: d.tune.conflict, Lengths: true}
@@ -70,7 +64,7 @@ func (d *device) CompileLoop(l *ir.Loop) (p driver.Program, err error) {
 // stages compiles the kernels of blocks of n rows, and extends the reach of the loop's
 // arguments to theirs.
 func (d *device) stages(l *ir.Loop, list []ir.Stage, n int, e *executable) []stage {
-	one := &device{tune: d.tune.serial()}
+	one := &device{pool: pool{tune: d.tune.serial()}}
 	out := make([]stage, 0, len(list))
 	for _, s := range list {
 		x := stage{one.compile(s.Kernel), s.Args}
@@ -100,7 +94,7 @@ func (r *loopRunner) run(x *executor) error {
 
 func (r *loopRunner) begin(x *executor, w *worker) {
 	if w.serial == nil {
-		w.serial = &executor{device: &device{tune: x.device.tune.serial(), threads: 1}}
+		w.serial = x.pool.serialExecutor()
 	}
 	if r.bytes > len(w.temps) {
 		if err := hostmem.Check(r.bytes, 1); err != nil {
@@ -108,17 +102,6 @@ func (r *loopRunner) begin(x *executor, w *worker) {
 		}
 	}
 	w.temps = grow(w.temps, r.bytes)
-}
-
-// keptTemps is the most memory, in bytes, that a worker keeps for the next loop. Blocks of
-// rows that are not very long take less.
-const keptTemps = 4 << 20
-
-// trim drops the memory of a loop whose rows were so long that few fit.
-func (w *worker) trim() {
-	if len(w.temps) > keptTemps {
-		w.temps = nil
-	}
 }
 
 // task computes a part, block by block.

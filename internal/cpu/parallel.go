@@ -1,111 +1,12 @@
 package cpu
 
 import (
-	"errors"
-	"fmt"
 	"runtime"
-	"runtime/debug"
-	"strings"
 	"sync/atomic"
 	"time"
-	"unsafe"
 
-	"github.com/tensorken/tensorken/driver"
 	"github.com/tensorken/tensorken/internal/clock"
 )
-
-// A worker has the memory with which one goroutine computes, from job to job.
-type worker struct {
-	activations [3]activation
-	arena       []byte
-	runs        []int // of windows, see multiplication
-	columns     []int
-	bad         badIndex
-	pairs       []uint64 // of a Sort, in arena
-
-	// Of the loops that it runs:
-	serial *executor // runs kernels on this worker alone
-	temps  []byte
-
-	number int // of a helper, from 1 on
-
-	// Of a helper: the job to join, nil for none, and whether its goroutine runs.
-	job     atomic.Pointer[parallelFor]
-	running atomic.Bool
-}
-
-// enter prepares the worker's first activation for a program.
-func (w *worker) enter(x *executor, p *program) {
-	w.activations[0].enter(p, x.bind, w.scratch(p.scratch), &w.bad)
-}
-
-// scratch returns at least n bytes, aligned to a cache line.
-func (w *worker) scratch(n int) unsafe.Pointer {
-	w.arena = grow(w.arena, n)
-	return base(w.arena)
-}
-
-// forget drops all pointers to buffers.
-func (w *worker) forget() {
-	for i := range w.activations {
-		f := &w.activations[i]
-		clear(f.reg[:cap(f.reg)])
-		f.bind = nil
-	}
-	w.bad.found = false
-	w.trim()
-	if w.serial != nil {
-		clear(w.serial.bind[:cap(w.serial.bind)])
-		w.serial.own.forget()
-	}
-}
-
-// grow returns b, or if it is short of n aligned bytes, a longer slice.
-func grow(b []byte, n int) []byte {
-	if n+63 > len(b) {
-		return make([]byte, max(n+63, 1<<16, min(2*len(b), 1<<20)))
-	}
-	return b
-}
-
-// base is the first address in b that is a multiple of 64.
-func base(b []byte) unsafe.Pointer {
-	p := unsafe.Pointer(unsafe.SliceData(b))
-	return unsafe.Add(p, -uintptr(p)&63)
-}
-
-// A concurrency is the recent number of concurrent calls of Run. They share the
-// threads: a helper that wakes up for a job of a few microseconds would keep another
-// call's goroutine waiting.
-type concurrency struct {
-	calls atomic.Int64
-	until atomic.Int64 // when calls is forgotten, in nanoseconds since start
-}
-
-// concurrencyTime is how long the number is remembered.
-const concurrencyTime = time.Millisecond
-
-var start = clock.Now()
-
-// enter counts a call of Run, one of n under way.
-func (c *concurrency) enter(n int) {
-	if n == 1 {
-		return
-	}
-	now := int64(clock.Since(start))
-	if int64(n) >= c.calls.Load() || now > c.until.Load() {
-		c.calls.Store(int64(n))
-		c.until.Store(now + int64(concurrencyTime))
-	}
-}
-
-// size is at least 1.
-func (c *concurrency) size() int {
-	if c.calls.Load() > 1 && int64(clock.Since(start)) > c.until.Load() {
-		c.calls.Store(1)
-	}
-	return max(1, int(c.calls.Load()))
-}
 
 // A job is work in numbered tasks, which may be done in any order. Every
 // worker of the executor calls begin once, and then task.
@@ -117,7 +18,7 @@ type job interface {
 // do runs n tasks of a job. The number of workers and their tasks depend on timing; results
 // of a task do not.
 func (x *executor) do(j job, n, work int) (err error) {
-	d := x.device
+	d := x.pool
 	threads := min(n, work/d.tune.parallelThreshold)
 	if threads > 1 {
 		threads = min(threads, d.threads/d.concurrency.size())
@@ -143,7 +44,7 @@ func (x *executor) spread(j job, n, threads int) error {
 	for i := range p.next {
 		p.next[i].Store(int64(p.end(i - 1)))
 	}
-	asked, joined := x.device.helpers, 1
+	asked, joined := x.pool.helpers, 1
 	for i, w := range asked {
 		if w.offer(p) {
 			joined++
@@ -274,25 +175,4 @@ func (p *parallelFor) task(w *worker, i int, began bool) (err error) {
 	}
 	p.job.task(p.executor, w, i)
 	return nil
-}
-
-// recoverTo turns a panic into an error.
-func recoverTo(err *error) {
-	r := recover()
-	if e, ok := r.(error); ok && errors.Is(e, driver.ErrMemory) {
-		*err = e
-	} else if r != nil {
-		*err = &panicError{r, debug.Stack()}
-	}
-}
-
-// A panicError is the failure of a kernel. Its text is one line, for a log; the stack, with paths
-// of the machine that built the program, is for a debugger.
-type panicError struct {
-	value any
-	Stack []byte
-}
-
-func (e *panicError) Error() string {
-	return "cpu: kernel failed: " + strings.Join(strings.Fields(fmt.Sprint(e.value)), " ")
 }

@@ -48,11 +48,11 @@ type op struct {
 	perRow  int     // of doRowBinary: the operand that has one element for each row
 	rows    int     // of doRowBinary: the lanes of that operand, an index into program.sets
 	inPlace bool    // the result may overwrite an operand
+	extra   int     // bytes of scratch that the op needs beside its result's
+	raw     int     // and where they are
 	target  *target // where the result may be written directly; see activation.out
 	load    *load
 	reduce  *reduce
-	dots    *dotProduct
-	scan    *scan
 	expand  []term
 	axis    int
 }
@@ -78,15 +78,14 @@ type register struct {
 
 // A schedule has the steps of a program and the blocks that they run over.
 type schedule struct {
-	lanes       []int       // outermost first
-	extent      []int       // the greatest length of a block along each axis
-	roots       []int       // instructions to be evaluated
-	given       []int       // instructions whose registers the runner sets
-	columnMajor bool        // reduced lanes enclose kept ones
-	stream      bool        // reductions add to accumulators that the runner sets
-	totals      bool        // a Scan stores nothing
-	products    map[int]int // the right factors of sums that newDots computes
-	value       bool        // the one root is a value, to be held over all lanes
+	lanes       []int           // outermost first
+	extent      []int           // the greatest length of a block along each axis
+	roots       []int           // instructions to be evaluated
+	given       []int           // instructions whose registers the runner sets
+	columnMajor bool            // reduced lanes enclose kept ones
+	stream      bool            // reductions add to accumulators that the runner sets
+	value       bool            // the one root is a value, to be held over all lanes
+	emitters    map[int]emitter // of instructions that the runner emits itself
 }
 
 // assemble prepares a part of a kernel's body.
@@ -103,6 +102,8 @@ func assemble(s *space, p schedule) *assembler {
 		case !need[i] || late && s.Body[i].Op == ir.Store:
 		case slices.Contains(p.given, i):
 			a.body[i] = a.newRegister(s.Body[i].Type, s.Body[i].Domain, -1)
+		case p.emitters[i] != nil:
+			a.body[i] = p.emitters[i](a, i)
 		case a.isSummed(i, need):
 			a.body[i] = -1 // its sum computes it
 		default:
@@ -243,26 +244,25 @@ func (a *assembler) allocate() {
 
 // extra gives an op the scratch that it needs beside its result's.
 func (a *assembler) extra(s *op, lanes int) {
-	take := func(size int) int {
+	take := func(bytes int) int {
 		at := a.scratch
-		a.scratch += align(lanes * size)
+		a.scratch += align(bytes)
 		return at
 	}
 	if s.load != nil && s.load.widen != nil {
-		s.load.raw = take(2)
+		s.load.raw = take(2 * lanes)
 	}
 	if s.load != nil && s.load.format != nil {
-		s.load.raw = take(4)
+		s.load.raw = take(4 * lanes)
 	}
-	if s.dots != nil && s.dots.blocks.Decode != nil {
-		s.dots.raw = a.scratch
-		a.scratch += decodedColumns * dotPart * 4
+	if s.extra > 0 {
+		s.raw = take(s.extra)
 	}
 	if s.reduce != nil && (s.reduce.arg.Along != nil || s.reduce.short) {
-		s.reduce.val = take(8)
+		s.reduce.val = take(8 * lanes)
 	}
 	if s.target != nil && s.target.narrow != nil {
-		s.target.raw = take(2)
+		s.target.raw = take(2 * lanes)
 	}
 }
 

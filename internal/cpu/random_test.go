@@ -129,17 +129,6 @@ func check(t *testing.T, d driver.Device, m *maker, seed uint64) bool {
 	return true
 }
 
-func TestEveryKernelOpHasAnEmitter(t *testing.T) {
-	for op := ir.Op(1); int(op) < ir.Ops; op++ {
-		class := op.Class()
-		want := class == ir.Elementwise || class == ir.Reduction || class == ir.KernelOnly ||
-			op == ir.Const || op == ir.Scalar || op == ir.Scatter || op == ir.Scan
-		if got := emitterOf(op) != nil; got != want {
-			t.Errorf("%v has an emitter: %v, want %v", op, got, want)
-		}
-	}
-}
-
 // tunings are the default sizes and such as cut small spaces into pieces.
 var tunings = map[string]tuning{
 	"default": defaultTuning,

@@ -29,9 +29,6 @@ type reduce struct {
 
 func (a *assembler) reduction(i int) int {
 	in := &a.space.Body[i]
-	if y, ok := a.products[i]; ok {
-		return a.dotProduct(i, y)
-	}
 	reducedLanes := in.Axes & ir.Axes(a.schedule.lanes...)
 	r := &reduce{kind: in.Op, instr: i, columnMajor: a.columnMajor, lanes: a.setIndex(reducedLanes)}
 	domain := a.space.Body[in.Src[0]].Domain | in.Axes
@@ -103,7 +100,7 @@ func (a *assembler) isSummed(i int, need []bool) bool {
 			if x != i {
 				continue
 			}
-			if r := &a.space.Body[j]; r.Op != ir.Sum || r.Type != in.Type || len(a.products) > 0 {
+			if r := &a.space.Body[j]; r.Op != ir.Sum || r.Type != in.Type || a.emitters[j] != nil {
 				return false
 			}
 			sums++

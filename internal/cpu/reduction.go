@@ -3,7 +3,6 @@ package cpu
 import (
 	"slices"
 
-	"github.com/tensorken/tensorken/internal/loopnest"
 	"github.com/tensorken/tensorken/ir"
 )
 
@@ -43,11 +42,6 @@ func (r *reductionShape) fits(s *space) bool {
 	return lanes <= 2*s.tune.maxBlock || s.reuses()
 }
 
-// reuses reports whether a reduction is followed by work over the reduced axes.
-func (s *space) reuses() bool {
-	return slices.Max(loopnest.Levels(s.Body)) > 1 || len(s.Stores(s.Roles(ir.Reduced, ir.K), true)) > 0
-}
-
 // columnMajor reports whether kept axes should have the inner lanes: if more is
 // read with stride 1 along them, or if few points are reduced and each load has a
 // short stride along a long kept axis, as windows do.
@@ -62,26 +56,6 @@ func (s *space) columnMajor(kept, reduced []int) bool {
 	k, r := kept[len(kept)-1], reduced[len(reduced)-1]
 	long := func(i int) bool { c := s.Body[i].View.Coef[k]; return c < -4 || c > 4 }
 	return !slices.ContainsFunc(loads, long) && s.Axes[k].Len >= 2*s.Axes[r].Len
-}
-
-// prefersInnermost reports whether loads read more points with stride 1
-// along the last of axes a than along the last of b.
-func (s *space) prefersInnermost(loads []int, a, b []int) bool {
-	if len(a) == 0 || len(b) == 0 {
-		return false
-	}
-	var votes float64
-	for _, i := range loads {
-		in := &s.Body[i]
-		n := loopnest.Points(s.Axes, in.Domain)
-		if c := in.View.Coef[a[len(a)-1]]; c == 1 || c == -1 {
-			votes += n
-		}
-		if c := in.View.Coef[b[len(b)-1]]; c == 1 || c == -1 {
-			votes -= n
-		}
-	}
-	return votes > 0
 }
 
 // newBlock runs a kernel whose reductions fit into a block as a pointwise kernel, with

@@ -60,26 +60,24 @@ func newScan(s *space) *scanRunner {
 		lanes = slices.Concat(r.chunk.longAxes(), r.keep.longAxes())
 	}
 	p := schedule{lanes: lanes, extent: s.extents(r.keep, r.chunk), columnMajor: r.columnMajor, roots: []int{at}}
-	r.scan, r.acc = assembleScan(s, p)
-	p.totals = true
-	r.totals, _ = assembleScan(s, p)
+	r.scan, r.acc = assembleScan(s, p, true)
+	r.totals, _ = assembleScan(s, p, false)
 	r.work = s.work([]int{at})
 	return r
 }
 
-// assembleScan returns a program and the register of its accumulators.
-func assembleScan(s *space, p schedule) (program *program, acc int) {
-	program = assemble(s, p).program
-	for i := range program.ops {
-		if x := program.ops[i].scan; x != nil {
-			acc = x.acc
-		}
-	}
-	return program, acc
+// assembleScan returns a program, which stores the results or only combines them, and the register
+// of its accumulators.
+func assembleScan(s *space, p schedule, stores bool) (program *program, acc int) {
+	p.emitters = map[int]emitter{p.roots[0]: func(a *assembler, i int) (y int) {
+		y, acc = emitScan(a, i, stores)
+		return y
+	}}
+	return assemble(s, p).program, acc
 }
 
-// scan emits a Scan and, unless only totals are wanted, the store of its result.
-func (a *assembler) scan(i int) int {
+// emitScan emits a Scan and, if it is wanted, the store of its result.
+func emitScan(a *assembler, i int, stores bool) (y, acc int) {
 	in := &a.space.Body[i]
 	x := a.widen(a.body[in.Src[0]], in.Domain)
 	r := &scan{
@@ -89,16 +87,15 @@ func (a *assembler) scan(i int) int {
 		lanes:       a.setIndex(a.space.Roles(ir.Reduced) & ir.Axes(a.schedule.lanes...)),
 		acc:         a.newRegister(in.Type, 0, -1),
 	}
-	y := a.emit(op{do: doScan, scan: r, src: [4]int{x, -1, -1, -1}}, in.Type, in.Domain)
-	if !a.totals {
+	y = a.emit(op{do: r.run, src: [4]int{x, -1, -1, -1}}, in.Type, in.Domain)
+	if stores {
 		a.storeTo(in, y)
 	}
-	return y
+	return y, r.acc
 }
 
-// doScan scans a block of rows, or of columns.
-func doScan(f *activation, s *op) {
-	r := s.scan
+// run scans a block of rows, or of columns.
+func (r *scan) run(f *activation, s *op) {
 	dst, n := f.out(s), f.count[s.set]
 	if n == 0 {
 		return

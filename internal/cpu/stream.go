@@ -84,12 +84,6 @@ func (s *space) reducesLoads() bool {
 	return true
 }
 
-// widensInt reports whether instruction i is a cast whose result simd.WideSums sums.
-func (s *space) widensInt(i int) bool {
-	in := &s.Body[i]
-	return in.Op == ir.Cast && in.Type == ir.Int64 && simd.WideSums[s.Body[in.Src[0]].Type.SumType()].Acc != 0
-}
-
 // cut chooses the number of parts: tasks for many cores, each worth a wake-up.
 func (r *streamRunner) cut() {
 	most := 1

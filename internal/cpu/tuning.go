@@ -59,3 +59,9 @@ var defaultTuning = tuning{
 // holds nothing in registers: long runs of memory are prefetched better. There are still
 // enough blocks for many cores.
 func (t *tuning) longBlock(n int) int { return max(t.maxBlock, min(8*t.maxBlock, n/32)) }
+
+// serialTuning is for kernels that one worker runs: their depth need not be split.
+func (t tuning) serial() tuning {
+	t.minTiles = 1
+	return t
+}
