@@ -18,6 +18,13 @@ type executable struct {
 	runner        runner
 }
 
+// A runner is one template's way to run. Any number of executors may use it at
+// once.
+type runner interface {
+	// run computes everything, with the arguments in x.bind.
+	run(x *executor) error
+}
+
 func (d *device) call(x *executor, p *executable, args []driver.Arg) error {
 	if len(args) != len(p.args) {
 		return fmt.Errorf("cpu: %d arguments for a kernel of %d", len(args), len(p.args))

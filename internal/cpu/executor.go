@@ -8,13 +8,6 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// A runner is one template's way to run. Any number of executors may use it at
-// once.
-type runner interface {
-	// run computes everything, with the arguments in x.bind.
-	run(x *executor) error
-}
-
 // An executor has the memory and the workers of one call of Run. It keeps the memory
 // for the next call.
 type executor struct {
