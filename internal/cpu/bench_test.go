@@ -6,6 +6,7 @@ import (
 	"unsafe"
 
 	"github.com/tensorken/tensorken/driver"
+	"github.com/tensorken/tensorken/internal/cpu/vector"
 	"github.com/tensorken/tensorken/ir"
 )
 
@@ -64,7 +65,7 @@ func newCall(tb testing.TB, d driver.Device, k *ir.Kernel, lens ...int) *call {
 			}
 			data := arg.Buffer.(*buffer).data
 			for j := range lens[i] {
-				put(unsafe.Pointer(&data[j*a.DType.Size()]), a.DType, ir.Float(a.DType, float64((j*7919+i)%97)/32))
+				vector.Put(unsafe.Pointer(&data[j*a.DType.Size()]), a.DType, ir.Float(a.DType, float64((j*7919+i)%97)/32))
 			}
 		}
 		c.Args = append(c.Args, arg)

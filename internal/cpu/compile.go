@@ -3,29 +3,31 @@ package cpu
 import (
 	"slices"
 
+	"github.com/tensorken/tensorken/internal/cpu/product"
+	"github.com/tensorken/tensorken/internal/cpu/vector"
 	"github.com/tensorken/tensorken/internal/loopnest"
 	"github.com/tensorken/tensorken/internal/shape"
 	"github.com/tensorken/tensorken/ir"
 )
 
 // routines has the constructor of each routine's runner.
-var routines = [ir.Ops]func(s *space) runner{
-	ir.Scatter: func(s *space) runner { return newScatter(s) },
-	ir.Scan:    func(s *space) runner { return newScan(s) },
-	ir.Sort:    func(s *space) runner { return newSort(s) },
+var routines = [ir.Ops]func(s *vector.Space) runner{
+	ir.Scatter: func(s *vector.Space) runner { return newScatter(s) },
+	ir.Scan:    func(s *vector.Space) runner { return newScan(s) },
+	ir.Sort:    func(s *vector.Space) runner { return newSort(s) },
 }
 
 // compile prepares a kernel.
 func (d *device) compile(k *ir.Kernel) *executable {
 	p := &executable{args: k.Args, reach: shape.Reaches(k)}
 	p.status = slices.IndexFunc(k.Args, func(a ir.Arg) bool { return a.Kind == ir.Status })
-	s := &space{Nest: loopnest.Canonical(k), tune: &d.tune}
+	s := &vector.Space{Nest: loopnest.Canonical(k), Tune: &d.Tune}
 	if k.Template != ir.Routine {
-		s.limits = s.findLimits()
+		s.Limits = s.FindLimits()
 	}
 	switch k.Template {
 	case ir.Pointwise:
-		p.runner = newPointwise(s)
+		p.runner = vector.NewPointwise(s)
 	case ir.Reduce, ir.Contraction:
 		p.runner, p.extraBindings = newSums(s)
 	default:
@@ -35,12 +37,12 @@ func (d *device) compile(k *ir.Kernel) *executable {
 }
 
 // newSums returns a runner of reductions, and the number of bindings that it adds to the kernel's.
-func newSums(s *space) (r runner, extra int) {
-	if d := newDots(s); d != nil {
+func newSums(s *vector.Space) (r runner, extra int) {
+	if d := product.NewDots(s); d != nil {
 		return d, 0
 	}
 	if s.Template == ir.Contraction {
-		if c, extra := newContract(s); c != nil {
+		if c, extra := product.NewContract(s); c != nil {
 			return c, extra
 		}
 	}

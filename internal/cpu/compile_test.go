@@ -3,6 +3,7 @@ package cpu
 import (
 	"testing"
 
+	"github.com/tensorken/tensorken/internal/cpu/vector"
 	"github.com/tensorken/tensorken/internal/loopnest"
 	"github.com/tensorken/tensorken/ir"
 )
@@ -17,9 +18,9 @@ func TestWork(t *testing.T) {
 	if err := ir.Verify(k); err != nil {
 		t.Fatal(err)
 	}
-	s := &space{Nest: loopnest.Canonical(k), tune: &defaultTuning}
+	s := &vector.Space{Nest: loopnest.Canonical(k), Tune: &vector.DefaultTuning}
 	want := rows*cols + cols + rows*cols + rows*cols + 16*rows + rows
-	if got := s.work(s.Stores(0, false)); got != want {
+	if got := s.Work(s.Stores(0, false)); got != want {
 		t.Errorf("the work is %d additions, want %d", got, want)
 	}
 }

@@ -2,7 +2,7 @@
 // fit the caches, runs each instruction as one routine of package simd over a block, and
 // shares blocks among the cores. Shapes alone decide how the space is cut, so the bits of a
 // result depend neither on the number of cores nor on timing. Read device.go first, then
-// compile.go and contract.go.
+// compile.go, and package vector.
 package cpu
 
 import (
@@ -14,6 +14,7 @@ import (
 
 	"github.com/tensorken/tensorken/driver"
 	"github.com/tensorken/tensorken/internal/clock"
+	"github.com/tensorken/tensorken/internal/cpu/vector"
 	"github.com/tensorken/tensorken/internal/hostmem"
 	"github.com/tensorken/tensorken/internal/simd"
 	"github.com/tensorken/tensorken/ir"
@@ -30,7 +31,7 @@ type Options struct {
 }
 
 type device struct {
-	pool
+	vector.Pool
 	limit int          // bytes
 	held  atomic.Int64 // bytes
 }
@@ -38,15 +39,15 @@ type device struct {
 // New returns a device that runs kernels on the host.
 func New(o Options) driver.Device {
 	d := &device{limit: o.Memory}
-	d.tune = defaultTuning
-	d.tune.panel = simd.Cache() / 4
+	d.Tune = vector.DefaultTuning
+	d.Tune.Panel = simd.Cache() / 4
 	if d.limit <= 0 {
 		d.limit, _ = hostmem.Limit() // 0 on failure, which refuses all buffers
 	}
 	if o.Threads <= 0 {
 		o.Threads = runtime.GOMAXPROCS(0)
 	}
-	d.start(o.Threads)
+	d.Start(o.Threads)
 	return d
 }
 
@@ -69,23 +70,23 @@ func (d *device) Download(dst []byte, src driver.Buffer, offset int) error {
 }
 
 func (d *device) Sync() error {
-	if d.closed.Load() {
-		return errClosed
+	if d.Closed.Load() {
+		return vector.ErrClosed
 	}
 	return nil
 }
 
 // Close makes later calls fail. Runs under way end as usual.
 func (d *device) Close() error {
-	d.close()
+	d.Pool.Close()
 	return nil
 }
 
 func (d *device) Compile(k *ir.Kernel) (p driver.Program, err error) {
-	if d.closed.Load() {
-		return nil, errClosed
+	if d.Closed.Load() {
+		return nil, vector.ErrClosed
 	}
-	defer recoverTo(&err)
+	defer vector.RecoverTo(&err)
 	return d.compile(k), nil
 }
 
@@ -107,11 +108,11 @@ func (d *device) RunTimed(calls []driver.Call) (driver.Timing, error) {
 
 // run runs calls. It calls done(-1) before the first one, and done(i) after call i.
 func (d *device) run(calls []driver.Call, done func(i int)) error {
-	x, err := d.acquire()
+	x, err := d.Acquire()
 	if err != nil {
 		return err
 	}
-	defer d.release(x)
+	defer d.Release(x)
 	done(-1)
 	for i := range calls {
 		p, ok := calls[i].Program.(*executable)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/tensorken/tensorken/driver"
 	"github.com/tensorken/tensorken/internal/clock"
+	"github.com/tensorken/tensorken/internal/cpu/vector"
 	"github.com/tensorken/tensorken/internal/interp"
 	"github.com/tensorken/tensorken/ir"
 )
@@ -135,13 +136,13 @@ func TestPanic(t *testing.T) {
 	for _, n := range []int{8, 1 << 20} {
 		d := New(Options{Threads: 4})
 		c := newCall(t, d, chain(n), n, n, n, n, n)
-		steps := c.calls[0].Program.(*executable).runner.(*pointwiseRunner).program.ops
-		do := steps[len(steps)-1].do
-		steps[len(steps)-1].do = func(*activation, *op) { panic("oh") }
+		steps := c.calls[0].Program.(*executable).runner.(*vector.PointwiseRunner).Program.Ops
+		do := steps[len(steps)-1].Do
+		steps[len(steps)-1].Do = func(*vector.Activation, *vector.Op) { panic("oh") }
 		if err := d.Run(c.calls); err == nil || !strings.Contains(err.Error(), "oh") {
 			t.Errorf("Run of a step that panics: error %v", err)
 		}
-		steps[len(steps)-1].do = do
+		steps[len(steps)-1].Do = do
 		c.run(t)
 	}
 }
@@ -166,7 +167,7 @@ func TestThreads(t *testing.T) {
 		var first [][]ir.Number
 		for threads, panel := range map[int]int{1: 1 << 10, 2: 1 << 19, 8: 1 << 16} {
 			d := New(Options{Threads: threads}).(*device)
-			d.tune.panel = panel
+			d.Tune.Panel = panel
 			if want == nil {
 				for _, a := range k.Args {
 					want = append(want, interp.Arg{Data: make([]ir.Number, n)})
@@ -203,7 +204,7 @@ func TestPanels(t *testing.T) {
 	var first []float32
 	for _, panel := range []int{1 << 16, 1 << 18} {
 		d := New(Options{}).(*device)
-		d.tune.panel = panel
+		d.Tune.Panel = panel
 		c := newCall(t, d, k, m*depth, a*b*depth, m*a*b)
 		for i, x := range c.floats(0) {
 			c.floats(0)[i] = 0.1 * x // so that sums are rounded
@@ -258,13 +259,13 @@ func TestAllocs(t *testing.T) {
 // After a burst of concurrent calls the number that is remembered falls, even while calls
 // go on.
 func TestConcurrencyShrinks(t *testing.T) {
-	var c concurrency
-	c.enter(8)
-	for end := clock.Now().Add(3 * concurrencyTime); clock.Now().Before(end); {
-		c.enter(2)
+	var c vector.Concurrency
+	c.Enter(8)
+	for end := clock.Now().Add(3 * vector.ConcurrencyTime); clock.Now().Before(end); {
+		c.Enter(2)
 	}
-	c.enter(2)
-	if n := c.calls.Load(); n != 2 {
+	c.Enter(2)
+	if n := c.Calls.Load(); n != 2 {
 		t.Errorf("%d calls are remembered, want 2", n)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"unsafe"
 
 	"github.com/tensorken/tensorken/driver"
+	"github.com/tensorken/tensorken/internal/cpu/vector"
 	"github.com/tensorken/tensorken/internal/shape"
 	"github.com/tensorken/tensorken/ir"
 )
@@ -21,35 +22,35 @@ type executable struct {
 // A runner is one template's way to run. Any number of executors may use it at
 // once.
 type runner interface {
-	// run computes everything, with the arguments in x.bind.
-	run(x *executor) error
+	// Run computes everything, with the arguments in x.bind.
+	Run(x *vector.Executor) error
 }
 
-func (d *device) call(x *executor, p *executable, args []driver.Arg) error {
+func (d *device) call(x *vector.Executor, p *executable, args []driver.Arg) error {
 	if len(args) != len(p.args) {
 		return fmt.Errorf("cpu: %d arguments for a kernel of %d", len(args), len(p.args))
 	}
-	x.bind = resize(x.bind, len(args)+p.extraBindings)
+	x.Bind = vector.Resize(x.Bind, len(args)+p.extraBindings)
 	for i := range args {
 		if err := d.bindArg(x, p, i, &args[i]); err != nil {
 			return err
 		}
 	}
-	if err := p.runner.run(x); err != nil {
+	if err := p.runner.Run(x); err != nil {
 		return err
 	}
 	if p.status >= 0 {
-		x.report((*[ir.StatusLen / 2]int64)(x.bind[p.status].p))
+		x.Report((*[ir.StatusLen / 2]int64)(x.Bind[p.status].P))
 	}
 	return nil
 }
 
-func (d *device) bindArg(x *executor, p *executable, i int, a *driver.Arg) error {
+func (d *device) bindArg(x *vector.Executor, p *executable, i int, a *driver.Arg) error {
 	kind, typ := p.args[i].Kind, p.args[i].DType
-	b := &x.bind[i]
-	*b = binding{}
+	b := &x.Bind[i]
+	*b = vector.Binding{}
 	if kind == ir.Value {
-		put(unsafe.Pointer(&b.bits), typ.ComputeType(), a.Num)
+		vector.Put(unsafe.Pointer(&b.Bits), typ.ComputeType(), a.Num)
 		return nil
 	}
 	buf, ok := a.Buffer.(*buffer)
@@ -64,7 +65,7 @@ func (d *device) bindArg(x *executor, p *executable, i int, a *driver.Arg) error
 	if !r.Within(a.Offset, n) {
 		return fmt.Errorf("cpu: argument %d: elements %d to %d from %d on, in a buffer of %d", i, r.Lo, r.Hi, a.Offset, n)
 	}
-	b.p = buf.at(0)
-	b.advance(typ, a.Offset)
+	b.P = buf.at(0)
+	b.Advance(typ, a.Offset)
 	return nil
 }

@@ -50,7 +50,7 @@ func TestLimits(t *testing.T) {
 		}
 		for tune := range tunings {
 			d := New(Options{Threads: 3, Memory: 1 << 30}).(*device)
-			d.tune = tunings[tune]
+			d.Tune = tunings[tune]
 			for _, n := range []int{-5, 1, 2, 300, columns - 1, columns, columns + 9, math.MaxInt32} {
 				t.Run(fmt.Sprint(name, " ", tune, " ", n), func(t *testing.T) {
 					args := []interp.Arg{{Num: ir.Int(i32, int64(n))}}

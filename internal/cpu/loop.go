@@ -5,6 +5,7 @@ import (
 	"unsafe"
 
 	"github.com/tensorken/tensorken/driver"
+	"github.com/tensorken/tensorken/internal/cpu/vector"
 	"github.com/tensorken/tensorken/internal/hostmem"
 	"github.com/tensorken/tensorken/internal/loopnest"
 	"github.com/tensorken/tensorken/internal/shape"
@@ -30,29 +31,29 @@ type stage struct {
 
 // LoopLimits implements driver.Looper.
 func (d *device) LoopLimits() ir.LoopLimits {
-	return ir.LoopLimits{Bytes: d.tune.loopBytes, Rows: d.tune.loopRows, Columns: d.tune.loopColumns, Conflict: d.tune.conflict, Lengths: true}
+	return ir.LoopLimits{Bytes: d.Tune.LoopBytes, Rows: d.Tune.LoopRows, Columns: d.Tune.LoopColumns, Conflict: d.Tune.Conflict, Lengths: true}
 }
 
 // CompileLoop implements driver.Looper.
 func (d *device) CompileLoop(l *ir.Loop) (p driver.Program, err error) {
-	if d.closed.Load() {
-		return nil, errClosed
+	if d.Closed.Load() {
+		return nil, vector.ErrClosed
 	}
-	defer recoverTo(&err)
+	defer vector.RecoverTo(&err)
 	r := &loopRunner{Loop: l}
 	for _, t := range l.Temps {
 		r.temps = append(r.temps, r.bytes)
-		r.bytes += align(t.Len * t.DType.Size())
+		r.bytes += vector.Align(t.Len * t.DType.Size())
 	}
 	e := &executable{args: l.Args, reach: make([]shape.Reach, len(l.Args)), status: -1, runner: r}
 	r.body, r.last = d.stages(l, l.Body, l.Block, e), d.stages(l, l.Last, l.Matrix%l.Block, e)
 	for i := range l.Body {
-		s := &space{Nest: loopnest.Canonical(l.Body[i].Kernel), tune: &d.tune}
+		s := &vector.Space{Nest: loopnest.Canonical(l.Body[i].Kernel), Tune: &d.Tune}
 		all := ir.Axes()
 		for a := range s.Axes {
 			all |= 1 << a
 		}
-		work := s.work(append(s.Stores(all, true), s.Stores(all, false)...))
+		work := s.Work(append(s.Stores(all, true), s.Stores(all, false)...))
 		if l.Body[i].Kernel.Template == ir.Contraction {
 			work /= simd.Products[ir.Float32].Speed
 		}
@@ -64,7 +65,7 @@ func (d *device) CompileLoop(l *ir.Loop) (p driver.Program, err error) {
 // stages compiles the kernels of blocks of n rows, and extends the reach of the loop's
 // arguments to theirs.
 func (d *device) stages(l *ir.Loop, list []ir.Stage, n int, e *executable) []stage {
-	one := &device{pool: pool{tune: d.tune.serial()}}
+	one := &device{Pool: vector.Pool{Tune: d.Tune.Serial()}}
 	out := make([]stage, 0, len(list))
 	for _, s := range list {
 		x := stage{one.compile(s.Kernel), s.Args}
@@ -87,31 +88,31 @@ func (d *device) stages(l *ir.Loop, list []ir.Stage, n int, e *executable) []sta
 	return out
 }
 
-func (r *loopRunner) run(x *executor) error {
-	defer x.own.trim()
-	return x.do(r, r.Rows/r.Matrix*r.Parts(), r.work)
+func (r *loopRunner) Run(x *vector.Executor) error {
+	defer x.Own.Trim()
+	return x.Do(r, r.Rows/r.Matrix*r.Parts(), r.work)
 }
 
-func (r *loopRunner) begin(x *executor, w *worker) {
-	if w.serial == nil {
-		w.serial = x.pool.serialExecutor()
+func (r *loopRunner) Begin(x *vector.Executor, w *vector.Worker) {
+	if w.Serial == nil {
+		w.Serial = x.Pool.SerialExecutor()
 	}
-	if r.bytes > len(w.temps) {
+	if r.bytes > len(w.Temps) {
 		if err := hostmem.Check(r.bytes, 1); err != nil {
 			panic(err)
 		}
 	}
-	w.temps = grow(w.temps, r.bytes)
+	w.Temps = vector.Grow(w.Temps, r.bytes)
 }
 
-// task computes a part, block by block.
-func (r *loopRunner) task(x *executor, w *worker, i int) {
+// Task computes a part, block by block.
+func (r *loopRunner) Task(x *vector.Executor, w *vector.Worker, i int) {
 	from := i/r.Parts()*r.Matrix + i%r.Parts()*r.Part
 	to := min(from+r.Part, (i/r.Parts()+1)*r.Matrix)
 	for k := range r.Clears {
 		c := &r.Clears[k]
 		size := r.Args[c.Arg.Index].DType.Size()
-		clear(unsafe.Slice((*byte)(unsafe.Add(x.bind[c.Arg.Index].p, c.Arg.Offset(from)*size)), c.Len*size))
+		clear(unsafe.Slice((*byte)(unsafe.Add(x.Bind[c.Arg.Index].P, c.Arg.Offset(from)*size)), c.Len*size))
 	}
 	for row := from; row < to; row += r.Block {
 		stages := r.body
@@ -125,25 +126,25 @@ func (r *loopRunner) task(x *executor, w *worker, i int) {
 }
 
 // run runs a kernel on the block that starts at a row.
-func (s *stage) run(x *executor, w *worker, r *loopRunner, row int) {
-	y := w.serial
-	y.bind = resize(y.bind, len(s.args)+s.extraBindings)
+func (s *stage) run(x *vector.Executor, w *vector.Worker, r *loopRunner, row int) {
+	y := w.Serial
+	y.Bind = vector.Resize(y.Bind, len(s.args)+s.extraBindings)
 	for i := range s.args {
-		a, b := &s.args[i], &y.bind[i]
+		a, b := &s.args[i], &y.Bind[i]
 		switch {
 		case a.Temp:
-			*b = binding{p: unsafe.Add(base(w.temps), r.temps[a.Index])}
+			*b = vector.Binding{P: unsafe.Add(vector.Base(w.Temps), r.temps[a.Index])}
 		case a.Index < 0:
-			*b = binding{}
-			put(unsafe.Pointer(&b.bits), ir.Int32, ir.Int(ir.Int32, int64(a.Offset(row))))
+			*b = vector.Binding{}
+			vector.Put(unsafe.Pointer(&b.Bits), ir.Int32, ir.Int(ir.Int32, int64(a.Offset(row))))
 		default:
-			*b = x.bind[a.Index]
-			if b.p != nil {
-				b.advance(s.executable.args[i].DType, a.Offset(row))
+			*b = x.Bind[a.Index]
+			if b.P != nil {
+				b.Advance(s.executable.args[i].DType, a.Offset(row))
 			}
 		}
 	}
-	if err := s.runner.run(y); err != nil {
+	if err := s.runner.Run(y); err != nil {
 		panic(err)
 	}
 }

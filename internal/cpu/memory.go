@@ -6,6 +6,7 @@ import (
 	"unsafe"
 
 	"github.com/tensorken/tensorken/driver"
+	"github.com/tensorken/tensorken/internal/cpu/vector"
 	"github.com/tensorken/tensorken/internal/hostmem"
 )
 
@@ -32,8 +33,8 @@ func (b *buffer) at(n int) unsafe.Pointer {
 }
 
 func (d *device) Alloc(bytes int) (driver.Buffer, error) {
-	if d.closed.Load() {
-		return nil, errClosed
+	if d.Closed.Load() {
+		return nil, vector.ErrClosed
 	}
 	const room = 63 // for alignment
 	if err := reserve(&d.held, bytes, d.limit); err != nil {
@@ -64,8 +65,8 @@ func (d *device) AllocHost(bytes int) (driver.Buffer, error) {
 func (d *device) span(b driver.Buffer, offset, n int) ([]byte, error) {
 	buf, ok := b.(*buffer)
 	switch {
-	case d.closed.Load():
-		return nil, errClosed
+	case d.Closed.Load():
+		return nil, vector.ErrClosed
 	case !ok || buf.device != d:
 		return nil, fmt.Errorf("cpu: a buffer of another device")
 	case offset < 0 || n > len(buf.data)-offset:
@@ -83,7 +84,7 @@ const wrapAlign = 16
 // Wrap returns a buffer over memory of the caller, see driver.Wrapper. Its bytes do not
 // count against the device's limit.
 func (d *device) Wrap(data []byte) driver.Buffer {
-	if d.closed.Load() || uintptr(unsafe.Pointer(unsafe.SliceData(data)))%wrapAlign != 0 {
+	if d.Closed.Load() || uintptr(unsafe.Pointer(unsafe.SliceData(data)))%wrapAlign != 0 {
 		return nil
 	}
 	return &buffer{device: d, data: data, wraps: true}

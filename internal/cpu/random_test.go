@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/tensorken/tensorken/driver"
+	"github.com/tensorken/tensorken/internal/cpu/vector"
 	"github.com/tensorken/tensorken/internal/interp"
 	"github.com/tensorken/tensorken/ir"
 )
@@ -130,15 +131,15 @@ func check(t *testing.T, d driver.Device, m *maker, seed uint64) bool {
 }
 
 // tunings are the default sizes and such as cut small spaces into pieces.
-var tunings = map[string]tuning{
-	"default": defaultTuning,
+var tunings = map[string]vector.Tuning{
+	"default": vector.DefaultTuning,
 	"pieces": {
-		minBlock: 5, maxBlock: 12, minRow: 3, transposeTile: 3, maxWholeReduction: 30, parallelThreshold: 64,
-		rows: 4, cols: 7, depth: 5, span: 12, panel: 100, dotDepth: 1, conflict: 12, maxShared: 200, minTiles: 100, minPart: 3,
+		MinBlock: 5, MaxBlock: 12, MinRow: 3, TransposeTile: 3, MaxWholeReduction: 30, ParallelThreshold: 64,
+		Rows: 4, Cols: 7, Depth: 5, Span: 12, Panel: 100, DotDepth: 1, Conflict: 12, MaxShared: 200, MinTiles: 100, MinPart: 3,
 	},
 	"streams": {
-		minBlock: 16, maxBlock: 40, minRow: 1, transposeTile: 1, maxWholeReduction: 0, parallelThreshold: 1,
-		rows: 10, cols: 4, depth: 16, span: 10, panel: 1, dotDepth: 10, conflict: 4, maxShared: 1 << 20, minTiles: 1, minPart: 1,
+		MinBlock: 16, MaxBlock: 40, MinRow: 1, TransposeTile: 1, MaxWholeReduction: 0, ParallelThreshold: 1,
+		Rows: 10, Cols: 4, Depth: 16, Span: 10, Panel: 1, DotDepth: 10, Conflict: 4, MaxShared: 1 << 20, MinTiles: 1, MinPart: 1,
 	},
 }
 
@@ -154,7 +155,7 @@ func TestRandomKernels(t *testing.T) {
 		for name, tune := range tunings {
 			t.Run(fmt.Sprint(c.name, " ", name), func(t *testing.T) {
 				d := New(Options{Threads: 3, Memory: 1 << 30}).(*device)
-				d.tune = tune
+				d.Tune = tune
 				bad := 0
 				for seed := range n {
 					if !check(t, d, c.make(seed), seed) {

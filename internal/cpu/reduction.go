@@ -3,17 +3,18 @@ package cpu
 import (
 	"slices"
 
+	"github.com/tensorken/tensorken/internal/cpu/vector"
 	"github.com/tensorken/tensorken/ir"
 )
 
 // newReduction returns a runner of reductions, or of a contraction without a micro-kernel,
 // and the number of bindings that the runner adds to the kernel's.
-func newReduction(s *space) (r runner, extra int) {
+func newReduction(s *vector.Space) (r runner, extra int) {
 	kept, reduced := s.List(ir.Parallel, ir.Batch, ir.M, ir.N), s.List(ir.Reduced, ir.K)
 	shape := reductionShape{
 		kept: kept, reduced: reduced,
 		nk: s.Size(kept), nr: s.Size(reduced),
-		columnMajor: s.columnMajor(kept, reduced),
+		columnMajor: columnMajor(s, kept, reduced),
 	}
 	if shape.fits(s) {
 		return newBlock(s, shape), 0
@@ -31,23 +32,23 @@ type reductionShape struct {
 // fits reports whether blocks should hold whole reductions, so that values computed
 // before a reduction are in the cache after it. Streaming is faster if no such value
 // is used, or if one reduction is work for several cores.
-func (r *reductionShape) fits(s *space) bool {
+func (r *reductionShape) fits(s *vector.Space) bool {
 	lanes := r.nr
 	if r.columnMajor {
 		lanes *= min(r.nk, 16)
 	}
-	if lanes > s.tune.maxWholeReduction || r.nk < 16 && r.nk*r.nr > 4*s.tune.maxWholeReduction {
+	if lanes > s.Tune.MaxWholeReduction || r.nk < 16 && r.nk*r.nr > 4*s.Tune.MaxWholeReduction {
 		return false
 	}
-	return lanes <= 2*s.tune.maxBlock || s.reuses()
+	return lanes <= 2*s.Tune.MaxBlock || s.Reuses()
 }
 
 // columnMajor reports whether kept axes should have the inner lanes: if more is
 // read with stride 1 along them, or if few points are reduced and each load has a
 // short stride along a long kept axis, as windows do.
-func (s *space) columnMajor(kept, reduced []int) bool {
+func columnMajor(s *vector.Space, kept, reduced []int) bool {
 	loads := s.Loads(s.Stores(0, false)...)
-	if s.prefersInnermost(loads, kept, reduced) {
+	if s.PrefersInnermost(loads, kept, reduced) {
 		return true
 	}
 	if len(kept) == 0 || len(reduced) == 0 || s.Size(reduced) > 64 {
@@ -60,23 +61,23 @@ func (s *space) columnMajor(kept, reduced []int) bool {
 
 // newBlock runs a kernel whose reductions fit into a block as a pointwise kernel, with
 // reductions among its ops.
-func newBlock(s *space, r reductionShape) *pointwiseRunner {
-	least, limit := s.tune.minBlock/max(r.nr, 1), 2*s.tune.maxBlock/max(r.nr, 1)
+func newBlock(s *vector.Space, r reductionShape) *vector.PointwiseRunner {
+	least, limit := s.Tune.MinBlock/max(r.nr, 1), 2*s.Tune.MaxBlock/max(r.nr, 1)
 	if r.columnMajor {
 		least, limit = max(least, 16), max(limit, 32)
 	}
-	w := &pointwiseRunner{tiles: tilings{newTiling(s, r.kept, least, limit)}}
-	lanes := slices.Concat(w.tiles.longAxes(), r.reduced)
+	w := &vector.PointwiseRunner{Tiles: vector.Tilings{vector.NewTiling(s, r.kept, least, limit)}}
+	lanes := slices.Concat(w.Tiles.LongAxes(), r.reduced)
 	if r.columnMajor {
-		lanes = slices.Concat(r.reduced, w.tiles.longAxes())
+		lanes = slices.Concat(r.reduced, w.Tiles.LongAxes())
 	}
-	extent := s.extents(w.tiles...)
+	extent := s.Extents(w.Tiles...)
 	for _, a := range r.reduced {
 		extent[a] = s.Axes[a].Len
 	}
-	w.program = assemble(s, schedule{lanes: lanes, extent: extent, roots: s.Stores(0, false), columnMajor: r.columnMajor}).program
-	w.program.wholeAxes = r.reduced
-	w.work = s.work(s.Stores(0, false))
-	w.blocksPerTask = s.tune.grain(w.tiles.count(), w.work)
+	w.Program = vector.Assemble(s, vector.Schedule{Lanes: lanes, Extent: extent, Roots: s.Stores(0, false), ColumnMajor: r.columnMajor}).Program
+	w.Program.WholeAxes = r.reduced
+	w.Work = s.Work(s.Stores(0, false))
+	w.BlocksPerTask = s.Tune.Grain(w.Tiles.Count(), w.Work)
 	return w
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"unsafe"
 
+	"github.com/tensorken/tensorken/internal/cpu/vector"
 	"github.com/tensorken/tensorken/internal/simd"
 	"github.com/tensorken/tensorken/ir"
 )
@@ -12,30 +13,30 @@ import (
 // digits of the keys, or for few places by a heap. A task sorts a row, unless there
 // are few and long rows, which all workers sort one after the other.
 type sortRunner struct {
-	space         *space
+	space         *vector.Space
 	kept, reduced []int
 	nk, nr        int
-	keep, chunk   *tiling // of single rows, and of their points
-	program       *program
+	keep, chunk   *vector.Tiling // of single rows, and of their points
+	program       *vector.Program
 	value         int // register of the elements
 	typ           ir.DType
-	to            affine // position of the first place of a row
-	places        int    // that are stored
-	stride        int    // of them
+	to            vector.Affine // position of the first place of a row
+	places        int           // that are stored
+	stride        int           // of them
 	rowsPerTask   int
 	work          int
 }
 
-func newSort(s *space) *sortRunner {
+func newSort(s *vector.Space) *sortRunner {
 	at := len(s.Body) - 1
 	in := &s.Body[at]
 	r := &sortRunner{space: s, kept: s.List(ir.Parallel), reduced: s.List(ir.Reduced), places: in.View.Len, stride: in.View.Stride}
 	r.nk, r.nr, r.typ = s.Size(r.kept), s.Size(r.reduced), s.Body[in.Src[0]].Type
-	r.keep, r.chunk = newTiling(s, r.kept, 1, 1), newTiling(s, r.reduced, s.tune.minBlock, s.tune.maxBlock)
-	a := assemble(s, schedule{lanes: r.chunk.longAxes(), extent: s.extents(r.chunk), roots: []int{in.Src[0]}, value: true})
-	r.program, r.value, r.to = a.program, a.root, a.affine(in.View.Off, in.View.Coef, 0)
-	r.work = s.work([]int{at})
-	r.rowsPerTask = s.tune.grain(r.nk, r.work)
+	r.keep, r.chunk = vector.NewTiling(s, r.kept, 1, 1), vector.NewTiling(s, r.reduced, s.Tune.MinBlock, s.Tune.MaxBlock)
+	a := vector.Assemble(s, vector.Schedule{Lanes: r.chunk.LongAxes(), Extent: s.Extents(r.chunk), Roots: []int{in.Src[0]}, Value: true})
+	r.program, r.value, r.to = a.Program, a.Root, a.Affine(in.View.Off, in.View.Coef, 0)
+	r.work = s.Work([]int{at})
+	r.rowsPerTask = s.Tune.Grain(r.nk, r.work)
 	return r
 }
 
@@ -47,9 +48,9 @@ const (
 	longRow   = 1 << 18
 )
 
-func (r *sortRunner) run(x *executor) error {
+func (r *sortRunner) Run(x *vector.Executor) error {
 	if r.nr < sharedRow || r.nr < longRow && r.nk >= 16 {
-		return x.do(rowsJob{r}, ir.CeilDiv(r.nk, r.rowsPerTask), r.work)
+		return x.Do(rowsJob{r}, ir.CeilDiv(r.nk, r.rowsPerTask), r.work)
 	}
 	l := newLongSort(r, x)
 	for l.row = range r.nk {
@@ -61,9 +62,9 @@ func (r *sortRunner) run(x *executor) error {
 }
 
 // place writes the positions of a row, from place v on.
-func (r *sortRunner) place(f *activation, v int, pairs []uint64, position func(i uint32) int32) {
+func (r *sortRunner) place(f *vector.Activation, v int, pairs []uint64, position func(i uint32) int32) {
 	arg := r.space.Body[len(r.space.Body)-1].Arg
-	out := unsafe.Add(f.bind[arg].p, 4*(r.to.pos(f)+v*r.stride))
+	out := unsafe.Add(f.Bind[arg].P, 4*(r.to.Pos(f)+v*r.stride))
 	for i, p := range pairs {
 		at := int32(uint32(p))
 		if position != nil {
@@ -76,26 +77,26 @@ func (r *sortRunner) place(f *activation, v int, pairs []uint64, position func(i
 // A rowsJob sorts some rows per task.
 type rowsJob struct{ *sortRunner }
 
-func (j rowsJob) begin(x *executor, w *worker) {
-	size, pairs := align(j.program.scratch), 2*j.nr
+func (j rowsJob) Begin(x *vector.Executor, w *vector.Worker) {
+	size, pairs := vector.Align(j.program.Scratch), 2*j.nr
 	if simd.KeysHigh[j.typ] != nil {
 		pairs += j.nr
 	}
-	mem := w.scratch(size + 8*pairs)
-	w.activations[0].enter(j.program, x.bind, mem, &w.bad)
-	w.pairs = unsafe.Slice((*uint64)(unsafe.Add(mem, size)), pairs)
+	mem := w.Scratch(size + 8*pairs)
+	w.Activations[0].Enter(j.program, x.Bind, mem, &w.Bad)
+	w.Pairs = unsafe.Slice((*uint64)(unsafe.Add(mem, size)), pairs)
 }
 
-func (j rowsJob) task(_ *executor, w *worker, i int) {
-	f := &w.activations[0]
+func (j rowsJob) Task(_ *vector.Executor, w *vector.Worker, i int) {
+	f := &w.Activations[0]
 	for row := i * j.rowsPerTask; row < min((i+1)*j.rowsPerTask, j.nk); row++ {
-		j.keep.moveTo(f, row)
+		j.keep.MoveTo(f, row)
 		if j.selects() {
-			least := j.least(f, 0, j.chunk.count, w.pairs[:0:j.places], w.pairs[j.nr:])
+			least := j.least(f, 0, j.chunk.Count, w.Pairs[:0:j.places], w.Pairs[j.nr:])
 			slices.Sort(least)
 			j.place(f, 0, least, nil)
 		} else {
-			j.sortRow(f, w.pairs)
+			j.sortRow(f, w.Pairs)
 		}
 	}
 }
@@ -104,21 +105,21 @@ func (j rowsJob) task(_ *executor, w *worker, i int) {
 func (r *sortRunner) selects() bool { return r.places <= r.nr/8 && simd.KeysHigh[r.typ] == nil }
 
 // least adds the pairs of chunks of a row to a heap.
-func (r *sortRunner) least(f *activation, from, to int, heap, mem []uint64) []uint64 {
+func (r *sortRunner) least(f *vector.Activation, from, to int, heap, mem []uint64) []uint64 {
 	for c := from; c < to; c++ {
-		first := r.chunk.moveTo(f, c)
-		f.run()
-		pairs := mem[:r.chunk.size(f)]
-		simd.Keys[r.typ](pairs, f.reg[r.value], first)
+		first := r.chunk.MoveTo(f, c)
+		f.Run()
+		pairs := mem[:r.chunk.Size(f)]
+		simd.Keys[r.typ](pairs, f.Reg[r.value], first)
 		heap = simd.Least(heap, pairs)
 	}
 	return heap
 }
 
 // sortRow sorts the row of an activation.
-func (r *sortRunner) sortRow(f *activation, mem []uint64) {
+func (r *sortRunner) sortRow(f *vector.Activation, mem []uint64) {
 	pairs, spare := mem[:r.nr], mem[r.nr:2*r.nr]
-	r.fill(f, 0, r.chunk.count, simd.Keys[r.typ], pairs)
+	r.fill(f, 0, r.chunk.Count, simd.Keys[r.typ], pairs)
 	pairs = simd.SortPairs(pairs, spare)
 	high := simd.KeysHigh[r.typ]
 	if high == nil {
@@ -128,7 +129,7 @@ func (r *sortRunner) sortRow(f *activation, mem []uint64) {
 	first := mem[2*r.nr:] // the order by the lesser key
 	copy(first, pairs)
 	keys := mem[:r.nr]
-	r.fill(f, 0, r.chunk.count, high, keys)
+	r.fill(f, 0, r.chunk.Count, high, keys)
 	spare = mem[r.nr : 2*r.nr]
 	for i, p := range first {
 		spare[i] = keys[uint32(p)]>>32<<32 | uint64(i)
@@ -138,10 +139,10 @@ func (r *sortRunner) sortRow(f *activation, mem []uint64) {
 }
 
 // fill makes the pairs of some chunks of a row, each at its position.
-func (r *sortRunner) fill(f *activation, from, to int, key simd.Keyer, pairs []uint64) {
+func (r *sortRunner) fill(f *vector.Activation, from, to int, key simd.Keyer, pairs []uint64) {
 	for c := from; c < to; c++ {
-		first := r.chunk.moveTo(f, c)
-		f.run()
-		key(pairs[first:][:r.chunk.size(f)], f.reg[r.value], first)
+		first := r.chunk.MoveTo(f, c)
+		f.Run()
+		key(pairs[first:][:r.chunk.Size(f)], f.Reg[r.value], first)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/tensorken/tensorken/internal/cpu/vector"
 	"github.com/tensorken/tensorken/internal/simd"
 )
 
@@ -31,9 +32,9 @@ func (l *longSort) sortBuckets() error {
 	for _, g := range small {
 		room = max(room, g.to-g.from)
 	}
-	if err := l.tasks(len(small), room, func(f *activation, w *worker, i int) {
+	if err := l.tasks(len(small), room, func(f *vector.Activation, w *vector.Worker, i int) {
 		g := small[i]
-		sorted := simd.SortPairs(pairs[g.from:g.to], w.pairs[:g.to-g.from])
+		sorted := simd.SortPairs(pairs[g.from:g.to], w.Pairs[:g.to-g.from])
 		l.place(f, g.from, sorted[:min(g.to, l.places)-g.from], nil)
 	}); err != nil {
 		return err
@@ -56,7 +57,7 @@ func (l *longSort) sortBuckets() error {
 
 // pairs calls f with all pairs of the row, chunk by chunk of each part.
 func (l *longSort) pairs(f func(part int, pairs []uint64)) error {
-	return l.do(func(a *activation, w *worker, part int) {
+	return l.do(func(a *vector.Activation, w *vector.Worker, part int) {
 		from, to := l.chunks(part)
 		for c := from; c < to; c++ {
 			f(part, l.chunkPairs(a, w, c))
@@ -65,18 +66,18 @@ func (l *longSort) pairs(f func(part int, pairs []uint64)) error {
 }
 
 // chunkPairs returns the pairs of a chunk.
-func (l *longSort) chunkPairs(a *activation, w *worker, c int) []uint64 {
-	first := l.chunk.moveTo(a, c)
-	a.run()
-	pairs := w.pairs[:l.chunk.size(a)]
-	simd.Keys[l.typ](pairs, a.reg[l.value], first)
+func (l *longSort) chunkPairs(a *vector.Activation, w *vector.Worker, c int) []uint64 {
+	first := l.chunk.MoveTo(a, c)
+	a.Run()
+	pairs := w.Pairs[:l.chunk.Size(a)]
+	simd.Keys[l.typ](pairs, a.Reg[l.value], first)
 	return pairs
 }
 
 // sample returns buckets for the range of the pairs in the first chunk of each part.
 func (l *longSort) sample() (simd.Buckets, error) {
 	least, most := make([]uint64, l.parts), make([]uint64, l.parts)
-	err := l.do(func(a *activation, w *worker, part int) {
+	err := l.do(func(a *vector.Activation, w *vector.Worker, part int) {
 		least[part] = math.MaxUint64
 		if from, to := l.chunks(part); from < to {
 			pairs := l.chunkPairs(a, w, from)

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"unsafe"
 
+	"github.com/tensorken/tensorken/internal/cpu/vector"
 	"github.com/tensorken/tensorken/internal/hostmem"
 	"github.com/tensorken/tensorken/internal/simd"
 	"github.com/tensorken/tensorken/ir"
@@ -12,7 +13,7 @@ import (
 // A longSort sorts rows, one after the other, with all workers.
 type longSort struct {
 	*sortRunner
-	x     *executor
+	x     *vector.Executor
 	row   int
 	parts int // of the row
 	boxes int // chunks in one
@@ -22,9 +23,9 @@ type longSort struct {
 // longParts is the most parts of a row.
 const longParts = 32
 
-func newLongSort(r *sortRunner, x *executor) *longSort {
+func newLongSort(r *sortRunner, x *vector.Executor) *longSort {
 	l := &longSort{sortRunner: r, x: x}
-	l.parts, l.boxes = split(r.chunk, longParts)
+	l.parts, l.boxes = vector.Split(r.chunk, longParts)
 	return l
 }
 
@@ -50,39 +51,39 @@ func (l *longSort) memory(n int) (pairs []uint64, err error) {
 }
 
 // do runs a task for each part, with the activation of the row.
-func (l *longSort) do(task func(f *activation, w *worker, part int)) error {
-	return l.tasks(l.parts, l.chunk.maxPoints(), task)
+func (l *longSort) do(task func(f *vector.Activation, w *vector.Worker, part int)) error {
+	return l.tasks(l.parts, l.chunk.MaxPoints(), task)
 }
 
 // tasks runs n tasks with the activation of the row. Each worker has memory for room
 // pairs.
-func (l *longSort) tasks(n, room int, task func(f *activation, w *worker, i int)) error {
-	return l.x.do(rowTasks{l, room, task}, n, l.work/l.nk)
+func (l *longSort) tasks(n, room int, task func(f *vector.Activation, w *vector.Worker, i int)) error {
+	return l.x.Do(rowTasks{l, room, task}, n, l.work/l.nk)
 }
 
 // A rowTasks is a job on the parts of a row.
 type rowTasks struct {
 	*longSort
 	room int // pairs that a worker has memory for
-	each func(f *activation, w *worker, i int)
+	each func(f *vector.Activation, w *vector.Worker, i int)
 }
 
-func (j rowTasks) begin(x *executor, w *worker) {
-	size := align(j.program.scratch)
-	mem := w.scratch(size + 8*j.room)
-	w.activations[0].enter(j.program, x.bind, mem, &w.bad)
-	w.pairs = unsafe.Slice((*uint64)(unsafe.Add(mem, size)), j.room)
+func (j rowTasks) Begin(x *vector.Executor, w *vector.Worker) {
+	size := vector.Align(j.program.Scratch)
+	mem := w.Scratch(size + 8*j.room)
+	w.Activations[0].Enter(j.program, x.Bind, mem, &w.Bad)
+	w.Pairs = unsafe.Slice((*uint64)(unsafe.Add(mem, size)), j.room)
 }
 
-func (j rowTasks) task(_ *executor, w *worker, i int) {
-	f := &w.activations[0]
-	j.keep.moveTo(f, j.row)
+func (j rowTasks) Task(_ *vector.Executor, w *vector.Worker, i int) {
+	f := &w.Activations[0]
+	j.keep.MoveTo(f, j.row)
 	j.each(f, w, i)
 }
 
 // chunks is the range of chunks of a part.
 func (l *longSort) chunks(part int) (from, to int) {
-	return part * l.boxes, min((part+1)*l.boxes, l.chunk.count)
+	return part * l.boxes, min((part+1)*l.boxes, l.chunk.Count)
 }
 
 // span is the range of a part of n pairs.
@@ -95,15 +96,15 @@ func (l *longSort) span(part, n int) (from, to int) {
 // counted first.
 func (l *longSort) partition() error {
 	falses := make([]int, l.parts+1)
-	each := func(f *activation, part int, do func(first int, x unsafe.Pointer, n int)) {
+	each := func(f *vector.Activation, part int, do func(first int, x unsafe.Pointer, n int)) {
 		from, to := l.chunks(part)
 		for c := from; c < to; c++ {
-			first := l.chunk.moveTo(f, c)
-			f.run()
-			do(first, f.reg[l.value], l.chunk.size(f))
+			first := l.chunk.MoveTo(f, c)
+			f.Run()
+			do(first, f.Reg[l.value], l.chunk.Size(f))
 		}
 	}
-	if err := l.do(func(f *activation, _ *worker, part int) {
+	if err := l.do(func(f *vector.Activation, _ *vector.Worker, part int) {
 		each(f, part, func(_ int, x unsafe.Pointer, n int) { falses[part+1] += simd.CountFalse(x, n) })
 	}); err != nil {
 		return err
@@ -111,8 +112,8 @@ func (l *longSort) partition() error {
 	for p := range l.parts {
 		falses[p+1] += falses[p]
 	}
-	return l.do(func(f *activation, w *worker, part int) {
-		positions := unsafe.Slice((*int32)(unsafe.Pointer(unsafe.SliceData(w.pairs))), l.chunk.maxPoints()+1)
+	return l.do(func(f *vector.Activation, w *vector.Worker, part int) {
+		positions := unsafe.Slice((*int32)(unsafe.Pointer(unsafe.SliceData(w.Pairs))), l.chunk.MaxPoints()+1)
 		at := falses[part]
 		each(f, part, func(first int, x unsafe.Pointer, size int) {
 			n := simd.FalsePositions(positions, x, size, first)
@@ -134,21 +135,21 @@ func (l *longSort) partition() error {
 }
 
 // positions writes positions of the row from place v on, as far as they are stored.
-func (l *longSort) positions(f *activation, v int, positions []int32) {
+func (l *longSort) positions(f *vector.Activation, v int, positions []int32) {
 	if v >= l.places {
 		return
 	}
 	positions = positions[:min(len(positions), l.places-v)]
-	out := unsafe.Add(f.bind[0].p, 4*(l.to.pos(f)+v*l.stride))
+	out := unsafe.Add(f.Bind[0].P, 4*(l.to.Pos(f)+v*l.stride))
 	simd.Movers[4](out, unsafe.Pointer(unsafe.SliceData(positions)), 1, 0, 0, len(positions), l.stride, 1)
 }
 
 // sel finds the least pairs of each part, then of the row.
 func (l *longSort) sel() error {
 	heaps := make([][]uint64, l.parts)
-	if err := l.do(func(f *activation, w *worker, part int) {
+	if err := l.do(func(f *vector.Activation, w *vector.Worker, part int) {
 		from, to := l.chunks(part)
-		heaps[part] = l.least(f, from, to, make([]uint64, 0, l.places), w.pairs)
+		heaps[part] = l.least(f, from, to, make([]uint64, 0, l.places), w.Pairs)
 	}); err != nil {
 		return err
 	}
@@ -160,7 +161,7 @@ func (l *longSort) sel() error {
 // last writes the positions of sorted pairs from place v on, as far as they are stored.
 func (l *longSort) last(v int, pairs []uint64, position func(i uint32) int32) error {
 	pairs = pairs[:min(len(pairs), l.places-v)]
-	return l.do(func(f *activation, _ *worker, part int) {
+	return l.do(func(f *vector.Activation, _ *vector.Worker, part int) {
 		from, to := l.span(part, len(pairs))
 		l.place(f, v+from, pairs[from:to], position)
 	})
@@ -174,7 +175,7 @@ func (l *longSort) sortWide() error {
 	}
 	pairs, spare := mem[:l.nr], mem[l.nr:2*l.nr]
 	fill := func(key simd.Keyer, pairs []uint64) error {
-		return l.do(func(f *activation, _ *worker, part int) {
+		return l.do(func(f *vector.Activation, _ *vector.Worker, part int) {
 			from, to := l.chunks(part)
 			l.fill(f, from, to, key, pairs)
 		})
@@ -189,7 +190,7 @@ func (l *longSort) sortWide() error {
 	if err := fill(simd.KeysHigh[l.typ], keys); err != nil {
 		return err
 	}
-	if err := l.do(func(_ *activation, _ *worker, part int) {
+	if err := l.do(func(_ *vector.Activation, _ *vector.Worker, part int) {
 		from, to := l.span(part, l.nr)
 		for i := from; i < to; i++ {
 			spare[i] = keys[uint32(first[i])]>>32<<32 | uint64(i)
@@ -209,7 +210,7 @@ func makePairs(n int) ([]uint64, error) {
 	if err != nil {
 		return nil, err
 	}
-	return unsafe.Slice((*uint64)(base(data)), n), nil
+	return unsafe.Slice((*uint64)(vector.Base(data)), n), nil
 }
 
 // radix sorts pairs by key: for each digit, the parts count their pairs, then move
@@ -217,7 +218,7 @@ func makePairs(n int) ([]uint64, error) {
 func (l *longSort) radix(pairs, spare []uint64) (sorted, other []uint64, err error) {
 	counts := make([][simd.Digits]int, l.parts)
 	for place := range simd.Places {
-		if err := l.do(func(_ *activation, _ *worker, part int) {
+		if err := l.do(func(_ *vector.Activation, _ *vector.Worker, part int) {
 			from, to := l.span(part, len(pairs))
 			simd.CountDigits(&counts[part], pairs[from:to], place)
 		}); err != nil {
@@ -226,7 +227,7 @@ func (l *longSort) radix(pairs, spare []uint64) (sorted, other []uint64, err err
 		if !starts(counts, len(pairs)) {
 			continue
 		}
-		if err := l.do(func(_ *activation, _ *worker, part int) {
+		if err := l.do(func(_ *vector.Activation, _ *vector.Worker, part int) {
 			from, to := l.span(part, len(pairs))
 			simd.MoveByDigit(spare, pairs[from:to], &counts[part], place)
 		}); err != nil {

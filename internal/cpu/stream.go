@@ -4,6 +4,7 @@ import (
 	"slices"
 	"unsafe"
 
+	"github.com/tensorken/tensorken/internal/cpu/vector"
 	"github.com/tensorken/tensorken/internal/loopnest"
 	"github.com/tensorken/tensorken/internal/simd"
 	"github.com/tensorken/tensorken/ir"
@@ -16,22 +17,22 @@ import (
 // values that it needs.
 type streamRunner struct {
 	reductionShape
-	space         *space
-	keep          *tiling // of kept points
-	chunk         *tiling // of reduced points
-	parts         int     // of the reduced points
-	chunksPerPart int     // chunks in a part
+	space         *vector.Space
+	keep          *vector.Tiling // of kept points
+	chunk         *vector.Tiling // of reduced points
+	parts         int            // of the reduced points
+	chunksPerPart int            // chunks in a part
 	phases        []*phase
 	results       []*result
-	final         *program // stores over all points, or nil
-	tail          *pointwiseRunner
+	final         *vector.Program // stores over all points, or nil
+	tail          *vector.PointwiseRunner
 	shared        int // bytes for results
 	work          int // additions of a phase
 }
 
 // A phase computes some of the reductions.
 type phase struct {
-	program *program
+	program *vector.Program
 	results []*result
 }
 
@@ -39,42 +40,42 @@ type phase struct {
 // once for each part.
 type result struct {
 	instr    int
-	op       *op
+	op       *vector.Op
 	acc, val int // offsets into shared memory; val is ArgMax's
 	out      int // offset of the result
 	cast     simd.Unary
 	size     int // bytes of an element of val
 }
 
-func newStream(s *space, shape reductionShape) *streamRunner {
+func newStream(s *vector.Space, shape reductionShape) *streamRunner {
 	r := &streamRunner{reductionShape: shape, space: s}
 	if shape.columnMajor {
 		// Sums take eight rows at a time.
-		r.keep = newTiling(s, shape.kept, s.tune.minBlock, s.tune.maxBlock/2)
-		rows := max(8, 2*s.tune.maxBlock/max(1, r.keep.maxPoints()))
-		r.chunk = newTiling(s, shape.reduced, rows, rows)
+		r.keep = vector.NewTiling(s, shape.kept, s.Tune.MinBlock, s.Tune.MaxBlock/2)
+		rows := max(8, 2*s.Tune.MaxBlock/max(1, r.keep.MaxPoints()))
+		r.chunk = vector.NewTiling(s, shape.reduced, rows, rows)
 	} else {
-		r.keep = newTiling(s, shape.kept, 1, 1)
-		most := s.tune.maxBlock
-		if s.reducesLoads() {
-			most = s.tune.longBlock(shape.nr)
+		r.keep = vector.NewTiling(s, shape.kept, 1, 1)
+		most := s.Tune.MaxBlock
+		if reducesLoads(s) {
+			most = s.Tune.LongBlock(shape.nr)
 		}
-		r.chunk = newTiling(s, shape.reduced, s.tune.minBlock, most)
+		r.chunk = vector.NewTiling(s, shape.reduced, s.Tune.MinBlock, most)
 	}
 	r.cut()
-	r.work = s.work(s.Stores(0, false))
+	r.work = s.Work(s.Stores(0, false))
 	r.prepare()
 	return r
 }
 
 // reducesLoads reports whether all reductions read loads directly.
-func (s *space) reducesLoads() bool {
+func reducesLoads(s *vector.Space) bool {
 	for _, in := range s.Body {
 		if in.Op.Class() != ir.Reduction {
 			continue
 		}
 		x := in.Src[0]
-		if in.Op == ir.Sum && s.widensInt(x) && s.Body[s.Body[x].Src[0]].Type.Size() == 4 {
+		if in.Op == ir.Sum && s.WidensInt(x) && s.Body[s.Body[x].Src[0]].Type.Size() == 4 {
 			x = s.Body[x].Src[0]
 		}
 		if s.Body[x].Op != ir.Load {
@@ -87,10 +88,10 @@ func (s *space) reducesLoads() bool {
 // cut chooses the number of parts: tasks for many cores, each worth a wake-up.
 func (r *streamRunner) cut() {
 	most := 1
-	if n := r.keep.count; n > 0 && n < 16 {
-		most = min(32/n, r.nk*r.nr/(2*r.space.tune.parallelThreshold))
+	if n := r.keep.Count; n > 0 && n < 16 {
+		most = min(32/n, r.nk*r.nr/(2*r.space.Tune.ParallelThreshold))
 	}
-	r.parts, r.chunksPerPart = split(r.chunk, most)
+	r.parts, r.chunksPerPart = vector.Split(r.chunk, most)
 }
 
 // prepare assembles the phases. A reduction that a phase has computed is a load of
@@ -98,44 +99,44 @@ func (r *streamRunner) cut() {
 func (r *streamRunner) prepare() {
 	k := *r.space.Kernel
 	k.Body, k.Args = slices.Clone(k.Body), slices.Clone(k.Args)
-	s := r.space.with(&k)
+	s := r.space.With(&k)
 	level := loopnest.Levels(s.Body)
-	lanes := slices.Concat(r.keep.longAxes(), r.chunk.longAxes())
+	lanes := slices.Concat(r.keep.LongAxes(), r.chunk.LongAxes())
 	if r.columnMajor {
-		lanes = slices.Concat(r.chunk.longAxes(), r.keep.longAxes())
+		lanes = slices.Concat(r.chunk.LongAxes(), r.keep.LongAxes())
 	}
-	p := schedule{lanes: lanes, extent: s.extents(r.keep, r.chunk), columnMajor: r.columnMajor, stream: true}
+	p := vector.Schedule{Lanes: lanes, Extent: s.Extents(r.keep, r.chunk), ColumnMajor: r.columnMajor, Stream: true}
 	for l := 1; l <= slices.Max(level); l++ {
-		if p.roots = s.Reductions(level, l); len(p.roots) > 0 {
+		if p.Roots = s.Reductions(level, l); len(p.Roots) > 0 {
 			r.addPhase(s, p)
 		}
 	}
 	reduced := ir.Axes(r.reduced...)
-	if p.roots = s.Stores(reduced, true); len(p.roots) > 0 {
-		r.final = assemble(s, p).program
+	if p.Roots = s.Stores(reduced, true); len(p.Roots) > 0 {
+		r.final = vector.Assemble(s, p).Program
 	}
 	if kept := s.Stores(reduced, false); len(kept) > 0 {
-		r.tail = newPointwiseOver(s, r.kept, kept)
+		r.tail = vector.NewPointwiseOver(s, r.kept, kept)
 	}
 }
 
 // addPhase assembles the program of some reductions and turns them into loads.
-func (r *streamRunner) addPhase(s *space, p schedule) {
-	ph := &phase{program: assemble(s, p).program}
-	for i := range ph.program.ops {
-		st := &ph.program.ops[i]
-		if st.reduce == nil {
+func (r *streamRunner) addPhase(s *vector.Space, p vector.Schedule) {
+	ph := &phase{program: vector.Assemble(s, p).Program}
+	for i := range ph.program.Ops {
+		st := &ph.program.Ops[i]
+		if st.Reduce == nil {
 			continue
 		}
-		in := &s.Body[st.reduce.instr]
-		res := &result{instr: st.reduce.instr, op: st, size: st.reduce.typ.Size()}
-		res.acc = r.take(r.parts * r.nk * st.reduce.acc.Size())
+		in := &s.Body[st.Reduce.Instr]
+		res := &result{instr: st.Reduce.Instr, op: st, size: st.Reduce.Typ.Size()}
+		res.acc = r.take(r.parts * r.nk * st.Reduce.Acc.Size())
 		if in.Op == ir.ArgMax {
 			res.val = r.take(r.parts * r.nk * res.size)
 		}
 		res.out = res.acc
-		if st.reduce.acc != in.Type {
-			res.cast = simd.Casts[st.reduce.acc][in.Type]
+		if st.Reduce.Acc != in.Type {
+			res.cast = simd.Casts[st.Reduce.Acc][in.Type]
 			res.out = r.take(r.nk * in.Type.Size())
 		}
 		ph.results = append(ph.results, res)
@@ -154,32 +155,32 @@ func (r *streamRunner) addPhase(s *space, p schedule) {
 
 func (r *streamRunner) take(n int) int {
 	at := r.shared
-	r.shared += align(n)
+	r.shared += vector.Align(n)
 	return at
 }
 
-func (r *streamRunner) run(x *executor) error {
-	x.shared = grow(x.shared, r.shared)
-	args := len(x.bind) - len(r.results)
+func (r *streamRunner) Run(x *vector.Executor) error {
+	x.Shared = vector.Grow(x.Shared, r.shared)
+	args := len(x.Bind) - len(r.results)
 	for i, res := range r.results {
-		x.bind[args+i] = binding{p: unsafe.Add(base(x.shared), res.out)}
+		x.Bind[args+i] = vector.Binding{P: unsafe.Add(vector.Base(x.Shared), res.out)}
 	}
 	for _, p := range r.phases {
 		j := &streamJob{r, p.program, p.results}
-		if err := x.do(j, r.keep.count*r.parts, r.work); err != nil {
+		if err := x.Do(j, r.keep.Count*r.parts, r.work); err != nil {
 			return err
 		}
-		if err := x.do(combineJob{j}, r.keep.count, r.nk*r.parts); err != nil {
+		if err := x.Do(combineJob{j}, r.keep.Count, r.nk*r.parts); err != nil {
 			return err
 		}
 	}
 	if r.final != nil {
-		if err := x.do(&streamJob{r, r.final, nil}, r.keep.count*r.parts, r.work); err != nil {
+		if err := x.Do(&streamJob{r, r.final, nil}, r.keep.Count*r.parts, r.work); err != nil {
 			return err
 		}
 	}
 	if r.tail != nil {
-		return r.tail.run(x)
+		return r.tail.Run(x)
 	}
 	return nil
 }
@@ -187,38 +188,38 @@ func (r *streamRunner) run(x *executor) error {
 // A streamJob is a phase, one part of one box of kept points per task.
 type streamJob struct {
 	*streamRunner
-	program *program
+	program *vector.Program
 	results []*result // none for the stores
 }
 
-func (j *streamJob) begin(x *executor, w *worker) { w.enter(x, j.program) }
+func (j *streamJob) Begin(x *vector.Executor, w *vector.Worker) { w.Enter(x, j.program) }
 
-func (j *streamJob) task(x *executor, w *worker, i int) {
-	f := &w.activations[0]
+func (j *streamJob) Task(x *vector.Executor, w *vector.Worker, i int) {
+	f := &w.Activations[0]
 	box, part := i/j.parts, i%j.parts
-	start := j.keep.moveTo(f, box)
-	mem, n := base(x.shared), j.keep.size(f)
+	start := j.keep.MoveTo(f, box)
+	mem, n := vector.Base(x.Shared), j.keep.Size(f)
 	for _, res := range j.results {
-		r := res.op.reduce
+		r := res.op.Reduce
 		acc := res.at(mem, part*j.nk+start)
-		r.begin(acc, n)
-		f.reg[res.op.dst] = acc
-		if r.kind == ir.ArgMax {
-			f.reg[r.valReg] = res.valAt(mem, part*j.nk+start)
+		r.Begin(acc, n)
+		f.Reg[res.op.Dst] = acc
+		if r.Kind == ir.ArgMax {
+			f.Reg[r.ValReg] = res.valAt(mem, part*j.nk+start)
 		}
 	}
 	if n == 0 {
 		return
 	}
-	for c := part * j.chunksPerPart; c < min((part+1)*j.chunksPerPart, j.chunk.needed(f)); c++ {
-		j.chunk.moveTo(f, c)
-		f.run()
+	for c := part * j.chunksPerPart; c < min((part+1)*j.chunksPerPart, j.chunk.Needed(f)); c++ {
+		j.chunk.MoveTo(f, c)
+		f.Run()
 	}
 }
 
 // at is the address of accumulator i.
 func (res *result) at(mem unsafe.Pointer, i int) unsafe.Pointer {
-	return unsafe.Add(mem, res.acc+i*res.op.reduce.acc.Size())
+	return unsafe.Add(mem, res.acc+i*res.op.Reduce.Acc.Size())
 }
 
 func (res *result) valAt(mem unsafe.Pointer, i int) unsafe.Pointer {
@@ -229,22 +230,22 @@ func (res *result) valAt(mem unsafe.Pointer, i int) unsafe.Pointer {
 // task.
 type combineJob struct{ *streamJob }
 
-func (j combineJob) task(x *executor, w *worker, box int) {
-	f := &w.activations[0]
-	start := j.keep.moveTo(f, box)
-	mem, n := base(x.shared), j.keep.size(f)
+func (j combineJob) Task(x *vector.Executor, w *vector.Worker, box int) {
+	f := &w.Activations[0]
+	start := j.keep.MoveTo(f, box)
+	mem, n := vector.Base(x.Shared), j.keep.Size(f)
 	for _, res := range j.results {
-		r := res.op.reduce
+		r := res.op.Reduce
 		acc := res.at(mem, start)
 		for part := 1; part < j.parts; part++ {
 			at := part*j.nk + start
-			if r.kind == ir.ArgMax {
-				r.arg.Merge(res.valAt(mem, start), acc, res.valAt(mem, at), res.at(mem, at), n)
+			if r.Kind == ir.ArgMax {
+				r.Arg.Merge(res.valAt(mem, start), acc, res.valAt(mem, at), res.at(mem, at), n)
 			} else {
-				simd.Reductions[r.kind][r.acc].Across(acc, res.at(mem, at), 1, n)
+				simd.Reductions[r.Kind][r.Acc].Across(acc, res.at(mem, at), 1, n)
 			}
 		}
-		if r.kind == ir.ArgMax && j.nr == 0 {
+		if r.Kind == ir.ArgMax && j.nr == 0 {
 			clear(unsafe.Slice((*int32)(acc), n))
 		}
 		if res.cast != nil {

@@ -4,6 +4,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/tensorken/tensorken/internal/cpu/product"
+	"github.com/tensorken/tensorken/internal/cpu/vector"
 	"github.com/tensorken/tensorken/internal/interp"
 	"github.com/tensorken/tensorken/internal/loopnest"
 	"github.com/tensorken/tensorken/ir"
@@ -82,11 +84,11 @@ func TestWindows(t *testing.T) {
 				t.Fatalf("%s: %v", c.name, err)
 			}
 			for name, tune := range tunings {
-				if r, _ := newContract(&space{Nest: loopnest.Canonical(k), tune: &tune}); name == "default" && (r.windows != nil) != c.find {
-					t.Errorf("windows %s are found: %v, want %v", c.name, r.windows != nil, c.find)
+				if r, _ := product.NewContract(&vector.Space{Nest: loopnest.Canonical(k), Tune: &tune}); name == "default" && (r.Windows != nil) != c.find {
+					t.Errorf("windows %s are found: %v, want %v", c.name, r.Windows != nil, c.find)
 				}
 				d := New(Options{Threads: 3}).(*device)
-				d.tune = tune
+				d.Tune = tune
 				m := &maker{Rand: rand.New(rand.NewPCG(1, 2)), k: k, exact: make([]bool, len(k.Body))}
 				for i, n := range []int{c.c * c.h, c.lens[2] * c.lens[3] * c.lens[4], k.Args[2].Len} {
 					data := make([]ir.Number, n)

@@ -51,7 +51,6 @@ var large = map[string]string{
 	"tensor":             "what a user types about tensors has one name",
 	"nn":                 "so have layers and losses",
 	"driver/drivertest":  "it has all that a device must do",
-	"internal/cpu":       "it has the runner of each template, and what they share",
 	"internal/kernelize": "groups and regions see each other while a kernel is built",
 }
 

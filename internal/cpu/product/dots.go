@@ -1,0 +1,229 @@
+package product
+
+import (
+	"slices"
+	"unsafe"
+
+	"github.com/tensorken/tensorken/internal/cpu/vector"
+	"github.com/tensorken/tensorken/internal/loopnest"
+	"github.com/tensorken/tensorken/internal/simd"
+	"github.com/tensorken/tensorken/ir"
+)
+
+const (
+	// fewRows is the greatest number of rows for which copying a factor takes longer than it
+	// saves.
+	fewRows = 16
+	// dotColumns is the number of columns that stay in the cache for several passes over them.
+	dotColumns = 16
+	// dotPart is about the greatest depth of a call of a simd.DotTile: rows stay in the first-level
+	// cache, and lanes add up so few products that their sum is as exact as a simd.Product's.
+	dotPart = 1024
+	// dotWork is the least number of multiplications that are worth a block of dot products.
+	dotWork = 1 << 15
+	// maxLeft is the greatest number of elements of a left factor, all of which a worker holds.
+	maxLeft = 1 << 18
+)
+
+// NewDots returns a runner of products of few rows by memory that is contiguous along the depth, as
+// the weights of a linear layer are: each sum reads its right factor where it is, and once. The
+// kernel may have several sums with the same axes; the axes of the rows belong to all left factors,
+// which a worker evaluates once, and the axes of the columns, which are cut into tasks, to all
+// right ones. It returns nil for other kernels, and for many short sums: to copy the right factor
+// takes less time than to add up their lanes. Halves would be copied to be widened.
+func NewDots(s *vector.Space) *vector.PointwiseRunner {
+	deep := s.List(ir.Reduced, ir.K)
+	if len(deep) == 0 || s.Size(deep) < s.Tune.DotDepth || s.Reuses() {
+		return nil
+	}
+	kept := s.Roles(ir.Parallel, ir.Batch, ir.M, ir.N)
+	var left, right ir.AxisSet // kept axes of the factors
+	halves := false
+	k, products := *s.Kernel, map[int]vector.Emitter{}
+	var factors []int // the right ones
+	k.Body = slices.Clone(k.Body)
+	for i := range s.Body {
+		if s.Body[i].Op.Class() != ir.Reduction {
+			continue
+		}
+		x, y := dotFactors(s, i, deep)
+		if x < 0 {
+			return nil
+		}
+		l, r := s.Body[x].Domain&kept, s.Body[y].Domain&kept
+		if len(products) > 0 && (l != left || r != right) || l|r != kept {
+			return nil
+		}
+		left, right, factors = l, r, append(factors, y)
+		products[i] = func(a *vector.Assembler, i int) int { return emitDots(a, i, y) }
+		halves = halves || !s.Plain(y)
+		k.Body[i].Src = []int{x}
+	}
+	list := func(set ir.AxisSet) []int {
+		return slices.DeleteFunc(s.List(ir.Parallel, ir.Batch, ir.M, ir.N), func(a int) bool { return !set.Has(a) })
+	}
+	rows, cols := list(left&^right), list(right&^left)
+	m, n, depth := s.Size(rows), s.Size(cols), s.Size(deep)
+	if !halves && depth < 8*m || m > fewRows || n < 4 || n < 16 && depth > s.Tune.MaxBlock || m*depth > maxLeft {
+		return nil
+	}
+	limit := min(max(n/32, dotWork/(m*depth), 16), s.Tune.MaxBlock/2)
+	w := &vector.PointwiseRunner{Tiles: vector.Tilings{vector.NewTiling(s, list(left&right), 1, 1), vector.NewTiling(s, cols, limit, limit)}}
+	for _, y := range factors {
+		if _, ok := w.Tiles[1].Stride(s.Body[y].View.Coef); !ok || len(s.Limits) > 0 && len(w.Tiles[1].LongAxes()) > 1 {
+			return nil
+		}
+	}
+	whole := slices.Concat(rows, deep)
+	extent := s.Extents(w.Tiles...)
+	for _, a := range whole {
+		extent[a] = s.Axes[a].Len
+	}
+	lanes := slices.Concat(rows, w.Tiles[1].LongAxes(), deep)
+	stores := s.Stores(0, false)
+	w.Program = vector.Assemble(s.With(&k), vector.Schedule{Lanes: lanes, Extent: extent, Roots: stores, Emitters: products}).Program
+	w.Program.WholeAxes = whole
+	w.Work = s.Work(stores)
+	w.BlocksPerTask = s.Tune.Grain(w.Tiles.Count(), w.Work)
+	return w
+}
+
+// dotFactors returns the factors of reduction i if simd.DotTiles can read one, y, where it is; else
+// x is -1. Of two it is the larger.
+func dotFactors(s *vector.Space, i int, deep []int) (x, y int) {
+	in := &s.Body[i]
+	if m := &s.Body[in.Src[0]]; in.Op == ir.Sum && m.Op == ir.Mul && m.Type == in.Type {
+		x, y = m.Src[0], m.Src[1]
+		if loopnest.Points(s.Axes, s.Body[x].Domain) > loopnest.Points(s.Axes, s.Body[y].Domain) {
+			x, y = y, x
+		}
+		for range 2 {
+			if isDotted(s, y, deep) {
+				return x, y
+			}
+			x, y = y, x
+		}
+	}
+	return -1, -1
+}
+
+// isDotted reports whether instruction i is a load, contiguous along the depth, of a type that
+// simd.DotTiles multiplies, or of rows of whole blocks.
+func isDotted(s *vector.Space, i int, deep []int) bool {
+	in := &s.Body[i]
+	if !s.IsLoad(i) {
+		return false
+	}
+	arg, step := &s.Args[in.Arg], 1
+	if f := arg.DType.Format(); f != nil {
+		outside := func(axis int) bool { return !slices.Contains(deep, axis) && in.View.Coef[axis]%f.Len != 0 }
+		if !arg.Align || in.View.Off%f.Len != 0 || s.Size(deep)%f.Len != 0 || slices.ContainsFunc(in.Domain.List(), outside) {
+			return false
+		}
+	} else if simd.DotTiles[arg.DType].Dots == nil {
+		return false
+	}
+	for _, a := range slices.Backward(deep) {
+		if in.View.Coef[a] != step {
+			return false
+		}
+		step *= s.Axes[a].Len
+	}
+	return true
+}
+
+// A dotProduct is a sum that newDots computes.
+type dotProduct struct {
+	simd.DotTile
+	vector.Affine      // of the right factor
+	typ                ir.DType
+	arg                int
+	blocks             simd.Blocks // of a format
+	stride             int         // between columns, in elements
+	from               int         // bytes of an element of the left factor
+	rows, cols, depths int         // indices of sets of lanes
+}
+
+// emitDots emits sum i, whose operand is the left factor, with instruction y as the right one.
+func emitDots(a *vector.Assembler, i, y int) int {
+	sum, in := &a.Space.Body[i], &a.Space.Body[y]
+	typ := a.Space.Args[in.Arg].DType
+	p := &dotProduct{Affine: a.Affine(in.View.Off, in.View.Coef, 0), typ: typ, arg: in.Arg, from: in.Type.Size()}
+	if f := typ.Format(); f != nil {
+		p.blocks, typ = simd.BlocksOf(f), in.Type
+	}
+	p.DotTile = simd.DotTiles[typ]
+	lanes := ir.Axes(a.Schedule.Lanes...)
+	cols, deep := in.Domain&lanes&^sum.Axes, sum.Axes&lanes
+	for _, l := range a.Schedule.Lanes {
+		if cols.Has(l) {
+			p.stride = in.View.Coef[l]
+		}
+	}
+	p.rows, p.cols, p.depths = a.SetIndex(sum.Domain&lanes&^cols), a.SetIndex(cols), a.SetIndex(deep)
+	x := a.Widen(a.Body[sum.Src[0]], sum.Domain&^cols|deep)
+	s := vector.Op{Do: p.run, Src: [4]int{x, -1, -1, -1}}
+	if p.blocks.Decode != nil {
+		s.Extra = decodedColumns * dotPart * 4
+	}
+	return a.Emit(s, sum.Type, sum.Domain)
+}
+
+// run computes a block of sums. Where several passes over the columns are needed, these stay in
+// the cache.
+func (p *dotProduct) run(f *vector.Activation, s *vector.Op) {
+	c, a, b := f.Out(s), f.Reg[s.Src[0]], unsafe.Add(f.Bind[p.arg].P, p.typ.Bytes(p.Pos(f)))
+	m, n, k := f.Count[p.rows], f.Count[p.cols], f.Count[p.depths]
+	if k == 0 {
+		clear(unsafe.Slice((*byte)(c), m*n*p.from))
+	}
+	rows, cols, part := vector.Even(m, p.Rows, 1), n, vector.Even(k, dotPart, 16)
+	if p.blocks.Decode != nil {
+		p.decodeColumns(unsafe.Add(f.Mem, s.Raw), c, a, b, m, n, k, rows)
+		return
+	}
+	if rows < m {
+		cols = dotColumns
+	}
+	for at := 0; at < k; at += part {
+		for j := 0; j < n; j += cols {
+			for i := 0; i < m; i += rows {
+				p.Dots(unsafe.Add(c, (i*n+j)*p.from), unsafe.Add(a, (i*k+at)*p.from), unsafe.Add(b, p.typ.Bytes(j*p.stride+at)),
+					min(rows, m-i), min(cols, n-j), min(part, k-at), n, k, p.stride, at)
+			}
+		}
+	}
+}
+
+// decodedColumns is the number of columns of which parts are decoded at a time.
+const decodedColumns = 4
+
+// decodeColumns is run for columns in a format: parts of a few are decoded to scratch, in the first-level cache, or
+// multiplied as they are decoded if there is one row.
+func (p *dotProduct) decodeColumns(to, c, a, b unsafe.Pointer, m, n, k, rows int) {
+	if m == 1 && p.blocks.Dot != nil && n > 0 {
+		cols := n
+		if k > dotPart {
+			cols = 1
+		}
+		for j := 0; j < n; j += cols {
+			for at := 0; at < k; at += dotPart {
+				p.blocks.Dot(unsafe.Add(c, j*p.from), unsafe.Add(a, at*p.from), unsafe.Add(b, p.typ.Bytes(j*p.stride+at)),
+					cols, min(dotPart, k-at)/p.typ.Unit(), p.typ.Bytes(p.stride), at)
+			}
+		}
+		return
+	}
+	for j := 0; j < n; j += decodedColumns {
+		cols := min(decodedColumns, n-j)
+		for at := 0; at < k; at += dotPart {
+			depth := min(dotPart, k-at)
+			for col := range cols {
+				p.blocks.Decode(unsafe.Add(to, col*depth*p.from), unsafe.Add(b, p.typ.Bytes((j+col)*p.stride+at)), depth/p.typ.Unit())
+			}
+			for i := 0; i < m; i += rows {
+				p.Dots(unsafe.Add(c, (i*n+j)*p.from), unsafe.Add(a, (i*k+at)*p.from), to, min(rows, m-i), cols, depth, n, k, depth, at)
+			}
+		}
+	}
+}

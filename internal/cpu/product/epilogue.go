@@ -1,0 +1,64 @@
+package product
+
+import (
+	"slices"
+	"unsafe"
+
+	"github.com/tensorken/tensorken/internal/cpu/vector"
+	"github.com/tensorken/tensorken/ir"
+)
+
+// An epilogue is the program of a contraction after its sums: it computes results from the
+// sums of a strip, and stores them. It runs on bands of the strip, some rows each, whose
+// registers stay in the first-level cache.
+type epilogue struct {
+	program    *vector.Program
+	sum        int     // the register of the sums
+	out        *matrix // the result, if the epilogue is only a store, or nil
+	rows, cols *vector.Tiling
+	size       int // bytes of an element
+	axis, band int // the axis that is cut into bands, -1 for none, and their length
+}
+
+// narrowBand is the number of rows of a band, at least, whose result is contiguous along
+// the rows: they are whole cache lines there.
+const narrowBand = 64
+
+func newEpilogue(s *vector.Space, sum int, rows, cols *vector.Tiling) *epilogue {
+	typ := s.Body[sum].Type
+	e := &epilogue{rows: rows, cols: cols, size: typ.Size(), axis: -1}
+	extent := s.Extents(rows, cols)
+	stores := s.Stores(0, false)
+	if long := rows.LongAxes(); len(long) > 0 {
+		e.axis = long[0]
+		inner := rows.MaxPoints() / extent[e.axis]
+		e.band = max(1, s.Tune.MaxBlock/(inner*cols.MaxPoints()))
+		if last := cols.LongAxes(); len(last) > 0 && s.Body[stores[0]].View.Coef[last[len(last)-1]] > 1 {
+			e.band = max(e.band, ir.CeilDiv(narrowBand, inner))
+		}
+		extent[e.axis] = min(extent[e.axis], e.band)
+	}
+	lanes := slices.Concat(rows.LongAxes(), cols.LongAxes())
+	a := vector.Assemble(s, vector.Schedule{Lanes: lanes, Extent: extent, Roots: stores, Given: []int{sum}})
+	e.program, e.sum = a.Program, a.Body[sum]
+	if in := &s.Body[stores[0]]; len(e.program.Ops) == 1 && in.Src[0] == sum && s.Args[in.Arg].DType == typ {
+		e.out = newMatrix(a, in, rows, cols)
+	}
+	return e
+}
+
+// run computes and stores the strip at which an activation is, from its sums.
+func (e *epilogue) run(f *vector.Activation, sums unsafe.Pointer) {
+	if e.axis < 0 {
+		f.Reg[e.sum] = sums
+		f.Run()
+		return
+	}
+	at, n := f.At[e.axis], f.N[e.axis]
+	bytes := e.rows.Size(f) / n * e.cols.Size(f) * e.size
+	for i := 0; i < n; i += e.band {
+		f.MoveTo(e.axis, at+i, min(e.band, n-i))
+		f.Reg[e.sum] = unsafe.Add(sums, i*bytes)
+		f.Run()
+	}
+}

@@ -1,0 +1,162 @@
+package product
+
+import (
+	"slices"
+	"unsafe"
+
+	"github.com/tensorken/tensorken/internal/cpu/vector"
+	"github.com/tensorken/tensorken/internal/simd"
+	"github.com/tensorken/tensorken/ir"
+)
+
+// A matrix is memory whose points along an outer and an inner group of axes may be at
+// equal distances, so that a product can use it where it is.
+type matrix struct {
+	vector.Affine
+	arg, size    int
+	outer, inner []vector.Term
+}
+
+func newMatrix(a *vector.Assembler, in *ir.Instr, outer, inner *vector.Tiling) *matrix {
+	return &matrix{
+		Affine: a.Affine(in.View.Off, in.View.Coef, 0), arg: in.Arg, size: in.Type.Size(),
+		outer: a.Dims(in.View.Coef, outer.LongAxes()), inner: a.Dims(in.View.Coef, inner.LongAxes()),
+	}
+}
+
+// inPlace returns the address of a block and its strides along both groups, if there
+// is one for each. The stride of a single point is 1.
+func (m *matrix) inPlace(f *vector.Activation) (p unsafe.Pointer, so, si int, ok bool) {
+	so, one := singleStride(f, m.outer)
+	si, also := singleStride(f, m.inner)
+	if !one || !also {
+		return nil, 0, 0, false
+	}
+	return unsafe.Add(f.Bind[m.arg].P, m.Pos(f)*m.size), so, si, true
+}
+
+// singleStride returns the stride of the one loop that covers all of dims, if there is one.
+func singleStride(f *vector.Activation, dims []vector.Term) (stride int, ok bool) {
+	loops := vector.Merge(f, dims)
+	if len(loops) == 0 {
+		return 1, true
+	}
+	return loops[0].From, len(loops) == 1
+}
+
+// A factor is an operand of the product, over an outer and an inner group of axes:
+// rows and depth, or depth and columns.
+type factor struct {
+	program    *vector.Program
+	root       int                   // the register that holds a panel
+	transposed bool                  // in the register, the outer group's lanes are the inner ones
+	direct     *matrix               // of a factor that is just a load, or nil
+	usable     func(so, si int) bool // strides of direct that the product reads at speed
+	pack       simd.Packer           // copies panels, or nil
+	packed     int                   // bytes of a copy
+}
+
+func newPacked(s *vector.Space, i int, outer, inner *vector.Tiling, pack simd.Packer, bytes int) *factor {
+	f := newFactor(s, i, outer, inner)
+	f.usable = func(_, si int) bool { return si == 1 }
+	f.pack, f.packed = pack, vector.Align(bytes)
+	return f
+}
+
+func newLeft(s *vector.Space, i int, rows, deep *vector.Tiling) *factor {
+	var f *factor
+	if s.PrefersInnermost(s.Loads(i), rows.Axes, deep.Axes) {
+		f = newFactor(s, i, deep, rows)
+		f.transposed = true
+		if f.direct != nil {
+			f.direct.outer, f.direct.inner = f.direct.inner, f.direct.outer
+		}
+	} else {
+		f = newFactor(s, i, rows, deep)
+	}
+	few := s.Size(rows.Axes) <= fewRows
+	f.usable = func(so, si int) bool {
+		return few || so == 1 || si == 1 && !conflicts(s, i, so)
+	}
+	return f
+}
+
+func newRight(s *vector.Space, i int, rows, deep, cols *vector.Tiling) *factor {
+	f := newFactor(s, i, deep, cols)
+	few := s.Size(rows.Axes) <= fewRows
+	f.usable = func(so, si int) bool {
+		return si == 1 && (few || !conflicts(s, i, so))
+	}
+	return f
+}
+
+// conflicts reports whether rows of instruction i, a factor, would compete for few sets of a
+// cache.
+func conflicts(s *vector.Space, i, stride int) bool {
+	return stride*s.Body[i].Type.Size()%s.Tune.Conflict == 0
+}
+
+func newFactor(s *vector.Space, i int, outer, inner *vector.Tiling) *factor {
+	f := &factor{}
+	lanes := slices.Concat(outer.LongAxes(), inner.LongAxes())
+	a := vector.Assemble(s, vector.Schedule{Lanes: lanes, Extent: s.Extents(outer, inner), Roots: []int{i}, Value: true})
+	f.program, f.root = a.Program, a.Root
+	if in := &s.Body[i]; s.Plain(i) {
+		f.direct = newMatrix(a, in, outer, inner)
+	}
+	return f
+}
+
+// ahead returns a prefetch, in steps, of the block at which an activation is; an empty one
+// if the factor is computed.
+func (x *factor) ahead(f *vector.Activation, outer, inner, steps int) prefetch {
+	if x.direct != nil {
+		if p, so, si, ok := x.direct.inPlace(f); ok && si == 1 {
+			return prefetch{p: uintptr(p), bytes: inner * x.direct.size, stride: so * x.direct.size, rows: outer, steps: steps}
+		} else if ok && so == 1 {
+			return prefetch{p: uintptr(p), bytes: outer * x.direct.size, stride: si * x.direct.size, rows: inner, steps: steps}
+		}
+	}
+	return prefetch{}
+}
+
+// scratch is the memory that an activation of the factor's program needs: for registers and
+// the copy of a panel.
+func (x *factor) scratch() int { return vector.Align(x.program.Scratch) + x.packed }
+
+// panel returns the address of a block of outer by inner points, in the form that the product
+// reads, and its strides along both groups.
+func (x *factor) panel(f *vector.Activation, outer, inner int) (p unsafe.Pointer, so, si int) {
+	p, so, si = x.evaluate(f, outer, inner)
+	if x.pack == nil {
+		return p, so, si
+	}
+	to := unsafe.Add(f.Mem, vector.Align(x.program.Scratch))
+	return to, x.pack(to, p, outer, inner, so), 1
+}
+
+// evaluate returns the address of a block of outer by inner points and its strides along both
+// groups.
+func (x *factor) evaluate(f *vector.Activation, outer, inner int) (p unsafe.Pointer, so, si int) {
+	if x.direct != nil {
+		if p, so, si, ok := x.direct.inPlace(f); ok && x.usable(so, si) {
+			return p, so, si
+		}
+	}
+	f.Run()
+	if x.transposed {
+		return f.Reg[x.root], 1, outer
+	}
+	return f.Reg[x.root], inner, 1
+}
+
+// inPlace reports whether a product can use instruction i, its right factor, where it is.
+func inPlace(s *vector.Space, i int, deep, cols *vector.Tiling) bool {
+	if !s.Plain(i) {
+		return false
+	}
+	coef := s.Body[i].View.Coef
+	_, one := deep.Stride(coef)
+	step, also := cols.Stride(coef)
+	return one && also && step == 1
+}

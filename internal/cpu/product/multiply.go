@@ -1,0 +1,241 @@
+package product
+
+import (
+	"unsafe"
+
+	"github.com/tensorken/tensorken/internal/cpu/vector"
+	"github.com/tensorken/tensorken/internal/simd"
+	"github.com/tensorken/tensorken/ir"
+)
+
+// Begin lays out a worker's scratch: the strips of a tile, then the registers of three programs.
+func (r *contractRunner) Begin(x *vector.Executor, w *vector.Worker) {
+	strips, left, right := r.span*r.stripBytes(), r.leftScratch, r.right.scratch()
+	mem := w.Scratch(strips + left + right + r.after.program.Scratch)
+	w.Activations[0].Enter(r.leftProgram, x.Bind, unsafe.Add(mem, strips), &w.Bad)
+	w.Activations[1].Enter(r.right.program, x.Bind, unsafe.Add(mem, strips+left), &w.Bad)
+	w.Activations[2].Enter(r.after.program, x.Bind, unsafe.Add(mem, strips+left+right), &w.Bad)
+}
+
+// Task computes a tile of the result.
+func (r *contractRunner) Task(_ *vector.Executor, w *vector.Worker, i int) {
+	t := r.part(w, i, 0, w.Scratch(0))
+	t.multiply(true)
+}
+
+// A tilePart computes one tile over one part of the depth (split-K). The tile is a list of strips of
+// rows; the depth is a list of blocks, the boxes of its tiling.
+type tilePart struct {
+	*contractRunner
+	worker *vector.Worker
+
+	ofLeft, ofRight, ofResult *vector.Activation // of the programs of the factors, and of the epilogue
+
+	firstStrip, endStrip int
+	firstBlock, endBlock int
+	stripMemory          unsafe.Pointer // for the sums of the strips, one strip after the other
+}
+
+// part returns a part of tile i.
+func (r *contractRunner) part(w *vector.Worker, i, part int, stripMemory unsafe.Pointer) tilePart {
+	t := tilePart{contractRunner: r, worker: w, stripMemory: stripMemory, ofLeft: &w.Activations[0], ofRight: &w.Activations[1], ofResult: &w.Activations[2]}
+	t.firstStrip, t.endStrip = r.stripsOf(i)
+	t.firstBlock, t.endBlock = part*r.blocksPerPart, min((part+1)*r.blocksPerPart, r.depth.Count)
+	return t
+}
+
+// multiply computes the part. If finish is set, which says that the tile has no other part, it
+// stores the strips by the epilogue.
+//
+// The loops follow Goto and van de Geijn: over blocks of the depth, each with a panel of
+// the right factor; over strips, each with a panel of the left one; and in
+// multiplication.run over microtiles, which the routine of simd.Product computes.
+func (t *tilePart) multiply(finish bool) {
+	for _, f := range []*vector.Activation{t.ofLeft, t.ofRight, t.ofResult} {
+		t.strips.MoveTo(f, t.firstStrip)
+	}
+	t.endBlock = max(t.firstBlock, min(t.endBlock, t.depth.Needed(t.ofRight)))
+	// Where the depth is 0, one iteration sets the strips to 0.
+	for k := t.firstBlock; k < max(t.endBlock, t.firstBlock+1); k++ {
+		m := multiplication{rows: t.rows.Size(t.ofResult), cols: t.cols.Size(t.ofResult), add: k - t.firstBlock} // the first block overwrites
+		if k < t.endBlock {
+			t.loadRight(&m, k)
+		}
+		for i := t.firstStrip; i < t.endStrip; i++ {
+			t.strips.MoveTo(t.ofResult, i)
+			if m.rows = t.rows.Size(t.ofResult); m.rows*m.cols == 0 {
+				continue
+			}
+			inPlace := t.locate(&m, i, finish)
+			if k < t.endBlock {
+				t.loadLeft(&m, i, k)
+			}
+			m.run(&t.product, t.size)
+			if finish && !inPlace && k >= t.endBlock-1 {
+				t.after.run(t.ofResult, m.result.at)
+			}
+		}
+	}
+}
+
+// loadRight loads the panel of the right factor for block k. The products of all strips
+// prefetch the next one.
+func (t *tilePart) loadRight(m *multiplication, k int) {
+	t.depth.MoveTo(t.ofLeft, k)
+	t.depth.MoveTo(t.ofRight, k)
+	m.depth = t.product.Depth(t.depth.Size(t.ofRight))
+	cols := t.cols.Size(t.ofRight)
+	m.right.at, m.right.row, _ = t.right.panel(t.ofRight, t.depth.Size(t.ofRight), cols)
+	if k+1 < t.endBlock {
+		t.depth.MoveTo(t.ofRight, k+1)
+		m.prefetchRight = t.right.ahead(t.ofRight, t.depth.Size(t.ofRight), cols, (t.endStrip-t.firstStrip)*m.microTiles(&t.product))
+	}
+}
+
+// loadLeft loads the panel of the left factor for strip i and block k. The products of this
+// strip prefetch the next one.
+func (t *tilePart) loadLeft(m *multiplication, i, k int) {
+	t.strips.MoveTo(t.ofLeft, i)
+	if t.Windows != nil {
+		t.Windows.load(t.ofLeft, t.worker, m)
+		return
+	}
+	if i == t.firstStrip && k == t.firstBlock { // nothing has prefetched this panel
+		now := t.left.ahead(t.ofLeft, m.rows, t.depth.Size(t.ofLeft), 1)
+		now.advance()
+	}
+	m.left.at, m.left.row, m.left.column = t.left.panel(t.ofLeft, m.rows, t.depth.Size(t.ofLeft))
+	switch {
+	case i+1 < t.endStrip:
+		t.strips.MoveTo(t.ofLeft, i+1)
+	case k+1 < t.endBlock:
+		t.strips.MoveTo(t.ofLeft, t.firstStrip)
+		t.depth.MoveTo(t.ofLeft, k+1)
+	default:
+		m.prefetchLeft = prefetch{}
+		return
+	}
+	m.prefetchLeft = t.left.ahead(t.ofLeft, t.rows.Size(t.ofLeft), t.depth.Size(t.ofLeft), m.microTiles(&t.product))
+}
+
+// locate sets where strip i is summed: directly in the result if the epilogue only stores,
+// otherwise in stripMemory. It reports whether that is the result, which it takes even if its rows
+// compete for sets of the cache, because a copy takes longer.
+func (t *tilePart) locate(m *multiplication, i int, finish bool) (inPlace bool) {
+	if finish && t.after.out != nil {
+		if at, row, column, ok := t.after.out.inPlace(t.ofResult); ok && column == 1 {
+			m.result = panel{at: at, row: row}
+			return true
+		}
+	}
+	m.result = panel{at: unsafe.Add(t.stripMemory, (i-t.firstStrip)*t.stripBytes()), row: m.cols}
+	return false
+}
+
+// A panel is a matrix in memory, with the distances of neighbours in a column and in a row, in elements.
+type panel struct {
+	at          unsafe.Pointer
+	row, column int // column is 1 where it is not set
+}
+
+// A multiplication is the product of a panel of each factor, result[rows cols] = left[rows depth] ·
+// right[depth cols].
+type multiplication struct {
+	result, left, right         panel
+	rows, cols, depth           int
+	add                         int      // 0 overwrites the result, otherwise the sum is added to it
+	prefetchLeft, prefetchRight prefetch // of the panels that are used next
+
+	// For windows: runs has the position in left of each run of runRows rows, and columns the
+	// positions of the columns within a run.
+	runs, columns []int
+	runRows       int
+}
+
+// microTiles is the number of calls of the product's routine, if rows are not in runs.
+func (x *multiplication) microTiles(p *simd.Product) int {
+	return ir.CeilDiv(x.rows, p.Rows) * ir.CeilDiv(x.cols, p.Cols)
+}
+
+// run multiplies microtile by microtile: a few rows of the left panel, which stay in the
+// first-level cache, by all columns of the right one, which stays in the second-level cache.
+func (x *multiplication) run(p *simd.Product, size int) {
+	if x.columns == nil {
+		x.runOf(p, size, x.result.at, x.left.at, x.rows)
+		return
+	}
+	for i, at := range x.runs {
+		x.runOf(p, size, unsafe.Add(x.result.at, i*x.runRows*x.result.row*size), unsafe.Add(x.left.at, at*size), x.runRows)
+	}
+}
+
+// runOf multiplies some rows of the left panel, cut into microtiles of about equal height.
+func (x *multiplication) runOf(p *simd.Product, size int, result, left unsafe.Pointer, rows int) {
+	height := ir.CeilDiv(rows, ir.CeilDiv(rows, p.Rows))
+	for i := 0; i < rows; i += height {
+		for j := 0; j < x.cols; j += p.Cols {
+			x.prefetchLeft.advance()
+			x.prefetchRight.advance()
+			c, a, b := unsafe.Add(result, (i*x.result.row+j)*size), unsafe.Add(left, i*x.left.row*size), x.right.at
+			if b != nil { // the depth is not 0
+				b = unsafe.Add(b, j*size)
+			}
+			m, n := min(height, rows-i), min(p.Cols, x.cols-j)
+			if x.columns == nil {
+				p.Tile(c, a, b, m, n, x.depth, x.result.row, x.left.row, x.left.column, x.right.row, x.add)
+			} else {
+				p.Indexed(c, a, b, m, n, x.depth, x.result.row, x.left.row, unsafe.Pointer(&x.columns[0]), x.right.row, x.add)
+			}
+		}
+	}
+}
+
+// A prefetch reads a number of rows of memory into the cache in a number of steps. Processors
+// by themselves prefetch only contiguous memory.
+type prefetch struct {
+	p                   uintptr // of the next row; it keeps no memory alive
+	bytes, stride, rows int
+	steps, credit       int // each call of advance adds rows to credit, and a row costs steps
+}
+
+// advance prefetches its share of the rows: over `steps` calls, all of them.
+func (x *prefetch) advance() {
+	for x.credit += x.rows; x.steps > 0 && x.credit >= x.steps; x.credit -= x.steps {
+		simd.Prefetch(x.p, x.bytes)
+		x.p += uintptr(x.stride)
+	}
+}
+
+// A partJob computes one part of a tile per task.
+type partJob struct {
+	*contractRunner
+	at int // offset in shared memory of the strips of all parts
+}
+
+func (j partJob) Task(x *vector.Executor, w *vector.Worker, i int) {
+	t := j.part(w, i/j.parts, i%j.parts, unsafe.Add(vector.Base(x.Shared), j.at+i*j.span*j.stripBytes()))
+	t.multiply(false)
+}
+
+// A sumJob adds the parts of a tile, in order, and stores the strips by the epilogue.
+type sumJob struct {
+	*contractRunner
+	at int // as in partJob
+}
+
+func (j sumJob) Task(x *vector.Executor, w *vector.Worker, i int) {
+	first, end := j.stripsOf(i)
+	f := &w.Activations[2]
+	for s := first; s < end; s++ {
+		sum := unsafe.Add(vector.Base(x.Shared), j.at+(i*j.parts*j.span+s-first)*j.stripBytes())
+		j.strips.MoveTo(f, s)
+		n := j.rows.Size(f) * j.cols.Size(f)
+		if n == 0 {
+			continue
+		}
+		for p := 1; p < j.parts; p++ {
+			j.add(sum, sum, unsafe.Add(sum, p*j.span*j.stripBytes()), n)
+		}
+		j.after.run(f, sum)
+	}
+}

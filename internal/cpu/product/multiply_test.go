@@ -1,0 +1,61 @@
+package product
+
+import (
+	"slices"
+	"testing"
+	"unsafe"
+
+	"github.com/tensorken/tensorken/internal/simd"
+	"github.com/tensorken/tensorken/ir"
+)
+
+// TestMultiplication multiplies panels of one tile, of several, and of parts of tiles.
+func TestMultiplication(t *testing.T) {
+	const k, guard = 3, 8
+	p := simd.Products[ir.Float32]
+	edges := func(n int) []int { return []int{1, 2, n - 1, n, n + 1, 2*n - 1, 2 * n, 2*n + 1} }
+	for _, m := range edges(p.Rows) {
+		for _, n := range edges(p.Cols) {
+			a, b, c := make([]float32, m*k), make([]float32, k*n), make([]float32, m*n+2*guard)
+			for i := range a {
+				a[i] = float32(i % 7)
+			}
+			for i := range b {
+				b[i] = float32(i % 5)
+			}
+			for i := range c {
+				c[i] = float32(i)
+			}
+			want := slices.Clone(c)
+			for i := range m {
+				for j := range n {
+					for p := range k {
+						want[guard+i*n+j] += a[i*k+p] * b[p*n+j]
+					}
+				}
+			}
+			x := multiplication{
+				result: panel{at: unsafe.Pointer(&c[guard]), row: n}, left: panel{unsafe.Pointer(&a[0]), k, 1}, right: panel{at: unsafe.Pointer(&b[0]), row: n},
+				rows: m, cols: n, depth: k, add: 1,
+			}
+			x.run(&p, 4)
+			if !slices.Equal(c, want) {
+				t.Fatalf("product of %d × %d × %d is wrong", m, n, k)
+			}
+		}
+	}
+}
+
+// TestPrefetch: in the given number of steps each row is read once, about as many in each.
+func TestPrefetch(t *testing.T) {
+	for _, c := range [][2]int{{0, 3}, {1, 1}, {1, 5}, {3, 7}, {7, 3}, {8, 2}, {256, 36}, {5, 0}} {
+		rows, steps := c[0], c[1]
+		x := prefetch{p: 1000, bytes: 96, stride: 128, rows: rows, steps: steps}
+		for i := range steps {
+			x.advance()
+			if got, want := x.p, uintptr(1000+128*((i+1)*rows/steps)); got != want { // a prefetch does no harm
+				t.Errorf("%d rows in %d steps: after step %d the next row is at %d, want %d", rows, steps, i, got, want)
+			}
+		}
+	}
+}

@@ -1,0 +1,174 @@
+package vector
+
+import (
+	"slices"
+
+	"github.com/tensorken/tensorken/internal/loopnest"
+	"github.com/tensorken/tensorken/ir"
+)
+
+// A Tiling cuts the space of some axes into boxes: of length 1 along the outer
+// axes, of a part of one axis, and whole along the inner ones.
+type Tiling struct {
+	Axes   []int // outermost first
+	lens   []int // their lengths
+	box    []int // lengths of a box; the last one along an axis may be shorter
+	counts []int // boxes along each axis
+	Count  int   // boxes
+}
+
+// NewTiling makes boxes of at least least points, if there are as many, and of
+// about limit at most, cut by multiples of 16 where that is a small change.
+func NewTiling(s *Space, axes []int, least, limit int) *Tiling {
+	return NewTilingBy(s, axes, least, limit, 16)
+}
+
+// NewTilingBy cuts an axis by multiples of unit where that is a small change.
+func NewTilingBy(s *Space, axes []int, least, limit, unit int) *Tiling {
+	r := len(axes)
+	t := &Tiling{Axes: axes, lens: make([]int, r), box: make([]int, r), counts: make([]int, r), Count: 1}
+	inner := 1
+	for i, a := range slices.Backward(axes) {
+		n := s.Axes[a].Len
+		t.lens[i], t.box[i] = n, 1
+		if inner < least {
+			t.box[i] = max(n, 1)
+			if n > 0 && inner > limit/n {
+				t.box[i] = Even(n, max(1, limit/inner), unit)
+			}
+			inner *= n
+		}
+		t.counts[i] = ir.CeilDiv(n, t.box[i])
+		t.Count *= t.counts[i]
+	}
+	return t
+}
+
+// Even returns the length of the parts that n is cut into: at most about limit,
+// equal but for the last, and a multiple of unit where that is a small change.
+func Even(n, limit, unit int) int {
+	if n <= limit {
+		return max(n, 1)
+	}
+	parts := ir.CeilDiv(n, limit)
+	size := ir.CeilDiv(n, parts)
+	if size >= 4*unit {
+		size = ir.CeilDiv(size, unit) * unit
+	}
+	return size
+}
+
+// Split cuts the boxes of a tiling into at most most parts that run in parallel
+// (split-K). It returns the number of parts and of boxes in each.
+func Split(t *Tiling, most int) (parts, boxes int) {
+	parts, boxes, _ = loopnest.Split(max(t.Count, 1), most, func(_, boxes int) float64 { return float64(boxes) })
+	return parts, boxes
+}
+
+// MaxPoints is the number of points of the largest box.
+func (t *Tiling) MaxPoints() int {
+	n := 1
+	for _, l := range t.box {
+		n *= l
+	}
+	return n
+}
+
+// LongAxes lists the axes along which a box may be longer than 1.
+func (t *Tiling) LongAxes() []int {
+	var axes []int
+	for i, a := range t.Axes {
+		if t.box[i] > 1 {
+			axes = append(axes, a)
+		}
+	}
+	return axes
+}
+
+// Stride is the distance between neighbouring points of a box, if it is the same for all.
+func (t *Tiling) Stride(coef []int) (stride int, ok bool) {
+	stride = 1
+	n := 0 // points along the axes that were seen
+	for i, a := range slices.Backward(t.Axes) {
+		switch {
+		case t.box[i] == 1:
+			continue
+		case n == 0:
+			stride, n = coef[a], 1
+		case coef[a] != stride*n:
+			return 0, false
+		}
+		n *= t.box[i]
+	}
+	return stride, true
+}
+
+// MoveTo moves an activation to box i, and returns the number of points before it,
+// counted in the order of axes.
+func (t *Tiling) MoveTo(f *Activation, i int) (start int) {
+	below := 1
+	for j := len(t.Axes) - 1; j >= 0; j-- {
+		at := i % t.counts[j] * t.box[j]
+		i /= t.counts[j]
+		f.MoveTo(t.Axes[j], at, min(t.box[j], t.lens[j]-at))
+		start += at * below
+		below *= t.lens[j]
+	}
+	return start
+}
+
+// Size is the number of points of an activation's box.
+func (t *Tiling) Size(f *Activation) int {
+	n := 1
+	for _, a := range t.Axes {
+		n *= f.N[a]
+	}
+	return n
+}
+
+// Needed is the number of boxes up to a limit, if the tiling has one axis.
+func (t *Tiling) Needed(f *Activation) int {
+	if len(t.Axes) != 1 {
+		return t.Count
+	}
+	return min(t.Count, ir.CeilDiv(f.limit[t.Axes[0]], t.box[0]))
+}
+
+// Tilings are the products of boxes of several groups of axes. The boxes of the
+// last group vary fastest.
+type Tilings []*Tiling
+
+func (ts Tilings) Count() int {
+	n := 1
+	for _, t := range ts {
+		n *= t.Count
+	}
+	return n
+}
+
+// LongAxes lists the axes along which a box may be longer than 1.
+func (ts Tilings) LongAxes() []int {
+	var axes []int
+	for _, t := range ts {
+		axes = append(axes, t.LongAxes()...)
+	}
+	return axes
+}
+
+// size is the number of points of an activation's box.
+func (ts Tilings) size(f *Activation) int {
+	n := 1
+	for _, t := range ts {
+		n *= t.Size(f)
+	}
+	return n
+}
+
+// MoveTo moves an activation to box i.
+func (ts Tilings) MoveTo(f *Activation, i int) {
+	for j := len(ts) - 1; j > 0; j-- {
+		ts[j].MoveTo(f, i%ts[j].Count)
+		i /= ts[j].Count
+	}
+	ts[0].MoveTo(f, i)
+}

@@ -1,0 +1,67 @@
+package vector
+
+// A Tuning is the sizes by which iteration spaces are cut. Tests choose small ones,
+// to cut small spaces.
+type Tuning struct {
+	// Blocks have minBlock to about maxBlock points where the shape allows: as
+	// many as make the call of a routine cheap, and as few as keep the registers
+	// in the first-level cache.
+	MinBlock, MaxBlock int
+	// MinRow is the length of rows from which on the call of a routine for each row takes less
+	// time than to repeat an operand that has one element for each.
+	MinRow int
+	// TransposeTile is the length of blocks along the contiguous axis of a
+	// transposed load. They are twice as long along the last axis.
+	TransposeTile int
+	// MaxWholeReduction is the greatest number of points of a block that spans
+	// whole reductions: its registers stay in the second-level cache.
+	MaxWholeReduction int
+	// ParallelThreshold is the work, in additions, below which one worker does
+	// all: waking another would take longer.
+	ParallelThreshold int
+
+	// Tiles of a product have strips of rows by at most cols elements, up to span rows in
+	// all. They are summed over depth positions at a time. The order of additions follows
+	// from these numbers.
+	Rows, Cols, Depth, Span int
+	// A Panel of the right factor has about panel bytes, by default a quarter of the
+	// second-level cache, so that it stays there while the strips pass. Results do not depend
+	// on it.
+	Panel int
+	// DotDepth is the depth from which on few rows are multiplied by dot products: below, the sums
+	// over the lanes of a register take longer than a copy of the right factor.
+	DotDepth int
+	// Rows at a multiple of conflict bytes compete for few sets of the first-level
+	// cache.
+	Conflict int
+	// MaxShared is the greatest size in bytes of a factor that is packed once for all tasks.
+	MaxShared int
+	// With fewer tiles than minTiles the depth is split, into parts of at least
+	// minPart positions.
+	MinTiles, MinPart int
+	// The temporaries of a block of a loop have at most loopBytes bytes, where rows are
+	// short enough, and loops are for rows of at least loopColumns elements. Blocks are of
+	// a multiple of loopRows rows, the height of the tiles with AVX-512; plans are the same
+	// on all levels.
+	LoopBytes, LoopColumns, LoopRows int
+}
+
+// Not done, as it would not pay: stores past the caches, because full stores of 64 bytes do
+// not read the line first; two operations in one pass, because passes through the
+// first-level cache take little of the time.
+var DefaultTuning = Tuning{
+	MinBlock: 512, MaxBlock: 2048, MinRow: 64, TransposeTile: 32, MaxWholeReduction: 1 << 15, ParallelThreshold: 1 << 15,
+	Rows: 126, Cols: 512, Depth: 256, Span: 504, Panel: 1 << 18, DotDepth: 64, Conflict: 2048, MaxShared: 1 << 26, MinTiles: 8, MinPart: 1024,
+	LoopBytes: 1 << 20, LoopColumns: 512, LoopRows: 14,
+}
+
+// LongBlock is the length of the blocks that n points are cut into, for a program that
+// holds nothing in registers: long runs of memory are prefetched better. There are still
+// enough blocks for many cores.
+func (t *Tuning) LongBlock(n int) int { return max(t.MaxBlock, min(8*t.MaxBlock, n/32)) }
+
+// serialTuning is for kernels that one worker runs: their depth need not be split.
+func (t Tuning) Serial() Tuning {
+	t.MinTiles = 1
+	return t
+}
