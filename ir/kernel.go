@@ -1,6 +1,9 @@
 package ir
 
-import "math/bits"
+import (
+	"math/bits"
+	"slices"
+)
 
 // A Template is a shape of kernel that every device has a way to run.
 type Template uint8
@@ -157,6 +160,19 @@ type View struct {
 	// and reports it in the same way; its view has no guards. For a Sort v is the place
 	// in the order of its row, and Len the number of places that are stored.
 	Stride, Len int
+}
+
+// Mapped returns a copy whose coefficients of axes, also of guards, are those that f returns.
+func (v *View) Mapped(f func(coef []int) []int) *View {
+	c := *v
+	if v.Coef != nil {
+		c.Coef = f(v.Coef)
+	}
+	c.Guards = slices.Clone(v.Guards)
+	for i := range c.Guards {
+		c.Guards[i].Coef = f(c.Guards[i].Coef)
+	}
+	return &c
 }
 
 // An Instr is one instruction. Its operands are the indices of earlier ones.

@@ -63,7 +63,7 @@ func (l *liveness) readAhead(i int, mayTake func(leaf, bytes int) bool, to *Plan
 func (s *Step) cutLoads(out, in, next int) (steps []Step, buffers []Buffer) {
 	k := s.Kernel
 	parallel := k.Roles(ir.Parallel)
-	first, last := newPart(k, ir.Pointwise, parallel), newPart(k, k.Template, 1<<len(k.Axes)-1)
+	first, last := NewPart(k, ir.Pointwise, parallel), NewPart(k, k.Template, 1<<len(k.Axes)-1)
 	view := &ir.View{Coef: ir.DenseStrides(k.Axes, parallel)}
 	args, level := slices.Clone(s.Args), loopnest.Levels(k.Body)
 	for i := range k.Body {
@@ -74,18 +74,18 @@ func (s *Step) cutLoads(out, in, next int) (steps []Step, buffers []Buffer) {
 		at, like := ir.StageArg{Index: len(args)}, ir.Arg{Kind: ir.Out, DType: k.Args[in].DType, Len: points(k, parallel), Align: true}
 		args = append(args, Arg{Index: next + len(buffers)})
 		buffers = append(buffers, Buffer{DType: like.DType, Len: like.Len})
-		first.add(ir.Instr{Op: ir.Store, Type: x.Type, Src: []int{first.instr(i)}, Arg: first.arg(at, like), View: first.view(view)})
+		first.Add(ir.Instr{Op: ir.Store, Type: x.Type, Src: []int{first.Instr(i)}, Arg: first.Arg(at, like), View: view.Mapped(first.Coefs)})
 		like = ir.Arg{Kind: ir.In, DType: like.DType, Align: true}
-		last.moved[i] = last.add(ir.Instr{Op: ir.Load, Type: x.Type, Arg: last.arg(at, like), View: last.view(view)})
+		last.Moved[i] = last.Add(ir.Instr{Op: ir.Load, Type: x.Type, Arg: last.Arg(at, like), View: view.Mapped(last.Coefs)})
 	}
 	for i := range k.Body {
 		if k.Body[i].Op == ir.Store {
-			last.instr(i)
+			last.Instr(i)
 		}
 	}
-	before, after := s.part(first, args), s.part(last, args)
+	before, after := s.Part(first, args), s.Part(last, args)
 	number := func(arg int) int {
-		return slices.IndexFunc(last.args, func(a ir.StageArg) bool { return a.Index == arg })
+		return slices.IndexFunc(last.Args, func(a ir.StageArg) bool { return a.Index == arg })
 	}
 	if len(buffers) == 0 || number(in) < 0 || before.Indices != nil && after.Indices != nil { // a check belongs to one step
 		return nil, nil
@@ -95,43 +95,4 @@ func (s *Step) cutLoads(out, in, next int) (steps []Step, buffers []Buffer) {
 		return nil, nil
 	}
 	return []Step{before, after}, buffers
-}
-
-// newPart starts a kernel of some of k's instructions, over some of its axes.
-func newPart(k *ir.Kernel, template ir.Template, axes ir.AxisSet) *slicer {
-	c := newSlicer(&rows{stride: make([]int, len(k.Axes))}, k, template)
-	c.locate = func(arg int) (ir.StageArg, ir.Arg) { return ir.StageArg{Index: arg}, k.Args[arg] }
-	for _, a := range axes.List() {
-		c.axis[a] = len(c.to.Axes)
-		c.to.Axes = append(c.to.Axes, k.Axes[a])
-	}
-	return c
-}
-
-// part is a step of some of the step's instructions, with the indices among them. Args are the step's
-// arguments, by the numbers of c's.
-func (s *Step) part(c *slicer, args []Arg) Step {
-	p := Step{Kernel: c.to, Node: s.Node}
-	for _, x := range s.Indices {
-		at := c.moved[x.Instr]
-		if at < 0 || !c.to.Body[at].UsesIndex() {
-			continue
-		}
-		x.Instr = at
-		if e := x.Element; e != nil {
-			x.Element = &ir.AffineExpr{Off: e.Off, Coef: c.coefs(e.Coef), Div: e.Div}
-		}
-		p.Indices, p.Redundant = append(p.Indices, x), s.Redundant
-	}
-	for i, a := range s.Args {
-		if a.Kind == ir.Status && p.Indices != nil {
-			c.arg(c.locate(i))
-		}
-	}
-	for i, a := range c.args {
-		arg := args[a.Index]
-		arg.Kind = c.to.Args[i].Kind
-		p.Args = append(p.Args, arg)
-	}
-	return p
 }

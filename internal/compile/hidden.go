@@ -261,39 +261,39 @@ func (h *hider) axes(stage int) (row, column int) {
 // the known value.
 func (h *hider) narrow(stage int, known map[int]hidden) *ir.Kernel {
 	k := h.kernels[stage]
-	e := newEditor(k)
+	e := loopnest.Edit(k)
 	for i := range k.Body {
-		at := e.copy(i)
+		at := e.Instr(i)
 		b := h.scoresOf(stage, &k.Body[i])
 		if x, ok := known[b]; ok && k.Body[i].Op == ir.Load {
 			typ := k.Body[i].Type
-			c := e.once(ir.Instr{Op: ir.Const, Type: typ, Num: ir.Float(typ, x.value)})
-			e.to[i] = e.add(ir.Instr{Op: ir.Where, Type: typ, Src: []int{h.condition(e, stage, x.limits), at, c}})
-			e.k.Args[k.Body[i].Arg].Undefined = true
+			c := e.Once(ir.Instr{Op: ir.Const, Type: typ, Num: ir.Float(typ, x.value)})
+			e.Moved[i] = e.Add(ir.Instr{Op: ir.Where, Type: typ, Src: []int{h.condition(e, stage, x.limits), at, c}})
+			e.To.Args[k.Body[i].Arg].Undefined = true
 		}
 	}
-	return e.k
+	return e.To
 }
 
 // narrowStores returns a stage's kernel in which stores of known temporaries have conditions.
 func (h *hider) narrowStores(stage int) *ir.Kernel {
 	k := h.kernels[stage]
-	e := newEditor(k)
+	e := loopnest.Edit(k)
 	for i := range k.Body {
 		in := k.Body[i]
 		x, ok := h.known[h.scoresOf(stage, &in)]
 		if !ok || in.Op != ir.Store {
-			e.copy(i)
+			e.Instr(i)
 			continue
 		}
-		in.Src = []int{e.to[in.Src[0]], h.condition(e, stage, x.limits)}
-		e.to[i] = e.add(in)
+		in.Src = []int{e.Moved[in.Src[0]], h.condition(e, stage, x.limits)}
+		e.Moved[i] = e.Add(in)
 	}
-	return e.k
+	return e.To
 }
 
 // condition returns the number of the condition that limits hold.
-func (h *hider) condition(e *editor, stage int, limits map[limit]bool) int {
+func (h *hider) condition(e *loopnest.Rewriter, stage int, limits map[limit]bool) int {
 	row, column := h.axes(stage)
 	all := -1
 	list := slices.Collect(maps.Keys(limits))
@@ -303,60 +303,17 @@ func (h *hider) condition(e *editor, stage int, limits map[limit]bool) int {
 		if x.row < 0 {
 			from, to = row, column
 		}
-		c := e.once(ir.Instr{Op: ir.Index, Type: ir.Int32, Axis: to})
-		c = e.once(ir.Instr{Op: ir.Sub, Type: ir.Int32, Src: []int{c, e.once(ir.Instr{Op: ir.Index, Type: ir.Int32, Axis: from})}})
-		least := e.once(ir.Instr{Op: ir.Const, Type: ir.Int32, Num: ir.Int(ir.Int32, int64(-x.off))})
-		c = e.once(ir.Instr{Op: ir.Lt, Type: ir.Bool, Src: []int{c, least}})
-		c = e.once(ir.Instr{Op: ir.Not, Type: ir.Bool, Src: []int{c}})
+		c := e.Once(ir.Instr{Op: ir.Index, Type: ir.Int32, Axis: to})
+		c = e.Once(ir.Instr{Op: ir.Sub, Type: ir.Int32, Src: []int{c, e.Once(ir.Instr{Op: ir.Index, Type: ir.Int32, Axis: from})}})
+		least := e.Once(ir.Instr{Op: ir.Const, Type: ir.Int32, Num: ir.Int(ir.Int32, int64(-x.off))})
+		c = e.Once(ir.Instr{Op: ir.Lt, Type: ir.Bool, Src: []int{c, least}})
+		c = e.Once(ir.Instr{Op: ir.Not, Type: ir.Bool, Src: []int{c}})
 		if all >= 0 {
-			c = e.once(ir.Instr{Op: ir.And, Type: ir.Bool, Src: []int{all, c}})
+			c = e.Once(ir.Instr{Op: ir.And, Type: ir.Bool, Src: []int{all, c}})
 		}
 		all = c
 	}
 	return all
-}
-
-// An editor copies a kernel with more instructions.
-type editor struct {
-	from, k *ir.Kernel
-	to      []int // by instruction of from
-}
-
-func newEditor(k *ir.Kernel) *editor {
-	c := *k
-	c.Args, c.Body = slices.Clone(k.Args), nil
-	return &editor{k, &c, make([]int, len(k.Body))}
-}
-
-// add appends an instruction, and returns its number.
-func (e *editor) add(in ir.Instr) int {
-	e.k.Body = append(e.k.Body, in)
-	last := len(e.k.Body) - 1
-	e.k.Body[last].Domain = e.k.Varies(last)
-	return last
-}
-
-// once returns the number of an elementwise instruction or one without operands, which it adds if the new
-// kernel does not have it.
-func (e *editor) once(in ir.Instr) int {
-	same := func(x ir.Instr) bool {
-		return x.Op == in.Op && x.Type == in.Type && x.Num == in.Num && x.Axis == in.Axis && slices.Equal(x.Src, in.Src)
-	}
-	if i := slices.IndexFunc(e.k.Body, same); i >= 0 {
-		return i
-	}
-	return e.add(in)
-}
-
-// copy copies instruction i.
-func (e *editor) copy(i int) int {
-	in := e.from.Body[i]
-	in.Src = slices.Clone(in.Src)
-	for n, j := range in.Src {
-		in.Src[n] = e.to[j]
-	}
-	e.to[i] = e.add(in)
-	return e.to[i]
 }
 
 // splitAxis returns a kernel in which the last axis is the inner part, of n positions, of an axis. It is nil
@@ -381,15 +338,7 @@ func splitAxis(k *ir.Kernel, axis, n int) *ir.Kernel {
 			return nil
 		}
 		if in.View != nil {
-			v := *in.View
-			if v.Coef != nil {
-				v.Coef = split(v.Coef)
-			}
-			v.Guards = slices.Clone(v.Guards)
-			for g := range v.Guards {
-				v.Guards[g].Coef = split(v.Guards[g].Coef)
-			}
-			in.View = &v
+			in.View = in.View.Mapped(split)
 		}
 		if in.Axes.Has(axis) {
 			in.Axes |= 1 << inner

@@ -89,31 +89,16 @@ func (l *loop) hoistFactor(s *stage, i int) {
 	}
 	buffer := l.newBuffer(Buffer{DType: typ, Len: n, gaps: n - points(k, k.Body[i].Domain)})
 
-	c := newSlicer(&rows{stride: make([]int, len(k.Axes))}, k, ir.Pointwise)
-	c.locate = func(arg int) (ir.StageArg, ir.Arg) { return ir.StageArg{Index: arg}, k.Args[arg] }
+	c := NewPart(k, ir.Pointwise, 0)
 	for _, a := range axes {
-		c.axis[a] = len(c.to.Axes)
-		c.to.Axes = append(c.to.Axes, ir.Axis{Len: k.Axes[a].Len, Role: ir.Parallel})
+		c.AddAxis(a, ir.Axis{Len: k.Axes[a].Len, Role: ir.Parallel})
 	}
-	out := c.arg(ir.StageArg{Index: len(k.Args)}, ir.Arg{Kind: ir.Out, DType: typ, Len: n, Align: true})
-	value := c.instr(i)
-	c.add(ir.Instr{Op: ir.Store, Type: typ, Src: []int{value}, Arg: out, View: c.view(view)})
-	step := Step{Kernel: c.to, Node: s.step.Node}
-	for _, a := range c.args {
-		if a.Index < len(k.Args) {
-			step.Args = append(step.Args, s.step.Args[a.Index])
-		} else {
-			step.Args = append(step.Args, Arg{Kind: ir.Out, Index: buffer})
-		}
-	}
-	l.before = append(l.before, step)
-
-	with := *k
-	with.Args = append(slices.Clone(k.Args), ir.Arg{Kind: ir.In, DType: typ})
-	with.Body = slices.Clone(k.Body)
-	with.Body[i] = ir.Instr{Op: ir.Load, Type: typ, Arg: len(k.Args), View: view, Domain: k.Body[i].Domain}
-	s.step.Kernel = &with
-	s.step.Args = append(slices.Clone(s.step.Args), Arg{Kind: ir.In, Index: buffer})
+	out := c.Arg(ir.StageArg{Index: len(k.Args)}, ir.Arg{Kind: ir.Out, DType: typ, Len: n, Align: true})
+	value := c.Instr(i)
+	c.Add(ir.Instr{Op: ir.Store, Type: typ, Src: []int{value}, Arg: out, View: view.Mapped(c.Coefs)})
+	args := append(slices.Clone(s.step.Args), Arg{Kind: ir.In, Index: buffer})
+	l.before = append(l.before, s.step.Part(c, args))
+	s.step.Kernel, s.step.Args = loopnest.Loaded(k, i, view), args
 	s.used = append(s.used, false)
 }
 

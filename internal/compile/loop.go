@@ -307,16 +307,15 @@ func (l *loop) share(a Arg, like ir.Arg) int {
 // stage returns the kernel of a stage for n rows.
 func (l *loop) stage(s *stage, n int) ir.Stage {
 	k := s.step.Kernel
-	c := newSlicer(&s.rows, k, k.Template)
-	c.locate = func(arg int) (ir.StageArg, ir.Arg) { return l.arg(s, arg) }
+	c := newSlicer(&s.rows, k, n)
+	c.Locate = func(arg int) (ir.StageArg, ir.Arg) { return l.arg(s, arg) }
 	c.rowStride = func(arg int) int { return l.rowStride(s.step.Args[arg].Index) }
-	c.cut(n)
 	if s.adds {
 		l.addSum(c, s)
 	} else {
 		for i := range k.Body {
 			if in := &k.Body[i]; in.Op == ir.Store && s.used[in.Arg] {
-				c.instr(i)
+				c.Instr(i)
 			}
 		}
 	}

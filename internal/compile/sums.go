@@ -58,22 +58,22 @@ func (s *stage) addsWithin(n int) bool {
 // addSum makes a stage add the sum of a block to the partial sum of the block's part, or store it
 // if a part has only one block.
 func (l *loop) addSum(c *slicer, s *stage) {
-	sum := c.instr(sumOf(c.from))
+	sum := c.Instr(sumOf(c.From))
 	o := &l.out
 	strides, n := s.sumStrides(o.Matrix)
-	typ := c.to.Body[sum].Type
+	typ := c.To.Body[sum].Type
 	like := ir.Arg{Kind: ir.Out, DType: typ, Part: true, Align: n*typ.Size()%16 == 0}
 	a := ir.StageArg{Index: l.share(Arg{Kind: ir.Out, Index: s.sums}, like)}
 	a.Steps = []ir.RowStep{{Mod: o.Rows, Div: o.Matrix, Mul: o.Parts() * n}, {Mod: o.Matrix, Div: o.Part, Mul: n}}
-	view := &ir.View{Coef: c.coefs(strides)}
+	view := &ir.View{Coef: c.Coefs(strides)}
 	if o.Part > o.Block {
 		if !slices.ContainsFunc(o.Clears, func(x ir.Clear) bool { return x.Arg.Index == a.Index }) {
 			o.Clears = append(o.Clears, ir.Clear{Arg: a, Len: n})
 		}
-		old := c.add(ir.Instr{Op: ir.Load, Type: typ, Arg: c.arg(a, like), View: view})
-		sum = c.add(ir.Instr{Op: ir.Add, Type: typ, Src: []int{old, sum}})
+		old := c.Add(ir.Instr{Op: ir.Load, Type: typ, Arg: c.Arg(a, like), View: view})
+		sum = c.Add(ir.Instr{Op: ir.Add, Type: typ, Src: []int{old, sum}})
 	}
-	c.add(ir.Instr{Op: ir.Store, Type: typ, Src: []int{sum}, Arg: c.arg(a, like), View: view})
+	c.Add(ir.Instr{Op: ir.Store, Type: typ, Src: []int{sum}, Arg: c.Arg(a, like), View: view})
 }
 
 // sumStrides returns the layout of the partial sums of a part, for matrices of matrix rows: the strides
@@ -156,8 +156,7 @@ func (l *loop) finishSums(s *stage) {
 	typ := k.Body[sum].Type
 	s.sums = l.newBuffer(Buffer{DType: typ, Len: o.Rows / o.Matrix * o.Parts() * n})
 
-	c := newSlicer(&rows{stride: make([]int, len(k.Axes))}, k, ir.Pointwise)
-	c.locate = func(arg int) (ir.StageArg, ir.Arg) { return ir.StageArg{Index: arg}, k.Args[arg] }
+	c := NewPart(k, ir.Pointwise, 0)
 	view := &ir.View{}
 	var over ir.AxisSet
 	for at, x := range l.sumAxes(s, strides, n) {
@@ -166,33 +165,24 @@ func (l *loop) finishSums(s *stage) {
 			role = ir.Reduced
 			over |= 1 << at
 		}
-		c.to.Axes = append(c.to.Axes, ir.Axis{Len: x.length, Role: role})
+		c.To.Axes = append(c.To.Axes, ir.Axis{Len: x.length, Role: role})
 		if x.from >= 0 {
-			c.axis[x.from] = at
+			c.Axis[x.from] = at
 		}
 		view.Coef = append(view.Coef, x.coef)
 	}
-	sums := len(k.Args)
-	value := c.add(ir.Instr{Op: ir.Load, Type: typ, Arg: c.arg(ir.StageArg{Index: sums}, ir.Arg{Kind: ir.In, DType: typ, Align: true}), View: view})
+	value := c.Add(ir.Instr{Op: ir.Load, Type: typ, Arg: c.Arg(ir.StageArg{Index: len(k.Args)}, ir.Arg{Kind: ir.In, DType: typ, Align: true}), View: view})
 	if over != 0 {
-		c.to.Template = ir.Reduce
-		value = c.add(ir.Instr{Op: ir.Sum, Type: typ, Src: []int{value}, Axes: over})
+		c.To.Template = ir.Reduce
+		value = c.Add(ir.Instr{Op: ir.Sum, Type: typ, Src: []int{value}, Axes: over})
 	}
-	c.moved[sum] = value
+	c.Moved[sum] = value
 	for i := range k.Body {
 		if k.Body[i].Op == ir.Store {
-			c.instr(i)
+			c.Instr(i)
 		}
 	}
-	step := Step{Kernel: c.to, Node: s.step.Node}
-	for _, a := range c.args {
-		if a.Index == sums {
-			step.Args = append(step.Args, Arg{Kind: ir.In, Index: s.sums})
-		} else {
-			step.Args = append(step.Args, s.step.Args[a.Index])
-		}
-	}
-	l.finish = append(l.finish, step)
+	l.finish = append(l.finish, s.step.Part(c, slices.Concat(s.step.Args, []Arg{{Index: s.sums}})))
 	s.step.Args = slices.Clone(s.step.Args)
 	for i := range s.step.Args {
 		if a := &s.step.Args[i]; a.Kind == ir.Out {

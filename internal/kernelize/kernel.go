@@ -109,16 +109,6 @@ func (w *writer) coefs(coef []int) []int {
 	return c
 }
 
-func (w *writer) view(v *ir.View) *ir.View {
-	c := *v
-	c.Coef = w.coefs(v.Coef)
-	c.Guards = slices.Clone(v.Guards)
-	for i := range c.Guards {
-		c.Guards[i].Coef = w.coefs(c.Guards[i].Coef)
-	}
-	return &c
-}
-
 func (w *writer) arg(kind ir.ArgKind, n *graph.Node) int {
 	for i, a := range w.k.Args {
 		if a.Kind == kind && a.Node == n {
@@ -159,7 +149,8 @@ func (w *writer) lower(from *instr, src []int) int {
 	in := from.Instr
 	in.Src = src
 	if in.View != nil {
-		in.View = w.view(in.View)
+		in.View = in.View.Mapped(w.coefs)
+		in.View.Coef = w.coefs(from.View.Coef) // of a view of one element it is nil
 	}
 	switch {
 	case in.Op == ir.Iota:

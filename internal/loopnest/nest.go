@@ -22,54 +22,14 @@ func Canonical(k *ir.Kernel) *Nest {
 	rank := k.CheckStrides()
 	groups, axes := mergeAxes(k, orderAxes(k), strides(k, rank))
 
-	// groups[i] lists the kernel's axes that are merged into axis i. Their last
-	// one gives its stride.
-	to := make([]int, len(k.Axes))
-	for i := range to {
-		to[i] = -1
-	}
+	r := NewRewriter(k, k.Template, 0)
 	for i, g := range groups {
-		for _, a := range g {
-			to[a] = i
-		}
+		r.AddAxis(g[len(g)-1], axes[i]) // the last of the axes that are merged gives the stride
 	}
-	project := func(c []int) []int {
-		p := make([]int, len(groups))
-		for i, g := range groups {
-			p[i] = c[g[len(g)-1]]
-		}
-		return p
+	for i := range k.Body {
+		r.Instr(i)
 	}
-	n := &Nest{&ir.Kernel{Template: k.Template, Args: k.Args, Axes: axes, Body: slices.Clone(k.Body)}, project(rank)}
-	for i := range n.Body {
-		in := &n.Body[i]
-		if in.View != nil {
-			v := *in.View
-			if in.Op != ir.InBounds {
-				v.Coef = project(v.Coef)
-			}
-			v.Guards = slices.Clone(v.Guards)
-			for j := range v.Guards {
-				v.Guards[j].Coef = project(v.Guards[j].Coef)
-			}
-			in.View = &v
-		}
-		if in.Op == ir.Index {
-			in.Axis = to[in.Axis] // -1: the position is 0
-			if in.Axis < 0 {
-				*in = ir.Instr{Op: ir.Const, Type: ir.Int32}
-			}
-		}
-		var reduced ir.AxisSet
-		for a := range k.Axes {
-			if in.Axes.Has(a) && to[a] >= 0 {
-				reduced |= 1 << to[a]
-			}
-		}
-		in.Axes = reduced
-		in.Domain = n.Varies(i)
-	}
-	return n
+	return &Nest{r.To, r.Coefs(rank)}
 }
 
 // List lists the axes of one of the roles, in order.
