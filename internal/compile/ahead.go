@@ -71,7 +71,7 @@ func (s *Step) cutLoads(out, in, next int) (steps []Step, buffers []Buffer) {
 		if x.Op != ir.Load || x.Arg != in || x.Domain&^parallel != 0 || level[i] > 0 {
 			continue
 		}
-		at, like := ir.StageArg{Index: len(args)}, ir.Arg{Kind: ir.Out, DType: k.Args[in].DType, Len: points(k, parallel), Align: true}
+		at, like := ir.StageArg{Index: len(args)}, ir.Arg{Kind: ir.Out, DType: k.Args[in].DType, Len: loopnest.Size(k, parallel), Align: true}
 		args = append(args, Arg{Index: next + len(buffers)})
 		buffers = append(buffers, Buffer{DType: like.DType, Len: like.Len})
 		first.Add(ir.Instr{Op: ir.Store, Type: x.Type, Src: []int{first.Instr(i)}, Arg: first.Arg(at, like), View: view.Mapped(first.Coefs)})

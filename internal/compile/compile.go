@@ -10,6 +10,7 @@ import (
 
 	"github.com/tensorken/tensorken/internal/graph"
 	"github.com/tensorken/tensorken/internal/kernelize"
+	"github.com/tensorken/tensorken/internal/loopnest"
 	"github.com/tensorken/tensorken/ir"
 )
 
@@ -63,7 +64,7 @@ type Index struct {
 type Buffer struct {
 	DType ir.DType
 	Len   int
-	gaps  int // elements that nothing stores
+	Gaps  int // elements that nothing stores
 }
 
 // An Output is where a root's elements are: a view of a leaf or of a buffer
@@ -94,11 +95,16 @@ func Graph(roots []*graph.Node, o kernelize.Options, old []*graph.Node) (*Plan, 
 		p = newPlan(roots, o)
 	}
 	p.Depends = p.depends()
+	return p, p.Reorder()
+}
+
+// Reorder puts the steps of a plan that was changed into an order that needs less memory.
+func (p *Plan) Reorder() error {
 	p.schedule()
 	if verify {
-		return p, p.verify()
+		return p.verify()
 	}
-	return p, nil
+	return nil
 }
 
 // newPlan returns the plan of roots, its steps in the order of the graph.
@@ -175,7 +181,7 @@ type checked struct {
 func checks(k *ir.Kernel, x kernelize.Index) (c checked, all bool) {
 	n, axis := x.Node, x.Node.Ints[0]
 	c = checked{n.Operand(1), n.Operand(0).Shape[axis]}
-	all = n.Op == ir.Gather && len(k.Body[x.Instr].View.Guards) == 0 && points(k, ir.IndexDomain(k.Body, x.Instr)) == x.Len
+	all = n.Op == ir.Gather && len(k.Body[x.Instr].View.Guards) == 0 && loopnest.Size(k, ir.IndexDomain(k.Body, x.Instr)) == x.Len
 	return c, all
 }
 
@@ -185,7 +191,7 @@ func checks(k *ir.Kernel, x kernelize.Index) (c checked, all bool) {
 func (p *Plan) verify() error {
 	stored := make([]int, len(p.Buffers)) // elements
 	complete := func(b int) error {
-		if want := p.Buffers[b].Len - p.Buffers[b].gaps; stored[b] != want {
+		if want := p.Buffers[b].Len - p.Buffers[b].Gaps; stored[b] != want {
 			return fmt.Errorf("buffer %d: %d elements stored, of %d", b, stored[b], want)
 		}
 		return nil
@@ -208,7 +214,7 @@ func (p *Plan) verify() error {
 		for k := range s.Kernel.Body {
 			switch in := &s.Kernel.Body[k]; {
 			case in.Op == ir.Store:
-				stored[s.Args[in.Arg].Index] += points(s.Kernel, in.Domain)
+				stored[s.Args[in.Arg].Index] += loopnest.Size(s.Kernel, in.Domain)
 			case ir.Routines[in.Op] != nil:
 				stored[s.Args[in.Arg].Index] += s.Kernel.Args[in.Arg].Len
 			}
@@ -255,7 +261,7 @@ func (s *Step) countStores(stored []int) {
 					a := &x.Args[in.Arg]
 					cleared := slices.ContainsFunc(l.Clears, func(c ir.Clear) bool { return c.Arg.Index == a.Index })
 					if !a.Temp && !cleared {
-						stored[s.Args[a.Index].Index] += points(x.Kernel, in.Domain)
+						stored[s.Args[a.Index].Index] += loopnest.Size(x.Kernel, in.Domain)
 					}
 				}
 			}

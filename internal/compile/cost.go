@@ -37,7 +37,7 @@ func (s *Step) Cost() (c Cost) {
 // add adds the cost of a kernel, which reads or writes memory for those arguments that are
 // moved.
 func (c *Cost) add(k *ir.Kernel, moved func(arg int) bool) {
-	points := func(s ir.AxisSet) int { return points(k, s) }
+	points := func(s ir.AxisSet) int { return loopnest.Size(k, s) }
 	read := make([]reach, len(k.Args))
 	for i := range k.Body {
 		in := &k.Body[i]
@@ -118,7 +118,7 @@ func reachOf(k *ir.Kernel, in *ir.Instr) reach {
 		}
 	}
 	if in.UsesIndex() {
-		r.n = points(k, in.Domain)
+		r.n = loopnest.Size(k, in.Domain)
 		d := v.Stride * (v.Len - 1)
 		r.lo, r.hi = r.lo+min(d, 0), r.hi+max(d, 0)
 		return r
@@ -137,6 +137,3 @@ func onlyAxis(coef []int) (axis int, ok bool) {
 	axis = slices.IndexFunc(coef, some)
 	return axis, axis >= 0 && !slices.ContainsFunc(coef[axis+1:], some)
 }
-
-// points is the number of points along axes of a kernel.
-func points(k *ir.Kernel, s ir.AxisSet) int { return int(loopnest.Points(k.Axes, s)) }

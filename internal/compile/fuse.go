@@ -3,6 +3,7 @@ package compile
 import (
 	"slices"
 
+	"github.com/tensorken/tensorken/internal/loopnest"
 	"github.com/tensorken/tensorken/ir"
 )
 
@@ -35,11 +36,8 @@ func (p *Plan) FuseRows(limits ir.LoopLimits, bindings int) error {
 		if !f.next(tried) {
 			return nil
 		}
-		p.schedule()
-		if verify {
-			if err := p.verify(); err != nil {
-				return err
-			}
+		if err := p.Reorder(); err != nil {
+			return err
 		}
 	}
 }
@@ -76,7 +74,7 @@ func (f *fuser) next(tried map[*ir.Kernel]bool) bool {
 		if k == nil || k.Template != ir.Reduce || tried[k] {
 			continue
 		}
-		f.columns = points(k, k.Roles(ir.Reduced))
+		f.columns = loopnest.Size(k, k.Roles(ir.Reduced))
 		if f.limits.Columns == 0 || f.columns < f.limits.Columns {
 			continue
 		}
@@ -166,7 +164,7 @@ func (f *fuser) findScores(b int) {
 // isShallow reports whether a step is a contraction that is cheap enough to compute again.
 func (s *Step) isShallow() bool {
 	k := s.Kernel
-	return k != nil && k.Template == ir.Contraction && points(k, k.Roles(ir.K)) <= maxDepth
+	return k != nil && k.Template == ir.Contraction && loopnest.Size(k, k.Roles(ir.K)) <= maxDepth
 }
 
 // isScores reports whether a buffer has scores.

@@ -5,9 +5,15 @@ import (
 
 	"github.com/tensorken/tensorken/internal/graph"
 	"github.com/tensorken/tensorken/internal/kernelize"
+	"github.com/tensorken/tensorken/internal/shape"
 	"github.com/tensorken/tensorken/internal/simplify"
 	"github.com/tensorken/tensorken/ir"
 )
+
+// given is leaf i, of float32.
+func given(i int, dims ...int) *graph.Node {
+	return graph.Leaf(ir.Float32, dims, i, append([]int{1}, shape.RowMajor(dims)...))
+}
 
 // product multiplies x, [batch rows depth], by y, [batch columns depth], transposed.
 func product(x, y *graph.Node) *graph.Node {
@@ -31,7 +37,7 @@ func TestFuseRows(t *testing.T) {
 	Verify()
 	const batch, rows, columns, width = 2, 48, 64, 8
 	limits := ir.LoopLimits{Bytes: 1 << 12, Rows: 4, Columns: columns, Conflict: 64}
-	q, k, v, ct := leaf(0, batch, rows, width), leaf(1, batch, columns, width), leaf(2, batch, columns, width), leaf(3, batch, rows, width)
+	q, k, v, ct := given(0, batch, rows, width), given(1, batch, columns, width), given(2, batch, columns, width), given(3, batch, rows, width)
 	p := softmax(product(q, k))
 	out := product(p, turned(v))
 	gradients := func(q, k, v, p, ct *graph.Node) []*graph.Node {
@@ -47,7 +53,7 @@ func TestFuseRows(t *testing.T) {
 	}
 	// The operation after attention mixes its rows.
 	after := graph.Binary(ir.Mul, ct, graph.Expand(graph.Reduce(ir.Sum, out, []int{1, 2}), ct.Shape))
-	deep := func(i, n int) *graph.Node { return leaf(i, batch, n, maxDepth+1) }
+	deep := func(i, n int) *graph.Node { return given(i, batch, n, maxDepth+1) }
 	gpu := ir.LoopLimits{Bytes: 1 << 16, Rows: 4, Columns: columns, Serial: true}
 	few, many := gpu, gpu
 	few.Bytes, many.Scores = 1<<14, 4*batch*rows*columns
@@ -63,13 +69,13 @@ func TestFuseRows(t *testing.T) {
 		{"attention", []*graph.Node{out}, limits, 1, 0},
 		{"with derivatives by a constant", append(backward(ct), out), limits, 1, 0},
 		{"with derivatives by what comes after", append(backward(after), out), limits, 2, 0},
-		{"with the derivative by all factors", []*graph.Node{self(leaf(0, batch, columns, width), leaf(3, batch, columns, width))}, limits, 2, 0},
+		{"with the derivative by all factors", []*graph.Node{self(given(0, batch, columns, width), given(3, batch, columns, width))}, limits, 2, 0},
 		{"probabilities that are asked for", []*graph.Node{out, p}, limits, 1, 1},
 		{"rows in another order", []*graph.Node{out, graph.Reduce(ir.Prod, p, []int{1})}, limits, 1, 1},
 		{"deep scores", []*graph.Node{product(softmax(product(deep(0, rows), deep(1, columns))), turned(v))}, limits, 0, 2},
 		{"no product", []*graph.Node{graph.Reduce(ir.Sum, graph.Unary(ir.Tanh, p), []int{2})}, limits, 0, 1},
 		{"short rows", []*graph.Node{out}, ir.LoopLimits{Bytes: 1 << 12, Rows: 4, Columns: columns + 1}, 0, 2},
-		{"few rows", []*graph.Node{product(softmax(product(leaf(0, batch, minMatrix-1, width), k)), turned(v))}, limits, 0, 0},
+		{"few rows", []*graph.Node{product(softmax(product(given(0, batch, minMatrix-1, width), k)), turned(v))}, limits, 0, 0},
 		{"blocks of two matrices", append(backward(ct), out), gpu, 1, 0},
 		{"blocks of two matrices, by what comes after", append(backward(after), out), gpu, 2, 0},
 		{"blocks of rows, one after the other", append(backward(ct), out), few, 1, 0},

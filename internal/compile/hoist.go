@@ -87,7 +87,7 @@ func (l *loop) hoistFactor(s *stage, i int) {
 			n = l.pad(n, typ)
 		}
 	}
-	buffer := l.newBuffer(Buffer{DType: typ, Len: n, gaps: n - points(k, k.Body[i].Domain)})
+	buffer := l.newBuffer(Buffer{DType: typ, Len: n, Gaps: n - loopnest.Size(k, k.Body[i].Domain)})
 
 	c := NewPart(k, ir.Pointwise, 0)
 	for _, a := range axes {

@@ -94,7 +94,7 @@ func follows[T any](t *testing.T, ends map[reflect.Type]uintptr, list []T) {
 // A plan with a loop does not keep its fuser.
 func TestFuserIsFreed(t *testing.T) {
 	const rows, columns, width = 48, 64, 8
-	q, k, v := leaf(0, 1, rows, width), leaf(1, 1, columns, width), leaf(2, 1, columns, width)
+	q, k, v := given(0, 1, rows, width), given(1, 1, columns, width), given(2, 1, columns, width)
 	plan, err := Graph(simplify.Nodes([]*graph.Node{product(softmax(product(q, k)), turned(v))}), kernelize.Options{}, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -115,7 +115,7 @@ func TestFuserIsFreed(t *testing.T) {
 // A plan is the same once it is packed, and so are the kernels of its loops.
 func TestPack(t *testing.T) {
 	const batch, rows, columns, width = 2, 48, 64, 8
-	q, k, v := leaf(0, batch, rows, width), leaf(1, batch, columns, width), leaf(2, batch, columns, width)
+	q, k, v := given(0, batch, rows, width), given(1, batch, columns, width), given(2, batch, columns, width)
 	out := product(softmax(product(q, k)), turned(v))
 	plan, err := Graph(simplify.Nodes([]*graph.Node{out, graph.Unary(ir.Tanh, q)}), kernelize.Options{}, nil)
 	if err == nil {

@@ -12,7 +12,7 @@ func (p *Plan) Apart(outputs int) bool {
 	seen := make([]bool, len(p.Buffers))
 	for i := range p.Outputs {
 		o := &p.Outputs[i]
-		if o.Leaf || o.Offset != 0 || seen[o.Index] || p.Buffers[o.Index].gaps != 0 {
+		if o.Leaf || o.Offset != 0 || seen[o.Index] || p.Buffers[o.Index].Gaps != 0 {
 			return false
 		}
 		seen[o.Index] = true

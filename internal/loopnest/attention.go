@@ -90,7 +90,7 @@ func AcrossColumns(width int) int { return ir.CeilDiv(max(1, width), 4*Across) *
 
 // width is the width of an output.
 func (a *Attention) width(k *ir.Kernel, output int) int {
-	return size(k, k.Body[a.Outputs[output].Right].Domain&k.Roles(ir.Width))
+	return Size(k, k.Body[a.Outputs[output].Right].Domain&k.Roles(ir.Width))
 }
 
 // ThreadVectors returns the lengths of shared arrays where threads multiply, in vectors of four
@@ -115,8 +115,8 @@ func (a *Attention) ThreadBytes(k *ir.Kernel, rows, columns int) int {
 // shuffles.
 func (a *Attention) ExchangeBytes(rows int) int { return 4 * rows * Across * max(1, len(a.Sums)) }
 
-// size is the number of positions along axes.
-func size(k *ir.Kernel, axes ir.AxisSet) int {
+// Size is the number of positions along axes.
+func Size(k *ir.Kernel, axes ir.AxisSet) int {
 	n := 1
 	for _, a := range axes.List() {
 		n *= k.Axes[a].Len
@@ -129,7 +129,7 @@ func size(k *ir.Kernel, axes ir.AxisSet) int {
 // both factors of a score, or the right factors of all outputs, are halves.
 func (a *Attention) Bytes(k *ir.Kernel, rows, columns int) int {
 	size := func(axes ir.AxisSet, multiple int) int {
-		return ir.CeilDiv(max(1, size(k, axes)), multiple) * multiple
+		return ir.CeilDiv(max(1, Size(k, axes)), multiple) * multiple
 	}
 	bytes := 0
 	for _, p := range a.Scores {
