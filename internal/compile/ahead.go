@@ -34,8 +34,8 @@ func (l *liveness) readAhead(i int, mayTake func(leaf, bytes int) bool, to *Plan
 	if s.Loop != nil || s.Kernel.Template != ir.Reduce {
 		return []Step{s}
 	}
-	for b := range s.buffers(ir.Out) {
-		bytes := to.Buffers[b].bytes()
+	for b := range s.Buffers(ir.Out) {
+		bytes := to.Buffers[b].Bytes()
 		if l.writers[b] > 1 || bytes < leastAhead {
 			continue
 		}

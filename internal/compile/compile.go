@@ -1,7 +1,7 @@
 // Package compile turns a graph into a plan: kernels in order, each with its arguments, and the
 // memory of their results. Package kernelize makes the kernels; this package orders them
-// (schedule.go), fuses attention's into loops over blocks of rows (fuse.go, loop.go), and assigns
-// memory (liveness.go). It opens no device. Read compile.go first.
+// (schedule.go) and assigns memory (liveness.go). Package blockwise makes loops of attention's. It opens no
+// device. Read compile.go first.
 package compile
 
 import (
@@ -49,6 +49,9 @@ type Arg struct {
 	Index        int
 	Offset       int // in elements, of a buffer that is read or of a part that is written
 }
+
+// IsBuffer reports whether the argument is one of the plan's buffers.
+func (a *Arg) IsBuffer() bool { return (a.Kind == ir.In || a.Kind == ir.Out) && !a.Leaf && !a.Report }
 
 // An Index is an instruction that uses an index.
 type Index struct {
@@ -202,7 +205,7 @@ func (p *Plan) verify() error {
 				return fmt.Errorf("step %d: %w in\n%v", i, err, k)
 			}
 		}
-		for b := range s.buffers(ir.In) {
+		for b := range s.Buffers(ir.In) {
 			if err := complete(b); err != nil {
 				return fmt.Errorf("step %d reads what is not written: %w, in\n%v", i, err, s.Kernels()[0])
 			}

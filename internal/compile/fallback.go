@@ -66,10 +66,10 @@ func (p *Plan) bindFailure() bool {
 		s := &p.Steps[i]
 		reads := slices.Contains(s.Args, failure)
 		follows := reads
-		for b := range s.buffers(ir.In) {
+		for b := range s.Buffers(ir.In) {
 			follows = follows || after[b]
 		}
-		for b := range s.buffers(ir.Out) {
+		for b := range s.Buffers(ir.Out) {
 			after[b] = after[b] || follows
 		}
 		switch c := s.Check(); {

@@ -80,11 +80,11 @@ func newLiveness(p *Plan, outputs int) *liveness {
 	}
 	for i := range p.Steps {
 		s := &p.Steps[i]
-		for b := range s.buffers(ir.Out) {
+		for b := range s.Buffers(ir.Out) {
 			l.writers[b]++
 		}
 		for k := range s.Args {
-			if a := &s.Args[k]; a.Leaf || isPlanBuffer(a) {
+			if a := &s.Args[k]; a.Leaf || a.IsBuffer() {
 				note(a.Leaf, a.Index, i)
 			}
 		}
@@ -101,7 +101,7 @@ func (l *liveness) runInPlace(i int, mayTake func(leaf, bytes int) bool) {
 	if s.Loop != nil {
 		return
 	}
-	for b := range s.buffers(ir.Out) {
+	for b := range s.Buffers(ir.Out) {
 		if l.writers[b] > 1 {
 			continue
 		}
@@ -110,7 +110,7 @@ func (l *liveness) runInPlace(i int, mayTake func(leaf, bytes int) bool) {
 			continue
 		}
 		for in, a := range s.Args {
-			if !l.isFree(i, a, l.plan.Buffers[b].bytes(), mayTake) {
+			if !l.isFree(i, a, l.plan.Buffers[b].Bytes(), mayTake) {
 				continue
 			}
 			if k, ok := s.Kernel.InPlace(out, in); ok {
@@ -143,7 +143,7 @@ func (l *liveness) isFree(i int, a Arg, bytes int, mayTake func(leaf, bytes int)
 	case a.Leaf:
 		return mayTake(a.Index, bytes)
 	}
-	return l.plan.Buffers[a.Index].bytes() == bytes
+	return l.plan.Buffers[a.Index].Bytes() == bytes
 }
 
 // dies reports whether an argument of step i is whole memory that is used nowhere else from then on.
@@ -157,7 +157,7 @@ func (l *liveness) dies(i int, a Arg) bool {
 	}
 	uses := 0
 	for _, b := range l.plan.Steps[i].Args {
-		if b.Leaf && a.Leaf && l.plan.memoryOf(b.Index) == l.plan.memoryOf(a.Index) || !a.Leaf && isPlanBuffer(&b) && b.Index == a.Index {
+		if b.Leaf && a.Leaf && l.plan.memoryOf(b.Index) == l.plan.memoryOf(a.Index) || !a.Leaf && b.IsBuffer() && b.Index == a.Index {
 			uses++
 		}
 	}
@@ -218,7 +218,7 @@ func (l *liveness) tenancies(size func(int) int) (list []*tenancy) {
 			if a := &l.takes[b]; a.Kind == ir.In && !a.Leaf {
 				t = of[a.Index]
 			} else {
-				t = &tenancy{first: step, bytes: size(p.Buffers[b].bytes()), leaf: -1}
+				t = &tenancy{first: step, bytes: size(p.Buffers[b].Bytes()), leaf: -1}
 				if a.Leaf {
 					t.leaf, t.first = a.Index, 0
 				}
@@ -234,7 +234,7 @@ func (l *liveness) tenancies(size func(int) int) (list []*tenancy) {
 	}
 	for i := range p.Steps {
 		for k := range p.Steps[i].Args {
-			if a := &p.Steps[i].Args[k]; isPlanBuffer(a) {
+			if a := &p.Steps[i].Args[k]; a.IsBuffer() {
 				use(a.Index, i)
 			}
 		}

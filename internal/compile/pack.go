@@ -18,14 +18,14 @@ func packSteps(steps []Step) {
 	for i := range steps {
 		s := &steps[i]
 		for _, k := range s.Kernels() {
-			pack(k)
+			Pack(k)
 		}
 		packSteps(s.Stages)
 	}
 }
 
-// pack moves the slices and views of a kernel's instructions into one array of each type.
-func pack(k *ir.Kernel) {
+// Pack moves the slices and views of a kernel's instructions into one array of each type.
+func Pack(k *ir.Kernel) {
 	var numbers, guards, views int
 	for i := range k.Body {
 		in := &k.Body[i]

@@ -34,12 +34,12 @@ func (p *Plan) Stack(outputs int) {
 		k := *s.Kernel
 		k.Args = slices.Clone(k.Args)
 		for n, a := range s.Args {
-			if !isPlanBuffer(&s.Args[n]) || !stacked[a.Index] {
+			if !s.Args[n].IsBuffer() || !stacked[a.Index] {
 				continue
 			}
 			b := &p.Buffers[a.Index]
 			k.Args[n].Part = k.Args[n].Kind == ir.Out
-			k.Args[n].Align = k.Args[n].Align && b.bytes()%16 == 0
+			k.Args[n].Align = k.Args[n].Align && b.Bytes()%16 == 0
 			s.Kernel = &k
 		}
 	}

@@ -57,8 +57,8 @@ func (p *Plan) schedule() {
 	p.Steps = order
 }
 
-// buffers yields the plan's buffers that a step reads or writes, each once.
-func (s *Step) buffers(kind ir.ArgKind) func(func(int) bool) {
+// Buffers yields the plan's buffers that a step reads or writes, each once.
+func (s *Step) Buffers(kind ir.ArgKind) func(func(int) bool) {
 	return func(yield func(int) bool) {
 		for k, a := range s.Args {
 			same := func(b Arg) bool { return b.Kind == kind && !b.Leaf && !b.Report && b.Index == a.Index }
@@ -77,7 +77,7 @@ func (s *Step) buffers(kind ir.ArgKind) func(func(int) bool) {
 func (s *scheduler) buffers(i int, kind ir.ArgKind) func(func(int) bool) {
 	step := &s.plan.Steps[i]
 	return func(yield func(int) bool) {
-		for b := range step.buffers(kind) {
+		for b := range step.Buffers(kind) {
 			if !yield(b) {
 				return
 			}
@@ -115,14 +115,14 @@ func (s *scheduler) weigh(i int) {
 		return
 	}
 	takes := 0
-	for b := range s.plan.Steps[i].buffers(ir.Out) {
+	for b := range s.plan.Steps[i].Buffers(ir.Out) {
 		if s.unwritten[b] == len(s.writers[b]) {
-			takes += s.plan.Buffers[b].bytes()
+			takes += s.plan.Buffers[b].Bytes()
 		}
 	}
-	for b := range s.plan.Steps[i].buffers(ir.In) {
+	for b := range s.plan.Steps[i].Buffers(ir.In) {
 		if s.unread[b] == 1 {
-			takes -= s.plan.Buffers[b].bytes()
+			takes -= s.plan.Buffers[b].Bytes()
 		}
 	}
 	if takes < little {
@@ -131,7 +131,7 @@ func (s *scheduler) weigh(i int) {
 	}
 }
 
-func (b *Buffer) bytes() int { return b.Len * b.DType.Size() }
+func (b *Buffer) Bytes() int { return b.Len * b.DType.Size() }
 
 // next returns the step to run.
 func (s *scheduler) next() int {

@@ -8,6 +8,7 @@ import (
 	"github.com/tensorken/tensorken/driver"
 	"github.com/tensorken/tensorken/internal/capture"
 	"github.com/tensorken/tensorken/internal/compile"
+	"github.com/tensorken/tensorken/internal/compile/blockwise"
 	"github.com/tensorken/tensorken/internal/kernelize"
 	"github.com/tensorken/tensorken/internal/lru"
 	"github.com/tensorken/tensorken/internal/memory"
@@ -223,7 +224,7 @@ func (l *loader) compile(c *capture.Capture) (*compile.Plan, error) {
 		return p, nil
 	}
 	if err == nil {
-		err = p.FuseRows(o.Loops, l.memory.Limits.Bindings)
+		err = blockwise.Fuse(p, o.Loops, l.memory.Limits.Bindings)
 	}
 	return p, err
 }

@@ -1,9 +1,10 @@
-package compile
+package blockwise
 
 import (
 	"cmp"
 	"slices"
 
+	"github.com/tensorken/tensorken/internal/compile"
 	"github.com/tensorken/tensorken/internal/loopnest"
 	"github.com/tensorken/tensorken/ir"
 )
@@ -35,7 +36,7 @@ func (l *loop) reads(s *stage, i int) bool {
 	if in.Op == ir.Load {
 		a := &s.step.Args[in.Arg]
 		for _, x := range l.stages {
-			if slices.ContainsFunc(x.step.Args, func(b Arg) bool { return b.Kind == ir.Out && isPlanBuffer(a) && b.Index == a.Index }) {
+			if slices.ContainsFunc(x.step.Args, func(b compile.Arg) bool { return b.Kind == ir.Out && a.IsBuffer() && b.Index == a.Index }) {
 				return true
 			}
 		}
@@ -87,16 +88,16 @@ func (l *loop) hoistFactor(s *stage, i int) {
 			n = l.pad(n, typ)
 		}
 	}
-	buffer := l.newBuffer(Buffer{DType: typ, Len: n, Gaps: n - loopnest.Size(k, k.Body[i].Domain)})
+	buffer := l.newBuffer(compile.Buffer{DType: typ, Len: n, Gaps: n - loopnest.Size(k, k.Body[i].Domain)})
 
-	c := NewPart(k, ir.Pointwise, 0)
+	c := compile.NewPart(k, ir.Pointwise, 0)
 	for _, a := range axes {
 		c.AddAxis(a, ir.Axis{Len: k.Axes[a].Len, Role: ir.Parallel})
 	}
 	out := c.Arg(ir.StageArg{Index: len(k.Args)}, ir.Arg{Kind: ir.Out, DType: typ, Len: n, Align: true})
 	value := c.Instr(i)
 	c.Add(ir.Instr{Op: ir.Store, Type: typ, Src: []int{value}, Arg: out, View: view.Mapped(c.Coefs)})
-	args := append(slices.Clone(s.step.Args), Arg{Kind: ir.In, Index: buffer})
+	args := append(slices.Clone(s.step.Args), compile.Arg{Kind: ir.In, Index: buffer})
 	l.before = append(l.before, s.step.Part(c, args))
 	s.step.Kernel, s.step.Args = loopnest.Loaded(k, i, view), args
 	s.used = append(s.used, false)

@@ -1,8 +1,12 @@
-package compile
+// Package blockwise makes loops over blocks of rows of the kernels of a plan that pass scores to each
+// other, as attention's do. Package kernelize has kernels of attention for devices that run them; loops
+// are for the rest. Read fuse.go first.
+package blockwise
 
 import (
 	"slices"
 
+	"github.com/tensorken/tensorken/internal/compile"
 	"github.com/tensorken/tensorken/internal/loopnest"
 	"github.com/tensorken/tensorken/ir"
 )
@@ -22,14 +26,14 @@ const (
 	minMatrix = 16
 )
 
-// FuseRows makes loops of the steps that pass scores to each other: matrices that a
+// Fuse makes loops of the steps that pass scores to each other: matrices that a
 // contraction computes, a reduction reads row by row and another contraction multiplies,
 // as in attention. A loop computes them for a few rows at a time, so that they stay in the
 // cache and the plan has no buffer for them. Later loops that read scores compute them
 // again, as the backward pass does with the scores of the forward pass.
 //
 // Bindings is the most buffers a kernel may have, 0 for no limit.
-func (p *Plan) FuseRows(limits ir.LoopLimits, bindings int) error {
+func Fuse(p *compile.Plan, limits ir.LoopLimits, bindings int) error {
 	tried := map[*ir.Kernel]bool{}
 	for {
 		f := &fuser{p: p, limits: limits, bindings: bindings}
@@ -44,18 +48,18 @@ func (p *Plan) FuseRows(limits ir.LoopLimits, bindings int) error {
 
 // A fuser makes the loops of one family of scores.
 type fuser struct {
-	p        *Plan
+	p        *compile.Plan
 	limits   ir.LoopLimits
 	bindings int
 	writers  [][]int // of a buffer: steps
 	readers  [][]int
 	kept     []bool // by buffer: it is an output
 
-	rows, columns int             // of the scores
-	scores        map[int]bool    // buffers
-	members       map[int]*member // by step
-	newBuffers    []Buffer        // of the loops, added to the plan's
-	loops         []*loop         // in the order in which they run
+	rows, columns int              // of the scores
+	scores        map[int]bool     // buffers
+	members       map[int]*member  // by step
+	newBuffers    []compile.Buffer // of the loops, added to the plan's
+	loops         []*loop          // in the order in which they run
 }
 
 // A member is a step that reads or writes scores.
@@ -97,10 +101,10 @@ func (f *fuser) index() {
 	n := len(f.p.Buffers)
 	f.writers, f.readers, f.kept = make([][]int, n), make([][]int, n), make([]bool, n)
 	for i := range f.p.Steps {
-		for b := range f.p.Steps[i].buffers(ir.Out) {
+		for b := range f.p.Steps[i].Buffers(ir.Out) {
 			f.writers[b] = append(f.writers[b], i)
 		}
-		for b := range f.p.Steps[i].buffers(ir.In) {
+		for b := range f.p.Steps[i].Buffers(ir.In) {
 			f.readers[b] = append(f.readers[b], i)
 		}
 	}
@@ -113,13 +117,13 @@ func (f *fuser) index() {
 
 // seed reports whether a reduction reads the result of a contraction, large enough for a
 // loop, and sets the number of rows.
-func (f *fuser) seed(s *Step) bool {
-	for b := range s.buffers(ir.In) {
-		if w := f.writers[b]; len(w) != 1 || !f.p.Steps[w[0]].isShallow() {
+func (f *fuser) seed(s *compile.Step) bool {
+	for b := range s.Buffers(ir.In) {
+		if w := f.writers[b]; len(w) != 1 || !isShallow(&f.p.Steps[w[0]]) {
 			continue
 		}
 		f.rows = f.p.Buffers[b].Len / max(1, f.columns)
-		if f.p.Buffers[b].Len == f.rows*f.columns && f.rows > 1 && f.p.Buffers[b].bytes() >= f.limits.Scores {
+		if f.p.Buffers[b].Len == f.rows*f.columns && f.rows > 1 && f.p.Buffers[b].Bytes() >= f.limits.Scores {
 			f.scores = map[int]bool{}
 			f.findScores(b)
 			return true
@@ -138,20 +142,20 @@ func (f *fuser) findScores(b int) {
 		if s.Kernel == nil {
 			continue
 		}
-		access := func(use func(a *Arg, v *ir.View)) {
+		access := func(use func(a *compile.Arg, v *ir.View)) {
 			for k := range s.Kernel.Body {
 				if in := &s.Kernel.Body[k]; in.Op == ir.Load || in.Op == ir.Store {
-					if a := &s.Args[in.Arg]; isPlanBuffer(a) {
+					if a := &s.Args[in.Arg]; a.IsBuffer() {
 						use(a, in.View)
 					}
 				}
 			}
 		}
-		access(func(a *Arg, v *ir.View) {
+		access(func(a *compile.Arg, v *ir.View) {
 			if a.Index != b {
 				return
 			}
-			access(func(other *Arg, w *ir.View) {
+			access(func(other *compile.Arg, w *ir.View) {
 				x := other.Index
 				if !f.scores[x] && len(f.writers[x]) == 1 && f.p.Buffers[x].Len == f.rows*f.columns && slices.Equal(v.Coef, w.Coef) {
 					f.findScores(x)
@@ -162,7 +166,7 @@ func (f *fuser) findScores(b int) {
 }
 
 // isShallow reports whether a step is a contraction that is cheap enough to compute again.
-func (s *Step) isShallow() bool {
+func isShallow(s *compile.Step) bool {
 	k := s.Kernel
 	return k != nil && k.Template == ir.Contraction && loopnest.Size(k, k.Roles(ir.K)) <= maxDepth
 }
@@ -188,7 +192,7 @@ func (f *fuser) join(i int) bool {
 		f.members[i] = m
 		writes := false
 		for _, kind := range []ir.ArgKind{ir.In, ir.Out} {
-			for b := range s.buffers(kind) {
+			for b := range s.Buffers(kind) {
 				if !f.isScores(b) {
 					continue
 				}
@@ -208,7 +212,7 @@ func (f *fuser) join(i int) bool {
 
 // member returns how a step computes row by row; nil if it does not. aligned reports
 // whether a buffer has an equal number of elements for each row.
-func (f *fuser) member(s *Step, aligned func(b int) bool) *member {
+func (f *fuser) member(s *compile.Step, aligned func(b int) bool) *member {
 	k := s.Kernel
 	if k == nil || k.Template == ir.Routine {
 		return nil
@@ -239,8 +243,8 @@ func (f *fuser) member(s *Step, aligned func(b int) bool) *member {
 	}
 	if m.adds {
 		m.afterSum = map[int]bool{}
-		early := s.inputs(sumOf(k))
-		for b := range s.buffers(ir.In) {
+		early := inputs(s, sumOf(k))
+		for b := range s.Buffers(ir.In) {
 			m.afterSum[b] = !early[b]
 		}
 	}
@@ -258,7 +262,7 @@ func (f *fuser) split() {
 	for i := range f.p.Steps {
 		m := f.members[i]
 		g, late := 0, 0
-		for b := range f.p.Steps[i].buffers(ir.In) {
+		for b := range f.p.Steps[i].Buffers(ir.In) {
 			for _, w := range f.writers[b] {
 				switch writer := f.members[w]; {
 				case m != nil && m.afterSum[b]:
@@ -289,12 +293,12 @@ func (f *fuser) split() {
 }
 
 // newBuffer adds a buffer and returns its number.
-func (f *fuser) newBuffer(b Buffer) int {
+func (f *fuser) newBuffer(b compile.Buffer) int {
 	f.newBuffers = append(f.newBuffers, b)
 	return len(f.p.Buffers) + len(f.newBuffers) - 1
 }
 
-func (f *fuser) buffer(i int) *Buffer {
+func (f *fuser) buffer(i int) *compile.Buffer {
 	if n := len(f.p.Buffers); i >= n {
 		return &f.newBuffers[i-n]
 	}

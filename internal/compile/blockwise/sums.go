@@ -1,9 +1,10 @@
-package compile
+package blockwise
 
 import (
 	"cmp"
 	"slices"
 
+	"github.com/tensorken/tensorken/internal/compile"
 	"github.com/tensorken/tensorken/ir"
 )
 
@@ -16,7 +17,7 @@ func sumOf(k *ir.Kernel) int {
 }
 
 // inputs returns the buffers that instructions of a step depend on.
-func (s *Step) inputs(instructions ...int) map[int]bool {
+func inputs(s *compile.Step, instructions ...int) map[int]bool {
 	list := map[int]bool{}
 	seen := make([]bool, len(s.Kernel.Body))
 	var visit func(i int)
@@ -26,7 +27,7 @@ func (s *Step) inputs(instructions ...int) map[int]bool {
 		}
 		seen[i] = true
 		in := &s.Kernel.Body[i]
-		if in.Op == ir.Load && isPlanBuffer(&s.Args[in.Arg]) {
+		if in.Op == ir.Load && s.Args[in.Arg].IsBuffer() {
 			list[s.Args[in.Arg].Index] = true
 		}
 		for _, j := range in.Src {
@@ -63,7 +64,7 @@ func (l *loop) addSum(c *slicer, s *stage) {
 	strides, n := s.sumStrides(o.Matrix)
 	typ := c.To.Body[sum].Type
 	like := ir.Arg{Kind: ir.Out, DType: typ, Part: true, Align: n*typ.Size()%16 == 0}
-	a := ir.StageArg{Index: l.share(Arg{Kind: ir.Out, Index: s.sums}, like)}
+	a := ir.StageArg{Index: l.share(compile.Arg{Kind: ir.Out, Index: s.sums}, like)}
 	a.Steps = []ir.RowStep{{Mod: o.Rows, Div: o.Matrix, Mul: o.Parts() * n}, {Mod: o.Matrix, Div: o.Part, Mul: n}}
 	view := &ir.View{Coef: c.Coefs(strides)}
 	if o.Part > o.Block {
@@ -154,9 +155,9 @@ func (l *loop) finishSums(s *stage) {
 	strides, n := s.sumStrides(o.Matrix)
 	sum := sumOf(k)
 	typ := k.Body[sum].Type
-	s.sums = l.newBuffer(Buffer{DType: typ, Len: o.Rows / o.Matrix * o.Parts() * n})
+	s.sums = l.newBuffer(compile.Buffer{DType: typ, Len: o.Rows / o.Matrix * o.Parts() * n})
 
-	c := NewPart(k, ir.Pointwise, 0)
+	c := compile.NewPart(k, ir.Pointwise, 0)
 	view := &ir.View{}
 	var over ir.AxisSet
 	for at, x := range l.sumAxes(s, strides, n) {
@@ -182,7 +183,7 @@ func (l *loop) finishSums(s *stage) {
 			c.Instr(i)
 		}
 	}
-	l.finish = append(l.finish, s.step.Part(c, slices.Concat(s.step.Args, []Arg{{Index: s.sums}})))
+	l.finish = append(l.finish, s.step.Part(c, slices.Concat(s.step.Args, []compile.Arg{{Index: s.sums}})))
 	s.step.Args = slices.Clone(s.step.Args)
 	for i := range s.step.Args {
 		if a := &s.step.Args[i]; a.Kind == ir.Out {

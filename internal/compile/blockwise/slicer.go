@@ -1,15 +1,16 @@
-package compile
+package blockwise
 
 import (
 	"slices"
 
+	"github.com/tensorken/tensorken/internal/compile"
 	"github.com/tensorken/tensorken/ir"
 )
 
 // A slicer makes a stage of a loop: a kernel over a block of rows.
 type slicer struct {
 	*rows
-	*Part
+	*compile.Part
 	block int // rows
 	// rowStride is the distance between rows of a temporary that is an argument of From.
 	rowStride func(arg int) int
@@ -18,7 +19,7 @@ type slicer struct {
 // newSlicer starts a kernel over a block of n rows with the instructions of k. The caller sets Locate
 // and rowStride.
 func newSlicer(r *rows, k *ir.Kernel, n int) *slicer {
-	s := &slicer{rows: r, Part: NewPart(k, k.Template, 0), block: n}
+	s := &slicer{rows: r, Part: compile.NewPart(k, k.Template, 0), block: n}
 	for a, x := range k.Axes {
 		if s.stride[a] > 0 {
 			if x.Len = s.length(k, a, n); x.Len == 0 {

@@ -1,4 +1,4 @@
-package compile
+package blockwise
 
 import (
 	"reflect"
@@ -8,6 +8,7 @@ import (
 	"unsafe"
 	"weak"
 
+	"github.com/tensorken/tensorken/internal/compile"
 	"github.com/tensorken/tensorken/internal/graph"
 	"github.com/tensorken/tensorken/internal/kernelize"
 	"github.com/tensorken/tensorken/internal/simplify"
@@ -21,12 +22,12 @@ func guarded() *ir.Kernel {
 	}
 	return &ir.Kernel{
 		Axes: []ir.Axis{{Len: 4, Role: ir.Parallel}, {Len: 8, Role: ir.Parallel}},
-		Args: []ir.Arg{{Kind: ir.In, DType: f32}, {Kind: ir.Out, DType: f32, Len: 32}},
+		Args: []ir.Arg{{Kind: ir.In, DType: ir.Float32}, {Kind: ir.Out, DType: ir.Float32, Len: 32}},
 		Body: []ir.Instr{
-			{Op: ir.Load, Type: f32, View: &ir.View{Coef: []int{8, 1}, Guards: []ir.Guard{guard(0), guard(1)}}, Domain: 3},
-			{Op: ir.Load, Type: f32, View: &ir.View{Coef: []int{8, 1}, Guards: []ir.Guard{guard(1)}}, Domain: 3},
-			{Op: ir.Add, Type: f32, Src: []int{0, 1}, Domain: 3},
-			{Op: ir.Store, Type: f32, Arg: 1, Src: []int{2}, View: &ir.View{Coef: []int{8, 1}}, Domain: 3},
+			{Op: ir.Load, Type: ir.Float32, View: &ir.View{Coef: []int{8, 1}, Guards: []ir.Guard{guard(0), guard(1)}}, Domain: 3},
+			{Op: ir.Load, Type: ir.Float32, View: &ir.View{Coef: []int{8, 1}, Guards: []ir.Guard{guard(1)}}, Domain: 3},
+			{Op: ir.Add, Type: ir.Float32, Src: []int{0, 1}, Domain: 3},
+			{Op: ir.Store, Type: ir.Float32, Arg: 1, Src: []int{2}, View: &ir.View{Coef: []int{8, 1}}, Domain: 3},
 		},
 	}
 }
@@ -35,7 +36,7 @@ func guarded() *ir.Kernel {
 func TestPackKernel(t *testing.T) {
 	k, want := guarded(), guarded()
 	p := *k
-	pack(&p)
+	compile.Pack(&p)
 	if !reflect.DeepEqual(&p, want) {
 		t.Errorf("packed it is\n%v, want\n%v", &p, want)
 	}
@@ -95,7 +96,7 @@ func follows[T any](t *testing.T, ends map[reflect.Type]uintptr, list []T) {
 func TestFuserIsFreed(t *testing.T) {
 	const rows, columns, width = 48, 64, 8
 	q, k, v := given(0, 1, rows, width), given(1, 1, columns, width), given(2, 1, columns, width)
-	plan, err := Graph(simplify.Nodes([]*graph.Node{product(softmax(product(q, k)), turned(v))}), kernelize.Options{}, nil)
+	plan, err := compile.Graph(simplify.Nodes([]*graph.Node{product(softmax(product(q, k)), turned(v))}), kernelize.Options{}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -117,9 +118,9 @@ func TestPack(t *testing.T) {
 	const batch, rows, columns, width = 2, 48, 64, 8
 	q, k, v := given(0, batch, rows, width), given(1, batch, columns, width), given(2, batch, columns, width)
 	out := product(softmax(product(q, k)), turned(v))
-	plan, err := Graph(simplify.Nodes([]*graph.Node{out, graph.Unary(ir.Tanh, q)}), kernelize.Options{}, nil)
+	plan, err := compile.Graph(simplify.Nodes([]*graph.Node{out, graph.Unary(ir.Tanh, q)}), kernelize.Options{}, nil)
 	if err == nil {
-		err = plan.FuseRows(ir.LoopLimits{Bytes: 1 << 12, Rows: 4, Columns: columns}, 0)
+		err = Fuse(plan, ir.LoopLimits{Bytes: 1 << 12, Rows: 4, Columns: columns}, 0)
 	}
 	if err != nil {
 		t.Fatal(err)

@@ -1,4 +1,4 @@
-package compile
+package blockwise
 
 import (
 	"slices"
@@ -80,7 +80,7 @@ func (l *loop) allocate() (temps []ir.Temp) {
 	var busy []int // by temporary: the last stage that needs it
 	l.slots = make([]int, len(l.temps))
 	for i, s := range l.stages {
-		for b := range s.step.buffers(ir.Out) {
+		for b := range s.step.Buffers(ir.Out) {
 			k := slices.Index(l.temps, b)
 			if k < 0 {
 				continue
@@ -88,7 +88,7 @@ func (l *loop) allocate() (temps []ir.Temp) {
 			t := ir.Temp{DType: l.buffer(b).DType, Len: l.rowStride(b)}
 			last := i
 			for j, s := range l.stages {
-				for r := range s.step.buffers(ir.In) {
+				for r := range s.step.Buffers(ir.In) {
 					if r == b {
 						last = j
 					}

@@ -1,8 +1,9 @@
-package compile
+package blockwise
 
 import (
 	"testing"
 
+	"github.com/tensorken/tensorken/internal/compile"
 	"github.com/tensorken/tensorken/internal/graph"
 	"github.com/tensorken/tensorken/internal/kernelize"
 	"github.com/tensorken/tensorken/internal/shape"
@@ -32,9 +33,9 @@ func softmax(x *graph.Node) *graph.Node {
 	return graph.Binary(ir.Div, e, graph.Expand(graph.Reduce(ir.Sum, e, last), x.Shape))
 }
 
-// TestFuseRows says which scores are computed in loops, and which are stored.
-func TestFuseRows(t *testing.T) {
-	Verify()
+// TestFuse says which scores are computed in loops, and which are stored.
+func TestFuse(t *testing.T) {
+	compile.Verify()
 	const batch, rows, columns, width = 2, 48, 64, 8
 	limits := ir.LoopLimits{Bytes: 1 << 12, Rows: 4, Columns: columns, Conflict: 64}
 	q, k, v, ct := given(0, batch, rows, width), given(1, batch, columns, width), given(2, batch, columns, width), given(3, batch, rows, width)
@@ -83,9 +84,9 @@ func TestFuseRows(t *testing.T) {
 		{"small scores", []*graph.Node{out}, more, 0, 2},
 		{"a device without loops", []*graph.Node{out}, ir.LoopLimits{}, 0, 2},
 	} {
-		plan, err := Graph(simplify.Nodes(c.roots), kernelize.Options{}, nil)
+		plan, err := compile.Graph(simplify.Nodes(c.roots), kernelize.Options{}, nil)
 		if err == nil {
-			err = plan.FuseRows(c.limits, 0)
+			err = Fuse(plan, c.limits, 0)
 		}
 		if err != nil {
 			t.Errorf("%s: %v", c.name, err)
@@ -97,7 +98,7 @@ func TestFuseRows(t *testing.T) {
 			if s.Loop != nil {
 				loops++
 			}
-			for b := range s.buffers(ir.Out) {
+			for b := range s.Buffers(ir.Out) {
 				if plan.Buffers[b].Len == batch*rows*columns {
 					scores[b] = true
 				}

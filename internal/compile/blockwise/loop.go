@@ -1,8 +1,9 @@
-package compile
+package blockwise
 
 import (
 	"slices"
 
+	"github.com/tensorken/tensorken/internal/compile"
 	"github.com/tensorken/tensorken/ir"
 )
 
@@ -14,18 +15,18 @@ type loop struct {
 	temps   []int       // buffers that only stages of this loop read
 	slots   []int       // the temporary that each of them is in
 	out     ir.Loop
-	args    []Arg  // of out
-	before  []Step // store buffers that all blocks read
-	finish  []Step // compute the results from sums over blocks
+	args    []compile.Arg  // of out
+	before  []compile.Step // store buffers that all blocks read
+	finish  []compile.Step // compute the results from sums over blocks
 }
 
 // A stage is a step in a loop.
 type stage struct {
 	*member
-	step Step   // with buffers as in the loop
-	from int    // the number of the step in the plan
-	used []bool // by argument: it is written and something reads it
-	sums int    // the buffer of partial sums, if the member adds
+	step compile.Step // with buffers as in the loop
+	from int          // the number of the step in the plan
+	used []bool       // by argument: it is written and something reads it
+	sums int          // the buffer of partial sums, if the member adds
 
 	column int // the axis of the kernel that runs over columns, -1 if none does: see findColumn
 }
@@ -34,7 +35,7 @@ type stage struct {
 // results get new buffers in this loop.
 func (l *loop) add(i int, m *member, again bool) {
 	s := &stage{member: m, step: l.p.Steps[i], from: i}
-	for b := range s.step.buffers(ir.In) {
+	for b := range s.step.Buffers(ir.In) {
 		if !m.afterSum[b] && l.isScores(b) && !l.stored(b) {
 			w := l.writers[b][0]
 			if known := slices.ContainsFunc(l.stages, func(s *stage) bool { return s.from == w }); !known {
@@ -45,7 +46,7 @@ func (l *loop) add(i int, m *member, again bool) {
 	s.step.Args = slices.Clone(s.step.Args)
 	for k := range s.step.Args {
 		a := &s.step.Args[k]
-		if !isPlanBuffer(a) {
+		if !a.IsBuffer() {
 			continue
 		}
 		if a.Kind == ir.Out && again {
@@ -59,10 +60,6 @@ func (l *loop) add(i int, m *member, again bool) {
 	l.stages = append(l.stages, s)
 }
 
-func isPlanBuffer(a *Arg) bool {
-	return (a.Kind == ir.In || a.Kind == ir.Out) && !a.Leaf && !a.Report
-}
-
 // stored reports whether later loops read scores from memory: if the plan returns them, if
 // a step without a loop reads them, if computing them again is expensive, or if the step
 // that computes them stores a part of another buffer.
@@ -72,7 +69,7 @@ func (f *fuser) stored(b int) bool {
 		return true
 	}
 	k := f.p.Steps[w].Kernel
-	if k.Template == ir.Contraction && !f.p.Steps[w].isShallow() || slices.ContainsFunc(k.Args, func(a ir.Arg) bool { return a.Part }) {
+	if k.Template == ir.Contraction && !isShallow(&f.p.Steps[w]) || slices.ContainsFunc(k.Args, func(a ir.Arg) bool { return a.Part }) {
 		return true
 	}
 	return slices.ContainsFunc(f.readers[b], func(i int) bool { return f.members[i] == nil })
@@ -98,7 +95,7 @@ func (l *loop) prune(used map[int]bool) {
 	}
 	written := map[int]bool{}
 	for _, s := range l.stages {
-		for b := range s.step.buffers(ir.Out) {
+		for b := range s.step.Buffers(ir.Out) {
 			if local[b] && !used[b] && !written[b] {
 				l.temps = append(l.temps, b)
 			}
@@ -115,7 +112,7 @@ func (l *loop) prune(used map[int]bool) {
 // in the same kernel does.
 func (s *stage) inputs() map[int]bool {
 	if s.adds {
-		return s.step.inputs(sumOf(s.step.Kernel))
+		return inputs(&s.step, sumOf(s.step.Kernel))
 	}
 	var stores []int
 	for i, in := range s.step.Kernel.Body {
@@ -123,7 +120,7 @@ func (s *stage) inputs() map[int]bool {
 			stores = append(stores, i)
 		}
 	}
-	return s.step.inputs(stores...)
+	return inputs(&s.step, stores...)
 }
 
 // align finds the rows of all stages once more, because a stage may read only rows of its
@@ -132,7 +129,7 @@ func (l *loop) align() bool {
 	count := map[int]int{} // stages that write a buffer
 	read := map[int]bool{}
 	for _, s := range l.stages {
-		for b := range s.step.buffers(ir.Out) {
+		for b := range s.step.Buffers(ir.Out) {
 			count[b]++
 		}
 		for b := range s.inputs() {
@@ -187,7 +184,7 @@ func (f *fuser) build() bool {
 			return false
 		}
 	}
-	steps := make([]Step, 0, len(f.p.Steps))
+	steps := make([]compile.Step, 0, len(f.p.Steps))
 	for i, s := range f.p.Steps {
 		if f.members[i] == nil {
 			steps = append(steps, s)
@@ -195,7 +192,7 @@ func (f *fuser) build() bool {
 	}
 	for _, l := range f.loops {
 		out := l.out // a plan that is kept does not keep l
-		s := Step{Loop: &out, Args: l.args, Node: l.stages[len(l.stages)-1].step.Node}
+		s := compile.Step{Loop: &out, Args: l.args, Node: l.stages[len(l.stages)-1].step.Node}
 		for _, x := range l.stages {
 			s.Stages = append(s.Stages, x.step)
 		}
@@ -209,13 +206,13 @@ func (f *fuser) build() bool {
 // hasScores reports whether an argument of a stage is a buffer of scores.
 func (l *loop) hasScores(s *stage, arg int) bool {
 	a := &s.step.Args[arg]
-	return isPlanBuffer(a) && l.isScores(a.Index)
+	return a.IsBuffer() && l.isScores(a.Index)
 }
 
 // binds reports whether no kernel has too many buffers. A stage has one more than its step
 // for a buffer whose rows it reads in two ways.
 func (l *loop) binds() bool {
-	s := Step{Loop: &l.out}
+	s := compile.Step{Loop: &l.out}
 	kernels := s.Kernels()
 	for _, s := range slices.Concat(l.before, l.finish) {
 		kernels = append(kernels, s.Kernel)
@@ -278,7 +275,7 @@ func (l *loop) assemble() {
 func (l *loop) arg(s *stage, k int) (ir.StageArg, ir.Arg) {
 	a, like := s.step.Args[k], s.step.Kernel.Args[k]
 	like.Part = like.Kind == ir.Out
-	if isPlanBuffer(&a) {
+	if a.IsBuffer() {
 		if i := slices.Index(l.temps, a.Index); i >= 0 {
 			like.Align, like.Part = true, false
 			return ir.StageArg{Temp: true, Index: l.slots[i]}, like
@@ -289,8 +286,8 @@ func (l *loop) arg(s *stage, k int) (ir.StageArg, ir.Arg) {
 
 // share returns the number of a among the loop's arguments. A buffer that one stage writes
 // and another reads is one argument.
-func (l *loop) share(a Arg, like ir.Arg) int {
-	i := slices.IndexFunc(l.args, func(b Arg) bool {
+func (l *loop) share(a compile.Arg, like ir.Arg) int {
+	i := slices.IndexFunc(l.args, func(b compile.Arg) bool {
 		return (a.Kind == ir.Value) == (b.Kind == ir.Value) && a.Leaf == b.Leaf && a.Index == b.Index && a.Offset == b.Offset
 	})
 	if i < 0 {
