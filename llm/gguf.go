@@ -99,7 +99,7 @@ func (f *ggufFile) tokenizer() (t *tokenizer.Tokenizer, err error) {
 	if g.IDs = f.ids(); err != nil {
 		return nil, err
 	}
-	if g.Model != "" {
+	if g.Model != "" && g.Model != "no_vocab" {
 		return tokenizer.FromGGUF(g)
 	}
 	err = errNoTokens

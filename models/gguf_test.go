@@ -160,6 +160,18 @@ func TestConvertedSettings(t *testing.T) {
 	same("mistral", changed(t, "llama_gqa", map[string]any{"model_type": "mistral", "sliding_window": 3, "attention_bias": nil, "mlp_bias": nil}))
 	same("linear", changed(t, "llama_gqa", map[string]any{"rope_parameters": nil, "rope_theta": 1000, "rope_scaling": map[string]any{"type": "linear", "factor": 4}}))
 	same("yarn", changed(t, "llama_gqa", map[string]any{"rope_parameters": map[string]any{"rope_theta": 1000, "rope_type": "yarn", "factor": 4, "original_max_position_embeddings": 16}}))
+	same("gemma3", changed(t, "gemma3", map[string]any{"layer_types": nil, "_sliding_window_pattern": 2}))
+	if _, err := llamacpp.OpenFolder(changed(t, "gemma2", map[string]any{"query_pre_attn_scalar": 12})); err == nil || !strings.Contains(err.Error(), "query_pre_attn_scalar is 12: files of llama.cpp can only hold 8") {
+		t.Errorf("another factor of scores: %v", err)
+	}
+	f, err := gguf.Open(converted(t, "testdata/gemma3"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if v := f.Meta.Value("gemma3.attention.scale"); v != nil { // llama.cpp does not read it
+		t.Errorf("the factor of scores is %v beside the norms of queries, which have it", v)
+	}
 	tensors := tensorsOf(t, "llama_gqa")
 	for i := range 2 {
 		for _, n := range []string{"q", "k"} {

@@ -176,7 +176,7 @@ func (f *Folder) writeSettings(dir, kind string) error {
 
 // missing returns the value of a setting that config.json lacks, or 0 without one.
 func (f *Folder) missing(name string) float64 {
-	number := func(name string) float64 { n, _ := f.config[name].(float64); return n }
+	number := func(name string) float64 { return number(f.config, name, 0) }
 	switch name {
 	case "rope_theta", "rope_local_base_freq":
 		return 10000
@@ -206,7 +206,7 @@ func (f *Folder) writeRope(s map[string]any) error {
 	if kind == "" {
 		kind, _ = rope["type"].(string)
 	}
-	number := func(name string) float64 { n, _ := rope[name].(float64); return n }
+	number := func(name string) float64 { return number(rope, name, 0) }
 	key := func(name string) string { return f.a.keyed("rope.scaling." + name) }
 	switch kind {
 	case "", "default":
@@ -235,13 +235,24 @@ func (f *Folder) writeRope(s map[string]any) error {
 	return fmt.Errorf("rotary positions are of type %q: want default, linear, yarn or llama3", kind)
 }
 
-// writeGemma adds the factor of scores, and which layers have a window.
+// writeGemma adds which layers have a window. llama.cpp derives the factor of scores from widths, so that
+// another factor becomes a part of the norms of queries.
 func (f *Folder) writeGemma(s map[string]any) error {
-	if n, ok := f.config["query_pre_attn_scalar"].(float64); ok && n > 0 {
-		f.set(f.a.keyed("attention.scale"), float32(1/math.Sqrt(n)))
+	known := f.a.queryScalar(s)
+	if n, ok := f.config["query_pre_attn_scalar"].(float64); ok && n > 0 && n != float64(known) {
+		if f.a.name != "gemma3" {
+			return fmt.Errorf("query_pre_attn_scalar is %v: files of llama.cpp can only hold %d, the width of heads", n, known)
+		}
+		f.heads.scale = math.Sqrt(float64(known) / n)
 	}
 	types, ok := f.config["layer_types"].([]any)
-	if !ok {
+	period := number(f.config, "_sliding_window_pattern", number(f.config, "sliding_window_pattern", 0))
+	if layers, _ := s["num_hidden_layers"].(uint32); !ok && period >= 1 && int(layers) <= len(f.weights.Names()) {
+		for i := range layers {
+			types = append(types, layerType((i+1)%uint32(period) != 0))
+		}
+	}
+	if types == nil {
 		return nil
 	}
 	pattern := make([]bool, len(types))
@@ -252,6 +263,14 @@ func (f *Folder) writeGemma(s map[string]any) error {
 	}
 	f.set(f.a.keyed("attention.sliding_window_pattern"), pattern)
 	return nil
+}
+
+// number returns a number of an object, or another one if it is missing.
+func number(from map[string]any, name string, missing float64) float64 {
+	if n, ok := from[name].(float64); ok {
+		return n
+	}
+	return missing
 }
 
 // writeTokens adds special tokens, and the files of the tokenizer as they are.
@@ -268,6 +287,8 @@ func (f *Folder) writeTokens(dir string) error {
 	text, err := files.ReadAll(filepath.Join(dir, "tokenizer.json"), maxJSON)
 	if err == nil {
 		f.set("tokenizer.huggingface.json", string(text))
+	} else {
+		f.set("tokenizer.ggml.model", "no_vocab")
 	}
 	var about struct {
 		Template any `json:"chat_template"`

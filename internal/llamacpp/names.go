@@ -93,8 +93,11 @@ func fill(pattern []string, numbers []int, end string) string {
 // stacked reports whether the tensors of a pattern are one in GGUF.
 func (l line) stacked() bool { return slices.Contains(l.hf, "*") }
 
-// heads are numbers of heads.
-type heads struct{ queries, keys int }
+// heads are numbers of heads, and a factor of the norms of queries, 0 for 1.
+type heads struct {
+	queries, keys int
+	scale         float64
+}
 
 // check returns an error unless the rows of queries or keys are pairs of each head.
 func (h heads) check(name, how string, shape []int) error {
@@ -134,6 +137,10 @@ func transpose(x tensor.Tensor, _ heads) tensor.Tensor {
 	return x.T()
 }
 
+func plusOne(x tensor.Tensor, _ heads) tensor.Tensor { return x.Cast(tensor.Float32).Add(1) }
+
+func minusOne(x tensor.Tensor, _ heads) tensor.Tensor { return x.Sub(1) }
+
 var operations = map[string]operation{
 	"queries": {
 		func(x tensor.Tensor, h heads) tensor.Tensor { return movePairs(x, h.queries) },
@@ -144,10 +151,8 @@ var operations = map[string]operation{
 		func(x tensor.Tensor, h heads) tensor.Tensor { return pairs(x, h.keys, 2) },
 	},
 	"transposed": {transpose, transpose},
-	"plus1": {
-		func(x tensor.Tensor, _ heads) tensor.Tensor { return x.Sub(1) },
-		func(x tensor.Tensor, _ heads) tensor.Tensor { return x.Cast(tensor.Float32).Add(1) },
-	},
+	"plus1":      {minusOne, plusOne},
+	"scaled":     {minusOne, func(x tensor.Tensor, h heads) tensor.Tensor { return plusOne(x, h).Mul(cmp.Or(h.scale, 1)) }},
 }
 
 func floats(x tensor.Tensor) ([]float64, error) {

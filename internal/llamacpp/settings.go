@@ -131,24 +131,28 @@ func (m *Model) finishTokens(s map[string]any) error {
 	return nil
 }
 
+// queryScalar returns the divisor of scores, before its square root, that llama.cpp computes with.
+func (a *architecture) queryScalar(s map[string]any) uint32 {
+	number := func(name string) uint32 { n, _ := s[name].(uint32); return n }
+	// The greatest models, of 27 billion parameters, are the exceptions.
+	if largest := map[string]uint32{"gemma2": 46, "gemma3": 62}[a.name]; number("num_hidden_layers") == largest && number("num_attention_heads") > 0 {
+		return number("hidden_size") / number("num_attention_heads")
+	}
+	return number("head_dim")
+}
+
 // finishGemma adds the divisor of scores, and which layers have a window.
 func (m *Model) finishGemma(a *architecture, s map[string]any) error {
-	number := func(name string) int { n, _ := s[name].(uint32); return int(n) }
 	scale, err := m.optional(a, "attention.scale")
 	if err != nil {
 		return err
 	}
-	layers := number("num_hidden_layers")
-	// The greatest models, of 27 billion parameters, are the exceptions.
-	largest := map[string]int{"gemma2": 46, "gemma3": 62}[a.name]
-	switch {
-	case scale > 0:
+	if scale > 0 {
 		s["query_pre_attn_scalar"] = math.Round(1e4/(scale*scale)) / 1e4
-	case layers == largest && number("num_attention_heads") > 0:
-		s["query_pre_attn_scalar"] = number("hidden_size") / number("num_attention_heads")
-	case number("head_dim") > 0:
-		s["query_pre_attn_scalar"] = number("head_dim")
+	} else if n := a.queryScalar(s); n > 0 {
+		s["query_pre_attn_scalar"] = n
 	}
+	layers, _ := s["num_hidden_layers"].(uint32)
 	key := a.keyed("attention.sliding_window_pattern")
 	if m.file.Meta.Value(key) == nil {
 		return nil
@@ -159,7 +163,7 @@ func (m *Model) finishGemma(a *architecture, s map[string]any) error {
 		if err != nil || n < 1 {
 			return fmt.Errorf("%s is neither a list of bools nor a number above 0", key)
 		}
-		for i := range min(layers, len(m.file.Tensors())) {
+		for i := range min(int(layers), len(m.file.Tensors())) {
 			pattern = append(pattern, (i+1)%n != 0)
 		}
 	}

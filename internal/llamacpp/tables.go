@@ -67,7 +67,7 @@ const gemmaNorms = `
 const gemma2Norms = `
 	output_norm                model.norm plus1
 	blk.%d.attn_norm           model.layers.%d.input_layernorm plus1
-	blk.%d.attn_q_norm         model.layers.%d.self_attn.q_norm plus1
+	blk.%d.attn_q_norm         model.layers.%d.self_attn.q_norm scaled
 	blk.%d.attn_k_norm         model.layers.%d.self_attn.k_norm plus1
 	blk.%d.post_attention_norm model.layers.%d.post_attention_layernorm plus1
 	blk.%d.ffn_norm            model.layers.%d.pre_feedforward_layernorm plus1
