@@ -7,17 +7,18 @@ import (
 	"github.com/tensorken/tensorken/tensor"
 )
 
-// A BERT encodes texts: BERT, RoBERTa, XLM-RoBERTa, CamemBERT and DistilBERT, with the names of
-// BERT's files.
+// A BERT encodes texts: BERT, RoBERTa, XLM-RoBERTa, CamemBERT, DistilBERT and Nomic's encoders, with the names
+// of BERT's files.
 //
 // Source: Devlin et al., "BERT: Pre-training of Deep Bidirectional Transformers for Language
 // Understanding", 2019; Liu et al., "RoBERTa", 2019; Sanh et al., "DistilBERT", 2019.
 type BERT struct {
 	Bert struct {
 		Embeddings struct {
-			WordEmbeddings, PositionEmbeddings nn.Embedding
-			TokenTypeEmbeddings                *nn.Embedding `tensor:",optional"` // nil in DistilBERT
-			LayerNorm                          nn.LayerNorm  `tensor:"LayerNorm"`
+			WordEmbeddings      nn.Embedding
+			PositionEmbeddings  *nn.Embedding `tensor:",optional"` // nil in Nomic's
+			TokenTypeEmbeddings *nn.Embedding `tensor:",optional"` // nil in DistilBERT
+			LayerNorm           nn.LayerNorm  `tensor:"LayerNorm"`
 		}
 		Encoder struct{ Layer []BERTLayer }
 		Pooler  *struct{ Dense nn.Linear } `tensor:",optional"`
@@ -35,16 +36,44 @@ type BERT struct {
 	// PaddingID is the token of padding in RoBERTa, where positions begin after it and count
 	// the tokens that are not padding; -1 in other models.
 	PaddingID int
+	// Rotary rotates queries and keys in Nomic's encoders.
+	Rotary nn.Rotary
 }
 
 // A BERTLayer is a layer of a [BERT].
 type BERTLayer struct {
 	Attention struct {
-		Self   struct{ Query, Key, Value nn.Linear }
+		Self struct {
+			Query, Key, Value nn.Linear  `tensor:",optional"`
+			QKV               *nn.Linear `tensor:"qkv,optional"` // in Nomic's files: the rows of all three
+		}
 		Output BERTOutput
 	}
-	Intermediate struct{ Dense nn.Linear }
-	Output       BERTOutput
+	Intermediate struct {
+		Dense nn.Linear
+		Gate  *nn.Linear `tensor:",optional"` // in Nomic's
+	}
+	Output BERTOutput
+}
+
+// attention returns the attention of a model of heads.
+func (l BERTLayer) attention(m *BERT) nn.Attention {
+	self := l.Attention.Self
+	if self.QKV != nil {
+		n := self.QKV.Weight.Dim(0) / 3
+		parts := split(*self.QKV, n, n, n)
+		self.Query, self.Key, self.Value = parts[0], parts[1], parts[2]
+	}
+	return nn.Attention{Q: self.Query, K: self.Key, V: self.Value, O: l.Attention.Output.Dense, Heads: m.Heads, Rotary: m.Rotary}
+}
+
+// inner returns the result of the first layer of the network.
+func (l BERTLayer) inner(x tensor.Tensor, act nn.Func) tensor.Tensor {
+	y := l.Intermediate.Dense.Apply(x)
+	if l.Intermediate.Gate != nil {
+		return act(l.Intermediate.Gate.Apply(x)).Mul(y)
+	}
+	return act(y)
 }
 
 // A BERTOutput ends each part of a [BERTLayer].
@@ -95,7 +124,10 @@ func (m *BERT) Apply(ids, valid tensor.Tensor) tensor.Tensor {
 // ApplyTypes is Apply with types of tokens, [batch time]: 1 in the second of two texts.
 func (m *BERT) ApplyTypes(ids, types, valid tensor.Tensor) tensor.Tensor {
 	e := m.Bert.Embeddings
-	x := e.WordEmbeddings.Apply(ids).Add(e.PositionEmbeddings.Apply(m.positions(ids)))
+	x := e.WordEmbeddings.Apply(ids)
+	if e.PositionEmbeddings != nil {
+		x = x.Add(e.PositionEmbeddings.Apply(m.positions(ids)))
+	}
 	switch {
 	case e.TokenTypeEmbeddings == nil && types.IsValid():
 		fail("BERT", "the model has no types of tokens: use Apply")
@@ -107,9 +139,8 @@ func (m *BERT) ApplyTypes(ids, types, valid tensor.Tensor) tensor.Tensor {
 	x = e.LayerNorm.Apply(x)
 	mask := paddingMask(valid)
 	for _, l := range m.Bert.Encoder.Layer {
-		a := nn.Attention{Q: l.Attention.Self.Query, K: l.Attention.Self.Key, V: l.Attention.Self.Value, O: l.Attention.Output.Dense, Heads: m.Heads}
-		x = l.Attention.Output.LayerNorm.Apply(x.Add(a.Attend(x, tensor.Tensor{}, mask, nil)))
-		x = l.Output.add(x, m.Act(l.Intermediate.Dense.Apply(x)))
+		x = l.Attention.Output.LayerNorm.Apply(x.Add(l.attention(m).Attend(x, tensor.Tensor{}, mask, nil)))
+		x = l.Output.add(x, l.inner(x, m.Act))
 	}
 	return x
 }
@@ -175,10 +206,17 @@ var robertaNames = strings.NewReplacer(
 	"lm_head.bias", "cls.predictions.bias", "lm_head.decoder", "cls.predictions.decoder",
 )
 
+var nomicNames = strings.NewReplacer(
+	"emb_ln", "embeddings.LayerNorm", "encoder.layers.", "encoder.layer.", "attn.Wqkv", "attention.self.qkv",
+	"attn.out_proj", "attention.output.dense", "norm1", "attention.output.LayerNorm", "norm2", "output.LayerNorm",
+	"mlp.fc11", "intermediate.dense", "mlp.fc12", "intermediate.gate", "mlp.fc2", "output.dense",
+)
+
 // Old files of BERT have other names for the tensors of norms.
 var bertNames = strings.NewReplacer("LayerNorm.gamma", "LayerNorm.weight", "LayerNorm.beta", "LayerNorm.bias")
 
 // bertNamesOf has the names in files of each kind, by model_type.
 var bertNamesOf = map[string]*strings.Replacer{
 	"bert": bertNames, "roberta": robertaNames, "xlm-roberta": robertaNames, "camembert": robertaNames, "distilbert": distilNames,
+	"nomic_bert": nomicNames,
 }

@@ -18,6 +18,17 @@ func TestBERT(t *testing.T) {
 	closeTo(t, "ApplyTypes(ids, types, valid)", m.ApplyTypes(ids, tensor.ZerosLike(ids), valid.Ne(0)), io.Out["last_hidden_state"])
 }
 
+// Nomic's encoder has rotary positions, which scale in texts that are longer than those of the training.
+func TestNomic(t *testing.T) {
+	d := openDevice(t)
+	m, io := load[*models.BERT](t, "nomic_bert", d), readIO(t, "nomic_bert")
+	ids := io.In["input_ids"].To(d)
+	closeTo(t, "Apply(ids)", m.Apply(ids, tensor.Tensor{}), io.Out["logits"])
+	if _, err := models.Load(changed(t, "nomic_bert", map[string]any{"activation_function": "gelu"})); err == nil || !strings.Contains(err.Error(), "want swiglu, geglu or glu") {
+		t.Errorf("another activation: %v", err)
+	}
+}
+
 // withPrefix returns tensors with names that begin with a prefix.
 func withPrefix(prefix string, all map[string]tensor.Tensor) map[string]tensor.Tensor {
 	return renamed(all, func(n string) string { return prefix + n })

@@ -158,7 +158,7 @@ func (c config) read(into any) error {
 		raw := strings.TrimSpace(string(c.raw[name]))
 		only, limited := supported[name]
 		switch {
-		case known[name] || noEffect[name] || raw == "null" || limited && raw == only:
+		case known[name] || noEffect[name] || raw == "null" || limited && sameJSON(raw, only):
 		case limited:
 			return c.errorf("%s is %s: only %s is supported", name, shown(c.raw[name]), only)
 		default:
@@ -166,6 +166,13 @@ func (c config) read(into any) error {
 		}
 	}
 	return nil
+}
+
+// sameJSON reports whether two scalars are equal, as 1 and 1.0 are.
+func sameJSON(a, b string) bool {
+	x, errX := strconv.ParseFloat(a, 64)
+	y, errY := strconv.ParseFloat(b, 64)
+	return a == b || errX == nil && errY == nil && x == y
 }
 
 // A bound limits a number, or each element of a list of numbers.
@@ -255,15 +262,27 @@ func (c config) architecture(head string) bool {
 
 // supported lists settings with one supported value, besides null.
 var supported = map[string]string{
-	"add_cross_attention":         "false",
-	"is_decoder":                  "false",
-	"position_embedding_type":     `"absolute"`,
-	"pruned_heads":                "{}",
-	"tie_encoder_decoder":         "false",
-	"use_bidirectional_attention": "false",
-	"rope_interleaved":            "false",
-	"use_mrope":                   "false",
-	"use_mask_token":              "false",
+	"add_cross_attention":             "false",
+	"is_decoder":                      "false",
+	"position_embedding_type":         `"absolute"`,
+	"pruned_heads":                    "{}",
+	"tie_encoder_decoder":             "false",
+	"use_bidirectional_attention":     "false",
+	"rope_interleaved":                "false",
+	"use_mrope":                       "false",
+	"use_mask_token":                  "false",
+	"lm_head_bias":                    "false",
+	"causal":                          "false",
+	"prenorm":                         "false",
+	"parallel_block":                  "false",
+	"parallel_block_tied_norm":        "false",
+	"rotary_emb_fraction":             "1",
+	"rotary_emb_interleaved":          "false",
+	"use_rms_norm":                    "false",
+	"scale_attn_weights":              "true",
+	"scale_attn_by_inverse_layer_idx": "false",
+	"full_attn_mod":                   "1",
+	"interpolate_factor":              "1",
 }
 
 // noEffect lists settings that do not change the results of a forward pass: settings of
@@ -296,7 +315,8 @@ var noEffect = set(`
 	summary_hidden_size directionality pooler_fc_size pooler_num_attention_heads
 	pooler_num_fc_layers pooler_size_per_head pooler_type classifier_proj_size
 	use_weighted_layer_sum cross_attention_hidden_size encoder_stride median_filter_width
-	out_features out_indices stage_names n_ctx
+	out_features out_indices stage_names n_ctx auto_map
+	dense_seq_output fused_bias_fc fused_dropout_add_ln pad_vocab_size_multiple use_flash_attn use_xentropy
 `)
 
 func set(names string) map[string]bool {

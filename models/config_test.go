@@ -49,7 +49,7 @@ func TestPublished(t *testing.T) {
 func TestHostileSettings(t *testing.T) {
 	values := []any{-1, 0, 1e9, 1e18, nil, []int{-1, 2}, []float64{1e9, 1e9}}
 	next := 0
-	for _, name := range []string{"gpt2_gen", "gemma3", "mixtral", "bert", "vit", "resnet", "whisper", "clip", "clip_text", "t5"} {
+	for _, name := range []string{"gpt2_gen", "gemma3", "mixtral", "bert", "vit", "resnet", "whisper", "clip", "clip_text", "t5", "qwen2_moe", "phi3", "nomic_bert"} {
 		dir, path := changed(t, name, nil), filepath.Join("testdata", name, "config.json")
 		text, err := os.ReadFile(path)
 		if err != nil {
@@ -171,8 +171,8 @@ func TestBadSettings(t *testing.T) {
 		{"llama_gqa", map[string]any{"num_hidden_layers": 3}, `it lacks "model.layers.2.`},
 		{"llama_gqa", map[string]any{"model_type": "mamba"}, `model_type is "mamba"`},
 		{"llama_gqa", map[string]any{"model_type": nil}, "there is no model_type"},
-		{"llama_gqa", map[string]any{"rope_parameters": map[string]any{"rope_type": "longrope", "factor": 2}}, `type "longrope" are not supported`},
-		{"llama_gqa", map[string]any{"rope_parameters": map[string]any{"rope_type": "strange"}}, `type "strange" are not supported: want default, dynamic, linear, llama3, yarn`},
+		{"llama_gqa", map[string]any{"rope_parameters": map[string]any{"rope_type": "longrope", "factor": 2}}, `type "longrope": want 4 factors each in short_factor and long_factor`},
+		{"llama_gqa", map[string]any{"rope_parameters": map[string]any{"rope_type": "strange"}}, `type "strange" are not supported: want default, dynamic, linear, llama3, longrope, su, yarn`},
 		{"llama_gqa", map[string]any{"rope_parameters": nil, "rope_theta": -1}, "rope_theta is -1: want at least 0"},
 		{"llama_gqa", map[string]any{"rope_parameters": map[string]any{"rope_theta": 0}}, "rope_theta is 0: want more than 0"},
 		{"llama_gqa", map[string]any{"rms_norm_eps": -1e-6}, "rms_norm_eps is -0.000001: want at least 0"},

@@ -32,10 +32,10 @@ func TestOldGemma3(t *testing.T) {
 	closeTo(t, "Apply(ids)", loadDir[*models.Llama](t, dir).Apply(io.In["input_ids"]), io.Out["logits"])
 }
 
-// Logits and greedy texts equal transformers', with and without a cache.
+// Logits and greedy texts equal transformers' or llama.cpp's, with and without a cache.
 func TestDecoders(t *testing.T) {
 	d := openDevice(t)
-	for _, name := range []string{"gpt2_gen", "llama_gqa", "llama3_rope", "qwen2", "gemma2", "gemma3", "mixtral"} {
+	for _, name := range []string{"gpt2_gen", "llama_gqa", "llama3_rope", "qwen2", "gemma2", "gemma3", "mixtral", "qwen2_moe", "qwen3_moe", "phi3"} {
 		t.Run(name, func(t *testing.T) {
 			m := toDevice(t, name, d)
 			io := readIO(t, name)
@@ -61,5 +61,22 @@ func TestDecoders(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// Texts longer than those of the training have the other factors of LongRoPE.
+func TestLongRope(t *testing.T) {
+	rope := func(short, long []float64) map[string]any {
+		return map[string]any{"type": "longrope", "short_factor": short, "long_factor": long, "attention_factor": 1.25}
+	}
+	a, b := []float64{1, 1.5}, []float64{2, 6}
+	apply := func(trained int, rope map[string]any) tensor.Tensor {
+		dir := changed(t, "phi3", map[string]any{"original_max_position_embeddings": trained, "rope_scaling": rope})
+		return loadDir[*models.Llama](t, dir).Apply(tensor.New([]int32{3, 5, 7, 9, 11, 2}, 1, 6))
+	}
+	closeTo(t, "a long text", apply(5, rope(a, b)), apply(256, rope(b, a)))
+	closeTo(t, "a short text", apply(6, rope(a, b)), apply(256, rope(a, b)))
+	if same, err := tensor.AllClose(apply(5, rope(a, b)), apply(6, rope(a, b)), 1e-3, 1e-3); same || err != nil {
+		t.Errorf("the factors have no effect, %v", err)
 	}
 }

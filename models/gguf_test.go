@@ -129,19 +129,19 @@ func TestQuantised(t *testing.T) {
 
 // Models that are converted to llama.cpp's layout and read again compute the same.
 func TestConverted(t *testing.T) {
-	for _, name := range []string{"gpt2_gen", "llama_gqa", "llama3_rope", "qwen2", "gemma2", "gemma3", "mixtral"} {
+	for _, name := range []string{"gpt2_gen", "llama_gqa", "llama3_rope", "qwen2", "gemma2", "gemma3", "mixtral", "qwen2_moe", "qwen3_moe", "phi3"} {
 		m := loadDir[languageModel](t, converted(t, filepath.Join("testdata", name)))
 		io := readIO(t, name)
 		closeTo(t, name+": Apply(ids)", m.Apply(io.In["input_ids"]), io.Out["logits"])
 	}
-	for _, name := range []string{"bert", "t5", "t5_gated"} {
+	for _, name := range []string{"bert", "nomic_bert", "t5", "t5_gated"} {
 		dir := filepath.Join("testdata", name)
 		path := converted(t, dir)
 		want, got := loadDir[any](t, dir), loadDir[any](t, path)
 		ids := tensor.New([]int32{3, 5, 7, 9, 11, 2}, 1, 6)
 		switch want := want.(type) {
 		case *models.BERT:
-			closeTo(t, "bert: Apply", got.(*models.BERT).Apply(ids, tensor.Tensor{}), want.Apply(ids, tensor.Tensor{}))
+			closeTo(t, name+": Apply", got.(*models.BERT).Apply(ids, tensor.Tensor{}), want.Apply(ids, tensor.Tensor{}))
 		case *models.T5:
 			closeTo(t, name+": Apply", got.(*models.T5).Apply(ids, tensor.Tensor{}, ids), want.Apply(ids, tensor.Tensor{}, ids))
 		}
@@ -239,7 +239,7 @@ func TestBadGGUF(t *testing.T) {
 		value any
 		want  string
 	}{
-		{"general.architecture", "mamba", `general.architecture is "mamba": want one of llama, qwen2, qwen3, gemma`},
+		{"general.architecture", "mamba", `general.architecture is "mamba": want one of llama, qwen2, qwen3, qwen2moe`},
 		{"general.architecture", uint32(1), `metadata "general.architecture" is a uint32, want a string`},
 		{"llama.block_count", uint32(4e9), "num_hidden_layers is 4000000000: want at most 2.147483647e+09"},
 		{"llama.block_count", uint32(1e8), "num_hidden_layers is 100000000: the file has only 20 tensors"},
@@ -272,7 +272,7 @@ func TestBadGGUF(t *testing.T) {
 
 // A file without one of its tensors is an error.
 func TestGGUFLacks(t *testing.T) {
-	for _, name := range []string{"llama_gqa", "gemma3", "mixtral", "qwen2", "gpt2_gen", "bert", "t5"} {
+	for _, name := range []string{"llama_gqa", "gemma3", "mixtral", "qwen2", "gpt2_gen", "bert", "t5", "qwen2_moe", "phi3", "nomic_bert"} {
 		f, err := llamacpp.OpenFolder("testdata/" + name)
 		if err != nil {
 			t.Fatal(err)

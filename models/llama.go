@@ -4,13 +4,14 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/tensorken/tensorken/nn"
 	"github.com/tensorken/tensorken/tensor"
 )
 
-// A Llama is a decoder with rotary positions: Llama, Mistral, Mixtral, Qwen 2 and 3, Gemma, Gemma 2
-// and the text models of Gemma 3.
+// A Llama is a decoder with rotary positions: Llama, Mistral, Mixtral, Qwen 2 and 3 with experts and without,
+// Phi 3, Gemma, Gemma 2 and the text models of Gemma 3.
 //
 // Source: Touvron et al., "LLaMA: Open and Efficient Foundation Language Models", 2023; Jiang et
 // al., "Mistral 7B", 2023, "Mixtral of Experts", 2024; Yang et al., "Qwen2 Technical Report",
@@ -42,6 +43,19 @@ type LlamaLayer struct {
 	BlockSparseMoE *SparseMLP `tensor:"block_sparse_moe,optional"`
 }
 
+// Files of Qwen have other names for the parts of a network of experts.
+var (
+	qwenNames   = strings.NewReplacer(".mlp.gate.", ".block_sparse_moe.gate.", ".mlp.shared_expert", ".block_sparse_moe.shared_expert")
+	expertNames = strings.NewReplacer(".mlp.experts.", ".block_sparse_moe.experts.", "gate_proj", "w1", "down_proj", "w2", "up_proj", "w3")
+)
+
+func mixtralName(name string) string {
+	if strings.Contains(name, ".mlp.experts.") {
+		return expertNames.Replace(name)
+	}
+	return qwenNames.Replace(name)
+}
+
 var llamaKinds = slices.Sorted(maps.Keys(llamas))
 
 // LoadLlama reads a decoder from a folder.
@@ -63,7 +77,7 @@ func LoadLlama(dir string) (*Llama, error) {
 	for i := range s.Layers {
 		m.Model.Layers = append(m.Model.Layers, s.layer(i))
 	}
-	if err := (layout{base: "model", biased: s.biased}).withHead("lm_head", s.Tied).load(c, m); err != nil {
+	if err := (layout{base: "model", biased: s.biased, rename: mixtralName}).withHead("lm_head", s.Tied).load(c, m); err != nil {
 		return nil, err
 	}
 	return m, s.check(m)

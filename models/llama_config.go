@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/tensorken/tensorken/nn"
@@ -27,12 +28,12 @@ type llamaConfig struct {
 	RopeOld     any      `config:"rope_scaling"` // see config.rotary
 	Rope        any      `config:"rope_parameters"`
 	Tied        bool     `config:"tie_word_embeddings"`
-	Bias        bool     `config:"attention_bias" of:"llama qwen3 gemma gemma2 gemma3_text"`
-	MLPBias     bool     `config:"mlp_bias" of:"llama"`
-	Window      int      `config:"sliding_window" of:"mistral mixtral qwen2 qwen3 gemma2 gemma3_text"`
-	UseWindow   bool     `config:"use_sliding_window" of:"qwen2 qwen3"`
-	FullLayers  int      `config:"max_window_layers" of:"qwen2 qwen3"`
-	LayerTypes  []string `config:"layer_types" of:"mistral mixtral qwen2 qwen3 gemma2 gemma3_text"`
+	Bias        bool     `config:"attention_bias" of:"llama qwen3 qwen3_moe phi3 gemma gemma2 gemma3_text"`
+	MLPBias     bool     `config:"mlp_bias" of:"llama phi3"`
+	Window      int      `config:"sliding_window" of:"mistral mixtral qwen2 qwen3 qwen2_moe qwen3_moe phi3 gemma2 gemma3_text"`
+	UseWindow   bool     `config:"use_sliding_window" of:"qwen2 qwen3 qwen2_moe qwen3_moe"`
+	FullLayers  int      `config:"max_window_layers" of:"qwen2 qwen3 qwen2_moe qwen3_moe"`
+	LayerTypes  []string `config:"layer_types" of:"mistral mixtral qwen2 qwen3 qwen2_moe qwen3_moe gemma2 gemma3_text"`
 	ScoreCap    float64  `config:"attn_logit_softcapping" of:"gemma2 gemma3_text"`
 	LogitCap    float64  `config:"final_logit_softcapping" of:"gemma2 gemma3_text"`
 	QueryScalar float64  `config:"query_pre_attn_scalar" of:"gemma2 gemma3_text"`
@@ -40,14 +41,25 @@ type llamaConfig struct {
 	Pattern     int      `config:"sliding_window_pattern,positive" of:"gemma3_text"` // one layer of so many has no window
 	PatternNew  int      `config:"_sliding_window_pattern,positive" of:"gemma3_text"`
 	Experts     int      `config:"num_local_experts" of:"mixtral"`
-	TopK        int      `config:"num_experts_per_tok" of:"mixtral"`
+	QwenExperts int      `config:"num_experts" of:"qwen2_moe qwen3_moe"`
+	TopK        int      `config:"num_experts_per_tok" of:"mixtral qwen2_moe qwen3_moe"`
+	ExpertInner int      `config:"moe_intermediate_size" of:"qwen2_moe qwen3_moe"`
+	SharedInner int      `config:"shared_expert_intermediate_size" of:"qwen2_moe"`
+	Normalize   bool     `config:"norm_topk_prob" of:"qwen2_moe qwen3_moe"` // the weights of experts
+	SparseStep  int      `config:"decoder_sparse_step,positive" of:"qwen2_moe qwen3_moe"`
+	DenseLayers []int    `config:"mlp_only_layers" of:"qwen2_moe qwen3_moe"`
+	QKVBias     bool     `config:"qkv_bias" of:"qwen2_moe"`
+	Partial     float64  `config:"partial_rotary_factor" of:"phi3"`
+	Trained     int      `config:"original_max_position_embeddings" of:"phi3"`
 
 	config    // where the settings are from
 	rotary    nn.Rotary
 	local     nn.Rotary // of layers with a window
 	act       nn.Func
 	sliding   []bool                           // whether a layer has a window
-	qkvBias   bool                             // whatever Bias says
+	sparse    []bool                           // whether a layer has experts
+	experts   string                           // the setting of the number of experts
+	fused     bool                             // queries, keys and values are one layer, gate and up another
 	headNorm  bool                             // of queries and keys
 	gemma     bool                             // scaled embeddings, norms with weights less by one
 	postNorms bool                             // norms of each part's result, too
@@ -59,10 +71,15 @@ type llamaConfig struct {
 var llamas = map[string]llamaConfig{
 	"llama":   {Act: "silu", Eps: 1e-6, Theta: 1e4, Length: 2048},
 	"mistral": {Act: "silu", Eps: 1e-6, Theta: 1e4, Length: 131072, KVHeads: 8, Window: 4096, windowed: allLayers},
-	"mixtral": {Act: "silu", Eps: 1e-5, Theta: 1e6, Length: 131072, KVHeads: 8, Experts: 8, TopK: 2, windowed: allLayers},
-	"qwen2":   {Act: "silu", Eps: 1e-6, Theta: 1e4, Length: 32768, KVHeads: 32, Window: 4096, FullLayers: 28, qkvBias: true, windowed: lastLayers},
+	"mixtral": {Act: "silu", Eps: 1e-5, Theta: 1e6, Length: 131072, KVHeads: 8, Experts: 8, TopK: 2, SparseStep: 1, Normalize: true, windowed: allLayers},
+	"qwen2":   {Act: "silu", Eps: 1e-6, Theta: 1e4, Length: 32768, KVHeads: 32, Window: 4096, FullLayers: 28, QKVBias: true, windowed: lastLayers},
 	"qwen3":   {Act: "silu", Eps: 1e-6, Theta: 1e4, Length: 32768, KVHeads: 32, HeadWidth: 128, Window: 4096, FullLayers: 28, headNorm: true, windowed: lastLayers},
-	"gemma":   {Eps: 1e-6, Theta: 1e4, Length: 8192, KVHeads: 16, HeadWidth: 256, Tied: true, gemma: true},
+	"qwen2_moe": {Act: "silu", Eps: 1e-6, Theta: 1e4, Length: 32768, KVHeads: 16, Window: 4096, FullLayers: 28, QKVBias: true, windowed: lastLayers,
+		QwenExperts: 60, TopK: 4, ExpertInner: 1408, SharedInner: 5632, SparseStep: 1},
+	"qwen3_moe": {Act: "silu", Eps: 1e-6, Theta: 1e4, Length: 32768, KVHeads: 4, Window: 4096, FullLayers: 28, headNorm: true, windowed: lastLayers,
+		QwenExperts: 128, TopK: 8, ExpertInner: 768, SparseStep: 1},
+	"phi3":  {Act: "silu", Eps: 1e-5, Theta: 1e4, Length: 4096, Trained: 4096, Partial: 1, fused: true, windowed: allLayers},
+	"gemma": {Eps: 1e-6, Theta: 1e4, Length: 8192, KVHeads: 16, HeadWidth: 256, Tied: true, gemma: true},
 	"gemma2": {GemmaAct: "gelu_pytorch_tanh", Eps: 1e-6, Theta: 1e4, Length: 8192, KVHeads: 4, HeadWidth: 256, Tied: true, gemma: true,
 		Window: 4096, ScoreCap: 50, LogitCap: 30, QueryScalar: 256, postNorms: true, windowed: evenLayers},
 	"gemma3_text": {GemmaAct: "gelu_pytorch_tanh", Eps: 1e-6, Theta: 1e6, LocalTheta: 1e4, Length: 131072, KVHeads: 4, HeadWidth: 256, Tied: true, gemma: true,
@@ -91,11 +108,8 @@ func readLlama(c config) (s llamaConfig, err error) {
 		}
 		s.HeadWidth = s.Width / s.Heads
 	}
-	if why := c.tooMany(s.Experts * s.Layers); why != "" {
-		return s, c.errorf("num_local_experts is %d in %d layers: %s", s.Experts, s.Layers, why)
-	}
-	if s.kind == "mixtral" && (s.TopK < 1 || s.TopK > s.Experts) {
-		return s, c.errorf("num_experts_per_tok is %d: want 1 to num_local_experts, %d", s.TopK, s.Experts)
+	if err := s.findExperts(); err != nil {
+		return s, err
 	}
 	if s.rotary, s.local, err = s.rotations(); err != nil {
 		return s, err
@@ -113,11 +127,33 @@ func readLlama(c config) (s llamaConfig, err error) {
 	return s, s.findWindows()
 }
 
+// findExperts sets Experts, the sizes of a network, and sparse.
+func (s *llamaConfig) findExperts() error {
+	if s.experts = "num_local_experts"; s.kind != "mixtral" {
+		s.experts, s.Experts = "num_experts", s.QwenExperts
+	}
+	s.ExpertInner = cmp.Or(s.ExpertInner, s.Inner)
+	sparse := 0
+	s.sparse = make([]bool, s.Layers)
+	for i := range s.sparse {
+		if s.Experts > 0 && (i+1)%s.SparseStep == 0 && !slices.Contains(s.DenseLayers, i) {
+			s.sparse[i], sparse = true, sparse+1
+		}
+	}
+	if why := s.tooMany(s.Experts * sparse); why != "" {
+		return s.errorf("%s is %d in %d layers: %s", s.experts, s.Experts, sparse, why)
+	}
+	if (sparse > 0 || s.kind == "mixtral") && (s.TopK < 1 || s.TopK > s.Experts) {
+		return s.errorf("num_experts_per_tok is %d: want 1 to %s, %d", s.TopK, s.experts, s.Experts)
+	}
+	return nil
+}
+
 // rotations returns the rotations of layers without a window and of those with one.
 func (s *llamaConfig) rotations() (full, sliding nn.Rotary, err error) {
 	rotary := func(c config, theta float64, objects ...string) (r nn.Rotary) {
 		if err == nil {
-			r, err = c.rotary(theta, s.Length, s.HeadWidth, objects...)
+			r, err = c.rotary(rope{Theta: theta, Partial: cmp.Or(s.Partial, 1), Length: s.Trained}, s.Length, s.HeadWidth, objects...)
 		}
 		return r
 	}
@@ -162,7 +198,7 @@ func (s *llamaConfig) findWindows() error {
 func (s llamaConfig) biased(layer string) bool {
 	attention := strings.Contains(layer, ".self_attn.") && strings.HasSuffix(layer, "_proj")
 	switch {
-	case attention && s.qkvBias:
+	case attention && s.QKVBias:
 		return !strings.HasSuffix(layer, ".o_proj")
 	case attention:
 		return s.Bias
@@ -197,10 +233,16 @@ func (s llamaConfig) layer(i int) LlamaLayer {
 		pre, post := s.norm(), s.norm()
 		l.PreFeedforwardLayernorm, l.PostFeedforwardLayernorm = &pre, &post
 	}
-	if s.Experts > 0 {
-		l.BlockSparseMoE = &SparseMLP{TopK: s.TopK, Act: s.act, Experts: make([]Expert, s.Experts)}
+	if s.sparse[i] {
+		l.BlockSparseMoE = &SparseMLP{TopK: s.TopK, Act: s.act, Experts: make([]Expert, s.Experts), Unnormalized: !s.Normalize}
+		if s.SharedInner > 0 {
+			l.BlockSparseMoE.SharedExpert, l.BlockSparseMoE.SharedExpertGate = &GatedMLP{Act: s.act}, &nn.Linear{}
+		}
 	} else {
 		l.MLP = &GatedMLP{Act: s.act}
+	}
+	if s.fused {
+		l.SelfAttn.QKVProj, l.MLP.GateUpProj = &nn.Linear{}, &nn.Linear{}
 	}
 	return l
 }
@@ -209,11 +251,20 @@ func (s llamaConfig) layer(i int) LlamaLayer {
 func (s llamaConfig) check(m *Llama) error {
 	sizes := []size{{"embed_tokens.weight", m.Model.EmbedTokens.Weight, []int{s.Vocab, s.Width}}}
 	for i, l := range m.Model.Layers {
+		if err := s.checkParts(i, l); err != nil {
+			return err
+		}
 		add := func(name string, t tensor.Tensor, shape ...int) {
 			sizes = append(sizes, size{fmt.Sprintf("layers.%d.%s.weight", i, name), t, shape})
 		}
-		add("self_attn.q_proj", l.SelfAttn.QProj.Weight, s.Heads*s.HeadWidth, s.Width)
-		add("self_attn.k_proj", l.SelfAttn.KProj.Weight, s.KVHeads*s.HeadWidth, s.Width)
+		queries, keys := s.Heads*s.HeadWidth, s.KVHeads*s.HeadWidth
+		if a := l.SelfAttn; s.fused {
+			add("self_attn.qkv_proj", a.QKVProj.Weight, queries+2*keys, s.Width)
+		} else {
+			add("self_attn.q_proj", a.QProj.Weight, queries, s.Width)
+			add("self_attn.k_proj", a.KProj.Weight, keys, s.Width)
+			add("self_attn.v_proj", a.VProj.Weight, keys, s.Width)
+		}
 		if s.headNorm {
 			add("self_attn.q_norm", l.SelfAttn.QNorm.Weight, s.HeadWidth)
 			add("self_attn.k_norm", l.SelfAttn.KNorm.Weight, s.HeadWidth)
@@ -222,14 +273,41 @@ func (s llamaConfig) check(m *Llama) error {
 			add("pre_feedforward_layernorm", n.Weight, s.Width)
 			add("post_feedforward_layernorm", l.PostFeedforwardLayernorm.Weight, s.Width)
 		}
-		switch sparse := l.BlockSparseMoE != nil && l.BlockSparseMoE.Gate.Weight.IsValid(); {
-		case s.Experts > 0 && (!sparse || l.MLP != nil):
-			return s.errorf("num_local_experts is %d, and layer %d of the file has no experts, or another network beside them", s.Experts, i)
-		case s.Experts == 0:
-			add("mlp.up_proj", l.MLP.UpProj.Weight, s.Inner, s.Width)
-		default:
-			add("block_sparse_moe.gate", l.BlockSparseMoE.Gate.Weight, s.Experts, s.Width)
+		gated := func(name string, n *GatedMLP, inner int) {
+			if n.GateUpProj != nil {
+				add(name+".gate_up_proj", n.GateUpProj.Weight, 2*inner, s.Width)
+				return
+			}
+			add(name+".gate_proj", n.GateProj.Weight, inner, s.Width)
+			add(name+".up_proj", n.UpProj.Weight, inner, s.Width)
+		}
+		e := l.BlockSparseMoE
+		if e == nil {
+			gated("mlp", l.MLP, s.Inner)
+			continue
+		}
+		add("block_sparse_moe.gate", e.Gate.Weight, s.Experts, s.Width)
+		add("block_sparse_moe.experts.0.w3", e.Experts[0].W3.Weight, s.ExpertInner, s.Width)
+		if e.SharedExpert != nil {
+			gated("block_sparse_moe.shared_expert", e.SharedExpert, s.SharedInner)
+			add("block_sparse_moe.shared_expert_gate", e.SharedExpertGate.Weight, 1, s.Width)
 		}
 	}
 	return s.config.check(sizes...)
+}
+
+// checkParts returns an error if layer i has other parts than the settings say.
+func (s llamaConfig) checkParts(i int, l LlamaLayer) error {
+	e := l.BlockSparseMoE
+	switch {
+	case s.sparse[i] && (!e.Gate.Weight.IsValid() || l.MLP != nil):
+		return s.errorf("%s is %d, and layer %d of the file has no experts, or another network beside them", s.experts, s.Experts, i)
+	case !s.sparse[i] && e != nil:
+		return s.errorf("layer %d of the file has experts, which by its settings it does not", i)
+	case (l.SelfAttn.QKVProj != nil) != s.fused || l.MLP != nil && (l.MLP.GateUpProj != nil) != s.fused:
+		return s.errorf("layer %d of the file has other matrices of queries and keys, or of a network, than models of type %s", i, s.kind)
+	case e != nil && (e.SharedExpert != nil || e.SharedExpertGate != nil) != (s.SharedInner > 0):
+		return s.errorf("layer %d of the file has an expert for all tokens, which by its settings it does not", i)
+	}
+	return nil
 }

@@ -30,12 +30,15 @@ type rope struct {
 	Truncate     bool    `config:"truncate"`
 	// Factors are the divisors of rates in GGUF files.
 	Factors []float64 `config:"factors"`
+	// Short and Long are divisors of rates in texts up to Length, and in longer ones.
+	Short []float64 `config:"short_factor"`
+	Long  []float64 `config:"long_factor"`
 }
 
 // rotary returns the rotation of heads of a width, of a model of length positions, by objects of
-// c. In older files theta is not in the object.
-func (c config) rotary(theta float64, length, width int, objects ...string) (nn.Rotary, error) {
-	r := rope{Theta: theta, Partial: 1, Truncate: true}
+// c. In older files some settings are not in the object: r has them.
+func (c config) rotary(r rope, length, width int, objects ...string) (nn.Rotary, error) {
+	r.Truncate = true
 	for _, name := range objects {
 		part, err := c.part(name)
 		if err == nil {
@@ -65,7 +68,9 @@ func (c config) rotary(theta float64, length, width int, objects ...string) (nn.
 	case scaling == nil:
 		return rotary, c.errorf("rotary positions of type %q are not supported: want default, %s", kind,
 			strings.Join(slices.Sorted(maps.Keys(scalings)), ", "))
-	case !(r.Factor > 0) && (kind != "yarn" || r.Length == 0):
+	case (kind == "longrope" || kind == "su") && (len(r.Short) != rotary.Width/2 || len(r.Long) != rotary.Width/2 || r.Length == 0):
+		return rotary, c.errorf("rotary positions of type %q: want %d factors each in short_factor and long_factor, and original_max_position_embeddings", kind, rotary.Width/2)
+	case !(r.Factor > 0) && !(r.Length > 0 && (kind == "yarn" || kind == "longrope" || kind == "su")):
 		return rotary, c.errorf("rotary positions of type %q: there is no factor", kind)
 	case kind == "llama3" && !(0 < r.LowFreq && r.LowFreq < r.HighFreq):
 		return rotary, c.errorf("low_freq_factor is %v and high_freq_factor %v: want the first above 0 and below the second", r.LowFreq, r.HighFreq)
@@ -81,7 +86,7 @@ var scalings = map[string]func(r rope, length int) nn.RotaryScaling{
 	"llama3": func(r rope, length int) nn.RotaryScaling {
 		return nn.Llama3Scaling{Factor: r.Factor, LowFreq: r.LowFreq, HighFreq: r.HighFreq, Length: cmp.Or(r.Length, length)}
 	},
-	"yarn": rope.yarn,
+	"yarn": rope.yarn, "longrope": rope.long, "su": rope.long,
 }
 
 // rateFactors divide the rates of pairs: llama.cpp's files have them in place of the settings of
@@ -98,6 +103,34 @@ func (f rateFactors) Rates(r nn.Rotary, width int, _ tensor.Tensor) (tensor.Tens
 		rates[i] = float32(math.Pow(r.Base, -2*float64(i)/float64(width)) / by)
 	}
 	return tensor.New(rates, len(rates)), 1
+}
+
+// longFactors divide the rates of pairs, by short ones in texts of up to length positions. The keys of a cache
+// stay as they were rotated.
+//
+// Source: Ding et al., "LongRoPE: Extending LLM Context Window Beyond 2 Million Tokens", 2024.
+type longFactors struct {
+	short, long rateFactors
+	length      int
+	magnitude   float64
+}
+
+func (r rope) long(length int) nn.RotaryScaling {
+	f := longFactors{r.Short, r.Long, r.Length, r.Magnitude}
+	if scale := cmp.Or(r.Factor, float64(length)/float64(r.Length)); f.magnitude == 0 {
+		f.magnitude = 1
+		if scale > 1 && r.Length > 1 {
+			f.magnitude = math.Sqrt(1 + math.Log(scale)/math.Log(float64(r.Length)))
+		}
+	}
+	return f
+}
+
+// Rates returns the scaled rates, and the factor that keeps the spread of scores.
+func (f longFactors) Rates(r nn.Rotary, width int, positions tensor.Tensor) (tensor.Tensor, float64) {
+	short, _ := f.short.Rates(r, width, positions)
+	long, _ := f.long.Rates(r, width, positions)
+	return tensor.Where(positions.Max().Reshape().Ge(f.length), long, short), f.magnitude
 }
 
 func (r rope) yarn(length int) nn.RotaryScaling {

@@ -18,6 +18,8 @@ type MixtureOfExperts struct {
 	Gate    Linear // to one logit an expert
 	Experts []GatedFeedForward
 	TopK    int // 0 is 2
+	// Unnormalized weights are parts of the softmax over all experts, as in Qwen 2, and add up to less than 1.
+	Unnormalized bool
 }
 
 // NewMixtureOfExperts returns a layer of experts, made by [NewSwiGLU]; topK of them compute
@@ -58,6 +60,9 @@ func (l MixtureOfExperts) Route(x tensor.Tensor) (y, logits tensor.Tensor) {
 	}
 	best, chosen := logits.TopK(-1, k)
 	weights := best.Softmax(-1)
+	if l.Unnormalized {
+		weights = logits.Softmax(-1).TakeAlong(-1, chosen)
+	}
 	for i, e := range l.Experts {
 		here := chosen.Eq(i)
 		weight := tensor.Where(here, weights, 0).Sum(-1)

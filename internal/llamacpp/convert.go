@@ -102,6 +102,9 @@ func readJSON(path string, into any) error {
 // value returns a setting, nil if it is missing. A setting of rotary positions may be in an
 // object.
 func (f *Folder) value(name string) any {
+	if name == "n_positions" && f.a.name == "nomic-bert" && f.config["rotary_scaling_factor"] != nil {
+		return number(f.config, "max_trained_positions", 2048) // llama.cpp has no such scaling
+	}
 	if v := f.config[name]; v != nil {
 		return v
 	}
@@ -135,7 +138,7 @@ func (f *Folder) set(key string, value any) {
 
 func (f *Folder) writeSettings(dir, kind string) error {
 	for _, name := range slices.Sorted(maps.Keys(f.a.fixed)) {
-		if v := f.config[name]; v != nil && !reflect.DeepEqual(v, f.a.fixed[name]) && !(name == "hidden_act" && strings.HasPrefix(f.a.name, "gemma")) {
+		if v := f.config[name]; (v != nil || name == "norm_topk_prob" && f.a.fixed[name] == true) && !reflect.DeepEqual(v, f.a.fixed[name]) && !(name == "hidden_act" && strings.HasPrefix(f.a.name, "gemma")) {
 			return fmt.Errorf("%s is %v: files of llama.cpp can only hold %v", name, v, f.a.fixed[name])
 		}
 	}
@@ -198,10 +201,11 @@ func (f *Folder) missing(name string) float64 {
 
 // writeRope adds the scaling of rotary positions.
 func (f *Folder) writeRope(s map[string]any) error {
-	if width, ok := s["head_dim"].(uint32); ok {
-		f.set(f.a.keyed("rope.dimension_count"), width)
-	}
 	rope := f.rope("full_attention")
+	if width, ok := s["head_dim"].(uint32); ok {
+		part := number(rope, "partial_rotary_factor", number(f.config, "partial_rotary_factor", 1))
+		f.set(f.a.keyed("rope.dimension_count"), uint32(part*float64(width)))
+	}
 	kind, _ := rope["rope_type"].(string)
 	if kind == "" {
 		kind, _ = rope["type"].(string)
@@ -227,12 +231,48 @@ func (f *Folder) writeRope(s map[string]any) error {
 	case "llama3":
 		factors, err := llama3Factors(s, number)
 		if err == nil {
-			f.Sources = append(f.Sources, gguf.Source{Name: ropeFactors, Type: gguf.F32, Shape: []int{len(factors)},
-				Tensor: func() (tensor.Tensor, error) { return tensor.New(factors, len(factors)), nil }})
+			f.addFactors(ropeFactors, factors)
 		}
 		return err
+	case "longrope", "su":
+		return f.writeLongRope(s, rope)
 	}
-	return fmt.Errorf("rotary positions are of type %q: want default, linear, yarn or llama3", kind)
+	return fmt.Errorf("rotary positions are of type %q: want default, linear, yarn, llama3 or longrope", kind)
+}
+
+// addFactors adds a tensor of divisors of rates.
+func (f *Folder) addFactors(name string, factors []float32) {
+	f.Sources = append(f.Sources, gguf.Source{Name: name, Type: gguf.F32, Shape: []int{len(factors)},
+		Tensor: func() (tensor.Tensor, error) { return tensor.New(factors, len(factors)), nil }})
+}
+
+// writeLongRope adds the factors of short and long texts, and of scores.
+func (f *Folder) writeLongRope(s, rope map[string]any) error {
+	trained := number(rope, "original_max_position_embeddings", number(f.config, "original_max_position_embeddings", 0))
+	length, _ := s["max_position_embeddings"].(uint32)
+	if !(trained > 1) || f.a.name != "phi3" {
+		return errors.New("rotary positions of type longrope need original_max_position_embeddings, and are only known for models of type phi3")
+	}
+	for setting, name := range longFactors {
+		list, _ := rope[setting].([]any)
+		factors := make([]float32, len(list))
+		for i, v := range list {
+			n, ok := v.(float64)
+			if factors[i] = float32(n); !ok || !(n > 0) {
+				return fmt.Errorf("%s has %v: want numbers above 0", setting, v)
+			}
+		}
+		if len(factors) == 0 {
+			return fmt.Errorf("rotary positions of type longrope: there is no %s", setting)
+		}
+		f.addFactors(name, factors)
+	}
+	magnitude := number(rope, "attention_factor", 0)
+	if scale := number(rope, "factor", float64(length)/trained); magnitude == 0 {
+		magnitude = math.Sqrt(1 + math.Log(max(1, scale))/math.Log(trained))
+	}
+	f.set(f.a.keyed("rope.scaling.attn_factor"), float32(magnitude))
+	return nil
 }
 
 // writeGemma adds which layers have a window. llama.cpp derives the factor of scores from widths, so that

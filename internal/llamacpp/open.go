@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -196,7 +197,7 @@ const maxExperts = 1 << 14
 
 // add adds the views of a tensor.
 func (m *Model) add(a *architecture, lines []line, info gguf.Info, h heads, gated bool) error {
-	if info.Name == ropeFactors {
+	if info.Name == ropeFactors || slices.Contains(slices.Collect(maps.Values(longFactors)), info.Name) {
 		return nil
 	}
 	for _, end := range strings.Fields(a.skip) {

@@ -1,6 +1,7 @@
 package llamacpp
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -12,6 +13,9 @@ import (
 
 // ropeFactors is the tensor of divisors of the rates of rotary positions.
 const ropeFactors = "rope_freqs.weight"
+
+// longFactors are such tensors for short and long texts, by their settings.
+var longFactors = map[string]string{"short_factor": "rope_factors_short.weight", "long_factor": "rope_factors_long.weight"}
 
 // noEffect lists keys, after the architecture, that do not change results, or that finish reads.
 var noEffect = strings.Fields(`
@@ -82,8 +86,14 @@ func (m *Model) finish(a *architecture, s map[string]any, gated bool) error {
 		} else if s["sliding_window"] == nil {
 			s["sliding_window"] = nil // and not the default
 		}
-	case "qwen2", "qwen3":
+	case "qwen2", "qwen3", "qwen2moe", "qwen3moe":
 		delete(s, "sliding_window") // not used by default
+		if s["num_experts"] != nil {
+			s["norm_topk_prob"] = a.fixed["norm_topk_prob"]
+		}
+		if a.name == "qwen2moe" {
+			s["qkv_bias"] = has("model.layers.0.self_attn.q_proj.bias")
+		}
 	case "gemma2", "gemma3":
 		if err := m.finishGemma(a, s); err != nil {
 			return err
@@ -214,11 +224,20 @@ func (m *Model) finishRope(a *architecture, s map[string]any) error {
 			return err
 		}
 	}
-	factors, err := m.rateFactors()
+	factors, err := m.rateFactors(ropeFactors)
+	long := map[string]any{"rope_type": "longrope", "attention_factor": scaling["attention_factor"]}
+	for setting, name := range longFactors {
+		list, readErr := m.rateFactors(name)
+		if err = cmp.Or(err, readErr); list != nil {
+			long[setting] = list
+		}
+	}
 	if err != nil {
 		return err
 	}
 	switch {
+	case len(long) > 2:
+		s["rope_scaling"] = long
 	case factors != nil:
 		s["rope_scaling"] = map[string]any{"factors": factors}
 	case kind == "none":
@@ -245,25 +264,28 @@ func (m *Model) finishPartial(a *architecture, s map[string]any) error {
 		}
 		width = hidden / uint32(h.queries)
 	}
+	if a.name == "phi3" && width > 0 && rotated <= float64(width) {
+		s["partial_rotary_factor"] = rotated / float64(width)
+		return nil
+	}
 	if width > 0 && rotated != float64(width) {
 		return fmt.Errorf("%s is %v and heads are %d wide: heads that are rotated in part are not supported", a.keyed("rope.dimension_count"), rotated, width)
 	}
 	return nil
 }
 
-// rateFactors returns the divisors of rates of rotary positions, nil if the file has no such
-// tensor.
-func (m *Model) rateFactors() ([]float64, error) {
-	if !slices.Contains(m.file.Names(), ropeFactors) {
+// rateFactors returns the divisors of rates of rotary positions in a tensor, nil if the file lacks it.
+func (m *Model) rateFactors(name string) ([]float64, error) {
+	if !slices.Contains(m.file.Names(), name) {
 		return nil, nil
 	}
-	x, err := m.file.Tensor(ropeFactors)
+	x, err := m.file.Tensor(name)
 	if err != nil {
 		return nil, err
 	}
 	factors, err := floats(x)
 	if err == nil && slices.ContainsFunc(factors, func(v float64) bool { return !(v > 0 && v-v == 0) }) {
-		err = fmt.Errorf("%q has %v: want numbers above 0", ropeFactors, factors)
+		err = fmt.Errorf("%q has %v: want numbers above 0", name, factors)
 	}
 	return factors, err
 }

@@ -57,6 +57,17 @@ const norms = `
 	blk.%d.attn_k_norm    model.layers.%d.self_attn.k_norm
 `
 
+var qwenExpertSettings = strings.Replace(decoderSettings, "num_local_experts", "num_experts", 1) + `
+	expert_feed_forward_length moe_intermediate_size u
+`
+
+const qwenExperts = `
+	blk.%d.ffn_gate_inp  model.layers.%d.mlp.gate
+	blk.%d.ffn_gate_exps model.layers.%d.mlp.experts.*.gate_proj
+	blk.%d.ffn_down_exps model.layers.%d.mlp.experts.*.down_proj
+	blk.%d.ffn_up_exps   model.layers.%d.mlp.experts.*.up_proj
+`
+
 // In Gemma's files 1 is added to the weights of norms.
 const gemmaNorms = `
 	output_norm                model.norm plus1
@@ -103,6 +114,38 @@ var architectures = []architecture{
 		name: "qwen3", kinds: []string{"qwen3"}, class: "Qwen3ForCausalLM",
 		settings: decoderSettings, tensors: plainTensors + norms,
 		fixed: map[string]any{"hidden_act": "silu", "use_sliding_window": false, "attention_bias": false},
+	},
+	{
+		name: "qwen2moe", kinds: []string{"qwen2_moe"}, class: "Qwen2MoeForCausalLM",
+		settings: qwenExpertSettings + "expert_shared_feed_forward_length shared_expert_intermediate_size u",
+		tensors: plainTensors + norms + qwenExperts + `
+			blk.%d.ffn_gate_inp_shexp model.layers.%d.mlp.shared_expert_gate
+			blk.%d.ffn_gate_shexp     model.layers.%d.mlp.shared_expert.gate_proj
+			blk.%d.ffn_up_shexp       model.layers.%d.mlp.shared_expert.up_proj
+			blk.%d.ffn_down_shexp     model.layers.%d.mlp.shared_expert.down_proj
+		`,
+		fixed: map[string]any{"hidden_act": "silu", "use_sliding_window": false, "norm_topk_prob": false, "decoder_sparse_step": 1.0, "mlp_only_layers": []any{}},
+	},
+	{
+		name: "qwen3moe", kinds: []string{"qwen3_moe"}, class: "Qwen3MoeForCausalLM",
+		settings: qwenExpertSettings, tensors: plainTensors + norms + qwenExperts,
+		fixed: map[string]any{"hidden_act": "silu", "use_sliding_window": false, "attention_bias": false, "norm_topk_prob": true, "decoder_sparse_step": 1.0, "mlp_only_layers": []any{}},
+	},
+	{
+		name: "phi3", kinds: []string{"phi3"}, class: "Phi3ForCausalLM",
+		settings: decoderSettings + "rope.scaling.original_context_length original_max_position_embeddings u",
+		tensors: `
+			token_embd            model.embed_tokens
+			output                lm_head
+			output_norm           model.norm
+			blk.%d.attn_norm      model.layers.%d.input_layernorm
+			blk.%d.ffn_norm       model.layers.%d.post_attention_layernorm
+			blk.%d.attn_qkv       model.layers.%d.self_attn.qkv_proj
+			blk.%d.attn_output    model.layers.%d.self_attn.o_proj
+			blk.%d.ffn_up         model.layers.%d.mlp.gate_up_proj
+			blk.%d.ffn_down       model.layers.%d.mlp.down_proj
+		`,
+		fixed: map[string]any{"hidden_act": "silu", "attention_bias": false},
 	},
 	{
 		name: "gemma", kinds: []string{"gemma"}, class: "GemmaForCausalLM",
@@ -174,6 +217,34 @@ var architectures = []architecture{
 		// llama.cpp has no pooler.
 		skip:  "position_ids pooler.dense.weight pooler.dense.bias",
 		fixed: map[string]any{"hidden_act": "gelu"},
+	},
+	{
+		name: "nomic-bert", kinds: []string{"nomic_bert"}, class: "NomicBertModel",
+		settings: `
+			context_length               n_positions        u
+			embedding_length             n_embd             u
+			block_count                  n_layer            u
+			feed_forward_length          n_inner            u
+			attention.head_count         n_head             u
+			attention.layer_norm_epsilon layer_norm_epsilon f
+			rope.freq_base               rotary_emb_base    f
+			vocab_size                   vocab_size         u
+			tokenizer.ggml.token_type_count type_vocab_size u
+		`,
+		tensors: `
+			token_embd              embeddings.word_embeddings
+			token_types             embeddings.token_type_embeddings
+			token_embd_norm         emb_ln
+			blk.%d.attn_qkv         encoder.layers.%d.attn.Wqkv
+			blk.%d.attn_output      encoder.layers.%d.attn.out_proj
+			blk.%d.attn_output_norm encoder.layers.%d.norm1
+			blk.%d.ffn_up           encoder.layers.%d.mlp.fc11
+			blk.%d.ffn_gate         encoder.layers.%d.mlp.fc12
+			blk.%d.ffn_down         encoder.layers.%d.mlp.fc2
+			blk.%d.layer_output_norm encoder.layers.%d.norm2
+		`,
+		fixed: map[string]any{"activation_function": "swiglu", "qkv_proj_bias": false, "mlp_fc1_bias": false, "mlp_fc2_bias": false,
+			"prenorm": false, "rotary_emb_fraction": 1.0, "rotary_emb_interleaved": false, "use_rms_norm": false, "parallel_block": false, "causal": false},
 	},
 	{
 		name: "t5", kinds: []string{"t5", "mt5"}, class: "T5ForConditionalGeneration",
