@@ -167,9 +167,12 @@ func (m *Model) embed(texts [][]int32) ([][]float32, error) {
 		in, mask = in.To(d), mask.To(d)
 	}
 	var x tensor.Tensor
-	if m.encoder != nil {
+	switch {
+	case m.encoder != nil:
 		x = m.encoder.Apply(in, mask)
-	} else { // tokens attend to earlier ones only, so that padding at the end changes nothing
+	case m.t5 != nil:
+		x = m.t5.Encode(in, mask)
+	default: // tokens attend to earlier ones only, so that padding at the end changes nothing
 		x, _ = m.decoder.Decode(in, m.decoder.NewCache(len(texts), time))
 	}
 	x = m.pooling.apply(x.Cast(tensor.Float32), mask)

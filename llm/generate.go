@@ -32,6 +32,11 @@ type GenerateOptions struct {
 	// [models.Generator]. The distribution of answers stays the same.
 	Draft          *Model
 	NGram, Propose int
+
+	// Shift goes on where the context is full: half of the text after its first Keep tokens is forgotten, and the
+	// rest is read again. Token.Forgotten reports it. A prompt has to fit into the context all the same.
+	Shift bool
+	Keep  int
 }
 
 // An End says why an answer ended.
@@ -53,6 +58,8 @@ type Token struct {
 	LogProb float64
 	Top     []models.LogProb // the most probable tokens, see GenerateOptions.LogProbs
 	End     End
+	// Forgotten is the number of tokens that were forgotten before this one: see GenerateOptions.Shift.
+	Forgotten int
 }
 
 // Generate yields the tokens that follow a prompt. The last one of an answer has End. When ctx is
@@ -97,40 +104,90 @@ func (m *Model) answer(ctx context.Context, prompt []int32, options *GenerateOpt
 	if options != nil {
 		o = *options
 	}
-	g, err := m.begin(prompt, &o, chat)
-	if err != nil {
+	if err := m.check(&o); err != nil {
 		return err
 	}
-	defer m.end(g)
-	texts := make([]*answer, max(1, o.N))
-	for i := range texts {
-		texts[i] = m.newAnswer(i, o.Stop)
+	w := &writing{model: m, ctx: ctx, o: &o, chat: chat, yield: yield, seed: o.Seed}
+	for w.seed == 0 {
+		w.seed = rand.Uint64()
 	}
-	for choices, err := range g.Choices(slices.Repeat([][]int32{prompt}, len(texts))) {
-		if err := errors.Join(err, ctx.Err()); err != nil {
+	for i := range max(1, o.N) {
+		w.answers = append(w.answers, m.newAnswer(i, o.Stop))
+	}
+	for {
+		text, full, err := w.write(prompt)
+		if err != nil || !full {
 			return err
 		}
-		writing := false
-		for i, c := range choices {
-			if a := texts[i]; !a.ended && (!yieldAll(a.add(c), yield)) {
-				return nil
-			}
-			writing = writing || !texts[i].ended
+		half := (len(text) - o.Keep) / 2
+		if half < 1 || o.Keep+half >= len(text) {
+			return fmt.Errorf("llm: Keep is %d, of a context of %d tokens: nothing is left to forget", o.Keep, m.settings.Context)
 		}
-		if !writing {
-			return nil
+		prompt = slices.Delete(text, o.Keep, o.Keep+half)
+		w.forgotten, w.seed = half, w.seed+1
+	}
+}
+
+// A writing is answers that are written.
+type writing struct {
+	model     *Model
+	ctx       context.Context
+	o         *GenerateOptions
+	chat      bool
+	yield     func(Token) bool
+	answers   []*answer
+	seed      uint64
+	forgotten int // before the next token
+}
+
+// write goes on with the answers after a text, and returns the text of the first. It is full if the context ended
+// it and not the options.
+func (w *writing) write(prompt []int32) (text []int32, full bool, err error) {
+	written := w.answers[0].tokens
+	g, err := w.model.begin(prompt, w.o, w.chat, written)
+	if err != nil {
+		return nil, false, err
+	}
+	defer w.model.end(g)
+	g.RNG = tensor.NewRNG(w.seed)
+	text = slices.Clone(prompt)
+	if w.model.t5 != nil {
+		prompt = []int32{w.model.settings.Start}
+	}
+	for choices, err := range g.Choices([][]int32{prompt}) {
+		if err := errors.Join(err, w.ctx.Err()); err != nil {
+			return nil, false, err
+		}
+		text = append(text, choices[0].ID)
+		more := false
+		for i, c := range choices {
+			if a := w.answers[i]; !a.ended {
+				tokens := a.add(c)
+				tokens[0].Forgotten, w.forgotten = w.forgotten, 0
+				if !yieldAll(tokens, w.yield) {
+					return nil, false, nil
+				}
+			}
+			more = more || !w.answers[i].ended
+		}
+		if !more {
+			return nil, false, nil
 		}
 	}
-	for _, a := range texts {
+	atEnd := w.answers[0].tokens - written
+	if w.o.Shift && atEnd == g.MaxTokens && w.answers[0].tokens != w.o.MaxTokens {
+		return text, true, w.ctx.Err()
+	}
+	for _, a := range w.answers {
 		end := EndStop
-		if a.tokens == g.MaxTokens {
+		if a.tokens-written == g.MaxTokens {
 			end = EndLength
 		}
-		if !a.ended && !yield(a.finish(end)) {
-			return nil
+		if !a.ended && !w.yield(a.finish(end)) {
+			return nil, false, nil
 		}
 	}
-	return ctx.Err()
+	return nil, false, w.ctx.Err()
 }
 
 func yieldAll(tokens []Token, yield func(Token) bool) bool {
@@ -142,47 +199,78 @@ func yieldAll(tokens []Token, yield func(Token) bool) bool {
 	return true
 }
 
-// begin returns a generator for a prompt.
-func (m *Model) begin(prompt []int32, o *GenerateOptions, chat bool) (*models.Generator, error) {
-	if m.decoder == nil {
-		return nil, errEncoder
+// check returns an error for options without a meaning, and completes them.
+func (m *Model) check(o *GenerateOptions) error {
+	switch {
+	case m.decoder == nil && (m.t5 == nil || m.t5.Decoder == nil):
+		return errEncoder
+	case o.MaxTokens < 0 || o.N < 0 || o.Keep < 0:
+		return fmt.Errorf("llm: MaxTokens is %d, N %d and Keep %d: want 0 or more", o.MaxTokens, o.N, o.Keep)
+	case slices.Contains(o.Stop, ""):
+		return errors.New("llm: Stop has an empty text")
+	case len(o.Stop) > 0 && m.tokenizer == nil:
+		return fmt.Errorf("llm: Stop needs a tokenizer: %w", m.noTokens)
+	case o.Shift && (o.N > 1 || m.t5 != nil):
+		return errors.New("llm: Shift is for one answer of a decoder")
+	case o.Keep > 0 && !o.Shift:
+		return fmt.Errorf("llm: Keep is %d without Shift", o.Keep)
+	case o.Draft != nil && m.t5 != nil:
+		return errors.New("llm: a Draft is for a decoder alone, and the model has an encoder")
 	}
-	room := int(^uint32(0) >> 1)
-	if m.settings.Context > 0 {
-		if room = m.settings.Context - len(prompt); room < 1 {
-			return nil, &ContextError{len(prompt), m.settings.Context}
+	if o.Draft != nil {
+		if err := m.checkDraft(o.Draft); err != nil {
+			return err
 		}
 	}
-	switch {
-	case o.MaxTokens < 0 || o.N < 0:
-		return nil, fmt.Errorf("llm: MaxTokens is %d and N %d: want 0 or more", o.MaxTokens, o.N)
-	case slices.Contains(o.Stop, ""):
-		return nil, errors.New("llm: Stop has an empty text")
-	case len(o.Stop) > 0 && m.tokenizer == nil:
-		return nil, fmt.Errorf("llm: Stop needs a tokenizer: %w", m.noTokens)
+	return m.breakers(o)
+}
+
+// begin returns a generator for a prompt, after some tokens of the answer.
+func (m *Model) begin(prompt []int32, o *GenerateOptions, chat bool, written int) (g *models.Generator, err error) {
+	defer tensor.Catch(&err)
+	room := int(^uint32(0) >> 1)
+	if c := m.settings.Context; c > 0 {
+		switch room = c - len(prompt); {
+		case m.t5 != nil && room >= 0:
+			room = c // the answer is beside the prompt
+		case room < 1:
+			return nil, &ContextError{len(prompt), c}
+		}
 	}
 	if o.MaxTokens > 0 {
-		room = min(room, o.MaxTokens)
-	}
-	if err := m.breakers(o); err != nil {
-		return nil, err
+		room = min(room, o.MaxTokens-written)
 	}
 	var draft models.Decoder
 	if o.Draft != nil {
-		if err := m.checkDraft(o.Draft); err != nil {
-			return nil, err
-		}
 		draft = o.Draft.decoder
 	}
-	g := m.generator(draft, prompt, chat)
-	g.MaxTokens, g.Sampling, g.Stop, g.LogProbs = room, o.Settings, o.End, o.LogProbs
-	g.Draft, g.NGram, g.Propose = draft, o.NGram, o.Propose
-	seed := o.Seed
-	for seed == 0 {
-		seed = rand.Uint64()
+	if m.t5 != nil {
+		g, err = m.encodePrompt(prompt)
+	} else {
+		g = m.generator(draft, prompt, chat)
 	}
-	g.RNG = tensor.NewRNG(seed)
+	if err != nil {
+		return nil, err
+	}
+	g.MaxTokens, g.Sampling, g.Stop, g.LogProbs, g.N = room, o.Settings, o.End, o.LogProbs, o.N
+	g.Draft, g.NGram, g.Propose = draft, o.NGram, o.Propose
 	return g, nil
+}
+
+// encodePrompt returns a generator by the decoder of a T5.
+func (m *Model) encodePrompt(prompt []int32) (*models.Generator, error) {
+	if len(prompt) == 0 {
+		return nil, errors.New("llm: the prompt is empty: it needs a token to begin with")
+	}
+	words := m.t5.Shared.Weight.Dim(0)
+	if i := slices.IndexFunc(prompt, func(id int32) bool { return id < 0 || int(id) >= words }); i >= 0 {
+		return nil, fmt.Errorf("llm: token %d of the prompt is %d: want 0 to %d", i, prompt[i], words-1)
+	}
+	ids := tensor.New(prompt, 1, len(prompt))
+	if d := m.options.Device; d != nil {
+		ids = ids.To(d)
+	}
+	return &models.Generator{Model: m.t5.NewDecoder(m.t5.Encode(ids, tensor.Tensor{}), tensor.Tensor{})}, nil
 }
 
 // maxIdle is how many generators are kept, each with a cache after a chat.
@@ -211,6 +299,9 @@ func (m *Model) generator(draft models.Decoder, prompt []int32, chat bool) *mode
 }
 
 func (m *Model) end(g *models.Generator) {
+	if g.Model != m.decoder { // it is for one prompt
+		return
+	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.idle = append(m.idle, g); len(m.idle) > maxIdle {

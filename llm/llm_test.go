@@ -18,6 +18,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/tensorken/tensorken/driver"
+	"github.com/tensorken/tensorken/gguf"
+	"github.com/tensorken/tensorken/internal/llamacpp"
 	"github.com/tensorken/tensorken/llm"
 	"github.com/tensorken/tensorken/models"
 	"github.com/tensorken/tensorken/models/sample"
@@ -164,6 +166,78 @@ func TestGenerateIDs(t *testing.T) {
 	}
 	if _, full := collect(t, m.GenerateIDs(context.Background(), []int32{5, 6, 7}, &llm.GenerateOptions{})); len(full[0]) != 61 {
 		t.Errorf("%d tokens to the end of the context, want 61", len(full[0]))
+	}
+}
+
+// Where the context is full, half of the text after the first tokens is forgotten, and the rest goes on as a text of its
+// own.
+func TestShift(t *testing.T) {
+	m := open(t, "../models/testdata/llama_gqa", &llm.Options{Context: 16})
+	ctx := context.Background()
+	prompt := []int32{5, 6, 7, 8, 9, 10}
+	_, first := collect(t, m.GenerateIDs(ctx, prompt, &llm.GenerateOptions{}))
+	text := slices.Concat(prompt, first[0]) // 16 tokens
+	_, second := collect(t, m.GenerateIDs(ctx, slices.Concat(text[:3], text[9:]), &llm.GenerateOptions{}))
+	var ids []int32
+	forgotten := map[int]int{}
+	for token, err := range m.GenerateIDs(ctx, prompt, &llm.GenerateOptions{MaxTokens: 14, Shift: true, Keep: 3}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if token.Forgotten > 0 {
+			forgotten[len(ids)] = token.Forgotten
+		}
+		if token.ID >= 0 {
+			ids = append(ids, token.ID)
+		} else if token.End != llm.EndLength {
+			t.Errorf("the end is %s", token.End)
+		}
+	}
+	if want := slices.Concat(first[0], second[0])[:14]; !slices.Equal(ids, want) || len(first[0]) != 10 || len(forgotten) != 1 || forgotten[10] != 6 {
+		t.Errorf("%v, forgotten %v, want %v", ids, forgotten, want)
+	}
+	for want, o := range map[string]llm.GenerateOptions{
+		"Shift is for one answer": {Shift: true, N: 2}, "Keep is 3 without Shift": {Keep: 3}, "nothing is left to forget": {Shift: true, Keep: 15},
+	} {
+		if err := failure(m.GenerateIDs(ctx, prompt, &o)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%+v: %v, want %q", o, err, want)
+		}
+	}
+}
+
+// A T5 reads the prompt by its encoder, from both kinds of files.
+func TestT5(t *testing.T) {
+	const dir = "../models/testdata/t5_gated"
+	prompt, want := []int32{3, 5, 7, 9, 1}, []int32{}
+	model, err := models.LoadT5(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 8 {
+		ids := tensor.New(append([]int32{0}, want...), 1, len(want)+1)
+		next := model.Apply(tensor.New(prompt, 1, len(prompt)), tensor.Tensor{}, ids).Index(0, -1).ArgMax(-1)
+		want = append(want, int32(next.Item()))
+	}
+	f, err := llamacpp.OpenFolder(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	file := filepath.Join(t.TempDir(), "t5.gguf")
+	if err := gguf.Write(file, f.Meta, f.Sources); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{dir, file} {
+		m := open(t, path, &llm.Options{Context: 16})
+		_, got := collect(t, m.GenerateIDs(context.Background(), prompt, &llm.GenerateOptions{MaxTokens: 8, N: 2}))
+		if !slices.Equal(got[0], want) || !slices.Equal(got[1], want) {
+			t.Errorf("%s: %v, want %v", path, got, want)
+		}
+		for text, ids := range map[string][]int32{"the prompt has 17 tokens, and the context 16": make([]int32, 17), "token 1 of the prompt is 999": {1, 999}, "the prompt is empty": nil} {
+			if err := failure(m.GenerateIDs(context.Background(), ids, nil)); err == nil || !strings.Contains(err.Error(), text) {
+				t.Errorf("%v: %v, want %q", ids, err, text)
+			}
+		}
 	}
 }
 

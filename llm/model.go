@@ -36,8 +36,9 @@ type Model struct {
 	name      string
 	options   Options
 	settings  settings
-	decoder   models.Decoder // nil in an encoder
+	decoder   models.Decoder // nil in an encoder, and where there is t5
 	encoder   *models.BERT   // nil in a decoder
+	t5        *models.T5     // reads a prompt by its encoder
 	pooling   pooling
 	tokenizer *tokenizer.Tokenizer
 	noTokens  error             // why tokenizer is nil
@@ -107,6 +108,8 @@ func (m *Model) open(path string) (err error) {
 		m.encoder = model
 	case models.Decoder:
 		m.decoder = model
+	case *models.T5:
+		m.t5 = model
 	default:
 		return fmt.Errorf("%s: it is a %s, which neither writes nor embeds text", files.Name(path), strings.TrimPrefix(fmt.Sprintf("%T", model), "*models."))
 	}

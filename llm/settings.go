@@ -39,30 +39,34 @@ type settings struct {
 	PerToken int
 	// Type is the type of the weights, and of the cache.
 	Type string
+	// Start is the first token of the decoder of a T5.
+	Start int32
 }
 
 func readSettings(f source) (s settings, err error) {
 	var c struct {
-		Length, GPTLength, Width, GPTWidth, Layers, GPTLayers, Heads, GPTHeads, KVHeads, HeadWidth int
-		Type, OldType                                                                              string
+		Length, GPTLength, Width, Layers, Heads, KVHeads, HeadWidth int
+		Start                                                       int32
+		Type, OldType                                               string
 	}
 	raw, err := f.config()
 	if err != nil {
 		return s, err
 	}
 	for name, into := range map[string]any{
-		"max_position_embeddings": &c.Length, "n_positions": &c.GPTLength, "hidden_size": &c.Width, "n_embd": &c.GPTWidth,
-		"num_hidden_layers": &c.Layers, "n_layer": &c.GPTLayers, "num_attention_heads": &c.Heads, "n_head": &c.GPTHeads,
-		"num_key_value_heads": &c.KVHeads, "head_dim": &c.HeadWidth, "torch_dtype": &c.OldType, "dtype": &c.Type,
+		"max_position_embeddings": &c.Length, "n_positions": &c.GPTLength, "hidden_size": &c.Width, "n_embd": &c.Width, "d_model": &c.Width,
+		"num_hidden_layers": &c.Layers, "n_layer": &c.Layers, "num_layers": &c.Layers, "num_attention_heads": &c.Heads, "n_head": &c.Heads, "num_heads": &c.Heads,
+		"num_key_value_heads": &c.KVHeads, "head_dim": &c.HeadWidth, "d_kv": &c.HeadWidth, "torch_dtype": &c.OldType, "dtype": &c.Type,
+		"decoder_start_token_id": &c.Start,
 	} {
 		if raw[name] != nil && json.Unmarshal(raw[name], into) != nil {
 			return s, fmt.Errorf("the setting %s has another type than it should", name)
 		}
 	}
-	heads, width := max(1, c.Heads, c.GPTHeads), max(c.Width, c.GPTWidth)
+	heads := max(1, c.Heads)
 	s.Context = max(0, c.Length, c.GPTLength)
-	s.PerToken = 2 * max(0, c.Layers, c.GPTLayers) * max(1, cmp.Or(c.KVHeads, heads)) * cmp.Or(max(0, c.HeadWidth), width/heads)
-	s.Type = cmp.Or(c.Type, c.OldType)
+	s.PerToken = 2 * max(0, c.Layers) * max(1, cmp.Or(c.KVHeads, heads)) * cmp.Or(max(0, c.HeadWidth), max(0, c.Width)/heads)
+	s.Type, s.Start = cmp.Or(c.Type, c.OldType), c.Start
 	return s, nil
 }
 

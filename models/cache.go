@@ -52,6 +52,18 @@ func (c Cache) Resize(length int) Cache {
 	return c.each(func(l nn.KVCache) nn.KVCache { return l.Resize(length) })
 }
 
+// repeat returns the cache with n times each text.
+func (c Cache) repeat(n int) Cache {
+	c = c.each(func(l nn.KVCache) nn.KVCache {
+		l.K, l.V = l.K.Repeat(0, n).Keep(), l.V.Repeat(0, n).Keep()
+		return l
+	})
+	if c.Pads.IsValid() {
+		c.Pads = c.Pads.Repeat(0, n).Keep()
+	}
+	return c
+}
+
 // OnDevice returns the cache with Pos in place of Len, for functions that are recorded once: see
 // [nn.KVCache.OnDevice].
 func (c Cache) OnDevice() Cache {

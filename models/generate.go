@@ -25,6 +25,8 @@ type Generator struct {
 	Sampling
 	Stop []int32     // tokens that end a text, such as eos_token_id
 	RNG  *tensor.RNG // for a Temperature; each text of a batch has draws of its own
+	// N is the number of texts of each prompt, which is read once; 0 is 1. Those of the first prompt come first.
+	N int
 	// LogProbs, if it is positive, is how many of the most probable tokens Choices yields with
 	// each token.
 	LogProbs int
@@ -68,12 +70,12 @@ type LogProb struct {
 	LogProb float64
 }
 
-// Generate returns up to MaxTokens tokens that follow each prompt, without the one of Stop that
+// Generate returns up to MaxTokens tokens that follow each prompt, N times, without the one of Stop that
 // ended them. Prompts are computed at once, as a batch. It is an error, before the first token,
 // if the longest of them with MaxTokens needs more positions than the model has. After a later
 // error the texts have the tokens that came before it.
 func (g *Generator) Generate(prompts [][]int32) ([][]int32, error) {
-	texts := make([][]int32, len(prompts))
+	texts := make([][]int32, len(prompts)*max(1, g.N))
 	for tokens, err := range g.All(prompts) {
 		if err != nil {
 			return texts, err
@@ -106,13 +108,13 @@ func (g *Generator) All(prompts [][]int32) iter.Seq2[[]int32, error] {
 // Choices is All with the log-probabilities of tokens.
 func (g *Generator) Choices(prompts [][]int32) iter.Seq2[[]Choice, error] {
 	return func(yield func([]Choice, error) bool) {
+		ended := make([]bool, len(prompts)*max(1, g.N))
 		t, err := g.begin(prompts)
 		defer func() {
-			if err == nil && g.Reuse && len(prompts) == 1 {
+			if err == nil && g.Reuse && len(ended) == 1 {
 				g.kept = t.held()
 			}
 		}()
-		ended := make([]bool, len(prompts))
 		for i := 0; err == nil && i < g.MaxTokens; i++ {
 			var choices []Choice
 			if choices, err = t.next(g.MaxTokens - i); err != nil {
@@ -167,7 +169,7 @@ func (g *Generator) begin(prompts [][]int32) (t turns, err error) {
 	if g.Model == nil || g.MaxTokens < 1 {
 		return nil, errors.New("models: a Generator needs a Model, and MaxTokens of at least 1")
 	}
-	if err := g.checkSettings(len(prompts)); err != nil {
+	if err := g.checkSettings(len(prompts) * max(1, g.N)); err != nil {
 		return nil, fmt.Errorf("models: %w", err)
 	}
 	ids, pads, err := batch(prompts)
@@ -189,6 +191,13 @@ func (g *Generator) begin(prompts [][]int32) (t turns, err error) {
 	first, cache, err := prompt(g.Model, prompts, ids.Slice(1, read, ids.Dim(1)), cache)
 	if err != nil {
 		return nil, err
+	}
+	if g.N > 1 {
+		var all [][]int32
+		for _, p := range prompts {
+			all = append(all, slices.Repeat([][]int32{p}, g.N)...)
+		}
+		prompts, first, cache = all, first.Repeat(0, g.N), cache.repeat(g.N)
 	}
 	if g.Sampling.OnDevice() && g.LogProbs == 0 && !g.speculates() {
 		return g.onDevice(prompts, first, cache, ids.Dim(1))
@@ -218,12 +227,12 @@ func (g *Generator) checkSettings(texts int) error {
 		return err
 	case g.Random() && g.RNG == nil:
 		return fmt.Errorf("the Temperature is %v: set RNG, from which tokens are drawn", g.Temperature)
-	case g.LogProbs < 0 || g.NGram < 0 || g.Propose < 0:
-		return fmt.Errorf("want 0 or more for LogProbs %d, NGram %d and Propose %d", g.LogProbs, g.NGram, g.Propose)
+	case g.N < 0 || g.LogProbs < 0 || g.NGram < 0 || g.Propose < 0:
+		return fmt.Errorf("want 0 or more for N %d, LogProbs %d, NGram %d and Propose %d", g.N, g.LogProbs, g.NGram, g.Propose)
 	case g.Draft != nil && g.NGram > 0:
 		return errors.New("both Draft and NGram are set: choose one")
 	case g.speculates() && texts > 1:
-		return fmt.Errorf("with Draft or NGram one text is written at a time, and there are %d prompts", texts)
+		return fmt.Errorf("with Draft or NGram one text is written at a time, and there are %d", texts)
 	}
 	return nil
 }

@@ -189,7 +189,7 @@ func TestGenerateErrors(t *testing.T) {
 		{models.Generator{Model: m, MaxTokens: 1, Sampling: models.Sampling{MinP: math.NaN()}}, one, "MinP is NaN"},
 		{models.Generator{Model: m, MaxTokens: 1, LogProbs: -1}, one, "LogProbs -1"},
 		{models.Generator{Model: m, MaxTokens: 1, NGram: 2, Draft: m}, one, "choose one"},
-		{models.Generator{Model: m, MaxTokens: 1, NGram: 2}, [][]int32{{1}, {1}}, "one text is written at a time, and there are 2 prompts"},
+		{models.Generator{Model: m, MaxTokens: 1, NGram: 2}, [][]int32{{1}, {1}}, "one text is written at a time, and there are 2"},
 		{models.Generator{Model: m, MaxTokens: 1, Sampling: models.Sampling{Bias: map[int32]float64{96: 1}}}, one, "Bias has token 96: the vocabulary has 0 to 95"},
 		{models.Generator{Model: m, MaxTokens: 1}, [][]int32{{96}}, "token 0 of prompt 0 is 96: want 0 to 95"},
 		{models.Generator{Model: m, MaxTokens: 1}, [][]int32{{1}, {5, -1}}, "token 1 of prompt 1 is -1: want 0 to 95"},
@@ -246,5 +246,42 @@ func TestGenerateToTheLastPosition(t *testing.T) {
 	got, err := (&models.Generator{Model: unlimited, MaxTokens: 100}).Generate([][]int32{prompt})
 	if err == nil || len(got) != 1 || !slices.Equal(got[0], want) {
 		t.Errorf("beyond the last position: %v, %v, want %v and an error", got, err, want)
+	}
+}
+
+// A counting decoder counts the tokens that it reads.
+type counting struct {
+	*models.Llama
+	tokens *int
+}
+
+func (c counting) Decode(ids tensor.Tensor, cache models.Cache) (tensor.Tensor, models.Cache) {
+	*c.tokens += ids.Len()
+	return c.Llama.Decode(ids, cache)
+}
+
+// N texts of a prompt are those of N prompts, and the prompt is read once.
+func TestGenerateN(t *testing.T) {
+	m := load[*models.Llama](t, "llama_gqa", openDevice(t))
+	for _, s := range []models.Sampling{{}, {Temperature: 1}, {Temperature: 1, PresencePenalty: 0.1}} {
+		prompts := [][]int32{{5, 6, 7, 8, 9}, {3, 4}}
+		write := func(n int, prompts ...[]int32) [][]int32 {
+			g := models.Generator{Model: m, MaxTokens: 9, N: n, Sampling: s, RNG: tensor.NewRNG(1)}
+			got, err := g.Generate(prompts)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return got
+		}
+		got := write(3, prompts...)
+		want := write(0, prompts[0], prompts[0], prompts[0], prompts[1], prompts[1], prompts[1])
+		if !slices.EqualFunc(got, want, slices.Equal[[]int32]) {
+			t.Errorf("%+v: %v, want %v", s, got, want)
+		}
+		read := 0
+		g := models.Generator{Model: counting{m, &read}, MaxTokens: 1, N: 3, Sampling: s, RNG: tensor.NewRNG(1)}
+		if _, err := g.Generate(prompts[:1]); err != nil || read != 5 {
+			t.Errorf("%+v: %d tokens of 5 are read, %v", s, read, err)
+		}
 	}
 }

@@ -157,7 +157,7 @@ func (f *Folder) writeSettings(dir, kind string) error {
 			f.set(l.key, float32(v))
 		case v < 0 || v > 1<<32-1 || v != float64(uint32(v)):
 			return fmt.Errorf("%s is %v: want an integer from 0 on", l.name, v)
-		case v > 0 && !(l.name == "sliding_window" && strings.HasPrefix(kind, "qwen")):
+		case (v > 0 || l.name == "decoder_start_token_id") && !(l.name == "sliding_window" && strings.HasPrefix(kind, "qwen")):
 			f.set(l.key, uint32(v))
 		}
 	}

@@ -95,6 +95,7 @@ var settings = []setting{
 	{"xtc-threshold", func(o *llm.GenerateOptions) any { return &o.XTC.Threshold }, limits.Limits{Least: 0, Most: 0.5, Want: "a number from 0 to 0.5"}, "least probability of tokens that XTC excludes"},
 	{"tokens", func(o *llm.GenerateOptions) any { return &o.MaxTokens }, limits.NotNegative, "greatest length of an answer; 0: until it ends or the context is full"},
 	{"ngram", func(o *llm.GenerateOptions) any { return &o.NGram }, limits.NotNegative, "propose tokens that followed this many tokens earlier; 0 is off"},
+	{"keep", func(o *llm.GenerateOptions) any { return &o.Keep }, limits.NotNegative, "tokens at the start that --shift does not forget"},
 	{"propose", func(o *llm.GenerateOptions) any { return &o.Propose }, limits.NotNegative, "tokens that --draft and --ngram propose at once (default 4)"},
 }
 
@@ -134,6 +135,7 @@ func (f *flags) generate(c *cobra.Command) {
 	c.Flags().StringArrayVar(&f.dryBreakers, "dry-breaker", nil, "a text that no repetition of DRY goes across, any number of times")
 	c.Flags().StringToStringVar(&f.bias, "bias", nil, "numbers that are added to logits, as 5=1.5,17=-inf")
 	c.Flags().BoolVar(&f.ignoreEnd, "ignore-end", false, "go on where the model ends the text")
+	c.Flags().BoolVar(&f.set.Shift, "shift", false, "where the context is full, forget half of the text, and report it")
 	c.Flags().StringVar(&f.draft, "draft", "", "a smaller model of the same tokens that proposes tokens")
 }
 
@@ -154,7 +156,7 @@ func (f *flags) options(m *llm.Model) (*llm.GenerateOptions, error) {
 	if f.ignoreEnd {
 		o.End = nil
 	}
-	o.Seed, o.Stop, o.DRYBreakers = f.seed, f.stop, f.dryBreakers
+	o.Seed, o.Stop, o.DRYBreakers, o.Shift = f.seed, f.stop, f.dryBreakers, f.set.Shift
 	for token, b := range f.bias {
 		id, err := strconv.ParseInt(token, 10, 32)
 		x, errX := strconv.ParseFloat(b, 64)

@@ -13,6 +13,8 @@ import (
 	"testing"
 
 	"github.com/spf13/cobra"
+
+	"github.com/tensorken/tensorken/llm"
 )
 
 const (
@@ -61,6 +63,20 @@ func TestRun(t *testing.T) {
 	var r result
 	if err != nil || json.Unmarshal([]byte(out), &r) != nil || len(r.LogProbs) != 1 || len(r.LogProbs[0].Top) != 2 || r.LogProbs[0].LogProb > 0 {
 		t.Errorf("--logprobs: %s, %v", out, err)
+	}
+}
+
+// --shift goes on where the context is full, and reports it.
+func TestRunShift(t *testing.T) {
+	args := []string{chatModel, "The quick", "--raw", "--context", "20", "--ignore-end", "--tokens", "40", "--shift", "--keep", "2"}
+	_, notes, err := call(context.Background(), RunCommand(), "", args...)
+	if err != nil || !strings.Contains(notes, "tokens: 40") || !strings.Contains(notes, "the context was full: 36 tokens were forgotten") {
+		t.Errorf("%s, %v", notes, err)
+	}
+	out, _, err := call(context.Background(), RunCommand(), "", append(args, "--json")...)
+	var r result
+	if err != nil || json.Unmarshal([]byte(out), &r) != nil || r.Forgotten != 36 || len(r.IDs) != 40 || r.End != llm.EndLength {
+		t.Errorf("%s, %v", out, err)
 	}
 }
 

@@ -42,7 +42,7 @@ The settings are those that the model's makers recommend, unless flags change th
 ends the answer.
 
 With --json, the output is an object a line for each answer: "ids", "text" and "end", which is
-stop, length or interrupted, and with --logprobs "logprobs". A model without a tokenizer takes
+stop, length or interrupted, with --logprobs "logprobs", and "forgotten" tokens after --shift. A model without a tokenizer takes
 --ids.`,
 		Args: cobra.RangeArgs(1, 2),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -164,6 +164,7 @@ func stream(ctx context.Context, tokens iter.Seq2[llm.Token, error], out, notes 
 // A timing measures an answer.
 type timing struct {
 	tokens       int
+	forgotten    int // see llm.Token
 	start, first time.Time
 	last         time.Time
 }
@@ -176,6 +177,7 @@ func (c *timing) print(tokens iter.Seq2[llm.Token, error], out io.Writer) (strin
 		if err != nil {
 			return text.String(), err
 		}
+		c.forgotten += t.Forgotten
 		if c.last = clock.Now(); t.ID >= 0 {
 			if c.tokens++; c.tokens == 1 {
 				c.first = c.last
@@ -190,20 +192,26 @@ func (c *timing) print(tokens iter.Seq2[llm.Token, error], out io.Writer) (strin
 }
 
 func (c *timing) String() string {
-	if c.tokens < 2 {
-		return fmt.Sprintf("tokens: %d", c.tokens)
+	text := fmt.Sprintf("tokens: %d", c.tokens)
+	if c.tokens > 1 {
+		text += fmt.Sprintf(", the first after %.2f s, then %.1f tokens/s", c.first.Sub(c.start).Seconds(),
+			float64(c.tokens-1)/max(1e-9, c.last.Sub(c.first).Seconds()))
 	}
-	return fmt.Sprintf("tokens: %d, the first after %.2f s, then %.1f tokens/s", c.tokens, c.first.Sub(c.start).Seconds(),
-		float64(c.tokens-1)/max(1e-9, c.last.Sub(c.first).Seconds()))
+	if c.forgotten > 0 {
+		text += fmt.Sprintf("; the context was full: %d tokens were forgotten", c.forgotten)
+	}
+	return text
 }
 
 // A result is the output of --json for an answer.
 type result struct {
-	Index    int       `json:"index"`
-	IDs      []int32   `json:"ids"`
-	Text     string    `json:"text"`
-	End      llm.End   `json:"end"`
-	LogProbs []logProb `json:"logprobs,omitempty"`
+	Index int     `json:"index"`
+	IDs   []int32 `json:"ids"`
+	Text  string  `json:"text"`
+	End   llm.End `json:"end"`
+	// Forgotten is the number of tokens that --shift forgot.
+	Forgotten int       `json:"forgotten,omitempty"`
+	LogProbs  []logProb `json:"logprobs,omitempty"`
 }
 
 type logProb struct {
@@ -224,6 +232,7 @@ func printJSON(ctx context.Context, tokens iter.Seq2[llm.Token, error], n int, o
 			return err
 		}
 		a := &answers[t.Index]
+		a.Forgotten += t.Forgotten
 		if a.Text += t.Text; t.ID < 0 {
 			a.End = t.End
 			continue
