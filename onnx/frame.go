@@ -1,0 +1,198 @@
+package onnx
+
+import (
+	"context"
+	"slices"
+
+	"github.com/tensorken/tensorken/internal/graph"
+	"github.com/tensorken/tensorken/internal/interp"
+	"github.com/tensorken/tensorken/ir"
+	"github.com/tensorken/tensorken/onnx/internal/op"
+	"github.com/tensorken/tensorken/onnx/internal/proto"
+	"github.com/tensorken/tensorken/tensor"
+)
+
+// An execution is one interpretation of a model.
+type execution struct {
+	m         *Model
+	ctx       context.Context
+	recording bool // inputs have no elements
+	rng       *tensor.RNG
+}
+
+// A frame has the values of a run of a graph or a function.
+type frame struct {
+	*execution
+	outer *frame // of the graph around; nil in a function
+	of    *program
+	vars  map[string]op.Value
+	attrs map[string]*proto.Attr // of the function
+}
+
+func (f *frame) lookup(name string) op.Value {
+	if name == "" {
+		return op.Value{}
+	}
+	for ; f != nil; f = f.outer {
+		if v, ok := f.vars[name]; ok {
+			return v
+		}
+		if v, ok := f.of.consts[name]; ok {
+			return v
+		}
+	}
+	return op.Value{}
+}
+
+// run interprets the program, whose inputs are set.
+func (f *frame) run() []op.Value {
+	p := f.of
+	for _, n := range p.nodes {
+		if err := f.ctx.Err(); err != nil {
+			panic(stopped{err})
+		}
+		f.step(n)
+	}
+	out := make([]op.Value, len(p.outputs))
+	for i, name := range p.outputs {
+		out[i] = f.lookup(name)
+	}
+	return out
+}
+
+// step interprets a node and drops the values that it was the last to read.
+func (f *frame) step(n *node) {
+	in := make([]op.Value, len(n.Inputs))
+	for i, name := range n.Inputs {
+		in[i] = f.lookup(name)
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			if e := n.failed(r, in); e != nil {
+				r = e
+			}
+			panic(r)
+		}
+	}()
+	var out []op.Value
+	switch {
+	case n.function != nil:
+		out = f.call(n, in)
+	case n.found:
+		out = n.row.F(&op.Call{Op: n.Op, Domain: n.domain, Opset: n.opset, In: in, Outputs: n.Outputs, Attrs: n.Attrs, Frame: f.attrs, Runner: f})
+		if !n.row.Random && len(n.reads) <= len(n.Inputs) { // it captures nothing
+			fold(in, out)
+		}
+	default:
+		panic(n.fault("there is no such operator"))
+	}
+	for i, name := range n.Outputs {
+		switch {
+		case name == "":
+		case i < len(out):
+			f.vars[name] = out[i]
+		default:
+			panic(n.fault("it has %d results, not %d", len(out), len(n.Outputs)))
+		}
+	}
+	for _, name := range n.drops {
+		delete(f.vars, name)
+	}
+}
+
+// call interprets the body of a function.
+func (f *frame) call(n *node, in []op.Value) []op.Value {
+	fn := n.function
+	inner := &frame{execution: f.execution, of: fn.program, vars: make(map[string]op.Value, len(fn.Nodes)), attrs: map[string]*proto.Attr{}}
+	for _, a := range fn.Defaults {
+		inner.attrs[a.Name] = a
+	}
+	for _, a := range n.Attrs {
+		if a.Ref != "" {
+			if a = f.attrs[a.Ref]; a == nil {
+				continue
+			}
+		}
+		inner.attrs[a.Name] = a
+	}
+	for i, name := range fn.Inputs {
+		if i < len(in) {
+			inner.vars[name] = in[i]
+		}
+	}
+	return inner.run()
+}
+
+// Body runs a graph of an attribute.
+func (f *frame) Body(g *proto.Graph, in []op.Value) []op.Value {
+	p := f.m.bodies[g]
+	if len(in) > len(p.inputs) {
+		panic(&op.Failure{Reason: "its graph has fewer inputs than it is given"})
+	}
+	inner := &frame{execution: f.execution, outer: f, of: p, vars: make(map[string]op.Value, len(p.nodes)+len(in)), attrs: f.attrs}
+	for i, v := range in {
+		inner.vars[p.inputs[i]] = v
+	}
+	return inner.run()
+}
+
+// Bytes returns the elements of a tensor.
+func (f *frame) Bytes(v op.Value) []byte {
+	if f.recording && !v.IsKnown() {
+		panic(stopped{errAsked})
+	}
+	b, err := v.Tensor.Bytes()
+	if err != nil {
+		panic(stopped{err})
+	}
+	return b
+}
+
+// RNG returns the execution's source of random bits.
+func (f *frame) RNG() *tensor.RNG { return f.rng }
+
+// maxFolded is the number of elements up to which known values are computed on the host, one by one.
+const maxFolded = 1024
+
+// fold marks results of known inputs as known, and computes small ones on the host.
+func fold(in, out []op.Value) {
+	known := !slices.ContainsFunc(in, func(v op.Value) bool { return !v.IsKnown() })
+	small := known && !slices.ContainsFunc(in, func(v op.Value) bool {
+		return v.Kind == op.SequenceKind || v.Kind == op.TensorKind && v.Tensor.Len() > maxFolded
+	})
+	for i, v := range out {
+		if known {
+			out[i] = op.Known(v)
+		}
+		if small && v.Kind == op.TensorKind && v.Tensor.Len() <= maxFolded {
+			out[i].Tensor = onHost(v.Tensor)
+		}
+	}
+}
+
+// onHost returns t computed on the host, node by node, without a plan.
+func onHost(t tensor.Tensor) tensor.Tensor {
+	n := tensor.Internal.Node(graph.Token{}, t)
+	if n.Value() != nil {
+		return t
+	}
+	arrays, err := interp.Eval([]*graph.Node{n}, func(n *graph.Node) (*interp.Array, error) {
+		b, err := tensor.Internal.Tensor(graph.Token{}, n).Bytes()
+		if err != nil {
+			return nil, err
+		}
+		a := &interp.Array{DType: n.DType, Shape: n.Shape, Elems: make([]ir.Number, n.Len())}
+		for i := range a.Elems {
+			a.Elems[i] = ir.Decode(n.DType, b[i*n.DType.Size():])
+		}
+		return a, nil
+	})
+	if err != nil {
+		return t // its plan says what is wrong
+	}
+	b := make([]byte, 0, n.Len()*n.DType.Size())
+	for _, x := range arrays[0].Elems {
+		b = x.Append(b, n.DType)
+	}
+	return tensor.FromBytes(n.DType, n.Shape, b)
+}

@@ -1,0 +1,149 @@
+package op
+
+import (
+	"encoding/binary"
+	"fmt"
+	"slices"
+
+	"github.com/tensorken/tensorken/internal/graph"
+	"github.com/tensorken/tensorken/internal/shape"
+	"github.com/tensorken/tensorken/onnx/internal/proto"
+	"github.com/tensorken/tensorken/tensor"
+)
+
+// External reads the elements of a tensor that are in another file.
+type External func(place []proto.Pair, b []byte) error
+
+// Decode reads a tensor of a file. Its memory is allocated when the file is known to have its elements.
+func Decode(t *proto.Tensor, external External) (v Value, err error) {
+	dims, n, err := dimsOf(t.Dims)
+	if err != nil {
+		return v, err
+	}
+	e := Elem(t.Type)
+	switch {
+	case e == String && !t.Apart:
+		if len(t.Strings) != n {
+			return v, fmt.Errorf("it has %d strings, and shape %v", len(t.Strings), dims)
+		}
+		return Texts(t.Strings, dims...), nil
+	case e.DType() == 0:
+		return v, fmt.Errorf("tensors of %v are not supported", e)
+	}
+	b, err := bytesOf(t, e, n, external)
+	if err != nil {
+		return v, err
+	}
+	if e.Narrow() {
+		return Known(As(e, unpack(e, b, n, dims))), nil
+	}
+	return Known(Of(tensor.FromBytes(e.DType(), dims, b))), nil
+}
+
+// dimsOf returns the shape of a tensor and the number of its elements.
+func dimsOf(list []int64) (dims []int, n int, err error) {
+	if len(list) > shape.MaxFileRank {
+		return nil, 0, fmt.Errorf("it has %d axes, want at most %d", len(list), shape.MaxFileRank)
+	}
+	for _, d := range list {
+		if d < 0 || int64(int(d)) != d {
+			return nil, 0, fmt.Errorf("its shape is %v", list)
+		}
+		dims = append(dims, int(d))
+	}
+	if err := shape.Check(dims); err != nil {
+		return nil, 0, fmt.Errorf("its shape is %v: %w", list, err)
+	}
+	return dims, graph.Len(dims), nil
+}
+
+// bytesOf returns the elements of a tensor as raw_data has them.
+func bytesOf(t *proto.Tensor, e Elem, n int, external External) ([]byte, error) {
+	size := (n*e.Bits() + 7) / 8
+	switch {
+	case t.Apart && external == nil:
+		return nil, fmt.Errorf("its elements are in another file, which has no place here")
+	case t.Apart:
+	case t.Raw != nil && t.Raw.Len != int64(size):
+		return nil, fmt.Errorf("it has %d bytes, and %d elements of %v need %d", t.Raw.Len, n, e, size)
+	case t.Raw == nil && int64(n) > 8*t.Bytes():
+		return nil, fmt.Errorf("its file has fewer than %d elements", n)
+	}
+	if t.Apart { // the size is checked before the allocation
+		if err := external(t.External, nil); err != nil {
+			return nil, err
+		}
+	}
+	b, err := tensor.Internal.Allocate(graph.Token{}, size)
+	switch {
+	case err != nil:
+	case t.Apart:
+		err = external(t.External, b)
+	case t.Raw != nil:
+		err = t.Raw.Read(b)
+	default:
+		step := max(e.Bits()/8, 1)
+		err = t.Numbers(size/step, func(i int, bits uint64) {
+			var x [8]byte
+			binary.LittleEndian.PutUint64(x[:], bits)
+			copy(b[i*step:], x[:step])
+		})
+	}
+	return b, err
+}
+
+// DecodeSparse reads a sparse tensor as a dense one.
+func DecodeSparse(t *proto.Sparse, external External) (v Value, err error) {
+	dims, n, err := dimsOf(t.Dims)
+	if err != nil {
+		return v, err
+	}
+	if t.Values == nil || t.Indices == nil {
+		return v, fmt.Errorf("a sparse tensor lacks values or indices")
+	}
+	values, err := Decode(t.Values, external)
+	if err != nil {
+		return v, err
+	}
+	if values.Kind != TensorKind {
+		return v, fmt.Errorf("a sparse tensor of %v", values.Elem)
+	}
+	indices, err := Decode(t.Indices, external)
+	if err != nil {
+		return v, err
+	}
+	at, err := tensor.Data[int64](indices.Tensor)
+	if err != nil {
+		return v, err
+	}
+	const limit = 1 << 28 // a sparse tensor may be small in its file and huge when it is dense
+	if n > limit {
+		return v, fmt.Errorf("a sparse tensor of shape %v has too many elements", dims)
+	}
+	size := values.Tensor.DType().Size()
+	from, err := values.Tensor.Bytes()
+	if err != nil {
+		return v, err
+	}
+	to := make([]byte, n*size)
+	count := len(from) / size
+	strides := shape.RowMajor(dims)
+	for i := range count {
+		pos := int64(0)
+		switch {
+		case len(at) == count:
+			pos = at[i]
+		case len(at) == count*len(dims):
+			for a, s := range strides {
+				pos += at[i*len(dims)+a] * int64(s)
+			}
+		default:
+			return v, fmt.Errorf("a sparse tensor has %d values and indices of shape %v", count, indices.Dims())
+		}
+		if pos < 0 || pos >= int64(n) {
+			return v, fmt.Errorf("a sparse tensor of shape %v has an index out of range", dims)
+		}
+		copy(to[int(pos)*size:], from[i*size:][:size])
+	}
+	return Known(As(values.Elem, tensor.FromBytes(values.Tensor.DType(), slices.Clone(dims), to))), nil
+}

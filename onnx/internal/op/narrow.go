@@ -1,0 +1,84 @@
+package op
+
+import (
+	"math"
+
+	"github.com/tensorken/tensorken/tensor"
+)
+
+// Narrow types are storage: integers of 2 and 4 bits are held as int8 or uint8, floats of 4 and 8 bits
+// as float32.
+
+// A miniFloat is a format of floats of 4 or 8 bits.
+type miniFloat struct {
+	exponent, mantissa int // bits
+	bias               int
+	signed             bool
+	inf                bool // the greatest exponent is infinity and NaN, as in IEEE 754
+	nan                bool // the code of all ones is NaN
+	zeroNaN            bool // the code of -0 is NaN, and there is no -0
+}
+
+// miniFloats has the formats by type.
+var miniFloats = map[Elem]miniFloat{
+	Float8E4M3FN:   {exponent: 4, mantissa: 3, bias: 7, signed: true, nan: true},
+	Float8E4M3FNUZ: {exponent: 4, mantissa: 3, bias: 8, signed: true, zeroNaN: true},
+	Float8E5M2:     {exponent: 5, mantissa: 2, bias: 15, signed: true, inf: true},
+	Float8E5M2FNUZ: {exponent: 5, mantissa: 2, bias: 16, signed: true, zeroNaN: true},
+	Float4E2M1:     {exponent: 2, mantissa: 1, bias: 1, signed: true},
+	Float8E8M0:     {exponent: 8, bias: 127, nan: true},
+}
+
+// value returns the number of a code.
+func (f miniFloat) value(code uint8) float32 {
+	bits := f.exponent + f.mantissa
+	magnitude := int(code) & (1<<bits - 1)
+	negative := f.signed && code>>bits&1 == 1
+	exponent, mantissa := magnitude>>f.mantissa, magnitude&(1<<f.mantissa-1)
+	var x float64
+	switch {
+	case f.zeroNaN && negative && magnitude == 0, f.nan && magnitude == 1<<bits-1:
+		return float32(math.NaN())
+	case f.inf && exponent == 1<<f.exponent-1 && mantissa != 0:
+		return float32(math.NaN())
+	case f.inf && exponent == 1<<f.exponent-1:
+		x = math.Inf(1)
+	case exponent == 0 && f.mantissa > 0:
+		x = math.Ldexp(float64(mantissa), 1-f.bias-f.mantissa)
+	default:
+		x = math.Ldexp(float64(mantissa+1<<f.mantissa), exponent-f.bias-f.mantissa)
+	}
+	if negative {
+		x = -x
+		if x == 0 {
+			x = math.Copysign(0, -1)
+		}
+	}
+	return float32(x)
+}
+
+// unpack returns the values of n elements of a narrow type as a tensor. Those of less than 8 bits lie
+// in the bytes from the lowest bits up.
+func unpack(e Elem, b []byte, n int, dims []int) tensor.Tensor {
+	bits := e.Bits()
+	code := func(i int) uint8 { return b[i*bits/8] >> (i * bits % 8) & (1<<bits - 1) }
+	switch e.DType() {
+	case tensor.Float32:
+		out := make([]float32, n)
+		for i := range out {
+			out[i] = miniFloats[e].value(code(i))
+		}
+		return tensor.New(out, dims...)
+	case tensor.Int8:
+		out := make([]int8, n)
+		for i := range out {
+			out[i] = int8(code(i)<<(8-bits)) >> (8 - bits)
+		}
+		return tensor.New(out, dims...)
+	}
+	out := make([]uint8, n)
+	for i := range out {
+		out[i] = code(i)
+	}
+	return tensor.New(out, dims...)
+}

@@ -1,0 +1,252 @@
+package onnx
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/tensorken/tensorken/onnx/internal/op"
+	"github.com/tensorken/tensorken/onnx/internal/ops"
+	"github.com/tensorken/tensorken/onnx/internal/proto"
+)
+
+// A program is a graph, or the body of a function, ready to be interpreted. It does not change.
+type program struct {
+	nodes    []*node
+	inputs   []string
+	outputs  []string
+	consts   map[string]op.Value // initializers
+	captures []string            // names of the graphs around it that it reads
+}
+
+// A node is a call of an operator or of a function of the model.
+type node struct {
+	*proto.Node
+	domain   string
+	opset    int
+	row      op.Row
+	function *function // instead of row
+	found    bool      // an operator or function was found
+	reads    []string  // names that it reads, in its graphs too
+	drops    []string  // names that nothing reads later
+}
+
+// A function is a function of the model.
+type function struct {
+	*proto.Function
+	program *program
+	opsets  map[string]int
+}
+
+// A builder makes programs.
+type builder struct {
+	m         *Model
+	functions map[[3]string]*function
+	opsets    map[string]int
+	external  op.External
+}
+
+// domainOf returns the name of a domain in the table.
+func domainOf(domain string) string {
+	if domain == "ai.onnx" {
+		return ""
+	}
+	return domain
+}
+
+func versions(list []proto.Opset) map[string]int {
+	m := map[string]int{}
+	for _, o := range list {
+		m[domainOf(o.Domain)] = int(o.Version)
+	}
+	return m
+}
+
+// graph makes the program of a graph; outer has the names that it may capture.
+func (b *builder) graph(g *proto.Graph, outer names) (*program, error) {
+	p := &program{consts: map[string]op.Value{}}
+	own := names{outer: outer.list()}
+	for _, in := range g.Inputs {
+		p.inputs = append(p.inputs, in.Name)
+		if err := own.define(in.Name, "input"); err != nil {
+			return nil, err
+		}
+	}
+	add := func(name string, decode func() (op.Value, error)) error {
+		if _, ok := p.consts[name]; ok {
+			return fmt.Errorf("onnx: two initializers are named %q", name)
+		}
+		v, err := decode()
+		if err != nil {
+			return fmt.Errorf("onnx: initializer %q: %w", name, err)
+		}
+		p.consts[name] = v
+		if !slices.Contains(p.inputs, name) {
+			return own.define(name, "initializer")
+		}
+		return nil
+	}
+	for _, t := range g.Initializers {
+		if err := add(t.Name, func() (op.Value, error) { return op.Decode(t, b.external) }); err != nil {
+			return nil, err
+		}
+	}
+	for _, s := range g.Sparse {
+		if s.Values == nil {
+			return nil, fmt.Errorf("onnx: a sparse initializer has no values")
+		}
+		if err := add(s.Values.Name, func() (op.Value, error) { return op.DecodeSparse(s, b.external) }); err != nil {
+			return nil, err
+		}
+	}
+	for _, out := range g.Outputs {
+		p.outputs = append(p.outputs, out.Name)
+	}
+	return p, b.body(p, g.Nodes, &own)
+}
+
+// body adds nodes to a program, in order.
+func (b *builder) body(p *program, list []*proto.Node, own *names) error {
+	for _, pn := range list {
+		n, err := b.node(pn, own)
+		if err != nil {
+			return err
+		}
+		for _, name := range n.reads {
+			if !own.has(name) {
+				if slices.ContainsFunc(list, func(o *proto.Node) bool { return slices.Contains(o.Outputs, name) }) {
+					return n.fault("input %q is computed by a later node, or in a cycle", name)
+				}
+				return n.fault("nothing has the name of input %q", name)
+			}
+			if !own.mine[name] && !slices.Contains(p.captures, name) {
+				p.captures = append(p.captures, name)
+			}
+		}
+		for _, out := range pn.Outputs {
+			if out != "" {
+				if err := own.define(out, "result"); err != nil {
+					return n.fault("%v", err)
+				}
+			}
+		}
+		p.nodes = append(p.nodes, n)
+	}
+	for _, out := range p.outputs {
+		if !own.has(out) {
+			return fmt.Errorf("onnx: nothing has the name of output %q", out)
+		}
+		if !own.mine[out] && !slices.Contains(p.captures, out) {
+			p.captures = append(p.captures, out)
+		}
+	}
+	p.markDrops()
+	return nil
+}
+
+// markDrops notes the last reader of each name.
+func (p *program) markDrops() {
+	kept := map[string]bool{"": true}
+	for _, out := range p.outputs {
+		kept[out] = true
+	}
+	for i := len(p.nodes) - 1; i >= 0; i-- {
+		n := p.nodes[i]
+		for _, name := range slices.Concat(n.reads, n.Outputs) {
+			if !kept[name] {
+				kept[name] = true
+				n.drops = append(n.drops, name)
+			}
+		}
+	}
+}
+
+// node resolves a node: its operator, and its graphs.
+func (b *builder) node(pn *proto.Node, own *names) (*node, error) {
+	n := &node{Node: pn, domain: domainOf(pn.Domain)}
+	n.opset = b.opsets[n.domain]
+	for _, in := range pn.Inputs {
+		if in != "" && !slices.Contains(n.reads, in) {
+			n.reads = append(n.reads, in)
+		}
+	}
+	if n.function = b.functions[[3]string{n.domain, pn.Op, pn.Overload}]; n.function == nil {
+		n.row, n.found = ops.Find(n.domain, pn.Op, n.opset)
+	} else {
+		n.found = true
+	}
+	b.m.count(n)
+	for _, a := range pn.Attrs {
+		for _, g := range append(slices.Clone(a.Graphs), a.G) {
+			if g == nil {
+				continue
+			}
+			p, err := b.graph(g, *own)
+			if err != nil {
+				return nil, err
+			}
+			b.m.bodies[g] = p
+			for _, name := range p.captures {
+				if !slices.Contains(n.reads, name) {
+					n.reads = append(n.reads, name)
+				}
+			}
+		}
+	}
+	return n, nil
+}
+
+// names are those that a graph defines, and those around it.
+type names struct {
+	outer []map[string]bool
+	mine  map[string]bool
+}
+
+func (s *names) list() []map[string]bool {
+	if s.mine == nil {
+		return s.outer
+	}
+	return append(slices.Clone(s.outer), s.mine)
+}
+
+func (s *names) has(name string) bool {
+	return s.mine[name] || slices.ContainsFunc(s.outer, func(m map[string]bool) bool { return m[name] })
+}
+
+func (s *names) define(name, what string) error {
+	if s.mine[name] {
+		return fmt.Errorf("onnx: the name of %s %q is in use", what, name)
+	}
+	if s.mine == nil {
+		s.mine = map[string]bool{}
+	}
+	s.mine[name] = true
+	return nil
+}
+
+// functionsOf makes the programs of a model's functions.
+func (b *builder) functionsOf(list []*proto.Function) error {
+	b.functions = map[[3]string]*function{}
+	for _, pf := range list {
+		key := [3]string{domainOf(pf.Domain), pf.Name, pf.Overload}
+		if b.functions[key] != nil {
+			return fmt.Errorf("onnx: two functions are named %q", qualified(pf.Domain, pf.Name))
+		}
+		b.functions[key] = &function{Function: pf}
+	}
+	for _, f := range b.functions {
+		f.opsets = versions(f.Opsets)
+		own := names{mine: map[string]bool{}}
+		for _, in := range f.Inputs {
+			if err := own.define(in, "input"); err != nil {
+				return err
+			}
+		}
+		f.program = &program{inputs: f.Inputs, outputs: f.Outputs}
+		inner := *b
+		inner.opsets = f.opsets
+		if err := inner.body(f.program, f.Nodes, &own); err != nil {
+			return fmt.Errorf("function %s: %w", qualified(f.Domain, f.Name), err)
+		}
+	}
+	return nil
+}

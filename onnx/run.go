@@ -1,0 +1,119 @@
+package onnx
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/tensorken/tensorken/onnx/internal/op"
+	"github.com/tensorken/tensorken/tensor"
+)
+
+// A Value is an input or result that may be other than a tensor of numbers: strings, a sequence, an
+// absent optional.
+type Value = op.Value
+
+// Run computes the results of inputs, each by name. The results are computed when it returns.
+func (m *Model) Run(ctx context.Context, inputs map[string]tensor.Tensor) (map[string]tensor.Tensor, error) {
+	values := make(map[string]Value, len(inputs))
+	for name, t := range inputs {
+		if !t.IsValid() {
+			return nil, fmt.Errorf("onnx: input %q is absent", name)
+		}
+		v := op.Of(t)
+		for _, in := range m.inputs { // a narrow type takes tensors of the type that holds it
+			if e := op.Elem(0); in.Name == name && in.typ != nil {
+				if e = op.Elem(in.typ.Elem); e.Narrow() && e.DType() == t.DType() {
+					v = op.As(e, t)
+				}
+			}
+		}
+		values[name] = v
+	}
+	out, err := m.RunValues(ctx, values)
+	if err != nil {
+		return nil, err
+	}
+	results := make(map[string]tensor.Tensor, len(out))
+	for name, v := range out {
+		if v.Kind != op.TensorKind {
+			return nil, fmt.Errorf("onnx: result %q is %v, no tensor: use RunValues", name, v)
+		}
+		results[name] = v.Tensor
+	}
+	return results, nil
+}
+
+// RunValues is [Model.Run] of values of all kinds.
+func (m *Model) RunValues(ctx context.Context, inputs map[string]Value) (map[string]Value, error) {
+	if err := m.checkInputs(inputs); err != nil {
+		return nil, err
+	}
+	out, err := m.interpret(&execution{m: m, ctx: ctx, rng: tensor.NewRNG(0)}, inputs)
+	if err != nil {
+		return nil, err
+	}
+	results := make(map[string]Value, len(out))
+	var pending []tensor.Tensor
+	for i, v := range out {
+		results[m.outputs[i].Name] = v
+		pending = appendTensors(pending, v)
+	}
+	return results, tensor.Eval(pending)
+}
+
+// appendTensors appends the tensors of a value.
+func appendTensors(list []tensor.Tensor, v Value) []tensor.Tensor {
+	if v.Kind == op.TensorKind {
+		list = append(list, v.Tensor)
+	}
+	for _, x := range v.Sequence {
+		list = appendTensors(list, x)
+	}
+	return list
+}
+
+// checkInputs returns an error unless there is each input, and it fits.
+func (m *Model) checkInputs(inputs map[string]Value) error {
+	if err := m.missing(); err != nil {
+		return err
+	}
+	sizes := map[string]int{}
+	for _, in := range m.inputs {
+		v, ok := inputs[in.Name]
+		if !ok {
+			return fmt.Errorf("onnx: input %q is missing: the model wants %v", in.Name, m.inputs)
+		}
+		if err := in.check(v, sizes); err != nil {
+			return err
+		}
+	}
+	for name := range inputs {
+		if _, ok := m.main.consts[name]; !ok && !m.hasInput(name) {
+			return fmt.Errorf("onnx: there is no input %q: the model wants %v", name, m.inputs)
+		}
+	}
+	return nil
+}
+
+func (m *Model) hasInput(name string) bool {
+	for _, in := range m.inputs {
+		if in.Name == name {
+			return true
+		}
+	}
+	return false
+}
+
+// interpret computes the results of inputs, in the order of m.outputs.
+func (m *Model) interpret(x *execution, inputs map[string]Value) (out []Value, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = errorOf(r)
+		}
+	}()
+	f := &frame{execution: x, of: m.main, vars: make(map[string]Value, len(m.main.nodes))}
+	for name, v := range inputs {
+		f.vars[name] = op.Given(v)
+	}
+	return f.run(), nil
+}
