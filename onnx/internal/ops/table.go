@@ -7,11 +7,13 @@ import (
 
 	"github.com/tensorken/tensorken/onnx/internal/op"
 	"github.com/tensorken/tensorken/onnx/internal/ops/core"
+	"github.com/tensorken/tensorken/onnx/internal/ops/neural"
 )
 
 // families are the tables of the packages of operators.
 var families = [][]op.Row{
 	core.Math, core.Reductions, core.Shapes, core.Selections, core.Products, core.Constants,
+	neural.Activations,
 }
 
 // Newest is the newest version of the standard's operators that the table knows.
