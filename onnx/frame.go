@@ -16,6 +16,7 @@ import (
 type execution struct {
 	m         *Model
 	ctx       context.Context
+	at        int  // the node of the model's graph
 	recording bool // inputs have no elements
 	rng       *tensor.RNG
 }
@@ -23,8 +24,9 @@ type execution struct {
 // A frame has the values of a run of a graph or a function.
 type frame struct {
 	*execution
-	outer *frame // of the graph around; nil in a function
-	of    *program
+	outer  *frame // of the graph around; nil in a function
+	caller *frame // of the node that has the graph or calls the function
+	of     *program
 	vars  map[string]op.Value
 	attrs map[string]*proto.Attr // of the function
 }
@@ -53,8 +55,12 @@ func (f *frame) run() []op.Value {
 		}
 		f.step(n)
 	}
-	out := make([]op.Value, len(p.outputs))
-	for i, name := range p.outputs {
+	return f.results()
+}
+
+func (f *frame) results() []op.Value {
+	out := make([]op.Value, len(f.of.outputs))
+	for i, name := range f.of.outputs {
 		out[i] = f.lookup(name)
 	}
 	return out
@@ -103,7 +109,7 @@ func (f *frame) step(n *node) {
 // call interprets the body of a function.
 func (f *frame) call(n *node, in []op.Value) []op.Value {
 	fn := n.function
-	inner := &frame{execution: f.execution, of: fn.program, vars: make(map[string]op.Value, len(fn.Nodes)), attrs: map[string]*proto.Attr{}}
+	inner := &frame{execution: f.execution, caller: f, of: fn.program, vars: make(map[string]op.Value, len(fn.Nodes)), attrs: map[string]*proto.Attr{}}
 	for _, a := range fn.Defaults {
 		inner.attrs[a.Name] = a
 	}
@@ -129,23 +135,45 @@ func (f *frame) Body(g *proto.Graph, in []op.Value) []op.Value {
 	if len(in) > len(p.inputs) {
 		panic(&op.Failure{Reason: "its graph has fewer inputs than it is given"})
 	}
-	inner := &frame{execution: f.execution, outer: f, of: p, vars: make(map[string]op.Value, len(p.nodes)+len(in)), attrs: f.attrs}
+	inner := &frame{execution: f.execution, outer: f, caller: f, of: p, vars: make(map[string]op.Value, len(p.nodes)+len(in)), attrs: f.attrs}
 	for i, v := range in {
 		inner.vars[p.inputs[i]] = v
 	}
 	return inner.run()
 }
 
-// Bytes returns the elements of a tensor.
+// Bytes returns the elements of a tensor. If they are not known yet, all values that are pending are
+// computed with it, in one plan, so that none is computed twice.
 func (f *frame) Bytes(v op.Value) []byte {
-	if f.recording && !v.IsKnown() {
-		panic(stopped{errAsked})
+	if !v.IsKnown() {
+		f.m.setApart(f.at)
+		if f.recording {
+			panic(stopped{errAsked})
+		}
+		if tensor.Internal.Node(graph.Token{}, v.Tensor).Value() == nil {
+			f.evaluate(v.Tensor)
+		}
 	}
 	b, err := v.Tensor.Bytes()
 	if err != nil {
 		panic(stopped{err})
 	}
 	return b
+}
+
+// evaluate computes a tensor, and all others of this frame and those around it that may be read later.
+func (f *frame) evaluate(t tensor.Tensor) {
+	pending := []tensor.Tensor{t}
+	for ; f != nil; f = f.caller {
+		for _, v := range f.vars {
+			if !v.IsKnown() {
+				pending = appendTensors(pending, v)
+			}
+		}
+	}
+	if err := tensor.Eval(pending); err != nil {
+		panic(stopped{err})
+	}
 }
 
 // RNG returns the execution's source of random bits.

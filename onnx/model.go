@@ -8,6 +8,7 @@ import (
 	"math"
 	"path/filepath"
 	"runtime"
+	"sync"
 
 	"github.com/tensorken/tensorken/internal/files"
 	"github.com/tensorken/tensorken/onnx/internal/op"
@@ -26,6 +27,11 @@ type Model struct {
 	main            *program
 	bodies          map[*proto.Graph]*program
 	needs           map[need]int
+	lacks           error // operators that are missing
+
+	mu     sync.Mutex
+	apart  []bool // nodes between stages
+	stages map[[2]int]*stage
 }
 
 // Open reads a model, with its data in other files of its folder. It reports files that are not valid;
@@ -110,6 +116,13 @@ func read(src io.ReaderAt, size int64, external op.External) (*Model, error) {
 	}
 	for _, out := range p.Graph.Outputs {
 		m.outputs = append(m.outputs, infoOf(out))
+	}
+	m.lacks = m.missing()
+	m.apart, m.stages = make([]bool, len(m.main.nodes)), map[[2]int]*stage{}
+	for i, n := range m.main.nodes {
+		if m.apart[i], err = m.draws(n, nil); err != nil {
+			return nil, err
+		}
 	}
 	return m, nil
 }

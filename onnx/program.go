@@ -104,6 +104,40 @@ func (b *builder) graph(g *proto.Graph, outer names) (*program, error) {
 	return p, b.body(p, g.Nodes, &own)
 }
 
+// draws reports whether a node draws random numbers, in its graphs or functions too. It fails if a
+// function calls itself.
+func (m *Model) draws(n *node, callers []*function) (bool, error) {
+	if n.row.Random {
+		return true, nil
+	}
+	var inner []*program
+	if f := n.function; f != nil {
+		if slices.Contains(callers, f) {
+			return false, n.fault("the function calls itself")
+		}
+		callers = append(callers[:len(callers):len(callers)], f)
+		inner = append(inner, f.program)
+	}
+	for _, a := range n.Attrs {
+		for _, g := range append(slices.Clone(a.Graphs), a.G) {
+			if g != nil {
+				inner = append(inner, m.bodies[g])
+			}
+		}
+	}
+	any := false
+	for _, p := range inner {
+		for _, n := range p.nodes {
+			d, err := m.draws(n, callers)
+			if err != nil {
+				return false, err
+			}
+			any = any || d
+		}
+	}
+	return any, nil
+}
+
 // body adds nodes to a program, in order.
 func (b *builder) body(p *program, list []*proto.Node, own *names) error {
 	for _, pn := range list {

@@ -74,8 +74,8 @@ func appendTensors(list []tensor.Tensor, v Value) []tensor.Tensor {
 
 // checkInputs returns an error unless there is each input, and it fits.
 func (m *Model) checkInputs(inputs map[string]Value) error {
-	if err := m.missing(); err != nil {
-		return err
+	if m.lacks != nil {
+		return m.lacks
 	}
 	sizes := map[string]int{}
 	for _, in := range m.inputs {
@@ -115,5 +115,5 @@ func (m *Model) interpret(x *execution, inputs map[string]Value) (out []Value, e
 	for name, v := range inputs {
 		f.vars[name] = op.Given(v)
 	}
-	return f.run(), nil
+	return f.runStages()
 }

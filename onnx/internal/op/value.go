@@ -1,6 +1,7 @@
 package op
 
 import (
+	"encoding/binary"
 	"fmt"
 	"slices"
 
@@ -64,11 +65,11 @@ func Given(v Value) Value {
 
 // KnownInts returns a known tensor of int64.
 func KnownInts(x []int, shape ...int) Value {
-	data := make([]int64, len(x))
-	for i, v := range x {
-		data[i] = int64(v)
+	var data []byte
+	for _, v := range x {
+		data = binary.LittleEndian.AppendUint64(data, uint64(v))
 	}
-	return Known(Of(tensor.New(data, shape...)))
+	return Known(Of(tensor.FromBytes(tensor.Int64, shape, data)))
 }
 
 // IsKnown reports whether the value depends on no input whose elements are unknown: its elements may be
