@@ -31,7 +31,7 @@ type Need struct {
 	Missing string // why it cannot run; empty if it can
 }
 
-// Check returns what a model needs, by operator.
+// Check lists the operators of a model.
 func (m *Model) Check() []Need {
 	var list []Need
 	for n, count := range m.needs {
@@ -63,7 +63,7 @@ func missing(n need) string {
 	return "there is no such operator"
 }
 
-// Check opens a model and returns what it needs.
+// Check opens a model and lists its operators.
 func Check(path string) ([]Need, error) {
 	m, err := Open(path)
 	if err != nil {

@@ -27,8 +27,8 @@ type frame struct {
 	outer  *frame // of the graph around; nil in a function
 	caller *frame // of the node that has the graph or calls the function
 	of     *program
-	vars  map[string]op.Value
-	attrs map[string]*proto.Attr // of the function
+	vars   map[string]op.Value
+	attrs  map[string]*proto.Attr // of the function
 }
 
 func (f *frame) lookup(name string) op.Value {

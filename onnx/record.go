@@ -160,7 +160,7 @@ func (s *stage) trace(p packed, ts []tensor.Tensor, _ *jit.Trace) (r packed, lis
 // constKind marks, in a packed list, an initializer that keeps its value.
 const constKind op.Kind = 255
 
-// run computes what the stage writes, by a recording if there is one. ok is false if there is none.
+// run computes the values that the stage writes, by a recording. ok is false without one.
 func (s *stage) run(f *frame) (ok bool, err error) {
 	var p packed
 	var ts []tensor.Tensor
@@ -202,7 +202,7 @@ func (s *stage) run(f *frame) (ok bool, err error) {
 	return true, nil
 }
 
-// stageAt returns the stage that begins at a node, nil if the node is between stages.
+// stageAt returns the stage that begins at a node, or nil.
 func (m *Model) stageAt(begin int) *stage {
 	m.mu.Lock()
 	defer m.mu.Unlock()

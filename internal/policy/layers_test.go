@@ -42,7 +42,10 @@ var layers = []layer{
 	{"mathematics", 1, 0, 26, `fft linalg solve`},
 	{"networks", 1, 27, 100, `nn optim data/table data data/images train models/sample models`},
 	{"language", 0, 21, 59, `internal/pyvalue internal/jinja tokenizer/internal/match tokenizer/internal/norm tokenizer/internal/subword tokenizer llm/hub llm`},
-	{"drawings", 0, 60, 100, `plot draw`},
+	{"ONNX", 0, 60, 78, `
+		onnx/internal/proto onnx/internal/op onnx/internal/ops/core onnx/internal/ops/neural onnx/internal/ops
+		onnx internal/onnxcase`},
+	{"drawings", 0, 79, 100, `plot draw`},
 	{"tests", 3, 0, 35, `internal/cases driver/drivertest internal/property internal/goldentext internal/golden internal/policy`},
 	{"programs", 0, 0, 20, `internal/digits internal/bench`},
 }

@@ -281,8 +281,7 @@ func (c *Call) Axes(axes []int, rank int) []int {
 	return out
 }
 
-// Apply runs another operator of the same version on values, for compositions. Attributes are those
-// of the call unless others are given.
+// Apply runs another operator of the same version on values and attributes, for compositions.
 func (c *Call) Apply(f Func, in []Value, attrs ...*proto.Attr) []Value {
 	d := *c
 	d.In, d.Attrs = in, attrs

@@ -43,7 +43,7 @@ const (
 // An elemInfo is a row of the table of types.
 type elemInfo struct {
 	name  string
-	dtype tensor.DType // of the tensor that holds the elements; 0: there is none
+	dtype tensor.DType // of the tensor that holds the elements; 0 if none can
 	bits  int          // of an element in a file
 }
 

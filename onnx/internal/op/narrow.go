@@ -57,8 +57,8 @@ func (f miniFloat) value(code uint8) float32 {
 	return float32(x)
 }
 
-// unpack returns the values of n elements of a narrow type as a tensor. Those of less than 8 bits lie
-// in the bytes from the lowest bits up.
+// unpack returns the values of n elements of a narrow type as a tensor. Several in a byte begin at
+// its lowest bits.
 func unpack(e Elem, b []byte, n int, dims []int) tensor.Tensor {
 	bits := e.Bits()
 	code := func(i int) uint8 { return b[i*bits/8] >> (i * bits % 8) & (1<<bits - 1) }

@@ -1,4 +1,4 @@
-// Package ops has the table of operators.
+// Package ops has the table of operators. Read table.go first.
 package ops
 
 import (

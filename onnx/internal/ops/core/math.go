@@ -1,5 +1,5 @@
 // Package core has the operators that are not layers of networks: arithmetic, reductions, shapes,
-// selections, matrix products and constants. A table of each file lists its operators.
+// selections, matrix products and constants. A table of each file lists its operators. Read math.go first.
 package core
 
 import (

@@ -1,4 +1,4 @@
-// Package neural has the operators that are layers of networks. A table of each file lists its operators.
+// Package neural has the operators that are layers of networks. A table of each file lists its operators. Read activation.go first.
 package neural
 
 import (
