@@ -19,6 +19,7 @@ type execution struct {
 	at        int  // the node of the model's graph
 	recording bool // inputs have no elements
 	rng       *tensor.RNG
+	observe   func(n *node, in, out []op.Value) // of nodes of the model's graph; may be nil
 }
 
 // A frame has the values of a run of a graph or a function.
@@ -91,6 +92,9 @@ func (f *frame) step(n *node) {
 		}
 	default:
 		panic(n.fault("there is no such operator"))
+	}
+	if f.observe != nil && f.caller == nil {
+		f.observe(n, in, out)
 	}
 	for i, name := range n.Outputs {
 		switch {

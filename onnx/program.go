@@ -210,6 +210,9 @@ func (b *builder) node(pn *proto.Node, own *names) (*node, error) {
 	}
 	b.m.count(n)
 	for _, a := range pn.Attrs {
+		if err := b.tensors(a); err != nil {
+			return nil, n.fault("attribute %s: %v", a.Name, err)
+		}
 		for _, g := range append(slices.Clone(a.Graphs), a.G) {
 			if g == nil {
 				continue
@@ -227,6 +230,23 @@ func (b *builder) node(pn *proto.Node, own *names) (*node, error) {
 		}
 	}
 	return n, nil
+}
+
+// tensors reads the tensors of an attribute.
+func (b *builder) tensors(a *proto.Attr) (err error) {
+	list := slices.Clone(a.Tensors)
+	if a.T != nil {
+		list = append(list, a.T)
+	}
+	if s := a.Sparse; s != nil && s.Values != nil && s.Indices != nil {
+		list = append(list, s.Values, s.Indices)
+	}
+	for _, t := range list {
+		if t.Decoded, err = op.Decode(t, b.external); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // names are those that a graph defines, and those around it.

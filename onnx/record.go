@@ -234,6 +234,9 @@ func (m *Model) setApart(i int) {
 // runStages interprets the model, and replays the stages that are recorded.
 func (f *frame) runStages() ([]Value, error) {
 	x := f.execution
+	if x.observe != nil {
+		return f.run(), nil
+	}
 	for x.at < len(x.m.main.nodes) {
 		if err := x.ctx.Err(); err != nil {
 			return nil, err

@@ -12,6 +12,21 @@ import (
 // absent optional.
 type Value = op.Value
 
+// An Elem is a type of elements, by its number in the standard.
+type Elem = op.Elem
+
+// The kinds of values.
+const (
+	Absent       = op.Absent
+	TensorKind   = op.TensorKind
+	StringKind   = op.StringKind
+	SequenceKind = op.SequenceKind
+	MapKind      = op.MapKind
+)
+
+// ElemOf returns the type of the elements of a tensor.
+func ElemOf(d tensor.DType) Elem { return op.ElemOf(d) }
+
 // Run computes the results of inputs, each by name. The results are computed when it returns.
 func (m *Model) Run(ctx context.Context, inputs map[string]tensor.Tensor) (map[string]tensor.Tensor, error) {
 	values := make(map[string]Value, len(inputs))

@@ -9,6 +9,7 @@
 //	tensorken embed MODEL "a text"       # the embeddings of texts; models: those fetched
 //	tensorken tokenize --tokenizer FILE  # the tokens of text; template: chats as text
 //	tensorken gpu                        # lists GPUs; installs their library; checks them
+//	tensorken onnx                       # describes, checks, runs and times models in ONNX
 //	tensorken gguf                       # describes, checks, quantises and converts language models
 //
 // Errors print a line on standard error; the status is 1. Ctrl-C, SIGTERM or a closed console window ends
@@ -19,6 +20,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -27,6 +29,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tensorken/tensorken/cmd/tensorken/internal/language"
+	"github.com/tensorken/tensorken/cmd/tensorken/internal/onnxcmd"
 	"github.com/tensorken/tensorken/internal/interrupt"
 	"github.com/tensorken/tensorken/internal/terminal"
 	"github.com/tensorken/tensorken/tensor"
@@ -52,13 +55,16 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.AddCommand(trainCommand(), predictCommand(), digitsCommand(), benchCommand(), profileCommand(),
-		language.RunCommand(), language.ChatCommand(), language.EmbedCommand(), language.ModelsCommand(), tokenizeCommand(), templateCommand(), ggufCommand(), gpuCommand(), environmentTopic())
+		language.RunCommand(), language.ChatCommand(), language.EmbedCommand(), language.ModelsCommand(), tokenizeCommand(), templateCommand(), ggufCommand(), onnxcmd.Command(), gpuCommand(), environmentTopic())
 	out, notes := &output{w: stdout}, &output{w: stderr}
 	root.SetArgs(args)
 	root.SetOut(out)
 	root.SetErr(notes)
 	if err := cmp.Or(root.ExecuteContext(ctx), out.err); err != nil {
 		fmt.Fprintln(notes, "tensorken:", err)
+		if e := (*onnxcmd.StatusError)(nil); errors.As(err, &e) {
+			return e.Status
+		}
 		return 1
 	}
 	return 0

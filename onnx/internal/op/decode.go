@@ -16,6 +16,9 @@ type External func(place []proto.Pair, b []byte) error
 
 // Decode reads a tensor of a file. Its memory is allocated when the file is known to have its elements.
 func Decode(t *proto.Tensor, external External) (v Value, err error) {
+	if v, ok := t.Decoded.(Value); ok {
+		return v, nil
+	}
 	dims, n, err := dimsOf(t.Dims)
 	if err != nil {
 		return v, err
