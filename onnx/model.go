@@ -8,6 +8,7 @@ import (
 	"math"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"sync"
 
 	"github.com/tensorken/tensorken/internal/files"
@@ -125,4 +126,15 @@ func read(src io.ReaderAt, size int64, external op.External) (*Model, error) {
 		}
 	}
 	return m, nil
+}
+
+// with returns the model with another program of the same nodes.
+func (m *Model) with(main *program) *Model {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return &Model{
+		Name: m.Name, Producer: m.Producer, Opsets: m.Opsets,
+		inputs: m.inputs, outputs: m.outputs, proto: m.proto, main: main, bodies: m.bodies, needs: m.needs, lacks: m.lacks,
+		apart: slices.Clone(m.apart), stages: map[[2]int]*stage{},
+	}
 }

@@ -86,7 +86,11 @@ func (b *builder) graph(g *proto.Graph, outer names) (*program, error) {
 		return nil
 	}
 	for _, t := range g.Initializers {
-		if err := add(t.Name, func() (op.Value, error) { return op.Decode(t, b.external) }); err != nil {
+		if err := add(t.Name, func() (v op.Value, err error) {
+			v, err = op.Decode(t, b.external)
+			t.Decoded = v
+			return v, err
+		}); err != nil {
 			return nil, err
 		}
 	}
@@ -94,7 +98,11 @@ func (b *builder) graph(g *proto.Graph, outer names) (*program, error) {
 		if s.Values == nil {
 			return nil, fmt.Errorf("onnx: a sparse initializer has no values")
 		}
-		if err := add(s.Values.Name, func() (op.Value, error) { return op.DecodeSparse(s, b.external) }); err != nil {
+		if err := add(s.Values.Name, func() (v op.Value, err error) {
+			v, err = op.DecodeSparse(s, b.external)
+			s.Values.Decoded, s.Indices.Decoded = nil, nil
+			return v, err
+		}); err != nil {
 			return nil, err
 		}
 	}

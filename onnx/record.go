@@ -234,7 +234,7 @@ func (m *Model) setApart(i int) {
 // runStages interprets the model, and replays the stages that are recorded.
 func (f *frame) runStages() ([]Value, error) {
 	x := f.execution
-	if x.observe != nil {
+	if x.lazy || x.observe != nil {
 		return f.run(), nil
 	}
 	for x.at < len(x.m.main.nodes) {

@@ -29,37 +29,63 @@ func ElemOf(d tensor.DType) Elem { return op.ElemOf(d) }
 
 // Run computes the results of inputs, each by name. The results are computed when it returns.
 func (m *Model) Run(ctx context.Context, inputs map[string]tensor.Tensor) (map[string]tensor.Tensor, error) {
+	values, err := m.valuesOf(inputs)
+	if err != nil {
+		return nil, err
+	}
+	out, err := m.runValues(ctx, values)
+	if err != nil {
+		return nil, err
+	}
+	return m.tensorsOf(out)
+}
+
+// valuesOf returns tensors as values. An input of a narrow type takes a tensor of the type that holds it.
+func (m *Model) valuesOf(inputs map[string]tensor.Tensor) (map[string]Value, error) {
 	values := make(map[string]Value, len(inputs))
 	for name, t := range inputs {
 		if !t.IsValid() {
 			return nil, fmt.Errorf("onnx: input %q is absent", name)
 		}
-		v := op.Of(t)
-		for _, in := range m.inputs { // a narrow type takes tensors of the type that holds it
-			if e := op.Elem(0); in.Name == name && in.typ != nil {
-				if e = op.Elem(in.typ.Elem); e.Narrow() && e.DType() == t.DType() {
-					v = op.As(e, t)
-				}
-			}
+		values[name] = op.Of(t)
+	}
+	for _, in := range m.inputs {
+		if in.typ == nil {
+			continue
 		}
-		values[name] = v
+		if v, e := values[in.Name], op.Elem(in.typ.Elem); e.Narrow() && v.Kind == op.TensorKind && e.DType() == v.Tensor.DType() {
+			values[in.Name] = op.As(e, v.Tensor)
+		}
 	}
-	out, err := m.RunValues(ctx, values)
-	if err != nil {
-		return nil, err
-	}
+	return values, nil
+}
+
+// tensorsOf returns results by name, in the order of m.outputs.
+func (m *Model) tensorsOf(out []Value) (map[string]tensor.Tensor, error) {
 	results := make(map[string]tensor.Tensor, len(out))
-	for name, v := range out {
+	for i, v := range out {
 		if v.Kind != op.TensorKind {
-			return nil, fmt.Errorf("onnx: result %q is %v, no tensor: use RunValues", name, v)
+			return nil, fmt.Errorf("onnx: result %q is %v, no tensor: use RunValues", m.outputs[i].Name, v)
 		}
-		results[name] = v.Tensor
+		results[m.outputs[i].Name] = v.Tensor
 	}
 	return results, nil
 }
 
 // RunValues is [Model.Run] of values of all kinds.
 func (m *Model) RunValues(ctx context.Context, inputs map[string]Value) (map[string]Value, error) {
+	out, err := m.runValues(ctx, inputs)
+	if err != nil {
+		return nil, err
+	}
+	results := make(map[string]Value, len(out))
+	for i, v := range out {
+		results[m.outputs[i].Name] = v
+	}
+	return results, nil
+}
+
+func (m *Model) runValues(ctx context.Context, inputs map[string]Value) ([]Value, error) {
 	if err := m.checkInputs(inputs); err != nil {
 		return nil, err
 	}
@@ -67,13 +93,11 @@ func (m *Model) RunValues(ctx context.Context, inputs map[string]Value) (map[str
 	if err != nil {
 		return nil, err
 	}
-	results := make(map[string]Value, len(out))
 	var pending []tensor.Tensor
-	for i, v := range out {
-		results[m.outputs[i].Name] = v
+	for _, v := range out {
 		pending = appendTensors(pending, v)
 	}
-	return results, tensor.Eval(pending)
+	return out, tensor.Eval(pending)
 }
 
 // appendTensors appends the tensors of a value.

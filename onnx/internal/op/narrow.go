@@ -1,6 +1,7 @@
 package op
 
 import (
+	"encoding/binary"
 	"math"
 
 	"github.com/tensorken/tensorken/tensor"
@@ -82,3 +83,40 @@ func unpack(e Elem, b []byte, n int, dims []int) tensor.Tensor {
 	}
 	return tensor.New(out, dims...)
 }
+
+// Pack returns the codes of elements of a narrow type, which a tensor of a wider one holds: of floats,
+// the code of the same value.
+func Pack(e Elem, d tensor.DType, b []byte) []byte {
+	bits, size := e.Bits(), d.Size()
+	n := len(b) / size
+	out := make([]byte, (n*bits+7)/8)
+	var codes map[uint32]uint8
+	if d == tensor.Float32 {
+		codes = make(map[uint32]uint8, 1<<bits)
+		for code := range 1 << bits {
+			x := miniFloats[e].value(uint8(code))
+			key := math.Float32bits(x)
+			if x != x {
+				key = nanKey
+			}
+			if _, ok := codes[key]; !ok {
+				codes[key] = uint8(code)
+			}
+		}
+	}
+	for i := range n {
+		code := b[i*size]
+		if codes != nil {
+			key := binary.LittleEndian.Uint32(b[i*size:])
+			if x := math.Float32frombits(key); x != x {
+				key = nanKey
+			}
+			code = codes[key]
+		}
+		out[i*bits/8] |= code & (1<<bits - 1) << (i * bits % 8)
+	}
+	return out
+}
+
+// nanKey is the bits that stand for all NaNs.
+const nanKey = 0x7fc00000

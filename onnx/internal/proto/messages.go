@@ -67,6 +67,7 @@ type Tensor struct {
 	Strings  []string // elements of type string
 	External []Pair   // the place of the elements in another file
 	Apart    bool     // the elements are in another file
+	Memory   []byte   // elements as in Raw, for Encode
 	Decoded  any      // the value, once it has been read: the file may be closed later
 }
 
