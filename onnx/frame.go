@@ -19,7 +19,7 @@ type execution struct {
 	at        int  // the node of the model's graph
 	recording bool // inputs have no elements
 	rng       *tensor.RNG
-	lazy      bool // without stages
+	lazy      bool                              // without stages
 	observe   func(n *node, in, out []op.Value) // of nodes of the model's graph; may be nil
 }
 

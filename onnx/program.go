@@ -276,7 +276,7 @@ func (s *names) has(name string) bool {
 
 func (s *names) define(name, what string) error {
 	if s.mine[name] {
-		return fmt.Errorf("onnx: the name of %s %q is in use", what, name)
+		return fmt.Errorf("the name of %s %q is in use", what, name)
 	}
 	if s.mine == nil {
 		s.mine = map[string]bool{}

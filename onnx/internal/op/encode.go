@@ -12,7 +12,7 @@ func Encode(t *proto.Tensor) error {
 	if !ok {
 		return fmt.Errorf("it has no value")
 	}
-	t.Type, t.Dims, t.Strings = int64(v.Elem), nil, nil
+	t.Type, t.Dims, t.Strings, t.External, t.Apart = int64(v.Elem), nil, nil, nil, false
 	switch v.Kind {
 	case StringKind:
 		t.Strings = v.Strings

@@ -96,7 +96,7 @@ func (v Value) Dims() []int {
 func (v Value) String() string {
 	switch v.Kind {
 	case TensorKind, StringKind:
-		return fmt.Sprint(v.Elem, v.Dims())
+		return v.Elem.String() + fmt.Sprint(v.Dims())
 	case SequenceKind:
 		return fmt.Sprintf("sequence of %d %v", len(v.Sequence), v.Elem)
 	case MapKind:

@@ -204,8 +204,12 @@ func (e *encoder) tensor(given *Tensor) {
 	e.int(2, t.Type)
 	e.texts(6, t.Strings)
 	e.text(8, t.Name)
-	if t.Strings == nil {
+	if t.Strings == nil && !t.Apart {
 		e.bytes(9, t.Memory)
+	}
+	messages(e, 13, t.External, (*encoder).pair)
+	if t.Apart {
+		e.int(14, 1)
 	}
 }
 

@@ -1,0 +1,103 @@
+package onnx
+
+import (
+	"bytes"
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/tensorken/tensorken/onnx/internal/op"
+	"github.com/tensorken/tensorken/onnx/internal/proto"
+	"github.com/tensorken/tensorken/tensor"
+)
+
+// Faults of a file are one error, which names the part.
+func TestFileErrors(t *testing.T) {
+	x, y := []*proto.ValueInfo{float("x", 2)}, []*proto.ValueInfo{float("y", 2)}
+	for _, c := range []struct {
+		name string
+		s    sketch
+		want string
+	}{
+		{"a cycle", sketch{inputs: x, outputs: y, nodes: []*proto.Node{call("Add", "a", "x", "y"), call("Neg", "y", "a")}}, `node "a", Add of opset 20: input "y" is computed by a later node, or in a cycle`},
+		{"no initializer", sketch{inputs: x, outputs: y, nodes: []*proto.Node{call("Add", "y", "x", "w")}}, `node "y", Add of opset 20: nothing has the name of input "w"`},
+		{"no output", sketch{inputs: x, outputs: y, nodes: []*proto.Node{call("Neg", "z", "x")}}, `nothing has the name of output "y"`},
+		{"a name twice", sketch{inputs: x, outputs: y, nodes: []*proto.Node{call("Neg", "y", "x"), call("Abs", "y", "x")}}, `node "y", Abs of opset 20: the name of result "y" is in use`},
+		{"two inputs", sketch{inputs: append(x, x...), outputs: y, nodes: []*proto.Node{call("Neg", "y", "x")}}, `the name of input "x" is in use`},
+		{"two initializers", sketch{inputs: x, outputs: y, nodes: []*proto.Node{call("Neg", "y", "x")}, consts: []*proto.Tensor{constOf("w", tensor.New([]float32{1})), constOf("w", tensor.New([]float32{1}))}}, `two initializers are named "w"`},
+		{"a huge shape", sketch{inputs: x, outputs: y, nodes: []*proto.Node{call("Neg", "y", "x")}, consts: []*proto.Tensor{{Name: "w", Type: 1, Dims: []int64{1 << 40, 1 << 40}}}}, `initializer "w": its shape is [1099511627776 1099511627776]`},
+		{"too few bytes", sketch{inputs: x, outputs: y, nodes: []*proto.Node{call("Neg", "y", "x")}, consts: []*proto.Tensor{{Name: "w", Type: 1, Dims: []int64{1 << 30}, Memory: []byte{1, 2, 3, 4}}}}, `initializer "w": it has 4 bytes, and 1073741824 elements of float need 4294967296`},
+		{"a negative length", sketch{inputs: x, outputs: y, nodes: []*proto.Node{call("Neg", "y", "x")}, consts: []*proto.Tensor{{Name: "w", Type: 1, Dims: []int64{-2}}}}, `initializer "w": its shape is [-2]`},
+		{"no type", sketch{inputs: x, outputs: y, nodes: []*proto.Node{call("Neg", "y", "x")}, consts: []*proto.Tensor{{Name: "w", Type: 99, Dims: []int64{2}}}}, `initializer "w": tensors of type 99 are not supported`},
+		{"a new opset", sketch{inputs: x, outputs: y, nodes: []*proto.Node{call("Neg", "y", "x")}, opset: 99}, `it is of opset 99`},
+		{"a function that calls itself", sketch{inputs: x, outputs: y, nodes: []*proto.Node{{Op: "f", Domain: "test", Inputs: []string{"x"}, Outputs: []string{"y"}}},
+			functions: []*proto.Function{{Name: "f", Domain: "test", Inputs: []string{"a"}, Outputs: []string{"b"}, Opsets: []proto.Opset{{Domain: "test", Version: 1}},
+				Nodes: []*proto.Node{{Op: "f", Domain: "test", Inputs: []string{"a"}, Outputs: []string{"b"}}}}}}, `node "b", test.f of opset 1: the function calls itself`},
+	} {
+		_, err := Read(bytes.NewReader(c.s.bytes(t)))
+		if err == nil || !strings.Contains(err.Error(), c.want) || strings.Count(err.Error(), "onnx: ") != 1 {
+			t.Errorf("%s: %v, want %s", c.name, err, c.want)
+		}
+	}
+}
+
+// Faults of a run are one error, which names node, operator, opset and inputs.
+func TestRunErrors(t *testing.T) {
+	two := sketch{inputs: []*proto.ValueInfo{float("a", -1, 3), float("b", -1)}, outputs: []*proto.ValueInfo{float("y", -1)}, nodes: []*proto.Node{call("MatMul", "y", "a", "b")}}
+	lacks := sketch{inputs: []*proto.ValueInfo{float("a", 2)}, outputs: []*proto.ValueInfo{float("y", 2)}, nodes: []*proto.Node{call("Frobnicate", "y", "a")}}
+	type tensors = map[string]tensor.Tensor
+	for _, c := range []struct {
+		s    sketch
+		in   tensors
+		want string
+	}{
+		{two, tensors{"a": tensor.New(make([]float32, 6), 2, 3), "b": tensor.New([]float32{1, 2})}, `node "y", MatMul of opset 20, of float[2 3], float[2]: MatMul of`},
+		{two, tensors{"a": tensor.New(make([]float32, 6), 2, 3), "b": tensor.New([]float32{1, 2, 3})}, `input "b" has shape [3], want [N], and other inputs have N 2`},
+		{two, tensors{"a": tensor.New(make([]float32, 6), 3, 2), "b": tensor.New([]float32{1, 2})}, `input "a" has shape [3 2], want [N 3]`},
+		{two, tensors{"a": tensor.New(make([]float64, 6), 2, 3), "b": tensor.New([]float32{1, 2})}, `input "a" is of type double, want float: Cast it`},
+		{two, tensors{"a": tensor.New(make([]float32, 6), 2, 3)}, `input "b" is missing`},
+		{two, tensors{"a": tensor.New(make([]float32, 6), 2, 3), "b": tensor.New([]float32{1, 2}), "c": tensor.New([]float32{1})}, `there is no input "c"`},
+		{two, tensors{"a": tensor.New(make([]float32, 6), 2, 3), "b": {}}, `input "b" is absent`},
+		{lacks, tensors{"a": tensor.New([]float32{1, 2})}, `the model needs Frobnicate of opset 20: there is no such operator`},
+	} {
+		_, err := c.s.model(t).Run(context.Background(), c.in)
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%v, want %s", err, c.want)
+		}
+	}
+}
+
+// A canceled context ends a run.
+func TestCanceled(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	s := sketch{inputs: []*proto.ValueInfo{float("x", 1)}, outputs: []*proto.ValueInfo{float("y", 1)}, nodes: []*proto.Node{call("Neg", "y", "x")}}
+	if _, err := s.model(t).Run(ctx, map[string]tensor.Tensor{"x": tensor.New([]float32{1})}); err != context.Canceled {
+		t.Errorf("%v, want %v", err, context.Canceled)
+	}
+}
+
+// Bytes of any kind are a model or an error: nothing else, and no memory beyond a multiple of theirs.
+func FuzzRead(f *testing.F) {
+	s := sketch{inputs: []*proto.ValueInfo{float("x", -1, 2)}, outputs: []*proto.ValueInfo{float("y", -1, 2)},
+		nodes: []*proto.Node{call("MatMul", "a", "x", "w"), call("Relu", "y", "a")}, consts: []*proto.Tensor{constOf("w", tensor.New([]float32{1, 2, 3, 4}, 2, 2))}}
+	b := s.bytes(f)
+	f.Add(b)
+	f.Add(b[:len(b)/2])
+	for i := range b {
+		changed := bytes.Clone(b)
+		changed[i] ^= 0x85
+		f.Add(changed)
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		m, err := Read(bytes.NewReader(b))
+		if err != nil {
+			return
+		}
+		in := map[string]Value{}
+		for _, info := range m.Inputs() {
+			in[info.Name] = op.Of(tensor.New(make([]float32, 4), 2, 2))
+		}
+		_ = tensor.Try(func() { m.RunValues(context.Background(), in) })
+	})
+}
