@@ -70,6 +70,7 @@ func (f *frame) results() []op.Value {
 
 // step interprets a node and drops the values that it was the last to read.
 func (f *frame) step(n *node) {
+	f.m.steps.Add(1)
 	in := make([]op.Value, len(n.Inputs))
 	for i, name := range n.Inputs {
 		in[i] = f.lookup(name)

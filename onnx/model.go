@@ -10,6 +10,7 @@ import (
 	"runtime"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"github.com/tensorken/tensorken/internal/files"
 	"github.com/tensorken/tensorken/onnx/internal/op"
@@ -33,6 +34,7 @@ type Model struct {
 	mu     sync.Mutex
 	apart  []bool // nodes between stages
 	stages map[[2]int]*stage
+	steps  atomic.Int64 // nodes that have been interpreted
 }
 
 // Open reads a model, with its data in other files of its folder. It reports files that are not valid;

@@ -1,0 +1,96 @@
+package onnx
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"testing"
+
+	"github.com/tensorken/tensorken/onnx/internal/op"
+	"github.com/tensorken/tensorken/onnx/internal/proto"
+	"github.com/tensorken/tensorken/tensor"
+)
+
+// split reshapes between two stages, by a shape that is computed from an input.
+func split() sketch {
+	n := []proto.Dim{{Value: -1}, {Value: -1}}
+	s := sketch{
+		inputs: []*proto.ValueInfo{float("x", -1, 2), typed("n", op.Int64, 1)}, outputs: []*proto.ValueInfo{float("y"), float("z")},
+		nodes: []*proto.Node{
+			call("Exp", "a", "x"), call("Shape", "s", "a"),
+			call("Add", "m", "n", "one"), call("Concat", "shape", "m", "minus"),
+			call("Reshape", "b", "a", "shape"),
+			call("Neg", "y", "b"), call("Abs", "z", "a"),
+		},
+		consts: []*proto.Tensor{constOf("one", tensor.New([]int64{1})), constOf("minus", tensor.New([]int64{-1}))},
+	}
+	s.nodes[3].Attrs = []*proto.Attr{{Name: "axis", Type: proto.AttrInt, I: 0}}
+	s.outputs[0].Type.Dims, s.outputs[1].Type.Dims = n, n
+	return s
+}
+
+// A model is interpreted as often as it takes to record it, and then its stages are replayed. A node
+// that asks for elements ends a stage.
+func TestStages(t *testing.T) {
+	m := split().model(t)
+	run := func(rows, n int) {
+		t.Helper()
+		x := tensor.New(make([]float32, 2*rows), rows, 2)
+		out, err := m.Run(context.Background(), map[string]tensor.Tensor{"x": x, "n": tensor.New([]int64{int64(n - 1)})})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if y, z := out["y"], out["z"]; fmt.Sprint(y.Shape(), z.Shape()) != fmt.Sprintf("[%d %d] [%d 2]", n, 2*rows/n, rows) || y.Sum().Item() != float64(-2*rows) {
+			t.Errorf("%v %v", y, z)
+		}
+	}
+	for range 4 {
+		run(6, 3)
+	}
+	if len(m.stages) != 2 || !m.apart[4] {
+		t.Fatalf("%d stages, nodes apart %v, want one before and one after node 4", len(m.stages), m.apart)
+	}
+	steps := &m.steps
+	before := steps.Load()
+	run(6, 3)
+	if n := steps.Load() - before; n != 1 {
+		t.Errorf("%d nodes were interpreted, want the one between the stages", n)
+	}
+	for range 3 { // other shapes have recordings of their own
+		run(4, 2)
+		run(6, 4)
+		run(6, 3)
+	}
+	before = steps.Load()
+	run(4, 2)
+	run(6, 4)
+	if n := steps.Load() - before; n != 2 {
+		t.Errorf("%d nodes were interpreted, want 2", n)
+	}
+}
+
+// Goroutines share a model.
+func TestConcurrent(t *testing.T) {
+	m := split().model(t)
+	var group sync.WaitGroup
+	for g := range 8 {
+		group.Go(func() {
+			for i := range 50 {
+				rows := 2 * (1 + (g+i)%5)
+				v := float32(g*50 + i)
+				data := make([]float32, 2*rows)
+				data[0] = v / 400
+				out, err := m.Run(context.Background(), map[string]tensor.Tensor{"x": tensor.New(data, rows, 2), "n": tensor.New([]int64{1})})
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				want := tensor.New(data, rows, 2).Exp()
+				if ok, err := tensor.AllClose(out["z"], want, 1e-5, 0); !ok || err != nil {
+					t.Errorf("%v, want %v: %v", out["z"], want, err)
+				}
+			}
+		})
+	}
+	group.Wait()
+}
