@@ -2,6 +2,7 @@ package onnx_test
 
 import (
 	"archive/tar"
+	"cmp"
 	"context"
 	"flag"
 	"fmt"
@@ -17,7 +18,9 @@ import (
 
 	"github.com/andybalholm/brotli"
 
+	"github.com/tensorken/tensorken/device"
 	"github.com/tensorken/tensorken/internal/onnxcase"
+	"github.com/tensorken/tensorken/tensor"
 )
 
 var update = flag.Bool("update", false, "rewrite testdata/manifest.txt")
@@ -51,8 +54,23 @@ func archive(t testing.TB, name string) map[string]fstest.MapFS {
 	}
 }
 
+// useDevice makes the device that TENSORKEN_DEVICE names the default, and returns its kind.
+func useDevice(t testing.TB) string {
+	t.Helper()
+	name := cmp.Or(os.Getenv("TENSORKEN_DEVICE"), "cpu")
+	d, _, err := device.Open(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tensor.SetDefault(d)
+	t.Cleanup(func() { tensor.SetDefault(nil) })
+	kind, _, _ := strings.Cut(name, ":")
+	return kind
+}
+
 // The cases of the standard's test suite have the verdicts of the manifest. -update rewrites it.
 func TestConformance(t *testing.T) {
+	useDevice(t)
 	dirs := archive(t, "node.tar.br")
 	var names []string
 	for name := range dirs {

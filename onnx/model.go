@@ -35,6 +35,7 @@ type Model struct {
 	apart  []bool // nodes between stages
 	stages map[[2]int]*stage
 	steps  atomic.Int64 // nodes that have been interpreted
+	wide   atomic.Bool  // the default device lacks a type of the model
 }
 
 // Open reads a model, with its data in other files of its folder. It reports files that are not valid;

@@ -2,8 +2,11 @@ package onnx
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 
+	"github.com/tensorken/tensorken/driver"
 	"github.com/tensorken/tensorken/onnx/internal/op"
 	"github.com/tensorken/tensorken/tensor"
 )
@@ -27,7 +30,8 @@ const (
 // ElemOf returns the type of the elements of a tensor.
 func ElemOf(d tensor.DType) Elem { return op.ElemOf(d) }
 
-// Run computes the results of inputs, each by name. The results are computed when it returns.
+// Run computes the results of inputs, each by name, on the default device. The results are computed when
+// it returns. A model of types that the device lacks, as GPUs lack float64, runs on the CPU.
 func (m *Model) Run(ctx context.Context, inputs map[string]tensor.Tensor) (map[string]tensor.Tensor, error) {
 	values, err := m.valuesOf(inputs)
 	if err != nil {
@@ -89,6 +93,39 @@ func (m *Model) runValues(ctx context.Context, inputs map[string]Value) ([]Value
 	if err := m.checkInputs(inputs); err != nil {
 		return nil, err
 	}
+	if m.wide.Load() {
+		return m.evaluate(ctx, onCPU(inputs))
+	}
+	out, err := m.evaluate(ctx, inputs)
+	if errors.Is(err, driver.ErrType) && tensor.Default() != tensor.CPU() {
+		m.wide.Store(true)
+		return m.evaluate(ctx, onCPU(inputs))
+	}
+	return out, err
+}
+
+// onCPU returns inputs on the CPU, which computes the types that a GPU lacks.
+func onCPU(inputs map[string]Value) map[string]Value {
+	moved := make(map[string]Value, len(inputs))
+	for name, v := range inputs {
+		moved[name] = toCPU(v)
+	}
+	return moved
+}
+
+func toCPU(v Value) Value {
+	if v.Kind == op.TensorKind {
+		v.Tensor = v.Tensor.To(tensor.CPU())
+	}
+	v.Sequence = slices.Clone(v.Sequence)
+	for i, x := range v.Sequence {
+		v.Sequence[i] = toCPU(x)
+	}
+	return v
+}
+
+// evaluate interprets the model and computes the results.
+func (m *Model) evaluate(ctx context.Context, inputs map[string]Value) ([]Value, error) {
 	out, err := m.interpret(&execution{m: m, ctx: ctx, rng: tensor.NewRNG(0)}, inputs)
 	if err != nil {
 		return nil, err
