@@ -2,6 +2,7 @@ package onnx
 
 import (
 	"bytes"
+	"cmp"
 	"testing"
 
 	"github.com/tensorken/tensorken/onnx/internal/op"
@@ -15,7 +16,8 @@ type sketch struct {
 	nodes           []*proto.Node
 	consts          []*proto.Tensor
 	functions       []*proto.Function
-	opset           int64 // 0: 20
+	opset           int64  // 0: 20
+	name            string // "": test
 }
 
 // float is an input or result of floats; a length of -1 has the name N.
@@ -45,7 +47,7 @@ func constOf(name string, t tensor.Tensor) *proto.Tensor {
 func (s sketch) bytes(t testing.TB) []byte {
 	t.Helper()
 	m := &proto.Model{IRVersion: 10, Opsets: []proto.Opset{{Version: s.opset}}, Functions: s.functions,
-		Graph: &proto.Graph{Name: "test", Nodes: s.nodes, Initializers: s.consts, Inputs: s.inputs, Outputs: s.outputs}}
+		Graph: &proto.Graph{Name: cmp.Or(s.name, "test"), Nodes: s.nodes, Initializers: s.consts, Inputs: s.inputs, Outputs: s.outputs}}
 	if s.opset == 0 {
 		m.Opsets[0].Version = 20
 	}

@@ -1,8 +1,10 @@
 package onnx
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"os"
 	"path/filepath"
 	"testing"
 
@@ -13,6 +15,7 @@ import (
 
 // line is y = relu(x·w + b), with a scalar that is a setting.
 var line = sketch{
+	name:   "line",
 	inputs: []*proto.ValueInfo{float("x", -1, 2)}, outputs: []*proto.ValueInfo{float("y", -1, 1)},
 	nodes: []*proto.Node{call("MatMul", "a", "x", "w"), call("Add", "c", "a", "b"), call("Mul", "d", "c", "scale"), call("Relu", "y", "d")},
 	consts: []*proto.Tensor{
@@ -20,7 +23,7 @@ var line = sketch{
 	},
 }
 
-// A model learns by the gradient of its parameters, and what it learned is saved.
+// A model learns by the gradient of its parameters, and its file has the result.
 func TestTrain(t *testing.T) {
 	m := line.model(t)
 	params := m.Params()
@@ -83,6 +86,18 @@ func TestParamErrors(t *testing.T) {
 		}
 		if err := tensor.Try(func() { m.Apply(p, map[string]tensor.Tensor{"x": tensor.New([]float32{1, 2}, 1, 2)}) }); err == nil {
 			t.Errorf("Apply of %v: no error", p)
+		}
+	}
+}
+
+// The file of the examples is line.
+func TestLine(t *testing.T) {
+	want := line.bytes(t)
+	const path = "testdata/line.onnx"
+	got, err := os.ReadFile(path)
+	if err != nil || !bytes.Equal(got, want) {
+		if os.WriteFile(path, want, 0o644) == nil {
+			t.Errorf("%s was not the model of this test, and has been written anew", path)
 		}
 	}
 }

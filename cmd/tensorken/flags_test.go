@@ -30,7 +30,7 @@ var badValues = map[string][]string{
 func TestFlagValues(t *testing.T) {
 	line := regexp.MustCompile(`(?m)^      --([a-z-]+) ([a-zA-Z]+) `)
 	flags := 0
-	for _, name := range []string{"train", "predict", "digits", "bench", "profile", "gpu", "gpu install", "gpu check", "run none", "chat none", "embed none", "models", "tokenize", "template", "gguf info none", "gguf verify none", "gguf quantise none none", "gguf convert none none"} {
+	for _, name := range []string{"train", "predict", "digits", "bench", "profile", "gpu", "gpu install", "gpu check", "run none", "chat none", "embed none", "models", "tokenize", "template", "gguf info none", "gguf verify none", "gguf quantise none none", "gguf convert none none", "onnx info none", "onnx run none", "onnx bench none"} {
 		args := strings.Fields(name)
 		status, help, _ := command(append(slices.Clone(args), "--help")...)
 		if status != 0 {

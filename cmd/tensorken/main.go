@@ -4,12 +4,11 @@
 //	tensorken predict digits.safetensors # on the digits held out by train
 //	tensorken bench                      # compares CPU and GPU
 //	tensorken profile                    # the kernels of a training step, and their speed
-//	tensorken run MODEL "Hello"          # the answer of a language model
-//	tensorken chat MODEL                 # a conversation with it
+//	tensorken run MODEL "Hello"          # the answer of a language model; chat: a conversation
 //	tensorken embed MODEL "a text"       # the embeddings of texts; models: those fetched
 //	tensorken tokenize --tokenizer FILE  # the tokens of text; template: chats as text
 //	tensorken gpu                        # lists GPUs; installs their library; checks them
-//	tensorken onnx                       # describes, checks, runs and times models in ONNX
+//	tensorken onnx info MODEL.onnx       # describes, checks, runs and times models in ONNX
 //	tensorken gguf                       # describes, checks, quantises and converts language models
 //
 // Errors print a line on standard error; the status is 1. Ctrl-C, SIGTERM or a closed console window ends

@@ -34,7 +34,7 @@ func Encode(w io.Writer, m *Model, encode func(*Tensor) error) (err error) {
 	return nil
 }
 
-// add appends bytes; those of a small piece join the piece before.
+// add appends bytes. A small piece joins the piece before.
 func (e *encoder) add(b []byte) {
 	const small = 1 << 12
 	e.size += len(b)

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tensorken/tensorken/device"
+	"github.com/tensorken/tensorken/internal/clock"
 	"github.com/tensorken/tensorken/npy"
 	"github.com/tensorken/tensorken/onnx"
 	"github.com/tensorken/tensorken/tensor"
@@ -168,24 +169,24 @@ func benchCommand() *cobra.Command {
 }
 
 func (o *runOptions) bench(ctx context.Context, path string, w, notes io.Writer) error {
-	start := time.Now()
+	start := clock.Now()
 	m, inputs, err := o.open(path, notes)
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(w, "open      %v\n", time.Since(start).Round(time.Microsecond))
+	fmt.Fprintf(w, "open      %v\n", clock.Since(start).Round(time.Microsecond))
 	var times []time.Duration
 	run := func() error {
-		begin := time.Now()
+		begin := clock.Now()
 		out, err := m.RunValues(ctx, inputs)
 		if err == nil {
 			err = tensor.Default().Sync()
 		}
 		_ = out
-		times = append(times, time.Since(begin))
+		times = append(times, clock.Since(begin))
 		return err
 	}
-	for begin := time.Now(); len(times) < 4 || time.Since(begin) < o.time; {
+	for begin := clock.Now(); len(times) < 4 || clock.Since(begin) < o.time; {
 		if err := run(); err != nil {
 			return err
 		}
