@@ -106,8 +106,8 @@ func col2im(c *op.Call) T {
 // k·stride + e·dilation of the result, which has the axis in place of size and length 1 at count.
 func foldAxis(x T, size, count, length, stride, dilation int) T {
 	at := tensor.Arange(x.Dim(size)).Mul(dilation).Reshape(-1, 1).Add(tensor.Arange(x.Dim(count)).Mul(stride)) // [size count]
-	hits := at.Unsqueeze(0).Eq(tensor.Arange(length).Reshape(-1, 1, 1)).Cast(x.DType())                       // [length size count]
-	y := x.TensorDot(hits, []int{size, count}, []int{1, 2})                                                   // the length comes last
+	hits := at.Unsqueeze(0).Eq(tensor.Arange(length).Reshape(-1, 1, 1)).Cast(x.DType())                        // [length size count]
+	y := x.TensorDot(hits, []int{size, count}, []int{1, 2})                                                    // the length comes last
 	order := make([]int, 0, y.Rank()+1)
 	from := 0
 	for a := range x.Rank() - 1 {
@@ -165,7 +165,7 @@ func deformConv(c *op.Call) T {
 	py := off.Select(4, 0).Add(place(0, oh)) // [batch offsets kh kw oh ow]
 	px := off.Select(4, 1).Add(place(1, ow))
 	images := x.Reshape(batch, offsets, -1, height*width) // [batch offsets channels pixels]
-	sample := func(y, x T) T {                              // the pixel at whole places, 0 outside
+	sample := func(y, x T) T {                            // the pixel at whole places, 0 outside
 		inside := y.Ge(0).And(y.Lt(height)).And(x.Ge(0)).And(x.Lt(width))
 		at := y.Clamp(0, height-1).Mul(width).Add(x.Clamp(0, width-1)).Cast(tensor.Int32)
 		flat := at.Reshape(batch, offsets, 1, -1).Expand(batch, offsets, images.Dim(2), at.Len()/batch/offsets)

@@ -120,7 +120,7 @@ func maxPool(c *op.Call) []T {
 	f := flat(places)
 	places = f.Expand(append(slices.Clone(best.Shape()[:2+n]), f.Dim(-1))...)
 	at = places.TakeAlong(-1, best).Squeeze(-1)
-	image := tensor.Arange(x.Dim(0)*x.Dim(1)).Cast(tensor.Int64).Mul(product(spatial))
+	image := tensor.Arange(x.Dim(0) * x.Dim(1)).Cast(tensor.Int64).Mul(product(spatial))
 	return []T{y, at.Add(image.Reshape(append([]int{x.Dim(0), x.Dim(1)}, slices.Repeat([]int{1}, n)...)...))}
 }
 

@@ -1,0 +1,159 @@
+package neural
+
+import (
+	"github.com/tensorken/tensorken/onnx/internal/op"
+	"github.com/tensorken/tensorken/tensor"
+)
+
+// Norms has the functions that shift and scale by averages, and dropout.
+var Norms = []op.Row{
+	op.New("BatchNormalization", op.Many(batchNorm)),
+	op.New("Dropout", op.Many(dropout)).Drawn(),
+	op.New("GroupNormalization", op.One(groupNorm)),
+	op.New("InstanceNormalization", op.One(instanceNorm)),
+	op.New("LayerNormalization", op.Many(layerNorm)),
+	op.New("LRN", op.One(lrn)),
+	op.New("LpNormalization", op.One(lpNorm)),
+	op.New("MeanVarianceNormalization", op.One(meanVariance)),
+	op.New("RMSNormalization", op.One(rmsNorm)),
+}
+
+// batchNorm is y = x·a + b with numbers by channel. In training they are those of the batch, and the
+// running averages are results too.
+func batchNorm(c *op.Call) []T {
+	x := c.Tensor(0)
+	mean, variance := c.Tensor(3), c.Tensor(4)
+	training := c.Bool("training_mode", false)
+	runningMean, runningVar := mean, variance
+	if training {
+		axes := others(x, 1)
+		d := x.Sub(x.Mean(axes...))
+		batchMean, batchVar := x.Mean(axes...).Reshape(-1), d.Square().Mean(axes...).Reshape(-1)
+		keep := c.Float("momentum", 0.9)
+		runningMean = mean.Mul(keep).Add(batchMean.Cast(mean.DType()).Mul(1 - keep))
+		runningVar = variance.Mul(keep).Add(batchVar.Cast(mean.DType()).Mul(1 - keep))
+		mean, variance = batchMean, batchVar
+	}
+	scale := c.Tensor(1).Div(variance.Add(c.Float("epsilon", 1e-5)).Sqrt().Cast(c.Tensor(1).DType()))
+	shift := c.Tensor(2).Sub(mean.Cast(scale.DType()).Mul(scale))
+	y := x.Mul(channels(scale.Cast(x.DType()), x)).Add(channels(shift.Cast(x.DType()), x))
+	if !training {
+		return []T{y}
+	}
+	return []T{y, runningMean, runningVar}
+}
+
+// others returns the axes of x but one.
+func others(x T, axis int) (axes []int) {
+	for a := range x.Rank() {
+		if a != axis {
+			axes = append(axes, a)
+		}
+	}
+	return axes
+}
+
+// normalized is (x - mean)/√(variance + eps) over axes, computed in a type of numbers.
+func normalized(x T, eps float64, axes []int) (y, mean, deviation T) {
+	mean = x.Mean(axes...)
+	d := x.Sub(mean)
+	deviation = d.Square().Mean(axes...).Add(eps).Rsqrt()
+	return d.Mul(deviation), mean, deviation
+}
+
+// stash returns x in the type in which a norm is computed.
+func stash(c *op.Call, x T) T { return x.Cast(c.DType(c.Elem("stash_type", op.Float))) }
+
+// trailing returns the axes from attribute axis on.
+func trailing(c *op.Call, x T) (axes []int) {
+	for a := c.Axis(c.Int("axis", -1), x.Rank()); a < x.Rank(); a++ {
+		axes = append(axes, a)
+	}
+	return axes
+}
+
+func layerNorm(c *op.Call) []T {
+	x := c.Tensor(0)
+	y, mean, deviation := normalized(stash(c, x), c.Float("epsilon", 1e-5), trailing(c, x))
+	y = y.Cast(x.DType()).Mul(c.Tensor(1))
+	if c.Has(2) {
+		y = y.Add(c.Tensor(2))
+	}
+	return []T{y, mean, deviation}
+}
+
+func rmsNorm(c *op.Call) T {
+	x := c.Tensor(0)
+	wide := stash(c, x)
+	y := wide.Mul(wide.Square().Mean(trailing(c, x)...).Add(c.Float("epsilon", 1e-5)).Rsqrt())
+	return y.Cast(x.DType()).Mul(c.Tensor(1))
+}
+
+func instanceNorm(c *op.Call) T {
+	x := c.Tensor(0)
+	y, _, _ := normalized(x, c.Float("epsilon", 1e-5), last(x, x.Rank()-2))
+	return y.Mul(channels(c.Tensor(1), x)).Add(channels(c.Tensor(2), x))
+}
+
+// groupNorm has a scale and a bias for each channel, for each group before version 21.
+func groupNorm(c *op.Call) T {
+	x := c.Tensor(0)
+	groups, n := c.Int("num_groups", 0), x.Dim(1)
+	if groups < 1 || n%groups != 0 {
+		c.Fail("num_groups is %d, for %d channels", groups, n)
+	}
+	g := stash(c, x).Reshape(x.Dim(0), groups, -1)
+	y, _, _ := normalized(g, c.Float("epsilon", 1e-5), []int{2})
+	y = y.Reshape(x.Shape()...).Cast(x.DType())
+	each := func(i int) T {
+		v := c.Tensor(i)
+		if c.Opset < 21 {
+			v = v.Repeat(0, n/groups)
+		}
+		return channels(v, x)
+	}
+	return y.Mul(each(1)).Add(each(2))
+}
+
+// lrn divides by a function of the squares of the channels nearby.
+func lrn(c *op.Call) T {
+	x, size := c.Tensor(0), c.Int("size", 0)
+	if size < 1 {
+		c.Fail("size is %d", size)
+	}
+	sum := x.Square().Pad(1, (size-1)/2, size-1-(size-1)/2).Unfold(1, size, 1).Sum(-1).Squeeze(-1)
+	return x.Div(sum.Mul(c.Float("alpha", 1e-4) / float64(size)).Add(c.Float("bias", 1)).Pow(c.Float("beta", 0.75)))
+}
+
+func lpNorm(c *op.Call) T {
+	x := c.Tensor(0)
+	n := x.NormP(float64(c.Int("p", 2)), c.Int("axis", -1))
+	return x.Div(tensor.Where(n.Eq(0), tensor.OnesLike(n), n))
+}
+
+func meanVariance(c *op.Call) T {
+	x := c.Tensor(0)
+	axes := c.IntsAttr("axes")
+	if axes == nil {
+		axes = []int{0, 2, 3}
+	}
+	d := x.Sub(x.Mean(axes...))
+	return d.Div(d.Square().Mean(axes...).Sqrt().Add(1e-9))
+}
+
+// dropout drops elements in training mode alone, which is an input since version 12.
+func dropout(c *op.Call) []T {
+	x, ratio := c.Tensor(0), 0.5
+	if c.Has(1) {
+		ratio = c.Scalar(1)
+	}
+	if training := c.Has(2) && c.Ints(2)[0] != 0; !training || ratio == 0 {
+		return []T{x, tensor.OnesOf(tensor.Bool, x.Shape()...)}
+	}
+	rng := c.Runner.RNG()
+	if a := c.Attr("seed"); a != nil {
+		rng = tensor.NewRNG(uint64(a.I))
+	}
+	keep := rng.Uniform(x.Shape()...).Ge(ratio)
+	return []T{tensor.Where(keep, x.Div(1-ratio), tensor.ZerosLike(x)), keep}
+}
