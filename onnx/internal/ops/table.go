@@ -13,7 +13,7 @@ import (
 // families are the tables of the packages of operators.
 var families = [][]op.Row{
 	core.Math, core.Reductions, core.Shapes, core.Selections, core.Products, core.Constants,
-	neural.Activations, neural.Convolutions, neural.Pools, neural.Norms, neural.Losses, neural.Recurrent,
+	neural.Activations, neural.Convolutions, neural.Pools, neural.Norms, neural.Losses, neural.Recurrent, neural.Attentions,
 }
 
 // Newest is the newest version of the standard's operators that the table knows.
