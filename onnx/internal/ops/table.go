@@ -7,13 +7,17 @@ import (
 
 	"github.com/tensorken/tensorken/onnx/internal/op"
 	"github.com/tensorken/tensorken/onnx/internal/ops/core"
+	"github.com/tensorken/tensorken/onnx/internal/ops/image"
 	"github.com/tensorken/tensorken/onnx/internal/ops/neural"
+	"github.com/tensorken/tensorken/onnx/internal/ops/quant"
+	"github.com/tensorken/tensorken/onnx/internal/ops/signal"
 )
 
 // families are the tables of the packages of operators.
 var families = [][]op.Row{
 	core.Math, core.Reductions, core.Shapes, core.Selections, core.Products, core.Constants,
-	neural.Activations, neural.Convolutions, neural.Pools, neural.Norms, neural.Losses, neural.Recurrent, neural.Attentions,
+	neural.Activations, neural.Convolutions, neural.Pools, neural.Norms, neural.Losses, neural.Recurrent, neural.Attentions, neural.Optimizers, neural.Caches,
+	image.Sizes, image.Samples, image.Boxes, quant.Rows, signal.Rows,
 }
 
 // Newest is the newest version of the standard's operators that the table knows.
