@@ -92,7 +92,7 @@ func resize(c *op.Call) []op.Value {
 	for i, a := range axes {
 		out = rs[i].apply(c, out, a)
 	}
-	for i, a := range axes { // what lies outside of the image
+	for i, a := range axes { // elements outside of the image
 		if inside := rs[i].inside(a, rank); inside.IsValid() {
 			out = tensor.Where(inside, out, c.Float("extrapolation_value", 0))
 		}

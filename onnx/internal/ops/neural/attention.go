@@ -36,7 +36,7 @@ func shared(c *op.Call, x T, n int) T {
 	return x.Repeat(1, n/x.Dim(1))
 }
 
-// attention returns y, the keys and values with those of the past, and the scores of a stage.
+// attention returns y, the keys and values after the past ones, and the scores of a stage.
 func attention(c *op.Call) []T {
 	q, k, v := c.Tensor(0), c.Tensor(1), c.Tensor(2)
 	flat := q.Rank() == 3
@@ -80,8 +80,7 @@ func attention(c *op.Call) []T {
 }
 
 // mask adds the biases of input 3, or -Inf where a query does not see a key. Queries and keys are at
-// positions of one text: the first query is after the keys of the past, or before the end of those in
-// input 6.
+// positions of one text: the first query is after the keys of the past, or before the end of the keys, which input 6 has.
 func mask(c *op.Call, scores T, past int) (_ T, masked bool) {
 	queries, keys := scores.Dim(2), scores.Dim(3)
 	hide := func(seen T) {
@@ -190,7 +189,7 @@ func linearAttention(c *op.Call) []T {
 		c.Fail("there is no update_rule %q", rule)
 	}
 	if kv < 1 || heads%kv != 0 || gated != c.Has(4) || delta != c.Has(5) {
-		c.Fail("%d heads of queries, %d of keys, and a decay or beta that the update_rule %q does not have, or lacks", heads, kv, rule)
+		c.Fail("%d heads of queries, %d of keys, and a decay or a beta where update_rule %q has none, or no one", heads, kv, rule)
 	}
 	d := c.Tensor(0).DType()
 	// By steps: [length batch heads …], in float32.

@@ -94,7 +94,7 @@ func col2im(c *op.Call) T {
 		length := image[i] + w.before[i] + w.after[i]
 		y = foldAxis(y, 2+i, 2+n+i, length, w.stride[i], w.dilation[i])
 	}
-	// Folded axes have become the axes of sizes; those of counts are gone, of length 1.
+	// Folded axes have become the axes of sizes; the axes of counts have length 1.
 	y = y.Reshape(y.Shape()[:2+n]...)
 	for i := range n {
 		y = y.Slice(2+i, w.before[i], w.before[i]+image[i])

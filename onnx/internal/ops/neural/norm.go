@@ -18,7 +18,7 @@ var Norms = []op.Row{
 	op.New("RMSNormalization", op.One(rmsNorm)),
 }
 
-// batchNorm is y = x·a + b with numbers by channel. In training they are those of the batch, and the
+// batchNorm is y = x·a + b with numbers by channel. In training the batch has them, and the
 // running averages are results too.
 func batchNorm(c *op.Call) []T {
 	x := c.Tensor(0)

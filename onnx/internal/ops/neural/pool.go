@@ -51,8 +51,7 @@ func averagePool(c *op.Call) T {
 	return sum.Div(w.elements(c, x, c.Bool("count_include_pad", false)))
 }
 
-// elements returns the number of elements of each window, [1 1 counts…], with those of the padding or
-// without.
+// elements returns the number of elements of each window, [1 1 counts…], with the padding or without it.
 func (w windows) elements(c *op.Call, x T, padded bool) T {
 	one := tensor.OnesOf(x.DType(), append([]int{1, 1}, x.Shape()[2:]...)...)
 	n := len(w.size)
@@ -158,7 +157,7 @@ func maxUnpool(c *op.Call) T {
 	if c.Has(2) {
 		to = c.Ints(2)
 	}
-	// Places are those of the smaller image, in its whole tensor.
+	// Places are positions in the smaller image's whole tensor.
 	y := tensor.ZerosOf(x.DType(), product(shape)).ScatterSet(0, at.Reshape(-1), x.Reshape(-1)).Reshape(shape...)
 	for i := range to {
 		y = y.Pad(i, 0, max(to[i]-shape[i], 0))

@@ -32,10 +32,10 @@ var (
 type layer struct {
 	width              int
 	r                  T // [out gates·width]
-	recurrentBias      T // [gates·width], absent if there is none
+	recurrentBias      T // [gates·width], or absent
 	peepholes          T // [3·width], or absent
 	f                  []func(T) T
-	clip               float64 // of what activations read; 0 is off
+	clip               float64 // of the operands of activations; 0 is off
 	linearBefore, tied bool    // linear_before_reset, input_forget
 }
 

@@ -13,7 +13,7 @@ type windows struct {
 	ceil                                  bool
 }
 
-// windowsOf reads the attributes that convolutions and pools share. Lengths are those of the spatial axes.
+// windowsOf reads the attributes that convolutions and pools share. Lengths are the spatial axes'.
 func windowsOf(c *op.Call, lengths, size []int) windows {
 	n := len(lengths)
 	w := windows{

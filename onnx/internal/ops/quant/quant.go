@@ -97,7 +97,7 @@ func dequantize(c *op.Call) []op.Value {
 	return []op.Value{op.Of(y.Cast(tensor.Float32).Mul(scale.Cast(tensor.Float32)).Cast(to))}
 }
 
-// dynamic chooses scale and zero so that the range of x, and 0, is that of uint8.
+// dynamic chooses scale and zero so that uint8 has the range of x, and 0.
 func dynamic(c *op.Call) []T {
 	x := c.Tensor(0)
 	most, least := x.Max().Reshape().Maximum(0), x.Min().Reshape().Minimum(0)
