@@ -96,3 +96,14 @@ func BitCast(c *Call) []Value {
 	n := tensor.Internal.Node(graph.Token{}, v.Tensor)
 	return []Value{Of(tensor.Internal.Tensor(graph.Token{}, graph.Bitcast(n, c.DType(to))))}
 }
+
+func bitCastNarrow(c *Call, v Value, to Elem) Value {
+	c.Fail("a bit cast of %v to %v is not supported", v.Elem, to)
+	return Value{}
+}
+
+// Narrow rounds to a narrow type. saturate limits floats to its greatest value.
+func Narrow(c *Call, v Value, to Elem, saturate bool) Value {
+	c.Fail("a cast to %v is not supported", to)
+	return Value{}
+}

@@ -16,7 +16,7 @@ import (
 // families are the tables of the packages of operators.
 var families = [][]op.Row{
 	core.Math, core.Reductions, core.Shapes, core.Selections, core.Products, core.Constants,
-	neural.Activations, neural.Convolutions, neural.Pools, neural.Norms, neural.Losses, neural.Recurrent, neural.Attentions, neural.Optimizers, neural.Caches,
+	neural.Activations, neural.Convolutions, neural.Pools, neural.Norms, neural.Losses, neural.Recurrent, neural.Attentions, neural.Optimizers,
 	image.Sizes, image.Samples, image.Boxes, quant.Rows, signal.Rows,
 }
 
