@@ -4,7 +4,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/tensorken/tensorken/internal/graph"
 	"github.com/tensorken/tensorken/tensor"
 )
 
@@ -93,17 +92,36 @@ func BitCast(c *Call) []Value {
 	if v.Elem.Narrow() || to.Narrow() {
 		return []Value{bitCastNarrow(c, v, to)}
 	}
-	n := tensor.Internal.Node(graph.Token{}, v.Tensor)
-	return []Value{Of(tensor.Internal.Tensor(graph.Token{}, graph.Bitcast(n, c.DType(to))))}
+	return []Value{Of(bitcast(v.Tensor, c.DType(to)))}
 }
 
+// bitCastNarrow goes by the codes of the elements, on the host.
 func bitCastNarrow(c *Call, v Value, to Elem) Value {
-	c.Fail("a bit cast of %v to %v is not supported", v.Elem, to)
-	return Value{}
+	b := c.Runner.Bytes(v)
+	if v.Elem.Narrow() {
+		b = Pack(v.Elem, v.Tensor.DType(), b)
+	}
+	n, dims := v.Tensor.Len(), v.Dims()
+	if to.Narrow() {
+		return As(to, unpack(to, b, n, dims))
+	}
+	return Of(tensor.FromBytes(c.DType(to), dims, b))
 }
 
 // Narrow rounds to a narrow type. saturate limits floats to its greatest value.
 func Narrow(c *Call, v Value, to Elem, saturate bool) Value {
-	c.Fail("a cast to %v is not supported", to)
-	return Value{}
+	x := v.Tensor
+	f, isFloat := miniFloats[to]
+	switch {
+	case to == Float8E8M0:
+		return As(to, roundScale(c, x.Cast(tensor.Float32), saturate))
+	case isFloat:
+		return As(to, f.round(x.Cast(tensor.Float32), saturate))
+	}
+	bits := to.Bits()
+	if x.DType().IsFloat() {
+		x = x.Cast(tensor.Int32)
+	}
+	x = x.Cast(to.DType()).Shl(8 - bits).Shr(8 - bits) // the low bits, with the sign of their first
+	return As(to, x)
 }

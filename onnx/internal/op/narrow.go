@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"math"
 
+	"github.com/tensorken/tensorken/internal/graph"
 	"github.com/tensorken/tensorken/tensor"
 )
 
@@ -120,3 +121,83 @@ func Pack(e Elem, d tensor.DType, b []byte) []byte {
 
 // nanKey is the bits that stand for all NaNs.
 const nanKey = 0x7fc00000
+
+// max returns the greatest finite value.
+func (f miniFloat) max() float32 {
+	code := 1<<(f.exponent+f.mantissa) - 1
+	for {
+		if x := float64(f.value(uint8(code))); !math.IsNaN(x) && !math.IsInf(x, 0) {
+			return float32(x)
+		}
+		code--
+	}
+}
+
+// bitcast reads elements as another type of the same size.
+func bitcast(x tensor.Tensor, d tensor.DType) tensor.Tensor {
+	return tensor.Internal.Tensor(graph.Token{}, graph.Bitcast(tensor.Internal.Node(graph.Token{}, x), d))
+}
+
+// float32 has 23 bits of mantissa, and a bias of 127.
+const (
+	mantissa32 = 23
+	bias32     = 127
+)
+
+// exponentOf returns the exponent of |x|, a float32, at least -126.
+func exponentOf(x tensor.Tensor) tensor.Tensor {
+	return bitcast(x, tensor.Int32).Shr(mantissa32).And(0xff).Maximum(1).Sub(bias32)
+}
+
+// powerOf returns 2 to the power e, from -126 to 127.
+func powerOf(e tensor.Tensor) tensor.Tensor {
+	return bitcast(e.Add(bias32).Shl(mantissa32), tensor.Float32)
+}
+
+// round returns float32 elements rounded to the nearest value of the format, ties to even. Beyond the
+// greatest they are that, if they saturate, else infinite or, in a format without infinity, NaN.
+func (f miniFloat) round(x tensor.Tensor, saturate bool) tensor.Tensor {
+	a := x.Abs()
+	quantum := powerOf(exponentOf(x).Maximum(1 - f.bias).Sub(f.mantissa))
+	r := a.Div(quantum).Round().Mul(quantum)
+	most := float64(f.max())
+	beyond := math.NaN()
+	switch {
+	case saturate || !f.inf && !f.nan && !f.zeroNaN:
+		beyond = most
+	case f.inf:
+		beyond = math.Inf(1)
+	}
+	r = tensor.Where(r.Le(most), r, tensor.FullLike(r, beyond))
+	nan := tensor.FullLike(r, math.Copysign(0, -1)) // ml_dtypes' choice for a format without NaN
+	if f.inf || f.nan || f.zeroNaN {
+		nan = x
+	}
+	y := tensor.Where(x.IsNaN(), nan, r.Copysign(x))
+	if f.zeroNaN { // which has no -0
+		y = tensor.Where(r.Eq(0), r, y)
+	}
+	return y
+}
+
+// roundScale returns float32 elements rounded to powers of two.
+func roundScale(c *Call, x tensor.Tensor, saturate bool) tensor.Tensor {
+	e := exponentOf(x)
+	part := x.Abs().Div(powerOf(e)) // from 1 up to 2, less for a subnormal
+	switch mode := c.String("round_mode", "up"); mode {
+	case "up":
+		e = e.Add(part.Gt(1).Cast(tensor.Int32))
+	case "nearest":
+		e = e.Add(part.Ge(1.5).Cast(tensor.Int32))
+	case "down":
+	default:
+		c.Fail("there is no round_mode %q", mode)
+	}
+	least := math.Ldexp(1, -bias32)
+	y := powerOf(e.Minimum(bias32))
+	y = tensor.Where(part.Lt(1), tensor.FullLike(y, least), y)
+	if !saturate {
+		y = tensor.Where(e.Gt(bias32), tensor.FullLike(y, math.NaN()), y)
+	}
+	return tensor.Where(x.IsNaN(), x, y)
+}
