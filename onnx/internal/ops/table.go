@@ -7,6 +7,7 @@ import (
 
 	"github.com/tensorken/tensorken/onnx/internal/op"
 	"github.com/tensorken/tensorken/onnx/internal/ops/core"
+	"github.com/tensorken/tensorken/onnx/internal/ops/host"
 	"github.com/tensorken/tensorken/onnx/internal/ops/image"
 	"github.com/tensorken/tensorken/onnx/internal/ops/neural"
 	"github.com/tensorken/tensorken/onnx/internal/ops/quant"
@@ -18,6 +19,7 @@ var families = [][]op.Row{
 	core.Math, core.Reductions, core.Shapes, core.Selections, core.Products, core.Constants,
 	neural.Activations, neural.Convolutions, neural.Pools, neural.Norms, neural.Losses, neural.Recurrent, neural.Attentions, neural.Optimizers,
 	image.Sizes, image.Samples, image.Boxes, quant.Rows, signal.Rows,
+	host.Control, host.Random, host.Selections, host.Sequences,
 }
 
 // Newest is the newest version of the standard's operators that the table knows.
