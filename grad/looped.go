@@ -131,24 +131,8 @@ func (k *looped) vjp(args, outs, cts []*graph.Node) []*graph.Node {
 		}
 	}
 	grads := t.backward(bodyResults, given)
-
 	saved := k.residuals(t, grads)
-	numbers := mapped(saved, func(n *graph.Node) int {
-		if i := slices.Index(k.Args, n); i >= 0 {
-			n = bodyResults[i] // the next carry
-		}
-		return k.AddOutput(n)
-	})
-	if len(saved) > 0 {
-		stacks := k.extended(args, outs)
-		for j, n := range saved {
-			s := stacks[numbers[j]]
-			if i := slices.Index(k.Args, n); i >= 0 {
-				s = k.before(args[i], s)
-			}
-			inputs, inputPlaceholders = append(inputs, s), append(inputPlaceholders, n)
-		}
-	}
+	inputs, inputPlaceholders = append(inputs, k.save(saved, args, outs, bodyResults)...), append(inputPlaceholders, saved...)
 	for i := range k.Inputs {
 		inputs, inputPlaceholders = append(inputs, args[k.Carries+i]), append(inputPlaceholders, k.Args[k.Carries+i])
 	}
@@ -192,6 +176,27 @@ func (k *looped) vjp(args, outs, cts []*graph.Node) []*graph.Node {
 		}
 	}
 	return result
+}
+
+// save makes nodes of the body its outputs, and returns their values in all steps.
+func (k *looped) save(nodes, args, outs, bodyResults []*graph.Node) []*graph.Node {
+	if len(nodes) == 0 {
+		return nil
+	}
+	numbers := mapped(nodes, func(n *graph.Node) int {
+		if i := slices.Index(k.Args, n); i >= 0 {
+			n = bodyResults[i] // the next carry
+		}
+		return k.AddOutput(n)
+	})
+	stacks, values := k.extended(args, outs), make([]*graph.Node, len(nodes))
+	for j, n := range nodes {
+		values[j] = stacks[numbers[j]]
+		if i := slices.Index(k.Args, n); i >= 0 {
+			values[j] = k.before(args[i], values[j])
+		}
+	}
+	return values
 }
 
 // residuals lists the nodes of the body, whose tape is t, from which the steps of the

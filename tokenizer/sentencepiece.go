@@ -155,27 +155,9 @@ func (m *sentencePiece) build() (*Tokenizer, error) {
 		return nil, errors.New("white space at the end of words (treat_whitespace_as_suffix) is not supported")
 	}
 	s := spec{}
-	normal := map[string]int32{}
-	names := map[string]int32{}
-	for i, p := range m.pieces {
-		if !utf8.ValidString(p.token) {
-			return nil, fmt.Errorf("piece %d is no UTF-8", i)
-		}
-		if _, again := names[p.token]; again {
-			return nil, fmt.Errorf("piece %d, %.40q, is there twice", i, p.token)
-		}
-		names[p.token] = int32(i)
-		switch p.kind {
-		case normalPiece:
-			normal[p.token] = int32(i)
-		case unknownPiece, controlPiece:
-			s.added = append(s.added, AddedToken{Content: p.token, Special: true})
-		case userPiece:
-			s.added = append(s.added, AddedToken{Content: p.token})
-		case unusedPiece, bytePiece:
-		default:
-			return nil, fmt.Errorf("piece %d, %.40q, has the type %d, which is not known", i, p.token, p.kind)
-		}
+	names, normal, err := m.numbers(&s)
+	if err != nil {
+		return nil, err
 	}
 	var list []any
 	if len(m.charsmap) > 0 {
@@ -185,7 +167,6 @@ func (m *sentencePiece) build() (*Tokenizer, error) {
 		list = append(list, map[string]any{"type": "Strip", "strip_left": true, "strip_right": true},
 			map[string]any{"type": "Replace", "pattern": map[string]any{"Regex": " {2,}"}, "content": " "})
 	}
-	var err error
 	switch m.kind {
 	case 1:
 		s.model, err = m.unigram(names)
@@ -231,6 +212,32 @@ func (m *sentencePiece) build() (*Tokenizer, error) {
 		t.names = roles
 	}
 	return t, err
+}
+
+// numbers returns the numbers of all pieces and of the normal ones, and adds the added tokens to a spec.
+func (m *sentencePiece) numbers(s *spec) (names, normal map[string]int32, err error) {
+	names, normal = map[string]int32{}, map[string]int32{}
+	for i, p := range m.pieces {
+		if !utf8.ValidString(p.token) {
+			return nil, nil, fmt.Errorf("piece %d is no UTF-8", i)
+		}
+		if _, again := names[p.token]; again {
+			return nil, nil, fmt.Errorf("piece %d, %.40q, is there twice", i, p.token)
+		}
+		names[p.token] = int32(i)
+		switch p.kind {
+		case normalPiece:
+			normal[p.token] = int32(i)
+		case unknownPiece, controlPiece:
+			s.added = append(s.added, AddedToken{Content: p.token, Special: true})
+		case userPiece:
+			s.added = append(s.added, AddedToken{Content: p.token})
+		case unusedPiece, bytePiece:
+		default:
+			return nil, nil, fmt.Errorf("piece %d, %.40q, has the type %d, which is not known", i, p.token, p.kind)
+		}
+	}
+	return names, normal, nil
 }
 
 // ends adds a template that puts the beginning and the end of a text around it.

@@ -96,25 +96,9 @@ func (f *Func[P, R]) trace(p P, args *arguments, layouts []capture.Layout, liste
 		t.tensors, t.lists = append(t.tensors, list...), append(t.lists, len(list))
 	}
 	t.tensors = append(t.tensors, leaves[tensor.Tensor](f.Op, &t.result)...)
-	t.planned = make([]bool, len(t.tensors))
-	transaction := 0 // the number of roots up to the last that replaces something
-	for i, x := range t.tensors {
-		n := node(x)
-		switch {
-		case n == nil || n.Value() != nil:
-		case n.Traced(): // tensors that F captures are being differentiated
-			return nil, ErrUnrecorded
-		default:
-			t.roots = append(t.roots, n)
-			t.tensors[i], t.planned[i] = tensor.Tensor{}, true
-			var old *graph.Node
-			if previous := trace.Previous[n]; previous != nil {
-				old, transaction = previous.Operand(0), len(t.roots)
-			}
-			t.old = append(t.old, old)
-		}
+	if err := t.findRoots(&trace); err != nil {
+		return nil, err
 	}
-	t.old = t.old[:transaction]
 	tensor.Internal.DonateRecorded(graph.Token{}, f.Op, f.Keep, slices.DeleteFunc(slices.Clone(t.old), func(n *graph.Node) bool { return n == nil }))
 	first := 0
 	for _, n := range t.lists {
@@ -131,6 +115,30 @@ func (f *Func[P, R]) trace(p P, args *arguments, layouts []capture.Layout, liste
 		t.numbers = append(t.numbers, d.Words...)
 	}
 	return t, nil
+}
+
+// findRoots finds the tensors of the result that a plan computes, and the nodes that they replace.
+func (t *traced[R]) findRoots(trace *Trace) error {
+	t.planned = make([]bool, len(t.tensors))
+	transaction := 0 // the number of roots up to the last that replaces something
+	for i, x := range t.tensors {
+		n := node(x)
+		switch {
+		case n == nil || n.Value() != nil:
+		case n.Traced(): // tensors that F captures are being differentiated
+			return ErrUnrecorded
+		default:
+			t.roots = append(t.roots, n)
+			t.tensors[i], t.planned[i] = tensor.Tensor{}, true
+			var old *graph.Node
+			if previous := trace.Previous[n]; previous != nil {
+				old, transaction = previous.Operand(0), len(t.roots)
+			}
+			t.old = append(t.old, old)
+		}
+	}
+	t.old = t.old[:transaction]
+	return nil
 }
 
 // template returns a result without its tensors, and where its RNGs come from: which of

@@ -40,6 +40,40 @@ func TestFileLength(t *testing.T) {
 	}
 }
 
+// maxFunction is the most lines of a function.
+const maxFunction = 80
+
+// longFunctions lists the functions that may be longer, each with the reason.
+var longFunctions = map[string]string{
+	"internal/shader.trigonometry": "a table of polynomials",
+}
+
+func TestFunctionLength(t *testing.T) {
+	unused := maps.Clone(longFunctions)
+	for _, f := range sources(t) {
+		if f.isTest() || ast.IsGenerated(f.ast) {
+			continue
+		}
+		for _, d := range f.ast.Decls {
+			fn, ok := d.(*ast.FuncDecl)
+			if !ok {
+				continue
+			}
+			name, lines := f.dir+"."+fn.Name.Name, fset.Position(fn.End()).Line-fset.Position(fn.Pos()).Line+1
+			if lines <= maxFunction {
+				continue
+			}
+			if longFunctions[name] == "" {
+				t.Errorf("%s: %s has %d lines, want at most %d: split it, or give the reason in the list longFunctions", fset.Position(fn.Pos()), name, lines, maxFunction)
+			}
+			delete(unused, name)
+		}
+	}
+	for _, name := range sorted(unused) {
+		t.Errorf("the list longFunctions needs no entry for %s", name)
+	}
+}
+
 // The greatest size of a package, without tests and generated files.
 const (
 	maxPackageLines = 4000

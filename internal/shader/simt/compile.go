@@ -200,11 +200,7 @@ func (c *compiler) statement(s shader.Stmt) {
 	case *shader.Barrier:
 		c.barrier()
 	case *shader.Fence:
-		c.emit(func(g *group, on []int32) {
-			for _, t := range on {
-				g.fences[t]++
-			}
-		})
+		c.fence()
 	case *shader.TakeTurn:
 		c.takeTurn(s)
 	case *shader.PassTurn:
@@ -217,6 +213,14 @@ func (c *compiler) statement(s shader.Stmt) {
 	if c.result == nil {
 		c.topLists = lists // in a function, an If's lists last as long as the block
 	}
+}
+
+func (c *compiler) fence() {
+	c.emit(func(g *group, on []int32) {
+		for _, t := range on {
+			g.fences[t]++
+		}
+	})
 }
 
 // note marks a new variable that is equal in all threads, so that functions of it are

@@ -142,15 +142,7 @@ func (v *verifier) stmt(s shader.Stmt) {
 		}
 		v.typed(s.Value, t)
 	case *shader.Load:
-		v.access(s.Buffer, s.Index, len(s.Dst), false)
-		for _, x := range s.Dst {
-			v.must(x.Type == shader.Register(s.Buffer.Type), "%s of %v", x.Name, x.Type)
-			if s.Declare {
-				v.declare(x)
-			} else {
-				v.assignable(x)
-			}
-		}
+		v.load(s)
 	case *shader.Store:
 		v.access(s.Buffer, s.Index, len(s.Values), true)
 		for _, x := range s.Values {
@@ -181,19 +173,9 @@ func (v *verifier) stmt(s shader.Stmt) {
 	case *shader.CopyCommit, *shader.CopyWait:
 		v.must(v.pass != nil, "in a function")
 	case *shader.Multiply:
-		v.must(v.pass != nil && v.pass.Subgroup == shader.Warp, "not in subgroups of %d", shader.Warp)
-		v.assignable(s.Acc)
-		of, m := s.Acc.Type.Elem(), s.Elem
-		sums := of == shader.F32
-		if m.Type.IsInt() {
-			sums = of == shader.I32 || of == shader.U32
-		}
-		v.must(sums && int(s.Acc.Type.Width)*shader.Warp == m.Rows*m.Columns, "%s is %v", s.Acc.Name, s.Acc.Type)
-		for _, x := range append(s.A[:], s.B[:]...) {
-			v.typed(x, shader.U32)
-		}
+		v.multiply(s)
 	case *shader.LoadMatrices:
-		v.must(v.pass != nil && v.pass.Subgroup == shader.Warp, "not in subgroups of %d", shader.Warp)
+		v.inWarp()
 		v.assignable(s.To)
 		v.shared(s.Shared, s.From)
 		words := shader.U32.Vec(4)
@@ -220,6 +202,36 @@ func (v *verifier) stmt(s shader.Stmt) {
 	case *shader.Return:
 		v.must(v.pass == nil && v.loops == 0, "outside of a function, or in a loop")
 		v.typed(s.Value, v.result)
+	}
+}
+
+func (v *verifier) load(s *shader.Load) {
+	v.access(s.Buffer, s.Index, len(s.Dst), false)
+	for _, x := range s.Dst {
+		v.must(x.Type == shader.Register(s.Buffer.Type), "%s of %v", x.Name, x.Type)
+		if s.Declare {
+			v.declare(x)
+		} else {
+			v.assignable(x)
+		}
+	}
+}
+
+func (v *verifier) inWarp() {
+	v.must(v.pass != nil && v.pass.Subgroup == shader.Warp, "not in subgroups of %d", shader.Warp)
+}
+
+func (v *verifier) multiply(s *shader.Multiply) {
+	v.inWarp()
+	v.assignable(s.Acc)
+	of, m := s.Acc.Type.Elem(), s.Elem
+	sums := of == shader.F32
+	if m.Type.IsInt() {
+		sums = of == shader.I32 || of == shader.U32
+	}
+	v.must(sums && int(s.Acc.Type.Width)*shader.Warp == m.Rows*m.Columns, "%s is %v", s.Acc.Name, s.Acc.Type)
+	for _, x := range append(s.A[:], s.B[:]...) {
+		v.typed(x, shader.U32)
 	}
 }
 
