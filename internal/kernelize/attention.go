@@ -108,7 +108,7 @@ type refusal []*product
 // newGroup returns a group of a kernel of attention, with the widths of e.
 func (r *region) newGroup(cut, swapped bool, e *product) *group {
 	g := &group{
-		template: ir.Attention, lens: slices.Clone(r.space.lens), splits: slices.Clone(r.space.splits),
+		template: ir.Attention, space: space{lens: slices.Clone(r.space.lens), splits: slices.Clone(r.space.splits)},
 		order: pending, reader: pending, attending: &attending{region: r, cut: cut, swapped: swapped, matrices: map[*node]int{}},
 	}
 	g.axes = slices.Concat(r.space.liveLayout(slices.Clone(r.layouts[r.score]))...)

@@ -27,7 +27,7 @@ func (p *placer) contract(n *node) bool {
 	}
 	var inner []*node
 	g := p.start(n, ir.Contraction, x.Shape, func(t *trial, l layout) int {
-		over := takeReduced(l, n)
+		over := takeReduced(l, n.Ints)
 		t.g.reduced = slices.Concat(over...)
 		var factors []factor
 		factors, inner = t.product(x, t.g.operand(n, t.g.coordinates(l), over))

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/tensorken/tensorken/internal/graph"
-	"github.com/tensorken/tensorken/internal/shape"
 	"github.com/tensorken/tensorken/ir"
 )
 
@@ -14,11 +13,9 @@ import (
 // point of the space computes one element of each member, or shares it with
 // the points that differ only on axes that the member does not have.
 type group struct {
+	space
 	template ir.Template
-	lens     []int   // of every axis, by number, also of those that were split
-	axes     []int   // that are not split, outermost first
-	splits   []split // in order
-	reduced  []int   // axes that reductions run over
+	reduced  []int // axes that reductions run over
 
 	body    []instr
 	members []*node
@@ -33,10 +30,6 @@ type group struct {
 	closed bool   // nothing joins it
 }
 
-// A layout lists, for each axis of a node, the axes of the group's space that
-// make it up, most significant first: none for an axis of length 1.
-type layout [][]int
-
 // An instr is an instruction of a group. Operands are numbered in the group, and
 // coefficients of views are by the group's axes. Some operations become several
 // instructions of a kernel: Iota, whose value is position, and InBounds, which is its
@@ -49,34 +42,13 @@ type instr struct {
 	position *ir.AffineExpr // of an Iota, its value; of an instruction that uses an index, see Index.Element
 }
 
-// A split is an axis that became two: the outer one has number hi, the inner one
-// has number hi+1 and length inner.
-type split struct{ axis, hi, inner int }
-
 const pending = math.MaxInt // the order of a group that is being made
 
 // newGroup returns a group whose space has an axis for each of dims that is
 // longer than 1, and the layout of a node of that shape.
 func newGroup(template ir.Template, dims []int) (*group, layout) {
-	g := &group{
-		template: template,
-		body:     make([]instr, 0, 8),
-		order:    pending,
-		reader:   pending,
-	}
-	l := make(layout, len(dims))
-	for i, n := range dims {
-		if n != 1 {
-			l[i] = []int{g.newAxis(n)}
-		}
-	}
-	return g, l
-}
-
-func (g *group) newAxis(n int) int {
-	g.lens = append(g.lens, n)
-	g.axes = append(g.axes, len(g.lens)-1)
-	return len(g.lens) - 1
+	s, l := newSpace(dims)
+	return &group{space: s, template: template, body: make([]instr, 0, 8), order: pending, reader: pending}, l
 }
 
 // find returns the group that g has become part of.
@@ -87,17 +59,10 @@ func (g *group) find() *group {
 	return g
 }
 
-// hasRoom reports whether g may get that many axes more. A split uses two numbers and leaves one
-// without an axis.
-func (g *group) hasRoom(axes int) bool { return len(g.lens)+axes <= ir.MaxAxes }
-
 // split replaces an axis by two, the outer of number hi and the inner of hi+1.
-// Coordinates that callers hold may still name the old axis: see live.
 func (g *group) split(axis, inner int) (hi int) {
-	s := split{axis, len(g.lens), inner}
-	g.lens = append(g.lens, g.lens[axis]/inner, inner)
-	g.splits = append(g.splits, s)
-	g.axes, g.reduced = s.axes(g.axes), s.axes(g.reduced)
+	s := g.splitAxis(axis, inner)
+	g.reduced = s.axes(g.reduced)
 	if a := g.attending; a != nil {
 		a.depths, a.widths = s.axes(a.depths), s.axes(a.widths)
 	}
@@ -109,67 +74,6 @@ func (g *group) split(axis, inner int) (hi int) {
 	}
 	g.emitted = g.emitted[:0] // they name the old axis
 	return s.hi
-}
-
-func (s *split) expr(f ir.AffineExpr) ir.AffineExpr {
-	return shape.SplitAxis(f, s.axis, s.hi, s.hi+1, s.inner)
-}
-
-func (s *split) axes(axes []int) []int {
-	if i := slices.Index(axes, s.axis); i >= 0 {
-		return slices.Concat(axes[:i], []int{s.hi, s.hi + 1}, axes[i+1:])
-	}
-	return axes
-}
-
-func (s *split) layout(l layout) {
-	for i := range l {
-		l[i] = s.axes(l[i])
-	}
-}
-
-// live returns coordinates without axes that were split.
-func (g *group) live(at []ir.AffineExpr) []ir.AffineExpr {
-	if len(g.splits) == 0 {
-		return at
-	}
-	at = slices.Clone(at)
-	for i := range at {
-		for _, s := range g.splits {
-			at[i] = s.expr(at[i])
-		}
-	}
-	return at
-}
-
-func (g *group) liveGuards(guards []ir.Guard) []ir.Guard {
-	if len(g.splits) == 0 {
-		return guards
-	}
-	guards = slices.Clone(guards)
-	for i := range guards {
-		for _, s := range g.splits {
-			guards[i].AffineExpr = s.expr(guards[i].AffineExpr)
-		}
-	}
-	return guards
-}
-
-func (g *group) liveLayout(l layout) layout {
-	for _, s := range g.splits {
-		s.layout(l)
-	}
-	return l
-}
-
-// liveSet returns axes with those that were split replaced by their parts.
-func (g *group) liveSet(axes ir.AxisSet) ir.AxisSet {
-	for _, s := range g.splits {
-		if axes.Has(s.axis) {
-			axes |= ir.Axes(s.hi, s.hi+1)
-		}
-	}
-	return axes & ir.Axes(g.axes...)
 }
 
 // A mark is where a group stood before a trial.
@@ -216,43 +120,6 @@ func (in *instr) eachCoef(f func(coef []int) []int) {
 			v.Guards[i].Coef = f(v.Guards[i].Coef)
 		}
 	}
-}
-
-// coordinates returns the position along each axis of a node of layout l.
-func (g *group) coordinates(l layout) []ir.AffineExpr {
-	at, n := make([]ir.AffineExpr, len(l)), len(g.lens)
-	coefs := make([]int, len(l)*n)
-	for i, axes := range l {
-		at[i] = g.coordinate(axes, coefs[i*n:(i+1)*n:(i+1)*n])
-	}
-	return at
-}
-
-// coordinate returns the position along an axis of a node that is made up of axes of
-// the group. Coef has a 0 for each axis of the group, and backs the result.
-func (g *group) coordinate(axes, coef []int) ir.AffineExpr {
-	if len(axes) == 0 {
-		return shape.Constant(0)
-	}
-	at := ir.AffineExpr{Coef: coef, Div: 1}
-	step := 1
-	for _, a := range slices.Backward(axes) {
-		at.Coef[a] = step
-		step *= g.lens[a]
-	}
-	return at
-}
-
-// isAt reports whether at is the coordinates of a node of layout l.
-func (g *group) isAt(at []ir.AffineExpr, l layout) bool {
-	var buf [8]int
-	for i, axes := range l {
-		coef := append(buf[:0], make([]int, len(g.lens))...)
-		if !shape.Equal(g.coordinate(axes, coef), at[i]) {
-			return false
-		}
-	}
-	return true
 }
 
 // operand returns the coordinates at which reduction n, read at coordinates, reads
@@ -305,13 +172,3 @@ func (g *group) checks() bool {
 
 // readsFailed reports whether g reads the report of all checks.
 func (g *group) readsFailed() bool { return slices.ContainsFunc(g.args(ir.Scalar), isFailed) }
-
-// takeReduced moves the axes that n reduces from the layout of its operand, which becomes
-// n's layout, to a layout of their own.
-func takeReduced(l layout, n *node) (over layout) {
-	over = make(layout, len(l))
-	for _, a := range n.Ints {
-		over[a], l[a] = l[a], nil
-	}
-	return over
-}

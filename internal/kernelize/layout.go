@@ -3,7 +3,6 @@ package kernelize
 import (
 	"slices"
 
-	"github.com/tensorken/tensorken/internal/shape"
 	"github.com/tensorken/tensorken/ir"
 )
 
@@ -27,13 +26,9 @@ func (g *group) deriveLayout(n *node) (layout, bool) {
 	}
 	switch n.Op {
 	case ir.Reshape:
-		return g.reshapeLayout(from, x.Shape, n.Shape)
+		return g.reshape(from, x.Shape, n.Shape, g.split)
 	case ir.Permute:
-		l := make(layout, len(from))
-		for i, a := range n.Ints {
-			l[i] = from[a]
-		}
-		return l, true
+		return permute(from, n.Ints), true
 	}
 	from = slices.Clone(from)
 	used := slices.Concat(from...)
@@ -67,31 +62,6 @@ func (g *group) reducedRun(n int, used []int) []int {
 		return nil
 	}
 	return run
-}
-
-// reshapeLayout takes a layout through a reshape, splitting axes where needed.
-func (g *group) reshapeLayout(l layout, from, to []int) (layout, bool) {
-	out := make(layout, len(to))
-	for r := range shape.Groups(from, to) {
-		axes := slices.Concat(l[r.From[0]:r.From[1]]...)
-		for j := r.To[0]; j < r.To[1]; j++ {
-			for rest := to[j]; rest > 1; {
-				a := axes[0]
-				switch n := g.lens[a]; {
-				case rest%n == 0:
-					out[j] = append(out[j], a)
-					rest /= n
-					axes = axes[1:]
-				case n%rest == 0 && g.hasRoom(2):
-					hi := g.split(a, n/rest)
-					axes = append([]int{hi, hi + 1}, axes[1:]...)
-				default:
-					return nil, false
-				}
-			}
-		}
-	}
-	return out, true
 }
 
 // transposes reports whether a node of that layout has all axes of g and ends in

@@ -228,7 +228,7 @@ func (p *placer) mergeReductions(n *node) bool {
 	}
 	src := g.body[inner.id].Src[0]
 	l = slices.Clone(l)
-	over := takeReduced(l, n)
+	over := takeReduced(l, n.Ints)
 	g.reduced = slices.Concat(append([][]int{g.reduced}, over...)...)
 	g.members = nil
 	inner.owners = nil
@@ -245,7 +245,7 @@ func (p *placer) mergeSiblings() {
 		if g.into != nil || g.template != ir.Pointwise && g.template != ir.Reduce {
 			continue
 		}
-		key := g.space()
+		key := g.key()
 		h := last[key]
 		last[key] = g
 		if h == nil || !compatible(h, g) || h.reader <= g.order || h.buffers()+g.buffers() > p.maxArgs {
@@ -262,9 +262,9 @@ func (p *placer) mergeSiblings() {
 	}
 }
 
-// space returns a key of the axes of g: groups with equal keys can share a space. One that reads
+// key returns a key of the axes of g: groups with equal keys can share a space. One that reads
 // Failed merges with none that does not, because a check may depend on that.
-func (g *group) space() string {
+func (g *group) key() string {
 	var lens []int
 	var reduced []bool
 	for _, a := range g.axes {

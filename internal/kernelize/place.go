@@ -330,7 +330,7 @@ func (p *placer) reduce(n *node) {
 		}
 	}
 	p.start(n, ir.Reduce, x.Shape, func(t *trial, l layout) int {
-		over := takeReduced(l, n)
+		over := takeReduced(l, n.Ints)
 		t.g.reduced = slices.Concat(over...)
 		return t.reduce(n, l, over)
 	})
@@ -344,7 +344,7 @@ func (p *placer) joinReduction(g *group, n *node) bool {
 		return false
 	}
 	l = slices.Clone(l)
-	over := takeReduced(l, n)
+	over := takeReduced(l, n.Ints)
 	reduced := slices.Concat(over...)
 	if g.template == ir.Reduce && !slices.Equal(g.reduced, reduced) {
 		return false

@@ -10,7 +10,7 @@ import (
 // work on matrices of them, reductions along their rows, and products with them. It is found on the graph,
 // where axes have names, in whatever form it was written.
 type region struct {
-	space    *group // its axes are the matrices' axes, and widths of products
+	space    *space // its axes are the matrices' axes, and widths of products
 	score    *node  // the first
 	matrix   ir.AxisSet
 	columns  ir.AxisSet
@@ -139,8 +139,8 @@ func varies(n *node, axis int) bool {
 func (f *finder) grow(score *node) {
 	f.region = &region{score: score, layouts: map[*node]layout{}, rows: nodeSet{}, inner: nodeSet{}, saved: map[savedRow]*node{}}
 	f.size, f.seen, f.bad, f.reduces, f.expands = score.Len(), nodeSet{}, nodeSet{}, nil, nil
-	space, l := newGroup(ir.Attention, score.Shape)
-	f.space, f.matrix = space, ir.Axes(space.axes...)
+	space, l := newSpace(score.Shape)
+	f.space, f.matrix = &space, ir.Axes(space.axes...)
 	f.set(found{score, l, false})
 	for len(f.queue) > 0 {
 		x := f.queue[0]
@@ -172,8 +172,6 @@ func (f *finder) set(x found) {
 	f.queue = append(f.queue, x)
 }
 
-func equalLayouts(a, b layout) bool { return slices.EqualFunc(a, b, slices.Equal[[]int]) }
-
 // climb looks for scores that a matrix depends on.
 func (f *finder) climb(x found) {
 	n := x.node
@@ -188,7 +186,7 @@ func (f *finder) climb(x found) {
 	l, ok := f.space.liveLayout(x.layout), true
 	switch n.Op {
 	case ir.Reshape:
-		l, ok = f.space.reshapeLayout(l, n.Shape, n.src[0].Shape)
+		l, ok = f.space.reshape(l, n.Shape, n.src[0].Shape, f.space.split)
 	case ir.Permute:
 		from := make(layout, len(l))
 		for i, a := range n.Ints {
@@ -242,13 +240,9 @@ func (f *finder) moved(n *node, l layout) (layout, bool) {
 	l = f.space.liveLayout(slices.Clone(l))
 	switch n.Op {
 	case ir.Reshape:
-		return f.space.reshapeLayout(l, n.src[0].Shape, n.Shape)
+		return f.space.reshape(l, n.src[0].Shape, n.Shape, f.space.split)
 	case ir.Permute:
-		to := make(layout, len(l))
-		for i, a := range n.Ints {
-			to[i] = l[a]
-		}
-		return to, true
+		return permute(l, n.Ints), true
 	}
 	return nil, false
 }
@@ -256,7 +250,7 @@ func (f *finder) moved(n *node, l layout) (layout, bool) {
 // reduced returns the layout of a reduction and the axes that it reduces.
 func (f *finder) reduced(n *node) (l layout, over ir.AxisSet) {
 	l = f.space.liveLayout(slices.Clone(f.layouts[n.src[0]]))
-	return l, ir.Axes(slices.Concat(takeReduced(l, n)...)...)
+	return l, ir.Axes(slices.Concat(takeReduced(l, n.Ints)...)...)
 }
 
 // findColumns finds the axes of columns: those that a softmax reduces.
@@ -269,15 +263,6 @@ func (f *finder) findColumns() bool {
 		}
 	}
 	return false
-}
-
-// count is the number of positions along axes.
-func (g *group) count(axes ir.AxisSet) int {
-	n := 1
-	for _, a := range g.liveSet(axes).List() {
-		n *= g.lens[a]
-	}
-	return n
 }
 
 // growRows finds the values of rows.

@@ -69,7 +69,7 @@ func (f *finder) finish(e *product) bool {
 		return false
 	}
 	e.out = slices.Clone(e.layout)
-	e.over = ir.Axes(slices.Concat(takeReduced(e.out, s)...)...)
+	e.over = ir.Axes(slices.Concat(takeReduced(e.out, s.Ints)...)...)
 	columns := f.space.liveSet(f.columns)
 	if e.over == columns {
 		return true
@@ -92,7 +92,7 @@ func (f *finder) mergesSum(e *product) bool {
 		u := f.users[n][0]
 		if u.Op == ir.Sum {
 			out := f.space.liveLayout(slices.Clone(l))
-			over := ir.Axes(slices.Concat(takeReduced(out, u)...)...)
+			over := ir.Axes(slices.Concat(takeReduced(out, u.Ints)...)...)
 			if !f.areRows(over) {
 				return false
 			}
