@@ -3,12 +3,50 @@ package kernelize
 import (
 	"slices"
 
+	"github.com/tensorken/tensorken/internal/graph"
 	"github.com/tensorken/tensorken/ir"
 )
 
 // A kernel of attention computes one product of a region or several, or values of rows. Where one pass over the
 // columns is not enough, as in the gradient of a softmax, the group is cut: it loads values of rows, which
 // another group stores.
+
+// A region is a found region with the groups that compute it.
+type region struct {
+	*foundRegion
+	products []*product
+	groups   []*group
+	saved    map[savedRow]*node
+}
+
+// A product is a product of a region.
+type product struct {
+	*foundProduct
+	region               *region
+	sum, weights, factor *node
+}
+
+// findRegions finds the regions whose kernels the device runs.
+func (p *placer) findRegions(roots, list []*graph.Node) {
+	of, isRoot := map[*foundRegion]*region{}, nodes{}
+	for _, n := range roots {
+		isRoot[n] = true
+	}
+	regions, inside := findAttention(list, isRoot, p.refused, p.Loops)
+	for _, f := range regions {
+		r := &region{foundRegion: f, saved: map[savedRow]*node{}}
+		for _, e := range f.products {
+			x := &product{e, r, p.known(e.sum), p.known(e.weights), p.known(e.factor)}
+			x.sum.product = x
+			r.products = append(r.products, x)
+		}
+		of[f] = r
+		p.regions = append(p.regions, r)
+	}
+	for n, f := range inside {
+		p.known(n).inside = of[f]
+	}
+}
 
 // An attending is the state of a group of attention.
 type attending struct {
@@ -33,7 +71,7 @@ func (p *placer) attend(e *product) {
 		return
 	}
 	list := []*product{e}
-	others := slices.DeleteFunc(slices.Clone(e.products), func(o *product) bool {
+	others := slices.DeleteFunc(slices.Clone(e.region.products), func(o *product) bool {
 		return o == e || o.sum.owners != nil || !p.ensure(o.sum)
 	})
 	for _, o := range others {
@@ -56,14 +94,14 @@ func (p *placer) attend(e *product) {
 func (p *placer) attendBy(cut bool, list ...*product) bool {
 	e := list[0]
 	if !cut {
-		for _, g := range e.groups {
+		for _, g := range e.region.groups {
 			if !g.cut && p.extend(g, e.sum, slices.Clone(e.out), func(t *trial) int { return t.attended(e) }) {
 				return true
 			}
 		}
 	}
 	ids := make([]int, len(list))
-	g := p.begin(e.sum, func() (*group, layout) { return e.newGroup(cut, e.swapped, e), slices.Clone(e.out) },
+	g := p.begin(e.sum, func() (*group, layout) { return e.region.newGroup(cut, e.swapped, e), slices.Clone(e.out) },
 		func(t *trial, _ layout) int {
 			for i, x := range list {
 				ids[i] = t.attended(x)
@@ -76,7 +114,7 @@ func (p *placer) attendBy(cut bool, list ...*product) bool {
 	for i, x := range list[1:] {
 		p.add(g, x.sum, ids[1+i], slices.Clone(x.out), len(g.body))
 	}
-	e.groups = append(e.groups, g)
+	e.region.groups = append(e.region.groups, g)
 	return true
 }
 

@@ -93,7 +93,7 @@ func (p *placer) prefersLoop(r *region, g *group, k *ir.Kernel) bool {
 	if g.swapped {
 		rows, columns = columns, rows
 	}
-	if p.Loops.Matrices || !p.isLarge(r) || loopnest.Points(k.Axes, k.Roles(rows)) < leastRows {
+	if p.Loops.Matrices || !r.isLarge(p.Loops) || loopnest.Points(k.Axes, k.Roles(rows)) < leastRows {
 		return false
 	}
 	if !slices.ContainsFunc(k.Body, func(in ir.Instr) bool { return in.Op == ir.Index }) {
@@ -117,13 +117,10 @@ func (p *placer) prefersLoop(r *region, g *group, k *ir.Kernel) bool {
 	return causal
 }
 
-// isLarge reports whether the scores of a region are worth a loop.
-func (p *placer) isLarge(r *region) bool {
-	return r.score.DType.Size()*r.space.count(r.matrix) >= p.Loops.Scores
-}
-
 // has reports whether kernels of attention compute n in place.
-func (r *region) has(n *node) bool { return n.row == nil && (r.layouts[n] != nil || r.inner[n]) }
+func (r *region) has(n *node) bool {
+	return n.row == nil && (r.layouts[n.Node] != nil || r.inner[n.Node])
+}
 
 // hasRows reports whether a node of that layout has all rows, and beside them widths alone.
 func (g *group) hasRows(l layout) bool {

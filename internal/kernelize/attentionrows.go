@@ -12,7 +12,7 @@ import (
 func (t *trial) divided(n *node, at []ir.AffineExpr) int {
 	x, _ := t.emit(n.src[0], at, nil, 0)
 	y := n.src[1]
-	for !t.g.region.rows[y] {
+	for !t.g.region.rows[y.Node] {
 		r := t.push(y, t.g.live(at))
 		at, y = r.At, y.src[0]
 	}
@@ -38,7 +38,7 @@ func (t *trial) savedRow(n *node, at []ir.AffineExpr, inverse bool) int {
 		}
 		c.Number = n.Number
 		c.row, c.inside = n, t.g.region
-		t.g.region.layouts[c] = t.g.region.layouts[n]
+		t.g.region.layouts[c.Node] = t.g.region.layouts[n.Node]
 		t.g.region.saved[key] = c
 	}
 	if c.owners == nil {
@@ -60,8 +60,8 @@ func (n *node) float32() *node {
 // storeRow makes a group compute c, a value of rows.
 func (p *placer) storeRow(c *node) {
 	r := c.inside
-	l := r.layouts[c]
-	if c.row == nil && !r.rows[c] { // a matrix that is stored after all
+	l := r.layouts[c.Node]
+	if c.row == nil && !r.rows[c.Node] { // a matrix that is stored after all
 		panic(refusal(r.products))
 	}
 	groups := slices.DeleteFunc(slices.Clone(r.groups), func(g *group) bool { return g.cut })
@@ -106,7 +106,7 @@ func (p *placer) dot(n *node) bool {
 			score := unmoved(s)
 			for _, e := range r.products {
 				same := unmoved(e.weights) == unmoved(m.src[1-i]) && e.sum.owner() != nil && !e.swapped
-				if same && score.Op == ir.Sum && r.layouts[score] != nil && p.dotOf(n, score, e) {
+				if same && score.Op == ir.Sum && r.layouts[score.Node] != nil && p.dotOf(n, score, e) {
 					return true
 				}
 			}
@@ -131,7 +131,7 @@ func (p *placer) dotOf(n, score *node, e *product) bool {
 		g.template, g.reduced = ir.Reduce, slices.Clone(g.widths)
 		columns := r.space.liveSet(r.columns)
 		g.axes = slices.DeleteFunc(g.axes, columns.Has)
-		return g, slices.Clone(r.layouts[n])
+		return g, slices.Clone(r.layouts[n.Node])
 	}, func(t *trial, l layout) int {
 		m := score.src[0]
 		over := make(layout, len(m.Shape))
@@ -142,7 +142,7 @@ func (p *placer) dotOf(n, score *node, e *product) bool {
 		}
 		known, where := t.resolve(e.factor, t.g.coordinates(t.layoutIn(e.layout)))
 		for i, x := range m.src {
-			at := t.g.operand(score, t.g.coordinates(t.layoutIn(r.layouts[score])), t.layoutIn(over))
+			at := t.g.operand(score, t.g.coordinates(t.layoutIn(r.layouts[score.Node])), t.layoutIn(over))
 			if y, its := t.resolve(x, at); y != known || !slices.EqualFunc(t.g.live(its), t.g.live(where), shape.Equal) {
 				continue
 			}

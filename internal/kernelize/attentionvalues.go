@@ -10,7 +10,7 @@ import (
 // attended emits a product.
 func (t *trial) attended(e *product) int {
 	t.g.addWidths(e)
-	id, rows := t.weights(e.weights, t.g.coordinates(t.layoutIn(e.region.layouts[e.weights])))
+	id, rows := t.weights(e.weights, t.g.coordinates(t.layoutIn(e.region.layouts[e.weights.Node])))
 	factor, axes := t.factor(e.factor, t.g.coordinates(t.layoutIn(e.layout)), e.sum)
 	if t.stopped() {
 		return -1
@@ -71,10 +71,10 @@ func (t *trial) inRegion(n *node, at []ir.AffineExpr, guards []ir.Guard, fill ir
 		return -1, true
 	}
 	r := t.g.region
-	if r.rows[n] && t.g.cut {
+	if r.rows[n.Node] && t.g.cut {
 		return t.savedRow(n, at, false), len(guards) == 0
 	}
-	l := r.layouts[n]
+	l := r.layouts[n.Node]
 	atPoint := l != nil && t.g.isAt(at, t.layoutIn(l))
 	if id, ok := t.g.matrices[n]; ok && atPoint {
 		t.vary(at)
@@ -85,7 +85,7 @@ func (t *trial) inRegion(n *node, at []ir.AffineExpr, guards []ir.Guard, fill ir
 		id, filled = t.compute(n, at, guards, fill)
 	case !atPoint:
 		t.failed = true
-	case r.rows[n]:
+	case r.rows[n.Node]:
 		id = t.reduceRow(n)
 	default:
 		id = t.score(n, at)
@@ -135,7 +135,7 @@ func (t *trial) score(n *node, at []ir.AffineExpr) int {
 
 // reduceRow emits a reduction along the columns.
 func (t *trial) reduceRow(n *node) int {
-	at := t.g.coordinates(t.layoutIn(t.g.region.layouts[n.src[0]]))
+	at := t.g.coordinates(t.layoutIn(t.g.region.layouts[n.src[0].Node]))
 	if n.Op == ir.Sum {
 		id, rows := t.weights(n.src[0], at)
 		return t.sum(n, id, rows)
@@ -226,7 +226,7 @@ func (t *trial) scaled(n *node) []int {
 func (t *trial) rowBelow(n *node) *node {
 	for n.Op == ir.Expand || n.Op == ir.Reshape || n.Op == ir.Permute {
 		n = n.src[0]
-		if t.g.region.rows[n] {
+		if t.g.region.rows[n.Node] {
 			return n
 		}
 	}

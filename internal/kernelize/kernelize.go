@@ -80,7 +80,7 @@ func Graph(roots []*graph.Node, o Options) (kernels []Kernel, outputs []Output) 
 // have groups of more buffers than a device binds; those are placed again, with ends that
 // split the groups.
 func placed(roots []*graph.Node, o Options) *placer {
-	d := decisions{ends: map[*graph.Node]end{}, refused: map[*graph.Node]bool{}}
+	d := decisions{ends: map[*graph.Node]end{}, refused: nodes{}}
 	for {
 		p, refused := tryPlace(roots, o, d)
 		for _, e := range refused {
@@ -108,7 +108,7 @@ func placed(roots []*graph.Node, o Options) *placer {
 type decisions struct {
 	ends    map[*graph.Node]end
 	choices map[*graph.Node]choice
-	refused map[*graph.Node]bool // products that kernels of attention do not compute
+	refused nodes // products that kernels of attention do not compute
 }
 
 // tryPlace places the nodes that roots depend on. It returns the products of attention that it could not place so.

@@ -419,7 +419,8 @@ func TestRollBack(t *testing.T) {
 		{"a member elsewhere than at the point", elementwise(ir.Add, neg, graph.Flip(neg, []int{0})), false},
 	} {
 		p := &placer{}
-		known := p.load(list(c.node))
+		p.load(list(c.node))
+		known := p.known
 		g, l := newGroup(ir.Pointwise, neg.Shape)
 		id, _ := (&trial{p: p, g: g}).compute(known(neg), g.coordinates(l), nil, 0)
 		g.order = 1

@@ -66,8 +66,10 @@ func TestDeriveLayout(t *testing.T) {
 		{"repeated along the sum of a contraction", groupOf(ir.Contraction, []int{4, 6}, 1), row, layout{{0}, nil}, expand(4, 6), nil, []int{4, 6}},
 		{"repeated where nothing is reduced", matrix(), row, layout{{0}, nil}, expand(4, 6), nil, []int{4, 6}},
 	} {
-		known := new(placer).load([]*graph.Node{c.node, c.member})
-		new(placer).add(c.g, known(c.member), 0, c.layout, 0)
+		p := new(placer)
+		p.load([]*graph.Node{c.node, c.member})
+		known := p.known
+		p.add(c.g, known(c.member), 0, c.layout, 0)
 		got, ok := c.g.deriveLayout(known(c.node))
 		if ok != (c.want != nil) || ok && !reflect.DeepEqual(got, c.want) {
 			t.Errorf("%s: deriveLayout = %v, %v, want %v", c.name, got, ok, c.want)

@@ -66,7 +66,8 @@ type placer struct {
 	order   int
 	outputs map[*graph.Node]Output // of roots
 	regions []*region
-	refused map[*graph.Node]bool
+	refused nodes
+	known   func(*graph.Node) *node
 }
 
 // place assigns the nodes that roots depend on.
@@ -75,14 +76,14 @@ func place(roots []*graph.Node, o Options, d decisions) *placer {
 	if o.Bindings > 0 {
 		p.maxArgs = min(o.Bindings, maxMerged)
 	}
-	known := p.load(roots)
+	list := p.load(roots)
 	for n, e := range d.ends {
-		known(n).end = e
+		p.known(n).end = e
 	}
 	for n, c := range d.choices {
-		known(n).choice = c
+		p.known(n).choice = c
 	}
-	p.findRegions()
+	p.findRegions(roots, list)
 	for i := range p.nodes {
 		p.placeOnce(&p.nodes[i])
 	}
@@ -92,12 +93,11 @@ func place(roots []*graph.Node, o Options, d decisions) *placer {
 	return p
 }
 
-// load makes the nodes that roots depend on, operands first. It returns the function that
-// finds the node of one of the graph.
-func (p *placer) load(roots []*graph.Node) (known func(*graph.Node) *node) {
+// load makes the nodes that roots depend on, and returns those of the graph, operands first.
+func (p *placer) load(roots []*graph.Node) []*graph.Node {
 	nodes, number := graph.Numbered(roots)
 	p.nodes = make([]node, len(nodes))
-	known = func(n *graph.Node) *node {
+	p.known = func(n *graph.Node) *node {
 		i, _ := number.Get(n)
 		return &p.nodes[i]
 	}
@@ -109,18 +109,18 @@ func (p *placer) load(roots []*graph.Node) (known func(*graph.Node) *node) {
 	for i, n := range nodes {
 		first := len(all)
 		for _, s := range n.Src().All() {
-			x := known(s)
+			x := p.known(s)
 			x.users++
 			all = append(all, x)
 		}
 		p.nodes[i] = node{Node: n, src: all[first:len(all):len(all)], number: i + 1}
 	}
 	for _, r := range roots {
-		x := known(r)
+		x := p.known(r)
 		x.root = true
 		x.users++
 	}
-	return known
+	return nodes
 }
 
 // placeOnce places n, if it is not, and stores it if it is a root.

@@ -3,32 +3,32 @@ package kernelize
 import (
 	"slices"
 
+	"github.com/tensorken/tensorken/internal/graph"
 	"github.com/tensorken/tensorken/ir"
 )
 
-// A region is attention in the graph: scores, which are sums of products over a short depth, the elementwise
-// work on matrices of them, reductions along their rows, and products with them. It is found on the graph,
-// where axes have names, in whatever form it was written.
-type region struct {
-	space    *space // its axes are the matrices' axes, and widths of products
-	score    *node  // the first
+// A found region is attention in the graph: scores, which are sums of products over a short depth, the
+// elementwise work on matrices of them, reductions along their rows, and products with them. It is found on the
+// graph, where axes have names, in whatever form it was written.
+type foundRegion struct {
+	space    *space      // its axes are the matrices' axes, and widths of products
+	score    *graph.Node // the first
 	matrix   ir.AxisSet
 	columns  ir.AxisSet
-	layouts  map[*node]layout // of matrices and of values of rows
-	rows     nodeSet          // values of rows: reductions along columns, and functions of these
-	inner    nodeSet          // nodes that only kernels of attention compute
-	products []*product
-	groups   []*group
-	saved    map[savedRow]*node
+	layouts  map[*graph.Node]layout // of matrices and of values of rows
+	rows     nodes                  // values of rows: reductions along columns, and functions of these
+	inner    nodes                  // nodes that only kernels of attention compute
+	products []*foundProduct
 }
 
-// A product is a sum of products of a matrix, the weights, and a factor, over columns or over rows.
-type product struct {
-	*region
-	sum     *node
-	between []*node // the product of factors, and sums that are parts of sum
-	weights *node   // the matrix
-	factor  *node
+type nodes map[*graph.Node]bool
+
+// A foundProduct is a sum of products of a matrix, the weights, and a factor, over columns or over rows.
+type foundProduct struct {
+	sum     *graph.Node
+	between []*graph.Node // the product of factors, and sums that are parts of sum
+	weights *graph.Node   // the matrix
+	factor  *graph.Node
 	layout  layout // of the product of factors
 	out     layout // of sum
 	over    ir.AxisSet
@@ -37,63 +37,68 @@ type product struct {
 
 // A finder finds the regions of a graph.
 type finder struct {
-	*placer
-	users map[*node][]*node
-	tried nodeSet // with no region, or one that is found
-	*region
+	limits  ir.LoopLimits
+	refused nodes // products
+	roots   nodes
+	users   map[*graph.Node][]*graph.Node
+	regions []*foundRegion
+	inside  map[*graph.Node]*foundRegion // the region whose kernels alone compute a node
+	sums    nodes                        // of products of regions
+	tried   nodes                        // with no region, or one that is found
+	*foundRegion
 	size    int // of a matrix
 	queue   []found
-	seen    nodeSet // on the way up to scores
-	reduces []*node
-	expands []*node
-	bad     nodeSet // matrices that other work than attention's reads
+	seen    nodes // on the way up to scores
+	reduces []*graph.Node
+	expands []*graph.Node
+	bad     nodes // matrices that other work than attention's reads
 }
 
 // A found is a node with the layout of a matrix. It is up if a matrix depends on it, and otherwise it depends on one.
 type found struct {
-	*node
+	*graph.Node
 	layout layout
 	up     bool
 }
 
-// findRegions finds the regions whose kernels a device runs.
-func (p *placer) findRegions() {
-	if p.Loops.Attention == 0 {
-		return
+// findAttention returns the regions of a graph whose kernels a device runs, by its nodes in order.
+func findAttention(list []*graph.Node, roots, refused nodes, limits ir.LoopLimits) ([]*foundRegion, map[*graph.Node]*foundRegion) {
+	if limits.Attention == 0 {
+		return nil, nil
 	}
-	f := &finder{placer: p, users: map[*node][]*node{}, tried: nodeSet{}}
-	for i := range p.nodes {
-		for _, s := range p.nodes[i].src {
-			f.users[s] = append(f.users[s], &p.nodes[i])
+	f := &finder{limits: limits, refused: refused, roots: roots, users: map[*graph.Node][]*graph.Node{}, inside: map[*graph.Node]*foundRegion{}, sums: nodes{}, tried: nodes{}}
+	for _, n := range list {
+		for _, s := range n.Src().All() {
+			f.users[s] = append(f.users[s], n)
 		}
 	}
-	for i := range p.nodes {
-		if n := &p.nodes[i]; !f.tried[n] && f.isScore(n) {
+	for _, n := range list {
+		if !f.tried[n] && f.isScore(n) {
 			f.grow(n)
 			for n := range f.layouts {
 				f.tried[n] = true
 			}
 		}
 	}
-	f.findShared()
+	f.findShared(list)
+	return f.regions, f.inside
 }
 
 // findShared finds elementwise work of which only matrices of regions are made, such as a mask of dropout: each
 // kernel of attention does it again.
-func (f *finder) findShared() {
+func (f *finder) findShared(list []*graph.Node) {
 	if len(f.regions) == 0 {
 		return
 	}
-	for i := range slices.Backward(f.nodes) {
-		n := &f.nodes[i]
-		outside := func(u *node) bool { return u.inside == nil || u.Len() != n.Len() }
+	for _, n := range slices.Backward(list) {
+		outside := func(u *graph.Node) bool { return f.inside[u] == nil || u.Len() != n.Len() }
 		movement := n.Op.Class() == ir.Movement && n.Op != ir.Cat
-		if n.inside != nil || n.root || len(n.src) == 0 || n.Op.Class() != ir.Elementwise && !movement || slices.ContainsFunc(f.users[n], outside) {
+		if f.inside[n] != nil || f.roots[n] || n.Src().Len() == 0 || n.Op.Class() != ir.Elementwise && !movement || slices.ContainsFunc(f.users[n], outside) {
 			continue
 		}
 		for _, r := range f.regions {
-			if slices.ContainsFunc(f.users[n], func(u *node) bool { return r.inner[u] }) {
-				n.inside, r.inner[n] = r, true
+			if slices.ContainsFunc(f.users[n], func(u *graph.Node) bool { return r.inner[u] }) {
+				f.inside[n], r.inner[n] = r, true
 			}
 		}
 	}
@@ -101,14 +106,14 @@ func (f *finder) findShared() {
 
 // isScore reports whether n is a sum of a product over a short depth, of one factor that varies over rows and one
 // that varies over columns.
-func (f *finder) isScore(n *node) bool {
-	if n.Op != ir.Sum || n.DType.ComputeType() != ir.Float32 || n.src[0].Op != ir.Mul || n.src[0].DType != n.DType {
+func (f *finder) isScore(n *graph.Node) bool {
+	if n.Op != ir.Sum || n.DType.ComputeType() != ir.Float32 || n.Operand(0).Op != ir.Mul || n.Operand(0).DType != n.DType {
 		return false
 	}
-	m := n.src[0]
+	m := n.Operand(0)
 	depth, rows, columns := 1, 1, 1
 	for a, d := range m.Shape {
-		switch x, y := varies(m.src[0], a), varies(m.src[1], a); {
+		switch x, y := varies(m.Operand(0), a), varies(m.Operand(1), a); {
 		case slices.Contains(n.Ints, a):
 			depth *= d
 		case x && !y:
@@ -117,28 +122,28 @@ func (f *finder) isScore(n *node) bool {
 			columns *= d
 		}
 	}
-	return depth <= f.Loops.Attention && rows > 1 && columns > 1
+	return depth <= f.limits.Attention && rows > 1 && columns > 1
 }
 
 // varies reports whether n may vary along an axis.
-func varies(n *node, axis int) bool {
+func varies(n *graph.Node, axis int) bool {
 	switch n.Op {
 	case ir.Buffer:
 		return n.Ints[1+axis] != 0
 	case ir.Const, ir.Scalar:
 		return false
 	case ir.Expand:
-		return n.src[0].Shape[axis] == n.Shape[axis] && varies(n.src[0], axis)
+		return n.Operand(0).Shape[axis] == n.Shape[axis] && varies(n.Operand(0), axis)
 	case ir.Permute:
-		return varies(n.src[0], n.Ints[axis])
+		return varies(n.Operand(0), n.Ints[axis])
 	}
 	return true
 }
 
 // grow makes the region of a score, if there is one.
-func (f *finder) grow(score *node) {
-	f.region = &region{score: score, layouts: map[*node]layout{}, rows: nodeSet{}, inner: nodeSet{}, saved: map[savedRow]*node{}}
-	f.size, f.seen, f.bad, f.reduces, f.expands = score.Len(), nodeSet{}, nodeSet{}, nil, nil
+func (f *finder) grow(score *graph.Node) {
+	f.foundRegion = &foundRegion{score: score, layouts: map[*graph.Node]layout{}, rows: nodes{}, inner: nodes{}}
+	f.size, f.seen, f.bad, f.reduces, f.expands = score.Len(), nodes{}, nodes{}, nil, nil
 	space, l := newSpace(score.Shape)
 	f.space, f.matrix = &space, ir.Axes(space.axes...)
 	f.set(found{score, l, false})
@@ -162,19 +167,19 @@ func (f *finder) grow(score *node) {
 
 // set notes the layout of a matrix that depends on a score.
 func (f *finder) set(x found) {
-	if old, ok := f.layouts[x.node]; ok {
+	if old, ok := f.layouts[x.Node]; ok {
 		if !equalLayouts(f.space.liveLayout(old), f.space.liveLayout(x.layout)) {
-			f.bad[x.node] = true
+			f.bad[x.Node] = true
 		}
 		return
 	}
-	f.layouts[x.node] = x.layout
+	f.layouts[x.Node] = x.layout
 	f.queue = append(f.queue, x)
 }
 
 // climb looks for scores that a matrix depends on.
 func (f *finder) climb(x found) {
-	n := x.node
+	n := x.Node
 	if f.seen[n] || f.layouts[n] != nil || n.Len() != f.size {
 		return
 	}
@@ -186,7 +191,7 @@ func (f *finder) climb(x found) {
 	l, ok := f.space.liveLayout(x.layout), true
 	switch n.Op {
 	case ir.Reshape:
-		l, ok = f.space.reshape(l, n.Shape, n.src[0].Shape, f.space.split)
+		l, ok = f.space.reshape(l, n.Shape, n.Operand(0).Shape, f.space.split)
 	case ir.Permute:
 		from := make(layout, len(l))
 		for i, a := range n.Ints {
@@ -201,16 +206,16 @@ func (f *finder) climb(x found) {
 	}
 }
 
-func (f *finder) climbAll(n *node, l layout) {
-	for _, s := range n.src {
+func (f *finder) climbAll(n *graph.Node, l layout) {
+	for _, s := range n.Src().All() {
 		f.queue = append(f.queue, found{s, slices.Clone(l), true})
 	}
 }
 
 // follow finds the readers of a matrix.
 func (f *finder) follow(x found) {
-	n := x.node
-	if n.root {
+	n := x.Node
+	if f.roots[n] {
 		f.bad[n] = true
 	}
 	if n.Op.Class() == ir.Elementwise {
@@ -236,11 +241,11 @@ func (f *finder) follow(x found) {
 }
 
 // moved returns the layout of n, a Reshape or Permute of a node of layout l.
-func (f *finder) moved(n *node, l layout) (layout, bool) {
+func (f *finder) moved(n *graph.Node, l layout) (layout, bool) {
 	l = f.space.liveLayout(slices.Clone(l))
 	switch n.Op {
 	case ir.Reshape:
-		return f.space.reshape(l, n.src[0].Shape, n.Shape, f.space.split)
+		return f.space.reshape(l, n.Operand(0).Shape, n.Shape, f.space.split)
 	case ir.Permute:
 		return permute(l, n.Ints), true
 	}
@@ -248,8 +253,8 @@ func (f *finder) moved(n *node, l layout) (layout, bool) {
 }
 
 // reduced returns the layout of a reduction and the axes that it reduces.
-func (f *finder) reduced(n *node) (l layout, over ir.AxisSet) {
-	l = f.space.liveLayout(slices.Clone(f.layouts[n.src[0]]))
+func (f *finder) reduced(n *graph.Node) (l layout, over ir.AxisSet) {
+	l = f.space.liveLayout(slices.Clone(f.layouts[n.Operand(0)]))
 	return l, ir.Axes(slices.Concat(takeReduced(l, n.Ints)...)...)
 }
 
@@ -259,7 +264,7 @@ func (f *finder) findColumns() bool {
 		if n.Op == ir.ReduceMax {
 			_, f.columns = f.reduced(n)
 			columns := f.space.count(f.columns)
-			return columns >= f.Loops.Columns && columns < f.size
+			return columns >= f.limits.Columns && columns < f.size
 		}
 	}
 	return false
@@ -267,8 +272,8 @@ func (f *finder) findColumns() bool {
 
 // growRows finds the values of rows.
 func (f *finder) growRows() {
-	var queue []*node
-	set := func(n *node, l layout) {
+	var queue []*graph.Node
+	set := func(n *graph.Node, l layout) {
 		if f.layouts[n] == nil {
 			f.layouts[n], f.rows[n] = l, true
 			queue = append(queue, n)
@@ -278,7 +283,7 @@ func (f *finder) growRows() {
 		if l, over := f.reduced(n); over == f.space.liveSet(f.columns) {
 			set(n, l)
 		} else {
-			f.bad[n.src[0]] = true
+			f.bad[n.Operand(0)] = true
 		}
 	}
 	for len(queue) > 0 {

@@ -4,12 +4,13 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/tensorken/tensorken/internal/graph"
 	"github.com/tensorken/tensorken/ir"
 )
 
 // findProducts finds the products that read a matrix through an Expand, which adds widths.
-func (f *finder) findProducts(n *node) {
-	weights := n.src[0]
+func (f *finder) findProducts(n *graph.Node) {
+	weights := n.Operand(0)
 	l := f.space.liveLayout(slices.Clone(f.layouts[weights]))
 	for a, d := range n.Shape {
 		if weights.Shape[a] != d {
@@ -20,23 +21,23 @@ func (f *finder) findProducts(n *node) {
 }
 
 // findFactors finds the products that read weights as n, of layout l.
-func (f *finder) findFactors(n, weights *node, l layout) {
-	f.bad[weights] = f.bad[weights] || n.root
+func (f *finder) findFactors(n, weights *graph.Node, l layout) {
+	f.bad[weights] = f.bad[weights] || f.roots[n]
 	for _, u := range f.users[n] {
 		if moved, ok := f.moved(u, l); ok {
 			f.findFactors(u, weights, moved)
 			continue
 		}
-		if u.Op != ir.Mul || u.src[0] == u.src[1] || u.root || len(f.space.lens) > ir.MaxAxes/2 {
+		if u.Op != ir.Mul || u.Operand(0) == u.Operand(1) || f.roots[u] || len(f.space.lens) > ir.MaxAxes/2 {
 			f.bad[weights] = true
 			continue
 		}
-		factor := u.src[0]
+		factor := u.Operand(0)
 		if factor == n {
-			factor = u.src[1]
+			factor = u.Operand(1)
 		}
 		for _, s := range f.users[u] {
-			e := &product{region: f.region, sum: s, between: []*node{u}, weights: weights, factor: factor, layout: f.ownWidths(l)}
+			e := &foundProduct{sum: s, between: []*graph.Node{u}, weights: weights, factor: factor, layout: f.ownWidths(l)}
 			if !f.finish(e) {
 				f.bad[weights] = true
 				continue
@@ -63,9 +64,9 @@ func (f *finder) ownWidths(l layout) layout {
 
 // finish finds the axis that a product sums over. It reports false if that is neither columns
 // nor rows.
-func (f *finder) finish(e *product) bool {
+func (f *finder) finish(e *foundProduct) bool {
 	s := e.sum
-	if s.Op != ir.Sum || s.DType != s.src[0].DType || s.DType.ComputeType() != ir.Float32 {
+	if s.Op != ir.Sum || s.DType != s.Operand(0).DType || s.DType.ComputeType() != ir.Float32 {
 		return false
 	}
 	e.out = slices.Clone(e.layout)
@@ -86,9 +87,9 @@ func (f *finder) areRows(axes ir.AxisSet) bool {
 }
 
 // mergesSum makes a sum over rows that reads another one, and nothing else does, the sum of a product.
-func (f *finder) mergesSum(e *product) bool {
+func (f *finder) mergesSum(e *foundProduct) bool {
 	n, l := e.sum, e.out
-	for !n.root && len(f.users[n]) == 1 {
+	for !f.roots[n] && len(f.users[n]) == 1 {
 		u := f.users[n][0]
 		if u.Op == ir.Sum {
 			out := f.space.liveLayout(slices.Clone(l))
@@ -110,8 +111,8 @@ func (f *finder) mergesSum(e *product) bool {
 
 // settle decides which products kernels of attention compute, and which nodes only these compute.
 func (f *finder) settle() {
-	r := f.region
-	needed, stored := nodeSet{}, nodeSet{} // by other work: loops compute nodes that are not stored again
+	r := f.foundRegion
+	needed, stored := nodes{}, nodes{} // by other work: loops compute nodes that are not stored again
 	for n := range f.bad {
 		if f.bad[n] {
 			r.above(n, stored)
@@ -119,8 +120,8 @@ func (f *finder) settle() {
 	}
 	for before := -1; before != len(stored)+len(needed); {
 		before = len(stored) + len(needed)
-		r.products = slices.DeleteFunc(r.products, func(e *product) bool {
-			all := nodeSet{}
+		r.products = slices.DeleteFunc(r.products, func(e *foundProduct) bool {
+			all := nodes{}
 			r.above(e.weights, all)
 			isStored, scores := false, 0
 			for n := range all {
@@ -129,9 +130,9 @@ func (f *finder) settle() {
 					scores++
 				}
 			}
-			if isStored || scores > maxScores || !f.isLarge(r) && f.refused[e.sum.Node] {
+			if isStored || scores > maxScores || !r.isLarge(f.limits) && f.refused[e.sum] {
 				maps.Copy(stored, all)
-			} else if f.refused[e.sum.Node] {
+			} else if f.refused[e.sum] {
 				maps.Copy(needed, all)
 			} else {
 				return false
@@ -140,8 +141,8 @@ func (f *finder) settle() {
 		})
 	}
 	maps.Copy(needed, stored)
-	other := func(n *node) bool { return n.inside != nil || n.product != nil } // of another region
-	if len(r.products) == 0 || slices.ContainsFunc(r.products, func(e *product) bool { return other(e.sum) }) {
+	other := func(n *graph.Node) bool { return f.inside[n] != nil || f.sums[n] } // of another region
+	if len(r.products) == 0 || slices.ContainsFunc(r.products, func(e *foundProduct) bool { return other(e.sum) }) {
 		return
 	}
 	for n := range r.layouts {
@@ -151,29 +152,34 @@ func (f *finder) settle() {
 	}
 	for n := range r.layouts {
 		if !needed[n] && (!r.rows[n] || n.Op.Class() == ir.Reduction) {
-			n.inside, r.inner[n] = r, true
+			f.inside[n], r.inner[n] = r, true
 		}
 	}
 	for _, e := range r.products {
-		e.sum.product = e
+		f.sums[e.sum] = true
 		for _, n := range e.between {
-			n.inside, r.inner[n] = r, true
+			f.inside[n], r.inner[n] = r, true
 		}
 	}
 	f.regions = append(f.regions, r)
 }
 
 // above adds to a set the nodes of the region that n depends on, and n.
-func (r *region) above(n *node, set nodeSet) {
-	for stack := []*node{n}; len(stack) > 0; {
+func (r *foundRegion) above(n *graph.Node, set nodes) {
+	for stack := []*graph.Node{n}; len(stack) > 0; {
 		n := stack[len(stack)-1]
 		stack = stack[:len(stack)-1]
-		for n.Op.Class() == ir.Movement && r.layouts[n] == nil && len(n.src) == 1 {
-			n = n.src[0]
+		for n.Op.Class() == ir.Movement && r.layouts[n] == nil && n.Src().Len() == 1 {
+			n = n.Operand(0)
 		}
 		if r.layouts[n] != nil && !set[n] {
 			set[n] = true
-			stack = append(stack, n.src...)
+			stack = append(stack, n.Src().Append(nil)...)
 		}
 	}
+}
+
+// isLarge reports whether the scores of a region are worth a loop.
+func (r *foundRegion) isLarge(limits ir.LoopLimits) bool {
+	return r.score.DType.Size()*r.space.count(r.matrix) >= limits.Scores
 }
