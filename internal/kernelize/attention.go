@@ -4,6 +4,8 @@ import (
 	"slices"
 
 	"github.com/tensorken/tensorken/internal/graph"
+	"github.com/tensorken/tensorken/internal/kernelize/regions"
+	"github.com/tensorken/tensorken/internal/kernelize/space"
 	"github.com/tensorken/tensorken/ir"
 )
 
@@ -13,7 +15,7 @@ import (
 
 // A region is a found region with the groups that compute it.
 type region struct {
-	*foundRegion
+	*regions.Region
 	products []*product
 	groups   []*group
 	saved    map[savedRow]*node
@@ -21,22 +23,22 @@ type region struct {
 
 // A product is a product of a region.
 type product struct {
-	*foundProduct
+	*regions.Product
 	region               *region
 	sum, weights, factor *node
 }
 
 // findRegions finds the regions whose kernels the device runs.
 func (p *placer) findRegions(roots, list []*graph.Node) {
-	of, isRoot := map[*foundRegion]*region{}, nodes{}
+	of, isRoot := map[*regions.Region]*region{}, regions.Nodes{}
 	for _, n := range roots {
 		isRoot[n] = true
 	}
-	regions, inside := findAttention(list, isRoot, p.refused, p.Loops)
+	regions, inside := regions.Find(list, isRoot, p.refused, p.Loops)
 	for _, f := range regions {
-		r := &region{foundRegion: f, saved: map[savedRow]*node{}}
-		for _, e := range f.products {
-			x := &product{e, r, p.known(e.sum), p.known(e.weights), p.known(e.factor)}
+		r := &region{Region: f, saved: map[savedRow]*node{}}
+		for _, e := range f.Products {
+			x := &product{e, r, p.known(e.Sum), p.known(e.Weights), p.known(e.Factor)}
 			x.sum.product = x
 			r.products = append(r.products, x)
 		}
@@ -67,7 +69,7 @@ type savedRow struct {
 
 // attend makes a kernel of attention compute a product, and others that are as e: one kernel all sums over rows.
 func (p *placer) attend(e *product) {
-	if e.sum.owners != nil || !e.swapped && p.attendBy(false, e) {
+	if e.sum.owners != nil || !e.Swapped && p.attendBy(false, e) {
 		return
 	}
 	list := []*product{e}
@@ -75,7 +77,7 @@ func (p *placer) attend(e *product) {
 		return o == e || o.sum.owners != nil || !p.ensure(o.sum)
 	})
 	for _, o := range others {
-		if e.swapped && o.swapped && o.sum.owners == nil {
+		if e.Swapped && o.Swapped && o.sum.owners == nil {
 			list = append(list, o)
 		}
 	}
@@ -95,14 +97,14 @@ func (p *placer) attendBy(cut bool, list ...*product) bool {
 	e := list[0]
 	if !cut {
 		for _, g := range e.region.groups {
-			if !g.cut && p.extend(g, e.sum, slices.Clone(e.out), func(t *trial) int { return t.attended(e) }) {
+			if !g.cut && p.extend(g, e.sum, slices.Clone(e.Out), func(t *trial) int { return t.attended(e) }) {
 				return true
 			}
 		}
 	}
 	ids := make([]int, len(list))
-	g := p.begin(e.sum, func() (*group, layout) { return e.region.newGroup(cut, e.swapped, e), slices.Clone(e.out) },
-		func(t *trial, _ layout) int {
+	g := p.begin(e.sum, func() (*group, space.Layout) { return e.region.newGroup(cut, e.Swapped, e), slices.Clone(e.Out) },
+		func(t *trial, _ space.Layout) int {
 			for i, x := range list {
 				ids[i] = t.attended(x)
 			}
@@ -112,7 +114,7 @@ func (p *placer) attendBy(cut bool, list ...*product) bool {
 		return false
 	}
 	for i, x := range list[1:] {
-		p.add(g, x.sum, ids[1+i], slices.Clone(x.out), len(g.body))
+		p.add(g, x.sum, ids[1+i], slices.Clone(x.Out), len(g.body))
 	}
 	e.region.groups = append(e.region.groups, g)
 	return true
@@ -146,17 +148,17 @@ type refusal []*product
 // newGroup returns a group of a kernel of attention, with the widths of e.
 func (r *region) newGroup(cut, swapped bool, e *product) *group {
 	g := &group{
-		template: ir.Attention, space: space{lens: slices.Clone(r.space.lens), splits: slices.Clone(r.space.splits)},
+		template: ir.Attention, Space: space.Space{Lens: slices.Clone(r.Space.Lens), Splits: slices.Clone(r.Space.Splits)},
 		order: pending, reader: pending, attending: &attending{region: r, cut: cut, swapped: swapped, matrices: map[*node]int{}},
 	}
-	g.axes = slices.Concat(r.space.liveLayout(slices.Clone(r.layouts[r.score]))...)
-	over := r.columns
+	g.Axes = slices.Concat(r.Space.LiveLayout(slices.Clone(r.Layouts[r.Score]))...)
+	over := r.Columns
 	if e != nil {
-		over = e.over
+		over = e.Over
 		g.addWidths(e)
 	}
-	for _, a := range g.axes {
-		if r.space.liveSet(over).Has(a) {
+	for _, a := range g.Axes {
+		if r.Space.LiveSet(over).Has(a) {
 			g.reduced = append(g.reduced, a)
 		}
 	}
@@ -165,12 +167,12 @@ func (r *region) newGroup(cut, swapped bool, e *product) *group {
 
 // addWidths gives a group the axes of a product that matrices do not have.
 func (g *group) addWidths(e *product) {
-	for _, a := range slices.Concat(g.liveLayout(slices.Clone(e.layout))...) {
-		if !slices.Contains(g.axes, a) {
-			g.axes, g.widths = append(g.axes, a), append(g.widths, a)
+	for _, a := range slices.Concat(g.LiveLayout(slices.Clone(e.Layout))...) {
+		if !slices.Contains(g.Axes, a) {
+			g.Axes, g.widths = append(g.Axes, a), append(g.widths, a)
 		}
 	}
 }
 
 // layoutIn returns the layout in t's group of a node of its region.
-func (t *trial) layoutIn(l layout) layout { return t.g.liveLayout(slices.Clone(l)) }
+func (t *trial) layoutIn(l space.Layout) space.Layout { return t.g.LiveLayout(slices.Clone(l)) }

@@ -3,6 +3,7 @@ package kernelize
 import (
 	"slices"
 
+	"github.com/tensorken/tensorken/internal/kernelize/space"
 	"github.com/tensorken/tensorken/internal/loopnest"
 	"github.com/tensorken/tensorken/ir"
 )
@@ -16,7 +17,7 @@ func (g *group) role(a int) ir.Role {
 		return ir.K
 	case slices.Contains(g.widths, a):
 		return ir.Width
-	case g.liveSet(g.attending.batch).Has(a):
+	case g.LiveSet(g.attending.batch).Has(a):
 		return ir.Batch
 	}
 	return ir.M
@@ -93,7 +94,7 @@ func (p *placer) prefersLoop(r *region, g *group, k *ir.Kernel) bool {
 	if g.swapped {
 		rows, columns = columns, rows
 	}
-	if p.Loops.Matrices || !r.isLarge(p.Loops) || loopnest.Points(k.Axes, k.Roles(rows)) < leastRows {
+	if p.Loops.Matrices || !r.IsLarge(p.Loops) || loopnest.Points(k.Axes, k.Roles(rows)) < leastRows {
 		return false
 	}
 	if !slices.ContainsFunc(k.Body, func(in ir.Instr) bool { return in.Op == ir.Index }) {
@@ -119,11 +120,11 @@ func (p *placer) prefersLoop(r *region, g *group, k *ir.Kernel) bool {
 
 // has reports whether kernels of attention compute n in place.
 func (r *region) has(n *node) bool {
-	return n.row == nil && (r.layouts[n.Node] != nil || r.inner[n.Node])
+	return n.row == nil && (r.Layouts[n.Node] != nil || r.Inner[n.Node])
 }
 
 // hasRows reports whether a node of that layout has all rows, and beside them widths alone.
-func (g *group) hasRows(l layout) bool {
+func (g *group) hasRows(l space.Layout) bool {
 	rows := 0
 	for _, a := range slices.Concat(l...) {
 		switch g.role(a) {
@@ -133,19 +134,19 @@ func (g *group) hasRows(l layout) bool {
 			return false
 		}
 	}
-	return rows == len(g.axes)-len(g.reduced)-len(g.widths)-len(g.depths)
+	return rows == len(g.Axes)-len(g.reduced)-len(g.widths)-len(g.depths)
 }
 
 // attentionAxes gives a kernel of attention its axes.
 func (w *writer) attentionAxes() {
 	g := w.g
-	w.position = make([]int, len(g.lens))
+	w.position = make([]int, len(g.Lens))
 	used := g.usedAxes()
 	for _, r := range []ir.Role{ir.Batch, ir.M, ir.N, ir.K, ir.Width} {
-		for _, a := range g.axes {
+		for _, a := range g.Axes {
 			if g.role(a) == r && (r != ir.K && r != ir.Width || used.Has(a)) {
 				w.position[a] = len(w.k.Axes)
-				w.k.Axes = append(w.k.Axes, ir.Axis{Len: g.lens[a], Role: r})
+				w.k.Axes = append(w.k.Axes, ir.Axis{Len: g.Lens[a], Role: r})
 			}
 		}
 	}
@@ -167,7 +168,7 @@ func (g *group) usedAxes() (s ir.AxisSet) {
 
 // axisSet converts axes of the group to axes of the kernel.
 func (w *writer) axisSet(axes ir.AxisSet) (s ir.AxisSet) {
-	for _, a := range w.g.liveSet(axes).List() {
+	for _, a := range w.g.LiveSet(axes).List() {
 		s |= 1 << w.position[a]
 	}
 	return s

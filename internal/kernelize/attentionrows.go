@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/tensorken/tensorken/internal/graph"
+	"github.com/tensorken/tensorken/internal/kernelize/space"
 	"github.com/tensorken/tensorken/internal/shape"
 	"github.com/tensorken/tensorken/ir"
 )
@@ -12,8 +13,8 @@ import (
 func (t *trial) divided(n *node, at []ir.AffineExpr) int {
 	x, _ := t.emit(n.src[0], at, nil, 0)
 	y := n.src[1]
-	for !t.g.region.rows[y.Node] {
-		r := t.push(y, t.g.live(at))
+	for !t.g.region.Rows[y.Node] {
+		r := t.push(y, t.g.Live(at))
 		at, y = r.At, y.src[0]
 	}
 	inverse := t.savedRow(y, at, true)
@@ -38,14 +39,14 @@ func (t *trial) savedRow(n *node, at []ir.AffineExpr, inverse bool) int {
 		}
 		c.Number = n.Number
 		c.row, c.inside = n, t.g.region
-		t.g.region.layouts[c.Node] = t.g.region.layouts[n.Node]
+		t.g.region.Layouts[c.Node] = t.g.region.Layouts[n.Node]
 		t.g.region.saved[key] = c
 	}
 	if c.owners == nil {
 		t.need = c
 		return -1
 	}
-	return t.load(c, t.g.live(at), nil, 0)
+	return t.load(c, t.g.Live(at), nil, 0)
 }
 
 // float32 returns n under another name, in float32.
@@ -60,8 +61,8 @@ func (n *node) float32() *node {
 // storeRow makes a group compute c, a value of rows.
 func (p *placer) storeRow(c *node) {
 	r := c.inside
-	l := r.layouts[c.Node]
-	if c.row == nil && !r.rows[c.Node] { // a matrix that is stored after all
+	l := r.Layouts[c.Node]
+	if c.row == nil && !r.Rows[c.Node] { // a matrix that is stored after all
 		panic(refusal(r.products))
 	}
 	groups := slices.DeleteFunc(slices.Clone(r.groups), func(g *group) bool { return g.cut })
@@ -69,7 +70,7 @@ func (p *placer) storeRow(c *node) {
 		groups = []*group{c.row.owner()}
 	}
 	fill := func(t *trial) (id int) {
-		at := t.g.coordinates(t.layoutIn(l))
+		at := t.g.Coordinates(t.layoutIn(l))
 		if c.row != nil {
 			id, _ = t.compute(c, at, nil, 0)
 		} else {
@@ -85,7 +86,7 @@ func (p *placer) storeRow(c *node) {
 			return
 		}
 	}
-	g := p.begin(c, func() (*group, layout) { return r.newGroup(false, false, nil), slices.Clone(l) }, func(t *trial, _ layout) int { return fill(t) })
+	g := p.begin(c, func() (*group, space.Layout) { return r.newGroup(false, false, nil), slices.Clone(l) }, func(t *trial, _ space.Layout) int { return fill(t) })
 	if g == nil {
 		missing := slices.DeleteFunc(slices.Clone(r.products), func(e *product) bool { return e.sum.owners != nil })
 		if len(missing) == 0 {
@@ -105,8 +106,8 @@ func (p *placer) dot(n *node) bool {
 		for i, s := range m.src {
 			score := unmoved(s)
 			for _, e := range r.products {
-				same := unmoved(e.weights) == unmoved(m.src[1-i]) && e.sum.owner() != nil && !e.swapped
-				if same && score.Op == ir.Sum && r.layouts[score.Node] != nil && p.dotOf(n, score, e) {
+				same := unmoved(e.weights) == unmoved(m.src[1-i]) && e.sum.owner() != nil && !e.Swapped
+				if same && score.Op == ir.Sum && r.Layouts[score.Node] != nil && p.dotOf(n, score, e) {
 					return true
 				}
 			}
@@ -126,28 +127,28 @@ func unmoved(n *node) *node {
 // dotOf is dot for the result of a product e whose factor is one of a score.
 func (p *placer) dotOf(n, score *node, e *product) bool {
 	r := e.region
-	return p.begin(n, func() (*group, layout) {
+	return p.begin(n, func() (*group, space.Layout) {
 		g := r.newGroup(false, false, e)
 		g.template, g.reduced = ir.Reduce, slices.Clone(g.widths)
-		columns := r.space.liveSet(r.columns)
-		g.axes = slices.DeleteFunc(g.axes, columns.Has)
-		return g, slices.Clone(r.layouts[n.Node])
-	}, func(t *trial, l layout) int {
+		columns := r.Space.LiveSet(r.Columns)
+		g.Axes = slices.DeleteFunc(g.Axes, columns.Has)
+		return g, slices.Clone(r.Layouts[n.Node])
+	}, func(t *trial, l space.Layout) int {
 		m := score.src[0]
-		over := make(layout, len(m.Shape))
+		over := make(space.Layout, len(m.Shape))
 		for _, a := range score.Ints {
 			if m.Shape[a] > 1 {
 				over[a] = t.g.reduced
 			}
 		}
-		known, where := t.resolve(e.factor, t.g.coordinates(t.layoutIn(e.layout)))
+		known, where := t.resolve(e.factor, t.g.Coordinates(t.layoutIn(e.Layout)))
 		for i, x := range m.src {
-			at := t.g.operand(score, t.g.coordinates(t.layoutIn(r.layouts[score.Node])), t.layoutIn(over))
-			if y, its := t.resolve(x, at); y != known || !slices.EqualFunc(t.g.live(its), t.g.live(where), shape.Equal) {
+			at := t.g.operand(score, t.g.Coordinates(t.layoutIn(r.Layouts[score.Node])), t.layoutIn(over))
+			if y, its := t.resolve(x, at); y != known || !slices.EqualFunc(t.g.Live(its), t.g.Live(where), shape.Equal) {
 				continue
 			}
 			gradient, _ := t.emit(m.src[1-i], at, nil, 0)
-			result, _ := t.emit(e.sum, t.g.coordinates(t.layoutIn(e.out)), nil, 0)
+			result, _ := t.emit(e.sum, t.g.Coordinates(t.layoutIn(e.Out)), nil, 0)
 			if t.stopped() {
 				return -1
 			}
@@ -161,7 +162,7 @@ func (p *placer) dotOf(n, score *node, e *product) bool {
 // resolve follows movements to the node that they move.
 func (t *trial) resolve(n *node, at []ir.AffineExpr) (*node, []ir.AffineExpr) {
 	for n.Op == ir.Expand || n.Op == ir.Reshape || n.Op == ir.Permute {
-		r := t.push(n, t.g.live(at))
+		r := t.push(n, t.g.Live(at))
 		if r.Opaque {
 			break
 		}

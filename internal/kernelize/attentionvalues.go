@@ -3,6 +3,7 @@ package kernelize
 import (
 	"slices"
 
+	"github.com/tensorken/tensorken/internal/kernelize/space"
 	"github.com/tensorken/tensorken/internal/loopnest"
 	"github.com/tensorken/tensorken/ir"
 )
@@ -10,8 +11,8 @@ import (
 // attended emits a product.
 func (t *trial) attended(e *product) int {
 	t.g.addWidths(e)
-	id, rows := t.weights(e.weights, t.g.coordinates(t.layoutIn(e.region.layouts[e.weights.Node])))
-	factor, axes := t.factor(e.factor, t.g.coordinates(t.layoutIn(e.layout)), e.sum)
+	id, rows := t.weights(e.weights, t.g.Coordinates(t.layoutIn(e.region.Layouts[e.weights.Node])))
+	factor, axes := t.factor(e.factor, t.g.Coordinates(t.layoutIn(e.Layout)), e.sum)
 	if t.stopped() {
 		return -1
 	}
@@ -21,7 +22,7 @@ func (t *trial) attended(e *product) int {
 	t.g.batch |= axes
 	id = t.add(e.sum, ir.Instr{Op: ir.Mul, Type: t.g.body[id].Type, Src: []int{id, factor}})
 	id = t.sum(e.sum, id, rows)
-	if !t.isOnePass(id, e.sum, e.out) {
+	if !t.isOnePass(id, e.sum, e.Out) {
 		t.failed = true
 	}
 	return id
@@ -33,31 +34,31 @@ func (t *trial) factor(x *node, at []ir.AffineExpr, n *node) (id int, axes ir.Ax
 		return -1, 0
 	}
 	m := t.measure(x, at)
-	passes := t.g.passes(t.g.liveSet(m.axes))
+	passes := t.g.passes(t.g.LiveSet(m.axes))
 	t.storeFactor(m, n, m.cost > prologue && passes > 1, passes)
-	id, _ = t.emit(x, t.g.live(at), nil, 0)
-	return id, t.g.liveSet(m.axes)
+	id, _ = t.emit(x, t.g.Live(at), nil, 0)
+	return id, t.g.LiveSet(m.axes)
 }
 
 // passes is about how often a kernel of attention reads a factor that varies over some axes: once for each block of
 // the rows that it does not vary over.
 func (g *group) passes(axes ir.AxisSet) int {
 	n := 1
-	for _, a := range g.axes {
+	for _, a := range g.Axes {
 		if r := g.role(a); (r == ir.M || r == ir.Batch) && !axes.Has(a) {
-			n *= g.lens[a]
+			n *= g.Lens[a]
 		}
 	}
 	return ir.CeilDiv(n, loopnest.LeastRows)
 }
 
 // isOnePass reports whether one pass over the columns computes a value with all that the group stores.
-func (t *trial) isOnePass(id int, n *node, l layout) bool {
+func (t *trial) isOnePass(id int, n *node, l space.Layout) bool {
 	if t.stopped() || t.g.template != ir.Attention {
 		return true
 	}
 	from := t.g.mark()
-	t.g.store(id, n, t.g.coordinates(t.layoutIn(l)))
+	t.g.store(id, n, t.g.Coordinates(t.layoutIn(l)))
 	k := (&writer{}).kernel(t.g)
 	t.g.rollBack(from)
 	_, ok := loopnest.NewAttention(k.Kernel)
@@ -66,16 +67,16 @@ func (t *trial) isOnePass(id int, n *node, l layout) bool {
 
 // inRegion emits a node of the group's region.
 func (t *trial) inRegion(n *node, at []ir.AffineExpr, guards []ir.Guard, fill ir.Number) (id int, filled bool) {
-	if len(t.g.lens) >= ir.MaxAxes {
+	if len(t.g.Lens) >= ir.MaxAxes {
 		t.failed = true
 		return -1, true
 	}
 	r := t.g.region
-	if r.rows[n.Node] && t.g.cut {
+	if r.Rows[n.Node] && t.g.cut {
 		return t.savedRow(n, at, false), len(guards) == 0
 	}
-	l := r.layouts[n.Node]
-	atPoint := l != nil && t.g.isAt(at, t.layoutIn(l))
+	l := r.Layouts[n.Node]
+	atPoint := l != nil && t.g.IsAt(at, t.layoutIn(l))
 	if id, ok := t.g.matrices[n]; ok && atPoint {
 		t.vary(at)
 		return id, len(guards) == 0
@@ -85,7 +86,7 @@ func (t *trial) inRegion(n *node, at []ir.AffineExpr, guards []ir.Guard, fill ir
 		id, filled = t.compute(n, at, guards, fill)
 	case !atPoint:
 		t.failed = true
-	case r.rows[n.Node]:
+	case r.Rows[n.Node]:
 		id = t.reduceRow(n)
 	default:
 		id = t.score(n, at)
@@ -105,11 +106,11 @@ func (t *trial) inRegion(n *node, at []ir.AffineExpr, guards []ir.Guard, fill ir
 // score emits a score, a sum over a depth of its own.
 func (t *trial) score(n *node, at []ir.AffineExpr) int {
 	m := n.src[0]
-	over := make(layout, len(m.Shape))
+	over := make(space.Layout, len(m.Shape))
 	var axes []int
 	for _, a := range n.Ints {
 		if m.Shape[a] > 1 {
-			over[a] = []int{t.g.newAxis(m.Shape[a])}
+			over[a] = []int{t.g.NewAxis(m.Shape[a])}
 			axes = append(axes, over[a]...)
 		}
 	}
@@ -120,7 +121,7 @@ func (t *trial) score(n *node, at []ir.AffineExpr) int {
 	if t.stopped() {
 		return -1
 	}
-	if t.g.liveSet(alongX)&ir.Axes(t.g.reduced...) != 0 {
+	if t.g.LiveSet(alongX)&ir.Axes(t.g.reduced...) != 0 {
 		x, y, alongY = y, x, alongX
 	}
 	t.g.batch |= alongY
@@ -135,7 +136,7 @@ func (t *trial) score(n *node, at []ir.AffineExpr) int {
 
 // reduceRow emits a reduction along the columns.
 func (t *trial) reduceRow(n *node) int {
-	at := t.g.coordinates(t.layoutIn(t.g.region.layouts[n.src[0].Node]))
+	at := t.g.Coordinates(t.layoutIn(t.g.region.Layouts[n.src[0].Node]))
 	if n.Op == ir.Sum {
 		id, rows := t.weights(n.src[0], at)
 		return t.sum(n, id, rows)
@@ -180,7 +181,7 @@ func (t *trial) weights(n *node, at []ir.AffineExpr) (id int, rows []rowFactor) 
 		return id, nil
 	}
 	if n.Op.Class() == ir.Movement {
-		r := t.push(n, t.g.live(at))
+		r := t.push(n, t.g.Live(at))
 		t.failed = t.failed || r.Opaque
 		return t.weights(n.src[0], r.At)
 	}
@@ -226,7 +227,7 @@ func (t *trial) scaled(n *node) []int {
 func (t *trial) rowBelow(n *node) *node {
 	for n.Op == ir.Expand || n.Op == ir.Reshape || n.Op == ir.Permute {
 		n = n.src[0]
-		if t.g.region.rows[n.Node] {
+		if t.g.region.Rows[n.Node] {
 			return n
 		}
 	}

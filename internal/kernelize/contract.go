@@ -3,6 +3,7 @@ package kernelize
 import (
 	"slices"
 
+	"github.com/tensorken/tensorken/internal/kernelize/space"
 	"github.com/tensorken/tensorken/ir"
 )
 
@@ -26,11 +27,11 @@ func (p *placer) contract(n *node) bool {
 		return false
 	}
 	var inner []*node
-	g := p.start(n, ir.Contraction, x.Shape, func(t *trial, l layout) int {
-		over := takeReduced(l, n.Ints)
+	g := p.start(n, ir.Contraction, x.Shape, func(t *trial, l space.Layout) int {
+		over := space.TakeReduced(l, n.Ints)
 		t.g.reduced = slices.Concat(over...)
 		var factors []factor
-		factors, inner = t.product(x, t.g.operand(n, t.g.coordinates(l), over))
+		factors, inner = t.product(x, t.g.operand(n, t.g.Coordinates(l), over))
 		return t.contraction(n, factors)
 	})
 	if g == nil {
@@ -64,11 +65,11 @@ func (t *trial) product(n *node, at []ir.AffineExpr) (factors []factor, sums []*
 	direct := true // every element of n is read at one point at most, and by nothing else
 	for ; n.Op != ir.Mul || n.saved; n = n.src[0] {
 		switch {
-		case n.saved || !t.g.hasRoom(len(n.Ints)):
+		case n.saved || !t.g.HasRoom(len(n.Ints)):
 			t.failed = true
 			return nil, nil
 		case n.Op.Class() == ir.Movement && n.Num == 0:
-			r := moveOf(n).Push(at, t.g.lens)
+			r := moveOf(n).Push(at, t.g.Lens)
 			if r.Opaque {
 				t.failed = true
 				return nil, nil
@@ -76,9 +77,9 @@ func (t *trial) product(n *node, at []ir.AffineExpr) (factors []factor, sums []*
 			at, guards = r.At, slices.Concat(guards, r.Guards)
 			direct = direct && n.Op != ir.Expand && n.Op != ir.Window && n.users == 1
 		case n.Op == ir.Sum && direct && t.p.mergesSum(n):
-			over := make(layout, len(n.src[0].Shape))
+			over := make(space.Layout, len(n.src[0].Shape))
 			for _, a := range n.Ints {
-				over[a] = []int{t.g.newAxis(n.src[0].Shape[a])}
+				over[a] = []int{t.g.NewAxis(n.src[0].Shape[a])}
 				t.g.reduced = append(t.g.reduced, over[a]...)
 			}
 			sums = append(sums, n)
@@ -123,7 +124,7 @@ func (t *trial) distribute(factors []factor, guards []ir.Guard) {
 			return
 		}
 		axes := t.guardAxes([]ir.Guard{g})
-		i := slices.IndexFunc(factors, func(f factor) bool { return axes&^t.g.liveSet(f.axes) == 0 })
+		i := slices.IndexFunc(factors, func(f factor) bool { return axes&^t.g.LiveSet(f.axes) == 0 })
 		if i < 0 {
 			t.failed = true
 			return
@@ -135,7 +136,7 @@ func (t *trial) distribute(factors []factor, guards []ir.Guard) {
 // guardAxes returns the axes that guards depend on.
 func (t *trial) guardAxes(guards []ir.Guard) ir.AxisSet {
 	t.axes = 0
-	t.varyGuards(t.g.liveGuards(guards))
+	t.varyGuards(t.g.LiveGuards(guards))
 	return t.axes
 }
 
@@ -150,7 +151,7 @@ func (t *trial) contraction(n *node, factors []factor) (id int) {
 	g := t.g
 	var own [2]ir.AxisSet
 	for i, f := range factors {
-		g.sides[i] = g.liveSet(f.axes)
+		g.sides[i] = g.LiveSet(f.axes)
 		own[i] = g.sides[i] &^ ir.Axes(g.reduced...)
 	}
 	t.failed = own[0]&^own[1] == 0 || own[1]&^own[0] == 0 || len(g.reduced) == 0
@@ -182,9 +183,9 @@ func (t *trial) storeFactor(f factor, n *node, costly bool, times int) {
 // position along the other parallel axes.
 func (g *group) repeats(axes ir.AxisSet) int {
 	n := 1
-	for _, a := range g.axes {
+	for _, a := range g.Axes {
 		if !slices.Contains(g.reduced, a) && !axes.Has(a) {
-			n *= g.lens[a]
+			n *= g.Lens[a]
 		}
 	}
 	return n

@@ -29,8 +29,6 @@ const (
 	// maxScalars is the most scalar arguments that a group gets from nodes that
 	// join it: a device has room for few.
 	maxScalars = 48
-	// maxScores is the most scores that a kernel of attention computes for one product.
-	maxScores = 8
 	// leastRows is the least number of rows of scores that are worth a loop.
 	leastRows = 16
 	// maxMerged is the most buffers of siblings that merge.

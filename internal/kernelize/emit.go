@@ -3,6 +3,7 @@ package kernelize
 import (
 	"slices"
 
+	"github.com/tensorken/tensorken/internal/kernelize/space"
 	"github.com/tensorken/tensorken/internal/shape"
 	"github.com/tensorken/tensorken/ir"
 )
@@ -67,7 +68,7 @@ func (t *trial) emit(n *node, at []ir.AffineExpr, guards []ir.Guard, fill ir.Num
 	if t.stopped() {
 		return -1, true
 	}
-	at, guards = t.g.live(at), t.g.liveGuards(guards)
+	at, guards = t.g.Live(at), t.g.LiveGuards(guards)
 	if n.users > 1 {
 		if e := t.g.emission(n, at, guards, fill); e != nil {
 			t.cost += e.cost
@@ -78,13 +79,13 @@ func (t *trial) emit(n *node, at []ir.AffineExpr, guards []ir.Guard, fill ir.Num
 	cost, axes := t.cost, t.axes
 	t.cost, t.axes = 0, 0
 	id, filled = t.value(n, at, guards, fill)
-	e := emission{n, at, guards, fill, id, filled, t.cost, t.g.liveSet(t.axes)}
+	e := emission{n, at, guards, fill, id, filled, t.cost, t.g.LiveSet(t.axes)}
 	t.cost, t.axes = cost+e.cost, axes|e.axes
 	if t.stopped() {
 		return -1, true
 	}
 	if n.users > 1 {
-		e.at, e.guards = t.g.live(at), t.g.liveGuards(guards)
+		e.at, e.guards = t.g.Live(at), t.g.LiveGuards(guards)
 		t.g.emitted = append(t.g.emitted, e)
 	}
 	return id, filled
@@ -93,7 +94,7 @@ func (t *trial) emit(n *node, at []ir.AffineExpr, guards []ir.Guard, fill ir.Num
 // value emits a value that emit does not remember.
 func (t *trial) value(n *node, at []ir.AffineExpr, guards []ir.Guard, fill ir.Number) (id int, filled bool) {
 	if n.owner() == t.g {
-		if !t.g.isAt(at, n.layout) {
+		if !t.g.IsAt(at, n.layout) {
 			t.failed = true // it has no value elsewhere than at its point
 		}
 		t.vary(at)
@@ -162,11 +163,11 @@ func (t *trial) recomputesTooMuch(n *node) bool {
 	if !computes || t.g.order != pending || n.Len() == 1 || n.cost < expensive {
 		return false
 	}
-	axes := t.g.liveSet(t.axes)
+	axes := t.g.LiveSet(t.axes)
 	times, points := 1, 1
-	for _, a := range t.g.axes {
-		if points *= t.g.lens[a]; !axes.Has(a) {
-			times *= t.g.lens[a]
+	for _, a := range t.g.Axes {
+		if points *= t.g.Lens[a]; !axes.Has(a) {
+			times *= t.g.Lens[a]
 		}
 	}
 	return max(times, points/n.Len()) >= 4 // windows that overlap read an element many times
@@ -214,13 +215,13 @@ func (t *trial) movement(n *node, at []ir.AffineExpr, guards []ir.Guard, fill ir
 // splits axes where that makes them affine.
 func (t *trial) push(n *node, at []ir.AffineExpr) shape.Source {
 	m := moveOf(n)
-	r := m.Push(at, t.g.lens)
+	r := m.Push(at, t.g.Lens)
 	for r.Split != nil {
-		if !t.g.hasRoom(2) {
+		if !t.g.HasRoom(2) {
 			return shape.Source{Opaque: true} // n is read from memory
 		}
 		t.g.split(r.Split.Axis, r.Split.Inner)
-		r = m.Push(t.g.live(at), t.g.lens)
+		r = m.Push(t.g.Live(at), t.g.Lens)
 	}
 	t.varyGuards(r.Guards)
 	return r
@@ -231,13 +232,13 @@ func (t *trial) guard(n *node, id int, guards []ir.Guard, fill ir.Number) int {
 	if t.stopped() {
 		return -1
 	}
-	v := &ir.View{Guards: slices.Clone(t.g.liveGuards(guards))}
+	v := &ir.View{Guards: slices.Clone(t.g.LiveGuards(guards))}
 	return t.add(n, ir.Instr{Op: ir.InBounds, Type: t.g.body[id].Type, Src: []int{id}, View: v, Num: fill})
 }
 
 // reduce emits a reduction at its layout, which runs over all reduced axes.
-func (t *trial) reduce(n *node, l, over layout) int {
-	src, _ := t.emit(n.src[0], t.g.operand(n, t.g.coordinates(l), over), nil, 0)
+func (t *trial) reduce(n *node, l, over space.Layout) int {
+	src, _ := t.emit(n.src[0], t.g.operand(n, t.g.Coordinates(l), over), nil, 0)
 	return t.reduceValue(n, src)
 }
 
@@ -256,7 +257,7 @@ func (t *trial) reduceValue(n *node, src int) int {
 func (t *trial) vary(at []ir.AffineExpr) {
 	for _, f := range at {
 		for a, c := range f.Coef {
-			if c != 0 && a < len(t.g.lens) && t.g.lens[a] > 1 {
+			if c != 0 && a < len(t.g.Lens) && t.g.Lens[a] > 1 {
 				t.axes |= 1 << a
 			}
 		}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/tensorken/tensorken/internal/graph"
+	"github.com/tensorken/tensorken/internal/kernelize/space"
 	"github.com/tensorken/tensorken/ir"
 )
 
@@ -13,7 +14,7 @@ import (
 // point of the space computes one element of each member, or shares it with
 // the points that differ only on axes that the member does not have.
 type group struct {
-	space
+	space.Space
 	template ir.Template
 	reduced  []int // axes that reductions run over
 
@@ -46,9 +47,9 @@ const pending = math.MaxInt // the order of a group that is being made
 
 // newGroup returns a group whose space has an axis for each of dims that is
 // longer than 1, and the layout of a node of that shape.
-func newGroup(template ir.Template, dims []int) (*group, layout) {
-	s, l := newSpace(dims)
-	return &group{space: s, template: template, body: make([]instr, 0, 8), order: pending, reader: pending}, l
+func newGroup(template ir.Template, dims []int) (*group, space.Layout) {
+	s, l := space.New(dims)
+	return &group{Space: s, template: template, body: make([]instr, 0, 8), order: pending, reader: pending}, l
 }
 
 // find returns the group that g has become part of.
@@ -61,25 +62,25 @@ func (g *group) find() *group {
 
 // split replaces an axis by two, the outer of number hi and the inner of hi+1.
 func (g *group) split(axis, inner int) (hi int) {
-	s := g.splitAxis(axis, inner)
-	g.reduced = s.axes(g.reduced)
+	s := g.SplitAxis(axis, inner)
+	g.reduced = s.Axes(g.reduced)
 	if a := g.attending; a != nil {
-		a.depths, a.widths = s.axes(a.depths), s.axes(a.widths)
+		a.depths, a.widths = s.Axes(a.depths), s.Axes(a.widths)
 	}
 	for _, n := range g.members {
-		s.layout(n.layout)
+		s.Layout(n.layout)
 	}
 	for i := range g.body {
-		g.body[i].eachCoef(func(coef []int) []int { return s.expr(ir.AffineExpr{Coef: coef}).Coef })
+		g.body[i].eachCoef(func(coef []int) []int { return s.Expr(ir.AffineExpr{Coef: coef}).Coef })
 	}
 	g.emitted = g.emitted[:0] // they name the old axis
-	return s.hi
+	return s.Hi
 }
 
 // A mark is where a group stood before a trial.
 type mark struct{ body, emitted, splits int }
 
-func (g *group) mark() mark { return mark{len(g.body), len(g.emitted), len(g.splits)} }
+func (g *group) mark() mark { return mark{len(g.body), len(g.emitted), len(g.Splits)} }
 
 // rollBack removes the instructions since a mark. Axes stay split, which does no harm:
 // collapse merges them in the kernel.
@@ -88,7 +89,7 @@ func (g *group) rollBack(m mark) {
 	if a := g.attending; a != nil {
 		maps.DeleteFunc(a.matrices, func(_ *node, id int) bool { return id >= m.body })
 	}
-	if len(g.splits) > m.splits { // a split has removed all older emissions
+	if len(g.Splits) > m.splits { // a split has removed all older emissions
 		m.emitted = 0
 	}
 	g.emitted = g.emitted[:m.emitted]
@@ -124,10 +125,10 @@ func (in *instr) eachCoef(f func(coef []int) []int) {
 
 // operand returns the coordinates at which reduction n, read at coordinates, reads
 // its operand. Over has the axes of the group that stand for those it reduces.
-func (g *group) operand(n *node, at []ir.AffineExpr, over layout) []ir.AffineExpr {
+func (g *group) operand(n *node, at []ir.AffineExpr, over space.Layout) []ir.AffineExpr {
 	src := slices.Clone(at)
 	for _, a := range n.Ints {
-		src[a] = g.coordinate(over[a], make([]int, len(g.lens)))
+		src[a] = g.Coordinate(over[a], make([]int, len(g.Lens)))
 	}
 	return src
 }

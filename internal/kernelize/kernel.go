@@ -67,7 +67,7 @@ func (w *writer) axes() {
 		return
 	}
 	if g.template == ir.Contraction {
-		a, b := g.liveSet(g.sides[0]), g.liveSet(g.sides[1])
+		a, b := g.LiveSet(g.sides[0]), g.LiveSet(g.sides[1])
 		role = func(x int) ir.Role {
 			switch {
 			case a.Has(x) == b.Has(x):
@@ -79,14 +79,14 @@ func (w *writer) axes() {
 		}
 		order = []ir.Role{ir.Batch, ir.M, ir.N, ir.K}
 	}
-	w.position = make([]int, len(g.lens))
+	w.position = make([]int, len(g.Lens))
 	add := func(a int, r ir.Role) {
 		w.position[a] = len(w.k.Axes)
-		w.k.Axes = append(w.k.Axes, ir.Axis{Len: g.lens[a], Role: r})
+		w.k.Axes = append(w.k.Axes, ir.Axis{Len: g.Lens[a], Role: r})
 	}
 	last := len(order) - 1
 	for _, r := range order[:last] {
-		for _, a := range g.axes {
+		for _, a := range g.Axes {
 			if !slices.Contains(g.reduced, a) && role(a) == r {
 				add(a, r)
 			}

@@ -2,6 +2,7 @@ package kernelize
 
 import (
 	"github.com/tensorken/tensorken/internal/graph"
+	"github.com/tensorken/tensorken/internal/kernelize/regions"
 	"github.com/tensorken/tensorken/internal/shape"
 	"github.com/tensorken/tensorken/ir"
 )
@@ -80,7 +81,7 @@ func Graph(roots []*graph.Node, o Options) (kernels []Kernel, outputs []Output) 
 // have groups of more buffers than a device binds; those are placed again, with ends that
 // split the groups.
 func placed(roots []*graph.Node, o Options) *placer {
-	d := decisions{ends: map[*graph.Node]end{}, refused: nodes{}}
+	d := decisions{ends: map[*graph.Node]end{}, refused: regions.Nodes{}}
 	for {
 		p, refused := tryPlace(roots, o, d)
 		for _, e := range refused {
@@ -108,7 +109,7 @@ func placed(roots []*graph.Node, o Options) *placer {
 type decisions struct {
 	ends    map[*graph.Node]end
 	choices map[*graph.Node]choice
-	refused nodes // products that kernels of attention do not compute
+	refused regions.Nodes // products that kernels of attention do not compute
 }
 
 // tryPlace places the nodes that roots depend on. It returns the products of attention that it could not place so.

@@ -61,8 +61,8 @@ func norm(m *maker, x *graph.Node) *graph.Node {
 // are not named.
 func describe(g *group, order map[*graph.Node]int) string {
 	var kept, reduced, ops []string
-	for _, a := range g.axes {
-		n := fmt.Sprint(g.lens[a])
+	for _, a := range g.Axes {
+		n := fmt.Sprint(g.Lens[a])
 		if slices.Contains(g.reduced, a) {
 			reduced = append(reduced, n)
 		} else {
@@ -422,12 +422,12 @@ func TestRollBack(t *testing.T) {
 		p.load(list(c.node))
 		known := p.known
 		g, l := newGroup(ir.Pointwise, neg.Shape)
-		id, _ := (&trial{p: p, g: g}).compute(known(neg), g.coordinates(l), nil, 0)
+		id, _ := (&trial{p: p, g: g}).compute(known(neg), g.Coordinates(l), nil, 0)
 		g.order = 1
 		p.add(g, known(neg), id, l, 0)
 		before := g.mark()
 		got := p.extend(g, known(c.node), l, func(t *trial) int {
-			id, _ := t.compute(known(c.node), g.coordinates(l), nil, 0)
+			id, _ := t.compute(known(c.node), g.Coordinates(l), nil, 0)
 			return id
 		})
 		if got != c.want {

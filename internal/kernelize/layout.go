@@ -3,13 +3,14 @@ package kernelize
 import (
 	"slices"
 
+	"github.com/tensorken/tensorken/internal/kernelize/space"
 	"github.com/tensorken/tensorken/ir"
 )
 
 // deriveLayout returns the layout of n, a member or a movement of one. A movement has
 // a layout if each element of the member appears once in it: Permute, Reshape, and
 // Expand along reduced axes of the group. Nodes share layouts: callers change none.
-func (g *group) deriveLayout(n *node) (layout, bool) {
+func (g *group) deriveLayout(n *node) (space.Layout, bool) {
 	if g.template == ir.Routine || g.closed { // a routine's layout is the updates' layout
 		return nil, false
 	}
@@ -26,9 +27,9 @@ func (g *group) deriveLayout(n *node) (layout, bool) {
 	}
 	switch n.Op {
 	case ir.Reshape:
-		return g.reshape(from, x.Shape, n.Shape, g.split)
+		return g.Reshape(from, x.Shape, n.Shape, g.split)
 	case ir.Permute:
-		return permute(from, n.Ints), true
+		return space.Permute(from, n.Ints), true
 	}
 	from = slices.Clone(from)
 	used := slices.Concat(from...)
@@ -54,7 +55,7 @@ func (g *group) reducedRun(n int, used []int) []int {
 			continue
 		}
 		run = append(run, a)
-		if p *= g.lens[a]; p >= n {
+		if p *= g.Lens[a]; p >= n {
 			break
 		}
 	}
@@ -66,14 +67,14 @@ func (g *group) reducedRun(n int, used []int) []int {
 
 // transposes reports whether a node of that layout has all axes of g and ends in
 // another one than g: a reduction would step through its memory by whole rows.
-func (g *group) transposes(l layout) bool {
+func (g *group) transposes(l space.Layout) bool {
 	axes := slices.Concat(l...)
-	return len(axes) == len(g.axes) && len(axes) > 1 && axes[len(axes)-1] != g.axes[len(g.axes)-1]
+	return len(axes) == len(g.Axes) && len(axes) > 1 && axes[len(axes)-1] != g.Axes[len(g.Axes)-1]
 }
 
 // covers reports whether a node of that layout may be computed in g: it has
 // every parallel axis once, and in a reduction all reduced axes or none.
-func (g *group) covers(l layout) bool {
+func (g *group) covers(l space.Layout) bool {
 	parallel, reduced := 0, 0
 	for _, axes := range l {
 		for _, a := range axes {
@@ -84,7 +85,7 @@ func (g *group) covers(l layout) bool {
 			}
 		}
 	}
-	if parallel != len(g.axes)-len(g.reduced) && g.template != ir.Attention {
+	if parallel != len(g.Axes)-len(g.reduced) && g.template != ir.Attention {
 		return false
 	}
 	switch g.template {

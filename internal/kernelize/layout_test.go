@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/tensorken/tensorken/internal/graph"
+	"github.com/tensorken/tensorken/internal/kernelize/space"
 	"github.com/tensorken/tensorken/ir"
 )
 
@@ -19,8 +20,8 @@ func groupOf(template ir.Template, dims []int, reduced ...int) *group {
 // axisLens returns the lengths of the axes of g, outermost first.
 func (g *group) axisLens() []int {
 	lens := []int{}
-	for _, a := range g.axes {
-		lens = append(lens, g.lens[a])
+	for _, a := range g.Axes {
+		lens = append(lens, g.Lens[a])
 	}
 	return lens
 }
@@ -34,7 +35,7 @@ func TestDeriveLayout(t *testing.T) {
 	matrix := func() *group { return groupOf(ir.Pointwise, []int{4, 6}) }
 	rows := func(reduced ...int) *group {
 		g := groupOf(ir.Reduce, append([]int{4}, reduced...))
-		g.reduced = slices.Clone(g.axes[1:])
+		g.reduced = slices.Clone(g.Axes[1:])
 		return g
 	}
 	closed := matrix()
@@ -43,28 +44,28 @@ func TestDeriveLayout(t *testing.T) {
 		name   string
 		g      *group
 		member *graph.Node
-		layout layout
+		layout space.Layout
 		node   *graph.Node
-		want   layout // nil: no layout
-		lens   []int  // of the axes afterwards
+		want   space.Layout // nil: no layout
+		lens   []int        // of the axes afterwards
 	}{
-		{"a member", matrix(), x, layout{{0}, {1}}, x, layout{{0}, {1}}, []int{4, 6}},
-		{"another node", matrix(), x, layout{{0}, {1}}, row, nil, []int{4, 6}},
-		{"a closed group", closed, x, layout{{0}, {1}}, x, nil, []int{4, 6}},
-		{"a routine", groupOf(ir.Routine, []int{4, 6}), x, layout{{0}, {1}}, x, nil, []int{4, 6}},
-		{"permuted", matrix(), x, layout{{0}, {1}}, turned, layout{{1}, {0}}, []int{4, 6}},
-		{"flipped", matrix(), x, layout{{0}, {1}}, graph.Flip(x, []int{0}), nil, []int{4, 6}},
-		{"axes joined", matrix(), x, layout{{0}, {1}}, reshape(x, []int{24}), layout{{0, 1}}, []int{4, 6}},
-		{"an axis split", matrix(), x, layout{{0}, {1}}, reshape(x, []int{4, 2, 3}), layout{{0}, {2}, {3}}, []int{4, 2, 3}},
-		{"axes joined and split", matrix(), x, layout{{0}, {1}}, reshape(x, []int{8, 3}), layout{{0, 2}, {3}}, []int{4, 2, 3}},
-		{"axes of length 1", matrix(), x, layout{{0}, {1}}, reshape(x, []int{1, 4, 1, 6}), layout{nil, {0}, nil, {1}}, []int{4, 6}},
-		{"a reshape that splits no axis evenly", matrix(), x, layout{{0}, {1}}, reshape(turned, []int{8, 3}), nil, []int{4, 6}},
-		{"repeated along the reduced axis", rows(5), row, layout{{0}, nil}, expand(4, 5), layout{{0}, {1}}, []int{4, 5}},
-		{"repeated along two reduced axes", rows(2, 3), row, layout{{0}, nil}, expand(4, 6), layout{{0}, {1, 2}}, []int{4, 2, 3}},
-		{"two axes of one length, repeated", rows(5, 5), column, layout{{0}, nil, nil}, graph.Expand(column, []int{4, 5, 5}), layout{{0}, {1}, {2}}, []int{4, 5, 5}},
-		{"repeated to another length", rows(5), row, layout{{0}, nil}, expand(4, 6), nil, []int{4, 5}},
-		{"repeated along the sum of a contraction", groupOf(ir.Contraction, []int{4, 6}, 1), row, layout{{0}, nil}, expand(4, 6), nil, []int{4, 6}},
-		{"repeated where nothing is reduced", matrix(), row, layout{{0}, nil}, expand(4, 6), nil, []int{4, 6}},
+		{"a member", matrix(), x, space.Layout{{0}, {1}}, x, space.Layout{{0}, {1}}, []int{4, 6}},
+		{"another node", matrix(), x, space.Layout{{0}, {1}}, row, nil, []int{4, 6}},
+		{"a closed group", closed, x, space.Layout{{0}, {1}}, x, nil, []int{4, 6}},
+		{"a routine", groupOf(ir.Routine, []int{4, 6}), x, space.Layout{{0}, {1}}, x, nil, []int{4, 6}},
+		{"permuted", matrix(), x, space.Layout{{0}, {1}}, turned, space.Layout{{1}, {0}}, []int{4, 6}},
+		{"flipped", matrix(), x, space.Layout{{0}, {1}}, graph.Flip(x, []int{0}), nil, []int{4, 6}},
+		{"axes joined", matrix(), x, space.Layout{{0}, {1}}, reshape(x, []int{24}), space.Layout{{0, 1}}, []int{4, 6}},
+		{"an axis split", matrix(), x, space.Layout{{0}, {1}}, reshape(x, []int{4, 2, 3}), space.Layout{{0}, {2}, {3}}, []int{4, 2, 3}},
+		{"axes joined and split", matrix(), x, space.Layout{{0}, {1}}, reshape(x, []int{8, 3}), space.Layout{{0, 2}, {3}}, []int{4, 2, 3}},
+		{"axes of length 1", matrix(), x, space.Layout{{0}, {1}}, reshape(x, []int{1, 4, 1, 6}), space.Layout{nil, {0}, nil, {1}}, []int{4, 6}},
+		{"a reshape that splits no axis evenly", matrix(), x, space.Layout{{0}, {1}}, reshape(turned, []int{8, 3}), nil, []int{4, 6}},
+		{"repeated along the reduced axis", rows(5), row, space.Layout{{0}, nil}, expand(4, 5), space.Layout{{0}, {1}}, []int{4, 5}},
+		{"repeated along two reduced axes", rows(2, 3), row, space.Layout{{0}, nil}, expand(4, 6), space.Layout{{0}, {1, 2}}, []int{4, 2, 3}},
+		{"two axes of one length, repeated", rows(5, 5), column, space.Layout{{0}, nil, nil}, graph.Expand(column, []int{4, 5, 5}), space.Layout{{0}, {1}, {2}}, []int{4, 5, 5}},
+		{"repeated to another length", rows(5), row, space.Layout{{0}, nil}, expand(4, 6), nil, []int{4, 5}},
+		{"repeated along the sum of a contraction", groupOf(ir.Contraction, []int{4, 6}, 1), row, space.Layout{{0}, nil}, expand(4, 6), nil, []int{4, 6}},
+		{"repeated where nothing is reduced", matrix(), row, space.Layout{{0}, nil}, expand(4, 6), nil, []int{4, 6}},
 	} {
 		p := new(placer)
 		p.load([]*graph.Node{c.node, c.member})

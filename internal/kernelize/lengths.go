@@ -58,7 +58,7 @@ func (p *placer) tailOf(n *node) tail {
 func (p *placer) isLength(n *node) bool {
 	g, l := newGroup(ir.Pointwise, n.Shape)
 	t := &trial{p: p, g: g}
-	t.emit(n, g.coordinates(l), nil, 0)
+	t.emit(n, g.Coordinates(l), nil, 0)
 	if t.stopped() || t.cost > prologue {
 		return false
 	}
@@ -72,8 +72,8 @@ func (p *placer) isLength(n *node) bool {
 		}
 	}
 	points, columns := 1, 1
-	for _, a := range g.liveSet(t.axes).List() {
-		points, columns = points*g.lens[a], max(columns, g.lens[a])
+	for _, a := range g.LiveSet(t.axes).List() {
+		points, columns = points*g.Lens[a], max(columns, g.Lens[a])
 	}
 	return number && points <= lengthRows*columns
 }
@@ -101,7 +101,7 @@ func (t *trial) mask(n *node, at []ir.AffineExpr) int {
 	from := t.g.mark()
 	for n.Op != ir.Where {
 		if n.Op.Class() == ir.Movement {
-			r := t.push(n, t.g.live(at))
+			r := t.push(n, t.g.Live(at))
 			if r.Opaque || len(r.Guards) > 0 {
 				t.g.rollBack(from)
 				return -1
@@ -148,7 +148,7 @@ func (p *placer) cutStores() {
 			if g.body[i].Op != ir.Store || n.tail == noTail || whole[n.Node] {
 				continue
 			}
-			if condition := t.mask(n, g.coordinates(n.layout)); condition >= 0 {
+			if condition := t.mask(n, g.Coordinates(n.layout)); condition >= 0 {
 				g.body[i].Src = append(g.body[i].Src, condition)
 				n.cut = true
 			}

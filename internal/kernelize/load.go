@@ -3,6 +3,7 @@ package kernelize
 import (
 	"slices"
 
+	"github.com/tensorken/tensorken/internal/kernelize/space"
 	"github.com/tensorken/tensorken/internal/shape"
 	"github.com/tensorken/tensorken/ir"
 )
@@ -51,10 +52,10 @@ func (t *trial) leaves(f ir.AffineExpr, n int) bool {
 	if n == 1 || f.Div == 1 && len(f.Coef) == 0 {
 		return false
 	}
-	if len(f.Coef) > len(t.g.lens) { // the range of an index is not known
+	if len(f.Coef) > len(t.g.Lens) { // the range of an index is not known
 		return true
 	}
-	lo, hi := shape.Range(f, t.g.lens)
+	lo, hi := shape.Range(f, t.g.Lens)
 	return f.Div != 1 || lo < 0 || hi >= n
 }
 
@@ -93,11 +94,11 @@ func (t *trial) gather(n *node, at []ir.AffineExpr, guards []ir.Guard, fill ir.N
 	if t.stopped() {
 		return -1
 	}
-	at, guards = t.g.live(at), t.g.liveGuards(guards)
-	value := len(t.g.lens) // an axis beyond the space's axes
+	at, guards = t.g.Live(at), t.g.LiveGuards(guards)
+	value := len(t.g.Lens) // an axis beyond the space's axes
 	src := indexedNode{x, slices.Clone(at)}
 	src.at[axis] = shape.Axis(value, 1)
-	lens := append(slices.Clone(t.g.lens), x.Shape[axis])
+	lens := append(slices.Clone(t.g.Lens), x.Shape[axis])
 	for {
 		if _, ok := t.p.stored(src.node, t.g); ok {
 			break
@@ -131,9 +132,9 @@ func (t *trial) gather(n *node, at []ir.AffineExpr, guards []ir.Guard, fill ir.N
 }
 
 // scatter emits a Scatter whose updates have layout l.
-func (t *trial) scatter(n *node, l layout) int {
+func (t *trial) scatter(n *node, l space.Layout) int {
 	base, idx, upd, axis := n.src[0], n.src[1], n.src[2], n.Ints[0]
-	at := t.g.coordinates(l)
+	at := t.g.Coordinates(l)
 	index, _ := t.emit(idx, at, nil, 0)
 	update, _ := t.emit(upd, at, nil, 0)
 	src := []int{index, update}
@@ -147,7 +148,7 @@ func (t *trial) scatter(n *node, l layout) int {
 	if t.stopped() {
 		return -1
 	}
-	at = t.g.live(at)
+	at = t.g.Live(at)
 	strides := shape.RowMajor(n.Shape)
 	to := slices.Clone(at)
 	to[axis] = shape.Constant(0)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/tensorken/tensorken/internal/kernelize/space"
 	"github.com/tensorken/tensorken/ir"
 )
 
@@ -85,14 +86,14 @@ func compatible(h, g *group) bool {
 func pair(h, g *group, a, b []int) (to map[int]int, ok bool) {
 	to = map[int]int{}
 	for len(a) > 0 && len(b) > 0 {
-		switch m, n := h.lens[a[0]], g.lens[b[0]]; {
+		switch m, n := h.Lens[a[0]], g.Lens[b[0]]; {
 		case m == n:
 			to[a[0]] = b[0]
 			a, b = a[1:], b[1:]
-		case m%n == 0 && h.hasRoom(2):
+		case m%n == 0 && h.HasRoom(2):
 			hi := h.split(a[0], m/n)
 			a = append([]int{hi, hi + 1}, a[1:]...)
-		case n%m == 0 && g.hasRoom(2):
+		case n%m == 0 && g.HasRoom(2):
 			hi := g.split(b[0], n/m)
 			b = append([]int{hi, hi + 1}, b[1:]...)
 		default:
@@ -114,13 +115,13 @@ func (g *group) pairReduced(h *group, to map[int]int) bool {
 		paired[b] = true
 	}
 	var missing []int
-	for _, a := range h.axes {
+	for _, a := range h.Axes {
 		if _, ok := to[a]; !ok {
 			missing = append(missing, a)
 		}
 	}
 	if g.template == ir.Pointwise {
-		if !g.hasRoom(len(missing)) {
+		if !g.HasRoom(len(missing)) {
 			return false
 		}
 		for _, a := range h.reduced {
@@ -129,21 +130,21 @@ func (g *group) pairReduced(h *group, to map[int]int) bool {
 			}
 		}
 		for _, a := range missing {
-			to[a] = g.newAxis(h.lens[a])
+			to[a] = g.NewAxis(h.Lens[a])
 			g.reduced = append(g.reduced, to[a])
 		}
 		g.template = ir.Reduce
 		return true
 	}
 	for _, a := range missing {
-		i := slices.IndexFunc(g.reduced, func(b int) bool { return !paired[b] && g.lens[b] == h.lens[a] })
+		i := slices.IndexFunc(g.reduced, func(b int) bool { return !paired[b] && g.Lens[b] == h.Lens[a] })
 		if i < 0 {
 			return false
 		}
 		to[a] = g.reduced[i]
 		paired[to[a]] = true
 	}
-	for _, a := range h.axes {
+	for _, a := range h.Axes {
 		if slices.Contains(h.reduced, a) != slices.Contains(g.reduced, to[a]) {
 			return false
 		}
@@ -158,7 +159,7 @@ func (g *group) take(h *group, to map[int]int) {
 		same = same && a == b
 	}
 	if !same {
-		h.renumber(to, len(g.lens))
+		h.renumber(to, len(g.Lens))
 	}
 	first, second := g, h
 	if same && len(h.body) > len(g.body) { // move the fewer instructions
@@ -195,8 +196,8 @@ func (g *group) renumber(to map[int]int, count int) {
 			return c
 		})
 	}
-	relay := func(l layout) layout {
-		c := make(layout, len(l))
+	relay := func(l space.Layout) space.Layout {
+		c := make(space.Layout, len(l))
 		for i := range l {
 			for _, a := range l[i] {
 				c[i] = append(c[i], to[a])
@@ -228,7 +229,7 @@ func (p *placer) mergeReductions(n *node) bool {
 	}
 	src := g.body[inner.id].Src[0]
 	l = slices.Clone(l)
-	over := takeReduced(l, n.Ints)
+	over := space.TakeReduced(l, n.Ints)
 	g.reduced = slices.Concat(append([][]int{g.reduced}, over...)...)
 	g.members = nil
 	inner.owners = nil
@@ -255,8 +256,8 @@ func (p *placer) mergeSiblings() {
 			continue
 		}
 		to := map[int]int{}
-		for i, a := range h.axes {
-			to[a] = g.axes[i]
+		for i, a := range h.Axes {
+			to[a] = g.Axes[i]
 		}
 		g.take(h, to)
 	}
@@ -267,8 +268,8 @@ func (p *placer) mergeSiblings() {
 func (g *group) key() string {
 	var lens []int
 	var reduced []bool
-	for _, a := range g.axes {
-		lens = append(lens, g.lens[a])
+	for _, a := range g.Axes {
+		lens = append(lens, g.Lens[a])
 		reduced = append(reduced, slices.Contains(g.reduced, a))
 	}
 	return fmt.Sprint(lens, reduced, g.readsFailed())

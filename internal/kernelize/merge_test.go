@@ -31,8 +31,8 @@ func TestPair(t *testing.T) {
 			t.Errorf("%s: pair = %v, %v, want %v", c.name, to, ok, c.want)
 		}
 		for a, b := range to {
-			if h.lens[a] != g.lens[b] {
-				t.Errorf("%s: pair matches axis %d of length %d with axis %d of length %d", c.name, a, h.lens[a], b, g.lens[b])
+			if h.Lens[a] != g.Lens[b] {
+				t.Errorf("%s: pair matches axis %d of length %d with axis %d of length %d", c.name, a, h.Lens[a], b, g.Lens[b])
 			}
 		}
 	}

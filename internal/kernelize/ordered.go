@@ -3,6 +3,7 @@ package kernelize
 import (
 	"slices"
 
+	"github.com/tensorken/tensorken/internal/kernelize/space"
 	"github.com/tensorken/tensorken/internal/shape"
 	"github.com/tensorken/tensorken/ir"
 )
@@ -17,19 +18,19 @@ var routines = [ir.Ops]func(p *placer, n *node){
 // ordered gives n, a Scan or a Sort, a routine of its own over the points of its
 // operand, whose axis is reduced.
 func (p *placer) ordered(n *node) {
-	p.start(n, ir.Routine, n.src[0].Shape, func(t *trial, l layout) int { return t.ordered(n, l) })
+	p.start(n, ir.Routine, n.src[0].Shape, func(t *trial, l space.Layout) int { return t.ordered(n, l) })
 	n.saved = true
 }
 
 // ordered emits a Scan or a Sort whose operand has layout l.
-func (t *trial) ordered(n *node, l layout) int {
+func (t *trial) ordered(n *node, l space.Layout) int {
 	axis := n.Ints[0]
 	t.g.reduced = slices.Clone(l[axis])
-	x, _ := t.emit(n.src[0], t.g.coordinates(l), nil, 0)
+	x, _ := t.emit(n.src[0], t.g.Coordinates(l), nil, 0)
 	if t.stopped() {
 		return -1
 	}
-	to := slices.Clone(t.g.live(t.g.coordinates(t.g.liveLayout(l))))
+	to := slices.Clone(t.g.Live(t.g.Coordinates(t.g.LiveLayout(l))))
 	strides := shape.RowMajor(n.Shape)
 	d := t.g.body[x].Type
 	place := ir.View{}

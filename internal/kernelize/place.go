@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"github.com/tensorken/tensorken/internal/graph"
+	"github.com/tensorken/tensorken/internal/kernelize/regions"
+	"github.com/tensorken/tensorken/internal/kernelize/space"
 	"github.com/tensorken/tensorken/internal/sorts"
 	"github.com/tensorken/tensorken/ir"
 )
@@ -23,10 +25,10 @@ type node struct {
 	size    int // number of nodes that are computed with it
 	scalars int // number of scalar arguments that it reads
 
-	owners []*group // the group that computes it; for Cat one for each operand
-	id     int      // of its instruction in the owner
-	layout layout   // in the owner
-	saved  bool     // it is stored
+	owners []*group     // the group that computes it; for Cat one for each operand
+	id     int          // of its instruction in the owner
+	layout space.Layout // in the owner
+	saved  bool         // it is stored
 	tail   tail
 	cut    bool  // it is stored without its tail
 	copied *node // the row-major copy of a leaf
@@ -66,7 +68,7 @@ type placer struct {
 	order   int
 	outputs map[*graph.Node]Output // of roots
 	regions []*region
-	refused nodes
+	refused regions.Nodes
 	known   func(*graph.Node) *node
 }
 
@@ -93,7 +95,7 @@ func place(roots []*graph.Node, o Options, d decisions) *placer {
 	return p
 }
 
-// load makes the nodes that roots depend on, and returns those of the graph, operands first.
+// load makes the nodes that roots depend on, and returns the nodes of the graph, operands first.
 func (p *placer) load(roots []*graph.Node) []*graph.Node {
 	nodes, number := graph.Numbered(roots)
 	p.nodes = make([]node, len(nodes))
@@ -205,12 +207,12 @@ func (p *placer) singleUse(n *node, g *group) bool {
 // start makes a group that computes n, over the space of dims. Fill emits n at a
 // layout of those dims, and may change that to n's. If fill needs a node to be stored
 // first, start stores it and begins again. It returns nil if the trial fails.
-func (p *placer) start(n *node, template ir.Template, dims []int, fill func(t *trial, l layout) (id int)) *group {
-	return p.begin(n, func() (*group, layout) { return newGroup(template, dims) }, fill)
+func (p *placer) start(n *node, template ir.Template, dims []int, fill func(t *trial, l space.Layout) (id int)) *group {
+	return p.begin(n, func() (*group, space.Layout) { return newGroup(template, dims) }, fill)
 }
 
 // begin is start of a group that a function makes, with the layout of n.
-func (p *placer) begin(n *node, newGroup func() (*group, layout), fill func(t *trial, l layout) (id int)) *group {
+func (p *placer) begin(n *node, newGroup func() (*group, space.Layout), fill func(t *trial, l space.Layout) (id int)) *group {
 	for {
 		g, l := newGroup()
 		t := &trial{p: p, g: g}
@@ -232,7 +234,7 @@ func (p *placer) begin(n *node, newGroup func() (*group, layout), fill func(t *t
 
 // extend adds n, of layout l, which fill emits, to a group. If the trial fails it
 // reports false and leaves the group as it was.
-func (p *placer) extend(g *group, n *node, l layout, fill func(t *trial) (id int)) bool {
+func (p *placer) extend(g *group, n *node, l space.Layout, fill func(t *trial) (id int)) bool {
 	if len(g.members) >= maxSize {
 		return false
 	}
@@ -249,9 +251,9 @@ func (p *placer) extend(g *group, n *node, l layout, fill func(t *trial) (id int
 }
 
 // add makes n, value id, a member of g. The instructions of g from one on are new.
-func (p *placer) add(g *group, n *node, id int, l layout, from int) {
+func (p *placer) add(g *group, n *node, id int, l space.Layout, from int) {
 	g.members = append(g.members, n)
-	n.id, n.layout, n.owners = id, g.liveLayout(l), []*group{g}
+	n.id, n.layout, n.owners = id, g.LiveLayout(l), []*group{g}
 	p.read(g, from)
 }
 
@@ -295,7 +297,7 @@ func (p *placer) join(n *node) bool {
 			p.merge(h, g, src)
 		}
 		if l, ok = p.layout(g, src); ok && p.extend(g, n, l, func(t *trial) (id int) {
-			id, _ = t.compute(n, g.coordinates(l), nil, 0)
+			id, _ = t.compute(n, g.Coordinates(l), nil, 0)
 			return id
 		}) {
 			return true
@@ -306,7 +308,7 @@ func (p *placer) join(n *node) bool {
 
 // layout is the layout in g of a node whose operands are src, derived from the first
 // operand that has one.
-func (p *placer) layout(g *group, src []*node) (layout, bool) {
+func (p *placer) layout(g *group, src []*node) (space.Layout, bool) {
 	for _, s := range src {
 		if base(s).owner() == g {
 			if l, ok := g.deriveLayout(s); ok {
@@ -329,8 +331,8 @@ func (p *placer) reduce(n *node) {
 			return
 		}
 	}
-	p.start(n, ir.Reduce, x.Shape, func(t *trial, l layout) int {
-		over := takeReduced(l, n.Ints)
+	p.start(n, ir.Reduce, x.Shape, func(t *trial, l space.Layout) int {
+		over := space.TakeReduced(l, n.Ints)
 		t.g.reduced = slices.Concat(over...)
 		return t.reduce(n, l, over)
 	})
@@ -340,11 +342,11 @@ func (p *placer) reduce(n *node) {
 // all axes of the group and n reduces all that the group reduces.
 func (p *placer) joinReduction(g *group, n *node) bool {
 	l, ok := g.deriveLayout(n.src[0])
-	if !ok || len(slices.Concat(l...)) != len(g.axes) {
+	if !ok || len(slices.Concat(l...)) != len(g.Axes) {
 		return false
 	}
 	l = slices.Clone(l)
-	over := takeReduced(l, n.Ints)
+	over := space.TakeReduced(l, n.Ints)
 	reduced := slices.Concat(over...)
 	if g.template == ir.Reduce && !slices.Equal(g.reduced, reduced) {
 		return false

@@ -46,7 +46,7 @@ func (p *placer) readings() map[*node][]reading {
 			points := 1
 			for a, c := range in.View.Coef {
 				if c != 0 {
-					points *= g.lens[a]
+					points *= g.Lens[a]
 				}
 			}
 			r.plain = r.plain && points == in.reads.Len()

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/tensorken/tensorken/internal/graph"
+	"github.com/tensorken/tensorken/internal/kernelize/space"
 	"github.com/tensorken/tensorken/internal/shape"
 	"github.com/tensorken/tensorken/ir"
 )
@@ -94,8 +95,8 @@ func (p *placer) alias(n *node) *node {
 // materialize starts a pointwise group that computes n, an inline node or a
 // movement.
 func (p *placer) materialize(n *node) *group {
-	return p.start(n, ir.Pointwise, n.Shape, func(t *trial, l layout) (id int) {
-		at := t.g.coordinates(l)
+	return p.start(n, ir.Pointwise, n.Shape, func(t *trial, l space.Layout) (id int) {
+		at := t.g.Coordinates(l)
 		if _, ok := p.stored(n, t.g); ok {
 			return t.load(n, at, nil, 0)
 		}
@@ -112,7 +113,7 @@ func (p *placer) save(n *node) {
 	n.saved = true
 	if n.Op != ir.Cat && ir.Routines[n.Op] == nil { // the groups of a Cat's operands store its parts
 		g := n.owner()
-		g.store(n.id, n, g.coordinates(n.layout))
+		g.store(n.id, n, g.Coordinates(n.layout))
 	}
 }
 
@@ -170,7 +171,7 @@ func (p *placer) cat(n *node) {
 		if s.Len() == 0 {
 			continue
 		}
-		var l layout
+		var l space.Layout
 		x := base(s)
 		g, ok := x.owner(), false
 		if g != nil {
@@ -183,7 +184,7 @@ func (p *placer) cat(n *node) {
 			g = p.materialize(x)
 			l = x.layout
 		}
-		g.store(x.id, n, shape.Part(g.coordinates(l), axis, offset))
+		g.store(x.id, n, shape.Part(g.Coordinates(l), axis, offset))
 		n.owners = append(n.owners, g)
 		offset += s.Shape[axis]
 	}
@@ -196,6 +197,6 @@ func (p *placer) scatter(n *node) {
 	if x, ok := p.stored(base, nil); base.Op != ir.Const && (!ok || x.Op == ir.Buffer && (graph.StoredType(x.Node) != x.DType || !shape.IsRowMajor(x.Shape, x.Ints[1:]))) {
 		p.store(base)
 	}
-	p.start(n, ir.Routine, n.src[1].Shape, func(t *trial, l layout) int { return t.scatter(n, l) })
+	p.start(n, ir.Routine, n.src[1].Shape, func(t *trial, l space.Layout) int { return t.scatter(n, l) })
 	n.saved = true
 }

@@ -42,7 +42,7 @@ var thresholds = []struct{ reason, names string }{
 		schedule/attention.mostParts schedule/tiles.Options`},
 	{"a bound on the compiler's work, on a text, or on what a process keeps or waits for", `
 		compile.maxOps compile.operations cpu/vector.keptTemps cpu/vector.spinTime exec.maxCalls exec.maxPlans
-		exec.maxPrograms exec.peakRuns exec.peakTime kernelize.maxMerged kernelize.maxScalars kernelize.maxScores kernelize.maxSize
+		exec.maxPrograms exec.peakRuns exec.peakTime kernelize.maxMerged kernelize.maxScalars kernelize/regions.maxScores kernelize.maxSize
 		kernelize.place memory.ForceGC memory.ballastSize memory.flushDelay memory.large memory.leastBuffers
 		memory.leastBytes memory.manyRuns memory.maxCollected memory.maxTries memory.sizeClass cpu.copyBytes
 		cpu.longParts cpu.longRow`},

@@ -82,10 +82,9 @@ const (
 
 // large lists the packages that may be larger, each with the reason.
 var large = map[string]string{
-	"tensor":             "what a user types about tensors has one name",
-	"nn":                 "so have layers and losses",
-	"driver/drivertest":  "it has all that a device must do",
-	"internal/kernelize": "groups and regions see each other while a kernel is built",
+	"tensor":            "what a user types about tensors has one name",
+	"nn":                "so have layers and losses",
+	"driver/drivertest": "it has all that a device must do",
 }
 
 func TestPackageSize(t *testing.T) {

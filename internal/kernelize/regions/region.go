@@ -1,72 +1,74 @@
-package kernelize
+// Package regions finds attention in a graph, for kernels of that template.
+package regions
 
 import (
 	"slices"
 
 	"github.com/tensorken/tensorken/internal/graph"
+	"github.com/tensorken/tensorken/internal/kernelize/space"
 	"github.com/tensorken/tensorken/ir"
 )
 
-// A found region is attention in the graph: scores, which are sums of products over a short depth, the
+// A Region is attention in the graph: scores, which are sums of products over a short depth, the
 // elementwise work on matrices of them, reductions along their rows, and products with them. It is found on the
 // graph, where axes have names, in whatever form it was written.
-type foundRegion struct {
-	space    *space      // its axes are the matrices' axes, and widths of products
-	score    *graph.Node // the first
+type Region struct {
+	Space    *space.Space // its axes are the matrices' axes, and widths of products
+	Score    *graph.Node  // the first
 	matrix   ir.AxisSet
-	columns  ir.AxisSet
-	layouts  map[*graph.Node]layout // of matrices and of values of rows
-	rows     nodes                  // values of rows: reductions along columns, and functions of these
-	inner    nodes                  // nodes that only kernels of attention compute
-	products []*foundProduct
+	Columns  ir.AxisSet
+	Layouts  map[*graph.Node]space.Layout // of matrices and of values of rows
+	Rows     Nodes                        // values of rows: reductions along columns, and functions of these
+	Inner    Nodes                        // nodes that only kernels of attention compute
+	Products []*Product
 }
 
-type nodes map[*graph.Node]bool
+type Nodes map[*graph.Node]bool
 
-// A foundProduct is a sum of products of a matrix, the weights, and a factor, over columns or over rows.
-type foundProduct struct {
-	sum     *graph.Node
+// A Product is a sum of products of a matrix, the weights, and a factor, over columns or over rows.
+type Product struct {
+	Sum     *graph.Node
 	between []*graph.Node // the product of factors, and sums that are parts of sum
-	weights *graph.Node   // the matrix
-	factor  *graph.Node
-	layout  layout // of the product of factors
-	out     layout // of sum
-	over    ir.AxisSet
-	swapped bool // over are rows
+	Weights *graph.Node   // the matrix
+	Factor  *graph.Node
+	Layout  space.Layout // of the product of factors
+	Out     space.Layout // of sum
+	Over    ir.AxisSet
+	Swapped bool // over are rows
 }
 
 // A finder finds the regions of a graph.
 type finder struct {
 	limits  ir.LoopLimits
-	refused nodes // products
-	roots   nodes
+	refused Nodes // products
+	roots   Nodes
 	users   map[*graph.Node][]*graph.Node
-	regions []*foundRegion
-	inside  map[*graph.Node]*foundRegion // the region whose kernels alone compute a node
-	sums    nodes                        // of products of regions
-	tried   nodes                        // with no region, or one that is found
-	*foundRegion
+	regions []*Region
+	inside  map[*graph.Node]*Region // the region whose kernels alone compute a node
+	sums    Nodes                   // of products of regions
+	tried   Nodes                   // with no region, or one that is found
+	*Region
 	size    int // of a matrix
 	queue   []found
-	seen    nodes // on the way up to scores
+	seen    Nodes // on the way up to scores
 	reduces []*graph.Node
 	expands []*graph.Node
-	bad     nodes // matrices that other work than attention's reads
+	bad     Nodes // matrices that other work than attention's reads
 }
 
 // A found is a node with the layout of a matrix. It is up if a matrix depends on it, and otherwise it depends on one.
 type found struct {
 	*graph.Node
-	layout layout
+	layout space.Layout
 	up     bool
 }
 
-// findAttention returns the regions of a graph whose kernels a device runs, by its nodes in order.
-func findAttention(list []*graph.Node, roots, refused nodes, limits ir.LoopLimits) ([]*foundRegion, map[*graph.Node]*foundRegion) {
+// Find returns the regions of a graph whose kernels a device runs, by its nodes in order.
+func Find(list []*graph.Node, roots, refused Nodes, limits ir.LoopLimits) ([]*Region, map[*graph.Node]*Region) {
 	if limits.Attention == 0 {
 		return nil, nil
 	}
-	f := &finder{limits: limits, refused: refused, roots: roots, users: map[*graph.Node][]*graph.Node{}, inside: map[*graph.Node]*foundRegion{}, sums: nodes{}, tried: nodes{}}
+	f := &finder{limits: limits, refused: refused, roots: roots, users: map[*graph.Node][]*graph.Node{}, inside: map[*graph.Node]*Region{}, sums: Nodes{}, tried: Nodes{}}
 	for _, n := range list {
 		for _, s := range n.Src().All() {
 			f.users[s] = append(f.users[s], n)
@@ -75,7 +77,7 @@ func findAttention(list []*graph.Node, roots, refused nodes, limits ir.LoopLimit
 	for _, n := range list {
 		if !f.tried[n] && f.isScore(n) {
 			f.grow(n)
-			for n := range f.layouts {
+			for n := range f.Layouts {
 				f.tried[n] = true
 			}
 		}
@@ -97,8 +99,8 @@ func (f *finder) findShared(list []*graph.Node) {
 			continue
 		}
 		for _, r := range f.regions {
-			if slices.ContainsFunc(f.users[n], func(u *graph.Node) bool { return r.inner[u] }) {
-				f.inside[n], r.inner[n] = r, true
+			if slices.ContainsFunc(f.users[n], func(u *graph.Node) bool { return r.Inner[u] }) {
+				f.inside[n], r.Inner[n] = r, true
 			}
 		}
 	}
@@ -142,10 +144,10 @@ func varies(n *graph.Node, axis int) bool {
 
 // grow makes the region of a score, if there is one.
 func (f *finder) grow(score *graph.Node) {
-	f.foundRegion = &foundRegion{score: score, layouts: map[*graph.Node]layout{}, rows: nodes{}, inner: nodes{}}
-	f.size, f.seen, f.bad, f.reduces, f.expands = score.Len(), nodes{}, nodes{}, nil, nil
-	space, l := newSpace(score.Shape)
-	f.space, f.matrix = &space, ir.Axes(space.axes...)
+	f.Region = &Region{Score: score, Layouts: map[*graph.Node]space.Layout{}, Rows: Nodes{}, Inner: Nodes{}}
+	f.size, f.seen, f.bad, f.reduces, f.expands = score.Len(), Nodes{}, Nodes{}, nil, nil
+	all, l := space.New(score.Shape)
+	f.Space, f.matrix = &all, ir.Axes(all.Axes...)
 	f.set(found{score, l, false})
 	for len(f.queue) > 0 {
 		x := f.queue[0]
@@ -167,20 +169,20 @@ func (f *finder) grow(score *graph.Node) {
 
 // set notes the layout of a matrix that depends on a score.
 func (f *finder) set(x found) {
-	if old, ok := f.layouts[x.Node]; ok {
-		if !equalLayouts(f.space.liveLayout(old), f.space.liveLayout(x.layout)) {
+	if old, ok := f.Layouts[x.Node]; ok {
+		if !space.EqualLayouts(f.Space.LiveLayout(old), f.Space.LiveLayout(x.layout)) {
 			f.bad[x.Node] = true
 		}
 		return
 	}
-	f.layouts[x.Node] = x.layout
+	f.Layouts[x.Node] = x.layout
 	f.queue = append(f.queue, x)
 }
 
 // climb looks for scores that a matrix depends on.
 func (f *finder) climb(x found) {
 	n := x.Node
-	if f.seen[n] || f.layouts[n] != nil || n.Len() != f.size {
+	if f.seen[n] || f.Layouts[n] != nil || n.Len() != f.size {
 		return
 	}
 	f.seen[n] = true
@@ -188,12 +190,12 @@ func (f *finder) climb(x found) {
 		f.set(found{n, x.layout, false})
 		return
 	}
-	l, ok := f.space.liveLayout(x.layout), true
+	l, ok := f.Space.LiveLayout(x.layout), true
 	switch n.Op {
 	case ir.Reshape:
-		l, ok = f.space.reshape(l, n.Shape, n.Operand(0).Shape, f.space.split)
+		l, ok = f.Space.Reshape(l, n.Shape, n.Operand(0).Shape, f.Space.Split)
 	case ir.Permute:
-		from := make(layout, len(l))
+		from := make(space.Layout, len(l))
 		for i, a := range n.Ints {
 			from[a] = l[i]
 		}
@@ -206,7 +208,7 @@ func (f *finder) climb(x found) {
 	}
 }
 
-func (f *finder) climbAll(n *graph.Node, l layout) {
+func (f *finder) climbAll(n *graph.Node, l space.Layout) {
 	for _, s := range n.Src().All() {
 		f.queue = append(f.queue, found{s, slices.Clone(l), true})
 	}
@@ -241,29 +243,29 @@ func (f *finder) follow(x found) {
 }
 
 // moved returns the layout of n, a Reshape or Permute of a node of layout l.
-func (f *finder) moved(n *graph.Node, l layout) (layout, bool) {
-	l = f.space.liveLayout(slices.Clone(l))
+func (f *finder) moved(n *graph.Node, l space.Layout) (space.Layout, bool) {
+	l = f.Space.LiveLayout(slices.Clone(l))
 	switch n.Op {
 	case ir.Reshape:
-		return f.space.reshape(l, n.Operand(0).Shape, n.Shape, f.space.split)
+		return f.Space.Reshape(l, n.Operand(0).Shape, n.Shape, f.Space.Split)
 	case ir.Permute:
-		return permute(l, n.Ints), true
+		return space.Permute(l, n.Ints), true
 	}
 	return nil, false
 }
 
 // reduced returns the layout of a reduction and the axes that it reduces.
-func (f *finder) reduced(n *graph.Node) (l layout, over ir.AxisSet) {
-	l = f.space.liveLayout(slices.Clone(f.layouts[n.Operand(0)]))
-	return l, ir.Axes(slices.Concat(takeReduced(l, n.Ints)...)...)
+func (f *finder) reduced(n *graph.Node) (l space.Layout, over ir.AxisSet) {
+	l = f.Space.LiveLayout(slices.Clone(f.Layouts[n.Operand(0)]))
+	return l, ir.Axes(slices.Concat(space.TakeReduced(l, n.Ints)...)...)
 }
 
 // findColumns finds the axes of columns: those that a softmax reduces.
 func (f *finder) findColumns() bool {
 	for _, n := range f.reduces {
 		if n.Op == ir.ReduceMax {
-			_, f.columns = f.reduced(n)
-			columns := f.space.count(f.columns)
+			_, f.Columns = f.reduced(n)
+			columns := f.Space.Count(f.Columns)
 			return columns >= f.limits.Columns && columns < f.size
 		}
 	}
@@ -273,14 +275,14 @@ func (f *finder) findColumns() bool {
 // growRows finds the values of rows.
 func (f *finder) growRows() {
 	var queue []*graph.Node
-	set := func(n *graph.Node, l layout) {
-		if f.layouts[n] == nil {
-			f.layouts[n], f.rows[n] = l, true
+	set := func(n *graph.Node, l space.Layout) {
+		if f.Layouts[n] == nil {
+			f.Layouts[n], f.Rows[n] = l, true
 			queue = append(queue, n)
 		}
 	}
 	for _, n := range f.reduces {
-		if l, over := f.reduced(n); over == f.space.liveSet(f.columns) {
+		if l, over := f.reduced(n); over == f.Space.LiveSet(f.Columns) {
 			set(n, l)
 		} else {
 			f.bad[n.Operand(0)] = true
@@ -291,8 +293,8 @@ func (f *finder) growRows() {
 		queue = queue[1:]
 		for _, u := range f.users[n] {
 			if u.Op.Class() == ir.Elementwise {
-				set(u, slices.Clone(f.layouts[n]))
-			} else if l, ok := f.moved(u, f.layouts[n]); ok {
+				set(u, slices.Clone(f.Layouts[n]))
+			} else if l, ok := f.moved(u, f.Layouts[n]); ok {
 				set(u, l)
 			}
 		}

@@ -1,34 +1,38 @@
-package kernelize
+package regions
 
 import (
 	"maps"
 	"slices"
 
 	"github.com/tensorken/tensorken/internal/graph"
+	"github.com/tensorken/tensorken/internal/kernelize/space"
 	"github.com/tensorken/tensorken/ir"
 )
+
+// maxScores is the most scores that a kernel of attention computes for one product.
+const maxScores = 8
 
 // findProducts finds the products that read a matrix through an Expand, which adds widths.
 func (f *finder) findProducts(n *graph.Node) {
 	weights := n.Operand(0)
-	l := f.space.liveLayout(slices.Clone(f.layouts[weights]))
+	l := f.Space.LiveLayout(slices.Clone(f.Layouts[weights]))
 	for a, d := range n.Shape {
 		if weights.Shape[a] != d {
-			l[a] = []int{f.space.newAxis(d)}
+			l[a] = []int{f.Space.NewAxis(d)}
 		}
 	}
 	f.findFactors(n, weights, l)
 }
 
 // findFactors finds the products that read weights as n, of layout l.
-func (f *finder) findFactors(n, weights *graph.Node, l layout) {
+func (f *finder) findFactors(n, weights *graph.Node, l space.Layout) {
 	f.bad[weights] = f.bad[weights] || f.roots[n]
 	for _, u := range f.users[n] {
 		if moved, ok := f.moved(u, l); ok {
 			f.findFactors(u, weights, moved)
 			continue
 		}
-		if u.Op != ir.Mul || u.Operand(0) == u.Operand(1) || f.roots[u] || len(f.space.lens) > ir.MaxAxes/2 {
+		if u.Op != ir.Mul || u.Operand(0) == u.Operand(1) || f.roots[u] || len(f.Space.Lens) > ir.MaxAxes/2 {
 			f.bad[weights] = true
 			continue
 		}
@@ -37,25 +41,25 @@ func (f *finder) findFactors(n, weights *graph.Node, l layout) {
 			factor = u.Operand(1)
 		}
 		for _, s := range f.users[u] {
-			e := &foundProduct{sum: s, between: []*graph.Node{u}, weights: weights, factor: factor, layout: f.ownWidths(l)}
+			e := &Product{Sum: s, between: []*graph.Node{u}, Weights: weights, Factor: factor, Layout: f.ownWidths(l)}
 			if !f.finish(e) {
 				f.bad[weights] = true
 				continue
 			}
-			f.products = append(f.products, e)
+			f.Products = append(f.Products, e)
 		}
 	}
 }
 
 // ownWidths returns a layout with new axes in place of those that matrices do not have: each product has its own.
-func (f *finder) ownWidths(l layout) layout {
-	own := f.space.liveLayout(slices.Clone(l))
-	matrix := f.space.liveSet(f.matrix)
+func (f *finder) ownWidths(l space.Layout) space.Layout {
+	own := f.Space.LiveLayout(slices.Clone(l))
+	matrix := f.Space.LiveSet(f.matrix)
 	for i, axes := range own {
 		own[i] = slices.Clone(axes)
 		for j, a := range axes {
 			if !matrix.Has(a) {
-				own[i][j] = f.space.newAxis(f.space.lens[a])
+				own[i][j] = f.Space.NewAxis(f.Space.Lens[a])
 			}
 		}
 	}
@@ -64,40 +68,40 @@ func (f *finder) ownWidths(l layout) layout {
 
 // finish finds the axis that a product sums over. It reports false if that is neither columns
 // nor rows.
-func (f *finder) finish(e *foundProduct) bool {
-	s := e.sum
+func (f *finder) finish(e *Product) bool {
+	s := e.Sum
 	if s.Op != ir.Sum || s.DType != s.Operand(0).DType || s.DType.ComputeType() != ir.Float32 {
 		return false
 	}
-	e.out = slices.Clone(e.layout)
-	e.over = ir.Axes(slices.Concat(takeReduced(e.out, s.Ints)...)...)
-	columns := f.space.liveSet(f.columns)
-	if e.over == columns {
+	e.Out = slices.Clone(e.Layout)
+	e.Over = ir.Axes(slices.Concat(space.TakeReduced(e.Out, s.Ints)...)...)
+	columns := f.Space.LiveSet(f.Columns)
+	if e.Over == columns {
 		return true
 	}
-	e.swapped = true
+	e.Swapped = true
 	for f.mergesSum(e) {
 	}
-	return e.over != 0 && f.areRows(e.over)
+	return e.Over != 0 && f.areRows(e.Over)
 }
 
 // areRows reports whether matrices have some axes, and not as columns.
 func (f *finder) areRows(axes ir.AxisSet) bool {
-	return axes&^(f.space.liveSet(f.matrix)&^f.space.liveSet(f.columns)) == 0
+	return axes&^(f.Space.LiveSet(f.matrix)&^f.Space.LiveSet(f.Columns)) == 0
 }
 
 // mergesSum makes a sum over rows that reads another one, and nothing else does, the sum of a product.
-func (f *finder) mergesSum(e *foundProduct) bool {
-	n, l := e.sum, e.out
+func (f *finder) mergesSum(e *Product) bool {
+	n, l := e.Sum, e.Out
 	for !f.roots[n] && len(f.users[n]) == 1 {
 		u := f.users[n][0]
 		if u.Op == ir.Sum {
-			out := f.space.liveLayout(slices.Clone(l))
-			over := ir.Axes(slices.Concat(takeReduced(out, u.Ints)...)...)
+			out := f.Space.LiveLayout(slices.Clone(l))
+			over := ir.Axes(slices.Concat(space.TakeReduced(out, u.Ints)...)...)
 			if !f.areRows(over) {
 				return false
 			}
-			e.between, e.sum, e.out, e.over = append(e.between, e.sum), u, out, f.space.liveSet(e.over)|over
+			e.between, e.Sum, e.Out, e.Over = append(e.between, e.Sum), u, out, f.Space.LiveSet(e.Over)|over
 			return true
 		}
 		moved, ok := f.moved(u, l)
@@ -111,8 +115,8 @@ func (f *finder) mergesSum(e *foundProduct) bool {
 
 // settle decides which products kernels of attention compute, and which nodes only these compute.
 func (f *finder) settle() {
-	r := f.foundRegion
-	needed, stored := nodes{}, nodes{} // by other work: loops compute nodes that are not stored again
+	r := f.Region
+	needed, stored := Nodes{}, Nodes{} // by other work: loops compute nodes that are not stored again
 	for n := range f.bad {
 		if f.bad[n] {
 			r.above(n, stored)
@@ -120,9 +124,9 @@ func (f *finder) settle() {
 	}
 	for before := -1; before != len(stored)+len(needed); {
 		before = len(stored) + len(needed)
-		r.products = slices.DeleteFunc(r.products, func(e *foundProduct) bool {
-			all := nodes{}
-			r.above(e.weights, all)
+		r.Products = slices.DeleteFunc(r.Products, func(e *Product) bool {
+			all := Nodes{}
+			r.above(e.Weights, all)
 			isStored, scores := false, 0
 			for n := range all {
 				isStored = isStored || stored[n]
@@ -130,9 +134,9 @@ func (f *finder) settle() {
 					scores++
 				}
 			}
-			if isStored || scores > maxScores || !r.isLarge(f.limits) && f.refused[e.sum] {
+			if isStored || scores > maxScores || !r.IsLarge(f.limits) && f.refused[e.Sum] {
 				maps.Copy(stored, all)
-			} else if f.refused[e.sum] {
+			} else if f.refused[e.Sum] {
 				maps.Copy(needed, all)
 			} else {
 				return false
@@ -142,44 +146,44 @@ func (f *finder) settle() {
 	}
 	maps.Copy(needed, stored)
 	other := func(n *graph.Node) bool { return f.inside[n] != nil || f.sums[n] } // of another region
-	if len(r.products) == 0 || slices.ContainsFunc(r.products, func(e *foundProduct) bool { return other(e.sum) }) {
+	if len(r.Products) == 0 || slices.ContainsFunc(r.Products, func(e *Product) bool { return other(e.Sum) }) {
 		return
 	}
-	for n := range r.layouts {
-		if !r.rows[n] && other(n) {
+	for n := range r.Layouts {
+		if !r.Rows[n] && other(n) {
 			return
 		}
 	}
-	for n := range r.layouts {
-		if !needed[n] && (!r.rows[n] || n.Op.Class() == ir.Reduction) {
-			f.inside[n], r.inner[n] = r, true
+	for n := range r.Layouts {
+		if !needed[n] && (!r.Rows[n] || n.Op.Class() == ir.Reduction) {
+			f.inside[n], r.Inner[n] = r, true
 		}
 	}
-	for _, e := range r.products {
-		f.sums[e.sum] = true
+	for _, e := range r.Products {
+		f.sums[e.Sum] = true
 		for _, n := range e.between {
-			f.inside[n], r.inner[n] = r, true
+			f.inside[n], r.Inner[n] = r, true
 		}
 	}
 	f.regions = append(f.regions, r)
 }
 
 // above adds to a set the nodes of the region that n depends on, and n.
-func (r *foundRegion) above(n *graph.Node, set nodes) {
+func (r *Region) above(n *graph.Node, set Nodes) {
 	for stack := []*graph.Node{n}; len(stack) > 0; {
 		n := stack[len(stack)-1]
 		stack = stack[:len(stack)-1]
-		for n.Op.Class() == ir.Movement && r.layouts[n] == nil && n.Src().Len() == 1 {
+		for n.Op.Class() == ir.Movement && r.Layouts[n] == nil && n.Src().Len() == 1 {
 			n = n.Operand(0)
 		}
-		if r.layouts[n] != nil && !set[n] {
+		if r.Layouts[n] != nil && !set[n] {
 			set[n] = true
 			stack = append(stack, n.Src().Append(nil)...)
 		}
 	}
 }
 
-// isLarge reports whether the scores of a region are worth a loop.
-func (r *foundRegion) isLarge(limits ir.LoopLimits) bool {
-	return r.score.DType.Size()*r.space.count(r.matrix) >= limits.Scores
+// IsLarge reports whether the scores of a region are worth a loop.
+func (r *Region) IsLarge(limits ir.LoopLimits) bool {
+	return r.Score.DType.Size()*r.Space.Count(r.matrix) >= limits.Scores
 }
