@@ -16,10 +16,11 @@ type Rewriter struct {
 	Lower func(in ir.Instr) int
 }
 
-// NewRewriter starts a kernel of a template over some axes of k. It has k's arguments.
+// NewRewriter starts a kernel of a template over some axes of k. It shares k's arguments.
 func NewRewriter(k *ir.Kernel, template ir.Template, axes ir.AxisSet) *Rewriter {
-	r := &Rewriter{From: k, To: &ir.Kernel{Template: template, Args: slices.Clone(k.Args)}}
-	r.Axis, r.Moved = slices.Repeat([]int{-1}, len(k.Axes)), slices.Repeat([]int{-1}, len(k.Body))
+	r := &Rewriter{From: k, To: &ir.Kernel{Template: template, Args: k.Args, Body: make([]ir.Instr, 0, len(k.Body)+2)}}
+	numbers := slices.Repeat([]int{-1}, len(k.Axes)+len(k.Body))
+	r.Axis, r.Moved = numbers[:len(k.Axes):len(k.Axes)], numbers[len(k.Axes):]
 	for a := range k.Axes {
 		if axes.Has(a) {
 			r.AddAxis(a, k.Axes[a])
@@ -30,7 +31,11 @@ func NewRewriter(k *ir.Kernel, template ir.Template, axes ir.AxisSet) *Rewriter 
 }
 
 // Edit starts a copy of a kernel.
-func Edit(k *ir.Kernel) *Rewriter { return NewRewriter(k, k.Template, 1<<len(k.Axes)-1) }
+func Edit(k *ir.Kernel) *Rewriter {
+	r := NewRewriter(k, k.Template, 1<<len(k.Axes)-1)
+	r.To.Args = slices.Clone(k.Args)
+	return r
+}
 
 // AddAxis adds an axis that stands for one of From.
 func (r *Rewriter) AddAxis(from int, x ir.Axis) {
@@ -62,9 +67,11 @@ func (r *Rewriter) Once(in ir.Instr) int {
 func (r *Rewriter) Instr(i int) int {
 	if r.Moved[i] < 0 {
 		in := r.From.Body[i]
-		in.Src = slices.Clone(in.Src)
 		for k, j := range in.Src {
-			in.Src[k] = r.Instr(j)
+			if to := r.Instr(j); to != in.Src[k] {
+				in.Src = slices.Clone(in.Src)
+				in.Src[k] = to
+			}
 		}
 		r.Moved[i] = r.Lower(in)
 	}
@@ -81,13 +88,15 @@ func (r *Rewriter) Copy(in ir.Instr) int {
 			in = ir.Instr{Op: ir.Const, Type: in.Type}
 		}
 	}
-	var axes ir.AxisSet
-	for a, to := range r.Axis {
-		if in.Axes.Has(a) && to >= 0 {
-			axes |= 1 << to
+	if in.Axes != 0 {
+		var axes ir.AxisSet
+		for a, to := range r.Axis {
+			if in.Axes.Has(a) && to >= 0 {
+				axes |= 1 << to
+			}
 		}
+		in.Axes = axes
 	}
-	in.Axes = axes
 	return r.Add(in)
 }
 
