@@ -18,26 +18,33 @@ import (
 // block of each factor, or reads the factor in place, multiplies by microtiles that fit in
 // registers, and evaluates the epilogue while the tile is in the cache.
 type contractRunner struct {
-	space         *vector.Space
-	rows, cols    *vector.Tiling
-	strips        vector.Tilings          // of the batch, the columns and the rows
-	span          int                     // strips in a tile
-	whole         bool                    // a tile has all rows, so that the parts share the right factor
-	depth         *vector.Tiling          // of the axes that are summed over
-	left          *factor                 // rows by depth, if windows is nil
-	Windows       *windows                // a left factor as convolutions have
-	leftProgram   *vector.Program         // of either
-	leftScratch   int                     // bytes of its memory
-	right         *factor                 // depth by columns
-	pack          *vector.PointwiseRunner // stores the right factor, if tiles share it, or nil
-	packed        int                     // bytes of the stored right factor
-	product       simd.Product
-	add           simd.Binary
-	after         *epilogue
-	size          int // bytes of an element of the sum, and of the factors of the product's microtile
-	parts         int // of the depth (split-K), each with a tile of its own
-	blocksPerPart int // blocks of the depth in a part
-	work          int
+	*cutting
+	space   *vector.Space
+	left    reader                  // of panels of rows by depth
+	right   *factor                 // depth by columns
+	pack    *vector.PointwiseRunner // stores the right factor, if tiles share it, or nil
+	packed  int                     // bytes of the stored right factor
+	product simd.Product
+	add     simd.Binary
+	after   *epilogue
+	size    int // bytes of an element of the sum, and of the factors of the product's microtile
+	work    int
+}
+
+// A reader gives a product panels of its left factor: memory as it is or packed, values, or windows.
+type reader interface {
+	// needs returns the program that computes panels, and the bytes of scratch that it runs in.
+	needs() (p *vector.Program, scratch int)
+	// read sets the left factor of m to the panel at which an activation is, of some depth.
+	read(f *vector.Activation, w *vector.Worker, m *multiplication, depth int)
+	// ahead returns a prefetch, in steps, of the panel at which an activation is.
+	ahead(f *vector.Activation, rows, depth, steps int) prefetch
+}
+
+// ReadsWindows reports whether the left factor is windows.
+func (r *contractRunner) ReadsWindows() bool {
+	_, ok := r.left.(*windows)
+	return ok
 }
 
 // NewContract returns nil for types without a micro-kernel, and the number of bindings
@@ -53,7 +60,7 @@ func NewContract(s *vector.Space) (r *contractRunner, extra int) {
 		r.product = p
 		x, y = s.Body[x].Src[0], s.Body[y].Src[0]
 	}
-	r.add = simd.Binaries[ir.Add][typ].VV
+	r.add, r.work = simd.Binaries[ir.Add][typ].VV, s.Work(s.Stores(0, false))/r.product.Speed
 	rows, cols := s.List(ir.M), s.List(ir.N)
 	turn := func() { rows, cols, x, y = cols, rows, y, x }
 	columnMajor := s.ColumnMajor()
@@ -65,26 +72,18 @@ func NewContract(s *vector.Space) (r *contractRunner, extra int) {
 		if columnMajor {
 			turn()
 		}
-		r.cut(rows, cols)
+		r.cutting = newCutting(s, &r.product, rows, cols, r.work, false)
 		if r.turnPays(x, y, rows, cols) {
 			turn()
-			r.cut(rows, cols)
+			r.cutting = newCutting(s, &r.product, rows, cols, r.work, false)
 		}
 	}
-	r.narrow()
+	r.narrow(s, &r.product, r.size)
 	extra = r.share(y)
 	s = r.space
-	if p := r.product.Packing; p != nil {
-		r.left = newPacked(s, x, r.rows, r.depth, p.Left, p.Bytes(r.depth.MaxPoints(), r.rows.MaxPoints()))
-		r.right = newPacked(s, y, r.depth, r.cols, p.Right, p.Bytes(r.depth.MaxPoints(), r.cols.MaxPoints()))
-	} else {
-		r.right = newRight(s, y, r.rows, r.depth, r.cols)
-		if r.Windows == nil {
-			r.left = newLeft(s, x, r.rows, r.depth)
-		}
-	}
-	if r.Windows == nil {
-		r.leftProgram, r.leftScratch = r.left.program, r.left.scratch()
+	r.right = newFactor(s, y, r.depth, r.cols, r.product.Packing, false, s.Size(r.rows.Axes) <= fewRows)
+	if r.left == nil {
+		r.left = newFactor(s, x, r.rows, r.depth, r.product.Packing, true, s.Size(r.rows.Axes) <= fewRows)
 	}
 	s.Body[sum].Domain = s.Roles(ir.Batch, ir.M, ir.N)
 	r.after = newEpilogue(s, sum, r.rows, r.cols)
@@ -99,15 +98,14 @@ func (r *contractRunner) cutWindows(i int, rows, cols []int, transposed bool) bo
 	if r.product.Indexed == nil || len(s.Limits) > 0 || transposed && results > loopnest.Points(s.Axes, s.Body[i].Domain) {
 		return false
 	}
-	if r.Windows = findWindows(s, i); r.Windows == nil {
+	w := findWindows(s, i)
+	if w == nil {
 		return false
 	}
-	r.cut(rows, cols)
-	if r.leftProgram = r.Windows.prepare(r.rows, r.depth); r.leftProgram == nil {
-		r.Windows = nil
+	if r.cutting = newCutting(s, &r.product, rows, cols, r.work, true); !w.prepare(r.rows, r.depth) {
 		return false
 	}
-	r.leftScratch = r.leftProgram.Scratch
+	r.left = w
 	return true
 }
 
@@ -133,77 +131,6 @@ func widens(s *vector.Space, i int) bool {
 	return in.Op == ir.Cast && in.Type == ir.Int32 && s.Body[in.Src[0]].Type == ir.Int8
 }
 
-// cut chooses the tiles: as large as the caches allow, or smaller if that gives too few
-// for many cores.
-func (r *contractRunner) cut(rows, cols []int) {
-	s, t := r.space, r.space.Tune
-	depth := s.List(ir.K)
-	batch := vector.NewTiling(s, s.List(ir.Batch), 1, 1)
-	deep := t.Depth
-	if p := r.product.Packing; p != nil {
-		deep *= p.Group
-	}
-	r.depth = vector.NewTiling(s, depth, deep/2, deep)
-	r.work = s.Work(s.Stores(0, false)) / r.product.Speed
-	height, width, minPart := t.Rows, t.Cols, t.MinPart
-	if r.Windows != nil {
-		// Strips are high, because the blocks of neighbouring strips have elements in
-		// common. For more tasks the depth is split and not the strips.
-		rows, minPart = orderRows(s, rows), max(1, t.MinPart/4)
-		height = min(t.Span, t.Rows*t.Cols/max(1, min(t.Cols, s.Size(cols))))
-	}
-	most := max(1, s.Size(depth)/minPart)
-	for least := height / 8; ; {
-		r.rows = vector.NewTilingBy(s, rows, height/2, height, r.product.Rows)
-		r.cols = vector.NewTilingBy(s, cols, width/2, width, r.product.Cols)
-		r.strips = vector.Tilings{batch, r.cols, r.rows}
-		n := r.strips.Count()
-		if 2*n >= t.MinTiles || r.work/max(n, 1) < 8*t.ParallelThreshold || r.Windows != nil && most > 1 {
-			break
-		}
-		// Each strip reads the right factor, so few rows stay one strip, and strips that are
-		// far wider than high are cut along the columns.
-		few := s.Size(rows) <= fewRows
-		wide := min(width, s.Size(cols)) >= 4*min(height, s.Size(rows))
-		if (few || wide) && width > t.Cols/8 {
-			width /= 2
-		} else if !few && height > least {
-			height /= 2
-		} else {
-			break
-		}
-	}
-	n := r.strips.Count()
-	r.whole = false
-	switch {
-	case n == 0 || n >= t.MinTiles:
-		most = 1
-	case r.Windows == nil || most == 1:
-		most = min(2*t.MinTiles/n, most)
-	default:
-		r.whole = true
-		most = min(t.MinTiles*r.rows.Count/n, most)
-	}
-	r.parts, r.blocksPerPart = vector.Split(r.depth, most)
-}
-
-// narrow cuts the columns so that a panel of the right factor fits in the cache, and
-// groups the strips into tiles. It comes after all choices that change a result, of the
-// parts and of which side is the rows, because results must not depend on the size of the
-// cache.
-func (r *contractRunner) narrow() {
-	s, t := r.space, r.space.Tune
-	fits := max(t.Panel/max(1, r.depth.MaxPoints()*r.size), r.product.Cols)
-	if r.cols.MaxPoints() > fits && s.Size(r.rows.Axes) > fewRows {
-		r.cols = vector.NewTilingBy(s, r.cols.Axes, fits/2, fits, r.product.Cols)
-		r.strips[1] = r.cols
-	}
-	if r.span = r.rows.Count; !r.whole {
-		n := r.strips.Count()
-		r.span = min(max(1, n/t.MinTiles), r.rows.Count, max(1, t.Span/max(1, r.rows.MaxPoints())))
-	}
-}
-
 // share makes instruction i, the right factor, a load of a buffer that a first job fills,
 // if several rows of tiles read it and cannot read it in place. It returns the number of
 // bindings that it adds.
@@ -215,9 +142,6 @@ func (r *contractRunner) share(i int) int {
 	if r.rows.Count <= r.span || r.packed == 0 || r.packed > s.Tune.MaxShared || inPlace(s, i, r.depth, r.cols) {
 		return 0
 	}
-	k := *s.Kernel
-	k.Body, k.Args = slices.Clone(k.Body), append(slices.Clone(k.Args), ir.Arg{Kind: ir.In, DType: in.Type})
-	r.space = s.With(&k)
 	axes := slices.Concat(s.List(ir.Batch), r.depth.Axes, r.cols.Axes)
 	axes = slices.DeleteFunc(axes, func(a int) bool { return !in.Domain.Has(a) })
 	view := &ir.View{Coef: make([]int, len(s.Axes))}
@@ -230,33 +154,18 @@ func (r *contractRunner) share(i int) int {
 		}
 	}
 	r.packed = stride * size
+	k := loopnest.Loaded(s.Kernel, i, view)
+	first := *k
 	store := ir.Instr{Op: ir.Store, Type: in.Type, Src: []int{i}, Arg: len(s.Args), View: view, Domain: in.Domain}
-	first := k
-	first.Body = append(slices.Clone(k.Body), store)
-	r.pack = vector.NewPointwiseOver(s.With(&first), axes, []int{len(k.Body)})
-	k.Body[i] = ir.Instr{Op: ir.Load, Type: in.Type, Arg: len(s.Args), View: view, Domain: in.Domain}
+	first.Body = append(slices.Clone(s.Body), store)
+	r.pack = vector.NewPointwiseOver(s.With(&first), axes, []int{len(s.Body)})
+	r.space = s.With(k)
 	return 1
 }
 
 // stripBytes is the size of the largest strip of the result.
 func (r *contractRunner) stripBytes() int {
 	return vector.Align(r.rows.MaxPoints() * r.cols.MaxPoints() * r.size)
-}
-
-// tasks is the number of tiles: spans of strips one below the other.
-func (r *contractRunner) tasks() int {
-	if r.strips.Count() == 0 {
-		return 0
-	}
-	return r.strips.Count() / r.rows.Count * ir.CeilDiv(r.rows.Count, r.span)
-}
-
-// stripsOf returns the strips of tile i, from first to the one before end.
-func (r *contractRunner) stripsOf(i int) (first, end int) {
-	n := ir.CeilDiv(r.rows.Count, r.span)
-	first = i % n * r.span
-	above := i / n * r.rows.Count
-	return above + first, above + min(first+r.span, r.rows.Count)
 }
 
 func (r *contractRunner) Run(x *vector.Executor) error {

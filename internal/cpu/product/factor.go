@@ -56,55 +56,52 @@ type factor struct {
 	packed     int                   // bytes of a copy
 }
 
-func newPacked(s *vector.Space, i int, outer, inner *vector.Tiling, pack simd.Packer, bytes int) *factor {
-	f := newFactor(s, i, outer, inner)
-	f.usable = func(_, si int) bool { return si == 1 }
-	f.pack, f.packed = pack, vector.Align(bytes)
-	return f
-}
-
-func newLeft(s *vector.Space, i int, rows, deep *vector.Tiling) *factor {
-	var f *factor
-	if s.PrefersInnermost(s.Loads(i), rows.Axes, deep.Axes) {
-		f = newFactor(s, i, deep, rows)
-		f.transposed = true
-		if f.direct != nil {
-			f.direct.outer, f.direct.inner = f.direct.inner, f.direct.outer
-		}
-	} else {
-		f = newFactor(s, i, rows, deep)
-	}
-	few := s.Size(rows.Axes) <= fewRows
-	f.usable = func(so, si int) bool {
-		return few || so == 1 || si == 1 && !conflicts(s, i, so)
-	}
-	return f
-}
-
-func newRight(s *vector.Space, i int, rows, deep, cols *vector.Tiling) *factor {
-	f := newFactor(s, i, deep, cols)
-	few := s.Size(rows.Axes) <= fewRows
-	f.usable = func(so, si int) bool {
-		return si == 1 && (few || !conflicts(s, i, so))
-	}
-	return f
-}
-
 // conflicts reports whether rows of instruction i, a factor, would compete for few sets of a
 // cache.
 func conflicts(s *vector.Space, i, stride int) bool {
 	return stride*s.Body[i].Type.Size()%s.Tune.Conflict == 0
 }
 
-func newFactor(s *vector.Space, i int, outer, inner *vector.Tiling) *factor {
-	f := &factor{}
-	lanes := slices.Concat(outer.LongAxes(), inner.LongAxes())
-	a := vector.Assemble(s, vector.Schedule{Lanes: lanes, Extent: s.Extents(outer, inner), Roots: []int{i}, Value: true})
-	f.program, f.root = a.Program, a.Root
-	if in := &s.Body[i]; s.Plain(i) {
-		f.direct = newMatrix(a, in, outer, inner)
+// newFactor returns instruction i over two groups of axes, as the left factor of a product or the right one. It is
+// packed if the product wants that. A left factor of memory along the rows is read along them; few rows say
+// that a copy takes longer than it saves.
+func newFactor(s *vector.Space, i int, outer, inner *vector.Tiling, p *simd.Packing, left, few bool) *factor {
+	x := &factor{transposed: left && p == nil && s.PrefersInnermost(s.Loads(i), outer.Axes, inner.Axes)}
+	first, second := outer, inner
+	if x.transposed {
+		first, second = inner, outer
 	}
-	return f
+	a := vector.Assemble(s, vector.Schedule{Lanes: slices.Concat(first.LongAxes(), second.LongAxes()), Extent: s.Extents(outer, inner), Roots: []int{i}, Value: true})
+	x.program, x.root = a.Program, a.Root
+	if in := &s.Body[i]; s.Plain(i) {
+		x.direct = newMatrix(a, in, outer, inner)
+	}
+	x.usable = func(so, si int) bool {
+		switch {
+		case p != nil:
+			return si == 1
+		case left:
+			return few || so == 1 || si == 1 && !conflicts(s, i, so)
+		}
+		return si == 1 && (few || !conflicts(s, i, so))
+	}
+	if p != nil {
+		x.pack = p.Right
+		bytes := p.Bytes(outer.MaxPoints(), inner.MaxPoints())
+		if left {
+			x.pack, bytes = p.Left, p.Bytes(inner.MaxPoints(), outer.MaxPoints())
+		}
+		x.packed = vector.Align(bytes)
+	}
+	return x
+}
+
+// needs implements reader.
+func (x *factor) needs() (p *vector.Program, scratch int) { return x.program, x.scratch() }
+
+// read implements reader.
+func (x *factor) read(f *vector.Activation, _ *vector.Worker, m *multiplication, depth int) {
+	m.left.at, m.left.row, m.left.column = x.panel(f, m.rows, depth)
 }
 
 // ahead returns a prefetch, in steps, of the block at which an activation is; an empty one

@@ -10,9 +10,10 @@ import (
 
 // Begin lays out a worker's scratch: the strips of a tile, then the registers of three programs.
 func (r *contractRunner) Begin(x *vector.Executor, w *vector.Worker) {
-	strips, left, right := r.span*r.stripBytes(), r.leftScratch, r.right.scratch()
+	program, left := r.left.needs()
+	strips, right := r.span*r.stripBytes(), r.right.scratch()
 	mem := w.Scratch(strips + left + right + r.after.program.Scratch)
-	w.Activations[0].Enter(r.leftProgram, x.Bind, unsafe.Add(mem, strips), &w.Bad)
+	w.Activations[0].Enter(program, x.Bind, unsafe.Add(mem, strips), &w.Bad)
 	w.Activations[1].Enter(r.right.program, x.Bind, unsafe.Add(mem, strips+left), &w.Bad)
 	w.Activations[2].Enter(r.after.program, x.Bind, unsafe.Add(mem, strips+left+right), &w.Bad)
 }
@@ -96,15 +97,11 @@ func (t *tilePart) loadRight(m *multiplication, k int) {
 // strip prefetch the next one.
 func (t *tilePart) loadLeft(m *multiplication, i, k int) {
 	t.strips.MoveTo(t.ofLeft, i)
-	if t.Windows != nil {
-		t.Windows.load(t.ofLeft, t.worker, m)
-		return
-	}
 	if i == t.firstStrip && k == t.firstBlock { // nothing has prefetched this panel
 		now := t.left.ahead(t.ofLeft, m.rows, t.depth.Size(t.ofLeft), 1)
 		now.advance()
 	}
-	m.left.at, m.left.row, m.left.column = t.left.panel(t.ofLeft, m.rows, t.depth.Size(t.ofLeft))
+	t.left.read(t.ofLeft, t.worker, m, t.depth.Size(t.ofLeft))
 	switch {
 	case i+1 < t.endStrip:
 		t.strips.MoveTo(t.ofLeft, i+1)

@@ -21,6 +21,7 @@ type windows struct {
 	instr       int
 	rows, depth *vector.Tiling
 
+	program *vector.Program
 	root    int            // the register that holds the block
 	lanes   []int          // of the block
 	memory  *vector.Affine // of windows that are read where they are: the position in the buffer
@@ -215,9 +216,9 @@ func orderRows(s *vector.Space, rows []int) []int {
 	return append(rows, longest)
 }
 
-// prepare returns the program that computes blocks for the boxes of some tilings. It
-// returns nil if blocks have more elements than the windows, as with large dilations.
-func (w *windows) prepare(rows, depth *vector.Tiling) *vector.Program {
+// prepare makes the program that computes blocks for the boxes of some tilings. It
+// reports false if blocks have more elements than the windows, as with large dilations.
+func (w *windows) prepare(rows, depth *vector.Tiling) bool {
 	w.rows, w.depth = rows, depth
 	s := w.space
 	extent := s.Extents(rows, depth)
@@ -235,23 +236,28 @@ func (w *windows) prepare(rows, depth *vector.Tiling) *vector.Program {
 		}
 	}
 	if w.memory == nil && size > 2*float64(rows.MaxPoints()*depth.MaxPoints()) {
-		return nil
+		return false
 	}
 	if loads := s.Loads(w.instr); len(loads) > 0 {
 		coef := s.Body[loads[0]].View.Coef
 		slices.SortStableFunc(w.lanes, func(a, b int) int { return cmp.Compare(max(coef[b], -coef[b]), max(coef[a], -coef[a])) })
 	}
 	a := vector.Assemble(s, vector.Schedule{Lanes: w.lanes, Extent: extent, Roots: []int{w.instr}, Value: true})
-	w.root = a.Root
+	w.program, w.root = a.Program, a.Root
 	if w.memory != nil {
 		*w.memory = a.Affine(in.View.Off, in.View.Coef, 0)
 	}
-	return a.Program
+	return true
 }
 
-// load sets the left panel of a product to the windows at which an activation is. The lists of
-// positions are the worker's.
-func (w *windows) load(f *vector.Activation, work *vector.Worker, m *multiplication) {
+// needs implements reader.
+func (w *windows) needs() (p *vector.Program, scratch int) { return w.program, w.program.Scratch }
+
+// ahead implements reader: blocks of windows are computed.
+func (w *windows) ahead(*vector.Activation, int, int, int) prefetch { return prefetch{} }
+
+// read implements reader. The lists of positions are the worker's.
+func (w *windows) read(f *vector.Activation, work *vector.Worker, m *multiplication, _ int) {
 	var stride [ir.MaxAxes]int
 	first := 0
 	if w.memory != nil {

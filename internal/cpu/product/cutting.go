@@ -1,0 +1,105 @@
+package product
+
+import (
+	"github.com/tensorken/tensorken/internal/cpu/vector"
+	"github.com/tensorken/tensorken/internal/simd"
+	"github.com/tensorken/tensorken/ir"
+)
+
+// A cutting is how the work of a product is split. The result is cut into strips of rows by columns, the depth
+// into blocks. A tile has strips one below the other; a part has blocks of the depth (split-K), and a
+// tile of its own.
+type cutting struct {
+	rows, cols    *vector.Tiling
+	strips        vector.Tilings // of the batch, the columns and the rows
+	span          int            // strips in a tile
+	whole         bool           // a tile has all rows, so that the parts share the right factor
+	depth         *vector.Tiling // of the axes that are summed over
+	parts         int
+	blocksPerPart int
+}
+
+// newCutting chooses the tiles: as large as the caches allow, or smaller if that gives too few
+// for many cores.
+func newCutting(s *vector.Space, p *simd.Product, rows, cols []int, work int, windows bool) *cutting {
+	t, c := s.Tune, &cutting{}
+	depth := s.List(ir.K)
+	batch := vector.NewTiling(s, s.List(ir.Batch), 1, 1)
+	deep := t.Depth
+	if p.Packing != nil {
+		deep *= p.Packing.Group
+	}
+	c.depth = vector.NewTiling(s, depth, deep/2, deep)
+	height, width, minPart := t.Rows, t.Cols, t.MinPart
+	if windows {
+		// Strips are high, because the blocks of neighbouring strips have elements in
+		// common. For more tasks the depth is split and not the strips.
+		rows, minPart = orderRows(s, rows), max(1, t.MinPart/4)
+		height = min(t.Span, t.Rows*t.Cols/max(1, min(t.Cols, s.Size(cols))))
+	}
+	most := max(1, s.Size(depth)/minPart)
+	for least := height / 8; ; {
+		c.rows = vector.NewTilingBy(s, rows, height/2, height, p.Rows)
+		c.cols = vector.NewTilingBy(s, cols, width/2, width, p.Cols)
+		c.strips = vector.Tilings{batch, c.cols, c.rows}
+		n := c.strips.Count()
+		if 2*n >= t.MinTiles || work/max(n, 1) < 8*t.ParallelThreshold || windows && most > 1 {
+			break
+		}
+		// Each strip reads the right factor, so few rows stay one strip, and strips that are
+		// far wider than high are cut along the columns.
+		few := s.Size(rows) <= fewRows
+		wide := min(width, s.Size(cols)) >= 4*min(height, s.Size(rows))
+		if (few || wide) && width > t.Cols/8 {
+			width /= 2
+		} else if !few && height > least {
+			height /= 2
+		} else {
+			break
+		}
+	}
+	n := c.strips.Count()
+	switch {
+	case n == 0 || n >= t.MinTiles:
+		most = 1
+	case !windows || most == 1:
+		most = min(2*t.MinTiles/n, most)
+	default:
+		c.whole = true
+		most = min(t.MinTiles*c.rows.Count/n, most)
+	}
+	c.parts, c.blocksPerPart = vector.Split(c.depth, most)
+	return c
+}
+
+// narrow cuts the columns so that a panel of the right factor, with elements of size bytes, fits in the cache,
+// and groups the strips into tiles. It comes after all choices that change a result, of the parts and of
+// which side is the rows, because results must not depend on the size of the cache.
+func (c *cutting) narrow(s *vector.Space, p *simd.Product, size int) {
+	t := s.Tune
+	fits := max(t.Panel/max(1, c.depth.MaxPoints()*size), p.Cols)
+	if c.cols.MaxPoints() > fits && s.Size(c.rows.Axes) > fewRows {
+		c.cols = vector.NewTilingBy(s, c.cols.Axes, fits/2, fits, p.Cols)
+		c.strips[1] = c.cols
+	}
+	if c.span = c.rows.Count; !c.whole {
+		n := c.strips.Count()
+		c.span = min(max(1, n/t.MinTiles), c.rows.Count, max(1, t.Span/max(1, c.rows.MaxPoints())))
+	}
+}
+
+// tasks is the number of tiles: spans of strips one below the othec.
+func (c *cutting) tasks() int {
+	if c.strips.Count() == 0 {
+		return 0
+	}
+	return c.strips.Count() / c.rows.Count * ir.CeilDiv(c.rows.Count, c.span)
+}
+
+// stripsOf returns the strips of tile i, from first to the one before end.
+func (c *cutting) stripsOf(i int) (first, end int) {
+	n := ir.CeilDiv(c.rows.Count, c.span)
+	first = i % n * c.span
+	above := i / n * c.rows.Count
+	return above + first, above + min(first+c.span, c.rows.Count)
+}
