@@ -184,7 +184,7 @@ type Limits struct {
 	Memory   int        // bytes that are the device's alone; 0 if it shares the host's
 	Async    bool       // Run returns before the work is done
 	Machine  ir.Machine // its figures, if they are known
-	Blocks   bool       // buffers that kernels read may be in any ir.Format
+	Blocks   Blocks     // the formats that buffers which kernels read may be in
 	// Shares says that a call may read one part of a buffer and write another. Else a call must
 	// not get a buffer that it writes a second time.
 	Shares bool
@@ -202,8 +202,19 @@ func (l Limits) Has(d ir.DType) bool {
 			return true
 		}
 	}
-	return l.Blocks && d.Format() != nil
+	f := d.Format()
+	return f != nil && (l.Blocks == AllBlocks || l.Blocks == GroupedBlocks && f.Codes != nil)
 }
+
+// Blocks says which formats a device reads.
+type Blocks uint8
+
+// The formats: none, any [ir.Format], or those with Codes, as [ir.Format.Grouped] has their blocks.
+const (
+	NoBlocks Blocks = iota
+	AllBlocks
+	GroupedBlocks
+)
 
 // ErrMemory says that a device has too little memory for an allocation.
 var ErrMemory = errors.New("out of memory")

@@ -20,8 +20,8 @@ import (
 type Reference struct {
 	// The device's limits; to be set before it is used.
 	Types    []ir.DType
-	Blocks   bool // false by default: schedules of GPUs load no formats
-	Bindings int  // buffers of one kernel, 0 for no limit
+	Blocks   driver.Blocks
+	Bindings int // buffers of one kernel, 0 for no limit
 	Machine  ir.Machine
 	Memory   int  // bytes held at once
 	Async    bool // work is done when its results are asked for

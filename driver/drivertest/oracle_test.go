@@ -15,7 +15,7 @@ var (
 
 func open() (driver.Device, error) {
 	r := Oracle()
-	r.Blocks = true
+	r.Blocks = driver.AllBlocks
 	return r, nil
 }
 

@@ -6,7 +6,7 @@ import "github.com/tensorken/tensorken/ir"
 var dtypes = func() map[string]ir.DType {
 	all := map[string]ir.DType{}
 	for _, f := range formats {
-		all[f.Name] = ir.AddFormat(ir.Format{Name: f.Name, Len: f.Len, Bytes: f.Bytes, Decode: f.Decode})
+		all[f.Name] = ir.AddFormat(ir.Format{Name: f.Name, Len: f.Len, Bytes: f.Bytes, Decode: f.Decode, Codes: codes[f.Name]})
 	}
 	return all
 }()

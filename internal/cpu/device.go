@@ -54,7 +54,7 @@ func New(o Options) driver.Device {
 func (d *device) Name() string { return "cpu" }
 
 func (d *device) Limits() driver.Limits {
-	return driver.Limits{Types: ir.DTypes, Bindings: math.MaxInt32, Shares: true, Concurrent: true, Blocks: true}
+	return driver.Limits{Types: ir.DTypes, Bindings: math.MaxInt32, Shares: true, Concurrent: true, Blocks: driver.AllBlocks}
 }
 
 func (d *device) Upload(dst driver.Buffer, offset int, src []byte) error {

@@ -219,7 +219,7 @@ func (d *device) enterContext() (leave func(), err error) {
 }
 
 func (d *device) Limits() driver.Limits {
-	return driver.Limits{Types: d.Target.Types(), Bindings: maxBindings, Memory: int(d.Budget), Async: true, Machine: d.Target.Machine}
+	return driver.Limits{Types: d.Target.Types(), Bindings: maxBindings, Memory: int(d.Budget), Async: true, Machine: d.Target.Machine, Blocks: driver.GroupedBlocks}
 }
 
 // fail returns an error of the driver with the device's name, and notes it. After one that

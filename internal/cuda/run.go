@@ -128,7 +128,7 @@ func (d *device) recordKernel(list *launchList, p *program, args []driver.Arg) e
 			if b.Arg < 0 {
 				own = d.Kept.Scratch[b.Scratch].(*buffer)
 			} else {
-				own, base = args[b.Arg].Buffer.(*buffer), p.Base(b.Arg, args)*b.Type.Size()
+				own, base = args[b.Arg].Buffer.(*buffer), p.BaseBytes(b.Arg, args)
 			}
 			list.params = binary.LittleEndian.AppendUint64(list.params, uint64(own.address)+uint64(base))
 		}

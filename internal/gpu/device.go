@@ -135,7 +135,7 @@ var families = [...]schedule.Family{
 func (d *device) Limits() driver.Limits {
 	l := driver.Limits{
 		Types: shader.DTypes, Bindings: d.bindings - spareBindings,
-		Bytes: int(min(d.Limit, math.MaxInt)), Async: true, Machine: d.Target.Machine,
+		Bytes: int(min(d.Limit, math.MaxInt)), Async: true, Machine: d.Target.Machine, Blocks: driver.GroupedBlocks,
 	}
 	if d.dev.Adapter().Kind == wgpu.Discrete {
 		l.Memory = d.memory()

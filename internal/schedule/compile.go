@@ -80,6 +80,9 @@ func checkTypes(k *ir.Kernel, t *Target) error {
 		return nil
 	}
 	for _, a := range k.Args {
+		if f := a.DType.Format(); f != nil && f.Codes != nil {
+			continue
+		}
 		if err := check(a.DType); err != nil {
 			return err
 		}

@@ -25,14 +25,22 @@ func SignatureOf(k *ir.Kernel, t Target) Signature {
 	t = t.WithDefaults()
 	s := Signature{slices.Clone(k.Args), shape.Reaches(k), make([]int, len(k.Args)), t.Wide}
 	for i, a := range k.Args {
-		s.maxOffset[i] = t.Positions - max(a.Len, s.reach[i].Hi, ir.StatusLen)
+		s.maxOffset[i] = t.Positions - max(a.Len, s.reach[i].Hi, ir.StatusLen) - slack(a.DType)
 	}
 	for i := range k.Body {
 		if in := &k.Body[i]; in.View != nil && in.Op != ir.InBounds {
-			s.maxOffset[in.Arg] = min(s.maxOffset[in.Arg], t.Positions-build.Reach(k, in.View))
+			s.maxOffset[in.Arg] = min(s.maxOffset[in.Arg], t.Positions-build.Reach(k, in.View)-slack(k.Args[in.Arg].DType))
 		}
 	}
 	return s
+}
+
+// slack is how far an offset may be from an address that a call can give.
+func slack(d ir.DType) int {
+	if f := d.Format(); f != nil {
+		return f.Len*f.Group() - 1
+	}
+	return 0
 }
 
 // Check returns an error for arguments that a call must not have. Size gives the bytes of a
@@ -50,7 +58,7 @@ func (s *Signature) Check(args []driver.Arg, size func(b driver.Buffer) (bytes i
 		if !ok {
 			return fmt.Errorf("argument %d is not a buffer of this device", i)
 		}
-		n := bytes / want.DType.Size()
+		n := want.DType.Elements(bytes)
 		switch r := s.reach[i]; {
 		case !s.wide && a.Offset > math.MaxInt32-max(r.Hi, 0):
 			return fmt.Errorf("argument %d starts at element %d, %s", i, a.Offset, remedy)
@@ -66,10 +74,19 @@ func (s *Signature) Check(args []driver.Arg, size func(b driver.Buffer) (bytes i
 // Base is the offset, in elements, of the address that a call gives a pass for an argument. It
 // is 0 unless positions would exceed 32 bits otherwise.
 func (s *Signature) Base(arg int, args []driver.Arg) int {
-	if offset := args[arg].Offset; s.wide && offset > s.maxOffset[arg] {
-		return offset
+	offset := args[arg].Offset
+	if !s.wide || offset <= s.maxOffset[arg] {
+		return 0
 	}
-	return 0
+	if f := s.args[arg].DType.Format(); f != nil { // of a whole group
+		return offset - offset%(f.Len*f.Group())
+	}
+	return offset
+}
+
+// BaseBytes is Base in bytes.
+func (s *Signature) BaseBytes(arg int, args []driver.Arg) int {
+	return s.args[arg].DType.Bytes(s.Base(arg, args))
 }
 
 // Word is the value of a parameter in a call.

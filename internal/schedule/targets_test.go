@@ -113,6 +113,7 @@ func open(t Target) func() (driver.Device, error) {
 	return func() (driver.Device, error) {
 		d := drivertest.Oracle()
 		d.Types = t.Types()
+		d.Blocks = driver.GroupedBlocks
 		d.Bindings = 8
 		d.Async = true
 		d.Loops = t.LoopLimits()
@@ -143,6 +144,10 @@ func open(t Target) func() (driver.Device, error) {
 				for i, a := range args {
 					offsets[i].Offset = a.Offset
 					base := signature.Base(i, offsets)
+					if d := k.Args[i].DType; d.Format() != nil {
+						list[i] = simt.Arg{Data: a.Bytes, Base: d.Bytes(base) / 4, Offset: a.Offset - base}
+						continue
+					}
 					list[i] = simt.Arg{Data: a.Bytes, Base: base, Offset: a.Offset - base, Word: build.Constant(k.Args[i].DType, a.Num).Bits}
 				}
 				return program().Run(list)

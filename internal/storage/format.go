@@ -3,6 +3,7 @@ package storage
 import (
 	"unsafe"
 
+	"github.com/tensorken/tensorken/driver"
 	"github.com/tensorken/tensorken/internal/graph"
 	"github.com/tensorken/tensorken/internal/hostmem"
 	"github.com/tensorken/tensorken/internal/shape"
@@ -26,7 +27,15 @@ func (s *Storage) InBlocks() bool { return s != nil && s.format != 0 }
 
 // hostFor returns the elements on the host as a device reads them.
 func (s *Storage) hostFor(d *Device) (data []byte, err error) {
-	if s.format == 0 || d.Limits.Has(s.format) {
+	switch f := s.format.Format(); {
+	case s.format == 0:
+		return s.host, nil
+	case d.Limits.Has(s.format) && d.Limits.Blocks == driver.GroupedBlocks && f.Group() > 1:
+		if data, err = hostmem.Make(f.GroupedLen(len(s.host)), 1); err == nil {
+			f.Grouped(data, s.host)
+		}
+		return data, err
+	case d.Limits.Has(s.format):
 		return s.host, nil
 	}
 	data, _, err = s.decoded(0, s.format.Elements(len(s.host)))

@@ -56,15 +56,31 @@ func (sc *Scope) load(i int) Value {
 		}
 		sc.Under(condition, func(sc *Scope) {
 			if found == nil {
-				sc.Do(load)
+				sc.read(in.Arg, load)
 				return
 			}
-			bad := sc.Inner()
+			good, bad := sc.Inner(), sc.Inner()
+			good.read(in.Arg, load)
 			bad.Note(i, l)
-			sc.Do(&shader.If{Cond: found, Then: &shader.Block{Stmts: []shader.Stmt{load}}, Else: bad.Block})
+			sc.Do(&shader.If{Cond: found, Then: good.Block, Else: bad.Block})
 		})
 	}
 	return result
+}
+
+// read executes a load from an argument, which may be in a format.
+func (sc *Scope) read(arg int, load *shader.Load) {
+	if sc.Pass.Nest.Args[arg].DType.Format() == nil {
+		sc.Do(load)
+		return
+	}
+	for k, x := range sc.decode(arg, load.Dst[0].Name, load.Index, len(load.Dst)) {
+		if v := load.Dst[k]; load.Declare {
+			sc.Do(&shader.Declare{Var: v, Value: x})
+		} else {
+			sc.Set(v, x)
+		}
+	}
 }
 
 // LoadAt reads the element at a place into a new variable.

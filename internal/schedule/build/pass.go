@@ -66,8 +66,14 @@ func (p *Pass) bind(arg, scratch int, d ir.DType, write bool) *shader.Buffer {
 	return b
 }
 
-// Input is the buffer of an argument that is read.
-func (p *Pass) Input(arg int) *shader.Buffer { return p.bind(arg, 0, p.Nest.Args[arg].DType, false) }
+// Input is the buffer of an argument that is read, of words if it is in a format.
+func (p *Pass) Input(arg int) *shader.Buffer {
+	d := p.Nest.Args[arg].DType
+	if d.Format() != nil {
+		d = ir.Uint32
+	}
+	return p.bind(arg, 0, d, false)
+}
 
 // Output is the buffer of an argument that is written.
 func (p *Pass) Output(arg int) *shader.Buffer { return p.bind(arg, 0, p.Nest.Args[arg].DType, true) }

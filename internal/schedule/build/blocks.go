@@ -1,0 +1,199 @@
+package build
+
+import (
+	"math/bits"
+
+	"github.com/tensorken/tensorken/internal/shader"
+	"github.com/tensorken/tensorken/ir"
+)
+
+// A Block locates a block of an ir.Format in a buffer of words, where groups of blocks are as
+// ir.Format.Grouped has them.
+type Block struct {
+	*ir.Format
+	Buffer *shader.Buffer
+	first  *shader.Expr // word of the group
+	number *shader.Expr // U32: of the block in the group
+}
+
+// BlockAt locates block n of an argument, an integer that is not negative.
+func (sc *Scope) BlockAt(arg int, n *shader.Expr) Block {
+	f := sc.Pass.Nest.Args[arg].DType.Format()
+	b := Block{Format: f, Buffer: sc.Pass.Input(arg), number: U32(0)}
+	group := f.Group()
+	words := group * f.Bytes / 4
+	if group > 1 {
+		b.number = n.Convert(shader.U32).And(group - 1)
+	}
+	b.first = Shifted(n, group).Mul(words)
+	return b
+}
+
+// Shifted is n / d for a power of two d.
+func Shifted(n *shader.Expr, d int) *shader.Expr {
+	if d == 1 {
+		return n
+	}
+	return n.Shr(bits.TrailingZeros(uint(d)))
+}
+
+// place is where bits of a block begin, in bits from the group's first word on: a constant, and a U32 or nil. The bits
+// are at a constant bit, plus more from there on.
+func (b *Block) place(at int, more *shader.Expr) (constant int, rest *shader.Expr) {
+	first, end := 0, 0
+	for i := 0; 8*end <= at; i++ {
+		first, end = b.Part(i)
+	}
+	if b.Group() > 1 {
+		rest = b.number.Mul(8 * (end - first))
+	}
+	return 8*b.Group()*first + at - 8*first, plus(rest, more)
+}
+
+// plus is the sum of two numbers, of which nil is 0.
+func plus(x, y *shader.Expr) *shader.Expr {
+	switch {
+	case x == nil:
+		return y
+	case y == nil:
+		return x
+	}
+	return x.Add(y)
+}
+
+// bitsAt reads the word with some bits of a block, and returns it with the number of the first.
+func (sc *Scope) bitsAt(b *Block, name string, at int, more *shader.Expr) (word, shift *shader.Expr) {
+	constant, rest := b.place(at, more)
+	place := U32(constant)
+	if rest != nil {
+		place = rest.Plus(constant)
+	}
+	place = sc.Let(name+"b", place)
+	return sc.LoadAt(b.Buffer, b.first.Add(place.Shr(5).Convert(b.first.Type)), name, false).Ref(), place.And(31)
+}
+
+// digits is where bits of integer i are: their distance from those of integer 0.
+func digits(p *ir.Bits, i *shader.Expr, count int) (at *shader.Expr) {
+	base := 1
+	for _, d := range p.Digits {
+		if base >= count {
+			break
+		}
+		x := Shifted(i, base)
+		if base*d.Len < count {
+			x = x.And(d.Len - 1)
+		}
+		if d.Step > 1 {
+			x = x.Mul(d.Step)
+		}
+		at = plus(at, x)
+		base *= d.Len
+	}
+	return at
+}
+
+// fields reads n integers of a field from number i of count on, which are neighbours from a multiple of n on: n is 1
+// or 4.
+func (sc *Scope) fields(b *Block, f *ir.Field, name string, i *shader.Expr, count, n int) []*shader.Expr {
+	out := make([]*shader.Expr, n)
+	low := 0
+	for j := range f.Parts {
+		p := &f.Parts[j]
+		word, shift := sc.bitsAt(b, Tag(name, j), p.At, digits(p, i, count))
+		for k := range out {
+			x := word.Shr(shift.Plus(k * p.Digits[0].Step)).And(1<<p.Count - 1)
+			if low > 0 {
+				x = out[k].Or(x.Shl(low))
+			}
+			out[k] = x
+		}
+		low += p.Count
+	}
+	for k, x := range out {
+		out[k] = Integer(f, x)
+	}
+	return out
+}
+
+// Integer is the number of a field as an F32, from its bits.
+func Integer(f *ir.Field, x *shader.Expr) *shader.Expr {
+	if f.Table != nil {
+		return lookUp(f.Table, x)
+	}
+	if n := f.Bits(); f.Signed {
+		return x.Xor(1 << (n - 1)).Bitcast(shader.I32).Sub(1 << (n - 1)).Convert(shader.F32)
+	}
+	return x.Bitcast(shader.I32).Plus(-f.Bias).Convert(shader.F32)
+}
+
+// lookUp is entry x of a table of sixteen numbers, as an F32.
+func lookUp(table []int8, x *shader.Expr) *shader.Expr {
+	var words [4]*shader.Expr
+	for i := range words {
+		w := 0
+		for k := range 4 {
+			w |= int(uint8(table[4*i+k])) << (8 * k)
+		}
+		words[i] = U32(w)
+	}
+	upper := x.And(4).Ne(0)
+	word := x.And(8).Ne(0).If(upper.If(words[3], words[2]), upper.If(words[1], words[0]))
+	return word.Shr(x.And(3).Mul(8)).Shl(24).Bitcast(shader.I32).Shr(24).Convert(shader.F32)
+}
+
+// Factor reads a number of run i of count.
+func (sc *Scope) Factor(b *Block, f *ir.Factor, name string, i *shader.Expr, count int) *shader.Expr {
+	x := floatCodes[f.Float](sc, b, name+"f", 8*f.At)
+	if f.Times != nil {
+		n := sc.fields(b, f.Times, name+"t", i, count, 1)[0]
+		if f.Float == ir.One {
+			x = n
+		} else {
+			x = x.Mul(n)
+		}
+	}
+	if f.Minus {
+		x = x.Neg()
+	}
+	return sc.Let(name, x)
+}
+
+var floatCodes = [...]func(sc *Scope, b *Block, name string, at int) *shader.Expr{
+	ir.One: func(*Scope, *Block, string, int) *shader.Expr { return Number(shader.F32, 1) },
+	ir.HalfFloat: func(sc *Scope, b *Block, name string, at int) *shader.Expr {
+		word, shift := sc.bitsAt(b, name, at, nil)
+		return word.Shr(shift).And(0xffff).Bitcast(shader.F16).Convert(shader.F32)
+	},
+	ir.SingleFloat: func(sc *Scope, b *Block, name string, at int) *shader.Expr {
+		word, _ := sc.bitsAt(b, name, at, nil)
+		return word.Bitcast(shader.F32)
+	},
+	ir.HalfPower: func(sc *Scope, b *Block, name string, at int) *shader.Expr {
+		word, shift := sc.bitsAt(b, name, at, nil)
+		e := word.Shr(shift).And(0xff)
+		subnormal := U32(1 << 21).Shl(e.And(1))
+		return e.Lt(2).If(subnormal, e.Sub(1).Shl(23)).Bitcast(shader.F32)
+	},
+}
+
+// decode reads n elements of an argument in a format from a place on: one, or four from a multiple of four on.
+func (sc *Scope) decode(arg int, name string, place *shader.Expr, n int) []*shader.Expr {
+	f := sc.Pass.Nest.Args[arg].DType.Format()
+	place = sc.Let(name+"p", place)
+	b := sc.BlockAt(arg, Shifted(place, f.Len))
+	at := sc.Let(name+"e", place.Convert(shader.U32).And(f.Len-1))
+	c := f.Codes
+	run, runs := Shifted(at, c.Run), f.Len/c.Run
+	codes := sc.fields(&b, &c.Code, name+"c", at, f.Len, n)
+	scale := sc.Factor(&b, &c.Scale, name+"s", run, runs)
+	for k := range codes {
+		codes[k] = codes[k].Mul(scale)
+	}
+	if c.Offset != nil {
+		offset := sc.Factor(&b, c.Offset, name+"o", run, runs)
+		for k := range codes { // laundered: the product is rounded
+			codes[k] = codes[k].Launder(shader.FirstWay).Add(offset)
+		}
+	}
+	return codes
+}
