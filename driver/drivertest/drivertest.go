@@ -37,6 +37,7 @@ var parts = []part{
 	{"Gathers", (*suite).gathers},
 	{"Casts", (*suite).casts},
 	{"Windows", (*suite).windows},
+	{"Formats", (*suite).formats},
 	{"LongReductions", (*suite).longReductions},
 	{"LargeProducts", (*suite).largeProducts},
 	{"Products", (*suite).products},

@@ -30,7 +30,7 @@ var layers = []layer{
 	{"schedules and printers", 5, 37, 100, `
 		internal/shader internal/shader/simt
 		internal/schedule/build internal/schedule/pointwise internal/schedule/reduce internal/schedule/routines
-		internal/schedule/product internal/schedule/tiles internal/schedule/contraction internal/schedule/attention
+		internal/schedule/packed internal/schedule/product internal/schedule/tiles internal/schedule/contraction internal/schedule/attention
 		internal/schedule internal/wgsl internal/ptx internal/ptx/ptxtest internal/tune`},
 	{"GPUs", 4, 40, 100, `internal/wgpu internal/wgpu/wgputest internal/gpudevice internal/gpu internal/cuda`},
 	{"compiler", 5, 0, 30, `internal/graph internal/interp internal/simplify internal/kernelize/space internal/kernelize/regions internal/kernelize internal/compile internal/compile/blockwise`},

@@ -149,6 +149,8 @@ func (p *printer) component(e *shader.Expr, x []value) value {
 		return p.convert(e.Type.Elem(), from, x[0])
 	case shader.Pack:
 		return p.pack(shader.Type{Scalar: shader.Scalar(e.Bits), Width: 1}, x[0], x[1])
+	case shader.Unpack:
+		return p.convert(shader.F32, shader.Type{Scalar: shader.Scalar(e.Bits), Width: 1}, x[0])
 	case shader.Bitcast:
 		return bitcast(e.Type.Elem(), x[0])
 	case shader.Shuffle:

@@ -8,6 +8,7 @@ import (
 	"github.com/tensorken/tensorken/internal/schedule/attention"
 	"github.com/tensorken/tensorken/internal/schedule/build"
 	"github.com/tensorken/tensorken/internal/schedule/contraction"
+	"github.com/tensorken/tensorken/internal/schedule/packed"
 	"github.com/tensorken/tensorken/internal/schedule/pointwise"
 	"github.com/tensorken/tensorken/internal/schedule/reduce"
 	"github.com/tensorken/tensorken/internal/schedule/routines"
@@ -28,7 +29,7 @@ func compileBy(k *ir.Kernel, t Target, template func(c *build.Builder)) (*shader
 	if err != nil {
 		return nil, err
 	}
-	if !isEmpty(c.Nest.Kernel) {
+	if !isEmpty(c.Nest.Kernel) && !packed.Compile(c) {
 		template(c)
 	}
 	if c.Err != nil {

@@ -56,6 +56,7 @@ const (
 	Component // number Bits of a vector
 	Launder   // x, which no compiler may reason about: see FirstWay
 	Pack      // x and y, both F32, as halves of Scalar Bits in a U32: x in the lower bits
+	Unpack    // the half of Scalar Bits in the lower bits of a U32, as an F32
 	Shuffle   // x of the thread of the subgroup whose number differs in the bits of Bits
 	Call      // Func with arguments
 	LoadShared
@@ -81,7 +82,7 @@ var opInfo = [NumOps]struct {
 	Fma: {name: "Fma", arity: 3}, Select: {name: "Select", arity: 3},
 	Convert: {name: "Convert", arity: 1}, Bitcast: {name: "Bitcast", arity: 1}, Vector: {name: "Vector", arity: -1},
 	Component: {name: "Component", arity: 1}, Launder: {name: "Launder", arity: -1},
-	Pack: {name: "Pack", arity: 2}, Shuffle: {name: "Shuffle", arity: 1},
+	Pack: {name: "Pack", arity: 2}, Unpack: {name: "Unpack", arity: 1}, Shuffle: {name: "Shuffle", arity: 1},
 	Call: {name: "Call", arity: -1}, LoadShared: {name: "LoadShared", arity: 1}, LoadAtomic: {name: "LoadAtomic", arity: 1},
 }
 
@@ -99,7 +100,7 @@ type Expr struct {
 	Op     Op
 	Type   Type
 	Args   []*Expr
-	Bits   uint64  // Const, Component, Pack, Shuffle, Launder
+	Bits   uint64  // Const, Component, Pack, Unpack, Shuffle, Launder
 	Var    *Var    // Ref
 	Param  *Param  // Word
 	Func   *Func   // Call
@@ -293,6 +294,11 @@ func (x *Expr) LaunderAt(at *Expr) *Expr {
 // bits.
 func PackHalves(half Type, x, y *Expr) *Expr {
 	return &Expr{Op: Pack, Type: U32, Args: []*Expr{x, y}, Bits: uint64(half.Scalar)}
+}
+
+// UnpackHalf is the half F16 or BF16 in the lower bits of a U32, as an F32.
+func (x *Expr) UnpackHalf(half Type) *Expr {
+	return &Expr{Op: Unpack, Type: F32, Args: []*Expr{x}, Bits: uint64(half.Scalar)}
 }
 
 // Shuffle is x of the thread whose number in the subgroup differs in the bits

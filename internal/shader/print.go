@@ -34,8 +34,8 @@ func (x *Expr) String() string {
 		return fmt.Sprintf("%s[%d]", args[0], x.Bits)
 	case x.Op == Convert, x.Op == Bitcast, x.Op == Vector:
 		return fmt.Sprintf("%v<%v>(%s)", x.Op, x.Type, list)
-	case x.Op == Pack:
-		return fmt.Sprintf("Pack<%v>(%s)", Type{Scalar(x.Bits), 1}, list)
+	case x.Op == Pack || x.Op == Unpack:
+		return fmt.Sprintf("%v<%v>(%s)", x.Op, Type{Scalar(x.Bits), 1}, list)
 	case x.Op == Shuffle:
 		return fmt.Sprintf("%v(%s, %d)", x.Op, list, x.Bits)
 	case x.Op == Call:

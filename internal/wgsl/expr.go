@@ -151,6 +151,8 @@ func (p *printer) bare(e *shader.Expr) {
 			return
 		}
 		p.call("bitcast<"+e.Type.String()+">", e.Args...)
+	case shader.Unpack:
+		p.unpackHalf(shader.Scalar(e.Bits), e.Args[0])
 	case shader.Vector:
 		args := e.Args
 		if e.Type.IsWide() && len(args) == 1 {
@@ -208,13 +210,8 @@ func (p *printer) convert(e *shader.Expr) {
 	switch {
 	case e.Type == shader.F16 || e.Type == shader.BF16:
 		p.expr(pack(e.Type, x), lowest)
-	case x.Type == shader.F16:
-		p.call("unpack2x16float", x)
-		p.add(".x")
-	case x.Type == shader.BF16:
-		p.add("bitcast<f32>(")
-		p.expr(x, unary)
-		p.add(" << 16u)")
+	case x.Type == shader.F16 || x.Type == shader.BF16:
+		p.unpackHalf(x.Type.Scalar, x)
 	case e.Type.IsWide():
 		p.bare(x)
 	case x.Type.IsWide(): // the lower word
@@ -224,6 +221,18 @@ func (p *printer) convert(e *shader.Expr) {
 	default:
 		p.call(e.Type.String(), x)
 	}
+}
+
+// unpackHalf prints the value of a half in the lower bits of a u32.
+func (p *printer) unpackHalf(half shader.Scalar, x *shader.Expr) {
+	if half == shader.F16.Scalar {
+		p.call("unpack2x16float", x)
+		p.add(".x")
+		return
+	}
+	p.add("bitcast<f32>(")
+	p.expr(x, unary)
+	p.add(" << 16u)")
 }
 
 // pack is the bits of a half.

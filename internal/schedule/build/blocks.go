@@ -12,8 +12,10 @@ import (
 type Block struct {
 	*ir.Format
 	Buffer *shader.Buffer
-	first  *shader.Expr // word of the group
-	number *shader.Expr // U32: of the block in the group
+	first  *shader.Expr   // word of the group
+	number *shader.Expr   // U32: of the block in the group
+	held   []*shader.Expr // the words of a part of the block in registers, which begins at byte heldAt
+	heldAt int
 }
 
 // BlockAt locates block n of an argument, an integer that is not negative.
@@ -37,17 +39,21 @@ func Shifted(n *shader.Expr, d int) *shader.Expr {
 	return n.Shr(bits.TrailingZeros(uint(d)))
 }
 
-// place is where bits of a block begin, in bits from the group's first word on: a constant, and a U32 or nil. The bits
-// are at a constant bit, plus more from there on.
-func (b *Block) place(at int, more *shader.Expr) (constant int, rest *shader.Expr) {
-	first, end := 0, 0
-	for i := 0; 8*end <= at; i++ {
+// part returns the part of a block that has a bit.
+func (b *Block) part(bit int) (first, end int) {
+	for i := 0; 8*end <= bit; i++ {
 		first, end = b.Part(i)
 	}
+	return first, end
+}
+
+// word is the word with a bit that is a multiple of 32, more words on: a U32.
+func (b *Block) word(bit int, more *shader.Expr) *shader.Expr {
+	first, end := b.part(bit)
 	if b.Group() > 1 {
-		rest = b.number.Mul(8 * (end - first))
+		more = plus(b.number.Mul((end-first)/4), more)
 	}
-	return 8*b.Group()*first + at - 8*first, plus(rest, more)
+	return plusNumber(more, (8*b.Group()*first+bit-8*first)/32)
 }
 
 // plus is the sum of two numbers, of which nil is 0.
@@ -61,14 +67,56 @@ func plus(x, y *shader.Expr) *shader.Expr {
 	return x.Add(y)
 }
 
-// bitsAt reads the word with some bits of a block, and returns it with the number of the first.
-func (sc *Scope) bitsAt(b *Block, name string, at int, more *shader.Expr) (word, shift *shader.Expr) {
-	constant, rest := b.place(at, more)
-	place := U32(constant)
-	if rest != nil {
-		place = rest.Plus(constant)
+func plusNumber(x *shader.Expr, n int) *shader.Expr {
+	if x == nil {
+		return U32(n)
 	}
-	place = sc.Let(name+"b", place)
+	return x.Plus(n)
+}
+
+// Hold loads a part of the block of 16 bytes into registers, if the float of its scale is there.
+func (sc *Scope) Hold(b *Block, name string) {
+	if first, end := b.part(8 * b.Codes.Scale.At); end-first == 16 {
+		b.held, b.heldAt = sc.WordsAt(b, name, 8*first, nil, 4), first
+	}
+}
+
+// WordsAt reads n words, one or four, from a bit of the block on, a multiple of 32, more words on.
+func (sc *Scope) WordsAt(b *Block, name string, bit int, more *shader.Expr, n int) (words []*shader.Expr) {
+	load := &shader.Load{Declare: true, Buffer: b.Buffer, Index: b.first.Add(b.word(bit, more).Convert(b.first.Type))}
+	for k := range n {
+		v := &shader.Var{Name: Tag(name+"w", k), Type: shader.U32}
+		load.Dst, words = append(load.Dst, v), append(words, v.Ref())
+	}
+	sc.Do(load)
+	return words
+}
+
+// bitsAt reads the word with some bits of a block, and returns it with the number of the first of them. They are
+// at a bit or, if more is not nil, so many bits behind it: one of some distances.
+func (sc *Scope) bitsAt(b *Block, name string, bit int, more *shader.Expr, distances []int) (word, shift *shader.Expr) {
+	first, end := b.part(bit)
+	if b.held != nil && first == b.heldAt {
+		bit -= 8 * first
+		if more == nil {
+			return b.held[bit/32], U32(bit % 32)
+		}
+		place := sc.Let(name+"b", more.Plus(bit))
+		number := place.Shr(5)
+		for _, d := range distances {
+			switch w := b.held[(bit+d)/32]; {
+			case word == nil:
+				word = w
+			case word != w:
+				word = number.Eq((bit+d)/32).If(w, word)
+			}
+		}
+		return sc.Let(name, word), place.And(31)
+	}
+	if b.Group() > 1 {
+		more = plus(b.number.Mul(8*(end-first)), more)
+	}
+	place := sc.Let(name+"b", plusNumber(more, 8*b.Group()*first+bit-8*first))
 	return sc.LoadAt(b.Buffer, b.first.Add(place.Shr(5).Convert(b.first.Type)), name, false).Ref(), place.And(31)
 }
 
@@ -92,6 +140,19 @@ func digits(p *ir.Bits, i *shader.Expr, count int) (at *shader.Expr) {
 	return at
 }
 
+// distances are the values of digits.
+func distances(p *ir.Bits, count int) (list []int) {
+	for i := range count {
+		at, rest := 0, i
+		for _, d := range p.Digits {
+			at += rest % d.Len * d.Step
+			rest /= d.Len
+		}
+		list = append(list, at)
+	}
+	return list
+}
+
 // fields reads n integers of a field from number i of count on, which are neighbours from a multiple of n on: n is 1
 // or 4.
 func (sc *Scope) fields(b *Block, f *ir.Field, name string, i *shader.Expr, count, n int) []*shader.Expr {
@@ -99,7 +160,7 @@ func (sc *Scope) fields(b *Block, f *ir.Field, name string, i *shader.Expr, coun
 	low := 0
 	for j := range f.Parts {
 		p := &f.Parts[j]
-		word, shift := sc.bitsAt(b, Tag(name, j), p.At, digits(p, i, count))
+		word, shift := sc.bitsAt(b, Tag(name, j), p.At, digits(p, i, count), distances(p, count))
 		for k := range out {
 			x := word.Shr(shift.Plus(k * p.Digits[0].Step)).And(1<<p.Count - 1)
 			if low > 0 {
@@ -161,15 +222,15 @@ func (sc *Scope) Factor(b *Block, f *ir.Factor, name string, i *shader.Expr, cou
 var floatCodes = [...]func(sc *Scope, b *Block, name string, at int) *shader.Expr{
 	ir.One: func(*Scope, *Block, string, int) *shader.Expr { return Number(shader.F32, 1) },
 	ir.HalfFloat: func(sc *Scope, b *Block, name string, at int) *shader.Expr {
-		word, shift := sc.bitsAt(b, name, at, nil)
-		return word.Shr(shift).And(0xffff).Bitcast(shader.F16).Convert(shader.F32)
+		word, shift := sc.bitsAt(b, name, at, nil, nil)
+		return word.Shr(shift).UnpackHalf(shader.F16)
 	},
 	ir.SingleFloat: func(sc *Scope, b *Block, name string, at int) *shader.Expr {
-		word, _ := sc.bitsAt(b, name, at, nil)
+		word, _ := sc.bitsAt(b, name, at, nil, nil)
 		return word.Bitcast(shader.F32)
 	},
 	ir.HalfPower: func(sc *Scope, b *Block, name string, at int) *shader.Expr {
-		word, shift := sc.bitsAt(b, name, at, nil)
+		word, shift := sc.bitsAt(b, name, at, nil, nil)
 		e := word.Shr(shift).And(0xff)
 		subnormal := U32(1 << 21).Shl(e.And(1))
 		return e.Lt(2).If(subnormal, e.Sub(1).Shl(23)).Bitcast(shader.F32)

@@ -37,6 +37,8 @@ func conversions(l map[key]loop) {
 			}
 		})
 	}
+	l[key{op: shader.Unpack, operand: shader.U32, converts: shader.F16}] = map1(func(x uint32) float32 { return ir.F16(x).Float32() })
+	l[key{op: shader.Unpack, operand: shader.U32, converts: shader.BF16}] = map1(func(x uint32) float32 { return ir.BF16(x).Float32() })
 	pack(shader.F16, func(x float32) uint16 { return uint16(ir.ToF16(x)) })
 	pack(shader.BF16, func(x float32) uint16 { return uint16(ir.ToBF16(x)) })
 }

@@ -72,7 +72,7 @@ func loopOf(x *shader.Expr) loop {
 	switch x.Op {
 	case shader.Convert:
 		k.converts = x.Type.Elem()
-	case shader.Pack:
+	case shader.Pack, shader.Unpack:
 		k.converts = shader.Type{Scalar: shader.Scalar(x.Bits), Width: 1}
 	case shader.Select:
 		k.converts = x.Type.Elem().Unsigned()

@@ -82,11 +82,14 @@ func (v *verifier) expr(x *shader.Expr) {
 		v.must(len(x.Args) <= 2, "%v", x)
 		v.same(x, x.Args[1:], shader.U32)
 		want = x.Args[0].Type
-	case shader.Pack:
+	case shader.Pack, shader.Unpack:
 		half := shader.Scalar(x.Bits)
 		v.must(half == shader.F16.Scalar || half == shader.BF16.Scalar, "%v", x)
-		v.same(x, x.Args, shader.F32)
-		want = shader.U32
+		from := shader.F32
+		if want = shader.U32; x.Op == shader.Unpack {
+			from, want = want, from
+		}
+		v.same(x, x.Args, from)
 	case shader.Shuffle:
 		v.must(v.pass != nil && x.Bits < uint64(v.pass.Subgroup), "%v in subgroups of other threads", x)
 		want = x.Args[0].Type
