@@ -76,7 +76,7 @@ var targets = []struct {
 	parts []string
 	all   []string // with -full, nil for all parts
 }{
-	{"NVIDIA", wide, []string{"BadIndices", "Casts", "Chains", "Elementwise", "Epilogues", "Gathers", "InPlace", "Outputs", "Products", "Reductions", "ScatterAdd", "ScatterMax", "ScatterSet",
+	{"NVIDIA", wide, []string{"BadIndices", "Casts", "Chains", "Elementwise", "Epilogues", "Formats", "Gathers", "InPlace", "Outputs", "Products", "Reductions", "ScatterAdd", "ScatterMax", "ScatterSet",
 		"Scan", "Sort", "Special", "Status", "Windows"}, nil},
 	{"matrices", nvidia, []string{"InPlace", "LargeProducts", "Products"}, nil},
 	{"shared matrices", hopper, []string{"LargeProducts", "Products"}, bySharedMatrices},

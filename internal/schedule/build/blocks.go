@@ -16,6 +16,15 @@ type Block struct {
 	number *shader.Expr   // U32: of the block in the group
 	held   []*shader.Expr // the words of a part of the block in registers, which begins at byte heldAt
 	heldAt int
+	Places Places // of fields
+}
+
+// Places are where integers of fields are, of several blocks: computed once. Nil computes them for each.
+type Places map[place]*shader.Expr
+
+type place struct {
+	bits   *ir.Bits
+	number *shader.Expr
 }
 
 // BlockAt locates block n of an argument, an integer that is not negative.
@@ -160,7 +169,14 @@ func (sc *Scope) fields(b *Block, f *ir.Field, name string, i *shader.Expr, coun
 	low := 0
 	for j := range f.Parts {
 		p := &f.Parts[j]
-		word, shift := sc.bitsAt(b, Tag(name, j), p.At, digits(p, i, count), distances(p, count))
+		at := b.Places[place{p, i}]
+		if at == nil {
+			if at = digits(p, i, count); at != nil && b.Places != nil {
+				at = sc.Let(Tag("place", len(b.Places)), at)
+				b.Places[place{p, i}] = at
+			}
+		}
+		word, shift := sc.bitsAt(b, Tag(name, j), p.At, at, distances(p, count))
 		for k := range out {
 			x := word.Shr(shift.Plus(k * p.Digits[0].Step)).And(1<<p.Count - 1)
 			if low > 0 {

@@ -132,6 +132,7 @@ func (x *product) choose() bool {
 	const (
 		latency  = 1e-6  // of a step
 		exchange = 10e-9 // of a value of a thread
+		shared   = 10e-9 // of a vector of a warp, which its threads load from the first cache
 		resident = 16    // warps of a compute unit
 		warp     = 32
 	)
@@ -151,7 +152,7 @@ func (x *product) choose() bool {
 			}
 			warps := float64(ir.CeilDiv(x.n, columns)*along/warp) / units
 			at := max(1, min(resident, warps))
-			step := max(latency, at*warp*bytes*float64(columns)/bandwidth)
+			step := max(latency, at*warp*bytes*float64(columns)/bandwidth, at*shared*float64(x.m*x.elements()/4))
 			time := math.Ceil(warps/at)*float64(ir.CeilDiv(vectors, along))*step + exchange*float64(values)*at
 			if time < best {
 				best, x.layout = time, layout{along, columns, max(1, min(128, x.Target.MaxThreads)/along)}

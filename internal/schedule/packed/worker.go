@@ -70,10 +70,10 @@ func (w *worker) step(sc *build.Scope, number *shader.Expr) {
 	block := sc.Let("block", build.Shifted(number, per))
 	at := w.position(sc, f, sc.Let("vector", number.And(per-1)))
 	depth := sc.Let("depth", number.Sub(at.number).Mul(w.elements()).Add(at.first))
-	all := make([][]column, len(w.sums))
+	all, places := make([][]column, len(w.sums)), build.Places{}
 	for i := range w.sums {
 		for c := range w.columns {
-			all[i] = append(all[i], w.load(sc, i, c, block, at))
+			all[i] = append(all[i], w.load(sc, i, c, block, at, places))
 		}
 	}
 	for n := range w.segments {
@@ -82,11 +82,12 @@ func (w *worker) step(sc *build.Scope, number *shader.Expr) {
 }
 
 // load reads a vector of a column.
-func (w *worker) load(sc *build.Scope, i, c int, block *shader.Expr, at position) (v column) {
+func (w *worker) load(sc *build.Scope, i, c int, block *shader.Expr, at position, places build.Places) (v column) {
 	s := w.sums[i]
 	name := build.Tag("q", i, c)
 	first := w.blocks[i][c]
 	b := sc.BlockAt(w.Nest.Body[s.right].Arg, sc.Let(name+"b", first.Add(block.Convert(first.Type))))
+	b.Places = places
 	sc.Hold(&b, name+"f")
 	v.codes = w.shape.load(sc, &b, name, at)
 	runs := b.Len / b.Codes.Run
