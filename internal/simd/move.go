@@ -24,6 +24,10 @@ func move[T any](dst, src unsafe.Pointer, n0, d0, s0, n1, d1, s1 int) {
 		moveRows(dst, src, n0, n1*size, d0*size, s0*size)
 		return
 	}
+	if d1 == 1 && s1 == 2 && size == 4 && everyOther != nil && n1 >= 4 {
+		everyOther(dst, src, n0, n1, d0*size, s0*size)
+		return
+	}
 	if s1 == 1 && d0 == 1 {
 		n0, d0, s0, n1, d1, s1 = n1, d1, s1, n0, d0, s0
 	}
@@ -59,6 +63,9 @@ var moveRows = func(dst, src unsafe.Pointer, rows, bytes, d, s int) {
 		copy(vec[byte](unsafe.Add(dst, i*d), bytes), vec[byte](unsafe.Add(src, i*s), bytes))
 	}
 }
+
+// everyOther copies rows of every other element of 4 bytes, d and s bytes apart, nil for none.
+var everyOther func(dst, src unsafe.Pointer, rows, n, d, s int)
 
 // transpose is move for s0 = 1 and d0 ≠ 1: dst[i·d0+j·d1] = src[i+j·s1].
 func transpose[T any](dst, src unsafe.Pointer, n0, d0, n1, d1, s1 int) {

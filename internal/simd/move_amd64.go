@@ -10,10 +10,16 @@ import "unsafe"
 func moveRowsAVX2(dst unsafe.Pointer, src unsafe.Pointer, rows int, bytes int, d int, s int)
 
 //go:noescape
+func everyOtherAVX2(dst unsafe.Pointer, src unsafe.Pointer, rows int, n int, d int, s int)
+
+//go:noescape
 func transpose4AVX2(dst unsafe.Pointer, src unsafe.Pointer, n0 int, d int, n1 int, s int)
 
 //go:noescape
 func moveRowsAVX512(dst unsafe.Pointer, src unsafe.Pointer, rows int, bytes int, d int, s int)
+
+//go:noescape
+func everyOtherAVX512(dst unsafe.Pointer, src unsafe.Pointer, rows int, n int, d int, s int)
 
 //go:noescape
 func transpose4AVX512(dst unsafe.Pointer, src unsafe.Pointer, n0 int, d int, n1 int, s int)

@@ -66,6 +66,55 @@ end2:
 	VZEROUPPER
 	RET
 
+// func everyOtherAVX2(dst *byte, src *byte, rows int, n int, d int, s int)
+// Requires: AVX, AVX2
+TEXT ·everyOtherAVX2(SB), NOSPLIT, $0-48
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ rows+16(FP), DX
+	MOVQ n+24(FP), BX
+	MOVQ d+32(FP), SI
+	MOVQ s+40(FP), DI
+
+row6:
+	TESTQ DX, DX
+	JLE   end7
+	MOVQ  BX, R8
+	XORQ  R9, R9
+	SUBQ  $+8, R8
+	JLT   done9
+
+next8:
+	VMOVUPS (CX)(R9*8), Y0
+	VMOVUPS 28(CX)(R9*8), Y1
+	VSHUFPS $0xd8, Y1, Y0, Y0
+	VPERMQ  $0xd8, Y0, Y0
+	VMOVUPS Y0, (AX)(R9*4)
+	ADDQ    $+8, R9
+	SUBQ    $+8, R8
+	JGE     next8
+
+done9:
+	ADDQ $+8, R8
+	JEQ  end10
+
+element11:
+	MOVL (CX)(R9*8), R10
+	MOVL R10, (AX)(R9*4)
+	INCQ R9
+	DECQ R8
+	JNE  element11
+
+end10:
+	ADDQ SI, AX
+	ADDQ DI, CX
+	DECQ DX
+	JMP  row6
+
+end7:
+	VZEROUPPER
+	RET
+
 // func transpose4AVX2(dst *byte, src *byte, n0 int, d int, n1 int, s int)
 // Requires: AVX
 TEXT ·transpose4AVX2(SB), NOSPLIT, $0-48
@@ -187,6 +236,60 @@ end5:
 	JMP  row1
 
 end2:
+	VZEROUPPER
+	RET
+
+// func everyOtherAVX512(dst *byte, src *byte, rows int, n int, d int, s int)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
+TEXT ·everyOtherAVX512(SB), NOSPLIT, $0-48
+	MOVQ  dst+0(FP), AX
+	MOVQ  src+8(FP), CX
+	MOVQ  rows+16(FP), DX
+	MOVQ  n+24(FP), BX
+	MOVQ  d+32(FP), SI
+	MOVQ  s+40(FP), DI
+	MOVQ  $0x0000000f, R8
+	MOVQ  $-1, R9
+	BZHIQ R8, R9, R9
+	KMOVQ R9, K1
+
+row6:
+	TESTQ DX, DX
+	JLE   end7
+	MOVQ  BX, R8
+	XORQ  R9, R9
+	SUBQ  $+8, R8
+	JLT   done9
+
+next8:
+	VMOVUPS.Z (CX)(R9*8), K1, Z0
+	VPMOVQD   Z0, Y0
+	VMOVUPS   Y0, (AX)(R9*4)
+	ADDQ      $+8, R9
+	SUBQ      $+8, R8
+	JGE       next8
+
+done9:
+	ADDQ      $+8, R8
+	JEQ       end10
+	MOVQ      $-1, R10
+	BZHIQ     R8, R10, R10
+	KMOVQ     R10, K2
+	LEAQ      -1(R8)(R8*1), R8
+	MOVQ      $-1, R10
+	BZHIQ     R8, R10, R10
+	KMOVQ     R10, K3
+	VMOVUPS.Z (CX)(R9*8), K3, Z0
+	VPMOVQD   Z0, Y0
+	VMOVUPS   Y0, K2, (AX)(R9*4)
+
+end10:
+	ADDQ SI, AX
+	ADDQ DI, CX
+	DECQ DX
+	JMP  row6
+
+end7:
 	VZEROUPPER
 	RET
 

@@ -73,3 +73,48 @@ func multiply[T number](c, a, b unsafe.Pointer, m, n, k, ldc, lda, ldb, add int,
 		}
 	}
 }
+
+// A Filter adds up to Cols windows in one pass: c[j] = Σ w[p]·a[at[p]+j] for j in [0, n), over p in
+// [0, k). It adds the sum to c unless add is 0. There are k ints at at; n is at least 1. Each sum is
+// in the order of p.
+type Filter struct {
+	Cols int
+	Tile func(c, a, w, at unsafe.Pointer, n, k, add int)
+}
+
+// Apply computes any number of windows.
+func (f *Filter) Apply(c, a, w, at unsafe.Pointer, n, k, size int) {
+	if n <= 0 {
+		return
+	}
+	passes := (n + f.Cols - 1) / f.Cols
+	cols := ((n+passes-1)/passes + 15) &^ 15
+	for j := 0; j < n; j += cols {
+		f.Tile(unsafe.Add(c, j*size), unsafe.Add(a, j*size), w, at, min(cols, n-j), k, 0)
+	}
+}
+
+func plainFilter[T float]() Filter { return Filter{512, filter[T]} }
+
+func filter[T float](c, a, w, at unsafe.Pointer, n, k, add int) {
+	sums, weights, positions := vec[T](c, n), vec[T](w, k), vec[int](at, k)
+	if add == 0 {
+		clear(sums)
+	}
+	size := int(unsafe.Sizeof(*new(T)))
+	row := func(p int) []T { return vec[T](unsafe.Add(a, positions[p]*size), n) }
+	p := 0
+	for ; p+3 <= k; p += 3 {
+		w0, w1, w2 := weights[p], weights[p+1], weights[p+2]
+		x0, x1, x2 := row(p), row(p+1), row(p+2)
+		for j := range sums {
+			sums[j] = sums[j] + w0*x0[j] + w1*x1[j] + w2*x2[j]
+		}
+	}
+	for ; p < k; p++ {
+		w0, x0 := weights[p], row(p)
+		for j := range sums {
+			sums[j] += w0 * x0[j]
+		}
+	}
+}

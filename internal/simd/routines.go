@@ -21,10 +21,12 @@ type routines struct {
 	fills      []fillRow
 	products   []productRow
 	dotTiles   []dotTileRow
+	filters    []filterRow
 	blocks     []blocksRow
 	threefry   Quaternary
 
 	moveRows    func(dst, src unsafe.Pointer, rows, bytes, d, s int)
+	everyOther  func(dst, src unsafe.Pointer, rows, n, d, s int)
 	transposers [9]transposer
 	prefetch    func(p uintptr, bytes int)
 }
@@ -85,6 +87,11 @@ type dotTileRow struct {
 	f   DotTile
 }
 
+type filterRow struct {
+	typ ir.DType
+	f   Filter
+}
+
 type blocksRow struct {
 	format string
 	f      Blocks
@@ -133,6 +140,9 @@ func (r routines) install() {
 	for _, row := range r.dotTiles {
 		DotTiles[row.typ] = row.f
 	}
+	for _, row := range r.filters {
+		Filters[row.typ] = row.f
+	}
 	for _, row := range r.blocks {
 		blocks[row.format] = row.f
 	}
@@ -142,7 +152,7 @@ func (r routines) install() {
 		}
 	}
 	if r.moveRows != nil {
-		moveRows, Prefetch = r.moveRows, r.prefetch
+		moveRows, everyOther, Prefetch = r.moveRows, r.everyOther, r.prefetch
 	}
 }
 

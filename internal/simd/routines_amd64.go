@@ -185,6 +185,10 @@ var routinesAVX2 = routines{
 		{ir.Float16, DotTile{4, dotsF16AVX2}},
 		{ir.BFloat16, DotTile{4, dotsBF16AVX2}},
 	},
+	filters: []filterRow{
+		{ir.Float32, Filter{96, filterF32AVX2}},
+		{ir.Float64, Filter{48, filterF64AVX2}},
+	},
 	blocks: []blocksRow{
 		{"Q4_0", Blocks{decodeQ4_0AVX2, dotBlocksQ4_0AVX2}},
 		{"Q4_1", Blocks{decodeQ4_1AVX2, dotBlocksQ4_1AVX2}},
@@ -199,6 +203,7 @@ var routinesAVX2 = routines{
 	},
 	threefry:    threefryAVX2,
 	moveRows:    moveRowsAVX2,
+	everyOther:  everyOtherAVX2,
 	transposers: [9]transposer{4: transpose4AVX2, 8: transpose8AVX2},
 	prefetch:    prefetchLines,
 }
@@ -394,6 +399,10 @@ var routinesAVX512 = routines{
 		{ir.Float16, DotTile{8, dotsF16AVX512}},
 		{ir.BFloat16, DotTile{8, dotsBF16AVX512}},
 	},
+	filters: []filterRow{
+		{ir.Float32, Filter{256, filterF32AVX512}},
+		{ir.Float64, Filter{128, filterF64AVX512}},
+	},
 	blocks: []blocksRow{
 		{"Q4_0", Blocks{decodeQ4_0AVX512, dotBlocksQ4_0AVX512}},
 		{"Q4_1", Blocks{decodeQ4_1AVX512, dotBlocksQ4_1AVX512}},
@@ -408,6 +417,7 @@ var routinesAVX512 = routines{
 	},
 	threefry:    threefryAVX512,
 	moveRows:    moveRowsAVX512,
+	everyOther:  everyOtherAVX512,
 	transposers: [9]transposer{4: transpose4AVX512, 8: transpose8AVX2},
 	prefetch:    prefetchLines,
 }

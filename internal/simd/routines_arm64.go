@@ -109,5 +109,9 @@ var routinesNEON = routines{
 		{ir.Float16, DotTile{4, dotsF16NEON}},
 		{ir.BFloat16, DotTile{4, dotsBF16NEON}},
 	},
+	filters: []filterRow{
+		{ir.Float32, Filter{64, filterF32NEON}},
+		{ir.Float64, Filter{32, filterF64NEON}},
+	},
 	transposers: [9]transposer{4: transpose4NEON, 8: transpose8NEON},
 }

@@ -389,7 +389,9 @@ func TestMove(t *testing.T) {
 		for range 3000 {
 			n0, n1 := random.IntN(40), random.IntN(40)
 			s0, s1 := random.IntN(9)-4, random.IntN(9)-4
-			switch random.IntN(4) {
+			switch random.IntN(5) {
+			case 2:
+				s0, s1 = 2*n1-random.IntN(2), 2
 			case 0:
 				s0, s1 = 1, n0+random.IntN(3)
 			case 1:

@@ -37,6 +37,7 @@ type column struct {
 	dot        Dot
 	product    Product
 	dotTile    DotTile
+	filter     Filter
 	scatterers map[ir.Op]Scatterer
 	scans      map[ir.Op]scan
 	key, high  Keyer
@@ -112,6 +113,7 @@ func floatColumn[T float](d ir.DType) column {
 	c.dot = dots[T]()
 	c.dotTile = DotTile{plainDotRows, dotTile(func(x T) T { return x })}
 	c.product = plainProduct[T]()
+	c.filter = plainFilter[T]()
 	return c
 }
 
@@ -207,6 +209,8 @@ var (
 	// DotTiles has the routines by the type of b in memory. The other elements are of its
 	// ComputeType.
 	DotTiles = table(func(c *column) DotTile { return c.dotTile })
+	// Filters has routines for floats.
+	Filters = table(func(c *column) Filter { return c.filter })
 
 	// Scatterers has the routines by how elements are combined (Add, Mul, Max, Min; Copy: replaced)
 	// and by their type.

@@ -13,8 +13,10 @@ import (
 func (f *file) moves() {
 	for _, t := range f.targets {
 		t.moveRows()
+		t.everyOther()
 		t.transpose4()
 		t.tables.single(t.level, "moveRows", "moveRows"+t.level)
+		t.tables.single(t.level, "everyOther", "everyOther"+t.level)
 		t.tables.single(t.level, "transposers", "[9]transposer{4: transpose4"+t.level+", 8: transpose8AVX2}")
 		t.tables.single(t.level, "prefetch", "prefetchLines")
 	}
@@ -58,6 +60,52 @@ func (t *target) moveRows() {
 	c.Label(end)
 	c.VZEROUPPER()
 	c.RET()
+}
+
+// everyOther writes a routine that copies every other element, of 4 bytes, of rows.
+func (t *target) everyOther() {
+	p := t.begin("everyOther", "func(dst, src *byte, rows, n, d, s int)", "dst", "src", "rows", "n", "d", "s")
+	dst, src, rows, n, d, s := p[0], p[1], p[2], p[3], p[4], p[5]
+	row, end, left := t.label("row"), t.label("end"), t.GP64()
+	var most reg.Register // of a register's elements: the last pair's second one may lie outside
+	if t.avx512() {
+		t.MOVQ(operand.U32(15), left)
+		most = t.firstLanes(left)
+	}
+	t.Label(row)
+	t.TESTQ(rows, rows)
+	t.jump(t.JLE, end)
+	t.MOVQ(n, left)
+	l := t.newLoop(left, 8)
+	pairs := func(half int) operand.Mem { return operand.Mem{Base: src, Index: l.i, Scale: 8, Disp: 32 * half} }
+	l.write(func(x step) {
+		switch {
+		case t.avx512() && x.tail:
+			odd := t.GP64()
+			t.LEAQ(operand.Mem{Base: left, Index: left, Scale: 1, Disp: -1}, odd)
+			x.store(t.vn(32, "VPMOVQD", t.v("VMOVUPS_Z", pairs(0), t.firstLanes(odd))), dst, 4)
+		case t.avx512():
+			x.store(t.vn(32, "VPMOVQD", t.v("VMOVUPS_Z", pairs(0), most)), dst, 4)
+		case x.tail:
+			each, e := t.label("element"), t.GP32()
+			t.Label(each)
+			t.MOVL(pairs(0), e)
+			t.MOVL(e, operand.Mem{Base: dst, Index: l.i, Scale: 4})
+			t.INCQ(l.i)
+			t.DECQ(left)
+			t.jump(t.JNE, each)
+		default:
+			low := t.v("VMOVUPS", pairs(0))
+			high := t.v("VMOVUPS", pairs(1).Offset(-4))
+			x.store(t.v("VPERMQ", 0xd8, t.v("VSHUFPS", 0xd8, high, low)), dst, 4)
+		}
+	})
+	t.ADDQ(d, dst)
+	t.ADDQ(s, src)
+	t.DECQ(rows)
+	t.jump(t.JMP, row)
+	t.Label(end)
+	t.end()
 }
 
 // A block is the part of a matrix that the body of a loop transposes: row i of the block is

@@ -74,6 +74,7 @@ var neonFiles = []struct {
 	{"reduce", (*neon).reductions},
 	{"product", (*neon).products},
 	{"dottile", (*neon).dotTiles},
+	{"filter", (*neon).filters},
 	{"move", (*neon).moves},
 }
 
