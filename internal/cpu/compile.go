@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/tensorken/tensorken/internal/cpu/product"
+	"github.com/tensorken/tensorken/internal/cpu/sliding"
 	"github.com/tensorken/tensorken/internal/cpu/vector"
 	"github.com/tensorken/tensorken/internal/loopnest"
 	"github.com/tensorken/tensorken/internal/shape"
@@ -40,6 +41,12 @@ func (d *device) compile(k *ir.Kernel) *executable {
 func newSums(s *vector.Space) (r runner, extra int) {
 	if d := product.NewDots(s); d != nil {
 		return d, 0
+	}
+	if f := sliding.NewFilter(s); f != nil {
+		return f, 0
+	}
+	if c := sliding.NewCorrelation(s); c != nil {
+		return c, 0
 	}
 	if s.Template == ir.Contraction {
 		if c, extra := product.NewContract(s); c != nil {

@@ -26,7 +26,7 @@ var layers = []layer{
 		internal/clock internal/hostmem internal/hostmem/memtest internal/files internal/files/filestest
 		internal/limits internal/cachedir internal/terminal internal/interrupt internal/interrupt/interrupttest
 		internal/lru internal/goroutine internal/dynlib internal/dynlib/dynlibtest`},
-	{"CPU", 4, 27, 39, `internal/cpu/vector internal/cpu/product internal/cpu`},
+	{"CPU", 4, 27, 39, `internal/cpu/vector internal/cpu/product internal/cpu/sliding internal/cpu`},
 	{"schedules and printers", 5, 37, 100, `
 		internal/shader internal/shader/simt
 		internal/schedule/build internal/schedule/pointwise internal/schedule/reduce internal/schedule/routines

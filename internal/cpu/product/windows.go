@@ -284,8 +284,8 @@ func (w *windows) read(f *vector.Activation, work *vector.Worker, m *multiplicat
 		m.runRows *= f.N[a]
 	}
 found:
-	work.Runs = positions(work.Runs, first, f, outer, &stride)
-	work.Columns = positions(work.Columns, 0, f, w.depth.Axes, &stride)
+	work.Runs = vector.Positions(work.Runs, first, f, outer, &stride)
+	work.Columns = vector.Positions(work.Columns, 0, f, w.depth.Axes, &stride)
 	m.runs, m.columns = work.Runs, work.Columns
 }
 
@@ -319,19 +319,4 @@ func (w *windows) block(f *vector.Activation, stride *[ir.MaxAxes]int) (first in
 		first += before[i] * stride[c.axis]
 	}
 	return first
-}
-
-// positions lists the positions of the points along some axes, in order, from first on. It
-// overwrites a list.
-func positions(list []int, first int, f *vector.Activation, axes []int, stride *[ir.MaxAxes]int) []int {
-	list = append(list[:0], first)
-	for _, a := range slices.Backward(axes) {
-		n := len(list)
-		for i := 1; i < f.N[a]; i++ {
-			for _, p := range list[:n] {
-				list = append(list, p+i*stride[a])
-			}
-		}
-	}
-	return list
 }

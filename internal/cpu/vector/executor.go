@@ -46,6 +46,7 @@ type Worker struct {
 	arena       []byte
 	Runs        []int // of windows, see multiplication
 	Columns     []int
+	Weights     []int // of planes, see package sliding
 	Bad         badIndex
 	Pairs       []uint64 // of a Sort, in arena
 

@@ -4,6 +4,7 @@ import (
 	"unsafe"
 
 	"github.com/tensorken/tensorken/internal/simd"
+	"github.com/tensorken/tensorken/ir"
 )
 
 // Merge returns the fewest loops that copy a block from strided memory to a
@@ -66,4 +67,24 @@ func doExpand(f *Activation, s *Op) {
 		}
 	}
 	transfer(s.Size, dst, f.Reg[s.Src[0]], Merge(f, f.dims[:len(s.expand)]))
+}
+
+// Pack copies the elements of a block, at strides along some axes, next to each other.
+func (f *Activation) Pack(size int, dst, src unsafe.Pointer, axes []int, stride *[ir.MaxAxes]int) {
+	for d, a := range axes {
+		f.dims[d] = Term{a, stride[a]}
+	}
+	transfer(size, dst, src, Merge(f, f.dims[:len(axes)]))
+}
+
+// Unpack is the reverse of Pack.
+func (f *Activation) Unpack(size int, dst, src unsafe.Pointer, axes []int, stride *[ir.MaxAxes]int) {
+	for d, a := range axes {
+		f.dims[d] = Term{a, stride[a]}
+	}
+	loops := Merge(f, f.dims[:len(axes)])
+	for i, l := range loops {
+		loops[i].to, loops[i].From = l.From, l.to
+	}
+	transfer(size, dst, src, loops)
 }

@@ -172,3 +172,18 @@ func (ts Tilings) MoveTo(f *Activation, i int) {
 	}
 	ts[0].MoveTo(f, i)
 }
+
+// Positions lists the positions of the points along some axes, in order, from first on. It
+// overwrites a list.
+func Positions(list []int, first int, f *Activation, axes []int, stride *[ir.MaxAxes]int) []int {
+	list = append(list[:0], first)
+	for _, a := range slices.Backward(axes) {
+		n := len(list)
+		for i := 1; i < f.N[a]; i++ {
+			for _, p := range list[:n] {
+				list = append(list, p+i*stride[a])
+			}
+		}
+	}
+	return list
+}
