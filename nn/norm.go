@@ -117,9 +117,13 @@ func (l BatchNorm) Apply(x tensor.Tensor) tensor.Tensor {
 	defer named("BatchNorm")
 	l.check(x)
 	mean, variance := widened(l.Mean), widened(l.Var)
-	deviation := variance.Add(atLeast(variance, l.eps())).Sqrt()
-	y := widened(x).Sub(perChannel(mean, x.Rank())).Div(perChannel(deviation, x.Rank()))
-	return channelAffine(narrowed(y, x), l.Weight, l.Bias)
+	deviation, weight := variance.Add(atLeast(variance, l.eps())).Sqrt(), l.Weight
+	scale := deviation.Reciprocal() // of a channel, because elements are many
+	if weight.IsValid() && !isHalf(x) {
+		scale, weight = weight.Div(deviation), tensor.Tensor{}
+	}
+	y := widened(x).Sub(perChannel(mean, x.Rank())).Mul(perChannel(scale, x.Rank()))
+	return channelAffine(narrowed(y, x), weight, l.Bias)
 }
 
 // Train normalizes by the batch's statistics, and returns the layer with new running

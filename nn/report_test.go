@@ -100,14 +100,14 @@ func TestSummaryOf(t *testing.T) {
 			"1,848 parameters of 7,392 bytes, results of layers of 4,060 bytes, 21,505 FLOPs")},
 		{nn.SummaryOf(net, func(m nn.Sequential) tensor.Tensor { return m.Apply(image) }), table(
 			"layer    type           output     parameters  FLOPs",
-			"(model)  nn.Sequential  [2 10]     426         8,956",
+			"(model)  nn.Sequential  [2 10]     426         8,672",
 			"  0      nn.Conv        [2 4 6 6]  40          5,472", // 2·9·288 + 288
-			"  1      nn.BatchNorm   [2 4 6 6]  16          1,160",
+			"  1      nn.BatchNorm   [2 4 6 6]  16          876",
 			"  2      nn.Func        [2 4 6 6]  -           576",
 			"  3      nn.MaxPool     [2 4 3 3]  -           288",
 			"  4      nn.Flatten     [2 36]     -           -",
 			"  5      nn.Linear      [2 10]     370         1,460",
-			"426 parameters of 1,704 bytes, results of layers of 4,112 bytes, 8,956 FLOPs")},
+			"426 parameters of 1,704 bytes, results of layers of 4,112 bytes, 8,672 FLOPs")},
 		{nn.SummaryOf(&twice, func(m *struct {
 			A, Unused nn.Linear
 			Inner     *nn.Sequential
