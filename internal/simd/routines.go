@@ -23,6 +23,8 @@ type routines struct {
 	dotTiles   []dotTileRow
 	filters    []filterRow
 	blocks     []blocksRow
+	fixed      []fixedRow
+	fix        func(y, a unsafe.Pointer, n int)
 	threefry   Quaternary
 
 	moveRows    func(dst, src unsafe.Pointer, rows, bytes, d, s int)
@@ -97,6 +99,11 @@ type blocksRow struct {
 	f      Blocks
 }
 
+type fixedRow struct {
+	format string
+	f      func(c, a, b unsafe.Pointer, columns, n, ldb int)
+}
+
 func (r routines) install() {
 	for _, row := range r.unaries {
 		Unaries[row.op][row.typ] = row.f
@@ -145,6 +152,12 @@ func (r routines) install() {
 	}
 	for _, row := range r.blocks {
 		blocks[row.format] = row.f
+	}
+	for _, row := range r.fixed {
+		fixed[row.format] = row.f
+	}
+	if r.fix != nil {
+		Fix = r.fix
 	}
 	for size, f := range r.transposers {
 		if f != nil {

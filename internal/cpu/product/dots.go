@@ -21,6 +21,8 @@ const (
 	dotPart = 1024
 	// dotWork is the least number of multiplications that are worth a block of dot products.
 	dotWork = 1 << 15
+	// fixedRows is the greatest number of rows that are multiplied in fixed point, each on its own.
+	fixedRows = 4
 	// maxLeft is the greatest number of elements of a left factor, all of which a worker holds.
 	maxLeft = 1 << 18
 )
@@ -41,6 +43,7 @@ func NewDots(s *vector.Space) *vector.PointwiseRunner {
 	halves := false
 	k, products := *s.Kernel, map[int]vector.Emitter{}
 	var factors []int // the right ones
+	fixed := map[int]int{}
 	k.Body = slices.Clone(k.Body)
 	for i := range s.Body {
 		if s.Body[i].Op.Class() != ir.Reduction {
@@ -55,7 +58,7 @@ func NewDots(s *vector.Space) *vector.PointwiseRunner {
 			return nil
 		}
 		left, right, factors = l, r, append(factors, y)
-		products[i] = func(a *vector.Assembler, i int) int { return emitDots(a, i, y) }
+		products[i] = func(a *vector.Assembler, i int) int { return emitDots(a, i, y, fixed) }
 		halves = halves || !s.Plain(y)
 		k.Body[i].Src = []int{x}
 	}
@@ -139,13 +142,15 @@ type dotProduct struct {
 	typ                ir.DType
 	arg                int
 	blocks             simd.Blocks // of a format
+	fixed              bool        // the rows are in fixed point
 	stride             int         // between columns, in elements
 	from               int         // bytes of an element of the left factor
 	rows, cols, depths int         // indices of sets of lanes
 }
 
-// emitDots emits sum i, whose operand is the left factor, with instruction y as the right one.
-func emitDots(a *vector.Assembler, i, y int) int {
+// emitDots emits sum i, whose operand is the left factor, with instruction y as the right one. fixed has
+// the registers of left factors in fixed point.
+func emitDots(a *vector.Assembler, i, y int, fixed map[int]int) int {
 	sum, in := &a.Space.Body[i], &a.Space.Body[y]
 	typ := a.Space.Args[in.Arg].DType
 	p := &dotProduct{Affine: a.Affine(in.View.Off, in.View.Coef, 0), typ: typ, arg: in.Arg, from: in.Type.Size()}
@@ -155,13 +160,24 @@ func emitDots(a *vector.Assembler, i, y int) int {
 	p.DotTile = simd.DotTiles[typ]
 	lanes := ir.Axes(a.Schedule.Lanes...)
 	cols, deep := in.Domain&lanes&^sum.Axes, sum.Axes&lanes
+	rows := 1
 	for _, l := range a.Schedule.Lanes {
-		if cols.Has(l) {
+		switch {
+		case cols.Has(l):
 			p.stride = in.View.Coef[l]
+		case sum.Domain.Has(l):
+			rows *= a.Extent[l]
 		}
 	}
 	p.rows, p.cols, p.depths = a.SetIndex(sum.Domain&lanes&^cols), a.SetIndex(cols), a.SetIndex(deep)
-	x := a.Widen(a.Body[sum.Src[0]], sum.Domain&^cols|deep)
+	left := sum.Domain&^cols | deep
+	x := a.Widen(a.Body[sum.Src[0]], left)
+	if p.fixed = p.blocks.Fixed != nil && rows <= fixedRows; p.fixed {
+		if _, ok := fixed[x]; !ok {
+			fixed[x] = a.Emit(vector.Op{Do: p.fix, Src: [4]int{x, -1, -1, -1}}, in.Type, left)
+		}
+		x = fixed[x]
+	}
 	s := vector.Op{Do: p.run, Src: [4]int{x, -1, -1, -1}}
 	if p.blocks.Decode != nil {
 		s.Extra = decodedColumns * dotPart * 4
@@ -178,7 +194,11 @@ func (p *dotProduct) run(f *vector.Activation, s *vector.Op) {
 		clear(unsafe.Slice((*byte)(c), m*n*p.from))
 	}
 	rows, cols, part := vector.Even(m, p.Rows, 1), n, vector.Even(k, dotPart, 16)
-	if p.blocks.Decode != nil {
+	switch {
+	case p.fixed:
+		p.multiplyFixed(c, a, b, m, n, k)
+		return
+	case p.blocks.Decode != nil:
 		p.decodeColumns(unsafe.Add(f.Mem, s.Raw), c, a, b, m, n, k, rows)
 		return
 	}
@@ -191,6 +211,27 @@ func (p *dotProduct) run(f *vector.Activation, s *vector.Op) {
 				p.Dots(unsafe.Add(c, (i*n+j)*p.from), unsafe.Add(a, (i*k+at)*p.from), unsafe.Add(b, p.typ.Bytes(j*p.stride+at)),
 					min(rows, m-i), min(cols, n-j), min(part, k-at), n, k, p.stride, at)
 			}
+		}
+	}
+}
+
+// fix converts the rows of the left factor to fixed point. They take less memory than they did.
+func (p *dotProduct) fix(f *vector.Activation, s *vector.Op) {
+	y, k := f.Out(s), f.Count[p.depths]
+	for i := range f.Count[p.rows] {
+		simd.Fix(unsafe.Add(y, i*k*p.from), unsafe.Add(f.Reg[s.Src[0]], i*k*p.from), k/32)
+	}
+}
+
+// multiplyFixed is run for rows in fixed point.
+func (p *dotProduct) multiplyFixed(c, a, b unsafe.Pointer, m, n, k int) {
+	cols := n
+	if m > 1 {
+		cols = dotColumns
+	}
+	for j := 0; j < n && k > 0; j += cols {
+		for i := range m {
+			p.blocks.Fixed(unsafe.Add(c, (i*n+j)*p.from), unsafe.Add(a, i*k*p.from), unsafe.Add(b, p.typ.Bytes(j*p.stride)), min(cols, n-j), k/p.typ.Unit(), p.typ.Bytes(p.stride))
 		}
 	}
 }

@@ -75,7 +75,7 @@ func (f *file) blocks() {
 	for _, t := range f.targets {
 		for _, x := range blockFormats {
 			w := &decoder{avx: t.singles(), lanes: t.width / 4, data: data}
-			t.row("blocks", "%q, Blocks{decode%[1]s%[2]s, dotBlocks%[1]s%[2]s}", x.name, t.level)
+			t.row("blocks", "%q, Blocks{Decode: decode%[1]s%[2]s, Dot: dotBlocks%[1]s%[2]s}", x.name, t.level)
 
 			p := t.begin("decode"+x.name, "func(y, b *byte, n int)", "y", "b", "n")
 			w.b, w.put = p[1], func(x vec, i int) { t.VMOVUPS(x, operand.Mem{Base: p[0], Disp: 4 * i}) }

@@ -1,0 +1,168 @@
+package simd_test
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+	"unsafe"
+
+	"github.com/tensorken/tensorken/internal/blocks"
+	"github.com/tensorken/tensorken/internal/simd"
+)
+
+// fix returns numbers in fixed point.
+func fix(a []float32) []byte {
+	y := make([]byte, simd.FixedBytes(len(a))+64)
+	simd.Fix(unsafe.Pointer(unsafe.SliceData(y)), unsafe.Pointer(unsafe.SliceData(a)), len(a)/32)
+	return y
+}
+
+// TestFixed compares products of numbers in fixed point with sums in float64, within the errors that Fix
+// allows.
+func TestFixed(t *testing.T) {
+	if simd.Fix == nil {
+		t.Skip("the level has none")
+	}
+	r := rand.New(rand.NewPCG(1, 2))
+	for name, f := range blocks.Formats {
+		dot := simd.BlocksOf(f.DType().Format()).Fixed
+		for columns := range 4 {
+			for n := 0; dot != nil && n < 9; n++ {
+				const gap = 3
+				ldb := n*f.Bytes + gap
+				a, b, c := make([]float32, n*f.Len), make([]byte, columns*ldb), make([]float32, columns+1)
+				for i := range a {
+					a[i] = float32(r.NormFloat64() * math.Exp(float64(r.IntN(9))))
+				}
+				for i := range b {
+					b[i] = byte(r.Uint32())
+				}
+				for i := 0; i < len(b)/f.Bytes; i++ {
+					boundScales(name, b[i*f.Bytes:])
+				}
+				for j := range columns {
+					for i := range n {
+						boundScales(name, b[j*ldb+i*f.Bytes:][:f.Bytes])
+					}
+				}
+				c[columns] = 7
+				x := fix(a)
+				dot(unsafe.Pointer(&c[0]), unsafe.Pointer(unsafe.SliceData(x)), unsafe.Pointer(unsafe.SliceData(b)), columns, n, ldb)
+				y := make([]float32, n*f.Len)
+				for j := range columns {
+					f.Decode(y, b[j*ldb:][:n*f.Bytes])
+					want, bound := 0.0, 1e-30
+					for i, w := range y {
+						top := float32(0)
+						for _, v := range a[i/32*32:][:32] {
+							top = max(top, float32(math.Abs(float64(v))))
+						}
+						want += float64(w) * float64(a[i])
+						bound += math.Abs(float64(w))*float64(top)*0x1p-16*1.01 + 4e-6*math.Abs(float64(w)*float64(a[i]))
+					}
+					if d := math.Abs(float64(c[j]) - want); !(d <= bound) {
+						t.Fatalf("%s, column %d of %d, %d blocks: %v, want %v within %v", name, j, columns, n, c[j], want, bound)
+					}
+				}
+				if c[columns] != 7 {
+					t.Fatalf("%s: writes beyond %d columns", name, columns)
+				}
+			}
+		}
+	}
+}
+
+// boundScales makes the halves of a block that are scales less than 1.
+func boundScales(name string, b []byte) {
+	at := map[string][]int{"Q4_1": {0, 2}, "Q5_1": {0, 2}, "Q4_K": {0, 2}, "Q5_K": {0, 2}, "Q6_K": {208}}[name]
+	if at == nil {
+		at = []int{0}
+	}
+	for _, i := range at {
+		if i+1 < len(b) {
+			b[i+1] = b[i+1]&0x83 | 0x30
+		}
+	}
+}
+
+// TestFix compares numbers in fixed point with the numbers.
+func TestFix(t *testing.T) {
+	if simd.Fix == nil {
+		t.Skip("the level has none")
+	}
+	const n = 5
+	a := make([]float32, 32*n)
+	for i := range a {
+		a[i] = float32(math.Sin(float64(i))) * float32(math.Pow(10, float64(i/32)*15-38))
+	}
+	clear(a[32:64])
+	for _, bad := range []float32{0, float32(math.NaN()), float32(math.Inf(1)), float32(math.Inf(-1))} {
+		if bad != 0 {
+			a[3*32+17] = bad
+		}
+		y := fix(a)
+		f := unsafe.Slice((*float32)(unsafe.Pointer(&y[64*n])), 4*n)
+		for run := range n {
+			if run == 3 && bad != 0 {
+				if s := float64(f[run]); !math.IsNaN(s) && !math.IsInf(s, 0) {
+					t.Errorf("a run with %v has scale %v", bad, s)
+				}
+				continue
+			}
+			top, sum := 0.0, [2]float64{}
+			for i, v := range a[32*run:][:32] {
+				top, sum[i/16] = max(top, math.Abs(float64(v))), sum[i/16]+float64(v)
+			}
+			for i, v := range a[32*run:][:32] {
+				q := 256*int(int8(y[64*run+i])) + int(int8(y[64*run+32+i]))
+				if d := math.Abs(float64(q)*float64(f[run]) - float64(v)); d > max(1.01*0x1p-16*top, 0x1p-116) {
+					t.Fatalf("number %d of run %d, %v, differs by %v; the largest is %v", i, run, v, d, top)
+				}
+			}
+			for i, want := range []float64{sum[0] + sum[1], sum[0], sum[1]} {
+				got := f[n+run]
+				if i > 0 {
+					got = f[2*n+2*run+i-1]
+				}
+				if d := math.Abs(float64(got) - want); d > max(40*0x1p-16*top, 0x1p-110) {
+					t.Fatalf("sum %d of run %d is %v, want %v", i, run, got, want)
+				}
+			}
+		}
+	}
+}
+
+func BenchmarkFixed(b *testing.B) {
+	for _, name := range []string{"Q8_0", "Q4_0", "Q4_K", "Q5_K", "Q6_K"} {
+		b.Run(name, func(b *testing.B) {
+			f := blocks.Formats[name]
+			const columns, depth = 16, 4096
+			a, data, c := make([]float32, depth), make([]byte, columns*f.DType().Bytes(depth)), make([]float32, columns)
+			x := fix(a)
+			dot := simd.BlocksOf(f.DType().Format()).Fixed
+			b.SetBytes(int64(len(data)))
+			for b.Loop() {
+				dot(unsafe.Pointer(&c[0]), unsafe.Pointer(&x[0]), unsafe.Pointer(&data[0]), columns, depth/f.Len, len(data)/columns)
+			}
+		})
+	}
+	b.Run("Fix", func(b *testing.B) {
+		a := make([]float32, 4096)
+		b.SetBytes(4 * 4096)
+		for b.Loop() {
+			fix(a)
+		}
+	})
+	for _, name := range []string{"Q8_0", "Q4_0", "Q4_K", "Q5_K", "Q6_K"} {
+		b.Run(name+"float", func(b *testing.B) {
+			f := blocks.Formats[name]
+			const columns, depth = 16, 4096
+			a, data, c := make([]float32, depth), make([]byte, columns*f.DType().Bytes(depth)), make([]float32, columns)
+			dot := simd.BlocksOf(f.DType().Format()).Dot
+			b.SetBytes(int64(len(data)))
+			for b.Loop() {
+				dot(unsafe.Pointer(&c[0]), unsafe.Pointer(&a[0]), unsafe.Pointer(&data[0]), columns, depth/f.Len, len(data)/columns, 0)
+			}
+		})
+	}
+}
