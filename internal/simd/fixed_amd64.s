@@ -24,15 +24,151 @@ DATA high<>+24(SB)/4, $0x00000004
 DATA high<>+28(SB)/4, $0x00000004
 GLOBL high<>(SB), RODATA|NOPTR, $32
 
-DATA halves<>+0(SB)/4, $0x00000000
-DATA halves<>+4(SB)/4, $0x00000000
-DATA halves<>+8(SB)/4, $0x00000000
-DATA halves<>+12(SB)/4, $0x00000000
-DATA halves<>+16(SB)/4, $0x00000001
-DATA halves<>+20(SB)/4, $0x00000001
-DATA halves<>+24(SB)/4, $0x00000001
-DATA halves<>+28(SB)/4, $0x00000001
-GLOBL halves<>(SB), RODATA|NOPTR, $32
+DATA firstBits<>+0(SB)/4, $0x3f3f3f3f
+DATA firstBits<>+4(SB)/4, $0x0f0f0f0f
+DATA firstBits<>+8(SB)/4, $0x3f3f3f3f
+DATA firstBits<>+12(SB)/4, $0x0f0f0f0f
+GLOBL firstBits<>(SB), RODATA|NOPTR, $16
+
+DATA lastHigh<>+0(SB)/4, $0x00000000
+DATA lastHigh<>+4(SB)/4, $0x00000000
+DATA lastHigh<>+8(SB)/4, $0x00000000
+DATA lastHigh<>+12(SB)/4, $0x00000004
+GLOBL lastHigh<>(SB), RODATA|NOPTR, $16
+
+DATA highBits<>+0(SB)/4, $0x00000000
+DATA highBits<>+4(SB)/4, $0x30303030
+DATA highBits<>+8(SB)/4, $0x00000000
+DATA highBits<>+12(SB)/4, $0x30303030
+GLOBL highBits<>(SB), RODATA|NOPTR, $16
+
+DATA bothHalves<>+0(SB)/4, $0x01000100
+DATA bothHalves<>+4(SB)/4, $0x01000100
+DATA bothHalves<>+8(SB)/4, $0x01000100
+DATA bothHalves<>+12(SB)/4, $0x01000100
+DATA bothHalves<>+16(SB)/4, $0x03020302
+DATA bothHalves<>+20(SB)/4, $0x03020302
+DATA bothHalves<>+24(SB)/4, $0x03020302
+DATA bothHalves<>+28(SB)/4, $0x03020302
+GLOBL bothHalves<>(SB), RODATA|NOPTR, $32
+
+DATA pairs<>+0(SB)/4, $0x00000000
+DATA pairs<>+4(SB)/4, $0x00000000
+DATA pairs<>+8(SB)/4, $0x00000001
+DATA pairs<>+12(SB)/4, $0x00000001
+DATA pairs<>+16(SB)/4, $0x00000002
+DATA pairs<>+20(SB)/4, $0x00000002
+DATA pairs<>+24(SB)/4, $0x00000003
+DATA pairs<>+28(SB)/4, $0x00000003
+DATA pairs<>+32(SB)/4, $0x00000004
+DATA pairs<>+36(SB)/4, $0x00000004
+DATA pairs<>+40(SB)/4, $0x00000005
+DATA pairs<>+44(SB)/4, $0x00000005
+DATA pairs<>+48(SB)/4, $0x00000006
+DATA pairs<>+52(SB)/4, $0x00000006
+DATA pairs<>+56(SB)/4, $0x00000007
+DATA pairs<>+60(SB)/4, $0x00000007
+GLOBL pairs<>(SB), RODATA|NOPTR, $64
+
+DATA each<>+0(SB)/4, $0x00000000
+DATA each<>+4(SB)/4, $0x00000000
+DATA each<>+8(SB)/4, $0x00000000
+DATA each<>+12(SB)/4, $0x00000000
+DATA each<>+16(SB)/4, $0x00000000
+DATA each<>+20(SB)/4, $0x00000000
+DATA each<>+24(SB)/4, $0x00000000
+DATA each<>+28(SB)/4, $0x00000000
+DATA each<>+32(SB)/4, $0x00000001
+DATA each<>+36(SB)/4, $0x00000001
+DATA each<>+40(SB)/4, $0x00000001
+DATA each<>+44(SB)/4, $0x00000001
+DATA each<>+48(SB)/4, $0x00000001
+DATA each<>+52(SB)/4, $0x00000001
+DATA each<>+56(SB)/4, $0x00000001
+DATA each<>+60(SB)/4, $0x00000001
+DATA each<>+64(SB)/4, $0x00000002
+DATA each<>+68(SB)/4, $0x00000002
+DATA each<>+72(SB)/4, $0x00000002
+DATA each<>+76(SB)/4, $0x00000002
+DATA each<>+80(SB)/4, $0x00000002
+DATA each<>+84(SB)/4, $0x00000002
+DATA each<>+88(SB)/4, $0x00000002
+DATA each<>+92(SB)/4, $0x00000002
+DATA each<>+96(SB)/4, $0x00000003
+DATA each<>+100(SB)/4, $0x00000003
+DATA each<>+104(SB)/4, $0x00000003
+DATA each<>+108(SB)/4, $0x00000003
+DATA each<>+112(SB)/4, $0x00000003
+DATA each<>+116(SB)/4, $0x00000003
+DATA each<>+120(SB)/4, $0x00000003
+DATA each<>+124(SB)/4, $0x00000003
+DATA each<>+128(SB)/4, $0x00000004
+DATA each<>+132(SB)/4, $0x00000004
+DATA each<>+136(SB)/4, $0x00000004
+DATA each<>+140(SB)/4, $0x00000004
+DATA each<>+144(SB)/4, $0x00000004
+DATA each<>+148(SB)/4, $0x00000004
+DATA each<>+152(SB)/4, $0x00000004
+DATA each<>+156(SB)/4, $0x00000004
+DATA each<>+160(SB)/4, $0x00000005
+DATA each<>+164(SB)/4, $0x00000005
+DATA each<>+168(SB)/4, $0x00000005
+DATA each<>+172(SB)/4, $0x00000005
+DATA each<>+176(SB)/4, $0x00000005
+DATA each<>+180(SB)/4, $0x00000005
+DATA each<>+184(SB)/4, $0x00000005
+DATA each<>+188(SB)/4, $0x00000005
+DATA each<>+192(SB)/4, $0x00000006
+DATA each<>+196(SB)/4, $0x00000006
+DATA each<>+200(SB)/4, $0x00000006
+DATA each<>+204(SB)/4, $0x00000006
+DATA each<>+208(SB)/4, $0x00000006
+DATA each<>+212(SB)/4, $0x00000006
+DATA each<>+216(SB)/4, $0x00000006
+DATA each<>+220(SB)/4, $0x00000006
+DATA each<>+224(SB)/4, $0x00000007
+DATA each<>+228(SB)/4, $0x00000007
+DATA each<>+232(SB)/4, $0x00000007
+DATA each<>+236(SB)/4, $0x00000007
+DATA each<>+240(SB)/4, $0x00000007
+DATA each<>+244(SB)/4, $0x00000007
+DATA each<>+248(SB)/4, $0x00000007
+DATA each<>+252(SB)/4, $0x00000007
+GLOBL each<>(SB), RODATA|NOPTR, $256
+
+DATA twos<>+0(SB)/4, $0x00000000
+DATA twos<>+4(SB)/4, $0x00000000
+DATA twos<>+8(SB)/4, $0x00000000
+DATA twos<>+12(SB)/4, $0x00000000
+DATA twos<>+16(SB)/4, $0x00000001
+DATA twos<>+20(SB)/4, $0x00000001
+DATA twos<>+24(SB)/4, $0x00000001
+DATA twos<>+28(SB)/4, $0x00000001
+DATA twos<>+32(SB)/4, $0x00000002
+DATA twos<>+36(SB)/4, $0x00000002
+DATA twos<>+40(SB)/4, $0x00000002
+DATA twos<>+44(SB)/4, $0x00000002
+DATA twos<>+48(SB)/4, $0x00000003
+DATA twos<>+52(SB)/4, $0x00000003
+DATA twos<>+56(SB)/4, $0x00000003
+DATA twos<>+60(SB)/4, $0x00000003
+DATA twos<>+64(SB)/4, $0x00000004
+DATA twos<>+68(SB)/4, $0x00000004
+DATA twos<>+72(SB)/4, $0x00000004
+DATA twos<>+76(SB)/4, $0x00000004
+DATA twos<>+80(SB)/4, $0x00000005
+DATA twos<>+84(SB)/4, $0x00000005
+DATA twos<>+88(SB)/4, $0x00000005
+DATA twos<>+92(SB)/4, $0x00000005
+DATA twos<>+96(SB)/4, $0x00000006
+DATA twos<>+100(SB)/4, $0x00000006
+DATA twos<>+104(SB)/4, $0x00000006
+DATA twos<>+108(SB)/4, $0x00000006
+DATA twos<>+112(SB)/4, $0x00000007
+DATA twos<>+116(SB)/4, $0x00000007
+DATA twos<>+120(SB)/4, $0x00000007
+DATA twos<>+124(SB)/4, $0x00000007
+GLOBL twos<>(SB), RODATA|NOPTR, $128
 
 DATA levels<>+0(SB)/4, $0x3f2d1801
 DATA levels<>+4(SB)/4, $0x766a5d4f
@@ -177,7 +313,7 @@ TEXT ·dotFixedQ4_0VNNI(SB), NOSPLIT, $0-48
 column3:
 	MOVQ         columns+24(FP), DX
 	CMPQ         CX, DX
-	JGE          end6
+	JGE          end4
 	MOVQ         n+32(FP), DX
 	IMUL3Q       $+4, DX, BX
 	MOVQ         a+8(FP), DI
@@ -189,35 +325,161 @@ column3:
 	VPXORD       Y0, Y0, Y0
 	VPXORD       Y1, Y1, Y1
 	VBROADCASTSS c4_0<>+0(SB), Z2
+	VBROADCASTSS c4_0<>+0(SB), Z3
+	VBROADCASTSS c4_0<>+0(SB), Z4
+	VBROADCASTSS c4_0<>+0(SB), Z5
 
-block4:
-	DECQ            DX
-	JLT             done5
+blocks5:
+	SUBQ            $+8, DX
+	JLT             rest6
 	PREFETCHT0      4096(SI)
-	VBROADCASTI32X4 2(SI), Y3
-	VPSRLVD         high<>+0(SB), Y3, Y3
-	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Y3, Y3
-	VPBROADCASTW    (SI), X5
-	VCVTPH2PS       X5, Y5
-	VFMADD231SS     (BX), X5, X2
-	VMULPS.BCST     (R8), Y5, Y5
-	VPXORD          Y4, Y4, Y4
-	VPDPBUSD        (DI), Y3, Y4
-	VPSLLD          $0x08, Y4, Y6
-	VPDPBUSD        32(DI), Y3, Y6
-	VCVTDQ2PS       Y6, Y3
-	VFMADD231PS     Y5, Y3, Y0
+	PREFETCHT0      4160(SI)
+	PREFETCHT0      4224(SI)
+	VBROADCASTI32X4 2(SI), Y6
+	VPSRLVD         high<>+0(SB), Y6, Y6
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Y6, Y6
+	VPBROADCASTW    (SI), X16
+	VCVTPH2PS       X16, Y16
+	VFMADD231SS     (BX), X16, X2
+	VMULPS.BCST     (R8), Y16, Y16
+	VPXORD          Y7, Y7, Y7
+	VPDPBUSD        (DI), Y6, Y7
+	VPSLLD          $0x08, Y7, Y17
+	VPDPBUSD        32(DI), Y6, Y17
+	VCVTDQ2PS       Y17, Y6
+	VFMADD231PS     Y16, Y6, Y0
+	VBROADCASTI32X4 20(SI), Y6
+	VPSRLVD         high<>+0(SB), Y6, Y6
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Y6, Y6
+	VPBROADCASTW    18(SI), X16
+	VCVTPH2PS       X16, Y16
+	VFMADD231SS     4(BX), X16, X3
+	VMULPS.BCST     4(R8), Y16, Y16
+	VPXORD          Y8, Y8, Y8
+	VPDPBUSD        64(DI), Y6, Y8
+	VPSLLD          $0x08, Y8, Y17
+	VPDPBUSD        96(DI), Y6, Y17
+	VCVTDQ2PS       Y17, Y6
+	VFMADD231PS     Y16, Y6, Y1
+	VBROADCASTI32X4 38(SI), Y6
+	VPSRLVD         high<>+0(SB), Y6, Y6
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Y6, Y6
+	VPBROADCASTW    36(SI), X16
+	VCVTPH2PS       X16, Y16
+	VFMADD231SS     8(BX), X16, X4
+	VMULPS.BCST     8(R8), Y16, Y16
+	VPXORD          Y9, Y9, Y9
+	VPDPBUSD        128(DI), Y6, Y9
+	VPSLLD          $0x08, Y9, Y17
+	VPDPBUSD        160(DI), Y6, Y17
+	VCVTDQ2PS       Y17, Y6
+	VFMADD231PS     Y16, Y6, Y0
+	VBROADCASTI32X4 56(SI), Y6
+	VPSRLVD         high<>+0(SB), Y6, Y6
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Y6, Y6
+	VPBROADCASTW    54(SI), X16
+	VCVTPH2PS       X16, Y16
+	VFMADD231SS     12(BX), X16, X5
+	VMULPS.BCST     12(R8), Y16, Y16
+	VPXORD          Y10, Y10, Y10
+	VPDPBUSD        192(DI), Y6, Y10
+	VPSLLD          $0x08, Y10, Y17
+	VPDPBUSD        224(DI), Y6, Y17
+	VCVTDQ2PS       Y17, Y6
+	VFMADD231PS     Y16, Y6, Y1
+	VBROADCASTI32X4 74(SI), Y6
+	VPSRLVD         high<>+0(SB), Y6, Y6
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Y6, Y6
+	VPBROADCASTW    72(SI), X16
+	VCVTPH2PS       X16, Y16
+	VFMADD231SS     16(BX), X16, X2
+	VMULPS.BCST     16(R8), Y16, Y16
+	VPXORD          Y11, Y11, Y11
+	VPDPBUSD        256(DI), Y6, Y11
+	VPSLLD          $0x08, Y11, Y17
+	VPDPBUSD        288(DI), Y6, Y17
+	VCVTDQ2PS       Y17, Y6
+	VFMADD231PS     Y16, Y6, Y0
+	VBROADCASTI32X4 92(SI), Y6
+	VPSRLVD         high<>+0(SB), Y6, Y6
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Y6, Y6
+	VPBROADCASTW    90(SI), X16
+	VCVTPH2PS       X16, Y16
+	VFMADD231SS     20(BX), X16, X3
+	VMULPS.BCST     20(R8), Y16, Y16
+	VPXORD          Y12, Y12, Y12
+	VPDPBUSD        320(DI), Y6, Y12
+	VPSLLD          $0x08, Y12, Y17
+	VPDPBUSD        352(DI), Y6, Y17
+	VCVTDQ2PS       Y17, Y6
+	VFMADD231PS     Y16, Y6, Y1
+	VBROADCASTI32X4 110(SI), Y6
+	VPSRLVD         high<>+0(SB), Y6, Y6
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Y6, Y6
+	VPBROADCASTW    108(SI), X16
+	VCVTPH2PS       X16, Y16
+	VFMADD231SS     24(BX), X16, X4
+	VMULPS.BCST     24(R8), Y16, Y16
+	VPXORD          Y13, Y13, Y13
+	VPDPBUSD        384(DI), Y6, Y13
+	VPSLLD          $0x08, Y13, Y17
+	VPDPBUSD        416(DI), Y6, Y17
+	VCVTDQ2PS       Y17, Y6
+	VFMADD231PS     Y16, Y6, Y0
+	VBROADCASTI32X4 128(SI), Y6
+	VPSRLVD         high<>+0(SB), Y6, Y6
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Y6, Y6
+	VPBROADCASTW    126(SI), X16
+	VCVTPH2PS       X16, Y16
+	VFMADD231SS     28(BX), X16, X5
+	VMULPS.BCST     28(R8), Y16, Y16
+	VPXORD          Y14, Y14, Y14
+	VPDPBUSD        448(DI), Y6, Y14
+	VPSLLD          $0x08, Y14, Y17
+	VPDPBUSD        480(DI), Y6, Y17
+	VCVTDQ2PS       Y17, Y6
+	VFMADD231PS     Y16, Y6, Y1
+	ADDQ            $+144, SI
+	ADDQ            $+512, DI
+	ADDQ            $+32, R8
+	ADDQ            $+32, BX
+	JMP             blocks5
+
+rest6:
+	ADDQ $+8, DX
+
+blocks7:
+	SUBQ            $+1, DX
+	JLT             rest8
+	PREFETCHT0      4096(SI)
+	VBROADCASTI32X4 2(SI), Y6
+	VPSRLVD         high<>+0(SB), Y6, Y6
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Y6, Y6
+	VPBROADCASTW    (SI), X16
+	VCVTPH2PS       X16, Y16
+	VFMADD231SS     (BX), X16, X2
+	VMULPS.BCST     (R8), Y16, Y16
+	VPXORD          Y15, Y15, Y15
+	VPDPBUSD        (DI), Y6, Y15
+	VPSLLD          $0x08, Y15, Y17
+	VPDPBUSD        32(DI), Y6, Y17
+	VCVTDQ2PS       Y17, Y6
+	VFMADD231PS     Y16, Y6, Y0
 	ADDQ            $+18, SI
 	ADDQ            $+64, DI
 	ADDQ            $+4, R8
 	ADDQ            $+4, BX
-	JMP             block4
+	JMP             blocks7
 
-done5:
+rest8:
+	ADDQ          $+1, DX
+	VADDPS        Z3, Z2, Z2
+	VADDPS        Z5, Z4, Z3
+	VADDPS        Z3, Z2, Z2
 	VMULPS.BCST   c4_c1000000<>+0(SB), Z2, Z2
 	VEXTRACTF64X4 $0x01, Z2, Y3
 	VADDPS        Y3, Y2, Y2
-	VADDPS        Y1, Y0, Y3
+	VADDPS        Y0, Y1, Y3
 	VADDPS        Y2, Y3, Y2
 	VEXTRACTF32X4 $0x01, Y2, X3
 	VADDPS        X3, X2, X2
@@ -232,7 +494,7 @@ done5:
 	INCQ          CX
 	JMP           column3
 
-end6:
+end4:
 	VZEROUPPER
 	RET
 
@@ -272,7 +534,7 @@ TEXT ·dotFixedQ4_1VNNI(SB), NOSPLIT, $0-48
 	MOVQ b+16(FP), AX
 	XORQ CX, CX
 
-column7:
+column9:
 	MOVQ         columns+24(FP), DX
 	CMPQ         CX, DX
 	JGE          end10
@@ -287,37 +549,179 @@ column7:
 	VPXORD       Y0, Y0, Y0
 	VPXORD       Y1, Y1, Y1
 	VBROADCASTSS c4_0<>+0(SB), Z2
+	VBROADCASTSS c4_0<>+0(SB), Z3
+	VBROADCASTSS c4_0<>+0(SB), Z4
+	VBROADCASTSS c4_0<>+0(SB), Z5
 
-block8:
-	DECQ            DX
-	JLT             done9
+blocks11:
+	SUBQ            $+8, DX
+	JLT             rest12
 	PREFETCHT0      4096(SI)
-	VPBROADCASTW    2(SI), X3
-	VCVTPH2PS       X3, Y3
-	VFMADD231SS     (BX), X3, X2
-	VBROADCASTI32X4 4(SI), Y3
-	VPSRLVD         high<>+0(SB), Y3, Y3
-	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Y3, Y3
-	VPBROADCASTW    (SI), X5
-	VCVTPH2PS       X5, Y5
-	VMULPS.BCST     (R8), Y5, Y5
-	VPXORD          Y4, Y4, Y4
-	VPDPBUSD        (DI), Y3, Y4
-	VPSLLD          $0x08, Y4, Y6
-	VPDPBUSD        32(DI), Y3, Y6
-	VCVTDQ2PS       Y6, Y3
-	VFMADD231PS     Y5, Y3, Y0
+	PREFETCHT0      4160(SI)
+	PREFETCHT0      4224(SI)
+	VPBROADCASTW    2(SI), X6
+	VCVTPH2PS       X6, Y6
+	VFMADD231SS     (BX), X6, X2
+	VBROADCASTI32X4 4(SI), Y6
+	VPSRLVD         high<>+0(SB), Y6, Y6
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Y6, Y6
+	VPBROADCASTW    (SI), X16
+	VCVTPH2PS       X16, Y16
+	VMULPS.BCST     (R8), Y16, Y16
+	VPXORD          Y7, Y7, Y7
+	VPDPBUSD        (DI), Y6, Y7
+	VPSLLD          $0x08, Y7, Y17
+	VPDPBUSD        32(DI), Y6, Y17
+	VCVTDQ2PS       Y17, Y6
+	VFMADD231PS     Y16, Y6, Y0
+	VPBROADCASTW    22(SI), X6
+	VCVTPH2PS       X6, Y6
+	VFMADD231SS     4(BX), X6, X3
+	VBROADCASTI32X4 24(SI), Y6
+	VPSRLVD         high<>+0(SB), Y6, Y6
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Y6, Y6
+	VPBROADCASTW    20(SI), X16
+	VCVTPH2PS       X16, Y16
+	VMULPS.BCST     4(R8), Y16, Y16
+	VPXORD          Y8, Y8, Y8
+	VPDPBUSD        64(DI), Y6, Y8
+	VPSLLD          $0x08, Y8, Y17
+	VPDPBUSD        96(DI), Y6, Y17
+	VCVTDQ2PS       Y17, Y6
+	VFMADD231PS     Y16, Y6, Y1
+	VPBROADCASTW    42(SI), X6
+	VCVTPH2PS       X6, Y6
+	VFMADD231SS     8(BX), X6, X4
+	VBROADCASTI32X4 44(SI), Y6
+	VPSRLVD         high<>+0(SB), Y6, Y6
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Y6, Y6
+	VPBROADCASTW    40(SI), X16
+	VCVTPH2PS       X16, Y16
+	VMULPS.BCST     8(R8), Y16, Y16
+	VPXORD          Y9, Y9, Y9
+	VPDPBUSD        128(DI), Y6, Y9
+	VPSLLD          $0x08, Y9, Y17
+	VPDPBUSD        160(DI), Y6, Y17
+	VCVTDQ2PS       Y17, Y6
+	VFMADD231PS     Y16, Y6, Y0
+	VPBROADCASTW    62(SI), X6
+	VCVTPH2PS       X6, Y6
+	VFMADD231SS     12(BX), X6, X5
+	VBROADCASTI32X4 64(SI), Y6
+	VPSRLVD         high<>+0(SB), Y6, Y6
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Y6, Y6
+	VPBROADCASTW    60(SI), X16
+	VCVTPH2PS       X16, Y16
+	VMULPS.BCST     12(R8), Y16, Y16
+	VPXORD          Y10, Y10, Y10
+	VPDPBUSD        192(DI), Y6, Y10
+	VPSLLD          $0x08, Y10, Y17
+	VPDPBUSD        224(DI), Y6, Y17
+	VCVTDQ2PS       Y17, Y6
+	VFMADD231PS     Y16, Y6, Y1
+	VPBROADCASTW    82(SI), X6
+	VCVTPH2PS       X6, Y6
+	VFMADD231SS     16(BX), X6, X2
+	VBROADCASTI32X4 84(SI), Y6
+	VPSRLVD         high<>+0(SB), Y6, Y6
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Y6, Y6
+	VPBROADCASTW    80(SI), X16
+	VCVTPH2PS       X16, Y16
+	VMULPS.BCST     16(R8), Y16, Y16
+	VPXORD          Y11, Y11, Y11
+	VPDPBUSD        256(DI), Y6, Y11
+	VPSLLD          $0x08, Y11, Y17
+	VPDPBUSD        288(DI), Y6, Y17
+	VCVTDQ2PS       Y17, Y6
+	VFMADD231PS     Y16, Y6, Y0
+	VPBROADCASTW    102(SI), X6
+	VCVTPH2PS       X6, Y6
+	VFMADD231SS     20(BX), X6, X3
+	VBROADCASTI32X4 104(SI), Y6
+	VPSRLVD         high<>+0(SB), Y6, Y6
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Y6, Y6
+	VPBROADCASTW    100(SI), X16
+	VCVTPH2PS       X16, Y16
+	VMULPS.BCST     20(R8), Y16, Y16
+	VPXORD          Y12, Y12, Y12
+	VPDPBUSD        320(DI), Y6, Y12
+	VPSLLD          $0x08, Y12, Y17
+	VPDPBUSD        352(DI), Y6, Y17
+	VCVTDQ2PS       Y17, Y6
+	VFMADD231PS     Y16, Y6, Y1
+	VPBROADCASTW    122(SI), X6
+	VCVTPH2PS       X6, Y6
+	VFMADD231SS     24(BX), X6, X4
+	VBROADCASTI32X4 124(SI), Y6
+	VPSRLVD         high<>+0(SB), Y6, Y6
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Y6, Y6
+	VPBROADCASTW    120(SI), X16
+	VCVTPH2PS       X16, Y16
+	VMULPS.BCST     24(R8), Y16, Y16
+	VPXORD          Y13, Y13, Y13
+	VPDPBUSD        384(DI), Y6, Y13
+	VPSLLD          $0x08, Y13, Y17
+	VPDPBUSD        416(DI), Y6, Y17
+	VCVTDQ2PS       Y17, Y6
+	VFMADD231PS     Y16, Y6, Y0
+	VPBROADCASTW    142(SI), X6
+	VCVTPH2PS       X6, Y6
+	VFMADD231SS     28(BX), X6, X5
+	VBROADCASTI32X4 144(SI), Y6
+	VPSRLVD         high<>+0(SB), Y6, Y6
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Y6, Y6
+	VPBROADCASTW    140(SI), X16
+	VCVTPH2PS       X16, Y16
+	VMULPS.BCST     28(R8), Y16, Y16
+	VPXORD          Y14, Y14, Y14
+	VPDPBUSD        448(DI), Y6, Y14
+	VPSLLD          $0x08, Y14, Y17
+	VPDPBUSD        480(DI), Y6, Y17
+	VCVTDQ2PS       Y17, Y6
+	VFMADD231PS     Y16, Y6, Y1
+	ADDQ            $+160, SI
+	ADDQ            $+512, DI
+	ADDQ            $+32, R8
+	ADDQ            $+32, BX
+	JMP             blocks11
+
+rest12:
+	ADDQ $+8, DX
+
+blocks13:
+	SUBQ            $+1, DX
+	JLT             rest14
+	PREFETCHT0      4096(SI)
+	VPBROADCASTW    2(SI), X6
+	VCVTPH2PS       X6, Y6
+	VFMADD231SS     (BX), X6, X2
+	VBROADCASTI32X4 4(SI), Y6
+	VPSRLVD         high<>+0(SB), Y6, Y6
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Y6, Y6
+	VPBROADCASTW    (SI), X16
+	VCVTPH2PS       X16, Y16
+	VMULPS.BCST     (R8), Y16, Y16
+	VPXORD          Y15, Y15, Y15
+	VPDPBUSD        (DI), Y6, Y15
+	VPSLLD          $0x08, Y15, Y17
+	VPDPBUSD        32(DI), Y6, Y17
+	VCVTDQ2PS       Y17, Y6
+	VFMADD231PS     Y16, Y6, Y0
 	ADDQ            $+20, SI
 	ADDQ            $+64, DI
 	ADDQ            $+4, R8
 	ADDQ            $+4, BX
-	JMP             block8
+	JMP             blocks13
 
-done9:
+rest14:
+	ADDQ          $+1, DX
+	VADDPS        Z3, Z2, Z2
+	VADDPS        Z5, Z4, Z3
+	VADDPS        Z3, Z2, Z2
 	VMULPS.BCST   c4_3f800000<>+0(SB), Z2, Z2
 	VEXTRACTF64X4 $0x01, Z2, Y3
 	VADDPS        Y3, Y2, Y2
-	VADDPS        Y1, Y0, Y3
+	VADDPS        Y0, Y1, Y3
 	VADDPS        Y2, Y3, Y2
 	VEXTRACTF32X4 $0x01, Y2, X3
 	VADDPS        X3, X2, X2
@@ -330,7 +734,7 @@ done9:
 	MOVQ          ldb+40(FP), DX
 	ADDQ          DX, AX
 	INCQ          CX
-	JMP           column7
+	JMP           column9
 
 end10:
 	VZEROUPPER
@@ -352,10 +756,10 @@ TEXT ·dotFixedQ5_0VNNI(SB), NOSPLIT, $0-48
 	MOVQ b+16(FP), AX
 	XORQ CX, CX
 
-column11:
+column15:
 	MOVQ         columns+24(FP), DX
 	CMPQ         CX, DX
-	JGE          end14
+	JGE          end16
 	MOVQ         n+32(FP), DX
 	IMUL3Q       $+4, DX, BX
 	MOVQ         a+8(FP), DI
@@ -367,38 +771,188 @@ column11:
 	VPXORD       Y0, Y0, Y0
 	VPXORD       Y1, Y1, Y1
 	VBROADCASTSS c4_0<>+0(SB), Z2
+	VBROADCASTSS c4_0<>+0(SB), Z3
+	VBROADCASTSS c4_0<>+0(SB), Z4
+	VBROADCASTSS c4_0<>+0(SB), Z5
 
-block12:
-	DECQ            DX
-	JLT             done13
+blocks17:
+	SUBQ            $+8, DX
+	JLT             rest18
 	PREFETCHT0      4096(SI)
-	VBROADCASTI32X4 6(SI), Y3
-	VPSRLVD         high<>+0(SB), Y3, Y3
-	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Y3, Y3
+	PREFETCHT0      4160(SI)
+	PREFETCHT0      4224(SI)
+	VBROADCASTI32X4 6(SI), Y6
+	VPSRLVD         high<>+0(SB), Y6, Y6
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Y6, Y6
 	KMOVD           2(SI), K1
-	VMOVUPS         c4_10101010<>+0(SB), Y5
-	VPADDB          Y5, Y3, K1, Y3
-	VPBROADCASTW    (SI), X5
-	VCVTPH2PS       X5, Y5
-	VFMADD231SS     (BX), X5, X2
-	VMULPS.BCST     (R8), Y5, Y5
-	VPXORD          Y4, Y4, Y4
-	VPDPBUSD        (DI), Y3, Y4
-	VPSLLD          $0x08, Y4, Y6
-	VPDPBUSD        32(DI), Y3, Y6
-	VCVTDQ2PS       Y6, Y3
-	VFMADD231PS     Y5, Y3, Y0
+	VMOVUPS         c4_10101010<>+0(SB), Y16
+	VPADDB          Y16, Y6, K1, Y6
+	VPBROADCASTW    (SI), X16
+	VCVTPH2PS       X16, Y16
+	VFMADD231SS     (BX), X16, X2
+	VMULPS.BCST     (R8), Y16, Y16
+	VPXORD          Y7, Y7, Y7
+	VPDPBUSD        (DI), Y6, Y7
+	VPSLLD          $0x08, Y7, Y17
+	VPDPBUSD        32(DI), Y6, Y17
+	VCVTDQ2PS       Y17, Y6
+	VFMADD231PS     Y16, Y6, Y0
+	VBROADCASTI32X4 28(SI), Y6
+	VPSRLVD         high<>+0(SB), Y6, Y6
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Y6, Y6
+	KMOVD           24(SI), K1
+	VMOVUPS         c4_10101010<>+0(SB), Y16
+	VPADDB          Y16, Y6, K1, Y6
+	VPBROADCASTW    22(SI), X16
+	VCVTPH2PS       X16, Y16
+	VFMADD231SS     4(BX), X16, X3
+	VMULPS.BCST     4(R8), Y16, Y16
+	VPXORD          Y8, Y8, Y8
+	VPDPBUSD        64(DI), Y6, Y8
+	VPSLLD          $0x08, Y8, Y17
+	VPDPBUSD        96(DI), Y6, Y17
+	VCVTDQ2PS       Y17, Y6
+	VFMADD231PS     Y16, Y6, Y1
+	VBROADCASTI32X4 50(SI), Y6
+	VPSRLVD         high<>+0(SB), Y6, Y6
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Y6, Y6
+	KMOVD           46(SI), K1
+	VMOVUPS         c4_10101010<>+0(SB), Y16
+	VPADDB          Y16, Y6, K1, Y6
+	VPBROADCASTW    44(SI), X16
+	VCVTPH2PS       X16, Y16
+	VFMADD231SS     8(BX), X16, X4
+	VMULPS.BCST     8(R8), Y16, Y16
+	VPXORD          Y9, Y9, Y9
+	VPDPBUSD        128(DI), Y6, Y9
+	VPSLLD          $0x08, Y9, Y17
+	VPDPBUSD        160(DI), Y6, Y17
+	VCVTDQ2PS       Y17, Y6
+	VFMADD231PS     Y16, Y6, Y0
+	VBROADCASTI32X4 72(SI), Y6
+	VPSRLVD         high<>+0(SB), Y6, Y6
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Y6, Y6
+	KMOVD           68(SI), K1
+	VMOVUPS         c4_10101010<>+0(SB), Y16
+	VPADDB          Y16, Y6, K1, Y6
+	VPBROADCASTW    66(SI), X16
+	VCVTPH2PS       X16, Y16
+	VFMADD231SS     12(BX), X16, X5
+	VMULPS.BCST     12(R8), Y16, Y16
+	VPXORD          Y10, Y10, Y10
+	VPDPBUSD        192(DI), Y6, Y10
+	VPSLLD          $0x08, Y10, Y17
+	VPDPBUSD        224(DI), Y6, Y17
+	VCVTDQ2PS       Y17, Y6
+	VFMADD231PS     Y16, Y6, Y1
+	VBROADCASTI32X4 94(SI), Y6
+	VPSRLVD         high<>+0(SB), Y6, Y6
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Y6, Y6
+	KMOVD           90(SI), K1
+	VMOVUPS         c4_10101010<>+0(SB), Y16
+	VPADDB          Y16, Y6, K1, Y6
+	VPBROADCASTW    88(SI), X16
+	VCVTPH2PS       X16, Y16
+	VFMADD231SS     16(BX), X16, X2
+	VMULPS.BCST     16(R8), Y16, Y16
+	VPXORD          Y11, Y11, Y11
+	VPDPBUSD        256(DI), Y6, Y11
+	VPSLLD          $0x08, Y11, Y17
+	VPDPBUSD        288(DI), Y6, Y17
+	VCVTDQ2PS       Y17, Y6
+	VFMADD231PS     Y16, Y6, Y0
+	VBROADCASTI32X4 116(SI), Y6
+	VPSRLVD         high<>+0(SB), Y6, Y6
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Y6, Y6
+	KMOVD           112(SI), K1
+	VMOVUPS         c4_10101010<>+0(SB), Y16
+	VPADDB          Y16, Y6, K1, Y6
+	VPBROADCASTW    110(SI), X16
+	VCVTPH2PS       X16, Y16
+	VFMADD231SS     20(BX), X16, X3
+	VMULPS.BCST     20(R8), Y16, Y16
+	VPXORD          Y12, Y12, Y12
+	VPDPBUSD        320(DI), Y6, Y12
+	VPSLLD          $0x08, Y12, Y17
+	VPDPBUSD        352(DI), Y6, Y17
+	VCVTDQ2PS       Y17, Y6
+	VFMADD231PS     Y16, Y6, Y1
+	VBROADCASTI32X4 138(SI), Y6
+	VPSRLVD         high<>+0(SB), Y6, Y6
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Y6, Y6
+	KMOVD           134(SI), K1
+	VMOVUPS         c4_10101010<>+0(SB), Y16
+	VPADDB          Y16, Y6, K1, Y6
+	VPBROADCASTW    132(SI), X16
+	VCVTPH2PS       X16, Y16
+	VFMADD231SS     24(BX), X16, X4
+	VMULPS.BCST     24(R8), Y16, Y16
+	VPXORD          Y13, Y13, Y13
+	VPDPBUSD        384(DI), Y6, Y13
+	VPSLLD          $0x08, Y13, Y17
+	VPDPBUSD        416(DI), Y6, Y17
+	VCVTDQ2PS       Y17, Y6
+	VFMADD231PS     Y16, Y6, Y0
+	VBROADCASTI32X4 160(SI), Y6
+	VPSRLVD         high<>+0(SB), Y6, Y6
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Y6, Y6
+	KMOVD           156(SI), K1
+	VMOVUPS         c4_10101010<>+0(SB), Y16
+	VPADDB          Y16, Y6, K1, Y6
+	VPBROADCASTW    154(SI), X16
+	VCVTPH2PS       X16, Y16
+	VFMADD231SS     28(BX), X16, X5
+	VMULPS.BCST     28(R8), Y16, Y16
+	VPXORD          Y14, Y14, Y14
+	VPDPBUSD        448(DI), Y6, Y14
+	VPSLLD          $0x08, Y14, Y17
+	VPDPBUSD        480(DI), Y6, Y17
+	VCVTDQ2PS       Y17, Y6
+	VFMADD231PS     Y16, Y6, Y1
+	ADDQ            $+176, SI
+	ADDQ            $+512, DI
+	ADDQ            $+32, R8
+	ADDQ            $+32, BX
+	JMP             blocks17
+
+rest18:
+	ADDQ $+8, DX
+
+blocks19:
+	SUBQ            $+1, DX
+	JLT             rest20
+	PREFETCHT0      4096(SI)
+	VBROADCASTI32X4 6(SI), Y6
+	VPSRLVD         high<>+0(SB), Y6, Y6
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Y6, Y6
+	KMOVD           2(SI), K1
+	VMOVUPS         c4_10101010<>+0(SB), Y16
+	VPADDB          Y16, Y6, K1, Y6
+	VPBROADCASTW    (SI), X16
+	VCVTPH2PS       X16, Y16
+	VFMADD231SS     (BX), X16, X2
+	VMULPS.BCST     (R8), Y16, Y16
+	VPXORD          Y15, Y15, Y15
+	VPDPBUSD        (DI), Y6, Y15
+	VPSLLD          $0x08, Y15, Y17
+	VPDPBUSD        32(DI), Y6, Y17
+	VCVTDQ2PS       Y17, Y6
+	VFMADD231PS     Y16, Y6, Y0
 	ADDQ            $+22, SI
 	ADDQ            $+64, DI
 	ADDQ            $+4, R8
 	ADDQ            $+4, BX
-	JMP             block12
+	JMP             blocks19
 
-done13:
+rest20:
+	ADDQ          $+1, DX
+	VADDPS        Z3, Z2, Z2
+	VADDPS        Z5, Z4, Z3
+	VADDPS        Z3, Z2, Z2
 	VMULPS.BCST   c4_c1800000<>+0(SB), Z2, Z2
 	VEXTRACTF64X4 $0x01, Z2, Y3
 	VADDPS        Y3, Y2, Y2
-	VADDPS        Y1, Y0, Y3
+	VADDPS        Y0, Y1, Y3
 	VADDPS        Y2, Y3, Y2
 	VEXTRACTF32X4 $0x01, Y2, X3
 	VADDPS        X3, X2, X2
@@ -411,9 +965,9 @@ done13:
 	MOVQ          ldb+40(FP), DX
 	ADDQ          DX, AX
 	INCQ          CX
-	JMP           column11
+	JMP           column15
 
-end14:
+end16:
 	VZEROUPPER
 	RET
 
@@ -443,10 +997,10 @@ TEXT ·dotFixedQ8_0VNNI(SB), NOSPLIT, $0-48
 	MOVQ b+16(FP), AX
 	XORQ CX, CX
 
-column15:
+column21:
 	MOVQ         columns+24(FP), DX
 	CMPQ         CX, DX
-	JGE          end18
+	JGE          end22
 	MOVQ         n+32(FP), DX
 	IMUL3Q       $+4, DX, BX
 	MOVQ         a+8(FP), DI
@@ -458,34 +1012,154 @@ column15:
 	VPXORD       Y0, Y0, Y0
 	VPXORD       Y1, Y1, Y1
 	VBROADCASTSS c4_0<>+0(SB), Z2
+	VBROADCASTSS c4_0<>+0(SB), Z3
+	VBROADCASTSS c4_0<>+0(SB), Z4
+	VBROADCASTSS c4_0<>+0(SB), Z5
 
-block16:
-	DECQ         DX
-	JLT          done17
+blocks23:
+	SUBQ         $+8, DX
+	JLT          rest24
 	PREFETCHT0   4096(SI)
-	VMOVDQU32    2(SI), Y3
-	VPXORD.BCST  c4_80808080<>+0(SB), Y3, Y3
-	VPBROADCASTW (SI), X5
-	VCVTPH2PS    X5, Y5
-	VFMADD231SS  (BX), X5, X2
-	VMULPS.BCST  (R8), Y5, Y5
-	VPXORD       Y4, Y4, Y4
-	VPDPBUSD     (DI), Y3, Y4
-	VPSLLD       $0x08, Y4, Y6
-	VPDPBUSD     32(DI), Y3, Y6
-	VCVTDQ2PS    Y6, Y3
-	VFMADD231PS  Y5, Y3, Y0
+	PREFETCHT0   4160(SI)
+	PREFETCHT0   4224(SI)
+	PREFETCHT0   4288(SI)
+	PREFETCHT0   4352(SI)
+	VMOVDQU32    2(SI), Y6
+	VPXORD.BCST  c4_80808080<>+0(SB), Y6, Y6
+	VPBROADCASTW (SI), X16
+	VCVTPH2PS    X16, Y16
+	VFMADD231SS  (BX), X16, X2
+	VMULPS.BCST  (R8), Y16, Y16
+	VPXORD       Y7, Y7, Y7
+	VPDPBUSD     (DI), Y6, Y7
+	VPSLLD       $0x08, Y7, Y17
+	VPDPBUSD     32(DI), Y6, Y17
+	VCVTDQ2PS    Y17, Y6
+	VFMADD231PS  Y16, Y6, Y0
+	VMOVDQU32    36(SI), Y6
+	VPXORD.BCST  c4_80808080<>+0(SB), Y6, Y6
+	VPBROADCASTW 34(SI), X16
+	VCVTPH2PS    X16, Y16
+	VFMADD231SS  4(BX), X16, X3
+	VMULPS.BCST  4(R8), Y16, Y16
+	VPXORD       Y8, Y8, Y8
+	VPDPBUSD     64(DI), Y6, Y8
+	VPSLLD       $0x08, Y8, Y17
+	VPDPBUSD     96(DI), Y6, Y17
+	VCVTDQ2PS    Y17, Y6
+	VFMADD231PS  Y16, Y6, Y1
+	VMOVDQU32    70(SI), Y6
+	VPXORD.BCST  c4_80808080<>+0(SB), Y6, Y6
+	VPBROADCASTW 68(SI), X16
+	VCVTPH2PS    X16, Y16
+	VFMADD231SS  8(BX), X16, X4
+	VMULPS.BCST  8(R8), Y16, Y16
+	VPXORD       Y9, Y9, Y9
+	VPDPBUSD     128(DI), Y6, Y9
+	VPSLLD       $0x08, Y9, Y17
+	VPDPBUSD     160(DI), Y6, Y17
+	VCVTDQ2PS    Y17, Y6
+	VFMADD231PS  Y16, Y6, Y0
+	VMOVDQU32    104(SI), Y6
+	VPXORD.BCST  c4_80808080<>+0(SB), Y6, Y6
+	VPBROADCASTW 102(SI), X16
+	VCVTPH2PS    X16, Y16
+	VFMADD231SS  12(BX), X16, X5
+	VMULPS.BCST  12(R8), Y16, Y16
+	VPXORD       Y10, Y10, Y10
+	VPDPBUSD     192(DI), Y6, Y10
+	VPSLLD       $0x08, Y10, Y17
+	VPDPBUSD     224(DI), Y6, Y17
+	VCVTDQ2PS    Y17, Y6
+	VFMADD231PS  Y16, Y6, Y1
+	VMOVDQU32    138(SI), Y6
+	VPXORD.BCST  c4_80808080<>+0(SB), Y6, Y6
+	VPBROADCASTW 136(SI), X16
+	VCVTPH2PS    X16, Y16
+	VFMADD231SS  16(BX), X16, X2
+	VMULPS.BCST  16(R8), Y16, Y16
+	VPXORD       Y11, Y11, Y11
+	VPDPBUSD     256(DI), Y6, Y11
+	VPSLLD       $0x08, Y11, Y17
+	VPDPBUSD     288(DI), Y6, Y17
+	VCVTDQ2PS    Y17, Y6
+	VFMADD231PS  Y16, Y6, Y0
+	VMOVDQU32    172(SI), Y6
+	VPXORD.BCST  c4_80808080<>+0(SB), Y6, Y6
+	VPBROADCASTW 170(SI), X16
+	VCVTPH2PS    X16, Y16
+	VFMADD231SS  20(BX), X16, X3
+	VMULPS.BCST  20(R8), Y16, Y16
+	VPXORD       Y12, Y12, Y12
+	VPDPBUSD     320(DI), Y6, Y12
+	VPSLLD       $0x08, Y12, Y17
+	VPDPBUSD     352(DI), Y6, Y17
+	VCVTDQ2PS    Y17, Y6
+	VFMADD231PS  Y16, Y6, Y1
+	VMOVDQU32    206(SI), Y6
+	VPXORD.BCST  c4_80808080<>+0(SB), Y6, Y6
+	VPBROADCASTW 204(SI), X16
+	VCVTPH2PS    X16, Y16
+	VFMADD231SS  24(BX), X16, X4
+	VMULPS.BCST  24(R8), Y16, Y16
+	VPXORD       Y13, Y13, Y13
+	VPDPBUSD     384(DI), Y6, Y13
+	VPSLLD       $0x08, Y13, Y17
+	VPDPBUSD     416(DI), Y6, Y17
+	VCVTDQ2PS    Y17, Y6
+	VFMADD231PS  Y16, Y6, Y0
+	VMOVDQU32    240(SI), Y6
+	VPXORD.BCST  c4_80808080<>+0(SB), Y6, Y6
+	VPBROADCASTW 238(SI), X16
+	VCVTPH2PS    X16, Y16
+	VFMADD231SS  28(BX), X16, X5
+	VMULPS.BCST  28(R8), Y16, Y16
+	VPXORD       Y14, Y14, Y14
+	VPDPBUSD     448(DI), Y6, Y14
+	VPSLLD       $0x08, Y14, Y17
+	VPDPBUSD     480(DI), Y6, Y17
+	VCVTDQ2PS    Y17, Y6
+	VFMADD231PS  Y16, Y6, Y1
+	ADDQ         $+272, SI
+	ADDQ         $+512, DI
+	ADDQ         $+32, R8
+	ADDQ         $+32, BX
+	JMP          blocks23
+
+rest24:
+	ADDQ $+8, DX
+
+blocks25:
+	SUBQ         $+1, DX
+	JLT          rest26
+	PREFETCHT0   4096(SI)
+	VMOVDQU32    2(SI), Y6
+	VPXORD.BCST  c4_80808080<>+0(SB), Y6, Y6
+	VPBROADCASTW (SI), X16
+	VCVTPH2PS    X16, Y16
+	VFMADD231SS  (BX), X16, X2
+	VMULPS.BCST  (R8), Y16, Y16
+	VPXORD       Y15, Y15, Y15
+	VPDPBUSD     (DI), Y6, Y15
+	VPSLLD       $0x08, Y15, Y17
+	VPDPBUSD     32(DI), Y6, Y17
+	VCVTDQ2PS    Y17, Y6
+	VFMADD231PS  Y16, Y6, Y0
 	ADDQ         $+34, SI
 	ADDQ         $+64, DI
 	ADDQ         $+4, R8
 	ADDQ         $+4, BX
-	JMP          block16
+	JMP          blocks25
 
-done17:
+rest26:
+	ADDQ          $+1, DX
+	VADDPS        Z3, Z2, Z2
+	VADDPS        Z5, Z4, Z3
+	VADDPS        Z3, Z2, Z2
 	VMULPS.BCST   c4_c3000000<>+0(SB), Z2, Z2
 	VEXTRACTF64X4 $0x01, Z2, Y3
 	VADDPS        Y3, Y2, Y2
-	VADDPS        Y1, Y0, Y3
+	VADDPS        Y0, Y1, Y3
 	VADDPS        Y2, Y3, Y2
 	VEXTRACTF32X4 $0x01, Y2, X3
 	VADDPS        X3, X2, X2
@@ -498,9 +1172,9 @@ done17:
 	MOVQ          ldb+40(FP), DX
 	ADDQ          DX, AX
 	INCQ          CX
-	JMP           column15
+	JMP           column21
 
-end18:
+end22:
 	VZEROUPPER
 	RET
 
@@ -526,14 +1200,22 @@ GLOBL c4_c3000000<>(SB), RODATA|NOPTR, $32
 
 // func dotFixedQ4_KVNNI(c *byte, a *byte, b *byte, columns int, n int, ldb int)
 // Requires: AVX, AVX2, AVX512F, AVX512VL, AVX512VNNI, FMA3, MMX+
-TEXT ·dotFixedQ4_KVNNI(SB), NOSPLIT, $64-48
-	MOVQ b+16(FP), AX
-	XORQ CX, CX
+TEXT ·dotFixedQ4_KVNNI(SB), NOSPLIT, $0-48
+	MOVQ      b+16(FP), AX
+	VMOVDQU32 each<>+0(SB), Y0
+	VMOVDQU32 each<>+32(SB), Y1
+	VMOVDQU32 each<>+64(SB), Y2
+	VMOVDQU32 each<>+96(SB), Y3
+	VMOVDQU32 each<>+128(SB), Y4
+	VMOVDQU32 each<>+160(SB), Y5
+	VMOVDQU32 each<>+192(SB), Y6
+	VMOVDQU32 each<>+224(SB), Y7
+	XORQ      CX, CX
 
-column19:
+column27:
 	MOVQ         columns+24(FP), DX
 	CMPQ         CX, DX
-	JGE          end22
+	JGE          end28
 	MOVQ         n+32(FP), DX
 	IMUL3Q       $+32, DX, BX
 	MOVQ         a+8(FP), DI
@@ -542,146 +1224,137 @@ column19:
 	SHLQ         $0x04, R8
 	ADDQ         DI, R8
 	LEAQ         (R8)(BX*1), BX
-	VPXORD       Y0, Y0, Y0
-	VPXORD       Y1, Y1, Y1
-	VBROADCASTSS c4_0<>+0(SB), Z2
+	VPXORD       Y8, Y8, Y8
+	VPXORD       Y9, Y9, Y9
+	VBROADCASTSS c4_0<>+0(SB), Z10
+	VBROADCASTSS c4_0<>+0(SB), Z11
+	VBROADCASTSS c4_0<>+0(SB), Z12
+	VBROADCASTSS c4_0<>+0(SB), Z13
 
-block20:
-	DECQ             DX
-	JLT              done21
-	PREFETCHT0       4096(SI)
-	PREFETCHT0       4160(SI)
-	PREFETCHT0       4224(SI)
-	MOVL             4(SI), R9
-	MOVL             8(SI), R10
-	MOVL             12(SI), R11
-	MOVQ             R11, R12
-	MOVQ             R9, R13
-	ANDL             $0x3f3f3f3f, R13
-	SHRL             $0x02, R9
-	ANDL             $0x30303030, R9
-	ANDL             $0x0f0f0f0f, R12
-	ORQ              R12, R9
-	SHLQ             $0x20, R9
-	ORQ              R9, R13
-	VMOVQ            R13, X3
-	VPMOVZXBD        X3, Y3
-	VCVTDQ2PS        Y3, Y3
-	VPBROADCASTW     (SI), Y12
-	VCVTPH2PS        Y12, Z12
-	VMULPS           Y12, Y3, Y3
-	VMOVUPS          Y3, (SP)
-	SHRL             $0x04, R11
-	MOVQ             R10, R9
-	ANDL             $0x3f3f3f3f, R9
-	SHRL             $0x02, R10
-	ANDL             $0x30303030, R10
-	ANDL             $0x0f0f0f0f, R11
-	ORQ              R11, R10
-	SHLQ             $0x20, R10
-	ORQ              R10, R9
-	VMOVQ            R9, X3
-	VPMOVZXBD        X3, Y3
-	VCVTDQ2PS        Y3, Y3
-	VPBROADCASTW     2(SI), Y12
-	VCVTPH2PS        Y12, Z12
-	VMULPS           Y12, Y3, Y3
-	VMOVUPS          Y3, 32(SP)
-	VMOVUPS          32(SP), Y3
-	VFMADD231PS      (BX), Y3, Y2
-	VMOVUPS          (SP), Y3
-	VMULPS           (R8), Y3, Y3
-	VMOVUPS          Y3, (SP)
-	VMOVDQU32        16(SI), Y3
-	VPANDD.BCST      c4_f0f0f0f<>+0(SB), Y3, Y12
-	VPXORD           Y4, Y4, Y4
-	VPDPBUSD         (DI), Y12, Y4
-	VPSLLD           $0x08, Y4, Y13
-	VPDPBUSD         32(DI), Y12, Y13
-	VCVTDQ2PS        Y13, Y12
-	VFMADD231PS.BCST (SP), Y12, Y0
-	VPSRLW           $0x04, Y3, Y3
-	VPANDD.BCST      c4_f0f0f0f<>+0(SB), Y3, Y3
-	VPXORD           Y5, Y5, Y5
-	VPDPBUSD         64(DI), Y3, Y5
-	VPSLLD           $0x08, Y5, Y12
-	VPDPBUSD         96(DI), Y3, Y12
-	VCVTDQ2PS        Y12, Y3
-	VFMADD231PS.BCST 4(SP), Y3, Y1
-	VMOVDQU32        48(SI), Y3
-	VPANDD.BCST      c4_f0f0f0f<>+0(SB), Y3, Y12
-	VPXORD           Y6, Y6, Y6
-	VPDPBUSD         128(DI), Y12, Y6
-	VPSLLD           $0x08, Y6, Y13
-	VPDPBUSD         160(DI), Y12, Y13
-	VCVTDQ2PS        Y13, Y12
-	VFMADD231PS.BCST 8(SP), Y12, Y0
-	VPSRLW           $0x04, Y3, Y3
-	VPANDD.BCST      c4_f0f0f0f<>+0(SB), Y3, Y3
-	VPXORD           Y7, Y7, Y7
-	VPDPBUSD         192(DI), Y3, Y7
-	VPSLLD           $0x08, Y7, Y12
-	VPDPBUSD         224(DI), Y3, Y12
-	VCVTDQ2PS        Y12, Y3
-	VFMADD231PS.BCST 12(SP), Y3, Y1
-	VMOVDQU32        80(SI), Y3
-	VPANDD.BCST      c4_f0f0f0f<>+0(SB), Y3, Y12
-	VPXORD           Y8, Y8, Y8
-	VPDPBUSD         256(DI), Y12, Y8
-	VPSLLD           $0x08, Y8, Y13
-	VPDPBUSD         288(DI), Y12, Y13
-	VCVTDQ2PS        Y13, Y12
-	VFMADD231PS.BCST 16(SP), Y12, Y0
-	VPSRLW           $0x04, Y3, Y3
-	VPANDD.BCST      c4_f0f0f0f<>+0(SB), Y3, Y3
-	VPXORD           Y9, Y9, Y9
-	VPDPBUSD         320(DI), Y3, Y9
-	VPSLLD           $0x08, Y9, Y12
-	VPDPBUSD         352(DI), Y3, Y12
-	VCVTDQ2PS        Y12, Y3
-	VFMADD231PS.BCST 20(SP), Y3, Y1
-	VMOVDQU32        112(SI), Y3
-	VPANDD.BCST      c4_f0f0f0f<>+0(SB), Y3, Y12
-	VPXORD           Y10, Y10, Y10
-	VPDPBUSD         384(DI), Y12, Y10
-	VPSLLD           $0x08, Y10, Y13
-	VPDPBUSD         416(DI), Y12, Y13
-	VCVTDQ2PS        Y13, Y12
-	VFMADD231PS.BCST 24(SP), Y12, Y0
-	VPSRLW           $0x04, Y3, Y3
-	VPANDD.BCST      c4_f0f0f0f<>+0(SB), Y3, Y3
-	VPXORD           Y11, Y11, Y11
-	VPDPBUSD         448(DI), Y3, Y11
-	VPSLLD           $0x08, Y11, Y12
-	VPDPBUSD         480(DI), Y3, Y12
-	VCVTDQ2PS        Y12, Y3
-	VFMADD231PS.BCST 28(SP), Y3, Y1
-	ADDQ             $+144, SI
-	ADDQ             $+512, DI
-	ADDQ             $+32, R8
-	ADDQ             $+32, BX
-	JMP              block20
+blocks29:
+	SUBQ            $+1, DX
+	JLT             rest30
+	PREFETCHT0      4096(SI)
+	PREFETCHT0      4160(SI)
+	PREFETCHT0      4224(SI)
+	VPSHUFD         $0xed, (SI), X14
+	VPSRLVD         lastHigh<>+0(SB), X14, X14
+	VPANDD          firstBits<>+0(SB), X14, X14
+	VPSHUFD         $0x95, (SI), X23
+	VPSRLD          $0x02, X23, X23
+	VPANDD          highBits<>+0(SB), X23, X23
+	VPORD           X14, X23, X14
+	VPMOVZXBD       X14, Z14
+	VCVTDQ2PS       Z14, Z14
+	VBROADCASTI32X4 (SI), Y23
+	VPSHUFB         bothHalves<>+0(SB), Y23, Y23
+	VCVTPH2PS       Y23, Z23
+	VMULPS          Z23, Z14, Z14
+	VEXTRACTF64X4   $0x01, Z14, Y23
+	VFMADD231PS     (BX), Y23, Y10
+	VMULPS          (R8), Y14, Y14
+	VMOVDQU32       16(SI), Y23
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Y23, Y24
+	VPERMPS         Y14, Y0, Y25
+	VPXORD          Y15, Y15, Y15
+	VPDPBUSD        (DI), Y24, Y15
+	VPSLLD          $0x08, Y15, Y26
+	VPDPBUSD        32(DI), Y24, Y26
+	VCVTDQ2PS       Y26, Y24
+	VFMADD231PS     Y25, Y24, Y8
+	VPSRLW          $0x04, Y23, Y23
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Y23, Y23
+	VPERMPS         Y14, Y1, Y24
+	VPXORD          Y16, Y16, Y16
+	VPDPBUSD        64(DI), Y23, Y16
+	VPSLLD          $0x08, Y16, Y25
+	VPDPBUSD        96(DI), Y23, Y25
+	VCVTDQ2PS       Y25, Y23
+	VFMADD231PS     Y24, Y23, Y9
+	VMOVDQU32       48(SI), Y23
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Y23, Y24
+	VPERMPS         Y14, Y2, Y25
+	VPXORD          Y17, Y17, Y17
+	VPDPBUSD        128(DI), Y24, Y17
+	VPSLLD          $0x08, Y17, Y26
+	VPDPBUSD        160(DI), Y24, Y26
+	VCVTDQ2PS       Y26, Y24
+	VFMADD231PS     Y25, Y24, Y8
+	VPSRLW          $0x04, Y23, Y23
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Y23, Y23
+	VPERMPS         Y14, Y3, Y24
+	VPXORD          Y18, Y18, Y18
+	VPDPBUSD        192(DI), Y23, Y18
+	VPSLLD          $0x08, Y18, Y25
+	VPDPBUSD        224(DI), Y23, Y25
+	VCVTDQ2PS       Y25, Y23
+	VFMADD231PS     Y24, Y23, Y9
+	VMOVDQU32       80(SI), Y23
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Y23, Y24
+	VPERMPS         Y14, Y4, Y25
+	VPXORD          Y19, Y19, Y19
+	VPDPBUSD        256(DI), Y24, Y19
+	VPSLLD          $0x08, Y19, Y26
+	VPDPBUSD        288(DI), Y24, Y26
+	VCVTDQ2PS       Y26, Y24
+	VFMADD231PS     Y25, Y24, Y8
+	VPSRLW          $0x04, Y23, Y23
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Y23, Y23
+	VPERMPS         Y14, Y5, Y24
+	VPXORD          Y20, Y20, Y20
+	VPDPBUSD        320(DI), Y23, Y20
+	VPSLLD          $0x08, Y20, Y25
+	VPDPBUSD        352(DI), Y23, Y25
+	VCVTDQ2PS       Y25, Y23
+	VFMADD231PS     Y24, Y23, Y9
+	VMOVDQU32       112(SI), Y23
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Y23, Y24
+	VPERMPS         Y14, Y6, Y25
+	VPXORD          Y21, Y21, Y21
+	VPDPBUSD        384(DI), Y24, Y21
+	VPSLLD          $0x08, Y21, Y26
+	VPDPBUSD        416(DI), Y24, Y26
+	VCVTDQ2PS       Y26, Y24
+	VFMADD231PS     Y25, Y24, Y8
+	VPSRLW          $0x04, Y23, Y23
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Y23, Y23
+	VPERMPS         Y14, Y7, Y14
+	VPXORD          Y22, Y22, Y22
+	VPDPBUSD        448(DI), Y23, Y22
+	VPSLLD          $0x08, Y22, Y24
+	VPDPBUSD        480(DI), Y23, Y24
+	VCVTDQ2PS       Y24, Y23
+	VFMADD231PS     Y14, Y23, Y9
+	ADDQ            $+144, SI
+	ADDQ            $+512, DI
+	ADDQ            $+32, R8
+	ADDQ            $+32, BX
+	JMP             blocks29
 
-done21:
-	VMULPS.BCST   c4_bf800000<>+0(SB), Z2, Z2
-	VEXTRACTF64X4 $0x01, Z2, Y3
-	VADDPS        Y3, Y2, Y2
-	VADDPS        Y0, Y1, Y3
-	VADDPS        Y2, Y3, Y2
-	VEXTRACTF32X4 $0x01, Y2, X3
-	VADDPS        X3, X2, X2
-	VPSHUFD       $0x4e, X2, X3
-	VADDPS        X3, X2, X2
-	VPSHUFD       $0xb1, X2, X3
-	VADDPS        X3, X2, X2
+rest30:
+	ADDQ          $+1, DX
+	VADDPS        Z11, Z10, Z10
+	VADDPS        Z13, Z12, Z11
+	VADDPS        Z11, Z10, Z10
+	VMULPS.BCST   c4_bf800000<>+0(SB), Z10, Z10
+	VEXTRACTF64X4 $0x01, Z10, Y11
+	VADDPS        Y11, Y10, Y10
+	VADDPS        Y8, Y9, Y11
+	VADDPS        Y10, Y11, Y10
+	VEXTRACTF32X4 $0x01, Y10, X11
+	VADDPS        X11, X10, X10
+	VPSHUFD       $0x4e, X10, X11
+	VADDPS        X11, X10, X10
+	VPSHUFD       $0xb1, X10, X11
+	VADDPS        X11, X10, X10
 	MOVQ          c+0(FP), DX
-	VMOVSS        X2, (DX)(CX*4)
+	VMOVSS        X10, (DX)(CX*4)
 	MOVQ          ldb+40(FP), DX
 	ADDQ          DX, AX
 	INCQ          CX
-	JMP           column19
+	JMP           column27
 
-end22:
+end28:
 	VZEROUPPER
 	RET
 
@@ -697,14 +1370,22 @@ GLOBL c4_bf800000<>(SB), RODATA|NOPTR, $32
 
 // func dotFixedQ5_KVNNI(c *byte, a *byte, b *byte, columns int, n int, ldb int)
 // Requires: AVX, AVX2, AVX512F, AVX512VL, AVX512VNNI, FMA3, MMX+
-TEXT ·dotFixedQ5_KVNNI(SB), NOSPLIT, $64-48
-	MOVQ b+16(FP), AX
-	XORQ CX, CX
+TEXT ·dotFixedQ5_KVNNI(SB), NOSPLIT, $0-48
+	MOVQ      b+16(FP), AX
+	VMOVDQU32 each<>+0(SB), Y0
+	VMOVDQU32 each<>+32(SB), Y1
+	VMOVDQU32 each<>+64(SB), Y2
+	VMOVDQU32 each<>+96(SB), Y3
+	VMOVDQU32 each<>+128(SB), Y4
+	VMOVDQU32 each<>+160(SB), Y5
+	VMOVDQU32 each<>+192(SB), Y6
+	VMOVDQU32 each<>+224(SB), Y7
+	XORQ      CX, CX
 
-column23:
+column31:
 	MOVQ         columns+24(FP), DX
 	CMPQ         CX, DX
-	JGE          end26
+	JGE          end32
 	MOVQ         n+32(FP), DX
 	IMUL3Q       $+32, DX, BX
 	MOVQ         a+8(FP), DI
@@ -713,187 +1394,182 @@ column23:
 	SHLQ         $0x04, R8
 	ADDQ         DI, R8
 	LEAQ         (R8)(BX*1), BX
-	VPXORD       Y0, Y0, Y0
-	VPXORD       Y1, Y1, Y1
-	VBROADCASTSS c4_0<>+0(SB), Z2
+	VPXORD       Y8, Y8, Y8
+	VPXORD       Y9, Y9, Y9
+	VBROADCASTSS c4_0<>+0(SB), Z10
+	VBROADCASTSS c4_0<>+0(SB), Z11
+	VBROADCASTSS c4_0<>+0(SB), Z12
+	VBROADCASTSS c4_0<>+0(SB), Z13
 
-block24:
-	DECQ             DX
-	JLT              done25
-	PREFETCHT0       4096(SI)
-	PREFETCHT0       4160(SI)
-	PREFETCHT0       4224(SI)
-	MOVL             4(SI), R9
-	MOVL             8(SI), R10
-	MOVL             12(SI), R11
-	MOVQ             R11, R12
-	MOVQ             R9, R13
-	ANDL             $0x3f3f3f3f, R13
-	SHRL             $0x02, R9
-	ANDL             $0x30303030, R9
-	ANDL             $0x0f0f0f0f, R12
-	ORQ              R12, R9
-	SHLQ             $0x20, R9
-	ORQ              R9, R13
-	VMOVQ            R13, X3
-	VPMOVZXBD        X3, Y3
-	VCVTDQ2PS        Y3, Y3
-	VPBROADCASTW     (SI), Y12
-	VCVTPH2PS        Y12, Z12
-	VMULPS           Y12, Y3, Y3
-	VMOVUPS          Y3, (SP)
-	SHRL             $0x04, R11
-	MOVQ             R10, R9
-	ANDL             $0x3f3f3f3f, R9
-	SHRL             $0x02, R10
-	ANDL             $0x30303030, R10
-	ANDL             $0x0f0f0f0f, R11
-	ORQ              R11, R10
-	SHLQ             $0x20, R10
-	ORQ              R10, R9
-	VMOVQ            R9, X3
-	VPMOVZXBD        X3, Y3
-	VCVTDQ2PS        Y3, Y3
-	VPBROADCASTW     2(SI), Y12
-	VCVTPH2PS        Y12, Z12
-	VMULPS           Y12, Y3, Y3
-	VMOVUPS          Y3, 32(SP)
-	VMOVUPS          32(SP), Y3
-	VFMADD231PS      (BX), Y3, Y2
-	VMOVUPS          (SP), Y3
-	VMULPS           (R8), Y3, Y3
-	VMOVUPS          Y3, (SP)
-	VMOVDQU32        16(SI), Y3
-	VMOVDQU32        48(SI), Y12
-	VPSLLW           $0x04, Y3, Y13
-	VPANDD.BCST      c4_f0f0f0f<>+0(SB), Y12, Y12
-	VPANDD.BCST      c4_10101010<>+0(SB), Y13, Y13
-	VPORD            Y12, Y13, Y12
-	VPXORD           Y4, Y4, Y4
-	VPDPBUSD         (DI), Y12, Y4
-	VPSLLD           $0x08, Y4, Y13
-	VPDPBUSD         32(DI), Y12, Y13
-	VCVTDQ2PS        Y13, Y12
-	VFMADD231PS.BCST (SP), Y12, Y0
-	VMOVDQU32        48(SI), Y12
-	VPSRLW           $0x04, Y12, Y12
-	VPSLLW           $0x03, Y3, Y13
-	VPANDD.BCST      c4_f0f0f0f<>+0(SB), Y12, Y12
-	VPANDD.BCST      c4_10101010<>+0(SB), Y13, Y13
-	VPORD            Y12, Y13, Y12
-	VPXORD           Y5, Y5, Y5
-	VPDPBUSD         64(DI), Y12, Y5
-	VPSLLD           $0x08, Y5, Y13
-	VPDPBUSD         96(DI), Y12, Y13
-	VCVTDQ2PS        Y13, Y12
-	VFMADD231PS.BCST 4(SP), Y12, Y1
-	VMOVDQU32        80(SI), Y12
-	VPSLLW           $0x02, Y3, Y13
-	VPANDD.BCST      c4_f0f0f0f<>+0(SB), Y12, Y12
-	VPANDD.BCST      c4_10101010<>+0(SB), Y13, Y13
-	VPORD            Y12, Y13, Y12
-	VPXORD           Y6, Y6, Y6
-	VPDPBUSD         128(DI), Y12, Y6
-	VPSLLD           $0x08, Y6, Y13
-	VPDPBUSD         160(DI), Y12, Y13
-	VCVTDQ2PS        Y13, Y12
-	VFMADD231PS.BCST 8(SP), Y12, Y0
-	VMOVDQU32        80(SI), Y12
-	VPSRLW           $0x04, Y12, Y12
-	VPSLLW           $0x01, Y3, Y13
-	VPANDD.BCST      c4_f0f0f0f<>+0(SB), Y12, Y12
-	VPANDD.BCST      c4_10101010<>+0(SB), Y13, Y13
-	VPORD            Y12, Y13, Y12
-	VPXORD           Y7, Y7, Y7
-	VPDPBUSD         192(DI), Y12, Y7
-	VPSLLD           $0x08, Y7, Y13
-	VPDPBUSD         224(DI), Y12, Y13
-	VCVTDQ2PS        Y13, Y12
-	VFMADD231PS.BCST 12(SP), Y12, Y1
-	VMOVDQU32        112(SI), Y12
-	VPANDD.BCST      c4_f0f0f0f<>+0(SB), Y12, Y12
-	VPANDD.BCST      c4_10101010<>+0(SB), Y3, Y13
-	VPORD            Y12, Y13, Y12
-	VPXORD           Y8, Y8, Y8
-	VPDPBUSD         256(DI), Y12, Y8
-	VPSLLD           $0x08, Y8, Y13
-	VPDPBUSD         288(DI), Y12, Y13
-	VCVTDQ2PS        Y13, Y12
-	VFMADD231PS.BCST 16(SP), Y12, Y0
-	VMOVDQU32        112(SI), Y12
-	VPSRLW           $0x04, Y12, Y12
-	VPSRLW           $0x01, Y3, Y13
-	VPANDD.BCST      c4_f0f0f0f<>+0(SB), Y12, Y12
-	VPANDD.BCST      c4_10101010<>+0(SB), Y13, Y13
-	VPORD            Y12, Y13, Y12
-	VPXORD           Y9, Y9, Y9
-	VPDPBUSD         320(DI), Y12, Y9
-	VPSLLD           $0x08, Y9, Y13
-	VPDPBUSD         352(DI), Y12, Y13
-	VCVTDQ2PS        Y13, Y12
-	VFMADD231PS.BCST 20(SP), Y12, Y1
-	VMOVDQU32        144(SI), Y12
-	VPSRLW           $0x02, Y3, Y13
-	VPANDD.BCST      c4_f0f0f0f<>+0(SB), Y12, Y12
-	VPANDD.BCST      c4_10101010<>+0(SB), Y13, Y13
-	VPORD            Y12, Y13, Y12
-	VPXORD           Y10, Y10, Y10
-	VPDPBUSD         384(DI), Y12, Y10
-	VPSLLD           $0x08, Y10, Y13
-	VPDPBUSD         416(DI), Y12, Y13
-	VCVTDQ2PS        Y13, Y12
-	VFMADD231PS.BCST 24(SP), Y12, Y0
-	VMOVDQU32        144(SI), Y12
-	VPSRLW           $0x04, Y12, Y12
-	VPSRLW           $0x03, Y3, Y3
-	VPANDD.BCST      c4_f0f0f0f<>+0(SB), Y12, Y12
-	VPANDD.BCST      c4_10101010<>+0(SB), Y3, Y3
-	VPORD            Y12, Y3, Y3
-	VPXORD           Y11, Y11, Y11
-	VPDPBUSD         448(DI), Y3, Y11
-	VPSLLD           $0x08, Y11, Y12
-	VPDPBUSD         480(DI), Y3, Y12
-	VCVTDQ2PS        Y12, Y3
-	VFMADD231PS.BCST 28(SP), Y3, Y1
-	ADDQ             $+176, SI
-	ADDQ             $+512, DI
-	ADDQ             $+32, R8
-	ADDQ             $+32, BX
-	JMP              block24
+blocks33:
+	SUBQ            $+1, DX
+	JLT             rest34
+	PREFETCHT0      4096(SI)
+	PREFETCHT0      4160(SI)
+	PREFETCHT0      4224(SI)
+	VPSHUFD         $0xed, (SI), X14
+	VPSRLVD         lastHigh<>+0(SB), X14, X14
+	VPANDD          firstBits<>+0(SB), X14, X14
+	VPSHUFD         $0x95, (SI), X23
+	VPSRLD          $0x02, X23, X23
+	VPANDD          highBits<>+0(SB), X23, X23
+	VPORD           X14, X23, X14
+	VPMOVZXBD       X14, Z14
+	VCVTDQ2PS       Z14, Z14
+	VBROADCASTI32X4 (SI), Y23
+	VPSHUFB         bothHalves<>+0(SB), Y23, Y23
+	VCVTPH2PS       Y23, Z23
+	VMULPS          Z23, Z14, Z14
+	VEXTRACTF64X4   $0x01, Z14, Y23
+	VFMADD231PS     (BX), Y23, Y10
+	VMULPS          (R8), Y14, Y14
+	VMOVDQU32       16(SI), Y23
+	VMOVDQU32       48(SI), Y24
+	VPSLLW          $0x04, Y23, Y25
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Y24, Y24
+	VPANDD.BCST     c4_10101010<>+0(SB), Y25, Y25
+	VPORD           Y24, Y25, Y24
+	VPERMPS         Y14, Y0, Y25
+	VPXORD          Y15, Y15, Y15
+	VPDPBUSD        (DI), Y24, Y15
+	VPSLLD          $0x08, Y15, Y26
+	VPDPBUSD        32(DI), Y24, Y26
+	VCVTDQ2PS       Y26, Y24
+	VFMADD231PS     Y25, Y24, Y8
+	VMOVDQU32       48(SI), Y24
+	VPSRLW          $0x04, Y24, Y24
+	VPSLLW          $0x03, Y23, Y25
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Y24, Y24
+	VPANDD.BCST     c4_10101010<>+0(SB), Y25, Y25
+	VPORD           Y24, Y25, Y24
+	VPERMPS         Y14, Y1, Y25
+	VPXORD          Y16, Y16, Y16
+	VPDPBUSD        64(DI), Y24, Y16
+	VPSLLD          $0x08, Y16, Y26
+	VPDPBUSD        96(DI), Y24, Y26
+	VCVTDQ2PS       Y26, Y24
+	VFMADD231PS     Y25, Y24, Y9
+	VMOVDQU32       80(SI), Y24
+	VPSLLW          $0x02, Y23, Y25
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Y24, Y24
+	VPANDD.BCST     c4_10101010<>+0(SB), Y25, Y25
+	VPORD           Y24, Y25, Y24
+	VPERMPS         Y14, Y2, Y25
+	VPXORD          Y17, Y17, Y17
+	VPDPBUSD        128(DI), Y24, Y17
+	VPSLLD          $0x08, Y17, Y26
+	VPDPBUSD        160(DI), Y24, Y26
+	VCVTDQ2PS       Y26, Y24
+	VFMADD231PS     Y25, Y24, Y8
+	VMOVDQU32       80(SI), Y24
+	VPSRLW          $0x04, Y24, Y24
+	VPSLLW          $0x01, Y23, Y25
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Y24, Y24
+	VPANDD.BCST     c4_10101010<>+0(SB), Y25, Y25
+	VPORD           Y24, Y25, Y24
+	VPERMPS         Y14, Y3, Y25
+	VPXORD          Y18, Y18, Y18
+	VPDPBUSD        192(DI), Y24, Y18
+	VPSLLD          $0x08, Y18, Y26
+	VPDPBUSD        224(DI), Y24, Y26
+	VCVTDQ2PS       Y26, Y24
+	VFMADD231PS     Y25, Y24, Y9
+	VMOVDQU32       112(SI), Y24
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Y24, Y24
+	VPANDD.BCST     c4_10101010<>+0(SB), Y23, Y25
+	VPORD           Y24, Y25, Y24
+	VPERMPS         Y14, Y4, Y25
+	VPXORD          Y19, Y19, Y19
+	VPDPBUSD        256(DI), Y24, Y19
+	VPSLLD          $0x08, Y19, Y26
+	VPDPBUSD        288(DI), Y24, Y26
+	VCVTDQ2PS       Y26, Y24
+	VFMADD231PS     Y25, Y24, Y8
+	VMOVDQU32       112(SI), Y24
+	VPSRLW          $0x04, Y24, Y24
+	VPSRLW          $0x01, Y23, Y25
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Y24, Y24
+	VPANDD.BCST     c4_10101010<>+0(SB), Y25, Y25
+	VPORD           Y24, Y25, Y24
+	VPERMPS         Y14, Y5, Y25
+	VPXORD          Y20, Y20, Y20
+	VPDPBUSD        320(DI), Y24, Y20
+	VPSLLD          $0x08, Y20, Y26
+	VPDPBUSD        352(DI), Y24, Y26
+	VCVTDQ2PS       Y26, Y24
+	VFMADD231PS     Y25, Y24, Y9
+	VMOVDQU32       144(SI), Y24
+	VPSRLW          $0x02, Y23, Y25
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Y24, Y24
+	VPANDD.BCST     c4_10101010<>+0(SB), Y25, Y25
+	VPORD           Y24, Y25, Y24
+	VPERMPS         Y14, Y6, Y25
+	VPXORD          Y21, Y21, Y21
+	VPDPBUSD        384(DI), Y24, Y21
+	VPSLLD          $0x08, Y21, Y26
+	VPDPBUSD        416(DI), Y24, Y26
+	VCVTDQ2PS       Y26, Y24
+	VFMADD231PS     Y25, Y24, Y8
+	VMOVDQU32       144(SI), Y24
+	VPSRLW          $0x04, Y24, Y24
+	VPSRLW          $0x03, Y23, Y23
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Y24, Y24
+	VPANDD.BCST     c4_10101010<>+0(SB), Y23, Y23
+	VPORD           Y24, Y23, Y23
+	VPERMPS         Y14, Y7, Y14
+	VPXORD          Y22, Y22, Y22
+	VPDPBUSD        448(DI), Y23, Y22
+	VPSLLD          $0x08, Y22, Y24
+	VPDPBUSD        480(DI), Y23, Y24
+	VCVTDQ2PS       Y24, Y23
+	VFMADD231PS     Y14, Y23, Y9
+	ADDQ            $+176, SI
+	ADDQ            $+512, DI
+	ADDQ            $+32, R8
+	ADDQ            $+32, BX
+	JMP             blocks33
 
-done25:
-	VMULPS.BCST   c4_bf800000<>+0(SB), Z2, Z2
-	VEXTRACTF64X4 $0x01, Z2, Y3
-	VADDPS        Y3, Y2, Y2
-	VADDPS        Y0, Y1, Y3
-	VADDPS        Y2, Y3, Y2
-	VEXTRACTF32X4 $0x01, Y2, X3
-	VADDPS        X3, X2, X2
-	VPSHUFD       $0x4e, X2, X3
-	VADDPS        X3, X2, X2
-	VPSHUFD       $0xb1, X2, X3
-	VADDPS        X3, X2, X2
+rest34:
+	ADDQ          $+1, DX
+	VADDPS        Z11, Z10, Z10
+	VADDPS        Z13, Z12, Z11
+	VADDPS        Z11, Z10, Z10
+	VMULPS.BCST   c4_bf800000<>+0(SB), Z10, Z10
+	VEXTRACTF64X4 $0x01, Z10, Y11
+	VADDPS        Y11, Y10, Y10
+	VADDPS        Y8, Y9, Y11
+	VADDPS        Y10, Y11, Y10
+	VEXTRACTF32X4 $0x01, Y10, X11
+	VADDPS        X11, X10, X10
+	VPSHUFD       $0x4e, X10, X11
+	VADDPS        X11, X10, X10
+	VPSHUFD       $0xb1, X10, X11
+	VADDPS        X11, X10, X10
 	MOVQ          c+0(FP), DX
-	VMOVSS        X2, (DX)(CX*4)
+	VMOVSS        X10, (DX)(CX*4)
 	MOVQ          ldb+40(FP), DX
 	ADDQ          DX, AX
 	INCQ          CX
-	JMP           column23
+	JMP           column31
 
-end26:
+end32:
 	VZEROUPPER
 	RET
 
 // func dotFixedQ6_KVNNI(c *byte, a *byte, b *byte, columns int, n int, ldb int)
 // Requires: AVX, AVX2, AVX512F, AVX512VL, AVX512VNNI, FMA3, MMX+
-TEXT ·dotFixedQ6_KVNNI(SB), NOSPLIT, $96-48
-	MOVQ b+16(FP), AX
-	XORQ CX, CX
+TEXT ·dotFixedQ6_KVNNI(SB), NOSPLIT, $0-48
+	MOVQ      b+16(FP), AX
+	VMOVDQU32 twos<>+0(SB), Y0
+	VMOVDQU32 twos<>+32(SB), Y1
+	VMOVDQU32 twos<>+64(SB), Y2
+	VMOVDQU32 twos<>+96(SB), Y3
+	XORQ      CX, CX
 
-column27:
+column35:
 	MOVQ         columns+24(FP), DX
 	CMPQ         CX, DX
-	JGE          end30
+	JGE          end36
 	MOVQ         n+32(FP), DX
 	IMUL3Q       $+32, DX, BX
 	MOVQ         a+8(FP), DI
@@ -903,159 +1579,161 @@ column27:
 	ADDQ         DI, R8
 	LEAQ         (R8)(BX*1), R9
 	ADDQ         BX, R9
-	VPXORD       Y0, Y0, Y0
-	VPXORD       Y1, Y1, Y1
-	VBROADCASTSS c4_0<>+0(SB), Z2
-
-block28:
-	DECQ         DX
-	JLT          done29
-	PREFETCHT0   4096(SI)
-	PREFETCHT0   4160(SI)
-	PREFETCHT0   4224(SI)
-	PREFETCHT0   4288(SI)
-	VPMOVSXBD    192(SI), Z3
-	VCVTDQ2PS    Z3, Z3
-	VPBROADCASTW 208(SI), Y12
-	VCVTPH2PS    Y12, Z12
-	VMULPS       Z12, Z3, Z3
-	VMOVUPS      Z3, (SP)
-	VFMADD231PS  (R9), Z3, Z2
-	VMOVDQU32    halves<>+0(SB), Y3
-	VMOVDQU32    128(SI), Y12
-	VMOVDQU32    (SI), Y13
-	VPSLLW       $0x04, Y12, Y14
-	VPERMPS      (SP), Y3, Y15
-	VPANDD.BCST  c4_30303030<>+0(SB), Y14, Y14
-	VPANDD.BCST  c4_f0f0f0f<>+0(SB), Y13, Y13
-	VPORD        Y14, Y13, Y13
-	VMULPS.BCST  (R8), Y15, Y14
 	VPXORD       Y4, Y4, Y4
-	VPDPBUSD     (DI), Y13, Y4
-	VPSLLD       $0x08, Y4, Y15
-	VPDPBUSD     32(DI), Y13, Y15
-	VCVTDQ2PS    Y15, Y13
-	VFMADD231PS  Y14, Y13, Y0
-	VMOVDQU32    32(SI), Y13
-	VPSLLW       $0x02, Y12, Y14
-	VPERMPS      8(SP), Y3, Y15
-	VPANDD.BCST  c4_30303030<>+0(SB), Y14, Y14
-	VPANDD.BCST  c4_f0f0f0f<>+0(SB), Y13, Y13
-	VPORD        Y14, Y13, Y13
-	VMULPS.BCST  4(R8), Y15, Y14
 	VPXORD       Y5, Y5, Y5
-	VPDPBUSD     64(DI), Y13, Y5
-	VPSLLD       $0x08, Y5, Y15
-	VPDPBUSD     96(DI), Y13, Y15
-	VCVTDQ2PS    Y15, Y13
-	VFMADD231PS  Y14, Y13, Y1
-	VMOVDQU32    (SI), Y13
-	VPSRLW       $0x04, Y13, Y13
-	VPERMPS      16(SP), Y3, Y14
-	VPANDD.BCST  c4_30303030<>+0(SB), Y12, Y15
-	VPANDD.BCST  c4_f0f0f0f<>+0(SB), Y13, Y13
-	VPORD        Y15, Y13, Y13
-	VMULPS.BCST  8(R8), Y14, Y14
-	VPXORD       Y6, Y6, Y6
-	VPDPBUSD     128(DI), Y13, Y6
-	VPSLLD       $0x08, Y6, Y15
-	VPDPBUSD     160(DI), Y13, Y15
-	VCVTDQ2PS    Y15, Y13
-	VFMADD231PS  Y14, Y13, Y0
-	VMOVDQU32    32(SI), Y13
-	VPSRLW       $0x04, Y13, Y13
-	VPSRLW       $0x02, Y12, Y12
-	VPERMPS      24(SP), Y3, Y14
-	VPANDD.BCST  c4_30303030<>+0(SB), Y12, Y12
-	VPANDD.BCST  c4_f0f0f0f<>+0(SB), Y13, Y13
-	VPORD        Y12, Y13, Y12
-	VMULPS.BCST  12(R8), Y14, Y13
-	VPXORD       Y7, Y7, Y7
-	VPDPBUSD     192(DI), Y12, Y7
-	VPSLLD       $0x08, Y7, Y14
-	VPDPBUSD     224(DI), Y12, Y14
-	VCVTDQ2PS    Y14, Y12
-	VFMADD231PS  Y13, Y12, Y1
-	VMOVDQU32    160(SI), Y12
-	VMOVDQU32    64(SI), Y13
-	VPSLLW       $0x04, Y12, Y14
-	VPERMPS      32(SP), Y3, Y15
-	VPANDD.BCST  c4_30303030<>+0(SB), Y14, Y14
-	VPANDD.BCST  c4_f0f0f0f<>+0(SB), Y13, Y13
-	VPORD        Y14, Y13, Y13
-	VMULPS.BCST  16(R8), Y15, Y14
-	VPXORD       Y8, Y8, Y8
-	VPDPBUSD     256(DI), Y13, Y8
-	VPSLLD       $0x08, Y8, Y15
-	VPDPBUSD     288(DI), Y13, Y15
-	VCVTDQ2PS    Y15, Y13
-	VFMADD231PS  Y14, Y13, Y0
-	VMOVDQU32    96(SI), Y13
-	VPSLLW       $0x02, Y12, Y14
-	VPERMPS      40(SP), Y3, Y15
-	VPANDD.BCST  c4_30303030<>+0(SB), Y14, Y14
-	VPANDD.BCST  c4_f0f0f0f<>+0(SB), Y13, Y13
-	VPORD        Y14, Y13, Y13
-	VMULPS.BCST  20(R8), Y15, Y14
-	VPXORD       Y9, Y9, Y9
-	VPDPBUSD     320(DI), Y13, Y9
-	VPSLLD       $0x08, Y9, Y15
-	VPDPBUSD     352(DI), Y13, Y15
-	VCVTDQ2PS    Y15, Y13
-	VFMADD231PS  Y14, Y13, Y1
-	VMOVDQU32    64(SI), Y13
-	VPSRLW       $0x04, Y13, Y13
-	VPERMPS      48(SP), Y3, Y14
-	VPANDD.BCST  c4_30303030<>+0(SB), Y12, Y15
-	VPANDD.BCST  c4_f0f0f0f<>+0(SB), Y13, Y13
-	VPORD        Y15, Y13, Y13
-	VMULPS.BCST  24(R8), Y14, Y14
-	VPXORD       Y10, Y10, Y10
-	VPDPBUSD     384(DI), Y13, Y10
-	VPSLLD       $0x08, Y10, Y15
-	VPDPBUSD     416(DI), Y13, Y15
-	VCVTDQ2PS    Y15, Y13
-	VFMADD231PS  Y14, Y13, Y0
-	VMOVDQU32    96(SI), Y13
-	VPSRLW       $0x04, Y13, Y13
-	VPSRLW       $0x02, Y12, Y12
-	VPERMPS      56(SP), Y3, Y3
-	VPANDD.BCST  c4_30303030<>+0(SB), Y12, Y12
-	VPANDD.BCST  c4_f0f0f0f<>+0(SB), Y13, Y13
-	VPORD        Y12, Y13, Y12
-	VMULPS.BCST  28(R8), Y3, Y3
-	VPXORD       Y11, Y11, Y11
-	VPDPBUSD     448(DI), Y12, Y11
-	VPSLLD       $0x08, Y11, Y13
-	VPDPBUSD     480(DI), Y12, Y13
-	VCVTDQ2PS    Y13, Y12
-	VFMADD231PS  Y3, Y12, Y1
-	ADDQ         $+210, SI
-	ADDQ         $+512, DI
-	ADDQ         $+32, R8
-	ADDQ         $+64, R9
-	JMP          block28
+	VBROADCASTSS c4_0<>+0(SB), Z6
+	VBROADCASTSS c4_0<>+0(SB), Z7
+	VBROADCASTSS c4_0<>+0(SB), Z8
+	VBROADCASTSS c4_0<>+0(SB), Z9
 
-done29:
-	VMULPS.BCST   c4_c2000000<>+0(SB), Z2, Z2
-	VEXTRACTF64X4 $0x01, Z2, Y3
-	VADDPS        Y3, Y2, Y2
-	VADDPS        Y0, Y1, Y3
-	VADDPS        Y2, Y3, Y2
-	VEXTRACTF32X4 $0x01, Y2, X3
-	VADDPS        X3, X2, X2
-	VPSHUFD       $0x4e, X2, X3
-	VADDPS        X3, X2, X2
-	VPSHUFD       $0xb1, X2, X3
-	VADDPS        X3, X2, X2
+blocks37:
+	SUBQ          $+1, DX
+	JLT           rest38
+	PREFETCHT0    4096(SI)
+	PREFETCHT0    4160(SI)
+	PREFETCHT0    4224(SI)
+	PREFETCHT0    4288(SI)
+	VPMOVSXBD     192(SI), Z10
+	VCVTDQ2PS     Z10, Z10
+	VPBROADCASTW  208(SI), Y11
+	VCVTPH2PS     Y11, Z20
+	VMULPS        Z20, Z10, Z10
+	VFMADD231PS   (R9), Z10, Z6
+	VMOVUPS       (R8), Y11
+	VMOVDQU32     pairs<>+0(SB), Z20
+	VPERMPS       Z11, Z20, Z20
+	VMULPS        Z20, Z10, Z10
+	VEXTRACTF64X4 $0x01, Z10, Y11
+	VMOVDQU32     128(SI), Y20
+	VMOVDQU32     (SI), Y21
+	VPSLLW        $0x04, Y20, Y22
+	VPANDD.BCST   c4_30303030<>+0(SB), Y22, Y22
+	VPANDD.BCST   c4_f0f0f0f<>+0(SB), Y21, Y21
+	VPORD         Y22, Y21, Y21
+	VPERMPS       Y10, Y0, Y22
+	VPXORD        Y12, Y12, Y12
+	VPDPBUSD      (DI), Y21, Y12
+	VPSLLD        $0x08, Y12, Y23
+	VPDPBUSD      32(DI), Y21, Y23
+	VCVTDQ2PS     Y23, Y21
+	VFMADD231PS   Y22, Y21, Y4
+	VMOVDQU32     32(SI), Y21
+	VPSLLW        $0x02, Y20, Y22
+	VPANDD.BCST   c4_30303030<>+0(SB), Y22, Y22
+	VPANDD.BCST   c4_f0f0f0f<>+0(SB), Y21, Y21
+	VPORD         Y22, Y21, Y21
+	VPERMPS       Y10, Y1, Y22
+	VPXORD        Y13, Y13, Y13
+	VPDPBUSD      64(DI), Y21, Y13
+	VPSLLD        $0x08, Y13, Y23
+	VPDPBUSD      96(DI), Y21, Y23
+	VCVTDQ2PS     Y23, Y21
+	VFMADD231PS   Y22, Y21, Y5
+	VMOVDQU32     (SI), Y21
+	VPSRLW        $0x04, Y21, Y21
+	VPANDD.BCST   c4_30303030<>+0(SB), Y20, Y22
+	VPANDD.BCST   c4_f0f0f0f<>+0(SB), Y21, Y21
+	VPORD         Y22, Y21, Y21
+	VPERMPS       Y10, Y2, Y22
+	VPXORD        Y14, Y14, Y14
+	VPDPBUSD      128(DI), Y21, Y14
+	VPSLLD        $0x08, Y14, Y23
+	VPDPBUSD      160(DI), Y21, Y23
+	VCVTDQ2PS     Y23, Y21
+	VFMADD231PS   Y22, Y21, Y4
+	VMOVDQU32     32(SI), Y21
+	VPSRLW        $0x04, Y21, Y21
+	VPSRLW        $0x02, Y20, Y20
+	VPANDD.BCST   c4_30303030<>+0(SB), Y20, Y20
+	VPANDD.BCST   c4_f0f0f0f<>+0(SB), Y21, Y21
+	VPORD         Y20, Y21, Y20
+	VPERMPS       Y10, Y3, Y10
+	VPXORD        Y15, Y15, Y15
+	VPDPBUSD      192(DI), Y20, Y15
+	VPSLLD        $0x08, Y15, Y21
+	VPDPBUSD      224(DI), Y20, Y21
+	VCVTDQ2PS     Y21, Y20
+	VFMADD231PS   Y10, Y20, Y5
+	VMOVDQU32     160(SI), Y10
+	VMOVDQU32     64(SI), Y20
+	VPSLLW        $0x04, Y10, Y21
+	VPANDD.BCST   c4_30303030<>+0(SB), Y21, Y21
+	VPANDD.BCST   c4_f0f0f0f<>+0(SB), Y20, Y20
+	VPORD         Y21, Y20, Y20
+	VPERMPS       Y11, Y0, Y21
+	VPXORD        Y16, Y16, Y16
+	VPDPBUSD      256(DI), Y20, Y16
+	VPSLLD        $0x08, Y16, Y22
+	VPDPBUSD      288(DI), Y20, Y22
+	VCVTDQ2PS     Y22, Y20
+	VFMADD231PS   Y21, Y20, Y4
+	VMOVDQU32     96(SI), Y20
+	VPSLLW        $0x02, Y10, Y21
+	VPANDD.BCST   c4_30303030<>+0(SB), Y21, Y21
+	VPANDD.BCST   c4_f0f0f0f<>+0(SB), Y20, Y20
+	VPORD         Y21, Y20, Y20
+	VPERMPS       Y11, Y1, Y21
+	VPXORD        Y17, Y17, Y17
+	VPDPBUSD      320(DI), Y20, Y17
+	VPSLLD        $0x08, Y17, Y22
+	VPDPBUSD      352(DI), Y20, Y22
+	VCVTDQ2PS     Y22, Y20
+	VFMADD231PS   Y21, Y20, Y5
+	VMOVDQU32     64(SI), Y20
+	VPSRLW        $0x04, Y20, Y20
+	VPANDD.BCST   c4_30303030<>+0(SB), Y10, Y21
+	VPANDD.BCST   c4_f0f0f0f<>+0(SB), Y20, Y20
+	VPORD         Y21, Y20, Y20
+	VPERMPS       Y11, Y2, Y21
+	VPXORD        Y18, Y18, Y18
+	VPDPBUSD      384(DI), Y20, Y18
+	VPSLLD        $0x08, Y18, Y22
+	VPDPBUSD      416(DI), Y20, Y22
+	VCVTDQ2PS     Y22, Y20
+	VFMADD231PS   Y21, Y20, Y4
+	VMOVDQU32     96(SI), Y20
+	VPSRLW        $0x04, Y20, Y20
+	VPSRLW        $0x02, Y10, Y10
+	VPANDD.BCST   c4_30303030<>+0(SB), Y10, Y10
+	VPANDD.BCST   c4_f0f0f0f<>+0(SB), Y20, Y20
+	VPORD         Y10, Y20, Y10
+	VPERMPS       Y11, Y3, Y11
+	VPXORD        Y19, Y19, Y19
+	VPDPBUSD      448(DI), Y10, Y19
+	VPSLLD        $0x08, Y19, Y20
+	VPDPBUSD      480(DI), Y10, Y20
+	VCVTDQ2PS     Y20, Y10
+	VFMADD231PS   Y11, Y10, Y5
+	ADDQ          $+210, SI
+	ADDQ          $+512, DI
+	ADDQ          $+32, R8
+	ADDQ          $+64, R9
+	JMP           blocks37
+
+rest38:
+	ADDQ          $+1, DX
+	VADDPS        Z7, Z6, Z6
+	VADDPS        Z9, Z8, Z7
+	VADDPS        Z7, Z6, Z6
+	VMULPS.BCST   c4_c2000000<>+0(SB), Z6, Z6
+	VEXTRACTF64X4 $0x01, Z6, Y7
+	VADDPS        Y7, Y6, Y6
+	VADDPS        Y4, Y5, Y7
+	VADDPS        Y6, Y7, Y6
+	VEXTRACTF32X4 $0x01, Y6, X7
+	VADDPS        X7, X6, X6
+	VPSHUFD       $0x4e, X6, X7
+	VADDPS        X7, X6, X6
+	VPSHUFD       $0xb1, X6, X7
+	VADDPS        X7, X6, X6
 	MOVQ          c+0(FP), DX
-	VMOVSS        X2, (DX)(CX*4)
+	VMOVSS        X6, (DX)(CX*4)
 	MOVQ          ldb+40(FP), DX
 	ADDQ          DX, AX
 	INCQ          CX
-	JMP           column27
+	JMP           column35
 
-end30:
+end36:
 	VZEROUPPER
 	RET
 
@@ -1085,10 +1763,10 @@ TEXT ·dotFixedIQ4_NLVNNI(SB), NOSPLIT, $0-48
 	MOVQ b+16(FP), AX
 	XORQ CX, CX
 
-column31:
+column39:
 	MOVQ         columns+24(FP), DX
 	CMPQ         CX, DX
-	JGE          end34
+	JGE          end40
 	MOVQ         n+32(FP), DX
 	IMUL3Q       $+4, DX, BX
 	MOVQ         a+8(FP), DI
@@ -1100,37 +1778,179 @@ column31:
 	VPXORD       Y0, Y0, Y0
 	VPXORD       Y1, Y1, Y1
 	VBROADCASTSS c4_0<>+0(SB), Z2
+	VBROADCASTSS c4_0<>+0(SB), Z3
+	VBROADCASTSS c4_0<>+0(SB), Z4
+	VBROADCASTSS c4_0<>+0(SB), Z5
 
-block32:
-	DECQ            DX
-	JLT             done33
+blocks41:
+	SUBQ            $+8, DX
+	JLT             rest42
 	PREFETCHT0      4096(SI)
-	VBROADCASTI32X4 2(SI), Y3
-	VPSRLVD         high<>+0(SB), Y3, Y3
-	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Y3, Y3
-	VBROADCASTI32X4 levels<>+0(SB), Y5
-	VPSHUFB         Y3, Y5, Y3
-	VPBROADCASTW    (SI), X5
-	VCVTPH2PS       X5, Y5
-	VFMADD231SS     (BX), X5, X2
-	VMULPS.BCST     (R8), Y5, Y5
-	VPXORD          Y4, Y4, Y4
-	VPDPBUSD        (DI), Y3, Y4
-	VPSLLD          $0x08, Y4, Y6
-	VPDPBUSD        32(DI), Y3, Y6
-	VCVTDQ2PS       Y6, Y3
-	VFMADD231PS     Y5, Y3, Y0
+	PREFETCHT0      4160(SI)
+	PREFETCHT0      4224(SI)
+	VBROADCASTI32X4 2(SI), Y6
+	VPSRLVD         high<>+0(SB), Y6, Y6
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Y6, Y6
+	VBROADCASTI32X4 levels<>+0(SB), Y16
+	VPSHUFB         Y6, Y16, Y6
+	VPBROADCASTW    (SI), X16
+	VCVTPH2PS       X16, Y16
+	VFMADD231SS     (BX), X16, X2
+	VMULPS.BCST     (R8), Y16, Y16
+	VPXORD          Y7, Y7, Y7
+	VPDPBUSD        (DI), Y6, Y7
+	VPSLLD          $0x08, Y7, Y17
+	VPDPBUSD        32(DI), Y6, Y17
+	VCVTDQ2PS       Y17, Y6
+	VFMADD231PS     Y16, Y6, Y0
+	VBROADCASTI32X4 20(SI), Y6
+	VPSRLVD         high<>+0(SB), Y6, Y6
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Y6, Y6
+	VBROADCASTI32X4 levels<>+0(SB), Y16
+	VPSHUFB         Y6, Y16, Y6
+	VPBROADCASTW    18(SI), X16
+	VCVTPH2PS       X16, Y16
+	VFMADD231SS     4(BX), X16, X3
+	VMULPS.BCST     4(R8), Y16, Y16
+	VPXORD          Y8, Y8, Y8
+	VPDPBUSD        64(DI), Y6, Y8
+	VPSLLD          $0x08, Y8, Y17
+	VPDPBUSD        96(DI), Y6, Y17
+	VCVTDQ2PS       Y17, Y6
+	VFMADD231PS     Y16, Y6, Y1
+	VBROADCASTI32X4 38(SI), Y6
+	VPSRLVD         high<>+0(SB), Y6, Y6
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Y6, Y6
+	VBROADCASTI32X4 levels<>+0(SB), Y16
+	VPSHUFB         Y6, Y16, Y6
+	VPBROADCASTW    36(SI), X16
+	VCVTPH2PS       X16, Y16
+	VFMADD231SS     8(BX), X16, X4
+	VMULPS.BCST     8(R8), Y16, Y16
+	VPXORD          Y9, Y9, Y9
+	VPDPBUSD        128(DI), Y6, Y9
+	VPSLLD          $0x08, Y9, Y17
+	VPDPBUSD        160(DI), Y6, Y17
+	VCVTDQ2PS       Y17, Y6
+	VFMADD231PS     Y16, Y6, Y0
+	VBROADCASTI32X4 56(SI), Y6
+	VPSRLVD         high<>+0(SB), Y6, Y6
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Y6, Y6
+	VBROADCASTI32X4 levels<>+0(SB), Y16
+	VPSHUFB         Y6, Y16, Y6
+	VPBROADCASTW    54(SI), X16
+	VCVTPH2PS       X16, Y16
+	VFMADD231SS     12(BX), X16, X5
+	VMULPS.BCST     12(R8), Y16, Y16
+	VPXORD          Y10, Y10, Y10
+	VPDPBUSD        192(DI), Y6, Y10
+	VPSLLD          $0x08, Y10, Y17
+	VPDPBUSD        224(DI), Y6, Y17
+	VCVTDQ2PS       Y17, Y6
+	VFMADD231PS     Y16, Y6, Y1
+	VBROADCASTI32X4 74(SI), Y6
+	VPSRLVD         high<>+0(SB), Y6, Y6
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Y6, Y6
+	VBROADCASTI32X4 levels<>+0(SB), Y16
+	VPSHUFB         Y6, Y16, Y6
+	VPBROADCASTW    72(SI), X16
+	VCVTPH2PS       X16, Y16
+	VFMADD231SS     16(BX), X16, X2
+	VMULPS.BCST     16(R8), Y16, Y16
+	VPXORD          Y11, Y11, Y11
+	VPDPBUSD        256(DI), Y6, Y11
+	VPSLLD          $0x08, Y11, Y17
+	VPDPBUSD        288(DI), Y6, Y17
+	VCVTDQ2PS       Y17, Y6
+	VFMADD231PS     Y16, Y6, Y0
+	VBROADCASTI32X4 92(SI), Y6
+	VPSRLVD         high<>+0(SB), Y6, Y6
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Y6, Y6
+	VBROADCASTI32X4 levels<>+0(SB), Y16
+	VPSHUFB         Y6, Y16, Y6
+	VPBROADCASTW    90(SI), X16
+	VCVTPH2PS       X16, Y16
+	VFMADD231SS     20(BX), X16, X3
+	VMULPS.BCST     20(R8), Y16, Y16
+	VPXORD          Y12, Y12, Y12
+	VPDPBUSD        320(DI), Y6, Y12
+	VPSLLD          $0x08, Y12, Y17
+	VPDPBUSD        352(DI), Y6, Y17
+	VCVTDQ2PS       Y17, Y6
+	VFMADD231PS     Y16, Y6, Y1
+	VBROADCASTI32X4 110(SI), Y6
+	VPSRLVD         high<>+0(SB), Y6, Y6
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Y6, Y6
+	VBROADCASTI32X4 levels<>+0(SB), Y16
+	VPSHUFB         Y6, Y16, Y6
+	VPBROADCASTW    108(SI), X16
+	VCVTPH2PS       X16, Y16
+	VFMADD231SS     24(BX), X16, X4
+	VMULPS.BCST     24(R8), Y16, Y16
+	VPXORD          Y13, Y13, Y13
+	VPDPBUSD        384(DI), Y6, Y13
+	VPSLLD          $0x08, Y13, Y17
+	VPDPBUSD        416(DI), Y6, Y17
+	VCVTDQ2PS       Y17, Y6
+	VFMADD231PS     Y16, Y6, Y0
+	VBROADCASTI32X4 128(SI), Y6
+	VPSRLVD         high<>+0(SB), Y6, Y6
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Y6, Y6
+	VBROADCASTI32X4 levels<>+0(SB), Y16
+	VPSHUFB         Y6, Y16, Y6
+	VPBROADCASTW    126(SI), X16
+	VCVTPH2PS       X16, Y16
+	VFMADD231SS     28(BX), X16, X5
+	VMULPS.BCST     28(R8), Y16, Y16
+	VPXORD          Y14, Y14, Y14
+	VPDPBUSD        448(DI), Y6, Y14
+	VPSLLD          $0x08, Y14, Y17
+	VPDPBUSD        480(DI), Y6, Y17
+	VCVTDQ2PS       Y17, Y6
+	VFMADD231PS     Y16, Y6, Y1
+	ADDQ            $+144, SI
+	ADDQ            $+512, DI
+	ADDQ            $+32, R8
+	ADDQ            $+32, BX
+	JMP             blocks41
+
+rest42:
+	ADDQ $+8, DX
+
+blocks43:
+	SUBQ            $+1, DX
+	JLT             rest44
+	PREFETCHT0      4096(SI)
+	VBROADCASTI32X4 2(SI), Y6
+	VPSRLVD         high<>+0(SB), Y6, Y6
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Y6, Y6
+	VBROADCASTI32X4 levels<>+0(SB), Y16
+	VPSHUFB         Y6, Y16, Y6
+	VPBROADCASTW    (SI), X16
+	VCVTPH2PS       X16, Y16
+	VFMADD231SS     (BX), X16, X2
+	VMULPS.BCST     (R8), Y16, Y16
+	VPXORD          Y15, Y15, Y15
+	VPDPBUSD        (DI), Y6, Y15
+	VPSLLD          $0x08, Y15, Y17
+	VPDPBUSD        32(DI), Y6, Y17
+	VCVTDQ2PS       Y17, Y6
+	VFMADD231PS     Y16, Y6, Y0
 	ADDQ            $+18, SI
 	ADDQ            $+64, DI
 	ADDQ            $+4, R8
 	ADDQ            $+4, BX
-	JMP             block32
+	JMP             blocks43
 
-done33:
+rest44:
+	ADDQ          $+1, DX
+	VADDPS        Z3, Z2, Z2
+	VADDPS        Z5, Z4, Z3
+	VADDPS        Z3, Z2, Z2
 	VMULPS.BCST   c4_c3000000<>+0(SB), Z2, Z2
 	VEXTRACTF64X4 $0x01, Z2, Y3
 	VADDPS        Y3, Y2, Y2
-	VADDPS        Y1, Y0, Y3
+	VADDPS        Y0, Y1, Y3
 	VADDPS        Y2, Y3, Y2
 	VEXTRACTF32X4 $0x01, Y2, X3
 	VADDPS        X3, X2, X2
@@ -1143,8 +1963,8 @@ done33:
 	MOVQ          ldb+40(FP), DX
 	ADDQ          DX, AX
 	INCQ          CX
-	JMP           column31
+	JMP           column39
 
-end34:
+end40:
 	VZEROUPPER
 	RET

@@ -1,6 +1,9 @@
 package main
 
 import (
+	"maps"
+	"slices"
+
 	"github.com/mmcloughlin/avo/attr"
 	"github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
@@ -8,14 +11,14 @@ import (
 
 // fixedFormats are the formats that have routines of simd.Blocks.Fixed.
 var fixedFormats = []fixedFormat{
-	{"Q4_0", 1, 18, -8, (*fixedDot).q4},
-	{"Q4_1", 1, 20, 1, (*fixedDot).q4offset},
-	{"Q5_0", 1, 22, -16, (*fixedDot).q5},
-	{"Q8_0", 1, 34, -128, (*fixedDot).q8},
-	{"Q4_K", 8, 144, -1, (*fixedDot).q4k},
-	{"Q5_K", 8, 176, -1, (*fixedDot).q5k},
-	{"Q6_K", 8, 210, -32, (*fixedDot).q6k},
-	{"IQ4_NL", 1, 18, -128, (*fixedDot).iq4},
+	{"Q4_0", 1, 18, "", -8, (*fixedDot).q4},
+	{"Q4_1", 1, 20, "", 1, (*fixedDot).q4offset},
+	{"Q5_0", 1, 22, "", -16, (*fixedDot).q5},
+	{"Q8_0", 1, 34, "", -128, (*fixedDot).q8},
+	{"Q4_K", 8, 144, "each", -1, (*fixedDot).q4k},
+	{"Q5_K", 8, 176, "each", -1, (*fixedDot).q5k},
+	{"Q6_K", 8, 210, "twos", -32, (*fixedDot).q6k},
+	{"IQ4_NL", 1, 18, "", -128, (*fixedDot).iq4},
 }
 
 // A fixedFormat is a format whose numbers are multiples of a scale after an offset is added, so that
@@ -23,6 +26,7 @@ var fixedFormats = []fixedFormat{
 type fixedFormat struct {
 	name        string
 	runs, bytes int     // of a block
+	lanes       string  // the table of the lanes that a run's scales have among eight, "" for one scale
 	factor      float64 // of the products of offsets, which body adds to others
 	body        func(*fixedDot)
 }
@@ -31,8 +35,16 @@ type fixedFormat struct {
 type fixedDot struct {
 	decoder
 	acc                  [2]vec
-	others               vec
-	digits, scales, sums reg.GPVirtual // of the first run of the block; sums are of 16 or of 32 numbers
+	others               [4]vec
+	lane                 []vec         // by run, indices of the lanes of its scale
+	digits, scales, sums reg.GPVirtual // of the first run of an iteration; sums are of 16 or of 32 numbers
+	format               fixedFormat
+	block                int // of the iteration
+}
+
+// at is the byte of the block at an offset.
+func (w *fixedDot) at(offset int) operand.Mem {
+	return w.decoder.at(offset + w.block*w.format.bytes)
 }
 
 // largestFixed is the largest absolute value of two digits: 127·256 + 127.
@@ -50,13 +62,32 @@ func (f *file) fixed() {
 		}
 	}
 	table("high", 0, 0, 0, 0, 4, 4, 4, 4)
-	table("halves", 0, 0, 0, 0, 1, 1, 1, 1)
+	table("firstBits", 0x3f3f3f3f, 0x0f0f0f0f, 0x3f3f3f3f, 0x0f0f0f0f)
+	table("lastHigh", 0, 0, 0, 4)
+	table("highBits", 0, 0x30303030, 0, 0x30303030)
+	table("bothHalves", 0x01000100, 0x01000100, 0x01000100, 0x01000100, 0x03020302, 0x03020302, 0x03020302, 0x03020302)
+	table("pairs", 0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 7)
+	for _, name := range slices.Sorted(maps.Keys(laneTables)) {
+		table(name, slices.Concat(laneTables[name]...)...)
+	}
 	table("levels", 0x3f2d1801, 0x766a5d4f, 0xa6998d81, 0xf1d9c5b5)
 	t.fix()
 	for _, x := range fixedFormats {
 		t.row("fixed", "%q, dotFixed%sVNNI", x.name, x.name)
-		w := &fixedDot{decoder: decoder{avx: t.singles(), data: data}}
+		w := &fixedDot{decoder: decoder{avx: t.singles(), data: data}, format: x}
 		w.write(x)
+	}
+}
+
+// laneTables are in the data segment.
+var laneTables = map[string][][]uint32{"each": {}, "twos": {}}
+
+func init() {
+	for i := range uint32(8) {
+		laneTables["each"] = append(laneTables["each"], slices.Repeat([]uint32{i}, 8))
+	}
+	for i := range uint32(4) {
+		laneTables["twos"] = append(laneTables["twos"], slices.Concat(slices.Repeat([]uint32{2 * i}, 4), slices.Repeat([]uint32{2*i + 1}, 4)))
 	}
 }
 
@@ -64,7 +95,10 @@ func (w *fixedDot) write(x fixedFormat) {
 	// Registers are few: parameters that a column reads once stay in memory.
 	p := w.begin("dotFixed"+x.name, "func(c, a, b *byte, columns, n, ldb int)", "b")
 	param := func(name string) reg.GPVirtual { return w.Load(w.Param(name), w.GP64()).(reg.GPVirtual) }
-	column, next, done, end := w.label("column"), w.label("block"), w.label("done"), w.label("end")
+	for i := range laneTables[x.lanes] {
+		w.lane = append(w.lane, w.vn(32, "VMOVDQU32", w.data[x.lanes].Offset(32*i)))
+	}
+	column, end := w.label("column"), w.label("end")
 	at := w.GP64() // the column
 	w.XORQ(at, at)
 	w.Label(column)
@@ -84,21 +118,29 @@ func (w *fixedDot) write(x fixedFormat) {
 		step *= 2
 	}
 	w.acc = [2]vec{w.zero(), w.zero()}
-	w.others = w.broadcast(f32(0))
-	w.Label(next)
-	w.DECQ(n)
-	w.jump(w.JLT, done)
-	for line := 0; line < x.bytes; line += 64 {
-		w.PREFETCHT0(w.at(ahead + line))
+	for i := range w.others {
+		w.others[i] = w.broadcast(f32(0))
 	}
-	x.body(w)
-	w.ADDQ(operand.I32(x.bytes), w.b)
-	w.ADDQ(operand.I32(64*x.runs), w.digits)
-	w.ADDQ(operand.I32(4*x.runs), w.scales)
-	w.ADDQ(operand.I32(step), w.sums)
-	w.jump(w.JMP, next)
-	w.Label(done)
-	others := w.mul(w.others, f32(x.factor))
+	for blocks := 8 / x.runs; blocks > 0; blocks /= 8 {
+		next, rest := w.label("blocks"), w.label("rest")
+		w.Label(next)
+		w.SUBQ(operand.I32(blocks), n)
+		w.jump(w.JLT, rest)
+		for line := 0; line < blocks*x.bytes; line += 64 {
+			w.PREFETCHT0(w.decoder.at(ahead + line))
+		}
+		for w.block = range blocks {
+			x.body(w)
+		}
+		w.ADDQ(operand.I32(blocks*x.bytes), w.b)
+		w.ADDQ(operand.I32(blocks*64*x.runs), w.digits)
+		w.ADDQ(operand.I32(blocks*4*x.runs), w.scales)
+		w.ADDQ(operand.I32(blocks*step), w.sums)
+		w.jump(w.JMP, next)
+		w.Label(rest)
+		w.ADDQ(operand.I32(blocks), n)
+	}
+	others := w.mul(w.add(w.add(w.others[0], w.others[1]), w.add(w.others[2], w.others[3])), f32(x.factor))
 	upper := w.vn(32, "VADDPS", w.vn(32, "VEXTRACTF64X4", 1, others), w.part(others, 32))
 	sum := w.vn(32, "VADDPS", upper, w.vn(32, "VADDPS", w.acc[0], w.acc[1]))
 	sum = w.vn(16, "VADDPS", w.vn(16, "VEXTRACTF32X4", 1, sum), w.part(sum, 16))
@@ -119,32 +161,28 @@ func (w *fixedDot) zero() vec {
 	return x
 }
 
-// run multiplies run i of the block, as bytes, and adds the products times a scale, of that run, which
-// may be in memory.
-func (w *fixedDot) run(i int, bytes vec, scale any) {
-	x := w.zero()
-	vpdpbusd(w.Context, operand.Mem{Base: w.digits, Disp: 64 * i}, bytes, x)
+// run multiplies run i of the block, as bytes, and adds the products times a scale.
+func (w *fixedDot) run(i int, bytes, scale vec) {
+	x, at := w.zero(), 64*(w.block*w.format.runs+i)
+	vpdpbusd(w.Context, operand.Mem{Base: w.digits, Disp: at}, bytes, x)
 	x = w.vn(32, "VPSLLD", 8, x)
-	vpdpbusd(w.Context, operand.Mem{Base: w.digits, Disp: 64*i + 32}, bytes, x)
-	x = w.vn(32, "VCVTDQ2PS", x)
-	if m, ok := scale.(operand.Mem); ok {
-		w.VFMADD231PS_BCST(m, x, w.acc[i%2])
-	} else {
-		w.do("VFMADD231PS", scale, x, w.acc[i%2])
-	}
+	vpdpbusd(w.Context, operand.Mem{Base: w.digits, Disp: at + 32}, bytes, x)
+	w.do("VFMADD231PS", scale, w.vn(32, "VCVTDQ2PS", x), w.acc[(w.block+i)%2])
 }
+
+// scale returns the scales of run i, of some in eight lanes.
+func (w *fixedDot) scale(i int, all vec) vec { return w.vn(32, "VPERMPS", all, w.lane[i]) }
 
 // one multiplies a block of one run with a scale at an offset, and adds the product of offsets.
 func (w *fixedDot) one(bytes vec, scale int) {
 	d := w.number(scale)
-	w.VFMADD231SS(operand.Mem{Base: w.sums}, w.part(d, 16), w.part(w.others, 16))
+	w.VFMADD231SS(operand.Mem{Base: w.sums, Disp: 4 * w.block}, w.part(d, 16), w.part(w.others[w.block%4], 16))
 	w.multiply(bytes, d)
 }
 
 // multiply multiplies a block of one run with a scale.
 func (w *fixedDot) multiply(bytes, d vec) {
-	w.run(0, bytes, w.vn(32, "VMULPS_BCST", operand.Mem{Base: w.scales}, d))
-	w.acc[0], w.acc[1] = w.acc[1], w.acc[0]
+	w.run(0, bytes, w.vn(32, "VMULPS_BCST", operand.Mem{Base: w.scales, Disp: 4 * w.block}, d))
 }
 
 // number returns the half at an offset as float32, in eight lanes.
@@ -172,7 +210,7 @@ func (w *fixedDot) iq4() {
 }
 
 func (w *fixedDot) q4offset() {
-	w.VFMADD231SS(operand.Mem{Base: w.sums}, w.part(w.number(2), 16), w.part(w.others, 16))
+	w.VFMADD231SS(operand.Mem{Base: w.sums, Disp: 4 * w.block}, w.part(w.number(2), 16), w.part(w.others[w.block%4], 16))
 	w.multiply(w.sixteen(4), w.number(0))
 }
 
@@ -183,21 +221,25 @@ func (w *fixedDot) q5() {
 	w.one(x, 0)
 }
 
-// scaledK returns where the scales of a block of Q4_K or Q5_K are, times those of the digits, and adds
-// the products of offsets.
-func (w *fixedDot) scaledK() operand.Mem {
-	scales, offsets := w.scalesK()
-	w.VFMADD231PS(operand.Mem{Base: w.sums}, w.vn(32, "VMOVUPS", offsets), w.part(w.others, 32))
-	w.VMOVUPS(w.vn(32, "VMULPS", operand.Mem{Base: w.scales}, w.vn(32, "VMOVUPS", scales)), scales)
-	return scales
+// scaledK returns the scales of a block of Q4_K or Q5_K, times those of the digits, and adds
+// the products of offsets. Scales and offsets have 6 bits, as in decoder.scalesK: of the first four in a
+// byte, of the others in halves of bytes and in the highest bits of the first.
+func (w *fixedDot) scaledK() vec {
+	first := w.vn(16, "VPANDD", w.data["firstBits"], w.vn(16, "VPSRLVD", w.data["lastHigh"], w.vn(16, "VPSHUFD", 0xed, w.at(0))))
+	high := w.vn(16, "VPANDD", w.data["highBits"], w.vn(16, "VPSRLD", 2, w.vn(16, "VPSHUFD", 0x95, w.at(0))))
+	numbers := w.fromInt(w.v("VPMOVZXBD", w.vn(16, "VPORD", first, high)))
+	both := w.v("VCVTPH2PS", w.vn(32, "VPSHUFB", w.data["bothHalves"], w.vn(32, "VBROADCASTI32X4", w.at(0))))
+	numbers = w.mul(numbers, both)
+	w.VFMADD231PS(operand.Mem{Base: w.sums}, w.vn(32, "VEXTRACTF64X4", 1, numbers), w.part(w.others[0], 32))
+	return w.vn(32, "VMULPS", operand.Mem{Base: w.scales}, w.part(numbers, 32))
 }
 
 func (w *fixedDot) q4k() {
 	scales := w.scaledK()
 	for i := range 4 {
 		x := w.load(16 + 32*i)
-		w.run(2*i, w.low(x), scales.Offset(8*i))
-		w.run(2*i+1, w.low(w.right(4, x)), scales.Offset(8*i+4))
+		w.run(2*i, w.low(x), w.scale(2*i, scales))
+		w.run(2*i+1, w.low(w.right(4, x)), w.scale(2*i+1, scales))
 	}
 }
 
@@ -214,16 +256,16 @@ func (w *fixedDot) q5k() {
 		} else if i > 4 {
 			fifth = w.right(i-4, high)
 		}
-		w.run(i, w.either(w.low(x), w.masked(fifth, 16)), scales.Offset(4*i))
+		w.run(i, w.either(w.low(x), w.masked(fifth, 16)), w.scale(i, scales))
 	}
 }
 
 func (w *fixedDot) q6k() {
-	local := w.AllocLocal(96)
 	scales := w.mul(w.fromInt(w.v("VPMOVSXBD", w.at(192))), w.half(208))
-	w.VMOVUPS(scales, local)
-	w.VFMADD231PS(operand.Mem{Base: w.sums}, scales, w.others)
-	halves := w.vn(32, "VMOVDQU32", w.data["halves"])
+	w.VFMADD231PS(operand.Mem{Base: w.sums}, scales, w.others[0])
+	digits := w.v("VPERMPS", w.part(w.vn(32, "VMOVUPS", operand.Mem{Base: w.scales}), 64), w.v("VMOVDQU32", w.data["pairs"]))
+	scales = w.mul(scales, digits)
+	half := [2]vec{w.part(scales, 32), w.vn(32, "VEXTRACTF64X4", 1, scales)}
 	for h := range 2 {
 		high := w.load(128 + 32*h)
 		for part := range 4 {
@@ -238,8 +280,7 @@ func (w *fixedDot) q6k() {
 				bits = w.right(2, high)
 			}
 			i := 4*h + part
-			scale := w.vn(32, "VPERMPS", local.Offset(8*i), halves)
-			w.run(i, w.either(w.masked(bits, 0x30), w.low(x)), w.vn(32, "VMULPS_BCST", operand.Mem{Base: w.scales, Disp: 4 * i}, scale))
+			w.run(i, w.either(w.masked(bits, 0x30), w.low(x)), w.scale(part, half[h]))
 		}
 	}
 }
