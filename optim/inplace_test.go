@@ -1,10 +1,12 @@
 package optim_test
 
 import (
+	"strings"
 	"sync/atomic"
 	"testing"
 
 	"github.com/tensorken/tensorken/driver"
+	"github.com/tensorken/tensorken/grad"
 	"github.com/tensorken/tensorken/internal/cpu"
 	"github.com/tensorken/tensorken/nn"
 	"github.com/tensorken/tensorken/optim"
@@ -73,6 +75,43 @@ func TestJitInPlace(t *testing.T) {
 	t.Logf("a recorded step makes %v objects of the host", allocs)
 	if allocs > 135 {
 		t.Errorf("a recorded step makes %v objects of the host, want at most 135", allocs)
+	}
+}
+
+// The first step frees donated parameters, but not one that it leaves as it is, nor a model of which a
+// program keeps a copy.
+func TestFirstStepFreesDonated(t *testing.T) {
+	for _, replayed := range []bool{false, true} {
+		d := tensor.NewDevice(cpu.New(cpu.Options{}))
+		rng := tensor.NewRNG(1)
+		first := tree.To(nn.NewLinear(rng, 300, 200), d)
+		m, x, copied := first, rng.Normal(4, 300).To(d), tree.Copy(first)
+		if err := tensor.Eval(x, copied); err != nil {
+			t.Fatal(err)
+		}
+		tree.Donate(m)
+		o := optim.New(optim.SGD{}, 0.1)
+		o.Groups = optim.Groups{{Names: "bias", Frozen: true}}
+		f := func(m nn.Linear) tensor.Tensor { return m.Apply(x).Square().Mean() }
+		step := func() error { _, g := grad.ValueAndGrad(f)(m); return o.Step(&m, g) }
+		if replayed {
+			recorded := optim.Jit(o, func(m nn.Linear, _ struct{}, _ *tensor.RNG) (tensor.Tensor, nn.Linear) { return f(m), m })
+			step = func() error { _, err := recorded(&m, struct{}{}, nil); return err }
+		}
+		if err := step(); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := tensor.Data[float32](first.Weight); err == nil || !strings.Contains(err.Error(), "given away by tensor.Donate") {
+			t.Errorf("replayed %v: a read of the donated weight: %v", replayed, err)
+		}
+		for name, y := range tree.All([]any{m, copied}) {
+			if _, err := tensor.Data[float32](y); err != nil {
+				t.Errorf("replayed %v: %s: %v", replayed, name, err)
+			}
+		}
+		if err := step(); err != nil {
+			t.Error(err)
+		}
 	}
 }
 

@@ -321,3 +321,13 @@ func previous(model, next any) ([]tensor.Tensor, error) {
 }
 
 func node(t tensor.Tensor) *graph.Node { return tensor.Internal.Node(graph.Token{}, t) }
+
+// nodesOf returns the nodes of tensors, without absent ones.
+func nodesOf(ts []tensor.Tensor) (ns []*graph.Node) {
+	for _, t := range ts {
+		if n := node(t); n != nil {
+			ns = append(ns, n)
+		}
+	}
+	return ns
+}

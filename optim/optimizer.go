@@ -79,7 +79,8 @@ func (o *Optimizer) Step(model, grads any) error {
 	if err != nil {
 		return err
 	}
-	if err := o.start(params, gs, slots); err != nil {
+	free, err := o.start(params, gs, slots)
+	if err != nil {
 		return err
 	}
 	rate, err := o.rate(step)
@@ -102,6 +103,7 @@ func (o *Optimizer) Step(model, grads any) error {
 		return err
 	}
 	o.commit(u, step, params, names)
+	free(nodesOf(u.params))
 	tensor.Internal.Outlive(graph.Token{}, next...)
 	return nil
 }
@@ -122,10 +124,11 @@ func (o *Optimizer) rate(step int) (float64, error) {
 }
 
 // start prepares the first step to run the same plan as later ones: it stores the
-// parameters as steps do, and makes slots of zeros for rules that may start from them.
-func (o *Optimizer) start(params []pytree.Leaf[tensor.Tensor], gs []tensor.Tensor, slots [][]tensor.Tensor) error {
+// parameters as steps do, and makes slots of zeros for rules that may start from them. Free frees the
+// parameters that were donated, once the step is done, except memory that others share.
+func (o *Optimizer) start(params []pytree.Leaf[tensor.Tensor], gs []tensor.Tensor, slots [][]tensor.Tensor) (free func(others []*graph.Node), err error) {
 	if len(o.State.Slots) > 0 || o.State.Step.IsValid() {
-		return nil
+		return func([]*graph.Node) {}, nil
 	}
 	values := make([]tensor.Tensor, len(params))
 	for i := range params {
@@ -147,15 +150,16 @@ func (o *Optimizer) start(params []pytree.Leaf[tensor.Tensor], gs []tensor.Tenso
 	for _, kept := range slots {
 		for _, z := range kept { // one by one, because a plan stores equal ones once
 			if err := tensor.Eval(z); err != nil {
-				return err
+				return nil, err
 			}
 		}
 		tensor.Internal.Replace(graph.Token{}, kept)
 	}
+	free = storage.Given(nodesOf(values))
 	if err := tensor.Eval(values, o.State.Scale, o.State.Streak); err != nil {
-		return err
+		return nil, err
 	}
-	return tensor.Internal.StoreApart(graph.Token{}, "optim.Step", append(values, o.State.Scale, o.State.Streak))
+	return free, tensor.Internal.StoreApart(graph.Token{}, "optim.Step", append(values, o.State.Scale, o.State.Streak))
 }
 
 // origin is a parameter that the loss returned unchanged, without the loss: to store one of

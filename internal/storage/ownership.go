@@ -79,15 +79,47 @@ func (s *Storage) IsGone() bool { return s.gone.Load() != nil }
 // Later reads fail with e.
 func Donate(nodes []*graph.Node, e *GoneError) {
 	for _, n := range nodes {
-		src, v := n.State()
-		for v == nil && n.Op.Class() == ir.Alias {
-			n = src.At(0)
-			src, v = n.State()
-		}
-		if s := Of(v); s != nil {
+		if s := source(n); s != nil {
 			s.donated.Store(e)
 		}
 	}
+}
+
+// source returns where the elements are that a node has or will view, nil if that is not known.
+func source(n *graph.Node) *Storage {
+	src, v := n.State()
+	for v == nil && n.Op.Class() == ir.Alias {
+		n = src.At(0)
+		src, v = n.State()
+	}
+	return Of(v)
+}
+
+// Given notes which nodes are donated before they are stored anew. After that, free frees the memory that
+// they then have, except memory that others share.
+func Given(nodes []*graph.Node) (free func(others []*graph.Node)) {
+	given := map[*graph.Node]*GoneError{}
+	for _, n := range nodes {
+		if s := source(n); s != nil && s.Donated() != nil {
+			given[n] = s.Donated()
+		}
+	}
+	return func(others []*graph.Node) {
+		stays := storagesOf(others)
+		for n, e := range given {
+			if s := Of(n.Value()); s != nil && !stays[s] {
+				s.Free(e)
+			}
+		}
+	}
+}
+
+func storagesOf(nodes []*graph.Node) map[*Storage]bool {
+	set := map[*Storage]bool{}
+	for _, n := range nodes {
+		set[Of(n.Value())] = true
+	}
+	return set
 }
 
 // Of returns where the elements of a value are, nil if it has none.
@@ -102,10 +134,7 @@ func Of(v *graph.Value) *Storage {
 // DonateReplaced donates the nodes that transactions have made to the next transaction, except memory
 // that others share. After it, end frees the rest of them, or keeps them if it failed.
 func DonateReplaced(nodes, others []*graph.Node, e *GoneError) (end func(failed bool)) {
-	stays := map[*Storage]bool{}
-	for _, n := range others {
-		stays[Of(n.Value())] = true
-	}
+	stays := storagesOf(others)
 	var list []*Storage
 	for _, n := range nodes {
 		if s := Of(n.Value()); s != nil && s.OfStep && !stays[s] && s.donated.CompareAndSwap(nil, e) {
