@@ -111,8 +111,11 @@ func (a *Assembler) bitcast(i int) int {
 	if in.Type == ir.Bool && a.regs[x].typ != ir.Bool {
 		return a.cast(x, ir.Bool) // a bool is 0 or 1
 	}
-	return a.apply(simd.Copies[in.Type.Size()], x, in.Type)
+	return a.Emit(Op{Do: doAlias, Src: [4]int{x, -1, -1, -1}, alias: true}, in.Type, a.regs[x].domain)
 }
+
+// doAlias runs an op whose result is its operand's elements, of another type of their size.
+func doAlias(f *Activation, s *Op) { f.Reg[s.Dst] = f.Reg[s.Src[0]] }
 
 func (a *Assembler) binary(i int) int {
 	in := &a.Space.Body[i]

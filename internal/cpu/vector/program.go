@@ -52,6 +52,7 @@ type Op struct {
 	perRow  int     // of doRowBinary: the operand that has one element for each row
 	rows    int     // of doRowBinary: the lanes of that operand, an index into program.sets
 	inPlace bool    // the result may overwrite an operand
+	alias   bool    // the result is the operand's memory
 	Extra   int     // bytes of scratch that the op needs beside its result's
 	Raw     int     // and where they are
 	target  *target // where the result may be written directly; see activation.out
@@ -220,6 +221,9 @@ func (a *Assembler) allocate() {
 	}
 	for i := range a.Ops {
 		s := &a.Ops[i]
+		if s.alias {
+			continue
+		}
 		dst := a.regs[s.Dst]
 		if s.inPlace {
 			release(i, func(r register) bool { return r.lanes == dst.lanes && r.typ.Size() == s.Size })
@@ -270,7 +274,7 @@ func (a *Assembler) extra(s *Op, lanes int) {
 	}
 }
 
-// lastUses finds the last op that reads each register.
+// lastUses finds the last op that reads each register, or its memory.
 func (a *Assembler) lastUses() {
 	a.last = make([]int, len(a.regs))
 	for i := range a.Ops {
@@ -280,6 +284,11 @@ func (a *Assembler) lastUses() {
 			if r >= 0 {
 				a.last[r] = i
 			}
+		}
+	}
+	for i := range slices.Backward(a.Ops) {
+		if s := &a.Ops[i]; s.alias {
+			a.last[s.Src[0]] = max(a.last[s.Src[0]], a.last[s.Dst])
 		}
 	}
 }

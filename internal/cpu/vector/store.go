@@ -45,7 +45,11 @@ func (a *Assembler) StoreTo(in *ir.Instr, r int) int {
 	if typ.IsHalf() {
 		p.narrow = simd.Casts[ir.Float32][typ]
 	}
-	if at := a.regs[r].op; at >= 0 && a.regs[r].domain == in.Domain && a.Ops[at].target == nil && p.narrow == nil {
+	at := a.regs[r].op
+	for at >= 0 && a.Ops[at].alias {
+		at = a.regs[a.Ops[at].Src[0]].op
+	}
+	if at >= 0 && a.regs[r].domain == in.Domain && a.Ops[at].target == nil && p.narrow == nil {
 		a.Ops[at].target = p
 		a.Ops[at].domain |= in.Domain
 	}
