@@ -98,25 +98,30 @@ func (w *Worker) workerLoop() {
 }
 
 // spinTime is how long a goroutine polls before it sleeps. Most kernels follow
-// each other in less, and waking a core takes as long on some machines.
-const spinTime = 100 * time.Microsecond
+// each other in less, and waking a core takes as long on some machines. Then it yields a few times
+// alone: who yields takes a lock of Go's scheduler, for which many workers would wait.
+const (
+	spinTime  = 100 * time.Microsecond
+	yieldTime = spinTime / 4
+)
 
 // spin polls ready, and reports whether it was true in time.
 func spin(ready func() bool) bool {
-	for range 100 {
-		if ready() {
-			return true
-		}
-	}
-	for start := clock.Now(); clock.Since(start) < spinTime; {
+	start := clock.Now()
+	for yielded := time.Duration(0); ; {
 		for range 100 {
 			if ready() {
 				return true
 			}
 		}
-		runtime.Gosched()
+		switch t := clock.Since(start); {
+		case t >= spinTime:
+			return false
+		case t >= yielded+yieldTime:
+			runtime.Gosched()
+			yielded = clock.Since(start)
+		}
 	}
-	return false
 }
 
 // A parallelFor is a job on several workers. Each has a share of consecutive tasks, the same in each
@@ -143,7 +148,7 @@ func (p *parallelFor) end(share int) int { return (share + 1) * p.n / len(p.next
 
 // work runs tasks until none is left.
 func (p *parallelFor) work(w *Worker) {
-	began := false
+	done := 0
 	for i := range p.next {
 		share := (w.number + i) % len(p.next)
 		for next, end := &p.next[share], int64(p.end(share)); next.Load() < end; {
@@ -151,16 +156,16 @@ func (p *parallelFor) work(w *Worker) {
 			if task >= end {
 				break
 			}
-			if err := p.task(w, int(task), began); err != nil {
+			if err := p.task(w, int(task), done > 0); err != nil {
 				failed := err
 				p.err.Store(&failed)
 			}
-			began = true
 			p.executor.note(w)
-			if p.finished.Add(1) == int64(p.n) {
-				close(p.done)
-			}
+			done++
 		}
+	}
+	if done > 0 && p.finished.Add(int64(done)) == int64(p.n) {
+		close(p.done)
 	}
 }
 
