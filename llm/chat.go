@@ -5,13 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"iter"
 	"maps"
-	"path/filepath"
 	"slices"
 
-	"github.com/tensorken/tensorken/internal/files"
 	"github.com/tensorken/tensorken/internal/jinja"
 	"github.com/tensorken/tensorken/internal/pyvalue"
 )
@@ -128,42 +125,6 @@ func (m *Model) template(o *ChatOptions) (*jinja.Template, error) {
 	}
 	m.parsed[text] = t
 	return t, nil
-}
-
-// readTemplates reads the chat templates of a folder by name: default, and others as tool_use.
-func readTemplates(dir string) (map[string]string, error) {
-	path := filepath.Join(dir, "chat_template.jinja")
-	if data, err := files.ReadAll(path, maxJSON); err == nil {
-		return map[string]string{"default": string(data)}, nil
-	} else if !errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("%s: %w", files.Name(path), files.Reason(err))
-	}
-	for _, name := range []string{"chat_template.json", "tokenizer_config.json"} {
-		var c struct {
-			Template json.RawMessage `json:"chat_template"`
-		}
-		ok, err := readJSON(dir, name, &c)
-		if err != nil {
-			return nil, err
-		}
-		if !ok || len(c.Template) == 0 || string(c.Template) == "null" {
-			continue
-		}
-		var one string
-		if json.Unmarshal(c.Template, &one) == nil {
-			return map[string]string{"default": one}, nil
-		}
-		var many []struct{ Name, Template string }
-		if err := json.Unmarshal(c.Template, &many); err != nil {
-			return nil, fmt.Errorf("%s: chat_template is neither a text nor a list of {name, template}", files.Name(filepath.Join(dir, name)))
-		}
-		all := map[string]string{}
-		for _, t := range many {
-			all[t.Name] = t.Template
-		}
-		return all, nil
-	}
-	return nil, nil
 }
 
 // HasTemplate reports whether the model has a chat template.

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/tensorken/tensorken/internal/files"
+	"github.com/tensorken/tensorken/internal/vocabulary"
 	"github.com/tensorken/tensorken/models"
 	"github.com/tensorken/tensorken/tensor"
 	"github.com/tensorken/tensorken/tokenizer"
@@ -44,7 +45,7 @@ func lastToken(x, valid tensor.Tensor) tensor.Tensor {
 func readPooling(dir string) (p pooling, err error) {
 	p.apply = models.MeanPooling.Apply
 	var modules []struct{ Path, Type string }
-	if _, err := readJSON(dir, "modules.json", &modules); err != nil {
+	if _, err := vocabulary.ReadJSON(dir, "modules.json", &modules); err != nil {
 		return p, err
 	}
 	for _, m := range modules {
@@ -63,7 +64,7 @@ func readPooling(dir string) (p pooling, err error) {
 	var s struct {
 		Length int `json:"max_seq_length"`
 	}
-	if _, err := readJSON(dir, "sentence_bert_config.json", &s); err != nil {
+	if _, err := vocabulary.ReadJSON(dir, "sentence_bert_config.json", &s); err != nil {
 		return p, err
 	}
 	p.length = max(0, s.Length)
@@ -76,7 +77,7 @@ func readModes(dir, module string) (func(x, valid tensor.Tensor) tensor.Tensor, 
 	}
 	name := filepath.Join(module, "config.json")
 	var raw map[string]json.RawMessage
-	if ok, err := readJSON(dir, name, &raw); err != nil || !ok {
+	if ok, err := vocabulary.ReadJSON(dir, name, &raw); err != nil || !ok {
 		return nil, fmt.Errorf("%s: there is no config of the pooling: %w", files.Name(filepath.Join(dir, name)), err)
 	}
 	var modes []string

@@ -3,11 +3,11 @@ package llm
 import (
 	"encoding/json"
 	"fmt"
-	"strings"
 
 	"github.com/tensorken/tensorken/gguf"
 	"github.com/tensorken/tensorken/internal/files"
 	"github.com/tensorken/tensorken/internal/llamacpp"
+	"github.com/tensorken/tensorken/internal/vocabulary"
 	"github.com/tensorken/tensorken/models"
 	"github.com/tensorken/tensorken/tokenizer"
 )
@@ -43,21 +43,7 @@ func (f *ggufFile) weights() (size int64, err error) {
 	return size, nil
 }
 
-// templates are under tokenizer.chat_template, and others under tokenizer.chat_template.NAME.
-func (f *ggufFile) templates() (map[string]string, error) {
-	all := map[string]string{}
-	for _, p := range f.meta {
-		text, ok := p.Value.(string)
-		name, found := strings.CutPrefix(p.Key, "tokenizer.chat_template")
-		if name == "" {
-			name = ".default"
-		}
-		if found && ok && name[0] == '.' {
-			all[name[1:]] = text
-		}
-	}
-	return all, nil
-}
+func (f *ggufFile) templates() (map[string]string, error) { return vocabulary.Templates(f.meta), nil }
 
 // pooling is normalized, as llama.cpp does without a word in the file.
 func (f *ggufFile) pooling() (p pooling, err error) {
@@ -79,61 +65,8 @@ func (f *ggufFile) pooling() (p pooling, err error) {
 	return p, nil
 }
 
-// tokenizer reads the metadata tokenizer.ggml, or a tokenizer.json as a text.
-func (f *ggufFile) tokenizer() (t *tokenizer.Tokenizer, err error) {
-	const prefix, text = "tokenizer.ggml.", "tokenizer.huggingface.json"
-	get := func(key string, read func(key string) error) {
-		if err == nil && f.meta.Value(key) != nil {
-			err = read(key)
-		}
-	}
-	var g tokenizer.GGUF
-	for key, read := range map[string]func(key string) error{
-		"model": into(f.meta, &g.Model), "pre": into(f.meta, &g.Pre), "tokens": into(f.meta, &g.Tokens), "scores": into(f.meta, &g.Scores),
-		"token_type": into(f.meta, &g.Types), "merges": into(f.meta, &g.Merges), "precompiled_charsmap": into(f.meta, &g.Charsmap),
-		"add_bos_token": intoPointer(f.meta, &g.AddBOS), "add_eos_token": intoPointer(f.meta, &g.AddEOS),
-		"add_space_prefix": intoPointer(f.meta, &g.AddSpacePrefix), "remove_extra_whitespaces": intoPointer(f.meta, &g.RemoveExtraWhitespaces),
-	} {
-		get(prefix+key, read)
-	}
-	if g.IDs = f.ids(); err != nil {
-		return nil, err
-	}
-	if g.Model != "" && g.Model != "no_vocab" {
-		return tokenizer.FromGGUF(g)
-	}
-	err = errNoTokens
-	if json, jsonErr := gguf.Get[string](f.meta, text); jsonErr == nil {
-		t, err = tokenizer.Read(strings.NewReader(json))
-	}
-	return t, err
-}
-
-// ids returns the special tokens by role.
-func (f *ggufFile) ids() map[string]int32 {
-	ids := map[string]int32{}
-	for role, key := range map[string]string{"bos": "bos", "eos": "eos", "unk": "unknown", "sep": "seperator", "pad": "padding", "cls": "cls", "mask": "mask"} {
-		if id, err := gguf.Get[int32](f.meta, "tokenizer.ggml."+key+"_token_id"); err == nil {
-			ids[role] = id
-		}
-	}
-	return ids
-}
-
-// into returns a function that reads the value of a key.
-func into[T any](m gguf.Meta, to *T) func(key string) error {
-	return func(key string) (err error) {
-		*to, err = gguf.Get[T](m, key)
-		return err
-	}
-}
-
-func intoPointer(m gguf.Meta, to **bool) func(key string) error {
-	return func(key string) error {
-		*to = new(bool)
-		return into(m, *to)(key)
-	}
-}
+func (f *ggufFile) tokenizer() (*tokenizer.Tokenizer, error) { return vocabulary.Read(f.meta) }
+func (f *ggufFile) ids() map[string]int32                    { return vocabulary.Special(f.meta) }
 
 // generation finds nothing: files of llama.cpp have no settings of their makers.
 func (f *ggufFile) generation(any) error { return nil }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/tensorken/tensorken/gguf"
 	"github.com/tensorken/tensorken/internal/llamacpp"
+	"github.com/tensorken/tensorken/internal/vocabulary"
 	"github.com/tensorken/tensorken/llm"
 	"github.com/tensorken/tensorken/tokenizer"
 )
@@ -22,8 +23,12 @@ func convert(t *testing.T, dir string, change func(gguf.Meta) gguf.Meta) string 
 		t.Fatal(err)
 	}
 	defer f.Close()
+	meta, _, err := vocabulary.Pack(f.Meta, dir, 259)
+	if err != nil {
+		t.Fatal(err)
+	}
 	path := filepath.Join(t.TempDir(), "model.gguf")
-	if err := gguf.Write(path, change(f.Meta), f.Sources); err != nil {
+	if err := gguf.Write(path, change(meta), f.Sources); err != nil {
 		t.Fatal(err)
 	}
 	return path
@@ -48,6 +53,7 @@ func tokens(t *testing.T) func(gguf.Meta) gguf.Meta {
 		}
 	}
 	return func(m gguf.Meta) gguf.Meta {
+		m = slices.DeleteFunc(slices.Clone(m), func(p gguf.Pair) bool { return p.Key == "tokenizer.huggingface.json" })
 		return ends(m).With("tokenizer.ggml.model", "gpt2").With("tokenizer.ggml.pre", "gpt-2").With("tokenizer.ggml.tokens", list).
 			With("tokenizer.ggml.token_type", types).With("tokenizer.ggml.merges", []string{}).With("tokenizer.ggml.add_bos_token", true)
 	}

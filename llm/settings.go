@@ -3,34 +3,13 @@ package llm
 import (
 	"cmp"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
 	"path/filepath"
 	"slices"
 
 	"github.com/tensorken/tensorken/internal/files"
 	"github.com/tensorken/tensorken/models"
 )
-
-// maxJSON is the most bytes of a file of settings.
-const maxJSON = 64 << 20
-
-// readJSON reads a file of a folder; ok is false if it does not exist.
-func readJSON(dir, name string, into any) (ok bool, err error) {
-	path := filepath.Join(dir, name)
-	data, err := files.ReadAll(path, maxJSON)
-	if errors.Is(err, fs.ErrNotExist) {
-		return false, nil
-	}
-	if err == nil {
-		err = json.Unmarshal(data, into)
-	}
-	if err != nil {
-		return false, fmt.Errorf("%s: %w", files.Name(path), files.Reason(err))
-	}
-	return true, nil
-}
 
 // settings has the part of config.json that this package reads itself; package models checks the file.
 type settings struct {

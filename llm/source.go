@@ -2,13 +2,13 @@ package llm
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/tensorken/tensorken/internal/files"
+	"github.com/tensorken/tensorken/internal/vocabulary"
 	"github.com/tensorken/tensorken/tokenizer"
 )
 
@@ -35,7 +35,7 @@ func sourceOf(path string) (source, error) {
 type folder string
 
 func (f folder) config() (raw map[string]json.RawMessage, err error) {
-	ok, err := readJSON(string(f), "config.json", &raw)
+	ok, err := vocabulary.ReadJSON(string(f), "config.json", &raw)
 	if err == nil && !ok {
 		err = fmt.Errorf("%s: there is no config.json: name a folder in Hugging Face's layout, or a file .gguf", files.Name(string(f)))
 	}
@@ -57,15 +57,12 @@ func (f folder) weights() (size int64, err error) {
 	return size, err
 }
 
-func (f folder) templates() (map[string]string, error)    { return readTemplates(string(f)) }
+func (f folder) templates() (map[string]string, error)    { return vocabulary.FolderTemplates(string(f)) }
 func (f folder) pooling() (pooling, error)                { return readPooling(string(f)) }
 func (f folder) tokenizer() (*tokenizer.Tokenizer, error) { return tokenizer.Open(string(f)) }
 func (f folder) ids() map[string]int32                    { return nil }
 
 func (f folder) generation(into any) error {
-	_, err := readJSON(string(f), "generation_config.json", into)
+	_, err := vocabulary.ReadJSON(string(f), "generation_config.json", into)
 	return err
 }
-
-// errNoTokens is the error of a GGUF file without a tokenizer.
-var errNoTokens = errors.New("the file has no tokenizer: continue tokens by GenerateIDs")

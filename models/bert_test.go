@@ -18,7 +18,7 @@ func TestBERT(t *testing.T) {
 	closeTo(t, "ApplyTypes(ids, types, valid)", m.ApplyTypes(ids, tensor.ZerosLike(ids), valid.Ne(0)), io.Out["last_hidden_state"])
 }
 
-// Nomic's encoder has rotary positions, which scale in texts that are longer than those of the training.
+// Nomic's encoder has rotary positions, which scale in texts that are longer than in the training.
 func TestNomic(t *testing.T) {
 	d := openDevice(t)
 	m, io := load[*models.BERT](t, "nomic_bert", d), readIO(t, "nomic_bert")

@@ -64,7 +64,7 @@ func TestDecoders(t *testing.T) {
 	}
 }
 
-// Texts longer than those of the training have the other factors of LongRoPE.
+// Texts longer than in the training have the other factors of LongRoPE.
 func TestLongRope(t *testing.T) {
 	rope := func(short, long []float64) map[string]any {
 		return map[string]any{"type": "longrope", "short_factor": short, "long_factor": long, "attention_factor": 1.25}

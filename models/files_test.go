@@ -61,7 +61,7 @@ func renamed(all map[string]tensor.Tensor, f func(string) string) map[string]ten
 	return out
 }
 
-// Models are saved under the names that they were read from, in shards too; those of other makers under the names of
+// Models are saved under the names that they were read from, in shards too; models of other makers have the names of
 // Mixtral's and BERT's files.
 func TestSave(t *testing.T) {
 	folders, err := filepath.Glob("testdata/*/model.safetensors")

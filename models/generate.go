@@ -25,7 +25,7 @@ type Generator struct {
 	Sampling
 	Stop []int32     // tokens that end a text, such as eos_token_id
 	RNG  *tensor.RNG // for a Temperature; each text of a batch has draws of its own
-	// N is the number of texts of each prompt, which is read once; 0 is 1. Those of the first prompt come first.
+	// N is the number of texts of each prompt, which is read once; 0 is 1. Texts of the first prompt come first.
 	N int
 	// LogProbs, if it is positive, is how many of the most probable tokens Choices yields with
 	// each token.

@@ -260,7 +260,7 @@ func (c counting) Decode(ids tensor.Tensor, cache models.Cache) (tensor.Tensor, 
 	return c.Llama.Decode(ids, cache)
 }
 
-// N texts of a prompt are those of N prompts, and the prompt is read once.
+// N texts of a prompt equal the texts of N prompts, and the prompt is read once.
 func TestGenerateN(t *testing.T) {
 	m := load[*models.Llama](t, "llama_gqa", openDevice(t))
 	for _, s := range []models.Sampling{{}, {Temperature: 1}, {Temperature: 1, PresencePenalty: 0.1}} {

@@ -25,6 +25,8 @@ type GGUF struct {
 	// AddBOS, AddEOS, AddSpacePrefix and RemoveExtraWhitespaces are nil where the file says nothing: then
 	// the model's custom counts.
 	AddBOS, AddEOS, AddSpacePrefix, RemoveExtraWhitespaces *bool
+	// Lowercase and StripAccents, of bert, are nil in older files: then it depends on the tokens.
+	Lowercase, StripAccents *bool
 	// Charsmap is precompiled_charsmap.
 	Charsmap []byte
 }
@@ -184,5 +186,5 @@ func (g *GGUF) bert() (*Tokenizer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return bertTokenizer(ids, len(tokens))
+	return bertTokenizer(ids, len(tokens), g.Lowercase, g.StripAccents)
 }

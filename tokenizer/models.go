@@ -141,11 +141,12 @@ func readVocabText(data []byte) (*Tokenizer, error) {
 			ids[line] = int32(i)
 		}
 	}
-	return bertTokenizer(ids, len(data)+1)
+	return bertTokenizer(ids, len(data)+1, nil, nil)
 }
 
-// bertTokenizer returns the tokenizer of BERT with these tokens.
-func bertTokenizer(ids map[string]int32, bound int) (*Tokenizer, error) {
+// bertTokenizer returns the tokenizer of BERT with these tokens. Lower is nil if it depends on the tokens, strip if it
+// depends on lower.
+func bertTokenizer(ids map[string]int32, bound int, lower, strip *bool) (*Tokenizer, error) {
 	v, err := subword.NewVocabulary(ids, bound)
 	if err != nil {
 		return nil, err
@@ -165,7 +166,7 @@ func bertTokenizer(ids map[string]int32, bound int) (*Tokenizer, error) {
 			s.added = append(s.added, AddedToken{Content: name, Special: true})
 		}
 	}
-	s.section("normalizer", map[string]any{"type": "BertNormalizer", "clean_text": true, "handle_chinese_chars": true, "strip_accents": nil, "lowercase": !cased})
+	s.section("normalizer", map[string]any{"type": "BertNormalizer", "clean_text": true, "handle_chinese_chars": true, "strip_accents": strip, "lowercase": or(lower, !cased)})
 	s.section("pre_tokenizer", map[string]any{"type": "BertPreTokenizer"})
 	s.section("post_processor", map[string]any{"type": "BertProcessing", "sep": []any{"[SEP]", ids["[SEP]"]}, "cls": []any{"[CLS]", ids["[CLS]"]}})
 	s.section("decoder", map[string]any{"type": "WordPiece", "prefix": "##", "cleanup": true})

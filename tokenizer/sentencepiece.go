@@ -2,7 +2,6 @@ package tokenizer
 
 import (
 	"encoding/base64"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"math"
@@ -11,6 +10,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/tensorken/tensorken/tokenizer/internal/protobuf"
 	"github.com/tensorken/tensorken/tokenizer/internal/subword"
 )
 
@@ -45,59 +45,14 @@ type spPiece struct {
 	kind  int
 }
 
-var errProto = errors.New("it is no model of SentencePiece: its fields cannot be read")
-
-// protoFields calls f with the fields of a message of protocol buffers: with a number, or with bytes.
-func protoFields(b []byte, f func(field int, n uint64, data []byte) error) error {
-	for len(b) > 0 {
-		key, size := binary.Uvarint(b)
-		if size <= 0 || key>>3 == 0 {
-			return errProto
-		}
-		b = b[size:]
-		var n uint64
-		var data []byte
-		switch key & 7 {
-		case 0:
-			if n, size = binary.Uvarint(b); size <= 0 {
-				return errProto
-			}
-		case 1:
-			size = 8
-		case 2:
-			length, head := binary.Uvarint(b)
-			if head <= 0 || length > uint64(len(b)-head) {
-				return errProto
-			}
-			size = head + int(length)
-			data = b[head:size]
-		case 5:
-			size = 4
-		default:
-			return errProto
-		}
-		if size > len(b) {
-			return errProto
-		}
-		if key&7 == 5 {
-			n = uint64(binary.LittleEndian.Uint32(b))
-		}
-		if err := f(int(key>>3), n, data); err != nil {
-			return err
-		}
-		b = b[size:]
-	}
-	return nil
-}
-
 // readSentencePiece reads a tokenizer.model.
 func readSentencePiece(data []byte) (*Tokenizer, error) {
 	m := sentencePiece{kind: 1, prefix: true, trim: true, unk: 0, bos: 1, eos: 2, pad: -1}
-	err := protoFields(data, func(field int, _ uint64, data []byte) error {
+	err := protobuf.Fields(data, func(field int, _ uint64, data []byte) error {
 		switch field {
 		case 1:
 			p := spPiece{kind: normalPiece}
-			err := protoFields(data, func(field int, n uint64, data []byte) error {
+			err := protobuf.Fields(data, func(field int, n uint64, data []byte) error {
 				switch field {
 				case 1:
 					p.token = string(data)
@@ -113,7 +68,7 @@ func readSentencePiece(data []byte) (*Tokenizer, error) {
 		case 2:
 			numbers := map[int]*int{40: &m.unk, 41: &m.bos, 42: &m.eos, 43: &m.pad}
 			flags := map[int]*bool{24: &m.suffix, 35: &m.fallback}
-			return protoFields(data, func(field int, n uint64, _ []byte) error {
+			return protobuf.Fields(data, func(field int, n uint64, _ []byte) error {
 				if p := numbers[field]; p != nil {
 					*p = int(int32(n))
 				}
@@ -126,7 +81,7 @@ func readSentencePiece(data []byte) (*Tokenizer, error) {
 				return nil
 			})
 		case 3:
-			return protoFields(data, func(field int, n uint64, data []byte) error {
+			return protobuf.Fields(data, func(field int, n uint64, data []byte) error {
 				switch field {
 				case 2:
 					m.charsmap = data
@@ -141,7 +96,7 @@ func readSentencePiece(data []byte) (*Tokenizer, error) {
 		return nil
 	})
 	if err == nil && len(m.pieces) == 0 {
-		err = errProto
+		err = protobuf.ErrFields
 	}
 	if err != nil {
 		return nil, err
@@ -301,7 +256,7 @@ func (m *sentencePiece) bpe(names, normal map[string]int32) (subword.Model, erro
 	}
 	order := make([]int, 0, len(normal))
 	for i, p := range m.pieces {
-		if p.kind == unusedPiece {
+		if p.kind == unusedPiece && p.token != fmt.Sprintf("[PAD%d]", i) { // llama.cpp fills files up
 			return nil, fmt.Errorf("piece %d, %.40q, is marked as unused, which is not supported in a BPE model", i, p.token)
 		}
 		if p.kind == normalPiece {

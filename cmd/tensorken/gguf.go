@@ -15,6 +15,7 @@ import (
 	"github.com/tensorken/tensorken/internal/files"
 	"github.com/tensorken/tensorken/internal/llamacpp"
 	"github.com/tensorken/tensorken/internal/terminal"
+	"github.com/tensorken/tensorken/internal/vocabulary"
 	"github.com/tensorken/tensorken/safetensors"
 	"github.com/tensorken/tensorken/tensor"
 )
@@ -35,6 +36,7 @@ type modelFile struct {
 	meta    gguf.Meta
 	sources []gguf.Source
 	close   func() error
+	lacking error // why llama.cpp reads no texts with it
 }
 
 // openModel opens a GGUF file, a safetensors file, whose names of tensors it keeps, or a folder in
@@ -49,7 +51,12 @@ func openModel(path string) (m modelFile, err error) {
 		if err != nil {
 			return m, err
 		}
-		return modelFile{f.Meta, f.Sources, f.Close}, nil
+		m = modelFile{f.Meta, f.Sources, f.Close, nil}
+		if m.meta, m.lacking, err = vocabulary.Pack(f.Meta, path, f.Tokens()); err != nil {
+			f.Close()
+			return m, fmt.Errorf("%s: %w", path, err)
+		}
+		return m, nil
 	case isSafetensors(path):
 		return openSafetensors(path)
 	}
@@ -105,6 +112,9 @@ func retype(s *gguf.Source, typ gguf.Type) {
 
 // write writes the model, and shows the tensor that it is at.
 func (m modelFile) write(ctx context.Context, path string, notes io.Writer) error {
+	if m.lacking != nil {
+		fmt.Fprintf(notes, "llama.cpp reads tokens and no texts with %s: %v\n", path, m.lacking)
+	}
 	show := newProgress(ctx, notes, len(m.sources))
 	defer show.done()
 	for i := range m.sources {
@@ -160,7 +170,7 @@ func ggufConvertCommand() *cobra.Command {
 
   OUT.gguf         a folder gets llama.cpp's names and metadata, a file keeps its names
   OUT.safetensors  the names of a GGUF file, blocks decoded to --type, f32 if it is not given
-  OUT              of a GGUF file: a folder with config.json and model.safetensors
+  OUT              of a GGUF file: a folder with config.json, model.safetensors and tokenizer.json
 
 --type is the new type: in a GGUF file of all matrices, elsewhere of all floating-point tensors.
 To quantise by llama.cpp's mixes of types, see tensorken gguf quantise.`,
@@ -248,6 +258,9 @@ func unpackModel(in, out string, to *gguf.Type) error {
 		return err
 	}
 	defer m.Close()
+	if to == nil {
+		m.OneType()
+	}
 	tree := map[string]tensor.Tensor{}
 	if err := m.Load(&tree, nil); err != nil {
 		return err
@@ -261,7 +274,10 @@ func unpackModel(in, out string, to *gguf.Type) error {
 	if err := safetensors.Save(filepath.Join(out, "model.safetensors"), tree); err != nil {
 		return err
 	}
-	return m.SaveConfig(filepath.Join(out, "config.json"))
+	if err := m.SaveConfig(filepath.Join(out, "config.json")); err != nil {
+		return err
+	}
+	return vocabulary.Unpack(m.Meta(), out)
 }
 
 func ggufQuantiseCommand() *cobra.Command {

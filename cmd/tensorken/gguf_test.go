@@ -50,6 +50,36 @@ func TestGGUFDecode(t *testing.T) {
 	}
 }
 
+// The tokenizer and the templates go with a model, to GGUF and back.
+func TestGGUFTokenizer(t *testing.T) {
+	dir := t.TempDir()
+	file, folder := filepath.Join(dir, "m.gguf"), filepath.Join(dir, "m")
+	const chat = "../../llm/testdata/chat"
+	succeed(t, "gguf", "convert", chat, file)
+	succeed(t, "gguf", "convert", file, folder)
+	f, err := gguf.Open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	for key, want := range map[string]any{"tokenizer.ggml.model": "gpt2", "tokenizer.ggml.pre": "gpt-2", "tokenizer.ggml.eos_token_id": uint32(258), "tokenizer.ggml.eot_token_id": uint32(256)} {
+		if v := f.Meta.Value(key); v != want {
+			t.Errorf("%s is %v, want %v", key, v, want)
+		}
+	}
+	var want []string
+	for _, path := range []string{chat, file, folder} {
+		out := succeed(t, "run", path, "What is a tensor?", "--json", "--device=cpu")
+		if want = append(want, out); out != want[0] || !strings.Contains(out, "An array of numbers with a shape.") {
+			t.Errorf("%s writes %s", path, out)
+		}
+	}
+	status, _, notes := command("gguf", "convert", modelData+"llama_gqa", file)
+	if status != 0 || !strings.Contains(notes, "llama.cpp reads tokens and no texts with") {
+		t.Errorf("a folder without a tokenizer: %d, %s", status, notes)
+	}
+}
+
 // A folder becomes a GGUF file, is quantised and becomes a folder again.
 func TestGGUFConvert(t *testing.T) {
 	dir := t.TempDir()

@@ -56,6 +56,9 @@ func (m *Model) fail(err error) error {
 	return fmt.Errorf("gguf: %s: %s", files.Name(m.path), text)
 }
 
+// Meta returns the metadata.
+func (m *Model) Meta() gguf.Meta { return m.file.Meta }
+
 // Names returns the names of tensors, sorted.
 func (m *Model) Names() []string { return m.tensors.Names() }
 
