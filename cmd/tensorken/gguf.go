@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -27,7 +28,7 @@ func ggufCommand() *cobra.Command {
 		Args:  noArgs,
 		RunE:  func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	c.AddCommand(ggufInfoCommand(), ggufVerifyCommand(), ggufQuantiseCommand(), ggufConvertCommand())
+	c.AddCommand(ggufInfoCommand(), ggufVerifyCommand(), ggufQuantiseCommand(), ggufImatrixCommand(), ggufConvertCommand())
 	return c
 }
 
@@ -291,7 +292,8 @@ func ggufQuantiseCommand() *cobra.Command {
 --type is a mix of llama.cpp, such as q4_k_m, q8_0, q5_k_s, iq4_xs or tq2_0: matrices whose
 errors cost more get more bits. Vectors, norms and small matrices stay as they are. --pure
 gives all matrices one type. --imatrix names a file of llama.cpp's imatrix, whose weights make
-errors smaller where they matter: types of three bits and less need it to be of use.`,
+errors smaller where they matter: types of three bits and less need it to be of use.
+--imatrix-text measures them on a text, as tensorken gguf imatrix does.`,
 		Args: cobra.ExactArgs(2),
 		RunE: func(c *cobra.Command, args []string) (err error) {
 			defer tensor.Catch(&err)
@@ -300,14 +302,34 @@ errors smaller where they matter: types of three bits and less need it to be of 
 	}
 	c.Flags().StringVar(&o.typ, "type", "q4_k_m", "the mix of types")
 	c.Flags().StringVar(&o.importance, "imatrix", "", "a file of weights of columns, GGUF or .dat")
+	c.Flags().StringVar(&o.text, "imatrix-text", "", "a text on which weights of columns are measured")
 	c.Flags().BoolVar(&o.pure, "pure", false, "one type for all matrices")
 	return c
 }
 
 // quantiseOptions are the flags of quantise.
 type quantiseOptions struct {
-	typ, importance string
-	pure            bool
+	typ, importance, text string
+	pure                  bool
+}
+
+// weights returns the weights of columns, nil without any.
+func (o quantiseOptions) weights(ctx context.Context, in string, notes io.Writer) (weights map[string][]float32, err error) {
+	switch {
+	case o.importance != "" && o.text != "":
+		return nil, errors.New("--imatrix and --imatrix-text both give weights: leave one out")
+	case o.importance != "":
+		if weights, err = llamacpp.ReadImportance(o.importance); err != nil {
+			return nil, fmt.Errorf("--imatrix: %w", err)
+		}
+	case o.text != "":
+		m, _, err := measure(ctx, in, o.text, notes)
+		if err != nil {
+			return nil, fmt.Errorf("--imatrix-text: %w", err)
+		}
+		return m.Weights()
+	}
+	return weights, nil
 }
 
 func (o quantiseOptions) run(ctx context.Context, in, out string, stdout, notes io.Writer) error {
@@ -318,11 +340,9 @@ func (o quantiseOptions) run(ctx context.Context, in, out string, stdout, notes 
 	if !strings.HasSuffix(out, ".gguf") {
 		return fmt.Errorf("%s: the name of the result should end in .gguf", out)
 	}
-	var weights map[string][]float32
-	if o.importance != "" {
-		if weights, err = llamacpp.ReadImportance(o.importance); err != nil {
-			return fmt.Errorf("--imatrix: %w", err)
-		}
+	weights, err := o.weights(ctx, in, notes)
+	if err != nil {
+		return err
 	}
 	m, err := openModel(in)
 	if err != nil {
@@ -352,7 +372,7 @@ func (o quantiseOptions) run(ctx context.Context, in, out string, stdout, notes 
 		before, after = before+gguf.Info{Type: was, Shape: s.Shape}.Size(), after+gguf.Info{Type: to, Shape: s.Shape}.Size()
 	}
 	if weights != nil && used == 0 {
-		return fmt.Errorf("--imatrix: none of the tensors in %s is in the model: the names are those of llama.cpp", o.importance)
+		return fmt.Errorf("--imatrix: none of the tensors in %s is in the model: want llama.cpp's names", cmp.Or(o.importance, o.text))
 	}
 	m.meta = m.meta.With("general.quantization_version", uint32(2)).With("general.file_type", mix.File)
 	if err := m.write(ctx, out, notes); err != nil {

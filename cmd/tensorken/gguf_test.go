@@ -216,3 +216,46 @@ func TestGGUFErrors(t *testing.T) {
 		t.Error("an error leaves a file")
 	}
 }
+
+// Weights of columns that a text gives are equal in a file of their own and at once, and from both kinds of models.
+func TestGGUFImatrix(t *testing.T) {
+	dir := t.TempDir()
+	const chat = "../../llm/testdata/chat"
+	path := func(name string) string { return filepath.Join(dir, name) }
+	text := path("text.txt")
+	if err := os.WriteFile(text, []byte(strings.Repeat("The quick brown fox jumps over the lazy dog. ", 12)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	succeed(t, "gguf", "convert", chat, path("m.gguf"))
+	succeed(t, "gguf", "imatrix", chat, text, path("i.gguf"))
+	var all [][]byte
+	for _, args := range [][]string{{chat, "--imatrix", path("i.gguf")}, {chat, "--imatrix-text", text}, {path("m.gguf"), "--imatrix-text", text}, {chat}} {
+		succeed(t, append([]string{"gguf", "quantise", args[0], path("q.gguf"), "--type", "q4_0"}, args[1:]...)...)
+		f, err := gguf.Open(path("q.gguf"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		raw, err := f.Raw("blk.0.ffn_down.weight")
+		f.Close()
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, raw)
+	}
+	if !bytes.Equal(all[0], all[1]) || !bytes.Equal(all[0], all[2]) || bytes.Equal(all[0], all[3]) {
+		t.Error("the weights differ by their way, or have no effect")
+	}
+	empty := path("empty.txt")
+	if err := os.WriteFile(empty, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for want, args := range map[string][]string{
+		"there is no text":                     {"gguf", "imatrix", chat, empty, path("o.gguf")},
+		"the text cannot be read by the model": {"gguf", "imatrix", modelData + "llama_gqa", text, path("o.gguf")},
+		"leave one out":                        {"gguf", "quantise", chat, path("q.gguf"), "--imatrix", path("i.gguf"), "--imatrix-text", text},
+	} {
+		if status, _, notes := command(args...); status != 1 || !strings.Contains(notes, want) {
+			t.Errorf("%v: %d, %s, want %s", args, status, notes, want)
+		}
+	}
+}
