@@ -1,0 +1,61 @@
+package llm_test
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"runtime"
+	"strconv"
+	"testing"
+
+	"github.com/tensorken/tensorken/llm"
+)
+
+// resident returns the bytes of memory that the process has for itself.
+func resident(t *testing.T) int {
+	t.Helper()
+	runtime.GC()
+	data, err := os.ReadFile("/proc/self/status")
+	if err != nil {
+		t.Skip(err)
+	}
+	_, rest, _ := bytes.Cut(data, []byte("RssAnon:"))
+	fields := bytes.Fields(rest)
+	if len(fields) == 0 {
+		t.Skip("the system does not tell RssAnon")
+	}
+	kib, err := strconv.Atoi(string(fields[0]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return kib << 10
+}
+
+// Neither tokens nor loads keep memory. 150 loads that kept their weights would take 13 MB.
+func TestMemoryFlat(t *testing.T) {
+	m := open(t, "../models/testdata/llama_gqa", nil)
+	write := func(m *llm.Model, n int) {
+		o := &llm.GenerateOptions{MaxTokens: n, Shift: true}
+		if _, ids := collect(t, m.GenerateIDs(context.Background(), []int32{5, 6, 7}, o)); len(ids[0]) != n {
+			t.Fatalf("%d tokens, want %d", len(ids[0]), n)
+		}
+	}
+	load := func(n int) {
+		for range n {
+			m, err := llm.Open("../models/testdata/llama_gqa", nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			write(m, 3)
+			m.Close()
+		}
+	}
+	for name, repeat := range map[string]func(n int){"tokens": func(n int) { write(m, 20*n) }, "loads": load} {
+		repeat(150)
+		before := resident(t)
+		repeat(150)
+		if grown := resident(t) - before; grown > 8<<20 {
+			t.Errorf("%s: the process grows by %d KiB", name, grown>>10)
+		}
+	}
+}
