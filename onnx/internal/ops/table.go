@@ -9,6 +9,7 @@ import (
 	"github.com/tensorken/tensorken/onnx/internal/ops/core"
 	"github.com/tensorken/tensorken/onnx/internal/ops/host"
 	"github.com/tensorken/tensorken/onnx/internal/ops/image"
+	"github.com/tensorken/tensorken/onnx/internal/ops/ml"
 	"github.com/tensorken/tensorken/onnx/internal/ops/neural"
 	"github.com/tensorken/tensorken/onnx/internal/ops/quant"
 	"github.com/tensorken/tensorken/onnx/internal/ops/signal"
@@ -20,6 +21,8 @@ var families = [][]op.Row{
 	neural.Activations, neural.Convolutions, neural.Pools, neural.Norms, neural.Losses, neural.Recurrent, neural.Attentions, neural.Optimizers,
 	image.Sizes, image.Samples, image.Boxes, quant.Rows, signal.Rows,
 	host.Control, host.Random, host.Selections, host.Sequences,
+	host.Control, host.Images, host.Random, host.Selections, host.Sequences, host.Texts,
+	ml.Encoders,
 }
 
 // Newest is the newest version of the standard's operators that the table knows.
