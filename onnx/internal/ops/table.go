@@ -22,7 +22,7 @@ var families = [][]op.Row{
 	image.Sizes, image.Samples, image.Boxes, quant.Rows, signal.Rows,
 	host.Control, host.Random, host.Selections, host.Sequences,
 	host.Control, host.Images, host.Random, host.Selections, host.Sequences, host.Texts,
-	ml.Encoders,
+	ml.Encoders, ml.Linear, ml.Trees,
 }
 
 // Newest is the newest version of the standard's operators that the table knows.
