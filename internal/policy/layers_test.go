@@ -43,7 +43,8 @@ var layers = []layer{
 	{"networks", 1, 27, 100, `nn optim data/table data data/images train models/sample models`},
 	{"language", 0, 21, 59, `internal/pyvalue internal/jinja tokenizer/internal/match tokenizer/internal/norm tokenizer/internal/protobuf tokenizer/internal/subword tokenizer internal/vocabulary llm/hub llm`},
 	{"ONNX", 0, 60, 78, `
-		onnx/internal/proto onnx/internal/op onnx/internal/ops/core onnx/internal/ops/neural onnx/internal/ops
+		onnx/internal/proto onnx/internal/op onnx/internal/ops/core onnx/internal/ops/neural onnx/internal/ops/image
+		onnx/internal/ops/quant onnx/internal/ops/signal onnx/internal/ops/host onnx/internal/ops/ml onnx/internal/ops
 		onnx internal/onnxcase`},
 	{"drawings", 0, 79, 100, `plot draw`},
 	{"tests", 3, 0, 35, `internal/cases driver/drivertest internal/property internal/goldentext internal/golden internal/policy`},

@@ -19,8 +19,8 @@ import (
 var families = [][]op.Row{
 	core.Math, core.Reductions, core.Shapes, core.Selections, core.Products, core.Constants,
 	neural.Activations, neural.Convolutions, neural.Pools, neural.Norms, neural.Losses, neural.Recurrent, neural.Attentions, neural.Optimizers,
-	image.Sizes, image.Samples, image.Boxes, quant.Rows, signal.Rows,
-	host.Control, host.Images, host.Random, host.Selections, host.Sequences, host.Texts,
+	image.Files, image.Sizes, image.Samples, image.Boxes, quant.Rows, signal.Rows,
+	host.Control, host.Random, host.Selections, host.Sequences, host.Texts,
 	ml.Encoders, ml.Linear, ml.Trees,
 }
 
