@@ -67,8 +67,10 @@ func (n *node) failed(r any, in []op.Value) *Error {
 	case *tensor.DeviceError:
 		e = n.fault("%v", r)
 		e.Err = r
-	default:
+	case *Error, stopped:
 		return nil
+	default: // a fault of this library must not end a program that reads a stranger's file
+		e = n.fault("internal error, please report it: %v", r)
 	}
 	var list []string
 	for _, v := range in {

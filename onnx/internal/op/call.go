@@ -80,6 +80,15 @@ func (c *Call) Tensor(i int) tensor.Tensor {
 	return v.Tensor
 }
 
+// Ranked returns input i, which must have some number of axes at least.
+func (c *Call) Ranked(i, axes int) tensor.Tensor {
+	t := c.Tensor(i)
+	if t.Rank() < axes {
+		c.Fail("input %d has shape %v, want %d axes at least", i, t.Shape(), axes)
+	}
+	return t
+}
+
 // Tensors returns all inputs.
 func (c *Call) Tensors() []tensor.Tensor {
 	ts := make([]tensor.Tensor, len(c.In))

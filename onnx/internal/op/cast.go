@@ -89,14 +89,15 @@ func BitCast(c *Call) []Value {
 	if v.Kind != TensorKind || v.Elem.Bits() != to.Bits() {
 		c.Fail("%v has elements of %d bits, and %v of %d", v, v.Elem.Bits(), to, to.Bits())
 	}
-	if v.Elem.Narrow() || to.Narrow() {
-		return []Value{bitCastNarrow(c, v, to)}
+	from := v.Tensor.DType()
+	if v.Elem.Narrow() || to.Narrow() || from.IsHalf() || c.DType(to).IsHalf() || from == tensor.Bool || to == Bool {
+		return []Value{bitCastOnHost(c, v, to)} // kernels have no such Bitcast
 	}
 	return []Value{Of(bitcast(v.Tensor, c.DType(to)))}
 }
 
-// bitCastNarrow goes by the codes of the elements, on the host.
-func bitCastNarrow(c *Call, v Value, to Elem) Value {
+// bitCastOnHost goes by the codes of the elements, on the host.
+func bitCastOnHost(c *Call, v Value, to Elem) Value {
 	b := c.Runner.Bytes(v)
 	if v.Elem.Narrow() {
 		b = Pack(v.Elem, v.Tensor.DType(), b)

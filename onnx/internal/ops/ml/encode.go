@@ -131,8 +131,8 @@ func oneHotEncoder(c *op.Call) T {
 
 // zipMap returns a map from class to score for each row.
 func zipMap(c *op.Call) []op.Value {
+	s := c.Ranked(0, 1).Shape()
 	x := c.Floats(0)
-	s := c.Value(0).Dims()
 	n := s[len(s)-1]
 	keys := make([]any, 0, n)
 	if a := c.Attr("classlabels_strings"); a != nil && len(a.Strings) > 0 {

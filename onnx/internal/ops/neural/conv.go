@@ -15,15 +15,14 @@ var Convolutions = []op.Row{
 }
 
 func conv(c *op.Call) T {
-	x, k := c.Tensor(0), c.Tensor(1)
-	if x.Rank() < 3 || k.Rank() != x.Rank() {
-		c.Fail("the input has shape %v and the kernel %v, want both of the same number of axes, 3 or more", x.Shape(), k.Shape())
-	}
-	return bias(c, 2, Convolve(c, x, k))
+	return bias(c, 2, Convolve(c, c.Tensor(0), c.Tensor(1)))
 }
 
 // Convolve is the convolution of x with kernels k by the attributes of the call.
 func Convolve(c *op.Call, x, k T) T {
+	if x.Rank() < 3 || k.Rank() != x.Rank() {
+		c.Fail("the input has shape %v and the kernel %v, want both of the same number of axes, 3 or more", x.Shape(), k.Shape())
+	}
 	w := windowsOf(c, x.Shape()[2:], k.Shape()[2:])
 	o := &tensor.ConvOptions{Stride: w.stride, Dilation: w.dilation, Groups: c.Int("group", 1)}
 	if w.even() {
@@ -52,7 +51,7 @@ func channels(v, y T) T {
 }
 
 func convTranspose(c *op.Call) T {
-	x, k := c.Tensor(0), c.Tensor(1)
+	x, k := c.Ranked(0, 3), c.Ranked(1, 3)
 	n := x.Rank() - 2
 	w := windowsOf(c, x.Shape()[2:], k.Shape()[2:])
 	extra, want := c.IntsOr("output_padding", n, 0), c.IntsAttr("output_shape")

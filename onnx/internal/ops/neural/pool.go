@@ -32,7 +32,7 @@ func kernel(c *op.Call, x T) windows {
 // global makes a pool of whole images.
 func global(f func(x T, axes ...int) T) func(c *op.Call) T {
 	return func(c *op.Call) T {
-		x := c.Tensor(0)
+		x := c.Ranked(0, 3)
 		return keep(f(x, last(x, x.Rank()-2)...), x)
 	}
 }
@@ -72,7 +72,7 @@ func (w windows) elements(c *op.Call, x T, padded bool) T {
 }
 
 func globalLpPool(c *op.Call) T {
-	x := c.Tensor(0)
+	x := c.Ranked(0, 3)
 	return keep(x.NormP(c.Float("p", 2), last(x, x.Rank()-2)...), x)
 }
 

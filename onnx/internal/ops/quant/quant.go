@@ -122,19 +122,16 @@ func centered(c *op.Call, i, zero, axis int) T {
 	case z.Rank() > 1:
 		return x.Sub(z)
 	}
-	return x.Sub(along(z, x, axis))
+	return x.Sub(along(c, z, x, axis))
 }
 
 // along shapes a vector so that its elements are along an axis of x.
-func along(v, x T, axis int) T {
+func along(c *op.Call, v, x T, axis int) T {
 	shape := make([]int, x.Rank())
 	for a := range shape {
 		shape[a] = 1
 	}
-	if axis < 0 {
-		axis += x.Rank()
-	}
-	shape[axis] = v.Len()
+	shape[c.Axis(axis, x.Rank())] = v.Len()
 	return v.Reshape(shape...)
 }
 
@@ -166,10 +163,10 @@ func qLinearMatMul(c *op.Call) []op.Value {
 	sum := centered(c, 0, 2, -2).MatMul(centered(c, 3, 5, -1))
 	a, b := c.Tensor(1), c.Tensor(4)
 	if a.Len() > 1 && a.Rank() == 1 {
-		a = along(a, sum, -2)
+		a = along(c, a, sum, -2)
 	}
 	if b.Len() > 1 && b.Rank() == 1 {
-		b = along(b, sum, -1)
+		b = along(c, b, sum, -1)
 	}
 	return requantized(c, sum, product(a, b), 6, 7, c.In[0].Elem)
 }
@@ -187,11 +184,11 @@ func product(a, b T) T {
 func qLinearConv(c *op.Call) []op.Value {
 	sum := neural.Convolve(c, centered(c, 0, 2, 1), centered(c, 3, 5, 0))
 	if c.Has(8) {
-		sum = sum.Add(along(c.Tensor(8), sum, 1))
+		sum = sum.Add(along(c, c.Tensor(8), sum, 1))
 	}
 	w := c.Tensor(4)
 	if w.Len() > 1 {
-		w = along(w, sum, 1)
+		w = along(c, w, sum, 1)
 	}
 	return requantized(c, sum, product(c.Tensor(1), w), 6, 7, c.In[0].Elem)
 }
