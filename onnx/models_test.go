@@ -6,7 +6,12 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/tensorken/tensorken/grad"
 	"github.com/tensorken/tensorken/internal/onnxcase"
+	"github.com/tensorken/tensorken/npy"
+	"github.com/tensorken/tensorken/onnx"
+	"github.com/tensorken/tensorken/optim"
+	"github.com/tensorken/tensorken/tensor"
 )
 
 // exported are models that PyTorch wrote, with inputs and results in io.npz.
@@ -31,6 +36,46 @@ func TestExported(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			if v, err := onnxcase.RunFolder(context.Background(), filepath.Join(root, name)); err != nil {
 				t.Errorf("%v: %v", v, err)
+			}
+		})
+	}
+}
+
+// Exported models are differentiated: a step along the gradient lowers a loss.
+func TestExportedGradients(t *testing.T) {
+	root := exportedFolders(t)
+	for _, name := range exported {
+		t.Run(name, func(t *testing.T) {
+			dir := filepath.Join(root, name)
+			m, err := onnx.Open(filepath.Join(dir, "model.onnx"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			f, err := npy.Open(filepath.Join(dir, "io.npz"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer f.Close()
+			inputs := map[string]tensor.Tensor{}
+			for _, in := range m.Inputs() {
+				if inputs[in.Name], err = f.Tensor(in.Name); err != nil {
+					t.Fatal(err)
+				}
+			}
+			out := m.Outputs()[0].Name
+			loss := func(p map[string]tensor.Tensor) tensor.Tensor {
+				y := m.Apply(p, inputs)[out]
+				return y.Sub(y.Len() % 7).Square().Mean()
+			}
+			params := m.Params()
+			before, g := grad.ValueAndGrad(loss)(params)
+			norm := optim.TotalNorm(g)
+			next := map[string]tensor.Tensor{}
+			for name, p := range params {
+				next[name] = p.Sub(g[name].Mul(norm.Reciprocal()).Mul(1e-2))
+			}
+			if after := loss(next); !(after.Item() < before.Item()) {
+				t.Errorf("the loss was %v, and is %v", before, after)
 			}
 		})
 	}

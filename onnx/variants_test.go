@@ -1,0 +1,128 @@
+package onnx
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"testing"
+
+	"github.com/tensorken/tensorken/onnx/internal/op"
+	"github.com/tensorken/tensorken/onnx/internal/proto"
+	"github.com/tensorken/tensorken/tensor"
+)
+
+func attrInt(name string, v int64) *proto.Attr {
+	return &proto.Attr{Name: name, Type: proto.AttrInt, I: v}
+}
+
+func attrInts(name string, v ...int64) *proto.Attr {
+	return &proto.Attr{Name: name, Type: proto.AttrInts, Ints: v}
+}
+
+// Forms of operators that the public cases of the suite do not have.
+func TestVariants(t *testing.T) {
+	f := func(v ...float32) Value { return op.Of(tensor.New(v, len(v))) }
+	i := func(v ...int64) Value { return op.Of(tensor.New(v, len(v))) }
+	b := func(v ...bool) Value { return op.Of(tensor.New(v, len(v))) }
+	scalar := func(v Value) Value { return op.As(v.Elem, v.Tensor.Reshape()) }
+	attrs := func(a ...*proto.Attr) []*proto.Attr { return a }
+	s := func(v ...string) Value { return op.Texts(v, len(v)) }
+	for _, c := range []struct {
+		op    string
+		opset int64
+		attrs []*proto.Attr
+		in    []Value
+		want  string
+	}{
+		{"TopK", 11, nil, []Value{op.Of(tensor.New([]uint64{3, 1, 1 << 63, 2}, 4)), i(2)}, "uint64[2] [9223372036854775808 3] | int64[2] [2 0]"},
+		{"TopK", 1, attrs(attrInt("k", 1)), []Value{f(3, 5, 1)}, "float[1] [5] | int64[1] [1]"},
+		{"ReduceMax", 20, attrs(attrInt("keepdims", 0)), []Value{b(false, true)}, "bool[] true"},
+		{"ReduceMin", 20, nil, []Value{b(false, true)}, "bool[1] [false]"},
+		{"ReduceMax", 20, attrs(attrInt("keepdims", 0)), []Value{f()}, "float[] -inf"},
+		{"ReduceProd", 18, attrs(attrInt("keepdims", 0)), []Value{f()}, "float[] 1"},
+		{"ReduceSum", 13, attrs(attrInt("noop_with_empty_axes", 1)), []Value{f(1, 2)}, "float[2] [1 2]"},
+		{"ReduceSum", 11, attrs(attrInts("axes", 0), attrInt("keepdims", 0)), []Value{i(1, 2)}, "int64[] 3"},
+		{"Split", 18, nil, []Value{f(), i(0, 0)}, "float[0] [] | float[0] []"},
+		{"Split", 18, attrs(attrInt("num_outputs", 2)), []Value{f(1, 2, 3)}, "float[2] [1 2] | float[1] [3]"},
+		{"Split", 2, attrs(attrInts("split", 1, 2)), []Value{f(1, 2, 3)}, "float[1] [1] | float[2] [2 3]"},
+		{"StringConcat", 20, nil, []Value{op.Texts([]string{"a"}), op.Texts([]string{"b"})}, `string[] ["ab"]`},
+		{"StringSplit", 20, nil, []Value{s()}, `string[0 0] [] | int64[0] []`},
+		{"Slice", 13, nil, []Value{f(1, 2, 3, 4), i(-1), i(-1000), i(0), i(-2)}, "float[2] [4 2]"},
+		{"Slice", 13, nil, []Value{f(1, 2, 3, 4), i(1), i(1 << 62), i(-1)}, "float[3] [2 3 4]"},
+		{"Slice", 13, nil, []Value{f(1, 2, 3, 4), i(3), i(1)}, "float[0] []"},
+		{"Slice", 1, attrs(attrInts("starts", 1), attrInts("ends", 3)), []Value{f(1, 2, 3, 4)}, "float[2] [2 3]"},
+		{"Pad", 19, attrs(&proto.Attr{Name: "mode", Type: proto.AttrString, S: "wrap"}), []Value{f(1, 2), i(3, 2)}, "float[7] [2 1 2 1 2 1 2]"},
+		{"Pad", 13, nil, []Value{f(1, 2, 3), i(-1, 1), scalar(f(9))}, "float[3] [2 3 9]"},
+		{"Pad", 2, attrs(attrInts("pads", 1, 0), &proto.Attr{Name: "value", Type: proto.AttrFloat, F: 7}), []Value{f(1)}, "float[2] [7 1]"},
+		{"Clip", 6, attrs(&proto.Attr{Name: "max", Type: proto.AttrFloat, F: 2}), []Value{f(1, 5)}, "float[2] [1 2]"},
+		{"Cast", 13, attrs(attrInt("to", int64(op.String))), []Value{f(0.5, 1e-7)}, `string[2] ["0.5" "1e-07"]`},
+		{"Cast", 13, attrs(attrInt("to", int64(op.Float))), []Value{s("1.5", "-INF", "NaN", "1e2")}, "float[4] [1.5 -inf NaN 100.0]"},
+		{"BitCast", 26, attrs(attrInt("to", int64(op.Float16))), []Value{op.Of(tensor.New([]int16{0x3c00}, 1))}, "float16[1] [1]"},
+		{"BitCast", 26, attrs(attrInt("to", int64(op.Uint8))), []Value{b(true, false)}, "uint8[2] [1 0]"},
+		{"Range", 11, nil, []Value{scalar(i(5)), scalar(i(1)), scalar(i(-2))}, "int64[2] [5 3]"},
+		{"Gather", 13, nil, []Value{s("a", "b", "c"), i(2, 0)}, `string[2] ["c" "a"]`},
+		{"Concat", 13, attrs(attrInt("axis", 0)), []Value{s("a"), s("b", "a")}, `string[3] ["a" "b" "a"]`},
+		{"Where", 16, nil, []Value{b(true, false), s("a"), s("b")}, `string[2] ["a" "b"]`},
+		{"Unsqueeze", 11, attrs(attrInts("axes", 0, -1)), []Value{f(1, 2)}, "float[1 2 1] [[[1] [2]]]"},
+		{"Mod", 13, nil, []Value{i(-4, 7, 5), i(2, -3, 8)}, "int64[3] [0 -2 5]"},
+		{"Pow", 15, nil, []Value{i(2, 3), f(2, 2)}, "int64[2] [4 9]"},
+		{"NonZero", 13, nil, []Value{b(true, false, true)}, "int64[1 2] [[0 2]]"},
+		{"Compress", 11, nil, []Value{f(1, 2, 3), b(false, true)}, "float[1] [2]"},
+		{"Unique", 11, attrs(attrInt("sorted", 0)), []Value{f(2, 1, 2)}, "float[2] [2 1] | int64[2] [0 1] | int64[3] [0 1 0] | int64[2] [2 1]"},
+		{"ArgMax", 12, attrs(attrInt("select_last_index", 1), attrInt("keepdims", 0)), []Value{f(2, 2, 1)}, "int64[] 1"},
+		{"EyeLike", 9, attrs(attrInt("k", 1)), []Value{op.Of(tensor.ZerosOf(tensor.Int32, 2, 2))}, "int32[2 2] [[0 1] [0 0]]"},
+		{"Reshape", 14, attrs(attrInt("allowzero", 1)), []Value{f(), i(0, 3)}, "float[0 3] []"},
+		{"Scatter", 9, nil, []Value{f(0, 0, 0), i(1), f(5)}, "float[3] [0 5 0]"},
+		{"ScatterElements", 18, attrs(&proto.Attr{Name: "reduction", Type: proto.AttrString, S: "add"}), []Value{f(1, 1, 1), i(1, 1), f(5, 2)}, "float[3] [1 8 1]"},
+	} {
+		m := sketch{opset: c.opset}
+		n := &proto.Node{Op: c.op, Attrs: c.attrs}
+		in := map[string]Value{}
+		for k, v := range c.in {
+			name := string(rune('a' + k))
+			var dims []int64
+			for _, d := range v.Dims() {
+				dims = append(dims, int64(d))
+			}
+			m.inputs, n.Inputs, in[name] = append(m.inputs, typed(name, v.Elem, dims...)), append(n.Inputs, name), v
+		}
+		results := 1
+		for _, x := range c.want {
+			if x == '|' {
+				results++
+			}
+		}
+		for k := range results {
+			name := fmt.Sprint("y", k)
+			n.Outputs, m.outputs = append(n.Outputs, name), append(m.outputs, &proto.ValueInfo{Name: name})
+		}
+		m.nodes = []*proto.Node{n}
+		out, err := m.model(t).RunValues(context.Background(), in)
+		if err != nil {
+			t.Errorf("%s: %v", c.op, err)
+			continue
+		}
+		got := ""
+		for k := range results {
+			v := out[fmt.Sprint("y", k)]
+			if k > 0 {
+				got += " | "
+			}
+			got += v.String() + " " + text(v)
+		}
+		if got != c.want {
+			t.Errorf("%s of %v: %s, want %s", c.op, c.in, got, c.want)
+		}
+	}
+}
+
+// text prints elements in one line.
+func text(v Value) string {
+	if v.Kind == op.StringKind {
+		return fmt.Sprintf("%q", v.Strings)
+	}
+	if v.Tensor.Len() == 0 {
+		return "[]"
+	}
+	return regexp.MustCompile(`\s+`).ReplaceAllString(fmt.Sprint(v.Tensor), " ")
+}
