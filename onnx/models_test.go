@@ -31,6 +31,7 @@ func exportedFolders(t testing.TB) string {
 
 // Models that PyTorch exported have its results.
 func TestExported(t *testing.T) {
+	useDevice(t)
 	root := exportedFolders(t)
 	for _, name := range exported {
 		t.Run(name, func(t *testing.T) {
