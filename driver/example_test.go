@@ -65,6 +65,7 @@ func ExampleLimits() {
 	defer d.Close()
 	d.Memory = 100
 	var l driver.Limits = d.Limits()
+	l.Blocks = driver.GroupedBlocks
 	fmt.Println(len(l.Types), "types,", l.Has(ir.Float64))
 	_, err := d.Alloc(101)
 	fmt.Println(errors.Is(err, driver.ErrMemory))

@@ -196,6 +196,20 @@ func ExampleAddFormat() {
 	}})
 	y := make([]float32, 4)
 	signs.Format().Decode(y, []byte{3, 0b0101})
-	fmt.Println(signs, signs.Bytes(4096), y)
-	// Output: signs 2048 [3 -3 3 -3]
+	fmt.Println(signs, signs.Bytes(4096), y, len(ir.Formats()))
+	// Output: signs 2048 [3 -3 3 -3] 1
+}
+
+// A block of four elements has a scale, and four bits for each of them, the first in the lower bits of a byte.
+func ExampleCodes() {
+	codes := ir.Field{Signed: true, Parts: []ir.Bits{{Count: 4, At: 16, Digits: []ir.Digit{{Len: 4, Step: 4}}}}}
+	half := ir.FloatCode(ir.HalfFloat)
+	f := ir.Format{Len: 4, Bytes: 4, Codes: &ir.Codes{Run: 4, Code: codes, Scale: ir.Factor{Float: half}, Cuts: []int{2}}}
+	fmt.Println(codes.Bits(), "bits;", f.Group(), "blocks are a group")
+	grouped := make([]byte, f.GroupedLen(8))
+	f.Grouped(grouped, []byte{1, 2, 3, 4, 5, 6, 7, 8})
+	fmt.Println(grouped)
+	// Output:
+	// 4 bits; 8 blocks are a group
+	// [1 2 5 6 0 0 0 0 0 0 0 0 0 0 0 0 3 4 7 8 0 0 0 0 0 0 0 0 0 0 0 0]
 }

@@ -46,8 +46,8 @@ type Field struct {
 	Table  []int8 // the number of an integer, which has four bits; nil: the integer
 }
 
-// Bits are some bits of each integer of a Field: those of integer i, of which Digits has the digits in a
-// mixed base, are at bit At + Σ digit·Step of the block.
+// Bits are some bits of each integer of a Field. Digits are the digits of the integer's number, in a mixed base: its
+// bits are at bit At + Σ digit·Step of the block.
 type Bits struct {
 	Count, At int
 	Digits    []Digit
@@ -115,6 +115,15 @@ const MaxBlock = 256
 func AddFormat(f Format) DType {
 	blockFormats = append(blockFormats, f)
 	return numDTypes + DType(len(blockFormats)-1)
+}
+
+// Formats lists the formats of the packages that a program links.
+func Formats() []DType {
+	list := make([]DType, len(blockFormats))
+	for i := range list {
+		list[i] = numDTypes + DType(i)
+	}
+	return list
 }
 
 // Format returns the format that d is, nil for a type of elements.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/tensorken/tensorken/driver"
 	"github.com/tensorken/tensorken/driver/drivertest"
+	_ "github.com/tensorken/tensorken/internal/blocks" // for drivertest
 )
 
 var (

@@ -103,6 +103,7 @@ func newDevice(d wgpu.Device, o Options) *device {
 			},
 		},
 	}
+	g.Target.BufferBytes = int(g.Limit)
 	g.Target.Units, g.Target.Machine = schedule.MachineOf(a.Name)
 	g.Init(o.Name, g.machine())
 	switch a.Kind {

@@ -19,9 +19,10 @@ type level struct {
 }
 
 // The oldest levels that have each feature: shfl.sync, on an architecture that drivers of
-// CUDA 13 still take; matrix instructions; conversions to TF32; products in shared memory.
+// CUDA 13 still take; products of bytes; matrix instructions; conversions to TF32; products in shared memory.
 var (
 	basic    = level{"6.0", 50, ""}
+	dots     = level{"6.0", 61, ""}
 	matrices = level{"7.0", 80, ""}
 	hopper   = level{"7.8", 90, ""}
 	groups   = level{"8.0", 90, "a"}

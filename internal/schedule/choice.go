@@ -36,7 +36,7 @@ const KeyLen = 32
 // kernel, the target, and the rows of the choices in the table of tiles. The hash is not
 // cryptographic, because crypto/sha256 would enlarge programs for browsers.
 func Key(k *ir.Kernel, t Target, list [][]Choice) string {
-	t.Memory = 0 // it does not affect products
+	t.Memory, t.BufferBytes = 0, 0 // they do not affect products
 	h := fnv.New128a()
 	fmt.Fprintf(h, "%+v\n", t)
 	for _, choice := range slices.Concat(list...) {

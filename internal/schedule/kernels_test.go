@@ -1,6 +1,10 @@
 package schedule
 
-import "github.com/tensorken/tensorken/ir"
+import (
+	"slices"
+
+	"github.com/tensorken/tensorken/ir"
+)
 
 // kernel fills in the axes over which the instructions of a kernel vary.
 func kernel(s ir.Template, axes []ir.Axis, args []ir.Arg, body ...ir.Instr) *ir.Kernel {
@@ -171,6 +175,14 @@ func dense(batches, m, n, k int, d ir.DType, flipped bool) *ir.Kernel {
 		store(c, 7, 3, by(m*n, n, 1, 0)))
 }
 
+// packedRows is a product of a row by a matrix in a format.
+func packedRows(format string, n, k int) *ir.Kernel {
+	formats := ir.Formats()
+	i := slices.IndexFunc(formats, func(d ir.DType) bool { return d.String() == format })
+	return kernel(ir.Reduce, []ir.Axis{kept(n), reduced(k)}, []ir.Arg{in(f32), in(formats[i]), out(f32, n)},
+		load(f32, 0, by(0, 1)), load(f32, 1, by(k, 1)), alu(ir.Mul, f32, 0, 1), reduction(ir.Sum, f32, 2, 2), store(f32, 3, 2, by(1, 0)))
+}
+
 // convolve is a 3×3 convolution with padding 1 of b images of c channels of
 // h×w, to o channels.
 func convolve(b, c, h, w, o int) *ir.Kernel {
@@ -256,6 +268,8 @@ var typical = []struct {
 	{"vector_edges", dense(2, 1, 1001, 333, ir.Float16, false), plain},
 	{"vector_few", dense(1, 3, 70, 10001, f32, true), plain},
 	{"vector_columns", dense(1, 4096, 1, 4096, f32, true), big},
+	{"packed", packedRows("Q4_K", 1, 256), big},
+	{"packed_bytes", packedRows("Q5_0", 1, 1024), hopper},
 	{"convolve", convolve(8, 16, 28, 28, 32), big},
 	{"scatter", scatterAdd(1000, 500, 64, f32), plain},
 	{"scatter_narrow", scatterAdd(10, 5000, 1, ir.Uint8), plain},

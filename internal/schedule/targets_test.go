@@ -15,6 +15,7 @@ import (
 
 	"github.com/tensorken/tensorken/driver"
 	"github.com/tensorken/tensorken/driver/drivertest"
+	_ "github.com/tensorken/tensorken/internal/blocks" // for drivertest
 	"github.com/tensorken/tensorken/internal/ptx"
 	"github.com/tensorken/tensorken/internal/schedule/build"
 	"github.com/tensorken/tensorken/internal/shader"

@@ -18,7 +18,7 @@ import (
 
 // asPTX are the kernels that have a golden file of PTX, too: for the others it would be
 // long.
-var asPTX = map[string]bool{"chain": true, "chain_bfloat16": true, "take": true, "scatter": true, "scatter_votes": true, "softmax_short": true, "softmax_subgroups": true, "vector": true, "dense_warps": true, "dense_halves": true, "dense_shared_floats": true, "total_float64": true, "vector_float64": true}
+var asPTX = map[string]bool{"chain": true, "chain_bfloat16": true, "packed_bytes": true, "take": true, "scatter": true, "scatter_votes": true, "softmax_short": true, "softmax_subgroups": true, "vector": true, "dense_warps": true, "dense_halves": true, "dense_shared_floats": true, "total_float64": true, "vector_float64": true}
 
 func TestGolden(t *testing.T) {
 	for _, c := range typical {

@@ -47,8 +47,9 @@ const (
 	Gt
 	Ge
 
-	Fma    // x·y + z, rounded once or twice; once if they are F64
-	Select // y if bool x, else z; both are computed
+	Fma     // x·y + z, rounded once or twice; once if they are F64
+	DotInt8 // z plus the products of the four bytes of x and of y, as int8; all are I32
+	Select  // y if bool x, else z; both are computed
 
 	Convert   // to Type: the value, floats towards zero
 	Bitcast   // to Type: the bits
@@ -79,7 +80,7 @@ var opInfo = [NumOps]struct {
 	Shl: {name: "Shl", arity: 2}, Shr: {name: "Shr", arity: 2},
 	Eq: {name: "Eq", arity: 2, test: true}, Ne: {name: "Ne", arity: 2, test: true}, Lt: {name: "Lt", arity: 2, test: true},
 	Le: {name: "Le", arity: 2, test: true}, Gt: {name: "Gt", arity: 2, test: true}, Ge: {name: "Ge", arity: 2, test: true},
-	Fma: {name: "Fma", arity: 3}, Select: {name: "Select", arity: 3},
+	Fma: {name: "Fma", arity: 3}, DotInt8: {name: "DotInt8", arity: 3}, Select: {name: "Select", arity: 3},
 	Convert: {name: "Convert", arity: 1}, Bitcast: {name: "Bitcast", arity: 1}, Vector: {name: "Vector", arity: -1},
 	Component: {name: "Component", arity: 1}, Launder: {name: "Launder", arity: -1},
 	Pack: {name: "Pack", arity: 2}, Unpack: {name: "Unpack", arity: 1}, Shuffle: {name: "Shuffle", arity: 1},
@@ -240,6 +241,9 @@ func (x *Expr) Plus(n int) *Expr {
 
 // MulAdd is x·y + z, which may be rounded once.
 func MulAdd(x, y, z *Expr) *Expr { return apply(Fma, x, y, z) }
+
+// DotBytes is z plus the products of the bytes of x and y, all I32.
+func DotBytes(x, y, z *Expr) *Expr { return apply(DotInt8, x, y, z) }
 
 // If is yes where the bool x holds, else no.
 func (x *Expr) If(yes, no *Expr) *Expr {

@@ -143,6 +143,14 @@ func (p *printer) bare(e *shader.Expr) {
 		p.add("_thread")
 	case shader.Select:
 		p.call("select", e.Args[2], e.Args[1], e.Args[0])
+	case shader.DotInt8:
+		p.add("(dot4I8Packed(bitcast<u32>(")
+		p.expr(e.Args[0], lowest)
+		p.add("), bitcast<u32>(")
+		p.expr(e.Args[1], lowest)
+		p.add(")) + ")
+		p.expr(e.Args[2], sum)
+		p.add(")")
 	case shader.Convert:
 		p.convert(e)
 	case shader.Bitcast:

@@ -3,6 +3,7 @@ package build
 import (
 	"math/bits"
 
+	"github.com/tensorken/tensorken/internal/loopnest"
 	"github.com/tensorken/tensorken/internal/shader"
 	"github.com/tensorken/tensorken/ir"
 )
@@ -129,7 +130,7 @@ func (sc *Scope) bitsAt(b *Block, name string, bit int, more *shader.Expr, dista
 	return sc.LoadAt(b.Buffer, b.first.Add(place.Shr(5).Convert(b.first.Type)), name, false).Ref(), place.And(31)
 }
 
-// digits is where bits of integer i are: their distance from those of integer 0.
+// digits is the distance of the bits of integer i from the bits of integer 0.
 func digits(p *ir.Bits, i *shader.Expr, count int) (at *shader.Expr) {
 	base := 1
 	for _, d := range p.Digits {
@@ -273,4 +274,52 @@ func (sc *Scope) decode(arg int, name string, place *shader.Expr, n int) []*shad
 		}
 	}
 	return codes
+}
+
+// A decoded has elements of an argument from the first on, counted from its offset, in a scratch buffer.
+type decoded struct{ scratch, first int }
+
+// Decode adds a pass that decodes all elements of a load, which later passes read instead. It does nothing
+// for other loads, and where the elements are few of those in memory or take too much of it.
+func (c *Builder) Decode(i int) {
+	in := &c.Nest.Body[i]
+	if _, done := c.decoded[in.Arg]; done || c.Nest.Args[in.Arg].DType.Format() == nil || !c.Nest.Args[in.Arg].Align {
+		return
+	}
+	first, end := c.Nest.Extent(in)
+	n := end - first
+	if len(in.Src) > 0 || len(in.View.Guards) > 0 || first%4 != 0 || n%4 != 0 || 4*n > c.decodedBytes() || float64(n) > 2*loopnest.Points(c.Nest.Axes, in.Domain) {
+		return
+	}
+	for j := range c.Nest.Body {
+		if other := &c.Nest.Body[j]; j != i && other.Op == ir.Load && other.Arg == in.Arg {
+			return
+		}
+	}
+	scratch := c.Scratch(n, shader.F32)
+	c.AddPass(c.Target.Threads(), func(p *Pass) {
+		sc, item := p.Items(n / 4)
+		t := p.PositionType(end)
+		at := item.Convert(t).Mul(4)
+		x := sc.decode(in.Arg, "x", at.Plus(first).Add(p.Offset(in.Arg).Convert(t)), 4)
+		sc.Do(&shader.Store{Buffer: p.Words(scratch, shader.F32, true), Index: at, Values: x})
+		sc.End()
+	})
+	if c.decoded == nil {
+		c.decoded = map[int]decoded{}
+	}
+	c.decoded[in.Arg] = decoded{scratch, first}
+}
+
+// decodedBytes is the most bytes of the elements of a Decode.
+func (c *Builder) decodedBytes() int {
+	const part, unknown = 32, 1 << 28 // of the memory; where it is not known
+	n := c.Target.Memory / part
+	if n == 0 {
+		n = unknown
+	}
+	if most := c.Target.BufferBytes; most > 0 {
+		n = min(n, most)
+	}
+	return n
 }

@@ -19,7 +19,8 @@ type Builder struct {
 	Nest    *loopnest.Nest
 	Target  Target
 	Program *shader.Program
-	status  int // the status argument, or -1
+	status  int             // the status argument, or -1
+	decoded map[int]decoded // by argument
 	Err     error
 }
 

@@ -74,6 +74,12 @@ func (sc *Scope) read(arg int, load *shader.Load) {
 		sc.Do(load)
 		return
 	}
+	if d, ok := sc.Pass.decoded[arg]; ok {
+		load.Buffer = sc.Pass.Words(d.scratch, shader.F32, false)
+		load.Index = load.Index.Sub(sc.Pass.Offset(arg).Convert(load.Index.Type)).Plus(-d.first)
+		sc.Do(load)
+		return
+	}
 	for k, x := range sc.decode(arg, load.Dst[0].Name, load.Index, len(load.Dst)) {
 		if v := load.Dst[k]; load.Declare {
 			sc.Do(&shader.Declare{Var: v, Value: x})

@@ -23,6 +23,7 @@ type Target struct {
 	SharedMatrices bool
 	Wide           bool       // registers may have 64 bits, and elements any type
 	Memory         int        // bytes; 0: unknown
+	BufferBytes    int        // most bytes of a buffer; 0: any number
 	Machine        ir.Machine // its figures; zero: as usual for the family
 	Positions      int        // the greatest position that is computed in 32 bits; on Wide targets others take 64 (2^31-1)
 	ManyPoints     int        // points from which on a thread has several vectors of them: fewer are shared by more threads (2^22)

@@ -22,6 +22,7 @@ func Compile(c *build.Builder) {
 		}
 	default:
 		if list := tiles.Options(x); len(list) > 0 {
+			decode(x)
 			tiles.Compile(x, list[0])
 		} else {
 			addNaive(x)
@@ -32,6 +33,15 @@ func Compile(c *build.Builder) {
 
 // CompileBy is Compile by a choice.
 func CompileBy(c *build.Builder, choice Choice) {
-	tiles.Compile(product.New(c), choice.Option)
+	x := product.New(c)
+	decode(x)
+	tiles.Compile(x, choice.Option)
 	c.Report()
+}
+
+// decode decodes factors in block formats once, not in each tile: it takes about the time of a copy.
+func decode(x *product.Product) {
+	for _, i := range x.Nest.Loads(x.Rows.Factor, x.Cols.Factor) {
+		x.Decode(i)
+	}
 }

@@ -5,7 +5,6 @@
 package packed
 
 import (
-	"math"
 	"slices"
 
 	"github.com/tensorken/tensorken/internal/schedule/build"
@@ -23,6 +22,7 @@ type product struct {
 	sums       []sum
 	shape
 	layout
+	inDigits bool // threads multiply bytes
 }
 
 // A sum is one of them: the instruction and its factors.
@@ -34,7 +34,7 @@ type layout struct{ along, columns, groups int }
 
 // Limits of a thread's accumulators and of the columns whose vectors it holds.
 const (
-	maxRows    = 16
+	maxRows    = 8
 	maxSums    = 32
 	maxColumns = 8
 )
@@ -44,9 +44,10 @@ func Takes(c *build.Builder) bool { return find(c) != nil }
 
 func find(c *build.Builder) *product {
 	x := &product{Builder: c}
-	if !c.Target.Traits().Concurrent || !x.find() || !x.choose() {
+	if !c.Target.Traits().Concurrent || !x.find() {
 		return nil
 	}
+	x.choose()
 	return x
 }
 
@@ -92,7 +93,7 @@ func (x *product) find() bool {
 		}
 	}
 	x.m, x.n = x.Nest.Size(x.rows), x.Nest.Size(x.cols)
-	return len(x.sums) > 0 && x.m <= maxRows && x.n > 0 && x.m > 0
+	return len(x.sums) > 0 && len(x.sums) <= maxColumns && x.m <= maxRows && x.n > 0 && x.m > 0
 }
 
 // sumOf returns reduction i, of which one factor is a load of whole blocks along the depth.
@@ -127,39 +128,21 @@ func (x *product) format(s sum) *ir.Format {
 	return x.Nest.Args[x.Nest.Body[s.right].Arg].DType.Format()
 }
 
-// choose finds the layout of the least estimated time.
-func (x *product) choose() bool {
-	const (
-		latency  = 1e-6  // of a step
-		exchange = 10e-9 // of a value of a thread
-		shared   = 10e-9 // of a vector of a warp, which its threads load from the first cache
-		resident = 16    // warps of a compute unit
-		warp     = 32
-	)
-	units, best := float64(x.Target.Units), math.Inf(1)
-	bandwidth := x.Target.Machine.Bandwidth / units
-	vectors, bytes := 0, 0.0
-	for _, s := range x.sums {
-		f := x.format(s)
-		vectors = x.Nest.Axes[x.deep].Len / x.elements()
-		bytes += float64(f.Bytes*x.elements()) / float64(f.Len)
+// choose finds the layout. As many columns as fit share the elements of the rows. There are enough threads to keep
+// loads of all compute units under way: where columns are many, few threads along the depth suffice, and less is added
+// up at the end.
+func (x *product) choose() {
+	x.inDigits = x.usesDigits()
+	x.columns = maxColumns / len(x.sums)
+	for x.columns > 1 && (x.columns*len(x.sums)*x.m > maxSums || x.columns > x.n) {
+		x.columns /= 2
 	}
-	for along := warp; along <= min(512, x.Target.MaxThreads); along *= 2 {
-		for columns := 1; columns*len(x.sums) <= maxColumns; columns *= 2 {
-			values := columns * len(x.sums) * x.m
-			if columns > 1 && values > maxSums || columns > 1 && columns > x.n {
-				break
-			}
-			warps := float64(ir.CeilDiv(x.n, columns)*along/warp) / units
-			at := max(1, min(resident, warps))
-			step := max(latency, at*warp*bytes*float64(columns)/bandwidth, at*shared*float64(x.m*x.elements()/4))
-			time := math.Ceil(warps/at)*float64(ir.CeilDiv(vectors, along))*step + exchange*float64(values)*at
-			if time < best {
-				best, x.layout = time, layout{along, columns, max(1, min(128, x.Target.MaxThreads)/along)}
-			}
-		}
+	threads := x.Target.Busy() / 2 / max(1, x.n/(x.columns*len(x.sums)))
+	x.along = max(32, min(128, build.CeilPow2(threads)))
+	x.groups = max(1, min(4, x.Target.MaxThreads/x.along))
+	for x.along*x.groups > x.Target.MaxThreads {
+		x.along /= 2
 	}
-	return !math.IsInf(best, 1)
 }
 
 // multiply makes the pass.
@@ -176,6 +159,19 @@ func (x *product) multiply(p *build.Pass) {
 	w.locate()
 	vectors := x.Nest.Axes[x.deep].Len / x.elements()
 	steps := ir.CeilDiv(vectors, x.along)
+	w.digits.vectors = vectors
+	if steps == 1 && vectors == x.along { // its loads are under way while the rows are prepared
+		all := w.loadAll(root, t)
+		if x.inDigits {
+			w.prepare()
+		}
+		w.multiplyAll(root, all)
+		w.finish()
+		return
+	}
+	if x.inDigits {
+		w.prepare()
+	}
 	loop, number := root.Inner(), t
 	if steps > 1 {
 		var step *shader.Expr
@@ -186,7 +182,7 @@ func (x *product) multiply(p *build.Pass) {
 	if vectors%x.along != 0 {
 		within = number.Lt(vectors)
 	}
-	loop.Under(within, func(sc *build.Scope) { w.step(sc, number) })
+	loop.Under(within, func(sc *build.Scope) { w.multiplyAll(sc, w.loadAll(sc, number)) })
 	loop.End()
 	w.finish()
 }

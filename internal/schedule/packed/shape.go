@@ -106,7 +106,7 @@ func (s shape) load(sc *build.Scope, b *build.Block, name string, at position) (
 	return c
 }
 
-// magic is 2²³, whose lower bits as a float32 are those of an integer that is added.
+// magic is 2²³ as a float32. Plus an integer, it has the integer's bits as its lower bits.
 const magic = 0x4b000000
 
 // A lane is an element's code times 2^Power, exactly.

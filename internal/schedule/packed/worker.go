@@ -14,6 +14,7 @@ type worker struct {
 	t, first *shader.Expr
 	acc      [][][]build.Reducer // by sum, row and column
 	blocks   [][]*shader.Expr    // by sum and column: the first block
+	digits   digits
 }
 
 // accumulators declares them.
@@ -63,8 +64,14 @@ type column struct {
 	scale, offset []*shader.Expr
 }
 
-// step multiplies a vector of each column.
-func (w *worker) step(sc *build.Scope, number *shader.Expr) {
+// A loaded is a vector of each column, by sum and column, and where it is along the depth.
+type loaded struct {
+	columns       [][]column
+	number, depth *shader.Expr
+}
+
+// loadAll reads a vector of each column.
+func (w *worker) loadAll(sc *build.Scope, number *shader.Expr) loaded {
 	f := w.format(w.sums[0])
 	per := f.Len / w.elements()
 	block := sc.Let("block", build.Shifted(number, per))
@@ -76,8 +83,17 @@ func (w *worker) step(sc *build.Scope, number *shader.Expr) {
 			all[i] = append(all[i], w.load(sc, i, c, block, at, places))
 		}
 	}
+	return loaded{all, number, depth}
+}
+
+// multiplyAll adds the products of vectors.
+func (w *worker) multiplyAll(sc *build.Scope, x loaded) {
 	for n := range w.segments {
-		w.multiplySegment(sc, all, n, depth.Plus(n*w.apart))
+		if w.inDigits {
+			w.multiplyDigits(sc, x.columns, n, x.number)
+		} else {
+			w.multiplySegment(sc, x.columns, n, x.depth.Plus(n*w.apart))
+		}
 	}
 }
 
@@ -180,7 +196,7 @@ func addUp(x build.Value) *shader.Expr {
 	return x[0]
 }
 
-// finish adds up the sums of threads, and stores results: thread t those of row t.
+// finish adds up the sums of threads. Thread t stores the results of row t.
 func (w *worker) finish() {
 	root := w.p.Root
 	var all []build.Reducer

@@ -82,6 +82,7 @@ func loopOf(x *shader.Expr) loop {
 
 func allLoops() map[key]loop {
 	l := map[key]loop{}
+	dots(l)
 	numbers[uint32](l, shader.U32)
 	numbers[int32](l, shader.I32)
 	numbers[float32](l, shader.F32)
@@ -273,6 +274,18 @@ func floats(l map[key]loop) {
 			z[i] = float32(float64(x[i])*float64(y[i]) + float64(w[i]))
 		}
 	}))
+}
+
+// dots is DotInt8.
+func dots(l map[key]loop) {
+	l[key{op: shader.DotInt8, operand: shader.I32}] = loop3(func(z, x, y, w []int32) {
+		for i := range z {
+			z[i] = w[i]
+			for n := 0; n < 32; n += 8 {
+				z[i] += int32(int8(x[i]>>n)) * int32(int8(y[i]>>n))
+			}
+		}
+	})
 }
 
 // doubles are ops on F64.
