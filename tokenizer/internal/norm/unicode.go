@@ -82,7 +82,11 @@ func (f form) decompose(marks []mark, s string) []mark {
 			}
 		}
 		for j, r := range d {
-			marks = append(marks, mark{r, norm.NFD.PropertiesString(d[j:]).CCC(), min(j, 1)})
+			class := uint8(0)
+			if r >= firstMark {
+				class = norm.NFD.PropertiesString(d[j:]).CCC()
+			}
+			marks = append(marks, mark{r, class, min(j, 1)})
 		}
 		i += size
 	}
@@ -102,12 +106,15 @@ func (f form) decompose(marks []mark, s string) []mark {
 	return marks
 }
 
+// firstMark is the first character that has a combining class, or joins the character before it.
+const firstMark = 0x300
+
 const hangulBase, hangulEnd = 0xac00, 0xac00 + 11172
 
-// recompose joins characters as the standard says. The change of a joined one counts its parts'
+// recompose joins characters in place, as the standard says. The change of a joined one counts its parts'
 // bytes.
 func recompose(marks []mark) []mark {
-	out := marks[:0:0]
+	out := marks[:0]
 	starter := -1
 	var last int // class of the character before, of those behind the starter; -1 at once behind it
 	for _, m := range marks {
@@ -130,11 +137,14 @@ func recompose(marks []mark) []mark {
 
 // composed returns the character that is a and b joined.
 func composed(a, b rune) (rune, bool) {
-	if b < 0x300 {
+	if b < firstMark {
 		return 0, false
 	}
 	var buf [2 * utf8.UTFMax]byte
 	pair := utf8.AppendRune(utf8.AppendRune(buf[:0], a), b)
+	if norm.NFC.Properties(pair[utf8.RuneLen(a):]).BoundaryBefore() {
+		return 0, false
+	}
 	joined := norm.NFC.Bytes(pair)
 	r, n := utf8.DecodeRune(joined)
 	return r, n == len(joined) && n > 0
