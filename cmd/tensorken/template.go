@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 	"unicode/utf16"
 
@@ -103,7 +104,7 @@ func answerTemplate(line []byte, now time.Time) (answer map[string]string, ok bo
 		Context  json.RawMessage
 	}
 	if err := json.Unmarshal(line, &ask); err != nil {
-		return failed(err, false)
+		return failed(badLine(err), false)
 	}
 	if ask.Template == nil {
 		return failed(errors.New(`the object has no "template"`), false)
@@ -127,6 +128,18 @@ func answerTemplate(line []byte, now time.Time) (answer map[string]string, ok bo
 		return failed(err, true)
 	}
 	return map[string]string{"output": text}, true
+}
+
+// badLine returns an error about a line of JSON in its own words, without the types of this program.
+func badLine(err error) error {
+	var wrong *json.UnmarshalTypeError
+	switch {
+	case !errors.As(err, &wrong):
+		return err
+	case wrong.Field == "":
+		return fmt.Errorf("it is no object: it is of type %s", wrong.Value)
+	}
+	return fmt.Errorf("%q is of type %s", strings.ToLower(wrong.Field), wrong.Value)
 }
 
 // writeASCII writes a line of JSON with escapes for all but ASCII, which terminals cannot take

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"strings"
 	"testing"
 )
@@ -60,6 +61,18 @@ func TestTemplateFlags(t *testing.T) {
 	for _, args := range [][]string{{}, {"--json", "--now", "today"}, {"--json", "--now", ""}, {"--json", "file"}} {
 		if status, _, stderr := command(append([]string{"template"}, args...)...); status != 1 || strings.Count(stderr, "\n") != 1 {
 			t.Errorf("template %q: status %d, %q", args, status, stderr)
+		}
+	}
+}
+
+// Errors about a line have no types of Go.
+func TestBadLine(t *testing.T) {
+	for line, want := range map[string]string{`{"text": 5}`: `"text" is of type number`, `[1]`: "it is no object: it is of type array", `{"text": "a", "odd": 1}`: `unknown field "odd"`} {
+		var q struct{ Text *string }
+		d := json.NewDecoder(strings.NewReader(line))
+		d.DisallowUnknownFields()
+		if err := badLine(d.Decode(&q)); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "Go ") {
+			t.Errorf("%s: %v, want %s", line, err, want)
 		}
 	}
 }

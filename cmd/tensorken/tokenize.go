@@ -140,7 +140,7 @@ func (o tokenizeOptions) answer(t *tokenizer.Tokenizer, line string) (*tokenizeA
 		err = errors.New("more than one object")
 	}
 	if err != nil {
-		return nil, fmt.Errorf("the line should be an object with text, pair and add_special: %w", err)
+		return nil, fmt.Errorf("the line should be an object with text, pair and add_special: %w", badLine(err))
 	}
 	if q.Text == nil {
 		return nil, errors.New(`the line has no "text"`)
