@@ -32,16 +32,16 @@ func (l *loop) hoist() {
 
 // reads reports whether instruction i of a stage depends on a buffer that the loop writes.
 func (l *loop) reads(s *stage, i int) bool {
-	in := &s.step.Kernel.Body[i]
-	if in.Op == ir.Load {
-		a := &s.step.Args[in.Arg]
+	for b := range inputs(&s.step, i) {
 		for _, x := range l.stages {
-			if slices.ContainsFunc(x.step.Args, func(b compile.Arg) bool { return b.Kind == ir.Out && a.IsBuffer() && b.Index == a.Index }) {
-				return true
+			for w := range x.step.Buffers(ir.Out) {
+				if w == b {
+					return true
+				}
 			}
 		}
 	}
-	return slices.ContainsFunc(in.Src, func(j int) bool { return l.reads(s, j) })
+	return false
 }
 
 // inColumns reports whether a factor is loaded with stride 1 along an axis of the product.

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/tensorken/tensorken/internal/compile"
+	"github.com/tensorken/tensorken/internal/loopnest"
 	"github.com/tensorken/tensorken/ir"
 )
 
@@ -19,23 +20,11 @@ func sumOf(k *ir.Kernel) int {
 // inputs returns the buffers that instructions of a step depend on.
 func inputs(s *compile.Step, instructions ...int) map[int]bool {
 	list := map[int]bool{}
-	seen := make([]bool, len(s.Kernel.Body))
-	var visit func(i int)
-	visit = func(i int) {
-		if seen[i] {
-			return
-		}
-		seen[i] = true
+	for i, needed := range (&loopnest.Nest{Kernel: s.Kernel}).Needs(instructions, nil) {
 		in := &s.Kernel.Body[i]
-		if in.Op == ir.Load && s.Args[in.Arg].IsBuffer() {
+		if needed && in.Op == ir.Load && s.Args[in.Arg].IsBuffer() {
 			list[s.Args[in.Arg].Index] = true
 		}
-		for _, j := range in.Src {
-			visit(j)
-		}
-	}
-	for _, i := range instructions {
-		visit(i)
 	}
 	return list
 }
