@@ -56,10 +56,24 @@ type steps[M, B any] struct {
 	forms []*modelForm // the last ones
 	count int          // of all forms so far
 	// Of the step that is being made:
-	form  *modelForm
-	model *M
-	rate  float64
-	step  int
+	form   *modelForm
+	model  *M
+	rate   float64
+	step   int
+	memory stepMemory
+}
+
+// A stepMemory has lists of one step, whose memory the next one uses again.
+type stepMemory struct {
+	params  []pytree.Leaf[tensor.Tensor]
+	list    []tensor.Tensor
+	lengths []int
+}
+
+// forget drops the tensors.
+func (m *stepMemory) forget() {
+	clear(m.params)
+	clear(m.list)
 }
 
 // A modelForm is models that differ in the elements of their tensors alone.
@@ -112,14 +126,14 @@ func (s *steps[M, B]) next(m *M, b B, rng *tensor.RNG) (tensor.Tensor, error) {
 	}
 	var err error
 	s.model = m
-	if s.form, err = s.find(*m); err != nil {
+	if s.form, err = s.find(m); err != nil {
 		return tensor.Tensor{}, err
 	}
 	if s.form.loose {
 		return s.run(m, b, rng)
 	}
 	args.Model = s.form.number
-	params, err := s.form.of(*m)
+	params, err := s.form.of(*m, s.memory.params)
 	if err != nil {
 		return tensor.Tensor{}, err
 	}
@@ -138,14 +152,16 @@ func (s *steps[M, B]) next(m *M, b B, rng *tensor.RNG) (tensor.Tensor, error) {
 			args.Rules = append(args.Rules, o.RuleFor(l.Name))
 		}
 	}
-	list := make([]tensor.Tensor, 0, len(params)+len(o.State.Slots))
+	list, lengths := s.memory.list[:0], s.memory.lengths[:0]
 	for _, l := range params {
 		list = append(list, l.Value)
 	}
-	args.Slots = make([]int, 0, len(slots))
 	for _, kept := range slots {
-		args.Slots, list = append(args.Slots, len(kept)), append(list, kept...)
+		lengths, list = append(lengths, len(kept)), append(list, kept...)
 	}
+	args.Slots = lengths
+	s.memory = stepMemory{params, list, lengths}
+	defer s.memory.forget()
 	r, lists, err := s.f.Call(args, list, &o.journal)
 	switch {
 	case errors.Is(err, jit.ErrUnrecorded):
@@ -188,25 +204,26 @@ var signer = pytree.NewSigner(pytree.LeafTypeFor[tensor.Tensor]())
 const maxModels = 16
 
 // find returns the form of a model.
-func (s *steps[M, B]) find(m M) (*modelForm, error) {
-	model := signer.Sign(&m)
+func (s *steps[M, B]) find(m *M) (*modelForm, error) {
+	model := signer.Borrow(m)
+	defer model.Return()
 	for _, f := range s.forms {
 		if f.model.Equal(model) {
 			return f, nil
 		}
 	}
-	params, err := pytree.Flatten[tensor.Tensor](m)
+	params, err := pytree.Flatten[tensor.Tensor](*m)
 	if err != nil {
 		return nil, fmt.Errorf("optim: %w", err)
 	}
 	for i := range params {
 		params[i].Value = tensor.Tensor{}
 	}
-	rngs, err := pytree.Values[tensor.RNG](m)
+	rngs, err := pytree.Values[tensor.RNG](*m)
 	if err != nil {
 		return nil, fmt.Errorf("optim: %w", err)
 	}
-	f := &modelForm{number: s.count, loose: len(rngs) > 0 || model.Opaque(), model: model, params: params}
+	f := &modelForm{number: s.count, loose: len(rngs) > 0 || model.Opaque(), model: model.Clone(), params: params}
 	s.count++
 	if len(s.forms) == maxModels {
 		s.forms = slices.Delete(s.forms, 0, 1)
@@ -215,18 +232,20 @@ func (s *steps[M, B]) find(m M) (*modelForm, error) {
 	return f, nil
 }
 
-// of returns the parameters of a model of the form.
-func (f *modelForm) of(m any) ([]pytree.Leaf[tensor.Tensor], error) {
-	values, err := pytree.Values[tensor.Tensor](m)
+// of returns the parameters of a model of the form, in memory of earlier ones.
+func (f *modelForm) of(m any, memory []pytree.Leaf[tensor.Tensor]) ([]pytree.Leaf[tensor.Tensor], error) {
+	params, n := append(memory[:0], f.params...), 0
+	err := pytree.Each(m, func(t *tensor.Tensor) {
+		if n < len(params) {
+			params[n].Value = *t
+		}
+		n++
+	})
 	if err != nil {
 		return nil, fmt.Errorf("optim: %w", err)
 	}
-	if len(values) != len(f.params) {
-		return nil, fmt.Errorf("optim: a model of %d tensors, before of %d", len(values), len(f.params))
-	}
-	params := slices.Clone(f.params)
-	for i, t := range values {
-		params[i].Value = t
+	if n != len(params) {
+		return nil, fmt.Errorf("optim: a model of %d tensors, before of %d", n, len(params))
 	}
 	return params, nil
 }
@@ -293,7 +312,7 @@ func (s *steps[M, B]) trace(a stepArgs[B], list []tensor.Tensor, t *jit.Trace) (
 		}
 	}
 	t.Numbers = scalars.nodes
-	t.Values = func() ([]ir.Number, bool, error) { return scalars.values(s.rate, s.step) }
+	t.Values = func() ([]ir.Number, bool, error) { return scalars.valuesAt(s.rate, s.step) }
 	var kept []tensor.Tensor
 	for _, slots := range u.slots {
 		r.Slots, kept = append(r.Slots, len(slots)), append(kept, slots...)

@@ -13,13 +13,15 @@ import (
 
 // The stepScalars of a recorded step are the Scalars in the graphs of its Updates, whose
 // values depend on the learning rate and on the number of steps done. A replay needs the
-// values but not the graphs of all parameters: [stepScalars.values] calls Update once for all
+// values but not the graphs of all parameters: [stepScalars.valuesAt] calls Update once for all
 // parameters of one rule and form, and for all shapes if the rule [isShapeFree], on
 // placeholders.
 type stepScalars struct {
 	abstract []*abstractUpdate
 	of       []int         // the abstract update of each update
 	nodes    []*graph.Node // of all updates
+	values   []ir.Number   // of the abstract updates, in memory of earlier ones
+	ends     []int         // by abstract update, in values
 	conflict bool          // updates that share an abstract one have other values
 }
 
@@ -93,25 +95,27 @@ func placeholder(t tensor.Tensor) tensor.Tensor {
 	return tensor.Internal.Tensor(graph.Token{}, l.Placeholder())
 }
 
-// values returns the values of all scalars at a learning rate, after a number of steps. It
+// valuesAt returns the values of all scalars at a learning rate, after a number of steps. It
 // reports false if an Update makes another graph for those.
-func (s *stepScalars) values(lr float64, step int) ([]ir.Number, bool, error) {
-	var abstract []ir.Number // of all abstract updates
-	ends := make([]int, len(s.abstract))
-	for i, a := range s.abstract {
-		x := a.x
-		if err := x.apply(a.rule, lr, step); err != nil {
+func (s *stepScalars) valuesAt(lr float64, step int) ([]ir.Number, bool, error) {
+	s.values, s.ends = s.values[:0], s.ends[:0]
+	for _, a := range s.abstract {
+		var ok bool
+		var err error
+		graph.Throwaway(func() {
+			x := a.x
+			if err = x.apply(a.rule, lr, step); err == nil {
+				s.values, ok = a.structure.AppendValues(s.values, x.results())
+			}
+		})
+		if err != nil || !ok {
 			return nil, false, err
 		}
-		var ok bool
-		if abstract, ok = a.structure.AppendValues(abstract, x.results()); !ok {
-			return nil, false, nil
-		}
-		ends[i] = len(abstract)
+		s.ends = append(s.ends, len(s.values))
 	}
 	values := make([]ir.Number, 0, len(s.nodes))
 	for _, i := range s.of {
-		values = append(values, abstract[ends[i]-len(s.abstract[i].structure.Values):ends[i]]...)
+		values = append(values, s.values[s.ends[i]-len(s.abstract[i].structure.Values):s.ends[i]]...)
 	}
 	return values, true, nil
 }

@@ -14,11 +14,11 @@ import (
 
 // makeNode makes a node. It keeps shape and ints, and copies src.
 func makeNode(op ir.Op, d ir.DType, shape, ints []int, src ...*Node) *Node {
-	n := &Node{Op: op, DType: d, Shape: shape, Ints: ints, typing: typingOf(op, src)}
+	n := newNode()
+	n.Op, n.DType, n.Shape, n.Ints, n.typing = op, d, shape, ints, typingOf(op, src)
 	n.setSrc(src)
 	n.inherit(src)
 	n.recordSite(src)
-	n.markRegion()
 	return n
 }
 
@@ -35,12 +35,12 @@ func (n *Node) inherit(src []*Node) {
 }
 
 func makeSource(op ir.Op, d ir.DType, shape, ints []int, num ir.Number) *Node {
-	n := &Node{Op: op, DType: d, Shape: shape, Ints: ints, Num: num}
+	n := newNode()
+	n.Op, n.DType, n.Shape, n.Ints, n.Num = op, d, shape, ints, num
 	if op != ir.Buffer {
 		n.typing = neutral
 	}
 	n.recordSite(nil)
-	n.markRegion()
 	return n
 }
 

@@ -14,6 +14,8 @@ type Region struct {
 	Outer  *Region // the region around this one, or nil
 
 	number uint32
+	before *Region // the goroutine's when it entered
+	few    []Node  // of Throwaway, which is no call of Scope and has no number: to be made next
 }
 
 // The upper 24 bits of a node's marks are its region's number; the lower regionShift bits are other
@@ -32,7 +34,7 @@ var (
 // EnterRegion begins a region of the calling goroutine, which ends it by Leave.
 func EnterRegion() *Region {
 	r := idleRegions.Get().(*Region)
-	r.Outer, r.number = CurrentRegion(), 0
+	r.Outer, r.before, r.number = CurrentRegion(), current(), 0
 	for r.number == 0 { // 0 stands for no region
 		r.number = lastNumber.Add(1) << regionShift >> regionShift
 	}
@@ -43,7 +45,7 @@ func EnterRegion() *Region {
 
 // Leave ends the region, which must be the goroutine's innermost one.
 func (r *Region) Leave() {
-	setRegion(r.Outer)
+	setRegion(r.before)
 	openRegions.Add(-1)
 }
 
@@ -51,6 +53,35 @@ func (r *Region) Leave() {
 func (r *Region) Release() { idleRegions.Put(r) }
 
 var idleRegions = sync.Pool{New: func() any { return new(Region) }}
+
+// Throwaway calls f, which makes some nodes that are dropped together: they are in few objects.
+func Throwaway(f func()) {
+	r := &Region{Outer: CurrentRegion(), before: current()}
+	openRegions.Add(1)
+	setRegion(r)
+	defer r.Leave()
+	f()
+}
+
+// newNode returns a node of the current region, to be filled in.
+func newNode() *Node {
+	r := current()
+	if r == nil {
+		return new(Node)
+	}
+	if r.number > 0 {
+		n := new(Node)
+		n.marks.Store(r.number << regionShift)
+		return n
+	}
+	if len(r.few) == 0 {
+		r.few = make([]Node, 24)
+	}
+	n := &r.few[0]
+	r.few = r.few[1:]
+	n.marks.Store(r.Outer.Number() << regionShift)
+	return n
+}
 
 // setRegion makes r the innermost region of the calling goroutine, nil for none.
 func setRegion(r *Region) {
@@ -73,6 +104,14 @@ func hash(id uintptr) uint64 { return uint64(id) * 0x9e3779b97f4a7c15 >> 58 }
 
 // CurrentRegion returns the innermost region of the calling goroutine, nil if it is in none.
 func CurrentRegion() *Region {
+	r := current()
+	if r != nil && r.number == 0 {
+		return r.Outer
+	}
+	return r
+}
+
+func current() *Region {
 	if openRegions.Load() == 0 {
 		return nil
 	}

@@ -78,14 +78,15 @@ func (f *Func[P, R]) Call(p P, list []tensor.Tensor, j *storage.Journal) (r R, l
 	if err != nil {
 		return r, nil, err
 	}
-	like := signer.Sign(&p)
+	like := signer.Borrow(&p)
+	defer like.Return()
 	x, values, graphs := f.find(like, args.nodes)
 	switch {
 	case x == nil && graphs >= maxGraphs:
 		return r, nil, ErrUnrecorded
 	case x == nil || !x.tried:
 		seen := x
-		x = &form[P, R]{layouts: layoutsOf(args.nodes), device: tensor.Default(), like: like}
+		x = &form[P, R]{layouts: layoutsOf(args.nodes), device: tensor.Default(), like: like.Clone()}
 		if seen != nil || !f.OnSecondUse {
 			if err := f.record(x, p, args, len(list)); err != nil {
 				return r, nil, err
@@ -224,11 +225,7 @@ func (f *Func[P, R]) replay(x *form[P, R], p P, args *arguments, j *storage.Jour
 	}
 	var rngs []tensor.RNG
 	if len(x.draws) > 0 {
-		check(f.Op, pytree.Each(&p, func(rng *tensor.RNG) {
-			k := len(rngs)
-			rngs = append(rngs, *rng)
-			numbers = append(numbers[:len(numbers):len(numbers)], tensor.Internal.Draw(graph.Token{}, rng, x.draws[k])...)
-		}))
+		rngs, numbers = f.draw(x, p, numbers)
 	}
 	values, err := tensor.Internal.Replay(graph.Token{}, f.Op, x.plan, j, given, numbers)
 	if err != nil {
@@ -257,6 +254,17 @@ func (f *Func[P, R]) replay(x *form[P, R], p P, args *arguments, j *storage.Jour
 		}
 	}
 	return rebuild(f.Op, r, next), lists, nil
+}
+
+// draw returns the RNGs of an argument as they were, and numbers with the keys drawn from them.
+func (f *Func[P, R]) draw(x *form[P, R], p P, numbers []ir.Number) (rngs []tensor.RNG, all []ir.Number) {
+	all = slices.Clone(numbers)
+	check(f.Op, pytree.Each(&p, func(rng *tensor.RNG) {
+		k := len(rngs)
+		rngs = append(rngs, *rng)
+		all = append(all, tensor.Internal.Draw(graph.Token{}, rng, x.draws[k])...)
+	}))
+	return rngs, all
 }
 
 func node(t tensor.Tensor) *graph.Node { return tensor.Internal.Node(graph.Token{}, t) }

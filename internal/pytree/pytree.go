@@ -58,7 +58,7 @@ func Update[L any](p any, leaves []L) error {
 		return fmt.Errorf("%T is not a pointer to a tree", p)
 	}
 	w := &walker[L]{leaves: leaves, typ: reflect.TypeFor[L]()}
-	w.markSeen(v, v) // pointers in the tree back to p still will
+	w.root = v // pointers in the tree back to p still will
 	tree := reflect.New(v.Type().Elem()).Elem()
 	tree.Set(v.Elem())
 	if err := cmp.Or(w.descendAny(tree, w.copy), w.left()); err != nil {
@@ -105,6 +105,7 @@ type walker[L any] struct {
 	replaced int                       // how many copy has met
 	typ      reflect.Type              // of the leaf
 	seen     map[address]reflect.Value // the replacement of a pointer in the result
+	root     reflect.Value             // a pointer that stays, if it is valid
 	name     []byte
 	// suffix follows the name of a leaf.
 	suffix []byte
@@ -208,7 +209,7 @@ func (w *walker[L]) copyPointer(p *layout, v reflect.Value) error {
 	if v.IsNil() {
 		return nil
 	}
-	if x, ok := w.seen[address{v.UnsafePointer(), v.Type()}]; ok {
+	if x, ok := w.replacement(v); ok {
 		v.Set(x)
 		return nil
 	}
@@ -336,16 +337,27 @@ func (w *walker[L]) descend(p *layout, v reflect.Value, do func(*layout, reflect
 
 // markSeen notes that x replaces the pointer v; false if v was seen before.
 func (w *walker[L]) markSeen(v, x reflect.Value) bool {
-	at := address{v.UnsafePointer(), v.Type()}
-	if _, ok := w.seen[at]; ok {
+	if _, ok := w.replacement(v); ok {
 		return false
 	}
 	if w.seen == nil {
 		w.seen = map[address]reflect.Value{}
 	}
-	w.seen[at] = x
+	w.seen[addressOf(v)] = x
 	return true
 }
+
+// replacement returns what replaces a pointer that was seen before.
+func (w *walker[L]) replacement(v reflect.Value) (x reflect.Value, ok bool) {
+	at := addressOf(v)
+	if w.root.IsValid() && at == addressOf(w.root) {
+		return w.root, true
+	}
+	x, ok = w.seen[at]
+	return x, ok
+}
+
+func addressOf(v reflect.Value) address { return address{v.UnsafePointer(), v.Type()} }
 
 // push adds a part to the name and returns the length to cut it back to.
 func (w *walker[L]) push(part string) int {

@@ -23,6 +23,8 @@ type Signature struct {
 	kept  []unsafe.Pointer // slices and maps in unexported fields, which a rebuilt tree shares
 	// opaque says that values in the tree may change unseen.
 	opaque bool
+
+	made *signing // by Borrow
 }
 
 // Equal reports whether the trees of two signatures, of one type and one Signer, are equal.
@@ -86,6 +88,39 @@ func (s *Signer) Sign(p any) *Signature {
 	v := reflect.ValueOf(p)
 	s.program(v.Type().Elem(), owned).do(w, v.UnsafePointer())
 	return &w.Signature
+}
+
+// Borrow is Sign in memory that Return makes available for other signatures.
+func (s *Signer) Borrow(p any) *Signature {
+	w := borrowed.Get().(*signing)
+	w.signer, w.made = s, w
+	v := reflect.ValueOf(p)
+	s.program(v.Type().Elem(), owned).do(w, v.UnsafePointer())
+	return &w.Signature
+}
+
+var borrowed = sync.Pool{New: func() any { return new(signing) }}
+
+// Return ends the use of a borrowed signature.
+func (s *Signature) Return() {
+	w := s.made
+	for _, list := range []*[]unsafe.Pointer{&w.refs, &w.funcs, &w.kept} {
+		clear(*list)
+		*list = (*list)[:0]
+	}
+	clear(w.seen)
+	w.bits, w.opaque, w.full, w.depth = w.bits[:0], false, false, 0
+	if cap(w.bits) <= maxBorrowed {
+		borrowed.Put(w)
+	}
+}
+
+// maxBorrowed is the length of the longest signature whose memory is used again.
+const maxBorrowed = 64 << 10
+
+// Clone returns a copy of a borrowed signature.
+func (s *Signature) Clone() *Signature {
+	return &Signature{bits: slices.Clone(s.bits), refs: slices.Clone(s.refs), funcs: slices.Clone(s.funcs), kept: slices.Clone(s.kept), opaque: s.opaque}
 }
 
 // A region says how Rebuild treats values, and so which of their parts a function can read.

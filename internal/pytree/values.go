@@ -5,7 +5,12 @@ import "reflect"
 // Values returns the leaves of v in the order of [Flatten], without their names.
 func Values[L any](v any) ([]L, error) {
 	var values []L
-	w := newWalker(func(_ []byte, _ bool, x *L) { values = append(values, *x) })
+	w := newWalker(func(_ []byte, _ bool, x *L) {
+		if values == nil {
+			values = make([]L, 0, 8)
+		}
+		values = append(values, *x)
+	})
 	err := w.descendAny(reflect.ValueOf(&v).Elem(), w.visit)
 	return values, err
 }
