@@ -105,7 +105,7 @@ func (m *Importance) Add(result tensor.Tensor) (err error) {
 	return nil
 }
 
-// product returns the weight and the input of a sum of their products, nil if it is none.
+// product returns the weight and the input of a sum of their products, or nil.
 func (m *Importance) product(sum *graph.Node) (weight, input *graph.Node) {
 	if sum.Op != ir.Sum || sum.Inputs().Len() == 0 {
 		return nil, nil

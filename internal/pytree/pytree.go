@@ -347,7 +347,7 @@ func (w *walker[L]) markSeen(v, x reflect.Value) bool {
 	return true
 }
 
-// replacement returns what replaces a pointer that was seen before.
+// replacement returns the pointer in place of one that was seen before.
 func (w *walker[L]) replacement(v reflect.Value) (x reflect.Value, ok bool) {
 	at := addressOf(v)
 	if w.root.IsValid() && at == addressOf(w.root) {

@@ -99,7 +99,7 @@ func (w *Worker) workerLoop() {
 
 // spinTime is how long a goroutine polls before it sleeps. Most kernels follow
 // each other in less, and waking a core takes as long on some machines. Then it yields a few times
-// alone: who yields takes a lock of Go's scheduler, for which many workers would wait.
+// alone: a goroutine that yields takes a lock of Go's scheduler, for which many workers would wait.
 const (
 	spinTime  = 100 * time.Microsecond
 	yieldTime = spinTime / 4

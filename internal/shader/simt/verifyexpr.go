@@ -71,10 +71,7 @@ func (v *verifier) expr(x *shader.Expr) {
 	case shader.Bitcast:
 		v.must(in(x.Type, numberTypes) && x.Args[0].Type.Width == x.Type.Width && x.Args[0].Type.Bytes() == x.Type.Bytes(), "%v of %v", x, x.Args[0].Type)
 	case shader.Vector:
-		n := len(x.Args)
-		v.must((x.Type.Width == 2 || x.Type.Width == 4) && (n == 1 || n == int(x.Type.Width)), "%v of %d components", x, n)
-		v.must(in(x.Type, valueTypes), "%v", x)
-		v.same(x, x.Args, x.Type.Elem())
+		v.vector(x)
 	case shader.Component:
 		v.must(x.Bits < uint64(x.Args[0].Type.Width), "component %d of %v", x.Bits, x.Args[0].Type)
 		want = x.Args[0].Type.Elem()
@@ -115,6 +112,14 @@ func (v *verifier) expr(x *shader.Expr) {
 		}
 	}
 	v.must(x.Type == want, "%v is %v, not %v", x, want, x.Type)
+}
+
+// vector checks the components of a vector.
+func (v *verifier) vector(x *shader.Expr) {
+	n := len(x.Args)
+	v.must((x.Type.Width == 2 || x.Type.Width == 4) && (n == 1 || n == int(x.Type.Width)), "%v of %d components", x, n)
+	v.must(in(x.Type, valueTypes), "%v", x)
+	v.same(x, x.Args, x.Type.Elem())
 }
 
 // same checks that operands of x have a type.
