@@ -161,7 +161,7 @@ func TestSize(t *testing.T) {
 	total := 0
 	for _, name := range []string{
 		"digits.html", "digits.js", "digits.wasm",
-		"chart.js", "devices.js", "icon.svg", "pad.js", "page.js", "style.css", "wasm_exec.js", "worker.js",
+		"chart.js", "devices.js", "files.js", "icon.svg", "pad.js", "page.js", "style.css", "wasm_exec.js", "worker.js",
 	} {
 		b, err := os.ReadFile(filepath.Join(folder, name))
 		if err != nil {

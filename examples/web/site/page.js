@@ -16,7 +16,7 @@ export function reopened({ device, cause }) {
 
 // connect starts the program NAME.wasm in a worker. Handlers has a function for each name of
 // the messages that the program sends. The result sends messages to the program; those sent
-// before it is ready wait.
+// before it is ready wait. Files go with a message: see files.js.
 export function connect(name, handlers) {
   if (typeof WebAssembly === "undefined" || typeof Worker === "undefined") {
     alert("This browser has no WebAssembly or no workers, which the program needs.");
@@ -34,5 +34,5 @@ export function connect(name, handlers) {
   };
   worker.onmessage = ({ data: { name, value } }) => all[name](value);
   worker.onerror = (e) => all.crash(e.message || "the worker could not be loaded");
-  return (name, value) => (waiting ? waiting.push({ name, value }) : post({ name, value }));
+  return (name, value, files) => (waiting ? waiting.push({ name, value, files }) : post({ name, value, files }));
 }

@@ -1,7 +1,7 @@
 // A worker that runs the Go program NAME.wasm, for "worker.js?NAME". The program receives and
 // posts messages itself: see internal/page.
 "use strict";
-importScripts("wasm_exec.js");
+importScripts("wasm_exec.js", "files.js");
 
 async function start() {
   const go = new Go();

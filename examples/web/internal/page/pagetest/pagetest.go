@@ -40,6 +40,19 @@ func (v *Visit) Send(name string, value any) {
 	v.to <- page.Message{Name: name, Value: p}
 }
 
+// Next returns the program's next message. An error fails the test, as does the end of the program.
+func (v *Visit) Next() page.Message {
+	v.Helper()
+	m, ok := <-v.from
+	switch {
+	case !ok:
+		v.Fatal("the program ended")
+	case m.Name == "error":
+		v.Fatalf("the program reports %s", m.Value)
+	}
+	return m
+}
+
 // Wait returns the value of the program's next message of that name. An error that comes first
 // fails the test.
 func Wait[T any](v *Visit, name string) (value T) {
