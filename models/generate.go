@@ -32,7 +32,7 @@ type Generator struct {
 	LogProbs int
 
 	// A single text is written faster with Draft, a smaller model of the same tokens, or with
-	// NGram. Then up to Propose tokens, 0 is 4, are proposed at once, and Model reads them in one
+	// NGram. Then up to Propose tokens, 0 is 3, are proposed at once, and Model reads them in one
 	// step. Texts keep the distribution of Model.
 	Draft Decoder
 	// NGram is the number of tokens, as 3, that are looked for earlier in the text: the tokens

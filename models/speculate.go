@@ -29,7 +29,7 @@ type speculation struct {
 }
 
 func (g *Generator) speculate(h *hostTurns) (turns, error) {
-	s := &speculation{hostTurns: h, most: cmp.Or(g.Propose, 4), tokens: int32(len(h.ready[0][0]))}
+	s := &speculation{hostTurns: h, most: cmp.Or(g.Propose, 3), tokens: int32(len(h.ready[0][0]))}
 	if g.Draft == nil {
 		s.propose = func(text []int32, n int) ([]proposal, error) { return lookup(text, g.NGram, n), nil }
 		return s, nil

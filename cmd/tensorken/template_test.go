@@ -42,7 +42,7 @@ func TestTemplateBadLines(t *testing.T) {
 		{`{"context": {}}`, `the object has no \"template\"`},
 		{`{"template": "", "context": [1]}`, `\"context\" is no object`},
 		{`{"template": "", "context": {"a": 9223372036854775808}}`, "context: the integer 9223372036854775808 does not fit in 64 bits"},
-		{`7`, "cannot unmarshal"},
+		{`7`, "it is no object: it is of type number"},
 		{`7 8`, "invalid character '8' after top-level value"},
 	} {
 		got, err := template(templateOptions{json: true}, `{"template": "a"}`, c.line, `{"template": "b"}`)

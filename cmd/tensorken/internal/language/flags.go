@@ -96,7 +96,7 @@ var settings = []setting{
 	{"tokens", func(o *llm.GenerateOptions) any { return &o.MaxTokens }, limits.NotNegative, "greatest length of an answer; 0: until it ends or the context is full"},
 	{"ngram", func(o *llm.GenerateOptions) any { return &o.NGram }, limits.NotNegative, "propose tokens that followed this many tokens earlier; 0 is off"},
 	{"keep", func(o *llm.GenerateOptions) any { return &o.Keep }, limits.NotNegative, "tokens at the start that --shift does not forget"},
-	{"propose", func(o *llm.GenerateOptions) any { return &o.Propose }, limits.NotNegative, "tokens that --draft and --ngram propose at once (default 4)"},
+	{"propose", func(o *llm.GenerateOptions) any { return &o.Propose }, limits.NotNegative, "tokens that --draft and --ngram propose at once (default 3)"},
 }
 
 // Flags are the flags of a command that opens a model and, perhaps, writes by it.
