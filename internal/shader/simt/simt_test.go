@@ -115,6 +115,14 @@ func TestPrograms(t *testing.T) {
 				s.store(b, s.out, at, x[3].Ref(), x[2].Ref(), x[1].Ref(), x[0].Ref())
 			})
 		}, func(i int) int { return i ^ 3 }},
+		{"products of bytes", func(s *sample, b *Block) {
+			bytes := FromBits(I32, 0xff_80_02_7f) // -1, -128, 2, 127
+			s.store(b, s.out, s.item, DotBytes(bytes, FromBits(I32, 0x01_ff_03_7f), s.item))
+		}, func(i int) int { return i - 1 + 128 + 6 + 127*127 }},
+		{"halves", func(s *sample, b *Block) {
+			half := FromBits(U32, 0xffff_4200).UnpackHalf(F16).Add(FromBits(U32, 0xffff_40a0).UnpackHalf(BF16)) // 3 + 5
+			s.store(b, s.out, s.item, half.Convert(I32))
+		}, func(int) int { return 8 }},
 		{"a vector of words", func(s *sample, b *Block) {
 			b.If(ThreadID.Lt(threads/4), func(b *Block) {
 				at := b.Let("at", GroupID.Mul(threads).Add(ThreadID.Mul(4)))
