@@ -26,6 +26,8 @@ var thresholds = []struct{ reason, names string }{
 	{"types: bytes of an element, bits of a number", `
 		compile.SetOf cpu/vector.singleOps memory.markFreed memory.markShared memory.markViewed schedule.KeyLen
 		schedule/attention.infinity schedule/build.validity schedule/pointwise.itemsAhead schedule/routines.key
+		schedule/build.Decode schedule/build.part schedule/packed.aligned schedule/packed.bytes schedule/packed.digitBytes
+		schedule/packed.magic schedule/packed.shifted schedule/packed.signedBytes schedule/packed.usesDigits
 		schedule/tiles.infinite loopnest.MaxNumber`},
 	{"the form of a program: another number is another program", `
 		loopnest.Across loopnest.Fits loopnest.LeastColumns loopnest.LeastRows loopnest.Step loopnest.mostWidths
@@ -34,7 +36,8 @@ var thresholds = []struct{ reason, names string }{
 		schedule/routines.ahead schedule/routines.combineVotes schedule/routines.nibbles schedule/routines.radixBits
 		schedule/routines.radixItems schedule/routines.radixThreads schedule/routines.run schedule/routines.scanLanes
 		schedule/routines.selectAhead schedule/routines.tallyWords schedule/routines.voteThreads schedule/routines.votes
-		schedule/reduce.sweepChunk schedule/tiles.band schedule/tiles.mostTaps
+		schedule/packed.choose schedule/packed.digitCount schedule/packed.maxColumns schedule/packed.maxRows schedule/packed.maxSums
+		schedule/packed.segment schedule/reduce.sweepChunk schedule/tiles.band schedule/tiles.mostTaps
 		cpu/product.decodedColumns cpu/product.dotColumns`},
 	{"the order of additions, which no machine may choose: bits of results depend on it, not on cores", `
 		cpu.cut cpu.fits cpu.newBlock cpu.newScan cpu.newStream cpu.scatterParts
@@ -44,7 +47,7 @@ var thresholds = []struct{ reason, names string }{
 		compile.maxOps compile.operations cpu/vector.keptTemps cpu/vector.spinTime exec.maxCalls exec.maxPlans
 		exec.maxPrograms exec.peakRuns exec.peakTime kernelize.maxMerged kernelize.maxScalars kernelize/regions.maxScores kernelize.maxSize
 		kernelize.place memory.ForceGC memory.ballastSize memory.flushDelay memory.large memory.leastBuffers
-		memory.leastBytes memory.manyRuns memory.maxCollected memory.maxTries memory.sizeClass cpu.copyBytes
+		schedule/build.share schedule/build.unknownMemory memory.leastBytes memory.manyRuns memory.maxCollected memory.maxTries memory.sizeClass cpu.copyBytes
 		cpu.longParts cpu.longRow`},
 	{"a share: parts are small beside the whole, or even", `
 		compile.AssignMemory compile.little compile/blockwise.minMatrix compile/blockwise.minUnits cpu.groups cpu/vector.Even

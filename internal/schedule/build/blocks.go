@@ -1,6 +1,7 @@
 package build
 
 import (
+	"cmp"
 	"math/bits"
 
 	"github.com/tensorken/tensorken/internal/loopnest"
@@ -313,11 +314,8 @@ func (c *Builder) Decode(i int) {
 
 // decodedBytes is the most bytes of the elements of a Decode.
 func (c *Builder) decodedBytes() int {
-	const part, unknown = 32, 1 << 28 // of the memory; where it is not known
-	n := c.Target.Memory / part
-	if n == 0 {
-		n = unknown
-	}
+	const share, unknownMemory = 32, 1 << 33
+	n := cmp.Or(c.Target.Memory, unknownMemory) / share
 	if most := c.Target.BufferBytes; most > 0 {
 		n = min(n, most)
 	}
