@@ -80,7 +80,7 @@ var targets = []struct {
 	{"NVIDIA", wide, []string{"BadIndices", "Casts", "Chains", "Elementwise", "Epilogues", "Formats", "Gathers", "InPlace", "Outputs", "Products", "Reductions", "ScatterAdd", "ScatterMax", "ScatterSet",
 		"Scan", "Sort", "Special", "Status", "Windows"}, nil},
 	{"matrices", nvidia, []string{"InPlace", "LargeProducts", "Products"}, nil},
-	{"shared matrices", hopper, []string{"LargeProducts", "Products"}, bySharedMatrices},
+	{"shared matrices", hopper, []string{"Formats", "LargeProducts", "Products"}, bySharedMatrices},
 	{"positions of 64 bits", positions64(wide),
 		[]string{"BadIndices", "Chains", "Gathers", "InPlace", "Parts", "Products", "Reductions", "ScatterMax", "Scan", "Status", "Windows"}, nil},
 	{"positions of 64 bits, matrices", positions64(nvidia), []string{"Products"}, byMatrices},

@@ -8,7 +8,7 @@ import (
 
 // Where threads multiply bytes, elements of rows are integers in shared memory: of the elements of a segment, which
 // have a scale of their own, three digits of eight bits. Their products with codes are exact. The greatest element of a
-// segment has 22 bits, as many as its product with a float32 is worth in a sum.
+// segment has 22 bits, as many as its product with a float32 is worth in a sum. If it is infinite or NaN, sums are NaN.
 type digits struct {
 	words   *shader.Shared // of each digit, row, segment and vector: bytes of 16 elements
 	numbers *shader.Shared // of each row, segment and vector: the scale and the sum of the elements
@@ -148,7 +148,7 @@ func (w *worker) multiplyDigits(sc *build.Scope, all [][]column, n int, number *
 				low := sums[1].Mul(256).Add(sums[2]).Convert(shader.F32)
 				value := shader.MulAdd(sums[0].Convert(shader.F32), build.Number(shader.F32, 65536), low)
 				acc := w.acc[i][r][c].Acc
-				one.Set(acc, shader.MulAdd(value, v.scale[n].Mul(numbers[r].At(0)), acc.Ref()))
+				one.Set(acc, shader.MulAdd(value.Mul(numbers[r].At(0)), v.scale[n], acc.Ref()))
 				if offset != nil {
 					one.Set(acc, shader.MulAdd(numbers[r].At(1), offset, acc.Ref()))
 				}

@@ -1,7 +1,7 @@
 // Package packed schedules products of few rows by weights in an ir.Format, as a decoder's step has. A
-// vector of 16 bytes has the codes of 16 to 64 weights. A thread loads one of several columns at once, and
-// multiplies them by the same elements of the rows, which it holds in registers. Sums of codes are scaled by runs:
-// an element of a weight is not computed.
+// vector of 16 bytes has the codes of 16 to 64 weights. A thread loads a vector of each of several columns, and
+// multiplies them by the same elements of the rows. Sums of codes are scaled by runs: no weight is decoded. Read
+// packed.go first, then worker.go; digits.go multiplies bytes.
 package packed
 
 import (
