@@ -47,7 +47,7 @@ var thresholds = []struct{ reason, names string }{
 		compile.maxOps compile.operations cpu/vector.keptTemps cpu/vector.spinTime exec.maxCalls exec.maxPlans
 		exec.maxPrograms exec.peakRuns exec.peakTime kernelize.maxMerged kernelize.maxScalars kernelize/regions.maxScores kernelize.maxSize
 		kernelize.place memory.ForceGC memory.ballastSize memory.flushDelay memory.large memory.leastBuffers
-		schedule/build.share schedule/build.unknownMemory memory.leastBytes memory.manyRuns memory.maxCollected memory.maxTries memory.sizeClass cpu.copyBytes
+		schedule/build.share schedule/build.shareOfUnknown memory.leastBytes memory.manyRuns memory.maxCollected memory.maxTries memory.sizeClass cpu.copyBytes
 		cpu.longParts cpu.longRow`},
 	{"a share: parts are small beside the whole, or even", `
 		compile.AssignMemory compile.little compile/blockwise.minMatrix compile/blockwise.minUnits cpu.groups cpu/vector.Even

@@ -314,8 +314,8 @@ func (c *Builder) Decode(i int) {
 
 // decodedBytes is the most bytes of the elements of a Decode.
 func (c *Builder) decodedBytes() int {
-	const share, unknownMemory = 32, 1 << 33
-	n := cmp.Or(c.Target.Memory, unknownMemory) / share
+	const share, shareOfUnknown = 32, 1 << 28 // of the memory
+	n := cmp.Or(c.Target.Memory/share, shareOfUnknown)
 	if most := c.Target.BufferBytes; most > 0 {
 		n = min(n, most)
 	}
