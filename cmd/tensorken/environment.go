@@ -18,7 +18,7 @@ func environmentTopic() *cobra.Command {
   TENSORKEN_MEMORY      the most memory that the process may use, such as 6GiB; by
                         default the machine's, or that of its control group
                         or job object
-  TENSORKEN_SIMD        the instructions that the CPU computes with: avx512vnni,
+  TENSORKEN_SIMD        the instructions that the CPU computes with: avx512bf16, avx512vnni,
                         avx512, avx2, neon or go, which is plain Go; by default the
                         best that the processor has
   TENSORKEN_THREADS     the most goroutines that compute on the CPU at once; by

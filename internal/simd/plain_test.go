@@ -15,9 +15,10 @@ import (
 const plainHead = `# Routines without assembly
 
 The CPU's routines that are written in Go at a level of instructions, which TENSORKEN_SIMD
-names; all others are in assembly. Level avx512vnni has those of avx512 and another product of
-int8. "Across" is a reduction of columns. At every level scatters and sorts are written in Go,
-scans are made of the routines below, and float16 and bfloat16 are computed in float32. Of the formats of
+names; all others are in assembly. Level avx512vnni has those of avx512, another product of int8, and
+products of rows in fixed point by quantised weights; level avx512bf16 has also products of bfloat16.
+"Across" is a reduction of columns. At every level scatters and sorts are written in Go, scans are made of
+the routines below, and all else in float16 and bfloat16 is computed in float32. Of the formats of
 quantised weights, those of internal/simd/_asm/blocks.go are decoded by assembly on amd64.
 
 ` + "`go test ./internal/simd -run Plain`" + ` fails if the page differs; with -update it rewrites the

@@ -53,3 +53,6 @@ func productI8VNNI(c unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, m int, 
 
 //go:noescape
 func interleaveFourVNNI(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, z unsafe.Pointer, w unsafe.Pointer, n int)
+
+//go:noescape
+func productPairsBF16(c unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, m int, n int, k int, ldc int, lda int, sa int, ldb int, add int)

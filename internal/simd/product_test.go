@@ -32,6 +32,38 @@ func testProduct[T number](t *testing.T, d ir.DType) {
 	}
 }
 
+// TestPairProduct compares a product of pairs of bfloat16 with the sum of products in float32, which are exact.
+func TestPairProduct(t *testing.T) {
+	p := Products[ir.BFloat16]
+	if p.Tile == nil {
+		t.Skip("the level has none")
+	}
+	for m := 1; m <= p.Rows; m++ {
+		for _, n := range []int{1, 5, 16, 17, p.Cols} {
+			for k := range 6 {
+				a, b, c := make([]ir.BF16, 2*m*k), make([]ir.BF16, 2*n*k), make([]float32, m*n)
+				for _, x := range [][]ir.BF16{a, b} {
+					for i := range x {
+						x[i] = ir.ToBF16(float32(rand.IntN(9) - 4))
+					}
+				}
+				p.Tile(unsafe.Pointer(unsafe.SliceData(c)), unsafe.Pointer(unsafe.SliceData(a)), unsafe.Pointer(unsafe.SliceData(b)), m, n, k, n, k, 1, n, 0)
+				for i := range m {
+					for j := range n {
+						var want float32
+						for d := range 2 * k {
+							want += a[2*i*k+d].Float32() * b[2*(d/2*n+j)+d%2].Float32()
+						}
+						if got := c[i*n+j]; got != want {
+							t.Fatalf("%d rows, %d columns, depth %d: element %d,%d is %v, want %v", m, n, k, i, j, got, want)
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
 // TestProductDepths computes some tiles at every depth up to 40.
 func TestProductDepths(t *testing.T) {
 	testProductDepths[float32](t, ir.Float32)

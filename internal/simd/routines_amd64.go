@@ -438,3 +438,9 @@ var routinesVNNI = routines{
 	},
 	fix: fixVNNI,
 }
+
+var routinesBF16 = routines{
+	products: []productRow{
+		{ir.BFloat16, Product{14, 32, 16, productPairsBF16, nil, nil}},
+	},
+}

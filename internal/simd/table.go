@@ -203,7 +203,8 @@ var (
 	Dots = table(func(c *column) Dot { return c.dot })
 
 	// Products has the routines by the type of factors. Int8's sums are int32: only levels
-	// whose routines are faster than Int32's have them.
+	// whose routines are faster than Int32's have them. Elements of BFloat16's are pairs at successive
+	// positions of the depth, its sums are float32, and subnormal numbers may count as 0.
 	Products = table(func(c *column) Product { return c.product })
 
 	// DotTiles has the routines by the type of b in memory. The other elements are of its

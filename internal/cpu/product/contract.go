@@ -25,6 +25,7 @@ type contractRunner struct {
 	pack    *vector.PointwiseRunner // stores the right factor, if tiles share it, or nil
 	packed  int                     // bytes of the stored right factor
 	product simd.Product
+	pairs   bool // elements of the factors are pairs of bfloat16
 	add     simd.Binary
 	after   *epilogue
 	size    int // bytes of an element of the sum, and of the factors of the product's microtile
@@ -47,6 +48,9 @@ func (r *contractRunner) ReadsWindows() bool {
 	return ok
 }
 
+// ReadsPairs reports whether elements of the factors are pairs of bfloat16.
+func (r *contractRunner) ReadsPairs() bool { return r.pairs }
+
 // NewContract returns nil for types without a micro-kernel, and the number of bindings
 // that the runner adds to the kernel's.
 func NewContract(s *vector.Space) (r *contractRunner, extra int) {
@@ -59,6 +63,9 @@ func NewContract(s *vector.Space) (r *contractRunner, extra int) {
 	if p := simd.Products[ir.Int8]; p.Tile != nil && widens(s, x) && widens(s, y) {
 		r.product = p
 		x, y = s.Body[x].Src[0], s.Body[y].Src[0]
+	}
+	if p := pairs(s, x, y); p != nil && typ == ir.Float32 {
+		s, r.space, r.product, r.pairs = p, p, simd.Products[ir.BFloat16], true
 	}
 	r.add, r.work = simd.Binaries[ir.Add][typ].VV, s.Work(s.Stores(0, false))/r.product.Speed
 	rows, cols := s.List(ir.M), s.List(ir.N)

@@ -38,6 +38,7 @@ var files = []struct {
 type file struct {
 	targets []*target // AVX2 and AVX-512
 	vnni    *target   // AVX-512 with VNNI
+	bf16    *target   // that, with products of bfloat16
 }
 
 func main() {
@@ -53,7 +54,7 @@ func main() {
 			log.Fatalf("%s: %v", f.name, err)
 		}
 	}
-	for processor, levels := range map[string][]string{"amd64": {"AVX2", "AVX512", "VNNI"}, "arm64": {"NEON"}} {
+	for processor, levels := range map[string][]string{"amd64": {"AVX2", "AVX512", "VNNI", "BF16"}, "arm64": {"NEON"}} {
 		if err := os.WriteFile("../routines_"+processor+".go", t.source(levels), 0o666); err != nil {
 			log.Fatal(err)
 		}
@@ -84,7 +85,7 @@ func generate(path string, write func(*file), t *tables) error {
 	// unsafe.Pointer.
 	stubs = bytes.ReplaceAll(stubs, []byte("*byte"), []byte("unsafe.Pointer"))
 	stubs = bytes.Replace(stubs, []byte("package simd\n"), []byte("package simd\n\nimport \"unsafe\"\n"), 1)
-	if err := os.WriteFile(path+".s", asm, 0o666); err != nil {
+	if err := os.WriteFile(path+".s", encoded(asm), 0o666); err != nil {
 		return err
 	}
 	return os.WriteFile(path+".go", stubs, 0o666)

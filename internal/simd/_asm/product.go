@@ -45,6 +45,7 @@ func (f *file) products() {
 		}
 	}
 	f.byteProducts()
+	f.pairProducts()
 }
 
 // indexedName is the name of the routine that reads a at indices.

@@ -37,7 +37,7 @@ func newFile(c *build.Context, t *tables) *file {
 	level := func(name string, width int) *target {
 		return &target{Context: c, level: name, width: width, mask: mask, consts: consts, tables: t, written: map[string]bool{}}
 	}
-	return &file{[]*target{level("AVX2", 32), level("AVX512", 64)}, level("VNNI", 64)}
+	return &file{[]*target{level("AVX2", 32), level("AVX512", 64)}, level("VNNI", 64), level("BF16", 64)}
 }
 
 func (t *target) avx512() bool { return t.width == 64 }
