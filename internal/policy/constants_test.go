@@ -57,7 +57,7 @@ var thresholds = []struct{ reason, names string }{
 	{measured, `
 		kernelize.expensive kernelize.maxGathers kernelize.maxRemat kernelize.prologue
 		compile.leastAhead compile/blockwise.maxDepth compile/blockwise.repeats
-		cpu/product.NewDots cpu/product.dotWork cpu/product.fewRows cpu/product.maxLeft
+		cpu/product.NewDots cpu/product.dotWork cpu/product.fewRows cpu/product.fixedRows cpu/product.maxLeft
 		cpu.Run cpu.groupLen cpu.selects cpu.sharedRow
 		schedule/reduce.choose schedule/reduce.cut schedule/reduce.isTall schedule/reduce.maxTall schedule/reduce.minTall
 		schedule/reduce.tallRows schedule/reduce.tallThreads

@@ -11,14 +11,14 @@ import (
 
 // fixedFormats are the formats that have routines of simd.Blocks.Fixed.
 var fixedFormats = []fixedFormat{
-	{"Q4_0", 1, 18, "", -8, (*fixedDot).q4},
-	{"Q4_1", 1, 20, "", 1, (*fixedDot).q4offset},
-	{"Q5_0", 1, 22, "", -16, (*fixedDot).q5},
-	{"Q8_0", 1, 34, "", -128, (*fixedDot).q8},
+	{"Q4_0", 1, 18, "each", -8, (*fixedDot).q4},
+	{"Q4_1", 1, 20, "each", 1, (*fixedDot).q4offset},
+	{"Q5_0", 1, 22, "each", -16, (*fixedDot).q5},
+	{"Q8_0", 1, 34, "each", -128, (*fixedDot).q8},
 	{"Q4_K", 8, 144, "each", -1, (*fixedDot).q4k},
 	{"Q5_K", 8, 176, "each", -1, (*fixedDot).q5k},
 	{"Q6_K", 8, 210, "twos", -32, (*fixedDot).q6k},
-	{"IQ4_NL", 1, 18, "", -128, (*fixedDot).iq4},
+	{"IQ4_NL", 1, 18, "each", -128, (*fixedDot).iq4},
 }
 
 // A fixedFormat is a format whose numbers are multiples of a scale after an offset is added, so that
@@ -26,7 +26,7 @@ var fixedFormats = []fixedFormat{
 type fixedFormat struct {
 	name        string
 	runs, bytes int     // of a block
-	lanes       string  // the table of the lanes that a run's scales have among eight, "" for one scale
+	lanes       string  // the table of the lanes that a run's scales have among eight
 	factor      float64 // of the products of offsets, which body adds to others
 	body        func(*fixedDot)
 }
@@ -40,6 +40,7 @@ type fixedDot struct {
 	digits, scales, sums reg.GPVirtual // of the first run of an iteration; sums are of 16 or of 32 numbers
 	format               fixedFormat
 	block                int // of the iteration
+	scaled               vec // the scales of eight blocks of one run, times those of the digits; nil in the rest
 }
 
 // at is the byte of the block at an offset.
@@ -129,6 +130,11 @@ func (w *fixedDot) write(x fixedFormat) {
 		for line := 0; line < blocks*x.bytes; line += 64 {
 			w.PREFETCHT0(w.decoder.at(ahead + line))
 		}
+		if w.scaled = nil; blocks == 8 {
+			scales := w.halves(0)
+			w.VFMADD231PS(operand.Mem{Base: w.sums}, w.offsets(scales, w.halves), w.part(w.others[0], 32))
+			w.scaled = w.vn(32, "VMULPS", operand.Mem{Base: w.scales}, scales)
+		}
 		for w.block = range blocks {
 			x.body(w)
 		}
@@ -173,16 +179,32 @@ func (w *fixedDot) run(i int, bytes, scale vec) {
 // scale returns the scales of run i, of some in eight lanes.
 func (w *fixedDot) scale(i int, all vec) vec { return w.vn(32, "VPERMPS", all, w.lane[i]) }
 
-// one multiplies a block of one run with a scale at an offset, and adds the product of offsets.
-func (w *fixedDot) one(bytes vec, scale int) {
-	d := w.number(scale)
-	w.VFMADD231SS(operand.Mem{Base: w.sums, Disp: 4 * w.block}, w.part(d, 16), w.part(w.others[w.block%4], 16))
-	w.multiply(bytes, d)
+// one multiplies a block of one run, and adds the product of offsets.
+func (w *fixedDot) one(bytes vec) {
+	if w.scaled != nil {
+		w.run(0, bytes, w.scale(w.block, w.scaled))
+		return
+	}
+	d := w.number(0)
+	w.VFMADD231SS(operand.Mem{Base: w.sums, Disp: 4 * w.block}, w.part(w.offsets(d, w.number), 16), w.part(w.others[w.block%4], 16))
+	w.run(0, bytes, w.vn(32, "VMULPS_BCST", operand.Mem{Base: w.scales, Disp: 4 * w.block}, d))
 }
 
-// multiply multiplies a block of one run with a scale.
-func (w *fixedDot) multiply(bytes, d vec) {
-	w.run(0, bytes, w.vn(32, "VMULPS_BCST", operand.Mem{Base: w.scales, Disp: 4 * w.block}, d))
+// offsets returns the factors of the sums of digits: the scales, or numbers of their own.
+func (w *fixedDot) offsets(scales vec, load func(offset int) vec) vec {
+	if w.format.factor == 1 {
+		return load(2)
+	}
+	return scales
+}
+
+// halves returns the halves at an offset of eight blocks as float32.
+func (w *fixedDot) halves(offset int) vec {
+	x := w.vn(16, "VPBROADCASTW", w.decoder.at(offset))
+	for i := 1; i < 8; i++ {
+		x = w.vn(16, "VPINSRW", i, w.decoder.at(offset+i*w.format.bytes), x)
+	}
+	return w.vn(32, "VCVTPH2PS", x)
 }
 
 // number returns the half at an offset as float32, in eight lanes.
@@ -202,23 +224,20 @@ func (w *fixedDot) sixteen(offset int) vec {
 	return w.low(w.vn(32, "VPSRLVD", w.data["high"], w.vn(32, "VBROADCASTI32X4", w.at(offset))))
 }
 
-func (w *fixedDot) q8() { w.one(w.vn(32, "VPXORD", bytes4(128), w.load(2)), 0) }
-func (w *fixedDot) q4() { w.one(w.sixteen(2), 0) }
+func (w *fixedDot) q8() { w.one(w.vn(32, "VPXORD", bytes4(128), w.load(2))) }
+func (w *fixedDot) q4() { w.one(w.sixteen(2)) }
 
 func (w *fixedDot) iq4() {
-	w.one(w.vn(32, "VPSHUFB", w.sixteen(2), w.vn(32, "VBROADCASTI32X4", w.data["levels"])), 0)
+	w.one(w.vn(32, "VPSHUFB", w.sixteen(2), w.vn(32, "VBROADCASTI32X4", w.data["levels"])))
 }
 
-func (w *fixedDot) q4offset() {
-	w.VFMADD231SS(operand.Mem{Base: w.sums, Disp: 4 * w.block}, w.part(w.number(2), 16), w.part(w.others[w.block%4], 16))
-	w.multiply(w.sixteen(4), w.number(0))
-}
+func (w *fixedDot) q4offset() { w.one(w.sixteen(4)) }
 
 func (w *fixedDot) q5() {
 	x, high := w.sixteen(6), w.K()
 	w.KMOVD(w.at(2), high)
 	w.VPADDB(w.eight(0x10101010), x, high, x)
-	w.one(x, 0)
+	w.one(x)
 }
 
 // scaledK returns the scales of a block of Q4_K or Q5_K, times those of the digits, and adds
