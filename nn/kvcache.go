@@ -69,12 +69,14 @@ func (c KVCache) append(k, v tensor.Tensor) (next KVCache, at tensor.Operand) {
 	case n == 0:
 		return c, c.Position()
 	case c.Pos.IsValid():
-		last := tensor.Internal.Positions(graph.Token{}, "nn.KVCache", "position", "the cache of %d, which is full", c.K, c.Pos.Reshape().Add(n-1), c.K.Dim(2)).Keep()
-		at = last.Sub(n - 1)
-		c.Pos = last.Add(1).Keep()
+		// All layers of a model store the same positions: of constants and Pos alone they are computed once.
+		number := func(n int) tensor.Tensor { return tensor.Internal.Constant(graph.Token{}, tensor.Int32, float64(n)) }
+		last := tensor.Internal.Positions(graph.Token{}, "nn.KVCache", "position", "the cache of %d, which is full", c.K, c.Pos.Reshape().Add(number(n-1)), c.K.Dim(2)).Keep()
+		at = last.Sub(number(n - 1))
+		c.Pos = last.Add(number(1)).Keep()
 	default:
 		if c.Len == 0 { // its elements are not used
-			c.K, c.V = storedZeros(c.K.Shape(), k), storedZeros(c.V.Shape(), v)
+			c.K, c.V = storedLike(c.K, k), storedLike(c.V, v)
 		}
 		at = c.Len
 		c.Len += n
@@ -149,11 +151,14 @@ func put(into, x tensor.Tensor, at tensor.Operand) tensor.Tensor {
 	return into.Put(2, tensor.Arange(x.Dim(2)).Add(at), x).Keep()
 }
 
-// storedZeros returns zeros of x's type, stored on x's device: so that the first step
-// runs the plan of later ones.
-func storedZeros(shape []int, x tensor.Tensor) tensor.Tensor {
-	z := tensor.Full(0, shape...).Cast(x.DType())
-	if d := x.Device(); d != nil {
+// storedLike returns x, or zeros of its shape, stored in y's type on y's device: so that the first
+// step runs the plan of later ones.
+func storedLike(x, y tensor.Tensor) tensor.Tensor {
+	if tensor.Internal.Node(graph.Token{}, x).Value() != nil && x.DType() == y.DType() && x.Device() == y.Device() {
+		return x
+	}
+	z := tensor.Full(0, x.Shape()...).Cast(y.DType())
+	if d := y.Device(); d != nil {
 		z = z.To(d)
 	}
 	if err := tensor.Eval(z); err != nil {

@@ -17,7 +17,7 @@ func Sinusoids(length, width int) tensor.Tensor {
 	if width%2 != 0 {
 		fail("Sinusoids", "the width is %d, want an even number", width)
 	}
-	a := tensor.Arange(length).Unsqueeze(1).Mul(rotaryRates(math.Log(10000), width))
+	a := tensor.Arange(length).Unsqueeze(1).Mul(rotaryRates(fixed(math.Log(10000)), width))
 	return tensor.Stack(2, a.Sin(), a.Cos()).Flatten(1)
 }
 

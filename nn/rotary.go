@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math"
 
+	"github.com/tensorken/tensorken/internal/graph"
 	"github.com/tensorken/tensorken/internal/limits"
 	"github.com/tensorken/tensorken/tensor"
 )
@@ -61,14 +62,14 @@ func (r Rotary) angles(x, positions tensor.Tensor) rotation {
 		wide = tensor.Float64
 	}
 	positions = positions.Cast(wide)
-	rates, factor := rotaryRates(math.Log(r.Base), width), 1.0
+	rates, factor := rotaryRates(fixed(math.Log(r.Base)), width), 1.0
 	if r.Scaling != nil {
 		rates, factor = r.Scaling.Rates(r, width, positions)
 	}
 	a := positions.Unsqueeze(-1).Mul(rates)
 	cos, sin := a.Cos(), a.Sin()
 	if factor != 1 {
-		cos, sin = cos.Mul(factor), sin.Mul(factor)
+		cos, sin = cos.Mul(fixed(factor)), sin.Mul(fixed(factor))
 	}
 	return rotation{cos.Cast(x.DType()), sin.Cast(x.DType())}
 }
@@ -92,7 +93,7 @@ func (r Rotary) turn(x tensor.Tensor, by rotation) tensor.Tensor {
 	if width < x.Dim(-1) {
 		part = x.Slice(-1, 0, width)
 	}
-	sign := tensor.Arange(-1, 2, 2) // -1 for a, 1 for b
+	sign := tensor.Arange(2).Mul(fixed(2)).Sub(fixed(1)) // -1 for a, 1 for b
 	if r.Interleaved {
 		axis, pair = -1, []int{width / 2, 2}
 	} else {
@@ -108,9 +109,14 @@ func (r Rotary) turn(x tensor.Tensor, by rotation) tensor.Tensor {
 	return y
 }
 
-// rotaryRates returns base^(-2i/width) for each pair i. logBase is a number or a tensor.
-func rotaryRates(logBase tensor.Operand, width int) tensor.Tensor {
-	return tensor.Arange(width / 2).Mul(tensor.Scalar(-2 / float64(width))).Mul(logBase).Exp()
+// rotaryRates returns base^(-2i/width) for each pair i.
+func rotaryRates(logBase tensor.Tensor, width int) tensor.Tensor {
+	return tensor.Arange(width / 2).Mul(fixed(-2 / float64(width))).Mul(logBase).Exp()
+}
+
+// fixed returns a number of a layer's settings. Layers of equal settings share what is computed from such numbers.
+func fixed(v float64) tensor.Tensor {
+	return tensor.Internal.Constant(graph.Token{}, tensor.Float32, v)
 }
 
 // LinearScaling divides positions by Factor.
@@ -122,7 +128,7 @@ type LinearScaling struct{ Factor float64 }
 // Rates returns r's rates, divided by Factor.
 func (s LinearScaling) Rates(r Rotary, width int, _ tensor.Tensor) (tensor.Tensor, float64) {
 	checkFactor("LinearScaling", s.Factor)
-	return rotaryRates(math.Log(r.Base), width).Div(s.Factor), 1
+	return rotaryRates(fixed(math.Log(r.Base)), width).Div(fixed(s.Factor)), 1
 }
 
 // DynamicScaling raises the base where texts are longer than Length, the more the longer
@@ -140,9 +146,9 @@ func (s DynamicScaling) Rates(r Rotary, width int, positions tensor.Tensor) (ten
 	if width < 4 {
 		fail("DynamicScaling", "the width %d is too small, want at least 4", width)
 	}
-	n := positions.Max().Reshape().Add(1).Maximum(s.Length)
-	growth := n.Mul(s.Factor / float64(s.Length)).Sub(s.Factor - 1).Log().Mul(float64(width) / float64(width-2))
-	return rotaryRates(growth.Add(math.Log(r.Base)), width), 1
+	n := positions.Max().Reshape().Add(fixed(1)).Maximum(fixed(float64(s.Length)))
+	growth := n.Mul(fixed(s.Factor / float64(s.Length))).Sub(fixed(s.Factor - 1)).Log().Mul(fixed(float64(width) / float64(width-2)))
+	return rotaryRates(growth.Add(fixed(math.Log(r.Base))), width), 1
 }
 
 // Llama3Scaling divides by Factor the rates of pairs that turn less than LowFreq times in
@@ -162,9 +168,9 @@ func (s Llama3Scaling) Rates(r Rotary, width int, _ tensor.Tensor) (tensor.Tenso
 	if !(low < high) {
 		fail("Llama3Scaling", "LowFreq is %v, want less than HighFreq %v", low, high)
 	}
-	rates := rotaryRates(math.Log(r.Base), width)
-	turns := rates.Mul(float64(s.Length) / (2 * math.Pi))
-	kept := turns.Sub(low).Div(high-low).Clamp(0, 1)
+	rates := rotaryRates(fixed(math.Log(r.Base)), width)
+	turns := rates.Mul(fixed(float64(s.Length) / (2 * math.Pi)))
+	kept := turns.Sub(fixed(low)).Div(fixed(high-low)).Clamp(fixed(0), fixed(1))
 	return rates.Mul(between(1/s.Factor, kept)), 1
 }
 
@@ -204,13 +210,13 @@ func (s YaRNScaling) Rates(r Rotary, width int, _ tensor.Tensor) (tensor.Tensor,
 	if first == last {
 		last += 0.001
 	}
-	divided := tensor.Arange(width/2).Sub(tensor.Scalar(first)).Div(last-first).Clamp(0, 1)
-	rates := rotaryRates(math.Log(r.Base), width)
-	return rates.Mul(between(1/s.Factor, divided.Neg().Add(1))), cmp.Or(s.Magnitude, 0.1*math.Log(max(s.Factor, 1))+1)
+	divided := tensor.Arange(width/2).Sub(fixed(first)).Div(fixed(last-first)).Clamp(fixed(0), fixed(1))
+	rates := rotaryRates(fixed(math.Log(r.Base)), width)
+	return rates.Mul(between(1/s.Factor, divided.Neg().Add(fixed(1)))), cmp.Or(s.Magnitude, 0.1*math.Log(max(s.Factor, 1))+1)
 }
 
 // between returns lo + (1-lo)·at.
-func between(lo float64, at tensor.Tensor) tensor.Tensor { return at.Mul(1 - lo).Add(lo) }
+func between(lo float64, at tensor.Tensor) tensor.Tensor { return at.Mul(fixed(1 - lo)).Add(fixed(lo)) }
 
 // checkScaling panics unless a scaling has its settings.
 func checkScaling(name string, factor float64, length int) {

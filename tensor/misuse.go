@@ -46,6 +46,12 @@ func nodesOf(ts []Tensor) []*graph.Node {
 	return ns
 }
 
+// Constant returns an untyped constant that is part of compiled programs, as a setting of a layer: equal work
+// of several layers is done once. Numbers of users are arguments, see [Scalar].
+func (internal) Constant(_ graph.Token, d DType, v float64) Tensor {
+	return Tensor{n: graph.Fill(d, v, nil).AsUntyped()}
+}
+
 // Table returns numbers as an untyped constant that is stored as float32, since WebGPU
 // lacks float64.
 func (internal) Table(_ graph.Token, v []float64, lengths ...int) Tensor {

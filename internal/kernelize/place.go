@@ -18,6 +18,7 @@ type node struct {
 	number int // in the order of the graph, from 1; 0 for nodes that the placer made
 	users  int
 	root   bool
+	held   bool   // a root has its elements
 	end    end    // whether its group ends with it
 	choice choice // whether it is stored for groups that read it
 
@@ -121,6 +122,9 @@ func (p *placer) load(roots []*graph.Node) []*graph.Node {
 		x := p.known(r)
 		x.root = true
 		x.users++
+		for ; x.Op == ir.Reshape; x = x.src[0] {
+		}
+		x.held = true
 	}
 	return nodes
 }
@@ -169,6 +173,7 @@ func (p *placer) place(n *node) {
 		p.reduce(n)
 	case n.Op.Class() == ir.Elementwise || n.Op == ir.Gather:
 		large := n.size > maxSize/4 || n.scalars > maxScalars/4 || n.users > 1 && n.cost >= expensive && n.Len() > 1
+		large = large || n.held && n.Op == ir.Gather // readers do not check its indices again
 		switch {
 		case n.end != alone && p.join(n) || n.end == 0 && !large:
 		default:
