@@ -20,6 +20,13 @@ import (
 // Note notes that instruction i has a bad index in a lane.
 func (sc *Scope) Note(i, lane int) {
 	b, word := sc.Pass.Output(sc.Pass.status), sc.Pass.Offset(sc.Pass.status)
+	if sc.Pass.hasOneIndex() {
+		index := sc.Value(sc.Pass.Nest.Body[i].Src[0]).Lane(lane)
+		sc.If(b.LoadAtomic(word).Eq(0), func(then *shader.Block) {
+			sc.Pass.writeReport(then, i, index, Number(shader.U32, 0))
+		})
+		return
+	}
 	strides, over := slices.Clone(sc.Pass.Nest.Rank), ir.IndexDomain(sc.Pass.Nest.Body, i)
 	for a := range strides {
 		if !over.Has(a) {
@@ -35,6 +42,44 @@ func (sc *Scope) Note(i, lane int) {
 		position = position.Convert(shader.I32).Add(Number(shader.I32, math.MinInt32))
 		then.Do(&shader.Atomic{Op: shader.AtomicMin, Buffer: b, Index: word, Value: position})
 	})
+}
+
+// indexed lists the instructions that use an index.
+func (c *Builder) indexed() (list []int) {
+	for i := range c.Nest.Body {
+		if c.Nest.Body[i].UsesIndex() {
+			list = append(list, i)
+		}
+	}
+	return list
+}
+
+// hasOneIndex reports whether one instruction uses an index, the same at all points.
+func (c *Builder) hasOneIndex() bool {
+	return c.Nest.Size(c.checked()) == 1 && len(c.indexed()) == 1
+}
+
+// writeReport writes that an index of instruction i at a position is bad.
+func (p *Pass) writeReport(to *shader.Block, i int, index, position *shader.Expr) {
+	b, word := p.Output(p.status), p.Offset(p.status)
+	low, high := index.Convert(shader.I32), Number(shader.I32, 0) // words of the index
+	switch index.Type {
+	case shader.I32:
+		high = index.Shr(31)
+	case shader.I64:
+		high = index.Shr(32).Convert(shader.I32)
+	}
+	store := func(at *shader.Expr, x *shader.Expr) {
+		to.Do(&shader.Atomic{Op: shader.AtomicStore, Buffer: b, Index: at, Value: x})
+	}
+	store(word, Number(shader.I32, i+1))
+	words := []*shader.Expr{low, high, position.Convert(shader.I32)} // other high words are 0
+	if position.Type.IsWide() {
+		words = append(words, position.Shr(32).Convert(shader.I32))
+	}
+	for n, x := range words {
+		store(word.Add(2+n), x)
+	}
 }
 
 // checked lists the axes of the kernel's CheckDomain, in the order of positions.
@@ -60,13 +105,8 @@ func (c *Builder) Report() {
 	if c.status < 0 {
 		return
 	}
-	var indexed []int
-	for i := range c.Nest.Body {
-		if c.Nest.Body[i].UsesIndex() {
-			indexed = append(indexed, i)
-		}
-	}
-	if len(indexed) == 0 {
+	indexed := c.indexed()
+	if len(indexed) == 0 || c.hasOneIndex() {
 		return
 	}
 	c.AddPass(1, func(p *Pass) {
@@ -99,24 +139,7 @@ func (c *Builder) Report() {
 				if end != nil {
 					hit.Set(end, Number(end.Type, 0))
 				}
-				low, high := index.Convert(shader.I32), Number(shader.I32, 0) // words of the index
-				switch index.Type {
-				case shader.I32:
-					high = index.Shr(31)
-				case shader.I64:
-					high = index.Shr(32).Convert(shader.I32)
-				}
-				store := func(at *shader.Expr, x *shader.Expr) {
-					hit.Do(&shader.Atomic{Op: shader.AtomicStore, Buffer: b, Index: at, Value: x})
-				}
-				store(word, Number(shader.I32, i+1))
-				words := []*shader.Expr{low, high, point.Convert(shader.I32)} // other high words are 0
-				if point.Type.IsWide() {
-					words = append(words, point.Shr(32).Convert(shader.I32))
-				}
-				for n, x := range words {
-					store(word.Add(2+n), x)
-				}
+				p.writeReport(hit, i, index, point)
 			})
 		}
 		for ; sc != outer; sc = sc.parent {
