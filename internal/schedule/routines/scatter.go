@@ -1,6 +1,8 @@
 package routines
 
 import (
+	"slices"
+
 	"github.com/tensorken/tensorken/internal/loopnest"
 	"github.com/tensorken/tensorken/internal/schedule/build"
 	"github.com/tensorken/tensorken/internal/schedule/pointwise"
@@ -18,7 +20,8 @@ import (
 // thread with one row has it in a register. If there are few columns and rows the updates
 // are also cut into segments, which a further pass combines, in order. Where that pays,
 // subgroups find the updates of a row together; if there are many rows and updates, the
-// updates are sorted by their index first.
+// updates are sorted by their index first. Where positions in a row are the indices, as of new keys in
+// a cache, each update has an element of its own and a thread.
 type scatter struct {
 	*build.Builder
 	at       *ir.Instr // the Scatter
@@ -31,6 +34,7 @@ type scatter struct {
 	register bool // a thread has its one element in a register
 	voted    bool // subgroups find the updates of a row: see combineVotes
 	sorted   bool // updates are sorted by their index: see sortedRuns
+	apart    bool // no two updates of a column have the same index
 	segments int
 	segment  int  // updates in one
 	parts    int  // scratch
@@ -45,6 +49,8 @@ func addScatter(c *build.Builder) {
 		x := &scatter{Builder: c, at: &c.Nest.Body[len(c.Nest.Body)-1], segments: 1}
 		x.choose()
 		switch {
+		case x.apart:
+			x.combineApart()
 		case x.voted:
 			x.combineVotes()
 		case x.sorted:
@@ -97,6 +103,9 @@ func (x *scatter) choose() {
 	x.width, x.count = x.Nest.Size(x.columns), x.Nest.Size(x.updates)
 	x.blocks, x.rows = 1, v.Len
 	busy := x.Target.Busy()
+	if x.apart = separate && x.count > 1 && x.indicesDiffer(); x.apart {
+		return
+	}
 	if separate && v.Len > 0 && x.count > 1 {
 		x.rows = ir.CeilDiv(v.Len, min(v.Len, max(1, busy/x.width)))
 		x.blocks = ir.CeilDiv(v.Len, x.rows)
@@ -121,6 +130,33 @@ func (x *scatter) choose() {
 // sharedIndex reports whether all columns have the same index.
 func (x *scatter) sharedIndex() bool {
 	return x.Nest.Body[x.at.Src[0]].Domain&ir.Axes(x.columns...) == 0
+}
+
+// indicesDiffer reports whether the indices of updates are neighbouring numbers: positions along their
+// axis plus a number, of which a negative one may count from the end.
+func (x *scatter) indicesDiffer() bool {
+	along := slices.DeleteFunc(slices.Clone(x.updates), func(a int) bool { return x.Nest.Axes[a].Len == 1 })
+	if len(along) != 1 || x.count > x.at.View.Len {
+		return false
+	}
+	var counts func(i int) bool
+	counts = func(i int) bool {
+		in := &x.Nest.Body[i]
+		switch in.Op {
+		case ir.Index:
+			return in.Axis == along[0]
+		case ir.Add:
+			a, b := in.Src[0], in.Src[1]
+			return counts(a) && !x.Nest.Body[b].Domain.Has(along[0]) || counts(b) && !x.Nest.Body[a].Domain.Has(along[0])
+		case ir.Where: // Where(n < 0, n + length, n)
+			lt, add := &x.Nest.Body[in.Src[0]], &x.Nest.Body[in.Src[1]]
+			n := in.Src[2]
+			return lt.Op == ir.Lt && lt.Src[0] == n && loopnest.IsNumber(x.Nest.Kernel, lt.Src[1], 0) &&
+				add.Op == ir.Add && add.Src[0] == n && loopnest.IsNumber(x.Nest.Kernel, add.Src[1], float64(x.at.View.Len)) && counts(n)
+		}
+		return false
+	}
+	return counts(x.at.Src[0])
 }
 
 // element binds the result and gives the place of the element of a row.
@@ -157,6 +193,31 @@ func (x *scatter) combine() {
 		}
 		sc.End()
 	})
+}
+
+// combineApart adds the pass in which each update has a thread.
+func (x *scatter) combineApart() {
+	x.AddPass(x.Target.Threads(), func(p *build.Pass) {
+		sc, item := p.Items(x.width * x.count)
+		column, update := sc.Let("column", item.Rem(x.width)), sc.Let("u", item.Div(x.width))
+		sc.Enter(build.Span{Axes: x.columns, Base: column})
+		sc.Enter(build.Span{Axes: x.updates, Base: update})
+		index := sc.Value(x.at.Src[0])
+		x.noteBad(sc, index)
+		hit := sc.When(x.CutOff(index[0], x.at.View.Len).Lt(x.at.View.Len))
+		x.replace(hit, index[0], sc.Value(x.at.Src[1])[0])
+		hit.End()
+		sc.End()
+	})
+}
+
+// replace combines the element at an index with an update.
+func (x *scatter) replace(sc *build.Scope, index, update *shader.Expr) {
+	b, place := x.element(sc, index)
+	if x.at.Kind != ir.Copy {
+		update = x.update(sc.LoadAt(b, place, "old", false).Ref(), update)
+	}
+	sc.StoreAt(b, place, sc.Let("sum", update))
 }
 
 // none is the initial value of a thread that combines a part.
