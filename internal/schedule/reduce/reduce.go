@@ -16,6 +16,7 @@ import (
 //   - Short and middling rows: along threads, a power of two, share a row, and
 //     a workgroup has several rows. A thread holds its elements in registers
 //     from one reduction to the next.
+//   - Streamed rows: a subgroup for each, where it goes once over rows of some length.
 //   - Long rows: a workgroup for each, which sweeps over the row once for each
 //     level of reductions and once to store. Sums of exponentials of a softmax are
 //     of the level of the maximum.
@@ -96,6 +97,11 @@ func (r *reduction) choose() {
 		for r.rows*r.along < r.Target.Busy() && r.along < 8 && 4*r.along < r.cols {
 			r.along *= 2
 		}
+	case r.streams():
+		r.along = r.Target.Subgroup()
+		for 8*r.rows*r.along < 3*r.Target.Busy() && r.along < threads {
+			r.along *= 2
+		}
 	default:
 		r.along = min(threads, build.CeilPow2(ir.CeilDiv(r.cols, most)))
 		for r.rows*r.along < r.Target.Busy() && r.along < threads && 2*r.along*unit <= r.cols {
@@ -107,6 +113,11 @@ func (r *reduction) choose() {
 		r.lanes = 4
 		if r.vec4 && len(r.Nest.Body) <= 12 && r.cols >= 2*most*r.along {
 			r.lanes = most
+		}
+		if r.streams() {
+			for r.lanes = streamed; r.lanes > most && r.cols%(r.along*r.lanes) != 0; {
+				r.lanes /= 2
+			}
 		}
 	}
 	r.group = threads / r.along
@@ -148,6 +159,28 @@ const (
 	minTall, maxTall      = 1 << 10, 1 << 14
 )
 
+// streamed is the number of elements of a row that a thread loads at once where rows stream: enough loads are
+// under way while less than half of the usual threads run.
+const streamed = 32
+
+// streams reports whether there are some rows, which are swept once, as those of a matrix that multiplies a vector. Then the threads
+// of a subgroup suffice for a row: they need no barrier, and each loads more at once.
+func (r *reduction) streams() bool {
+	sub := r.Target.Subgroup()
+	return r.vec4 && r.visits() == 1 && r.matrices() > 0 && r.rows >= r.Target.Units && sub <= r.Target.Threads() && r.cols >= 2*r.Target.Traits().HeldLanes*sub
+}
+
+// matrices is the number of loads that read another element at each point.
+func (r *reduction) matrices() (n int) {
+	every := ir.Axes(append(slices.Clone(r.parallel), r.reduced...)...)
+	for i := range r.Nest.Body {
+		if in := &r.Nest.Body[i]; in.Op == ir.Load && in.Domain == every {
+			n++
+		}
+	}
+	return n
+}
+
 // isTall reports whether the reduction takes the form for tall rows: few rows lie across, each of a
 // few thousand points, and one matrix is read, once.
 func (r *reduction) isTall() bool {
@@ -157,14 +190,7 @@ func (r *reduction) isTall() bool {
 	if r.rows < 64 || r.rows > tallRows*r.Target.Units || r.cols < minTall || r.cols > maxTall || r.visits() > 1 {
 		return false
 	}
-	loads := 0
-	every := ir.Axes(append(slices.Clone(r.parallel), r.reduced...)...)
-	for i := range r.Nest.Body {
-		if in := &r.Nest.Body[i]; in.Op == ir.Load && in.Domain == every {
-			loads++
-		}
-	}
-	return loads == 1
+	return r.matrices() == 1
 }
 
 // visits is the number of times that a sweep would go over a row.
