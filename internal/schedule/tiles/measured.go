@@ -81,6 +81,7 @@ var MeasuredH200 = Table{
 func tilesOfSharedHalves(elem shader.Matrix) []Tile {
 	return []Tile{
 		{128, 256, 32, 1, 16, 14.7, 1, ByGroups(elem, 4)},
+		{128, 192, 32, 1, 12, 14, 1, ByGroups(elem, 4)},
 		{128, 128, 32, 1, 8, 11.6, 2, ByGroups(elem, 3)},
 		{64, 256, 32, 1, 16, 11, 1, ByGroups(elem, 5)},
 		{128, 64, 32, 1, 4, 7, 2, ByGroups(elem, 4)},
