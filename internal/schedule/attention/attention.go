@@ -32,6 +32,7 @@ type attention struct {
 	columns *shader.Expr // the first of a block
 	lane    *shader.Expr // of a warp
 	tx      *shader.Expr // the thread's place among those that share its rows
+	copy    *shader.Expr // its number among those with the same columns of its rows; nil: it is the only one
 }
 
 // A size is how the work is divided.
@@ -44,7 +45,7 @@ type size struct {
 	stride        int // the distance between these
 }
 
-// A unit computes the products: by threads, warps, or groups of 128 threads. Methods that
+// A unit computes the products: from memory for a few rows, else by threads, warps, or groups of 128 threads. Methods that
 // units share are methods of attention.
 type unit interface {
 	// choose chooses the sizes. It reports false if the unit does not multiply the factors, or
@@ -108,7 +109,7 @@ func Compile(c *build.Builder) {
 		across := c.Nest.Body[p.Right].Domain & c.Nest.Roles(ir.Width)
 		a.outputs = append(a.outputs, a.product(p, across.List(), a.n))
 	}
-	for _, a.unit = range []unit{&groups{attention: a}, &warps{a}, &threads{attention: a}} { // the fastest first
+	for _, a.unit = range []unit{&few{attention: a}, &groups{attention: a}, &warps{a}, &threads{attention: a}} { // the fastest first
 		if a.unit.choose() {
 			a.cut()
 			c.AddPass(a.threads, a.build)
@@ -126,6 +127,14 @@ func Compile(c *build.Builder) {
 func (a *attention) product(p loopnest.Product, cols, deep []int) *tiles.Pass {
 	rows, across := product.Side{Axes: a.m, Factor: p.Left}, product.Side{Axes: cols, Factor: p.Right}
 	return &tiles.Pass{Product: product.Of(a.Builder, p.Sum, rows, across, deep)}
+}
+
+// leads reports whether a thread stores the values that a row has once.
+func (a *attention) leads() *shader.Expr {
+	if a.copy == nil {
+		return a.tx.Eq(0)
+	}
+	return a.tx.Eq(0).And(a.copy.Eq(0))
 }
 
 // exchanges reports whether threads that share a row exchange reductions through shared memory, as

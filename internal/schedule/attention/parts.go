@@ -107,7 +107,7 @@ func (a *attention) within(first, full, end *shader.Expr) (load, from, until, to
 // storePart stores the partial results of a row in scratch.
 func (a *attention) storePart(end *build.Scope, g, r int) {
 	row := a.partRow(a.parts.number, end.Rank(a.Nest.List(ir.Batch, ir.M)).Lane(0))
-	once := end.When(build.All(a.tx.Eq(0), end.Condition(0)))
+	once := end.When(build.All(a.leads(), end.Condition(0)))
 	for _, i := range a.rowReductions() {
 		a.p.StoreScratch(once, a.parts.scratch, a.parts.first[i], row, end.Values[i][0])
 	}
@@ -178,22 +178,61 @@ func (a *attention) loadParts(sc *build.Scope, i int) {
 		if a.Scaled[i] {
 			most = owner.Value(a.Max).Lane(l)
 		}
-		loop, part := owner.Loop("n"+name, build.U32(0), build.U32(a.parts.n), 1)
-		load := func(i int, name string, at *shader.Expr) *shader.Expr {
-			return sc.Pass.LoadScratch(loop, a.parts.scratch, shader.F32, name, a.parts.first[i], at)
-		}
-		row := loop.Let("row"+name, a.partRow(part, rank.Lane(l)))
-		at := row
+		at := func(row *shader.Expr) *shader.Expr { return row }
 		if len(width) > 0 {
-			at = row.Mul(a.Nest.Size(width)).Add(column.Lane(l).Convert(shader.U32))
+			at = func(row *shader.Expr) *shader.Expr {
+				return row.Mul(a.Nest.Size(width)).Add(column.Lane(l).Convert(shader.U32))
+			}
 		}
-		value := load(i, "part"+name, at)
-		if a.Scaled[i] {
-			value = value.Mul(rescaling(load(a.Max, "max"+name, row), most))
-		}
-		x.Add(loop.Block, value)
-		loop.End()
+		a.eachPart(owner, name, func(loop *build.Scope, tag string, part *shader.Expr) func(valid *shader.Expr) {
+			row := loop.Let("row"+tag, a.partRow(part, rank.Lane(l)))
+			value := a.loadPart(loop, i, "part"+tag, at(row))
+			var own *shader.Expr
+			if most != nil {
+				own = a.loadPart(loop, a.Max, "max"+tag, row)
+			}
+			return func(valid *shader.Expr) {
+				if most != nil {
+					value = value.Mul(rescaling(own, most))
+				}
+				if valid != nil {
+					value = valid.If(value, x.Start)
+				}
+				x.Add(loop.Block, value)
+			}
+		})
 		values[l] = x.Acc.Ref()
 	}
 	owner.Values[i] = owner.Define(i, values...)
+}
+
+// partsAhead is the number of parts that are loaded at once, to hide the latency of memory.
+const partsAhead = 16
+
+// eachPart calls load for each part, some at once, and then the functions that it has returned, with a condition
+// under which the part exists, if it may not.
+func (a *attention) eachPart(owner *build.Scope, name string, load func(loop *build.Scope, tag string, part *shader.Expr) (add func(valid *shader.Expr))) {
+	ahead := min(partsAhead, a.parts.n)
+	loop, first := owner.Loop("n"+name, build.U32(0), build.U32(a.parts.n), ahead)
+	var adds []func(valid *shader.Expr)
+	for i := range ahead {
+		part := first.Plus(i)
+		if a.parts.n%ahead != 0 {
+			part = part.Min(a.parts.n - 1)
+		}
+		adds = append(adds, load(loop, build.Tag(name+"_", i), part))
+	}
+	for i, add := range adds {
+		if a.parts.n%ahead == 0 {
+			add(nil)
+		} else {
+			add(first.Plus(i).Lt(a.parts.n))
+		}
+	}
+	loop.End()
+}
+
+// loadPart loads a partial result.
+func (a *attention) loadPart(sc *build.Scope, i int, name string, at *shader.Expr) *shader.Expr {
+	return sc.Pass.LoadScratch(sc, a.parts.scratch, shader.F32, name, a.parts.first[i], at)
 }

@@ -189,7 +189,7 @@ func toBase2(y *shader.Expr) *shader.Expr {
 func (a *attention) finishRows() {
 	root := a.p.Root
 	for _, rows := range a.rowGroups() {
-		if len(rows) > 1 {
+		if a.exchanges() {
 			root.Barrier() // the maxima in shared memory have been read
 			clear(a.p.InUse)
 		}
@@ -220,7 +220,7 @@ func (a *attention) finishRows() {
 func (a *attention) storeRow(end *build.Scope, g, r int) {
 	across := a.Nest.Roles(ir.Width)
 	if list := a.Nest.Stores(across, false); len(list) > 0 {
-		once := end.When(a.tx.Eq(0))
+		once := end.When(a.leads())
 		once.StoreEach(list)
 		once.End()
 	}
