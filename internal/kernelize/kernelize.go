@@ -65,6 +65,9 @@ type Options struct {
 func Graph(roots []*graph.Node, o Options) (kernels []Kernel, outputs []Output) {
 	p := placed(roots, o)
 	p.cutStores()
+	if o.Loops.Serial {
+		p.mergeProducts()
+	}
 	w := &writer{}
 	kernels = make([]Kernel, len(p.groups))
 	for i, g := range p.groups {

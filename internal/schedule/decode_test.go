@@ -1,0 +1,129 @@
+package schedule
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	plans "github.com/tensorken/tensorken/internal/compile"
+	"github.com/tensorken/tensorken/ir"
+	"github.com/tensorken/tensorken/nn"
+	"github.com/tensorken/tensorken/tensor"
+)
+
+// The products of one vector by several matrices are one kernel, in which a matrix of more rows is cut, and
+// each row is swept by the threads of a subgroup, or of a few.
+func TestProductsOfOneVector(t *testing.T) {
+	plans.Verify()
+	rng := rand.New(rand.NewPCG(1, 2))
+	const depth = 1056
+	x := normal(rng, 1, depth)
+	for _, c := range []struct {
+		rows    []int
+		kernels int
+	}{
+		{[]int{144, 144}, 1},
+		{[]int{432, 144, 144}, 1},
+		{[]int{144, 288}, 1},
+		{[]int{144, 145}, 2},      // rows that do not divide
+		{[]int{145 * 5, 145}, 2},  // too many parts
+		{[]int{432, 432, 144}, 1}, // two of three parts
+	} {
+		var ws []tensor.Tensor
+		for _, n := range c.rows {
+			ws = append(ws, normal(rng, n, depth))
+		}
+		run := func(d *tensor.Device) []float32 {
+			var ys []tensor.Tensor
+			x := x.To(d).Softmax(-1) // of a kernel of its own
+			for i, w := range ws {
+				ys = append(ys, x.MatMul(w.To(d).T()).Add(float64(i)))
+			}
+			if err := tensor.Eval(ys); err != nil {
+				t.Fatal(err)
+			}
+			return floatsOf(t, ys...)
+		}
+		want := run(tensor.CPU())
+		for _, target := range []Target{hopper, big, noSubgroups} {
+			kernels := 0
+			ref := attender(t, target, func(*ir.Kernel) { kernels++ })
+			ref.Loops = target.LoopLimits()
+			got := run(tensor.NewDevice(ref))
+			if kernels != 1+c.kernels {
+				t.Errorf("%v rows: %d kernels, want one and %d", c.rows, kernels, c.kernels)
+			}
+			for i := range got {
+				if !(math.Abs(float64(got[i]-want[i])) <= 1e-3) {
+					t.Fatalf("%v rows: element %d is %v, want %v", c.rows, i, got[i], want[i])
+				}
+			}
+		}
+	}
+}
+
+// Steps of a decoder put keys and values into a cache by a thread for each element, and find a full cache. The
+// kernels of one position have one pass, since it is the same in all threads; of two layers one computes it.
+func TestCacheSteps(t *testing.T) {
+	plans.Verify()
+	rng := rand.New(rand.NewPCG(1, 2))
+	const heads, capacity, width = 2, 7, 4
+	for _, target := range []Target{hopper, big, software} {
+		ran := map[string]int{}
+		ref := attender(t, target, func(k *ir.Kernel) {
+			p, err := Compile(k, target)
+			if err != nil {
+				t.Fatal(err)
+			}
+			ran[fmt.Sprint(k.Template, " of ", len(p.Passes), " passes")]++
+		})
+		caches := map[*tensor.Device][2]nn.KVCache{}
+		devices := []*tensor.Device{tensor.CPU(), tensor.NewDevice(ref)}
+		for step, times := range []int{3, 2, 1, 1, 1} {
+			k := normal(rng, 1, heads, times, width)
+			var results [2][]float32
+			var errs [2]error
+			for n, d := range devices {
+				layers := caches[d]
+				for i := range layers {
+					if step == 0 {
+						layers[i] = nn.NewKVCache(1, heads, capacity, width)
+					}
+					if step == 1 {
+						layers[i] = layers[i].OnDevice()
+					}
+					if step > 1 {
+						layers[i].Pos = layers[0].Pos
+					}
+				}
+				if step == 2 {
+					clear(ran)
+				}
+				var next [2]nn.KVCache
+				for i, l := range layers {
+					next[i] = l.Append(k.To(d).Add(float64(i)), k.To(d).Mul(2))
+				}
+				caches[d] = next
+				errs[n] = tensor.Eval(next)
+				for _, x := range []tensor.Tensor{next[0].K, next[0].V, next[1].K, next[1].V} {
+					list, err := tensor.Data[float32](x)
+					if results[n] = append(results[n], list...); errs[n] == nil {
+						errs[n] = err
+					}
+				}
+			}
+			if full := step == 4; (errs[0] != nil) != full || full && errs[0].Error() != fmt.Sprint(errs[1]) {
+				t.Fatalf("step %d: errors %v and %v", step, errs[0], errs[1])
+			}
+			if step == 2 && (ran["pointwise of 1 passes"] > 2 || len(ran) != 2) {
+				t.Errorf("kernels %v, want at most two for positions, and scatters of one pass", ran)
+			}
+			for i := range results[1] {
+				if results[1][i] != results[0][i] {
+					t.Fatalf("step %d: element %d is %v, want %v", step, i, results[1][i], results[0][i])
+				}
+			}
+		}
+	}
+}
