@@ -74,8 +74,9 @@ func (c Cache) OnDevice() Cache {
 
 // A pass is one run of the layers of a decoder.
 type pass struct {
-	cache *Cache // nil: positions are from 0, and nothing is kept
-	next  Cache
+	cache     *Cache // nil: positions are from 0, and nothing is kept
+	next      Cache
+	allocated bool // the memory of an empty cache
 }
 
 func newPass(c *Cache) *pass {
@@ -110,10 +111,36 @@ func (p *pass) step(i int, f func(nn.KVCache) (tensor.Tensor, nn.KVCache)) tenso
 	return y
 }
 
+// allocate stores the zeros of an empty cache, of x's type on x's device. A layer would do it too, each for itself.
+func (p *pass) allocate(x tensor.Tensor) {
+	c := p.cache
+	if c.Len != 0 || c.Pos.IsValid() || p.allocated {
+		return
+	}
+	p.allocated = true
+	zeros := func(list []tensor.Tensor) []tensor.Tensor {
+		list = slices.Clone(list)
+		for i, t := range list {
+			list[i] = tensor.Full(0, t.Shape()...).Cast(x.DType())
+			if d := x.Device(); d != nil {
+				list[i] = list[i].To(d)
+			}
+		}
+		return list
+	}
+	next := *c
+	next.K, next.V = zeros(c.K), zeros(c.V)
+	if err := tensor.Eval(next.K, next.V); err != nil {
+		panic(err) // a *tensor.DeviceError
+	}
+	p.cache = &next
+}
+
 // attend lets x attend to itself and to all earlier positions, by layer i.
 func (p *pass) attend(i int, a nn.Attention, x, mask tensor.Tensor) tensor.Tensor {
 	if p.cache == nil {
 		return a.Attend(x, tensor.Tensor{}, mask, nil)
 	}
+	p.allocate(x)
 	return p.step(i, func(c nn.KVCache) (tensor.Tensor, nn.KVCache) { return a.DecodeMasked(x, mask, c) })
 }
