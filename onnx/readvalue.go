@@ -63,3 +63,36 @@ func given(list *proto.ListValue, as *proto.Type) (Value, error) {
 	}
 	return op.Sequence(e, vs...), nil
 }
+
+// WriteValue writes a value as [ReadValue] reads it.
+func WriteValue(w io.Writer, v Value, as Info) error {
+	var err error
+	if as.typ == nil || as.typ.Kind == proto.KindTensor || as.typ.Kind == 0 {
+		err = proto.EncodeTensor(w, &proto.Tensor{Name: as.Name, Decoded: v}, op.Encode)
+	} else {
+		err = proto.EncodeList(w, listOf(v, as.typ), op.Encode)
+	}
+	if err != nil {
+		return fmt.Errorf("onnx: a value of %q: %w", as.Name, err)
+	}
+	return nil
+}
+
+// listOf is the inverse of given.
+func listOf(v Value, as *proto.Type) *proto.ListValue {
+	l := &proto.ListValue{}
+	items := v.Sequence
+	if as != nil && as.Kind == proto.KindOptional {
+		if items = []Value{v}; v.Kind == op.Absent {
+			items = nil
+		}
+	}
+	for _, x := range items {
+		if x.Kind == op.SequenceKind {
+			l.Lists = append(l.Lists, listOf(x, as.Inner))
+		} else {
+			l.Tensors = append(l.Tensors, &proto.Tensor{Decoded: x})
+		}
+	}
+	return l
+}

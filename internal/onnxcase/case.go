@@ -115,18 +115,7 @@ func runSets(ctx context.Context, m *onnx.Model, dir fs.FS) (Verdict, error) {
 }
 
 func runSet(ctx context.Context, m *onnx.Model, dir fs.FS, set string) (Verdict, error) {
-	inputs := map[string]onnx.Value{}
-	for i, in := range m.Inputs() {
-		v, err := readFile(dir, fmt.Sprintf("%s/input_%d.pb", set, i), in)
-		if errors.Is(err, fs.ErrNotExist) {
-			break
-		}
-		if err != nil {
-			return CannotRun, err
-		}
-		inputs[in.Name] = v
-	}
-	out, err := m.RunValues(ctx, inputs)
+	out, err := results(ctx, m, dir, set)
 	if err != nil {
 		return CannotRun, err
 	}
@@ -140,6 +129,46 @@ func runSet(ctx context.Context, m *onnx.Model, dir fs.FS, set string) (Verdict,
 		}
 	}
 	return Match, nil
+}
+
+// results runs the model on the inputs of a set.
+func results(ctx context.Context, m *onnx.Model, dir fs.FS, set string) (map[string]onnx.Value, error) {
+	inputs := map[string]onnx.Value{}
+	for i, in := range m.Inputs() {
+		v, err := readFile(dir, fmt.Sprintf("%s/input_%d.pb", set, i), in)
+		if errors.Is(err, fs.ErrNotExist) {
+			break
+		}
+		if err != nil {
+			return nil, err
+		}
+		inputs[in.Name] = v
+	}
+	return m.RunValues(ctx, inputs)
+}
+
+// Write writes the results of a folder's case as output_0.pb and so on in test_data_set_0, for a program
+// that compares them itself.
+func Write(ctx context.Context, dir string) error {
+	m, err := onnx.Open(filepath.Join(dir, "model.onnx"))
+	if err != nil {
+		return err
+	}
+	const set = "test_data_set_0"
+	out, err := results(ctx, m, os.DirFS(dir), set)
+	if err != nil {
+		return err
+	}
+	for i, info := range m.Outputs() {
+		var b bytes.Buffer
+		if err := onnx.WriteValue(&b, out[info.Name], info); err != nil {
+			return err
+		}
+		if err := os.WriteFile(filepath.Join(dir, set, fmt.Sprintf("output_%d.pb", i)), b.Bytes(), 0o600); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func readFile(dir fs.FS, name string, as onnx.Info) (onnx.Value, error) {

@@ -14,7 +14,33 @@ type encoder struct {
 }
 
 // Encode writes a model. encode fills in the Memory or the Strings of a tensor.
-func Encode(w io.Writer, m *Model, encode func(*Tensor) error) (err error) {
+func Encode(w io.Writer, m *Model, encode func(*Tensor) error) error {
+	return write(w, encode, func(e *encoder) { e.model(m) })
+}
+
+// EncodeTensor writes a TensorProto.
+func EncodeTensor(w io.Writer, t *Tensor, encode func(*Tensor) error) error {
+	return write(w, encode, func(e *encoder) { e.tensor(t) })
+}
+
+// EncodeList writes a SequenceProto or an OptionalProto.
+func EncodeList(w io.Writer, l *ListValue, encode func(*Tensor) error) error {
+	return write(w, encode, func(e *encoder) { e.list(l) })
+}
+
+func (e *encoder) list(l *ListValue) {
+	const tensors, sequences = 1, 3 // of SequenceProto.DataType and OptionalProto.DataType
+	switch {
+	case len(l.Tensors) > 0:
+		e.int(2, tensors)
+	case len(l.Lists) > 0:
+		e.int(2, sequences)
+	}
+	messages(e, 3, l.Tensors, (*encoder).tensor)
+	messages(e, 5, l.Lists, (*encoder).list)
+}
+
+func write(w io.Writer, encode func(*Tensor) error, fill func(*encoder)) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			e, ok := r.(*parseError)
@@ -25,7 +51,7 @@ func Encode(w io.Writer, m *Model, encode func(*Tensor) error) (err error) {
 		}
 	}()
 	e := &encoder{encode: encode}
-	e.model(m)
+	fill(e)
 	for _, p := range e.pieces {
 		if _, err := w.Write(p); err != nil {
 			return err

@@ -174,6 +174,7 @@ func checkCommand() *cobra.Command {
 
 func caseCommand() *cobra.Command {
 	var name string
+	var write bool
 	c := &cobra.Command{
 		Use:   "case DIR",
 		Short: "Run a case of ONNX's test suite",
@@ -184,7 +185,7 @@ func caseCommand() *cobra.Command {
 			if err := useDevice(name, io.Discard); err != nil {
 				return &StatusError{int(onnxcase.CannotRun), err}
 			}
-			v, err := runCase(c.Context(), args[0])
+			v, err := runCase(c.Context(), args[0], write)
 			if err != nil {
 				return &StatusError{int(v), fmt.Errorf("%v: %s", v, onnxcase.Reason(err))}
 			}
@@ -193,12 +194,19 @@ func caseCommand() *cobra.Command {
 		},
 	}
 	c.Flags().StringVar(&name, "device", "", device.Usage)
+	c.Flags().BoolVar(&write, "write", false, "write the results to DIR/test_data_set_0/output_0.pb and so on instead")
 	return c
 }
 
-// runCase is onnxcase.RunFolder, which says of a misuse that it cannot run.
-func runCase(ctx context.Context, dir string) (v onnxcase.Verdict, err error) {
+// runCase runs a case, or writes its results. A misuse cannot run.
+func runCase(ctx context.Context, dir string, write bool) (v onnxcase.Verdict, err error) {
 	v = onnxcase.CannotRun
 	defer tensor.Catch(&err)
-	return onnxcase.RunFolder(ctx, dir)
+	if !write {
+		return onnxcase.RunFolder(ctx, dir)
+	}
+	if err := onnxcase.Write(ctx, dir); err != nil {
+		return v, err
+	}
+	return onnxcase.Match, nil
 }

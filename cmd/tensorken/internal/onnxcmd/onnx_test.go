@@ -67,6 +67,29 @@ func TestCommands(t *testing.T) {
 	}
 }
 
+// Results of a case are written where a program asks for them.
+func TestCaseWrite(t *testing.T) {
+	dir := t.TempDir()
+	b, err := os.ReadFile(model)
+	if err != nil {
+		t.Fatal(err)
+	}
+	set := filepath.Join(dir, "test_data_set_0")
+	x := []byte{8, 1, 8, 2, 16, 1, 34, 8, 0, 0, 128, 63, 0, 0, 0, 0} // shape [1 2], floats 1 and 0
+	if err := errors.Join(os.Mkdir(set, 0o700), os.WriteFile(filepath.Join(dir, "model.onnx"), b, 0o600), os.WriteFile(filepath.Join(set, "input_0.pb"), x, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{{"case", "--device", "cpu", "--write", dir}, {"case", "--device", "cpu", dir}} {
+		if out, err := command(t, args...); err != nil || out != "ok\n" {
+			t.Errorf("%v: %q, %v", args, out, err)
+		}
+	}
+	y, err := os.ReadFile(filepath.Join(set, "output_0.pb"))
+	if err != nil || !bytes.Contains(y, []byte{0, 0, 32, 63}) { // 0.625
+		t.Errorf("the result is %v, %v", y, err)
+	}
+}
+
 // The status of a case says what is wrong.
 func TestCase(t *testing.T) {
 	b, err := os.ReadFile(model)
