@@ -171,6 +171,14 @@ func ExampleReadValue() {
 	// Output: float[2] [1 2] <nil>
 }
 
+func ExampleWriteValue() {
+	var b bytes.Buffer
+	x := tensor.New([]float32{1, 2}, 2)
+	err := onnx.WriteValue(&b, onnx.Value{Kind: onnx.TensorKind, Elem: onnx.ElemOf(x.DType()), Tensor: x}, onnx.Info{Name: "x"})
+	fmt.Println(b.Len(), err)
+	// Output: 17 <nil>
+}
+
 func ExampleElemOf() {
 	fmt.Println(onnx.ElemOf(tensor.Float32), onnx.ElemOf(tensor.BFloat16))
 	// Output: float bfloat16
