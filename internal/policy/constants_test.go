@@ -17,7 +17,7 @@ var decides = []string{"internal/kernelize", "internal/compile", "internal/cpu",
 // schedule/tiles, cpu/vector.Tuning).
 var thresholds = []struct{ reason, names string }{
 	{"hardware: lines of caches, vectors, registers, shuffles, tiles of matrix instructions, limits of an interface", `
-		cpu.room cpu.wrapAlign cpu/vector.CacheLine cpu/vector.Grow cpu/vector.rowsAhead
+		cpu.room cpu.wrapAlign cpu/sliding.mostResults cpu/vector.CacheLine cpu/vector.Grow cpu/vector.rowsAhead
 		memory.Request
 		schedule.maxGroupsYZ schedule/attention.attentionRegisters schedule/attention.place schedule/attention.choose
 		schedule/attention.warps schedule/attention.locate schedule/build.Scratch schedule/build.Subgroup schedule/build.Wrap
@@ -41,7 +41,7 @@ var thresholds = []struct{ reason, names string }{
 		cpu/product.decodedColumns cpu/product.dotColumns`},
 	{"the order of additions, which no machine may choose: bits of results depend on it, not on cores", `
 		cpu.cut cpu.fits cpu.newBlock cpu.newScan cpu.newStream cpu.scatterParts
-		cpu/product.newCutting cpu/product.dotPart compile/blockwise.minParts schedule/contraction.chunk
+		cpu/product.newCutting cpu/product.dotPart cpu/sliding.dotPart cpu/sliding.mostWindows compile/blockwise.minParts schedule/contraction.chunk
 		schedule/attention.mostParts schedule/tiles.Options`},
 	{"a bound on the compiler's work, on a text, or on what a process keeps or waits for", `
 		compile.maxOps compile.operations cpu/vector.keptTemps cpu/vector.spinTime exec.maxCalls exec.maxPlans
@@ -52,6 +52,7 @@ var thresholds = []struct{ reason, names string }{
 	{"a share: parts are small beside the whole, or even", `
 		compile.AssignMemory compile.little compile/blockwise.minMatrix compile/blockwise.minUnits cpu.groups cpu/vector.Even
 		cpu/vector.Grain cpu/vector.LongBlock cpu/vector.transposed cpu.columnMajor cpu/product.narrowBand cpu/product.short
+		cpu/sliding.leastReuse
 		kernelize.recomputes kernelize.recomputesTooMuch kernelize.visit kernelize.lengthRows kernelize.leastRows
 		schedule/build.LoopLimits`},
 	{measured, `

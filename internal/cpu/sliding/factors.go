@@ -77,7 +77,7 @@ func guard(s *vector.Space, i int, guards []ir.Guard) int {
 		ir.Instr{Op: ir.InBounds, Type: ir.Bool, View: &ir.View{Guards: missing}},
 		ir.Instr{Op: ir.Const, Type: typ, Num: ir.Float(typ, 0)},
 		ir.Instr{Op: ir.Where, Type: typ, Src: []int{n, i, n + 1}})
-	for j := n; j < n+3; j++ {
+	for j := n; j < len(s.Body); j++ {
 		s.Body[j].Domain = s.Varies(j)
 	}
 	return n + 2
