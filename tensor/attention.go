@@ -41,8 +41,8 @@ type AttentionOptions struct {
 // derivatives. The heads of k and v may be fewer, if their number divides the number of q's:
 // then consecutive heads of q share one. Axes before the heads are broadcast. With two axes
 // there are no heads. As in PyTorch, 0 times Inf or NaN is NaN: such an element of a masked
-// value reaches all queries, and one of a masked key reaches the derivatives by all queries. Set
-// both to 0 if they may have any. Floats only.
+// value reaches all queries; one of a masked key reaches the derivatives by all queries and, if the mask
+// is of floats, their results. Set both to 0 if they may have any. Floats only.
 func Attention(q, k, v Tensor, o *AttentionOptions) Tensor {
 	x, y, z := q.floats("Attention"), k.node("Attention"), v.node("Attention")
 	x, y = promote("Attention", x, y)
