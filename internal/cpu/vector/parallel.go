@@ -98,8 +98,8 @@ func (w *Worker) workerLoop() {
 }
 
 // spinTime is how long a goroutine polls before it sleeps. Most kernels follow
-// each other in less, and waking a core takes as long on some machines. Then it yields a few times
-// alone: a goroutine that yields takes a lock of Go's scheduler, for which many workers would wait.
+// each other in less, and waking a core takes as long on some machines. In that time it yields few
+// times: to yield takes a lock of Go's scheduler, for which many workers would wait.
 const (
 	spinTime  = 100 * time.Microsecond
 	yieldTime = spinTime / 4
@@ -148,24 +148,25 @@ func (p *parallelFor) end(share int) int { return (share + 1) * p.n / len(p.next
 
 // work runs tasks until none is left.
 func (p *parallelFor) work(w *Worker) {
-	done := 0
+	began := false
 	for i := range p.next {
-		share := (w.number + i) % len(p.next)
+		share, done := (w.number+i)%len(p.next), 0
 		for next, end := &p.next[share], int64(p.end(share)); next.Load() < end; {
 			task := next.Add(1) - 1
 			if task >= end {
 				break
 			}
-			if err := p.task(w, int(task), done > 0); err != nil {
+			if err := p.task(w, int(task), began); err != nil {
 				failed := err
 				p.err.Store(&failed)
 			}
 			p.executor.note(w)
+			began = true
 			done++
 		}
-	}
-	if done > 0 && p.finished.Add(int64(done)) == int64(p.n) {
-		close(p.done)
+		if done > 0 && p.finished.Add(int64(done)) == int64(p.n) {
+			close(p.done)
+		}
 	}
 }
 
