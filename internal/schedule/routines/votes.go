@@ -6,17 +6,13 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// voteTests is the most tests of an update, for each compute unit, with which subgroups find
-// the updates of their rows; to sort the updates takes as long.
-const voteTests = 8 << 20
-
 // votes reports whether the threads of a subgroup find the updates of a row together: each
 // tests one index, and they exchange the results. That pays if they have columns of one row,
 // and all columns have the same index.
 func (x *scatter) votes(separate bool) bool {
 	sub := x.Target.Subgroup()
 	return separate && x.sharedIndex() && x.at.View.Len > 0 && sub <= 32 && sub <= x.width && x.count >= 4*sub &&
-		x.at.View.Len <= voteTests*x.Target.Units/x.width/x.count
+		x.at.View.Len <= x.Target.Traits().VoteTests*x.Target.Units/x.width/x.count
 }
 
 // voteThreads is a number of threads that leaves few without a column.

@@ -86,15 +86,14 @@ func (t Tile) Bytes(word int) int {
 func (t Tile) Depth() int { return t.K * t.Unit.Group }
 
 // load is the time in which a compute unit does a step of some workgroups, in steps at the tile's
-// rate. Fewer than busyThreads that compute alone do not reach the rate.
-func (t Tile) load(groups int) float64 {
-	const busyThreads = 512
+// rate. Fewer than busy threads that compute alone do not reach the rate.
+func (t Tile) load(groups, busy int) float64 {
 	threads := groups * t.Threads()
 	switch {
 	case t.Unit.slowdown > 0 && threads == t.Unit.lanes:
 		return t.Unit.slowdown
-	case t.Unit.lanes == 1 && threads < busyThreads:
-		idle := 1 - float64(threads)/busyThreads
+	case t.Unit.lanes == 1 && threads < busy:
+		idle := 1 - float64(threads)/float64(busy)
 		return float64(groups) / (1 - 0.6*idle*idle)
 	}
 	return float64(groups)
@@ -141,7 +140,7 @@ func Options(x *product.Product) []product.Option[Tile] {
 				if groups == 1 {
 					fill = t.Unit.fillSteps
 				}
-				time += float64(each+fill) * max(cost.Step, work*t.load(groups))
+				time += float64(each+fill) * max(cost.Step, work*t.load(groups, x.Target.Traits().RateThreads))
 			}
 			if splits > 1 {
 				time += cost.Pass + cost.Moves*float64(splits)*results
