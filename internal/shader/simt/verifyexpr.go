@@ -91,11 +91,7 @@ func (v *verifier) expr(x *shader.Expr) {
 		v.must(v.pass != nil && x.Bits < uint64(v.pass.Subgroup), "%v in subgroups of other threads", x)
 		want = x.Args[0].Type
 	case shader.Call:
-		v.function(x.Func)
-		v.must(len(x.Args) == len(x.Func.Params), "%v has %d operands", x, len(x.Args))
-		for i, p := range x.Func.Params {
-			v.same(x, x.Args[i:i+1], p.Type)
-		}
+		v.call(x)
 		want = x.Func.Result
 	case shader.LoadShared:
 		v.shared(x.Shared, x.Args[0])
@@ -112,6 +108,15 @@ func (v *verifier) expr(x *shader.Expr) {
 		}
 	}
 	v.must(x.Type == want, "%v is %v, not %v", x, want, x.Type)
+}
+
+// call checks the operands of a call.
+func (v *verifier) call(x *shader.Expr) {
+	v.function(x.Func)
+	v.must(len(x.Args) == len(x.Func.Params), "%v has %d operands", x, len(x.Args))
+	for i, p := range x.Func.Params {
+		v.same(x, x.Args[i:i+1], p.Type)
+	}
 }
 
 // vector checks the components of a vector.
