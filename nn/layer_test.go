@@ -243,7 +243,7 @@ func TestMisuse(t *testing.T) {
 		{func() { nn.Linear{Weight: tensor.Ones(4, 3), Bias: tensor.Ones(3)}.Apply(x) }, "nn.Linear: Bias is [3], want [4]"},
 		{func() { nn.Conv{Weight: tensor.Ones(4, 3, 1), Bias: tensor.Ones(3)}.Apply(tensor.Ones(2, 3, 5)) }, "nn.Conv: Bias is [3], want [4]"},
 		{func() { nn.LayerNorm{Weight: tensor.Ones(3), Bias: tensor.Ones(4)}.Apply(x) }, "nn.LayerNorm: Add of [2 3] and [4]: "},
-		{func() { nn.BatchNorm{Mean: tensor.Ones(3), Var: tensor.Ones(4)}.Apply(x) }, "nn.BatchNorm: Div of [2 3] and [4]: "},
+		{func() { nn.BatchNorm{Mean: tensor.Ones(3), Var: tensor.Ones(4)}.Apply(x) }, "nn.BatchNorm: Mul of [2 3] and [4]: "},
 		{func() { nn.NewEmbedding(rng, 3, 2).Apply(x) }, "nn.Embedding: positions are float32, want integers other than uint64"},
 		{func() { nn.MaxPool{Size: 2}.Apply(x) }, "nn.MaxPool of [2 3]: the input is [batch"},
 		{func() { nn.AvgPool{Size: 2}.Apply(x) }, "nn.AvgPool of [2 3]: the input is [batch"},
