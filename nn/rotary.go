@@ -114,7 +114,7 @@ func rotaryRates(logBase tensor.Tensor, width int) tensor.Tensor {
 	return tensor.Arange(width / 2).Mul(fixed(-2 / float64(width))).Mul(logBase).Exp()
 }
 
-// fixed returns a number of a layer's settings. Layers of equal settings share what is computed from such numbers.
+// fixed returns a number of a layer's settings. Layers of equal settings share the values that are computed from such numbers.
 func fixed(v float64) tensor.Tensor {
 	return tensor.Internal.Constant(graph.Token{}, tensor.Float32, v)
 }

@@ -37,14 +37,15 @@ var thresholds = []struct{ reason, names string }{
 		schedule/routines.radixItems schedule/routines.radixThreads schedule/routines.run schedule/routines.scanLanes
 		schedule/routines.selectAhead schedule/routines.tallyWords schedule/routines.voteThreads schedule/routines.votes
 		schedule/packed.choose schedule/packed.digitCount schedule/packed.maxColumns schedule/packed.maxRows schedule/packed.maxSums
-		schedule/packed.segment schedule/reduce.sweepChunk schedule/tiles.band schedule/tiles.mostTaps
+		schedule/packed.segment schedule/attention.fewRows schedule/attention.fewThreads schedule/attention.partsAhead
+		kernelize.maxMatrices kernelize.maxCuts schedule/reduce.streamed schedule/reduce.sweepChunk schedule/tiles.band schedule/tiles.mostTaps
 		cpu/product.decodedColumns cpu/product.dotColumns`},
 	{"the order of additions, which no machine may choose: bits of results depend on it, not on cores", `
 		cpu.cut cpu.fits cpu.newBlock cpu.newScan cpu.newStream cpu.scatterParts
-		cpu/product.newCutting cpu/product.dotPart cpu/sliding.dotPart cpu/sliding.mostWindows compile/blockwise.minParts schedule/contraction.chunk
+		cpu/product.newCutting cpu/product.dotPart cpu/product.fixedRows cpu/sliding.dotPart cpu/sliding.mostWindows compile/blockwise.minParts schedule/contraction.chunk
 		schedule/attention.mostParts schedule/tiles.Options`},
 	{"a bound on the compiler's work, on a text, or on what a process keeps or waits for", `
-		compile.maxOps compile.operations cpu/vector.keptTemps cpu/vector.spinTime exec.maxCalls exec.maxPlans
+		compile.maxOps compile.operations cpu/vector.keptTemps cpu/vector.spinTime cpu/vector.yieldTime exec.maxCalls exec.maxPlans
 		exec.maxPrograms exec.peakRuns exec.peakTime kernelize.maxMerged kernelize.maxScalars kernelize/regions.maxScores kernelize.maxSize
 		kernelize.place memory.ForceGC memory.ballastSize memory.flushDelay memory.large memory.leastBuffers
 		schedule/build.share schedule/build.shareOfUnknown memory.leastBytes memory.manyRuns memory.maxCollected memory.maxTries memory.sizeClass cpu.copyBytes
@@ -58,7 +59,7 @@ var thresholds = []struct{ reason, names string }{
 	{measured, `
 		kernelize.expensive kernelize.maxGathers kernelize.maxRemat kernelize.prologue
 		compile.leastAhead compile/blockwise.maxDepth compile/blockwise.repeats
-		cpu/product.NewDots cpu/product.dotWork cpu/product.fewRows cpu/product.fixedRows cpu/product.maxLeft
+		cpu/product.NewDots cpu/product.dotWork cpu/product.fewRows cpu/product.maxLeft
 		cpu.Run cpu.groupLen cpu.selects cpu.sharedRow
 		schedule/reduce.choose schedule/reduce.cut schedule/reduce.isTall schedule/reduce.maxTall schedule/reduce.minTall
 		schedule/reduce.tallRows schedule/reduce.tallThreads

@@ -163,8 +163,8 @@ const (
 // under way while less than half of the usual threads run.
 const streamed = 32
 
-// streams reports whether there are some rows, which are swept once, as those of a matrix that multiplies a vector. Then the threads
-// of a subgroup suffice for a row: they need no barrier, and each loads more at once.
+// streams reports whether there are some rows, which are swept once, as in a product of a matrix and a vector.
+// Then the threads of a subgroup suffice for a row: they need no barrier, and each loads more at once.
 func (r *reduction) streams() bool {
 	sub := r.Target.Subgroup()
 	return r.vec4 && r.visits() == 1 && r.matrices() > 0 && r.rows >= r.Target.Units && sub <= r.Target.Threads() && r.cols >= 2*r.Target.Traits().HeldLanes*sub
