@@ -74,7 +74,7 @@ func TestGGUFTokenizer(t *testing.T) {
 			t.Errorf("%s writes %s", path, out)
 		}
 	}
-	status, _, notes := command("gguf", "convert", modelData+"llama_gqa", file)
+	status, _, notes := command("gguf", "convert", modelData+"llama_gqa", filepath.Join(dir, "other.gguf"))
 	if status != 0 || !strings.Contains(notes, "llama.cpp reads tokens and no texts with") {
 		t.Errorf("a folder without a tokenizer: %d, %s", status, notes)
 	}
