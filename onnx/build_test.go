@@ -15,6 +15,7 @@ type sketch struct {
 	inputs, outputs []*proto.ValueInfo
 	nodes           []*proto.Node
 	consts          []*proto.Tensor
+	sparse          []*proto.Sparse
 	functions       []*proto.Function
 	opset           int64  // 0: 20
 	name            string // "": test
@@ -47,7 +48,7 @@ func constOf(name string, t tensor.Tensor) *proto.Tensor {
 func (s sketch) bytes(t testing.TB) []byte {
 	t.Helper()
 	m := &proto.Model{IRVersion: 10, Opsets: []proto.Opset{{Version: s.opset}}, Functions: s.functions,
-		Graph: &proto.Graph{Name: cmp.Or(s.name, "test"), Nodes: s.nodes, Initializers: s.consts, Inputs: s.inputs, Outputs: s.outputs}}
+		Graph: &proto.Graph{Name: cmp.Or(s.name, "test"), Nodes: s.nodes, Initializers: s.consts, Sparse: s.sparse, Inputs: s.inputs, Outputs: s.outputs}}
 	if s.opset == 0 {
 		m.Opsets[0].Version = 20
 	}

@@ -41,6 +41,39 @@ func TestFileErrors(t *testing.T) {
 	}
 }
 
+// A sparse initializer has indices, int64 in its shape.
+func TestSparseErrors(t *testing.T) {
+	values := constOf("w", tensor.New([]float32{5}))
+	for _, c := range []struct {
+		indices *proto.Tensor
+		want    string
+	}{
+		{constOf("", tensor.New([]int64{0, 1}, 1, 2)), ""},
+		{&proto.Tensor{}, "tensors of type 0"},
+		{&proto.Tensor{Decoded: op.Texts([]string{"a"}, 1)}, "indices of type string"},
+		{constOf("", tensor.New([]int32{1})), "indices of type int32"},
+		{constOf("", tensor.New([]int64{1, -1}, 1, 2)), "index out of range"},
+		{constOf("", tensor.New([]int64{1 << 62, 0}, 1, 2)), "index out of range"},
+	} {
+		s := sketch{inputs: []*proto.ValueInfo{float("x", 2)}, outputs: []*proto.ValueInfo{float("y", 2)}, nodes: []*proto.Node{call("Add", "y", "x", "w")},
+			sparse: []*proto.Sparse{{Values: values, Indices: c.indices, Dims: []int64{2, 2}}}}
+		_, err := Read(bytes.NewReader(s.bytes(t)))
+		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%v: %v, want %q", c.indices, err, c.want)
+		}
+	}
+	s := sketch{inputs: []*proto.ValueInfo{float("x", 2)}, outputs: []*proto.ValueInfo{float("y", 2)}, nodes: []*proto.Node{call("Neg", "y", "x")}}
+	b := s.bytes(t)
+	m, err := proto.Parse(bytes.NewReader(b), int64(len(b)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.Graph.Sparse = []*proto.Sparse{{Values: values}}
+	if _, err := (&builder{m: &Model{}}).graph(m.Graph, names{}); err == nil || !strings.Contains(err.Error(), "lacks values or indices") {
+		t.Errorf("without indices: %v", err)
+	}
+}
+
 // Faults of a run are one error, which names node, operator, opset and inputs.
 func TestRunErrors(t *testing.T) {
 	two := sketch{inputs: []*proto.ValueInfo{float("a", -1, 3), float("b", -1)}, outputs: []*proto.ValueInfo{float("y", -1)}, nodes: []*proto.Node{call("MatMul", "y", "a", "b")}}

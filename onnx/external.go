@@ -17,8 +17,8 @@ type external struct {
 	open map[string]*os.File
 }
 
-// read fills b with a tensor's elements, or checks that the file has them if b is nil.
-func (e *external) read(place []proto.Pair, b []byte) error {
+// read is an op.External.
+func (e *external) read(place []proto.Pair, size int, alloc func() ([]byte, error)) ([]byte, error) {
 	var name string
 	var offset, length int64 = 0, -1
 	for _, p := range place {
@@ -32,30 +32,31 @@ func (e *external) read(place []proto.Pair, b []byte) error {
 			length, err = strconv.ParseInt(p.Value, 10, 64)
 		}
 		if err != nil {
-			return fmt.Errorf("the %s of its data is %q", p.Key, p.Value)
+			return nil, fmt.Errorf("the %s of its data is %q", p.Key, p.Value)
 		}
 	}
 	f, err := e.file(name)
 	if err != nil {
-		return fmt.Errorf("its data is in %s: %w", files.Name(name), files.Reason(err))
+		return nil, fmt.Errorf("its data is in %s: %w", files.Name(name), files.Reason(err))
 	}
 	info, err := f.Stat()
 	if err != nil {
-		return fmt.Errorf("its data is in %s: %w", files.Name(name), files.Reason(err))
+		return nil, fmt.Errorf("its data is in %s: %w", files.Name(name), files.Reason(err))
 	}
 	if length < 0 {
 		length = info.Size() - offset
 	}
 	switch {
 	case offset < 0 || length < 0 || offset > info.Size() || length > info.Size()-offset:
-		return fmt.Errorf("its data is in %s, %d bytes from %d on, and the file has %d", files.Name(name), length, offset, info.Size())
-	case b == nil:
-		return nil
-	case length < int64(len(b)):
-		return fmt.Errorf("its data in %s has %d bytes, and its shape needs %d", files.Name(name), length, len(b))
+		return nil, fmt.Errorf("its data is in %s, %d bytes from %d on, and the file has %d", files.Name(name), length, offset, info.Size())
+	case length < int64(size):
+		return nil, fmt.Errorf("its data in %s has %d bytes, and its shape needs %d", files.Name(name), length, size)
 	}
-	_, err = f.ReadAt(b, offset)
-	return err
+	b, err := alloc()
+	if err == nil {
+		_, err = f.ReadAt(b, offset)
+	}
+	return b, err
 }
 
 // file returns an open file of the folder.

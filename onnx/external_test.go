@@ -33,7 +33,7 @@ func TestExternal(t *testing.T) {
 		{"data.bin", "4", "8", ""},
 		{"data.bin", "4", "", ""},
 		{"data.bin", "8", "8", "the file has 12"},
-		{"data.bin", "4", "4", "has 4 bytes, and its shape needs 8"},
+		{"data.bin", "4", "4", "has 4 bytes, and its shape needs 8"}, // an error before its memory is allocated
 		{"data.bin", "-4", "8", "the file has 12"},
 		{"data.bin", "x", "8", `offset of its data is "x"`},
 		{"none.bin", "0", "8", "none.bin"},

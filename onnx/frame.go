@@ -50,14 +50,22 @@ func (f *frame) lookup(name string) op.Value {
 
 // run interprets the program, whose inputs are set.
 func (f *frame) run() []op.Value {
-	p := f.of
-	for _, n := range p.nodes {
-		if err := f.ctx.Err(); err != nil {
-			panic(stopped{err})
+	f.goOn()
+	for i, n := range f.of.nodes {
+		f.goOn()
+		if f.caller == nil {
+			f.at = i
 		}
 		f.step(n)
 	}
 	return f.results()
+}
+
+// goOn ends the run if its context is done. The body of a loop may have no nodes.
+func (f *frame) goOn() {
+	if err := f.ctx.Err(); err != nil {
+		panic(stopped{err})
+	}
 }
 
 func (f *frame) results() []op.Value {
@@ -89,7 +97,7 @@ func (f *frame) step(n *node) {
 		out = f.call(n, in)
 	case n.found:
 		out = n.row.F(&op.Call{Op: n.Op, Domain: n.domain, Opset: n.opset, In: in, Outputs: n.Outputs, Attrs: n.Attrs, Frame: f.attrs, Runner: f})
-		if !n.row.Random && len(n.reads) <= len(n.Inputs) { // it captures nothing
+		if !n.draws && !n.captures {
 			fold(in, out)
 		}
 	default:
@@ -120,12 +128,13 @@ func (f *frame) call(n *node, in []op.Value) []op.Value {
 		inner.attrs[a.Name] = a
 	}
 	for _, a := range n.Attrs {
+		name := a.Name // of the function called, whatever its caller's attribute is named
 		if a.Ref != "" {
 			if a = f.attrs[a.Ref]; a == nil {
 				continue
 			}
 		}
-		inner.attrs[a.Name] = a
+		inner.attrs[name] = a
 	}
 	for i, name := range fn.Inputs {
 		if i < len(in) {

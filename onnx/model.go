@@ -123,10 +123,11 @@ func read(src io.ReaderAt, size int64, external op.External) (*Model, error) {
 	}
 	m.lacks = m.missing()
 	m.apart, m.stages = make([]bool, len(m.main.nodes)), map[[2]int]*stage{}
+	if err := m.markDraws(m.main, 0); err != nil {
+		return nil, err
+	}
 	for i, n := range m.main.nodes {
-		if m.apart[i], err = m.draws(n, nil); err != nil {
-			return nil, err
-		}
+		m.apart[i] = n.draws
 	}
 	return m, nil
 }

@@ -16,7 +16,17 @@ type program struct {
 	outputs  []string
 	consts   map[string]op.Value // initializers
 	captures []string            // names of the graphs around it that it reads
+	draws    bool                // a node draws random numbers
+	walk     walk
 }
+
+// walk says how far markDraws is with a program.
+type walk uint8
+
+const (
+	walking walk = iota + 1
+	walked
+)
 
 // A node is a call of an operator or of a function of the model.
 type node struct {
@@ -28,6 +38,8 @@ type node struct {
 	found    bool      // an operator or function was found
 	reads    []string  // names that it reads, in its graphs too
 	drops    []string  // names that nothing reads later
+	captures bool      // its graphs read names that are not its inputs
+	draws    bool      // results of equal inputs may differ
 }
 
 // A function is a function of the model.
@@ -100,7 +112,9 @@ func (b *builder) graph(g *proto.Graph, outer names) (*program, error) {
 		}
 		if err := add(s.Values.Name, func() (v op.Value, err error) {
 			v, err = op.DecodeSparse(s, b.external)
-			s.Values.Decoded, s.Indices.Decoded = nil, nil
+			if err == nil {
+				s.Values.Decoded, s.Indices.Decoded = nil, nil
+			}
 			return v, err
 		}); err != nil {
 			return nil, err
@@ -112,38 +126,44 @@ func (b *builder) graph(g *proto.Graph, outer names) (*program, error) {
 	return p, b.body(p, g.Nodes, &own)
 }
 
-// draws reports whether a node draws random numbers, in its graphs or functions too. It fails if a
-// function calls itself.
-func (m *Model) draws(n *node, callers []*function) (bool, error) {
-	if n.row.Random {
-		return true, nil
-	}
-	var inner []*program
-	if f := n.function; f != nil {
-		if slices.Contains(callers, f) {
-			return false, n.fault("the function calls itself")
+// maxCalls is the greatest depth of functions that call functions.
+const maxCalls = 128
+
+// markDraws notes which nodes draw random numbers, in their graphs or functions too. It fails if a
+// function calls itself. A program is looked at once, however often it is called.
+func (m *Model) markDraws(p *program, depth int) error {
+	p.walk = walking
+	for _, n := range p.nodes {
+		n.draws = n.row.Random
+		var inner []*program
+		if f := n.function; f != nil {
+			switch {
+			case f.program.walk == walking:
+				return n.fault("the function calls itself")
+			case depth == maxCalls:
+				return n.fault("functions call functions more than %d deep", maxCalls)
+			}
+			inner = append(inner, f.program)
 		}
-		callers = append(callers[:len(callers):len(callers)], f)
-		inner = append(inner, f.program)
-	}
-	for _, a := range n.Attrs {
-		for _, g := range append(slices.Clone(a.Graphs), a.G) {
-			if g != nil {
-				inner = append(inner, m.bodies[g])
+		for _, a := range n.Attrs {
+			for _, g := range append(slices.Clone(a.Graphs), a.G) {
+				if g != nil {
+					inner = append(inner, m.bodies[g])
+				}
 			}
 		}
-	}
-	any := false
-	for _, p := range inner {
-		for _, n := range p.nodes {
-			d, err := m.draws(n, callers)
-			if err != nil {
-				return false, err
+		for _, q := range inner {
+			if q.walk == 0 {
+				if err := m.markDraws(q, depth+1); err != nil {
+					return err
+				}
 			}
-			any = any || d
+			n.draws = n.draws || q.draws
 		}
+		p.draws = p.draws || n.draws
 	}
-	return any, nil
+	p.walk = walked
+	return nil
 }
 
 // body adds nodes to a program, in order.
@@ -232,6 +252,7 @@ func (b *builder) node(pn *proto.Node, own *names) (*node, error) {
 			b.m.bodies[g] = p
 			for _, name := range p.captures {
 				if !slices.Contains(n.reads, name) {
+					n.captures = true
 					n.reads = append(n.reads, name)
 				}
 			}

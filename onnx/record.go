@@ -86,7 +86,7 @@ func unpack(list packed, ts []tensor.Tensor, recording bool) (Value, packed, []t
 		x, list, ts = unpack(list, ts, recording)
 		v.Sequence = append(v.Sequence, x)
 	}
-	if p.Known && (p.Inline || p.Kind != op.TensorKind || !recording) {
+	if p.Known && (p.Inline || !recording) { // other kinds are known by their elements
 		v = op.Known(v)
 	}
 	return v, list, ts

@@ -94,3 +94,41 @@ func TestConcurrent(t *testing.T) {
 	}
 	group.Wait()
 }
+
+// Values that depend on an input through a graph's captures, or that are in a list of large constants, are
+// not taken for known while a model is recorded.
+func TestUnknown(t *testing.T) {
+	x := []*proto.ValueInfo{float("x", 2)}
+	scalar := func(name string, v any) *proto.Tensor {
+		if b, ok := v.(bool); ok {
+			return constOf(name, tensor.New([]bool{b}).Reshape())
+		}
+		return constOf(name, tensor.New([]int64{int64(v.(int))}).Reshape())
+	}
+	body := &proto.Graph{Name: "body",
+		Inputs:  []*proto.ValueInfo{typed("i", op.Int64), typed("going", op.Bool), float("v", 2), float("w", 2)},
+		Outputs: []*proto.ValueInfo{typed("on", op.Bool), float("v2", 2), float("w2", 2)},
+		Nodes:   []*proto.Node{call("Identity", "on", "going"), call("Add", "v2", "v", "x"), call("Add", "w2", "w", "x")}}
+	loop := sketch{inputs: x, outputs: []*proto.ValueInfo{{Name: "y"}},
+		consts: []*proto.Tensor{scalar("n", 2), scalar("go", true), constOf("v0", tensor.New([]float32{0, 0}))},
+		nodes: []*proto.Node{
+			{Op: "Loop", Inputs: []string{"n", "go", "v0", "v0"}, Outputs: []string{"p", "q"}, Attrs: []*proto.Attr{{Name: "body", Type: proto.AttrGraph, G: body}}},
+			call("NonZero", "z", "p"), call("Add", "y", "p", "q")}}
+	large := make([]float32, 2*maxFolded)
+	large[1] = 3
+	list := sketch{inputs: x, outputs: []*proto.ValueInfo{{Name: "y"}},
+		consts: []*proto.Tensor{constOf("w", tensor.New(large)), scalar("first", 0), constOf("from", tensor.New([]int64{0})), constOf("to", tensor.New([]int64{2}))},
+		nodes: []*proto.Node{
+			call("SequenceConstruct", "s", "w", "w"), call("NonZero", "n", "x"), call("SequenceAt", "e", "s", "first"),
+			call("Slice", "part", "e", "from", "to"), call("NonZero", "z", "part"), call("Add", "y", "part", "x")}}
+	for i, s := range []sketch{loop, list} {
+		m := s.model(t)
+		for k := range 4 {
+			out, err := m.Run(context.Background(), map[string]tensor.Tensor{"x": tensor.New([]float32{float32(k), 2})})
+			want := []string{fmt.Sprintf("[%d 8]", 4*k), fmt.Sprintf("[%d 5]", k)}[i]
+			if got := fmt.Sprint(out["y"]); err != nil || got != want {
+				t.Errorf("model %d, run %d: %s, %v, want %s", i, k, got, err, want)
+			}
+		}
+	}
+}

@@ -11,8 +11,9 @@ import (
 	"github.com/tensorken/tensorken/tensor"
 )
 
-// External reads the elements of a tensor that are in another file.
-type External func(place []proto.Pair, b []byte) error
+// External reads size bytes, the elements of a tensor that are in another file, into memory that alloc
+// returns when the file is known to have them.
+type External func(place []proto.Pair, size int, alloc func() ([]byte, error)) ([]byte, error)
 
 // Decode reads a tensor of a file. Its memory is allocated when the file is known to have its elements.
 func Decode(t *proto.Tensor, external External) (v Value, err error) {
@@ -72,16 +73,13 @@ func bytesOf(t *proto.Tensor, e Elem, n int, external External) ([]byte, error) 
 	case t.Raw == nil && int64(n) > 8*t.Bytes():
 		return nil, fmt.Errorf("its file has fewer than %d elements", n)
 	}
-	if t.Apart { // the size is checked before the allocation
-		if err := external(t.External, nil); err != nil {
-			return nil, err
-		}
+	alloc := func() ([]byte, error) { return tensor.Internal.Allocate(graph.Token{}, size) }
+	if t.Apart {
+		return external(t.External, size, alloc)
 	}
-	b, err := tensor.Internal.Allocate(graph.Token{}, size)
+	b, err := alloc()
 	switch {
 	case err != nil:
-	case t.Apart:
-		err = external(t.External, b)
 	case t.Raw != nil:
 		err = t.Raw.Read(b)
 	default:
@@ -115,6 +113,9 @@ func DecodeSparse(t *proto.Sparse, external External) (v Value, err error) {
 	if err != nil {
 		return v, err
 	}
+	if indices.Elem != Int64 {
+		return v, fmt.Errorf("a sparse tensor has indices of type %v, want int64", indices.Elem)
+	}
 	at, err := tensor.Data[int64](indices.Tensor)
 	if err != nil {
 		return v, err
@@ -132,18 +133,20 @@ func DecodeSparse(t *proto.Sparse, external External) (v Value, err error) {
 	count := len(from) / size
 	strides := shape.RowMajor(dims)
 	for i := range count {
-		pos := int64(0)
+		pos, inside := int64(0), true
 		switch {
 		case len(at) == count:
 			pos = at[i]
 		case len(at) == count*len(dims):
 			for a, s := range strides {
-				pos += at[i*len(dims)+a] * int64(s)
+				p := at[i*len(dims)+a]
+				inside = inside && p >= 0 && p < int64(dims[a])
+				pos += p * int64(s)
 			}
 		default:
 			return v, fmt.Errorf("a sparse tensor has %d values and indices of shape %v", count, indices.Dims())
 		}
-		if pos < 0 || pos >= int64(n) {
+		if !inside || pos < 0 || pos >= int64(n) {
 			return v, fmt.Errorf("a sparse tensor of shape %v has an index out of range", dims)
 		}
 		copy(to[int(pos)*size:], from[i*size:][:size])

@@ -1,0 +1,58 @@
+package onnx
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/tensorken/tensorken/onnx/internal/proto"
+	"github.com/tensorken/tensorken/tensor"
+)
+
+// functionOf is a function of a test, from a to c.
+func functionOf(name string, nodes ...*proto.Node) *proto.Function {
+	return &proto.Function{Name: name, Domain: "test", Inputs: []string{"a"}, Outputs: []string{"c"}, Nodes: nodes,
+		Opsets: []proto.Opset{{Domain: "test", Version: 1}, {Version: 20}}}
+}
+
+// use is a call of it.
+func use(name, out, in string, attrs ...*proto.Attr) *proto.Node {
+	return &proto.Node{Op: name, Domain: "test", Inputs: []string{in}, Outputs: []string{out}, Attrs: attrs}
+}
+
+// An attribute goes through functions that name it differently.
+func TestFunctionAttributes(t *testing.T) {
+	ref := func(name, of string) *proto.Attr { return &proto.Attr{Name: name, Ref: of, Type: proto.AttrFloat} }
+	relu := call("LeakyRelu", "c", "a")
+	relu.Attrs = []*proto.Attr{ref("alpha", "slope")}
+	s := sketch{inputs: []*proto.ValueInfo{float("x", 2)}, outputs: []*proto.ValueInfo{float("y", 2)},
+		nodes:     []*proto.Node{use("outer", "y", "x", &proto.Attr{Name: "beta", Type: proto.AttrFloat, F: 0.5})},
+		functions: []*proto.Function{functionOf("outer", use("inner", "c", "a", ref("slope", "beta"))), functionOf("inner", relu)}}
+	out, err := s.model(t).Run(context.Background(), map[string]tensor.Tensor{"x": tensor.New([]float32{-2, 2})})
+	if got := fmt.Sprint(out["y"]); err != nil || got != "[-1 2]" {
+		t.Errorf("%s, %v, want [-1 2]", got, err)
+	}
+}
+
+// A small file whose functions call each other twice is read in little time, and a long chain of calls is an error.
+func TestFunctionCalls(t *testing.T) {
+	read := func(count int, body func(of string) []*proto.Node) error {
+		s := sketch{inputs: []*proto.ValueInfo{float("x", 2)}, outputs: []*proto.ValueInfo{float("y", 2)}}
+		s.functions = []*proto.Function{functionOf("f0", call("Neg", "c", "a"))}
+		for k := range count {
+			s.functions = append(s.functions, functionOf(fmt.Sprint("f", k+1), body(fmt.Sprint("f", k))...))
+		}
+		s.nodes = []*proto.Node{use(fmt.Sprint("f", count), "y", "x")}
+		_, err := Read(bytes.NewReader(s.bytes(t)))
+		return err
+	}
+	if err := read(100, func(of string) []*proto.Node { return []*proto.Node{use(of, "b", "a"), use(of, "c", "b")} }); err != nil {
+		t.Error(err)
+	}
+	err := read(200, func(of string) []*proto.Node { return []*proto.Node{use(of, "c", "a")} })
+	if err == nil || !strings.Contains(err.Error(), "functions call functions more than 128 deep") {
+		t.Errorf("%v", err)
+	}
+}
