@@ -18,6 +18,7 @@ type sketch struct {
 	sparse          []*proto.Sparse
 	functions       []*proto.Function
 	opset           int64  // 0: 20
+	domain          string // of further operators, of version 1
 	name            string // "": test
 }
 
@@ -54,6 +55,9 @@ func (s sketch) bytes(t testing.TB) []byte {
 	}
 	if len(s.functions) > 0 {
 		m.Opsets = append(m.Opsets, proto.Opset{Domain: "test", Version: 1})
+	}
+	if s.domain != "" {
+		m.Opsets = append(m.Opsets, proto.Opset{Domain: s.domain, Version: 1})
 	}
 	var b bytes.Buffer
 	encode := func(t *proto.Tensor) error {

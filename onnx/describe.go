@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"maps"
 
+	"github.com/tensorken/tensorken/internal/graph"
+	"github.com/tensorken/tensorken/internal/shape"
 	"github.com/tensorken/tensorken/onnx/internal/op"
 	"github.com/tensorken/tensorken/tensor"
 )
@@ -66,12 +68,14 @@ func (m *Model) Zeros(dims map[string]int) (map[string]Value, error) {
 			s = append(s, n)
 		}
 		e := op.Elem(in.typ.Elem)
-		switch {
+		if err := shape.Check(s); err != nil {
+			return nil, fmt.Errorf("onnx: input %v: %w", in, err)
+		}
+		const maxStrings = 1 << 24
+		switch n := graph.Len(s); {
+		case e == op.String && n > maxStrings:
+			return nil, fmt.Errorf("onnx: input %v has more than %d strings: give the inputs", in, maxStrings)
 		case e == op.String:
-			n := 1
-			for _, d := range s {
-				n *= d
-			}
 			inputs[in.Name] = op.Texts(make([]string, n), s...)
 		case e.DType() == 0:
 			return nil, fmt.Errorf("onnx: input %v: tensors of %v are not supported", in, e)

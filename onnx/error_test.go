@@ -3,6 +3,8 @@ package onnx
 import (
 	"bytes"
 	"context"
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -30,6 +32,7 @@ func TestFileErrors(t *testing.T) {
 		{"a negative length", sketch{inputs: x, outputs: y, nodes: []*proto.Node{call("Neg", "y", "x")}, consts: []*proto.Tensor{{Name: "w", Type: 1, Dims: []int64{-2}}}}, `initializer "w": its shape is [-2]`},
 		{"no type", sketch{inputs: x, outputs: y, nodes: []*proto.Node{call("Neg", "y", "x")}, consts: []*proto.Tensor{{Name: "w", Type: 99, Dims: []int64{2}}}}, `initializer "w": tensors of type 99 are not supported`},
 		{"a new opset", sketch{inputs: x, outputs: y, nodes: []*proto.Node{call("Neg", "y", "x")}, opset: 99}, `it is of opset 99`},
+		{"no version", sketch{inputs: x, outputs: y, nodes: []*proto.Node{{Op: "Binarizer", Domain: "ai.onnx.ml", Inputs: []string{"x"}, Outputs: []string{"y"}}}}, `does not say which version of the operators of "ai.onnx.ml"`},
 		{"a function that calls itself", sketch{inputs: x, outputs: y, nodes: []*proto.Node{{Op: "f", Domain: "test", Inputs: []string{"x"}, Outputs: []string{"y"}}},
 			functions: []*proto.Function{{Name: "f", Domain: "test", Inputs: []string{"a"}, Outputs: []string{"b"}, Opsets: []proto.Opset{{Domain: "test", Version: 1}},
 				Nodes: []*proto.Node{{Op: "f", Domain: "test", Inputs: []string{"a"}, Outputs: []string{"b"}}}}}}, `node "b", test.f of opset 1: the function calls itself`},
@@ -78,6 +81,14 @@ func TestSparseErrors(t *testing.T) {
 func TestRunErrors(t *testing.T) {
 	two := sketch{inputs: []*proto.ValueInfo{float("a", -1, 3), float("b", -1)}, outputs: []*proto.ValueInfo{float("y", -1)}, nodes: []*proto.Node{call("MatMul", "y", "a", "b")}}
 	lacks := sketch{inputs: []*proto.ValueInfo{float("a", 2)}, outputs: []*proto.ValueInfo{float("y", 2)}, nodes: []*proto.Node{call("Frobnicate", "y", "a")}}
+	one := func(name string, attrs ...*proto.Attr) sketch {
+		return sketch{inputs: []*proto.ValueInfo{{Name: "a"}}, outputs: []*proto.ValueInfo{{Name: "y"}},
+			nodes: []*proto.Node{{Op: name, Inputs: []string{"a"}, Outputs: []string{"y"}, Attrs: attrs}}}
+	}
+	// The position [0 2] of a matrix [2 2] is not its [1 0].
+	scatter := sketch{inputs: []*proto.ValueInfo{{Name: "a"}}, outputs: []*proto.ValueInfo{{Name: "y"}}, nodes: []*proto.Node{call("ScatterND", "y", "m", "at", "a")},
+		consts: []*proto.Tensor{constOf("m", tensor.New(make([]float32, 4), 2, 2)), constOf("at", tensor.New([]int64{0, 2, 0, 0}, 2, 2))}}
+	pair := map[string]tensor.Tensor{"a": tensor.New([]float32{1, 2})}
 	type tensors = map[string]tensor.Tensor
 	for _, c := range []struct {
 		s    sketch
@@ -91,12 +102,49 @@ func TestRunErrors(t *testing.T) {
 		{two, tensors{"a": tensor.New(make([]float32, 6), 2, 3)}, `input "b" is missing`},
 		{two, tensors{"a": tensor.New(make([]float32, 6), 2, 3), "b": tensor.New([]float32{1, 2}), "c": tensor.New([]float32{1})}, `there is no input "c"`},
 		{two, tensors{"a": tensor.New(make([]float32, 6), 2, 3), "b": {}}, `input "b" is absent`},
+		{one("Gelu", &proto.Attr{Name: "approximate", Type: proto.AttrString, S: "tan"}), pair, `there is no approximate "tan"`},
+		{one("HannWindow"), tensors{"a": tensor.New([]int64{1 << 50}).Reshape()}, "a window of 1125899906842624 elements"},
+		{one("HannWindow"), tensors{"a": tensor.New([]int64{-1}).Reshape()}, "a window of -1 elements"},
+		{one("Split", attrInt("num_outputs", 1<<50)), pair, "a list of 1125899906842624 elements"},
+		{one("Upsample", &proto.Attr{Name: "scales", Type: proto.AttrFloats, Floats: []float32{1 << 40}}), pair, "an axis of 2199023255552 elements"},
+		{scatter, pair, "index 4 at [0 0] is out of range"},
 		{lacks, tensors{"a": tensor.New([]float32{1, 2})}, `the model needs Frobnicate of opset 20: there is no such operator`},
 	} {
 		_, err := c.s.model(t).Run(context.Background(), c.in)
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%v, want %s", err, c.want)
 		}
+	}
+}
+
+// Inputs of zeros that no memory has are an error.
+func TestZerosErrors(t *testing.T) {
+	for _, e := range []op.Elem{op.Float, op.String} {
+		for _, n := range []int64{1 << 40, 1 << 62} {
+			s := sketch{inputs: []*proto.ValueInfo{typed("x", e, n)}, outputs: []*proto.ValueInfo{{Name: "y"}}, nodes: []*proto.Node{call("Identity", "y", "x")}}
+			if _, err := s.model(t).Zeros(nil); (err == nil) != (e == op.Float && n == 1<<40) {
+				t.Errorf("%v of %d: %v", e, n, err)
+			}
+		}
+	}
+}
+
+// Each run draws other numbers, the same ones in each process.
+func TestRandom(t *testing.T) {
+	s := sketch{inputs: []*proto.ValueInfo{float("x", 2)}, outputs: []*proto.ValueInfo{float("y", 2)}, nodes: []*proto.Node{call("RandomNormalLike", "y", "x")}}
+	var runs []string
+	for range 2 {
+		m := s.model(t)
+		for range 3 {
+			out, err := m.Run(context.Background(), map[string]tensor.Tensor{"x": tensor.New([]float32{0, 0})})
+			if err != nil {
+				t.Fatal(err)
+			}
+			runs = append(runs, fmt.Sprint(out["y"]))
+		}
+	}
+	if !slices.Equal(runs[:3], runs[3:]) || runs[0] == runs[1] || runs[1] == runs[2] {
+		t.Errorf("%v", runs)
 	}
 }
 

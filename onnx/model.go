@@ -16,6 +16,7 @@ import (
 	"github.com/tensorken/tensorken/onnx/internal/op"
 	"github.com/tensorken/tensorken/onnx/internal/ops"
 	"github.com/tensorken/tensorken/onnx/internal/proto"
+	"github.com/tensorken/tensorken/tensor"
 )
 
 // A Model is an ONNX model. Any number of goroutines may use it.
@@ -34,6 +35,7 @@ type Model struct {
 	mu     sync.Mutex
 	apart  []bool // nodes between stages
 	stages map[[2]int]*stage
+	runs   atomic.Uint64
 	steps  atomic.Int64 // nodes that have been interpreted
 	wide   atomic.Bool  // the default device lacks a type of the model
 }
@@ -103,8 +105,8 @@ func read(src io.ReaderAt, size int64, external op.External) (*Model, error) {
 	if p.Version != "" {
 		m.Producer += " " + p.Version
 	}
-	if v, ok := m.Opsets[""]; ok && (v < ops.Oldest || v > ops.Newest) {
-		return nil, fmt.Errorf("it is of opset %d, want %d to %d: convert it with onnx.version_converter", v, ops.Oldest, ops.Newest)
+	if err := checkOpset(m.Opsets); err != nil {
+		return nil, err
 	}
 	b := &builder{m: m, opsets: m.Opsets, external: external}
 	if err := b.functionsOf(p.Functions); err != nil {
@@ -131,6 +133,17 @@ func read(src io.ReaderAt, size int64, external op.External) (*Model, error) {
 	}
 	return m, nil
 }
+
+// checkOpset returns an error if the version of the standard's operators is too old or too new.
+func checkOpset(opsets map[string]int) error {
+	if v, ok := opsets[""]; ok && (v < ops.Oldest || v > ops.Newest) {
+		return fmt.Errorf("it is of opset %d, want %d to %d: convert it with onnx.version_converter", v, ops.Oldest, ops.Newest)
+	}
+	return nil
+}
+
+// rng returns the source of random bits of a run: another one for each.
+func (m *Model) rng() *tensor.RNG { return tensor.NewRNG(m.runs.Add(1) - 1) }
 
 // with returns the model with another program of the same nodes.
 func (m *Model) with(main *program) *Model {

@@ -53,7 +53,7 @@ func (m *Model) apply(params, inputs map[string]tensor.Tensor) (map[string]tenso
 	for name, t := range params {
 		values[name] = op.Of(t)
 	}
-	out, err := m.interpret(&execution{m: m, ctx: context.Background(), rng: tensor.NewRNG(0), lazy: true}, values)
+	out, err := m.interpret(&execution{m: m, ctx: context.Background(), rng: m.rng(), lazy: true}, values)
 	if err != nil {
 		return nil, err
 	}

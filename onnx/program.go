@@ -1,6 +1,7 @@
 package onnx
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -236,6 +237,9 @@ func (b *builder) node(pn *proto.Node, own *names) (*node, error) {
 	} else {
 		n.found = true
 	}
+	if _, ok := b.opsets[n.domain]; !ok && n.found && n.function == nil {
+		return nil, n.fault("the file does not say which version of the operators of %q it has", cmp.Or(n.domain, "ai.onnx"))
+	}
 	b.m.count(n)
 	for _, a := range pn.Attrs {
 		if err := b.tensors(a); err != nil {
@@ -318,6 +322,9 @@ func (b *builder) functionsOf(list []*proto.Function) error {
 	}
 	for _, f := range b.functions {
 		f.opsets = versions(f.Opsets)
+		if err := checkOpset(f.opsets); err != nil {
+			return fmt.Errorf("function %s: %w", qualified(f.Domain, f.Name), err)
+		}
 		own := names{mine: map[string]bool{}}
 		for _, in := range f.Inputs {
 			if err := own.define(in, "input"); err != nil {

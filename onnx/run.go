@@ -126,7 +126,7 @@ func toCPU(v Value) Value {
 
 // evaluate interprets the model and computes the results.
 func (m *Model) evaluate(ctx context.Context, inputs map[string]Value) ([]Value, error) {
-	out, err := m.interpret(&execution{m: m, ctx: ctx, rng: tensor.NewRNG(0)}, inputs)
+	out, err := m.interpret(&execution{m: m, ctx: ctx, rng: m.rng()}, inputs)
 	if err != nil {
 		return nil, err
 	}

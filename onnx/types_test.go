@@ -20,7 +20,7 @@ func TestAnyType(t *testing.T) {
 			d := e.DType()
 			for _, s := range shapes {
 				x := tensor.OnesOf(d, s...)
-				m := sketch{opset: 20}
+				m := sketch{opset: 20, domain: r.Domain}
 				n := &proto.Node{Op: r.Name, Domain: r.Domain, Outputs: []string{"y"}}
 				in := map[string]Value{}
 				for i := range 1 + (k+len(s))%4 {

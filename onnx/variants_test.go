@@ -3,6 +3,7 @@ package onnx
 import (
 	"context"
 	"fmt"
+	"math"
 	"regexp"
 	"testing"
 
@@ -26,6 +27,7 @@ func TestVariants(t *testing.T) {
 	b := func(v ...bool) Value { return op.Of(tensor.New(v, len(v))) }
 	scalar := func(v Value) Value { return op.As(v.Elem, v.Tensor.Reshape()) }
 	attrs := func(a ...*proto.Attr) []*proto.Attr { return a }
+	matrix := func(v ...float32) Value { return op.Of(tensor.New(v, 2, 2)) }
 	s := func(v ...string) Value { return op.Texts(v, len(v)) }
 	for _, c := range []struct {
 		op    string
@@ -74,6 +76,17 @@ func TestVariants(t *testing.T) {
 		{"Reshape", 14, attrs(attrInt("allowzero", 1)), []Value{f(), i(0, 3)}, "float[0 3] []"},
 		{"Scatter", 9, nil, []Value{f(0, 0, 0), i(1), f(5)}, "float[3] [0 5 0]"},
 		{"ScatterElements", 18, attrs(&proto.Attr{Name: "reduction", Type: proto.AttrString, S: "add"}), []Value{f(1, 1, 1), i(1, 1), f(5, 2)}, "float[3] [1 8 1]"},
+		{"Add", 6, attrs(attrInt("broadcast", 1), attrInt("axis", 0)), []Value{matrix(0, 0, 0, 0), f(1, 2)}, "float[2 2] [[1 1] [2 2]]"},
+		{"Pow", 6, attrs(attrInt("broadcast", 1), attrInt("axis", 0)), []Value{matrix(2, 3, 2, 3), f(1, 2)}, "float[2 2] [[2 3] [4 9]]"},
+		{"PRelu", 6, nil, []Value{op.Of(tensor.New([]float32{-1, -1, -1, -1}, 1, 2, 2)), f(1, 2)}, "float[1 2 2] [[[-1 -1] [-2 -2]]]"},
+		{"GlobalLpPool", 20, attrs(attrInt("p", 1)), []Value{op.Of(tensor.New([]float32{1, 2, -3}, 1, 1, 3))}, "float[1 1 1] [[[6]]]"},
+		{"LpPool", 1, attrs(attrInts("kernel_shape", 2), &proto.Attr{Name: "p", Type: proto.AttrFloat, F: 1}), []Value{op.Of(tensor.New([]float32{1, -2}, 1, 1, 2))}, "float[1 1 1] [[[3]]]"},
+		{"MaxPool", 12, attrs(attrInts("kernel_shape", 2), attrInts("pads", 1, 0)), []Value{op.Of(tensor.New([]int32{-5, -4}, 1, 1, 2))}, "int32[1 1 2] [[[-5 -4]]]"},
+		{"Cast", 13, attrs(attrInt("to", int64(op.Int64))), []Value{s("9007199254740993", " -7")}, "int64[2] [9007199254740993 -7]"},
+		{"Unique", 11, nil, []Value{i(1<<53+1, 1<<53, -1)}, "int64[3] [-1 9007199254740992 9007199254740993]"},
+		{"Unique", 11, nil, []Value{f(float32(math.NaN()), 1, -2, 0, float32(math.Copysign(0, -1)))}, "float[4] [-2 0 1 NaN]"},
+		{"Slice", 13, nil, []Value{f(1, 2, 3, 4), i(3), i(math.MinInt64), i(0), i(math.MinInt64)}, "float[1] [4]"},
+		{"Resize", 13, nil, []Value{f(1, 2, 3, 4, 5, 6, 7, 8, 9, 10), f(), f(0.7)}, "float[7] [1 3 4 6 7 8 10]"},
 	} {
 		m := sketch{opset: c.opset}
 		n := &proto.Node{Op: c.op, Attrs: c.attrs}

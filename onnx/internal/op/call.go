@@ -198,6 +198,49 @@ func (c *Call) Float(name string, otherwise float64) float64 {
 	return otherwise
 }
 
+// Number is Float of an attribute that is an integer in some versions.
+func (c *Call) Number(name string, otherwise float64) float64 {
+	if a := c.Attr(name); a != nil && (a.Type == proto.AttrInt || a.F == 0) {
+		return float64(a.I)
+	}
+	return c.Float(name, otherwise)
+}
+
+// Choice returns a text attribute, the first of the choices by default. It fails for others.
+func (c *Call) Choice(name string, choices ...string) string {
+	s := c.String(name, choices[0])
+	if !slices.Contains(choices, s) {
+		c.Fail("there is no %s %q", name, s)
+	}
+	return s
+}
+
+// maxList is the greatest length of a list on the host that a number of a model asks for.
+const maxList = 1 << 26
+
+// Count returns n, the length of a list on the host, and fails if it is less than 0 or huge.
+func (c *Call) Count(what string, n int) int {
+	if n < 0 || n > maxList {
+		c.Fail("%s of %d elements", what, n)
+	}
+	return n
+}
+
+// Aligned returns input 1 so that it broadcasts to input 0. Before version 7 an attribute says with which
+// axis its first one is aligned.
+func (c *Call) Aligned() tensor.Tensor {
+	y := c.Tensor(1)
+	if c.Domain != "" || c.Opset >= 7 || c.Attr("axis") == nil {
+		return y
+	}
+	rank := c.Tensor(0).Rank()
+	after := rank - c.Axis(c.Int("axis", 0), rank) - y.Rank()
+	if after < 0 {
+		c.Fail("axis is %d, for shapes %v and %v", c.Int("axis", 0), c.Tensor(0).Shape(), y.Shape())
+	}
+	return y.Reshape(append(y.Shape(), slices.Repeat([]int{1}, after)...)...)
+}
+
 // String returns a text attribute, or its default.
 func (c *Call) String(name, otherwise string) string {
 	if a := c.Attr(name); a != nil {

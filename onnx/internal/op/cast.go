@@ -30,6 +30,11 @@ func convert(c *Call, v Value, to Elem) Value {
 
 // parseTexts reads numbers from strings.
 func parseTexts(c *Call, v Value, to Elem) Value {
+	if d := to.DType(); !to.Narrow() && !d.IsFloat() { // which float64 may not have
+		if x, ok := parseInts(v.Strings); ok {
+			return Known(convert(c, Of(tensor.New(x, v.Shape...)), to))
+		}
+	}
 	out := make([]float64, len(v.Strings))
 	for i, s := range v.Strings {
 		x, err := strconv.ParseFloat(strings.TrimSpace(s), 64)
@@ -39,6 +44,19 @@ func parseTexts(c *Call, v Value, to Elem) Value {
 		out[i] = x
 	}
 	return Known(convert(c, Of(tensor.New(out, v.Shape...)), to))
+}
+
+// parseInts reads integers. ok is false if one is none, or more than an int64 has.
+func parseInts(texts []string) (out []int64, ok bool) {
+	out = make([]int64, len(texts))
+	for i, s := range texts {
+		x, err := strconv.ParseInt(strings.TrimSpace(s), 10, 64)
+		if err != nil {
+			return nil, false
+		}
+		out[i] = x
+	}
+	return out, true
 }
 
 // formatTexts writes numbers as strings.

@@ -62,7 +62,7 @@ func Unary(f func(tensor.Tensor) tensor.Tensor) Func {
 
 // Binary makes a Func of a function of two tensors, which broadcasts.
 func Binary(f func(x tensor.Tensor, y tensor.Operand) tensor.Tensor) Func {
-	return One(func(c *Call) tensor.Tensor { return f(c.Tensor(0), c.Tensor(1)) })
+	return One(func(c *Call) tensor.Tensor { return f(c.Tensor(0), c.Aligned()) })
 }
 
 // Move makes a Func of a function that moves the elements of input 0 without regard to their type:

@@ -140,7 +140,7 @@ func mod(c *op.Call) T {
 
 // pow has the type of its base.
 func pow(c *op.Call) T {
-	x, y := c.Tensor(0), c.Tensor(1)
+	x, y := c.Tensor(0), c.Aligned()
 	d := x.DType()
 	if d.IsFloat() {
 		if c.In[1].IsKnown() && y.Len() == 1 && len(y.Shape()) <= len(x.Shape()) { // a formula of its own

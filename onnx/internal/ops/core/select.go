@@ -140,11 +140,13 @@ func scatterND(c *op.Call) T {
 	}
 	index = index.Reshape(-1, n)
 	at := tensor.ZerosOf(tensor.Int64, index.Dim(0))
+	inside := tensor.OnesOf(tensor.Bool, index.Dim(0))
 	for a := range n {
 		p := index.Slice(1, a, a+1).Squeeze(1)
 		p = tensor.Where(p.Lt(0), p.Add(s[a]), p)
-		at = at.Mul(s[a]).Add(p)
+		at, inside = at.Mul(s[a]).Add(p), inside.And(p.Ge(0)).And(p.Lt(s[a]))
 	}
+	at = tensor.Where(inside, at, rows) // is out of range too, rather than in another row
 	y := scatterBy(c)(x.Reshape(rows, width), 0, at.Unsqueeze(1), src.Reshape(at.Len(), width))
 	return y.Reshape(s...)
 }
@@ -163,7 +165,7 @@ func tensorScatter(c *op.Call) T {
 		s[axis], s[0] = 1, past.Dim(0)
 		at = at.Add(c.Tensor(2).Cast(tensor.Int64).Reshape(s...))
 	}
-	if c.String("mode", "linear") == "circular" {
+	if c.Choice("mode", "linear", "circular") == "circular" {
 		at = at.Mod(past.Dim(axis))
 	}
 	return past.ScatterSet(axis, at, update)

@@ -211,6 +211,7 @@ func slice(c *op.Call) T {
 		if step == 0 {
 			c.Fail("the step of axis %d is 0", a)
 		}
+		step = min(max(step, -n-1), n+1) // beyond the axis one element is left
 		lo, hi := 0, n
 		if step < 0 {
 			lo, hi = -1, n-1
@@ -252,7 +253,7 @@ func split(c *op.Call) []T {
 		if n < 1 {
 			c.Fail("it has %d results", n)
 		}
-		size := (length + n - 1) / n
+		size := (length + c.Count("a list", n) - 1) / n
 		for range n {
 			sizes = append(sizes, min(size, length))
 			length -= sizes[len(sizes)-1]
@@ -268,7 +269,7 @@ func depthToSpace(c *op.Call) T {
 		c.Fail("a blocksize of %d for shape %v", b, s)
 	}
 	n, depth, h, w := s[0], s[1]/(b*b), s[2], s[3]
-	if c.String("mode", "DCR") == "CRD" {
+	if c.Choice("mode", "DCR", "CRD") == "CRD" {
 		x = x.Reshape(n, depth, b, b, h, w).Permute(0, 1, 4, 2, 5, 3)
 	} else {
 		x = x.Reshape(n, b, b, depth, h, w).Permute(0, 3, 4, 1, 5, 2)
@@ -283,7 +284,7 @@ func spaceToDepth(c *op.Call) T {
 		c.Fail("a blocksize of %d for shape %v", b, s)
 	}
 	x = x.Reshape(s[0], s[1], s[2]/b, b, s[3]/b, b)
-	if c.String("mode", "DCR") == "CRD" {
+	if c.Choice("mode", "DCR", "CRD") == "CRD" {
 		x = x.Permute(0, 1, 3, 5, 2, 4)
 	} else {
 		x = x.Permute(0, 3, 5, 1, 2, 4)

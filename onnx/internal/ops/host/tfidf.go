@@ -40,7 +40,7 @@ func tfIdf(c *op.Call) T {
 	if len(s) == 2 {
 		rows = s[0]
 	}
-	out := make([]float32, rows*width)
+	out := make([]float32, c.Count("a table", rows*c.Count("a row", width)))
 	least, most, skips := c.Int("min_gram_length", 1), c.Int("max_gram_length", 1), c.Int("max_skip_count", 0)
 	for r := range rows {
 		row := words[r*length:][:length]

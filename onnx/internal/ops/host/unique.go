@@ -9,10 +9,15 @@ import (
 	"github.com/tensorken/tensorken/tensor"
 )
 
-// rowsOf returns the elements of each slice along an axis.
-func rowsOf(c *op.Call, x T, axis, n int) [][]float64 {
+// rowsOf returns codes of the elements of each slice along an axis, which are ordered as the elements are;
+// NaNs come last.
+func rowsOf(c *op.Call, x T, axis, n int) [][]uint64 {
 	d := *c
-	v := op.Of(x.Cast(tensor.Float64).To(tensor.CPU()))
+	to := tensor.Int64 // which has the bits of a uint64, too
+	if x.DType().IsFloat() {
+		to = tensor.Float64
+	}
+	v := op.Of(x.To(tensor.CPU()).Cast(to))
 	if c.In[0].IsKnown() {
 		v = op.Known(v)
 	}
@@ -24,25 +29,53 @@ func rowsOf(c *op.Call, x T, axis, n int) [][]float64 {
 	}
 	v.Tensor = v.Tensor.Permute(order...)
 	d.In = []op.Value{v}
-	all := d.Floats(0)
-	rows := make([][]float64, n)
+	all := make([]uint64, x.Len())
+	switch {
+	case to == tensor.Float64:
+		for i, f := range d.Floats(0) {
+			all[i] = floatCode(f)
+		}
+	default:
+		sign := uint64(1) << 63
+		if x.DType() == tensor.Uint64 {
+			sign = 0
+		}
+		for i, v := range d.Int64s(0) {
+			all[i] = uint64(v) ^ sign
+		}
+	}
+	rows := make([][]uint64, n)
 	for i := range rows {
 		rows[i] = all[i*len(all)/n : (i+1)*len(all)/n]
 	}
 	return rows
 }
 
+// floatCode is the code of a float: one of all NaNs, and one of both zeros.
+func floatCode(f float64) uint64 {
+	switch bits := math.Float64bits(f); {
+	case f != f:
+		return math.MaxUint64
+	case f == 0:
+		return 1 << 63
+	case f < 0:
+		return ^bits
+	default:
+		return bits | 1<<63
+	}
+}
+
 // key is a row as a key of a map.
-func key(row []float64) string {
+func key(row []uint64) string {
 	b := make([]byte, 0, 8*len(row))
 	for _, x := range row {
-		b = binary.LittleEndian.AppendUint64(b, math.Float64bits(x+0)) // -0 is 0
+		b = binary.LittleEndian.AppendUint64(b, x)
 	}
 	return string(b)
 }
 
 // firsts returns the position of the first of each distinct row, by value or by position.
-func firsts(rows [][]float64, sorted bool) []int {
+func firsts(rows [][]uint64, sorted bool) []int {
 	var list []int
 	seen := map[string]bool{}
 	for i, r := range rows {

@@ -42,13 +42,17 @@ func resizeBy(scales int) op.Func {
 		for a, scale := range by {
 			r := resampling{
 				mode: c.String("mode", "nearest"), transform: "asymmetric", nearest: "floor", cubic: -0.75,
-				from: t.Dim(a), to: int(math.Floor(float64(t.Dim(a)) * scale)), scale: scale,
+				from: t.Dim(a), to: scaled(t.Dim(a), scale), scale: scale,
 			}
 			t = r.apply(c, t, a)
 		}
 		return []op.Value{op.As(x.Elem, t)}
 	}
 }
+
+// scaled is the length of an axis times a scale, rounded down, in float32, as the standard infers shapes: 0.7
+// times 10 is 7.
+func scaled(n int, scale float64) int { return int(float32(n) * float32(scale)) }
 
 func attrFloats(c *op.Call, name string) (out []float64) {
 	if a := c.Attr(name); a != nil {
@@ -109,7 +113,7 @@ func setSizes(c *op.Call, rs []resampling) {
 		}
 		for i := range rs {
 			rs[i].scale = scales[i]
-			rs[i].to = int(math.Floor(float64(rs[i].from) * scales[i]))
+			rs[i].to = scaled(rs[i].from, scales[i])
 		}
 		return
 	}
@@ -264,6 +268,7 @@ func (r resampling) apply(c *op.Call, x T, axis int) T {
 		c.Fail("axis %d of length %d by %g", axis, r.from, r.scale)
 	}
 	most := 0
+	c.Count("an axis", r.to)
 	firsts, weights := make([]int, r.to), make([][]float64, r.to)
 	for i := range firsts {
 		firsts[i], weights[i] = r.taps(c, i)

@@ -151,7 +151,7 @@ func (f *forest) scores(c *op.Call, x T, how string) T {
 	if !ok {
 		c.Fail("there is no aggregate function %q", how)
 	}
-	table := make([]float64, len(f.weights)*f.targets)
+	table := make([]float64, c.Count("a table", len(f.weights)*c.Count("a row", f.targets)))
 	for i := range table {
 		table[i] = a.absent
 	}

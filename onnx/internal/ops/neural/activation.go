@@ -37,7 +37,7 @@ func with(name string, otherwise float64, f func(T, float64) T) op.Func {
 }
 
 func gelu(c *op.Call) T {
-	if c.String("approximate", "none") == "tanh" {
+	if c.Choice("approximate", "none", "tanh") == "tanh" {
 		return c.Tensor(0).GELUTanh()
 	}
 	return c.Tensor(0).GELU()
@@ -48,8 +48,11 @@ func hardSigmoid(c *op.Call) T {
 }
 
 func prelu(c *op.Call) T {
-	x := c.Tensor(0)
-	return tensor.Where(x.Lt(0), x.Mul(c.Tensor(1)), x)
+	x, slope := c.Tensor(0), c.Tensor(1)
+	if c.Opset < 7 && slope.Len() > 1 { // by channel
+		slope = channels(slope, x)
+	}
+	return tensor.Where(x.Lt(0), x.Mul(slope), x)
 }
 
 func selu(c *op.Call) T {

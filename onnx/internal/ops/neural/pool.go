@@ -73,11 +73,11 @@ func (w windows) elements(c *op.Call, x T, padded bool) T {
 
 func globalLpPool(c *op.Call) T {
 	x := c.Ranked(0, 3)
-	return keep(x.NormP(c.Float("p", 2), last(x, x.Rank()-2)...), x)
+	return keep(x.NormP(c.Number("p", 2), last(x, x.Rank()-2)...), x)
 }
 
 func lpPool(c *op.Call) T {
-	x, p := c.Tensor(0), float64(c.Int("p", 2))
+	x, p := c.Tensor(0), c.Number("p", 2)
 	w := kernel(c, x)
 	n := len(w.size)
 	v := w.unfold(c, x.Abs().Pow(p), 0)
@@ -89,8 +89,8 @@ func lowest(d tensor.DType) any {
 	switch {
 	case d.IsFloat():
 		return math.Inf(-1)
-	case d == tensor.Int8:
-		return math.MinInt8
+	case d.IsSigned():
+		return math.MinInt64 >> (64 - 8*d.Size())
 	}
 	return 0 // of unsigned types
 }

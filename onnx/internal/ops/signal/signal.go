@@ -25,7 +25,7 @@ var Rows = []op.Row{
 // window makes a function of a window a - b·cos(2πi/n) + d·cos(4πi/n).
 func window(a, b, d float64) func(c *op.Call) T {
 	return func(c *op.Call) T {
-		n := c.ScalarInt(0)
+		n := c.Count("a window", c.ScalarInt(0))
 		period := float64(n)
 		if !c.Bool("periodic", true) {
 			period--
@@ -114,7 +114,8 @@ func melWeights(c *op.Call) T {
 	bins, length, rate := c.ScalarInt(0), c.ScalarInt(1), c.ScalarInt(2)
 	mel := func(hertz float64) float64 { return 2595 * math.Log10(1+hertz/700) }
 	low, high := mel(c.Scalar(3)), mel(c.Scalar(4))
-	rows := length/2 + 1
+	rows := c.Count("a spectrum", length)/2 + 1
+	c.Count("a matrix", rows*c.Count("a scale", bins))
 	edge := make([]int, bins+2)
 	for i := range edge {
 		hertz := 700 * (math.Pow(10, (float64(i)*(high-low)/float64(bins+2)+low)/2595) - 1)
