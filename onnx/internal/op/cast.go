@@ -46,7 +46,7 @@ func parseTexts(c *Call, v Value, to Elem) Value {
 	return Known(convert(c, Of(tensor.New(out, v.Shape...)), to))
 }
 
-// parseInts reads integers. ok is false if one is none, or more than an int64 has.
+// parseInts reads integers. ok is false if a text is no integer of an int64.
 func parseInts(texts []string) (out []int64, ok bool) {
 	out = make([]int64, len(texts))
 	for i, s := range texts {
