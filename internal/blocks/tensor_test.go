@@ -72,8 +72,18 @@ func TestTensors(t *testing.T) {
 				}
 				product := grad.Jit(func(args [2]tensor.Tensor) tensor.Tensor { return args[0].MatMul(args[1].T()) })
 				a := tensor.New(x, m, cols)
-				for _, w := range []tensor.Tensor{p, p, plain, p, plain} {
-					if err := near(product([2]tensor.Tensor{a, w}), a.MatMul(plain.T()), a.Abs().MatMul(plain.T().Abs())); err != nil {
+				// Few rows by packed weights are in fixed point: see docs/contract.md.
+				rounding, fixed := a.Abs().Mul(1e-6), a.Abs().Mul(1e-6)
+				if m <= 4 {
+					greatest := a.Abs().Reshape(m, cols/32, 32).Max(-1).Expand(m, cols/32, 32).Reshape(m, cols)
+					fixed = fixed.Add(greatest.Mul(1. / (1 << 16)))
+				}
+				for i, w := range []tensor.Tensor{p, p, plain, p, plain} {
+					off := rounding
+					if i != 2 && i != 4 {
+						off = fixed
+					}
+					if err := near(product([2]tensor.Tensor{a, w}), a.MatMul(plain.T()), off.MatMul(plain.T().Abs())); err != nil {
 						t.Errorf("product of %d rows: %v", m, err)
 					}
 				}
@@ -82,10 +92,10 @@ func TestTensors(t *testing.T) {
 	}
 }
 
-// near returns an error if sums differ by more than the rounding of their terms.
-func near(got, want, terms tensor.Tensor) error {
+// near returns an error if sums differ by more than off.
+func near(got, want, off tensor.Tensor) error {
 	var all [3][]float32
-	for i, x := range []tensor.Tensor{got, want, terms} {
+	for i, x := range []tensor.Tensor{got, want, off} {
 		var err error
 		if all[i], err = tensor.Data[float32](x); err != nil {
 			return err
@@ -93,8 +103,8 @@ func near(got, want, terms tensor.Tensor) error {
 	}
 	g, w, s := all[0], all[1], all[2]
 	for i := range w {
-		if d := math.Abs(float64(g[i] - w[i])); !(d <= 1e-6*float64(s[i])) {
-			return fmt.Errorf("element %d is %v, want %v, off by at most %v", i, g[i], w[i], 1e-6*s[i])
+		if d := math.Abs(float64(g[i] - w[i])); !(d <= float64(s[i])) {
+			return fmt.Errorf("element %d is %v, want %v, off by at most %v", i, g[i], w[i], s[i])
 		}
 	}
 	return nil
