@@ -44,6 +44,7 @@ var pages = []page{
 	{Name: "digits", Title: "Digits", Summary: "Draw a digit, see it classified, and train the network.", Program: true},
 	{Name: "gpt", Title: "GPT", Summary: "Paste any text: a small GPT learns it here, character by character, and writes.", Program: true},
 	{Name: "llm", Title: "Chat", Summary: "Open a language model, a GGUF file: it writes here, on your GPU. The file stays on this machine.", Program: true},
+	{Name: "onnx", Title: "ONNX", Summary: "Open a model of another framework, an ONNX file: it runs here, on your GPU. The file stays on this machine.", Program: true},
 	{Name: "shootout", Title: "Shootout", Summary: "The same operations on the CPU and on the GPU of this machine.", Program: true},
 	{Name: "playground", Title: "Playground", Summary: "A few lines of Go: their result, their gradient, the plan and its shaders.", Program: true},
 }

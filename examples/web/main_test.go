@@ -182,6 +182,19 @@ func TestSize(t *testing.T) {
 	}
 }
 
+// The page of ONNX has all operators, which take their part: at most so many bytes, compressed fast.
+func TestONNXSize(t *testing.T) {
+	const most = 3_700_000
+	needBuilt(t)
+	info, err := os.Stat(filepath.Join(folder, "onnx.wasm.br"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := info.Size(); n > most || n < most/2 {
+		t.Errorf("the program of the page of ONNX takes %d bytes, want at most %d", n, most)
+	}
+}
+
 // The server ends when its context does.
 func TestServe(t *testing.T) {
 	s := testSite(t)

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"testing"
 
 	"github.com/tensorken/tensorken/onnx"
@@ -21,6 +22,7 @@ type Model struct {
 	Inputs, Outputs []Value
 	Nodes           []Node
 	Constants       map[string]tensor.Tensor
+	Apart           string // the name of a file of its own for the constants, floats; empty if they are in the model's
 }
 
 // A Value is an input or a result. Axes of length -1 have any.
@@ -73,16 +75,22 @@ func (m Model) Write(t testing.TB) string {
 		g.bytes(1, n.message(t))
 	}
 	g.text(2, "test")
+	dir := t.TempDir()
+	var apart []byte
 	for _, name := range slices.Sorted(maps.Keys(m.Constants)) {
-		var b bytes.Buffer
-		x := m.Constants[name]
-		v := onnx.Value{Kind: onnx.TensorKind, Elem: onnx.ElemOf(x.DType()), Tensor: x}
-		if err := onnx.WriteValue(&b, v, onnx.Info{}); err != nil {
-			t.Fatal(err)
+		var c message
+		if m.Apart != "" {
+			c, apart = external(t, m.Constants[name], m.Apart, apart)
+		} else {
+			c = constant(t, m.Constants[name])
 		}
-		c := message(b.Bytes())
 		c.text(8, name)
 		g.bytes(5, c)
+	}
+	if m.Apart != "" {
+		if err := os.WriteFile(filepath.Join(dir, m.Apart), apart, 0o600); err != nil {
+			t.Fatal(err)
+		}
 	}
 	for _, v := range m.Inputs {
 		g.bytes(11, v.message())
@@ -99,11 +107,46 @@ func (m Model) Write(t testing.TB) string {
 		o.int(2, version)
 		file.bytes(8, o)
 	}
-	path := filepath.Join(t.TempDir(), "model.onnx")
+	path := filepath.Join(dir, "model.onnx")
 	if err := os.WriteFile(path, file, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	return path
+}
+
+// constant returns the message of a tensor.
+func constant(t testing.TB, x tensor.Tensor) message {
+	t.Helper()
+	var b bytes.Buffer
+	if err := onnx.WriteValue(&b, onnx.Value{Kind: onnx.TensorKind, Elem: onnx.ElemOf(x.DType()), Tensor: x}, onnx.Info{}); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// external returns the message of a tensor of floats whose elements are in a file, and the bytes of the file with
+// them.
+func external(t testing.TB, x tensor.Tensor, file string, before []byte) (m message, data []byte) {
+	t.Helper()
+	list, err := tensor.Data[float32](x)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, n := range x.Shape() {
+		m.int(1, n)
+	}
+	m.int(2, int(Float))
+	for _, p := range [][2]string{{"location", file}, {"offset", strconv.Itoa(len(before))}, {"length", strconv.Itoa(4 * len(list))}} {
+		var pair message
+		pair.text(1, p[0])
+		pair.text(2, p[1])
+		m.bytes(13, pair)
+	}
+	m.int(14, 1)
+	for _, f := range list {
+		before = binary.LittleEndian.AppendUint32(before, math.Float32bits(f))
+	}
+	return m, before
 }
 
 func (v Value) message() (m message) {

@@ -40,3 +40,27 @@ func TestWrite(t *testing.T) {
 		t.Errorf("y is %v, %v; labels are %q", y, err, out["label"].Strings)
 	}
 }
+
+// Constants in a file of their own are read from it.
+func TestApart(t *testing.T) {
+	path := Model{
+		Inputs:  []Value{{"x", Float, []int{2}}},
+		Outputs: []Value{{"y", Float, []int{2}}},
+		Nodes:   []Node{Call("Mul", "p", "x", "a"), Call("Add", "y", "p", "b")},
+		Constants: map[string]tensor.Tensor{
+			"a": tensor.New([]float32{2, 3}, 2), "b": tensor.New([]float32{0.5, -1}, 2),
+		},
+		Apart: "weights.data",
+	}.Write(t)
+	m, err := onnx.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := m.Run(t.Context(), map[string]tensor.Tensor{"x": tensor.New([]float32{1, 10}, 2)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if y, err := tensor.Data[float32](out["y"]); err != nil || !slices.Equal(y, []float32{2.5, 29}) {
+		t.Errorf("y is %v, %v", y, err)
+	}
+}

@@ -16,6 +16,7 @@
     mode: 0o100444, size: f.size, atimeMs: f.lastModified, mtimeMs: f.lastModified, ctimeMs: f.lastModified,
     isDirectory: () => false,
   });
+  const folder = { ...stat({ size: 0, lastModified: 0 }), mode: 0o040555, isDirectory: () => true };
 
   // answer calls back with the result of f, or with its error.
   const answer = (callback, f) => {
@@ -27,18 +28,21 @@
     }
     callback(null, result);
   };
+  // All files are in one folder, ".", where a model finds those that go with it.
   const find = (path) => {
-    if (!named.has(path)) throw fail("ENOENT");
-    return named.get(path);
+    const name = path.replace(/^\.\//, "");
+    if (!named.has(name)) throw fail("ENOENT");
+    return named.get(name);
   };
+  const status = (path) => path === "." ? folder : stat(find(path));
   const opened = (fd) => {
     if (!open[fd]) throw fail("EBADF");
     return open[fd];
   };
 
   Object.assign(globalThis.fs, {
-    stat: (path, callback) => answer(callback, () => stat(find(path))),
-    lstat: (path, callback) => answer(callback, () => stat(find(path))),
+    stat: (path, callback) => answer(callback, () => status(path)),
+    lstat: (path, callback) => answer(callback, () => status(path)),
     fstat: (fd, callback) => answer(callback, () => stat(opened(fd).file)),
     open: (path, flags, mode, callback) => answer(callback, () => {
       const file = find(path);
