@@ -5,9 +5,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
+	"slices"
 
 	"github.com/tensorken/tensorken/grad"
+	"github.com/tensorken/tensorken/nn"
 	"github.com/tensorken/tensorken/onnx"
 	"github.com/tensorken/tensorken/tensor"
 )
@@ -188,4 +191,45 @@ func ExampleElem() {
 	var e onnx.Elem = 22
 	fmt.Println(e, e.Bits(), e.DType())
 	// Output: int4 4 int8
+}
+
+// A function or a model is written for other runtimes.
+func ExampleExport() {
+	layer := nn.NewLinear(tensor.NewRNG(1), 2, 3)
+	x := tensor.Ones(4, 2)
+	var file bytes.Buffer
+	if err := onnx.Export(&file, layer.Apply, x, &onnx.ExportOptions{Params: layer}); err != nil {
+		panic(err)
+	}
+	m, err := onnx.Read(&file)
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println(m.Inputs(), m.Outputs())
+	for _, name := range slices.Sorted(maps.Keys(m.Params())) {
+		fmt.Println(name, m.Params()[name].Shape())
+	}
+	// Output:
+	// [x float[4 2]] [y float[4 3]]
+	// bias [3]
+	// weight [3 2]
+}
+
+func ExampleExportOptions() {
+	rotate := func(in struct{ Point, Angle tensor.Tensor }) tensor.Tensor {
+		sin, cos := in.Angle.Sin(), in.Angle.Cos()
+		x, y := in.Point.At(0), in.Point.At(1)
+		return tensor.Stack(0, x.Mul(cos).Sub(y.Mul(sin)), x.Mul(sin).Add(y.Mul(cos)))
+	}
+	var file bytes.Buffer
+	in := struct{ Point, Angle tensor.Tensor }{tensor.New([]float32{1, 2}), tensor.Scalar(0.5)}
+	if err := onnx.Export(&file, rotate, in, &onnx.ExportOptions{Name: "rotate"}); err != nil {
+		panic(err)
+	}
+	m, err := onnx.Read(&file)
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println(m.Name, m.Inputs())
+	// Output: rotate [point float[2] angle float[]]
 }

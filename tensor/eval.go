@@ -41,10 +41,11 @@ func hasValue(op string, n *graph.Node) error {
 
 // standsFor explains, by transformation, why a tensor has no value inside of its function.
 var standsFor = map[string]string{
-	"grad.Vmap": "a tensor stands for all examples",
-	"grad.Jit":  "a tensor stands for those of all calls",
-	"grad.Scan": "a tensor stands for those of all steps",
-	"optim.Jit": "(and of a train.Loop that is not Eager) a tensor stands for those of all steps",
+	"grad.Vmap":   "a tensor stands for all examples",
+	"grad.Jit":    "a tensor stands for those of all calls",
+	"grad.Scan":   "a tensor stands for those of all steps",
+	"onnx.Export": "a tensor stands for those of all runs",
+	"optim.Jit":   "(and of a train.Loop that is not Eager) a tensor stands for those of all steps",
 }
 
 // Explain returns the plan of [Eval] of the trees as text: its kernels, the bytes that they

@@ -45,7 +45,7 @@ var layers = []layer{
 	{"ONNX", 0, 60, 78, `
 		onnx/internal/proto onnx/internal/op onnx/internal/ops/core onnx/internal/ops/neural onnx/internal/ops/image
 		onnx/internal/ops/quant onnx/internal/ops/signal onnx/internal/ops/host onnx/internal/ops/ml onnx/internal/ops
-		onnx internal/onnxcase`},
+		onnx/internal/export onnx internal/onnxcase`},
 	{"drawings", 0, 79, 100, `plot draw`},
 	{"tests", 3, 0, 35, `internal/cases driver/drivertest internal/property internal/goldentext internal/golden internal/policy`},
 	{"programs", 0, 0, 20, `internal/digits internal/bench`},

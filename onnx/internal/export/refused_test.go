@@ -1,0 +1,36 @@
+package export_test
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"github.com/tensorken/tensorken/linalg"
+	"github.com/tensorken/tensorken/onnx"
+	"github.com/tensorken/tensorken/tensor"
+)
+
+// An operation that the standard lacks is an error with its name and the line of its call.
+func TestRefused(t *testing.T) {
+	x := normal(1, 3, 3)
+	ints := tensor.New([]int32{1, 2, 3})
+	for _, c := range []struct {
+		f    func(x tensor.Tensor) tensor.Tensor
+		x    tensor.Tensor
+		want string
+	}{
+		{linalg.Inv, x, ": HostCall: a function on the host"},
+		{func(x tensor.Tensor) tensor.Tensor { return x.Pow(x) }, ints, "refused_test.go:23: Pow: of integers"},
+		{func(x tensor.Tensor) tensor.Tensor { return x.Shl(x) }, ints, "refused_test.go:24: Shl: it needs"},
+		{func(x tensor.Tensor) tensor.Tensor { return x.Div(x) }, ints.Cast(tensor.Uint64), "refused_test.go:25: Div: "},
+		{func(x tensor.Tensor) tensor.Tensor { return tensor.KeyRNG(x).Normal(3) }, tensor.New([]uint32{1, 2}), ": Threefry: random bits"},
+		{func(x tensor.Tensor) tensor.Tensor { return x.Mul(x.Sum().Item()) }, x, "refused_test.go:27: Item of []: inside of onnx.Export a tensor stands for those of all runs"},
+		{func(x tensor.Tensor) tensor.Tensor { return x.MatMul(ints) }, x, "MatMul"},
+	} {
+		var b bytes.Buffer
+		err := onnx.Export(&b, c.f, c.x, nil)
+		if err == nil || !strings.HasPrefix(err.Error(), "onnx: ") || !strings.Contains(err.Error(), c.want) || b.Len() > 0 {
+			t.Errorf("%v and %d bytes, want an error with %q", err, b.Len(), c.want)
+		}
+	}
+}
