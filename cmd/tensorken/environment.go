@@ -15,6 +15,9 @@ func environmentTopic() *cobra.Command {
                         to device.Open, is empty: cpu, cuda, cuda:1, webgpu,
                         webgpu:1 or webgpu:NAME; by default a GPU, if one opens,
                         else the CPU
+  TENSORKEN_DIST_SECRET the secret that the ranks of a job share, so that those of
+                        another are refused; by default the job's number, and
+                        tensorken launch makes one
   TENSORKEN_MEMORY      the most memory that the process may use, such as 6GiB; by
                         default the machine's, or that of its control group
                         or job object

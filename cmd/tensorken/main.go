@@ -9,6 +9,7 @@
 //	tensorken tokenize --tokenizer FILE  # the tokens of text; template: chats as text
 //	tensorken gpu                        # lists GPUs; installs their library; checks them
 //	tensorken onnx info MODEL.onnx       # describes, checks, runs and times models in ONNX
+//	tensorken launch -n 8 ./program      # a program as several ranks, for package dist
 //	tensorken gguf                       # describes, checks, quantises and converts language models
 //
 // Errors print a line on standard error; the status is 1. Ctrl-C, SIGTERM or a closed console window ends
@@ -28,6 +29,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tensorken/tensorken/cmd/tensorken/internal/language"
+	"github.com/tensorken/tensorken/cmd/tensorken/internal/launch"
 	"github.com/tensorken/tensorken/cmd/tensorken/internal/onnxcmd"
 	"github.com/tensorken/tensorken/internal/interrupt"
 	"github.com/tensorken/tensorken/internal/terminal"
@@ -54,7 +56,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.AddCommand(trainCommand(), predictCommand(), digitsCommand(), benchCommand(), profileCommand(),
-		language.RunCommand(), language.ChatCommand(), language.EmbedCommand(), language.ModelsCommand(), tokenizeCommand(), templateCommand(), ggufCommand(), onnxcmd.Command(), gpuCommand(), environmentTopic())
+		language.RunCommand(), language.ChatCommand(), language.EmbedCommand(), language.ModelsCommand(), tokenizeCommand(), templateCommand(), ggufCommand(), onnxcmd.Command(), launch.Command(), gpuCommand(), environmentTopic())
 	out, notes := &output{w: stdout}, &output{w: stderr}
 	root.SetArgs(args)
 	root.SetOut(out)

@@ -1,0 +1,17 @@
+//go:build !unix
+
+package launch
+
+import (
+	"os"
+	"os/exec"
+)
+
+// gentle tells a rank to end: Windows has no signal that it could handle.
+var gentle = os.Kill
+
+// forwarded are signals that ranks get and that do not end the command.
+var forwarded = []os.Signal{}
+
+// ownGroup is for systems with process groups.
+func ownGroup(*exec.Cmd) {}
