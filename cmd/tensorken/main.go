@@ -7,9 +7,8 @@
 //	tensorken run MODEL "Hello"          # the answer of a language model; chat: a conversation
 //	tensorken embed MODEL "a text"       # the embeddings of texts; models: those fetched
 //	tensorken tokenize --tokenizer FILE  # the tokens of text; template: chats as text
-//	tensorken gpu                        # lists GPUs; installs their library; checks them
+//	tensorken gpu                        # lists, installs, checks; launch: a program as several ranks
 //	tensorken onnx info MODEL.onnx       # describes, checks, runs and times models in ONNX
-//	tensorken launch -n 8 ./program      # a program as several ranks, for package dist
 //	tensorken gguf                       # describes, checks, quantises and converts language models
 //
 // Errors print a line on standard error; the status is 1. Ctrl-C, SIGTERM or a closed console window ends

@@ -11,7 +11,6 @@ import (
 	"net"
 	"os"
 	"os/exec"
-	"os/signal"
 	"runtime"
 	"strconv"
 	"sync"
@@ -38,7 +37,7 @@ func Command() *cobra.Command {
 Each rank is a process with torchrun's variables RANK, WORLD_SIZE, LOCAL_RANK, MASTER_ADDR and
 MASTER_PORT. Its lines are printed with its rank. When a rank fails the others are told to end, and
 killed if they do not; with --restarts all start again, and a train.Loop with Resume goes on from its
-last checkpoint. Ctrl-C and SIGTERM go to all ranks. The cores of the machine are divided among the
+last checkpoint. At Ctrl-C and SIGTERM all ranks get SIGTERM. The cores of the machine are divided among the
 ranks, unless GOMAXPROCS is set.`,
 		Example: "  tensorken launch -n 8 --restarts 3 ./program -epochs 10",
 		Args:    cobra.MinimumNArgs(1),
@@ -111,26 +110,18 @@ func (j *job) once(ctx context.Context, stdout, stderr io.Writer) error {
 
 // wait returns when all ranks have ended: the first failure, or nil.
 func (j *job) wait(ctx context.Context, ranks []*exec.Cmd, exits <-chan exit) (failure error) {
-	signals := make(chan os.Signal, 1)
-	signal.Notify(signals, forwarded...)
-	defer signal.Stop(signals)
 	done, running := ctx.Done(), make(map[int]bool)
 	for i := range ranks {
 		running[i] = true
 	}
-	tell := func(s os.Signal) {
-		for i := range running {
-			ranks[i].Process.Signal(s) // one that has just ended needs none
-		}
-	}
 	var late <-chan time.Time
 	for len(running) > 0 {
 		select {
-		case s := <-signals:
-			tell(s)
 		case <-done:
 			done, late = nil, time.After(j.grace)
-			tell(gentle)
+			for i := range running {
+				ranks[i].Process.Signal(gentle) // one that has just ended needs none
+			}
 		case e := <-exits:
 			delete(running, e.rank)
 			if e.err == nil || failure != nil {

@@ -10,8 +10,5 @@ import (
 // gentle tells a rank to end: Windows has no signal that it could handle.
 var gentle = os.Kill
 
-// forwarded are signals that ranks get and that do not end the command.
-var forwarded = []os.Signal{}
-
 // ownGroup is for systems with process groups.
 func ownGroup(*exec.Cmd) {}
