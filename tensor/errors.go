@@ -19,6 +19,7 @@ type Error struct {
 	Op  string // the operation, such as "MatMul"
 	Pos string // the caller's file and line, such as "main.go:12"
 	Msg string // the operation, its operands, the fault, and a hint
+	Err error  // of a function on the host, such as a collective of package dist; else nil
 }
 
 // Error returns the position and the message.
@@ -28,6 +29,9 @@ func (e *Error) Error() string {
 	}
 	return e.Pos + ": " + e.Msg
 }
+
+// Unwrap returns Err.
+func (e *Error) Unwrap() error { return e.Err }
 
 // A DeviceError is a failure of a device: out of memory, a lost GPU, an
 // element type it lacks.
@@ -132,7 +136,7 @@ func failure(op string, d graph.Device, err error) error {
 	}
 	var host *exec.HostError
 	if errors.As(err, &host) {
-		return &Error{Op: host.Func.Op, Pos: host.Func.Pos(), Msg: host.Error()}
+		return &Error{Op: host.Func.Op, Pos: host.Func.Pos(), Msg: host.Error(), Err: host.Err}
 	}
 	var gone *storage.GoneError
 	if errors.As(err, &gone) {

@@ -10,6 +10,7 @@ import (
 // coarse lists the packages that read the clock of package time, each with the reason. All others
 // measure durations of microseconds, by internal/clock.
 var coarse = map[string]string{
+	"dist":              "deadlines of connections, in seconds",
 	"internal/cachedir": "ages of files",
 	"internal/files":    "ages of files, and seconds of patience",
 	"internal/pyvalue":  "the date that templates print",

@@ -37,7 +37,7 @@ var layers = []layer{
 	{"evaluation", 4, 0, 26, `internal/memory internal/storage internal/capture internal/profile internal/exec`},
 	{"tensors", 3, 36, 66, `internal/pytree tensor tree`},
 	{"devices", 2, 70, 100, `webgpu cuda device`},
-	{"transformations", 2, 0, 33, `internal/jit grad grad/gradtest internal/hosttest`},
+	{"transformations", 2, 0, 33, `internal/jit grad grad/gradtest internal/hosttest dist`},
 	{"files", 2, 34, 69, `internal/treefile safetensors internal/blocks gguf internal/llamacpp npy imageio wav`},
 	{"mathematics", 1, 0, 26, `fft linalg solve`},
 	{"networks", 1, 27, 100, `nn optim data/table data data/images train models/sample models`},

@@ -1,0 +1,95 @@
+package dist
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+	"hash"
+
+	"github.com/tensorken/tensorken/internal/graph"
+)
+
+// A digest identifies a graph, or nothing if it is zero.
+type digest [16]byte
+
+// Ranks compare their calls before a collective.
+type call struct {
+	text   string // the name, shapes and types
+	graph  digest // of the recorded graph of the operands
+	loose  bool   // lengths may differ
+	header []byte
+}
+
+// headerSize is the size of a call on the wire: the number, a digest of the text, the digest of the
+// graph and the start of the text, for errors.
+const headerSize = 256
+
+// compare sends the call to the next rank and compares it with the call of the rank before. It returns the
+// difference.
+func (c *call) compare(r *ring, number uint64) (differs string, err error) {
+	if c.header == nil {
+		text := sha256.Sum256([]byte(c.text))
+		c.header = make([]byte, headerSize)
+		copy(c.header[8:], text[:16])
+		copy(c.header[24:], c.graph[:])
+		c.header[40] = byte(copy(c.header[41:], c.text))
+	}
+	binary.LittleEndian.PutUint64(c.header, number)
+	var in [headerSize]byte
+	if err := r.exchange(c.header, in[:]); err != nil {
+		return "", err
+	}
+	before := (r.rank + r.size - 1) % r.size
+	text := string(in[41 : 41+min(int(in[40]), headerSize-41)])
+	theirs, ours := digest(in[24:40]), c.graph
+	switch {
+	case binary.LittleEndian.Uint64(in[:]) != number || [16]byte(in[8:24]) != [16]byte(c.header[8:24]):
+		return fmt.Sprintf("its graph differs: collective %d is %s here and %q on rank %d", number, c.text, text, before), nil
+	case theirs != ours && theirs != digest{} && ours != digest{}:
+		return fmt.Sprintf("its graph differs: what is computed before %s, collective %d, is not the same here and on rank %d (digests %x and %x)",
+			c.text, number, before, ours[:4], theirs[:4]), nil
+	}
+	return "", nil
+}
+
+// digestOf returns the digest of the recorded graph of nodes: of the operations that depend on
+// placeholders, and their types. Lengths do not count, since parts of a last batch differ, nor
+// constants, which one rank may have computed. It is zero outside of a recording, where a rank may have
+// computed more than another.
+func digestOf(roots []*graph.Node) (d digest) {
+	recorded := false
+	for _, n := range roots {
+		of, _ := n.PlaceholdersOf()
+		recorded = recorded || of != ""
+	}
+	if !recorded {
+		return d
+	}
+	h := sha256.New()
+	number := map[*graph.Node]uint64{}
+	graph.Walk(roots, func(n *graph.Node) (graph.Operands, bool) {
+		_, seen := number[n]
+		src, v := n.State()
+		of, _ := n.PlaceholdersOf()
+		return src, !seen && v == nil && of != ""
+	}, func(n *graph.Node, src graph.Operands) {
+		if _, seen := number[n]; seen {
+			return
+		}
+		number[n] = uint64(len(number)) + 1
+		writeNumbers(h, uint64(n.Op), uint64(n.DType), uint64(n.Kind), uint64(len(n.Shape)), uint64(src.Len()))
+		for i := range src.Len() {
+			writeNumbers(h, number[src.At(i)])
+		}
+	})
+	copy(d[:], h.Sum(nil))
+	return d
+}
+
+func writeNumbers(h hash.Hash, numbers ...uint64) {
+	var b []byte
+	for _, x := range numbers {
+		b = binary.AppendUvarint(b, x)
+	}
+	h.Write(b)
+}
