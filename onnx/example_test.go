@@ -198,7 +198,7 @@ func ExampleExport() {
 	layer := nn.NewLinear(tensor.NewRNG(1), 2, 3)
 	x := tensor.Ones(4, 2)
 	var file bytes.Buffer
-	if err := onnx.Export(&file, layer.Apply, x, &onnx.ExportOptions{Params: layer}); err != nil {
+	if err := onnx.Export(&file, layer.Apply, x, &onnx.ExportOptions{Params: layer, Dims: map[string][]string{"x": {"batch"}}}); err != nil {
 		panic(err)
 	}
 	m, err := onnx.Read(&file)
@@ -210,7 +210,7 @@ func ExampleExport() {
 		fmt.Println(name, m.Params()[name].Shape())
 	}
 	// Output:
-	// [x float[4 2]] [y float[4 3]]
+	// [x float[batch 2]] [y float[batch 3]]
 	// bias [3]
 	// weight [3 2]
 }

@@ -24,13 +24,20 @@ type fn struct {
 	f      func(x tensors) tensors
 	in     tensors
 	params any
+
+	example tensors // nil for in
+	dims    map[string][]string
 }
 
 // model exports the function.
 func (c fn) model(t *testing.T) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	if err := onnx.Export(&b, c.f, c.in, &onnx.ExportOptions{Name: "test", Params: c.params}); err != nil {
+	example := c.example
+	if example == nil {
+		example = c.in
+	}
+	if err := onnx.Export(&b, c.f, example, &onnx.ExportOptions{Name: "test", Params: c.params, Dims: c.dims}); err != nil {
 		t.Fatal(err)
 	}
 	return b.Bytes()

@@ -34,3 +34,26 @@ func TestRefused(t *testing.T) {
 		}
 	}
 }
+
+// Axes of any length must leave the model as it is.
+func TestRefusedDims(t *testing.T) {
+	x := normal(1, 4, 4)
+	for _, c := range []struct {
+		f    func(x tensor.Tensor) tensor.Tensor
+		dims map[string][]string
+		want string
+	}{
+		{func(x tensor.Tensor) tensor.Tensor { return x.Mean() }, map[string][]string{"x": {"n", "m"}}, "is no sum of multiples"},
+		{func(x tensor.Tensor) tensor.Tensor { return x.Mul(1 / float64(x.Dim(0))) }, map[string][]string{"x": {"n"}}, "change the number"},
+		{func(x tensor.Tensor) tensor.Tensor { return x.CumProd(0) }, map[string][]string{"x": {"n"}}, "change the model"},
+		{func(x tensor.Tensor) tensor.Tensor { return x.Unfold(0, 2, 1) }, map[string][]string{"x": {"n"}}, "change constants"},
+		{func(x tensor.Tensor) tensor.Tensor { return x.Add(tensor.Arange(4)) }, map[string][]string{"x": {"n", "m"}}, "traced for lengths [101 103]"},
+		{tensor.Tensor.Exp, map[string][]string{"y": {"n"}}, `Dims names axes of "y", which is no input`},
+		{tensor.Tensor.Exp, map[string][]string{"x": {"n", "m", "k"}}, "Dims names 3 axes"},
+	} {
+		err := onnx.Export(new(bytes.Buffer), c.f, x, &onnx.ExportOptions{Dims: c.dims})
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%v, want an error with %q", err, c.want)
+		}
+	}
+}
