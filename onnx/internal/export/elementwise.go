@@ -50,6 +50,10 @@ var formulas = [ir.Ops]formula{
 	ir.Floor: same("Floor"),
 	ir.Not:   byBool("Not", "BitwiseNot"),
 	ir.Cast:  castNode,
+	ir.Bitcast: func(_ *writer, n *graph.Node, _ []*value) *value {
+		refuse(n, "the standard has no operator for the bits of an element before version 26")
+		return nil
+	},
 	ir.Add:   same("Add"),
 	ir.Sub:   same("Sub"),
 	ir.Mul:   same("Mul"),

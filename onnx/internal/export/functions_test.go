@@ -44,6 +44,9 @@ func functions() []fn {
 		{"functions", one(func(x tensor.Tensor) tensor.Tensor {
 			return tensor.Stack(0, x.Sin(), x.Cos(), x.Atan(), x.Tanh(), x.Expm1(), x.Erf(), x.Floor(), x.Round(), x.Sign(), x.Square().Log1p(), x.Abs().Sqrt(), x.Asin(), x.Sinh())
 		}), tensors{x.Mul(0.9).Clamp(-1, 1)}, nil, nil, nil},
+		{"bits", two(func(x, y tensor.Tensor) tensor.Tensor {
+			return tensor.Stack(0, x.Abs().Log2(), y.Cast(tensor.Int32).Cast(tensor.Float32).Exp2().Log2(), x.Copysign(y), x.Div(100).NormP(3, 1).Add(x))
+		}), tensors{x, y}, nil, nil, nil},
 		{"angles", two(func(y, x tensor.Tensor) tensor.Tensor { return y.Atan2(x) }), tensors{x, y}, nil, nil, nil},
 		{"statistics", one(func(x tensor.Tensor) tensor.Tensor {
 			return tensor.Cat(1, x.Var(1), x.Std(1), x.Max(1), x.Min(1), x.Prod(1), x.LogSumExp(1), x.Norm(1), x.ArgMax(1).Unsqueeze(1).Cast(tensor.Float32))

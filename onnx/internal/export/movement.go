@@ -39,7 +39,6 @@ var (
 		ir.Pick:      func(w *writer, n *graph.Node) view { return whole(w.picks[n.Operand(0)][n.Ints[0]]) },
 	}
 	refused = [ir.Ops]string{
-		ir.Bitcast:  "ONNX has no operator for the bits of an element before version 26",
 		ir.Threefry: "random bits by a key that is an input: make them before the call and pass them",
 		ir.HostCall: "a function on the host, or a kernel in the language of a device, is no part of a model",
 	}
