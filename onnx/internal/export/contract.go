@@ -198,12 +198,10 @@ func (w *writer) matMul(n, m *graph.Node, a, b view) (z view, ok bool) {
 	k := graph.Len(dims(s.summed))
 	batch, left, right := dims(s.batch), dims(s.left), dims(s.right)
 	x, y := w.at(a, slices.Concat(s.batch, s.left, s.summed)...), w.at(b, slices.Concat(s.batch, s.summed, s.right)...)
-	if len(batch) > 0 {
+	if len(batch) > 0 || len(left) == 0 {
 		left = []int{graph.Len(left)}
 	}
-	if len(batch) > 0 || len(right) > 0 {
-		right = []int{graph.Len(right)}
-	}
+	right = []int{graph.Len(right)} // no vector: onnxruntime multiplies a transposed matrix by one wrongly
 	x, y = w.reshape(x, slices.Concat(batch, left, []int{k})), w.reshape(y, slices.Concat(batch, []int{k}, right))
 	v := w.call("MatMul", x.elem, slices.Concat(batch, left, right), []*value{x, y})
 	layout := slices.Concat(s.batch, s.left, s.right)

@@ -34,6 +34,7 @@ func functions() []fn {
 		{"transposed", two(func(x, y tensor.Tensor) tensor.Tensor { return x.T().Mul(y.T()).Add(tensor.Arange(3)).CumSum(0) }), tensors{x, y}, nil, nil, nil},
 		{"matmul", two(func(x, y tensor.Tensor) tensor.Tensor { return x.MatMul(y.T()) }), tensors{x, y}, nil, nil, nil},
 		{"matmul batches", two(func(x, y tensor.Tensor) tensor.Tensor { return x.MatMul(y) }), tensors{normal(1, 2, 1, 3, 4), normal(2, 5, 4, 6)}, nil, nil, nil},
+		{"transposed by vector", two(func(x, y tensor.Tensor) tensor.Tensor { return x.T().Dot(y) }), tensors{x, normal(2, 3)}, nil, nil, nil},
 		{"vectors", two(func(x, y tensor.Tensor) tensor.Tensor { return x.Dot(y) }), tensors{normal(1, 4), normal(2, 4)}, nil, nil, nil},
 		{"einsum", two(func(x, y tensor.Tensor) tensor.Tensor { return tensor.Einsum("abc,cdb->da", x, y) }), tensors{normal(1, 2, 3, 4), normal(2, 4, 5, 3)}, nil, nil, nil},
 		{"softmax", one(func(x tensor.Tensor) tensor.Tensor { return x.Softmax(-1) }), tensors{x}, nil, nil, nil},
