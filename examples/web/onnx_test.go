@@ -70,6 +70,15 @@ func TestONNX(t *testing.T) {
 		eval[bool](b, `(document.getElementById("status").textContent = "", true)`)
 	}
 	run("CPU")
+	eval[bool](b, `(() => { // the image is dropped on the page, after the input was of numbers
+		const kind = document.querySelector("#inputs select"), file = document.querySelector("#inputs input[type=file]");
+		const dropped = new DataTransfer();
+		dropped.items.add(file.files[0]);
+		kind.value = "random";
+		file.value = "";
+		dispatchEvent(new DragEvent("drop", { dataTransfer: dropped, cancelable: true }));
+		return true;
+	})()`)
 	b.do(chromedp.Click(chromedp.CSS(`[value="gpu"]`)))
 	run("GPU")
 	evalIn[bool](b, b.worker, "(self.gpuDevice.destroy(), true)")

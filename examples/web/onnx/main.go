@@ -150,6 +150,10 @@ func (p *program) step() error {
 	if err != nil {
 		return err
 	}
+	on, err := read(out)
+	if err != nil {
+		return err
+	}
 	t.times = append(t.times, float64(time.Since(start).Microseconds())/1000)
 	t.reopened = false
 	if len(t.times) == 1 {
@@ -172,13 +176,30 @@ func (p *program) step() error {
 	}
 	later := slices.Clone(t.times[1:])
 	slices.SortFunc(later, cmp.Compare[float64])
-	m := map[string]any{"device": t.device, "first": t.times[0], "runs": len(later), "later": nil}
+	m := map[string]any{"device": on, "first": t.times[0], "runs": len(later), "later": nil}
 	if len(later) > 0 {
 		m["later"] = later[len(later)/2]
 	}
 	p.port.Send("times", m)
 	p.end()
 	return nil
+}
+
+// read reads results, because a GPU may still be at work when a run returns, and returns the device that they come
+// from: a model of types that the GPU lacks runs on the CPU.
+func read(out map[string]onnx.Value) (device string, err error) {
+	var list []tensor.Tensor
+	device = page.CPU
+	for _, v := range out {
+		if v.Kind != onnx.TensorKind {
+			continue
+		}
+		if d := v.Tensor.Device(); d != tensor.CPU() && (d != nil || tensor.Default() != tensor.CPU()) {
+			device = page.GPU
+		}
+		list = append(list, v.Tensor.To(tensor.CPU()))
+	}
+	return device, tensor.Eval(list)
 }
 
 // recover begins the task again after a failure of the GPU, there or else on the CPU. The model's parameters are
