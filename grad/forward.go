@@ -51,7 +51,7 @@ func (c *call) jvp(tangents []*graph.Node) *graph.Node {
 		if p == nil {
 			continue
 		}
-		part := collect(c, times(t, p), i)
+		part := collect(c, c.timesPartial(t, p, i, false), i)
 		if sum != nil {
 			part = add(sum, part)
 		}

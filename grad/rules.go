@@ -115,9 +115,22 @@ func (c *call) vjp(ct *graph.Node, i int) *graph.Node {
 		return r.modes.reverse(c, ct)
 	}
 	if p := c.partial(i); p != nil {
-		return times(spread(c, ct, i), p)
+		return c.timesPartial(spread(c, ct, i), p, i, true)
 	}
 	return nil
+}
+
+// timesPartial is the product of the partial derivative p by operand i, and a tangent or, in reverse, a
+// cotangent v. Of a product by weights it is one again, and so is that of a cotangent which is a weight.
+func (c *call) timesPartial(v, p *graph.Node, i int, reverse bool) *graph.Node {
+	weighs := c.Op == ir.Mul && c.Kind == ir.Where
+	switch {
+	case weighs && i == 1:
+		return graph.Weigh(p, v)
+	case weighs && !reverse, reverse && c.Kind == ir.Gather:
+		return graph.Weigh(v, p)
+	}
+	return times(v, p)
 }
 
 // partial returns the derivative of c by operand i; nil is zero.

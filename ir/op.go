@@ -39,7 +39,7 @@ const (
 	Bitcast
 	Add
 	Sub
-	Mul
+	Mul // Kind Where: the first operand is a weight, and where that is 0 so is the result, on some devices only if the second is finite
 	Div
 	Rem
 	Pow

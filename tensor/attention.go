@@ -40,9 +40,8 @@ type AttentionOptions struct {
 // [..., heads, queries, width of v]. A query that attends to no key gives zeros, and no NaN in
 // derivatives. The heads of k and v may be fewer, if their number divides the number of q's:
 // then consecutive heads of q share one. Axes before the heads are broadcast. With two axes
-// there are no heads. As in PyTorch, 0 times Inf or NaN is NaN: such an element of a masked
-// value reaches all queries; one of a masked key reaches the derivatives by all queries and, if the mask
-// is of floats, their results. Set both to 0 if they may have any. Floats only.
+// there are no heads. On the CPU a masked key and its value have no effect on results and derivatives, even
+// NaN; on GPUs 0 times Inf or NaN is NaN, so set both to 0 if they may have any. Floats only.
 func Attention(q, k, v Tensor, o *AttentionOptions) Tensor {
 	x, y, z := q.floats("Attention"), k.node("Attention"), v.node("Attention")
 	x, y = promote("Attention", x, y)
@@ -65,13 +64,13 @@ func Attention(q, k, v Tensor, o *AttentionOptions) Tensor {
 		x = graph.Reshape(x, splitHeads(x.Shape, a.group))
 		y, z = insert(y, len(y.Shape)-2), insert(z, len(z.Shape)-2)
 	}
-	s := Tensor{n: x}.MatMul(Tensor{n: y}.T()).Mul(scale)
+	s := matMulBy(ir.Gather, x, Tensor{n: y}.T().n).Mul(scale)
 	if o.SoftCap != 0 {
 		limit := max(o.SoftCap, minPositive(s.DType()))
-		s = s.Div(limit).Tanh().Mul(limit)
+		s = Tensor{n: graph.Maskable(s.Div(limit).Tanh().n)}.Mul(limit)
 	}
 	s = o.masked(s.n, a, first)
-	out := o.dropped(softmaxOrZero(s.n)).MatMul(Tensor{n: z})
+	out := matMulBy(ir.Where, o.dropped(softmaxOrZero(s.n)).n, z)
 	if a.group > 1 {
 		out = Tensor{n: graph.Reshape(out.n, joinHeads(out.n.Shape))}
 	}
@@ -149,7 +148,7 @@ func (o *AttentionOptions) masked(s *graph.Node, a attentionSize, first querySta
 	if o.Mask.IsValid() {
 		m := o.mask(s, a)
 		if m.n.DType != ir.Bool {
-			scores = scores.Add(m)
+			scores = Where(m.Eq(math.Inf(-1)), lowest(scores.n), scores.Add(m)) // a sum with NaN is NaN
 		} else {
 			scores = Where(m, scores, lowest(scores.n))
 		}
@@ -266,5 +265,5 @@ func softmaxOrZero(s *graph.Node) Tensor {
 	e := exp(sub(s, spreadTo(m, s)))
 	sum := graph.Reduce(ir.Sum, e, over)
 	sum = graph.Where(eq(sum, fill(sum, 0)), fill(sum, 1), sum)
-	return softmaxOf(s, div(e, spreadTo(sum, s)), over)
+	return softmaxOf(s, div(e, spreadTo(sum, s)), over, graph.Weigh)
 }

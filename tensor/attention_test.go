@@ -145,47 +145,6 @@ func TestAttentionDerivatives(t *testing.T) {
 	run(t, []check{of("no keys", tensor.Attention(q, tensor.Zeros(0, 4), tensor.Zeros(0, 2), nil), []int{5, 2}, make([]float64, 10)...)})
 }
 
-// A masked key that is NaN changes no result. Where masked keys and values are set to 0, they
-// change no derivative either.
-func TestAttentionMaskedNaN(t *testing.T) {
-	rng := tensor.NewRNG(3)
-	q, k, v := rng.Normal(2, 5, 4), rng.Normal(2, 6, 4), rng.Normal(2, 6, 3)
-	valid := tensor.OnesOf(tensor.Bool, 6).Set(false, tensor.Range{4, 6, 1})
-	spoil := func(x tensor.Tensor, number float64) tensor.Tensor {
-		return x.Set(number, tensor.All, tensor.Range{4, 6, 1})
-	}
-	zeroed := func(x tensor.Tensor) tensor.Tensor { return tensor.Where(valid.Unsqueeze(1), x, 0) }
-	type in = [3]tensor.Tensor
-	attention := func(x in) tensor.Tensor {
-		return tensor.Attention(x[0], x[1], x[2], &tensor.AttentionOptions{Mask: valid})
-	}
-	squares := func(f func(in) tensor.Tensor) func(in) in {
-		return grad.Of(func(x in) tensor.Tensor { return f(x).Square().Sum() })
-	}
-	padded := func(x in) tensor.Tensor { return attention(in{x[0], zeroed(x[1]), zeroed(x[2])}) }
-	short := in{q, k.Slice(1, 0, 4), v.Slice(1, 0, 4)}
-	unmasked := func(x in) tensor.Tensor { return tensor.Attention(x[0], x[1], x[2], nil) }
-	y, g := unmasked(short), squares(unmasked)(short)
-	for _, number := range []float64{math.NaN(), inf, -inf} {
-		bad := in{q, spoil(k, number), spoil(v, number)}
-		d := squares(padded)(bad)
-		for _, c := range []struct {
-			name      string
-			got, want tensor.Tensor
-		}{
-			{"keys", attention(in{q, bad[1], v}), y},
-			{"keys and values set to 0", padded(bad), y},
-			{"the derivative by queries", d[0], g[0]},
-			{"the derivative by keys", d[1], g[1].Pad(1, 0, 2)},
-			{"the derivative by values", d[2], g[2].Pad(1, 0, 2)},
-		} {
-			if ok, err := tensor.AllClose(c.got, c.want, 1e-5, 1e-6); !ok || err != nil {
-				t.Errorf("%s that are %v: %v, want %v", c.name, number, c.got, c.want)
-			}
-		}
-	}
-}
-
 // Dropout drops weights, not values, and keeps the expected result.
 func TestAttentionDropout(t *testing.T) {
 	const keys = 4000

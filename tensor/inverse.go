@@ -137,14 +137,21 @@ func (t Tensor) Log10() Tensor {
 }
 
 // logarithm returns log(x)·factor, or the nearest whole number if exact says so; exact gets
-// x, the difference between the two, and that whole number. It adds nothing to derivatives.
+// x, the difference between the two, and that whole number. The derivative is factor/x, so that no
+// difference of infinities comes into it.
 func logarithm(x *graph.Node, factor float64, exact func(x, off, whole *graph.Node) *graph.Node) Tensor {
 	return wide(x, func(x *graph.Node) *graph.Node {
 		y := scaled(log(x), factor)
 		whole := floor(shifted(y, 0.5))
-		off := sub(whole, y) // NaN of infinities, and no less than any bound
-		bound := graph.Where(exact(x, off, whole), fill(x, 1), fill(x, -1))
-		return add(y, graph.StopGradient(graph.Where(lt(off, bound), off, fill(x, 0))))
+		y = graph.Where(exact(x, sub(whole, y), whole), whole, y)
+		if !x.Traced() || x.IsUntyped() {
+			return y
+		}
+		along := func(args, _, vs []*graph.Node) []*graph.Node {
+			return []*graph.Node{mul(vs[0], div(fill(vs[0], factor), args[0]))}
+		}
+		c := &graph.CustomCall{Args: []*graph.Node{x}, VJP: along, JVP: along, Function: "Log"}
+		return c.Results([]*graph.Node{y})[0]
 	})
 }
 

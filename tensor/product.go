@@ -36,6 +36,11 @@ func contract(x *graph.Node, ax []int, y *graph.Node, ay, s []int, n int) *graph
 // scalar. For k = 0 the result is zeros.
 func (t Tensor) MatMul(o Tensor) Tensor {
 	x, y := factors("MatMul", t, o)
+	return matMulBy(0, x, y)
+}
+
+// matMulBy is MatMul by the product of a kind, see [graph.MulBy].
+func matMulBy(kind ir.Op, x, y *graph.Node) Tensor {
 	if len(x.Shape) == 0 || len(y.Shape) == 0 {
 		fail("MatMul", "a scalar is not a matrix: use Mul", x, y)
 	}
@@ -59,7 +64,7 @@ func (t Tensor) MatMul(o Tensor) Tensor {
 	s := slices.Concat(batch, []int{a.Shape[i], b.Shape[j+1], b.Shape[j]}) // batch, m, n, k
 	checkLen("MatMul", s, x, y)
 	left, right := insert(a, i+1), insert(swap(b, j, j+1), j) // [... m 1 k], [... 1 n k]
-	z := mul(graph.BroadcastTo(left, s), graph.BroadcastTo(right, s))
+	z := graph.MulBy(kind, graph.BroadcastTo(left, s), graph.BroadcastTo(right, s))
 	z = graph.Reshape(graph.Reduce(ir.Sum, z, []int{r + 2}), s[:r+2:r+2])
 	switch {
 	case row && column:

@@ -239,17 +239,17 @@ func (t Tensor) Softmax(axis int) Tensor {
 	x := t.floats("Softmax")
 	over := []int{axisOf("Softmax", x, axis)}
 	e := exp(sub(x, spreadTo(shift(x, over), x)))
-	return softmaxOf(x, div(e, spreadTo(graph.Reduce(ir.Sum, e, over), x)), over)
+	return softmaxOf(x, div(e, spreadTo(graph.Reduce(ir.Sum, e, over), x)), over, mul)
 }
 
 // softmaxOf returns y, a softmax of x over an axis, with a derivative by y alone, so that
 // training keeps no other matrix: a change v of x changes y by y·(v - Σ y·v). The rule is
-// symmetric and serves cotangents too. Untyped constants keep their digits without it.
-func softmaxOf(x, y *graph.Node, over []int) Tensor {
+// symmetric and serves cotangents too; times is its product. Untyped constants keep their digits without it.
+func softmaxOf(x, y *graph.Node, over []int, times func(y, v *graph.Node) *graph.Node) Tensor {
 	if x.Traced() && !x.IsUntyped() {
 		along := func(_, outs, vs []*graph.Node) []*graph.Node {
 			y, v := outs[0], vs[0]
-			return []*graph.Node{mul(y, sub(v, spreadTo(graph.Reduce(ir.Sum, mul(y, v), over), v)))}
+			return []*graph.Node{times(y, sub(v, spreadTo(graph.Reduce(ir.Sum, times(y, v), over), v)))}
 		}
 		c := &graph.CustomCall{Args: []*graph.Node{x}, VJP: along, JVP: along, Function: "Softmax"}
 		y = c.Results([]*graph.Node{y})[0]

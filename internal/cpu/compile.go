@@ -34,6 +34,9 @@ func (d *device) compile(k *ir.Kernel) *executable {
 	default:
 		p.runner = routines[k.Routine()](s)
 	}
+	if len(weighs(k)) > 0 {
+		p.runner = newWeigh(k, s, p.runner)
+	}
 	return p
 }
 

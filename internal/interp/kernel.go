@@ -175,6 +175,9 @@ func (r *run) operandType(in *ir.Instr) ir.DType {
 
 func (r *run) elementwise(i int, _ []int, x []ir.Number) (ir.Number, error) {
 	in := &r.kernel.Body[i]
+	if weighs(in.Op, in.Kind, in.Type, x) {
+		return 0, nil
+	}
 	return Apply(in.Op, in.Type, r.operandType(in), x...), nil
 }
 

@@ -74,9 +74,18 @@ func elementwise(n *graph.Node, src []*Array, out []ir.Number) error {
 		for j, s := range src {
 			x[j] = s.Elems[i]
 		}
+		if weighs(n.Op, n.Kind, n.DType, x) {
+			out[i] = 0
+			continue
+		}
 		out[i] = functions[n.Op](n.DType, src[len(src)-1].DType, x)
 	}
 	return nil
+}
+
+// weighs reports whether an operation is a product by a weight of 0.
+func weighs(op, kind ir.Op, d ir.DType, x []ir.Number) bool {
+	return op == ir.Mul && kind == ir.Where && x[0].Float64(d) == 0
 }
 
 func reduce(n *graph.Node, src []*Array, out []ir.Number) error {

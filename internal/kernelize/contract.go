@@ -31,8 +31,9 @@ func (p *placer) contract(n *node) bool {
 		over := space.TakeReduced(l, n.Ints)
 		t.g.reduced = slices.Concat(over...)
 		var factors []factor
-		factors, inner = t.product(x, t.g.operand(n, t.g.Coordinates(l), over))
-		return t.contraction(n, factors)
+		var m *node
+		factors, m, inner = t.product(x, t.g.operand(n, t.g.Coordinates(l), over))
+		return t.contraction(n, factors, m)
 	})
 	if g == nil {
 		return false
@@ -59,20 +60,20 @@ func (p *placer) mergesSum(x *node) bool {
 }
 
 // product follows n, read at coordinates, through movements that fill with 0 and sums to a
-// Mul, and returns its factors and the sums. The trial fails without a Mul.
-func (t *trial) product(n *node, at []ir.AffineExpr) (factors []factor, sums []*node) {
+// Mul m, and returns its factors and the sums. The trial fails without a Mul.
+func (t *trial) product(n *node, at []ir.AffineExpr) (factors []factor, m *node, sums []*node) {
 	var guards []ir.Guard
 	direct := true // every element of n is read at one point at most, and by nothing else
 	for ; n.Op != ir.Mul || n.saved; n = n.src[0] {
 		switch {
 		case n.saved || !t.g.HasRoom(len(n.Ints)):
 			t.failed = true
-			return nil, nil
+			return nil, nil, nil
 		case n.Op.Class() == ir.Movement && n.Num == 0:
 			r := moveOf(n).Push(at, t.g.Lens)
 			if r.Opaque {
 				t.failed = true
-				return nil, nil
+				return nil, nil, nil
 			}
 			at, guards = r.At, slices.Concat(guards, r.Guards)
 			direct = direct && n.Op != ir.Expand && n.Op != ir.Window && n.users == 1
@@ -86,14 +87,14 @@ func (t *trial) product(n *node, at []ir.AffineExpr) (factors []factor, sums []*
 			at = t.g.operand(n, at, over)
 		default:
 			t.failed = true
-			return nil, nil
+			return nil, nil, nil
 		}
 	}
 	for _, x := range n.src {
 		factors = append(factors, t.measure(x, at))
 	}
 	t.distribute(factors, guards)
-	return factors, sums
+	return factors, n, sums
 }
 
 // measure returns n, read at coordinates, as a factor. To learn its cost and axes it
@@ -140,11 +141,11 @@ func (t *trial) guardAxes(guards []ir.Guard) ir.AxisSet {
 	return t.axes
 }
 
-// contraction emits n, the sum of a product. The trial fails unless each factor
+// contraction emits n, the sum of a product m. The trial fails unless each factor
 // has parallel axes of its own and there is an axis to sum over. A factor that is
 // too expensive to recompute is stored first, and so is one of halves if their products are
 // fast from memory.
-func (t *trial) contraction(n *node, factors []factor) (id int) {
+func (t *trial) contraction(n *node, factors []factor, m *node) (id int) {
 	if t.stopped() {
 		return -1
 	}
@@ -167,7 +168,7 @@ func (t *trial) contraction(n *node, factors []factor) (id int) {
 	if t.stopped() {
 		return -1
 	}
-	return t.reduceValue(n, t.add(n, ir.Instr{Op: ir.Mul, Type: g.body[src[0]].Type, Src: src}))
+	return t.reduceValue(n, t.add(n, ir.Instr{Op: ir.Mul, Kind: kindOf(m), Type: g.body[src[0]].Type, Src: src}))
 }
 
 // storeFactor asks for a factor of a product, n, to be stored first: if it is costly, if elements that it takes by

@@ -152,7 +152,15 @@ func (t *trial) compute(n *node, at []ir.AffineExpr, guards []ir.Guard, fill ir.
 	if n.Op == ir.Cast && t.g.body[src[0]].Type == d {
 		return src[0], len(guards) == 0
 	}
-	return t.add(n, ir.Instr{Op: n.Op, Type: d, Src: src}), len(guards) == 0
+	return t.add(n, ir.Instr{Op: n.Op, Kind: kindOf(n), Type: d, Src: src}), len(guards) == 0
+}
+
+// kindOf returns the kind of the instruction of an elementwise n.
+func kindOf(n *node) ir.Op {
+	if n.Kind == ir.Where {
+		return n.Kind
+	}
+	return 0
 }
 
 // recomputesTooMuch reports whether n, an expression that varies over t.axes, is too
