@@ -63,7 +63,9 @@ func newWeigh(k *ir.Kernel, s *vector.Space, fast runner) *weighRunner {
 	}
 	watch := func(in *ir.Instr) {
 		if lo, hi := s.Extent(in); lo < hi {
-			r.watched = append(r.watched, span{in.Arg, lo, hi - lo, s.Args[in.Arg].DType})
+			if w := (span{in.Arg, lo, hi - lo, s.Args[in.Arg].DType}); !slices.Contains(r.watched, w) {
+				r.watched = append(r.watched, w)
+			}
 		}
 	}
 	if !r.before {
