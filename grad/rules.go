@@ -121,7 +121,7 @@ func (c *call) vjp(ct *graph.Node, i int) *graph.Node {
 }
 
 // timesPartial is the product of the partial derivative p by operand i, and a tangent or, in reverse, a
-// cotangent v. Of a product by weights it is one again, and so is that of a cotangent which is a weight.
+// cotangent v. See [graph.Weigh] and [graph.Maskable] for the products that are by weights.
 func (c *call) timesPartial(v, p *graph.Node, i int, reverse bool) *graph.Node {
 	weighs := c.Op == ir.Mul && c.Kind == ir.Where
 	switch {

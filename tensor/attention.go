@@ -41,7 +41,8 @@ type AttentionOptions struct {
 // derivatives. The heads of k and v may be fewer, if their number divides the number of q's:
 // then consecutive heads of q share one. Axes before the heads are broadcast. With two axes
 // there are no heads. On the CPU a masked key and its value have no effect on results and derivatives, even
-// NaN; on GPUs 0 times Inf or NaN is NaN, so set both to 0 if they may have any. Floats only.
+// NaN, but a key must be finite if the mask is of floats, which are added. On GPUs 0 times Inf or NaN is
+// NaN, so set both to 0 if they may have any. Floats only.
 func Attention(q, k, v Tensor, o *AttentionOptions) Tensor {
 	x, y, z := q.floats("Attention"), k.node("Attention"), v.node("Attention")
 	x, y = promote("Attention", x, y)
@@ -148,7 +149,7 @@ func (o *AttentionOptions) masked(s *graph.Node, a attentionSize, first querySta
 	if o.Mask.IsValid() {
 		m := o.mask(s, a)
 		if m.n.DType != ir.Bool {
-			scores = Where(m.Eq(math.Inf(-1)), lowest(scores.n), scores.Add(m)) // a sum with NaN is NaN
+			scores = scores.Add(m)
 		} else {
 			scores = Where(m, scores, lowest(scores.n))
 		}

@@ -69,6 +69,9 @@ func TestAttentionMaskedNaN(t *testing.T) {
 					_, dwant := loss(in{x[0], spoil(x[1], 0), spoil(x[2], 0)})
 					for _, number := range []float64{math.NaN(), inf, -inf} {
 						bad := in{x[0], spoil(x[1], number), spoil(x[2], number)}
+						if name == "floats" {
+							bad[1] = spoil(x[1], 0)
+						}
 						_, dgot := loss(bad)
 						for i, c := range [][2]tensor.Tensor{{f(bad), want}, {dgot[0], dwant[0]}, {dgot[1], dwant[1]}, {dgot[2], dwant[2]}} {
 							if i > 1 && !whole { // the sums over queries include those that attend to them

@@ -110,23 +110,6 @@ func Unary(op ir.Op, x *Node) *Node { return Elementwise(op, x) }
 // Binary is Elementwise of two operands.
 func Binary(op ir.Op, x, y *Node) *Node { return Elementwise(op, x, y) }
 
-// Weigh is the product of x by weights: 0 where a weight is 0, whatever x is there.
-func Weigh(weight, x *Node) *Node { return MulBy(ir.Where, weight, x) }
-
-// MulBy is a product of a kind: 0, [ir.Where] for [Weigh], or [ir.Gather] for [Maskable].
-func MulBy(kind ir.Op, x, y *Node) *Node {
-	n := Binary(ir.Mul, x, y)
-	n.Kind = kind
-	return n
-}
-
-// Maskable marks the result of an operation, n, as one that a mask may hide from all that follows:
-// where a cotangent of it is 0, so are those of the operands, whatever their partial derivatives.
-func Maskable(n *Node) *Node {
-	n.Kind = ir.Gather
-	return n
-}
-
 // Where takes elements of a where cond is true, elsewhere of b.
 func Where(cond, a, b *Node) *Node { return Elementwise(ir.Where, cond, a, b) }
 
