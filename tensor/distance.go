@@ -60,11 +60,28 @@ func scaledNorm(x *graph.Node, axes []int) (y, unit *graph.Node) {
 }
 
 // ScaledNorm returns NormP(2) of all elements, of float32 or float64, as a multiple, which is in
-// the type's range, of a power of two.
+// the type's range, of a power of two. Without derivatives it reads t once, for three sums of which one
+// is in range, as Blue's algorithm does with elements.
 func (internal) ScaledNorm(_ graph.Token, t Tensor) (norm, unit Tensor) {
 	x := t.node("NormP")
-	y, up := scaledNorm(x, reduced("NormP", x, nil))
-	return Tensor{n: y}, Tensor{n: up}
+	axes := reduced("NormP", x, nil)
+	if x.Traced() {
+		y, up := scaledNorm(x, axes)
+		return Tensor{n: y}, Tensor{n: up}
+	}
+	scale, low, high := 0x1p80, 0x1p-60, 0x1p100
+	if x.DType == ir.Float64 {
+		scale, low, high = 0x1p600, 0x1p-900, 0x1p900
+	}
+	squares := func(scale float64) *graph.Node {
+		s := mul(x, fill(x, scale))
+		return reduce(ir.Sum, mul(s, s), axes)
+	}
+	sum := squares(1)
+	large, small := lt(fill(sum, high), sum), lt(sum, fill(sum, low))
+	sum = graph.Where(large, squares(1/scale), graph.Where(small, squares(scale), sum))
+	up := graph.Where(large, fill(sum, scale), graph.Where(small, fill(sum, 1/scale), fill(sum, 1)))
+	return Tensor{n: graph.Unary(ir.Sqrt, sum)}, Tensor{n: up}
 }
 
 // least is the minimum of floats over axes.
