@@ -72,11 +72,17 @@ func TestTensors(t *testing.T) {
 				}
 				product := grad.Jit(func(args [2]tensor.Tensor) tensor.Tensor { return args[0].MatMul(args[1].T()) })
 				a := tensor.New(x, m, cols)
-				// Few rows by packed weights are in fixed point: see docs/contract.md.
-				rounding, fixed := a.Abs().Mul(1e-6), a.Abs().Mul(1e-6)
-				if m <= 4 {
-					greatest := a.Abs().Reshape(m, cols/32, 32).Max(-1).Expand(m, cols/32, 32).Reshape(m, cols)
-					fixed = fixed.Add(greatest.Mul(1. / (1 << 16)))
+				// Products by packed weights are in fixed point: see docs/contract.md.
+				rounding := a.Abs().Mul(1e-6)
+				greatest := a.Abs().Reshape(m, cols/32, 32).Max(-1).Expand(m, cols/32, 32).Reshape(m, cols)
+				fixed := rounding.Add(greatest.Mul(1. / (1 << 16)))
+				if m > 4 { // the depth is of two axes, as in a projection of heads
+					heads := grad.Jit(func(args [2]tensor.Tensor) tensor.Tensor {
+						return args[0].Permute(1, 0, 2).Reshape(m, cols).MatMul(args[1].T())
+					})
+					if err := near(heads([2]tensor.Tensor{a.Reshape(m, cols/32, 32).Permute(1, 0, 2).Add(0), p}), a.MatMul(plain.T()), fixed.MatMul(plain.T().Abs())); err != nil {
+						t.Errorf("product of heads, %d rows: %v", m, err)
+					}
 				}
 				for i, w := range []tensor.Tensor{p, p, plain, p, plain} {
 					off := rounding

@@ -6,7 +6,7 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// Blocks has the routines of a format. Dot and Fixed may be nil.
+// Blocks has the routines of a format. Dot, Fixed and Codes may be nil.
 type Blocks struct {
 	// Decode decodes n blocks at b to y.
 	Decode func(y, b unsafe.Pointer, n int)
@@ -15,6 +15,9 @@ type Blocks struct {
 	Dot func(c, a, b unsafe.Pointer, columns, n, ldb, add int)
 	// Fixed is Dot of a row in fixed point, the result of Fix.
 	Fixed func(c, a, b unsafe.Pointer, columns, n, ldb int)
+	// Codes converts n blocks at b to runs of FixedProduct.
+	Codes   func(y, b unsafe.Pointer, n int)
+	offsets bool // runs have offsets
 }
 
 // Fix converts n runs of 32 float32 to fixed point, in which a run is 32 integers times a scale. They are
@@ -32,13 +35,73 @@ var blocks = map[string]Blocks{}
 // fixed has the routines of Blocks.Fixed.
 var fixed = map[string]func(c, a, b unsafe.Pointer, columns, n, ldb int){}
 
+// codes has the routines of Blocks.Codes.
+var codes = map[string]codesRow{}
+
 // BlocksOf returns the routines of a format.
 func BlocksOf(f *ir.Format) Blocks {
 	if b, ok := blocks[f.Name]; ok {
-		b.Fixed = fixed[f.Name]
+		b.Fixed, b.Codes, b.offsets = fixed[f.Name], codes[f.Name].f, codes[f.Name].offsets
 		return b
 	}
 	return Blocks{Decode: func(y, b unsafe.Pointer, n int) {
 		f.Decode(vec[float32](y, n*f.Len), vec[byte](b, n*f.Bytes))
 	}}
+}
+
+// FixedProduct multiplies rows in fixed point by columns in a block format; Tile is nil where the level has
+// none. Both factors are runs of 32 numbers along the depth, of 18 elements of 4 bytes: 32 integers of 16 bits,
+// the scale that they are multiples of, and the sum of a row's numbers or an offset of a column's. A row is off
+// by at most 2⁻¹⁶ of the largest absolute value of a run, or 2⁻¹¹⁶; codes of a format are exact. A run with a
+// number that is not finite has a scale that is not. The right factor is PackFixed's, whose rows are contiguous
+// for each tile; ldb is the one that it returns.
+var FixedProduct Product
+
+// runLen is the numbers of a run, and runElements its elements.
+const runLen, runElements = 32, 18
+
+func fixedProduct(tile ProductTile, fix func(y, a unsafe.Pointer, n int)) Product {
+	p := &Packing{Group: runLen, Elements: runElements}
+	p.Left = func(dst, a unsafe.Pointer, m, k, lda int) int {
+		groups := p.groups(k)
+		for i := range m {
+			fix(unsafe.Add(dst, i*groups*4), unsafe.Add(a, i*lda*4), k/runLen)
+		}
+		return groups
+	}
+	return Product{6, 32, 28, tile, nil, p}
+}
+
+// columnsAhead is how far columns are read into the cache ahead of their turn: processors by themselves prefetch
+// only contiguous memory.
+const columnsAhead = 8
+
+// PackFixed copies n columns of k numbers, column j of which has some bytes at column(j), to the right factor of FixedProduct:
+// panels of the tile's columns, one after the other, whose rows are contiguous. The memory at scratch is for one
+// panel. ldb is 0 if no number has an offset.
+func (b *Blocks) PackFixed(dst, scratch unsafe.Pointer, n, k, blockLen, bytes int, column func(j int) unsafe.Pointer) (ldb int) {
+	cols, groups := FixedProduct.Cols, FixedProduct.Packing.groups(k)
+	for j := 0; j < n; j += cols {
+		part := min(cols, n-j)
+		for i := range part {
+			if next := j + i + columnsAhead; next < n {
+				Prefetch(uintptr(column(next)), bytes)
+			}
+			b.Codes(unsafe.Add(scratch, i*groups*4), column(j+i), k/blockLen)
+		}
+		for i := part; i%8 != 0; i++ { // transposers take multiples of 8
+			clear(vec[int32](unsafe.Add(scratch, i*groups*4), groups))
+		}
+		Movers[4](unsafe.Add(dst, j*groups*4), scratch, groups, cols, 1, (part+7)&^7, 1, groups)
+	}
+	if !b.offsets {
+		return 0
+	}
+	return cols
+}
+
+// FixedBytesOf is the memory of the right factor of n columns of k numbers, with scratch for one panel.
+func FixedBytesOf(n, k int) (panels, scratch int) {
+	cols, groups := FixedProduct.Cols, FixedProduct.Packing.groups(k)
+	return (n + cols - 1) / cols * cols * groups * 4, cols * groups * 4
 }

@@ -32,3 +32,30 @@ func dotFixedQ6_KVNNI(c unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, colu
 
 //go:noescape
 func dotFixedIQ4_NLVNNI(c unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, columns int, n int, ldb int)
+
+//go:noescape
+func fixRunsVNNI(y unsafe.Pointer, a unsafe.Pointer, n int)
+
+//go:noescape
+func productRunsVNNI(c unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, m int, n int, k int, ldc int, lda int, sa int, ldb int, add int)
+
+//go:noescape
+func codesQ4_0VNNI(y unsafe.Pointer, b unsafe.Pointer, n int)
+
+//go:noescape
+func codesQ4_1VNNI(y unsafe.Pointer, b unsafe.Pointer, n int)
+
+//go:noescape
+func codesQ5_0VNNI(y unsafe.Pointer, b unsafe.Pointer, n int)
+
+//go:noescape
+func codesQ8_0VNNI(y unsafe.Pointer, b unsafe.Pointer, n int)
+
+//go:noescape
+func codesQ4_KVNNI(y unsafe.Pointer, b unsafe.Pointer, n int)
+
+//go:noescape
+func codesQ5_KVNNI(y unsafe.Pointer, b unsafe.Pointer, n int)
+
+//go:noescape
+func codesIQ4_NLVNNI(y unsafe.Pointer, b unsafe.Pointer, n int)

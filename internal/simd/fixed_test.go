@@ -166,3 +166,113 @@ func BenchmarkFixed(b *testing.B) {
 		})
 	}
 }
+
+// TestFixedProduct compares products of matrices in fixed point with sums in float64, within the errors that
+// FixedProduct allows, for tiles of every height and of several widths.
+func TestFixedProduct(t *testing.T) {
+	p := simd.FixedProduct
+	if p.Tile == nil {
+		t.Skip("the level has none")
+	}
+	r := rand.New(rand.NewPCG(3, 4))
+	for name, f := range blocks.Formats {
+		routines := simd.BlocksOf(f.DType().Format())
+		for m := 1; m <= p.Rows && routines.Codes != nil; m++ {
+			for _, n := range []int{1, 7, 16, 17, p.Cols, p.Cols + 9} {
+				testFixedProduct(t, r, name, f, &routines, m, n, 1+r.IntN(3), r.IntN(2))
+			}
+		}
+	}
+}
+
+func testFixedProduct(t *testing.T, r *rand.Rand, name string, f *blocks.Format, routines *simd.Blocks, m, n, runs, add int) {
+	t.Helper()
+	p := simd.FixedProduct
+	k := runs * f.Len
+	a, b, c := make([]float32, m*k), make([]byte, n*runs*f.Bytes), make([]float32, m*n)
+	for i := range a {
+		a[i] = float32(r.NormFloat64() * math.Exp(float64(r.IntN(9))))
+	}
+	for i := range b {
+		b[i] = byte(r.Uint32())
+	}
+	for i := range n * runs {
+		boundScales(name, b[i*f.Bytes:][:f.Bytes])
+	}
+	for i := range c {
+		c[i] = r.Float32()
+	}
+	was := append([]float32(nil), c...)
+	left := make([]byte, p.Packing.Bytes(k, m))
+	lda := p.Packing.Left(unsafe.Pointer(&left[0]), unsafe.Pointer(&a[0]), m, k, k)
+	bytes, scratch := simd.FixedBytesOf(n, k)
+	right := make([]byte, bytes+scratch)
+	ldb := routines.PackFixed(unsafe.Pointer(&right[0]), unsafe.Pointer(&right[bytes]), n, k, f.Len, runs*f.Bytes, func(j int) unsafe.Pointer {
+		return unsafe.Pointer(&b[j*runs*f.Bytes])
+	})
+	depth := p.Depth(k)
+	for j := 0; j < n; j += p.Cols {
+		p.Tile(unsafe.Pointer(&c[j]), unsafe.Pointer(&left[0]), unsafe.Pointer(&right[j*depth*4]), m, min(p.Cols, n-j), depth, n, lda, 1, ldb, add)
+	}
+	y := make([]float32, k)
+	for j := range n {
+		f.Decode(y, b[j*runs*f.Bytes:][:runs*f.Bytes])
+		for i := range m {
+			want, bound := float64(add)*float64(was[i*n+j]), 1e-6
+			for d, w := range y {
+				top := float32(0)
+				for _, v := range a[i*k+d/32*32:][:32] {
+					top = max(top, float32(math.Abs(float64(v))))
+				}
+				want += float64(w) * float64(a[i*k+d])
+				bound += math.Abs(float64(w))*float64(top)*0x1p-16*1.01 + 4e-6*math.Abs(float64(w)*float64(a[i*k+d]))
+			}
+			if d := math.Abs(float64(c[i*n+j]) - want); !(d <= bound) {
+				t.Fatalf("%s, %d rows by %d columns, %d blocks: element %d,%d is %v, want %v within %v", name, m, n, runs, i, j, c[i*n+j], want, bound)
+			}
+		}
+	}
+}
+
+func BenchmarkFixedProduct(b *testing.B) {
+	p, f := simd.FixedProduct, blocks.Formats["Q8_0"]
+	const m, n, k = 126, 128, 448
+	routines := simd.BlocksOf(f.DType().Format())
+	a, data, c := make([]float32, m*k), make([]byte, n*f.DType().Bytes(k)), make([]float32, m*n)
+	left := make([]byte, p.Packing.Bytes(k, m))
+	bytes, scratch := simd.FixedBytesOf(n, k)
+	right := make([]byte, bytes+scratch)
+	lda := p.Packing.Left(unsafe.Pointer(&left[0]), unsafe.Pointer(&a[0]), m, k, k)
+	pack := func() {
+		routines.PackFixed(unsafe.Pointer(&right[0]), unsafe.Pointer(&right[bytes]), n, k, f.Len, len(data)/n, func(j int) unsafe.Pointer {
+			return unsafe.Pointer(&data[j*len(data)/n])
+		})
+	}
+	pack()
+	rate := func(b *testing.B, flops float64) {
+		b.ReportMetric(flops*float64(b.N)/b.Elapsed().Seconds()/1e9, "GFLOP/s")
+	}
+	b.Run("tile", func(b *testing.B) {
+		depth := p.Depth(k)
+		for b.Loop() {
+			for i := 0; i < m; i += p.Rows {
+				for j := 0; j < n; j += p.Cols {
+					p.Tile(unsafe.Pointer(&c[i*n+j]), unsafe.Pointer(&left[i*lda*4]), unsafe.Pointer(&right[j*depth*4]), p.Rows, p.Cols, depth, n, lda, 1, 0, 0)
+				}
+			}
+		}
+		rate(b, 2*m*n*k)
+	})
+	b.Run("left", func(b *testing.B) {
+		for b.Loop() {
+			p.Packing.Left(unsafe.Pointer(&left[0]), unsafe.Pointer(&a[0]), m, k, k)
+		}
+		rate(b, m*k)
+	})
+	b.Run("right", func(b *testing.B) {
+		for b.Loop() {
+			pack()
+		}
+		rate(b, n*k)
+	})
+}

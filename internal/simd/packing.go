@@ -6,12 +6,12 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// A Packing copies factors of int8 to the form that a product's tile reads: elements of 4
-// bytes, each a group of numbers at successive positions of the depth. Zeros fill the last
-// group.
+// A Packing copies factors to the form that a product's tile reads: elements of 4 bytes, some for each group
+// of numbers at successive positions of the depth. Zeros fill the last group.
 type Packing struct {
-	Group int // numbers in an element
-	// Left copies rows of the left factor, and Right rows of the right one.
+	Group    int // numbers in a group
+	Elements int // of a group
+	// Left copies rows of the left factor, and Right rows of the right one; of FixedProduct it is nil.
 	Left, Right Packer
 }
 
@@ -19,7 +19,7 @@ type Packing struct {
 // copy.
 type Packer func(dst, src unsafe.Pointer, rows, cols, ld int) (ldDst int)
 
-func (p *Packing) groups(k int) int { return ir.CeilDiv(k, p.Group) }
+func (p *Packing) groups(k int) int { return ir.CeilDiv(k, p.Group) * p.Elements }
 
 // Bytes is the memory for a copy of depth k: of n rows of the left factor, or n columns of the
 // right one, which may have one more row.
@@ -28,7 +28,7 @@ func (p *Packing) Bytes(k, n int) int { return (p.groups(k) + 1) * n * 4 }
 // pairs returns the packing in pairs of int16. widen converts int8 to int16, and interleave
 // makes pairs of the numbers of two rows.
 func pairs(widen Unary, interleave Binary) *Packing {
-	p := &Packing{Group: 2}
+	p := &Packing{Group: 2, Elements: 1}
 	p.Left = func(dst, a unsafe.Pointer, m, k, lda int) int {
 		groups := p.groups(k)
 		for i := range m {
@@ -53,7 +53,7 @@ func pairs(widen Unary, interleave Binary) *Packing {
 // they are a + 128. The row after the last one of the right factor is -128·Σ b, which the
 // tile adds. A tile has cols columns.
 func fours(cols int, tile ProductTile, interleave Quaternary) *Packing {
-	p := &Packing{Group: 4}
+	p := &Packing{Group: 4, Elements: 1}
 	flip := [4]uint8{128, 128, 128, 128}
 	p.Left = func(dst, a unsafe.Pointer, m, k, lda int) int {
 		groups := p.groups(k)

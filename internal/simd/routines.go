@@ -25,8 +25,11 @@ type routines struct {
 	blocks     []blocksRow
 	fixed      []fixedRow
 	fix        func(y, a unsafe.Pointer, n int)
+	codes      []codesRow
+	fixRuns    func(y, a unsafe.Pointer, n int)
 	threefry   Quaternary
 
+	runsProduct ProductTile
 	moveRows    func(dst, src unsafe.Pointer, rows, bytes, d, s int)
 	everyOther  func(dst, src unsafe.Pointer, rows, n, d, s int)
 	transposers [9]transposer
@@ -104,6 +107,12 @@ type fixedRow struct {
 	f      func(c, a, b unsafe.Pointer, columns, n, ldb int)
 }
 
+type codesRow struct {
+	format  string
+	f       func(y, b unsafe.Pointer, n int)
+	offsets bool
+}
+
 func (r routines) install() {
 	for _, row := range r.unaries {
 		Unaries[row.op][row.typ] = row.f
@@ -156,8 +165,14 @@ func (r routines) install() {
 	for _, row := range r.fixed {
 		fixed[row.format] = row.f
 	}
+	for _, row := range r.codes {
+		codes[row.format] = row
+	}
 	if r.fix != nil {
 		Fix = r.fix
+	}
+	if r.runsProduct != nil {
+		FixedProduct = fixedProduct(r.runsProduct, r.fixRuns)
 	}
 	for size, f := range r.transposers {
 		if f != nil {

@@ -436,7 +436,18 @@ var routinesVNNI = routines{
 		{"Q6_K", dotFixedQ6_KVNNI},
 		{"IQ4_NL", dotFixedIQ4_NLVNNI},
 	},
-	fix: fixVNNI,
+	codes: []codesRow{
+		{"Q4_0", codesQ4_0VNNI, false},
+		{"Q4_1", codesQ4_1VNNI, true},
+		{"Q5_0", codesQ5_0VNNI, false},
+		{"Q8_0", codesQ8_0VNNI, false},
+		{"Q4_K", codesQ4_KVNNI, true},
+		{"Q5_K", codesQ5_KVNNI, true},
+		{"IQ4_NL", codesIQ4_NLVNNI, false},
+	},
+	fix:         fixVNNI,
+	fixRuns:     fixRunsVNNI,
+	runsProduct: productRunsVNNI,
 }
 
 var routinesBF16 = routines{

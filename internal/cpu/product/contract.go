@@ -26,6 +26,7 @@ type contractRunner struct {
 	packed  int                     // bytes of the stored right factor
 	product simd.Product
 	pairs   bool // elements of the factors are pairs of bfloat16
+	unit    int  // of the depth: blocks are of whole units
 	add     simd.Binary
 	after   *epilogue
 	size    int // bytes of an element of the sum, and of the factors of the product's microtile
@@ -56,7 +57,7 @@ func (r *contractRunner) ReadsPairs() bool { return r.pairs }
 func NewContract(s *vector.Space) (r *contractRunner, extra int) {
 	sum, x, y := loopnest.Factors(s.Body, s.Roles(ir.M), s.Roles(ir.N))
 	typ := s.Body[sum].Type
-	r = &contractRunner{space: s, product: simd.Products[typ], size: typ.Size()}
+	r = &contractRunner{space: s, product: simd.Products[typ], size: typ.Size(), unit: 1}
 	if r.product.Tile == nil || typ != s.Body[x].Type {
 		return nil, 0
 	}
@@ -67,11 +68,20 @@ func NewContract(s *vector.Space) (r *contractRunner, extra int) {
 	if p := pairs(s, x, y); p != nil && typ == ir.Float32 {
 		s, r.space, r.product, r.pairs = p, p, simd.Products[ir.BFloat16], true
 	}
+	weights := fixedFactor(s, x, y)
+	if weights >= 0 {
+		r.product, r.unit = simd.FixedProduct, s.Args[s.Body[weights].Arg].DType.Unit()
+	}
 	r.add, r.work = simd.Binaries[ir.Add][typ].VV, s.Work(s.Stores(0, false))/r.product.Speed
 	rows, cols := s.List(ir.M), s.List(ir.N)
 	turn := func() { rows, cols, x, y = cols, rows, y, x }
 	columnMajor := s.ColumnMajor()
 	switch {
+	case weights >= 0: // they are the right factor
+		if weights == x {
+			turn()
+		}
+		r.cutting = newCutting(s, &r.product, rows, cols, r.work, r.unit, false)
 	case r.cutWindows(x, rows, cols, columnMajor):
 	case r.cutWindows(y, cols, rows, !columnMajor):
 		turn()
@@ -79,16 +89,20 @@ func NewContract(s *vector.Space) (r *contractRunner, extra int) {
 		if columnMajor {
 			turn()
 		}
-		r.cutting = newCutting(s, &r.product, rows, cols, r.work, false)
+		r.cutting = newCutting(s, &r.product, rows, cols, r.work, 1, false)
 		if r.turnPays(x, y, rows, cols) {
 			turn()
-			r.cutting = newCutting(s, &r.product, rows, cols, r.work, false)
+			r.cutting = newCutting(s, &r.product, rows, cols, r.work, 1, false)
 		}
 	}
 	r.narrow(s, &r.product, r.size)
-	extra = r.share(y)
-	s = r.space
-	r.right = newFactor(s, y, r.depth, r.cols, r.product.Packing, false, s.Size(r.rows.Axes) <= fewRows)
+	if weights >= 0 {
+		r.right = newWeights(s, y, r.depth, r.cols)
+	} else {
+		extra = r.share(y)
+		s = r.space
+		r.right = newFactor(s, y, r.depth, r.cols, r.product.Packing, false, s.Size(r.rows.Axes) <= fewRows)
+	}
 	if r.left == nil {
 		r.left = newFactor(s, x, r.rows, r.depth, r.product.Packing, true, s.Size(r.rows.Axes) <= fewRows)
 	}
@@ -109,7 +123,7 @@ func (r *contractRunner) cutWindows(i int, rows, cols []int, transposed bool) bo
 	if w == nil {
 		return false
 	}
-	if r.cutting = newCutting(s, &r.product, rows, cols, r.work, true); !w.prepare(r.rows, r.depth) {
+	if r.cutting = newCutting(s, &r.product, rows, cols, r.work, 1, true); !w.prepare(r.rows, r.depth) {
 		return false
 	}
 	r.left = w

@@ -21,15 +21,17 @@ type cutting struct {
 
 // newCutting chooses the tiles: as large as the caches allow, or smaller if that gives too few
 // for many cores.
-func newCutting(s *vector.Space, p *simd.Product, rows, cols []int, work int, windows bool) *cutting {
+func newCutting(s *vector.Space, p *simd.Product, rows, cols []int, work, unit int, windows bool) *cutting {
 	t, c := s.Tune, &cutting{}
 	depth := s.List(ir.K)
 	batch := vector.NewTiling(s, s.List(ir.Batch), 1, 1)
 	deep := t.Depth
 	if p.Packing != nil {
-		deep *= p.Packing.Group
+		deep = deep * p.Packing.Group / p.Packing.Elements
 	}
-	c.depth = vector.NewTiling(s, depth, deep/2, deep)
+	if c.depth = vector.NewTiling(s, depth, deep/2, deep); unit > 1 {
+		c.depth = vector.NewTilingOf(s, depth, deep, unit)
+	}
 	height, width, minPart := t.Rows, t.Cols, t.MinPart
 	if windows {
 		// Strips are high, because the blocks of neighbouring strips have elements in
@@ -77,14 +79,18 @@ func newCutting(s *vector.Space, p *simd.Product, rows, cols []int, work int, wi
 // which side is the rows, because results must not depend on the size of the cache.
 func (c *cutting) narrow(s *vector.Space, p *simd.Product, size int) {
 	t := s.Tune
-	fits := max(t.Panel/max(1, c.depth.MaxPoints()*size), p.Cols)
-	if c.cols.MaxPoints() > fits && s.Size(c.rows.Axes) > fewRows {
+	fits := max(t.Panel/max(1, p.Depth(c.depth.MaxPoints())*size), p.Cols)
+	if c.cols.MaxPoints() > fits && (s.Size(c.rows.Axes) > fewRows || p.Packing != nil) {
 		c.cols = vector.NewTilingBy(s, c.cols.Axes, fits/2, fits, p.Cols)
 		c.strips[1] = c.cols
 	}
 	if c.span = c.rows.Count; !c.whole {
 		n := c.strips.Count()
-		c.span = min(max(1, n/t.MinTiles), c.rows.Count, max(1, t.Span/max(1, c.rows.MaxPoints())))
+		span := t.Span
+		if p.Packing != nil { // to pack a panel takes longer
+			span *= 2
+		}
+		c.span = min(max(1, n/t.MinTiles), c.rows.Count, max(1, span/max(1, c.rows.MaxPoints())))
 	}
 }
 

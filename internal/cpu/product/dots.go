@@ -32,7 +32,8 @@ const (
 // kernel may have several sums with the same axes; the axes of the rows belong to all left factors,
 // which a worker evaluates once, and the axes of the columns, which are cut into tasks, to all
 // right ones. It returns nil for other kernels, and for many short sums: to copy the right factor
-// takes less time than to add up their lanes. Halves would be copied to be widened.
+// takes less time than to add up their lanes. Halves would be copied to be widened. More than fixedRows rows
+// by blocks that have codes are simd.FixedProduct's, which decodes columns once for all rows.
 func NewDots(s *vector.Space) *vector.PointwiseRunner {
 	deep := s.List(ir.Reduced, ir.K)
 	if len(deep) == 0 || s.Size(deep) < s.Tune.DotDepth || s.Reuses() {
@@ -67,6 +68,9 @@ func NewDots(s *vector.Space) *vector.PointwiseRunner {
 	}
 	rows, cols := list(left&^right), list(right&^left)
 	m, n, depth := s.Size(rows), s.Size(cols), s.Size(deep)
+	if m > fixedRows && s.Template == ir.Contraction && hasCodes(s, factors[0]) {
+		return nil
+	}
 	if !halves && depth < 8*m || m > fewRows || n < 4 || n < 16 && depth > s.Tune.MaxBlock || m*depth > maxLeft {
 		return nil
 	}

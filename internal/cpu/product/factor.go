@@ -54,6 +54,7 @@ type factor struct {
 	usable     func(so, si int) bool // strides of direct that the product reads at speed
 	pack       simd.Packer           // copies panels, or nil
 	packed     int                   // bytes of a copy
+	weights    *weights              // of the right factor in a block format, or nil
 }
 
 // conflicts reports whether rows of instruction i, a factor, would compete for few sets of a
@@ -124,6 +125,9 @@ func (x *factor) scratch() int { return vector.Align(x.program.Scratch) + x.pack
 // panel returns the address of a block of outer by inner points, in the form that the product
 // reads, and its strides along both groups.
 func (x *factor) panel(f *vector.Activation, outer, inner int) (p unsafe.Pointer, so, si int) {
+	if x.weights != nil {
+		return x.weights.pack(f, unsafe.Add(f.Mem, vector.Align(x.program.Scratch)), outer, inner)
+	}
 	p, so, si = x.evaluate(f, outer, inner)
 	if x.pack == nil {
 		return p, so, si

@@ -86,7 +86,7 @@ func (t *tilePart) loadRight(m *multiplication, k int) {
 	t.depth.MoveTo(t.ofRight, k)
 	m.depth = t.product.Depth(t.depth.Size(t.ofRight))
 	cols := t.cols.Size(t.ofRight)
-	m.right.at, m.right.row, _ = t.right.panel(t.ofRight, t.depth.Size(t.ofRight), cols)
+	m.right.at, m.right.row, m.right.column = t.right.panel(t.ofRight, t.depth.Size(t.ofRight), cols)
 	if k+1 < t.endBlock {
 		t.depth.MoveTo(t.ofRight, k+1)
 		m.prefetchRight = t.right.ahead(t.ofRight, t.depth.Size(t.ofRight), cols, (t.endStrip-t.firstStrip)*m.microTiles(&t.product))
@@ -175,7 +175,7 @@ func (x *multiplication) runOf(p *simd.Product, size int, result, left unsafe.Po
 			x.prefetchRight.advance()
 			c, a, b := unsafe.Add(result, (i*x.result.row+j)*size), unsafe.Add(left, i*x.left.row*size), x.right.at
 			if b != nil { // the depth is not 0
-				b = unsafe.Add(b, j*size)
+				b = unsafe.Add(b, j*x.right.column*size)
 			}
 			m, n := min(height, rows-i), min(p.Cols, x.cols-j)
 			if x.columns == nil {

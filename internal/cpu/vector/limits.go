@@ -1,6 +1,7 @@
 package vector
 
 import (
+	"slices"
 	"unsafe"
 
 	"github.com/tensorken/tensorken/internal/loopnest"
@@ -45,6 +46,11 @@ func (s *Space) FindLimits() (list []axisLimit) {
 		}
 	}
 	return list
+}
+
+// Limited reports whether one of some axes has a limit.
+func (s *Space) Limited(axes []int) bool {
+	return slices.ContainsFunc(s.Limits, func(l axisLimit) bool { return slices.Contains(axes, l.axis) })
 }
 
 // limit returns a bound as a limit of an axis, if it is one.

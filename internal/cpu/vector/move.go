@@ -26,6 +26,15 @@ func Merge(f *Activation, dims []Term) []loop {
 	return f.loops[:k]
 }
 
+// Offset is the source of element j of loops.
+func Offset(loops []loop, j int) (at int) {
+	for _, l := range loops {
+		at += j % l.n * l.From
+		j /= l.n
+	}
+	return at
+}
+
 // isDense reports whether loops read contiguous elements.
 func isDense(loops []loop) bool {
 	return len(loops) == 0 || len(loops) == 1 && loops[0].From == 1

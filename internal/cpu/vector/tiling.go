@@ -44,6 +44,30 @@ func NewTilingBy(s *Space, axes []int, least, limit, unit int) *Tiling {
 	return t
 }
 
+// NewTilingOf makes boxes of whole units, powers of two that all axes together are a multiple of, and of at most
+// about limit points.
+func NewTilingOf(s *Space, axes []int, limit, unit int) *Tiling {
+	t := NewTiling(s, axes, 1, 1)
+	t.Count = 1
+	inner, cut := 1, false
+	for i, n := range slices.Backward(t.lens) {
+		step := unit / min(unit, inner&-inner) // along the axis, of a whole unit
+		switch {
+		case cut:
+			t.box[i] = 1
+		case n%step != 0:
+			t.box[i] = n
+		default:
+			t.box[i] = Even(n/step, max(1, limit/(inner*step)), 1) * step
+		}
+		cut = cut || t.box[i] < n
+		inner *= t.box[i]
+		t.counts[i] = ir.CeilDiv(n, t.box[i])
+		t.Count *= t.counts[i]
+	}
+	return t
+}
+
 // Even returns the length of the parts that n is cut into: at most about limit,
 // equal but for the last, and a multiple of unit where that is a small change.
 func Even(n, limit, unit int) int {

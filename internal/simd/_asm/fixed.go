@@ -41,6 +41,11 @@ type fixedDot struct {
 	format               fixedFormat
 	block                int // of the iteration
 	scaled               vec // the scales of eight blocks of one run, times those of the digits; nil in the rest
+
+	// put takes run i of the block as bytes where they are not multiplied, and numbers those of eight
+	// runs: scales and offsets.
+	put     func(i int, bytes vec)
+	numbers func(numbers vec)
 }
 
 // at is the byte of the block at an offset.
@@ -50,6 +55,9 @@ func (w *fixedDot) at(offset int) operand.Mem {
 
 // largestFixed is the largest absolute value of two digits: 127·256 + 127.
 const largestFixed = 32639
+
+// largest16 is the largest integer of 16 bits.
+const largest16 = 32767
 
 // fixed writes simd.Fix and the routines of simd.Blocks.Fixed.
 func (f *file) fixed() {
@@ -77,6 +85,15 @@ func (f *file) fixed() {
 		t.row("fixed", "%q, dotFixed%sVNNI", x.name, x.name)
 		w := &fixedDot{decoder: decoder{avx: t.singles(), data: data}, format: x}
 		w.write(x)
+	}
+	t.fixRuns()
+	t.runsProduct()
+	for _, x := range fixedFormats {
+		if x.lanes == "each" {
+			t.row("codes", "%q, codes%sVNNI, %v", x.name, x.name, x.factor >= -1)
+			w := &fixedDot{decoder: decoder{avx: t.singles(), data: data}, format: x}
+			w.codes(x)
+		}
 	}
 }
 
@@ -169,6 +186,10 @@ func (w *fixedDot) zero() vec {
 
 // run multiplies run i of the block, as bytes, and adds the products times a scale.
 func (w *fixedDot) run(i int, bytes, scale vec) {
+	if w.put != nil {
+		w.put(i, bytes)
+		return
+	}
 	x, at := w.zero(), 64*(w.block*w.format.runs+i)
 	vpdpbusd(w.Context, operand.Mem{Base: w.digits, Disp: at}, bytes, x)
 	x = w.vn(32, "VPSLLD", 8, x)
@@ -177,10 +198,19 @@ func (w *fixedDot) run(i int, bytes, scale vec) {
 }
 
 // scale returns the scales of run i, of some in eight lanes.
-func (w *fixedDot) scale(i int, all vec) vec { return w.vn(32, "VPERMPS", all, w.lane[i]) }
+func (w *fixedDot) scale(i int, all vec) vec {
+	if w.put != nil {
+		return nil
+	}
+	return w.vn(32, "VPERMPS", all, w.lane[i])
+}
 
 // one multiplies a block of one run, and adds the product of offsets.
 func (w *fixedDot) one(bytes vec) {
+	if w.put != nil {
+		w.put(0, bytes)
+		return
+	}
 	if w.scaled != nil {
 		w.run(0, bytes, w.scale(w.block, w.scaled))
 		return
@@ -249,6 +279,10 @@ func (w *fixedDot) scaledK() vec {
 	numbers := w.fromInt(w.v("VPMOVZXBD", w.vn(16, "VPORD", first, high)))
 	both := w.v("VCVTPH2PS", w.vn(32, "VPSHUFB", w.data["bothHalves"], w.vn(32, "VBROADCASTI32X4", w.at(0))))
 	numbers = w.mul(numbers, both)
+	if w.numbers != nil {
+		w.numbers(numbers)
+		return nil
+	}
 	w.VFMADD231PS(operand.Mem{Base: w.sums}, w.vn(32, "VEXTRACTF64X4", 1, numbers), w.part(w.others[0], 32))
 	return w.vn(32, "VMULPS", operand.Mem{Base: w.scales}, w.part(numbers, 32))
 }
@@ -304,6 +338,24 @@ func (w *fixedDot) q6k() {
 	}
 }
 
+// scaleOfRun returns the 32 numbers at a, the scale that makes them integers of at most an absolute value, and
+// its inverse.
+func (t *target) scaleOfRun(a reg.GPVirtual, largest float64) (x [2]vec, scale, inverse vec) {
+	l := t.singles()
+	x = [2]vec{t.v("VMOVUPS", operand.Mem{Base: a}), t.v("VMOVUPS", operand.Mem{Base: a, Disp: 64})}
+	// Among bits of absolute values NaN and infinity are the greatest: they make the scale not finite.
+	top := t.v("VPMAXUD", l.abs(x[0]), l.abs(x[1]))
+	top = t.vn(32, "VPMAXUD", t.vn(32, "VEXTRACTI64X4", 1, top), l.part(top, 32))
+	top = t.vn(16, "VPMAXUD", t.vn(16, "VEXTRACTI32X4", 1, top), l.part(top, 16))
+	for _, lanes := range []int{0x4e, 0xb1} {
+		top = t.vn(16, "VPMAXUD", t.vn(16, "VPSHUFD", lanes, top), top)
+	}
+	top = t.vn(16, "VPMAXUD", f32(0x1p-100), top) // so that its inverse is finite
+	scale = t.vn(16, "VMULPS", f32(1/largest), top)
+	inverse = t.v("VBROADCASTSS", t.vn(16, "VDIVPS", top, t.vn(16, "VBROADCASTSS", t.data(f32(largest)))))
+	return x, scale, inverse
+}
+
 // fix writes simd.Fix.
 func (t *target) fix() {
 	t.tables.single(t.level, "fix", "fixVNNI")
@@ -320,17 +372,7 @@ func (t *target) fix() {
 	t.Label(next)
 	t.DECQ(n)
 	t.jump(t.JLT, end)
-	x := [2]vec{t.v("VMOVUPS", operand.Mem{Base: a}), t.v("VMOVUPS", operand.Mem{Base: a, Disp: 64})}
-	// Among bits of absolute values NaN and infinity are the greatest: they make the scale not finite.
-	top := t.v("VPMAXUD", l.abs(x[0]), l.abs(x[1]))
-	top = t.vn(32, "VPMAXUD", t.vn(32, "VEXTRACTI64X4", 1, top), l.part(top, 32))
-	top = t.vn(16, "VPMAXUD", t.vn(16, "VEXTRACTI32X4", 1, top), l.part(top, 16))
-	for _, lanes := range []int{0x4e, 0xb1} {
-		top = t.vn(16, "VPMAXUD", t.vn(16, "VPSHUFD", lanes, top), top)
-	}
-	top = t.vn(16, "VPMAXUD", f32(0x1p-100), top) // so that its inverse is finite
-	scale := t.vn(16, "VMULPS", f32(float64(float32(1)/largestFixed)), top)
-	inverse := t.v("VBROADCASTSS", t.vn(16, "VDIVPS", top, t.vn(16, "VBROADCASTSS", t.data(f32(largestFixed)))))
+	x, scale, inverse := t.scaleOfRun(a, largestFixed)
 	var numbers []vec
 	for i := range x {
 		q := l.toInt(l.mul(x[i], inverse))
