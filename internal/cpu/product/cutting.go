@@ -29,6 +29,9 @@ func newCutting(s *vector.Space, p *simd.Product, rows, cols []int, work, unit i
 	if p.Packing != nil {
 		deep = deep * p.Packing.Group / p.Packing.Elements
 	}
+	if unit > 1 && s.Size(rows) <= fewRows {
+		deep *= fewDepth
+	}
 	if c.depth = vector.NewTiling(s, depth, deep/2, deep); unit > 1 {
 		c.depth = vector.NewTilingOf(s, depth, deep, unit)
 	}

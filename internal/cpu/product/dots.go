@@ -14,6 +14,9 @@ const (
 	// fewRows is the greatest number of rows for which copying a factor takes longer than it
 	// saves.
 	fewRows = 16
+	// fewDepth is how much deeper blocks of few rows by packed weights are: reading these takes most of the time,
+	// and long runs of memory are read faster.
+	fewDepth = 8
 	// dotColumns is the number of columns that stay in the cache for several passes over them.
 	dotColumns = 16
 	// dotPart is about the greatest depth of a call of a simd.DotTile: rows stay in the first-level
