@@ -29,6 +29,11 @@ type Loader[T any] struct {
 	Epoch    int       // the epoch of the next batch, from 0
 	Next     int       // the index in the epoch of the next batch
 
+	// Rank and Ranks are for ranks that train together: Batch, Next and the order are of batches of all
+	// Ranks, 0 is 1, of which this loader yields the part of Rank. A rank without an example in a small last
+	// batch gets the first one of it, which does not count, see [Loader.Share].
+	Rank, Ranks int
+
 	// Sampler, unless nil, chooses the examples of each batch, in place of Batch, Shuffle,
 	// DropLast and Seed.
 	Sampler Sampler
@@ -41,6 +46,37 @@ type Loader[T any] struct {
 	Augment func(example T, rng *rand.Rand) (T, error)
 	// Device, unless nil, is where batches are copied to. Workers copy them in advance.
 	Device *tensor.Device
+
+	share share // of the batch that was yielded last
+}
+
+// A share is the numbers of examples of a batch.
+type share struct{ mine, all int }
+
+// A part is a rank's part of a batch.
+type part[T any] struct {
+	batch T
+	share
+}
+
+// Share returns how many examples of the last batch this rank has, and how many all ranks have. The mean
+// of a loss over all examples is the mean over the ranks of the loss of each part, times mine·Ranks/all.
+func (l *Loader[T]) Share() (mine, all int) { return l.share.mine, l.share.all }
+
+// bounds returns the rank's part of a batch of n examples.
+func (l *Loader[T]) bounds(n int) (from, to int) {
+	ranks := max(l.Ranks, 1)
+	return l.Rank * n / ranks, (l.Rank + 1) * n / ranks
+}
+
+// partOf returns the rank's part of the examples of a batch and the place of the first.
+func partOf[E any, T any](l *Loader[T], all []E) (examples []E, first int, s share) {
+	from, to := l.bounds(len(all))
+	s = share{to - from, len(all)}
+	if from == to && len(all) > 0 {
+		return all[:1], 0, s
+	}
+	return all[from:to], from, s
 }
 
 // A Sampler returns the examples of each batch of an epoch, by their indices in a Set. It
@@ -59,13 +95,14 @@ type Sampler func(epoch int) [][]int
 func (l *Loader[T]) All(ctx context.Context) iter.Seq2[T, error] {
 	l.check("Loader.All")
 	return func(yield func(T, error) bool) {
-		for batch, err := range run(ctx, l.jobs, l.Workers) {
+		for p, err := range run(ctx, l.jobs, l.Workers) {
 			if err != nil {
-				yield(batch, err)
+				yield(p.batch, err)
 				return
 			}
 			l.Next++
-			if !yield(batch, nil) {
+			l.share = p.share
+			if !yield(p.batch, nil) {
 				return
 			}
 		}
@@ -100,6 +137,7 @@ func (l *Loader[T]) check(op string) {
 		{l.Sampler == nil && l.Batch < 1, fmt.Sprintf("Batch is %d, want at least 1", l.Batch)},
 		{l.Next < 0 || l.Epoch < 0 || l.Workers < 0,
 			fmt.Sprintf("want no negative field; have Next %d, Epoch %d, Workers %d", l.Next, l.Epoch, l.Workers)},
+		{l.Ranks < 0 || l.Rank < 0 || l.Rank >= max(l.Ranks, 1), fmt.Sprintf("Rank is %d of Ranks %d, want a rank below it", l.Rank, l.Ranks)},
 		{l.Workers > maxWorkers, fmt.Sprintf("Workers is %d, want at most %d", l.Workers, maxWorkers)},
 		{l.Stream != nil && l.Shuffle, "a Stream cannot be shuffled as a whole: use ShuffleStream"},
 		{l.Stream != nil && l.Sampler != nil, "a Sampler needs a Set: a Stream has no indices"},
@@ -112,19 +150,23 @@ func (l *Loader[T]) check(op string) {
 }
 
 // jobs yields a job for each of the epoch's batches from l.Next on.
-func (l *Loader[T]) jobs(ctx context.Context) iter.Seq2[job[T], error] {
+func (l *Loader[T]) jobs(ctx context.Context) iter.Seq2[job[part[T]], error] {
 	if l.Stream != nil {
 		return l.streamed(ctx)
 	}
 	batches := l.order()
 	if l.Next > len(batches) {
 		err := l.beyond(len(batches))
-		return func(yield func(job[T], error) bool) { yield(nil, err) }
+		return func(yield func(job[part[T]], error) bool) { yield(nil, err) }
 	}
 	epoch, next := l.Epoch, l.Next
-	return func(yield func(job[T], error) bool) {
+	return func(yield func(job[part[T]], error) bool) {
 		for i, index := range batches[next:] {
-			if !yield(func() (T, error) { return l.gather(index, place{epoch, next + i}) }, nil) {
+			examples, first, s := partOf(l, index)
+			if !yield(func() (part[T], error) {
+				batch, err := l.gather(examples, place{epoch, next + i, first})
+				return part[T]{batch, s}, err
+			}, nil) {
 				return
 			}
 		}
@@ -166,20 +208,24 @@ func chunks(order []int, size int) (batches [][]int) {
 
 // streamed yields the jobs of a Stream. It reads the examples of batches before l.Next
 // again, and drops them.
-func (l *Loader[T]) streamed(ctx context.Context) iter.Seq2[job[T], error] {
+func (l *Loader[T]) streamed(ctx context.Context) iter.Seq2[job[part[T]], error] {
 	epoch, skip := l.Epoch, l.Next
-	return func(yield func(job[T], error) bool) {
+	return func(yield func(job[part[T]], error) bool) {
 		var examples []T
 		count := 0 // of batches
 		flush := func() bool {
-			batch, at := examples, place{epoch, count}
+			batch, first, s := partOf(l, examples)
+			at := place{epoch, count, first}
 			examples = nil
 			count++
 			if skip > 0 {
 				skip--
 				return true
 			}
-			return yield(func() (T, error) { return l.collate(batch, at) }, nil)
+			return yield(func() (part[T], error) {
+				b, err := l.collate(batch, at)
+				return part[T]{b, s}, err
+			}, nil)
 		}
 		for e, err := range l.Stream(ctx, epoch) {
 			if err != nil {
@@ -206,8 +252,8 @@ func (l *Loader[T]) streamed(ctx context.Context) iter.Seq2[job[T], error] {
 // maxWorkers bounds the number of goroutines.
 const maxWorkers = 1 << 16
 
-// A place is the position of a batch.
-type place struct{ epoch, batch int }
+// A place is the position of a batch, and in it of the first example of the rank.
+type place struct{ epoch, batch, first int }
 
 // gather returns a batch of a set, or as an error a *tensor.Error that the set panics with.
 func (l *Loader[T]) gather(index []int, at place) (batch T, err error) {
@@ -269,7 +315,7 @@ func (l *Loader[T]) collate(examples []T, at place) (batch T, err error) {
 // random returns the generator of example k of a batch.
 func (l *Loader[T]) random(at place, k int) *rand.Rand {
 	var seed [32]byte
-	for i, n := range []uint64{l.Seed, uint64(at.epoch), uint64(at.batch), uint64(k)} {
+	for i, n := range []uint64{l.Seed, uint64(at.epoch), uint64(at.batch), uint64(at.first + k)} {
 		binary.LittleEndian.PutUint64(seed[8*i:], n)
 	}
 	return rand.New(rand.NewChaCha8(seed))

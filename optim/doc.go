@@ -29,5 +29,6 @@
 //     [Plateau].
 //   - Gradients: [ClipNorm], [ClipValue], [TotalNorm].
 //   - Averages of models: [Averaged], [Average].
+//   - Several processes: [Ranks].
 //   - Mixed precision: [ValueAndGrad], [ValueAndGradAux], [Scaling].
 package optim

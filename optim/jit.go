@@ -35,13 +35,21 @@ import (
 // a copy: tree.Copy(*m). The tensors of the first model stay; a program that does not read them
 // again donates them before the first step, by tree.Donate(model), and needs less memory.
 //
+// With Parallel in o, the loss returned is the mean over the ranks. Their batches have the same shapes.
+//
 // The function is for one goroutine. It returns the errors of Step, and an error if the model
 // that loss returns lacks a tensor of m. *m and State then stay as they were.
 func Jit[M, B any](o *Optimizer, loss func(m M, b B, rng *tensor.RNG) (tensor.Tensor, M)) func(m *M, b B, rng *tensor.RNG) (tensor.Tensor, error) {
 	checkGiven("Jit", o, loss == nil)
 	s := &steps[M, B]{o: o, loss: loss}
-	s.f = jit.Func[stepArgs[B], stepResults]{Op: "optim.Jit", F: s.trace, Keep: keepModel, OnSecondUse: true}
+	s.forget()
 	return s.next
+}
+
+// forget drops the recorded steps, which belong to one group.
+func (s *steps[M, B]) forget() {
+	s.f = jit.Func[stepArgs[B], stepResults]{Op: "optim.Jit", F: s.trace, Keep: keepModel, OnSecondUse: true}
+	s.group = s.o.Parallel
 }
 
 // keepModel says how to keep the tensors that a step replaces.
@@ -53,6 +61,7 @@ type steps[M, B any] struct {
 	loss func(m M, b B, rng *tensor.RNG) (tensor.Tensor, M)
 	f    jit.Func[stepArgs[B], stepResults]
 
+	group Ranks        // of the recorded steps
 	forms []*modelForm // the last ones
 	count int          // of all forms so far
 	// Of the step that is being made:
@@ -120,6 +129,9 @@ func (s *steps[M, B]) next(m *M, b B, rng *tensor.RNG) (tensor.Tensor, error) {
 	if err := o.catchUp(); err != nil {
 		return tensor.Tensor{}, err
 	}
+	if o.Parallel != s.group {
+		s.forget()
+	}
 	args := stepArgs[B]{
 		Batch: b, RNG: rng, Scale: o.State.Scale, Streak: o.State.Streak,
 		Rule: o.Rule, Groups: o.Groups, ClipNorm: o.ClipNorm, Precision: o.Precision, Scaling: o.Scaling,
@@ -186,7 +198,7 @@ func (s *steps[M, B]) run(m *M, b B, rng *tensor.RNG) (tensor.Tensor, error) {
 	if err != nil {
 		return tensor.Tensor{}, fmt.Errorf("optim: %w", err)
 	}
-	if err := s.o.Step(&next, g); err != nil {
+	if err := s.o.step(&next, g, &loss); err != nil {
 		return tensor.Tensor{}, err
 	}
 	*m = next
@@ -195,6 +207,9 @@ func (s *steps[M, B]) run(m *M, b B, rng *tensor.RNG) (tensor.Tensor, error) {
 		return tensor.Tensor{}, fmt.Errorf("optim: %w", err)
 	}
 	tensor.Internal.FreeReplaced(graph.Token{}, "optim.Jit", keepModel, old, model)
+	if s.o.Parallel != nil {
+		return loss, tensor.Eval(loss) // which is a view of all gradients until then
+	}
 	return loss, nil
 }
 
@@ -293,6 +308,7 @@ func (s *steps[M, B]) trace(a stepArgs[B], list []tensor.Tensor, t *jit.Trace) (
 		}
 		o.RuleFor = func(name string) Rule { return rules[name] }
 	}
+	o.average(params, gs, &loss)
 	var scalars stepScalars
 	u, err := o.updates(params, gs, slots, s.rate, s.step, scalars.note)
 	if err != nil {

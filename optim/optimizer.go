@@ -32,6 +32,9 @@ type Optimizer struct {
 	// skipped, and Scaling says how losses are scaled.
 	Precision tensor.DType
 	Scaling   Scaling
+	// Parallel, unless nil, is the ranks that step equal models together: Step averages the gradients
+	// over them, and the model's floating-point state. ClipNorm limits the averaged gradients.
+	Parallel Ranks
 
 	journal storage.Journal // of the steps that computed State
 	counter tensor.Tensor   // State.Step after the last of them
@@ -60,6 +63,11 @@ func (o *Optimizer) Step(model, grads any) error {
 	if o == nil {
 		return errors.New("optim: Step of a nil *Optimizer: make one with optim.New")
 	}
+	return o.step(model, grads, nil)
+}
+
+// step is Step; a loss is averaged over the ranks too.
+func (o *Optimizer) step(model, grads any, loss *tensor.Tensor) error {
 	params, gs, err := align(model, grads)
 	if err != nil {
 		return err
@@ -87,6 +95,7 @@ func (o *Optimizer) Step(model, grads any) error {
 	if err != nil {
 		return err
 	}
+	o.average(params, gs, loss)
 	u, err := o.updates(params, gs, slots, rate, step, nil)
 	if err != nil {
 		return err

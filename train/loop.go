@@ -39,6 +39,11 @@ type Loop[M, B any] struct {
 	// it, as [optim.Jit] does: Loss cannot look at values then, and a variable that it reads
 	// stays at its first value. Each report and each epoch starts anew.
 	Loss func(m M, b B, rng *tensor.RNG) (tensor.Tensor, M)
+	// Parallel, unless nil, is the ranks that train the model together, such as a *dist.Group. All run this
+	// Loop, with equal models, and each gets its part of a batch; gradients, losses and the metrics of
+	// Validate are averaged over them. RNG's draws differ by rank. Rank 0 alone writes Out, Log and
+	// Checkpoint, which all ranks read to resume, also if there were more or fewer of them before.
+	Parallel optim.Ranks
 	// Eager runs Loss in each step: for one that prints, counts, or reads variables that
 	// change. The host takes longer for a step. So it is with AfterStep, FindNaN and
 	// Accumulate.
@@ -117,8 +122,13 @@ func (l *Loop[M, B]) Run(ctx context.Context) (err error) {
 	if err := l.start(); err != nil {
 		return err
 	}
-	r := &runner[M, B]{Loop: l, show: newDisplay(l.Out), perEpoch: l.Data.Steps()}
-	if r.log, err = openLog(l.Log, l.logged); err != nil {
+	end, err := l.distribute()
+	if err != nil {
+		return err
+	}
+	defer end()
+	r := &runner[M, B]{Loop: l, show: newDisplay(l.progressTo()), perEpoch: l.Data.Steps()}
+	if r.log, err = openLog(l.logTo(), l.logged); err != nil {
 		return err
 	}
 	defer func() {
@@ -165,6 +175,8 @@ func (l *Loop[M, B]) check() error {
 		return errors.New("train: Loop with Patience and no Monitor: name the metric to watch, such as \"-loss\"")
 	case l.CheckpointEvery > 0 && l.Checkpoint == "":
 		return errors.New("train: Loop with CheckpointEvery and no Checkpoint: name the file")
+	case l.isParallel() && l.FindNaN:
+		return errParallel
 	case l.Resume && l.Checkpoint == "":
 		return errors.New("train: Loop with Resume and no Checkpoint: name the file")
 	}
@@ -214,6 +226,9 @@ func (l *Loop[M, B]) report(mean float64) (Metrics, error) {
 	m := Metrics{"loss": mean}
 	if l.Validate != nil {
 		measured, err := l.Validate(l.Model)
+		if err == nil {
+			measured, err = l.meanMetrics(measured)
+		}
 		if err != nil {
 			return nil, err
 		}

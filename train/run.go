@@ -84,7 +84,7 @@ func (r *runner[M, B]) epoch(ctx context.Context) error {
 			return err
 		}
 		batches++
-		if r.isReplayed() {
+		if r.isReplayed() && r.isEven() {
 			err = r.replay(batch)
 		} else {
 			if err := r.add(&pending, batch); err != nil {
@@ -143,6 +143,10 @@ func (r *runner[M, B]) update(p *accumulator[M]) error {
 		return err
 	}
 	*p = accumulator[M]{}
+	loss, err := r.meanLoss(loss)
+	if err != nil {
+		return err
+	}
 	return r.stepDone(next, loss, n, rate)
 }
 
@@ -230,6 +234,9 @@ func (r *runner[M, B]) checkpoint() error {
 	}
 	if err := r.read(); err != nil {
 		return err
+	}
+	if r.isQuiet() {
+		return nil
 	}
 	err := r.save(r.at, r.log.size)
 	r.saved = r.saved || err == nil

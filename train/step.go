@@ -15,7 +15,8 @@ func (l *Loop[M, B]) gradients(m M, batch B) (loss tensor.Tensor, next, grads M)
 		batch = tree.Cast(batch, d)
 	}
 	return optim.ValueAndGradAux(l.Optimizer, func(m M) (tensor.Tensor, M) {
-		return l.Loss(m, batch, l.RNG)
+		loss, next := l.Loss(m, batch, l.RNG)
+		return l.weigh(loss), next
 	})(m)
 }
 
@@ -47,7 +48,7 @@ func (r *runner[M, B]) replay(batch B) error {
 	if err != nil {
 		return err
 	}
-	return r.stepDone(m, loss, examples(batch), rate)
+	return r.stepDone(m, loss, r.count(batch), rate)
 }
 
 // An accumulator has the batches of a step so far.
@@ -77,7 +78,7 @@ func (r *runner[M, B]) add(p *accumulator[M], batch B) error {
 			return err
 		}
 	}
-	n := examples(batch)
+	n := r.count(batch)
 	if r.Accumulate > 1 {
 		if p.sums == nil {
 			p.sums, p.loss = &optim.Accumulator[M]{}, tensor.Scalar(0)
