@@ -74,11 +74,12 @@ type rendezvous struct {
 	deadline time.Time
 }
 
-// interfaces returns the host on which ranks listen, and the port of rank 0: only this machine, if rank 0
-// is at its own address, and else all interfaces, since the name of a host may be of one that others do not reach.
+// interfaces returns the host on which ranks listen, and the port of rank 0: this machine alone, if rank 0
+// is at its address 127.0.0.1, and else all interfaces. A name may have another address elsewhere: some
+// launchers call the host of rank 0 localhost on that host.
 func (r *rendezvous) interfaces() (host, port string) {
 	host, port, _ = net.SplitHostPort(r.setting.master) // of JoinHostPort
-	if ip := net.ParseIP(host); host != "localhost" && (ip == nil || !ip.IsLoopback()) {
+	if ip := net.ParseIP(host); ip == nil || !ip.IsLoopback() {
 		host = ""
 	}
 	return host, port
