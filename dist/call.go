@@ -16,7 +16,6 @@ type digest [16]byte
 type call struct {
 	text   string // the name, shapes and types
 	graph  digest // of the recorded graph of the operands
-	loose  bool   // lengths may differ
 	header []byte
 }
 

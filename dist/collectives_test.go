@@ -36,10 +36,10 @@ func equal(what string, x tensor.Tensor, want ...float64) error {
 
 func TestCollectives(t *testing.T) {
 	for _, n := range []int{1, 2, 3, 5} {
-		for _, d := range []tensor.DType{tensor.Float32, tensor.Float64, tensor.BFloat16, tensor.Int8, tensor.Int32, tensor.Int64} {
+		for _, d := range []tensor.DType{tensor.Float32, tensor.Float64, tensor.BFloat16, tensor.Int8, tensor.Uint32, tensor.Int32, tensor.Int64} {
 			local(t, n, func(g *dist.Group) error {
 				r := float64(g.Rank())
-				x := tensor.New([]float64{r, 1, -r, 2 * r}).Cast(d)
+				x := tensor.New([]float64{r, 1, 3 * r, 2 * r}).Cast(d)
 				all := float64(n * (n - 1) / 2)
 				rows := tensor.Arange(2*n).Cast(d).Reshape(n, 2)
 				var gathered []float64
@@ -47,11 +47,11 @@ func TestCollectives(t *testing.T) {
 					gathered = append(gathered, float64(i), 1)
 				}
 				return errors.Join(
-					equal("the sum", dist.AllReduce(g, x, dist.Sum), all, float64(n), -all, 2*all),
-					equal("the maximum", dist.AllReduce(g, x, dist.Max), float64(n-1), 1, 0, 2*float64(n-1)),
+					equal("the sum", dist.AllReduce(g, x, dist.Sum), all, float64(n), 3*all, 2*all),
+					equal("the maximum", dist.AllReduce(g, x, dist.Max), float64(n-1), 1, 3*float64(n-1), 2*float64(n-1)),
 					equal("the part", dist.ReduceScatter(g, rows, dist.Sum), 2*r*float64(n), (2*r+1)*float64(n)),
 					equal("the gathered", dist.AllGather(g, x.Slice(0, 0, 2)), gathered...),
-					equal("the last rank's", dist.Broadcast(g, x, n-1), float64(n-1), 1, -float64(n-1), 2*float64(n-1)),
+					equal("the last rank's", dist.Broadcast(g, x, n-1), float64(n-1), 1, 3*float64(n-1), 2*float64(n-1)),
 					g.Barrier(),
 				)
 			})

@@ -87,6 +87,9 @@ func (r *rendezvous) interfaces() (host, port string) {
 
 func (r *rendezvous) left() time.Duration { return max(time.Until(r.deadline), time.Millisecond) }
 
+// restart gives the next part of the rendezvous the whole time.
+func (r *rendezvous) restart() { r.deadline = time.Now().Add(r.Deadline) }
+
 // A comer is a connection that has greeted.
 type comer struct {
 	net.Conn
@@ -160,6 +163,7 @@ func (r *rendezvous) master(peers net.Listener) (conns []net.Conn, ring link, er
 			missing--
 		}
 	}
+	r.restart()
 	for _, c := range conns[1:] { // one that is gone is noticed below
 		send(c, message{Peers: r.g.peers}, r.left())
 	}
@@ -225,6 +229,7 @@ func (r *rendezvous) worker(peers net.Listener) (conns []net.Conn, ring link, er
 		return nil, nil, fmt.Errorf("dist: rank 0 did not come within %v to %s, says rank %d on host %s: %w", r.Deadline, r.setting.master, r.rank, r.own.Host, err)
 	}
 	conns[0] = c
+	r.restart()                     // rank 0 may have come later than this one
 	tell := func(err error) error { // with the cause that rank 0 gives, if it does
 		f := r.g.blame(r.rank, err.Error())
 		send(c, message{Failure: &f}, beat)
@@ -237,6 +242,7 @@ func (r *rendezvous) worker(peers net.Listener) (conns []net.Conn, ring link, er
 	case len(m.Peers) != r.size:
 		return conns, nil, tell(fmt.Errorf("rank 0 lists %d ranks of %d", len(m.Peers), r.size))
 	}
+	r.restart()
 	copy(r.g.peers, m.Peers)
 	_, port, _ := net.SplitHostPort(m.Peers[0].Addr)
 	r.g.peers[0].Addr = net.JoinHostPort(c.RemoteAddr().(*net.TCPAddr).IP.String(), port)

@@ -2,10 +2,13 @@ package dist
 
 import (
 	"net"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/tensorken/tensorken/internal/shape"
 )
 
 // joinAll joins ranks of a group at a port of this machine, and returns their errors.
@@ -49,10 +52,15 @@ func TestRendezvous(t *testing.T) {
 		"no rank 0":   {2, []int{1}, nil, []string{"rank 0 did not come within 1s to 127.0.0.1:"}},
 		"twice":       {3, []int{0, 1, 1}, nil, []string{"two processes are rank 1", "", ""}},
 		"another job": {2, []int{0, 1}, map[int]string{0: "a", 1: "b"}, []string{"1 of 2 ranks did not come within 1s: 1", "the connection was refused"}},
+		"many":        {64, shape.All(64), nil, make([]string, 64)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			for i, err := range joinAll(t, c.size, time.Second, c.secrets, c.ranks...) {
+			deadline := time.Second
+			if slices.Max(c.want) == "" { // all come
+				deadline = time.Minute
+			}
+			for i, err := range joinAll(t, c.size, deadline, c.secrets, c.ranks...) {
 				want := c.want[i]
 				if (want == "") != (err == nil) && name != "twice" || err != nil && !strings.Contains(err.Error(), want) {
 					t.Errorf("rank %d: %v, want %q", c.ranks[i], err, want)

@@ -64,6 +64,9 @@ func (r *ring) allReduce(data []byte, c combination) error {
 
 // reduceScatter combines data of all ranks in the rank's own chunk. The other chunks are undefined then.
 func (r *ring) reduceScatter(data []byte, c combination) error {
+	if err := c.check(); err != nil {
+		return err
+	}
 	size := c.dtype.Size()
 	for s := range r.size - 1 {
 		own := r.chunk(data, size, r.rank-s-2)

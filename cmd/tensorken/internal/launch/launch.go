@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	mathrand "math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
@@ -146,18 +147,28 @@ func (j *job) wait(ctx context.Context, ranks []*exec.Cmd, exits <-chan exit) (f
 
 // environment returns the variables that all ranks share.
 func (j *job) environment() ([]string, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0") // a port that is free now
+	port, err := freePort()
 	if err != nil {
-		return nil, fmt.Errorf("launch: %w", err)
+		return nil, err
 	}
-	port := l.Addr().(*net.TCPAddr).Port
-	l.Close()
 	env := append(os.Environ(), "WORLD_SIZE="+strconv.Itoa(j.ranks), "LOCAL_WORLD_SIZE="+strconv.Itoa(j.ranks), "MASTER_ADDR=127.0.0.1",
 		"MASTER_PORT="+strconv.Itoa(port), "TENSORKEN_DIST_SECRET="+rand.Text())
 	if os.Getenv("GOMAXPROCS") == "" {
 		env = append(env, "GOMAXPROCS="+strconv.Itoa(max(1, runtime.NumCPU()/j.ranks)))
 	}
 	return env, nil
+}
+
+// freePort returns a port that is free now, below those that systems choose for connections.
+func freePort() (port int, err error) {
+	for range 100 {
+		port = 15000 + mathrand.IntN(15000)
+		var l net.Listener
+		if l, err = net.Listen("tcp", "127.0.0.1:"+strconv.Itoa(port)); err == nil {
+			return port, l.Close()
+		}
+	}
+	return 0, fmt.Errorf("launch: no port is free: %w", err)
 }
 
 // maxLine bounds the bytes that wait for the end of their line.
