@@ -120,27 +120,12 @@ func (f *Activation) Run() {
 func (f *Activation) Out(s *Op) unsafe.Pointer {
 	p := unsafe.Add(f.Mem, s.slot)
 	if s.target != nil {
-		if pos, rows, _ := s.target.locate(f); rows == 1 {
+		if pos, dense := s.target.locate(f); dense {
 			p = unsafe.Add(f.Bind[s.target.arg].P, pos*s.target.size)
 		}
 	}
 	f.Reg[s.Dst] = p
 	return p
-}
-
-// outRows is Out for an op that may write its result in rows, some number of them or as many as the
-// buffer has, and step bytes apart.
-func (f *Activation) outRows(s *Op, some int) (p unsafe.Pointer, rows, step int) {
-	n := f.Count[s.Set]
-	if s.direct && n > 0 {
-		pos, rows, apart := s.target.locate(f)
-		if rows > 1 && (some == 1 || some == rows) && n >= rows*f.program.Space.Tune.MinRow {
-			p = unsafe.Add(f.Bind[s.target.arg].P, pos*s.target.size)
-			f.Reg[s.Dst] = p
-			return p, rows, apart * s.Size
-		}
-	}
-	return f.Out(s), some, n / max(some, 1) * s.Size
 }
 
 // A badIndex is the first index out of range: the one at the least position, see

@@ -1,6 +1,7 @@
 package vector
 
 import (
+	"fmt"
 	"unsafe"
 
 	"github.com/tensorken/tensorken/internal/simd"
@@ -71,6 +72,25 @@ func doIndex(f *Activation, s *Op) {
 	simd.Iota(f.Out(s), f.At[s.axis], f.Count[s.Set])
 }
 
+func (a *Assembler) unary(i int) int {
+	in := &a.Space.Body[i]
+	x := a.Body[in.Src[0]]
+	f := simd.Unaries[in.Op][a.regs[x].typ]
+	if f == nil {
+		panic(fmt.Sprintf("cpu: no routine for %v of %v", in.Op, a.regs[x].typ))
+	}
+	return a.apply(f, x, in.Type)
+}
+
+func (a *Assembler) apply(f simd.Unary, x int, to ir.DType) int {
+	same := to.Size() == a.regs[x].typ.Size()
+	return a.Emit(Op{Do: doUnary, unary: f, Src: [4]int{x, -1, -1, -1}, inPlace: same}, to, a.regs[x].domain)
+}
+
+func doUnary(f *Activation, s *Op) {
+	s.unary(f.Out(s), f.Reg[s.Src[0]], f.Count[s.Set])
+}
+
 func (a *Assembler) castTo(i int) int {
 	in := &a.Space.Body[i]
 	return a.cast(a.Body[in.Src[0]], in.Type)
@@ -96,6 +116,97 @@ func (a *Assembler) bitcast(i int) int {
 
 // doAlias runs an op whose result is its operand's elements, of another type of their size.
 func doAlias(f *Activation, s *Op) { f.Reg[s.Dst] = f.Reg[s.Src[0]] }
+
+func (a *Assembler) binary(i int) int {
+	in := &a.Space.Body[i]
+	x, y := a.Body[in.Src[0]], a.Body[in.Src[1]]
+	m := simd.Binaries[in.Op][a.regs[x].typ]
+	if m.VV == nil {
+		panic(fmt.Sprintf("cpu: no routine for %v of %v", in.Op, a.regs[x].typ))
+	}
+	f := m.VV
+	domain := a.regs[x].domain | a.regs[y].domain
+	both := a.regs[x].lanes | a.regs[y].lanes
+	switch {
+	case both != 0 && a.regs[y].lanes == 0 && m.VS != nil:
+		f = m.VS
+	case both != 0 && a.regs[x].lanes == 0 && m.SV != nil:
+		f = m.SV
+	case m.VS != nil && a.regs[x].lanes == both && a.perRow(y, both):
+		return a.rowBinary(Op{binary: m.VS, Src: [4]int{x, y, -1, -1}, perRow: 1}, in.Type, domain)
+	case m.SV != nil && a.regs[y].lanes == both && a.perRow(x, both):
+		return a.rowBinary(Op{binary: m.SV, Src: [4]int{x, y, -1, -1}}, in.Type, domain)
+	default:
+		x, y = a.Widen(x, domain), a.Widen(y, domain)
+	}
+	same := in.Type.Size() == a.regs[x].typ.Size()
+	return a.Emit(Op{Do: doBinary, binary: f, Src: [4]int{x, y, -1, -1}, inPlace: same}, in.Type, domain)
+}
+
+// perRow reports whether register r has one element for each row of a register over some
+// lanes: it varies over the outer ones of these, and long rows are left.
+func (a *Assembler) perRow(r int, lanes ir.AxisSet) bool {
+	inner, outer := false, a.regs[r].lanes
+	for _, l := range a.Schedule.Lanes {
+		if outer.Has(l) && inner {
+			return false
+		}
+		inner = inner || lanes.Has(l) && !outer.Has(l)
+	}
+	return outer != 0 && len(a.regs[r].expanded) == 0 && a.maxLanes(lanes&^outer) >= a.Space.Tune.MinRow
+}
+
+// rowBinary emits s, whose operand number s.perRow has one element for each row.
+func (a *Assembler) rowBinary(s Op, to ir.DType, domain ir.AxisSet) int {
+	s.Do, s.from = doRowBinary, a.regs[s.Src[0]].typ.Size()
+	s.inPlace = to.Size() == s.from
+	s.rows = a.SetIndex(a.regs[s.Src[s.perRow]].lanes)
+	return a.Emit(s, to, domain)
+}
+
+func doRowBinary(f *Activation, s *Op) {
+	dst, n, rows := f.Out(s), f.Count[s.Set], f.Count[s.rows]
+	if n == 0 {
+		return
+	}
+	steps := [2]int{n / rows * s.from, n / rows * s.from}
+	steps[s.perRow] = s.from
+	x, y := f.Reg[s.Src[0]], f.Reg[s.Src[1]]
+	for i := range rows {
+		s.binary(unsafe.Add(dst, i*(n/rows)*s.Size), unsafe.Add(x, i*steps[0]), unsafe.Add(y, i*steps[1]), n/rows)
+	}
+}
+
+func doBinary(f *Activation, s *Op) {
+	s.binary(f.Out(s), f.Reg[s.Src[0]], f.Reg[s.Src[1]], f.Count[s.Set])
+}
+
+func (a *Assembler) where(i int) int {
+	in := &a.Space.Body[i]
+	c, x, y := a.Body[in.Src[0]], a.Body[in.Src[1]], a.Body[in.Src[2]]
+	domain := a.regs[c].domain | a.regs[x].domain | a.regs[y].domain
+	m := simd.Wheres[in.Type]
+	f := m.VV
+	c = a.Widen(c, domain)
+	if a.regs[c].lanes != 0 {
+		xs, ys := a.regs[x].lanes == 0, a.regs[y].lanes == 0
+		switch {
+		case xs && ys:
+			f = m.SS
+		case xs:
+			f, y = m.SV, a.Widen(y, domain)
+		case ys:
+			f, x = m.VS, a.Widen(x, domain)
+		default:
+			x, y = a.Widen(x, domain), a.Widen(y, domain)
+		}
+	}
+	return a.Emit(Op{Do: doWhere, ternary: f, Src: [4]int{c, x, y, -1}, inPlace: true}, in.Type, domain)
+}
+
+func doWhere(f *Activation, s *Op) {
+	s.ternary(f.Out(s), f.Reg[s.Src[0]], f.Reg[s.Src[1]], f.Reg[s.Src[2]], f.Count[s.Set])
+}
 
 func (a *Assembler) threefry(i int) int {
 	in := &a.Space.Body[i]

@@ -37,30 +37,29 @@ type scalar struct{ reg, arg int }
 
 // An Op computes a register or stores one. do says which fields it uses.
 type Op struct {
-	Do       func(*Activation, *Op)
-	domain   ir.AxisSet // a move of the block along one of these makes it run again
-	sized    ir.AxisSet // a change of its length along one of these does
-	Set      int        // the lanes of the result, an index into program.sets
-	Dst      int
-	slot     int // of the result, in scratch
-	Src      [4]int
-	unary    simd.Unary
-	binary   simd.Binary
-	ternary  simd.Ternary
-	Size     int     // bytes of an element of the result
-	perPoint [3]int  // of doElementwise: by operand, the bytes of an element if it has one for each point
-	perRow   [3]int  // and if it has one for each row
-	rows     int     // the lanes of that operand, an index into program.sets, or -1
-	direct   bool    // the result is only stored: rows may be written where they are stored, apart
-	inPlace  bool    // the result may overwrite an operand
-	alias    bool    // the result is the operand's memory
-	Extra    int     // bytes of scratch that the op needs beside its result's
-	Raw      int     // and where they are
-	target   *target // where the result may be written directly; see activation.out
-	load     *load
-	Reduce   *reduce
-	expand   []Term
-	axis     int
+	Do      func(*Activation, *Op)
+	domain  ir.AxisSet // a move of the block along one of these makes it run again
+	sized   ir.AxisSet // a change of its length along one of these does
+	Set     int        // the lanes of the result, an index into program.sets
+	Dst     int
+	slot    int // of the result, in scratch
+	Src     [4]int
+	unary   simd.Unary
+	binary  simd.Binary
+	ternary simd.Ternary
+	Size    int     // bytes of an element of the result
+	from    int     // of doRowBinary: bytes of an element of the operands
+	perRow  int     // of doRowBinary: the operand that has one element for each row
+	rows    int     // of doRowBinary: the lanes of that operand, an index into program.sets
+	inPlace bool    // the result may overwrite an operand
+	alias   bool    // the result is the operand's memory
+	Extra   int     // bytes of scratch that the op needs beside its result's
+	Raw     int     // and where they are
+	target  *target // where the result may be written directly; see activation.out
+	load    *load
+	Reduce  *reduce
+	expand  []Term
+	axis    int
 }
 
 // An Assembler turns instructions into ops.
@@ -128,9 +127,6 @@ func Assemble(s *Space, p Schedule) *Assembler {
 		a.Root = a.Widen(a.Body[p.Roots[0]], ir.Axes(p.Lanes...))
 	}
 	a.Program.regs = len(a.regs)
-	if !late {
-		a.storeDirectly()
-	}
 	a.allocate()
 	return a
 }
@@ -251,25 +247,6 @@ func (a *Assembler) allocate() {
 		}
 		release(i, func(register) bool { return true })
 		a.extra(s, a.maxLanes(dst.lanes))
-	}
-}
-
-// storeDirectly finds the results that no op reads but the one that stores them.
-func (a *Assembler) storeDirectly() {
-	readers := make([]int, len(a.regs))
-	for i := range a.Ops {
-		for _, r := range a.Ops[i].Src {
-			if r >= 0 {
-				readers[r]++
-			}
-		}
-	}
-	for i := range a.Ops {
-		if s := &a.Ops[i]; s.target != nil && s.Size == 0 {
-			if at := a.regs[s.Src[0]].op; at >= 0 && readers[s.Src[0]] == 1 && a.Ops[at].target == s.target {
-				a.Ops[at].direct = true
-			}
-		}
 	}
 }
 

@@ -16,29 +16,21 @@ type target struct {
 	raw    int
 }
 
-// locate returns the position of the block's first element, the number of contiguous rows that the
-// block has in the buffer, 0 for anything else, and how far they are apart.
-func (p *target) locate(f *Activation) (pos, rows, apart int) {
+// locate returns the position of the block's first element and whether the block
+// is contiguous.
+func (p *target) locate(f *Activation) (pos int, dense bool) {
 	if p.narrow != nil {
-		return 0, 0, 0
+		return 0, false
 	}
-	next, outer := 1, 0 // points within the rows, and along which axes there are rows
-	rows = 1
+	next := 1
 	for i := len(p.dims) - 1; i >= 0; i-- {
-		n, coef := f.N[p.dims[i].axis], p.dims[i].coef
-		switch {
-		case n == 1:
-		case outer == 0 && coef == next:
-			next *= n
-		case outer == 0 && next > 1:
-			apart, rows, outer = coef, n, 1
-		case outer > 0 && coef == apart*rows:
-			rows *= n
-		default:
-			return 0, 0, 0
+		n := f.N[p.dims[i].axis]
+		if n != 1 && p.dims[i].coef != next {
+			return 0, false
 		}
+		next *= n
 	}
-	return p.Pos(f), rows, apart
+	return p.Pos(f), true
 }
 
 func (a *Assembler) store(i int) int {
