@@ -42,6 +42,9 @@ func functions() []fn {
 		{"activations", one(func(x tensor.Tensor) tensor.Tensor {
 			return tensor.Stack(0, x.ReLU(), x.GELU(), x.GELUTanh(), x.SiLU(), x.Sigmoid(), x.Softplus(), x.Mish(), x.ELU(1), x.HardSwish())
 		}), tensors{x.Mul(3)}, nil, nil, nil},
+		{"thresholds", one(func(x tensor.Tensor) tensor.Tensor {
+			return tensor.Stack(0, x.MaskedFill(x.Lt(1), 0), x.MaskedFill(x.Lt(-1), 0), x.MaskedFill(x.Lt(0), 0))
+		}), tensors{x}, nil, nil, nil},
 		{"functions", one(func(x tensor.Tensor) tensor.Tensor {
 			return tensor.Stack(0, x.Sin(), x.Cos(), x.Atan(), x.Tanh(), x.Expm1(), x.Erf(), x.Floor(), x.Round(), x.Sign(), x.Square().Log1p(), x.Abs().Sqrt(), x.Asin(), x.Sinh())
 		}), tensors{x.Mul(0.9).Clamp(-1, 1)}, nil, nil, nil},

@@ -35,6 +35,12 @@ func number(_ match, n *graph.Node) bool {
 	return ok
 }
 
+// tiny is a constant of floats that is 0 or at most the smallest positive number of float32 with all digits.
+func tiny(_ match, n *graph.Node) bool {
+	x, ok := constantOf(n)
+	return ok && n.DType.IsFloat() && x.Float64(n.DType) >= 0 && x.Float64(n.DType) <= 0x1p-126
+}
+
 // equals is a constant of floats with a value, as the type rounds it.
 func equals(v float64) pattern {
 	return func(_ match, n *graph.Node) bool {
@@ -83,7 +89,7 @@ const gateLimit = 1000
 
 // Patterns of compositions of package tensor.
 var (
-	reluPattern    = of(ir.Where, of(ir.Lt, as("x"), number), equals(0), as("x"))
+	reluPattern    = of(ir.Where, of(ir.Lt, as("x"), tiny), equals(0), as("x"))
 	fastLogistic   = of(ir.Div, equals(1), of(ir.Add, of(ir.Exp, of(ir.Neg, as("x"))), equals(1)))
 	decayPattern   = each(as("e"), of(ir.Exp, of(ir.Where, of(ir.Lt, equals(0), as("x")), of(ir.Neg, as("x")), as("x"))))
 	logistic       = of(ir.Div, of(ir.Where, of(ir.Lt, equals(0), as("x")), equals(1), decayPattern), of(ir.Add, as("e"), equals(1)))
