@@ -32,7 +32,7 @@ type ExportOptions struct {
 // Export writes f as a model in ONNX, of version 21 of the standard's operators. It calls f with tensors that
 // have the types and shapes of the example's and no values. The tensors of the example are the inputs, and
 // the tensors of f's result the outputs, by their names in the trees: "ids" for a field IDs. A tensor without
-// a tree is "x" or "y".
+// a tree is "x" or "y". A name that an input and a result share is an error.
 //
 // All lengths are the example's, but for [ExportOptions.Dims]: then it calls f several times, with other
 // lengths of these axes, up to 409, and must make the same graph for all of them. Numbers and tensors that f captures are part of the model, as are its
@@ -93,6 +93,9 @@ func exported[P, R any](f func(P) R, example P, o *ExportOptions) (*proto.Model,
 			}
 			return shape
 		})
+		if err == nil {
+			err = checkNames(x)
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -104,10 +107,28 @@ func exported[P, R any](f func(P) R, example P, o *ExportOptions) (*proto.Model,
 	return trace(nil)
 }
 
+// checkNames returns an error unless there is a result, and all inputs and results have names of their own.
+func checkNames(x *export.Function) error {
+	if len(x.Results) == 0 {
+		return fmt.Errorf("the function returns no tensor")
+	}
+	used := map[string]bool{}
+	for _, v := range slices.Concat(x.Inputs, x.Results) {
+		if used[v.Name] {
+			return fmt.Errorf("two inputs or results are named %q, as in files each has a name of its own: put the result or the input in a struct under another name", v.Name)
+		}
+		used[v.Name] = true
+	}
+	return nil
+}
+
 // namedDims returns the axes with a name, the first one of each.
 func namedDims(inputs []pytree.Leaf[tensor.Tensor], names map[string][]string) (dims []export.Dim, err error) {
 	unknown := maps.Clone(names)
 	for _, l := range inputs {
+		if !l.Value.IsValid() {
+			continue
+		}
 		name := valueName(l.Name, "x")
 		delete(unknown, name)
 		if axes := names[name]; len(axes) > l.Value.Rank() {

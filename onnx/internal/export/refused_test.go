@@ -57,3 +57,22 @@ func TestRefusedDims(t *testing.T) {
 		}
 	}
 }
+
+// A model has results, and a name for each input and result.
+func TestRefusedNames(t *testing.T) {
+	type pair struct{ X, Y tensor.Tensor }
+	x := normal(1, 3)
+	for _, c := range []struct {
+		err  error
+		want string
+	}{
+		{onnx.Export(new(bytes.Buffer), func(p pair) pair { return pair{X: p.X.Exp()} }, pair{X: x}, nil), `are named "x"`},
+		{onnx.Export(new(bytes.Buffer), func(p pair) tensor.Tensor { return p.X.Add(p.Y) }, pair{x, x}, nil), `are named "y"`},
+		{onnx.Export(new(bytes.Buffer), func(p map[string]tensor.Tensor) tensor.Tensor { return p["0"].Add(p["x0"]) }, map[string]tensor.Tensor{"0": x, "x0": x}, nil), `are named "x0"`},
+		{onnx.Export(new(bytes.Buffer), func(p pair) tensors { return nil }, pair{x, x}, nil), "returns no tensor"},
+	} {
+		if c.err == nil || !strings.Contains(c.err.Error(), c.want) {
+			t.Errorf("%v, want an error with %q", c.err, c.want)
+		}
+	}
+}
