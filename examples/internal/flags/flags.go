@@ -2,6 +2,7 @@
 package flags
 
 import (
+	"cmp"
 	"flag"
 	"fmt"
 	"os"
@@ -9,10 +10,11 @@ import (
 )
 
 // Parse is flag.Parse for a program whose only arguments are flags. For another argument
-// it prints a message and exits with status 2, as flag.Parse does for unknown flags.
-func Parse() {
+// it prints a message and exits with status 2, as flag.Parse does for unknown flags; also if a
+// flag of the list is empty.
+func Parse(needed ...string) {
 	flag.Parse()
-	if err := stray(flag.CommandLine); err != nil {
+	if err := cmp.Or(stray(flag.CommandLine), lacking(flag.CommandLine, needed)); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(2)
 	}
@@ -27,4 +29,14 @@ func stray(set *flag.FlagSet) error {
 	var flags []string
 	set.VisitAll(func(f *flag.Flag) { flags = append(flags, "-"+f.Name) })
 	return fmt.Errorf("unexpected argument %q: name what it is for: %s", set.Arg(0), strings.Join(flags, ", "))
+}
+
+// lacking returns an error if a flag that is needed is empty.
+func lacking(set *flag.FlagSet, needed []string) error {
+	for _, name := range needed {
+		if f := set.Lookup(name); f.Value.String() == "" {
+			return fmt.Errorf("want -%s, %s", name, f.Usage)
+		}
+	}
+	return nil
 }

@@ -31,3 +31,14 @@ func TestStray(t *testing.T) {
 		}
 	}
 }
+
+func TestLacking(t *testing.T) {
+	set := flag.NewFlagSet("", flag.ContinueOnError)
+	set.String("model", "", "the model")
+	if err := lacking(set, []string{"model"}); err == nil || err.Error() != "want -model, the model" {
+		t.Error(err)
+	}
+	if err := set.Set("model", "a.onnx"); err != nil || lacking(set, []string{"model"}) != nil {
+		t.Error(err, lacking(set, []string{"model"}))
+	}
+}

@@ -40,7 +40,7 @@ var (
 )
 
 func main() {
-	flags.Parse()
+	flags.Parse("model", "images")
 	if err := device.Use(*on, os.Stderr); err != nil {
 		log.Fatal(err)
 	}

@@ -35,7 +35,7 @@ var (
 )
 
 func main() {
-	flags.Parse()
+	flags.Parse("model")
 	if err := device.Use(*on, os.Stderr); err != nil {
 		log.Fatal(err)
 	}

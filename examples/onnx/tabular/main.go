@@ -33,7 +33,7 @@ var (
 )
 
 func main() {
-	flags.Parse()
+	flags.Parse("model", "data")
 	if err := device.Use(*on, os.Stderr); err != nil {
 		log.Fatal(err)
 	}

@@ -45,7 +45,7 @@ const (
 )
 
 func main() {
-	flags.Parse()
+	flags.Parse("wav")
 	if err := device.Use(*on, os.Stderr); err != nil {
 		log.Fatal(err)
 	}

@@ -34,7 +34,7 @@ var (
 )
 
 func main() {
-	flags.Parse()
+	flags.Parse("model", "wav")
 	if err := device.Use(*on, os.Stderr); err != nil {
 		log.Fatal(err)
 	}
