@@ -34,10 +34,12 @@ type ExportOptions struct {
 // the tensors of f's result the outputs, by their names in the trees: "ids" for a field IDs. A tensor without
 // a tree is "x" or "y". A name that an input and a result share is an error.
 //
-// All lengths are the example's, but for [ExportOptions.Dims]: then it calls f several times, with other
-// lengths of these axes, up to 409, and must make the same graph for all of them. Numbers and tensors that f captures are part of the model, as are its
-// random draws: the same ones in each run. An operation that the standard lacks is an error with the line of
-// its call. A nil o means the defaults.
+// All lengths are the example's, but for [ExportOptions.Dims]: then it calls f several times, with lengths of
+// these axes from 101 to 409, and must make the same graph for all of them. It does not see what f does for
+// other lengths, so f must not have a branch for them.
+//
+// Numbers and tensors that f captures are part of the model, as are its random draws: the same ones in each
+// run. An operation that the standard lacks is an error with the line of its call. A nil o means the defaults.
 func Export[P, R any](w io.Writer, f func(P) R, example P, o *ExportOptions) error {
 	if o == nil {
 		o = &ExportOptions{}
