@@ -309,8 +309,8 @@ func (p *parser) info() (t Info, err error) {
 }
 
 func unknownType(t Info) error {
-	if name, ok := removed[t.Type]; ok {
-		return fmt.Errorf("%q is of type %s, which newer versions of ggml do not have: quantise the model again", t.Name, name)
+	if old, ok := removed[t.Type]; ok {
+		return fmt.Errorf("%q is of type %s, which newer versions of ggml do not have: quantise the model again", t.Name, old)
 	}
 	return fmt.Errorf("%q is of an unknown type %d", t.Name, uint32(t.Type))
 }

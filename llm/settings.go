@@ -39,7 +39,7 @@ func readSettings(f source) (s settings, err error) {
 		"decoder_start_token_id": &c.Start,
 	} {
 		if raw[name] != nil && json.Unmarshal(raw[name], into) != nil {
-			return s, fmt.Errorf("the setting %s has another type than it should", name)
+			return s, fmt.Errorf("the setting %q has another type than it should", name)
 		}
 	}
 	heads := max(1, c.Heads)

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tensorken/tensorken/internal/files"
 	"github.com/tensorken/tensorken/internal/sorts"
 	"github.com/tensorken/tensorken/onnx/internal/ops"
 )
@@ -77,7 +78,7 @@ func (m *Model) missing() error {
 	var list []string
 	for _, n := range m.Check() {
 		if n.Missing != "" {
-			list = append(list, fmt.Sprintf("%s of opset %d: %s", n.Op, n.Opset, n.Missing))
+			list = append(list, fmt.Sprintf("%s of opset %d: %s", files.Name(n.Op), n.Opset, n.Missing))
 		}
 	}
 	if len(list) == 0 {

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/tensorken/tensorken/internal/files"
 	"github.com/tensorken/tensorken/onnx/internal/op"
 	"github.com/tensorken/tensorken/onnx/internal/proto"
 )
@@ -90,7 +91,7 @@ func (i Info) check(v op.Value, sizes map[string]int) error {
 	switch v.Kind {
 	case op.TensorKind, op.StringKind:
 	default:
-		return fmt.Errorf("onnx: input %q is a %v, want %s", i.Name, v, i)
+		return fmt.Errorf("onnx: input %q is a %v, want %s", i.Name, v, files.Name(i.String()))
 	}
 	if v.Elem != op.Elem(i.typ.Elem) {
 		return fmt.Errorf("onnx: input %q is of type %v, want %v: Cast it", i.Name, v.Elem, op.Elem(i.typ.Elem))

@@ -156,9 +156,9 @@ func bertTokenizer(ids map[string]int32, bound int, lower, strip *bool) (*Tokeni
 		cased = cased || !strings.HasPrefix(s, "[") && strings.ToLower(s) != s
 	}
 	s := spec{model: subword.NewWordPiece(v, "[UNK]", "##", 100)}
-	for _, name := range []string{"[CLS]", "[SEP]", "[UNK]"} {
-		if _, ok := ids[name]; !ok {
-			return nil, fmt.Errorf("it is no vocabulary of BERT: it lacks the token %s", name)
+	for _, token := range []string{"[CLS]", "[SEP]", "[UNK]"} {
+		if _, ok := ids[token]; !ok {
+			return nil, fmt.Errorf("it is no vocabulary of BERT: it lacks the token %s", token)
 		}
 	}
 	for _, name := range []string{"[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"} {

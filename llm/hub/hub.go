@@ -157,7 +157,7 @@ func (f *fetcher) all() error {
 		}
 		found = found || e.Path == cmp.Or(f.one, "config.json")
 		if err := f.file(e); err != nil {
-			return fmt.Errorf("%s: %w", e.Path, err)
+			return fmt.Errorf("%s: %w", files.Name(e.Path), err)
 		}
 	}
 	if !found && len(others) > 0 {
