@@ -35,8 +35,8 @@ type ExportOptions struct {
 // a tree is "x" or "y". A name that an input and a result share is an error.
 //
 // All lengths are the example's, but for [ExportOptions.Dims]: then it calls f several times, with lengths of
-// these axes from 101 to 409, and must make the same graph for all of them. It does not see what f does for
-// other lengths, so f must not have a branch for them.
+// these axes from 101 to 409, and must make the same graph for all of them. A branch of f for other lengths is
+// not seen, and is not in the model.
 //
 // Numbers and tensors that f captures are part of the model, as are its random draws: the same ones in each
 // run. An operation that the standard lacks is an error with the line of its call. A nil o means the defaults.
