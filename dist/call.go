@@ -7,6 +7,7 @@ import (
 	"hash"
 
 	"github.com/tensorken/tensorken/internal/graph"
+	"github.com/tensorken/tensorken/ir"
 )
 
 // A digest identifies a graph, or nothing if it is zero.
@@ -52,9 +53,9 @@ func (c *call) compare(r *ring, number uint64) (differs string, err error) {
 }
 
 // digestOf returns the digest of the recorded graph of nodes: of the operations that depend on
-// placeholders, and their types. Lengths do not count, since parts of a last batch differ, nor
-// constants, which one rank may have computed. It is zero outside of a recording, where a rank may have
-// computed more than another.
+// placeholders, their types and axes. Lengths do not count, since parts of a last batch differ, nor
+// constants, which one rank may have computed, nor the starts of slices, which may depend on the rank. It
+// is zero outside of a recording, where a rank may have computed more than another.
 func digestOf(roots []*graph.Node) (d digest) {
 	recorded := false
 	for _, n := range roots {
@@ -80,9 +81,23 @@ func digestOf(roots []*graph.Node) (d digest) {
 		for i := range src.Len() {
 			writeNumbers(h, number[src.At(i)])
 		}
+		for _, axis := range axesOf(n) {
+			writeNumbers(h, uint64(axis))
+		}
 	})
 	copy(d[:], h.Sum(nil))
 	return d
+}
+
+// axesOf returns the axes that are attributes of an operation.
+func axesOf(n *graph.Node) []int {
+	switch c := n.Op.Class(); {
+	case n.Op == ir.Permute, n.Op == ir.Flip, n.Op == ir.Cat, c == ir.Reduction:
+		return n.Ints
+	case c == ir.Indexed, c == ir.Ordered:
+		return n.Ints[:1]
+	}
+	return nil
 }
 
 func writeNumbers(h hash.Hash, numbers ...uint64) {

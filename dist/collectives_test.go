@@ -171,6 +171,15 @@ func TestDiffer(t *testing.T) {
 				return dist.AllReduce(g, x.Exp(), dist.Sum)
 			})(x)
 		},
+		"axis": func(g *dist.Group, odd bool) tensor.Tensor {
+			return grad.Jit(func(x tensor.Tensor) tensor.Tensor {
+				axis := 0
+				if odd {
+					axis = 1
+				}
+				return dist.AllReduce(g, x.Flip(axis), dist.Sum)
+			})(tensor.New([]float32{1, 2, 3, 4}).Reshape(2, 2))
+		},
 	} {
 		var ended atomic.Int64
 		err := dist.Local(4, func(g *dist.Group) error {
