@@ -10,8 +10,10 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/tensorken/tensorken/data"
 	"github.com/tensorken/tensorken/dist"
@@ -174,6 +176,53 @@ func TestRandomness(t *testing.T) {
 	})
 	if want := "make it from the same seed"; err == nil || !bytes.Contains([]byte(err.Error()), []byte(want)) {
 		t.Errorf("a model that differs: %v, want %q", err, want)
+	}
+}
+
+// A loader or an optimizer that differs is an error.
+func TestSettings(t *testing.T) {
+	for name, change := range map[string]func(*train.Loop[model, example]){
+		"seed":  func(l *train.Loop[model, example]) { l.Data.Seed++ },
+		"LR":    func(l *train.Loop[model, example]) { l.Optimizer.LR *= 2 },
+		"steps": func(l *train.Loop[model, example]) { l.Steps++ },
+	} {
+		err := dist.Local(2, func(g *dist.Group) error {
+			l := newLoop(g, t.TempDir(), 2)
+			if g.Rank() == 1 {
+				change(l)
+			}
+			return l.Run(context.Background())
+		})
+		if want := "the settings of rank"; err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", name, err, want)
+		}
+	}
+}
+
+// If one rank is told to stop all stop after the same step, and rank 0 writes a checkpoint.
+func TestStop(t *testing.T) {
+	folder := t.TempDir()
+	var mu sync.Mutex
+	steps := map[int]bool{}
+	err := dist.Local(3, func(g *dist.Group) error {
+		ctx, cancel := context.WithCancel(context.Background())
+		defer cancel()
+		l := newLoop(g, folder, 1_000_000)
+		l.Checkpoint = filepath.Join(folder, "checkpoint")
+		if g.Rank() == 1 {
+			time.AfterFunc(300*time.Millisecond, cancel)
+		}
+		err := l.Run(ctx)
+		if want := map[bool]string{true: context.Canceled.Error(), false: "another rank was told to stop"}[g.Rank() == 1]; err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("rank %d: %v, want %q", g.Rank(), err, want)
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		steps[l.Step] = true
+		return nil
+	})
+	if _, failed := os.Stat(filepath.Join(folder, "checkpoint")); err != nil || failed != nil || len(steps) != 1 {
+		t.Errorf("ranks stopped after steps %v: %v, %v", steps, err, failed)
 	}
 }
 

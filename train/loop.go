@@ -8,6 +8,7 @@ import (
 	"maps"
 	"math"
 	"strings"
+	"time"
 
 	"github.com/tensorken/tensorken/data"
 	"github.com/tensorken/tensorken/optim"
@@ -127,7 +128,9 @@ func (l *Loop[M, B]) Run(ctx context.Context) (err error) {
 		return err
 	}
 	defer end()
-	r := &runner[M, B]{Loop: l, show: newDisplay(l.progressTo()), perEpoch: l.Data.Steps()}
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	r := &runner[M, B]{Loop: l, show: newDisplay(l.progressTo()), perEpoch: l.Data.Steps(), vote: vote{stop: stop, last: time.Now()}}
 	if r.log, err = openLog(l.logTo(), l.logged); err != nil {
 		return err
 	}

@@ -34,13 +34,20 @@ func (l *Loop[M, B]) distribute() (end func(), err error) {
 	if err != nil {
 		return end, err
 	}
-	position := []float64{float64(l.Step), float64(l.Epoch), float64(l.Data.Epoch), float64(l.Data.Next), float64(sum >> 32), float64(sum & (1<<32 - 1))}
+	settings := crc64.Checksum(fmt.Append(nil, l.Data.Batch, l.Data.Shuffle, l.Data.DropLast, l.Data.Seed, l.Steps, l.Epochs, l.Every, max(l.Accumulate, 1),
+		l.Patience, l.Monitor, l.CheckpointEvery, l.Optimizer.LR, l.Optimizer.ClipNorm, l.Optimizer.Precision), crc64.MakeTable(crc64.ECMA))
+	position := []float64{float64(l.Step), float64(l.Epoch), float64(l.Data.Epoch), float64(l.Data.Next)}
+	for _, n := range []uint64{sum, settings} {
+		position = append(position, float64(n>>32), float64(n&(1<<32-1)))
+	}
 	mean, err := l.mean(position)
 	switch {
 	case err != nil:
 		return end, err
 	case !slices.Equal(mean[:4], position[:4]):
 		return end, fmt.Errorf("train: rank %d starts in step %d of epoch %d, and others elsewhere: does every host see the checkpoint?", l.Parallel.Rank(), l.Step, l.Epoch)
+	case !slices.Equal(mean[6:], position[6:]):
+		return end, fmt.Errorf("train: the settings of rank %d differ from those of others: give the Loop, its Data and its Optimizer the same numbers on all ranks, such as Seed, Batch and LR", l.Parallel.Rank())
 	case !slices.Equal(mean, position):
 		return end, fmt.Errorf("train: the model of rank %d differs from that of others: make it from the same seed or file on all ranks", l.Parallel.Rank())
 	}

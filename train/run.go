@@ -26,6 +26,7 @@ type runner[M, B any] struct {
 	jitted   func(*M, input[M, B], *tensor.RNG) (tensor.Tensor, error)
 	replays  *optim.Optimizer // of jitted
 	at       position         // after the last step
+	vote     vote
 }
 
 // A position is a state of data and randomness. They are ahead of the model while batches
@@ -79,7 +80,7 @@ func (r *runner[M, B]) run(ctx context.Context) (err error) {
 func (r *runner[M, B]) epoch(ctx context.Context) error {
 	start, batches := r.Data.Next, 0
 	var pending accumulator[M]
-	for batch, err := range r.Data.All(ctx) {
+	for batch, err := range r.Data.All(r.dataContext(ctx)) {
 		if err != nil {
 			return err
 		}
@@ -129,7 +130,10 @@ func (r *runner[M, B]) afterStep(ctx context.Context, err error) error {
 	case r.CheckpointEvery > 0 && r.Step%r.CheckpointEvery == 0:
 		err = r.checkpoint()
 	}
-	if err == nil && ctx.Err() != nil {
+	if err == nil {
+		err = r.agree(ctx)
+	}
+	if err == nil && r.isStopped(ctx) {
 		err = context.Cause(ctx)
 	}
 	return err
