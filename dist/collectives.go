@@ -28,11 +28,11 @@ func (r Reduction) String() string { return [...]string{"Sum", "Max", "Mean"}[r]
 // each rank computes of the result is of the sum of these losses.
 func AllReduce(g *Group, x tensor.Tensor, r Reduction) tensor.Tensor {
 	const op = "AllReduce"
-	checkCall(op, g, r)
+	checkCall(op, g, x, r)
 	if r == Mean {
-		return divided(op, AllReduce(g, x, Sum), g.size)
+		return AllReduce(g, x, Sum).Div(g.size)
 	}
-	return wide(x, func(x tensor.Tensor) tensor.Tensor {
+	return wide(op, x, func(x tensor.Tensor) tensor.Tensor {
 		c := &collective{g: g, name: op + " " + r.String(), length: 1, of: x, run: func(ring *ring, out []byte) error {
 			return ring.allReduce(out, combination{combines[r], x.DType()})
 		}}
@@ -54,7 +54,7 @@ var combines = [...]ir.Op{Sum: ir.Add, Max: ir.Max}
 // counts as one element.
 func AllGather(g *Group, x tensor.Tensor) tensor.Tensor {
 	const op = "AllGather"
-	checkCall(op, g, Sum)
+	checkCall(op, g, x, Sum)
 	shape := append([]int{g.size}, x.Shape()...)
 	if x.Rank() > 0 {
 		shape = append([]int{g.size * x.Dim(0)}, x.Shape()[1:]...)
@@ -72,19 +72,19 @@ func AllGather(g *Group, x tensor.Tensor) tensor.Tensor {
 // length is a multiple of the number of ranks, is divided by rank.
 func ReduceScatter(g *Group, x tensor.Tensor, r Reduction) tensor.Tensor {
 	const op = "ReduceScatter"
-	checkCall(op, g, r)
+	checkCall(op, g, x, r)
 	if x.Rank() == 0 || x.Dim(0)%g.size != 0 {
 		misuse(op, fmt.Sprintf("axis 0 is not a multiple of %d ranks", g.size), x)
 	}
 	switch r {
 	case Mean:
-		return divided(op, ReduceScatter(g, x, Sum), g.size)
+		return ReduceScatter(g, x, Sum).Div(g.size)
 	case Max: // the derivative is AllReduce's
 		n := x.Dim(0) / g.size
 		return AllReduce(g, x, Max).Slice(0, g.rank*n, (g.rank+1)*n)
 	}
 	shape := append([]int{x.Dim(0) / g.size}, x.Shape()[1:]...)
-	return wide(x, func(x tensor.Tensor) tensor.Tensor {
+	return wide(op, x, func(x tensor.Tensor) tensor.Tensor {
 		c := &collective{g: g, name: op, of: x, parts: g.size, run: func(r *ring, data []byte) error {
 			return r.reduceScatter(data, combination{ir.Add, x.DType()})
 		}}
@@ -98,7 +98,7 @@ func ReduceScatter(g *Group, x tensor.Tensor, r Reduction) tensor.Tensor {
 // Broadcast returns x of the root on all ranks.
 func Broadcast(g *Group, x tensor.Tensor, root int) tensor.Tensor {
 	const op = "Broadcast"
-	checkCall(op, g, Sum)
+	checkCall(op, g, x, Sum)
 	if root < 0 || root >= g.size {
 		misuse(op, fmt.Sprintf("the root is %d, want a rank below %d", root, g.size), x)
 	}
@@ -109,7 +109,7 @@ func Broadcast(g *Group, x tensor.Tensor, root int) tensor.Tensor {
 
 // reduceTo returns the sum of x over all ranks on the root, and zeros elsewhere: the transpose of Broadcast.
 func reduceTo(g *Group, x tensor.Tensor, root int) tensor.Tensor {
-	return wide(x, func(x tensor.Tensor) tensor.Tensor {
+	return wide("Broadcast", x, func(x tensor.Tensor) tensor.Tensor {
 		c := &collective{g: g, name: fmt.Sprint("Reduce to ", root), of: x, length: 1, run: func(r *ring, out []byte) error {
 			err := r.allReduce(out, combination{ir.Add, x.DType()})
 			if r.rank != root {
@@ -122,34 +122,29 @@ func reduceTo(g *Group, x tensor.Tensor, root int) tensor.Tensor {
 	})
 }
 
-// divided returns x/n.
-func divided(op string, x tensor.Tensor, n int) tensor.Tensor {
-	if !x.DType().IsFloat() {
-		misuse(op, "the Mean of integers: Cast to a floating-point type first", x)
-	}
-	return x.Div(n)
-}
-
-// wide applies f in a type that rings combine.
-func wide(x tensor.Tensor, f func(tensor.Tensor) tensor.Tensor) tensor.Tensor {
+// wide applies f, of a collective, in a type that rings combine.
+func wide(op string, x tensor.Tensor, f func(tensor.Tensor) tensor.Tensor) tensor.Tensor {
 	d := x.DType()
 	switch {
 	case d.IsHalf():
 		return f(x.Cast(tensor.Float32)).Cast(d)
 	case d == tensor.Bool:
-		misuse("AllReduce", "bools have no sum: Cast to an integer first", x)
+		misuse(op, "bools have no sum: Cast to an integer first", x)
 	case d.Size() < 4:
 		return f(x.Cast(tensor.Int32)).Cast(d)
 	}
 	return f(x)
 }
 
-func checkCall(op string, g *Group, r Reduction) {
+func checkCall(op string, g *Group, x tensor.Tensor, r Reduction) {
 	if g == nil {
 		misuse(op, "the Group is nil: make one with dist.Init")
 	}
 	if r < Sum || r > Mean {
 		misuse(op, fmt.Sprintf("the Reduction is %d, want dist.Sum, dist.Max or dist.Mean", int(r)))
+	}
+	if r == Mean && !x.DType().IsFloat() {
+		misuse(op, "the Mean of integers: Cast to a floating-point type first", x)
 	}
 }
 

@@ -225,3 +225,29 @@ func TestLocalFailure(t *testing.T) {
 		}
 	}
 }
+
+// A call that is wrong is an error that names the collective.
+func TestMisuse(t *testing.T) {
+	bools, ints, floats := tensor.OnesOf(tensor.Bool, 4), tensor.New([]int32{1, 2, 3, 4}), tensor.New([]float32{1, 2, 3})
+	err := dist.Local(2, func(g *dist.Group) error {
+		for _, c := range []struct {
+			f    func()
+			want string
+		}{
+			{func() { dist.AllReduce(g, bools, dist.Sum) }, "dist.AllReduce of [true true true true]: bools have no sum"},
+			{func() { dist.ReduceScatter(g, bools, dist.Sum) }, "dist.ReduceScatter of [true true true true]: bools have no sum"},
+			{func() { dist.ReduceScatter(g, floats, dist.Sum) }, "dist.ReduceScatter of [1 2 3]: axis 0 is not a multiple of 2"},
+			{func() { dist.AllReduce(g, ints, dist.Mean) }, "dist.AllReduce of [1 2 3 4]: the Mean of integers"},
+			{func() { dist.Broadcast(g, ints, 2) }, "dist.Broadcast of [1 2 3 4]: the root is 2"},
+			{func() { dist.AllReduce(nil, ints, dist.Sum) }, "dist.AllReduce: the Group is nil"},
+		} {
+			if err := tensor.Try(c.f); err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%v, want %q", err, c.want)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
