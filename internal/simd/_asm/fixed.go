@@ -42,8 +42,8 @@ type fixedDot struct {
 	block                int // of the iteration
 	scaled               vec // the scales of eight blocks of one run, times those of the digits; nil in the rest
 
-	// put takes run i of the block as bytes where they are not multiplied, and numbers those of eight
-	// runs: scales and offsets.
+	// put stores the bytes of run i of the block, unless it is nil: then they are multiplied. numbers stores the
+	// scales and offsets of eight runs.
 	put     func(i int, bytes vec)
 	numbers func(numbers vec)
 }
