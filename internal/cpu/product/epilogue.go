@@ -5,6 +5,7 @@ import (
 	"unsafe"
 
 	"github.com/tensorken/tensorken/internal/cpu/vector"
+	"github.com/tensorken/tensorken/internal/loopnest"
 	"github.com/tensorken/tensorken/ir"
 )
 
@@ -15,6 +16,7 @@ type epilogue struct {
 	program    *vector.Program
 	sum        int     // the register of the sums
 	out        *matrix // the result, if the epilogue is only a store, or nil
+	large      *matrix // the result, if it is larger than the second-level cache, or nil
 	rows, cols *vector.Tiling
 	size       int // bytes of an element
 	axis, band int // the axis that is cut into bands, -1 for none, and their length
@@ -41,8 +43,12 @@ func newEpilogue(s *vector.Space, sum int, rows, cols *vector.Tiling) *epilogue 
 	lanes := slices.Concat(rows.LongAxes(), cols.LongAxes())
 	a := vector.Assemble(s, vector.Schedule{Lanes: lanes, Extent: extent, Roots: stores, Given: []int{sum}})
 	e.program, e.sum = a.Program, a.Body[sum]
-	if in := &s.Body[stores[0]]; len(e.program.Ops) == 1 && in.Src[0] == sum && s.Args[in.Arg].DType == typ {
-		e.out = newMatrix(a, in, rows, cols)
+	in := &s.Body[stores[0]]
+	result := newMatrix(a, in, rows, cols)
+	if len(e.program.Ops) == 1 && in.Src[0] == sum && s.Args[in.Arg].DType == typ {
+		e.out = result
+	} else if loopnest.Points(s.Axes, in.Domain)*float64(result.size) > float64(4*s.Tune.Panel) {
+		e.large = result
 	}
 	return e
 }

@@ -19,7 +19,7 @@ type matrix struct {
 
 func newMatrix(a *vector.Assembler, in *ir.Instr, outer, inner *vector.Tiling) *matrix {
 	return &matrix{
-		Affine: a.Affine(in.View.Off, in.View.Coef, 0), arg: in.Arg, size: in.Type.Size(),
+		Affine: a.Affine(in.View.Off, in.View.Coef, 0), arg: in.Arg, size: a.Space.Args[in.Arg].DType.Size(),
 		outer: a.Dims(in.View.Coef, outer.LongAxes()), inner: a.Dims(in.View.Coef, inner.LongAxes()),
 	}
 }
@@ -33,6 +33,19 @@ func (m *matrix) inPlace(f *vector.Activation) (p unsafe.Pointer, so, si int, ok
 		return nil, 0, 0, false
 	}
 	return unsafe.Add(f.Bind[m.arg].P, m.Pos(f)*m.size), so, si, true
+}
+
+// ahead returns a prefetch, in steps, of the block at which an activation is; an empty one if the points of a group
+// are at different distances.
+func (m *matrix) ahead(f *vector.Activation, outer, inner, steps int) prefetch {
+	p, so, si, ok := m.inPlace(f)
+	switch {
+	case ok && si == 1:
+		return prefetch{p: uintptr(p), bytes: inner * m.size, stride: so * m.size, rows: outer, steps: steps}
+	case ok && so == 1:
+		return prefetch{p: uintptr(p), bytes: outer * m.size, stride: si * m.size, rows: inner, steps: steps}
+	}
+	return prefetch{}
 }
 
 // singleStride returns the stride of the one loop that covers all of dims, if there is one.
@@ -108,14 +121,10 @@ func (x *factor) read(f *vector.Activation, _ *vector.Worker, m *multiplication,
 // ahead returns a prefetch, in steps, of the block at which an activation is; an empty one
 // if the factor is computed.
 func (x *factor) ahead(f *vector.Activation, outer, inner, steps int) prefetch {
-	if x.direct != nil {
-		if p, so, si, ok := x.direct.inPlace(f); ok && si == 1 {
-			return prefetch{p: uintptr(p), bytes: inner * x.direct.size, stride: so * x.direct.size, rows: outer, steps: steps}
-		} else if ok && so == 1 {
-			return prefetch{p: uintptr(p), bytes: outer * x.direct.size, stride: si * x.direct.size, rows: inner, steps: steps}
-		}
+	if x.direct == nil {
+		return prefetch{}
 	}
-	return prefetch{}
+	return x.direct.ahead(f, outer, inner, steps)
 }
 
 // scratch is the memory that an activation of the factor's program needs: for registers and

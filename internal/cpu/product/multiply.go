@@ -71,6 +71,9 @@ func (t *tilePart) multiply(finish bool) {
 			if k < t.endBlock {
 				t.loadLeft(&m, i, k)
 			}
+			if m.prefetchResult = (prefetch{}); finish && t.after.large != nil && k >= t.endBlock-1 {
+				m.prefetchResult = t.after.large.ahead(t.ofResult, m.rows, m.cols, m.microTiles(&t.product))
+			}
 			m.run(&t.product, t.size)
 			if finish && !inPlace && k >= t.endBlock-1 {
 				t.after.run(t.ofResult, m.result.at)
@@ -142,6 +145,7 @@ type multiplication struct {
 	rows, cols, depth           int
 	add                         int      // 0 overwrites the result, otherwise the sum is added to it
 	prefetchLeft, prefetchRight prefetch // of the panels that are used next
+	prefetchResult              prefetch // of where the epilogue stores
 
 	// For windows: runs has the position in left of each run of runRows rows, and columns the
 	// positions of the columns within a run.
@@ -173,6 +177,7 @@ func (x *multiplication) runOf(p *simd.Product, size int, result, left unsafe.Po
 		for j := 0; j < x.cols; j += p.Cols {
 			x.prefetchLeft.advance()
 			x.prefetchRight.advance()
+			x.prefetchResult.advance()
 			c, a, b := unsafe.Add(result, (i*x.result.row+j)*size), unsafe.Add(left, i*x.left.row*size), x.right.at
 			if b != nil { // the depth is not 0
 				b = unsafe.Add(b, j*x.right.column*size)
