@@ -45,6 +45,9 @@ func newSums(s *vector.Space) (r runner, extra int) {
 	if d := product.NewDots(s); d != nil {
 		return d, 0
 	}
+	if a := sliding.NewAcross(s); a != nil {
+		return a, 0
+	}
 	if f := sliding.NewFilter(s); f != nil {
 		return f, 0
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/tensorken/tensorken/internal/cpu/vector"
 	"github.com/tensorken/tensorken/internal/interp"
 	"github.com/tensorken/tensorken/internal/loopnest"
+	"github.com/tensorken/tensorken/internal/simd"
 	"github.com/tensorken/tensorken/ir"
 )
 
@@ -21,7 +22,7 @@ type slidCase struct {
 	op                  ir.Op
 	kind                string // "" by weights, "none" without, "zeros" of products that are 0 outside, "positions" summed over these
 	typ                 ir.DType
-	runner              string // that computes it: "filter", "correlation" or ""
+	runner              string // that computes it: "across", "filter", "correlation" or ""
 }
 
 var slidCases = []slidCase{
@@ -44,6 +45,18 @@ var slidCases = []slidCase{
 	{"by weights of float64, strided", [7]int{5, 7, 9, 3, 5, 1, 1}, 14, 18, 2, 1, -1, ir.Sum, "positions", ir.Float64, "correlation"},
 	{"by weights of groups", [7]int{3, 7, 9, 3, 3, 2, 3}, 7, 9, 1, 1, -1, ir.Sum, "positions", ir.Float32, "correlation"},
 	{"by weights, not padded", [7]int{5, 30, 9, 3, 3, 1, 1}, 32, 11, 1, 1, 0, ir.Sum, "positions", ir.Float32, "correlation"},
+	{"of many planes", [7]int{37, 7, 9, 3, 3, 1, 1}, 7, 9, 1, 1, -1, ir.Sum, "", ir.Float32, "across"},
+	{"of many planes, strided", [7]int{37, 7, 9, 3, 5, 1, 1}, 14, 18, 2, 1, -1, ir.Sum, "", ir.Float32, "across"},
+	{"of many planes, strided and dilated", [7]int{32, 9, 12, 3, 3, 1, 1}, 17, 23, 2, 3, -3, ir.Sum, "", ir.Float32, "across"},
+	{"of many planes, backwards", [7]int{16, 7, 9, 3, 3, 1, 1}, 7, 9, 1, -1, 1, ir.Sum, "", ir.Float32, "across"},
+	{"of many planes, not padded", [7]int{24, 7, 9, 3, 3, 1, 1}, 9, 11, 1, 1, 0, ir.Sum, "", ir.Float32, "across"},
+	{"of many planes, not padded, strided", [7]int{24, 7, 9, 3, 3, 1, 1}, 15, 19, 2, 1, 0, ir.Sum, "", ir.Float32, "across"},
+	{"of many planes, of one axis", [7]int{37, 1, 70, 1, 4, 1, 1}, 1, 70, 1, 1, -3, ir.Sum, "", ir.Float32, "across"},
+	{"of many planes of one row, padded", [7]int{16, 1, 150, 3, 3, 1, 1}, 3, 150, 1, 1, -1, ir.Sum, "", ir.Float32, "filter"},
+	{"of many large planes", [7]int{19, 24, 40, 3, 3, 1, 1}, 24, 40, 1, 1, -1, ir.Sum, "", ir.Float32, "across"},
+	{"of many planes, its derivative by the input", [7]int{37, 7, 9, 3, 3, 1, 1}, 7, 9, 1, -1, 1, ir.Sum, "zeros", ir.Float32, "across"},
+	{"of many planes of two results", [7]int{37, 7, 9, 3, 3, 1, 2}, 7, 9, 1, 1, -1, ir.Sum, "", ir.Float32, "across"},
+	{"of many groups", [7]int{37, 7, 9, 3, 3, 2, 1}, 7, 9, 1, 1, -1, ir.Sum, "", ir.Float32, "filter"},
 	{"without overlap", [7]int{5, 7, 9, 2, 2, 1, 1}, 14, 18, 2, 1, 0, ir.Sum, "", ir.Float32, ""},
 	{"of many results", [7]int{1, 7, 9, 3, 3, 2, 40}, 7, 9, 1, 1, -1, ir.Sum, "", ir.Float32, ""},
 }
@@ -125,14 +138,19 @@ func TestSliding(t *testing.T) {
 		}
 		for name, tune := range tunings {
 			s := &vector.Space{Nest: loopnest.Canonical(k), Tune: &tune}
-			got := ""
-			if sliding.NewFilter(s) != nil {
+			got, want := "", c.runner
+			if want == "across" && (simd.Filters[c.typ].Across == nil || tune.MaxWholeReduction < vector.DefaultTuning.MaxWholeReduction) {
+				want = "filter"
+			}
+			if sliding.NewAcross(s) != nil {
+				got = "across"
+			} else if sliding.NewFilter(s) != nil {
 				got = "filter"
 			} else if sliding.NewCorrelation(s) != nil {
 				got = "correlation"
 			}
-			if got != c.runner {
-				t.Errorf("%s, %s: the runner is %q, want %q", c.name, name, got, c.runner)
+			if got != want {
+				t.Errorf("%s, %s: the runner is %q, want %q", c.name, name, got, want)
 			}
 			d := New(Options{Threads: 3}).(*device)
 			d.Tune = tune

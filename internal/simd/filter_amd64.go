@@ -7,10 +7,16 @@ package simd
 import "unsafe"
 
 //go:noescape
+func acrossF32AVX2(c unsafe.Pointer, a unsafe.Pointer, w unsafe.Pointer, at unsafe.Pointer, n int, k int, step int)
+
+//go:noescape
 func filterF32AVX2(c unsafe.Pointer, a unsafe.Pointer, w unsafe.Pointer, at unsafe.Pointer, n int, k int, add int)
 
 //go:noescape
 func filterF64AVX2(c unsafe.Pointer, a unsafe.Pointer, w unsafe.Pointer, at unsafe.Pointer, n int, k int, add int)
+
+//go:noescape
+func acrossF32AVX512(c unsafe.Pointer, a unsafe.Pointer, w unsafe.Pointer, at unsafe.Pointer, n int, k int, step int)
 
 //go:noescape
 func filterF32AVX512(c unsafe.Pointer, a unsafe.Pointer, w unsafe.Pointer, at unsafe.Pointer, n int, k int, add int)

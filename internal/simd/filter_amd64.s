@@ -14,6 +14,447 @@ DATA tail<>+48(SB)/8, $0x0000000000000000
 DATA tail<>+56(SB)/8, $0x0000000000000000
 GLOBL tail<>(SB), RODATA|NOPTR, $64
 
+// func acrossF32AVX2(c *byte, a *byte, w *byte, at *byte, n int, k int, step int)
+// Requires: AVX, FMA3
+TEXT ·acrossF32AVX2(SB), NOSPLIT, $0-56
+	MOVQ   c+0(FP), AX
+	MOVQ   a+8(FP), CX
+	MOVQ   w+16(FP), DX
+	MOVQ   at+24(FP), BX
+	MOVQ   k+40(FP), SI
+	MOVQ   step+48(FP), DI
+	MOVQ   n+32(FP), R8
+	LEAQ   (DI)(DI*2), R9
+	CMPQ   R8, $+12
+	JNE    fewer2
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	VXORPS Y5, Y5, Y5
+	VXORPS Y6, Y6, Y6
+	VXORPS Y7, Y7, Y7
+	VXORPS Y8, Y8, Y8
+	VXORPS Y9, Y9, Y9
+	VXORPS Y10, Y10, Y10
+	VXORPS Y11, Y11, Y11
+	XORQ   R8, R8
+
+next3:
+	MOVQ        (BX)(R8*8), R10
+	LEAQ        (CX)(R10*4), R10
+	LEAQ        (R10)(DI*4), R11
+	LEAQ        (R11)(DI*4), R12
+	VMOVUPS     (DX), Y12
+	VFMADD231PS (R10), Y12, Y0
+	VFMADD231PS (R10)(DI*1), Y12, Y1
+	VFMADD231PS (R10)(DI*2), Y12, Y2
+	VFMADD231PS (R10)(R9*1), Y12, Y3
+	VFMADD231PS (R11), Y12, Y4
+	VFMADD231PS (R11)(DI*1), Y12, Y5
+	VFMADD231PS (R11)(DI*2), Y12, Y6
+	VFMADD231PS (R11)(R9*1), Y12, Y7
+	VFMADD231PS (R12), Y12, Y8
+	VFMADD231PS (R12)(DI*1), Y12, Y9
+	VFMADD231PS (R12)(DI*2), Y12, Y10
+	VFMADD231PS (R12)(R9*1), Y12, Y11
+	ADDQ        $+32, DX
+	INCQ        R8
+	CMPQ        R8, SI
+	JNE         next3
+	VMOVUPS     Y0, (AX)
+	VMOVUPS     Y1, 32(AX)
+	VMOVUPS     Y2, 64(AX)
+	VMOVUPS     Y3, 96(AX)
+	VMOVUPS     Y4, 128(AX)
+	VMOVUPS     Y5, 160(AX)
+	VMOVUPS     Y6, 192(AX)
+	VMOVUPS     Y7, 224(AX)
+	VMOVUPS     Y8, 256(AX)
+	VMOVUPS     Y9, 288(AX)
+	VMOVUPS     Y10, 320(AX)
+	VMOVUPS     Y11, 352(AX)
+	JMP         end1
+
+fewer2:
+	CMPQ   R8, $+11
+	JNE    fewer4
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	VXORPS Y5, Y5, Y5
+	VXORPS Y6, Y6, Y6
+	VXORPS Y7, Y7, Y7
+	VXORPS Y8, Y8, Y8
+	VXORPS Y9, Y9, Y9
+	VXORPS Y10, Y10, Y10
+	XORQ   R8, R8
+
+next5:
+	MOVQ        (BX)(R8*8), R10
+	LEAQ        (CX)(R10*4), R10
+	LEAQ        (R10)(DI*4), R11
+	LEAQ        (R11)(DI*4), R12
+	VMOVUPS     (DX), Y11
+	VFMADD231PS (R10), Y11, Y0
+	VFMADD231PS (R10)(DI*1), Y11, Y1
+	VFMADD231PS (R10)(DI*2), Y11, Y2
+	VFMADD231PS (R10)(R9*1), Y11, Y3
+	VFMADD231PS (R11), Y11, Y4
+	VFMADD231PS (R11)(DI*1), Y11, Y5
+	VFMADD231PS (R11)(DI*2), Y11, Y6
+	VFMADD231PS (R11)(R9*1), Y11, Y7
+	VFMADD231PS (R12), Y11, Y8
+	VFMADD231PS (R12)(DI*1), Y11, Y9
+	VFMADD231PS (R12)(DI*2), Y11, Y10
+	ADDQ        $+32, DX
+	INCQ        R8
+	CMPQ        R8, SI
+	JNE         next5
+	VMOVUPS     Y0, (AX)
+	VMOVUPS     Y1, 32(AX)
+	VMOVUPS     Y2, 64(AX)
+	VMOVUPS     Y3, 96(AX)
+	VMOVUPS     Y4, 128(AX)
+	VMOVUPS     Y5, 160(AX)
+	VMOVUPS     Y6, 192(AX)
+	VMOVUPS     Y7, 224(AX)
+	VMOVUPS     Y8, 256(AX)
+	VMOVUPS     Y9, 288(AX)
+	VMOVUPS     Y10, 320(AX)
+	JMP         end1
+
+fewer4:
+	CMPQ   R8, $+10
+	JNE    fewer6
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	VXORPS Y5, Y5, Y5
+	VXORPS Y6, Y6, Y6
+	VXORPS Y7, Y7, Y7
+	VXORPS Y8, Y8, Y8
+	VXORPS Y9, Y9, Y9
+	XORQ   R8, R8
+
+next7:
+	MOVQ        (BX)(R8*8), R10
+	LEAQ        (CX)(R10*4), R10
+	LEAQ        (R10)(DI*4), R11
+	LEAQ        (R11)(DI*4), R12
+	VMOVUPS     (DX), Y10
+	VFMADD231PS (R10), Y10, Y0
+	VFMADD231PS (R10)(DI*1), Y10, Y1
+	VFMADD231PS (R10)(DI*2), Y10, Y2
+	VFMADD231PS (R10)(R9*1), Y10, Y3
+	VFMADD231PS (R11), Y10, Y4
+	VFMADD231PS (R11)(DI*1), Y10, Y5
+	VFMADD231PS (R11)(DI*2), Y10, Y6
+	VFMADD231PS (R11)(R9*1), Y10, Y7
+	VFMADD231PS (R12), Y10, Y8
+	VFMADD231PS (R12)(DI*1), Y10, Y9
+	ADDQ        $+32, DX
+	INCQ        R8
+	CMPQ        R8, SI
+	JNE         next7
+	VMOVUPS     Y0, (AX)
+	VMOVUPS     Y1, 32(AX)
+	VMOVUPS     Y2, 64(AX)
+	VMOVUPS     Y3, 96(AX)
+	VMOVUPS     Y4, 128(AX)
+	VMOVUPS     Y5, 160(AX)
+	VMOVUPS     Y6, 192(AX)
+	VMOVUPS     Y7, 224(AX)
+	VMOVUPS     Y8, 256(AX)
+	VMOVUPS     Y9, 288(AX)
+	JMP         end1
+
+fewer6:
+	CMPQ   R8, $+9
+	JNE    fewer8
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	VXORPS Y5, Y5, Y5
+	VXORPS Y6, Y6, Y6
+	VXORPS Y7, Y7, Y7
+	VXORPS Y8, Y8, Y8
+	XORQ   R8, R8
+
+next9:
+	MOVQ        (BX)(R8*8), R10
+	LEAQ        (CX)(R10*4), R10
+	LEAQ        (R10)(DI*4), R11
+	LEAQ        (R11)(DI*4), R12
+	VMOVUPS     (DX), Y9
+	VFMADD231PS (R10), Y9, Y0
+	VFMADD231PS (R10)(DI*1), Y9, Y1
+	VFMADD231PS (R10)(DI*2), Y9, Y2
+	VFMADD231PS (R10)(R9*1), Y9, Y3
+	VFMADD231PS (R11), Y9, Y4
+	VFMADD231PS (R11)(DI*1), Y9, Y5
+	VFMADD231PS (R11)(DI*2), Y9, Y6
+	VFMADD231PS (R11)(R9*1), Y9, Y7
+	VFMADD231PS (R12), Y9, Y8
+	ADDQ        $+32, DX
+	INCQ        R8
+	CMPQ        R8, SI
+	JNE         next9
+	VMOVUPS     Y0, (AX)
+	VMOVUPS     Y1, 32(AX)
+	VMOVUPS     Y2, 64(AX)
+	VMOVUPS     Y3, 96(AX)
+	VMOVUPS     Y4, 128(AX)
+	VMOVUPS     Y5, 160(AX)
+	VMOVUPS     Y6, 192(AX)
+	VMOVUPS     Y7, 224(AX)
+	VMOVUPS     Y8, 256(AX)
+	JMP         end1
+
+fewer8:
+	CMPQ   R8, $+8
+	JNE    fewer10
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	VXORPS Y5, Y5, Y5
+	VXORPS Y6, Y6, Y6
+	VXORPS Y7, Y7, Y7
+	XORQ   R8, R8
+
+next11:
+	MOVQ        (BX)(R8*8), R10
+	LEAQ        (CX)(R10*4), R10
+	LEAQ        (R10)(DI*4), R11
+	VMOVUPS     (DX), Y8
+	VFMADD231PS (R10), Y8, Y0
+	VFMADD231PS (R10)(DI*1), Y8, Y1
+	VFMADD231PS (R10)(DI*2), Y8, Y2
+	VFMADD231PS (R10)(R9*1), Y8, Y3
+	VFMADD231PS (R11), Y8, Y4
+	VFMADD231PS (R11)(DI*1), Y8, Y5
+	VFMADD231PS (R11)(DI*2), Y8, Y6
+	VFMADD231PS (R11)(R9*1), Y8, Y7
+	ADDQ        $+32, DX
+	INCQ        R8
+	CMPQ        R8, SI
+	JNE         next11
+	VMOVUPS     Y0, (AX)
+	VMOVUPS     Y1, 32(AX)
+	VMOVUPS     Y2, 64(AX)
+	VMOVUPS     Y3, 96(AX)
+	VMOVUPS     Y4, 128(AX)
+	VMOVUPS     Y5, 160(AX)
+	VMOVUPS     Y6, 192(AX)
+	VMOVUPS     Y7, 224(AX)
+	JMP         end1
+
+fewer10:
+	CMPQ   R8, $+7
+	JNE    fewer12
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	VXORPS Y5, Y5, Y5
+	VXORPS Y6, Y6, Y6
+	XORQ   R8, R8
+
+next13:
+	MOVQ        (BX)(R8*8), R10
+	LEAQ        (CX)(R10*4), R10
+	LEAQ        (R10)(DI*4), R11
+	VMOVUPS     (DX), Y7
+	VFMADD231PS (R10), Y7, Y0
+	VFMADD231PS (R10)(DI*1), Y7, Y1
+	VFMADD231PS (R10)(DI*2), Y7, Y2
+	VFMADD231PS (R10)(R9*1), Y7, Y3
+	VFMADD231PS (R11), Y7, Y4
+	VFMADD231PS (R11)(DI*1), Y7, Y5
+	VFMADD231PS (R11)(DI*2), Y7, Y6
+	ADDQ        $+32, DX
+	INCQ        R8
+	CMPQ        R8, SI
+	JNE         next13
+	VMOVUPS     Y0, (AX)
+	VMOVUPS     Y1, 32(AX)
+	VMOVUPS     Y2, 64(AX)
+	VMOVUPS     Y3, 96(AX)
+	VMOVUPS     Y4, 128(AX)
+	VMOVUPS     Y5, 160(AX)
+	VMOVUPS     Y6, 192(AX)
+	JMP         end1
+
+fewer12:
+	CMPQ   R8, $+6
+	JNE    fewer14
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	VXORPS Y5, Y5, Y5
+	XORQ   R8, R8
+
+next15:
+	MOVQ        (BX)(R8*8), R10
+	LEAQ        (CX)(R10*4), R10
+	LEAQ        (R10)(DI*4), R11
+	VMOVUPS     (DX), Y6
+	VFMADD231PS (R10), Y6, Y0
+	VFMADD231PS (R10)(DI*1), Y6, Y1
+	VFMADD231PS (R10)(DI*2), Y6, Y2
+	VFMADD231PS (R10)(R9*1), Y6, Y3
+	VFMADD231PS (R11), Y6, Y4
+	VFMADD231PS (R11)(DI*1), Y6, Y5
+	ADDQ        $+32, DX
+	INCQ        R8
+	CMPQ        R8, SI
+	JNE         next15
+	VMOVUPS     Y0, (AX)
+	VMOVUPS     Y1, 32(AX)
+	VMOVUPS     Y2, 64(AX)
+	VMOVUPS     Y3, 96(AX)
+	VMOVUPS     Y4, 128(AX)
+	VMOVUPS     Y5, 160(AX)
+	JMP         end1
+
+fewer14:
+	CMPQ   R8, $+5
+	JNE    fewer16
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	XORQ   R8, R8
+
+next17:
+	MOVQ        (BX)(R8*8), R10
+	LEAQ        (CX)(R10*4), R10
+	LEAQ        (R10)(DI*4), R11
+	VMOVUPS     (DX), Y5
+	VFMADD231PS (R10), Y5, Y0
+	VFMADD231PS (R10)(DI*1), Y5, Y1
+	VFMADD231PS (R10)(DI*2), Y5, Y2
+	VFMADD231PS (R10)(R9*1), Y5, Y3
+	VFMADD231PS (R11), Y5, Y4
+	ADDQ        $+32, DX
+	INCQ        R8
+	CMPQ        R8, SI
+	JNE         next17
+	VMOVUPS     Y0, (AX)
+	VMOVUPS     Y1, 32(AX)
+	VMOVUPS     Y2, 64(AX)
+	VMOVUPS     Y3, 96(AX)
+	VMOVUPS     Y4, 128(AX)
+	JMP         end1
+
+fewer16:
+	CMPQ   R8, $+4
+	JNE    fewer18
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	XORQ   R8, R8
+
+next19:
+	MOVQ        (BX)(R8*8), R10
+	LEAQ        (CX)(R10*4), R10
+	VMOVUPS     (DX), Y4
+	VFMADD231PS (R10), Y4, Y0
+	VFMADD231PS (R10)(DI*1), Y4, Y1
+	VFMADD231PS (R10)(DI*2), Y4, Y2
+	VFMADD231PS (R10)(R9*1), Y4, Y3
+	ADDQ        $+32, DX
+	INCQ        R8
+	CMPQ        R8, SI
+	JNE         next19
+	VMOVUPS     Y0, (AX)
+	VMOVUPS     Y1, 32(AX)
+	VMOVUPS     Y2, 64(AX)
+	VMOVUPS     Y3, 96(AX)
+	JMP         end1
+
+fewer18:
+	CMPQ   R8, $+3
+	JNE    fewer20
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	XORQ   R8, R8
+
+next21:
+	MOVQ        (BX)(R8*8), R9
+	LEAQ        (CX)(R9*4), R9
+	VMOVUPS     (DX), Y3
+	VFMADD231PS (R9), Y3, Y0
+	VFMADD231PS (R9)(DI*1), Y3, Y1
+	VFMADD231PS (R9)(DI*2), Y3, Y2
+	ADDQ        $+32, DX
+	INCQ        R8
+	CMPQ        R8, SI
+	JNE         next21
+	VMOVUPS     Y0, (AX)
+	VMOVUPS     Y1, 32(AX)
+	VMOVUPS     Y2, 64(AX)
+	JMP         end1
+
+fewer20:
+	CMPQ   R8, $+2
+	JNE    fewer22
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	XORQ   R8, R8
+
+next23:
+	MOVQ        (BX)(R8*8), R9
+	LEAQ        (CX)(R9*4), R9
+	VMOVUPS     (DX), Y2
+	VFMADD231PS (R9), Y2, Y0
+	VFMADD231PS (R9)(DI*1), Y2, Y1
+	ADDQ        $+32, DX
+	INCQ        R8
+	CMPQ        R8, SI
+	JNE         next23
+	VMOVUPS     Y0, (AX)
+	VMOVUPS     Y1, 32(AX)
+	JMP         end1
+
+fewer22:
+	CMPQ   R8, $+1
+	JNE    fewer24
+	VXORPS Y0, Y0, Y0
+	XORQ   DI, DI
+
+next25:
+	MOVQ        (BX)(DI*8), R8
+	LEAQ        (CX)(R8*4), R8
+	VMOVUPS     (DX), Y1
+	VFMADD231PS (R8), Y1, Y0
+	ADDQ        $+32, DX
+	INCQ        DI
+	CMPQ        DI, SI
+	JNE         next25
+	VMOVUPS     Y0, (AX)
+	JMP         end1
+
+fewer24:
+end1:
+	VZEROUPPER
+	RET
+
 // func filterF32AVX2(c *byte, a *byte, w *byte, at *byte, n int, k int, add int)
 // Requires: AVX, FMA3
 TEXT ·filterF32AVX2(SB), NOSPLIT, $0-56
@@ -25,7 +466,7 @@ TEXT ·filterF32AVX2(SB), NOSPLIT, $0-56
 	MOVQ       add+48(FP), DI
 	MOVQ       n+32(FP), R8
 	CMPQ       R8, $+88
-	JLE        fewer2
+	JLE        fewer27
 	SUBQ       $+88, R8
 	LEAQ       tail<>+32(SB), R9
 	XORQ       R10, R10
@@ -44,7 +485,7 @@ TEXT ·filterF32AVX2(SB), NOSPLIT, $0-56
 	VXORPS     Y11, Y11, Y11
 	VXORPS     Y12, Y12, Y12
 	TESTQ      DI, DI
-	JZ         sums3
+	JZ         sums28
 	VMOVUPS    (AX), Y1
 	VMOVUPS    32(AX), Y2
 	VMOVUPS    64(AX), Y3
@@ -58,12 +499,12 @@ TEXT ·filterF32AVX2(SB), NOSPLIT, $0-56
 	VMOVUPS    320(AX), Y11
 	VMASKMOVPS 352(AX), Y0, Y12
 
-sums3:
+sums28:
 	TESTQ SI, SI
-	JZ    done5
+	JZ    done30
 	XORQ  DI, DI
 
-next4:
+next29:
 	MOVQ         (BX)(DI*8), R8
 	VBROADCASTSS (DX)(DI*4), Y13
 	VFMADD231PS  (CX)(R8*4), Y13, Y1
@@ -81,9 +522,9 @@ next4:
 	VFMADD231PS  Y14, Y13, Y12
 	INCQ         DI
 	CMPQ         DI, SI
-	JNE          next4
+	JNE          next29
 
-done5:
+done30:
 	VMOVUPS    Y1, (AX)
 	VMOVUPS    Y2, 32(AX)
 	VMOVUPS    Y3, 64(AX)
@@ -96,11 +537,11 @@ done5:
 	VMOVUPS    Y10, 288(AX)
 	VMOVUPS    Y11, 320(AX)
 	VMASKMOVPS Y12, Y0, 352(AX)
-	JMP        end1
+	JMP        end26
 
-fewer2:
+fewer27:
 	CMPQ       R8, $+80
-	JLE        fewer6
+	JLE        fewer31
 	SUBQ       $+80, R8
 	LEAQ       tail<>+32(SB), R9
 	XORQ       R10, R10
@@ -118,7 +559,7 @@ fewer2:
 	VXORPS     Y10, Y10, Y10
 	VXORPS     Y11, Y11, Y11
 	TESTQ      DI, DI
-	JZ         sums7
+	JZ         sums32
 	VMOVUPS    (AX), Y1
 	VMOVUPS    32(AX), Y2
 	VMOVUPS    64(AX), Y3
@@ -131,12 +572,12 @@ fewer2:
 	VMOVUPS    288(AX), Y10
 	VMASKMOVPS 320(AX), Y0, Y11
 
-sums7:
+sums32:
 	TESTQ SI, SI
-	JZ    done9
+	JZ    done34
 	XORQ  DI, DI
 
-next8:
+next33:
 	MOVQ         (BX)(DI*8), R8
 	VBROADCASTSS (DX)(DI*4), Y12
 	VFMADD231PS  (CX)(R8*4), Y12, Y1
@@ -153,9 +594,9 @@ next8:
 	VFMADD231PS  Y13, Y12, Y11
 	INCQ         DI
 	CMPQ         DI, SI
-	JNE          next8
+	JNE          next33
 
-done9:
+done34:
 	VMOVUPS    Y1, (AX)
 	VMOVUPS    Y2, 32(AX)
 	VMOVUPS    Y3, 64(AX)
@@ -167,11 +608,11 @@ done9:
 	VMOVUPS    Y9, 256(AX)
 	VMOVUPS    Y10, 288(AX)
 	VMASKMOVPS Y11, Y0, 320(AX)
-	JMP        end1
+	JMP        end26
 
-fewer6:
+fewer31:
 	CMPQ       R8, $+72
-	JLE        fewer10
+	JLE        fewer35
 	SUBQ       $+72, R8
 	LEAQ       tail<>+32(SB), R9
 	XORQ       R10, R10
@@ -188,7 +629,7 @@ fewer6:
 	VXORPS     Y9, Y9, Y9
 	VXORPS     Y10, Y10, Y10
 	TESTQ      DI, DI
-	JZ         sums11
+	JZ         sums36
 	VMOVUPS    (AX), Y1
 	VMOVUPS    32(AX), Y2
 	VMOVUPS    64(AX), Y3
@@ -200,12 +641,12 @@ fewer6:
 	VMOVUPS    256(AX), Y9
 	VMASKMOVPS 288(AX), Y0, Y10
 
-sums11:
+sums36:
 	TESTQ SI, SI
-	JZ    done13
+	JZ    done38
 	XORQ  DI, DI
 
-next12:
+next37:
 	MOVQ         (BX)(DI*8), R8
 	VBROADCASTSS (DX)(DI*4), Y11
 	VFMADD231PS  (CX)(R8*4), Y11, Y1
@@ -221,9 +662,9 @@ next12:
 	VFMADD231PS  Y12, Y11, Y10
 	INCQ         DI
 	CMPQ         DI, SI
-	JNE          next12
+	JNE          next37
 
-done13:
+done38:
 	VMOVUPS    Y1, (AX)
 	VMOVUPS    Y2, 32(AX)
 	VMOVUPS    Y3, 64(AX)
@@ -234,11 +675,11 @@ done13:
 	VMOVUPS    Y8, 224(AX)
 	VMOVUPS    Y9, 256(AX)
 	VMASKMOVPS Y10, Y0, 288(AX)
-	JMP        end1
+	JMP        end26
 
-fewer10:
+fewer35:
 	CMPQ       R8, $+64
-	JLE        fewer14
+	JLE        fewer39
 	SUBQ       $+64, R8
 	LEAQ       tail<>+32(SB), R9
 	XORQ       R10, R10
@@ -254,7 +695,7 @@ fewer10:
 	VXORPS     Y8, Y8, Y8
 	VXORPS     Y9, Y9, Y9
 	TESTQ      DI, DI
-	JZ         sums15
+	JZ         sums40
 	VMOVUPS    (AX), Y1
 	VMOVUPS    32(AX), Y2
 	VMOVUPS    64(AX), Y3
@@ -265,12 +706,12 @@ fewer10:
 	VMOVUPS    224(AX), Y8
 	VMASKMOVPS 256(AX), Y0, Y9
 
-sums15:
+sums40:
 	TESTQ SI, SI
-	JZ    done17
+	JZ    done42
 	XORQ  DI, DI
 
-next16:
+next41:
 	MOVQ         (BX)(DI*8), R8
 	VBROADCASTSS (DX)(DI*4), Y10
 	VFMADD231PS  (CX)(R8*4), Y10, Y1
@@ -285,9 +726,9 @@ next16:
 	VFMADD231PS  Y11, Y10, Y9
 	INCQ         DI
 	CMPQ         DI, SI
-	JNE          next16
+	JNE          next41
 
-done17:
+done42:
 	VMOVUPS    Y1, (AX)
 	VMOVUPS    Y2, 32(AX)
 	VMOVUPS    Y3, 64(AX)
@@ -297,11 +738,11 @@ done17:
 	VMOVUPS    Y7, 192(AX)
 	VMOVUPS    Y8, 224(AX)
 	VMASKMOVPS Y9, Y0, 256(AX)
-	JMP        end1
+	JMP        end26
 
-fewer14:
+fewer39:
 	CMPQ       R8, $+56
-	JLE        fewer18
+	JLE        fewer43
 	SUBQ       $+56, R8
 	LEAQ       tail<>+32(SB), R9
 	XORQ       R10, R10
@@ -316,7 +757,7 @@ fewer14:
 	VXORPS     Y7, Y7, Y7
 	VXORPS     Y8, Y8, Y8
 	TESTQ      DI, DI
-	JZ         sums19
+	JZ         sums44
 	VMOVUPS    (AX), Y1
 	VMOVUPS    32(AX), Y2
 	VMOVUPS    64(AX), Y3
@@ -326,12 +767,12 @@ fewer14:
 	VMOVUPS    192(AX), Y7
 	VMASKMOVPS 224(AX), Y0, Y8
 
-sums19:
+sums44:
 	TESTQ SI, SI
-	JZ    done21
+	JZ    done46
 	XORQ  DI, DI
 
-next20:
+next45:
 	MOVQ         (BX)(DI*8), R8
 	VBROADCASTSS (DX)(DI*4), Y9
 	VFMADD231PS  (CX)(R8*4), Y9, Y1
@@ -345,9 +786,9 @@ next20:
 	VFMADD231PS  Y10, Y9, Y8
 	INCQ         DI
 	CMPQ         DI, SI
-	JNE          next20
+	JNE          next45
 
-done21:
+done46:
 	VMOVUPS    Y1, (AX)
 	VMOVUPS    Y2, 32(AX)
 	VMOVUPS    Y3, 64(AX)
@@ -356,11 +797,11 @@ done21:
 	VMOVUPS    Y6, 160(AX)
 	VMOVUPS    Y7, 192(AX)
 	VMASKMOVPS Y8, Y0, 224(AX)
-	JMP        end1
+	JMP        end26
 
-fewer18:
+fewer43:
 	CMPQ       R8, $+48
-	JLE        fewer22
+	JLE        fewer47
 	SUBQ       $+48, R8
 	LEAQ       tail<>+32(SB), R9
 	XORQ       R10, R10
@@ -374,7 +815,7 @@ fewer18:
 	VXORPS     Y6, Y6, Y6
 	VXORPS     Y7, Y7, Y7
 	TESTQ      DI, DI
-	JZ         sums23
+	JZ         sums48
 	VMOVUPS    (AX), Y1
 	VMOVUPS    32(AX), Y2
 	VMOVUPS    64(AX), Y3
@@ -383,12 +824,12 @@ fewer18:
 	VMOVUPS    160(AX), Y6
 	VMASKMOVPS 192(AX), Y0, Y7
 
-sums23:
+sums48:
 	TESTQ SI, SI
-	JZ    done25
+	JZ    done50
 	XORQ  DI, DI
 
-next24:
+next49:
 	MOVQ         (BX)(DI*8), R8
 	VBROADCASTSS (DX)(DI*4), Y8
 	VFMADD231PS  (CX)(R8*4), Y8, Y1
@@ -401,9 +842,9 @@ next24:
 	VFMADD231PS  Y9, Y8, Y7
 	INCQ         DI
 	CMPQ         DI, SI
-	JNE          next24
+	JNE          next49
 
-done25:
+done50:
 	VMOVUPS    Y1, (AX)
 	VMOVUPS    Y2, 32(AX)
 	VMOVUPS    Y3, 64(AX)
@@ -411,11 +852,11 @@ done25:
 	VMOVUPS    Y5, 128(AX)
 	VMOVUPS    Y6, 160(AX)
 	VMASKMOVPS Y7, Y0, 192(AX)
-	JMP        end1
+	JMP        end26
 
-fewer22:
+fewer47:
 	CMPQ       R8, $+40
-	JLE        fewer26
+	JLE        fewer51
 	SUBQ       $+40, R8
 	LEAQ       tail<>+32(SB), R9
 	XORQ       R10, R10
@@ -428,7 +869,7 @@ fewer22:
 	VXORPS     Y5, Y5, Y5
 	VXORPS     Y6, Y6, Y6
 	TESTQ      DI, DI
-	JZ         sums27
+	JZ         sums52
 	VMOVUPS    (AX), Y1
 	VMOVUPS    32(AX), Y2
 	VMOVUPS    64(AX), Y3
@@ -436,12 +877,12 @@ fewer22:
 	VMOVUPS    128(AX), Y5
 	VMASKMOVPS 160(AX), Y0, Y6
 
-sums27:
+sums52:
 	TESTQ SI, SI
-	JZ    done29
+	JZ    done54
 	XORQ  DI, DI
 
-next28:
+next53:
 	MOVQ         (BX)(DI*8), R8
 	VBROADCASTSS (DX)(DI*4), Y7
 	VFMADD231PS  (CX)(R8*4), Y7, Y1
@@ -453,20 +894,20 @@ next28:
 	VFMADD231PS  Y8, Y7, Y6
 	INCQ         DI
 	CMPQ         DI, SI
-	JNE          next28
+	JNE          next53
 
-done29:
+done54:
 	VMOVUPS    Y1, (AX)
 	VMOVUPS    Y2, 32(AX)
 	VMOVUPS    Y3, 64(AX)
 	VMOVUPS    Y4, 96(AX)
 	VMOVUPS    Y5, 128(AX)
 	VMASKMOVPS Y6, Y0, 160(AX)
-	JMP        end1
+	JMP        end26
 
-fewer26:
+fewer51:
 	CMPQ       R8, $+32
-	JLE        fewer30
+	JLE        fewer55
 	SUBQ       $+32, R8
 	LEAQ       tail<>+32(SB), R9
 	XORQ       R10, R10
@@ -478,19 +919,19 @@ fewer26:
 	VXORPS     Y4, Y4, Y4
 	VXORPS     Y5, Y5, Y5
 	TESTQ      DI, DI
-	JZ         sums31
+	JZ         sums56
 	VMOVUPS    (AX), Y1
 	VMOVUPS    32(AX), Y2
 	VMOVUPS    64(AX), Y3
 	VMOVUPS    96(AX), Y4
 	VMASKMOVPS 128(AX), Y0, Y5
 
-sums31:
+sums56:
 	TESTQ SI, SI
-	JZ    done33
+	JZ    done58
 	XORQ  DI, DI
 
-next32:
+next57:
 	MOVQ         (BX)(DI*8), R8
 	VBROADCASTSS (DX)(DI*4), Y6
 	VFMADD231PS  (CX)(R8*4), Y6, Y1
@@ -501,19 +942,19 @@ next32:
 	VFMADD231PS  Y7, Y6, Y5
 	INCQ         DI
 	CMPQ         DI, SI
-	JNE          next32
+	JNE          next57
 
-done33:
+done58:
 	VMOVUPS    Y1, (AX)
 	VMOVUPS    Y2, 32(AX)
 	VMOVUPS    Y3, 64(AX)
 	VMOVUPS    Y4, 96(AX)
 	VMASKMOVPS Y5, Y0, 128(AX)
-	JMP        end1
+	JMP        end26
 
-fewer30:
+fewer55:
 	CMPQ       R8, $+24
-	JLE        fewer34
+	JLE        fewer59
 	SUBQ       $+24, R8
 	LEAQ       tail<>+32(SB), R9
 	XORQ       R10, R10
@@ -524,18 +965,18 @@ fewer30:
 	VXORPS     Y3, Y3, Y3
 	VXORPS     Y4, Y4, Y4
 	TESTQ      DI, DI
-	JZ         sums35
+	JZ         sums60
 	VMOVUPS    (AX), Y1
 	VMOVUPS    32(AX), Y2
 	VMOVUPS    64(AX), Y3
 	VMASKMOVPS 96(AX), Y0, Y4
 
-sums35:
+sums60:
 	TESTQ SI, SI
-	JZ    done37
+	JZ    done62
 	XORQ  DI, DI
 
-next36:
+next61:
 	MOVQ         (BX)(DI*8), R8
 	VBROADCASTSS (DX)(DI*4), Y5
 	VFMADD231PS  (CX)(R8*4), Y5, Y1
@@ -545,18 +986,18 @@ next36:
 	VFMADD231PS  Y6, Y5, Y4
 	INCQ         DI
 	CMPQ         DI, SI
-	JNE          next36
+	JNE          next61
 
-done37:
+done62:
 	VMOVUPS    Y1, (AX)
 	VMOVUPS    Y2, 32(AX)
 	VMOVUPS    Y3, 64(AX)
 	VMASKMOVPS Y4, Y0, 96(AX)
-	JMP        end1
+	JMP        end26
 
-fewer34:
+fewer59:
 	CMPQ       R8, $+16
-	JLE        fewer38
+	JLE        fewer63
 	SUBQ       $+16, R8
 	LEAQ       tail<>+32(SB), R9
 	XORQ       R10, R10
@@ -566,17 +1007,17 @@ fewer34:
 	VXORPS     Y2, Y2, Y2
 	VXORPS     Y3, Y3, Y3
 	TESTQ      DI, DI
-	JZ         sums39
+	JZ         sums64
 	VMOVUPS    (AX), Y1
 	VMOVUPS    32(AX), Y2
 	VMASKMOVPS 64(AX), Y0, Y3
 
-sums39:
+sums64:
 	TESTQ SI, SI
-	JZ    done41
+	JZ    done66
 	XORQ  DI, DI
 
-next40:
+next65:
 	MOVQ         (BX)(DI*8), R8
 	VBROADCASTSS (DX)(DI*4), Y4
 	VFMADD231PS  (CX)(R8*4), Y4, Y1
@@ -585,17 +1026,17 @@ next40:
 	VFMADD231PS  Y5, Y4, Y3
 	INCQ         DI
 	CMPQ         DI, SI
-	JNE          next40
+	JNE          next65
 
-done41:
+done66:
 	VMOVUPS    Y1, (AX)
 	VMOVUPS    Y2, 32(AX)
 	VMASKMOVPS Y3, Y0, 64(AX)
-	JMP        end1
+	JMP        end26
 
-fewer38:
+fewer63:
 	CMPQ       R8, $+8
-	JLE        fewer42
+	JLE        fewer67
 	SUBQ       $+8, R8
 	LEAQ       tail<>+32(SB), R9
 	XORQ       R10, R10
@@ -604,16 +1045,16 @@ fewer38:
 	VXORPS     Y1, Y1, Y1
 	VXORPS     Y2, Y2, Y2
 	TESTQ      DI, DI
-	JZ         sums43
+	JZ         sums68
 	VMOVUPS    (AX), Y1
 	VMASKMOVPS 32(AX), Y0, Y2
 
-sums43:
+sums68:
 	TESTQ SI, SI
-	JZ    done45
+	JZ    done70
 	XORQ  DI, DI
 
-next44:
+next69:
 	MOVQ         (BX)(DI*8), R8
 	VBROADCASTSS (DX)(DI*4), Y3
 	VFMADD231PS  (CX)(R8*4), Y3, Y1
@@ -621,16 +1062,16 @@ next44:
 	VFMADD231PS  Y4, Y3, Y2
 	INCQ         DI
 	CMPQ         DI, SI
-	JNE          next44
+	JNE          next69
 
-done45:
+done70:
 	VMOVUPS    Y1, (AX)
 	VMASKMOVPS Y2, Y0, 32(AX)
-	JMP        end1
+	JMP        end26
 
-fewer42:
+fewer67:
 	CMPQ       R8, $+0
-	JLE        fewer46
+	JLE        fewer71
 	SUBQ       $+0, R8
 	LEAQ       tail<>+32(SB), R9
 	XORQ       R10, R10
@@ -638,29 +1079,29 @@ fewer42:
 	VMOVDQU    (R9)(R10*4), Y0
 	VXORPS     Y1, Y1, Y1
 	TESTQ      DI, DI
-	JZ         sums47
+	JZ         sums72
 	VMASKMOVPS (AX), Y0, Y1
 
-sums47:
+sums72:
 	TESTQ SI, SI
-	JZ    done49
+	JZ    done74
 	XORQ  DI, DI
 
-next48:
+next73:
 	MOVQ         (BX)(DI*8), R8
 	VBROADCASTSS (DX)(DI*4), Y2
 	VMASKMOVPS   (CX)(R8*4), Y0, Y3
 	VFMADD231PS  Y3, Y2, Y1
 	INCQ         DI
 	CMPQ         DI, SI
-	JNE          next48
+	JNE          next73
 
-done49:
+done74:
 	VMASKMOVPS Y1, Y0, (AX)
-	JMP        end1
+	JMP        end26
 
-fewer46:
-end1:
+fewer71:
+end26:
 	VZEROUPPER
 	RET
 
@@ -675,7 +1116,7 @@ TEXT ·filterF64AVX2(SB), NOSPLIT, $0-56
 	MOVQ       add+48(FP), DI
 	MOVQ       n+32(FP), R8
 	CMPQ       R8, $+44
-	JLE        fewer51
+	JLE        fewer76
 	SUBQ       $+44, R8
 	LEAQ       tail<>+32(SB), R9
 	XORQ       R10, R10
@@ -694,7 +1135,7 @@ TEXT ·filterF64AVX2(SB), NOSPLIT, $0-56
 	VXORPD     Y11, Y11, Y11
 	VXORPD     Y12, Y12, Y12
 	TESTQ      DI, DI
-	JZ         sums52
+	JZ         sums77
 	VMOVUPD    (AX), Y1
 	VMOVUPD    32(AX), Y2
 	VMOVUPD    64(AX), Y3
@@ -708,12 +1149,12 @@ TEXT ·filterF64AVX2(SB), NOSPLIT, $0-56
 	VMOVUPD    320(AX), Y11
 	VMASKMOVPD 352(AX), Y0, Y12
 
-sums52:
+sums77:
 	TESTQ SI, SI
-	JZ    done54
+	JZ    done79
 	XORQ  DI, DI
 
-next53:
+next78:
 	MOVQ         (BX)(DI*8), R8
 	VBROADCASTSD (DX)(DI*8), Y13
 	VFMADD231PD  (CX)(R8*8), Y13, Y1
@@ -731,9 +1172,9 @@ next53:
 	VFMADD231PD  Y14, Y13, Y12
 	INCQ         DI
 	CMPQ         DI, SI
-	JNE          next53
+	JNE          next78
 
-done54:
+done79:
 	VMOVUPD    Y1, (AX)
 	VMOVUPD    Y2, 32(AX)
 	VMOVUPD    Y3, 64(AX)
@@ -746,11 +1187,11 @@ done54:
 	VMOVUPD    Y10, 288(AX)
 	VMOVUPD    Y11, 320(AX)
 	VMASKMOVPD Y12, Y0, 352(AX)
-	JMP        end50
+	JMP        end75
 
-fewer51:
+fewer76:
 	CMPQ       R8, $+40
-	JLE        fewer55
+	JLE        fewer80
 	SUBQ       $+40, R8
 	LEAQ       tail<>+32(SB), R9
 	XORQ       R10, R10
@@ -768,7 +1209,7 @@ fewer51:
 	VXORPD     Y10, Y10, Y10
 	VXORPD     Y11, Y11, Y11
 	TESTQ      DI, DI
-	JZ         sums56
+	JZ         sums81
 	VMOVUPD    (AX), Y1
 	VMOVUPD    32(AX), Y2
 	VMOVUPD    64(AX), Y3
@@ -781,12 +1222,12 @@ fewer51:
 	VMOVUPD    288(AX), Y10
 	VMASKMOVPD 320(AX), Y0, Y11
 
-sums56:
+sums81:
 	TESTQ SI, SI
-	JZ    done58
+	JZ    done83
 	XORQ  DI, DI
 
-next57:
+next82:
 	MOVQ         (BX)(DI*8), R8
 	VBROADCASTSD (DX)(DI*8), Y12
 	VFMADD231PD  (CX)(R8*8), Y12, Y1
@@ -803,9 +1244,9 @@ next57:
 	VFMADD231PD  Y13, Y12, Y11
 	INCQ         DI
 	CMPQ         DI, SI
-	JNE          next57
+	JNE          next82
 
-done58:
+done83:
 	VMOVUPD    Y1, (AX)
 	VMOVUPD    Y2, 32(AX)
 	VMOVUPD    Y3, 64(AX)
@@ -817,11 +1258,11 @@ done58:
 	VMOVUPD    Y9, 256(AX)
 	VMOVUPD    Y10, 288(AX)
 	VMASKMOVPD Y11, Y0, 320(AX)
-	JMP        end50
+	JMP        end75
 
-fewer55:
+fewer80:
 	CMPQ       R8, $+36
-	JLE        fewer59
+	JLE        fewer84
 	SUBQ       $+36, R8
 	LEAQ       tail<>+32(SB), R9
 	XORQ       R10, R10
@@ -838,7 +1279,7 @@ fewer55:
 	VXORPD     Y9, Y9, Y9
 	VXORPD     Y10, Y10, Y10
 	TESTQ      DI, DI
-	JZ         sums60
+	JZ         sums85
 	VMOVUPD    (AX), Y1
 	VMOVUPD    32(AX), Y2
 	VMOVUPD    64(AX), Y3
@@ -850,12 +1291,12 @@ fewer55:
 	VMOVUPD    256(AX), Y9
 	VMASKMOVPD 288(AX), Y0, Y10
 
-sums60:
+sums85:
 	TESTQ SI, SI
-	JZ    done62
+	JZ    done87
 	XORQ  DI, DI
 
-next61:
+next86:
 	MOVQ         (BX)(DI*8), R8
 	VBROADCASTSD (DX)(DI*8), Y11
 	VFMADD231PD  (CX)(R8*8), Y11, Y1
@@ -871,9 +1312,9 @@ next61:
 	VFMADD231PD  Y12, Y11, Y10
 	INCQ         DI
 	CMPQ         DI, SI
-	JNE          next61
+	JNE          next86
 
-done62:
+done87:
 	VMOVUPD    Y1, (AX)
 	VMOVUPD    Y2, 32(AX)
 	VMOVUPD    Y3, 64(AX)
@@ -884,11 +1325,11 @@ done62:
 	VMOVUPD    Y8, 224(AX)
 	VMOVUPD    Y9, 256(AX)
 	VMASKMOVPD Y10, Y0, 288(AX)
-	JMP        end50
+	JMP        end75
 
-fewer59:
+fewer84:
 	CMPQ       R8, $+32
-	JLE        fewer63
+	JLE        fewer88
 	SUBQ       $+32, R8
 	LEAQ       tail<>+32(SB), R9
 	XORQ       R10, R10
@@ -904,7 +1345,7 @@ fewer59:
 	VXORPD     Y8, Y8, Y8
 	VXORPD     Y9, Y9, Y9
 	TESTQ      DI, DI
-	JZ         sums64
+	JZ         sums89
 	VMOVUPD    (AX), Y1
 	VMOVUPD    32(AX), Y2
 	VMOVUPD    64(AX), Y3
@@ -915,12 +1356,12 @@ fewer59:
 	VMOVUPD    224(AX), Y8
 	VMASKMOVPD 256(AX), Y0, Y9
 
-sums64:
+sums89:
 	TESTQ SI, SI
-	JZ    done66
+	JZ    done91
 	XORQ  DI, DI
 
-next65:
+next90:
 	MOVQ         (BX)(DI*8), R8
 	VBROADCASTSD (DX)(DI*8), Y10
 	VFMADD231PD  (CX)(R8*8), Y10, Y1
@@ -935,9 +1376,9 @@ next65:
 	VFMADD231PD  Y11, Y10, Y9
 	INCQ         DI
 	CMPQ         DI, SI
-	JNE          next65
+	JNE          next90
 
-done66:
+done91:
 	VMOVUPD    Y1, (AX)
 	VMOVUPD    Y2, 32(AX)
 	VMOVUPD    Y3, 64(AX)
@@ -947,11 +1388,11 @@ done66:
 	VMOVUPD    Y7, 192(AX)
 	VMOVUPD    Y8, 224(AX)
 	VMASKMOVPD Y9, Y0, 256(AX)
-	JMP        end50
+	JMP        end75
 
-fewer63:
+fewer88:
 	CMPQ       R8, $+28
-	JLE        fewer67
+	JLE        fewer92
 	SUBQ       $+28, R8
 	LEAQ       tail<>+32(SB), R9
 	XORQ       R10, R10
@@ -966,7 +1407,7 @@ fewer63:
 	VXORPD     Y7, Y7, Y7
 	VXORPD     Y8, Y8, Y8
 	TESTQ      DI, DI
-	JZ         sums68
+	JZ         sums93
 	VMOVUPD    (AX), Y1
 	VMOVUPD    32(AX), Y2
 	VMOVUPD    64(AX), Y3
@@ -976,12 +1417,12 @@ fewer63:
 	VMOVUPD    192(AX), Y7
 	VMASKMOVPD 224(AX), Y0, Y8
 
-sums68:
+sums93:
 	TESTQ SI, SI
-	JZ    done70
+	JZ    done95
 	XORQ  DI, DI
 
-next69:
+next94:
 	MOVQ         (BX)(DI*8), R8
 	VBROADCASTSD (DX)(DI*8), Y9
 	VFMADD231PD  (CX)(R8*8), Y9, Y1
@@ -995,9 +1436,9 @@ next69:
 	VFMADD231PD  Y10, Y9, Y8
 	INCQ         DI
 	CMPQ         DI, SI
-	JNE          next69
+	JNE          next94
 
-done70:
+done95:
 	VMOVUPD    Y1, (AX)
 	VMOVUPD    Y2, 32(AX)
 	VMOVUPD    Y3, 64(AX)
@@ -1006,11 +1447,11 @@ done70:
 	VMOVUPD    Y6, 160(AX)
 	VMOVUPD    Y7, 192(AX)
 	VMASKMOVPD Y8, Y0, 224(AX)
-	JMP        end50
+	JMP        end75
 
-fewer67:
+fewer92:
 	CMPQ       R8, $+24
-	JLE        fewer71
+	JLE        fewer96
 	SUBQ       $+24, R8
 	LEAQ       tail<>+32(SB), R9
 	XORQ       R10, R10
@@ -1024,7 +1465,7 @@ fewer67:
 	VXORPD     Y6, Y6, Y6
 	VXORPD     Y7, Y7, Y7
 	TESTQ      DI, DI
-	JZ         sums72
+	JZ         sums97
 	VMOVUPD    (AX), Y1
 	VMOVUPD    32(AX), Y2
 	VMOVUPD    64(AX), Y3
@@ -1033,12 +1474,12 @@ fewer67:
 	VMOVUPD    160(AX), Y6
 	VMASKMOVPD 192(AX), Y0, Y7
 
-sums72:
+sums97:
 	TESTQ SI, SI
-	JZ    done74
+	JZ    done99
 	XORQ  DI, DI
 
-next73:
+next98:
 	MOVQ         (BX)(DI*8), R8
 	VBROADCASTSD (DX)(DI*8), Y8
 	VFMADD231PD  (CX)(R8*8), Y8, Y1
@@ -1051,9 +1492,9 @@ next73:
 	VFMADD231PD  Y9, Y8, Y7
 	INCQ         DI
 	CMPQ         DI, SI
-	JNE          next73
+	JNE          next98
 
-done74:
+done99:
 	VMOVUPD    Y1, (AX)
 	VMOVUPD    Y2, 32(AX)
 	VMOVUPD    Y3, 64(AX)
@@ -1061,11 +1502,11 @@ done74:
 	VMOVUPD    Y5, 128(AX)
 	VMOVUPD    Y6, 160(AX)
 	VMASKMOVPD Y7, Y0, 192(AX)
-	JMP        end50
+	JMP        end75
 
-fewer71:
+fewer96:
 	CMPQ       R8, $+20
-	JLE        fewer75
+	JLE        fewer100
 	SUBQ       $+20, R8
 	LEAQ       tail<>+32(SB), R9
 	XORQ       R10, R10
@@ -1078,7 +1519,7 @@ fewer71:
 	VXORPD     Y5, Y5, Y5
 	VXORPD     Y6, Y6, Y6
 	TESTQ      DI, DI
-	JZ         sums76
+	JZ         sums101
 	VMOVUPD    (AX), Y1
 	VMOVUPD    32(AX), Y2
 	VMOVUPD    64(AX), Y3
@@ -1086,12 +1527,12 @@ fewer71:
 	VMOVUPD    128(AX), Y5
 	VMASKMOVPD 160(AX), Y0, Y6
 
-sums76:
+sums101:
 	TESTQ SI, SI
-	JZ    done78
+	JZ    done103
 	XORQ  DI, DI
 
-next77:
+next102:
 	MOVQ         (BX)(DI*8), R8
 	VBROADCASTSD (DX)(DI*8), Y7
 	VFMADD231PD  (CX)(R8*8), Y7, Y1
@@ -1103,20 +1544,20 @@ next77:
 	VFMADD231PD  Y8, Y7, Y6
 	INCQ         DI
 	CMPQ         DI, SI
-	JNE          next77
+	JNE          next102
 
-done78:
+done103:
 	VMOVUPD    Y1, (AX)
 	VMOVUPD    Y2, 32(AX)
 	VMOVUPD    Y3, 64(AX)
 	VMOVUPD    Y4, 96(AX)
 	VMOVUPD    Y5, 128(AX)
 	VMASKMOVPD Y6, Y0, 160(AX)
-	JMP        end50
+	JMP        end75
 
-fewer75:
+fewer100:
 	CMPQ       R8, $+16
-	JLE        fewer79
+	JLE        fewer104
 	SUBQ       $+16, R8
 	LEAQ       tail<>+32(SB), R9
 	XORQ       R10, R10
@@ -1128,19 +1569,19 @@ fewer75:
 	VXORPD     Y4, Y4, Y4
 	VXORPD     Y5, Y5, Y5
 	TESTQ      DI, DI
-	JZ         sums80
+	JZ         sums105
 	VMOVUPD    (AX), Y1
 	VMOVUPD    32(AX), Y2
 	VMOVUPD    64(AX), Y3
 	VMOVUPD    96(AX), Y4
 	VMASKMOVPD 128(AX), Y0, Y5
 
-sums80:
+sums105:
 	TESTQ SI, SI
-	JZ    done82
+	JZ    done107
 	XORQ  DI, DI
 
-next81:
+next106:
 	MOVQ         (BX)(DI*8), R8
 	VBROADCASTSD (DX)(DI*8), Y6
 	VFMADD231PD  (CX)(R8*8), Y6, Y1
@@ -1151,19 +1592,19 @@ next81:
 	VFMADD231PD  Y7, Y6, Y5
 	INCQ         DI
 	CMPQ         DI, SI
-	JNE          next81
+	JNE          next106
 
-done82:
+done107:
 	VMOVUPD    Y1, (AX)
 	VMOVUPD    Y2, 32(AX)
 	VMOVUPD    Y3, 64(AX)
 	VMOVUPD    Y4, 96(AX)
 	VMASKMOVPD Y5, Y0, 128(AX)
-	JMP        end50
+	JMP        end75
 
-fewer79:
+fewer104:
 	CMPQ       R8, $+12
-	JLE        fewer83
+	JLE        fewer108
 	SUBQ       $+12, R8
 	LEAQ       tail<>+32(SB), R9
 	XORQ       R10, R10
@@ -1174,18 +1615,18 @@ fewer79:
 	VXORPD     Y3, Y3, Y3
 	VXORPD     Y4, Y4, Y4
 	TESTQ      DI, DI
-	JZ         sums84
+	JZ         sums109
 	VMOVUPD    (AX), Y1
 	VMOVUPD    32(AX), Y2
 	VMOVUPD    64(AX), Y3
 	VMASKMOVPD 96(AX), Y0, Y4
 
-sums84:
+sums109:
 	TESTQ SI, SI
-	JZ    done86
+	JZ    done111
 	XORQ  DI, DI
 
-next85:
+next110:
 	MOVQ         (BX)(DI*8), R8
 	VBROADCASTSD (DX)(DI*8), Y5
 	VFMADD231PD  (CX)(R8*8), Y5, Y1
@@ -1195,18 +1636,18 @@ next85:
 	VFMADD231PD  Y6, Y5, Y4
 	INCQ         DI
 	CMPQ         DI, SI
-	JNE          next85
+	JNE          next110
 
-done86:
+done111:
 	VMOVUPD    Y1, (AX)
 	VMOVUPD    Y2, 32(AX)
 	VMOVUPD    Y3, 64(AX)
 	VMASKMOVPD Y4, Y0, 96(AX)
-	JMP        end50
+	JMP        end75
 
-fewer83:
+fewer108:
 	CMPQ       R8, $+8
-	JLE        fewer87
+	JLE        fewer112
 	SUBQ       $+8, R8
 	LEAQ       tail<>+32(SB), R9
 	XORQ       R10, R10
@@ -1216,17 +1657,17 @@ fewer83:
 	VXORPD     Y2, Y2, Y2
 	VXORPD     Y3, Y3, Y3
 	TESTQ      DI, DI
-	JZ         sums88
+	JZ         sums113
 	VMOVUPD    (AX), Y1
 	VMOVUPD    32(AX), Y2
 	VMASKMOVPD 64(AX), Y0, Y3
 
-sums88:
+sums113:
 	TESTQ SI, SI
-	JZ    done90
+	JZ    done115
 	XORQ  DI, DI
 
-next89:
+next114:
 	MOVQ         (BX)(DI*8), R8
 	VBROADCASTSD (DX)(DI*8), Y4
 	VFMADD231PD  (CX)(R8*8), Y4, Y1
@@ -1235,17 +1676,17 @@ next89:
 	VFMADD231PD  Y5, Y4, Y3
 	INCQ         DI
 	CMPQ         DI, SI
-	JNE          next89
+	JNE          next114
 
-done90:
+done115:
 	VMOVUPD    Y1, (AX)
 	VMOVUPD    Y2, 32(AX)
 	VMASKMOVPD Y3, Y0, 64(AX)
-	JMP        end50
+	JMP        end75
 
-fewer87:
+fewer112:
 	CMPQ       R8, $+4
-	JLE        fewer91
+	JLE        fewer116
 	SUBQ       $+4, R8
 	LEAQ       tail<>+32(SB), R9
 	XORQ       R10, R10
@@ -1254,16 +1695,16 @@ fewer87:
 	VXORPD     Y1, Y1, Y1
 	VXORPD     Y2, Y2, Y2
 	TESTQ      DI, DI
-	JZ         sums92
+	JZ         sums117
 	VMOVUPD    (AX), Y1
 	VMASKMOVPD 32(AX), Y0, Y2
 
-sums92:
+sums117:
 	TESTQ SI, SI
-	JZ    done94
+	JZ    done119
 	XORQ  DI, DI
 
-next93:
+next118:
 	MOVQ         (BX)(DI*8), R8
 	VBROADCASTSD (DX)(DI*8), Y3
 	VFMADD231PD  (CX)(R8*8), Y3, Y1
@@ -1271,16 +1712,16 @@ next93:
 	VFMADD231PD  Y4, Y3, Y2
 	INCQ         DI
 	CMPQ         DI, SI
-	JNE          next93
+	JNE          next118
 
-done94:
+done119:
 	VMOVUPD    Y1, (AX)
 	VMASKMOVPD Y2, Y0, 32(AX)
-	JMP        end50
+	JMP        end75
 
-fewer91:
+fewer116:
 	CMPQ       R8, $+0
-	JLE        fewer95
+	JLE        fewer120
 	SUBQ       $+0, R8
 	LEAQ       tail<>+32(SB), R9
 	XORQ       R10, R10
@@ -1288,29 +1729,587 @@ fewer91:
 	VMOVDQU    (R9)(R10*8), Y0
 	VXORPD     Y1, Y1, Y1
 	TESTQ      DI, DI
-	JZ         sums96
+	JZ         sums121
 	VMASKMOVPD (AX), Y0, Y1
 
-sums96:
+sums121:
 	TESTQ SI, SI
-	JZ    done98
+	JZ    done123
 	XORQ  DI, DI
 
-next97:
+next122:
 	MOVQ         (BX)(DI*8), R8
 	VBROADCASTSD (DX)(DI*8), Y2
 	VMASKMOVPD   (CX)(R8*8), Y0, Y3
 	VFMADD231PD  Y3, Y2, Y1
 	INCQ         DI
 	CMPQ         DI, SI
-	JNE          next97
+	JNE          next122
 
-done98:
+done123:
 	VMASKMOVPD Y1, Y0, (AX)
-	JMP        end50
+	JMP        end75
 
-fewer95:
-end50:
+fewer120:
+end75:
+	VZEROUPPER
+	RET
+
+// func acrossF32AVX512(c *byte, a *byte, w *byte, at *byte, n int, k int, step int)
+// Requires: AVX, AVX512DQ, AVX512F
+TEXT ·acrossF32AVX512(SB), NOSPLIT, $0-56
+	MOVQ   c+0(FP), AX
+	MOVQ   a+8(FP), CX
+	MOVQ   w+16(FP), DX
+	MOVQ   at+24(FP), BX
+	MOVQ   k+40(FP), SI
+	MOVQ   step+48(FP), DI
+	MOVQ   n+32(FP), R8
+	LEAQ   (DI)(DI*2), R9
+	CMPQ   R8, $+14
+	JNE    fewer2
+	VXORPS Z0, Z0, Z0
+	VXORPS Z1, Z1, Z1
+	VXORPS Z2, Z2, Z2
+	VXORPS Z3, Z3, Z3
+	VXORPS Z4, Z4, Z4
+	VXORPS Z5, Z5, Z5
+	VXORPS Z6, Z6, Z6
+	VXORPS Z7, Z7, Z7
+	VXORPS Z8, Z8, Z8
+	VXORPS Z9, Z9, Z9
+	VXORPS Z10, Z10, Z10
+	VXORPS Z11, Z11, Z11
+	VXORPS Z12, Z12, Z12
+	VXORPS Z13, Z13, Z13
+	XORQ   R8, R8
+
+next3:
+	MOVQ        (BX)(R8*8), R10
+	LEAQ        (CX)(R10*4), R10
+	LEAQ        (R10)(DI*4), R11
+	LEAQ        (R11)(DI*4), R12
+	LEAQ        (R12)(DI*4), R13
+	VMOVUPS     (DX), Z14
+	VFMADD231PS (R10), Z14, Z0
+	VFMADD231PS (R10)(DI*1), Z14, Z1
+	VFMADD231PS (R10)(DI*2), Z14, Z2
+	VFMADD231PS (R10)(R9*1), Z14, Z3
+	VFMADD231PS (R11), Z14, Z4
+	VFMADD231PS (R11)(DI*1), Z14, Z5
+	VFMADD231PS (R11)(DI*2), Z14, Z6
+	VFMADD231PS (R11)(R9*1), Z14, Z7
+	VFMADD231PS (R12), Z14, Z8
+	VFMADD231PS (R12)(DI*1), Z14, Z9
+	VFMADD231PS (R12)(DI*2), Z14, Z10
+	VFMADD231PS (R12)(R9*1), Z14, Z11
+	VFMADD231PS (R13), Z14, Z12
+	VFMADD231PS (R13)(DI*1), Z14, Z13
+	ADDQ        $+64, DX
+	INCQ        R8
+	CMPQ        R8, SI
+	JNE         next3
+	VMOVUPS     Z0, (AX)
+	VMOVUPS     Z1, 64(AX)
+	VMOVUPS     Z2, 128(AX)
+	VMOVUPS     Z3, 192(AX)
+	VMOVUPS     Z4, 256(AX)
+	VMOVUPS     Z5, 320(AX)
+	VMOVUPS     Z6, 384(AX)
+	VMOVUPS     Z7, 448(AX)
+	VMOVUPS     Z8, 512(AX)
+	VMOVUPS     Z9, 576(AX)
+	VMOVUPS     Z10, 640(AX)
+	VMOVUPS     Z11, 704(AX)
+	VMOVUPS     Z12, 768(AX)
+	VMOVUPS     Z13, 832(AX)
+	JMP         end1
+
+fewer2:
+	CMPQ   R8, $+13
+	JNE    fewer4
+	VXORPS Z0, Z0, Z0
+	VXORPS Z1, Z1, Z1
+	VXORPS Z2, Z2, Z2
+	VXORPS Z3, Z3, Z3
+	VXORPS Z4, Z4, Z4
+	VXORPS Z5, Z5, Z5
+	VXORPS Z6, Z6, Z6
+	VXORPS Z7, Z7, Z7
+	VXORPS Z8, Z8, Z8
+	VXORPS Z9, Z9, Z9
+	VXORPS Z10, Z10, Z10
+	VXORPS Z11, Z11, Z11
+	VXORPS Z12, Z12, Z12
+	XORQ   R8, R8
+
+next5:
+	MOVQ        (BX)(R8*8), R10
+	LEAQ        (CX)(R10*4), R10
+	LEAQ        (R10)(DI*4), R11
+	LEAQ        (R11)(DI*4), R12
+	LEAQ        (R12)(DI*4), R13
+	VMOVUPS     (DX), Z13
+	VFMADD231PS (R10), Z13, Z0
+	VFMADD231PS (R10)(DI*1), Z13, Z1
+	VFMADD231PS (R10)(DI*2), Z13, Z2
+	VFMADD231PS (R10)(R9*1), Z13, Z3
+	VFMADD231PS (R11), Z13, Z4
+	VFMADD231PS (R11)(DI*1), Z13, Z5
+	VFMADD231PS (R11)(DI*2), Z13, Z6
+	VFMADD231PS (R11)(R9*1), Z13, Z7
+	VFMADD231PS (R12), Z13, Z8
+	VFMADD231PS (R12)(DI*1), Z13, Z9
+	VFMADD231PS (R12)(DI*2), Z13, Z10
+	VFMADD231PS (R12)(R9*1), Z13, Z11
+	VFMADD231PS (R13), Z13, Z12
+	ADDQ        $+64, DX
+	INCQ        R8
+	CMPQ        R8, SI
+	JNE         next5
+	VMOVUPS     Z0, (AX)
+	VMOVUPS     Z1, 64(AX)
+	VMOVUPS     Z2, 128(AX)
+	VMOVUPS     Z3, 192(AX)
+	VMOVUPS     Z4, 256(AX)
+	VMOVUPS     Z5, 320(AX)
+	VMOVUPS     Z6, 384(AX)
+	VMOVUPS     Z7, 448(AX)
+	VMOVUPS     Z8, 512(AX)
+	VMOVUPS     Z9, 576(AX)
+	VMOVUPS     Z10, 640(AX)
+	VMOVUPS     Z11, 704(AX)
+	VMOVUPS     Z12, 768(AX)
+	JMP         end1
+
+fewer4:
+	CMPQ   R8, $+12
+	JNE    fewer6
+	VXORPS Z0, Z0, Z0
+	VXORPS Z1, Z1, Z1
+	VXORPS Z2, Z2, Z2
+	VXORPS Z3, Z3, Z3
+	VXORPS Z4, Z4, Z4
+	VXORPS Z5, Z5, Z5
+	VXORPS Z6, Z6, Z6
+	VXORPS Z7, Z7, Z7
+	VXORPS Z8, Z8, Z8
+	VXORPS Z9, Z9, Z9
+	VXORPS Z10, Z10, Z10
+	VXORPS Z11, Z11, Z11
+	XORQ   R8, R8
+
+next7:
+	MOVQ        (BX)(R8*8), R10
+	LEAQ        (CX)(R10*4), R10
+	LEAQ        (R10)(DI*4), R11
+	LEAQ        (R11)(DI*4), R12
+	VMOVUPS     (DX), Z12
+	VFMADD231PS (R10), Z12, Z0
+	VFMADD231PS (R10)(DI*1), Z12, Z1
+	VFMADD231PS (R10)(DI*2), Z12, Z2
+	VFMADD231PS (R10)(R9*1), Z12, Z3
+	VFMADD231PS (R11), Z12, Z4
+	VFMADD231PS (R11)(DI*1), Z12, Z5
+	VFMADD231PS (R11)(DI*2), Z12, Z6
+	VFMADD231PS (R11)(R9*1), Z12, Z7
+	VFMADD231PS (R12), Z12, Z8
+	VFMADD231PS (R12)(DI*1), Z12, Z9
+	VFMADD231PS (R12)(DI*2), Z12, Z10
+	VFMADD231PS (R12)(R9*1), Z12, Z11
+	ADDQ        $+64, DX
+	INCQ        R8
+	CMPQ        R8, SI
+	JNE         next7
+	VMOVUPS     Z0, (AX)
+	VMOVUPS     Z1, 64(AX)
+	VMOVUPS     Z2, 128(AX)
+	VMOVUPS     Z3, 192(AX)
+	VMOVUPS     Z4, 256(AX)
+	VMOVUPS     Z5, 320(AX)
+	VMOVUPS     Z6, 384(AX)
+	VMOVUPS     Z7, 448(AX)
+	VMOVUPS     Z8, 512(AX)
+	VMOVUPS     Z9, 576(AX)
+	VMOVUPS     Z10, 640(AX)
+	VMOVUPS     Z11, 704(AX)
+	JMP         end1
+
+fewer6:
+	CMPQ   R8, $+11
+	JNE    fewer8
+	VXORPS Z0, Z0, Z0
+	VXORPS Z1, Z1, Z1
+	VXORPS Z2, Z2, Z2
+	VXORPS Z3, Z3, Z3
+	VXORPS Z4, Z4, Z4
+	VXORPS Z5, Z5, Z5
+	VXORPS Z6, Z6, Z6
+	VXORPS Z7, Z7, Z7
+	VXORPS Z8, Z8, Z8
+	VXORPS Z9, Z9, Z9
+	VXORPS Z10, Z10, Z10
+	XORQ   R8, R8
+
+next9:
+	MOVQ        (BX)(R8*8), R10
+	LEAQ        (CX)(R10*4), R10
+	LEAQ        (R10)(DI*4), R11
+	LEAQ        (R11)(DI*4), R12
+	VMOVUPS     (DX), Z11
+	VFMADD231PS (R10), Z11, Z0
+	VFMADD231PS (R10)(DI*1), Z11, Z1
+	VFMADD231PS (R10)(DI*2), Z11, Z2
+	VFMADD231PS (R10)(R9*1), Z11, Z3
+	VFMADD231PS (R11), Z11, Z4
+	VFMADD231PS (R11)(DI*1), Z11, Z5
+	VFMADD231PS (R11)(DI*2), Z11, Z6
+	VFMADD231PS (R11)(R9*1), Z11, Z7
+	VFMADD231PS (R12), Z11, Z8
+	VFMADD231PS (R12)(DI*1), Z11, Z9
+	VFMADD231PS (R12)(DI*2), Z11, Z10
+	ADDQ        $+64, DX
+	INCQ        R8
+	CMPQ        R8, SI
+	JNE         next9
+	VMOVUPS     Z0, (AX)
+	VMOVUPS     Z1, 64(AX)
+	VMOVUPS     Z2, 128(AX)
+	VMOVUPS     Z3, 192(AX)
+	VMOVUPS     Z4, 256(AX)
+	VMOVUPS     Z5, 320(AX)
+	VMOVUPS     Z6, 384(AX)
+	VMOVUPS     Z7, 448(AX)
+	VMOVUPS     Z8, 512(AX)
+	VMOVUPS     Z9, 576(AX)
+	VMOVUPS     Z10, 640(AX)
+	JMP         end1
+
+fewer8:
+	CMPQ   R8, $+10
+	JNE    fewer10
+	VXORPS Z0, Z0, Z0
+	VXORPS Z1, Z1, Z1
+	VXORPS Z2, Z2, Z2
+	VXORPS Z3, Z3, Z3
+	VXORPS Z4, Z4, Z4
+	VXORPS Z5, Z5, Z5
+	VXORPS Z6, Z6, Z6
+	VXORPS Z7, Z7, Z7
+	VXORPS Z8, Z8, Z8
+	VXORPS Z9, Z9, Z9
+	XORQ   R8, R8
+
+next11:
+	MOVQ        (BX)(R8*8), R10
+	LEAQ        (CX)(R10*4), R10
+	LEAQ        (R10)(DI*4), R11
+	LEAQ        (R11)(DI*4), R12
+	VMOVUPS     (DX), Z10
+	VFMADD231PS (R10), Z10, Z0
+	VFMADD231PS (R10)(DI*1), Z10, Z1
+	VFMADD231PS (R10)(DI*2), Z10, Z2
+	VFMADD231PS (R10)(R9*1), Z10, Z3
+	VFMADD231PS (R11), Z10, Z4
+	VFMADD231PS (R11)(DI*1), Z10, Z5
+	VFMADD231PS (R11)(DI*2), Z10, Z6
+	VFMADD231PS (R11)(R9*1), Z10, Z7
+	VFMADD231PS (R12), Z10, Z8
+	VFMADD231PS (R12)(DI*1), Z10, Z9
+	ADDQ        $+64, DX
+	INCQ        R8
+	CMPQ        R8, SI
+	JNE         next11
+	VMOVUPS     Z0, (AX)
+	VMOVUPS     Z1, 64(AX)
+	VMOVUPS     Z2, 128(AX)
+	VMOVUPS     Z3, 192(AX)
+	VMOVUPS     Z4, 256(AX)
+	VMOVUPS     Z5, 320(AX)
+	VMOVUPS     Z6, 384(AX)
+	VMOVUPS     Z7, 448(AX)
+	VMOVUPS     Z8, 512(AX)
+	VMOVUPS     Z9, 576(AX)
+	JMP         end1
+
+fewer10:
+	CMPQ   R8, $+9
+	JNE    fewer12
+	VXORPS Z0, Z0, Z0
+	VXORPS Z1, Z1, Z1
+	VXORPS Z2, Z2, Z2
+	VXORPS Z3, Z3, Z3
+	VXORPS Z4, Z4, Z4
+	VXORPS Z5, Z5, Z5
+	VXORPS Z6, Z6, Z6
+	VXORPS Z7, Z7, Z7
+	VXORPS Z8, Z8, Z8
+	XORQ   R8, R8
+
+next13:
+	MOVQ        (BX)(R8*8), R10
+	LEAQ        (CX)(R10*4), R10
+	LEAQ        (R10)(DI*4), R11
+	LEAQ        (R11)(DI*4), R12
+	VMOVUPS     (DX), Z9
+	VFMADD231PS (R10), Z9, Z0
+	VFMADD231PS (R10)(DI*1), Z9, Z1
+	VFMADD231PS (R10)(DI*2), Z9, Z2
+	VFMADD231PS (R10)(R9*1), Z9, Z3
+	VFMADD231PS (R11), Z9, Z4
+	VFMADD231PS (R11)(DI*1), Z9, Z5
+	VFMADD231PS (R11)(DI*2), Z9, Z6
+	VFMADD231PS (R11)(R9*1), Z9, Z7
+	VFMADD231PS (R12), Z9, Z8
+	ADDQ        $+64, DX
+	INCQ        R8
+	CMPQ        R8, SI
+	JNE         next13
+	VMOVUPS     Z0, (AX)
+	VMOVUPS     Z1, 64(AX)
+	VMOVUPS     Z2, 128(AX)
+	VMOVUPS     Z3, 192(AX)
+	VMOVUPS     Z4, 256(AX)
+	VMOVUPS     Z5, 320(AX)
+	VMOVUPS     Z6, 384(AX)
+	VMOVUPS     Z7, 448(AX)
+	VMOVUPS     Z8, 512(AX)
+	JMP         end1
+
+fewer12:
+	CMPQ   R8, $+8
+	JNE    fewer14
+	VXORPS Z0, Z0, Z0
+	VXORPS Z1, Z1, Z1
+	VXORPS Z2, Z2, Z2
+	VXORPS Z3, Z3, Z3
+	VXORPS Z4, Z4, Z4
+	VXORPS Z5, Z5, Z5
+	VXORPS Z6, Z6, Z6
+	VXORPS Z7, Z7, Z7
+	XORQ   R8, R8
+
+next15:
+	MOVQ        (BX)(R8*8), R10
+	LEAQ        (CX)(R10*4), R10
+	LEAQ        (R10)(DI*4), R11
+	VMOVUPS     (DX), Z8
+	VFMADD231PS (R10), Z8, Z0
+	VFMADD231PS (R10)(DI*1), Z8, Z1
+	VFMADD231PS (R10)(DI*2), Z8, Z2
+	VFMADD231PS (R10)(R9*1), Z8, Z3
+	VFMADD231PS (R11), Z8, Z4
+	VFMADD231PS (R11)(DI*1), Z8, Z5
+	VFMADD231PS (R11)(DI*2), Z8, Z6
+	VFMADD231PS (R11)(R9*1), Z8, Z7
+	ADDQ        $+64, DX
+	INCQ        R8
+	CMPQ        R8, SI
+	JNE         next15
+	VMOVUPS     Z0, (AX)
+	VMOVUPS     Z1, 64(AX)
+	VMOVUPS     Z2, 128(AX)
+	VMOVUPS     Z3, 192(AX)
+	VMOVUPS     Z4, 256(AX)
+	VMOVUPS     Z5, 320(AX)
+	VMOVUPS     Z6, 384(AX)
+	VMOVUPS     Z7, 448(AX)
+	JMP         end1
+
+fewer14:
+	CMPQ   R8, $+7
+	JNE    fewer16
+	VXORPS Z0, Z0, Z0
+	VXORPS Z1, Z1, Z1
+	VXORPS Z2, Z2, Z2
+	VXORPS Z3, Z3, Z3
+	VXORPS Z4, Z4, Z4
+	VXORPS Z5, Z5, Z5
+	VXORPS Z6, Z6, Z6
+	XORQ   R8, R8
+
+next17:
+	MOVQ        (BX)(R8*8), R10
+	LEAQ        (CX)(R10*4), R10
+	LEAQ        (R10)(DI*4), R11
+	VMOVUPS     (DX), Z7
+	VFMADD231PS (R10), Z7, Z0
+	VFMADD231PS (R10)(DI*1), Z7, Z1
+	VFMADD231PS (R10)(DI*2), Z7, Z2
+	VFMADD231PS (R10)(R9*1), Z7, Z3
+	VFMADD231PS (R11), Z7, Z4
+	VFMADD231PS (R11)(DI*1), Z7, Z5
+	VFMADD231PS (R11)(DI*2), Z7, Z6
+	ADDQ        $+64, DX
+	INCQ        R8
+	CMPQ        R8, SI
+	JNE         next17
+	VMOVUPS     Z0, (AX)
+	VMOVUPS     Z1, 64(AX)
+	VMOVUPS     Z2, 128(AX)
+	VMOVUPS     Z3, 192(AX)
+	VMOVUPS     Z4, 256(AX)
+	VMOVUPS     Z5, 320(AX)
+	VMOVUPS     Z6, 384(AX)
+	JMP         end1
+
+fewer16:
+	CMPQ   R8, $+6
+	JNE    fewer18
+	VXORPS Z0, Z0, Z0
+	VXORPS Z1, Z1, Z1
+	VXORPS Z2, Z2, Z2
+	VXORPS Z3, Z3, Z3
+	VXORPS Z4, Z4, Z4
+	VXORPS Z5, Z5, Z5
+	XORQ   R8, R8
+
+next19:
+	MOVQ        (BX)(R8*8), R10
+	LEAQ        (CX)(R10*4), R10
+	LEAQ        (R10)(DI*4), R11
+	VMOVUPS     (DX), Z6
+	VFMADD231PS (R10), Z6, Z0
+	VFMADD231PS (R10)(DI*1), Z6, Z1
+	VFMADD231PS (R10)(DI*2), Z6, Z2
+	VFMADD231PS (R10)(R9*1), Z6, Z3
+	VFMADD231PS (R11), Z6, Z4
+	VFMADD231PS (R11)(DI*1), Z6, Z5
+	ADDQ        $+64, DX
+	INCQ        R8
+	CMPQ        R8, SI
+	JNE         next19
+	VMOVUPS     Z0, (AX)
+	VMOVUPS     Z1, 64(AX)
+	VMOVUPS     Z2, 128(AX)
+	VMOVUPS     Z3, 192(AX)
+	VMOVUPS     Z4, 256(AX)
+	VMOVUPS     Z5, 320(AX)
+	JMP         end1
+
+fewer18:
+	CMPQ   R8, $+5
+	JNE    fewer20
+	VXORPS Z0, Z0, Z0
+	VXORPS Z1, Z1, Z1
+	VXORPS Z2, Z2, Z2
+	VXORPS Z3, Z3, Z3
+	VXORPS Z4, Z4, Z4
+	XORQ   R8, R8
+
+next21:
+	MOVQ        (BX)(R8*8), R10
+	LEAQ        (CX)(R10*4), R10
+	LEAQ        (R10)(DI*4), R11
+	VMOVUPS     (DX), Z5
+	VFMADD231PS (R10), Z5, Z0
+	VFMADD231PS (R10)(DI*1), Z5, Z1
+	VFMADD231PS (R10)(DI*2), Z5, Z2
+	VFMADD231PS (R10)(R9*1), Z5, Z3
+	VFMADD231PS (R11), Z5, Z4
+	ADDQ        $+64, DX
+	INCQ        R8
+	CMPQ        R8, SI
+	JNE         next21
+	VMOVUPS     Z0, (AX)
+	VMOVUPS     Z1, 64(AX)
+	VMOVUPS     Z2, 128(AX)
+	VMOVUPS     Z3, 192(AX)
+	VMOVUPS     Z4, 256(AX)
+	JMP         end1
+
+fewer20:
+	CMPQ   R8, $+4
+	JNE    fewer22
+	VXORPS Z0, Z0, Z0
+	VXORPS Z1, Z1, Z1
+	VXORPS Z2, Z2, Z2
+	VXORPS Z3, Z3, Z3
+	XORQ   R8, R8
+
+next23:
+	MOVQ        (BX)(R8*8), R10
+	LEAQ        (CX)(R10*4), R10
+	VMOVUPS     (DX), Z4
+	VFMADD231PS (R10), Z4, Z0
+	VFMADD231PS (R10)(DI*1), Z4, Z1
+	VFMADD231PS (R10)(DI*2), Z4, Z2
+	VFMADD231PS (R10)(R9*1), Z4, Z3
+	ADDQ        $+64, DX
+	INCQ        R8
+	CMPQ        R8, SI
+	JNE         next23
+	VMOVUPS     Z0, (AX)
+	VMOVUPS     Z1, 64(AX)
+	VMOVUPS     Z2, 128(AX)
+	VMOVUPS     Z3, 192(AX)
+	JMP         end1
+
+fewer22:
+	CMPQ   R8, $+3
+	JNE    fewer24
+	VXORPS Z0, Z0, Z0
+	VXORPS Z1, Z1, Z1
+	VXORPS Z2, Z2, Z2
+	XORQ   R8, R8
+
+next25:
+	MOVQ        (BX)(R8*8), R9
+	LEAQ        (CX)(R9*4), R9
+	VMOVUPS     (DX), Z3
+	VFMADD231PS (R9), Z3, Z0
+	VFMADD231PS (R9)(DI*1), Z3, Z1
+	VFMADD231PS (R9)(DI*2), Z3, Z2
+	ADDQ        $+64, DX
+	INCQ        R8
+	CMPQ        R8, SI
+	JNE         next25
+	VMOVUPS     Z0, (AX)
+	VMOVUPS     Z1, 64(AX)
+	VMOVUPS     Z2, 128(AX)
+	JMP         end1
+
+fewer24:
+	CMPQ   R8, $+2
+	JNE    fewer26
+	VXORPS Z0, Z0, Z0
+	VXORPS Z1, Z1, Z1
+	XORQ   R8, R8
+
+next27:
+	MOVQ        (BX)(R8*8), R9
+	LEAQ        (CX)(R9*4), R9
+	VMOVUPS     (DX), Z2
+	VFMADD231PS (R9), Z2, Z0
+	VFMADD231PS (R9)(DI*1), Z2, Z1
+	ADDQ        $+64, DX
+	INCQ        R8
+	CMPQ        R8, SI
+	JNE         next27
+	VMOVUPS     Z0, (AX)
+	VMOVUPS     Z1, 64(AX)
+	JMP         end1
+
+fewer26:
+	CMPQ   R8, $+1
+	JNE    fewer28
+	VXORPS Z0, Z0, Z0
+	XORQ   DI, DI
+
+next29:
+	MOVQ        (BX)(DI*8), R8
+	LEAQ        (CX)(R8*4), R8
+	VMOVUPS     (DX), Z1
+	VFMADD231PS (R8), Z1, Z0
+	ADDQ        $+64, DX
+	INCQ        DI
+	CMPQ        DI, SI
+	JNE         next29
+	VMOVUPS     Z0, (AX)
+	JMP         end1
+
+fewer28:
+end1:
 	VZEROUPPER
 	RET
 
@@ -1325,7 +2324,7 @@ TEXT ·filterF32AVX512(SB), NOSPLIT, $0-56
 	MOVQ      add+48(FP), DI
 	MOVQ      n+32(FP), R8
 	CMPQ      R8, $+240
-	JLE       fewer2
+	JLE       fewer31
 	SUBQ      $+240, R8
 	MOVQ      $-1, R9
 	BZHIQ     R8, R9, R9
@@ -1347,7 +2346,7 @@ TEXT ·filterF32AVX512(SB), NOSPLIT, $0-56
 	VXORPS    Z14, Z14, Z14
 	VXORPS    Z15, Z15, Z15
 	TESTQ     DI, DI
-	JZ        sums3
+	JZ        sums32
 	VMOVUPS   (AX), Z0
 	VMOVUPS   64(AX), Z1
 	VMOVUPS   128(AX), Z2
@@ -1365,12 +2364,12 @@ TEXT ·filterF32AVX512(SB), NOSPLIT, $0-56
 	VMOVUPS   896(AX), Z14
 	VMOVUPS.Z 960(AX), K1, Z15
 
-sums3:
+sums32:
 	TESTQ SI, SI
-	JZ    done5
+	JZ    done34
 	XORQ  DI, DI
 
-next4:
+next33:
 	MOVQ         (BX)(DI*8), R8
 	VBROADCASTSS (DX)(DI*4), Z16
 	VFMADD231PS  (CX)(R8*4), Z16, Z0
@@ -1391,9 +2390,9 @@ next4:
 	VFMADD231PS  960(CX)(R8*4), Z16, K1, Z15
 	INCQ         DI
 	CMPQ         DI, SI
-	JNE          next4
+	JNE          next33
 
-done5:
+done34:
 	VMOVUPS Z0, (AX)
 	VMOVUPS Z1, 64(AX)
 	VMOVUPS Z2, 128(AX)
@@ -1410,11 +2409,11 @@ done5:
 	VMOVUPS Z13, 832(AX)
 	VMOVUPS Z14, 896(AX)
 	VMOVUPS Z15, K1, 960(AX)
-	JMP     end1
+	JMP     end30
 
-fewer2:
+fewer31:
 	CMPQ      R8, $+224
-	JLE       fewer6
+	JLE       fewer35
 	SUBQ      $+224, R8
 	MOVQ      $-1, R9
 	BZHIQ     R8, R9, R9
@@ -1435,7 +2434,7 @@ fewer2:
 	VXORPS    Z13, Z13, Z13
 	VXORPS    Z14, Z14, Z14
 	TESTQ     DI, DI
-	JZ        sums7
+	JZ        sums36
 	VMOVUPS   (AX), Z0
 	VMOVUPS   64(AX), Z1
 	VMOVUPS   128(AX), Z2
@@ -1452,12 +2451,12 @@ fewer2:
 	VMOVUPS   832(AX), Z13
 	VMOVUPS.Z 896(AX), K1, Z14
 
-sums7:
+sums36:
 	TESTQ SI, SI
-	JZ    done9
+	JZ    done38
 	XORQ  DI, DI
 
-next8:
+next37:
 	MOVQ         (BX)(DI*8), R8
 	VBROADCASTSS (DX)(DI*4), Z15
 	VFMADD231PS  (CX)(R8*4), Z15, Z0
@@ -1477,9 +2476,9 @@ next8:
 	VFMADD231PS  896(CX)(R8*4), Z15, K1, Z14
 	INCQ         DI
 	CMPQ         DI, SI
-	JNE          next8
+	JNE          next37
 
-done9:
+done38:
 	VMOVUPS Z0, (AX)
 	VMOVUPS Z1, 64(AX)
 	VMOVUPS Z2, 128(AX)
@@ -1495,11 +2494,11 @@ done9:
 	VMOVUPS Z12, 768(AX)
 	VMOVUPS Z13, 832(AX)
 	VMOVUPS Z14, K1, 896(AX)
-	JMP     end1
+	JMP     end30
 
-fewer6:
+fewer35:
 	CMPQ      R8, $+208
-	JLE       fewer10
+	JLE       fewer39
 	SUBQ      $+208, R8
 	MOVQ      $-1, R9
 	BZHIQ     R8, R9, R9
@@ -1519,7 +2518,7 @@ fewer6:
 	VXORPS    Z12, Z12, Z12
 	VXORPS    Z13, Z13, Z13
 	TESTQ     DI, DI
-	JZ        sums11
+	JZ        sums40
 	VMOVUPS   (AX), Z0
 	VMOVUPS   64(AX), Z1
 	VMOVUPS   128(AX), Z2
@@ -1535,12 +2534,12 @@ fewer6:
 	VMOVUPS   768(AX), Z12
 	VMOVUPS.Z 832(AX), K1, Z13
 
-sums11:
+sums40:
 	TESTQ SI, SI
-	JZ    done13
+	JZ    done42
 	XORQ  DI, DI
 
-next12:
+next41:
 	MOVQ         (BX)(DI*8), R8
 	VBROADCASTSS (DX)(DI*4), Z14
 	VFMADD231PS  (CX)(R8*4), Z14, Z0
@@ -1559,9 +2558,9 @@ next12:
 	VFMADD231PS  832(CX)(R8*4), Z14, K1, Z13
 	INCQ         DI
 	CMPQ         DI, SI
-	JNE          next12
+	JNE          next41
 
-done13:
+done42:
 	VMOVUPS Z0, (AX)
 	VMOVUPS Z1, 64(AX)
 	VMOVUPS Z2, 128(AX)
@@ -1576,11 +2575,11 @@ done13:
 	VMOVUPS Z11, 704(AX)
 	VMOVUPS Z12, 768(AX)
 	VMOVUPS Z13, K1, 832(AX)
-	JMP     end1
+	JMP     end30
 
-fewer10:
+fewer39:
 	CMPQ      R8, $+192
-	JLE       fewer14
+	JLE       fewer43
 	SUBQ      $+192, R8
 	MOVQ      $-1, R9
 	BZHIQ     R8, R9, R9
@@ -1599,7 +2598,7 @@ fewer10:
 	VXORPS    Z11, Z11, Z11
 	VXORPS    Z12, Z12, Z12
 	TESTQ     DI, DI
-	JZ        sums15
+	JZ        sums44
 	VMOVUPS   (AX), Z0
 	VMOVUPS   64(AX), Z1
 	VMOVUPS   128(AX), Z2
@@ -1614,12 +2613,12 @@ fewer10:
 	VMOVUPS   704(AX), Z11
 	VMOVUPS.Z 768(AX), K1, Z12
 
-sums15:
+sums44:
 	TESTQ SI, SI
-	JZ    done17
+	JZ    done46
 	XORQ  DI, DI
 
-next16:
+next45:
 	MOVQ         (BX)(DI*8), R8
 	VBROADCASTSS (DX)(DI*4), Z13
 	VFMADD231PS  (CX)(R8*4), Z13, Z0
@@ -1637,9 +2636,9 @@ next16:
 	VFMADD231PS  768(CX)(R8*4), Z13, K1, Z12
 	INCQ         DI
 	CMPQ         DI, SI
-	JNE          next16
+	JNE          next45
 
-done17:
+done46:
 	VMOVUPS Z0, (AX)
 	VMOVUPS Z1, 64(AX)
 	VMOVUPS Z2, 128(AX)
@@ -1653,11 +2652,11 @@ done17:
 	VMOVUPS Z10, 640(AX)
 	VMOVUPS Z11, 704(AX)
 	VMOVUPS Z12, K1, 768(AX)
-	JMP     end1
+	JMP     end30
 
-fewer14:
+fewer43:
 	CMPQ      R8, $+176
-	JLE       fewer18
+	JLE       fewer47
 	SUBQ      $+176, R8
 	MOVQ      $-1, R9
 	BZHIQ     R8, R9, R9
@@ -1675,7 +2674,7 @@ fewer14:
 	VXORPS    Z10, Z10, Z10
 	VXORPS    Z11, Z11, Z11
 	TESTQ     DI, DI
-	JZ        sums19
+	JZ        sums48
 	VMOVUPS   (AX), Z0
 	VMOVUPS   64(AX), Z1
 	VMOVUPS   128(AX), Z2
@@ -1689,12 +2688,12 @@ fewer14:
 	VMOVUPS   640(AX), Z10
 	VMOVUPS.Z 704(AX), K1, Z11
 
-sums19:
+sums48:
 	TESTQ SI, SI
-	JZ    done21
+	JZ    done50
 	XORQ  DI, DI
 
-next20:
+next49:
 	MOVQ         (BX)(DI*8), R8
 	VBROADCASTSS (DX)(DI*4), Z12
 	VFMADD231PS  (CX)(R8*4), Z12, Z0
@@ -1711,9 +2710,9 @@ next20:
 	VFMADD231PS  704(CX)(R8*4), Z12, K1, Z11
 	INCQ         DI
 	CMPQ         DI, SI
-	JNE          next20
+	JNE          next49
 
-done21:
+done50:
 	VMOVUPS Z0, (AX)
 	VMOVUPS Z1, 64(AX)
 	VMOVUPS Z2, 128(AX)
@@ -1726,11 +2725,11 @@ done21:
 	VMOVUPS Z9, 576(AX)
 	VMOVUPS Z10, 640(AX)
 	VMOVUPS Z11, K1, 704(AX)
-	JMP     end1
+	JMP     end30
 
-fewer18:
+fewer47:
 	CMPQ      R8, $+160
-	JLE       fewer22
+	JLE       fewer51
 	SUBQ      $+160, R8
 	MOVQ      $-1, R9
 	BZHIQ     R8, R9, R9
@@ -1747,7 +2746,7 @@ fewer18:
 	VXORPS    Z9, Z9, Z9
 	VXORPS    Z10, Z10, Z10
 	TESTQ     DI, DI
-	JZ        sums23
+	JZ        sums52
 	VMOVUPS   (AX), Z0
 	VMOVUPS   64(AX), Z1
 	VMOVUPS   128(AX), Z2
@@ -1760,12 +2759,12 @@ fewer18:
 	VMOVUPS   576(AX), Z9
 	VMOVUPS.Z 640(AX), K1, Z10
 
-sums23:
+sums52:
 	TESTQ SI, SI
-	JZ    done25
+	JZ    done54
 	XORQ  DI, DI
 
-next24:
+next53:
 	MOVQ         (BX)(DI*8), R8
 	VBROADCASTSS (DX)(DI*4), Z11
 	VFMADD231PS  (CX)(R8*4), Z11, Z0
@@ -1781,9 +2780,9 @@ next24:
 	VFMADD231PS  640(CX)(R8*4), Z11, K1, Z10
 	INCQ         DI
 	CMPQ         DI, SI
-	JNE          next24
+	JNE          next53
 
-done25:
+done54:
 	VMOVUPS Z0, (AX)
 	VMOVUPS Z1, 64(AX)
 	VMOVUPS Z2, 128(AX)
@@ -1795,11 +2794,11 @@ done25:
 	VMOVUPS Z8, 512(AX)
 	VMOVUPS Z9, 576(AX)
 	VMOVUPS Z10, K1, 640(AX)
-	JMP     end1
+	JMP     end30
 
-fewer22:
+fewer51:
 	CMPQ      R8, $+144
-	JLE       fewer26
+	JLE       fewer55
 	SUBQ      $+144, R8
 	MOVQ      $-1, R9
 	BZHIQ     R8, R9, R9
@@ -1815,7 +2814,7 @@ fewer22:
 	VXORPS    Z8, Z8, Z8
 	VXORPS    Z9, Z9, Z9
 	TESTQ     DI, DI
-	JZ        sums27
+	JZ        sums56
 	VMOVUPS   (AX), Z0
 	VMOVUPS   64(AX), Z1
 	VMOVUPS   128(AX), Z2
@@ -1827,12 +2826,12 @@ fewer22:
 	VMOVUPS   512(AX), Z8
 	VMOVUPS.Z 576(AX), K1, Z9
 
-sums27:
+sums56:
 	TESTQ SI, SI
-	JZ    done29
+	JZ    done58
 	XORQ  DI, DI
 
-next28:
+next57:
 	MOVQ         (BX)(DI*8), R8
 	VBROADCASTSS (DX)(DI*4), Z10
 	VFMADD231PS  (CX)(R8*4), Z10, Z0
@@ -1847,9 +2846,9 @@ next28:
 	VFMADD231PS  576(CX)(R8*4), Z10, K1, Z9
 	INCQ         DI
 	CMPQ         DI, SI
-	JNE          next28
+	JNE          next57
 
-done29:
+done58:
 	VMOVUPS Z0, (AX)
 	VMOVUPS Z1, 64(AX)
 	VMOVUPS Z2, 128(AX)
@@ -1860,11 +2859,11 @@ done29:
 	VMOVUPS Z7, 448(AX)
 	VMOVUPS Z8, 512(AX)
 	VMOVUPS Z9, K1, 576(AX)
-	JMP     end1
+	JMP     end30
 
-fewer26:
+fewer55:
 	CMPQ      R8, $+128
-	JLE       fewer30
+	JLE       fewer59
 	SUBQ      $+128, R8
 	MOVQ      $-1, R9
 	BZHIQ     R8, R9, R9
@@ -1879,7 +2878,7 @@ fewer26:
 	VXORPS    Z7, Z7, Z7
 	VXORPS    Z8, Z8, Z8
 	TESTQ     DI, DI
-	JZ        sums31
+	JZ        sums60
 	VMOVUPS   (AX), Z0
 	VMOVUPS   64(AX), Z1
 	VMOVUPS   128(AX), Z2
@@ -1890,12 +2889,12 @@ fewer26:
 	VMOVUPS   448(AX), Z7
 	VMOVUPS.Z 512(AX), K1, Z8
 
-sums31:
+sums60:
 	TESTQ SI, SI
-	JZ    done33
+	JZ    done62
 	XORQ  DI, DI
 
-next32:
+next61:
 	MOVQ         (BX)(DI*8), R8
 	VBROADCASTSS (DX)(DI*4), Z9
 	VFMADD231PS  (CX)(R8*4), Z9, Z0
@@ -1909,9 +2908,9 @@ next32:
 	VFMADD231PS  512(CX)(R8*4), Z9, K1, Z8
 	INCQ         DI
 	CMPQ         DI, SI
-	JNE          next32
+	JNE          next61
 
-done33:
+done62:
 	VMOVUPS Z0, (AX)
 	VMOVUPS Z1, 64(AX)
 	VMOVUPS Z2, 128(AX)
@@ -1921,11 +2920,11 @@ done33:
 	VMOVUPS Z6, 384(AX)
 	VMOVUPS Z7, 448(AX)
 	VMOVUPS Z8, K1, 512(AX)
-	JMP     end1
+	JMP     end30
 
-fewer30:
+fewer59:
 	CMPQ      R8, $+112
-	JLE       fewer34
+	JLE       fewer63
 	SUBQ      $+112, R8
 	MOVQ      $-1, R9
 	BZHIQ     R8, R9, R9
@@ -1939,7 +2938,7 @@ fewer30:
 	VXORPS    Z6, Z6, Z6
 	VXORPS    Z7, Z7, Z7
 	TESTQ     DI, DI
-	JZ        sums35
+	JZ        sums64
 	VMOVUPS   (AX), Z0
 	VMOVUPS   64(AX), Z1
 	VMOVUPS   128(AX), Z2
@@ -1949,12 +2948,12 @@ fewer30:
 	VMOVUPS   384(AX), Z6
 	VMOVUPS.Z 448(AX), K1, Z7
 
-sums35:
+sums64:
 	TESTQ SI, SI
-	JZ    done37
+	JZ    done66
 	XORQ  DI, DI
 
-next36:
+next65:
 	MOVQ         (BX)(DI*8), R8
 	VBROADCASTSS (DX)(DI*4), Z8
 	VFMADD231PS  (CX)(R8*4), Z8, Z0
@@ -1967,9 +2966,9 @@ next36:
 	VFMADD231PS  448(CX)(R8*4), Z8, K1, Z7
 	INCQ         DI
 	CMPQ         DI, SI
-	JNE          next36
+	JNE          next65
 
-done37:
+done66:
 	VMOVUPS Z0, (AX)
 	VMOVUPS Z1, 64(AX)
 	VMOVUPS Z2, 128(AX)
@@ -1978,11 +2977,11 @@ done37:
 	VMOVUPS Z5, 320(AX)
 	VMOVUPS Z6, 384(AX)
 	VMOVUPS Z7, K1, 448(AX)
-	JMP     end1
+	JMP     end30
 
-fewer34:
+fewer63:
 	CMPQ      R8, $+96
-	JLE       fewer38
+	JLE       fewer67
 	SUBQ      $+96, R8
 	MOVQ      $-1, R9
 	BZHIQ     R8, R9, R9
@@ -1995,7 +2994,7 @@ fewer34:
 	VXORPS    Z5, Z5, Z5
 	VXORPS    Z6, Z6, Z6
 	TESTQ     DI, DI
-	JZ        sums39
+	JZ        sums68
 	VMOVUPS   (AX), Z0
 	VMOVUPS   64(AX), Z1
 	VMOVUPS   128(AX), Z2
@@ -2004,12 +3003,12 @@ fewer34:
 	VMOVUPS   320(AX), Z5
 	VMOVUPS.Z 384(AX), K1, Z6
 
-sums39:
+sums68:
 	TESTQ SI, SI
-	JZ    done41
+	JZ    done70
 	XORQ  DI, DI
 
-next40:
+next69:
 	MOVQ         (BX)(DI*8), R8
 	VBROADCASTSS (DX)(DI*4), Z7
 	VFMADD231PS  (CX)(R8*4), Z7, Z0
@@ -2021,9 +3020,9 @@ next40:
 	VFMADD231PS  384(CX)(R8*4), Z7, K1, Z6
 	INCQ         DI
 	CMPQ         DI, SI
-	JNE          next40
+	JNE          next69
 
-done41:
+done70:
 	VMOVUPS Z0, (AX)
 	VMOVUPS Z1, 64(AX)
 	VMOVUPS Z2, 128(AX)
@@ -2031,11 +3030,11 @@ done41:
 	VMOVUPS Z4, 256(AX)
 	VMOVUPS Z5, 320(AX)
 	VMOVUPS Z6, K1, 384(AX)
-	JMP     end1
+	JMP     end30
 
-fewer38:
+fewer67:
 	CMPQ      R8, $+80
-	JLE       fewer42
+	JLE       fewer71
 	SUBQ      $+80, R8
 	MOVQ      $-1, R9
 	BZHIQ     R8, R9, R9
@@ -2047,7 +3046,7 @@ fewer38:
 	VXORPS    Z4, Z4, Z4
 	VXORPS    Z5, Z5, Z5
 	TESTQ     DI, DI
-	JZ        sums43
+	JZ        sums72
 	VMOVUPS   (AX), Z0
 	VMOVUPS   64(AX), Z1
 	VMOVUPS   128(AX), Z2
@@ -2055,12 +3054,12 @@ fewer38:
 	VMOVUPS   256(AX), Z4
 	VMOVUPS.Z 320(AX), K1, Z5
 
-sums43:
+sums72:
 	TESTQ SI, SI
-	JZ    done45
+	JZ    done74
 	XORQ  DI, DI
 
-next44:
+next73:
 	MOVQ         (BX)(DI*8), R8
 	VBROADCASTSS (DX)(DI*4), Z6
 	VFMADD231PS  (CX)(R8*4), Z6, Z0
@@ -2071,20 +3070,20 @@ next44:
 	VFMADD231PS  320(CX)(R8*4), Z6, K1, Z5
 	INCQ         DI
 	CMPQ         DI, SI
-	JNE          next44
+	JNE          next73
 
-done45:
+done74:
 	VMOVUPS Z0, (AX)
 	VMOVUPS Z1, 64(AX)
 	VMOVUPS Z2, 128(AX)
 	VMOVUPS Z3, 192(AX)
 	VMOVUPS Z4, 256(AX)
 	VMOVUPS Z5, K1, 320(AX)
-	JMP     end1
+	JMP     end30
 
-fewer42:
+fewer71:
 	CMPQ      R8, $+64
-	JLE       fewer46
+	JLE       fewer75
 	SUBQ      $+64, R8
 	MOVQ      $-1, R9
 	BZHIQ     R8, R9, R9
@@ -2095,19 +3094,19 @@ fewer42:
 	VXORPS    Z3, Z3, Z3
 	VXORPS    Z4, Z4, Z4
 	TESTQ     DI, DI
-	JZ        sums47
+	JZ        sums76
 	VMOVUPS   (AX), Z0
 	VMOVUPS   64(AX), Z1
 	VMOVUPS   128(AX), Z2
 	VMOVUPS   192(AX), Z3
 	VMOVUPS.Z 256(AX), K1, Z4
 
-sums47:
+sums76:
 	TESTQ SI, SI
-	JZ    done49
+	JZ    done78
 	XORQ  DI, DI
 
-next48:
+next77:
 	MOVQ         (BX)(DI*8), R8
 	VBROADCASTSS (DX)(DI*4), Z5
 	VFMADD231PS  (CX)(R8*4), Z5, Z0
@@ -2117,19 +3116,19 @@ next48:
 	VFMADD231PS  256(CX)(R8*4), Z5, K1, Z4
 	INCQ         DI
 	CMPQ         DI, SI
-	JNE          next48
+	JNE          next77
 
-done49:
+done78:
 	VMOVUPS Z0, (AX)
 	VMOVUPS Z1, 64(AX)
 	VMOVUPS Z2, 128(AX)
 	VMOVUPS Z3, 192(AX)
 	VMOVUPS Z4, K1, 256(AX)
-	JMP     end1
+	JMP     end30
 
-fewer46:
+fewer75:
 	CMPQ      R8, $+48
-	JLE       fewer50
+	JLE       fewer79
 	SUBQ      $+48, R8
 	MOVQ      $-1, R9
 	BZHIQ     R8, R9, R9
@@ -2139,18 +3138,18 @@ fewer46:
 	VXORPS    Z2, Z2, Z2
 	VXORPS    Z3, Z3, Z3
 	TESTQ     DI, DI
-	JZ        sums51
+	JZ        sums80
 	VMOVUPS   (AX), Z0
 	VMOVUPS   64(AX), Z1
 	VMOVUPS   128(AX), Z2
 	VMOVUPS.Z 192(AX), K1, Z3
 
-sums51:
+sums80:
 	TESTQ SI, SI
-	JZ    done53
+	JZ    done82
 	XORQ  DI, DI
 
-next52:
+next81:
 	MOVQ         (BX)(DI*8), R8
 	VBROADCASTSS (DX)(DI*4), Z4
 	VFMADD231PS  (CX)(R8*4), Z4, Z0
@@ -2159,18 +3158,18 @@ next52:
 	VFMADD231PS  192(CX)(R8*4), Z4, K1, Z3
 	INCQ         DI
 	CMPQ         DI, SI
-	JNE          next52
+	JNE          next81
 
-done53:
+done82:
 	VMOVUPS Z0, (AX)
 	VMOVUPS Z1, 64(AX)
 	VMOVUPS Z2, 128(AX)
 	VMOVUPS Z3, K1, 192(AX)
-	JMP     end1
+	JMP     end30
 
-fewer50:
+fewer79:
 	CMPQ      R8, $+32
-	JLE       fewer54
+	JLE       fewer83
 	SUBQ      $+32, R8
 	MOVQ      $-1, R9
 	BZHIQ     R8, R9, R9
@@ -2179,17 +3178,17 @@ fewer50:
 	VXORPS    Z1, Z1, Z1
 	VXORPS    Z2, Z2, Z2
 	TESTQ     DI, DI
-	JZ        sums55
+	JZ        sums84
 	VMOVUPS   (AX), Z0
 	VMOVUPS   64(AX), Z1
 	VMOVUPS.Z 128(AX), K1, Z2
 
-sums55:
+sums84:
 	TESTQ SI, SI
-	JZ    done57
+	JZ    done86
 	XORQ  DI, DI
 
-next56:
+next85:
 	MOVQ         (BX)(DI*8), R8
 	VBROADCASTSS (DX)(DI*4), Z3
 	VFMADD231PS  (CX)(R8*4), Z3, Z0
@@ -2197,17 +3196,17 @@ next56:
 	VFMADD231PS  128(CX)(R8*4), Z3, K1, Z2
 	INCQ         DI
 	CMPQ         DI, SI
-	JNE          next56
+	JNE          next85
 
-done57:
+done86:
 	VMOVUPS Z0, (AX)
 	VMOVUPS Z1, 64(AX)
 	VMOVUPS Z2, K1, 128(AX)
-	JMP     end1
+	JMP     end30
 
-fewer54:
+fewer83:
 	CMPQ      R8, $+16
-	JLE       fewer58
+	JLE       fewer87
 	SUBQ      $+16, R8
 	MOVQ      $-1, R9
 	BZHIQ     R8, R9, R9
@@ -2215,60 +3214,60 @@ fewer54:
 	VXORPS    Z0, Z0, Z0
 	VXORPS    Z1, Z1, Z1
 	TESTQ     DI, DI
-	JZ        sums59
+	JZ        sums88
 	VMOVUPS   (AX), Z0
 	VMOVUPS.Z 64(AX), K1, Z1
 
-sums59:
+sums88:
 	TESTQ SI, SI
-	JZ    done61
+	JZ    done90
 	XORQ  DI, DI
 
-next60:
+next89:
 	MOVQ         (BX)(DI*8), R8
 	VBROADCASTSS (DX)(DI*4), Z2
 	VFMADD231PS  (CX)(R8*4), Z2, Z0
 	VFMADD231PS  64(CX)(R8*4), Z2, K1, Z1
 	INCQ         DI
 	CMPQ         DI, SI
-	JNE          next60
+	JNE          next89
 
-done61:
+done90:
 	VMOVUPS Z0, (AX)
 	VMOVUPS Z1, K1, 64(AX)
-	JMP     end1
+	JMP     end30
 
-fewer58:
+fewer87:
 	CMPQ      R8, $+0
-	JLE       fewer62
+	JLE       fewer91
 	SUBQ      $+0, R8
 	MOVQ      $-1, R9
 	BZHIQ     R8, R9, R9
 	KMOVQ     R9, K1
 	VXORPS    Z0, Z0, Z0
 	TESTQ     DI, DI
-	JZ        sums63
+	JZ        sums92
 	VMOVUPS.Z (AX), K1, Z0
 
-sums63:
+sums92:
 	TESTQ SI, SI
-	JZ    done65
+	JZ    done94
 	XORQ  DI, DI
 
-next64:
+next93:
 	MOVQ         (BX)(DI*8), R8
 	VBROADCASTSS (DX)(DI*4), Z1
 	VFMADD231PS  (CX)(R8*4), Z1, K1, Z0
 	INCQ         DI
 	CMPQ         DI, SI
-	JNE          next64
+	JNE          next93
 
-done65:
+done94:
 	VMOVUPS Z0, K1, (AX)
-	JMP     end1
+	JMP     end30
 
-fewer62:
-end1:
+fewer91:
+end30:
 	VZEROUPPER
 	RET
 
@@ -2283,7 +3282,7 @@ TEXT ·filterF64AVX512(SB), NOSPLIT, $0-56
 	MOVQ      add+48(FP), DI
 	MOVQ      n+32(FP), R8
 	CMPQ      R8, $+120
-	JLE       fewer67
+	JLE       fewer96
 	SUBQ      $+120, R8
 	MOVQ      $-1, R9
 	BZHIQ     R8, R9, R9
@@ -2305,7 +3304,7 @@ TEXT ·filterF64AVX512(SB), NOSPLIT, $0-56
 	VXORPD    Z14, Z14, Z14
 	VXORPD    Z15, Z15, Z15
 	TESTQ     DI, DI
-	JZ        sums68
+	JZ        sums97
 	VMOVUPD   (AX), Z0
 	VMOVUPD   64(AX), Z1
 	VMOVUPD   128(AX), Z2
@@ -2323,12 +3322,12 @@ TEXT ·filterF64AVX512(SB), NOSPLIT, $0-56
 	VMOVUPD   896(AX), Z14
 	VMOVUPD.Z 960(AX), K1, Z15
 
-sums68:
+sums97:
 	TESTQ SI, SI
-	JZ    done70
+	JZ    done99
 	XORQ  DI, DI
 
-next69:
+next98:
 	MOVQ         (BX)(DI*8), R8
 	VBROADCASTSD (DX)(DI*8), Z16
 	VFMADD231PD  (CX)(R8*8), Z16, Z0
@@ -2349,9 +3348,9 @@ next69:
 	VFMADD231PD  960(CX)(R8*8), Z16, K1, Z15
 	INCQ         DI
 	CMPQ         DI, SI
-	JNE          next69
+	JNE          next98
 
-done70:
+done99:
 	VMOVUPD Z0, (AX)
 	VMOVUPD Z1, 64(AX)
 	VMOVUPD Z2, 128(AX)
@@ -2368,11 +3367,11 @@ done70:
 	VMOVUPD Z13, 832(AX)
 	VMOVUPD Z14, 896(AX)
 	VMOVUPD Z15, K1, 960(AX)
-	JMP     end66
+	JMP     end95
 
-fewer67:
+fewer96:
 	CMPQ      R8, $+112
-	JLE       fewer71
+	JLE       fewer100
 	SUBQ      $+112, R8
 	MOVQ      $-1, R9
 	BZHIQ     R8, R9, R9
@@ -2393,7 +3392,7 @@ fewer67:
 	VXORPD    Z13, Z13, Z13
 	VXORPD    Z14, Z14, Z14
 	TESTQ     DI, DI
-	JZ        sums72
+	JZ        sums101
 	VMOVUPD   (AX), Z0
 	VMOVUPD   64(AX), Z1
 	VMOVUPD   128(AX), Z2
@@ -2410,12 +3409,12 @@ fewer67:
 	VMOVUPD   832(AX), Z13
 	VMOVUPD.Z 896(AX), K1, Z14
 
-sums72:
+sums101:
 	TESTQ SI, SI
-	JZ    done74
+	JZ    done103
 	XORQ  DI, DI
 
-next73:
+next102:
 	MOVQ         (BX)(DI*8), R8
 	VBROADCASTSD (DX)(DI*8), Z15
 	VFMADD231PD  (CX)(R8*8), Z15, Z0
@@ -2435,9 +3434,9 @@ next73:
 	VFMADD231PD  896(CX)(R8*8), Z15, K1, Z14
 	INCQ         DI
 	CMPQ         DI, SI
-	JNE          next73
+	JNE          next102
 
-done74:
+done103:
 	VMOVUPD Z0, (AX)
 	VMOVUPD Z1, 64(AX)
 	VMOVUPD Z2, 128(AX)
@@ -2453,11 +3452,11 @@ done74:
 	VMOVUPD Z12, 768(AX)
 	VMOVUPD Z13, 832(AX)
 	VMOVUPD Z14, K1, 896(AX)
-	JMP     end66
+	JMP     end95
 
-fewer71:
+fewer100:
 	CMPQ      R8, $+104
-	JLE       fewer75
+	JLE       fewer104
 	SUBQ      $+104, R8
 	MOVQ      $-1, R9
 	BZHIQ     R8, R9, R9
@@ -2477,7 +3476,7 @@ fewer71:
 	VXORPD    Z12, Z12, Z12
 	VXORPD    Z13, Z13, Z13
 	TESTQ     DI, DI
-	JZ        sums76
+	JZ        sums105
 	VMOVUPD   (AX), Z0
 	VMOVUPD   64(AX), Z1
 	VMOVUPD   128(AX), Z2
@@ -2493,12 +3492,12 @@ fewer71:
 	VMOVUPD   768(AX), Z12
 	VMOVUPD.Z 832(AX), K1, Z13
 
-sums76:
+sums105:
 	TESTQ SI, SI
-	JZ    done78
+	JZ    done107
 	XORQ  DI, DI
 
-next77:
+next106:
 	MOVQ         (BX)(DI*8), R8
 	VBROADCASTSD (DX)(DI*8), Z14
 	VFMADD231PD  (CX)(R8*8), Z14, Z0
@@ -2517,9 +3516,9 @@ next77:
 	VFMADD231PD  832(CX)(R8*8), Z14, K1, Z13
 	INCQ         DI
 	CMPQ         DI, SI
-	JNE          next77
+	JNE          next106
 
-done78:
+done107:
 	VMOVUPD Z0, (AX)
 	VMOVUPD Z1, 64(AX)
 	VMOVUPD Z2, 128(AX)
@@ -2534,11 +3533,11 @@ done78:
 	VMOVUPD Z11, 704(AX)
 	VMOVUPD Z12, 768(AX)
 	VMOVUPD Z13, K1, 832(AX)
-	JMP     end66
+	JMP     end95
 
-fewer75:
+fewer104:
 	CMPQ      R8, $+96
-	JLE       fewer79
+	JLE       fewer108
 	SUBQ      $+96, R8
 	MOVQ      $-1, R9
 	BZHIQ     R8, R9, R9
@@ -2557,7 +3556,7 @@ fewer75:
 	VXORPD    Z11, Z11, Z11
 	VXORPD    Z12, Z12, Z12
 	TESTQ     DI, DI
-	JZ        sums80
+	JZ        sums109
 	VMOVUPD   (AX), Z0
 	VMOVUPD   64(AX), Z1
 	VMOVUPD   128(AX), Z2
@@ -2572,12 +3571,12 @@ fewer75:
 	VMOVUPD   704(AX), Z11
 	VMOVUPD.Z 768(AX), K1, Z12
 
-sums80:
+sums109:
 	TESTQ SI, SI
-	JZ    done82
+	JZ    done111
 	XORQ  DI, DI
 
-next81:
+next110:
 	MOVQ         (BX)(DI*8), R8
 	VBROADCASTSD (DX)(DI*8), Z13
 	VFMADD231PD  (CX)(R8*8), Z13, Z0
@@ -2595,9 +3594,9 @@ next81:
 	VFMADD231PD  768(CX)(R8*8), Z13, K1, Z12
 	INCQ         DI
 	CMPQ         DI, SI
-	JNE          next81
+	JNE          next110
 
-done82:
+done111:
 	VMOVUPD Z0, (AX)
 	VMOVUPD Z1, 64(AX)
 	VMOVUPD Z2, 128(AX)
@@ -2611,11 +3610,11 @@ done82:
 	VMOVUPD Z10, 640(AX)
 	VMOVUPD Z11, 704(AX)
 	VMOVUPD Z12, K1, 768(AX)
-	JMP     end66
+	JMP     end95
 
-fewer79:
+fewer108:
 	CMPQ      R8, $+88
-	JLE       fewer83
+	JLE       fewer112
 	SUBQ      $+88, R8
 	MOVQ      $-1, R9
 	BZHIQ     R8, R9, R9
@@ -2633,7 +3632,7 @@ fewer79:
 	VXORPD    Z10, Z10, Z10
 	VXORPD    Z11, Z11, Z11
 	TESTQ     DI, DI
-	JZ        sums84
+	JZ        sums113
 	VMOVUPD   (AX), Z0
 	VMOVUPD   64(AX), Z1
 	VMOVUPD   128(AX), Z2
@@ -2647,12 +3646,12 @@ fewer79:
 	VMOVUPD   640(AX), Z10
 	VMOVUPD.Z 704(AX), K1, Z11
 
-sums84:
+sums113:
 	TESTQ SI, SI
-	JZ    done86
+	JZ    done115
 	XORQ  DI, DI
 
-next85:
+next114:
 	MOVQ         (BX)(DI*8), R8
 	VBROADCASTSD (DX)(DI*8), Z12
 	VFMADD231PD  (CX)(R8*8), Z12, Z0
@@ -2669,9 +3668,9 @@ next85:
 	VFMADD231PD  704(CX)(R8*8), Z12, K1, Z11
 	INCQ         DI
 	CMPQ         DI, SI
-	JNE          next85
+	JNE          next114
 
-done86:
+done115:
 	VMOVUPD Z0, (AX)
 	VMOVUPD Z1, 64(AX)
 	VMOVUPD Z2, 128(AX)
@@ -2684,11 +3683,11 @@ done86:
 	VMOVUPD Z9, 576(AX)
 	VMOVUPD Z10, 640(AX)
 	VMOVUPD Z11, K1, 704(AX)
-	JMP     end66
+	JMP     end95
 
-fewer83:
+fewer112:
 	CMPQ      R8, $+80
-	JLE       fewer87
+	JLE       fewer116
 	SUBQ      $+80, R8
 	MOVQ      $-1, R9
 	BZHIQ     R8, R9, R9
@@ -2705,7 +3704,7 @@ fewer83:
 	VXORPD    Z9, Z9, Z9
 	VXORPD    Z10, Z10, Z10
 	TESTQ     DI, DI
-	JZ        sums88
+	JZ        sums117
 	VMOVUPD   (AX), Z0
 	VMOVUPD   64(AX), Z1
 	VMOVUPD   128(AX), Z2
@@ -2718,12 +3717,12 @@ fewer83:
 	VMOVUPD   576(AX), Z9
 	VMOVUPD.Z 640(AX), K1, Z10
 
-sums88:
+sums117:
 	TESTQ SI, SI
-	JZ    done90
+	JZ    done119
 	XORQ  DI, DI
 
-next89:
+next118:
 	MOVQ         (BX)(DI*8), R8
 	VBROADCASTSD (DX)(DI*8), Z11
 	VFMADD231PD  (CX)(R8*8), Z11, Z0
@@ -2739,9 +3738,9 @@ next89:
 	VFMADD231PD  640(CX)(R8*8), Z11, K1, Z10
 	INCQ         DI
 	CMPQ         DI, SI
-	JNE          next89
+	JNE          next118
 
-done90:
+done119:
 	VMOVUPD Z0, (AX)
 	VMOVUPD Z1, 64(AX)
 	VMOVUPD Z2, 128(AX)
@@ -2753,11 +3752,11 @@ done90:
 	VMOVUPD Z8, 512(AX)
 	VMOVUPD Z9, 576(AX)
 	VMOVUPD Z10, K1, 640(AX)
-	JMP     end66
+	JMP     end95
 
-fewer87:
+fewer116:
 	CMPQ      R8, $+72
-	JLE       fewer91
+	JLE       fewer120
 	SUBQ      $+72, R8
 	MOVQ      $-1, R9
 	BZHIQ     R8, R9, R9
@@ -2773,7 +3772,7 @@ fewer87:
 	VXORPD    Z8, Z8, Z8
 	VXORPD    Z9, Z9, Z9
 	TESTQ     DI, DI
-	JZ        sums92
+	JZ        sums121
 	VMOVUPD   (AX), Z0
 	VMOVUPD   64(AX), Z1
 	VMOVUPD   128(AX), Z2
@@ -2785,12 +3784,12 @@ fewer87:
 	VMOVUPD   512(AX), Z8
 	VMOVUPD.Z 576(AX), K1, Z9
 
-sums92:
+sums121:
 	TESTQ SI, SI
-	JZ    done94
+	JZ    done123
 	XORQ  DI, DI
 
-next93:
+next122:
 	MOVQ         (BX)(DI*8), R8
 	VBROADCASTSD (DX)(DI*8), Z10
 	VFMADD231PD  (CX)(R8*8), Z10, Z0
@@ -2805,9 +3804,9 @@ next93:
 	VFMADD231PD  576(CX)(R8*8), Z10, K1, Z9
 	INCQ         DI
 	CMPQ         DI, SI
-	JNE          next93
+	JNE          next122
 
-done94:
+done123:
 	VMOVUPD Z0, (AX)
 	VMOVUPD Z1, 64(AX)
 	VMOVUPD Z2, 128(AX)
@@ -2818,11 +3817,11 @@ done94:
 	VMOVUPD Z7, 448(AX)
 	VMOVUPD Z8, 512(AX)
 	VMOVUPD Z9, K1, 576(AX)
-	JMP     end66
+	JMP     end95
 
-fewer91:
+fewer120:
 	CMPQ      R8, $+64
-	JLE       fewer95
+	JLE       fewer124
 	SUBQ      $+64, R8
 	MOVQ      $-1, R9
 	BZHIQ     R8, R9, R9
@@ -2837,7 +3836,7 @@ fewer91:
 	VXORPD    Z7, Z7, Z7
 	VXORPD    Z8, Z8, Z8
 	TESTQ     DI, DI
-	JZ        sums96
+	JZ        sums125
 	VMOVUPD   (AX), Z0
 	VMOVUPD   64(AX), Z1
 	VMOVUPD   128(AX), Z2
@@ -2848,12 +3847,12 @@ fewer91:
 	VMOVUPD   448(AX), Z7
 	VMOVUPD.Z 512(AX), K1, Z8
 
-sums96:
+sums125:
 	TESTQ SI, SI
-	JZ    done98
+	JZ    done127
 	XORQ  DI, DI
 
-next97:
+next126:
 	MOVQ         (BX)(DI*8), R8
 	VBROADCASTSD (DX)(DI*8), Z9
 	VFMADD231PD  (CX)(R8*8), Z9, Z0
@@ -2867,9 +3866,9 @@ next97:
 	VFMADD231PD  512(CX)(R8*8), Z9, K1, Z8
 	INCQ         DI
 	CMPQ         DI, SI
-	JNE          next97
+	JNE          next126
 
-done98:
+done127:
 	VMOVUPD Z0, (AX)
 	VMOVUPD Z1, 64(AX)
 	VMOVUPD Z2, 128(AX)
@@ -2879,11 +3878,11 @@ done98:
 	VMOVUPD Z6, 384(AX)
 	VMOVUPD Z7, 448(AX)
 	VMOVUPD Z8, K1, 512(AX)
-	JMP     end66
+	JMP     end95
 
-fewer95:
+fewer124:
 	CMPQ      R8, $+56
-	JLE       fewer99
+	JLE       fewer128
 	SUBQ      $+56, R8
 	MOVQ      $-1, R9
 	BZHIQ     R8, R9, R9
@@ -2897,7 +3896,7 @@ fewer95:
 	VXORPD    Z6, Z6, Z6
 	VXORPD    Z7, Z7, Z7
 	TESTQ     DI, DI
-	JZ        sums100
+	JZ        sums129
 	VMOVUPD   (AX), Z0
 	VMOVUPD   64(AX), Z1
 	VMOVUPD   128(AX), Z2
@@ -2907,12 +3906,12 @@ fewer95:
 	VMOVUPD   384(AX), Z6
 	VMOVUPD.Z 448(AX), K1, Z7
 
-sums100:
+sums129:
 	TESTQ SI, SI
-	JZ    done102
+	JZ    done131
 	XORQ  DI, DI
 
-next101:
+next130:
 	MOVQ         (BX)(DI*8), R8
 	VBROADCASTSD (DX)(DI*8), Z8
 	VFMADD231PD  (CX)(R8*8), Z8, Z0
@@ -2925,9 +3924,9 @@ next101:
 	VFMADD231PD  448(CX)(R8*8), Z8, K1, Z7
 	INCQ         DI
 	CMPQ         DI, SI
-	JNE          next101
+	JNE          next130
 
-done102:
+done131:
 	VMOVUPD Z0, (AX)
 	VMOVUPD Z1, 64(AX)
 	VMOVUPD Z2, 128(AX)
@@ -2936,11 +3935,11 @@ done102:
 	VMOVUPD Z5, 320(AX)
 	VMOVUPD Z6, 384(AX)
 	VMOVUPD Z7, K1, 448(AX)
-	JMP     end66
+	JMP     end95
 
-fewer99:
+fewer128:
 	CMPQ      R8, $+48
-	JLE       fewer103
+	JLE       fewer132
 	SUBQ      $+48, R8
 	MOVQ      $-1, R9
 	BZHIQ     R8, R9, R9
@@ -2953,7 +3952,7 @@ fewer99:
 	VXORPD    Z5, Z5, Z5
 	VXORPD    Z6, Z6, Z6
 	TESTQ     DI, DI
-	JZ        sums104
+	JZ        sums133
 	VMOVUPD   (AX), Z0
 	VMOVUPD   64(AX), Z1
 	VMOVUPD   128(AX), Z2
@@ -2962,12 +3961,12 @@ fewer99:
 	VMOVUPD   320(AX), Z5
 	VMOVUPD.Z 384(AX), K1, Z6
 
-sums104:
+sums133:
 	TESTQ SI, SI
-	JZ    done106
+	JZ    done135
 	XORQ  DI, DI
 
-next105:
+next134:
 	MOVQ         (BX)(DI*8), R8
 	VBROADCASTSD (DX)(DI*8), Z7
 	VFMADD231PD  (CX)(R8*8), Z7, Z0
@@ -2979,9 +3978,9 @@ next105:
 	VFMADD231PD  384(CX)(R8*8), Z7, K1, Z6
 	INCQ         DI
 	CMPQ         DI, SI
-	JNE          next105
+	JNE          next134
 
-done106:
+done135:
 	VMOVUPD Z0, (AX)
 	VMOVUPD Z1, 64(AX)
 	VMOVUPD Z2, 128(AX)
@@ -2989,11 +3988,11 @@ done106:
 	VMOVUPD Z4, 256(AX)
 	VMOVUPD Z5, 320(AX)
 	VMOVUPD Z6, K1, 384(AX)
-	JMP     end66
+	JMP     end95
 
-fewer103:
+fewer132:
 	CMPQ      R8, $+40
-	JLE       fewer107
+	JLE       fewer136
 	SUBQ      $+40, R8
 	MOVQ      $-1, R9
 	BZHIQ     R8, R9, R9
@@ -3005,7 +4004,7 @@ fewer103:
 	VXORPD    Z4, Z4, Z4
 	VXORPD    Z5, Z5, Z5
 	TESTQ     DI, DI
-	JZ        sums108
+	JZ        sums137
 	VMOVUPD   (AX), Z0
 	VMOVUPD   64(AX), Z1
 	VMOVUPD   128(AX), Z2
@@ -3013,12 +4012,12 @@ fewer103:
 	VMOVUPD   256(AX), Z4
 	VMOVUPD.Z 320(AX), K1, Z5
 
-sums108:
+sums137:
 	TESTQ SI, SI
-	JZ    done110
+	JZ    done139
 	XORQ  DI, DI
 
-next109:
+next138:
 	MOVQ         (BX)(DI*8), R8
 	VBROADCASTSD (DX)(DI*8), Z6
 	VFMADD231PD  (CX)(R8*8), Z6, Z0
@@ -3029,20 +4028,20 @@ next109:
 	VFMADD231PD  320(CX)(R8*8), Z6, K1, Z5
 	INCQ         DI
 	CMPQ         DI, SI
-	JNE          next109
+	JNE          next138
 
-done110:
+done139:
 	VMOVUPD Z0, (AX)
 	VMOVUPD Z1, 64(AX)
 	VMOVUPD Z2, 128(AX)
 	VMOVUPD Z3, 192(AX)
 	VMOVUPD Z4, 256(AX)
 	VMOVUPD Z5, K1, 320(AX)
-	JMP     end66
+	JMP     end95
 
-fewer107:
+fewer136:
 	CMPQ      R8, $+32
-	JLE       fewer111
+	JLE       fewer140
 	SUBQ      $+32, R8
 	MOVQ      $-1, R9
 	BZHIQ     R8, R9, R9
@@ -3053,19 +4052,19 @@ fewer107:
 	VXORPD    Z3, Z3, Z3
 	VXORPD    Z4, Z4, Z4
 	TESTQ     DI, DI
-	JZ        sums112
+	JZ        sums141
 	VMOVUPD   (AX), Z0
 	VMOVUPD   64(AX), Z1
 	VMOVUPD   128(AX), Z2
 	VMOVUPD   192(AX), Z3
 	VMOVUPD.Z 256(AX), K1, Z4
 
-sums112:
+sums141:
 	TESTQ SI, SI
-	JZ    done114
+	JZ    done143
 	XORQ  DI, DI
 
-next113:
+next142:
 	MOVQ         (BX)(DI*8), R8
 	VBROADCASTSD (DX)(DI*8), Z5
 	VFMADD231PD  (CX)(R8*8), Z5, Z0
@@ -3075,19 +4074,19 @@ next113:
 	VFMADD231PD  256(CX)(R8*8), Z5, K1, Z4
 	INCQ         DI
 	CMPQ         DI, SI
-	JNE          next113
+	JNE          next142
 
-done114:
+done143:
 	VMOVUPD Z0, (AX)
 	VMOVUPD Z1, 64(AX)
 	VMOVUPD Z2, 128(AX)
 	VMOVUPD Z3, 192(AX)
 	VMOVUPD Z4, K1, 256(AX)
-	JMP     end66
+	JMP     end95
 
-fewer111:
+fewer140:
 	CMPQ      R8, $+24
-	JLE       fewer115
+	JLE       fewer144
 	SUBQ      $+24, R8
 	MOVQ      $-1, R9
 	BZHIQ     R8, R9, R9
@@ -3097,18 +4096,18 @@ fewer111:
 	VXORPD    Z2, Z2, Z2
 	VXORPD    Z3, Z3, Z3
 	TESTQ     DI, DI
-	JZ        sums116
+	JZ        sums145
 	VMOVUPD   (AX), Z0
 	VMOVUPD   64(AX), Z1
 	VMOVUPD   128(AX), Z2
 	VMOVUPD.Z 192(AX), K1, Z3
 
-sums116:
+sums145:
 	TESTQ SI, SI
-	JZ    done118
+	JZ    done147
 	XORQ  DI, DI
 
-next117:
+next146:
 	MOVQ         (BX)(DI*8), R8
 	VBROADCASTSD (DX)(DI*8), Z4
 	VFMADD231PD  (CX)(R8*8), Z4, Z0
@@ -3117,18 +4116,18 @@ next117:
 	VFMADD231PD  192(CX)(R8*8), Z4, K1, Z3
 	INCQ         DI
 	CMPQ         DI, SI
-	JNE          next117
+	JNE          next146
 
-done118:
+done147:
 	VMOVUPD Z0, (AX)
 	VMOVUPD Z1, 64(AX)
 	VMOVUPD Z2, 128(AX)
 	VMOVUPD Z3, K1, 192(AX)
-	JMP     end66
+	JMP     end95
 
-fewer115:
+fewer144:
 	CMPQ      R8, $+16
-	JLE       fewer119
+	JLE       fewer148
 	SUBQ      $+16, R8
 	MOVQ      $-1, R9
 	BZHIQ     R8, R9, R9
@@ -3137,17 +4136,17 @@ fewer115:
 	VXORPD    Z1, Z1, Z1
 	VXORPD    Z2, Z2, Z2
 	TESTQ     DI, DI
-	JZ        sums120
+	JZ        sums149
 	VMOVUPD   (AX), Z0
 	VMOVUPD   64(AX), Z1
 	VMOVUPD.Z 128(AX), K1, Z2
 
-sums120:
+sums149:
 	TESTQ SI, SI
-	JZ    done122
+	JZ    done151
 	XORQ  DI, DI
 
-next121:
+next150:
 	MOVQ         (BX)(DI*8), R8
 	VBROADCASTSD (DX)(DI*8), Z3
 	VFMADD231PD  (CX)(R8*8), Z3, Z0
@@ -3155,17 +4154,17 @@ next121:
 	VFMADD231PD  128(CX)(R8*8), Z3, K1, Z2
 	INCQ         DI
 	CMPQ         DI, SI
-	JNE          next121
+	JNE          next150
 
-done122:
+done151:
 	VMOVUPD Z0, (AX)
 	VMOVUPD Z1, 64(AX)
 	VMOVUPD Z2, K1, 128(AX)
-	JMP     end66
+	JMP     end95
 
-fewer119:
+fewer148:
 	CMPQ      R8, $+8
-	JLE       fewer123
+	JLE       fewer152
 	SUBQ      $+8, R8
 	MOVQ      $-1, R9
 	BZHIQ     R8, R9, R9
@@ -3173,59 +4172,59 @@ fewer119:
 	VXORPD    Z0, Z0, Z0
 	VXORPD    Z1, Z1, Z1
 	TESTQ     DI, DI
-	JZ        sums124
+	JZ        sums153
 	VMOVUPD   (AX), Z0
 	VMOVUPD.Z 64(AX), K1, Z1
 
-sums124:
+sums153:
 	TESTQ SI, SI
-	JZ    done126
+	JZ    done155
 	XORQ  DI, DI
 
-next125:
+next154:
 	MOVQ         (BX)(DI*8), R8
 	VBROADCASTSD (DX)(DI*8), Z2
 	VFMADD231PD  (CX)(R8*8), Z2, Z0
 	VFMADD231PD  64(CX)(R8*8), Z2, K1, Z1
 	INCQ         DI
 	CMPQ         DI, SI
-	JNE          next125
+	JNE          next154
 
-done126:
+done155:
 	VMOVUPD Z0, (AX)
 	VMOVUPD Z1, K1, 64(AX)
-	JMP     end66
+	JMP     end95
 
-fewer123:
+fewer152:
 	CMPQ      R8, $+0
-	JLE       fewer127
+	JLE       fewer156
 	SUBQ      $+0, R8
 	MOVQ      $-1, R9
 	BZHIQ     R8, R9, R9
 	KMOVQ     R9, K1
 	VXORPD    Z0, Z0, Z0
 	TESTQ     DI, DI
-	JZ        sums128
+	JZ        sums157
 	VMOVUPD.Z (AX), K1, Z0
 
-sums128:
+sums157:
 	TESTQ SI, SI
-	JZ    done130
+	JZ    done159
 	XORQ  DI, DI
 
-next129:
+next158:
 	MOVQ         (BX)(DI*8), R8
 	VBROADCASTSD (DX)(DI*8), Z1
 	VFMADD231PD  (CX)(R8*8), Z1, K1, Z0
 	INCQ         DI
 	CMPQ         DI, SI
-	JNE          next129
+	JNE          next158
 
-done130:
+done159:
 	VMOVUPD Z0, K1, (AX)
-	JMP     end66
+	JMP     end95
 
-fewer127:
-end66:
+fewer156:
+end95:
 	VZEROUPPER
 	RET

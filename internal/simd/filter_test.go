@@ -43,3 +43,32 @@ func testFilter[T float](t *testing.T, d ir.DType) {
 		}
 	}
 }
+
+// TestFilterAcross compares sums of windows of planes with the definition.
+func TestFilterAcross(t *testing.T) {
+	f := Filters[ir.Float32]
+	if f.Across == nil {
+		t.Skip("no routine")
+	}
+	for n := 1; n <= 3*f.Places; n++ {
+		for _, k := range []int{1, 2, 9, 25} {
+			step, reach := f.Lanes*(1+rand.IntN(3)), 40*f.Lanes
+			at := make([]int, k)
+			for p := range at {
+				at[p] = rand.IntN(40) * f.Lanes
+			}
+			at[k/2] = reach
+			a, w, c := smallIntegers[float32](t, reach+(n-1)*step+f.Lanes), smallIntegers[float32](t, k*f.Lanes), smallIntegers[float32](t, n*f.Lanes)
+			want := make([]float32, len(c))
+			for j := range want {
+				for p := range k {
+					want[j] += w[p*f.Lanes+j%f.Lanes] * a[at[p]+j/f.Lanes*step+j%f.Lanes]
+				}
+			}
+			f.ApplyAcross(unsafe.Pointer(&c[0]), unsafe.Pointer(&a[0]), unsafe.Pointer(&w[0]), unsafe.Pointer(&at[0]), n, k, step*4, 4)
+			if !slices.Equal(c, want) {
+				t.Fatalf("%d positions of %d taps:\n%v\nwant\n%v", n, k, c, want)
+			}
+		}
+	}
+}

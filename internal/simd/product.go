@@ -1,6 +1,10 @@
 package simd
 
-import "unsafe"
+import (
+	"unsafe"
+
+	"github.com/tensorken/tensorken/ir"
+)
 
 // A Product computes a product of matrices by tiles of up to Rows by Cols elements.
 // It sums in one order, whatever the tile's size and an element's place in it.
@@ -80,6 +84,23 @@ func multiply[T number](c, a, b unsafe.Pointer, m, n, k, ldc, lda, ldb, add int,
 type Filter struct {
 	Cols int
 	Tile func(c, a, w, at unsafe.Pointer, n, k, add int)
+	// Across adds up windows of Lanes planes, which have weights of their own, or is nil. The elements and the
+	// weights of the planes lie beside each other: c[j·Lanes+l] = Σ w[p·Lanes+l]·a[at[p]+l] for l in
+	// [0, Lanes), where a moves by step bytes with each of n positions j, at most Places.
+	Across func(c, a, w, at unsafe.Pointer, n, k, step int)
+	Lanes  int
+	Places int
+}
+
+// ApplyAcross computes the windows of Lanes planes at any number of positions.
+func (f *Filter) ApplyAcross(c, a, w, at unsafe.Pointer, n, k, step, size int) {
+	if n <= 0 {
+		return
+	}
+	some := ir.CeilDiv(n, ir.CeilDiv(n, f.Places))
+	for j := 0; j < n; j += some {
+		f.Across(unsafe.Add(c, j*f.Lanes*size), unsafe.Add(a, j*step), w, at, min(some, n-j), k, step)
+	}
 }
 
 // Apply computes any number of windows.
@@ -94,7 +115,7 @@ func (f *Filter) Apply(c, a, w, at unsafe.Pointer, n, k, size int) {
 	}
 }
 
-func plainFilter[T float]() Filter { return Filter{512, filter[T]} }
+func plainFilter[T float]() Filter { return Filter{Cols: 512, Tile: filter[T]} }
 
 func filter[T float](c, a, w, at unsafe.Pointer, n, k, add int) {
 	sums, weights, positions := vec[T](c, n), vec[T](w, k), vec[int](at, k)

@@ -186,8 +186,8 @@ var routinesAVX2 = routines{
 		{ir.BFloat16, DotTile{4, dotsBF16AVX2}},
 	},
 	filters: []filterRow{
-		{ir.Float32, Filter{96, filterF32AVX2}},
-		{ir.Float64, Filter{48, filterF64AVX2}},
+		{ir.Float32, Filter{Cols: 96, Tile: filterF32AVX2, Lanes: 8, Places: 12, Across: acrossF32AVX2}},
+		{ir.Float64, Filter{Cols: 48, Tile: filterF64AVX2, Lanes: 4, Places: 12, Across: nil}},
 	},
 	blocks: []blocksRow{
 		{"Q4_0", Blocks{Decode: decodeQ4_0AVX2, Dot: dotBlocksQ4_0AVX2}},
@@ -400,8 +400,8 @@ var routinesAVX512 = routines{
 		{ir.BFloat16, DotTile{8, dotsBF16AVX512}},
 	},
 	filters: []filterRow{
-		{ir.Float32, Filter{256, filterF32AVX512}},
-		{ir.Float64, Filter{128, filterF64AVX512}},
+		{ir.Float32, Filter{Cols: 256, Tile: filterF32AVX512, Lanes: 16, Places: 14, Across: acrossF32AVX512}},
+		{ir.Float64, Filter{Cols: 128, Tile: filterF64AVX512, Lanes: 8, Places: 14, Across: nil}},
 	},
 	blocks: []blocksRow{
 		{"Q4_0", Blocks{Decode: decodeQ4_0AVX512, Dot: dotBlocksQ4_0AVX512}},

@@ -110,8 +110,8 @@ var routinesNEON = routines{
 		{ir.BFloat16, DotTile{4, dotsBF16NEON}},
 	},
 	filters: []filterRow{
-		{ir.Float32, Filter{64, filterF32NEON}},
-		{ir.Float64, Filter{32, filterF64NEON}},
+		{ir.Float32, Filter{Cols: 64, Tile: filterF32NEON}},
+		{ir.Float64, Filter{Cols: 32, Tile: filterF64NEON}},
 	},
 	transposers: [9]transposer{4: transpose4NEON, 8: transpose8NEON},
 }

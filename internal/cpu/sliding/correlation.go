@@ -51,7 +51,7 @@ func NewCorrelation(s *vector.Space) *correlationRunner {
 	if x < 0 || y < 0 {
 		return nil
 	}
-	if r.windows = findWindows(s, x, ir.Axes(reduced...), ir.Axes(kept...)&^s.Body[y].Domain); r.windows == nil || !r.cut(s, kept, reduced, y) {
+	if r.windows = findWindows(s, x, ir.Axes(reduced...), ir.Axes(kept...)&^s.Body[y].Domain, true); r.windows == nil || !r.cut(s, kept, reduced, y) {
 		return nil
 	}
 	r.prepare(s, sum, y)
@@ -126,7 +126,7 @@ func (r *correlationRunner) Run(x *vector.Executor) error {
 
 func (r *correlationRunner) Begin(x *vector.Executor, w *vector.Worker) {
 	for i, p := range []*vector.Program{r.windows.program, r.other, r.after} {
-		w.Activations[i].Enter(p, x.Bind, memory(w, &r.bytes, i), &w.Bad)
+		w.Activations[i].Enter(p, x.Bind, memory(w, r.bytes[:], i), &w.Bad)
 	}
 }
 
@@ -135,7 +135,7 @@ func (r *correlationRunner) Task(_ *vector.Executor, w *vector.Worker, i int) {
 		for f := range w.Activations {
 			r.planes.MoveTo(&w.Activations[f], t)
 		}
-		sums, after := memory(w, &r.bytes, 3), &w.Activations[2]
+		sums, after := memory(w, r.bytes[:], 3), &w.Activations[2]
 		clear(unsafe.Slice((*byte)(sums), r.sizeOfSums))
 		for part := range r.parts.Count {
 			r.add(w, part, sums)
@@ -163,7 +163,7 @@ func (r *correlationRunner) add(w *vector.Worker, part int, sums unsafe.Pointer)
 	for _, a := range r.windows.positions {
 		n += (block.N[a] - 1) * stride[a]
 	}
-	row := memory(w, &r.bytes, 4)
+	row := memory(w, r.bytes[:], 4)
 	clear(unsafe.Slice((*byte)(row), n*r.size))
 	outer := slices.Concat(r.planes.Axes, r.outer)
 	w.Runs = vector.Positions(w.Runs, 0, block, outer, &stride)

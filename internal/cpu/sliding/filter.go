@@ -61,7 +61,7 @@ func NewFilter(s *vector.Space) *filterRunner {
 	if y >= 0 {
 		along &^= s.Body[y].Domain
 	}
-	if r.windows = findWindows(s, x, along, ir.Axes(reduced...)); r.windows == nil || !r.cut(s, kept, reduced, y) {
+	if r.windows = findWindows(s, x, along, ir.Axes(reduced...), true); r.windows == nil || !r.cut(s, kept, reduced, y) {
 		return nil
 	}
 	r.prepare(s, sum, y, reduced)
@@ -162,7 +162,7 @@ func (r *filterRunner) Run(x *vector.Executor) error {
 }
 
 // memory returns the address of part i of a worker's memory.
-func memory(w *vector.Worker, bytes *[5]int, i int) unsafe.Pointer {
+func memory(w *vector.Worker, bytes []int, i int) unsafe.Pointer {
 	at, all := 0, 0
 	for j, n := range bytes {
 		if j < i {
@@ -176,7 +176,7 @@ func memory(w *vector.Worker, bytes *[5]int, i int) unsafe.Pointer {
 func (r *filterRunner) Begin(x *vector.Executor, w *vector.Worker) {
 	for i, p := range []*vector.Program{r.windows.program, r.weights, r.after} {
 		if p != nil {
-			w.Activations[i].Enter(p, x.Bind, memory(w, &r.bytes, i), &w.Bad)
+			w.Activations[i].Enter(p, x.Bind, memory(w, r.bytes[:], i), &w.Bad)
 		}
 	}
 }
@@ -208,7 +208,7 @@ func (r *filterRunner) box(w *vector.Worker, i int) {
 	}
 	w.Runs = vector.Positions(w.Runs, 0, after, r.planes, &stride)
 	w.Weights = vector.Positions(w.Weights, 0, after, r.planes, &weightStride)
-	sums, row := memory(w, &r.bytes, 3), memory(w, &r.bytes, 4)
+	sums, row := memory(w, r.bytes[:], 3), memory(w, r.bytes[:], 4)
 	n, points := 1, 1
 	for _, a := range r.windows.positions {
 		n += (block.N[a] - 1) * stride[a]

@@ -30,14 +30,17 @@ type windows struct {
 	root     int // the register that holds the block
 }
 
-// A slide is a coordinate: step · position + Σ coefficient · tap. It is also step · quotient +
-// remainder + low.
+// A slide is a coordinate: step · position + Σ coefficient · tap. It is also div · quotient +
+// remainder + low, where div is the step, or 1.
 type slide struct {
-	position, step      int
+	position, step, div int
 	taps                []tap
 	low, high           int // of the sum of taps
-	quotient, remainder int // axes; remainder is -1 if the step is 1
+	quotient, remainder int // axes; remainder is -1 if div is 1
 }
+
+// reach is the number of quotients of n positions.
+func (c *slide) reach(n int) int { return (n-1)*c.step/c.div + (c.high-c.low)/c.div + 1 }
 
 // slidesFar reports whether there are more positions than taps. Otherwise taps and positions should
 // change places.
@@ -56,8 +59,8 @@ func (x *windows) slidesFar(s *vector.Space) bool {
 type tap struct{ axis, coef int }
 
 // findWindows returns instruction i as windows that slide along kept or reduced axes, with taps
-// along the others, or nil if it is something else.
-func findWindows(s *vector.Space, i int, along, across ir.AxisSet) *windows {
+// along the others, or nil if it is something else. split says that coordinates are divided by the steps.
+func findWindows(s *vector.Space, i int, along, across ir.AxisSet, split bool) *windows {
 	var list coordinates
 	need := s.Needs([]int{i}, nil)
 	for j := range s.Body {
@@ -79,7 +82,7 @@ func findWindows(s *vector.Space, i int, along, across ir.AxisSet) *windows {
 	k.Axes, k.Body = slices.Clone(k.Axes), slices.Clone(k.Body)
 	x := &windows{instr: i}
 	for _, c := range list {
-		if !x.addSlide(&k, c, along, across) {
+		if !x.addSlide(&k, c, along, across, split) {
 			return nil
 		}
 	}
@@ -152,8 +155,8 @@ func (c *coordinates) addUnguarded(coef []int, along, across ir.AxisSet) {
 }
 
 // addSlide adds a coordinate and its axes. It returns false if it is not one position and taps.
-func (x *windows) addSlide(k *ir.Kernel, coef []int, along, across ir.AxisSet) bool {
-	c := slide{position: -1, remainder: -1}
+func (x *windows) addSlide(k *ir.Kernel, coef []int, along, across ir.AxisSet, split bool) bool {
+	c := slide{position: -1, remainder: -1, div: 1}
 	for a, n := range coef {
 		switch {
 		case n == 0:
@@ -174,9 +177,12 @@ func (x *windows) addSlide(k *ir.Kernel, coef []int, along, across ir.AxisSet) b
 		k.Axes = append(k.Axes, ir.Axis{Len: n, Role: ir.Parallel})
 		return len(k.Axes) - 1
 	}
-	c.quotient = axis(k.Axes[c.position].Len + (c.high-c.low)/c.step)
-	if c.step > 1 {
-		c.remainder = axis(c.step)
+	if split {
+		c.div = c.step
+	}
+	c.quotient = axis(c.reach(k.Axes[c.position].Len))
+	if c.div > 1 {
+		c.remainder = axis(c.div)
 	}
 	x.slides = append(x.slides, c)
 	return true
@@ -210,7 +216,7 @@ func (x *windows) rewrite(in *ir.Instr) bool {
 			if coef[c.position] != 0 || slices.ContainsFunc(c.taps, func(t tap) bool { return coef[t.axis] != 0 }) {
 				return false
 			}
-			coef[c.quotient] = stride * c.step
+			coef[c.quotient] = stride * c.div
 			if c.remainder >= 0 {
 				coef[c.remainder] = stride
 			}
@@ -235,9 +241,9 @@ func (x *windows) cut(shared, positions, taps []int, boxes ...*vector.Tiling) (e
 	var planes []int
 	for _, c := range x.slides {
 		lane[c.position] = c.quotient
-		x.extent[c.quotient] = x.extent[c.position] + (c.high-c.low)/c.step
+		x.extent[c.quotient] = c.reach(x.extent[c.position])
 		if c.remainder >= 0 {
-			x.extent[c.remainder] = c.step
+			x.extent[c.remainder] = c.div
 			planes = append(planes, c.remainder)
 		}
 	}
@@ -269,9 +275,9 @@ func (x *windows) assemble() {
 // positions and all axes of no coordinate.
 func (x *windows) load(f *vector.Activation, stride *[ir.MaxAxes]int) {
 	for _, c := range x.slides {
-		f.MoveTo(c.quotient, f.At[c.position], f.N[c.position]+(c.high-c.low)/c.step)
+		f.MoveTo(c.quotient, f.At[c.position]*c.step/c.div, c.reach(f.N[c.position]))
 		if c.remainder >= 0 {
-			f.MoveTo(c.remainder, 0, c.step)
+			f.MoveTo(c.remainder, 0, c.div)
 		}
 	}
 	f.Run()
@@ -300,9 +306,9 @@ func (x *windows) tapsAt(list []int, stride *[ir.MaxAxes]int) []int {
 			for _, t := range c.taps {
 				sum += t.coef * at[t.axis]
 			}
-			p += sum / c.step * stride[c.quotient]
+			p += sum / c.div * stride[c.quotient]
 			if c.remainder >= 0 {
-				p += sum % c.step * stride[c.remainder]
+				p += sum % c.div * stride[c.remainder]
 			}
 		}
 		list = append(list, p)

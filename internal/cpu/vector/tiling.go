@@ -44,6 +44,13 @@ func NewTilingBy(s *Space, axes []int, least, limit, unit int) *Tiling {
 	return t
 }
 
+// NewStrips cuts an axis into boxes of some length. The last may be shorter.
+func NewStrips(s *Space, axis, length int) *Tiling {
+	n := s.Axes[axis].Len
+	count := ir.CeilDiv(n, length)
+	return &Tiling{Axes: []int{axis}, lens: []int{n}, box: []int{min(n, length)}, counts: []int{count}, Count: count}
+}
+
 // NewTilingOf makes boxes of whole units, powers of two that all axes together are a multiple of, and of at most
 // about limit points.
 func NewTilingOf(s *Space, axes []int, limit, unit int) *Tiling {

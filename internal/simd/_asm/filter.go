@@ -14,7 +14,11 @@ func (f *file) filters() {
 	for _, t := range f.targets {
 		for _, e := range elements {
 			w := &filterWriter{target: t, element: e}
-			t.row("filters", "ir.%s, Filter{%d, %s}", e.typ, filterVectors[t.width]*t.width/e.size, w.write("filter"+e.name))
+			across := "nil"
+			if e.size == 4 {
+				across = w.across("across" + e.name)
+			}
+			t.row("filters", "ir.%s, Filter{Cols: %d, Tile: %s, Lanes: %d, Places: %d, Across: %s}", e.typ, filterVectors[t.width]*t.width/e.size, w.write("filter"+e.name), t.width/e.size, acrossPositions[t.width], across)
 		}
 	}
 }
@@ -109,6 +113,58 @@ func (w *filterWriter) body(vectors int) {
 			w.element.masked(c, acc[v], w.last, m)
 		}
 	}
+}
+
+// acrossPositions is the number of registers of sums of a simd.Filter across planes: as many as hide the time of
+// a multiplication.
+var acrossPositions = map[int]int{32: 12, 64: 14}
+
+// across writes a routine that sums the windows of a register of planes, with a body for each number of positions.
+func (w *filterWriter) across(name string) string {
+	p := w.begin(name, "func(c, a, w, at *byte, n, k, step int)", "c", "a", "w", "at", "k", "step", "n")
+	w.c, w.a, w.w, w.at, w.k = p[0], p[1], p[2], p[3], p[4]
+	step, n, end := p[5], p[6], w.label("end")
+	step3, weights := w.GP64(), w.GP64()
+	w.LEAQ(operand.Mem{Base: step, Index: step, Scale: 2}, step3)
+	for positions := acrossPositions[w.width]; positions > 0; positions-- {
+		c, fewer, next := w.Context, w.label("fewer"), w.label("next")
+		w.CMPQ(n, operand.I32(positions))
+		w.jump(w.JNE, fewer)
+		var acc []vec
+		for range positions {
+			v := w.reg(w.width)
+			w.zero(c, v, v, v)
+			acc = append(acc, v)
+		}
+		i := w.GP64()
+		w.XORQ(i, i)
+		w.MOVQ(w.w, weights)
+		w.Label(next)
+		x, from := w.reg(w.width), []reg.GPVirtual{w.GP64()}
+		w.MOVQ(operand.Mem{Base: w.at, Index: i, Scale: 8}, from[0])
+		w.LEAQ(operand.Mem{Base: w.a, Index: from[0], Scale: uint8(w.size)}, from[0])
+		for v := 4; v < positions; v += 4 {
+			next := w.GP64()
+			w.LEAQ(operand.Mem{Base: from[v/4-1], Index: step, Scale: 4}, next)
+			from = append(from, next)
+		}
+		w.move(c, operand.Mem{Base: weights}, x)
+		for v := range acc {
+			w.fma(c, rowAt(from[v/4], step, step3, v%4, 0), x, acc[v])
+		}
+		w.ADDQ(operand.I32(w.width), weights)
+		w.INCQ(i)
+		w.CMPQ(i, w.k)
+		w.jump(w.JNE, next)
+		for v := range acc {
+			w.move(c, acc[v], operand.Mem{Base: w.c, Disp: v * w.width})
+		}
+		w.jump(w.JMP, end)
+		w.Label(fewer)
+	}
+	w.Label(end)
+	w.end()
+	return name + w.level
 }
 
 // fused is the instruction that adds a product to its last operand.

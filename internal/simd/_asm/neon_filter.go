@@ -21,7 +21,7 @@ func (w *neon) filters() {
 			w.loop(rFilterN, s.elements(e.size), func() { w.filter(s, e.size) })
 		}
 		w.do("RET")
-		w.row("filters", "ir.%s, Filter{%d, %s}", e.typ, neonFilters[0].elements(e.size), name)
+		w.row("filters", "ir.%s, Filter{Cols: %d, Tile: %s}", e.typ, neonFilters[0].elements(e.size), name)
 	}
 }
 
