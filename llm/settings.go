@@ -2,7 +2,6 @@ package llm
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -38,7 +37,7 @@ func readSettings(f source) (s settings, err error) {
 		"num_key_value_heads": &c.KVHeads, "head_dim": &c.HeadWidth, "d_kv": &c.HeadWidth, "torch_dtype": &c.OldType, "dtype": &c.Type,
 		"decoder_start_token_id": &c.Start,
 	} {
-		if raw[name] != nil && json.Unmarshal(raw[name], into) != nil {
+		if raw[name] != nil && files.JSON(raw[name], into) != nil {
 			return s, fmt.Errorf("the setting %q has another type than it should", name)
 		}
 	}

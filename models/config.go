@@ -12,7 +12,6 @@ import (
 	"strings"
 
 	"github.com/tensorken/tensorken/internal/files"
-	"github.com/tensorken/tensorken/internal/hostmem"
 	"github.com/tensorken/tensorken/internal/llamacpp"
 	"github.com/tensorken/tensorken/internal/shape"
 )
@@ -52,7 +51,7 @@ func readConfig(dir string) (config, error) {
 	if err := readJSON(c.path, &c.raw); err != nil {
 		return c, err
 	}
-	if json.Unmarshal(c.raw["model_type"], &c.kind) != nil {
+	if files.JSON(c.raw["model_type"], &c.kind) != nil {
 		return c, c.errorf("there is no model_type")
 	}
 	return c, nil
@@ -97,20 +96,10 @@ func (c config) folder() string {
 // classification have 1 MB.
 const maxJSON = 16 << 20
 
-// perJSONByte is how many bytes of memory a byte of settings takes at most while it is parsed.
-const perJSONByte = 96
-
 // readJSON reads a file of settings.
 func readJSON(path string, into any) error {
-	text, err := files.ReadAll(path, maxJSON)
-	if err == nil {
-		err = hostmem.Check(len(text), perJSONByte)
-	}
-	if err == nil {
-		err = json.Unmarshal(text, into)
-	}
-	if err != nil {
-		return fmt.Errorf("models: %s: %w", files.Name(path), files.Reason(err))
+	if err := files.ReadJSON(path, maxJSON, into); err != nil {
+		return fmt.Errorf("models: %s: %w", files.Name(path), err)
 	}
 	return nil
 }
@@ -143,7 +132,7 @@ func (c config) read(into any) error {
 			continue
 		}
 		value := reflect.New(f.Type)
-		if err := json.Unmarshal(raw, value.Interface()); err != nil {
+		if err := files.JSON(raw, value.Interface()); err != nil {
 			return c.errorf("%s is %s: %w", name, shown(raw), err)
 		}
 		if string(raw) == "null" && !required && bounds[option].least > 0 {
@@ -247,7 +236,7 @@ func shown(raw []byte) string {
 func (c config) part(name string) (config, error) {
 	p := config{path: c.path + ": " + name, kind: c.kind, weights: c.weights, tensors: c.tensors}
 	if raw, ok := c.raw[name]; ok {
-		if err := json.Unmarshal(raw, &p.raw); err != nil {
+		if err := files.JSON(raw, &p.raw); err != nil {
 			return p, p.errorf("%w", err)
 		}
 	}
@@ -257,7 +246,7 @@ func (c config) part(name string) (config, error) {
 // architecture reports whether the model was saved with a head, as ForTokenClassification.
 func (c config) architecture(head string) bool {
 	var names []string
-	return json.Unmarshal(c.raw["architectures"], &names) == nil && slices.ContainsFunc(names, func(n string) bool { return strings.HasSuffix(n, head) })
+	return files.JSON(c.raw["architectures"], &names) == nil && slices.ContainsFunc(names, func(n string) bool { return strings.HasSuffix(n, head) })
 }
 
 // supported lists settings with one supported value, besides null.

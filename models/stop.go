@@ -24,7 +24,7 @@ func StopTokens(dir string) ([]int32, error) {
 		c.close()
 		var ids []int32
 		if raw, ok := c.raw["eos_token_id"]; ok {
-			err = json.Unmarshal(raw, &ids)
+			err = files.JSON(raw, &ids)
 		}
 		return ids, err
 	}
@@ -42,11 +42,11 @@ func StopTokens(dir string) ([]int32, error) {
 			continue
 		}
 		var id int32
-		if json.Unmarshal(c.EOS, &id) == nil {
+		if files.JSON(c.EOS, &id) == nil {
 			return []int32{id}, nil
 		}
 		var ids []int32
-		if err := json.Unmarshal(c.EOS, &ids); err != nil {
+		if err := files.JSON(c.EOS, &ids); err != nil {
 			return nil, fmt.Errorf("models: %s: eos_token_id is %s: want a token or a list", files.Name(path), shown(c.EOS))
 		}
 		return ids, nil

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tensorken/tensorken/internal/files"
 	"github.com/tensorken/tensorken/internal/pytree"
 	"github.com/tensorken/tensorken/optim"
 	"github.com/tensorken/tensorken/safetensors"
@@ -118,7 +119,7 @@ func (l *Loop[M, B]) restore() error {
 	}
 	defer f.Close()
 	var s state
-	if err := json.Unmarshal([]byte(f.Meta[metaKey]), &s); err != nil {
+	if err := files.JSON([]byte(f.Meta[metaKey]), &s); err != nil {
 		return errors.New("it was not written by a train.Loop")
 	}
 	if err := l.fits(s); err != nil {

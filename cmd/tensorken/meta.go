@@ -7,6 +7,7 @@ import (
 
 	"github.com/tensorken/tensorken/internal/graph"
 	"github.com/tensorken/tensorken/nn"
+	"github.com/tensorken/tensorken/internal/files"
 	"github.com/tensorken/tensorken/safetensors"
 	"github.com/tensorken/tensorken/tensor"
 	"github.com/tensorken/tensorken/tree"
@@ -57,7 +58,7 @@ func parseMeta(m map[string]string) (d description, err error) {
 		}
 		if s, ok := into.(*string); ok {
 			*s = text
-		} else if err := json.Unmarshal([]byte(text), into); err != nil {
+		} else if err := files.JSON([]byte(text), into); err != nil {
 			return d, fmt.Errorf("%q in the metadata: %w", key, err)
 		}
 	}

@@ -2,7 +2,6 @@ package llamacpp
 
 import (
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -98,12 +97,8 @@ func (f *Folder) open(dir string) (err error) {
 }
 
 func readJSON(path string, into any) error {
-	text, err := files.ReadAll(path, maxJSON)
-	if err == nil {
-		err = json.Unmarshal(text, into)
-	}
-	if err != nil {
-		return fmt.Errorf("%s: %w", filepath.Base(path), files.Reason(err))
+	if err := files.ReadJSON(path, maxJSON, into); err != nil {
+		return fmt.Errorf("%s: %w", filepath.Base(path), err)
 	}
 	return nil
 }

@@ -52,6 +52,53 @@ func TestFilesAreOpenedByFiles(t *testing.T) {
 	}
 }
 
+// decoders lists the functions of the library that decode JSON by themselves, each with the reason.
+// All others decode by files.JSON, which checks the memory of the values first.
+var decoders = map[string]string{
+	"data/lines.go JSONLinesUpTo":        "it checks the memory, for values of any type",
+	"data/table/encoder.go names":        "it checks the memory, for a list of texts",
+	"internal/bench/peers.go find":       "a program that the user names answers",
+	"internal/bench/peers.go measure":    "a program that the user names answers",
+	"internal/files/json.go JSON":        "it is files.JSON",
+	"internal/pyvalue/json.go Decode":    "it checks the memory, and keeps the order of keys",
+	"models/vit.go UnmarshalJSON":        "it is called by a decoder",
+	"safetensors/file.go openIndex":      "it checks the memory",
+	"safetensors/header.go eachMember":   "parseHeader and openIndex check the memory",
+	"safetensors/header.go parseEntry":   "parseHeader checks the memory",
+	"safetensors/header.go parseStrings": "parseHeader and openIndex check the memory",
+	"tensor/json.go UnmarshalJSON":       "elements are decoded one by one",
+	"tokenizer/train.go readPipeline":    "the text is the library's own",
+}
+
+func TestJSONIsDecodedByFiles(t *testing.T) {
+	unused := maps.Clone(decoders)
+	for _, f := range sources(t) {
+		if f.isTest() || isProgram(f.dir) || strings.HasSuffix(f.dir, "test") {
+			continue
+		}
+		for _, d := range f.ast.Decls {
+			d, ok := d.(*ast.FuncDecl)
+			if !ok {
+				continue
+			}
+			key := f.name + " " + d.Name.Name
+			for call := range callsOf(d, "json") {
+				name := call.Fun.(*ast.SelectorExpr).Sel.Name
+				if name != "Unmarshal" && name != "NewDecoder" {
+					continue
+				}
+				if decoders[key] == "" {
+					t.Errorf("%s: %s calls json.%s: decode by files.JSON, or give the reason in the list decoders", fset.Position(call.Pos()), d.Name.Name, name)
+				}
+				delete(unused, key)
+			}
+		}
+	}
+	for _, key := range sorted(unused) {
+		t.Errorf("the list decoders needs no entry for %s", key)
+	}
+}
+
 // callsOf yields the calls of a package's functions in a node.
 func callsOf(n ast.Node, pkg string) func(func(*ast.CallExpr) bool) {
 	return func(yield func(*ast.CallExpr) bool) {

@@ -11,11 +11,17 @@ import (
 	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
+
+	"github.com/tensorken/tensorken/internal/files"
 )
 
 // Decode returns the value of a JSON text: a *Dict for an object, whose keys keep their order. A
 // number with a point or an exponent is a float.
 func Decode(data []byte) (any, error) {
+	const perValue = 768 // an entry of a Dict, with its key and its place in the index
+	if err := files.CheckJSON(data, perValue); err != nil {
+		return nil, err
+	}
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.UseNumber()
 	v, err := decode(d, maxJSON)

@@ -22,15 +22,12 @@ const maxJSON = 64 << 20
 // ReadJSON reads a file of a folder; ok is false if it does not exist.
 func ReadJSON(dir, name string, into any) (ok bool, err error) {
 	path := filepath.Join(dir, name)
-	data, err := files.ReadAll(path, maxJSON)
+	err = files.ReadJSON(path, maxJSON, into)
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}
-	if err == nil {
-		err = json.Unmarshal(data, into)
-	}
 	if err != nil {
-		return false, fmt.Errorf("%s: %w", files.Name(path), files.Reason(err))
+		return false, fmt.Errorf("%s: %w", files.Name(path), err)
 	}
 	return true, nil
 }
@@ -55,11 +52,11 @@ func FolderTemplates(dir string) (map[string]string, error) {
 			continue
 		}
 		var one string
-		if json.Unmarshal(c.Template, &one) == nil {
+		if files.JSON(c.Template, &one) == nil {
 			return map[string]string{"default": one}, nil
 		}
 		var many []struct{ Name, Template string }
-		if err := json.Unmarshal(c.Template, &many); err != nil {
+		if err := files.JSON(c.Template, &many); err != nil {
 			return nil, fmt.Errorf("%s: chat_template is neither a text nor a list of {name, template}", files.Name(filepath.Join(dir, name)))
 		}
 		all := map[string]string{}
@@ -133,9 +130,9 @@ func withEnds(m gguf.Meta, dir string, eos uint32) gguf.Meta {
 		}
 		var one uint32
 		var list []uint32
-		if json.Unmarshal(c.EOS, &one) == nil && len(c.EOS) > 0 && string(c.EOS) != "null" {
+		if files.JSON(c.EOS, &one) == nil && len(c.EOS) > 0 && string(c.EOS) != "null" {
 			list = []uint32{one}
-		} else if json.Unmarshal(c.EOS, &list) != nil {
+		} else if files.JSON(c.EOS, &list) != nil {
 			continue
 		}
 		for _, id := range list {

@@ -7,7 +7,6 @@ import (
 	"bufio"
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -182,7 +181,11 @@ func (f *fetcher) list() (list []entry, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := json.Unmarshal(data, &list); err != nil {
+	const perEntry = 512 // of a list that grows
+	if err := files.CheckJSON(data, perEntry); err != nil {
+		return nil, err
+	}
+	if err := files.JSON(data, &list); err != nil {
 		return nil, fmt.Errorf("its list of files: %w", err)
 	}
 	return list, nil

@@ -1,0 +1,64 @@
+package files
+
+import (
+	"encoding/json"
+
+	"github.com/tensorken/tensorken/internal/hostmem"
+)
+
+// A value of JSON takes at most perValue bytes while it is decoded, beside its text: an element of a
+// slice that grows, or an entry of a map, and small allocations that are rounded up. Text is copied.
+const (
+	perValue = 256
+	perByte  = 3
+)
+
+// JSON decodes text, as json.Unmarshal does, if there is memory for all values that it may have. One
+// byte of a stranger's file can be a value of hundreds.
+func JSON(text []byte, into any) error {
+	if err := CheckJSON(text, perValue); err != nil {
+		return err
+	}
+	return json.Unmarshal(text, into)
+}
+
+// CheckJSON fails if there is too little memory for the values of a text, of at most some bytes each.
+func CheckJSON(text []byte, perValue int) error {
+	if err := hostmem.Check(len(text), perByte); err != nil {
+		return err
+	}
+	return hostmem.Check(countValues(text), perValue)
+}
+
+// countValues returns at least the number of values in JSON: one begins after each comma and bracket.
+func countValues(text []byte) int {
+	n := 1
+	for i := 0; i < len(text); i++ {
+		switch text[i] {
+		case ',', '[', '{':
+			n++
+		case '"':
+			i = endOfString(text, i)
+		}
+	}
+	return n
+}
+
+// endOfString returns the place of the quote that ends the string which begins at i.
+func endOfString(text []byte, i int) int {
+	for i++; i < len(text) && text[i] != '"'; i++ {
+		if text[i] == '\\' {
+			i++ // whatever is escaped
+		}
+	}
+	return i
+}
+
+// ReadJSON decodes a regular file of at most limit bytes. Errors do not name it.
+func ReadJSON(path string, limit int64, into any) error {
+	text, err := ReadAll(path, limit)
+	if err == nil {
+		err = JSON(text, into)
+	}
+	return Reason(err)
+}
