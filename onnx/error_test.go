@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tensorken/tensorken/internal/hostmem/memtest"
 	"github.com/tensorken/tensorken/onnx/internal/op"
 	"github.com/tensorken/tensorken/onnx/internal/proto"
 	"github.com/tensorken/tensorken/tensor"
@@ -171,7 +172,9 @@ func FuzzRead(f *testing.F) {
 		f.Add(changed)
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
-		m, err := Read(bytes.NewReader(b))
+		var m *Model
+		var err error
+		memtest.Bound(t, len(b), func() { m, err = Read(bytes.NewReader(b)) })
 		if err != nil {
 			return
 		}

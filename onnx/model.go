@@ -13,6 +13,7 @@ import (
 	"sync/atomic"
 
 	"github.com/tensorken/tensorken/internal/files"
+	"github.com/tensorken/tensorken/internal/hostmem"
 	"github.com/tensorken/tensorken/onnx/internal/op"
 	"github.com/tensorken/tensorken/onnx/internal/ops"
 	"github.com/tensorken/tensorken/onnx/internal/proto"
@@ -100,6 +101,9 @@ func read(src io.ReaderAt, size int64, external op.External) (*Model, error) {
 		return nil, fmt.Errorf("it is no ONNX model: %w", err)
 	case p.Graph == nil || len(p.Opsets) == 0:
 		return nil, errors.New("it is no ONNX model: it has no graph, or no operator set")
+	}
+	if err := hostmem.Check(len(p.Opsets), perPart); err != nil {
+		return nil, err
 	}
 	m := &Model{Name: p.Graph.Name, Producer: p.Producer, Opsets: versions(p.Opsets), proto: p, bodies: map[*proto.Graph]*program{}, needs: map[need]int{}}
 	if p.Version != "" {

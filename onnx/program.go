@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/tensorken/tensorken/internal/hostmem"
 	"github.com/tensorken/tensorken/onnx/internal/op"
 	"github.com/tensorken/tensorken/onnx/internal/ops"
 	"github.com/tensorken/tensorken/onnx/internal/proto"
@@ -74,8 +75,40 @@ func versions(list []proto.Opset) map[string]int {
 	return m
 }
 
+// Memory of a part of a model beside its messages: in lists that grow, and in maps by its name.
+const (
+	perPart = 512
+	perAxis = 128
+)
+
+// checkGraph fails if there is too little memory for the program of a graph.
+func checkGraph(g *proto.Graph) error {
+	axes := 0
+	for _, v := range slices.Concat(g.Inputs, g.Outputs) {
+		if v.Type != nil {
+			axes += len(v.Type.Dims)
+		}
+	}
+	if err := hostmem.Check(axes, perAxis); err != nil {
+		return err
+	}
+	return hostmem.Check(1+len(g.Inputs)+len(g.Outputs)+len(g.Initializers)+len(g.Sparse), perPart)
+}
+
+// checkNodes fails if there is too little memory for nodes in a program.
+func checkNodes(list []*proto.Node) error {
+	parts := len(list)
+	for _, n := range list {
+		parts += len(n.Inputs) + len(n.Outputs) + len(n.Attrs)
+	}
+	return hostmem.Check(parts, perPart)
+}
+
 // graph makes the program of a graph; outer has the names that it may capture.
 func (b *builder) graph(g *proto.Graph, outer names) (*program, error) {
+	if err := checkGraph(g); err != nil {
+		return nil, err
+	}
 	p := &program{consts: map[string]op.Value{}}
 	own := names{outer: outer.list()}
 	for _, in := range g.Inputs {
@@ -169,6 +202,9 @@ func (m *Model) markDraws(p *program, depth int) error {
 
 // body adds nodes to a program, in order.
 func (b *builder) body(p *program, list []*proto.Node, own *names) error {
+	if err := checkNodes(list); err != nil {
+		return err
+	}
 	for _, pn := range list {
 		n, err := b.node(pn, own)
 		if err != nil {
@@ -313,6 +349,9 @@ func (s *names) define(name, what string) error {
 // functionsOf makes the programs of a model's functions.
 func (b *builder) functionsOf(list []*proto.Function) error {
 	b.functions = map[[3]string]*function{}
+	if err := hostmem.Check(len(list), 2*perPart); err != nil {
+		return err
+	}
 	for _, pf := range list {
 		key := [3]string{domainOf(pf.Domain), pf.Name, pf.Overload}
 		if b.functions[key] != nil {
@@ -321,6 +360,9 @@ func (b *builder) functionsOf(list []*proto.Function) error {
 		b.functions[key] = &function{Function: pf}
 	}
 	for _, f := range b.functions {
+		if err := hostmem.Check(len(f.Inputs)+len(f.Opsets), perPart); err != nil {
+			return err
+		}
 		f.opsets = versions(f.Opsets)
 		if err := checkOpset(f.opsets); err != nil {
 			return fmt.Errorf("function %s: %w", qualified(f.Domain, f.Name), err)

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/tensorken/tensorken/internal/graph"
+	"github.com/tensorken/tensorken/internal/hostmem"
 	"github.com/tensorken/tensorken/internal/shape"
 	"github.com/tensorken/tensorken/onnx/internal/proto"
 	"github.com/tensorken/tensorken/tensor"
@@ -39,6 +40,9 @@ func Decode(t *proto.Tensor, external External) (v Value, err error) {
 		return v, err
 	}
 	if e.Narrow() {
+		if err := hostmem.Check(n, 2*e.DType().Size()); err != nil { // the values, and a tensor's copy
+			return v, err
+		}
 		return Known(As(e, unpack(e, b, n, dims))), nil
 	}
 	return Known(Of(tensor.FromBytes(e.DType(), dims, b))), nil
@@ -129,7 +133,10 @@ func DecodeSparse(t *proto.Sparse, external External) (v Value, err error) {
 	if err != nil {
 		return v, err
 	}
-	to := make([]byte, n*size)
+	to, err := hostmem.Make(n, size)
+	if err != nil {
+		return v, err
+	}
 	count := len(from) / size
 	strides := shape.RowMajor(dims)
 	for i := range count {

@@ -27,7 +27,7 @@ func (t *Tensor) Numbers(want int, f func(i int, bits uint64)) (err error) {
 			if !ok {
 				panic(r)
 			}
-			err = e
+			err = e.error
 		}
 	}()
 	i := 0

@@ -3,7 +3,7 @@
 // The reader is our own, 200 lines: google.golang.org/protobuf would copy the elements of every tensor
 // out of the file, and its generated code for onnx.proto is larger than this module's whole reader. Here
 // large fields are sections of the file, which the tensors read into aligned memory of their own; every
-// count is bounded by the bytes of its message.
+// count is bounded by the bytes of its message, and memory for messages is checked before it is taken.
 package proto
 
 import (
@@ -23,14 +23,14 @@ func parse[T any](src io.ReaderAt, size int64, f func(message) T) (x T, err erro
 			if !ok {
 				panic(r)
 			}
-			err = e
+			err = e.error
 		}
 	}()
 	return f(message{r: &reader{src: src, buf: make([]byte, 0, min(window, size))}, end: size}), nil
 }
 
 func model(m message) *Model {
-	x := &Model{}
+	x := alloc[Model]()
 	m.each(func(f field) {
 		switch f.number {
 		case 1:
@@ -46,11 +46,11 @@ func model(m message) *Model {
 		case 7:
 			x.Graph = graph(f.message())
 		case 8:
-			x.Opsets = append(x.Opsets, opset(f.message()))
+			x.Opsets = add(x.Opsets, opset(f.message()))
 		case 14:
-			x.Metadata = append(x.Metadata, pair(f.message()))
+			x.Metadata = add(x.Metadata, pair(f.message()))
 		case 25:
-			x.Functions = append(x.Functions, function(f.message()))
+			x.Functions = add(x.Functions, function(f.message()))
 		}
 	})
 	return x
@@ -86,42 +86,42 @@ func pair(m message) (x Pair) {
 }
 
 func graph(m message) *Graph {
-	x := &Graph{}
+	x := alloc[Graph]()
 	m.each(func(f field) {
 		switch f.number {
 		case 1:
-			x.Nodes = append(x.Nodes, node(f.message()))
+			x.Nodes = add(x.Nodes, node(f.message()))
 		case 2:
 			x.Name = f.text()
 		case 5:
-			x.Initializers = append(x.Initializers, tensor(f.message()))
+			x.Initializers = add(x.Initializers, tensor(f.message()))
 		case 11:
-			x.Inputs = append(x.Inputs, info(f.message()))
+			x.Inputs = add(x.Inputs, info(f.message()))
 		case 12:
-			x.Outputs = append(x.Outputs, info(f.message()))
+			x.Outputs = add(x.Outputs, info(f.message()))
 		case 13:
-			x.Infos = append(x.Infos, info(f.message()))
+			x.Infos = add(x.Infos, info(f.message()))
 		case 15:
-			x.Sparse = append(x.Sparse, sparse(f.message()))
+			x.Sparse = add(x.Sparse, sparse(f.message()))
 		}
 	})
 	return x
 }
 
 func node(m message) *Node {
-	x := &Node{}
+	x := alloc[Node]()
 	m.each(func(f field) {
 		switch f.number {
 		case 1:
-			x.Inputs = append(x.Inputs, f.text())
+			x.Inputs = add(x.Inputs, f.text())
 		case 2:
-			x.Outputs = append(x.Outputs, f.text())
+			x.Outputs = add(x.Outputs, f.text())
 		case 3:
 			x.Name = f.text()
 		case 4:
 			x.Op = f.text()
 		case 5:
-			x.Attrs = append(x.Attrs, attr(f.message()))
+			x.Attrs = add(x.Attrs, attr(f.message()))
 		case 7:
 			x.Domain = f.text()
 		case 8:
@@ -132,7 +132,7 @@ func node(m message) *Node {
 }
 
 func attr(m message) *Attr {
-	x := &Attr{}
+	x := alloc[Attr]()
 	m.each(func(f field) {
 		switch f.number {
 		case 1:
@@ -152,11 +152,11 @@ func attr(m message) *Attr {
 		case 8:
 			x.Ints = f.ints(x.Ints)
 		case 9:
-			x.Strings = append(x.Strings, f.text())
+			x.Strings = add(x.Strings, f.text())
 		case 10:
-			x.Tensors = append(x.Tensors, tensor(f.message()))
+			x.Tensors = add(x.Tensors, tensor(f.message()))
 		case 11:
-			x.Graphs = append(x.Graphs, graph(f.message()))
+			x.Graphs = add(x.Graphs, graph(f.message()))
 		case 14:
 			x.TP = typ(f.message())
 		case 20:
@@ -174,7 +174,7 @@ func attr(m message) *Attr {
 var listSizes = map[int]int{4: 4, 5: 0, 7: 0, 10: 8, 11: 0}
 
 func tensor(m message) *Tensor {
-	x := &Tensor{}
+	x := alloc[Tensor]()
 	m.each(func(f field) {
 		switch f.number {
 		case 1:
@@ -184,19 +184,17 @@ func tensor(m message) *Tensor {
 		case 4, 5, 7, 10, 11:
 			l := List{Size: listSizes[f.number], One: f.value}
 			if f.wire == wireBytes {
-				s := f.section()
-				l.Section = &s
+				l.Section = f.sectionPointer()
 			}
-			x.Lists = append(x.Lists, l)
+			x.Lists = add(x.Lists, l)
 		case 6:
-			x.Strings = append(x.Strings, f.text())
+			x.Strings = add(x.Strings, f.text())
 		case 8:
 			x.Name = f.text()
 		case 9:
-			s := f.section()
-			x.Raw = &s
+			x.Raw = f.sectionPointer()
 		case 13:
-			x.External = append(x.External, pair(f.message()))
+			x.External = add(x.External, pair(f.message()))
 		case 14:
 			x.Apart = f.int() == 1
 		}
@@ -205,7 +203,7 @@ func tensor(m message) *Tensor {
 }
 
 func sparse(m message) *Sparse {
-	x := &Sparse{}
+	x := alloc[Sparse]()
 	m.each(func(f field) {
 		switch f.number {
 		case 1:
@@ -220,7 +218,7 @@ func sparse(m message) *Sparse {
 }
 
 func info(m message) *ValueInfo {
-	x := &ValueInfo{}
+	x := alloc[ValueInfo]()
 	m.each(func(f field) {
 		switch f.number {
 		case 1:
@@ -233,7 +231,7 @@ func info(m message) *ValueInfo {
 }
 
 func typ(m message) *Type {
-	x := &Type{}
+	x := alloc[Type]()
 	m.each(func(f field) {
 		switch f.number {
 		case KindTensor, KindSequence, KindMap, KindSparse, KindOptional:
@@ -255,7 +253,7 @@ func innerType(m message, x *Type) {
 			x.HasShape = true
 			f.message().each(func(f field) {
 				if f.number == 1 {
-					x.Dims = append(x.Dims, dim(f.message()))
+					x.Dims = add(x.Dims, dim(f.message()))
 				}
 			})
 		case f.number == 1 && x.Kind == KindMap:
@@ -280,25 +278,25 @@ func dim(m message) Dim {
 }
 
 func function(m message) *Function {
-	x := &Function{}
+	x := alloc[Function]()
 	m.each(func(f field) {
 		switch f.number {
 		case 1:
 			x.Name = f.text()
 		case 4:
-			x.Inputs = append(x.Inputs, f.text())
+			x.Inputs = add(x.Inputs, f.text())
 		case 5:
-			x.Outputs = append(x.Outputs, f.text())
+			x.Outputs = add(x.Outputs, f.text())
 		case 6:
-			x.Attrs = append(x.Attrs, f.text())
+			x.Attrs = add(x.Attrs, f.text())
 		case 7:
-			x.Nodes = append(x.Nodes, node(f.message()))
+			x.Nodes = add(x.Nodes, node(f.message()))
 		case 9:
-			x.Opsets = append(x.Opsets, opset(f.message()))
+			x.Opsets = add(x.Opsets, opset(f.message()))
 		case 10:
 			x.Domain = f.text()
 		case 11:
-			x.Defaults = append(x.Defaults, attr(f.message()))
+			x.Defaults = add(x.Defaults, attr(f.message()))
 		case 13:
 			x.Overload = f.text()
 		}
@@ -316,13 +314,13 @@ type ListValue struct {
 func ParseList(src io.ReaderAt, size int64) (*ListValue, error) { return parse(src, size, listValue) }
 
 func listValue(m message) *ListValue {
-	x := &ListValue{}
+	x := alloc[ListValue]()
 	m.each(func(f field) {
 		switch f.number {
 		case 3:
-			x.Tensors = append(x.Tensors, tensor(f.message()))
+			x.Tensors = add(x.Tensors, tensor(f.message()))
 		case 5, 7:
-			x.Lists = append(x.Lists, listValue(f.message()))
+			x.Lists = add(x.Lists, listValue(f.message()))
 		}
 	})
 	return x

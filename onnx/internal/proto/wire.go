@@ -6,14 +6,15 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"unsafe"
+
+	"github.com/tensorken/tensorken/internal/hostmem"
 )
 
 // A parseError is the reason why a message cannot be read. Readers panic with it, and Parse returns it.
-type parseError struct{ reason string }
+type parseError struct{ error }
 
-func (e *parseError) Error() string { return e.reason }
-
-func fail(format string, args ...any) { panic(&parseError{fmt.Sprintf(format, args...)}) }
+func fail(format string, args ...any) { panic(&parseError{fmt.Errorf(format, args...)}) }
 
 // window is the number of bytes that a reader holds.
 const window = 1 << 16
@@ -34,7 +35,7 @@ func (r *reader) bytes(at int64, n int) []byte {
 		r.buf = r.buf[:cap(r.buf)]
 		got, err := r.src.ReadAt(r.buf, at)
 		if err != nil && !errors.Is(err, io.EOF) {
-			fail("%v", err)
+			fail("%w", err)
 		}
 		r.buf, r.start = r.buf[:got], at
 		if got < n {
@@ -141,9 +142,12 @@ func (x field) float() float32 {
 
 func (x field) text() string {
 	s := x.section()
-	b := make([]byte, s.Len)
+	b, err := hostmem.Make(int(min(s.Len, math.MaxInt)), 1)
+	if err != nil {
+		fail("%w", err)
+	}
 	s.read(b)
-	return string(b)
+	return unsafe.String(unsafe.SliceData(b), len(b))
 }
 
 func (x field) section() Section {
@@ -151,14 +155,38 @@ func (x field) section() Section {
 	return Section{x.body.r.src, x.body.at, x.body.end - x.body.at}
 }
 
+func (x field) sectionPointer() *Section {
+	s := alloc[Section]()
+	*s = x.section()
+	return s
+}
+
+// alloc returns a new value, if there is memory: an empty message of two bytes makes a struct of many.
+func alloc[T any]() *T {
+	x := new(T)
+	if err := hostmem.Check(1, int(unsafe.Sizeof(*x))); err != nil {
+		fail("%w", err)
+	}
+	return x
+}
+
+// add appends a value to a list, as alloc.
+func add[T any](list []T, x T) []T {
+	list, err := hostmem.Grow(list, 1)
+	if err != nil {
+		fail("%w", err)
+	}
+	return append(list, x)
+}
+
 // ints appends the numbers of a repeated field, packed or not.
 func (x field) ints(to []int64) []int64 {
 	if x.wire == wireVarint {
-		return append(to, int64(x.value))
+		return add(to, int64(x.value))
 	}
 	x.want(wireBytes)
 	for m := x.body; m.at < m.end; {
-		to = append(to, int64(m.varint()))
+		to = add(to, int64(m.varint()))
 	}
 	return to
 }
@@ -166,11 +194,11 @@ func (x field) ints(to []int64) []int64 {
 // floats is ints of floats.
 func (x field) floats(to []float32) []float32 {
 	if x.wire == wireFixed32 {
-		return append(to, x.float())
+		return add(to, x.float())
 	}
 	x.want(wireBytes)
 	for m := x.body; m.at < m.end; {
-		to = append(to, math.Float32frombits(uint32(m.fixed(4))))
+		to = add(to, math.Float32frombits(uint32(m.fixed(4))))
 	}
 	return to
 }
@@ -192,7 +220,7 @@ func (s Section) Read(b []byte) error {
 
 func (s Section) read(b []byte) {
 	if err := s.Read(b); err != nil {
-		fail("%v", err)
+		fail("%w", err)
 	}
 }
 
