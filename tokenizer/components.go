@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 
+	"github.com/tensorken/tensorken/internal/files"
 	"github.com/tensorken/tensorken/tokenizer/internal/match"
 	"github.com/tensorken/tensorken/tokenizer/internal/norm"
 )
@@ -176,7 +177,7 @@ func processorTypes() map[string]func(f *fields, depth int) processor {
 func readSpecial(f *fields, name string) templatePiece {
 	raws := must[[]json.RawMessage](f, name)
 	p := templatePiece{sequence: -1, ids: make([]int32, 1), tokens: make([]string, 1)}
-	if len(raws) != 2 || json.Unmarshal(raws[0], &p.tokens[0]) != nil || json.Unmarshal(raws[1], &p.ids[0]) != nil || p.ids[0] < 0 {
+	if len(raws) != 2 || files.JSON(raws[0], &p.tokens[0]) != nil || files.JSON(raws[1], &p.ids[0]) != nil || p.ids[0] < 0 {
 		f.fail(name, "should be a token and its id")
 	}
 	return p

@@ -3,10 +3,13 @@ package tokenizer
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"unicode/utf8"
 
+	"github.com/tensorken/tensorken/driver"
+	"github.com/tensorken/tensorken/internal/files"
 	"github.com/tensorken/tensorken/tokenizer/internal/match"
 )
 
@@ -23,7 +26,7 @@ type fields struct {
 
 func newFields(path string, raw json.RawMessage) *fields {
 	f := &fields{path: path}
-	if err := json.Unmarshal(raw, &f.m); err != nil || f.m == nil {
+	if !f.decode("", raw, &f.m) || f.m == nil {
 		f.fail("", "should be an object")
 	}
 	return f
@@ -39,6 +42,15 @@ func (f *fields) fail(name, format string, args ...any) {
 		where += "."
 	}
 	f.err = fmt.Errorf("%s: %s", where+name, fmt.Sprintf(format, args...))
+}
+
+// decode reports whether raw, of a field, has the form of into. It keeps the error of too little memory.
+func (f *fields) decode(name string, raw json.RawMessage, into any) bool {
+	err := files.JSON(raw, into)
+	if errors.Is(err, driver.ErrMemory) {
+		f.fail(name, "%v", err)
+	}
+	return err == nil
 }
 
 // has reports whether a field is there and not null.
@@ -63,7 +75,7 @@ func read[T any](f *fields, name string, to *T) {
 	if raw == nil || f.err != nil {
 		return
 	}
-	if err := json.Unmarshal(raw, to); err != nil {
+	if !f.decode(name, raw, to) {
 		f.fail(name, "should be a %s, and is %.40s", kindOf(*to), raw)
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/tensorken/tensorken/internal/hostmem/memtest"
 )
 
 // small is a tokenizer that has many components.
@@ -34,7 +36,9 @@ func FuzzRead(f *testing.F) {
 		if bytes.Contains(data, []byte("Regex")) && len(data) > 4096 {
 			return // a regular expression may take its time
 		}
-		tok, err := Read(bytes.NewReader(data))
+		var tok *Tokenizer
+		var err error
+		memtest.Bound(t, len(data), func() { tok, err = Read(bytes.NewReader(data)) })
 		if err != nil {
 			if !strings.HasPrefix(err.Error(), "tokenizer: ") {
 				t.Errorf("the error is %q", err)
@@ -61,7 +65,9 @@ func FuzzSentencePiece(f *testing.F) {
 	f.Add(testModel(2))
 	f.Add(testModel(1))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		tok, err := readSentencePiece(data)
+		var tok *Tokenizer
+		var err error
+		memtest.Bound(t, len(data), func() { tok, err = readSentencePiece(data) })
 		if err != nil {
 			return
 		}

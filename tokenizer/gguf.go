@@ -60,7 +60,15 @@ func FromGGUF(g GGUF) (*Tokenizer, error) {
 	if len(g.Types) != 0 && len(g.Types) != len(g.Tokens) {
 		return nil, errorf("tokenizer.ggml.token_type has %d elements, and there are %d tokens", len(g.Types), len(g.Tokens))
 	}
-	t, err := build(&g)
+	size := len(g.Charsmap)
+	for _, s := range g.Tokens {
+		size += len(s)
+	}
+	err := subword.Check(len(g.Tokens), size, len(g.Merges))
+	var t *Tokenizer
+	if err == nil {
+		t, err = build(&g)
+	}
 	if err != nil {
 		return nil, errorf("%w", err)
 	}

@@ -243,8 +243,8 @@ func (t *Tokenizer) readLimits(sections map[string]json.RawMessage) error {
 		var strategy struct{ Fixed int }
 		name := ""
 		switch raw := f.take("strategy"); {
-		case json.Unmarshal(raw, &name) == nil && name == "BatchLongest":
-		case name == "" && json.Unmarshal(raw, &strategy) == nil && strategy.Fixed > 0:
+		case files.JSON(raw, &name) == nil && name == "BatchLongest":
+		case name == "" && files.JSON(raw, &strategy) == nil && strategy.Fixed > 0:
 			p.Length = strategy.Fixed
 		default:
 			f.fail("strategy", `should be "BatchLongest" or {"Fixed": length}, and is %.40s`, raw)
@@ -280,14 +280,14 @@ func (t *Tokenizer) readNames(dir string, ends bool) error {
 			return errorf("%s: %w", files.Name(path), files.Reason(err))
 		}
 		var m map[string]json.RawMessage
-		if err := json.Unmarshal(data, &m); err != nil {
+		if err := files.JSON(data, &m); err != nil {
 			return errorf("%s: its JSON cannot be read: %w", files.Name(path), err)
 		}
 		for _, role := range roles {
 			var token string
 			var object struct{ Content string }
 			raw := m[role+"_token"]
-			if json.Unmarshal(raw, &token) != nil && json.Unmarshal(raw, &object) == nil {
+			if files.JSON(raw, &token) != nil && files.JSON(raw, &object) == nil {
 				token = object.Content
 			}
 			if token != "" {
@@ -295,7 +295,7 @@ func (t *Tokenizer) readNames(dir string, ends bool) error {
 			}
 		}
 		for i, role := range []string{"add_bos_token", "add_eos_token"} {
-			if raw := m[role]; raw != nil && json.Unmarshal(raw, &add[i]) != nil {
+			if raw := m[role]; raw != nil && files.JSON(raw, &add[i]) != nil {
 				return errorf("%s: %s should be true or false", files.Name(path), role)
 			}
 		}

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/tensorken/tensorken/internal/files"
 	"github.com/tensorken/tensorken/tokenizer/internal/subword"
 )
 
@@ -74,9 +75,9 @@ func readBPE(f *fields, size int) subword.Model {
 	f.skip("dropout") // it is for training
 	raw := f.take("merges")
 	var lines []string
-	if err := json.Unmarshal(raw, &m.List); err != nil {
+	if !f.decode("merges", raw, &m.List) {
 		m.List = nil
-		if err := json.Unmarshal(raw, &lines); err != nil {
+		if !f.decode("merges", raw, &lines) {
 			f.fail("merges", `should be a list of ["a", "b"] or of "a b"`)
 		}
 	}
@@ -87,6 +88,9 @@ func readBPE(f *fields, size int) subword.Model {
 		}
 		m.List = append(m.List, [2]string{a, b})
 	}
+	if err := subword.Check(0, 0, len(m.List)); err != nil {
+		f.fail("merges", "%v", err)
+	}
 	return m
 }
 
@@ -95,7 +99,7 @@ func readUnigram(f *fields, _ int) subword.Model {
 	pieces := make([]subword.Scored, len(raws))
 	for i, raw := range raws {
 		var pair []json.RawMessage
-		if json.Unmarshal(raw, &pair) != nil || len(pair) != 2 || json.Unmarshal(pair[0], &pieces[i].Token) != nil {
+		if !f.decode("vocab", raw, &pair) || len(pair) != 2 || files.JSON(pair[0], &pieces[i].Token) != nil {
 			f.fail("vocab", `element %d should be ["token", score], and is %.60s`, i, raw)
 			continue
 		}
@@ -135,11 +139,16 @@ func parseScore(s string) (float64, bool) {
 // in it says whether the model knows upper case: it does if a token has a capital letter.
 func readVocabText(data []byte) (*Tokenizer, error) {
 	ids := map[string]int32{}
-	for i, line := range strings.Split(strings.TrimSuffix(string(data), "\n"), "\n") {
+	if err := subword.Check(bytes.Count(data, []byte("\n"))+1, len(data), 0); err != nil {
+		return nil, err
+	}
+	id := int32(0)
+	for line := range strings.SplitSeq(strings.TrimSuffix(string(data), "\n"), "\n") {
 		line = strings.TrimSuffix(line, "\r")
 		if _, ok := ids[line]; !ok {
-			ids[line] = int32(i)
+			ids[line] = id
 		}
+		id++
 	}
 	return bertTokenizer(ids, len(data)+1, nil, nil)
 }
@@ -180,22 +189,26 @@ func bertTokenizer(ids map[string]int32, bound int, lower, strip *bool) (*Tokeni
 // readVocabJSON reads GPT-2's vocab.json and merges.txt.
 func readVocabJSON(vocab, merges []byte) (*Tokenizer, error) {
 	var ids map[string]int32
-	if err := json.Unmarshal(vocab, &ids); err != nil || ids == nil {
+	if err := files.JSON(vocab, &ids); err != nil || ids == nil {
 		return nil, fmt.Errorf("it should be an object of tokens and ids")
 	}
 	v, err := subword.NewVocabulary(ids, len(vocab))
 	if err != nil {
 		return nil, err
 	}
-	m := &subword.BPE{Words: v}
-	for i, line := range strings.Split(string(merges), "\n") {
+	if err := subword.Check(len(ids), len(vocab), bytes.Count(merges, []byte(" "))); err != nil {
+		return nil, err
+	}
+	m, i := &subword.BPE{Words: v}, 0
+	for line := range strings.SplitSeq(string(merges), "\n") {
+		i++
 		line = strings.TrimSuffix(line, "\r")
 		if line == "" || strings.HasPrefix(line, "#version") {
 			continue
 		}
 		a, b, ok := strings.Cut(line, " ")
 		if !ok || strings.Contains(b, " ") {
-			return nil, fmt.Errorf("merges.txt:%d: should be two tokens with a space between them, and is %.60q", i+1, line)
+			return nil, fmt.Errorf("merges.txt:%d: should be two tokens with a space between them, and is %.60q", i, line)
 		}
 		m.List = append(m.List, [2]string{a, b})
 	}

@@ -2,9 +2,9 @@ package tokenizer
 
 import (
 	"encoding/base64"
-	"encoding/json"
 	"errors"
 	"fmt"
+	"github.com/tensorken/tensorken/internal/files"
 	"math"
 	"slices"
 	"strings"
@@ -100,7 +100,7 @@ func (t *Tokenizer) parts() (all []part) {
 	}
 	for _, section := range []string{"normalizer", "pre_tokenizer"} {
 		var p part
-		if raw := t.sections[section]; len(raw) > 0 && json.Unmarshal(raw, &p) == nil {
+		if raw := t.sections[section]; len(raw) > 0 && files.JSON(raw, &p) == nil {
 			flat(p)
 		}
 	}

@@ -7,6 +7,8 @@ import (
 	"math"
 	"slices"
 	"unicode/utf8"
+
+	"github.com/tensorken/tensorken/internal/hostmem"
 )
 
 // A Tok is a token of a word: the bytes lo to hi of it.
@@ -38,6 +40,24 @@ const MaxToken = 1 << 16
 // ErrToken is the error for a longer one.
 var ErrToken = fmt.Errorf("a token has more than %d bytes", MaxToken)
 
+// Memory of a vocabulary: of a token in maps, lists and the order of a trie, of a byte in the trie, and of a
+// merge in its list, which append grows, and in the table of pairs.
+const (
+	perToken = 640
+	perByte  = 64
+	perMerge = 256
+)
+
+// Check fails if there is too little memory for so many tokens of some bytes together, and merges.
+func Check(tokens, bytes, merges int) error {
+	for _, c := range [][2]int{{tokens, perToken}, {bytes, perByte}, {merges, perMerge}} {
+		if err := hostmem.Check(c[0], c[1]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // NewVocabulary returns the vocabulary of ids, which bound limits: a file has no token for most ids
 // beyond its size.
 func NewVocabulary(ids map[string]int32, bound int) (*Vocabulary, error) {
@@ -51,6 +71,9 @@ func NewVocabulary(ids map[string]int32, bound int) (*Vocabulary, error) {
 			return nil, ErrToken
 		}
 		top = max(top, id)
+	}
+	if err := hostmem.Check(int(top)+1, 17); err != nil { // a string and a bool
+		return nil, err
 	}
 	v.Tokens = make([]string, top+1)
 	v.Has = make([]bool, top+1)
