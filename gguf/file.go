@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/tensorken/tensorken/internal/files"
+	"github.com/tensorken/tensorken/internal/hostmem"
 	"github.com/tensorken/tensorken/internal/shape"
 	"github.com/tensorken/tensorken/internal/treefile"
 	"github.com/tensorken/tensorken/tensor"
@@ -230,6 +231,9 @@ func parseHeader(p *parser) (h header, err error) {
 	}
 	align, err := alignment(h.meta)
 	if err != nil {
+		return h, err
+	}
+	if err := hostmem.Check(tensors, perTensor); err != nil {
 		return h, err
 	}
 	seen := map[string]bool{}

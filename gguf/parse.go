@@ -19,6 +19,12 @@ const (
 	maxDepth = 8
 	// maxKey is the most bytes of a key or of the name of a tensor.
 	maxKey = 1<<16 - 1
+	// growth is how many times its size a slice takes that append grows.
+	growth = 6
+	// perPair and perTensor are the most bytes in memory of a pair of metadata and of a tensor's
+	// description, in lists and maps, beside its text.
+	perPair   = 384
+	perTensor = 768
 )
 
 // A parser reads the header of a file.
@@ -121,6 +127,9 @@ func (p *parser) start() (tensors, pairs int, err error) {
 
 // meta reads count entries of metadata.
 func (p *parser) meta(count int) (Meta, error) {
+	if err := hostmem.Check(count, perPair); err != nil {
+		return nil, err
+	}
 	var m Meta
 	seen := map[string]bool{}
 	for range count {
@@ -256,7 +265,7 @@ func list[T any](p *parser, size int64, read func() (T, error)) (any, error) {
 	}
 	n, err := p.count("the elements of an array", size)
 	if err == nil {
-		err = hostmem.Check(n, 3*int(unsafe.Sizeof(*new(T)))) // append doubles it
+		err = hostmem.Check(n, growth*int(unsafe.Sizeof(*new(T))))
 	}
 	if err != nil {
 		return nil, err

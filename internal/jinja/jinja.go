@@ -16,6 +16,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tensorken/tensorken/internal/hostmem"
 	"github.com/tensorken/tensorken/internal/pyvalue"
 )
 
@@ -25,6 +26,10 @@ const (
 	maxNesting = 200     // brackets and blocks inside each other
 	maxTree    = 600     // nodes above each other: a chain of operators nests to the left
 	maxParams  = 1000    // of a macro, and named arguments of a call
+
+	// perSourceByte is the most bytes of memory that a byte of a template takes: a bracket is a token
+	// and a list.
+	perSourceByte = 512
 )
 
 // Options bound a rendering. Zero means the default.
@@ -48,6 +53,9 @@ func Parse(text string) (t *Template, err error) {
 	defer pyvalue.Catch(&err)
 	if len(text) > maxSource {
 		pyvalue.Fail(1, "LimitError", "the template has %d bytes, and may have %d", len(text), maxSource)
+	}
+	if err := hostmem.Check(len(text), perSourceByte); err != nil {
+		return nil, err
 	}
 	p := &parser{toks: lex(strings.ToValidUTF8(text, "\uFFFD"))}
 	t = &Template{body: p.statements(nil), root: &function{}}

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/tensorken/tensorken/internal/hostmem/memtest"
 	"github.com/tensorken/tensorken/internal/pyvalue"
 )
 
@@ -146,7 +147,9 @@ func FuzzRender(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, template, context string) {
-		tpl, err := Parse(template)
+		var tpl *Template
+		var err error
+		memtest.Bound(t, len(template), func() { tpl, err = Parse(template) })
 		if err != nil {
 			return
 		}

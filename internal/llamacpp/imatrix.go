@@ -10,6 +10,7 @@ import (
 
 	"github.com/tensorken/tensorken/gguf"
 	"github.com/tensorken/tensorken/internal/files"
+	"github.com/tensorken/tensorken/internal/hostmem"
 	"github.com/tensorken/tensorken/tensor"
 )
 
@@ -109,8 +110,17 @@ func readDat(path string) (map[string][]float32, error) {
 		return b[at-n : at]
 	}
 	count := func() int { return int(int32(binary.LittleEndian.Uint32(next(4)))) }
+	const perEntry = 192 // of the map
+	entries := count()
+	if entries > len(b)/12 { // each has three numbers
+		next(-1)
+		return nil, err
+	}
+	if err := hostmem.Check(max(0, entries), perEntry); err != nil {
+		return nil, err
+	}
 	all := map[string][]float32{}
-	for range count() {
+	for range entries {
 		name := string(next(count()))
 		calls := float32(max(1, count()))
 		n := count()
