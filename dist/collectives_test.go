@@ -223,6 +223,9 @@ func TestLocalFailure(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: Local returned %v, want %q", name, err, c.want)
 		}
+		if err != nil && strings.ContainsAny(err.Error(), "\n/") {
+			t.Errorf("%s: the error has a stack: %v", name, err)
+		}
 	}
 }
 

@@ -7,6 +7,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/tensorken/tensorken/internal/files"
 )
 
 // Options are the settings of [Init].
@@ -63,9 +65,9 @@ func (f *Failure) Error() string {
 		who = fmt.Sprintf("rank %d", f.Rank)
 	}
 	if f.Host != "" {
-		who += fmt.Sprintf(" on host %s, process %d", f.Host, f.PID)
+		who += fmt.Sprintf(" on host %s, process %d", files.Name(f.Host), f.PID)
 	}
-	return fmt.Sprintf("dist: %s failed: %s (rank %d is in step %d, collective %d)", who, f.Cause, f.SeenBy, f.Step, f.Collective)
+	return fmt.Sprintf("dist: %s failed: %s (rank %d is in step %d, collective %d)", who, files.Name(f.Cause), f.SeenBy, f.Step, f.Collective)
 }
 
 // A Group is the ranks that work together, as one of them sees it. Collectives are for one goroutine at
@@ -97,6 +99,9 @@ type peer struct {
 	PID  int
 	Addr string // where it takes the connection of the rank before
 }
+
+// quote makes texts from the network fit for errors.
+func (p *peer) quote() { p.Host, p.Addr = files.Name(p.Host), files.Name(p.Addr) }
 
 // control tells the other ranks.
 type control interface {

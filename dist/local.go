@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"runtime/debug"
+	"strings"
 	"sync"
 
 	"github.com/tensorken/tensorken/tensor"
@@ -54,9 +55,8 @@ func (g *Group) runRank(f func(g *Group) error) (err error) {
 	ended := false
 	defer func() {
 		if p := recover(); p != nil {
-			err = fmt.Errorf("panic: %v", p)
-			g.Abort(err)
-			err = fmt.Errorf("dist: rank %d: %w\n%s", g.rank, err, debug.Stack())
+			g.Abort(fmt.Errorf("panic: %v", p))
+			err = &panicError{g.rank, p, debug.Stack()}
 			return
 		}
 		if !ended { // runtime.Goexit, as t.Fatal calls it
@@ -69,6 +69,24 @@ func (g *Group) runRank(f func(g *Group) error) (err error) {
 	failed := tensor.Try(func() { err = f(g) })
 	ended = true
 	return cmp.Or(failed, err)
+}
+
+// A panicError is the panic of a rank. Its text is one line, for a log; the stack, with paths of the
+// machine that built the program, is for a debugger.
+type panicError struct {
+	rank  int
+	value any
+	Stack []byte
+}
+
+func (e *panicError) Error() string {
+	return fmt.Sprintf("dist: rank %d: panic: %s", e.rank, strings.Join(strings.Fields(fmt.Sprint(e.value)), " "))
+}
+
+// Unwrap returns the panic's value if it is an error.
+func (e *panicError) Unwrap() error {
+	err, _ := e.value.(error)
+	return err
 }
 
 // localControl tells ranks of one process.

@@ -113,6 +113,7 @@ func (r *rendezvous) accept(l net.Listener, to chan<- comer) {
 				c.Close()
 				return
 			}
+			who.Peer.quote()
 			select {
 			case to <- comer{c, who}:
 			case <-time.After(r.left()):
@@ -244,6 +245,9 @@ func (r *rendezvous) worker(peers net.Listener) (conns []net.Conn, ring link, er
 	}
 	r.restart()
 	copy(r.g.peers, m.Peers)
+	for i := range r.g.peers {
+		r.g.peers[i].quote()
+	}
 	_, port, _ := net.SplitHostPort(m.Peers[0].Addr)
 	r.g.peers[0].Addr = net.JoinHostPort(c.RemoteAddr().(*net.TCPAddr).IP.String(), port)
 	if ring, err = r.connect(peers); err != nil {

@@ -12,6 +12,8 @@ import (
 	"net"
 	"slices"
 	"time"
+
+	"github.com/tensorken/tensorken/internal/files"
 )
 
 // The start of a connection: the side that listens sends the protocol's name and a nonce; the other side
@@ -91,7 +93,7 @@ func receive(c net.Conn, secret string) (who greeting, err error) {
 	if !hmac.Equal(given, proof(secret, "rank", ours, theirs, text)) {
 		return who, errRefused
 	}
-	if err := json.Unmarshal(text, &who); err != nil {
+	if err := files.JSON(text, &who); err != nil {
 		return who, err
 	}
 	if _, err := c.Write(proof(secret, "listener", theirs, ours)); err != nil {
@@ -154,7 +156,7 @@ func next(c net.Conn, ranks int, within time.Duration) (m message, err error) {
 	if err != nil {
 		return m, err
 	}
-	return m, json.Unmarshal(b, &m)
+	return m, files.JSON(b, &m)
 }
 
 // maxPeer bounds the bytes of a rank in the list of all.
