@@ -19,8 +19,9 @@ import (
 //
 // The numbers of a floating-point tensor share a format: as many decimals, at most 4, as
 // their shortest decimals have, so none if all are whole; with an exponent, as 1.235e-05, if
-// one that is not 0 is below 1e-4 or at least 1e8. %g prints each as the shortest
-// decimal that reads back as the same value.
+// one that is not 0 is below 1e-4 or at least 1e8, or if 4 decimals would cut digits off and
+// the largest is more than 1000 times the smallest. %g prints each as the shortest decimal
+// that reads back as the same value.
 //
 // Lines are at most 80 characters, unless one element is longer: longer rows continue on the next line.
 // If t has more than 1000 elements, an axis of more than 6 shows its first and last 3, and leading axes
@@ -143,25 +144,30 @@ const (
 	maxDecimals = 4
 	minExponent = -4 // the least exponent of a number that is printed without one
 	maxExponent = 7
+	maxRatio    = 1000 // of the largest to the smallest number that is rounded without an exponent
 )
 
-// fit returns s with a format for all elements of data, which NumPy and PyTorch choose by
-// the same limits.
+// fit returns s with a format for all elements of data, which NumPy and PyTorch choose by the same
+// limits. They also write whole numbers and short decimals of a greater ratio with an exponent, where
+// it shows no more digits.
 func (s style) fit(d DType, data []byte) style {
 	if s.number != "" || !d.IsFloat() {
 		return s
 	}
 	least, most, fixed, exponential := 0, 0, 0, 0
+	smallest, largest := math.Inf(1), 0.0
 	for i := range len(data) / d.Size() {
 		x := math.Abs(element(d, data, i).Float64(d))
 		if x == 0 || math.IsNaN(x) || math.IsInf(x, 0) {
 			continue
 		}
 		digits, exponent := shortest(d, x)
+		smallest, largest = min(smallest, x), max(largest, x)
 		least, most = min(least, exponent), max(most, exponent)
 		fixed, exponential = max(fixed, digits-1-exponent), max(exponential, digits-1)
 	}
-	if least < minExponent || most > maxExponent {
+	cut := fixed > maxDecimals && largest/smallest > maxRatio
+	if least < minExponent || most > maxExponent || cut {
 		s.shared = fmt.Sprintf("%%.%de", min(exponential, maxDecimals-1))
 	} else {
 		s.shared = fmt.Sprintf("%%.%df", min(fixed, maxDecimals))
