@@ -1,9 +1,13 @@
 package plot
 
 import (
+	"fmt"
 	"image/color"
+	"io"
 	"math"
 	"testing"
+
+	"github.com/tensorken/tensorken/tensor"
 )
 
 // visions simulate the lack of a cone by a matrix of linear sRGB, at the severity 1 of Machado,
@@ -76,18 +80,31 @@ func TestLineColors(t *testing.T) {
 	}
 }
 
-// A hundred series differ in color or mark.
-func TestPairs(t *testing.T) {
-	seen := map[any]int{}
-	for i := range len(lineColors) * len(marks) {
-		pair := struct {
-			color  color.NRGBA
-			letter rune
-		}{Color(i), markOf(i).letter}
-		if j, ok := seen[pair]; ok {
-			t.Errorf("series %d and %d have the color %v and the mark %c", j, i, pair.color, pair.letter)
+// A hundred series of points differ in color or mark, thirty lines in color or stroke, and fifty of both by
+// letter in a terminal without colors.
+func TestSeriesDiffer(t *testing.T) {
+	seen := map[string]int{}
+	differ := func(i int, kind, looks string) {
+		if j, ok := seen[kind+looks]; ok {
+			t.Errorf("%s of series %d and %d are both %s", kind, j, i, looks)
 		}
-		seen[pair] = i
+		seen[kind+looks] = i
+	}
+	y := tensor.Zeros(100, 2)
+	for _, f := range []*Figure{Lines(Series{Y: y}), Scatter(Series{Y: y}), Lines(Series{Y: y, Dashed: true})} {
+		if err := f.Print(io.Discard); err != nil {
+			t.Fatal(err)
+		}
+		for i, c := range f.content.(*lines).curves {
+			if c.points {
+				differ(i, "points", fmt.Sprint(c.color, c.mark.tips, c.mark.turn, c.mark.inner))
+			} else if i < 30 {
+				differ(i, "lines", fmt.Sprint(c.color, drawnCurve{curve: c}.lineStyle().Dashes))
+			}
+			if i < 50 && !c.dashed {
+				differ(i, fmt.Sprint("letters, points ", c.points), string(c.mark.letter))
+			}
+		}
 	}
 }
 

@@ -16,10 +16,19 @@ type drawnCurve struct {
 	x, y Axis
 }
 
+// strokes are the lengths in points of a line's dashes and gaps, for each round of the palette without
+// and with Dashed.
+var strokes = [][2][]vg.Length{
+	{nil, {4, 3}},
+	{{9, 2, 1.5, 2}, {9, 3}},
+	{{1.5, 2}, {4, 2, 1.5, 2, 1.5, 2}},
+}
+
 func (d drawnCurve) lineStyle() draw.LineStyle {
-	style := draw.LineStyle{Color: d.color, Width: vg.Points(1.2)}
+	stroke := strokes[d.round%len(strokes)]
+	style := draw.LineStyle{Color: d.color, Width: vg.Points(1.2), Dashes: stroke[0]}
 	if d.dashed {
-		style.Dashes = []vg.Length{vg.Points(4), vg.Points(3)}
+		style.Dashes = stroke[1]
 	}
 	return style
 }
@@ -144,7 +153,7 @@ func metricCurves[M ~map[string]float64](history []M, names map[string]bool) (al
 		order = slices.Insert(slices.Delete(order, i, i+1), 0, "loss")
 	}
 	for _, name := range order {
-		c := curve{name: name, color: Color(len(all)), mark: markOf(len(all)), line: true, points: len(history) < 50}
+		c := curve{name: name, color: Color(len(all)), round: len(all) / len(lineColors), mark: markOf(len(all)), line: true, points: len(history) < 50}
 		for i, m := range history {
 			y, ok := m[name]
 			if !ok {

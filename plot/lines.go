@@ -21,7 +21,8 @@ type Series struct {
 	Name string        // in the legend, if not empty
 	X    tensor.Tensor // [n]; if absent, the positions 0, 1, … of Y
 	Y    tensor.Tensor // [n], or [k n], which is k series
-	// Color is the next of a palette if it is nil.
+	// Color is the next of a palette if it is nil. Ten colors repeat: lines have other strokes then, and
+	// points other marks.
 	Color  color.Color
 	Dashed bool // a line is
 	Points bool // mark each point of a line
@@ -81,6 +82,7 @@ type curve struct {
 	xs, ys               []float64
 	low, high            []float64 // of the band, or nil
 	color                color.Color
+	round                int // how often the palette was used up before
 	mark                 mark
 	dashed, points, line bool
 	labels               []string
@@ -132,7 +134,7 @@ func (l *lines) load(*Figure) error {
 		}
 		for _, c := range read {
 			if c.color == nil {
-				c.color = Color(colored[c.line])
+				c.color, c.round = Color(colored[c.line]), colored[c.line]/len(lineColors)
 			}
 			colored[c.line]++
 			c.mark = markOf(len(all))

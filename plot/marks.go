@@ -23,9 +23,19 @@ var marks = []mark{
 	{'D', 4, math.Sqrt2 / 2, 0, 1.2}, {'+', 4, 0.3, 0, 1.5}, {'v', 3, 0.5, 0.75, 1.3}, {'<', 3, 0.5, 0.5, 1.3}, {'>', 3, 0.5, 0, 1.3},
 }
 
+// moreLetters are those of series after the tenth, whose marks repeat with other colors: a terminal may
+// have no colors.
+const moreLetters = "abcdefghijklmnpqrtuwyzABCEFGHIJKLMNPQRSTUVWYZ"
+
 // markOf returns the mark that series i has by default. As colors and marks do not repeat
 // together, all pairs of them are used before one repeats.
-func markOf(i int) mark { return marks[(i+i/len(lineColors))%len(marks)] }
+func markOf(i int) mark {
+	m := marks[(i+i/len(lineColors))%len(marks)]
+	if more := i - len(marks); more >= 0 {
+		m.letter = rune(moreLetters[more%len(moreLetters)])
+	}
+	return m
+}
 
 // letters returns the letters of all marks.
 func letters() (all string) {
