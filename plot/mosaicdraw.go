@@ -112,6 +112,10 @@ func (m *mosaic) draw(f *Figure, c draw.Canvas) {
 		}
 		p.Draw(tile)
 		bar.Min.X = max(bar.Min.X, tile.Max.X+gapRoom*3/2*pixel)
+		if m.panels() == 1 {
+			panel := p.DataCanvas(tile)
+			bar.Min.Y, bar.Max.Y = panel.Min.Y, panel.Max.Y
+		}
 	}
 	if m.white == 0 {
 		m.drawBar(f, bar)
