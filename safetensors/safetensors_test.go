@@ -158,7 +158,8 @@ func TestLoadErrors(t *testing.T) {
 		{&struct{ Net []any }{[]any{nil}}, within("net.0."), `"net.0" of a struct { Net []interface {} } is a nil interface {}, so`},
 		{&struct{ Net *linear }{}, within("net.gain."), `"net" of a struct { Net *safetensors.linear } is a nil *safetensors.linear, so`},
 		{new([]any), within("0."), "the tree of a []interface {} is a nil []interface {}, so"},
-		{linear{}, nil, "safetensors.linear is not a pointer to a tree"},
+		{linear{}, nil, "safetensors.linear is not a pointer to a tree: pass the address of a variable, as &model"},
+		{(*linear)(nil), nil, "the *safetensors.linear is nil, so nothing can be set in it: make it first"},
 		{nil, nil, "<nil> is not a pointer to a tree"},
 		{&struct{ Weight, Bias, gain tensor.Tensor }{}, nil, "unexported field gain holds tensor.Tensor"},
 	} {

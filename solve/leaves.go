@@ -66,6 +66,11 @@ func derivatives[T any](op string, dy T, y []tensor.Tensor) []tensor.Tensor {
 
 // read returns numbers that are computed together with other tensors.
 func read(op string, numbers []tensor.Tensor, others ...any) []float64 {
+	for _, t := range numbers {
+		if of := tensor.Internal.InsideOf(graph.Token{}, t); of != "" {
+			misuse(op, "it decides by numbers, which tensors inside of %s do not have: %s", of, insteadOf[op])
+		}
+	}
 	if err := tensor.Eval(append(others, numbers)...); err != nil {
 		panic(err)
 	}
@@ -74,6 +79,14 @@ func read(op string, numbers []tensor.Tensor, others ...any) []float64 {
 		out[i] = t.Item()
 	}
 	return out
+}
+
+// insteadOf says, by operation, how to do without numbers inside of a transformation.
+var insteadOf = map[string]string{
+	"ODE":                "use solve.RK4 there",
+	"Dense":              "use solve.RK4 there",
+	"LevenbergMarquardt": "fit outside of it",
+	"GaussNewton":        "fit outside of it",
 }
 
 // misuse panics with a *tensor.Error of op.

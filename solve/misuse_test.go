@@ -52,6 +52,18 @@ func TestMisuse(t *testing.T) {
 		{"ATol -1", func() { Dense(g, y, y, 0, 1, &Options{ATol: -1}) }},
 		{"MaxSteps -1", func() { ODE(g, y, y, ts, &Options{MaxSteps: -1}) }},
 		{"solve.ODE: it has no derivative in forward mode", func() { grad.JVP(func(y T) T { return ODE(g, y, y, ts, nil)[1] }, y, y) }},
+		{"solve.ODE: it decides by numbers, which tensors inside of grad.Jit do not have: use solve.RK4 there", func() { grad.Jit(func(y T) T { return ODE(g, y, y, ts, nil)[1] })(y) }},
+		{"solve.ODE: it decides by numbers, which tensors inside of grad.Vmap", func() { grad.Vmap(func(y T) T { return ODE(g, y, y, ts, nil)[1] })(y.Unsqueeze(0)) }},
+		{"solve.Dense: it decides by numbers, which tensors inside of grad.Jit", func() { grad.Jit(func(y T) T { return Dense(g, y, y, 0, 1, nil).At(1) })(y) }},
+		{"solve.LevenbergMarquardt: it decides by numbers, which tensors inside of grad.Jit do not have: fit outside of it", func() {
+			grad.Jit(func(y T) T {
+				_, _, err := LevenbergMarquardt(func(p T) T { return p.Sub(y) }, y, nil)
+				if err != nil {
+					panic(err)
+				}
+				return y
+			})(y)
+		}},
 	} {
 		if err := tensor.Try(c.call); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("got %v, want %q", err, c.want)

@@ -122,6 +122,15 @@ func (internal) Take(_ graph.Token, op string, x Tensor, axis int, index Tensor)
 	return Tensor{n: take(op, x.node(op), axis, index)}
 }
 
+// InsideOf returns the transformation, such as grad.Vmap, of a function that runs and inside of which t
+// has no value, or "".
+func (internal) InsideOf(_ graph.Token, t Tensor) string {
+	if of, ended := t.n.PlaceholdersOf(); !ended {
+		return of
+	}
+	return ""
+}
+
 // Step computes next in one plan, as one transaction. next[i] is the new value of
 // old[i], which may be absent. Step fails if an index is out of range. An asynchronous
 // device finds such an index later: it then fills next with the elements of old, and

@@ -205,8 +205,11 @@ func (f *Frame) isHeader(first []string) (bool, error) {
 		return false, nil
 	}
 	hint := ""
-	if f.comma != ',' && f.options.Decimal == 0 && strings.Contains(f.text, ",") {
+	switch {
+	case f.comma != ',' && f.options.Decimal == 0 && strings.Contains(f.text, ","):
 		hint = ", and Decimal if the comma is before decimals"
+	case len(first) == 1 && f.options.Comma == 0 && strings.ContainsAny(first[0], " |:"):
+		hint = ", and the separator by Comma if there is another than a comma, semicolon or tab"
 	}
 	return false, fmt.Errorf(`line %d may be a header or data, as no column has numbers or dates: %s%s`, f.firstLine, say, hint)
 }
@@ -256,5 +259,9 @@ func (f *Frame) noColumn(name string) error {
 	if len(f.columns) > maxListed {
 		have = append(have, "…")
 	}
-	return errors.New(`there is no column "` + excerpt(name) + `", only ` + strings.Join(have, ", "))
+	hint := ""
+	if !f.header && len(f.options.Names) == 0 {
+		hint = fmt.Sprintf(`, as line %d is data: %s; Header and Names say otherwise`, f.firstLine, f.reason)
+	}
+	return errors.New(`there is no column "` + excerpt(name) + `", only ` + strings.Join(have, ", ") + hint)
 }

@@ -45,12 +45,16 @@ func TestRead(t *testing.T) {
 		{"name,city\nAnn,Rome\n", &table.Options{Header: table.Present}, `',' header name text 0|city text 0|`},
 		{"Ann,Rome\n", &table.Options{Header: table.Absent, Names: []string{"name", "city"}}, `',' data name text 0|city text 0|`},
 		{"a,b\n", nil, `line 1 may be a header or data, as no column has numbers or dates: ` + say},
+		{"a b\n1 2\n", nil, `line 1 may be a header or data, as no column has numbers or dates: ` + say +
+			", and the separator by Comma if there is another than a comma, semicolon or tab"},
 		{"a,b\n", &table.Options{Header: table.Present}, `',' header a float 0|b float 0|`},
 		{"x,when\n1,02.01.2026\n", &table.Options{Dates: map[string]string{"when": "02.01.2006"}}, `',' header x int 0|when date 0|`},
 		{"a,a\n1,2\n", nil, `line 1: columns 1 and 2 are both named "a": give others by Names`},
 		{"a,a\n1,2\n", &table.Options{Names: []string{"a", "b"}}, `',' header a int 0|b int 0|`},
 		{"a,b\n1,2\n", &table.Options{Names: []string{"a"}}, `line 1 has 2 fields, but there are 1 Names`},
 		{"a,b\n1,2\n", &table.Options{Dates: map[string]string{"c": ""}}, `for a layout in Dates there is no column "c", only "a", "b"`},
+		{"land,2019\nCH,1\n", &table.Options{Dates: map[string]string{"when": ""}},
+			`for a layout in Dates there is no column "when", only "column1", "column2", as line 1 is data: "2019" in column 2 is a value as those below it; Header and Names say otherwise`},
 		// Missing values.
 		{"a,b\nNA,\n1,null\n", nil, `',' header a int 1|b float 2|`},
 		{"a\nNA\nN/A\nn/a\n#NA\n#N/A\n#N/A N/A\n<NA>\nNaN\nnan\n-NaN\n-nan\nNULL\nnull\nNone\n1.#IND\n-1.#IND\n1.#QNAN\n-1.#QNAN\n1\n", nil, `',' header a int 18|`},

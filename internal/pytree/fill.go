@@ -20,7 +20,7 @@ import (
 func Fill[L any](p any, names []string, f func(name string, found, optional bool, x L) (L, error)) (set func(), err error) {
 	v := reflect.ValueOf(p)
 	if k := v.Kind(); (k != reflect.Pointer && k != reflect.Map) || v.IsNil() {
-		return nil, fmt.Errorf("%T is not a pointer to a tree", p)
+		return nil, noTarget(p)
 	}
 	w := &filler[L]{walker: newWalker[L](nil), f: f, names: slices.Sorted(slices.Values(names))}
 	w.missing = w.lacks
@@ -285,4 +285,12 @@ func cutName(name, part string) (rest string, ok bool) {
 		return name[len(part):], true
 	}
 	return strings.CutPrefix(name, part+".")
+}
+
+// noTarget returns the error for a value whose tree cannot be set.
+func noTarget(p any) error {
+	if v := reflect.ValueOf(p); v.IsValid() && (v.Kind() == reflect.Pointer || v.Kind() == reflect.Map) {
+		return fmt.Errorf("the %T is nil, so nothing can be set in it: make it first", p)
+	}
+	return fmt.Errorf("%T is not a pointer to a tree: pass the address of a variable, as &model", p)
 }

@@ -97,7 +97,7 @@ func TestFillErrors(t *testing.T) {
 	}{
 		{nil, "", "<nil> is not a pointer to a tree"},
 		{lin{}, "weight", "pytree.lin is not a pointer"},
-		{(*lin)(nil), "weight", "not a pointer"},
+		{(*lin)(nil), "weight", "the *pytree.lin is nil, so nothing can be set in it"},
 		{&deep{}, "h.0.weight h.2.weight", `"h" has element 2 but no element 1`},
 		{&deep{}, "h.99999999999.weight", `"h" has element 99999999999 but no element 0`},
 		{&lin{mk(7), mk(8)}, "weight", `"bias" is missing`},

@@ -55,7 +55,7 @@ func Rebuild[L, T any](v T, leaves []L) (T, error) {
 func Update[L any](p any, leaves []L) error {
 	v := reflect.ValueOf(p)
 	if v.Kind() != reflect.Pointer || v.IsNil() {
-		return fmt.Errorf("%T is not a pointer to a tree", p)
+		return noTarget(p)
 	}
 	w := &walker[L]{leaves: leaves, typ: reflect.TypeFor[L]()}
 	w.root = v // pointers in the tree back to p still will
