@@ -60,11 +60,33 @@ func apply(x tensor.Tensor, rng *rand.Rand, transforms []Transform) (tensor.Tens
 		return x, err
 	}
 	for _, t := range transforms {
-		if err := t.apply(p, rng); err != nil {
+		err := checkFit(t, p.c, p.h, p.w)
+		if err == nil {
+			err = t.apply(p, rng)
+		}
+		if err != nil {
 			return x, fmt.Errorf("images.%s: %w", name(t), err)
 		}
 	}
 	return tensor.New(p.data, p.c, p.h, p.w), nil
+}
+
+// checkFit returns an error if a transform does not fit images of these lengths.
+func checkFit(t Transform, channels, height, width int) error {
+	if f, ok := t.(interface {
+		fits(channels, height, width int) error
+	}); ok {
+		return f.fits(channels, height, width)
+	}
+	return nil
+}
+
+// fitsColors returns an error if an image has more channels than colors and alpha, as with its channels last.
+func fitsColors(channels int) error {
+	if channels < 1 || channels > 4 {
+		return fmt.Errorf("the image has %d channels: want 1 (gray), 3 (colors) or 4 (with alpha), before height and width", channels)
+	}
+	return nil
 }
 
 func checkAll(op string, transforms []Transform) {

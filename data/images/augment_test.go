@@ -261,18 +261,19 @@ func TestSettings(t *testing.T) {
 	}
 	one := tensor.Ones(1, 1)
 	for name, call := range map[string]func(){
-		"MixUp alpha 0":     func() { MixUp(one, one, 0, tensor.NewRNG(1)) },
-		"MixUp alpha NaN":   func() { MixUp(one, one, math.NaN(), tensor.NewRNG(1)) },
-		"MixUp alpha Inf":   func() { MixUp(one, one, math.Inf(1), tensor.NewRNG(1)) },
-		"MixUp rng":         func() { MixUp(one, one, 1, nil) },
-		"MixUp labels":      func() { MixUp(one, tensor.New([]int32{1}), 1, tensor.NewRNG(1)) },
-		"CutMix rank":       func() { CutMix(one, one, 1, tensor.NewRNG(1)) },
-		"CutMix alpha":      func() { CutMix(one, one, -1, tensor.NewRNG(1)) },
-		"Batch rng":         func() { Batch(noise(1, 3, 4, 4), nil) },
-		"Batch rank":        func() { Batch(one, tensor.NewRNG(1)) },
-		"Batch large crop":  func() { Batch(noise(1, 3, 4, 4), tensor.NewRNG(1), Crop{Height: 5, Width: 4}) },
-		"Batch of channels": func() { Batch(noise(1, 1, 4, 4), tensor.NewRNG(1), Normalize{[]float64{0, 0}, []float64{1, 1}}) },
-		"Apply rng":         func() { Apply(noise(3, 4, 4), nil) },
+		"MixUp alpha 0":          func() { MixUp(one, one, 0, tensor.NewRNG(1)) },
+		"MixUp alpha NaN":        func() { MixUp(one, one, math.NaN(), tensor.NewRNG(1)) },
+		"MixUp alpha Inf":        func() { MixUp(one, one, math.Inf(1), tensor.NewRNG(1)) },
+		"MixUp rng":              func() { MixUp(one, one, 1, nil) },
+		"MixUp labels":           func() { MixUp(one, tensor.New([]int32{1}), 1, tensor.NewRNG(1)) },
+		"CutMix rank":            func() { CutMix(one, one, 1, tensor.NewRNG(1)) },
+		"CutMix alpha":           func() { CutMix(one, one, -1, tensor.NewRNG(1)) },
+		"Batch rng":              func() { Batch(noise(1, 3, 4, 4), nil) },
+		"Batch rank":             func() { Batch(one, tensor.NewRNG(1)) },
+		"Batch large crop":       func() { Batch(noise(1, 3, 4, 4), tensor.NewRNG(1), Crop{Height: 5, Width: 4}) },
+		"Batch of channels last": func() { Batch(noise(1, 32, 32, 3), tensor.NewRNG(1), ColorJitter{Hue: 0.1}) },
+		"Batch of channels":      func() { Batch(noise(1, 1, 4, 4), tensor.NewRNG(1), Normalize{[]float64{0, 0}, []float64{1, 1}}) },
+		"Apply rng":              func() { Apply(noise(3, 4, 4), nil) },
 	} {
 		if err := tensor.Try(call); err == nil || !strings.Contains(err.Error(), "augment_test.go:") {
 			t.Errorf("%s panics with %v", name, err)
@@ -286,6 +287,8 @@ func TestSettings(t *testing.T) {
 	}{
 		{noise(3, 4, 4), Crop{Height: 5, Width: 4}, "images.Crop: a part of 5×4 pixels is larger than the image of 4×4 with its padding"},
 		{noise(3, 4, 4), Normalize{[]float64{0}, []float64{1}}, "images.Normalize: the image has 3 channels, Mean and Std are of 1"},
+		{noise(32, 32, 3), ColorJitter{Hue: 0.1}, "images.ColorJitter: the image has 32 channels: want 1 (gray), 3 (colors) or 4 (with alpha), before height and width"},
+		{noise(8, 4, 4), Grayscale{}, "images.Grayscale: the image has 8 channels: want 1 (gray), 3 (colors) or 4 (with alpha), before height and width"},
 		{noise(4, 4), HorizontalFlip{}, "images: want float32 [channels height width] with pixels, not float32 [4 4]"},
 		{tensor.Tensor{}, HorizontalFlip{}, "images: want float32 [channels height width] with pixels, not an absent tensor"},
 	} {

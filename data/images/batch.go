@@ -20,14 +20,7 @@ func Batch(x tensor.Tensor, rng *tensor.RNG, transforms ...Transform) tensor.Ten
 		misuse("Batch", "want floats [n channels height width]")
 	}
 	for _, t := range transforms {
-		var err error
-		switch t := t.(type) {
-		case Crop:
-			err = t.fits(x.Dim(2), x.Dim(3))
-		case Normalize:
-			err = t.fits(x.Dim(1))
-		}
-		if err != nil {
+		if err := checkFit(t, x.Dim(1), x.Dim(2), x.Dim(3)); err != nil {
 			misuse("Batch", name(t)+": "+err.Error())
 		}
 		x = t.batch(x, rng).Cast(x.DType())

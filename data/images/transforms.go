@@ -37,7 +37,7 @@ func (t Crop) check() string {
 }
 
 // fits returns an error if there is no such part of an image.
-func (t Crop) fits(h, w int) error {
+func (t Crop) fits(_, h, w int) error {
 	if t.Height > h+2*t.Padding || t.Width > w+2*t.Padding {
 		return fmt.Errorf("a part of %d×%d pixels is larger than the image of %d×%d with its padding", t.Height, t.Width, h, w)
 	}
@@ -45,9 +45,6 @@ func (t Crop) fits(h, w int) error {
 }
 
 func (t Crop) apply(p *picture, rng *rand.Rand) error {
-	if err := t.fits(p.h, p.w); err != nil {
-		return err
-	}
 	y, x := rng.IntN(p.h+2*t.Padding-t.Height+1), rng.IntN(p.w+2*t.Padding-t.Width+1)
 	p.crop(y-t.Padding, x-t.Padding, t.Height, t.Width, float32(t.Fill))
 	return nil
@@ -133,6 +130,8 @@ func (t ColorJitter) check() string {
 		within("Saturation", t.Saturation, 0, math.MaxFloat32), within("Hue", t.Hue, 0, 0.5))
 }
 
+func (t ColorJitter) fits(channels, _, _ int) error { return fitsColors(channels) }
+
 func (t ColorJitter) apply(p *picture, rng *rand.Rand) error {
 	factor := func(x float64) float32 { return float32(between(rng, max(0, 1-x), 1+x)) }
 	b, c, s, h := factor(t.Brightness), factor(t.Contrast), factor(t.Saturation), float32(between(rng, -t.Hue, t.Hue))
@@ -156,6 +155,8 @@ type Grayscale struct{ P float64 }
 
 func (t Grayscale) check() string { return within("P", t.P, 0, 1) }
 
+func (t Grayscale) fits(channels, _, _ int) error { return fitsColors(channels) }
+
 func (t Grayscale) apply(p *picture, rng *rand.Rand) error {
 	return sometimes(t.P, rng, p.grayscale)
 }
@@ -175,8 +176,7 @@ func (t Normalize) check() string {
 	return ""
 }
 
-// fits returns an error if an image has other channels.
-func (t Normalize) fits(channels int) error {
+func (t Normalize) fits(channels, _, _ int) error {
 	if channels != len(t.Mean) {
 		return fmt.Errorf("the image has %d channels, Mean and Std are of %d", channels, len(t.Mean))
 	}
@@ -184,9 +184,6 @@ func (t Normalize) fits(channels int) error {
 }
 
 func (t Normalize) apply(p *picture, _ *rand.Rand) error {
-	if err := t.fits(p.c); err != nil {
-		return err
-	}
 	for c := range p.c {
 		plane, mean, std := p.plane(c), float32(t.Mean[c]), float32(t.Std[c])
 		for i, v := range plane {
