@@ -109,7 +109,7 @@ func (c config) errorf(format string, args ...any) error {
 }
 
 // read fills a struct. The tag of a field is the name of its setting and its bounds,
-// `config:"hidden_size,positive,required"`; required settings must be there. Other numbers are at
+// `config:"hidden_size,positive,required"`; required settings must be there unless they have a default. Other numbers are at
 // least 0. A tag `of:"qwen2 qwen3"` lists the kinds of models that have the setting. The values
 // before are the defaults; null is the zero value, or the default where that is out of bounds.
 func (c config) read(into any) error {
@@ -126,7 +126,7 @@ func (c config) read(into any) error {
 		known[name] = true
 		raw, ok := c.raw[name]
 		if !ok {
-			if required {
+			if required && v.Field(i).IsZero() {
 				return c.errorf("there is no %s", name)
 			}
 			continue

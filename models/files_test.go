@@ -1,6 +1,7 @@
 package models_test
 
 import (
+	"encoding/json"
 	"maps"
 	"os"
 	"path/filepath"
@@ -134,6 +135,35 @@ func TestBody(t *testing.T) {
 	}
 	if err := tensor.Try(func() { m.Features(tensor.Ones(1, 3, 8, 8)) }); err == nil || !strings.Contains(err.Error(), "want [batch channels 16 16]") {
 		t.Errorf("Features of small images: %v", err)
+	}
+}
+
+// TestTextSide reads the text side of a Gemma 3 of images and text, with the names of old and new files.
+func TestTextSide(t *testing.T) {
+	var text map[string]any
+	settings, err := os.ReadFile("testdata/gemma3/config.json")
+	if err == nil {
+		err = json.Unmarshal(settings, &text)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	delete(text, "tie_word_embeddings")
+	config := map[string]any{"model_type": "gemma3", "text_config": text, "vision_config": map[string]any{"hidden_size": 8}, "mm_tokens_per_image": 4}
+	for _, prefix := range []string{"language_model.model.", "model.language_model."} {
+		all := renamed(tensorsOf(t, "gemma3"), func(n string) string { return prefix + strings.TrimPrefix(n, "model.") })
+		all["vision_tower.vision_model.post_layernorm.weight"], all["model.vision_tower.head.bias"] = tensor.Ones(8), tensor.Ones(8)
+		m := loadDir[*models.Llama](t, rewritten(t, "gemma3", config, all))
+		closeTo(t, prefix, m.Apply(readIO(t, "gemma3").In["input_ids"]), readIO(t, "gemma3").Out["logits"])
+	}
+	all := renamed(tensorsOf(t, "gemma3"), func(n string) string { return "language_model." + n })
+	config["tie_word_embeddings"] = false
+	if _, err := models.Load(rewritten(t, "gemma3", config, all)); err == nil || !strings.Contains(err.Error(), `the file lacks "lm_head.weight"`) {
+		t.Errorf("without a head: %v", err)
+	}
+	config["text_config"] = nil
+	if _, err := models.Load(rewritten(t, "gemma3", config, all)); err == nil || !strings.Contains(err.Error(), "there is no text_config") {
+		t.Errorf("without text_config: %v", err)
 	}
 }
 

@@ -56,15 +56,53 @@ func mixtralName(name string) string {
 	return qwenNames.Replace(name)
 }
 
-var llamaKinds = slices.Sorted(maps.Keys(llamas))
+var llamaKinds = slices.Sorted(slices.Values(slices.Concat(slices.Collect(maps.Keys(llamas)), slices.Collect(maps.Keys(textSides)))))
 
-// LoadLlama reads a decoder from a folder.
+// textSides has, by kinds of models of images and text, the kind of the decoder of their text. Its settings
+// are the object text_config.
+var textSides = map[string]string{"gemma3": "gemma3_text"}
+
+// textNames are the beginnings of names of a text side's tensors and of those of the decoder alone, in old
+// and new files.
+var textNames = [][2]string{{"language_model.model.", "model."}, {"language_model.lm_head.", "lm_head."}, {"model.language_model.", "model."}, {"lm_head.", "lm_head."}}
+
+// textName returns the decoder's name for a tensor of a model of images and text, "" for one of images.
+func textName(name string) string {
+	for _, n := range textNames {
+		if rest, ok := strings.CutPrefix(name, n[0]); ok {
+			return n[1] + rest
+		}
+	}
+	return ""
+}
+
+// textSide returns the settings of the decoder in those of a model of images and text.
+func (c config) textSide() (config, error) {
+	text, err := c.part("text_config")
+	if text.raw == nil && err == nil {
+		return text, c.errorf("there is no text_config")
+	}
+	text.kind = textSides[c.kind]
+	if tied, ok := c.raw["tie_word_embeddings"]; ok && text.raw["tie_word_embeddings"] == nil {
+		text.raw["tie_word_embeddings"] = tied
+	}
+	return text, err
+}
+
+// LoadLlama reads a decoder from a folder: of a Gemma 3 of images and text, that of its text.
 func LoadLlama(dir string) (*Llama, error) {
 	c, err := openConfig(dir, llamaKinds...)
 	if err != nil {
 		return nil, err
 	}
 	defer c.weights.Close()
+	rename := mixtralName
+	if textSides[c.kind] != "" {
+		if c, err = c.textSide(); err != nil {
+			return nil, err
+		}
+		rename = textName
+	}
 	s, err := readLlama(c)
 	if err != nil {
 		return nil, err
@@ -77,7 +115,7 @@ func LoadLlama(dir string) (*Llama, error) {
 	for i := range s.Layers {
 		m.Model.Layers = append(m.Model.Layers, s.layer(i))
 	}
-	if err := (layout{base: "model", biased: s.biased, rename: mixtralName}).withHead("lm_head", s.Tied).load(c, m); err != nil {
+	if err := (layout{base: "model", biased: s.biased, rename: rename}).withHead("lm_head", s.Tied).load(c, m); err != nil {
 		return nil, err
 	}
 	return m, s.check(m)

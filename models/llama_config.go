@@ -83,7 +83,7 @@ var llamas = map[string]llamaConfig{
 	"gemma2": {GemmaAct: "gelu_pytorch_tanh", Eps: 1e-6, Theta: 1e4, Length: 8192, KVHeads: 4, HeadWidth: 256, Tied: true, gemma: true,
 		Window: 4096, ScoreCap: 50, LogitCap: 30, QueryScalar: 256, postNorms: true, windowed: evenLayers},
 	"gemma3_text": {GemmaAct: "gelu_pytorch_tanh", Eps: 1e-6, Theta: 1e6, LocalTheta: 1e4, Length: 131072, KVHeads: 4, HeadWidth: 256, Tied: true, gemma: true,
-		Window: 4096, QueryScalar: 256, Pattern: 6, headNorm: true, postNorms: true, twoBases: true, windowed: pattern},
+		Width: 2304, Inner: 9216, Layers: 26, Heads: 8, Vocab: 262208, Window: 4096, QueryScalar: 256, Pattern: 6, headNorm: true, postNorms: true, twoBases: true, windowed: pattern},
 }
 
 func allLayers(*llamaConfig, int) bool      { return true }
