@@ -3,6 +3,7 @@ package llm
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -34,10 +35,15 @@ func sourceOf(path string) (source, error) {
 // A folder is one in Hugging Face's layout.
 type folder string
 
+// config returns the settings. A model of images and text has those of its decoder in text_config.
 func (f folder) config() (raw map[string]json.RawMessage, err error) {
 	ok, err := vocabulary.ReadJSON(string(f), "config.json", &raw)
 	if err == nil && !ok {
 		err = fmt.Errorf("%s: there is no config.json: name a folder in Hugging Face's layout, or a file .gguf", files.Name(string(f)))
+	}
+	var text map[string]json.RawMessage
+	if json.Unmarshal(raw["text_config"], &text) == nil && raw != nil {
+		maps.Copy(raw, text)
 	}
 	return raw, err
 }
