@@ -86,6 +86,32 @@ func (e Encoder) names(op string) (names []string, others bool, err error) {
 	return names, others, nil
 }
 
+// String returns the first names in quotes, with others for the reserved class.
+func (e Encoder) String() string {
+	if !e.List.IsValid() {
+		return "no classes"
+	}
+	names, others, err := e.names("Encoder.String")
+	if err != nil {
+		return "error: " + err.Error()
+	}
+	const most = 20
+	var b strings.Builder
+	for i, n := range names[:min(len(names), most)] {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		b.WriteString(`"` + excerpt(n) + `"`)
+	}
+	if more := len(names) - most; more > 0 {
+		fmt.Fprintf(&b, " and %d more", more)
+	}
+	if others {
+		b.WriteString(" and others")
+	}
+	return strings.TrimPrefix(b.String(), " and ")
+}
+
 // Classes returns the names by their codes; the reserved class is "".
 func (e Encoder) Classes() ([]string, error) {
 	names, others, err := e.names("Encoder.Classes")

@@ -194,3 +194,29 @@ func TestEncoder(t *testing.T) {
 		}
 	}
 }
+
+// An Encoder in a printed model shows its names and not their bytes.
+func TestEncoderString(t *testing.T) {
+	many := make([]string, 22)
+	for i := range many {
+		many[i] = fmt.Sprintf("%02d", i)
+	}
+	for _, c := range []struct {
+		column []string
+		others bool
+		want   string
+	}{
+		{[]string{"b", "a", ""}, false, `{"a", "b"}`},
+		{[]string{"b", "\x1b[2J"}, true, `{"\x1b[2J", "b" and others}`},
+		{nil, true, `{others}`},
+		{many, true, `{"` + strings.Join(many[:20], `", "`) + `" and 2 more and others}`},
+	} {
+		e, err := table.NewEncoder(c.column, c.others)
+		if got := fmt.Sprint(struct{ City table.Encoder }{e}); err != nil || got != c.want {
+			t.Errorf("%q: %s, %v; want %s", c.column, got, err, c.want)
+		}
+	}
+	if got := fmt.Sprint(table.Encoder{}); got != "no classes" {
+		t.Error(got)
+	}
+}
