@@ -58,10 +58,10 @@ const maxName = 16
 func (m *mosaic) panelText(f *Figure, i int, s screen, width, enough int) []string {
 	r := m.raster(f, i)
 	if m.white > 0 || m.panels() > 1 && !f.X.marked() && !f.Y.marked() && f.Numbers == "" {
-		return r.text(s, max(width, 1), enough)
+		return r.text(s, max(width, 1), enough, 1)
 	}
 	room := max(width-widest(f.Y.beside(m.rows, m.rows))-2, 1)
-	lines, note := r.text(s, room, min(enough, room)), []string(nil)
+	lines, note := r.text(s, room, min(enough, room), min(widest(f.X.Names), maxName)+1), []string(nil)
 	if f.Numbers != "" {
 		table := r.table(s, f.Numbers, widest(f.X.Names))
 		if n := visible(table[0]); n <= room {
@@ -193,17 +193,22 @@ func visible(text string) (n int) {
 }
 
 // text returns at most most lines and columns. A line is two rows of pixels. An element takes
-// several pixels if all would take fewer columns than enough, and several elements share a
-// pixel if they would take more than most.
-func (r raster) text(s screen, most, enough int) (lines []string) {
+// several pixels if all would take fewer columns than enough, and at least each columns, the room of a
+// name, unless all would take more than most. Several elements share a pixel if they would take more
+// than most.
+func (r raster) text(s screen, most, enough, each int) (lines []string) {
 	w, h := r.Rect.Dx(), r.Rect.Dy()
 	scale := max(min(enough/w, most/w, 2*enough/h), 1)
+	wide := scale
+	if each*w <= most {
+		wide = max(wide, each)
+	}
 	size := max(1, ir.CeilDiv(w, most), ir.CeilDiv(h, 2*most)) // elements of a pixel
-	pw, ph := ir.CeilDiv(w*scale, size), ir.CeilDiv(h*scale, size)
+	pw, ph := ir.CeilDiv(w*wide, size), ir.CeilDiv(h*scale, size)
 	colors, levels := make([]color.NRGBA, pw*ph), make([]float64, pw*ph)
 	for y := range ph {
 		for x := range pw {
-			colors[y*pw+x], levels[y*pw+x] = r.mean(x*size/scale, y*size/scale, size)
+			colors[y*pw+x], levels[y*pw+x] = r.mean(x*size/wide, y*size/scale, size)
 		}
 	}
 	for y := 0; y < ph; y += 2 {

@@ -41,6 +41,29 @@ func TestText(t *testing.T) {
 	goldentext.Check(t, "testdata/figures.txt", b.String())
 }
 
+// Elements are as wide as names where all have room; the others' names are left out.
+func TestNamesInText(t *testing.T) {
+	f := Heatmap(tensor.Arange(12).Reshape(2, 6))
+	f.X.Names = strings.Fields("alpha beta gamma delta epsilon zeta")
+	if err := f.load(); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		columns int
+		want    string
+	}{
+		{80, "alpha beta gamma delta epsilon zeta"},
+		{51, "alpha beta gamma delta epsilon zeta"},
+		{50, "alpha gamma epsilon"},
+	} {
+		lines := f.text(screen{c.columns, false})
+		names := strings.Join(strings.Fields(lines[len(lines)-2]), " ")
+		if names != c.want || visible(lines[0]) > c.columns {
+			t.Errorf("%d columns show the names %q, want %q:\n%s", c.columns, names, c.want, strings.Join(lines, "\n"))
+		}
+	}
+}
+
 // On a terminal with colors, a heat map has half blocks, upper and lower half colored.
 func TestHalfBlocks(t *testing.T) {
 	f := Heatmap(tensor.New([]float32{0, 1, 1, 0}, 2, 2))
