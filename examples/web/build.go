@@ -192,7 +192,11 @@ type variant struct {
 	name        string // of the file
 	compression int
 	size        int64 // of the file
+	progress    string
 }
+
+// large reports whether the compression takes so long that it is reported.
+func (v variant) large() bool { return v.size > 1<<20 }
 
 // compressAll writes a variant of each file beside it for each compression, on all cores: the
 // largest first, because it takes much of the time.
@@ -211,10 +215,14 @@ func compressAll(ctx context.Context, folder string, l level, report func(format
 			return err
 		}
 		for i := range compressions {
-			all = append(all, variant{e.Name(), i, info.Size()})
+			all = append(all, variant{name: e.Name(), compression: i, size: info.Size()})
 		}
 	}
 	slices.SortStableFunc(all, func(a, b variant) int { return cmp.Compare(b.size, a.size) })
+	large := slices.IndexFunc(append(all, variant{}), func(v variant) bool { return !v.large() })
+	for i := range large {
+		all[i].progress = fmt.Sprintf("%d of %d", i+1, large)
+	}
 	work := make(chan variant)
 	errs := make(chan error, runtime.GOMAXPROCS(0))
 	for range cap(errs) {
@@ -246,8 +254,8 @@ func (v variant) write(folder string, l level, report func(format string, args .
 	if err != nil {
 		return err
 	}
-	if v.size > 1<<20 {
-		report("compressing %s, %.1f MB, by %s", v.name, float64(v.size)/1e6, c.encoding)
+	if v.large() {
+		report("compressing %s, %.1f MB, by %s (%s)", v.name, float64(v.size)/1e6, c.encoding, v.progress)
 	}
 	var out bytes.Buffer
 	w := c.writer(&out, l)
