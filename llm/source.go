@@ -35,7 +35,7 @@ func sourceOf(path string) (source, error) {
 // A folder is one in Hugging Face's layout.
 type folder string
 
-// config returns the settings. A model of images and text has those of its decoder in text_config.
+// config returns the settings. A model of images and text has its decoder's settings in text_config.
 func (f folder) config() (raw map[string]json.RawMessage, err error) {
 	ok, err := vocabulary.ReadJSON(string(f), "config.json", &raw)
 	if err == nil && !ok {

@@ -62,8 +62,8 @@ var llamaKinds = slices.Sorted(slices.Values(slices.Concat(slices.Collect(maps.K
 // are the object text_config.
 var textSides = map[string]string{"gemma3": "gemma3_text"}
 
-// textNames are the beginnings of names of a text side's tensors and of those of the decoder alone, in old
-// and new files.
+// textNames are the beginnings of the names of a text side's tensors, in old and new files, and of the same
+// tensors in a file of the decoder alone.
 var textNames = [][2]string{{"language_model.model.", "model."}, {"language_model.lm_head.", "lm_head."}, {"model.language_model.", "model."}, {"lm_head.", "lm_head."}}
 
 // textName returns the decoder's name for a tensor of a model of images and text, "" for one of images.
@@ -76,7 +76,7 @@ func textName(name string) string {
 	return ""
 }
 
-// textSide returns the settings of the decoder in those of a model of images and text.
+// textSide returns the decoder's settings of a model of images and text.
 func (c config) textSide() (config, error) {
 	text, err := c.part("text_config")
 	if text.raw == nil && err == nil {
@@ -89,7 +89,7 @@ func (c config) textSide() (config, error) {
 	return text, err
 }
 
-// LoadLlama reads a decoder from a folder: of a Gemma 3 of images and text, that of its text.
+// LoadLlama reads a decoder from a folder. Of a Gemma 3 of images and text it reads the text side.
 func LoadLlama(dir string) (*Llama, error) {
 	c, err := openConfig(dir, llamaKinds...)
 	if err != nil {

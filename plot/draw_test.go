@@ -282,3 +282,26 @@ func TestLargeHeatmap(t *testing.T) {
 	}
 	drawn(t, f)
 }
+
+// Equal axes fill the frame: an axis without ends goes on. With ends on both, the drawing is narrower.
+func TestEqualFills(t *testing.T) {
+	for _, c := range []struct {
+		set  func(f *Figure)
+		want [4]float64 // ends of X and Y
+	}{
+		{func(*Figure) {}, [4]float64{-9.5, 10.5, 0, 10}},
+		{func(f *Figure) { f.Y.Max = 20 }, [4]float64{-19.5, 20.5, 0, 20}},
+		{func(f *Figure) { f.X.Max = 4 }, [4]float64{0, 4, 0, 10}},
+		{func(f *Figure) { f.X.Max = 40 }, [4]float64{0, 40, -5, 15}},
+	} {
+		f := Scatter(Series{X: tensor.New([]float64{0, 1}), Y: tensor.New([]float64{0, 10})})
+		c.set(f)
+		if err := f.load(); err != nil {
+			t.Fatal(err)
+		}
+		x, y := f.widened(f.X.over([][]float64{{0, 1}}), f.Y.over([][]float64{{0, 10}}), 2)
+		if got := [4]float64{x.Min, x.Max, y.Min, y.Max}; got != c.want {
+			t.Errorf("the ends are %v, want %v", got, c.want)
+		}
+	}
+}

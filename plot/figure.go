@@ -35,9 +35,10 @@ type Figure struct {
 	// Width and Height are the size in pixels; 0 is a default that fits the content.
 	// In a file of vectors a pixel is 1/96 inch. Text has a size of its own.
 	Width, Height int
-	// Equal makes a unit of X as long as one of Y. The elements of a heat map without ends are
-	// squares then, as pixels of an image are unless a side is more than 8 times the other.
-	// Otherwise the drawing fills Width and Height.
+	// Equal makes a unit of X as long as one of Y: an axis of lines or points without ends of its
+	// own goes on at both sides, so that the drawing still fills Width and Height. The elements of a
+	// heat map without ends are squares then, as pixels of an image are unless a side is more than 8
+	// times the other.
 	Equal bool
 	// OriginBelow puts row 0 of a heat map at the bottom, as in a spectrogram.
 	OriginBelow bool

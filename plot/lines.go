@@ -192,6 +192,21 @@ func (*lines) check(f *Figure) error {
 // aspect returns the width by the height of axes whose units have one length.
 func aspect(x, y Axis) float64 { return (x.Max - x.Min) / (y.Max - y.Min) }
 
+// widened returns axes with the aspect of a room, if the one that is too short has no ends of its own.
+func (f *Figure) widened(x, y Axis, room float64) (Axis, Axis) {
+	widen := func(a *Axis, factor float64) {
+		more := (a.Max - a.Min) * (factor - 1) / 2
+		a.Min, a.Max = a.Min-more, a.Max+more
+	}
+	switch now := aspect(x, y); {
+	case now < room && !f.X.isSet():
+		widen(&x, room/now)
+	case now > room && !f.Y.isSet():
+		widen(&y, now/room)
+	}
+	return x, y
+}
+
 // ranges returns the ends of both axes, set in the figure or from the curves, moved apart
 // if they are equal.
 func (l *lines) ranges(f *Figure) (x, y Axis) {
@@ -250,8 +265,14 @@ func (a Axis) at(x float64) float64 {
 }
 
 func (l *lines) draw(f *Figure, c draw.Canvas) {
+	c = drawLegend(l.curves, draw.Crop(c, gapRoom*pixel, -gapRoom*pixel, gapRoom*pixel, -gapRoom*pixel))
 	x, y := l.ranges(f)
 	p := newPlot(x, y)
+	if f.Equal {
+		room := p.DataCanvas(c).Size()
+		x, y = f.widened(x, y, float64(room.X/room.Y))
+		p = newPlot(x, y)
+	}
 	if l.whole && !x.Log {
 		p.X.Tick.Marker = ticks{whole: true}
 	}
@@ -261,16 +282,9 @@ func (l *lines) draw(f *Figure, c draw.Canvas) {
 			p.Add(band{drawnCurve{k, x, y}})
 		}
 	}
-	var named []drawnCurve
 	for _, k := range l.curves {
-		d := drawnCurve{k, x, y}
-		p.Add(d)
-		if k.name != "" {
-			named = append(named, d)
-		}
+		p.Add(drawnCurve{k, x, y})
 	}
-	c = draw.Crop(c, gapRoom*pixel, -gapRoom*pixel, gapRoom*pixel, -gapRoom*pixel)
-	c = drawLegend(named, c)
 	if f.Equal {
 		c = keepRatio(p, c, aspect(x, y))
 	}
@@ -279,23 +293,26 @@ func (l *lines) draw(f *Figure, c draw.Canvas) {
 
 // drawLegend draws the names of curves in lines above a plot and returns the canvas below
 // them.
-func drawLegend(named []drawnCurve, c draw.Canvas) draw.Canvas {
+func drawLegend(curves []curve, c draw.Canvas) draw.Canvas {
 	const line, thumbnail = 16 * pixel, 24 * pixel
 	label := textStyle(9)
 	label.YAlign = draw.YCenter
-	left := c.Min.X
-	for i, d := range named {
-		width := thumbnail + label.Width(d.name) + 20*pixel
-		if i == 0 || left+width > c.Max.X && left > c.Min.X {
+	left, named := c.Min.X, false
+	for _, k := range curves {
+		if k.name == "" {
+			continue
+		}
+		width := thumbnail + label.Width(k.name) + 20*pixel
+		if !named || left+width > c.Max.X && left > c.Min.X {
 			left = c.Min.X
 			c.Max.Y -= line
 		}
 		at := draw.Canvas{Canvas: c.Canvas, Rectangle: vg.Rectangle{Min: vg.Point{X: left, Y: c.Max.Y}, Max: vg.Point{X: left + thumbnail, Y: c.Max.Y + line}}}
-		d.drawThumbnail(at)
-		c.FillText(label, vg.Point{X: left + thumbnail + 4*pixel, Y: at.Center().Y}, d.name)
-		left += width
+		drawnCurve{curve: k}.drawThumbnail(at)
+		c.FillText(label, vg.Point{X: left + thumbnail + 4*pixel, Y: at.Center().Y}, k.name)
+		left, named = left+width, true
 	}
-	if named != nil {
+	if named {
 		c.Max.Y -= gapRoom / 2 * pixel
 	}
 	return c

@@ -47,6 +47,7 @@ func (l *lines) text(f *Figure, s screen) []string {
 	labels := y.rowLabels(textRows)
 	d := dotted{columns: max(min(s.columns, textColumns)-widest(labels)-2, 1), rows: textRows}
 	if f.Equal { // a character is twice as high as wide
+		x, y = f.widened(x, y, float64(d.columns)/float64(2*d.rows))
 		ratio, most := 2*aspect(x, y), float64(d.columns)
 		d.rows = int(min(max(most/ratio, 2), textRows))
 		d.columns = int(min(max(float64(d.rows)*ratio, 1), most))

@@ -23,8 +23,8 @@ var marks = []mark{
 	{'D', 4, math.Sqrt2 / 2, 0, 1.2}, {'+', 4, 0.3, 0, 1.5}, {'v', 3, 0.5, 0.75, 1.3}, {'<', 3, 0.5, 0.5, 1.3}, {'>', 3, 0.5, 0, 1.3},
 }
 
-// moreLetters are those of series after the tenth, whose marks repeat with other colors: a terminal may
-// have no colors.
+// moreLetters are the letters of series after the tenth. Their marks repeat in other colors, which a
+// terminal may not have.
 const moreLetters = "abcdefghijklmnpqrtuwyzABCEFGHIJKLMNPQRSTUVWYZ"
 
 // markOf returns the mark that series i has by default. As colors and marks do not repeat
