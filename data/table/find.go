@@ -47,8 +47,16 @@ func (f *Frame) findSeparator() (rune, error) {
 	case 1:
 		return found[0].comma, nil
 	}
-	return 0, fmt.Errorf("line %d is divided by %s and by %s: set Options.Comma to the separator, and Options.Decimal to ',' if numbers have a decimal comma",
-		f.firstLine, found[0].text, found[1].text)
+	return 0, fmt.Errorf("line %d is divided by %s and by %s: %sset Options.Comma to the separator, and Options.Decimal to ',' if numbers have a decimal comma",
+		f.firstLine, found[0].text, found[1].text, f.where())
+}
+
+// where says where options can be set, for a caller without them.
+func (f *Frame) where() string {
+	if f.kept != nil {
+		return "by package table, "
+	}
+	return ""
 }
 
 // trySeparator splits the first records by a separator. It returns the number of fields of the
@@ -192,7 +200,7 @@ func (f *Frame) isHeader(first []string) (bool, error) {
 		}
 	}
 	quote := func(i int) string { return fmt.Sprintf(`"%s" in column %d`, excerpt(first[i]), i+1) }
-	const say = "say by Header whether it has the names of the columns"
+	say := f.where() + "say by Header whether it has the names of the columns"
 	switch {
 	case headerColumn >= 0 && dataColumn >= 0:
 		return false, fmt.Errorf(`line %d may be a header or data: %s is a name above other values, but %s is a value as those below it: %s, `+

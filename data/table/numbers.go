@@ -1,6 +1,7 @@
 package table
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -31,8 +32,11 @@ func Numbers(r io.Reader) (names []string, rows tensor.Tensor, err error) {
 		}
 	}
 	if len(kept.rows) != f.rows*len(f.columns) {
-		rows, err = f.Tensor(tensor.Float32) // fails at the first field that is no number
-		return names, rows, err
+		_, err = f.Tensor(tensor.Float32) // fails at the first field that is no number
+		if errors.Is(err, errNumber) || errors.Is(err, errComma) {
+			err = fmt.Errorf("%w: package table reads columns of text and dates, too", err)
+		}
+		return nil, rows, err
 	}
 	return names, tensor.New(kept.rows, f.rows, len(f.columns)), nil
 }
