@@ -32,6 +32,9 @@ func (r *runner[M, B]) ending(ctx context.Context, err error) string {
 	}
 	if r.Checkpoint != "" && r.saved {
 		fmt.Fprintf(&b, "; saved in %s", r.Checkpoint)
+		if err != nil {
+			b.WriteString(", from which Resume goes on")
+		}
 	}
 	return b.String()
 }

@@ -35,6 +35,9 @@ func TestEnding(t *testing.T) {
 		{"patience", func(l *loop, _ func()) { l.Monitor, l.Patience = "-score", 2 },
 			`ended after 4 epochs, 8 steps by Patience: 2 reports without a better "-score"; best is report 2 of 4, score 1.0000`},
 		{"cancelled", func(l *loop, cancel func()) { l.Watch = func([]train.Metrics) error { cancel(); return nil } }, "cancelled after "},
+		{"cancelled, with a checkpoint", func(l *loop, cancel func()) {
+			l.Checkpoint, l.Watch = file+"2", func([]train.Metrics) error { cancel(); return nil }
+		}, "cancelled after 1 epoch, 2 steps; saved in " + file + "2, from which Resume goes on"},
 		{"error", func(l *loop, _ func()) { l.Watch = func([]train.Metrics) error { return errors.New("full disk") } }, "failed after "},
 	} {
 		var out bytes.Buffer
