@@ -3,6 +3,7 @@ package solve
 import (
 	"cmp"
 	"math"
+	"slices"
 
 	"github.com/tensorken/tensorken/grad"
 	"github.com/tensorken/tensorken/linalg"
@@ -62,6 +63,11 @@ func fit[P any](op string, residuals func(P) tensor.Tensor, p P, o *FitOptions, 
 	leaves, back := leavesOf(op, p)
 	if leaves == nil {
 		misuse(op, "the parameters have no floating-point tensor")
+	}
+	if slices.ContainsFunc(leaves, isUntyped) { // such as tensor.Scalar(1)
+		leaves = typed(leaves, func(p []tensor.Tensor) []tensor.Tensor {
+			return slices.Repeat([]tensor.Tensor{residuals(back(p))}, len(p))
+		})
 	}
 	f := func(x tensor.Tensor) tensor.Tensor { return residuals(back(split(x, leaves))).Reshape(-1) }
 	x := joined(leaves)

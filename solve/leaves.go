@@ -49,13 +49,36 @@ func leavesOf[T any](op string, v T) (xs []tensor.Tensor, unflatten func([]tenso
 	}
 }
 
-// derivatives returns the floating-point tensors of a right-hand side's result, which must
-// have the shapes and types of y.
-func derivatives[T any](op string, dy T, y []tensor.Tensor) []tensor.Tensor {
+// slopes returns the floating-point tensors of a right-hand side's result, one for each of y.
+func slopes[T any](op string, dy T, y []tensor.Tensor) []tensor.Tensor {
 	xs, _ := leavesOf(op, dy)
 	if len(xs) != len(y) {
 		misuse(op, "the derivative has %d floating-point tensors, the state %d: want one for each", len(xs), len(y))
 	}
+	return xs
+}
+
+func isUntyped(t tensor.Tensor) bool { return tensor.Internal.Node(graph.Token{}, t).IsUntyped() }
+
+// typed returns tensors whose constants without a type have the types of f's results, such as the
+// derivatives of a state: of a tensor.Scalar and parameters in float64 the solution is in float64.
+func typed(y []tensor.Tensor, f func(y []tensor.Tensor) []tensor.Tensor) []tensor.Tensor {
+	y = slices.Clone(y)
+	for again := slices.ContainsFunc(y, isUntyped); again; {
+		again = false
+		for i, dy := range f(y) {
+			if isUntyped(y[i]) && !isUntyped(dy) {
+				y[i], again = y[i].Cast(dy.DType()), true
+			}
+		}
+	}
+	return y
+}
+
+// derivatives returns the floating-point tensors of a right-hand side's result, which must
+// have the shapes and types of y.
+func derivatives[T any](op string, dy T, y []tensor.Tensor) []tensor.Tensor {
+	xs := slopes(op, dy, y)
 	for i, x := range xs {
 		if x.DType() != y[i].DType() || !slices.Equal(x.Shape(), y[i].Shape()) {
 			misuse(op, "the derivative of a tensor of %v %v is %v %v: want the same type and shape", y[i].DType(), y[i].Shape(), x.DType(), x.Shape())

@@ -108,3 +108,44 @@ func TestFitOfScan(t *testing.T) {
 		t.Errorf("the fit is %v, %v, want %v", p, err, want)
 	}
 }
+
+// Constants without a type have the type of the numbers that they meet, and the steps of RK4 are a scan of them.
+func TestUntyped(t *testing.T) {
+	type T = tensor.Tensor
+	type state struct{ A, B T }
+	typed := func(x float64) T { return tensor.New([]float64{x}).Squeeze(0) }
+	ts := make([]float64, 40)
+	for i := range ts {
+		ts[i] = float64(i) / 20
+	}
+	decay := func(p, _ T, y state) state { return state{y.A.Mul(p), y.A.Sub(y.B)} } // B has a type after A has one
+	for _, c := range []struct {
+		name string
+		p    T
+		y    state
+		want tensor.DType
+	}{
+		{"parameter", typed(-1), state{tensor.Scalar(1), tensor.Scalar(0)}, tensor.Float64},
+		{"state", tensor.Scalar(-1), state{typed(1), tensor.Scalar(0)}, tensor.Float64},
+		{"none", tensor.Scalar(-1), state{tensor.Scalar(1), tensor.Scalar(0)}, tensor.Float32},
+	} {
+		for name, ys := range map[string][]state{
+			"RK4": RK4(func(t T, y state) state { return decay(c.p, t, y) }, c.y, ts, 8),
+			"ODE": ODE(decay, c.p, c.y, ts, nil),
+		} {
+			last := ys[len(ts)-1]
+			if a, b := last.A.Item(), last.B.Item(); math.Abs(a-math.Exp(-1.95)) > 1e-5 || math.Abs(b-1.95*math.Exp(-1.95)) > 1e-5 || last.A.DType() != c.want || last.B.DType() != c.want {
+				t.Errorf("%s, %s typed: %v, %v", name, c.name, a, b)
+			}
+		}
+		if plan := tensor.Explain(RK4(func(t T, y state) state { return decay(c.p, t, y) }, c.y, ts, 8)); strings.Count(plan, "\n") > 60 {
+			t.Errorf("the plan of 312 steps has %d lines, want one of a step", strings.Count(plan, "\n"))
+		}
+		p, _, err := LevenbergMarquardt(func(p T) T {
+			return RK4(func(t T, y state) state { return decay(p, t, y) }, c.y, ts, 1)[39].A.Sub(0.25)
+		}, c.p, nil)
+		if want := math.Log(0.25) / 1.95; err != nil || math.Abs(p.Item()-want) > 1e-4 {
+			t.Errorf("%s typed: the fit gives %v, %v; want %v", c.name, p, err, want)
+		}
+	}
+}

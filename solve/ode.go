@@ -30,6 +30,9 @@ func ODE[P, Y any](f func(p P, t tensor.Tensor, y Y) Y, p P, y0 Y, ts []float64,
 	checkTimes(op, ts)
 	params, unflattenP := leavesOf(op, p)
 	y, unflattenY := stateOf(op, y0)
+	y = typed(y, func(y []tensor.Tensor) []tensor.Tensor {
+		return slopes(op, f(p, tensor.Scalar(ts[0]), unflattenY(y)), y)
+	})
 	rightSide := func(p []tensor.Tensor, t tensor.Tensor, y []tensor.Tensor) []tensor.Tensor {
 		return derivatives(op, f(unflattenP(p), t, unflattenY(y)), y)
 	}
@@ -119,6 +122,7 @@ func Dense[P, Y any](f func(p P, t tensor.Tensor, y Y) Y, p P, y0 Y, from, to fl
 	checkTimes(op, []float64{from, to})
 	y, unflatten := stateOf(op, grad.StopGradient(y0))
 	p = grad.StopGradient(p)
+	y = typed(y, func(y []tensor.Tensor) []tensor.Tensor { return slopes(op, f(p, tensor.Scalar(from), unflatten(y)), y) })
 	s := &Solution[Y]{unflatten: unflatten, from: from, to: to}
 	rightSide := func(t float64, y []tensor.Tensor) []tensor.Tensor {
 		return derivatives(op, f(p, tensor.Scalar(t), unflatten(y)), y)

@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/tensorken/tensorken/grad"
-	"github.com/tensorken/tensorken/internal/graph"
 	"github.com/tensorken/tensorken/tensor"
 )
 
@@ -74,9 +73,9 @@ func Euler[Y any](f func(t tensor.Tensor, y Y) Y, y0 Y, ts []float64, steps int)
 //
 // The steps are a [grad.Scan], so f runs for one step, on a t and a y that have no value: it
 // cannot branch on them, use [tensor.Where]. t has the type of y. The results of all steps are
-// held, where there are more than two times. Where y has tensors of several types, or constants
-// without a type, all steps are in one plan instead, which takes longer to compile the more
-// there are. A step has four calls of f.
+// held, where there are more than two times. Where y has tensors of several types, all steps are in
+// one plan instead, which takes longer to compile the more there are. A step has four calls of f.
+// Constants of y0 without a type, such as tensor.Scalar(1), have the types of their derivatives.
 //
 // Source: Hairer, Nørsett, Wanner, "Solving Ordinary Differential Equations I", 1993,
 // section II.1.
@@ -91,14 +90,16 @@ func fixed[Y any](op string, m *tableau, f func(t tensor.Tensor, y Y) Y, y0 Y, t
 		misuse(op, "%d steps between two times, want at least 1", steps)
 	}
 	y, back := stateOf(op, y0)
+	y = typed(y, func(y []tensor.Tensor) []tensor.Tensor { return slopes(op, f(tensor.Scalar(ts[0]), back(y)), y) })
+	for i, x := range y {
+		y[i] = x.Cast(x.DType()) // has a type from here on, so that the steps can be a scan
+	}
 	at := func(t tensor.Tensor, y []tensor.Tensor) []tensor.Tensor { return derivatives(op, f(t, back(y)), y) }
 	out := []Y{back(y)}
 	if len(ts) == 1 {
 		return out
 	}
-	if d := y[0].DType(); !slices.ContainsFunc(y, func(t tensor.Tensor) bool {
-		return t.DType() != d || tensor.Internal.Node(graph.Token{}, t).IsUntyped()
-	}) {
+	if d := y[0].DType(); !slices.ContainsFunc(y, func(t tensor.Tensor) bool { return t.DType() != d }) {
 		last, all := m.scan(at, y, ts, steps)
 		for i := 1; i < len(ts)-1; i++ {
 			for k, s := range all {
