@@ -75,7 +75,8 @@ func Euler[Y any](f func(t tensor.Tensor, y Y) Y, y0 Y, ts []float64, steps int)
 // cannot branch on them, use [tensor.Where]. t has the type of y. The results of all steps are
 // held, where there are more than two times. Where y has tensors of several types, all steps are in
 // one plan instead, which takes longer to compile the more there are. A step has four calls of f.
-// Constants of y0 without a type, such as tensor.Scalar(1), have the types of their derivatives.
+// Constants of y0 without a type, such as tensor.Scalar(1), have the types of their derivatives, and
+// their own where these have no type either.
 //
 // Source: Hairer, Nørsett, Wanner, "Solving Ordinary Differential Equations I", 1993,
 // section II.1.
