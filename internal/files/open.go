@@ -93,6 +93,20 @@ func Name(path string) string {
 	return strconv.Quote(path)
 }
 
+// Quoted returns err, or an error that wraps it and whose text is quoted, if a terminal could not print
+// err as it is: it may have a value of a stranger's file.
+func Quoted(err error) error {
+	if err == nil || Name(err.Error()) == err.Error() {
+		return err
+	}
+	return quoted{err}
+}
+
+type quoted struct{ error }
+
+func (q quoted) Error() string { return Name(q.error.Error()) }
+func (q quoted) Unwrap() error { return q.error }
+
 // Reason returns err without the name of a file.
 func Reason(err error) error {
 	var p *fs.PathError

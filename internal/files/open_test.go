@@ -3,7 +3,9 @@ package files
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
+	"io/fs"
 	"math"
 	"os"
 	"path/filepath"
@@ -83,5 +85,17 @@ func TestName(t *testing.T) {
 		if got := Name(path); got != want {
 			t.Errorf("Name(%q) = %s, want %s", path, got, want)
 		}
+	}
+}
+
+// An error keeps its chain, and its text is quoted if it has characters that could command a terminal.
+func TestQuoted(t *testing.T) {
+	plain := errors.New("a plain text")
+	bad := fmt.Errorf("x\x1b[2J: %w", fs.ErrNotExist)
+	if got := Quoted(plain); got != plain || Quoted(nil) != nil {
+		t.Errorf("Quoted changes %v", got)
+	}
+	if got := Quoted(bad); got.Error() != `"x\x1b[2J: file does not exist"` || !errors.Is(got, fs.ErrNotExist) {
+		t.Errorf("Quoted gives %v", got)
 	}
 }

@@ -40,7 +40,7 @@ func OpenFolder(dir string) (*Folder, error) {
 	err := f.open(dir)
 	if err != nil {
 		f.Close()
-		return nil, fmt.Errorf("gguf: %s: %w", files.Name(dir), err)
+		return nil, fmt.Errorf("gguf: %s: %w", files.Name(dir), files.Quoted(err))
 	}
 	return f, nil
 }

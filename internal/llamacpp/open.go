@@ -53,7 +53,7 @@ func Open(path string) (*Model, error) {
 
 func (m *Model) fail(err error) error {
 	text := strings.TrimPrefix(err.Error(), "gguf: ")
-	return fmt.Errorf("gguf: %s: %s", files.Name(m.path), text)
+	return fmt.Errorf("gguf: %s: %s", files.Name(m.path), files.Name(text))
 }
 
 // Meta returns the metadata.

@@ -118,7 +118,11 @@ func callsOf(n ast.Node, pkg string) func(func(*ast.CallExpr) bool) {
 }
 
 // readers lists the packages whose errors have text of files.
-var readers = strings.Fields("safetensors npy imageio wav data data/images data/table models internal/files internal/treefile gguf onnx tokenizer llm llm/hub")
+var readers = strings.Fields(`safetensors npy imageio wav data data/images data/table models internal/files internal/treefile
+	gguf onnx onnx/internal/proto onnx/internal/op onnx/internal/ops onnx/internal/ops/core onnx/internal/ops/neural
+	onnx/internal/ops/host onnx/internal/ops/ml onnx/internal/ops/quant onnx/internal/ops/image onnx/internal/ops/signal
+	tokenizer tokenizer/internal/match tokenizer/internal/norm tokenizer/internal/protobuf tokenizer/internal/subword
+	internal/vocabulary internal/jinja llm llm/hub`)
 
 // plain are expressions of texts that are the library's own, or quoted where they are made.
 var plain = strings.Fields(`f.name kind.name m.encoding wanted[key] what how typ key dtype order codes[d] tuple

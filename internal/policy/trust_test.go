@@ -2,6 +2,9 @@ package policy
 
 import (
 	"go/ast"
+	"os"
+	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -98,6 +101,81 @@ func TestSignals(t *testing.T) {
 	for _, c := range methodCalls(t, "Notify", "NotifyContext") {
 		if strings.HasPrefix(c.name, "signal.") && c.file.dir != "internal/interrupt" {
 			t.Errorf("%s calls %s: use interrupt.Context", fset.Position(c.expr.Pos()), c.name)
+		}
+	}
+}
+
+// Servers end requests of clients that do not send or do not read.
+func TestServersHaveTimeouts(t *testing.T) {
+	found := 0
+	for _, f := range sources(t) {
+		if f.isTest() {
+			continue
+		}
+		ast.Inspect(f.ast, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.CompositeLit:
+				if s, ok := n.Type.(*ast.SelectorExpr); !ok || s.Sel.Name != "Server" || !strings.Contains(f.src, `"net/http"`) {
+					return true
+				}
+				found++
+				var set []string
+				for _, e := range n.Elts {
+					if kv, ok := e.(*ast.KeyValueExpr); ok {
+						set = append(set, kv.Key.(*ast.Ident).Name)
+					}
+				}
+				for _, want := range []string{"ReadTimeout", "WriteTimeout", "IdleTimeout"} {
+					if !slices.Contains(set, want) {
+						t.Errorf("%s: a server without %s", fset.Position(n.Pos()), want)
+					}
+				}
+			case *ast.CallExpr:
+				if s, ok := n.Fun.(*ast.SelectorExpr); ok && slices.Contains([]string{"ListenAndServe", "ListenAndServeTLS", "Serve"}, s.Sel.Name) {
+					if x, ok := s.X.(*ast.Ident); ok && x.Name == "http" {
+						t.Errorf("%s: http.%s has no timeouts: make an http.Server", fset.Position(n.Pos()), s.Sel.Name)
+					}
+				}
+			}
+			return true
+		})
+	}
+	if found < 2 {
+		t.Errorf("found %d servers, fewer than there are", found)
+	}
+}
+
+// Continuous integration runs no scripts of packages, and takes none without a checksum.
+func TestPackagesOfCI(t *testing.T) {
+	bad := regexp.MustCompile(`\bnpm (install|i|ci|exec)\b|\bnpx\b|\bpip3? install\b|(curl|wget)\b[^\n|]*\| *(sudo +)?(ba)?sh\b`)
+	entries, err := os.ReadDir(filepath.Join(root, ".ci"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		if e.IsDir() {
+			continue
+		}
+		script := text(t, ".ci/"+e.Name())
+		if m := bad.FindString(script); m != "" {
+			t.Errorf(".ci/%s has %q: take a package by npm pack and its sha512, as .ci/node does", e.Name(), m)
+		}
+		if strings.Contains(script, "npm pack") && !strings.Contains(script, "sha512sum --check --strict") && !strings.Contains(script, "gpu install --from") {
+			t.Errorf(".ci/%s takes a package of npm without a checksum", e.Name())
+		}
+	}
+}
+
+// What this library does not guard against is said where a program chooses it.
+func TestWarnings(t *testing.T) {
+	for file, want := range map[string]string{
+		"webgpu/webgpu.go":      "A server that runs strangers' computations may want both guards.",
+		"data/images/folder.go": "Of an archive from a stranger, remove links before: they can lead out of root.",
+		"SECURITY.md":           "Memory of a GPU is not cleared, and WebGPU's own checks are off without `Options.Validate`",
+	} {
+		words := strings.Join(strings.Fields(strings.ReplaceAll(text(t, file), "\n\t//", " ")), " ")
+		if !strings.Contains(strings.ReplaceAll(words, " // ", " "), want) {
+			t.Errorf("%s does not say: %s", file, want)
 		}
 	}
 }

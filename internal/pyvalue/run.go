@@ -9,6 +9,8 @@ package pyvalue
 import (
 	"fmt"
 	"time"
+
+	"github.com/tensorken/tensorken/internal/files"
 )
 
 // An Error is a fault of a template or of its variables.
@@ -19,7 +21,7 @@ type Error struct {
 }
 
 func (e *Error) Error() string {
-	return fmt.Sprintf("template line %d: %s: %s", e.Line, e.Kind, e.Message)
+	return fmt.Sprintf("template line %d: %s: %s", e.Line, e.Kind, files.Name(e.Message))
 }
 
 // Catch turns a failure into an error. Other panics go on.

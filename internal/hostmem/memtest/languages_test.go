@@ -278,5 +278,36 @@ func languages() []claim {
 		{"hub.Fetch", "null files", `[` + strings.Repeat("null,", many) + `null]`, false},
 		{"hub.Fetch", "a list of 20 MB", strings.Repeat(" ", 20<<20), false},
 	}
-	return all
+	const command = "\\u001b[2J\u009b2J\\nfake" // in JSON
+	const raw = "\x1b[2J\nfake"
+	return append(all, []claim{
+		{"models.Load llm.Open llamacpp.OpenFolder", "a type that commands a terminal", `{"model_type":"` + command + `"}`, false},
+		{"models.Load llm.Open llamacpp.OpenFolder", "a setting that commands a terminal", `{"model_type":"llama","` + command + `":"` + command + `"}`, false},
+		{"llamacpp.OpenFolder", "an activation that commands a terminal", `{"model_type":"llama","hidden_act":"` + command + `"}`, false},
+		{"tokenizer.json", "a version that commands a terminal", `{"version":"` + command + `"}`, false},
+		{"tokenizer.json", "a field that commands a terminal", `{"` + command + `":0}`, false},
+		{"tokenizer.json", "a component that commands a terminal", tokenizerFile(`{"type":"` + command + `","vocab":"` + command + `"}`), false},
+		{"tokenizer.json", "a normalizer that commands a terminal", tokenizerFile(`{"type":"WordLevel","vocab":{"a":0},"unk_token":"a"},"normalizer":{"type":"` + command + `"}`), false},
+		{"tokenizer.json", "a vocabulary that commands a terminal", tokenizerFile(`{"type":"WordLevel","vocab":{"` + command + `":-1},"unk_token":"` + command + `"}`), false},
+		{"tokenizer.json", "a merge that commands a terminal", tokenizerFile(`{"type":"BPE","vocab":{},"merges":["` + command + `"]}`), false},
+		{"vocab.json", "a token that commands a terminal", `{"` + command + `":-1}`, false},
+		{"merges.txt", "a merge that commands a terminal", raw + " " + raw, false},
+		{"tokenizer.model", "a piece that commands a terminal", strings.Repeat(field(1, field(1, raw)), 2), false},
+		{"tokenizer_config", "a setting that commands a terminal", `{"add_bos_token":"` + command + `"}`, false},
+		{"chat_template.json", "a template that commands a terminal", `{"chat_template":{"a":"` + command + `"}}`, false},
+		{"jinja.Parse jinja.Render", "a name that commands a terminal", "{{ '" + raw + "' " + raw + " }}", false},
+		{"jinja.Render", "an exception that commands a terminal", "{{ raise_exception('" + raw + "') }}", false},
+		{"jinja.Render", "a key that commands a terminal", "{{ {}['" + raw + "'].x }}{{ '" + raw + "' + 1 }}", false},
+		{"gguf.Open", "a key that commands a terminal", metadata(text(raw) + "\x63\x00\x00\x00"), false},
+		{"gguf.tokenizer", "a model that commands a terminal", metadata(text("tokenizer.ggml.model") + "\x08\x00\x00\x00" + text(raw)), false},
+		{"onnx.Open onnx.Read", "an operator that commands a terminal", model(field(1, field(1, raw)+field(3, raw)+field(4, raw)+field(7, raw))), false},
+		{"onnx.Open onnx.Read", "an initializer that commands a terminal", model(field(5, field(8, raw)+"\x10\x63")), false},
+		{"onnx.Open onnx.Read", "an output that commands a terminal", model(field(12, field(1, raw))), false},
+		{"onnx.Open", "a file that commands a terminal", model(field(5, "\x10\x01"+field(8, "w")+field(13, field(1, "location")+field(2, raw))+"\x70\x01")), false},
+		{"safetensors.Open", "a tensor that commands a terminal", tensors(`{"`+command+`":{"dtype":"`+command+`"}}`, uint64(24+2*len(command))), false},
+		{"hub.Fetch", "a file that commands a terminal", `[{"type":"file","path":"` + command + `.gguf"}]`, false},
+		{"pyvalue.Decode", "a number that commands a terminal", `[1e99999` + raw + `]`, false},
+		{"npy.Open", "a type that commands a terminal", npyFile("{'descr': '"+raw+"', 'fortran_order': False, 'shape': (), }", uint32(52+len(raw))), false},
+		{"table.Load data.ReadCSV", "a column that commands a terminal", raw + ",a,a\n", false},
+	}...)
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/tensorken/tensorken/data"
 	"github.com/tensorken/tensorken/data/table"
 	"github.com/tensorken/tensorken/imageio"
+	"github.com/tensorken/tensorken/internal/files"
 	"github.com/tensorken/tensorken/internal/hostmem/memtest"
 	"github.com/tensorken/tensorken/models"
 	"github.com/tensorken/tensorken/npy"
@@ -178,9 +179,9 @@ type claim struct {
 	good    bool // no error is wanted
 }
 
-var claims = files()
+var claims = pictures()
 
-func files() []claim {
+func pictures() []claim {
 	const format = "\x10\x00\x00\x00\x01\x00\x01\x00\x40\x1f\x00\x00\x80\x3e\x00\x00\x02\x00\x10\x00"
 	numbers := func(n int) string { return strings.Repeat("1,", n) + "1" }
 	entries := func(n int) string {
@@ -285,6 +286,9 @@ func TestReaders(t *testing.T) {
 				memtest.Bound(t, len(tt.file), func() { err = readers[name](path) })
 				if (err == nil) != tt.good {
 					t.Errorf("%s of %s: error %v, want one: %v", name, tt.what, err, !tt.good)
+				}
+				if err != nil && files.Name(err.Error()) != err.Error() {
+					t.Errorf("%s of %s: the error has characters that could command a terminal: %q", name, tt.what, err)
 				}
 				if err != nil && len(err.Error()) > 1000 {
 					t.Errorf("%s of %s: an error of %d bytes: %.300s", name, tt.what, len(err.Error()), err)
