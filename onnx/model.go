@@ -58,7 +58,7 @@ func Open(path string) (*Model, error) {
 	m, err := read(f, info.Size(), e.read)
 	runtime.KeepAlive(f)
 	if err != nil {
-		return nil, fmt.Errorf("onnx: %s: %w", files.Name(path), unprefixed(err))
+		return nil, fmt.Errorf("onnx: %s: %w", files.Name(path), files.Quoted(unprefixed(err)))
 	}
 	return m, nil
 }
@@ -71,7 +71,7 @@ func Read(r io.Reader) (*Model, error) {
 	}
 	m, err := read(bytes.NewReader(b), int64(len(b)), nil)
 	if err != nil {
-		return nil, fmt.Errorf("onnx: %w", unprefixed(err))
+		return nil, fmt.Errorf("onnx: %w", files.Quoted(unprefixed(err)))
 	}
 	return m, nil
 }

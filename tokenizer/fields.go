@@ -41,7 +41,7 @@ func (f *fields) fail(name, format string, args ...any) {
 	if name != "" && where != "" {
 		where += "."
 	}
-	f.err = fmt.Errorf("%s: %s", where+name, fmt.Sprintf(format, args...))
+	f.err = files.Quoted(fmt.Errorf("%s: %s", where+name, fmt.Sprintf(format, args...)))
 }
 
 // decode reports whether raw, of a field, has the form of into. It keeps the error of too little memory.

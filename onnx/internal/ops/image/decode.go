@@ -46,8 +46,8 @@ func netpbm(b []byte, channels int) (T, error) {
 	}
 	rest := b[len(b)-in.Len():]
 	from := map[string]int{"P5": 1, "P6": 3}[kind]
-	if w < 1 || h < 1 || w > len(rest)/h || most != 255 || len(rest) < 1+w*h*from {
-		return T{}, fmt.Errorf("%s of %d by %d pixels up to %d, and %d bytes", kind, w, h, most, len(rest))
+	if w < 1 || h < 1 || w > len(rest)/h || most != 255 || len(rest) < 1+w*h*from || from == 0 {
+		return T{}, fmt.Errorf("an image %q of %d by %d pixels up to %d, and %d bytes", kind, w, h, most, len(rest))
 	}
 	t := tensor.FromBytes(tensor.Uint8, []int{h, w, from}, bytes.Clone(rest[1:1+w*h*from]))
 	switch {
