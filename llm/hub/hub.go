@@ -200,7 +200,11 @@ func (f *fetcher) get(address string, header http.Header) (*http.Response, error
 	for name, values := range header {
 		req.Header[name] = values
 	}
-	res, err := cmp.Or(f.Client, http.DefaultClient).Do(req)
+	client := *cmp.Or(f.Client, http.DefaultClient)
+	if client.CheckRedirect == nil {
+		client.CheckRedirect = secure
+	}
+	res, err := client.Do(req)
 	if err != nil {
 		return nil, err
 	}
@@ -214,6 +218,20 @@ func (f *fetcher) get(address string, header http.Header) (*http.Response, error
 	}
 	res.Body.Close()
 	return nil, err
+}
+
+// maxRedirects is how often a server may send on to another address.
+const maxRedirects = 10
+
+// secure refuses redirects that leave HTTPS: the list of files has the checksums of all others.
+func secure(req *http.Request, via []*http.Request) error {
+	switch {
+	case len(via) > maxRedirects:
+		return fmt.Errorf("the server redirects more than %d times", maxRedirects)
+	case via[len(via)-1].URL.Scheme == "https" && req.URL.Scheme != "https":
+		return fmt.Errorf("the server redirects to %q, which is not HTTPS", req.URL.Redacted())
+	}
+	return nil
 }
 
 // A statusError is an answer of a server after which another try may help.
