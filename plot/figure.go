@@ -43,7 +43,7 @@ type Figure struct {
 	// OriginBelow puts row 0 of a heat map at the bottom, as in a spectrogram.
 	OriginBelow bool
 	// Numbers is the format of the number in each element of a heat map, such as "%.2f". If it
-	// is empty, no numbers are drawn.
+	// is empty, no numbers are drawn. Without a Width or Height the figure is large enough to read them.
 	Numbers string
 
 	content content

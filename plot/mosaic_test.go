@@ -62,3 +62,17 @@ func TestNumbers(t *testing.T) {
 		t.Errorf("the text is %q", lines)
 	}
 }
+
+// Without a size, a heat map with numbers is large enough to read them.
+func TestNumbersHaveRoom(t *testing.T) {
+	f := Heatmap(tensor.Arange(1200).Reshape(30, 40))
+	if err := f.load(); err != nil {
+		t.Fatal(err)
+	}
+	w, h := f.size()
+	f.Numbers = "%.2f"
+	numbersW, numbersH := f.size()
+	if numbersW < 40*35 || numbersW > 40*60 || numbersH < 30*14 || numbersW <= w {
+		t.Errorf("the size is %d × %d, and %d × %d with numbers of 7 characters", w, h, numbersW, numbersH)
+	}
+}

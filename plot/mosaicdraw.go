@@ -25,6 +25,9 @@ const (
 	barWidth   = 18
 )
 
+// minNumber is the size in points of numbers in a heat map without a size.
+const minNumber = 7.0
+
 // maxRatio is the greatest ratio of the sides of a panel, unless its axes are equal.
 const maxRatio = 8
 
@@ -52,9 +55,22 @@ func (m *mosaic) hasAxes(f *Figure) bool {
 // marked reports whether the axis has ends or names of its own.
 func (a Axis) marked() bool { return a.isSet() || a.Names != nil }
 
+// numbersSize returns the size of a panel whose elements have room for their numbers, in pixels.
+func (m *mosaic) numbersSize(f *Figure) (w, h float64) {
+	if f.Numbers == "" {
+		return 0, 0
+	}
+	style, longest := textStyle(minNumber), vg.Length(0)
+	for _, x := range m.values {
+		longest = max(longest, style.Width(fmt.Sprintf(f.Numbers, x)))
+	}
+	return float64(m.stack.Dim(2)) * (float64(longest/pixel) + 6), float64(m.stack.Dim(1)) * 2 * minNumber
+}
+
 func (m *mosaic) size(f *Figure) (width, height int) {
 	w, h := m.panelSize(f)
-	w, h = w+gapRoom, h+gapRoom
+	numbersW, numbersH := m.numbersSize(f)
+	w, h = max(w, numbersW)+gapRoom, max(h, numbersH)+gapRoom
 	if m.hasAxes(f) {
 		w, h = w+axisRoom, h+axisRoom
 	}
