@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/tensorken/tensorken/internal/hostmem"
 	"github.com/tensorken/tensorken/ir"
 	"github.com/tensorken/tensorken/onnx/internal/proto"
 	"github.com/tensorken/tensorken/tensor"
@@ -218,10 +219,17 @@ func (c *Call) Choice(name string, choices ...string) string {
 // maxList is the greatest length of a list on the host that a number of a model asks for.
 const maxList = 1 << 26
 
-// Count returns n, the length of a list on the host, and fails if it is less than 0 or huge.
+// perElement is the memory of an element of a list on the host, with a list of its own.
+const perElement = 64
+
+// Count returns n, the length of a list on the host, and fails if it is less than 0, huge, or more than
+// the memory holds.
 func (c *Call) Count(what string, n int) int {
 	if n < 0 || n > maxList {
 		c.Fail("%s of %d elements", what, n)
+	}
+	if err := hostmem.Check(n, perElement); err != nil {
+		c.Fail("%s of %d elements: %v", what, n, err)
 	}
 	return n
 }

@@ -3,6 +3,7 @@ package image
 import (
 	"math"
 
+	"github.com/tensorken/tensorken/internal/hostmem"
 	"github.com/tensorken/tensorken/onnx/internal/op"
 	"github.com/tensorken/tensorken/tensor"
 )
@@ -292,6 +293,9 @@ func (r resampling) apply(c *op.Call, x T, axis int) T {
 	}
 	x = x.Cast(wide)
 	if most > fewTaps {
+		if err := hostmem.Check(r.to*r.from, 16); err != nil { // the matrix, and a tensor's copy
+			c.Fail("axis %d from %d to %d elements: %v", axis, r.from, r.to, err)
+		}
 		m := make([]float64, r.to*r.from)
 		for i, ws := range weights {
 			for k, w := range ws {
