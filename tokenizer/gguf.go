@@ -60,15 +60,10 @@ func FromGGUF(g GGUF) (*Tokenizer, error) {
 	if len(g.Types) != 0 && len(g.Types) != len(g.Tokens) {
 		return nil, errorf("tokenizer.ggml.token_type has %d elements, and there are %d tokens", len(g.Types), len(g.Tokens))
 	}
-	size := len(g.Charsmap)
-	for _, s := range g.Tokens {
-		size += len(s)
+	if err := subword.Check(len(g.Tokens), len(g.Charsmap)); err != nil {
+		return nil, errorf("%w", err)
 	}
-	err := subword.Check(len(g.Tokens), size, len(g.Merges))
-	var t *Tokenizer
-	if err == nil {
-		t, err = build(&g)
-	}
+	t, err := build(&g)
 	if err != nil {
 		return nil, errorf("%w", err)
 	}
@@ -125,11 +120,9 @@ func (g *GGUF) byteLevel() (*Tokenizer, error) {
 	}
 	m := &subword.BPE{Words: v, Whole: wholeWords[g.Pre]}
 	for i, line := range g.Merges {
-		a, b, ok := strings.Cut(line, " ")
-		if !ok || strings.Contains(b, " ") {
-			return nil, fmt.Errorf("merge %d should be two tokens with a space between them, and is %.60q", i, line)
+		if err := m.Add(line); err != nil {
+			return nil, fmt.Errorf("merge %d %w", i, err)
 		}
-		m.List = append(m.List, [2]string{a, b})
 	}
 	s := spec{model: m}
 	for i, token := range g.Tokens {

@@ -48,23 +48,13 @@ type spPiece struct {
 // readSentencePiece reads a tokenizer.model.
 func readSentencePiece(data []byte) (*Tokenizer, error) {
 	m := sentencePiece{kind: 1, prefix: true, trim: true, unk: 0, bos: 1, eos: 2, pad: -1}
-	pieces := 0
-	err := protobuf.Fields(data, func(field int, _ uint64, _ []byte) error {
-		if field == 1 {
-			pieces++
-		}
-		return nil
-	})
-	if err == nil {
-		err = subword.Check(pieces, len(data), 0)
-	}
-	if err != nil {
-		return nil, err
-	}
-	err = protobuf.Fields(data, func(field int, _ uint64, data []byte) error {
+	err := protobuf.Fields(data, func(field int, _ uint64, data []byte) error {
 		switch field {
 		case 1:
 			p := spPiece{kind: normalPiece}
+			if err := subword.Check(1, 0); err != nil {
+				return err
+			}
 			err := protobuf.Fields(data, func(field int, n uint64, data []byte) error {
 				switch field {
 				case 1:
@@ -98,6 +88,7 @@ func readSentencePiece(data []byte) (*Tokenizer, error) {
 				switch field {
 				case 2:
 					m.charsmap = data
+					return subword.Check(0, len(data))
 				case 3:
 					m.prefix = n != 0
 				case 4:
@@ -295,10 +286,9 @@ func (m *sentencePiece) bpe(names, normal map[string]int32) (subword.Model, erro
 				continue
 			}
 			if _, ok := normal[right]; ok {
-				if err := subword.Check(0, 0, 1); err != nil {
+				if err := out.Join(left, right); err != nil {
 					return nil, err
 				}
-				out.List = append(out.List, [2]string{left, right})
 				out.Ranks = append(out.Ranks, rank)
 			}
 		}

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// Opening a FIFO would block: readers of paths refuse what is no regular file.
+// Opening a FIFO would block: readers of paths take regular files alone.
 func TestFIFO(t *testing.T) {
 	texts := strings.Fields("imageio.Decode wav.Decode data.ReadCSV tensor.UnmarshalJSON onnx.Read onnx.ReadValue jinja.Parse jinja.Render pyvalue.Decode hub.Fetch")
 	for name, read := range readers {

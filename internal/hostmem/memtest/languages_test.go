@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
-	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -23,45 +22,42 @@ import (
 	"github.com/tensorken/tensorken/tokenizer"
 )
 
-// Readers of language models and of ONNX.
-func init() {
-	maps.Copy(readers, map[string]func(path string) error{
-		"onnx.Open": func(path string) error { _, err := onnx.Open(path); return err },
-		"onnx.Read": func(path string) error {
-			return decode(path, func(r *bytes.Reader) error { _, err := onnx.Read(r); return err })
-		},
-		"onnx.ReadValue": func(path string) error {
-			return decode(path, func(r *bytes.Reader) error { _, err := onnx.ReadValue(r, r.Size(), onnx.Info{}); return err })
-		},
-		"tokenizer.json":   tokenizerOf("tokenizer.json"),
-		"tokenizer.model":  tokenizerOf("tokenizer.model"),
-		"vocab.txt":        tokenizerOf("vocab.txt"),
-		"vocab.json":       tokenizerOf("vocab.json"),
-		"merges.txt":       tokenizerOf("merges.txt"),
-		"tokenizer_config": tokenizerOf("tokenizer_config.json"),
-		"gguf.Open":        func(path string) error { f, err := gguf.Open(path); return closed(f, err) },
-		"gguf.tokenizer": func(path string) error {
-			f, err := gguf.Open(path)
-			if err == nil {
-				defer f.Close()
-				_, err = vocabulary.Read(f.Meta)
-			}
-			return err
-		},
-		"imatrix":             func(path string) error { _, err := llamacpp.ReadImportance(path); return err },
-		"llamacpp.OpenFolder": inFolder("config.json", func(dir string) error { f, err := llamacpp.OpenFolder(dir); return closed(f, err) }),
-		"llm.Open":            inFolder("config.json", func(dir string) error { _, err := llm.Open(dir, nil); return err }),
-		"chat_template.json":  inFolder("chat_template.json", func(dir string) error { _, err := vocabulary.FolderTemplates(dir); return err }),
-		"jinja.Parse": func(path string) error {
-			return withText(path, func(s string) error { _, err := jinja.Parse(s); return err })
-		},
-		"jinja.Render": func(path string) error { return withText(path, render) },
-		"pyvalue.Decode": func(path string) error {
-			return withText(path, func(s string) error { _, err := pyvalue.Decode([]byte(s)); return err })
-		},
-		"hub.Fetch": fetch,
-	})
-	claims = append(claims, languages()...)
+// languageReaders are the readers of language models and of ONNX.
+var languageReaders = map[string]func(path string) error{
+	"onnx.Open": func(path string) error { _, err := onnx.Open(path); return err },
+	"onnx.Read": func(path string) error {
+		return decode(path, func(r *bytes.Reader) error { _, err := onnx.Read(r); return err })
+	},
+	"onnx.ReadValue": func(path string) error {
+		return decode(path, func(r *bytes.Reader) error { _, err := onnx.ReadValue(r, r.Size(), onnx.Info{}); return err })
+	},
+	"tokenizer.json":   tokenizerOf("tokenizer.json"),
+	"tokenizer.model":  tokenizerOf("tokenizer.model"),
+	"vocab.txt":        tokenizerOf("vocab.txt"),
+	"vocab.json":       tokenizerOf("vocab.json"),
+	"merges.txt":       tokenizerOf("merges.txt"),
+	"tokenizer_config": tokenizerOf("tokenizer_config.json"),
+	"gguf.Open":        func(path string) error { f, err := gguf.Open(path); return closed(f, err) },
+	"gguf.tokenizer": func(path string) error {
+		f, err := gguf.Open(path)
+		if err == nil {
+			defer f.Close()
+			_, err = vocabulary.Read(f.Meta)
+		}
+		return err
+	},
+	"imatrix":             func(path string) error { _, err := llamacpp.ReadImportance(path); return err },
+	"llamacpp.OpenFolder": inFolder("config.json", func(dir string) error { f, err := llamacpp.OpenFolder(dir); return closed(f, err) }),
+	"llm.Open":            inFolder("config.json", func(dir string) error { _, err := llm.Open(dir, nil); return err }),
+	"chat_template.json":  inFolder("chat_template.json", func(dir string) error { _, err := vocabulary.FolderTemplates(dir); return err }),
+	"jinja.Parse": func(path string) error {
+		return withText(path, func(s string) error { _, err := jinja.Parse(s); return err })
+	},
+	"jinja.Render": func(path string) error { return withText(path, render) },
+	"pyvalue.Decode": func(path string) error {
+		return withText(path, func(s string) error { _, err := pyvalue.Decode([]byte(s)); return err })
+	},
+	"hub.Fetch": fetch,
 }
 
 // withText calls f with the text of a file.
@@ -158,7 +154,8 @@ func tokenizerFile(model string) string { return `{"version":"1.0","model":` + m
 
 func joined(n int, format string) string { return strings.TrimSuffix(repeat(n, format), ",") }
 
-// languages claims more than it has, or fills files with what is small there and large in memory.
+// languages returns files of many empty entries, of deep nesting, of claimed counts, and of texts that could
+// command a terminal.
 func languages() []claim {
 	const many = 60_000
 	lists := strings.Repeat("[],", many) + "[]"

@@ -9,8 +9,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"hash/crc32"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -32,7 +34,14 @@ var (
 )
 
 // readers read a file by its path.
-var readers = map[string]func(path string) error{
+var readers = func() map[string]func(path string) error {
+	all := maps.Clone(fileReaders)
+	maps.Copy(all, languageReaders)
+	return all
+}()
+
+// fileReaders are the readers of tensors, images, sound and tables, and of settings.
+var fileReaders = map[string]func(path string) error{
 	"imageio.Load": func(path string) error { _, err := imageio.Load(path, 0); return err },
 	"imageio.Decode": func(path string) error {
 		return decode(path, func(r *bytes.Reader) error { _, err := imageio.Decode(r, 4); return err })
@@ -179,7 +188,7 @@ type claim struct {
 	good    bool // no error is wanted
 }
 
-var claims = pictures()
+var claims = slices.Concat(pictures(), languages())
 
 func pictures() []claim {
 	const format = "\x10\x00\x00\x00\x01\x00\x01\x00\x40\x1f\x00\x00\x80\x3e\x00\x00\x02\x00\x10\x00"

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/tensorken/tensorken/internal/hostmem"
 	"github.com/tensorken/tensorken/tokenizer/internal/norm"
 )
 
@@ -38,6 +39,22 @@ type BPE struct {
 
 func (m *BPE) Vocab() *Vocabulary { return m.Words }
 func (m *BPE) Surface() int32     { return -1 }
+
+// Add adds a merge, of two tokens with a space between them.
+func (m *BPE) Add(line string) error {
+	a, b, ok := strings.Cut(line, " ")
+	if !ok || strings.Contains(b, " ") {
+		return fmt.Errorf("should be two tokens with a space between them, and is %.60q", line)
+	}
+	return m.Join(a, b)
+}
+
+// Join adds a merge of two tokens.
+func (m *BPE) Join(a, b string) error {
+	err := hostmem.Check(1, perMerge)
+	m.List = append(m.List, [2]string{a, b})
+	return err
+}
 
 // Init fills the fields that follow from the exported ones. raw asks for words of bytes, for which the
 // vocabulary must have all 256.

@@ -48,21 +48,19 @@ const (
 	perMerge = 256
 )
 
-// Check fails if there is too little memory for so many tokens of some bytes together, and merges.
-func Check(tokens, bytes, merges int) error {
-	for _, c := range [][2]int{{tokens, perToken}, {bytes, perByte}, {merges, perMerge}} {
-		if err := hostmem.Check(c[0], c[1]); err != nil {
-			return err
-		}
+// Check fails if there is too little memory for so many tokens of some bytes together.
+func Check(tokens, bytes int) error {
+	if err := hostmem.Check(bytes, perByte); err != nil {
+		return err
 	}
-	return nil
+	return hostmem.Check(tokens, perToken)
 }
 
 // NewVocabulary returns the vocabulary of ids, which bound limits: a file has no token for most ids
 // beyond its size.
 func NewVocabulary(ids map[string]int32, bound int) (*Vocabulary, error) {
 	v := &Vocabulary{IDs: ids, Size: len(ids)}
-	top := int32(-1)
+	top, size := int32(-1), 0
 	for s, id := range ids {
 		if id < 0 || int(id) >= max(bound, maxSparse) {
 			return nil, fmt.Errorf("token %q has the id %d: ids must be from 0 to %d here", s, id, max(bound, maxSparse)-1)
@@ -70,7 +68,10 @@ func NewVocabulary(ids map[string]int32, bound int) (*Vocabulary, error) {
 		if len(s) > MaxToken {
 			return nil, ErrToken
 		}
-		top = max(top, id)
+		top, size = max(top, id), size+len(s)
+	}
+	if err := Check(len(ids), size); err != nil {
+		return nil, err
 	}
 	if err := hostmem.Check(int(top)+1, 17); err != nil { // a string and a bool
 		return nil, err
@@ -291,6 +292,13 @@ type Scored struct {
 func NewUnigram(pieces []Scored, unknown int, fallback bool) (*Unigram, error) {
 	if unknown >= len(pieces) || unknown < -1 {
 		return nil, fmt.Errorf("unk_id is %d, and there are %d tokens", unknown, len(pieces))
+	}
+	size := 0
+	for _, p := range pieces {
+		size += len(p.Token)
+	}
+	if err := Check(len(pieces), size); err != nil {
+		return nil, err
 	}
 	m := &Unigram{
 		Words:   &Vocabulary{IDs: map[string]int32{}, Tokens: make([]string, len(pieces)), Has: make([]bool, len(pieces)), Size: len(pieces)},
