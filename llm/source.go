@@ -42,7 +42,10 @@ func (f folder) config() (raw map[string]json.RawMessage, err error) {
 		err = fmt.Errorf("%s: there is no config.json: name a folder in Hugging Face's layout, or a file .gguf", files.Name(string(f)))
 	}
 	var text map[string]json.RawMessage
-	if json.Unmarshal(raw["text_config"], &text) == nil && raw != nil {
+	if side := raw["text_config"]; err == nil && side != nil {
+		if err = files.JSON(side, &text); err != nil {
+			err = fmt.Errorf("%s: text_config of config.json: %w", files.Name(string(f)), err)
+		}
 		maps.Copy(raw, text)
 	}
 	return raw, err
