@@ -53,12 +53,16 @@ func TestMemoryFlat(t *testing.T) {
 			m.Close()
 		}
 	}
+	times := 100
+	if testing.Short() {
+		times = 40
+	}
 	for name, repeat := range map[string]func(n int){"tokens": func(n int) { write(m, 20*n) }, "loads": load} {
-		repeat(100)
+		repeat(times)
 		least := math.MaxInt // the pools of memory grow once or twice, a leak each time
 		for range 3 {
 			before := resident(t)
-			repeat(100)
+			repeat(times)
 			least = min(least, resident(t)-before)
 		}
 		if least > 4<<20 {

@@ -280,7 +280,7 @@ func TestGGUFLacks(t *testing.T) {
 		defer f.Close()
 		path := filepath.Join(t.TempDir(), "m.gguf")
 		for i, s := range f.Sources {
-			if optional := s.Name == "output.weight" || strings.HasSuffix(s.Name, "rope_freqs.weight"); optional || i > 30 {
+			if optional := s.Name == "output.weight" || strings.HasSuffix(s.Name, "rope_freqs.weight"); optional || i > 30 || testing.Short() && i%4 != 0 {
 				continue
 			}
 			if err := gguf.Write(path, f.Meta, slices.Concat(f.Sources[:i], f.Sources[i+1:])); err != nil {

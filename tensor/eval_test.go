@@ -169,6 +169,10 @@ func TestAllocations(t *testing.T) {
 // A graph whose steps each use the one before twice, so that the number of paths
 // doubles, compiles in time proportional to its nodes.
 func TestUsedTwice(t *testing.T) {
+	steps := 100
+	if testing.Short() {
+		steps = 40
+	}
 	for name, step := range map[string]func(tensor.Tensor) tensor.Tensor{
 		"Tanh":      func(x tensor.Tensor) tensor.Tensor { return x.Tanh().Mul(x) },
 		"Sum":       func(x tensor.Tensor) tensor.Tensor { return x.Sum().Tanh().Add(x) },
@@ -184,14 +188,14 @@ func TestUsedTwice(t *testing.T) {
 		},
 	} {
 		x, at := floats(-1, 0, 2), floats(-1, 0, 2)
-		for range 100 {
+		for range steps {
 			x, at = step(x), step(at)
 			if err := tensor.Eval(at); err != nil {
 				t.Fatal(err)
 			}
 		}
 		if got, want := values(t, x), values(t, at); !slices.EqualFunc(got, want, near) {
-			t.Errorf("100 steps of %s: got %v at once, %v step by step", name, got, want)
+			t.Errorf("%d steps of %s: got %v at once, %v step by step", steps, name, got, want)
 		}
 	}
 }

@@ -138,9 +138,23 @@ func (s *suite) each(types []ir.DType, test func(s *suite, d ir.DType)) {
 }
 
 // spared reports whether a type is spared the i-th of several like cases: one type has them
-// all, the others every second one. Devices may take long to compile, and compose a kernel
-// from parts for its type, layout and operation.
-func spared(d ir.DType, i int) bool { return d != ir.Float32 && i%2 == 1 }
+// all, the others every second one, with -short every fourth. Devices may take long to compile, and compose a
+// kernel from parts for its type, layout and operation.
+func spared(d ir.DType, i int) bool {
+	step := 2
+	if testing.Short() {
+		step = 4
+	}
+	return d != ir.Float32 && i%step != 0
+}
+
+// few returns types, with -short the first of them alone.
+func few(types ...ir.DType) []ir.DType {
+	if testing.Short() {
+		return types[:1]
+	}
+	return types
+}
 
 // part runs a test as a subtest.
 func (s *suite) part(name string, test func(s *suite)) {

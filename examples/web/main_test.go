@@ -41,6 +41,9 @@ func TestMain(m *testing.M) {
 // needBuilt builds the site, or skips a test where there is no go command.
 func needBuilt(t *testing.T) {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("builds all pages")
+	}
 	needGo(t)
 	if err := built(); err != nil {
 		t.Fatal(err)
@@ -56,9 +59,6 @@ func needGo(t *testing.T) {
 
 func testSite(t *testing.T) *site {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("builds all pages")
-	}
 	needBuilt(t)
 	s, err := newSite(folder)
 	if err != nil {

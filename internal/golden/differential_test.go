@@ -31,13 +31,16 @@ func newTarget(t *testing.T) *target {
 	return &target{d: d, gpu: true, slack: 64, floor: atol}
 }
 
-// each calls f for every case on the CPU, and for about 40 on a GPU, where each
+// each calls f for every case on the CPU, with -short for every third, and for about 40 on a GPU, where each
 // case compiles several shaders.
 func (tg *target) each(t *testing.T, cases []testCase, f func(c testCase, in []tensor.Tensor) error) {
 	const few = 40
 	every := 1
-	if tg.gpu {
+	switch {
+	case tg.gpu:
 		every = max(1, len(cases)/few)
+	case testing.Short():
+		every = 3
 	}
 	for i, c := range cases {
 		if i%every != 0 || tg.gpu && c.wide() {

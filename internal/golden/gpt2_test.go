@@ -226,7 +226,7 @@ func TestGPT2Small(t *testing.T) {
 	few := gpuLimits
 	few.Bindings = 6
 	onHost := func(k *ir.Kernel) error { _, err := host.Compile(k); return err }
-	for _, c := range []struct {
+	for i, c := range []struct {
 		name    string
 		limits  driver.Limits
 		loops   ir.LoopLimits
@@ -238,6 +238,9 @@ func TestGPT2Small(t *testing.T) {
 		{"an H200", gpuLimits, h200.LoopLimits(), onWebGPU(h200), 8765 << 20},
 		{"the least that WebGPU has", few, small.LoopLimits(), onWebGPU(small), 9112 << 20},
 	} {
+		if testing.Short() && i < 3 {
+			continue
+		}
 		d := &dryLooper{&dry{Device: host, limits: c.limits, compile: c.compile, budget: c.budget}, c.loops, 0}
 		start := time.Now()
 		if _, err := trainGPT2(tensor.NewDevice(d), 2, false); err != nil {
@@ -251,7 +254,7 @@ func TestGPT2Small(t *testing.T) {
 	nvidia.TileBytes, nvidia.Matrices, nvidia.SharedMatrices, nvidia.Wide, nvidia.Units = 227<<10, true, true, true, 132
 	driven := gpuLimits
 	driven.Bindings, driven.Machine = 64, nvidia.Machine
-	for _, c := range []struct {
+	for i, c := range []struct {
 		name      string
 		limits    driver.Limits
 		loops     ir.LoopLimits
@@ -261,6 +264,9 @@ func TestGPT2Small(t *testing.T) {
 		{"an H200", gpuLimits, h200.LoopLimits(), 0, 8767 << 20},
 		{"an H200 by its driver, in bfloat16", driven, nvidia.LoopLimits(), tensor.BFloat16, 6_000_000_000},
 	} {
+		if testing.Short() && i < 1 {
+			continue
+		}
 		d := &dryLooper{&dry{Device: host, limits: c.limits, compile: func(*ir.Kernel) error { return nil }, budget: c.budget}, c.loops, 0}
 		rng, dev := tensor.NewRNG(1), tensor.NewDevice(d)
 		m := tree.To(newGPT(rng, 12, 768, 12, 50304, 1024), dev)
@@ -285,7 +291,10 @@ func TestGPT2Small(t *testing.T) {
 func TestGPT2LittleMemory(t *testing.T) {
 	gpu := schedule.Target{Family: schedule.Discrete, MaxThreads: 1024, SharedBytes: 48 << 10, SubgroupMin: 32, SubgroupMax: 32, Matrices: true}
 	limits := driver.Limits{Types: shader.DTypes, Bindings: 64, Async: true}
-	for _, bytes := range []int{1, 40 << 10, 48 << 10, 56 << 10} {
+	for i, bytes := range []int{1, 40 << 10, 48 << 10, 56 << 10} {
+		if testing.Short() && i != 1 {
+			continue
+		}
 		loops := gpu.LoopLimits()
 		loops.AttentionBytes = bytes
 		d := &dryLooper{&dry{Device: cpu.New(cpu.Options{}), limits: limits, compile: func(k *ir.Kernel) error { return ir.Verify(k) }, budget: 40 << 30}, loops, 0}

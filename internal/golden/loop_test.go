@@ -274,6 +274,9 @@ func TestAttentionMemory(t *testing.T) {
 	for _, causal := range []bool{false, true} {
 		for _, masked := range []bool{false, true} {
 			lengths := []int{512, 1024, 2048} // scores of 2048 take 32 times as much as q
+			if testing.Short() {
+				lengths = lengths[1:2]
+			}
 			if causal && masked && !testing.Short() {
 				lengths = append(lengths, 4096)
 			}

@@ -43,6 +43,9 @@ func (c *counted) FreeBuffer(b wgpu.Buffer) {
 // Training holds no more after many steps than after some, although Go's
 // collector, in a process with much other data, has little reason to run.
 func TestTrainingIsFlat(t *testing.T) {
+	if testing.Short() {
+		t.Skip("trains for a while: TestFlat has less to do")
+	}
 	need(t)
 	lib, err := wgpu.Load("")
 	if err != nil {

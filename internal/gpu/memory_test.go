@@ -115,7 +115,10 @@ func TestFlat(t *testing.T) {
 		a.Free()
 		b.Free()
 	}
-	const steps = 1000
+	steps := 1000
+	if testing.Short() {
+		steps = 200
+	}
 	round := func() (grown int) {
 		before := resident(t)
 		for range steps {

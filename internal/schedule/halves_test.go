@@ -186,7 +186,10 @@ func TestHalfResults(t *testing.T) {
 			if copies(k, c.target) {
 				list = slices.Concat(list, tiles.MeasuredH200.CopiedHalves[d])
 			}
-			for _, l := range list {
+			for i, l := range list {
+				if testing.Short() && i%4 != 0 {
+					continue
+				}
 				if err := checkResults(byTileOn(t, k, c.target, l, c.splits), k, c.target, c.start); err != nil {
 					t.Fatalf("by %d×%d: %v", l.M, l.N, err)
 				}

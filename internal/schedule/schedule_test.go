@@ -111,7 +111,11 @@ func sharedBytes(p *shader.Pass) int {
 // No kernel shares more memory than a workgroup has, however many reductions
 // it has and however long the rows are.
 func TestSharedMemory(t *testing.T) {
-	for _, rows := range []int{1, 256, 20_000} {
+	sizes := []int{1, 256, 20_000}
+	if testing.Short() {
+		sizes = sizes[2:]
+	}
+	for _, rows := range sizes {
 		for _, cols := range []int{100, 1000, 8192, 16384, 100_000} {
 			for _, reductions := range []int{2, 6, 9, 10, 12, 16} {
 				for _, positions := range []bool{false, true} {
