@@ -7,6 +7,7 @@ import (
 
 	"github.com/tensorken/tensorken/internal/exec"
 	"github.com/tensorken/tensorken/internal/graph"
+	"github.com/tensorken/tensorken/internal/interp"
 	"github.com/tensorken/tensorken/ir"
 )
 
@@ -56,6 +57,38 @@ func TestProofs(t *testing.T) {
 			t.Errorf("%d, %s: %d runs, error %v, want %d runs", i, c.what, runs, err, c.runs)
 		}
 		d.Close()
+		if err := proofs.Save(path); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// Kernels that are called without a graph are proved in the same way.
+func TestProofsOfCalls(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "proofs")
+	for i, want := range []int{1, 0} {
+		proofs, err := LoadProofs(path, "salt")
+		if err != nil {
+			t.Fatal(err)
+		}
+		runs := 0
+		r := Oracle()
+		r.Proofs = proofs
+		r.Prepare = func(k *ir.Kernel) (Program, error) {
+			p, err := interpret(k)
+			run := p.Run
+			p.Run = func(args []HostArg) error {
+				runs++
+				return run(args)
+			}
+			return p, err
+		}
+		one := ir.Float(ir.Float32, 1)
+		s := newSuite(t, r, nil)
+		s.run("a copy", call{copyKernel(ir.Float32, 2), []interp.Arg{{Data: make([]ir.Number, 2)}, {Data: []ir.Number{one, one}}}})
+		if runs != want {
+			t.Errorf("run %d: the kernel ran %d times, want %d", i, runs, want)
+		}
 		if err := proofs.Save(path); err != nil {
 			t.Fatal(err)
 		}

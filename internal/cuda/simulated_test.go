@@ -5,8 +5,8 @@ package cuda
 import (
 	"bytes"
 	"errors"
-	"flag"
 	"math"
+	"os"
 	"testing"
 
 	"github.com/tensorken/tensorken/driver"
@@ -17,13 +17,11 @@ import (
 	"github.com/tensorken/tensorken/tree"
 )
 
-var full = flag.Bool("full", false, "compute loops of drivertest on a fake driver, too")
-
 // TestSimulated computes parts of drivertest on a fake driver.
 func TestSimulated(t *testing.T) {
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	parts := []string{"Buffers", "Calls", "Chains", "Close", "Goroutines", "Holding", "Memory", "Outputs", "Parts", "Peers", "Profiling", "Raw", "Status"}
-	if *full {
+	if os.Getenv("TENSORKEN_FULL") == "1" {
 		parts = append(parts, "Loops")
 	}
 	f := newFake(t, 1<<30)

@@ -2,7 +2,6 @@ package schedule
 
 import (
 	"crypto/sha256"
-	"flag"
 	"fmt"
 	"go/format"
 	"go/parser"
@@ -27,7 +26,9 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-var full = flag.Bool("full", false, "compute all of drivertest, and random graphs, for each target")
+// full reports whether TENSORKEN_FULL asks for all of drivertest, and for more random graphs, for each target. Unlike a
+// flag, go test keeps the result for the variable, if it is read in a test.
+func full() bool { return os.Getenv("TENSORKEN_FULL") == "1" }
 
 // proofs are kept in the file that TENSORKEN_PROOFS names.
 var proofs *drivertest.Proofs
@@ -80,19 +81,19 @@ func sources(folders ...string) (string, error) {
 }
 
 // targets are kinds of GPU that kernels are scheduled for, and the parts of
-// drivertest that tell them apart. With -full all parts are computed for each.
+// drivertest that tell them apart. With TENSORKEN_FULL all parts are computed for each.
 var targets = []struct {
 	name string
 	Target
 	parts []string
-	all   []string // with -full, nil for all parts
+	all   []string // with TENSORKEN_FULL, nil for all parts
 }{
 	{"NVIDIA", wide, []string{"BadIndices", "Casts", "Chains", "Elementwise", "Epilogues", "Formats", "Gathers", "InPlace", "Outputs", "Products", "Reductions", "ScatterAdd", "ScatterMax", "ScatterSet",
 		"Scan", "Sort", "Special", "Status", "Windows"}, nil},
 	{"matrices", nvidia, []string{"InPlace", "LargeProducts", "Products"}, nil},
 	{"shared matrices", hopper, []string{"Formats", "LargeProducts", "Products"}, bySharedMatrices},
 	{"positions of 64 bits", positions64(wide),
-		[]string{"BadIndices", "Chains", "Gathers", "InPlace", "Parts", "Products", "Reductions", "ScatterMax", "Scan", "Status", "Windows"}, nil},
+		[]string{"BadIndices", "Chains", "Gathers", "InPlace", "Parts", "Products", "Reductions", "ScatterMax", "Scan", "Status", "Windows"}, byPositions},
 	{"positions of 64 bits, matrices", positions64(nvidia), []string{"Products"}, byMatrices},
 	{"positions of 64 bits, shared matrices", positions64(hopper), []string{"Products"}, bySharedMatrices},
 	{"Apple M1", named("Apple M1", 32),
@@ -113,6 +114,9 @@ var byMatrices = []string{"Epilogues", "Factors", "LargeProducts", "Products", "
 // bySharedMatrices are the kernels that differ on a target with matrices in shared memory, whose
 // instructions multiply in attention of halves. Attention of float32 has the same kernels as without them.
 var bySharedMatrices = append([]string{"Attention"}, byMatrices...)
+
+// byPositions are the parts whose kernels have positions of their own kinds. All elementwise operations have the same.
+var byPositions = append([]string{"BadIndices", "Fixed", "Formats", "Gathers", "Layouts", "Parts"}, byLimits...)
 
 // byLimits are the parts whose kernels depend on subgroups or on the memory that a workgroup shares.
 var byLimits = append([]string{"Attention", "Chains", "InPlace", "LongReductions", "Loops", "Outputs", "Reductions", "ScatterAdd", "ScatterMax", "ScatterSet", "Scan", "Sort",
@@ -210,7 +214,7 @@ func TestTargets(t *testing.T) {
 		t.Run(target.name, func(t *testing.T) {
 			parts := target.parts
 			switch {
-			case *full:
+			case full():
 				parts = target.all
 			case testing.Short() && i%5 != 0:
 				t.Skip("as other targets, but for details")
@@ -226,7 +230,7 @@ func TestTargets(t *testing.T) {
 func TestRandom(t *testing.T) {
 	n := 50
 	switch {
-	case *full:
+	case full():
 		n = 1000
 	case testing.Short():
 		n = 10
