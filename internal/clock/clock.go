@@ -1,5 +1,5 @@
-// Package clock measures short durations. It is time.Now, except on Windows, whose time.Now is too
-// coarse for kernels.
+// Package clock measures short durations, and lets goroutines that poll pause for shorter ones. It is
+// time.Now, except on Windows, whose time.Now is too coarse for kernels.
 package clock
 
 import "time"
