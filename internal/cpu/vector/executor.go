@@ -3,6 +3,7 @@ package vector
 import (
 	"sync"
 	"sync/atomic"
+	"time"
 	"unsafe"
 
 	"github.com/tensorken/tensorken/ir"
@@ -57,8 +58,13 @@ type Worker struct {
 	number int // of a helper, from 1 on
 
 	// Of a helper: the job to join, nil for none, and whether its goroutine runs.
-	job     atomic.Pointer[parallelFor]
+	offered atomic.Pointer[offer]
 	running atomic.Bool
+	// Of its goroutine: how long it polls if it isBusy, because jobs follow each other in less, and when
+	// it has done the last.
+	patience time.Duration
+	isBusy   bool
+	idle     time.Time
 }
 
 // Enter prepares the worker's first activation for a program.

@@ -1,11 +1,14 @@
 package vector
 
 import (
+	"math"
 	"runtime"
+	"slices"
 	"sync/atomic"
 	"time"
 
 	"github.com/tensorken/tensorken/internal/clock"
+	"github.com/tensorken/tensorken/ir"
 )
 
 // A job is work in numbered tasks, which may be done in any order. Every
@@ -40,26 +43,14 @@ func (x *Executor) Do(j job, n, work int) (err error) {
 // the helpers: one that starts late, because its core slept, finds nothing left
 // to do and touches nothing.
 func (x *Executor) spread(j job, n, threads int) error {
-	p := &parallelFor{executor: x, job: j, n: n, next: make([]counter, threads), done: make(chan struct{})}
-	for i := range p.next {
-		p.next[i].Store(int64(p.end(i - 1)))
+	p := &parallelFor{executor: x, job: j, n: n, shares: make([]share, threads), done: make(chan struct{})}
+	for i := range p.shares {
+		p.shares[i].next.Store(int64(p.end(i - 1)))
 	}
-	asked, joined := x.Pool.helpers, 1
-	for i, w := range asked {
-		if w.offer(p) {
-			joined++
-		}
-		if joined == threads {
-			asked = asked[:i+1]
-			break
-		}
-	}
+	p.ask(x.Pool.helpers, threads-1)
 	p.work(&x.Own)
-	if !spin(func() bool { return p.finished.Load() == int64(n) }) {
+	if !spin(p.isOver, spinTime) {
 		<-p.done
-	}
-	for _, w := range asked {
-		w.job.CompareAndSwap(p, nil) // withdraw the job from a helper that has not started
 	}
 	if err := p.err.Load(); err != nil {
 		return *err
@@ -67,12 +58,40 @@ func (x *Executor) spread(j job, n, threads int) error {
 	return nil
 }
 
-// offer asks a helper to join a job, and reports false if it has another.
-func (w *Worker) offer(p *parallelFor) bool {
-	if w.job.Load() != nil || !w.job.CompareAndSwap(nil, p) {
-		return false
+// An offer asks a helper to join a job, and to ask the others of its team.
+type offer struct {
+	*parallelFor
+	others []*Worker
+}
+
+// ask offers the job to n helpers: to an idle one of each team, which asks the others. A team has as
+// many helpers as there are teams, so that nobody asks many: each time takes the line of another core.
+func (p *parallelFor) ask(helpers []*Worker, n int) {
+	team := int(math.Sqrt(float64(len(helpers) + 1)))
+	p.alone.parallelFor = p
+	p.offers = make([]offer, 0, ir.CeilDiv(len(helpers), team))
+	for w := range slices.Chunk(helpers, team) {
+		w = w[:min(n, len(w))]
+		for i := range w {
+			p.offers = append(p.offers, offer{p, w[i+1:]})
+			if w[i].offer(&p.offers[len(p.offers)-1]) {
+				n -= len(w) - i
+				break
+			}
+			p.offers = p.offers[:len(p.offers)-1]
+		}
 	}
-	if w.running.CompareAndSwap(false, true) {
+}
+
+// offer asks a helper to join a job, and reports false if it has another.
+func (w *Worker) offer(o *offer) bool {
+	if !w.offered.CompareAndSwap(nil, o) {
+		old := w.offered.Load()
+		if old != nil && !old.isOver() || !w.offered.CompareAndSwap(old, o) {
+			return false
+		}
+	}
+	if !w.running.Load() && w.running.CompareAndSwap(false, true) {
 		go w.workerLoop()
 	}
 	return true
@@ -82,40 +101,65 @@ func (w *Worker) offer(p *parallelFor) bool {
 // for a while. At most one goroutine runs it for a helper.
 func (w *Worker) workerLoop() {
 	for {
-		if spin(func() bool { return w.job.Load() != nil }) {
-			if p := w.job.Load(); p != nil {
-				p.work(w)
-				w.forget()
-				w.job.CompareAndSwap(p, nil)
-			}
+		patience := spinTime
+		if w.isBusy {
+			patience = w.patience
+		}
+		if spin(func() bool { return w.offered.Load() != nil }, patience) {
+			w.isBusy = clock.Since(w.idle) < w.patience
+			w.join(w.offered.Load())
+			w.idle = clock.Now()
 			continue
 		}
 		w.running.Store(false)
-		if w.job.Load() == nil || !w.running.CompareAndSwap(false, true) {
+		if w.offered.Load() == nil || !w.running.CompareAndSwap(false, true) {
 			return
 		}
 	}
 }
 
-// spinTime is how long a goroutine polls before it sleeps. Most kernels follow
-// each other in less, and waking a core takes as long on some machines. In that time it yields few
-// times: to yield takes a lock of Go's scheduler, for which many workers would wait.
+// join asks the others that are to join a job, and works on it.
+func (w *Worker) join(o *offer) {
+	if !o.isOver() {
+		for _, x := range o.others {
+			x.offer(&o.alone)
+		}
+		o.work(w)
+		w.forget()
+	}
+	w.offered.CompareAndSwap(o, nil)
+}
+
+// A goroutine polls for spinTime before it sleeps. Most kernels follow each other in less, and waking a
+// core takes as long on some machines. In that time it yields few times: to yield takes a lock of Go's
+// scheduler, for which many workers would wait.
+//
+// Where there are many helpers, and jobs have come in quick succession, a helper polls longer, see
+// patienceOf: a core that the system gives to others for a moment would send all helpers to sleep, and
+// the next job would wake one after another.
 const (
-	spinTime  = 100 * time.Microsecond
-	yieldTime = spinTime / 4
+	spinTime      = 100 * time.Microsecond
+	yieldTime     = spinTime / 4
+	spinPerHelper = 64 * time.Microsecond // a few times as long as it takes to wake one
 )
 
-// spin polls ready, and reports whether it was true in time.
-func spin(ready func() bool) bool {
+// patienceOf returns how long each of some helpers polls where jobs follow each other.
+func patienceOf(helpers int) time.Duration {
+	return max(spinTime, time.Duration(helpers)*spinPerHelper)
+}
+
+// spin polls ready for some time, and reports whether it was true.
+func spin(ready func() bool, most time.Duration) bool {
 	start := clock.Now()
 	for yielded := time.Duration(0); ; {
-		for range 100 {
+		for range 25 {
 			if ready() {
 				return true
 			}
+			clock.Pause()
 		}
 		switch t := clock.Since(start); {
-		case t >= spinTime:
+		case t >= most:
 			return false
 		case t >= yielded+yieldTime:
 			runtime.Gosched()
@@ -131,27 +175,35 @@ type parallelFor struct {
 	executor *Executor
 	job      job
 	n        int
-	next     []counter    // by share: the task to be started next
-	finished atomic.Int64 // tasks that are done, or given up
+	shares   []share
 	done     chan struct{}
 	err      atomic.Pointer[error]
+	offers   []offer // by team
+	alone    offer   // without others
+
+	_        [CacheLine]byte // workers read the fields above while they count
+	finished atomic.Int64    // tasks that are done, or given up
+	_        [CacheLine]byte
 }
 
-// A counter has a cache line of its own, so that its worker need not wait for the others.
-type counter struct {
-	atomic.Int64
-	_ [CacheLine - 8]byte
+// A share has a cache line of its own, so that its worker need not wait for the others.
+type share struct {
+	next atomic.Int64 // the task to be started next
+	_    [CacheLine - 8]byte
 }
+
+// isOver reports whether all tasks are done.
+func (p *parallelFor) isOver() bool { return p.finished.Load() == int64(p.n) }
 
 // end returns the end of a share.
-func (p *parallelFor) end(share int) int { return (share + 1) * p.n / len(p.next) }
+func (p *parallelFor) end(share int) int { return (share + 1) * p.n / len(p.shares) }
 
 // work runs tasks until none is left.
 func (p *parallelFor) work(w *Worker) {
 	began := false
-	for i := range p.next {
-		share, done := (w.number+i)%len(p.next), 0
-		for next, end := &p.next[share], int64(p.end(share)); next.Load() < end; {
+	for i := range p.shares {
+		at, done := (w.number+i)%len(p.shares), 0
+		for next, end := &p.shares[at].next, int64(p.end(at)); next.Load() < end; {
 			task := next.Add(1) - 1
 			if task >= end {
 				break

@@ -30,7 +30,7 @@ func (d *Pool) Start(threads int) {
 		d.idle = append(d.idle, &Executor{Pool: d})
 	}
 	for range threads - 1 {
-		d.helpers = append(d.helpers, &Worker{number: len(d.helpers) + 1})
+		d.helpers = append(d.helpers, &Worker{number: len(d.helpers) + 1, patience: patienceOf(threads - 1)})
 	}
 }
 
