@@ -37,8 +37,8 @@ type contractRunner struct {
 type reader interface {
 	// needs returns the program that computes panels, and the bytes of scratch that it runs in.
 	needs() (p *vector.Program, scratch int)
-	// read sets the left factor of m to the panel at which an activation is, of some depth.
-	read(f *vector.Activation, w *vector.Worker, m *multiplication, depth int)
+	// read returns the panel at which an activation is, of some rows and depth.
+	read(f *vector.Activation, w *vector.Worker, rows, depth int) leftPanel
 	// ahead returns a prefetch, in steps, of the panel at which an activation is.
 	ahead(f *vector.Activation, rows, depth, steps int) prefetch
 }

@@ -114,8 +114,9 @@ func newFactor(s *vector.Space, i int, outer, inner *vector.Tiling, p *simd.Pack
 func (x *factor) needs() (p *vector.Program, scratch int) { return x.program, x.scratch() }
 
 // read implements reader.
-func (x *factor) read(f *vector.Activation, _ *vector.Worker, m *multiplication, depth int) {
-	m.left.at, m.left.row, m.left.column = x.panel(f, m.rows, depth)
+func (x *factor) read(f *vector.Activation, _ *vector.Worker, rows, depth int) (m leftPanel) {
+	m.left.at, m.left.row, m.left.column = x.panel(f, rows, depth)
+	return m
 }
 
 // ahead returns a prefetch, in steps, of the block at which an activation is; an empty one

@@ -104,7 +104,7 @@ func (t *tilePart) loadLeft(m *multiplication, i, k int) {
 		now := t.left.ahead(t.ofLeft, m.rows, t.depth.Size(t.ofLeft), 1)
 		now.advance()
 	}
-	t.left.read(t.ofLeft, t.worker, m, t.depth.Size(t.ofLeft))
+	m.leftPanel = t.left.read(t.ofLeft, t.worker, m.rows, t.depth.Size(t.ofLeft))
 	switch {
 	case i+1 < t.endStrip:
 		t.strips.MoveTo(t.ofLeft, i+1)
@@ -141,12 +141,17 @@ type panel struct {
 // A multiplication is the product of a panel of each factor, result[rows cols] = left[rows depth] ·
 // right[depth cols].
 type multiplication struct {
-	result, left, right         panel
+	result, right panel
+	leftPanel
 	rows, cols, depth           int
 	add                         int      // 0 overwrites the result, otherwise the sum is added to it
 	prefetchLeft, prefetchRight prefetch // of the panels that are used next
 	prefetchResult              prefetch // of where the epilogue stores
+}
 
+// A leftPanel is a panel of the left factor.
+type leftPanel struct {
+	left panel
 	// For windows: runs has the position in left of each run of runRows rows, and columns the
 	// positions of the columns within a run.
 	runs, columns []int

@@ -35,7 +35,7 @@ func TestMultiplication(t *testing.T) {
 				}
 			}
 			x := multiplication{
-				result: panel{at: unsafe.Pointer(&c[guard]), row: n}, left: panel{unsafe.Pointer(&a[0]), k, 1}, right: panel{unsafe.Pointer(&b[0]), n, 1},
+				result: panel{at: unsafe.Pointer(&c[guard]), row: n}, leftPanel: leftPanel{left: panel{unsafe.Pointer(&a[0]), k, 1}}, right: panel{unsafe.Pointer(&b[0]), n, 1},
 				rows: m, cols: n, depth: k, add: 1,
 			}
 			x.run(&p, 4)

@@ -257,7 +257,7 @@ func (w *windows) needs() (p *vector.Program, scratch int) { return w.program, w
 func (w *windows) ahead(*vector.Activation, int, int, int) prefetch { return prefetch{} }
 
 // read implements reader. The lists of positions are the worker's.
-func (w *windows) read(f *vector.Activation, work *vector.Worker, m *multiplication, _ int) {
+func (w *windows) read(f *vector.Activation, work *vector.Worker, _, _ int) (m leftPanel) {
 	var stride [ir.MaxAxes]int
 	first := 0
 	if w.memory != nil {
@@ -287,6 +287,7 @@ found:
 	work.Runs = vector.Positions(work.Runs, first, f, outer, &stride)
 	work.Columns = vector.Positions(work.Columns, 0, f, w.depth.Axes, &stride)
 	m.runs, m.columns = work.Runs, work.Columns
+	return m
 }
 
 // block computes the block and sets its strides along the axes of windows. It returns the
