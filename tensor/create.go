@@ -41,7 +41,7 @@ func allocate(op string, n int, d DType) []byte {
 
 // newStored returns a tensor that owns data, elements on the host.
 func newStored(d DType, s []int, data []byte) Tensor {
-	return Tensor{n: graph.Buffer(d, s, &graph.Value{Store: storage.FromHost(data), Strides: shape.RowMajor(s)})}
+	return Tensor{n: storage.HostNode(d, s, data)}
 }
 
 // From returns a tensor of nested slices or arrays of one [Element] type, such as

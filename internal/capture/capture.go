@@ -21,9 +21,10 @@ import (
 // elements are leaves. Captures with equal keys have equal plans. Capturing
 // leaves the graph as it is.
 type Capture struct {
-	device    *storage.Device // that computes the graph; nil for any
-	Replayed  bool            // it is a run of a Recording
-	Slabs     []int           // of a Recording: the numbers of outputs in slabs
+	device    *storage.Device    // that computes the graph; nil for any
+	Replayed  bool               // it is a run of a Recording
+	Slabs     []int              // of a Recording: the numbers of outputs in slabs
+	Sites     []*graph.IndexSite // of a step of a program: see exec's sitesOf; nil if they are not known yet
 	Key       []byte
 	nodes     []node // by number
 	uses      []use  // of the nodes; not of those added for old elements
@@ -73,7 +74,7 @@ type Output struct {
 	Old    int32        // in a transaction that falls back, the number of the leaf with the old elements; -1 of others
 	Value  *graph.Value // nil until the plan has run
 	Slab   int          // of a Recording: which of Capture.Slabs its storage is in, from 1; 0 if none
-	Node   *graph.Node  // in the slab; nil if it is elsewhere
+	Node   *graph.Node  // that is allocated with the elements; nil if it is elsewhere
 }
 
 // A Named is a node whose value is an output, given by index.

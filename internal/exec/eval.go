@@ -51,8 +51,10 @@ func Read(def *Device, n *graph.Node) ([]byte, error) { return evaluated(def, n,
 func View(def *Device, n *graph.Node) ([]byte, error) { return evaluated(def, n, storage.View) }
 
 func evaluated(def *Device, n *graph.Node, read func(*graph.Node) ([]byte, error)) ([]byte, error) {
-	if err := Eval(def, []*graph.Node{n}); err != nil {
-		return nil, err
+	if v := n.Value(); v == nil || v.Err != nil {
+		if err := Eval(def, []*graph.Node{n}); err != nil {
+			return nil, err
+		}
 	}
 	return read(n)
 }
@@ -115,17 +117,21 @@ func (d *Device) begin(p *loadedPlan, c *capture.Capture) (*storage.Execution, e
 	for i := range c.Leaves {
 		pending = c.Leaves[i].Stored.AppendPending(pending, p.checks.Len+i)
 	}
-	var sites []*graph.IndexSite
+	sites := c.Sites
+	if sites == nil {
+		sites = p.sitesOf(c)
+	}
+	return d.memory.Begin(&p.checks, pending, storage.Sites{List: sites, Again: c.Replayed}, c.IsTransaction())
+}
+
+// sitesOf returns the calls that made the indices that a plan checks.
+func (p *loadedPlan) sitesOf(c *capture.Capture) (sites []*graph.IndexSite) {
 	for _, s := range p.checks.Steps {
 		for _, index := range s.Indices {
-			site := c.Node(index.Node).Site()
-			if c.Replayed {
-				site = site.Again()
-			}
-			sites = append(sites, site)
+			sites = append(sites, c.Node(index.Node).Site())
 		}
 	}
-	return d.memory.Begin(&p.checks, pending, sites, c.IsTransaction())
+	return sites
 }
 
 // run runs a plan and gives the outputs their values. Leaves that it may have overwritten are gone.

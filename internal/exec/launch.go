@@ -18,6 +18,7 @@ type launch struct {
 	blocks   []*memory.Block    // by leaf: of the buffer; nil where a slot has it
 	taken    []*memory.Block    // by taking: whose buffer a slot is; nil where the slot is a copy
 	storages []*storage.Storage // by slot
+	slabs    []storage.Slab     // of a Recording
 	calls    []driver.Call
 	args     []driver.Arg // of all calls
 }
@@ -32,7 +33,7 @@ func (l *launch) release(d *Device) {
 		}
 	}
 	d.memory.Pool.Release(l.slots...)
-	*l = launch{capture.Emptied(l.slots), capture.Emptied(l.buffers), capture.Emptied(l.blocks), capture.Emptied(l.taken), capture.Emptied(l.storages), capture.Emptied(l.calls), capture.Emptied(l.args)}
+	*l = launch{capture.Emptied(l.slots), capture.Emptied(l.buffers), capture.Emptied(l.blocks), capture.Emptied(l.taken), capture.Emptied(l.storages), capture.Emptied(l.slabs), capture.Emptied(l.calls), capture.Emptied(l.args)}
 	launches.Put(l)
 }
 
@@ -109,11 +110,8 @@ func (l *launch) bind(p *loadedPlan, c *capture.Capture, x *storage.Execution) {
 // finish gives each output its value: a view of a leaf, or of a slot's buffer, which
 // moves from l.slots to a storage.
 func (l *launch) finish(d *Device, p *loadedPlan, c *capture.Capture, x *storage.Execution) error {
-	slabs := make([]storage.Slab, len(c.Slabs))
-	for i, n := range c.Slabs {
-		if n > 0 {
-			slabs[i] = d.memory.NewSlab(n)
-		}
+	for _, n := range c.Slabs {
+		l.slabs = append(l.slabs, storage.NewSlab(n))
 	}
 	region := regionOfReplay(c)
 	for i := range c.Outputs {
@@ -133,10 +131,14 @@ func (l *launch) finish(d *Device, p *loadedPlan, c *capture.Capture, x *storage
 		slot := p.slot[out.Index]
 		s := l.storages[slot]
 		if s == nil {
-			if o.Slab > 0 {
-				e := slabs[o.Slab-1].Next(d.memory, l.slots[slot])
+			switch {
+			case o.Slab > 0:
+				e := l.slabs[o.Slab-1].Next(d.memory, l.slots[slot])
 				s, o.Node = &e.Storage, &e.Node
-			} else {
+			case c.Replayed:
+				e := d.memory.StoreNode(l.slots[slot])
+				s, o.Node = &e.Storage, &e.Node
+			default:
 				s = d.memory.Store(l.slots[slot])
 			}
 			s.OfStep = i < c.Replacing

@@ -71,12 +71,25 @@ func (p *program) run(j *storage.Journal, args []*graph.Node, numbers []ir.Numbe
 		if err != nil {
 			return nil, err
 		}
+		if i == len(p.steps)-1 && p.returns(len(values), len(results)) {
+			return results, nil
+		}
 		values = append(values, results...)
 		for _, k := range p.dead[i] {
 			values[k] = nil
 		}
 	}
 	return among(values, p.results), nil
+}
+
+// returns reports whether the results are n values, from number first on.
+func (p *program) returns(first, n int) bool {
+	for i, o := range p.results {
+		if o.number != first+i {
+			return false
+		}
+	}
+	return n == len(p.results)
 }
 
 func (p *program) String() string {

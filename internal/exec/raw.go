@@ -126,7 +126,7 @@ func (s *rawStep) launch(p driver.Program, src []*graph.Node) (v *graph.Value, e
 	}
 	args = append(args, driver.Arg{Buffer: slots[0].Buffer}, driver.Arg{Num: ir.Int(ir.Uint32, int64(s.Node.Len()))})
 	checks := &storage.Checks{Depends: []compile.Set{compile.SetOf(shape.All(len(src))...)}}
-	x, err := m.Begin(checks, pending, nil, false)
+	x, err := m.Begin(checks, pending, storage.Sites{}, false)
 	if err == nil {
 		err = profile.Submit(m, []driver.Call{{Program: p, Args: args}}, []compile.Step{{Raw: s.kernel}}, func(int) *graph.Node { return s.Node })
 	}

@@ -60,6 +60,7 @@ func (b *builder) plan(d *Device, c *capture.Capture, roots []*graph.Node) (*pla
 		}
 	}
 	c.Detach(b.replayed)
+	c.Sites = p.plan.sitesOf(c)
 	return p, nil
 }
 

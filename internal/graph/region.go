@@ -56,10 +56,15 @@ var idleRegions = sync.Pool{New: func() any { return new(Region) }}
 
 // Throwaway calls f, which makes some nodes that are dropped together: they are in few objects.
 func Throwaway(f func()) {
-	r := &Region{Outer: CurrentRegion(), before: current()}
+	r := idleRegions.Get().(*Region)
+	r.Outer, r.before, r.number = CurrentRegion(), current(), 0
 	openRegions.Add(1)
 	setRegion(r)
-	defer r.Leave()
+	defer func() {
+		r.Leave()
+		r.few = nil // the rest would keep the nodes
+		r.Release()
+	}()
 	f()
 }
 

@@ -289,9 +289,12 @@ func layoutsOf(args []*graph.Node) []capture.Layout {
 
 // nodes returns the nodes of tensors, nil for absent ones.
 func nodes(lists ...[]tensor.Tensor) []*graph.Node {
-	var ns []*graph.Node
+	n := 0
 	for _, ts := range lists {
-		ns = slices.Grow(ns, len(ts))
+		n += len(ts)
+	}
+	ns := make([]*graph.Node, 0, n)
+	for _, ts := range lists {
 		for _, t := range ts {
 			ns = append(ns, node(t))
 		}

@@ -10,8 +10,7 @@ import (
 // freed, once no plan and no read uses it, or when it is unreachable.
 type Block struct {
 	Pooled
-	owner *Owner       // has the buffer until the block is freed; nil if the buffer is not of the pool
-	index int          // in the owner
+	owned *Pooled      // the buffer of the block's Owner until the block is freed; nil if it is not of the pool
 	pool  *Pool        // nil if the buffer belongs to no pool
 	uses  atomic.Int32 // plans and reads that use the block, and marks
 }
@@ -25,55 +24,58 @@ const (
 )
 
 // An Owner has the buffers of blocks that live as long as an object: they return to their pool once it is
-// unreachable. A block that was freed before is not among them.
+// unreachable. A block that was freed before is not among them, nor one that is left to Go's collector.
 type Owner struct {
-	pool    *Pool
+	pool *Pool
+	free []Pooled // for the buffers of the next blocks
+}
+
+// A returned has the buffers of an object that is unreachable.
+type returned struct {
 	buffers []Pooled
-	one     [1]Pooled // backs buffers of one
-	next    *Owner    // in Pool.returned
+	next    *returned // in Pool.returned
 }
 
 // NewOwner returns the owner of up to n buffers, until object is unreachable.
-func NewOwner[T any](p *Pool, object *T, n int) *Owner {
-	o := &Owner{pool: p}
-	if o.buffers = o.one[:0]; n > 1 {
-		o.buffers = make([]Pooled, 0, n)
-	}
-	runtime.AddCleanup(object, (*Owner).push, o)
+func NewOwner[T any](p *Pool, object *T, n int) Owner {
+	o := Owner{p, make([]Pooled, n)}
+	runtime.AddCleanup(object, Owner.push, o)
 	return o
 }
 
 // push makes the buffers returned that blocks still have. It takes no lock, as it runs in cleanups.
-func (o *Owner) push() {
-	if !slices.ContainsFunc(o.buffers, func(b Pooled) bool { return b.Buffer != nil }) {
+func (o Owner) push() {
+	if !slices.ContainsFunc(o.free, func(b Pooled) bool { return b.Buffer != nil }) {
 		return
 	}
+	r := &returned{buffers: o.free}
 	for {
-		o.next = o.pool.returned.Load()
-		if o.pool.returned.CompareAndSwap(o.next, o) {
+		r.next = o.pool.returned.Load()
+		if o.pool.returned.CompareAndSwap(r.next, r) {
 			return
 		}
 	}
 }
 
+// IsZero reports whether o is no owner.
+func (o *Owner) IsZero() bool { return o.pool == nil }
+
 // SetBlock makes k the block of an acquired buffer, and returns k.
 func (p *Pool) SetBlock(k *Block, b Pooled) *Block {
-	if b.bucket == nil {
-		k.Pooled, k.pool = b, p
+	if b.IsPooled() {
+		o := NewOwner(p, k, 1)
+		o.SetBlock(k, b)
 	} else {
-		NewOwner(p, k, 1).SetBlock(k, b)
+		k.Pooled, k.pool = b, p
 	}
 	return k
 }
 
-// SetBlock is Pool.SetBlock where o has the buffer, unless that is left to Go's collector.
+// SetBlock is Pool.SetBlock of a pooled buffer, which o has.
 func (o *Owner) SetBlock(k *Block, b Pooled) {
-	k.Pooled, k.pool = b, o.pool
-	if b.bucket != nil {
-		o.pool.keep(b)
-		k.owner, k.index = o, len(o.buffers)
-		o.buffers = append(o.buffers, b)
-	}
+	o.pool.keep(b)
+	k.Pooled, k.pool, k.owned = b, o.pool, &o.free[0]
+	*k.owned, o.free = b, o.free[1:]
 }
 
 // Use notes that a plan or a read uses the block. It reports false if the block was freed.
@@ -128,8 +130,8 @@ func (k *Block) MarkViewed() {
 func (k *Block) take() Pooled {
 	b := k.Pooled
 	k.Pooled = Pooled{}
-	if k.owner != nil {
-		k.owner.buffers[k.index] = Pooled{}
+	if k.owned != nil {
+		*k.owned = Pooled{}
 	}
 	return b
 }
@@ -146,8 +148,8 @@ func (k *Block) TakeAlone(uses int) (b Pooled, ok bool) {
 // PutBack undoes TakeAlone.
 func (k *Block) PutBack(b Pooled, uses int) {
 	k.Pooled = b
-	if k.owner != nil {
-		k.owner.buffers[k.index] = b
+	if k.owned != nil {
+		*k.owned = b
 	}
 	k.uses.Store(int32(uses))
 }

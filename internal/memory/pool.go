@@ -26,10 +26,10 @@ type Pool struct {
 
 	collecting sync.Mutex // held during a collection
 
-	mu       sync.Mutex            // guards the fields below that are not atomic
-	buckets  map[int]*bucket       // by size class
-	idle     int64                 // bytes of the buckets
-	returned atomic.Pointer[Owner] // has buffers of unreachable blocks
+	mu       sync.Mutex               // guards the fields below that are not atomic
+	buckets  map[int]*bucket          // by size class
+	idle     int64                    // bytes of the buckets
+	returned atomic.Pointer[returned] // has buffers of unreachable blocks
 	bytes    gauge
 	buffers  gauge
 	acquired int64 // buffers acquired so far
@@ -73,6 +73,9 @@ type Pooled struct {
 	Request
 	viewed *atomic.Bool // its memory may be in use after its block is gone; nil if there are no views
 }
+
+// IsPooled reports whether the buffer returns to a pool. Another is left to Go's collector.
+func (b *Pooled) IsPooled() bool { return b.bucket != nil }
 
 // large is the size from which on classes are fine: a program has few sizes of that order,
 // and rounding them up wastes memory that a GPU may lack.
@@ -128,8 +131,9 @@ func (p *Pool) pooled(size int) Request {
 
 // AcquireOne acquires a buffer that is not of a plan. The caller holds the queue.
 func (p *Pool) AcquireOne(size int) (Pooled, error) {
-	list, err := p.Acquire(nil, p.pooled(size))
-	return list[0], err
+	var one [1]Pooled
+	_, err := p.Acquire(one[:0], p.pooled(size))
+	return one[0], err
 }
 
 // Acquire appends the requested buffers to list, a zero one for size class 0; after an error the list has those

@@ -65,6 +65,12 @@ type Checks struct {
 	Depends []compile.Set   // by slot: Plan.Depends of the outputs
 }
 
+// Sites are the calls that made the indices that an execution checks.
+type Sites struct {
+	List  []*graph.IndexSite
+	Again bool // the calls are run again: a failure is of a copy, whose errors nobody has got
+}
+
 // An Execution is one run of a plan that may have met a bad index, itself or
 // through its leaves. It is pending until its reports are read.
 type Execution struct {
@@ -72,7 +78,7 @@ type Execution struct {
 	FirstCheck int           // in Reports
 
 	checks      *Checks
-	sites       []*graph.IndexSite // of the indices of the plan's steps, in order
+	sites       Sites // of the indices of the plan's steps, in order
 	leaves      []Pending
 	unknown     compile.Set // the checks and pending leaves, numbered as in Plan.Depends
 	transaction bool
@@ -140,7 +146,7 @@ func (o origin) pending() bool { return o.exec != nil && !o.exec.done.Load() }
 // attribute ends the execution: the results that depend on a reported bad index, or on a
 // leaf that has failed, fail.
 func (x *Execution) attribute(reports []byte) {
-	sites := x.sites
+	sites := x.sites.List
 	for _, l := range x.leaves {
 		if f := l.fault(); f != nil {
 			x.fail(l.number, f)
@@ -157,7 +163,7 @@ func (x *Execution) attribute(reports []byte) {
 
 // settle makes the outcome known.
 func (x *Execution) settle() {
-	x.checks, x.sites, x.leaves, x.Reports = nil, nil, nil, memory.Pooled{}
+	x.checks, x.sites, x.leaves, x.Reports = nil, Sites{}, nil, memory.Pooled{}
 	x.done.Store(true)
 	if x.fault != nil && x.journal != nil {
 		x.journal.add(x.fault)
@@ -190,7 +196,10 @@ func (x *Execution) reported(s *compile.Step, sites []*graph.IndexSite, reports 
 	f := newFault(e)
 	i := slices.IndexFunc(s.Indices, func(index compile.Index) bool { return index.Instr == instr })
 	if i >= 0 && sites[i] != nil {
-		e.Site, f.reported = sites[i], &sites[i].Reported
+		if e.Site = sites[i]; x.sites.Again {
+			e.Site = e.Site.Again()
+		}
+		f.reported = &e.Site.Reported
 		if e.Site.FromEnd && index < 0 {
 			e.Index -= int64(e.Len)
 		}

@@ -1,8 +1,9 @@
 package storage
 
 import (
+	"slices"
+
 	"github.com/tensorken/tensorken/internal/compile"
-	"github.com/tensorken/tensorken/internal/graph"
 	"github.com/tensorken/tensorken/internal/memory"
 	"github.com/tensorken/tensorken/ir"
 )
@@ -23,11 +24,18 @@ type reports struct {
 	pending      []*Execution
 	transactions int    // pending; their reports are read with the next value, to detect failures early
 	unreported   *fault // the first of a transaction
+	onHost       []byte // see memory
+}
+
+// memory returns the host's memory for n reports, until the next call.
+func (r *reports) memory(n int) []byte {
+	r.onHost = slices.Grow(r.onHost[:0], reportBytes*n)
+	return r.onHost[:reportBytes*n]
 }
 
 // Begin returns the execution of a plan that checks indices, which have sites, or has pending
 // leaves; nil for others. The caller holds the queue.
-func (s *stream) Begin(c *Checks, leaves []Pending, sites []*graph.IndexSite, transaction bool) (x *Execution, err error) {
+func (s *stream) Begin(c *Checks, leaves []Pending, sites Sites, transaction bool) (x *Execution, err error) {
 	if c.Len == 0 && len(leaves) == 0 {
 		return nil, nil
 	}
@@ -46,7 +54,7 @@ func (s *stream) Begin(c *Checks, leaves []Pending, sites []*graph.IndexSite, tr
 		}
 		if n := max(checks, minReports); n > r.capacity {
 			s.Pool.Release(r.buffer)
-			*r = reports{unreported: r.unreported}
+			*r = reports{unreported: r.unreported, onHost: r.onHost}
 			if r.buffer, err = s.newReports(n); err != nil {
 				return nil, err
 			}
@@ -64,7 +72,8 @@ func (s *stream) Begin(c *Checks, leaves []Pending, sites []*graph.IndexSite, tr
 
 // newReports returns a buffer for a number of reports, all 0.
 func (s *stream) newReports(n int) (memory.Pooled, error) {
-	data := make([]byte, reportBytes*n)
+	data := s.reports.memory(n)
+	clear(data)
 	b, err := s.Pool.AcquireOne(len(data))
 	if err == nil {
 		err = s.Driver.Upload(b.Buffer, 0, data)
@@ -87,7 +96,7 @@ func (s *stream) Conclude(x *Execution, err error, waits bool) error {
 		return err
 	}
 	defer s.Pool.Release(x.Reports)
-	data := make([]byte, reportBytes*x.checks.Len)
+	data := s.reports.memory(x.checks.Len)
 	if err == nil {
 		err = s.download(data, x.Reports.Buffer, 0)
 	}
@@ -103,7 +112,7 @@ func (s *stream) readReports() error {
 	if len(r.pending) == 0 {
 		return nil
 	}
-	data := make([]byte, reportBytes*r.next)
+	data := r.memory(r.next)
 	if err := s.download(data, r.buffer.Buffer, 0); err != nil {
 		return err
 	}

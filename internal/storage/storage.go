@@ -11,6 +11,7 @@ import (
 	"github.com/tensorken/tensorken/internal/graph"
 	"github.com/tensorken/tensorken/internal/hostmem"
 	"github.com/tensorken/tensorken/internal/memory"
+	"github.com/tensorken/tensorken/internal/shape"
 	"github.com/tensorken/tensorken/ir"
 )
 
@@ -60,11 +61,32 @@ func FromHost(data []byte) graph.Store {
 	return s
 }
 
+// HostNode returns a node of elements on the host, of which it takes ownership, in one allocation.
+func HostNode(d ir.DType, dims []int, data []byte) *graph.Node {
+	e := &SlabEntry{Storage: Storage{host: data}}
+	e.region.Store(graph.CurrentRegion().Number())
+	e.Node.SetBuffer(d, dims, e.NewValue(0, shape.RowMajor(dims)))
+	return &e.Node
+}
+
 // Store returns the elements of an acquired buffer.
 func (d *Device) Store(b memory.Pooled) *Storage {
-	s := &Storage{device: d, origin: origin{epoch: d.epoch}}
-	s.block = d.Pool.SetBlock(&s.own, b)
+	s := new(Storage)
+	s.set(d, b)
 	return s
+}
+
+// StoreNode is Store with a node, in one allocation.
+func (d *Device) StoreNode(b memory.Pooled) *SlabEntry {
+	e := new(SlabEntry)
+	e.set(d, b)
+	return e
+}
+
+// set makes s the elements of an acquired buffer.
+func (s *Storage) set(d *Device, b memory.Pooled) {
+	s.device, s.epoch = d, d.epoch
+	s.block = d.Pool.SetBlock(&s.own, b)
 }
 
 // FromBlocks is FromHost of float32 elements in a format: see format.go.
@@ -226,26 +248,33 @@ func Allocate(count, size int) ([]byte, error) {
 // A Slab has the storages of results that a recording frees together, in one allocation and
 // with one cleanup.
 type Slab struct {
-	free    []SlabEntry
-	buffers *memory.Owner // of the storages
+	all     []SlabEntry
+	used    int
+	buffers memory.Owner // of the storages; zero while all buffers are left to Go's collector
 }
 
-// A SlabEntry is a storage of a slab and its node.
+// A SlabEntry is a storage and its node.
 type SlabEntry struct {
 	Storage
 	Node graph.Node
 }
 
-// NewSlab returns a slab of n storages on the device.
-func (d *Device) NewSlab(n int) Slab {
-	free := make([]SlabEntry, n)
-	return Slab{free, memory.NewOwner(d.Pool, &free[0], n)}
+// NewSlab returns a slab of n storages.
+func NewSlab(n int) Slab {
+	return Slab{all: make([]SlabEntry, n)}
 }
 
 // Next makes the next storage of the slab the elements of an acquired buffer of the device.
 func (s *Slab) Next(d *Device, b memory.Pooled) *SlabEntry {
-	e := &s.free[0]
-	s.free = s.free[1:]
+	e := &s.all[s.used]
+	s.used++
+	switch {
+	case !b.IsPooled():
+		e.set(d, b)
+		return e
+	case s.buffers.IsZero():
+		s.buffers = memory.NewOwner(d.Pool, &s.all[0], len(s.all))
+	}
 	e.device, e.epoch, e.block = d, d.epoch, &e.own
 	s.buffers.SetBlock(&e.own, b)
 	return e
