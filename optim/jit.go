@@ -77,12 +77,14 @@ type stepMemory struct {
 	params  []pytree.Leaf[tensor.Tensor]
 	list    []tensor.Tensor
 	lengths []int
+	slots   [][]tensor.Tensor
 }
 
 // forget drops the tensors.
 func (m *stepMemory) forget() {
 	clear(m.params)
 	clear(m.list)
+	clear(m.slots)
 }
 
 // A modelForm is models that differ in the elements of their tensors alone.
@@ -113,7 +115,7 @@ type stepArgs[B any] struct {
 // The stepResults are the results of a step but for the parameters and their slots, which
 // are in lists.
 type stepResults struct {
-	Slots         []int
+	Slots         string // how many each parameter has, as a character: it is not copied
 	Scale, Streak tensor.Tensor
 	Loss          tensor.Tensor
 }
@@ -145,11 +147,11 @@ func (s *steps[M, B]) next(m *M, b B, rng *tensor.RNG) (tensor.Tensor, error) {
 		return s.run(m, b, rng)
 	}
 	args.Model = s.form.number
-	params, err := s.form.of(*m, s.memory.params)
+	list, err := pytree.AppendValues(s.memory.list[:0], m)
 	if err != nil {
-		return tensor.Tensor{}, err
+		return tensor.Tensor{}, fmt.Errorf("optim: %w", err)
 	}
-	slots, err := o.State.of(params, &s.form.slots)
+	params, err := s.form.of(list, s.memory.params)
 	if err != nil {
 		return tensor.Tensor{}, err
 	}
@@ -164,15 +166,10 @@ func (s *steps[M, B]) next(m *M, b B, rng *tensor.RNG) (tensor.Tensor, error) {
 			args.Rules = append(args.Rules, o.RuleFor(l.Name))
 		}
 	}
-	list, lengths := s.memory.list[:0], s.memory.lengths[:0]
-	for _, l := range params {
-		list = append(list, l.Value)
+	if list, args.Slots, err = o.State.appendSlots(list, s.memory.lengths[:0], params, &s.form.slots); err != nil {
+		return tensor.Tensor{}, err
 	}
-	for _, kept := range slots {
-		lengths, list = append(lengths, len(kept)), append(list, kept...)
-	}
-	args.Slots = lengths
-	s.memory = stepMemory{params, list, lengths}
+	s.memory = stepMemory{params, list, args.Slots, s.memory.slots}
 	defer s.memory.forget()
 	r, lists, err := s.f.Call(args, list, &o.journal)
 	switch {
@@ -184,7 +181,12 @@ func (s *steps[M, B]) next(m *M, b B, rng *tensor.RNG) (tensor.Tensor, error) {
 	if err := pytree.Update(m, lists[0]); err != nil {
 		return tensor.Tensor{}, err
 	}
-	o.commit(updates{slots: divided(lists[1], r.Slots), scale: r.Scale, streak: r.Streak}, s.step, params, &s.form.slots)
+	s.memory.lengths = s.memory.lengths[:0]
+	for _, n := range r.Slots {
+		s.memory.lengths = append(s.memory.lengths, int(n))
+	}
+	s.memory.slots = divided(s.memory.slots[:0], lists[1], s.memory.lengths)
+	o.commit(updates{slots: s.memory.slots, scale: r.Scale, streak: r.Streak}, s.step, params, &s.form.slots)
 	return r.Loss, nil
 }
 
@@ -247,33 +249,16 @@ func (s *steps[M, B]) find(m *M) (*modelForm, error) {
 	return f, nil
 }
 
-// of returns the parameters of a model of the form, in memory of earlier ones.
-func (f *modelForm) of(m any, memory []pytree.Leaf[tensor.Tensor]) ([]pytree.Leaf[tensor.Tensor], error) {
-	params, n := append(memory[:0], f.params...), 0
-	err := pytree.Each(m, func(t *tensor.Tensor) {
-		if n < len(params) {
-			params[n].Value = *t
-		}
-		n++
-	})
-	if err != nil {
-		return nil, fmt.Errorf("optim: %w", err)
+// of returns the parameters of a model of the form that have some values, in memory of earlier ones.
+func (f *modelForm) of(values []tensor.Tensor, memory []pytree.Leaf[tensor.Tensor]) ([]pytree.Leaf[tensor.Tensor], error) {
+	if len(values) != len(f.params) {
+		return nil, fmt.Errorf("optim: a model of %d tensors, before of %d", len(values), len(f.params))
 	}
-	if n != len(params) {
-		return nil, fmt.Errorf("optim: a model of %d tensors, before of %d", n, len(params))
+	params := append(memory[:0], f.params...)
+	for i := range params {
+		params[i].Value = values[i]
 	}
 	return params, nil
-}
-
-// divided divides a list into parts of some lengths, nil for 0.
-func divided(list []tensor.Tensor, lengths []int) [][]tensor.Tensor {
-	parts := make([][]tensor.Tensor, len(lengths))
-	for i, n := range lengths {
-		if n > 0 {
-			parts[i], list = list[:n:n], list[n:]
-		}
-	}
-	return parts
 }
 
 // trace is a step of placeholders, in a transaction.
@@ -283,7 +268,7 @@ func (s *steps[M, B]) trace(a stepArgs[B], list []tensor.Tensor, t *jit.Trace) (
 	if err != nil {
 		return r, nil, err
 	}
-	slots := divided(list[n:], a.Slots)
+	slots := divided(nil, list[n:], a.Slots)
 	o := *s.o
 	o.Rule, o.Groups, o.State = a.Rule, a.Groups, State{Scale: a.Scale, Streak: a.Streak}
 	loss, next, g := ValueAndGradAux(&o, func(m M) (tensor.Tensor, M) { return s.loss(m, a.Batch, a.RNG) })(model)
@@ -331,7 +316,7 @@ func (s *steps[M, B]) trace(a stepArgs[B], list []tensor.Tensor, t *jit.Trace) (
 	t.Values = func() ([]ir.Number, bool, error) { return scalars.valuesAt(s.rate, s.step) }
 	var kept []tensor.Tensor
 	for _, slots := range u.slots {
-		r.Slots, kept = append(r.Slots, len(slots)), append(kept, slots...)
+		r.Slots, kept = r.Slots+string(rune(len(slots))), append(kept, slots...)
 	}
 	r.Scale, r.Streak, r.Loss = u.scale, u.streak, loss
 	return r, [][]tensor.Tensor{u.params, kept}, nil

@@ -83,10 +83,11 @@ func (o *Optimizer) step(model, grads any, loss *tensor.Tensor) error {
 		return err
 	}
 	names := &slotNames{}
-	slots, err := o.State.of(params, names)
+	kept, lengths, err := o.State.appendSlots(nil, nil, params, names)
 	if err != nil {
 		return err
 	}
+	slots := divided(nil, kept, lengths)
 	free, err := o.start(params, gs, slots)
 	if err != nil {
 		return err

@@ -22,6 +22,7 @@ type stepScalars struct {
 	nodes    []*graph.Node // of all updates
 	values   []ir.Number   // of the abstract updates, in memory of earlier ones
 	ends     []int         // by abstract update, in values
+	all      []ir.Number   // of all updates, in memory of earlier ones
 	conflict bool          // updates that share an abstract one have other values
 }
 
@@ -95,27 +96,27 @@ func placeholder(t tensor.Tensor) tensor.Tensor {
 	return tensor.Internal.Tensor(graph.Token{}, l.Placeholder())
 }
 
-// valuesAt returns the values of all scalars at a learning rate, after a number of steps. It
-// reports false if an Update makes another graph for those.
+// valuesAt returns the values of all scalars at a learning rate, after a number of steps, until it is
+// called again. It reports false if an Update makes another graph for those.
 func (s *stepScalars) valuesAt(lr float64, step int) ([]ir.Number, bool, error) {
 	s.values, s.ends = s.values[:0], s.ends[:0]
 	for _, a := range s.abstract {
 		var ok bool
 		var err error
 		graph.Throwaway(func() {
-			x := a.x
-			if err = x.apply(a.rule, lr, step); err == nil {
-				s.values, ok = a.structure.AppendValues(s.values, x.results())
+			if err = a.x.apply(a.rule, lr, step); err == nil {
+				s.values, ok = a.structure.AppendValues(s.values, a.x.results())
 			}
+			a.x.next, a.x.kept = tensor.Tensor{}, nil
 		})
 		if err != nil || !ok {
 			return nil, false, err
 		}
 		s.ends = append(s.ends, len(s.values))
 	}
-	values := make([]ir.Number, 0, len(s.nodes))
+	s.all = s.all[:0]
 	for _, i := range s.of {
-		values = append(values, s.values[s.ends[i]-len(s.abstract[i].structure.Values):s.ends[i]]...)
+		s.all = append(s.all, s.values[s.ends[i]-len(s.abstract[i].structure.Values):s.ends[i]]...)
 	}
-	return values, true, nil
+	return s.all, true, nil
 }

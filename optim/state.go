@@ -41,34 +41,44 @@ func (s State) step() (int, error) {
 	return int(n[0]), nil
 }
 
-// of returns the slots of each parameter, nil for one that has none yet. It fails if s has
-// slots without a parameter.
-func (s State) of(params []pytree.Leaf[tensor.Tensor], names *slotNames) (slots [][]tensor.Tensor, err error) {
-	slots = make([][]tensor.Tensor, len(params))
-	found := make([]tensor.Tensor, 0, len(s.Slots))
+// appendSlots appends the slots of the parameters to a list, and to lengths how many each has. It fails if
+// s has slots without a parameter.
+func (s State) appendSlots(list []tensor.Tensor, lengths []int, params []pytree.Leaf[tensor.Tensor], names *slotNames) ([]tensor.Tensor, []int, error) {
+	first := len(list)
 	for i, p := range params {
-		if !p.Value.IsValid() {
-			continue
+		n := 0
+		for ; p.Value.IsValid(); n++ {
+			t, ok := s.Slots[names.of(params, i, n)]
+			if !ok {
+				break
+			}
+			list = append(list, t)
 		}
-		first := len(found)
-		for t, ok := s.Slots[names.of(params, i, 0)]; ok; t, ok = s.Slots[names.of(params, i, len(found)-first)] {
-			found = append(found, t)
-		}
-		if len(found) > first {
-			slots[i] = found[first:len(found):len(found)]
-		}
+		lengths = append(lengths, n)
 	}
-	if len(found) == len(s.Slots) {
-		return slots, nil
+	if len(list)-first == len(s.Slots) {
+		return list, lengths, nil
 	}
 	others := maps.Clone(s.Slots)
-	for i := range params {
-		for k := range slots[i] {
+	for i, n := range lengths {
+		for k := range n {
 			delete(others, names.of(params, i, k))
 		}
 	}
-	return nil, fmt.Errorf("optim: Step: State has slots %s, which have no parameter in the model: is it the State of this model? optim.State{} starts over",
+	return nil, nil, fmt.Errorf("optim: Step: State has slots %s, which have no parameter in the model: is it the State of this model? optim.State{} starts over",
 		pytree.Titles(slices.Sorted(maps.Keys(others))))
+}
+
+// divided cuts a list into parts of some lengths, nil for 0, and appends these to parts.
+func divided(parts [][]tensor.Tensor, list []tensor.Tensor, lengths []int) [][]tensor.Tensor {
+	for _, n := range lengths {
+		var part []tensor.Tensor
+		if n > 0 {
+			part, list = list[:n:n], list[n:]
+		}
+		parts = append(parts, part)
+	}
+	return parts
 }
 
 // slotNames are the names of slots: the parameter's name and the slot's number.

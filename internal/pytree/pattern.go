@@ -84,6 +84,9 @@ func (p *layout) splitIndex(name string) (i int, leaf string, ok bool) {
 // the previous lengths; the caller truncates to them after the element.
 func (w *walker[L]) enterElement(p *layout, i int) (name, suffix int) {
 	name, suffix = len(w.name), len(w.suffix)
+	if w.unnamed {
+		return name, suffix
+	}
 	if p.names == nil {
 		w.dot()
 		w.name = strconv.AppendInt(w.name, int64(i), 10)

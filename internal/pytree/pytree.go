@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
-	"unsafe"
 )
 
 // A Leaf is a leaf of a tree, absent ones (the type's zero value) included.
@@ -46,7 +45,7 @@ func unique[L any](leaves []Leaf[L]) error {
 // Rebuild returns a tree like v with the given leaves in place of those that
 // Flatten finds, in order.
 func Rebuild[L, T any](v T, leaves []L) (T, error) {
-	w := &walker[L]{leaves: leaves, typ: reflect.TypeFor[L]()}
+	w := &walker[L]{leaves: leaves, typ: reflect.TypeFor[L](), unnamed: true}
 	err := w.descendAny(reflect.ValueOf(&v).Elem(), w.copy)
 	return v, cmp.Or(err, w.left())
 }
@@ -57,7 +56,7 @@ func Update[L any](p any, leaves []L) error {
 	if v.Kind() != reflect.Pointer || v.IsNil() {
 		return noTarget(p)
 	}
-	w := &walker[L]{leaves: leaves, typ: reflect.TypeFor[L]()}
+	w := &walker[L]{leaves: leaves, typ: reflect.TypeFor[L](), unnamed: true}
 	w.root = v // pointers in the tree back to p still will
 	tree := reflect.New(v.Type().Elem()).Elem()
 	tree.Set(v.Elem())
@@ -90,21 +89,18 @@ const maxDepth = 10000
 
 var errDeep = errors.New("nested more than 10000 deep: does it contain itself?")
 
-// An address is where a pointer points, and its type: a struct and its first
-// field share a pointer.
-type address struct {
-	ptr unsafe.Pointer
-	typ reflect.Type
-}
-
 // A walker visits the values in a tree. Its fields describe the value it is at.
 type walker[L any] struct {
 	leaf func(name []byte, state bool, x *L)
+	// unnamed says that visit calls each, or without that adds the leaf to leaves. Nobody needs names.
+	unnamed bool
+	each    func(x *L)
 	// leaves are those that copy sets in place of others.
 	leaves   []L
 	replaced int                       // how many copy has met
 	typ      reflect.Type              // of the leaf
-	seen     map[address]reflect.Value // the replacement of a pointer in the result
+	first    replacement               // of the first pointer
+	seen     map[address]reflect.Value // the replacements of the others in the result
 	root     reflect.Value             // a pointer that stays, if it is valid
 	name     []byte
 	// suffix follows the name of a leaf.
@@ -128,11 +124,11 @@ func (w *walker[L]) visit(p *layout, v reflect.Value) error {
 	switch p.kind {
 	case leaf:
 		if v.CanAddr() {
-			w.leaf(w.leafName(), w.state, v.Addr().Interface().(*L))
+			w.found(v.Addr().Interface().(*L))
 			return nil
 		}
 		x := v.Interface().(L)
-		w.leaf(w.leafName(), w.state, &x)
+		w.found(&x)
 	case structure:
 		return w.fields(p, v, w.visit)
 	case sequence:
@@ -151,6 +147,21 @@ func (w *walker[L]) visit(p *layout, v reflect.Value) error {
 		return w.descendAny(v.Elem(), w.visit)
 	}
 	return nil
+}
+
+// found tells of a leaf.
+func (w *walker[L]) found(x *L) {
+	switch {
+	case !w.unnamed:
+		w.leaf(w.leafName(), w.state, x)
+	case w.each != nil:
+		w.each(x)
+	default:
+		if w.leaves == nil {
+			w.leaves = make([]L, 0, 8)
+		}
+		w.leaves = append(w.leaves, *x)
+	}
 }
 
 // copy replaces the leaves in v, and copies slices, maps and the targets of pointers. v is
@@ -335,34 +346,10 @@ func (w *walker[L]) descend(p *layout, v reflect.Value, do func(*layout, reflect
 	return err
 }
 
-// markSeen notes that x replaces the pointer v; false if v was seen before.
-func (w *walker[L]) markSeen(v, x reflect.Value) bool {
-	if _, ok := w.replacement(v); ok {
-		return false
-	}
-	if w.seen == nil {
-		w.seen = map[address]reflect.Value{}
-	}
-	w.seen[addressOf(v)] = x
-	return true
-}
-
-// replacement returns the pointer in place of one that was seen before.
-func (w *walker[L]) replacement(v reflect.Value) (x reflect.Value, ok bool) {
-	at := addressOf(v)
-	if w.root.IsValid() && at == addressOf(w.root) {
-		return w.root, true
-	}
-	x, ok = w.seen[at]
-	return x, ok
-}
-
-func addressOf(v reflect.Value) address { return address{v.UnsafePointer(), v.Type()} }
-
 // push adds a part to the name and returns the length to cut it back to.
 func (w *walker[L]) push(part string) int {
 	n := len(w.name)
-	if part != "" {
+	if part != "" && !w.unnamed {
 		w.dot()
 		w.name = append(w.name, part...)
 	}

@@ -4,20 +4,29 @@ import "reflect"
 
 // Values returns the leaves of v in the order of [Flatten], without their names.
 func Values[L any](v any) ([]L, error) {
-	var values []L
-	w := newWalker(func(_ []byte, _ bool, x *L) {
-		if values == nil {
-			values = make([]L, 0, 8)
-		}
-		values = append(values, *x)
-	})
-	err := w.descendAny(reflect.ValueOf(&v).Elem(), w.visit)
-	return values, err
+	w := &walker[L]{typ: reflect.TypeFor[L](), unnamed: true}
+	err := w.visitAll(reflect.ValueOf(v))
+	return w.leaves, err
 }
 
-// Each calls f for the leaves of v in the order of [Flatten], with pointers into v for leaves
-// behind a pointer or in a slice, and pointers to copies for others.
-func Each[L any](v any, f func(x *L)) error {
-	w := newWalker(func(_ []byte, _ bool, x *L) { f(x) })
-	return w.descendAny(reflect.ValueOf(&v).Elem(), w.visit)
+// AppendValues appends the Values of the tree that p points to.
+func AppendValues[L any](list []L, p any) ([]L, error) {
+	w := &walker[L]{typ: reflect.TypeFor[L](), unnamed: true, leaves: list}
+	err := w.visitAll(reflect.ValueOf(p).Elem())
+	return w.leaves, err
+}
+
+// Each calls f for the leaves of the tree that p points to in the order of [Flatten], with pointers into
+// the tree where that has them: not for the values of maps and interfaces.
+func Each[L any](p any, f func(x *L)) error {
+	w := &walker[L]{typ: reflect.TypeFor[L](), unnamed: true, each: f}
+	return w.visitAll(reflect.ValueOf(p).Elem())
+}
+
+// visitAll visits the leaves in v, which may be the zero Value.
+func (w *walker[L]) visitAll(v reflect.Value) error {
+	if !v.IsValid() {
+		return nil
+	}
+	return w.descendAny(v, w.visit)
 }
