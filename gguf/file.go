@@ -13,6 +13,7 @@ import (
 
 	"github.com/tensorken/tensorken/internal/files"
 	"github.com/tensorken/tensorken/internal/hostmem"
+	"github.com/tensorken/tensorken/internal/mapped"
 	"github.com/tensorken/tensorken/internal/shape"
 	"github.com/tensorken/tensorken/internal/treefile"
 	"github.com/tensorken/tensorken/tensor"
@@ -27,7 +28,7 @@ type File struct {
 	path    string
 	tensors treefile.Tensors[entry]
 	infos   []Info
-	parts   []*os.File
+	parts   []*mapped.Handle
 }
 
 // An Info describes a tensor of a file.
@@ -42,7 +43,7 @@ type Info struct {
 // An entry is a tensor and its file.
 type entry struct {
 	Info
-	file *os.File
+	file *mapped.Handle
 }
 
 // Open opens a file and checks its header. Of a model in several files, such as
@@ -186,7 +187,7 @@ func (f *File) openPart(path string) error {
 	if err != nil {
 		return fail(path, files.Reason(err))
 	}
-	f.parts = append(f.parts, file)
+	f.parts = append(f.parts, mapped.HandleOf(file, path))
 	stat, err := file.Stat()
 	if err != nil {
 		return fail(path, files.Reason(err))
@@ -200,7 +201,7 @@ func (f *File) openPart(path string) error {
 		if _, ok := f.tensors[info.Name]; ok {
 			return fail(path, fmt.Errorf("%q is in another file of the model, too", info.Name))
 		}
-		f.tensors[info.Name] = entry{info, file}
+		f.tensors[info.Name] = entry{info, f.parts[len(f.parts)-1]}
 	}
 	f.infos = append(f.infos, h.tensors...)
 	return nil

@@ -2,19 +2,11 @@ package gguf
 
 import (
 	"fmt"
-	"io"
-	"runtime"
-	"sync"
-	"sync/atomic"
 
-	"github.com/tensorken/tensorken/internal/files"
 	"github.com/tensorken/tensorken/internal/graph"
 	"github.com/tensorken/tensorken/internal/hostmem"
 	"github.com/tensorken/tensorken/tensor"
 )
-
-// Files are read by pread and not mapped: a file that shrinks then is an error, and not the end of
-// the process.
 
 // DType returns the type of the tensor that is read: float32, if its type is quantised.
 func (t Info) DType() tensor.DType { return types[t.Type].dtype }
@@ -28,61 +20,26 @@ func (e entry) Type() (tensor.DType, string) { return e.DType(), e.Info.Type.Str
 // Shape returns the lengths of the axes.
 func (e entry) Shape() []int { return e.Info.Shape }
 
-// Read reads the elements. Blocks stay as they are in the file.
+// Read returns the elements where the file has them mapped, else it reads them. Blocks stay as they are in the file.
 func (e entry) Read() (tensor.Tensor, error) {
+	d, f := e.DType(), types[e.Info.Type].block
+	if f != nil {
+		d = f.DType()
+	}
+	if t, ok := tensor.Internal.FromFile(graph.Token{}, d, e.Info.Shape, e.file.Bytes(), e.Offset); ok {
+		return t, nil
+	}
 	data, err := tensor.Internal.Allocate(graph.Token{}, e.Bytes)
 	if err == nil {
-		err = parallel(len(data), piece, func(begin, end int) error { return e.readAt(data[begin:end], e.Offset+int64(begin)) })
+		err = e.file.ReadAll(data, e.Offset)
 	}
 	if err != nil {
 		return tensor.Tensor{}, err
 	}
-	if f := types[e.Info.Type].block; f != nil {
+	if f != nil {
 		return tensor.Internal.FromBlocks(graph.Token{}, "gguf", f.DType(), e.Info.Shape, data), nil
 	}
 	return tensor.FromBytes(e.DType(), e.Info.Shape, data), nil
-}
-
-// piece is the size of reads, in bytes.
-const piece = 1 << 20
-
-func (e entry) readAt(b []byte, at int64) error {
-	if len(b) == 0 {
-		return nil
-	}
-	_, err := e.file.ReadAt(b, at)
-	if err == io.EOF {
-		err = fmt.Errorf("the file has become shorter since it was opened: %w", io.ErrUnexpectedEOF)
-	}
-	return files.Reason(err)
-}
-
-// parallel calls f for pieces of at most n of count, on all cores, until one fails.
-func parallel(count, n int, f func(begin, end int) error) error {
-	workers := min(runtime.GOMAXPROCS(0), (count+n-1)/n)
-	var next atomic.Int64
-	var failed atomic.Pointer[error]
-	work := func() {
-		for failed.Load() == nil {
-			begin := int(next.Add(int64(n))) - n
-			if begin >= count {
-				return
-			}
-			if err := f(begin, min(begin+n, count)); err != nil {
-				failed.CompareAndSwap(nil, &err)
-			}
-		}
-	}
-	var others sync.WaitGroup
-	for range workers - 1 {
-		others.Go(work)
-	}
-	work()
-	others.Wait()
-	if err := failed.Load(); err != nil {
-		return *err
-	}
-	return nil
 }
 
 // Raw reads the bytes of a tensor as they are in the file.
@@ -93,7 +50,7 @@ func (f *File) Raw(name string) ([]byte, error) {
 	}
 	b, err := hostmem.Make(e.Bytes, 1)
 	if err == nil {
-		err = e.readAt(b, e.Offset)
+		err = e.file.ReadAll(b, e.Offset)
 	}
 	if err != nil {
 		return nil, fail(f.path, fmt.Errorf("%q: %w", name, err))

@@ -288,7 +288,7 @@ func (s Source) encode(x []float32) ([]byte, error) {
 		perMatrix = len(x) / n
 	}
 	const numbers = 1 << 14 // at a time
-	err = parallel(len(x)/f.Len, cmp.Or(numbers/f.Len, 1), func(begin, end int) error {
+	err = files.Parallel(len(x)/f.Len, cmp.Or(numbers/f.Len, 1), func(begin, end int) error {
 		for i := begin; i < end; i++ {
 			at := i * f.Len
 			var w []float32

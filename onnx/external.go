@@ -2,10 +2,13 @@ package onnx
 
 import (
 	"fmt"
+	"io"
 	"os"
+	"path/filepath"
 	"strconv"
 
 	"github.com/tensorken/tensorken/internal/files"
+	"github.com/tensorken/tensorken/internal/mapped"
 	"github.com/tensorken/tensorken/onnx/internal/proto"
 )
 
@@ -14,11 +17,11 @@ import (
 type external struct {
 	dir  string
 	root *os.Root
-	open map[string]*os.File
+	open map[string]*mapped.Handle
 }
 
-// read is an op.External.
-func (e *external) read(place []proto.Pair, size int, alloc func() ([]byte, error)) ([]byte, error) {
+// find is an op.External.
+func (e *external) find(place []proto.Pair, size int) (io.ReaderAt, int64, error) {
 	var name string
 	var offset, length int64 = 0, -1
 	for _, p := range place {
@@ -32,35 +35,31 @@ func (e *external) read(place []proto.Pair, size int, alloc func() ([]byte, erro
 			length, err = strconv.ParseInt(p.Value, 10, 64)
 		}
 		if err != nil {
-			return nil, fmt.Errorf("the %s of its data is %q", p.Key, p.Value)
+			return nil, 0, fmt.Errorf("the %s of its data is %q", p.Key, p.Value)
 		}
 	}
 	f, err := e.file(name)
 	if err != nil {
-		return nil, fmt.Errorf("its data is in %s: %w", files.Name(name), files.Reason(err))
+		return nil, 0, fmt.Errorf("its data is in %s: %w", files.Name(name), files.Reason(err))
 	}
 	info, err := f.Stat()
 	if err != nil {
-		return nil, fmt.Errorf("its data is in %s: %w", files.Name(name), files.Reason(err))
+		return nil, 0, fmt.Errorf("its data is in %s: %w", files.Name(name), files.Reason(err))
 	}
 	if length < 0 {
 		length = info.Size() - offset
 	}
 	switch {
 	case offset < 0 || length < 0 || offset > info.Size() || length > info.Size()-offset:
-		return nil, fmt.Errorf("its data is in %s, %d bytes from %d on, and the file has %d", files.Name(name), length, offset, info.Size())
+		return nil, 0, fmt.Errorf("its data is in %s, %d bytes from %d on, and the file has %d", files.Name(name), length, offset, info.Size())
 	case length < int64(size):
-		return nil, fmt.Errorf("its data in %s has %d bytes, and its shape needs %d", files.Name(name), length, size)
+		return nil, 0, fmt.Errorf("its data in %s has %d bytes, and its shape needs %d", files.Name(name), length, size)
 	}
-	b, err := alloc()
-	if err == nil {
-		_, err = f.ReadAt(b, offset)
-	}
-	return b, err
+	return f, offset, nil
 }
 
 // file returns an open file of the folder.
-func (e *external) file(name string) (*os.File, error) {
+func (e *external) file(name string) (*mapped.Handle, error) {
 	if f := e.open[name]; f != nil {
 		return f, nil
 	}
@@ -69,7 +68,7 @@ func (e *external) file(name string) (*os.File, error) {
 		if err != nil {
 			return nil, err
 		}
-		e.root, e.open = root, map[string]*os.File{}
+		e.root, e.open = root, map[string]*mapped.Handle{}
 	}
 	info, err := e.root.Stat(name)
 	switch {
@@ -79,10 +78,11 @@ func (e *external) file(name string) (*os.File, error) {
 		return nil, fmt.Errorf("it is not a regular file")
 	}
 	f, err := e.root.Open(name)
-	if err == nil {
-		e.open[name] = f
+	if err != nil {
+		return nil, err
 	}
-	return f, err
+	e.open[name] = mapped.HandleOf(f, filepath.Join(e.dir, name))
+	return e.open[name], nil
 }
 
 func (e *external) close() {

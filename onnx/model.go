@@ -7,13 +7,13 @@ import (
 	"io"
 	"math"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
 
 	"github.com/tensorken/tensorken/internal/files"
 	"github.com/tensorken/tensorken/internal/hostmem"
+	"github.com/tensorken/tensorken/internal/mapped"
 	"github.com/tensorken/tensorken/onnx/internal/op"
 	"github.com/tensorken/tensorken/onnx/internal/ops"
 	"github.com/tensorken/tensorken/onnx/internal/proto"
@@ -48,15 +48,15 @@ func Open(path string) (*Model, error) {
 	if err != nil {
 		return nil, fmt.Errorf("onnx: %s: %w", files.Name(path), files.Reason(err))
 	}
-	defer f.Close()
+	h := mapped.HandleOf(f, path)
+	defer h.Close()
 	info, err := f.Stat()
 	if err != nil {
 		return nil, fmt.Errorf("onnx: %s: %w", files.Name(path), files.Reason(err))
 	}
 	e := &external{dir: filepath.Dir(path)}
 	defer e.close()
-	m, err := read(f, info.Size(), e.read)
-	runtime.KeepAlive(f)
+	m, err := read(h, info.Size(), e.find)
 	if err != nil {
 		return nil, fmt.Errorf("onnx: %s: %w", files.Name(path), files.Quoted(unprefixed(err)))
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/tensorken/tensorken/internal/files"
 	"github.com/tensorken/tensorken/internal/graph"
 	"github.com/tensorken/tensorken/internal/hostmem"
+	"github.com/tensorken/tensorken/internal/mapped"
 	"github.com/tensorken/tensorken/internal/treefile"
 	"github.com/tensorken/tensorken/tensor"
 )
@@ -27,13 +28,13 @@ type File struct {
 
 	path    string
 	tensors treefile.Tensors[location]
-	shards  []*os.File
+	shards  []*mapped.Handle
 }
 
 // A location is a tensor's entry and its file.
 type location struct {
 	entry
-	file *os.File
+	file *mapped.Handle
 	data int64 // offset of the file's data, in bytes
 }
 
@@ -102,17 +103,17 @@ func (p location) Type() (tensor.DType, string) {
 // Shape returns the lengths of the axes.
 func (p location) Shape() []int { return p.shape }
 
-// Read reads the elements.
+// Read returns the elements where the file has them mapped, else it reads them.
 func (p location) Read() (tensor.Tensor, error) {
+	if t, ok := tensor.Internal.FromFile(graph.Token{}, elementTypes[p.typ].dtype, p.shape, p.file.Bytes(), p.data+p.start); ok {
+		return t, nil
+	}
 	data, err := tensor.Internal.Allocate(graph.Token{}, int(p.end-p.start))
 	if err != nil {
 		return tensor.Tensor{}, err
 	}
-	if _, err := p.file.ReadAt(data, p.data+p.start); err != nil {
-		if err == io.EOF {
-			err = io.ErrUnexpectedEOF
-		}
-		return tensor.Tensor{}, files.Reason(err)
+	if err := p.file.ReadAll(data, p.data+p.start); err != nil {
+		return tensor.Tensor{}, err
 	}
 	return tensor.FromBytes(elementTypes[p.typ].dtype, p.shape, data), nil
 }
@@ -123,14 +124,15 @@ func (f *File) openShard(path string) error {
 	if err != nil {
 		return fail(path, files.Reason(err))
 	}
-	f.shards = append(f.shards, file)
+	handle := mapped.HandleOf(file, path)
+	f.shards = append(f.shards, handle)
 	entries, meta, data, err := readHeader(file)
 	if err != nil {
 		return fail(path, files.Reason(err))
 	}
 	f.Meta = meta
 	for _, e := range entries {
-		f.tensors[e.name] = location{e, file, data}
+		f.tensors[e.name] = location{e, handle, data}
 	}
 	return nil
 }

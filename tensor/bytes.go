@@ -8,6 +8,7 @@ import (
 
 	"github.com/tensorken/tensorken/internal/exec"
 	"github.com/tensorken/tensorken/internal/graph"
+	"github.com/tensorken/tensorken/internal/mapped"
 	"github.com/tensorken/tensorken/internal/shape"
 	"github.com/tensorken/tensorken/internal/storage"
 	"github.com/tensorken/tensorken/ir"
@@ -54,18 +55,45 @@ func (internal) FromBlocks(_ graph.Token, op string, format ir.DType, lengths []
 	if need := format.Bytes(graph.Len(s)); need != len(b) {
 		fail(op, fmt.Sprintf("%s cannot make shape %v in %s, which needs %d", shape.Count(len(b), "byte"), s, f.Name, need))
 	}
-	return Tensor{n: graph.Buffer(ir.Float32, s, &graph.Value{Store: storage.FromBlocks(format, b), Strides: shape.RowMajor(s)})}
+	return inFile(ir.Float32, s, format, nil, b)
+}
+
+// FromFile returns a tensor of elements, or of float32 in a block format, that are in a mapped file from an offset on. It
+// reports false if the file does not have them there, or not as kernels read them: then they are read.
+func (internal) FromFile(_ graph.Token, d DType, lengths []int, file *mapped.File, offset int64) (t Tensor, ok bool) {
+	// A vector of a wide factor that crosses a cache line costs a product as much as two. Narrow ones are packed first, and
+	// blocks decoded.
+	const line, word = 64, 8
+	elements, format, align := d, DType(0), word
+	switch {
+	case d.Format() != nil:
+		elements, format = ir.Float32, d
+	case d.Size() >= 4:
+		align = line
+	}
+	data := file.Slice(offset, d.Bytes(graph.Len(lengths)), align)
+	if data == nil || d == Bool {
+		return t, false
+	}
+	s := slices.Clone(lengths)
+	checkShape("FromFile", s)
+	return inFile(elements, s, format, file, data), true
+}
+
+// inFile returns a tensor of bytes of a mapped file, or of Go's memory if file is nil.
+func inFile(d DType, s []int, format ir.DType, file *mapped.File, data []byte) Tensor {
+	return Tensor{n: graph.Buffer(d, s, &graph.Value{Store: storage.FromFile(format, file, data), Strides: shape.RowMajor(s)})}
 }
 
 // MoveRows applies f, which may only reorder rows, to t. Quantized rows are passed as bytes.
 func (i internal) MoveRows(token graph.Token, op string, t Tensor, f func(Tensor) Tensor) Tensor {
-	format, b := storage.Blocks(t.n)
+	format, file, b := storage.Blocks(t.n)
 	if b == nil {
 		return f(t)
 	}
 	s := slices.Clone(t.n.Shape)
 	s[len(s)-1] = format.Bytes(s[len(s)-1])
-	moved, err := f(FromBytes(Uint8, s, b)).Bytes()
+	moved, err := f(inFile(Uint8, s, 0, file, b)).Bytes()
 	if err != nil {
 		panic(err)
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/tensorken/tensorken/internal/exec"
 	"github.com/tensorken/tensorken/internal/graph"
 	"github.com/tensorken/tensorken/internal/limits"
+	"github.com/tensorken/tensorken/internal/mapped"
 	"github.com/tensorken/tensorken/internal/storage"
 	"github.com/tensorken/tensorken/ir"
 )
@@ -141,6 +142,10 @@ func failure(op string, d graph.Device, err error) error {
 	var gone *storage.GoneError
 	if errors.As(err, &gone) {
 		return &Error{Op: op, Pos: graph.Caller(), Msg: op + ": " + gone.Error()}
+	}
+	var file *mapped.Error
+	if errors.As(err, &file) {
+		return &Error{Op: op, Pos: graph.Caller(), Msg: op + ": " + file.Error(), Err: file}
 	}
 	var e *DeviceError
 	if errors.As(err, &e) {

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"math"
 	"runtime"
+	"runtime/debug"
 	"sync/atomic"
 	"time"
 
@@ -107,7 +108,9 @@ func (d *device) RunTimed(calls []driver.Call) (driver.Timing, error) {
 }
 
 // run runs calls. It calls done(-1) before the first one, and done(i) after call i.
-func (d *device) run(calls []driver.Call, done func(i int)) error {
+func (d *device) run(calls []driver.Call, done func(i int)) (err error) {
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true)) // see package mapped
+	defer vector.RecoverTo(&err)
 	x, err := d.Acquire()
 	if err != nil {
 		return err

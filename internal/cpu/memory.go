@@ -79,7 +79,7 @@ func (d *device) span(b driver.Buffer, offset, n int) ([]byte, error) {
 func (d *device) View(b driver.Buffer) ([]byte, error) { return d.span(b, 0, b.Size()) }
 
 // wrapAlign is the alignment, in bytes, that kernels may expect of a buffer.
-const wrapAlign = 16
+const wrapAlign = 8
 
 // Wrap returns a buffer over memory of the caller, see driver.Wrapper. Its bytes do not
 // count against the device's limit.

@@ -1,13 +1,9 @@
 package memory
 
 import (
-	"runtime"
-	"runtime/metrics"
 	"sync"
 	"sync/atomic"
-	"time"
 
-	"github.com/tensorken/tensorken/internal/clock"
 	"github.com/tensorken/tensorken/internal/hostmem"
 )
 
@@ -72,7 +68,7 @@ func (p *Pool) CollectIfDue() {
 // collect runs a collection. The caller holds p.collecting.
 func (p *Pool) collect() {
 	bytes, buffers := p.bytes.kept.Load(), p.buffers.kept.Load()
-	ForceGC()
+	hostmem.Collect()
 	p.lockedDrain()
 	p.bytes.setLive(bytes)
 	p.buffers.setLive(buffers)
@@ -83,17 +79,6 @@ func (p *Pool) lockedDrain() {
 	p.queue.lockBetween()
 	defer p.queue.Unlock()
 	p.drain()
-}
-
-// ForceGC runs a collection and waits, at most 100 ms, for the cleanups that it queues.
-func ForceGC() {
-	runtime.GC()
-	samples := []metrics.Sample{{Name: "/gc/cleanups/executed:cleanups"}, {Name: "/gc/cleanups/queued:cleanups"}}
-	metrics.Read(samples)
-	executed, queued := &samples[0].Value, samples[1].Value.Uint64()
-	for start := clock.Now(); executed.Uint64() < queued && clock.Since(start) < 100*time.Millisecond; metrics.Read(samples[:1]) {
-		runtime.Gosched()
-	}
 }
 
 // Go's collector runs when the heap has doubled, at least 4 MiB. A program of small tensors

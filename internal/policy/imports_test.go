@@ -28,7 +28,7 @@ var thirdParty = map[string]string{
 	"github.com/dlclark/regexp2":    "tokenizer/internal/match",
 	"golang.org/x/text":             "tokenizer/internal/norm",
 	"github.com/ebitengine/purego":  "internal/dynlib internal/wgpu",
-	"golang.org/x/sys":              "internal/simd internal/dynlib internal/hostmem internal/terminal internal/interrupt",
+	"golang.org/x/sys":              "internal/simd internal/dynlib internal/hostmem internal/mapped internal/terminal internal/interrupt",
 	"golang.org/x/image":            "imageio",
 	"gonum.org/v1/gonum":            "linalg",
 	"gonum.org/v1/plot":             "plot",

@@ -23,7 +23,7 @@ var layers = []layer{
 		internal/sorts ir internal/shape internal/loopnest internal/simd
 		driver internal/loops`},
 	{"system", 6, 0, 100, `
-		internal/clock internal/hostmem internal/hostmem/memtest internal/files internal/files/filestest
+		internal/clock internal/hostmem internal/hostmem/memtest internal/files internal/files/filestest internal/mapped
 		internal/limits internal/cachedir internal/terminal internal/interrupt internal/interrupt/interrupttest
 		internal/lru internal/goroutine internal/dynlib internal/dynlib/dynlibtest`},
 	{"CPU", 4, 27, 39, `internal/cpu/vector internal/cpu/product internal/cpu/sliding internal/cpu`},

@@ -8,6 +8,7 @@ import (
 	"github.com/tensorken/tensorken/driver"
 	"github.com/tensorken/tensorken/internal/graph"
 	"github.com/tensorken/tensorken/internal/hostmem"
+	"github.com/tensorken/tensorken/internal/mapped"
 	"github.com/tensorken/tensorken/internal/memory"
 )
 
@@ -19,8 +20,8 @@ type deviceCopy struct {
 }
 
 // storage returns a storage of the elements.
-func (c deviceCopy) storage() *Storage {
-	return &Storage{device: c.device, block: c.block, origin: origin{epoch: c.epoch}}
+func (c deviceCopy) storage(file *mapped.File) *Storage {
+	return &Storage{device: c.device, block: c.block, origin: origin{epoch: c.epoch}, file: file}
 }
 
 // isOn reports whether there is a valid copy on d.
@@ -57,11 +58,11 @@ func (s *Storage) on(d *Device) (deviceCopy, error) {
 	if s.device != nil && s.host == nil { // a peer's copy, which has failed or was freed since
 		return deviceCopy{}, cmp.Or(c.epoch.failed(), s.failed(), errFreed)
 	}
-	host, err := s.hostFor(d)
+	host, file, err := s.hostFor(d)
 	if err != nil {
 		return deviceCopy{}, err
 	}
-	uploaded, err := d.upload(host)
+	uploaded, err := d.upload(host, file)
 	if err != nil {
 		return deviceCopy{}, err
 	}
@@ -74,11 +75,19 @@ func (s *Storage) on(d *Device) (deviceCopy, error) {
 	return uploaded, nil
 }
 
-// upload copies host data to the device. The caller holds d.Queue.
-func (d *Device) upload(data []byte) (deviceCopy, error) {
+// A wrapped is a block of host data. It keeps the file of the data.
+type wrapped struct {
+	memory.Block
+	file *mapped.File
+}
+
+// upload copies host data, which may be of a mapped file, to the device. The caller holds d.Queue.
+func (d *Device) upload(data []byte, file *mapped.File) (deviceCopy, error) {
 	if w, ok := d.Driver.(driver.Wrapper); ok {
 		if b := w.Wrap(data); b != nil {
-			return deviceCopy{d, &memory.Block{Pooled: memory.Pooled{Buffer: b}}, nil}, nil
+			k := &wrapped{file: file}
+			k.Buffer = b
+			return deviceCopy{d, &k.Block, nil}, nil
 		}
 	}
 	buffer, err := d.Pool.AcquireOne(len(data))
@@ -86,10 +95,31 @@ func (d *Device) upload(data []byte) (deviceCopy, error) {
 		return deviceCopy{}, err
 	}
 	b := d.Pool.SetBlock(new(memory.Block), buffer)
-	if err := d.Driver.Upload(b.Buffer, 0, data); err != nil {
+	if err := d.fill(b.Buffer, data, file); err != nil {
 		return deviceCopy{}, err
 	}
 	return deviceCopy{d, b, d.epoch}, nil
+}
+
+// fill uploads host data to the start of a buffer. Bytes of a mapped file go by way of Go's memory: a driver's
+// own code could not return from a fault.
+func (d *Device) fill(b driver.Buffer, data []byte, file *mapped.File) error {
+	if file == nil {
+		return d.Driver.Upload(b, 0, data)
+	}
+	const most = 16 << 20
+	piece, err := hostmem.Make(min(len(data), most), 1)
+	for at := 0; at < len(data) && err == nil; at += len(piece) {
+		piece = piece[:min(len(piece), len(data)-at)]
+		err = file.Guard(func() error {
+			copy(piece, data[at:])
+			return nil
+		})
+		if err == nil {
+			err = d.Driver.Upload(b, at, piece)
+		}
+	}
+	return err
 }
 
 // Ready makes the elements available to d. It fails if they are invalid. It waits until that is
@@ -118,7 +148,7 @@ func (s *Storage) Use(d *Device) (*memory.Block, error) {
 			return nil, err
 		}
 		used := on.block.Use()
-		if err := s.failed(); err != nil { // since Ready
+		if err := cmp.Or(s.failed(), s.changed()); err != nil { // since Ready
 			if used {
 				on.block.Done()
 			}
@@ -129,6 +159,14 @@ func (s *Storage) Use(d *Device) (*memory.Block, error) {
 		}
 		runtime.Gosched() // a Scope freed the copy, or another plan takes the buffer and then says why it is gone
 	}
+}
+
+// changed returns an error if the elements are in a file that was written since it was opened.
+func (s *Storage) changed() error {
+	if s.file == nil {
+		return nil
+	}
+	return s.file.Check()
 }
 
 // On returns a storage of the elements that a result on d may have: another device's copy outlives
@@ -142,12 +180,13 @@ func (s *Storage) On(d *Device) (*Storage, error) {
 		return nil, err
 	}
 	on.block.MarkShared()
-	return on.storage(), nil
+	return on.storage(s.file), nil
 }
 
 // CopyTo returns a copy of the bytes first:end in a new buffer of d. The caller holds d.Queue.
 func (s *Storage) CopyTo(d *Device, r memory.Request, first, end int) (b memory.Pooled, err error) {
 	var host []byte
+	file := s.file
 	if s.device == nil {
 		host = s.host[first:end]
 	} else {
@@ -158,15 +197,16 @@ func (s *Storage) CopyTo(d *Device, r memory.Request, first, end int) (b memory.
 		if host, err = hostmem.Make(end-first, 1); err != nil {
 			return b, err
 		}
-		if err := d.download(host, on.block.Buffer, first); err != nil {
+		if err := file.Guard(func() error { return d.download(host, on.block.Buffer, first) }); err != nil {
 			return b, err
 		}
+		file = nil
 	}
 	buffers, err := d.Pool.Acquire(nil, r)
 	if err != nil {
 		return b, err
 	}
-	if err := d.Driver.Upload(buffers[0].Buffer, 0, host); err != nil {
+	if err := d.fill(buffers[0].Buffer, host, file); err != nil {
 		d.Pool.Release(buffers...)
 		return b, err
 	}

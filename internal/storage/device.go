@@ -11,7 +11,7 @@ import (
 
 	"github.com/tensorken/tensorken/driver"
 	"github.com/tensorken/tensorken/internal/graph"
-	"github.com/tensorken/tensorken/internal/memory"
+	"github.com/tensorken/tensorken/internal/hostmem"
 )
 
 // A Device has the memory of a driver's device, and the work submitted to it.
@@ -79,7 +79,7 @@ func (d *Device) Close() error {
 func (d *Device) Retry(run func() error) error {
 	err := run()
 	if errors.Is(err, driver.ErrMemory) {
-		memory.ForceGC()
+		hostmem.Collect()
 		if err = d.Trim(); err == nil {
 			err = run()
 		}

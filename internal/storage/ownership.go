@@ -59,7 +59,7 @@ func (s *Storage) freeDevices() {
 func (s *Storage) Shared() *Storage {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	m := &Storage{device: s.device, block: s.block, origin: s.origin, host: s.host, format: s.format}
+	m := &Storage{device: s.device, block: s.block, origin: s.origin, host: s.host, format: s.format, file: s.file}
 	if s.block != nil {
 		s.block.MarkShared()
 	}

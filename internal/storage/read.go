@@ -8,10 +8,17 @@ import (
 )
 
 // Read returns a computed node's elements in row-major order, little-endian.
-func Read(n *graph.Node) ([]byte, error) {
-	v := n.Value()
-	s := v.Store.(*Storage)
-	size := n.DType.Size()
+func Read(n *graph.Node) (out []byte, err error) {
+	s := n.Value().Store.(*Storage)
+	err = s.file.Guard(func() (err error) {
+		out, err = s.readOf(n)
+		return err
+	})
+	return out, err
+}
+
+func (s *Storage) readOf(n *graph.Node) ([]byte, error) {
+	v, size := n.Value(), n.DType.Size()
 	out, err := Allocate(n.Len(), size)
 	if err != nil {
 		return nil, err
@@ -57,12 +64,12 @@ func Read(n *graph.Node) ([]byte, error) {
 	return out, nil
 }
 
-// View is Read without a copy where the elements are in the host's memory and in
+// View is Read without a copy where the elements are in Go's memory and in
 // row-major order. The caller does not write them.
 func View(n *graph.Node) ([]byte, error) {
 	v := n.Value()
 	s := v.Store.(*Storage)
-	if n.Len() == 0 || s.format != 0 || !shape.IsRowMajor(n.Shape, v.Strides) {
+	if n.Len() == 0 || s.format != 0 || s.file != nil || !shape.IsRowMajor(n.Shape, v.Strides) {
 		return Read(n)
 	}
 	var data []byte
@@ -150,9 +157,9 @@ func StoreApart(nodes []*graph.Node) error {
 func (d *Device) store(data []byte) (*Storage, error) {
 	d.Queue.Lock()
 	defer d.Queue.Unlock()
-	on, err := d.upload(data)
+	on, err := d.upload(data, nil)
 	if err != nil {
 		return nil, err
 	}
-	return on.storage(), nil
+	return on.storage(nil), nil
 }

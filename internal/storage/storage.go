@@ -10,6 +10,7 @@ import (
 	"github.com/tensorken/tensorken/driver"
 	"github.com/tensorken/tensorken/internal/graph"
 	"github.com/tensorken/tensorken/internal/hostmem"
+	"github.com/tensorken/tensorken/internal/mapped"
 	"github.com/tensorken/tensorken/internal/memory"
 	"github.com/tensorken/tensorken/internal/shape"
 	"github.com/tensorken/tensorken/ir"
@@ -24,8 +25,9 @@ type Storage struct {
 	origin
 
 	mu     sync.Mutex
-	host   []byte   // a device's storage has it only once a device that is no peer reads it
-	format ir.DType // of host; 0 if the elements are of the nodes' type
+	host   []byte       // a device's storage has it only once a device that is no peer reads it
+	format ir.DType     // of host; 0 if the elements are of the nodes' type
+	file   *mapped.File // that has the bytes of the host or of the block; nil if Go's heap has them
 	copies []deviceCopy
 
 	region  atomic.Uint32             // the number of the region that host data was given in; 0 for none
@@ -67,6 +69,13 @@ func HostNode(d ir.DType, dims []int, data []byte) *graph.Node {
 	e.region.Store(graph.CurrentRegion().Number())
 	e.Node.SetBuffer(d, dims, e.NewValue(0, shape.RowMajor(dims)))
 	return &e.Node
+}
+
+// FromFile is FromHost of bytes of a mapped file, which Slice returned; 0 is the format of nodes' types.
+func FromFile(format ir.DType, file *mapped.File, data []byte) graph.Store {
+	s := FromBlocks(format, data).(*Storage)
+	s.file = file
+	return s
 }
 
 // Store returns the elements of an acquired buffer.
@@ -128,7 +137,17 @@ func Same(s, t *Storage) bool {
 	if s == t {
 		return true
 	}
-	return s != nil && t != nil && s.device == nil && t.device == nil && s.format == t.format && bytes.Equal(s.host, t.host)
+	if s == nil || t == nil || s.device != nil || t.device != nil || s.format != t.format || len(s.host) != len(t.host) {
+		return false
+	}
+	same := false
+	err := s.file.Guard(func() error {
+		return t.file.Guard(func() error {
+			same = bytes.Equal(s.host, t.host)
+			return nil
+		})
+	})
+	return same && err == nil // else a plan that reads them fails
 }
 
 // A Bundle is the Store of a Recur: the values of its results.
@@ -220,7 +239,7 @@ func (s *Storage) read(f func(*Device, *memory.Block) error) error {
 	if err := s.failed(); err != nil {
 		return err
 	}
-	if err := f(d, s.block); err != nil {
+	if err := s.file.Guard(func() error { return f(d, s.block) }); err != nil {
 		return err
 	}
 	if s.pending() || d.reports.transactions > 0 {
@@ -238,7 +257,7 @@ func Allocate(count, size int) ([]byte, error) {
 	if err == nil {
 		return data, nil
 	}
-	memory.ForceGC()
+	hostmem.Collect()
 	for _, d := range Devices() {
 		d.Trim() // readers of the values that failed get the error
 	}

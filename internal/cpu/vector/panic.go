@@ -7,12 +7,15 @@ import (
 	"strings"
 
 	"github.com/tensorken/tensorken/driver"
+	"github.com/tensorken/tensorken/internal/mapped"
 )
 
 // RecoverTo turns a panic into an error.
 func RecoverTo(err *error) {
 	r := recover()
-	if e, ok := r.(error); ok && errors.Is(e, driver.ErrMemory) {
+	if cut := mapped.Fault(r); cut != nil {
+		*err = cut
+	} else if e, ok := r.(error); ok && errors.Is(e, driver.ErrMemory) {
 		*err = e
 	} else if r != nil {
 		*err = &panicError{r, debug.Stack()}

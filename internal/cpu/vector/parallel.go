@@ -3,6 +3,7 @@ package vector
 import (
 	"math"
 	"runtime"
+	"runtime/debug"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -100,6 +101,7 @@ func (w *Worker) offer(o *offer) bool {
 // workerLoop joins the jobs that a helper is offered, until there has been none
 // for a while. At most one goroutine runs it for a helper.
 func (w *Worker) workerLoop() {
+	debug.SetPanicOnFault(true) // see package mapped
 	for {
 		patience := spinTime
 		if w.isBusy {

@@ -3,20 +3,22 @@ package op
 import (
 	"encoding/binary"
 	"fmt"
+	"io"
 	"slices"
 
 	"github.com/tensorken/tensorken/internal/graph"
 	"github.com/tensorken/tensorken/internal/hostmem"
+	"github.com/tensorken/tensorken/internal/mapped"
 	"github.com/tensorken/tensorken/internal/shape"
 	"github.com/tensorken/tensorken/onnx/internal/proto"
 	"github.com/tensorken/tensorken/tensor"
 )
 
-// External reads size bytes, the elements of a tensor that are in another file, into memory that alloc
-// returns when the file is known to have them.
-type External func(place []proto.Pair, size int, alloc func() ([]byte, error)) ([]byte, error)
+// External finds size bytes, the elements of a tensor that are in another file.
+type External func(place []proto.Pair, size int) (io.ReaderAt, int64, error)
 
-// Decode reads a tensor of a file. Its memory is allocated when the file is known to have its elements.
+// Decode returns a tensor of a file: where the file has its elements mapped, else they are read into memory that
+// is allocated when the file is known to have them.
 func Decode(t *proto.Tensor, external External) (v Value, err error) {
 	if v, ok := t.Decoded.(Value); ok {
 		return v, nil
@@ -35,7 +37,16 @@ func Decode(t *proto.Tensor, external External) (v Value, err error) {
 	case e.DType() == 0:
 		return v, fmt.Errorf("tensors of %v are not supported", e)
 	}
-	b, err := bytesOf(t, e, n, external)
+	src, at, err := find(t, e, n, external)
+	if err != nil {
+		return v, err
+	}
+	if h, ok := src.(*mapped.Handle); ok && !e.Narrow() {
+		if x, ok := tensor.Internal.FromFile(graph.Token{}, e.DType(), dims, h.Bytes(), at); ok {
+			return Known(Of(x)), nil
+		}
+	}
+	b, err := bytesOf(t, e, n, src, at)
 	if err != nil {
 		return v, err
 	}
@@ -65,27 +76,36 @@ func dimsOf(list []int64) (dims []int, n int, err error) {
 	return dims, graph.Len(dims), nil
 }
 
-// bytesOf returns the elements of a tensor as raw_data has them.
-func bytesOf(t *proto.Tensor, e Elem, n int, external External) ([]byte, error) {
-	size := (n*e.Bits() + 7) / 8
-	switch {
+// sizeOf is the size of n elements, in bytes.
+func sizeOf(e Elem, n int) int { return (n*e.Bits() + 7) / 8 }
+
+// find returns the place of the elements of a tensor, nil if they are in lists.
+func find(t *proto.Tensor, e Elem, n int, external External) (src io.ReaderAt, at int64, err error) {
+	switch size := sizeOf(e, n); {
 	case t.Apart && external == nil:
-		return nil, fmt.Errorf("its elements are in another file, which has no place here")
+		err = fmt.Errorf("its elements are in another file, which has no place here")
 	case t.Apart:
+		return external(t.External, size)
 	case t.Raw != nil && t.Raw.Len != int64(size):
-		return nil, fmt.Errorf("it has %d bytes, and %d elements of %v need %d", t.Raw.Len, n, e, size)
+		err = fmt.Errorf("it has %d bytes, and %d elements of %v need %d", t.Raw.Len, n, e, size)
 	case t.Raw == nil && int64(n) > 8*t.Bytes():
-		return nil, fmt.Errorf("its file has fewer than %d elements", n)
+		err = fmt.Errorf("its file has fewer than %d elements", n)
+	case t.Raw != nil:
+		src, at = t.Raw.Place()
 	}
-	alloc := func() ([]byte, error) { return tensor.Internal.Allocate(graph.Token{}, size) }
-	if t.Apart {
-		return external(t.External, size, alloc)
-	}
-	b, err := alloc()
+	return src, at, err
+}
+
+// bytesOf reads the elements of a tensor as raw_data has them.
+func bytesOf(t *proto.Tensor, e Elem, n int, src io.ReaderAt, at int64) ([]byte, error) {
+	size := sizeOf(e, n)
+	b, err := tensor.Internal.Allocate(graph.Token{}, size)
 	switch {
 	case err != nil:
-	case t.Raw != nil:
-		err = t.Raw.Read(b)
+	case src != nil:
+		if err = readAll(src, b, at); err != nil {
+			err = fmt.Errorf("%d bytes at %d could not be read: %w", size, at, err)
+		}
 	default:
 		step := max(e.Bits()/8, 1)
 		err = t.Numbers(size/step, func(i int, bits uint64) {
@@ -95,6 +115,17 @@ func bytesOf(t *proto.Tensor, e Elem, n int, external External) ([]byte, error) 
 		})
 	}
 	return b, err
+}
+
+func readAll(src io.ReaderAt, b []byte, at int64) error {
+	if h, ok := src.(*mapped.Handle); ok {
+		return h.ReadAll(b, at)
+	}
+	n, err := src.ReadAt(b, at)
+	if n == len(b) {
+		return nil
+	}
+	return err
 }
 
 // DecodeSparse reads a sparse tensor as a dense one.

@@ -209,6 +209,9 @@ type Section struct {
 	at, Len int64
 }
 
+// Place returns the reader and the offset of the bytes.
+func (s Section) Place() (io.ReaderAt, int64) { return s.src, s.at }
+
 // Read fills b, which has Len bytes.
 func (s Section) Read(b []byte) error {
 	n, err := s.src.ReadAt(b, s.at)
