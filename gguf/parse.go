@@ -33,7 +33,8 @@ type parser struct {
 	size    int64 // of the file
 	at      int64
 	version int
-	words   bool // lengths have 4 bytes, as in version 1
+	words   bool   // lengths have 4 bytes, as in version 1
+	strings []byte // memory for the next ones
 }
 
 func newParser(r io.ReaderAt, size int64) *parser {
@@ -57,6 +58,11 @@ func (p *parser) uint32() (uint32, error) {
 }
 
 func (p *parser) uint64() (uint64, error) {
+	if b, err := p.r.Peek(8); err == nil { // without a buffer of its own
+		p.at += 8
+		p.r.Discard(8)
+		return binary.LittleEndian.Uint64(b), nil
+	}
 	var b [8]byte
 	err := p.read(b[:])
 	return binary.LittleEndian.Uint64(b[:]), err
@@ -88,11 +94,15 @@ func (p *parser) text(what string, most int) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	b, err := hostmem.Make(n, 1)
-	if err == nil {
-		err = p.read(b)
+	const together = 1 << 16 // vocabularies have some hundred thousand short ones
+	if n > len(p.strings) {
+		if p.strings, err = hostmem.Make(max(n, int(min(together, p.size-p.at))), 1); err != nil {
+			return "", err
+		}
 	}
-	return unsafe.String(unsafe.SliceData(b), len(b)), err
+	b := p.strings[:n]
+	p.strings = p.strings[n:]
+	return unsafe.String(unsafe.SliceData(b), n), p.read(b)
 }
 
 // start reads magic number and version, and returns the numbers of tensors and of metadata.
@@ -270,7 +280,7 @@ func list[T any](p *parser, size int64, read func() (T, error)) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	all := make([]T, 0, min(n, 1<<16))
+	all := make([]T, 0, min(n, 1<<18))
 	for range n {
 		v, err := read()
 		if err != nil {

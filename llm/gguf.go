@@ -14,27 +14,21 @@ import (
 
 // A ggufFile is a file of llama.cpp.
 type ggufFile struct {
-	path  string
-	meta  gguf.Meta
-	infos []gguf.Info
+	path     string
+	meta     gguf.Meta
+	infos    []gguf.Info
+	settings map[string]json.RawMessage
 }
 
 func openGGUF(path string) (*ggufFile, error) {
-	f, err := gguf.Open(path)
+	m, err := llamacpp.Open(path)
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
-	return &ggufFile{path, f.Meta, f.Tensors()}, nil
+	return &ggufFile{path, m.Meta(), m.Tensors(), m.Settings}, m.Close()
 }
 
-func (f *ggufFile) config() (map[string]json.RawMessage, error) {
-	m, err := llamacpp.Open(f.path)
-	if err != nil {
-		return nil, err
-	}
-	return m.Settings, m.Close()
-}
+func (f *ggufFile) config() (map[string]json.RawMessage, error) { return f.settings, nil }
 
 func (f *ggufFile) weights() (size int64, err error) {
 	for _, t := range f.infos {

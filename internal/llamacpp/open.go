@@ -59,6 +59,9 @@ func (m *Model) fail(err error) error {
 // Meta returns the metadata.
 func (m *Model) Meta() gguf.Meta { return m.file.Meta }
 
+// Tensors describes the tensors of the file.
+func (m *Model) Tensors() []gguf.Info { return m.file.Tensors() }
+
 // Names returns the names of tensors, sorted.
 func (m *Model) Names() []string { return m.tensors.Names() }
 
