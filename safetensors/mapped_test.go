@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tensorken/tensorken/driver"
+	"github.com/tensorken/tensorken/internal/cpu"
 	"github.com/tensorken/tensorken/nn"
 	"github.com/tensorken/tensorken/optim"
 	"github.com/tensorken/tensorken/safetensors"
@@ -79,6 +81,27 @@ func TestCutShort(t *testing.T) {
 		if err := tensor.Eval(x.Sum()); err != nil {
 			t.Error(err)
 		}
+	}
+}
+
+// A device with memory of its own is filled from a mapped file, in pieces, and a file that was cut short is an error.
+func TestUploadMapped(t *testing.T) {
+	type weights struct{ W tensor.Tensor }
+	var to weights
+	made := tensor.Arange(9 << 20).Cast(tensor.BFloat16)
+	path, _ := saved(t, &weights{made}, &to)
+	remote := func() *tensor.Device { return tensor.NewDevice(struct{ driver.Device }{cpu.New(cpu.Options{})}) }
+	if d := remote(); to.W.To(d).Sub(made.To(d)).Abs().Max().Item() != 0 {
+		t.Error("the elements on a device differ")
+	}
+	if err := os.Rename(path, path+".old"); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Truncate(path+".old", 17<<20); err != nil {
+		t.Fatal(err)
+	}
+	if err := tensor.Eval(to.W.To(remote()).Sum()); err == nil || !strings.Contains(err.Error(), path+" was cut short") {
+		t.Errorf("the error is %v", err)
 	}
 }
 
