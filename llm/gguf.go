@@ -32,7 +32,7 @@ func (f *ggufFile) config() (map[string]json.RawMessage, error) { return f.setti
 
 func (f *ggufFile) weights() (size int64, err error) {
 	for _, t := range f.infos {
-		size += int64(t.Len()) * int64(t.DType().Size()) // blocks become float32
+		size += int64(t.Bytes) // blocks stay as they are
 	}
 	return size, nil
 }

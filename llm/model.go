@@ -34,6 +34,7 @@ type Options struct {
 // A Model is a language model. Its methods may be called from several goroutines.
 type Model struct {
 	name      string
+	memory    Memory
 	options   Options
 	settings  settings
 	decoder   models.Decoder // nil in an encoder, and where there is t5
@@ -89,11 +90,10 @@ func (m *Model) open(path string) (err error) {
 	case c > 0:
 		m.settings.Context = c
 	}
-	e, err := estimate(f)
-	if err != nil {
+	if m.memory, err = estimate(f); err != nil {
 		return err
 	}
-	if err := e.check(m.options); err != nil {
+	if err := m.memory.check(m.options); err != nil {
 		return err
 	}
 	model, err := models.Load(path)
@@ -152,6 +152,9 @@ func (m *Model) Close() error {
 
 // Name returns the path that the model was opened by.
 func (m *Model) Name() string { return m.name }
+
+// Memory returns the memory that the model takes.
+func (m *Model) Memory() Memory { return m.memory }
 
 // Context returns the most tokens of a prompt and its answer together; 0 is no limit.
 func (m *Model) Context() int { return m.settings.Context }

@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"os"
 	"path/filepath"
 	"reflect"
+	"runtime/debug"
 	"strconv"
 	"strings"
 	"time"
@@ -240,10 +242,9 @@ func (f *flags) model(ctx context.Context, path string, dev *tensor.Device, note
 	if err != nil {
 		return nil, err
 	}
-	e, err := llm.Estimate(path)
-	if err != nil {
-		return nil, err
+	if os.Getenv("GOGC") == "" { // the caches of texts are in Go's heap, and by default it may double before a collection
+		debug.SetGCPercent(25)
 	}
-	fmt.Fprintf(notes, "model %s, %s of weights, opened in %.1f s\n", filepath.Base(path), hostmem.Size(int(e.Weights)), clock.Since(start).Seconds())
+	fmt.Fprintf(notes, "model %s, %s of weights, opened in %.1f s\n", filepath.Base(path), hostmem.Size(int(m.Memory().Weights)), clock.Since(start).Seconds())
 	return m, nil
 }
