@@ -43,6 +43,9 @@ func taggerLoss(m tagger, b taggerBatch, rng *tensor.RNG) (tensor.Tensor, tagger
 // loss.
 func TestJitOfRecurrentLayers(t *testing.T) {
 	for _, precision := range []tensor.DType{tensor.Float32, tensor.BFloat16} {
+		if testing.Short() && precision != tensor.Float32 {
+			continue
+		}
 		t.Run(precision.String(), func(t *testing.T) { testJitOfRecurrentLayers(t, precision) })
 	}
 }

@@ -48,7 +48,7 @@ func hostBuffer(d ir.DType, dims []int, data []byte) *graph.Node {
 // right or, if one of them reads a bad index, they are the old values: all 0.
 func TestRandomTransactions(t *testing.T) {
 	compile.Verify()
-	for i := range *graphs {
+	for i := range number() {
 		gpu, err := openAhead()
 		if err != nil {
 			t.Fatal(err)

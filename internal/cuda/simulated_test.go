@@ -36,6 +36,9 @@ func TestSimulated(t *testing.T) {
 		}, "Peers")
 	})
 	t.Run("positions of 64 bits", func(t *testing.T) {
+		if testing.Short() {
+			t.Skip("as on the GPU with small positions, but for their width")
+		}
 		drivertest.Test(t, func() (driver.Device, error) {
 			d, err := f.open(Options{})
 			if err == nil {
