@@ -65,7 +65,7 @@ func TestResultsDropArguments(t *testing.T) {
 				}
 			}
 			var held int64
-			for range 10 {
+			for range 4 {
 				runtime.GC()
 				time.Sleep(time.Millisecond)
 				held = tensor.Info().Held
