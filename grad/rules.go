@@ -1,6 +1,8 @@
 package grad
 
 import (
+	"slices"
+
 	"github.com/tensorken/tensorken/internal/graph"
 	"github.com/tensorken/tensorken/ir"
 )
@@ -127,10 +129,27 @@ func (c *call) timesPartial(v, p *graph.Node, i int, reverse bool) *graph.Node {
 	switch {
 	case weighs && i == 1:
 		return graph.Weigh(p, v)
-	case weighs && !reverse, reverse && c.Kind == ir.Gather:
+	case weighs && !reverse:
+		return graph.Weigh(v, p)
+	case weighs: // a masked element of p has a weight of 0, and so a cotangent of 0 in the end
+		return graph.MulBy(ir.Gather, v, p)
+	case reverse && c.Kind == ir.Gather:
+		c.maskable(p)
 		return graph.Weigh(v, p)
 	}
 	return times(v, p)
+}
+
+// maskable marks the operations that make p from c and its operands, so that derivatives of higher order
+// are masked too.
+func (c *call) maskable(p *graph.Node) {
+	if p == c.Node || slices.Contains(c.src, p) || p.Op.Class() != ir.Elementwise || p.Kind != 0 {
+		return
+	}
+	graph.Maskable(p)
+	for i := range p.Src().Len() {
+		c.maskable(p.Operand(i))
+	}
 }
 
 // partial returns the derivative of c by operand i; nil is zero.

@@ -91,3 +91,56 @@ func TestAttentionMaskedNaN(t *testing.T) {
 		}
 	}
 }
+
+// Second derivatives are those of finite masked keys and values, in reverse over reverse and in forward over
+// reverse mode.
+func TestAttentionMaskedNaNTwice(t *testing.T) {
+	rng := tensor.NewRNG(3)
+	type in = [3]tensor.Tensor
+	const n = 8
+	valid := tensor.Arange(0, n, 1).Lt(n - 2)
+	for name, o := range map[string]*tensor.AttentionOptions{
+		"bools":    {Mask: valid},
+		"cache":    {Causal: true, Offset: n - 3},
+		"soft cap": {Mask: valid, SoftCap: 3},
+		"dropout":  {Mask: valid, Dropout: 0.1, RNG: rng},
+		"grouped":  {Mask: valid},
+	} {
+		queries, heads := n, 2
+		if o.Offset != nil {
+			queries = 1
+		}
+		if name == "grouped" {
+			heads = 4
+		}
+		draw := func() in { return in{rng.Normal(heads, queries, 4), rng.Normal(2, n, 4), rng.Normal(2, n, 3)} }
+		x, v := draw(), draw()
+		first := grad.Of(func(x in) tensor.Tensor {
+			c := *o
+			if c.RNG != nil {
+				c.RNG = tensor.NewRNG(5)
+			}
+			return tensor.Attention(x[0], x[1], x[2], &c).Square().Sum()
+		})
+		twice := func(key, value float64) (list []tensor.Tensor) {
+			x := x
+			for i, number := range []float64{key, value} {
+				x[i+1] = x[i+1].Set(number, tensor.All, tensor.Range{n - 2, n, 1})
+			}
+			reverse := grad.Of(func(x in) tensor.Tensor {
+				g := first(x)
+				return g[0].Mul(v[0]).Sum().Add(g[1].Mul(v[1]).Sum()).Add(g[2].Mul(v[2]).Sum())
+			})(x)
+			_, forward := grad.JVP(first, x, v)
+			return append(reverse[:], forward[:]...)
+		}
+		want := twice(0, 0)
+		for _, c := range [][2]float64{{math.NaN(), 0}, {0, math.NaN()}, {inf, -inf}, {math.NaN(), math.NaN()}} {
+			for i, got := range twice(c[0], c[1]) {
+				if ok, err := tensor.AllClose(got, want[i], 1e-4, 1e-4); !ok || err != nil {
+					t.Errorf("%s, %v: result %d is off by %v (%v)", name, c, i, got.Sub(want[i]).Abs().Max(), err)
+				}
+			}
+		}
+	}
+}

@@ -23,7 +23,7 @@ type weighRunner struct {
 	before  bool               // these are operands, because the results replace elements that the kernel reads
 }
 
-// A span is a range of elements of an argument.
+// A span is a range of elements of an argument, or without any its number.
 type span struct {
 	arg, from, n int
 	typ          ir.DType
@@ -74,10 +74,21 @@ func newWeigh(k *ir.Kernel, s *vector.Space, fast runner) *weighRunner {
 		}
 		return r
 	}
-	for _, p := range products {
-		for _, i := range s.Loads(s.Body[p].Src[1]) {
+	factors := make([]int, len(products))
+	for i, p := range products {
+		factors[i] = s.Body[p].Src[1]
+	}
+	for i, needed := range s.Needs(factors, nil) {
+		switch in := &s.Body[i]; {
+		case !needed:
+		case in.Op == ir.Load:
 			r.always = r.always || !s.IsLoad(i)
-			watch(&s.Body[i])
+			watch(in)
+		case in.Op == ir.Scalar && in.Type.IsFloat():
+			r.watched = append(r.watched, span{arg: in.Arg, typ: in.Type.ComputeType()})
+		case in.Op == ir.Const && in.Type.IsFloat():
+			x := in.Num.Float64(in.Type)
+			r.always = r.always || x-x != 0
 		}
 	}
 	return r
@@ -158,8 +169,12 @@ func (r *weighRunner) Run(x *vector.Executor) error {
 // finite reports whether all watched elements are finite.
 func (r *weighRunner) finite(x *vector.Executor) bool {
 	for _, w := range r.watched {
-		d := w.typ
-		if !finite(unsafe.Add(x.Bind[w.arg].P, w.from*d.Size()), d, w.n) {
+		b := &x.Bind[w.arg]
+		p, n := unsafe.Add(b.P, w.from*w.typ.Size()), w.n
+		if n == 0 {
+			p, n = unsafe.Pointer(&b.Bits), 1
+		}
+		if !finite(p, w.typ, n) {
 			return false
 		}
 	}
