@@ -40,9 +40,8 @@ type AttentionOptions struct {
 // [..., heads, queries, width of v]. A query that attends to no key gives zeros, and no NaN in
 // derivatives. The heads of k and v may be fewer, if their number divides the number of q's:
 // then consecutive heads of q share one. Axes before the heads are broadcast. With two axes
-// there are no heads. On the CPU a masked key and its value have no effect on results and first
-// derivatives, even NaN, but a key must be finite if the mask is of floats, which are added. On GPUs 0 times Inf or NaN is
-// NaN, so set both to 0 if they may have any. Floats only.
+// there are no heads. A masked key and its value have no effect on results and derivatives, even
+// NaN, but a key must be finite if the mask is of floats, which are added. Floats only.
 func Attention(q, k, v Tensor, o *AttentionOptions) Tensor {
 	x, y, z := q.floats("Attention"), k.node("Attention"), v.node("Attention")
 	x, y = promote("Attention", x, y)

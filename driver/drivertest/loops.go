@@ -139,32 +139,42 @@ func (s *suite) attention(what string, d ir.DType, layout int, q, k, v *graph.No
 	fill := func(x float64) *graph.Node { return graph.Fill(d, x, dims) }
 	row, column := graph.Iota(dims, 1), graph.Iota(dims, 2)
 	after := graph.Binary(ir.Lt, row, column)
+	spoiled := func(x *graph.Node) *graph.Node { // from a column on that the causal mask hides from all rows
+		late := graph.Binary(ir.Lt, graph.Fill(ir.Int32, float64(rows-1), x.Shape), graph.Iota(x.Shape, 1))
+		return graph.Where(late, graph.Fill(d, math.NaN(), x.Shape), x)
+	}
 	third := graph.Binary(ir.Lt, graph.Fill(ir.Int32, 2, dims), row) // rows without any element
 	masked := []struct {
 		name string
 		x    *graph.Node
+		kind ir.Op // of the products
 	}{
-		{"plain", scores},
-		{"causal", graph.Where(after, fill(math.Inf(-1)), scores)},
-		{"strictly causal", graph.Where(graph.Binary(ir.Lt, column, row), scores, fill(math.Inf(-1)))}, // the first row is NaN
-		{"scaled", graph.Binary(ir.Mul, scores, fill(0.5))},
-		{"additive", graph.Binary(ir.Add, scores, graph.Expand(s.tensor(d, 1, rows, columns), dims))},
-		{"no rows", graph.Where(third, fill(math.Inf(-1)), scores)},
+		{"plain", scores, 0},
+		{"causal", graph.Where(after, fill(math.Inf(-1)), scores), 0},
+		{"strictly causal", graph.Where(graph.Binary(ir.Lt, column, row), scores, fill(math.Inf(-1))), 0}, // the first row is NaN
+		{"scaled", graph.Binary(ir.Mul, scores, fill(0.5)), 0},
+		{"additive", graph.Binary(ir.Add, scores, graph.Expand(s.tensor(d, 1, rows, columns), dims)), 0},
+		{"no rows", graph.Where(third, fill(math.Inf(-1)), scores), 0},
+		{"spoiled", graph.Where(after, fill(math.Inf(-1)), product(q, spoiled(k))), ir.Where},
 	}
 	if layout > 0 {
 		i := layout % len(masked)
 		masked = masked[i : i+1]
 	}
 	for _, m := range masked {
-		name, x := m.name, m.x
+		name, x, k, v := m.name, m.x, k, v
+		product := func(a, b *graph.Node) *graph.Node { return productBy(m.kind, a, b) }
+		if m.kind != 0 {
+			k, v = spoiled(k), spoiled(v)
+		}
 		e := graph.Unary(ir.Exp, graph.Binary(ir.Sub, x, graph.Expand(graph.Reduce(ir.ReduceMax, x, []int{2}), dims)))
 		p := graph.Binary(ir.Div, e, graph.Expand(graph.Reduce(ir.Sum, e, []int{2}), dims))
 		out := product(p, graph.Permute(v, []int{0, 2, 1}))
 		ct := s.tensor(d, out.Shape...)
 		turned := func(x *graph.Node) *graph.Node { return graph.Permute(x, []int{0, 2, 1}) }
 		dv := product(turned(p), turned(ct))
-		dp := product(ct, v)
-		ds := graph.Binary(ir.Mul, p, graph.Binary(ir.Sub, dp, graph.Expand(graph.Reduce(ir.Sum, graph.Binary(ir.Mul, p, dp), []int{2}), dims)))
+		dp := productBy(0, ct, v)
+		ds := graph.MulBy(m.kind, p, graph.Binary(ir.Sub, dp, graph.Expand(graph.Reduce(ir.Sum, graph.MulBy(m.kind, p, dp), []int{2}), dims)))
 		dq, dk := product(ds, turned(k)), product(turned(ds), turned(q))
 		later := product(graph.Binary(ir.Mul, p, graph.Expand(graph.Reduce(ir.Sum, out, []int{2}), dims)), turned(k)) // which needs all of out
 		s.check(fmt.Sprint(name, " ", what), out)

@@ -12,9 +12,12 @@ import (
 
 // product is the sum over the last axis of a [batch m k] times b [batch n k]:
 // [batch m n].
-func product(a, b *graph.Node) *graph.Node {
+func product(a, b *graph.Node) *graph.Node { return productBy(0, a, b) }
+
+// productBy is a product of a kind: see [graph.MulBy].
+func productBy(kind ir.Op, a, b *graph.Node) *graph.Node {
 	m, n := a.Shape[1], b.Shape[1]
-	p := graph.Reduce(ir.Sum, graph.Binary(ir.Mul, insert(a, 2, n), insert(b, 1, m)), []int{3})
+	p := graph.Reduce(ir.Sum, graph.MulBy(kind, insert(a, 2, n), insert(b, 1, m)), []int{3})
 	return graph.Reshape(p, []int{a.Shape[0], m, n})
 }
 
@@ -123,6 +126,26 @@ func (s *suite) products() {
 		w := graph.Binary(ir.Div, e, graph.Expand(graph.Reduce(ir.Sum, e, []int{2}), e.Shape))
 		s.check("softmax", product(w, graph.Permute(v, []int{0, 2, 1})))
 	})
+	s.eachIn("by weights", floatTypes, (*suite).weights)
+}
+
+// weights multiplies by weights, of which each fourth is 0 and hides NaN. The first column has NaN that is not hidden.
+func (s *suite) weights(d ir.DType) {
+	for _, e := range [][3]int{{1, 33, 70}, {70, 40, 33}} {
+		at := func(x *graph.Node, n int) *graph.Node { // that number of each four along the depth
+			four := graph.Binary(ir.Rem, graph.Iota(x.Shape, 2), graph.Fill(ir.Int32, 4, x.Shape))
+			return graph.Binary(ir.Eq, four, graph.Fill(ir.Int32, float64(n), x.Shape))
+		}
+		weight, x := s.tensor(d, 2, e[0], e[2]), s.tensor(d, 2, e[1], e[2])
+		first := graph.Binary(ir.Eq, graph.Iota(x.Shape, 1), graph.Fill(ir.Int32, 0, x.Shape))
+		nan := graph.Binary(ir.Or, at(x, 3), graph.Binary(ir.And, first, at(x, 0)))
+		x = graph.Where(nan, graph.Fill(d, math.NaN(), x.Shape), x)
+		weight = graph.Where(at(weight, 3), graph.Fill(d, 0, weight.Shape), weight)
+		s.check(fmt.Sprint(e), productBy(ir.Where, weight, x))
+		s.check(fmt.Sprint(e, " from the right"), graph.Reduce(ir.Sum, graph.Weigh(insert(weight, 1, e[1]), insert(x, 2, e[0])), []int{3}))
+		row := graph.Expand(graph.Crop(weight, []graph.Span{{Len: 2, Step: 1}, {Len: 1, Step: 1}, {Len: e[2], Step: 1}}), x.Shape)
+		s.check(fmt.Sprint(e, " along rows"), graph.Reduce(ir.Sum, graph.Weigh(row, x), []int{2}), graph.Weigh(row, x))
+	}
 }
 
 // factors multiplies matrices that are made in many ways.

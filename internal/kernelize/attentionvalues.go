@@ -20,12 +20,28 @@ func (t *trial) attended(e *product) int {
 		factor = t.add(e.factor, ir.Instr{Op: ir.Cast, Type: in.Type, Src: []int{factor}}) // else weights would be rounded to halves
 	}
 	t.g.batch |= axes
-	id = t.add(e.sum, ir.Instr{Op: ir.Mul, Type: t.g.body[id].Type, Src: []int{id, factor}})
+	id = t.add(e.sum, ir.Instr{Op: ir.Mul, Kind: e.kind(), Type: t.g.body[id].Type, Src: []int{id, factor}})
 	id = t.sum(e.sum, id, rows)
 	if !t.isOnePass(id, e.sum, e.Out) {
 		t.failed = true
 	}
 	return id
+}
+
+// kind returns the kind of the instruction of a product, by a weight if its matrix is one.
+func (e *product) kind() ir.Op {
+	m := e.sum.src[0]
+	for m.Op != ir.Mul {
+		m = m.src[0]
+	}
+	x := m.src[0]
+	for x != e.weights && x.Op.Class() == ir.Movement {
+		x = x.src[0]
+	}
+	if x != e.weights {
+		return 0
+	}
+	return kindOf(m)
 }
 
 // factor emits a factor of a product of n, which is stored first if it is too expensive to compute again.
@@ -116,6 +132,7 @@ func (t *trial) score(n *node, at []ir.AffineExpr) int {
 	}
 	t.g.depths = append(t.g.depths, axes...)
 	at = t.g.operand(n, at, over)
+	kind := kindOf(m)
 	x, alongX := t.factor(m.src[0], at, n)
 	y, alongY := t.factor(m.src[1], at, n)
 	if t.stopped() {
@@ -123,9 +140,10 @@ func (t *trial) score(n *node, at []ir.AffineExpr) int {
 	}
 	if t.g.LiveSet(alongX)&ir.Axes(t.g.reduced...) != 0 {
 		x, y, alongY = y, x, alongX
+		t.failed = t.failed || kind != 0 // the weight comes first
 	}
 	t.g.batch |= alongY
-	id := t.add(n, ir.Instr{Op: ir.Mul, Type: t.g.body[x].Type, Src: []int{x, y}})
+	id := t.add(n, ir.Instr{Op: ir.Mul, Kind: kind, Type: t.g.body[x].Type, Src: []int{x, y}})
 	if len(axes) == 0 { // of one element
 		return id
 	}
@@ -206,7 +224,7 @@ func (t *trial) weights(n *node, at []ir.AffineExpr) (id int, rows []rowFactor) 
 	case len(src) < len(n.src) || n.Op == ir.Cast:
 		return src[0], rows
 	}
-	return t.add(n, ir.Instr{Op: n.Op, Type: n.DType.ComputeType(), Src: src}), rows
+	return t.add(n, ir.Instr{Op: n.Op, Kind: kindOf(n), Type: n.DType.ComputeType(), Src: src}), rows
 }
 
 // scaled lists the operands of a matrix that it is proportional to.

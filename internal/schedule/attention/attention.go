@@ -147,6 +147,7 @@ func (a *attention) exchanges() bool {
 // build makes the pass.
 func (a *attention) build(p *build.Pass) {
 	a.p = p
+	p.Finite = a.Nest.Roles(ir.N)
 	root := p.Root
 	high := ir.CeilDiv(a.Nest.Size(a.m), a.height)
 	batch := a.Nest.List(ir.Batch)
@@ -177,7 +178,7 @@ func (a *attention) build(p *build.Pass) {
 		a.blocks("n0", first, first, end, end, nil)
 	}
 	a.unit.end()
-	a.finishRows()
+	a.finishRows(first, end)
 }
 
 // locate finds the workgroup's block of rows, of so many of a batch. Where bounds give blocks different

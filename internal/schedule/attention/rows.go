@@ -164,7 +164,7 @@ func (a *attention) exponentials(sc *build.Scope) {
 			continue
 		}
 		x, y := sc.Value(d.Src[0]), sc.Value(d.Src[1])
-		list := make([]*shader.Expr, 4)
+		list := make([]*shader.Expr, max(len(x), len(y)))
 		for l := range list {
 			list[l] = exponential(x.Lane(l), y.Lane(l))
 		}
@@ -185,8 +185,8 @@ func toBase2(y *shader.Expr) *shader.Expr {
 	return y.Abs().Lt(1<<30).If(shader.Number(shader.F32, math.Log2E), shader.Number(shader.F32, 1))
 }
 
-// finishRows completes the reductions, and stores the results.
-func (a *attention) finishRows() {
+// finishRows completes the reductions of columns from first to end, and stores the results.
+func (a *attention) finishRows(first, end *shader.Expr) {
 	root := a.p.Root
 	for _, rows := range a.rowGroups() {
 		if a.exchanges() {
@@ -199,6 +199,7 @@ func (a *attention) finishRows() {
 		}
 		root.WorkgroupReduce(sums, a.tx, a.across, a.stride)
 		for _, row := range rows {
+			a.repair(row, first, end)
 			end := row.Beside("_e")
 			for _, x := range row.sums {
 				end.Values[x.Instr] = build.Value{x.Acc.Ref()}

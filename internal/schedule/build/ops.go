@@ -192,6 +192,9 @@ func (sc *Scope) elementwise(i int) Value {
 			operands[n] = sc.Pass.barrierOperand(in, n, x[n].Lane(l))
 		}
 		v[l] = Apply(in.Op, in.Type, from, operands...)
+		if ByWeight(in) && in.Domain&sc.Pass.Finite == 0 {
+			v[l] = IfWeighs(x[0].Lane(l), v[l], opaqueConst(in.Type, 0))
+		}
 	}
 	return sc.Define(i, v...)
 }

@@ -22,6 +22,8 @@ type Pass struct {
 	// first InUse of them hold something.
 	SharedPool map[shader.Type][]*shader.Shared
 	InUse      map[shader.Type]int
+	// Finite has the axes over which products by weights are ordinary ones.
+	Finite ir.AxisSet
 	// Reduced computes the value of a reduction that a scope does not know yet.
 	Reduced func(sc *Scope, i int)
 }

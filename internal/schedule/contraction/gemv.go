@@ -92,7 +92,8 @@ func addGemv(x *product.Product, o product.Option[gemv]) {
 			q.acc = append(q.acc, x.Vector(root, fmt.Sprintf("c%d", r)))
 		}
 		if x.Depth > 0 {
-			q.multiplyDepth()
+			q.multiplyDepth(root)
+			q.Repair(root, q.acc, q.multiplyDepth)
 		}
 		if g.deep > 1 {
 			q.addThreads()
@@ -150,8 +151,7 @@ func (q *gemvPass) locate() {
 // multiplyDepth multiplies a thread's columns along its part of the depth. If memory is
 // contiguous along the depth, each row and column has a vector of four sums, each of every
 // fourth product.
-func (q *gemvPass) multiplyDepth() {
-	root := q.p.Root
+func (q *gemvPass) multiplyDepth(root *build.Scope) {
 	var rows, columns []*build.Scope
 	for r := range q.Rows.N {
 		sc := root.Beside(fmt.Sprintf("_m%d", r))

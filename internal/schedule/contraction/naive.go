@@ -49,7 +49,8 @@ func addNaive(x *product.Product) {
 		cols.Enter(n)
 		acc := newBlock(x, root, "c")
 		if x.Depth > 0 {
-			multiplyBlock(x, rows, cols, acc)
+			multiplyBlock(x, root, rows, cols, acc)
+			x.Repair(root, acc.list(), func(sc *build.Scope) { multiplyBlock(x, sc, rows, cols, acc) })
 		}
 		m.Step, m.Fours, n.Step = nil, false, build.Lanes(4)
 		for h := range naiveCols / 4 {
@@ -72,9 +73,16 @@ func addNaive(x *product.Product) {
 // chunks are then added, so that rounding errors stay small.
 const chunk = 1024
 
+// list lists all accumulators.
+func (b *block) list() (all []*shader.Var) {
+	for r := range b {
+		all = append(all, b[r][:]...)
+	}
+	return all
+}
+
 // multiplyBlock multiplies along the depth.
-func multiplyBlock(x *product.Product, rows, cols *build.Scope, acc *block) {
-	root := rows.Pass.Root
+func multiplyBlock(x *product.Product, root, rows, cols *build.Scope, acc *block) {
 	last := x.Total(x.Depth)
 	k := &shader.Var{Name: "k", Type: last.Type, Mutable: true}
 	a, b := rows.Inner(), cols.Inner()

@@ -29,7 +29,9 @@ type Product struct {
 	Taps        []int // the axes among them along which a step has one position: see tiles.Tap
 	Depth       int
 	Batches     int
-	Sum         int // the instruction
+	Sum         int  // the instruction
+	Weight      int  // the factor that is a weight, or -1
+	Selects     bool // products by the weight select
 	FactorType  shader.Type
 	ResultType  shader.Type
 	productType ir.DType
@@ -73,7 +75,11 @@ func Of(c *build.Builder, sum int, rows, cols Side, deep []int) *Product {
 		s.AlongK = x.LoadsAlong(s)
 	}
 	in := &c.Nest.Body[sum]
-	x.productType = c.Nest.Body[in.Src[0]].Type
+	m := &c.Nest.Body[in.Src[0]]
+	x.productType, x.Weight = m.Type, -1
+	if build.ByWeight(m) {
+		x.Weight = m.Src[0]
+	}
 	x.FactorType, x.ResultType = shader.Register(x.productType), shader.Register(in.Type)
 	return x
 }
@@ -210,11 +216,47 @@ func (x *Product) Multiply(sc *build.Scope, acc *shader.Var, a, b *shader.Expr) 
 	if a.Type.Width == 1 {
 		a = shader.Vec(4, a)
 	}
-	if x.FactorType.IsFloat() {
-		sc.Set(acc, shader.MulAdd(a, b, acc.Ref()))
-	} else {
+	switch {
+	case !x.FactorType.IsFloat():
 		sc.Set(acc, acc.Ref().Add(build.Wrap(x.productType, a.Mul(b)).Convert(acc.Type)))
+	case x.Selects:
+		for i := range 4 {
+			sc.SetAt(acc, i, x.AddProduct(acc.Ref().At(i), a.At(i), b.At(i)))
+		}
+	default:
+		sc.Set(acc, shader.MulAdd(a, b, acc.Ref()))
 	}
+}
+
+// AddProduct is sum + a·b for an element a of the rows and b of the columns, by a select if one is a weight.
+func (x *Product) AddProduct(sum, a, b *shader.Expr) *shader.Expr {
+	y := shader.MulAdd(a, b, sum)
+	switch x.Weight {
+	case x.Rows.Factor:
+		return build.IfWeighs(a, y, sum)
+	case x.Cols.Factor:
+		return build.IfWeighs(b, y, sum)
+	}
+	return y
+}
+
+// Repair computes sums of products by weights again, with selects, if one of them is not finite.
+func (x *Product) Repair(sc *build.Scope, sums []*shader.Var, multiply func(sc *build.Scope)) {
+	if x.Weight < 0 {
+		return
+	}
+	var list []*shader.Expr
+	for _, acc := range sums {
+		list = append(list, Components(acc.Ref())...)
+	}
+	again := sc.When(build.AnyInfinite(sc, "worst", list))
+	for _, acc := range sums {
+		again.Set(acc, build.Number(acc.Type, 0))
+	}
+	x.Selects = true
+	multiply(again)
+	x.Selects = false
+	again.End()
 }
 
 // Vector declares an accumulator of four zeros.

@@ -23,7 +23,7 @@ func floatsByGroups(split bool, buffers int) *Unit {
 		slowdown: 1.5, // a group waits for its products and adds them up, while products of the other run
 		Methods: UnitMethods{
 			start: (*Pass).startFloats, steps: (*Pass).stepFloats, stride: (*Pass).strideFloats,
-			put: (*Pass).putFloats, end: (*Pass).repair, result: (*Pass).resultFloats,
+			put: (*Pass).putFloats, result: (*Pass).resultFloats,
 		},
 	}
 }

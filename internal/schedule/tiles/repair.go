@@ -1,32 +1,29 @@
 package tiles
 
 import (
+	"slices"
+
 	"github.com/tensorken/tensorken/internal/schedule/build"
+	"github.com/tensorken/tensorken/internal/schedule/product"
 	"github.com/tensorken/tensorken/internal/shader"
 )
 
 // repair computes a thread's results again, one product after the other, if one of them is
-// NaN or infinite. A product of heads and tails may be so where the product of floats is
-// finite: infinity has no tail, and a head may overflow where its float does not.
+// NaN or infinite, where such a product may have another value. A product of heads and tails may be so where
+// the product of floats is finite: infinity has no tail, and a head may overflow where its float does not.
+// For a product by weights see [product.Product.Repair].
 func (q *Pass) repair() {
-	if !q.Tile.Unit.Split || q.Depth == 0 {
+	if !q.Tile.Unit.Split && q.Weight < 0 || q.Depth == 0 {
 		return
 	}
 	root := q.P.Root
-	worst := root.Var("worst", build.U32(0))
-	for _, row := range q.Acc {
-		for _, acc := range row {
-			for i := range 4 {
-				root.Set(worst, worst.Ref().Max(acc.Ref().At(i).Bitcast(shader.U32).And(1<<31-1)))
-			}
-		}
+	var list []*shader.Expr
+	for _, acc := range slices.Concat(q.Acc...) {
+		list = append(list, product.Components(acc.Ref())...)
 	}
-	const infinite = 0x7f800000
-	again := root.When(worst.Ref().Ge(infinite))
-	for _, row := range q.Acc {
-		for _, acc := range row {
-			again.Set(acc, build.Number(acc.Type, 0))
-		}
+	again := root.When(build.AnyInfinite(root, "worst", list))
+	for _, acc := range slices.Concat(q.Acc...) {
+		again.Set(acc, build.Number(acc.Type, 0))
 	}
 	t := q.Tile
 	end := q.depthAt(q.Last).Min(q.Depth)
@@ -36,6 +33,9 @@ func (q *Pass) repair() {
 	for h := range right {
 		at := loop.Beside(build.Tag("_r", h))
 		w, _ := q.Columns(at, h)
+		if q.packed() {
+			w.Base, w.Step, w.Fours = q.At.Col.Add(q.Lane.And(3).Mul(2).Plus(16*h).Convert(q.At.Col.Type)), []int{0, 1, 8, 9}, false
+		}
 		at.Enter(w)
 		right[h] = at.Value(q.Cols.Factor)
 	}
@@ -47,8 +47,8 @@ func (q *Pass) repair() {
 			x := at.Value(q.Rows.Factor).Lane(0)
 			for h, y := range right {
 				for j := range 4 {
-					acc, i := t.Unit.Methods.result(q, g, r, h, j)
-					loop.SetAt(acc, i, shader.MulAdd(x, y.Lane(j), acc.Ref().At(i)))
+					acc, i := q.Result(g, r, h, j)
+					loop.SetAt(acc, i, q.AddProduct(acc.Ref().At(i), x, y.Lane(j)))
 				}
 			}
 		}

@@ -240,6 +240,7 @@ func Compile(x *product.Product, o product.Option[Tile]) {
 		if t.Unit.Methods.end != nil {
 			t.Unit.Methods.end(q)
 		}
+		q.repair()
 		q.store()
 		end()
 	})
@@ -345,10 +346,15 @@ func (q *Pass) Stepwise(sc *build.Scope, turn int, multiply func(sc *build.Scope
 func (q *Pass) Results(g, r, h int) build.Value {
 	list := make(build.Value, 4)
 	for j := range list {
-		acc, component := q.Tile.Unit.Methods.result(q, g, r, h, j)
+		acc, component := q.Result(g, r, h, j)
 		list[j] = acc.Ref().At(component)
 	}
 	return list
+}
+
+// Result is where a thread has its j-th of four results in row r of square (g, h).
+func (q *Pass) Result(g, r, h, j int) (acc *shader.Var, component int) {
+	return q.Tile.Unit.Methods.result(q, g, r, h, j)
 }
 
 // depthAt is where a step begins along the depth.

@@ -23,7 +23,7 @@ func byWarps(elem shader.Matrix, split bool) *Unit {
 		deep: patch{4, group}, aside: patch{4 * group, 1}, Elem: elem, Split: split,
 		Methods: UnitMethods{
 			start: (*Pass).startWarps, stride: (*Pass).strideWarps, put: (*Pass).putWarps,
-			steps: (*Pass).multiplySteps, multiply: (*Pass).multiplyWarps, end: (*Pass).repair, result: (*Pass).resultWarps,
+			steps: (*Pass).multiplySteps, multiply: (*Pass).multiplyWarps, result: (*Pass).resultWarps,
 		},
 	}
 }
