@@ -105,6 +105,7 @@ var points = [ir.Ops][]point{
 	ir.Expm1:    unary(ir.Expm1, 0, 0),
 	ir.Log:      unary(ir.Log, 0.5, 3),
 	ir.Log1p:    unary(ir.Log1p, -0.5, 3),
+	ir.Log2:     unary(ir.Log2, 0.5, 3),
 	ir.Sin:      unary(ir.Sin, 0, 0),
 	ir.Cos:      unary(ir.Cos, 0, 0),
 	ir.Atan:     unary(ir.Atan, 0, 0),

@@ -1,6 +1,7 @@
 package grad
 
 import (
+	"math"
 	"slices"
 
 	"github.com/tensorken/tensorken/internal/graph"
@@ -58,6 +59,7 @@ var rules = [ir.Ops]rule{
 	ir.Expm1: {partial: func(c *call, _ int) *graph.Node { return graph.Unary(ir.Exp, c.src[0]) }},
 	ir.Log:   {partial: func(c *call, _ int) *graph.Node { return reciprocal(c.src[0]) }},
 	ir.Log1p: {partial: func(c *call, _ int) *graph.Node { return reciprocal(plus(c.src[0], 1)) }},
+	ir.Log2:  {partial: func(c *call, _ int) *graph.Node { return div(like(c.Node, math.Log2E), c.src[0]) }},
 	ir.Sin:   {partial: func(c *call, _ int) *graph.Node { return graph.Unary(ir.Cos, c.src[0]) }},
 	ir.Cos:   {partial: func(c *call, _ int) *graph.Node { return neg(graph.Unary(ir.Sin, c.src[0])) }},
 	ir.Atan:  {partial: func(c *call, _ int) *graph.Node { return reciprocal(plus(square(c.src[0]), 1)) }},

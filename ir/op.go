@@ -26,6 +26,7 @@ const (
 	Expm1
 	Log
 	Log1p
+	Log2
 	Sin
 	Cos
 	Atan
@@ -39,7 +40,7 @@ const (
 	Bitcast
 	Add
 	Sub
-	Mul // Kind Where: the first operand is a weight, and where that is 0 so is the result, on some devices only if the second is finite
+	Mul // Kind Where: the first operand is a weight, and where that is 0 so is the result
 	Div
 	Rem
 	Pow
@@ -190,6 +191,7 @@ var Table = [Ops]Info{
 	Expm1:    {Name: "Expm1", Class: Elementwise, Arity: 1, Types: floats, Result: Same, Cost: 24, Diff: Partials, Ulps: 16},
 	Log:      {Name: "Log", Class: Elementwise, Arity: 1, Types: floats, Result: Same, Cost: 16, Diff: Partials, Ulps: 16, UlpsAtOne: 2},
 	Log1p:    {Name: "Log1p", Class: Elementwise, Arity: 1, Types: floats, Result: Same, Cost: 24, Diff: Partials, Ulps: 16},
+	Log2:     {Name: "Log2", Class: Elementwise, Arity: 1, Types: floats, Result: Same, Cost: 16, Diff: Partials, Ulps: 16, UlpsAtOne: 2},
 	Sin:      {Name: "Sin", Class: Elementwise, Arity: 1, Types: floats, Result: Same, Cost: 20, Diff: Partials, Ulps: 16, UlpsAtOne: 2},
 	Cos:      {Name: "Cos", Class: Elementwise, Arity: 1, Types: floats, Result: Same, Cost: 20, Diff: Partials, Ulps: 16, UlpsAtOne: 2},
 	Atan:     {Name: "Atan", Class: Elementwise, Arity: 1, Types: floats, Result: Same, Cost: 20, Diff: Partials, Ulps: 16},

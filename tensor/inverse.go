@@ -112,45 +112,25 @@ func (t Tensor) Logit() Tensor {
 	})
 }
 
-// Log2 returns the logarithm to base 2, which is exact for powers of two. Floats only.
-func (t Tensor) Log2() Tensor {
-	return logarithm(t.floats("Log2"), math.Log2E, func(x, _, _ *graph.Node) *graph.Node {
-		d, digits := ir.Int32, 23
-		if x.DType == ir.Float64 {
-			d, digits = ir.Int64, 52
-		}
-		fraction := graph.Const(d, ir.Int(d, 1<<digits-1), x.Shape)
-		return eq(graph.Binary(ir.And, graph.Bitcast(x, d), fraction), graph.Fill(d, 0, x.Shape))
-	})
-}
-
 // Log10 returns the logarithm to base 10, which is exact for powers of ten. Floats only.
 func (t Tensor) Log10() Tensor {
-	return logarithm(t.floats("Log10"), math.Log10E, func(x, off, whole *graph.Node) *graph.Node {
+	return wide(t.floats("Log10"), func(x *graph.Node) *graph.Node {
 		ulps := 0x1p-22 // two
 		if x.DType == ir.Float64 {
 			ulps = 0x1p-51
 		}
-		near := scaled(whole, ulps)
-		return lt(mul(off, off), mul(near, near))
-	})
-}
-
-// logarithm returns log(x)·factor, or the nearest whole number if exact says so; exact gets
-// x, the difference between the two, and that whole number. The derivative is factor/x, so that no
-// difference of infinities comes into it.
-func logarithm(x *graph.Node, factor float64, exact func(x, off, whole *graph.Node) *graph.Node) Tensor {
-	return wide(x, func(x *graph.Node) *graph.Node {
-		y := scaled(log(x), factor)
+		y := scaled(log(x), math.Log10E)
 		whole := floor(shifted(y, 0.5))
-		y = graph.Where(exact(x, sub(whole, y), whole), whole, y)
+		off, near := sub(whole, y), scaled(whole, ulps)
+		y = graph.Where(lt(mul(off, off), mul(near, near)), whole, y)
 		if !x.Traced() || x.IsUntyped() {
 			return y
 		}
+		// The derivative is a factor over x, so that no difference of infinities comes into it.
 		along := func(args, _, vs []*graph.Node) []*graph.Node {
-			return []*graph.Node{mul(vs[0], div(fill(vs[0], factor), args[0]))}
+			return []*graph.Node{mul(vs[0], div(fill(vs[0], math.Log10E), args[0]))}
 		}
-		c := &graph.CustomCall{Args: []*graph.Node{x}, VJP: along, JVP: along, Function: "Log"}
+		c := &graph.CustomCall{Args: []*graph.Node{x}, VJP: along, JVP: along, Function: "Log10"}
 		return c.Results([]*graph.Node{y})[0]
 	})
 }

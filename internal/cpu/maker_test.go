@@ -246,7 +246,7 @@ func (m *maker) store(x int, axes []int) {
 var jumps = []ir.Op{ir.Floor, ir.Eq, ir.Lt, ir.Rem, ir.Bitcast, ir.Sin, ir.Cos, ir.Atan2}
 
 // Ops whose last bits are the device's own.
-var loose = []ir.Op{ir.Exp, ir.Expm1, ir.Log, ir.Log1p, ir.Sin, ir.Cos, ir.Atan, ir.Tanh, ir.Erf, ir.Erfc, ir.Pow, ir.Atan2}
+var loose = []ir.Op{ir.Exp, ir.Expm1, ir.Log, ir.Log1p, ir.Log2, ir.Sin, ir.Cos, ir.Atan, ir.Tanh, ir.Erf, ir.Erfc, ir.Pow, ir.Atan2}
 
 var elementwise = func() []ir.Op {
 	var list []ir.Op

@@ -24,6 +24,7 @@ var functions = [ir.Ops]function{
 	ir.Expm1:   real1(math.Expm1),
 	ir.Log:     real1(math.Log),
 	ir.Log1p:   real1(math.Log1p),
+	ir.Log2:    real1(log2),
 	ir.Sin:     real1(math.Sin),
 	ir.Cos:     real1(math.Cos),
 	ir.Atan:    real1(math.Atan),
@@ -99,6 +100,15 @@ var functions = [ir.Ops]function{
 }
 
 // real1 and real2 return functions of floating-point numbers.
+// log2 is [math.Log2], which loses digits near 1.
+func log2(x float64) float64 {
+	m, e := math.Frexp(x) // in [½, 1)
+	if m < math.Sqrt2/2 {
+		m, e = 2*m, e-1
+	}
+	return float64(e) + math.Log(m)*math.Log2E
+}
+
 func real1(f func(float64) float64) function {
 	return func(to, from ir.DType, x []ir.Number) ir.Number {
 		return ir.Float(to, f(x[0].Float64(from)))

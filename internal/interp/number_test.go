@@ -53,6 +53,8 @@ func TestApply(t *testing.T) {
 		{ir.Log, ir.Float32, ir.Float32, floats(0), -inf},
 		{ir.Log, ir.Float32, ir.Float32, floats(-1), nan},
 		{ir.Log1p, ir.Float64, ir.Float64, floats(1e-20), 1e-20},
+		{ir.Log2, ir.Float64, ir.Float64, floats(0x1p-1074), -1074},
+		{ir.Log2, ir.Float32, ir.Float32, floats(-1), nan},
 		{ir.Log1p, ir.Float32, ir.Float32, floats(1 << 53), float64(float32(53 * math.Ln2))},
 		{ir.Sin, ir.Float64, ir.Float64, floats(math.Pi / 2), 1},
 		{ir.Cos, ir.Float64, ir.Float64, floats(0), 1},

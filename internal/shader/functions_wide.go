@@ -151,6 +151,7 @@ func (l library) exponentials64() {
 		return x.Lt(0).If(f64Of(2).Sub(v), v)
 	})
 	l.unary("log_f64", F64, func(s *Block, x *Expr) *Expr { return logOf64(s, x, nil) })
+	l.unary("log2_f64", F64, log2Of64)
 	l.unary("log1p_f64", F64, func(s *Block, x *Expr) *Expr {
 		u := s.Let("u", x.Add(1)) // u + c is 1 + x exactly (Knuth, TwoSum)
 		t := s.Let("t", u.Sub(x))
@@ -188,13 +189,32 @@ func logOf64(s *Block, x, c *Expr) *Expr {
 		low = fnma(f, c, c)                   // c/(1+f), as c is small
 	}
 	e = s.Let("k", e.Add(exponent))
+	return logLimits(x, s.Let("v", MulAdd(e, f64Of(math.Ln2), f.Sub(log1pLow64(s, f, MulAdd(e, f64Of(ln2Rest), low))))))
+}
+
+// log1pLow64 is f - log(1+f) - low.
+func log1pLow64(s *Block, f, low *Expr) *Expr {
 	q := s.Let("q", f.Div(f.Add(2)))
 	z := s.Let("z", q.Mul(q))
 	p := horner(z, 0.6666666666666734, 0.3999999999941437, 0.2857142874247162, 0.22222198563205484, 0.18183564906434072, 0.15314034306221838, 0.14796124804493935)
 	half := s.Let("h", f.Mul(f).Mul(0.5))
-	low = MulAdd(q, MulAdd(p, z, half), MulAdd(e, f64Of(ln2Rest), low))
-	v := s.Let("v", MulAdd(e, f64Of(math.Ln2), f.Sub(half.Sub(low))))
-	limit := x.Eq(0).If(inf64.Neg(), x.Eq(inf64).If(x, nan64)) // the logarithm of 0, infinities, NaN and negative numbers
+	return half.Sub(MulAdd(q, MulAdd(p, z, half), low))
+}
+
+// log2Of64 adds e and log₂(1+f), which is 0 for a power of two.
+func log2Of64(s *Block, x *Expr) *Expr {
+	const rest = 2.0355273740931033e-17 // log₂ e without the float64 nearest to it
+	m, exponent := normal64(s, x)
+	e, f := split64(s, m)
+	low := fnma(log1pLow64(s, f, f64Of(0)), f64Of(math.Log2E), f.Mul(rest))
+	high := s.Let("high", f.Mul(math.Log2E))
+	low = low.Sub(fnma(f, f64Of(math.Log2E), high))
+	return logLimits(x, s.Let("v", e.Add(exponent).Add(high.Add(low))))
+}
+
+// logLimits is v, or the logarithm of 0, infinities, NaN and negative numbers.
+func logLimits(x, v *Expr) *Expr {
+	limit := x.Eq(0).If(inf64.Neg(), x.Eq(inf64).If(x, nan64))
 	return x.Gt(0).And(x.Lt(inf64)).If(v, limit)
 }
 

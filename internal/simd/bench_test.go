@@ -33,11 +33,11 @@ func BenchmarkRoutines(b *testing.B) {
 			Binaries[op][ir.Float64].VV(unsafe.Pointer(&d64[0]), unsafe.Pointer(&x64[0]), unsafe.Pointer(&y64[0]), n)
 		})
 	}
-	for _, op := range []ir.Op{ir.Exp, ir.Expm1, ir.Log, ir.Log1p, ir.Sin, ir.Cos, ir.Tanh, ir.Erf, ir.Erfc} {
+	for _, op := range []ir.Op{ir.Exp, ir.Expm1, ir.Log, ir.Log1p, ir.Log2, ir.Sin, ir.Cos, ir.Tanh, ir.Erf, ir.Erfc} {
 		d := make([]float64, n)
 		run(op.String()+" of float64", func() { Unaries[op][ir.Float64](unsafe.Pointer(&d[0]), unsafe.Pointer(&x64[0]), n) })
 	}
-	for _, op := range []ir.Op{ir.Neg, ir.Exp, ir.Expm1, ir.Log, ir.Log1p, ir.Sin, ir.Cos, ir.Atan, ir.Sqrt, ir.Tanh, ir.Erf, ir.Erfc, ir.Floor} {
+	for _, op := range []ir.Op{ir.Neg, ir.Exp, ir.Expm1, ir.Log, ir.Log1p, ir.Log2, ir.Sin, ir.Cos, ir.Atan, ir.Sqrt, ir.Tanh, ir.Erf, ir.Erfc, ir.Floor} {
 		run(op.String(), func() { Unaries[op][ir.Float32](r, p, n) })
 	}
 	for _, op := range []ir.Op{ir.Add, ir.Mul, ir.Div, ir.Max, ir.Pow, ir.Rem, ir.Lt} {

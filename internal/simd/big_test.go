@@ -81,6 +81,8 @@ func bigLog(x *big.Float) *big.Float {
 	return bigAdd(bigMul(bigInt(2), bigAtanh(s)), bigMul(bigInt(int64(e)), bigLn2))
 }
 
+func bigLog2(x *big.Float) *big.Float { return bigQuo(bigLog(x), bigLn2) }
+
 func bigLog1p(x *big.Float) *big.Float {
 	if x.MantExp(nil) > -2 {
 		return bigLog(bigAdd(x, bigInt(1)))

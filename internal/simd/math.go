@@ -70,15 +70,21 @@ func expm1(x float64) float64 {
 // log64 returns the logarithm of a float32, or of a float64 in (0, +Inf), with relative
 // error of about 1e-11.
 func log64(x float64) float64 {
+	e, log := logParts(x)
+	return e*math.Ln2 + log
+}
+
+// logParts returns e and log(1+f) with x = 2ᵉ·(1+f), 1+f in [√½, √2).
+func logParts(x float64) (e, log float64) {
 	const sqrtHalf = 0x3fe6a09e00000000
 	b := math.Float64bits(x)
-	e := int64(b-sqrtHalf) >> 52
-	f := math.Float64frombits(b-uint64(e)<<52) - 1 // x = 2ᵉ·(1+f), 1+f in [√½, √2)
+	n := int64(b-sqrtHalf) >> 52
+	f := math.Float64frombits(b-uint64(n)<<52) - 1
 	s := f / (2 + f)
 	z := s * s
 	z2 := z * z
 	p := 2.00000000000836347 + 0.666666652469490662*z + z2*(0.400003847823047332+0.285350440589296294*z+0.236164946876587351*z2)
-	return float64(e)*math.Ln2 + s*p
+	return float64(n), s * p
 }
 
 func log32(x float32) float32 {
@@ -87,6 +93,23 @@ func log32(x float32) float32 {
 		return float32(math.Log(float64(x)))
 	}
 	return float32(log64(float64(x)))
+}
+
+func log232(x float32) float32 {
+	if math.Float32bits(x)-1 >= 0x7f800000-1 {
+		return float32(math.Log(float64(x)))
+	}
+	e, log := logParts(float64(x))
+	return float32(e + log*math.Log2E)
+}
+
+// log264 is [math.Log2], which loses digits near 1.
+func log264(x float64) float64 {
+	m, e := math.Frexp(x) // in [½, 1)
+	if m < math.Sqrt2/2 {
+		m, e = 2*m, e-1
+	}
+	return float64(e) + math.Log(m)*math.Log2E
 }
 
 // log1p32 adds the rounding error of u = 1+x to log(u). For |x| from 2⁻²⁹ to 2⁵³ that

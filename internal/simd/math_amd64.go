@@ -19,6 +19,9 @@ func logF32AVX2(dst unsafe.Pointer, x unsafe.Pointer, n int)
 func log1pF32AVX2(dst unsafe.Pointer, x unsafe.Pointer, n int)
 
 //go:noescape
+func log2F32AVX2(dst unsafe.Pointer, x unsafe.Pointer, n int)
+
+//go:noescape
 func tanhF32AVX2(dst unsafe.Pointer, x unsafe.Pointer, n int)
 
 //go:noescape
@@ -47,6 +50,9 @@ func logF64AVX2(dst unsafe.Pointer, x unsafe.Pointer, n int)
 
 //go:noescape
 func log1pF64AVX2(dst unsafe.Pointer, x unsafe.Pointer, n int)
+
+//go:noescape
+func log2F64AVX2(dst unsafe.Pointer, x unsafe.Pointer, n int)
 
 //go:noescape
 func tanhF64AVX2(dst unsafe.Pointer, x unsafe.Pointer, n int)
@@ -100,6 +106,9 @@ func logF32AVX512(dst unsafe.Pointer, x unsafe.Pointer, n int)
 func log1pF32AVX512(dst unsafe.Pointer, x unsafe.Pointer, n int)
 
 //go:noescape
+func log2F32AVX512(dst unsafe.Pointer, x unsafe.Pointer, n int)
+
+//go:noescape
 func tanhF32AVX512(dst unsafe.Pointer, x unsafe.Pointer, n int)
 
 //go:noescape
@@ -128,6 +137,9 @@ func logF64AVX512(dst unsafe.Pointer, x unsafe.Pointer, n int)
 
 //go:noescape
 func log1pF64AVX512(dst unsafe.Pointer, x unsafe.Pointer, n int)
+
+//go:noescape
+func log2F64AVX512(dst unsafe.Pointer, x unsafe.Pointer, n int)
 
 //go:noescape
 func tanhF64AVX512(dst unsafe.Pointer, x unsafe.Pointer, n int)

@@ -870,9 +870,9 @@ DATA c4_33800000<>+24(SB)/4, $0x33800000
 DATA c4_33800000<>+28(SB)/4, $0x33800000
 GLOBL c4_33800000<>(SB), RODATA|NOPTR, $32
 
-// func tanhF32AVX2(dst *byte, x *byte, n int)
+// func log2F32AVX2(dst *byte, x *byte, n int)
 // Requires: AVX, AVX2, FMA3
-TEXT ·tanhF32AVX2(SB), NOSPLIT, $0-24
+TEXT ·log2F32AVX2(SB), NOSPLIT, $0-24
 	MOVQ dst+0(FP), AX
 	MOVQ x+8(FP), CX
 	MOVQ n+16(FP), DX
@@ -881,6 +881,133 @@ TEXT ·tanhF32AVX2(SB), NOSPLIT, $0-24
 	JLT  done19
 
 next18:
+	VMOVUPS      (CX)(BX*4), Y0
+	VCMPPS       $0x11, c4_800000<>+0(SB), Y0, Y1
+	VMULPS       c4_4b000000<>+0(SB), Y0, Y2
+	VBLENDVPS    Y1, Y2, Y0, Y2
+	VPSUBD       c4_3f3504f3<>+0(SB), Y2, Y2
+	VPSRAD       $0x17, Y2, Y3
+	VCVTDQ2PS    Y3, Y3
+	VANDPS       c4_7fffff<>+0(SB), Y2, Y2
+	VPADDD       c4_3f3504f3<>+0(SB), Y2, Y2
+	VSUBPS       c4_3f800000<>+0(SB), Y2, Y2
+	VMOVUPS      c4_41b80000<>+0(SB), Y4
+	VANDPS       Y1, Y4, Y1
+	VSUBPS       Y1, Y3, Y1
+	VMOVUPS      c4_bd9c64ba<>+0(SB), Y3
+	VFMADD213PS  c4_3e02af57<>+0(SB), Y2, Y3
+	VFMADD213PS  c4_be06c123<>+0(SB), Y2, Y3
+	VFMADD213PS  c4_3e116c98<>+0(SB), Y2, Y3
+	VFMADD213PS  c4_be2a3945<>+0(SB), Y2, Y3
+	VFMADD213PS  c4_3e4cd00e<>+0(SB), Y2, Y3
+	VFMADD213PS  c4_be800113<>+0(SB), Y2, Y3
+	VFMADD213PS  c4_3eaaaaaa<>+0(SB), Y2, Y3
+	VMULPS       Y2, Y2, Y4
+	VMOVUPS      c4_bf000000<>+0(SB), Y5
+	VMOVAPS      Y5, Y5
+	VFMADD231PS  Y2, Y3, Y5
+	VMULPS       Y5, Y4, Y3
+	VMULPS       c4_32a57060<>+0(SB), Y2, Y4
+	VMOVAPS      Y4, Y4
+	VFMADD231PS  c4_3fb8aa3b<>+0(SB), Y3, Y4
+	VMULPS       c4_3fb8aa3b<>+0(SB), Y2, Y3
+	VMOVAPS      Y3, Y5
+	VFNMADD231PS c4_3fb8aa3b<>+0(SB), Y2, Y5
+	VSUBPS       Y5, Y4, Y2
+	VADDPS       Y2, Y3, Y2
+	VADDPS       Y2, Y1, Y1
+	VCMPPS       $0x00, c4_7f800000<>+0(SB), Y0, Y2
+	VBLENDVPS    Y2, Y0, Y1, Y1
+	VCMPPS       $0x00, c4_0<>+0(SB), Y0, Y2
+	VBLENDVPS    Y2, c4_ff800000<>+0(SB), Y1, Y1
+	VCMPPS       $0x19, c4_0<>+0(SB), Y0, Y0
+	VMOVUPS      c4_7fc00000<>+0(SB), Y2
+	VBLENDVPS    Y0, Y2, Y1, Y0
+	VMOVUPS      Y0, (AX)(BX*4)
+	ADDQ         $+8, BX
+	SUBQ         $+8, DX
+	JGE          next18
+
+done19:
+	ADDQ         $+8, DX
+	JEQ          end20
+	LEAQ         tail<>+32(SB), SI
+	XORQ         DI, DI
+	SUBQ         DX, DI
+	VMOVDQU      (SI)(DI*4), Y0
+	VMASKMOVPS   (CX)(BX*4), Y0, Y0
+	VCMPPS       $0x11, c4_800000<>+0(SB), Y0, Y1
+	VMULPS       c4_4b000000<>+0(SB), Y0, Y2
+	VBLENDVPS    Y1, Y2, Y0, Y2
+	VPSUBD       c4_3f3504f3<>+0(SB), Y2, Y2
+	VPSRAD       $0x17, Y2, Y3
+	VCVTDQ2PS    Y3, Y3
+	VANDPS       c4_7fffff<>+0(SB), Y2, Y2
+	VPADDD       c4_3f3504f3<>+0(SB), Y2, Y2
+	VSUBPS       c4_3f800000<>+0(SB), Y2, Y2
+	VMOVUPS      c4_41b80000<>+0(SB), Y4
+	VANDPS       Y1, Y4, Y1
+	VSUBPS       Y1, Y3, Y1
+	VMOVUPS      c4_bd9c64ba<>+0(SB), Y3
+	VFMADD213PS  c4_3e02af57<>+0(SB), Y2, Y3
+	VFMADD213PS  c4_be06c123<>+0(SB), Y2, Y3
+	VFMADD213PS  c4_3e116c98<>+0(SB), Y2, Y3
+	VFMADD213PS  c4_be2a3945<>+0(SB), Y2, Y3
+	VFMADD213PS  c4_3e4cd00e<>+0(SB), Y2, Y3
+	VFMADD213PS  c4_be800113<>+0(SB), Y2, Y3
+	VFMADD213PS  c4_3eaaaaaa<>+0(SB), Y2, Y3
+	VMULPS       Y2, Y2, Y4
+	VMOVUPS      c4_bf000000<>+0(SB), Y5
+	VMOVAPS      Y5, Y5
+	VFMADD231PS  Y2, Y3, Y5
+	VMULPS       Y5, Y4, Y3
+	VMULPS       c4_32a57060<>+0(SB), Y2, Y4
+	VMOVAPS      Y4, Y4
+	VFMADD231PS  c4_3fb8aa3b<>+0(SB), Y3, Y4
+	VMULPS       c4_3fb8aa3b<>+0(SB), Y2, Y3
+	VMOVAPS      Y3, Y5
+	VFNMADD231PS c4_3fb8aa3b<>+0(SB), Y2, Y5
+	VSUBPS       Y5, Y4, Y2
+	VADDPS       Y2, Y3, Y2
+	VADDPS       Y2, Y1, Y1
+	VCMPPS       $0x00, c4_7f800000<>+0(SB), Y0, Y2
+	VBLENDVPS    Y2, Y0, Y1, Y1
+	VCMPPS       $0x00, c4_0<>+0(SB), Y0, Y2
+	VBLENDVPS    Y2, c4_ff800000<>+0(SB), Y1, Y1
+	VCMPPS       $0x19, c4_0<>+0(SB), Y0, Y0
+	VMOVUPS      c4_7fc00000<>+0(SB), Y2
+	VBLENDVPS    Y0, Y2, Y1, Y0
+	LEAQ         tail<>+32(SB), CX
+	XORQ         SI, SI
+	SUBQ         DX, SI
+	VMOVDQU      (CX)(SI*4), Y1
+	VMASKMOVPS   Y0, Y1, (AX)(BX*4)
+
+end20:
+	VZEROUPPER
+	RET
+
+DATA c4_32a57060<>+0(SB)/4, $0x32a57060
+DATA c4_32a57060<>+4(SB)/4, $0x32a57060
+DATA c4_32a57060<>+8(SB)/4, $0x32a57060
+DATA c4_32a57060<>+12(SB)/4, $0x32a57060
+DATA c4_32a57060<>+16(SB)/4, $0x32a57060
+DATA c4_32a57060<>+20(SB)/4, $0x32a57060
+DATA c4_32a57060<>+24(SB)/4, $0x32a57060
+DATA c4_32a57060<>+28(SB)/4, $0x32a57060
+GLOBL c4_32a57060<>(SB), RODATA|NOPTR, $32
+
+// func tanhF32AVX2(dst *byte, x *byte, n int)
+// Requires: AVX, AVX2, FMA3
+TEXT ·tanhF32AVX2(SB), NOSPLIT, $0-24
+	MOVQ dst+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ n+16(FP), DX
+	XORQ BX, BX
+	SUBQ $+8, DX
+	JLT  done23
+
+next22:
 	VMOVUPS      (CX)(BX*4), Y0
 	VANDPS       c4_7fffffff<>+0(SB), Y0, Y1
 	VMULPS       Y1, Y1, Y2
@@ -932,11 +1059,11 @@ next18:
 	VMOVUPS      Y0, (AX)(BX*4)
 	ADDQ         $+8, BX
 	SUBQ         $+8, DX
-	JGE          next18
+	JGE          next22
 
-done19:
+done23:
 	ADDQ         $+8, DX
-	JEQ          end20
+	JEQ          end24
 	LEAQ         tail<>+32(SB), SI
 	XORQ         DI, DI
 	SUBQ         DX, DI
@@ -995,7 +1122,7 @@ done19:
 	VMOVDQU      (CX)(SI*4), Y1
 	VMASKMOVPS   Y0, Y1, (AX)(BX*4)
 
-end20:
+end24:
 	VZEROUPPER
 	RET
 
@@ -1097,9 +1224,9 @@ TEXT ·erfF32AVX2(SB), NOSPLIT, $0-24
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
 	SUBQ $+8, DX
-	JLT  done23
+	JLT  done27
 
-next22:
+next26:
 	VMOVUPS      (CX)(BX*4), Y0
 	VANDPS       c4_7fffffff<>+0(SB), Y0, Y1
 	VMULPS       Y1, Y1, Y2
@@ -1153,11 +1280,11 @@ next22:
 	VMOVUPS      Y0, (AX)(BX*4)
 	ADDQ         $+8, BX
 	SUBQ         $+8, DX
-	JGE          next22
+	JGE          next26
 
-done23:
+done27:
 	ADDQ         $+8, DX
-	JEQ          end24
+	JEQ          end28
 	LEAQ         tail<>+32(SB), SI
 	XORQ         DI, DI
 	SUBQ         DX, DI
@@ -1218,7 +1345,7 @@ done23:
 	VMOVDQU      (CX)(SI*4), Y1
 	VMASKMOVPS   Y0, Y1, (AX)(BX*4)
 
-end24:
+end28:
 	VZEROUPPER
 	RET
 
@@ -1370,9 +1497,9 @@ TEXT ·erfcF32AVX2(SB), NOSPLIT, $0-24
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
 	SUBQ $+8, DX
-	JLT  done27
+	JLT  done31
 
-next26:
+next30:
 	VMOVUPS      (CX)(BX*4), Y0
 	VMOVUPS      c4_4121999a<>+0(SB), Y1
 	VANDPS       c4_7fffffff<>+0(SB), Y0, Y2
@@ -1433,11 +1560,11 @@ next26:
 	VMOVUPS      Y0, (AX)(BX*4)
 	ADDQ         $+8, BX
 	SUBQ         $+8, DX
-	JGE          next26
+	JGE          next30
 
-done27:
+done31:
 	ADDQ         $+8, DX
-	JEQ          end28
+	JEQ          end32
 	LEAQ         tail<>+32(SB), SI
 	XORQ         DI, DI
 	SUBQ         DX, DI
@@ -1505,7 +1632,7 @@ done27:
 	VMOVDQU      (CX)(SI*4), Y1
 	VMASKMOVPS   Y0, Y1, (AX)(BX*4)
 
-end28:
+end32:
 	VZEROUPPER
 	RET
 
@@ -1647,15 +1774,15 @@ TEXT ·sinF32AVX2(SB), NOSPLIT, $0-32
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
 	SUBQ $+8, DX
-	JLT  done31
+	JLT  done35
 
-next30:
+next34:
 	VMOVUPS      (CX)(BX*4), Y0
 	VANDPS       c4_7fffffff<>+0(SB), Y0, Y1
 	VCMPPS       $0x1e, c4_47c35000<>+0(SB), Y1, Y1
 	VMOVMSKPS    Y1, SI
 	TESTL        SI, SI
-	JNE          stop29
+	JNE          stop33
 	VMULPS       c4_3f22f983<>+0(SB), Y0, Y1
 	VROUNDPS     $0x08, Y1, Y1
 	VMOVAPS      Y0, Y2
@@ -1704,11 +1831,11 @@ next30:
 	VMOVUPS      Y0, (AX)(BX*4)
 	ADDQ         $+8, BX
 	SUBQ         $+8, DX
-	JGE          next30
+	JGE          next34
 
-done31:
+done35:
 	ADDQ         $+8, DX
-	JEQ          end32
+	JEQ          end36
 	LEAQ         tail<>+32(SB), SI
 	XORQ         DI, DI
 	SUBQ         DX, DI
@@ -1718,7 +1845,7 @@ done31:
 	VCMPPS       $0x1e, c4_47c35000<>+0(SB), Y1, Y1
 	VMOVMSKPS    Y1, CX
 	TESTL        CX, CX
-	JNE          stop29
+	JNE          stop33
 	VMULPS       c4_3f22f983<>+0(SB), Y0, Y1
 	VROUNDPS     $0x08, Y1, Y1
 	VMOVAPS      Y0, Y2
@@ -1770,10 +1897,10 @@ done31:
 	VMOVDQU      (CX)(SI*4), Y1
 	VMASKMOVPS   Y0, Y1, (AX)(BX*4)
 
-end32:
+end36:
 	ADDQ DX, BX
 
-stop29:
+stop33:
 	MOVQ BX, done+24(FP)
 	VZEROUPPER
 	RET
@@ -1906,15 +2033,15 @@ TEXT ·cosF32AVX2(SB), NOSPLIT, $0-32
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
 	SUBQ $+8, DX
-	JLT  done35
+	JLT  done39
 
-next34:
+next38:
 	VMOVUPS      (CX)(BX*4), Y0
 	VANDPS       c4_7fffffff<>+0(SB), Y0, Y1
 	VCMPPS       $0x1e, c4_47c35000<>+0(SB), Y1, Y1
 	VMOVMSKPS    Y1, SI
 	TESTL        SI, SI
-	JNE          stop33
+	JNE          stop37
 	VMULPS       c4_3f22f983<>+0(SB), Y0, Y1
 	VROUNDPS     $0x08, Y1, Y1
 	VMOVAPS      Y0, Y0
@@ -1961,11 +2088,11 @@ next34:
 	VMOVUPS      Y0, (AX)(BX*4)
 	ADDQ         $+8, BX
 	SUBQ         $+8, DX
-	JGE          next34
+	JGE          next38
 
-done35:
+done39:
 	ADDQ         $+8, DX
-	JEQ          end36
+	JEQ          end40
 	LEAQ         tail<>+32(SB), SI
 	XORQ         DI, DI
 	SUBQ         DX, DI
@@ -1975,7 +2102,7 @@ done35:
 	VCMPPS       $0x1e, c4_47c35000<>+0(SB), Y1, Y1
 	VMOVMSKPS    Y1, CX
 	TESTL        CX, CX
-	JNE          stop33
+	JNE          stop37
 	VMULPS       c4_3f22f983<>+0(SB), Y0, Y1
 	VROUNDPS     $0x08, Y1, Y1
 	VMOVAPS      Y0, Y0
@@ -2025,10 +2152,10 @@ done35:
 	VMOVDQU      (CX)(SI*4), Y1
 	VMASKMOVPS   Y0, Y1, (AX)(BX*4)
 
-end36:
+end40:
 	ADDQ DX, BX
 
-stop33:
+stop37:
 	MOVQ BX, done+24(FP)
 	VZEROUPPER
 	RET
@@ -2051,9 +2178,9 @@ TEXT ·atanF32AVX2(SB), NOSPLIT, $0-24
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
 	SUBQ $+8, DX
-	JLT  done39
+	JLT  done43
 
-next38:
+next42:
 	VMOVUPS     (CX)(BX*4), Y0
 	VANDPS      c4_7fffffff<>+0(SB), Y0, Y1
 	VCMPPS      $0x1e, c4_3f800000<>+0(SB), Y1, Y2
@@ -2082,11 +2209,11 @@ next38:
 	VMOVUPS     Y0, (AX)(BX*4)
 	ADDQ        $+8, BX
 	SUBQ        $+8, DX
-	JGE         next38
+	JGE         next42
 
-done39:
+done43:
 	ADDQ        $+8, DX
-	JEQ         end40
+	JEQ         end44
 	LEAQ        tail<>+32(SB), SI
 	XORQ        DI, DI
 	SUBQ        DX, DI
@@ -2122,7 +2249,7 @@ done39:
 	VMOVDQU     (CX)(SI*4), Y1
 	VMASKMOVPS  Y0, Y1, (AX)(BX*4)
 
-end40:
+end44:
 	VZEROUPPER
 	RET
 
@@ -2224,9 +2351,9 @@ TEXT ·expF64AVX2(SB), NOSPLIT, $0-24
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
 	SUBQ $+4, DX
-	JLT  done43
+	JLT  done47
 
-next42:
+next46:
 	VMOVUPS      (CX)(BX*8), Y0
 	VMOVUPS      c8_4086300000000000<>+0(SB), Y1
 	VMOVUPS      c8_c087500000000000<>+0(SB), Y2
@@ -2266,11 +2393,11 @@ next42:
 	VMOVUPS      Y0, (AX)(BX*8)
 	ADDQ         $+4, BX
 	SUBQ         $+4, DX
-	JGE          next42
+	JGE          next46
 
-done43:
+done47:
 	ADDQ         $+4, DX
-	JEQ          end44
+	JEQ          end48
 	LEAQ         tail<>+32(SB), SI
 	XORQ         DI, DI
 	SUBQ         DX, DI
@@ -2317,7 +2444,7 @@ done43:
 	VMOVDQU      (CX)(SI*8), Y1
 	VMASKMOVPD   Y0, Y1, (AX)(BX*8)
 
-end44:
+end48:
 	VZEROUPPER
 	RET
 
@@ -2437,9 +2564,9 @@ TEXT ·expm1F64AVX2(SB), NOSPLIT, $0-24
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
 	SUBQ $+4, DX
-	JLT  done47
+	JLT  done51
 
-next46:
+next50:
 	VMOVUPS      (CX)(BX*8), Y0
 	VMOVUPS      c8_4086300000000000<>+0(SB), Y1
 	VMOVUPS      c8_c044000000000000<>+0(SB), Y2
@@ -2478,11 +2605,11 @@ next46:
 	VMOVUPS      Y0, (AX)(BX*8)
 	ADDQ         $+4, BX
 	SUBQ         $+4, DX
-	JGE          next46
+	JGE          next50
 
-done47:
+done51:
 	ADDQ         $+4, DX
-	JEQ          end48
+	JEQ          end52
 	LEAQ         tail<>+32(SB), SI
 	XORQ         DI, DI
 	SUBQ         DX, DI
@@ -2528,7 +2655,7 @@ done47:
 	VMOVDQU      (CX)(SI*8), Y1
 	VMASKMOVPD   Y0, Y1, (AX)(BX*8)
 
-end48:
+end52:
 	VZEROUPPER
 	RET
 
@@ -2552,9 +2679,9 @@ TEXT ·logF64AVX2(SB), NOSPLIT, $0-24
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
 	SUBQ $+4, DX
-	JLT  done51
+	JLT  done55
 
-next50:
+next54:
 	VMOVUPS     (CX)(BX*8), Y0
 	VCMPPD      $0x11, c8_10000000000000<>+0(SB), Y0, Y1
 	VMULPD      c8_4350000000000000<>+0(SB), Y0, Y2
@@ -2602,11 +2729,11 @@ next50:
 	VMOVUPS     Y0, (AX)(BX*8)
 	ADDQ        $+4, BX
 	SUBQ        $+4, DX
-	JGE         next50
+	JGE         next54
 
-done51:
+done55:
 	ADDQ        $+4, DX
-	JEQ         end52
+	JEQ         end56
 	LEAQ        tail<>+32(SB), SI
 	XORQ        DI, DI
 	SUBQ        DX, DI
@@ -2661,7 +2788,7 @@ done51:
 	VMOVDQU     (CX)(SI*8), Y1
 	VMASKMOVPD  Y0, Y1, (AX)(BX*8)
 
-end52:
+end56:
 	VZEROUPPER
 	RET
 
@@ -2793,9 +2920,9 @@ TEXT ·log1pF64AVX2(SB), NOSPLIT, $0-24
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
 	SUBQ $+4, DX
-	JLT  done55
+	JLT  done59
 
-next54:
+next58:
 	VMOVUPS      (CX)(BX*8), Y0
 	VADDPD       c8_3ff0000000000000<>+0(SB), Y0, Y1
 	VSUBPD       Y0, Y1, Y2
@@ -2861,11 +2988,11 @@ next54:
 	VMOVUPS      Y0, (AX)(BX*8)
 	ADDQ         $+4, BX
 	SUBQ         $+4, DX
-	JGE          next54
+	JGE          next58
 
-done55:
+done59:
 	ADDQ         $+4, DX
-	JEQ          end56
+	JEQ          end60
 	LEAQ         tail<>+32(SB), SI
 	XORQ         DI, DI
 	SUBQ         DX, DI
@@ -2938,7 +3065,7 @@ done55:
 	VMOVDQU      (CX)(SI*8), Y1
 	VMASKMOVPD   Y0, Y1, (AX)(BX*8)
 
-end56:
+end60:
 	VZEROUPPER
 	RET
 
@@ -2960,6 +3087,141 @@ DATA c8_3c90000000000000<>+16(SB)/8, $0x3c90000000000000
 DATA c8_3c90000000000000<>+24(SB)/8, $0x3c90000000000000
 GLOBL c8_3c90000000000000<>(SB), RODATA|NOPTR, $32
 
+// func log2F64AVX2(dst *byte, x *byte, n int)
+// Requires: AVX, AVX2, FMA3
+TEXT ·log2F64AVX2(SB), NOSPLIT, $0-24
+	MOVQ dst+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ n+16(FP), DX
+	XORQ BX, BX
+	SUBQ $+4, DX
+	JLT  done63
+
+next62:
+	VMOVUPS      (CX)(BX*8), Y0
+	VCMPPD       $0x11, c8_10000000000000<>+0(SB), Y0, Y1
+	VMULPD       c8_4350000000000000<>+0(SB), Y0, Y2
+	VBLENDVPD    Y1, Y2, Y0, Y2
+	VPADDQ       c8_195f619980c433<>+0(SB), Y2, Y2
+	VPSRLQ       $0x34, Y2, Y3
+	VORPD        c8_4330000000000000<>+0(SB), Y3, Y3
+	VSUBPD       c8_4330000000000400<>+0(SB), Y3, Y3
+	VANDPD       c8_fffffffffffff<>+0(SB), Y2, Y2
+	VPADDQ       c8_3fe6a09e667f3bcd<>+0(SB), Y2, Y2
+	VSUBPD       c8_3ff0000000000000<>+0(SB), Y2, Y2
+	VMOVUPS      c8_404b000000000000<>+0(SB), Y4
+	VANDPD       Y1, Y4, Y1
+	VSUBPD       Y1, Y3, Y1
+	VMOVUPS      c8_0<>+0(SB), Y3
+	VADDPD       c8_4000000000000000<>+0(SB), Y2, Y4
+	VDIVPD       Y4, Y2, Y4
+	VMULPD       Y4, Y4, Y5
+	VMOVUPS      c8_3fc2f064e8b6d473<>+0(SB), Y6
+	VFMADD213PD  c8_3fc39a1a4e9341e5<>+0(SB), Y5, Y6
+	VFMADD213PD  c8_3fc74663fafd3829<>+0(SB), Y5, Y6
+	VFMADD213PD  c8_3fcc71c5205ef52f<>+0(SB), Y5, Y6
+	VFMADD213PD  c8_3fd24924941f4d6b<>+0(SB), Y5, Y6
+	VFMADD213PD  c8_3fd999999997fd80<>+0(SB), Y5, Y6
+	VFMADD213PD  c8_3fe5555555555592<>+0(SB), Y5, Y6
+	VMULPD       Y2, Y2, Y7
+	VMULPD       c8_3fe0000000000000<>+0(SB), Y7, Y7
+	VMOVAPS      Y7, Y8
+	VFMADD231PD  Y5, Y6, Y8
+	VMOVAPS      Y3, Y3
+	VFMADD231PD  Y8, Y4, Y3
+	VSUBPD       Y3, Y7, Y3
+	VMULPD       c8_3c7777d0ffda0d24<>+0(SB), Y2, Y4
+	VMOVAPS      Y4, Y4
+	VFNMADD231PD c8_3ff71547652b82fe<>+0(SB), Y3, Y4
+	VMULPD       c8_3ff71547652b82fe<>+0(SB), Y2, Y3
+	VMOVAPS      Y3, Y5
+	VFNMADD231PD c8_3ff71547652b82fe<>+0(SB), Y2, Y5
+	VSUBPD       Y5, Y4, Y2
+	VADDPD       Y2, Y3, Y2
+	VADDPD       Y2, Y1, Y1
+	VCMPPD       $0x00, c8_7ff0000000000000<>+0(SB), Y0, Y2
+	VBLENDVPD    Y2, Y0, Y1, Y1
+	VCMPPD       $0x00, c8_0<>+0(SB), Y0, Y2
+	VBLENDVPD    Y2, c8_fff0000000000000<>+0(SB), Y1, Y1
+	VCMPPD       $0x19, c8_0<>+0(SB), Y0, Y0
+	VMOVUPS      c8_7ff8000000000001<>+0(SB), Y2
+	VBLENDVPD    Y0, Y2, Y1, Y0
+	VMOVUPS      Y0, (AX)(BX*8)
+	ADDQ         $+4, BX
+	SUBQ         $+4, DX
+	JGE          next62
+
+done63:
+	ADDQ         $+4, DX
+	JEQ          end64
+	LEAQ         tail<>+32(SB), SI
+	XORQ         DI, DI
+	SUBQ         DX, DI
+	VMOVDQU      (SI)(DI*8), Y0
+	VMASKMOVPD   (CX)(BX*8), Y0, Y0
+	VCMPPD       $0x11, c8_10000000000000<>+0(SB), Y0, Y1
+	VMULPD       c8_4350000000000000<>+0(SB), Y0, Y2
+	VBLENDVPD    Y1, Y2, Y0, Y2
+	VPADDQ       c8_195f619980c433<>+0(SB), Y2, Y2
+	VPSRLQ       $0x34, Y2, Y3
+	VORPD        c8_4330000000000000<>+0(SB), Y3, Y3
+	VSUBPD       c8_4330000000000400<>+0(SB), Y3, Y3
+	VANDPD       c8_fffffffffffff<>+0(SB), Y2, Y2
+	VPADDQ       c8_3fe6a09e667f3bcd<>+0(SB), Y2, Y2
+	VSUBPD       c8_3ff0000000000000<>+0(SB), Y2, Y2
+	VMOVUPS      c8_404b000000000000<>+0(SB), Y4
+	VANDPD       Y1, Y4, Y1
+	VSUBPD       Y1, Y3, Y1
+	VMOVUPS      c8_0<>+0(SB), Y3
+	VADDPD       c8_4000000000000000<>+0(SB), Y2, Y4
+	VDIVPD       Y4, Y2, Y4
+	VMULPD       Y4, Y4, Y5
+	VMOVUPS      c8_3fc2f064e8b6d473<>+0(SB), Y6
+	VFMADD213PD  c8_3fc39a1a4e9341e5<>+0(SB), Y5, Y6
+	VFMADD213PD  c8_3fc74663fafd3829<>+0(SB), Y5, Y6
+	VFMADD213PD  c8_3fcc71c5205ef52f<>+0(SB), Y5, Y6
+	VFMADD213PD  c8_3fd24924941f4d6b<>+0(SB), Y5, Y6
+	VFMADD213PD  c8_3fd999999997fd80<>+0(SB), Y5, Y6
+	VFMADD213PD  c8_3fe5555555555592<>+0(SB), Y5, Y6
+	VMULPD       Y2, Y2, Y7
+	VMULPD       c8_3fe0000000000000<>+0(SB), Y7, Y7
+	VMOVAPS      Y7, Y8
+	VFMADD231PD  Y5, Y6, Y8
+	VMOVAPS      Y3, Y3
+	VFMADD231PD  Y8, Y4, Y3
+	VSUBPD       Y3, Y7, Y3
+	VMULPD       c8_3c7777d0ffda0d24<>+0(SB), Y2, Y4
+	VMOVAPS      Y4, Y4
+	VFNMADD231PD c8_3ff71547652b82fe<>+0(SB), Y3, Y4
+	VMULPD       c8_3ff71547652b82fe<>+0(SB), Y2, Y3
+	VMOVAPS      Y3, Y5
+	VFNMADD231PD c8_3ff71547652b82fe<>+0(SB), Y2, Y5
+	VSUBPD       Y5, Y4, Y2
+	VADDPD       Y2, Y3, Y2
+	VADDPD       Y2, Y1, Y1
+	VCMPPD       $0x00, c8_7ff0000000000000<>+0(SB), Y0, Y2
+	VBLENDVPD    Y2, Y0, Y1, Y1
+	VCMPPD       $0x00, c8_0<>+0(SB), Y0, Y2
+	VBLENDVPD    Y2, c8_fff0000000000000<>+0(SB), Y1, Y1
+	VCMPPD       $0x19, c8_0<>+0(SB), Y0, Y0
+	VMOVUPS      c8_7ff8000000000001<>+0(SB), Y2
+	VBLENDVPD    Y0, Y2, Y1, Y0
+	LEAQ         tail<>+32(SB), CX
+	XORQ         SI, SI
+	SUBQ         DX, SI
+	VMOVDQU      (CX)(SI*8), Y1
+	VMASKMOVPD   Y0, Y1, (AX)(BX*8)
+
+end64:
+	VZEROUPPER
+	RET
+
+DATA c8_3c7777d0ffda0d24<>+0(SB)/8, $0x3c7777d0ffda0d24
+DATA c8_3c7777d0ffda0d24<>+8(SB)/8, $0x3c7777d0ffda0d24
+DATA c8_3c7777d0ffda0d24<>+16(SB)/8, $0x3c7777d0ffda0d24
+DATA c8_3c7777d0ffda0d24<>+24(SB)/8, $0x3c7777d0ffda0d24
+GLOBL c8_3c7777d0ffda0d24<>(SB), RODATA|NOPTR, $32
+
 // func tanhF64AVX2(dst *byte, x *byte, n int)
 // Requires: AVX, AVX2, FMA3
 TEXT ·tanhF64AVX2(SB), NOSPLIT, $0-24
@@ -2968,9 +3230,9 @@ TEXT ·tanhF64AVX2(SB), NOSPLIT, $0-24
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
 	SUBQ $+4, DX
-	JLT  done59
+	JLT  done67
 
-next58:
+next66:
 	VMOVUPS      (CX)(BX*8), Y0
 	VANDPD       c8_7fffffffffffffff<>+0(SB), Y0, Y1
 	VMOVUPS      c8_4046000000000000<>+0(SB), Y2
@@ -3021,11 +3283,11 @@ next58:
 	VMOVUPS      Y0, (AX)(BX*8)
 	ADDQ         $+4, BX
 	SUBQ         $+4, DX
-	JGE          next58
+	JGE          next66
 
-done59:
+done67:
 	ADDQ         $+4, DX
-	JEQ          end60
+	JEQ          end68
 	LEAQ         tail<>+32(SB), SI
 	XORQ         DI, DI
 	SUBQ         DX, DI
@@ -3083,7 +3345,7 @@ done59:
 	VMOVDQU      (CX)(SI*8), Y1
 	VMASKMOVPD   Y0, Y1, (AX)(BX*8)
 
-end60:
+end68:
 	VZEROUPPER
 	RET
 
@@ -3101,9 +3363,9 @@ TEXT ·erfF64AVX2(SB), NOSPLIT, $0-24
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
 	SUBQ $+4, DX
-	JLT  done63
+	JLT  done71
 
-next62:
+next70:
 	VMOVUPS      (CX)(BX*8), Y0
 	VANDPD       c8_7fffffffffffffff<>+0(SB), Y0, Y1
 	VMULPD       Y1, Y1, Y2
@@ -3180,11 +3442,11 @@ next62:
 	VMOVUPS      Y0, (AX)(BX*8)
 	ADDQ         $+4, BX
 	SUBQ         $+4, DX
-	JGE          next62
+	JGE          next70
 
-done63:
+done71:
 	ADDQ         $+4, DX
-	JEQ          end64
+	JEQ          end72
 	LEAQ         tail<>+32(SB), SI
 	XORQ         DI, DI
 	SUBQ         DX, DI
@@ -3268,7 +3530,7 @@ done63:
 	VMOVDQU      (CX)(SI*8), Y1
 	VMASKMOVPD   Y0, Y1, (AX)(BX*8)
 
-end64:
+end72:
 	VZEROUPPER
 	RET
 
@@ -3466,9 +3728,9 @@ TEXT ·erfcF64AVX2(SB), NOSPLIT, $0-24
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
 	SUBQ $+4, DX
-	JLT  done67
+	JLT  done75
 
-next66:
+next74:
 	VMOVUPS      (CX)(BX*8), Y0
 	VMOVUPS      c8_403b4ccccccccccd<>+0(SB), Y1
 	VANDPD       c8_7fffffffffffffff<>+0(SB), Y0, Y2
@@ -3546,11 +3808,11 @@ next66:
 	VMOVUPS      Y0, (AX)(BX*8)
 	ADDQ         $+4, BX
 	SUBQ         $+4, DX
-	JGE          next66
+	JGE          next74
 
-done67:
+done75:
 	ADDQ         $+4, DX
-	JEQ          end68
+	JEQ          end76
 	LEAQ         tail<>+32(SB), SI
 	XORQ         DI, DI
 	SUBQ         DX, DI
@@ -3635,7 +3897,7 @@ done67:
 	VMOVDQU      (CX)(SI*8), Y1
 	VMASKMOVPD   Y0, Y1, (AX)(BX*8)
 
-end68:
+end76:
 	VZEROUPPER
 	RET
 
@@ -3797,15 +4059,15 @@ TEXT ·sinF64AVX2(SB), NOSPLIT, $0-32
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
 	SUBQ $+4, DX
-	JLT  done71
+	JLT  done79
 
-next70:
+next78:
 	VMOVUPS      (CX)(BX*8), Y0
 	VANDPD       c8_7fffffffffffffff<>+0(SB), Y0, Y1
 	VCMPPD       $0x1e, c8_41d0000000000000<>+0(SB), Y1, Y1
 	VMOVMSKPS    Y1, SI
 	TESTL        SI, SI
-	JNE          stop69
+	JNE          stop77
 	VMULPD       c8_3fe45f306dc9c883<>+0(SB), Y0, Y1
 	VROUNDPD     $0x08, Y1, Y1
 	VMOVAPS      Y0, Y2
@@ -3859,11 +4121,11 @@ next70:
 	VMOVUPS      Y0, (AX)(BX*8)
 	ADDQ         $+4, BX
 	SUBQ         $+4, DX
-	JGE          next70
+	JGE          next78
 
-done71:
+done79:
 	ADDQ         $+4, DX
-	JEQ          end72
+	JEQ          end80
 	LEAQ         tail<>+32(SB), SI
 	XORQ         DI, DI
 	SUBQ         DX, DI
@@ -3873,7 +4135,7 @@ done71:
 	VCMPPD       $0x1e, c8_41d0000000000000<>+0(SB), Y1, Y1
 	VMOVMSKPS    Y1, CX
 	TESTL        CX, CX
-	JNE          stop69
+	JNE          stop77
 	VMULPD       c8_3fe45f306dc9c883<>+0(SB), Y0, Y1
 	VROUNDPD     $0x08, Y1, Y1
 	VMOVAPS      Y0, Y2
@@ -3930,10 +4192,10 @@ done71:
 	VMOVDQU      (CX)(SI*8), Y1
 	VMASKMOVPD   Y0, Y1, (AX)(BX*8)
 
-end72:
+end80:
 	ADDQ DX, BX
 
-stop69:
+stop77:
 	MOVQ BX, done+24(FP)
 	VZEROUPPER
 	RET
@@ -4060,15 +4322,15 @@ TEXT ·cosF64AVX2(SB), NOSPLIT, $0-32
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
 	SUBQ $+4, DX
-	JLT  done75
+	JLT  done83
 
-next74:
+next82:
 	VMOVUPS      (CX)(BX*8), Y0
 	VANDPD       c8_7fffffffffffffff<>+0(SB), Y0, Y1
 	VCMPPD       $0x1e, c8_41d0000000000000<>+0(SB), Y1, Y1
 	VMOVMSKPS    Y1, SI
 	TESTL        SI, SI
-	JNE          stop73
+	JNE          stop81
 	VMULPD       c8_3fe45f306dc9c883<>+0(SB), Y0, Y1
 	VROUNDPD     $0x08, Y1, Y1
 	VMOVAPS      Y0, Y0
@@ -4120,11 +4382,11 @@ next74:
 	VMOVUPS      Y0, (AX)(BX*8)
 	ADDQ         $+4, BX
 	SUBQ         $+4, DX
-	JGE          next74
+	JGE          next82
 
-done75:
+done83:
 	ADDQ         $+4, DX
-	JEQ          end76
+	JEQ          end84
 	LEAQ         tail<>+32(SB), SI
 	XORQ         DI, DI
 	SUBQ         DX, DI
@@ -4134,7 +4396,7 @@ done75:
 	VCMPPD       $0x1e, c8_41d0000000000000<>+0(SB), Y1, Y1
 	VMOVMSKPS    Y1, CX
 	TESTL        CX, CX
-	JNE          stop73
+	JNE          stop81
 	VMULPD       c8_3fe45f306dc9c883<>+0(SB), Y0, Y1
 	VROUNDPD     $0x08, Y1, Y1
 	VMOVAPS      Y0, Y0
@@ -4189,10 +4451,10 @@ done75:
 	VMOVDQU      (CX)(SI*8), Y1
 	VMASKMOVPD   Y0, Y1, (AX)(BX*8)
 
-end76:
+end84:
 	ADDQ DX, BX
 
-stop73:
+stop81:
 	MOVQ BX, done+24(FP)
 	VZEROUPPER
 	RET
@@ -4212,9 +4474,9 @@ TEXT ·powF64VVAVX2(SB), NOSPLIT, $0-32
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
 	SUBQ $+4, BX
-	JLT  done79
+	JLT  done87
 
-next78:
+next86:
 	VMOVUPS      (CX)(SI*8), Y0
 	VMOVUPS      (DX)(SI*8), Y1
 	VANDPD       c8_7fffffffffffffff<>+0(SB), Y0, Y2
@@ -4384,11 +4646,11 @@ next78:
 	VMOVUPS      Y0, (AX)(SI*8)
 	ADDQ         $+4, SI
 	SUBQ         $+4, BX
-	JGE          next78
+	JGE          next86
 
-done79:
+done87:
 	ADDQ         $+4, BX
-	JEQ          end80
+	JEQ          end88
 	LEAQ         tail<>+32(SB), DI
 	XORQ         R8, R8
 	SUBQ         BX, R8
@@ -4569,7 +4831,7 @@ done79:
 	VMOVDQU      (CX)(DX*8), Y1
 	VMASKMOVPD   Y0, Y1, (AX)(SI*8)
 
-end80:
+end88:
 	VZEROUPPER
 	RET
 
@@ -4685,9 +4947,9 @@ TEXT ·powF64VSAVX2(SB), NOSPLIT, $0-32
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
 	SUBQ         $+4, DX
-	JLT          done83
+	JLT          done91
 
-next82:
+next90:
 	VMOVUPS      (CX)(BX*8), Y1
 	VANDPD       c8_7fffffffffffffff<>+0(SB), Y1, Y2
 	VCMPPD       $0x11, c8_10000000000000<>+0(SB), Y2, Y3
@@ -4856,11 +5118,11 @@ next82:
 	VMOVUPS      Y1, (AX)(BX*8)
 	ADDQ         $+4, BX
 	SUBQ         $+4, DX
-	JGE          next82
+	JGE          next90
 
-done83:
+done91:
 	ADDQ         $+4, DX
-	JEQ          end84
+	JEQ          end92
 	LEAQ         tail<>+32(SB), SI
 	XORQ         DI, DI
 	SUBQ         DX, DI
@@ -5036,7 +5298,7 @@ done83:
 	VMOVDQU      (CX)(SI*8), Y1
 	VMASKMOVPD   Y0, Y1, (AX)(BX*8)
 
-end84:
+end92:
 	VZEROUPPER
 	RET
 
@@ -5049,9 +5311,9 @@ TEXT ·remF64VVAVX2(SB), NOSPLIT, $0-40
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
 	SUBQ $+4, BX
-	JLT  done87
+	JLT  done95
 
-next86:
+next94:
 	VMOVUPS      (CX)(SI*8), Y0
 	VMOVUPS      (DX)(SI*8), Y1
 	VANDPD       c8_7fffffffffffffff<>+0(SB), Y0, Y2
@@ -5060,7 +5322,7 @@ next86:
 	VCMPPD       $0x1e, Y3, Y2, Y2
 	VMOVMSKPS    Y2, DI
 	TESTL        DI, DI
-	JNE          stop85
+	JNE          stop93
 	VANDPD       c8_7fffffffffffffff<>+0(SB), Y0, Y2
 	VANDPD       c8_7fffffffffffffff<>+0(SB), Y1, Y1
 	VDIVPD       Y1, Y2, Y3
@@ -5077,11 +5339,11 @@ next86:
 	VMOVUPS      Y0, (AX)(SI*8)
 	ADDQ         $+4, SI
 	SUBQ         $+4, BX
-	JGE          next86
+	JGE          next94
 
-done87:
+done95:
 	ADDQ         $+4, BX
-	JEQ          end88
+	JEQ          end96
 	LEAQ         tail<>+32(SB), DI
 	XORQ         R8, R8
 	SUBQ         BX, R8
@@ -5098,7 +5360,7 @@ done87:
 	VCMPPD       $0x1e, Y3, Y2, Y2
 	VMOVMSKPS    Y2, CX
 	TESTL        CX, CX
-	JNE          stop85
+	JNE          stop93
 	VANDPD       c8_7fffffffffffffff<>+0(SB), Y0, Y2
 	VANDPD       c8_7fffffffffffffff<>+0(SB), Y1, Y1
 	VDIVPD       Y1, Y2, Y3
@@ -5118,10 +5380,10 @@ done87:
 	VMOVDQU      (CX)(DX*8), Y1
 	VMASKMOVPD   Y0, Y1, (AX)(SI*8)
 
-end88:
+end96:
 	ADDQ BX, SI
 
-stop85:
+stop93:
 	MOVQ SI, done+32(FP)
 	VZEROUPPER
 	RET
@@ -5142,9 +5404,9 @@ TEXT ·remF64VSAVX2(SB), NOSPLIT, $0-40
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
 	SUBQ         $+4, DX
-	JLT          done91
+	JLT          done99
 
-next90:
+next98:
 	VMOVUPS      (CX)(BX*8), Y1
 	VANDPD       c8_7fffffffffffffff<>+0(SB), Y1, Y2
 	VANDPD       c8_7fffffffffffffff<>+0(SB), Y0, Y3
@@ -5152,7 +5414,7 @@ next90:
 	VCMPPD       $0x1e, Y3, Y2, Y2
 	VMOVMSKPS    Y2, SI
 	TESTL        SI, SI
-	JNE          stop89
+	JNE          stop97
 	VANDPD       c8_7fffffffffffffff<>+0(SB), Y1, Y2
 	VANDPD       c8_7fffffffffffffff<>+0(SB), Y0, Y3
 	VDIVPD       Y3, Y2, Y4
@@ -5169,11 +5431,11 @@ next90:
 	VMOVUPS      Y1, (AX)(BX*8)
 	ADDQ         $+4, BX
 	SUBQ         $+4, DX
-	JGE          next90
+	JGE          next98
 
-done91:
+done99:
 	ADDQ         $+4, DX
-	JEQ          end92
+	JEQ          end100
 	LEAQ         tail<>+32(SB), SI
 	XORQ         DI, DI
 	SUBQ         DX, DI
@@ -5185,7 +5447,7 @@ done91:
 	VCMPPD       $0x1e, Y3, Y2, Y2
 	VMOVMSKPS    Y2, CX
 	TESTL        CX, CX
-	JNE          stop89
+	JNE          stop97
 	VANDPD       c8_7fffffffffffffff<>+0(SB), Y1, Y2
 	VANDPD       c8_7fffffffffffffff<>+0(SB), Y0, Y0
 	VDIVPD       Y0, Y2, Y3
@@ -5205,10 +5467,10 @@ done91:
 	VMOVDQU      (CX)(SI*8), Y1
 	VMASKMOVPD   Y0, Y1, (AX)(BX*8)
 
-end92:
+end100:
 	ADDQ DX, BX
 
-stop89:
+stop97:
 	MOVQ BX, done+32(FP)
 	VZEROUPPER
 	RET
@@ -5222,9 +5484,9 @@ TEXT ·powF32VVAVX2(SB), NOSPLIT, $0-32
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
 	SUBQ $+4, BX
-	JLT  done95
+	JLT  done103
 
-next94:
+next102:
 	VMOVUPS      (CX)(SI*4), X0
 	VMOVUPS      (DX)(SI*4), X1
 	VCVTPS2PD    X0, Y0
@@ -5309,11 +5571,11 @@ next94:
 	VMOVUPS      X0, (AX)(SI*4)
 	ADDQ         $+4, SI
 	SUBQ         $+4, BX
-	JGE          next94
+	JGE          next102
 
-done95:
+done103:
 	ADDQ         $+4, BX
-	JEQ          end96
+	JEQ          end104
 	LEAQ         tail<>+32(SB), DI
 	XORQ         R8, R8
 	SUBQ         BX, R8
@@ -5409,7 +5671,7 @@ done95:
 	VMOVDQU      (CX)(DX*4), Y1
 	VMASKMOVPS   X0, X1, (AX)(SI*4)
 
-end96:
+end104:
 	VZEROUPPER
 	RET
 
@@ -5495,9 +5757,9 @@ TEXT ·powF32VSAVX2(SB), NOSPLIT, $0-32
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
 	SUBQ         $+4, DX
-	JLT          done99
+	JLT          done107
 
-next98:
+next106:
 	VMOVUPS      (CX)(BX*4), X1
 	VCVTPS2PD    X1, Y1
 	VCVTPS2PD    X0, Y2
@@ -5581,11 +5843,11 @@ next98:
 	VMOVUPS      X1, (AX)(BX*4)
 	ADDQ         $+4, BX
 	SUBQ         $+4, DX
-	JGE          next98
+	JGE          next106
 
-done99:
+done107:
 	ADDQ         $+4, DX
-	JEQ          end100
+	JEQ          end108
 	LEAQ         tail<>+32(SB), SI
 	XORQ         DI, DI
 	SUBQ         DX, DI
@@ -5676,7 +5938,7 @@ done99:
 	VMOVDQU      (CX)(SI*4), Y1
 	VMASKMOVPS   X0, X1, (AX)(BX*4)
 
-end100:
+end108:
 	VZEROUPPER
 	RET
 
@@ -5689,9 +5951,9 @@ TEXT ·remF32VVAVX2(SB), NOSPLIT, $0-40
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
 	SUBQ $+4, BX
-	JLT  done103
+	JLT  done111
 
-next102:
+next110:
 	VMOVUPS      (CX)(SI*4), X0
 	VMOVUPS      (DX)(SI*4), X1
 	VCVTPS2PD    X0, Y2
@@ -5702,7 +5964,7 @@ next102:
 	VCMPPD       $0x1e, Y3, Y2, Y2
 	VMOVMSKPS    Y2, DI
 	TESTL        DI, DI
-	JNE          stop101
+	JNE          stop109
 	VCVTPS2PD    X0, Y0
 	VCVTPS2PD    X1, Y1
 	VANDPD       c8_7fffffffffffffff<>+0(SB), Y0, Y2
@@ -5722,11 +5984,11 @@ next102:
 	VMOVUPS      X0, (AX)(SI*4)
 	ADDQ         $+4, SI
 	SUBQ         $+4, BX
-	JGE          next102
+	JGE          next110
 
-done103:
+done111:
 	ADDQ         $+4, BX
-	JEQ          end104
+	JEQ          end112
 	LEAQ         tail<>+32(SB), DI
 	XORQ         R8, R8
 	SUBQ         BX, R8
@@ -5745,7 +6007,7 @@ done103:
 	VCMPPD       $0x1e, Y3, Y2, Y2
 	VMOVMSKPS    Y2, CX
 	TESTL        CX, CX
-	JNE          stop101
+	JNE          stop109
 	VCVTPS2PD    X0, Y0
 	VCVTPS2PD    X1, Y1
 	VANDPD       c8_7fffffffffffffff<>+0(SB), Y0, Y2
@@ -5768,10 +6030,10 @@ done103:
 	VMOVDQU      (CX)(DX*4), Y1
 	VMASKMOVPS   X0, X1, (AX)(SI*4)
 
-end104:
+end112:
 	ADDQ BX, SI
 
-stop101:
+stop109:
 	MOVQ SI, done+32(FP)
 	VZEROUPPER
 	RET
@@ -5786,9 +6048,9 @@ TEXT ·remF32VSAVX2(SB), NOSPLIT, $0-40
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
 	SUBQ         $+4, DX
-	JLT          done107
+	JLT          done115
 
-next106:
+next114:
 	VMOVUPS      (CX)(BX*4), X1
 	VCVTPS2PD    X1, Y2
 	VCVTPS2PD    X0, Y3
@@ -5798,7 +6060,7 @@ next106:
 	VCMPPD       $0x1e, Y3, Y2, Y2
 	VMOVMSKPS    Y2, SI
 	TESTL        SI, SI
-	JNE          stop105
+	JNE          stop113
 	VCVTPS2PD    X1, Y1
 	VCVTPS2PD    X0, Y2
 	VANDPD       c8_7fffffffffffffff<>+0(SB), Y1, Y3
@@ -5818,11 +6080,11 @@ next106:
 	VMOVUPS      X1, (AX)(BX*4)
 	ADDQ         $+4, BX
 	SUBQ         $+4, DX
-	JGE          next106
+	JGE          next114
 
-done107:
+done115:
 	ADDQ         $+4, DX
-	JEQ          end108
+	JEQ          end116
 	LEAQ         tail<>+32(SB), SI
 	XORQ         DI, DI
 	SUBQ         DX, DI
@@ -5836,7 +6098,7 @@ done107:
 	VCMPPD       $0x1e, Y3, Y2, Y2
 	VMOVMSKPS    Y2, CX
 	TESTL        CX, CX
-	JNE          stop105
+	JNE          stop113
 	VCVTPS2PD    X1, Y1
 	VCVTPS2PD    X0, Y0
 	VANDPD       c8_7fffffffffffffff<>+0(SB), Y1, Y2
@@ -5859,10 +6121,10 @@ done107:
 	VMOVDQU      (CX)(SI*4), Y1
 	VMASKMOVPS   X0, X1, (AX)(BX*4)
 
-end108:
+end116:
 	ADDQ DX, BX
 
-stop105:
+stop113:
 	MOVQ BX, done+32(FP)
 	VZEROUPPER
 	RET
@@ -6283,9 +6545,9 @@ end16:
 	VZEROUPPER
 	RET
 
-// func tanhF32AVX512(dst *byte, x *byte, n int)
+// func log2F32AVX512(dst *byte, x *byte, n int)
 // Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2
-TEXT ·tanhF32AVX512(SB), NOSPLIT, $0-24
+TEXT ·log2F32AVX512(SB), NOSPLIT, $0-24
 	MOVQ dst+0(FP), AX
 	MOVQ x+8(FP), CX
 	MOVQ n+16(FP), DX
@@ -6294,6 +6556,118 @@ TEXT ·tanhF32AVX512(SB), NOSPLIT, $0-24
 	JLT  done19
 
 next18:
+	VMOVUPS           (CX)(BX*4), Z0
+	VCMPPS.BCST       $0x11, c4_800000<>+0(SB), Z0, K1
+	VMULPS.BCST       c4_4b000000<>+0(SB), Z0, Z1
+	VBLENDMPS         Z1, Z0, K1, Z2
+	VPSUBD.BCST       c4_3f3504f3<>+0(SB), Z2, Z1
+	VPSRAD            $0x17, Z1, Z10
+	VCVTDQ2PS         Z10, Z10
+	VANDPS.BCST       c4_7fffff<>+0(SB), Z1, Z1
+	VPADDD.BCST       c4_3f3504f3<>+0(SB), Z1, Z1
+	VSUBPS.BCST       c4_3f800000<>+0(SB), Z1, Z1
+	VBROADCASTSS      c4_41b80000<>+0(SB), Z11
+	VMOVAPS.Z         Z11, K1, Z11
+	VSUBPS            Z11, Z10, Z10
+	VBROADCASTSS      c4_bd9c64ba<>+0(SB), Z11
+	VFMADD213PS.BCST  c4_3e02af57<>+0(SB), Z1, Z11
+	VFMADD213PS.BCST  c4_be06c123<>+0(SB), Z1, Z11
+	VFMADD213PS.BCST  c4_3e116c98<>+0(SB), Z1, Z11
+	VFMADD213PS.BCST  c4_be2a3945<>+0(SB), Z1, Z11
+	VFMADD213PS.BCST  c4_3e4cd00e<>+0(SB), Z1, Z11
+	VFMADD213PS.BCST  c4_be800113<>+0(SB), Z1, Z11
+	VFMADD213PS.BCST  c4_3eaaaaaa<>+0(SB), Z1, Z11
+	VMULPS            Z1, Z1, Z12
+	VBROADCASTSS      c4_bf000000<>+0(SB), Z13
+	VMOVAPS           Z13, Z13
+	VFMADD231PS       Z1, Z11, Z13
+	VMULPS            Z13, Z12, Z11
+	VMULPS.BCST       c4_32a57060<>+0(SB), Z1, Z12
+	VMOVAPS           Z12, Z12
+	VFMADD231PS.BCST  c4_3fb8aa3b<>+0(SB), Z11, Z12
+	VMULPS.BCST       c4_3fb8aa3b<>+0(SB), Z1, Z11
+	VMOVAPS           Z11, Z13
+	VFNMADD231PS.BCST c4_3fb8aa3b<>+0(SB), Z1, Z13
+	VSUBPS            Z13, Z12, Z1
+	VADDPS            Z1, Z11, Z1
+	VADDPS            Z1, Z10, Z1
+	VCMPPS.BCST       $0x00, c4_7f800000<>+0(SB), Z0, K1
+	VBLENDMPS         Z0, Z1, K1, Z3
+	VCMPPS.BCST       $0x00, c4_0<>+0(SB), Z0, K1
+	VBLENDMPS.BCST    c4_ff800000<>+0(SB), Z3, K1, Z4
+	VCMPPS.BCST       $0x19, c4_0<>+0(SB), Z0, K1
+	VBROADCASTSS      c4_7fc00000<>+0(SB), Z0
+	VBLENDMPS         Z0, Z4, K1, Z5
+	VMOVUPS           Z5, (AX)(BX*4)
+	ADDQ              $+16, BX
+	SUBQ              $+16, DX
+	JGE               next18
+
+done19:
+	ADDQ              $+16, DX
+	JEQ               end20
+	MOVQ              $-1, SI
+	BZHIQ             DX, SI, SI
+	KMOVQ             SI, K1
+	VMOVUPS.Z         (CX)(BX*4), K1, Z0
+	VCMPPS.BCST       $0x11, c4_800000<>+0(SB), Z0, K2
+	VMULPS.BCST       c4_4b000000<>+0(SB), Z0, Z1
+	VBLENDMPS         Z1, Z0, K2, Z6
+	VPSUBD.BCST       c4_3f3504f3<>+0(SB), Z6, Z1
+	VPSRAD            $0x17, Z1, Z2
+	VCVTDQ2PS         Z2, Z2
+	VANDPS.BCST       c4_7fffff<>+0(SB), Z1, Z1
+	VPADDD.BCST       c4_3f3504f3<>+0(SB), Z1, Z1
+	VSUBPS.BCST       c4_3f800000<>+0(SB), Z1, Z1
+	VBROADCASTSS      c4_41b80000<>+0(SB), Z3
+	VMOVAPS.Z         Z3, K2, Z3
+	VSUBPS            Z3, Z2, Z2
+	VBROADCASTSS      c4_bd9c64ba<>+0(SB), Z3
+	VFMADD213PS.BCST  c4_3e02af57<>+0(SB), Z1, Z3
+	VFMADD213PS.BCST  c4_be06c123<>+0(SB), Z1, Z3
+	VFMADD213PS.BCST  c4_3e116c98<>+0(SB), Z1, Z3
+	VFMADD213PS.BCST  c4_be2a3945<>+0(SB), Z1, Z3
+	VFMADD213PS.BCST  c4_3e4cd00e<>+0(SB), Z1, Z3
+	VFMADD213PS.BCST  c4_be800113<>+0(SB), Z1, Z3
+	VFMADD213PS.BCST  c4_3eaaaaaa<>+0(SB), Z1, Z3
+	VMULPS            Z1, Z1, Z4
+	VBROADCASTSS      c4_bf000000<>+0(SB), Z5
+	VMOVAPS           Z5, Z5
+	VFMADD231PS       Z1, Z3, Z5
+	VMULPS            Z5, Z4, Z3
+	VMULPS.BCST       c4_32a57060<>+0(SB), Z1, Z4
+	VMOVAPS           Z4, Z4
+	VFMADD231PS.BCST  c4_3fb8aa3b<>+0(SB), Z3, Z4
+	VMULPS.BCST       c4_3fb8aa3b<>+0(SB), Z1, Z3
+	VMOVAPS           Z3, Z5
+	VFNMADD231PS.BCST c4_3fb8aa3b<>+0(SB), Z1, Z5
+	VSUBPS            Z5, Z4, Z1
+	VADDPS            Z1, Z3, Z1
+	VADDPS            Z1, Z2, Z1
+	VCMPPS.BCST       $0x00, c4_7f800000<>+0(SB), Z0, K2
+	VBLENDMPS         Z0, Z1, K2, Z7
+	VCMPPS.BCST       $0x00, c4_0<>+0(SB), Z0, K2
+	VBLENDMPS.BCST    c4_ff800000<>+0(SB), Z7, K2, Z8
+	VCMPPS.BCST       $0x19, c4_0<>+0(SB), Z0, K2
+	VBROADCASTSS      c4_7fc00000<>+0(SB), Z0
+	VBLENDMPS         Z0, Z8, K2, Z9
+	VMOVUPS           Z9, K1, (AX)(BX*4)
+
+end20:
+	VZEROUPPER
+	RET
+
+// func tanhF32AVX512(dst *byte, x *byte, n int)
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2
+TEXT ·tanhF32AVX512(SB), NOSPLIT, $0-24
+	MOVQ dst+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ n+16(FP), DX
+	XORQ BX, BX
+	SUBQ $+16, DX
+	JLT  done23
+
+next22:
 	VMOVUPS           (CX)(BX*4), Z0
 	VANDPS.BCST       c4_7fffffff<>+0(SB), Z0, Z1
 	VMULPS            Z1, Z1, Z2
@@ -6345,11 +6719,11 @@ next18:
 	VMOVUPS           Z0, (AX)(BX*4)
 	ADDQ              $+16, BX
 	SUBQ              $+16, DX
-	JGE               next18
+	JGE               next22
 
-done19:
+done23:
 	ADDQ              $+16, DX
-	JEQ               end20
+	JEQ               end24
 	MOVQ              $-1, SI
 	BZHIQ             DX, SI, SI
 	KMOVQ             SI, K1
@@ -6403,7 +6777,7 @@ done19:
 	VORPS             Z0, Z5, Z0
 	VMOVUPS           Z0, K1, (AX)(BX*4)
 
-end20:
+end24:
 	VZEROUPPER
 	RET
 
@@ -6415,9 +6789,9 @@ TEXT ·erfF32AVX512(SB), NOSPLIT, $0-24
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
 	SUBQ $+16, DX
-	JLT  done23
+	JLT  done27
 
-next22:
+next26:
 	VMOVUPS           (CX)(BX*4), Z0
 	VANDPS.BCST       c4_7fffffff<>+0(SB), Z0, Z1
 	VMULPS            Z1, Z1, Z2
@@ -6471,11 +6845,11 @@ next22:
 	VMOVUPS           Z0, (AX)(BX*4)
 	ADDQ              $+16, BX
 	SUBQ              $+16, DX
-	JGE               next22
+	JGE               next26
 
-done23:
+done27:
 	ADDQ              $+16, DX
-	JEQ               end24
+	JEQ               end28
 	MOVQ              $-1, SI
 	BZHIQ             DX, SI, SI
 	KMOVQ             SI, K1
@@ -6531,7 +6905,7 @@ done23:
 	VORPS             Z0, Z5, Z0
 	VMOVUPS           Z0, K1, (AX)(BX*4)
 
-end24:
+end28:
 	VZEROUPPER
 	RET
 
@@ -6543,9 +6917,9 @@ TEXT ·erfcF32AVX512(SB), NOSPLIT, $0-24
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
 	SUBQ $+16, DX
-	JLT  done27
+	JLT  done31
 
-next26:
+next30:
 	VMOVUPS           (CX)(BX*4), Z0
 	VBROADCASTSS      c4_4121999a<>+0(SB), Z1
 	VANDPS.BCST       c4_7fffffff<>+0(SB), Z0, Z2
@@ -6596,11 +6970,11 @@ next26:
 	VMOVUPS           Z3, (AX)(BX*4)
 	ADDQ              $+16, BX
 	SUBQ              $+16, DX
-	JGE               next26
+	JGE               next30
 
-done27:
+done31:
 	ADDQ              $+16, DX
-	JEQ               end28
+	JEQ               end32
 	MOVQ              $-1, SI
 	BZHIQ             DX, SI, SI
 	KMOVQ             SI, K1
@@ -6653,7 +7027,7 @@ done27:
 	VBLENDMPS         Z0, Z1, K2, Z4
 	VMOVUPS           Z4, K1, (AX)(BX*4)
 
-end28:
+end32:
 	VZEROUPPER
 	RET
 
@@ -6665,14 +7039,14 @@ TEXT ·sinF32AVX512(SB), NOSPLIT, $0-32
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
 	SUBQ $+16, DX
-	JLT  done31
+	JLT  done35
 
-next30:
+next34:
 	VMOVUPS           (CX)(BX*4), Z0
 	VANDPS.BCST       c4_7fffffff<>+0(SB), Z0, Z1
 	VCMPPS.BCST       $0x1e, c4_47c35000<>+0(SB), Z1, K1
 	KORTESTW          K1, K1
-	JNE               stop29
+	JNE               stop33
 	VMULPS.BCST       c4_3f22f983<>+0(SB), Z0, Z1
 	VRNDSCALEPS       $0x08, Z1, Z1
 	VMOVAPS           Z0, Z6
@@ -6721,11 +7095,11 @@ next30:
 	VMOVUPS           Z3, (AX)(BX*4)
 	ADDQ              $+16, BX
 	SUBQ              $+16, DX
-	JGE               next30
+	JGE               next34
 
-done31:
+done35:
 	ADDQ              $+16, DX
-	JEQ               end32
+	JEQ               end36
 	MOVQ              $-1, SI
 	BZHIQ             DX, SI, SI
 	KMOVQ             SI, K1
@@ -6733,7 +7107,7 @@ done31:
 	VANDPS.BCST       c4_7fffffff<>+0(SB), Z0, Z1
 	VCMPPS.BCST       $0x1e, c4_47c35000<>+0(SB), Z1, K2
 	KORTESTW          K2, K2
-	JNE               stop29
+	JNE               stop33
 	VMULPS.BCST       c4_3f22f983<>+0(SB), Z0, Z1
 	VRNDSCALEPS       $0x08, Z1, Z1
 	VMOVAPS           Z0, Z2
@@ -6781,10 +7155,10 @@ done31:
 	VBLENDMPS         Z0, Z1, K2, Z5
 	VMOVUPS           Z5, K1, (AX)(BX*4)
 
-end32:
+end36:
 	ADDQ DX, BX
 
-stop29:
+stop33:
 	MOVQ BX, done+24(FP)
 	VZEROUPPER
 	RET
@@ -6797,14 +7171,14 @@ TEXT ·cosF32AVX512(SB), NOSPLIT, $0-32
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
 	SUBQ $+16, DX
-	JLT  done35
+	JLT  done39
 
-next34:
+next38:
 	VMOVUPS           (CX)(BX*4), Z0
 	VANDPS.BCST       c4_7fffffff<>+0(SB), Z0, Z1
 	VCMPPS.BCST       $0x1e, c4_47c35000<>+0(SB), Z1, K1
 	KORTESTW          K1, K1
-	JNE               stop33
+	JNE               stop37
 	VMULPS.BCST       c4_3f22f983<>+0(SB), Z0, Z1
 	VRNDSCALEPS       $0x08, Z1, Z1
 	VMOVAPS           Z0, Z0
@@ -6851,11 +7225,11 @@ next34:
 	VMOVUPS           Z0, (AX)(BX*4)
 	ADDQ              $+16, BX
 	SUBQ              $+16, DX
-	JGE               next34
+	JGE               next38
 
-done35:
+done39:
 	ADDQ              $+16, DX
-	JEQ               end36
+	JEQ               end40
 	MOVQ              $-1, SI
 	BZHIQ             DX, SI, SI
 	KMOVQ             SI, K1
@@ -6863,7 +7237,7 @@ done35:
 	VANDPS.BCST       c4_7fffffff<>+0(SB), Z0, Z1
 	VCMPPS.BCST       $0x1e, c4_47c35000<>+0(SB), Z1, K2
 	KORTESTW          K2, K2
-	JNE               stop33
+	JNE               stop37
 	VMULPS.BCST       c4_3f22f983<>+0(SB), Z0, Z1
 	VRNDSCALEPS       $0x08, Z1, Z1
 	VMOVAPS           Z0, Z0
@@ -6909,10 +7283,10 @@ done35:
 	VXORPS            Z0, Z3, Z0
 	VMOVUPS           Z0, K1, (AX)(BX*4)
 
-end36:
+end40:
 	ADDQ DX, BX
 
-stop33:
+stop37:
 	MOVQ BX, done+24(FP)
 	VZEROUPPER
 	RET
@@ -6925,9 +7299,9 @@ TEXT ·atanF32AVX512(SB), NOSPLIT, $0-24
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
 	SUBQ $+16, DX
-	JLT  done39
+	JLT  done43
 
-next38:
+next42:
 	VMOVUPS          (CX)(BX*4), Z0
 	VANDPS.BCST      c4_7fffffff<>+0(SB), Z0, Z1
 	VCMPPS.BCST      $0x1e, c4_3f800000<>+0(SB), Z1, K1
@@ -6956,11 +7330,11 @@ next38:
 	VMOVUPS          Z0, (AX)(BX*4)
 	ADDQ             $+16, BX
 	SUBQ             $+16, DX
-	JGE              next38
+	JGE              next42
 
-done39:
+done43:
 	ADDQ             $+16, DX
-	JEQ              end40
+	JEQ              end44
 	MOVQ             $-1, SI
 	BZHIQ            DX, SI, SI
 	KMOVQ            SI, K1
@@ -6991,7 +7365,7 @@ done39:
 	VORPS            Z0, Z6, Z0
 	VMOVUPS          Z0, K1, (AX)(BX*4)
 
-end40:
+end44:
 	VZEROUPPER
 	RET
 
@@ -7003,128 +7377,37 @@ TEXT ·expF64AVX512(SB), NOSPLIT, $0-24
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
 	SUBQ $+8, DX
-	JLT  done43
-
-next42:
-	VMOVUPS           (CX)(BX*8), Z0
-	VBROADCASTSD      c8_4086300000000000<>+0(SB), Z1
-	VBROADCASTSD      c8_c087500000000000<>+0(SB), Z2
-	VMAXPD            Z0, Z2, Z0
-	VMINPD            Z0, Z1, Z0
-	VMULPD.BCST       c8_3ff71547652b82fe<>+0(SB), Z0, Z1
-	VRNDSCALEPD       $0x08, Z1, Z1
-	VMOVAPS           Z0, Z0
-	VFNMADD231PD.BCST c8_3fe62e42fefa39ef<>+0(SB), Z1, Z0
-	VMULPD.BCST       c8_3c7abc9e3b39803f<>+0(SB), Z1, Z2
-	VSUBPD            Z2, Z0, Z3
-	VBROADCASTSD      c8_3e21f9582a061918<>+0(SB), Z4
-	VFMADD213PD.BCST  c8_3e5af5ebf7d0c6d2<>+0(SB), Z3, Z4
-	VFMADD213PD.BCST  c8_3e927e4c58a13434<>+0(SB), Z3, Z4
-	VFMADD213PD.BCST  c8_3ec71ddf85375c40<>+0(SB), Z3, Z4
-	VFMADD213PD.BCST  c8_3efa01a01b0c3b34<>+0(SB), Z3, Z4
-	VFMADD213PD.BCST  c8_3f2a01a01afe52a1<>+0(SB), Z3, Z4
-	VFMADD213PD.BCST  c8_3f56c16c16c1441b<>+0(SB), Z3, Z4
-	VFMADD213PD.BCST  c8_3f8111111110f6af<>+0(SB), Z3, Z4
-	VFMADD213PD.BCST  c8_3fa555555555555a<>+0(SB), Z3, Z4
-	VFMADD213PD.BCST  c8_3fc5555555555559<>+0(SB), Z3, Z4
-	VFMADD213PD.BCST  c8_3fe0000000000000<>+0(SB), Z3, Z4
-	VMULPD            Z3, Z3, Z3
-	VMULPD            Z3, Z4, Z3
-	VSUBPD            Z2, Z3, Z2
-	VADDPD            Z2, Z0, Z0
-	VADDPD.BCST       c8_3ff0000000000000<>+0(SB), Z0, Z0
-	VSCALEFPD         Z1, Z0, Z0
-	VMOVUPS           Z0, (AX)(BX*8)
-	ADDQ              $+8, BX
-	SUBQ              $+8, DX
-	JGE               next42
-
-done43:
-	ADDQ              $+8, DX
-	JEQ               end44
-	MOVQ              $-1, SI
-	BZHIQ             DX, SI, SI
-	KMOVQ             SI, K1
-	VMOVUPD.Z         (CX)(BX*8), K1, Z0
-	VBROADCASTSD      c8_4086300000000000<>+0(SB), Z1
-	VBROADCASTSD      c8_c087500000000000<>+0(SB), Z2
-	VMAXPD            Z0, Z2, Z0
-	VMINPD            Z0, Z1, Z0
-	VMULPD.BCST       c8_3ff71547652b82fe<>+0(SB), Z0, Z1
-	VRNDSCALEPD       $0x08, Z1, Z1
-	VMOVAPS           Z0, Z0
-	VFNMADD231PD.BCST c8_3fe62e42fefa39ef<>+0(SB), Z1, Z0
-	VMULPD.BCST       c8_3c7abc9e3b39803f<>+0(SB), Z1, Z2
-	VSUBPD            Z2, Z0, Z3
-	VBROADCASTSD      c8_3e21f9582a061918<>+0(SB), Z4
-	VFMADD213PD.BCST  c8_3e5af5ebf7d0c6d2<>+0(SB), Z3, Z4
-	VFMADD213PD.BCST  c8_3e927e4c58a13434<>+0(SB), Z3, Z4
-	VFMADD213PD.BCST  c8_3ec71ddf85375c40<>+0(SB), Z3, Z4
-	VFMADD213PD.BCST  c8_3efa01a01b0c3b34<>+0(SB), Z3, Z4
-	VFMADD213PD.BCST  c8_3f2a01a01afe52a1<>+0(SB), Z3, Z4
-	VFMADD213PD.BCST  c8_3f56c16c16c1441b<>+0(SB), Z3, Z4
-	VFMADD213PD.BCST  c8_3f8111111110f6af<>+0(SB), Z3, Z4
-	VFMADD213PD.BCST  c8_3fa555555555555a<>+0(SB), Z3, Z4
-	VFMADD213PD.BCST  c8_3fc5555555555559<>+0(SB), Z3, Z4
-	VFMADD213PD.BCST  c8_3fe0000000000000<>+0(SB), Z3, Z4
-	VMULPD            Z3, Z3, Z3
-	VMULPD            Z3, Z4, Z3
-	VSUBPD            Z2, Z3, Z2
-	VADDPD            Z2, Z0, Z0
-	VADDPD.BCST       c8_3ff0000000000000<>+0(SB), Z0, Z0
-	VSCALEFPD         Z1, Z0, Z0
-	VMOVUPD           Z0, K1, (AX)(BX*8)
-
-end44:
-	VZEROUPPER
-	RET
-
-// func expm1F64AVX512(dst *byte, x *byte, n int)
-// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2
-TEXT ·expm1F64AVX512(SB), NOSPLIT, $0-24
-	MOVQ dst+0(FP), AX
-	MOVQ x+8(FP), CX
-	MOVQ n+16(FP), DX
-	XORQ BX, BX
-	SUBQ $+8, DX
 	JLT  done47
 
 next46:
 	VMOVUPS           (CX)(BX*8), Z0
 	VBROADCASTSD      c8_4086300000000000<>+0(SB), Z1
-	VBROADCASTSD      c8_c044000000000000<>+0(SB), Z2
-	VMAXPD            Z0, Z2, Z2
-	VMINPD            Z2, Z1, Z1
-	VMULPD.BCST       c8_3ff71547652b82fe<>+0(SB), Z1, Z2
-	VRNDSCALEPD       $0x08, Z2, Z2
-	VMOVAPS           Z1, Z1
-	VFNMADD231PD.BCST c8_3fe62e42fefa39ef<>+0(SB), Z2, Z1
-	VMULPD.BCST       c8_3c7abc9e3b39803f<>+0(SB), Z2, Z3
-	VSUBPD            Z3, Z1, Z4
-	VBROADCASTSD      c8_3e21f9582a061918<>+0(SB), Z5
-	VFMADD213PD.BCST  c8_3e5af5ebf7d0c6d2<>+0(SB), Z4, Z5
-	VFMADD213PD.BCST  c8_3e927e4c58a13434<>+0(SB), Z4, Z5
-	VFMADD213PD.BCST  c8_3ec71ddf85375c40<>+0(SB), Z4, Z5
-	VFMADD213PD.BCST  c8_3efa01a01b0c3b34<>+0(SB), Z4, Z5
-	VFMADD213PD.BCST  c8_3f2a01a01afe52a1<>+0(SB), Z4, Z5
-	VFMADD213PD.BCST  c8_3f56c16c16c1441b<>+0(SB), Z4, Z5
-	VFMADD213PD.BCST  c8_3f8111111110f6af<>+0(SB), Z4, Z5
-	VFMADD213PD.BCST  c8_3fa555555555555a<>+0(SB), Z4, Z5
-	VFMADD213PD.BCST  c8_3fc5555555555559<>+0(SB), Z4, Z5
-	VFMADD213PD.BCST  c8_3fe0000000000000<>+0(SB), Z4, Z5
-	VMULPD            Z4, Z4, Z4
-	VMULPD            Z4, Z5, Z4
-	VSUBPD            Z3, Z4, Z3
-	VADDPD            Z3, Z1, Z1
-	VSUBPD.BCST       c8_3ff0000000000000<>+0(SB), Z2, Z2
-	VADDPD.BCST       c8_43380000000003ff<>+0(SB), Z2, Z2
-	VPSLLQ            $0x34, Z2, Z2
-	VSUBPD.BCST       c8_3fe0000000000000<>+0(SB), Z2, Z3
-	VMOVAPS           Z3, Z3
-	VFMADD231PD       Z1, Z2, Z3
-	VADDPD            Z3, Z3, Z1
-	VANDPD.BCST       c8_8000000000000000<>+0(SB), Z0, Z0
-	VORPD             Z0, Z1, Z0
+	VBROADCASTSD      c8_c087500000000000<>+0(SB), Z2
+	VMAXPD            Z0, Z2, Z0
+	VMINPD            Z0, Z1, Z0
+	VMULPD.BCST       c8_3ff71547652b82fe<>+0(SB), Z0, Z1
+	VRNDSCALEPD       $0x08, Z1, Z1
+	VMOVAPS           Z0, Z0
+	VFNMADD231PD.BCST c8_3fe62e42fefa39ef<>+0(SB), Z1, Z0
+	VMULPD.BCST       c8_3c7abc9e3b39803f<>+0(SB), Z1, Z2
+	VSUBPD            Z2, Z0, Z3
+	VBROADCASTSD      c8_3e21f9582a061918<>+0(SB), Z4
+	VFMADD213PD.BCST  c8_3e5af5ebf7d0c6d2<>+0(SB), Z3, Z4
+	VFMADD213PD.BCST  c8_3e927e4c58a13434<>+0(SB), Z3, Z4
+	VFMADD213PD.BCST  c8_3ec71ddf85375c40<>+0(SB), Z3, Z4
+	VFMADD213PD.BCST  c8_3efa01a01b0c3b34<>+0(SB), Z3, Z4
+	VFMADD213PD.BCST  c8_3f2a01a01afe52a1<>+0(SB), Z3, Z4
+	VFMADD213PD.BCST  c8_3f56c16c16c1441b<>+0(SB), Z3, Z4
+	VFMADD213PD.BCST  c8_3f8111111110f6af<>+0(SB), Z3, Z4
+	VFMADD213PD.BCST  c8_3fa555555555555a<>+0(SB), Z3, Z4
+	VFMADD213PD.BCST  c8_3fc5555555555559<>+0(SB), Z3, Z4
+	VFMADD213PD.BCST  c8_3fe0000000000000<>+0(SB), Z3, Z4
+	VMULPD            Z3, Z3, Z3
+	VMULPD            Z3, Z4, Z3
+	VSUBPD            Z2, Z3, Z2
+	VADDPD            Z2, Z0, Z0
+	VADDPD.BCST       c8_3ff0000000000000<>+0(SB), Z0, Z0
+	VSCALEFPD         Z1, Z0, Z0
 	VMOVUPS           Z0, (AX)(BX*8)
 	ADDQ              $+8, BX
 	SUBQ              $+8, DX
@@ -7138,6 +7421,97 @@ done47:
 	KMOVQ             SI, K1
 	VMOVUPD.Z         (CX)(BX*8), K1, Z0
 	VBROADCASTSD      c8_4086300000000000<>+0(SB), Z1
+	VBROADCASTSD      c8_c087500000000000<>+0(SB), Z2
+	VMAXPD            Z0, Z2, Z0
+	VMINPD            Z0, Z1, Z0
+	VMULPD.BCST       c8_3ff71547652b82fe<>+0(SB), Z0, Z1
+	VRNDSCALEPD       $0x08, Z1, Z1
+	VMOVAPS           Z0, Z0
+	VFNMADD231PD.BCST c8_3fe62e42fefa39ef<>+0(SB), Z1, Z0
+	VMULPD.BCST       c8_3c7abc9e3b39803f<>+0(SB), Z1, Z2
+	VSUBPD            Z2, Z0, Z3
+	VBROADCASTSD      c8_3e21f9582a061918<>+0(SB), Z4
+	VFMADD213PD.BCST  c8_3e5af5ebf7d0c6d2<>+0(SB), Z3, Z4
+	VFMADD213PD.BCST  c8_3e927e4c58a13434<>+0(SB), Z3, Z4
+	VFMADD213PD.BCST  c8_3ec71ddf85375c40<>+0(SB), Z3, Z4
+	VFMADD213PD.BCST  c8_3efa01a01b0c3b34<>+0(SB), Z3, Z4
+	VFMADD213PD.BCST  c8_3f2a01a01afe52a1<>+0(SB), Z3, Z4
+	VFMADD213PD.BCST  c8_3f56c16c16c1441b<>+0(SB), Z3, Z4
+	VFMADD213PD.BCST  c8_3f8111111110f6af<>+0(SB), Z3, Z4
+	VFMADD213PD.BCST  c8_3fa555555555555a<>+0(SB), Z3, Z4
+	VFMADD213PD.BCST  c8_3fc5555555555559<>+0(SB), Z3, Z4
+	VFMADD213PD.BCST  c8_3fe0000000000000<>+0(SB), Z3, Z4
+	VMULPD            Z3, Z3, Z3
+	VMULPD            Z3, Z4, Z3
+	VSUBPD            Z2, Z3, Z2
+	VADDPD            Z2, Z0, Z0
+	VADDPD.BCST       c8_3ff0000000000000<>+0(SB), Z0, Z0
+	VSCALEFPD         Z1, Z0, Z0
+	VMOVUPD           Z0, K1, (AX)(BX*8)
+
+end48:
+	VZEROUPPER
+	RET
+
+// func expm1F64AVX512(dst *byte, x *byte, n int)
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2
+TEXT ·expm1F64AVX512(SB), NOSPLIT, $0-24
+	MOVQ dst+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ n+16(FP), DX
+	XORQ BX, BX
+	SUBQ $+8, DX
+	JLT  done51
+
+next50:
+	VMOVUPS           (CX)(BX*8), Z0
+	VBROADCASTSD      c8_4086300000000000<>+0(SB), Z1
+	VBROADCASTSD      c8_c044000000000000<>+0(SB), Z2
+	VMAXPD            Z0, Z2, Z2
+	VMINPD            Z2, Z1, Z1
+	VMULPD.BCST       c8_3ff71547652b82fe<>+0(SB), Z1, Z2
+	VRNDSCALEPD       $0x08, Z2, Z2
+	VMOVAPS           Z1, Z1
+	VFNMADD231PD.BCST c8_3fe62e42fefa39ef<>+0(SB), Z2, Z1
+	VMULPD.BCST       c8_3c7abc9e3b39803f<>+0(SB), Z2, Z3
+	VSUBPD            Z3, Z1, Z4
+	VBROADCASTSD      c8_3e21f9582a061918<>+0(SB), Z5
+	VFMADD213PD.BCST  c8_3e5af5ebf7d0c6d2<>+0(SB), Z4, Z5
+	VFMADD213PD.BCST  c8_3e927e4c58a13434<>+0(SB), Z4, Z5
+	VFMADD213PD.BCST  c8_3ec71ddf85375c40<>+0(SB), Z4, Z5
+	VFMADD213PD.BCST  c8_3efa01a01b0c3b34<>+0(SB), Z4, Z5
+	VFMADD213PD.BCST  c8_3f2a01a01afe52a1<>+0(SB), Z4, Z5
+	VFMADD213PD.BCST  c8_3f56c16c16c1441b<>+0(SB), Z4, Z5
+	VFMADD213PD.BCST  c8_3f8111111110f6af<>+0(SB), Z4, Z5
+	VFMADD213PD.BCST  c8_3fa555555555555a<>+0(SB), Z4, Z5
+	VFMADD213PD.BCST  c8_3fc5555555555559<>+0(SB), Z4, Z5
+	VFMADD213PD.BCST  c8_3fe0000000000000<>+0(SB), Z4, Z5
+	VMULPD            Z4, Z4, Z4
+	VMULPD            Z4, Z5, Z4
+	VSUBPD            Z3, Z4, Z3
+	VADDPD            Z3, Z1, Z1
+	VSUBPD.BCST       c8_3ff0000000000000<>+0(SB), Z2, Z2
+	VADDPD.BCST       c8_43380000000003ff<>+0(SB), Z2, Z2
+	VPSLLQ            $0x34, Z2, Z2
+	VSUBPD.BCST       c8_3fe0000000000000<>+0(SB), Z2, Z3
+	VMOVAPS           Z3, Z3
+	VFMADD231PD       Z1, Z2, Z3
+	VADDPD            Z3, Z3, Z1
+	VANDPD.BCST       c8_8000000000000000<>+0(SB), Z0, Z0
+	VORPD             Z0, Z1, Z0
+	VMOVUPS           Z0, (AX)(BX*8)
+	ADDQ              $+8, BX
+	SUBQ              $+8, DX
+	JGE               next50
+
+done51:
+	ADDQ              $+8, DX
+	JEQ               end52
+	MOVQ              $-1, SI
+	BZHIQ             DX, SI, SI
+	KMOVQ             SI, K1
+	VMOVUPD.Z         (CX)(BX*8), K1, Z0
+	VBROADCASTSD      c8_4086300000000000<>+0(SB), Z1
 	VBROADCASTSD      c8_c044000000000000<>+0(SB), Z2
 	VMAXPD            Z0, Z2, Z2
 	VMINPD            Z2, Z1, Z1
@@ -7173,7 +7547,7 @@ done47:
 	VORPD             Z0, Z1, Z0
 	VMOVUPD           Z0, K1, (AX)(BX*8)
 
-end48:
+end52:
 	VZEROUPPER
 	RET
 
@@ -7185,9 +7559,9 @@ TEXT ·logF64AVX512(SB), NOSPLIT, $0-24
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
 	SUBQ $+8, DX
-	JLT  done51
+	JLT  done55
 
-next50:
+next54:
 	VMOVUPS          (CX)(BX*8), Z0
 	VCMPPD.BCST      $0x11, c8_10000000000000<>+0(SB), Z0, K1
 	VMULPD.BCST      c8_4350000000000000<>+0(SB), Z0, Z1
@@ -7235,11 +7609,11 @@ next50:
 	VMOVUPS          Z5, (AX)(BX*8)
 	ADDQ             $+8, BX
 	SUBQ             $+8, DX
-	JGE              next50
+	JGE              next54
 
-done51:
+done55:
 	ADDQ             $+8, DX
-	JEQ              end52
+	JEQ              end56
 	MOVQ             $-1, SI
 	BZHIQ            DX, SI, SI
 	KMOVQ            SI, K1
@@ -7289,7 +7663,7 @@ done51:
 	VBLENDMPD        Z0, Z8, K2, Z9
 	VMOVUPD          Z9, K1, (AX)(BX*8)
 
-end52:
+end56:
 	VZEROUPPER
 	RET
 
@@ -7301,9 +7675,9 @@ TEXT ·log1pF64AVX512(SB), NOSPLIT, $0-24
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
 	SUBQ $+8, DX
-	JLT  done55
+	JLT  done59
 
-next54:
+next58:
 	VMOVUPS          (CX)(BX*8), Z0
 	VADDPD.BCST      c8_3ff0000000000000<>+0(SB), Z0, Z1
 	VSUBPD           Z0, Z1, Z2
@@ -7369,11 +7743,11 @@ next54:
 	VMOVUPS          Z8, (AX)(BX*8)
 	ADDQ             $+8, BX
 	SUBQ             $+8, DX
-	JGE              next54
+	JGE              next58
 
-done55:
+done59:
 	ADDQ             $+8, DX
-	JEQ              end56
+	JEQ              end60
 	MOVQ             $-1, SI
 	BZHIQ            DX, SI, SI
 	KMOVQ            SI, K1
@@ -7441,7 +7815,131 @@ done55:
 	VBLENDMPD        Z0, Z12, K2, Z13
 	VMOVUPD          Z13, K1, (AX)(BX*8)
 
-end56:
+end60:
+	VZEROUPPER
+	RET
+
+// func log2F64AVX512(dst *byte, x *byte, n int)
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2
+TEXT ·log2F64AVX512(SB), NOSPLIT, $0-24
+	MOVQ dst+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ n+16(FP), DX
+	XORQ BX, BX
+	SUBQ $+8, DX
+	JLT  done63
+
+next62:
+	VMOVUPS           (CX)(BX*8), Z0
+	VCMPPD.BCST       $0x11, c8_10000000000000<>+0(SB), Z0, K1
+	VMULPD.BCST       c8_4350000000000000<>+0(SB), Z0, Z1
+	VBLENDMPD         Z1, Z0, K1, Z2
+	VPADDQ.BCST       c8_195f619980c433<>+0(SB), Z2, Z1
+	VPSRLQ            $0x34, Z1, Z10
+	VORPD.BCST        c8_4330000000000000<>+0(SB), Z10, Z10
+	VSUBPD.BCST       c8_4330000000000400<>+0(SB), Z10, Z10
+	VANDPD.BCST       c8_fffffffffffff<>+0(SB), Z1, Z1
+	VPADDQ.BCST       c8_3fe6a09e667f3bcd<>+0(SB), Z1, Z1
+	VSUBPD.BCST       c8_3ff0000000000000<>+0(SB), Z1, Z1
+	VBROADCASTSD      c8_404b000000000000<>+0(SB), Z11
+	VMOVAPD.Z         Z11, K1, Z11
+	VSUBPD            Z11, Z10, Z10
+	VBROADCASTSD      c8_0<>+0(SB), Z11
+	VADDPD.BCST       c8_4000000000000000<>+0(SB), Z1, Z12
+	VDIVPD            Z12, Z1, Z12
+	VMULPD            Z12, Z12, Z13
+	VBROADCASTSD      c8_3fc2f064e8b6d473<>+0(SB), Z14
+	VFMADD213PD.BCST  c8_3fc39a1a4e9341e5<>+0(SB), Z13, Z14
+	VFMADD213PD.BCST  c8_3fc74663fafd3829<>+0(SB), Z13, Z14
+	VFMADD213PD.BCST  c8_3fcc71c5205ef52f<>+0(SB), Z13, Z14
+	VFMADD213PD.BCST  c8_3fd24924941f4d6b<>+0(SB), Z13, Z14
+	VFMADD213PD.BCST  c8_3fd999999997fd80<>+0(SB), Z13, Z14
+	VFMADD213PD.BCST  c8_3fe5555555555592<>+0(SB), Z13, Z14
+	VMULPD            Z1, Z1, Z15
+	VMULPD.BCST       c8_3fe0000000000000<>+0(SB), Z15, Z15
+	VMOVAPS           Z15, Z16
+	VFMADD231PD       Z13, Z14, Z16
+	VMOVAPS           Z11, Z11
+	VFMADD231PD       Z16, Z12, Z11
+	VSUBPD            Z11, Z15, Z11
+	VMULPD.BCST       c8_3c7777d0ffda0d24<>+0(SB), Z1, Z12
+	VMOVAPS           Z12, Z12
+	VFNMADD231PD.BCST c8_3ff71547652b82fe<>+0(SB), Z11, Z12
+	VMULPD.BCST       c8_3ff71547652b82fe<>+0(SB), Z1, Z11
+	VMOVAPS           Z11, Z13
+	VFNMADD231PD.BCST c8_3ff71547652b82fe<>+0(SB), Z1, Z13
+	VSUBPD            Z13, Z12, Z1
+	VADDPD            Z1, Z11, Z1
+	VADDPD            Z1, Z10, Z1
+	VCMPPD.BCST       $0x00, c8_7ff0000000000000<>+0(SB), Z0, K1
+	VBLENDMPD         Z0, Z1, K1, Z3
+	VCMPPD.BCST       $0x00, c8_0<>+0(SB), Z0, K1
+	VBLENDMPD.BCST    c8_fff0000000000000<>+0(SB), Z3, K1, Z4
+	VCMPPD.BCST       $0x19, c8_0<>+0(SB), Z0, K1
+	VBROADCASTSD      c8_7ff8000000000001<>+0(SB), Z0
+	VBLENDMPD         Z0, Z4, K1, Z5
+	VMOVUPS           Z5, (AX)(BX*8)
+	ADDQ              $+8, BX
+	SUBQ              $+8, DX
+	JGE               next62
+
+done63:
+	ADDQ              $+8, DX
+	JEQ               end64
+	MOVQ              $-1, SI
+	BZHIQ             DX, SI, SI
+	KMOVQ             SI, K1
+	VMOVUPD.Z         (CX)(BX*8), K1, Z0
+	VCMPPD.BCST       $0x11, c8_10000000000000<>+0(SB), Z0, K2
+	VMULPD.BCST       c8_4350000000000000<>+0(SB), Z0, Z1
+	VBLENDMPD         Z1, Z0, K2, Z6
+	VPADDQ.BCST       c8_195f619980c433<>+0(SB), Z6, Z1
+	VPSRLQ            $0x34, Z1, Z2
+	VORPD.BCST        c8_4330000000000000<>+0(SB), Z2, Z2
+	VSUBPD.BCST       c8_4330000000000400<>+0(SB), Z2, Z2
+	VANDPD.BCST       c8_fffffffffffff<>+0(SB), Z1, Z1
+	VPADDQ.BCST       c8_3fe6a09e667f3bcd<>+0(SB), Z1, Z1
+	VSUBPD.BCST       c8_3ff0000000000000<>+0(SB), Z1, Z1
+	VBROADCASTSD      c8_404b000000000000<>+0(SB), Z3
+	VMOVAPD.Z         Z3, K2, Z3
+	VSUBPD            Z3, Z2, Z2
+	VBROADCASTSD      c8_0<>+0(SB), Z3
+	VADDPD.BCST       c8_4000000000000000<>+0(SB), Z1, Z4
+	VDIVPD            Z4, Z1, Z4
+	VMULPD            Z4, Z4, Z5
+	VBROADCASTSD      c8_3fc2f064e8b6d473<>+0(SB), Z6
+	VFMADD213PD.BCST  c8_3fc39a1a4e9341e5<>+0(SB), Z5, Z6
+	VFMADD213PD.BCST  c8_3fc74663fafd3829<>+0(SB), Z5, Z6
+	VFMADD213PD.BCST  c8_3fcc71c5205ef52f<>+0(SB), Z5, Z6
+	VFMADD213PD.BCST  c8_3fd24924941f4d6b<>+0(SB), Z5, Z6
+	VFMADD213PD.BCST  c8_3fd999999997fd80<>+0(SB), Z5, Z6
+	VFMADD213PD.BCST  c8_3fe5555555555592<>+0(SB), Z5, Z6
+	VMULPD            Z1, Z1, Z10
+	VMULPD.BCST       c8_3fe0000000000000<>+0(SB), Z10, Z10
+	VMOVAPS           Z10, Z11
+	VFMADD231PD       Z5, Z6, Z11
+	VMOVAPS           Z3, Z3
+	VFMADD231PD       Z11, Z4, Z3
+	VSUBPD            Z3, Z10, Z3
+	VMULPD.BCST       c8_3c7777d0ffda0d24<>+0(SB), Z1, Z4
+	VMOVAPS           Z4, Z4
+	VFNMADD231PD.BCST c8_3ff71547652b82fe<>+0(SB), Z3, Z4
+	VMULPD.BCST       c8_3ff71547652b82fe<>+0(SB), Z1, Z3
+	VMOVAPS           Z3, Z5
+	VFNMADD231PD.BCST c8_3ff71547652b82fe<>+0(SB), Z1, Z5
+	VSUBPD            Z5, Z4, Z1
+	VADDPD            Z1, Z3, Z1
+	VADDPD            Z1, Z2, Z1
+	VCMPPD.BCST       $0x00, c8_7ff0000000000000<>+0(SB), Z0, K2
+	VBLENDMPD         Z0, Z1, K2, Z7
+	VCMPPD.BCST       $0x00, c8_0<>+0(SB), Z0, K2
+	VBLENDMPD.BCST    c8_fff0000000000000<>+0(SB), Z7, K2, Z8
+	VCMPPD.BCST       $0x19, c8_0<>+0(SB), Z0, K2
+	VBROADCASTSD      c8_7ff8000000000001<>+0(SB), Z0
+	VBLENDMPD         Z0, Z8, K2, Z9
+	VMOVUPD           Z9, K1, (AX)(BX*8)
+
+end64:
 	VZEROUPPER
 	RET
 
@@ -7453,9 +7951,9 @@ TEXT ·tanhF64AVX512(SB), NOSPLIT, $0-24
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
 	SUBQ $+8, DX
-	JLT  done59
+	JLT  done67
 
-next58:
+next66:
 	VMOVUPS           (CX)(BX*8), Z0
 	VANDPD.BCST       c8_7fffffffffffffff<>+0(SB), Z0, Z1
 	VBROADCASTSD      c8_4046000000000000<>+0(SB), Z2
@@ -7506,11 +8004,11 @@ next58:
 	VMOVUPS           Z0, (AX)(BX*8)
 	ADDQ              $+8, BX
 	SUBQ              $+8, DX
-	JGE               next58
+	JGE               next66
 
-done59:
+done67:
 	ADDQ              $+8, DX
-	JEQ               end60
+	JEQ               end68
 	MOVQ              $-1, SI
 	BZHIQ             DX, SI, SI
 	KMOVQ             SI, K1
@@ -7563,7 +8061,7 @@ done59:
 	VORPD             Z0, Z2, Z0
 	VMOVUPD           Z0, K1, (AX)(BX*8)
 
-end60:
+end68:
 	VZEROUPPER
 	RET
 
@@ -7575,9 +8073,9 @@ TEXT ·erfF64AVX512(SB), NOSPLIT, $0-24
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
 	SUBQ $+8, DX
-	JLT  done63
+	JLT  done71
 
-next62:
+next70:
 	VMOVUPS           (CX)(BX*8), Z0
 	VANDPD.BCST       c8_7fffffffffffffff<>+0(SB), Z0, Z1
 	VMULPD            Z1, Z1, Z2
@@ -7654,11 +8152,11 @@ next62:
 	VMOVUPS           Z0, (AX)(BX*8)
 	ADDQ              $+8, BX
 	SUBQ              $+8, DX
-	JGE               next62
+	JGE               next70
 
-done63:
+done71:
 	ADDQ              $+8, DX
-	JEQ               end64
+	JEQ               end72
 	MOVQ              $-1, SI
 	BZHIQ             DX, SI, SI
 	KMOVQ             SI, K1
@@ -7737,7 +8235,7 @@ done63:
 	VORPD             Z0, Z5, Z0
 	VMOVUPD           Z0, K1, (AX)(BX*8)
 
-end64:
+end72:
 	VZEROUPPER
 	RET
 
@@ -7749,9 +8247,9 @@ TEXT ·erfcF64AVX512(SB), NOSPLIT, $0-24
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
 	SUBQ $+8, DX
-	JLT  done67
+	JLT  done75
 
-next66:
+next74:
 	VMOVUPS           (CX)(BX*8), Z0
 	VBROADCASTSD      c8_403b4ccccccccccd<>+0(SB), Z1
 	VANDPD.BCST       c8_7fffffffffffffff<>+0(SB), Z0, Z2
@@ -7821,11 +8319,11 @@ next66:
 	VMOVUPS           Z3, (AX)(BX*8)
 	ADDQ              $+8, BX
 	SUBQ              $+8, DX
-	JGE               next66
+	JGE               next74
 
-done67:
+done75:
 	ADDQ              $+8, DX
-	JEQ               end68
+	JEQ               end76
 	MOVQ              $-1, SI
 	BZHIQ             DX, SI, SI
 	KMOVQ             SI, K1
@@ -7897,7 +8395,7 @@ done67:
 	VBLENDMPD         Z0, Z1, K2, Z4
 	VMOVUPD           Z4, K1, (AX)(BX*8)
 
-end68:
+end76:
 	VZEROUPPER
 	RET
 
@@ -7909,14 +8407,14 @@ TEXT ·sinF64AVX512(SB), NOSPLIT, $0-32
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
 	SUBQ $+8, DX
-	JLT  done71
+	JLT  done79
 
-next70:
+next78:
 	VMOVUPS           (CX)(BX*8), Z0
 	VANDPD.BCST       c8_7fffffffffffffff<>+0(SB), Z0, Z1
 	VCMPPD.BCST       $0x1e, c8_41d0000000000000<>+0(SB), Z1, K1
 	KORTESTW          K1, K1
-	JNE               stop69
+	JNE               stop77
 	VMULPD.BCST       c8_3fe45f306dc9c883<>+0(SB), Z0, Z1
 	VRNDSCALEPD       $0x08, Z1, Z1
 	VMOVAPS           Z0, Z6
@@ -7970,11 +8468,11 @@ next70:
 	VMOVUPS           Z3, (AX)(BX*8)
 	ADDQ              $+8, BX
 	SUBQ              $+8, DX
-	JGE               next70
+	JGE               next78
 
-done71:
+done79:
 	ADDQ              $+8, DX
-	JEQ               end72
+	JEQ               end80
 	MOVQ              $-1, SI
 	BZHIQ             DX, SI, SI
 	KMOVQ             SI, K1
@@ -7982,7 +8480,7 @@ done71:
 	VANDPD.BCST       c8_7fffffffffffffff<>+0(SB), Z0, Z1
 	VCMPPD.BCST       $0x1e, c8_41d0000000000000<>+0(SB), Z1, K2
 	KORTESTW          K2, K2
-	JNE               stop69
+	JNE               stop77
 	VMULPD.BCST       c8_3fe45f306dc9c883<>+0(SB), Z0, Z1
 	VRNDSCALEPD       $0x08, Z1, Z1
 	VMOVAPS           Z0, Z2
@@ -8035,10 +8533,10 @@ done71:
 	VBLENDMPD         Z0, Z1, K2, Z5
 	VMOVUPD           Z5, K1, (AX)(BX*8)
 
-end72:
+end80:
 	ADDQ DX, BX
 
-stop69:
+stop77:
 	MOVQ BX, done+24(FP)
 	VZEROUPPER
 	RET
@@ -8057,14 +8555,14 @@ TEXT ·cosF64AVX512(SB), NOSPLIT, $0-32
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
 	SUBQ $+8, DX
-	JLT  done75
+	JLT  done83
 
-next74:
+next82:
 	VMOVUPS           (CX)(BX*8), Z0
 	VANDPD.BCST       c8_7fffffffffffffff<>+0(SB), Z0, Z1
 	VCMPPD.BCST       $0x1e, c8_41d0000000000000<>+0(SB), Z1, K1
 	KORTESTW          K1, K1
-	JNE               stop73
+	JNE               stop81
 	VMULPD.BCST       c8_3fe45f306dc9c883<>+0(SB), Z0, Z1
 	VRNDSCALEPD       $0x08, Z1, Z1
 	VMOVAPS           Z0, Z0
@@ -8116,11 +8614,11 @@ next74:
 	VMOVUPS           Z0, (AX)(BX*8)
 	ADDQ              $+8, BX
 	SUBQ              $+8, DX
-	JGE               next74
+	JGE               next82
 
-done75:
+done83:
 	ADDQ              $+8, DX
-	JEQ               end76
+	JEQ               end84
 	MOVQ              $-1, SI
 	BZHIQ             DX, SI, SI
 	KMOVQ             SI, K1
@@ -8128,7 +8626,7 @@ done75:
 	VANDPD.BCST       c8_7fffffffffffffff<>+0(SB), Z0, Z1
 	VCMPPD.BCST       $0x1e, c8_41d0000000000000<>+0(SB), Z1, K2
 	KORTESTW          K2, K2
-	JNE               stop73
+	JNE               stop81
 	VMULPD.BCST       c8_3fe45f306dc9c883<>+0(SB), Z0, Z1
 	VRNDSCALEPD       $0x08, Z1, Z1
 	VMOVAPS           Z0, Z0
@@ -8179,10 +8677,10 @@ done75:
 	VXORPD            Z0, Z3, Z0
 	VMOVUPD           Z0, K1, (AX)(BX*8)
 
-end76:
+end84:
 	ADDQ DX, BX
 
-stop73:
+stop81:
 	MOVQ BX, done+24(FP)
 	VZEROUPPER
 	RET
@@ -8196,9 +8694,9 @@ TEXT ·powF64VVAVX512(SB), NOSPLIT, $0-32
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
 	SUBQ $+8, BX
-	JLT  done79
+	JLT  done87
 
-next78:
+next86:
 	VMOVUPS           (CX)(SI*8), Z0
 	VMOVUPS           (DX)(SI*8), Z1
 	VANDPD.BCST       c8_7fffffffffffffff<>+0(SB), Z0, Z2
@@ -8360,11 +8858,11 @@ next78:
 	VMOVUPS           Z10, (AX)(SI*8)
 	ADDQ              $+8, SI
 	SUBQ              $+8, BX
-	JGE               next78
+	JGE               next86
 
-done79:
+done87:
 	ADDQ              $+8, BX
-	JEQ               end80
+	JEQ               end88
 	MOVQ              $-1, DI
 	BZHIQ             BX, DI, DI
 	KMOVQ             DI, K1
@@ -8528,7 +9026,7 @@ done79:
 	VBLENDMPD         Z2, Z16, K2, Z17
 	VMOVUPD           Z17, K1, (AX)(SI*8)
 
-end80:
+end88:
 	VZEROUPPER
 	RET
 
@@ -8542,9 +9040,9 @@ TEXT ·powF64VSAVX512(SB), NOSPLIT, $0-32
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
 	SUBQ         $+8, DX
-	JLT          done83
+	JLT          done91
 
-next82:
+next90:
 	VMOVUPS           (CX)(BX*8), Z1
 	VANDPD.BCST       c8_7fffffffffffffff<>+0(SB), Z1, Z2
 	VCMPPD.BCST       $0x11, c8_10000000000000<>+0(SB), Z2, K1
@@ -8705,11 +9203,11 @@ next82:
 	VMOVUPS           Z10, (AX)(BX*8)
 	ADDQ              $+8, BX
 	SUBQ              $+8, DX
-	JGE               next82
+	JGE               next90
 
-done83:
+done91:
 	ADDQ              $+8, DX
-	JEQ               end84
+	JEQ               end92
 	MOVQ              $-1, SI
 	BZHIQ             DX, SI, SI
 	KMOVQ             SI, K1
@@ -8872,7 +9370,7 @@ done83:
 	VBLENDMPD         Z2, Z16, K2, Z17
 	VMOVUPD           Z17, K1, (AX)(BX*8)
 
-end84:
+end92:
 	VZEROUPPER
 	RET
 
@@ -8885,9 +9383,9 @@ TEXT ·remF64VVAVX512(SB), NOSPLIT, $0-40
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
 	SUBQ $+8, BX
-	JLT  done87
+	JLT  done95
 
-next86:
+next94:
 	VMOVUPS      (CX)(SI*8), Z0
 	VMOVUPS      (DX)(SI*8), Z1
 	VANDPD.BCST  c8_7fffffffffffffff<>+0(SB), Z0, Z2
@@ -8895,7 +9393,7 @@ next86:
 	VMULPD.BCST  c8_4340000000000000<>+0(SB), Z3, Z3
 	VCMPPD       $0x1e, Z3, Z2, K1
 	KORTESTW     K1, K1
-	JNE          stop85
+	JNE          stop93
 	VANDPD.BCST  c8_7fffffffffffffff<>+0(SB), Z0, Z2
 	VANDPD.BCST  c8_7fffffffffffffff<>+0(SB), Z1, Z1
 	VDIVPD       Z1, Z2, Z3
@@ -8912,11 +9410,11 @@ next86:
 	VMOVUPS      Z4, (AX)(SI*8)
 	ADDQ         $+8, SI
 	SUBQ         $+8, BX
-	JGE          next86
+	JGE          next94
 
-done87:
+done95:
 	ADDQ         $+8, BX
-	JEQ          end88
+	JEQ          end96
 	MOVQ         $-1, DI
 	BZHIQ        BX, DI, DI
 	KMOVQ        DI, K1
@@ -8927,7 +9425,7 @@ done87:
 	VMULPD.BCST  c8_4340000000000000<>+0(SB), Z3, Z3
 	VCMPPD       $0x1e, Z3, Z2, K2
 	KORTESTW     K2, K2
-	JNE          stop85
+	JNE          stop93
 	VANDPD.BCST  c8_7fffffffffffffff<>+0(SB), Z0, Z2
 	VANDPD.BCST  c8_7fffffffffffffff<>+0(SB), Z1, Z1
 	VDIVPD       Z1, Z2, Z3
@@ -8943,10 +9441,10 @@ done87:
 	VBLENDMPD    Z0, Z3, K2, Z5
 	VMOVUPD      Z5, K1, (AX)(SI*8)
 
-end88:
+end96:
 	ADDQ BX, SI
 
-stop85:
+stop93:
 	MOVQ SI, done+32(FP)
 	VZEROUPPER
 	RET
@@ -8961,16 +9459,16 @@ TEXT ·remF64VSAVX512(SB), NOSPLIT, $0-40
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
 	SUBQ         $+8, DX
-	JLT          done91
+	JLT          done99
 
-next90:
+next98:
 	VMOVUPS      (CX)(BX*8), Z1
 	VANDPD.BCST  c8_7fffffffffffffff<>+0(SB), Z1, Z2
 	VANDPD.BCST  c8_7fffffffffffffff<>+0(SB), Z0, Z3
 	VMULPD.BCST  c8_4340000000000000<>+0(SB), Z3, Z3
 	VCMPPD       $0x1e, Z3, Z2, K1
 	KORTESTW     K1, K1
-	JNE          stop89
+	JNE          stop97
 	VANDPD.BCST  c8_7fffffffffffffff<>+0(SB), Z1, Z2
 	VANDPD.BCST  c8_7fffffffffffffff<>+0(SB), Z0, Z3
 	VDIVPD       Z3, Z2, Z6
@@ -8987,11 +9485,11 @@ next90:
 	VMOVUPS      Z4, (AX)(BX*8)
 	ADDQ         $+8, BX
 	SUBQ         $+8, DX
-	JGE          next90
+	JGE          next98
 
-done91:
+done99:
 	ADDQ         $+8, DX
-	JEQ          end92
+	JEQ          end100
 	MOVQ         $-1, SI
 	BZHIQ        DX, SI, SI
 	KMOVQ        SI, K1
@@ -9001,7 +9499,7 @@ done91:
 	VMULPD.BCST  c8_4340000000000000<>+0(SB), Z3, Z3
 	VCMPPD       $0x1e, Z3, Z2, K2
 	KORTESTW     K2, K2
-	JNE          stop89
+	JNE          stop97
 	VANDPD.BCST  c8_7fffffffffffffff<>+0(SB), Z1, Z2
 	VANDPD.BCST  c8_7fffffffffffffff<>+0(SB), Z0, Z0
 	VDIVPD       Z0, Z2, Z3
@@ -9017,10 +9515,10 @@ done91:
 	VBLENDMPD    Z1, Z3, K2, Z5
 	VMOVUPD      Z5, K1, (AX)(BX*8)
 
-end92:
+end100:
 	ADDQ DX, BX
 
-stop89:
+stop97:
 	MOVQ BX, done+32(FP)
 	VZEROUPPER
 	RET
@@ -9034,9 +9532,9 @@ TEXT ·powF32VVAVX512(SB), NOSPLIT, $0-32
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
 	SUBQ $+8, BX
-	JLT  done95
+	JLT  done103
 
-next94:
+next102:
 	VMOVUPS           (CX)(SI*4), Y0
 	VMOVUPS           (DX)(SI*4), Y1
 	VCVTPS2PD         Y0, Z0
@@ -9121,11 +9619,11 @@ next94:
 	VMOVUPS           Y0, (AX)(SI*4)
 	ADDQ              $+8, SI
 	SUBQ              $+8, BX
-	JGE               next94
+	JGE               next102
 
-done95:
+done103:
 	ADDQ              $+8, BX
-	JEQ               end96
+	JEQ               end104
 	MOVQ              $-1, DI
 	BZHIQ             BX, DI, DI
 	KMOVQ             DI, K1
@@ -9212,7 +9710,7 @@ done95:
 	VCVTPD2PS         Z13, Y0
 	VMOVUPS           Y0, K1, (AX)(SI*4)
 
-end96:
+end104:
 	VZEROUPPER
 	RET
 
@@ -9226,9 +9724,9 @@ TEXT ·powF32VSAVX512(SB), NOSPLIT, $0-32
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
 	SUBQ         $+8, DX
-	JLT          done99
+	JLT          done107
 
-next98:
+next106:
 	VMOVUPS           (CX)(BX*4), Y1
 	VCVTPS2PD         Y1, Z1
 	VCVTPS2PD         Y0, Z14
@@ -9312,11 +9810,11 @@ next98:
 	VMOVUPS           Y1, (AX)(BX*4)
 	ADDQ              $+8, BX
 	SUBQ              $+8, DX
-	JGE               next98
+	JGE               next106
 
-done99:
+done107:
 	ADDQ              $+8, DX
-	JEQ               end100
+	JEQ               end108
 	MOVQ              $-1, SI
 	BZHIQ             DX, SI, SI
 	KMOVQ             SI, K1
@@ -9402,7 +9900,7 @@ done99:
 	VCVTPD2PS         Z13, Y0
 	VMOVUPS           Y0, K1, (AX)(BX*4)
 
-end100:
+end108:
 	VZEROUPPER
 	RET
 
@@ -9415,9 +9913,9 @@ TEXT ·remF32VVAVX512(SB), NOSPLIT, $0-40
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
 	SUBQ $+8, BX
-	JLT  done103
+	JLT  done111
 
-next102:
+next110:
 	VMOVUPS      (CX)(SI*4), Y0
 	VMOVUPS      (DX)(SI*4), Y1
 	VCVTPS2PD    Y0, Z2
@@ -9427,7 +9925,7 @@ next102:
 	VMULPD.BCST  c8_4340000000000000<>+0(SB), Z3, Z3
 	VCMPPD       $0x1e, Z3, Z2, K1
 	KORTESTW     K1, K1
-	JNE          stop101
+	JNE          stop109
 	VCVTPS2PD    Y0, Z0
 	VCVTPS2PD    Y1, Z1
 	VANDPD.BCST  c8_7fffffffffffffff<>+0(SB), Z0, Z2
@@ -9447,11 +9945,11 @@ next102:
 	VMOVUPS      Y0, (AX)(SI*4)
 	ADDQ         $+8, SI
 	SUBQ         $+8, BX
-	JGE          next102
+	JGE          next110
 
-done103:
+done111:
 	ADDQ         $+8, BX
-	JEQ          end104
+	JEQ          end112
 	MOVQ         $-1, DI
 	BZHIQ        BX, DI, DI
 	KMOVQ        DI, K1
@@ -9464,7 +9962,7 @@ done103:
 	VMULPD.BCST  c8_4340000000000000<>+0(SB), Z3, Z3
 	VCMPPD       $0x1e, Z3, Z2, K2
 	KORTESTW     K2, K2
-	JNE          stop101
+	JNE          stop109
 	VCVTPS2PD    Y0, Z0
 	VCVTPS2PD    Y1, Z1
 	VANDPD.BCST  c8_7fffffffffffffff<>+0(SB), Z0, Z2
@@ -9483,10 +9981,10 @@ done103:
 	VCVTPD2PS    Z5, Y0
 	VMOVUPS      Y0, K1, (AX)(SI*4)
 
-end104:
+end112:
 	ADDQ BX, SI
 
-stop101:
+stop109:
 	MOVQ SI, done+32(FP)
 	VZEROUPPER
 	RET
@@ -9501,9 +9999,9 @@ TEXT ·remF32VSAVX512(SB), NOSPLIT, $0-40
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
 	SUBQ         $+8, DX
-	JLT          done107
+	JLT          done115
 
-next106:
+next114:
 	VMOVUPS      (CX)(BX*4), Y1
 	VCVTPS2PD    Y1, Z2
 	VCVTPS2PD    Y0, Z3
@@ -9512,7 +10010,7 @@ next106:
 	VMULPD.BCST  c8_4340000000000000<>+0(SB), Z3, Z3
 	VCMPPD       $0x1e, Z3, Z2, K1
 	KORTESTW     K1, K1
-	JNE          stop105
+	JNE          stop113
 	VCVTPS2PD    Y1, Z1
 	VCVTPS2PD    Y0, Z2
 	VANDPD.BCST  c8_7fffffffffffffff<>+0(SB), Z1, Z3
@@ -9532,11 +10030,11 @@ next106:
 	VMOVUPS      Y1, (AX)(BX*4)
 	ADDQ         $+8, BX
 	SUBQ         $+8, DX
-	JGE          next106
+	JGE          next114
 
-done107:
+done115:
 	ADDQ         $+8, DX
-	JEQ          end108
+	JEQ          end116
 	MOVQ         $-1, SI
 	BZHIQ        DX, SI, SI
 	KMOVQ        SI, K1
@@ -9548,7 +10046,7 @@ done107:
 	VMULPD.BCST  c8_4340000000000000<>+0(SB), Z3, Z3
 	VCMPPD       $0x1e, Z3, Z2, K2
 	KORTESTW     K2, K2
-	JNE          stop105
+	JNE          stop113
 	VCVTPS2PD    Y1, Z1
 	VCVTPS2PD    Y0, Z0
 	VANDPD.BCST  c8_7fffffffffffffff<>+0(SB), Z1, Z2
@@ -9567,10 +10065,10 @@ done107:
 	VCVTPD2PS    Z5, Y0
 	VMOVUPS      Y0, K1, (AX)(BX*4)
 
-end108:
+end116:
 	ADDQ DX, BX
 
-stop105:
+stop113:
 	MOVQ BX, done+32(FP)
 	VZEROUPPER
 	RET

@@ -19,6 +19,9 @@ func logF32NEON(dst, x unsafe.Pointer, n int)
 func log1pF32NEON(dst, x unsafe.Pointer, n int)
 
 //go:noescape
+func log2F32NEON(dst, x unsafe.Pointer, n int)
+
+//go:noescape
 func tanhF32NEON(dst, x unsafe.Pointer, n int)
 
 //go:noescape
@@ -47,6 +50,9 @@ func logF64NEON(dst, x unsafe.Pointer, n int)
 
 //go:noescape
 func log1pF64NEON(dst, x unsafe.Pointer, n int)
+
+//go:noescape
+func log2F64NEON(dst, x unsafe.Pointer, n int)
 
 //go:noescape
 func tanhF64NEON(dst, x unsafe.Pointer, n int)

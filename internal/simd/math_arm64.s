@@ -635,6 +635,182 @@ DATA log1pF32NEON<>+352(SB)/8, $0xbf000000bf000000
 DATA log1pF32NEON<>+360(SB)/8, $0xbf000000bf000000
 GLOBL log1pF32NEON<>(SB), RODATA|NOPTR, $368
 
+// func log2F32NEON(dst, x unsafe.Pointer, n int)
+TEXT ·log2F32NEON(SB), NOSPLIT, $0-24
+	MOVD    dst+0(FP), R0
+	MOVD    x+8(FP), R1
+	MOVD    n+16(FP), R2
+	MOVD    $log2F32NEON<>(SB), R7
+	FMOVQ   0(R7), F31
+	FMOVQ   16(R7), F30
+	FMOVQ   32(R7), F29
+	FMOVQ   48(R7), F28
+	FMOVQ   64(R7), F27
+	FMOVQ   80(R7), F26
+	FMOVQ   96(R7), F25
+	FMOVQ   112(R7), F24
+	FMOVQ   128(R7), F23
+	FMOVQ   144(R7), F22
+	FMOVQ   160(R7), F21
+	FMOVQ   176(R7), F20
+	FMOVQ   192(R7), F19
+	SUBS    $4, R2, R2
+	BLT     done28
+
+next27:
+	VLD1.P  16(R1), [V0.S4]
+	WORD    $0x6ea0e781 // FCMGT V1.4S, V28.4S, V0.4S
+	WORD    $0x6e3bdc02 // FMUL V2.4S, V0.4S, V27.4S
+	VMOV    V0.B16, V3.B16
+	VBIT    V1.B16, V2.B16, V3.B16
+	WORD    $0x6ebe8462 // SUB V2.4S, V3.4S, V30.4S
+	WORD    $0x4f290443 // SSHR V3.4S, V2.4S, #23
+	WORD    $0x4e21d863 // SCVTF V3.4S, V3.4S
+	VAND    V26.B16, V2.B16, V2.B16
+	WORD    $0x4ebe8442 // ADD V2.4S, V2.4S, V30.4S
+	WORD    $0x4eb9d442 // FSUB V2.4S, V2.4S, V25.4S
+	VAND    V24.B16, V1.B16, V1.B16
+	WORD    $0x4ea1d461 // FSUB V1.4S, V3.4S, V1.4S
+	FMOVQ   208(R7), F3
+	WORD    $0x4e22cee3 // FMLA V3.4S, V23.4S, V2.4S
+	FMOVQ   224(R7), F4
+	WORD    $0x4e22cc64 // FMLA V4.4S, V3.4S, V2.4S
+	FMOVQ   240(R7), F3
+	WORD    $0x4e22cc83 // FMLA V3.4S, V4.4S, V2.4S
+	FMOVQ   256(R7), F4
+	WORD    $0x4e22cc64 // FMLA V4.4S, V3.4S, V2.4S
+	FMOVQ   272(R7), F3
+	WORD    $0x4e22cc83 // FMLA V3.4S, V4.4S, V2.4S
+	FMOVQ   288(R7), F4
+	WORD    $0x4e22cc64 // FMLA V4.4S, V3.4S, V2.4S
+	FMOVQ   304(R7), F3
+	WORD    $0x4e22cc83 // FMLA V3.4S, V4.4S, V2.4S
+	WORD    $0x6e22dc44 // FMUL V4.4S, V2.4S, V2.4S
+	FMOVQ   320(R7), F5
+	WORD    $0x4e22cc65 // FMLA V5.4S, V3.4S, V2.4S
+	WORD    $0x6e25dc83 // FMUL V3.4S, V4.4S, V5.4S
+	WORD    $0x6e36dc44 // FMUL V4.4S, V2.4S, V22.4S
+	WORD    $0x4e3fcc64 // FMLA V4.4S, V3.4S, V31.4S
+	WORD    $0x6e3fdc43 // FMUL V3.4S, V2.4S, V31.4S
+	VMOV    V3.B16, V5.B16
+	WORD    $0x4ebfcc45 // FMLS V5.4S, V2.4S, V31.4S
+	WORD    $0x4ea5d482 // FSUB V2.4S, V4.4S, V5.4S
+	WORD    $0x4e22d462 // FADD V2.4S, V3.4S, V2.4S
+	WORD    $0x4e22d421 // FADD V1.4S, V1.4S, V2.4S
+	WORD    $0x4e35e402 // FCMEQ V2.4S, V0.4S, V21.4S
+	VBIT    V2.B16, V0.B16, V1.B16
+	WORD    $0x4e3de402 // FCMEQ V2.4S, V0.4S, V29.4S
+	VBIT    V2.B16, V20.B16, V1.B16
+	WORD    $0x6e3de400 // FCMGE V0.4S, V0.4S, V29.4S
+	WORD    $0x6e205800 // NOT V0.4S, V0.4S
+	VBIT    V0.B16, V19.B16, V1.B16
+	VST1.P  [V1.S4], 16(R0)
+	SUBS    $4, R2, R2
+	BGE     next27
+
+done28:
+	ADD     $4, R2, R2
+	SUBS    $1, R2, R2
+	BLT     done30
+
+next29:
+	FMOVS.P 4(R1), F0
+	WORD    $0x6ea0e781 // FCMGT V1.4S, V28.4S, V0.4S
+	WORD    $0x6e3bdc02 // FMUL V2.4S, V0.4S, V27.4S
+	VMOV    V0.B16, V3.B16
+	VBIT    V1.B16, V2.B16, V3.B16
+	WORD    $0x6ebe8462 // SUB V2.4S, V3.4S, V30.4S
+	WORD    $0x4f290443 // SSHR V3.4S, V2.4S, #23
+	WORD    $0x4e21d863 // SCVTF V3.4S, V3.4S
+	VAND    V26.B16, V2.B16, V2.B16
+	WORD    $0x4ebe8442 // ADD V2.4S, V2.4S, V30.4S
+	WORD    $0x4eb9d442 // FSUB V2.4S, V2.4S, V25.4S
+	VAND    V24.B16, V1.B16, V1.B16
+	WORD    $0x4ea1d461 // FSUB V1.4S, V3.4S, V1.4S
+	FMOVQ   208(R7), F3
+	WORD    $0x4e22cee3 // FMLA V3.4S, V23.4S, V2.4S
+	FMOVQ   224(R7), F4
+	WORD    $0x4e22cc64 // FMLA V4.4S, V3.4S, V2.4S
+	FMOVQ   240(R7), F3
+	WORD    $0x4e22cc83 // FMLA V3.4S, V4.4S, V2.4S
+	FMOVQ   256(R7), F4
+	WORD    $0x4e22cc64 // FMLA V4.4S, V3.4S, V2.4S
+	FMOVQ   272(R7), F3
+	WORD    $0x4e22cc83 // FMLA V3.4S, V4.4S, V2.4S
+	FMOVQ   288(R7), F4
+	WORD    $0x4e22cc64 // FMLA V4.4S, V3.4S, V2.4S
+	FMOVQ   304(R7), F3
+	WORD    $0x4e22cc83 // FMLA V3.4S, V4.4S, V2.4S
+	WORD    $0x6e22dc44 // FMUL V4.4S, V2.4S, V2.4S
+	FMOVQ   320(R7), F5
+	WORD    $0x4e22cc65 // FMLA V5.4S, V3.4S, V2.4S
+	WORD    $0x6e25dc83 // FMUL V3.4S, V4.4S, V5.4S
+	WORD    $0x6e36dc44 // FMUL V4.4S, V2.4S, V22.4S
+	WORD    $0x4e3fcc64 // FMLA V4.4S, V3.4S, V31.4S
+	WORD    $0x6e3fdc43 // FMUL V3.4S, V2.4S, V31.4S
+	VMOV    V3.B16, V5.B16
+	WORD    $0x4ebfcc45 // FMLS V5.4S, V2.4S, V31.4S
+	WORD    $0x4ea5d482 // FSUB V2.4S, V4.4S, V5.4S
+	WORD    $0x4e22d462 // FADD V2.4S, V3.4S, V2.4S
+	WORD    $0x4e22d421 // FADD V1.4S, V1.4S, V2.4S
+	WORD    $0x4e35e402 // FCMEQ V2.4S, V0.4S, V21.4S
+	VBIT    V2.B16, V0.B16, V1.B16
+	WORD    $0x4e3de402 // FCMEQ V2.4S, V0.4S, V29.4S
+	VBIT    V2.B16, V20.B16, V1.B16
+	WORD    $0x6e3de400 // FCMGE V0.4S, V0.4S, V29.4S
+	WORD    $0x6e205800 // NOT V0.4S, V0.4S
+	VBIT    V0.B16, V19.B16, V1.B16
+	FMOVS.P F1, 4(R0)
+	SUBS    $1, R2, R2
+	BGE     next29
+
+done30:
+	ADD     $1, R2, R2
+	RET     
+DATA log2F32NEON<>+0(SB)/8, $0x3fb8aa3b3fb8aa3b
+DATA log2F32NEON<>+8(SB)/8, $0x3fb8aa3b3fb8aa3b
+DATA log2F32NEON<>+16(SB)/8, $0x3f3504f33f3504f3
+DATA log2F32NEON<>+24(SB)/8, $0x3f3504f33f3504f3
+DATA log2F32NEON<>+32(SB)/8, $0x0000000000000000
+DATA log2F32NEON<>+40(SB)/8, $0x0000000000000000
+DATA log2F32NEON<>+48(SB)/8, $0x0080000000800000
+DATA log2F32NEON<>+56(SB)/8, $0x0080000000800000
+DATA log2F32NEON<>+64(SB)/8, $0x4b0000004b000000
+DATA log2F32NEON<>+72(SB)/8, $0x4b0000004b000000
+DATA log2F32NEON<>+80(SB)/8, $0x007fffff007fffff
+DATA log2F32NEON<>+88(SB)/8, $0x007fffff007fffff
+DATA log2F32NEON<>+96(SB)/8, $0x3f8000003f800000
+DATA log2F32NEON<>+104(SB)/8, $0x3f8000003f800000
+DATA log2F32NEON<>+112(SB)/8, $0x41b8000041b80000
+DATA log2F32NEON<>+120(SB)/8, $0x41b8000041b80000
+DATA log2F32NEON<>+128(SB)/8, $0xbd9c64babd9c64ba
+DATA log2F32NEON<>+136(SB)/8, $0xbd9c64babd9c64ba
+DATA log2F32NEON<>+144(SB)/8, $0x32a5706032a57060
+DATA log2F32NEON<>+152(SB)/8, $0x32a5706032a57060
+DATA log2F32NEON<>+160(SB)/8, $0x7f8000007f800000
+DATA log2F32NEON<>+168(SB)/8, $0x7f8000007f800000
+DATA log2F32NEON<>+176(SB)/8, $0xff800000ff800000
+DATA log2F32NEON<>+184(SB)/8, $0xff800000ff800000
+DATA log2F32NEON<>+192(SB)/8, $0x7fc000007fc00000
+DATA log2F32NEON<>+200(SB)/8, $0x7fc000007fc00000
+DATA log2F32NEON<>+208(SB)/8, $0x3e02af573e02af57
+DATA log2F32NEON<>+216(SB)/8, $0x3e02af573e02af57
+DATA log2F32NEON<>+224(SB)/8, $0xbe06c123be06c123
+DATA log2F32NEON<>+232(SB)/8, $0xbe06c123be06c123
+DATA log2F32NEON<>+240(SB)/8, $0x3e116c983e116c98
+DATA log2F32NEON<>+248(SB)/8, $0x3e116c983e116c98
+DATA log2F32NEON<>+256(SB)/8, $0xbe2a3945be2a3945
+DATA log2F32NEON<>+264(SB)/8, $0xbe2a3945be2a3945
+DATA log2F32NEON<>+272(SB)/8, $0x3e4cd00e3e4cd00e
+DATA log2F32NEON<>+280(SB)/8, $0x3e4cd00e3e4cd00e
+DATA log2F32NEON<>+288(SB)/8, $0xbe800113be800113
+DATA log2F32NEON<>+296(SB)/8, $0xbe800113be800113
+DATA log2F32NEON<>+304(SB)/8, $0x3eaaaaaa3eaaaaaa
+DATA log2F32NEON<>+312(SB)/8, $0x3eaaaaaa3eaaaaaa
+DATA log2F32NEON<>+320(SB)/8, $0xbf000000bf000000
+DATA log2F32NEON<>+328(SB)/8, $0xbf000000bf000000
+GLOBL log2F32NEON<>(SB), RODATA|NOPTR, $336
+
 // func tanhF32NEON(dst, x unsafe.Pointer, n int)
 TEXT ·tanhF32NEON(SB), NOSPLIT, $0-24
 	MOVD    dst+0(FP), R0
@@ -652,9 +828,9 @@ TEXT ·tanhF32NEON(SB), NOSPLIT, $0-24
 	FMOVQ   128(R7), F23
 	FMOVQ   144(R7), F22
 	SUBS    $4, R2, R2
-	BLT     done28
+	BLT     done34
 
-next27:
+next33:
 	VLD1.P  16(R1), [V0.S4]
 	WORD    $0x4ea0f801 // FABS V1.4S, V0.4S
 	WORD    $0x6e21dc22 // FMUL V2.4S, V1.4S, V1.4S
@@ -707,14 +883,14 @@ next27:
 	VORR    V0.B16, V2.B16, V0.B16
 	VST1.P  [V0.S4], 16(R0)
 	SUBS    $4, R2, R2
-	BGE     next27
+	BGE     next33
 
-done28:
+done34:
 	ADD     $4, R2, R2
 	SUBS    $1, R2, R2
-	BLT     done30
+	BLT     done36
 
-next29:
+next35:
 	FMOVS.P 4(R1), F0
 	WORD    $0x4ea0f801 // FABS V1.4S, V0.4S
 	WORD    $0x6e21dc22 // FMUL V2.4S, V1.4S, V1.4S
@@ -767,9 +943,9 @@ next29:
 	VORR    V0.B16, V2.B16, V0.B16
 	FMOVS.P F0, 4(R0)
 	SUBS    $1, R2, R2
-	BGE     next29
+	BGE     next35
 
-done30:
+done36:
 	ADD     $1, R2, R2
 	RET     
 DATA tanhF32NEON<>+0(SB)/8, $0x3f8000003f800000
@@ -833,9 +1009,9 @@ TEXT ·erfF32NEON(SB), NOSPLIT, $0-24
 	FMOVQ   128(R7), F23
 	FMOVQ   144(R7), F22
 	SUBS    $4, R2, R2
-	BLT     done34
+	BLT     done40
 
-next33:
+next39:
 	VLD1.P  16(R1), [V0.S4]
 	WORD    $0x4ea0f801 // FABS V1.4S, V0.4S
 	WORD    $0x6e21dc22 // FMUL V2.4S, V1.4S, V1.4S
@@ -894,14 +1070,14 @@ next33:
 	VORR    V0.B16, V3.B16, V0.B16
 	VST1.P  [V0.S4], 16(R0)
 	SUBS    $4, R2, R2
-	BGE     next33
+	BGE     next39
 
-done34:
+done40:
 	ADD     $4, R2, R2
 	SUBS    $1, R2, R2
-	BLT     done36
+	BLT     done42
 
-next35:
+next41:
 	FMOVS.P 4(R1), F0
 	WORD    $0x4ea0f801 // FABS V1.4S, V0.4S
 	WORD    $0x6e21dc22 // FMUL V2.4S, V1.4S, V1.4S
@@ -960,9 +1136,9 @@ next35:
 	VORR    V0.B16, V3.B16, V0.B16
 	FMOVS.P F0, 4(R0)
 	SUBS    $1, R2, R2
-	BGE     next35
+	BGE     next41
 
-done36:
+done42:
 	ADD     $1, R2, R2
 	RET     
 DATA erfF32NEON<>+0(SB)/8, $0x8000000080000000
@@ -1036,9 +1212,9 @@ TEXT ·erfcF32NEON(SB), NOSPLIT, $0-24
 	FMOVQ   160(R7), F21
 	FMOVQ   176(R7), F20
 	SUBS    $4, R2, R2
-	BLT     done40
+	BLT     done46
 
-next39:
+next45:
 	VLD1.P  16(R1), [V0.S4]
 	WORD    $0x4ea0f801 // FABS V1.4S, V0.4S
 	WORD    $0x4ea1f7a1 // FMIN V1.4S, V29.4S, V1.4S
@@ -1101,14 +1277,14 @@ next39:
 	VBIT    V0.B16, V2.B16, V1.B16
 	VST1.P  [V1.S4], 16(R0)
 	SUBS    $4, R2, R2
-	BGE     next39
+	BGE     next45
 
-done40:
+done46:
 	ADD     $4, R2, R2
 	SUBS    $1, R2, R2
-	BLT     done42
+	BLT     done48
 
-next41:
+next47:
 	FMOVS.P 4(R1), F0
 	WORD    $0x4ea0f801 // FABS V1.4S, V0.4S
 	WORD    $0x4ea1f7a1 // FMIN V1.4S, V29.4S, V1.4S
@@ -1171,9 +1347,9 @@ next41:
 	VBIT    V0.B16, V2.B16, V1.B16
 	FMOVS.P F1, 4(R0)
 	SUBS    $1, R2, R2
-	BGE     next41
+	BGE     next47
 
-done42:
+done48:
 	ADD     $1, R2, R2
 	RET     
 DATA erfcF32NEON<>+0(SB)/8, $0x4000000040000000
@@ -1247,15 +1423,15 @@ TEXT ·sinF32NEON(SB), NOSPLIT, $0-32
 	FMOVQ   160(R7), F21
 	FMOVQ   176(R7), F20
 	SUBS    $4, R2, R2
-	BLT     done46
+	BLT     done52
 
-next45:
+next51:
 	VLD1.P  16(R1), [V0.S4]
 	WORD    $0x4ea0f801 // FABS V1.4S, V0.4S
 	WORD    $0x6ebce421 // FCMGT V1.4S, V1.4S, V28.4S
 	WORD    $0x6eb0a821 // UMAXV S1, V1.4S
 	FMOVS   F1, R8
-	CBNZW   R8, stop43
+	CBNZW   R8, stop49
 	WORD    $0x6e3bdc01 // FMUL V1.4S, V0.4S, V27.4S
 	WORD    $0x4e218821 // FRINTN V1.4S, V1.4S
 	VMOV    V0.B16, V2.B16
@@ -1301,20 +1477,20 @@ next45:
 	VBIT    V2.B16, V0.B16, V1.B16
 	VST1.P  [V1.S4], 16(R0)
 	SUBS    $4, R2, R2
-	BGE     next45
+	BGE     next51
 
-done46:
+done52:
 	ADD     $4, R2, R2
 	SUBS    $1, R2, R2
-	BLT     done48
+	BLT     done54
 
-next47:
+next53:
 	FMOVS.P 4(R1), F0
 	WORD    $0x4ea0f801 // FABS V1.4S, V0.4S
 	WORD    $0x6ebce421 // FCMGT V1.4S, V1.4S, V28.4S
 	WORD    $0x6eb0a821 // UMAXV S1, V1.4S
 	FMOVS   F1, R8
-	CBNZW   R8, stop44
+	CBNZW   R8, stop50
 	WORD    $0x6e3bdc01 // FMUL V1.4S, V0.4S, V27.4S
 	WORD    $0x4e218821 // FRINTN V1.4S, V1.4S
 	VMOV    V0.B16, V2.B16
@@ -1360,20 +1536,20 @@ next47:
 	VBIT    V2.B16, V0.B16, V1.B16
 	FMOVS.P F1, 4(R0)
 	SUBS    $1, R2, R2
-	BGE     next47
+	BGE     next53
 
-done48:
+done54:
 	ADD     $1, R2, R2
-	B       end49
+	B       end55
 
-stop43:
+stop49:
 	ADD     $4, R2, R2
-	B       end49
+	B       end55
 
-stop44:
+stop50:
 	ADD     $1, R2, R2
 
-end49:
+end55:
 	MOVD    n+16(FP), R8
 	SUB     R2, R8, R8
 	MOVD    R8, done+24(FP)
@@ -1430,15 +1606,15 @@ TEXT ·cosF32NEON(SB), NOSPLIT, $0-32
 	FMOVQ   144(R7), F22
 	FMOVQ   160(R7), F21
 	SUBS    $4, R2, R2
-	BLT     done53
+	BLT     done59
 
-next52:
+next58:
 	VLD1.P  16(R1), [V0.S4]
 	WORD    $0x4ea0f801 // FABS V1.4S, V0.4S
 	WORD    $0x6ebce421 // FCMGT V1.4S, V1.4S, V28.4S
 	WORD    $0x6eb0a821 // UMAXV S1, V1.4S
 	FMOVS   F1, R8
-	CBNZW   R8, stop50
+	CBNZW   R8, stop56
 	WORD    $0x6e3bdc01 // FMUL V1.4S, V0.4S, V27.4S
 	WORD    $0x4e218821 // FRINTN V1.4S, V1.4S
 	WORD    $0x4ebacc20 // FMLS V0.4S, V1.4S, V26.4S
@@ -1481,20 +1657,20 @@ next52:
 	VEOR    V0.B16, V4.B16, V0.B16
 	VST1.P  [V0.S4], 16(R0)
 	SUBS    $4, R2, R2
-	BGE     next52
+	BGE     next58
 
-done53:
+done59:
 	ADD     $4, R2, R2
 	SUBS    $1, R2, R2
-	BLT     done55
+	BLT     done61
 
-next54:
+next60:
 	FMOVS.P 4(R1), F0
 	WORD    $0x4ea0f801 // FABS V1.4S, V0.4S
 	WORD    $0x6ebce421 // FCMGT V1.4S, V1.4S, V28.4S
 	WORD    $0x6eb0a821 // UMAXV S1, V1.4S
 	FMOVS   F1, R8
-	CBNZW   R8, stop51
+	CBNZW   R8, stop57
 	WORD    $0x6e3bdc01 // FMUL V1.4S, V0.4S, V27.4S
 	WORD    $0x4e218821 // FRINTN V1.4S, V1.4S
 	WORD    $0x4ebacc20 // FMLS V0.4S, V1.4S, V26.4S
@@ -1537,20 +1713,20 @@ next54:
 	VEOR    V0.B16, V4.B16, V0.B16
 	FMOVS.P F0, 4(R0)
 	SUBS    $1, R2, R2
-	BGE     next54
+	BGE     next60
 
-done55:
+done61:
 	ADD     $1, R2, R2
-	B       end56
+	B       end62
 
-stop50:
+stop56:
 	ADD     $4, R2, R2
-	B       end56
+	B       end62
 
-stop51:
+stop57:
 	ADD     $1, R2, R2
 
-end56:
+end62:
 	MOVD    n+16(FP), R8
 	SUB     R2, R8, R8
 	MOVD    R8, done+24(FP)
@@ -1599,9 +1775,9 @@ TEXT ·atanF32NEON(SB), NOSPLIT, $0-24
 	FMOVQ   48(R7), F28
 	FMOVQ   64(R7), F27
 	SUBS    $4, R2, R2
-	BLT     done60
+	BLT     done66
 
-next59:
+next65:
 	VLD1.P  16(R1), [V0.S4]
 	WORD    $0x4ea0f801 // FABS V1.4S, V0.4S
 	WORD    $0x6ebfe422 // FCMGT V2.4S, V1.4S, V31.4S
@@ -1633,14 +1809,14 @@ next59:
 	VORR    V0.B16, V1.B16, V0.B16
 	VST1.P  [V0.S4], 16(R0)
 	SUBS    $4, R2, R2
-	BGE     next59
+	BGE     next65
 
-done60:
+done66:
 	ADD     $4, R2, R2
 	SUBS    $1, R2, R2
-	BLT     done62
+	BLT     done68
 
-next61:
+next67:
 	FMOVS.P 4(R1), F0
 	WORD    $0x4ea0f801 // FABS V1.4S, V0.4S
 	WORD    $0x6ebfe422 // FCMGT V2.4S, V1.4S, V31.4S
@@ -1672,9 +1848,9 @@ next61:
 	VORR    V0.B16, V1.B16, V0.B16
 	FMOVS.P F0, 4(R0)
 	SUBS    $1, R2, R2
-	BGE     next61
+	BGE     next67
 
-done62:
+done68:
 	ADD     $1, R2, R2
 	RET     
 DATA atanF32NEON<>+0(SB)/8, $0x3f8000003f800000
@@ -1721,9 +1897,9 @@ TEXT ·expF64NEON(SB), NOSPLIT, $0-24
 	FMOVQ   112(R7), F24
 	FMOVQ   128(R7), F23
 	SUBS    $2, R2, R2
-	BLT     done66
+	BLT     done72
 
-next65:
+next71:
 	VLD1.P  16(R1), [V0.D2]
 	WORD    $0x4e60f7a0 // FMAX V0.2D, V29.2D, V0.2D
 	WORD    $0x4ee0f7c0 // FMIN V0.2D, V30.2D, V0.2D
@@ -1768,14 +1944,14 @@ next65:
 	WORD    $0x6e61dc00 // FMUL V0.2D, V0.2D, V1.2D
 	VST1.P  [V0.D2], 16(R0)
 	SUBS    $2, R2, R2
-	BGE     next65
+	BGE     next71
 
-done66:
+done72:
 	ADD     $2, R2, R2
 	SUBS    $1, R2, R2
-	BLT     done68
+	BLT     done74
 
-next67:
+next73:
 	FMOVD.P 8(R1), F0
 	WORD    $0x4e60f7a0 // FMAX V0.2D, V29.2D, V0.2D
 	WORD    $0x4ee0f7c0 // FMIN V0.2D, V30.2D, V0.2D
@@ -1820,9 +1996,9 @@ next67:
 	WORD    $0x6e61dc00 // FMUL V0.2D, V0.2D, V1.2D
 	FMOVD.P F0, 8(R0)
 	SUBS    $1, R2, R2
-	BGE     next67
+	BGE     next73
 
-done68:
+done74:
 	ADD     $1, R2, R2
 	RET     
 DATA expF64NEON<>+0(SB)/8, $0x43380000000003ff
@@ -1880,9 +2056,9 @@ TEXT ·expm1F64NEON(SB), NOSPLIT, $0-24
 	FMOVQ   128(R7), F23
 	FMOVQ   144(R7), F22
 	SUBS    $2, R2, R2
-	BLT     done72
+	BLT     done78
 
-next71:
+next77:
 	VLD1.P  16(R1), [V0.D2]
 	WORD    $0x4e60f7c1 // FMAX V1.2D, V30.2D, V0.2D
 	WORD    $0x4ee1f7e1 // FMIN V1.2D, V31.2D, V1.2D
@@ -1925,14 +2101,14 @@ next71:
 	VORR    V0.B16, V1.B16, V0.B16
 	VST1.P  [V0.D2], 16(R0)
 	SUBS    $2, R2, R2
-	BGE     next71
+	BGE     next77
 
-done72:
+done78:
 	ADD     $2, R2, R2
 	SUBS    $1, R2, R2
-	BLT     done74
+	BLT     done80
 
-next73:
+next79:
 	FMOVD.P 8(R1), F0
 	WORD    $0x4e60f7c1 // FMAX V1.2D, V30.2D, V0.2D
 	WORD    $0x4ee1f7e1 // FMIN V1.2D, V31.2D, V1.2D
@@ -1975,9 +2151,9 @@ next73:
 	VORR    V0.B16, V1.B16, V0.B16
 	FMOVD.P F0, 8(R0)
 	SUBS    $1, R2, R2
-	BGE     next73
+	BGE     next79
 
-done74:
+done80:
 	ADD     $1, R2, R2
 	RET     
 DATA expm1F64NEON<>+0(SB)/8, $0x4086300000000000
@@ -2045,9 +2221,9 @@ TEXT ·logF64NEON(SB), NOSPLIT, $0-24
 	FMOVQ   256(R7), F15
 	FMOVQ   272(R7), F14
 	SUBS    $2, R2, R2
-	BLT     done78
+	BLT     done84
 
-next77:
+next83:
 	VLD1.P  16(R1), [V0.D2]
 	WORD    $0x6ee0e7c1 // FCMGT V1.2D, V30.2D, V0.2D
 	WORD    $0x6e7ddc02 // FMUL V2.2D, V0.2D, V29.2D
@@ -2096,14 +2272,14 @@ next77:
 	VBIT    V0.B16, V14.B16, V2.B16
 	VST1.P  [V2.D2], 16(R0)
 	SUBS    $2, R2, R2
-	BGE     next77
+	BGE     next83
 
-done78:
+done84:
 	ADD     $2, R2, R2
 	SUBS    $1, R2, R2
-	BLT     done80
+	BLT     done86
 
-next79:
+next85:
 	FMOVD.P 8(R1), F0
 	WORD    $0x6ee0e7c1 // FCMGT V1.2D, V30.2D, V0.2D
 	WORD    $0x6e7ddc02 // FMUL V2.2D, V0.2D, V29.2D
@@ -2152,9 +2328,9 @@ next79:
 	VBIT    V0.B16, V14.B16, V2.B16
 	FMOVD.P F2, 8(R0)
 	SUBS    $1, R2, R2
-	BGE     next79
+	BGE     next85
 
-done80:
+done86:
 	ADD     $1, R2, R2
 	RET     
 DATA logF64NEON<>+0(SB)/8, $0x0000000000000000
@@ -2235,9 +2411,9 @@ TEXT ·log1pF64NEON(SB), NOSPLIT, $0-24
 	FMOVQ   304(R7), F12
 	FMOVQ   320(R7), F11
 	SUBS    $2, R2, R2
-	BLT     done84
+	BLT     done90
 
-next83:
+next89:
 	VLD1.P  16(R1), [V0.D2]
 	WORD    $0x4e7fd401 // FADD V1.2D, V0.2D, V31.2D
 	WORD    $0x4ee0d422 // FSUB V2.2D, V1.2D, V0.2D
@@ -2300,14 +2476,14 @@ next83:
 	VBIT    V1.B16, V0.B16, V2.B16
 	VST1.P  [V2.D2], 16(R0)
 	SUBS    $2, R2, R2
-	BGE     next83
+	BGE     next89
 
-done84:
+done90:
 	ADD     $2, R2, R2
 	SUBS    $1, R2, R2
-	BLT     done86
+	BLT     done92
 
-next85:
+next91:
 	FMOVD.P 8(R1), F0
 	WORD    $0x4e7fd401 // FADD V1.2D, V0.2D, V31.2D
 	WORD    $0x4ee0d422 // FSUB V2.2D, V1.2D, V0.2D
@@ -2370,9 +2546,9 @@ next85:
 	VBIT    V1.B16, V0.B16, V2.B16
 	FMOVD.P F2, 8(R0)
 	SUBS    $1, R2, R2
-	BGE     next85
+	BGE     next91
 
-done86:
+done92:
 	ADD     $1, R2, R2
 	RET     
 DATA log1pF64NEON<>+0(SB)/8, $0x3ff0000000000000
@@ -2431,6 +2607,203 @@ DATA log1pF64NEON<>+416(SB)/8, $0x3fe5555555555592
 DATA log1pF64NEON<>+424(SB)/8, $0x3fe5555555555592
 GLOBL log1pF64NEON<>(SB), RODATA|NOPTR, $432
 
+// func log2F64NEON(dst, x unsafe.Pointer, n int)
+TEXT ·log2F64NEON(SB), NOSPLIT, $0-24
+	MOVD    dst+0(FP), R0
+	MOVD    x+8(FP), R1
+	MOVD    n+16(FP), R2
+	MOVD    $log2F64NEON<>(SB), R7
+	FMOVQ   0(R7), F31
+	FMOVQ   16(R7), F30
+	FMOVQ   32(R7), F29
+	FMOVQ   48(R7), F28
+	FMOVQ   64(R7), F27
+	FMOVQ   80(R7), F26
+	FMOVQ   96(R7), F25
+	FMOVQ   112(R7), F24
+	FMOVQ   128(R7), F23
+	FMOVQ   144(R7), F22
+	FMOVQ   160(R7), F21
+	FMOVQ   176(R7), F20
+	FMOVQ   192(R7), F19
+	FMOVQ   208(R7), F18
+	FMOVQ   224(R7), F17
+	FMOVQ   240(R7), F16
+	FMOVQ   256(R7), F15
+	FMOVQ   272(R7), F14
+	SUBS    $2, R2, R2
+	BLT     done96
+
+next95:
+	VLD1.P  16(R1), [V0.D2]
+	WORD    $0x6ee0e7a1 // FCMGT V1.2D, V29.2D, V0.2D
+	WORD    $0x6e7cdc02 // FMUL V2.2D, V0.2D, V28.2D
+	VMOV    V0.B16, V3.B16
+	VBIT    V1.B16, V2.B16, V3.B16
+	WORD    $0x4efb8462 // ADD V2.2D, V3.2D, V27.2D
+	VUSHR   $52, V2.D2, V3.D2
+	VORR    V26.B16, V3.B16, V3.B16
+	WORD    $0x4ef9d463 // FSUB V3.2D, V3.2D, V25.2D
+	VAND    V24.B16, V2.B16, V2.B16
+	WORD    $0x4ef78442 // ADD V2.2D, V2.2D, V23.2D
+	WORD    $0x4ef6d442 // FSUB V2.2D, V2.2D, V22.2D
+	VAND    V21.B16, V1.B16, V1.B16
+	WORD    $0x4ee1d461 // FSUB V1.2D, V3.2D, V1.2D
+	WORD    $0x4e74d443 // FADD V3.2D, V2.2D, V20.2D
+	WORD    $0x6e63fc43 // FDIV V3.2D, V2.2D, V3.2D
+	WORD    $0x6e63dc64 // FMUL V4.2D, V3.2D, V3.2D
+	FMOVQ   288(R7), F5
+	WORD    $0x4e64ce65 // FMLA V5.2D, V19.2D, V4.2D
+	FMOVQ   304(R7), F6
+	WORD    $0x4e64cca6 // FMLA V6.2D, V5.2D, V4.2D
+	FMOVQ   320(R7), F5
+	WORD    $0x4e64ccc5 // FMLA V5.2D, V6.2D, V4.2D
+	FMOVQ   336(R7), F6
+	WORD    $0x4e64cca6 // FMLA V6.2D, V5.2D, V4.2D
+	FMOVQ   352(R7), F5
+	WORD    $0x4e64ccc5 // FMLA V5.2D, V6.2D, V4.2D
+	FMOVQ   368(R7), F6
+	WORD    $0x4e64cca6 // FMLA V6.2D, V5.2D, V4.2D
+	WORD    $0x6e62dc45 // FMUL V5.2D, V2.2D, V2.2D
+	WORD    $0x6e72dca5 // FMUL V5.2D, V5.2D, V18.2D
+	VMOV    V5.B16, V7.B16
+	WORD    $0x4e64ccc7 // FMLA V7.2D, V6.2D, V4.2D
+	VMOV    V30.B16, V4.B16
+	WORD    $0x4e67cc64 // FMLA V4.2D, V3.2D, V7.2D
+	WORD    $0x4ee4d4a3 // FSUB V3.2D, V5.2D, V4.2D
+	WORD    $0x6e71dc44 // FMUL V4.2D, V2.2D, V17.2D
+	WORD    $0x4effcc64 // FMLS V4.2D, V3.2D, V31.2D
+	WORD    $0x6e7fdc43 // FMUL V3.2D, V2.2D, V31.2D
+	VMOV    V3.B16, V5.B16
+	WORD    $0x4effcc45 // FMLS V5.2D, V2.2D, V31.2D
+	WORD    $0x4ee5d482 // FSUB V2.2D, V4.2D, V5.2D
+	WORD    $0x4e62d462 // FADD V2.2D, V3.2D, V2.2D
+	WORD    $0x4e62d421 // FADD V1.2D, V1.2D, V2.2D
+	WORD    $0x4e70e402 // FCMEQ V2.2D, V0.2D, V16.2D
+	VBIT    V2.B16, V0.B16, V1.B16
+	WORD    $0x4e7ee402 // FCMEQ V2.2D, V0.2D, V30.2D
+	VBIT    V2.B16, V15.B16, V1.B16
+	WORD    $0x6e7ee400 // FCMGE V0.2D, V0.2D, V30.2D
+	WORD    $0x6e205800 // NOT V0.4S, V0.4S
+	VBIT    V0.B16, V14.B16, V1.B16
+	VST1.P  [V1.D2], 16(R0)
+	SUBS    $2, R2, R2
+	BGE     next95
+
+done96:
+	ADD     $2, R2, R2
+	SUBS    $1, R2, R2
+	BLT     done98
+
+next97:
+	FMOVD.P 8(R1), F0
+	WORD    $0x6ee0e7a1 // FCMGT V1.2D, V29.2D, V0.2D
+	WORD    $0x6e7cdc02 // FMUL V2.2D, V0.2D, V28.2D
+	VMOV    V0.B16, V3.B16
+	VBIT    V1.B16, V2.B16, V3.B16
+	WORD    $0x4efb8462 // ADD V2.2D, V3.2D, V27.2D
+	VUSHR   $52, V2.D2, V3.D2
+	VORR    V26.B16, V3.B16, V3.B16
+	WORD    $0x4ef9d463 // FSUB V3.2D, V3.2D, V25.2D
+	VAND    V24.B16, V2.B16, V2.B16
+	WORD    $0x4ef78442 // ADD V2.2D, V2.2D, V23.2D
+	WORD    $0x4ef6d442 // FSUB V2.2D, V2.2D, V22.2D
+	VAND    V21.B16, V1.B16, V1.B16
+	WORD    $0x4ee1d461 // FSUB V1.2D, V3.2D, V1.2D
+	WORD    $0x4e74d443 // FADD V3.2D, V2.2D, V20.2D
+	WORD    $0x6e63fc43 // FDIV V3.2D, V2.2D, V3.2D
+	WORD    $0x6e63dc64 // FMUL V4.2D, V3.2D, V3.2D
+	FMOVQ   288(R7), F5
+	WORD    $0x4e64ce65 // FMLA V5.2D, V19.2D, V4.2D
+	FMOVQ   304(R7), F6
+	WORD    $0x4e64cca6 // FMLA V6.2D, V5.2D, V4.2D
+	FMOVQ   320(R7), F5
+	WORD    $0x4e64ccc5 // FMLA V5.2D, V6.2D, V4.2D
+	FMOVQ   336(R7), F6
+	WORD    $0x4e64cca6 // FMLA V6.2D, V5.2D, V4.2D
+	FMOVQ   352(R7), F5
+	WORD    $0x4e64ccc5 // FMLA V5.2D, V6.2D, V4.2D
+	FMOVQ   368(R7), F6
+	WORD    $0x4e64cca6 // FMLA V6.2D, V5.2D, V4.2D
+	WORD    $0x6e62dc45 // FMUL V5.2D, V2.2D, V2.2D
+	WORD    $0x6e72dca5 // FMUL V5.2D, V5.2D, V18.2D
+	VMOV    V5.B16, V7.B16
+	WORD    $0x4e64ccc7 // FMLA V7.2D, V6.2D, V4.2D
+	VMOV    V30.B16, V4.B16
+	WORD    $0x4e67cc64 // FMLA V4.2D, V3.2D, V7.2D
+	WORD    $0x4ee4d4a3 // FSUB V3.2D, V5.2D, V4.2D
+	WORD    $0x6e71dc44 // FMUL V4.2D, V2.2D, V17.2D
+	WORD    $0x4effcc64 // FMLS V4.2D, V3.2D, V31.2D
+	WORD    $0x6e7fdc43 // FMUL V3.2D, V2.2D, V31.2D
+	VMOV    V3.B16, V5.B16
+	WORD    $0x4effcc45 // FMLS V5.2D, V2.2D, V31.2D
+	WORD    $0x4ee5d482 // FSUB V2.2D, V4.2D, V5.2D
+	WORD    $0x4e62d462 // FADD V2.2D, V3.2D, V2.2D
+	WORD    $0x4e62d421 // FADD V1.2D, V1.2D, V2.2D
+	WORD    $0x4e70e402 // FCMEQ V2.2D, V0.2D, V16.2D
+	VBIT    V2.B16, V0.B16, V1.B16
+	WORD    $0x4e7ee402 // FCMEQ V2.2D, V0.2D, V30.2D
+	VBIT    V2.B16, V15.B16, V1.B16
+	WORD    $0x6e7ee400 // FCMGE V0.2D, V0.2D, V30.2D
+	WORD    $0x6e205800 // NOT V0.4S, V0.4S
+	VBIT    V0.B16, V14.B16, V1.B16
+	FMOVD.P F1, 8(R0)
+	SUBS    $1, R2, R2
+	BGE     next97
+
+done98:
+	ADD     $1, R2, R2
+	RET     
+DATA log2F64NEON<>+0(SB)/8, $0x3ff71547652b82fe
+DATA log2F64NEON<>+8(SB)/8, $0x3ff71547652b82fe
+DATA log2F64NEON<>+16(SB)/8, $0x0000000000000000
+DATA log2F64NEON<>+24(SB)/8, $0x0000000000000000
+DATA log2F64NEON<>+32(SB)/8, $0x0010000000000000
+DATA log2F64NEON<>+40(SB)/8, $0x0010000000000000
+DATA log2F64NEON<>+48(SB)/8, $0x4350000000000000
+DATA log2F64NEON<>+56(SB)/8, $0x4350000000000000
+DATA log2F64NEON<>+64(SB)/8, $0x00195f619980c433
+DATA log2F64NEON<>+72(SB)/8, $0x00195f619980c433
+DATA log2F64NEON<>+80(SB)/8, $0x4330000000000000
+DATA log2F64NEON<>+88(SB)/8, $0x4330000000000000
+DATA log2F64NEON<>+96(SB)/8, $0x4330000000000400
+DATA log2F64NEON<>+104(SB)/8, $0x4330000000000400
+DATA log2F64NEON<>+112(SB)/8, $0x000fffffffffffff
+DATA log2F64NEON<>+120(SB)/8, $0x000fffffffffffff
+DATA log2F64NEON<>+128(SB)/8, $0x3fe6a09e667f3bcd
+DATA log2F64NEON<>+136(SB)/8, $0x3fe6a09e667f3bcd
+DATA log2F64NEON<>+144(SB)/8, $0x3ff0000000000000
+DATA log2F64NEON<>+152(SB)/8, $0x3ff0000000000000
+DATA log2F64NEON<>+160(SB)/8, $0x404b000000000000
+DATA log2F64NEON<>+168(SB)/8, $0x404b000000000000
+DATA log2F64NEON<>+176(SB)/8, $0x4000000000000000
+DATA log2F64NEON<>+184(SB)/8, $0x4000000000000000
+DATA log2F64NEON<>+192(SB)/8, $0x3fc2f064e8b6d473
+DATA log2F64NEON<>+200(SB)/8, $0x3fc2f064e8b6d473
+DATA log2F64NEON<>+208(SB)/8, $0x3fe0000000000000
+DATA log2F64NEON<>+216(SB)/8, $0x3fe0000000000000
+DATA log2F64NEON<>+224(SB)/8, $0x3c7777d0ffda0d24
+DATA log2F64NEON<>+232(SB)/8, $0x3c7777d0ffda0d24
+DATA log2F64NEON<>+240(SB)/8, $0x7ff0000000000000
+DATA log2F64NEON<>+248(SB)/8, $0x7ff0000000000000
+DATA log2F64NEON<>+256(SB)/8, $0xfff0000000000000
+DATA log2F64NEON<>+264(SB)/8, $0xfff0000000000000
+DATA log2F64NEON<>+272(SB)/8, $0x7ff8000000000001
+DATA log2F64NEON<>+280(SB)/8, $0x7ff8000000000001
+DATA log2F64NEON<>+288(SB)/8, $0x3fc39a1a4e9341e5
+DATA log2F64NEON<>+296(SB)/8, $0x3fc39a1a4e9341e5
+DATA log2F64NEON<>+304(SB)/8, $0x3fc74663fafd3829
+DATA log2F64NEON<>+312(SB)/8, $0x3fc74663fafd3829
+DATA log2F64NEON<>+320(SB)/8, $0x3fcc71c5205ef52f
+DATA log2F64NEON<>+328(SB)/8, $0x3fcc71c5205ef52f
+DATA log2F64NEON<>+336(SB)/8, $0x3fd24924941f4d6b
+DATA log2F64NEON<>+344(SB)/8, $0x3fd24924941f4d6b
+DATA log2F64NEON<>+352(SB)/8, $0x3fd999999997fd80
+DATA log2F64NEON<>+360(SB)/8, $0x3fd999999997fd80
+DATA log2F64NEON<>+368(SB)/8, $0x3fe5555555555592
+DATA log2F64NEON<>+376(SB)/8, $0x3fe5555555555592
+GLOBL log2F64NEON<>(SB), RODATA|NOPTR, $384
+
 // func tanhF64NEON(dst, x unsafe.Pointer, n int)
 TEXT ·tanhF64NEON(SB), NOSPLIT, $0-24
 	MOVD    dst+0(FP), R0
@@ -2448,9 +2821,9 @@ TEXT ·tanhF64NEON(SB), NOSPLIT, $0-24
 	FMOVQ   128(R7), F23
 	FMOVQ   144(R7), F22
 	SUBS    $2, R2, R2
-	BLT     done90
+	BLT     done102
 
-next89:
+next101:
 	VLD1.P  16(R1), [V0.D2]
 	WORD    $0x4ee0f801 // FABS V1.2D, V0.2D
 	WORD    $0x4e61d421 // FADD V1.2D, V1.2D, V1.2D
@@ -2502,14 +2875,14 @@ next89:
 	VORR    V0.B16, V5.B16, V0.B16
 	VST1.P  [V0.D2], 16(R0)
 	SUBS    $2, R2, R2
-	BGE     next89
+	BGE     next101
 
-done90:
+done102:
 	ADD     $2, R2, R2
 	SUBS    $1, R2, R2
-	BLT     done92
+	BLT     done104
 
-next91:
+next103:
 	FMOVD.P 8(R1), F0
 	WORD    $0x4ee0f801 // FABS V1.2D, V0.2D
 	WORD    $0x4e61d421 // FADD V1.2D, V1.2D, V1.2D
@@ -2561,9 +2934,9 @@ next91:
 	VORR    V0.B16, V5.B16, V0.B16
 	FMOVD.P F0, 8(R0)
 	SUBS    $1, R2, R2
-	BGE     next91
+	BGE     next103
 
-done92:
+done104:
 	ADD     $1, R2, R2
 	RET     
 DATA tanhF64NEON<>+0(SB)/8, $0x3ff0000000000000
@@ -2623,9 +2996,9 @@ TEXT ·erfF64NEON(SB), NOSPLIT, $0-24
 	FMOVQ   128(R7), F23
 	FMOVQ   144(R7), F22
 	SUBS    $2, R2, R2
-	BLT     done96
+	BLT     done108
 
-next95:
+next107:
 	VLD1.P  16(R1), [V0.D2]
 	WORD    $0x4ee0f801 // FABS V1.2D, V0.2D
 	WORD    $0x6e61dc22 // FMUL V2.2D, V1.2D, V1.2D
@@ -2732,14 +3105,14 @@ next95:
 	VORR    V0.B16, V3.B16, V0.B16
 	VST1.P  [V0.D2], 16(R0)
 	SUBS    $2, R2, R2
-	BGE     next95
+	BGE     next107
 
-done96:
+done108:
 	ADD     $2, R2, R2
 	SUBS    $1, R2, R2
-	BLT     done98
+	BLT     done110
 
-next97:
+next109:
 	FMOVD.P 8(R1), F0
 	WORD    $0x4ee0f801 // FABS V1.2D, V0.2D
 	WORD    $0x6e61dc22 // FMUL V2.2D, V1.2D, V1.2D
@@ -2846,9 +3219,9 @@ next97:
 	VORR    V0.B16, V3.B16, V0.B16
 	FMOVD.P F0, 8(R0)
 	SUBS    $1, R2, R2
-	BGE     next97
+	BGE     next109
 
-done98:
+done110:
 	ADD     $1, R2, R2
 	RET     
 DATA erfF64NEON<>+0(SB)/8, $0x8000000000000000
@@ -2968,9 +3341,9 @@ TEXT ·erfcF64NEON(SB), NOSPLIT, $0-24
 	FMOVQ   160(R7), F21
 	FMOVQ   176(R7), F20
 	SUBS    $2, R2, R2
-	BLT     done102
+	BLT     done114
 
-next101:
+next113:
 	VLD1.P  16(R1), [V0.D2]
 	WORD    $0x4ee0f801 // FABS V1.2D, V0.2D
 	WORD    $0x4ee1f7a1 // FMIN V1.2D, V29.2D, V1.2D
@@ -3069,14 +3442,14 @@ next101:
 	VBIT    V0.B16, V2.B16, V1.B16
 	VST1.P  [V1.D2], 16(R0)
 	SUBS    $2, R2, R2
-	BGE     next101
+	BGE     next113
 
-done102:
+done114:
 	ADD     $2, R2, R2
 	SUBS    $1, R2, R2
-	BLT     done104
+	BLT     done116
 
-next103:
+next115:
 	FMOVD.P 8(R1), F0
 	WORD    $0x4ee0f801 // FABS V1.2D, V0.2D
 	WORD    $0x4ee1f7a1 // FMIN V1.2D, V29.2D, V1.2D
@@ -3175,9 +3548,9 @@ next103:
 	VBIT    V0.B16, V2.B16, V1.B16
 	FMOVD.P F1, 8(R0)
 	SUBS    $1, R2, R2
-	BGE     next103
+	BGE     next115
 
-done104:
+done116:
 	ADD     $1, R2, R2
 	RET     
 DATA erfcF64NEON<>+0(SB)/8, $0x4000000000000000
@@ -3288,15 +3661,15 @@ TEXT ·sinF64NEON(SB), NOSPLIT, $0-32
 	FMOVQ   176(R7), F20
 	FMOVQ   192(R7), F19
 	SUBS    $2, R2, R2
-	BLT     done108
+	BLT     done120
 
-next107:
+next119:
 	VLD1.P  16(R1), [V0.D2]
 	WORD    $0x4ee0f801 // FABS V1.2D, V0.2D
 	WORD    $0x6efde421 // FCMGT V1.2D, V1.2D, V29.2D
 	WORD    $0x6eb0a821 // UMAXV S1, V1.4S
 	FMOVS   F1, R8
-	CBNZW   R8, stop105
+	CBNZW   R8, stop117
 	WORD    $0x6e7cdc01 // FMUL V1.2D, V0.2D, V28.2D
 	WORD    $0x4e618821 // FRINTN V1.2D, V1.2D
 	VMOV    V0.B16, V2.B16
@@ -3352,20 +3725,20 @@ next107:
 	VBIT    V2.B16, V0.B16, V1.B16
 	VST1.P  [V1.D2], 16(R0)
 	SUBS    $2, R2, R2
-	BGE     next107
+	BGE     next119
 
-done108:
+done120:
 	ADD     $2, R2, R2
 	SUBS    $1, R2, R2
-	BLT     done110
+	BLT     done122
 
-next109:
+next121:
 	FMOVD.P 8(R1), F0
 	WORD    $0x4ee0f801 // FABS V1.2D, V0.2D
 	WORD    $0x6efde421 // FCMGT V1.2D, V1.2D, V29.2D
 	WORD    $0x6eb0a821 // UMAXV S1, V1.4S
 	FMOVS   F1, R8
-	CBNZW   R8, stop106
+	CBNZW   R8, stop118
 	WORD    $0x6e7cdc01 // FMUL V1.2D, V0.2D, V28.2D
 	WORD    $0x4e618821 // FRINTN V1.2D, V1.2D
 	VMOV    V0.B16, V2.B16
@@ -3421,20 +3794,20 @@ next109:
 	VBIT    V2.B16, V0.B16, V1.B16
 	FMOVD.P F1, 8(R0)
 	SUBS    $1, R2, R2
-	BGE     next109
+	BGE     next121
 
-done110:
+done122:
 	ADD     $1, R2, R2
-	B       end111
+	B       end123
 
-stop105:
+stop117:
 	ADD     $2, R2, R2
-	B       end111
+	B       end123
 
-stop106:
+stop118:
 	ADD     $1, R2, R2
 
-end111:
+end123:
 	MOVD    n+16(FP), R8
 	SUB     R2, R8, R8
 	MOVD    R8, done+24(FP)
@@ -3506,15 +3879,15 @@ TEXT ·cosF64NEON(SB), NOSPLIT, $0-32
 	FMOVQ   160(R7), F21
 	FMOVQ   176(R7), F20
 	SUBS    $2, R2, R2
-	BLT     done115
+	BLT     done127
 
-next114:
+next126:
 	VLD1.P  16(R1), [V0.D2]
 	WORD    $0x4ee0f801 // FABS V1.2D, V0.2D
 	WORD    $0x6efde421 // FCMGT V1.2D, V1.2D, V29.2D
 	WORD    $0x6eb0a821 // UMAXV S1, V1.4S
 	FMOVS   F1, R8
-	CBNZW   R8, stop112
+	CBNZW   R8, stop124
 	WORD    $0x6e7cdc01 // FMUL V1.2D, V0.2D, V28.2D
 	WORD    $0x4e618821 // FRINTN V1.2D, V1.2D
 	WORD    $0x4efbcc20 // FMLS V0.2D, V1.2D, V27.2D
@@ -3567,20 +3940,20 @@ next114:
 	VEOR    V0.B16, V4.B16, V0.B16
 	VST1.P  [V0.D2], 16(R0)
 	SUBS    $2, R2, R2
-	BGE     next114
+	BGE     next126
 
-done115:
+done127:
 	ADD     $2, R2, R2
 	SUBS    $1, R2, R2
-	BLT     done117
+	BLT     done129
 
-next116:
+next128:
 	FMOVD.P 8(R1), F0
 	WORD    $0x4ee0f801 // FABS V1.2D, V0.2D
 	WORD    $0x6efde421 // FCMGT V1.2D, V1.2D, V29.2D
 	WORD    $0x6eb0a821 // UMAXV S1, V1.4S
 	FMOVS   F1, R8
-	CBNZW   R8, stop113
+	CBNZW   R8, stop125
 	WORD    $0x6e7cdc01 // FMUL V1.2D, V0.2D, V28.2D
 	WORD    $0x4e618821 // FRINTN V1.2D, V1.2D
 	WORD    $0x4efbcc20 // FMLS V0.2D, V1.2D, V27.2D
@@ -3633,20 +4006,20 @@ next116:
 	VEOR    V0.B16, V4.B16, V0.B16
 	FMOVD.P F0, 8(R0)
 	SUBS    $1, R2, R2
-	BGE     next116
+	BGE     next128
 
-done117:
+done129:
 	ADD     $1, R2, R2
-	B       end118
+	B       end130
 
-stop112:
+stop124:
 	ADD     $2, R2, R2
-	B       end118
+	B       end130
 
-stop113:
+stop125:
 	ADD     $1, R2, R2
 
-end118:
+end130:
 	MOVD    n+16(FP), R8
 	SUB     R2, R8, R8
 	MOVD    R8, done+24(FP)
@@ -3726,9 +4099,9 @@ TEXT ·powF64VVNEON(SB), NOSPLIT, $0-32
 	FMOVQ   304(R7), F12
 	FMOVQ   320(R7), F11
 	SUBS    $2, R3, R3
-	BLT     done122
+	BLT     done134
 
-next121:
+next133:
 	VLD1.P  16(R1), [V0.D2]
 	VLD1.P  16(R2), [V1.D2]
 	WORD    $0x4ee0f802 // FABS V2.2D, V0.2D
@@ -3908,14 +4281,14 @@ next121:
 	VBIT    V0.B16, V31.B16, V2.B16
 	VST1.P  [V2.D2], 16(R0)
 	SUBS    $2, R3, R3
-	BGE     next121
+	BGE     next133
 
-done122:
+done134:
 	ADD     $2, R3, R3
 	SUBS    $1, R3, R3
-	BLT     done124
+	BLT     done136
 
-next123:
+next135:
 	FMOVD.P 8(R1), F0
 	FMOVD.P 8(R2), F1
 	WORD    $0x4ee0f802 // FABS V2.2D, V0.2D
@@ -4095,9 +4468,9 @@ next123:
 	VBIT    V0.B16, V31.B16, V2.B16
 	FMOVD.P F2, 8(R0)
 	SUBS    $1, R3, R3
-	BGE     next123
+	BGE     next135
 
-done124:
+done136:
 	ADD     $1, R3, R3
 	RET     
 DATA powF64VVNEON<>+0(SB)/8, $0x3ff0000000000000
@@ -4226,9 +4599,9 @@ TEXT ·powF64VSNEON(SB), NOSPLIT, $0-32
 	FMOVQ   320(R7), F10
 	VLD1R   (R2), [V31.D2]
 	SUBS    $2, R3, R3
-	BLT     done128
+	BLT     done140
 
-next127:
+next139:
 	VLD1.P  16(R1), [V0.D2]
 	WORD    $0x4ee0f801 // FABS V1.2D, V0.2D
 	WORD    $0x6ee1e682 // FCMGT V2.2D, V20.2D, V1.2D
@@ -4407,14 +4780,14 @@ next127:
 	VBIT    V0.B16, V30.B16, V1.B16
 	VST1.P  [V1.D2], 16(R0)
 	SUBS    $2, R3, R3
-	BGE     next127
+	BGE     next139
 
-done128:
+done140:
 	ADD     $2, R3, R3
 	SUBS    $1, R3, R3
-	BLT     done130
+	BLT     done142
 
-next129:
+next141:
 	FMOVD.P 8(R1), F0
 	WORD    $0x4ee0f801 // FABS V1.2D, V0.2D
 	WORD    $0x6ee1e682 // FCMGT V2.2D, V20.2D, V1.2D
@@ -4593,9 +4966,9 @@ next129:
 	VBIT    V0.B16, V30.B16, V1.B16
 	FMOVD.P F1, 8(R0)
 	SUBS    $1, R3, R3
-	BGE     next129
+	BGE     next141
 
-done130:
+done142:
 	ADD     $1, R3, R3
 	RET     
 DATA powF64VSNEON<>+0(SB)/8, $0x3ff0000000000000
@@ -4705,9 +5078,9 @@ TEXT ·remF64VVNEON(SB), NOSPLIT, $0-40
 	FMOVQ   16(R7), F30
 	FMOVQ   32(R7), F29
 	SUBS    $2, R3, R3
-	BLT     done134
+	BLT     done146
 
-next133:
+next145:
 	VLD1.P  16(R1), [V0.D2]
 	VLD1.P  16(R2), [V1.D2]
 	WORD    $0x4ee0f802 // FABS V2.2D, V0.2D
@@ -4716,7 +5089,7 @@ next133:
 	WORD    $0x6ee3e442 // FCMGT V2.2D, V2.2D, V3.2D
 	WORD    $0x6eb0a842 // UMAXV S2, V2.4S
 	FMOVS   F2, R8
-	CBNZW   R8, stop131
+	CBNZW   R8, stop143
 	WORD    $0x4ee0f802 // FABS V2.2D, V0.2D
 	WORD    $0x4ee0f821 // FABS V1.2D, V1.2D
 	WORD    $0x6e61fc43 // FDIV V3.2D, V2.2D, V1.2D
@@ -4732,14 +5105,14 @@ next133:
 	VBIT    V1.B16, V0.B16, V3.B16
 	VST1.P  [V3.D2], 16(R0)
 	SUBS    $2, R3, R3
-	BGE     next133
+	BGE     next145
 
-done134:
+done146:
 	ADD     $2, R3, R3
 	SUBS    $1, R3, R3
-	BLT     done136
+	BLT     done148
 
-next135:
+next147:
 	FMOVD.P 8(R1), F0
 	FMOVD.P 8(R2), F1
 	WORD    $0x4ee0f802 // FABS V2.2D, V0.2D
@@ -4748,7 +5121,7 @@ next135:
 	WORD    $0x6ee3e442 // FCMGT V2.2D, V2.2D, V3.2D
 	WORD    $0x6eb0a842 // UMAXV S2, V2.4S
 	FMOVS   F2, R8
-	CBNZW   R8, stop132
+	CBNZW   R8, stop144
 	WORD    $0x4ee0f802 // FABS V2.2D, V0.2D
 	WORD    $0x4ee0f821 // FABS V1.2D, V1.2D
 	WORD    $0x6e61fc43 // FDIV V3.2D, V2.2D, V1.2D
@@ -4764,20 +5137,20 @@ next135:
 	VBIT    V1.B16, V0.B16, V3.B16
 	FMOVD.P F3, 8(R0)
 	SUBS    $1, R3, R3
-	BGE     next135
+	BGE     next147
 
-done136:
+done148:
 	ADD     $1, R3, R3
-	B       end137
+	B       end149
 
-stop131:
+stop143:
 	ADD     $2, R3, R3
-	B       end137
+	B       end149
 
-stop132:
+stop144:
 	ADD     $1, R3, R3
 
-end137:
+end149:
 	MOVD    n+24(FP), R8
 	SUB     R3, R8, R8
 	MOVD    R8, done+32(FP)
@@ -4802,9 +5175,9 @@ TEXT ·remF64VSNEON(SB), NOSPLIT, $0-40
 	FMOVQ   32(R7), F28
 	VLD1R   (R2), [V31.D2]
 	SUBS    $2, R3, R3
-	BLT     done141
+	BLT     done153
 
-next140:
+next152:
 	VLD1.P  16(R1), [V0.D2]
 	WORD    $0x4ee0f801 // FABS V1.2D, V0.2D
 	WORD    $0x4ee0fbe2 // FABS V2.2D, V31.2D
@@ -4812,7 +5185,7 @@ next140:
 	WORD    $0x6ee2e421 // FCMGT V1.2D, V1.2D, V2.2D
 	WORD    $0x6eb0a821 // UMAXV S1, V1.4S
 	FMOVS   F1, R8
-	CBNZW   R8, stop138
+	CBNZW   R8, stop150
 	WORD    $0x4ee0f801 // FABS V1.2D, V0.2D
 	WORD    $0x4ee0fbe2 // FABS V2.2D, V31.2D
 	WORD    $0x6e62fc23 // FDIV V3.2D, V1.2D, V2.2D
@@ -4828,14 +5201,14 @@ next140:
 	VBIT    V1.B16, V0.B16, V3.B16
 	VST1.P  [V3.D2], 16(R0)
 	SUBS    $2, R3, R3
-	BGE     next140
+	BGE     next152
 
-done141:
+done153:
 	ADD     $2, R3, R3
 	SUBS    $1, R3, R3
-	BLT     done143
+	BLT     done155
 
-next142:
+next154:
 	FMOVD.P 8(R1), F0
 	WORD    $0x4ee0f801 // FABS V1.2D, V0.2D
 	WORD    $0x4ee0fbe2 // FABS V2.2D, V31.2D
@@ -4843,7 +5216,7 @@ next142:
 	WORD    $0x6ee2e421 // FCMGT V1.2D, V1.2D, V2.2D
 	WORD    $0x6eb0a821 // UMAXV S1, V1.4S
 	FMOVS   F1, R8
-	CBNZW   R8, stop139
+	CBNZW   R8, stop151
 	WORD    $0x4ee0f801 // FABS V1.2D, V0.2D
 	WORD    $0x4ee0fbe2 // FABS V2.2D, V31.2D
 	WORD    $0x6e62fc23 // FDIV V3.2D, V1.2D, V2.2D
@@ -4859,20 +5232,20 @@ next142:
 	VBIT    V1.B16, V0.B16, V3.B16
 	FMOVD.P F3, 8(R0)
 	SUBS    $1, R3, R3
-	BGE     next142
+	BGE     next154
 
-done143:
+done155:
 	ADD     $1, R3, R3
-	B       end144
+	B       end156
 
-stop138:
+stop150:
 	ADD     $2, R3, R3
-	B       end144
+	B       end156
 
-stop139:
+stop151:
 	ADD     $1, R3, R3
 
-end144:
+end156:
 	MOVD    n+24(FP), R8
 	SUB     R3, R8, R8
 	MOVD    R8, done+32(FP)
@@ -4915,9 +5288,9 @@ TEXT ·powF32VVNEON(SB), NOSPLIT, $0-32
 	FMOVQ   320(R7), F11
 	FMOVQ   336(R7), F10
 	SUBS    $2, R3, R3
-	BLT     done148
+	BLT     done160
 
-next147:
+next159:
 	FMOVD.P 8(R1), F0
 	WORD    $0x0e617800 // FCVTL V0.2D, V0.2S
 	FMOVD.P 8(R2), F1
@@ -5006,14 +5379,14 @@ next147:
 	WORD    $0x0e616840 // FCVTN V0.2S, V2.2D
 	FMOVD.P F0, 8(R0)
 	SUBS    $2, R3, R3
-	BGE     next147
+	BGE     next159
 
-done148:
+done160:
 	ADD     $2, R3, R3
 	SUBS    $1, R3, R3
-	BLT     done150
+	BLT     done162
 
-next149:
+next161:
 	FMOVS.P 4(R1), F0
 	WORD    $0x0e617800 // FCVTL V0.2D, V0.2S
 	FMOVS.P 4(R2), F1
@@ -5102,9 +5475,9 @@ next149:
 	WORD    $0x0e616840 // FCVTN V0.2S, V2.2D
 	FMOVS.P F0, 4(R0)
 	SUBS    $1, R3, R3
-	BGE     next149
+	BGE     next161
 
-done150:
+done162:
 	ADD     $1, R3, R3
 	RET     
 DATA powF32VVNEON<>+0(SB)/8, $0x3ff0000000000000
@@ -5200,9 +5573,9 @@ TEXT ·powF32VSNEON(SB), NOSPLIT, $0-32
 	FMOVQ   336(R7), F9
 	VLD1R   (R2), [V31.S4]
 	SUBS    $2, R3, R3
-	BLT     done154
+	BLT     done166
 
-next153:
+next165:
 	FMOVD.P 8(R1), F0
 	WORD    $0x0e617800 // FCVTL V0.2D, V0.2S
 	WORD    $0x0e617be1 // FCVTL V1.2D, V31.2S
@@ -5290,14 +5663,14 @@ next153:
 	WORD    $0x0e616840 // FCVTN V0.2S, V2.2D
 	FMOVD.P F0, 8(R0)
 	SUBS    $2, R3, R3
-	BGE     next153
+	BGE     next165
 
-done154:
+done166:
 	ADD     $2, R3, R3
 	SUBS    $1, R3, R3
-	BLT     done156
+	BLT     done168
 
-next155:
+next167:
 	FMOVS.P 4(R1), F0
 	WORD    $0x0e617800 // FCVTL V0.2D, V0.2S
 	WORD    $0x0e617be1 // FCVTL V1.2D, V31.2S
@@ -5385,9 +5758,9 @@ next155:
 	WORD    $0x0e616840 // FCVTN V0.2S, V2.2D
 	FMOVS.P F0, 4(R0)
 	SUBS    $1, R3, R3
-	BGE     next155
+	BGE     next167
 
-done156:
+done168:
 	ADD     $1, R3, R3
 	RET     
 DATA powF32VSNEON<>+0(SB)/8, $0x3ff0000000000000
@@ -5463,9 +5836,9 @@ TEXT ·remF32VVNEON(SB), NOSPLIT, $0-40
 	FMOVQ   16(R7), F30
 	FMOVQ   32(R7), F29
 	SUBS    $2, R3, R3
-	BLT     done160
+	BLT     done172
 
-next159:
+next171:
 	FMOVD.P 8(R1), F0
 	WORD    $0x0e617800 // FCVTL V0.2D, V0.2S
 	FMOVD.P 8(R2), F1
@@ -5476,7 +5849,7 @@ next159:
 	WORD    $0x6ee3e442 // FCMGT V2.2D, V2.2D, V3.2D
 	WORD    $0x6eb0a842 // UMAXV S2, V2.4S
 	FMOVS   F2, R8
-	CBNZW   R8, stop157
+	CBNZW   R8, stop169
 	WORD    $0x4ee0f802 // FABS V2.2D, V0.2D
 	WORD    $0x4ee0f821 // FABS V1.2D, V1.2D
 	WORD    $0x6e61fc43 // FDIV V3.2D, V2.2D, V1.2D
@@ -5493,14 +5866,14 @@ next159:
 	WORD    $0x0e616860 // FCVTN V0.2S, V3.2D
 	FMOVD.P F0, 8(R0)
 	SUBS    $2, R3, R3
-	BGE     next159
+	BGE     next171
 
-done160:
+done172:
 	ADD     $2, R3, R3
 	SUBS    $1, R3, R3
-	BLT     done162
+	BLT     done174
 
-next161:
+next173:
 	FMOVS.P 4(R1), F0
 	WORD    $0x0e617800 // FCVTL V0.2D, V0.2S
 	FMOVS.P 4(R2), F1
@@ -5511,7 +5884,7 @@ next161:
 	WORD    $0x6ee3e442 // FCMGT V2.2D, V2.2D, V3.2D
 	WORD    $0x6eb0a842 // UMAXV S2, V2.4S
 	FMOVS   F2, R8
-	CBNZW   R8, stop158
+	CBNZW   R8, stop170
 	WORD    $0x4ee0f802 // FABS V2.2D, V0.2D
 	WORD    $0x4ee0f821 // FABS V1.2D, V1.2D
 	WORD    $0x6e61fc43 // FDIV V3.2D, V2.2D, V1.2D
@@ -5528,20 +5901,20 @@ next161:
 	WORD    $0x0e616860 // FCVTN V0.2S, V3.2D
 	FMOVS.P F0, 4(R0)
 	SUBS    $1, R3, R3
-	BGE     next161
+	BGE     next173
 
-done162:
+done174:
 	ADD     $1, R3, R3
-	B       end163
+	B       end175
 
-stop157:
+stop169:
 	ADD     $2, R3, R3
-	B       end163
+	B       end175
 
-stop158:
+stop170:
 	ADD     $1, R3, R3
 
-end163:
+end175:
 	MOVD    n+24(FP), R8
 	SUB     R3, R8, R8
 	MOVD    R8, done+32(FP)
@@ -5566,9 +5939,9 @@ TEXT ·remF32VSNEON(SB), NOSPLIT, $0-40
 	FMOVQ   32(R7), F28
 	VLD1R   (R2), [V31.S4]
 	SUBS    $2, R3, R3
-	BLT     done167
+	BLT     done179
 
-next166:
+next178:
 	FMOVD.P 8(R1), F0
 	WORD    $0x0e617800 // FCVTL V0.2D, V0.2S
 	WORD    $0x0e617be1 // FCVTL V1.2D, V31.2S
@@ -5578,7 +5951,7 @@ next166:
 	WORD    $0x6ee3e442 // FCMGT V2.2D, V2.2D, V3.2D
 	WORD    $0x6eb0a842 // UMAXV S2, V2.4S
 	FMOVS   F2, R8
-	CBNZW   R8, stop164
+	CBNZW   R8, stop176
 	WORD    $0x4ee0f802 // FABS V2.2D, V0.2D
 	WORD    $0x4ee0f821 // FABS V1.2D, V1.2D
 	WORD    $0x6e61fc43 // FDIV V3.2D, V2.2D, V1.2D
@@ -5595,14 +5968,14 @@ next166:
 	WORD    $0x0e616860 // FCVTN V0.2S, V3.2D
 	FMOVD.P F0, 8(R0)
 	SUBS    $2, R3, R3
-	BGE     next166
+	BGE     next178
 
-done167:
+done179:
 	ADD     $2, R3, R3
 	SUBS    $1, R3, R3
-	BLT     done169
+	BLT     done181
 
-next168:
+next180:
 	FMOVS.P 4(R1), F0
 	WORD    $0x0e617800 // FCVTL V0.2D, V0.2S
 	WORD    $0x0e617be1 // FCVTL V1.2D, V31.2S
@@ -5612,7 +5985,7 @@ next168:
 	WORD    $0x6ee3e442 // FCMGT V2.2D, V2.2D, V3.2D
 	WORD    $0x6eb0a842 // UMAXV S2, V2.4S
 	FMOVS   F2, R8
-	CBNZW   R8, stop165
+	CBNZW   R8, stop177
 	WORD    $0x4ee0f802 // FABS V2.2D, V0.2D
 	WORD    $0x4ee0f821 // FABS V1.2D, V1.2D
 	WORD    $0x6e61fc43 // FDIV V3.2D, V2.2D, V1.2D
@@ -5629,20 +6002,20 @@ next168:
 	WORD    $0x0e616860 // FCVTN V0.2S, V3.2D
 	FMOVS.P F0, 4(R0)
 	SUBS    $1, R3, R3
-	BGE     next168
+	BGE     next180
 
-done169:
+done181:
 	ADD     $1, R3, R3
-	B       end170
+	B       end182
 
-stop164:
+stop176:
 	ADD     $2, R3, R3
-	B       end170
+	B       end182
 
-stop165:
+stop177:
 	ADD     $1, R3, R3
 
-end170:
+end182:
 	MOVD    n+24(FP), R8
 	SUB     R3, R8, R8
 	MOVD    R8, done+32(FP)

@@ -34,6 +34,7 @@ var functions = []struct {
 	{"expm1", expm132, math.Expm1, -20, 90},
 	{"log", log32, math.Log, 0, 10},
 	{"log1p", log1p32, math.Log1p, -1, 10},
+	{"log2", log232, log264, 0, 10},
 	{"sin", sin32, math.Sin, -1000, 1000},
 	{"cos", cos32, math.Cos, -1000, 1000},
 	{"atan", atan32, math.Atan, -10, 10},

@@ -27,6 +27,7 @@ var ulps64 = []struct {
 	{ir.Expm1, bigExpm1, math.Expm1, 1.6, -40, 40}, // 1.487
 	{ir.Log, bigLog, math.Log, 1, 0, 10},           // 0.794
 	{ir.Log1p, bigLog1p, math.Log1p, 1.1, -1, 10},  // 0.978
+	{ir.Log2, bigLog2, log264, 1, 0, 10},           // 0.671 of 100,000
 	{ir.Sin, bigSin, math.Sin, 1, -1e6, 1e6},       // 0.822
 	{ir.Cos, bigCos, math.Cos, 1, -1e6, 1e6},       // 0.857
 	{ir.Tanh, bigTanh, math.Tanh, 1.6, -20, 20},    // 1.470

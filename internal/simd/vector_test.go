@@ -147,6 +147,7 @@ var definitions = map[ir.Op]definition{
 	ir.Expm1: only(math.Expm1),
 	ir.Log:   only(math.Log),
 	ir.Log1p: only(math.Log1p),
+	ir.Log2:  only(log264),
 	ir.Sin:   only(math.Sin),
 	ir.Cos:   only(math.Cos),
 	ir.Atan:  only(math.Atan),
@@ -301,7 +302,7 @@ func same(d ir.DType, got, want ir.Number, free slack) bool {
 // free has the operations whose results may differ in the last bits: math.Pow is off by many ulps
 // for great exponents.
 var free = map[ir.Op]slack{
-	ir.Exp: lastBit, ir.Expm1: lastBit, ir.Log: lastBit, ir.Log1p: lastBit, ir.Sin: lastBit, ir.Cos: lastBit, ir.Atan: lastBit, ir.Tanh: lastBit, ir.Erf: lastBit,
+	ir.Exp: lastBit, ir.Expm1: lastBit, ir.Log: lastBit, ir.Log1p: lastBit, ir.Log2: lastBit, ir.Sin: lastBit, ir.Cos: lastBit, ir.Atan: lastBit, ir.Tanh: lastBit, ir.Erf: lastBit,
 	ir.Erfc: {4, 1e-15}, ir.Pow: {1, 1e-13},
 }
 

@@ -96,11 +96,11 @@ func TestFunctions(t *testing.T) {
 	}
 	list := []row{
 		{ir.Eq, ir.Bool, f32, 0}, {ir.Lt, ir.Bool, f32, 0}, {ir.Max, f32, f32, 0}, {ir.Min, f32, f32, 0}, {ir.Sqrt, f32, f32, 0},
-		{ir.Exp, f32, f32, 2e-7}, {ir.Expm1, f32, f32, 1e-6}, {ir.Log, f32, f32, 1e-6}, {ir.Log1p, f32, f32, 1e-6},
+		{ir.Exp, f32, f32, 2e-7}, {ir.Expm1, f32, f32, 1e-6}, {ir.Log, f32, f32, 1e-6}, {ir.Log1p, f32, f32, 1e-6}, {ir.Log2, f32, f32, 1e-6},
 		{ir.Tanh, f32, f32, 1e-6}, {ir.Erf, f32, f32, 1e-6}, {ir.Erfc, f32, f32, 1e-6}, {ir.Atan, f32, f32, 1e-6}, {ir.Sin, f32, f32, 1e-6}, {ir.Cos, f32, f32, 1e-6},
 		{ir.Div, f32, f32, 1e-7}, {ir.Rem, f32, f32, 0}, {ir.Pow, f32, f32, 2e-7}, {ir.Atan2, f32, f32, 3e-7},
 		{ir.Max, f64, f64, 0}, {ir.Min, f64, f64, 0},
-		{ir.Exp, f64, f64, 4e-16}, {ir.Expm1, f64, f64, 4e-16}, {ir.Log, f64, f64, 4e-16}, {ir.Log1p, f64, f64, 4e-16},
+		{ir.Exp, f64, f64, 4e-16}, {ir.Expm1, f64, f64, 4e-16}, {ir.Log, f64, f64, 4e-16}, {ir.Log1p, f64, f64, 4e-16}, {ir.Log2, f64, f64, 4e-16},
 		{ir.Tanh, f64, f64, 4e-16}, {ir.Erf, f64, f64, 4e-16}, {ir.Erfc, f64, f64, 8e-16}, {ir.Atan, f64, f64, 4e-16}, {ir.Sin, f64, f64, 4e-16}, {ir.Cos, f64, f64, 4e-16},
 		{ir.Rem, f64, f64, 0}, {ir.Pow, f64, f64, 1e-12}, {ir.Atan2, f64, f64, 5e-16},
 	}

@@ -11,6 +11,7 @@ var functions32 = []function{
 	of1("Expm1", expm1),
 	of1("Log", logarithm),
 	of1("Log1p", log1p),
+	of1("Log2", log2),
 	of1("Tanh", tanh),
 	of1("Erf", erf),
 	of1("Erfc", erfc),
@@ -87,32 +88,51 @@ func logSpecial(l lanes, x, v vec) vec {
 
 const sqrtHalf = 0x3f3504f3 // bits of √½
 
+// splitFloat returns e and f with x = 2ᵉ·(1+f), 1+f in [√½, √2), for a positive finite x; e is 23 less where x is
+// subnormal.
+func splitFloat(l lanes, x vec) (e, f vec, subnormal mask) {
+	subnormal = l.compare(less, x, f32(0x1p-126))
+	x = l.choose(subnormal, l.mul(x, f32(1<<23)), x)
+	d := l.subInt(x, i32(sqrtHalf))
+	e = l.fromInt(l.sar(23, d))
+	// The exponent of 1+f is -1 or 0.
+	m := l.addInt(l.and(d, i32(0x007fffff)), i32(sqrtHalf))
+	return e, l.sub(m, f32(1)), subnormal
+}
+
+// log1pLow is f²·(f·P - ½), which is log(1+f) - f.
+func log1pLow(l lanes, f vec) vec {
+	p := l.horner(f, logTerms...)
+	return l.mul(l.mul(f, f), l.fma(p, f, l.broadcast(f32(-0.5))))
+}
+
 // logOf returns log(x + c) for a positive finite x and a c that is smaller than its last
 // bit, nil for 0.
 func logOf(l lanes, x, c vec) vec {
-	subnormal := l.compare(less, x, f32(0x1p-126))
-	x = l.choose(subnormal, l.mul(x, f32(1<<23)), x)
-	d := l.subInt(x, i32(sqrtHalf))
-	e := l.fromInt(l.sar(23, d))
-	// The exponent of 1+f is -1 or 0.
-	m := l.addInt(l.and(d, i32(0x007fffff)), i32(sqrtHalf))
-	f := l.sub(m, f32(1))
+	e, f, subnormal := splitFloat(l, x)
 	if c != nil {
 		bias := l.shl(23, l.toInt(l.min(e, f32(126)))) // c is less than half a bit from 2²⁴ on
 		one := l.subInt(l.broadcast(f32(1)), bias)
 		f = l.fma(c, one, f)
 	}
 	e = l.sub(e, l.keep(subnormal, l.broadcast(f32(23))))
-	p := l.horner(f, logTerms...)
-	f2 := l.mul(f, f)
-	// low = f²·(f·P - ½) + e·ln2Low
-	low := l.mul(f2, l.fma(p, f, l.broadcast(f32(-0.5))))
-	low = l.fma(e, f32(ln2Low), low)
+	low := l.fma(e, f32(ln2Low), log1pLow(l, f))
 	// high + rest = e·ln2High + f exactly, because |e·ln2High| > |f| or e is 0.
 	eh := l.mul(e, f32(ln2High))
 	high := l.add(eh, f)
 	rest := l.sub(f, l.sub(high, eh))
 	return l.add(high, l.add(low, rest))
+}
+
+// log2 adds e and log₂(1+f), which is 0 for a power of two.
+func log2(l lanes, x vec) vec {
+	const most = 1.44269502162933349609375 // log₂ e in float32
+	e, f, subnormal := splitFloat(l, x)
+	e = l.sub(e, l.keep(subnormal, l.broadcast(f32(23))))
+	low := l.fma(log1pLow(l, f), f32(most), l.mul(f, f32(math.Log2E-most)))
+	high := l.mul(f, f32(most))
+	low = l.sub(low, l.fnma(f, f32(most), high))
+	return logSpecial(l, x, l.add(e, l.add(high, low)))
 }
 
 // plusOne returns u and c with u + c = 1 + x exactly (Knuth, TwoSum).

@@ -10,6 +10,7 @@ var functions64 = []function{
 	of1("Expm1", expm1of64),
 	of1("Log", func(l lanes, x vec) vec { return logSpecial(l, x, logOf64(l, x, nil)) }),
 	of1("Log1p", log1p64),
+	of1("Log2", log2of64),
 	of1("Tanh", tanh64),
 	of1("Erf", erf64),
 	of1("Erfc", erfc64),
@@ -97,12 +98,28 @@ func logOf64(l lanes, x, c vec) vec {
 	}
 	e = l.sub(e, l.keep(subnormal, l.broadcast(f64(54))))
 	low = l.fma(e, f64(ln2Rest), low)
+	return l.fma(e, f64(math.Ln2), l.sub(f, log1pLow64(l, f, low)))
+}
+
+// log1pLow64 is f - log(1+f) - low.
+func log1pLow64(l lanes, f, low vec) vec {
 	s := l.div(f, l.add(f, f64(2)))
 	z := l.mul(s, s)
 	p := l.horner(z, 0.6666666666666734, 0.3999999999941437, 0.2857142874247162, 0.22222198563205484, 0.18183564906434072, 0.15314034306221838, 0.14796124804493935)
 	half := l.mul(l.mul(f, f), f64(0.5))
-	low = l.fma(s, l.fma(p, z, half), low)
-	return l.fma(e, f64(math.Ln2), l.sub(f, l.sub(half, low)))
+	return l.sub(half, l.fma(s, l.fma(p, z, half), low))
+}
+
+// log2of64 adds e and log₂(1+f), which is 0 for a power of two.
+func log2of64(l lanes, y vec) vec {
+	const rest = 2.0355273740931033e-17 // log₂ e without the float64 nearest to it
+	subnormal := l.compare(less, y, f64(0x1p-1022))
+	e, f := split64(l, l.choose(subnormal, l.mul(y, f64(1<<54)), y))
+	e = l.sub(e, l.keep(subnormal, l.broadcast(f64(54))))
+	low := l.fnma(log1pLow64(l, f, l.broadcast(f64(0))), f64(math.Log2E), l.mul(f, f64(rest)))
+	high := l.mul(f, f64(math.Log2E))
+	low = l.sub(low, l.fnma(f, f64(math.Log2E), high))
+	return logSpecial(l, y, l.add(e, l.add(high, low)))
 }
 
 func log1p64(l lanes, x vec) vec {

@@ -40,6 +40,7 @@ var formulas = [ir.Ops]formula{
 	ir.Expm1: expm1,
 	ir.Log:   same("Log"),
 	ir.Log1p: log1p,
+	ir.Log2:  log2,
 	ir.Sin:   same("Sin"),
 	ir.Cos:   same("Cos"),
 	ir.Atan:  same("Atan"),
@@ -157,6 +158,13 @@ func (w *writer) truth(b bool) *value {
 func expm1(w *writer, _ *graph.Node, x []*value) *value {
 	half := w.op("Mul", x[0], w.number(x[0].elem, 0.5))
 	return w.op("Mul", w.op("Tanh", half), w.op("Add", w.op("Exp", x[0]), w.number(x[0].elem, 1)))
+}
+
+// log2 is log(x)/ln 2, or the whole number near it of which x is a power of 2.
+func log2(w *writer, _ *graph.Node, x []*value) *value {
+	y := w.op("Mul", w.op("Log", x[0]), w.number(x[0].elem, math.Log2E))
+	whole := w.op("Round", y)
+	return w.where(w.test("Equal", w.op("Pow", w.number(y.elem, 2), whole), x[0]), whole, y)
 }
 
 // log1p is log(u)·x/(u-1) of u = 1+x, rounded, which keeps its digits near 0; log(u) where u-1 is x.

@@ -98,9 +98,8 @@ var (
 	// keyPattern is an integer in the order of a float x.
 	keyPattern = of(ir.Where, of(ir.Lt, number, of(ir.And, of(ir.Bitcast, as("x")), number)), number, anything)
 	signBit    = of(ir.Lt, of(ir.Bitcast, as("x")), number)
-	// powerPattern is true for powers of 2, halfPattern is x rounded to a 16-bit type, greatestPattern the
+	// halfPattern is x rounded to a 16-bit type, greatestPattern the
 	// greatest absolute value.
-	powerPattern    = of(ir.Eq, of(ir.And, of(ir.Bitcast, as("x")), number), number)
 	halfPattern     = of(ir.Bitcast, of(ir.And, of(ir.Add, of(ir.Bitcast, as("x")), anything), each(as("mask"), number)))
 	greatestPattern = of(ir.Bitcast, each(as("max"), of(ir.ReduceMax, of(ir.And, of(ir.Bitcast, as("x")), number))))
 )
@@ -114,7 +113,6 @@ var compositions = [ir.Ops][]struct {
 	ir.Div:   {{fastLogistic, unary("Sigmoid")}, {logistic, unary("Sigmoid")}, {softmaxPattern, softmax}},
 	ir.Mul:   {{geluPattern, unary("Gelu")}},
 	ir.Lt:    {{signBit, sign}},
-	ir.Eq:    {{powerPattern, power}},
 
 	ir.Bitcast: {{halfPattern, half}, {greatestPattern, greatest}},
 }
@@ -148,17 +146,6 @@ func sign(w *writer, n *graph.Node, m match) (view, bool) {
 		return x, false
 	}
 	x.v = w.isNegative(x.v)
-	return x, true
-}
-
-// power compares x with the power of 2 nearest to it.
-func power(w *writer, n *graph.Node, m match) (view, bool) {
-	x := w.done[m["x"]]
-	if zero, _ := constantOf(n.Operand(1)); zero != 0 || !m["x"].DType.IsFloat() {
-		return x, false
-	}
-	e := w.op("Round", w.op("Mul", w.op("Log", x.v), w.number(x.v.elem, math.Log2E)))
-	x.v = w.test("Equal", w.op("Pow", w.number(e.elem, 2), e), x.v)
 	return x, true
 }
 
