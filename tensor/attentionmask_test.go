@@ -92,7 +92,7 @@ func TestAttentionMaskedNaN(t *testing.T) {
 	}
 }
 
-// Second derivatives are those of finite masked keys and values, in reverse over reverse and in forward over
+// Second derivatives are as with finite masked keys and values, in reverse over reverse and in forward over
 // reverse mode.
 func TestAttentionMaskedNaNTwice(t *testing.T) {
 	rng := tensor.NewRNG(3)

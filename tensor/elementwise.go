@@ -73,9 +73,6 @@ func (t Tensor) Expm1() Tensor { return t.unary(ir.Expm1) }
 // Log returns the natural logarithm: -Inf at 0, NaN below. Floats only.
 func (t Tensor) Log() Tensor { return t.unary(ir.Log) }
 
-// Log2 returns the logarithm to base 2, which is exact for powers of two. Floats only.
-func (t Tensor) Log2() Tensor { return t.unary(ir.Log2) }
-
 // Log1p returns the natural logarithm of 1 + t, accurate near 0. Floats only.
 func (t Tensor) Log1p() Tensor { return t.unary(ir.Log1p) }
 

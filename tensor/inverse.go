@@ -112,6 +112,9 @@ func (t Tensor) Logit() Tensor {
 	})
 }
 
+// Log2 returns the logarithm to base 2, which is exact for powers of two. Floats only.
+func (t Tensor) Log2() Tensor { return t.unary(ir.Log2) }
+
 // Log10 returns the logarithm to base 10, which is exact for powers of ten. Floats only.
 func (t Tensor) Log10() Tensor {
 	return wide(t.floats("Log10"), func(x *graph.Node) *graph.Node {

@@ -28,7 +28,7 @@ var thresholds = []struct{ reason, names string }{
 		schedule/attention.infinity schedule/build.validity schedule/pointwise.itemsAhead schedule/routines.key
 		schedule/build.Decode schedule/build.part schedule/packed.aligned schedule/packed.bytes schedule/packed.digitBytes
 		schedule/packed.magic schedule/packed.shifted schedule/packed.signedBytes schedule/packed.usesDigits
-		schedule/tiles.infinite loopnest.MaxNumber`},
+		loopnest.MaxNumber`},
 	{"the form of a program: another number is another program", `
 		loopnest.Across loopnest.Fits loopnest.LeastColumns loopnest.LeastRows loopnest.Step loopnest.mostWidths
 		schedule/attention.depthStep schedule/contraction.gemvOptions schedule/contraction.maxRows

@@ -5,6 +5,7 @@ package shader
 // angles are reduced by the method of Payne and Hanek.
 
 func (l library) exponentials() {
+	l.log2()
 	l.unary("sqrt_f32", F32, func(s *Block, x *Expr) *Expr {
 		b := s.Let("b", bits(x))
 		special := b.Shl(1).Eq(0).Or(b.Ge(infinity).And(b.Le(signBit)))
@@ -46,19 +47,6 @@ func (l library) exponentials() {
 		s.returnIf(b.Ge(infinity), x, F32)
 		return x.Sub(1).Abs().Lt(0.4).If(l.call("log1p_near", x.Sub(1)), x.Log())
 	})
-	// e and log₂(1+f) with x = 2ᵉ·(1+f), 1+f in [√½, √2). The bits of a subnormal x are an integer, x·2¹⁴⁹.
-	l.unary("log2_f32", F32, func(s *Block, x *Expr) *Expr {
-		const rootHalf = 0x3f3504f3
-		b := s.Let("b", bits(x))
-		s.returnIf(b.Shl(1).Eq(0), FromBits(F32, minusInf), F32)
-		s.returnIf(b.Gt(signBit), nan, F32)
-		s.returnIf(b.Ge(infinity), x, F32)
-		tiny := b.Lt(leadingOne)
-		d := s.Let("d", tiny.If(bits(b.Convert(F32)), b).Sub(rootHalf).Bitcast(I32))
-		e := s.Let("e", d.Shr(23).Sub(tiny.If(Number(I32, 149), Number(I32, 0))).Convert(F32))
-		f := s.Let("f", d.And(0x7fffff).Add(rootHalf).Bitcast(F32).Sub(1))
-		return e.Add(l.call("log1p_near", f).Mul(1.442695))
-	})
 	l.unary("log1p_f32", F32, func(s *Block, x *Expr) *Expr {
 		return x.Abs().Lt(0.4).If(l.call("log1p_near", x), l.call("log_f32", Number(F32, 1).Add(x)))
 	})
@@ -95,6 +83,22 @@ func (l library) exponentials() {
 		power := Number(I32, 127).Sub(k.Convert(I32)).Max(0).Shl(23).Bitcast(F32)
 		v := s.Let("v", r.Exp().Mul(p).Mul(power))
 		return l.call("is_nan", x).If(x, x.Lt(0).If(Number(F32, 2).Sub(v), v))
+	})
+}
+
+func (l library) log2() {
+	// e and log₂(1+f) with x = 2ᵉ·(1+f), 1+f in [√½, √2). The bits of a subnormal x are an integer, x·2¹⁴⁹.
+	l.unary("log2_f32", F32, func(s *Block, x *Expr) *Expr {
+		const rootHalf = 0x3f3504f3
+		b := s.Let("b", bits(x))
+		s.returnIf(b.Shl(1).Eq(0), FromBits(F32, minusInf), F32)
+		s.returnIf(b.Gt(signBit), nan, F32)
+		s.returnIf(b.Ge(infinity), x, F32)
+		tiny := b.Lt(leadingOne)
+		d := s.Let("d", tiny.If(bits(b.Convert(F32)), b).Sub(rootHalf).Bitcast(I32))
+		e := s.Let("e", d.Shr(23).Sub(tiny.If(Number(I32, 149), Number(I32, 0))).Convert(F32))
+		f := s.Let("f", d.And(0x7fffff).Add(rootHalf).Bitcast(F32).Sub(1))
+		return e.Add(l.call("log1p_near", f).Mul(1.442695))
 	})
 }
 
