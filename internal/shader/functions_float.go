@@ -5,7 +5,6 @@ package shader
 // angles are reduced by the method of Payne and Hanek.
 
 func (l library) exponentials() {
-	l.log2()
 	l.unary("sqrt_f32", F32, func(s *Block, x *Expr) *Expr {
 		b := s.Let("b", bits(x))
 		special := b.Shl(1).Eq(0).Or(b.Ge(infinity).And(b.Le(signBit)))
