@@ -13,7 +13,7 @@ import (
 
 // A contractRunner computes a matrix product tile by tile, as Goto and van de Geijn
 // describe. The rows of the result are the M axes and its columns the N axes, or the
-// reverse if the result is contiguous along M, or if the reverse copies fewer elements.
+// reverse if the result is contiguous along M, or if the reverse takes less work: see cost.
 // Tiles are tasks; a task sums over the depth in blocks, evaluates the prologues over the
 // block of each factor, or reads the factor in place, multiplies by microtiles that fit in
 // registers, and evaluates the epilogue while the tile is in the cache.
@@ -40,7 +40,7 @@ type reader interface {
 	// read returns the panel at which an activation is, of some rows and depth.
 	read(f *vector.Activation, w *vector.Worker, rows, depth int) leftPanel
 	// ahead returns a prefetch, in steps, of the panel at which an activation is.
-	ahead(f *vector.Activation, rows, depth, steps int) prefetch
+	ahead(f *vector.Activation, steps int) prefetch
 }
 
 // ReadsWindows reports whether the left factor is windows.
@@ -90,9 +90,13 @@ func NewContract(s *vector.Space) (r *contractRunner, extra int) {
 			turn()
 		}
 		r.cutting = newCutting(s, &r.product, rows, cols, r.work, 1, false)
-		if r.turnPays(x, y, rows, cols) {
+		if r.product.Packing != nil || !s.Plain(x) || !s.Plain(y) || s.Size(rows) <= fewRows {
+			break
+		}
+		turned := newCutting(s, &r.product, cols, rows, r.work, 1, false)
+		if turned.cost(s, &r.product, y, x) < r.cost(s, &r.product, x, y) {
 			turn()
-			r.cutting = newCutting(s, &r.product, rows, cols, r.work, 1, false)
+			r.cutting = turned
 		}
 	}
 	r.narrow(s, &r.product, r.size)
@@ -101,10 +105,10 @@ func NewContract(s *vector.Space) (r *contractRunner, extra int) {
 	} else {
 		extra = r.share(y)
 		s = r.space
-		r.right = newFactor(s, y, r.depth, r.cols, r.product.Packing, false, s.Size(r.rows.Axes) <= fewRows)
+		r.right = newFactor(s, y, r.depth, r.cols, &r.product, false, s.Size(r.rows.Axes) <= fewRows)
 	}
 	if r.left == nil {
-		r.left = newFactor(s, x, r.rows, r.depth, r.product.Packing, true, s.Size(r.rows.Axes) <= fewRows)
+		r.left = newFactor(s, x, r.rows, r.depth, &r.product, true, s.Size(r.rows.Axes) <= fewRows)
 	}
 	s.Body[sum].Domain = s.Roles(ir.Batch, ir.M, ir.N)
 	r.after = newEpilogue(s, sum, r.rows, r.cols)
@@ -130,22 +134,6 @@ func (r *contractRunner) cutWindows(i int, rows, cols []int, transposed bool) bo
 	return true
 }
 
-// turnPays reports whether to exchange the rows and the columns of the result, because
-// that copies fewer elements. As they are, the right factor y is copied. Exchanged, y is
-// read in place as the left factor; x is copied, and the result, which is stored
-// transposed.
-func (r *contractRunner) turnPays(x, y int, rows, cols []int) bool {
-	s := r.space
-	if r.product.Packing != nil || !s.Plain(y) || inPlace(s, y, r.depth, r.cols) || s.Size(rows) <= fewRows {
-		return false
-	}
-	turned := s.Size(s.List(ir.Batch)) * s.Size(rows) * s.Size(cols)
-	if !inPlace(s, x, r.depth, r.rows) {
-		turned += int(loopnest.Points(s.Axes, s.Body[x].Domain))
-	}
-	return turned < int(loopnest.Points(s.Axes, s.Body[y].Domain))
-}
-
 // widens reports whether instruction i converts int8 to int32.
 func widens(s *vector.Space, i int) bool {
 	in := &s.Body[i]
@@ -160,7 +148,7 @@ func (r *contractRunner) share(i int) int {
 	in := s.Body[i]
 	size := in.Type.Size()
 	r.packed = size * int(loopnest.Points(s.Axes, in.Domain))
-	if r.rows.Count <= r.span || r.packed == 0 || r.packed > s.Tune.MaxShared || inPlace(s, i, r.depth, r.cols) {
+	if r.rows.Count <= r.span || r.packed == 0 || r.packed > s.Tune.MaxShared || inPlace(s, i, r.depth, r.cols, &r.product) {
 		return 0
 	}
 	axes := slices.Concat(s.List(ir.Batch), r.depth.Axes, r.cols.Axes)

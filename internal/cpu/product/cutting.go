@@ -2,6 +2,7 @@ package product
 
 import (
 	"github.com/tensorken/tensorken/internal/cpu/vector"
+	"github.com/tensorken/tensorken/internal/loopnest"
 	"github.com/tensorken/tensorken/internal/simd"
 	"github.com/tensorken/tensorken/ir"
 )
@@ -111,4 +112,48 @@ func (c *cutting) stripsOf(i int) (first, end int) {
 	first = i % n * c.span
 	above := i / n * c.rows.Count
 	return above + first, above + min(first+c.span, c.rows.Count)
+}
+
+// Costs of an element, in multiplications of a register: of a copy along contiguous memory, of one that
+// transposes, and of a store across rows of the result.
+const (
+	copyCost      = 0.25
+	transposeCost = 4
+	acrossCost    = 1
+)
+
+// cost estimates the work of a product whose left factor is instruction x and whose right one is y, in
+// multiplications of a register. It depends on shapes and strides only.
+func (c *cutting) cost(s *vector.Space, p *simd.Product, x, y int) float64 {
+	rows, cols, depth := s.Size(c.rows.Axes), s.Size(c.cols.Axes), s.Size(c.depth.Axes)
+	// A tile has two registers of each row. Tiles with one multiply two thirds as fast.
+	half := p.Cols / 2
+	registers := float64(cols / p.Cols * 2)
+	switch rest := cols % p.Cols; {
+	case rest > half:
+		registers += 2
+	case rest > 0:
+		registers += 1.5
+	}
+	sum := float64(rows) * registers * float64(depth)
+	if !leftInPlace(s, x, c.rows, c.depth) {
+		sum += copied(s, x, c.depth) * float64(c.cols.Count)
+	}
+	if !inPlace(s, y, c.depth, c.cols, p) {
+		sum += copied(s, y, c.cols)
+	}
+	if axes := c.cols.LongAxes(); len(axes) > 0 && s.Body[s.Stores(0, false)[0]].View.Coef[axes[len(axes)-1]] != 1 {
+		sum += float64(rows) * float64(cols) * acrossCost
+	}
+	return sum * float64(s.Size(s.List(ir.Batch)))
+}
+
+// copied estimates the work of copying instruction i, a factor, into rows along some axes.
+func copied(s *vector.Space, i int, along *vector.Tiling) float64 {
+	n := loopnest.Points(s.Axes, s.Body[i].Domain) / float64(s.Size(s.List(ir.Batch)))
+	axes := along.LongAxes()
+	if len(axes) > 0 && s.Body[i].View.Coef[axes[len(axes)-1]] != 1 {
+		return n * transposeCost
+	}
+	return n * copyCost
 }

@@ -24,37 +24,47 @@ func newMatrix(a *vector.Assembler, in *ir.Instr, outer, inner *vector.Tiling) *
 	}
 }
 
-// inPlace returns the address of a block and its strides along both groups, if there
-// is one for each. The stride of a single point is 1.
+// A spread says how points lie in memory: in runs of n points that are step apart. The runs are far apart.
+// A single point has a step of 1.
+type spread struct{ n, step, runs, far int }
+
+// locate returns the address of a block and how it lies along both groups of axes. ok is false if it lies in
+// another way.
+func (m *matrix) locate(f *vector.Activation) (p unsafe.Pointer, outer, inner spread, ok bool) {
+	outer, one := spreadOf(f, m.outer)
+	inner, also := spreadOf(f, m.inner)
+	return unsafe.Add(f.Bind[m.arg].P, m.Pos(f)*m.size), outer, inner, one && also
+}
+
+// inPlace returns the address of a block and its strides along both groups, if there is one for each.
 func (m *matrix) inPlace(f *vector.Activation) (p unsafe.Pointer, so, si int, ok bool) {
-	so, one := singleStride(f, m.outer)
-	si, also := singleStride(f, m.inner)
-	if !one || !also {
-		return nil, 0, 0, false
-	}
-	return unsafe.Add(f.Bind[m.arg].P, m.Pos(f)*m.size), so, si, true
+	p, outer, inner, ok := m.locate(f)
+	return p, outer.step, inner.step, ok && outer.runs == 1 && inner.runs == 1
 }
 
-// ahead returns a prefetch, in steps, of the block at which an activation is; an empty one if the points of a group
-// are at different distances.
-func (m *matrix) ahead(f *vector.Activation, outer, inner, steps int) prefetch {
-	p, so, si, ok := m.inPlace(f)
-	switch {
-	case ok && si == 1:
-		return prefetch{p: uintptr(p), bytes: inner * m.size, stride: so * m.size, rows: outer, steps: steps}
-	case ok && so == 1:
-		return prefetch{p: uintptr(p), bytes: outer * m.size, stride: si * m.size, rows: inner, steps: steps}
+// ahead returns a prefetch, in steps, of the block at which an activation is; an empty one for a block whose rows
+// are not contiguous.
+func (m *matrix) ahead(f *vector.Activation, steps int) prefetch {
+	p, rows, row, ok := m.locate(f)
+	if ok && (row.step != 1 || rows.runs > 1) {
+		rows, row = row, rows
 	}
-	return prefetch{}
+	if !ok || row.step != 1 || rows.runs > 1 {
+		return prefetch{}
+	}
+	return prefetch{p: uintptr(p), bytes: row.n * m.size, stride: rows.step * m.size, rows: rows.n, far: row.far * m.size, groups: row.runs, steps: steps}
 }
 
-// singleStride returns the stride of the one loop that covers all of dims, if there is one.
-func singleStride(f *vector.Activation, dims []vector.Term) (stride int, ok bool) {
+func spreadOf(f *vector.Activation, dims []vector.Term) (x spread, ok bool) {
+	x = spread{1, 1, 1, 0}
 	loops := vector.Merge(f, dims)
-	if len(loops) == 0 {
-		return 1, true
+	if len(loops) > 0 {
+		x.n, x.step = loops[0].Len(), loops[0].From
 	}
-	return loops[0].From, len(loops) == 1
+	if len(loops) > 1 {
+		x.runs, x.far = loops[1].Len(), loops[1].From
+	}
+	return x, len(loops) <= 2
 }
 
 // A factor is an operand of the product, over an outer and an inner group of axes:
@@ -67,6 +77,7 @@ type factor struct {
 	usable     func(so, si int) bool // strides of direct that the product reads at speed
 	pack       simd.Packer           // copies panels, or nil
 	packed     int                   // bytes of a copy
+	group      int                   // columns of a tile, which direct may have beside each other; 0 for other factors
 	weights    *weights              // of the right factor in a block format, or nil
 }
 
@@ -79,7 +90,8 @@ func conflicts(s *vector.Space, i, stride int) bool {
 // newFactor returns instruction i over two groups of axes, as the left factor of a product or the right one. It is
 // packed if the product wants that. A left factor of memory along the rows is read along them; few rows say
 // that a copy takes longer than it saves.
-func newFactor(s *vector.Space, i int, outer, inner *vector.Tiling, p *simd.Packing, left, few bool) *factor {
+func newFactor(s *vector.Space, i int, outer, inner *vector.Tiling, product *simd.Product, left, few bool) *factor {
+	p := product.Packing
 	x := &factor{transposed: left && p == nil && s.PrefersInnermost(s.Loads(i), outer.Axes, inner.Axes)}
 	first, second := outer, inner
 	if x.transposed {
@@ -99,6 +111,9 @@ func newFactor(s *vector.Space, i int, outer, inner *vector.Tiling, p *simd.Pack
 		}
 		return si == 1 && (few || !conflicts(s, i, so))
 	}
+	if p == nil && !left {
+		x.group = product.Cols
+	}
 	if p != nil {
 		x.pack = p.Right
 		bytes := p.Bytes(outer.MaxPoints(), inner.MaxPoints())
@@ -114,18 +129,34 @@ func newFactor(s *vector.Space, i int, outer, inner *vector.Tiling, p *simd.Pack
 func (x *factor) needs() (p *vector.Program, scratch int) { return x.program, x.scratch() }
 
 // read implements reader.
-func (x *factor) read(f *vector.Activation, _ *vector.Worker, rows, depth int) (m leftPanel) {
+func (x *factor) read(f *vector.Activation, w *vector.Worker, rows, depth int) (m leftPanel) {
+	if x.direct != nil && x.pack == nil {
+		if p, along, deep, ok := x.direct.locate(f); ok && along.inRuns() && deep.runs == 1 {
+			w.Runs = w.Runs[:0]
+			for i := range along.runs {
+				w.Runs = append(w.Runs, i*along.far)
+			}
+			return leftPanel{left: panel{p, 1, deep.step}, runs: w.Runs, runRows: along.n}
+		}
+	}
 	m.left.at, m.left.row, m.left.column = x.panel(f, rows, depth)
 	return m
 }
 
+// shortRun is the number of rows in a run from which on the product reads runs of rows where they are: tiles of
+// about that height are nearly as fast as the highest.
+const shortRun = 7
+
+// inRuns reports whether rows lie in contiguous runs that are worth their own tiles.
+func (x spread) inRuns() bool { return x.runs > 1 && x.step == 1 && x.n >= shortRun }
+
 // ahead returns a prefetch, in steps, of the block at which an activation is; an empty one
 // if the factor is computed.
-func (x *factor) ahead(f *vector.Activation, outer, inner, steps int) prefetch {
+func (x *factor) ahead(f *vector.Activation, steps int) prefetch {
 	if x.direct == nil {
 		return prefetch{}
 	}
-	return x.direct.ahead(f, outer, inner, steps)
+	return x.direct.ahead(f, steps)
 }
 
 // scratch is the memory that an activation of the factor's program needs: for registers and
@@ -150,8 +181,13 @@ func (x *factor) panel(f *vector.Activation, outer, inner int) (p unsafe.Pointer
 // groups.
 func (x *factor) evaluate(f *vector.Activation, outer, inner int) (p unsafe.Pointer, so, si int) {
 	if x.direct != nil {
-		if p, so, si, ok := x.direct.inPlace(f); ok && x.usable(so, si) {
-			return p, so, si
+		p, rows, cols, ok := x.direct.locate(f)
+		switch {
+		case !ok || rows.runs > 1:
+		case cols.runs == 1 && x.usable(rows.step, cols.step):
+			return p, rows.step, cols.step
+		case cols.runs > 1 && cols.inTiles(x.group) && x.usable(rows.step, 1):
+			return p, rows.step, cols.far / x.group
 		}
 	}
 	f.Run()
@@ -161,13 +197,31 @@ func (x *factor) evaluate(f *vector.Activation, outer, inner int) (p unsafe.Poin
 	return f.Reg[x.root], inner, 1
 }
 
-// inPlace reports whether a product can use instruction i, its right factor, where it is.
-func inPlace(s *vector.Space, i int, deep, cols *vector.Tiling) bool {
+// inTiles reports whether columns lie in tiles of some width, each contiguous.
+func (x spread) inTiles(width int) bool {
+	return width > 0 && x.step == 1 && x.n == width && x.far%width == 0
+}
+
+// located returns how instruction i, a factor, lies along two groups of axes. ok is false if it lies in another way.
+func located(s *vector.Space, i int, outer, inner *vector.Tiling) (x, y spread, ok bool) {
 	if !s.Plain(i) {
-		return false
+		return x, y, false
 	}
 	coef := s.Body[i].View.Coef
-	_, one := deep.Stride(coef)
-	step, also := cols.Stride(coef)
-	return one && also && step == 1
+	var one, also bool
+	x.n, x.step, x.runs, x.far, one = outer.Groups(coef)
+	y.n, y.step, y.runs, y.far, also = inner.Groups(coef)
+	return x, y, one && also
+}
+
+// leftInPlace reports whether a product reads instruction i, its left factor, where it is.
+func leftInPlace(s *vector.Space, i int, rows, deep *vector.Tiling) bool {
+	x, y, ok := located(s, i, rows, deep)
+	return ok && y.runs == 1 && (x.inRuns() || x.runs == 1 && (x.step == 1 || y.step == 1 && !conflicts(s, i, x.step)))
+}
+
+// inPlace reports whether a product can use instruction i, its right factor, where it is.
+func inPlace(s *vector.Space, i int, deep, cols *vector.Tiling, p *simd.Product) bool {
+	x, y, ok := located(s, i, deep, cols)
+	return ok && x.runs == 1 && (y.runs == 1 && y.step == 1 || y.inTiles(p.Cols) && p.Packing == nil)
 }

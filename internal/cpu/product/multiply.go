@@ -72,7 +72,7 @@ func (t *tilePart) multiply(finish bool) {
 				t.loadLeft(&m, i, k)
 			}
 			if m.prefetchResult = (prefetch{}); finish && t.after.large != nil && k >= t.endBlock-1 {
-				m.prefetchResult = t.after.large.ahead(t.ofResult, m.rows, m.cols, m.microTiles(&t.product))
+				m.prefetchResult = t.after.large.ahead(t.ofResult, m.microTiles(&t.product))
 			}
 			m.run(&t.product, t.size)
 			if finish && !inPlace && k >= t.endBlock-1 {
@@ -88,11 +88,10 @@ func (t *tilePart) loadRight(m *multiplication, k int) {
 	t.depth.MoveTo(t.ofLeft, k)
 	t.depth.MoveTo(t.ofRight, k)
 	m.depth = t.product.Depth(t.depth.Size(t.ofRight))
-	cols := t.cols.Size(t.ofRight)
-	m.right.at, m.right.row, m.right.column = t.right.panel(t.ofRight, t.depth.Size(t.ofRight), cols)
+	m.right.at, m.right.row, m.right.column = t.right.panel(t.ofRight, t.depth.Size(t.ofRight), t.cols.Size(t.ofRight))
 	if k+1 < t.endBlock {
 		t.depth.MoveTo(t.ofRight, k+1)
-		m.prefetchRight = t.right.ahead(t.ofRight, t.depth.Size(t.ofRight), cols, (t.endStrip-t.firstStrip)*m.microTiles(&t.product))
+		m.prefetchRight = t.right.ahead(t.ofRight, (t.endStrip-t.firstStrip)*m.microTiles(&t.product))
 	}
 }
 
@@ -101,7 +100,7 @@ func (t *tilePart) loadRight(m *multiplication, k int) {
 func (t *tilePart) loadLeft(m *multiplication, i, k int) {
 	t.strips.MoveTo(t.ofLeft, i)
 	if i == t.firstStrip && k == t.firstBlock { // nothing has prefetched this panel
-		now := t.left.ahead(t.ofLeft, m.rows, t.depth.Size(t.ofLeft), 1)
+		now := t.left.ahead(t.ofLeft, 1)
 		now.advance()
 	}
 	m.leftPanel = t.left.read(t.ofLeft, t.worker, m.rows, t.depth.Size(t.ofLeft))
@@ -115,7 +114,7 @@ func (t *tilePart) loadLeft(m *multiplication, i, k int) {
 		m.prefetchLeft = prefetch{}
 		return
 	}
-	m.prefetchLeft = t.left.ahead(t.ofLeft, t.rows.Size(t.ofLeft), t.depth.Size(t.ofLeft), m.microTiles(&t.product))
+	m.prefetchLeft = t.left.ahead(t.ofLeft, m.microTiles(&t.product))
 }
 
 // locate sets where strip i is summed: directly in the result if the epilogue only stores,
@@ -152,21 +151,24 @@ type multiplication struct {
 // A leftPanel is a panel of the left factor.
 type leftPanel struct {
 	left panel
-	// For windows: runs has the position in left of each run of runRows rows, and columns the
+	// For rows in runs: runs has the position in left of each run of runRows rows, and columns, for windows, the
 	// positions of the columns within a run.
 	runs, columns []int
 	runRows       int
 }
 
-// microTiles is the number of calls of the product's routine, if rows are not in runs.
+// microTiles is the number of calls of the product's routine.
 func (x *multiplication) microTiles(p *simd.Product) int {
+	if x.runs != nil {
+		return len(x.runs) * ir.CeilDiv(x.runRows, p.Rows) * ir.CeilDiv(x.cols, p.Cols)
+	}
 	return ir.CeilDiv(x.rows, p.Rows) * ir.CeilDiv(x.cols, p.Cols)
 }
 
 // run multiplies microtile by microtile: a few rows of the left panel, which stay in the
 // first-level cache, by all columns of the right one, which stays in the second-level cache.
 func (x *multiplication) run(p *simd.Product, size int) {
-	if x.columns == nil {
+	if x.runs == nil {
 		x.runOf(p, size, x.result.at, x.left.at, x.rows)
 		return
 	}
@@ -197,19 +199,24 @@ func (x *multiplication) runOf(p *simd.Product, size int, result, left unsafe.Po
 	}
 }
 
-// A prefetch reads a number of rows of memory into the cache in a number of steps. Processors
+// A prefetch reads groups of rows of memory into the cache in a number of steps. Processors
 // by themselves prefetch only contiguous memory.
 type prefetch struct {
 	p                   uintptr // of the next row; it keeps no memory alive
-	bytes, stride, rows int
-	steps, credit       int // each call of advance adds rows to credit, and a row costs steps
+	bytes, stride, rows int     // of a group
+	far, groups         int
+	steps, credit, done int // each call of advance adds all rows to credit, and a row costs steps
 }
 
 // advance prefetches its share of the rows: over `steps` calls, all of them.
 func (x *prefetch) advance() {
-	for x.credit += x.rows; x.steps > 0 && x.credit >= x.steps; x.credit -= x.steps {
+	all := x.rows * x.groups
+	for x.credit += all; x.done < all && x.credit >= x.steps; x.credit -= x.steps {
 		simd.Prefetch(x.p, x.bytes)
 		x.p += uintptr(x.stride)
+		if x.done++; x.done%x.rows == 0 && x.groups > 1 {
+			x.p += uintptr(x.far - x.rows*x.stride)
+		}
 	}
 }
 

@@ -50,12 +50,18 @@ func TestMultiplication(t *testing.T) {
 func TestPrefetch(t *testing.T) {
 	for _, c := range [][2]int{{0, 3}, {1, 1}, {1, 5}, {3, 7}, {7, 3}, {8, 2}, {256, 36}, {5, 0}} {
 		rows, steps := c[0], c[1]
-		x := prefetch{p: 1000, bytes: 96, stride: 128, rows: rows, steps: steps}
+		x := prefetch{p: 1000, bytes: 96, stride: 128, rows: rows, groups: 1, steps: steps}
 		for i := range steps {
 			x.advance()
 			if got, want := x.p, uintptr(1000+128*((i+1)*rows/steps)); got != want { // a prefetch does no harm
 				t.Errorf("%d rows in %d steps: after step %d the next row is at %d, want %d", rows, steps, i, got, want)
 			}
+		}
+	}
+	x := prefetch{p: 1000, bytes: 96, stride: 128, rows: 2, far: 4096, groups: 3, steps: 6}
+	for i, want := range []uintptr{1128, 5096, 5224, 9192, 9320, 13288, 13288} { // nothing is read after the last group
+		if x.advance(); x.p != want {
+			t.Errorf("in groups: after step %d the next row is at %d, want %d", i, x.p, want)
 		}
 	}
 }

@@ -36,7 +36,7 @@ type coordinate struct {
 }
 
 // minReuse is how often, on average, windows read each element, so that it pays to find them.
-const minReuse = 2
+const minReuse = 1.5
 
 // findWindows returns instruction i as windows, or nil if it is something else.
 func findWindows(s *vector.Space, i int) *windows {
@@ -254,7 +254,7 @@ func (w *windows) prepare(rows, depth *vector.Tiling) bool {
 func (w *windows) needs() (p *vector.Program, scratch int) { return w.program, w.program.Scratch }
 
 // ahead implements reader: blocks of windows are computed.
-func (w *windows) ahead(*vector.Activation, int, int, int) prefetch { return prefetch{} }
+func (w *windows) ahead(*vector.Activation, int) prefetch { return prefetch{} }
 
 // read implements reader. The lists of positions are the worker's.
 func (w *windows) read(f *vector.Activation, work *vector.Worker, _, _ int) (m leftPanel) {

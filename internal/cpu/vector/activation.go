@@ -48,6 +48,9 @@ type Activation struct {
 // A loop has n iterations, with strides in the destination and in the source.
 type loop struct{ n, to, From int }
 
+// Len is the number of iterations.
+func (l loop) Len() int { return l.n }
+
 // Enter prepares an activation for a program, with registers at mem.
 func (f *Activation) Enter(c *Program, bind []Binding, mem unsafe.Pointer, bad *badIndex) {
 	f.program, f.Bind, f.Mem, f.bad = c, bind, mem, bad

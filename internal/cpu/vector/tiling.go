@@ -116,6 +116,29 @@ func (t *Tiling) LongAxes() []int {
 	return axes
 }
 
+// Groups returns how the points of a box lie: in groups of n points that are stride apart; the groups are far
+// apart. ok is false if they lie in another way.
+func (t *Tiling) Groups(coef []int) (n, stride, groups, far int, ok bool) {
+	n, stride, groups = 1, 1, 1
+	for i, a := range slices.Backward(t.Axes) {
+		b, c := t.box[i], coef[a]
+		switch {
+		case b == 1:
+		case n == 1 && groups == 1:
+			n, stride = b, c
+		case groups == 1 && c == stride*n:
+			n *= b
+		case groups == 1:
+			groups, far = b, c
+		case c == far*groups:
+			groups *= b
+		default:
+			return 0, 0, 0, 0, false
+		}
+	}
+	return n, stride, groups, far, true
+}
+
 // Stride is the distance between neighbouring points of a box, if it is the same for all.
 func (t *Tiling) Stride(coef []int) (stride int, ok bool) {
 	stride = 1
