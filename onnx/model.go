@@ -127,6 +127,7 @@ func read(src io.ReaderAt, size int64, external op.External) (*Model, error) {
 	for _, out := range p.Graph.Outputs {
 		m.outputs = append(m.outputs, infoOf(out))
 	}
+	m.main.layOutWeights(p.Graph)
 	m.lacks = m.missing()
 	m.apart, m.stages = make([]bool, len(m.main.nodes)), map[[2]int]*stage{}
 	if err := m.markDraws(m.main, 0); err != nil {

@@ -20,7 +20,7 @@ func (m *Model) Params() map[string]tensor.Tensor {
 	params := map[string]tensor.Tensor{}
 	for name, v := range m.main.consts {
 		if v.Kind == op.TensorKind && !v.Elem.Narrow() && v.Tensor.DType().IsFloat() && v.Tensor.Rank() > 0 {
-			params[name] = v.Tensor
+			params[name] = m.main.valueOf(name).Tensor
 		}
 	}
 	return params
@@ -83,16 +83,17 @@ func (m *Model) With(params map[string]tensor.Tensor) (*Model, error) {
 		return nil, err
 	}
 	var list []tensor.Tensor
-	consts := maps.Clone(m.main.consts)
+	consts, views := maps.Clone(m.main.consts), maps.Clone(m.main.views)
 	for name, t := range params {
 		consts[name] = op.Known(op.Of(t))
+		delete(views, name)
 		list = append(list, t)
 	}
 	if err := tensor.Eval(list); err != nil {
 		return nil, err
 	}
 	main := *m.main
-	main.consts = consts
+	main.consts, main.views = consts, views
 	return m.with(&main), nil
 }
 
@@ -112,7 +113,7 @@ func (m *Model) Write(w io.Writer) error {
 	g.Sparse = nil
 	g.Initializers = nil
 	for _, name := range slices.Sorted(maps.Keys(m.main.consts)) {
-		g.Initializers = append(g.Initializers, &proto.Tensor{Name: name, Decoded: m.main.consts[name]})
+		g.Initializers = append(g.Initializers, &proto.Tensor{Name: name, Decoded: m.main.valueOf(name)})
 	}
 	p.Graph = &g
 	if err := proto.Encode(w, &p, op.Encode); err != nil {

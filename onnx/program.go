@@ -9,6 +9,7 @@ import (
 	"github.com/tensorken/tensorken/onnx/internal/op"
 	"github.com/tensorken/tensorken/onnx/internal/ops"
 	"github.com/tensorken/tensorken/onnx/internal/proto"
+	"github.com/tensorken/tensorken/tensor"
 )
 
 // A program is a graph, or the body of a function, ready to be interpreted. It does not change.
@@ -16,9 +17,10 @@ type program struct {
 	nodes    []*node
 	inputs   []string
 	outputs  []string
-	consts   map[string]op.Value // initializers
-	captures []string            // names of the graphs around it that it reads
-	draws    bool                // a node draws random numbers
+	consts   map[string]op.Value             // initializers
+	views    map[string]func() tensor.Tensor // of consts that are laid out, views that others may evaluate
+	captures []string                        // names of the graphs around it that it reads
+	draws    bool                            // a node draws random numbers
 	walk     walk
 }
 

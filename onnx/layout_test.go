@@ -1,0 +1,120 @@
+package onnx
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/tensorken/tensorken/onnx/internal/proto"
+	"github.com/tensorken/tensorken/tensor"
+)
+
+// waves returns numbers of both signs.
+func waves(shape ...int) tensor.Tensor {
+	n := 1
+	for _, d := range shape {
+		n *= d
+	}
+	x := make([]float32, n)
+	for i := range x {
+		x[i] = float32(math.Sin(float64(i) * 1.7))
+	}
+	return tensor.New(x, shape...)
+}
+
+// Weights of convolutions are laid out for the product, and have the elements, the results and the file that
+// they had.
+func TestLayout(t *testing.T) {
+	for _, c := range []struct {
+		weight []int
+		image  []int
+		group  int64
+		laid   bool
+	}{
+		{[]int{64, 8, 3, 3}, []int{2, 8, 9, 9}, 1, true}, // in tiles
+		{[]int{40, 8, 3, 3}, []int{1, 8, 9, 9}, 1, true}, // all outputs in a row
+		{[]int{33, 5, 3}, []int{3, 5, 40}, 1, true},
+		{[]int{512, 288, 1, 1}, []int{1, 288, 7, 7}, 1, true},   // rows are positions
+		{[]int{512, 288, 1, 1}, []int{3, 288, 7, 7}, 1, true},   // in runs of an image
+		{[]int{512, 288, 1, 1}, []int{1, 288, 40, 40}, 1, true}, // columns are positions
+		{[]int{512, 288, 1, 1}, []int{1, 288, 1, 1}, 1, true},
+		{[]int{64, 8, 1, 1}, []int{1, 8, 9, 9}, 1, false},
+		{[]int{64, 4, 3, 3}, []int{1, 8, 9, 9}, 2, false},
+	} {
+		t.Run(fmt.Sprint(c.weight, c.image), func(t *testing.T) {
+			dims := make([]int64, len(c.image))
+			for i, d := range c.image {
+				dims[i] = int64(d)
+			}
+			conv := call("Conv", "y", "x", "w")
+			conv.Attrs = []*proto.Attr{{Name: "group", Type: proto.AttrInt, I: c.group}}
+			w := waves(c.weight...)
+			m := sketch{
+				inputs: []*proto.ValueInfo{float("x", dims...)}, outputs: []*proto.ValueInfo{float("y")},
+				nodes: []*proto.Node{conv}, consts: []*proto.Tensor{constOf("w", w)},
+			}.model(t)
+			if laid := m.main.views["w"] != nil; laid != c.laid {
+				t.Fatalf("laid out: %v, want %v", laid, c.laid)
+			}
+			plain, err := m.With(map[string]tensor.Tensor{"w": w})
+			if err != nil {
+				t.Fatal(err)
+			}
+			x := map[string]tensor.Tensor{"x": waves(c.image...)}
+			var y []tensor.Tensor
+			for _, m := range []*Model{m, m, plain} { // the second run is recorded
+				out, err := m.Run(context.Background(), x)
+				if err != nil {
+					t.Fatal(err)
+				}
+				y = append(y, out["y"])
+			}
+			for _, got := range y[:2] {
+				if ok, err := tensor.AllClose(got, y[2], 1e-5, 1e-4); err != nil || !ok {
+					t.Errorf("other results than with the order of the file: %v", err)
+				}
+			}
+			want, _ := w.Bytes()
+			if got, err := m.Params()["w"].Bytes(); err != nil || !slices.Equal(got, want) {
+				t.Errorf("Params has other elements: %v", err)
+			}
+			var files [2]bytes.Buffer
+			for i, m := range []*Model{m, plain} {
+				if err := m.Write(&files[i]); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if !bytes.Equal(files[0].Bytes(), files[1].Bytes()) {
+				t.Error("Write writes another file")
+			}
+		})
+	}
+}
+
+// Weights that other nodes read, results, and weights of vectors keep the order of the file.
+func TestLayoutKept(t *testing.T) {
+	const n = 3
+	w := func(name string) *proto.Tensor { return constOf(name, waves(n, n, 3, 3)) }
+	m := sketch{
+		inputs: []*proto.ValueInfo{float("x", 1, n, 5, 5)}, outputs: []*proto.ValueInfo{float("y"), float("s"), float("result")},
+		nodes: []*proto.Node{
+			call("Conv", "a", "x", "laid"), call("Conv", "b", "a", "twice"), call("Conv", "c", "x", "result"),
+			call("GlobalAveragePool", "p", "a"), call("Relu", "r", "p"), call("Conv", "s", "r", "vector"),
+			call("Abs", "d", "twice"), call("ReduceSum", "e", "d"), call("ReduceSum", "f", "c"), call("Add", "g", "b", "e"), call("Add", "y", "g", "f"),
+		},
+		consts: []*proto.Tensor{w("laid"), w("twice"), w("result"), constOf("vector", waves(n, n, 1, 1))},
+	}.model(t)
+	var laid []string
+	for name := range m.main.views {
+		laid = append(laid, name)
+	}
+	if !slices.Equal(laid, []string{"laid"}) {
+		t.Errorf("laid out: %q", laid)
+	}
+	if weights := m.main.convWeights(); len(weights) != 1 || !weights["laid"] {
+		t.Errorf("weights: %v", weights)
+	}
+}
