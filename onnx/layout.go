@@ -42,7 +42,8 @@ func (p *program) layOutWeights(g *proto.Graph) {
 	}
 }
 
-// valueOf returns an initializer for others, who may evaluate it: a view of its own.
+// valueOf returns an initializer for callers that may evaluate it: if it is laid out, another view, which leaves
+// the model's own a view.
 func (p *program) valueOf(name string) op.Value {
 	v := p.consts[name]
 	if view := p.views[name]; view != nil {

@@ -53,7 +53,7 @@ var thresholds = []struct{ reason, names string }{
 	{"a share: parts are small beside the whole, or even", `
 		compile.AssignMemory compile.little compile/blockwise.minMatrix compile/blockwise.minUnits cpu.groups cpu/vector.Even
 		cpu/vector.Grain cpu/vector.LongBlock cpu/vector.transposed cpu.columnMajor cpu/product.narrowBand cpu/product.short
-		cpu/sliding.leastReuse cpu/product.newEpilogue
+		cpu/sliding.leastReuse cpu/product.minReuse cpu/product.newEpilogue
 		kernelize.recomputes kernelize.recomputesTooMuch kernelize.visit kernelize.lengthRows kernelize.leastRows
 		schedule/build.LoopLimits`},
 	{measured, `

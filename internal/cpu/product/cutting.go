@@ -114,14 +114,6 @@ func (c *cutting) stripsOf(i int) (first, end int) {
 	return above + first, above + min(first+c.span, c.rows.Count)
 }
 
-// Costs of an element, in multiplications of a register: of a copy along contiguous memory, of one that
-// transposes, and of a store across rows of the result.
-const (
-	copyCost      = 0.25
-	transposeCost = 4
-	acrossCost    = 1
-)
-
 // cost estimates the work of a product whose left factor is instruction x and whose right one is y, in
 // multiplications of a register. It depends on shapes and strides only.
 func (c *cutting) cost(s *vector.Space, p *simd.Product, x, y int) float64 {
@@ -136,14 +128,14 @@ func (c *cutting) cost(s *vector.Space, p *simd.Product, x, y int) float64 {
 		registers += 1.5
 	}
 	sum := float64(rows) * registers * float64(depth)
-	if !leftInPlace(s, x, c.rows, c.depth) {
+	if !leftInPlace(s, x, c.rows, c.depth, p) {
 		sum += copied(s, x, c.depth) * float64(c.cols.Count)
 	}
 	if !inPlace(s, y, c.depth, c.cols, p) {
 		sum += copied(s, y, c.cols)
 	}
 	if axes := c.cols.LongAxes(); len(axes) > 0 && s.Body[s.Stores(0, false)[0]].View.Coef[axes[len(axes)-1]] != 1 {
-		sum += float64(rows) * float64(cols) * acrossCost
+		sum += float64(rows) * float64(cols) * s.Tune.AcrossCost
 	}
 	return sum * float64(s.Size(s.List(ir.Batch)))
 }
@@ -153,7 +145,7 @@ func copied(s *vector.Space, i int, along *vector.Tiling) float64 {
 	n := loopnest.Points(s.Axes, s.Body[i].Domain) / float64(s.Size(s.List(ir.Batch)))
 	axes := along.LongAxes()
 	if len(axes) > 0 && s.Body[i].View.Coef[axes[len(axes)-1]] != 1 {
-		return n * transposeCost
+		return n * s.Tune.TransposeCost
 	}
-	return n * copyCost
+	return n * s.Tune.CopyCost
 }

@@ -77,7 +77,8 @@ type factor struct {
 	usable     func(so, si int) bool // strides of direct that the product reads at speed
 	pack       simd.Packer           // copies panels, or nil
 	packed     int                   // bytes of a copy
-	group      int                   // columns of a tile, which direct may have beside each other; 0 for other factors
+	height     int                   // rows of the product's tile
+	group      int                   // columns of the tile, which direct may have beside each other; 0 for other factors
 	weights    *weights              // of the right factor in a block format, or nil
 }
 
@@ -92,7 +93,7 @@ func conflicts(s *vector.Space, i, stride int) bool {
 // that a copy takes longer than it saves.
 func newFactor(s *vector.Space, i int, outer, inner *vector.Tiling, product *simd.Product, left, few bool) *factor {
 	p := product.Packing
-	x := &factor{transposed: left && p == nil && s.PrefersInnermost(s.Loads(i), outer.Axes, inner.Axes)}
+	x := &factor{height: product.Rows, transposed: left && p == nil && s.PrefersInnermost(s.Loads(i), outer.Axes, inner.Axes)}
 	first, second := outer, inner
 	if x.transposed {
 		first, second = inner, outer
@@ -131,7 +132,7 @@ func (x *factor) needs() (p *vector.Program, scratch int) { return x.program, x.
 // read implements reader.
 func (x *factor) read(f *vector.Activation, w *vector.Worker, rows, depth int) (m leftPanel) {
 	if x.direct != nil && x.pack == nil {
-		if p, along, deep, ok := x.direct.locate(f); ok && along.inRuns() && deep.runs == 1 {
+		if p, along, deep, ok := x.direct.locate(f); ok && along.inRuns(x.height) && deep.runs == 1 {
 			w.Runs = w.Runs[:0]
 			for i := range along.runs {
 				w.Runs = append(w.Runs, i*along.far)
@@ -143,12 +144,9 @@ func (x *factor) read(f *vector.Activation, w *vector.Worker, rows, depth int) (
 	return m
 }
 
-// shortRun is the number of rows in a run from which on the product reads runs of rows where they are: tiles of
-// about that height are nearly as fast as the highest.
-const shortRun = 7
-
-// inRuns reports whether rows lie in contiguous runs that are worth their own tiles.
-func (x spread) inRuns() bool { return x.runs > 1 && x.step == 1 && x.n >= shortRun }
+// inRuns reports whether rows lie in contiguous runs, each of which is tiles of its own. Tiles of half the
+// height are nearly as fast.
+func (x spread) inRuns(height int) bool { return x.runs > 1 && x.step == 1 && 2*x.n >= height }
 
 // ahead returns a prefetch, in steps, of the block at which an activation is; an empty one
 // if the factor is computed.
@@ -215,9 +213,9 @@ func located(s *vector.Space, i int, outer, inner *vector.Tiling) (x, y spread, 
 }
 
 // leftInPlace reports whether a product reads instruction i, its left factor, where it is.
-func leftInPlace(s *vector.Space, i int, rows, deep *vector.Tiling) bool {
+func leftInPlace(s *vector.Space, i int, rows, deep *vector.Tiling, p *simd.Product) bool {
 	x, y, ok := located(s, i, rows, deep)
-	return ok && y.runs == 1 && (x.inRuns() || x.runs == 1 && (x.step == 1 || y.step == 1 && !conflicts(s, i, x.step)))
+	return ok && y.runs == 1 && (x.inRuns(p.Rows) || x.runs == 1 && (x.step == 1 || y.step == 1 && !conflicts(s, i, x.step)))
 }
 
 // inPlace reports whether a product can use instruction i, its right factor, where it is.

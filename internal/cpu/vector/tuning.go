@@ -34,6 +34,9 @@ type Tuning struct {
 	// Rows at a multiple of conflict bytes compete for few sets of the first-level
 	// cache.
 	Conflict int
+	// Costs of an element of a product beside its multiplications, in multiplications of a register: of a copy
+	// along contiguous memory, of a copy that transposes, and of a store across the rows of a tile.
+	CopyCost, TransposeCost, AcrossCost float64
 	// MaxShared is the greatest size in bytes of a factor that is packed once for all tasks.
 	MaxShared int
 	// With fewer tiles than minTiles the depth is split, into parts of at least
@@ -51,7 +54,7 @@ type Tuning struct {
 // first-level cache take little of the time.
 var DefaultTuning = Tuning{
 	MinBlock: 512, MaxBlock: 2048, MinRow: 64, TransposeTile: 32, MaxWholeReduction: 1 << 15, ParallelThreshold: 1 << 15,
-	Rows: 126, Cols: 512, Depth: 256, Span: 504, Panel: 1 << 18, DotDepth: 64, Conflict: 2048, MaxShared: 1 << 26, MinTiles: 8, MinPart: 1024,
+	Rows: 126, Cols: 512, Depth: 256, Span: 504, Panel: 1 << 18, DotDepth: 64, Conflict: 2048, CopyCost: 0.25, TransposeCost: 4, AcrossCost: 1, MaxShared: 1 << 26, MinTiles: 8, MinPart: 1024,
 	LoopBytes: 1 << 20, LoopColumns: 512, LoopRows: 14,
 }
 

@@ -1,0 +1,45 @@
+package cpu
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/tensorken/tensorken/internal/interp"
+	"github.com/tensorken/tensorken/internal/simd"
+	"github.com/tensorken/tensorken/ir"
+)
+
+// TestTiles compares products of factors in tiles and in runs, which are read where they are, with the
+// interpreter's, at several tunings.
+func TestTiles(t *testing.T) {
+	const m, images, tiles, depth = 9, 3, 2, 46
+	width := simd.Products[f32].Cols
+	n := tiles * width
+	for _, c := range []struct {
+		name     string
+		row, col int // strides of the result
+	}{{"rows by columns", n, 1}, {"columns by rows", 1, images * m}} {
+		k := kernel(ir.Contraction, []ir.Axis{{Len: images, Role: ir.M}, {Len: m, Role: ir.M}, {Len: tiles, Role: ir.N}, {Len: width, Role: ir.N}, {Len: depth, Role: ir.K}},
+			[]ir.Arg{in(f32), in(f32), out(f32, images*m*n)},
+			read(f32, 0, depth*m, 1, 0, 0, m), read(f32, 1, 0, 0, depth*width, 1, width), apply(ir.Mul, f32, 0, 1), sumOver(ir.Sum, f32, 2, 16),
+			write(f32, 3, 2, m*c.row, c.row, width*c.col, c.col, 0))
+		if err := ir.Verify(k); err != nil {
+			t.Fatalf("%s: %v", c.name, err)
+		}
+		for name, tune := range tunings {
+			d := New(Options{Threads: 3}).(*device)
+			d.Tune = tune
+			made := &maker{Rand: rand.New(rand.NewPCG(1, 2)), k: k, exact: make([]bool, len(k.Body))}
+			for i, length := range []int{images * m * depth, n * depth, images * m * n} {
+				data := make([]ir.Number, length)
+				for j := range data {
+					data[j] = ir.Float(f32, float64((j*7+i)%13-6))
+				}
+				made.args = append(made.args, interp.Arg{Data: data})
+			}
+			if check(t, d, made, 0); t.Failed() {
+				t.Fatalf("%s, tuning %s", c.name, name)
+			}
+		}
+	}
+}
