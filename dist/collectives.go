@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/tensorken/tensorken/driver"
 	"github.com/tensorken/tensorken/grad"
 	"github.com/tensorken/tensorken/internal/graph"
 	"github.com/tensorken/tensorken/ir"
@@ -33,7 +34,7 @@ func AllReduce(g *Group, x tensor.Tensor, r Reduction) tensor.Tensor {
 		return AllReduce(g, x, Sum).Div(g.size)
 	}
 	return wide(op, x, func(x tensor.Tensor) tensor.Tensor {
-		c := &collective{g: g, name: op + " " + r.String(), length: 1, of: x, run: func(ring *ring, out []byte) error {
+		c := &collective{g: g, name: op + " " + r.String(), length: 1, of: x, device: driver.CollectiveCall{Op: driver.AllReduce, Combine: combines[r]}, run: func(ring *ring, out []byte) error {
 			return ring.allReduce(out, combination{combines[r], x.DType()})
 		}}
 		if r == Max {
@@ -59,7 +60,7 @@ func AllGather(g *Group, x tensor.Tensor) tensor.Tensor {
 	if x.Rank() > 0 {
 		shape = append([]int{g.size * x.Dim(0)}, x.Shape()[1:]...)
 	}
-	c := &collective{g: g, name: op, of: x, length: g.size, run: func(r *ring, out []byte) error {
+	c := &collective{g: g, name: op, of: x, length: g.size, device: driver.CollectiveCall{Op: driver.AllGather}, run: func(r *ring, out []byte) error {
 		return r.allGather(out, max(len(out)/r.size, 1))
 	}}
 	gather := func(v tensor.Tensor) tensor.Tensor { return AllGather(g, v) }
@@ -85,7 +86,7 @@ func ReduceScatter(g *Group, x tensor.Tensor, r Reduction) tensor.Tensor {
 	}
 	shape := append([]int{x.Dim(0) / g.size}, x.Shape()[1:]...)
 	return wide(op, x, func(x tensor.Tensor) tensor.Tensor {
-		c := &collective{g: g, name: op, of: x, parts: g.size, run: func(r *ring, data []byte) error {
+		c := &collective{g: g, name: op, of: x, parts: g.size, device: driver.CollectiveCall{Op: driver.ReduceScatter, Combine: ir.Add}, run: func(r *ring, data []byte) error {
 			return r.reduceScatter(data, combination{ir.Add, x.DType()})
 		}}
 		scatter := func(v tensor.Tensor) tensor.Tensor { return ReduceScatter(g, v, Sum) }
@@ -102,7 +103,9 @@ func Broadcast(g *Group, x tensor.Tensor, root int) tensor.Tensor {
 	if root < 0 || root >= g.size {
 		misuse(op, fmt.Sprintf("the root is %d, want a rank below %d", root, g.size), x)
 	}
-	c := &collective{g: g, name: fmt.Sprint(op, " from ", root), of: x, length: 1, run: func(r *ring, out []byte) error { return r.broadcast(out, root) }}
+	c := &collective{g: g, name: fmt.Sprint(op, " from ", root), of: x, length: 1, device: driver.CollectiveCall{Op: driver.Broadcast, Root: root}, run: func(r *ring, out []byte) error {
+		return r.broadcast(out, root)
+	}}
 	from := func(v tensor.Tensor) tensor.Tensor { return Broadcast(g, v, root) }
 	return c.differentiable(from, func(_, _, ct tensor.Tensor) tensor.Tensor { return reduceTo(g, ct, root) })
 }
@@ -110,7 +113,13 @@ func Broadcast(g *Group, x tensor.Tensor, root int) tensor.Tensor {
 // reduceTo returns the sum of x over all ranks on the root, and zeros elsewhere: the transpose of Broadcast.
 func reduceTo(g *Group, x tensor.Tensor, root int) tensor.Tensor {
 	return wide("Broadcast", x, func(x tensor.Tensor) tensor.Tensor {
-		c := &collective{g: g, name: fmt.Sprint("Reduce to ", root), of: x, length: 1, run: func(r *ring, out []byte) error {
+		zeros := func(d driver.Collective, out graph.DeviceArray) error {
+			if g.rank == root {
+				return nil
+			}
+			return d.Upload(out.Buffer, 0, make([]byte, graph.Len(out.Shape)*out.DType.Size()))
+		}
+		c := &collective{g: g, name: fmt.Sprint("Reduce to ", root), of: x, length: 1, device: driver.CollectiveCall{Op: driver.AllReduce, Combine: ir.Add}, after: zeros, run: func(r *ring, out []byte) error {
 			err := r.allReduce(out, combination{ir.Add, x.DType()})
 			if r.rank != root {
 				clear(out)
@@ -160,6 +169,8 @@ type collective struct {
 	length int // the result's elements for each element of the operand; 0 if it has fewer
 	parts  int // into which the operand is divided, if the result is one of them
 	run    func(r *ring, data []byte) error
+	device driver.CollectiveCall                                  // without type, length and buffers
+	after  func(d driver.Collective, out graph.DeviceArray) error // see deviceCall
 }
 
 // A key identifies equal calls of recorded functions.
@@ -180,7 +191,7 @@ func (c *collective) node(x tensor.Tensor) tensor.Tensor {
 	}
 	f := &graph.HostFunc{Op: "dist." + c.name, Key: key{c.g, called.text, called.graph}, Run: func(out graph.HostArray, in []graph.HostArray) error {
 		return c.perExample(called, out, in[0])
-	}}
+	}, Collective: c.onDevice(called, n.DType)}
 	return tensor.Internal.Tensor(graph.Token{}, graph.KernelCall(f, n.DType, []int{length}, n))
 }
 

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/tensorken/tensorken/driver"
 	"github.com/tensorken/tensorken/internal/files"
 )
 
@@ -25,6 +26,8 @@ type Options struct {
 	OnFailure func(error)
 }
 
+const defaultDeadline = time.Minute
+
 func (o *Options) withDefaults() Options {
 	var x Options
 	if o != nil {
@@ -33,7 +36,7 @@ func (o *Options) withDefaults() Options {
 	for _, s := range []struct {
 		d *time.Duration
 		v time.Duration
-	}{{&x.Deadline, time.Minute}, {&x.Silence, 6 * time.Second}, {&x.Stall, 10 * time.Minute}} {
+	}{{&x.Deadline, defaultDeadline}, {&x.Silence, 6 * time.Second}, {&x.Stall, 10 * time.Minute}} {
 		if *s.d <= 0 {
 			*s.d = s.v
 		}
@@ -76,13 +79,21 @@ type Group struct {
 	rank, size, local int
 	ring              *ring
 	control           control
+	closing           sync.Once
 	peers             []peer // by rank
 
-	mu          sync.Mutex // of a collective
+	mu          sync.Mutex        // of a collective
+	device      driver.Collective // that was offered
+	comparing   <-chan struct{}   // closed when the last call on the device is compared
 	collectives atomic.Int64
+	waiting     atomic.Int64 // 1 while the rank waits for the choice in the next collective
 	steps       atomic.Int64
+	comm        atomic.Pointer[driver.Communicator]
+	deadline    time.Duration
+	chosen      chan struct{} // closed once there is a choice
 
 	state   sync.Mutex
+	choice  *choice
 	failure *Failure
 	noticed bool // the program has the failure
 	closed  bool
@@ -105,13 +116,17 @@ func (p *peer) quote() { p.Host, p.Addr = files.Name(p.Host), files.Name(p.Addr)
 
 // control tells the other ranks.
 type control interface {
+	offer(o offer, id func() ([]byte, error))
 	report(Failure)    // that one of them failed
 	leave(count int64) // that this rank has done its last collective
 	close()
 }
 
 func newGroup(rank, size, local int) *Group {
-	g := &Group{rank: rank, size: size, local: local, peers: make([]peer, size), left: map[int]int64{}, done: make(chan struct{})}
+	g := &Group{
+		rank: rank, size: size, local: local, peers: make([]peer, size), left: map[int]int64{}, done: make(chan struct{}), chosen: make(chan struct{}),
+		deadline: defaultDeadline,
+	}
 	g.failed, g.fail = context.WithCancelCause(context.Background())
 	return g
 }
@@ -142,9 +157,21 @@ func (g *Group) Err() error {
 	return g.failure
 }
 
+// hasFailed is Err for the group itself, after which the program does not know yet.
+func (g *Group) hasFailed() bool {
+	g.state.Lock()
+	defer g.state.Unlock()
+	return g.failure != nil
+}
+
 // Close says that this rank makes no more collectives. Another rank that waits for one fails. It returns
 // the failure of the group, if there was one.
 func (g *Group) Close() error {
+	g.closing.Do(func() { // while failures are still noticed, which end the wait
+		if c := g.comm.Load(); c != nil {
+			(*c).Close()
+		}
+	})
 	g.state.Lock()
 	closed := g.closed
 	g.closed = true
@@ -164,11 +191,15 @@ func (g *Group) Close() error {
 // Abort makes all ranks fail because of an error of this one. It returns the failure.
 func (g *Group) Abort(err error) error {
 	if g.size > 1 && g.Err() == nil {
-		f := g.blame(g.rank, err.Error())
-		g.control.report(f)
-		g.onFailure(f)
+		g.failBy(g.blame(g.rank, err.Error()))
 	}
 	return g.Err()
+}
+
+// failBy ends the group on all ranks.
+func (g *Group) failBy(f Failure) {
+	g.control.report(f)
+	g.onFailure(f)
 }
 
 // blame returns a failure of a rank, seen by this one.
@@ -194,6 +225,9 @@ func (g *Group) onFailure(f Failure) {
 	if g.ring != nil {
 		g.ring.close()
 	}
+	if c := g.comm.Load(); c != nil {
+		go (*c).Abort(&f)
+	}
 }
 
 // onLeave notes that a rank has closed its group after a number of collectives.
@@ -201,10 +235,13 @@ func (g *Group) onLeave(rank int, count int64) {
 	g.state.Lock()
 	g.left[rank] = count
 	g.state.Unlock()
-	if g.collectives.Load() > count {
+	if g.begun() > count {
 		g.onFailure(g.missed(rank, count))
 	}
 }
+
+// begun is the number of collectives that the rank has begun, with one in which it waits for the choice.
+func (g *Group) begun() int64 { return g.collectives.Load() + g.waiting.Load() }
 
 func (g *Group) missed(rank int, count int64) Failure {
 	return g.blame(rank, fmt.Sprintf("it closed its group after %d collectives, and this rank is in one more: all ranks must make the same ones", count))
@@ -237,51 +274,68 @@ const unnoticed = 5 * time.Second
 // lostWait is how long a rank whose neighbour's connection broke waits for the cause.
 const lostWait = 3 * time.Second
 
+// goneBefore returns the failure that a rank has closed its group before a collective, nil if none has.
+func (g *Group) goneBefore(number int64) *Failure {
+	g.state.Lock()
+	defer g.state.Unlock()
+	for rank, n := range g.left {
+		if number > n {
+			f := g.missed(rank, n)
+			return &f
+		}
+	}
+	return nil
+}
+
+// begin counts a collective, and fails if no more can be made. The caller holds g.mu.
+func (g *Group) begin(c *call) (number uint64, err error) {
+	if err := g.Err(); err != nil {
+		return 0, err
+	}
+	g.state.Lock()
+	count, closed := g.collectives.Add(1), g.closed
+	g.state.Unlock()
+	if closed {
+		return 0, fmt.Errorf("dist: %s of a Group that was closed", c.text)
+	}
+	if f := g.goneBefore(count); f != nil && g.size > 1 {
+		g.onFailure(*f)
+	}
+	return uint64(count), g.Err()
+}
+
 // run makes a collective: f, after the ranks have compared their calls.
 func (g *Group) run(c *call, f func(*ring) error) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if err := g.Err(); err != nil {
+	count, err := g.begin(c)
+	if err != nil {
 		return err
-	}
-	g.state.Lock()
-	count := g.collectives.Add(1)
-	closed := g.closed
-	var gone *Failure
-	for rank, n := range g.left {
-		if count > n {
-			f := g.missed(rank, n)
-			gone = &f
-		}
-	}
-	g.state.Unlock()
-	if closed {
-		return fmt.Errorf("dist: %s of a Group that was closed", c.text)
 	}
 	if g.size == 1 {
 		return f(&ring{size: 1})
 	}
-	if gone != nil {
-		g.onFailure(*gone)
-		return g.Err()
+	if err := g.await(); err != nil {
+		return err
 	}
-	differs, err := c.compare(g.ring, uint64(count))
+	differs, err := c.compare(g.ring, count)
 	if err == nil && differs == "" {
 		err = f(g.ring)
 	}
+	g.conclude(differs, err)
+	return g.Err()
+}
+
+// conclude ends the group if this rank's call differs, or if its connections are lost.
+func (g *Group) conclude(differs string, err error) {
 	switch {
 	case differs != "":
-		x := g.blame(g.rank, differs)
-		g.control.report(x)
-		g.onFailure(x)
+		g.failBy(g.blame(g.rank, differs))
 	case err != nil:
 		select { // the control connection has the cause
 		case <-g.done:
 		case <-time.After(lostWait):
-			x := g.blame(-1, fmt.Sprintf("rank %d lost its connection to rank %d or %d: %v", g.rank, (g.rank+g.size-1)%g.size, (g.rank+1)%g.size, err))
-			g.control.report(x)
-			g.onFailure(x)
+			g.failBy(g.blame(-1, fmt.Sprintf("rank %d lost its connection to rank %d or %d: %v", g.rank, (g.rank+g.size-1)%g.size, (g.rank+1)%g.size, err)))
 		}
 	}
-	return g.Err()
 }

@@ -25,13 +25,14 @@ type hub struct {
 
 	listening sync.WaitGroup
 
-	mu     sync.Mutex
-	counts []int64 // of collectives, at rank 0
-	left   []bool
+	mu        sync.Mutex
+	counts    []int64 // of collectives, at rank 0
+	left      []bool
+	agreement *agreement // at rank 0
 }
 
 func newHub(g *Group, o Options, conns []net.Conn) *hub {
-	return &hub{g: g, options: o, conns: conns, locks: make([]sync.Mutex, len(conns)), closed: make(chan struct{}), counts: make([]int64, g.size), left: make([]bool, g.size)}
+	return &hub{g: g, options: o, conns: conns, locks: make([]sync.Mutex, len(conns)), closed: make(chan struct{}), counts: make([]int64, g.size), left: make([]bool, g.size), agreement: newAgreement(g.size)}
 }
 
 // start begins to send and to await signs of life.
@@ -75,9 +76,11 @@ func (h *hub) beats() {
 			return
 		case <-ticks.C:
 		}
-		count := h.g.collectives.Load()
+		h.g.checkDevice()
+		count := h.g.begun()
 		h.all(message{Count: count})
 		if h.g.rank == 0 {
+			h.choose()
 			h.mu.Lock()
 			h.counts[0] = count
 			rank, waited := stall.check(h.counts, time.Now())
@@ -88,6 +91,35 @@ func (h *hub) beats() {
 				h.g.onFailure(f)
 			}
 		}
+	}
+}
+
+// offer implements control: it tells rank 0.
+func (h *hub) offer(o offer, id func() ([]byte, error)) {
+	if len(o.Why) > maxCause {
+		o.Why = o.Why[:maxCause]
+	}
+	if h.g.rank > 0 {
+		h.send(0, message{Offer: &o})
+		return
+	}
+	h.mu.Lock()
+	h.agreement.offers[0], h.agreement.id = &o, id
+	h.mu.Unlock()
+	h.choose()
+}
+
+// choose tells all ranks the choice, once it is clear.
+func (h *hub) choose() {
+	h.mu.Lock()
+	c, rank, cause := h.agreement.decide(append([]int64{h.g.collectives.Load()}, h.counts[1:]...))
+	h.mu.Unlock()
+	if cause != "" {
+		h.g.failBy(h.g.blame(rank, cause))
+	}
+	if c != nil {
+		h.all(message{Choice: c})
+		h.g.onChoice(*c)
 	}
 }
 
@@ -159,6 +191,13 @@ func (h *hub) listen(rank int, c net.Conn) {
 				h.all(m, rank)
 			}
 			h.g.onLeave(*m.Left, m.Count)
+		case m.Choice != nil && h.g.rank > 0:
+			h.g.onChoice(*m.Choice)
+		case m.Offer != nil && h.g.rank == 0:
+			h.mu.Lock()
+			h.agreement.offers[rank] = m.Offer
+			h.mu.Unlock()
+			h.choose()
 		default:
 			h.mu.Lock()
 			h.counts[rank] = m.Count

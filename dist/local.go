@@ -8,6 +8,7 @@ import (
 	"runtime/debug"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/tensorken/tensorken/tensor"
 )
@@ -20,10 +21,11 @@ func Local(n int, f func(g *Group) error) error {
 		return fmt.Errorf("dist: Local of %d ranks: want 1 to %d", n, maxRanks)
 	}
 	groups := make([]*Group, n)
+	devices := &localAgreement{agreement: newAgreement(n), groups: groups}
 	links := make([]struct{ to, from net.Conn }, n)
 	for i := range groups {
 		groups[i] = newGroup(i, n, i)
-		groups[i].control = localControl{groups, i}
+		groups[i].control = localControl{groups, i, devices}
 		for k := range n {
 			groups[i].peers[k].Rank = k
 		}
@@ -91,8 +93,61 @@ func (e *panicError) Unwrap() error {
 
 // localControl tells ranks of one process.
 type localControl struct {
+	groups  []*Group
+	rank    int
+	devices *localAgreement
+}
+
+// A localAgreement is the agreement of ranks of one process.
+type localAgreement struct {
+	mu sync.Mutex
+	*agreement
 	groups []*Group
-	rank   int
+}
+
+// localPause is the time between two looks at ranks that may begin a collective without an offer.
+const localPause = 10 * time.Millisecond
+
+func (c localControl) offer(o offer, id func() ([]byte, error)) {
+	c.devices.mu.Lock()
+	c.devices.offers[c.rank], c.devices.id = &o, id // anyone's
+	c.devices.mu.Unlock()
+	if c.devices.choose() {
+		return
+	}
+	go func() {
+		g := c.groups[c.rank]
+		for {
+			select {
+			case <-g.done:
+				return
+			case <-g.chosen:
+				return
+			case <-time.After(localPause):
+				c.devices.choose()
+			}
+		}
+	}()
+}
+
+// choose gives all ranks the choice, once it is clear.
+func (a *localAgreement) choose() bool {
+	counts := make([]int64, len(a.groups))
+	for i, g := range a.groups {
+		counts[i] = g.collectives.Load()
+	}
+	a.mu.Lock()
+	c, rank, cause := a.decide(counts)
+	a.mu.Unlock()
+	if cause != "" {
+		a.groups[rank].failBy(a.groups[rank].blame(rank, cause))
+	}
+	if c != nil {
+		for _, g := range a.groups {
+			g.onChoice(*c)
+		}
+	}
+	return c != nil
 }
 
 func (c localControl) report(f Failure) {

@@ -3,6 +3,7 @@ package dist
 import (
 	"fmt"
 
+	"github.com/tensorken/tensorken/driver"
 	"github.com/tensorken/tensorken/internal/graph"
 	"github.com/tensorken/tensorken/ir"
 	"github.com/tensorken/tensorken/tensor"
@@ -87,6 +88,18 @@ func (g *Group) sums(d tensor.DType, ts []tensor.Tensor, token tensor.Tensor) te
 			}
 			return nil
 		})
+	}}
+	f.Collective = &deviceCall{g: g, c: called, calls: func(out graph.DeviceArray, in []graph.DeviceArray) (calls []driver.CollectiveCall) {
+		g.steps.Add(1)
+		at := 0
+		for _, a := range in[:len(ts)] {
+			if n := graph.Len(a.Shape); n > 0 {
+				to := driver.Arg{Buffer: out.Buffer, Offset: at}
+				calls = append(calls, driver.CollectiveCall{Op: driver.AllReduce, Combine: ir.Add, DType: d, Len: n, From: a.Arg, To: to})
+				at += n
+			}
+		}
+		return calls
 	}}
 	return tensor.Internal.Tensor(graph.Token{}, graph.KernelCall(f, d, []int{total}, src...))
 }

@@ -28,6 +28,7 @@ func Init(o *Options) (*Group, error) {
 // join connects a rank with the others.
 func join(s setting, o Options) (*Group, error) {
 	g := newGroup(s.rank, s.size, s.local)
+	g.deadline = o.Deadline
 	own := peer{Rank: s.rank, Host: hostName(), PID: os.Getpid()}
 	g.peers[s.rank] = own
 	if s.size == 1 {

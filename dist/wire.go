@@ -20,7 +20,7 @@ import (
 // a nonce, its greeting and a proof that it knows the job's secret; the first a proof of its own. So a
 // stray connection, and a rank of another job, are refused. Messages are not encrypted.
 const (
-	protocol      = "tensorken dist 1"
+	protocol      = "tensorken dist 2"
 	nonceSize     = 32
 	handshakeTime = 5 * time.Second
 	// maxMessage bounds the memory for a message from the network; the list of addresses may have more
@@ -129,6 +129,8 @@ type message struct {
 	Failure *Failure `json:",omitempty"`
 	Left    *int     `json:",omitempty"` // a rank has closed its group after Count collectives
 	Peers   []peer   `json:",omitempty"` // all ranks have come
+	Offer   *offer   `json:",omitempty"` // of the sender's device
+	Choice  *choice  `json:",omitempty"` // of rank 0, for all
 	Ready   bool     `json:",omitempty"` // the sender's ring is connected; of rank 0: all rings are
 }
 

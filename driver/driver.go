@@ -16,7 +16,7 @@ import (
 // at a time and take effect in the order of the calls, unless its Limits are Concurrent.
 //
 // Methods that not every device has are interfaces of their own: [Wrapper], [Viewer],
-// [HostAllocator], [Profiler], [Looper], [PeerCopier], [Flusher], [RawCompiler]. A device has the
+// [HostAllocator], [Profiler], [Looper], [PeerCopier], [Flusher], [RawCompiler], [Collective]. A device has the
 // ability if it implements the interface.
 type Device interface {
 	// Name is the device's name for users, such as "cpu".

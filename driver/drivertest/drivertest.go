@@ -53,6 +53,7 @@ var parts = []part{
 	{"HostAllocation", (*suite).hostAllocation},
 	{"Sharing", (*suite).sharing},
 	{"Peers", (*suite).peers},
+	{"Collectives", (*suite).collectives},
 	{"Holding", (*suite).holding},
 	{"Raw", (*suite).raw},
 	{"Profiling", (*suite).profiling},

@@ -28,6 +28,7 @@ type GPU struct {
 	handle     int32
 	units      int
 	shared     int // bytes that a workgroup may share
+	bus        string
 	rates      rates
 }
 
@@ -38,8 +39,11 @@ func (g GPU) deviceName() string { return fmt.Sprintf("cuda:%d (%s)", g.Index, g
 const (
 	attributeClock       = 13
 	attributeUnits       = 16
+	attributeBus         = 33
+	attributeBusDevice   = 34
 	attributeMemoryClock = 36
 	attributeBusBits     = 37
+	attributeBusDomain   = 50
 	attributeMajor       = 75
 	attributeMinor       = 76
 	attributeShared      = 97
@@ -83,9 +87,10 @@ func (l *library) gpu(i int) (GPU, error) {
 	if err := l.call("cuDeviceTotalMem", l.DeviceTotalMem_v2, uintptr(unsafe.Pointer(&g.Memory)), uintptr(g.handle)); err != nil {
 		return g, err
 	}
-	var units, major, minor, shared int32
+	var units, major, minor, shared, domain, bus, slot int32
 	for attribute, value := range map[uintptr]*int32{
 		attributeUnits: &units, attributeMajor: &major, attributeMinor: &minor, attributeShared: &shared,
+		attributeBusDomain: &domain, attributeBus: &bus, attributeBusDevice: &slot,
 		attributeClock: &g.rates.clock, attributeMemoryClock: &g.rates.memoryClock, attributeBusBits: &g.rates.busBits,
 	} {
 		if err := l.call("cuDeviceGetAttribute", l.DeviceGetAttribute, uintptr(unsafe.Pointer(value)), attribute, uintptr(g.handle)); err != nil {
@@ -93,6 +98,7 @@ func (l *library) gpu(i int) (GPU, error) {
 		}
 	}
 	g.units, g.Capability, g.shared = int(units), int(10*major+minor), int(shared)
+	g.bus = fmt.Sprintf("%04x:%02x:%02x", domain, bus, slot)
 	return g, nil
 }
 
@@ -122,6 +128,7 @@ type device struct {
 	sequences sequences              // of Runs
 	batches   sequences              // of calls that were held
 	graphs    map[*sequence]struct{} // those with graphs
+	joined    []*communicator        // that have run collectives
 	nodes     int                    // of all graphs
 }
 
@@ -256,11 +263,12 @@ func (d *device) waitFor(q *pass) error {
 	return err
 }
 
-// Wait waits for all work, and notes failures of peers.
+// Wait waits for all work, and notes failures of peers and of collectives.
 func (d *device) Wait() error {
 	err := d.wait()
 	if err == nil {
 		d.checkPeers()
+		d.checkCommunicators()
 	}
 	return err
 }
@@ -279,6 +287,9 @@ func (d *device) Close() error {
 	}
 	if leave, err := d.Enter(); err == nil {
 		defer leave()
+		for _, c := range d.joined {
+			c.Abort(fmt.Errorf("%s: the device is closed", d.Name()))
+		}
 		d.FreeBuffers()
 		d.MakeRoom() // a device that copied from this GPU keeps its context
 		d.modules.Trim(0, d.unload)

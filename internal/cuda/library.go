@@ -39,7 +39,8 @@ type graphFunctions struct {
 type library struct {
 	functions
 	graphFunctions
-	version int          // of CUDA that the driver has: 12040 is 12.4
+	version int // of CUDA that the driver has: 12040 is 12.4
+	nccl    func() (*nccl, error)
 	written atomic.Int64 // bytes of the cache folder since it was measured, 0 before the first time
 }
 
@@ -53,7 +54,7 @@ var load = sync.OnceValues(func() (*library, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrNoDriver, err)
 	}
-	l := new(library)
+	l := &library{nccl: loadNCCL}
 	if missing := dynlib.Find(handle, "cu", &l.functions); missing != "" {
 		return nil, fmt.Errorf("cuda: the driver lacks %s: install one for CUDA 11.4 or later", missing)
 	}

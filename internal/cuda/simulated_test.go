@@ -35,6 +35,15 @@ func TestSimulated(t *testing.T) {
 			return two.openGPU(opened%2, Options{Graphs: true})
 		}, "Peers")
 	})
+	nccl := newFake(t, 1<<30, 1<<30)
+	nccl.withNCCL()
+	t.Run("NCCL", func(t *testing.T) {
+		drivertest.Test(t, func() (driver.Device, error) {
+			opened++
+			return nccl.openGPU(opened%2, Options{Graphs: true})
+		}, "Collectives")
+	})
+	nccl.drained(t)
 	t.Run("positions of 64 bits", func(t *testing.T) {
 		if testing.Short() {
 			t.Skip("as on the GPU with small positions, but for their width")

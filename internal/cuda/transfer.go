@@ -187,6 +187,7 @@ func (d *device) Download(dst []byte, src driver.Buffer, offset int) error {
 	}
 	if err == nil {
 		d.checkPeers()
+		d.checkCommunicators()
 		err = d.Failed // Sync returns it as well
 	}
 	return err

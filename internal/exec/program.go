@@ -18,8 +18,8 @@ type program struct {
 	dead    [][]int // by step: the results that nothing reads after it
 }
 
-// A step of a program is a plan (planStep), a recurrence (repeatStep) or a Go function
-// (hostStep). Elements are copied to another device when a plan of that device reads them.
+// A step of a program is a plan (planStep), a recurrence (repeatStep), a Go function (hostStep), a user's
+// kernel (rawStep) or a collective of ranks (collectiveStep). Elements are copied to another device when a plan of that device reads them.
 type step interface {
 	// run computes the results from the values and numbers of the program.
 	run(j *storage.Journal, values []*graph.Node, numbers []ir.Number) ([]*graph.Node, error)

@@ -194,6 +194,7 @@ type hostStep struct {
 	capture.Call
 	device   *Device // for errors
 	operands []operand
+	replayed bool // see recorder
 }
 
 func (h *hostStep) run(_ *storage.Journal, values []*graph.Node, _ []ir.Number) ([]*graph.Node, error) {

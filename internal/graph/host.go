@@ -3,6 +3,7 @@ package graph
 import (
 	"fmt"
 
+	"github.com/tensorken/tensorken/driver"
 	"github.com/tensorken/tensorken/ir"
 )
 
@@ -16,7 +17,24 @@ type HostFunc struct {
 	// does not write the operands'.
 	Run func(out HostArray, in []HostArray) error
 
-	Kernel *Kernel // nil for a Go function alone
+	Kernel     *Kernel    // nil for a Go function alone
+	Collective Collective // nil for a function of one process
+}
+
+// A Collective is a HostFunc that devices with collectives of their own compute in their memory.
+type Collective interface {
+	// Join begins a call: it reports whether all ranks compute it by such devices, as d is one. It may wait
+	// for the other ranks, so that the caller holds no queue, which one of them may need.
+	Join(d driver.Collective) (bool, error)
+	// Start, after each Join, starts to fill out from the operands. The caller holds the device's queue.
+	Start(d driver.Collective, out DeviceArray, in []DeviceArray) error
+}
+
+// A DeviceArray is the elements of a tensor on a device, in row-major order.
+type DeviceArray struct {
+	DType ir.DType
+	Shape []int
+	driver.Arg
 }
 
 // A Kernel is a HostFunc in the languages of devices. A device whose language it lacks calls Run.

@@ -281,9 +281,13 @@ type Stats struct {
 	Peak         int64 // the most held so far
 }
 
-// Stats returns the pool's Stats. The caller holds no lock.
+// Stats returns the pool's Stats, without unreachable buffers unless a call of the driver takes long: it may wait
+// for the caller. The caller holds no lock.
 func (p *Pool) Stats() Stats {
-	p.lockedDrain()
+	if p.queue.tryBetween() {
+		p.drain()
+		p.queue.Unlock()
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return Stats{p.bytes.held.Load(), p.idle, p.peak}

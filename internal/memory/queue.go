@@ -53,11 +53,18 @@ const maxTries = 10_000
 // lockBetween is Lock for a goroutine that runs beside a loop of plans. It takes the lock between two
 // plans: after a millisecond in Lock, the loop's next Unlock would yield the core (see sync.Mutex).
 func (q *Queue) lockBetween() {
+	if !q.tryBetween() {
+		q.Lock()
+	}
+}
+
+// tryBetween is lockBetween without the wait for a call that takes long.
+func (q *Queue) tryBetween() bool {
 	for range maxTries {
 		if q.TryLock() {
-			return
+			return true
 		}
 		runtime.Gosched()
 	}
-	q.Lock()
+	return false
 }

@@ -1,0 +1,162 @@
+package exec
+
+import (
+	"errors"
+	"slices"
+
+	"github.com/tensorken/tensorken/driver"
+	"github.com/tensorken/tensorken/internal/compile"
+	"github.com/tensorken/tensorken/internal/graph"
+	"github.com/tensorken/tensorken/internal/shape"
+	"github.com/tensorken/tensorken/internal/storage"
+	"github.com/tensorken/tensorken/ir"
+)
+
+// onDevice is the part of a step that computes a HostCall in the memory of the device.
+type onDevice struct{ hostStep }
+
+func (s *onDevice) placeholders() []*graph.Node {
+	return []*graph.Node{s.node(&graph.Value{Store: storage.Placeholder(s.device.memory, s.Node.DType), Strides: shape.RowMajor(s.Node.Shape)})}
+}
+
+// whole returns src with copies in place of nodes that are not in row-major order, from the start of their
+// buffers.
+func whole(d *Device, src []*graph.Node) ([]*graph.Node, error) {
+	var copies []*graph.Node
+	for i, n := range src {
+		v := n.Value()
+		if v.Err != nil {
+			return nil, v.Err
+		}
+		if v.Offset != 0 || storage.Of(v).InBlocks() || !shape.IsRowMajor(n.Shape, v.Strides) {
+			src[i] = graph.Copy(n)
+			copies = append(copies, src[i])
+		}
+	}
+	return src, Eval(d, copies)
+}
+
+// launch returns the result of work that submit starts on the buffers of operands and of the result.
+func (s *onDevice) launch(src []*graph.Node, submit func(args []driver.Arg) error) ([]*graph.Node, error) {
+	var v *graph.Value
+	err := s.device.memory.Retry(func() (err error) {
+		v, err = s.submit(src, submit)
+		return err
+	})
+	if err != nil {
+		return nil, s.failed(err)
+	}
+	if s.replayed {
+		storage.NoteStored(graph.CurrentRegion(), v)
+	}
+	return []*graph.Node{s.node(v)}, nil
+}
+
+// failed returns an error of the function, or of the device.
+func (s *onDevice) failed(err error) error {
+	switch host := (*HostError)(nil); {
+	case errors.As(err, &host):
+		return err
+	case errors.Is(err, driver.ErrSource):
+		return &HostError{hostFunc(s.Node), err}
+	}
+	return s.device.memory.Failed(err)
+}
+
+func (s *onDevice) submit(src []*graph.Node, submit func(args []driver.Arg) error) (v *graph.Value, err error) {
+	m := s.device.memory
+	stores := make([]*storage.Storage, len(src))
+	for i, n := range src {
+		stores[i] = storage.Of(n.Value())
+		if err := stores[i].Ready(m, false); err != nil {
+			return nil, err
+		}
+	}
+	m.Queue.Lock()
+	defer m.Queue.Unlock()
+	var args []driver.Arg
+	var pending []storage.Pending
+	for i, x := range stores {
+		b, err := x.Use(m)
+		if err != nil {
+			return nil, err
+		}
+		defer b.Done()
+		args = append(args, driver.Arg{Buffer: b.Buffer})
+		pending = x.AppendPending(pending, i)
+	}
+	slots, err := m.Pool.Acquire(nil, m.Pool.Request(s.Node.Len()*s.Node.DType.Size()))
+	defer func() { m.Pool.Release(slots...) }()
+	if err != nil {
+		return nil, err
+	}
+	checks := &storage.Checks{Depends: []compile.Set{compile.SetOf(shape.All(len(src))...)}}
+	x, err := m.Begin(checks, pending, storage.Sites{}, false)
+	if err == nil {
+		err = submit(append(args, driver.Arg{Buffer: slots[0].Buffer}))
+	}
+	if x != nil {
+		err = m.Conclude(x, err, false)
+	}
+	if err != nil {
+		return nil, err
+	}
+	out := m.Store(slots[0])
+	slots = slots[:0]
+	checks.Attach(out, x, 0)
+	return out.NewValue(0, shape.RowMajor(s.Node.Shape)), nil
+}
+
+// A collectiveStep computes a collective by the device's own, or on the host if a rank has none.
+type collectiveStep struct {
+	onDevice
+	driver     driver.Collective
+	collective graph.Collective
+}
+
+// newCollectiveStep returns the step of a collective.
+func newCollectiveStep(h hostStep) step {
+	return &collectiveStep{onDevice{h}, h.device.memory.Driver.(driver.Collective), hostFunc(h.Node).Collective}
+}
+
+// isCollective reports whether a call is a collective that the device may compute.
+func (d *Device) isCollective(n *graph.Node) bool {
+	_, ok := d.memory.Driver.(driver.Collective)
+	f, isFunc := n.Call().(*graph.HostFunc)
+	return ok && isFunc && f.Collective != nil && n.Len() > 0
+}
+
+func (s *collectiveStep) equal(o step) bool {
+	t, ok := o.(*collectiveStep)
+	return ok && s.device == t.device && s.Node.DType == t.Node.DType && slices.Equal(s.Node.Shape, t.Node.Shape) &&
+		equalOperands(s.operands, t.operands) && hostFunc(s.Node).Same(hostFunc(t.Node))
+}
+
+func (s *collectiveStep) String() string { return "collective" + s.of() }
+
+func (s *collectiveStep) run(j *storage.Journal, values []*graph.Node, numbers []ir.Number) ([]*graph.Node, error) {
+	d := s.device
+	joined, err := s.collective.Join(s.driver)
+	if err != nil {
+		return nil, &HostError{hostFunc(s.Node), err}
+	}
+	if !joined {
+		return s.hostStep.run(j, values, numbers)
+	}
+	d.memory.Pool.CollectIfDue()
+	src, err := whole(d, among(values, s.operands))
+	if err != nil {
+		return nil, err
+	}
+	return s.launch(src, func(args []driver.Arg) error {
+		in := make([]graph.DeviceArray, len(src))
+		for i, n := range src {
+			in[i] = graph.DeviceArray{DType: n.DType, Shape: n.Shape, Arg: args[i]}
+		}
+		err := s.collective.Start(s.driver, graph.DeviceArray{DType: s.Node.DType, Shape: s.Node.Shape, Arg: args[len(src)]}, in)
+		if err != nil && !errors.Is(err, driver.ErrMemory) {
+			err = &HostError{hostFunc(s.Node), err}
+		}
+		return err
+	})
+}
