@@ -110,7 +110,7 @@ func TestRecordedOnDevice(t *testing.T) {
 			return m.Apply(x).Square().Mean(), m
 		})
 		for i := range 20 {
-			x := tensor.Arange(6).Add(i + g.Rank()).Reshape(2, 3).Cast(tensor.Float32).To(d)
+			x := tensor.Arange(6).Add(i+g.Rank()).Reshape(2, 3).Cast(tensor.Float32).To(d)
 			if _, err := step(&w, x, nil); err != nil {
 				return err
 			}
@@ -212,4 +212,3 @@ func TestTransport(t *testing.T) {
 		}
 	}
 }
-

@@ -17,6 +17,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tensorken/tensorken/cuda"
+	"github.com/tensorken/tensorken/grad"
 	"github.com/tensorken/tensorken/tensor"
 )
 
@@ -32,7 +34,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// rankMain makes collectives until they fail. Rank "odd" of the environment differs as how says.
+// rankMain makes collectives, of a device if the environment names one, until they fail. Rank "odd" of the environment
+// differs as how says.
 func rankMain(how string) error {
 	g, err := Init(&Options{Deadline: 20 * time.Second, Silence: 3 * time.Second})
 	if err != nil {
@@ -41,6 +44,15 @@ func rankMain(how string) error {
 	defer g.Close()
 	odd := os.Getenv("TENSORKEN_TEST_ODD") == strconv.Itoa(g.Rank())
 	x := tensor.New([]float32{1, 2, 3})
+	mean := func(x tensor.Tensor) tensor.Tensor { return g.Mean(x)[0] }
+	if name := os.Getenv("TENSORKEN_TEST_ON"); name != "" {
+		d, err := deviceOf(name, g)
+		if err != nil {
+			return err
+		}
+		x = tensor.FullOf(tensor.Float32, 1, 1<<20).To(d).Keep()
+		mean = grad.Jit(mean)
+	}
 	for i := range 100_000 {
 		if odd && i == 20 {
 			switch how {
@@ -52,8 +64,12 @@ func rankMain(how string) error {
 				return nil
 			}
 		}
-		if _, err := g.Mean(x)[0].Bytes(); err != nil {
+		var data []float32
+		if err := errors.Join(tensor.Try(func() { data, err = tensor.Data[float32](mean(x)) }), err); err != nil {
 			return err
+		}
+		if i < 20 && data[0] != 1 {
+			return fmt.Errorf("the mean is %v, want 1", data[0])
 		}
 		if i == 10 {
 			fmt.Println("ready")
@@ -64,6 +80,14 @@ func rankMain(how string) error {
 		time.Sleep(5 * time.Millisecond)
 	}
 	return errors.New("nothing happened")
+}
+
+// deviceOf returns a rank's device of a name.
+func deviceOf(name string, g *Group) (*tensor.Device, error) {
+	if name == "fake" {
+		return tensor.NewDevice(NewFakeDevice(strconv.Itoa(g.Rank()))), nil
+	}
+	return cuda.Open(&cuda.Options{Index: g.LocalRank()})
 }
 
 // A testRank is a process of a test.
@@ -78,6 +102,12 @@ type testRank struct {
 // startRanks starts n ranks, or all but one.
 func startRanks(t *testing.T, how string, odd, n int, but ...int) []*testRank {
 	t.Helper()
+	return startRanksOn(t, "", how, odd, n, but...)
+}
+
+// startRanksOn starts ranks that compute on a device.
+func startRanksOn(t *testing.T, device, how string, odd, n int, but ...int) []*testRank {
+	t.Helper()
 	if runtime.GOOS == "js" {
 		t.Skip("js starts no processes")
 	}
@@ -88,8 +118,8 @@ func startRanks(t *testing.T, how string, odd, n int, but ...int) []*testRank {
 			continue
 		}
 		r := &testRank{cmd: exec.Command(os.Args[0]), status: make(chan int, 1)}
-		r.cmd.Env = append(os.Environ(), "TENSORKEN_TEST_RANK="+how, "TENSORKEN_TEST_ODD="+strconv.Itoa(odd), "GOMAXPROCS=1",
-			"RANK="+strconv.Itoa(i), "WORLD_SIZE="+strconv.Itoa(n), "LOCAL_RANK="+strconv.Itoa(i), "MASTER_ADDR=127.0.0.1", "MASTER_PORT="+port)
+		r.cmd.Env = append(os.Environ(), "TENSORKEN_TEST_RANK="+how, "TENSORKEN_TEST_ODD="+strconv.Itoa(odd), "TENSORKEN_TEST_ON="+device,
+			"GOMAXPROCS="+strconv.Itoa(1+min(len(device), 1)), "RANK="+strconv.Itoa(i), "WORLD_SIZE="+strconv.Itoa(n), "LOCAL_RANK="+strconv.Itoa(i), "MASTER_ADDR=127.0.0.1", "MASTER_PORT="+port)
 		r.cmd.Stderr = &r.stderr
 		pipe, err := r.cmd.StdoutPipe()
 		if err == nil {

@@ -31,6 +31,7 @@ type benchOptions struct {
 	json         bool
 	plot, model  string
 	peers        peerOptions
+	ranks        bool
 }
 
 func benchCommand() *cobra.Command {
@@ -64,6 +65,10 @@ many times less memory it takes. The bar is what the project wants: of the ratio
 fastest of the libraries that it names, or of the value. A work that one program cannot
 measure, or whose results differ, is left out, and the command fails at its end.
 
+With --ranks it measures sums over the GPUs of several ranks, in GB/s of the bus as nccl-tests
+count them, and training steps of GPT-2 with a batch for each rank. Each rank opens cuda:N, N being its
+number on its host, or the N-th of --device: tensorken launch -n 2 tensorken bench --ranks.
+
 With --model it measures how many tokens a second a language model, as in tensorken run,
 reads in prompts of some lengths, and writes after them.`,
 		Args: noArgs,
@@ -73,6 +78,9 @@ reads in prompts of some lengths, and writes after them.`,
 			}
 			if o.peers.compare {
 				return o.comparePeers(c.Context(), c.OutOrStdout(), c.ErrOrStderr())
+			}
+			if o.ranks {
+				return o.benchRanks(c.Context(), c.OutOrStdout())
 			}
 			if o.model != "" {
 				return o.benchModel(c.Context(), c.OutOrStdout(), c.ErrOrStderr())
@@ -91,7 +99,8 @@ reads in prompts of some lengths, and writes after them.`,
 	f.StringVar(&o.plot, "plot", "", "draw the result into this file, a .png or an .svg")
 	f.StringVar(&o.model, "model", "", "measure this language model instead")
 	f.BoolVar(&o.peers.compare, "peers", false, "compare the CPU with NumPy, PyTorch, gonum and GoMLX, or the GPU of --device with PyTorch")
-	f.StringVar(&o.peers.works, "works", "", "with --peers: works to measure, a regular expression (default all)")
+	f.BoolVar(&o.ranks, "ranks", false, "measure several ranks, which tensorken launch or another launcher starts")
+	f.StringVar(&o.peers.works, "works", "", "with --peers or --ranks: works to measure, a regular expression (default all)")
 	f.StringVar(&o.peers.dir, "peers-dir", filepath.Join("bench", "peers"), "with --peers: the folder of the peers' programs")
 	f.StringVar(&o.peers.python, "python", "", "with --peers: the Python interpreter (default the first on PATH that has the library)")
 	return c

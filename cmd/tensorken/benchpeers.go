@@ -33,6 +33,9 @@ func (o peerOptions) check(given func(flag string) bool) error {
 		}
 		return nil
 	}
+	if given("ranks") {
+		mine = mine[1:]
+	}
 	if i := slices.IndexFunc(mine, given); i >= 0 {
 		return fmt.Errorf("--%s goes only with --peers", mine[i])
 	}

@@ -63,3 +63,17 @@ func TestOwned(t *testing.T) {
 	need(t)
 	drivertest.Owned(t, open, *graphs, *seed)
 }
+
+// TestCollectives opens all GPUs in turns.
+func TestCollectives(t *testing.T) {
+	need(t)
+	list, err := List()
+	if err != nil {
+		t.Fatal(err)
+	}
+	opened := 0
+	drivertest.Test(t, func() (driver.Device, error) {
+		opened++
+		return Open(list[opened%len(list)], Options{Graphs: *replay})
+	}, "Collectives")
+}

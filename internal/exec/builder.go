@@ -219,9 +219,11 @@ func (b *builder) call(d *Device, calls []capture.Call, later []share) error {
 			}
 			continue
 		}
-		for i, n := range c.Src[:b.apart(d, c)] {
-			if !b.ownsBuffer(n) {
-				c.Src[i] = graph.Copy(n)
+		if c.Node.Op == ir.Recur {
+			for i, n := range c.Src[:graph.RecurrenceOf(c.Node).Carries] {
+				if !b.ownsBuffer(n) {
+					c.Src[i] = graph.Copy(n)
+				}
 			}
 		}
 		for _, n := range c.Src {
@@ -250,18 +252,6 @@ func (b *builder) call(d *Device, calls []capture.Call, later []share) error {
 		}
 	}
 	return nil
-}
-
-// apart returns the number of operands of a call, from the first, that must be all of their buffers. A collective
-// that is not recorded copies operands itself, once it knows where they are.
-func (b *builder) apart(d *Device, c capture.Call) int {
-	switch {
-	case c.Node.Op == ir.Recur:
-		return graph.RecurrenceOf(c.Node).Carries
-	case b.recorder != nil && d.isCollective(c.Node):
-		return len(c.Src)
-	}
-	return 0
 }
 
 // isConstant reports whether a node depends on no value and no number of the program.

@@ -28,12 +28,17 @@ func whole(d *Device, src []*graph.Node) ([]*graph.Node, error) {
 		if v.Err != nil {
 			return nil, v.Err
 		}
-		if v.Offset != 0 || storage.Of(v).InBlocks() || !shape.IsRowMajor(n.Shape, v.Strides) {
+		if !isWhole(n.Shape, v) {
 			src[i] = graph.Copy(n)
 			copies = append(copies, src[i])
 		}
 	}
 	return src, Eval(d, copies)
+}
+
+// isWhole reports whether a value is in row-major order, from the start of its buffer.
+func isWhole(dims []int, v *graph.Value) bool {
+	return v.Offset == 0 && !storage.Of(v).InBlocks() && shape.IsRowMajor(dims, v.Strides)
 }
 
 // launch returns the result of work that submit starts on the buffers of operands and of the result.

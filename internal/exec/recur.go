@@ -23,7 +23,7 @@ func (b *builder) ownsBuffer(n *graph.Node) bool {
 		return false
 	}
 	v := n.Value()
-	return v != nil && (v.Err != nil || v.Offset == 0 && !storage.Of(v).InBlocks() && shape.IsRowMajor(n.Shape, v.Strides))
+	return v != nil && (v.Err != nil || isWhole(n.Shape, v))
 }
 
 // A repeatStep runs the body of a recurrence once a step. The values of the body are its
