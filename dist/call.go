@@ -71,7 +71,7 @@ func (c *call) receive(r *ring, number uint64, w way) (differs string, err error
 	return c.differs(r, in[:], number, w), nil
 }
 
-// differs returns the difference from the header of the rank before, "" if there is none.
+// differs returns the difference from the header of the rank before, or "".
 func (c *call) differs(r *ring, in []byte, number uint64, w way) string {
 	before := (r.rank + r.size - 1) % r.size
 	text := string(in[42 : 42+min(int(in[41]), headerSize-42)])

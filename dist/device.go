@@ -2,6 +2,7 @@ package dist
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -17,7 +18,7 @@ import (
 // An offer says that the device of a rank has collectives, or why not.
 type offer struct {
 	Number int64  // of the collective
-	System string // see driver.Collective; "" if there are none
+	System string // see driver.Collective; "" without
 	Place  string
 	Why    string
 }
@@ -159,8 +160,12 @@ func (g *Group) compare(c *call) error {
 func (g *Group) meet(d driver.Collective) error {
 	o := offer{Number: g.collectives.Load() + 1}
 	var err error
-	if o.System, o.Place, err = d.Collectives(); err != nil {
+	switch o.System, o.Place, err = d.Collectives(); {
+	case errors.Is(err, errors.ErrUnsupported):
 		o = offer{Number: o.Number, Why: err.Error()}
+	case err != nil:
+		g.failBy(g.blame(g.rank, err.Error()))
+		return g.Err()
 	}
 	g.control.offer(o, d.CommunicatorID) // before the collective counts as begun
 	g.waiting.Store(1)

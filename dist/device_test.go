@@ -175,10 +175,17 @@ func TestTransport(t *testing.T) {
 		"missing": {func(rank int) *tensor.Device {
 			f := dist.NewFakeDevice(fmt.Sprint(rank))
 			if rank == 1 {
+				f.Missing = fmt.Errorf("it is off: %w", errors.ErrUnsupported)
+			}
+			return tensor.NewDevice(f)
+		}, "TCP: rank 1: it is off"},
+		"absent": {func(rank int) *tensor.Device {
+			f := dist.NewFakeDevice(fmt.Sprint(rank))
+			if rank == 1 {
 				f.Missing = errors.New("install it")
 			}
 			return tensor.NewDevice(f)
-		}, "TCP: rank 1: install it"},
+		}, "rank 1 failed: install it"},
 		"mixed": {func(rank int) *tensor.Device {
 			if rank == 0 {
 				return tensor.CPU()
@@ -199,7 +206,7 @@ func TestTransport(t *testing.T) {
 			transports[g.Rank()] = g.Transport()
 			return err
 		})
-		if name == "one" {
+		if name == "one" || name == "absent" {
 			if err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("%s: %v, want %q", name, err, c.want)
 			}

@@ -12,7 +12,8 @@ import (
 type Collective interface {
 	Device
 	// Collectives says which collectives the device has. Ranks whose systems are equal can join. Devices of
-	// one place cannot: they are one GPU. The error says what is missing, and the cure.
+	// one place cannot: they are one GPU. The error says what is missing, and the cure. It wraps
+	// errors.ErrUnsupported if ranks shall go on through the host's memory.
 	Collectives() (system, place string, err error)
 	// CommunicatorID returns an id by which the ranks of a new communicator find each other. One of them
 	// makes it, and sends it to the others.
@@ -34,12 +35,12 @@ type Communicator interface {
 	// returned cause, so does each Download. Later calls of Run return it too. Any goroutine may call it at
 	// any time.
 	Abort(cause error)
-	// Close waits for the collectives that were started, and closes the connection. It is called as the
-	// methods of the Device.
+	// Close waits for the collectives that were started, and closes the connection. Any goroutine may call it
+	// once no other one is in Run.
 	Close() error
 }
 
-// A CollectiveOp says how the elements of the ranks become those of the result.
+// A CollectiveOp says which elements the result has.
 type CollectiveOp uint8
 
 // The collectives.
@@ -47,7 +48,7 @@ const (
 	AllReduce     CollectiveOp = iota // element by element Combine of all ranks
 	AllGather                         // the elements of all ranks, by rank
 	ReduceScatter                     // this rank's part of AllReduce
-	Broadcast                         // those of rank Root
+	Broadcast                         // the elements of rank Root
 )
 
 // String is the name.

@@ -1,6 +1,7 @@
 package driver_test
 
 import (
+	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -109,4 +110,43 @@ func check(err error) {
 	if err != nil {
 		panic(err)
 	}
+}
+
+// sums adds the elements of all ranks, on devices whose ranks have sent each other an id.
+func sums(d driver.Collective, id []byte, rank, size int, b driver.Buffer, n int) error {
+	c, err := d.Join(context.Background(), id, rank, size)
+	if err != nil {
+		return err
+	}
+	at := driver.Arg{Buffer: b}
+	var op driver.CollectiveOp = driver.AllReduce
+	if err := c.Run([]driver.CollectiveCall{{Op: op, Combine: ir.Add, DType: ir.Float32, Len: n, From: at, To: at}}); err != nil {
+		return err
+	}
+	return c.Close()
+}
+
+// A GPU has collectives of its own if its driver does; the CPU has none.
+func ExampleCollective() {
+	var d driver.Device = drivertest.Oracle()
+	defer d.Close()
+	gpu, ok := d.(driver.Collective)
+	fmt.Println(ok)
+	if ok {
+		id := must(gpu.CommunicatorID())
+		check(sums(gpu, id, 0, 1, must(d.Alloc(16)), 4))
+	}
+	// Output: false
+}
+
+// A gather reads the rank's elements and writes the elements of all ranks.
+func ExampleCommunicator() {
+	var op driver.CollectiveOp = driver.AllGather
+	var c driver.Communicator // of driver.Collective's Join
+	if c != nil {
+		defer c.Abort(errors.New("another rank failed"))
+	}
+	from, to := driver.CollectiveCall{Op: op, Len: 3}.Lens(4)
+	fmt.Println(from, to)
+	// Output: 3 12
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tensorken/tensorken/cmd/tensorken/internal/language"
+	"github.com/tensorken/tensorken/cmd/tensorken/internal/launch"
 	"github.com/tensorken/tensorken/device"
 	"github.com/tensorken/tensorken/internal/bench"
 	"github.com/tensorken/tensorken/tensor"
@@ -80,7 +81,7 @@ reads in prompts of some lengths, and writes after them.`,
 				return o.comparePeers(c.Context(), c.OutOrStdout(), c.ErrOrStderr())
 			}
 			if o.ranks {
-				return o.benchRanks(c.Context(), c.OutOrStdout())
+				return launch.Bench(c.Context(), o.peers.works, o.devices, o.budget, c.OutOrStdout())
 			}
 			if o.model != "" {
 				return o.benchModel(c.Context(), c.OutOrStdout(), c.ErrOrStderr())

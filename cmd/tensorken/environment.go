@@ -21,6 +21,8 @@ func environmentTopic() *cobra.Command {
   TENSORKEN_MEMORY      the most memory that the process may use, such as 6GiB; by
                         default the machine's, or that of its control group
                         or job object
+  TENSORKEN_NCCL        the absolute path of libnccl.so.2, or of its folder, by which
+                        GPUs of several ranks add; off: they add on the host
   TENSORKEN_SIMD        the instructions that the CPU computes with: avx512bf16, avx512vnni,
                         avx512, avx2, neon or go, which is plain Go; by default the
                         best that the processor has

@@ -5,6 +5,7 @@ package cuda
 import (
 	"context"
 	"fmt"
+	"os"
 	"runtime"
 	"slices"
 	"sync"
@@ -29,6 +30,7 @@ type communicator struct {
 
 	mu     sync.Mutex // around NCCL's functions, which Abort must not run beside
 	handle uintptr    // 0 if it is closed or aborted
+	done   uintptr    // event behind the last collectives
 	cause  atomic.Pointer[error]
 }
 
@@ -38,7 +40,11 @@ func (d *device) Collectives() (system, place string, err error) {
 	if err != nil {
 		return "", "", fmt.Errorf("%s: %w", d.Name(), err)
 	}
-	return "NCCL " + n.versionText(), fmt.Sprintf("%s %s", hostID(), d.gpu.bus), nil
+	place = hostID() + " " + d.gpu.bus
+	if os.Getenv("NCCL_MULTI_RANK_GPU_ENABLE") == "1" { // NCCL lets ranks have one GPU, for tests
+		place += fmt.Sprint(" of process ", os.Getpid())
+	}
+	return "NCCL " + n.versionText(), place, nil
 }
 
 // CommunicatorID implements driver.Collective.
@@ -116,7 +122,9 @@ func (c *communicator) Run(calls []driver.CollectiveCall) error {
 	if err := c.aborted(); err != nil {
 		return err
 	}
-	d.note(c)
+	if err := d.note(c); err != nil {
+		return err
+	}
 	err = c.nccl.call("ncclGroupStart", c.nccl.GroupStart)
 	for i := range calls {
 		if err == nil {
@@ -125,6 +133,9 @@ func (c *communicator) Run(calls []driver.CollectiveCall) error {
 	}
 	if end := c.nccl.call("ncclGroupEnd", c.nccl.GroupEnd); err == nil {
 		err = end
+	}
+	if err == nil {
+		err = d.lib.call("cuEventRecord", d.lib.EventRecord, c.done, d.stream)
 	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", d.Name(), err)
@@ -199,10 +210,11 @@ func (c *communicator) Abort(cause error) {
 	if !c.cause.CompareAndSwap(nil, &cause) {
 		return
 	}
-	for end := time.Now().Add(abortWait); !c.mu.TryLock(); time.Sleep(time.Millisecond) {
-		if time.Now().After(end) {
+	for waited := time.Duration(0); !c.mu.TryLock(); waited += time.Millisecond {
+		if waited >= abortWait {
 			return
 		}
+		time.Sleep(time.Millisecond)
 	}
 	defer c.mu.Unlock()
 	if c.handle != 0 {
@@ -217,12 +229,17 @@ const closeWait = 2 * time.Second
 // Close implements driver.Communicator. NCCL's own end waits for the other ranks of the host, so that it
 // gets some time only.
 func (c *communicator) Close() error {
-	d := c.device
-	err := d.Sync()
-	d.joined = slices.DeleteFunc(d.joined, func(x *communicator) bool { return x == c })
+	l := c.device.lib
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	err := l.call("cuCtxSetCurrent", l.CtxSetCurrent, c.device.context)
+	if err == nil && c.done != 0 {
+		err = l.call("cuEventSynchronize", l.EventSynchronize, c.done)
+		l.call("cuEventDestroy", l.EventDestroy_v2, c.done)
+	}
 	c.mu.Lock()
 	handle := c.handle
-	c.handle = 0
+	c.handle, c.done = 0, 0
 	c.mu.Unlock()
 	if handle == 0 {
 		return err
@@ -240,10 +257,13 @@ func (c *communicator) Close() error {
 }
 
 // note notes that a communicator has work in the stream.
-func (d *device) note(c *communicator) {
-	if c.used = true; !slices.Contains(d.joined, c) {
-		d.joined = append(d.joined, c)
+func (d *device) note(c *communicator) error {
+	c.used = true
+	if slices.Contains(d.joined, c) {
+		return nil
 	}
+	d.joined = append(d.joined, c)
+	return d.lib.call("cuEventCreate", d.lib.EventCreate, uintptr(unsafe.Pointer(&c.done)), noTiming)
 }
 
 // checkCommunicators notes the cause of an abort, after a wait: collectives that it has ended gave other

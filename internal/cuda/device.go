@@ -289,6 +289,7 @@ func (d *device) Close() error {
 		defer leave()
 		for _, c := range d.joined {
 			c.Abort(fmt.Errorf("%s: the device is closed", d.Name()))
+			c.Close()
 		}
 		d.FreeBuffers()
 		d.MakeRoom() // a device that copied from this GPU keeps its context

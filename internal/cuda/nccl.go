@@ -31,7 +31,7 @@ type nccl struct {
 	version int // 22803 is 2.28.3
 }
 
-const ncclCure = "install it (pip install nvidia-nccl-cu12 or -cu13, or your system's libnccl2) and set " + NCCLVariable + " to the absolute path of libnccl.so.2 or of its folder"
+const ncclCure = "install it (pip install nvidia-nccl-cu12 or -cu13, or your system's libnccl2) and set " + NCCLVariable + " to the absolute path of libnccl.so.2 or of its folder, or to off, so that collectives go through the host's memory"
 
 // loadNCCL loads the library once.
 var loadNCCL = sync.OnceValues(func() (*nccl, error) { return openNCCL(os.Getenv(NCCLVariable)) })
@@ -40,10 +40,10 @@ var loadNCCL = sync.OnceValues(func() (*nccl, error) { return openNCCL(os.Getenv
 func openNCCL(path string) (*nccl, error) {
 	const name = "libnccl.so.2"
 	if runtime.GOOS != "linux" {
-		return nil, errors.New("NCCL is for Linux alone")
+		return nil, fmt.Errorf("NCCL is for Linux: %w", errors.ErrUnsupported)
 	}
 	if path == "off" {
-		return nil, fmt.Errorf("%s is off", NCCLVariable)
+		return nil, fmt.Errorf("%s is off: %w", NCCLVariable, errors.ErrUnsupported)
 	}
 	var handle uintptr
 	var err error

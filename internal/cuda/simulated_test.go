@@ -43,6 +43,9 @@ func TestSimulated(t *testing.T) {
 			return nccl.openGPU(opened%2, Options{Graphs: true})
 		}, "Collectives")
 	})
+	t.Run("NCCL of one GPU", func(t *testing.T) {
+		drivertest.Test(t, func() (driver.Device, error) { return nccl.openGPU(0, Options{}) }, "Collectives")
+	})
 	nccl.drained(t)
 	t.Run("positions of 64 bits", func(t *testing.T) {
 		if testing.Short() {

@@ -1,4 +1,4 @@
-package main
+package launch
 
 import (
 	"context"
@@ -7,15 +7,17 @@ import (
 	"io"
 	"regexp"
 	"text/tabwriter"
+	"time"
 
 	"github.com/tensorken/tensorken/device"
 	"github.com/tensorken/tensorken/dist"
 	"github.com/tensorken/tensorken/internal/bench"
 )
 
-// benchRanks measures the works of several ranks, each on its GPU, and rank 0 prints them.
-func (o benchOptions) benchRanks(ctx context.Context, stdout io.Writer) (err error) {
-	chosen, err := regexp.Compile(o.peers.works)
+// Bench measures the works of several ranks whose names match, for a time each. Each rank opens its GPU, or one of
+// devices, and rank 0 prints.
+func Bench(ctx context.Context, works string, devices []string, budget time.Duration, stdout io.Writer) error {
+	chosen, err := regexp.Compile(works)
 	if err != nil {
 		return fmt.Errorf("--works: %w", err)
 	}
@@ -25,8 +27,8 @@ func (o benchOptions) benchRanks(ctx context.Context, stdout io.Writer) (err err
 	}
 	defer g.Close()
 	name := fmt.Sprintf("cuda:%d", g.LocalRank())
-	if len(o.devices) > 0 {
-		name = o.devices[g.LocalRank()%len(o.devices)]
+	if len(devices) > 0 {
+		name = devices[g.LocalRank()%len(devices)]
 	}
 	d, _, err := device.Open(name)
 	if err != nil {
@@ -48,7 +50,7 @@ func (o benchOptions) benchRanks(ctx context.Context, stdout io.Writer) (err err
 		if !chosen.MatchString(work.Name) {
 			continue
 		}
-		seconds, err := bench.MeasureRanks(ctx, g, work, d, o.budget)
+		seconds, err := bench.MeasureRanks(ctx, g, work, d, budget)
 		if err != nil {
 			return errors.Join(g.Abort(err), err)
 		}
