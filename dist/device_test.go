@@ -119,6 +119,44 @@ func TestRecordedOnDevice(t *testing.T) {
 	})
 }
 
+// An index out of range in a recorded step leaves the model of its rank as it was, though devices report the index later,
+// and ends the other ranks.
+func TestBadIndexOnDevice(t *testing.T) {
+	errs := make([]error, 2)
+	err := dist.Local(2, func(g *dist.Group) error {
+		fake := dist.NewFakeDevice(fmt.Sprint(g.Rank()))
+		d := tensor.NewDevice(fake)
+		defer d.Close()
+		m := tree.To(nn.NewEmbedding(tensor.NewRNG(1), 4, 3), d)
+		step := optim.Jit(&optim.Optimizer{Rule: optim.Adam{}, LR: 0.1, Parallel: g}, func(m nn.Embedding, ids tensor.Tensor, _ *tensor.RNG) (tensor.Tensor, nn.Embedding) {
+			return m.Apply(ids).Square().Mean(), m
+		})
+		for i := range 10 {
+			id := int32(i % 4)
+			if i == 7 && g.Rank() == 1 {
+				id = 9
+			}
+			before, err := m.Weight.Bytes()
+			if err != nil {
+				return err
+			}
+			if _, err := step(&m, tensor.New([]int32{id, 1}).To(d), nil); err != nil {
+				errs[g.Rank()] = err
+				after, failed := m.Weight.Bytes()
+				if g.Rank() == 1 && (failed != nil || !slices.Equal(before, after)) {
+					t.Errorf("the model has changed, error %v", failed)
+				}
+				return err
+			}
+		}
+		return nil
+	})
+	var failure *dist.Failure
+	if err == nil || errs[1] == nil || !strings.Contains(errs[1].Error(), "index 9 at [0] is out of range") || !errors.As(errs[0], &failure) || failure.Rank != 1 {
+		t.Errorf("rank 0: %v; rank 1: %v", errs[0], errs[1])
+	}
+}
+
 // Differences are errors on all ranks, also if a collective on a device never ends by them.
 func TestDifferOnDevice(t *testing.T) {
 	for name, c := range map[string]struct {

@@ -24,6 +24,8 @@ type FakeDevice struct {
 	Missing error        // why it has no collectives
 	Runs    atomic.Int64 // collectives
 
+	Snapshots atomic.Int64
+
 	running chan struct{} // closed when the last collective is done
 	joined  *fakeCommunicator
 	failed  error // until Sync returns it
@@ -62,6 +64,15 @@ func (d *FakeDevice) Upload(dst driver.Buffer, offset int, src []byte) error {
 func (d *FakeDevice) Download(dst []byte, src driver.Buffer, offset int) error {
 	d.wait()
 	return errors.Join(d.failed, d.Device.Download(dst, src, offset))
+}
+
+// Snapshot is for the work so far, as there is no later work yet.
+func (d *FakeDevice) Snapshot(src driver.Buffer, bytes int) (wait func() ([]byte, error), err error) {
+	data := make([]byte, bytes)
+	d.wait()
+	err = d.Device.Download(data, src, 0)
+	d.Snapshots.Add(1)
+	return func() ([]byte, error) { return data, d.failed }, err
 }
 
 func (d *FakeDevice) Run(calls []driver.Call) error {

@@ -2,6 +2,8 @@ package dist_test
 
 import (
 	"context"
+	"flag"
+	"fmt"
 	"testing"
 	"time"
 
@@ -11,6 +13,8 @@ import (
 	"github.com/tensorken/tensorken/internal/cuda"
 	"github.com/tensorken/tensorken/tensor"
 )
+
+var profiled = flag.Bool("profiled", false, "BenchmarkAlone prints profiles")
 
 // BenchmarkAlone is the works of tensorken bench --ranks on a rank that sums with itself.
 func BenchmarkAlone(b *testing.B) {
@@ -37,6 +41,21 @@ func BenchmarkAlone(b *testing.B) {
 					b.Fatal(err)
 				}
 				b.ReportMetric(w.Value(seconds), string(w.Unit))
+			}
+			if *profiled {
+				run := w.Start(d)
+				for range 5 {
+					run()
+				}
+				d.Sync()
+				fmt.Println(tensor.Profile(func() { run(); run(); d.Sync() }))
+				start := time.Now()
+				for range 10 {
+					run()
+				}
+				submitted := time.Since(start)
+				d.Sync()
+				fmt.Println("10 runs are submitted after", submitted, "and done after", time.Since(start))
 			}
 		})
 	}

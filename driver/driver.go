@@ -16,7 +16,7 @@ import (
 // at a time and take effect in the order of the calls, unless its Limits are Concurrent.
 //
 // Methods that not every device has are interfaces of their own: [Wrapper], [Viewer],
-// [HostAllocator], [Profiler], [Looper], [PeerCopier], [Flusher], [RawCompiler], [Collective]. A device has the
+// [HostAllocator], [Profiler], [Looper], [PeerCopier], [Snapshotter], [Flusher], [RawCompiler], [Collective]. A device has the
 // ability if it implements the interface.
 type Device interface {
 	// Name is the device's name for users, such as "cpu".
@@ -104,6 +104,15 @@ type PeerCopier interface {
 	// it, and src may be freed at once. If the copy, or earlier work of the peer, fails later,
 	// the next Sync or Download of this device returns the error.
 	CopyPeer(dst Buffer, to int, src Buffer, from, bytes int) error
+}
+
+// A Snapshotter is a device that copies bytes to the host while it goes on with later work.
+type Snapshotter interface {
+	Device
+	// Snapshot starts to copy the first bytes of src, after the work so far. Wait waits for the copy, not for
+	// later work; it is called as the methods of the Device. The bytes are valid until the next Snapshot,
+	// which makes wait return nil.
+	Snapshot(src Buffer, bytes int) (wait func() ([]byte, error), err error)
 }
 
 // A Flusher is a device that may hold calls of Run, to start them together with later ones: a

@@ -150,3 +150,16 @@ func ExampleCommunicator() {
 	fmt.Println(from, to)
 	// Output: 3 12
 }
+
+// A GPU copies bytes to the host while it goes on; the CPU need not.
+func ExampleSnapshotter() {
+	var d driver.Device = drivertest.Oracle()
+	defer d.Close()
+	gpu, ok := d.(driver.Snapshotter)
+	fmt.Println(ok)
+	if ok {
+		wait := must(gpu.Snapshot(must(d.Alloc(16)), 16))
+		fmt.Println(wait())
+	}
+	// Output: false
+}

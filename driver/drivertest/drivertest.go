@@ -54,6 +54,7 @@ var parts = []part{
 	{"Sharing", (*suite).sharing},
 	{"Peers", (*suite).peers},
 	{"Collectives", (*suite).collectives},
+	{"Snapshots", (*suite).snapshots},
 	{"Holding", (*suite).holding},
 	{"Raw", (*suite).raw},
 	{"Profiling", (*suite).profiling},

@@ -23,6 +23,7 @@ import (
 type Capture struct {
 	device    *storage.Device    // that computes the graph; nil for any
 	Replayed  bool               // it is a run of a Recording
+	IsAwaited bool               // a later step of the program, a transaction, waits until it is known to have succeeded
 	Slabs     []int              // of a Recording: the numbers of outputs in slabs
 	Sites     []*graph.IndexSite // of a step of a program: see exec's sitesOf; nil if they are not known yet
 	Key       []byte

@@ -40,7 +40,7 @@ func (c *Capture) Detach(replayed bool) {
 func (c *Capture) Run(before *Capture) *Capture {
 	r := before
 	if r == nil {
-		r = &Capture{Replayed: c.Replayed, Slabs: c.Slabs, Sites: c.Sites, nodes: c.nodes, old: c.old, Replacing: c.Replacing}
+		r = &Capture{Replayed: c.Replayed, IsAwaited: c.IsAwaited, Slabs: c.Slabs, Sites: c.Sites, nodes: c.nodes, old: c.old, Replacing: c.Replacing}
 	}
 	r.Leaves = append(r.Leaves, c.Leaves...)
 	r.Outputs = append(r.Outputs, c.Outputs...)

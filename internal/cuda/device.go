@@ -105,15 +105,16 @@ func (l *library) gpu(i int) (GPU, error) {
 // A device is a GPU that is open.
 type device struct {
 	gpudevice.Device
-	lib     *library
-	gpu     GPU
-	context uintptr
-	stream  uintptr
-	pool    uintptr       // of memory
-	peers   map[int]*peer // by index of the GPU
-	modules lru.Cache[string, *module]
-	staging staging
-	clock   gpuClock
+	lib      *library
+	gpu      GPU
+	context  uintptr
+	stream   uintptr
+	pool     uintptr       // of memory
+	peers    map[int]*peer // by index of the GPU
+	modules  lru.Cache[string, *module]
+	staging  staging
+	snapshot chunk // used counts the snapshots
+	clock    gpuClock
 
 	generation int // counts changes of Kept
 	// The sizes that the calls of a Run need of Kept.
@@ -300,6 +301,7 @@ func (d *device) Close() error {
 			p.freeEvents(d)
 		}
 		d.staging.free(d)
+		d.snapshot.free(d)
 		d.lib.call("cuMemFreeHost", d.lib.MemFreeHost, uintptr(unsafe.Pointer(d.block)))
 		d.lib.call("cuStreamDestroy", d.lib.StreamDestroy_v2, d.stream)
 	}

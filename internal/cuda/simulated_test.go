@@ -20,7 +20,7 @@ import (
 // TestSimulated computes parts of drivertest on a fake driver.
 func TestSimulated(t *testing.T) {
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
-	parts := []string{"Buffers", "Calls", "Chains", "Close", "Goroutines", "Holding", "Memory", "Outputs", "Parts", "Peers", "Profiling", "Raw", "Status"}
+	parts := []string{"Buffers", "Calls", "Chains", "Close", "Goroutines", "Holding", "Memory", "Outputs", "Parts", "Peers", "Profiling", "Raw", "Snapshots", "Status"}
 	if os.Getenv("TENSORKEN_FULL") == "1" {
 		parts = append(parts, "Loops")
 	}

@@ -50,7 +50,7 @@ func (s *staging) take(d *device, n int) (piece, error) {
 		c = &s.chunks[s.at]
 		err := c.wait(d)
 		if c.data == nil && err == nil {
-			err = c.make(d)
+			err = c.make(d, chunkBytes)
 		}
 		if err != nil {
 			return piece{}, err
@@ -63,16 +63,16 @@ func (s *staging) take(d *device, n int) (piece, error) {
 }
 
 // make allocates the memory and the event.
-func (c *chunk) make(d *device) error {
+func (c *chunk) make(d *device, size int) error {
 	var address uintptr
 	err := d.lib.call("cuEventCreate", d.lib.EventCreate, uintptr(unsafe.Pointer(&c.event)), noTiming)
 	if err == nil {
-		err = d.lib.call("cuMemHostAlloc", d.lib.MemHostAlloc, uintptr(unsafe.Pointer(&address)), chunkBytes, 0)
+		err = d.lib.call("cuMemHostAlloc", d.lib.MemHostAlloc, uintptr(unsafe.Pointer(&address)), uintptr(size), 0)
 	}
 	if err != nil {
 		return d.fail(err)
 	}
-	c.data = unsafe.Slice((*byte)(pointer(address)), chunkBytes)
+	c.data = unsafe.Slice((*byte)(pointer(address)), size)
 	return nil
 }
 
@@ -103,15 +103,18 @@ func (c *chunk) wait(d *device) error {
 // free frees the memory and the events.
 func (s *staging) free(d *device) {
 	for i := range s.chunks {
-		c := &s.chunks[i]
-		if c.data != nil {
-			d.lib.call("cuMemFreeHost", d.lib.MemFreeHost, addressOf(c.data))
-		}
-		if c.event != 0 {
-			d.lib.call("cuEventDestroy", d.lib.EventDestroy_v2, c.event)
-		}
+		s.chunks[i].free(d)
 	}
 	*s = staging{}
+}
+
+func (c *chunk) free(d *device) {
+	if c.data != nil {
+		d.lib.call("cuMemFreeHost", d.lib.MemFreeHost, addressOf(c.data))
+	}
+	if c.event != 0 {
+		d.lib.call("cuEventDestroy", d.lib.EventDestroy_v2, c.event)
+	}
 }
 
 // addressOf returns the address of bytes that are pinned.
@@ -140,6 +143,49 @@ func (d *device) Upload(dst driver.Buffer, offset int, src []byte) error {
 		to, src = to+uintptr(n), src[n:]
 	}
 	return nil
+}
+
+// maxSnapshot is the most bytes of a snapshot.
+const maxSnapshot = 1 << 20
+
+// Snapshot implements driver.Snapshotter.
+func (d *device) Snapshot(src driver.Buffer, bytes int) (wait func() ([]byte, error), err error) {
+	leave, err := d.Enter()
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
+	if bytes > maxSnapshot {
+		return nil, nil
+	}
+	if err := d.CheckBuffer(src, 0, bytes); err != nil {
+		return nil, err
+	}
+	c := &d.snapshot
+	if c.data == nil {
+		if err := c.make(d, maxSnapshot); err != nil {
+			return nil, err
+		}
+	}
+	c.used++
+	number := c.used
+	if err := d.lib.call("cuMemcpyDtoHAsync", d.lib.MemcpyDtoHAsync_v2, addressOf(c.data), src.(*buffer).address, uintptr(bytes), d.stream); err != nil {
+		return nil, d.fail(err)
+	}
+	if err := c.mark(d); err != nil {
+		return nil, err
+	}
+	return func() ([]byte, error) {
+		if c.used != number {
+			return nil, nil
+		}
+		leave, err := d.Enter()
+		if err != nil {
+			return nil, err
+		}
+		defer leave()
+		return c.data[:bytes], c.wait(d)
+	}, nil
 }
 
 // Download copies by way of pinned memory: some pieces on the GPU while the host reads the one

@@ -55,6 +55,13 @@ func (b *builder) record(def *Device, roots, old []*graph.Node) error {
 		return err
 	}
 	p.results, p.dead = b.operands(roots), make([][]int, len(p.steps))
+	awaited := false
+	for _, s := range slices.Backward(p.steps) {
+		if plan, ok := s.(*planStep); ok {
+			plan.capture.IsAwaited = awaited
+			awaited = awaited || plan.capture.IsTransaction()
+		}
+	}
 	for k, step := range b.lastUse[first:] {
 		if step >= 0 && step < len(p.steps) {
 			p.dead[step] = append(p.dead[step], first+k)

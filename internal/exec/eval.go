@@ -3,6 +3,7 @@ package exec
 import (
 	"runtime"
 
+	"github.com/tensorken/tensorken/driver"
 	"github.com/tensorken/tensorken/internal/capture"
 	"github.com/tensorken/tensorken/internal/graph"
 	"github.com/tensorken/tensorken/internal/profile"
@@ -134,6 +135,22 @@ func (p *loadedPlan) sitesOf(c *capture.Capture) (sites []*graph.IndexSite) {
 	return sites
 }
 
+// submit submits the calls of a plan. If a later step waits for the reports they are copied once all are written.
+func (d *Device) submit(p *loadedPlan, c *capture.Capture, calls []driver.Call) error {
+	steps, first := p.compiled.Steps, 0
+	if c.IsAwaited && p.checks.Len > 0 {
+		first = p.checks.End
+		err := profile.Submit(d.memory, calls[:first], steps[:first], c.Node)
+		if err == nil {
+			err = d.memory.Snapshot()
+		}
+		if err != nil || first == len(calls) {
+			return err
+		}
+	}
+	return profile.Submit(d.memory, calls[first:], steps[first:], c.Node)
+}
+
 // run runs a plan and gives the outputs their values. Leaves that it may have overwritten are gone.
 func (d *Device) run(p *loadedPlan, c *capture.Capture, j *storage.Journal) (err error) {
 	d.memory.Queue.Lock()
@@ -154,7 +171,7 @@ func (d *Device) run(p *loadedPlan, c *capture.Capture, j *storage.Journal) (err
 	}()
 	if err = l.take(d, p, c); err == nil {
 		l.bind(p, c, x)
-		err = profile.Submit(d.memory, l.calls, p.compiled.Steps, c.Node)
+		err = d.submit(p, c, l.calls)
 	}
 	waits := c.IsTransaction() && !p.compiled.FallsBack
 	if x != nil {

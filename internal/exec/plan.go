@@ -129,6 +129,9 @@ func (l *loader) load(c *capture.Capture) (*loadedPlan, error) {
 		}
 		if s.Check() >= 0 {
 			p.checks.Steps = append(p.checks.Steps, s)
+			if !s.Redundant {
+				p.checks.End = i + 1
+			}
 		}
 	}
 	p.checks.Len, p.checks.All = compiled.Checks, compile.SetOf(shape.All(compiled.Checks)...)

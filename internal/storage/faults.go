@@ -61,6 +61,7 @@ func (f *fault) report() error {
 type Checks struct {
 	Steps   []*compile.Step // that check indices
 	Len     int             // how many they are
+	End     int             // of the plan's steps: none from there on checks indices that others have not checked
 	All     compile.Set     // their checks, numbered as in Plan.Depends
 	Depends []compile.Set   // by slot: Plan.Depends of the outputs
 }

@@ -3,6 +3,7 @@ package storage
 import (
 	"slices"
 
+	"github.com/tensorken/tensorken/driver"
 	"github.com/tensorken/tensorken/internal/compile"
 	"github.com/tensorken/tensorken/internal/memory"
 	"github.com/tensorken/tensorken/ir"
@@ -25,12 +26,20 @@ type reports struct {
 	transactions int    // pending; their reports are read with the next value, to detect failures early
 	unreported   *fault // the first of a transaction
 	onHost       []byte // see memory
+	snapshot     snapshot
 }
 
 // memory returns the host's memory for n reports, until the next call.
 func (r *reports) memory(n int) []byte {
 	r.onHost = slices.Grow(r.onHost[:0], reportBytes*n)
 	return r.onHost[:reportBytes*n]
+}
+
+// A snapshot is a copy of the first reports to the host. It is made where a step that does not depend on the indices
+// will wait for the reports, so that it need not wait for the work after them.
+type snapshot struct {
+	next int // as reports.next then
+	wait func() ([]byte, error)
 }
 
 // Begin returns the execution of a plan that checks indices, which have sites, or has pending
@@ -106,14 +115,46 @@ func (s *stream) Conclude(x *Execution, err error, waits bool) error {
 	return err
 }
 
+// Snapshot copies the reports so far to the host, if the device can. The caller holds the queue.
+func (s *stream) Snapshot() (err error) {
+	d, ok := s.Driver.(driver.Snapshotter)
+	if !ok || !s.Limits.Async {
+		return nil
+	}
+	r := &s.reports
+	r.snapshot.next = r.next
+	r.snapshot.wait, err = d.Snapshot(r.buffer.Buffer, reportBytes*r.next)
+	return err
+}
+
+// taken returns the reports from the snapshot, nil without one of all, or if an index was bad: reports of later steps
+// may name more results then.
+func (r *reports) taken() ([]byte, error) {
+	if r.snapshot.wait == nil || r.snapshot.next != r.next {
+		return nil, nil
+	}
+	data, err := r.snapshot.wait()
+	r.snapshot.wait = nil
+	for _, b := range data {
+		if b != 0 {
+			return nil, err
+		}
+	}
+	return data, err
+}
+
 // readReports attributes the reports of the pending executions. The caller holds the queue.
 func (s *stream) readReports() error {
 	r := &s.reports
 	if len(r.pending) == 0 {
 		return nil
 	}
-	data := r.memory(r.next)
-	if err := s.download(data, r.buffer.Buffer, 0); err != nil {
+	data, err := r.taken()
+	if data == nil && err == nil {
+		data = r.memory(r.next)
+		err = s.download(data, r.buffer.Buffer, 0)
+	}
+	if err != nil {
 		return err
 	}
 	found := false
