@@ -64,6 +64,9 @@ func (c *Capture) isComputed(n *node) bool { return n.IsComputed() || c.Known.No
 // Retained returns the roots that were not asked for.
 func (c *Capture) Retained() []*graph.Node { return c.roots[c.asked:] }
 
+// StoredWith returns the CoOutputs that are stored with the given number of roots that were asked for.
+func (c *Capture) StoredWith(roots int) []*graph.Node { return slices.Clone(c.roots[roots:c.asked]) }
+
 // NoteComputed adds to a set the nodes that later plans should not compute again.
 func (c *Capture) NoteComputed(nodes map[*graph.Node]bool) {
 	for i, u := range c.uses {

@@ -123,6 +123,9 @@ func (n *fakeNCCL) join(a []uintptr) uintptr {
 // collective pushes a collective to a stream.
 func (n *fakeNCCL) collective(name string, c *fakeComm, stream, from, to uintptr, length int, dtype, op uintptr) uintptr {
 	s := n.stream(stream)
+	if n.isIdle {
+		return 0
+	}
 	if c == nil || s == nil || n.open != 1 && n.open != 2 {
 		n.fault("%s of communicator %v in stream %v", name, c, s)
 		return ncclInvalidUsage

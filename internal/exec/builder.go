@@ -160,6 +160,9 @@ func (b *builder) share(s share, later []share) error {
 		s = rest[0]
 		c = recapture()
 	}
+	if len(later) > 0 { // which else store them too
+		s.roots = slices.Concat(s.roots, c.StoredWith(len(s.roots)))
+	}
 	if more := b.shared(d, c, s.roots, later); len(more) > 0 {
 		s.roots = slices.Concat(s.roots, more)
 		c.Release()
