@@ -139,3 +139,23 @@ func TestHostCallChain(t *testing.T) {
 		t.Errorf("the operand was not stored: %v", err)
 	}
 }
+
+// A node that is stored with a call's operand is not computed again after the call, for a result that is stored with it too.
+func TestHostCallCoOutputs(t *testing.T) {
+	d := newDevice()
+	defer d.Close()
+	var calls int
+	var fails error
+	x, co := floats(1, 2, 3), new(graph.CoOutputs)
+	sine := graph.Unary(ir.Sin, x)
+	value := graph.CoOutput(graph.Reduce(ir.Sum, graph.Binary(ir.Mul, sine, sine), []int{0}), co)
+	next := graph.CoOutput(graph.Unary(ir.Neg, x), co)
+	co.Nodes = append(co.Nodes, value, next)
+	gradient := graph.CoOutput(graph.Binary(ir.Mul, sine, graph.Unary(ir.Cos, x)), co)
+	y := graph.Binary(ir.Add, next, reversed(graph.Unary(ir.Neg, gradient), &calls, &fails))
+	text := exec.Explain(d, []*graph.Node{y})
+	before, after, _ := strings.Cut(text, "on the host")
+	if !strings.Contains(before, "Sum") || strings.Contains(after, "Sum") || strings.Contains(after, "Sin") {
+		t.Errorf("the sum is computed again:\n%s", text)
+	}
+}
