@@ -120,7 +120,7 @@ func TestRecordedOnDevice(t *testing.T) {
 				return err
 			}
 		}
-		if calls > 4 {
+		if calls > 5 {
 			return fmt.Errorf("20 steps call the loss %d times", calls)
 		}
 		return g.Barrier()

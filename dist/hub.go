@@ -7,6 +7,7 @@ import (
 	"net"
 	"os"
 	"sync"
+	"syscall"
 	"time"
 )
 
@@ -212,7 +213,7 @@ func (h *hub) cause(err error) string {
 	switch {
 	case errors.Is(err, os.ErrDeadlineExceeded) || errors.As(err, &timeout) && timeout.Timeout():
 		return fmt.Sprintf("no sign of life for %v: it is stopped, or its host or the network is down", h.options.Silence)
-	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.ECONNRESET):
 		return "its process ended without Close: it was killed, ran out of memory, or failed"
 	}
 	return "its connection broke: " + err.Error()
