@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/tensorken/tensorken/internal/files"
 	"github.com/tensorken/tensorken/internal/graph"
 	"github.com/tensorken/tensorken/nn"
-	"github.com/tensorken/tensorken/internal/files"
 	"github.com/tensorken/tensorken/safetensors"
 	"github.com/tensorken/tensorken/tensor"
 	"github.com/tensorken/tensorken/tree"
