@@ -94,6 +94,7 @@ type Group struct {
 
 	state   sync.Mutex
 	choice  *choice
+	found   *Failure // that the other ranks are being told, before this one's program
 	failure *Failure
 	noticed bool // the program has the failure
 	closed  bool
@@ -198,8 +199,18 @@ func (g *Group) Abort(err error) error {
 
 // failBy ends the group on all ranks.
 func (g *Group) failBy(f Failure) {
+	g.find(f)
 	g.control.report(f)
 	g.onFailure(f)
+}
+
+// find notes a failure before other ranks are told, which end by it: this rank's failure is not their end.
+func (g *Group) find(f Failure) {
+	g.state.Lock()
+	defer g.state.Unlock()
+	if g.found == nil {
+		g.found = &f
+	}
 }
 
 // blame returns a failure of a rank, seen by this one.
@@ -217,6 +228,9 @@ func (g *Group) onFailure(f Failure) {
 	defer g.state.Unlock()
 	if g.failure != nil || g.closed {
 		return
+	}
+	if g.found != nil {
+		f = *g.found
 	}
 	f.SeenBy, f.Step, f.Collective = g.rank, int(g.steps.Load()), int(g.collectives.Load())
 	g.failure = &f

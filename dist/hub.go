@@ -88,8 +88,7 @@ func (h *hub) beats() {
 			h.mu.Unlock()
 			if rank >= 0 {
 				f := h.g.blame(rank, fmt.Sprintf("it lives, but has not come to collective %d, in which others have waited for %v", h.counts[rank]+1, waited.Round(time.Second)))
-				h.report(f)
-				h.g.onFailure(f)
+				h.g.failBy(f)
 			}
 		}
 	}
@@ -166,8 +165,7 @@ func (h *hub) listen(rank int, c net.Conn) {
 			}
 			if !left {
 				f := h.g.blame(rank, h.cause(err))
-				h.report(f)
-				h.g.onFailure(f)
+				h.g.failBy(f)
 			}
 			return
 		}
@@ -178,6 +176,7 @@ func (h *hub) listen(rank int, c net.Conn) {
 				f.Rank = -1
 			}
 			if h.g.rank == 0 {
+				h.g.find(f)
 				h.all(message{Failure: &f}, rank)
 			}
 			h.g.onFailure(f)
