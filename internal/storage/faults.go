@@ -79,7 +79,8 @@ type Execution struct {
 	FirstCheck int           // in Reports
 
 	checks      *Checks
-	sites       Sites // of the indices of the plan's steps, in order
+	sites       Sites  // of the indices of the plan's steps, in order
+	onHost      []byte // the reports, if the device is not asynchronous
 	leaves      []Pending
 	unknown     compile.Set // the checks and pending leaves, numbered as in Plan.Depends
 	transaction bool
@@ -164,7 +165,7 @@ func (x *Execution) attribute(reports []byte) {
 
 // settle makes the outcome known.
 func (x *Execution) settle() {
-	x.checks, x.sites, x.leaves, x.Reports = nil, Sites{}, nil, memory.Pooled{}
+	x.checks, x.sites, x.leaves, x.Reports, x.onHost = nil, Sites{}, nil, memory.Pooled{}, nil
 	x.done.Store(true)
 	if x.fault != nil && x.journal != nil {
 		x.journal.add(x.fault)

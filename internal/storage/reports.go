@@ -54,7 +54,8 @@ func (s *stream) Begin(c *Checks, leaves []Pending, sites Sites, transaction boo
 	}
 	r, checks := &s.reports, c.Len
 	if !s.Limits.Async {
-		x.Reports, err = s.newReports(checks)
+		x.onHost = make([]byte, reportBytes*checks) // of its own: other goroutines may run plans at the same time
+		x.Reports, err = s.newReports(x.onHost)
 		return x, err
 	}
 	if r.next+checks > r.capacity || len(r.pending) >= r.capacity {
@@ -64,7 +65,9 @@ func (s *stream) Begin(c *Checks, leaves []Pending, sites Sites, transaction boo
 		if n := max(checks, minReports); n > r.capacity {
 			s.Pool.Release(r.buffer)
 			*r = reports{unreported: r.unreported, onHost: r.onHost}
-			if r.buffer, err = s.newReports(n); err != nil {
+			data := r.memory(n)
+			clear(data)
+			if r.buffer, err = s.newReports(data); err != nil {
 				return nil, err
 			}
 			r.capacity = n
@@ -79,10 +82,8 @@ func (s *stream) Begin(c *Checks, leaves []Pending, sites Sites, transaction boo
 	return x, nil
 }
 
-// newReports returns a buffer for a number of reports, all 0.
-func (s *stream) newReports(n int) (memory.Pooled, error) {
-	data := s.reports.memory(n)
-	clear(data)
+// newReports returns a buffer of reports that are all 0, as data is.
+func (s *stream) newReports(data []byte) (memory.Pooled, error) {
 	b, err := s.Pool.AcquireOne(len(data))
 	if err == nil {
 		err = s.Driver.Upload(b.Buffer, 0, data)
@@ -105,12 +106,11 @@ func (s *stream) Conclude(x *Execution, err error, waits bool) error {
 		return err
 	}
 	defer s.Pool.Release(x.Reports)
-	data := s.reports.memory(x.checks.Len)
 	if err == nil {
-		err = s.download(data, x.Reports.Buffer, 0)
+		err = s.download(x.onHost, x.Reports.Buffer, 0)
 	}
 	if err == nil {
-		x.attribute(data)
+		x.attribute(x.onHost)
 	}
 	return err
 }
