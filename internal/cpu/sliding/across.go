@@ -70,7 +70,9 @@ func NewAcross(s *vector.Space) *acrossRunner {
 func (r *acrossRunner) findLines(w *windows) bool {
 	in, list := &w.space.Body[w.instr], w.slides
 	coef := in.View.Coef
-	slices.SortFunc(list, func(a, b slide) int { return coef[b.quotient] - coef[a.quotient] })
+	if len(list) == 2 && coef[list[0].quotient] < coef[list[1].quotient] {
+		list[0], list[1] = list[1], list[0]
+	}
 	if len(list) > 2 || coef[list[len(list)-1].quotient] != 1 {
 		return false
 	}
@@ -99,10 +101,11 @@ func (r *acrossRunner) findLines(w *windows) bool {
 // or if planes are so large that their registers leave the second-level cache: there rows are long, too.
 func (r *acrossRunner) cut(s *vector.Space, w *windows, kept, reduced []int, y int) bool {
 	var others, positions []int
+	for _, c := range w.slides { // in the order of the lines
+		positions = append(positions, c.position)
+	}
 	for _, a := range kept {
-		if slices.ContainsFunc(w.slides, func(c slide) bool { return c.position == a }) {
-			positions = append(positions, a)
-		} else if s.Body[w.instr].Domain.Has(a) && s.Body[y].Domain.Has(a) && (r.plane < 0 || s.Axes[a].Len > s.Axes[r.plane].Len) {
+		if !slices.Contains(positions, a) && s.Body[w.instr].Domain.Has(a) && s.Body[y].Domain.Has(a) && (r.plane < 0 || s.Axes[a].Len > s.Axes[r.plane].Len) {
 			r.plane = a
 		}
 	}
