@@ -1,6 +1,7 @@
 package dist
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -147,7 +148,7 @@ func (g *Group) compare(c *call) error {
 	}()
 	if err := g.ring.exchange(c.header, nil); err != nil {
 		g.conclude("", err)
-		return g.Err()
+		return cmp.Or(g.Err(), err)
 	}
 	if !c.compared {
 		err = g.await()
@@ -188,7 +189,7 @@ func (g *Group) meet(d driver.Collective) error {
 		if g.Err() == nil {
 			g.failBy(g.blame(g.rank, err.Error()))
 		}
-		return g.Err()
+		return cmp.Or(g.Err(), err)
 	}
 	g.comm.Store(&comm)
 	if err := g.Err(); err != nil { // since Join
@@ -209,7 +210,7 @@ func (g *Group) start(calls []driver.CollectiveCall) error {
 		if !g.hasFailed() {
 			g.failBy(g.blame(g.rank, err.Error()))
 		}
-		return g.Err()
+		return cmp.Or(g.Err(), err) // the group is closed
 	}
 	return nil
 }
@@ -243,6 +244,13 @@ type deviceCall struct {
 }
 
 // Join implements graph.Collective.
+// Fail implements graph.Collective.
+func (x *deviceCall) Fail(err error) {
+	if !x.g.hasFailed() {
+		x.g.failBy(x.g.blame(x.g.rank, err.Error()))
+	}
+}
+
 func (x *deviceCall) Join(d driver.Collective) (bool, error) { return x.g.join(x.c, d) }
 
 // Start implements graph.Collective.

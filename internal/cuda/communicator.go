@@ -68,7 +68,7 @@ func (d *device) Join(ctx context.Context, id []byte, rank, size int) (driver.Co
 		return nil, fmt.Errorf("%s: the id of a communicator has %d bytes, want %d", d.Name(), len(id), idBytes)
 	}
 	c := &communicator{device: d, nccl: n, size: size}
-	joined := make(chan error, 1)
+	joined := make(chan error)
 	go func() {
 		runtime.LockOSThread() // and ends the thread, whose context is the device's
 		err := d.lib.call("cuCtxSetCurrent", d.lib.CtxSetCurrent, d.context)
@@ -80,8 +80,9 @@ func (d *device) Join(ctx context.Context, id []byte, rank, size int) (driver.Co
 			c.handle = handle
 			c.mu.Unlock()
 		}
-		joined <- err
-		if err == nil && ctx.Err() != nil {
+		select {
+		case joined <- err:
+		case <-ctx.Done():
 			c.Abort(context.Cause(ctx))
 		}
 	}()

@@ -289,8 +289,8 @@ func (d *device) Close() error {
 	if leave, err := d.Enter(); err == nil {
 		defer leave()
 		for _, c := range d.joined {
+			c.Close() // waits for the other ranks, which would wait for an aborted one
 			c.Abort(fmt.Errorf("%s: the device is closed", d.Name()))
-			c.Close()
 		}
 		d.FreeBuffers()
 		d.MakeRoom() // a device that copied from this GPU keeps its context

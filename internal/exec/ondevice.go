@@ -149,19 +149,26 @@ func (s *collectiveStep) run(j *storage.Journal, values []*graph.Node, numbers [
 		return s.hostStep.run(j, values, numbers)
 	}
 	d.memory.Pool.CollectIfDue()
+	started := false
 	src, err := whole(d, among(values, s.operands))
 	if err != nil {
+		s.collective.Fail(err)
 		return nil, err
 	}
-	return s.launch(src, func(args []driver.Arg) error {
+	out, err := s.launch(src, func(args []driver.Arg) error {
 		in := make([]graph.DeviceArray, len(src))
 		for i, n := range src {
 			in[i] = graph.DeviceArray{DType: n.DType, Shape: n.Shape, Arg: args[i]}
 		}
 		err := s.collective.Start(s.driver, graph.DeviceArray{DType: s.Node.DType, Shape: s.Node.Shape, Arg: args[len(src)]}, in)
+		started = started || err == nil
 		if err != nil && !errors.Is(err, driver.ErrMemory) {
 			err = &HostError{hostFunc(s.Node), err}
 		}
 		return err
 	})
+	if err != nil && !started {
+		s.collective.Fail(err)
+	}
+	return out, err
 }

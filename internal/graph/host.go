@@ -28,6 +28,8 @@ type Collective interface {
 	Join(d driver.Collective) (bool, error)
 	// Start, after each Join, starts to fill out from the operands. The caller holds the device's queue.
 	Start(d driver.Collective, out DeviceArray, in []DeviceArray) error
+	// Fail, after a Join without a Start, says why, to the other ranks too: they wait for this one.
+	Fail(err error)
 }
 
 // A DeviceArray is the elements of a tensor on a device, in row-major order.

@@ -169,7 +169,7 @@ func (s *stream) readReports() error {
 		}
 	}
 	r.pending = r.pending[:0]
-	r.next, r.transactions = 0, 0
+	r.next, r.transactions, r.snapshot = 0, 0, snapshot{}
 	if !found {
 		return nil
 	}
