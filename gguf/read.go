@@ -26,7 +26,11 @@ func (e entry) Read() (tensor.Tensor, error) {
 	if f != nil {
 		d = f.DType()
 	}
-	if t, ok := tensor.Internal.FromFile(graph.Token{}, d, e.Info.Shape, e.file.Bytes(), e.Offset); ok {
+	mapped, err := e.file.Bytes()
+	if err != nil {
+		return tensor.Tensor{}, err
+	}
+	if t, ok := tensor.Internal.FromFile(graph.Token{}, d, e.Info.Shape, mapped, e.Offset); ok {
 		return t, nil
 	}
 	data, err := tensor.Internal.Allocate(graph.Token{}, e.Bytes)

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/tensorken/tensorken/driver"
 	"github.com/tensorken/tensorken/internal/cpu"
@@ -152,5 +153,31 @@ func TestTrainMapped(t *testing.T) {
 	}
 	if after, err := os.Stat(path); err != nil || os.SameFile(after, before) {
 		t.Errorf("the file was not replaced: %v", err)
+	}
+}
+
+// A tensor of a file that was written after it was opened is an error, whether another was read before or not.
+func TestWrittenAfterOpen(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "weights.safetensors")
+	if err := safetensors.Save(path, map[string]tensor.Tensor{"a": tensor.Ones(64, 64)}); err != nil {
+		t.Fatal(err)
+	}
+	f, err := safetensors.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	time.Sleep(20 * time.Millisecond) // times of files are not exact
+	w, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err == nil {
+		_, err = w.WriteAt([]byte{0, 0, 0, 0}, 1<<10)
+		w.Close()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(20 * time.Millisecond)
+	if _, err := f.Tensor("a"); err == nil || !strings.Contains(err.Error(), "weights.safetensors") {
+		t.Errorf("a tensor of a changed file: %v, want an error that names it", err)
 	}
 }

@@ -64,12 +64,14 @@ func HandleOf(f *os.File, path string) *Handle {
 	return h
 }
 
-// Bytes returns the file's bytes, nil if they are not mapped, or no more as they were when it was opened.
-func (h *Handle) Bytes() *File {
-	if f := h.bytes.Load(); f != nil && f.Check() == nil {
-		return f
+// Bytes returns the file's bytes, nil if they are not mapped. It fails if they are no more as they were when it was
+// opened.
+func (h *Handle) Bytes() (*File, error) {
+	f := h.bytes.Load()
+	if f == nil {
+		return nil, nil
 	}
-	return nil
+	return f, f.Check()
 }
 
 // ReadAll fills b from an offset on, on all cores: the system copies, and finds pages for b.

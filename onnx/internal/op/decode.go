@@ -42,7 +42,11 @@ func Decode(t *proto.Tensor, external External) (v Value, err error) {
 		return v, err
 	}
 	if h, ok := src.(*mapped.Handle); ok && !e.Narrow() {
-		if x, ok := tensor.Internal.FromFile(graph.Token{}, e.DType(), dims, h.Bytes(), at); ok {
+		file, err := h.Bytes()
+		if err != nil {
+			return v, err
+		}
+		if x, ok := tensor.Internal.FromFile(graph.Token{}, e.DType(), dims, file, at); ok {
 			return Known(Of(x)), nil
 		}
 	}
