@@ -2,6 +2,7 @@ package tokenizer
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -37,18 +38,22 @@ func (f *fields) fail(name, format string, args ...any) {
 	if f.err != nil {
 		return
 	}
-	where := f.path
-	if name != "" && where != "" {
-		where += "."
+	f.err = files.Quoted(fmt.Errorf("%s: %s", f.where(name), fmt.Sprintf(format, args...)))
+}
+
+// where is the path of a field, or of the object if name is "".
+func (f *fields) where(name string) string {
+	if name != "" && f.path != "" {
+		return f.path + "." + name
 	}
-	f.err = files.Quoted(fmt.Errorf("%s: %s", where+name, fmt.Sprintf(format, args...)))
+	return f.path + name
 }
 
 // decode reports whether raw, of a field, has the form of into. It keeps the error of too little memory.
 func (f *fields) decode(name string, raw json.RawMessage, into any) bool {
 	err := files.JSON(raw, into)
-	if errors.Is(err, driver.ErrMemory) {
-		f.fail(name, "%v", err)
+	if errors.Is(err, driver.ErrMemory) && f.err == nil {
+		f.err = fmt.Errorf("%s: %w", cmp.Or(f.where(name), "tokenizer.json"), err)
 	}
 	return err == nil
 }

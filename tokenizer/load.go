@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/tensorken/tensorken/driver"
 	"github.com/tensorken/tensorken/internal/files"
 	"github.com/tensorken/tensorken/tokenizer/internal/subword"
 )
@@ -106,6 +107,9 @@ func parse(data []byte) (*Tokenizer, error) {
 		return nil, errors.New("it is no tokenizer.json: it should begin with {")
 	}
 	f := newFields("", data)
+	if errors.Is(f.err, driver.ErrMemory) {
+		return nil, f.err
+	}
 	if f.err != nil {
 		return nil, errors.New("it is no tokenizer.json: its JSON cannot be read")
 	}

@@ -3,11 +3,13 @@ package tokenizer
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"strconv"
 	"strings"
 
+	"github.com/tensorken/tensorken/driver"
 	"github.com/tensorken/tensorken/internal/files"
 	"github.com/tensorken/tensorken/tokenizer/internal/subword"
 )
@@ -184,7 +186,9 @@ func bertTokenizer(ids map[string]int32, bound int, lower, strip *bool) (*Tokeni
 // readVocabJSON reads GPT-2's vocab.json and merges.txt.
 func readVocabJSON(vocab, merges []byte) (*Tokenizer, error) {
 	var ids map[string]int32
-	if err := files.JSON(vocab, &ids); err != nil || ids == nil {
+	if err := files.JSON(vocab, &ids); errors.Is(err, driver.ErrMemory) {
+		return nil, err
+	} else if err != nil || ids == nil {
 		return nil, fmt.Errorf("it should be an object of tokens and ids")
 	}
 	v, err := subword.NewVocabulary(ids, len(vocab))

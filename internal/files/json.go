@@ -2,6 +2,7 @@ package files
 
 import (
 	"encoding/json"
+	"math"
 
 	"github.com/tensorken/tensorken/internal/hostmem"
 )
@@ -16,27 +17,43 @@ const (
 // JSON decodes text, as json.Unmarshal does, if there is memory for all values that it may have. One
 // byte of a stranger's file can be a value of hundreds.
 func JSON(text []byte, into any) error {
-	if err := CheckJSON(text, perValue); err != nil {
+	depth := math.MaxInt
+	switch into.(type) {
+	case *map[string]json.RawMessage, *[]json.RawMessage:
+		depth = 1 // the rest stays text
+	}
+	if err := checkJSON(text, perValue, depth); err != nil {
 		return err
 	}
 	return json.Unmarshal(text, into)
 }
 
 // CheckJSON fails if there is too little memory for the values of a text, of at most some bytes each.
-func CheckJSON(text []byte, perValue int) error {
+func CheckJSON(text []byte, perValue int) error { return checkJSON(text, perValue, math.MaxInt) }
+
+func checkJSON(text []byte, perValue, depth int) error {
 	if err := hostmem.Check(len(text), perByte); err != nil {
 		return err
 	}
-	return hostmem.Check(countValues(text), perValue)
+	return hostmem.Check(countValues(text, depth), perValue)
 }
 
-// countValues returns at least the number of values in JSON: one begins after each comma and bracket.
-func countValues(text []byte) int {
-	n := 1
+// countValues returns at least the number of values in JSON, in at most depth brackets: one begins after each comma
+// and bracket.
+func countValues(text []byte, depth int) int {
+	n, in := 1, 0
 	for i := 0; i < len(text); i++ {
 		switch text[i] {
-		case ',', '[', '{':
-			n++
+		case ',':
+			if in <= depth {
+				n++
+			}
+		case '[', '{':
+			if in++; in <= depth {
+				n++
+			}
+		case ']', '}':
+			in--
 		case '"':
 			i = endOfString(text, i)
 		}

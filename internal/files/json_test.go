@@ -3,6 +3,7 @@ package files
 import (
 	"encoding/json"
 	"errors"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -17,9 +18,16 @@ func TestCountValues(t *testing.T) {
 	for text, want := range map[string]int{
 		`1`: 1, `"a,b[{\",["`: 1, `[]`: 1, `[1,2,3]`: 3, `{"a":[1,{}],"b":"\\"}`: 5, `[[],[],[]]`: 4, `"`: 1, `"\`: 1, ``: 0,
 	} {
-		if got := countValues([]byte(text)); got < want || got > want+3 {
+		if got := countValues([]byte(text), math.MaxInt); got < want || got > want+3 {
 			t.Errorf("countValues(%q) = %d, want at least %d", text, got, want)
 		}
+	}
+}
+
+// Texts that stay texts take no memory for the values in them.
+func TestCountOuterValues(t *testing.T) {
+	if got := countValues([]byte(`{"a":[[1,2],[3,4]],"b":{"c":1,"d":"],["},"e":3}`), 1); got != 4 {
+		t.Errorf("countValues = %d, want 4: the object's three, and it", got)
 	}
 }
 
