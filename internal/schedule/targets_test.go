@@ -173,10 +173,13 @@ func open(t Target) func() (driver.Device, error) {
 	}
 }
 
-// printed is the text of a program in the language of its target.
+// printed is the text of a program in the language of its target, with all that a call of it needs.
 func printed(p *shader.Program, t Target) string {
 	var b strings.Builder
+	fmt.Fprintln(&b, p.Scratch)
 	for _, q := range p.Passes {
+		buffers, params := q.Arguments()
+		fmt.Fprintf(&b, "%d %v %d %d %+v %+v\n", q.Threads, q.Grid, q.Subgroup, q.Resident, buffers, params)
 		if t.Wide {
 			b.WriteString(ptx.Print(q, 90))
 		} else {
