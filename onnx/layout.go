@@ -22,7 +22,7 @@ const smallWeight = 1 << 17
 // layOutWeights lays out the weights of convolutions, [out in kernel…], in memory as the CPU multiplies by
 // them. They are views of that memory, so nothing else changes. Weights keep their order where memory is short.
 func (p *program) layOutWeights(g *proto.Graph) {
-	if tensor.Default() != tensor.CPU() {
+	if !tensor.Internal.DefaultsToCPU(graph.Token{}) {
 		return
 	}
 	p.views = map[string]func() tensor.Tensor{}
