@@ -12,7 +12,6 @@ import (
 	"github.com/tensorken/tensorken/driver"
 	"github.com/tensorken/tensorken/internal/cpu"
 	"github.com/tensorken/tensorken/internal/exec"
-	"github.com/tensorken/tensorken/internal/graph"
 	"github.com/tensorken/tensorken/internal/hostmem"
 	"github.com/tensorken/tensorken/internal/simd"
 )
@@ -113,12 +112,6 @@ func Default() *Device {
 		return d
 	}
 	return CPU()
-}
-
-// DefaultsToCPU reports whether the default device is a CPU, without making it.
-func (internal) DefaultsToCPU(graph.Token) bool {
-	d := fallback.Load()
-	return d == nil || d.String() == "cpu"
 }
 
 // SetDefault makes d the default device for all goroutines. Nil means the CPU.

@@ -6,7 +6,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/tensorken/tensorken/driver"
@@ -42,12 +44,7 @@ func (f *fields) fail(name, format string, args ...any) {
 }
 
 // where is the path of a field, or of the object if name is "".
-func (f *fields) where(name string) string {
-	if name != "" && f.path != "" {
-		return f.path + "." + name
-	}
-	return f.path + name
-}
+func (f *fields) where(name string) string { return strings.Trim(f.path+"."+name, ".") }
 
 // decode reports whether raw, of a field, has the form of into. It keeps the error of too little memory.
 func (f *fields) decode(name string, raw json.RawMessage, into any) bool {
@@ -151,14 +148,7 @@ func choice[T any](f *fields, name, absent string, of map[string]T) (v T) {
 	return v
 }
 
-func sortedKeys[T any](m map[string]T) []string {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	return keys
-}
+func sortedKeys[T any](m map[string]T) []string { return slices.Sorted(maps.Keys(m)) }
 
 // done returns the first error.
 func (f *fields) done() error {

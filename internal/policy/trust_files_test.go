@@ -127,7 +127,7 @@ var readers = strings.Fields(`safetensors npy imageio wav data data/images data/
 // plain are expressions of texts that are the library's own, or quoted where they are made.
 var plain = strings.Fields(`f.name kind.name m.encoding wanted[key] what how typ key dtype order codes[d] tuple
 	indexSuffix encodings[e].name encodings[s.encoding].name unknownTags[tag] elementTypes[e.typ].name lengths p.stack r.op
-	base end alignmentKey old token v.name f.Server fits until n.Missing p.Key where+name f.path p.Type
+	base end alignmentKey old token v.name f.Server fits until n.Missing p.Key f.path p.Type
 	op hint f.reason sep.name found[0].text found[1].text say where f.file field.Name goName
 	Sprintf:path Sprintf:stem Sprintf:name`) // the last: names of files to open, and of settings
 
