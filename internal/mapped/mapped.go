@@ -4,6 +4,7 @@
 package mapped
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -65,13 +66,16 @@ func HandleOf(f *os.File, path string) *Handle {
 }
 
 // Bytes returns the file's bytes, nil if they are not mapped. It fails if they are no more as they were when it was
-// opened.
+// opened, with an error that does not name it.
 func (h *Handle) Bytes() (*File, error) {
 	f := h.bytes.Load()
 	if f == nil {
 		return nil, nil
 	}
-	return f, f.Check()
+	if e := (*Error)(nil); errors.As(f.Check(), &e) {
+		return nil, fmt.Errorf("the file %s while in use: open it again", e.Fault)
+	}
+	return f, nil
 }
 
 // ReadAll fills b from an offset on, on all cores: the system copies, and finds pages for b.
