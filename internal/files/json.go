@@ -12,30 +12,31 @@ import (
 const (
 	perValue = 256
 	perByte  = 3
+	mapRoom  = 4 // values for which a small map has room, with the decoder's own memory
 )
 
 // JSON decodes text, as json.Unmarshal does, if there is memory for all values that it may have. One
 // byte of a stranger's file can be a value of hundreds.
 func JSON(text []byte, into any) error {
-	depth := math.MaxInt
+	depth, room := math.MaxInt, 0
 	switch into.(type) {
 	case *map[string]json.RawMessage, *[]json.RawMessage:
-		depth = 1 // the rest stays text
+		depth, room = 1, mapRoom // the rest stays text
 	}
-	if err := checkJSON(text, perValue, depth); err != nil {
+	if err := checkJSON(text, perValue, depth, room); err != nil {
 		return err
 	}
 	return json.Unmarshal(text, into)
 }
 
 // CheckJSON fails if there is too little memory for the values of a text, of at most some bytes each.
-func CheckJSON(text []byte, perValue int) error { return checkJSON(text, perValue, math.MaxInt) }
+func CheckJSON(text []byte, perValue int) error { return checkJSON(text, perValue, math.MaxInt, 0) }
 
-func checkJSON(text []byte, perValue, depth int) error {
+func checkJSON(text []byte, perValue, depth, room int) error {
 	if err := hostmem.Check(len(text), perByte); err != nil {
 		return err
 	}
-	return hostmem.Check(countValues(text, depth), perValue)
+	return hostmem.Check(countValues(text, depth)+room, perValue)
 }
 
 // countValues returns at least the number of values in JSON, in at most depth brackets: one begins after each comma
