@@ -26,12 +26,8 @@ func (e entry) Read() (tensor.Tensor, error) {
 	if f != nil {
 		d = f.DType()
 	}
-	mapped, err := e.file.Bytes()
-	if err != nil {
-		return tensor.Tensor{}, err
-	}
-	if t, ok := tensor.Internal.FromFile(graph.Token{}, d, e.Info.Shape, mapped, e.Offset); ok {
-		return t, nil
+	if t, ok, err := tensor.Internal.FromFile(graph.Token{}, d, e.Info.Shape, e.file, e.Offset); ok || err != nil {
+		return t, err
 	}
 	data, err := tensor.Internal.Allocate(graph.Token{}, e.Bytes)
 	if err == nil {

@@ -105,12 +105,8 @@ func (p location) Shape() []int { return p.shape }
 
 // Read returns the elements where the file has them mapped, else it reads them.
 func (p location) Read() (tensor.Tensor, error) {
-	mapped, err := p.file.Bytes()
-	if err != nil {
-		return tensor.Tensor{}, err
-	}
-	if t, ok := tensor.Internal.FromFile(graph.Token{}, elementTypes[p.typ].dtype, p.shape, mapped, p.data+p.start); ok {
-		return t, nil
+	if t, ok, err := tensor.Internal.FromFile(graph.Token{}, elementTypes[p.typ].dtype, p.shape, p.file, p.data+p.start); ok || err != nil {
+		return t, err
 	}
 	data, err := tensor.Internal.Allocate(graph.Token{}, int(p.end-p.start))
 	if err != nil {

@@ -59,8 +59,13 @@ func (internal) FromBlocks(_ graph.Token, op string, format ir.DType, lengths []
 }
 
 // FromFile returns a tensor of elements, or of float32 in a block format, that are in a mapped file from an offset on. It
-// reports false if the file does not have them there, or not as kernels read them: then they are read.
-func (internal) FromFile(_ graph.Token, d DType, lengths []int, file *mapped.File, offset int64) (t Tensor, ok bool) {
+// reports false if the file does not have them there, or not as kernels read them: then they are read. It fails if the
+// file was written since it was opened.
+func (internal) FromFile(_ graph.Token, d DType, lengths []int, h *mapped.Handle, offset int64) (t Tensor, ok bool, err error) {
+	file, err := h.Bytes()
+	if err != nil {
+		return t, false, err
+	}
 	// A vector of a wide factor that crosses a cache line costs a product as much as two. Narrow ones are packed first, and
 	// blocks decoded.
 	const line, word = 64, 8
@@ -73,11 +78,11 @@ func (internal) FromFile(_ graph.Token, d DType, lengths []int, file *mapped.Fil
 	}
 	data := file.Slice(offset, d.Bytes(graph.Len(lengths)), align)
 	if data == nil || d == Bool {
-		return t, false
+		return t, false, nil
 	}
 	s := slices.Clone(lengths)
 	checkShape("FromFile", s)
-	return inFile(elements, s, format, file, data), true
+	return inFile(elements, s, format, file, data), true, nil
 }
 
 // inFile returns a tensor of bytes of a mapped file, or of Go's memory if file is nil.

@@ -42,11 +42,9 @@ func Decode(t *proto.Tensor, external External) (v Value, err error) {
 		return v, err
 	}
 	if h, ok := src.(*mapped.Handle); ok && !e.Narrow() {
-		file, err := h.Bytes()
-		if err != nil {
+		if x, ok, err := tensor.Internal.FromFile(graph.Token{}, e.DType(), dims, h, at); err != nil {
 			return v, err
-		}
-		if x, ok := tensor.Internal.FromFile(graph.Token{}, e.DType(), dims, file, at); ok {
+		} else if ok {
 			return Known(Of(x)), nil
 		}
 	}
