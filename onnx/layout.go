@@ -1,12 +1,10 @@
 package onnx
 
 import (
-	"runtime"
 	"slices"
-	"sync"
-	"sync/atomic"
 	"unsafe"
 
+	"github.com/tensorken/tensorken/internal/files"
 	"github.com/tensorken/tensorken/internal/graph"
 	"github.com/tensorken/tensorken/internal/simd"
 	"github.com/tensorken/tensorken/ir"
@@ -133,17 +131,11 @@ func laidOut(t tensor.Tensor) (view func() tensor.Tensor) {
 	}
 	const part = 1 << 16 // elements
 	n := max(16, part/width&^15)
-	var wait sync.WaitGroup
-	var next atomic.Int64
 	parts := ir.CeilDiv(depth, n)
-	for range min(runtime.GOMAXPROCS(0), out/width*parts) {
-		wait.Go(func() {
-			for i := int(next.Add(1)) - 1; i < out/width*parts; i = int(next.Add(1)) - 1 {
-				transpose(i/parts, i%parts*n, min((i%parts+1)*n, depth))
-			}
-		})
-	}
-	wait.Wait()
+	files.Parallel(out/width*parts, 1, func(i, _ int) error {
+		transpose(i/parts, i%parts*n, min((i%parts+1)*n, depth))
+		return nil
+	})
 	y := tensor.FromBytes(t.DType(), slices.Concat([]int{out / width}, shape[1:], []int{width}), to)
 	order := []int{0, len(shape)}
 	for a := 1; a < len(shape); a++ {
