@@ -245,6 +245,15 @@ func (x *Product) Repair(sc *build.Scope, sums []*shader.Var, multiply func(sc *
 	if x.Weight < 0 {
 		return
 	}
+	again := Again(sc, sums)
+	x.Selects = true
+	multiply(again)
+	x.Selects = false
+	again.End()
+}
+
+// Again begins a scope for sums of which one is not finite. It sets all of them to 0.
+func Again(sc *build.Scope, sums []*shader.Var) *build.Scope {
 	var list []*shader.Expr
 	for _, acc := range sums {
 		list = append(list, Components(acc.Ref())...)
@@ -253,10 +262,7 @@ func (x *Product) Repair(sc *build.Scope, sums []*shader.Var, multiply func(sc *
 	for _, acc := range sums {
 		again.Set(acc, build.Number(acc.Type, 0))
 	}
-	x.Selects = true
-	multiply(again)
-	x.Selects = false
-	again.End()
+	return again
 }
 
 // Vector declares an accumulator of four zeros.

@@ -5,7 +5,6 @@ import (
 
 	"github.com/tensorken/tensorken/internal/schedule/build"
 	"github.com/tensorken/tensorken/internal/schedule/product"
-	"github.com/tensorken/tensorken/internal/shader"
 )
 
 // repair computes a thread's results again, one product after the other, if one of them is
@@ -17,14 +16,7 @@ func (q *Pass) repair() {
 		return
 	}
 	root := q.P.Root
-	var list []*shader.Expr
-	for _, acc := range slices.Concat(q.Acc...) {
-		list = append(list, product.Components(acc.Ref())...)
-	}
-	again := root.When(build.AnyInfinite(root, "worst", list))
-	for _, acc := range slices.Concat(q.Acc...) {
-		again.Set(acc, build.Number(acc.Type, 0))
-	}
+	again := product.Again(root, slices.Concat(q.Acc...))
 	t := q.Tile
 	end := q.depthAt(q.Last).Min(q.Depth)
 	loop, k := again.Loop("k", again.Let("k0", q.depthAt(q.First)), end, 1)
