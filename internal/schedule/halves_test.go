@@ -187,7 +187,7 @@ func TestHalfResults(t *testing.T) {
 				list = slices.Concat(list, tiles.MeasuredH200.CopiedHalves[d])
 			}
 			for i, l := range list {
-				if testing.Short() && i%4 != 0 {
+				if testing.Short() && i > 0 {
 					continue
 				}
 				if err := checkResults(byTileOn(t, k, c.target, l, c.splits), k, c.target, c.start); err != nil {

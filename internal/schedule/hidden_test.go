@@ -157,6 +157,7 @@ func TestHiddenForms(t *testing.T) {
 
 // A product of which both a part of the depth and a part of the results are hidden.
 func TestHiddenProduct(t *testing.T) {
+	notShort(t)
 	const n = 200
 	condition := func(row, column, at int) []ir.Instr { // row is not before column
 		return []ir.Instr{

@@ -10,6 +10,7 @@ import (
 
 // Threads with several vectors read the elements that they replace.
 func TestInPlaceAhead(t *testing.T) {
+	notShort(t)
 	target := big
 	target.ManyPoints = 1
 	drivertest.Test(t, open(target), "InPlace")
@@ -17,6 +18,7 @@ func TestInPlaceAhead(t *testing.T) {
 
 // Workgroups that only fill up a grid replace nothing again.
 func TestInPlaceOnce(t *testing.T) {
+	notShort(t)
 	target := big
 	target.MaxGroups = 50
 	drivertest.Test(t, open(target), "InPlace")

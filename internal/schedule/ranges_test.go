@@ -230,8 +230,11 @@ var large = []struct {
 
 // Positions of large tensors do not overflow; in 32 bits alone they would.
 func TestRanges(t *testing.T) {
-	for _, c := range large {
+	for i, c := range large {
 		t.Run(c.name, func(t *testing.T) {
+			if i%3 != 0 {
+				notShort(t)
+			}
 			c.target.Wide = true
 			p := compile(t, c.kernel, c.target)
 			if err := simt.Verify(p); err != nil {

@@ -30,6 +30,13 @@ import (
 // flag, go test keeps the result for the variable, if it is read in a test.
 func full() bool { return os.Getenv("TENSORKEN_FULL") == "1" }
 
+// notShort skips a test with -short.
+func notShort(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short")
+	}
+}
+
 // proofs are kept in the file that TENSORKEN_PROOFS names.
 var proofs *drivertest.Proofs
 
