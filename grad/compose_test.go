@@ -217,7 +217,7 @@ func TestCaptures(t *testing.T) {
 // TestDeepForward pushes along a graph of 100,000 operations, and applies one
 // to a batch: neither the stack nor the number of paths may matter.
 func TestDeepForward(t *testing.T) {
-	const n = 100_000
+	n := deepGraph()
 	f := func(x tensor.Tensor) tensor.Tensor {
 		y := node(x)
 		for range n {

@@ -266,10 +266,18 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// TestDeep differentiates a graph of 100,000 operations, each of which uses
+// deepGraph is a number of operations, one after the other.
+func deepGraph() int {
+	if testing.Short() {
+		return 20_000
+	}
+	return 100_000
+}
+
+// TestDeep differentiates a deep graph of operations, each of which uses
 // the one before twice: neither the stack nor the number of paths may matter.
 func TestDeep(t *testing.T) {
-	const n = 100_000
+	n := deepGraph()
 	f := func(x tensor.Tensor) tensor.Tensor {
 		y := node(x)
 		for range n {

@@ -477,6 +477,9 @@ func (m mode) joins(specs []any) bool {
 // TestRandomIndex compares indexing by random specs with plain loops.
 func TestRandomIndex(t *testing.T) {
 	d, rng, n := indexDevice(t), rand.New(rand.NewPCG(3, 4)), 250
+	if testing.Short() {
+		n = 60
+	}
 	if d != tensor.CPU() { // each compiles its own shaders
 		n = 12
 	}
