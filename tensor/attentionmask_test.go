@@ -20,7 +20,7 @@ func TestAttentionMaskedNaN(t *testing.T) {
 			tol = 0.05
 		}
 		for _, n := range []int{8, 70, 600} {
-			if n == 600 && (d != tensor.Float32 || testing.Short()) {
+			if n == 600 && (d != tensor.Float32 || testing.Short()) || n == 70 && d == tensor.Float64 && testing.Short() {
 				continue
 			}
 			cols := tensor.Arange(0, n, 1)

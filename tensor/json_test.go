@@ -118,7 +118,7 @@ func FuzzUnmarshalJSON(f *testing.F) {
 		`{"shape":[2],"values":[1,-2.5e3]}`, `{"shape":[1,2],"values":["NaN","-Inf"]}`, `{"shape":[1],"values":[true]}`,
 		`{"shape":[],"values":["a,]\"\\"]}`, `{"shape":[` + strings.Repeat("1,", 5000) + `1],"values":[` + strings.Repeat("1,", 5000) + `1]}`,
 		`{"shape":[99999999999],"values":[]}`, `{"shape":[0,99999999999],"values":[]}`, `null`,
-		`{"shape":[400000],"values":[` + strings.Repeat("1,", 399_999) + `1]}`,
+		`{"shape":[100000],"values":[` + strings.Repeat("1,", 99_999) + `1]}`,
 	} {
 		f.Add([]byte(text))
 	}

@@ -93,6 +93,9 @@ func TestResizeByDefinition(t *testing.T) {
 // Points of long axes are exact, and computed without integers of 64 bits, which a device may lack.
 func TestResizeOfLongAxes(t *testing.T) {
 	for _, c := range []struct{ n, m int }{{441_000, 16_000}, {441_000, 60_001}, {60_001, 441_000}, {5_000_000, 1_600_000}, {3, 3_000_000}, {2_646_000, 7}} {
+		if testing.Short() && c.m > 1_000_000 {
+			continue
+		}
 		x := tensor.Arange(c.n).Cast(tensor.Float64).Reshape(1, 1, c.n)
 		near, linear := x.ResizeNearest(c.m), x.ResizeBilinear(c.m)
 		for _, n := range graph.Sorted([]*graph.Node{tensor.Internal.Node(graph.Token{}, near), tensor.Internal.Node(graph.Token{}, linear)}) {
