@@ -20,11 +20,15 @@ type T struct {
 	drawn  strings.Builder
 }
 
-// Check calls a property with a hundred inputs, the same ones each time. It stops at the first
-// input that fails.
+// Check calls a property with a hundred inputs, with -short a third of them, the same ones each time. It stops
+// at the first input that fails.
 func Check(t testing.TB, property func(t *T)) {
 	t.Helper()
-	for seed := range uint64(100) {
+	inputs := uint64(100)
+	if testing.Short() {
+		inputs /= 3
+	}
+	for seed := range inputs {
 		if check(t, seed, property); t.Failed() {
 			return
 		}
