@@ -64,13 +64,21 @@ func Attention(q, k, v Tensor, o *AttentionOptions) Tensor {
 		x = graph.Reshape(x, splitHeads(x.Shape, a.group))
 		y, z = insert(y, len(y.Shape)-2), insert(z, len(z.Shape)-2)
 	}
-	s := matMulBy(ir.Gather, x, Tensor{n: y}.T().n).Mul(scale)
+	score, weigh, times := ir.Op(0), ir.Op(0), mul // kinds of products, see [graph.MulBy]
+	if o.hides() {
+		score, weigh, times = ir.Gather, ir.Where, graph.Weigh
+	}
+	s := matMulBy(score, x, Tensor{n: y}.T().n).Mul(scale)
 	if o.SoftCap != 0 {
 		limit := max(o.SoftCap, minPositive(s.DType()))
-		s = Tensor{n: graph.Maskable(s.Div(limit).Tanh().n)}.Mul(limit)
+		s = s.Div(limit).Tanh()
+		if o.hides() {
+			s = Tensor{n: graph.Maskable(s.n)}
+		}
+		s = s.Mul(limit)
 	}
 	s = o.masked(s.n, a, first)
-	out := matMulBy(ir.Where, o.dropped(softmaxOrZero(s.n)).n, z)
+	out := matMulBy(weigh, o.dropped(softmaxOrZero(s.n, times)).n, z)
 	if a.group > 1 {
 		out = Tensor{n: graph.Reshape(out.n, joinHeads(out.n.Shape))}
 	}
@@ -140,6 +148,12 @@ func splitHeads(s []int, group int) []int {
 func joinHeads(s []int) []int {
 	h := len(s) - 4
 	return slices.Concat(s[:h], []int{s[h] * s[h+1]}, s[h+2:])
+}
+
+// hides reports whether some queries may not attend to some keys, which then have no effect on them even if
+// they are NaN.
+func (o *AttentionOptions) hides() bool {
+	return o.Mask.IsValid() || o.Causal || o.Window != 0 || o.Dropout != 0
 }
 
 // masked returns the scores s, -Inf for keys to which a query does not attend.
@@ -257,13 +271,14 @@ func (o *AttentionOptions) dropped(p Tensor) Tensor {
 	return Where(kept, p.Mul(1/(1-o.Dropout)), zero)
 }
 
-// softmaxOrZero is the softmax along the last axis, and zeros for a row of -Inf.
-func softmaxOrZero(s *graph.Node) Tensor {
+// softmaxOrZero is the softmax along the last axis, and zeros for a row of -Inf. Its derivatives multiply by
+// its elements, as times does.
+func softmaxOrZero(s *graph.Node, times func(y, v *graph.Node) *graph.Node) Tensor {
 	over := []int{len(s.Shape) - 1}
 	m := shift(s, over)
 	m = graph.Where(eq(m, fill(m, math.Inf(-1))), fill(m, 0), m)
 	e := exp(sub(s, spreadTo(m, s)))
 	sum := graph.Reduce(ir.Sum, e, over)
 	sum = graph.Where(eq(sum, fill(sum, 0)), fill(sum, 1), sum)
-	return softmaxOf(s, div(e, spreadTo(sum, s)), over, graph.Weigh)
+	return softmaxOf(s, div(e, spreadTo(sum, s)), over, times)
 }
