@@ -40,25 +40,32 @@ var systems = []build.Context{
 // api returns the exported declarations of a package on all systems, without
 // comments: each type followed by its constants, variables, functions and methods.
 func api(t *testing.T, dir string, files []*file) string {
-	var decls []string
+	var decls, before []string
 	for _, system := range systems {
-		var chosen []*ast.File
+		var chosen []*file
+		var names []string
 		for _, f := range files {
 			match, err := system.MatchFile(root, f.name)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if !match {
-				continue
+			if match {
+				chosen, names = append(chosen, f), append(names, f.name)
 			}
+		}
+		if slices.Equal(names, before) {
+			continue
+		}
+		before = names
+		parsed := make([]*ast.File, len(chosen))
+		for i, f := range chosen {
+			var err error
 			// go/doc changes its argument, so parse again, without comments.
-			parsed, err := parser.ParseFile(fset, f.name, f.src, parser.SkipObjectResolution)
-			if err != nil {
+			if parsed[i], err = parser.ParseFile(fset, f.name, f.src, parser.SkipObjectResolution); err != nil {
 				t.Fatal(err)
 			}
-			chosen = append(chosen, parsed)
 		}
-		p, err := doc.NewFromFiles(fset, chosen, module+"/"+dir)
+		p, err := doc.NewFromFiles(fset, parsed, module+"/"+dir)
 		if err != nil {
 			t.Fatal(err)
 		}
