@@ -1,6 +1,7 @@
 package golden
 
 import (
+	"errors"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -107,7 +108,7 @@ func TestRandomAttention(t *testing.T) {
 	compile.Verify()
 	n := 600
 	if testing.Short() {
-		n = 100
+		n = 40
 	}
 	plain := tensor.NewDevice(cpu.New(cpu.Options{}))
 	kernels := 0
@@ -168,7 +169,7 @@ func TestRandomAttention(t *testing.T) {
 		ref.Loops = ir.LoopLimits{Bytes: 1 << 10, Rows: 4, Columns: 2, Attention: 8, AttentionBytes: 1 << 20, Matrices: i%2 == 0, Scores: i / 2 % 2}
 		want, f := results(plain)
 		got, _ := results(tensor.NewDevice(ref))
-		if err := tensor.Eval(got); err != nil {
+		if err := errors.Join(tensor.Eval(want), tensor.Eval(got)); err != nil {
 			t.Fatalf("form %d, %q: %v", i, f.names, err)
 		}
 		kernels += ref.Templates["attention"]

@@ -40,7 +40,7 @@ func (tg *target) each(t *testing.T, cases []testCase, f func(c testCase, in []t
 	case tg.gpu:
 		every = max(1, len(cases)/few)
 	case testing.Short():
-		every = 3
+		every = 6
 	}
 	for i, c := range cases {
 		if i%every != 0 || tg.gpu && c.wide() {
