@@ -101,7 +101,7 @@ func drain[T any](s data.Stream[T]) error {
 // png returns a PNG of a head, a palette and compressed samples.
 func png(w, h uint32, depth, color, interlace byte, samples []byte) string {
 	var z bytes.Buffer
-	c := zlib.NewWriter(&z)
+	c, _ := zlib.NewWriterLevel(&z, zlib.BestSpeed)
 	c.Write(samples)
 	c.Close()
 	s := "\x89PNG\r\n\x1a\n"
@@ -146,7 +146,7 @@ func tiff(data string, tags ...[2]uint32) string {
 
 func deflated(n int) string {
 	var z bytes.Buffer
-	c := zlib.NewWriter(&z)
+	c, _ := zlib.NewWriterLevel(&z, zlib.BestSpeed)
 	c.Write(make([]byte, n))
 	c.Close()
 	return z.String()
@@ -188,8 +188,6 @@ type claim struct {
 	good    bool // no error is wanted
 }
 
-var claims = slices.Concat(pictures(), languages())
-
 func pictures() []claim {
 	const format = "\x10\x00\x00\x00\x01\x00\x01\x00\x40\x1f\x00\x00\x80\x3e\x00\x00\x02\x00\x10\x00"
 	numbers := func(n int) string { return strings.Repeat("1,", n) + "1" }
@@ -202,6 +200,7 @@ func pictures() []claim {
 	}
 	header := "{'descr': '<f4', 'fortran_order': False, 'shape': (1073741824,), }"
 	many := entries(5_000)
+	tile, strip := deflated(9<<20), deflated(20<<20)
 	return []claim{
 		{"imageio.Load imageio.Decode", "PNG of 30000 x 30000", png(30_000, 30_000, 8, 0, 0, nil), false},
 		{"imageio.Load imageio.Decode", "PNG of 2^31 pixels a row", png(1<<31-1, 1, 16, 6, 1, nil), false},
@@ -221,10 +220,10 @@ func pictures() []claim {
 		{"imageio.Load imageio.Decode", "TIFF of 65535 tags", "II*\x00\x08\x00\x00\x00\xff\xff" + strings.Repeat("\x00", 28), false},
 		{"imageio.Load imageio.Decode", "TIFF of a tile of 32768 x 32768", tiff(deflated(1<<20), [2]uint32{256, 1}, [2]uint32{257, 1}, [2]uint32{258, 8}, [2]uint32{259, 8},
 			[2]uint32{262, 1}, [2]uint32{322, 1 << 15}, [2]uint32{323, 1 << 15}, [2]uint32{324, 8}, [2]uint32{325, 1000}), false},
-		{"imageio.Load imageio.Decode", "TIFF of a tile of 1024 x 1024 of one pixel", tiff(deflated(9<<20), [2]uint32{256, 1}, [2]uint32{257, 1}, [2]uint32{258, 8}, [2]uint32{259, 8},
-			[2]uint32{262, 1}, [2]uint32{322, 1 << 10}, [2]uint32{323, 1 << 10}, [2]uint32{324, 8}, [2]uint32{325, uint32(len(deflated(9 << 20)))}), true},
-		{"imageio.Load imageio.Decode", "TIFF of a strip of 20 MB of one pixel", tiff(deflated(20<<20), [2]uint32{256, 1}, [2]uint32{257, 1}, [2]uint32{258, 8}, [2]uint32{259, 8},
-			[2]uint32{262, 1}, [2]uint32{273, 8}, [2]uint32{279, uint32(len(deflated(20 << 20)))}), true},
+		{"imageio.Load imageio.Decode", "TIFF of a tile of 1024 x 1024 of one pixel", tiff(tile, [2]uint32{256, 1}, [2]uint32{257, 1}, [2]uint32{258, 8}, [2]uint32{259, 8},
+			[2]uint32{262, 1}, [2]uint32{322, 1 << 10}, [2]uint32{323, 1 << 10}, [2]uint32{324, 8}, [2]uint32{325, uint32(len(tile))}), true},
+		{"imageio.Load imageio.Decode", "TIFF of a strip of 20 MB of one pixel", tiff(strip, [2]uint32{256, 1}, [2]uint32{257, 1}, [2]uint32{258, 8}, [2]uint32{259, 8},
+			[2]uint32{262, 1}, [2]uint32{273, 8}, [2]uint32{279, uint32(len(strip))}), true},
 		{"imageio.Load imageio.Decode", "TIFF of a strip of 4 GB", tiff("x", [2]uint32{256, 1}, [2]uint32{257, 1}, [2]uint32{258, 8}, [2]uint32{259, 1},
 			[2]uint32{262, 1}, [2]uint32{273, 8}, [2]uint32{279, 1<<32 - 1}), false},
 		{"imageio.Load imageio.Decode", "TIFF of a strip of 9 MB", tiff("x", [2]uint32{256, 1}, [2]uint32{257, 1}, [2]uint32{258, 8}, [2]uint32{259, 1},
@@ -276,13 +275,16 @@ func TestReaders(t *testing.T) {
 	if _, err := tensor.New([]int64{1}).Add(1).Bytes(); err != nil { // the device is opened once
 		t.Fatal(err)
 	}
-	walked := map[string]bool{}
-	for _, tt := range claims {
+	walked := map[string]int{}
+	for _, tt := range slices.Concat(pictures(), languages()) {
 		for _, name := range strings.Fields(tt.readers) {
 			if name == ".json" {
 				continue
 			}
-			walked[name] = true
+			walked[name]++
+			if testing.Short() && walked[name]%4 != 1 {
+				continue
+			}
 			path := filepath.Join(t.TempDir(), "f")
 			if strings.HasSuffix(tt.readers, ".json") {
 				path += ".json"
@@ -306,7 +308,7 @@ func TestReaders(t *testing.T) {
 		}
 	}
 	for name := range readers {
-		if !walked[name] {
+		if walked[name] == 0 {
 			t.Errorf("no file is for %s", name)
 		}
 	}
