@@ -2,6 +2,7 @@ package drivertest
 
 import (
 	"bytes"
+	"testing"
 	"time"
 
 	"github.com/tensorken/tensorken/driver"
@@ -17,7 +18,10 @@ func (s *suite) profiling() {
 	if !ok {
 		s.Skipf("%s has no clock", s.drv.Name())
 	}
-	const n = 1 << 16
+	n := 1 << 16
+	if testing.Short() {
+		n >>= 3
+	}
 	data := encode(ir.Float32, s.small(n))
 	a, b := s.uploaded(data), s.uploaded(make([]byte, len(data)))
 	defer a.Free()

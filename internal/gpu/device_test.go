@@ -143,7 +143,11 @@ func TestLargeTransfer(t *testing.T) {
 	if err := d.Upload(b, 0, src); err != nil {
 		t.Fatal(err)
 	}
-	for _, offset := range []int{0, 1, 6, piece - 1} {
+	offsets := []int{0, 1, 6, piece - 1}
+	if testing.Short() {
+		offsets = offsets[2:]
+	}
+	for _, offset := range offsets {
 		got := make([]byte, size-offset)
 		if err := d.Download(got, b, offset); err != nil {
 			t.Fatal(err)
@@ -156,7 +160,11 @@ func TestLargeTransfer(t *testing.T) {
 
 // A device that is closed and opened again leaves nothing behind.
 func TestOpenOften(t *testing.T) {
-	for range 20 {
+	times := 20
+	if testing.Short() {
+		times = 5
+	}
+	for range times {
 		d := real(t, wgpu.Options{})
 		testChain(t, d, prepare(t, d, &increment), 3)
 		if err := d.Close(); err != nil {

@@ -75,6 +75,9 @@ func TestAttention(t *testing.T) {
 	}
 	want, _ := results(tensor.CPU())
 	for bytes, loop := range map[int]string{1 << 13: "loop        [240 by 24]", 1 << 17: "loop        [240 by 120]"} {
+		if testing.Short() && bytes > 1<<13 {
+			continue
+		}
 		d := &smallLooper{device: real(t, wgpu.Options{Validate: true}), bytes: bytes}
 		dev := tensor.NewDevice(d)
 		got, plan := results(dev)

@@ -117,7 +117,7 @@ func TestFlat(t *testing.T) {
 	}
 	steps := 1000
 	if testing.Short() {
-		steps = 200
+		steps = 50
 	}
 	round := func() (grown int) {
 		before := resident(t)

@@ -27,6 +27,9 @@ func TestPairs(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
+			if testing.Short() && name == "as it is" {
+				t.Skip("with the schedules of a CPU")
+			}
 			need(t)
 			d, err := open()
 			if err != nil {
