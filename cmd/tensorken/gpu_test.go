@@ -121,6 +121,9 @@ func TestChecks(t *testing.T) {
 			t.Errorf("two checks are called %q", c.name)
 		}
 		names[c.name] = true
+		if testing.Short() && i%3 != 0 {
+			continue
+		}
 		r := runCheck(c, d)
 		if r.err != nil || r.worst != 0 || r.first <= 0 || r.again <= 0 || r.cpu <= 0 {
 			t.Errorf("%s: %+v, want equal results", c.name, r)

@@ -223,8 +223,8 @@ func TestInstallFetches(t *testing.T) {
 
 // npm takes no settings from folders above its own, which others may write, as they may /tmp.
 func TestInstallIsolated(t *testing.T) {
-	if _, err := exec.LookPath("npm"); err != nil {
-		t.Skip("there is no npm")
+	if _, err := exec.LookPath("npm"); err != nil || testing.Short() {
+		t.Skip("there is no npm, or it takes long")
 	}
 	registry := func(asked *[]string) *httptest.Server {
 		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -16,7 +16,11 @@ func TestDecoders(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for name, f := range blocks.Formats {
 		decode := simd.BlocksOf(f.DType().Format()).Decode
-		for n := range 200 {
+		most := 200
+		if testing.Short() {
+			most = 50
+		}
+		for n := range most {
 			b := make([]byte, n*f.Bytes)
 			for i := range b {
 				b[i] = byte(r.Uint32())

@@ -40,7 +40,7 @@ func TestUlps64(t *testing.T) {
 		t.Skip("the twins are functions of package math")
 	}
 	circular := func(op ir.Op) bool { return op == ir.Sin || op == ir.Cos }
-	n := max(200, 100_000 / *stepFlag)
+	n := max(200, 100_000/step())
 	r := rand.New(rand.NewPCG(5, 6))
 	special := []float64{0, 1, 0.5, 2, 6, 20, 26.5, 27.2, 27.3, 40, 0x1p-54, 0x1p-55, 0x1p-1022, 0x1p-1060, math.SmallestNonzeroFloat64, math.MaxFloat64, math.Inf(1), math.NaN(),
 		math.Ln2 / 2, math.Ln2, math.Sqrt2, math.Sqrt2 / 2, 709.78, 709.782712893384, 709.79, 708.4, 745.13, 745.14,
@@ -106,7 +106,7 @@ func TestPow64Ulps(t *testing.T) {
 		}
 	}
 	r := rand.New(rand.NewPCG(7, 8))
-	for range max(300, 100_000 / *stepFlag) {
+	for range max(300, 100_000/step()) {
 		x, y := math.Float64frombits(r.Uint64()&^(1<<63)), r.NormFloat64()
 		xs, ys = append(xs, r.Float64()*10, x, 1+r.NormFloat64()/1e3), append(ys, r.Float64()*600-300, y, r.NormFloat64()*1e5)
 	}

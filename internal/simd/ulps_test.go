@@ -13,6 +13,14 @@ import (
 
 var stepFlag = flag.Int("step", 4099, "TestUlps tests one float32 of so many; 1 for all 2³²")
 
+// step is the flag, or more in short tests.
+func step() int {
+	if testing.Short() {
+		return 4**stepFlag + 1
+	}
+	return *stepFlag
+}
+
 // ulps are bounds of the errors of functions of float32, in units in the last place of
 // the exact result. The comments give the greatest of all 2³² numbers with assembly, measured
 // at level avx2; see TestBits. Of one number in 1031, the twins' are at most 0.67.
@@ -47,7 +55,7 @@ func TestUlps(t *testing.T) {
 // worstUlps returns the greatest error of a function, and where.
 func worstUlps(f Unary, exact func(float64) float64) (worst float64, at float32) {
 	const block = 1 << 12
-	workers := runtime.GOMAXPROCS(0)
+	workers, step := runtime.GOMAXPROCS(0), step()
 	var wg sync.WaitGroup
 	var mu sync.Mutex
 	for w := range workers {
@@ -55,9 +63,9 @@ func worstUlps(f Unary, exact func(float64) float64) (worst float64, at float32)
 			x, y := make([]float32, block), make([]float32, block)
 			var most float64
 			var where float32
-			for first := w * block * *stepFlag; first < 1<<32; first += workers * block * *stepFlag {
+			for first := w * block * step; first < 1<<32; first += workers * block * step {
 				for i := range x {
-					x[i] = math.Float32frombits(uint32(min(first+i**stepFlag, math.MaxUint32)))
+					x[i] = math.Float32frombits(uint32(min(first+i*step, math.MaxUint32)))
 				}
 				f(unsafe.Pointer(&y[0]), unsafe.Pointer(&x[0]), block)
 				for i, v := range x {
