@@ -95,7 +95,7 @@ func TestGarbage(t *testing.T) {
 		if c.live > 0 {
 			live = stored(t, dev, c.live)
 		}
-		for range 1000 {
+		for range 400 {
 			stored(t, dev, mb)
 		}
 		if held := int(exec.Info().Peak - before.Peak); held > c.most+4*mb || held < c.most/2 {

@@ -68,7 +68,7 @@ func (d *late) Sync() error {
 
 // An evaluation that runs out of memory is tried again once the device has freed buffers.
 func TestMemoryComesBackLate(t *testing.T) {
-	const mb = 1 << 20
+	const mb = 1 << 18 // elements, and a unit of the device
 	for _, scratch := range []int{0, 40 * mb} {
 		drv := &late{Device: cpu.New(cpu.Options{}), limit: 100 * mb, scratch: scratch}
 		dev := exec.New(drv)

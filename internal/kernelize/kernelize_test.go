@@ -388,7 +388,10 @@ func TestGroups(t *testing.T) {
 func TestLongChain(t *testing.T) {
 	m := &maker{}
 	x := m.leaf(4)
-	const n = 20_000
+	n := 20_000
+	if testing.Short() {
+		n = 5000
+	}
 	for range n {
 		x = elementwise(ir.Neg, elementwise(ir.Mul, x, m.leaf(4)))
 	}
