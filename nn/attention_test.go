@@ -123,6 +123,9 @@ func TestDecode(t *testing.T) {
 		want := l.Apply(x)
 		for _, parts := range [][]int{{6}, {3, 1, 1, 1}, {1, 1, 1, 1, 1, 1}, {1, 3, 2}} {
 			for _, d := range []tensor.DType{tensor.Float32, tensor.Float64, tensor.BFloat16} {
+				if testing.Short() && (d == tensor.Float64 || d == tensor.BFloat16 && parts[0] != 3) {
+					continue
+				}
 				l, c := tree.Cast(l, d), l.NewCache(2, 7)
 				var rows []tensor.Tensor
 				for i, part := range x.Cast(d).Split(1, parts...) {
