@@ -129,6 +129,9 @@ func figures() map[string]*Figure {
 // Every figure can be drawn as PNG, as SVG and as text.
 func TestFigures(t *testing.T) {
 	for name, f := range figures() {
+		if testing.Short() && f.Width == 0 { // fewer pixels to compress
+			f.Width, f.Height = 320, 240
+		}
 		t.Run(name, func(t *testing.T) {
 			m := drawn(t, f)
 			if white := pixels(m, color.White); white == m.Bounds().Dx()*m.Bounds().Dy() && name != "tiny" {

@@ -138,6 +138,9 @@ func TestSaveErrors(t *testing.T) {
 		{old, (*linear)(nil), nil, "no tensor to save: the *safetensors.linear is empty, or"},
 		{old, map[string]any{}, map[string]string{"epoch": "3"}, "no tensor to save: the map[string]interface {} is empty, or"},
 	} {
+		if testing.Short() && len(tt.meta["k"]) == maxHeader {
+			continue
+		}
 		err := SaveMeta(tt.path, tt.tree, tt.meta)
 		if tt.path == old && read(t, old) != "old" {
 			t.Errorf("Save(%T) replaced the file", tt.tree)
