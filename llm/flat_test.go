@@ -55,7 +55,7 @@ func TestMemoryFlat(t *testing.T) {
 	}
 	times := 100
 	if testing.Short() {
-		times = 40
+		times = 20
 	}
 	for name, repeat := range map[string]func(n int){"tokens": func(n int) { write(m, 20*n) }, "loads": load} {
 		repeat(times)

@@ -91,8 +91,11 @@ func TestConformance(t *testing.T) {
 			}
 		})
 	}
+	chosen := func(i int) bool { return i%3 == 0 || *update || !testing.Short() }
 	for i := range names {
-		next <- i
+		if chosen(i) {
+			next <- i
+		}
 	}
 	close(next)
 	group.Wait()
@@ -119,6 +122,9 @@ func TestConformance(t *testing.T) {
 		t.Fatalf("the manifest has %d cases, the archive %d", len(want), len(lines))
 	}
 	for i := range lines {
+		if !chosen(i) {
+			continue
+		}
 		if got := verdict(lines[i]); got != verdict(want[i]) {
 			t.Errorf("%s\nwant %s", lines[i], want[i])
 		}

@@ -14,6 +14,9 @@ import (
 
 // TestOutput trains, and compares the output and pictures with README.md.
 func TestOutput(t *testing.T) {
+	if testing.Short() {
+		t.Skip("trains for a second")
+	}
 	dir := t.TempDir()
 	atlas, codes := filepath.Join(dir, "digits.png"), filepath.Join(dir, "codes.png")
 	exampletest.SetFlags(t, map[string]string{"device": "cpu", "plot": atlas, "codes": codes})

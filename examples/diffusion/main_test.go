@@ -16,6 +16,9 @@ import (
 
 // TestOutput trains for an epoch, and reads the pictures.
 func TestOutput(t *testing.T) {
+	if testing.Short() {
+		t.Skip("trains for a second")
+	}
 	dir := t.TempDir()
 	drawn, path := filepath.Join(dir, "digits.png"), filepath.Join(dir, "path.png")
 	exampletest.SetFlags(t, map[string]string{"device": "cpu", "epochs": "1", "levels": "3", "plot": drawn, "path": path})

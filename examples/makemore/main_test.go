@@ -28,6 +28,9 @@ func TestOutput(t *testing.T) {
 
 // TestFigures checks that each figure is drawn.
 func TestFigures(t *testing.T) {
+	if testing.Short() {
+		t.Skip("draws for a second")
+	}
 	list, err := names.Read("")
 	if err != nil {
 		t.Fatal(err)

@@ -12,6 +12,9 @@ import (
 
 // TestOutput trains for a short time.
 func TestOutput(t *testing.T) {
+	if testing.Short() {
+		t.Skip("trains for a second")
+	}
 	*count, *rounds, *iterations = 300, 3, 10
 	*draw = filepath.Join(t.TempDir(), "pinn.svg")
 	exampletest.CheckWithin(t, main, 0.02)
