@@ -9,7 +9,7 @@ import (
 	"github.com/tensorken/tensorken/tensor"
 )
 
-// TestOutput compares the output and the picture with those of the page; with -short it trains for few epochs, and
+// TestOutput compares the output and the picture with README.md; with -short it trains for few epochs, and
 // the program need only run.
 func TestOutput(t *testing.T) {
 	*draw = filepath.Join(t.TempDir(), "regression.png")
