@@ -131,7 +131,8 @@ func TestRecordedOnDevice(t *testing.T) {
 // and ends the other ranks.
 func TestBadIndexOnDevice(t *testing.T) {
 	errs := make([]error, 2)
-	err := dist.Local(2, func(g *dist.Group) error {
+	err := dist.Local(2, func(g *dist.Group) (err error) {
+		defer func() { errs[g.Rank()] = err }()
 		fake := dist.NewFakeDevice(fmt.Sprint(g.Rank()))
 		d := tensor.NewDevice(fake)
 		defer d.Close()
@@ -149,7 +150,6 @@ func TestBadIndexOnDevice(t *testing.T) {
 				return err
 			}
 			if _, err := step(&m, tensor.New([]int32{id, 1}).To(d), nil); err != nil {
-				errs[g.Rank()] = err
 				after, failed := m.Weight.Bytes()
 				if g.Rank() == 1 && (failed != nil || !slices.Equal(before, after)) {
 					t.Errorf("the model has changed, error %v", failed)
