@@ -117,6 +117,9 @@ func real(t testing.TB, o wgpu.Options) *device {
 
 func TestChains(t *testing.T) {
 	for _, validate := range []bool{true, false} {
+		if testing.Short() && !validate {
+			continue
+		}
 		t.Run(fmt.Sprintf("validate=%v", validate), func(t *testing.T) {
 			d := real(t, wgpu.Options{Validate: validate})
 			for _, n := range []int{1, 2, 127, 128, 129, 1000} {

@@ -120,6 +120,9 @@ func TestNoTimestamps(t *testing.T) {
 
 // A GPU's kernels have its own times and the program's lines.
 func TestProfile(t *testing.T) {
+	if testing.Short() {
+		t.Skip("measures the device")
+	}
 	need(t)
 	d, err := open()
 	if err != nil {
