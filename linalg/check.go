@@ -91,9 +91,6 @@ func symmetric(a tensor.Tensor) tensor.Tensor { return a.Mul(0.5).Add(transposed
 // columns multiplies the columns of a by the elements of s.
 func columns(a, s tensor.Tensor) tensor.Tensor { return a.Mul(s.Unsqueeze(-2)) }
 
-// rows multiplies the rows of a by the elements of s.
-func rows(a, s tensor.Tensor) tensor.Tensor { return a.Mul(s.Unsqueeze(-1)) }
-
 // epsilon is the distance from 1 to the next number of a type.
 func epsilon(d tensor.DType) float64 {
 	if d == tensor.Float32 {

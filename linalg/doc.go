@@ -25,7 +25,9 @@
 //
 // The vectors of [Eigh] and [SVD] have no derivative where two of their values are equal.
 // The terms in which their difference is a divisor are left out there, for values that differ
-// by rounding, so gradients stay finite; they are right for functions of the values alone.
+// by no more than the rounding of the greatest, so gradients stay finite; they are right for functions
+// of the values alone, and of u·vt. Second derivatives are right for the sum of singular values, and
+// not for other functions of equal values.
 // [PInv], [LstSq] and MatrixRank take singular values up to a tolerance for 0, and
 // derivatives are those at constant rank. [Det] has the right gradient for singular
 // matrices, not the second derivative; the derivative of [SlogDet] is infinite there.

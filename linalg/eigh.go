@@ -39,15 +39,19 @@ func eigh(op string, a tensor.Tensor) (w, v tensor.Tensor) {
 	}, func(_, outs, ts tensors) tensors {
 		w, v := outs[0], outs[1]
 		x := transposed(v).MatMul(symmetric(ts[0])).MatMul(v)
-		return tensors{x.Diag(0), v.MatMul(reciprocalGaps(w, w.Abs()).Mul(x))}
+		return tensors{x.Diag(0), v.MatMul(reciprocalGaps(w).Mul(x))}
 	}, nil, a)
 	return outs[0], outs[1]
 }
 
-// reciprocalGaps is 1/(w[j]-w[i]), or 0 where the difference is no more than the rounding of
-// values of a given size.
-func reciprocalGaps(w, size tensor.Tensor) tensor.Tensor {
-	gap := w.Unsqueeze(-2).Sub(w.Unsqueeze(-1))
-	near := gap.Abs().Le(size.Unsqueeze(-2).Maximum(size.Unsqueeze(-1)).Mul(8 * epsilon(w.DType())))
-	return tensor.Where(near, 0, tensor.Where(near, 1, gap).Reciprocal())
+// reciprocalGaps is 1/(w[j]-w[i]), or 0 where the difference is no more than rounding.
+func reciprocalGaps(w tensor.Tensor) tensor.Tensor {
+	return reciprocalUnlessRounding(w.Unsqueeze(-2).Sub(w.Unsqueeze(-1)), w)
+}
+
+// reciprocalUnlessRounding is 1/x, or 0 where |x| is no more than the rounding of values w, which is a
+// part of the greatest.
+func reciprocalUnlessRounding(x, w tensor.Tensor) tensor.Tensor {
+	near := x.Abs().Le(w.Abs().Max(-1).Unsqueeze(-1).Mul(8 * epsilon(w.DType())))
+	return tensor.Where(near, 0, tensor.Where(near, 1, x).Reciprocal())
 }

@@ -37,12 +37,12 @@ func svd(op string, a tensor.Tensor) (u, s, vt tensor.Tensor) {
 	}, func(_, outs, ts tensors) tensors {
 		u, s, vt, da := outs[0], outs[1], outs[2], ts[0]
 		x := alongPairs(u, da, vt)
-		// Terms that divide by 0, or by the difference of equal singular values, are left out.
-		gaps := reciprocalGaps(s.Square(), s.Square())
-		left := columns(x, s)
-		right := rows(x, s)
-		du := u.MatMul(gaps.Mul(left.Add(transposed(left))))
-		dv := transposed(vt).MatMul(gaps.Mul(right.Add(transposed(right))))
+		// Terms that divide by 0, or by the difference of equal singular values, are left out. Where the
+		// values are equal, u and v turn together by any angle, and apart by the antisymmetric part of x.
+		half := x.Mul(0.5)
+		together := reciprocalGaps(s).Mul(half.Add(transposed(half)))
+		apart := reciprocalSums(s).Mul(half.Sub(transposed(half)))
+		du, dv := u.MatMul(together.Add(apart)), transposed(vt).MatMul(together.Sub(apart))
 		zero := s.Le(s.Max(-1).Mul(epsilon(s.DType()) * float64(max(m, n))))
 		inverse := tensor.Where(zero, 0, tensor.Where(zero, 1, s).Reciprocal())
 		if m > n {
@@ -56,6 +56,11 @@ func svd(op string, a tensor.Tensor) (u, s, vt tensor.Tensor) {
 		return tensors{du, x.Diag(0), transposed(dv)}
 	}, nil, a)
 	return outs[0], outs[1], outs[2]
+}
+
+// reciprocalSums is 1/(s[j]+s[i]), or 0 where both are no more than rounding.
+func reciprocalSums(s tensor.Tensor) tensor.Tensor {
+	return reciprocalUnlessRounding(s.Unsqueeze(-2).Add(s.Unsqueeze(-1)), s)
 }
 
 // alongPairs is da seen from the singular vectors: uᵀ·da·v.
