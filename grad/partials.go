@@ -9,10 +9,29 @@ import (
 
 // A partial… function returns the derivative of c by each element of operand i: see rule.partial.
 
-// partialErf is 2/√π·exp(-x²).
+// partialErf is 2/√π·exp(-x²), of a limited x: it is 0 beyond, and so are its own derivatives, of which
+// an infinite x would make 0·Inf.
 func partialErf(c *call, _ int) *graph.Node {
+	const limit = 32 // exp(-32²) is 0 in all types
 	x := c.src[0]
+	x = graph.Binary(ir.Max, graph.Binary(ir.Min, x, like(x, limit)), like(x, -limit))
 	return times(like(x, 2/math.Sqrt(math.Pi)), graph.Unary(ir.Exp, neg(square(x))))
+}
+
+// overSquares returns x/(x²+y²), also where the squares leave the type's range, and 0 where x or y is
+// infinite. It is a function of x·s and y·s times s, for every s.
+func overSquares(x, y *graph.Node) *graph.Node {
+	d := x.DType
+	if d.IsHalf() {
+		x, y = graph.Cast(x, ir.Float32), graph.Cast(y, ir.Float32)
+	}
+	size := graph.Binary(ir.Max, graph.Binary(ir.Max, x, neg(x)), graph.Binary(ir.Max, y, neg(y)))
+	far := eq(size, like(size, math.Inf(1)))
+	x, y = graph.Where(far, like(x, 1), x), graph.Where(far, like(y, 1), y)
+	down, _ := graph.SquareScale(size)
+	x, y = times(x, down), times(y, down)
+	p := times(div(x, add(square(x), square(y))), down)
+	return graph.Cast(graph.Where(far, like(p, 0), p), d)
 }
 
 // partialDiv is 1/b, and -a/b².
@@ -34,18 +53,17 @@ func partialRem(c *call, i int) *graph.Node {
 	return neg(graph.Unary(ir.Floor, plus(quotient, 0.5)))
 }
 
-// partialPow is b·a^(b-1), which is 0 if b is 0, and a^b·log a, which is 0 if a is 0 and
-// b ≥ 0. Where these formulas are undefined, graph.Where replaces the operands and not the
+// partialPow is b·a^(b-1), which is 0 if b is 0, and a^b·log a, which is 0 if a^b is, as of infinities,
+// or a and b are. Where these formulas are undefined, graph.Where replaces the operands and not the
 // results: the derivative of a branch that is not taken can still be NaN.
 func partialPow(c *call, i int) *graph.Node {
 	a, b := c.src[0], c.src[1]
 	if i == 1 {
-		defined := and(eq(a, like(a, 0)), graph.Unary(ir.Not, graph.Binary(ir.Lt, b, like(b, 0))))
-		return times(c.Node, graph.Unary(ir.Log, graph.Where(defined, like(a, 1), a)))
+		flat := graph.Binary(ir.Or, eq(c.Node, like(c.Node, 0)), and(eq(a, like(a, 0)), eq(b, like(b, 0))))
+		return times(c.Node, graph.Unary(ir.Log, graph.Where(flat, like(a, 1), a)))
 	}
 	if b.Op != ir.Const {
-		both := and(eq(a, like(a, 0)), eq(b, like(b, 0)))
-		return times(b, graph.Binary(ir.Pow, a, graph.Where(both, like(b, 0), plus(b, -1))))
+		return times(b, graph.Binary(ir.Pow, a, graph.Where(eq(b, like(b, 0)), like(b, 0), plus(b, -1))))
 	}
 	switch v := b.Num.Float64(b.DType); v {
 	case 0:

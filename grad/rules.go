@@ -62,7 +62,7 @@ var rules = [ir.Ops]rule{
 	ir.Log2:  {partial: func(c *call, _ int) *graph.Node { return div(like(c.Node, math.Log2E), c.src[0]) }},
 	ir.Sin:   {partial: func(c *call, _ int) *graph.Node { return graph.Unary(ir.Cos, c.src[0]) }},
 	ir.Cos:   {partial: func(c *call, _ int) *graph.Node { return neg(graph.Unary(ir.Sin, c.src[0])) }},
-	ir.Atan:  {partial: func(c *call, _ int) *graph.Node { return reciprocal(plus(square(c.src[0]), 1)) }},
+	ir.Atan:  {partial: func(c *call, _ int) *graph.Node { return overSquares(like(c.src[0], 1), c.src[0]) }},
 	ir.Sqrt:  {partial: func(c *call, _ int) *graph.Node { return div(like(c.Node, 0.5), c.Node) }},
 	ir.Tanh:  {partial: func(c *call, _ int) *graph.Node { return sub(like(c.Node, 1), square(c.Node)) }},
 	ir.Erf:   {partial: partialErf},
@@ -72,7 +72,7 @@ var rules = [ir.Ops]rule{
 	ir.Rem:   {partial: partialRem},
 	ir.Pow:   {partial: partialPow},
 	ir.Atan2: {partial: func(c *call, i int) *graph.Node { // x/(x²+y²), and -y/(x²+y²)
-		p := div(c.src[1-i], add(square(c.src[0]), square(c.src[1])))
+		p := overSquares(c.src[1-i], c.src[i])
 		if i == 1 {
 			p = neg(p)
 		}
@@ -177,7 +177,14 @@ func spread(c *call, ct *graph.Node, i int) *graph.Node {
 
 // The functions below make the operations that rules use.
 
-func like(x *graph.Node, v float64) *graph.Node { return graph.Fill(x.DType, v, x.Shape) }
+// like returns a tensor like x with all elements equal to v. Kernels compute 16-bit floats in float32,
+// so a number that 16 bits lack comes to them as a float32.
+func like(x *graph.Node, v float64) *graph.Node {
+	if d := x.DType; d.IsHalf() && ir.Float(d, v).Float64(d) != v {
+		return graph.Cast(graph.Fill(ir.Float32, v, x.Shape), d)
+	}
+	return graph.Fill(x.DType, v, x.Shape)
+}
 
 func neg(x *graph.Node) *graph.Node { return graph.Unary(ir.Neg, x) }
 

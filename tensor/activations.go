@@ -104,19 +104,13 @@ func gated(op string, x *graph.Node, g gate) Tensor {
 		v, _ := g(x, quickSigmoid)
 		return mul(above(x), v)
 	})
-	if x.Traced() && !x.IsUntyped() {
-		along := func(args, _, vs []*graph.Node) []*graph.Node {
-			d := wide(args[0], func(x *graph.Node) *graph.Node {
-				x = limited(x)
-				v, slope := g(x, sigmoid)
-				return add(v, mul(x, slope()))
-			})
-			return []*graph.Node{mul(vs[0], d.n)}
-		}
-		c := &graph.CustomCall{Args: []*graph.Node{x}, VJP: along, JVP: along, Function: op}
-		y.n = c.Results([]*graph.Node{y.n})[0]
-	}
-	return y
+	return Tensor{n: derived(op, x, y.n, func(x *graph.Node) *graph.Node {
+		return wide(x, func(x *graph.Node) *graph.Node {
+			x = limited(x)
+			v, slope := g(x, sigmoid)
+			return add(v, mul(x, slope()))
+		}).n
+	})}
 }
 
 // SiLU returns t·Sigmoid(t), also called swish. Floats only.
@@ -183,9 +177,13 @@ func (t Tensor) LogSigmoid() Tensor { return Tensor{n: neg(softplus(neg(t.floats
 
 // Softsign returns t/(1 + |t|), ±1 at ±Inf. Floats only.
 func (t Tensor) Softsign() Tensor {
-	t.floats("Softsign")
-	x := t.Clamp(-greatestFinite[t.DType()], greatestFinite[t.DType()]).n
-	return Tensor{n: div(x, shifted(abs(x), 1))}
+	x := t.floats("Softsign")
+	near := t.Clamp(-greatestFinite[t.DType()], greatestFinite[t.DType()]).n
+	y := div(near, shifted(abs(near), 1))
+	return Tensor{n: derived("Softsign", x, y, func(x *graph.Node) *graph.Node {
+		r := reciprocal(shifted(abs(x), 1))
+		return mul(r, r)
+	})}
 }
 
 // SELU returns 1.0507·ELU(t) with alpha 1.6733, the constants for which a deep network

@@ -35,8 +35,7 @@ func normP(op string, x *graph.Node, p float64, axes []int) *graph.Node {
 	case p == 1:
 		return reduce(ir.Sum, a, axes)
 	case p == 2:
-		y, unit := scaledNorm(x, axes)
-		return mul(unit, y)
+		return euclidean(x, axes)
 	default:
 		zero := eq(a, fill(a, 0)) // where the derivative of a power may be infinite
 		m := reduce(ir.ReduceMax, a, axes)
@@ -46,15 +45,45 @@ func normP(op string, x *graph.Node, p float64, axes []int) *graph.Node {
 		m = graph.StopGradient(moderate(m)) // cancels
 		y := power(div(graph.Where(zero, fill(a, 1), a), spreadTo(m, a)), ir.Float(x.DType, p))
 		sum := reduce(ir.Sum, graph.Where(zero, fill(a, math.Pow(0, p)), y), axes)
-		none := eq(sum, fill(sum, 0))
-		sum = power(graph.Where(none, fill(sum, 1), sum), ir.Float(x.DType, 1/p))
-		return mul(m, graph.Where(none, fill(sum, 0), sum))
+		edge := eq(sum, fill(sum, 0)) // where the derivative of the root is infinite, as at Inf for p < 0
+		if p < 0 {
+			edge = graph.Binary(ir.Or, edge, infinite(sum))
+		}
+		root := power(graph.Where(edge, fill(sum, 1), sum), ir.Float(x.DType, 1/p))
+		limit := fill(sum, 0)
+		if p < 0 {
+			limit = graph.Where(infinite(sum), limit, fill(sum, math.Inf(1)))
+		}
+		return mul(m, graph.Where(edge, limit, root))
 	}
+}
+
+// euclidean returns the norm. Its derivative is by the unit vector, so that the powers of two of scaledNorm
+// do not make a cotangent infinite.
+func euclidean(x *graph.Node, axes []int) *graph.Node {
+	y, up := scaledNorm(x, axes)
+	z := mul(up, y)
+	if !x.Traced() || x.IsUntyped() {
+		return z
+	}
+	unit := func(x, z *graph.Node) *graph.Node {
+		down, _ := graph.SquareScale(greatest(x, axes))
+		return mul(mul(x, spreadTo(down, x)), spreadTo(inverseOf(mul(z, down)), x))
+	}
+	c := &graph.CustomCall{Args: []*graph.Node{x}, Function: "NormP",
+		VJP: func(args, outs, cts []*graph.Node) []*graph.Node {
+			return []*graph.Node{mul(spreadTo(cts[0], args[0]), unit(args[0], outs[0]))}
+		},
+		JVP: func(args, outs, vs []*graph.Node) []*graph.Node {
+			return []*graph.Node{reduce(ir.Sum, mul(unit(args[0], outs[0]), vs[0]), axes)}
+		},
+	}
+	return c.Results([]*graph.Node{z})[0]
 }
 
 // scaledNorm returns the norm as a multiple, in the type's range, of a power of two.
 func scaledNorm(x *graph.Node, axes []int) (y, unit *graph.Node) {
-	down, up := squareScale(greatest(x, axes))
+	down, up := graph.SquareScale(greatest(x, axes))
 	x = mul(x, spreadTo(down, x))
 	return root(reduce(ir.Sum, mul(x, x), axes)), up
 }
@@ -98,21 +127,6 @@ func greatest(x *graph.Node, axes []int) *graph.Node {
 	return graph.Bitcast(reduce(ir.ReduceMax, graph.Binary(ir.And, bits, graph.Const(d, ir.Int(d, 1<<(8*d.Size()-1)-1), x.Shape)), axes), x.DType)
 }
 
-// squareScale returns a power of two, down, and its reciprocal, for m ≥ 0: squares of
-// numbers up to m times down, and sums of up to 2³¹ of them, stay in the type's range, as
-// do those that matter to the sum.
-func squareScale(m *graph.Node) (down, up *graph.Node) {
-	limit, scale := 0x1p40, 0x1p80
-	if m.DType == ir.Float64 {
-		limit, scale = 0x1p400, 0x1p800
-	}
-	large, small := lt(fill(m, limit), m), lt(m, fill(m, 1/limit))
-	power := func(high, low float64) *graph.Node {
-		return graph.Where(large, fill(m, high), graph.Where(small, fill(m, low), fill(m, 1)))
-	}
-	return power(1/scale, scale), power(scale, 1/scale)
-}
-
 // moderate limits m ≥ 0 to numbers whose reciprocals are in the type's range.
 func moderate(m *graph.Node) *graph.Node {
 	lo, hi := fill(m, minPositive(m.DType)), fill(m, 0.25/minPositive(m.DType))
@@ -140,11 +154,11 @@ func (t Tensor) Cdist(o Tensor, p float64) Tensor {
 	checkLen("Cdist", s, x, y)
 	x = graph.BroadcastTo(x, slices.Concat(batch, x.Shape[m-2:]))
 	y = graph.BroadcastTo(y, slices.Concat(batch, y.Shape[n-2:]))
-	if p == 2 {
-		return wide(x, func(x *graph.Node) *graph.Node { return euclidean(x, graph.Cast(y, x.DType)) })
-	}
-	return wide(differences(x, y), func(d *graph.Node) *graph.Node {
-		return drop(normP("Cdist", d, p, []int{len(s) - 1}), len(s)-1)
+	return wideBoth(x, y, func(x, y *graph.Node) *graph.Node {
+		if p == 2 {
+			return euclideanDistances(x, y)
+		}
+		return drop(normP("Cdist", differences(x, y), p, []int{len(s) - 1}), len(s)-1)
 	})
 }
 
@@ -156,12 +170,12 @@ func differences(x, y *graph.Node) *graph.Node {
 	return sub(graph.BroadcastTo(a, s), graph.BroadcastTo(b, s))
 }
 
-// euclidean returns the distances d between rows, [... m k] and [... n k] giving [... m n].
+// euclideanDistances returns the distances d between rows, [... m k] and [... n k] giving [... m n].
 // Derivatives by the differences have k times as many elements as d and are the most
-// accurate. For k > 4 euclidean has a derivative of its own, by matrix products: with w the
+// accurate. For k > 4 there is a derivative of its own, by matrix products: with w the
 // cotangent over d, the cotangent of x's row i is Σⱼ w[i j]·(x[i] - y[j]) = x[i]·Σⱼ w[i j] -
 // (w·y)[i].
-func euclidean(x, y *graph.Node) *graph.Node {
+func euclideanDistances(x, y *graph.Node) *graph.Node {
 	n := len(x.Shape) - 1 // the axis of d along y's rows
 	d := drop(norm(differences(x, y), []int{n + 1}), n+1)
 	if x.Shape[n] <= 4 || !x.Traced() && !y.Traced() { // no derivative: x and y need not be held
@@ -222,17 +236,10 @@ func matMul(x, y *graph.Node) *graph.Node { return Tensor{n: x}.MatMul(Tensor{n:
 func (t Tensor) CosineSimilarity(o Tensor, axis int) Tensor {
 	x, y := floatOperands("CosineSimilarity", t, o)
 	over := []int{axisOf("CosineSimilarity", x, axis)}
-	d := x.DType
-	if d.IsHalf() {
-		x, y = graph.Cast(x, ir.Float32), graph.Cast(y, ir.Float32)
-	}
 	unit := func(x *graph.Node) *graph.Node {
-		down, _ := squareScale(greatest(x, over))
+		down, _ := graph.SquareScale(greatest(x, over))
 		x = mul(x, spreadTo(down, x))
 		return mul(x, spreadTo(inverseOf(norm(x, over)), x))
 	}
-	cosine := byTypes(func(src []*graph.Node) *graph.Node {
-		return graph.Reduce(ir.Sum, mul(unit(src[0]), unit(src[1])), over)
-	}, x, y)
-	return Tensor{n: graph.Cast(cosine.n, d)}
+	return wideBoth(x, y, func(x, y *graph.Node) *graph.Node { return graph.Reduce(ir.Sum, mul(unit(x), unit(y)), over) })
 }

@@ -153,19 +153,20 @@ func (t Tensor) Tan() Tensor {
 }
 
 // Sinh returns the hyperbolic sine, accurate near 0. Floats only.
-func (t Tensor) Sinh() Tensor {
-	return wide(t.floats("Sinh"), func(x *graph.Node) *graph.Node {
-		up, down, scale := halfPowers(x)
-		return mul(sub(graph.Unary(ir.Expm1, up), graph.Unary(ir.Expm1, down)), scale)
-	})
+func (t Tensor) Sinh() Tensor { return wide(t.floats("Sinh"), sinh) }
+
+func sinh(x *graph.Node) *graph.Node {
+	up, down, scale := halfPowers(x)
+	y := mul(sub(graph.Unary(ir.Expm1, up), graph.Unary(ir.Expm1, down)), scale)
+	return derived("Sinh", x, y, cosh)
 }
 
 // Cosh returns the hyperbolic cosine. Floats only.
-func (t Tensor) Cosh() Tensor {
-	return wide(t.floats("Cosh"), func(x *graph.Node) *graph.Node {
-		up, down, scale := halfPowers(x)
-		return mul(add(exp(up), exp(down)), scale)
-	})
+func (t Tensor) Cosh() Tensor { return wide(t.floats("Cosh"), cosh) }
+
+func cosh(x *graph.Node) *graph.Node {
+	up, down, scale := halfPowers(x)
+	return derived("Cosh", x, mul(add(exp(up), exp(down)), scale), sinh)
 }
 
 // halfPowers returns exponents and a factor with e^x/2 = scale·e^up and
@@ -309,7 +310,7 @@ func (t Tensor) Pow(o Operand) Tensor {
 // Atan2 returns the angle, in radians from -π to π, between the positive x axis and the
 // point whose coordinates are x and, as y, t. At zeros and infinities it is C's atan2: it
 // depends on the signs of zeros, and is 0 or ±π at the origin, where the derivatives are
-// NaN. They are 0 or infinite where x²+t² leaves the type's range. Floats only.
+// NaN. Where t or x is infinite, they are 0. Floats only.
 func (t Tensor) Atan2(x Operand) Tensor { return t.binary("Atan2", ir.Atan2, x) }
 
 // power returns x to the constant power num.
@@ -322,7 +323,7 @@ func power(x *graph.Node, num ir.Number) *graph.Node {
 		return product(x, int(p))
 	case !x.DType.IsFloat():
 	case p == math.Trunc(p) && -8 <= p && p < 0:
-		return reciprocal(product(x, int(-p)))
+		return product(reciprocal(x), int(-p)) // derivatives of 1/xⁿ would have squares of xⁿ
 	case p == 0.5:
 		return graph.Unary(ir.Sqrt, x)
 	case p == -0.5:

@@ -87,7 +87,7 @@ func (t Tensor) Lgamma() Tensor {
 		v := lgammaPositive(y)
 		sine := abs(graph.Unary(ir.Sin, scaled(rest, math.Pi))) // 0, of derivative 0, at poles: log's is NaN
 		reflection := sub(shifted(neg(log(sine)), math.Log(math.Pi)), v)
-		return graph.Where(below, reflection, v)
+		return derived("Lgamma", x, graph.Where(below, reflection, v), digamma)
 	})
 }
 
@@ -119,16 +119,16 @@ func lgammaPositive(x *graph.Node) *graph.Node {
 
 // Digamma returns the derivative of log Γ(t): -Inf at 0, NaN at negative integers. Its
 // error is relative to the value, or near zeros of the function to 1. Floats only.
-func (t Tensor) Digamma() Tensor {
-	return wide(t.floats("Digamma"), func(x *graph.Node) *graph.Node {
-		below, pole, y, rest := reflected(x)
-		v := digammaPositive(y)
-		angle := scaled(rest, math.Pi)
-		cotangent := div(graph.Unary(ir.Cos, angle), graph.Unary(ir.Sin, angle))
-		reflection := sub(v, scaled(cotangent, math.Pi))
-		none := graph.Where(pole, rest, fill(x, 1)) // 0 at poles, where 0/0 and its derivative are NaN
-		return graph.Where(pole, div(none, none), graph.Where(below, reflection, v))
-	})
+func (t Tensor) Digamma() Tensor { return wide(t.floats("Digamma"), digamma) }
+
+func digamma(x *graph.Node) *graph.Node {
+	below, pole, y, rest := reflected(x)
+	v := digammaPositive(y)
+	angle := scaled(rest, math.Pi)
+	cotangent := div(graph.Unary(ir.Cos, angle), graph.Unary(ir.Sin, angle))
+	reflection := sub(v, scaled(cotangent, math.Pi))
+	none := graph.Where(pole, rest, fill(x, 1)) // 0 at poles, where 0/0 and its derivative are NaN
+	return graph.Where(pole, div(none, none), graph.Where(below, reflection, v))
 }
 
 func digammaPositive(x *graph.Node) *graph.Node {

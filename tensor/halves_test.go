@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/tensorken/tensorken/grad"
 	"github.com/tensorken/tensorken/tensor"
 )
 
@@ -55,7 +56,7 @@ func functions() []function {
 	}...)
 }
 
-// TestHalves compares functions of all 16-bit numbers with the same functions in float32,
+// TestHalves compares functions of all 16-bit numbers, and derivatives of some, with the same in float32,
 // rounded once.
 func TestHalves(t *testing.T) {
 	half, brain := make([]tensor.F16, 1<<16), make([]tensor.BF16, 1<<16)
@@ -80,6 +81,15 @@ func TestHalves(t *testing.T) {
 			}
 			if wrong > 2 {
 				t.Errorf("%v: %s differs from float32's, rounded, at %d of %d numbers", d, f.name, wrong, len(g))
+			}
+			some := x.Slice(0, 0, tensor.End, 97)
+			slope := grad.Of(func(x tensor.Tensor) tensor.Tensor { return f.of(x).Sum() })
+			g, w, at = values(t, slope(some)), values(t, slope(some.Cast(tensor.Float32)).Cast(d)), values(t, some)
+			for i := range g {
+				if g[i] != w[i] && !(g[i] != g[i] && w[i] != w[i]) {
+					t.Errorf("%v: the derivative of %s at %v is %v, want %v", d, f.name, at[i], g[i], w[i])
+					break
+				}
 			}
 		}
 	}

@@ -18,6 +18,28 @@ func wide(x *graph.Node, f func(*graph.Node) *graph.Node) Tensor {
 	return byType(x, f)
 }
 
+// wideBoth is wide for a function of two operands of one type.
+func wideBoth(x, y *graph.Node, f func(x, y *graph.Node) *graph.Node) Tensor {
+	d := x.DType
+	if d.IsHalf() {
+		x, y = graph.Cast(x, ir.Float32), graph.Cast(y, ir.Float32)
+	}
+	z := byTypes(func(src []*graph.Node) *graph.Node { return f(src[0], src[1]) }, x, y)
+	return Tensor{n: graph.Cast(z.n, d)}
+}
+
+// derived returns y, a function of each element of x, with a formula of its own for the derivative:
+// that of y may take differences of great numbers, or lose digits. Untyped constants keep theirs
+// without it.
+func derived(op string, x, y *graph.Node, partial func(x *graph.Node) *graph.Node) *graph.Node {
+	if !x.Traced() || x.IsUntyped() {
+		return y
+	}
+	along := func(args, _, vs []*graph.Node) []*graph.Node { return []*graph.Node{mul(vs[0], partial(args[0]))} }
+	c := &graph.CustomCall{Args: []*graph.Node{x}, VJP: along, JVP: along, Function: op}
+	return c.Results([]*graph.Node{y})[0]
+}
+
 // byType returns f of x, where f makes other nodes for float64 than for float32: see
 // graph.ByType.
 func byType(x *graph.Node, f func(*graph.Node) *graph.Node) Tensor {
@@ -74,13 +96,14 @@ func cosine(x *graph.Node) *graph.Node {
 // overflow. Floats only.
 func (t Tensor) Asinh() Tensor {
 	return wide(t.floats("Asinh"), func(x *graph.Node) *graph.Node {
-		return odd(x, func(x *graph.Node) *graph.Node {
+		y := odd(x, func(x *graph.Node) *graph.Node {
 			large := lt(fill(x, beyondSquares(x.DType)), x)
 			a := graph.Where(large, fill(x, 1), x)
 			square := mul(a, a)
 			near := add(a, div(square, shifted(graph.Unary(ir.Sqrt, shifted(square, 1)), 1)))
 			return graph.Where(large, logFar(x, large), graph.Unary(ir.Log1p, near))
 		})
+		return derived("Asinh", x, y, func(x *graph.Node) *graph.Node { return reciprocal(hypot(x, fill(x, 1))) })
 	})
 }
 
@@ -126,15 +149,7 @@ func (t Tensor) Log10() Tensor {
 		whole := floor(shifted(y, 0.5))
 		off, near := sub(whole, y), scaled(whole, ulps)
 		y = graph.Where(lt(mul(off, off), mul(near, near)), whole, y)
-		if !x.Traced() || x.IsUntyped() {
-			return y
-		}
-		// The derivative is a factor over x, so that no difference of infinities comes into it.
-		along := func(args, _, vs []*graph.Node) []*graph.Node {
-			return []*graph.Node{mul(vs[0], div(fill(vs[0], math.Log10E), args[0]))}
-		}
-		c := &graph.CustomCall{Args: []*graph.Node{x}, VJP: along, JVP: along, Function: "Log10"}
-		return c.Results([]*graph.Node{y})[0]
+		return derived("Log10", x, y, func(x *graph.Node) *graph.Node { return div(fill(x, math.Log10E), x) })
 	})
 }
 
@@ -143,12 +158,7 @@ func (t Tensor) Log10() Tensor {
 // no second derivative there: use the sum of squares. Floats only.
 func (t Tensor) Hypot(o Operand) Tensor {
 	x, y := floatOperands("Hypot", t, o)
-	d := x.DType
-	if d.IsHalf() {
-		x, y = graph.Cast(x, ir.Float32), graph.Cast(y, ir.Float32)
-	}
-	h := byTypes(func(src []*graph.Node) *graph.Node { return hypot(src[0], src[1]) }, x, y)
-	return Tensor{n: graph.Cast(h.n, d)}
+	return wideBoth(x, y, hypot)
 }
 
 func hypot(x, y *graph.Node) *graph.Node {
@@ -156,11 +166,42 @@ func hypot(x, y *graph.Node) *graph.Node {
 	inf := fill(x, math.Inf(1))
 	left, right := eq(a, inf), eq(b, inf)
 	far, zero := graph.Binary(ir.Or, left, right), fill(x, 0)
-	x, y = graph.Where(far, zero, x), graph.Where(far, zero, y)
-	down, up := squareScale(graph.Binary(ir.Max, abs(x), abs(y)))
-	x, y = mul(x, down), mul(y, down)
-	z := mul(up, root(add(mul(x, x), mul(y, y))))
+	z := radius(graph.Where(far, zero, x), graph.Where(far, zero, y))
 	return graph.Where(left, a, graph.Where(right, b, z))
+}
+
+// radius is hypot of finite numbers. Its derivatives are x and y over it, as those of euclidean.
+func radius(x, y *graph.Node) *graph.Node {
+	scales := func(x, y *graph.Node) (down, up *graph.Node) {
+		return graph.SquareScale(graph.Binary(ir.Max, abs(x), abs(y)))
+	}
+	down, up := scales(x, y)
+	left, right := mul(x, down), mul(y, down)
+	z := mul(up, root(add(mul(left, left), mul(right, right))))
+	if !x.Traced() && !y.Traced() || x.IsUntyped() {
+		return z
+	}
+	partials := func(args, outs []*graph.Node) (byX, byY *graph.Node) {
+		down, _ := scales(args[0], args[1])
+		inverse := inverseOf(mul(outs[0], down))
+		return mul(mul(args[0], down), inverse), mul(mul(args[1], down), inverse)
+	}
+	c := &graph.CustomCall{Args: []*graph.Node{x, y}, Function: "Hypot"}
+	c.VJP = func(args, outs, cts []*graph.Node) []*graph.Node {
+		byX, byY := partials(args, outs)
+		return []*graph.Node{mul(cts[0], byX), mul(cts[0], byY)}
+	}
+	c.JVP = func(args, outs, vs []*graph.Node) []*graph.Node {
+		byX, byY := partials(args, outs)
+		switch {
+		case vs[1] == nil:
+			return []*graph.Node{mul(vs[0], byX)}
+		case vs[0] == nil:
+			return []*graph.Node{mul(vs[1], byY)}
+		}
+		return []*graph.Node{add(mul(vs[0], byX), mul(vs[1], byY))}
+	}
+	return c.Results([]*graph.Node{z})[0]
 }
 
 // LogAddExp returns log(eᵗ + eᵒ). It does not overflow. Where both are the same infinity,

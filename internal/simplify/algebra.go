@@ -24,7 +24,8 @@ var algebra = map[ir.Op][]rule{
 	ir.Or:  {andSame},
 }
 
-// foldConstants computes an operation on constants.
+// foldConstants computes an operation on constants. A Cast that would round a float32 to 16 bits stays:
+// kernels compute in float32, and keep its digits.
 func foldConstants(b *builder, n *graph.Node) *graph.Node {
 	for _, s := range n.Src().All() {
 		if s.Op != ir.Const {
@@ -40,7 +41,11 @@ func foldConstants(b *builder, n *graph.Node) *graph.Node {
 	if err != nil {
 		return nil
 	}
-	return b.add(graph.Const(n.DType, values[0].Elems[0], n.Shape))
+	folded := values[0].Elems[0]
+	if n.Op == ir.Cast && n.DType.IsHalf() && folded.Float64(n.DType) != scalars[0].Num.Float64(scalars[0].DType) {
+		return nil
+	}
+	return b.add(graph.Const(n.DType, folded, n.Shape))
 }
 
 func negNeg(_ *builder, n *graph.Node) *graph.Node {
