@@ -9,6 +9,7 @@ import (
 	"github.com/tensorken/tensorken/internal/files"
 	"github.com/tensorken/tensorken/internal/vocabulary"
 	"github.com/tensorken/tensorken/models"
+	"github.com/tensorken/tensorken/nn"
 	"github.com/tensorken/tensorken/tensor"
 	"github.com/tensorken/tensorken/tokenizer"
 )
@@ -178,7 +179,7 @@ func (m *Model) embed(texts [][]int32) ([][]float32, error) {
 	}
 	x = m.pooling.apply(x.Cast(tensor.Float32), mask)
 	if m.pooling.normalize {
-		x = x.Div(x.Square().Sum(-1).Sqrt().Maximum(1e-12))
+		x = nn.Normalize(x, -1)
 	}
 	all, err := tensor.Data[float32](x)
 	if err != nil {

@@ -64,7 +64,8 @@ func Focal(pred, target tensor.Tensor, o *FocalOptions) tensor.Tensor {
 		x, y := ts[0], ts[1]
 		p := x.Sigmoid()
 		wrong := p.Add(y).Sub(p.Mul(y).Mul(2)) // 1 - the probability of the target
-		loss := scaledBy(BCEWithLogits(x, y), wrong.Pow(gamma))
+		loss := BCEWithLogits(x, y)
+		loss = focused(loss, loss, wrong, gamma)
 		if alpha < 0 {
 			return loss
 		}

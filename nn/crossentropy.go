@@ -70,7 +70,7 @@ func CrossEntropyWith(logits, labels tensor.Tensor, o *CrossEntropyOptions) (los
 			}
 		}
 		if o.Gamma > 0 {
-			loss = scaledBy(loss, own.Expm1().Neg().Pow(o.Gamma))
+			loss = focused(loss, own.Neg(), own.Expm1().Neg(), o.Gamma)
 		}
 		return loss
 	}, own, logp, weight, o.Weight)

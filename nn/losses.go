@@ -48,8 +48,9 @@ func (x bceOperands) logs() (yes, no tensor.Tensor) {
 // shape and type.
 func PoissonNLL(pred, target tensor.Tensor) tensor.Tensor {
 	checkTarget("PoissonNLL", pred, target)
-	large := pred.Eq(math.Inf(1)) // where eˣ - x·y is eˣ
-	return pred.Exp().Sub(weighted(tensor.Where(large, 0, pred), target))
+	rate := pred.Exp()
+	large := rate.IsInf() // where eˣ - x·y is eˣ
+	return rate.Sub(weighted(tensor.Where(large, 0, pred), target))
 }
 
 // GaussianNLL returns the negative log-likelihood (log v + (pred - target)²/v)/2 of each
@@ -103,7 +104,7 @@ func TripletMargin(anchor, positive, negative tensor.Tensor, margin float64) ten
 // [batch] how many steps and labels of each sequence count; the result is [batch]. It is Inf
 // where no alignment is possible. Labels and lengths are integers other than uint64; labels that
 // do not count may be anything. A label or length out of range is found when the loss is
-// computed: Eval and Data return the error.
+// computed: Eval and Data return the error. Of 16 bits the sum is computed in float32.
 //
 // Source: Graves et al., "Connectionist Temporal Classification", 2006.
 func CTC(logp, targets, inputLengths, targetLengths tensor.Tensor, blank int) tensor.Tensor {
@@ -146,6 +147,8 @@ func CTC(logp, targets, inputLengths, targetLengths tensor.Tensor, blank int) te
 	within := position.Le(ends)
 	impossible := math.Inf(-1)
 
+	half := logp
+	logp = widened(logp) // rounding would add up from step to step
 	// From here on, alpha is the logarithm of the probability of each state's prefixes.
 	alpha := tensor.Where(position.Lt(2).And(within), emitted(logp.At(0), states), impossible)
 	empty := tensor.Where(position.Eq(0), 0, tensor.FullOf(logp.DType(), impossible, n)) // before the first step
@@ -159,7 +162,7 @@ func CTC(logp, targets, inputLengths, targetLengths tensor.Tensor, blank int) te
 	}, alpha, step{logp.Slice(0, 1, time), tensor.Arange(1, time)}, nil)
 	last := alpha.TakeAlong(1, ends)
 	label := tensor.Where(ends.Gt(0), alpha.TakeAlong(1, ends.Sub(1).Maximum(0)), impossible)
-	return last.LogAddExp(label).Neg().Squeeze(1)
+	return narrowed(last.LogAddExp(label).Neg().Squeeze(1), half)
 }
 
 // emitted returns the log-probability of each state's class at one step of time.

@@ -103,9 +103,10 @@ func weighted(x, weight tensor.Tensor) tensor.Tensor {
 	return tensor.Where(x.IsInf().And(weight.Eq(0)), 0, x).Mul(weight)
 }
 
-// scaledBy returns loss·factor, for a factor that tends to 1 faster than the loss grows. Where
-// the loss is infinite, result and derivative are the loss's own.
-func scaledBy(loss, factor tensor.Tensor) tensor.Tensor {
-	far := loss.IsInf()
-	return tensor.Where(far, loss, tensor.Where(far, 0, loss).Mul(factor))
+// focused returns the loss times wrong to the power gamma, where wrong is 1-p and tends to 1 faster than
+// -log p grows. Beyond 1000 result and derivative are the loss's own, which may be infinite.
+func focused(loss, minusLogP, wrong tensor.Tensor, gamma float64) tensor.Tensor {
+	_, least := ranges(wrong.DType()) // of a power of 0 second derivatives may be infinite
+	far := minusLogP.Gt(1000)
+	return tensor.Where(far, loss, tensor.Where(far, 0, loss).Mul(wrong.Maximum(least).Pow(gamma)))
 }

@@ -61,9 +61,12 @@ func Confusion(pred, target tensor.Tensor) tensor.Tensor {
 }
 
 // Perplexity returns exp of the mean cross-entropy of logits [... classes] and targets,
-// integers [...], a scalar.
+// integers [...], a scalar. Of 16-bit logits it is a float32: exp would multiply the rounding of the mean.
 func Perplexity(logits, target tensor.Tensor) tensor.Tensor {
 	checkClasses("Perplexity", logits, target)
+	if d := logits.DType(); d.IsFloat() {
+		logits = logits.Cast(d.ComputeType())
+	}
 	return nn.CrossEntropy(logits, target).Mean().Exp()
 }
 

@@ -27,11 +27,11 @@ func MAE(pred, target tensor.Tensor) tensor.Tensor {
 func R2(pred, target tensor.Tensor) tensor.Tensor {
 	checkAlike("R2", pred, target)
 	constant := target.Max().Eq(target.Min())
-	// It squares a ratio of norms: sums of squares may overflow or underflow where their ratio does not.
+	// Sums of squares may overflow or underflow where their ratio does not, so it sums squared ratios.
 	deviation := target.Sub(target.Mean()).NormP(2)
-	unexplained := target.Sub(pred).NormP(2).Div(tensor.Where(constant, 1, deviation)) // as a part of deviation
+	unexplained := target.Sub(pred).Div(tensor.Where(constant, 1, deviation)).Square().Sum()
 	perfect := target.Eq(pred).All().Cast(unexplained.DType())
-	return tensor.Where(constant, perfect, unexplained.Square().Neg().Add(1))
+	return tensor.Where(constant, perfect, unexplained.Neg().Add(1))
 }
 
 // correct returns a bool for each target: whether the predicted class, which is pred itself or

@@ -179,7 +179,7 @@ func TestMix(t *testing.T) {
 	y := tensor.Arange(classes).OneHot(classes).Cast(tensor.Float32)
 	x := y.Reshape(classes, classes, 1, 1).Expand(classes, classes, 16, 12) // channel k is the share of class k
 	for name, mix := range map[string]func(x, y tensor.Tensor, alpha float64, rng *tensor.RNG) (a, b tensor.Tensor){"MixUp": MixUp, "CutMix": CutMix} {
-		for _, alpha := range []float64{0.2, 1, 5} {
+		for _, alpha := range []float64{1e-60, 0.2, 1, 5} {
 			rng := tensor.NewRNG(9)
 			for range 3 {
 				a, b := mix(x, y, alpha, rng)

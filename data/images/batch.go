@@ -282,7 +282,7 @@ func beta(rng *tensor.RNG, alpha float64) tensor.Tensor {
 	logV := root.Maximum(1e-6).Log().Mul(3)
 	accepted := root.Gt(0).And(u.Log().Lt(z.Square().Mul(0.5).Add(d).Sub(logV.Exp().Mul(d)).Add(logV.Mul(d))))
 	at := accepted.Cast(tensor.Int32).ArgMax(1).Unsqueeze(1)
-	power := rng.Uniform(2, 1).Neg().Add(1).Log().Div(alpha) // 1-u is above 0
+	power := rng.Uniform(2, 1).Neg().Add(1).Log().Div(max(alpha, 0x1p-100)) // 1-u is above 0, and Inf - Inf NaN
 	g := logV.TakeAlong(1, at).Add(power)
 	return g.At(0, 0).Sub(g.At(1, 0)).Sigmoid()
 }

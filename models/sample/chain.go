@@ -63,7 +63,7 @@ func (s *Sampler) Distribution(logits []float32, text []int32) ([]Candidate, err
 	s.dry(c, text)
 	c = filter(c, func(i int) bool {
 		c[i].Logit = min(c[i].Logit, math.MaxFloat64)
-		return !math.IsInf(c[i].Logit, -1)
+		return c[i].Logit > math.Inf(-1) // nor NaN, of -Inf less a penalty of -Inf
 	})
 	if len(c) == 0 {
 		return nil, errors.New("the Bias forbids all tokens")
@@ -116,14 +116,19 @@ func (s *Sampler) Verify(p, q []Candidate, proposed int32) (id int32, accepted b
 		q = []Candidate{{ID: proposed, P: 1}}
 	}
 	probability := lookup(q)
-	rest := make([]float64, len(p))
+	rest, total := make([]float64, len(p)), 0.0
 	for i, c := range p {
 		r := probability(c.ID)
 		if rest[i] = max(0, c.P-r); c.ID == proposed && s.rand.Float64()*r < c.P {
 			return proposed, true
 		}
+		total += rest[i]
 	}
-	return draw(p, s.rand.Float64(), func(i int) float64 { return rest[i] }), false
+	weight := func(i int) float64 { return rest[i] }
+	if total == 0 { // p is q but for rounding
+		weight = func(i int) float64 { return p[i].P }
+	}
+	return draw(p, s.rand.Float64(), weight), false
 }
 
 // lookup returns the probabilities of ids, which must be asked for in their order.

@@ -246,6 +246,34 @@ func TestVerify(t *testing.T) {
 	}
 }
 
+// A proposal that is rejected by rounding alone is replaced by a token that has a probability.
+func TestVerifyOfEqual(t *testing.T) {
+	s, err := New(Settings{Temperature: 1}, 7)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := []Candidate{{ID: 0, P: 0}, {ID: 1, P: 0.5}, {ID: 2, P: 0.5}}
+	q := []Candidate{{ID: 1, P: 0.75}, {ID: 2, P: 0.75}} // more than rounding, so that it is seen
+	for range 100 {
+		if id, _ := s.Verify(p, q, 1); id == 0 {
+			t.Fatal("a token without probability is chosen")
+		}
+	}
+}
+
+// Penalties beyond the range of numbers forbid tokens or prefer them, and no probability is NaN.
+func TestGreatPenalties(t *testing.T) {
+	s, err := New(Settings{Temperature: 1, FrequencyPenalty: -1e308, Bias: map[int32]float64{0: math.Inf(-1)}}, 7)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := slices.Repeat([]int32{0, 1}, 10)
+	c, err := s.Distribution([]float32{1, 2, 3}, text)
+	if err != nil || len(c) != 2 || c[0].ID != 1 || c[0].P != 1 {
+		t.Errorf("%v, %v, want token 1 alone to have a probability", c, err)
+	}
+}
+
 func TestCheck(t *testing.T) {
 	nan, inf := math.NaN(), math.Inf(1)
 	for _, c := range []struct {

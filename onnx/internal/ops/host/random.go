@@ -47,13 +47,12 @@ func random(f func(*op.Call, *tensor.RNG, []int) T, like bool) op.Func {
 
 // bernoulli is 1 with the probability in its input.
 func bernoulli(c *op.Call) []op.Value {
-	p := c.Tensor(0)
 	e := c.Elem("dtype", c.In[0].Elem)
-	u := source(c).Uniform(p.Shape()...)
-	return []op.Value{op.Of(u.Lt(p.Cast(tensor.Float32)).Cast(c.DType(e)))}
+	return []op.Value{op.Of(source(c).Bernoulli(c.Tensor(0)).Cast(c.DType(e)))}
 }
 
-// multinomial draws classes by logarithms of probabilities, a row of samples for each row.
+// multinomial draws classes by logarithms of probabilities, a row of samples for each row. A row whose
+// greatest is NaN or infinite is an error of Categorical.
 func multinomial(c *op.Call) T {
 	x := c.Tensor(0).Cast(tensor.Float32)
 	if x.Rank() != 2 {
@@ -61,7 +60,7 @@ func multinomial(c *op.Call) T {
 	}
 	n := c.Int("sample_size", 1)
 	rows, classes := x.Dim(0), x.Dim(1)
-	gumbel := source(c).Uniform(rows, n, classes).Maximum(1e-20).Log().Neg().Log().Neg()
+	p := x.Sub(x.Max(1)).Exp().Unsqueeze(1).Expand(rows, n, classes)
 	e := c.Elem("dtype", op.Int32)
-	return x.Unsqueeze(1).Add(gumbel).ArgMax(2).Cast(c.DType(e))
+	return source(c).Categorical(p).Cast(c.DType(e))
 }

@@ -21,26 +21,28 @@ var Norms = []op.Row{
 // batchNorm is y = x·a + b with numbers by channel. In training the batch has them, and the
 // running averages are results too.
 func batchNorm(c *op.Call) []T {
-	x := c.Tensor(0)
-	mean, variance := c.Tensor(3), c.Tensor(4)
+	x, mean, variance := wide(c.Tensor(0)), wide(c.Tensor(3)), wide(c.Tensor(4))
 	training := c.Bool("training_mode", false)
 	runningMean, runningVar := mean, variance
 	if training {
 		axes := others(x, 1)
-		d := x.Sub(x.Mean(axes...))
-		batchMean, batchVar := x.Mean(axes...).Reshape(-1), d.Square().Mean(axes...).Reshape(-1)
+		batchMean := x.Mean(axes...)
+		batchVar := x.Sub(batchMean).Square().Mean(axes...)
 		keep := c.Float("momentum", 0.9)
-		runningMean = mean.Mul(keep).Add(batchMean.Cast(mean.DType()).Mul(1 - keep))
-		runningVar = variance.Mul(keep).Add(batchVar.Cast(mean.DType()).Mul(1 - keep))
-		mean, variance = batchMean, batchVar
+		next := func(average, batch T) T {
+			return average.Mul(keep).Add(batch.Reshape(-1).Cast(average.DType()).Mul(1 - keep))
+		}
+		runningMean, runningVar = next(mean, batchMean), next(variance, batchVar)
+		mean, variance = batchMean.Reshape(-1), batchVar.Reshape(-1)
 	}
-	scale := c.Tensor(1).Div(variance.Add(c.Float("epsilon", 1e-5)).Sqrt().Cast(c.Tensor(1).DType()))
-	shift := c.Tensor(2).Sub(mean.Cast(scale.DType()).Mul(scale))
-	y := x.Mul(channels(scale.Cast(x.DType()), x)).Add(channels(shift.Cast(x.DType()), x))
+	scale := wide(c.Tensor(1))
+	scale = scale.Div(variance.Add(c.Float("epsilon", 1e-5)).Sqrt().Cast(scale.DType()))
+	shift := wide(c.Tensor(2)).Sub(mean.Cast(scale.DType()).Mul(scale))
+	y := x.Mul(channels(scale.Cast(x.DType()), x)).Add(channels(shift.Cast(x.DType()), x)).Cast(c.Tensor(0).DType())
 	if !training {
 		return []T{y}
 	}
-	return []T{y, runningMean, runningVar}
+	return []T{y, runningMean.Cast(c.Tensor(3).DType()), runningVar.Cast(c.Tensor(4).DType())}
 }
 
 // others returns the axes of x but one.
@@ -52,6 +54,10 @@ func others(x T, axis int) (axes []int) {
 	}
 	return axes
 }
+
+// wide returns x in the type that kernels compute it in, so that sums of squares and small numbers are in
+// range where a result is stored.
+func wide(x T) T { return x.Cast(x.DType().ComputeType()) }
 
 // normalized is (x - mean)/√(variance + eps) over axes, computed in a type of numbers.
 func normalized(x T, eps float64, axes []int) (y, mean, deviation T) {
@@ -91,8 +97,8 @@ func rmsNorm(c *op.Call) T {
 
 func instanceNorm(c *op.Call) T {
 	x := c.Tensor(0)
-	y, _, _ := normalized(x, c.Float("epsilon", 1e-5), last(x, x.Rank()-2))
-	return y.Mul(channels(c.Tensor(1), x)).Add(channels(c.Tensor(2), x))
+	y, _, _ := normalized(wide(x), c.Float("epsilon", 1e-5), last(x, x.Rank()-2))
+	return y.Cast(x.DType()).Mul(channels(c.Tensor(1), x)).Add(channels(c.Tensor(2), x))
 }
 
 // groupNorm has a scale and a bias for each channel, for each group before version 21.
@@ -117,12 +123,13 @@ func groupNorm(c *op.Call) T {
 
 // lrn divides by a function of the squares of the channels nearby.
 func lrn(c *op.Call) T {
-	x, size := c.Tensor(0), c.Int("size", 0)
+	x, size := wide(c.Tensor(0)), c.Int("size", 0)
 	if size < 1 {
 		c.Fail("size is %d", size)
 	}
 	sum := x.Square().Pad(1, (size-1)/2, size-1-(size-1)/2).Unfold(1, size, 1).Sum(-1).Squeeze(-1)
-	return x.Div(sum.Mul(c.Float("alpha", 1e-4) / float64(size)).Add(c.Float("bias", 1)).Pow(c.Float("beta", 0.75)))
+	y := x.Div(sum.Mul(c.Float("alpha", 1e-4) / float64(size)).Add(c.Float("bias", 1)).Pow(c.Float("beta", 0.75)))
+	return y.Cast(c.Tensor(0).DType())
 }
 
 func lpNorm(c *op.Call) T {
@@ -137,8 +144,9 @@ func meanVariance(c *op.Call) T {
 	if axes == nil {
 		axes = []int{0, 2, 3}
 	}
-	d := x.Sub(x.Mean(axes...))
-	return d.Div(d.Square().Mean(axes...).Sqrt().Add(1e-9))
+	d := wide(x)
+	d = d.Sub(d.Mean(axes...))
+	return d.Div(d.Square().Mean(axes...).Sqrt().Add(1e-9)).Cast(x.DType())
 }
 
 // dropout drops elements in training mode alone, which is an input since version 12.
@@ -146,6 +154,9 @@ func dropout(c *op.Call) []T {
 	x, ratio := c.Tensor(0), 0.5
 	if c.Has(1) {
 		ratio = c.Scalar(1)
+	}
+	if !(ratio >= 0 && ratio <= 1) {
+		c.Fail("ratio is %v, want 0 to 1", ratio)
 	}
 	if training := c.Has(2) && c.Ints(2)[0] != 0; !training || ratio == 0 {
 		return []T{x, tensor.OnesOf(tensor.Bool, x.Shape()...)}
