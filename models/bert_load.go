@@ -203,8 +203,9 @@ func (p Pooling) Apply(x, valid tensor.Tensor) tensor.Tensor {
 	case MaxPooling:
 		return tensor.Where(mask, x, math.Inf(-1)).Max(1).Squeeze(1)
 	}
-	n := mask.Cast(x.DType()).Sum(1).Maximum(1)
-	return tensor.Where(mask, x, 0).Sum(1).Div(n).Squeeze(1)
+	d := x.DType().ComputeType() // 16 bits may lack the sum and the number of tokens
+	n := mask.Cast(d).Sum(1).Maximum(1)
+	return tensor.Where(mask, x, 0).Cast(d).Sum(1).Div(n).Squeeze(1).Cast(x.DType())
 }
 
 // paddingMask returns a mask of scores from valid, bools or numbers [batch time]; absent, if

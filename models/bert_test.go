@@ -149,3 +149,19 @@ func TestPooling(t *testing.T) {
 	e := m.Embed(io.In["input_ids"], io.In["attention_mask"], models.MeanPooling)
 	closeTo(t, "Embed", e, models.MeanPooling.Apply(io.Out["last_hidden_state"], io.In["attention_mask"]))
 }
+
+// The mean of 16-bit embeddings is exact where 16 bits lack the sum or the number of tokens.
+func TestPoolingOfHalves(t *testing.T) {
+	for d, v := range map[tensor.DType]float64{tensor.Float16: 512, tensor.BFloat16: 1} {
+		x := tensor.NewRNG(1).Uniform(1, 301, 2).Mul(0).Add(v).Cast(d)
+		if err := tensor.Eval(x); err != nil {
+			t.Fatal(err)
+		}
+		for name, valid := range map[string]tensor.Tensor{"all": {}, "given": tensor.Ones(1, 301).Cast(tensor.Bool)} {
+			y := models.MeanPooling.Apply(x, valid)
+			if got := y.Cast(tensor.Float32).Sub(v).Abs().Max().Item(); got != 0 {
+				t.Errorf("%v, %s tokens: the mean of 301 times %v is off by %v", d, name, v, got)
+			}
+		}
+	}
+}

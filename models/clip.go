@@ -71,7 +71,7 @@ func (e CLIPEncoder) apply(x, mask tensor.Tensor) tensor.Tensor {
 // time], are: logits [images texts], whose softmax are probabilities of the texts. Valid is as
 // in [BERT.Apply].
 func (m *CLIP) Apply(images, ids, valid tensor.Tensor) tensor.Tensor {
-	unit := func(x tensor.Tensor) tensor.Tensor { return x.Div(x.Square().Sum(-1).Sqrt()) }
+	unit := func(x tensor.Tensor) tensor.Tensor { return nn.Normalize(x, -1) }
 	return unit(m.EmbedImages(images)).MatMul(unit(m.EmbedTexts(ids, valid)).T()).Mul(m.LogitScale.Exp())
 }
 
