@@ -114,7 +114,7 @@ const noGPU = "(no GPU found: `tensorken gpu` says why)"
 const Usage = "device to run on: cpu, webgpu, cuda, or one that tensorken gpu lists, as cuda:1, webgpu:1 or webgpu:NAME (default a GPU, if one opens, else the CPU)"
 
 // Use opens the device of that name, as Open does, makes it the default (see
-// tensor.SetDefault), and writes a line to w that says which it is and why. A small program
+// tensor.SetDefault), and writes a line to w, unless it is nil, that says which it is and why. A small program
 // calls it with a flag:
 //
 //	var name = flag.String("device", "", device.Usage)
@@ -131,6 +131,9 @@ func Use(name string, w io.Writer) error {
 		return err
 	}
 	tensor.SetDefault(d)
+	if w == nil {
+		return nil
+	}
 	_, err = fmt.Fprintln(w, strings.TrimSuffix(fmt.Sprintf("device %v %s", d, why), " "))
 	return err
 }

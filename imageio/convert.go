@@ -18,6 +18,9 @@ import (
 // little memory.
 func FromImage(m image.Image, channels int) tensor.Tensor {
 	checkChannels("FromImage", channels)
+	if m == nil {
+		misuse("FromImage", "the image is nil")
+	}
 	t, err := fromImage(m, channels, 1)
 	if err != nil {
 		panic(&tensor.DeviceError{Device: "host", Op: "imageio.FromImage", Err: err})

@@ -3,6 +3,7 @@ package imageio
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"image"
@@ -49,6 +50,9 @@ func Decode(r io.Reader, channels int) (tensor.Tensor, error) {
 
 // decode reads an image; size is the file's, or 0 if it is not known.
 func decode(r io.Reader, size int64, channels int) (tensor.Tensor, error) {
+	if err := files.Given(r); err != nil {
+		return tensor.Tensor{}, err
+	}
 	b := bufio.NewReader(r)
 	start, err := b.Peek(longestMagic)
 	if err != nil && err != io.EOF {
@@ -149,7 +153,7 @@ func Save(path string, t tensor.Tensor) error {
 func Encode(w io.Writer, end string, t tensor.Tensor) error {
 	shapeOf("Encode", t)
 	f := formatOf(end)
-	err := f.check(t)
+	err := cmp.Or(files.Given(w), f.check(t))
 	if err == nil {
 		err = f.write("Encode", w, t)
 	}

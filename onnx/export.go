@@ -2,6 +2,7 @@ package onnx
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -43,6 +44,9 @@ type ExportOptions struct {
 func Export[P, R any](w io.Writer, f func(P) R, example P, o *ExportOptions) error {
 	if o == nil {
 		o = &ExportOptions{}
+	}
+	if f == nil {
+		return errors.New("onnx: Export: the function is nil")
 	}
 	p, err := exported(f, example, o)
 	if err == nil {

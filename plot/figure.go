@@ -141,7 +141,7 @@ func (f *Figure) Save(path string) error {
 
 // Encode is [Figure.Save] to a writer; end is the end of a file's name, such as ".png".
 func (f *Figure) Encode(w io.Writer, end string) error {
-	err := CheckName(end)
+	err := cmp.Or(files.Given(w), CheckName(end))
 	if err == nil {
 		err = f.load()
 	}

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/tensorken/tensorken/internal/files"
 	"github.com/tensorken/tensorken/internal/terminal"
 )
 
@@ -38,7 +39,11 @@ func screenOf(w io.Writer) screen {
 // set; other writers get characters of several densities. Print computes the tensors if
 // necessary; see [tensor.Eval] for the errors.
 func (f *Figure) Print(w io.Writer) error {
-	if err := f.load(); err != nil {
+	err := files.Given(w)
+	if err == nil {
+		err = f.load()
+	}
+	if err != nil {
 		return fmt.Errorf("plot: %w", err)
 	}
 	b := bufio.NewWriter(w)

@@ -3,6 +3,7 @@ package tensor
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -129,6 +130,9 @@ func (t *Trace) WriteTrace(w io.Writer) error {
 	type file struct {
 		Events []traceEvent `json:"traceEvents"`
 		Unit   string       `json:"displayTimeUnit"`
+	}
+	if w == nil {
+		return errors.New("tensor: WriteTrace: the writer is nil")
 	}
 	f := file{Events: []traceEvent{}, Unit: "ms"}
 	devices := t.devices()

@@ -21,6 +21,9 @@ func (t *Tokenizer) Save(path string) error {
 
 // Write writes a tokenizer.json.
 func (t *Tokenizer) Write(w io.Writer) error {
+	if err := files.Given(w); err != nil {
+		return errorf("%w", err)
+	}
 	var out struct {
 		Version       string          `json:"version"`
 		Truncation    json.RawMessage `json:"truncation"`
@@ -74,15 +77,13 @@ func (v *orderedVocab) MarshalJSON() ([]byte, error) {
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
 	b.WriteByte('{')
-	first := true
 	for id, s := range v.Tokens {
 		if !v.Has[id] {
 			continue
 		}
-		if !first {
+		if b.Len() > 1 {
 			b.WriteByte(',')
 		}
-		first = false
 		if err := e.Encode(s); err != nil {
 			return nil, err
 		}

@@ -114,6 +114,9 @@ func (f *Frame) allocate(d tensor.DType, width int) (data []byte, slice any, err
 
 // find returns the column of a name.
 func (f *Frame) find(name string) (int, error) {
+	if f == nil {
+		misuse("Column", "the Frame is nil")
+	}
 	if i, ok := f.index[name]; ok {
 		return i, nil
 	}

@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 	"unsafe"
 
+	"github.com/tensorken/tensorken/internal/files"
 	"github.com/tensorken/tensorken/internal/hostmem"
 	"github.com/tensorken/tensorken/internal/shape"
 )
@@ -22,6 +23,9 @@ const (
 // readText returns all of a reader, without a byte order mark. size is the number of bytes if
 // that is known.
 func readText(r io.Reader, size int) (text string, err error) {
+	if err := files.Given(r); err != nil {
+		return "", err
+	}
 	b, err := hostmem.Grow([]byte(nil), max(min(size, math.MaxInt-1), 512)+1)
 	if err != nil {
 		return "", err

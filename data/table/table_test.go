@@ -3,6 +3,7 @@ package table_test
 import (
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -294,6 +295,21 @@ func TestLoad(t *testing.T) {
 }
 
 // TestOptions walks all settings.
+// Of more lines than there are, all are left out, at once.
+func TestSkipAll(t *testing.T) {
+	for _, n := range []int{2, 3, math.MaxInt} {
+		if _, err := table.Read(strings.NewReader("1\n2"), &table.Options{Skip: n}); err == nil || !strings.Contains(err.Error(), "no rows") {
+			t.Errorf("Skip %d of 2 lines: %v, want an error", n, err)
+		}
+	}
+	if got := fmt.Sprint(table.Kind(-1), table.Kind(9), table.Date); got != "Kind(-1) Kind(9) date" {
+		t.Errorf("kinds print as %s", got)
+	}
+	if err := tensor.Try(func() { table.Column[float64](nil, "x") }); err == nil {
+		t.Error("Column of a nil Frame: no error")
+	}
+}
+
 func TestOptions(t *testing.T) {
 	for _, tt := range []struct {
 		o    table.Options

@@ -58,10 +58,21 @@ func ReadAll(path string, limit int64) ([]byte, error) {
 	return ReadFrom(f, info.Size(), limit)
 }
 
+// Given returns an error if a reader or a writer is nil.
+func Given(rw any) error {
+	if rw == nil {
+		return errors.New("the reader or writer is nil")
+	}
+	return nil
+}
+
 // ReadFrom returns all that a reader has, at most limit bytes. size is the expected number,
 // 0 if it is not known.
 func ReadFrom(r io.Reader, size, limit int64) ([]byte, error) {
 	const smallest = 512
+	if err := Given(r); err != nil {
+		return nil, err
+	}
 	b, err := hostmem.Grow([]byte(nil), int(min(size, math.MaxInt-smallest))+smallest)
 	for err == nil {
 		var n int

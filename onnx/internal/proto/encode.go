@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"io"
 	"math"
+
+	"github.com/tensorken/tensorken/internal/files"
 )
 
 // An encoder has the bytes of a message, in pieces, so that the elements of tensors are not copied.
@@ -50,6 +52,9 @@ func write(w io.Writer, encode func(*Tensor) error, fill func(*encoder)) (err er
 			err = e
 		}
 	}()
+	if err := files.Given(w); err != nil {
+		return err
+	}
 	e := &encoder{encode: encode}
 	fill(e)
 	for _, p := range e.pieces {

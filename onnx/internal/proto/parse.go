@@ -7,7 +7,10 @@
 package proto
 
 import (
+	"fmt"
 	"io"
+
+	"github.com/tensorken/tensorken/internal/files"
 )
 
 // Parse reads a model.
@@ -26,6 +29,12 @@ func parse[T any](src io.ReaderAt, size int64, f func(message) T) (x T, err erro
 			err = e.error
 		}
 	}()
+	if err := files.Given(src); err != nil {
+		return x, err
+	}
+	if size < 0 {
+		return x, fmt.Errorf("%d bytes: want 0 or more", size)
+	}
 	return f(message{r: &reader{src: src, buf: make([]byte, 0, min(window, size))}, end: size}), nil
 }
 
