@@ -375,6 +375,7 @@ func TestSchedules(t *testing.T) {
 		{"Sequence", optim.Sequence(optim.Exponential(0.5), 2, optim.Linear(2, 0)), map[int]float64{1: 0.5, 2: 1, 3: 0.5, 4: 0}},
 		{"WarmRestarts(4, 1, 0)", optim.WarmRestarts(4, 1, 0), map[int]float64{0: 1, 2: 0.5, 4: 1, 1_000_002: 0.5}},
 		{"WarmRestarts(2, 3, 0.5)", optim.WarmRestarts(2, 3, 0.5), map[int]float64{0: 1, 1: 0.75, 2: 1, 5: 0.75, 8: 1, 17: 0.75}},
+		{"WarmRestarts(4, MaxInt, 0.5)", optim.WarmRestarts(4, math.MaxInt, 0.5), map[int]float64{0: 1, 4: 1, math.MaxInt: 0.5}},
 		{"OneCycle(10)", optim.OneCycle(10), map[int]float64{0: 0.04, 2: 1, 9: 4e-6, 99: 4e-6}},
 		{"OneCycle(1)", optim.OneCycle(1), map[int]float64{0: 4e-6}},
 		{"Warmup(4, Linear(10, 0))", optim.Warmup(4, optim.Linear(10, 0)), map[int]float64{3: 1, 4: 1, 9: 0.5, 14: 0}},
@@ -383,6 +384,23 @@ func TestSchedules(t *testing.T) {
 			if got := c.f(step); math.Abs(got-want) > 1e-12 {
 				t.Errorf("%s(%d) = %v, want %v", c.name, step, got, want)
 			}
+		}
+	}
+}
+
+// Schedules begin and end at exactly the factors they are given.
+func TestEndsOfSchedules(t *testing.T) {
+	for i := range 1000 {
+		floor, n := float64(i)/1000, 3*i+1
+		for name, s := range map[string]func(int) float64{
+			"Cosine": optim.Cosine(n, floor), "Linear": optim.Linear(n, floor), "WarmRestarts": optim.WarmRestarts(n, 1, floor),
+		} {
+			if s(0) != 1 || name != "WarmRestarts" && s(n) != floor {
+				t.Errorf("%s(%d, %v) goes from %v to %v", name, n, floor, s(0), s(n))
+			}
+		}
+		if s := optim.Rise(floor, n, nil); s(0) != floor || s(n) != 1 {
+			t.Errorf("Rise(%v, %d) goes from %v to %v", floor, n, s(0), s(n))
 		}
 	}
 }

@@ -14,7 +14,7 @@ import (
 func Cosine(steps int, floor float64) func(step int) float64 {
 	checkFall("Cosine", steps, floor)
 	return func(step int) float64 {
-		return floor + (1-floor)*(1+math.Cos(math.Pi*progress(step, steps)))/2
+		return wave(1, floor, progress(step, steps))
 	}
 }
 
@@ -22,7 +22,7 @@ func Cosine(steps int, floor float64) func(step int) float64 {
 // of steps, and stays there.
 func Linear(steps int, floor float64) func(step int) float64 {
 	checkFall("Linear", steps, floor)
-	return func(step int) float64 { return 1 - (1-floor)*progress(step, steps) }
+	return func(step int) float64 { return between(1, floor, progress(step, steps)) }
 }
 
 // Warmup returns a schedule that rises linearly from 1/steps to 1 in the given number
@@ -44,4 +44,12 @@ func progress(step, steps int) float64 {
 		return 1
 	}
 	return float64(step) / float64(steps)
+}
+
+// between returns a number on the line from one at share 0 to another at share 1, both exactly.
+func between(from, to, share float64) float64 { return from*(1-share) + to*share }
+
+// wave is between along half a cosine wave.
+func wave(from, to, share float64) float64 {
+	return between(from, to, (1-math.Cos(math.Pi*share))/2)
 }

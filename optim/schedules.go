@@ -58,7 +58,7 @@ func Constant(steps int, factor float64) func(step int) float64 {
 func Rise(start float64, steps int, then func(step int) float64) func(step int) float64 {
 	must("Rise", "the number of steps", float64(steps), limits.NotNegative)
 	must("Rise", "the start", start, limits.NotNegative)
-	return Sequence(func(step int) float64 { return start + (1-start)*progress(step, steps) }, steps, then)
+	return Sequence(func(step int) float64 { return between(start, 1, progress(step, steps)) }, steps, then)
 }
 
 // Sequence returns a schedule that follows first for the given number of steps. From there
@@ -95,7 +95,7 @@ func WarmRestarts(steps, growth int, floor float64) func(step int) float64 {
 		length := steps
 		for step >= length {
 			step -= length
-			length *= growth
+			length = min(length, math.MaxInt/growth) * growth // the last wave has no end
 		}
 		return Cosine(length, floor)(step)
 	}
@@ -110,9 +110,6 @@ func OneCycle(steps int) func(step int) float64 {
 	checkSteps("OneCycle", steps)
 	const start, end, rising = 1. / 25, 1. / 25 / 1e4, 0.3
 	top, last := rising*float64(steps)-1, float64(steps-1)
-	wave := func(from, to, share float64) float64 {
-		return to + (from-to)*(1+math.Cos(math.Pi*share))/2
-	}
 	return func(step int) float64 {
 		s := min(float64(step), last)
 		if s <= top {
