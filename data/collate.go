@@ -1,6 +1,7 @@
 package data
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/tensorken/tensorken/internal/graph"
@@ -32,6 +33,9 @@ func Pad[T any](o *PadOptions) func(examples []T) (T, error) {
 		misuse("Pad", fmt.Sprintf("Multiple is %d, want 0 to %d", o.Multiple, maxMultiple))
 	}
 	return func(examples []T) (batch T, err error) {
+		if len(examples) == 0 {
+			return batch, errors.New("a batch of no examples")
+		}
 		all := make([][]pytree.Leaf[tensor.Tensor], len(examples))
 		for k, e := range examples {
 			if all[k], err = pytree.Flatten[tensor.Tensor](e); err != nil {

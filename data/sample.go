@@ -33,7 +33,7 @@ func Weighted(weights []float64, n, batch int, seed uint64) Sampler {
 	}
 	return func(epoch int) [][]int {
 		rng := rand.New(rand.NewPCG(seed, uint64(epoch)+1))
-		order := make([]int, n)
+		order := numbers(n)
 		for k := range order {
 			x := rng.Float64() * total
 			i := sort.Search(len(sums), func(i int) bool { return sums[i] > x })

@@ -218,6 +218,7 @@ func TestSampleMisuse(t *testing.T) {
 		{func() { all(&data.Loader[example]{Set: count(1), Batch: 1, Next: -1}) }, "want no negative field"},
 		{func() { all(&data.Loader[example]{Set: count(1)}) }, "Batch is 0, want at least 1"},
 		{func() { all(&data.Loader[example]{Batch: 1}) }, "want a Set or a Stream"},
+		{func() { data.Weighted([]float64{1}, 1<<50, 1, 0)(0) }, "an order of examples"},
 		{func() { data.Windows(tensor.Arange(3), -1, 1) }, "a length and a stride of at least 1"},
 		// Nil sets, streams and functions.
 		{func() { data.Map[int](nil, func(int) (int, error) { return 0, nil }) }, "data.Map: a nil argument"},
@@ -231,9 +232,16 @@ func TestSampleMisuse(t *testing.T) {
 		{func() { data.ShuffleStream[int](nil, 1, 0) }, "data.ShuffleStream: a nil argument"},
 		{func() { data.Of[*example](nil) }, "it has no tensor"},
 	} {
-		if err := tensor.Try(tt.call); err == nil || !strings.Contains(err.Error(), tt.want) || !strings.HasPrefix(err.Error(), "sample_test.go:") {
+		if err := tensor.Try(tt.call); err == nil || !strings.Contains(err.Error(), tt.want) || !strings.HasPrefix(err.Error(), "sample_test.go:") && !strings.HasPrefix(err.Error(), "host: ") {
 			t.Errorf("panics with %v, want %s", err, tt.want)
 		}
+	}
+}
+
+// Functions that collate nothing, and collect from a reader of none, fail.
+func TestPadOfNone(t *testing.T) {
+	if _, err := data.Pad[example](nil)(nil); err == nil || !strings.Contains(err.Error(), "no examples") {
+		t.Errorf("Pad of no examples: %v", err)
 	}
 }
 

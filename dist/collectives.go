@@ -22,7 +22,12 @@ const (
 )
 
 // String is the name.
-func (r Reduction) String() string { return [...]string{"Sum", "Max", "Mean"}[r] }
+func (r Reduction) String() string {
+	if r < Sum || r > Mean {
+		return fmt.Sprintf("Reduction(%d)", int(r))
+	}
+	return [...]string{"Sum", "Max", "Mean"}[r]
+}
 
 // AllReduce returns the element by element sum, maximum or mean of x over all ranks, equal on all of them.
 // Numbers of 16 bits are combined in float32, integers below 32 bits in int32. The derivative of a loss that

@@ -162,6 +162,8 @@ func TestMisuse(t *testing.T) {
 		{func() { draw.Graph(tensor.Tensor{}) }, "draw.Graph: there is no tensor to draw"},
 		{func() { draw.Graph(struct{ a, B tensor.Tensor }{}) }, "draw.Graph: struct"},
 		{func() { draw.Graph(x) }, "draw.Graph: 2001 boxes are more than the 2000"},
+		{func() { draw.Model(&nn.Report{Steps: []nn.StepReport{{}}}) }, "draw.Model: step 0 of the report is of a layer or a step that it lacks"},
+		{func() { draw.Model(&nn.Report{Steps: []nn.StepReport{{Layer: -1, Inputs: []int{3}}}}) }, "draw.Model: step 0 of the report"},
 		{func() { draw.Model(nil) }, "draw.Model: the report is empty: make it with nn.SummaryOf"},
 	} {
 		err := tensor.Try(c.f)

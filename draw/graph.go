@@ -100,6 +100,11 @@ func Model(r *nn.Report) SVG {
 	if r == nil || len(r.Steps) == 0 {
 		fail("Model", "the report is empty: make it with nn.SummaryOf")
 	}
+	for i, s := range r.Steps {
+		if s.Layer >= len(r.Layers) || slices.ContainsFunc(s.Inputs, func(k int) bool { return k < 0 || k >= i }) {
+			fail("Model", "step %d of the report is of a layer or a step that it lacks: make it with nn.SummaryOf", i)
+		}
+	}
 	vs := make([]vertex, len(r.Steps))
 	used := make([]bool, len(vs))
 	for i, s := range r.Steps {

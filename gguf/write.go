@@ -250,6 +250,9 @@ func (s Source) bytes() ([]byte, error) {
 		}
 		return b, err
 	}
+	if s.Tensor == nil {
+		return nil, errors.New("it has neither Raw nor Tensor")
+	}
 	x, err := s.Tensor()
 	if err != nil {
 		return nil, err

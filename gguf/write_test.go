@@ -132,6 +132,7 @@ func TestWriteErrors(t *testing.T) {
 		{nil, []gguf.Source{{Name: "a", Type: 99}}, `"a": there is no type 99`},
 		{nil, []gguf.Source{{Name: "", Shape: []int{1}}}, `"": a tensor cannot have this name`},
 		{nil, []gguf.Source{{Name: "a", Shape: []int{2, 4}, Type: gguf.Q8_0, Tensor: x}}, "cannot be of type Q8_0: its rows have 4 elements, and blocks 32"},
+		{nil, []gguf.Source{{Name: "a", Shape: []int{2}}}, `"a": it has neither Raw nor Tensor`},
 		{nil, []gguf.Source{{Name: "a", Shape: []int{2, 3}, Tensor: x}}, `"a": the tensor is of shape [2 4], want [2 3]`},
 		{nil, []gguf.Source{{Name: "a", Shape: []int{2, 4}, Type: gguf.I8, Tensor: x}}, `"a": the tensor is of type float32, which cannot be stored as I8`},
 		{nil, []gguf.Source{{Name: "a", Shape: []int{2}, Raw: func() ([]byte, error) { return make([]byte, 7), nil }}}, `"a": there are 7 bytes, want 8`},

@@ -1,6 +1,7 @@
 package models
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/tensorken/tensorken/nn"
@@ -19,15 +20,27 @@ type Cache struct {
 }
 
 // newCache returns an empty cache of length positions for layers.
-func newCache(layers int, layer nn.KVCache) Cache {
-	return Cache{K: slices.Repeat([]tensor.Tensor{layer.K}, layers), V: slices.Repeat([]tensor.Tensor{layer.V}, layers)}
+func newCache[L any](layers []L, of func(L) nn.KVCache) Cache {
+	if len(layers) == 0 {
+		fail("NewCache", "the model has no layers")
+	}
+	l := of(layers[0])
+	return Cache{K: slices.Repeat([]tensor.Tensor{l.K}, len(layers)), V: slices.Repeat([]tensor.Tensor{l.V}, len(layers))}
 }
 
 // Capacity returns the number of positions that the cache has room for.
-func (c Cache) Capacity() int { return c.K[0].Dim(2) }
+func (c Cache) Capacity() int {
+	if len(c.K) == 0 {
+		return 0
+	}
+	return c.K[0].Dim(2)
+}
 
 // Layer returns the cache of a layer.
 func (c Cache) Layer(i int) nn.KVCache {
+	if i < 0 || i >= min(len(c.K), len(c.V)) {
+		fail("Cache", fmt.Sprintf("there is no layer %d: the cache has keys of %d layers and values of %d", i, len(c.K), len(c.V)))
+	}
 	l := nn.KVCache{K: c.K[i], V: c.V[i], Len: c.Len, Pos: c.Pos}
 	if c.Pads.IsValid() {
 		l.Valid = tensor.Arange(c.Capacity()).Ge(c.Pads)

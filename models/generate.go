@@ -75,7 +75,7 @@ type LogProb struct {
 // if the longest of them with MaxTokens needs more positions than the model has. After a later
 // error the texts have the tokens that came before it.
 func (g *Generator) Generate(prompts [][]int32) ([][]int32, error) {
-	texts := make([][]int32, len(prompts)*max(1, g.N))
+	texts := make([][]int32, len(prompts)*g.perPrompt())
 	for tokens, err := range g.All(prompts) {
 		if err != nil {
 			return texts, err
@@ -108,7 +108,7 @@ func (g *Generator) All(prompts [][]int32) iter.Seq2[[]int32, error] {
 // Choices is All with the log-probabilities of tokens.
 func (g *Generator) Choices(prompts [][]int32) iter.Seq2[[]Choice, error] {
 	return func(yield func([]Choice, error) bool) {
-		ended := make([]bool, len(prompts)*max(1, g.N))
+		ended := make([]bool, len(prompts)*g.perPrompt())
 		t, err := g.begin(prompts)
 		defer func() {
 			if err == nil && g.Reuse && len(ended) == 1 {
@@ -169,7 +169,7 @@ func (g *Generator) begin(prompts [][]int32) (t turns, err error) {
 	if g.Model == nil || g.MaxTokens < 1 {
 		return nil, errors.New("models: a Generator needs a Model, and MaxTokens of at least 1")
 	}
-	if err := g.checkSettings(len(prompts) * max(1, g.N)); err != nil {
+	if err := g.checkSettings(len(prompts) * g.perPrompt()); err != nil {
 		return nil, fmt.Errorf("models: %w", err)
 	}
 	ids, pads, err := batch(prompts)
@@ -220,6 +220,12 @@ func prompt(m Decoder, prompts [][]int32, ids tensor.Tensor, c Cache) (logits te
 	return logits, c, checkTokens(prompts, logits.Dim(-1))
 }
 
+// maxN bounds N, before memory is taken for as many texts.
+const maxN = 1 << 16
+
+// perPrompt returns the number of texts of each prompt.
+func (g *Generator) perPrompt() int { return min(max(1, g.N), maxN) }
+
 // checkSettings returns an error for settings without a meaning.
 func (g *Generator) checkSettings(texts int) error {
 	switch err := g.Check(); {
@@ -229,6 +235,8 @@ func (g *Generator) checkSettings(texts int) error {
 		return fmt.Errorf("the Temperature is %v: set RNG, from which tokens are drawn", g.Temperature)
 	case g.N < 0 || g.LogProbs < 0 || g.NGram < 0 || g.Propose < 0:
 		return fmt.Errorf("want 0 or more for N %d, LogProbs %d, NGram %d and Propose %d", g.N, g.LogProbs, g.NGram, g.Propose)
+	case g.N > maxN:
+		return fmt.Errorf("N is %d, want at most %d texts of a prompt", g.N, maxN)
 	case g.Draft != nil && g.NGram > 0:
 		return errors.New("both Draft and NGram are set: choose one")
 	case g.speculates() && texts > 1:
@@ -240,8 +248,8 @@ func (g *Generator) checkSettings(texts int) error {
 // checkPositions returns an error unless the model has positions for a prompt and all tokens
 // after it but the last, which is not read.
 func (g *Generator) checkPositions(prompt int) error {
-	need := prompt + g.MaxTokens - 1
-	if m, ok := g.Model.(limited); ok && need > m.Positions() {
+	need := uint(prompt) + uint(g.MaxTokens) - 1
+	if m, ok := g.Model.(limited); ok && need > uint(m.Positions()) {
 		return fmt.Errorf("models: a prompt of %s and MaxTokens %d need %d positions: the model has %d",
 			shape.Count(prompt, "token"), g.MaxTokens, need, m.Positions())
 	}

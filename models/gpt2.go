@@ -111,8 +111,9 @@ func (m *GPT2) Logits(x tensor.Tensor) tensor.Tensor {
 
 // NewCache returns an empty cache for length positions.
 func (m *GPT2) NewCache(batch, length int) Cache {
-	h := m.Transformer.H
-	return newCache(len(h), nn.NewKVCache(batch, h[0].Attn.Heads, length, h[0].Attn.CProj.Weight.Dim(0)/h[0].Attn.Heads))
+	return newCache(m.Transformer.H, func(b GPT2Block) nn.KVCache {
+		return nn.NewKVCache(batch, b.Attn.Heads, length, b.Attn.CProj.Weight.Dim(0)/max(b.Attn.Heads, 1))
+	})
 }
 
 // Positions returns the greatest length of a text.

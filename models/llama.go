@@ -135,7 +135,7 @@ func (m *Llama) Logits(x tensor.Tensor) tensor.Tensor {
 
 // NewCache returns an empty cache for length positions.
 func (m *Llama) NewCache(batch, length int) Cache {
-	return newCache(len(m.Model.Layers), m.Model.Layers[0].SelfAttn.Attention().NewCache(batch, length))
+	return newCache(m.Model.Layers, func(l LlamaLayer) nn.KVCache { return l.SelfAttn.Attention().NewCache(batch, length) })
 }
 
 // Decode implements [Decoder].

@@ -139,8 +139,7 @@ func (m *T5) NewDecoder(memory, valid tensor.Tensor) *T5Decoder {
 
 // NewCache returns an empty cache for length positions.
 func (d *T5Decoder) NewCache(batch, length int) Cache {
-	b := d.Model.Decoder.Block
-	return newCache(len(b), b[0].Layer.Self.SelfAttention.NewCache(batch, length))
+	return newCache(d.Model.Decoder.Block, func(b T5DecoderBlock) nn.KVCache { return b.Layer.Self.SelfAttention.NewCache(batch, length) })
 }
 
 // Decode implements [Decoder].

@@ -159,8 +159,7 @@ func (m *Whisper) NewDecoder(memory tensor.Tensor) *WhisperDecoder {
 
 // NewCache returns an empty cache for length positions.
 func (d *WhisperDecoder) NewCache(batch, length int) Cache {
-	l := d.Model.Model.Decoder.Layers
-	return newCache(len(l), l[0].SelfAttn.Attention().NewCache(batch, length))
+	return newCache(d.Model.Model.Decoder.Layers, func(l WhisperLayer) nn.KVCache { return l.SelfAttn.Attention().NewCache(batch, length) })
 }
 
 // Positions returns the greatest length of a text.

@@ -49,6 +49,9 @@ func (r *recurrence) newCell(op string, rng *tensor.RNG, in, width int, o Recurr
 	return c
 }
 
+// maxLayers bounds Layers, which are made one by one.
+const maxLayers = 1 << 16
+
 // newCells draws the cells of all layers.
 func (r *recurrence) newCells(rng *tensor.RNG, in, width int, o *RecurrentOptions) recurrent {
 	var layers, reverse []Cell
@@ -57,8 +60,8 @@ func (r *recurrence) newCells(rng *tensor.RNG, in, width int, o *RecurrentOption
 	}
 	op := "New" + r.layer
 	setting(op, "Dropout", o.Dropout, limits.Probability)
-	if o.Layers < 0 {
-		fail(op, "%d layers: want at least 1, or 0 for 1", o.Layers)
+	if o.Layers < 0 || o.Layers > maxLayers {
+		fail(op, "%d layers: want at least 1, or 0 for 1, and at most %d", o.Layers, maxLayers)
 	}
 	for range max(o.Layers, 1) {
 		layers = append(layers, r.newCell(op, rng, in, width, *o))

@@ -194,6 +194,9 @@ func (r *Report) setOutputs(t *trace) {
 
 // String returns a table, with the totals in its last lines.
 func (r *Report) String() string {
+	if len(r.Layers) == 0 {
+		return "an empty report: make it with nn.SummaryOf"
+	}
 	var b strings.Builder
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	fmt.Fprint(w, "layer\ttype\toutput\tparameters\tFLOPs\n")
@@ -201,7 +204,7 @@ func (r *Report) String() string {
 	for _, l := range r.Layers {
 		name := "(model)"
 		if l.Depth > 0 {
-			path = append(path[:l.Depth], l.Name+".")
+			path = append(path[:min(l.Depth, len(path))], l.Name+".")
 			name = strings.TrimPrefix(l.Name, path[l.Depth-1])
 		}
 		output := "not used"

@@ -103,6 +103,10 @@ func TestSettings(t *testing.T) {
 			try(name, n, func() { f(n) })
 		}
 	}
+	try("NewLSTM", nil, func() { nn.NewLSTM(rng, 1, 1, &nn.RecurrentOptions{Layers: math.MaxInt}) })
+	if got := new(nn.Report).String(); !strings.Contains(got, "empty report") {
+		t.Errorf("an empty report prints as %q", got)
+	}
 	try("SummaryOf", nil, func() { nn.SummaryOf[nn.Linear, tensor.Tensor](nn.Linear{}, nil) })
 	try("Func", nil, func() { nn.Func(nil).Apply(x) })
 	try("Sequential", nil, func() { nn.Sequential{nn.Func(nil)}.Apply(x) })

@@ -47,7 +47,7 @@ var lineColors = []color.NRGBA{
 
 // Color returns the color that series i, from 0, has by default. Ten colors repeat, which
 // differ for the color-blind too.
-func Color(i int) color.NRGBA { return lineColors[i%len(lineColors)] }
+func Color(i int) color.NRGBA { return lineColors[uint(i)%uint(len(lineColors))] }
 
 // scaled returns the level of x between low and high: 0 and 1 are the ends, and 0.5 is all
 // of a range of length 0.

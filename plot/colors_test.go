@@ -62,6 +62,9 @@ func TestLineColors(t *testing.T) {
 	if n := len(lineColors); n < 10 {
 		t.Fatalf("there are %d colors, want 10", n)
 	}
+	for _, i := range []int{-1, math.MinInt, math.MaxInt} {
+		Color(i) // is of any series
+	}
 	for name, vision := range visions {
 		var labs [][3]float64
 		for _, c := range lineColors {

@@ -33,6 +33,8 @@ func TestMisuse(t *testing.T) {
 		want string
 		call func()
 	}{
+		{"the times of the steps", func() { RK4(f, y, ts, 1<<50) }},
+		{"solve.Solution.At: there is no solution", func() { new(Solution[T]).At(0) }},
 		{"solve.RK4: the function is nil", func() { RK4[T](nil, y, ts, 1) }},
 		{"solve.Euler: the function is nil", func() { Euler[T](nil, y, ts, 1) }},
 		{"solve.ODE: the function is nil", func() { ODE[T, T](nil, y, y, ts, nil) }},

@@ -134,6 +134,9 @@ func Dense[P, Y any](f func(p P, t tensor.Tensor, y Y) Y, p P, y0 Y, from, to fl
 // At returns the solution at a time, by interpolation of order 4. It panics if the time is
 // outside the interval.
 func (s *Solution[Y]) At(t float64) Y {
+	if len(s.segments) == 0 {
+		misuse("Solution.At", "there is no solution: use solve.Dense")
+	}
 	forward := s.to > s.from
 	if !(min(s.from, s.to) <= t && t <= max(s.from, s.to)) {
 		misuse("Solution.At", "the time %v is not between %v and %v", t, s.from, s.to)

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/tensorken/tensorken/grad"
+	"github.com/tensorken/tensorken/internal/hostmem"
 	"github.com/tensorken/tensorken/tensor"
 )
 
@@ -125,6 +126,9 @@ func fixed[Y any](op string, m *tableau, f func(t tensor.Tensor, y Y) Y, y0 Y, t
 // scan makes all steps by one plan, for a state of one type. It returns y at the last time and,
 // if there are more than two, after each step, along axis 0.
 func (m *tableau) scan(f func(t tensor.Tensor, y []tensor.Tensor) []tensor.Tensor, y []tensor.Tensor, ts []float64, steps int) (last, all []tensor.Tensor) {
+	if err := hostmem.Check(steps, (len(ts)-1)*(1+len(m.c))*8); err != nil {
+		panic(&tensor.DeviceError{Device: "host", Op: "the times of the steps", Err: err})
+	}
 	var stages, lengths []float64 // the times of the stages, the lengths of the steps
 	for i := 1; i < len(ts); i++ {
 		h := (ts[i] - ts[i-1]) / float64(steps)

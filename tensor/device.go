@@ -21,7 +21,12 @@ type Device exec.Device
 
 // NewDevice returns a device over a driver, for packages that open hardware. Package
 // device opens devices by name.
-func NewDevice(d driver.Device) *Device { return (*Device)(exec.New(d)) }
+func NewDevice(d driver.Device) *Device {
+	if d == nil {
+		fail("NewDevice", "the driver is nil")
+	}
+	return (*Device)(exec.New(d))
+}
 
 func (d *Device) exec() *exec.Device { return (*exec.Device)(d) }
 

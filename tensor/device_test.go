@@ -2,6 +2,7 @@ package tensor_test
 
 import (
 	"errors"
+	"math"
 	"os"
 	"os/exec"
 	"runtime"
@@ -23,6 +24,15 @@ func TestNewCPU(t *testing.T) {
 	}
 	if err := tensor.Eval(data.Add(1)); !errors.Is(err, driver.ErrMemory) {
 		t.Errorf("4 MiB on a device of 1 MiB: error %v, want %v", err, driver.ErrMemory)
+	}
+	if err := tensor.NewCPU(&tensor.CPUOptions{Threads: math.MaxInt}).Sync(); err != nil {
+		t.Errorf("a device of any number of threads: %v", err)
+	}
+	if err := tensor.Try(func() { tensor.NewDevice(nil) }); err == nil || !strings.Contains(err.Error(), "NewDevice: the driver is nil") {
+		t.Errorf("NewDevice(nil): %v", err)
+	}
+	if got := (&tensor.DeviceError{Device: "d", Op: "Data"}).Error(); got != "d: Data failed" {
+		t.Errorf("an error without a cause is %q", got)
 	}
 	if err := tensor.Try(func() { tensor.NewCPU(&tensor.CPUOptions{Memory: -1}) }); err == nil {
 		t.Error("NewCPU with -1 bytes gave no error")

@@ -44,6 +44,9 @@ type DeviceError struct {
 
 // Error returns the device, the failed call and the cause.
 func (e *DeviceError) Error() string {
+	if e.Err == nil {
+		return e.Device + ": " + e.Op + " failed"
+	}
 	cause := strings.TrimPrefix(e.Err.Error(), e.Device+": ")
 	return e.Device + ": " + e.Op + ": " + cause
 }

@@ -70,6 +70,7 @@ func bisected(x, edges *graph.Node, right bool) *graph.Node {
 // outside the edges and NaN are not counted.
 func (t Tensor) Histogram(edges Tensor) Tensor {
 	x, e := searched("Histogram", t, edges)
+	x = graph.Reshape(x, []int{x.Len()})
 	bins := e.Shape[0] - 1
 	if bins < 0 {
 		fail("Histogram", "there must be at least one edge", x, e)

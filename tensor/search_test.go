@@ -49,6 +49,7 @@ func TestOrderedResults(t *testing.T) {
 	bins, edges := data.HistogramBins(2, 0, 2)
 	wholeBins, wholeEdges := data.HistogramBins(4)
 	oneBin, oneEdges := tensor.New([]float64{3, 3}).HistogramBins(2)
+	scalar, scalarEdges := tensor.Scalar(3).Cast(tensor.Float32).HistogramBins(2)
 	noBins, _ := tensor.New([]float32{}).HistogramBins(2)
 	for _, c := range []struct {
 		name string
@@ -73,6 +74,8 @@ func TestOrderedResults(t *testing.T) {
 		{"HistogramBins's edges", edges, "float32 [3] [0 1 2]"},
 		{"HistogramBins without limits", wholeBins, "int32 [4] [1 2 1 2]"},
 		{"HistogramBins's edges without limits", wholeEdges, "float32 [5] [-1 0 1 2 3]"},
+		{"HistogramBins of a scalar", scalar, "int32 [2] [0 1]"},
+		{"HistogramBins's edges of a scalar", scalarEdges, "float32 [3] [2.5 3.0 3.5]"},
 		{"HistogramBins of one number", oneBin, "int32 [2] [0 2]"},
 		{"HistogramBins's edges of one number", oneEdges, "float64 [3] [2.5 3.0 3.5]"},
 		{"HistogramBins of nothing", noBins, "int32 [2] [0 0]"},

@@ -67,7 +67,7 @@ func read(r io.Reader, size int, o Options) (*Frame, error) {
 		return nil, err
 	}
 	f := &Frame{options: o, text: text, firstLine: o.Skip + 1}
-	for range o.Skip {
+	for n := o.Skip; n > 0 && f.text != ""; n-- {
 		_, f.text, _ = strings.Cut(f.text, "\n")
 	}
 	return f, f.inferSchema()

@@ -53,7 +53,12 @@ const (
 )
 
 // String returns the name of a kind: text, int, float or date.
-func (k Kind) String() string { return [...]string{"text", "int", "float", "date", "empty"}[k] }
+func (k Kind) String() string {
+	if k < Text || k > empty {
+		return fmt.Sprintf("Kind(%d)", int(k))
+	}
+	return [...]string{"text", "int", "float", "date", "empty"}[k]
+}
 
 // defaultMissing is Options.Missing if that is nil.
 var defaultMissing = []string{"NA", "N/A", "n/a", "#NA", "#N/A", "#N/A N/A", "<NA>", "NaN", "nan", "-NaN", "-nan", "NULL", "null", "None",

@@ -37,6 +37,9 @@ type device struct {
 	held  atomic.Int64 // bytes
 }
 
+// maxThreads bounds the goroutines of a device, more than any machine has cores.
+const maxThreads = 1 << 12
+
 // New returns a device that runs kernels on the host.
 func New(o Options) driver.Device {
 	d := &device{limit: o.Memory}
@@ -48,7 +51,7 @@ func New(o Options) driver.Device {
 	if o.Threads <= 0 {
 		o.Threads = runtime.GOMAXPROCS(0)
 	}
-	d.Start(o.Threads)
+	d.Start(min(o.Threads, maxThreads))
 	return d
 }
 

@@ -150,7 +150,7 @@ func (s *Sampler) penalize(c []Candidate, text []int32) {
 	}
 	s.seen = append(s.seen[:0], make([]int32, len(c))...)
 	for _, id := range last(text, s.PenaltyWindow) {
-		if int(id) < len(s.seen) { // a draft's vocabulary may have fewer tokens
+		if uint(id) < uint(len(s.seen)) { // a draft's vocabulary may have fewer tokens, and ended texts have -1
 			s.seen[id]++
 		}
 	}
@@ -209,7 +209,7 @@ func (s *Sampler) dry(c []Candidate, text []int32) {
 	}
 	allowed := cmp.Or(s.DRY.Allowed, 2)
 	for id, m := range longest {
-		if m >= allowed && int(id) < len(c) {
+		if m >= allowed && uint(id) < uint(len(c)) {
 			c[id].Logit -= min(math.MaxFloat32, s.DRY.Multiplier*math.Pow(cmp.Or(s.DRY.Base, 1.75), float64(m-allowed)))
 		}
 	}

@@ -187,6 +187,22 @@ func TestDistribution(t *testing.T) {
 	}
 }
 
+// Tokens of a text that the vocabulary lacks, such as the -1 of a text that has ended, count nowhere.
+func TestForeignTokens(t *testing.T) {
+	for _, s := range []Settings{{RepetitionPenalty: 2}, {FrequencyPenalty: 1}, {PresencePenalty: 1}, {DRY: DRY{Multiplier: 1, Allowed: 1}}} {
+		sampler, err := New(s, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, foreign := range []int32{-1, 3, math.MinInt32, math.MaxInt32} {
+			got, err := sampler.Distribution([]float32{1, 2, 3}, []int32{foreign, foreign, foreign})
+			if err != nil || len(got) != 1 || got[0].ID != 2 || got[0].Logit != 3 {
+				t.Errorf("%+v after tokens %d: %v, %v, want token 2 of logit 3", s, foreign, got, err)
+			}
+		}
+	}
+}
+
 // XTC acts as often as its probability says.
 func TestXTC(t *testing.T) {
 	s, _ := New(Settings{XTC: XTC{0.3, 0.1}, Temperature: 1}, 1)
