@@ -154,6 +154,10 @@ func (l *Loop[M, B]) restore() error {
 
 // fits returns an error if a state cannot come from a Loop like l.
 func (l *Loop[M, B]) fits(s state) error {
+	if min(s.Step, s.Epoch, s.Loader.Epoch, s.Loader.Next, s.Examples) < 0 || s.Logged < 0 {
+		return fmt.Errorf("it was not written by a train.Loop: step %d, epoch %d and %d, batch %d, %d examples, %d bytes of the log",
+			s.Step, s.Epoch, s.Loader.Epoch, s.Loader.Next, s.Examples, s.Logged)
+	}
 	if (s.RNG == nil) != (l.RNG == nil) {
 		return fmt.Errorf("it is of a Loop with RNG: %v, this one: %v", s.RNG != nil, l.RNG != nil)
 	}

@@ -225,6 +225,40 @@ func TestCheckpointErrors(t *testing.T) {
 	}
 }
 
+// Counts that no Loop has are an error, which changes nothing.
+func TestCheckpointOfNoLoop(t *testing.T) {
+	l := newNet(t.TempDir())
+	l.Epochs, l.Steps = 0, 2
+	if err := l.Run(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	f, err := safetensors.Open(l.Checkpoint)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	tensors := map[string]tensor.Tensor{}
+	for _, name := range f.Names() {
+		if tensors[name], err = f.Tensor(name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	counts := regexp.MustCompile(`"(Step|Epoch|Next|Examples|Logged)":`).FindAllStringIndex(f.Meta["train"], -1)
+	if len(counts) != 6 {
+		t.Fatalf("found %d counts, want 6, in %s", len(counts), f.Meta["train"])
+	}
+	for _, at := range counts {
+		bad := newNet(t.TempDir())
+		text := f.Meta["train"][:at[1]] + "-1" + f.Meta["train"][at[1]:]
+		if err := safetensors.SaveMeta(bad.Checkpoint, tensors, map[string]string{"train": text}); err != nil {
+			t.Fatal(err)
+		}
+		if err := bad.Run(context.Background()); err == nil || !strings.Contains(err.Error(), "not written by a train.Loop") || bad.Step != 0 {
+			t.Errorf("%s: %v, at step %d", text, err, bad.Step)
+		}
+	}
+}
+
 // Extra trees, and a model and a best model that are one pointer, are in the checkpoint.
 func TestCheckpointExtra(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "run.ckpt")

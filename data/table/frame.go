@@ -1,9 +1,11 @@
 package table
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/tensorken/tensorken/internal/files"
 	"github.com/tensorken/tensorken/internal/shape"
@@ -69,6 +71,11 @@ func read(r io.Reader, size int, o Options) (*Frame, error) {
 	f := &Frame{options: o, text: text, firstLine: o.Skip + 1}
 	for n := o.Skip; n > 0 && f.text != ""; n-- {
 		_, f.text, _ = strings.Cut(f.text, "\n")
+	}
+	if start, rest, _ := strings.Cut(f.text, "\n"); o.Skip == 0 && strings.HasPrefix(start, "sep=") { // Excel names the separator
+		if c, size := utf8.DecodeRuneInString(start[4:]); size > 0 && strings.TrimSuffix(start[4+size:], "\r") == "" {
+			f.options.Comma, f.options.Skip, f.text, f.firstLine = cmp.Or(o.Comma, c), 1, rest, 2
+		}
 	}
 	return f, f.inferSchema()
 }

@@ -11,7 +11,7 @@ import (
 
 // Options are the settings of [Read] and [Load].
 type Options struct {
-	Comma   rune     // the separator; 0: a comma, semicolon or tab, whichever the text has
+	Comma   rune     // the separator; 0: as Excel's first line sep=; says, or a comma, semicolon or tab, whichever the text has
 	Decimal rune     // '.' or ',' before the decimals of a number; 0 is '.'
 	Header  Header   // whether the first line has the names of the columns
 	Names   []string // names of all columns, instead of those in the header
