@@ -151,8 +151,8 @@ func wide(op string, x tensor.Tensor, f func(tensor.Tensor) tensor.Tensor) tenso
 }
 
 func checkCall(op string, g *Group, x tensor.Tensor, r Reduction) {
-	if g == nil {
-		misuse(op, "the Group is nil: make one with dist.Init")
+	if g == nil || g.size == 0 {
+		misuse(op, "the Group is nil or empty: make one with dist.Init")
 	}
 	if r < Sum || r > Mean {
 		misuse(op, fmt.Sprintf("the Reduction is %d, want dist.Sum, dist.Max or dist.Mean", int(r)))

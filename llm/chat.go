@@ -123,9 +123,15 @@ func (m *Model) template(o *ChatOptions) (*jinja.Template, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the chat template: %w", err)
 	}
+	if len(m.parsed) == maxParsed {
+		clear(m.parsed)
+	}
 	m.parsed[text] = t
 	return t, nil
 }
+
+// maxParsed bounds the templates that are kept parsed: a client may choose them without end.
+const maxParsed = 16
 
 // HasTemplate reports whether the model has a chat template.
 func (m *Model) HasTemplate() bool { return m.templates["default"] != "" }

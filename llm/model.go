@@ -48,8 +48,8 @@ type Model struct {
 
 	mu       sync.Mutex
 	idle     []*models.Generator
-	parsed   map[string]*jinja.Template
-	checked  map[*Model]error // drafts
+	parsed   map[string]*jinja.Template // at most maxParsed
+	checked  map[*Model]error           // drafts
 	defaults GenerateOptions
 }
 

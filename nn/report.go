@@ -202,16 +202,16 @@ func (r *Report) String() string {
 	fmt.Fprint(w, "layer\ttype\toutput\tparameters\tFLOPs\n")
 	path := []string{""} // the names of the layers that hold the next
 	for _, l := range r.Layers {
-		name := "(model)"
-		if l.Depth > 0 {
-			path = append(path[:min(l.Depth, len(path))], l.Name+".")
-			name = strings.TrimPrefix(l.Name, path[l.Depth-1])
+		name, depth := "(model)", min(max(l.Depth, 0), len(path))
+		if depth > 0 {
+			path = append(path[:depth], l.Name+".")
+			name = strings.TrimPrefix(l.Name, path[depth-1])
 		}
 		output := "not used"
 		if l.Output != nil {
 			output = fmt.Sprint(l.Output)
 		}
-		fmt.Fprintf(w, "%s%s\t%s\t%s\t%s\t%s\n", strings.Repeat("  ", l.Depth), name, l.Type, output, grouped(l.Params), grouped(l.FLOPs))
+		fmt.Fprintf(w, "%s%s\t%s\t%s\t%s\t%s\n", strings.Repeat("  ", depth), name, l.Type, output, grouped(l.Params), grouped(l.FLOPs))
 	}
 	w.Flush()
 	total := r.Layers[0]

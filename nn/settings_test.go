@@ -107,6 +107,11 @@ func TestSettings(t *testing.T) {
 	if got := new(nn.Report).String(); !strings.Contains(got, "empty report") {
 		t.Errorf("an empty report prints as %q", got)
 	}
+	odd := &nn.Report{Layers: []nn.LayerReport{{Depth: -1}, {Name: "a", Depth: 5}, {Name: "a.b", Depth: 2}}}
+	if got := odd.String(); !strings.Contains(got, "b") {
+		t.Errorf("a report of odd depths prints as %q", got)
+	}
+	try("Embedding", nil, func() { nn.Embedding{Weight: tensor.Scalar(1).Cast(tensor.Float32)}.Apply(labels) })
 	try("SummaryOf", nil, func() { nn.SummaryOf[nn.Linear, tensor.Tensor](nn.Linear{}, nil) })
 	try("Func", nil, func() { nn.Func(nil).Apply(x) })
 	try("Sequential", nil, func() { nn.Sequential{nn.Func(nil)}.Apply(x) })

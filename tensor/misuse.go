@@ -119,7 +119,7 @@ func (internal) Checked(_ graph.Token, op string, y, valid Tensor, noun, fault s
 
 // Take is [Tensor.Take] on behalf of another operation.
 func (internal) Take(_ graph.Token, op string, x Tensor, axis int, index Tensor) Tensor {
-	return Tensor{n: take(op, x.node(op), axis, index)}
+	return Tensor{n: take(op, x.node(op), axisOf(op, x.n, axis), index)}
 }
 
 // InsideOf returns the transformation, such as grad.Vmap, of a function that runs and inside of which t

@@ -205,6 +205,14 @@ func TestVocabFiles(t *testing.T) {
 }
 
 func TestTrain(t *testing.T) {
+	for name, train := range map[string]func() error{
+		"BPE":     func() error { _, err := BPETrainer{}.Train(nil); return err },
+		"Unigram": func() error { _, err := UnigramTrainer{}.Train(nil); return err },
+	} {
+		if err := train(); err == nil || !strings.Contains(err.Error(), "the texts are nil") {
+			t.Errorf("%s of nil texts: %v", name, err)
+		}
+	}
 	text, err := os.ReadFile("testdata/train.txt")
 	if err != nil {
 		t.Fatal(err)

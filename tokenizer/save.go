@@ -3,6 +3,7 @@ package tokenizer
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"io"
 
@@ -84,11 +85,7 @@ func (v *orderedVocab) MarshalJSON() ([]byte, error) {
 		if b.Len() > 1 {
 			b.WriteByte(',')
 		}
-		if err := e.Encode(s); err != nil {
-			return nil, err
-		}
-		b.WriteByte(':')
-		if err := e.Encode(id); err != nil {
+		if err := cmp.Or(e.Encode(s), b.WriteByte(':'), e.Encode(id)); err != nil {
 			return nil, err
 		}
 	}

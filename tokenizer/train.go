@@ -62,6 +62,9 @@ func readPipeline(text, absent string) (*spec, error) {
 
 // countWords divides texts and returns their words, in order.
 func (s *spec) countWords(texts iter.Seq[string]) ([]subword.WordCount, error) {
+	if texts == nil {
+		return nil, errorf("Train: the texts are nil")
+	}
 	t := &Tokenizer{added: &addedTokens{}}
 	var err error
 	if t.normalizer, err = readNormalizer("normalizer", s.sections["normalizer"], 0); err == nil {

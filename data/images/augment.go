@@ -35,6 +35,9 @@ type Transform interface {
 func Augment(transforms ...Transform) func(e Example, rng *rand.Rand) (Example, error) {
 	checkAll("Augment", transforms)
 	return func(e Example, rng *rand.Rand) (Example, error) {
+		if rng == nil {
+			misuse("Augment", "rng is nil")
+		}
 		x, err := apply(e.X, rng, transforms)
 		if err != nil {
 			return e, fmt.Errorf("%q: %w", e.Path, err)
