@@ -68,6 +68,9 @@ func Minimize[M any](o *LBFGS, m *M, loss func(M) tensor.Tensor) (final float64,
 	if !moved {
 		return now.loss, nil
 	}
+	if math.IsInf(now.loss, 0) {
+		return 0, fmt.Errorf("optim: Minimize: the loss falls to %v: want one with a least value", now.loss)
+	}
 	next, err := p.model(now.at.params)
 	if err != nil {
 		return 0, err

@@ -134,6 +134,8 @@ func TestMinimizeMisuse(t *testing.T) {
 	}{
 		{optim.LBFGS{}, tensor.New([]int32{1}), rosenbrock, "optim: Minimize: the model has no floating-point parameter"},
 		{optim.LBFGS{}, tensor.New([]float32{-1}), func(x tensor.Tensor) tensor.Tensor { return x.Log().Sum() }, "want finite ones at the start"},
+		{optim.LBFGS{}, tensor.New([]float64{1}), func(x tensor.Tensor) tensor.Tensor { return x.Log().Sum() }, "the loss falls to -Inf"},
+		{optim.LBFGS{}, tensor.New([]float64{1}), func(x tensor.Tensor) tensor.Tensor { return x.Exp().Neg().Sum() }, "the loss falls to -Inf"},
 		{optim.LBFGS{}, x, func(x tensor.Tensor) tensor.Tensor { return rosenbrock(x).Mul(1e25) }, "float32 lacks its square: divide the loss"},
 		{optim.LBFGS{History: -1}, x, rosenbrock, "optim: Minimize: History is -1, want at least 1"},
 		{optim.LBFGS{}, x, func(x tensor.Tensor) tensor.Tensor { return x }, "must have one element"},

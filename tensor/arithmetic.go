@@ -24,8 +24,8 @@ func (t Tensor) FloorDiv(o Operand) Tensor {
 	return Tensor{n: graph.Where(eq(y, fill(y, 0)), floor(div(x, y)), q)}
 }
 
-// Mod returns t - o·[Tensor.FloorDiv](t, o), which has the sign of o, as Python's %;
-// [Tensor.Rem] has the sign of t, as Go's. An integer mod 0 is 0.
+// Mod returns t - o·[Tensor.FloorDiv](t, o), which has the sign of o, as Python's %, where it is
+// not 0; [Tensor.Rem] has the sign of t, as Go's. An integer mod 0 is 0.
 func (t Tensor) Mod(o Operand) Tensor {
 	x, y := numberOperands("Mod", t, o)
 	rem, apart := flooredRem(x, y)

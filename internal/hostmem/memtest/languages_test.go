@@ -5,12 +5,15 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 
+	"github.com/tensorken/tensorken/data"
 	"github.com/tensorken/tensorken/gguf"
 	"github.com/tensorken/tensorken/internal/jinja"
 	"github.com/tensorken/tensorken/internal/llamacpp"
@@ -18,8 +21,12 @@ import (
 	"github.com/tensorken/tensorken/internal/vocabulary"
 	"github.com/tensorken/tensorken/llm"
 	"github.com/tensorken/tensorken/llm/hub"
+	"github.com/tensorken/tensorken/models"
 	"github.com/tensorken/tensorken/onnx"
+	"github.com/tensorken/tensorken/optim"
+	"github.com/tensorken/tensorken/tensor"
 	"github.com/tensorken/tensorken/tokenizer"
+	"github.com/tensorken/tensorken/train"
 )
 
 // languageReaders are the readers of language models and of ONNX.
@@ -31,13 +38,19 @@ var languageReaders = map[string]func(path string) error{
 	"onnx.ReadValue": func(path string) error {
 		return decode(path, func(r *bytes.Reader) error { _, err := onnx.ReadValue(r, r.Size(), onnx.Info{}); return err })
 	},
-	"tokenizer.json":   tokenizerOf("tokenizer.json"),
-	"tokenizer.model":  tokenizerOf("tokenizer.model"),
-	"vocab.txt":        tokenizerOf("vocab.txt"),
-	"vocab.json":       tokenizerOf("vocab.json"),
-	"merges.txt":       tokenizerOf("merges.txt"),
-	"tokenizer_config": tokenizerOf("tokenizer_config.json"),
-	"gguf.Open":        func(path string) error { f, err := gguf.Open(path); return closed(f, err) },
+	"tokenizer.json":    tokenizerOf("tokenizer.json"),
+	"tokenizer.model":   tokenizerOf("tokenizer.model"),
+	"vocab.txt":         tokenizerOf("vocab.txt"),
+	"vocab.json":        tokenizerOf("vocab.json"),
+	"merges.txt":        tokenizerOf("merges.txt"),
+	"tokenizer_config":  tokenizerOf("tokenizer_config.json"),
+	"special_tokens":    tokenizerOf("special_tokens_map.json"),
+	"models.StopTokens": inFolder("generation_config.json", func(dir string) error { _, err := models.StopTokens(dir); return err }),
+	"models.gguf":       inFolder("model.gguf", func(dir string) error { _, err := models.Load(filepath.Join(dir, "model.gguf")); return err }),
+	"llm.gguf":          inFolder("model.gguf", func(dir string) error { _, err := llm.Open(filepath.Join(dir, "model.gguf"), nil); return err }),
+	"stop.gguf":         inFolder("model.gguf", func(dir string) error { _, err := models.StopTokens(filepath.Join(dir, "model.gguf")); return err }),
+	"train.Resume":      resume,
+	"gguf.Open":         func(path string) error { f, err := gguf.Open(path); return closed(f, err) },
 	"gguf.tokenizer": func(path string) error {
 		f, err := gguf.Open(path)
 		if err == nil {
@@ -84,6 +97,7 @@ func tokenizerOf(name string) func(path string) error {
 	return inFolder(name, func(dir string) error {
 		beside := map[string]map[string]string{
 			"vocab.json": {"merges.txt": ""}, "merges.txt": {"vocab.json": `{"a":0}`}, "tokenizer_config.json": {"vocab.txt": "[CLS]\n[SEP]\n[UNK]"},
+			"special_tokens_map.json": {"vocab.txt": "[CLS]\n[SEP]\n[UNK]"},
 		}
 		for other, text := range beside[name] {
 			if err := os.WriteFile(filepath.Join(dir, other), []byte(text), 0o600); err != nil {
@@ -94,6 +108,25 @@ func tokenizerOf(name string) func(path string) error {
 		return err
 	})
 }
+
+// resume goes on from a checkpoint.
+func resume(path string) error {
+	l := &train.Loop[tensor.Tensor, tensor.Tensor]{
+		Model: tensor.Ones(1), Checkpoint: path, Resume: true, Epochs: 1, Out: io.Discard,
+		Optimizer: optim.New(optim.SGD{}, 1), Data: &data.Loader[tensor.Tensor]{Set: data.Of(tensor.Ones(1)), Batch: 1},
+		Loss: func(m, b tensor.Tensor, _ *tensor.RNG) (tensor.Tensor, tensor.Tensor) { return m.Mul(b).Sum(), m },
+	}
+	return l.Run(context.Background())
+}
+
+// checkpoint is the start of a safetensors file with the state of a loop.
+func checkpoint(state string) string {
+	header := `{"__metadata__":{"train":` + strconv.Quote(state) + `}}`
+	return tensors(header, uint64(len(header)))
+}
+
+// architecture is a pair of metadata.
+var architecture = text("general.architecture") + "\x08\x00\x00\x00" + text("llama")
 
 func render(text string) error {
 	t, err := jinja.Parse(text)
@@ -231,6 +264,18 @@ func languages() []claim {
 		{"vocab.json", "lists", `[` + lists + `]`, false},
 		{"merges.txt", "empty lines", strings.Repeat("\n", 10*many), true},
 		{"merges.txt", "merges", strings.Repeat("a b\n", many), false},
+		{"special_tokens", "settings", `{` + keys + `}`, true},
+		{"special_tokens", "tokens of lists", `{"bos_token":[` + lists + `],"eos_token":{"content":[` + objects + `]}}`, true},
+		{"models.StopTokens", "settings", `{` + keys + `}`, false},
+		{"models.StopTokens", "tokens", `{"eos_token_id":[` + strings.Repeat("1,", many) + `1]}`, true},
+		{"models.StopTokens", "tokens of lists", `{"eos_token_id":[` + lists + `]}`, false},
+		{"train.Resume", "reports", checkpoint(`{"History":[` + objects + `]}`), false},
+		{"train.Resume", "metrics", checkpoint(`{"History":[{` + keys + `}]}`), false},
+		{"train.Resume", "lists", checkpoint(`{"History":[` + lists + `]}`), false},
+		{"models.gguf llm.gguf", "empty texts", metadata(architecture, list("k", 8, many, strings.Repeat("\x00", 8*many))), false},
+		{"models.gguf llm.gguf", "tokens", metadata(architecture, text("tokenizer.ggml.model")+"\x08\x00\x00\x00"+text("gpt2"), list("tokenizer.ggml.tokens", 8, many, ggufTokens(many))), false},
+		{"models.gguf llm.gguf", "2^32 layers", metadata(architecture, text("llama.block_count")+"\x04\x00\x00\x00\xff\xff\xff\xff"), false},
+		{"models.gguf llm.gguf stop.gguf", "tokens that end a text", metadata(architecture, list("tokenizer.ggml.eot_token_id", 4, many, strings.Repeat("\x00", 4*many))), false},
 		{"tokenizer_config", "settings", `{` + keys + `}`, true},
 
 		{"gguf.Open", "empty tensors", "GGUF\x03\x00\x00\x00" + string(le.AppendUint64(nil, many/4)) + strings.Repeat("\x00", 8) + repeat(many/4, "\x06\x00\x00\x00\x00\x00\x00\x00%06d\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00"), false},
