@@ -185,6 +185,11 @@ func list(key string, typ byte, n int, elements string) string {
 
 func tokenizerFile(model string) string { return `{"version":"1.0","model":` + model + `}` }
 
+// splitter is a tokenizer that divides texts by a regular expression, in JSON.
+func splitter(regex string) string {
+	return tokenizerFile(`{"type":"WordLevel","vocab":{"a":0},"unk_token":"a"},"pre_tokenizer":{"type":"Split","behavior":"Isolated","invert":false,"pattern":{"Regex":"` + regex + `"}}`)
+}
+
 func joined(n int, format string) string { return strings.TrimSuffix(repeat(n, format), ",") }
 
 // languages returns files of many empty entries, of deep nesting, of claimed counts, and of texts that could
@@ -332,6 +337,8 @@ func languages() []claim {
 		{"tokenizer.json", "a normalizer that commands a terminal", tokenizerFile(`{"type":"WordLevel","vocab":{"a":0},"unk_token":"a"},"normalizer":{"type":"` + command + `"}`), false},
 		{"tokenizer.json", "a vocabulary that commands a terminal", tokenizerFile(`{"type":"WordLevel","vocab":{"` + command + `":-1},"unk_token":"` + command + `"}`), false},
 		{"tokenizer.json", "a merge that commands a terminal", tokenizerFile(`{"type":"BPE","vocab":{},"merges":["` + command + `"]}`), false},
+		{"tokenizer.json", "a regular expression that cannot be read", splitter("a" + strings.Repeat("*", 30_000)), false},
+		{"tokenizer.json", "a regular expression that commands a terminal", splitter("(" + command + `\\p{` + command + "}"), false},
 		{"vocab.json", "a token that commands a terminal", `{"` + command + `":-1}`, false},
 		{"merges.txt", "a merge that commands a terminal", raw + " " + raw, false},
 		{"tokenizer.model", "a piece that commands a terminal", strings.Repeat(field(1, field(1, raw)), 2), false},

@@ -3,12 +3,14 @@
 package match
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"time"
 	"unicode/utf8"
 
 	"github.com/dlclark/regexp2"
+	"github.com/dlclark/regexp2/syntax"
 )
 
 // A Pattern finds parts of a text.
@@ -100,7 +102,11 @@ type backtracking struct{ re *regexp2.Regexp }
 func newBacktracking(source string) (Pattern, error) {
 	re, err := regexp2.Compile(unicodeWords(source), regexp2.Multiline) // as Oniguruma, which Hugging Face's library has
 	if err != nil {
-		return nil, fmt.Errorf("the regular expression %q cannot be read: %w", source, err)
+		why := err.Error()
+		if e := (*syntax.Error)(nil); errors.As(err, &e) {
+			why = fmt.Sprintf(e.Code.String(), e.Args...) // without the expression
+		}
+		return nil, fmt.Errorf("the regular expression %.100q cannot be read: %.300q", source, why)
 	}
 	re.MatchTimeout = regexTimeout
 	return backtracking{re}, nil
