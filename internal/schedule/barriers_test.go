@@ -69,7 +69,7 @@ func withoutEach(p *shader.Program, f func()) {
 // all are needed.
 func TestBarriers(t *testing.T) {
 	apple := Target{MaxThreads: 1024, SharedBytes: 32 << 10, SubgroupMin: 16, SubgroupMax: 16}
-	for _, c := range []struct {
+	for i, c := range []struct {
 		name   string
 		kernel *ir.Kernel
 		target Target
@@ -88,6 +88,9 @@ func TestBarriers(t *testing.T) {
 		{"product of floats by turns", dense(1, 128, 64, 512, f32, false), hopper},
 		{"three vectors", dense(1, 3, 100, 333, f32, true), big},
 	} {
+		if testing.Short() && i%3 != 0 {
+			continue
+		}
 		p := compile(t, c.kernel, c.target)
 		args := arguments(c.kernel)
 		if err := simt.Compile(p).Run(args); err != nil {
