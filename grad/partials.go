@@ -19,7 +19,7 @@ func partialErf(c *call, _ int) *graph.Node {
 }
 
 // overSquares returns x/(x²+y²), also where the squares leave the type's range, and 0 where x or y is
-// infinite. It is a function of x·s and y·s times s, for every s.
+// infinite. It is a function of x/s and y/s over s, for every s.
 func overSquares(x, y *graph.Node) *graph.Node {
 	d := x.DType
 	if d.IsHalf() {
@@ -28,9 +28,9 @@ func overSquares(x, y *graph.Node) *graph.Node {
 	size := graph.Binary(ir.Max, graph.Binary(ir.Max, x, neg(x)), graph.Binary(ir.Max, y, neg(y)))
 	far := eq(size, like(size, math.Inf(1)))
 	x, y = graph.Where(far, like(x, 1), x), graph.Where(far, like(y, 1), y)
-	down, _ := graph.SquareScale(size)
-	x, y = times(x, down), times(y, down)
-	p := times(div(x, add(square(x), square(y))), down)
+	size = graph.StopGradient(size)
+	x, y = div(x, size), div(y, size)
+	p := div(div(x, add(square(x), square(y))), size)
 	return graph.Cast(graph.Where(far, like(p, 0), p), d)
 }
 

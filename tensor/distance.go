@@ -67,7 +67,7 @@ func euclidean(x *graph.Node, axes []int) *graph.Node {
 		return z
 	}
 	unit := func(x, z *graph.Node) *graph.Node {
-		down, _ := graph.SquareScale(greatest(x, axes))
+		down, _ := squareScale(greatest(x, axes))
 		return mul(mul(x, spreadTo(down, x)), spreadTo(inverseOf(mul(z, down)), x))
 	}
 	c := &graph.CustomCall{Args: []*graph.Node{x}, Function: "NormP",
@@ -83,7 +83,7 @@ func euclidean(x *graph.Node, axes []int) *graph.Node {
 
 // scaledNorm returns the norm as a multiple, in the type's range, of a power of two.
 func scaledNorm(x *graph.Node, axes []int) (y, unit *graph.Node) {
-	down, up := graph.SquareScale(greatest(x, axes))
+	down, up := squareScale(greatest(x, axes))
 	x = mul(x, spreadTo(down, x))
 	return root(reduce(ir.Sum, mul(x, x), axes)), up
 }
@@ -125,6 +125,21 @@ func greatest(x *graph.Node, axes []int) *graph.Node {
 	}
 	bits := graph.Bitcast(graph.StopGradient(x), d)
 	return graph.Bitcast(reduce(ir.ReduceMax, graph.Binary(ir.And, bits, graph.Const(d, ir.Int(d, 1<<(8*d.Size()-1)-1), x.Shape)), axes), x.DType)
+}
+
+// squareScale returns a power of two, down, and its reciprocal, for m ≥ 0: squares of
+// numbers up to m times down, and sums of up to 2³¹ of them, stay in the type's range, as
+// do those that matter to the sum.
+func squareScale(m *graph.Node) (down, up *graph.Node) {
+	limit, scale := 0x1p40, 0x1p80
+	if m.DType == ir.Float64 {
+		limit, scale = 0x1p400, 0x1p800
+	}
+	large, small := lt(fill(m, limit), m), lt(m, fill(m, 1/limit))
+	power := func(high, low float64) *graph.Node {
+		return graph.Where(large, fill(m, high), graph.Where(small, fill(m, low), fill(m, 1)))
+	}
+	return power(1/scale, scale), power(scale, 1/scale)
 }
 
 // moderate limits m ≥ 0 to numbers whose reciprocals are in the type's range.
@@ -237,7 +252,7 @@ func (t Tensor) CosineSimilarity(o Tensor, axis int) Tensor {
 	x, y := floatOperands("CosineSimilarity", t, o)
 	over := []int{axisOf("CosineSimilarity", x, axis)}
 	unit := func(x *graph.Node) *graph.Node {
-		down, _ := graph.SquareScale(greatest(x, over))
+		down, _ := squareScale(greatest(x, over))
 		x = mul(x, spreadTo(down, x))
 		return mul(x, spreadTo(inverseOf(norm(x, over)), x))
 	}

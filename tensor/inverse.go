@@ -173,7 +173,7 @@ func hypot(x, y *graph.Node) *graph.Node {
 // radius is hypot of finite numbers. Its derivatives are x and y over it, as those of euclidean.
 func radius(x, y *graph.Node) *graph.Node {
 	scales := func(x, y *graph.Node) (down, up *graph.Node) {
-		return graph.SquareScale(graph.Binary(ir.Max, abs(x), abs(y)))
+		return squareScale(graph.Binary(ir.Max, abs(x), abs(y)))
 	}
 	down, up := scales(x, y)
 	left, right := mul(x, down), mul(y, down)
