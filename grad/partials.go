@@ -9,13 +9,37 @@ import (
 
 // A partial… function returns the derivative of c by each element of operand i: see rule.partial.
 
-// partialErf is 2/√π·exp(-x²), of a limited x: it is 0 beyond, and so are its own derivatives, of which
-// an infinite x would make 0·Inf.
+// partialErf is 2/√π·exp(-x²), with the derivative -2·x times it.
 func partialErf(c *call, _ int) *graph.Node {
-	const limit = 32 // exp(-32²) is 0 in all types
 	x := c.src[0]
-	x = graph.Binary(ir.Max, graph.Binary(ir.Min, x, like(x, limit)), like(x, -limit))
-	return times(like(x, 2/math.Sqrt(math.Pi)), graph.Unary(ir.Exp, neg(square(x))))
+	p := times(like(x, 2/math.Sqrt(math.Pi)), graph.Unary(ir.Exp, neg(square(x))))
+	return bell(c, p, func(xp, _ *graph.Node) *graph.Node { return xp })
+}
+
+// partialAtan is 1/(1+x²), with the derivative -2·x times its square.
+func partialAtan(c *call, _ int) *graph.Node {
+	x := c.src[0]
+	return bell(c, reciprocal(plus(square(x), 1)), times)
+}
+
+// bell returns p, a function of c's operand x that is 0 at infinities, with the derivative -2·slope(x·p, p). There x is
+// limited, because 0·Inf would be NaN, and its square is in the type's range.
+func bell(c *call, p *graph.Node, slope func(xp, p *graph.Node) *graph.Node) *graph.Node {
+	x := c.src[0]
+	if x.IsUntyped() {
+		return p
+	}
+	limit := 0x1p63
+	if x.DType == ir.Float64 {
+		limit = 0x1p511
+	}
+	along := func(args, outs, vs []*graph.Node) []*graph.Node {
+		x, p := args[0], outs[0]
+		x = graph.Binary(ir.Max, graph.Binary(ir.Min, x, like(x, limit)), like(x, -limit))
+		return []*graph.Node{times(vs[0], times(like(x, -2), slope(times(x, p), p)))}
+	}
+	k := &graph.CustomCall{Args: []*graph.Node{x}, VJP: along, JVP: along, Function: c.Op.String()}
+	return k.Results([]*graph.Node{p})[0]
 }
 
 // overSquares returns x/(x²+y²), also where the squares leave the type's range, and 0 where x or y is

@@ -62,7 +62,7 @@ var rules = [ir.Ops]rule{
 	ir.Log2:  {partial: func(c *call, _ int) *graph.Node { return div(like(c.Node, math.Log2E), c.src[0]) }},
 	ir.Sin:   {partial: func(c *call, _ int) *graph.Node { return graph.Unary(ir.Cos, c.src[0]) }},
 	ir.Cos:   {partial: func(c *call, _ int) *graph.Node { return neg(graph.Unary(ir.Sin, c.src[0])) }},
-	ir.Atan:  {partial: func(c *call, _ int) *graph.Node { return overSquares(like(c.src[0], 1), c.src[0]) }},
+	ir.Atan:  {partial: partialAtan},
 	ir.Sqrt:  {partial: func(c *call, _ int) *graph.Node { return div(like(c.Node, 0.5), c.Node) }},
 	ir.Tanh:  {partial: func(c *call, _ int) *graph.Node { return sub(like(c.Node, 1), square(c.Node)) }},
 	ir.Erf:   {partial: partialErf},

@@ -1,6 +1,8 @@
 package nn
 
 import (
+	"math"
+
 	"github.com/tensorken/tensorken/internal/graph"
 	"github.com/tensorken/tensorken/tensor"
 )
@@ -106,7 +108,10 @@ func weighted(x, weight tensor.Tensor) tensor.Tensor {
 // focused returns the loss times wrong to the power gamma, where wrong is 1-p and tends to 1 faster than
 // -log p grows. Beyond 1000 result and derivative are the loss's own, which may be infinite.
 func focused(loss, minusLogP, wrong tensor.Tensor, gamma float64) tensor.Tensor {
-	_, least := ranges(wrong.DType()) // of a power of 0 second derivatives may be infinite
+	if gamma != math.Trunc(gamma) { // second derivatives of a power of 0 may be infinite
+		_, least := ranges(wrong.DType())
+		wrong = wrong.Maximum(least)
+	}
 	far := minusLogP.Gt(1000)
-	return tensor.Where(far, loss, tensor.Where(far, 0, loss).Mul(wrong.Maximum(least).Pow(gamma)))
+	return tensor.Where(far, loss, tensor.Where(far, 0, loss).Mul(wrong.Pow(gamma)))
 }
