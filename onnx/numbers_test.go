@@ -32,7 +32,7 @@ func runOne(t *testing.T, n *proto.Node, rest []*proto.Node, x tensor.Tensor, co
 	return out["y"], err
 }
 
-// Draws from what is no distribution are errors.
+// Draws from numbers that are no distribution are errors.
 func TestDrawsOfNoDistribution(t *testing.T) {
 	nan, inf := float32(math.NaN()), float32(math.Inf(1))
 	for _, c := range []struct {

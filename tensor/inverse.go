@@ -28,9 +28,9 @@ func wideBoth(x, y *graph.Node, f func(x, y *graph.Node) *graph.Node) Tensor {
 	return Tensor{n: graph.Cast(z.n, d)}
 }
 
-// derived returns y, a function of each element of x, with a formula of its own for the derivative:
-// that of y may take differences of great numbers, or lose digits. Untyped constants keep theirs
-// without it.
+// derived returns y, a function of each element of x, with a formula of its own for the derivative,
+// where the one by y's operations takes differences of great numbers or loses digits. Untyped constants
+// keep their digits without it.
 func derived(op string, x, y *graph.Node, partial func(x *graph.Node) *graph.Node) *graph.Node {
 	if !x.Traced() || x.IsUntyped() {
 		return y
@@ -170,7 +170,7 @@ func hypot(x, y *graph.Node) *graph.Node {
 	return graph.Where(left, a, graph.Where(right, b, z))
 }
 
-// radius is hypot of finite numbers. Its derivatives are x and y over it, as those of euclidean.
+// radius is hypot of finite numbers. Its derivatives are x and y over it, computed as in euclidean.
 func radius(x, y *graph.Node) *graph.Node {
 	scales := func(x, y *graph.Node) (down, up *graph.Node) {
 		return squareScale(graph.Binary(ir.Max, abs(x), abs(y)))
