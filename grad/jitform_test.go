@@ -1,6 +1,8 @@
 package grad_test
 
 import (
+	"container/list"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -9,12 +11,16 @@ import (
 	"math"
 	"math/big"
 	"math/rand/v2"
+	"reflect"
+	"regexp"
 	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
+	"unique"
 	"unsafe"
+	"weak"
 
 	"github.com/tensorken/tensorken/grad"
 	"github.com/tensorken/tensorken/tensor"
@@ -67,8 +73,26 @@ type jitHolder struct {
 	bound     func() float64
 	Skipped   tensor.Tensor  `tensor:"-"`
 	skipped   *tensor.Tensor `tensor:"-"`
+	complex   complex128
+	generic   jitGeneric[map[string]float64]
+	embedded  struct{ jitFloat }
+	list      *list.List
+	rat       *big.Rat
+	reflected reflect.Value
+	unique    unique.Handle[string]
+	weak      weak.Pointer[jitNumber]
+	context   context.Context
+	regexp    *regexp.Regexp
+	keys      map[any]float64
+	targets   **jitNumber
+	cell      *any
+	aliases   [2][]float64
 	jitNumber
 }
+
+type jitGeneric[T any] struct{ of T }
+
+type jitFloat interface{ Float64() float64 }
 
 func (n *jitNumber) Float64() float64 { return n.n }
 
@@ -84,6 +108,8 @@ func newJitHolder() *jitHolder {
 		Skipped: tensor.New([]float64{0}), skipped: new(tensor.Tensor),
 	}
 	*h.skipped = tensor.New([]float64{0})
+	h.generic.of, h.embedded.jitFloat, h.list, h.rat, h.cell = map[string]float64{}, &jitNumber{}, list.New(), new(big.Rat), new(any)
+	h.weak, h.targets, h.keys = weak.Make(number), &number, map[any]float64{}
 	h.ring.next.next = h.ring
 	return h
 }
@@ -157,6 +183,41 @@ var jitChanges = []struct {
 	{"bound", func(h *jitHolder, n float64) { h.bound, h.hidden.n = h.hidden.Float64, n }, func(h *jitHolder) any { return h.bound() }},
 	{"Skipped", func(h *jitHolder, n float64) { h.Skipped = tensor.New([]float64{n}) }, func(h *jitHolder) any { return h.Skipped }},
 	{"skipped", func(h *jitHolder, n float64) { *h.skipped = tensor.New([]float64{n}) }, func(h *jitHolder) any { return *h.skipped }},
+	{"complex", func(h *jitHolder, n float64) { h.complex = complex(1, n) }, func(h *jitHolder) any { return imag(h.complex) }},
+	{"generic", func(h *jitHolder, n float64) { h.generic.of["k"] = n }, func(h *jitHolder) any { return h.generic.of["k"] }},
+	{"embedded interface", func(h *jitHolder, n float64) { h.embedded.jitFloat.(*jitNumber).n = n }, func(h *jitHolder) any { return h.embedded.Float64() }},
+	{"list", func(h *jitHolder, n float64) { h.list.Init().PushBack(n) }, func(h *jitHolder) any { return h.list.Front().Value }},
+	{"rat", func(h *jitHolder, n float64) { h.rat.SetInt64(int64(n)) }, func(h *jitHolder) any { f, _ := h.rat.Float64(); return f }},
+	{"reflected", func(h *jitHolder, n float64) { h.reflected = reflect.ValueOf(&n).Elem() }, func(h *jitHolder) any { return h.reflected.Float() }},
+	{"unique", func(h *jitHolder, n float64) { h.unique = unique.Make(fmt.Sprint(n)) }, func(h *jitHolder) any { return float64(h.unique.Value()[0]) }},
+	{"weak", func(h *jitHolder, n float64) { (*h.targets).n = n }, func(h *jitHolder) any { return h.weak.Value().n }},
+	{"context", func(h *jitHolder, n float64) { h.context = context.WithValue(context.Background(), jitNumber{}, n) }, func(h *jitHolder) any { return h.context.Value(jitNumber{}) }},
+	{"regexp", func(h *jitHolder, n float64) { h.regexp = regexp.MustCompile(fmt.Sprintf("a{%v}", n)) }, func(h *jitHolder) any { return float64(len(h.regexp.FindString("aaaa"))) }},
+	{"type of a key", func(h *jitHolder, n float64) { h.keys = map[any]float64{[]any{int32(1), int64(1)}[int(n)%2]: 1} }, func(h *jitHolder) any { return h.keys[int64(1)] + 1 }},
+	{"sign of a key", func(h *jitHolder, n float64) { h.keys = map[any]float64{math.Copysign(0, n-2.5): 1} }, func(h *jitHolder) any {
+		for k := range h.keys {
+			return math.Copysign(1, k.(float64))
+		}
+		return 0.0
+	}},
+	{"target of a target", func(h *jitHolder, n float64) { *h.targets = &jitNumber{n} }, func(h *jitHolder) any { return (*h.targets).n }},
+	{"cell", func(h *jitHolder, n float64) { *h.cell = n }, func(h *jitHolder) any { return *h.cell }},
+	{"nil or empty", func(h *jitHolder, n float64) { h.slice = [][]float64{nil, {}}[int(n)%2] }, func(h *jitHolder) any {
+		if h.slice == nil {
+			return 1.0
+		}
+		return 2.0
+	}},
+	{"capacity", func(h *jitHolder, n float64) { h.beyond = make([]float64, 1, int(n)) }, func(h *jitHolder) any { return float64(cap(h.beyond)) }},
+	{"slices of one array", func(h *jitHolder, n float64) {
+		a := make([]float64, 2)
+		h.aliases = [2][]float64{a, [][]float64{a, make([]float64, 2)}[int(n)%2]}
+	}, func(h *jitHolder) any {
+		if &h.aliases[0][0] == &h.aliases[1][0] {
+			return 1.0
+		}
+		return 2.0
+	}},
 	{"embedded", func(h *jitHolder, n float64) { h.jitNumber.n = n }, func(h *jitHolder) any { return h.Float64() }},
 }
 
