@@ -55,8 +55,9 @@ func melFilters(op string, n, mels int, rate float64, o *MelOptions) tensor.Tens
 	if n < 1 || n > math.MaxInt32 || mels < 1 || mels > math.MaxInt32-2 {
 		fail(op, "%d filters for %d samples, want at least 1", mels, n)
 	}
-	if !(rate > 0) || !(o.Low >= 0) || !(o.Low < high) || math.IsInf(rate, 0) || math.IsInf(high, 0) {
-		fail(op, "frequencies from %v to %v Hz at %v samples a second, want 0 ≤ Low < High", o.Low, high, rate)
+	const most = 1e18 // a square of which float32 has
+	if !(rate > 0 && rate <= most) || !(o.Low >= 0) || !(o.Low < high && high <= most) {
+		fail(op, "frequencies from %v to %v Hz at %v samples a second, want 0 ≤ Low < High, and at most %v", o.Low, high, rate, most)
 	}
 	if int(o.Scale) >= len(melScales) {
 		fail(op, "there is no MelScale %d: want HTK or Slaney", o.Scale)

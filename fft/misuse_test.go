@@ -52,6 +52,8 @@ func TestMisuse(t *testing.T) {
 		"fft.ISTFT: shape [3 2], want [… 5 frames] with at least one frame":            func() { fft.ISTFT(matrix, 8, nil) },
 		"fft.MelFilters: 0 filters for 8 samples":                                      func() { fft.MelFilters(8, 0, 100, nil) },
 		"fft.MelFilters: frequencies from 60 to 50 Hz at 100":                          func() { fft.MelFilters(8, 2, 100, &fft.MelOptions{Low: 60}) },
+		"fft.MelFilters: frequencies from 0 to 1e+300 Hz at 100":                       func() { fft.MelFilters(8, 2, 100, &fft.MelOptions{High: 1e300}) },
+		"fft.MelFilters: frequencies from 0 to 5e+299 Hz at 1e+300":                    func() { fft.MelFilters(8, 2, 1e300, nil) },
 		"fft.MelFilters: there is no MelScale 2":                                       func() { fft.MelFilters(8, 2, 100, &fft.MelOptions{Scale: 2}) },
 		"fft.MelSpectrogram: the filters are for n/2+1 elements: leave TwoSided false": func() { fft.MelSpectrogram(x, 4, 2, 100, &fft.STFTOptions{TwoSided: true}, nil) },
 	} {

@@ -170,7 +170,7 @@ func (f *File) Load(tree any, rename func(name string) string) error {
 }
 
 func fail(path string, err error) error {
-	return fmt.Errorf("gguf: %s: %w", files.Name(path), unprefixed(err))
+	return fmt.Errorf("gguf: %s: %w", files.Name(path), files.Quoted(unprefixed(err)))
 }
 
 // unprefixed returns err without the name of this package, which fail adds.

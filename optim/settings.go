@@ -52,22 +52,7 @@ func checkSettings(v any) error {
 	if s.Kind() != reflect.Struct || s.Type().PkgPath() != reflect.TypeFor[Optimizer]().PkgPath() {
 		return nil
 	}
-	for i := range s.NumField() {
-		var x float64
-		switch f := s.Field(i); f.Kind() {
-		case reflect.Float64:
-			x = f.Float()
-		case reflect.Int:
-			x = float64(f.Int())
-		}
-		if x != 0 {
-			name := s.Type().Field(i).Name
-			if err := limitsOf(name).Check(name, x); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
+	return limits.Fields(v, limitsOf)
 }
 
 // bounded returns a gradient whose square is in the type's range: greater numbers, such as

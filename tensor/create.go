@@ -192,6 +192,9 @@ func arangeFloats(start, stop, step float64) Tensor {
 		fail("Arange", fmt.Sprintf("%v to %v in steps of %v: want at most 2147483647 numbers", start, stop, step))
 	}
 	s := []int{max(0, int(n))}
+	if n <= 1 {
+		step = 0 // it may be none of float32, and 0·Inf is NaN
+	}
 	return Tensor{n: add(mul(position(s, 0, ir.Float32), fullNode(step, s)), fullNode(start, s))}
 }
 

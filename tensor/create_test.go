@@ -43,6 +43,7 @@ func TestCreation(t *testing.T) {
 		typed("Arange", tensor.Arange(4), tensor.Int32, 0, 1, 2, 3),
 		same("Arange of a float", tensor.Arange(2.5), 0, 1, 2),
 		same("Arange in fractions", tensor.Arange(0, 1, 0.25), 0, 0.25, 0.5, 0.75),
+		same("Arange in a step beyond float32", tensor.Arange(0.5, 1, 1e300), 0.5),
 		same("Arange down", tensor.Arange(1, -0.5, -0.5), 1, 0.5, 0),
 		same("Arange of nothing", tensor.Arange(1.0, 0.5)),
 		typed("Arange in float64", tensor.Arange(0.1, 0.35, 0.1).Cast(tensor.Float64), tensor.Float64, 0.1, 0.2, 0.1+2*0.1),

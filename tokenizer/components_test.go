@@ -205,12 +205,23 @@ func TestVocabFiles(t *testing.T) {
 }
 
 func TestTrain(t *testing.T) {
-	for name, train := range map[string]func() error{
-		"BPE":     func() error { _, err := BPETrainer{}.Train(nil); return err },
-		"Unigram": func() error { _, err := UnigramTrainer{}.Train(nil); return err },
+	texts := slices.Values([]string{"abc abd"})
+	for want, train := range map[string]func() error{
+		"VocabSize is -1":             func() error { _, err := BPETrainer{VocabSize: -1}.Train(texts); return err },
+		"VocabSize is 9.2":            func() error { _, err := UnigramTrainer{VocabSize: math.MaxInt}.Train(texts); return err },
+		"MinFrequency is -1":          func() error { _, err := BPETrainer{MinFrequency: -1}.Train(texts); return err },
+		"LimitAlphabet is -1":         func() error { _, err := BPETrainer{LimitAlphabet: -1}.Train(texts); return err },
+		"MaxTokenLength is -2":        func() error { _, err := BPETrainer{MaxTokenLength: -2}.Train(texts); return err },
+		"SubIterations is -1":         func() error { _, err := UnigramTrainer{SubIterations: -1}.Train(texts); return err },
+		"MaxPieceLength is -2":        func() error { _, err := UnigramTrainer{MaxPieceLength: -2}.Train(texts); return err },
+		"SeedSize is -1":              func() error { _, err := UnigramTrainer{SeedSize: -1}.Train(texts); return err },
+		"ShrinkingFactor is NaN":      func() error { _, err := UnigramTrainer{ShrinkingFactor: math.NaN()}.Train(texts); return err },
+		"ShrinkingFactor is 1":        func() error { _, err := UnigramTrainer{ShrinkingFactor: 1}.Train(texts); return err },
+		"the texts are nil":           func() error { _, err := BPETrainer{}.Train(nil); return err },
+		"train on: the texts are nil": func() error { _, err := UnigramTrainer{}.Train(nil); return err },
 	} {
-		if err := train(); err == nil || !strings.Contains(err.Error(), "the texts are nil") {
-			t.Errorf("%s of nil texts: %v", name, err)
+		if err := train(); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("Train: %v, want an error that %s", err, want)
 		}
 	}
 	text, err := os.ReadFile("testdata/train.txt")

@@ -61,13 +61,13 @@ func readPipeline(text, absent string) (*spec, error) {
 }
 
 // countWords divides texts and returns their words, in order.
-func (s *spec) countWords(texts iter.Seq[string]) ([]subword.WordCount, error) {
-	if texts == nil {
-		return nil, errorf("Train: the texts are nil")
-	}
+func (s *spec) countWords(trainer any, texts iter.Seq[string]) ([]subword.WordCount, error) {
 	t := &Tokenizer{added: &addedTokens{}}
-	var err error
-	if t.normalizer, err = readNormalizer("normalizer", s.sections["normalizer"], 0); err == nil {
+	err := subword.CheckTrainer(trainer, texts)
+	if err == nil {
+		t.normalizer, err = readNormalizer("normalizer", s.sections["normalizer"], 0)
+	}
+	if err == nil {
 		t.preTokenizer, err = readPreTokenizer("pre_tokenizer", s.sections["pre_tokenizer"], 0)
 	}
 	if err != nil {
@@ -108,7 +108,7 @@ func (b BPETrainer) Train(texts iter.Seq[string]) (*Tokenizer, error) {
 	if err != nil {
 		return nil, err
 	}
-	words, err := s.countWords(texts)
+	words, err := s.countWords(b, texts)
 	if err != nil {
 		return nil, err
 	}
@@ -137,7 +137,7 @@ type UnigramTrainer struct {
 	VocabSize int
 	// SubIterations is the number of estimations before tokens are taken away; 0 stands for 2.
 	SubIterations int
-	// ShrinkingFactor is the share of tokens that stays; 0 stands for 0.75.
+	// ShrinkingFactor is the share of tokens that stays, below 1; 0 stands for 0.75.
 	ShrinkingFactor float64
 	// SpecialTokens come first, before them UnknownToken unless it is one of them. Without it, text with
 	// characters that did not occur is an error.
@@ -165,7 +165,7 @@ func (u UnigramTrainer) Train(texts iter.Seq[string]) (*Tokenizer, error) {
 	if err != nil {
 		return nil, err
 	}
-	words, err := s.countWords(texts)
+	words, err := s.countWords(u, texts)
 	if err != nil {
 		return nil, err
 	}

@@ -105,17 +105,25 @@ func Name(path string) string {
 }
 
 // Quoted returns err, or an error that wraps it and whose text is quoted, if a terminal could not print
-// err as it is: it may have a value of a stranger's file.
+// err as it is: it may have a value of a stranger's file. Long texts are cut.
 func Quoted(err error) error {
-	if err == nil || Name(err.Error()) == err.Error() {
+	if err == nil || len(err.Error()) <= maxError && Name(err.Error()) == err.Error() {
 		return err
 	}
 	return quoted{err}
 }
 
+const maxError = 800
+
 type quoted struct{ error }
 
-func (q quoted) Error() string { return Name(q.error.Error()) }
+func (q quoted) Error() string {
+	text := q.error.Error()
+	if len(text) > maxError {
+		text = strings.ToValidUTF8(text[:maxError], "") + "…"
+	}
+	return Name(text)
+}
 func (q quoted) Unwrap() error { return q.error }
 
 // Reason returns err without the name of a file.

@@ -4,6 +4,7 @@ package limits
 import (
 	"fmt"
 	"math"
+	"reflect"
 )
 
 // Limits are the limits of a number, in numbers and in words.
@@ -31,4 +32,26 @@ func (l Limits) Check(name string, v float64) error {
 		return nil
 	}
 	return fmt.Errorf("%s is %v, want %s", name, v, l.Want)
+}
+
+// Fields returns an error if a number in v, a struct or a pointer to one, is out of the limits of its
+// field. 0, which stands for the default, is always allowed.
+func Fields(v any, of func(field string) Limits) error {
+	s := reflect.Indirect(reflect.ValueOf(v))
+	for i := range s.NumField() {
+		var x float64
+		switch f := s.Field(i); f.Kind() {
+		case reflect.Float64:
+			x = f.Float()
+		case reflect.Int:
+			x = float64(f.Int())
+		}
+		if x != 0 {
+			name := s.Type().Field(i).Name
+			if err := of(name).Check(name, x); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
