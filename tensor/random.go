@@ -193,16 +193,24 @@ func erfinv(x *graph.Node) *graph.Node {
 	return mul(p, x)
 }
 
-// Ints returns int32 numbers in [0, n), n at least 1. Small numbers are more likely than
-// the others, by a relative n/2³² at most.
+// Ints returns int32 numbers in [0, n), n at least 1, each as likely as the others to a relative
+// 2⁻¹² or less.
 func (r *RNG) Ints(n int, lengths ...int) Tensor {
 	if n < 1 || n > math.MaxInt32 {
 		fail("Ints", fmt.Sprintf("no int32 lies in [0, %d)", n))
 	}
 	s := r.shapeOf("Ints", lengths)
-	word := randomBits(r.next(s), s, 0)
-	bound := graph.Scalar(ir.Uint32, ir.Number(n), s)
-	return Tensor{n: graph.Cast(graph.Binary(ir.Rem, word, bound), ir.Int32)}
+	key := r.next(s)
+	word := randomBits(key, s, 0)
+	if n <= 1<<20 {
+		bound := graph.Scalar(ir.Uint32, ir.Number(n), s)
+		return Tensor{n: graph.Cast(graph.Binary(ir.Rem, word, bound), ir.Int32)}
+	}
+	// The upper half of 64 random bits times n; the remainder of 32 would prefer small numbers.
+	times := func(word *graph.Node) *graph.Node { return scaled(graph.Cast(word, ir.Uint64), float64(n)) }
+	upper := func(x *graph.Node) *graph.Node { return graph.Binary(ir.Shr, x, fill(x, 32)) }
+	carry := upper(times(randomBits(key, s, 1)))
+	return Tensor{n: graph.Cast(upper(add(times(word), carry)), ir.Int32)}
 }
 
 // Bernoulli returns bools of p's shape, each true with the probability in p, rounded to a

@@ -37,6 +37,7 @@ func TestDistributions(t *testing.T) {
 		{"Normal", rng.Normal(draws), 0, 1, -6, 6},
 		{"TruncNormal", rng.TruncNormal(draws), 0, truncated, -2, 2},
 		{"Ints", rng.Ints(10, draws), 4.5, math.Sqrt(99.0 / 12), 0, 9},
+		{"Ints(3·2²⁹)", rng.Ints(3<<29, draws), 3<<28 - 0.5, 3 << 29 / math.Sqrt(12), 0, 3<<29 - 1},
 		{"Ints(1)", rng.Ints(1, draws), 0, 0, 0, 0},
 		{"Bernoulli", rng.Bernoulli(p), 0.3, math.Sqrt(0.21), 0, 1},
 		{"Categorical", rng.Categorical(weights), 1.5, math.Sqrt(0.75), 0, 2},
@@ -112,7 +113,7 @@ func TestLargeDraw(t *testing.T) {
 	const seed, n = 9, 1 << 30
 	word := func(position uint64) float64 {
 		k0, k1 := simd.ThreefryWord(0, seed, 0, 0), simd.ThreefryWord(0, seed, 0, 1)
-		return float64(simd.ThreefryWord(k0, k1, uint32(position>>32*2), uint32(position)) % n)
+		return float64(simd.ThreefryWord(k0, k1, uint32(position>>32*2), uint32(position)) >> 2)
 	}
 	for _, shape := range [][]int{{1<<17 + 3, 1 << 16}, {1 << 16, 1 << 15}, {7, 1<<17 + 3, 1 << 15}, {1<<31 - 1, 5}} {
 		x := tensor.NewRNG(seed).Ints(n, shape...)
