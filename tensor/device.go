@@ -31,7 +31,12 @@ func NewDevice(d driver.Device) *Device {
 func (d *Device) exec() *exec.Device { return (*exec.Device)(d) }
 
 // String returns the device's name, such as "cpu".
-func (d *Device) String() string { return d.exec().String() }
+func (d *Device) String() string {
+	if d == nil {
+		return "no device"
+	}
+	return d.exec().String()
+}
 
 // Sync waits until the device has done all work, and returns the first failure since
 // the last Sync.

@@ -31,6 +31,9 @@ func TestNewCPU(t *testing.T) {
 	if err := tensor.Try(func() { tensor.NewDevice(nil) }); err == nil || !strings.Contains(err.Error(), "NewDevice: the driver is nil") {
 		t.Errorf("NewDevice(nil): %v", err)
 	}
+	if got := (*tensor.Device)(nil).String(); got != "no device" {
+		t.Errorf("a nil device is %q", got)
+	}
 	if got := (&tensor.DeviceError{Device: "d", Op: "Data"}).Error(); got != "d: Data failed" {
 		t.Errorf("an error without a cause is %q", got)
 	}
