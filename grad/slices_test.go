@@ -158,9 +158,10 @@ func TestStepsShareProgram(t *testing.T) {
 	d := tensor.NewDevice(c)
 	defer d.Close()
 	type lstm struct{ X, H, B tensor.Tensor }
-	fill := func(shape ...int) tensor.Tensor { return tensor.Full(0.1, shape...).To(d) }
-	x := tensor.NewRNG(1).Normal(2, steps, in).To(d)
-	if err := tensor.Eval(x); err != nil {
+	rng := tensor.NewRNG(1)
+	draw := func(shape ...int) tensor.Tensor { return rng.Normal(shape...).To(d) }
+	x, m := draw(2, steps, in), lstm{draw(in, 4*hidden), draw(hidden, 4*hidden), draw(4 * hidden)}
+	if err := tensor.Eval(x, m); err != nil {
 		t.Fatal(err)
 	}
 	before := c.Compiled
@@ -174,7 +175,7 @@ func TestStepsShareProgram(t *testing.T) {
 			out = append(out, h)
 		}
 		return tensor.Stack(1, out...).Square().Sum()
-	})(lstm{fill(in, 4*hidden), fill(hidden, 4*hidden), fill(4 * hidden)})
+	})(m)
 	if err := tensor.Eval(g.X, g.H, g.B); err != nil {
 		t.Fatal(err)
 	}

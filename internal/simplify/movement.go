@@ -37,6 +37,36 @@ func moveUniform(b *builder, n *graph.Node) *graph.Node {
 	return b.reshaped(x, n.Shape)
 }
 
+// squeezeExpand moves a Reshape that adds or drops axes of length 1 before an Expand, so that a kernel which
+// reads the result finds the operand in memory.
+func squeezeExpand(b *builder, n *graph.Node) *graph.Node {
+	expand := n.Operand(0)
+	if expand.Op != ir.Expand {
+		return nil
+	}
+	x, to := expand.Operand(0), slices.Clone(n.Shape)
+	axis := 0 // of the expanded tensor
+	next := func() {
+		for axis < len(expand.Shape) && expand.Shape[axis] == 1 {
+			axis++
+		}
+	}
+	for i, d := range to {
+		if d == 1 {
+			continue
+		}
+		if next(); axis == len(expand.Shape) || expand.Shape[axis] != d {
+			return nil
+		}
+		to[i] = x.Shape[axis]
+		axis++
+	}
+	if next(); axis < len(expand.Shape) {
+		return nil
+	}
+	return b.add(graph.Expand(b.add(graph.Reshape(x, to)), n.Shape))
+}
+
 // compose merges two movements of one operation.
 func compose(b *builder, n *graph.Node) *graph.Node {
 	x, row := n.Operand(0), shape.Movements[n.Op]

@@ -84,6 +84,64 @@ func reduceExpanded(b *builder, n *graph.Node) *graph.Node {
 	return b.times(b.add(graph.Cast(y, n.DType)), times)
 }
 
+// reduceOnce reduces once what is equal along an axis that stays, and repeats the result. The cotangent of a
+// sum makes such reductions of the other factor of a product.
+func reduceOnce(b *builder, n *graph.Node) *graph.Node {
+	x := n.Operand(0)
+	once := slices.Clone(x.Shape)
+	for a, d := range x.Shape {
+		if d > 1 && !slices.Contains(n.Ints, a) && repeats(x, a, 4) {
+			once[a] = 1
+		}
+	}
+	if slices.Equal(once, x.Shape) {
+		return nil
+	}
+	y := b.repeated(x, once)
+	once = slices.Clone(once)
+	for _, a := range n.Ints {
+		once[a] = 1
+	}
+	return b.add(graph.Expand(b.add(graph.WithShape(n, once, y)), n.Shape))
+}
+
+// repeats reports whether elementwise work, nested less than depth deep, is seen to have equal elements along an axis.
+func repeats(n *graph.Node, axis, depth int) bool {
+	if !varies(n, axis) {
+		return true
+	}
+	if depth == 0 || n.Op.Class() != ir.Elementwise || n.Src().Len() == 0 {
+		return false
+	}
+	for _, s := range n.Src().All() {
+		if !repeats(s, axis, depth-1) {
+			return false
+		}
+	}
+	return true
+}
+
+// repeated is n with other lengths of axes along which it repeats.
+func (b *builder) repeated(n *graph.Node, shape []int) *graph.Node {
+	switch {
+	case uniform(n):
+		return b.reshaped(n, shape)
+	case n.Op == ir.Expand:
+		return b.add(graph.Expand(n.Operand(0), shape))
+	case n.Op == ir.Permute:
+		inner := slices.Clone(shape)
+		for i, a := range n.Ints {
+			inner[a] = shape[i]
+		}
+		return b.add(graph.Permute(b.repeated(n.Operand(0), inner), n.Ints))
+	}
+	var src []*graph.Node
+	for _, s := range n.Src().All() {
+		src = append(src, b.repeated(s, shape))
+	}
+	return b.add(graph.WithShape(n, shape, src...))
+}
+
 // sumProducts splits a sum of products into contractions:
 // Sum(a·b + c·d) = Sum(a·b) + Sum(c·d). Forward-mode and higher-order derivatives
 // of matrix products are such sums. This changes the order of additions. It leaves sums of

@@ -24,12 +24,13 @@ var rules = func() (t [ir.Ops][]rule) {
 			t[o] = append(t[o], foldConstants)
 		}
 		if ir.Table[o].Class == ir.Reduction {
-			t[o] = append(t[o], reduceNothing, reduceUniform, reduceExpanded, sumProducts)
+			t[o] = append(t[o], reduceNothing, reduceUniform, reduceExpanded, reduceOnce, sumProducts)
 		}
 		if ir.Table[o].Class == ir.Movement && ir.Op(o) != ir.Cat && ir.Op(o) != ir.Copy {
 			t[o] = append(t[o], movements...)
 		}
 	}
+	t[ir.Reshape] = append(t[ir.Reshape], squeezeExpand)
 	for _, part := range []map[ir.Op][]rule{algebra, indexed, windows, ordered} {
 		for o, r := range part {
 			t[o] = append(t[o], r...)

@@ -57,7 +57,11 @@ func text(n *graph.Node) string {
 // elems gives leaves elements that tell much: special ones and others.
 func elems(n *graph.Node) (*interp.Array, error) {
 	a := &interp.Array{DType: n.DType, Shape: n.Shape}
-	for i := range n.Len() {
+	for _, pos := range shape.Positions(n.Shape) {
+		i := 0 // in memory
+		for axis, p := range pos {
+			i += p * n.Ints[1+axis]
+		}
 		x := float64((i*7+int(n.Num)*5)%11) - 3
 		if n.DType.IsFloat() {
 			if k := i + int(n.Num); k%9 == 4 {
@@ -165,7 +169,11 @@ func TestRules(t *testing.T) {
 		{"reduceUniform of a maximum", graph.Reduce(ir.ReduceMax, number(0, 2, 3), []int{1}), "s0[2 1]"},
 		{"reduceExpanded", graph.Reduce(ir.Sum, wide(thin), all), "Mul(Sum[0][1 1](g), 3[1 1])"},
 		{"reduceExpanded of a maximum", graph.Reduce(ir.ReduceMax, wide(thin), []int{1}), "g"},
-		{"reduceExpanded along others", graph.Reduce(ir.Sum, wide(thin), []int{0}), "Sum[0][1 3](Expand[][2 3](g))"},
+		{"reduceExpanded along others", graph.Reduce(ir.Sum, wide(thin), []int{0}), "Expand[][1 3](Sum[0][1 1](g))"},
+		{"reduceOnce of a buffer", graph.Reduce(ir.Sum, graph.Leaf(f32, []int{2, 3}, 0, []int{1, 0, 1}), []int{1}), "Expand[][2 1](Sum[1][1 1](a))"},
+		{"squeezeExpand", graph.Reshape(graph.Expand(leaf(f32, 6, 1, 3), []int{2, 3}), []int{2, 1, 3}), "Expand[][2 1 3](Reshape[][1 1 3](g))"},
+		{"no squeezeExpand", graph.Reshape(graph.Expand(leaf(f32, 6, 1, 3), []int{2, 3}), []int{3, 2}), "Reshape[][3 2](Expand[][2 3](g))"},
+		{"reduceOnce of work", graph.Reduce(ir.Sum, graph.Binary(ir.Mul, fill(3, 2, 3), graph.Elementwise(ir.Exp, wide(thin))), []int{0}), "Expand[][1 3](Sum[0][1 1](Mul(3[2 1], Exp(g))))"},
 		{"sumProducts", sum(bin(ir.Add, bin(ir.Mul, left, right), bin(ir.Mul, strided, right))), "Add(" + product + ", Sum[2][2 4 1](Mul(g, Expand[][2 4 3](b))))"},
 		{"sumProducts of a difference", sum(bin(ir.Sub, bin(ir.Mul, left, right), bin(ir.Mul, left, turned))), "Sub(" + product + ", Sum[2][2 4 1](Mul(Expand[][2 4 3](a), Permute[1 0 2][2 4 3](Expand[][4 2 3](b)))))"},
 		{"sumProducts of three", sum(bin(ir.Add, bin(ir.Add, bin(ir.Mul, left, right), bin(ir.Mul, right, left)), bin(ir.Mul, strided, right))), "Add(Add(" + product + ", Sum[2][2 4 1](Mul(Expand[][2 4 3](b), Expand[][2 4 3](a)))), Sum[2][2 4 1](Mul(g, Expand[][2 4 3](b))))"},
