@@ -236,7 +236,7 @@ func (g *Generator) checkSettings(texts int) error {
 	case g.N < 0 || g.LogProbs < 0 || g.NGram < 0 || g.Propose < 0:
 		return fmt.Errorf("want 0 or more for N %d, LogProbs %d, NGram %d and Propose %d", g.N, g.LogProbs, g.NGram, g.Propose)
 	case g.N > maxN:
-		return fmt.Errorf("N is %d, want at most %d texts of a prompt", g.N, maxN)
+		return fmt.Errorf("want at most %d for N %d", maxN, g.N)
 	case g.Draft != nil && g.NGram > 0:
 		return errors.New("both Draft and NGram are set: choose one")
 	case g.speculates() && texts > 1:

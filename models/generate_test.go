@@ -193,7 +193,7 @@ func TestGenerateErrors(t *testing.T) {
 		{models.Generator{Model: m, MaxTokens: 1, Sampling: models.Sampling{Bias: map[int32]float64{96: 1}}}, one, "Bias has token 96: the vocabulary has 0 to 95"},
 		{models.Generator{Model: m, MaxTokens: 1}, [][]int32{{96}}, "token 0 of prompt 0 is 96: want 0 to 95"},
 		{models.Generator{Model: m, MaxTokens: 1}, [][]int32{{1}, {5, -1}}, "token 1 of prompt 1 is -1: want 0 to 95"},
-		{models.Generator{Model: m, MaxTokens: 1, N: math.MaxInt}, one, "N is 9223372036854775807, want at most 65536"},
+		{models.Generator{Model: m, MaxTokens: 1, N: math.MaxInt}, one, "want at most 65536 for N 9223372036854775807"},
 		{models.Generator{Model: m, MaxTokens: math.MaxInt}, one, "need 9223372036854775807 positions: the model has 64"},
 		{models.Generator{Model: m, MaxTokens: math.MaxInt}, [][]int32{{1, 2, 3}}, "need 9223372036854775809 positions: the model has 64"},
 		{models.Generator{Model: &models.Llama{}, MaxTokens: 1}, one, "the model has no layers"},
