@@ -84,7 +84,7 @@ func reduceExpanded(b *builder, n *graph.Node) *graph.Node {
 	return b.times(b.add(graph.Cast(y, n.DType)), times)
 }
 
-// reduceOnce reduces once what is equal along an axis that stays, and repeats the result. The cotangent of a
+// reduceOnce reduces a tensor that repeats along an axis that stays once, and repeats the result. The cotangent of a
 // sum makes such reductions of the other factor of a product.
 func reduceOnce(b *builder, n *graph.Node) *graph.Node {
 	x := n.Operand(0)
