@@ -2,11 +2,16 @@ package hostmem
 
 import (
 	"runtime"
+	"runtime/debug"
 	"runtime/metrics"
 	"time"
 
 	"github.com/tensorken/tensorken/internal/clock"
 )
+
+// GiveBack runs a collection and gives all memory that is free back to the system. Go's runtime keeps most of it, for
+// the garbage of the future.
+func GiveBack() { debug.FreeOSMemory() }
 
 // Collect runs a collection and waits, at most 100 ms, for the cleanups that it queues.
 func Collect() {

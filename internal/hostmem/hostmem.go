@@ -43,6 +43,14 @@ func Make(count, size int) ([]byte, error) {
 	return data, nil
 }
 
+// Untouched returns bytes, all 0, that take no pages until they are used, where the system lets a process give back
+// pages that Go's runtime has used before.
+func Untouched(size int) []byte {
+	data := make([]byte, size)
+	giveBack(data)
+	return data
+}
+
 // Check fails as Make would, for memory that is allocated in another way.
 func Check(count, size int) error {
 	n := bytesOf(count, size)

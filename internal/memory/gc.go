@@ -88,5 +88,5 @@ var ballast = sync.OnceValue(func() []byte {
 	if hostMemory()/leastBytes < 2*ballastSize { // so much more would be too much
 		return nil
 	}
-	return make([]byte, ballastSize)
+	return hostmem.Untouched(ballastSize)
 })
