@@ -85,7 +85,8 @@ func (l Attention) DecodeMasked(x, mask tensor.Tensor, c KVCache) (tensor.Tensor
 	q, k = l.rotate(q, k, c.Position())
 	c, at := c.append(k, v)
 	l.Causal = true
-	return l.attend(q, c.K, c.V, combined(mask, c.mask()), at, nil), c
+	k, v = c.held(q)
+	return l.attend(q, k, v, combined(mask, c.mask()), at, nil), c
 }
 
 // NewCache returns an empty cache of length positions for Decode.
@@ -107,7 +108,9 @@ func (l Attention) Memory(memory tensor.Tensor) KVCache {
 // made, as Attend would to the memory itself.
 func (l Attention) Recall(x tensor.Tensor, c KVCache) tensor.Tensor {
 	defer named("Attention")
-	return l.attend(l.queries(x), c.K, c.V, c.mask(), 0, nil)
+	q := l.queries(x)
+	k, v := c.held(q)
+	return l.attend(q, k, v, c.mask(), 0, nil)
 }
 
 // kvHeads returns the number of heads of keys and values.

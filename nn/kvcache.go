@@ -13,7 +13,9 @@ import (
 // the new positions alone. To go back to an earlier position, as after tokens that were rejected,
 // set Len of the next one; to go on from one cache in two ways, copy it: tree.Copy.
 type KVCache struct {
-	K, V tensor.Tensor // [batch heads capacity width]
+	// K and V are [batch heads capacity width]. Keys of another type are cast when they are stored, so float16 or
+	// bfloat16 halves the memory of a model in float32.
+	K, V tensor.Tensor
 	// Valid is false for positions to which no query attends, such as those before a
 	// text that is shorter than the others of its batch. Absent: all are valid.
 	Valid tensor.Tensor `tensor:",optional"` // bools, [batch capacity]
@@ -24,7 +26,7 @@ type KVCache struct {
 }
 
 // NewKVCache returns an empty cache of length positions, for keys and values of one width.
-// It takes type and device of the first keys and values that it stores.
+// It takes type and device of the first keys and values that it stores; Cast K and V for another type.
 func NewKVCache(batch, heads, length, width int) KVCache {
 	defer named("NewKVCache")
 	return KVCache{K: tensor.Zeros(batch, heads, length, width), V: tensor.Zeros(batch, heads, length, width)}
@@ -76,7 +78,7 @@ func (c KVCache) append(k, v tensor.Tensor) (next KVCache, at tensor.Operand) {
 		c.Pos = last.Add(number(1)).Keep()
 	default:
 		if c.Len == 0 { // its elements are not used
-			c.K, c.V = storedLike(c.K, k), storedLike(c.V, v)
+			c.K, c.V = stored(c.K, k), stored(c.V, v)
 		}
 		at = c.Len
 		c.Len += n
@@ -115,7 +117,13 @@ func (c KVCache) Resize(length int) KVCache {
 func (c KVCache) Attend(q, k, v tensor.Tensor) (tensor.Tensor, KVCache) {
 	defer named("KVCache")
 	c, at := c.append(k, v)
-	return tensor.Attention(q, c.K, c.V, &tensor.AttentionOptions{Causal: true, Offset: at, Mask: c.mask()}), c
+	k, v = c.held(q)
+	return tensor.Attention(q, k, v, &tensor.AttentionOptions{Causal: true, Offset: at, Mask: c.mask()}), c
+}
+
+// held returns the keys and values in the type of queries.
+func (c KVCache) held(q tensor.Tensor) (k, v tensor.Tensor) {
+	return c.K.Cast(q.DType()), c.V.Cast(q.DType())
 }
 
 // mask returns Valid as a mask of scores, absent if it is.
@@ -148,16 +156,20 @@ func (c KVCache) check(k, v tensor.Tensor) {
 
 // put returns into with x stored starting at a position.
 func put(into, x tensor.Tensor, at tensor.Operand) tensor.Tensor {
-	return into.Put(2, tensor.Arange(x.Dim(2)).Add(at), x).Keep()
+	return into.Put(2, tensor.Arange(x.Dim(2)).Add(at), x.Cast(into.DType())).Keep()
 }
 
-// storedLike returns x, or zeros of its shape, stored in y's type on y's device: so that the first
-// step runs the plan of later ones.
-func storedLike(x, y tensor.Tensor) tensor.Tensor {
-	if tensor.Internal.Node(graph.Token{}, x).Value() != nil && x.DType() == y.DType() && x.Device() == y.Device() {
+// stored returns x, or zeros of its shape, stored on y's device in its own type, or in y's if it is untyped: so
+// that the first step runs the plan of later ones.
+func stored(x, y tensor.Tensor) tensor.Tensor {
+	n, d := tensor.Internal.Node(graph.Token{}, x), x.DType()
+	if n.IsUntyped() {
+		d = y.DType()
+	}
+	if n.Value() != nil && x.DType() == d && x.Device() == y.Device() {
 		return x
 	}
-	z := tensor.Full(0, x.Shape()...).Cast(y.DType())
+	z := tensor.Full(0, x.Shape()...).Cast(d)
 	if d := y.Device(); d != nil {
 		z = z.To(d)
 	}

@@ -70,6 +70,30 @@ func TestKVCache(t *testing.T) {
 	near(t, "the longer text", y.At(1), want.At(1), 1e-5)
 }
 
+// A cache of a type keeps it, and attention has the type of its queries.
+func TestKVCacheType(t *testing.T) {
+	rng := tensor.NewRNG(1)
+	q, k, v := rng.Normal(1, 4, 5, 8), rng.Normal(1, 2, 5, 8), rng.Normal(1, 2, 5, 8)
+	want := tensor.Attention(q, k, v, &tensor.AttentionOptions{Causal: true})
+	c := nn.NewKVCache(1, 2, 8, 8)
+	c.K, c.V = c.K.Cast(tensor.Float16), c.V.Cast(tensor.Float16)
+	for _, n := range []int{2, 1, 1, 1} {
+		part := func(x tensor.Tensor) tensor.Tensor { return x.Slice(2, c.Len, c.Len+n) }
+		expected := part(want)
+		var y tensor.Tensor
+		y, c = c.Attend(part(q), part(k), part(v))
+		near(t, fmt.Sprintf("Attend to %d positions", c.Len), y, expected, 3e-3)
+		if c.K.DType() != tensor.Float16 || c.V.DType() != tensor.Float16 {
+			t.Fatalf("after %d positions keys are %v and values %v, want float16", c.Len, c.K.DType(), c.V.DType())
+		}
+	}
+	want = k.Cast(tensor.Float16)
+	if err := tensor.Eval(want); err != nil {
+		t.Fatal(err)
+	}
+	near(t, "keys", c.K.Slice(2, 0, 5), want, 0)
+}
+
 // A cache goes on with another length.
 func TestKVCacheResize(t *testing.T) {
 	rng := tensor.NewRNG(1)
