@@ -25,8 +25,8 @@ type Collective interface {
 
 // A Communicator connects the devices of ranks.
 type Communicator interface {
-	// Run starts collectives, as one: they run after the device's earlier work and before its later work.
-	// It may return before they are done. All ranks start the same ones in the same order. It is called
+	// Run starts collectives, as one: they run after the device's earlier work, and before later work that uses
+	// their buffers. Other work may run beside them. It may return before they are done. All ranks start the same ones in the same order. It is called
 	// as the methods of the Device.
 	Run(calls []CollectiveCall) error
 	// Err returns a failure of the connection, as far as it is known. Any goroutine may call it.

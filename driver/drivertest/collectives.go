@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -51,6 +52,7 @@ func (s *suite) collectives() {
 		r.results(d)
 	}
 	r.order()
+	r.beside()
 	r.abort()
 }
 
@@ -196,6 +198,70 @@ func (r *ranks) order() {
 }
 
 // abort ends a collective to which a rank does not come. Its result is an error until Sync.
+// beside overwrites the operands of collectives, and reads their results, while other collectives and kernels go on.
+func (r *ranks) beside() {
+	const n, count, rounds = 64, 6, 3
+	size := len(r.devices)
+	all := func(x int) []byte {
+		return encode(ir.Float32, slices.Repeat([]ir.Number{ir.Float(ir.Float32, float64(x))}, n))
+	}
+	r.each("kernels beside collectives", func(i int) error {
+		dev := r.devices[i]
+		program, err := dev.Compile(copyKernel(ir.Float32, n))
+		if err != nil {
+			return err
+		}
+		copied := func(to, from driver.Buffer) driver.Call {
+			return driver.Call{Program: program, Args: []driver.Arg{{Buffer: to}, {Buffer: from}}}
+		}
+		var in, sums, out [count]driver.Buffer
+		for k := range count {
+			for b, x := range map[*driver.Buffer]int{&in[k]: k, &sums[k]: -1, &out[k]: -2} {
+				if *b, err = r.filled(i, all(x)); err != nil {
+					return err
+				}
+			}
+		}
+		next, err := r.filled(i, all(100+i))
+		if err != nil {
+			return err
+		}
+		for round := range rounds {
+			var reads []driver.Call
+			for k := range count {
+				x := driver.CollectiveCall{Op: driver.AllReduce, Combine: ir.Add, DType: ir.Float32, Len: n, From: driver.Arg{Buffer: in[k]}, To: driver.Arg{Buffer: sums[k]}}
+				err := r.comms[i].Run([]driver.CollectiveCall{x})
+				if err == nil {
+					err = dev.Run([]driver.Call{copied(in[k], next)})
+				}
+				if err != nil {
+					return err
+				}
+				reads = append(reads, copied(out[k], sums[k]))
+			}
+			if err := dev.Run(reads); err != nil {
+				return err
+			}
+			if round%2 == 1 { // others follow without a wait
+				continue
+			}
+			for k := range count {
+				want, got := size*k, make([]byte, 4*n)
+				if round > 0 {
+					want = 100*size + size*(size-1)/2
+				}
+				if err := dev.Download(got, out[k], 0); err != nil {
+					return err
+				}
+				if !bytes.Equal(got, all(want)) {
+					return fmt.Errorf("rank %d, round %d: sum %d begins with %v, want %v", i, round, k, got[:4], all(want)[:4])
+				}
+			}
+		}
+		return nil
+	})
+}
+
 func (r *ranks) abort() {
 	cause, dev := errors.New("the other rank is gone"), r.devices[0]
 	b, err := r.filled(0, make([]byte, 64))

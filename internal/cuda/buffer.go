@@ -11,8 +11,9 @@ import (
 // A buffer is memory of a device.
 type buffer struct {
 	gpudevice.Memory
-	device  *device
-	address uintptr
+	device     *device
+	address    uintptr
+	collective int // the number of the last one that uses it, see beside
 }
 
 // Free gives the memory back once the work submitted so far is done.
@@ -22,6 +23,7 @@ func (b *buffer) Free() {
 		return
 	}
 	if leave, err := d.Enter(); err == nil {
+		d.beside.await(d, b.collective)
 		d.lib.call("cuMemFreeAsync", d.lib.MemFreeAsync, b.address, d.stream)
 		leave()
 	}

@@ -21,7 +21,7 @@ import (
 // idBytes is the size of NCCL's ids.
 const idBytes = 128
 
-// A communicator is NCCL's, for a device. Collectives run in the device's stream.
+// A communicator is NCCL's, for a device. Collectives run in the device's second stream.
 type communicator struct {
 	device *device
 	nccl   *nccl
@@ -119,12 +119,15 @@ func (c *communicator) Run(calls []driver.CollectiveCall) error {
 		}
 	}
 	c.mu.Lock()
-	defer c.mu.Unlock()
+	defer c.unlock()
 	if err := c.aborted(); err != nil {
 		return err
 	}
 	if err := d.note(c); err != nil {
 		return err
+	}
+	if err := d.beside.begin(d); err != nil {
+		return d.fail(err)
 	}
 	err = c.nccl.call("ncclGroupStart", c.nccl.GroupStart)
 	for i := range calls {
@@ -135,8 +138,11 @@ func (c *communicator) Run(calls []driver.CollectiveCall) error {
 	if end := c.nccl.call("ncclGroupEnd", c.nccl.GroupEnd); err == nil {
 		err = end
 	}
+	if end := d.beside.end(d, calls); err == nil {
+		err = end
+	}
 	if err == nil {
-		err = d.lib.call("cuEventRecord", d.lib.EventRecord, c.done, d.stream)
+		err = d.lib.call("cuEventRecord", d.lib.EventRecord, c.done, d.beside.stream)
 	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", d.Name(), err)
@@ -156,7 +162,7 @@ func (c *communicator) check(x *driver.CollectiveCall) error {
 
 // start adds a call to NCCL's group.
 func (c *communicator) start(x *driver.CollectiveCall) error {
-	n, stream := c.nccl, c.device.stream
+	n, stream := c.nccl, c.device.beside.stream
 	at := func(a driver.Arg) uintptr {
 		return a.Buffer.(*buffer).address + uintptr(a.Offset*x.DType.Size())
 	}
@@ -188,7 +194,7 @@ func (c *communicator) Err() error {
 	if !c.mu.TryLock() { // a call that waits for other ranks, or for room in the stream
 		return nil
 	}
-	defer c.mu.Unlock()
+	defer c.unlock()
 	if c.handle == 0 {
 		return nil
 	}
@@ -205,8 +211,8 @@ func (c *communicator) Err() error {
 // abortWait is how long Abort waits for a call of Run to return.
 const abortWait = time.Second
 
-// Abort implements driver.Communicator. It leaves NCCL alone while a call of Run does not return: to abort beside
-// it is not safe. The process must end then.
+// Abort implements driver.Communicator. It leaves NCCL alone while a call of Run does not return, since to abort beside
+// it is not safe: the call aborts once it returns. If it never does, the process must end.
 func (c *communicator) Abort(cause error) {
 	if !c.cause.CompareAndSwap(nil, &cause) {
 		return
@@ -217,8 +223,13 @@ func (c *communicator) Abort(cause error) {
 		}
 		time.Sleep(time.Millisecond)
 	}
+	c.unlock()
+}
+
+// unlock unlocks c.mu, and aborts before if Abort has been called.
+func (c *communicator) unlock() {
 	defer c.mu.Unlock()
-	if c.handle != 0 {
+	if c.cause.Load() != nil && c.handle != 0 {
 		dynlib.Call(c.nccl.CommAbort, c.handle)
 		c.handle = 0
 	}
@@ -262,6 +273,9 @@ func (d *device) note(c *communicator) error {
 	c.used = true
 	if slices.Contains(d.joined, c) {
 		return nil
+	}
+	if err := d.beside.make(d); err != nil {
+		return err
 	}
 	d.joined = append(d.joined, c)
 	return d.lib.call("cuEventCreate", d.lib.EventCreate, uintptr(unsafe.Pointer(&c.done)), noTiming)

@@ -120,6 +120,7 @@ type device struct {
 	// The sizes that the calls of a Run need of Kept.
 	tempSizes, scratchSizes []int
 
+	beside    beside
 	pending   pending
 	list      launchList // of the call that is made
 	block     *launchBlock
@@ -276,6 +277,9 @@ func (d *device) Wait() error {
 
 // wait waits for all work.
 func (d *device) wait() error {
+	if err := d.beside.await(d, d.beside.started); err != nil {
+		return err
+	}
 	if err := d.lib.call("cuStreamSynchronize", d.lib.StreamSynchronize, d.stream); err != nil {
 		return d.fail(err)
 	}
@@ -302,6 +306,7 @@ func (d *device) Close() error {
 		}
 		d.staging.free(d)
 		d.snapshot.free(d)
+		d.beside.free(d)
 		d.lib.call("cuMemFreeHost", d.lib.MemFreeHost, uintptr(unsafe.Pointer(d.block)))
 		d.lib.call("cuStreamDestroy", d.lib.StreamDestroy_v2, d.stream)
 	}

@@ -56,11 +56,8 @@ var fakeFunctions = map[string]func(f *fake, a []uintptr) int{
 		return 0
 	},
 
-	"StreamCreate": func(f *fake, a []uintptr) int {
-		h := f.next()
-		f.streams[h] = &fakeStream{gpu: f.current(), spare: map[int][]*block{}}
-		return set(a[0], h)
-	},
+	"StreamCreate":             newFakeStream,
+	"StreamCreateWithPriority": newFakeStream,
 	"StreamDestroy_v2": func(f *fake, a []uintptr) int {
 		f.streams[a[0]].run(never)
 		delete(f.streams, a[0])
@@ -257,4 +254,10 @@ func encodeModule(text string) []byte {
 func decodeModule(code uintptr) string {
 	n := binary.LittleEndian.Uint64(bytesAt(code+64, 8))
 	return string(bytesAt(code+72, uintptr(n)))
+}
+
+func newFakeStream(f *fake, a []uintptr) int {
+	h := f.next()
+	f.streams[h] = &fakeStream{gpu: f.current(), spare: map[int][]*block{}}
+	return set(a[0], h)
 }

@@ -18,7 +18,8 @@ type fakeNCCL struct {
 	ranks  sync.Cond // of the fake's lock: something has happened
 	groups map[string]*fakeGroup
 	comms  map[uintptr]*fakeComm
-	open   int // nested groups
+	open   int               // nested groups
+	during map[string]func() // called at the start of a function
 }
 
 // A fakeGroup is the ranks of a communicator.
@@ -60,6 +61,9 @@ func (f *fake) withNCCL() *fakeNCCL {
 }
 
 func (n *fakeNCCL) call(name string, a []uintptr) uintptr {
+	if f := n.during[name]; f != nil {
+		f()
+	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.calls = append(n.calls, "nccl"+name)

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tensorken/tensorken/driver"
 	"github.com/tensorken/tensorken/tensor"
 )
 
@@ -59,4 +60,28 @@ func TestFaults(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A snapshot for which there is no pinned memory leaves nothing.
+func TestSnapshotWithoutMemory(t *testing.T) {
+	f := newFake(t, 1<<20)
+	d, err := f.open(Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := d.Alloc(4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.fails["MemHostAlloc"] = outOfMemory
+	for range 3 {
+		if _, err := d.Snapshot(b, 4); !errors.Is(err, driver.ErrMemory) {
+			t.Errorf("got error %v, want one of memory", err)
+		}
+	}
+	delete(f.fails, "MemHostAlloc")
+	if err := d.Close(); err != nil {
+		t.Error(err)
+	}
+	f.drained(t)
 }

@@ -96,6 +96,11 @@ func (d *device) replay(s *sequence, calls []driver.Call) (done bool, err error)
 		}
 	}
 	for _, g := range s.graphs {
+		for i := range g.calls {
+			if err := d.beside.awaitCall(d, &calls[i]); err != nil {
+				return false, err
+			}
+		}
 		if err := d.update(g, calls[:len(g.calls)]); err != nil {
 			return false, err
 		}
@@ -152,7 +157,15 @@ func live(args []driver.Arg) bool {
 func (d *device) makeGraphs(s *sequence, calls []driver.Call) error {
 	var graphs []*graph
 	g, n := &graph{generation: d.generation}, 0
+	awaited := 0 // collectives
 	for i := range calls {
+		if number := d.beside.of(&calls[i]); number > awaited { // the kernels before do not wait for it
+			awaited = number
+			if len(g.calls) > 0 {
+				graphs, n = append(graphs, g), n+len(g.launches)
+				g = &graph{generation: d.generation}
+			}
+		}
 		if err := d.record(&g.launchList, &calls[i]); err != nil {
 			return err
 		}

@@ -19,6 +19,7 @@ type functions struct {
 	DeviceGetCount, DeviceGet, DeviceGetName, DeviceTotalMem_v2                     uintptr
 	DeviceGetAttribute, DevicePrimaryCtxRetain, DevicePrimaryCtxRelease_v2          uintptr
 	CtxSetCurrent, StreamCreate, StreamDestroy_v2, StreamSynchronize                uintptr
+	StreamCreateWithPriority                                                        uintptr
 	MemAllocAsync, MemFreeAsync, MemcpyHtoDAsync_v2, MemcpyDtoHAsync_v2             uintptr
 	MemHostAlloc, MemFreeHost                                                       uintptr
 	DeviceGetDefaultMemPool, MemPoolSetAttribute, MemPoolTrimTo, MemGetInfo_v2      uintptr

@@ -57,6 +57,9 @@ func (d *device) CopyPeer(dst driver.Buffer, to int, src driver.Buffer, from, by
 	if err := other.settlePeers(); err != nil {
 		return d.peerError(other.Name(), err)
 	}
+	if err := errors.Join(d.beside.await(d, b.collective), other.beside.await(other, a.collective)); err != nil {
+		return err
+	}
 	if err := d.copyPeer(b.address+uintptr(to), other, a.address+uintptr(from), uintptr(bytes)); err != nil {
 		return d.peerError(other.Name(), err)
 	}

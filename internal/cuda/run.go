@@ -71,6 +71,9 @@ func (d *device) launch(calls []driver.Call, known *sequences, most int) error {
 
 // call launches the kernels of a call one by one.
 func (d *device) call(c *driver.Call) error {
+	if err := d.beside.awaitCall(d, c); err != nil {
+		return err
+	}
 	d.list.reset()
 	if err := d.record(&d.list, c); err != nil {
 		return err

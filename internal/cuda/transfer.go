@@ -70,6 +70,8 @@ func (c *chunk) make(d *device, size int) error {
 		err = d.lib.call("cuMemHostAlloc", d.lib.MemHostAlloc, uintptr(unsafe.Pointer(&address)), uintptr(size), 0)
 	}
 	if err != nil {
+		c.free(d)
+		*c = chunk{}
 		return d.fail(err)
 	}
 	c.data = unsafe.Slice((*byte)(pointer(address)), size)
@@ -131,6 +133,9 @@ func (d *device) Upload(dst driver.Buffer, offset int, src []byte) error {
 		return err
 	}
 	b := dst.(*buffer)
+	if err := d.beside.await(d, b.collective); err != nil {
+		return err
+	}
 	for to := b.address + uintptr(offset); len(src) > 0; {
 		p, err := d.staging.take(d, len(src))
 		if err != nil {
@@ -159,6 +164,9 @@ func (d *device) Snapshot(src driver.Buffer, bytes int) (wait func() ([]byte, er
 		return nil, nil
 	}
 	if err := d.CheckBuffer(src, 0, bytes); err != nil {
+		return nil, err
+	}
+	if err := d.beside.await(d, src.(*buffer).collective); err != nil {
 		return nil, err
 	}
 	c := &d.snapshot
@@ -200,6 +208,9 @@ func (d *device) Download(dst []byte, src driver.Buffer, offset int) error {
 		return err
 	}
 	b := src.(*buffer)
+	if err := d.beside.await(d, d.beside.started); err != nil { // which are checked then
+		return err
+	}
 	if len(dst) == 0 {
 		err = d.wait()
 	}
