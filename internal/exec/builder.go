@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 
@@ -57,6 +58,9 @@ func (b *builder) record(def *Device, roots, old []*graph.Node) error {
 	p.results, p.dead = b.operands(roots), make([][]int, len(p.steps))
 	awaited := false
 	for _, s := range slices.Backward(p.steps) {
+		if o, ok := s.(*overlapStep); ok {
+			s = o.planStep
+		}
 		if plan, ok := s.(*planStep); ok {
 			plan.capture.IsAwaited = awaited
 			awaited = awaited || plan.capture.IsTransaction()
@@ -219,8 +223,9 @@ func (b *builder) shared(d *Device, c *capture.Capture, roots []*graph.Node, lat
 	return list
 }
 
-// call makes steps of calls, after one of their operands.
+// call makes steps of calls, after one of their operands, the first call's first.
 func (b *builder) call(d *Device, calls []capture.Call, later []share) error {
+	slices.SortStableFunc(calls, func(x, y capture.Call) int { return cmp.Compare(graph.OrderOf(x.Node), graph.OrderOf(y.Node)) })
 	var operands []*graph.Node
 	for _, c := range calls {
 		if b.recorder != nil && b.replayed && b.isConstant(c.Node) {
@@ -244,6 +249,9 @@ func (b *builder) call(d *Device, calls []capture.Call, later []share) error {
 	}
 	if err := b.compute(d, operands, nil, later); err != nil {
 		return err
+	}
+	if b.recorder != nil {
+		defer b.overlap(len(b.program.steps))
 	}
 	for _, c := range calls {
 		if b.isDone(c) { // for another call that reads it

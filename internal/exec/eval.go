@@ -2,8 +2,8 @@ package exec
 
 import (
 	"runtime"
+	"slices"
 
-	"github.com/tensorken/tensorken/driver"
 	"github.com/tensorken/tensorken/internal/capture"
 	"github.com/tensorken/tensorken/internal/graph"
 	"github.com/tensorken/tensorken/internal/profile"
@@ -70,22 +70,22 @@ func (d *Device) eval(c *capture.Capture, j *storage.Journal) error {
 	if err != nil {
 		return err
 	}
-	if err := d.execute(p, c, j); err != nil {
+	if err := d.execute(p, c, j, nil); err != nil {
 		return err
 	}
 	c.MarkComputed()
 	return nil
 }
 
-// execute runs a plan.
-func (d *Device) execute(p *loadedPlan, c *capture.Capture, j *storage.Journal) error {
-	var lost error // of a run that has overwritten leaves
+// execute runs a plan, beside collectives unless o is nil.
+func (d *Device) execute(p *loadedPlan, c *capture.Capture, j *storage.Journal, o *overlap) error {
+	var lost error // of a run that has overwritten leaves, or started collectives
 	return d.memory.Retry(func() error {
 		if lost != nil {
 			return lost
 		}
-		err := d.run(p, c, j)
-		if err != nil && c.IsGone() {
+		err := d.run(p, c, j, o)
+		if err != nil && (c.IsGone() || o.hasStarted()) {
 			lost = err
 		}
 		return err
@@ -135,29 +135,49 @@ func (p *loadedPlan) sitesOf(c *capture.Capture) (sites []*graph.IndexSite) {
 	return sites
 }
 
+// A pause is something to do once some calls of a plan are submitted.
+type pause struct {
+	calls int // before it
+	do    func() error
+}
+
 // submit submits the calls of a plan. If a later step waits for the reports they are copied once all are written.
-func (d *Device) submit(p *loadedPlan, c *capture.Capture, calls []driver.Call) error {
-	steps, first := p.compiled.Steps, 0
+// Collectives start once their operands are.
+func (d *Device) submit(p *loadedPlan, c *capture.Capture, l *launch, o *overlap) error {
+	var pauses []pause
 	if c.IsAwaited && p.checks.Len > 0 {
-		first = p.checks.End
-		err := profile.Submit(d.memory, calls[:first], steps[:first], c.Node)
-		if err == nil {
-			err = d.memory.Snapshot()
+		pauses = append(pauses, pause{p.checks.End, d.memory.Snapshot})
+	}
+	pauses = o.appendPauses(pauses, p, l)
+	slices.SortStableFunc(pauses, func(x, y pause) int { return x.calls - y.calls })
+	first, steps := 0, p.compiled.Steps
+	for _, x := range pauses {
+		if first < x.calls {
+			if err := profile.Submit(d.memory, l.calls[first:x.calls], steps[first:x.calls], c.Node); err != nil {
+				return err
+			}
+			first = x.calls
 		}
-		if err != nil || first == len(calls) {
+		if err := x.do(); err != nil {
 			return err
 		}
 	}
-	return profile.Submit(d.memory, calls[first:], steps[first:], c.Node)
+	if first == len(steps) && first > 0 {
+		return nil
+	}
+	return profile.Submit(d.memory, l.calls[first:], steps[first:], c.Node)
 }
 
 // run runs a plan and gives the outputs their values. Leaves that it may have overwritten are gone.
-func (d *Device) run(p *loadedPlan, c *capture.Capture, j *storage.Journal) (err error) {
+func (d *Device) run(p *loadedPlan, c *capture.Capture, j *storage.Journal, o *overlap) (err error) {
 	d.memory.Queue.Lock()
 	defer d.memory.Queue.Unlock()
 	l := launches.Get().(*launch)
 	defer l.release(d)
 	if err := l.acquire(d, c, p.slots); err != nil {
+		return err
+	}
+	if err := o.acquire(d); err != nil {
 		return err
 	}
 	x, err := d.begin(p, c)
@@ -171,7 +191,7 @@ func (d *Device) run(p *loadedPlan, c *capture.Capture, j *storage.Journal) (err
 	}()
 	if err = l.take(d, p, c); err == nil {
 		l.bind(p, c, x)
-		err = d.submit(p, c, l.calls)
+		err = d.submit(p, c, l, o)
 	}
 	waits := c.IsTransaction() && !p.compiled.FallsBack
 	if x != nil {

@@ -7,6 +7,7 @@ import (
 	"github.com/tensorken/tensorken/driver"
 	"github.com/tensorken/tensorken/internal/compile"
 	"github.com/tensorken/tensorken/internal/graph"
+	"github.com/tensorken/tensorken/internal/memory"
 	"github.com/tensorken/tensorken/internal/shape"
 	"github.com/tensorken/tensorken/internal/storage"
 	"github.com/tensorken/tensorken/ir"
@@ -51,10 +52,15 @@ func (s *onDevice) launch(src []*graph.Node, submit func(args []driver.Arg) erro
 	if err != nil {
 		return nil, s.failed(err)
 	}
+	return []*graph.Node{s.stored(v)}, nil
+}
+
+// stored returns the result as a computed node.
+func (s *onDevice) stored(v *graph.Value) *graph.Node {
 	if s.replayed {
 		storage.NoteStored(graph.CurrentRegion(), v)
 	}
-	return []*graph.Node{s.node(v)}, nil
+	return s.node(v)
 }
 
 // failed returns an error of the function, or of the device.
@@ -90,24 +96,35 @@ func (s *onDevice) submit(src []*graph.Node, submit func(args []driver.Arg) erro
 		args = append(args, driver.Arg{Buffer: b.Buffer})
 		pending = x.AppendPending(pending, i)
 	}
-	slots, err := m.Pool.Acquire(nil, m.Pool.Request(s.Node.Len()*s.Node.DType.Size()))
-	defer func() { m.Pool.Release(slots...) }()
+	slots, err := m.Pool.Acquire(nil, s.request())
 	if err != nil {
+		m.Pool.Release(slots...)
 		return nil, err
 	}
-	checks := &storage.Checks{Depends: []compile.Set{compile.SetOf(shape.All(len(src))...)}}
+	return s.store(slots[0], len(src), pending, func() error { return submit(append(args, driver.Arg{Buffer: slots[0].Buffer})) })
+}
+
+// request is for the buffer of the result.
+func (s *onDevice) request() memory.Request {
+	return s.device.memory.Pool.Request(s.Node.Len() * s.Node.DType.Size())
+}
+
+// store returns the result that submit computes in a buffer. It depends on all operands, which have pending
+// failures. The caller holds the queue.
+func (s *onDevice) store(b memory.Pooled, operands int, pending []storage.Pending, submit func() error) (*graph.Value, error) {
+	m, checks := s.device.memory, &storage.Checks{Depends: []compile.Set{compile.SetOf(shape.All(operands)...)}}
 	x, err := m.Begin(checks, pending, storage.Sites{}, false)
 	if err == nil {
-		err = submit(append(args, driver.Arg{Buffer: slots[0].Buffer}))
+		err = submit()
 	}
 	if x != nil {
 		err = m.Conclude(x, err, false)
 	}
 	if err != nil {
+		m.Pool.Release(b)
 		return nil, err
 	}
-	out := m.Store(slots[0])
-	slots = slots[:0]
+	out := m.Store(b)
 	checks.Attach(out, x, 0)
 	return out.NewValue(0, shape.RowMajor(s.Node.Shape)), nil
 }
@@ -140,35 +157,54 @@ func (s *collectiveStep) equal(o step) bool {
 func (s *collectiveStep) String() string { return "collective" + s.of() }
 
 func (s *collectiveStep) run(j *storage.Journal, values []*graph.Node, numbers []ir.Number) ([]*graph.Node, error) {
-	d := s.device
+	joined, err := s.join()
+	if err != nil {
+		return nil, err
+	}
+	return s.runJoined(joined, j, values, numbers)
+}
+
+// join begins the collective, see graph.Collective.
+func (s *collectiveStep) join() (bool, error) {
 	joined, err := s.collective.Join(s.driver)
 	if err != nil {
-		return nil, &HostError{hostFunc(s.Node), err}
+		err = &HostError{hostFunc(s.Node), err}
 	}
+	return joined, err
+}
+
+// runJoined is run after join.
+func (s *collectiveStep) runJoined(joined bool, j *storage.Journal, values []*graph.Node, numbers []ir.Number) ([]*graph.Node, error) {
 	if !joined {
 		return s.hostStep.run(j, values, numbers)
 	}
+	d, started := s.device, false
 	d.memory.Pool.CollectIfDue()
-	started := false
 	src, err := whole(d, among(values, s.operands))
 	if err != nil {
 		s.collective.Fail(err)
 		return nil, err
 	}
 	out, err := s.launch(src, func(args []driver.Arg) error {
-		in := make([]graph.DeviceArray, len(src))
-		for i, n := range src {
-			in[i] = graph.DeviceArray{DType: n.DType, Shape: n.Shape, Arg: args[i]}
-		}
-		err := s.collective.Start(s.driver, graph.DeviceArray{DType: s.Node.DType, Shape: s.Node.Shape, Arg: args[len(src)]}, in)
+		err := s.start(args)
 		started = started || err == nil
-		if err != nil && !errors.Is(err, driver.ErrMemory) {
-			err = &HostError{hostFunc(s.Node), err}
-		}
 		return err
 	})
 	if err != nil && !started {
 		s.collective.Fail(err)
 	}
 	return out, err
+}
+
+// start starts the collective on the buffers of operands and of the result.
+func (s *collectiveStep) start(args []driver.Arg) error {
+	in := make([]graph.DeviceArray, len(s.Src))
+	for i, n := range s.Src {
+		in[i] = graph.DeviceArray{DType: n.DType, Shape: n.Shape, Arg: args[i]}
+	}
+	err := s.collective.Start(s.driver, graph.DeviceArray{DType: s.Node.DType, Shape: s.Node.Shape, Arg: args[len(in)]}, in)
+	if err != nil && !errors.Is(err, driver.ErrMemory) {
+		err = &HostError{hostFunc(s.Node), err}
+	}
+	return err
 }

@@ -114,13 +114,18 @@ func (p *planStep) placeholders() (ns []*graph.Node) {
 }
 
 func (p *planStep) run(j *storage.Journal, args []*graph.Node, numbers []ir.Number) ([]*graph.Node, error) {
+	return p.runBeside(nil, j, args, numbers)
+}
+
+// runBeside is run beside collectives, nil for none.
+func (p *planStep) runBeside(o *overlap, j *storage.Journal, args []*graph.Node, numbers []ir.Number) ([]*graph.Node, error) {
 	d := p.device
 	d.memory.Pool.CollectIfDue()
 	c := p.bind(args, numbers)
 	defer p.release(c)
 	err := d.ready(c)
 	if err == nil {
-		err = d.execute(p.plan, c, j)
+		err = d.execute(p.plan, c, j, o)
 	}
 	if err != nil {
 		return nil, d.memory.Failed(err)

@@ -2,6 +2,7 @@ package graph
 
 import (
 	"fmt"
+	"sync/atomic"
 
 	"github.com/tensorken/tensorken/driver"
 	"github.com/tensorken/tensorken/ir"
@@ -12,6 +13,7 @@ type HostFunc struct {
 	Op   string // the operation for which errors are reported, such as "linalg.Solve"
 	Key  any    // see HostCall
 	site *CallSite
+	made int64 // the number of functions before
 
 	// Run fills out from the operands. The elements are little-endian and in row-major order; Run
 	// does not write the operands'.
@@ -58,6 +60,18 @@ type HostArray struct {
 // Pos is the file and line of the call, as [Caller] gives it.
 func (f *HostFunc) Pos() string { return f.site.Pos() }
 
+// OrderOf is greater for a HostCall that was made later, and 0 for other nodes: calls that can run run in this order,
+// for ranks make equal collectives in one order.
+func OrderOf(n *Node) int64 {
+	if f, ok := n.Call().(*HostFunc); ok {
+		return f.made
+	}
+	return 0
+}
+
+// made counts the functions.
+var made atomic.Int64
+
 // Same reports whether two functions are known to compute the same of equal operands.
 func (f *HostFunc) Same(g *HostFunc) bool {
 	return f == g || f.Key != nil && f.Key == g.Key && f.Op == g.Op
@@ -80,7 +94,7 @@ func HostCall(op string, length int, key any, run func(out HostArray, in []HostA
 
 // KernelCall is the result, of a type and shape, of a function that no other node has.
 func KernelCall(f *HostFunc, d ir.DType, shape []int, src ...*Node) *Node {
-	f.site = NewCallSite()
+	f.site, f.made = NewCallSite(), made.Add(1)
 	n := makeNode(ir.HostCall, d, shape, nil, src...)
 	n.setCall(f)
 	return n
