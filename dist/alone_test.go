@@ -6,6 +6,13 @@ import (
 	"github.com/tensorken/tensorken/driver"
 )
 
+// SetBucketSize sets the bytes of a bucket until restore.
+func SetBucketSize(bytes int) (restore func()) {
+	before := bucketSize
+	bucketSize = bytes
+	return func() { bucketSize = before }
+}
+
 // An echo is the link of a rank whose neighbours do the same.
 type echo struct{ sent chan []byte }
 

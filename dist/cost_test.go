@@ -26,7 +26,7 @@ func TestCost(t *testing.T) {
 			data := make([]byte, 4*elements)
 			steps := 0
 			from := 0
-			for _, to := range buckets(len(data)) {
+			for _, to := range pieces(len(data)) {
 				if err := r.allReduce(data[from:to], combination{ir.Add, ir.Float32}); err != nil {
 					t.Fatal(err)
 				}
@@ -48,8 +48,8 @@ func TestCost(t *testing.T) {
 		}
 	}
 	for total, want := range map[int]int{0: 0, 4: 1, bucketSize: 1, bucketSize + 4: 2, 1 << 30: 41} {
-		if got := len(buckets(total)); got != want {
-			t.Errorf("%d bytes are in %d buckets, want %d", total, got, want)
+		if got := len(pieces(total)); got != want {
+			t.Errorf("%d bytes are in %d pieces, want %d", total, got, want)
 		}
 	}
 }

@@ -40,9 +40,9 @@ type agreement struct {
 
 func newAgreement(size int) *agreement { return &agreement{offers: make([]*offer, size)} }
 
-// decide returns the choice once it is clear, and nil before and after. Counts has the collectives that each
-// rank has begun: a rank that began the offered one without an offer has its tensors elsewhere. The failure, of
-// a rank, is two ranks on one device.
+// decide returns the choice once it is clear, and nil before and after; a choice of devices lacks its id. Counts has
+// the collectives that each rank has begun: a rank that began the offered one without an offer has its tensors
+// elsewhere. The failure, of a rank, is two ranks on one device.
 func (a *agreement) decide(counts []int64) (c *choice, rank int, cause string) {
 	first := slices.IndexFunc(a.offers, func(o *offer) bool { return o != nil })
 	if a.done || first < 0 {
@@ -74,12 +74,19 @@ func (a *agreement) decide(counts []int64) (c *choice, rank int, cause string) {
 	if missing {
 		return nil, 0, ""
 	}
-	id, err := a.id()
-	if err != nil {
-		return host("rank 0: %v", err)
-	}
 	a.done = true
-	return &choice{ID: id, System: of.System}, 0, ""
+	return &choice{System: of.System}, 0, ""
+}
+
+// identify gives a choice of devices its id, which may take long: the caller holds no lock.
+func (c *choice) identify(id func() ([]byte, error)) {
+	if c.Why != "" {
+		return
+	}
+	var err error
+	if c.ID, err = id(); err != nil {
+		c.ID, c.System, c.Why = nil, "", fmt.Sprintf("rank 0: %v", err)
+	}
 }
 
 // onChoice notes the choice of rank 0.

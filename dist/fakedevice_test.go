@@ -26,6 +26,9 @@ type FakeDevice struct {
 
 	Snapshots atomic.Int64
 
+	// Order has a letter for each Run: k of kernels, c of collectives.
+	Order []byte
+
 	running chan struct{} // closed when the last collective is done
 	joined  *fakeCommunicator
 	failed  error // until Sync returns it
@@ -76,6 +79,7 @@ func (d *FakeDevice) Snapshot(src driver.Buffer, bytes int) (wait func() ([]byte
 }
 
 func (d *FakeDevice) Run(calls []driver.Call) error {
+	d.Order = append(d.Order, 'k')
 	d.wait()
 	return d.Device.Run(calls)
 }
@@ -182,6 +186,7 @@ func (c *fakeCommunicator) Run(calls []driver.CollectiveCall) error {
 	}
 	d := c.device
 	d.Runs.Add(int64(len(calls)))
+	d.Order = append(d.Order, 'c')
 	before, done := d.running, make(chan struct{})
 	d.running = done
 	calls = append([]driver.CollectiveCall(nil), calls...)
@@ -271,4 +276,30 @@ func (c *fakeCommunicator) exchange(x driver.CollectiveCall, in, out []byte) err
 		}
 	}
 	return nil
+}
+
+// A WatchedCPU is a CPU that notes the collectives of a group begun before each Run, if Watches. Before the second
+// one it waits for another to begin.
+type WatchedCPU struct {
+	driver.Viewer
+	Group   *Group
+	Watches bool
+	Begun   []int64
+}
+
+// NewWatchedCPU returns a device of a rank.
+func NewWatchedCPU(g *Group) *WatchedCPU {
+	return &WatchedCPU{Viewer: cpu.New(cpu.Options{Threads: 1}).(driver.Viewer), Group: g}
+}
+
+func (d *WatchedCPU) Run(calls []driver.Call) error {
+	if !d.Watches {
+		return d.Viewer.Run(calls)
+	}
+	n := d.Group.collectives.Load()
+	for start := time.Now(); len(d.Begun) == 1 && n == d.Begun[0] && time.Since(start) < 2*time.Second; n = d.Group.collectives.Load() {
+		time.Sleep(100 * time.Microsecond)
+	}
+	d.Begun = append(d.Begun, n)
+	return d.Viewer.Run(calls)
 }

@@ -113,11 +113,13 @@ func (h *hub) offer(o offer, id func() ([]byte, error)) {
 func (h *hub) choose() {
 	h.mu.Lock()
 	c, rank, cause := h.agreement.decide(append([]int64{h.g.collectives.Load()}, h.counts[1:]...))
+	id := h.agreement.id
 	h.mu.Unlock()
 	if cause != "" {
 		h.g.failBy(h.g.blame(rank, cause))
 	}
 	if c != nil {
+		c.identify(id)
 		h.all(message{Choice: c})
 		h.g.onChoice(*c)
 	}

@@ -138,11 +138,13 @@ func (a *localAgreement) choose() bool {
 	}
 	a.mu.Lock()
 	c, rank, cause := a.decide(counts)
+	id := a.id
 	a.mu.Unlock()
 	if cause != "" {
 		a.groups[rank].failBy(a.groups[rank].blame(rank, cause))
 	}
 	if c != nil {
+		c.identify(id)
 		for _, g := range a.groups {
 			g.onChoice(*c)
 		}

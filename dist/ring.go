@@ -33,7 +33,7 @@ type combination struct {
 
 // check returns an error for a type that has no routine.
 func (c combination) check() error {
-	if simd.Binaries[c.op][c.dtype].VV == nil {
+	if simd.Binaries[c.op][c.dtype.ComputeType()].VV == nil {
 		return fmt.Errorf("%v of %v is not supported", c.op, c.dtype)
 	}
 	return nil
@@ -43,8 +43,26 @@ func (c combination) add(acc, x []byte) {
 	if len(acc) == 0 {
 		return
 	}
+	if c.dtype.IsHalf() {
+		c.addHalves(acc, x)
+		return
+	}
 	p := unsafe.Pointer(&acc[0])
 	simd.Binaries[c.op][c.dtype].VV(p, unsafe.Pointer(&x[0]), p, len(acc)/c.dtype.Size())
+}
+
+// addHalves is add of numbers of 16 bits: each sum is rounded.
+func (c combination) addHalves(acc, x []byte) {
+	var wide [2][1 << 10]float32
+	for len(acc) > 0 {
+		n := min(len(acc)/2, len(wide[0]))
+		a, b, p := unsafe.Pointer(&wide[0]), unsafe.Pointer(&wide[1]), unsafe.Pointer(&acc[0])
+		simd.Casts[c.dtype][ir.Float32](a, p, n)
+		simd.Casts[c.dtype][ir.Float32](b, unsafe.Pointer(&x[0]), n)
+		simd.Binaries[c.op][ir.Float32].VV(a, b, a, n)
+		simd.Casts[ir.Float32][c.dtype](p, a, n)
+		acc, x = acc[2*n:], x[2*n:]
+	}
 }
 
 // chunk returns chunk i of data, of which each rank has one. Chunks are whole elements.

@@ -111,5 +111,8 @@ func (o *Optimizer) check(params []pytree.Leaf[tensor.Tensor]) error {
 	if !(o.ClipNorm >= 0) {
 		return fmt.Errorf("optim: Step of an Optimizer whose ClipNorm is %v: want the greatest norm allowed, or 0 for no limit", o.ClipNorm)
 	}
+	if d := o.ParallelPrecision; d != 0 && !d.IsHalf() {
+		return fmt.Errorf("optim: Step of an Optimizer whose ParallelPrecision is %v: want BFloat16, Float16, or 0", d)
+	}
 	return o.Groups.check(params)
 }

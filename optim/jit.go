@@ -110,6 +110,7 @@ type stepArgs[B any] struct {
 	ClipNorm      float64
 	Precision     tensor.DType
 	Scaling       Scaling
+	Sent          tensor.DType // ParallelPrecision
 }
 
 // The stepResults are the results of a step but for the parameters and their slots, which
@@ -136,7 +137,7 @@ func (s *steps[M, B]) next(m *M, b B, rng *tensor.RNG) (tensor.Tensor, error) {
 	}
 	args := stepArgs[B]{
 		Batch: b, RNG: rng, Scale: o.State.Scale, Streak: o.State.Streak,
-		Rule: o.Rule, Groups: o.Groups, ClipNorm: o.ClipNorm, Precision: o.Precision, Scaling: o.Scaling,
+		Rule: o.Rule, Groups: o.Groups, ClipNorm: o.ClipNorm, Precision: o.Precision, Scaling: o.Scaling, Sent: o.ParallelPrecision,
 	}
 	var err error
 	s.model = m

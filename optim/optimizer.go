@@ -35,6 +35,10 @@ type Optimizer struct {
 	// Parallel, unless nil, is the ranks that step equal models together: Step averages the gradients
 	// over them, and the model's floating-point state. ClipNorm limits the averaged gradients.
 	Parallel Ranks
+	// ParallelPrecision is the type in which the ranks send and add gradients: BFloat16 or Float16, after each
+	// rank has rounded its own and divided them by the number of ranks. Ranks send half as many bytes, and
+	// gradients lose digits. 0 is float32, or float64 for gradients of that type.
+	ParallelPrecision tensor.DType
 
 	journal storage.Journal // of the steps that computed State
 	counter tensor.Tensor   // State.Step after the last of them

@@ -12,6 +12,8 @@ type Ranks interface {
 	// Mean returns the means of floating-point tensors over the ranks, equal on all of them. The ranks call
 	// it with tensors of the same shapes, and compute all of them together.
 	Mean(ts ...tensor.Tensor) []tensor.Tensor
+	// MeanIn is Mean of tensors that are rounded to a type of 16 bits, divided by Size, and added in that type.
+	MeanIn(d tensor.DType, ts ...tensor.Tensor) []tensor.Tensor
 }
 
 // average replaces gradients, the loss and the model's floating-point state, such as the running means of a
@@ -20,25 +22,38 @@ func (o *Optimizer) average(params []pytree.Leaf[tensor.Tensor], gs []tensor.Ten
 	if o.Parallel == nil || o.Parallel.Size() == 1 {
 		return
 	}
+	var means, gradients []*tensor.Tensor
+	if loss != nil {
+		means = append(means, loss)
+	}
+	for i := range params {
+		if params[i].State {
+			means = append(means, &params[i].Value)
+		}
+	}
+	for i := len(gs) - 1; i >= 0; i-- { // as the backward pass computes them
+		gradients = append(gradients, &gs[i])
+	}
+	if o.ParallelPrecision == 0 {
+		means, gradients = append(means, gradients...), nil
+	}
+	replace(means, o.Parallel.Mean)
+	replace(gradients, func(ts ...tensor.Tensor) []tensor.Tensor { return o.Parallel.MeanIn(o.ParallelPrecision, ts...) })
+}
+
+// replace replaces floating-point tensors by their means.
+func replace(list []*tensor.Tensor, mean func(ts ...tensor.Tensor) []tensor.Tensor) {
 	var from []tensor.Tensor
 	var to []*tensor.Tensor
-	add := func(t *tensor.Tensor) {
+	for _, t := range list {
 		if t.IsValid() && t.DType().IsFloat() {
 			from, to = append(from, *t), append(to, t)
 		}
 	}
-	for i := len(gs) - 1; i >= 0; i-- { // as the backward pass computes them
-		add(&gs[i])
+	if from == nil {
+		return
 	}
-	for i := range params {
-		if params[i].State {
-			add(&params[i].Value)
-		}
-	}
-	if loss != nil {
-		add(loss)
-	}
-	for i, t := range o.Parallel.Mean(from...) {
+	for i, t := range mean(from...) {
 		*to[i] = t
 	}
 }
