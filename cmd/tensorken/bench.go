@@ -163,18 +163,19 @@ func (o benchOptions) run(ctx context.Context, stdout, stderr io.Writer) error {
 	for _, note := range notes {
 		fmt.Fprintln(table, "note:", note)
 	}
-	if r.Rows, err = o.measure(ctx, table, cells, devices); err != nil {
-		return err
+	var stopped error
+	if r.Rows, stopped = o.measure(ctx, table, cells, devices); len(r.Rows) == 0 {
+		return stopped
 	}
 	if o.plot != "" {
 		if err := plotBench(o.plot, r.Rows); err != nil {
-			return fmt.Errorf("--plot: %w", err)
+			return errors.Join(stopped, fmt.Errorf("--plot: %w", err))
 		}
 	}
 	if !o.json {
-		return nil
+		return stopped
 	}
-	return json.NewEncoder(stdout).Encode(r)
+	return errors.Join(stopped, json.NewEncoder(stdout).Encode(r))
 }
 
 // machine describes the machine and the number of its cores that are used.
@@ -195,7 +196,7 @@ func (o benchOptions) used() int {
 	return n
 }
 
-// measure measures each cell and prints its line of the table.
+// measure measures each cell and prints its line of the table. If ctx ends it returns the rows so far.
 func (o benchOptions) measure(ctx context.Context, table io.Writer, cells []bench.Cell, devices []benchDevice) ([]bench.Row, error) {
 	all := []bench.Row{}
 	printBenchHead(table, devices)
@@ -206,7 +207,7 @@ func (o benchOptions) measure(ctx context.Context, table io.Writer, cells []benc
 			row, err := bench.Measure(ctx, c, d.Device, o.budget)
 			switch {
 			case ctx.Err() != nil:
-				return nil, errors.New("interrupted")
+				return all, errors.New("interrupted")
 			case err != nil:
 				failures = append(failures, fmt.Errorf("%s: %w", d.name, err))
 				continue

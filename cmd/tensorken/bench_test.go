@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"encoding/xml"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -169,4 +171,29 @@ func TestBenchBadInput(t *testing.T) {
 			t.Errorf("bench %v: status %d, standard error %q, want status 1 and one line …%s…", c.args, status, stderr, c.want)
 		}
 	}
+}
+
+// A bench that is told to stop prints the rows that it has.
+func TestBenchInterrupted(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	o := benchOptions{ops: []string{"mul"}, sizes: []int{8, 16}, devices: []string{"cpu"}, threads: 1, budget: time.Millisecond, json: true}
+	var out strings.Builder
+	err := o.run(ctx, &out, cancelAfter{"mul ", cancel})
+	var got struct{ Rows []bench.Row }
+	if failed := json.Unmarshal([]byte(out.String()), &got); failed != nil || len(got.Rows) != 1 || err == nil || err.Error() != "interrupted" {
+		t.Errorf("printed %q, error %v; want one row and that it was interrupted", out.String(), err)
+	}
+}
+
+// A cancelAfter cancels once a text is written.
+type cancelAfter struct {
+	text   string
+	cancel func()
+}
+
+func (c cancelAfter) Write(b []byte) (int, error) {
+	if strings.Contains(string(b), c.text) {
+		c.cancel()
+	}
+	return len(b), nil
 }

@@ -41,7 +41,8 @@ const rounds = 3
 
 // Compare measures the works with this library and with the peers, one program after the
 // other, in rounds. It writes a line of progress for each round. It returns a row for each work
-// that all programs measured with equal results; the error lists the other works.
+// that all programs measured with equal results; the error lists the other works. If ctx ends it returns
+// rows of the works measured so far, some without all peers, and an error.
 func Compare(ctx context.Context, o PeerOptions, peers []Found, progress io.Writer) ([]Comparison, error) {
 	r := results{values: map[string]map[string][]float64{}}
 	for round := range rounds {
@@ -61,16 +62,17 @@ func Compare(ctx context.Context, o PeerOptions, peers []Found, progress io.Writ
 			o.Works = r.add(o.Works, p.Name, times)
 		}
 		fmt.Fprintln(progress)
-		switch {
-		case ctx.Err() != nil:
-			return nil, errors.New("interrupted")
-		case err != nil:
+		if ctx.Err() != nil {
+			r.failures = append(r.failures, errors.New("interrupted"))
+			break
+		}
+		if err != nil {
 			return nil, err
 		}
 	}
 	var rows []Comparison
 	for _, w := range o.Works {
-		if values := r.values[w.Name]; values != nil {
+		if values := r.values[w.Name]; values[Ours] != nil {
 			rows = append(rows, newComparison(w, values))
 		}
 		m := w.memory()
@@ -125,7 +127,7 @@ func measureWorks(ctx context.Context, o PeerOptions) (times []Time, err error) 
 	var peakBefore int64 // of other devices
 	for _, w := range o.Works {
 		if err := ctx.Err(); err != nil {
-			return nil, err
+			return times, err
 		}
 		if w.isStep() { // a new device, because its peak is measured
 			closeDevice()
@@ -137,6 +139,9 @@ func measureWorks(ctx context.Context, o PeerOptions) (times []Time, err error) 
 			}
 		}
 		t, err := MeasureWork(ctx, w, d, o.Time)
+		if ctx.Err() != nil {
+			return times, err
+		}
 		if w.isStep() && o.OpenGPU != nil {
 			t.Memory = tensor.Info().Peak - peakBefore
 		}

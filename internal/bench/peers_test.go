@@ -331,3 +331,32 @@ func TestGoProgram(t *testing.T) {
 		}
 	}
 }
+
+// A comparison that is told to stop has the rows of the works measured so far.
+func TestInterrupted(t *testing.T) {
+	found, _, err := FindPeers(t.Context(), Suite{Works, []Peer{fakePeer("numpy", "good")}}, quick())
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	rows, err := Compare(ctx, quick(), found, cancelAt{"round 2", cancel})
+	if err == nil || err.Error() != "interrupted" || len(rows) != 2 {
+		t.Fatalf("got %v, error %v; want two rows and that it was interrupted", rows, err)
+	}
+	if r := rows[0]; r.Work != "matmul/64" || r.Values[Ours] <= 0 || r.Values["numpy"] <= 0 {
+		t.Errorf("row %+v, want the values of the first round", r)
+	}
+}
+
+// A cancelAt cancels when a text is written.
+type cancelAt struct {
+	text   string
+	cancel func()
+}
+
+func (c cancelAt) Write(b []byte) (int, error) {
+	if strings.Contains(string(b), c.text) {
+		c.cancel()
+	}
+	return len(b), nil
+}
