@@ -82,12 +82,9 @@ func (s *bertConfig) biased(kind string) func(layer string) bool {
 }
 
 // LoadBERT reads an encoder of texts from a folder.
-func LoadBERT(dir string) (*BERT, error) {
-	c, err := openConfig(dir, bertKinds...)
-	if err != nil {
-		return nil, err
-	}
-	defer c.weights.Close()
+func LoadBERT(dir string) (*BERT, error) { return loadKind(dir, bertKinds, loadBERT) }
+
+func loadBERT(c config) (_ *BERT, err error) {
 	s := bertConfig{Width: 768, Inner: 3072, Layers: 12, Heads: 12, Act: "gelu", Vocab: 30522, Positions: 512, Types: 2, Eps: 1e-12, Padding: 1, Tied: true}
 	s.NWidth, s.NInner, s.NLayers, s.NHeads, s.NAct, s.NEps, s.NLength, s.Theta, s.Trained = 768, 3072, 12, 12, "swiglu", 1e-12, 8192, 1000, 2048
 	s.DWidth, s.DInner, s.DLayers, s.DHeads, s.DAct = s.Width, s.Inner, 6, s.Heads, s.Act

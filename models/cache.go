@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/tensorken/tensorken/internal/graph"
+	"github.com/tensorken/tensorken/internal/storage"
 	"github.com/tensorken/tensorken/nn"
 	"github.com/tensorken/tensorken/tensor"
 )
@@ -19,12 +21,18 @@ type Cache struct {
 	Pos  tensor.Tensor `tensor:",optional"` // Len as a tensor, see [Cache.OnDevice]
 }
 
-// newCache returns an empty cache of length positions for layers.
-func newCache[L any](layers []L, of func(L) nn.KVCache) Cache {
+// newCache returns an empty cache of layers; of returns the cache of one, and a weight of it. Next to weights in
+// blocks on the CPU, which have fewer bits, keys and values are float16: each step reads all of them. Otherwise they
+// have the type of the first ones.
+func newCache[L any](layers []L, of func(L) (nn.KVCache, tensor.Tensor)) Cache {
 	if len(layers) == 0 {
 		fail("NewCache", "the model has no layers")
 	}
-	l := of(layers[0])
+	l, weight := of(layers[0])
+	d := weight.Device()
+	if (d == nil || d == tensor.CPU()) && storage.Of(tensor.Internal.Node(graph.Token{}, weight).Value()).InBlocks() {
+		l.K, l.V = l.K.Cast(tensor.Float16), l.V.Cast(tensor.Float16)
+	}
 	return Cache{K: slices.Repeat([]tensor.Tensor{l.K}, len(layers)), V: slices.Repeat([]tensor.Tensor{l.V}, len(layers))}
 }
 
@@ -124,7 +132,8 @@ func (p *pass) step(i int, f func(nn.KVCache) (tensor.Tensor, nn.KVCache)) tenso
 	return y
 }
 
-// allocate stores the zeros of an empty cache, of x's type on x's device. A layer would do it too, each for itself.
+// allocate stores the zeros of an empty cache on x's device, of x's type unless they have one. A layer would do it
+// too, each for itself.
 func (p *pass) allocate(x tensor.Tensor) {
 	c := p.cache
 	if c.Len != 0 || c.Pos.IsValid() || p.allocated {
@@ -134,7 +143,11 @@ func (p *pass) allocate(x tensor.Tensor) {
 	zeros := func(list []tensor.Tensor) []tensor.Tensor {
 		list = slices.Clone(list)
 		for i, t := range list {
-			list[i] = tensor.Full(0, t.Shape()...).Cast(x.DType())
+			d := x.DType()
+			if n := tensor.Internal.Node(graph.Token{}, t); !n.IsUntyped() {
+				d = t.DType()
+			}
+			list[i] = tensor.Full(0, t.Shape()...).Cast(d)
 			if d := x.Device(); d != nil {
 				list[i] = list[i].To(d)
 			}

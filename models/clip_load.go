@@ -38,12 +38,9 @@ func clipLayout(base string) layout {
 }
 
 // LoadCLIP reads a CLIP from a folder.
-func LoadCLIP(dir string) (*CLIP, error) {
-	c, err := openConfig(dir, clipKinds...)
-	if err != nil {
-		return nil, err
-	}
-	defer c.weights.Close()
+func LoadCLIP(dir string) (*CLIP, error) { return loadKind(dir, clipKinds, loadCLIP) }
+
+func loadCLIP(c config) (*CLIP, error) {
 	s := struct {
 		Projection int `config:"projection_dim,positive"`
 		// Read below; those that end in _dict replace the others' settings.
@@ -87,21 +84,24 @@ func LoadCLIP(dir string) (*CLIP, error) {
 // LoadCLIPText reads the text side of a CLIP from a folder that has it alone, with or without its
 // projection.
 func LoadCLIPText(dir string) (*CLIPText, error) {
-	return loadCLIPSide(dir, clipTextKinds, clipText, "text_model", (*CLIPText).configure, (*CLIPText).sizes)
+	return loadKind(dir, clipTextKinds, loadCLIPText)
+}
+
+func loadCLIPText(c config) (*CLIPText, error) {
+	return loadCLIPSide(c, clipText, "text_model", (*CLIPText).configure, (*CLIPText).sizes)
 }
 
 // LoadCLIPVision reads the image side of a CLIP from a folder that has it alone, with or without
 // its projection.
 func LoadCLIPVision(dir string) (*CLIPVision, error) {
-	return loadCLIPSide(dir, clipVisionKinds, clipVision, "vision_model", (*CLIPVision).configure, (*CLIPVision).sizes)
+	return loadKind(dir, clipVisionKinds, loadCLIPVision)
 }
 
-func loadCLIPSide[M any](dir string, kinds []string, s clipConfig, base string, configure func(*M, config, clipConfig) error, sizes func(*M, clipConfig) []size) (*M, error) {
-	c, err := openConfig(dir, kinds...)
-	if err != nil {
-		return nil, err
-	}
-	defer c.weights.Close()
+func loadCLIPVision(c config) (*CLIPVision, error) {
+	return loadCLIPSide(c, clipVision, "vision_model", (*CLIPVision).configure, (*CLIPVision).sizes)
+}
+
+func loadCLIPSide[M any](c config, s clipConfig, base string, configure func(*M, config, clipConfig) error, sizes func(*M, clipConfig) []size) (*M, error) {
 	if err := c.read(&s); err != nil {
 		return nil, err
 	}

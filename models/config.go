@@ -57,24 +57,15 @@ func readConfig(dir string) (config, error) {
 	return c, nil
 }
 
-// openConfig reads the settings of a model, of one of some kinds, in a folder or a GGUF file, and
-// opens the file of its tensors, which the caller closes.
-func openConfig(dir string, kinds ...string) (config, error) {
-	c, err := readConfig(dir)
-	if err != nil {
-		return c, err
-	}
-	if !slices.Contains(kinds, c.kind) {
-		c.close()
-		return c, c.errorf("model_type is %q: want %s", c.kind, strings.Join(kinds, " or "))
-	}
+// open opens the file of tensors unless it is open. The caller closes it.
+func (c *config) open() (err error) {
 	if c.weights == nil {
-		if c.weights, err = openWeights(dir); err != nil {
-			return c, err
+		if c.weights, err = openWeights(c.folder()); err != nil {
+			return err
 		}
 	}
 	c.tensors = len(c.weights.Names())
-	return c, nil
+	return nil
 }
 
 // close closes the file of tensors, if it is open.

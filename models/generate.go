@@ -115,10 +115,18 @@ func (g *Generator) Choices(prompts [][]int32) iter.Seq2[[]Choice, error] {
 				g.kept = t.held()
 			}
 		}()
+		capacity := piece
 		for i := 0; err == nil && i < g.MaxTokens; i++ {
 			var choices []Choice
 			if choices, err = t.next(g.MaxTokens - i); err != nil {
 				break
+			}
+			// A step takes little of the memory that a long prompt took, a longer cache and the plan of its first step.
+			if c := t.held().cache; i > 0 && c.Capacity() > capacity {
+				capacity = c.Capacity()
+				if err = c.giveBack(); err != nil {
+					break
+				}
 			}
 			for k, c := range choices {
 				ended[k] = ended[k] || slices.Contains(g.Stop, c.ID)
@@ -213,11 +221,37 @@ func (g *Generator) Shared(prompt []int32) (n int) {
 	return n
 }
 
+// piece is the most tokens of a text that the CPU reads at once: with more, products are no faster, and what layers
+// compute takes more memory than weights.
+const piece = 512
+
 // prompt reads tokens of prompts into a cache, and returns the logits of the tokens that follow.
 func prompt(m Decoder, prompts [][]int32, ids tensor.Tensor, c Cache) (logits tensor.Tensor, next Cache, err error) {
-	x, c := m.Decode(ids, c)
-	logits = m.Logits(x.Index(tensor.All, -1))
-	return logits, c, checkTokens(prompts, logits.Dim(-1))
+	time := ids.Dim(1)
+	for at, n := 0, time; at < time; at += n {
+		if time > piece && onCPU(m) {
+			n = min(piece, time-at)
+		}
+		x, next := m.Decode(ids.Slice(1, at, at+n), c)
+		logits, c = m.Logits(x.Index(tensor.All, -1)), next
+		if err := checkTokens(prompts, logits.Dim(-1)); err != nil {
+			return logits, c, err
+		}
+		if at+n < time {
+			if err := tensor.Eval(c); err != nil {
+				return logits, c, err
+			}
+		}
+	}
+	return logits, c, nil
+}
+
+// onCPU reports whether a model computes on the CPU.
+func onCPU(m Decoder) bool {
+	for _, t := range tree.All(m) {
+		return t.Device() == nil || t.Device() == tensor.CPU()
+	}
+	return true
 }
 
 // maxN bounds N, before memory is taken for as many texts.
@@ -268,8 +302,16 @@ func checkTokens(prompts [][]int32, vocabulary int) error {
 	return nil
 }
 
-// capacity returns a length for caches of some positions. Few lengths make few plans.
-func capacity(positions int) int { return 1 << max(6, bits.Len(uint(positions-1))) }
+// capacity returns a length for caches of some positions: 64, 128 and so on to 1,024, where eight lengths follow before
+// each next power of two. Few lengths make few plans, and long caches that double waste memory.
+func capacity(positions int) int {
+	bits := max(6, bits.Len(uint(positions-1)))
+	step := 1 << bits
+	if bits > 10 {
+		step >>= 4
+	}
+	return (positions + step - 1) &^ (step - 1)
+}
 
 // batch returns texts as one tensor [batch time], each after positions that do not count, and
 // the number of these in each text, absent if all are 0.

@@ -50,6 +50,22 @@ func TestGenerateLong(t *testing.T) {
 	}
 }
 
+// A prompt that is read in pieces gives the same.
+func TestGenerateLongPrompt(t *testing.T) {
+	m := toDevice(t, "llama_gqa", tensor.CPU())
+	prompt := make([]int32, 1030)
+	for i := range prompt {
+		prompt[i] = int32(i * 7 % 60)
+	}
+	g := models.Generator{Model: m, MaxTokens: 3}
+	got := generate(t, &g, prompt)[0]
+	all := slices.Concat(prompt, got)
+	next := texts(t, m.Apply(tensor.New(all, 1, len(all))).ArgMax(-1))[0]
+	if want := next[len(prompt)-1 : len(all)-1]; !slices.Equal(got, want) {
+		t.Errorf("the text is %v, want %v", got, want)
+	}
+}
+
 func TestGenerateStop(t *testing.T) {
 	m := toDevice(t, "llama_gqa", tensor.CPU())
 	prompts := [][]int32{{5, 6, 7}, {17}}

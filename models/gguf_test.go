@@ -120,6 +120,12 @@ func TestQuantised(t *testing.T) {
 			if !slices.Equal(texts[0][0], texts[1][0]) {
 				t.Errorf("%s, %s: Generate returned %v, want %v", dir, name, texts[0], texts[1])
 			}
+			for i, m := range []*models.Llama{m, want} {
+				_, c := m.Decode(ids, m.NewCache(1, 8))
+				if d := []tensor.DType{tensor.Float16, tensor.Float32}[i]; c.K[0].DType() != d || c.V[1].DType() != d {
+					t.Errorf("%s, %s: the cache has %v and %v, want %v", dir, name, c.K[0].DType(), c.V[1].DType(), d)
+				}
+			}
 			layer := m.Model.Layers[0]
 			for of, w := range map[string]tensor.Tensor{"q": layer.SelfAttn.QProj.Weight, "up": layer.MLP.UpProj.Weight, "embeddings": m.Model.EmbedTokens.Weight} {
 				if !storage.Of(tensor.Internal.Node(graph.Token{}, w).Value()).InBlocks() {

@@ -47,12 +47,9 @@ func (l Conv1D) Apply(x tensor.Tensor) tensor.Tensor { return x.MatMul(l.Weight)
 var gpt2Kinds = []string{"gpt2"}
 
 // LoadGPT2 reads a GPT-2 from a folder.
-func LoadGPT2(dir string) (*GPT2, error) {
-	c, err := openConfig(dir, gpt2Kinds...)
-	if err != nil {
-		return nil, err
-	}
-	defer c.weights.Close()
+func LoadGPT2(dir string) (*GPT2, error) { return loadKind(dir, gpt2Kinds, loadGPT2) }
+
+func loadGPT2(c config) (*GPT2, error) {
 	s := struct {
 		Width     int     `config:"n_embd,positive,required"`
 		Heads     int     `config:"n_head,positive,required"`
@@ -111,8 +108,9 @@ func (m *GPT2) Logits(x tensor.Tensor) tensor.Tensor {
 
 // NewCache returns an empty cache for length positions.
 func (m *GPT2) NewCache(batch, length int) Cache {
-	return newCache(m.Transformer.H, func(b GPT2Block) nn.KVCache {
-		return nn.NewKVCache(batch, b.Attn.Heads, length, b.Attn.CProj.Weight.Dim(0)/max(b.Attn.Heads, 1))
+	return newCache(m.Transformer.H, func(b GPT2Block) (nn.KVCache, tensor.Tensor) {
+		w := b.Attn.CProj.Weight
+		return nn.NewKVCache(batch, b.Attn.Heads, length, w.Dim(0)/max(b.Attn.Heads, 1)), w
 	})
 }
 

@@ -90,12 +90,9 @@ func (c config) textSide() (config, error) {
 }
 
 // LoadLlama reads a decoder from a folder. Of a Gemma 3 of images and text it reads the text side.
-func LoadLlama(dir string) (*Llama, error) {
-	c, err := openConfig(dir, llamaKinds...)
-	if err != nil {
-		return nil, err
-	}
-	defer c.weights.Close()
+func LoadLlama(dir string) (*Llama, error) { return loadKind(dir, llamaKinds, loadLlama) }
+
+func loadLlama(c config) (_ *Llama, err error) {
 	rename := mixtralName
 	if textSides[c.kind] != "" {
 		if c, err = c.textSide(); err != nil {
@@ -135,7 +132,10 @@ func (m *Llama) Logits(x tensor.Tensor) tensor.Tensor {
 
 // NewCache returns an empty cache for length positions.
 func (m *Llama) NewCache(batch, length int) Cache {
-	return newCache(m.Model.Layers, func(l LlamaLayer) nn.KVCache { return l.SelfAttn.Attention().NewCache(batch, length) })
+	return newCache(m.Model.Layers, func(l LlamaLayer) (nn.KVCache, tensor.Tensor) {
+		a := l.SelfAttn.Attention()
+		return a.NewCache(batch, length), a.O.Weight
+	})
 }
 
 // Decode implements [Decoder].

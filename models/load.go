@@ -16,28 +16,28 @@ import (
 )
 
 // loaders has the function that loads each kind of model, by model_type.
-var loaders = func() map[string]func(dir string) (any, error) {
-	all := map[string]func(dir string) (any, error){}
-	add := func(load func(dir string) (any, error), kinds []string) {
+var loaders = func() map[string]func(c config) (any, error) {
+	all := map[string]func(c config) (any, error){}
+	add := func(load func(c config) (any, error), kinds []string) {
 		for _, k := range kinds {
 			all[k] = load
 		}
 	}
-	add(loader(LoadGPT2), gpt2Kinds)
-	add(loader(LoadLlama), llamaKinds)
-	add(loader(LoadBERT), bertKinds)
-	add(loader(LoadViT), vitKinds)
-	add(loader(LoadResNet), resNetKinds)
-	add(loader(LoadWhisper), whisperKinds)
-	add(loader(LoadCLIP), clipKinds)
-	add(loader(LoadCLIPText), clipTextKinds)
-	add(loader(LoadCLIPVision), clipVisionKinds)
-	add(loader(LoadT5), t5Kinds)
+	add(loader(loadGPT2), gpt2Kinds)
+	add(loader(loadLlama), llamaKinds)
+	add(loader(loadBERT), bertKinds)
+	add(loader(loadViT), vitKinds)
+	add(loader(loadResNet), resNetKinds)
+	add(loader(loadWhisper), whisperKinds)
+	add(loader(loadCLIP), clipKinds)
+	add(loader(loadCLIPText), clipTextKinds)
+	add(loader(loadCLIPVision), clipVisionKinds)
+	add(loader(loadT5), t5Kinds)
 	return all
 }()
 
-func loader[M any](load func(dir string) (M, error)) func(dir string) (any, error) {
-	return func(dir string) (any, error) { return load(dir) }
+func loader[M any](load func(c config) (M, error)) func(c config) (any, error) {
+	return func(c config) (any, error) { return load(c) }
 }
 
 // Load reads the model in a folder, of the kind that its config.json names: a *[GPT2], *[Llama],
@@ -49,12 +49,33 @@ func Load(dir string) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.close()
 	load := loaders[c.kind]
 	if load == nil {
+		c.close()
 		return nil, c.errorf("model_type is %q: want one of %s", c.kind, strings.Join(slices.Sorted(maps.Keys(loaders)), ", "))
 	}
-	return load(dir)
+	if err := c.open(); err != nil {
+		return nil, err
+	}
+	defer c.close()
+	return load(c)
+}
+
+// loadKind loads a model of one of some kinds.
+func loadKind[M any](dir string, kinds []string, load func(c config) (M, error)) (m M, err error) {
+	c, err := readConfig(dir)
+	if err != nil {
+		return m, err
+	}
+	if !slices.Contains(kinds, c.kind) {
+		c.close()
+		return m, c.errorf("model_type is %q: want %s", c.kind, strings.Join(kinds, " or "))
+	}
+	if err := c.open(); err != nil {
+		return m, err
+	}
+	defer c.close()
+	return load(c)
 }
 
 // A layout says how the tensors of a file are named.

@@ -67,12 +67,9 @@ type resNetConfig struct {
 var resNetKinds = []string{"resnet"}
 
 // LoadResNet reads a classifier of images from a folder.
-func LoadResNet(dir string) (*ResNet, error) {
-	c, err := openConfig(dir, resNetKinds...)
-	if err != nil {
-		return nil, err
-	}
-	defer c.weights.Close()
+func LoadResNet(dir string) (*ResNet, error) { return loadKind(dir, resNetKinds, loadResNet) }
+
+func loadResNet(c config) (_ *ResNet, err error) {
 	s := resNetConfig{Channels: 3, Type: "bottleneck", Act: "relu"}
 	if err := c.read(&s); err != nil {
 		return nil, err

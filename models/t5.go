@@ -139,7 +139,10 @@ func (m *T5) NewDecoder(memory, valid tensor.Tensor) *T5Decoder {
 
 // NewCache returns an empty cache for length positions.
 func (d *T5Decoder) NewCache(batch, length int) Cache {
-	return newCache(d.Model.Decoder.Block, func(b T5DecoderBlock) nn.KVCache { return b.Layer.Self.SelfAttention.NewCache(batch, length) })
+	return newCache(d.Model.Decoder.Block, func(l T5DecoderBlock) (nn.KVCache, tensor.Tensor) {
+		a := l.Layer.Self.SelfAttention
+		return a.NewCache(batch, length), a.O.Weight
+	})
 }
 
 // Decode implements [Decoder].

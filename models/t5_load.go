@@ -33,12 +33,9 @@ type t5Config struct {
 var t5Kinds = []string{"t5", "mt5"}
 
 // LoadT5 reads a T5 from a folder: T5, T5 1.1, FLAN-T5, mT5.
-func LoadT5(dir string) (*T5, error) {
-	c, err := openConfig(dir, t5Kinds...)
-	if err != nil {
-		return nil, err
-	}
-	defer c.weights.Close()
+func LoadT5(dir string) (*T5, error) { return loadKind(dir, t5Kinds, loadT5) }
+
+func loadT5(c config) (_ *T5, err error) {
 	s := t5Config{Buckets: 32, Distance: 128, Feed: "relu", Eps: 1e-6, Tied: c.kind == "t5"}
 	if c.kind == "mt5" {
 		s.Feed = "gated-gelu"

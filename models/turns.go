@@ -5,8 +5,10 @@ import (
 	"slices"
 
 	"github.com/tensorken/tensorken/grad"
+	"github.com/tensorken/tensorken/internal/hostmem"
 	"github.com/tensorken/tensorken/models/sample"
 	"github.com/tensorken/tensorken/tensor"
+	"github.com/tensorken/tensorken/tree"
 )
 
 // Turns are texts that a [Generator] writes.
@@ -66,10 +68,25 @@ func (d *deviceTurns) next(int) (choices []Choice, err error) {
 
 // with returns the cache with a capacity of some positions at least.
 func (c Cache) with(positions int) Cache {
-	if positions > c.Capacity() {
-		return c.Resize(capacity(positions))
+	if positions <= c.Capacity() {
+		return c
 	}
-	return c
+	next := c.Resize(capacity(positions))
+	tree.Donate([][]tensor.Tensor{c.K, c.V})
+	if err := tensor.Eval(next.K, next.V); err != nil {
+		panic(err) // a *tensor.DeviceError
+	}
+	return next
+}
+
+// giveBack gives the memory beside a cache on the CPU that nothing uses now back to the system.
+func (c Cache) giveBack() error {
+	if d := c.K[0].Device(); d != nil && d != tensor.CPU() {
+		return nil
+	}
+	err := tensor.CPU().Close() // what it has pooled
+	hostmem.GiveBack()
+	return err
 }
 
 // back returns a cache on the device with its first positions only.

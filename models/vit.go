@@ -61,12 +61,9 @@ func (s *sides) UnmarshalJSON(b []byte) error {
 var vitKinds = []string{"vit"}
 
 // LoadViT reads a classifier of images from a folder.
-func LoadViT(dir string) (*ViT, error) {
-	c, err := openConfig(dir, vitKinds...)
-	if err != nil {
-		return nil, err
-	}
-	defer c.weights.Close()
+func LoadViT(dir string) (*ViT, error) { return loadKind(dir, vitKinds, loadViT) }
+
+func loadViT(c config) (_ *ViT, err error) {
 	s := struct {
 		Width     int     `config:"hidden_size,positive,required"`
 		Inner     int     `config:"intermediate_size,positive,required"`

@@ -48,12 +48,9 @@ func (l WhisperLayer) feed(x tensor.Tensor, act nn.Func) tensor.Tensor {
 var whisperKinds = []string{"whisper"}
 
 // LoadWhisper reads a Whisper from a folder.
-func LoadWhisper(dir string) (*Whisper, error) {
-	c, err := openConfig(dir, whisperKinds...)
-	if err != nil {
-		return nil, err
-	}
-	defer c.weights.Close()
+func LoadWhisper(dir string) (*Whisper, error) { return loadKind(dir, whisperKinds, loadWhisper) }
+
+func loadWhisper(c config) (_ *Whisper, err error) {
 	s := struct {
 		Width     int    `config:"d_model,positive,required"`
 		Mels      int    `config:"num_mel_bins,positive"`
@@ -159,7 +156,10 @@ func (m *Whisper) NewDecoder(memory tensor.Tensor) *WhisperDecoder {
 
 // NewCache returns an empty cache for length positions.
 func (d *WhisperDecoder) NewCache(batch, length int) Cache {
-	return newCache(d.Model.Model.Decoder.Layers, func(l WhisperLayer) nn.KVCache { return l.SelfAttn.Attention().NewCache(batch, length) })
+	return newCache(d.Model.Model.Decoder.Layers, func(l WhisperLayer) (nn.KVCache, tensor.Tensor) {
+		a := l.SelfAttn.Attention()
+		return a.NewCache(batch, length), a.O.Weight
+	})
 }
 
 // Positions returns the greatest length of a text.
