@@ -30,6 +30,22 @@ func openGGUF(path string) (*ggufFile, error) {
 
 func (f *ggufFile) config() (map[string]json.RawMessage, error) { return f.settings, nil }
 
+func (f *ggufFile) elements() string {
+	bytes := map[string]int{}
+	most := ""
+	for _, t := range f.infos {
+		name := inBlocks
+		switch t.Type {
+		case gguf.F32, gguf.F16, gguf.BF16:
+			name = t.DType().String()
+		}
+		if bytes[name] += t.Bytes; bytes[name] > bytes[most] {
+			most = name
+		}
+	}
+	return most
+}
+
 func (f *ggufFile) weights() (size int64, err error) {
 	for _, t := range f.infos {
 		size += int64(t.Bytes) // blocks stay as they are
@@ -61,6 +77,13 @@ func (f *ggufFile) pooling() (p pooling, err error) {
 
 func (f *ggufFile) tokenizer() (*tokenizer.Tokenizer, error) { return vocabulary.Read(f.meta) }
 func (f *ggufFile) ids() map[string]int32                    { return vocabulary.Special(f.meta) }
+
+func (f *ggufFile) stops() (ids []int32, err error) {
+	if raw, ok := f.settings["eos_token_id"]; ok {
+		err = files.JSON(raw, &ids)
+	}
+	return ids, err
+}
 
 // generation finds nothing: files of llama.cpp have no settings of their makers.
 func (f *ggufFile) generation(any) error { return nil }

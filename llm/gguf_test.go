@@ -12,6 +12,7 @@ import (
 	"github.com/tensorken/tensorken/internal/llamacpp"
 	"github.com/tensorken/tensorken/internal/vocabulary"
 	"github.com/tensorken/tensorken/llm"
+	"github.com/tensorken/tensorken/tensor"
 	"github.com/tensorken/tensorken/tokenizer"
 )
 
@@ -91,6 +92,36 @@ func TestGGUF(t *testing.T) {
 	_, want := collect(t, open(t, "../models/testdata/llama_gqa", nil).GenerateIDs(ctx, []int32{5, 6, 7}, &llm.GenerateOptions{MaxTokens: 24}))
 	if !slices.Equal(ids[0], want[0]) {
 		t.Errorf("%v, want %v", ids, want)
+	}
+}
+
+// Next to quantised weights the cache takes two bytes a number.
+func TestEstimateQuantised(t *testing.T) {
+	const plain = "../gguf/testdata/llama_gqa.gguf"
+	f, err := gguf.Open(plain)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	var sources []gguf.Source
+	for _, info := range f.Tensors() {
+		typ := info.Type
+		if len(info.Shape) > 1 {
+			typ = gguf.Q8_0
+		}
+		sources = append(sources, gguf.Source{Name: info.Name, Type: typ, Shape: info.Shape, Tensor: func() (tensor.Tensor, error) { return f.Tensor(info.Name) }})
+	}
+	path := filepath.Join(t.TempDir(), "q.gguf")
+	if err := gguf.Write(path, f.Meta, sources); err != nil {
+		t.Fatal(err)
+	}
+	wide, err := llm.Estimate(plain)
+	if err != nil {
+		t.Fatal(err)
+	}
+	narrow, err := llm.Estimate(path)
+	if err != nil || narrow.PerToken == 0 || 2*narrow.PerToken != wide.PerToken || 3*narrow.Weights > wide.Weights {
+		t.Errorf("%+v, %v, beside %+v in float32", narrow, err, wide)
 	}
 }
 

@@ -23,7 +23,7 @@ type Memory struct {
 func Estimate(path string) (m Memory, err error) {
 	f, err := sourceOf(path)
 	if err == nil {
-		m, err = estimate(f)
+		m, err = estimate(f, nil)
 	}
 	if err != nil {
 		return m, fmt.Errorf("llm: %w", err)
@@ -31,7 +31,8 @@ func Estimate(path string) (m Memory, err error) {
 	return m, nil
 }
 
-func estimate(f source) (m Memory, err error) {
+// estimate returns the memory that a model takes on a device; nil is the CPU.
+func estimate(f source, d *tensor.Device) (m Memory, err error) {
 	s, err := readSettings(f)
 	if err != nil {
 		return m, err
@@ -40,7 +41,7 @@ func estimate(f source) (m Memory, err error) {
 		return m, err
 	}
 	width := 4
-	if s.Type == "float16" || s.Type == "bfloat16" {
+	if s.Type == "float16" || s.Type == "bfloat16" || s.Type == inBlocks && (d == nil || d == tensor.CPU()) {
 		width = 2
 	}
 	m.PerToken, m.Context = int64(s.PerToken*width), s.Context

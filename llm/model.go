@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/tensorken/tensorken/internal/files"
+	"github.com/tensorken/tensorken/internal/hostmem"
 	"github.com/tensorken/tensorken/internal/jinja"
 	"github.com/tensorken/tensorken/models"
 	"github.com/tensorken/tensorken/tensor"
@@ -90,7 +91,7 @@ func (m *Model) open(path string) (err error) {
 	case c > 0:
 		m.settings.Context = c
 	}
-	if m.memory, err = estimate(f); err != nil {
+	if m.memory, err = estimate(f, m.options.Device); err != nil {
 		return err
 	}
 	if err := m.memory.check(m.options); err != nil {
@@ -121,6 +122,7 @@ func (m *Model) open(path string) (err error) {
 	}
 	m.tokenizer, m.noTokens = f.tokenizer()
 	m.special = m.specials(f.ids())
+	hostmem.GiveBack() // the garbage of files that were parsed, before steps of a text leave little of it
 	return m.readDefaults(path, f)
 }
 

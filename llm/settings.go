@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/tensorken/tensorken/internal/files"
-	"github.com/tensorken/tensorken/models"
 )
 
 // settings has the part of config.json that this package reads itself; package models checks the file.
@@ -15,11 +14,14 @@ type settings struct {
 	Context int // 0: no limit
 	// PerToken is the number of numbers that a token takes in the cache.
 	PerToken int
-	// Type is the type of the weights, and of the cache.
+	// Type is the type of the weights, and of the cache; inBlocks, of which a cache on the CPU is float16.
 	Type string
 	// Start is the first token of the decoder of a T5.
 	Start int32
 }
+
+// inBlocks is the type of quantised weights.
+const inBlocks = "blocks"
 
 func readSettings(f source) (s settings, err error) {
 	var c struct {
@@ -44,7 +46,7 @@ func readSettings(f source) (s settings, err error) {
 	heads := max(1, c.Heads)
 	s.Context = max(0, c.Length, c.GPTLength)
 	s.PerToken = 2 * max(0, c.Layers) * max(1, cmp.Or(c.KVHeads, heads)) * cmp.Or(max(0, c.HeadWidth), max(0, c.Width)/heads)
-	s.Type, s.Start = cmp.Or(c.Type, c.OldType), c.Start
+	s.Type, s.Start = cmp.Or(c.Type, c.OldType, f.elements()), c.Start
 	return s, nil
 }
 
@@ -67,7 +69,7 @@ func (m *Model) readDefaults(path string, f source) error {
 		o.Temperature, o.TopK, o.TopP, o.MinP, o.Typical = c.Temperature, c.TopK, c.TopP, c.MinP, c.Typical
 	}
 	var err error
-	if o.End, err = models.StopTokens(path); err != nil {
+	if o.End, err = f.stops(); err != nil {
 		return err
 	}
 	if m.tokenizer != nil {

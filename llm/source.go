@@ -10,16 +10,19 @@ import (
 
 	"github.com/tensorken/tensorken/internal/files"
 	"github.com/tensorken/tensorken/internal/vocabulary"
+	"github.com/tensorken/tensorken/models"
 	"github.com/tensorken/tensorken/tokenizer"
 )
 
 // A source is the files of a model.
 type source interface {
 	config() (map[string]json.RawMessage, error) // with the names of config.json
+	elements() string                            // the type of most weights, where the settings do not tell
 	weights() (int64, error)                     // the bytes that they take in memory
 	templates() (map[string]string, error)       // of chats, by name: default, and others as tool_use
 	pooling() (pooling, error)
 	tokenizer() (*tokenizer.Tokenizer, error)
+	stops() ([]int32, error)   // the tokens that end a text
 	ids() map[string]int32     // of special tokens by role, where the tokenizer does not tell
 	generation(into any) error // reads generation_config.json, where there is one
 }
@@ -66,9 +69,11 @@ func (f folder) weights() (size int64, err error) {
 	return size, err
 }
 
+func (f folder) elements() string                         { return "" }
 func (f folder) templates() (map[string]string, error)    { return vocabulary.FolderTemplates(string(f)) }
 func (f folder) pooling() (pooling, error)                { return readPooling(string(f)) }
 func (f folder) tokenizer() (*tokenizer.Tokenizer, error) { return tokenizer.Open(string(f)) }
+func (f folder) stops() ([]int32, error)                  { return models.StopTokens(string(f)) }
 func (f folder) ids() map[string]int32                    { return nil }
 
 func (f folder) generation(into any) error {
