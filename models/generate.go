@@ -221,8 +221,8 @@ func (g *Generator) Shared(prompt []int32) (n int) {
 	return n
 }
 
-// piece is the most tokens of a text that the CPU reads at once: with more, products are no faster, and what layers
-// compute takes more memory than weights.
+// piece is the most tokens of a text that the CPU reads at once: with more, products are no faster, and results of
+// layers take more memory than their weights.
 const piece = 512
 
 // prompt reads tokens of prompts into a cache, and returns the logits of the tokens that follow.

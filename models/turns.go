@@ -84,7 +84,7 @@ func (c Cache) giveBack() error {
 	if d := c.K[0].Device(); d != nil && d != tensor.CPU() {
 		return nil
 	}
-	err := tensor.CPU().Close() // what it has pooled
+	err := tensor.CPU().Close() // frees pooled memory
 	hostmem.GiveBack()
 	return err
 }
