@@ -55,7 +55,7 @@ func (b *builder) record(def *Device, roots, old []*graph.Node) error {
 	if err := b.compute(def, roots, old, nil); err != nil {
 		return err
 	}
-	p.results, p.dead = b.operands(roots), make([][]int, len(p.steps))
+	p.results = b.operands(roots)
 	awaited := false
 	for _, s := range slices.Backward(p.steps) {
 		if o, ok := s.(*overlapStep); ok {
@@ -66,11 +66,7 @@ func (b *builder) record(def *Device, roots, old []*graph.Node) error {
 			awaited = awaited || plan.capture.IsTransaction()
 		}
 	}
-	for k, step := range b.lastUse[first:] {
-		if step >= 0 && step < len(p.steps) {
-			p.dead[step] = append(p.dead[step], first+k)
-		}
-	}
+	b.findDead(first)
 	return nil
 }
 

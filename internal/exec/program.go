@@ -15,7 +15,10 @@ import (
 type program struct {
 	steps   []step
 	results []operand
-	dead    [][]int // by step: the results that nothing reads after it
+	dead    [][]int // by step: the values that nothing reads after it, results of steps and arguments that are given away
+
+	givenAway []*storage.GoneError // by argument: nil if it stays
+	replacing int                  // the first results, which replace arguments
 }
 
 // A step of a program is a plan (planStep), a recurrence (repeatStep), a Go function (hostStep), a user's
@@ -65,7 +68,7 @@ func equalOperands(a, b []operand) bool {
 
 // run returns the results for arguments and numbers.
 func (p *program) run(j *storage.Journal, args []*graph.Node, numbers []ir.Number) ([]*graph.Node, error) {
-	values := args[:len(args):len(args)]
+	values := slices.Clone(args)
 	for i, s := range p.steps {
 		results, err := s.run(j, values, numbers)
 		if err != nil {
@@ -75,11 +78,11 @@ func (p *program) run(j *storage.Journal, args []*graph.Node, numbers []ir.Numbe
 			return results, nil
 		}
 		values = append(values, results...)
-		for _, k := range p.dead[i] {
-			values[k] = nil
-		}
+		p.drop(values, p.dead[i])
 	}
-	return among(values, p.results), nil
+	results := among(values, p.results)
+	p.noteReplacing(args, results)
+	return results, nil
 }
 
 // returns reports whether the results are n values, from number first on.
@@ -128,9 +131,11 @@ func Record(def *Device, args, numbers, roots, old []*graph.Node, groups []int) 
 	r := &Recording{device: def}
 	b := newBuilder(&r.program, len(args), new(builder))
 	b.replayed, b.numbers, b.slabs = true, numbers, map[*graph.Node]int{}
+	r.givenAway, r.replacing = make([]*storage.GoneError, len(args)), len(old)
 	for i, n := range args {
 		if n != nil {
 			b.index[n.Value().Store] = i
+			r.givenAway[i] = storage.Of(n.Value()).Donated()
 		}
 	}
 	first := 0
