@@ -23,6 +23,7 @@ type ring struct {
 	link
 	rank, size int
 	scratch    []byte
+	packed     []byte // of lists
 }
 
 // A combination adds n elements to acc, or takes the greater.
