@@ -20,6 +20,11 @@ import (
 func ClipNorm[T any](grads T, max float64) T {
 	checkLimit("ClipNorm", "norm", max)
 	norm, unit := scaledNorm(grads)
+	return clip(grads, max, norm, unit)
+}
+
+// clip is ClipNorm of gradients of a scaledNorm.
+func clip[T any](grads T, max float64, norm, unit tensor.Tensor) T {
 	if norm.DType() == tensor.Float32 {
 		max = min(max, math.MaxFloat32)
 	}
@@ -61,9 +66,13 @@ func scaledNorm(grads any) (norm, unit tensor.Tensor) {
 	for i, n := range norms {
 		norms[i], units[i] = n.Cast(d), units[i].Cast(d)
 	}
-	all := tensor.Stack(0, units...)
-	unit = all.Max()
-	return tensor.Stack(0, norms...).Mul(all.Div(unit)).NormP(2), unit
+	return joinNorms(tensor.Stack(0, norms...), tensor.Stack(0, units...))
+}
+
+// joinNorms returns the norm of all that have some norms, as multiples of units.
+func joinNorms(norms, units tensor.Tensor) (norm, unit tensor.Tensor) {
+	unit = units.Max()
+	return norms.Mul(units.Div(unit)).NormP(2), unit
 }
 
 // ClipValue clamps every element of the gradients to ±max. It panics if max is

@@ -114,5 +114,8 @@ func (o *Optimizer) check(params []pytree.Leaf[tensor.Tensor]) error {
 	if d := o.ParallelPrecision; d != 0 && !d.IsHalf() {
 		return fmt.Errorf("optim: Step of an Optimizer whose ParallelPrecision is %v: want BFloat16, Float16, or 0", d)
 	}
-	return o.Groups.check(params)
+	if err := o.Groups.check(params); err != nil {
+		return err
+	}
+	return o.checkZeRO(params)
 }

@@ -111,6 +111,7 @@ type stepArgs[B any] struct {
 	Precision     tensor.DType
 	Scaling       Scaling
 	Sent          tensor.DType // ParallelPrecision
+	ZeRO          int
 }
 
 // The stepResults are the results of a step but for the parameters and their slots, which
@@ -132,12 +133,15 @@ func (s *steps[M, B]) next(m *M, b B, rng *tensor.RNG) (tensor.Tensor, error) {
 	if err := o.catchUp(); err != nil {
 		return tensor.Tensor{}, err
 	}
+	if r := o.sharding(); r != nil && !o.isStateOurs() || o.owner != r {
+		return s.run(m, b, rng)
+	}
 	if o.Parallel != s.group {
 		s.forget()
 	}
 	args := stepArgs[B]{
 		Batch: b, RNG: rng, Scale: o.State.Scale, Streak: o.State.Streak,
-		Rule: o.Rule, Groups: o.Groups, ClipNorm: o.ClipNorm, Precision: o.Precision, Scaling: o.Scaling, Sent: o.ParallelPrecision,
+		Rule: o.Rule, Groups: o.Groups, ClipNorm: o.ClipNorm, Precision: o.Precision, Scaling: o.Scaling, Sent: o.ParallelPrecision, ZeRO: o.ZeRO,
 	}
 	var err error
 	s.model = m

@@ -39,9 +39,16 @@ type Optimizer struct {
 	// rank has rounded its own and divided them by the number of ranks. Ranks send half as many bytes, and
 	// gradients lose digits. 0 is float32, or float64 for gradients of that type.
 	ParallelPrecision tensor.DType
+	// ZeRO divides memory over the ranks of Parallel, with the same losses: 1 the State, 2 gradients too. Each
+	// rank has a part of each slot, so files need FullState. It is for rules that update each element on its
+	// own; others, which are LAMB, Muon of matrices and rules of one's own, are an error.
+	//
+	// Source: Rajbhandari et al., "ZeRO: Memory Optimizations Toward Training Trillion Parameter Models", 2020.
+	ZeRO int
 
 	journal storage.Journal // of the steps that computed State
 	counter tensor.Tensor   // State.Step after the last of them
+	owner   Ranks           // that such a State is divided over; nil if it is whole
 }
 
 // New returns an optimizer with rule r and learning rate lr.
@@ -87,6 +94,9 @@ func (o *Optimizer) step(model, grads any, loss *tensor.Tensor) error {
 		return err
 	}
 	names := &slotNames{}
+	if err := o.shard(params, names); err != nil {
+		return err
+	}
 	kept, lengths, err := o.State.appendSlots(nil, nil, params, names)
 	if err != nil {
 		return err
@@ -153,8 +163,12 @@ func (o *Optimizer) start(params []pytree.Leaf[tensor.Tensor], gs []tensor.Tenso
 		if rule == nil || !gs[i].IsValid() || !l.Value.DType().IsFloat() {
 			continue
 		}
+		shape := l.Value.Shape()
+		if r := o.sharding(); r != nil {
+			shape = []int{partLen(l.Value, r)}
+		}
 		for range rule.slots(l.Value) {
-			z := tensor.Full(0, l.Value.Shape()...).Cast(l.Value.DType().ComputeType())
+			z := tensor.Full(0, shape...).Cast(l.Value.DType().ComputeType())
 			if on := l.Value.Device(); on != nil {
 				z = z.To(on)
 			}

@@ -14,10 +14,14 @@ type Ranks interface {
 	Mean(ts ...tensor.Tensor) []tensor.Tensor
 	// MeanIn is Mean of tensors that are rounded to a type of 16 bits, divided by Size, and added in that type.
 	MeanIn(d tensor.DType, ts ...tensor.Tensor) []tensor.Tensor
+	// ReduceScatter returns this rank's parts of such means, whose axis 0 is divided by rank: of MeanIn, or of Mean
+	// if d is 0. AllGather returns the ranks' tensors, one after the other along axis 0. The ranks call them as Mean.
+	ReduceScatter(d tensor.DType, ts ...tensor.Tensor) []tensor.Tensor
+	AllGather(parts ...tensor.Tensor) []tensor.Tensor
 }
 
 // average replaces gradients, the loss and the model's floating-point state, such as the running means of a
-// batch norm, by their means over the ranks. The loss may be absent.
+// batch norm, by their means over the ranks, with ZeRO 2 gradients by this rank's parts. The loss may be absent.
 func (o *Optimizer) average(params []pytree.Leaf[tensor.Tensor], gs []tensor.Tensor, loss *tensor.Tensor) {
 	if o.Parallel == nil || o.Parallel.Size() == 1 {
 		return
@@ -34,7 +38,12 @@ func (o *Optimizer) average(params []pytree.Leaf[tensor.Tensor], gs []tensor.Ten
 	for i := len(gs) - 1; i >= 0; i-- { // as the backward pass computes them
 		gradients = append(gradients, &gs[i])
 	}
-	if o.ParallelPrecision == 0 {
+	r := o.sharding()
+	switch {
+	case r != nil && o.ZeRO > 1:
+		replace(gradients, func(ts ...tensor.Tensor) []tensor.Tensor { return reduced(ts, o.ParallelPrecision, r) })
+		gradients = nil
+	case o.ParallelPrecision == 0:
 		means, gradients = append(means, gradients...), nil
 	}
 	replace(means, o.Parallel.Mean)

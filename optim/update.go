@@ -22,10 +22,8 @@ type updates struct {
 // stays as it is. slots has their slots, nil before a parameter's first step. After each Update
 // of a rule, updates calls note, unless that is nil.
 func (o *Optimizer) updates(params []pytree.Leaf[tensor.Tensor], gs []tensor.Tensor, slots [][]tensor.Tensor, lr float64, step int, note func(Rule, update)) (u updates, err error) {
-	finite := o.finite(gs)
-	if o.ClipNorm > 0 {
-		gs = ClipNorm(gs, o.ClipNorm)
-	}
+	gs, finite := o.clipped(gs)
+	r := o.sharding()
 	u = updates{params: make([]tensor.Tensor, len(params)), slots: make([][]tensor.Tensor, len(params))}
 	u.scale, u.streak = o.adapt(finite)
 	sites := graph.NewAttribution()
@@ -37,6 +35,13 @@ func (o *Optimizer) updates(params []pytree.Leaf[tensor.Tensor], gs []tensor.Ten
 			continue
 		}
 		x := update{p: l.Value, g: gs[i], slots: slots[i]}
+		if r != nil {
+			x.p = partOf(x.p, r)
+			if o.ZeRO < 2 {
+				x.g = partOf(x.g, r)
+			}
+		}
+		p := x.p
 		if ours != nil && sites != nil { // all operations have the line of Step
 			x.p, x.g, x.slots = named(sites, x.p), named(sites, x.g), slices.Clone(x.slots)
 			for k, s := range x.slots {
@@ -49,7 +54,7 @@ func (o *Optimizer) updates(params []pytree.Leaf[tensor.Tensor], gs []tensor.Ten
 		if note != nil {
 			note(rule, x)
 		}
-		u.params[i] = unlessSkipped(finite, x.next, l.Value)
+		u.params[i] = unlessSkipped(finite, x.next, p)
 		for k, s := range x.kept {
 			old := tensor.Tensor{}
 			if slots[i] != nil {
@@ -58,7 +63,43 @@ func (o *Optimizer) updates(params []pytree.Leaf[tensor.Tensor], gs []tensor.Ten
 			u.slots[i] = append(u.slots[i], unlessSkipped(finite, s, old))
 		}
 	}
+	u.gather(params, gs, r)
 	return u, nil
+}
+
+// gather makes the new parameters that are parts whole.
+func (u *updates) gather(params []pytree.Leaf[tensor.Tensor], gs []tensor.Tensor, r Ranks) {
+	if r == nil {
+		return
+	}
+	var parts, like []tensor.Tensor
+	var at []int
+	for i, l := range params {
+		if node(u.params[i]) != node(l.Value) {
+			parts, like, at = append(parts, u.params[i]), append(like, l.Value), append(at, i)
+		}
+	}
+	for k, t := range wholes(parts, like, r) {
+		u.params[at[k]] = t
+	}
+}
+
+// clipped returns gradients, limited by ClipNorm, and whether all are finite, absent if steps are never skipped.
+func (o *Optimizer) clipped(gs []tensor.Tensor) (clipped []tensor.Tensor, finite tensor.Tensor) {
+	finite = o.finite(gs)
+	r := o.sharding()
+	parts := r != nil && o.ZeRO > 1
+	if o.ClipNorm == 0 && (!parts || !finite.IsValid()) {
+		return gs, finite
+	}
+	norm, unit := scaledNorm(gs)
+	if parts {
+		norm, unit, finite = overRanks(norm, unit, finite, r)
+	}
+	if o.ClipNorm > 0 {
+		gs = clip(gs, o.ClipNorm, norm, unit)
+	}
+	return gs, finite
 }
 
 // transaction returns the tensors that a step computes, and for each the tensor that it replaces,
@@ -94,7 +135,7 @@ func (o *Optimizer) commit(u updates, step int, params []pytree.Leaf[tensor.Tens
 			next.Slots[name] = s
 		}
 	}
-	o.State, o.counter = next, next.Step
+	o.State, o.counter, o.owner = next, next.Step, o.sharding()
 }
 
 // named returns another name of t; operations on it have the line of Step in a profile.

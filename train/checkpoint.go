@@ -77,8 +77,8 @@ func (l *Loop[M, B]) sections(model, best *M, opt *optim.State) map[string]any {
 	return sections
 }
 
-// save writes the checkpoint, with the data and the RNG at a position.
-func (l *Loop[M, B]) save(at position, logged int64) error {
+// save writes the checkpoint, with the data and the RNG at a position, and the optimizer's full state.
+func (l *Loop[M, B]) save(at position, logged int64, opt optim.State) error {
 	s := state{
 		Step: l.Step, Epoch: l.Epoch, Total: number(l.sum.total), Examples: l.sum.examples, Logged: logged,
 		Loader: loaderState{at.epoch, at.next, l.Data.Batch, l.Data.Seed, l.Data.Shuffle, l.Data.DropLast},
@@ -95,7 +95,7 @@ func (l *Loop[M, B]) save(at position, logged int64) error {
 	}
 	tensors := map[string]tensor.Tensor{}
 	// One tree of all would name a pointer that Model and Best share only once.
-	for section, v := range l.sections(&l.Model, &l.Best, &l.Optimizer.State) {
+	for section, v := range l.sections(&l.Model, &l.Best, &opt) {
 		for name, t := range tree.All(v) {
 			tensors[joined(section, name)] = t
 		}

@@ -239,10 +239,11 @@ func (r *runner[M, B]) checkpoint() error {
 	if err := r.read(); err != nil {
 		return err
 	}
-	if r.isQuiet() {
-		return nil
+	full, err := r.Optimizer.FullState(r.Model) // of all ranks
+	if err != nil || r.isQuiet() {
+		return err
 	}
-	err := r.save(r.at, r.log.size)
+	err = r.save(r.at, r.log.size, full)
 	r.saved = r.saved || err == nil
 	return err
 }

@@ -1,0 +1,276 @@
+package dist_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/tensorken/tensorken/dist"
+	"github.com/tensorken/tensorken/nn"
+	"github.com/tensorken/tensorken/optim"
+	"github.com/tensorken/tensorken/tensor"
+	"github.com/tensorken/tensorken/tree"
+)
+
+// zeroLosses returns the losses of a run of n ranks, all of which have one model at the end.
+func zeroLosses(t *testing.T, n, zero, steps int, change func(l *optim.Optimizer)) []float64 {
+	t.Helper()
+	folder := t.TempDir()
+	var mu sync.Mutex
+	models := map[string]bool{}
+	local(t, n, func(g *dist.Group) error {
+		l := newLoop(g, folder, steps)
+		l.Optimizer.ZeRO = zero
+		change(l.Optimizer)
+		err := l.Run(context.Background())
+		text := ""
+		for name, x := range tree.All(l.Model) {
+			b, _ := x.Bytes()
+			text += fmt.Sprint(name, b)
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		models[text] = true
+		return err
+	})
+	if len(models) != 1 {
+		t.Fatalf("%d ranks, ZeRO %d: %d different models", n, zero, len(models))
+	}
+	return lossesOf(t, folder)
+}
+
+// checkLosses fails unless losses are about as wanted.
+func checkLosses(t *testing.T, what string, losses, want []float64) {
+	t.Helper()
+	if len(losses) != len(want) {
+		t.Fatalf("%s: %d losses, want %d", what, len(losses), len(want))
+	}
+	for i, x := range losses {
+		if !(math.Abs(x-want[i]) <= 1e-5*math.Abs(want[i])+1e-7) {
+			t.Fatalf("%s: the loss of step %d is %v, want %v", what, i+1, x, want[i])
+		}
+	}
+}
+
+// With state and gradients divided the losses equal one rank's, and have the same bits in each run. No
+// parameter but one has a multiple of the ranks' number of elements.
+func TestZeRO(t *testing.T) {
+	steps, sizes := 12, []int{3}
+	if os.Getenv("TENSORKEN_FULL") == "1" {
+		steps, sizes = 100, []int{1, 2, 4, 8}
+	}
+	keep := func(*optim.Optimizer) {}
+	want := zeroLosses(t, 1, 0, steps, keep)
+	for _, n := range sizes {
+		for _, zero := range []int{1, 2} {
+			losses := zeroLosses(t, n, zero, steps, keep)
+			checkLosses(t, fmt.Sprintf("%d ranks, ZeRO %d", n, zero), losses, want)
+			if again := zeroLosses(t, n, zero, steps, keep); !slices.Equal(losses, again) {
+				t.Errorf("%d ranks, ZeRO %d: losses differ from run to run", n, zero)
+			}
+		}
+	}
+}
+
+// A checkpoint of ranks with ZeRO resumes on any number of ranks, with ZeRO and without, and so does one without.
+func TestZeROResume(t *testing.T) {
+	run := func(folder string, n, zero, steps int) error {
+		return dist.Local(n, func(g *dist.Group) error {
+			l := newLoop(g, folder, steps)
+			l.Checkpoint, l.Resume, l.Optimizer.ZeRO = filepath.Join(folder, "checkpoint"), true, zero
+			return l.Run(context.Background())
+		})
+	}
+	steps, cases := 20, []struct{ n, zero, n2, zero2 int }{{8, 2, 1, 0}, {8, 2, 2, 1}, {8, 1, 3, 2}, {2, 0, 3, 1}}
+	if testing.Short() {
+		steps, cases = 6, cases[2:3]
+	}
+	whole := t.TempDir()
+	if err := run(whole, 1, 0, steps); err != nil {
+		t.Fatal(err)
+	}
+	want := lossesOf(t, whole)
+	for _, c := range cases {
+		folder := t.TempDir()
+		for _, err := range []error{run(folder, c.n, c.zero, steps/2), run(folder, c.n2, c.zero2, steps)} {
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		checkLosses(t, fmt.Sprint(c), lossesOf(t, folder), want)
+	}
+}
+
+// Each rank has its part of the slots, which FullState makes whole on rank 0. Every rule that updates each element on
+// its own gives the model that it gives without ZeRO; others, and a State of other ranks, are errors.
+func TestZeRORules(t *testing.T) {
+	type pair struct{ W, B tensor.Tensor }
+	rules := []optim.Rule{
+		optim.SGD{}, optim.AdamW{WeightDecay: 0.1}, optim.Adam{AMSGrad: true}, optim.SGD{Momentum: 0.9, Nesterov: true}, optim.Adamax{}, optim.NAdam{}, optim.RAdam{},
+		optim.RMSprop{Centered: true, Momentum: 0.9}, optim.Adagrad{}, optim.Adadelta{}, optim.ASGD{}, optim.Lion{WeightDecay: 0.1}, optim.Rprop{},
+	}
+	if testing.Short() {
+		rules = rules[1:3]
+	}
+	const n = 3
+	local(t, n, func(g *dist.Group) error {
+		rng := tensor.NewRNG(1)
+		first := pair{rng.Normal(5, 7).Keep(), rng.Normal(7).Keep()}
+		x := tensor.NewRNG(uint64(g.Rank())).Normal(4, 5).Keep()
+		train := func(rule optim.Rule, zero int, half, halved bool) (pair, *optim.Optimizer, error) {
+			m := first
+			if halved {
+				m = tree.Cast(first, tensor.BFloat16)
+			}
+			o := &optim.Optimizer{Rule: rule, LR: 0.01, ClipNorm: 0.3, Parallel: g, ZeRO: zero}
+			if half {
+				o.Precision, o.Scaling.Initial = tensor.Float16, 1<<24 // overflows first
+			}
+			step := optim.Jit(o, func(m pair, x tensor.Tensor, _ *tensor.RNG) (tensor.Tensor, pair) {
+				return x.Cast(m.W.DType()).MatMul(m.W).Add(m.B).Square().Mean(), m
+			})
+			for range 5 {
+				if _, err := step(&m, x, nil); err != nil {
+					return m, o, err
+				}
+			}
+			return m, o, nil
+		}
+		same := func(what string, got, want tensor.Tensor) error {
+			if ok, err := tensor.AllClose(got, want, 1e-5, 1e-6); err != nil || !ok {
+				return fmt.Errorf("%s = %v, want %v (%v)", what, got, want, err)
+			}
+			return nil
+		}
+		for i, rule := range rules {
+			for _, half := range []bool{false, i == len(rules)-1} {
+				want, whole, err := train(rule, 0, half, false)
+				if err != nil {
+					return err
+				}
+				for _, zero := range []int{1, 2} {
+					m, o, err := train(rule, zero, half, false)
+					if err != nil {
+						return err
+					}
+					what := fmt.Sprintf("%T, ZeRO %d, half %v: ", rule, zero, half)
+					for name, s := range o.State.Slots {
+						if s.Len() != 8*(whole.State.Slots[name].Len()/(8*n)+1) {
+							return fmt.Errorf("%s%s has %d elements", what, name, s.Len())
+						}
+					}
+					full, err := o.FullState(m)
+					if err != nil {
+						return err
+					}
+					if len(full.Slots) > 0 != (g.Rank() == 0 && len(whole.State.Slots) > 0) {
+						return fmt.Errorf("%srank %d has %d full slots", what, g.Rank(), len(full.Slots))
+					}
+					for name, s := range full.Slots {
+						if err := same(what+name, s, whole.State.Slots[name]); err != nil {
+							return err
+						}
+					}
+					if err := errors.Join(same(what+"w", m.W, want.W), same(what+"b", m.B, want.B)); err != nil {
+						return err
+					}
+				}
+			}
+		}
+		var halves [3]pair // of parameters of 16 bits, whose gradients plans round at other places
+		for zero := range halves {
+			var err error
+			if halves[zero], _, err = train(optim.AdamW{}, zero, false, true); err != nil {
+				return err
+			}
+			if ok, err := tensor.AllClose(halves[zero].W, halves[0].W, 0.02, 0.002); err != nil || !ok {
+				return fmt.Errorf("bfloat16, ZeRO %d: %v, want %v (%v)", zero, halves[zero].W, halves[0].W, err)
+			}
+		}
+		for want, rule := range map[string]optim.Rule{"optim.LAMB does not update each element": optim.LAMB{}, `"w" with ZeRO: optim.Muon`: optim.Muon{}} {
+			if _, _, err := train(rule, 1, false, false); err == nil || !strings.Contains(err.Error(), want) {
+				return fmt.Errorf("%T: %v, want %q", rule, err, want)
+			}
+		}
+		m, o, err := train(optim.Adam{}, 1, false, false)
+		if err != nil {
+			return err
+		}
+		o.ZeRO = 0
+		if err := o.Step(&m, m); err == nil || !strings.Contains(err.Error(), "State is divided over 3 other ranks") {
+			return fmt.Errorf("without ZeRO: %v", err)
+		}
+		o.ZeRO, o.State = 1, optim.State{Step: o.State.Step.Add(0), Slots: o.State.Slots}
+		if err := o.Step(&m, m); err == nil || !strings.Contains(err.Error(), "FullState returns a State for files") {
+			return fmt.Errorf("parts as a whole State: %v", err)
+		}
+		return nil
+	})
+}
+
+// On devices with collectives of their own two ranks hold half of the state each, and the step frees the rest.
+func TestZeROMemory(t *testing.T) {
+	const n, width = 2, 128
+	size := 4 * width * width * 3 // of the parameters
+	held := map[int]int64{}
+	losses := map[int]float64{}
+	for _, zero := range []int{0, 1, 2} {
+		var before int64
+		collect := func() int64 {
+			runtime.GC()
+			runtime.GC()
+			return tensor.Info().Held
+		}
+		onFakes(t, n, func(g *dist.Group, d *tensor.Device) error {
+			rng := tensor.NewRNG(1)
+			net := tree.To([]nn.Linear{nn.NewLinear(rng, width, width), nn.NewLinear(rng, width, width), nn.NewLinear(rng, width, width)}, d)
+			x := rng.Normal(2, width).To(d).Keep()
+			if err := errors.Join(tensor.Eval(x, net), g.Barrier()); err != nil {
+				return err
+			}
+			if g.Rank() == 0 {
+				before = collect()
+			}
+			tree.Donate(net)
+			o := &optim.Optimizer{Rule: optim.Adam{}, LR: 1e-3, Parallel: g, ZeRO: zero}
+			step := optim.Jit(o, func(m []nn.Linear, x tensor.Tensor, _ *tensor.RNG) (tensor.Tensor, []nn.Linear) {
+				return m[2].Apply(m[1].Apply(m[0].Apply(x).Tanh()).Tanh()).Square().Mean(), m
+			})
+			for i := range 5 {
+				if err := g.Barrier(); err != nil {
+					return err
+				}
+				loss, err := step(&net, x, nil)
+				if err != nil {
+					return err
+				}
+				if value := loss.Item(); i == 4 && g.Rank() == 0 {
+					losses[zero] = value
+				}
+			}
+			if err := errors.Join(d.Sync(), g.Barrier()); err != nil {
+				return err
+			}
+			if g.Rank() == 0 {
+				held[zero] = collect() - before
+			}
+			err := g.Barrier()
+			runtime.KeepAlive([]any{&net, o, x})
+			return err
+		})
+		if want := []int{2, 1, 1}[zero] * size * n; math.Abs(float64(held[zero])/float64(want)-1) > 0.2 { // sizes are rounded up
+			t.Errorf("ZeRO %d: state has %d bytes, want about %d", zero, held[zero], want)
+		}
+		if math.Abs(losses[zero]-losses[0]) > 1e-5*losses[0] {
+			t.Errorf("ZeRO %d: the loss is %v, want %v", zero, losses[zero], losses[0])
+		}
+	}
+}

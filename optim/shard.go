@@ -1,0 +1,199 @@
+package optim
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/tensorken/tensorken/internal/graph"
+	"github.com/tensorken/tensorken/internal/pytree"
+	"github.com/tensorken/tensorken/tensor"
+)
+
+// With ZeRO each rank has a part of each slot: 1/Size of its elements, flat, filled up with zeros to one length on
+// all ranks. A step reduces gradients to the same parts, updates these of the parameters, and gathers them.
+
+// sharding returns the ranks that State is divided over, nil if each has all of it.
+func (o *Optimizer) sharding() Ranks {
+	if o.ZeRO == 0 || o.Parallel == nil || o.Parallel.Size() == 1 {
+		return nil
+	}
+	return o.Parallel
+}
+
+// checkZeRO fails if the stage is unknown, or a rule cannot update a part of its parameter.
+func (o *Optimizer) checkZeRO(params []pytree.Leaf[tensor.Tensor]) error {
+	if o.ZeRO < 0 || o.ZeRO > 2 {
+		return fmt.Errorf("optim: Step of an Optimizer whose ZeRO is %d: want 0, 1 or 2", o.ZeRO)
+	}
+	if o.sharding() == nil {
+		return nil
+	}
+	for _, l := range params {
+		if !l.Value.IsValid() || !l.Value.DType().IsFloat() {
+			continue
+		}
+		if rule, _ := o.ruleOf(l.Name); rule != nil && !isElementwise(rule, l.Value) {
+			return fmt.Errorf("optim: Step of %s with ZeRO: %T does not update each element on its own, as ZeRO needs it: choose another rule, by Groups for this parameter, or ZeRO 0",
+				parameter(l.Name), unscaled(rule))
+		}
+	}
+	return nil
+}
+
+// isElementwise reports whether a rule is known to update each element of a parameter from the elements of its
+// gradient and slots at the same position.
+func isElementwise(rule Rule, p tensor.Tensor) bool {
+	switch unscaled(rule).(type) {
+	case LAMB:
+		return false
+	case Muon:
+		return p.Rank() < 2
+	}
+	return isShapeFree(rule)
+}
+
+// alignment is a number of elements of which parts have a multiple, so that all parameters that are gathered into
+// one buffer begin at 16 bytes, as vectors do.
+const alignment = 8
+
+// partLen is the number of elements of a part of t.
+func partLen(t tensor.Tensor, r Ranks) int {
+	n := alignment * r.Size()
+	return (t.Len() + n - 1) / n * alignment
+}
+
+// padded returns t, flat, with zeros up to a multiple of the number of ranks.
+func padded(t tensor.Tensor, r Ranks) tensor.Tensor {
+	flat := t.Reshape(-1)
+	if more := partLen(t, r)*r.Size() - t.Len(); more > 0 { // on all ranks, whose graphs are compared
+		flat = flat.Pad(0, 0, more)
+	}
+	return flat
+}
+
+// partOf returns this rank's part of t.
+func partOf(t tensor.Tensor, r Ranks) tensor.Tensor {
+	n := partLen(t, r)
+	return padded(t, r).Slice(0, n*r.Rank(), n*(r.Rank()+1))
+}
+
+// reduced returns this rank's parts of the means of gradients, which are added in a type, or their own if it is 0.
+func reduced(gs []tensor.Tensor, d tensor.DType, r Ranks) []tensor.Tensor {
+	all := make([]tensor.Tensor, len(gs))
+	for i, g := range gs {
+		all[i] = padded(g, r)
+	}
+	return r.ReduceScatter(d, all...)
+}
+
+// wholes returns tensors in the shapes of others, of which they are parts.
+func wholes(parts, like []tensor.Tensor, r Ranks) []tensor.Tensor {
+	whole := r.AllGather(parts...)
+	for i, t := range like {
+		whole[i] = whole[i].Slice(0, 0, t.Len()).Reshape(t.Shape()...)
+	}
+	return whole
+}
+
+// shard divides a State that is whole, such as one from a file.
+func (o *Optimizer) shard(params []pytree.Leaf[tensor.Tensor], names *slotNames) error {
+	r, ours := o.sharding(), o.isStateOurs()
+	switch {
+	case ours && o.owner == r, !ours && r == nil:
+		return nil
+	case ours && o.owner != nil:
+		return fmt.Errorf("optim: Step: State is divided over %d other ranks: go on from the State that FullState returned", o.owner.Size())
+	}
+	slots := make(map[string]tensor.Tensor, len(o.State.Slots))
+	for i, p := range params {
+		for k := 0; p.Value.IsValid(); k++ {
+			name := names.of(params, i, k)
+			t, ok := o.State.Slots[name]
+			if !ok {
+				break
+			}
+			if !slices.Equal(shapeOf(t), shapeOf(p.Value)) {
+				return fmt.Errorf("optim: Step: the slot %q of State is %s, and its parameter %s: want one shape: FullState returns a State for files", name, describe(t), describe(p.Value))
+			}
+			part := tensor.Internal.Copy(graph.Token{}, partOf(t, r))
+			if err := tensor.Eval(part); err != nil {
+				return err
+			}
+			tensor.Internal.Outlive(graph.Token{}, part)
+			slots[name] = part
+		}
+	}
+	if len(slots) < len(o.State.Slots) {
+		return nil // of another model: the step says so
+	}
+	o.State.Slots, o.owner, o.counter = slots, r, o.State.Step
+	return nil
+}
+
+// isStateOurs reports whether a step has made State, or divided it.
+func (o *Optimizer) isStateOurs() bool {
+	return o.State.Step.IsValid() && node(o.State.Step) == node(o.counter)
+}
+
+// FullState returns State for a file. With ZeRO all ranks call it, between two steps, with the model that they
+// step: rank 0 gets the State with whole slots, in the host's memory, which any number of ranks can go on from,
+// and the others an empty one.
+func (o *Optimizer) FullState(model any) (State, error) {
+	if !o.isStateOurs() || o.owner == nil {
+		return o.State, nil
+	}
+	params, err := pytree.Flatten[tensor.Tensor](model)
+	if err != nil {
+		return State{}, fmt.Errorf("optim: FullState: %w", err)
+	}
+	full := o.State
+	full.Slots = make(map[string]tensor.Tensor, len(o.State.Slots))
+	var names slotNames
+	found := 0
+	for i, p := range params {
+		for k := 0; p.Value.IsValid(); k++ {
+			name := names.of(params, i, k)
+			part, ok := o.State.Slots[name]
+			if !ok {
+				break
+			}
+			found++
+			err := tensor.Scope(func() error {
+				t := wholes([]tensor.Tensor{part}, []tensor.Tensor{p.Value}, o.owner)[0].To(tensor.CPU())
+				if err := tensor.Eval(t); err != nil || o.owner.Rank() > 0 {
+					return err
+				}
+				full.Slots[name] = t
+				tensor.Internal.Outlive(graph.Token{}, t)
+				return nil
+			})
+			if err != nil {
+				return State{}, err
+			}
+		}
+	}
+	switch {
+	case found < len(o.State.Slots):
+		return State{}, errors.New("optim: FullState: State has slots without a parameter in the model: want the model that was stepped")
+	case o.owner.Rank() > 0:
+		return State{}, nil
+	}
+	return full, nil
+}
+
+// overRanks returns the norm of all ranks' parts of the gradients, as scaledNorm does, and whether they are finite.
+func overRanks(norm, unit, finite tensor.Tensor, r Ranks) (tensor.Tensor, tensor.Tensor, tensor.Tensor) {
+	d := norm.DType()
+	mine := []tensor.Tensor{norm, unit, tensor.Scalar(1).Cast(d)}
+	if finite.IsValid() {
+		mine[2] = finite.Cast(d)
+	}
+	all := r.AllGather(tensor.Stack(0, mine...).Reshape(1, 3))[0]
+	column := func(i int) tensor.Tensor { return all.Slice(1, i, i+1).Reshape(-1) }
+	norm, unit = joinNorms(column(0), column(1))
+	if finite.IsValid() {
+		finite = column(2).Min().Gt(0)
+	}
+	return norm, unit, finite
+}
