@@ -25,12 +25,22 @@ func RankWorks(g *dist.Group) (works []Work) {
 			works = append(works, Work{Name: "allreduce/" + s.name, Unit: GBytes, Amount: float64(s.size) * 2 * (n - 1) / n, start: allReduce(g, s.size/4)})
 		}
 	}
-	gpt := func(in *inputs) func() (tensor.Tensor, error) {
-		o := optim.New(optim.AdamW{WeightDecay: 0.01}, 1e-4)
-		o.Parallel = g
-		return gpt2Small.train(in, true, o)
+	for _, zero := range []int{0, 1, 2} {
+		gpt := func(in *inputs) func() (tensor.Tensor, error) {
+			o := optim.New(optim.AdamW{WeightDecay: 0.01}, 1e-4)
+			o.Parallel, o.ZeRO = g, zero
+			return gpt2Small.train(in, true, o)
+		}
+		name := "gpt2"
+		if zero > 0 {
+			name = fmt.Sprint("zero", zero, "/", name)
+		}
+		works = append(works, Work{Name: name, Unit: Millis, start: gpt}, Work{Name: name + "/bf16", Unit: Millis, start: halved(bf16, gpt)})
+		if g.Size() == 1 {
+			break
+		}
 	}
-	return append(works, Work{Name: "gpt2", Unit: Millis, start: gpt}, Work{Name: "gpt2/bf16", Unit: Millis, start: halved(bf16, gpt)})
+	return works
 }
 
 // allReduce returns the setup of a recorded sum over the ranks.
