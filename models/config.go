@@ -57,17 +57,6 @@ func readConfig(dir string) (config, error) {
 	return c, nil
 }
 
-// open opens the file of tensors unless it is open. The caller closes it.
-func (c *config) open() (err error) {
-	if c.weights == nil {
-		if c.weights, err = openWeights(c.folder()); err != nil {
-			return err
-		}
-	}
-	c.tensors = len(c.weights.Names())
-	return nil
-}
-
 // close closes the file of tensors, if it is open.
 func (c config) close() {
 	if c.weights != nil {

@@ -18,26 +18,23 @@ import (
 // loaders has the function that loads each kind of model, by model_type.
 var loaders = func() map[string]func(c config) (any, error) {
 	all := map[string]func(c config) (any, error){}
-	add := func(load func(c config) (any, error), kinds []string) {
-		for _, k := range kinds {
-			all[k] = load
-		}
-	}
-	add(loader(loadGPT2), gpt2Kinds)
-	add(loader(loadLlama), llamaKinds)
-	add(loader(loadBERT), bertKinds)
-	add(loader(loadViT), vitKinds)
-	add(loader(loadResNet), resNetKinds)
-	add(loader(loadWhisper), whisperKinds)
-	add(loader(loadCLIP), clipKinds)
-	add(loader(loadCLIPText), clipTextKinds)
-	add(loader(loadCLIPVision), clipVisionKinds)
-	add(loader(loadT5), t5Kinds)
+	register(all, loadGPT2, gpt2Kinds)
+	register(all, loadLlama, llamaKinds)
+	register(all, loadBERT, bertKinds)
+	register(all, loadViT, vitKinds)
+	register(all, loadResNet, resNetKinds)
+	register(all, loadWhisper, whisperKinds)
+	register(all, loadCLIP, clipKinds)
+	register(all, loadCLIPText, clipTextKinds)
+	register(all, loadCLIPVision, clipVisionKinds)
+	register(all, loadT5, t5Kinds)
 	return all
 }()
 
-func loader[M any](load func(c config) (M, error)) func(c config) (any, error) {
-	return func(c config) (any, error) { return load(c) }
+func register[M any](all map[string]func(c config) (any, error), load func(c config) (M, error), kinds []string) {
+	for _, k := range kinds {
+		all[k] = func(c config) (any, error) { return load(c) }
+	}
 }
 
 // Load reads the model in a folder, of the kind that its config.json names: a *[GPT2], *[Llama],
@@ -45,20 +42,7 @@ func loader[M any](load func(c config) (M, error)) func(c config) (any, error) {
 // ends in .gguf is a file of llama.cpp: a *GPT2, *Llama, *BERT or *T5. Its quantised tensors are float32
 // in programs and stay quantised in memory, on the CPU.
 func Load(dir string) (any, error) {
-	c, err := readConfig(dir)
-	if err != nil {
-		return nil, err
-	}
-	load := loaders[c.kind]
-	if load == nil {
-		c.close()
-		return nil, c.errorf("model_type is %q: want one of %s", c.kind, strings.Join(slices.Sorted(maps.Keys(loaders)), ", "))
-	}
-	if err := c.open(); err != nil {
-		return nil, err
-	}
-	defer c.close()
-	return load(c)
+	return loadKind(dir, slices.Sorted(maps.Keys(loaders)), func(c config) (any, error) { return loaders[c.kind](c) })
 }
 
 // loadKind loads a model of one of some kinds.
@@ -67,14 +51,18 @@ func loadKind[M any](dir string, kinds []string, load func(c config) (M, error))
 	if err != nil {
 		return m, err
 	}
+	defer func() { c.close() }() // of weights that are opened below, too
 	if !slices.Contains(kinds, c.kind) {
-		c.close()
-		return m, c.errorf("model_type is %q: want %s", c.kind, strings.Join(kinds, " or "))
+		return m, c.errorf("model_type is %q: want one of %s", c.kind, strings.Join(kinds, ", "))
 	}
-	if err := c.open(); err != nil {
-		return m, err
+	if c.weights == nil {
+		w, err := openWeights(c.folder())
+		if err != nil {
+			return m, err
+		}
+		c.weights = w
 	}
-	defer c.close()
+	c.tensors = len(c.weights.Names())
 	return load(c)
 }
 
