@@ -213,6 +213,9 @@ func factorsGather(k *ir.Kernel) bool {
 // Training steps of GPT-2 small compile for the CPU and for WebGPU, and fit the memory of
 // a large GPU.
 func TestGPT2Small(t *testing.T) {
+	if testing.Short() {
+		t.Skip("plans of a whole model take a second")
+	}
 	host := cpu.New(cpu.Options{})
 	h200 := schedule.Target{Family: schedule.Discrete, MaxThreads: 1024, SharedBytes: 48 << 10, SubgroupMin: 32, SubgroupMax: 32}
 	small := schedule.Target{}
@@ -290,6 +293,9 @@ func TestGPT2Small(t *testing.T) {
 // Where a kernel of the gradient of attention does not fit in a workgroup's memory, the forward pass
 // saves nothing for it.
 func TestGPT2LittleMemory(t *testing.T) {
+	if testing.Short() {
+		t.Skip("plans of a whole model take a second")
+	}
 	gpu := schedule.Target{Family: schedule.Discrete, MaxThreads: 1024, SharedBytes: 48 << 10, SubgroupMin: 32, SubgroupMax: 32, Matrices: true}
 	limits := driver.Limits{Types: shader.DTypes, Bindings: 64, Async: true}
 	for i, bytes := range []int{1, 40 << 10, 48 << 10, 56 << 10} {
