@@ -195,26 +195,22 @@ func arangeFloats(start, stop, step float64) Tensor {
 	if n <= 1 {
 		step = 0 // it may be none of float32, and 0·Inf is NaN
 	}
-	from := middle(s[0])
-	return Tensor{n: add(mul(positionFrom(from, s), fullNode(step, s)), fullNode(start+float64(from)*step, s))}
-}
-
-// middle returns the place from which n numbers in equal steps are counted: the first one or, where
-// float32 lacks their places, the middle.
-func middle(n int) int {
-	if n <= 1<<24 {
-		return 0
+	line := fullNode(start, s)
+	for _, part := range places(s) {
+		line = add(line, mul(part, fullNode(step, s)))
 	}
-	return n / 2
+	return Tensor{n: line}
 }
 
-// positionFrom returns the places of elements, counted from one of them.
-func positionFrom(from int, s []int) *graph.Node {
+// places returns the places of elements in float32 or, where it lacks some of them, two parts of which
+// they are the sums: multiples of 4096, and the rest.
+func places(s []int) []*graph.Node {
 	i := graph.Iota(s, 0)
-	if from > 0 {
-		i = shifted(i, -float64(from))
+	if s[0] <= 1<<24 {
+		return []*graph.Node{graph.Cast(i, ir.Float32)}
 	}
-	return graph.Cast(i, ir.Float32)
+	rest := graph.Binary(ir.And, i, fill(i, 4095))
+	return []*graph.Node{graph.Cast(sub(i, rest), ir.Float32), graph.Cast(rest, ir.Float32)}
 }
 
 func sign(n int) int {
@@ -261,11 +257,12 @@ func Linspace(start, end float64, n int) Tensor {
 	if half := end/2 - start/2; !math.IsInf(half, 0) && math.Abs(half)*float64(n) > math.MaxFloat32/2 {
 		unit = 0x1p-33 // i·(end-start) would overflow: it is at most 2^31 · 2^129
 	}
-	from := middle(n)
-	share := float64(from) / float64(n-1)
-	way := mul(positionFrom(from, s), value(end*unit-start*unit)) // i·(end-start) is exact for small numbers
-	line := add(value(start*unit*(1-share)+end*unit*share), div(way, fill(way, float64(n-1))))
-	if unit < 1 || from > 0 {
+	line := value(start * unit)
+	for _, part := range places(s) {
+		way := mul(part, value(end*unit-start*unit)) // i·(end-start) is exact for small numbers
+		line = add(line, div(way, fill(way, float64(n-1))))
+	}
+	if unit < 1 {
 		line = graph.Where(eq(i, fill(i, 0)), value(start), scaled(line, 1/unit))
 	}
 	return Tensor{n: graph.Where(eq(i, fill(i, float64(n-1))), value(end), line)}

@@ -46,6 +46,8 @@ func TestCreation(t *testing.T) {
 		same("Arange in a step beyond float32", tensor.Arange(0.5, 1, 1e300), 0.5),
 		same("Arange of more places than float32 has", tensor.Arange(-1<<24, 1<<24+0.5).Slice(0, 1<<24-1, 1<<24+3), -1, 0, 1, 2),
 		same("Linspace of more places", tensor.Linspace(-1, 1, 1<<25+1).Slice(0, 1<<24-1, 1<<24+3).Mul(1<<24), -1, 0, 1, 2),
+		same("Arange of many more", tensor.Arange(0, 1<<26+0.5).Slice(0, 0, 4), 0, 1, 2, 3),
+		same("Linspace of many more", tensor.Linspace(0, 1<<26, 1<<26+1).Slice(0, 0, 4), 0, 1, 2, 3),
 		same("its ends", tensor.Linspace(0.1, 0.7, 1<<25).Slice(0, 0, 1<<25, 1<<25-1), 0.1, 0.7),
 		same("Arange down", tensor.Arange(1, -0.5, -0.5), 1, 0.5, 0),
 		same("Arange of nothing", tensor.Arange(1.0, 0.5)),

@@ -323,7 +323,7 @@ func power(x *graph.Node, num ir.Number) *graph.Node {
 		return product(x, int(p))
 	case !x.DType.IsFloat():
 	case p == math.Trunc(p) && -8 <= p && p < 0:
-		return product(reciprocal(x), int(-p)) // derivatives of 1/xⁿ would have squares of xⁿ
+		return inversePower(x, int(-p))
 	case p == 0.5:
 		return graph.Unary(ir.Sqrt, x)
 	case p == -0.5:

@@ -321,6 +321,7 @@ func TestPow(t *testing.T) {
 		typed("int32 squared", ints(-3, 4).Pow(2), tensor.Int32, 9, 16),
 		typed("int32 to the 9th", ints(-2).Pow(9), tensor.Int32, -512),
 		same("0 to the 0", floats(0).Pow(0), 1),
+		typed("3, 5 and 10 to the -2, to the last digit", floats(3, 5, 10).Pow(-2).Eq(floats(1./9, 1./25, 1./100)), tensor.Bool, 1, 1, 1),
 	})
 }
 

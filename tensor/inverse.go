@@ -40,6 +40,16 @@ func derived(op string, x, y *graph.Node, partial func(x *graph.Node) *graph.Nod
 	return c.Results([]*graph.Node{y})[0]
 }
 
+// inversePower returns 1/xⁿ, to the last digits of a quotient unless xⁿ leaves the type's range. Its derivative
+// has no squares of xⁿ.
+func inversePower(x *graph.Node, n int) *graph.Node {
+	y, r := product(x, n), reciprocal(x)
+	z := graph.Where(infinite(y), product(r, n), reciprocal(y))
+	return derived("Pow", x, z, func(x *graph.Node) *graph.Node {
+		return scaled(product(reciprocal(x), n+1), float64(-n))
+	})
+}
+
 // byType returns f of x, where f makes other nodes for float64 than for float32: see
 // graph.ByType.
 func byType(x *graph.Node, f func(*graph.Node) *graph.Node) Tensor {
