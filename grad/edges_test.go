@@ -196,6 +196,9 @@ func TestEdges(t *testing.T) {
 		{"ScatterAdd at repeated positions", func(x tensor.Tensor) tensor.Tensor { return f64(1, 2).ScatterAdd(0, i32(1, 1, 0), x).Square() }, []float64{1, 2, 3}, 1, []float64{10, 10, 8}},
 		{"MaxPool", func(x tensor.Tensor) tensor.Tensor { return x.Reshape(1, 1, 4).MaxPool(2, nil) }, []float64{1, 1, 2, 3}, 1, []float64{0.5, 0.5, 0, 1}},
 		{"Pow of 0 near 0", func(x tensor.Tensor) tensor.Tensor { return x.Pow(tensor.ZerosLike(x)) }, []float64{1e-200, 0, inf}, 2, []float64{0, 0, 0}},
+		{"Pow by base, by the exponent 0", func(x tensor.Tensor) tensor.Tensor {
+			return grad.Of(func(a tensor.Tensor) tensor.Tensor { return a.Pow(x).Sum() })(f64(4, 0.5))
+		}, []float64{0, 0}, 1, []float64{0.25, 2}},
 		{"Pow of infinity", func(x tensor.Tensor) tensor.Tensor { return tensor.FullLike(x, inf).Pow(x) }, []float64{-1, -0.5}, 1, []float64{0, 0}},
 		{"Pow of infinity twice", func(x tensor.Tensor) tensor.Tensor { return tensor.FullLike(x, inf).Pow(x) }, []float64{-1, -0.5}, 2, []float64{0, 0}},
 		{"Pow(-2) twice", func(x tensor.Tensor) tensor.Tensor { return x.Pow(-2) }, []float64{inf, -inf, 1e-70, 2}, 2, []float64{0, 0, 6e280, 0.375}},

@@ -87,7 +87,10 @@ func partialPow(c *call, i int) *graph.Node {
 		return times(c.Node, graph.Unary(ir.Log, graph.Where(flat, like(a, 1), a)))
 	}
 	if b.Op != ir.Const {
-		return times(b, graph.Binary(ir.Pow, a, graph.Where(eq(b, like(b, 0)), like(b, 0), plus(b, -1))))
+		// Not wherever b is 0: there the derivative by b is 1/a.
+		great := graph.Unary(ir.Not, graph.Binary(ir.Lt, square(reciprocal(a)), like(a, math.Inf(1))))
+		flat := and(eq(b, like(b, 0)), great)
+		return times(b, graph.Binary(ir.Pow, a, graph.Where(flat, like(b, 0), plus(b, -1))))
 	}
 	switch v := b.Num.Float64(b.DType); v {
 	case 0:
