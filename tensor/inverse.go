@@ -43,8 +43,10 @@ func derived(op string, x, y *graph.Node, partial func(x *graph.Node) *graph.Nod
 // inversePower returns 1/xⁿ, to the last digits of a quotient unless xⁿ leaves the type's range. Its derivative
 // has no squares of xⁿ.
 func inversePower(x *graph.Node, n int) *graph.Node {
-	y, r := product(x, n), reciprocal(x)
-	z := graph.Where(infinite(y), product(r, n), reciprocal(y))
+	y := product(x, n)
+	far := infinite(y)
+	r := reciprocal(graph.Where(far, x, y))
+	z := graph.Where(far, product(r, n), r)
 	return derived("Pow", x, z, func(x *graph.Node) *graph.Node {
 		return scaled(product(reciprocal(x), n+1), float64(-n))
 	})
