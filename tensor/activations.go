@@ -104,6 +104,9 @@ func gated(op string, x *graph.Node, g gate) Tensor {
 		v, _ := g(x, quickSigmoid)
 		return mul(above(x), v)
 	})
+	if x.IsUntyped() {
+		return y
+	}
 	return Tensor{n: derived(op, x, y.n, func(x *graph.Node) *graph.Node {
 		return wide(x, func(x *graph.Node) *graph.Node {
 			x = limited(x)
@@ -177,13 +180,13 @@ func (t Tensor) LogSigmoid() Tensor { return Tensor{n: neg(softplus(neg(t.floats
 
 // Softsign returns t/(1 + |t|), ±1 at ±Inf. Floats only.
 func (t Tensor) Softsign() Tensor {
-	x := t.floats("Softsign")
-	near := t.Clamp(-greatestFinite[t.DType()], greatestFinite[t.DType()]).n
-	y := div(near, shifted(abs(near), 1))
-	return Tensor{n: derived("Softsign", x, y, func(x *graph.Node) *graph.Node {
-		r := reciprocal(shifted(abs(x), 1))
-		return mul(r, r)
-	})}
+	return wide(t.floats("Softsign"), func(x *graph.Node) *graph.Node {
+		near := Tensor{n: x}.Clamp(-greatestFinite[x.DType], greatestFinite[x.DType]).n
+		return derived("Softsign", x, div(near, shifted(abs(near), 1)), func(x *graph.Node) *graph.Node {
+			r := reciprocal(shifted(abs(x), 1))
+			return mul(r, r)
+		})
+	})
 }
 
 // SELU returns 1.0507·ELU(t) with alpha 1.6733, the constants for which a deep network

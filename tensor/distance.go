@@ -63,7 +63,7 @@ func normP(op string, x *graph.Node, p float64, axes []int) *graph.Node {
 func euclidean(x *graph.Node, axes []int) *graph.Node {
 	y, up := scaledNorm(x, axes)
 	z := mul(up, y)
-	if !x.Traced() || x.IsUntyped() {
+	if !x.Traced() {
 		return z
 	}
 	unit := func(x, z *graph.Node) *graph.Node {

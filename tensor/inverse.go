@@ -29,10 +29,10 @@ func wideBoth(x, y *graph.Node, f func(x, y *graph.Node) *graph.Node) Tensor {
 }
 
 // derived returns y, a function of each element of x, with a formula of its own for the derivative,
-// where the one by y's operations takes differences of great numbers or loses digits. Untyped constants
-// keep their digits without it.
+// where the one by y's operations takes differences of great numbers or loses digits. It is for
+// functions under [wide], which untyped constants call again in float64.
 func derived(op string, x, y *graph.Node, partial func(x *graph.Node) *graph.Node) *graph.Node {
-	if !x.Traced() || x.IsUntyped() {
+	if !x.Traced() {
 		return y
 	}
 	along := func(args, _, vs []*graph.Node) []*graph.Node { return []*graph.Node{mul(vs[0], partial(args[0]))} }
@@ -190,7 +190,7 @@ func radius(x, y *graph.Node) *graph.Node {
 	down, up := scales(x, y)
 	left, right := mul(x, down), mul(y, down)
 	z := mul(up, root(add(mul(left, left), mul(right, right))))
-	if !x.Traced() && !y.Traced() || x.IsUntyped() {
+	if !x.Traced() && !y.Traced() {
 		return z
 	}
 	partials := func(args, outs []*graph.Node) (byX, byY *graph.Node) {

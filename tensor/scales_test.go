@@ -1,6 +1,7 @@
 package tensor_test
 
 import (
+	"fmt"
 	"math"
 	"testing"
 
@@ -75,6 +76,23 @@ func TestAllScales(t *testing.T) {
 						break
 					}
 				}
+			}
+		}
+	}
+}
+
+// TestUntypedScales requires untyped constants to have the derivatives of stored numbers.
+func TestUntypedScales(t *testing.T) {
+	type T = tensor.Tensor
+	for name, f := range map[string]func(x T) T{
+		"Log10": T.Log10, "Sinh": T.Sinh, "Softsign": T.Softsign, "Pow(-2)": func(x T) T { return x.Pow(-2) },
+		"NormP": func(x T) T { return x.NormP(2) }, "Hypot": func(x T) T { return x.Hypot(1) },
+	} {
+		df := grad.Of(func(x T) T { return f(x).Sum() })
+		for _, at := range []float64{1e-30, 0.1, 2, 1e19, math.Inf(1)} {
+			x := tensor.Full(at, 2)
+			if got, want := fmt.Sprint(df(x)), fmt.Sprint(df(x.Cast(tensor.Float32))); got != want {
+				t.Errorf("the derivative of %s at an untyped %v is %s, want %s", name, at, got, want)
 			}
 		}
 	}
