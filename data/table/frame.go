@@ -73,7 +73,10 @@ func read(r io.Reader, size int, o Options) (*Frame, error) {
 		_, f.text, _ = strings.Cut(f.text, "\n")
 	}
 	if start, rest, _ := strings.Cut(f.text, "\n"); o.Skip == 0 && strings.HasPrefix(start, "sep=") { // Excel names the separator
-		if c, size := utf8.DecodeRuneInString(start[4:]); size > 0 && strings.TrimSuffix(start[4+size:], "\r") == "" {
+		if c, size := utf8.DecodeRuneInString(start[4:]); size > 0 && c != '\r' && strings.TrimSuffix(start[4+size:], "\r") == "" {
+			if o.Comma == 0 && (!marks(c) || c == o.Comment || c == ',' && o.Decimal == ',') {
+				return nil, fmt.Errorf("line 1 says that %q separates fields, which cannot be: set Comma, or take the line away", c)
+			}
 			f.options.Comma, f.options.Skip, f.text, f.firstLine = cmp.Or(o.Comma, c), 1, rest, 2
 		}
 	}

@@ -71,9 +71,7 @@ func (o *Options) checked(op string) Options {
 		o = &Options{}
 	}
 	out := *o
-	bad := func(r rune) bool {
-		return r != 0 && (r < ' ' && r != '\t' || r == '"' || r == utf8.RuneError || !utf8.ValidRune(r))
-	}
+	bad := func(r rune) bool { return r != 0 && !marks(r) }
 	for _, c := range []struct {
 		bad  bool
 		want string
@@ -114,3 +112,8 @@ func duplicate(names []string) (a, b int) {
 
 // misuse panics with a *tensor.Error.
 func misuse(op, reason string) { tensor.Internal.Misuse(graph.Token{}, "table."+op, reason) }
+
+// marks reports whether a character may separate fields or begin a comment.
+func marks(r rune) bool {
+	return (r >= ' ' || r == '\t') && r != '"' && r != utf8.RuneError && utf8.ValidRune(r)
+}

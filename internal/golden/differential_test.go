@@ -31,7 +31,7 @@ func newTarget(t *testing.T) *target {
 	return &target{d: d, gpu: true, slack: 64, floor: atol}
 }
 
-// each calls f for every case on the CPU, with -short for every third, and for about 40 on a GPU, where each
+// each calls f for every case on the CPU, with -short for every sixth, and for about 40 on a GPU, where each
 // case compiles several shaders.
 func (tg *target) each(t *testing.T, cases []testCase, f func(c testCase, in []tensor.Tensor) error) {
 	const few = 40
