@@ -25,7 +25,7 @@
 //
 // The vectors of [Eigh] and [SVD] have no derivative where two of their values are equal.
 // The terms in which their difference is a divisor are left out there, for values that differ
-// by no more than the rounding of the greatest, so gradients stay finite; they are right for functions
+// by no more than rounding, of the greatest in float64 or of their own in their type, so gradients stay finite; they are right for functions
 // of the values alone, and of u·vt. Second derivatives are right for the sum of singular values, and
 // not for other functions of equal values.
 // [PInv], [LstSq] and MatrixRank take singular values up to a tolerance for 0, and

@@ -49,9 +49,12 @@ func reciprocalGaps(w tensor.Tensor) tensor.Tensor {
 	return reciprocalUnlessRounding(w.Unsqueeze(-2).Sub(w.Unsqueeze(-1)), w)
 }
 
-// reciprocalUnlessRounding is 1/x, or 0 where |x| is no more than the rounding of values w, which is a
-// part of the greatest.
+// reciprocalUnlessRounding is 1/x, or 0 where |x| is no more than the rounding of the two values w that it is of:
+// a part of the greatest value in float64, in which they are computed, and of their own in w's type.
 func reciprocalUnlessRounding(x, w tensor.Tensor) tensor.Tensor {
-	near := x.Abs().Le(w.Abs().Max(-1).Unsqueeze(-1).Mul(8 * epsilon(w.DType())))
+	size := w.Abs()
+	computed := size.Max(-1).Unsqueeze(-1).Mul(8 * epsilon(tensor.Float64))
+	stored := size.Unsqueeze(-2).Maximum(size.Unsqueeze(-1)).Mul(8 * epsilon(w.DType()))
+	near := x.Abs().Le(computed.Maximum(stored))
 	return tensor.Where(near, 0, tensor.Where(near, 1, x).Reciprocal())
 }

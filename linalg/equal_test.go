@@ -79,3 +79,15 @@ func TestDerivativesAtAllScales(t *testing.T) {
 		}
 	}
 }
+
+// Values that differ by more than rounding have derivatives beside a far greater one.
+func TestDerivativesBesideGreatValue(t *testing.T) {
+	for _, dtype := range []tensor.DType{tensor.Float32, tensor.Float64} {
+		a := tensor.New([]float64{1e8, 0, 0, 0, 1, 0, 0, 0, 2}, 3, 3).Cast(dtype)
+		g := grad.Of(func(a tensor.Tensor) tensor.Tensor {
+			_, v := linalg.Eigh(a)
+			return v.At(1, 0).Mul(v.At(2, 0))
+		})(a)
+		near(t, "the product of an eigenvector's elements", g.Cast(tensor.Float64), tensor.New([]float64{0, 0, 0, 0, 0, -0.5, 0, -0.5, 0}, 3, 3), 1e-6)
+	}
+}

@@ -40,14 +40,9 @@ func derived(op string, x, y *graph.Node, partial func(x *graph.Node) *graph.Nod
 	return c.Results([]*graph.Node{y})[0]
 }
 
-// inversePower returns 1/xⁿ, to the last digits of a quotient unless xⁿ leaves the type's range. Its derivative
-// has no squares of xⁿ.
+// inversePower returns 1/xⁿ. Its derivative has no squares of xⁿ.
 func inversePower(x *graph.Node, n int) *graph.Node {
-	y := product(x, n)
-	far := infinite(y)
-	r := reciprocal(graph.Where(far, x, y))
-	z := graph.Where(far, product(r, n), r)
-	return derived("Pow", x, z, func(x *graph.Node) *graph.Node {
+	return derived("Pow", x, reciprocal(product(x, n)), func(x *graph.Node) *graph.Node {
 		return scaled(product(reciprocal(x), n+1), float64(-n))
 	})
 }
