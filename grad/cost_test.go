@@ -45,6 +45,9 @@ func TestGradientIsLinear(t *testing.T) {
 // products of matrices for one, and six times the memory traffic: the forward pass also
 // stores operands of GELU's derivative, and the backward pass reads them.
 func TestCostOfGradient(t *testing.T) {
+	if testing.Short() {
+		t.Skip("computes a deep network")
+	}
 	net := network(50, 128)
 	x := tensor.NewRNG(2).Normal(512, 128)
 	if err := tensor.Eval(net, x); err != nil {

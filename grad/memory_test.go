@@ -48,6 +48,9 @@ func (d deep) activations(x tensor.Tensor) tensor.Tensor {
 // A value that is computed keeps no arguments of the call with a derivative of its own that it
 // is a result of: loops that pass it on hold as much after any number of steps.
 func TestResultsDropArguments(t *testing.T) {
+	if testing.Short() {
+		t.Skip("collects often")
+	}
 	softmax := func(x tensor.Tensor) tensor.Tensor { return x.Mul(2).Softmax(-1) }
 	for name, step := range map[string]func(tensor.Tensor) tensor.Tensor{
 		"softmax":    softmax,
@@ -114,6 +117,9 @@ func measured(t *testing.T, w way) (peak int64, loss float64) {
 // TestCheckpointMemory measures each way in a process of its own, because a peak is counted
 // by process.
 func TestCheckpointMemory(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts processes")
+	}
 	if runtime.GOOS == "js" {
 		t.Skip("js starts no processes")
 	}

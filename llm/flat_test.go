@@ -36,6 +36,9 @@ func resident(t *testing.T) int {
 
 // Neither tokens nor loads keep memory: 100 loads that kept their weights would take 9 MB each time.
 func TestMemoryFlat(t *testing.T) {
+	if testing.Short() {
+		t.Skip("generates many tokens")
+	}
 	m := open(t, "../models/testdata/llama_gqa", nil)
 	write := func(m *llm.Model, n int) {
 		o := &llm.GenerateOptions{MaxTokens: n, Shift: true}

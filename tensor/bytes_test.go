@@ -57,6 +57,9 @@ func TestBytes(t *testing.T) {
 
 // Bytes stay valid when their tensor is gone and its memory would be used again.
 func TestBytesOutlive(t *testing.T) {
+	if testing.Short() {
+		t.Skip("collects often")
+	}
 	const n = 1 << 16
 	for _, device := range []*tensor.Device{tensor.CPU(), tensor.NewCPU(nil)} {
 		b := getBytes(t, tensor.Full(1, n).To(device).Add(1).Cast(tensor.Uint8))

@@ -118,7 +118,7 @@ func TestCumulativeTypes(t *testing.T) {
 
 func TestSort(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
-	for _, kinds := range []int{4, 1 << 30} { // values of which many are equal, or few
+	for i, kinds := range []int{4, 1 << 30} { // values of which many are equal, or few
 		for _, s := range orderedShapes {
 			n := product(s)
 			i32, i64, f32, f64, u8, flags := make([]int32, n), make([]int64, n), make([]float32, n), make([]float64, n), make([]uint8, n), make([]bool, n)
@@ -131,7 +131,7 @@ func TestSort(t *testing.T) {
 				}
 			}
 			for axis := range s {
-				if testing.Short() && axis != len(s)/2 {
+				if testing.Short() && (axis != len(s)/2 || (i+axis)%2 == 1) {
 					continue
 				}
 				checkSort(t, s, axis, i32)

@@ -126,6 +126,9 @@ func ways() []way {
 // TestAttentionPlans has a golden file with the kernels and loops of each way of writing attention: of the
 // values, and of values and gradients.
 func TestAttentionPlans(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compiles many plans")
+	}
 	host := cpu.New(cpu.Options{})
 	webgpu := schedule.Target{Family: schedule.Discrete, MaxThreads: 1024, SharedBytes: 48 << 10, SubgroupMin: 32, SubgroupMax: 32}
 	cuda := webgpu

@@ -16,6 +16,9 @@ import (
 // Integers of 64 bits, which WGSL lacks, equal the CPU's: all pairs of numbers near the
 // powers of two.
 func TestPairs(t *testing.T) {
+	if testing.Short() {
+		t.Skip("opens devices")
+	}
 	for name, open := range map[string]func() (driver.Device, error){
 		"as it is": open,
 		"as a GPU": func() (driver.Device, error) {

@@ -19,6 +19,9 @@ func (s settings) until(step int) settings {
 
 // The program trains until a step, pauses, continues, resets and classifies.
 func TestProgram(t *testing.T) {
+	if testing.Short() {
+		t.Skip("trains in the page")
+	}
 	v := pagetest.Start(t, serve)
 	d := pagetest.Wait[struct{ GPU, Why string }](v, "devices")
 	if (d.GPU == "") == (d.Why == "") {

@@ -26,6 +26,9 @@ type begin struct {
 
 // The program learns the text that it offers, pauses, goes on, and continues a prompt.
 func TestProgram(t *testing.T) {
+	if testing.Short() {
+		t.Skip("trains in the page")
+	}
 	v := pagetest.Start(t, serve)
 	text := pagetest.Wait[string](v, "text")
 	v.Send("train", task{text, "small", page.CPU})
