@@ -71,6 +71,9 @@ func TestTypes(t *testing.T) {
 }
 
 func TestSecondOrder(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compiles second derivatives")
+	}
 	rng := tensor.NewRNG(5)
 	x, y := rng.Normal(3, 5).Cast(tensor.Float64).Keep(), rng.Normal(3, 5).Cast(tensor.Float64).Keep()
 	for name, f := range smooth {

@@ -272,6 +272,9 @@ func TestLogTicks(t *testing.T) {
 
 // A large tensor is reduced on its device: 512 × 512 elements of it are read.
 func TestLargeHeatmap(t *testing.T) {
+	if testing.Short() {
+		t.Skip("draws many cells")
+	}
 	x := tensor.NewRNG(1).Normal(4096, 4096)
 	if err := tensor.Eval(x); err != nil {
 		t.Fatal(err)

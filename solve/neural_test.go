@@ -12,6 +12,9 @@ import (
 
 // A network is the right-hand side: trained by the adjoint equation, it learns to turn.
 func TestNeuralODE(t *testing.T) {
+	if testing.Short() {
+		t.Skip("trains")
+	}
 	type Net struct{ In, Out nn.Linear }
 	rng := tensor.NewRNG(1)
 	net := Net{nn.NewLinear(rng, 2, 16), nn.NewLinear(rng, 16, 2)}

@@ -33,6 +33,9 @@ const mib = 1 << 20
 
 // Every allocation that exceeds the machine's memory is an error.
 func TestHostMemory(t *testing.T) {
+	if testing.Short() {
+		t.Skip("fills memory")
+	}
 	sparse := filepath.Join(t.TempDir(), "sparse.safetensors")
 	header := fmt.Sprintf(`{"x":{"dtype":"U8","shape":[%d],"data_offsets":[0,%[1]d]}}`, 1<<40)
 	if err := os.WriteFile(sparse, append([]byte{byte(len(header)), 0, 0, 0, 0, 0, 0, 0}, header...), 0o666); err != nil {

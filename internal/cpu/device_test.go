@@ -219,6 +219,9 @@ func TestPanels(t *testing.T) {
 }
 
 func TestSumOfOnes(t *testing.T) {
+	if testing.Short() {
+		t.Skip("sums many numbers")
+	}
 	const n = 1 << 24
 	for name, c := range map[string]struct {
 		k   *ir.Kernel

@@ -16,6 +16,9 @@ import (
 // A search for tiles runs on a device, is kept, and is reused without a search. It leaves neither
 // memory nor events, and times no graphs.
 func TestTune(t *testing.T) {
+	if testing.Short() {
+		t.Skip("measures")
+	}
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	const m, n, k = 20, 36, 24
 	rng := tensor.NewRNG(1)

@@ -204,6 +204,9 @@ func (a attention) compare(t *testing.T, want, got [][]float64) {
 // TestSerialLoops compares attention in blocks as GPUs have them, parts of a matrix or
 // several matrices, with attention in whole matrices.
 func TestSerialLoops(t *testing.T) {
+	if testing.Short() {
+		t.Skip("as TestLoops, in order")
+	}
 	plain := tensor.NewDevice(struct{ driver.Device }{cpu.New(cpu.Options{})})
 	newLooper := func(bytes, enough int) *looper {
 		return &looper{Device: cpu.New(cpu.Options{}), limits: ir.LoopLimits{Bytes: bytes, Rows: 4, Columns: 2, Serial: true, Enough: enough}}
