@@ -56,10 +56,7 @@ func constantAlong(n *graph.Node, axis int) bool {
 func (b *builder) resized(n *graph.Node, axis, length int) *graph.Node {
 	shape := slices.Clone(n.Shape)
 	shape[axis] = length
-	if uniform(n) {
-		return b.reshaped(n, shape)
-	}
-	return b.add(graph.Expand(n.Operand(0), shape))
+	return b.repeated(n, shape)
 }
 
 // scatterOne compares positions where each row of a constant base gets one
