@@ -64,6 +64,46 @@ func lossesOf(t *testing.T, folder string) (losses []float64) {
 	return losses
 }
 
+// rankLosses returns the losses of a run of n ranks with a stage of ZeRO, all of which have one model at the end.
+func rankLosses(t *testing.T, n, zero, steps int) []float64 {
+	t.Helper()
+	folder := t.TempDir()
+	var mu sync.Mutex
+	models := map[string]bool{}
+	local(t, n, func(g *dist.Group) error {
+		l := newLoop(g, folder, steps)
+		l.Optimizer.ZeRO = zero
+		err := l.Run(context.Background())
+		text := ""
+		for name, x := range tree.All(l.Model) {
+			b, _ := x.Bytes()
+			text += fmt.Sprint(name, b)
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		models[text] = true
+		return err
+	})
+	losses := lossesOf(t, folder)
+	if len(losses) != steps || len(models) != 1 {
+		t.Fatalf("%d ranks, ZeRO %d: %d losses, %d different models, want %d and 1", n, zero, len(losses), len(models), steps)
+	}
+	return losses
+}
+
+// checkLosses fails unless losses are about as wanted.
+func checkLosses(t *testing.T, what string, losses, want []float64) {
+	t.Helper()
+	if len(losses) != len(want) {
+		t.Fatalf("%s: %d losses, want %d", what, len(losses), len(want))
+	}
+	for i, x := range losses {
+		if !(math.Abs(x-want[i]) <= 1e-5*math.Abs(want[i])+1e-7) {
+			t.Fatalf("%s: the loss of step %d is %v, want %v", what, i+1, x, want[i])
+		}
+	}
+}
+
 // The loss of 100 steps on the same batches is the same for any number of ranks, to 1e-5, and has the
 // same bits in each run of one number. All ranks have the same model in the end.
 func TestTrain(t *testing.T) {
@@ -75,26 +115,7 @@ func TestTrain(t *testing.T) {
 	for _, n := range sizes {
 		var before []float64
 		for range 2 {
-			folder := t.TempDir()
-			var mu sync.Mutex
-			models := map[string]bool{}
-			local(t, n, func(g *dist.Group) error {
-				l := newLoop(g, folder, steps)
-				err := l.Run(context.Background())
-				text := ""
-				for name, x := range tree.All(l.Model) {
-					b, _ := x.Bytes()
-					text += fmt.Sprint(name, b)
-				}
-				mu.Lock()
-				models[text] = true
-				mu.Unlock()
-				return err
-			})
-			losses := lossesOf(t, folder)
-			if len(losses) != steps || len(models) != 1 {
-				t.Fatalf("%d ranks: %d losses, %d different models, want %d and 1", n, len(losses), len(models), steps)
-			}
+			losses := rankLosses(t, n, 0, steps)
 			if before != nil && !slices.Equal(losses, before) {
 				t.Errorf("%d ranks: losses differ from run to run", n)
 			}
@@ -103,11 +124,7 @@ func TestTrain(t *testing.T) {
 		if want == nil {
 			want = before
 		}
-		for i, x := range before {
-			if math.Abs(x-want[i]) > 1e-5*math.Abs(want[i])+1e-7 {
-				t.Fatalf("%d ranks: the loss of step %d is %v, and of one rank %v", n, i+1, x, want[i])
-			}
-		}
+		checkLosses(t, fmt.Sprint(n, " ranks"), before, want)
 		t.Logf("%d ranks: losses %.7f to %.7f", n, before[0], before[steps-1])
 	}
 }

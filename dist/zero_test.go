@@ -10,7 +10,6 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/tensorken/tensorken/dist"
@@ -20,46 +19,6 @@ import (
 	"github.com/tensorken/tensorken/tree"
 )
 
-// zeroLosses returns the losses of a run of n ranks, all of which have one model at the end.
-func zeroLosses(t *testing.T, n, zero, steps int, change func(l *optim.Optimizer)) []float64 {
-	t.Helper()
-	folder := t.TempDir()
-	var mu sync.Mutex
-	models := map[string]bool{}
-	local(t, n, func(g *dist.Group) error {
-		l := newLoop(g, folder, steps)
-		l.Optimizer.ZeRO = zero
-		change(l.Optimizer)
-		err := l.Run(context.Background())
-		text := ""
-		for name, x := range tree.All(l.Model) {
-			b, _ := x.Bytes()
-			text += fmt.Sprint(name, b)
-		}
-		mu.Lock()
-		defer mu.Unlock()
-		models[text] = true
-		return err
-	})
-	if len(models) != 1 {
-		t.Fatalf("%d ranks, ZeRO %d: %d different models", n, zero, len(models))
-	}
-	return lossesOf(t, folder)
-}
-
-// checkLosses fails unless losses are about as wanted.
-func checkLosses(t *testing.T, what string, losses, want []float64) {
-	t.Helper()
-	if len(losses) != len(want) {
-		t.Fatalf("%s: %d losses, want %d", what, len(losses), len(want))
-	}
-	for i, x := range losses {
-		if !(math.Abs(x-want[i]) <= 1e-5*math.Abs(want[i])+1e-7) {
-			t.Fatalf("%s: the loss of step %d is %v, want %v", what, i+1, x, want[i])
-		}
-	}
-}
-
 // With state and gradients divided the losses equal one rank's, and have the same bits in each run. No
 // parameter but one has a multiple of the ranks' number of elements.
 func TestZeRO(t *testing.T) {
@@ -67,13 +26,12 @@ func TestZeRO(t *testing.T) {
 	if os.Getenv("TENSORKEN_FULL") == "1" {
 		steps, sizes = 100, []int{1, 2, 4, 8}
 	}
-	keep := func(*optim.Optimizer) {}
-	want := zeroLosses(t, 1, 0, steps, keep)
+	want := rankLosses(t, 1, 0, steps)
 	for _, n := range sizes {
 		for _, zero := range []int{1, 2} {
-			losses := zeroLosses(t, n, zero, steps, keep)
+			losses := rankLosses(t, n, zero, steps)
 			checkLosses(t, fmt.Sprintf("%d ranks, ZeRO %d", n, zero), losses, want)
-			if again := zeroLosses(t, n, zero, steps, keep); !slices.Equal(losses, again) {
+			if again := rankLosses(t, n, zero, steps); !slices.Equal(losses, again) {
 				t.Errorf("%d ranks, ZeRO %d: losses differ from run to run", n, zero)
 			}
 		}
