@@ -53,6 +53,7 @@ func (b *builder) overlap(first int) {
 	if len(o.collectives) > 0 && len(o.onHost) > 0 || slices.ContainsFunc(all, func(h *hostStep) bool { return h.device != p.device }) {
 		return
 	}
+	written := p.written()
 	for _, c := range all {
 		after := 0
 		var results []int
@@ -61,7 +62,7 @@ func (b *builder) overlap(first int) {
 			if i < 0 || i >= len(p.results) || !p.isWhole(i) {
 				return
 			}
-			results, after = append(results, i), max(after, p.writtenBy(i))
+			results, after = append(results, i), max(after, written[p.plan.compiled.Outputs[p.results[i].output].Index])
 		}
 		if n := len(o.after); n > 0 {
 			after = max(after, o.after[n-1])
@@ -84,14 +85,12 @@ func (p *planStep) isWhole(result int) bool {
 	return !o.Leaf && o.Offset == 0 && shape.IsRowMajor(r.shape, o.Strides)
 }
 
-// writtenBy returns the number of steps of the plan after which a result is computed.
-func (p *planStep) writtenBy(result int) (steps int) {
-	of := p.plan.compiled.Outputs[p.results[result].output].Index
+// written returns the number of steps of the plan after which each buffer is computed.
+func (p *planStep) written() map[int]int {
+	steps := map[int]int{}
 	for i := range p.plan.compiled.Steps {
 		for b := range p.plan.compiled.Steps[i].Buffers(ir.Out) {
-			if b == of {
-				steps = i + 1
-			}
+			steps[b] = i + 1
 		}
 	}
 	return steps
