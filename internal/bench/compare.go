@@ -75,9 +75,13 @@ func Compare(ctx context.Context, o PeerOptions, peers []Found, progress io.Writ
 		if values := r.values[w.Name]; values[Ours] != nil {
 			rows = append(rows, newComparison(w, values))
 		}
-		m := w.memory()
-		if values := r.values[m.Name]; values != nil && w.isStep() { // only for steps ours is measured
-			rows = append(rows, newComparison(m, values))
+		if !w.isStep() {
+			continue
+		}
+		for _, also := range []Work{w.memory(), w.first()} {
+			if values := r.values[also.Name]; values != nil {
+				rows = append(rows, newComparison(also, values))
+			}
 		}
 	}
 	return rows, errors.Join(r.failures...)
@@ -107,6 +111,9 @@ func (r *results) add(works []Work, program string, times []Time) []Work {
 		addValue(t.Work, t.Seconds)
 		if t.Memory > 0 {
 			addValue(Work{Name: t.Work}.memory().Name, float64(t.Memory))
+		}
+		if first := (Work{Name: t.Work}).first().Name; t.First > 0 && r.values[first][program] == nil { // later rounds find caches
+			addValue(first, t.First)
 		}
 	}
 	return slices.DeleteFunc(slices.Clone(works), func(w Work) bool { return failed[w.Name] })

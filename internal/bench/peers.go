@@ -48,6 +48,9 @@ var Peers = []Peer{
 // GPUPeers has the peers of GPUs.
 var GPUPeers = []Peer{
 	{"pytorch", "needs a GPU of NVIDIA and pip install torch numpy", python("pytorch_gpu_peer.py")},
+	{"torch-compile", "needs a GPU of NVIDIA and pip install torch numpy", python("torch_compile_peer.py")},
+	{"torch-graph", "needs a GPU of NVIDIA and pip install torch numpy", python("torch_graph_peer.py")},
+	{"jax", "needs a GPU of NVIDIA and pip install jax[cuda13] numpy", python("jax_peer.py")},
 }
 
 // A Found is a peer that is installed.

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -22,6 +23,9 @@ import (
 
 // fake makes the test's own program a peer, and says which.
 const fake = "PEERS_TEST_FAKE"
+
+// The settings of playCompiler: seconds of a step, and a file that a first step leaves.
+const slowness, cached = "PEERS_TEST_SLOWNESS", "PEERS_TEST_CACHE"
 
 func TestMain(m *testing.M) {
 	if how := os.Getenv(fake); how != "" {
@@ -35,6 +39,8 @@ func playPeer(how string, args []string) int {
 	out := json.NewEncoder(os.Stdout)
 	works := []string{"mul/1M", "matmul/64"}
 	switch {
+	case how == "compiler":
+		return playCompiler(args)
 	case how == "absent":
 		fmt.Fprintln(os.Stderr, "Traceback\n\nModuleNotFoundError: No module named 'numpy'")
 		return 1
@@ -193,7 +199,7 @@ func TestRow(t *testing.T) {
 }
 
 func TestBars(t *testing.T) {
-	w := Work{Name: "w", Unit: Millis, Bar: Bar{Most: 2500, Memory: 3, Peers: pytorch}}
+	w := Work{Name: "w", Unit: Millis, Bar: Bar{Most: 2500, Memory: 3, First: 4, Peers: pytorch}}
 	for _, c := range []struct {
 		name, bar string
 		work      Work
@@ -204,6 +210,8 @@ func TestBars(t *testing.T) {
 		{"the value is not met", "≤ 2500", w, 2.6, false},
 		{"memory is met", "≤ 3", w.memory(), 3e9, true},
 		{"memory is not met", "≤ 3", w.memory(), 3.1e9, false},
+		{"the first step is met", "≤ 4", w.first(), 3.9, true},
+		{"the first step is not met", "≤ 4", w.first(), 4.1, false},
 		{"the ratio", "≥ 2 pytorch", Work{Unit: Millis, Bar: atLeast(2, pytorch)}, 1, true},
 		{"no bar", "-", Work{Unit: Millis, Bar: Bar{Peers: pytorch}}, 1, false},
 	} {
@@ -235,7 +243,7 @@ func TestPeak(t *testing.T) {
 	for _, r := range rows {
 		names = append(names, r.Work)
 	}
-	if want := []string{"large", "step", "step/memory", "small"}; !slices.Equal(names, want) {
+	if want := []string{"large", "step", "step/memory", "step/first", "small"}; !slices.Equal(names, want) {
 		t.Fatalf("rows %q, want %q", names, want)
 	}
 	// Float32 parameters with two slots and gradients, and less than the large work takes.
@@ -243,9 +251,69 @@ func TestPeak(t *testing.T) {
 	if got := rows[2].Values[Ours]; rows[2].Unit != Memory || got < 4*parameters || got > 4e-3 {
 		t.Errorf("the peak is %v %s, want more than %v GB", got, rows[2].Unit, 4*parameters)
 	}
+	if first := rows[3].Values[Ours]; rows[3].Unit != First || first < 1e-3*rows[1].Values[Ours] {
+		t.Errorf("the first step takes %v %s, others %v ms", first, rows[3].Unit, rows[1].Values[Ours])
+	}
 	if opened != 2+3+2 { // one for large, one for step and lost, one for small; lost fails in the first round
 		t.Errorf("%d devices were opened, want 7", opened)
 	}
+}
+
+// Compilers are slow at their first step, and leave a cache: a row has the first step of the first round.
+func TestFirst(t *testing.T) {
+	s := SuiteOf("cuda")
+	o := PeerOptions{
+		Works: []Work{{Name: "mlp/64", Unit: Millis, Bar: Bar{Times: 2, Peers: compilers}, start: mlp(1)}}, Threads: 1, Time: time.Nanosecond,
+		OpenGPU: func() (*tensor.Device, error) { return tensor.NewCPU(nil), nil },
+	}
+	var peers []Peer
+	for i, p := range s.Peers {
+		peers = append(peers, Peer{p.Name, p.Install, func(context.Context, PeerOptions) ([]program, error) {
+			return []program{{path: os.Args[0], env: []string{fake + "=compiler", fmt.Sprint(slowness, "=", i+1), cached + "=" + filepath.Join(t.TempDir(), "cache")}}}, nil
+		}})
+	}
+	found, _, err := FindPeers(t.Context(), Suite{s.Works, peers}, o)
+	if err != nil || len(found) != 4 {
+		t.Fatalf("FindPeers = %v, %v, want four peers", found, err)
+	}
+	rows, err := Compare(t.Context(), o, found, io.Discard)
+	if err != nil || len(rows) != 3 || rows[2].Work != "mlp/64/first" {
+		t.Fatalf("Compare = %+v, %v, want rows for the step, its memory and its first step", rows, err)
+	}
+	if step := rows[0]; step.Ratio != step.Ratios["torch-compile"] || step.Ratio <= 0 || len(step.Ratios) != 4 {
+		t.Errorf("the step's row is %+v, want the ratio to the fastest of the compilers", step)
+	}
+	for i, p := range found {
+		if got := rows[2].Values[p.Name]; got != float64(100*(i+1)) {
+			t.Errorf("%s's first step took %v s, want that of the first round, %d", p.Name, got, 100*(i+1))
+		}
+	}
+}
+
+// playCompiler is a peer whose first step is slow until it has filled a cache.
+func playCompiler(args []string) int {
+	out := json.NewEncoder(os.Stdout)
+	if slices.Contains(args, "--about") {
+		out.Encode(map[string]any{"about": "Fake 1.0", "works": []string{"mlp/64"}})
+		return 0
+	}
+	w := Work{Name: "mlp/64", Unit: Millis, start: mlp(1)}
+	t, err := MeasureWork(context.Background(), w, tensor.CPU(), time.Nanosecond)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	slow, _ := strconv.ParseFloat(os.Getenv(slowness), 64)
+	t.Seconds, t.First = slow, 1
+	if _, err := os.Stat(os.Getenv(cached)); err != nil {
+		t.First = 100 * slow
+		if err := os.WriteFile(os.Getenv(cached), nil, 0o600); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+	}
+	out.Encode(t)
+	return 0
 }
 
 func TestPython(t *testing.T) {

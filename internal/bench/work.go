@@ -1,10 +1,12 @@
 package bench
 
 import (
+	"cmp"
 	"context"
 	"strings"
 	"time"
 
+	"github.com/tensorken/tensorken/internal/clock"
 	"github.com/tensorken/tensorken/tensor"
 )
 
@@ -51,10 +53,11 @@ const (
 	Millis Unit = "ms" // of a training step
 	Micros Unit = "µs" // of a run
 	Memory Unit = "GB" // at the peak
+	First  Unit = "s"  // of a first step
 )
 
 // factors has the factors of seconds, bytes, or amounts per second.
-var factors = map[Unit]float64{GFLOPs: 1e-9, TFLOPs: 1e-12, GElems: 1e-9, GBytes: 1e-9, Millis: 1e3, Micros: 1e6, Memory: 1e-9}
+var factors = map[Unit]float64{GFLOPs: 1e-9, TFLOPs: 1e-12, GElems: 1e-9, GBytes: 1e-9, Millis: 1e3, Micros: 1e6, Memory: 1e-9, First: 1}
 
 // Value returns the seconds of a run, or the bytes at its peak, in the work's unit.
 func (w Work) Value(x float64) float64 {
@@ -69,11 +72,17 @@ func (w Work) memory() Work {
 	return Work{Name: w.Name + "/memory", Unit: Memory, Bar: Bar{Most: w.Bar.Memory, Peers: w.Bar.Peers}}
 }
 
+// first returns the row for the first step of a work.
+func (w Work) first() Work {
+	return Work{Name: w.Name + "/first", Unit: First, Bar: Bar{Most: w.Bar.First, Peers: w.Bar.Peers}}
+}
+
 // A Bar is the project's goal for a work. Without Times and Most there is no goal.
 type Bar struct {
 	Times  float64  `json:"times,omitempty"`  // as fast as the fastest of Peers
 	Most   float64  `json:"most,omitempty"`   // of the value, in the work's unit
 	Memory float64  `json:"memory,omitempty"` // at the peak, in GB
+	First  float64  `json:"first,omitempty"`  // of the first step, in seconds
 	Peers  []string `json:"peers"`            // to compare with
 }
 
@@ -95,6 +104,7 @@ func (b Bar) String() string {
 type Time struct {
 	Work    string  `json:"work"`
 	Seconds float64 `json:"seconds"` // of a run: the median
+	First   float64 `json:"first"`   // seconds of the first run, which compiles; 0 is not known
 	// Sample has up to 16 elements of the result, evenly spaced from the first to the
 	// last. For a training step, the result is the loss, and the first steps are sampled.
 	Sample []float64 `json:"sample"`
@@ -110,10 +120,17 @@ func MeasureWork(ctx context.Context, w Work, d *tensor.Device, budget time.Dura
 	in := newInputs(d)
 	run := w.start(in)
 	t.Work, t.tolerance = w.Name, in.tolerance
-	for range w.sampled() {
+	begin := clock.Now()
+	for i := range w.sampled() {
 		result, err := run()
 		if err != nil {
 			return t, err
+		}
+		if i == 0 {
+			if err := cmp.Or(tensor.Eval(result), d.Sync()); err != nil {
+				return t, err
+			}
+			t.First = clock.Since(begin).Seconds()
 		}
 		if t.Sample, err = appendSample(t.Sample, result); err != nil {
 			return t, err

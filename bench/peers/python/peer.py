@@ -18,12 +18,14 @@ class Inputs:
     Each array has the next seed, so works make their inputs in the same order.
     """
 
+    arrays, integer = np, np.int64  # the library of the arrays, and its type of labels
+
     def __init__(self):
         self.seed = 0
 
     def _hash(self, n):
         self.seed += 1
-        h = np.arange(n, dtype=np.uint32) + np.uint32(self.seed * 0x9E3779B9 & 0xFFFFFFFF)
+        h = self.arrays.arange(n, dtype=np.uint32) + np.uint32(self.seed * 0x9E3779B9 & 0xFFFFFFFF)
         h ^= h >> np.uint32(16)
         h *= np.uint32(0x85EBCA6B)
         h ^= h >> np.uint32(13)
@@ -36,8 +38,8 @@ class Inputs:
         return ((unit - np.float32(1)) * np.float32(scale)).reshape(shape)
 
     def ints(self, n, *shape):
-        """int64 from 0 to n-1."""
-        return (self._hash(math.prod(shape)) % np.uint32(n)).astype(np.int64).reshape(shape)
+        """Integers from 0 to n-1."""
+        return (self._hash(math.prod(shape)) % np.uint32(n)).astype(self.integer).reshape(shape)
 
 
 def libraries(name):
@@ -124,7 +126,12 @@ def main(about, works, set_threads=lambda n: None, device=CPU()):
             device.clear()
             run = setup(device.inputs())
             device.clear()
-            result["sample"] = [s for _ in range(runs) for s in sample(run())]
+            start = time.perf_counter()
+            first = run()
+            device.sync()
+            result["first"] = time.perf_counter() - start
+            result["sample"] = sample(first) + [s for _ in range(runs - 1) for s in sample(run())]
+            first = None
             result |= {"seconds": measure(run, a.seconds, device.sync)} | device.memory()
         except Exception as e:  # out of memory; an operation that this version of the library lacks
             result["error"] = f"{type(e).__name__}: {e}".split("\n")[0]
