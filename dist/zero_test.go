@@ -88,7 +88,7 @@ func TestZeRORules(t *testing.T) {
 			if halved {
 				m = tree.Cast(first, tensor.BFloat16)
 			}
-			o := &optim.Optimizer{Rule: rule, LR: 0.01, ClipNorm: 0.3, Parallel: g, ZeRO: zero}
+			o := &optim.Optimizer{Rule: rule, LR: 0.01, ClipNorm: 0.3, Parallel: g, ZeRO: zero, MasterWeights: halved}
 			if half {
 				o.Precision, o.Scaling.Initial = tensor.Float16, 1<<24 // overflows first
 			}
@@ -146,8 +146,24 @@ func TestZeRORules(t *testing.T) {
 		var halves [3]pair // of parameters of 16 bits, whose gradients plans round at other places
 		for zero := range halves {
 			var err error
-			if halves[zero], _, err = train(optim.AdamW{}, zero, false, true); err != nil {
+			var o *optim.Optimizer
+			if halves[zero], o, err = train(optim.AdamW{}, zero, false, true); err != nil {
 				return err
+			}
+			full, err := o.FullState(halves[zero])
+			if err != nil {
+				return err
+			}
+			master, ok := full.Slots["w.2"]
+			rounded := master
+			if ok {
+				rounded = master.Cast(tensor.BFloat16)
+				if err := tensor.Eval(rounded); err != nil { // a Cast in one plan with Ne does not round
+					return err
+				}
+			}
+			if ok != (zero == 0 || g.Rank() == 0) || ok && halves[zero].W.Ne(rounded).Any().Item() != 0 {
+				return fmt.Errorf("bfloat16, ZeRO %d: the parameter is %v, in float32 %v", zero, halves[zero].W, master)
 			}
 			if ok, err := tensor.AllClose(halves[zero].W, halves[0].W, 0.02, 0.002); err != nil || !ok {
 				return fmt.Errorf("bfloat16, ZeRO %d: %v, want %v (%v)", zero, halves[zero].W, halves[0].W, err)

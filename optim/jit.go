@@ -112,6 +112,7 @@ type stepArgs[B any] struct {
 	Scaling       Scaling
 	Sent          tensor.DType // ParallelPrecision
 	ZeRO          int
+	Masters       bool
 }
 
 // The stepResults are the results of a step but for the parameters and their slots, which
@@ -141,7 +142,7 @@ func (s *steps[M, B]) next(m *M, b B, rng *tensor.RNG) (tensor.Tensor, error) {
 	}
 	args := stepArgs[B]{
 		Batch: b, RNG: rng, Scale: o.State.Scale, Streak: o.State.Streak,
-		Rule: o.Rule, Groups: o.Groups, ClipNorm: o.ClipNorm, Precision: o.Precision, Scaling: o.Scaling, Sent: o.ParallelPrecision, ZeRO: o.ZeRO,
+		Rule: o.Rule, Groups: o.Groups, ClipNorm: o.ClipNorm, Precision: o.Precision, Scaling: o.Scaling, Sent: o.ParallelPrecision, ZeRO: o.ZeRO, Masters: o.MasterWeights,
 	}
 	var err error
 	s.model = m

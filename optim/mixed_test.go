@@ -1,6 +1,8 @@
 package optim_test
 
 import (
+	"errors"
+	"maps"
 	"math"
 	"path/filepath"
 	"strings"
@@ -190,5 +192,42 @@ func TestPrecisionAux(t *testing.T) {
 	}
 	if stat.DType() != tensor.BFloat16 {
 		t.Errorf("what is no model came back as %v, want bfloat16 as computed", stat.DType())
+	}
+}
+
+// The parameters of 16 bits are those that a rule makes in float32 of their gradients, rounded: steps of less than a
+// digit add up.
+func TestMasterWeights(t *testing.T) {
+	const steps = 20
+	m, f := mixedProblem(t)
+	for _, d := range []tensor.DType{tensor.BFloat16, tensor.Float16} {
+		for _, rule := range []optim.Rule{optim.SGD{}, optim.SGD{Momentum: 0.9}, optim.AdamW{WeightDecay: 0.1}} {
+			master, exact := tree.Cast(tree.Cast(m, d), tensor.Float32), optim.New(rule, 1e-4)
+			stepped, recorded := tree.Cast(m, d), tree.Cast(m, d)
+			o, p := optim.New(rule, 1e-4), optim.New(rule, 1e-4)
+			o.MasterWeights, p.MasterWeights = true, true
+			step := optim.Jit(p, func(m model, _ int, _ *tensor.RNG) (tensor.Tensor, model) { return f(m), m })
+			for range steps {
+				_, g := grad.ValueAndGrad(f)(tree.Cast(master, d))
+				_, h := grad.ValueAndGrad(f)(stepped)
+				_, err := step(&recorded, 0, nil)
+				if err := errors.Join(err, exact.Step(&master, tree.Cast(g, tensor.Float32)), o.Step(&stepped, h)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want := maps.Collect(tree.All(tree.Cast(master, d)))
+			for way, m := range map[string]model{"Step": stepped, "Jit": recorded} {
+				for name, got := range tree.All(m) {
+					if ok, err := tensor.AllClose(got, want[name], 0.008, 1e-5); err != nil || !ok { // one digit: plans round gradients at other places
+						t.Errorf("%v, %T, %s: %s = %v, want %v (%v)", d, rule, way, name, got, want[name], err)
+					}
+				}
+			}
+			o.MasterWeights = false
+			_, h := grad.ValueAndGrad(f)(stepped)
+			if err := o.Step(&stepped, h); err == nil || !strings.Contains(err.Error(), "are they of this model and rule") {
+				t.Errorf("%v, %T: a State with parameters in a step without: %v", d, rule, err)
+			}
+		}
 	}
 }

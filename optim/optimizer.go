@@ -39,6 +39,10 @@ type Optimizer struct {
 	// rank has rounded its own and divided them by the number of ranks. Ranks send half as many bytes, and
 	// gradients lose digits. 0 is float32, or float64 for gradients of that type.
 	ParallelPrecision tensor.DType
+	// MasterWeights makes State keep each parameter of 16 bits in float32 too, as its last slot. Rules update that
+	// one, whose rounded value is the parameter, so that steps smaller than its digits add up. A model whose
+	// parameters have 16 bits needs no Precision, and less memory.
+	MasterWeights bool
 	// ZeRO divides memory over the ranks of Parallel, with the same losses: 1 the State, 2 gradients too. Each
 	// rank has a part of each slot, so files need FullState. It is for rules that update each element on its
 	// own; others, which are LAMB, Muon of matrices and rules of one's own, are an error.
@@ -132,6 +136,9 @@ func (o *Optimizer) step(model, grads any, loss *tensor.Tensor) error {
 	return nil
 }
 
+// hasMaster reports whether State has a parameter in float32.
+func (o *Optimizer) hasMaster(p tensor.Tensor) bool { return o.MasterWeights && p.DType().IsHalf() }
+
 // rate returns the learning rate of a step.
 func (o *Optimizer) rate(step int) (float64, error) {
 	if err := limits.NotNegative.Check("LR", o.LR); err != nil {
@@ -163,16 +170,20 @@ func (o *Optimizer) start(params []pytree.Leaf[tensor.Tensor], gs []tensor.Tenso
 		if rule == nil || !gs[i].IsValid() || !l.Value.DType().IsFloat() {
 			continue
 		}
-		shape := l.Value.Shape()
+		p := l.Value
 		if r := o.sharding(); r != nil {
-			shape = []int{partLen(l.Value, r)}
+			p = partOf(p, r)
 		}
+		d := p.DType().ComputeType()
 		for range rule.slots(l.Value) {
-			z := tensor.Full(0, shape...).Cast(l.Value.DType().ComputeType())
+			z := tensor.Full(0, p.Shape()...).Cast(d)
 			if on := l.Value.Device(); on != nil {
 				z = z.To(on)
 			}
 			slots[i] = append(slots[i], z)
+		}
+		if o.hasMaster(p) {
+			slots[i] = append(slots[i], p.Cast(d))
 		}
 	}
 	for _, kept := range slots {

@@ -57,19 +57,19 @@ func (r SGD) slots(tensor.Tensor) int {
 // Update implements [Rule]; the slot is v.
 func (r SGD) Update(p, g tensor.Tensor, slots []tensor.Tensor, lr float64, step int) (tensor.Tensor, []tensor.Tensor) {
 	g = decay(p, g, r.WeightDecay)
-	if r.Momentum != 0 {
-		v := g
-		if len(slots) == 1 {
-			v = slots[0].Mul(r.Momentum).Add(g)
-		}
-		slots = []tensor.Tensor{v}
-		if r.Nesterov {
-			g = g.Add(v.Mul(r.Momentum))
-		} else {
-			g = v
-		}
+	if r.Momentum == 0 {
+		return p.Sub(g.Mul(lr)), nil
 	}
-	return p.Sub(g.Mul(lr)), slots
+	v := g
+	if len(slots) == 1 {
+		v = slots[0].Mul(r.Momentum).Add(g)
+	}
+	if r.Nesterov {
+		g = g.Add(v.Mul(r.Momentum))
+	} else {
+		g = v
+	}
+	return p.Sub(g.Mul(lr)), []tensor.Tensor{v}
 }
 
 // Adam is p ← p - lr·m̂/(√v̂ + ε), with m ← β₁·m + (1-β₁)·g, v ← β₂·v + (1-β₂)·g²,

@@ -35,7 +35,7 @@ type abstractUpdate struct {
 
 // note adds an update.
 func (s *stepScalars) note(rule Rule, x update) {
-	placeholders := update{p: placeholder(x.p), g: placeholder(x.g)}
+	placeholders := update{p: placeholder(x.p), g: placeholder(x.g), master: x.master}
 	for _, t := range x.slots {
 		placeholders.slots = append(placeholders.slots, placeholder(t))
 	}

@@ -34,7 +34,7 @@ func (o *Optimizer) updates(params []pytree.Leaf[tensor.Tensor], gs []tensor.Ten
 		if rule == nil || !gs[i].IsValid() {
 			continue
 		}
-		x := update{p: l.Value, g: gs[i], slots: slots[i]}
+		x := update{p: l.Value, g: gs[i], slots: slots[i], master: o.hasMaster(l.Value)}
 		if r != nil {
 			x.p = partOf(x.p, r)
 			if o.ZeRO < 2 {
@@ -147,8 +147,10 @@ func named(sites *graph.Attribution, t tensor.Tensor) tensor.Tensor {
 type update struct {
 	p, g  tensor.Tensor
 	slots []tensor.Tensor // nil before the first step
-	next  tensor.Tensor   // the new parameter
-	kept  []tensor.Tensor // the new slots
+	// master says that the last slot is the parameter in float32.
+	master bool
+	next   tensor.Tensor   // the new parameter
+	kept   []tensor.Tensor // the new slots
 }
 
 // apply calls rule.Update after checking the gradient's shape and type, and checks
@@ -166,7 +168,14 @@ func (x *update) apply(rule Rule, lr float64, step int) error {
 	}
 	err := tensor.Try(func() {
 		d := x.p.DType().ComputeType()
-		x.next, x.kept = rule.Update(x.p.Cast(d), x.g.Cast(d), slices.Clone(x.slots), lr, step)
+		p, slots := x.p.Cast(d), slices.Clone(x.slots)
+		if n := len(slots); x.master && n > 0 {
+			p, slots = slots[n-1], slots[:n-1]
+		}
+		x.next, x.kept = rule.Update(p, x.g.Cast(d), slots, lr, step)
+		if x.master {
+			x.kept = append(x.kept[:len(x.kept):len(x.kept)], x.next)
+		}
 		x.next = x.next.Cast(x.p.DType())
 	})
 	switch {
@@ -180,7 +189,7 @@ func (x *update) apply(rule Rule, lr float64, step int) error {
 	if err == nil || x.slots == nil {
 		return err
 	}
-	first := update{p: x.p, g: x.g}
+	first := update{p: x.p, g: x.g, master: x.master}
 	if first.apply(rule, lr, step) == nil { // without slots it works: they are the cause
 		err = fmt.Errorf("%w; State has slots %s: are they of this model and rule? optim.State{} starts over", err, describe(x.slots...))
 	}

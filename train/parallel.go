@@ -35,7 +35,7 @@ func (l *Loop[M, B]) distribute() (end func(), err error) {
 		return end, err
 	}
 	settings := crc64.Checksum(fmt.Append(nil, l.Data.Batch, l.Data.Shuffle, l.Data.DropLast, l.Data.Seed, l.Steps, l.Epochs, l.Every, max(l.Accumulate, 1),
-		l.Patience, l.Monitor, l.CheckpointEvery, l.Optimizer.LR, l.Optimizer.ClipNorm, l.Optimizer.Precision, l.Optimizer.ParallelPrecision, l.Optimizer.ZeRO), crc64.MakeTable(crc64.ECMA))
+		l.Patience, l.Monitor, l.CheckpointEvery, l.Optimizer.LR, l.Optimizer.ClipNorm, l.Optimizer.Precision, l.Optimizer.ParallelPrecision, l.Optimizer.ZeRO, l.Optimizer.MasterWeights), crc64.MakeTable(crc64.ECMA))
 	position := []float64{float64(l.Step), float64(l.Epoch), float64(l.Data.Epoch), float64(l.Data.Next)}
 	for _, n := range []uint64{sum, settings} {
 		position = append(position, float64(n>>32), float64(n&(1<<32-1)))
