@@ -72,3 +72,26 @@ func TestPointsAhead(t *testing.T) {
 		}
 	}
 }
+
+// A kernel of merged steps of an optimizer may have as many buffers, with offsets, as a launch of CUDA, and the most numbers of
+// a group.
+func TestManyParameters(t *testing.T) {
+	const buffers, numbers = 64, 48
+	var args []ir.Arg
+	var body []ir.Instr
+	for i := range buffers - 1 + numbers {
+		if i < buffers-1 {
+			args, body = append(args, in(f32)), append(body, load(f32, i, by(1)))
+		} else {
+			args, body = append(args, scalar(f32)), append(body, ir.Instr{Op: ir.Scalar, Type: f32, Arg: i})
+		}
+		if n := len(body); i > 0 {
+			body = append(body, alu(ir.Add, f32, n-2, n-1)) // to the sum so far
+		}
+	}
+	args = append(args, out(f32, 16))
+	body = append(body, store(f32, len(body)-1, len(args)-1, by(1)))
+	if p := compile(t, kernel(ir.Pointwise, []ir.Axis{kept(16)}, args, body...), hopper); len(p.Passes[0].Params) < 100 {
+		t.Errorf("%d parameters, want about %d", len(p.Passes[0].Params), buffers+numbers)
+	}
+}

@@ -9,8 +9,8 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// maxParams is the most parameters of a pass.
-const maxParams = 64
+// maxParams is the most parameters of a pass: 64 offsets, and 48 numbers of two words.
+const maxParams = 160
 
 // A Pass is a shader.Pass under construction.
 type Pass struct {
