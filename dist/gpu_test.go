@@ -36,11 +36,11 @@ func BenchmarkAlone(b *testing.B) {
 	for _, w := range bench.RankWorks(g) {
 		b.Run(w.Name, func(b *testing.B) {
 			for b.Loop() {
-				seconds, err := bench.MeasureRanks(context.Background(), g, w, d, time.Second)
+				t, err := bench.MeasureRanks(context.Background(), g, w, d, time.Second)
 				if err != nil {
 					b.Fatal(err)
 				}
-				b.ReportMetric(w.Value(seconds), string(w.Unit))
+				b.ReportMetric(w.Value(t.Seconds), string(w.Unit))
 			}
 			if *profiled {
 				run := w.Start(d)

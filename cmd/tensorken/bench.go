@@ -17,7 +17,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tensorken/tensorken/cmd/tensorken/internal/language"
-	"github.com/tensorken/tensorken/cmd/tensorken/internal/launch"
 	"github.com/tensorken/tensorken/device"
 	"github.com/tensorken/tensorken/internal/bench"
 	"github.com/tensorken/tensorken/tensor"
@@ -68,7 +67,9 @@ measure, or whose results differ, is left out, and the command fails at its end.
 
 With --ranks it measures sums over the GPUs of several ranks, in GB/s of the bus as nccl-tests
 count them, and training steps of GPT-2 with a batch for each rank. Each rank opens cuda:N, N being its
-number on its host, or the N-th of --device: tensorken launch -n 2 tensorken bench --ranks.
+number on its host, or the N-th of --device: tensorken launch -n 2 tensorken bench --ranks. GB is the
+memory at the peak, of a work that needs more than those before. With --peers PyTorch runs on as many GPUs
+after that.
 
 With --model it measures how many tokens a second a language model, as in tensorken run,
 reads in prompts of some lengths, and writes after them.`,
@@ -77,11 +78,11 @@ reads in prompts of some lengths, and writes after them.`,
 			if err := o.peers.check(c.Flags().Changed); err != nil {
 				return err
 			}
-			if o.peers.compare {
+			if o.peers.compare && !o.ranks {
 				return o.comparePeers(c.Context(), c.OutOrStdout(), c.ErrOrStderr())
 			}
 			if o.ranks {
-				return launch.Bench(c.Context(), o.peers.works, o.devices, o.budget, c.OutOrStdout())
+				return o.benchRanks(c.Context(), c.OutOrStdout())
 			}
 			if o.model != "" {
 				return o.benchModel(c.Context(), c.OutOrStdout(), c.ErrOrStderr())

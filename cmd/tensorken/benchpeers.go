@@ -11,8 +11,8 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"text/tabwriter"
 
+	"github.com/tensorken/tensorken/cmd/tensorken/internal/launch"
 	"github.com/tensorken/tensorken/device"
 	"github.com/tensorken/tensorken/internal/bench"
 	"github.com/tensorken/tensorken/tensor"
@@ -42,14 +42,22 @@ func (o peerOptions) check(given func(flag string) bool) error {
 	return nil
 }
 
-// A peerReport is the output of --peers --json.
-type peerReport struct {
-	Machine string             `json:"machine"`
-	Device  string             `json:"device,omitempty"` // the GPU
-	Threads int                `json:"threads"`
-	Peers   []bench.Found      `json:"peers"`
-	Missing []bench.Missing    `json:"missing"`
-	Rows    []bench.Comparison `json:"rows"`
+// benchRanks measures several ranks, and then their peers.
+func (o benchOptions) benchRanks(ctx context.Context, stdout io.Writer) error {
+	m, err := launch.Bench(ctx, o.peers.works, o.devices, o.budget, stdout)
+	if err != nil || !o.peers.compare || m.Rank > 0 {
+		return err
+	}
+	options := bench.PeerOptions{Dir: o.peers.dir, Python: o.peers.python, Threads: runtime.GOMAXPROCS(0), Time: o.budget, Works: m.Works, Device: "cuda"}
+	r := bench.Report{Machine: o.machine(), Threads: options.Threads}
+	if r.Peers, r.Missing, err = bench.FindPeers(ctx, m.Suite, options); err != nil {
+		return err
+	}
+	r.Print(stdout)
+	if r.Rows, err = bench.CompareMeasured(ctx, options, r.Peers, m.Times); len(r.Rows) > 0 {
+		r.PrintRows(stdout)
+	}
+	return err
 }
 
 // comparePeers measures this library and its peers, and prints the table.
@@ -62,7 +70,7 @@ func (o benchOptions) comparePeers(ctx context.Context, stdout, stderr io.Writer
 	if o.json {
 		table = stderr
 	}
-	r := peerReport{Machine: o.machine(), Threads: options.Threads}
+	r := bench.Report{Machine: o.machine(), Threads: options.Threads}
 	if options.Device != "" {
 		d, err := options.OpenGPU()
 		if err != nil {
@@ -74,20 +82,11 @@ func (o benchOptions) comparePeers(ctx context.Context, stdout, stderr io.Writer
 	if r.Peers, r.Missing, err = bench.FindPeers(ctx, suite, options); err != nil {
 		return err
 	}
-	fmt.Fprintln(table, "machine:", r.Machine)
-	if r.Device != "" {
-		fmt.Fprintln(table, "device:", r.Device)
-	}
-	for _, p := range r.Peers {
-		fmt.Fprintf(table, "%s: %s\n", p.Name, p.About)
-	}
-	for _, m := range r.Missing {
-		fmt.Fprintf(table, "%s: not available: %s; to install: %s\n", m.Name, m.Reason, m.Install)
-	}
+	r.Print(table)
 	if r.Rows, err = bench.Compare(ctx, options, r.Peers, stderr); len(r.Rows) == 0 {
 		return err
 	}
-	printPeers(table, r)
+	r.PrintRows(table)
 	if o.json {
 		err = errors.Join(json.NewEncoder(stdout).Encode(r), err)
 	}
@@ -132,36 +131,4 @@ func (o benchOptions) peerOptions() (s bench.Suite, p bench.PeerOptions, err err
 		return s, p, fmt.Errorf("--works %s: no work has such a name, but %s", o.peers.works, strings.Join(names, ", "))
 	}
 	return s, p, nil
-}
-
-// printPeers prints the table: a column for each peer with its value and, in parentheses,
-// the ratio to it.
-func printPeers(out io.Writer, r peerReport) {
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	cells := func(cells ...string) { fmt.Fprintln(w, strings.Join(cells, "\t")) }
-	head := []string{"work", "unit", bench.Ours}
-	for _, p := range r.Peers {
-		head = append(head, p.Name)
-	}
-	fmt.Fprintln(out)
-	cells(append(head, "ratio", "bar", "met", "spread")...)
-	for _, row := range r.Rows {
-		line := []string{row.Work, string(row.Unit), short(row.Values[bench.Ours])}
-		for _, p := range r.Peers {
-			cell := "-"
-			if ratio, ok := row.Ratios[p.Name]; ok {
-				cell = fmt.Sprintf("%s (%.2f)", short(row.Values[p.Name]), ratio)
-			}
-			line = append(line, cell)
-		}
-		ratio, met := "-", "-"
-		if row.Ratio > 0 {
-			ratio = fmt.Sprintf("%.2f", row.Ratio)
-		}
-		if row.Bar.Most > 0 || row.Bar.Times > 0 && row.Ratio > 0 {
-			met = map[bool]string{true: "yes", false: "no"}[row.Met]
-		}
-		cells(append(line, ratio, row.Bar.String(), met, fmt.Sprintf("%.0f %%", 100*row.Spread))...)
-	}
-	w.Flush()
 }

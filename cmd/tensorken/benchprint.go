@@ -37,12 +37,12 @@ func printBenchLine(w io.Writer, c bench.Cell, rows []*bench.Row) {
 			fmt.Fprintf(&b, benchSpeed, "-", "-", "-")
 			continue
 		}
-		fmt.Fprintf(&b, benchSpeed, duration(r.Seconds), short(r.BytesPerS/1e9), short(r.FlopsPerS/1e9))
+		fmt.Fprintf(&b, benchSpeed, duration(r.Seconds), bench.Short(r.BytesPerS/1e9), bench.Short(r.FlopsPerS/1e9))
 	}
 	if len(rows) == 2 {
 		ratio := "-"
 		if rows[0] != nil && rows[1] != nil {
-			ratio = short(rows[0].Seconds / rows[1].Seconds)
+			ratio = bench.Short(rows[0].Seconds / rows[1].Seconds)
 		}
 		fmt.Fprintf(&b, "  │ %6s", ratio)
 	}
@@ -53,22 +53,9 @@ func printBenchLine(w io.Writer, c bench.Cell, rows []*bench.Row) {
 func duration(seconds float64) string {
 	switch {
 	case seconds < 1e-3:
-		return short(seconds*1e6) + " µs"
+		return bench.Short(seconds*1e6) + " µs"
 	case seconds < 1:
-		return short(seconds*1e3) + " ms"
+		return bench.Short(seconds*1e3) + " ms"
 	}
-	return short(seconds) + " s"
-}
-
-// short formats x with about three digits.
-func short(x float64) string {
-	switch {
-	case x < 0.1:
-		return fmt.Sprintf("%.3f", x)
-	case x < 10:
-		return fmt.Sprintf("%.2f", x)
-	case x < 100:
-		return fmt.Sprintf("%.1f", x)
-	}
-	return fmt.Sprintf("%.0f", x)
+	return bench.Short(seconds) + " s"
 }

@@ -15,7 +15,7 @@ import (
 )
 
 // python returns the programs of a peer in Python: one for each interpreter.
-func python(file string) func(context.Context, PeerOptions) ([]program, error) {
+func python(file string, options ...string) func(context.Context, PeerOptions) ([]program, error) {
 	return func(_ context.Context, o PeerOptions) ([]program, error) {
 		interpreters := []string{o.Python}
 		if o.Python == "" {
@@ -25,7 +25,7 @@ func python(file string) func(context.Context, PeerOptions) ([]program, error) {
 			return nil, fmt.Errorf("no python3 on PATH")
 		}
 		var programs []program
-		args := []string{"-B", filepath.Join(o.Dir, "python", file)}
+		args := append([]string{"-B", filepath.Join(o.Dir, "python", file)}, options...)
 		if o.Device != "" {
 			args = append(args, "--device", cudaName(o.Device))
 		}

@@ -3,7 +3,9 @@ package bench
 import (
 	"context"
 	"fmt"
+	"io"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/tensorken/tensorken/dist"
@@ -14,7 +16,8 @@ import (
 )
 
 // RankWorks are the works of several ranks, each with a GPU of its own: sums of some bytes over all ranks, in
-// bytes a second of the bus, as nccl-tests count them, and training steps on a batch for each rank.
+// bytes a second of the bus, as nccl-tests count them, and training steps on a batch for each rank: alone, all ranks at
+// the same time, and together.
 func RankWorks(g *dist.Group) (works []Work) {
 	n := float64(g.Size())
 	for _, s := range []struct {
@@ -25,22 +28,38 @@ func RankWorks(g *dist.Group) (works []Work) {
 			works = append(works, Work{Name: "allreduce/" + s.name, Unit: GBytes, Amount: float64(s.size) * 2 * (n - 1) / n, start: allReduce(g, s.size/4)})
 		}
 	}
-	for _, zero := range []int{0, 1, 2} {
+	steps := []struct {
+		name  string
+		ranks optim.Ranks
+		zero  int
+	}{{"alone/gpt2", nil, 0}, {"gpt2", g, 0}, {"zero1/gpt2", g, 1}, {"zero2/gpt2", g, 2}}
+	if g.Size() == 1 {
+		steps = steps[1:2]
+	}
+	for _, s := range steps {
 		gpt := func(in *inputs) func() (tensor.Tensor, error) {
-			o := optim.New(optim.AdamW{WeightDecay: 0.01}, 1e-4)
-			o.Parallel, o.ZeRO = g, zero
-			return gpt2Small.train(in, true, o)
+			return gpt2Small.train(in, true, &optim.Optimizer{Rule: optim.AdamW{WeightDecay: 0.01}, LR: 1e-4, Parallel: s.ranks, ZeRO: s.zero})
 		}
-		name := "gpt2"
-		if zero > 0 {
-			name = fmt.Sprint("zero", zero, "/", name)
-		}
-		works = append(works, Work{Name: name, Unit: Millis, start: gpt}, Work{Name: name + "/bf16", Unit: Millis, start: halved(bf16, gpt)})
-		if g.Size() == 1 {
-			break
-		}
+		works = append(works, Work{Name: s.name, Unit: Millis, start: gpt}, Work{Name: s.name + "/bf16", Unit: Millis, start: halved(bf16, gpt)})
+	}
+	if g.Size() > 1 {
+		works = append(works, Work{Name: "zero2/llama7b/bf16", Unit: Millis, start: halved(bf16, func(in *inputs) func() (tensor.Tensor, error) {
+			return llama7B.train(in, &optim.Optimizer{
+				Rule: optim.AdamW{WeightDecay: 0.01}, LR: 1e-5, Parallel: g, ZeRO: 2, MasterWeights: true, ParallelPrecision: bf16,
+			})
+		})})
 	}
 	return works
+}
+
+// RankSuite returns the suite of several ranks.
+func RankSuite(g *dist.Group) Suite {
+	return Suite{RankWorks(g), []Peer{{"pytorch", "needs a GPU of NVIDIA for each rank and pip install torch numpy", python("pytorch_ranks_peer.py", "--ranks", strconv.Itoa(g.Size()))}}}
+}
+
+// CompareMeasured compares the times of this library with peers that run once.
+func CompareMeasured(ctx context.Context, o PeerOptions, peers []Found, ours []Time) ([]Comparison, error) {
+	return compareRounds(ctx, o, peers, 1, func() ([]Time, error) { return ours, nil }, io.Discard)
 }
 
 // allReduce returns the setup of a recorded sum over the ranks.
@@ -54,11 +73,22 @@ func allReduce(g *dist.Group, length int) setup {
 	}
 }
 
-// MeasureRanks returns the seconds of a run of a work on all ranks: the median of three times of as many runs as
-// fit into the budget. All ranks make as many.
-func MeasureRanks(ctx context.Context, g *dist.Group, w Work, d *tensor.Device, budget time.Duration) (seconds float64, err error) {
+// MeasureRanks measures a work on all ranks: the median of three times of as many runs as fit into the budget. All
+// ranks make as many. Its memory is known if no work before needed as much.
+func MeasureRanks(ctx context.Context, g *dist.Group, w Work, d *tensor.Device, budget time.Duration) (t Time, err error) {
 	defer tensor.Catch(&err)
-	run := w.Start(d)
+	in, peak := newInputs(d), tensor.Info().Peak
+	run := w.start(in)
+	t.Work, t.tolerance = w.Name, in.tolerance
+	for range w.sampled() {
+		result, err := run()
+		if err == nil {
+			t.Sample, err = appendSample(t.Sample, result)
+		}
+		if err != nil {
+			return t, fmt.Errorf("%s: %w", w.Name, err)
+		}
+	}
 	runs := func(n int) (float64, error) {
 		if err := g.Barrier(); err != nil {
 			return 0, err
@@ -87,16 +117,20 @@ func MeasureRanks(ctx context.Context, g *dist.Group, w Work, d *tensor.Device, 
 		return times[0], nil
 	}
 	var times []float64
-	for i, n := 0, 4; i < 5; i++ { // the first compile, and warm up
-		t, err := runs(n)
+	for i, n := 0, 4; i < 4; i++ { // the first warms up
+		seconds, err := runs(n)
 		if err != nil {
-			return 0, fmt.Errorf("%s: %w", w.Name, err)
+			return t, fmt.Errorf("%s: %w", w.Name, err)
 		}
-		if times = append(times, t); i == 1 {
-			n = min(max(3, int(budget.Seconds()/t)), 1000)
+		if times = append(times, seconds); i == 0 {
+			n = min(max(3, int(budget.Seconds()/seconds)), 1000)
 		}
 	}
-	times = times[2:]
+	times = times[1:]
 	slices.Sort(times)
-	return times[1], nil
+	t.Seconds = times[1]
+	if now := tensor.Info().Peak; w.isStep() && now > peak {
+		t.Memory = now
+	}
+	return t, nil
 }

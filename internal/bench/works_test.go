@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tensorken/tensorken/optim"
 	"github.com/tensorken/tensorken/tensor"
 )
 
@@ -279,5 +280,24 @@ func TestWorkTable(t *testing.T) {
 	}
 	if got, want := atLeast(0.95, either).String(), "≥ 0.95 numpy, pytorch"; got != want {
 		t.Errorf("bar %q, want %q", got, want)
+	}
+}
+
+// A step of the Llama lowers the loss.
+func TestLlama(t *testing.T) {
+	s := llamaSize{size{layers: 2, width: 32, heads: 2, length: 16, batch: 2, vocabulary: 64}, 48}
+	in := newInputs(tensor.CPU())
+	in.dtype = bf16
+	step := s.train(in, &optim.Optimizer{Rule: optim.AdamW{}, LR: 1e-2, MasterWeights: true})
+	var losses []float64
+	for range 4 {
+		loss, err := step()
+		if err != nil {
+			t.Fatal(err)
+		}
+		losses = append(losses, loss.Item())
+	}
+	if math.Abs(losses[0]-math.Log(64)) > 0.5 || !(losses[3] < losses[0]-0.1) {
+		t.Errorf("losses %v, want less and less, from about %.1f", losses, math.Log(64))
 	}
 }

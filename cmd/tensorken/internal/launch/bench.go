@@ -14,16 +14,24 @@ import (
 	"github.com/tensorken/tensorken/internal/bench"
 )
 
+// Measured has the times of Bench.
+type Measured struct {
+	Rank, Ranks int
+	Suite       bench.Suite
+	Works       []bench.Work // that were chosen
+	Times       []bench.Time // of all ranks
+}
+
 // Bench measures the works of several ranks whose names match, for a time each. Each rank opens its GPU, or one of
 // devices, and rank 0 prints.
-func Bench(ctx context.Context, works string, devices []string, budget time.Duration, stdout io.Writer) error {
+func Bench(ctx context.Context, works string, devices []string, budget time.Duration, stdout io.Writer) (m Measured, err error) {
 	chosen, err := regexp.Compile(works)
 	if err != nil {
-		return fmt.Errorf("--works: %w", err)
+		return m, fmt.Errorf("--works: %w", err)
 	}
 	g, err := dist.Init(nil)
 	if err != nil {
-		return err
+		return m, err
 	}
 	defer g.Close()
 	name := fmt.Sprintf("cuda:%d", g.LocalRank())
@@ -32,7 +40,7 @@ func Bench(ctx context.Context, works string, devices []string, budget time.Dura
 	}
 	d, _, err := device.Open(name)
 	if err != nil {
-		return errors.Join(g.Abort(err), err)
+		return m, errors.Join(g.Abort(err), err)
 	}
 	defer d.Close()
 	w := tabwriter.NewWriter(stdout, 0, 0, 2, ' ', 0)
@@ -45,16 +53,22 @@ func Bench(ctx context.Context, works string, devices []string, budget time.Dura
 			w.Flush()
 		}
 	}
-	print("work", "unit", fmt.Sprintf("%d ranks", g.Size()), "by")
-	for _, work := range bench.RankWorks(g) {
+	m = Measured{Rank: g.Rank(), Ranks: g.Size(), Suite: bench.RankSuite(g)}
+	print("work", "unit", fmt.Sprintf("%d ranks", g.Size()), "GB", "by")
+	for _, work := range m.Suite.Works {
 		if !chosen.MatchString(work.Name) {
 			continue
 		}
-		seconds, err := bench.MeasureRanks(ctx, g, work, d, budget)
+		t, err := bench.MeasureRanks(ctx, g, work, d, budget)
 		if err != nil {
-			return errors.Join(g.Abort(err), err)
+			return m, errors.Join(g.Abort(err), err)
 		}
-		print(work.Name, work.Unit, fmt.Sprintf("%.4g", work.Value(seconds)), g.Transport())
+		m.Works, m.Times = append(m.Works, work), append(m.Times, t)
+		memory := "-"
+		if t.Memory > 0 {
+			memory = fmt.Sprintf("%.1f", float64(t.Memory)/1e9)
+		}
+		print(work.Name, work.Unit, fmt.Sprintf("%.4g", work.Value(t.Seconds)), memory, g.Transport())
 	}
-	return nil
+	return m, nil
 }
