@@ -27,7 +27,7 @@ func TestFixed(t *testing.T) {
 	for name, f := range blocks.Formats {
 		dot := simd.BlocksOf(f.DType().Format()).Fixed
 		for columns := range 4 {
-			for n := 0; dot != nil && n < 9; n++ {
+			for n := 0; dot != nil && n < 20; n++ {
 				const gap = 3
 				ldb := n*f.Bytes + gap
 				a, b, c := make([]float32, n*f.Len), make([]byte, columns*ldb), make([]float32, columns+1)

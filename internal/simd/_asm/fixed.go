@@ -216,7 +216,8 @@ func (w *fixedDot) one(bytes vec) {
 		return
 	}
 	d := w.number(0)
-	w.VFMADD231SS(operand.Mem{Base: w.sums, Disp: 4 * w.block}, w.part(w.offsets(d, w.number), 16), w.part(w.others[w.block%4], 16))
+	// An instruction on one number clears the rest of a register, so its sum is not others[0].
+	w.VFMADD231SS(operand.Mem{Base: w.sums}, w.part(w.offsets(d, w.number), 16), w.part(w.others[1], 16))
 	w.run(0, bytes, w.vn(32, "VMULPS_BCST", operand.Mem{Base: w.scales, Disp: 4 * w.block}, d))
 }
 
