@@ -51,7 +51,8 @@ func New(o Options) driver.Device {
 	if o.Threads <= 0 {
 		o.Threads = runtime.GOMAXPROCS(0)
 	}
-	d.Start(min(o.Threads, maxThreads))
+	d.Tune.Threads = min(o.Threads, maxThreads)
+	d.Start(d.Tune.Threads)
 	return d
 }
 

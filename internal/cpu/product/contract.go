@@ -100,6 +100,9 @@ func NewContract(s *vector.Space) (r *contractRunner, extra int) {
 		}
 	}
 	r.narrow(s, &r.product, r.size)
+	if r.left == nil { // windows are prepared
+		r.divide(s, &r.product, min(s.Tune.Threads, r.work/s.Tune.ParallelThreshold))
+	}
 	if weights >= 0 {
 		r.right = newWeights(s, y, r.depth, r.cols)
 	} else {

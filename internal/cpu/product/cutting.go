@@ -7,6 +7,9 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
+// mostRounds is the greatest number of tiles that divide tries for each worker.
+const mostRounds = 4
+
 // A cutting is how the work of a product is split. The result is cut into strips of rows by columns, the depth
 // into blocks. A tile has strips one below the other; a part has blocks of the depth (split-K), and a
 // tile of its own.
@@ -98,6 +101,45 @@ func (c *cutting) narrow(s *vector.Space, p *simd.Product, size int) {
 	}
 }
 
+// divide cuts tiles so that several threads end at about the same time, with as few copies of the factors as that
+// allows. Results do not depend on it.
+func (c *cutting) divide(s *vector.Space, p *simd.Product, threads int) {
+	if threads < 2 || c.whole || c.tasks() == 0 {
+		return
+	}
+	rows, cols, height := s.Size(c.rows.Axes), s.Size(c.cols.Axes), c.rows.MaxPoints()
+	batch := c.strips[0].Count * c.parts
+	best, least := *c, c.time(s, p, threads)
+	for i := 1; i <= min(ir.CeilDiv(cols, p.Cols), mostRounds*threads); i++ {
+		x := *c
+		if width := ir.CeilDiv(cols, i); width < c.cols.MaxPoints() {
+			x.cols = vector.NewTilingBy(s, c.cols.Axes, width/2, width, p.Cols)
+		}
+		for rounds := 1; rounds <= mostRounds; rounds++ {
+			tile := ir.CeilDiv(rows, max(1, rounds*threads/(batch*x.cols.Count)))
+			if rows <= fewRows {
+				tile = rows
+			}
+			x.span = ir.CeilDiv(tile, height)
+			strip := ir.CeilDiv(tile, x.span)
+			x.rows = vector.NewTilingBy(s, c.rows.Axes, strip/2, strip, 1)
+			x.strips = vector.Tilings{c.strips[0], x.cols, x.rows}
+			if t := x.time(s, p, threads); t < least {
+				best, least = x, t
+			}
+		}
+	}
+	*c = best
+}
+
+// time estimates how long some threads take, in multiplications of a register.
+func (c *cutting) time(s *vector.Space, p *simd.Product, threads int) float64 {
+	rows, cols := min(c.span, c.rows.Count)*c.rows.MaxPoints(), c.cols.MaxPoints()
+	depth := min(c.blocksPerPart*c.depth.MaxPoints(), c.depth.Count*c.depth.MaxPoints())
+	tile := float64(depth)*(float64(rows)*registers(cols, p)+s.Tune.CopyCost*float64(rows+cols)) + s.Tune.TaskCost
+	return tile * (float64(ir.CeilDiv(c.tasks()*c.parts, threads)) + s.Tune.LateShare)
+}
+
 // tasks is the number of tiles: spans of strips one below the othec.
 func (c *cutting) tasks() int {
 	if c.strips.Count() == 0 {
@@ -118,16 +160,7 @@ func (c *cutting) stripsOf(i int) (first, end int) {
 // multiplications of a register. It depends on shapes and strides only.
 func (c *cutting) cost(s *vector.Space, p *simd.Product, x, y int) float64 {
 	rows, cols, depth := s.Size(c.rows.Axes), s.Size(c.cols.Axes), s.Size(c.depth.Axes)
-	// A tile has two registers of each row. Tiles with one multiply two thirds as fast.
-	half := p.Cols / 2
-	registers := float64(cols / p.Cols * 2)
-	switch rest := cols % p.Cols; {
-	case rest > half:
-		registers += 2
-	case rest > 0:
-		registers += 1.5
-	}
-	sum := float64(rows) * registers * float64(depth)
+	sum := float64(rows) * registers(cols, p) * float64(depth)
 	if !leftInPlace(s, x, c.rows, c.depth, p) {
 		sum += copied(s, x, c.depth) * float64(c.cols.Count)
 	}
@@ -138,6 +171,19 @@ func (c *cutting) cost(s *vector.Space, p *simd.Product, x, y int) float64 {
 		sum += float64(rows) * float64(cols) * s.Tune.AcrossCost
 	}
 	return sum * float64(s.Size(s.List(ir.Batch)))
+}
+
+// registers is how many registers of a row take as long as some columns. A tile has two registers of each row.
+// Tiles with one multiply two thirds as fast.
+func registers(cols int, p *simd.Product) float64 {
+	n := float64(cols / p.Cols * 2)
+	switch rest := cols % p.Cols; {
+	case rest > p.Cols/2:
+		n += 2
+	case rest > 0:
+		n += 1.5
+	}
+	return n
 }
 
 // copied estimates the work of copying instruction i, a factor, into rows along some axes.

@@ -50,3 +50,43 @@ func TestRows(t *testing.T) {
 		}
 	}
 }
+
+// TestDivide: threads get tiles of about equal work, at most a few each, and a short product is for few.
+func TestDivide(t *testing.T) {
+	for _, c := range []struct{ m, n, depth, threads, least, most int }{
+		{512, 512, 512, 16, 16, 64},
+		{1024, 1024, 1024, 16, 16, 64},
+		{784, 512, 256, 16, 16, 64},
+		{8, 4096, 512, 16, 8, 64}, // few rows are one strip
+		{256, 256, 256, 2, 2, 8},
+		{64, 64, 64, 2, 2, 2},
+		{64, 64, 64, 16, 2, 16},
+		{16, 32, 32, 16, 1, 1},
+	} {
+		view := func(coef ...int) *ir.View { return &ir.View{Coef: coef} }
+		k := &ir.Kernel{Template: ir.Contraction,
+			Axes: []ir.Axis{{Len: c.m, Role: ir.M}, {Len: c.n, Role: ir.N}, {Len: c.depth, Role: ir.K}},
+			Args: []ir.Arg{{Kind: ir.In, DType: ir.Float32}, {Kind: ir.In, DType: ir.Float32}, {Kind: ir.Out, DType: ir.Float32, Len: c.m * c.n}},
+			Body: []ir.Instr{
+				{Op: ir.Load, Type: ir.Float32, Arg: 0, View: view(c.depth, 0, 1)},
+				{Op: ir.Load, Type: ir.Float32, Arg: 1, View: view(0, 1, c.n)},
+				{Op: ir.Mul, Type: ir.Float32, Src: []int{0, 1}},
+				{Op: ir.Sum, Type: ir.Float32, Src: []int{2}, Axes: 4},
+				{Op: ir.Store, Type: ir.Float32, Src: []int{3}, Arg: 2, View: view(c.n, 1, 0)},
+			}}
+		for i := range k.Body {
+			k.Body[i].Domain = k.Varies(i)
+		}
+		tune := vector.DefaultTuning
+		tune.Threads = c.threads
+		r, _ := NewContract(&vector.Space{Nest: loopnest.Canonical(k), Tune: &tune})
+		if n := r.tasks(); n < c.least || n > c.most {
+			t.Errorf("%d×%d×%d for %d threads: %d tiles, want %d to %d", c.m, c.n, c.depth, c.threads, n, c.least, c.most)
+		}
+		rounds := ir.CeilDiv(r.tasks(), c.threads)
+		largest := min(c.m, r.span*r.rows.MaxPoints()) * r.cols.MaxPoints()
+		if even := c.m * c.n / c.threads; c.m > fewRows && c.depth > 64 && rounds*largest > even*5/4 {
+			t.Errorf("%d×%d×%d for %d threads: a thread computes up to %d elements, want about %d", c.m, c.n, c.depth, c.threads, rounds*largest, even)
+		}
+	}
+}

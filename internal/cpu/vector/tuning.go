@@ -20,6 +20,9 @@ type Tuning struct {
 	// all: waking another would take longer.
 	ParallelThreshold int
 
+	// Threads is how many workers there are. Results do not depend on it.
+	Threads int
+
 	// Tiles of a product have strips of rows by at most cols elements, up to span rows in
 	// all. They are summed over depth positions at a time. The order of additions follows
 	// from these numbers.
@@ -35,8 +38,9 @@ type Tuning struct {
 	// cache.
 	Conflict int
 	// Costs of an element of a product beside its multiplications, in multiplications of a register: of a copy
-	// along contiguous memory, of a copy that transposes, and of a store across the rows of a tile.
-	CopyCost, TransposeCost, AcrossCost float64
+	// along contiguous memory, of a copy that transposes, and of a store across the rows of a tile. TaskCost is of
+	// the start of a task. LateShare is the part of a task for which the last worker keeps the others waiting.
+	CopyCost, TransposeCost, AcrossCost, TaskCost, LateShare float64
 	// MaxShared is the greatest size in bytes of a factor that is packed once for all tasks.
 	MaxShared int
 	// With fewer tiles than minTiles the depth is split, into parts of at least
@@ -54,7 +58,7 @@ type Tuning struct {
 // first-level cache take little of the time.
 var DefaultTuning = Tuning{
 	MinBlock: 512, MaxBlock: 2048, MinRow: 64, TransposeTile: 32, MaxWholeReduction: 1 << 15, ParallelThreshold: 1 << 15,
-	Rows: 126, Cols: 512, Depth: 256, Span: 504, Panel: 1 << 18, DotDepth: 64, Conflict: 2048, CopyCost: 0.25, TransposeCost: 4, AcrossCost: 1, MaxShared: 1 << 26, MinTiles: 8, MinPart: 1024,
+	Rows: 126, Cols: 512, Depth: 256, Span: 504, Panel: 1 << 18, DotDepth: 64, Conflict: 2048, CopyCost: 0.25, TransposeCost: 4, AcrossCost: 1, TaskCost: 1024, LateShare: 0.125, MaxShared: 1 << 26, MinTiles: 8, MinPart: 1024,
 	LoopBytes: 1 << 20, LoopColumns: 512, LoopRows: 14,
 }
 
@@ -65,6 +69,6 @@ func (t *Tuning) LongBlock(n int) int { return max(t.MaxBlock, min(8*t.MaxBlock,
 
 // serialTuning is for kernels that one worker runs: their depth need not be split.
 func (t Tuning) Serial() Tuning {
-	t.MinTiles = 1
+	t.MinTiles, t.Threads = 1, 1
 	return t
 }
