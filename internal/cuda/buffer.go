@@ -14,6 +14,7 @@ type buffer struct {
 	device     *device
 	address    uintptr
 	collective int // the number of the last one that uses it, see beside
+	alias      int // a number among the arguments of some calls
 }
 
 // Free gives the memory back once the work submitted so far is done.

@@ -132,6 +132,8 @@ type device struct {
 	graphs    map[*sequence]struct{} // those with graphs
 	joined    []*communicator        // that have run collectives
 	nodes     int                    // of all graphs
+	aliases   []int                  // of the arguments of the calls that run
+	aliased   int                    // the last number of a buffer
 }
 
 // Options are the options of the package cuda that users import.

@@ -8,10 +8,26 @@ import (
 	"unsafe"
 )
 
-// A fakeGraph is kernels in a row.
+// A fakeGraph is kernels that follow each other.
 type fakeGraph struct {
-	nodes    []uintptr // in order
+	nodes    []uintptr             // as they were added
+	before   map[uintptr][]uintptr // those that a node follows
 	launches map[uintptr]*fakeLaunch
+}
+
+// order returns the nodes in an order that the edges allow, with late ones early: a graph that lacks an edge computes
+// something else.
+func (g *fakeGraph) order() (order []uintptr) {
+	for len(order) < len(g.nodes) {
+		for _, n := range slices.Backward(g.nodes) {
+			isDone := func(n uintptr) bool { return slices.Contains(order, n) }
+			if !isDone(n) && !slices.ContainsFunc(g.before[n], func(b uintptr) bool { return !isDone(b) }) {
+				order = append(order, n)
+				break
+			}
+		}
+	}
+	return order
 }
 
 // A fakeExec is the kernels of a graph, each with its own parameters.
@@ -39,7 +55,7 @@ func TestNodeParams(t *testing.T) {
 var fakeGraphFunctions = map[string]func(f *fake, a []uintptr) int{
 	"GraphCreate": func(f *fake, a []uintptr) int {
 		h := f.next()
-		f.graphs[h] = &fakeGraph{launches: map[uintptr]*fakeLaunch{}}
+		f.graphs[h] = &fakeGraph{before: map[uintptr][]uintptr{}, launches: map[uintptr]*fakeLaunch{}}
 		return set(a[0], h)
 	},
 	"GraphDestroy": func(f *fake, a []uintptr) int {
@@ -48,18 +64,17 @@ var fakeGraphFunctions = map[string]func(f *fake, a []uintptr) int{
 	},
 	"GraphAddKernelNode_v2": func(f *fake, a []uintptr) int {
 		g, x := f.graphs[a[1]], graphNode(a[4])
-		row := len(g.nodes) == 0 && a[3] == 0 || a[3] == 1 && *(*uintptr)(pointer(a[2])) == g.nodes[len(g.nodes)-1]
-		if !row || !f.fits(x) {
+		if !f.fits(x) {
 			return invalidValue
 		}
 		h := f.next()
-		g.nodes = append(g.nodes, h)
+		g.nodes, g.before[h] = append(g.nodes, h), slices.Clone(unsafe.Slice((*uintptr)(pointer(a[2])), a[3]))
 		g.launches[h] = x
 		return set(a[0], h)
 	},
 	"GraphInstantiateWithFlags": func(f *fake, a []uintptr) int {
 		h, g, e := f.next(), f.graphs[a[1]], &fakeExec{launches: map[uintptr]*fakeLaunch{}}
-		e.nodes = slices.Clone(g.nodes)
+		e.nodes = g.order()
 		for n, x := range g.launches {
 			e.launches[n] = x
 		}

@@ -21,6 +21,8 @@ const (
 	maxNodes = 1 << 16
 	// maxSequences is the most lists of programs that are known to have run.
 	maxSequences = 1 << 10
+	// maxRemade is how often a sequence gets other graphs, before it gets some whose kernels run in a row.
+	maxRemade = 3
 )
 
 // A sequence is a list of programs that has run. When it runs again it gets graphs.
@@ -28,6 +30,8 @@ type sequence struct {
 	programs []driver.Program
 	graphs   []*graph // in order; none for few kernels, or if the driver made none
 	made     bool     // the graphs were, or were tried to be
+	alias    []int    // of the arguments that the graphs were made for
+	remade   int      // how often, for arguments that alias each other otherwise
 }
 
 // A sequenceKey is the key by which a sequence is found.
@@ -90,7 +94,13 @@ func (d *device) sequence(calls []driver.Call, known *sequences, most int) *sequ
 
 // replay launches the graphs of a sequence. It reports false if it has none.
 func (d *device) replay(s *sequence, calls []driver.Call) (done bool, err error) {
+	d.aliases = d.alias(d.aliases[:0], calls)
+	if s.made && s.remade <= maxRemade && !slices.Equal(d.aliases, s.alias) { // the edges are of other dependences
+		d.freeGraphs(s)
+		s.remade++
+	}
 	if !s.made {
+		s.alias = slices.Clone(d.aliases)
 		if err := d.makeGraphs(s, calls); err != nil {
 			return false, err
 		}
@@ -187,7 +197,7 @@ func (d *device) makeGraphs(s *sequence, calls []driver.Call) error {
 	for _, g := range graphs {
 		s.graphs = append(s.graphs, g)
 		d.nodes += len(g.launches)
-		if err := d.makeGraph(g); err != nil {
+		if err := d.makeGraph(g, s.remade > maxRemade); err != nil {
 			d.freeGraphs(s)
 			s.made = true // launches return the error if the device is lost
 			return nil
@@ -196,24 +206,14 @@ func (d *device) makeGraphs(s *sequence, calls []driver.Call) error {
 	return nil
 }
 
-// makeGraph makes a graph of its launches, one after the other.
-func (d *device) makeGraph(g *graph) error {
+// makeGraph makes a graph of its launches.
+func (d *device) makeGraph(g *graph, row bool) error {
 	l := d.lib
 	if err := l.call("cuGraphCreate", l.GraphCreate, uintptr(unsafe.Pointer(&g.template)), 0); err != nil {
 		return err
 	}
-	g.nodes = make([]uintptr, len(g.launches))
-	var before *uintptr
-	for i := range g.launches {
-		after := uintptr(0) // the number of nodes before
-		if before != nil {
-			after = 1
-		}
-		err := l.call("cuGraphAddKernelNode", l.GraphAddKernelNode_v2, uintptr(unsafe.Pointer(&g.nodes[i])), g.template, uintptr(unsafe.Pointer(before)), after, uintptr(unsafe.Pointer(d.node(&g.launchList, i))))
-		if err != nil {
-			return err
-		}
-		before = &g.nodes[i]
+	if err := d.addNodes(g, row); err != nil {
+		return err
 	}
 	return l.call("cuGraphInstantiate", l.GraphInstantiateWithFlags, uintptr(unsafe.Pointer(&g.exec)), g.template, 0)
 }

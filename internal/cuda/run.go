@@ -11,20 +11,23 @@ import (
 	"github.com/tensorken/tensorken/internal/loops"
 )
 
-// A launch is a pass with the start of its parameters in its list's.
+// A launch is a pass with the starts of its parameters and of its memory in its list's.
 type launch struct {
 	*pass
-	function uintptr
-	params   int
+	function       uintptr
+	params, memory int
 }
 
 // A launchList is launches in order, with their parameters as kernels read them.
 type launchList struct {
 	launches []launch
 	params   []byte
+	memory   []*buffer // by launch: one for each of the pass's buffers
 }
 
-func (l *launchList) reset() { l.launches, l.params = l.launches[:0], l.params[:0] }
+func (l *launchList) reset() {
+	l.launches, l.params, l.memory = l.launches[:0], l.params[:0], l.memory[:0]
+}
 
 // paramsOf returns the parameters of the i-th launch.
 func (l *launchList) paramsOf(i int) []byte {
@@ -124,7 +127,7 @@ func (d *device) recordKernel(list *launchList, p *program, args []driver.Arg) e
 		if err != nil {
 			return err
 		}
-		list.launches = append(list.launches, launch{q, function, len(list.params)})
+		list.launches = append(list.launches, launch{q, function, len(list.params), len(list.memory)})
 		for j := range q.buffers {
 			b := &q.buffers[j]
 			own, base := (*buffer)(nil), 0
@@ -133,6 +136,7 @@ func (d *device) recordKernel(list *launchList, p *program, args []driver.Arg) e
 			} else {
 				own, base = args[b.Arg].Buffer.(*buffer), p.BaseBytes(b.Arg, args)
 			}
+			list.memory = append(list.memory, own)
 			list.params = binary.LittleEndian.AppendUint64(list.params, uint64(own.address)+uint64(base))
 		}
 		for j := range q.params {
