@@ -176,6 +176,8 @@ func TestEdges(t *testing.T) {
 		{"Softplus of much", tensor.Tensor.Softplus, []float64{-1000, 0, 1000}, 1, []float64{0, 0.5, 1}},
 		{"Tanh of much", tensor.Tensor.Tanh, []float64{-1000, 0, 1000}, 1, []float64{0, 1, 0}},
 		{"GELU of much", tensor.Tensor.GELU, []float64{-1000, 0, 1000}, 1, []float64{0, 0.5, 1}},
+		{"GELU of infinities twice", tensor.Tensor.GELU, []float64{-inf, inf}, 2, []float64{0, 0}},
+		{"GELU of infinities thrice", tensor.Tensor.GELU, []float64{-inf, inf}, 3, []float64{0, 0}},
 		{"SiLU of much", tensor.Tensor.SiLU, []float64{-1000, 0, 1000}, 1, []float64{0, 0.5, 1}},
 		{"Softmax of huge logits", func(x tensor.Tensor) tensor.Tensor { return x.Softmax(0).Mul(f64(1, 2, 4)) }, []float64{1e300, 1e300, -1e300}, 1, []float64{-0.25, 0.25, 0}},
 		{"Softmax twice of huge logits", func(x tensor.Tensor) tensor.Tensor { return x.Softmax(0).Mul(f64(1, 2, 4)) }, []float64{1e5, 1e5, -1e5}, 2, []float64{0, 0, 0}},

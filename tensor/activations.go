@@ -77,8 +77,9 @@ func sigmoid(x *graph.Node) *graph.Node {
 	return div(graph.Where(above, fill(x, 1), e), shifted(e, 1))
 }
 
-// A gate is g of x·g(x), a function from 0 at -∞ to 1 at ∞, and its derivative. It may be made of s.
-type gate func(x *graph.Node, s logistic) (g *graph.Node, slope func() *graph.Node)
+// A gate is g of x·g(x), a function from 0 at -∞ to 1 at ∞, and its derivative at near, a limited x. It may be made of s.
+// In a derivative g may also be at near, if slope is made of it. Otherwise the compiler finds it in x·g(x).
+type gate func(x, near *graph.Node, s logistic) (g *graph.Node, slope func() *graph.Node)
 
 // A logistic is sigmoid or, where no derivative of it is needed, quickSigmoid.
 type logistic func(x *graph.Node) *graph.Node
@@ -98,10 +99,10 @@ func gated(op string, x *graph.Node, g gate) Tensor {
 	limited := func(x *graph.Node) *graph.Node { return graph.Binary(ir.Min, above(x), fill(x, gateLimit)) }
 	y := wide(x, func(x *graph.Node) *graph.Node {
 		if x.Traced() && x.IsUntyped() {
-			v, _ := g(limited(x), sigmoid)
+			v, _ := g(limited(x), limited(x), sigmoid)
 			return graph.Where(lt(fill(x, gateLimit), x), x, mul(limited(x), v))
 		}
-		v, _ := g(x, quickSigmoid)
+		v, _ := g(x, x, quickSigmoid)
 		return mul(above(x), v)
 	})
 	if x.IsUntyped() {
@@ -109,17 +110,20 @@ func gated(op string, x *graph.Node, g gate) Tensor {
 	}
 	return Tensor{n: derived(op, x, y.n, func(x *graph.Node) *graph.Node {
 		return wide(x, func(x *graph.Node) *graph.Node {
-			x = limited(x)
-			v, slope := g(x, sigmoid)
-			return add(v, mul(x, slope()))
+			v, slope := g(x, limited(x), sigmoid)
+			v = derived(op, x, v, func(x *graph.Node) *graph.Node {
+				_, slope := g(x, limited(x), sigmoid)
+				return slope()
+			})
+			return add(v, mul(limited(x), slope()))
 		}).n
 	})}
 }
 
 // SiLU returns t·Sigmoid(t), also called swish. Floats only.
 func (t Tensor) SiLU() Tensor {
-	return gated("SiLU", t.floats("SiLU"), func(x *graph.Node, s logistic) (*graph.Node, func() *graph.Node) {
-		g := s(x)
+	return gated("SiLU", t.floats("SiLU"), func(_, near *graph.Node, s logistic) (*graph.Node, func() *graph.Node) {
+		g := s(near)
 		return g, func() *graph.Node { return mul(g, shifted(neg(g), 1)) }
 	})
 }
@@ -135,18 +139,18 @@ func softplus(x *graph.Node) *graph.Node {
 
 // Mish returns t·Tanh(Softplus(t)). Floats only.
 func (t Tensor) Mish() Tensor {
-	return gated("Mish", t.floats("Mish"), func(x *graph.Node, _ logistic) (*graph.Node, func() *graph.Node) {
-		g := graph.Unary(ir.Tanh, softplus(x))
-		return g, func() *graph.Node { return mul(sub(fill(g, 1), mul(g, g)), sigmoid(x)) }
+	return gated("Mish", t.floats("Mish"), func(_, near *graph.Node, _ logistic) (*graph.Node, func() *graph.Node) {
+		g := graph.Unary(ir.Tanh, softplus(near))
+		return g, func() *graph.Node { return mul(sub(fill(g, 1), mul(g, g)), sigmoid(near)) }
 	})
 }
 
 // GELU returns t·Φ(t), where Φ(t) = Erfc(-t/√2)/2 is the normal distribution function. It
 // keeps its digits where it is near 0. Floats only.
 func (t Tensor) GELU() Tensor {
-	return gated("GELU", t.floats("GELU"), func(x *graph.Node, _ logistic) (*graph.Node, func() *graph.Node) {
-		u := scaled(x, -math.Sqrt2/2)
-		phi := scaled(graph.Unary(ir.Erfc, u), 0.5)
+	return gated("GELU", t.floats("GELU"), func(x, near *graph.Node, _ logistic) (*graph.Node, func() *graph.Node) {
+		phi := scaled(graph.Unary(ir.Erfc, scaled(x, -math.Sqrt2/2)), 0.5)
+		u := scaled(near, -math.Sqrt2/2)
 		return phi, func() *graph.Node { return scaled(exp(neg(mul(u, u))), 1/math.Sqrt(2*math.Pi)) }
 	})
 }
@@ -155,7 +159,7 @@ func (t Tensor) GELU() Tensor {
 // t/2·(1 + Tanh(√(2/π)·(t + 0.044715·t³))), as t·Sigmoid(2·√(2/π)·(t + 0.044715·t³)), which
 // keeps its digits where it is near 0. Floats only.
 func (t Tensor) GELUTanh() Tensor {
-	return gated("GELUTanh", t.floats("GELUTanh"), func(x *graph.Node, s logistic) (*graph.Node, func() *graph.Node) {
+	return gated("GELUTanh", t.floats("GELUTanh"), func(_, x *graph.Node, s logistic) (*graph.Node, func() *graph.Node) {
 		const cubic = 0.044715
 		root, square := math.Sqrt(2/math.Pi), mul(x, x)
 		g := s(mul(x, shifted(scaled(square, 2*root*cubic), 2*root)))
@@ -167,7 +171,7 @@ func (t Tensor) GELUTanh() Tensor {
 
 // HardSwish returns t·Clamp(t+3, 0, 6)/6. Floats only.
 func (t Tensor) HardSwish() Tensor {
-	return gated("HardSwish", t.floats("HardSwish"), func(x *graph.Node, _ logistic) (*graph.Node, func() *graph.Node) {
+	return gated("HardSwish", t.floats("HardSwish"), func(_, x *graph.Node, _ logistic) (*graph.Node, func() *graph.Node) {
 		return hardSigmoid(x), func() *graph.Node {
 			return graph.Where(lt(fill(x, 3), abs(x)), fill(x, 0), fill(x, 1.0/6))
 		}

@@ -42,6 +42,13 @@ var plans = []struct {
 		return []tensor.Tensor{x.Mean(1), x.Var(1)}
 	}},
 	{"a gelu chain", 1, func() any { return counted(64, 100).Mul(2).Add(1).GELU().Mul(counted(100)) }},
+	{"a gelu and its derivative, one Erfc", 1, func() any {
+		_, y, g := grad.ValueAndGradAux(func(x tensor.Tensor) (loss, y tensor.Tensor) {
+			y = x.GELU()
+			return y.Sum(), y
+		})(counted(64, 100))
+		return []tensor.Tensor{y, g}
+	}},
 	{"relu(x·Wᵀ + b)", 1, func() any {
 		return counted(64, 100).MatMul(counted(32, 100).T()).Add(counted(32)).ReLU()
 	}},
