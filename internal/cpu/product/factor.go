@@ -52,7 +52,8 @@ func (m *matrix) ahead(f *vector.Activation, steps int) prefetch {
 	if !ok || row.step != 1 || rows.runs > 1 {
 		return prefetch{}
 	}
-	return prefetch{p: uintptr(p), bytes: row.n * m.size, stride: rows.step * m.size, rows: rows.n, far: row.far * m.size, groups: row.runs, steps: steps}
+	x := prefetch{p: uintptr(p), bytes: row.n * m.size, stride: rows.step * m.size, rows: rows.n, far: row.far * m.size, groups: row.runs, steps: steps}
+	return x.joined()
 }
 
 func spreadOf(f *vector.Activation, dims []vector.Term) (x spread, ok bool) {

@@ -208,6 +208,20 @@ type prefetch struct {
 	steps, credit, done int // each call of advance adds all rows to credit, and a row costs steps
 }
 
+// pieceBytes is the length of contiguous memory that one call reads: a call for each row of a tile would take longer
+// than the lines that it reads.
+const pieceBytes = 512
+
+// joined returns x with contiguous rows joined to pieces, of which the last may end after the last row.
+func (x prefetch) joined() prefetch {
+	if n := pieceBytes / max(1, x.bytes); n > 1 && x.stride == x.bytes {
+		x.rows = ir.CeilDiv(x.rows, n)
+		x.bytes *= n
+		x.stride *= n
+	}
+	return x
+}
+
 // advance prefetches its share of the rows: over `steps` calls, all of them.
 func (x *prefetch) advance() {
 	all := x.rows * x.groups

@@ -65,3 +65,15 @@ func TestPrefetch(t *testing.T) {
 		}
 	}
 }
+
+// TestPrefetchJoined: pieces of contiguous rows cover all rows, and rows apart stay alone.
+func TestPrefetchJoined(t *testing.T) {
+	for _, c := range []struct{ bytes, stride, rows, pieces, piece int }{
+		{128, 128, 256, 64, 512}, {128, 128, 5, 2, 512}, {1024, 1024, 3, 3, 1024}, {128, 256, 7, 7, 128}, {0, 0, 0, 0, 0},
+	} {
+		x := prefetch{bytes: c.bytes, stride: c.stride, rows: c.rows, groups: 2, far: 1 << 16}.joined()
+		if x.rows != c.pieces || x.bytes != c.piece || x.rows*x.stride < c.rows*c.stride {
+			t.Errorf("%d rows of %d bytes, %d apart, are %d pieces of %d, want %d of %d", c.rows, c.bytes, c.stride, x.rows, x.bytes, c.pieces, c.piece)
+		}
+	}
+}
