@@ -25,43 +25,51 @@ type slidCase struct {
 	typ                 ir.DType
 	runner              string // that computes it: "across", "filter", "correlation" or ""
 	stepX               int    // of x, if it is another than step
+	beside              bool   // channels and groups lie innermost, in the input and the result
 }
 
 var slidCases = []slidCase{
-	{"depthwise", [7]int{5, 7, 9, 3, 3, 1, 1}, 7, 9, 1, 1, -1, ir.Sum, "", ir.Float32, "filter", 0},
-	{"of float64", [7]int{5, 7, 9, 3, 3, 1, 1}, 7, 9, 1, 1, -1, ir.Sum, "", ir.Float64, "filter", 0},
-	{"strided", [7]int{5, 7, 9, 3, 5, 1, 1}, 14, 18, 2, 1, -1, ir.Sum, "", ir.Float32, "filter", 0},
-	{"dilated", [7]int{3, 9, 12, 3, 3, 1, 1}, 9, 12, 1, 2, -2, ir.Sum, "", ir.Float32, "filter", 0},
-	{"strided and dilated", [7]int{3, 9, 12, 3, 3, 1, 1}, 17, 23, 2, 3, -3, ir.Sum, "", ir.Float32, "filter", 0},
-	{"backwards", [7]int{5, 7, 9, 3, 3, 1, 1}, 7, 9, 1, -1, 1, ir.Sum, "", ir.Float32, "filter", 0},
-	{"not padded", [7]int{5, 7, 9, 3, 3, 1, 1}, 9, 11, 1, 1, 0, ir.Sum, "", ir.Float32, "filter", 0},
-	{"not padded, strided", [7]int{5, 7, 9, 3, 3, 1, 1}, 15, 19, 2, 1, 0, ir.Sum, "", ir.Float32, "filter", 0},
-	{"of one axis", [7]int{5, 1, 70, 1, 4, 1, 1}, 1, 70, 1, 1, -3, ir.Sum, "", ir.Float32, "filter", 0},
-	{"of groups", [7]int{3, 7, 9, 3, 3, 2, 3}, 7, 9, 1, 1, -1, ir.Sum, "", ir.Float32, "filter", 0},
-	{"of one result", [7]int{1, 20, 21, 3, 3, 6, 1}, 20, 21, 1, 1, -1, ir.Sum, "", ir.Float32, "filter", 0},
-	{"its derivative by the input", [7]int{5, 7, 9, 3, 3, 1, 1}, 7, 9, 1, -1, 1, ir.Sum, "zeros", ir.Float32, "filter", 0},
-	{"means", [7]int{5, 7, 9, 3, 3, 1, 1}, 7, 9, 1, 1, -1, ir.Sum, "none", ir.Float32, "filter", 0},
-	{"maxima", [7]int{5, 7, 9, 3, 3, 1, 1}, 14, 18, 2, 1, -1, ir.ReduceMax, "none", ir.Float32, "filter", 0},
-	{"maxima of integers", [7]int{5, 7, 9, 3, 3, 1, 1}, 7, 9, 1, 1, -1, ir.ReduceMax, "none", ir.Int8, "filter", 0},
-	{"its derivative by weights", [7]int{5, 7, 9, 3, 3, 1, 1}, 7, 9, 1, 1, -1, ir.Sum, "positions", ir.Float32, "correlation", 0},
-	{"by weights of float64, strided", [7]int{5, 7, 9, 3, 5, 1, 1}, 14, 18, 2, 1, -1, ir.Sum, "positions", ir.Float64, "correlation", 0},
-	{"by weights of groups", [7]int{3, 7, 9, 3, 3, 2, 3}, 7, 9, 1, 1, -1, ir.Sum, "positions", ir.Float32, "correlation", 0},
-	{"by weights, not padded", [7]int{5, 30, 9, 3, 3, 1, 1}, 32, 11, 1, 1, 0, ir.Sum, "positions", ir.Float32, "correlation", 0},
-	{"of many planes", [7]int{37, 7, 9, 3, 3, 1, 1}, 7, 9, 1, 1, -1, ir.Sum, "", ir.Float32, "across", 0},
-	{"of many planes, strided", [7]int{37, 7, 9, 3, 5, 1, 1}, 14, 18, 2, 1, -1, ir.Sum, "", ir.Float32, "across", 0},
-	{"of many planes, strided and dilated", [7]int{32, 9, 12, 3, 3, 1, 1}, 17, 23, 2, 3, -3, ir.Sum, "", ir.Float32, "across", 0},
-	{"of many planes, backwards", [7]int{16, 7, 9, 3, 3, 1, 1}, 7, 9, 1, -1, 1, ir.Sum, "", ir.Float32, "across", 0},
-	{"of many planes, not padded", [7]int{24, 7, 9, 3, 3, 1, 1}, 9, 11, 1, 1, 0, ir.Sum, "", ir.Float32, "across", 0},
-	{"of many planes, not padded, strided", [7]int{24, 7, 9, 3, 3, 1, 1}, 15, 19, 2, 1, 0, ir.Sum, "", ir.Float32, "across", 0},
-	{"of many planes, of one axis", [7]int{37, 1, 70, 1, 4, 1, 1}, 1, 70, 1, 1, -3, ir.Sum, "", ir.Float32, "across", 0},
-	{"of many planes of one row, padded", [7]int{16, 1, 150, 3, 3, 1, 1}, 3, 150, 1, 1, -1, ir.Sum, "", ir.Float32, "filter", 0},
-	{"of many large planes", [7]int{19, 24, 40, 3, 3, 1, 1}, 24, 40, 1, 1, -1, ir.Sum, "", ir.Float32, "across", 0},
-	{"of many planes, its derivative by the input", [7]int{37, 7, 9, 3, 3, 1, 1}, 7, 9, 1, -1, 1, ir.Sum, "zeros", ir.Float32, "across", 0},
-	{"of many planes of two results", [7]int{37, 7, 9, 3, 3, 1, 2}, 7, 9, 1, 1, -1, ir.Sum, "", ir.Float32, "across", 0},
-	{"of many planes, with steps beyond a row", [7]int{20, 12, 2, 3, 3, 1, 1}, 12, 4, 1, 1, -1, ir.Sum, "", ir.Float32, "across", 5},
-	{"of many groups", [7]int{37, 7, 9, 3, 3, 2, 1}, 7, 9, 1, 1, -1, ir.Sum, "", ir.Float32, "filter", 0},
-	{"without overlap", [7]int{5, 7, 9, 2, 2, 1, 1}, 14, 18, 2, 1, 0, ir.Sum, "", ir.Float32, "", 0},
-	{"of many results", [7]int{1, 7, 9, 3, 3, 2, 40}, 7, 9, 1, 1, -1, ir.Sum, "", ir.Float32, "", 0},
+	{"depthwise", [7]int{5, 7, 9, 3, 3, 1, 1}, 7, 9, 1, 1, -1, ir.Sum, "", ir.Float32, "filter", 0, false},
+	{"of float64", [7]int{5, 7, 9, 3, 3, 1, 1}, 7, 9, 1, 1, -1, ir.Sum, "", ir.Float64, "filter", 0, false},
+	{"strided", [7]int{5, 7, 9, 3, 5, 1, 1}, 14, 18, 2, 1, -1, ir.Sum, "", ir.Float32, "filter", 0, false},
+	{"dilated", [7]int{3, 9, 12, 3, 3, 1, 1}, 9, 12, 1, 2, -2, ir.Sum, "", ir.Float32, "filter", 0, false},
+	{"strided and dilated", [7]int{3, 9, 12, 3, 3, 1, 1}, 17, 23, 2, 3, -3, ir.Sum, "", ir.Float32, "filter", 0, false},
+	{"backwards", [7]int{5, 7, 9, 3, 3, 1, 1}, 7, 9, 1, -1, 1, ir.Sum, "", ir.Float32, "filter", 0, false},
+	{"not padded", [7]int{5, 7, 9, 3, 3, 1, 1}, 9, 11, 1, 1, 0, ir.Sum, "", ir.Float32, "filter", 0, false},
+	{"not padded, strided", [7]int{5, 7, 9, 3, 3, 1, 1}, 15, 19, 2, 1, 0, ir.Sum, "", ir.Float32, "filter", 0, false},
+	{"of one axis", [7]int{5, 1, 70, 1, 4, 1, 1}, 1, 70, 1, 1, -3, ir.Sum, "", ir.Float32, "filter", 0, false},
+	{"of groups", [7]int{3, 7, 9, 3, 3, 2, 3}, 7, 9, 1, 1, -1, ir.Sum, "", ir.Float32, "filter", 0, false},
+	{"of one result", [7]int{1, 20, 21, 3, 3, 6, 1}, 20, 21, 1, 1, -1, ir.Sum, "", ir.Float32, "filter", 0, false},
+	{"its derivative by the input", [7]int{5, 7, 9, 3, 3, 1, 1}, 7, 9, 1, -1, 1, ir.Sum, "zeros", ir.Float32, "filter", 0, false},
+	{"means", [7]int{5, 7, 9, 3, 3, 1, 1}, 7, 9, 1, 1, -1, ir.Sum, "none", ir.Float32, "filter", 0, false},
+	{"maxima", [7]int{5, 7, 9, 3, 3, 1, 1}, 14, 18, 2, 1, -1, ir.ReduceMax, "none", ir.Float32, "filter", 0, false},
+	{"maxima of integers", [7]int{5, 7, 9, 3, 3, 1, 1}, 7, 9, 1, 1, -1, ir.ReduceMax, "none", ir.Int8, "filter", 0, false},
+	{"its derivative by weights", [7]int{5, 7, 9, 3, 3, 1, 1}, 7, 9, 1, 1, -1, ir.Sum, "positions", ir.Float32, "correlation", 0, false},
+	{"by weights of float64, strided", [7]int{5, 7, 9, 3, 5, 1, 1}, 14, 18, 2, 1, -1, ir.Sum, "positions", ir.Float64, "correlation", 0, false},
+	{"by weights of groups", [7]int{3, 7, 9, 3, 3, 2, 3}, 7, 9, 1, 1, -1, ir.Sum, "positions", ir.Float32, "correlation", 0, false},
+	{"by weights, not padded", [7]int{5, 30, 9, 3, 3, 1, 1}, 32, 11, 1, 1, 0, ir.Sum, "positions", ir.Float32, "correlation", 0, false},
+	{"of many planes", [7]int{37, 7, 9, 3, 3, 1, 1}, 7, 9, 1, 1, -1, ir.Sum, "", ir.Float32, "across", 0, false},
+	{"of many planes, strided", [7]int{37, 7, 9, 3, 5, 1, 1}, 14, 18, 2, 1, -1, ir.Sum, "", ir.Float32, "across", 0, false},
+	{"of many planes, strided and dilated", [7]int{32, 9, 12, 3, 3, 1, 1}, 17, 23, 2, 3, -3, ir.Sum, "", ir.Float32, "across", 0, false},
+	{"of many planes, backwards", [7]int{16, 7, 9, 3, 3, 1, 1}, 7, 9, 1, -1, 1, ir.Sum, "", ir.Float32, "across", 0, false},
+	{"of many planes, not padded", [7]int{24, 7, 9, 3, 3, 1, 1}, 9, 11, 1, 1, 0, ir.Sum, "", ir.Float32, "across", 0, false},
+	{"of many planes, not padded, strided", [7]int{24, 7, 9, 3, 3, 1, 1}, 15, 19, 2, 1, 0, ir.Sum, "", ir.Float32, "across", 0, false},
+	{"of many planes, of one axis", [7]int{37, 1, 70, 1, 4, 1, 1}, 1, 70, 1, 1, -3, ir.Sum, "", ir.Float32, "across", 0, false},
+	{"of many planes of one row, padded", [7]int{16, 1, 150, 3, 3, 1, 1}, 3, 150, 1, 1, -1, ir.Sum, "", ir.Float32, "filter", 0, false},
+	{"of many large planes", [7]int{19, 24, 40, 3, 3, 1, 1}, 24, 40, 1, 1, -1, ir.Sum, "", ir.Float32, "across", 0, false},
+	{"of many planes, its derivative by the input", [7]int{37, 7, 9, 3, 3, 1, 1}, 7, 9, 1, -1, 1, ir.Sum, "zeros", ir.Float32, "across", 0, false},
+	{"of many planes of two results", [7]int{37, 7, 9, 3, 3, 1, 2}, 7, 9, 1, 1, -1, ir.Sum, "", ir.Float32, "across", 0, false},
+	{"of many planes, with steps beyond a row", [7]int{20, 12, 2, 3, 3, 1, 1}, 12, 4, 1, 1, -1, ir.Sum, "", ir.Float32, "across", 5, false},
+	{"of many groups", [7]int{37, 7, 9, 3, 3, 2, 1}, 7, 9, 1, 1, -1, ir.Sum, "", ir.Float32, "filter", 0, false},
+	{"of planes beside each other", [7]int{37, 7, 9, 3, 3, 1, 1}, 7, 9, 1, 1, -1, ir.Sum, "", ir.Float32, "across", 0, true},
+	{"of planes beside each other, strided and dilated", [7]int{32, 9, 12, 3, 3, 1, 1}, 17, 23, 2, 3, -3, ir.Sum, "", ir.Float32, "across", 0, true},
+	{"of planes beside each other, not padded", [7]int{24, 7, 9, 3, 3, 1, 1}, 9, 11, 1, 1, 0, ir.Sum, "", ir.Float32, "across", 0, true},
+	{"of planes beside each other, of one axis", [7]int{37, 1, 70, 1, 4, 1, 1}, 1, 70, 1, 1, -3, ir.Sum, "", ir.Float32, "across", 0, true},
+	{"of large planes beside each other", [7]int{17, 50, 60, 3, 3, 1, 1}, 50, 60, 1, 1, -1, ir.Sum, "", ir.Float32, "across", 0, true},
+	{"of large planes beside each other, strided", [7]int{16, 50, 60, 5, 3, 1, 1}, 102, 119, 2, 1, -1, ir.Sum, "", ir.Float32, "across", 0, true},
+	{"of large planes beside each other, padded much", [7]int{16, 58, 60, 3, 3, 1, 1}, 4, 60, 1, 1, -27, ir.Sum, "", ir.Float32, "across", 0, true},
+	{"without overlap", [7]int{5, 7, 9, 2, 2, 1, 1}, 14, 18, 2, 1, 0, ir.Sum, "", ir.Float32, "", 0, false},
+	{"of many results", [7]int{1, 7, 9, 3, 3, 2, 40}, 7, 9, 1, 1, -1, ir.Sum, "", ir.Float32, "", 0, false},
 }
 
 func (c slidCase) kernel() *ir.Kernel {
@@ -90,6 +98,16 @@ func (c slidCase) kernel() *ir.Kernel {
 	if l[1] == 1 {
 		x.Off = c.off
 	}
+	results := []int{l[6] * l[1] * l[2], l[2], 1, 0, 0, 0, l[1] * l[2]}
+	if c.beside {
+		for a, by := range []int{plane, 1, 1, 1, 1, plane, 1} {
+			if x.Coef[a] /= by; by == 1 {
+				x.Coef[a] *= l[0] * l[5]
+			}
+		}
+		x.Off *= l[0] * l[5]
+		results = []int{l[6], l[2] * l[0] * l[6], l[0] * l[6], 0, 0, 0, 1}
+	}
 	var guards []ir.Guard
 	for i, n := range []int{c.h, c.w} {
 		g := ir.Guard{AffineExpr: ir.AffineExpr{Off: c.off, Coef: make([]int, 7), Div: 1}, Len: n}
@@ -106,7 +124,6 @@ func (c slidCase) kernel() *ir.Kernel {
 	}
 	k.Args = []ir.Arg{in(c.typ), in(c.typ), out(c.typ, 0)}
 	v := add(ir.Instr{Op: ir.Load, Type: c.typ, Arg: 0, View: x})
-	results := []int{l[6] * l[1] * l[2], l[2], 1, 0, 0, 0, l[1] * l[2]}
 	if byTaps {
 		results = []int{l[6] * l[5] * l[3] * l[4], 0, 0, l[4], 1, l[3] * l[4], l[5] * l[3] * l[4]}
 		v = add(apply(ir.Mul, c.typ, add(read(c.typ, 1, l[6]*l[1]*l[2], l[2], 1, 0, 0, 0, l[1]*l[2])), v))
@@ -143,7 +160,7 @@ func TestSliding(t *testing.T) {
 			s := &vector.Space{Nest: loopnest.Canonical(k), Tune: &tune}
 			got, want := "", c.runner
 			if want == "across" && (simd.Filters[c.typ].Across == nil || tune.MaxWholeReduction < vector.DefaultTuning.MaxWholeReduction) {
-				if want = "filter"; c.stepX > 0 {
+				if want = "filter"; c.stepX > 0 || c.beside {
 					want = "" // rows of the result lie in another order
 				}
 			}

@@ -9,14 +9,16 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// An acrossRunner computes sums of windows as a filterRunner does, of small planes with weights of their own, such as
-// depthwise convolutions. A box is as many planes as a register has lanes. They are transposed, so that a
-// register has the elements of all planes at one position, and the results are transposed when they are
-// stored. So short rows leave no register half empty, and steps between windows cost nothing.
+// An acrossRunner computes sums of windows as a filterRunner does, of planes with weights of their own, such as
+// depthwise convolutions. A box is as many planes as a register has lanes, and a register has the elements of all of them
+// at one position. Planes that lie beside each other are copied so, of large ones some rows at a time; others are small,
+// and transposed, as the results are when they are stored. So short rows leave no register half empty, and steps between
+// windows cost nothing.
 type acrossRunner struct {
 	arg       int             // of the windows
 	first     vector.Affine   // in the buffer, the coordinates 0 of a box
 	plane     int             // the axis of planes
+	position  int             // the axis of rows, or of one row's elements
 	apart     int             // distance of planes in the buffer
 	rows, row line            // lines of rows, and of elements of a row
 	taps      []int           // positions in a block
@@ -25,8 +27,7 @@ type acrossRunner struct {
 	after     *vector.Program
 	sum       int // the register of the sums
 	boxes     vector.Tilings
-	axis      int // of the outer positions, which are cut into bands: their registers stay in the first-level cache
-	band      int // positions
+	band      int // positions along their axis, of which registers stay in the first-level cache
 	filter    simd.Filter
 	bytes     [6]int // of a worker's memory: two programs', a block, a transposed copy, the sums, the weights
 	work      int
@@ -73,7 +74,7 @@ func (r *acrossRunner) findLines(w *windows) bool {
 	if len(list) == 2 && coef[list[0].quotient] < coef[list[1].quotient] {
 		list[0], list[1] = list[1], list[0]
 	}
-	if len(list) > 2 || coef[list[len(list)-1].quotient] != 1 {
+	if len(list) > 2 {
 		return false
 	}
 	lines := [2]line{{n: 1, high: 1, positions: 1}, {}}
@@ -89,9 +90,9 @@ func (r *acrossRunner) findLines(w *windows) bool {
 		l := &lines[2-len(list)+i]
 		l.low, l.high = max(l.low, -g.Off), min(l.high, g.Len-g.Off)
 	}
-	r.rows, r.row, r.axis = lines[0], lines[1], list[0].position
+	r.rows, r.row, r.position = lines[0], lines[1], list[0].position
 	if r.rows.positions == 1 {
-		r.axis = list[len(list)-1].position
+		r.position = list[len(list)-1].position
 	}
 	r.arg = in.Arg
 	return r.rows.low < r.rows.high && r.row.low < r.row.high
@@ -123,10 +124,24 @@ func (r *acrossRunner) cut(s *vector.Space, w *windows, kept, reduced []int, y i
 			others = append(others, a)
 		}
 	}
-	places := s.Size(positions)
-	whole := vector.NewTiling(s, positions, places, places)
-	r.boxes = vector.Tilings{vector.NewTiling(s, others, 1, 1), whole, vector.NewStrips(s, r.plane, r.filter.Lanes)}
-	return places*r.filter.Lanes <= s.Tune.MaxWholeReduction && w.cut(nil, positions, reduced, whole)*r.filter.Lanes <= mostWindows
+	inner := slices.DeleteFunc(slices.Clone(positions), func(a int) bool { return a == r.position })
+	rows, row := s.Axes[r.position].Len, s.Size(inner)
+	beside := s.Body[w.instr].View.Coef[r.plane] == 1
+	if !beside && r.row.stride != 1 {
+		return false
+	}
+	beside = beside || s.Body[s.Stores(0, false)[0]].View.Coef[r.plane] == 1
+	for ; rows > 0; rows /= 2 {
+		whole := vector.NewTiling(s, inner, row, row)
+		r.boxes = vector.Tilings{vector.NewTiling(s, others, 1, 1), vector.NewStrips(s, r.position, rows), whole, vector.NewStrips(s, r.plane, r.filter.Lanes)}
+		if rows*row*r.filter.Lanes <= s.Tune.MaxWholeReduction && w.cut(nil, positions, reduced, r.boxes[1:3]...)*r.filter.Lanes <= mostWindows {
+			return true
+		}
+		if !beside || r.rows.positions == 1 {
+			return false
+		}
+	}
+	return false
 }
 
 // prepare assembles the programs of the weights, instruction y, and of the results.
@@ -142,9 +157,9 @@ func (r *acrossRunner) prepare(s *vector.Space, w *windows, sum, y int, reduced 
 	r.apart = load.Coef[r.plane]
 
 	extent := s.Extents(r.boxes...)
-	inner := r.boxes[1].MaxPoints() / extent[r.axis] // positions of one of the outer ones
-	r.band = min(max(1, s.Tune.MaxBlock/(lanes*inner)), extent[r.axis])
-	extent[r.axis] = r.band
+	inner := r.boxes[2].MaxPoints()
+	r.band = min(max(1, s.Tune.MaxBlock/(lanes*inner)), extent[r.position])
+	extent[r.position] = r.band
 	for _, a := range reduced {
 		extent[a] = s.Axes[a].Len
 	}
@@ -195,7 +210,7 @@ func (r *acrossRunner) box(w *vector.Worker, weights, after *vector.Activation) 
 		clear(unsafe.Slice((*byte)(weight), taps*register))
 	}
 	move(weight, weights.Reg[r.weight], taps, lanes, 1, planes, 1, taps)
-	positions := after.N[r.axis]
+	first, positions := after.At[r.position], after.N[r.position]
 	for at := 0; at < positions; at += r.band {
 		n := min(r.band, positions-at)
 		rows, row, from := n, r.row.positions, at*r.rows.step*r.row.n
@@ -211,32 +226,48 @@ func (r *acrossRunner) box(w *vector.Worker, weights, after *vector.Activation) 
 			move(spare, sums, rows*row, planes, lanes, planes, 1, 1)
 			after.Reg[r.sum] = spare
 		}
-		after.MoveTo(r.axis, at, n)
+		after.MoveTo(r.position, first+at, n)
 		after.Run()
 	}
 }
 
-// load transposes the elements of a box to a block.
+// part returns the part of a line that the windows of n positions from first on read.
+func (l line) part(first, n int) line {
+	at, all := first*l.step, l.n-(l.positions-n)*l.step
+	l.low, l.high = max(0, l.low-at), min(all, l.high-at)
+	l.n, l.positions = all, n
+	return l
+}
+
+// load copies the elements of a box to a block, by registers of a position.
 func (r *acrossRunner) load(f *vector.Activation, block, spare unsafe.Pointer) {
 	planes, lanes, move := f.N[r.plane], r.filter.Lanes, simd.Movers[acrossBytes]
-	rows, n := r.rows.high-r.rows.low, r.row.high-r.row.low
-	from := unsafe.Add(f.Bind[r.arg].P, (r.first.Pos(f)+r.rows.low*r.rows.stride+r.row.low)*acrossBytes)
-	whole := rows == r.rows.n && n == r.row.n
+	lines, at := r.rows, r.first.Pos(f)
+	if lines.positions > 1 {
+		lines = lines.part(f.At[r.position], f.N[r.position])
+		at += f.At[r.position] * lines.step * lines.stride
+	}
+	rows, n := lines.high-lines.low, r.row.high-r.row.low
+	from := unsafe.Add(f.Bind[r.arg].P, (at+lines.low*lines.stride+r.row.low*r.row.stride)*acrossBytes)
+	whole := rows == lines.n && n == r.row.n
 	register := lanes * acrossBytes
 	if !whole || planes < lanes {
-		clear(unsafe.Slice((*byte)(block), r.rows.n*r.row.n*register))
+		clear(unsafe.Slice((*byte)(block), lines.n*r.row.n*register))
 	}
-	to := unsafe.Add(block, (r.rows.low*r.row.n+r.row.low)*register)
-	if rows > 1 && r.rows.stride != n {
+	if rows <= 0 {
+		return
+	}
+	to := unsafe.Add(block, (lines.low*r.row.n+r.row.low)*register)
+	if rows > 1 && (lines.stride != n || r.row.stride != 1) {
 		for i := range rows {
-			move(unsafe.Add(to, i*r.row.n*register), unsafe.Add(from, i*r.rows.stride*acrossBytes), n, lanes, 1, planes, 1, r.apart)
+			move(unsafe.Add(to, i*r.row.n*register), unsafe.Add(from, i*lines.stride*acrossBytes), n, lanes, r.row.stride, planes, 1, r.apart)
 		}
 		return
 	}
 	if whole {
 		spare = block
 	}
-	move(spare, from, rows*n, lanes, 1, planes, 1, r.apart)
+	move(spare, from, rows*n, lanes, r.row.stride, planes, 1, r.apart)
 	if !whole {
 		move(to, spare, rows, r.row.n*lanes, n*lanes, n*lanes, 1, 1)
 	}
