@@ -8,6 +8,9 @@ type Machine struct {
 	// Halves is the number of products of halves in memory that are added up per second by
 	// instructions for matrices. It is 0 without such instructions.
 	Halves float64
+	// Columns is the columns of a tile of products in vector registers, as of a CPU, which read and store rows of a
+	// matrix faster than columns. It is 0 for a GPU, which transposes tiles in fast memory.
+	Columns int
 }
 
 // ordinary is a core with vectors of 16 float32, which has half of a memory channel.

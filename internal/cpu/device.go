@@ -59,7 +59,11 @@ func New(o Options) driver.Device {
 func (d *device) Name() string { return "cpu" }
 
 func (d *device) Limits() driver.Limits {
-	return driver.Limits{Types: ir.DTypes, Bindings: math.MaxInt32, Shares: true, Concurrent: true, Blocks: driver.AllBlocks}
+	l := driver.Limits{Types: ir.DTypes, Bindings: math.MaxInt32, Shares: true, Concurrent: true, Blocks: driver.AllBlocks}
+	if simd.Filters[ir.Float32].Across != nil { // depthwise convolutions take both orders of images
+		l.Machine.Columns = simd.Products[ir.Float32].Cols
+	}
+	return l
 }
 
 func (d *device) Upload(dst driver.Buffer, offset int, src []byte) error {

@@ -22,7 +22,7 @@ type writer struct {
 }
 
 // kernel returns the kernel of a group: the instructions that its stores need, each
-// once, over the fewest axes.
+// once, over the axes of the group.
 func (w *writer) kernel(g *group) Kernel {
 	w.g, w.k, w.reduced = g, Kernel{Kernel: &ir.Kernel{Template: g.template, Body: w.body[:0]}}, 0
 	if len(w.added) > maxSize {
@@ -50,8 +50,6 @@ func (w *writer) kernel(g *group) Kernel {
 		}
 	}
 	w.body, w.k.Body = w.k.Body, slices.Clone(w.k.Body)
-	collapse(w.k.Kernel, w.k.Indices)
-	offsets(w.k.Kernel, w.k.Args)
 	w.k.Node = g.main()
 	return w.k
 }

@@ -76,6 +76,14 @@ func Graph(roots []*graph.Node, o Options) (kernels []Kernel, outputs []Output) 
 	for _, r := range roots {
 		outputs = append(outputs, p.outputs[r])
 	}
+	if o.Machine.Columns > 0 {
+		layChannelsLast(kernels, outputs, o.Machine.Columns)
+	}
+	for i := range kernels {
+		k := &kernels[i]
+		collapse(k.Kernel, k.Indices)
+		offsets(k.Kernel, k.Args)
+	}
 	return kernels, outputs
 }
 

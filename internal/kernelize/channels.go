@@ -1,0 +1,371 @@
+package kernelize
+
+import (
+	"slices"
+
+	"github.com/tensorken/tensorken/internal/graph"
+	"github.com/tensorken/tensorken/internal/loopnest"
+	"github.com/tensorken/tensorken/ir"
+)
+
+// layChannelsLast stores images that convolutions pass to each other, [batch channels positions…], with the channels
+// innermost where that takes less time. The rows of a convolution's product are positions then and its columns channels,
+// which a CPU stores, and reads as the next left factor, along rows. An image keeps its order if a root is a view of it,
+// or if a kernel reads it in another way.
+func layChannelsLast(kernels []Kernel, outputs []Output, columns int) {
+	c := &chooser{columns: columns, images: map[*graph.Node]*image{}}
+	for i := range kernels {
+		c.addLayer(&kernels[i])
+	}
+	for _, o := range outputs {
+		if m := c.images[o.Node]; m != nil {
+			m.fixed = true
+		}
+	}
+	c.choose()
+	for _, m := range c.order {
+		if m.last {
+			for _, u := range m.uses {
+				u.view.Off, u.view.Coef = u.off, u.coef
+			}
+		}
+	}
+}
+
+// A chooser chooses the orders of images.
+type chooser struct {
+	columns int // of a tile of products: two registers
+	images  map[*graph.Node]*image
+	order   []*image
+	layers  []*layer
+}
+
+// An image is a node that kernels store and load.
+type image struct {
+	channels, positions int
+	uses                []imageUse
+	layers              []*layer
+	fixed               bool // it keeps its order
+	last                bool // its channels are innermost
+}
+
+// An imageUse is a load or store of an image, with its view once channels are innermost.
+type imageUse struct {
+	view *ir.View
+	off  int
+	coef []int
+}
+
+// A layer is a kernel that reads or stores images.
+type layer struct {
+	x, y, beside              *image // a factor, the first result, an operand of the work after the sum
+	outputs, positions, depth int    // of a product; 0 for other layers
+	windows                   bool   // the product's positions overlap: they are its rows in any order
+}
+
+// choose sets image.last by a local search, from all images that may have channels innermost, and from none.
+func (c *chooser) choose() {
+	product := func(l *layer) bool { return l.outputs > 0 }
+	for _, m := range c.order {
+		m.fixed = m.fixed || len(m.uses) < 2 || !slices.ContainsFunc(m.layers, product)
+		m.last = !m.fixed
+	}
+	c.improve()
+	all, first := c.cost(c.layers), c.orders()
+	for _, m := range c.order {
+		m.last = false
+	}
+	c.improve()
+	if c.cost(c.layers) < all {
+		return
+	}
+	for i, m := range c.order {
+		m.last = first[i]
+	}
+}
+
+// orders lists image.last.
+func (c *chooser) orders() (list []bool) {
+	for _, m := range c.order {
+		list = append(list, m.last)
+	}
+	return list
+}
+
+// improve changes the orders of single images, and of all images of a layer, as long as that takes less time.
+func (c *chooser) improve() {
+	for changed := true; changed; {
+		changed = false
+		for _, m := range c.order {
+			changed = c.try(!m.last, m) || changed
+		}
+		for _, l := range c.layers {
+			for _, last := range []bool{false, true} {
+				changed = c.try(last, l.x, l.y, l.beside) || changed
+			}
+		}
+	}
+}
+
+// try changes the orders of images if that takes less time.
+func (c *chooser) try(last bool, images ...*image) bool {
+	var change []*image
+	var layers []*layer
+	for _, m := range images {
+		if m != nil && !m.fixed && m.last != last && !slices.Contains(change, m) {
+			change = append(change, m)
+			for _, l := range m.layers {
+				if !slices.Contains(layers, l) {
+					layers = append(layers, l)
+				}
+			}
+		}
+	}
+	before := c.cost(layers)
+	for _, m := range change {
+		m.last = last
+	}
+	if c.cost(layers) < before {
+		return true
+	}
+	for _, m := range change {
+		m.last = !last
+	}
+	return false
+}
+
+// Costs of moving an element, in operations on registers: across a tile that is in the cache, and across memory.
+const (
+	moveAcross   = 1
+	moveInMemory = 4
+)
+
+// cost estimates the work of layers that depends on the orders of their images, in operations on registers.
+func (c *chooser) cost(layers []*layer) (sum float64) {
+	for _, l := range layers {
+		x, y := l.x.isLast(), l.y.isLast()
+		if l.beside != nil && l.beside.isLast() != y {
+			sum += moveAcross * float64(l.beside.channels*l.beside.positions)
+		}
+		if l.outputs == 0 {
+			if m := l.y; m != nil && l.x != nil && x != y {
+				sum += moveAcross * float64(m.channels*m.positions)
+			}
+			continue
+		}
+		store := moveAcross * float64(l.outputs*l.positions)
+		rows := c.multiplications(l.positions, l.outputs, l.depth)
+		turned := c.multiplications(l.outputs, l.positions, l.depth)
+		switch {
+		case y:
+			sum += rows
+		case l.windows:
+			sum += rows + store
+		case x:
+			sum += min(rows+store, turned+moveInMemory*float64(l.positions*l.depth))
+		default:
+			sum += min(rows+store, turned)
+		}
+	}
+	return sum
+}
+
+// multiplications is the number of multiplications of registers in a product.
+func (c *chooser) multiplications(rows, cols, depth int) float64 {
+	return 2 * float64(rows) * float64(ir.CeilDiv(cols, c.columns)) * float64(depth)
+}
+
+// isLast reports whether there is an image with channels innermost.
+func (m *image) isLast() bool { return m != nil && m.last }
+
+// imageOf returns the image of a node, or nil.
+func (c *chooser) imageOf(n *graph.Node) *image {
+	if n == nil || n.Op == ir.Buffer || len(n.Shape) < 3 {
+		return nil
+	}
+	m := c.images[n]
+	if m == nil {
+		m = &image{channels: n.Shape[1], positions: graph.Len(n.Shape[2:])}
+		m.fixed = m.channels < 2 || m.positions < 2 || n.Shape[0] == 0
+		c.images[n], c.order = m, append(c.order, m)
+	}
+	return m
+}
+
+// addLayer adds a kernel.
+func (c *chooser) addLayer(k *Kernel) {
+	l := &layer{}
+	c.layers = append(c.layers, l)
+	deep := k.Roles(ir.K, ir.Reduced)
+	for i := range k.Args {
+		if m := c.imageOf(k.Args[i].Node); m != nil {
+			m.layers = append(m.layers, l)
+			if k.Template != ir.Contraction && k.Template != ir.Reduce {
+				m.fixed = true
+			}
+		}
+	}
+	for i := range k.Body {
+		in := &k.Body[i]
+		if in.Op != ir.Load && !in.Op.Writes() {
+			continue
+		}
+		m := c.imageOf(k.Args[in.Arg].Node)
+		if m == nil {
+			continue
+		}
+		channels, ok := m.addUse(k, in)
+		switch {
+		case !ok:
+			m.fixed = true
+		case in.Op == ir.Store && l.y == nil:
+			l.y = m
+		case in.Domain&deep != 0:
+			l.x = m
+		default:
+			l.beside = m
+		}
+		if ok && k.Template == ir.Contraction {
+			ok = l.multiplies(k.Kernel, in, channels)
+		} else if ok {
+			ok = slides(k.Kernel, in, channels)
+		}
+		m.fixed = m.fixed || !ok
+	}
+}
+
+// addUse adds an instruction of a kernel, and returns the axes of channels.
+func (m *image) addUse(k *Kernel, in *ir.Instr) (channels ir.AxisSet, ok bool) {
+	arg := &k.Kernel.Args[in.Arg]
+	stores := in.Op == ir.Store && !arg.Part && len(in.View.Guards) == 0
+	if m.fixed || arg.Undefined || !stores && (in.Op != ir.Load || len(in.Src) > 0) {
+		return 0, false
+	}
+	u := imageUse{view: in.View}
+	channels, ok = m.split(&u, k.Axes)
+	m.uses = append(m.uses, u)
+	return channels, ok && channels != 0
+}
+
+// split sets the new offset and coefficients of a view, and returns the axes of channels. ok is false if an axis is of
+// several parts, or if a sum of positions may leave its part.
+func (m *image) split(u *imageUse, axes []ir.Axis) (channels ir.AxisSet, ok bool) {
+	n := m.channels * m.positions
+	u.coef = slices.Clone(u.view.Coef)
+	positions := make([]int, len(axes)) // coefficients of positions
+	reach := 0                          // of the channels
+	for a, c := range u.view.Coef {
+		switch {
+		case c < 0 || c > m.positions && c%m.positions != 0:
+			return 0, false
+		case c == 0 || axes[a].Len == 1:
+			u.coef[a] = 0
+		case c%n == 0:
+		case c%m.positions == 0:
+			channels |= ir.Axes(a)
+			reach += c / m.positions * (axes[a].Len - 1)
+			u.coef[a] = c / m.positions
+		default:
+			positions[a] = c
+			u.coef[a] = c * m.channels
+		}
+	}
+	low, high, ok := boundsOf(u.view.Guards, positions, axes)
+	if !ok {
+		return 0, false
+	}
+	whole := floorDiv(u.view.Off+low, m.positions)
+	first := u.view.Off - whole*m.positions
+	channel := whole - floorDiv(whole, m.channels)*m.channels
+	u.off = (whole-channel)*m.positions + first*m.channels + channel
+	return channels, first+high < m.positions && channel+reach < m.channels
+}
+
+// boundsOf returns the bounds of a sum over axes at points where guards hold. It changes coef. ok is false if a guard
+// moves the position.
+func boundsOf(guards []ir.Guard, coef []int, axes []ir.Axis) (low, high int, ok bool) {
+	for _, g := range guards {
+		if g.Stride != 0 {
+			return 0, 0, false
+		}
+		times := timesOf(coef, g.Coef)
+		if g.Div != 1 || times <= 0 {
+			continue
+		}
+		for a, c := range g.Coef {
+			coef[a] -= times * c
+		}
+		low, high = low-times*g.Off, high+times*(g.Len-1-g.Off)
+	}
+	for a, c := range coef {
+		if c < 0 {
+			return 0, 0, false
+		}
+		high += c * (axes[a].Len - 1)
+	}
+	return low, high, true
+}
+
+// timesOf returns by what a positive multiple of which x has the coefficients of y, where these are not 0; 0 for none.
+func timesOf(x, y []int) int {
+	times := 0
+	for a, c := range y {
+		switch {
+		case c == 0:
+		case c < 0 || x[a]%c != 0 || times > 0 && x[a]/c != times:
+			return 0
+		default:
+			times = x[a] / c
+		}
+	}
+	return times
+}
+
+func floorDiv(x, y int) int {
+	q := x / y
+	if x < q*y {
+		q--
+	}
+	return q
+}
+
+// multiplies sets the size of a kernel's product, of which an instruction loads a factor, or stores or changes the
+// result. It returns false unless the other factor is in memory, in which outputs are neighbours.
+func (l *layer) multiplies(k *ir.Kernel, in *ir.Instr, channels ir.AxisSet) bool {
+	deep, batch := k.Roles(ir.K), k.Roles(ir.Batch)
+	_, left, right := loopnest.Factors(k.Body, k.Roles(ir.M), k.Roles(ir.N))
+	weights, x := left, right
+	if isFactor := in.Domain&deep != 0; isFactor && (channels&^deep != 0 || loads(k, left, in)) || !isFactor && k.Body[right].Domain&channels != 0 {
+		weights, x = right, left
+	}
+	w, own := &k.Body[weights], k.Body[weights].Domain&^deep
+	if w.Op != ir.Load || len(w.Src) > 0 || w == in || channels&^(own|deep) != 0 {
+		return false
+	}
+	l.outputs, l.depth = loopnest.Size(k, own&^batch), loopnest.Size(k, deep)
+	l.positions, l.windows = loopnest.Size(k, k.Body[x].Domain&^(deep|batch)), len(deep.List()) > 1
+	return slices.ContainsFunc(own.List(), func(a int) bool { return w.View.Coef[a] == 1 })
+}
+
+// loads reports whether instruction i depends on a load.
+func loads(k *ir.Kernel, i int, load *ir.Instr) bool {
+	return &k.Body[i] == load || slices.ContainsFunc(k.Body[i].Src, func(j int) bool { return loads(k, j, load) })
+}
+
+// slides reports whether a reduction is of windows, each channel with weights of its own, or over all positions.
+func slides(k *ir.Kernel, in *ir.Instr, channels ir.AxisSet) bool {
+	reduced := k.Roles(ir.Reduced)
+	i := slices.IndexFunc(k.Body, func(in ir.Instr) bool { return in.Op.Class() == ir.Reduction })
+	if channels&reduced != 0 || i < 0 || k.Body[i].Op != ir.Sum {
+		return false
+	}
+	if in.Op == ir.Load && in.Domain&reduced != 0 && in.Domain == channels|reduced {
+		return true
+	}
+	x := &k.Body[k.Body[i].Src[0]]
+	if x.Op != ir.Mul {
+		return false
+	}
+	a, b := &k.Body[x.Src[0]], &k.Body[x.Src[1]]
+	return a.Op == ir.Load && b.Op == ir.Load && (a.Domain&b.Domain&^reduced)&channels == channels
+}
