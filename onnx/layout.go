@@ -13,10 +13,6 @@ import (
 	"github.com/tensorken/tensorken/tensor"
 )
 
-// smallWeight is the number of elements up to which weights of 1 × 1 keep their order: they belong to large images,
-// for which copies of weights take little of the time.
-const smallWeight = 1 << 17
-
 // layOutWeights lays out the weights of convolutions, [out in kernel…], in memory as the CPU multiplies by
 // them. They are views of that memory, so nothing else changes. Weights keep their order where memory is short.
 func (p *program) layOutWeights(g *proto.Graph) {
@@ -30,7 +26,7 @@ func (p *program) layOutWeights(g *proto.Graph) {
 		if !weights[t.Name] || v.Elem != op.Float && v.Elem != op.Double || v.Tensor.Rank() < 3 {
 			continue
 		}
-		if s, n := v.Tensor.Shape(), v.Tensor.Len(); s[0] < 2 || n <= smallWeight && n == s[0]*s[1] {
+		if v.Tensor.Shape()[0] < 2 {
 			continue
 		}
 		if view := laidOut(v.Tensor); view != nil {

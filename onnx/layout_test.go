@@ -41,7 +41,7 @@ func TestLayout(t *testing.T) {
 		{[]int{512, 288, 1, 1}, []int{3, 288, 7, 7}, 1, true},   // in runs of an image
 		{[]int{512, 288, 1, 1}, []int{1, 288, 40, 40}, 1, true}, // columns are positions
 		{[]int{512, 288, 1, 1}, []int{1, 288, 1, 1}, 1, true},
-		{[]int{64, 8, 1, 1}, []int{1, 8, 9, 9}, 1, false},
+		{[]int{64, 8, 1, 1}, []int{1, 8, 9, 9}, 1, true},
 		{[]int{64, 4, 3, 3}, []int{1, 8, 9, 9}, 2, false},
 	} {
 		t.Run(fmt.Sprint(c.weight, c.image), func(t *testing.T) {
@@ -116,5 +116,61 @@ func TestLayoutKept(t *testing.T) {
 	}
 	if weights := m.main.convWeights(); len(weights) != 1 || !weights["laid"] {
 		t.Errorf("weights: %v", weights)
+	}
+}
+
+// Convolutions that pass images to each other, in the orders of the compiler, give the results of weights in the order of
+// the file, whose images lie in planes.
+func TestImages(t *testing.T) {
+	attr := func(n *proto.Node, name string, list ...int64) *proto.Node {
+		a := &proto.Attr{Name: name, Type: proto.AttrInts, Ints: list}
+		if name == "group" {
+			a = &proto.Attr{Name: name, Type: proto.AttrInt, I: list[0]}
+		}
+		n.Attrs = append(n.Attrs, a)
+		return n
+	}
+	padded := func(n *proto.Node) *proto.Node { return attr(n, "pads", 1, 1, 1, 1) }
+	conv := func(out, x, w string) *proto.Node { return call("Conv", out, x, w) }
+	weights := map[string]tensor.Tensor{
+		"first": waves(32, 8, 3, 3), "deep": waves(32, 1, 3, 3), "wide": waves(64, 32, 1, 1), "middle": waves(64, 64, 3, 3),
+		"apart": waves(64, 1, 3, 3), "narrow": waves(24, 64, 1, 1), "last": waves(64, 24, 1, 1), "gate": waves(64, 64, 1, 1),
+	}
+	x := float("x", -1, 8, -1, -1)
+	for i, name := range []string{0: "N", 2: "H", 3: "W"} {
+		x.Type.Dims[i].Param = name
+	}
+	s := sketch{
+		inputs: []*proto.ValueInfo{x}, outputs: []*proto.ValueInfo{float("y")},
+		nodes: []*proto.Node{
+			padded(conv("a", "x", "first")), call("Relu", "b", "a"), attr(padded(conv("c", "b", "deep")), "group", 32),
+			conv("d", "c", "wide"), padded(conv("e", "d", "middle")), call("Add", "f", "e", "d"),
+			attr(attr(padded(conv("g", "f", "apart")), "group", 64), "strides", 2, 2), call("GlobalAveragePool", "h", "g"), conv("i", "h", "gate"), call("Mul", "j", "g", "i"),
+			conv("k", "j", "narrow"), call("HardSwish", "l", "k"), conv("m", "l", "last"), call("GlobalAveragePool", "y", "m"),
+		},
+	}
+	for name, w := range weights {
+		s.consts = append(s.consts, constOf(name, w.Div(4)))
+	}
+	m := s.model(t)
+	plain, err := m.With(map[string]tensor.Tensor{"wide": weights["wide"].Div(4), "middle": weights["middle"].Div(4), "narrow": weights["narrow"].Div(4)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, size := range [][]int{{1, 8, 7, 7}, {3, 8, 9, 11}, {1, 8, 56, 56}} {
+		x := map[string]tensor.Tensor{"x": waves(size...)}
+		var y []tensor.Tensor
+		for _, m := range []*Model{m, m, plain} { // the second run is recorded
+			out, err := m.Run(context.Background(), x)
+			if err != nil {
+				t.Fatal(err)
+			}
+			y = append(y, out["y"])
+		}
+		for _, got := range y[:2] {
+			if ok, err := tensor.AllClose(got, y[2], 1e-4, 1e-3); err != nil || !ok {
+				t.Errorf("%v: other results than by weights in the order of the file: %v\n%v\n%v", size, err, got, y[2])
+			}
+		}
 	}
 }
