@@ -66,6 +66,8 @@ func rankMain(how string) error {
 				x = x.Sum()
 			case "close":
 				return nil
+			case "memory": // 4 TiB
+				return g.Abort(tensor.Eval(tensor.Ones(1 << 40).Mul(x.At(0)).CumSum(0)))
 			}
 		}
 		var data []float32
@@ -196,6 +198,7 @@ func TestProcesses(t *testing.T) {
 		{"exit", 0, []string{"rank 0 on host " + host, "ended without Close"}},
 		{"differ", 1, []string{"graph differs: collective 21", "float32 []"}},
 		{"close", 1, []string{"rank 1 on host " + host, "closed its group after 20 collectives"}},
+		{"memory", 2, []string{"rank 2 on host " + host, "out of memory"}},
 	} {
 		t.Run(fmt.Sprint(c.how, c.odd), func(t *testing.T) {
 			t.Parallel()

@@ -62,6 +62,7 @@ func TestFailuresOnDevice(t *testing.T) {
 		{"exit", 0, "ended without Close"},
 		{"differ", 0, "graph differs: collective 21"},
 		{"close", 0, "closed its group after 20 collectives"},
+		{"memory", 0, "memory"},
 	} {
 		if testing.Short() && i%3 != 0 { // the end of a process, and graphs that differ
 			continue
