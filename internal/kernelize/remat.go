@@ -157,7 +157,14 @@ func (c *cut) choose() map[*node]choice {
 	c.stored = slices.Clone(c.values)
 	best := c.cost()
 	best = c.drop(best)
+	all := 0
+	for _, n := range c.values {
+		all += n.bytes()
+	}
 	for _, n := range c.candidates() {
+		if n.bytes() >= all { // it takes as long to store and load, and values take more
+			continue
+		}
 		before := slices.Clone(c.stored)
 		c.stored = append(c.stored, n)
 		if cost := c.drop(c.cost()); cost < best {
@@ -225,7 +232,7 @@ func (c *cut) cost() float64 {
 	total := 0.0
 	c.computed = nodeSet{}
 	for _, n := range c.stored {
-		total += c.machine.MoveTime(storeMoves * n.Len() * n.DType.Size())
+		total += c.machine.MoveTime(storeMoves * n.bytes())
 	}
 	for _, r := range c.readers {
 		t := &recomputation{cut: c, others: r.others, loads: nodeSet{}, computed: nodeSet{}}
@@ -239,6 +246,8 @@ func (c *cut) cost() float64 {
 	}
 	return total
 }
+
+func (n *node) bytes() int { return n.Len() * n.DType.Size() }
 
 // A recomputation is the loads and operations of one group in place of values.
 type recomputation struct {
@@ -256,7 +265,7 @@ func (t *recomputation) visit(n *node) bool {
 		return true
 	case slices.Contains(t.stored, n), n.Op == ir.Buffer, n.saved && !slices.Contains(t.values, n), small && n.owners != nil:
 		t.loads[n] = true
-		t.cost += t.machine.MoveTime(n.Len() * n.DType.Size())
+		t.cost += t.machine.MoveTime(n.bytes())
 		return true
 	case n.Op.Class() != ir.Elementwise || n.end != 0 || overflows(n):
 		return false
