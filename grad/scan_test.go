@@ -105,6 +105,13 @@ var scanBodies = []struct {
 			return c, scanOutput{Y: c.A, Same: c.B, Constant: c.B}
 		}
 	}},
+	{"a value in several shapes", func(w tensor.Tensor) func(scanState, scanInput) (scanState, scanOutput) {
+		return func(c scanState, x scanInput) (scanState, scanOutput) {
+			c.A = tensor.Cat(0, c.B.Slice(0, 0, 1).Mul(w.At(0, 0)), x.X.Slice(0, 1, 3).Sin())
+			c.B = c.A.Mul(c.B).Unsqueeze(0).MatMul(w).Tanh().Squeeze(0)
+			return c, scanOutput{Y: c.A.Unsqueeze(0), Same: c.B.Unsqueeze(1), Constant: tensor.Cat(0, c.B, c.A.Cos()), Twice: []tensor.Tensor{c.A.Unsqueeze(1), c.B, c.A}}
+		}
+	}},
 	{"a rule of its own", func(w tensor.Tensor) func(scanState, scanInput) (scanState, scanOutput) {
 		square := grad.CustomJVP(func(x tensor.Tensor) tensor.Tensor { return x.Mul(x) },
 			func(x, v tensor.Tensor) (tensor.Tensor, tensor.Tensor) { return x.Mul(x), x.Mul(v).Mul(2) })

@@ -36,7 +36,7 @@ type repeatStep struct {
 	operands []operand
 	body     program
 	plan     *planStep // the body, if it is one plan that stores each result apart
-	aliasOf  []int     // of each result: the output that is read as the next carry, or -1
+	aliasOf  []int     // of each result: the output in whose memory it is, a carry in the part of the last step; or -1
 }
 
 // repeat compiles the body of a recurrence.
@@ -47,39 +47,75 @@ func (b *builder) repeat(d *Device, c capture.Call) (*repeatStep, error) {
 	if r.Steps == 0 {
 		return r, nil
 	}
-	shares := d.memory.Limits.Shares // a step may read the part of a stack before the one it writes
-	var roots []*graph.Node
-	for i, n := range r.results {
-		if i < r.Carries && shares {
-			if k := slices.Index(r.results[r.Carries:], n); k >= 0 {
-				r.aliasOf[i] = k + r.Carries
-				continue
-			}
-		}
-		if class := n.Op.Class(); class != ir.Elementwise && class != ir.Reduction || slices.Contains(roots, n) {
-			n = graph.Copy(n)
-		}
-		roots = append(roots, n)
-	}
+	r.findAliases()
 	inner, err := b.body(r, c.Src)
 	if err != nil {
 		return nil, err
 	}
-	x := capture.NewBody(d.memory, roots, inner.Given, len(r.results)-r.Carries)
-	if len(x.Foreign)+len(x.Calls)+len(x.Empty) > 0 || x.Failed != nil {
-		x.Release()
-	} else if r.plan, err = inner.plan(d, x, roots); err != nil {
-		return nil, err
-	} else if r.plan.plan.compiled.Apart(len(roots)) {
-		r.plan.once = b.recorder == nil
-		r.body.steps = append(r.body.steps, r.plan)
-		return r, nil
+	for _, cats := range []bool{true, false} {
+		roots, stacked := r.roots(cats)
+		x := capture.NewBody(d.memory, roots, inner.Given, stacked)
+		if len(x.Foreign)+len(x.Calls)+len(x.Empty) > 0 || x.Failed != nil {
+			x.Release()
+			break
+		}
+		if r.plan, err = inner.plan(d, x, roots); err != nil {
+			return nil, err
+		}
+		if r.plan.plan.compiled.Apart(len(roots)) {
+			r.plan.once = b.recorder == nil
+			r.body.steps = append(r.body.steps, r.plan)
+			return r, nil
+		}
 	}
-	r.plan, roots = nil, nil
+	r.plan = nil
+	var roots []*graph.Node
 	for i, n := range r.results {
 		r.aliasOf[i], roots = -1, append(roots, graph.Copy(n))
 	}
 	return r, inner.record(d, roots, nil)
+}
+
+// findAliases sets aliasOf.
+func (r *repeatStep) findAliases() {
+	shares := r.device.memory.Limits.Shares // a step may read the part of a stack before the one it writes
+	var flat []*graph.Node
+	for _, n := range r.results {
+		flat = append(flat, flattened(n))
+	}
+	for i, n := range flat {
+		if k := slices.Index(flat[r.Carries:], n) + r.Carries; k >= r.Carries && k != i && (i >= r.Carries || shares) {
+			r.aliasOf[i] = k
+		}
+	}
+}
+
+// roots returns the nodes that a step stores apart, of which the last are stacked. A Cat is such a node, unless a
+// plan has stored it with another one.
+func (r *repeatStep) roots(cats bool) (roots []*graph.Node, stacked int) {
+	for i, n := range r.results {
+		if r.aliasOf[i] >= 0 {
+			continue
+		}
+		if i >= r.Carries {
+			stacked++
+		}
+		n = flattened(n)
+		class := n.Op.Class()
+		if class != ir.Elementwise && class != ir.Reduction && !(cats && n.Op == ir.Cat) || slices.Contains(roots, n) {
+			n = graph.Copy(n)
+		}
+		roots = append(roots, n)
+	}
+	return roots, stacked
+}
+
+// flattened returns the node that n has the elements of, in their order.
+func flattened(n *graph.Node) *graph.Node {
+	for n.Op == ir.Reshape && n.Src().Len() > 0 {
+		n = n.Src().At(0)
+	}
+	return n
 }
 
 // body returns a builder of the body, whose arguments have placeholders in the layouts of the
@@ -247,9 +283,8 @@ func (x *recurring) layOut() []memory.Request {
 	requests := slices.Clone(x.p.slots)
 	x.layouts, x.slot = make([]slotLayout, len(requests)), make([]int, len(x.results))
 	output := len(x.p.compiled.Outputs)
-	for i, n := range slices.Backward(x.results) { // carries after the outputs that they alias
-		if k := x.aliasOf[i]; k >= 0 {
-			x.slot[i] = x.slot[k]
+	for i, n := range slices.Backward(x.results) {
+		if x.aliasOf[i] >= 0 {
 			continue
 		}
 		output--
@@ -261,6 +296,11 @@ func (x *recurring) layOut() []memory.Request {
 		} else {
 			x.layouts[slot].stepLen = n.Len()
 			requests[slot] = x.device.memory.Pool.Request(x.Steps * n.Len() * n.DType.Size())
+		}
+	}
+	for i, k := range x.aliasOf {
+		if k >= 0 {
+			x.slot[i] = x.slot[k]
 		}
 	}
 	return requests
@@ -332,9 +372,9 @@ func (x *recurring) finish(run *storage.Execution) []*graph.Value {
 
 // view returns the value of a result but for its Store.
 func (r *repeatStep) view(result int) *graph.Value {
-	if k := r.aliasOf[result]; k >= 0 { // the last step of a stack
-		stack := r.view(k)
-		return &graph.Value{Offset: r.Position(r.Steps-1) * stack.Strides[0], Strides: stack.Strides[1:]}
+	v := &graph.Value{Strides: shape.RowMajor(r.Dims(r.results, result))}
+	if result < r.Carries && r.aliasOf[result] >= 0 { // the last step of a stack
+		v.Offset = r.Position(r.Steps-1) * r.results[result].Len()
 	}
-	return &graph.Value{Strides: shape.RowMajor(r.Dims(r.results, result))}
+	return v
 }
