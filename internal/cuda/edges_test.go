@@ -3,6 +3,7 @@
 package cuda
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
 	"slices"
@@ -57,6 +58,63 @@ func TestDependences(t *testing.T) {
 			if k > 0 && !slices.Equal(list, []int{k - 1}) || k == 0 && list != nil {
 				t.Errorf("%s: in a row launch %d follows %v", c.name, k, list)
 			}
+		}
+	}
+}
+
+// Calls that use scratch follow each other only if their scratch is a good part of the memory.
+func TestScratchSets(t *testing.T) {
+	for _, c := range []struct {
+		memory int64
+		sets   int
+	}{{1 << 30, maxScratchSets}, {400 << 10, 1}} {
+		t.Setenv("XDG_CACHE_HOME", t.TempDir())
+		f := newFake(t, c.memory)
+		d, err := f.open(Options{Graphs: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		const n, calls = 1 << 16, 9
+		r := rig{t, d}
+		p := r.compile(summed(n))
+		if passes := len(p.(*program).passes); passes != 2 {
+			t.Fatalf("a sum of %d numbers has %d passes, want 2", n, passes)
+		}
+		x := r.alloc(4 * n)
+		if err := d.Upload(x, 0, bytes.Repeat([]byte{1, 0, 0, 0}, n)); err != nil {
+			t.Fatal(err)
+		}
+		var list []driver.Call
+		for range calls {
+			list = append(list, driver.Call{Program: p, Args: []driver.Arg{{Buffer: r.alloc(4)}, {Buffer: x}}})
+		}
+		for range 2 {
+			if err := d.Run(list); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for i := range list {
+			got := make([]byte, 4)
+			if err := d.Download(got, list[i].Args[0].Buffer, 0); err != nil || binary.LittleEndian.Uint32(got) != n {
+				t.Errorf("%d bytes of memory: sum %d is %v, %v, want %d", c.memory, i, got, err, n)
+			}
+		}
+		for _, g := range f.graphs {
+			free := 0
+			for _, n := range g.nodes {
+				if len(g.before[n]) == 0 {
+					free++
+				}
+			}
+			if free != c.sets || len(g.nodes) != 2*calls {
+				t.Errorf("%d bytes of memory: of %d nodes %d follow none, want %d of %d", c.memory, len(g.nodes), free, c.sets, 2*calls)
+			}
+		}
+		if len(f.graphs) != 1 {
+			t.Errorf("there are %d graphs, want 1", len(f.graphs))
+		}
+		if err := d.Close(); err != nil {
+			t.Error(err)
 		}
 	}
 }

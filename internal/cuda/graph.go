@@ -133,7 +133,7 @@ func (d *device) update(g *graph, calls []driver.Call) error {
 			continue
 		}
 		d.list.reset()
-		if err := d.record(&d.list, &calls[i]); err != nil {
+		if err := d.record(&d.list, &calls[i], i); err != nil {
 			return err
 		}
 		for k := range d.list.launches {
@@ -176,7 +176,7 @@ func (d *device) makeGraphs(s *sequence, calls []driver.Call) error {
 				g = &graph{generation: d.generation}
 			}
 		}
-		if err := d.record(&g.launchList, &calls[i]); err != nil {
+		if err := d.record(&g.launchList, &calls[i], len(g.calls)); err != nil {
 			return err
 		}
 		g.args = append(g.args, calls[i].Args...)

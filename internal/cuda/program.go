@@ -22,6 +22,34 @@ type program struct {
 	temps, scratch     []int          // sizes in bytes of the buffers that it needs
 }
 
+// maxScratchSets is the most sets of scratch, which calls take in turns.
+const maxScratchSets = 4
+
+// scratchSets is the number of sets of a program's scratch: one unless that is a small part of the memory.
+func (d *device) scratchSets(p *program) int {
+	n := int64(0)
+	for _, bytes := range p.scratch {
+		n += int64(bytes)
+	}
+	if n > d.Budget/1024/maxScratchSets {
+		return 1
+	}
+	return maxScratchSets
+}
+
+// needScratch enlarges the sizes of the scratch that calls need by a program's.
+func (d *device) needScratch(p *program) {
+	sets := d.scratchSets(p)
+	for i, bytes := range p.scratch {
+		if len(d.scratchSizes) == i*maxScratchSets {
+			d.scratchSizes = append(d.scratchSizes, make([]int, maxScratchSets)...)
+		}
+		for set, n := range d.scratchSizes[i*maxScratchSets:][:sets] {
+			d.scratchSizes[i*maxScratchSets+set] = max(n, bytes)
+		}
+	}
+}
+
 type pass struct {
 	kernel  fmt.Stringer // an ir.Kernel, or an ir.RawKernel of the user's
 	module  *module
@@ -90,7 +118,8 @@ func (d *device) prepare(calls []driver.Call) error {
 		if !ok || p.device != d {
 			return fmt.Errorf("%s: a program of another device", d.Name())
 		}
-		d.tempSizes, d.scratchSizes = loops.Enlarged(d.tempSizes, p.temps), loops.Enlarged(d.scratchSizes, p.scratch)
+		d.tempSizes = loops.Enlarged(d.tempSizes, p.temps)
+		d.needScratch(p)
 	}
 	return d.Retry(func() error {
 		return d.Kept.Reserve(d.tempSizes, d.scratchSizes, func(bytes int) (driver.Buffer, error) {

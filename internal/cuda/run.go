@@ -78,7 +78,7 @@ func (d *device) call(c *driver.Call) error {
 		return err
 	}
 	d.list.reset()
-	if err := d.record(&d.list, c); err != nil {
+	if err := d.record(&d.list, c, 0); err != nil {
 		return err
 	}
 	for i := range d.list.launches {
@@ -99,15 +99,17 @@ func (d *device) call(c *driver.Call) error {
 	return nil
 }
 
-// record appends the launches of a call.
-func (d *device) record(list *launchList, c *driver.Call) error {
+// record appends the launches of a call, which has a number in its list. Calls near each other have different sets of
+// scratch, or each would follow the one before.
+func (d *device) record(list *launchList, c *driver.Call, number int) error {
 	p := c.Program.(*program)
+	set := number % d.scratchSets(p)
 	var err error
 	if p.loop == nil {
-		err = d.recordKernel(list, p, c.Args)
+		err = d.recordKernel(list, p, c.Args, set)
 	} else {
 		err = loops.Each(p.loop, c.Args, d.Kept.Temps, func(q driver.Program, args []driver.Arg) error {
-			return d.recordKernel(list, q.(*program), args)
+			return d.recordKernel(list, q.(*program), args, set)
 		})
 	}
 	if err != nil {
@@ -117,7 +119,7 @@ func (d *device) record(list *launchList, c *driver.Call) error {
 }
 
 // recordKernel appends the launches of a kernel.
-func (d *device) recordKernel(list *launchList, p *program, args []driver.Arg) error {
+func (d *device) recordKernel(list *launchList, p *program, args []driver.Arg, set int) error {
 	if err := p.Check(args, d.SizeOf); err != nil {
 		return err
 	}
@@ -132,7 +134,7 @@ func (d *device) recordKernel(list *launchList, p *program, args []driver.Arg) e
 			b := &q.buffers[j]
 			own, base := (*buffer)(nil), 0
 			if b.Arg < 0 {
-				own = d.Kept.Scratch[b.Scratch].(*buffer)
+				own = d.Kept.Scratch[b.Scratch*maxScratchSets+set].(*buffer)
 			} else {
 				own, base = args[b.Arg].Buffer.(*buffer), p.BaseBytes(b.Arg, args)
 			}
