@@ -54,12 +54,12 @@ each element, 2n³ for the product. With two devices, the ratio is the first
 one's time divided by the second one's.
 
 With --peers it compares the CPU with other libraries instead, or with --device the
-GPU with PyTorch on a GPU of NVIDIA; bench/peers/README.md in the repository says with
+GPU with PyTorch, alone, compiled and in a CUDA graph, and JAX on a GPU of NVIDIA; bench/peers/README.md in the repository says with
 which, and how to install them. It runs in a clone of the repository. The works are
 matrix products, elementwise operations and sums, softmax, layer norm, a transposition,
 a convolution, and training steps of an MLP, of a transformer and of LSTMs; on a GPU
-also attention, a cross-entropy and GPT-2, products in types of 16 bits, and the peak
-memory of steps. Programs of the libraries alternate with this one, three times, and each
+also attention, a cross-entropy and GPT-2, products in types of 16 bits, and of steps the peak
+memory and the first one's time. Programs of the libraries alternate with this one, three times, and each
 time is the median of the three. A ratio is how many times as fast this library is, or how
 many times less memory it takes. The bar is what the project wants: of the ratio to the
 fastest of the libraries that it names, or of the value. A work that one program cannot
@@ -100,7 +100,7 @@ reads in prompts of some lengths, and writes after them.`,
 	f.BoolVar(&o.json, "json", false, "print the result as JSON; the table goes to standard error")
 	f.StringVar(&o.plot, "plot", "", "draw the result into this file, a .png or an .svg")
 	f.StringVar(&o.model, "model", "", "measure this language model instead")
-	f.BoolVar(&o.peers.compare, "peers", false, "compare the CPU with NumPy, PyTorch, gonum and GoMLX, or the GPU of --device with PyTorch")
+	f.BoolVar(&o.peers.compare, "peers", false, "compare the CPU with NumPy, PyTorch, gonum and GoMLX, or the GPU of --device with PyTorch and JAX")
 	f.BoolVar(&o.ranks, "ranks", false, "measure several ranks, which tensorken launch or another launcher starts")
 	f.StringVar(&o.peers.works, "works", "", "with --peers or --ranks: works to measure, a regular expression (default all)")
 	f.StringVar(&o.peers.dir, "peers-dir", filepath.Join("bench", "peers"), "with --peers: the folder of the peers' programs")
