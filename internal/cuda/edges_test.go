@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -60,6 +61,51 @@ func TestDependences(t *testing.T) {
 			}
 		}
 	}
+}
+
+// Random calls on few buffers compute what they compute one after the other.
+func TestGraphRandom(t *testing.T) {
+	eachDriver(t, func(t *testing.T, d driver.Device) {
+		const n = 4
+		r, rng := rig{t, d}, rand.New(rand.NewPCG(1, 2))
+		p := r.compile(shifted(n))
+		var buffers [7]driver.Buffer
+		for i := range buffers {
+			buffers[i] = r.alloc(4 * n)
+		}
+		for turn := range 60 {
+			var calls []driver.Call
+			var uses [][3]int
+			for range 3 + rng.IntN(30) {
+				u := [3]int{rng.IntN(len(buffers)), rng.IntN(len(buffers)), rng.IntN(100)}
+				uses = append(uses, u)
+				calls = append(calls, driver.Call{Program: p, Args: []driver.Arg{{Buffer: buffers[u[1]]}, {Buffer: buffers[u[0]]}, {Num: ir.Int(ir.Int32, int64(u[2]))}}})
+			}
+			for again := range 3 { // the first time without a graph
+				var want [len(buffers)]uint32
+				for i, b := range buffers {
+					want[i] = uint32(1000 * (i + again))
+					data := make([]byte, 4*n)
+					binary.LittleEndian.PutUint32(data, want[i])
+					if err := d.Upload(b, 0, data); err != nil {
+						t.Fatal(err)
+					}
+				}
+				if err := d.Run(calls); err != nil {
+					t.Fatal(err)
+				}
+				for _, u := range uses {
+					want[u[1]] = want[u[0]] + uint32(u[2])
+				}
+				for i, b := range buffers {
+					got := make([]byte, 4)
+					if err := d.Download(got, b, 0); err != nil || binary.LittleEndian.Uint32(got) != want[i] {
+						t.Fatalf("turn %d, run %d of %v: buffer %d has %v, %v, want %d", turn, again, uses, i, got, err, want[i])
+					}
+				}
+			}
+		}
+	})
 }
 
 // Calls that use scratch follow each other only if their scratch is a good part of the memory.
