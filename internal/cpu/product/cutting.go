@@ -107,7 +107,7 @@ func (c *cutting) divide(s *vector.Space, p *simd.Product, threads int) {
 	if threads < 2 || c.whole || c.tasks() == 0 {
 		return
 	}
-	rows, cols, height := s.Size(c.rows.Axes), s.Size(c.cols.Axes), c.rows.MaxPoints()
+	rows, cols := s.Size(c.rows.Axes), s.Size(c.cols.Axes)
 	batch := c.strips[0].Count * c.parts
 	best, least := *c, c.time(s, p, threads)
 	for i := 1; i <= min(ir.CeilDiv(cols, p.Cols), mostRounds*threads); i++ {
@@ -120,7 +120,7 @@ func (c *cutting) divide(s *vector.Space, p *simd.Product, threads int) {
 			if rows <= fewRows {
 				tile = rows
 			}
-			x.span = ir.CeilDiv(tile, height)
+			x.span = ir.CeilDiv(tile, s.Tune.Rows)
 			strip := ir.CeilDiv(tile, x.span)
 			x.rows = vector.NewTilingBy(s, c.rows.Axes, strip/2, strip, 1)
 			x.strips = vector.Tilings{c.strips[0], x.cols, x.rows}
