@@ -63,7 +63,7 @@ func TestDependences(t *testing.T) {
 	}
 }
 
-// Random calls on few buffers compute what they compute one after the other.
+// A graph of random calls on few buffers gives the elements that the calls give one after the other.
 func TestGraphRandom(t *testing.T) {
 	eachDriver(t, func(t *testing.T, d driver.Device) {
 		const n = 4
