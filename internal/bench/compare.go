@@ -44,15 +44,15 @@ const rounds = 3
 // that all programs measured with equal results; the error lists the other works. If ctx ends it returns
 // rows of the works measured so far, some without all peers, and an error.
 func Compare(ctx context.Context, o PeerOptions, peers []Found, progress io.Writer) ([]Comparison, error) {
-	return compareRounds(ctx, o, peers, rounds, func() ([]Time, error) { return measureWorks(ctx, o) }, progress)
+	return compareRounds(ctx, o, peers, rounds, measureWorks, progress)
 }
 
-// compareRounds is Compare in some rounds, of the times that measure returns.
-func compareRounds(ctx context.Context, o PeerOptions, peers []Found, rounds int, measure func() ([]Time, error), progress io.Writer) ([]Comparison, error) {
+// compareRounds is Compare in some rounds, of the times that measure returns for the works that did not fail so far.
+func compareRounds(ctx context.Context, o PeerOptions, peers []Found, rounds int, measure func(context.Context, PeerOptions) ([]Time, error), progress io.Writer) ([]Comparison, error) {
 	r := results{values: map[string]map[string][]float64{}}
 	for round := range rounds {
 		fmt.Fprintf(progress, "round %d of %d: %s", round+1, rounds, Ours)
-		ours, err := measure()
+		ours, err := measure(ctx, o)
 		o.Works = r.add(o.Works, Ours, ours)
 		for _, p := range peers {
 			if err != nil {

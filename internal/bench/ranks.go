@@ -59,7 +59,7 @@ func RankSuite(g *dist.Group) Suite {
 
 // CompareMeasured compares the times of this library with peers that run once.
 func CompareMeasured(ctx context.Context, o PeerOptions, peers []Found, ours []Time) ([]Comparison, error) {
-	return compareRounds(ctx, o, peers, 1, func() ([]Time, error) { return ours, nil }, io.Discard)
+	return compareRounds(ctx, o, peers, 1, func(context.Context, PeerOptions) ([]Time, error) { return ours, nil }, io.Discard)
 }
 
 // allReduce returns the setup of a recorded sum over the ranks.
