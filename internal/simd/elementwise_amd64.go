@@ -799,6 +799,18 @@ func where64VSVAVX2(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, z un
 func where64VSSAVX2(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, z unsafe.Pointer, n int)
 
 //go:noescape
+func clampLowF32VSSAVX2(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, z unsafe.Pointer, n int)
+
+//go:noescape
+func clampHighF32VSSAVX2(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, z unsafe.Pointer, n int)
+
+//go:noescape
+func clampLowF64VSSAVX2(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, z unsafe.Pointer, n int)
+
+//go:noescape
+func clampHighF64VSSAVX2(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, z unsafe.Pointer, n int)
+
+//go:noescape
 func fill32AVX512(dst unsafe.Pointer, x unsafe.Pointer, n int)
 
 //go:noescape
@@ -839,3 +851,15 @@ func where64VSVAVX512(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, z 
 
 //go:noescape
 func where64VSSAVX512(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, z unsafe.Pointer, n int)
+
+//go:noescape
+func clampLowF32VSSAVX512(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, z unsafe.Pointer, n int)
+
+//go:noescape
+func clampHighF32VSSAVX512(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, z unsafe.Pointer, n int)
+
+//go:noescape
+func clampLowF64VSSAVX512(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, z unsafe.Pointer, n int)
+
+//go:noescape
+func clampHighF64VSSAVX512(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, z unsafe.Pointer, n int)

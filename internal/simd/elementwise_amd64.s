@@ -11007,6 +11007,178 @@ end630:
 	VZEROUPPER
 	RET
 
+// func clampLowF32VSSAVX2(dst *byte, x *byte, y *byte, z *byte, n int)
+// Requires: AVX
+TEXT ·clampLowF32VSSAVX2(SB), NOSPLIT, $0-40
+	MOVQ         dst+0(FP), AX
+	MOVQ         x+8(FP), CX
+	MOVQ         y+16(FP), DX
+	VBROADCASTSS (DX), Y0
+	MOVQ         z+24(FP), DX
+	VBROADCASTSS (DX), Y1
+	MOVQ         n+32(FP), DX
+	XORQ         BX, BX
+	SUBQ         $+8, DX
+	JLT          done634
+
+next633:
+	VMOVUPS   (CX)(BX*4), Y2
+	VCMPPS    $0x11, Y0, Y2, Y3
+	VBLENDVPS Y3, Y1, Y2, Y2
+	VMOVUPS   Y2, (AX)(BX*4)
+	ADDQ      $+8, BX
+	SUBQ      $+8, DX
+	JGE       next633
+
+done634:
+	ADDQ       $+8, DX
+	JEQ        end635
+	LEAQ       tail<>+32(SB), SI
+	XORQ       DI, DI
+	SUBQ       DX, DI
+	VMOVDQU    (SI)(DI*4), Y2
+	VMASKMOVPS (CX)(BX*4), Y2, Y2
+	VCMPPS     $0x11, Y0, Y2, Y0
+	VBLENDVPS  Y0, Y1, Y2, Y0
+	LEAQ       tail<>+32(SB), CX
+	XORQ       SI, SI
+	SUBQ       DX, SI
+	VMOVDQU    (CX)(SI*4), Y1
+	VMASKMOVPS Y0, Y1, (AX)(BX*4)
+
+end635:
+	VZEROUPPER
+	RET
+
+// func clampHighF32VSSAVX2(dst *byte, x *byte, y *byte, z *byte, n int)
+// Requires: AVX
+TEXT ·clampHighF32VSSAVX2(SB), NOSPLIT, $0-40
+	MOVQ         dst+0(FP), AX
+	MOVQ         x+8(FP), CX
+	MOVQ         y+16(FP), DX
+	VBROADCASTSS (DX), Y0
+	MOVQ         z+24(FP), DX
+	VBROADCASTSS (DX), Y1
+	MOVQ         n+32(FP), DX
+	XORQ         BX, BX
+	SUBQ         $+8, DX
+	JLT          done638
+
+next637:
+	VMOVUPS   (CX)(BX*4), Y2
+	VCMPPS    $0x11, Y2, Y0, Y3
+	VBLENDVPS Y3, Y1, Y2, Y2
+	VMOVUPS   Y2, (AX)(BX*4)
+	ADDQ      $+8, BX
+	SUBQ      $+8, DX
+	JGE       next637
+
+done638:
+	ADDQ       $+8, DX
+	JEQ        end639
+	LEAQ       tail<>+32(SB), SI
+	XORQ       DI, DI
+	SUBQ       DX, DI
+	VMOVDQU    (SI)(DI*4), Y2
+	VMASKMOVPS (CX)(BX*4), Y2, Y2
+	VCMPPS     $0x11, Y2, Y0, Y0
+	VBLENDVPS  Y0, Y1, Y2, Y0
+	LEAQ       tail<>+32(SB), CX
+	XORQ       SI, SI
+	SUBQ       DX, SI
+	VMOVDQU    (CX)(SI*4), Y1
+	VMASKMOVPS Y0, Y1, (AX)(BX*4)
+
+end639:
+	VZEROUPPER
+	RET
+
+// func clampLowF64VSSAVX2(dst *byte, x *byte, y *byte, z *byte, n int)
+// Requires: AVX
+TEXT ·clampLowF64VSSAVX2(SB), NOSPLIT, $0-40
+	MOVQ         dst+0(FP), AX
+	MOVQ         x+8(FP), CX
+	MOVQ         y+16(FP), DX
+	VBROADCASTSD (DX), Y0
+	MOVQ         z+24(FP), DX
+	VBROADCASTSD (DX), Y1
+	MOVQ         n+32(FP), DX
+	XORQ         BX, BX
+	SUBQ         $+4, DX
+	JLT          done642
+
+next641:
+	VMOVUPS   (CX)(BX*8), Y2
+	VCMPPD    $0x11, Y0, Y2, Y3
+	VBLENDVPD Y3, Y1, Y2, Y2
+	VMOVUPS   Y2, (AX)(BX*8)
+	ADDQ      $+4, BX
+	SUBQ      $+4, DX
+	JGE       next641
+
+done642:
+	ADDQ       $+4, DX
+	JEQ        end643
+	LEAQ       tail<>+32(SB), SI
+	XORQ       DI, DI
+	SUBQ       DX, DI
+	VMOVDQU    (SI)(DI*8), Y2
+	VMASKMOVPD (CX)(BX*8), Y2, Y2
+	VCMPPD     $0x11, Y0, Y2, Y0
+	VBLENDVPD  Y0, Y1, Y2, Y0
+	LEAQ       tail<>+32(SB), CX
+	XORQ       SI, SI
+	SUBQ       DX, SI
+	VMOVDQU    (CX)(SI*8), Y1
+	VMASKMOVPD Y0, Y1, (AX)(BX*8)
+
+end643:
+	VZEROUPPER
+	RET
+
+// func clampHighF64VSSAVX2(dst *byte, x *byte, y *byte, z *byte, n int)
+// Requires: AVX
+TEXT ·clampHighF64VSSAVX2(SB), NOSPLIT, $0-40
+	MOVQ         dst+0(FP), AX
+	MOVQ         x+8(FP), CX
+	MOVQ         y+16(FP), DX
+	VBROADCASTSD (DX), Y0
+	MOVQ         z+24(FP), DX
+	VBROADCASTSD (DX), Y1
+	MOVQ         n+32(FP), DX
+	XORQ         BX, BX
+	SUBQ         $+4, DX
+	JLT          done646
+
+next645:
+	VMOVUPS   (CX)(BX*8), Y2
+	VCMPPD    $0x11, Y2, Y0, Y3
+	VBLENDVPD Y3, Y1, Y2, Y2
+	VMOVUPS   Y2, (AX)(BX*8)
+	ADDQ      $+4, BX
+	SUBQ      $+4, DX
+	JGE       next645
+
+done646:
+	ADDQ       $+4, DX
+	JEQ        end647
+	LEAQ       tail<>+32(SB), SI
+	XORQ       DI, DI
+	SUBQ       DX, DI
+	VMOVDQU    (SI)(DI*8), Y2
+	VMASKMOVPD (CX)(BX*8), Y2, Y2
+	VCMPPD     $0x11, Y2, Y0, Y0
+	VBLENDVPD  Y0, Y1, Y2, Y0
+	LEAQ       tail<>+32(SB), CX
+	XORQ       SI, SI
+	SUBQ       DX, SI
+	VMOVDQU    (CX)(SI*8), Y1
+	VMASKMOVPD Y0, Y1, (AX)(BX*8)
+
+end647:
+	VZEROUPPER
+	RET
+
 // func fill32AVX512(dst *byte, x *byte, n int)
 // Requires: AVX, AVX512BW, AVX512F, BMI2
 TEXT ·fill32AVX512(SB), NOSPLIT, $0-24
@@ -11530,5 +11702,157 @@ done571:
 	VMOVUPD    Z4, K1, (AX)(BX*8)
 
 end572:
+	VZEROUPPER
+	RET
+
+// func clampLowF32VSSAVX512(dst *byte, x *byte, y *byte, z *byte, n int)
+// Requires: AVX, AVX512BW, AVX512F, BMI2
+TEXT ·clampLowF32VSSAVX512(SB), NOSPLIT, $0-40
+	MOVQ         dst+0(FP), AX
+	MOVQ         x+8(FP), CX
+	MOVQ         y+16(FP), DX
+	VBROADCASTSS (DX), Z0
+	MOVQ         z+24(FP), DX
+	VBROADCASTSS (DX), Z1
+	MOVQ         n+32(FP), DX
+	XORQ         BX, BX
+	SUBQ         $+16, DX
+	JLT          done575
+
+next574:
+	VMOVUPS   (CX)(BX*4), Z2
+	VCMPPS    $0x11, Z0, Z2, K1
+	VBLENDMPS Z1, Z2, K1, Z3
+	VMOVUPS   Z3, (AX)(BX*4)
+	ADDQ      $+16, BX
+	SUBQ      $+16, DX
+	JGE       next574
+
+done575:
+	ADDQ      $+16, DX
+	JEQ       end576
+	MOVQ      $-1, SI
+	BZHIQ     DX, SI, SI
+	KMOVQ     SI, K1
+	VMOVUPS.Z (CX)(BX*4), K1, Z2
+	VCMPPS    $0x11, Z0, Z2, K2
+	VBLENDMPS Z1, Z2, K2, Z4
+	VMOVUPS   Z4, K1, (AX)(BX*4)
+
+end576:
+	VZEROUPPER
+	RET
+
+// func clampHighF32VSSAVX512(dst *byte, x *byte, y *byte, z *byte, n int)
+// Requires: AVX, AVX512BW, AVX512F, BMI2
+TEXT ·clampHighF32VSSAVX512(SB), NOSPLIT, $0-40
+	MOVQ         dst+0(FP), AX
+	MOVQ         x+8(FP), CX
+	MOVQ         y+16(FP), DX
+	VBROADCASTSS (DX), Z0
+	MOVQ         z+24(FP), DX
+	VBROADCASTSS (DX), Z1
+	MOVQ         n+32(FP), DX
+	XORQ         BX, BX
+	SUBQ         $+16, DX
+	JLT          done579
+
+next578:
+	VMOVUPS   (CX)(BX*4), Z2
+	VCMPPS    $0x11, Z2, Z0, K1
+	VBLENDMPS Z1, Z2, K1, Z3
+	VMOVUPS   Z3, (AX)(BX*4)
+	ADDQ      $+16, BX
+	SUBQ      $+16, DX
+	JGE       next578
+
+done579:
+	ADDQ      $+16, DX
+	JEQ       end580
+	MOVQ      $-1, SI
+	BZHIQ     DX, SI, SI
+	KMOVQ     SI, K1
+	VMOVUPS.Z (CX)(BX*4), K1, Z2
+	VCMPPS    $0x11, Z2, Z0, K2
+	VBLENDMPS Z1, Z2, K2, Z4
+	VMOVUPS   Z4, K1, (AX)(BX*4)
+
+end580:
+	VZEROUPPER
+	RET
+
+// func clampLowF64VSSAVX512(dst *byte, x *byte, y *byte, z *byte, n int)
+// Requires: AVX, AVX512BW, AVX512F, BMI2
+TEXT ·clampLowF64VSSAVX512(SB), NOSPLIT, $0-40
+	MOVQ         dst+0(FP), AX
+	MOVQ         x+8(FP), CX
+	MOVQ         y+16(FP), DX
+	VBROADCASTSD (DX), Z0
+	MOVQ         z+24(FP), DX
+	VBROADCASTSD (DX), Z1
+	MOVQ         n+32(FP), DX
+	XORQ         BX, BX
+	SUBQ         $+8, DX
+	JLT          done583
+
+next582:
+	VMOVUPS   (CX)(BX*8), Z2
+	VCMPPD    $0x11, Z0, Z2, K1
+	VBLENDMPD Z1, Z2, K1, Z3
+	VMOVUPS   Z3, (AX)(BX*8)
+	ADDQ      $+8, BX
+	SUBQ      $+8, DX
+	JGE       next582
+
+done583:
+	ADDQ      $+8, DX
+	JEQ       end584
+	MOVQ      $-1, SI
+	BZHIQ     DX, SI, SI
+	KMOVQ     SI, K1
+	VMOVUPD.Z (CX)(BX*8), K1, Z2
+	VCMPPD    $0x11, Z0, Z2, K2
+	VBLENDMPD Z1, Z2, K2, Z4
+	VMOVUPD   Z4, K1, (AX)(BX*8)
+
+end584:
+	VZEROUPPER
+	RET
+
+// func clampHighF64VSSAVX512(dst *byte, x *byte, y *byte, z *byte, n int)
+// Requires: AVX, AVX512BW, AVX512F, BMI2
+TEXT ·clampHighF64VSSAVX512(SB), NOSPLIT, $0-40
+	MOVQ         dst+0(FP), AX
+	MOVQ         x+8(FP), CX
+	MOVQ         y+16(FP), DX
+	VBROADCASTSD (DX), Z0
+	MOVQ         z+24(FP), DX
+	VBROADCASTSD (DX), Z1
+	MOVQ         n+32(FP), DX
+	XORQ         BX, BX
+	SUBQ         $+8, DX
+	JLT          done587
+
+next586:
+	VMOVUPS   (CX)(BX*8), Z2
+	VCMPPD    $0x11, Z2, Z0, K1
+	VBLENDMPD Z1, Z2, K1, Z3
+	VMOVUPS   Z3, (AX)(BX*8)
+	ADDQ      $+8, BX
+	SUBQ      $+8, DX
+	JGE       next586
+
+done587:
+	ADDQ      $+8, DX
+	JEQ       end588
+	MOVQ      $-1, SI
+	BZHIQ     DX, SI, SI
+	KMOVQ     SI, K1
+	VMOVUPD.Z (CX)(BX*8), K1, Z2
+	VCMPPD    $0x11, Z2, Z0, K2
+	VBLENDMPD Z1, Z2, K2, Z4
+	VMOVUPD   Z4, K1, (AX)(BX*8)
+
+end588:
 	VZEROUPPER
 	RET

@@ -13,6 +13,7 @@ type routines struct {
 	unaries    []unaryRow
 	binaries   []binaryRow
 	wheres     []whereRow
+	clamps     []clampRow
 	casts      []castRow
 	reductions []reductionRow
 	wideSums   []reductionRow
@@ -51,6 +52,11 @@ type binaryRow struct {
 type whereRow struct {
 	size int
 	f    Choices
+}
+
+type clampRow struct {
+	typ ir.DType
+	f   Clamp
 }
 
 type castRow struct {
@@ -126,6 +132,9 @@ func (r routines) install() {
 				Wheres[d] = row.f
 			}
 		}
+	}
+	for _, row := range r.clamps {
+		Clamps[row.typ] = row.f
 	}
 	for _, row := range r.casts {
 		Casts[row.from][row.to] = row.f

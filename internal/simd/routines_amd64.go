@@ -121,6 +121,10 @@ var routinesAVX2 = routines{
 		{4, Choices{where32VVVAVX2, where32VVSAVX2, where32VSVAVX2, where32VSSAVX2}},
 		{8, Choices{where64VVVAVX2, where64VVSAVX2, where64VSVAVX2, where64VSSAVX2}},
 	},
+	clamps: []clampRow{
+		{ir.Float32, Clamp{clampLowF32VSSAVX2, clampHighF32VSSAVX2}},
+		{ir.Float64, Clamp{clampLowF64VSSAVX2, clampHighF64VSSAVX2}},
+	},
 	casts: []castRow{
 		{ir.Float32, ir.Float64, castFloat32Float64AVX2},
 		{ir.Float64, ir.Float32, castFloat64Float32AVX2},
@@ -328,6 +332,10 @@ var routinesAVX512 = routines{
 		{1, Choices{where8VVVAVX512, where8VVSAVX512, where8VSVAVX512, where8VSSAVX512}},
 		{4, Choices{where32VVVAVX512, where32VVSAVX512, where32VSVAVX512, where32VSSAVX512}},
 		{8, Choices{where64VVVAVX512, where64VVSAVX512, where64VSVAVX512, where64VSSAVX512}},
+	},
+	clamps: []clampRow{
+		{ir.Float32, Clamp{clampLowF32VSSAVX512, clampHighF32VSSAVX512}},
+		{ir.Float64, Clamp{clampLowF64VSSAVX512, clampHighF64VSSAVX512}},
 	},
 	casts: []castRow{
 		{ir.Float32, ir.Float64, castFloat32Float64AVX512},

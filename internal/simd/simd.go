@@ -40,6 +40,13 @@ type Modes struct{ VV, VS, SV Binary }
 // number, a single number and a run, and two numbers; the condition is a run.
 type Choices struct{ VV, VS, SV, SS Ternary }
 
+// A Clamp has routines of a run x and two numbers, a limit y and z: Low gives z where x < y, High gives z where y < x, and
+// both give x elsewhere: Where(Lt(x, y), z, x) and Where(Lt(y, x), z, x).
+type Clamp struct{ Low, High Ternary }
+
+// Clamps has the routines by type, nil where Lt and Where are to be used.
+var Clamps [Types]Clamp
+
 // vec is n elements at p.
 func vec[T any](p unsafe.Pointer, n int) []T { return unsafe.Slice((*T)(p), n) }
 

@@ -2,6 +2,7 @@ package vector
 
 import (
 	"fmt"
+	"slices"
 	"unsafe"
 
 	"github.com/tensorken/tensorken/internal/simd"
@@ -181,8 +182,63 @@ func doBinary(f *Activation, s *Op) {
 	s.binary(f.Out(s), f.Reg[s.Src[0]], f.Reg[s.Src[1]], f.Count[s.Set])
 }
 
+// clamp returns the routine for instruction i, a Where that takes a number for its last operand where a comparison with a
+// number holds, and that limit. It is nil for another instruction.
+func (a *Assembler) clamp(i int) (f simd.Ternary, limit int) {
+	in := &a.Space.Body[i]
+	if in.Op != ir.Where || a.Space.Body[in.Src[0]].Op != ir.Lt {
+		return nil, 0
+	}
+	has := func(j int) bool { return a.Space.Body[j].Domain&ir.Axes(a.Schedule.Lanes...) != 0 }
+	x, c := in.Src[2], a.Space.Body[in.Src[0]].Src
+	switch m := simd.Clamps[in.Type]; {
+	case !has(x) || has(in.Src[1]):
+	case c[0] == x && !has(c[1]):
+		return m.Low, c[1]
+	case c[1] == x && !has(c[0]):
+		return m.High, c[0]
+	}
+	return nil, 0
+}
+
+// isClamped reports whether instruction i is a comparison that only one clamp reads, which computes both. need says which
+// instructions are evaluated.
+func (a *Assembler) isClamped(i int, need []bool) bool {
+	return a.Space.Body[i].Op == ir.Lt && a.hasReader(i, need, func(j int) bool {
+		f, _ := a.clamp(j)
+		return f != nil && !slices.Contains(a.Space.Body[j].Src[1:], i)
+	})
+}
+
+// hasReader reports whether one instruction alone reads instruction i, once, and fits.
+func (a *Assembler) hasReader(i int, need []bool, fits func(j int) bool) bool {
+	if slices.Contains(a.Schedule.Roots, i) {
+		return false
+	}
+	readers := 0
+	for j := range need {
+		if !need[j] || slices.Contains(a.Schedule.Given, j) {
+			continue
+		}
+		for _, x := range a.Space.Body[j].Src {
+			if x != i {
+				continue
+			}
+			if a.Emitters[j] != nil || !fits(j) {
+				return false
+			}
+			readers++
+		}
+	}
+	return readers == 1
+}
+
 func (a *Assembler) where(i int) int {
 	in := &a.Space.Body[i]
+	if f, limit := a.clamp(i); f != nil && a.Body[in.Src[0]] < 0 {
+		s := Op{Do: doWhere, ternary: f, Src: [4]int{a.Body[in.Src[2]], a.Body[limit], a.Body[in.Src[1]], -1}, inPlace: true}
+		return a.Emit(s, in.Type, a.regs[s.Src[0]].domain|a.regs[s.Src[1]].domain|a.regs[s.Src[2]].domain)
+	}
 	c, x, y := a.Body[in.Src[0]], a.Body[in.Src[1]], a.Body[in.Src[2]]
 	domain := a.regs[c].domain | a.regs[x].domain | a.regs[y].domain
 	m := simd.Wheres[in.Type]

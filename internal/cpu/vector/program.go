@@ -109,8 +109,8 @@ func Assemble(s *Space, p Schedule) *Assembler {
 			a.Body[i] = a.NewRegister(s.Body[i].Type, s.Body[i].Domain, -1)
 		case p.Emitters[i] != nil:
 			a.Body[i] = p.Emitters[i](a, i)
-		case a.isSummed(i, need):
-			a.Body[i] = -1 // its sum computes it
+		case a.isSummed(i, need), a.isClamped(i, need):
+			a.Body[i] = -1 // its reader computes it
 		default:
 			a.Body[i] = emitterOf(s.Body[i].Op)(a, i)
 		}

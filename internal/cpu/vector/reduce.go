@@ -1,7 +1,6 @@
 package vector
 
 import (
-	"slices"
 	"unsafe"
 
 	"github.com/tensorken/tensorken/internal/simd"
@@ -88,25 +87,10 @@ func (a *Assembler) reduction(i int) int {
 func (a *Assembler) isSummed(i int, need []bool) bool {
 	in := &a.Space.Body[i]
 	product := in.Op == ir.Mul && simd.Dots[in.Type].Along != nil
-	if !product && !a.Space.WidensInt(i) || slices.Contains(a.Schedule.Roots, i) {
-		return false
-	}
-	sums := 0
-	for j := range need {
-		if !need[j] || slices.Contains(a.Schedule.Given, j) {
-			continue
-		}
-		for _, x := range a.Space.Body[j].Src {
-			if x != i {
-				continue
-			}
-			if r := &a.Space.Body[j]; r.Op != ir.Sum || r.Type != in.Type || a.Emitters[j] != nil {
-				return false
-			}
-			sums++
-		}
-	}
-	return sums == 1
+	return (product || a.Space.WidensInt(i)) && a.hasReader(i, need, func(j int) bool {
+		r := &a.Space.Body[j]
+		return r.Op == ir.Sum && r.Type == in.Type
+	})
 }
 
 // factors returns the registers of the two factors if simd.Dot computes reduction i

@@ -230,7 +230,22 @@ func (f *file) elementwise() {
 			}
 			t.row("wheres", "%d, Choices{%s}", size, strings.Join(names, ", "))
 		}
+		for _, k := range kinds {
+			if k.float {
+				t.row("clamps", "ir.%s, Clamp{%s, %s}", k.ir, t.write(k.clamp("Low", 0, 1)), t.write(k.clamp("High", 1, 0)))
+			}
+		}
 	}
+}
+
+// clamp returns a routine of operands x, a limit and another number, which it gives where operand low is less than
+// operand high.
+func (k kind) clamp(name string, low, high int) routine {
+	r := routine{name: "clamp" + name + k.name, sizes: []int{k.size, k.size, k.size}, out: k.size}
+	r.body = func(t *target, x []vec) reg.Register {
+		return t.of(k).choose(t.of(k).compare(less, x[low], x[high]), x[2], x[0])
+	}
+	return r.mode("VSS")
 }
 
 // shared is the end of the name of an operation's routine, which types share whose
