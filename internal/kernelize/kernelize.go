@@ -2,6 +2,7 @@ package kernelize
 
 import (
 	"github.com/tensorken/tensorken/internal/graph"
+	"github.com/tensorken/tensorken/internal/kernelize/images"
 	"github.com/tensorken/tensorken/internal/kernelize/regions"
 	"github.com/tensorken/tensorken/internal/shape"
 	"github.com/tensorken/tensorken/ir"
@@ -77,7 +78,7 @@ func Graph(roots []*graph.Node, o Options) (kernels []Kernel, outputs []Output) 
 		outputs = append(outputs, p.outputs[r])
 	}
 	if o.Machine.Columns > 0 {
-		layChannelsLast(kernels, outputs, o.Machine.Columns)
+		orderImages(kernels, outputs, o.Machine.Columns)
 	}
 	for i := range kernels {
 		k := &kernels[i]
@@ -85,6 +86,22 @@ func Graph(roots []*graph.Node, o Options) (kernels []Kernel, outputs []Output) 
 		offsets(k.Kernel, k.Args)
 	}
 	return kernels, outputs
+}
+
+// orderImages chooses the order in memory of images that kernels pass to each other.
+func orderImages(kernels []Kernel, outputs []Output, columns int) {
+	list := make([]images.Kernel, len(kernels))
+	for i, k := range kernels {
+		list[i].Kernel = k.Kernel
+		for _, a := range k.Args {
+			list[i].Nodes = append(list[i].Nodes, a.Node)
+		}
+	}
+	var results []*graph.Node
+	for _, o := range outputs {
+		results = append(results, o.Node)
+	}
+	images.Order(list, results, columns)
 }
 
 // placed assigns the nodes that roots depend on to groups. Where groups should store other

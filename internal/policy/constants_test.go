@@ -17,7 +17,7 @@ var decides = []string{"internal/kernelize", "internal/compile", "internal/cpu",
 // schedule/tiles, cpu/vector.Tuning).
 var thresholds = []struct{ reason, names string }{
 	{"hardware: lines of caches, vectors, registers, shuffles, tiles of matrix instructions, limits of an interface", `
-		cpu.maxThreads cpu.room cpu.wrapAlign cpu/sliding.mostResults cpu/vector.CacheLine cpu/vector.Grow cpu/vector.rowsAhead
+		cpu.maxThreads cpu.room cpu.wrapAlign cpu/product.pieceBytes cpu/sliding.mostResults cpu/vector.CacheLine cpu/vector.Grow cpu/vector.rowsAhead
 		memory.Request
 		schedule.maxGroupsYZ schedule/attention.attentionRegisters schedule/attention.place schedule/attention.choose
 		schedule/attention.warps schedule/attention.locate schedule/build.Scratch schedule/build.Subgroup schedule/build.Wrap

@@ -132,9 +132,9 @@ func (r *acrossRunner) cut(s *vector.Space, w *windows, kept, reduced []int, y i
 	}
 	beside = beside || s.Body[s.Stores(0, false)[0]].View.Coef[r.plane] == 1
 	for ; rows > 0; rows /= 2 {
-		whole := vector.NewTiling(s, inner, row, row)
-		r.boxes = vector.Tilings{vector.NewTiling(s, others, 1, 1), vector.NewStrips(s, r.position, rows), whole, vector.NewStrips(s, r.plane, r.filter.Lanes)}
-		if rows*row*r.filter.Lanes <= s.Tune.MaxWholeReduction && w.cut(nil, positions, reduced, r.boxes[1:3]...)*r.filter.Lanes <= mostWindows {
+		band, whole := vector.NewStrips(s, r.position, rows), vector.NewTiling(s, inner, row, row)
+		r.boxes = vector.Tilings{vector.NewTiling(s, others, 1, 1), band, whole, vector.NewStrips(s, r.plane, r.filter.Lanes)}
+		if rows*row*r.filter.Lanes <= s.Tune.MaxWholeReduction && w.cut(nil, positions, reduced, band, whole)*r.filter.Lanes <= mostWindows {
 			return true
 		}
 		if !beside || r.rows.positions == 1 {

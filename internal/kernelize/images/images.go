@@ -1,4 +1,5 @@
-package kernelize
+// Package images chooses the order in memory of images that convolutions pass to each other.
+package images
 
 import (
 	"slices"
@@ -8,17 +9,23 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// layChannelsLast stores images that convolutions pass to each other, [batch channels positions…], with the channels
-// innermost where that takes less time. The rows of a convolution's product are positions then and its columns channels,
-// which a CPU stores, and reads as the next left factor, along rows. An image keeps its order if a root is a view of it,
-// or if a kernel reads it in another way.
-func layChannelsLast(kernels []Kernel, outputs []Output, columns int) {
+// A Kernel is a kernel with the nodes of its arguments, nil for others than tensors.
+type Kernel struct {
+	*ir.Kernel
+	Nodes []*graph.Node
+}
+
+// Order stores images, [batch channels positions…], with the channels innermost where that takes less time. The
+// rows of a convolution's product are positions then and its columns channels, which a CPU stores, and reads as the next
+// left factor, along rows. Results of the graph keep their order, and so do images that a kernel reads in another way.
+// A tile of products has some columns, in two registers.
+func Order(kernels []Kernel, results []*graph.Node, columns int) {
 	c := &chooser{columns: columns, images: map[*graph.Node]*image{}}
 	for i := range kernels {
 		c.addLayer(&kernels[i])
 	}
-	for _, o := range outputs {
-		if m := c.images[o.Node]; m != nil {
+	for _, n := range results {
+		if m := c.images[n]; m != nil {
 			m.fixed = true
 		}
 	}
@@ -34,7 +41,7 @@ func layChannelsLast(kernels []Kernel, outputs []Output, columns int) {
 
 // A chooser chooses the orders of images.
 type chooser struct {
-	columns int // of a tile of products: two registers
+	columns int // of a tile of products
 	images  map[*graph.Node]*image
 	order   []*image
 	layers  []*layer
@@ -134,10 +141,10 @@ func (c *chooser) try(last bool, images ...*image) bool {
 	return false
 }
 
-// Costs of moving an element, in operations on registers: across a tile that is in the cache, and across memory.
+// Costs of moving an element in operations on registers: storing it across the rows of a tile, and copying it so.
 const (
-	moveAcross   = 1
-	moveInMemory = 4
+	storeAcross = 1
+	copyAcross  = 2
 )
 
 // cost estimates the work of layers that depends on the orders of their images, in operations on registers.
@@ -145,15 +152,15 @@ func (c *chooser) cost(layers []*layer) (sum float64) {
 	for _, l := range layers {
 		x, y := l.x.isLast(), l.y.isLast()
 		if l.beside != nil && l.beside.isLast() != y {
-			sum += moveAcross * float64(l.beside.channels*l.beside.positions)
+			sum += storeAcross * float64(l.beside.channels*l.beside.positions)
 		}
 		if l.outputs == 0 {
 			if m := l.y; m != nil && l.x != nil && x != y {
-				sum += moveAcross * float64(m.channels*m.positions)
+				sum += storeAcross * float64(m.channels*m.positions)
 			}
 			continue
 		}
-		store := moveAcross * float64(l.outputs*l.positions)
+		store := storeAcross * float64(l.outputs*l.positions)
 		rows := c.multiplications(l.positions, l.outputs, l.depth)
 		turned := c.multiplications(l.outputs, l.positions, l.depth)
 		switch {
@@ -162,7 +169,7 @@ func (c *chooser) cost(layers []*layer) (sum float64) {
 		case l.windows:
 			sum += rows + store
 		case x:
-			sum += min(rows+store, turned+moveInMemory*float64(l.positions*l.depth))
+			sum += min(rows+store, turned+copyAcross*float64(l.positions*l.depth))
 		default:
 			sum += min(rows+store, turned)
 		}
@@ -180,7 +187,7 @@ func (m *image) isLast() bool { return m != nil && m.last }
 
 // imageOf returns the image of a node, or nil.
 func (c *chooser) imageOf(n *graph.Node) *image {
-	if n == nil || n.Op == ir.Buffer || len(n.Shape) < 3 {
+	if n == nil || n.Op == ir.Buffer || len(n.Shape) <= 2 {
 		return nil
 	}
 	m := c.images[n]
@@ -197,8 +204,8 @@ func (c *chooser) addLayer(k *Kernel) {
 	l := &layer{}
 	c.layers = append(c.layers, l)
 	deep := k.Roles(ir.K, ir.Reduced)
-	for i := range k.Args {
-		if m := c.imageOf(k.Args[i].Node); m != nil {
+	for _, n := range k.Nodes {
+		if m := c.imageOf(n); m != nil {
 			m.layers = append(m.layers, l)
 			if k.Template != ir.Contraction && k.Template != ir.Reduce {
 				m.fixed = true
@@ -210,7 +217,7 @@ func (c *chooser) addLayer(k *Kernel) {
 		if in.Op != ir.Load && !in.Op.Writes() {
 			continue
 		}
-		m := c.imageOf(k.Args[in.Arg].Node)
+		m := c.imageOf(k.Nodes[in.Arg])
 		if m == nil {
 			continue
 		}
@@ -236,7 +243,7 @@ func (c *chooser) addLayer(k *Kernel) {
 
 // addUse adds an instruction of a kernel, and returns the axes of channels.
 func (m *image) addUse(k *Kernel, in *ir.Instr) (channels ir.AxisSet, ok bool) {
-	arg := &k.Kernel.Args[in.Arg]
+	arg := &k.Args[in.Arg]
 	stores := in.Op == ir.Store && !arg.Part && len(in.View.Guards) == 0
 	if m.fixed || arg.Undefined || !stores && (in.Op != ir.Load || len(in.Src) > 0) {
 		return 0, false
@@ -306,7 +313,7 @@ func boundsOf(guards []ir.Guard, coef []int, axes []ir.Axis) (low, high int, ok 
 	return low, high, true
 }
 
-// timesOf returns by what a positive multiple of which x has the coefficients of y, where these are not 0; 0 for none.
+// timesOf returns a factor: x has the coefficients of y times the factor, where y has any. It is 0 if none is positive.
 func timesOf(x, y []int) int {
 	times := 0
 	for a, c := range y {
