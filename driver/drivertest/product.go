@@ -216,22 +216,21 @@ func (s *suite) multiply(sum, a, b *graph.Node) error {
 	}
 	d, k := sum.DType, a.Shape[2]
 	out := &result{&interp.Array{DType: d, Shape: sum.Shape}, nil}
+	v, w := floats(x.Array), floats(y.Array)
 	for i := range a.Shape[1] {
 		for j := range b.Shape[1] {
 			whole, total, size := int64(0), 0.0, 0.0
-			for h := range k {
-				u, v := x.Elems[i*k+h], y.Elems[j*k+h]
-				if !d.IsFloat() {
-					whole += int64(u) * int64(v)
-					continue
-				}
-				t := u.Float64(d) * v.Float64(d)
-				total += t
-				size += math.Abs(t)
-			}
 			if !d.IsFloat() {
+				for h, u := range x.Elems[i*k:][:k] {
+					whole += int64(u) * int64(y.Elems[j*k+h])
+				}
 				out.Elems, out.off = append(out.Elems, ir.Int(d, whole)), append(out.off, 0)
 				continue
+			}
+			for h, u := range v[i*k:][:k] {
+				t := u * w[j*k+h]
+				total += t
+				size += math.Abs(t)
 			}
 			out.Elems = append(out.Elems, ir.Float(d, total))
 			out.off = append(out.off, sumUlps*epsilon[d].eps*size)

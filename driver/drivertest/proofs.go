@@ -59,7 +59,7 @@ func (p *Proofs) Save(path string) error {
 
 // of returns the proof of a kernel that a program runs.
 func (p *Proofs) of(kernel, program string) (h proof) {
-	sum := sha256.Sum256(fmt.Appendf(nil, "%q %q %q", p.Salt, kernel, program))
+	sum := sha256.Sum256(fmt.Appendf(nil, "%d %d %s%s%s", len(p.Salt), len(kernel), p.Salt, kernel, program))
 	copy(h[:], sum[:])
 	return h
 }
