@@ -13,8 +13,8 @@ type Blocks struct {
 	// Dot multiplies a row by columns of n blocks, ldb bytes apart: c[j] = Σ a[p]·b_j[p]. It adds the sum
 	// to c unless add is 0.
 	Dot func(c, a, b unsafe.Pointer, columns, n, ldb, add int)
-	// Fixed is Dot of a row in fixed point, the result of Fix.
-	Fixed func(c, a, b unsafe.Pointer, columns, n, ldb int)
+	// Fixed is Dot of rows in fixed point, results of Fix, ldc and lda bytes apart.
+	Fixed func(c, a, b unsafe.Pointer, rows, columns, n, ldc, lda, ldb int)
 	// Codes converts n blocks at b to runs of FixedProduct.
 	Codes   func(y, b unsafe.Pointer, n int)
 	offsets bool // runs have offsets
@@ -29,11 +29,32 @@ var Fix func(y, a unsafe.Pointer, n int)
 // FixedBytes is the memory for numbers in fixed point; their number is a multiple of 32.
 func FixedBytes(numbers int) int { return numbers / 32 * (64 + 4 + 4 + 8) }
 
+// FixedStride is a distance of rows in fixed point, not longer than rows of float32: an odd number of lines of the cache,
+// so that rows do not compete for the same sets.
+func FixedStride(numbers int) int { return min((FixedBytes(numbers)+63)/64*64|64, 4*numbers) }
+
 // blocks has the routines in assembly, by the name of the format.
 var blocks = map[string]Blocks{}
 
 // fixed has the routines of Blocks.Fixed.
-var fixed = map[string]func(c, a, b unsafe.Pointer, columns, n, ldb int){}
+var fixed = map[string]fixedDots{}
+
+// fixedDots are a format's routines of one row and of up to four, for which blocks are unpacked once.
+type fixedDots struct{ one, four fixedDot }
+
+type fixedDot func(c, a, b unsafe.Pointer, rows, columns, n, ldc, lda, ldb int)
+
+// multiply is Blocks.Fixed.
+func (f fixedDots) multiply(c, a, b unsafe.Pointer, rows, columns, n, ldc, lda, ldb int) {
+	for rows > 0 {
+		dot, some := f.one, 1
+		if rows > 2 {
+			dot, some = f.four, min(rows, 4)
+		}
+		dot(c, a, b, some, columns, n, ldc, lda, ldb)
+		c, a, rows = unsafe.Add(c, some*ldc), unsafe.Add(a, some*lda), rows-some
+	}
+}
 
 // codes has the routines of Blocks.Codes.
 var codes = map[string]codesRow{}
@@ -41,7 +62,10 @@ var codes = map[string]codesRow{}
 // BlocksOf returns the routines of a format.
 func BlocksOf(f *ir.Format) Blocks {
 	if b, ok := blocks[f.Name]; ok {
-		b.Fixed, b.Codes, b.offsets = fixed[f.Name], codes[f.Name].f, codes[f.Name].offsets
+		b.Codes, b.offsets = codes[f.Name].f, codes[f.Name].offsets
+		if dots, ok := fixed[f.Name]; ok {
+			b.Fixed = dots.multiply
+		}
 		return b
 	}
 	return Blocks{Decode: func(y, b unsafe.Pointer, n int) {

@@ -10,28 +10,52 @@ import "unsafe"
 func fixVNNI(y unsafe.Pointer, a unsafe.Pointer, n int)
 
 //go:noescape
-func dotFixedQ4_0VNNI(c unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, columns int, n int, ldb int)
+func dotFixed1Q4_0VNNI(c unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, rows int, columns int, n int, ldc int, lda int, ldb int)
 
 //go:noescape
-func dotFixedQ4_1VNNI(c unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, columns int, n int, ldb int)
+func dotFixed4Q4_0VNNI(c unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, rows int, columns int, n int, ldc int, lda int, ldb int)
 
 //go:noescape
-func dotFixedQ5_0VNNI(c unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, columns int, n int, ldb int)
+func dotFixed1Q4_1VNNI(c unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, rows int, columns int, n int, ldc int, lda int, ldb int)
 
 //go:noescape
-func dotFixedQ8_0VNNI(c unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, columns int, n int, ldb int)
+func dotFixed4Q4_1VNNI(c unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, rows int, columns int, n int, ldc int, lda int, ldb int)
 
 //go:noescape
-func dotFixedQ4_KVNNI(c unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, columns int, n int, ldb int)
+func dotFixed1Q5_0VNNI(c unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, rows int, columns int, n int, ldc int, lda int, ldb int)
 
 //go:noescape
-func dotFixedQ5_KVNNI(c unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, columns int, n int, ldb int)
+func dotFixed4Q5_0VNNI(c unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, rows int, columns int, n int, ldc int, lda int, ldb int)
 
 //go:noescape
-func dotFixedQ6_KVNNI(c unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, columns int, n int, ldb int)
+func dotFixed1Q8_0VNNI(c unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, rows int, columns int, n int, ldc int, lda int, ldb int)
 
 //go:noescape
-func dotFixedIQ4_NLVNNI(c unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, columns int, n int, ldb int)
+func dotFixed4Q8_0VNNI(c unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, rows int, columns int, n int, ldc int, lda int, ldb int)
+
+//go:noescape
+func dotFixed1Q4_KVNNI(c unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, rows int, columns int, n int, ldc int, lda int, ldb int)
+
+//go:noescape
+func dotFixed4Q4_KVNNI(c unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, rows int, columns int, n int, ldc int, lda int, ldb int)
+
+//go:noescape
+func dotFixed1Q5_KVNNI(c unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, rows int, columns int, n int, ldc int, lda int, ldb int)
+
+//go:noescape
+func dotFixed4Q5_KVNNI(c unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, rows int, columns int, n int, ldc int, lda int, ldb int)
+
+//go:noescape
+func dotFixed1Q6_KVNNI(c unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, rows int, columns int, n int, ldc int, lda int, ldb int)
+
+//go:noescape
+func dotFixed4Q6_KVNNI(c unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, rows int, columns int, n int, ldc int, lda int, ldb int)
+
+//go:noescape
+func dotFixed1IQ4_NLVNNI(c unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, rows int, columns int, n int, ldc int, lda int, ldb int)
+
+//go:noescape
+func dotFixed4IQ4_NLVNNI(c unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, rows int, columns int, n int, ldc int, lda int, ldb int)
 
 //go:noescape
 func fixRunsVNNI(y unsafe.Pointer, a unsafe.Pointer, n int)

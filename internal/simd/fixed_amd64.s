@@ -14,34 +14,6 @@ DATA tail<>+48(SB)/8, $0x0000000000000000
 DATA tail<>+56(SB)/8, $0x0000000000000000
 GLOBL tail<>(SB), RODATA|NOPTR, $64
 
-DATA high<>+0(SB)/4, $0x00000000
-DATA high<>+4(SB)/4, $0x00000000
-DATA high<>+8(SB)/4, $0x00000000
-DATA high<>+12(SB)/4, $0x00000000
-DATA high<>+16(SB)/4, $0x00000004
-DATA high<>+20(SB)/4, $0x00000004
-DATA high<>+24(SB)/4, $0x00000004
-DATA high<>+28(SB)/4, $0x00000004
-GLOBL high<>(SB), RODATA|NOPTR, $32
-
-DATA firstBits<>+0(SB)/4, $0x3f3f3f3f
-DATA firstBits<>+4(SB)/4, $0x0f0f0f0f
-DATA firstBits<>+8(SB)/4, $0x3f3f3f3f
-DATA firstBits<>+12(SB)/4, $0x0f0f0f0f
-GLOBL firstBits<>(SB), RODATA|NOPTR, $16
-
-DATA lastHigh<>+0(SB)/4, $0x00000000
-DATA lastHigh<>+4(SB)/4, $0x00000000
-DATA lastHigh<>+8(SB)/4, $0x00000000
-DATA lastHigh<>+12(SB)/4, $0x00000004
-GLOBL lastHigh<>(SB), RODATA|NOPTR, $16
-
-DATA highBits<>+0(SB)/4, $0x00000000
-DATA highBits<>+4(SB)/4, $0x30303030
-DATA highBits<>+8(SB)/4, $0x00000000
-DATA highBits<>+12(SB)/4, $0x30303030
-GLOBL highBits<>(SB), RODATA|NOPTR, $16
-
 DATA bothHalves<>+0(SB)/4, $0x01000100
 DATA bothHalves<>+4(SB)/4, $0x01000100
 DATA bothHalves<>+8(SB)/4, $0x01000100
@@ -51,24 +23,6 @@ DATA bothHalves<>+20(SB)/4, $0x03020302
 DATA bothHalves<>+24(SB)/4, $0x03020302
 DATA bothHalves<>+28(SB)/4, $0x03020302
 GLOBL bothHalves<>(SB), RODATA|NOPTR, $32
-
-DATA pairs<>+0(SB)/4, $0x00000000
-DATA pairs<>+4(SB)/4, $0x00000000
-DATA pairs<>+8(SB)/4, $0x00000001
-DATA pairs<>+12(SB)/4, $0x00000001
-DATA pairs<>+16(SB)/4, $0x00000002
-DATA pairs<>+20(SB)/4, $0x00000002
-DATA pairs<>+24(SB)/4, $0x00000003
-DATA pairs<>+28(SB)/4, $0x00000003
-DATA pairs<>+32(SB)/4, $0x00000004
-DATA pairs<>+36(SB)/4, $0x00000004
-DATA pairs<>+40(SB)/4, $0x00000005
-DATA pairs<>+44(SB)/4, $0x00000005
-DATA pairs<>+48(SB)/4, $0x00000006
-DATA pairs<>+52(SB)/4, $0x00000006
-DATA pairs<>+56(SB)/4, $0x00000007
-DATA pairs<>+60(SB)/4, $0x00000007
-GLOBL pairs<>(SB), RODATA|NOPTR, $64
 
 DATA each<>+0(SB)/4, $0x00000000
 DATA each<>+4(SB)/4, $0x00000000
@@ -136,6 +90,78 @@ DATA each<>+248(SB)/4, $0x00000007
 DATA each<>+252(SB)/4, $0x00000007
 GLOBL each<>(SB), RODATA|NOPTR, $256
 
+DATA firstBits<>+0(SB)/4, $0x3f3f3f3f
+DATA firstBits<>+4(SB)/4, $0x0f0f0f0f
+DATA firstBits<>+8(SB)/4, $0x3f3f3f3f
+DATA firstBits<>+12(SB)/4, $0x0f0f0f0f
+GLOBL firstBits<>(SB), RODATA|NOPTR, $16
+
+DATA high<>+0(SB)/4, $0x00000000
+DATA high<>+4(SB)/4, $0x00000000
+DATA high<>+8(SB)/4, $0x00000000
+DATA high<>+12(SB)/4, $0x00000000
+DATA high<>+16(SB)/4, $0x00000004
+DATA high<>+20(SB)/4, $0x00000004
+DATA high<>+24(SB)/4, $0x00000004
+DATA high<>+28(SB)/4, $0x00000004
+GLOBL high<>(SB), RODATA|NOPTR, $32
+
+DATA highBits<>+0(SB)/4, $0x00000000
+DATA highBits<>+4(SB)/4, $0x30303030
+DATA highBits<>+8(SB)/4, $0x00000000
+DATA highBits<>+12(SB)/4, $0x30303030
+GLOBL highBits<>(SB), RODATA|NOPTR, $16
+
+DATA lanes<>+0(SB)/4, $0x3f800000
+DATA lanes<>+4(SB)/4, $0x3f800000
+DATA lanes<>+8(SB)/4, $0x3f800000
+DATA lanes<>+12(SB)/4, $0x3f800000
+DATA lanes<>+16(SB)/4, $0x3d800000
+DATA lanes<>+20(SB)/4, $0x3d800000
+DATA lanes<>+24(SB)/4, $0x3d800000
+DATA lanes<>+28(SB)/4, $0x3d800000
+GLOBL lanes<>(SB), RODATA|NOPTR, $32
+
+DATA lastHigh<>+0(SB)/4, $0x00000000
+DATA lastHigh<>+4(SB)/4, $0x00000000
+DATA lastHigh<>+8(SB)/4, $0x00000000
+DATA lastHigh<>+12(SB)/4, $0x00000004
+GLOBL lastHigh<>(SB), RODATA|NOPTR, $16
+
+DATA levels<>+0(SB)/4, $0x3f2d1801
+DATA levels<>+4(SB)/4, $0x766a5d4f
+DATA levels<>+8(SB)/4, $0xa6998d81
+DATA levels<>+12(SB)/4, $0xf1d9c5b5
+GLOBL levels<>(SB), RODATA|NOPTR, $16
+
+DATA pairs<>+0(SB)/4, $0x00000000
+DATA pairs<>+4(SB)/4, $0x00000000
+DATA pairs<>+8(SB)/4, $0x00000001
+DATA pairs<>+12(SB)/4, $0x00000001
+DATA pairs<>+16(SB)/4, $0x00000002
+DATA pairs<>+20(SB)/4, $0x00000002
+DATA pairs<>+24(SB)/4, $0x00000003
+DATA pairs<>+28(SB)/4, $0x00000003
+DATA pairs<>+32(SB)/4, $0x00000004
+DATA pairs<>+36(SB)/4, $0x00000004
+DATA pairs<>+40(SB)/4, $0x00000005
+DATA pairs<>+44(SB)/4, $0x00000005
+DATA pairs<>+48(SB)/4, $0x00000006
+DATA pairs<>+52(SB)/4, $0x00000006
+DATA pairs<>+56(SB)/4, $0x00000007
+DATA pairs<>+60(SB)/4, $0x00000007
+GLOBL pairs<>(SB), RODATA|NOPTR, $64
+
+DATA runs<>+0(SB)/4, $0x3f800000
+DATA runs<>+4(SB)/4, $0x3d800000
+DATA runs<>+8(SB)/4, $0x3f800000
+DATA runs<>+12(SB)/4, $0x3d800000
+DATA runs<>+16(SB)/4, $0x3f800000
+DATA runs<>+20(SB)/4, $0x3d800000
+DATA runs<>+24(SB)/4, $0x3f800000
+DATA runs<>+28(SB)/4, $0x3d800000
+GLOBL runs<>(SB), RODATA|NOPTR, $32
+
 DATA twos<>+0(SB)/4, $0x00000000
 DATA twos<>+4(SB)/4, $0x00000000
 DATA twos<>+8(SB)/4, $0x00000000
@@ -170,11 +196,15 @@ DATA twos<>+120(SB)/4, $0x00000007
 DATA twos<>+124(SB)/4, $0x00000007
 GLOBL twos<>(SB), RODATA|NOPTR, $128
 
-DATA levels<>+0(SB)/4, $0x3f2d1801
-DATA levels<>+4(SB)/4, $0x766a5d4f
-DATA levels<>+8(SB)/4, $0xa6998d81
-DATA levels<>+12(SB)/4, $0xf1d9c5b5
-GLOBL levels<>(SB), RODATA|NOPTR, $16
+DATA upper<>+0(SB)/4, $0x0f0f0f0f
+DATA upper<>+4(SB)/4, $0x0f0f0f0f
+DATA upper<>+8(SB)/4, $0x0f0f0f0f
+DATA upper<>+12(SB)/4, $0x0f0f0f0f
+DATA upper<>+16(SB)/4, $0xf0f0f0f0
+DATA upper<>+20(SB)/4, $0xf0f0f0f0
+DATA upper<>+24(SB)/4, $0xf0f0f0f0
+DATA upper<>+28(SB)/4, $0xf0f0f0f0
+GLOBL upper<>(SB), RODATA|NOPTR, $32
 
 // func fixVNNI(y *byte, a *byte, n int)
 // Requires: AVX, AVX2, AVX512DQ, AVX512F, AVX512VL
@@ -304,204 +334,196 @@ DATA c4_80<>+24(SB)/4, $0x00000080
 DATA c4_80<>+28(SB)/4, $0x00000080
 GLOBL c4_80<>(SB), RODATA|NOPTR, $32
 
-// func dotFixedQ4_0VNNI(c *byte, a *byte, b *byte, columns int, n int, ldb int)
+// func dotFixed1Q4_0VNNI(c *byte, a *byte, b *byte, rows int, columns int, n int, ldc int, lda int, ldb int)
 // Requires: AVX, AVX2, AVX512F, AVX512VL, AVX512VNNI, F16C, FMA3, MMX+
-TEXT ·dotFixedQ4_0VNNI(SB), NOSPLIT, $0-48
-	MOVQ      b+16(FP), AX
-	VMOVDQU32 each<>+0(SB), Y0
-	VMOVDQU32 each<>+32(SB), Y1
-	VMOVDQU32 each<>+64(SB), Y2
-	VMOVDQU32 each<>+96(SB), Y3
-	VMOVDQU32 each<>+128(SB), Y4
-	VMOVDQU32 each<>+160(SB), Y5
-	VMOVDQU32 each<>+192(SB), Y6
-	VMOVDQU32 each<>+224(SB), Y7
-	XORQ      CX, CX
+TEXT ·dotFixed1Q4_0VNNI(SB), NOSPLIT, $24-72
+	MOVQ         b+16(FP), AX
+	MOVQ         AX, (SP)
+	MOVQ         columns+32(FP), AX
+	MOVQ         AX, 8(SP)
+	MOVQ         c+0(FP), AX
+	MOVQ         AX, 16(SP)
+	VPBROADCASTD c4_f0f0f0f<>+0(SB), Y0
+	VPBROADCASTD c4_f0f0f0f0<>+0(SB), Y0
+	VMOVDQU32    each<>+0(SB), Y0
+	VMOVDQU32    each<>+32(SB), Y2
+	VMOVDQU32    each<>+64(SB), Y3
+	VMOVDQU32    each<>+96(SB), Y4
+	VMOVDQU32    each<>+128(SB), Y5
+	VMOVDQU32    each<>+160(SB), Y6
+	VMOVDQU32    each<>+192(SB), Y7
+	VMOVDQU32    each<>+224(SB), Y8
+	CMPQ         8(SP), $+0
+	JLE          end5
+	MOVQ         (SP), BX
 
 column3:
-	MOVQ         columns+24(FP), DX
-	CMPQ         CX, DX
-	JGE          end4
-	MOVQ         n+32(FP), DX
-	IMUL3Q       $+4, DX, BX
-	MOVQ         a+8(FP), DI
-	MOVQ         AX, SI
-	MOVQ         BX, R8
-	SHLQ         $0x04, R8
-	ADDQ         DI, R8
-	LEAQ         (R8)(BX*1), BX
-	VPXORD       Y8, Y8, Y8
-	VPXORD       Y9, Y9, Y9
-	VBROADCASTSS c4_0<>+0(SB), Z10
-	VBROADCASTSS c4_0<>+0(SB), Z11
-	VBROADCASTSS c4_0<>+0(SB), Z12
-	VBROADCASTSS c4_0<>+0(SB), Z13
+	MOVQ   n+40(FP), DX
+	IMUL3Q $+4, DX, DX
+	MOVQ   a+8(FP), AX
+	MOVQ   DX, CX
+	SHLQ   $0x04, CX
+	ADDQ   AX, CX
+	LEAQ   (CX)(DX*1), DX
+	VPXORD Y11, Y11, Y11
+	VPXORD Y12, Y12, Y12
+	VPXORD Y13, Y13, Y13
+	VPXORD Y14, Y14, Y14
+	VPXORD Z10, Z10, Z10
+	MOVQ   n+40(FP), SI
+	SHRQ   $0x03, SI
+	TESTQ  SI, SI
+	JZ     rest4
 
-blocks5:
-	SUBQ            $+8, DX
-	JLT             rest6
-	PREFETCHT0      4096(SI)
-	PREFETCHT0      4160(SI)
-	PREFETCHT0      4224(SI)
-	VPBROADCASTW    (SI), X14
-	VPINSRW         $0x01, 18(SI), X14, X14
-	VPINSRW         $0x02, 36(SI), X14, X14
-	VPINSRW         $0x03, 54(SI), X14, X14
-	VPINSRW         $0x04, 72(SI), X14, X14
-	VPINSRW         $0x05, 90(SI), X14, X14
-	VPINSRW         $0x06, 108(SI), X14, X14
-	VPINSRW         $0x07, 126(SI), X14, X14
-	VCVTPH2PS       X14, Y14
-	VFMADD231PS     (BX), Y14, Y10
-	VMULPS          (R8), Y14, Y14
-	VBROADCASTI32X4 2(SI), Y24
-	VPSRLVD         high<>+0(SB), Y24, Y24
-	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Y24, Y24
-	VPERMPS         Y14, Y0, Y25
-	VPXORD          Y15, Y15, Y15
-	VPDPBUSD        (DI), Y24, Y15
-	VPSLLD          $0x08, Y15, Y26
-	VPDPBUSD        32(DI), Y24, Y26
-	VCVTDQ2PS       Y26, Y24
-	VFMADD231PS     Y25, Y24, Y8
-	VBROADCASTI32X4 20(SI), Y24
-	VPSRLVD         high<>+0(SB), Y24, Y24
-	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Y24, Y24
-	VPERMPS         Y14, Y1, Y25
+groups6:
+	VPBROADCASTW    (BX), X1
+	VPINSRW         $0x01, 18(BX), X1, X1
+	VPINSRW         $0x02, 36(BX), X1, X1
+	VPINSRW         $0x03, 54(BX), X1, X1
+	VPINSRW         $0x04, 72(BX), X1, X1
+	VPINSRW         $0x05, 90(BX), X1, X1
+	VPINSRW         $0x06, 108(BX), X1, X1
+	VPINSRW         $0x07, 126(BX), X1, X1
+	VCVTPH2PS       X1, Y9
+	VMOVAPS         Y9, Y9
+	PREFETCHT0      4096(BX)
+	PREFETCHT0      4160(BX)
+	PREFETCHT0      4224(BX)
+	VMOVUPS         (CX), Y15
+	VMULPS          Y15, Y9, Y15
+	VFMADD231PS     (DX), Y9, Y10
+	DECQ            SI
+	VBROADCASTI32X4 2(BX), Y9
+	VPANDD          upper<>+0(SB), Y9, Y9
 	VPXORD          Y16, Y16, Y16
-	VPDPBUSD        64(DI), Y24, Y16
-	VPSLLD          $0x08, Y16, Y26
-	VPDPBUSD        96(DI), Y24, Y26
-	VCVTDQ2PS       Y26, Y24
-	VFMADD231PS     Y25, Y24, Y9
-	VBROADCASTI32X4 38(SI), Y24
-	VPSRLVD         high<>+0(SB), Y24, Y24
-	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Y24, Y24
-	VPERMPS         Y14, Y2, Y25
-	VPXORD          Y17, Y17, Y17
-	VPDPBUSD        128(DI), Y24, Y17
-	VPSLLD          $0x08, Y17, Y26
-	VPDPBUSD        160(DI), Y24, Y26
-	VCVTDQ2PS       Y26, Y24
-	VFMADD231PS     Y25, Y24, Y8
-	VBROADCASTI32X4 56(SI), Y24
-	VPSRLVD         high<>+0(SB), Y24, Y24
-	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Y24, Y24
-	VPERMPS         Y14, Y3, Y25
-	VPXORD          Y18, Y18, Y18
-	VPDPBUSD        192(DI), Y24, Y18
-	VPSLLD          $0x08, Y18, Y26
-	VPDPBUSD        224(DI), Y24, Y26
-	VCVTDQ2PS       Y26, Y24
-	VFMADD231PS     Y25, Y24, Y9
-	VBROADCASTI32X4 74(SI), Y24
-	VPSRLVD         high<>+0(SB), Y24, Y24
-	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Y24, Y24
-	VPERMPS         Y14, Y4, Y25
-	VPXORD          Y19, Y19, Y19
-	VPDPBUSD        256(DI), Y24, Y19
-	VPSLLD          $0x08, Y19, Y26
-	VPDPBUSD        288(DI), Y24, Y26
-	VCVTDQ2PS       Y26, Y24
-	VFMADD231PS     Y25, Y24, Y8
-	VBROADCASTI32X4 92(SI), Y24
-	VPSRLVD         high<>+0(SB), Y24, Y24
-	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Y24, Y24
-	VPERMPS         Y14, Y5, Y25
-	VPXORD          Y20, Y20, Y20
-	VPDPBUSD        320(DI), Y24, Y20
-	VPSLLD          $0x08, Y20, Y26
-	VPDPBUSD        352(DI), Y24, Y26
-	VCVTDQ2PS       Y26, Y24
-	VFMADD231PS     Y25, Y24, Y9
-	VBROADCASTI32X4 110(SI), Y24
-	VPSRLVD         high<>+0(SB), Y24, Y24
-	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Y24, Y24
-	VPERMPS         Y14, Y6, Y25
-	VPXORD          Y21, Y21, Y21
-	VPDPBUSD        384(DI), Y24, Y21
-	VPSLLD          $0x08, Y21, Y26
-	VPDPBUSD        416(DI), Y24, Y26
-	VCVTDQ2PS       Y26, Y24
-	VFMADD231PS     Y25, Y24, Y8
-	VBROADCASTI32X4 128(SI), Y24
-	VPSRLVD         high<>+0(SB), Y24, Y24
-	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Y24, Y24
-	VPERMPS         Y14, Y7, Y14
-	VPXORD          Y22, Y22, Y22
-	VPDPBUSD        448(DI), Y24, Y22
-	VPSLLD          $0x08, Y22, Y25
-	VPDPBUSD        480(DI), Y24, Y25
-	VCVTDQ2PS       Y25, Y24
-	VFMADD231PS     Y14, Y24, Y9
-	ADDQ            $+144, SI
-	ADDQ            $+512, DI
-	ADDQ            $+32, R8
-	ADDQ            $+32, BX
-	JMP             blocks5
+	VPDPBUSD        (AX), Y9, Y16
+	VPSLLD          $0x08, Y16, Y16
+	VPDPBUSD        32(AX), Y9, Y16
+	VCVTDQ2PS       Y16, Y9
+	VPERMPS         Y15, Y0, Y16
+	VFMADD231PS     Y16, Y9, Y11
+	VBROADCASTI32X4 20(BX), Y9
+	VPANDD          upper<>+0(SB), Y9, Y9
+	VPXORD          Y16, Y16, Y16
+	VPDPBUSD        64(AX), Y9, Y16
+	VPSLLD          $0x08, Y16, Y16
+	VPDPBUSD        96(AX), Y9, Y16
+	VCVTDQ2PS       Y16, Y9
+	VPERMPS         Y15, Y2, Y16
+	VFMADD231PS     Y16, Y9, Y12
+	VBROADCASTI32X4 38(BX), Y9
+	VPANDD          upper<>+0(SB), Y9, Y9
+	VPXORD          Y16, Y16, Y16
+	VPDPBUSD        128(AX), Y9, Y16
+	VPSLLD          $0x08, Y16, Y16
+	VPDPBUSD        160(AX), Y9, Y16
+	VCVTDQ2PS       Y16, Y9
+	VPERMPS         Y15, Y3, Y16
+	VFMADD231PS     Y16, Y9, Y13
+	VBROADCASTI32X4 56(BX), Y9
+	VPANDD          upper<>+0(SB), Y9, Y9
+	VPXORD          Y16, Y16, Y16
+	VPDPBUSD        192(AX), Y9, Y16
+	VPSLLD          $0x08, Y16, Y16
+	VPDPBUSD        224(AX), Y9, Y16
+	VCVTDQ2PS       Y16, Y9
+	VPERMPS         Y15, Y4, Y16
+	VFMADD231PS     Y16, Y9, Y14
+	VBROADCASTI32X4 74(BX), Y9
+	VPANDD          upper<>+0(SB), Y9, Y9
+	VPXORD          Y16, Y16, Y16
+	VPDPBUSD        256(AX), Y9, Y16
+	VPSLLD          $0x08, Y16, Y16
+	VPDPBUSD        288(AX), Y9, Y16
+	VCVTDQ2PS       Y16, Y9
+	VPERMPS         Y15, Y5, Y16
+	VFMADD231PS     Y16, Y9, Y11
+	VBROADCASTI32X4 92(BX), Y9
+	VPANDD          upper<>+0(SB), Y9, Y9
+	VPXORD          Y16, Y16, Y16
+	VPDPBUSD        320(AX), Y9, Y16
+	VPSLLD          $0x08, Y16, Y16
+	VPDPBUSD        352(AX), Y9, Y16
+	VCVTDQ2PS       Y16, Y9
+	VPERMPS         Y15, Y6, Y16
+	VFMADD231PS     Y16, Y9, Y12
+	VBROADCASTI32X4 110(BX), Y9
+	VPANDD          upper<>+0(SB), Y9, Y9
+	VPXORD          Y16, Y16, Y16
+	VPDPBUSD        384(AX), Y9, Y16
+	VPSLLD          $0x08, Y16, Y16
+	VPDPBUSD        416(AX), Y9, Y16
+	VCVTDQ2PS       Y16, Y9
+	VPERMPS         Y15, Y7, Y16
+	VFMADD231PS     Y16, Y9, Y13
+	VBROADCASTI32X4 128(BX), Y9
+	VPANDD          upper<>+0(SB), Y9, Y9
+	VPXORD          Y16, Y16, Y16
+	VPDPBUSD        448(AX), Y9, Y16
+	VPSLLD          $0x08, Y16, Y16
+	VPDPBUSD        480(AX), Y9, Y16
+	VCVTDQ2PS       Y16, Y9
+	VPERMPS         Y15, Y8, Y15
+	VFMADD231PS     Y15, Y9, Y14
+	ADDQ            $+144, BX
+	ADDQ            $+512, AX
+	ADDQ            $+32, CX
+	ADDQ            $+32, DX
+	TESTQ           SI, SI
+	JNE             groups6
 
-rest6:
-	ADDQ $+8, DX
+rest4:
+	MOVQ n+40(FP), SI
+	ANDQ $+7, SI
 
-blocks7:
-	SUBQ            $+1, DX
-	JLT             rest8
-	PREFETCHT0      4096(SI)
-	VBROADCASTI32X4 2(SI), Y14
-	VPSRLVD         high<>+0(SB), Y14, Y14
-	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Y14, Y14
-	VPBROADCASTW    (SI), X24
-	VCVTPH2PS       X24, Y24
-	VFMADD231SS     (BX), X24, X11
-	VMULPS.BCST     (R8), Y24, Y24
-	VPXORD          Y23, Y23, Y23
-	VPDPBUSD        (DI), Y14, Y23
-	VPSLLD          $0x08, Y23, Y25
-	VPDPBUSD        32(DI), Y14, Y25
-	VCVTDQ2PS       Y25, Y14
-	VFMADD231PS     Y24, Y14, Y8
-	ADDQ            $+18, SI
-	ADDQ            $+64, DI
-	ADDQ            $+4, R8
-	ADDQ            $+4, BX
-	JMP             blocks7
+block7:
+	DECQ            SI
+	JLT             end8
+	VPBROADCASTW    (BX), X1
+	VCVTPH2PS       X1, Y9
+	VMOVSS          (DX), X1
+	VFMADD231PS     Y1, Y9, Y10
+	VBROADCASTI32X4 2(BX), Y15
+	VPANDD          upper<>+0(SB), Y15, Y15
+	VPXORD          Y16, Y16, Y16
+	VPDPBUSD        (AX), Y15, Y16
+	VPSLLD          $0x08, Y16, Y16
+	VPDPBUSD        32(AX), Y15, Y16
+	VCVTDQ2PS       Y16, Y15
+	VMULPS.BCST     (CX), Y9, Y9
+	VFMADD231PS     Y9, Y15, Y11
+	ADDQ            $+18, BX
+	ADDQ            $+64, AX
+	ADDQ            $+4, CX
+	ADDQ            $+4, DX
+	JMP             block7
 
-rest8:
-	ADDQ          $+1, DX
-	VADDPS        Z11, Z10, Z10
-	VADDPS        Z13, Z12, Z11
-	VADDPS        Z11, Z10, Z10
-	VMULPS.BCST   c4_c1000000<>+0(SB), Z10, Z10
-	VEXTRACTF64X4 $0x01, Z10, Y11
-	VADDPS        Y11, Y10, Y10
-	VADDPS        Y8, Y9, Y11
-	VADDPS        Y10, Y11, Y10
-	VEXTRACTF32X4 $0x01, Y10, X11
-	VADDPS        X11, X10, X10
-	VPSHUFD       $0x4e, X10, X11
-	VADDPS        X11, X10, X10
-	VPSHUFD       $0xb1, X10, X11
-	VADDPS        X11, X10, X10
-	MOVQ          c+0(FP), DX
-	VMOVSS        X10, (DX)(CX*4)
-	MOVQ          ldb+40(FP), DX
-	ADDQ          DX, AX
-	INCQ          CX
-	JMP           column3
+end8:
+	MOVQ             16(SP), AX
+	VADDPS           Y12, Y11, Y11
+	VADDPS           Y13, Y11, Y11
+	VADDPS           Y14, Y11, Y11
+	VMULPS           lanes<>+0(SB), Y11, Y9
+	VFMADD231PS.BCST c4_c1000000<>+0(SB), Y10, Y9
+	VEXTRACTF32X4    $0x01, Y9, X1
+	VADDPS           X1, X9, X1
+	VPSHUFD          $0x4e, X1, X9
+	VADDPS           X9, X1, X1
+	VPSHUFD          $0xb1, X1, X9
+	VADDPS           X9, X1, X1
+	VMOVSS           X1, (AX)
+	ADDQ             $+4, 16(SP)
+	MOVQ             ldb+64(FP), AX
+	IMUL3Q           $+1, AX, AX
+	ADDQ             AX, (SP)
+	SUBQ             $+1, 8(SP)
+	MOVQ             (SP), BX
+	CMPQ             8(SP), $+0
+	JG               column3
 
-end4:
+end5:
 	VZEROUPPER
 	RET
-
-DATA c4_0<>+0(SB)/4, $0x00000000
-DATA c4_0<>+4(SB)/4, $0x00000000
-DATA c4_0<>+8(SB)/4, $0x00000000
-DATA c4_0<>+12(SB)/4, $0x00000000
-DATA c4_0<>+16(SB)/4, $0x00000000
-DATA c4_0<>+20(SB)/4, $0x00000000
-DATA c4_0<>+24(SB)/4, $0x00000000
-DATA c4_0<>+28(SB)/4, $0x00000000
-GLOBL c4_0<>(SB), RODATA|NOPTR, $32
 
 DATA c4_f0f0f0f<>+0(SB)/4, $0x0f0f0f0f
 DATA c4_f0f0f0f<>+4(SB)/4, $0x0f0f0f0f
@@ -513,6 +535,16 @@ DATA c4_f0f0f0f<>+24(SB)/4, $0x0f0f0f0f
 DATA c4_f0f0f0f<>+28(SB)/4, $0x0f0f0f0f
 GLOBL c4_f0f0f0f<>(SB), RODATA|NOPTR, $32
 
+DATA c4_f0f0f0f0<>+0(SB)/4, $0xf0f0f0f0
+DATA c4_f0f0f0f0<>+4(SB)/4, $0xf0f0f0f0
+DATA c4_f0f0f0f0<>+8(SB)/4, $0xf0f0f0f0
+DATA c4_f0f0f0f0<>+12(SB)/4, $0xf0f0f0f0
+DATA c4_f0f0f0f0<>+16(SB)/4, $0xf0f0f0f0
+DATA c4_f0f0f0f0<>+20(SB)/4, $0xf0f0f0f0
+DATA c4_f0f0f0f0<>+24(SB)/4, $0xf0f0f0f0
+DATA c4_f0f0f0f0<>+28(SB)/4, $0xf0f0f0f0
+GLOBL c4_f0f0f0f0<>(SB), RODATA|NOPTR, $32
+
 DATA c4_c1000000<>+0(SB)/4, $0xc1000000
 DATA c4_c1000000<>+4(SB)/4, $0xc1000000
 DATA c4_c1000000<>+8(SB)/4, $0xc1000000
@@ -523,203 +555,1065 @@ DATA c4_c1000000<>+24(SB)/4, $0xc1000000
 DATA c4_c1000000<>+28(SB)/4, $0xc1000000
 GLOBL c4_c1000000<>(SB), RODATA|NOPTR, $32
 
-// func dotFixedQ4_1VNNI(c *byte, a *byte, b *byte, columns int, n int, ldb int)
-// Requires: AVX, AVX2, AVX512F, AVX512VL, AVX512VNNI, F16C, FMA3, MMX+
-TEXT ·dotFixedQ4_1VNNI(SB), NOSPLIT, $0-48
-	MOVQ      b+16(FP), AX
-	VMOVDQU32 each<>+0(SB), Y0
-	VMOVDQU32 each<>+32(SB), Y1
-	VMOVDQU32 each<>+64(SB), Y2
-	VMOVDQU32 each<>+96(SB), Y3
-	VMOVDQU32 each<>+128(SB), Y4
-	VMOVDQU32 each<>+160(SB), Y5
-	VMOVDQU32 each<>+192(SB), Y6
-	VMOVDQU32 each<>+224(SB), Y7
-	XORQ      CX, CX
+// func dotFixed4Q4_0VNNI(c *byte, a *byte, b *byte, rows int, columns int, n int, ldc int, lda int, ldb int)
+// Requires: AVX, AVX2, AVX512F, AVX512VL, AVX512VNNI, CMOV, F16C, FMA3, MMX+
+TEXT ·dotFixed4Q4_0VNNI(SB), NOSPLIT, $368-72
+	MOVQ         b+16(FP), AX
+	MOVQ         AX, (SP)
+	MOVQ         columns+32(FP), AX
+	MOVQ         AX, 8(SP)
+	MOVQ         c+0(FP), AX
+	MOVQ         AX, 16(SP)
+	MOVQ         rows+24(FP), AX
+	DECQ         AX
+	MOVQ         $+1, CX
+	CMPQ         AX, CX
+	CMOVQLT      AX, CX
+	MOVQ         ldc+48(FP), DX
+	IMULQ        CX, DX
+	MOVQ         DX, 24(SP)
+	MOVQ         lda+56(FP), DX
+	IMULQ        DX, CX
+	MOVQ         $+2, DX
+	CMPQ         AX, DX
+	CMOVQLT      AX, DX
+	MOVQ         ldc+48(FP), BX
+	IMULQ        DX, BX
+	MOVQ         BX, 32(SP)
+	MOVQ         lda+56(FP), BX
+	IMULQ        BX, DX
+	MOVQ         $+3, BX
+	CMPQ         AX, BX
+	CMOVQLT      AX, BX
+	MOVQ         ldc+48(FP), AX
+	IMULQ        BX, AX
+	MOVQ         AX, 40(SP)
+	MOVQ         lda+56(FP), AX
+	IMULQ        AX, BX
+	LEAQ         48(SP), AX
+	ADDQ         $+63, AX
+	ANDQ         $-64, AX
+	CMPQ         8(SP), $+0
+	JLE          end11
+	MOVQ         (SP), R9
+	MOVQ         (SP), R10
+	MOVQ         ldb+64(FP), SI
+	ADDQ         SI, R10
+	CMPQ         8(SP), $+1
+	CMOVQEQ      (SP), R10
+	MOVQ         n+40(FP), SI
+	SHRQ         $0x03, SI
+	TESTQ        SI, SI
+	JZ           column9
+	VPBROADCASTW (R9), X0
+	VPINSRW      $0x01, 18(R9), X0, X0
+	VPINSRW      $0x02, 36(R9), X0, X0
+	VPINSRW      $0x03, 54(R9), X0, X0
+	VPINSRW      $0x04, 72(R9), X0, X0
+	VPINSRW      $0x05, 90(R9), X0, X0
+	VPINSRW      $0x06, 108(R9), X0, X0
+	VPINSRW      $0x07, 126(R9), X0, X0
+	VCVTPH2PS    X0, Y0
+	VMOVAPS      Y0, Y0
+	VPBROADCASTW (R10), X1
+	VPINSRW      $0x01, 18(R10), X1, X1
+	VPINSRW      $0x02, 36(R10), X1, X1
+	VPINSRW      $0x03, 54(R10), X1, X1
+	VPINSRW      $0x04, 72(R10), X1, X1
+	VPINSRW      $0x05, 90(R10), X1, X1
+	VPINSRW      $0x06, 108(R10), X1, X1
+	VPINSRW      $0x07, 126(R10), X1, X1
+	VCVTPH2PS    X1, Y1
+	VMOVAPS      Y1, Y1
 
 column9:
-	MOVQ         columns+24(FP), DX
-	CMPQ         CX, DX
-	JGE          end10
-	MOVQ         n+32(FP), DX
-	IMUL3Q       $+4, DX, BX
-	MOVQ         a+8(FP), DI
-	MOVQ         AX, SI
-	MOVQ         BX, R8
-	SHLQ         $0x04, R8
-	ADDQ         DI, R8
-	LEAQ         (R8)(BX*1), BX
-	VPXORD       Y8, Y8, Y8
-	VPXORD       Y9, Y9, Y9
-	VBROADCASTSS c4_0<>+0(SB), Z10
-	VBROADCASTSS c4_0<>+0(SB), Z11
-	VBROADCASTSS c4_0<>+0(SB), Z12
-	VBROADCASTSS c4_0<>+0(SB), Z13
+	MOVQ   n+40(FP), R8
+	IMUL3Q $+4, R8, R8
+	MOVQ   a+8(FP), SI
+	MOVQ   R8, DI
+	SHLQ   $0x04, DI
+	ADDQ   SI, DI
+	LEAQ   (DI)(R8*1), R8
+	VPXORD Y4, Y4, Y4
+	VPXORD Y5, Y5, Y5
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	VPXORD Y8, Y8, Y8
+	VPXORD Y9, Y9, Y9
+	VPXORD Z6, Z6, Z6
+	VPXORD Z7, Z7, Z7
+	VPXORD Y12, Y12, Y12
+	VPXORD Y13, Y13, Y13
+	VPXORD Z10, Z10, Z10
+	VPXORD Z11, Z11, Z11
+	VPXORD Y16, Y16, Y16
+	VPXORD Y17, Y17, Y17
+	VPXORD Z14, Z14, Z14
+	VPXORD Z15, Z15, Z15
+	MOVQ   n+40(FP), R11
+	SHRQ   $0x03, R11
+	TESTQ  R11, R11
+	JZ     rest10
 
-blocks11:
-	SUBQ            $+8, DX
-	JLT             rest12
-	PREFETCHT0      4096(SI)
-	PREFETCHT0      4160(SI)
-	PREFETCHT0      4224(SI)
-	VPBROADCASTW    (SI), X14
-	VPINSRW         $0x01, 20(SI), X14, X14
-	VPINSRW         $0x02, 40(SI), X14, X14
-	VPINSRW         $0x03, 60(SI), X14, X14
-	VPINSRW         $0x04, 80(SI), X14, X14
-	VPINSRW         $0x05, 100(SI), X14, X14
-	VPINSRW         $0x06, 120(SI), X14, X14
-	VPINSRW         $0x07, 140(SI), X14, X14
-	VCVTPH2PS       X14, Y14
-	VPBROADCASTW    2(SI), X24
-	VPINSRW         $0x01, 22(SI), X24, X24
-	VPINSRW         $0x02, 42(SI), X24, X24
-	VPINSRW         $0x03, 62(SI), X24, X24
-	VPINSRW         $0x04, 82(SI), X24, X24
-	VPINSRW         $0x05, 102(SI), X24, X24
-	VPINSRW         $0x06, 122(SI), X24, X24
-	VPINSRW         $0x07, 142(SI), X24, X24
-	VCVTPH2PS       X24, Y24
-	VFMADD231PS     (BX), Y24, Y10
-	VMULPS          (R8), Y14, Y14
-	VBROADCASTI32X4 4(SI), Y24
-	VPSRLVD         high<>+0(SB), Y24, Y24
-	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Y24, Y24
-	VPERMPS         Y14, Y0, Y25
-	VPXORD          Y15, Y15, Y15
-	VPDPBUSD        (DI), Y24, Y15
-	VPSLLD          $0x08, Y15, Y26
-	VPDPBUSD        32(DI), Y24, Y26
-	VCVTDQ2PS       Y26, Y24
-	VFMADD231PS     Y25, Y24, Y8
-	VBROADCASTI32X4 24(SI), Y24
-	VPSRLVD         high<>+0(SB), Y24, Y24
-	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Y24, Y24
-	VPERMPS         Y14, Y1, Y25
-	VPXORD          Y16, Y16, Y16
-	VPDPBUSD        64(DI), Y24, Y16
-	VPSLLD          $0x08, Y16, Y26
-	VPDPBUSD        96(DI), Y24, Y26
-	VCVTDQ2PS       Y26, Y24
-	VFMADD231PS     Y25, Y24, Y9
-	VBROADCASTI32X4 44(SI), Y24
-	VPSRLVD         high<>+0(SB), Y24, Y24
-	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Y24, Y24
-	VPERMPS         Y14, Y2, Y25
-	VPXORD          Y17, Y17, Y17
-	VPDPBUSD        128(DI), Y24, Y17
-	VPSLLD          $0x08, Y17, Y26
-	VPDPBUSD        160(DI), Y24, Y26
-	VCVTDQ2PS       Y26, Y24
-	VFMADD231PS     Y25, Y24, Y8
-	VBROADCASTI32X4 64(SI), Y24
-	VPSRLVD         high<>+0(SB), Y24, Y24
-	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Y24, Y24
-	VPERMPS         Y14, Y3, Y25
+groups12:
+	PREFETCHT0  4096(R9)
+	PREFETCHT0  4160(R9)
+	PREFETCHT0  4224(R9)
+	PREFETCHT0  4096(R10)
+	PREFETCHT0  4160(R10)
+	PREFETCHT0  4224(R10)
+	VMOVUPS     (DI), Y18
+	VMULPS      Y18, Y0, Y19
+	VMOVUPS     Y19, (AX)
+	VFMADD231PS (R8), Y0, Y2
+	VMULPS      Y18, Y1, Y18
+	VMOVUPS     Y18, 32(AX)
+	VFMADD231PS (R8), Y1, Y3
+	VMOVUPS     (DI)(CX*1), Y18
+	VMULPS      Y18, Y0, Y19
+	VMOVUPS     Y19, 64(AX)
+	VFMADD231PS (R8)(CX*1), Y0, Y6
+	VMULPS      Y18, Y1, Y18
+	VMOVUPS     Y18, 96(AX)
+	VFMADD231PS (R8)(CX*1), Y1, Y7
+	VMOVUPS     (DI)(DX*1), Y18
+	VMULPS      Y18, Y0, Y19
+	VMOVUPS     Y19, 128(AX)
+	VFMADD231PS (R8)(DX*1), Y0, Y10
+	VMULPS      Y18, Y1, Y18
+	VMOVUPS     Y18, 160(AX)
+	VFMADD231PS (R8)(DX*1), Y1, Y11
+	VMOVUPS     (DI)(BX*1), Y18
+	VMULPS      Y18, Y0, Y19
+	VMOVUPS     Y19, 192(AX)
+	VFMADD231PS (R8)(BX*1), Y0, Y14
+	VMULPS      Y18, Y1, Y0
+	VMOVUPS     Y0, 224(AX)
+	VFMADD231PS (R8)(BX*1), Y1, Y15
+	DECQ        R11
+	LEAQ        144(R9), R12
+	LEAQ        144(R10), R13
+	TESTQ       R11, R11
+	JNE         have13
+	MOVQ        ldb+64(FP), R14
+	MOVQ        (SP), R12
+	LEAQ        (R12)(R14*2), R12
+	CMPQ        8(SP), $+3
+	CMOVQLT     (SP), R12
+	ADDQ        R12, R14
+	MOVQ        R12, R13
+	CMPQ        8(SP), $+4
+	CMOVQGE     R14, R13
+
+have13:
+	VPBROADCASTW     (R12), X0
+	VPINSRW          $0x01, 18(R12), X0, X0
+	VPINSRW          $0x02, 36(R12), X0, X0
+	VPINSRW          $0x03, 54(R12), X0, X0
+	VPINSRW          $0x04, 72(R12), X0, X0
+	VPINSRW          $0x05, 90(R12), X0, X0
+	VPINSRW          $0x06, 108(R12), X0, X0
+	VPINSRW          $0x07, 126(R12), X0, X0
+	VCVTPH2PS        X0, Y0
+	VMOVAPS          Y0, Y0
+	VPBROADCASTW     (R13), X1
+	VPINSRW          $0x01, 18(R13), X1, X1
+	VPINSRW          $0x02, 36(R13), X1, X1
+	VPINSRW          $0x03, 54(R13), X1, X1
+	VPINSRW          $0x04, 72(R13), X1, X1
+	VPINSRW          $0x05, 90(R13), X1, X1
+	VPINSRW          $0x06, 108(R13), X1, X1
+	VPINSRW          $0x07, 126(R13), X1, X1
+	VCVTPH2PS        X1, Y1
+	VMOVAPS          Y1, Y1
+	VBROADCASTI32X4  2(R9), Y18
+	VPANDD           upper<>+0(SB), Y18, Y18
+	VBROADCASTI32X4  2(R10), Y19
+	VPANDD           upper<>+0(SB), Y19, Y19
+	VMOVDQU32        (SI), Y21
+	VMOVDQU32        32(SI), Y22
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y18, Y23
+	VPSLLD           $0x08, Y23, Y23
+	VPDPBUSD         Y22, Y18, Y23
+	VCVTDQ2PS        Y23, Y23
+	VFMADD231PS.BCST (AX), Y23, Y4
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y19, Y23
+	VPSLLD           $0x08, Y23, Y21
+	VPDPBUSD         Y22, Y19, Y21
+	VCVTDQ2PS        Y21, Y21
+	VFMADD231PS.BCST 32(AX), Y21, Y5
+	VMOVDQU32        (SI)(CX*1), Y21
+	VMOVDQU32        32(SI)(CX*1), Y22
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y18, Y23
+	VPSLLD           $0x08, Y23, Y23
+	VPDPBUSD         Y22, Y18, Y23
+	VCVTDQ2PS        Y23, Y23
+	VFMADD231PS.BCST 64(AX), Y23, Y8
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y19, Y23
+	VPSLLD           $0x08, Y23, Y21
+	VPDPBUSD         Y22, Y19, Y21
+	VCVTDQ2PS        Y21, Y21
+	VFMADD231PS.BCST 96(AX), Y21, Y9
+	VMOVDQU32        (SI)(DX*1), Y21
+	VMOVDQU32        32(SI)(DX*1), Y22
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y18, Y23
+	VPSLLD           $0x08, Y23, Y23
+	VPDPBUSD         Y22, Y18, Y23
+	VCVTDQ2PS        Y23, Y23
+	VFMADD231PS.BCST 128(AX), Y23, Y12
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y19, Y23
+	VPSLLD           $0x08, Y23, Y21
+	VPDPBUSD         Y22, Y19, Y21
+	VCVTDQ2PS        Y21, Y21
+	VFMADD231PS.BCST 160(AX), Y21, Y13
+	VMOVDQU32        (SI)(BX*1), Y21
+	VMOVDQU32        32(SI)(BX*1), Y22
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y18, Y23
+	VPSLLD           $0x08, Y23, Y23
+	VPDPBUSD         Y22, Y18, Y23
+	VCVTDQ2PS        Y23, Y18
+	VFMADD231PS.BCST 192(AX), Y18, Y16
+	VPXORD           Y18, Y18, Y18
+	VPDPBUSD         Y21, Y19, Y18
+	VPSLLD           $0x08, Y18, Y18
+	VPDPBUSD         Y22, Y19, Y18
+	VCVTDQ2PS        Y18, Y18
+	VFMADD231PS.BCST 224(AX), Y18, Y17
+	VBROADCASTI32X4  20(R9), Y18
+	VPANDD           upper<>+0(SB), Y18, Y18
+	VBROADCASTI32X4  20(R10), Y19
+	VPANDD           upper<>+0(SB), Y19, Y19
+	VMOVDQU32        64(SI), Y21
+	VMOVDQU32        96(SI), Y22
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y18, Y23
+	VPSLLD           $0x08, Y23, Y23
+	VPDPBUSD         Y22, Y18, Y23
+	VCVTDQ2PS        Y23, Y23
+	VFMADD231PS.BCST 4(AX), Y23, Y4
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y19, Y23
+	VPSLLD           $0x08, Y23, Y21
+	VPDPBUSD         Y22, Y19, Y21
+	VCVTDQ2PS        Y21, Y21
+	VFMADD231PS.BCST 36(AX), Y21, Y5
+	VMOVDQU32        64(SI)(CX*1), Y21
+	VMOVDQU32        96(SI)(CX*1), Y22
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y18, Y23
+	VPSLLD           $0x08, Y23, Y23
+	VPDPBUSD         Y22, Y18, Y23
+	VCVTDQ2PS        Y23, Y23
+	VFMADD231PS.BCST 68(AX), Y23, Y8
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y19, Y23
+	VPSLLD           $0x08, Y23, Y21
+	VPDPBUSD         Y22, Y19, Y21
+	VCVTDQ2PS        Y21, Y21
+	VFMADD231PS.BCST 100(AX), Y21, Y9
+	VMOVDQU32        64(SI)(DX*1), Y21
+	VMOVDQU32        96(SI)(DX*1), Y22
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y18, Y23
+	VPSLLD           $0x08, Y23, Y23
+	VPDPBUSD         Y22, Y18, Y23
+	VCVTDQ2PS        Y23, Y23
+	VFMADD231PS.BCST 132(AX), Y23, Y12
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y19, Y23
+	VPSLLD           $0x08, Y23, Y21
+	VPDPBUSD         Y22, Y19, Y21
+	VCVTDQ2PS        Y21, Y21
+	VFMADD231PS.BCST 164(AX), Y21, Y13
+	VMOVDQU32        64(SI)(BX*1), Y21
+	VMOVDQU32        96(SI)(BX*1), Y22
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y18, Y23
+	VPSLLD           $0x08, Y23, Y23
+	VPDPBUSD         Y22, Y18, Y23
+	VCVTDQ2PS        Y23, Y18
+	VFMADD231PS.BCST 196(AX), Y18, Y16
+	VPXORD           Y18, Y18, Y18
+	VPDPBUSD         Y21, Y19, Y18
+	VPSLLD           $0x08, Y18, Y18
+	VPDPBUSD         Y22, Y19, Y18
+	VCVTDQ2PS        Y18, Y18
+	VFMADD231PS.BCST 228(AX), Y18, Y17
+	VBROADCASTI32X4  38(R9), Y18
+	VPANDD           upper<>+0(SB), Y18, Y18
+	VBROADCASTI32X4  38(R10), Y19
+	VPANDD           upper<>+0(SB), Y19, Y19
+	VMOVDQU32        128(SI), Y21
+	VMOVDQU32        160(SI), Y22
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y18, Y23
+	VPSLLD           $0x08, Y23, Y23
+	VPDPBUSD         Y22, Y18, Y23
+	VCVTDQ2PS        Y23, Y23
+	VFMADD231PS.BCST 8(AX), Y23, Y4
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y19, Y23
+	VPSLLD           $0x08, Y23, Y21
+	VPDPBUSD         Y22, Y19, Y21
+	VCVTDQ2PS        Y21, Y21
+	VFMADD231PS.BCST 40(AX), Y21, Y5
+	VMOVDQU32        128(SI)(CX*1), Y21
+	VMOVDQU32        160(SI)(CX*1), Y22
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y18, Y23
+	VPSLLD           $0x08, Y23, Y23
+	VPDPBUSD         Y22, Y18, Y23
+	VCVTDQ2PS        Y23, Y23
+	VFMADD231PS.BCST 72(AX), Y23, Y8
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y19, Y23
+	VPSLLD           $0x08, Y23, Y21
+	VPDPBUSD         Y22, Y19, Y21
+	VCVTDQ2PS        Y21, Y21
+	VFMADD231PS.BCST 104(AX), Y21, Y9
+	VMOVDQU32        128(SI)(DX*1), Y21
+	VMOVDQU32        160(SI)(DX*1), Y22
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y18, Y23
+	VPSLLD           $0x08, Y23, Y23
+	VPDPBUSD         Y22, Y18, Y23
+	VCVTDQ2PS        Y23, Y23
+	VFMADD231PS.BCST 136(AX), Y23, Y12
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y19, Y23
+	VPSLLD           $0x08, Y23, Y21
+	VPDPBUSD         Y22, Y19, Y21
+	VCVTDQ2PS        Y21, Y21
+	VFMADD231PS.BCST 168(AX), Y21, Y13
+	VMOVDQU32        128(SI)(BX*1), Y21
+	VMOVDQU32        160(SI)(BX*1), Y22
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y18, Y23
+	VPSLLD           $0x08, Y23, Y23
+	VPDPBUSD         Y22, Y18, Y23
+	VCVTDQ2PS        Y23, Y18
+	VFMADD231PS.BCST 200(AX), Y18, Y16
+	VPXORD           Y18, Y18, Y18
+	VPDPBUSD         Y21, Y19, Y18
+	VPSLLD           $0x08, Y18, Y18
+	VPDPBUSD         Y22, Y19, Y18
+	VCVTDQ2PS        Y18, Y18
+	VFMADD231PS.BCST 232(AX), Y18, Y17
+	VBROADCASTI32X4  56(R9), Y18
+	VPANDD           upper<>+0(SB), Y18, Y18
+	VBROADCASTI32X4  56(R10), Y19
+	VPANDD           upper<>+0(SB), Y19, Y19
+	VMOVDQU32        192(SI), Y21
+	VMOVDQU32        224(SI), Y22
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y18, Y23
+	VPSLLD           $0x08, Y23, Y23
+	VPDPBUSD         Y22, Y18, Y23
+	VCVTDQ2PS        Y23, Y23
+	VFMADD231PS.BCST 12(AX), Y23, Y4
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y19, Y23
+	VPSLLD           $0x08, Y23, Y21
+	VPDPBUSD         Y22, Y19, Y21
+	VCVTDQ2PS        Y21, Y21
+	VFMADD231PS.BCST 44(AX), Y21, Y5
+	VMOVDQU32        192(SI)(CX*1), Y21
+	VMOVDQU32        224(SI)(CX*1), Y22
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y18, Y23
+	VPSLLD           $0x08, Y23, Y23
+	VPDPBUSD         Y22, Y18, Y23
+	VCVTDQ2PS        Y23, Y23
+	VFMADD231PS.BCST 76(AX), Y23, Y8
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y19, Y23
+	VPSLLD           $0x08, Y23, Y21
+	VPDPBUSD         Y22, Y19, Y21
+	VCVTDQ2PS        Y21, Y21
+	VFMADD231PS.BCST 108(AX), Y21, Y9
+	VMOVDQU32        192(SI)(DX*1), Y21
+	VMOVDQU32        224(SI)(DX*1), Y22
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y18, Y23
+	VPSLLD           $0x08, Y23, Y23
+	VPDPBUSD         Y22, Y18, Y23
+	VCVTDQ2PS        Y23, Y23
+	VFMADD231PS.BCST 140(AX), Y23, Y12
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y19, Y23
+	VPSLLD           $0x08, Y23, Y21
+	VPDPBUSD         Y22, Y19, Y21
+	VCVTDQ2PS        Y21, Y21
+	VFMADD231PS.BCST 172(AX), Y21, Y13
+	VMOVDQU32        192(SI)(BX*1), Y21
+	VMOVDQU32        224(SI)(BX*1), Y22
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y18, Y23
+	VPSLLD           $0x08, Y23, Y23
+	VPDPBUSD         Y22, Y18, Y23
+	VCVTDQ2PS        Y23, Y18
+	VFMADD231PS.BCST 204(AX), Y18, Y16
+	VPXORD           Y18, Y18, Y18
+	VPDPBUSD         Y21, Y19, Y18
+	VPSLLD           $0x08, Y18, Y18
+	VPDPBUSD         Y22, Y19, Y18
+	VCVTDQ2PS        Y18, Y18
+	VFMADD231PS.BCST 236(AX), Y18, Y17
+	VBROADCASTI32X4  74(R9), Y18
+	VPANDD           upper<>+0(SB), Y18, Y18
+	VBROADCASTI32X4  74(R10), Y19
+	VPANDD           upper<>+0(SB), Y19, Y19
+	VMOVDQU32        256(SI), Y21
+	VMOVDQU32        288(SI), Y22
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y18, Y23
+	VPSLLD           $0x08, Y23, Y23
+	VPDPBUSD         Y22, Y18, Y23
+	VCVTDQ2PS        Y23, Y23
+	VFMADD231PS.BCST 16(AX), Y23, Y4
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y19, Y23
+	VPSLLD           $0x08, Y23, Y21
+	VPDPBUSD         Y22, Y19, Y21
+	VCVTDQ2PS        Y21, Y21
+	VFMADD231PS.BCST 48(AX), Y21, Y5
+	VMOVDQU32        256(SI)(CX*1), Y21
+	VMOVDQU32        288(SI)(CX*1), Y22
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y18, Y23
+	VPSLLD           $0x08, Y23, Y23
+	VPDPBUSD         Y22, Y18, Y23
+	VCVTDQ2PS        Y23, Y23
+	VFMADD231PS.BCST 80(AX), Y23, Y8
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y19, Y23
+	VPSLLD           $0x08, Y23, Y21
+	VPDPBUSD         Y22, Y19, Y21
+	VCVTDQ2PS        Y21, Y21
+	VFMADD231PS.BCST 112(AX), Y21, Y9
+	VMOVDQU32        256(SI)(DX*1), Y21
+	VMOVDQU32        288(SI)(DX*1), Y22
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y18, Y23
+	VPSLLD           $0x08, Y23, Y23
+	VPDPBUSD         Y22, Y18, Y23
+	VCVTDQ2PS        Y23, Y23
+	VFMADD231PS.BCST 144(AX), Y23, Y12
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y19, Y23
+	VPSLLD           $0x08, Y23, Y21
+	VPDPBUSD         Y22, Y19, Y21
+	VCVTDQ2PS        Y21, Y21
+	VFMADD231PS.BCST 176(AX), Y21, Y13
+	VMOVDQU32        256(SI)(BX*1), Y21
+	VMOVDQU32        288(SI)(BX*1), Y22
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y18, Y23
+	VPSLLD           $0x08, Y23, Y23
+	VPDPBUSD         Y22, Y18, Y23
+	VCVTDQ2PS        Y23, Y18
+	VFMADD231PS.BCST 208(AX), Y18, Y16
+	VPXORD           Y18, Y18, Y18
+	VPDPBUSD         Y21, Y19, Y18
+	VPSLLD           $0x08, Y18, Y18
+	VPDPBUSD         Y22, Y19, Y18
+	VCVTDQ2PS        Y18, Y18
+	VFMADD231PS.BCST 240(AX), Y18, Y17
+	VBROADCASTI32X4  92(R9), Y18
+	VPANDD           upper<>+0(SB), Y18, Y18
+	VBROADCASTI32X4  92(R10), Y19
+	VPANDD           upper<>+0(SB), Y19, Y19
+	VMOVDQU32        320(SI), Y21
+	VMOVDQU32        352(SI), Y22
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y18, Y23
+	VPSLLD           $0x08, Y23, Y23
+	VPDPBUSD         Y22, Y18, Y23
+	VCVTDQ2PS        Y23, Y23
+	VFMADD231PS.BCST 20(AX), Y23, Y4
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y19, Y23
+	VPSLLD           $0x08, Y23, Y21
+	VPDPBUSD         Y22, Y19, Y21
+	VCVTDQ2PS        Y21, Y21
+	VFMADD231PS.BCST 52(AX), Y21, Y5
+	VMOVDQU32        320(SI)(CX*1), Y21
+	VMOVDQU32        352(SI)(CX*1), Y22
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y18, Y23
+	VPSLLD           $0x08, Y23, Y23
+	VPDPBUSD         Y22, Y18, Y23
+	VCVTDQ2PS        Y23, Y23
+	VFMADD231PS.BCST 84(AX), Y23, Y8
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y19, Y23
+	VPSLLD           $0x08, Y23, Y21
+	VPDPBUSD         Y22, Y19, Y21
+	VCVTDQ2PS        Y21, Y21
+	VFMADD231PS.BCST 116(AX), Y21, Y9
+	VMOVDQU32        320(SI)(DX*1), Y21
+	VMOVDQU32        352(SI)(DX*1), Y22
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y18, Y23
+	VPSLLD           $0x08, Y23, Y23
+	VPDPBUSD         Y22, Y18, Y23
+	VCVTDQ2PS        Y23, Y23
+	VFMADD231PS.BCST 148(AX), Y23, Y12
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y19, Y23
+	VPSLLD           $0x08, Y23, Y21
+	VPDPBUSD         Y22, Y19, Y21
+	VCVTDQ2PS        Y21, Y21
+	VFMADD231PS.BCST 180(AX), Y21, Y13
+	VMOVDQU32        320(SI)(BX*1), Y21
+	VMOVDQU32        352(SI)(BX*1), Y22
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y18, Y23
+	VPSLLD           $0x08, Y23, Y23
+	VPDPBUSD         Y22, Y18, Y23
+	VCVTDQ2PS        Y23, Y18
+	VFMADD231PS.BCST 212(AX), Y18, Y16
+	VPXORD           Y18, Y18, Y18
+	VPDPBUSD         Y21, Y19, Y18
+	VPSLLD           $0x08, Y18, Y18
+	VPDPBUSD         Y22, Y19, Y18
+	VCVTDQ2PS        Y18, Y18
+	VFMADD231PS.BCST 244(AX), Y18, Y17
+	VBROADCASTI32X4  110(R9), Y18
+	VPANDD           upper<>+0(SB), Y18, Y18
+	VBROADCASTI32X4  110(R10), Y19
+	VPANDD           upper<>+0(SB), Y19, Y19
+	VMOVDQU32        384(SI), Y21
+	VMOVDQU32        416(SI), Y22
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y18, Y23
+	VPSLLD           $0x08, Y23, Y23
+	VPDPBUSD         Y22, Y18, Y23
+	VCVTDQ2PS        Y23, Y23
+	VFMADD231PS.BCST 24(AX), Y23, Y4
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y19, Y23
+	VPSLLD           $0x08, Y23, Y21
+	VPDPBUSD         Y22, Y19, Y21
+	VCVTDQ2PS        Y21, Y21
+	VFMADD231PS.BCST 56(AX), Y21, Y5
+	VMOVDQU32        384(SI)(CX*1), Y21
+	VMOVDQU32        416(SI)(CX*1), Y22
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y18, Y23
+	VPSLLD           $0x08, Y23, Y23
+	VPDPBUSD         Y22, Y18, Y23
+	VCVTDQ2PS        Y23, Y23
+	VFMADD231PS.BCST 88(AX), Y23, Y8
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y19, Y23
+	VPSLLD           $0x08, Y23, Y21
+	VPDPBUSD         Y22, Y19, Y21
+	VCVTDQ2PS        Y21, Y21
+	VFMADD231PS.BCST 120(AX), Y21, Y9
+	VMOVDQU32        384(SI)(DX*1), Y21
+	VMOVDQU32        416(SI)(DX*1), Y22
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y18, Y23
+	VPSLLD           $0x08, Y23, Y23
+	VPDPBUSD         Y22, Y18, Y23
+	VCVTDQ2PS        Y23, Y23
+	VFMADD231PS.BCST 152(AX), Y23, Y12
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y19, Y23
+	VPSLLD           $0x08, Y23, Y21
+	VPDPBUSD         Y22, Y19, Y21
+	VCVTDQ2PS        Y21, Y21
+	VFMADD231PS.BCST 184(AX), Y21, Y13
+	VMOVDQU32        384(SI)(BX*1), Y21
+	VMOVDQU32        416(SI)(BX*1), Y22
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y18, Y23
+	VPSLLD           $0x08, Y23, Y23
+	VPDPBUSD         Y22, Y18, Y23
+	VCVTDQ2PS        Y23, Y18
+	VFMADD231PS.BCST 216(AX), Y18, Y16
+	VPXORD           Y18, Y18, Y18
+	VPDPBUSD         Y21, Y19, Y18
+	VPSLLD           $0x08, Y18, Y18
+	VPDPBUSD         Y22, Y19, Y18
+	VCVTDQ2PS        Y18, Y18
+	VFMADD231PS.BCST 248(AX), Y18, Y17
+	VBROADCASTI32X4  128(R9), Y18
+	VPANDD           upper<>+0(SB), Y18, Y18
+	VBROADCASTI32X4  128(R10), Y19
+	VPANDD           upper<>+0(SB), Y19, Y19
+	VMOVDQU32        448(SI), Y21
+	VMOVDQU32        480(SI), Y22
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y18, Y23
+	VPSLLD           $0x08, Y23, Y23
+	VPDPBUSD         Y22, Y18, Y23
+	VCVTDQ2PS        Y23, Y23
+	VFMADD231PS.BCST 28(AX), Y23, Y4
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y19, Y23
+	VPSLLD           $0x08, Y23, Y21
+	VPDPBUSD         Y22, Y19, Y21
+	VCVTDQ2PS        Y21, Y21
+	VFMADD231PS.BCST 60(AX), Y21, Y5
+	VMOVDQU32        448(SI)(CX*1), Y21
+	VMOVDQU32        480(SI)(CX*1), Y22
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y18, Y23
+	VPSLLD           $0x08, Y23, Y23
+	VPDPBUSD         Y22, Y18, Y23
+	VCVTDQ2PS        Y23, Y23
+	VFMADD231PS.BCST 92(AX), Y23, Y8
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y19, Y23
+	VPSLLD           $0x08, Y23, Y21
+	VPDPBUSD         Y22, Y19, Y21
+	VCVTDQ2PS        Y21, Y21
+	VFMADD231PS.BCST 124(AX), Y21, Y9
+	VMOVDQU32        448(SI)(DX*1), Y21
+	VMOVDQU32        480(SI)(DX*1), Y22
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y18, Y23
+	VPSLLD           $0x08, Y23, Y23
+	VPDPBUSD         Y22, Y18, Y23
+	VCVTDQ2PS        Y23, Y23
+	VFMADD231PS.BCST 156(AX), Y23, Y12
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y19, Y23
+	VPSLLD           $0x08, Y23, Y21
+	VPDPBUSD         Y22, Y19, Y21
+	VCVTDQ2PS        Y21, Y21
+	VFMADD231PS.BCST 188(AX), Y21, Y13
+	VMOVDQU32        448(SI)(BX*1), Y21
+	VMOVDQU32        480(SI)(BX*1), Y22
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y18, Y23
+	VPSLLD           $0x08, Y23, Y23
+	VPDPBUSD         Y22, Y18, Y23
+	VCVTDQ2PS        Y23, Y18
+	VFMADD231PS.BCST 220(AX), Y18, Y16
+	VPXORD           Y18, Y18, Y18
+	VPDPBUSD         Y21, Y19, Y18
+	VPSLLD           $0x08, Y18, Y18
+	VPDPBUSD         Y22, Y19, Y18
+	VCVTDQ2PS        Y18, Y18
+	VFMADD231PS.BCST 252(AX), Y18, Y17
+	ADDQ             $+144, R9
+	ADDQ             $+144, R10
+	ADDQ             $+512, SI
+	ADDQ             $+32, DI
+	ADDQ             $+32, R8
+	TESTQ            R11, R11
+	JNE              groups12
+
+rest10:
+	MOVQ n+40(FP), R11
+	ANDQ $+7, R11
+
+block14:
+	DECQ            R11
+	JLT             end15
+	VPBROADCASTW    (R9), X18
+	VCVTPH2PS       X18, Y18
+	VMOVSS          (R8), X20
+	VFMADD231PS     Y20, Y18, Y2
+	VMOVSS          (R8)(CX*1), X20
+	VFMADD231PS     Y20, Y18, Y6
+	VMOVSS          (R8)(DX*1), X20
+	VFMADD231PS     Y20, Y18, Y10
+	VMOVSS          (R8)(BX*1), X20
+	VFMADD231PS     Y20, Y18, Y14
+	VPBROADCASTW    (R10), X19
+	VCVTPH2PS       X19, Y19
+	VMOVSS          (R8), X20
+	VFMADD231PS     Y20, Y19, Y3
+	VMOVSS          (R8)(CX*1), X20
+	VFMADD231PS     Y20, Y19, Y7
+	VMOVSS          (R8)(DX*1), X20
+	VFMADD231PS     Y20, Y19, Y11
+	VMOVSS          (R8)(BX*1), X20
+	VFMADD231PS     Y20, Y19, Y15
+	VBROADCASTI32X4 2(R9), Y21
+	VPANDD          upper<>+0(SB), Y21, Y21
+	VBROADCASTI32X4 2(R10), Y22
+	VPANDD          upper<>+0(SB), Y22, Y22
+	VMOVDQU32       (SI), Y23
+	VMOVDQU32       32(SI), Y24
+	VPXORD          Y25, Y25, Y25
+	VPDPBUSD        Y23, Y21, Y25
+	VPSLLD          $0x08, Y25, Y25
+	VPDPBUSD        Y24, Y21, Y25
+	VCVTDQ2PS       Y25, Y25
+	VMULPS.BCST     (DI), Y18, Y26
+	VFMADD231PS     Y26, Y25, Y4
+	VPXORD          Y25, Y25, Y25
+	VPDPBUSD        Y23, Y22, Y25
+	VPSLLD          $0x08, Y25, Y23
+	VPDPBUSD        Y24, Y22, Y23
+	VCVTDQ2PS       Y23, Y23
+	VMULPS.BCST     (DI), Y19, Y24
+	VFMADD231PS     Y24, Y23, Y5
+	VMOVDQU32       (SI)(CX*1), Y23
+	VMOVDQU32       32(SI)(CX*1), Y24
+	VPXORD          Y25, Y25, Y25
+	VPDPBUSD        Y23, Y21, Y25
+	VPSLLD          $0x08, Y25, Y25
+	VPDPBUSD        Y24, Y21, Y25
+	VCVTDQ2PS       Y25, Y25
+	VMULPS.BCST     (DI)(CX*1), Y18, Y26
+	VFMADD231PS     Y26, Y25, Y8
+	VPXORD          Y25, Y25, Y25
+	VPDPBUSD        Y23, Y22, Y25
+	VPSLLD          $0x08, Y25, Y23
+	VPDPBUSD        Y24, Y22, Y23
+	VCVTDQ2PS       Y23, Y23
+	VMULPS.BCST     (DI)(CX*1), Y19, Y24
+	VFMADD231PS     Y24, Y23, Y9
+	VMOVDQU32       (SI)(DX*1), Y23
+	VMOVDQU32       32(SI)(DX*1), Y24
+	VPXORD          Y25, Y25, Y25
+	VPDPBUSD        Y23, Y21, Y25
+	VPSLLD          $0x08, Y25, Y25
+	VPDPBUSD        Y24, Y21, Y25
+	VCVTDQ2PS       Y25, Y25
+	VMULPS.BCST     (DI)(DX*1), Y18, Y26
+	VFMADD231PS     Y26, Y25, Y12
+	VPXORD          Y25, Y25, Y25
+	VPDPBUSD        Y23, Y22, Y25
+	VPSLLD          $0x08, Y25, Y23
+	VPDPBUSD        Y24, Y22, Y23
+	VCVTDQ2PS       Y23, Y23
+	VMULPS.BCST     (DI)(DX*1), Y19, Y24
+	VFMADD231PS     Y24, Y23, Y13
+	VMOVDQU32       (SI)(BX*1), Y23
+	VMOVDQU32       32(SI)(BX*1), Y24
+	VPXORD          Y25, Y25, Y25
+	VPDPBUSD        Y23, Y21, Y25
+	VPSLLD          $0x08, Y25, Y25
+	VPDPBUSD        Y24, Y21, Y25
+	VCVTDQ2PS       Y25, Y21
+	VMULPS.BCST     (DI)(BX*1), Y18, Y18
+	VFMADD231PS     Y18, Y21, Y16
 	VPXORD          Y18, Y18, Y18
-	VPDPBUSD        192(DI), Y24, Y18
-	VPSLLD          $0x08, Y18, Y26
-	VPDPBUSD        224(DI), Y24, Y26
-	VCVTDQ2PS       Y26, Y24
-	VFMADD231PS     Y25, Y24, Y9
-	VBROADCASTI32X4 84(SI), Y24
-	VPSRLVD         high<>+0(SB), Y24, Y24
-	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Y24, Y24
-	VPERMPS         Y14, Y4, Y25
-	VPXORD          Y19, Y19, Y19
-	VPDPBUSD        256(DI), Y24, Y19
-	VPSLLD          $0x08, Y19, Y26
-	VPDPBUSD        288(DI), Y24, Y26
-	VCVTDQ2PS       Y26, Y24
-	VFMADD231PS     Y25, Y24, Y8
-	VBROADCASTI32X4 104(SI), Y24
-	VPSRLVD         high<>+0(SB), Y24, Y24
-	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Y24, Y24
-	VPERMPS         Y14, Y5, Y25
-	VPXORD          Y20, Y20, Y20
-	VPDPBUSD        320(DI), Y24, Y20
-	VPSLLD          $0x08, Y20, Y26
-	VPDPBUSD        352(DI), Y24, Y26
-	VCVTDQ2PS       Y26, Y24
-	VFMADD231PS     Y25, Y24, Y9
-	VBROADCASTI32X4 124(SI), Y24
-	VPSRLVD         high<>+0(SB), Y24, Y24
-	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Y24, Y24
-	VPERMPS         Y14, Y6, Y25
-	VPXORD          Y21, Y21, Y21
-	VPDPBUSD        384(DI), Y24, Y21
-	VPSLLD          $0x08, Y21, Y26
-	VPDPBUSD        416(DI), Y24, Y26
-	VCVTDQ2PS       Y26, Y24
-	VFMADD231PS     Y25, Y24, Y8
-	VBROADCASTI32X4 144(SI), Y24
-	VPSRLVD         high<>+0(SB), Y24, Y24
-	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Y24, Y24
-	VPERMPS         Y14, Y7, Y14
-	VPXORD          Y22, Y22, Y22
-	VPDPBUSD        448(DI), Y24, Y22
-	VPSLLD          $0x08, Y22, Y25
-	VPDPBUSD        480(DI), Y24, Y25
-	VCVTDQ2PS       Y25, Y24
-	VFMADD231PS     Y14, Y24, Y9
-	ADDQ            $+160, SI
-	ADDQ            $+512, DI
-	ADDQ            $+32, R8
-	ADDQ            $+32, BX
-	JMP             blocks11
-
-rest12:
-	ADDQ $+8, DX
-
-blocks13:
-	SUBQ            $+1, DX
-	JLT             rest14
-	PREFETCHT0      4096(SI)
-	VBROADCASTI32X4 4(SI), Y14
-	VPSRLVD         high<>+0(SB), Y14, Y14
-	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Y14, Y14
-	VPBROADCASTW    (SI), X24
-	VCVTPH2PS       X24, Y24
-	VPBROADCASTW    2(SI), X25
-	VCVTPH2PS       X25, Y25
-	VFMADD231SS     (BX), X25, X11
-	VMULPS.BCST     (R8), Y24, Y24
-	VPXORD          Y23, Y23, Y23
-	VPDPBUSD        (DI), Y14, Y23
-	VPSLLD          $0x08, Y23, Y25
-	VPDPBUSD        32(DI), Y14, Y25
-	VCVTDQ2PS       Y25, Y14
-	VFMADD231PS     Y24, Y14, Y8
-	ADDQ            $+20, SI
-	ADDQ            $+64, DI
+	VPDPBUSD        Y23, Y22, Y18
+	VPSLLD          $0x08, Y18, Y18
+	VPDPBUSD        Y24, Y22, Y18
+	VCVTDQ2PS       Y18, Y18
+	VMULPS.BCST     (DI)(BX*1), Y19, Y19
+	VFMADD231PS     Y19, Y18, Y17
+	ADDQ            $+18, R9
+	ADDQ            $+18, R10
+	ADDQ            $+64, SI
+	ADDQ            $+4, DI
 	ADDQ            $+4, R8
-	ADDQ            $+4, BX
-	JMP             blocks13
+	JMP             block14
 
-rest14:
-	ADDQ          $+1, DX
-	VADDPS        Z11, Z10, Z10
-	VADDPS        Z13, Z12, Z11
-	VADDPS        Z11, Z10, Z10
-	VMULPS.BCST   c4_3f800000<>+0(SB), Z10, Z10
-	VEXTRACTF64X4 $0x01, Z10, Y11
-	VADDPS        Y11, Y10, Y10
-	VADDPS        Y8, Y9, Y11
-	VADDPS        Y10, Y11, Y10
-	VEXTRACTF32X4 $0x01, Y10, X11
-	VADDPS        X11, X10, X10
-	VPSHUFD       $0x4e, X10, X11
-	VADDPS        X11, X10, X10
-	VPSHUFD       $0xb1, X10, X11
-	VADDPS        X11, X10, X10
-	MOVQ          c+0(FP), DX
-	VMOVSS        X10, (DX)(CX*4)
-	MOVQ          ldb+40(FP), DX
-	ADDQ          DX, AX
-	INCQ          CX
-	JMP           column9
+end15:
+	MOVQ             16(SP), SI
+	LEAQ             4(SI), DI
+	CMPQ             8(SP), $+1
+	CMOVQEQ          SI, DI
+	VMULPS           lanes<>+0(SB), Y4, Y4
+	VFMADD231PS.BCST c4_c1000000<>+0(SB), Y2, Y4
+	VEXTRACTF32X4    $0x01, Y4, X2
+	VADDPS           X2, X4, X2
+	VPSHUFD          $0x4e, X2, X4
+	VADDPS           X4, X2, X2
+	VPSHUFD          $0xb1, X2, X4
+	VADDPS           X4, X2, X2
+	VMOVSS           X2, (SI)
+	VMULPS           lanes<>+0(SB), Y5, Y2
+	VFMADD231PS.BCST c4_c1000000<>+0(SB), Y3, Y2
+	VEXTRACTF32X4    $0x01, Y2, X3
+	VADDPS           X3, X2, X2
+	VPSHUFD          $0x4e, X2, X3
+	VADDPS           X3, X2, X2
+	VPSHUFD          $0xb1, X2, X3
+	VADDPS           X3, X2, X2
+	VMOVSS           X2, (DI)
+	MOVQ             24(SP), R8
+	VMULPS           lanes<>+0(SB), Y8, Y2
+	VFMADD231PS.BCST c4_c1000000<>+0(SB), Y6, Y2
+	VEXTRACTF32X4    $0x01, Y2, X3
+	VADDPS           X3, X2, X2
+	VPSHUFD          $0x4e, X2, X3
+	VADDPS           X3, X2, X2
+	VPSHUFD          $0xb1, X2, X3
+	VADDPS           X3, X2, X2
+	VMOVSS           X2, (SI)(R8*1)
+	VMULPS           lanes<>+0(SB), Y9, Y2
+	VFMADD231PS.BCST c4_c1000000<>+0(SB), Y7, Y2
+	VEXTRACTF32X4    $0x01, Y2, X3
+	VADDPS           X3, X2, X2
+	VPSHUFD          $0x4e, X2, X3
+	VADDPS           X3, X2, X2
+	VPSHUFD          $0xb1, X2, X3
+	VADDPS           X3, X2, X2
+	VMOVSS           X2, (DI)(R8*1)
+	MOVQ             32(SP), R8
+	VMULPS           lanes<>+0(SB), Y12, Y2
+	VFMADD231PS.BCST c4_c1000000<>+0(SB), Y10, Y2
+	VEXTRACTF32X4    $0x01, Y2, X3
+	VADDPS           X3, X2, X2
+	VPSHUFD          $0x4e, X2, X3
+	VADDPS           X3, X2, X2
+	VPSHUFD          $0xb1, X2, X3
+	VADDPS           X3, X2, X2
+	VMOVSS           X2, (SI)(R8*1)
+	VMULPS           lanes<>+0(SB), Y13, Y2
+	VFMADD231PS.BCST c4_c1000000<>+0(SB), Y11, Y2
+	VEXTRACTF32X4    $0x01, Y2, X3
+	VADDPS           X3, X2, X2
+	VPSHUFD          $0x4e, X2, X3
+	VADDPS           X3, X2, X2
+	VPSHUFD          $0xb1, X2, X3
+	VADDPS           X3, X2, X2
+	VMOVSS           X2, (DI)(R8*1)
+	MOVQ             40(SP), R8
+	VMULPS           lanes<>+0(SB), Y16, Y2
+	VFMADD231PS.BCST c4_c1000000<>+0(SB), Y14, Y2
+	VEXTRACTF32X4    $0x01, Y2, X3
+	VADDPS           X3, X2, X2
+	VPSHUFD          $0x4e, X2, X3
+	VADDPS           X3, X2, X2
+	VPSHUFD          $0xb1, X2, X3
+	VADDPS           X3, X2, X2
+	VMOVSS           X2, (SI)(R8*1)
+	VMULPS           lanes<>+0(SB), Y17, Y2
+	VFMADD231PS.BCST c4_c1000000<>+0(SB), Y15, Y2
+	VEXTRACTF32X4    $0x01, Y2, X3
+	VADDPS           X3, X2, X2
+	VPSHUFD          $0x4e, X2, X3
+	VADDPS           X3, X2, X2
+	VPSHUFD          $0xb1, X2, X3
+	VADDPS           X3, X2, X2
+	VMOVSS           X2, (DI)(R8*1)
+	ADDQ             $+8, 16(SP)
+	MOVQ             ldb+64(FP), SI
+	IMUL3Q           $+2, SI, SI
+	ADDQ             SI, (SP)
+	SUBQ             $+2, 8(SP)
+	MOVQ             (SP), R9
+	MOVQ             (SP), R10
+	MOVQ             ldb+64(FP), SI
+	ADDQ             SI, R10
+	CMPQ             8(SP), $+1
+	CMOVQEQ          (SP), R10
+	CMPQ             8(SP), $+0
+	JG               column9
 
-end10:
+end11:
+	VZEROUPPER
+	RET
+
+// func dotFixed1Q4_1VNNI(c *byte, a *byte, b *byte, rows int, columns int, n int, ldc int, lda int, ldb int)
+// Requires: AVX, AVX2, AVX512F, AVX512VL, AVX512VNNI, F16C, FMA3, MMX+
+TEXT ·dotFixed1Q4_1VNNI(SB), NOSPLIT, $24-72
+	MOVQ         b+16(FP), AX
+	MOVQ         AX, (SP)
+	MOVQ         columns+32(FP), AX
+	MOVQ         AX, 8(SP)
+	MOVQ         c+0(FP), AX
+	MOVQ         AX, 16(SP)
+	VPBROADCASTD c4_f0f0f0f<>+0(SB), Y0
+	VPBROADCASTD c4_f0f0f0f0<>+0(SB), Y0
+	VMOVDQU32    each<>+0(SB), Y0
+	VMOVDQU32    each<>+32(SB), Y2
+	VMOVDQU32    each<>+64(SB), Y3
+	VMOVDQU32    each<>+96(SB), Y4
+	VMOVDQU32    each<>+128(SB), Y5
+	VMOVDQU32    each<>+160(SB), Y6
+	VMOVDQU32    each<>+192(SB), Y7
+	VMOVDQU32    each<>+224(SB), Y8
+	CMPQ         8(SP), $+0
+	JLE          end18
+	MOVQ         (SP), BX
+
+column16:
+	MOVQ   n+40(FP), DX
+	IMUL3Q $+4, DX, DX
+	MOVQ   a+8(FP), AX
+	MOVQ   DX, CX
+	SHLQ   $0x04, CX
+	ADDQ   AX, CX
+	LEAQ   (CX)(DX*1), DX
+	VPXORD Y12, Y12, Y12
+	VPXORD Y13, Y13, Y13
+	VPXORD Y14, Y14, Y14
+	VPXORD Y15, Y15, Y15
+	VPXORD Z11, Z11, Z11
+	MOVQ   n+40(FP), SI
+	SHRQ   $0x03, SI
+	TESTQ  SI, SI
+	JZ     rest17
+
+groups19:
+	VPBROADCASTW    (BX), X1
+	VPINSRW         $0x01, 20(BX), X1, X1
+	VPINSRW         $0x02, 40(BX), X1, X1
+	VPINSRW         $0x03, 60(BX), X1, X1
+	VPINSRW         $0x04, 80(BX), X1, X1
+	VPINSRW         $0x05, 100(BX), X1, X1
+	VPINSRW         $0x06, 120(BX), X1, X1
+	VPINSRW         $0x07, 140(BX), X1, X1
+	VCVTPH2PS       X1, Y9
+	VPBROADCASTW    2(BX), X1
+	VPINSRW         $0x01, 22(BX), X1, X1
+	VPINSRW         $0x02, 42(BX), X1, X1
+	VPINSRW         $0x03, 62(BX), X1, X1
+	VPINSRW         $0x04, 82(BX), X1, X1
+	VPINSRW         $0x05, 102(BX), X1, X1
+	VPINSRW         $0x06, 122(BX), X1, X1
+	VPINSRW         $0x07, 142(BX), X1, X1
+	VCVTPH2PS       X1, Y10
+	VMOVAPS         Y9, Y9
+	VMOVAPS         Y10, Y10
+	PREFETCHT0      4096(BX)
+	PREFETCHT0      4160(BX)
+	PREFETCHT0      4224(BX)
+	VMOVUPS         (CX), Y16
+	VMULPS          Y16, Y9, Y9
+	VFMADD231PS     (DX), Y10, Y11
+	DECQ            SI
+	VBROADCASTI32X4 4(BX), Y10
+	VPANDD          upper<>+0(SB), Y10, Y10
+	VPXORD          Y16, Y16, Y16
+	VPDPBUSD        (AX), Y10, Y16
+	VPSLLD          $0x08, Y16, Y16
+	VPDPBUSD        32(AX), Y10, Y16
+	VCVTDQ2PS       Y16, Y10
+	VPERMPS         Y9, Y0, Y16
+	VFMADD231PS     Y16, Y10, Y12
+	VBROADCASTI32X4 24(BX), Y10
+	VPANDD          upper<>+0(SB), Y10, Y10
+	VPXORD          Y16, Y16, Y16
+	VPDPBUSD        64(AX), Y10, Y16
+	VPSLLD          $0x08, Y16, Y16
+	VPDPBUSD        96(AX), Y10, Y16
+	VCVTDQ2PS       Y16, Y10
+	VPERMPS         Y9, Y2, Y16
+	VFMADD231PS     Y16, Y10, Y13
+	VBROADCASTI32X4 44(BX), Y10
+	VPANDD          upper<>+0(SB), Y10, Y10
+	VPXORD          Y16, Y16, Y16
+	VPDPBUSD        128(AX), Y10, Y16
+	VPSLLD          $0x08, Y16, Y16
+	VPDPBUSD        160(AX), Y10, Y16
+	VCVTDQ2PS       Y16, Y10
+	VPERMPS         Y9, Y3, Y16
+	VFMADD231PS     Y16, Y10, Y14
+	VBROADCASTI32X4 64(BX), Y10
+	VPANDD          upper<>+0(SB), Y10, Y10
+	VPXORD          Y16, Y16, Y16
+	VPDPBUSD        192(AX), Y10, Y16
+	VPSLLD          $0x08, Y16, Y16
+	VPDPBUSD        224(AX), Y10, Y16
+	VCVTDQ2PS       Y16, Y10
+	VPERMPS         Y9, Y4, Y16
+	VFMADD231PS     Y16, Y10, Y15
+	VBROADCASTI32X4 84(BX), Y10
+	VPANDD          upper<>+0(SB), Y10, Y10
+	VPXORD          Y16, Y16, Y16
+	VPDPBUSD        256(AX), Y10, Y16
+	VPSLLD          $0x08, Y16, Y16
+	VPDPBUSD        288(AX), Y10, Y16
+	VCVTDQ2PS       Y16, Y10
+	VPERMPS         Y9, Y5, Y16
+	VFMADD231PS     Y16, Y10, Y12
+	VBROADCASTI32X4 104(BX), Y10
+	VPANDD          upper<>+0(SB), Y10, Y10
+	VPXORD          Y16, Y16, Y16
+	VPDPBUSD        320(AX), Y10, Y16
+	VPSLLD          $0x08, Y16, Y16
+	VPDPBUSD        352(AX), Y10, Y16
+	VCVTDQ2PS       Y16, Y10
+	VPERMPS         Y9, Y6, Y16
+	VFMADD231PS     Y16, Y10, Y13
+	VBROADCASTI32X4 124(BX), Y10
+	VPANDD          upper<>+0(SB), Y10, Y10
+	VPXORD          Y16, Y16, Y16
+	VPDPBUSD        384(AX), Y10, Y16
+	VPSLLD          $0x08, Y16, Y16
+	VPDPBUSD        416(AX), Y10, Y16
+	VCVTDQ2PS       Y16, Y10
+	VPERMPS         Y9, Y7, Y16
+	VFMADD231PS     Y16, Y10, Y14
+	VBROADCASTI32X4 144(BX), Y10
+	VPANDD          upper<>+0(SB), Y10, Y10
+	VPXORD          Y16, Y16, Y16
+	VPDPBUSD        448(AX), Y10, Y16
+	VPSLLD          $0x08, Y16, Y16
+	VPDPBUSD        480(AX), Y10, Y16
+	VCVTDQ2PS       Y16, Y10
+	VPERMPS         Y9, Y8, Y9
+	VFMADD231PS     Y9, Y10, Y15
+	ADDQ            $+160, BX
+	ADDQ            $+512, AX
+	ADDQ            $+32, CX
+	ADDQ            $+32, DX
+	TESTQ           SI, SI
+	JNE             groups19
+
+rest17:
+	MOVQ n+40(FP), SI
+	ANDQ $+7, SI
+
+block20:
+	DECQ            SI
+	JLT             end21
+	VPBROADCASTW    (BX), X1
+	VCVTPH2PS       X1, Y9
+	VPBROADCASTW    2(BX), X1
+	VCVTPH2PS       X1, Y10
+	VMOVSS          (DX), X1
+	VFMADD231PS     Y1, Y10, Y11
+	VBROADCASTI32X4 4(BX), Y10
+	VPANDD          upper<>+0(SB), Y10, Y10
+	VPXORD          Y16, Y16, Y16
+	VPDPBUSD        (AX), Y10, Y16
+	VPSLLD          $0x08, Y16, Y16
+	VPDPBUSD        32(AX), Y10, Y16
+	VCVTDQ2PS       Y16, Y10
+	VMULPS.BCST     (CX), Y9, Y9
+	VFMADD231PS     Y9, Y10, Y12
+	ADDQ            $+20, BX
+	ADDQ            $+64, AX
+	ADDQ            $+4, CX
+	ADDQ            $+4, DX
+	JMP             block20
+
+end21:
+	MOVQ             16(SP), AX
+	VADDPS           Y13, Y12, Y12
+	VADDPS           Y14, Y12, Y12
+	VADDPS           Y15, Y12, Y12
+	VMULPS           lanes<>+0(SB), Y12, Y9
+	VFMADD231PS.BCST c4_3f800000<>+0(SB), Y11, Y9
+	VEXTRACTF32X4    $0x01, Y9, X1
+	VADDPS           X1, X9, X1
+	VPSHUFD          $0x4e, X1, X9
+	VADDPS           X9, X1, X1
+	VPSHUFD          $0xb1, X1, X9
+	VADDPS           X9, X1, X1
+	VMOVSS           X1, (AX)
+	ADDQ             $+4, 16(SP)
+	MOVQ             ldb+64(FP), AX
+	IMUL3Q           $+1, AX, AX
+	ADDQ             AX, (SP)
+	SUBQ             $+1, 8(SP)
+	MOVQ             (SP), BX
+	CMPQ             8(SP), $+0
+	JG               column16
+
+end18:
 	VZEROUPPER
 	RET
 
@@ -733,219 +1627,1132 @@ DATA c4_3f800000<>+24(SB)/4, $0x3f800000
 DATA c4_3f800000<>+28(SB)/4, $0x3f800000
 GLOBL c4_3f800000<>(SB), RODATA|NOPTR, $32
 
-// func dotFixedQ5_0VNNI(c *byte, a *byte, b *byte, columns int, n int, ldb int)
-// Requires: AVX, AVX2, AVX512BW, AVX512F, AVX512VL, AVX512VNNI, F16C, FMA3, MMX+
-TEXT ·dotFixedQ5_0VNNI(SB), NOSPLIT, $0-48
-	MOVQ      b+16(FP), AX
-	VMOVDQU32 each<>+0(SB), Y0
-	VMOVDQU32 each<>+32(SB), Y1
-	VMOVDQU32 each<>+64(SB), Y2
-	VMOVDQU32 each<>+96(SB), Y3
-	VMOVDQU32 each<>+128(SB), Y4
-	VMOVDQU32 each<>+160(SB), Y5
-	VMOVDQU32 each<>+192(SB), Y6
-	VMOVDQU32 each<>+224(SB), Y7
-	XORQ      CX, CX
+// func dotFixed4Q4_1VNNI(c *byte, a *byte, b *byte, rows int, columns int, n int, ldc int, lda int, ldb int)
+// Requires: AVX, AVX2, AVX512F, AVX512VL, AVX512VNNI, CMOV, F16C, FMA3, MMX+
+TEXT ·dotFixed4Q4_1VNNI(SB), NOSPLIT, $368-72
+	MOVQ         b+16(FP), AX
+	MOVQ         AX, (SP)
+	MOVQ         columns+32(FP), AX
+	MOVQ         AX, 8(SP)
+	MOVQ         c+0(FP), AX
+	MOVQ         AX, 16(SP)
+	MOVQ         rows+24(FP), AX
+	DECQ         AX
+	MOVQ         $+1, CX
+	CMPQ         AX, CX
+	CMOVQLT      AX, CX
+	MOVQ         ldc+48(FP), DX
+	IMULQ        CX, DX
+	MOVQ         DX, 24(SP)
+	MOVQ         lda+56(FP), DX
+	IMULQ        DX, CX
+	MOVQ         $+2, DX
+	CMPQ         AX, DX
+	CMOVQLT      AX, DX
+	MOVQ         ldc+48(FP), BX
+	IMULQ        DX, BX
+	MOVQ         BX, 32(SP)
+	MOVQ         lda+56(FP), BX
+	IMULQ        BX, DX
+	MOVQ         $+3, BX
+	CMPQ         AX, BX
+	CMOVQLT      AX, BX
+	MOVQ         ldc+48(FP), AX
+	IMULQ        BX, AX
+	MOVQ         AX, 40(SP)
+	MOVQ         lda+56(FP), AX
+	IMULQ        AX, BX
+	LEAQ         48(SP), AX
+	ADDQ         $+63, AX
+	ANDQ         $-64, AX
+	CMPQ         8(SP), $+0
+	JLE          end24
+	MOVQ         (SP), R9
+	MOVQ         (SP), R10
+	MOVQ         ldb+64(FP), SI
+	ADDQ         SI, R10
+	CMPQ         8(SP), $+1
+	CMOVQEQ      (SP), R10
+	MOVQ         n+40(FP), SI
+	SHRQ         $0x03, SI
+	TESTQ        SI, SI
+	JZ           column22
+	VPBROADCASTW (R9), X0
+	VPINSRW      $0x01, 20(R9), X0, X0
+	VPINSRW      $0x02, 40(R9), X0, X0
+	VPINSRW      $0x03, 60(R9), X0, X0
+	VPINSRW      $0x04, 80(R9), X0, X0
+	VPINSRW      $0x05, 100(R9), X0, X0
+	VPINSRW      $0x06, 120(R9), X0, X0
+	VPINSRW      $0x07, 140(R9), X0, X0
+	VCVTPH2PS    X0, Y0
+	VPBROADCASTW 2(R9), X1
+	VPINSRW      $0x01, 22(R9), X1, X1
+	VPINSRW      $0x02, 42(R9), X1, X1
+	VPINSRW      $0x03, 62(R9), X1, X1
+	VPINSRW      $0x04, 82(R9), X1, X1
+	VPINSRW      $0x05, 102(R9), X1, X1
+	VPINSRW      $0x06, 122(R9), X1, X1
+	VPINSRW      $0x07, 142(R9), X1, X1
+	VCVTPH2PS    X1, Y1
+	VMOVAPS      Y0, Y0
+	VMOVAPS      Y1, Y1
+	VPBROADCASTW (R10), X2
+	VPINSRW      $0x01, 20(R10), X2, X2
+	VPINSRW      $0x02, 40(R10), X2, X2
+	VPINSRW      $0x03, 60(R10), X2, X2
+	VPINSRW      $0x04, 80(R10), X2, X2
+	VPINSRW      $0x05, 100(R10), X2, X2
+	VPINSRW      $0x06, 120(R10), X2, X2
+	VPINSRW      $0x07, 140(R10), X2, X2
+	VCVTPH2PS    X2, Y2
+	VPBROADCASTW 2(R10), X3
+	VPINSRW      $0x01, 22(R10), X3, X3
+	VPINSRW      $0x02, 42(R10), X3, X3
+	VPINSRW      $0x03, 62(R10), X3, X3
+	VPINSRW      $0x04, 82(R10), X3, X3
+	VPINSRW      $0x05, 102(R10), X3, X3
+	VPINSRW      $0x06, 122(R10), X3, X3
+	VPINSRW      $0x07, 142(R10), X3, X3
+	VCVTPH2PS    X3, Y3
+	VMOVAPS      Y2, Y2
+	VMOVAPS      Y3, Y3
 
-column15:
-	MOVQ         columns+24(FP), DX
-	CMPQ         CX, DX
-	JGE          end16
-	MOVQ         n+32(FP), DX
-	IMUL3Q       $+4, DX, BX
-	MOVQ         a+8(FP), DI
-	MOVQ         AX, SI
-	MOVQ         BX, R8
-	SHLQ         $0x04, R8
-	ADDQ         DI, R8
-	LEAQ         (R8)(BX*1), BX
-	VPXORD       Y8, Y8, Y8
-	VPXORD       Y9, Y9, Y9
-	VBROADCASTSS c4_0<>+0(SB), Z10
-	VBROADCASTSS c4_0<>+0(SB), Z11
-	VBROADCASTSS c4_0<>+0(SB), Z12
-	VBROADCASTSS c4_0<>+0(SB), Z13
+column22:
+	MOVQ   n+40(FP), R8
+	IMUL3Q $+4, R8, R8
+	MOVQ   a+8(FP), SI
+	MOVQ   R8, DI
+	SHLQ   $0x04, DI
+	ADDQ   SI, DI
+	LEAQ   (DI)(R8*1), R8
+	VPXORD Y6, Y6, Y6
+	VPXORD Y7, Y7, Y7
+	VPXORD Z4, Z4, Z4
+	VPXORD Z5, Z5, Z5
+	VPXORD Y10, Y10, Y10
+	VPXORD Y11, Y11, Y11
+	VPXORD Z8, Z8, Z8
+	VPXORD Z9, Z9, Z9
+	VPXORD Y14, Y14, Y14
+	VPXORD Y15, Y15, Y15
+	VPXORD Z12, Z12, Z12
+	VPXORD Z13, Z13, Z13
+	VPXORD Y18, Y18, Y18
+	VPXORD Y19, Y19, Y19
+	VPXORD Z16, Z16, Z16
+	VPXORD Z17, Z17, Z17
+	MOVQ   n+40(FP), R11
+	SHRQ   $0x03, R11
+	TESTQ  R11, R11
+	JZ     rest23
 
-blocks17:
-	SUBQ            $+8, DX
-	JLT             rest18
-	PREFETCHT0      4096(SI)
-	PREFETCHT0      4160(SI)
-	PREFETCHT0      4224(SI)
-	VPBROADCASTW    (SI), X14
-	VPINSRW         $0x01, 22(SI), X14, X14
-	VPINSRW         $0x02, 44(SI), X14, X14
-	VPINSRW         $0x03, 66(SI), X14, X14
-	VPINSRW         $0x04, 88(SI), X14, X14
-	VPINSRW         $0x05, 110(SI), X14, X14
-	VPINSRW         $0x06, 132(SI), X14, X14
-	VPINSRW         $0x07, 154(SI), X14, X14
-	VCVTPH2PS       X14, Y14
-	VFMADD231PS     (BX), Y14, Y10
-	VMULPS          (R8), Y14, Y14
-	VBROADCASTI32X4 6(SI), Y24
-	VPSRLVD         high<>+0(SB), Y24, Y24
-	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Y24, Y24
-	KMOVD           2(SI), K1
-	VMOVUPS         c4_10101010<>+0(SB), Y25
-	VPADDB          Y25, Y24, K1, Y24
-	VPERMPS         Y14, Y0, Y25
-	VPXORD          Y15, Y15, Y15
-	VPDPBUSD        (DI), Y24, Y15
-	VPSLLD          $0x08, Y15, Y26
-	VPDPBUSD        32(DI), Y24, Y26
-	VCVTDQ2PS       Y26, Y24
-	VFMADD231PS     Y25, Y24, Y8
-	VBROADCASTI32X4 28(SI), Y24
-	VPSRLVD         high<>+0(SB), Y24, Y24
-	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Y24, Y24
-	KMOVD           24(SI), K1
-	VMOVUPS         c4_10101010<>+0(SB), Y25
-	VPADDB          Y25, Y24, K1, Y24
-	VPERMPS         Y14, Y1, Y25
-	VPXORD          Y16, Y16, Y16
-	VPDPBUSD        64(DI), Y24, Y16
-	VPSLLD          $0x08, Y16, Y26
-	VPDPBUSD        96(DI), Y24, Y26
-	VCVTDQ2PS       Y26, Y24
-	VFMADD231PS     Y25, Y24, Y9
-	VBROADCASTI32X4 50(SI), Y24
-	VPSRLVD         high<>+0(SB), Y24, Y24
-	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Y24, Y24
-	KMOVD           46(SI), K1
-	VMOVUPS         c4_10101010<>+0(SB), Y25
-	VPADDB          Y25, Y24, K1, Y24
-	VPERMPS         Y14, Y2, Y25
-	VPXORD          Y17, Y17, Y17
-	VPDPBUSD        128(DI), Y24, Y17
-	VPSLLD          $0x08, Y17, Y26
-	VPDPBUSD        160(DI), Y24, Y26
-	VCVTDQ2PS       Y26, Y24
-	VFMADD231PS     Y25, Y24, Y8
-	VBROADCASTI32X4 72(SI), Y24
-	VPSRLVD         high<>+0(SB), Y24, Y24
-	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Y24, Y24
-	KMOVD           68(SI), K1
-	VMOVUPS         c4_10101010<>+0(SB), Y25
-	VPADDB          Y25, Y24, K1, Y24
-	VPERMPS         Y14, Y3, Y25
-	VPXORD          Y18, Y18, Y18
-	VPDPBUSD        192(DI), Y24, Y18
-	VPSLLD          $0x08, Y18, Y26
-	VPDPBUSD        224(DI), Y24, Y26
-	VCVTDQ2PS       Y26, Y24
-	VFMADD231PS     Y25, Y24, Y9
-	VBROADCASTI32X4 94(SI), Y24
-	VPSRLVD         high<>+0(SB), Y24, Y24
-	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Y24, Y24
-	KMOVD           90(SI), K1
-	VMOVUPS         c4_10101010<>+0(SB), Y25
-	VPADDB          Y25, Y24, K1, Y24
-	VPERMPS         Y14, Y4, Y25
-	VPXORD          Y19, Y19, Y19
-	VPDPBUSD        256(DI), Y24, Y19
-	VPSLLD          $0x08, Y19, Y26
-	VPDPBUSD        288(DI), Y24, Y26
-	VCVTDQ2PS       Y26, Y24
-	VFMADD231PS     Y25, Y24, Y8
-	VBROADCASTI32X4 116(SI), Y24
-	VPSRLVD         high<>+0(SB), Y24, Y24
-	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Y24, Y24
-	KMOVD           112(SI), K1
-	VMOVUPS         c4_10101010<>+0(SB), Y25
-	VPADDB          Y25, Y24, K1, Y24
-	VPERMPS         Y14, Y5, Y25
+groups25:
+	PREFETCHT0  4096(R9)
+	PREFETCHT0  4160(R9)
+	PREFETCHT0  4224(R9)
+	PREFETCHT0  4096(R10)
+	PREFETCHT0  4160(R10)
+	PREFETCHT0  4224(R10)
+	VMOVUPS     (DI), Y20
+	VMULPS      Y20, Y0, Y21
+	VMOVUPS     Y21, (AX)
+	VFMADD231PS (R8), Y1, Y4
+	VMULPS      Y20, Y2, Y20
+	VMOVUPS     Y20, 32(AX)
+	VFMADD231PS (R8), Y3, Y5
+	VMOVUPS     (DI)(CX*1), Y20
+	VMULPS      Y20, Y0, Y21
+	VMOVUPS     Y21, 64(AX)
+	VFMADD231PS (R8)(CX*1), Y1, Y8
+	VMULPS      Y20, Y2, Y20
+	VMOVUPS     Y20, 96(AX)
+	VFMADD231PS (R8)(CX*1), Y3, Y9
+	VMOVUPS     (DI)(DX*1), Y20
+	VMULPS      Y20, Y0, Y21
+	VMOVUPS     Y21, 128(AX)
+	VFMADD231PS (R8)(DX*1), Y1, Y12
+	VMULPS      Y20, Y2, Y20
+	VMOVUPS     Y20, 160(AX)
+	VFMADD231PS (R8)(DX*1), Y3, Y13
+	VMOVUPS     (DI)(BX*1), Y20
+	VMULPS      Y20, Y0, Y0
+	VMOVUPS     Y0, 192(AX)
+	VFMADD231PS (R8)(BX*1), Y1, Y16
+	VMULPS      Y20, Y2, Y0
+	VMOVUPS     Y0, 224(AX)
+	VFMADD231PS (R8)(BX*1), Y3, Y17
+	DECQ        R11
+	LEAQ        160(R9), R12
+	LEAQ        160(R10), R13
+	TESTQ       R11, R11
+	JNE         have26
+	MOVQ        ldb+64(FP), R14
+	MOVQ        (SP), R12
+	LEAQ        (R12)(R14*2), R12
+	CMPQ        8(SP), $+3
+	CMOVQLT     (SP), R12
+	ADDQ        R12, R14
+	MOVQ        R12, R13
+	CMPQ        8(SP), $+4
+	CMOVQGE     R14, R13
+
+have26:
+	VPBROADCASTW     (R12), X0
+	VPINSRW          $0x01, 20(R12), X0, X0
+	VPINSRW          $0x02, 40(R12), X0, X0
+	VPINSRW          $0x03, 60(R12), X0, X0
+	VPINSRW          $0x04, 80(R12), X0, X0
+	VPINSRW          $0x05, 100(R12), X0, X0
+	VPINSRW          $0x06, 120(R12), X0, X0
+	VPINSRW          $0x07, 140(R12), X0, X0
+	VCVTPH2PS        X0, Y0
+	VPBROADCASTW     2(R12), X1
+	VPINSRW          $0x01, 22(R12), X1, X1
+	VPINSRW          $0x02, 42(R12), X1, X1
+	VPINSRW          $0x03, 62(R12), X1, X1
+	VPINSRW          $0x04, 82(R12), X1, X1
+	VPINSRW          $0x05, 102(R12), X1, X1
+	VPINSRW          $0x06, 122(R12), X1, X1
+	VPINSRW          $0x07, 142(R12), X1, X1
+	VCVTPH2PS        X1, Y1
+	VMOVAPS          Y0, Y0
+	VMOVAPS          Y1, Y1
+	VPBROADCASTW     (R13), X2
+	VPINSRW          $0x01, 20(R13), X2, X2
+	VPINSRW          $0x02, 40(R13), X2, X2
+	VPINSRW          $0x03, 60(R13), X2, X2
+	VPINSRW          $0x04, 80(R13), X2, X2
+	VPINSRW          $0x05, 100(R13), X2, X2
+	VPINSRW          $0x06, 120(R13), X2, X2
+	VPINSRW          $0x07, 140(R13), X2, X2
+	VCVTPH2PS        X2, Y2
+	VPBROADCASTW     2(R13), X3
+	VPINSRW          $0x01, 22(R13), X3, X3
+	VPINSRW          $0x02, 42(R13), X3, X3
+	VPINSRW          $0x03, 62(R13), X3, X3
+	VPINSRW          $0x04, 82(R13), X3, X3
+	VPINSRW          $0x05, 102(R13), X3, X3
+	VPINSRW          $0x06, 122(R13), X3, X3
+	VPINSRW          $0x07, 142(R13), X3, X3
+	VCVTPH2PS        X3, Y3
+	VMOVAPS          Y2, Y2
+	VMOVAPS          Y3, Y3
+	VBROADCASTI32X4  4(R9), Y20
+	VPANDD           upper<>+0(SB), Y20, Y20
+	VBROADCASTI32X4  4(R10), Y21
+	VPANDD           upper<>+0(SB), Y21, Y21
+	VMOVDQU32        (SI), Y23
+	VMOVDQU32        32(SI), Y24
+	VPXORD           Y25, Y25, Y25
+	VPDPBUSD         Y23, Y20, Y25
+	VPSLLD           $0x08, Y25, Y25
+	VPDPBUSD         Y24, Y20, Y25
+	VCVTDQ2PS        Y25, Y25
+	VFMADD231PS.BCST (AX), Y25, Y6
+	VPXORD           Y25, Y25, Y25
+	VPDPBUSD         Y23, Y21, Y25
+	VPSLLD           $0x08, Y25, Y23
+	VPDPBUSD         Y24, Y21, Y23
+	VCVTDQ2PS        Y23, Y23
+	VFMADD231PS.BCST 32(AX), Y23, Y7
+	VMOVDQU32        (SI)(CX*1), Y23
+	VMOVDQU32        32(SI)(CX*1), Y24
+	VPXORD           Y25, Y25, Y25
+	VPDPBUSD         Y23, Y20, Y25
+	VPSLLD           $0x08, Y25, Y25
+	VPDPBUSD         Y24, Y20, Y25
+	VCVTDQ2PS        Y25, Y25
+	VFMADD231PS.BCST 64(AX), Y25, Y10
+	VPXORD           Y25, Y25, Y25
+	VPDPBUSD         Y23, Y21, Y25
+	VPSLLD           $0x08, Y25, Y23
+	VPDPBUSD         Y24, Y21, Y23
+	VCVTDQ2PS        Y23, Y23
+	VFMADD231PS.BCST 96(AX), Y23, Y11
+	VMOVDQU32        (SI)(DX*1), Y23
+	VMOVDQU32        32(SI)(DX*1), Y24
+	VPXORD           Y25, Y25, Y25
+	VPDPBUSD         Y23, Y20, Y25
+	VPSLLD           $0x08, Y25, Y25
+	VPDPBUSD         Y24, Y20, Y25
+	VCVTDQ2PS        Y25, Y25
+	VFMADD231PS.BCST 128(AX), Y25, Y14
+	VPXORD           Y25, Y25, Y25
+	VPDPBUSD         Y23, Y21, Y25
+	VPSLLD           $0x08, Y25, Y23
+	VPDPBUSD         Y24, Y21, Y23
+	VCVTDQ2PS        Y23, Y23
+	VFMADD231PS.BCST 160(AX), Y23, Y15
+	VMOVDQU32        (SI)(BX*1), Y23
+	VMOVDQU32        32(SI)(BX*1), Y24
+	VPXORD           Y25, Y25, Y25
+	VPDPBUSD         Y23, Y20, Y25
+	VPSLLD           $0x08, Y25, Y25
+	VPDPBUSD         Y24, Y20, Y25
+	VCVTDQ2PS        Y25, Y20
+	VFMADD231PS.BCST 192(AX), Y20, Y18
+	VPXORD           Y20, Y20, Y20
+	VPDPBUSD         Y23, Y21, Y20
+	VPSLLD           $0x08, Y20, Y20
+	VPDPBUSD         Y24, Y21, Y20
+	VCVTDQ2PS        Y20, Y20
+	VFMADD231PS.BCST 224(AX), Y20, Y19
+	VBROADCASTI32X4  24(R9), Y20
+	VPANDD           upper<>+0(SB), Y20, Y20
+	VBROADCASTI32X4  24(R10), Y21
+	VPANDD           upper<>+0(SB), Y21, Y21
+	VMOVDQU32        64(SI), Y23
+	VMOVDQU32        96(SI), Y24
+	VPXORD           Y25, Y25, Y25
+	VPDPBUSD         Y23, Y20, Y25
+	VPSLLD           $0x08, Y25, Y25
+	VPDPBUSD         Y24, Y20, Y25
+	VCVTDQ2PS        Y25, Y25
+	VFMADD231PS.BCST 4(AX), Y25, Y6
+	VPXORD           Y25, Y25, Y25
+	VPDPBUSD         Y23, Y21, Y25
+	VPSLLD           $0x08, Y25, Y23
+	VPDPBUSD         Y24, Y21, Y23
+	VCVTDQ2PS        Y23, Y23
+	VFMADD231PS.BCST 36(AX), Y23, Y7
+	VMOVDQU32        64(SI)(CX*1), Y23
+	VMOVDQU32        96(SI)(CX*1), Y24
+	VPXORD           Y25, Y25, Y25
+	VPDPBUSD         Y23, Y20, Y25
+	VPSLLD           $0x08, Y25, Y25
+	VPDPBUSD         Y24, Y20, Y25
+	VCVTDQ2PS        Y25, Y25
+	VFMADD231PS.BCST 68(AX), Y25, Y10
+	VPXORD           Y25, Y25, Y25
+	VPDPBUSD         Y23, Y21, Y25
+	VPSLLD           $0x08, Y25, Y23
+	VPDPBUSD         Y24, Y21, Y23
+	VCVTDQ2PS        Y23, Y23
+	VFMADD231PS.BCST 100(AX), Y23, Y11
+	VMOVDQU32        64(SI)(DX*1), Y23
+	VMOVDQU32        96(SI)(DX*1), Y24
+	VPXORD           Y25, Y25, Y25
+	VPDPBUSD         Y23, Y20, Y25
+	VPSLLD           $0x08, Y25, Y25
+	VPDPBUSD         Y24, Y20, Y25
+	VCVTDQ2PS        Y25, Y25
+	VFMADD231PS.BCST 132(AX), Y25, Y14
+	VPXORD           Y25, Y25, Y25
+	VPDPBUSD         Y23, Y21, Y25
+	VPSLLD           $0x08, Y25, Y23
+	VPDPBUSD         Y24, Y21, Y23
+	VCVTDQ2PS        Y23, Y23
+	VFMADD231PS.BCST 164(AX), Y23, Y15
+	VMOVDQU32        64(SI)(BX*1), Y23
+	VMOVDQU32        96(SI)(BX*1), Y24
+	VPXORD           Y25, Y25, Y25
+	VPDPBUSD         Y23, Y20, Y25
+	VPSLLD           $0x08, Y25, Y25
+	VPDPBUSD         Y24, Y20, Y25
+	VCVTDQ2PS        Y25, Y20
+	VFMADD231PS.BCST 196(AX), Y20, Y18
+	VPXORD           Y20, Y20, Y20
+	VPDPBUSD         Y23, Y21, Y20
+	VPSLLD           $0x08, Y20, Y20
+	VPDPBUSD         Y24, Y21, Y20
+	VCVTDQ2PS        Y20, Y20
+	VFMADD231PS.BCST 228(AX), Y20, Y19
+	VBROADCASTI32X4  44(R9), Y20
+	VPANDD           upper<>+0(SB), Y20, Y20
+	VBROADCASTI32X4  44(R10), Y21
+	VPANDD           upper<>+0(SB), Y21, Y21
+	VMOVDQU32        128(SI), Y23
+	VMOVDQU32        160(SI), Y24
+	VPXORD           Y25, Y25, Y25
+	VPDPBUSD         Y23, Y20, Y25
+	VPSLLD           $0x08, Y25, Y25
+	VPDPBUSD         Y24, Y20, Y25
+	VCVTDQ2PS        Y25, Y25
+	VFMADD231PS.BCST 8(AX), Y25, Y6
+	VPXORD           Y25, Y25, Y25
+	VPDPBUSD         Y23, Y21, Y25
+	VPSLLD           $0x08, Y25, Y23
+	VPDPBUSD         Y24, Y21, Y23
+	VCVTDQ2PS        Y23, Y23
+	VFMADD231PS.BCST 40(AX), Y23, Y7
+	VMOVDQU32        128(SI)(CX*1), Y23
+	VMOVDQU32        160(SI)(CX*1), Y24
+	VPXORD           Y25, Y25, Y25
+	VPDPBUSD         Y23, Y20, Y25
+	VPSLLD           $0x08, Y25, Y25
+	VPDPBUSD         Y24, Y20, Y25
+	VCVTDQ2PS        Y25, Y25
+	VFMADD231PS.BCST 72(AX), Y25, Y10
+	VPXORD           Y25, Y25, Y25
+	VPDPBUSD         Y23, Y21, Y25
+	VPSLLD           $0x08, Y25, Y23
+	VPDPBUSD         Y24, Y21, Y23
+	VCVTDQ2PS        Y23, Y23
+	VFMADD231PS.BCST 104(AX), Y23, Y11
+	VMOVDQU32        128(SI)(DX*1), Y23
+	VMOVDQU32        160(SI)(DX*1), Y24
+	VPXORD           Y25, Y25, Y25
+	VPDPBUSD         Y23, Y20, Y25
+	VPSLLD           $0x08, Y25, Y25
+	VPDPBUSD         Y24, Y20, Y25
+	VCVTDQ2PS        Y25, Y25
+	VFMADD231PS.BCST 136(AX), Y25, Y14
+	VPXORD           Y25, Y25, Y25
+	VPDPBUSD         Y23, Y21, Y25
+	VPSLLD           $0x08, Y25, Y23
+	VPDPBUSD         Y24, Y21, Y23
+	VCVTDQ2PS        Y23, Y23
+	VFMADD231PS.BCST 168(AX), Y23, Y15
+	VMOVDQU32        128(SI)(BX*1), Y23
+	VMOVDQU32        160(SI)(BX*1), Y24
+	VPXORD           Y25, Y25, Y25
+	VPDPBUSD         Y23, Y20, Y25
+	VPSLLD           $0x08, Y25, Y25
+	VPDPBUSD         Y24, Y20, Y25
+	VCVTDQ2PS        Y25, Y20
+	VFMADD231PS.BCST 200(AX), Y20, Y18
+	VPXORD           Y20, Y20, Y20
+	VPDPBUSD         Y23, Y21, Y20
+	VPSLLD           $0x08, Y20, Y20
+	VPDPBUSD         Y24, Y21, Y20
+	VCVTDQ2PS        Y20, Y20
+	VFMADD231PS.BCST 232(AX), Y20, Y19
+	VBROADCASTI32X4  64(R9), Y20
+	VPANDD           upper<>+0(SB), Y20, Y20
+	VBROADCASTI32X4  64(R10), Y21
+	VPANDD           upper<>+0(SB), Y21, Y21
+	VMOVDQU32        192(SI), Y23
+	VMOVDQU32        224(SI), Y24
+	VPXORD           Y25, Y25, Y25
+	VPDPBUSD         Y23, Y20, Y25
+	VPSLLD           $0x08, Y25, Y25
+	VPDPBUSD         Y24, Y20, Y25
+	VCVTDQ2PS        Y25, Y25
+	VFMADD231PS.BCST 12(AX), Y25, Y6
+	VPXORD           Y25, Y25, Y25
+	VPDPBUSD         Y23, Y21, Y25
+	VPSLLD           $0x08, Y25, Y23
+	VPDPBUSD         Y24, Y21, Y23
+	VCVTDQ2PS        Y23, Y23
+	VFMADD231PS.BCST 44(AX), Y23, Y7
+	VMOVDQU32        192(SI)(CX*1), Y23
+	VMOVDQU32        224(SI)(CX*1), Y24
+	VPXORD           Y25, Y25, Y25
+	VPDPBUSD         Y23, Y20, Y25
+	VPSLLD           $0x08, Y25, Y25
+	VPDPBUSD         Y24, Y20, Y25
+	VCVTDQ2PS        Y25, Y25
+	VFMADD231PS.BCST 76(AX), Y25, Y10
+	VPXORD           Y25, Y25, Y25
+	VPDPBUSD         Y23, Y21, Y25
+	VPSLLD           $0x08, Y25, Y23
+	VPDPBUSD         Y24, Y21, Y23
+	VCVTDQ2PS        Y23, Y23
+	VFMADD231PS.BCST 108(AX), Y23, Y11
+	VMOVDQU32        192(SI)(DX*1), Y23
+	VMOVDQU32        224(SI)(DX*1), Y24
+	VPXORD           Y25, Y25, Y25
+	VPDPBUSD         Y23, Y20, Y25
+	VPSLLD           $0x08, Y25, Y25
+	VPDPBUSD         Y24, Y20, Y25
+	VCVTDQ2PS        Y25, Y25
+	VFMADD231PS.BCST 140(AX), Y25, Y14
+	VPXORD           Y25, Y25, Y25
+	VPDPBUSD         Y23, Y21, Y25
+	VPSLLD           $0x08, Y25, Y23
+	VPDPBUSD         Y24, Y21, Y23
+	VCVTDQ2PS        Y23, Y23
+	VFMADD231PS.BCST 172(AX), Y23, Y15
+	VMOVDQU32        192(SI)(BX*1), Y23
+	VMOVDQU32        224(SI)(BX*1), Y24
+	VPXORD           Y25, Y25, Y25
+	VPDPBUSD         Y23, Y20, Y25
+	VPSLLD           $0x08, Y25, Y25
+	VPDPBUSD         Y24, Y20, Y25
+	VCVTDQ2PS        Y25, Y20
+	VFMADD231PS.BCST 204(AX), Y20, Y18
+	VPXORD           Y20, Y20, Y20
+	VPDPBUSD         Y23, Y21, Y20
+	VPSLLD           $0x08, Y20, Y20
+	VPDPBUSD         Y24, Y21, Y20
+	VCVTDQ2PS        Y20, Y20
+	VFMADD231PS.BCST 236(AX), Y20, Y19
+	VBROADCASTI32X4  84(R9), Y20
+	VPANDD           upper<>+0(SB), Y20, Y20
+	VBROADCASTI32X4  84(R10), Y21
+	VPANDD           upper<>+0(SB), Y21, Y21
+	VMOVDQU32        256(SI), Y23
+	VMOVDQU32        288(SI), Y24
+	VPXORD           Y25, Y25, Y25
+	VPDPBUSD         Y23, Y20, Y25
+	VPSLLD           $0x08, Y25, Y25
+	VPDPBUSD         Y24, Y20, Y25
+	VCVTDQ2PS        Y25, Y25
+	VFMADD231PS.BCST 16(AX), Y25, Y6
+	VPXORD           Y25, Y25, Y25
+	VPDPBUSD         Y23, Y21, Y25
+	VPSLLD           $0x08, Y25, Y23
+	VPDPBUSD         Y24, Y21, Y23
+	VCVTDQ2PS        Y23, Y23
+	VFMADD231PS.BCST 48(AX), Y23, Y7
+	VMOVDQU32        256(SI)(CX*1), Y23
+	VMOVDQU32        288(SI)(CX*1), Y24
+	VPXORD           Y25, Y25, Y25
+	VPDPBUSD         Y23, Y20, Y25
+	VPSLLD           $0x08, Y25, Y25
+	VPDPBUSD         Y24, Y20, Y25
+	VCVTDQ2PS        Y25, Y25
+	VFMADD231PS.BCST 80(AX), Y25, Y10
+	VPXORD           Y25, Y25, Y25
+	VPDPBUSD         Y23, Y21, Y25
+	VPSLLD           $0x08, Y25, Y23
+	VPDPBUSD         Y24, Y21, Y23
+	VCVTDQ2PS        Y23, Y23
+	VFMADD231PS.BCST 112(AX), Y23, Y11
+	VMOVDQU32        256(SI)(DX*1), Y23
+	VMOVDQU32        288(SI)(DX*1), Y24
+	VPXORD           Y25, Y25, Y25
+	VPDPBUSD         Y23, Y20, Y25
+	VPSLLD           $0x08, Y25, Y25
+	VPDPBUSD         Y24, Y20, Y25
+	VCVTDQ2PS        Y25, Y25
+	VFMADD231PS.BCST 144(AX), Y25, Y14
+	VPXORD           Y25, Y25, Y25
+	VPDPBUSD         Y23, Y21, Y25
+	VPSLLD           $0x08, Y25, Y23
+	VPDPBUSD         Y24, Y21, Y23
+	VCVTDQ2PS        Y23, Y23
+	VFMADD231PS.BCST 176(AX), Y23, Y15
+	VMOVDQU32        256(SI)(BX*1), Y23
+	VMOVDQU32        288(SI)(BX*1), Y24
+	VPXORD           Y25, Y25, Y25
+	VPDPBUSD         Y23, Y20, Y25
+	VPSLLD           $0x08, Y25, Y25
+	VPDPBUSD         Y24, Y20, Y25
+	VCVTDQ2PS        Y25, Y20
+	VFMADD231PS.BCST 208(AX), Y20, Y18
+	VPXORD           Y20, Y20, Y20
+	VPDPBUSD         Y23, Y21, Y20
+	VPSLLD           $0x08, Y20, Y20
+	VPDPBUSD         Y24, Y21, Y20
+	VCVTDQ2PS        Y20, Y20
+	VFMADD231PS.BCST 240(AX), Y20, Y19
+	VBROADCASTI32X4  104(R9), Y20
+	VPANDD           upper<>+0(SB), Y20, Y20
+	VBROADCASTI32X4  104(R10), Y21
+	VPANDD           upper<>+0(SB), Y21, Y21
+	VMOVDQU32        320(SI), Y23
+	VMOVDQU32        352(SI), Y24
+	VPXORD           Y25, Y25, Y25
+	VPDPBUSD         Y23, Y20, Y25
+	VPSLLD           $0x08, Y25, Y25
+	VPDPBUSD         Y24, Y20, Y25
+	VCVTDQ2PS        Y25, Y25
+	VFMADD231PS.BCST 20(AX), Y25, Y6
+	VPXORD           Y25, Y25, Y25
+	VPDPBUSD         Y23, Y21, Y25
+	VPSLLD           $0x08, Y25, Y23
+	VPDPBUSD         Y24, Y21, Y23
+	VCVTDQ2PS        Y23, Y23
+	VFMADD231PS.BCST 52(AX), Y23, Y7
+	VMOVDQU32        320(SI)(CX*1), Y23
+	VMOVDQU32        352(SI)(CX*1), Y24
+	VPXORD           Y25, Y25, Y25
+	VPDPBUSD         Y23, Y20, Y25
+	VPSLLD           $0x08, Y25, Y25
+	VPDPBUSD         Y24, Y20, Y25
+	VCVTDQ2PS        Y25, Y25
+	VFMADD231PS.BCST 84(AX), Y25, Y10
+	VPXORD           Y25, Y25, Y25
+	VPDPBUSD         Y23, Y21, Y25
+	VPSLLD           $0x08, Y25, Y23
+	VPDPBUSD         Y24, Y21, Y23
+	VCVTDQ2PS        Y23, Y23
+	VFMADD231PS.BCST 116(AX), Y23, Y11
+	VMOVDQU32        320(SI)(DX*1), Y23
+	VMOVDQU32        352(SI)(DX*1), Y24
+	VPXORD           Y25, Y25, Y25
+	VPDPBUSD         Y23, Y20, Y25
+	VPSLLD           $0x08, Y25, Y25
+	VPDPBUSD         Y24, Y20, Y25
+	VCVTDQ2PS        Y25, Y25
+	VFMADD231PS.BCST 148(AX), Y25, Y14
+	VPXORD           Y25, Y25, Y25
+	VPDPBUSD         Y23, Y21, Y25
+	VPSLLD           $0x08, Y25, Y23
+	VPDPBUSD         Y24, Y21, Y23
+	VCVTDQ2PS        Y23, Y23
+	VFMADD231PS.BCST 180(AX), Y23, Y15
+	VMOVDQU32        320(SI)(BX*1), Y23
+	VMOVDQU32        352(SI)(BX*1), Y24
+	VPXORD           Y25, Y25, Y25
+	VPDPBUSD         Y23, Y20, Y25
+	VPSLLD           $0x08, Y25, Y25
+	VPDPBUSD         Y24, Y20, Y25
+	VCVTDQ2PS        Y25, Y20
+	VFMADD231PS.BCST 212(AX), Y20, Y18
+	VPXORD           Y20, Y20, Y20
+	VPDPBUSD         Y23, Y21, Y20
+	VPSLLD           $0x08, Y20, Y20
+	VPDPBUSD         Y24, Y21, Y20
+	VCVTDQ2PS        Y20, Y20
+	VFMADD231PS.BCST 244(AX), Y20, Y19
+	VBROADCASTI32X4  124(R9), Y20
+	VPANDD           upper<>+0(SB), Y20, Y20
+	VBROADCASTI32X4  124(R10), Y21
+	VPANDD           upper<>+0(SB), Y21, Y21
+	VMOVDQU32        384(SI), Y23
+	VMOVDQU32        416(SI), Y24
+	VPXORD           Y25, Y25, Y25
+	VPDPBUSD         Y23, Y20, Y25
+	VPSLLD           $0x08, Y25, Y25
+	VPDPBUSD         Y24, Y20, Y25
+	VCVTDQ2PS        Y25, Y25
+	VFMADD231PS.BCST 24(AX), Y25, Y6
+	VPXORD           Y25, Y25, Y25
+	VPDPBUSD         Y23, Y21, Y25
+	VPSLLD           $0x08, Y25, Y23
+	VPDPBUSD         Y24, Y21, Y23
+	VCVTDQ2PS        Y23, Y23
+	VFMADD231PS.BCST 56(AX), Y23, Y7
+	VMOVDQU32        384(SI)(CX*1), Y23
+	VMOVDQU32        416(SI)(CX*1), Y24
+	VPXORD           Y25, Y25, Y25
+	VPDPBUSD         Y23, Y20, Y25
+	VPSLLD           $0x08, Y25, Y25
+	VPDPBUSD         Y24, Y20, Y25
+	VCVTDQ2PS        Y25, Y25
+	VFMADD231PS.BCST 88(AX), Y25, Y10
+	VPXORD           Y25, Y25, Y25
+	VPDPBUSD         Y23, Y21, Y25
+	VPSLLD           $0x08, Y25, Y23
+	VPDPBUSD         Y24, Y21, Y23
+	VCVTDQ2PS        Y23, Y23
+	VFMADD231PS.BCST 120(AX), Y23, Y11
+	VMOVDQU32        384(SI)(DX*1), Y23
+	VMOVDQU32        416(SI)(DX*1), Y24
+	VPXORD           Y25, Y25, Y25
+	VPDPBUSD         Y23, Y20, Y25
+	VPSLLD           $0x08, Y25, Y25
+	VPDPBUSD         Y24, Y20, Y25
+	VCVTDQ2PS        Y25, Y25
+	VFMADD231PS.BCST 152(AX), Y25, Y14
+	VPXORD           Y25, Y25, Y25
+	VPDPBUSD         Y23, Y21, Y25
+	VPSLLD           $0x08, Y25, Y23
+	VPDPBUSD         Y24, Y21, Y23
+	VCVTDQ2PS        Y23, Y23
+	VFMADD231PS.BCST 184(AX), Y23, Y15
+	VMOVDQU32        384(SI)(BX*1), Y23
+	VMOVDQU32        416(SI)(BX*1), Y24
+	VPXORD           Y25, Y25, Y25
+	VPDPBUSD         Y23, Y20, Y25
+	VPSLLD           $0x08, Y25, Y25
+	VPDPBUSD         Y24, Y20, Y25
+	VCVTDQ2PS        Y25, Y20
+	VFMADD231PS.BCST 216(AX), Y20, Y18
+	VPXORD           Y20, Y20, Y20
+	VPDPBUSD         Y23, Y21, Y20
+	VPSLLD           $0x08, Y20, Y20
+	VPDPBUSD         Y24, Y21, Y20
+	VCVTDQ2PS        Y20, Y20
+	VFMADD231PS.BCST 248(AX), Y20, Y19
+	VBROADCASTI32X4  144(R9), Y20
+	VPANDD           upper<>+0(SB), Y20, Y20
+	VBROADCASTI32X4  144(R10), Y21
+	VPANDD           upper<>+0(SB), Y21, Y21
+	VMOVDQU32        448(SI), Y23
+	VMOVDQU32        480(SI), Y24
+	VPXORD           Y25, Y25, Y25
+	VPDPBUSD         Y23, Y20, Y25
+	VPSLLD           $0x08, Y25, Y25
+	VPDPBUSD         Y24, Y20, Y25
+	VCVTDQ2PS        Y25, Y25
+	VFMADD231PS.BCST 28(AX), Y25, Y6
+	VPXORD           Y25, Y25, Y25
+	VPDPBUSD         Y23, Y21, Y25
+	VPSLLD           $0x08, Y25, Y23
+	VPDPBUSD         Y24, Y21, Y23
+	VCVTDQ2PS        Y23, Y23
+	VFMADD231PS.BCST 60(AX), Y23, Y7
+	VMOVDQU32        448(SI)(CX*1), Y23
+	VMOVDQU32        480(SI)(CX*1), Y24
+	VPXORD           Y25, Y25, Y25
+	VPDPBUSD         Y23, Y20, Y25
+	VPSLLD           $0x08, Y25, Y25
+	VPDPBUSD         Y24, Y20, Y25
+	VCVTDQ2PS        Y25, Y25
+	VFMADD231PS.BCST 92(AX), Y25, Y10
+	VPXORD           Y25, Y25, Y25
+	VPDPBUSD         Y23, Y21, Y25
+	VPSLLD           $0x08, Y25, Y23
+	VPDPBUSD         Y24, Y21, Y23
+	VCVTDQ2PS        Y23, Y23
+	VFMADD231PS.BCST 124(AX), Y23, Y11
+	VMOVDQU32        448(SI)(DX*1), Y23
+	VMOVDQU32        480(SI)(DX*1), Y24
+	VPXORD           Y25, Y25, Y25
+	VPDPBUSD         Y23, Y20, Y25
+	VPSLLD           $0x08, Y25, Y25
+	VPDPBUSD         Y24, Y20, Y25
+	VCVTDQ2PS        Y25, Y25
+	VFMADD231PS.BCST 156(AX), Y25, Y14
+	VPXORD           Y25, Y25, Y25
+	VPDPBUSD         Y23, Y21, Y25
+	VPSLLD           $0x08, Y25, Y23
+	VPDPBUSD         Y24, Y21, Y23
+	VCVTDQ2PS        Y23, Y23
+	VFMADD231PS.BCST 188(AX), Y23, Y15
+	VMOVDQU32        448(SI)(BX*1), Y23
+	VMOVDQU32        480(SI)(BX*1), Y24
+	VPXORD           Y25, Y25, Y25
+	VPDPBUSD         Y23, Y20, Y25
+	VPSLLD           $0x08, Y25, Y25
+	VPDPBUSD         Y24, Y20, Y25
+	VCVTDQ2PS        Y25, Y20
+	VFMADD231PS.BCST 220(AX), Y20, Y18
+	VPXORD           Y20, Y20, Y20
+	VPDPBUSD         Y23, Y21, Y20
+	VPSLLD           $0x08, Y20, Y20
+	VPDPBUSD         Y24, Y21, Y20
+	VCVTDQ2PS        Y20, Y20
+	VFMADD231PS.BCST 252(AX), Y20, Y19
+	ADDQ             $+160, R9
+	ADDQ             $+160, R10
+	ADDQ             $+512, SI
+	ADDQ             $+32, DI
+	ADDQ             $+32, R8
+	TESTQ            R11, R11
+	JNE              groups25
+
+rest23:
+	MOVQ n+40(FP), R11
+	ANDQ $+7, R11
+
+block27:
+	DECQ            R11
+	JLT             end28
+	VPBROADCASTW    (R9), X20
+	VCVTPH2PS       X20, Y20
+	VPBROADCASTW    2(R9), X21
+	VCVTPH2PS       X21, Y21
+	VMOVSS          (R8), X22
+	VFMADD231PS     Y22, Y21, Y4
+	VMOVSS          (R8)(CX*1), X22
+	VFMADD231PS     Y22, Y21, Y8
+	VMOVSS          (R8)(DX*1), X22
+	VFMADD231PS     Y22, Y21, Y12
+	VMOVSS          (R8)(BX*1), X22
+	VFMADD231PS     Y22, Y21, Y16
+	VPBROADCASTW    (R10), X21
+	VCVTPH2PS       X21, Y21
+	VPBROADCASTW    2(R10), X22
+	VCVTPH2PS       X22, Y23
+	VMOVSS          (R8), X22
+	VFMADD231PS     Y22, Y23, Y5
+	VMOVSS          (R8)(CX*1), X22
+	VFMADD231PS     Y22, Y23, Y9
+	VMOVSS          (R8)(DX*1), X22
+	VFMADD231PS     Y22, Y23, Y13
+	VMOVSS          (R8)(BX*1), X22
+	VFMADD231PS     Y22, Y23, Y17
+	VBROADCASTI32X4 4(R9), Y23
+	VPANDD          upper<>+0(SB), Y23, Y23
+	VBROADCASTI32X4 4(R10), Y24
+	VPANDD          upper<>+0(SB), Y24, Y24
+	VMOVDQU32       (SI), Y25
+	VMOVDQU32       32(SI), Y26
+	VPXORD          Y27, Y27, Y27
+	VPDPBUSD        Y25, Y23, Y27
+	VPSLLD          $0x08, Y27, Y27
+	VPDPBUSD        Y26, Y23, Y27
+	VCVTDQ2PS       Y27, Y27
+	VMULPS.BCST     (DI), Y20, Y28
+	VFMADD231PS     Y28, Y27, Y6
+	VPXORD          Y27, Y27, Y27
+	VPDPBUSD        Y25, Y24, Y27
+	VPSLLD          $0x08, Y27, Y25
+	VPDPBUSD        Y26, Y24, Y25
+	VCVTDQ2PS       Y25, Y25
+	VMULPS.BCST     (DI), Y21, Y26
+	VFMADD231PS     Y26, Y25, Y7
+	VMOVDQU32       (SI)(CX*1), Y25
+	VMOVDQU32       32(SI)(CX*1), Y26
+	VPXORD          Y27, Y27, Y27
+	VPDPBUSD        Y25, Y23, Y27
+	VPSLLD          $0x08, Y27, Y27
+	VPDPBUSD        Y26, Y23, Y27
+	VCVTDQ2PS       Y27, Y27
+	VMULPS.BCST     (DI)(CX*1), Y20, Y28
+	VFMADD231PS     Y28, Y27, Y10
+	VPXORD          Y27, Y27, Y27
+	VPDPBUSD        Y25, Y24, Y27
+	VPSLLD          $0x08, Y27, Y25
+	VPDPBUSD        Y26, Y24, Y25
+	VCVTDQ2PS       Y25, Y25
+	VMULPS.BCST     (DI)(CX*1), Y21, Y26
+	VFMADD231PS     Y26, Y25, Y11
+	VMOVDQU32       (SI)(DX*1), Y25
+	VMOVDQU32       32(SI)(DX*1), Y26
+	VPXORD          Y27, Y27, Y27
+	VPDPBUSD        Y25, Y23, Y27
+	VPSLLD          $0x08, Y27, Y27
+	VPDPBUSD        Y26, Y23, Y27
+	VCVTDQ2PS       Y27, Y27
+	VMULPS.BCST     (DI)(DX*1), Y20, Y28
+	VFMADD231PS     Y28, Y27, Y14
+	VPXORD          Y27, Y27, Y27
+	VPDPBUSD        Y25, Y24, Y27
+	VPSLLD          $0x08, Y27, Y25
+	VPDPBUSD        Y26, Y24, Y25
+	VCVTDQ2PS       Y25, Y25
+	VMULPS.BCST     (DI)(DX*1), Y21, Y26
+	VFMADD231PS     Y26, Y25, Y15
+	VMOVDQU32       (SI)(BX*1), Y25
+	VMOVDQU32       32(SI)(BX*1), Y26
+	VPXORD          Y27, Y27, Y27
+	VPDPBUSD        Y25, Y23, Y27
+	VPSLLD          $0x08, Y27, Y27
+	VPDPBUSD        Y26, Y23, Y27
+	VCVTDQ2PS       Y27, Y23
+	VMULPS.BCST     (DI)(BX*1), Y20, Y20
+	VFMADD231PS     Y20, Y23, Y18
 	VPXORD          Y20, Y20, Y20
-	VPDPBUSD        320(DI), Y24, Y20
-	VPSLLD          $0x08, Y20, Y26
-	VPDPBUSD        352(DI), Y24, Y26
-	VCVTDQ2PS       Y26, Y24
-	VFMADD231PS     Y25, Y24, Y9
-	VBROADCASTI32X4 138(SI), Y24
-	VPSRLVD         high<>+0(SB), Y24, Y24
-	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Y24, Y24
-	KMOVD           134(SI), K1
-	VMOVUPS         c4_10101010<>+0(SB), Y25
-	VPADDB          Y25, Y24, K1, Y24
-	VPERMPS         Y14, Y6, Y25
-	VPXORD          Y21, Y21, Y21
-	VPDPBUSD        384(DI), Y24, Y21
-	VPSLLD          $0x08, Y21, Y26
-	VPDPBUSD        416(DI), Y24, Y26
-	VCVTDQ2PS       Y26, Y24
-	VFMADD231PS     Y25, Y24, Y8
-	VBROADCASTI32X4 160(SI), Y24
-	VPSRLVD         high<>+0(SB), Y24, Y24
-	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Y24, Y24
-	KMOVD           156(SI), K1
-	VMOVUPS         c4_10101010<>+0(SB), Y25
-	VPADDB          Y25, Y24, K1, Y24
-	VPERMPS         Y14, Y7, Y14
-	VPXORD          Y22, Y22, Y22
-	VPDPBUSD        448(DI), Y24, Y22
-	VPSLLD          $0x08, Y22, Y25
-	VPDPBUSD        480(DI), Y24, Y25
-	VCVTDQ2PS       Y25, Y24
-	VFMADD231PS     Y14, Y24, Y9
-	ADDQ            $+176, SI
-	ADDQ            $+512, DI
-	ADDQ            $+32, R8
-	ADDQ            $+32, BX
-	JMP             blocks17
-
-rest18:
-	ADDQ $+8, DX
-
-blocks19:
-	SUBQ            $+1, DX
-	JLT             rest20
-	PREFETCHT0      4096(SI)
-	VBROADCASTI32X4 6(SI), Y14
-	VPSRLVD         high<>+0(SB), Y14, Y14
-	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Y14, Y14
-	KMOVD           2(SI), K1
-	VMOVUPS         c4_10101010<>+0(SB), Y24
-	VPADDB          Y24, Y14, K1, Y14
-	VPBROADCASTW    (SI), X24
-	VCVTPH2PS       X24, Y24
-	VFMADD231SS     (BX), X24, X11
-	VMULPS.BCST     (R8), Y24, Y24
-	VPXORD          Y23, Y23, Y23
-	VPDPBUSD        (DI), Y14, Y23
-	VPSLLD          $0x08, Y23, Y25
-	VPDPBUSD        32(DI), Y14, Y25
-	VCVTDQ2PS       Y25, Y14
-	VFMADD231PS     Y24, Y14, Y8
-	ADDQ            $+22, SI
-	ADDQ            $+64, DI
+	VPDPBUSD        Y25, Y24, Y20
+	VPSLLD          $0x08, Y20, Y20
+	VPDPBUSD        Y26, Y24, Y20
+	VCVTDQ2PS       Y20, Y20
+	VMULPS.BCST     (DI)(BX*1), Y21, Y21
+	VFMADD231PS     Y21, Y20, Y19
+	ADDQ            $+20, R9
+	ADDQ            $+20, R10
+	ADDQ            $+64, SI
+	ADDQ            $+4, DI
 	ADDQ            $+4, R8
-	ADDQ            $+4, BX
-	JMP             blocks19
+	JMP             block27
 
-rest20:
-	ADDQ          $+1, DX
-	VADDPS        Z11, Z10, Z10
-	VADDPS        Z13, Z12, Z11
-	VADDPS        Z11, Z10, Z10
-	VMULPS.BCST   c4_c1800000<>+0(SB), Z10, Z10
-	VEXTRACTF64X4 $0x01, Z10, Y11
-	VADDPS        Y11, Y10, Y10
-	VADDPS        Y8, Y9, Y11
-	VADDPS        Y10, Y11, Y10
-	VEXTRACTF32X4 $0x01, Y10, X11
-	VADDPS        X11, X10, X10
-	VPSHUFD       $0x4e, X10, X11
-	VADDPS        X11, X10, X10
-	VPSHUFD       $0xb1, X10, X11
-	VADDPS        X11, X10, X10
-	MOVQ          c+0(FP), DX
-	VMOVSS        X10, (DX)(CX*4)
-	MOVQ          ldb+40(FP), DX
-	ADDQ          DX, AX
-	INCQ          CX
-	JMP           column15
+end28:
+	MOVQ             16(SP), SI
+	LEAQ             4(SI), DI
+	CMPQ             8(SP), $+1
+	CMOVQEQ          SI, DI
+	VMULPS           lanes<>+0(SB), Y6, Y6
+	VFMADD231PS.BCST c4_3f800000<>+0(SB), Y4, Y6
+	VEXTRACTF32X4    $0x01, Y6, X4
+	VADDPS           X4, X6, X4
+	VPSHUFD          $0x4e, X4, X6
+	VADDPS           X6, X4, X4
+	VPSHUFD          $0xb1, X4, X6
+	VADDPS           X6, X4, X4
+	VMOVSS           X4, (SI)
+	VMULPS           lanes<>+0(SB), Y7, Y4
+	VFMADD231PS.BCST c4_3f800000<>+0(SB), Y5, Y4
+	VEXTRACTF32X4    $0x01, Y4, X5
+	VADDPS           X5, X4, X4
+	VPSHUFD          $0x4e, X4, X5
+	VADDPS           X5, X4, X4
+	VPSHUFD          $0xb1, X4, X5
+	VADDPS           X5, X4, X4
+	VMOVSS           X4, (DI)
+	MOVQ             24(SP), R8
+	VMULPS           lanes<>+0(SB), Y10, Y4
+	VFMADD231PS.BCST c4_3f800000<>+0(SB), Y8, Y4
+	VEXTRACTF32X4    $0x01, Y4, X5
+	VADDPS           X5, X4, X4
+	VPSHUFD          $0x4e, X4, X5
+	VADDPS           X5, X4, X4
+	VPSHUFD          $0xb1, X4, X5
+	VADDPS           X5, X4, X4
+	VMOVSS           X4, (SI)(R8*1)
+	VMULPS           lanes<>+0(SB), Y11, Y4
+	VFMADD231PS.BCST c4_3f800000<>+0(SB), Y9, Y4
+	VEXTRACTF32X4    $0x01, Y4, X5
+	VADDPS           X5, X4, X4
+	VPSHUFD          $0x4e, X4, X5
+	VADDPS           X5, X4, X4
+	VPSHUFD          $0xb1, X4, X5
+	VADDPS           X5, X4, X4
+	VMOVSS           X4, (DI)(R8*1)
+	MOVQ             32(SP), R8
+	VMULPS           lanes<>+0(SB), Y14, Y4
+	VFMADD231PS.BCST c4_3f800000<>+0(SB), Y12, Y4
+	VEXTRACTF32X4    $0x01, Y4, X5
+	VADDPS           X5, X4, X4
+	VPSHUFD          $0x4e, X4, X5
+	VADDPS           X5, X4, X4
+	VPSHUFD          $0xb1, X4, X5
+	VADDPS           X5, X4, X4
+	VMOVSS           X4, (SI)(R8*1)
+	VMULPS           lanes<>+0(SB), Y15, Y4
+	VFMADD231PS.BCST c4_3f800000<>+0(SB), Y13, Y4
+	VEXTRACTF32X4    $0x01, Y4, X5
+	VADDPS           X5, X4, X4
+	VPSHUFD          $0x4e, X4, X5
+	VADDPS           X5, X4, X4
+	VPSHUFD          $0xb1, X4, X5
+	VADDPS           X5, X4, X4
+	VMOVSS           X4, (DI)(R8*1)
+	MOVQ             40(SP), R8
+	VMULPS           lanes<>+0(SB), Y18, Y4
+	VFMADD231PS.BCST c4_3f800000<>+0(SB), Y16, Y4
+	VEXTRACTF32X4    $0x01, Y4, X5
+	VADDPS           X5, X4, X4
+	VPSHUFD          $0x4e, X4, X5
+	VADDPS           X5, X4, X4
+	VPSHUFD          $0xb1, X4, X5
+	VADDPS           X5, X4, X4
+	VMOVSS           X4, (SI)(R8*1)
+	VMULPS           lanes<>+0(SB), Y19, Y4
+	VFMADD231PS.BCST c4_3f800000<>+0(SB), Y17, Y4
+	VEXTRACTF32X4    $0x01, Y4, X5
+	VADDPS           X5, X4, X4
+	VPSHUFD          $0x4e, X4, X5
+	VADDPS           X5, X4, X4
+	VPSHUFD          $0xb1, X4, X5
+	VADDPS           X5, X4, X4
+	VMOVSS           X4, (DI)(R8*1)
+	ADDQ             $+8, 16(SP)
+	MOVQ             ldb+64(FP), SI
+	IMUL3Q           $+2, SI, SI
+	ADDQ             SI, (SP)
+	SUBQ             $+2, 8(SP)
+	MOVQ             (SP), R9
+	MOVQ             (SP), R10
+	MOVQ             ldb+64(FP), SI
+	ADDQ             SI, R10
+	CMPQ             8(SP), $+1
+	CMOVQEQ          (SP), R10
+	CMPQ             8(SP), $+0
+	JG               column22
 
-end16:
+end24:
+	VZEROUPPER
+	RET
+
+// func dotFixed1Q5_0VNNI(c *byte, a *byte, b *byte, rows int, columns int, n int, ldc int, lda int, ldb int)
+// Requires: AVX, AVX2, AVX512BW, AVX512F, AVX512VL, AVX512VNNI, F16C, FMA3, MMX+
+TEXT ·dotFixed1Q5_0VNNI(SB), NOSPLIT, $24-72
+	MOVQ         b+16(FP), AX
+	MOVQ         AX, (SP)
+	MOVQ         columns+32(FP), AX
+	MOVQ         AX, 8(SP)
+	MOVQ         c+0(FP), AX
+	MOVQ         AX, 16(SP)
+	VPBROADCASTD c4_f0f0f0f<>+0(SB), Y0
+	VPBROADCASTD c4_f0f0f0f0<>+0(SB), Y1
+	VMOVDQU32    each<>+0(SB), Y1
+	VMOVDQU32    each<>+32(SB), Y3
+	VMOVDQU32    each<>+64(SB), Y4
+	VMOVDQU32    each<>+96(SB), Y5
+	VMOVDQU32    each<>+128(SB), Y6
+	VMOVDQU32    each<>+160(SB), Y7
+	VMOVDQU32    each<>+192(SB), Y8
+	VMOVDQU32    each<>+224(SB), Y9
+	CMPQ         8(SP), $+0
+	JLE          end31
+	MOVQ         (SP), BX
+
+column29:
+	MOVQ   n+40(FP), DX
+	IMUL3Q $+4, DX, DX
+	MOVQ   a+8(FP), AX
+	MOVQ   DX, CX
+	SHLQ   $0x04, CX
+	ADDQ   AX, CX
+	LEAQ   (CX)(DX*1), DX
+	VPXORD Y12, Y12, Y12
+	VPXORD Y13, Y13, Y13
+	VPXORD Y14, Y14, Y14
+	VPXORD Y15, Y15, Y15
+	VPXORD Z11, Z11, Z11
+	MOVQ   n+40(FP), SI
+	SHRQ   $0x03, SI
+	TESTQ  SI, SI
+	JZ     rest30
+
+groups32:
+	VPBROADCASTW    (BX), X2
+	VPINSRW         $0x01, 22(BX), X2, X2
+	VPINSRW         $0x02, 44(BX), X2, X2
+	VPINSRW         $0x03, 66(BX), X2, X2
+	VPINSRW         $0x04, 88(BX), X2, X2
+	VPINSRW         $0x05, 110(BX), X2, X2
+	VPINSRW         $0x06, 132(BX), X2, X2
+	VPINSRW         $0x07, 154(BX), X2, X2
+	VCVTPH2PS       X2, Y10
+	VMOVAPS         Y10, Y10
+	PREFETCHT0      4096(BX)
+	PREFETCHT0      4160(BX)
+	PREFETCHT0      4224(BX)
+	VMOVUPS         (CX), Y16
+	VMULPS          Y16, Y10, Y16
+	VFMADD231PS     (DX), Y10, Y11
+	DECQ            SI
+	VBROADCASTI32X4 6(BX), Y10
+	VPSRLVD         high<>+0(SB), Y10, Y10
+	VPANDD          Y0, Y10, Y10
+	KMOVD           2(BX), K1
+	VMOVUPS         c4_10101010<>+0(SB), Y17
+	VPADDB          Y17, Y10, K1, Y10
+	VPXORD          Y17, Y17, Y17
+	VPDPBUSD        (AX), Y10, Y17
+	VPSLLD          $0x08, Y17, Y17
+	VPDPBUSD        32(AX), Y10, Y17
+	VCVTDQ2PS       Y17, Y10
+	VPERMPS         Y16, Y1, Y17
+	VFMADD231PS     Y17, Y10, Y12
+	VBROADCASTI32X4 28(BX), Y10
+	VPSRLVD         high<>+0(SB), Y10, Y10
+	VPANDD          Y0, Y10, Y10
+	KMOVD           24(BX), K1
+	VMOVUPS         c4_10101010<>+0(SB), Y17
+	VPADDB          Y17, Y10, K1, Y10
+	VPXORD          Y17, Y17, Y17
+	VPDPBUSD        64(AX), Y10, Y17
+	VPSLLD          $0x08, Y17, Y17
+	VPDPBUSD        96(AX), Y10, Y17
+	VCVTDQ2PS       Y17, Y10
+	VPERMPS         Y16, Y3, Y17
+	VFMADD231PS     Y17, Y10, Y13
+	VBROADCASTI32X4 50(BX), Y10
+	VPSRLVD         high<>+0(SB), Y10, Y10
+	VPANDD          Y0, Y10, Y10
+	KMOVD           46(BX), K1
+	VMOVUPS         c4_10101010<>+0(SB), Y17
+	VPADDB          Y17, Y10, K1, Y10
+	VPXORD          Y17, Y17, Y17
+	VPDPBUSD        128(AX), Y10, Y17
+	VPSLLD          $0x08, Y17, Y17
+	VPDPBUSD        160(AX), Y10, Y17
+	VCVTDQ2PS       Y17, Y10
+	VPERMPS         Y16, Y4, Y17
+	VFMADD231PS     Y17, Y10, Y14
+	VBROADCASTI32X4 72(BX), Y10
+	VPSRLVD         high<>+0(SB), Y10, Y10
+	VPANDD          Y0, Y10, Y10
+	KMOVD           68(BX), K1
+	VMOVUPS         c4_10101010<>+0(SB), Y17
+	VPADDB          Y17, Y10, K1, Y10
+	VPXORD          Y17, Y17, Y17
+	VPDPBUSD        192(AX), Y10, Y17
+	VPSLLD          $0x08, Y17, Y17
+	VPDPBUSD        224(AX), Y10, Y17
+	VCVTDQ2PS       Y17, Y10
+	VPERMPS         Y16, Y5, Y17
+	VFMADD231PS     Y17, Y10, Y15
+	VBROADCASTI32X4 94(BX), Y10
+	VPSRLVD         high<>+0(SB), Y10, Y10
+	VPANDD          Y0, Y10, Y10
+	KMOVD           90(BX), K1
+	VMOVUPS         c4_10101010<>+0(SB), Y17
+	VPADDB          Y17, Y10, K1, Y10
+	VPXORD          Y17, Y17, Y17
+	VPDPBUSD        256(AX), Y10, Y17
+	VPSLLD          $0x08, Y17, Y17
+	VPDPBUSD        288(AX), Y10, Y17
+	VCVTDQ2PS       Y17, Y10
+	VPERMPS         Y16, Y6, Y17
+	VFMADD231PS     Y17, Y10, Y12
+	VBROADCASTI32X4 116(BX), Y10
+	VPSRLVD         high<>+0(SB), Y10, Y10
+	VPANDD          Y0, Y10, Y10
+	KMOVD           112(BX), K1
+	VMOVUPS         c4_10101010<>+0(SB), Y17
+	VPADDB          Y17, Y10, K1, Y10
+	VPXORD          Y17, Y17, Y17
+	VPDPBUSD        320(AX), Y10, Y17
+	VPSLLD          $0x08, Y17, Y17
+	VPDPBUSD        352(AX), Y10, Y17
+	VCVTDQ2PS       Y17, Y10
+	VPERMPS         Y16, Y7, Y17
+	VFMADD231PS     Y17, Y10, Y13
+	VBROADCASTI32X4 138(BX), Y10
+	VPSRLVD         high<>+0(SB), Y10, Y10
+	VPANDD          Y0, Y10, Y10
+	KMOVD           134(BX), K1
+	VMOVUPS         c4_10101010<>+0(SB), Y17
+	VPADDB          Y17, Y10, K1, Y10
+	VPXORD          Y17, Y17, Y17
+	VPDPBUSD        384(AX), Y10, Y17
+	VPSLLD          $0x08, Y17, Y17
+	VPDPBUSD        416(AX), Y10, Y17
+	VCVTDQ2PS       Y17, Y10
+	VPERMPS         Y16, Y8, Y17
+	VFMADD231PS     Y17, Y10, Y14
+	VBROADCASTI32X4 160(BX), Y10
+	VPSRLVD         high<>+0(SB), Y10, Y10
+	VPANDD          Y0, Y10, Y10
+	KMOVD           156(BX), K1
+	VMOVUPS         c4_10101010<>+0(SB), Y17
+	VPADDB          Y17, Y10, K1, Y10
+	VPXORD          Y17, Y17, Y17
+	VPDPBUSD        448(AX), Y10, Y17
+	VPSLLD          $0x08, Y17, Y17
+	VPDPBUSD        480(AX), Y10, Y17
+	VCVTDQ2PS       Y17, Y10
+	VPERMPS         Y16, Y9, Y16
+	VFMADD231PS     Y16, Y10, Y15
+	ADDQ            $+176, BX
+	ADDQ            $+512, AX
+	ADDQ            $+32, CX
+	ADDQ            $+32, DX
+	TESTQ           SI, SI
+	JNE             groups32
+
+rest30:
+	MOVQ n+40(FP), SI
+	ANDQ $+7, SI
+
+block33:
+	DECQ            SI
+	JLT             end34
+	VPBROADCASTW    (BX), X2
+	VCVTPH2PS       X2, Y10
+	VMOVSS          (DX), X2
+	VFMADD231PS     Y2, Y10, Y11
+	VBROADCASTI32X4 6(BX), Y16
+	VPSRLVD         high<>+0(SB), Y16, Y16
+	VPANDD          Y0, Y16, Y16
+	KMOVD           2(BX), K1
+	VMOVUPS         c4_10101010<>+0(SB), Y17
+	VPADDB          Y17, Y16, K1, Y16
+	VPXORD          Y17, Y17, Y17
+	VPDPBUSD        (AX), Y16, Y17
+	VPSLLD          $0x08, Y17, Y17
+	VPDPBUSD        32(AX), Y16, Y17
+	VCVTDQ2PS       Y17, Y16
+	VMULPS.BCST     (CX), Y10, Y10
+	VFMADD231PS     Y10, Y16, Y12
+	ADDQ            $+22, BX
+	ADDQ            $+64, AX
+	ADDQ            $+4, CX
+	ADDQ            $+4, DX
+	JMP             block33
+
+end34:
+	MOVQ             16(SP), AX
+	VADDPS           Y13, Y12, Y12
+	VADDPS           Y14, Y12, Y12
+	VADDPS           Y15, Y12, Y12
+	VFMADD231PS.BCST c4_c1800000<>+0(SB), Y11, Y12
+	VEXTRACTF32X4    $0x01, Y12, X2
+	VADDPS           X2, X12, X2
+	VPSHUFD          $0x4e, X2, X10
+	VADDPS           X10, X2, X2
+	VPSHUFD          $0xb1, X2, X10
+	VADDPS           X10, X2, X2
+	VMOVSS           X2, (AX)
+	ADDQ             $+4, 16(SP)
+	MOVQ             ldb+64(FP), AX
+	IMUL3Q           $+1, AX, AX
+	ADDQ             AX, (SP)
+	SUBQ             $+1, 8(SP)
+	MOVQ             (SP), BX
+	CMPQ             8(SP), $+0
+	JG               column29
+
+end31:
 	VZEROUPPER
 	RET
 
@@ -969,185 +2776,1118 @@ DATA c4_c1800000<>+24(SB)/4, $0xc1800000
 DATA c4_c1800000<>+28(SB)/4, $0xc1800000
 GLOBL c4_c1800000<>(SB), RODATA|NOPTR, $32
 
-// func dotFixedQ8_0VNNI(c *byte, a *byte, b *byte, columns int, n int, ldb int)
+// func dotFixed4Q5_0VNNI(c *byte, a *byte, b *byte, rows int, columns int, n int, ldc int, lda int, ldb int)
+// Requires: AVX, AVX2, AVX512BW, AVX512F, AVX512VL, AVX512VNNI, CMOV, F16C, FMA3, MMX+
+TEXT ·dotFixed4Q5_0VNNI(SB), NOSPLIT, $368-72
+	MOVQ         b+16(FP), AX
+	MOVQ         AX, (SP)
+	MOVQ         columns+32(FP), AX
+	MOVQ         AX, 8(SP)
+	MOVQ         c+0(FP), AX
+	MOVQ         AX, 16(SP)
+	MOVQ         rows+24(FP), AX
+	DECQ         AX
+	MOVQ         $+1, CX
+	CMPQ         AX, CX
+	CMOVQLT      AX, CX
+	MOVQ         ldc+48(FP), DX
+	IMULQ        CX, DX
+	MOVQ         DX, 24(SP)
+	MOVQ         lda+56(FP), DX
+	IMULQ        DX, CX
+	MOVQ         $+2, DX
+	CMPQ         AX, DX
+	CMOVQLT      AX, DX
+	MOVQ         ldc+48(FP), BX
+	IMULQ        DX, BX
+	MOVQ         BX, 32(SP)
+	MOVQ         lda+56(FP), BX
+	IMULQ        BX, DX
+	MOVQ         $+3, BX
+	CMPQ         AX, BX
+	CMOVQLT      AX, BX
+	MOVQ         ldc+48(FP), AX
+	IMULQ        BX, AX
+	MOVQ         AX, 40(SP)
+	MOVQ         lda+56(FP), AX
+	IMULQ        AX, BX
+	LEAQ         48(SP), AX
+	ADDQ         $+63, AX
+	ANDQ         $-64, AX
+	CMPQ         8(SP), $+0
+	JLE          end37
+	MOVQ         (SP), R9
+	MOVQ         (SP), R10
+	MOVQ         ldb+64(FP), SI
+	ADDQ         SI, R10
+	CMPQ         8(SP), $+1
+	CMOVQEQ      (SP), R10
+	MOVQ         n+40(FP), SI
+	SHRQ         $0x03, SI
+	TESTQ        SI, SI
+	JZ           column35
+	VPBROADCASTW (R9), X0
+	VPINSRW      $0x01, 22(R9), X0, X0
+	VPINSRW      $0x02, 44(R9), X0, X0
+	VPINSRW      $0x03, 66(R9), X0, X0
+	VPINSRW      $0x04, 88(R9), X0, X0
+	VPINSRW      $0x05, 110(R9), X0, X0
+	VPINSRW      $0x06, 132(R9), X0, X0
+	VPINSRW      $0x07, 154(R9), X0, X0
+	VCVTPH2PS    X0, Y0
+	VMOVAPS      Y0, Y0
+	VPBROADCASTW (R10), X1
+	VPINSRW      $0x01, 22(R10), X1, X1
+	VPINSRW      $0x02, 44(R10), X1, X1
+	VPINSRW      $0x03, 66(R10), X1, X1
+	VPINSRW      $0x04, 88(R10), X1, X1
+	VPINSRW      $0x05, 110(R10), X1, X1
+	VPINSRW      $0x06, 132(R10), X1, X1
+	VPINSRW      $0x07, 154(R10), X1, X1
+	VCVTPH2PS    X1, Y1
+	VMOVAPS      Y1, Y1
+
+column35:
+	MOVQ   n+40(FP), R8
+	IMUL3Q $+4, R8, R8
+	MOVQ   a+8(FP), SI
+	MOVQ   R8, DI
+	SHLQ   $0x04, DI
+	ADDQ   SI, DI
+	LEAQ   (DI)(R8*1), R8
+	VPXORD Y4, Y4, Y4
+	VPXORD Y5, Y5, Y5
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	VPXORD Y8, Y8, Y8
+	VPXORD Y9, Y9, Y9
+	VPXORD Z6, Z6, Z6
+	VPXORD Z7, Z7, Z7
+	VPXORD Y12, Y12, Y12
+	VPXORD Y13, Y13, Y13
+	VPXORD Z10, Z10, Z10
+	VPXORD Z11, Z11, Z11
+	VPXORD Y16, Y16, Y16
+	VPXORD Y17, Y17, Y17
+	VPXORD Z14, Z14, Z14
+	VPXORD Z15, Z15, Z15
+	MOVQ   n+40(FP), R11
+	SHRQ   $0x03, R11
+	TESTQ  R11, R11
+	JZ     rest36
+
+groups38:
+	PREFETCHT0  4096(R9)
+	PREFETCHT0  4160(R9)
+	PREFETCHT0  4224(R9)
+	PREFETCHT0  4096(R10)
+	PREFETCHT0  4160(R10)
+	PREFETCHT0  4224(R10)
+	VMOVUPS     (DI), Y18
+	VMULPS      Y18, Y0, Y19
+	VMOVUPS     Y19, (AX)
+	VFMADD231PS (R8), Y0, Y2
+	VMULPS      Y18, Y1, Y18
+	VMOVUPS     Y18, 32(AX)
+	VFMADD231PS (R8), Y1, Y3
+	VMOVUPS     (DI)(CX*1), Y18
+	VMULPS      Y18, Y0, Y19
+	VMOVUPS     Y19, 64(AX)
+	VFMADD231PS (R8)(CX*1), Y0, Y6
+	VMULPS      Y18, Y1, Y18
+	VMOVUPS     Y18, 96(AX)
+	VFMADD231PS (R8)(CX*1), Y1, Y7
+	VMOVUPS     (DI)(DX*1), Y18
+	VMULPS      Y18, Y0, Y19
+	VMOVUPS     Y19, 128(AX)
+	VFMADD231PS (R8)(DX*1), Y0, Y10
+	VMULPS      Y18, Y1, Y18
+	VMOVUPS     Y18, 160(AX)
+	VFMADD231PS (R8)(DX*1), Y1, Y11
+	VMOVUPS     (DI)(BX*1), Y18
+	VMULPS      Y18, Y0, Y19
+	VMOVUPS     Y19, 192(AX)
+	VFMADD231PS (R8)(BX*1), Y0, Y14
+	VMULPS      Y18, Y1, Y0
+	VMOVUPS     Y0, 224(AX)
+	VFMADD231PS (R8)(BX*1), Y1, Y15
+	DECQ        R11
+	LEAQ        176(R9), R12
+	LEAQ        176(R10), R13
+	TESTQ       R11, R11
+	JNE         have39
+	MOVQ        ldb+64(FP), R14
+	MOVQ        (SP), R12
+	LEAQ        (R12)(R14*2), R12
+	CMPQ        8(SP), $+3
+	CMOVQLT     (SP), R12
+	ADDQ        R12, R14
+	MOVQ        R12, R13
+	CMPQ        8(SP), $+4
+	CMOVQGE     R14, R13
+
+have39:
+	VPBROADCASTW     (R12), X0
+	VPINSRW          $0x01, 22(R12), X0, X0
+	VPINSRW          $0x02, 44(R12), X0, X0
+	VPINSRW          $0x03, 66(R12), X0, X0
+	VPINSRW          $0x04, 88(R12), X0, X0
+	VPINSRW          $0x05, 110(R12), X0, X0
+	VPINSRW          $0x06, 132(R12), X0, X0
+	VPINSRW          $0x07, 154(R12), X0, X0
+	VCVTPH2PS        X0, Y0
+	VMOVAPS          Y0, Y0
+	VPBROADCASTW     (R13), X1
+	VPINSRW          $0x01, 22(R13), X1, X1
+	VPINSRW          $0x02, 44(R13), X1, X1
+	VPINSRW          $0x03, 66(R13), X1, X1
+	VPINSRW          $0x04, 88(R13), X1, X1
+	VPINSRW          $0x05, 110(R13), X1, X1
+	VPINSRW          $0x06, 132(R13), X1, X1
+	VPINSRW          $0x07, 154(R13), X1, X1
+	VCVTPH2PS        X1, Y1
+	VMOVAPS          Y1, Y1
+	VBROADCASTI32X4  6(R9), Y18
+	VPSRLVD          high<>+0(SB), Y18, Y18
+	VPANDD.BCST      c4_f0f0f0f<>+0(SB), Y18, Y18
+	KMOVD            2(R9), K1
+	VMOVUPS          c4_10101010<>+0(SB), Y19
+	VPADDB           Y19, Y18, K1, Y18
+	VBROADCASTI32X4  6(R10), Y19
+	VPSRLVD          high<>+0(SB), Y19, Y19
+	VPANDD.BCST      c4_f0f0f0f<>+0(SB), Y19, Y19
+	KMOVD            2(R10), K1
+	VMOVUPS          c4_10101010<>+0(SB), Y21
+	VPADDB           Y21, Y19, K1, Y19
+	VMOVDQU32        (SI), Y21
+	VMOVDQU32        32(SI), Y22
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y18, Y23
+	VPSLLD           $0x08, Y23, Y23
+	VPDPBUSD         Y22, Y18, Y23
+	VCVTDQ2PS        Y23, Y23
+	VFMADD231PS.BCST (AX), Y23, Y4
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y19, Y23
+	VPSLLD           $0x08, Y23, Y21
+	VPDPBUSD         Y22, Y19, Y21
+	VCVTDQ2PS        Y21, Y21
+	VFMADD231PS.BCST 32(AX), Y21, Y5
+	VMOVDQU32        (SI)(CX*1), Y21
+	VMOVDQU32        32(SI)(CX*1), Y22
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y18, Y23
+	VPSLLD           $0x08, Y23, Y23
+	VPDPBUSD         Y22, Y18, Y23
+	VCVTDQ2PS        Y23, Y23
+	VFMADD231PS.BCST 64(AX), Y23, Y8
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y19, Y23
+	VPSLLD           $0x08, Y23, Y21
+	VPDPBUSD         Y22, Y19, Y21
+	VCVTDQ2PS        Y21, Y21
+	VFMADD231PS.BCST 96(AX), Y21, Y9
+	VMOVDQU32        (SI)(DX*1), Y21
+	VMOVDQU32        32(SI)(DX*1), Y22
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y18, Y23
+	VPSLLD           $0x08, Y23, Y23
+	VPDPBUSD         Y22, Y18, Y23
+	VCVTDQ2PS        Y23, Y23
+	VFMADD231PS.BCST 128(AX), Y23, Y12
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y19, Y23
+	VPSLLD           $0x08, Y23, Y21
+	VPDPBUSD         Y22, Y19, Y21
+	VCVTDQ2PS        Y21, Y21
+	VFMADD231PS.BCST 160(AX), Y21, Y13
+	VMOVDQU32        (SI)(BX*1), Y21
+	VMOVDQU32        32(SI)(BX*1), Y22
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y18, Y23
+	VPSLLD           $0x08, Y23, Y23
+	VPDPBUSD         Y22, Y18, Y23
+	VCVTDQ2PS        Y23, Y18
+	VFMADD231PS.BCST 192(AX), Y18, Y16
+	VPXORD           Y18, Y18, Y18
+	VPDPBUSD         Y21, Y19, Y18
+	VPSLLD           $0x08, Y18, Y18
+	VPDPBUSD         Y22, Y19, Y18
+	VCVTDQ2PS        Y18, Y18
+	VFMADD231PS.BCST 224(AX), Y18, Y17
+	VBROADCASTI32X4  28(R9), Y18
+	VPSRLVD          high<>+0(SB), Y18, Y18
+	VPANDD.BCST      c4_f0f0f0f<>+0(SB), Y18, Y18
+	KMOVD            24(R9), K1
+	VMOVUPS          c4_10101010<>+0(SB), Y19
+	VPADDB           Y19, Y18, K1, Y18
+	VBROADCASTI32X4  28(R10), Y19
+	VPSRLVD          high<>+0(SB), Y19, Y19
+	VPANDD.BCST      c4_f0f0f0f<>+0(SB), Y19, Y19
+	KMOVD            24(R10), K1
+	VMOVUPS          c4_10101010<>+0(SB), Y21
+	VPADDB           Y21, Y19, K1, Y19
+	VMOVDQU32        64(SI), Y21
+	VMOVDQU32        96(SI), Y22
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y18, Y23
+	VPSLLD           $0x08, Y23, Y23
+	VPDPBUSD         Y22, Y18, Y23
+	VCVTDQ2PS        Y23, Y23
+	VFMADD231PS.BCST 4(AX), Y23, Y4
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y19, Y23
+	VPSLLD           $0x08, Y23, Y21
+	VPDPBUSD         Y22, Y19, Y21
+	VCVTDQ2PS        Y21, Y21
+	VFMADD231PS.BCST 36(AX), Y21, Y5
+	VMOVDQU32        64(SI)(CX*1), Y21
+	VMOVDQU32        96(SI)(CX*1), Y22
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y18, Y23
+	VPSLLD           $0x08, Y23, Y23
+	VPDPBUSD         Y22, Y18, Y23
+	VCVTDQ2PS        Y23, Y23
+	VFMADD231PS.BCST 68(AX), Y23, Y8
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y19, Y23
+	VPSLLD           $0x08, Y23, Y21
+	VPDPBUSD         Y22, Y19, Y21
+	VCVTDQ2PS        Y21, Y21
+	VFMADD231PS.BCST 100(AX), Y21, Y9
+	VMOVDQU32        64(SI)(DX*1), Y21
+	VMOVDQU32        96(SI)(DX*1), Y22
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y18, Y23
+	VPSLLD           $0x08, Y23, Y23
+	VPDPBUSD         Y22, Y18, Y23
+	VCVTDQ2PS        Y23, Y23
+	VFMADD231PS.BCST 132(AX), Y23, Y12
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y19, Y23
+	VPSLLD           $0x08, Y23, Y21
+	VPDPBUSD         Y22, Y19, Y21
+	VCVTDQ2PS        Y21, Y21
+	VFMADD231PS.BCST 164(AX), Y21, Y13
+	VMOVDQU32        64(SI)(BX*1), Y21
+	VMOVDQU32        96(SI)(BX*1), Y22
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y18, Y23
+	VPSLLD           $0x08, Y23, Y23
+	VPDPBUSD         Y22, Y18, Y23
+	VCVTDQ2PS        Y23, Y18
+	VFMADD231PS.BCST 196(AX), Y18, Y16
+	VPXORD           Y18, Y18, Y18
+	VPDPBUSD         Y21, Y19, Y18
+	VPSLLD           $0x08, Y18, Y18
+	VPDPBUSD         Y22, Y19, Y18
+	VCVTDQ2PS        Y18, Y18
+	VFMADD231PS.BCST 228(AX), Y18, Y17
+	VBROADCASTI32X4  50(R9), Y18
+	VPSRLVD          high<>+0(SB), Y18, Y18
+	VPANDD.BCST      c4_f0f0f0f<>+0(SB), Y18, Y18
+	KMOVD            46(R9), K1
+	VMOVUPS          c4_10101010<>+0(SB), Y19
+	VPADDB           Y19, Y18, K1, Y18
+	VBROADCASTI32X4  50(R10), Y19
+	VPSRLVD          high<>+0(SB), Y19, Y19
+	VPANDD.BCST      c4_f0f0f0f<>+0(SB), Y19, Y19
+	KMOVD            46(R10), K1
+	VMOVUPS          c4_10101010<>+0(SB), Y21
+	VPADDB           Y21, Y19, K1, Y19
+	VMOVDQU32        128(SI), Y21
+	VMOVDQU32        160(SI), Y22
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y18, Y23
+	VPSLLD           $0x08, Y23, Y23
+	VPDPBUSD         Y22, Y18, Y23
+	VCVTDQ2PS        Y23, Y23
+	VFMADD231PS.BCST 8(AX), Y23, Y4
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y19, Y23
+	VPSLLD           $0x08, Y23, Y21
+	VPDPBUSD         Y22, Y19, Y21
+	VCVTDQ2PS        Y21, Y21
+	VFMADD231PS.BCST 40(AX), Y21, Y5
+	VMOVDQU32        128(SI)(CX*1), Y21
+	VMOVDQU32        160(SI)(CX*1), Y22
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y18, Y23
+	VPSLLD           $0x08, Y23, Y23
+	VPDPBUSD         Y22, Y18, Y23
+	VCVTDQ2PS        Y23, Y23
+	VFMADD231PS.BCST 72(AX), Y23, Y8
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y19, Y23
+	VPSLLD           $0x08, Y23, Y21
+	VPDPBUSD         Y22, Y19, Y21
+	VCVTDQ2PS        Y21, Y21
+	VFMADD231PS.BCST 104(AX), Y21, Y9
+	VMOVDQU32        128(SI)(DX*1), Y21
+	VMOVDQU32        160(SI)(DX*1), Y22
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y18, Y23
+	VPSLLD           $0x08, Y23, Y23
+	VPDPBUSD         Y22, Y18, Y23
+	VCVTDQ2PS        Y23, Y23
+	VFMADD231PS.BCST 136(AX), Y23, Y12
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y19, Y23
+	VPSLLD           $0x08, Y23, Y21
+	VPDPBUSD         Y22, Y19, Y21
+	VCVTDQ2PS        Y21, Y21
+	VFMADD231PS.BCST 168(AX), Y21, Y13
+	VMOVDQU32        128(SI)(BX*1), Y21
+	VMOVDQU32        160(SI)(BX*1), Y22
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y18, Y23
+	VPSLLD           $0x08, Y23, Y23
+	VPDPBUSD         Y22, Y18, Y23
+	VCVTDQ2PS        Y23, Y18
+	VFMADD231PS.BCST 200(AX), Y18, Y16
+	VPXORD           Y18, Y18, Y18
+	VPDPBUSD         Y21, Y19, Y18
+	VPSLLD           $0x08, Y18, Y18
+	VPDPBUSD         Y22, Y19, Y18
+	VCVTDQ2PS        Y18, Y18
+	VFMADD231PS.BCST 232(AX), Y18, Y17
+	VBROADCASTI32X4  72(R9), Y18
+	VPSRLVD          high<>+0(SB), Y18, Y18
+	VPANDD.BCST      c4_f0f0f0f<>+0(SB), Y18, Y18
+	KMOVD            68(R9), K1
+	VMOVUPS          c4_10101010<>+0(SB), Y19
+	VPADDB           Y19, Y18, K1, Y18
+	VBROADCASTI32X4  72(R10), Y19
+	VPSRLVD          high<>+0(SB), Y19, Y19
+	VPANDD.BCST      c4_f0f0f0f<>+0(SB), Y19, Y19
+	KMOVD            68(R10), K1
+	VMOVUPS          c4_10101010<>+0(SB), Y21
+	VPADDB           Y21, Y19, K1, Y19
+	VMOVDQU32        192(SI), Y21
+	VMOVDQU32        224(SI), Y22
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y18, Y23
+	VPSLLD           $0x08, Y23, Y23
+	VPDPBUSD         Y22, Y18, Y23
+	VCVTDQ2PS        Y23, Y23
+	VFMADD231PS.BCST 12(AX), Y23, Y4
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y19, Y23
+	VPSLLD           $0x08, Y23, Y21
+	VPDPBUSD         Y22, Y19, Y21
+	VCVTDQ2PS        Y21, Y21
+	VFMADD231PS.BCST 44(AX), Y21, Y5
+	VMOVDQU32        192(SI)(CX*1), Y21
+	VMOVDQU32        224(SI)(CX*1), Y22
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y18, Y23
+	VPSLLD           $0x08, Y23, Y23
+	VPDPBUSD         Y22, Y18, Y23
+	VCVTDQ2PS        Y23, Y23
+	VFMADD231PS.BCST 76(AX), Y23, Y8
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y19, Y23
+	VPSLLD           $0x08, Y23, Y21
+	VPDPBUSD         Y22, Y19, Y21
+	VCVTDQ2PS        Y21, Y21
+	VFMADD231PS.BCST 108(AX), Y21, Y9
+	VMOVDQU32        192(SI)(DX*1), Y21
+	VMOVDQU32        224(SI)(DX*1), Y22
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y18, Y23
+	VPSLLD           $0x08, Y23, Y23
+	VPDPBUSD         Y22, Y18, Y23
+	VCVTDQ2PS        Y23, Y23
+	VFMADD231PS.BCST 140(AX), Y23, Y12
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y19, Y23
+	VPSLLD           $0x08, Y23, Y21
+	VPDPBUSD         Y22, Y19, Y21
+	VCVTDQ2PS        Y21, Y21
+	VFMADD231PS.BCST 172(AX), Y21, Y13
+	VMOVDQU32        192(SI)(BX*1), Y21
+	VMOVDQU32        224(SI)(BX*1), Y22
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y18, Y23
+	VPSLLD           $0x08, Y23, Y23
+	VPDPBUSD         Y22, Y18, Y23
+	VCVTDQ2PS        Y23, Y18
+	VFMADD231PS.BCST 204(AX), Y18, Y16
+	VPXORD           Y18, Y18, Y18
+	VPDPBUSD         Y21, Y19, Y18
+	VPSLLD           $0x08, Y18, Y18
+	VPDPBUSD         Y22, Y19, Y18
+	VCVTDQ2PS        Y18, Y18
+	VFMADD231PS.BCST 236(AX), Y18, Y17
+	VBROADCASTI32X4  94(R9), Y18
+	VPSRLVD          high<>+0(SB), Y18, Y18
+	VPANDD.BCST      c4_f0f0f0f<>+0(SB), Y18, Y18
+	KMOVD            90(R9), K1
+	VMOVUPS          c4_10101010<>+0(SB), Y19
+	VPADDB           Y19, Y18, K1, Y18
+	VBROADCASTI32X4  94(R10), Y19
+	VPSRLVD          high<>+0(SB), Y19, Y19
+	VPANDD.BCST      c4_f0f0f0f<>+0(SB), Y19, Y19
+	KMOVD            90(R10), K1
+	VMOVUPS          c4_10101010<>+0(SB), Y21
+	VPADDB           Y21, Y19, K1, Y19
+	VMOVDQU32        256(SI), Y21
+	VMOVDQU32        288(SI), Y22
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y18, Y23
+	VPSLLD           $0x08, Y23, Y23
+	VPDPBUSD         Y22, Y18, Y23
+	VCVTDQ2PS        Y23, Y23
+	VFMADD231PS.BCST 16(AX), Y23, Y4
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y19, Y23
+	VPSLLD           $0x08, Y23, Y21
+	VPDPBUSD         Y22, Y19, Y21
+	VCVTDQ2PS        Y21, Y21
+	VFMADD231PS.BCST 48(AX), Y21, Y5
+	VMOVDQU32        256(SI)(CX*1), Y21
+	VMOVDQU32        288(SI)(CX*1), Y22
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y18, Y23
+	VPSLLD           $0x08, Y23, Y23
+	VPDPBUSD         Y22, Y18, Y23
+	VCVTDQ2PS        Y23, Y23
+	VFMADD231PS.BCST 80(AX), Y23, Y8
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y19, Y23
+	VPSLLD           $0x08, Y23, Y21
+	VPDPBUSD         Y22, Y19, Y21
+	VCVTDQ2PS        Y21, Y21
+	VFMADD231PS.BCST 112(AX), Y21, Y9
+	VMOVDQU32        256(SI)(DX*1), Y21
+	VMOVDQU32        288(SI)(DX*1), Y22
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y18, Y23
+	VPSLLD           $0x08, Y23, Y23
+	VPDPBUSD         Y22, Y18, Y23
+	VCVTDQ2PS        Y23, Y23
+	VFMADD231PS.BCST 144(AX), Y23, Y12
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y19, Y23
+	VPSLLD           $0x08, Y23, Y21
+	VPDPBUSD         Y22, Y19, Y21
+	VCVTDQ2PS        Y21, Y21
+	VFMADD231PS.BCST 176(AX), Y21, Y13
+	VMOVDQU32        256(SI)(BX*1), Y21
+	VMOVDQU32        288(SI)(BX*1), Y22
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y18, Y23
+	VPSLLD           $0x08, Y23, Y23
+	VPDPBUSD         Y22, Y18, Y23
+	VCVTDQ2PS        Y23, Y18
+	VFMADD231PS.BCST 208(AX), Y18, Y16
+	VPXORD           Y18, Y18, Y18
+	VPDPBUSD         Y21, Y19, Y18
+	VPSLLD           $0x08, Y18, Y18
+	VPDPBUSD         Y22, Y19, Y18
+	VCVTDQ2PS        Y18, Y18
+	VFMADD231PS.BCST 240(AX), Y18, Y17
+	VBROADCASTI32X4  116(R9), Y18
+	VPSRLVD          high<>+0(SB), Y18, Y18
+	VPANDD.BCST      c4_f0f0f0f<>+0(SB), Y18, Y18
+	KMOVD            112(R9), K1
+	VMOVUPS          c4_10101010<>+0(SB), Y19
+	VPADDB           Y19, Y18, K1, Y18
+	VBROADCASTI32X4  116(R10), Y19
+	VPSRLVD          high<>+0(SB), Y19, Y19
+	VPANDD.BCST      c4_f0f0f0f<>+0(SB), Y19, Y19
+	KMOVD            112(R10), K1
+	VMOVUPS          c4_10101010<>+0(SB), Y21
+	VPADDB           Y21, Y19, K1, Y19
+	VMOVDQU32        320(SI), Y21
+	VMOVDQU32        352(SI), Y22
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y18, Y23
+	VPSLLD           $0x08, Y23, Y23
+	VPDPBUSD         Y22, Y18, Y23
+	VCVTDQ2PS        Y23, Y23
+	VFMADD231PS.BCST 20(AX), Y23, Y4
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y19, Y23
+	VPSLLD           $0x08, Y23, Y21
+	VPDPBUSD         Y22, Y19, Y21
+	VCVTDQ2PS        Y21, Y21
+	VFMADD231PS.BCST 52(AX), Y21, Y5
+	VMOVDQU32        320(SI)(CX*1), Y21
+	VMOVDQU32        352(SI)(CX*1), Y22
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y18, Y23
+	VPSLLD           $0x08, Y23, Y23
+	VPDPBUSD         Y22, Y18, Y23
+	VCVTDQ2PS        Y23, Y23
+	VFMADD231PS.BCST 84(AX), Y23, Y8
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y19, Y23
+	VPSLLD           $0x08, Y23, Y21
+	VPDPBUSD         Y22, Y19, Y21
+	VCVTDQ2PS        Y21, Y21
+	VFMADD231PS.BCST 116(AX), Y21, Y9
+	VMOVDQU32        320(SI)(DX*1), Y21
+	VMOVDQU32        352(SI)(DX*1), Y22
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y18, Y23
+	VPSLLD           $0x08, Y23, Y23
+	VPDPBUSD         Y22, Y18, Y23
+	VCVTDQ2PS        Y23, Y23
+	VFMADD231PS.BCST 148(AX), Y23, Y12
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y19, Y23
+	VPSLLD           $0x08, Y23, Y21
+	VPDPBUSD         Y22, Y19, Y21
+	VCVTDQ2PS        Y21, Y21
+	VFMADD231PS.BCST 180(AX), Y21, Y13
+	VMOVDQU32        320(SI)(BX*1), Y21
+	VMOVDQU32        352(SI)(BX*1), Y22
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y18, Y23
+	VPSLLD           $0x08, Y23, Y23
+	VPDPBUSD         Y22, Y18, Y23
+	VCVTDQ2PS        Y23, Y18
+	VFMADD231PS.BCST 212(AX), Y18, Y16
+	VPXORD           Y18, Y18, Y18
+	VPDPBUSD         Y21, Y19, Y18
+	VPSLLD           $0x08, Y18, Y18
+	VPDPBUSD         Y22, Y19, Y18
+	VCVTDQ2PS        Y18, Y18
+	VFMADD231PS.BCST 244(AX), Y18, Y17
+	VBROADCASTI32X4  138(R9), Y18
+	VPSRLVD          high<>+0(SB), Y18, Y18
+	VPANDD.BCST      c4_f0f0f0f<>+0(SB), Y18, Y18
+	KMOVD            134(R9), K1
+	VMOVUPS          c4_10101010<>+0(SB), Y19
+	VPADDB           Y19, Y18, K1, Y18
+	VBROADCASTI32X4  138(R10), Y19
+	VPSRLVD          high<>+0(SB), Y19, Y19
+	VPANDD.BCST      c4_f0f0f0f<>+0(SB), Y19, Y19
+	KMOVD            134(R10), K1
+	VMOVUPS          c4_10101010<>+0(SB), Y21
+	VPADDB           Y21, Y19, K1, Y19
+	VMOVDQU32        384(SI), Y21
+	VMOVDQU32        416(SI), Y22
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y18, Y23
+	VPSLLD           $0x08, Y23, Y23
+	VPDPBUSD         Y22, Y18, Y23
+	VCVTDQ2PS        Y23, Y23
+	VFMADD231PS.BCST 24(AX), Y23, Y4
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y19, Y23
+	VPSLLD           $0x08, Y23, Y21
+	VPDPBUSD         Y22, Y19, Y21
+	VCVTDQ2PS        Y21, Y21
+	VFMADD231PS.BCST 56(AX), Y21, Y5
+	VMOVDQU32        384(SI)(CX*1), Y21
+	VMOVDQU32        416(SI)(CX*1), Y22
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y18, Y23
+	VPSLLD           $0x08, Y23, Y23
+	VPDPBUSD         Y22, Y18, Y23
+	VCVTDQ2PS        Y23, Y23
+	VFMADD231PS.BCST 88(AX), Y23, Y8
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y19, Y23
+	VPSLLD           $0x08, Y23, Y21
+	VPDPBUSD         Y22, Y19, Y21
+	VCVTDQ2PS        Y21, Y21
+	VFMADD231PS.BCST 120(AX), Y21, Y9
+	VMOVDQU32        384(SI)(DX*1), Y21
+	VMOVDQU32        416(SI)(DX*1), Y22
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y18, Y23
+	VPSLLD           $0x08, Y23, Y23
+	VPDPBUSD         Y22, Y18, Y23
+	VCVTDQ2PS        Y23, Y23
+	VFMADD231PS.BCST 152(AX), Y23, Y12
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y19, Y23
+	VPSLLD           $0x08, Y23, Y21
+	VPDPBUSD         Y22, Y19, Y21
+	VCVTDQ2PS        Y21, Y21
+	VFMADD231PS.BCST 184(AX), Y21, Y13
+	VMOVDQU32        384(SI)(BX*1), Y21
+	VMOVDQU32        416(SI)(BX*1), Y22
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y18, Y23
+	VPSLLD           $0x08, Y23, Y23
+	VPDPBUSD         Y22, Y18, Y23
+	VCVTDQ2PS        Y23, Y18
+	VFMADD231PS.BCST 216(AX), Y18, Y16
+	VPXORD           Y18, Y18, Y18
+	VPDPBUSD         Y21, Y19, Y18
+	VPSLLD           $0x08, Y18, Y18
+	VPDPBUSD         Y22, Y19, Y18
+	VCVTDQ2PS        Y18, Y18
+	VFMADD231PS.BCST 248(AX), Y18, Y17
+	VBROADCASTI32X4  160(R9), Y18
+	VPSRLVD          high<>+0(SB), Y18, Y18
+	VPANDD.BCST      c4_f0f0f0f<>+0(SB), Y18, Y18
+	KMOVD            156(R9), K1
+	VMOVUPS          c4_10101010<>+0(SB), Y19
+	VPADDB           Y19, Y18, K1, Y18
+	VBROADCASTI32X4  160(R10), Y19
+	VPSRLVD          high<>+0(SB), Y19, Y19
+	VPANDD.BCST      c4_f0f0f0f<>+0(SB), Y19, Y19
+	KMOVD            156(R10), K1
+	VMOVUPS          c4_10101010<>+0(SB), Y21
+	VPADDB           Y21, Y19, K1, Y19
+	VMOVDQU32        448(SI), Y21
+	VMOVDQU32        480(SI), Y22
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y18, Y23
+	VPSLLD           $0x08, Y23, Y23
+	VPDPBUSD         Y22, Y18, Y23
+	VCVTDQ2PS        Y23, Y23
+	VFMADD231PS.BCST 28(AX), Y23, Y4
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y19, Y23
+	VPSLLD           $0x08, Y23, Y21
+	VPDPBUSD         Y22, Y19, Y21
+	VCVTDQ2PS        Y21, Y21
+	VFMADD231PS.BCST 60(AX), Y21, Y5
+	VMOVDQU32        448(SI)(CX*1), Y21
+	VMOVDQU32        480(SI)(CX*1), Y22
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y18, Y23
+	VPSLLD           $0x08, Y23, Y23
+	VPDPBUSD         Y22, Y18, Y23
+	VCVTDQ2PS        Y23, Y23
+	VFMADD231PS.BCST 92(AX), Y23, Y8
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y19, Y23
+	VPSLLD           $0x08, Y23, Y21
+	VPDPBUSD         Y22, Y19, Y21
+	VCVTDQ2PS        Y21, Y21
+	VFMADD231PS.BCST 124(AX), Y21, Y9
+	VMOVDQU32        448(SI)(DX*1), Y21
+	VMOVDQU32        480(SI)(DX*1), Y22
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y18, Y23
+	VPSLLD           $0x08, Y23, Y23
+	VPDPBUSD         Y22, Y18, Y23
+	VCVTDQ2PS        Y23, Y23
+	VFMADD231PS.BCST 156(AX), Y23, Y12
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y19, Y23
+	VPSLLD           $0x08, Y23, Y21
+	VPDPBUSD         Y22, Y19, Y21
+	VCVTDQ2PS        Y21, Y21
+	VFMADD231PS.BCST 188(AX), Y21, Y13
+	VMOVDQU32        448(SI)(BX*1), Y21
+	VMOVDQU32        480(SI)(BX*1), Y22
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y18, Y23
+	VPSLLD           $0x08, Y23, Y23
+	VPDPBUSD         Y22, Y18, Y23
+	VCVTDQ2PS        Y23, Y18
+	VFMADD231PS.BCST 220(AX), Y18, Y16
+	VPXORD           Y18, Y18, Y18
+	VPDPBUSD         Y21, Y19, Y18
+	VPSLLD           $0x08, Y18, Y18
+	VPDPBUSD         Y22, Y19, Y18
+	VCVTDQ2PS        Y18, Y18
+	VFMADD231PS.BCST 252(AX), Y18, Y17
+	ADDQ             $+176, R9
+	ADDQ             $+176, R10
+	ADDQ             $+512, SI
+	ADDQ             $+32, DI
+	ADDQ             $+32, R8
+	TESTQ            R11, R11
+	JNE              groups38
+
+rest36:
+	MOVQ n+40(FP), R11
+	ANDQ $+7, R11
+
+block40:
+	DECQ            R11
+	JLT             end41
+	VPBROADCASTW    (R9), X18
+	VCVTPH2PS       X18, Y18
+	VMOVSS          (R8), X20
+	VFMADD231PS     Y20, Y18, Y2
+	VMOVSS          (R8)(CX*1), X20
+	VFMADD231PS     Y20, Y18, Y6
+	VMOVSS          (R8)(DX*1), X20
+	VFMADD231PS     Y20, Y18, Y10
+	VMOVSS          (R8)(BX*1), X20
+	VFMADD231PS     Y20, Y18, Y14
+	VPBROADCASTW    (R10), X19
+	VCVTPH2PS       X19, Y19
+	VMOVSS          (R8), X20
+	VFMADD231PS     Y20, Y19, Y3
+	VMOVSS          (R8)(CX*1), X20
+	VFMADD231PS     Y20, Y19, Y7
+	VMOVSS          (R8)(DX*1), X20
+	VFMADD231PS     Y20, Y19, Y11
+	VMOVSS          (R8)(BX*1), X20
+	VFMADD231PS     Y20, Y19, Y15
+	VBROADCASTI32X4 6(R9), Y21
+	VPSRLVD         high<>+0(SB), Y21, Y21
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Y21, Y21
+	KMOVD           2(R9), K1
+	VMOVUPS         c4_10101010<>+0(SB), Y22
+	VPADDB          Y22, Y21, K1, Y21
+	VBROADCASTI32X4 6(R10), Y22
+	VPSRLVD         high<>+0(SB), Y22, Y22
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Y22, Y22
+	KMOVD           2(R10), K1
+	VMOVUPS         c4_10101010<>+0(SB), Y23
+	VPADDB          Y23, Y22, K1, Y22
+	VMOVDQU32       (SI), Y23
+	VMOVDQU32       32(SI), Y24
+	VPXORD          Y25, Y25, Y25
+	VPDPBUSD        Y23, Y21, Y25
+	VPSLLD          $0x08, Y25, Y25
+	VPDPBUSD        Y24, Y21, Y25
+	VCVTDQ2PS       Y25, Y25
+	VMULPS.BCST     (DI), Y18, Y26
+	VFMADD231PS     Y26, Y25, Y4
+	VPXORD          Y25, Y25, Y25
+	VPDPBUSD        Y23, Y22, Y25
+	VPSLLD          $0x08, Y25, Y23
+	VPDPBUSD        Y24, Y22, Y23
+	VCVTDQ2PS       Y23, Y23
+	VMULPS.BCST     (DI), Y19, Y24
+	VFMADD231PS     Y24, Y23, Y5
+	VMOVDQU32       (SI)(CX*1), Y23
+	VMOVDQU32       32(SI)(CX*1), Y24
+	VPXORD          Y25, Y25, Y25
+	VPDPBUSD        Y23, Y21, Y25
+	VPSLLD          $0x08, Y25, Y25
+	VPDPBUSD        Y24, Y21, Y25
+	VCVTDQ2PS       Y25, Y25
+	VMULPS.BCST     (DI)(CX*1), Y18, Y26
+	VFMADD231PS     Y26, Y25, Y8
+	VPXORD          Y25, Y25, Y25
+	VPDPBUSD        Y23, Y22, Y25
+	VPSLLD          $0x08, Y25, Y23
+	VPDPBUSD        Y24, Y22, Y23
+	VCVTDQ2PS       Y23, Y23
+	VMULPS.BCST     (DI)(CX*1), Y19, Y24
+	VFMADD231PS     Y24, Y23, Y9
+	VMOVDQU32       (SI)(DX*1), Y23
+	VMOVDQU32       32(SI)(DX*1), Y24
+	VPXORD          Y25, Y25, Y25
+	VPDPBUSD        Y23, Y21, Y25
+	VPSLLD          $0x08, Y25, Y25
+	VPDPBUSD        Y24, Y21, Y25
+	VCVTDQ2PS       Y25, Y25
+	VMULPS.BCST     (DI)(DX*1), Y18, Y26
+	VFMADD231PS     Y26, Y25, Y12
+	VPXORD          Y25, Y25, Y25
+	VPDPBUSD        Y23, Y22, Y25
+	VPSLLD          $0x08, Y25, Y23
+	VPDPBUSD        Y24, Y22, Y23
+	VCVTDQ2PS       Y23, Y23
+	VMULPS.BCST     (DI)(DX*1), Y19, Y24
+	VFMADD231PS     Y24, Y23, Y13
+	VMOVDQU32       (SI)(BX*1), Y23
+	VMOVDQU32       32(SI)(BX*1), Y24
+	VPXORD          Y25, Y25, Y25
+	VPDPBUSD        Y23, Y21, Y25
+	VPSLLD          $0x08, Y25, Y25
+	VPDPBUSD        Y24, Y21, Y25
+	VCVTDQ2PS       Y25, Y21
+	VMULPS.BCST     (DI)(BX*1), Y18, Y18
+	VFMADD231PS     Y18, Y21, Y16
+	VPXORD          Y18, Y18, Y18
+	VPDPBUSD        Y23, Y22, Y18
+	VPSLLD          $0x08, Y18, Y18
+	VPDPBUSD        Y24, Y22, Y18
+	VCVTDQ2PS       Y18, Y18
+	VMULPS.BCST     (DI)(BX*1), Y19, Y19
+	VFMADD231PS     Y19, Y18, Y17
+	ADDQ            $+22, R9
+	ADDQ            $+22, R10
+	ADDQ            $+64, SI
+	ADDQ            $+4, DI
+	ADDQ            $+4, R8
+	JMP             block40
+
+end41:
+	MOVQ             16(SP), SI
+	LEAQ             4(SI), DI
+	CMPQ             8(SP), $+1
+	CMOVQEQ          SI, DI
+	VFMADD231PS.BCST c4_c1800000<>+0(SB), Y2, Y4
+	VEXTRACTF32X4    $0x01, Y4, X2
+	VADDPS           X2, X4, X2
+	VPSHUFD          $0x4e, X2, X4
+	VADDPS           X4, X2, X2
+	VPSHUFD          $0xb1, X2, X4
+	VADDPS           X4, X2, X2
+	VMOVSS           X2, (SI)
+	VFMADD231PS.BCST c4_c1800000<>+0(SB), Y3, Y5
+	VEXTRACTF32X4    $0x01, Y5, X2
+	VADDPS           X2, X5, X2
+	VPSHUFD          $0x4e, X2, X3
+	VADDPS           X3, X2, X2
+	VPSHUFD          $0xb1, X2, X3
+	VADDPS           X3, X2, X2
+	VMOVSS           X2, (DI)
+	MOVQ             24(SP), R8
+	VFMADD231PS.BCST c4_c1800000<>+0(SB), Y6, Y8
+	VEXTRACTF32X4    $0x01, Y8, X2
+	VADDPS           X2, X8, X2
+	VPSHUFD          $0x4e, X2, X3
+	VADDPS           X3, X2, X2
+	VPSHUFD          $0xb1, X2, X3
+	VADDPS           X3, X2, X2
+	VMOVSS           X2, (SI)(R8*1)
+	VFMADD231PS.BCST c4_c1800000<>+0(SB), Y7, Y9
+	VEXTRACTF32X4    $0x01, Y9, X2
+	VADDPS           X2, X9, X2
+	VPSHUFD          $0x4e, X2, X3
+	VADDPS           X3, X2, X2
+	VPSHUFD          $0xb1, X2, X3
+	VADDPS           X3, X2, X2
+	VMOVSS           X2, (DI)(R8*1)
+	MOVQ             32(SP), R8
+	VFMADD231PS.BCST c4_c1800000<>+0(SB), Y10, Y12
+	VEXTRACTF32X4    $0x01, Y12, X2
+	VADDPS           X2, X12, X2
+	VPSHUFD          $0x4e, X2, X3
+	VADDPS           X3, X2, X2
+	VPSHUFD          $0xb1, X2, X3
+	VADDPS           X3, X2, X2
+	VMOVSS           X2, (SI)(R8*1)
+	VFMADD231PS.BCST c4_c1800000<>+0(SB), Y11, Y13
+	VEXTRACTF32X4    $0x01, Y13, X2
+	VADDPS           X2, X13, X2
+	VPSHUFD          $0x4e, X2, X3
+	VADDPS           X3, X2, X2
+	VPSHUFD          $0xb1, X2, X3
+	VADDPS           X3, X2, X2
+	VMOVSS           X2, (DI)(R8*1)
+	MOVQ             40(SP), R8
+	VFMADD231PS.BCST c4_c1800000<>+0(SB), Y14, Y16
+	VEXTRACTF32X4    $0x01, Y16, X2
+	VADDPS           X2, X16, X2
+	VPSHUFD          $0x4e, X2, X3
+	VADDPS           X3, X2, X2
+	VPSHUFD          $0xb1, X2, X3
+	VADDPS           X3, X2, X2
+	VMOVSS           X2, (SI)(R8*1)
+	VFMADD231PS.BCST c4_c1800000<>+0(SB), Y15, Y17
+	VEXTRACTF32X4    $0x01, Y17, X2
+	VADDPS           X2, X17, X2
+	VPSHUFD          $0x4e, X2, X3
+	VADDPS           X3, X2, X2
+	VPSHUFD          $0xb1, X2, X3
+	VADDPS           X3, X2, X2
+	VMOVSS           X2, (DI)(R8*1)
+	ADDQ             $+8, 16(SP)
+	MOVQ             ldb+64(FP), SI
+	IMUL3Q           $+2, SI, SI
+	ADDQ             SI, (SP)
+	SUBQ             $+2, 8(SP)
+	MOVQ             (SP), R9
+	MOVQ             (SP), R10
+	MOVQ             ldb+64(FP), SI
+	ADDQ             SI, R10
+	CMPQ             8(SP), $+1
+	CMOVQEQ          (SP), R10
+	CMPQ             8(SP), $+0
+	JG               column35
+
+end37:
+	VZEROUPPER
+	RET
+
+// func dotFixed1Q8_0VNNI(c *byte, a *byte, b *byte, rows int, columns int, n int, ldc int, lda int, ldb int)
 // Requires: AVX, AVX2, AVX512F, AVX512VL, AVX512VNNI, F16C, FMA3, MMX+
-TEXT ·dotFixedQ8_0VNNI(SB), NOSPLIT, $0-48
-	MOVQ      b+16(FP), AX
-	VMOVDQU32 each<>+0(SB), Y0
-	VMOVDQU32 each<>+32(SB), Y1
-	VMOVDQU32 each<>+64(SB), Y2
-	VMOVDQU32 each<>+96(SB), Y3
-	VMOVDQU32 each<>+128(SB), Y4
-	VMOVDQU32 each<>+160(SB), Y5
-	VMOVDQU32 each<>+192(SB), Y6
-	VMOVDQU32 each<>+224(SB), Y7
-	XORQ      CX, CX
+TEXT ·dotFixed1Q8_0VNNI(SB), NOSPLIT, $24-72
+	MOVQ         b+16(FP), AX
+	MOVQ         AX, (SP)
+	MOVQ         columns+32(FP), AX
+	MOVQ         AX, 8(SP)
+	MOVQ         c+0(FP), AX
+	MOVQ         AX, 16(SP)
+	VPBROADCASTD c4_f0f0f0f<>+0(SB), Y0
+	VPBROADCASTD c4_f0f0f0f0<>+0(SB), Y0
+	VMOVDQU32    each<>+0(SB), Y0
+	VMOVDQU32    each<>+32(SB), Y2
+	VMOVDQU32    each<>+64(SB), Y3
+	VMOVDQU32    each<>+96(SB), Y4
+	VMOVDQU32    each<>+128(SB), Y5
+	VMOVDQU32    each<>+160(SB), Y6
+	VMOVDQU32    each<>+192(SB), Y7
+	VMOVDQU32    each<>+224(SB), Y8
+	CMPQ         8(SP), $+0
+	JLE          end44
+	MOVQ         (SP), BX
 
-column21:
-	MOVQ         columns+24(FP), DX
-	CMPQ         CX, DX
-	JGE          end22
-	MOVQ         n+32(FP), DX
-	IMUL3Q       $+4, DX, BX
-	MOVQ         a+8(FP), DI
-	MOVQ         AX, SI
-	MOVQ         BX, R8
-	SHLQ         $0x04, R8
-	ADDQ         DI, R8
-	LEAQ         (R8)(BX*1), BX
-	VPXORD       Y8, Y8, Y8
-	VPXORD       Y9, Y9, Y9
-	VBROADCASTSS c4_0<>+0(SB), Z10
-	VBROADCASTSS c4_0<>+0(SB), Z11
-	VBROADCASTSS c4_0<>+0(SB), Z12
-	VBROADCASTSS c4_0<>+0(SB), Z13
+column42:
+	MOVQ   n+40(FP), DX
+	IMUL3Q $+4, DX, DX
+	MOVQ   a+8(FP), AX
+	MOVQ   DX, CX
+	SHLQ   $0x04, CX
+	ADDQ   AX, CX
+	LEAQ   (CX)(DX*1), DX
+	VPXORD Y11, Y11, Y11
+	VPXORD Y12, Y12, Y12
+	VPXORD Y13, Y13, Y13
+	VPXORD Y14, Y14, Y14
+	VPXORD Z10, Z10, Z10
+	MOVQ   n+40(FP), SI
+	SHRQ   $0x03, SI
+	TESTQ  SI, SI
+	JZ     rest43
 
-blocks23:
-	SUBQ         $+8, DX
-	JLT          rest24
-	PREFETCHT0   4096(SI)
-	PREFETCHT0   4160(SI)
-	PREFETCHT0   4224(SI)
-	PREFETCHT0   4288(SI)
-	PREFETCHT0   4352(SI)
-	VPBROADCASTW (SI), X14
-	VPINSRW      $0x01, 34(SI), X14, X14
-	VPINSRW      $0x02, 68(SI), X14, X14
-	VPINSRW      $0x03, 102(SI), X14, X14
-	VPINSRW      $0x04, 136(SI), X14, X14
-	VPINSRW      $0x05, 170(SI), X14, X14
-	VPINSRW      $0x06, 204(SI), X14, X14
-	VPINSRW      $0x07, 238(SI), X14, X14
-	VCVTPH2PS    X14, Y14
-	VFMADD231PS  (BX), Y14, Y10
-	VMULPS       (R8), Y14, Y14
-	VMOVDQU32    2(SI), Y24
-	VPXORD.BCST  c4_80808080<>+0(SB), Y24, Y24
-	VPERMPS      Y14, Y0, Y25
-	VPXORD       Y15, Y15, Y15
-	VPDPBUSD     (DI), Y24, Y15
-	VPSLLD       $0x08, Y15, Y26
-	VPDPBUSD     32(DI), Y24, Y26
-	VCVTDQ2PS    Y26, Y24
-	VFMADD231PS  Y25, Y24, Y8
-	VMOVDQU32    36(SI), Y24
-	VPXORD.BCST  c4_80808080<>+0(SB), Y24, Y24
-	VPERMPS      Y14, Y1, Y25
+groups45:
+	VPBROADCASTW (BX), X1
+	VPINSRW      $0x01, 34(BX), X1, X1
+	VPINSRW      $0x02, 68(BX), X1, X1
+	VPINSRW      $0x03, 102(BX), X1, X1
+	VPINSRW      $0x04, 136(BX), X1, X1
+	VPINSRW      $0x05, 170(BX), X1, X1
+	VPINSRW      $0x06, 204(BX), X1, X1
+	VPINSRW      $0x07, 238(BX), X1, X1
+	VCVTPH2PS    X1, Y9
+	VMOVAPS      Y9, Y9
+	PREFETCHT0   4096(BX)
+	PREFETCHT0   4160(BX)
+	PREFETCHT0   4224(BX)
+	PREFETCHT0   4288(BX)
+	PREFETCHT0   4352(BX)
+	VMOVUPS      (CX), Y15
+	VMULPS       Y15, Y9, Y15
+	VFMADD231PS  (DX), Y9, Y10
+	DECQ         SI
+	VMOVDQU32    2(BX), Y9
+	VPXORD.BCST  c4_80808080<>+0(SB), Y9, Y9
 	VPXORD       Y16, Y16, Y16
-	VPDPBUSD     64(DI), Y24, Y16
-	VPSLLD       $0x08, Y16, Y26
-	VPDPBUSD     96(DI), Y24, Y26
-	VCVTDQ2PS    Y26, Y24
-	VFMADD231PS  Y25, Y24, Y9
-	VMOVDQU32    70(SI), Y24
-	VPXORD.BCST  c4_80808080<>+0(SB), Y24, Y24
-	VPERMPS      Y14, Y2, Y25
-	VPXORD       Y17, Y17, Y17
-	VPDPBUSD     128(DI), Y24, Y17
-	VPSLLD       $0x08, Y17, Y26
-	VPDPBUSD     160(DI), Y24, Y26
-	VCVTDQ2PS    Y26, Y24
-	VFMADD231PS  Y25, Y24, Y8
-	VMOVDQU32    104(SI), Y24
-	VPXORD.BCST  c4_80808080<>+0(SB), Y24, Y24
-	VPERMPS      Y14, Y3, Y25
-	VPXORD       Y18, Y18, Y18
-	VPDPBUSD     192(DI), Y24, Y18
-	VPSLLD       $0x08, Y18, Y26
-	VPDPBUSD     224(DI), Y24, Y26
-	VCVTDQ2PS    Y26, Y24
-	VFMADD231PS  Y25, Y24, Y9
-	VMOVDQU32    138(SI), Y24
-	VPXORD.BCST  c4_80808080<>+0(SB), Y24, Y24
-	VPERMPS      Y14, Y4, Y25
-	VPXORD       Y19, Y19, Y19
-	VPDPBUSD     256(DI), Y24, Y19
-	VPSLLD       $0x08, Y19, Y26
-	VPDPBUSD     288(DI), Y24, Y26
-	VCVTDQ2PS    Y26, Y24
-	VFMADD231PS  Y25, Y24, Y8
-	VMOVDQU32    172(SI), Y24
-	VPXORD.BCST  c4_80808080<>+0(SB), Y24, Y24
-	VPERMPS      Y14, Y5, Y25
-	VPXORD       Y20, Y20, Y20
-	VPDPBUSD     320(DI), Y24, Y20
-	VPSLLD       $0x08, Y20, Y26
-	VPDPBUSD     352(DI), Y24, Y26
-	VCVTDQ2PS    Y26, Y24
-	VFMADD231PS  Y25, Y24, Y9
-	VMOVDQU32    206(SI), Y24
-	VPXORD.BCST  c4_80808080<>+0(SB), Y24, Y24
-	VPERMPS      Y14, Y6, Y25
-	VPXORD       Y21, Y21, Y21
-	VPDPBUSD     384(DI), Y24, Y21
-	VPSLLD       $0x08, Y21, Y26
-	VPDPBUSD     416(DI), Y24, Y26
-	VCVTDQ2PS    Y26, Y24
-	VFMADD231PS  Y25, Y24, Y8
-	VMOVDQU32    240(SI), Y24
-	VPXORD.BCST  c4_80808080<>+0(SB), Y24, Y24
-	VPERMPS      Y14, Y7, Y14
-	VPXORD       Y22, Y22, Y22
-	VPDPBUSD     448(DI), Y24, Y22
-	VPSLLD       $0x08, Y22, Y25
-	VPDPBUSD     480(DI), Y24, Y25
-	VCVTDQ2PS    Y25, Y24
-	VFMADD231PS  Y14, Y24, Y9
-	ADDQ         $+272, SI
-	ADDQ         $+512, DI
-	ADDQ         $+32, R8
-	ADDQ         $+32, BX
-	JMP          blocks23
+	VPDPBUSD     (AX), Y9, Y16
+	VPSLLD       $0x08, Y16, Y16
+	VPDPBUSD     32(AX), Y9, Y16
+	VCVTDQ2PS    Y16, Y9
+	VPERMPS      Y15, Y0, Y16
+	VFMADD231PS  Y16, Y9, Y11
+	VMOVDQU32    36(BX), Y9
+	VPXORD.BCST  c4_80808080<>+0(SB), Y9, Y9
+	VPXORD       Y16, Y16, Y16
+	VPDPBUSD     64(AX), Y9, Y16
+	VPSLLD       $0x08, Y16, Y16
+	VPDPBUSD     96(AX), Y9, Y16
+	VCVTDQ2PS    Y16, Y9
+	VPERMPS      Y15, Y2, Y16
+	VFMADD231PS  Y16, Y9, Y12
+	VMOVDQU32    70(BX), Y9
+	VPXORD.BCST  c4_80808080<>+0(SB), Y9, Y9
+	VPXORD       Y16, Y16, Y16
+	VPDPBUSD     128(AX), Y9, Y16
+	VPSLLD       $0x08, Y16, Y16
+	VPDPBUSD     160(AX), Y9, Y16
+	VCVTDQ2PS    Y16, Y9
+	VPERMPS      Y15, Y3, Y16
+	VFMADD231PS  Y16, Y9, Y13
+	VMOVDQU32    104(BX), Y9
+	VPXORD.BCST  c4_80808080<>+0(SB), Y9, Y9
+	VPXORD       Y16, Y16, Y16
+	VPDPBUSD     192(AX), Y9, Y16
+	VPSLLD       $0x08, Y16, Y16
+	VPDPBUSD     224(AX), Y9, Y16
+	VCVTDQ2PS    Y16, Y9
+	VPERMPS      Y15, Y4, Y16
+	VFMADD231PS  Y16, Y9, Y14
+	VMOVDQU32    138(BX), Y9
+	VPXORD.BCST  c4_80808080<>+0(SB), Y9, Y9
+	VPXORD       Y16, Y16, Y16
+	VPDPBUSD     256(AX), Y9, Y16
+	VPSLLD       $0x08, Y16, Y16
+	VPDPBUSD     288(AX), Y9, Y16
+	VCVTDQ2PS    Y16, Y9
+	VPERMPS      Y15, Y5, Y16
+	VFMADD231PS  Y16, Y9, Y11
+	VMOVDQU32    172(BX), Y9
+	VPXORD.BCST  c4_80808080<>+0(SB), Y9, Y9
+	VPXORD       Y16, Y16, Y16
+	VPDPBUSD     320(AX), Y9, Y16
+	VPSLLD       $0x08, Y16, Y16
+	VPDPBUSD     352(AX), Y9, Y16
+	VCVTDQ2PS    Y16, Y9
+	VPERMPS      Y15, Y6, Y16
+	VFMADD231PS  Y16, Y9, Y12
+	VMOVDQU32    206(BX), Y9
+	VPXORD.BCST  c4_80808080<>+0(SB), Y9, Y9
+	VPXORD       Y16, Y16, Y16
+	VPDPBUSD     384(AX), Y9, Y16
+	VPSLLD       $0x08, Y16, Y16
+	VPDPBUSD     416(AX), Y9, Y16
+	VCVTDQ2PS    Y16, Y9
+	VPERMPS      Y15, Y7, Y16
+	VFMADD231PS  Y16, Y9, Y13
+	VMOVDQU32    240(BX), Y9
+	VPXORD.BCST  c4_80808080<>+0(SB), Y9, Y9
+	VPXORD       Y16, Y16, Y16
+	VPDPBUSD     448(AX), Y9, Y16
+	VPSLLD       $0x08, Y16, Y16
+	VPDPBUSD     480(AX), Y9, Y16
+	VCVTDQ2PS    Y16, Y9
+	VPERMPS      Y15, Y8, Y15
+	VFMADD231PS  Y15, Y9, Y14
+	ADDQ         $+272, BX
+	ADDQ         $+512, AX
+	ADDQ         $+32, CX
+	ADDQ         $+32, DX
+	TESTQ        SI, SI
+	JNE          groups45
 
-rest24:
-	ADDQ $+8, DX
+rest43:
+	MOVQ n+40(FP), SI
+	ANDQ $+7, SI
 
-blocks25:
-	SUBQ         $+1, DX
-	JLT          rest26
-	PREFETCHT0   4096(SI)
-	VMOVDQU32    2(SI), Y14
-	VPXORD.BCST  c4_80808080<>+0(SB), Y14, Y14
-	VPBROADCASTW (SI), X24
-	VCVTPH2PS    X24, Y24
-	VFMADD231SS  (BX), X24, X11
-	VMULPS.BCST  (R8), Y24, Y24
-	VPXORD       Y23, Y23, Y23
-	VPDPBUSD     (DI), Y14, Y23
-	VPSLLD       $0x08, Y23, Y25
-	VPDPBUSD     32(DI), Y14, Y25
-	VCVTDQ2PS    Y25, Y14
-	VFMADD231PS  Y24, Y14, Y8
-	ADDQ         $+34, SI
-	ADDQ         $+64, DI
-	ADDQ         $+4, R8
-	ADDQ         $+4, BX
-	JMP          blocks25
+block46:
+	DECQ         SI
+	JLT          end47
+	VPBROADCASTW (BX), X1
+	VCVTPH2PS    X1, Y9
+	VMOVSS       (DX), X1
+	VFMADD231PS  Y1, Y9, Y10
+	VMOVDQU32    2(BX), Y15
+	VPXORD.BCST  c4_80808080<>+0(SB), Y15, Y15
+	VPXORD       Y16, Y16, Y16
+	VPDPBUSD     (AX), Y15, Y16
+	VPSLLD       $0x08, Y16, Y16
+	VPDPBUSD     32(AX), Y15, Y16
+	VCVTDQ2PS    Y16, Y15
+	VMULPS.BCST  (CX), Y9, Y9
+	VFMADD231PS  Y9, Y15, Y11
+	ADDQ         $+34, BX
+	ADDQ         $+64, AX
+	ADDQ         $+4, CX
+	ADDQ         $+4, DX
+	JMP          block46
 
-rest26:
-	ADDQ          $+1, DX
-	VADDPS        Z11, Z10, Z10
-	VADDPS        Z13, Z12, Z11
-	VADDPS        Z11, Z10, Z10
-	VMULPS.BCST   c4_c3000000<>+0(SB), Z10, Z10
-	VEXTRACTF64X4 $0x01, Z10, Y11
-	VADDPS        Y11, Y10, Y10
-	VADDPS        Y8, Y9, Y11
-	VADDPS        Y10, Y11, Y10
-	VEXTRACTF32X4 $0x01, Y10, X11
-	VADDPS        X11, X10, X10
-	VPSHUFD       $0x4e, X10, X11
-	VADDPS        X11, X10, X10
-	VPSHUFD       $0xb1, X10, X11
-	VADDPS        X11, X10, X10
-	MOVQ          c+0(FP), DX
-	VMOVSS        X10, (DX)(CX*4)
-	MOVQ          ldb+40(FP), DX
-	ADDQ          DX, AX
-	INCQ          CX
-	JMP           column21
+end47:
+	MOVQ             16(SP), AX
+	VADDPS           Y12, Y11, Y11
+	VADDPS           Y13, Y11, Y11
+	VADDPS           Y14, Y11, Y11
+	VFMADD231PS.BCST c4_c3000000<>+0(SB), Y10, Y11
+	VEXTRACTF32X4    $0x01, Y11, X1
+	VADDPS           X1, X11, X1
+	VPSHUFD          $0x4e, X1, X9
+	VADDPS           X9, X1, X1
+	VPSHUFD          $0xb1, X1, X9
+	VADDPS           X9, X1, X1
+	VMOVSS           X1, (AX)
+	ADDQ             $+4, 16(SP)
+	MOVQ             ldb+64(FP), AX
+	IMUL3Q           $+1, AX, AX
+	ADDQ             AX, (SP)
+	SUBQ             $+1, 8(SP)
+	MOVQ             (SP), BX
+	CMPQ             8(SP), $+0
+	JG               column42
 
-end22:
+end44:
 	VZEROUPPER
 	RET
 
@@ -1171,163 +3911,1024 @@ DATA c4_c3000000<>+24(SB)/4, $0xc3000000
 DATA c4_c3000000<>+28(SB)/4, $0xc3000000
 GLOBL c4_c3000000<>(SB), RODATA|NOPTR, $32
 
-// func dotFixedQ4_KVNNI(c *byte, a *byte, b *byte, columns int, n int, ldb int)
+// func dotFixed4Q8_0VNNI(c *byte, a *byte, b *byte, rows int, columns int, n int, ldc int, lda int, ldb int)
+// Requires: AVX, AVX2, AVX512F, AVX512VL, AVX512VNNI, CMOV, F16C, FMA3, MMX+
+TEXT ·dotFixed4Q8_0VNNI(SB), NOSPLIT, $368-72
+	MOVQ         b+16(FP), AX
+	MOVQ         AX, (SP)
+	MOVQ         columns+32(FP), AX
+	MOVQ         AX, 8(SP)
+	MOVQ         c+0(FP), AX
+	MOVQ         AX, 16(SP)
+	MOVQ         rows+24(FP), AX
+	DECQ         AX
+	MOVQ         $+1, CX
+	CMPQ         AX, CX
+	CMOVQLT      AX, CX
+	MOVQ         ldc+48(FP), DX
+	IMULQ        CX, DX
+	MOVQ         DX, 24(SP)
+	MOVQ         lda+56(FP), DX
+	IMULQ        DX, CX
+	MOVQ         $+2, DX
+	CMPQ         AX, DX
+	CMOVQLT      AX, DX
+	MOVQ         ldc+48(FP), BX
+	IMULQ        DX, BX
+	MOVQ         BX, 32(SP)
+	MOVQ         lda+56(FP), BX
+	IMULQ        BX, DX
+	MOVQ         $+3, BX
+	CMPQ         AX, BX
+	CMOVQLT      AX, BX
+	MOVQ         ldc+48(FP), AX
+	IMULQ        BX, AX
+	MOVQ         AX, 40(SP)
+	MOVQ         lda+56(FP), AX
+	IMULQ        AX, BX
+	LEAQ         48(SP), AX
+	ADDQ         $+63, AX
+	ANDQ         $-64, AX
+	CMPQ         8(SP), $+0
+	JLE          end50
+	MOVQ         (SP), R9
+	MOVQ         (SP), R10
+	MOVQ         ldb+64(FP), SI
+	ADDQ         SI, R10
+	CMPQ         8(SP), $+1
+	CMOVQEQ      (SP), R10
+	MOVQ         n+40(FP), SI
+	SHRQ         $0x03, SI
+	TESTQ        SI, SI
+	JZ           column48
+	VPBROADCASTW (R9), X0
+	VPINSRW      $0x01, 34(R9), X0, X0
+	VPINSRW      $0x02, 68(R9), X0, X0
+	VPINSRW      $0x03, 102(R9), X0, X0
+	VPINSRW      $0x04, 136(R9), X0, X0
+	VPINSRW      $0x05, 170(R9), X0, X0
+	VPINSRW      $0x06, 204(R9), X0, X0
+	VPINSRW      $0x07, 238(R9), X0, X0
+	VCVTPH2PS    X0, Y0
+	VMOVAPS      Y0, Y0
+	VPBROADCASTW (R10), X1
+	VPINSRW      $0x01, 34(R10), X1, X1
+	VPINSRW      $0x02, 68(R10), X1, X1
+	VPINSRW      $0x03, 102(R10), X1, X1
+	VPINSRW      $0x04, 136(R10), X1, X1
+	VPINSRW      $0x05, 170(R10), X1, X1
+	VPINSRW      $0x06, 204(R10), X1, X1
+	VPINSRW      $0x07, 238(R10), X1, X1
+	VCVTPH2PS    X1, Y1
+	VMOVAPS      Y1, Y1
+
+column48:
+	MOVQ   n+40(FP), R8
+	IMUL3Q $+4, R8, R8
+	MOVQ   a+8(FP), SI
+	MOVQ   R8, DI
+	SHLQ   $0x04, DI
+	ADDQ   SI, DI
+	LEAQ   (DI)(R8*1), R8
+	VPXORD Y4, Y4, Y4
+	VPXORD Y5, Y5, Y5
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	VPXORD Y8, Y8, Y8
+	VPXORD Y9, Y9, Y9
+	VPXORD Z6, Z6, Z6
+	VPXORD Z7, Z7, Z7
+	VPXORD Y12, Y12, Y12
+	VPXORD Y13, Y13, Y13
+	VPXORD Z10, Z10, Z10
+	VPXORD Z11, Z11, Z11
+	VPXORD Y16, Y16, Y16
+	VPXORD Y17, Y17, Y17
+	VPXORD Z14, Z14, Z14
+	VPXORD Z15, Z15, Z15
+	MOVQ   n+40(FP), R11
+	SHRQ   $0x03, R11
+	TESTQ  R11, R11
+	JZ     rest49
+
+groups51:
+	PREFETCHT0  4096(R9)
+	PREFETCHT0  4160(R9)
+	PREFETCHT0  4224(R9)
+	PREFETCHT0  4288(R9)
+	PREFETCHT0  4352(R9)
+	PREFETCHT0  4096(R10)
+	PREFETCHT0  4160(R10)
+	PREFETCHT0  4224(R10)
+	PREFETCHT0  4288(R10)
+	PREFETCHT0  4352(R10)
+	VMOVUPS     (DI), Y18
+	VMULPS      Y18, Y0, Y19
+	VMOVUPS     Y19, (AX)
+	VFMADD231PS (R8), Y0, Y2
+	VMULPS      Y18, Y1, Y18
+	VMOVUPS     Y18, 32(AX)
+	VFMADD231PS (R8), Y1, Y3
+	VMOVUPS     (DI)(CX*1), Y18
+	VMULPS      Y18, Y0, Y19
+	VMOVUPS     Y19, 64(AX)
+	VFMADD231PS (R8)(CX*1), Y0, Y6
+	VMULPS      Y18, Y1, Y18
+	VMOVUPS     Y18, 96(AX)
+	VFMADD231PS (R8)(CX*1), Y1, Y7
+	VMOVUPS     (DI)(DX*1), Y18
+	VMULPS      Y18, Y0, Y19
+	VMOVUPS     Y19, 128(AX)
+	VFMADD231PS (R8)(DX*1), Y0, Y10
+	VMULPS      Y18, Y1, Y18
+	VMOVUPS     Y18, 160(AX)
+	VFMADD231PS (R8)(DX*1), Y1, Y11
+	VMOVUPS     (DI)(BX*1), Y18
+	VMULPS      Y18, Y0, Y19
+	VMOVUPS     Y19, 192(AX)
+	VFMADD231PS (R8)(BX*1), Y0, Y14
+	VMULPS      Y18, Y1, Y0
+	VMOVUPS     Y0, 224(AX)
+	VFMADD231PS (R8)(BX*1), Y1, Y15
+	DECQ        R11
+	LEAQ        272(R9), R12
+	LEAQ        272(R10), R13
+	TESTQ       R11, R11
+	JNE         have52
+	MOVQ        ldb+64(FP), R14
+	MOVQ        (SP), R12
+	LEAQ        (R12)(R14*2), R12
+	CMPQ        8(SP), $+3
+	CMOVQLT     (SP), R12
+	ADDQ        R12, R14
+	MOVQ        R12, R13
+	CMPQ        8(SP), $+4
+	CMOVQGE     R14, R13
+
+have52:
+	VPBROADCASTW     (R12), X0
+	VPINSRW          $0x01, 34(R12), X0, X0
+	VPINSRW          $0x02, 68(R12), X0, X0
+	VPINSRW          $0x03, 102(R12), X0, X0
+	VPINSRW          $0x04, 136(R12), X0, X0
+	VPINSRW          $0x05, 170(R12), X0, X0
+	VPINSRW          $0x06, 204(R12), X0, X0
+	VPINSRW          $0x07, 238(R12), X0, X0
+	VCVTPH2PS        X0, Y0
+	VMOVAPS          Y0, Y0
+	VPBROADCASTW     (R13), X1
+	VPINSRW          $0x01, 34(R13), X1, X1
+	VPINSRW          $0x02, 68(R13), X1, X1
+	VPINSRW          $0x03, 102(R13), X1, X1
+	VPINSRW          $0x04, 136(R13), X1, X1
+	VPINSRW          $0x05, 170(R13), X1, X1
+	VPINSRW          $0x06, 204(R13), X1, X1
+	VPINSRW          $0x07, 238(R13), X1, X1
+	VCVTPH2PS        X1, Y1
+	VMOVAPS          Y1, Y1
+	VMOVDQU32        2(R9), Y18
+	VPXORD.BCST      c4_80808080<>+0(SB), Y18, Y18
+	VMOVDQU32        2(R10), Y19
+	VPXORD.BCST      c4_80808080<>+0(SB), Y19, Y19
+	VMOVDQU32        (SI), Y21
+	VMOVDQU32        32(SI), Y22
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y18, Y23
+	VPSLLD           $0x08, Y23, Y23
+	VPDPBUSD         Y22, Y18, Y23
+	VCVTDQ2PS        Y23, Y23
+	VFMADD231PS.BCST (AX), Y23, Y4
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y19, Y23
+	VPSLLD           $0x08, Y23, Y21
+	VPDPBUSD         Y22, Y19, Y21
+	VCVTDQ2PS        Y21, Y21
+	VFMADD231PS.BCST 32(AX), Y21, Y5
+	VMOVDQU32        (SI)(CX*1), Y21
+	VMOVDQU32        32(SI)(CX*1), Y22
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y18, Y23
+	VPSLLD           $0x08, Y23, Y23
+	VPDPBUSD         Y22, Y18, Y23
+	VCVTDQ2PS        Y23, Y23
+	VFMADD231PS.BCST 64(AX), Y23, Y8
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y19, Y23
+	VPSLLD           $0x08, Y23, Y21
+	VPDPBUSD         Y22, Y19, Y21
+	VCVTDQ2PS        Y21, Y21
+	VFMADD231PS.BCST 96(AX), Y21, Y9
+	VMOVDQU32        (SI)(DX*1), Y21
+	VMOVDQU32        32(SI)(DX*1), Y22
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y18, Y23
+	VPSLLD           $0x08, Y23, Y23
+	VPDPBUSD         Y22, Y18, Y23
+	VCVTDQ2PS        Y23, Y23
+	VFMADD231PS.BCST 128(AX), Y23, Y12
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y19, Y23
+	VPSLLD           $0x08, Y23, Y21
+	VPDPBUSD         Y22, Y19, Y21
+	VCVTDQ2PS        Y21, Y21
+	VFMADD231PS.BCST 160(AX), Y21, Y13
+	VMOVDQU32        (SI)(BX*1), Y21
+	VMOVDQU32        32(SI)(BX*1), Y22
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y18, Y23
+	VPSLLD           $0x08, Y23, Y23
+	VPDPBUSD         Y22, Y18, Y23
+	VCVTDQ2PS        Y23, Y18
+	VFMADD231PS.BCST 192(AX), Y18, Y16
+	VPXORD           Y18, Y18, Y18
+	VPDPBUSD         Y21, Y19, Y18
+	VPSLLD           $0x08, Y18, Y18
+	VPDPBUSD         Y22, Y19, Y18
+	VCVTDQ2PS        Y18, Y18
+	VFMADD231PS.BCST 224(AX), Y18, Y17
+	VMOVDQU32        36(R9), Y18
+	VPXORD.BCST      c4_80808080<>+0(SB), Y18, Y18
+	VMOVDQU32        36(R10), Y19
+	VPXORD.BCST      c4_80808080<>+0(SB), Y19, Y19
+	VMOVDQU32        64(SI), Y21
+	VMOVDQU32        96(SI), Y22
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y18, Y23
+	VPSLLD           $0x08, Y23, Y23
+	VPDPBUSD         Y22, Y18, Y23
+	VCVTDQ2PS        Y23, Y23
+	VFMADD231PS.BCST 4(AX), Y23, Y4
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y19, Y23
+	VPSLLD           $0x08, Y23, Y21
+	VPDPBUSD         Y22, Y19, Y21
+	VCVTDQ2PS        Y21, Y21
+	VFMADD231PS.BCST 36(AX), Y21, Y5
+	VMOVDQU32        64(SI)(CX*1), Y21
+	VMOVDQU32        96(SI)(CX*1), Y22
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y18, Y23
+	VPSLLD           $0x08, Y23, Y23
+	VPDPBUSD         Y22, Y18, Y23
+	VCVTDQ2PS        Y23, Y23
+	VFMADD231PS.BCST 68(AX), Y23, Y8
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y19, Y23
+	VPSLLD           $0x08, Y23, Y21
+	VPDPBUSD         Y22, Y19, Y21
+	VCVTDQ2PS        Y21, Y21
+	VFMADD231PS.BCST 100(AX), Y21, Y9
+	VMOVDQU32        64(SI)(DX*1), Y21
+	VMOVDQU32        96(SI)(DX*1), Y22
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y18, Y23
+	VPSLLD           $0x08, Y23, Y23
+	VPDPBUSD         Y22, Y18, Y23
+	VCVTDQ2PS        Y23, Y23
+	VFMADD231PS.BCST 132(AX), Y23, Y12
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y19, Y23
+	VPSLLD           $0x08, Y23, Y21
+	VPDPBUSD         Y22, Y19, Y21
+	VCVTDQ2PS        Y21, Y21
+	VFMADD231PS.BCST 164(AX), Y21, Y13
+	VMOVDQU32        64(SI)(BX*1), Y21
+	VMOVDQU32        96(SI)(BX*1), Y22
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y18, Y23
+	VPSLLD           $0x08, Y23, Y23
+	VPDPBUSD         Y22, Y18, Y23
+	VCVTDQ2PS        Y23, Y18
+	VFMADD231PS.BCST 196(AX), Y18, Y16
+	VPXORD           Y18, Y18, Y18
+	VPDPBUSD         Y21, Y19, Y18
+	VPSLLD           $0x08, Y18, Y18
+	VPDPBUSD         Y22, Y19, Y18
+	VCVTDQ2PS        Y18, Y18
+	VFMADD231PS.BCST 228(AX), Y18, Y17
+	VMOVDQU32        70(R9), Y18
+	VPXORD.BCST      c4_80808080<>+0(SB), Y18, Y18
+	VMOVDQU32        70(R10), Y19
+	VPXORD.BCST      c4_80808080<>+0(SB), Y19, Y19
+	VMOVDQU32        128(SI), Y21
+	VMOVDQU32        160(SI), Y22
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y18, Y23
+	VPSLLD           $0x08, Y23, Y23
+	VPDPBUSD         Y22, Y18, Y23
+	VCVTDQ2PS        Y23, Y23
+	VFMADD231PS.BCST 8(AX), Y23, Y4
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y19, Y23
+	VPSLLD           $0x08, Y23, Y21
+	VPDPBUSD         Y22, Y19, Y21
+	VCVTDQ2PS        Y21, Y21
+	VFMADD231PS.BCST 40(AX), Y21, Y5
+	VMOVDQU32        128(SI)(CX*1), Y21
+	VMOVDQU32        160(SI)(CX*1), Y22
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y18, Y23
+	VPSLLD           $0x08, Y23, Y23
+	VPDPBUSD         Y22, Y18, Y23
+	VCVTDQ2PS        Y23, Y23
+	VFMADD231PS.BCST 72(AX), Y23, Y8
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y19, Y23
+	VPSLLD           $0x08, Y23, Y21
+	VPDPBUSD         Y22, Y19, Y21
+	VCVTDQ2PS        Y21, Y21
+	VFMADD231PS.BCST 104(AX), Y21, Y9
+	VMOVDQU32        128(SI)(DX*1), Y21
+	VMOVDQU32        160(SI)(DX*1), Y22
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y18, Y23
+	VPSLLD           $0x08, Y23, Y23
+	VPDPBUSD         Y22, Y18, Y23
+	VCVTDQ2PS        Y23, Y23
+	VFMADD231PS.BCST 136(AX), Y23, Y12
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y19, Y23
+	VPSLLD           $0x08, Y23, Y21
+	VPDPBUSD         Y22, Y19, Y21
+	VCVTDQ2PS        Y21, Y21
+	VFMADD231PS.BCST 168(AX), Y21, Y13
+	VMOVDQU32        128(SI)(BX*1), Y21
+	VMOVDQU32        160(SI)(BX*1), Y22
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y18, Y23
+	VPSLLD           $0x08, Y23, Y23
+	VPDPBUSD         Y22, Y18, Y23
+	VCVTDQ2PS        Y23, Y18
+	VFMADD231PS.BCST 200(AX), Y18, Y16
+	VPXORD           Y18, Y18, Y18
+	VPDPBUSD         Y21, Y19, Y18
+	VPSLLD           $0x08, Y18, Y18
+	VPDPBUSD         Y22, Y19, Y18
+	VCVTDQ2PS        Y18, Y18
+	VFMADD231PS.BCST 232(AX), Y18, Y17
+	VMOVDQU32        104(R9), Y18
+	VPXORD.BCST      c4_80808080<>+0(SB), Y18, Y18
+	VMOVDQU32        104(R10), Y19
+	VPXORD.BCST      c4_80808080<>+0(SB), Y19, Y19
+	VMOVDQU32        192(SI), Y21
+	VMOVDQU32        224(SI), Y22
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y18, Y23
+	VPSLLD           $0x08, Y23, Y23
+	VPDPBUSD         Y22, Y18, Y23
+	VCVTDQ2PS        Y23, Y23
+	VFMADD231PS.BCST 12(AX), Y23, Y4
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y19, Y23
+	VPSLLD           $0x08, Y23, Y21
+	VPDPBUSD         Y22, Y19, Y21
+	VCVTDQ2PS        Y21, Y21
+	VFMADD231PS.BCST 44(AX), Y21, Y5
+	VMOVDQU32        192(SI)(CX*1), Y21
+	VMOVDQU32        224(SI)(CX*1), Y22
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y18, Y23
+	VPSLLD           $0x08, Y23, Y23
+	VPDPBUSD         Y22, Y18, Y23
+	VCVTDQ2PS        Y23, Y23
+	VFMADD231PS.BCST 76(AX), Y23, Y8
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y19, Y23
+	VPSLLD           $0x08, Y23, Y21
+	VPDPBUSD         Y22, Y19, Y21
+	VCVTDQ2PS        Y21, Y21
+	VFMADD231PS.BCST 108(AX), Y21, Y9
+	VMOVDQU32        192(SI)(DX*1), Y21
+	VMOVDQU32        224(SI)(DX*1), Y22
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y18, Y23
+	VPSLLD           $0x08, Y23, Y23
+	VPDPBUSD         Y22, Y18, Y23
+	VCVTDQ2PS        Y23, Y23
+	VFMADD231PS.BCST 140(AX), Y23, Y12
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y19, Y23
+	VPSLLD           $0x08, Y23, Y21
+	VPDPBUSD         Y22, Y19, Y21
+	VCVTDQ2PS        Y21, Y21
+	VFMADD231PS.BCST 172(AX), Y21, Y13
+	VMOVDQU32        192(SI)(BX*1), Y21
+	VMOVDQU32        224(SI)(BX*1), Y22
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y18, Y23
+	VPSLLD           $0x08, Y23, Y23
+	VPDPBUSD         Y22, Y18, Y23
+	VCVTDQ2PS        Y23, Y18
+	VFMADD231PS.BCST 204(AX), Y18, Y16
+	VPXORD           Y18, Y18, Y18
+	VPDPBUSD         Y21, Y19, Y18
+	VPSLLD           $0x08, Y18, Y18
+	VPDPBUSD         Y22, Y19, Y18
+	VCVTDQ2PS        Y18, Y18
+	VFMADD231PS.BCST 236(AX), Y18, Y17
+	VMOVDQU32        138(R9), Y18
+	VPXORD.BCST      c4_80808080<>+0(SB), Y18, Y18
+	VMOVDQU32        138(R10), Y19
+	VPXORD.BCST      c4_80808080<>+0(SB), Y19, Y19
+	VMOVDQU32        256(SI), Y21
+	VMOVDQU32        288(SI), Y22
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y18, Y23
+	VPSLLD           $0x08, Y23, Y23
+	VPDPBUSD         Y22, Y18, Y23
+	VCVTDQ2PS        Y23, Y23
+	VFMADD231PS.BCST 16(AX), Y23, Y4
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y19, Y23
+	VPSLLD           $0x08, Y23, Y21
+	VPDPBUSD         Y22, Y19, Y21
+	VCVTDQ2PS        Y21, Y21
+	VFMADD231PS.BCST 48(AX), Y21, Y5
+	VMOVDQU32        256(SI)(CX*1), Y21
+	VMOVDQU32        288(SI)(CX*1), Y22
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y18, Y23
+	VPSLLD           $0x08, Y23, Y23
+	VPDPBUSD         Y22, Y18, Y23
+	VCVTDQ2PS        Y23, Y23
+	VFMADD231PS.BCST 80(AX), Y23, Y8
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y19, Y23
+	VPSLLD           $0x08, Y23, Y21
+	VPDPBUSD         Y22, Y19, Y21
+	VCVTDQ2PS        Y21, Y21
+	VFMADD231PS.BCST 112(AX), Y21, Y9
+	VMOVDQU32        256(SI)(DX*1), Y21
+	VMOVDQU32        288(SI)(DX*1), Y22
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y18, Y23
+	VPSLLD           $0x08, Y23, Y23
+	VPDPBUSD         Y22, Y18, Y23
+	VCVTDQ2PS        Y23, Y23
+	VFMADD231PS.BCST 144(AX), Y23, Y12
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y19, Y23
+	VPSLLD           $0x08, Y23, Y21
+	VPDPBUSD         Y22, Y19, Y21
+	VCVTDQ2PS        Y21, Y21
+	VFMADD231PS.BCST 176(AX), Y21, Y13
+	VMOVDQU32        256(SI)(BX*1), Y21
+	VMOVDQU32        288(SI)(BX*1), Y22
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y18, Y23
+	VPSLLD           $0x08, Y23, Y23
+	VPDPBUSD         Y22, Y18, Y23
+	VCVTDQ2PS        Y23, Y18
+	VFMADD231PS.BCST 208(AX), Y18, Y16
+	VPXORD           Y18, Y18, Y18
+	VPDPBUSD         Y21, Y19, Y18
+	VPSLLD           $0x08, Y18, Y18
+	VPDPBUSD         Y22, Y19, Y18
+	VCVTDQ2PS        Y18, Y18
+	VFMADD231PS.BCST 240(AX), Y18, Y17
+	VMOVDQU32        172(R9), Y18
+	VPXORD.BCST      c4_80808080<>+0(SB), Y18, Y18
+	VMOVDQU32        172(R10), Y19
+	VPXORD.BCST      c4_80808080<>+0(SB), Y19, Y19
+	VMOVDQU32        320(SI), Y21
+	VMOVDQU32        352(SI), Y22
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y18, Y23
+	VPSLLD           $0x08, Y23, Y23
+	VPDPBUSD         Y22, Y18, Y23
+	VCVTDQ2PS        Y23, Y23
+	VFMADD231PS.BCST 20(AX), Y23, Y4
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y19, Y23
+	VPSLLD           $0x08, Y23, Y21
+	VPDPBUSD         Y22, Y19, Y21
+	VCVTDQ2PS        Y21, Y21
+	VFMADD231PS.BCST 52(AX), Y21, Y5
+	VMOVDQU32        320(SI)(CX*1), Y21
+	VMOVDQU32        352(SI)(CX*1), Y22
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y18, Y23
+	VPSLLD           $0x08, Y23, Y23
+	VPDPBUSD         Y22, Y18, Y23
+	VCVTDQ2PS        Y23, Y23
+	VFMADD231PS.BCST 84(AX), Y23, Y8
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y19, Y23
+	VPSLLD           $0x08, Y23, Y21
+	VPDPBUSD         Y22, Y19, Y21
+	VCVTDQ2PS        Y21, Y21
+	VFMADD231PS.BCST 116(AX), Y21, Y9
+	VMOVDQU32        320(SI)(DX*1), Y21
+	VMOVDQU32        352(SI)(DX*1), Y22
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y18, Y23
+	VPSLLD           $0x08, Y23, Y23
+	VPDPBUSD         Y22, Y18, Y23
+	VCVTDQ2PS        Y23, Y23
+	VFMADD231PS.BCST 148(AX), Y23, Y12
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y19, Y23
+	VPSLLD           $0x08, Y23, Y21
+	VPDPBUSD         Y22, Y19, Y21
+	VCVTDQ2PS        Y21, Y21
+	VFMADD231PS.BCST 180(AX), Y21, Y13
+	VMOVDQU32        320(SI)(BX*1), Y21
+	VMOVDQU32        352(SI)(BX*1), Y22
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y18, Y23
+	VPSLLD           $0x08, Y23, Y23
+	VPDPBUSD         Y22, Y18, Y23
+	VCVTDQ2PS        Y23, Y18
+	VFMADD231PS.BCST 212(AX), Y18, Y16
+	VPXORD           Y18, Y18, Y18
+	VPDPBUSD         Y21, Y19, Y18
+	VPSLLD           $0x08, Y18, Y18
+	VPDPBUSD         Y22, Y19, Y18
+	VCVTDQ2PS        Y18, Y18
+	VFMADD231PS.BCST 244(AX), Y18, Y17
+	VMOVDQU32        206(R9), Y18
+	VPXORD.BCST      c4_80808080<>+0(SB), Y18, Y18
+	VMOVDQU32        206(R10), Y19
+	VPXORD.BCST      c4_80808080<>+0(SB), Y19, Y19
+	VMOVDQU32        384(SI), Y21
+	VMOVDQU32        416(SI), Y22
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y18, Y23
+	VPSLLD           $0x08, Y23, Y23
+	VPDPBUSD         Y22, Y18, Y23
+	VCVTDQ2PS        Y23, Y23
+	VFMADD231PS.BCST 24(AX), Y23, Y4
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y19, Y23
+	VPSLLD           $0x08, Y23, Y21
+	VPDPBUSD         Y22, Y19, Y21
+	VCVTDQ2PS        Y21, Y21
+	VFMADD231PS.BCST 56(AX), Y21, Y5
+	VMOVDQU32        384(SI)(CX*1), Y21
+	VMOVDQU32        416(SI)(CX*1), Y22
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y18, Y23
+	VPSLLD           $0x08, Y23, Y23
+	VPDPBUSD         Y22, Y18, Y23
+	VCVTDQ2PS        Y23, Y23
+	VFMADD231PS.BCST 88(AX), Y23, Y8
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y19, Y23
+	VPSLLD           $0x08, Y23, Y21
+	VPDPBUSD         Y22, Y19, Y21
+	VCVTDQ2PS        Y21, Y21
+	VFMADD231PS.BCST 120(AX), Y21, Y9
+	VMOVDQU32        384(SI)(DX*1), Y21
+	VMOVDQU32        416(SI)(DX*1), Y22
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y18, Y23
+	VPSLLD           $0x08, Y23, Y23
+	VPDPBUSD         Y22, Y18, Y23
+	VCVTDQ2PS        Y23, Y23
+	VFMADD231PS.BCST 152(AX), Y23, Y12
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y19, Y23
+	VPSLLD           $0x08, Y23, Y21
+	VPDPBUSD         Y22, Y19, Y21
+	VCVTDQ2PS        Y21, Y21
+	VFMADD231PS.BCST 184(AX), Y21, Y13
+	VMOVDQU32        384(SI)(BX*1), Y21
+	VMOVDQU32        416(SI)(BX*1), Y22
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y18, Y23
+	VPSLLD           $0x08, Y23, Y23
+	VPDPBUSD         Y22, Y18, Y23
+	VCVTDQ2PS        Y23, Y18
+	VFMADD231PS.BCST 216(AX), Y18, Y16
+	VPXORD           Y18, Y18, Y18
+	VPDPBUSD         Y21, Y19, Y18
+	VPSLLD           $0x08, Y18, Y18
+	VPDPBUSD         Y22, Y19, Y18
+	VCVTDQ2PS        Y18, Y18
+	VFMADD231PS.BCST 248(AX), Y18, Y17
+	VMOVDQU32        240(R9), Y18
+	VPXORD.BCST      c4_80808080<>+0(SB), Y18, Y18
+	VMOVDQU32        240(R10), Y19
+	VPXORD.BCST      c4_80808080<>+0(SB), Y19, Y19
+	VMOVDQU32        448(SI), Y21
+	VMOVDQU32        480(SI), Y22
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y18, Y23
+	VPSLLD           $0x08, Y23, Y23
+	VPDPBUSD         Y22, Y18, Y23
+	VCVTDQ2PS        Y23, Y23
+	VFMADD231PS.BCST 28(AX), Y23, Y4
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y19, Y23
+	VPSLLD           $0x08, Y23, Y21
+	VPDPBUSD         Y22, Y19, Y21
+	VCVTDQ2PS        Y21, Y21
+	VFMADD231PS.BCST 60(AX), Y21, Y5
+	VMOVDQU32        448(SI)(CX*1), Y21
+	VMOVDQU32        480(SI)(CX*1), Y22
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y18, Y23
+	VPSLLD           $0x08, Y23, Y23
+	VPDPBUSD         Y22, Y18, Y23
+	VCVTDQ2PS        Y23, Y23
+	VFMADD231PS.BCST 92(AX), Y23, Y8
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y19, Y23
+	VPSLLD           $0x08, Y23, Y21
+	VPDPBUSD         Y22, Y19, Y21
+	VCVTDQ2PS        Y21, Y21
+	VFMADD231PS.BCST 124(AX), Y21, Y9
+	VMOVDQU32        448(SI)(DX*1), Y21
+	VMOVDQU32        480(SI)(DX*1), Y22
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y18, Y23
+	VPSLLD           $0x08, Y23, Y23
+	VPDPBUSD         Y22, Y18, Y23
+	VCVTDQ2PS        Y23, Y23
+	VFMADD231PS.BCST 156(AX), Y23, Y12
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y19, Y23
+	VPSLLD           $0x08, Y23, Y21
+	VPDPBUSD         Y22, Y19, Y21
+	VCVTDQ2PS        Y21, Y21
+	VFMADD231PS.BCST 188(AX), Y21, Y13
+	VMOVDQU32        448(SI)(BX*1), Y21
+	VMOVDQU32        480(SI)(BX*1), Y22
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y18, Y23
+	VPSLLD           $0x08, Y23, Y23
+	VPDPBUSD         Y22, Y18, Y23
+	VCVTDQ2PS        Y23, Y18
+	VFMADD231PS.BCST 220(AX), Y18, Y16
+	VPXORD           Y18, Y18, Y18
+	VPDPBUSD         Y21, Y19, Y18
+	VPSLLD           $0x08, Y18, Y18
+	VPDPBUSD         Y22, Y19, Y18
+	VCVTDQ2PS        Y18, Y18
+	VFMADD231PS.BCST 252(AX), Y18, Y17
+	ADDQ             $+272, R9
+	ADDQ             $+272, R10
+	ADDQ             $+512, SI
+	ADDQ             $+32, DI
+	ADDQ             $+32, R8
+	TESTQ            R11, R11
+	JNE              groups51
+
+rest49:
+	MOVQ n+40(FP), R11
+	ANDQ $+7, R11
+
+block53:
+	DECQ         R11
+	JLT          end54
+	VPBROADCASTW (R9), X18
+	VCVTPH2PS    X18, Y18
+	VMOVSS       (R8), X20
+	VFMADD231PS  Y20, Y18, Y2
+	VMOVSS       (R8)(CX*1), X20
+	VFMADD231PS  Y20, Y18, Y6
+	VMOVSS       (R8)(DX*1), X20
+	VFMADD231PS  Y20, Y18, Y10
+	VMOVSS       (R8)(BX*1), X20
+	VFMADD231PS  Y20, Y18, Y14
+	VPBROADCASTW (R10), X19
+	VCVTPH2PS    X19, Y19
+	VMOVSS       (R8), X20
+	VFMADD231PS  Y20, Y19, Y3
+	VMOVSS       (R8)(CX*1), X20
+	VFMADD231PS  Y20, Y19, Y7
+	VMOVSS       (R8)(DX*1), X20
+	VFMADD231PS  Y20, Y19, Y11
+	VMOVSS       (R8)(BX*1), X20
+	VFMADD231PS  Y20, Y19, Y15
+	VMOVDQU32    2(R9), Y21
+	VPXORD.BCST  c4_80808080<>+0(SB), Y21, Y21
+	VMOVDQU32    2(R10), Y22
+	VPXORD.BCST  c4_80808080<>+0(SB), Y22, Y22
+	VMOVDQU32    (SI), Y23
+	VMOVDQU32    32(SI), Y24
+	VPXORD       Y25, Y25, Y25
+	VPDPBUSD     Y23, Y21, Y25
+	VPSLLD       $0x08, Y25, Y25
+	VPDPBUSD     Y24, Y21, Y25
+	VCVTDQ2PS    Y25, Y25
+	VMULPS.BCST  (DI), Y18, Y26
+	VFMADD231PS  Y26, Y25, Y4
+	VPXORD       Y25, Y25, Y25
+	VPDPBUSD     Y23, Y22, Y25
+	VPSLLD       $0x08, Y25, Y23
+	VPDPBUSD     Y24, Y22, Y23
+	VCVTDQ2PS    Y23, Y23
+	VMULPS.BCST  (DI), Y19, Y24
+	VFMADD231PS  Y24, Y23, Y5
+	VMOVDQU32    (SI)(CX*1), Y23
+	VMOVDQU32    32(SI)(CX*1), Y24
+	VPXORD       Y25, Y25, Y25
+	VPDPBUSD     Y23, Y21, Y25
+	VPSLLD       $0x08, Y25, Y25
+	VPDPBUSD     Y24, Y21, Y25
+	VCVTDQ2PS    Y25, Y25
+	VMULPS.BCST  (DI)(CX*1), Y18, Y26
+	VFMADD231PS  Y26, Y25, Y8
+	VPXORD       Y25, Y25, Y25
+	VPDPBUSD     Y23, Y22, Y25
+	VPSLLD       $0x08, Y25, Y23
+	VPDPBUSD     Y24, Y22, Y23
+	VCVTDQ2PS    Y23, Y23
+	VMULPS.BCST  (DI)(CX*1), Y19, Y24
+	VFMADD231PS  Y24, Y23, Y9
+	VMOVDQU32    (SI)(DX*1), Y23
+	VMOVDQU32    32(SI)(DX*1), Y24
+	VPXORD       Y25, Y25, Y25
+	VPDPBUSD     Y23, Y21, Y25
+	VPSLLD       $0x08, Y25, Y25
+	VPDPBUSD     Y24, Y21, Y25
+	VCVTDQ2PS    Y25, Y25
+	VMULPS.BCST  (DI)(DX*1), Y18, Y26
+	VFMADD231PS  Y26, Y25, Y12
+	VPXORD       Y25, Y25, Y25
+	VPDPBUSD     Y23, Y22, Y25
+	VPSLLD       $0x08, Y25, Y23
+	VPDPBUSD     Y24, Y22, Y23
+	VCVTDQ2PS    Y23, Y23
+	VMULPS.BCST  (DI)(DX*1), Y19, Y24
+	VFMADD231PS  Y24, Y23, Y13
+	VMOVDQU32    (SI)(BX*1), Y23
+	VMOVDQU32    32(SI)(BX*1), Y24
+	VPXORD       Y25, Y25, Y25
+	VPDPBUSD     Y23, Y21, Y25
+	VPSLLD       $0x08, Y25, Y25
+	VPDPBUSD     Y24, Y21, Y25
+	VCVTDQ2PS    Y25, Y21
+	VMULPS.BCST  (DI)(BX*1), Y18, Y18
+	VFMADD231PS  Y18, Y21, Y16
+	VPXORD       Y18, Y18, Y18
+	VPDPBUSD     Y23, Y22, Y18
+	VPSLLD       $0x08, Y18, Y18
+	VPDPBUSD     Y24, Y22, Y18
+	VCVTDQ2PS    Y18, Y18
+	VMULPS.BCST  (DI)(BX*1), Y19, Y19
+	VFMADD231PS  Y19, Y18, Y17
+	ADDQ         $+34, R9
+	ADDQ         $+34, R10
+	ADDQ         $+64, SI
+	ADDQ         $+4, DI
+	ADDQ         $+4, R8
+	JMP          block53
+
+end54:
+	MOVQ             16(SP), SI
+	LEAQ             4(SI), DI
+	CMPQ             8(SP), $+1
+	CMOVQEQ          SI, DI
+	VFMADD231PS.BCST c4_c3000000<>+0(SB), Y2, Y4
+	VEXTRACTF32X4    $0x01, Y4, X2
+	VADDPS           X2, X4, X2
+	VPSHUFD          $0x4e, X2, X4
+	VADDPS           X4, X2, X2
+	VPSHUFD          $0xb1, X2, X4
+	VADDPS           X4, X2, X2
+	VMOVSS           X2, (SI)
+	VFMADD231PS.BCST c4_c3000000<>+0(SB), Y3, Y5
+	VEXTRACTF32X4    $0x01, Y5, X2
+	VADDPS           X2, X5, X2
+	VPSHUFD          $0x4e, X2, X3
+	VADDPS           X3, X2, X2
+	VPSHUFD          $0xb1, X2, X3
+	VADDPS           X3, X2, X2
+	VMOVSS           X2, (DI)
+	MOVQ             24(SP), R8
+	VFMADD231PS.BCST c4_c3000000<>+0(SB), Y6, Y8
+	VEXTRACTF32X4    $0x01, Y8, X2
+	VADDPS           X2, X8, X2
+	VPSHUFD          $0x4e, X2, X3
+	VADDPS           X3, X2, X2
+	VPSHUFD          $0xb1, X2, X3
+	VADDPS           X3, X2, X2
+	VMOVSS           X2, (SI)(R8*1)
+	VFMADD231PS.BCST c4_c3000000<>+0(SB), Y7, Y9
+	VEXTRACTF32X4    $0x01, Y9, X2
+	VADDPS           X2, X9, X2
+	VPSHUFD          $0x4e, X2, X3
+	VADDPS           X3, X2, X2
+	VPSHUFD          $0xb1, X2, X3
+	VADDPS           X3, X2, X2
+	VMOVSS           X2, (DI)(R8*1)
+	MOVQ             32(SP), R8
+	VFMADD231PS.BCST c4_c3000000<>+0(SB), Y10, Y12
+	VEXTRACTF32X4    $0x01, Y12, X2
+	VADDPS           X2, X12, X2
+	VPSHUFD          $0x4e, X2, X3
+	VADDPS           X3, X2, X2
+	VPSHUFD          $0xb1, X2, X3
+	VADDPS           X3, X2, X2
+	VMOVSS           X2, (SI)(R8*1)
+	VFMADD231PS.BCST c4_c3000000<>+0(SB), Y11, Y13
+	VEXTRACTF32X4    $0x01, Y13, X2
+	VADDPS           X2, X13, X2
+	VPSHUFD          $0x4e, X2, X3
+	VADDPS           X3, X2, X2
+	VPSHUFD          $0xb1, X2, X3
+	VADDPS           X3, X2, X2
+	VMOVSS           X2, (DI)(R8*1)
+	MOVQ             40(SP), R8
+	VFMADD231PS.BCST c4_c3000000<>+0(SB), Y14, Y16
+	VEXTRACTF32X4    $0x01, Y16, X2
+	VADDPS           X2, X16, X2
+	VPSHUFD          $0x4e, X2, X3
+	VADDPS           X3, X2, X2
+	VPSHUFD          $0xb1, X2, X3
+	VADDPS           X3, X2, X2
+	VMOVSS           X2, (SI)(R8*1)
+	VFMADD231PS.BCST c4_c3000000<>+0(SB), Y15, Y17
+	VEXTRACTF32X4    $0x01, Y17, X2
+	VADDPS           X2, X17, X2
+	VPSHUFD          $0x4e, X2, X3
+	VADDPS           X3, X2, X2
+	VPSHUFD          $0xb1, X2, X3
+	VADDPS           X3, X2, X2
+	VMOVSS           X2, (DI)(R8*1)
+	ADDQ             $+8, 16(SP)
+	MOVQ             ldb+64(FP), SI
+	IMUL3Q           $+2, SI, SI
+	ADDQ             SI, (SP)
+	SUBQ             $+2, 8(SP)
+	MOVQ             (SP), R9
+	MOVQ             (SP), R10
+	MOVQ             ldb+64(FP), SI
+	ADDQ             SI, R10
+	CMPQ             8(SP), $+1
+	CMOVQEQ          (SP), R10
+	CMPQ             8(SP), $+0
+	JG               column48
+
+end50:
+	VZEROUPPER
+	RET
+
+// func dotFixed1Q4_KVNNI(c *byte, a *byte, b *byte, rows int, columns int, n int, ldc int, lda int, ldb int)
 // Requires: AVX, AVX2, AVX512F, AVX512VL, AVX512VNNI, FMA3, MMX+
-TEXT ·dotFixedQ4_KVNNI(SB), NOSPLIT, $0-48
-	MOVQ      b+16(FP), AX
-	VMOVDQU32 each<>+0(SB), Y0
-	VMOVDQU32 each<>+32(SB), Y1
-	VMOVDQU32 each<>+64(SB), Y2
-	VMOVDQU32 each<>+96(SB), Y3
-	VMOVDQU32 each<>+128(SB), Y4
-	VMOVDQU32 each<>+160(SB), Y5
-	VMOVDQU32 each<>+192(SB), Y6
-	VMOVDQU32 each<>+224(SB), Y7
-	XORQ      CX, CX
+TEXT ·dotFixed1Q4_KVNNI(SB), NOSPLIT, $24-72
+	MOVQ         b+16(FP), AX
+	MOVQ         AX, (SP)
+	MOVQ         columns+32(FP), AX
+	MOVQ         AX, 8(SP)
+	MOVQ         c+0(FP), AX
+	MOVQ         AX, 16(SP)
+	VPBROADCASTD c4_f0f0f0f<>+0(SB), Y0
+	VPBROADCASTD c4_f0f0f0f0<>+0(SB), Y1
+	VMOVDQU32    each<>+0(SB), Y2
+	VMOVDQU32    each<>+32(SB), Y3
+	VMOVDQU32    each<>+64(SB), Y4
+	VMOVDQU32    each<>+96(SB), Y5
+	VMOVDQU32    each<>+128(SB), Y6
+	VMOVDQU32    each<>+160(SB), Y7
+	VMOVDQU32    each<>+192(SB), Y8
+	VMOVDQU32    each<>+224(SB), Y9
+	CMPQ         8(SP), $+0
+	JLE          end57
+	MOVQ         (SP), BX
 
-column27:
-	MOVQ         columns+24(FP), DX
-	CMPQ         CX, DX
-	JGE          end28
-	MOVQ         n+32(FP), DX
-	IMUL3Q       $+32, DX, BX
-	MOVQ         a+8(FP), DI
-	MOVQ         AX, SI
-	MOVQ         BX, R8
-	SHLQ         $0x04, R8
-	ADDQ         DI, R8
-	LEAQ         (R8)(BX*1), BX
-	VPXORD       Y8, Y8, Y8
-	VPXORD       Y9, Y9, Y9
-	VBROADCASTSS c4_0<>+0(SB), Z10
-	VBROADCASTSS c4_0<>+0(SB), Z11
-	VBROADCASTSS c4_0<>+0(SB), Z12
-	VBROADCASTSS c4_0<>+0(SB), Z13
+column55:
+	MOVQ   n+40(FP), DX
+	IMUL3Q $+32, DX, DX
+	MOVQ   a+8(FP), AX
+	MOVQ   DX, CX
+	SHLQ   $0x04, CX
+	ADDQ   AX, CX
+	LEAQ   (CX)(DX*1), DX
+	VPXORD Y13, Y13, Y13
+	VPXORD Y14, Y14, Y14
+	VPXORD Y15, Y15, Y15
+	VPXORD Y16, Y16, Y16
+	VPXORD Z12, Z12, Z12
+	MOVQ   n+40(FP), SI
+	TESTQ  SI, SI
+	JZ     rest56
 
-blocks29:
-	SUBQ            $+1, DX
-	JLT             rest30
-	PREFETCHT0      4096(SI)
-	PREFETCHT0      4160(SI)
-	PREFETCHT0      4224(SI)
-	VPSHUFD         $0xed, (SI), X14
-	VPSRLVD         lastHigh<>+0(SB), X14, X14
-	VPANDD          firstBits<>+0(SB), X14, X14
-	VPSHUFD         $0x95, (SI), X23
-	VPSRLD          $0x02, X23, X23
-	VPANDD          highBits<>+0(SB), X23, X23
-	VPORD           X14, X23, X14
-	VPMOVZXBD       X14, Z14
-	VCVTDQ2PS       Z14, Z14
-	VBROADCASTI32X4 (SI), Y23
-	VPSHUFB         bothHalves<>+0(SB), Y23, Y23
-	VCVTPH2PS       Y23, Z23
-	VMULPS          Z23, Z14, Z14
-	VEXTRACTF64X4   $0x01, Z14, Y23
-	VFMADD231PS     (BX), Y23, Y10
-	VMULPS          (R8), Y14, Y14
-	VMOVDQU32       16(SI), Y23
-	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Y23, Y24
-	VPERMPS         Y14, Y0, Y25
-	VPXORD          Y15, Y15, Y15
-	VPDPBUSD        (DI), Y24, Y15
-	VPSLLD          $0x08, Y15, Y26
-	VPDPBUSD        32(DI), Y24, Y26
-	VCVTDQ2PS       Y26, Y24
-	VFMADD231PS     Y25, Y24, Y8
-	VPSRLW          $0x04, Y23, Y23
-	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Y23, Y23
-	VPERMPS         Y14, Y1, Y24
-	VPXORD          Y16, Y16, Y16
-	VPDPBUSD        64(DI), Y23, Y16
-	VPSLLD          $0x08, Y16, Y25
-	VPDPBUSD        96(DI), Y23, Y25
-	VCVTDQ2PS       Y25, Y23
-	VFMADD231PS     Y24, Y23, Y9
-	VMOVDQU32       48(SI), Y23
-	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Y23, Y24
-	VPERMPS         Y14, Y2, Y25
-	VPXORD          Y17, Y17, Y17
-	VPDPBUSD        128(DI), Y24, Y17
-	VPSLLD          $0x08, Y17, Y26
-	VPDPBUSD        160(DI), Y24, Y26
-	VCVTDQ2PS       Y26, Y24
-	VFMADD231PS     Y25, Y24, Y8
-	VPSRLW          $0x04, Y23, Y23
-	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Y23, Y23
-	VPERMPS         Y14, Y3, Y24
+groups58:
+	VPSHUFD         $0xed, (BX), X10
+	VPSRLVD         lastHigh<>+0(SB), X10, X10
+	VPANDD          firstBits<>+0(SB), X10, X10
+	VPSHUFD         $0x95, (BX), X11
+	VPSRLD          $0x02, X11, X11
+	VPANDD          highBits<>+0(SB), X11, X11
+	VPORD           X10, X11, X10
+	VPMOVZXBD       X10, Z10
+	VCVTDQ2PS       Z10, Z10
+	VBROADCASTI32X4 (BX), Y11
+	VPSHUFB         bothHalves<>+0(SB), Y11, Y11
+	VCVTPH2PS       Y11, Z11
+	VMULPS          Z11, Z10, Z11
+	VMULPS          runs<>+0(SB), Y11, Y10
+	VEXTRACTF64X4   $0x01, Z11, Y11
+	VMOVAPS         Y10, Y10
+	VMOVAPS         Y11, Y11
+	PREFETCHT0      4096(BX)
+	PREFETCHT0      4160(BX)
+	PREFETCHT0      4224(BX)
+	VMOVUPS         (CX), Y17
+	VMULPS          Y17, Y10, Y10
+	VFMADD231PS     (DX), Y11, Y12
+	DECQ            SI
+	VMOVDQU32       16(BX), Y11
+	VPANDD          Y0, Y11, Y17
 	VPXORD          Y18, Y18, Y18
-	VPDPBUSD        192(DI), Y23, Y18
-	VPSLLD          $0x08, Y18, Y25
-	VPDPBUSD        224(DI), Y23, Y25
-	VCVTDQ2PS       Y25, Y23
-	VFMADD231PS     Y24, Y23, Y9
-	VMOVDQU32       80(SI), Y23
-	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Y23, Y24
-	VPERMPS         Y14, Y4, Y25
-	VPXORD          Y19, Y19, Y19
-	VPDPBUSD        256(DI), Y24, Y19
-	VPSLLD          $0x08, Y19, Y26
-	VPDPBUSD        288(DI), Y24, Y26
-	VCVTDQ2PS       Y26, Y24
-	VFMADD231PS     Y25, Y24, Y8
-	VPSRLW          $0x04, Y23, Y23
-	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Y23, Y23
-	VPERMPS         Y14, Y5, Y24
-	VPXORD          Y20, Y20, Y20
-	VPDPBUSD        320(DI), Y23, Y20
-	VPSLLD          $0x08, Y20, Y25
-	VPDPBUSD        352(DI), Y23, Y25
-	VCVTDQ2PS       Y25, Y23
-	VFMADD231PS     Y24, Y23, Y9
-	VMOVDQU32       112(SI), Y23
-	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Y23, Y24
-	VPERMPS         Y14, Y6, Y25
-	VPXORD          Y21, Y21, Y21
-	VPDPBUSD        384(DI), Y24, Y21
-	VPSLLD          $0x08, Y21, Y26
-	VPDPBUSD        416(DI), Y24, Y26
-	VCVTDQ2PS       Y26, Y24
-	VFMADD231PS     Y25, Y24, Y8
-	VPSRLW          $0x04, Y23, Y23
-	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Y23, Y23
-	VPERMPS         Y14, Y7, Y14
-	VPXORD          Y22, Y22, Y22
-	VPDPBUSD        448(DI), Y23, Y22
-	VPSLLD          $0x08, Y22, Y24
-	VPDPBUSD        480(DI), Y23, Y24
-	VCVTDQ2PS       Y24, Y23
-	VFMADD231PS     Y14, Y23, Y9
-	ADDQ            $+144, SI
-	ADDQ            $+512, DI
-	ADDQ            $+32, R8
-	ADDQ            $+32, BX
-	JMP             blocks29
+	VPDPBUSD        (AX), Y17, Y18
+	VPSLLD          $0x08, Y18, Y18
+	VPDPBUSD        32(AX), Y17, Y18
+	VCVTDQ2PS       Y18, Y17
+	VPERMPS         Y10, Y2, Y18
+	VFMADD231PS     Y18, Y17, Y13
+	VPANDD          Y1, Y11, Y11
+	VPXORD          Y17, Y17, Y17
+	VPDPBUSD        64(AX), Y11, Y17
+	VPSLLD          $0x08, Y17, Y17
+	VPDPBUSD        96(AX), Y11, Y17
+	VCVTDQ2PS       Y17, Y11
+	VPERMPS         Y10, Y3, Y17
+	VFMADD231PS     Y17, Y11, Y14
+	VMOVDQU32       48(BX), Y11
+	VPANDD          Y0, Y11, Y17
+	VPXORD          Y18, Y18, Y18
+	VPDPBUSD        128(AX), Y17, Y18
+	VPSLLD          $0x08, Y18, Y18
+	VPDPBUSD        160(AX), Y17, Y18
+	VCVTDQ2PS       Y18, Y17
+	VPERMPS         Y10, Y4, Y18
+	VFMADD231PS     Y18, Y17, Y15
+	VPANDD          Y1, Y11, Y11
+	VPXORD          Y17, Y17, Y17
+	VPDPBUSD        192(AX), Y11, Y17
+	VPSLLD          $0x08, Y17, Y17
+	VPDPBUSD        224(AX), Y11, Y17
+	VCVTDQ2PS       Y17, Y11
+	VPERMPS         Y10, Y5, Y17
+	VFMADD231PS     Y17, Y11, Y16
+	VMOVDQU32       80(BX), Y11
+	VPANDD          Y0, Y11, Y17
+	VPXORD          Y18, Y18, Y18
+	VPDPBUSD        256(AX), Y17, Y18
+	VPSLLD          $0x08, Y18, Y18
+	VPDPBUSD        288(AX), Y17, Y18
+	VCVTDQ2PS       Y18, Y17
+	VPERMPS         Y10, Y6, Y18
+	VFMADD231PS     Y18, Y17, Y13
+	VPANDD          Y1, Y11, Y11
+	VPXORD          Y17, Y17, Y17
+	VPDPBUSD        320(AX), Y11, Y17
+	VPSLLD          $0x08, Y17, Y17
+	VPDPBUSD        352(AX), Y11, Y17
+	VCVTDQ2PS       Y17, Y11
+	VPERMPS         Y10, Y7, Y17
+	VFMADD231PS     Y17, Y11, Y14
+	VMOVDQU32       112(BX), Y11
+	VPANDD          Y0, Y11, Y17
+	VPXORD          Y18, Y18, Y18
+	VPDPBUSD        384(AX), Y17, Y18
+	VPSLLD          $0x08, Y18, Y18
+	VPDPBUSD        416(AX), Y17, Y18
+	VCVTDQ2PS       Y18, Y17
+	VPERMPS         Y10, Y8, Y18
+	VFMADD231PS     Y18, Y17, Y15
+	VPANDD          Y1, Y11, Y11
+	VPXORD          Y17, Y17, Y17
+	VPDPBUSD        448(AX), Y11, Y17
+	VPSLLD          $0x08, Y17, Y17
+	VPDPBUSD        480(AX), Y11, Y17
+	VCVTDQ2PS       Y17, Y11
+	VPERMPS         Y10, Y9, Y10
+	VFMADD231PS     Y10, Y11, Y16
+	ADDQ            $+144, BX
+	ADDQ            $+512, AX
+	ADDQ            $+32, CX
+	ADDQ            $+32, DX
+	TESTQ           SI, SI
+	JNE             groups58
 
-rest30:
-	ADDQ          $+1, DX
-	VADDPS        Z11, Z10, Z10
-	VADDPS        Z13, Z12, Z11
-	VADDPS        Z11, Z10, Z10
-	VMULPS.BCST   c4_bf800000<>+0(SB), Z10, Z10
-	VEXTRACTF64X4 $0x01, Z10, Y11
-	VADDPS        Y11, Y10, Y10
-	VADDPS        Y8, Y9, Y11
-	VADDPS        Y10, Y11, Y10
-	VEXTRACTF32X4 $0x01, Y10, X11
-	VADDPS        X11, X10, X10
-	VPSHUFD       $0x4e, X10, X11
-	VADDPS        X11, X10, X10
-	VPSHUFD       $0xb1, X10, X11
-	VADDPS        X11, X10, X10
-	MOVQ          c+0(FP), DX
-	VMOVSS        X10, (DX)(CX*4)
-	MOVQ          ldb+40(FP), DX
-	ADDQ          DX, AX
-	INCQ          CX
-	JMP           column27
+rest56:
+	MOVQ             16(SP), AX
+	VADDPS           Y14, Y13, Y13
+	VADDPS           Y15, Y13, Y13
+	VADDPS           Y16, Y13, Y13
+	VFMADD231PS.BCST c4_bf800000<>+0(SB), Y12, Y13
+	VEXTRACTF32X4    $0x01, Y13, X10
+	VADDPS           X10, X13, X10
+	VPSHUFD          $0x4e, X10, X11
+	VADDPS           X11, X10, X10
+	VPSHUFD          $0xb1, X10, X11
+	VADDPS           X11, X10, X10
+	VMOVSS           X10, (AX)
+	ADDQ             $+4, 16(SP)
+	MOVQ             ldb+64(FP), AX
+	IMUL3Q           $+1, AX, AX
+	ADDQ             AX, (SP)
+	SUBQ             $+1, 8(SP)
+	MOVQ             (SP), BX
+	CMPQ             8(SP), $+0
+	JG               column55
 
-end28:
+end57:
 	VZEROUPPER
 	RET
 
@@ -1341,384 +4942,2001 @@ DATA c4_bf800000<>+24(SB)/4, $0xbf800000
 DATA c4_bf800000<>+28(SB)/4, $0xbf800000
 GLOBL c4_bf800000<>(SB), RODATA|NOPTR, $32
 
-// func dotFixedQ5_KVNNI(c *byte, a *byte, b *byte, columns int, n int, ldb int)
+// func dotFixed4Q4_KVNNI(c *byte, a *byte, b *byte, rows int, columns int, n int, ldc int, lda int, ldb int)
+// Requires: AVX, AVX2, AVX512F, AVX512VL, AVX512VNNI, CMOV, FMA3, MMX+
+TEXT ·dotFixed4Q4_KVNNI(SB), NOSPLIT, $368-72
+	MOVQ            b+16(FP), AX
+	MOVQ            AX, (SP)
+	MOVQ            columns+32(FP), AX
+	MOVQ            AX, 8(SP)
+	MOVQ            c+0(FP), AX
+	MOVQ            AX, 16(SP)
+	MOVQ            rows+24(FP), AX
+	DECQ            AX
+	MOVQ            $+1, CX
+	CMPQ            AX, CX
+	CMOVQLT         AX, CX
+	MOVQ            ldc+48(FP), DX
+	IMULQ           CX, DX
+	MOVQ            DX, 24(SP)
+	MOVQ            lda+56(FP), DX
+	IMULQ           DX, CX
+	MOVQ            $+2, DX
+	CMPQ            AX, DX
+	CMOVQLT         AX, DX
+	MOVQ            ldc+48(FP), BX
+	IMULQ           DX, BX
+	MOVQ            BX, 32(SP)
+	MOVQ            lda+56(FP), BX
+	IMULQ           BX, DX
+	MOVQ            $+3, BX
+	CMPQ            AX, BX
+	CMOVQLT         AX, BX
+	MOVQ            ldc+48(FP), AX
+	IMULQ           BX, AX
+	MOVQ            AX, 40(SP)
+	MOVQ            lda+56(FP), AX
+	IMULQ           AX, BX
+	LEAQ            48(SP), AX
+	ADDQ            $+63, AX
+	ANDQ            $-64, AX
+	CMPQ            8(SP), $+0
+	JLE             end61
+	MOVQ            (SP), R9
+	MOVQ            (SP), R10
+	MOVQ            ldb+64(FP), SI
+	ADDQ            SI, R10
+	CMPQ            8(SP), $+1
+	CMOVQEQ         (SP), R10
+	MOVQ            n+40(FP), SI
+	TESTQ           SI, SI
+	JZ              column59
+	VPSHUFD         $0xed, (R9), X0
+	VPSRLVD         lastHigh<>+0(SB), X0, X0
+	VPANDD          firstBits<>+0(SB), X0, X0
+	VPSHUFD         $0x95, (R9), X1
+	VPSRLD          $0x02, X1, X1
+	VPANDD          highBits<>+0(SB), X1, X1
+	VPORD           X0, X1, X0
+	VPMOVZXBD       X0, Z0
+	VCVTDQ2PS       Z0, Z0
+	VBROADCASTI32X4 (R9), Y1
+	VPSHUFB         bothHalves<>+0(SB), Y1, Y1
+	VCVTPH2PS       Y1, Z1
+	VMULPS          Z1, Z0, Z1
+	VMULPS          runs<>+0(SB), Y1, Y0
+	VEXTRACTF64X4   $0x01, Z1, Y1
+	VMOVAPS         Y0, Y0
+	VMOVAPS         Y1, Y1
+	VPSHUFD         $0xed, (R10), X2
+	VPSRLVD         lastHigh<>+0(SB), X2, X2
+	VPANDD          firstBits<>+0(SB), X2, X2
+	VPSHUFD         $0x95, (R10), X3
+	VPSRLD          $0x02, X3, X3
+	VPANDD          highBits<>+0(SB), X3, X3
+	VPORD           X2, X3, X2
+	VPMOVZXBD       X2, Z2
+	VCVTDQ2PS       Z2, Z2
+	VBROADCASTI32X4 (R10), Y3
+	VPSHUFB         bothHalves<>+0(SB), Y3, Y3
+	VCVTPH2PS       Y3, Z3
+	VMULPS          Z3, Z2, Z3
+	VMULPS          runs<>+0(SB), Y3, Y2
+	VEXTRACTF64X4   $0x01, Z3, Y3
+	VMOVAPS         Y2, Y2
+	VMOVAPS         Y3, Y3
+
+column59:
+	MOVQ   n+40(FP), R8
+	IMUL3Q $+32, R8, R8
+	MOVQ   a+8(FP), SI
+	MOVQ   R8, DI
+	SHLQ   $0x04, DI
+	ADDQ   SI, DI
+	LEAQ   (DI)(R8*1), R8
+	VPXORD Y6, Y6, Y6
+	VPXORD Y7, Y7, Y7
+	VPXORD Z4, Z4, Z4
+	VPXORD Z5, Z5, Z5
+	VPXORD Y10, Y10, Y10
+	VPXORD Y11, Y11, Y11
+	VPXORD Z8, Z8, Z8
+	VPXORD Z9, Z9, Z9
+	VPXORD Y14, Y14, Y14
+	VPXORD Y15, Y15, Y15
+	VPXORD Z12, Z12, Z12
+	VPXORD Z13, Z13, Z13
+	VPXORD Y18, Y18, Y18
+	VPXORD Y19, Y19, Y19
+	VPXORD Z16, Z16, Z16
+	VPXORD Z17, Z17, Z17
+	MOVQ   n+40(FP), R11
+	TESTQ  R11, R11
+	JZ     rest60
+
+groups62:
+	PREFETCHT0  4096(R9)
+	PREFETCHT0  4160(R9)
+	PREFETCHT0  4224(R9)
+	PREFETCHT0  4096(R10)
+	PREFETCHT0  4160(R10)
+	PREFETCHT0  4224(R10)
+	VMOVUPS     (DI), Y20
+	VMULPS      Y20, Y0, Y21
+	VMOVUPS     Y21, (AX)
+	VFMADD231PS (R8), Y1, Y4
+	VMULPS      Y20, Y2, Y20
+	VMOVUPS     Y20, 32(AX)
+	VFMADD231PS (R8), Y3, Y5
+	VMOVUPS     (DI)(CX*1), Y20
+	VMULPS      Y20, Y0, Y21
+	VMOVUPS     Y21, 64(AX)
+	VFMADD231PS (R8)(CX*1), Y1, Y8
+	VMULPS      Y20, Y2, Y20
+	VMOVUPS     Y20, 96(AX)
+	VFMADD231PS (R8)(CX*1), Y3, Y9
+	VMOVUPS     (DI)(DX*1), Y20
+	VMULPS      Y20, Y0, Y21
+	VMOVUPS     Y21, 128(AX)
+	VFMADD231PS (R8)(DX*1), Y1, Y12
+	VMULPS      Y20, Y2, Y20
+	VMOVUPS     Y20, 160(AX)
+	VFMADD231PS (R8)(DX*1), Y3, Y13
+	VMOVUPS     (DI)(BX*1), Y20
+	VMULPS      Y20, Y0, Y0
+	VMOVUPS     Y0, 192(AX)
+	VFMADD231PS (R8)(BX*1), Y1, Y16
+	VMULPS      Y20, Y2, Y0
+	VMOVUPS     Y0, 224(AX)
+	VFMADD231PS (R8)(BX*1), Y3, Y17
+	DECQ        R11
+	LEAQ        144(R9), R12
+	LEAQ        144(R10), R13
+	TESTQ       R11, R11
+	JNE         have63
+	MOVQ        ldb+64(FP), R14
+	MOVQ        (SP), R12
+	LEAQ        (R12)(R14*2), R12
+	CMPQ        8(SP), $+3
+	CMOVQLT     (SP), R12
+	ADDQ        R12, R14
+	MOVQ        R12, R13
+	CMPQ        8(SP), $+4
+	CMOVQGE     R14, R13
+
+have63:
+	VPSHUFD          $0xed, (R12), X0
+	VPSRLVD          lastHigh<>+0(SB), X0, X0
+	VPANDD           firstBits<>+0(SB), X0, X0
+	VPSHUFD          $0x95, (R12), X1
+	VPSRLD           $0x02, X1, X1
+	VPANDD           highBits<>+0(SB), X1, X1
+	VPORD            X0, X1, X0
+	VPMOVZXBD        X0, Z0
+	VCVTDQ2PS        Z0, Z0
+	VBROADCASTI32X4  (R12), Y1
+	VPSHUFB          bothHalves<>+0(SB), Y1, Y1
+	VCVTPH2PS        Y1, Z1
+	VMULPS           Z1, Z0, Z1
+	VMULPS           runs<>+0(SB), Y1, Y0
+	VEXTRACTF64X4    $0x01, Z1, Y1
+	VMOVAPS          Y0, Y0
+	VMOVAPS          Y1, Y1
+	VPSHUFD          $0xed, (R13), X2
+	VPSRLVD          lastHigh<>+0(SB), X2, X2
+	VPANDD           firstBits<>+0(SB), X2, X2
+	VPSHUFD          $0x95, (R13), X3
+	VPSRLD           $0x02, X3, X3
+	VPANDD           highBits<>+0(SB), X3, X3
+	VPORD            X2, X3, X2
+	VPMOVZXBD        X2, Z2
+	VCVTDQ2PS        Z2, Z2
+	VBROADCASTI32X4  (R13), Y3
+	VPSHUFB          bothHalves<>+0(SB), Y3, Y3
+	VCVTPH2PS        Y3, Z3
+	VMULPS           Z3, Z2, Z3
+	VMULPS           runs<>+0(SB), Y3, Y2
+	VEXTRACTF64X4    $0x01, Z3, Y3
+	VMOVAPS          Y2, Y2
+	VMOVAPS          Y3, Y3
+	VMOVDQU32        16(R9), Y20
+	VPANDD.BCST      c4_f0f0f0f<>+0(SB), Y20, Y21
+	VMOVDQU32        16(R10), Y22
+	VPANDD.BCST      c4_f0f0f0f<>+0(SB), Y22, Y23
+	VMOVDQU32        (SI), Y24
+	VMOVDQU32        32(SI), Y25
+	VPXORD           Y26, Y26, Y26
+	VPDPBUSD         Y24, Y21, Y26
+	VPSLLD           $0x08, Y26, Y26
+	VPDPBUSD         Y25, Y21, Y26
+	VCVTDQ2PS        Y26, Y26
+	VFMADD231PS.BCST (AX), Y26, Y6
+	VPXORD           Y26, Y26, Y26
+	VPDPBUSD         Y24, Y23, Y26
+	VPSLLD           $0x08, Y26, Y24
+	VPDPBUSD         Y25, Y23, Y24
+	VCVTDQ2PS        Y24, Y24
+	VFMADD231PS.BCST 32(AX), Y24, Y7
+	VMOVDQU32        (SI)(CX*1), Y24
+	VMOVDQU32        32(SI)(CX*1), Y25
+	VPXORD           Y26, Y26, Y26
+	VPDPBUSD         Y24, Y21, Y26
+	VPSLLD           $0x08, Y26, Y26
+	VPDPBUSD         Y25, Y21, Y26
+	VCVTDQ2PS        Y26, Y26
+	VFMADD231PS.BCST 64(AX), Y26, Y10
+	VPXORD           Y26, Y26, Y26
+	VPDPBUSD         Y24, Y23, Y26
+	VPSLLD           $0x08, Y26, Y24
+	VPDPBUSD         Y25, Y23, Y24
+	VCVTDQ2PS        Y24, Y24
+	VFMADD231PS.BCST 96(AX), Y24, Y11
+	VMOVDQU32        (SI)(DX*1), Y24
+	VMOVDQU32        32(SI)(DX*1), Y25
+	VPXORD           Y26, Y26, Y26
+	VPDPBUSD         Y24, Y21, Y26
+	VPSLLD           $0x08, Y26, Y26
+	VPDPBUSD         Y25, Y21, Y26
+	VCVTDQ2PS        Y26, Y26
+	VFMADD231PS.BCST 128(AX), Y26, Y14
+	VPXORD           Y26, Y26, Y26
+	VPDPBUSD         Y24, Y23, Y26
+	VPSLLD           $0x08, Y26, Y24
+	VPDPBUSD         Y25, Y23, Y24
+	VCVTDQ2PS        Y24, Y24
+	VFMADD231PS.BCST 160(AX), Y24, Y15
+	VMOVDQU32        (SI)(BX*1), Y24
+	VMOVDQU32        32(SI)(BX*1), Y25
+	VPXORD           Y26, Y26, Y26
+	VPDPBUSD         Y24, Y21, Y26
+	VPSLLD           $0x08, Y26, Y26
+	VPDPBUSD         Y25, Y21, Y26
+	VCVTDQ2PS        Y26, Y21
+	VFMADD231PS.BCST 192(AX), Y21, Y18
+	VPXORD           Y21, Y21, Y21
+	VPDPBUSD         Y24, Y23, Y21
+	VPSLLD           $0x08, Y21, Y21
+	VPDPBUSD         Y25, Y23, Y21
+	VCVTDQ2PS        Y21, Y21
+	VFMADD231PS.BCST 224(AX), Y21, Y19
+	VPANDD.BCST      c4_f0f0f0f0<>+0(SB), Y20, Y20
+	VPANDD.BCST      c4_f0f0f0f0<>+0(SB), Y22, Y21
+	VMOVDQU32        64(SI), Y22
+	VMOVDQU32        96(SI), Y23
+	VPXORD           Y24, Y24, Y24
+	VPDPBUSD         Y22, Y20, Y24
+	VPSLLD           $0x08, Y24, Y24
+	VPDPBUSD         Y23, Y20, Y24
+	VCVTDQ2PS        Y24, Y24
+	VFMADD231PS.BCST 4(AX), Y24, Y6
+	VPXORD           Y24, Y24, Y24
+	VPDPBUSD         Y22, Y21, Y24
+	VPSLLD           $0x08, Y24, Y22
+	VPDPBUSD         Y23, Y21, Y22
+	VCVTDQ2PS        Y22, Y22
+	VFMADD231PS.BCST 36(AX), Y22, Y7
+	VMOVDQU32        64(SI)(CX*1), Y22
+	VMOVDQU32        96(SI)(CX*1), Y23
+	VPXORD           Y24, Y24, Y24
+	VPDPBUSD         Y22, Y20, Y24
+	VPSLLD           $0x08, Y24, Y24
+	VPDPBUSD         Y23, Y20, Y24
+	VCVTDQ2PS        Y24, Y24
+	VFMADD231PS.BCST 68(AX), Y24, Y10
+	VPXORD           Y24, Y24, Y24
+	VPDPBUSD         Y22, Y21, Y24
+	VPSLLD           $0x08, Y24, Y22
+	VPDPBUSD         Y23, Y21, Y22
+	VCVTDQ2PS        Y22, Y22
+	VFMADD231PS.BCST 100(AX), Y22, Y11
+	VMOVDQU32        64(SI)(DX*1), Y22
+	VMOVDQU32        96(SI)(DX*1), Y23
+	VPXORD           Y24, Y24, Y24
+	VPDPBUSD         Y22, Y20, Y24
+	VPSLLD           $0x08, Y24, Y24
+	VPDPBUSD         Y23, Y20, Y24
+	VCVTDQ2PS        Y24, Y24
+	VFMADD231PS.BCST 132(AX), Y24, Y14
+	VPXORD           Y24, Y24, Y24
+	VPDPBUSD         Y22, Y21, Y24
+	VPSLLD           $0x08, Y24, Y22
+	VPDPBUSD         Y23, Y21, Y22
+	VCVTDQ2PS        Y22, Y22
+	VFMADD231PS.BCST 164(AX), Y22, Y15
+	VMOVDQU32        64(SI)(BX*1), Y22
+	VMOVDQU32        96(SI)(BX*1), Y23
+	VPXORD           Y24, Y24, Y24
+	VPDPBUSD         Y22, Y20, Y24
+	VPSLLD           $0x08, Y24, Y24
+	VPDPBUSD         Y23, Y20, Y24
+	VCVTDQ2PS        Y24, Y20
+	VFMADD231PS.BCST 196(AX), Y20, Y18
+	VPXORD           Y20, Y20, Y20
+	VPDPBUSD         Y22, Y21, Y20
+	VPSLLD           $0x08, Y20, Y20
+	VPDPBUSD         Y23, Y21, Y20
+	VCVTDQ2PS        Y20, Y20
+	VFMADD231PS.BCST 228(AX), Y20, Y19
+	VMOVDQU32        48(R9), Y20
+	VPANDD.BCST      c4_f0f0f0f<>+0(SB), Y20, Y21
+	VMOVDQU32        48(R10), Y22
+	VPANDD.BCST      c4_f0f0f0f<>+0(SB), Y22, Y23
+	VMOVDQU32        128(SI), Y24
+	VMOVDQU32        160(SI), Y25
+	VPXORD           Y26, Y26, Y26
+	VPDPBUSD         Y24, Y21, Y26
+	VPSLLD           $0x08, Y26, Y26
+	VPDPBUSD         Y25, Y21, Y26
+	VCVTDQ2PS        Y26, Y26
+	VFMADD231PS.BCST 8(AX), Y26, Y6
+	VPXORD           Y26, Y26, Y26
+	VPDPBUSD         Y24, Y23, Y26
+	VPSLLD           $0x08, Y26, Y24
+	VPDPBUSD         Y25, Y23, Y24
+	VCVTDQ2PS        Y24, Y24
+	VFMADD231PS.BCST 40(AX), Y24, Y7
+	VMOVDQU32        128(SI)(CX*1), Y24
+	VMOVDQU32        160(SI)(CX*1), Y25
+	VPXORD           Y26, Y26, Y26
+	VPDPBUSD         Y24, Y21, Y26
+	VPSLLD           $0x08, Y26, Y26
+	VPDPBUSD         Y25, Y21, Y26
+	VCVTDQ2PS        Y26, Y26
+	VFMADD231PS.BCST 72(AX), Y26, Y10
+	VPXORD           Y26, Y26, Y26
+	VPDPBUSD         Y24, Y23, Y26
+	VPSLLD           $0x08, Y26, Y24
+	VPDPBUSD         Y25, Y23, Y24
+	VCVTDQ2PS        Y24, Y24
+	VFMADD231PS.BCST 104(AX), Y24, Y11
+	VMOVDQU32        128(SI)(DX*1), Y24
+	VMOVDQU32        160(SI)(DX*1), Y25
+	VPXORD           Y26, Y26, Y26
+	VPDPBUSD         Y24, Y21, Y26
+	VPSLLD           $0x08, Y26, Y26
+	VPDPBUSD         Y25, Y21, Y26
+	VCVTDQ2PS        Y26, Y26
+	VFMADD231PS.BCST 136(AX), Y26, Y14
+	VPXORD           Y26, Y26, Y26
+	VPDPBUSD         Y24, Y23, Y26
+	VPSLLD           $0x08, Y26, Y24
+	VPDPBUSD         Y25, Y23, Y24
+	VCVTDQ2PS        Y24, Y24
+	VFMADD231PS.BCST 168(AX), Y24, Y15
+	VMOVDQU32        128(SI)(BX*1), Y24
+	VMOVDQU32        160(SI)(BX*1), Y25
+	VPXORD           Y26, Y26, Y26
+	VPDPBUSD         Y24, Y21, Y26
+	VPSLLD           $0x08, Y26, Y26
+	VPDPBUSD         Y25, Y21, Y26
+	VCVTDQ2PS        Y26, Y21
+	VFMADD231PS.BCST 200(AX), Y21, Y18
+	VPXORD           Y21, Y21, Y21
+	VPDPBUSD         Y24, Y23, Y21
+	VPSLLD           $0x08, Y21, Y21
+	VPDPBUSD         Y25, Y23, Y21
+	VCVTDQ2PS        Y21, Y21
+	VFMADD231PS.BCST 232(AX), Y21, Y19
+	VPANDD.BCST      c4_f0f0f0f0<>+0(SB), Y20, Y20
+	VPANDD.BCST      c4_f0f0f0f0<>+0(SB), Y22, Y21
+	VMOVDQU32        192(SI), Y22
+	VMOVDQU32        224(SI), Y23
+	VPXORD           Y24, Y24, Y24
+	VPDPBUSD         Y22, Y20, Y24
+	VPSLLD           $0x08, Y24, Y24
+	VPDPBUSD         Y23, Y20, Y24
+	VCVTDQ2PS        Y24, Y24
+	VFMADD231PS.BCST 12(AX), Y24, Y6
+	VPXORD           Y24, Y24, Y24
+	VPDPBUSD         Y22, Y21, Y24
+	VPSLLD           $0x08, Y24, Y22
+	VPDPBUSD         Y23, Y21, Y22
+	VCVTDQ2PS        Y22, Y22
+	VFMADD231PS.BCST 44(AX), Y22, Y7
+	VMOVDQU32        192(SI)(CX*1), Y22
+	VMOVDQU32        224(SI)(CX*1), Y23
+	VPXORD           Y24, Y24, Y24
+	VPDPBUSD         Y22, Y20, Y24
+	VPSLLD           $0x08, Y24, Y24
+	VPDPBUSD         Y23, Y20, Y24
+	VCVTDQ2PS        Y24, Y24
+	VFMADD231PS.BCST 76(AX), Y24, Y10
+	VPXORD           Y24, Y24, Y24
+	VPDPBUSD         Y22, Y21, Y24
+	VPSLLD           $0x08, Y24, Y22
+	VPDPBUSD         Y23, Y21, Y22
+	VCVTDQ2PS        Y22, Y22
+	VFMADD231PS.BCST 108(AX), Y22, Y11
+	VMOVDQU32        192(SI)(DX*1), Y22
+	VMOVDQU32        224(SI)(DX*1), Y23
+	VPXORD           Y24, Y24, Y24
+	VPDPBUSD         Y22, Y20, Y24
+	VPSLLD           $0x08, Y24, Y24
+	VPDPBUSD         Y23, Y20, Y24
+	VCVTDQ2PS        Y24, Y24
+	VFMADD231PS.BCST 140(AX), Y24, Y14
+	VPXORD           Y24, Y24, Y24
+	VPDPBUSD         Y22, Y21, Y24
+	VPSLLD           $0x08, Y24, Y22
+	VPDPBUSD         Y23, Y21, Y22
+	VCVTDQ2PS        Y22, Y22
+	VFMADD231PS.BCST 172(AX), Y22, Y15
+	VMOVDQU32        192(SI)(BX*1), Y22
+	VMOVDQU32        224(SI)(BX*1), Y23
+	VPXORD           Y24, Y24, Y24
+	VPDPBUSD         Y22, Y20, Y24
+	VPSLLD           $0x08, Y24, Y24
+	VPDPBUSD         Y23, Y20, Y24
+	VCVTDQ2PS        Y24, Y20
+	VFMADD231PS.BCST 204(AX), Y20, Y18
+	VPXORD           Y20, Y20, Y20
+	VPDPBUSD         Y22, Y21, Y20
+	VPSLLD           $0x08, Y20, Y20
+	VPDPBUSD         Y23, Y21, Y20
+	VCVTDQ2PS        Y20, Y20
+	VFMADD231PS.BCST 236(AX), Y20, Y19
+	VMOVDQU32        80(R9), Y20
+	VPANDD.BCST      c4_f0f0f0f<>+0(SB), Y20, Y21
+	VMOVDQU32        80(R10), Y22
+	VPANDD.BCST      c4_f0f0f0f<>+0(SB), Y22, Y23
+	VMOVDQU32        256(SI), Y24
+	VMOVDQU32        288(SI), Y25
+	VPXORD           Y26, Y26, Y26
+	VPDPBUSD         Y24, Y21, Y26
+	VPSLLD           $0x08, Y26, Y26
+	VPDPBUSD         Y25, Y21, Y26
+	VCVTDQ2PS        Y26, Y26
+	VFMADD231PS.BCST 16(AX), Y26, Y6
+	VPXORD           Y26, Y26, Y26
+	VPDPBUSD         Y24, Y23, Y26
+	VPSLLD           $0x08, Y26, Y24
+	VPDPBUSD         Y25, Y23, Y24
+	VCVTDQ2PS        Y24, Y24
+	VFMADD231PS.BCST 48(AX), Y24, Y7
+	VMOVDQU32        256(SI)(CX*1), Y24
+	VMOVDQU32        288(SI)(CX*1), Y25
+	VPXORD           Y26, Y26, Y26
+	VPDPBUSD         Y24, Y21, Y26
+	VPSLLD           $0x08, Y26, Y26
+	VPDPBUSD         Y25, Y21, Y26
+	VCVTDQ2PS        Y26, Y26
+	VFMADD231PS.BCST 80(AX), Y26, Y10
+	VPXORD           Y26, Y26, Y26
+	VPDPBUSD         Y24, Y23, Y26
+	VPSLLD           $0x08, Y26, Y24
+	VPDPBUSD         Y25, Y23, Y24
+	VCVTDQ2PS        Y24, Y24
+	VFMADD231PS.BCST 112(AX), Y24, Y11
+	VMOVDQU32        256(SI)(DX*1), Y24
+	VMOVDQU32        288(SI)(DX*1), Y25
+	VPXORD           Y26, Y26, Y26
+	VPDPBUSD         Y24, Y21, Y26
+	VPSLLD           $0x08, Y26, Y26
+	VPDPBUSD         Y25, Y21, Y26
+	VCVTDQ2PS        Y26, Y26
+	VFMADD231PS.BCST 144(AX), Y26, Y14
+	VPXORD           Y26, Y26, Y26
+	VPDPBUSD         Y24, Y23, Y26
+	VPSLLD           $0x08, Y26, Y24
+	VPDPBUSD         Y25, Y23, Y24
+	VCVTDQ2PS        Y24, Y24
+	VFMADD231PS.BCST 176(AX), Y24, Y15
+	VMOVDQU32        256(SI)(BX*1), Y24
+	VMOVDQU32        288(SI)(BX*1), Y25
+	VPXORD           Y26, Y26, Y26
+	VPDPBUSD         Y24, Y21, Y26
+	VPSLLD           $0x08, Y26, Y26
+	VPDPBUSD         Y25, Y21, Y26
+	VCVTDQ2PS        Y26, Y21
+	VFMADD231PS.BCST 208(AX), Y21, Y18
+	VPXORD           Y21, Y21, Y21
+	VPDPBUSD         Y24, Y23, Y21
+	VPSLLD           $0x08, Y21, Y21
+	VPDPBUSD         Y25, Y23, Y21
+	VCVTDQ2PS        Y21, Y21
+	VFMADD231PS.BCST 240(AX), Y21, Y19
+	VPANDD.BCST      c4_f0f0f0f0<>+0(SB), Y20, Y20
+	VPANDD.BCST      c4_f0f0f0f0<>+0(SB), Y22, Y21
+	VMOVDQU32        320(SI), Y22
+	VMOVDQU32        352(SI), Y23
+	VPXORD           Y24, Y24, Y24
+	VPDPBUSD         Y22, Y20, Y24
+	VPSLLD           $0x08, Y24, Y24
+	VPDPBUSD         Y23, Y20, Y24
+	VCVTDQ2PS        Y24, Y24
+	VFMADD231PS.BCST 20(AX), Y24, Y6
+	VPXORD           Y24, Y24, Y24
+	VPDPBUSD         Y22, Y21, Y24
+	VPSLLD           $0x08, Y24, Y22
+	VPDPBUSD         Y23, Y21, Y22
+	VCVTDQ2PS        Y22, Y22
+	VFMADD231PS.BCST 52(AX), Y22, Y7
+	VMOVDQU32        320(SI)(CX*1), Y22
+	VMOVDQU32        352(SI)(CX*1), Y23
+	VPXORD           Y24, Y24, Y24
+	VPDPBUSD         Y22, Y20, Y24
+	VPSLLD           $0x08, Y24, Y24
+	VPDPBUSD         Y23, Y20, Y24
+	VCVTDQ2PS        Y24, Y24
+	VFMADD231PS.BCST 84(AX), Y24, Y10
+	VPXORD           Y24, Y24, Y24
+	VPDPBUSD         Y22, Y21, Y24
+	VPSLLD           $0x08, Y24, Y22
+	VPDPBUSD         Y23, Y21, Y22
+	VCVTDQ2PS        Y22, Y22
+	VFMADD231PS.BCST 116(AX), Y22, Y11
+	VMOVDQU32        320(SI)(DX*1), Y22
+	VMOVDQU32        352(SI)(DX*1), Y23
+	VPXORD           Y24, Y24, Y24
+	VPDPBUSD         Y22, Y20, Y24
+	VPSLLD           $0x08, Y24, Y24
+	VPDPBUSD         Y23, Y20, Y24
+	VCVTDQ2PS        Y24, Y24
+	VFMADD231PS.BCST 148(AX), Y24, Y14
+	VPXORD           Y24, Y24, Y24
+	VPDPBUSD         Y22, Y21, Y24
+	VPSLLD           $0x08, Y24, Y22
+	VPDPBUSD         Y23, Y21, Y22
+	VCVTDQ2PS        Y22, Y22
+	VFMADD231PS.BCST 180(AX), Y22, Y15
+	VMOVDQU32        320(SI)(BX*1), Y22
+	VMOVDQU32        352(SI)(BX*1), Y23
+	VPXORD           Y24, Y24, Y24
+	VPDPBUSD         Y22, Y20, Y24
+	VPSLLD           $0x08, Y24, Y24
+	VPDPBUSD         Y23, Y20, Y24
+	VCVTDQ2PS        Y24, Y20
+	VFMADD231PS.BCST 212(AX), Y20, Y18
+	VPXORD           Y20, Y20, Y20
+	VPDPBUSD         Y22, Y21, Y20
+	VPSLLD           $0x08, Y20, Y20
+	VPDPBUSD         Y23, Y21, Y20
+	VCVTDQ2PS        Y20, Y20
+	VFMADD231PS.BCST 244(AX), Y20, Y19
+	VMOVDQU32        112(R9), Y20
+	VPANDD.BCST      c4_f0f0f0f<>+0(SB), Y20, Y21
+	VMOVDQU32        112(R10), Y22
+	VPANDD.BCST      c4_f0f0f0f<>+0(SB), Y22, Y23
+	VMOVDQU32        384(SI), Y24
+	VMOVDQU32        416(SI), Y25
+	VPXORD           Y26, Y26, Y26
+	VPDPBUSD         Y24, Y21, Y26
+	VPSLLD           $0x08, Y26, Y26
+	VPDPBUSD         Y25, Y21, Y26
+	VCVTDQ2PS        Y26, Y26
+	VFMADD231PS.BCST 24(AX), Y26, Y6
+	VPXORD           Y26, Y26, Y26
+	VPDPBUSD         Y24, Y23, Y26
+	VPSLLD           $0x08, Y26, Y24
+	VPDPBUSD         Y25, Y23, Y24
+	VCVTDQ2PS        Y24, Y24
+	VFMADD231PS.BCST 56(AX), Y24, Y7
+	VMOVDQU32        384(SI)(CX*1), Y24
+	VMOVDQU32        416(SI)(CX*1), Y25
+	VPXORD           Y26, Y26, Y26
+	VPDPBUSD         Y24, Y21, Y26
+	VPSLLD           $0x08, Y26, Y26
+	VPDPBUSD         Y25, Y21, Y26
+	VCVTDQ2PS        Y26, Y26
+	VFMADD231PS.BCST 88(AX), Y26, Y10
+	VPXORD           Y26, Y26, Y26
+	VPDPBUSD         Y24, Y23, Y26
+	VPSLLD           $0x08, Y26, Y24
+	VPDPBUSD         Y25, Y23, Y24
+	VCVTDQ2PS        Y24, Y24
+	VFMADD231PS.BCST 120(AX), Y24, Y11
+	VMOVDQU32        384(SI)(DX*1), Y24
+	VMOVDQU32        416(SI)(DX*1), Y25
+	VPXORD           Y26, Y26, Y26
+	VPDPBUSD         Y24, Y21, Y26
+	VPSLLD           $0x08, Y26, Y26
+	VPDPBUSD         Y25, Y21, Y26
+	VCVTDQ2PS        Y26, Y26
+	VFMADD231PS.BCST 152(AX), Y26, Y14
+	VPXORD           Y26, Y26, Y26
+	VPDPBUSD         Y24, Y23, Y26
+	VPSLLD           $0x08, Y26, Y24
+	VPDPBUSD         Y25, Y23, Y24
+	VCVTDQ2PS        Y24, Y24
+	VFMADD231PS.BCST 184(AX), Y24, Y15
+	VMOVDQU32        384(SI)(BX*1), Y24
+	VMOVDQU32        416(SI)(BX*1), Y25
+	VPXORD           Y26, Y26, Y26
+	VPDPBUSD         Y24, Y21, Y26
+	VPSLLD           $0x08, Y26, Y26
+	VPDPBUSD         Y25, Y21, Y26
+	VCVTDQ2PS        Y26, Y21
+	VFMADD231PS.BCST 216(AX), Y21, Y18
+	VPXORD           Y21, Y21, Y21
+	VPDPBUSD         Y24, Y23, Y21
+	VPSLLD           $0x08, Y21, Y21
+	VPDPBUSD         Y25, Y23, Y21
+	VCVTDQ2PS        Y21, Y21
+	VFMADD231PS.BCST 248(AX), Y21, Y19
+	VPANDD.BCST      c4_f0f0f0f0<>+0(SB), Y20, Y20
+	VPANDD.BCST      c4_f0f0f0f0<>+0(SB), Y22, Y21
+	VMOVDQU32        448(SI), Y22
+	VMOVDQU32        480(SI), Y23
+	VPXORD           Y24, Y24, Y24
+	VPDPBUSD         Y22, Y20, Y24
+	VPSLLD           $0x08, Y24, Y24
+	VPDPBUSD         Y23, Y20, Y24
+	VCVTDQ2PS        Y24, Y24
+	VFMADD231PS.BCST 28(AX), Y24, Y6
+	VPXORD           Y24, Y24, Y24
+	VPDPBUSD         Y22, Y21, Y24
+	VPSLLD           $0x08, Y24, Y22
+	VPDPBUSD         Y23, Y21, Y22
+	VCVTDQ2PS        Y22, Y22
+	VFMADD231PS.BCST 60(AX), Y22, Y7
+	VMOVDQU32        448(SI)(CX*1), Y22
+	VMOVDQU32        480(SI)(CX*1), Y23
+	VPXORD           Y24, Y24, Y24
+	VPDPBUSD         Y22, Y20, Y24
+	VPSLLD           $0x08, Y24, Y24
+	VPDPBUSD         Y23, Y20, Y24
+	VCVTDQ2PS        Y24, Y24
+	VFMADD231PS.BCST 92(AX), Y24, Y10
+	VPXORD           Y24, Y24, Y24
+	VPDPBUSD         Y22, Y21, Y24
+	VPSLLD           $0x08, Y24, Y22
+	VPDPBUSD         Y23, Y21, Y22
+	VCVTDQ2PS        Y22, Y22
+	VFMADD231PS.BCST 124(AX), Y22, Y11
+	VMOVDQU32        448(SI)(DX*1), Y22
+	VMOVDQU32        480(SI)(DX*1), Y23
+	VPXORD           Y24, Y24, Y24
+	VPDPBUSD         Y22, Y20, Y24
+	VPSLLD           $0x08, Y24, Y24
+	VPDPBUSD         Y23, Y20, Y24
+	VCVTDQ2PS        Y24, Y24
+	VFMADD231PS.BCST 156(AX), Y24, Y14
+	VPXORD           Y24, Y24, Y24
+	VPDPBUSD         Y22, Y21, Y24
+	VPSLLD           $0x08, Y24, Y22
+	VPDPBUSD         Y23, Y21, Y22
+	VCVTDQ2PS        Y22, Y22
+	VFMADD231PS.BCST 188(AX), Y22, Y15
+	VMOVDQU32        448(SI)(BX*1), Y22
+	VMOVDQU32        480(SI)(BX*1), Y23
+	VPXORD           Y24, Y24, Y24
+	VPDPBUSD         Y22, Y20, Y24
+	VPSLLD           $0x08, Y24, Y24
+	VPDPBUSD         Y23, Y20, Y24
+	VCVTDQ2PS        Y24, Y20
+	VFMADD231PS.BCST 220(AX), Y20, Y18
+	VPXORD           Y20, Y20, Y20
+	VPDPBUSD         Y22, Y21, Y20
+	VPSLLD           $0x08, Y20, Y20
+	VPDPBUSD         Y23, Y21, Y20
+	VCVTDQ2PS        Y20, Y20
+	VFMADD231PS.BCST 252(AX), Y20, Y19
+	ADDQ             $+144, R9
+	ADDQ             $+144, R10
+	ADDQ             $+512, SI
+	ADDQ             $+32, DI
+	ADDQ             $+32, R8
+	TESTQ            R11, R11
+	JNE              groups62
+
+rest60:
+	MOVQ             16(SP), SI
+	LEAQ             4(SI), DI
+	CMPQ             8(SP), $+1
+	CMOVQEQ          SI, DI
+	VFMADD231PS.BCST c4_bf800000<>+0(SB), Y4, Y6
+	VEXTRACTF32X4    $0x01, Y6, X4
+	VADDPS           X4, X6, X4
+	VPSHUFD          $0x4e, X4, X6
+	VADDPS           X6, X4, X4
+	VPSHUFD          $0xb1, X4, X6
+	VADDPS           X6, X4, X4
+	VMOVSS           X4, (SI)
+	VFMADD231PS.BCST c4_bf800000<>+0(SB), Y5, Y7
+	VEXTRACTF32X4    $0x01, Y7, X4
+	VADDPS           X4, X7, X4
+	VPSHUFD          $0x4e, X4, X5
+	VADDPS           X5, X4, X4
+	VPSHUFD          $0xb1, X4, X5
+	VADDPS           X5, X4, X4
+	VMOVSS           X4, (DI)
+	MOVQ             24(SP), R8
+	VFMADD231PS.BCST c4_bf800000<>+0(SB), Y8, Y10
+	VEXTRACTF32X4    $0x01, Y10, X4
+	VADDPS           X4, X10, X4
+	VPSHUFD          $0x4e, X4, X5
+	VADDPS           X5, X4, X4
+	VPSHUFD          $0xb1, X4, X5
+	VADDPS           X5, X4, X4
+	VMOVSS           X4, (SI)(R8*1)
+	VFMADD231PS.BCST c4_bf800000<>+0(SB), Y9, Y11
+	VEXTRACTF32X4    $0x01, Y11, X4
+	VADDPS           X4, X11, X4
+	VPSHUFD          $0x4e, X4, X5
+	VADDPS           X5, X4, X4
+	VPSHUFD          $0xb1, X4, X5
+	VADDPS           X5, X4, X4
+	VMOVSS           X4, (DI)(R8*1)
+	MOVQ             32(SP), R8
+	VFMADD231PS.BCST c4_bf800000<>+0(SB), Y12, Y14
+	VEXTRACTF32X4    $0x01, Y14, X4
+	VADDPS           X4, X14, X4
+	VPSHUFD          $0x4e, X4, X5
+	VADDPS           X5, X4, X4
+	VPSHUFD          $0xb1, X4, X5
+	VADDPS           X5, X4, X4
+	VMOVSS           X4, (SI)(R8*1)
+	VFMADD231PS.BCST c4_bf800000<>+0(SB), Y13, Y15
+	VEXTRACTF32X4    $0x01, Y15, X4
+	VADDPS           X4, X15, X4
+	VPSHUFD          $0x4e, X4, X5
+	VADDPS           X5, X4, X4
+	VPSHUFD          $0xb1, X4, X5
+	VADDPS           X5, X4, X4
+	VMOVSS           X4, (DI)(R8*1)
+	MOVQ             40(SP), R8
+	VFMADD231PS.BCST c4_bf800000<>+0(SB), Y16, Y18
+	VEXTRACTF32X4    $0x01, Y18, X4
+	VADDPS           X4, X18, X4
+	VPSHUFD          $0x4e, X4, X5
+	VADDPS           X5, X4, X4
+	VPSHUFD          $0xb1, X4, X5
+	VADDPS           X5, X4, X4
+	VMOVSS           X4, (SI)(R8*1)
+	VFMADD231PS.BCST c4_bf800000<>+0(SB), Y17, Y19
+	VEXTRACTF32X4    $0x01, Y19, X4
+	VADDPS           X4, X19, X4
+	VPSHUFD          $0x4e, X4, X5
+	VADDPS           X5, X4, X4
+	VPSHUFD          $0xb1, X4, X5
+	VADDPS           X5, X4, X4
+	VMOVSS           X4, (DI)(R8*1)
+	ADDQ             $+8, 16(SP)
+	MOVQ             ldb+64(FP), SI
+	IMUL3Q           $+2, SI, SI
+	ADDQ             SI, (SP)
+	SUBQ             $+2, 8(SP)
+	MOVQ             (SP), R9
+	MOVQ             (SP), R10
+	MOVQ             ldb+64(FP), SI
+	ADDQ             SI, R10
+	CMPQ             8(SP), $+1
+	CMOVQEQ          (SP), R10
+	CMPQ             8(SP), $+0
+	JG               column59
+
+end61:
+	VZEROUPPER
+	RET
+
+// func dotFixed1Q5_KVNNI(c *byte, a *byte, b *byte, rows int, columns int, n int, ldc int, lda int, ldb int)
 // Requires: AVX, AVX2, AVX512F, AVX512VL, AVX512VNNI, FMA3, MMX+
-TEXT ·dotFixedQ5_KVNNI(SB), NOSPLIT, $0-48
-	MOVQ      b+16(FP), AX
-	VMOVDQU32 each<>+0(SB), Y0
-	VMOVDQU32 each<>+32(SB), Y1
-	VMOVDQU32 each<>+64(SB), Y2
-	VMOVDQU32 each<>+96(SB), Y3
-	VMOVDQU32 each<>+128(SB), Y4
-	VMOVDQU32 each<>+160(SB), Y5
-	VMOVDQU32 each<>+192(SB), Y6
-	VMOVDQU32 each<>+224(SB), Y7
-	XORQ      CX, CX
+TEXT ·dotFixed1Q5_KVNNI(SB), NOSPLIT, $24-72
+	MOVQ         b+16(FP), AX
+	MOVQ         AX, (SP)
+	MOVQ         columns+32(FP), AX
+	MOVQ         AX, 8(SP)
+	MOVQ         c+0(FP), AX
+	MOVQ         AX, 16(SP)
+	VPBROADCASTD c4_f0f0f0f<>+0(SB), Y0
+	VPBROADCASTD c4_f0f0f0f0<>+0(SB), Y0
+	VMOVDQU32    each<>+0(SB), Y0
+	VMOVDQU32    each<>+32(SB), Y1
+	VMOVDQU32    each<>+64(SB), Y2
+	VMOVDQU32    each<>+96(SB), Y3
+	VMOVDQU32    each<>+128(SB), Y4
+	VMOVDQU32    each<>+160(SB), Y5
+	VMOVDQU32    each<>+192(SB), Y6
+	VMOVDQU32    each<>+224(SB), Y7
+	CMPQ         8(SP), $+0
+	JLE          end66
+	MOVQ         (SP), BX
 
-column31:
-	MOVQ         columns+24(FP), DX
-	CMPQ         CX, DX
-	JGE          end32
-	MOVQ         n+32(FP), DX
-	IMUL3Q       $+32, DX, BX
-	MOVQ         a+8(FP), DI
-	MOVQ         AX, SI
-	MOVQ         BX, R8
-	SHLQ         $0x04, R8
-	ADDQ         DI, R8
-	LEAQ         (R8)(BX*1), BX
-	VPXORD       Y8, Y8, Y8
-	VPXORD       Y9, Y9, Y9
-	VBROADCASTSS c4_0<>+0(SB), Z10
-	VBROADCASTSS c4_0<>+0(SB), Z11
-	VBROADCASTSS c4_0<>+0(SB), Z12
-	VBROADCASTSS c4_0<>+0(SB), Z13
+column64:
+	MOVQ   n+40(FP), DX
+	IMUL3Q $+32, DX, DX
+	MOVQ   a+8(FP), AX
+	MOVQ   DX, CX
+	SHLQ   $0x04, CX
+	ADDQ   AX, CX
+	LEAQ   (CX)(DX*1), DX
+	VPXORD Y11, Y11, Y11
+	VPXORD Y12, Y12, Y12
+	VPXORD Y13, Y13, Y13
+	VPXORD Y14, Y14, Y14
+	VPXORD Z10, Z10, Z10
+	MOVQ   n+40(FP), SI
+	TESTQ  SI, SI
+	JZ     rest65
 
-blocks33:
-	SUBQ            $+1, DX
-	JLT             rest34
-	PREFETCHT0      4096(SI)
-	PREFETCHT0      4160(SI)
-	PREFETCHT0      4224(SI)
-	VPSHUFD         $0xed, (SI), X14
-	VPSRLVD         lastHigh<>+0(SB), X14, X14
-	VPANDD          firstBits<>+0(SB), X14, X14
-	VPSHUFD         $0x95, (SI), X23
-	VPSRLD          $0x02, X23, X23
-	VPANDD          highBits<>+0(SB), X23, X23
-	VPORD           X14, X23, X14
-	VPMOVZXBD       X14, Z14
-	VCVTDQ2PS       Z14, Z14
-	VBROADCASTI32X4 (SI), Y23
-	VPSHUFB         bothHalves<>+0(SB), Y23, Y23
-	VCVTPH2PS       Y23, Z23
-	VMULPS          Z23, Z14, Z14
-	VEXTRACTF64X4   $0x01, Z14, Y23
-	VFMADD231PS     (BX), Y23, Y10
-	VMULPS          (R8), Y14, Y14
-	VMOVDQU32       16(SI), Y23
-	VMOVDQU32       48(SI), Y24
-	VPSLLW          $0x04, Y23, Y25
-	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Y24, Y24
-	VPANDD.BCST     c4_10101010<>+0(SB), Y25, Y25
-	VPORD           Y24, Y25, Y24
-	VPERMPS         Y14, Y0, Y25
+groups67:
+	VPSHUFD         $0xed, (BX), X8
+	VPSRLVD         lastHigh<>+0(SB), X8, X8
+	VPANDD          firstBits<>+0(SB), X8, X8
+	VPSHUFD         $0x95, (BX), X9
+	VPSRLD          $0x02, X9, X9
+	VPANDD          highBits<>+0(SB), X9, X9
+	VPORD           X8, X9, X8
+	VPMOVZXBD       X8, Z8
+	VCVTDQ2PS       Z8, Z8
+	VBROADCASTI32X4 (BX), Y9
+	VPSHUFB         bothHalves<>+0(SB), Y9, Y9
+	VCVTPH2PS       Y9, Z9
+	VMULPS          Z9, Z8, Z8
+	VEXTRACTF64X4   $0x01, Z8, Y9
+	VMOVAPS         Y8, Y8
+	VMOVAPS         Y9, Y9
+	PREFETCHT0      4096(BX)
+	PREFETCHT0      4160(BX)
+	PREFETCHT0      4224(BX)
+	VMOVUPS         (CX), Y15
+	VMULPS          Y15, Y8, Y8
+	VFMADD231PS     (DX), Y9, Y10
+	DECQ            SI
+	VMOVDQU32       48(BX), Y9
+	VMOVDQU32       16(BX), Y15
+	VPSLLW          $0x04, Y15, Y15
+	VPTERNLOGD.BCST $0xe4, c4_f0f0f0f<>+0(SB), Y15, Y9
+	VPANDD.BCST     c4_1f1f1f1f<>+0(SB), Y9, Y9
 	VPXORD          Y15, Y15, Y15
-	VPDPBUSD        (DI), Y24, Y15
-	VPSLLD          $0x08, Y15, Y26
-	VPDPBUSD        32(DI), Y24, Y26
-	VCVTDQ2PS       Y26, Y24
-	VFMADD231PS     Y25, Y24, Y8
-	VMOVDQU32       48(SI), Y24
-	VPSRLW          $0x04, Y24, Y24
-	VPSLLW          $0x03, Y23, Y25
-	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Y24, Y24
-	VPANDD.BCST     c4_10101010<>+0(SB), Y25, Y25
-	VPORD           Y24, Y25, Y24
-	VPERMPS         Y14, Y1, Y25
-	VPXORD          Y16, Y16, Y16
-	VPDPBUSD        64(DI), Y24, Y16
-	VPSLLD          $0x08, Y16, Y26
-	VPDPBUSD        96(DI), Y24, Y26
-	VCVTDQ2PS       Y26, Y24
-	VFMADD231PS     Y25, Y24, Y9
-	VMOVDQU32       80(SI), Y24
-	VPSLLW          $0x02, Y23, Y25
-	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Y24, Y24
-	VPANDD.BCST     c4_10101010<>+0(SB), Y25, Y25
-	VPORD           Y24, Y25, Y24
-	VPERMPS         Y14, Y2, Y25
-	VPXORD          Y17, Y17, Y17
-	VPDPBUSD        128(DI), Y24, Y17
-	VPSLLD          $0x08, Y17, Y26
-	VPDPBUSD        160(DI), Y24, Y26
-	VCVTDQ2PS       Y26, Y24
-	VFMADD231PS     Y25, Y24, Y8
-	VMOVDQU32       80(SI), Y24
-	VPSRLW          $0x04, Y24, Y24
-	VPSLLW          $0x01, Y23, Y25
-	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Y24, Y24
-	VPANDD.BCST     c4_10101010<>+0(SB), Y25, Y25
-	VPORD           Y24, Y25, Y24
-	VPERMPS         Y14, Y3, Y25
-	VPXORD          Y18, Y18, Y18
-	VPDPBUSD        192(DI), Y24, Y18
-	VPSLLD          $0x08, Y18, Y26
-	VPDPBUSD        224(DI), Y24, Y26
-	VCVTDQ2PS       Y26, Y24
-	VFMADD231PS     Y25, Y24, Y9
-	VMOVDQU32       112(SI), Y24
-	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Y24, Y24
-	VPANDD.BCST     c4_10101010<>+0(SB), Y23, Y25
-	VPORD           Y24, Y25, Y24
-	VPERMPS         Y14, Y4, Y25
-	VPXORD          Y19, Y19, Y19
-	VPDPBUSD        256(DI), Y24, Y19
-	VPSLLD          $0x08, Y19, Y26
-	VPDPBUSD        288(DI), Y24, Y26
-	VCVTDQ2PS       Y26, Y24
-	VFMADD231PS     Y25, Y24, Y8
-	VMOVDQU32       112(SI), Y24
-	VPSRLW          $0x04, Y24, Y24
-	VPSRLW          $0x01, Y23, Y25
-	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Y24, Y24
-	VPANDD.BCST     c4_10101010<>+0(SB), Y25, Y25
-	VPORD           Y24, Y25, Y24
-	VPERMPS         Y14, Y5, Y25
-	VPXORD          Y20, Y20, Y20
-	VPDPBUSD        320(DI), Y24, Y20
-	VPSLLD          $0x08, Y20, Y26
-	VPDPBUSD        352(DI), Y24, Y26
-	VCVTDQ2PS       Y26, Y24
-	VFMADD231PS     Y25, Y24, Y9
-	VMOVDQU32       144(SI), Y24
-	VPSRLW          $0x02, Y23, Y25
-	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Y24, Y24
-	VPANDD.BCST     c4_10101010<>+0(SB), Y25, Y25
-	VPORD           Y24, Y25, Y24
-	VPERMPS         Y14, Y6, Y25
-	VPXORD          Y21, Y21, Y21
-	VPDPBUSD        384(DI), Y24, Y21
-	VPSLLD          $0x08, Y21, Y26
-	VPDPBUSD        416(DI), Y24, Y26
-	VCVTDQ2PS       Y26, Y24
-	VFMADD231PS     Y25, Y24, Y8
-	VMOVDQU32       144(SI), Y24
-	VPSRLW          $0x04, Y24, Y24
-	VPSRLW          $0x03, Y23, Y23
-	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Y24, Y24
-	VPANDD.BCST     c4_10101010<>+0(SB), Y23, Y23
-	VPORD           Y24, Y23, Y23
-	VPERMPS         Y14, Y7, Y14
-	VPXORD          Y22, Y22, Y22
-	VPDPBUSD        448(DI), Y23, Y22
-	VPSLLD          $0x08, Y22, Y24
-	VPDPBUSD        480(DI), Y23, Y24
-	VCVTDQ2PS       Y24, Y23
-	VFMADD231PS     Y14, Y23, Y9
-	ADDQ            $+176, SI
-	ADDQ            $+512, DI
-	ADDQ            $+32, R8
-	ADDQ            $+32, BX
-	JMP             blocks33
+	VPDPBUSD        (AX), Y9, Y15
+	VPSLLD          $0x08, Y15, Y15
+	VPDPBUSD        32(AX), Y9, Y15
+	VCVTDQ2PS       Y15, Y9
+	VPERMPS         Y8, Y0, Y15
+	VFMADD231PS     Y15, Y9, Y11
+	VMOVDQU32       48(BX), Y9
+	VMOVDQU32       16(BX), Y15
+	VPSRLW          $0x04, Y9, Y9
+	VPSLLW          $0x03, Y15, Y15
+	VPTERNLOGD.BCST $0xe4, c4_f0f0f0f<>+0(SB), Y15, Y9
+	VPANDD.BCST     c4_1f1f1f1f<>+0(SB), Y9, Y9
+	VPXORD          Y15, Y15, Y15
+	VPDPBUSD        64(AX), Y9, Y15
+	VPSLLD          $0x08, Y15, Y15
+	VPDPBUSD        96(AX), Y9, Y15
+	VCVTDQ2PS       Y15, Y9
+	VPERMPS         Y8, Y1, Y15
+	VFMADD231PS     Y15, Y9, Y12
+	VMOVDQU32       80(BX), Y9
+	VMOVDQU32       16(BX), Y15
+	VPSLLW          $0x02, Y15, Y15
+	VPTERNLOGD.BCST $0xe4, c4_f0f0f0f<>+0(SB), Y15, Y9
+	VPANDD.BCST     c4_1f1f1f1f<>+0(SB), Y9, Y9
+	VPXORD          Y15, Y15, Y15
+	VPDPBUSD        128(AX), Y9, Y15
+	VPSLLD          $0x08, Y15, Y15
+	VPDPBUSD        160(AX), Y9, Y15
+	VCVTDQ2PS       Y15, Y9
+	VPERMPS         Y8, Y2, Y15
+	VFMADD231PS     Y15, Y9, Y13
+	VMOVDQU32       80(BX), Y9
+	VMOVDQU32       16(BX), Y15
+	VPSRLW          $0x04, Y9, Y9
+	VPSLLW          $0x01, Y15, Y15
+	VPTERNLOGD.BCST $0xe4, c4_f0f0f0f<>+0(SB), Y15, Y9
+	VPANDD.BCST     c4_1f1f1f1f<>+0(SB), Y9, Y9
+	VPXORD          Y15, Y15, Y15
+	VPDPBUSD        192(AX), Y9, Y15
+	VPSLLD          $0x08, Y15, Y15
+	VPDPBUSD        224(AX), Y9, Y15
+	VCVTDQ2PS       Y15, Y9
+	VPERMPS         Y8, Y3, Y15
+	VFMADD231PS     Y15, Y9, Y14
+	VMOVDQU32       112(BX), Y9
+	VMOVDQU32       16(BX), Y15
+	VPTERNLOGD.BCST $0xe4, c4_f0f0f0f<>+0(SB), Y15, Y9
+	VPANDD.BCST     c4_1f1f1f1f<>+0(SB), Y9, Y9
+	VPXORD          Y15, Y15, Y15
+	VPDPBUSD        256(AX), Y9, Y15
+	VPSLLD          $0x08, Y15, Y15
+	VPDPBUSD        288(AX), Y9, Y15
+	VCVTDQ2PS       Y15, Y9
+	VPERMPS         Y8, Y4, Y15
+	VFMADD231PS     Y15, Y9, Y11
+	VMOVDQU32       112(BX), Y9
+	VMOVDQU32       16(BX), Y15
+	VPSRLW          $0x04, Y9, Y9
+	VPSRLW          $0x01, Y15, Y15
+	VPTERNLOGD.BCST $0xe4, c4_f0f0f0f<>+0(SB), Y15, Y9
+	VPANDD.BCST     c4_1f1f1f1f<>+0(SB), Y9, Y9
+	VPXORD          Y15, Y15, Y15
+	VPDPBUSD        320(AX), Y9, Y15
+	VPSLLD          $0x08, Y15, Y15
+	VPDPBUSD        352(AX), Y9, Y15
+	VCVTDQ2PS       Y15, Y9
+	VPERMPS         Y8, Y5, Y15
+	VFMADD231PS     Y15, Y9, Y12
+	VMOVDQU32       144(BX), Y9
+	VMOVDQU32       16(BX), Y15
+	VPSRLW          $0x02, Y15, Y15
+	VPTERNLOGD.BCST $0xe4, c4_f0f0f0f<>+0(SB), Y15, Y9
+	VPANDD.BCST     c4_1f1f1f1f<>+0(SB), Y9, Y9
+	VPXORD          Y15, Y15, Y15
+	VPDPBUSD        384(AX), Y9, Y15
+	VPSLLD          $0x08, Y15, Y15
+	VPDPBUSD        416(AX), Y9, Y15
+	VCVTDQ2PS       Y15, Y9
+	VPERMPS         Y8, Y6, Y15
+	VFMADD231PS     Y15, Y9, Y13
+	VMOVDQU32       144(BX), Y9
+	VMOVDQU32       16(BX), Y15
+	VPSRLW          $0x04, Y9, Y9
+	VPSRLW          $0x03, Y15, Y15
+	VPTERNLOGD.BCST $0xe4, c4_f0f0f0f<>+0(SB), Y15, Y9
+	VPANDD.BCST     c4_1f1f1f1f<>+0(SB), Y9, Y9
+	VPXORD          Y15, Y15, Y15
+	VPDPBUSD        448(AX), Y9, Y15
+	VPSLLD          $0x08, Y15, Y15
+	VPDPBUSD        480(AX), Y9, Y15
+	VCVTDQ2PS       Y15, Y9
+	VPERMPS         Y8, Y7, Y8
+	VFMADD231PS     Y8, Y9, Y14
+	ADDQ            $+176, BX
+	ADDQ            $+512, AX
+	ADDQ            $+32, CX
+	ADDQ            $+32, DX
+	TESTQ           SI, SI
+	JNE             groups67
 
-rest34:
-	ADDQ          $+1, DX
-	VADDPS        Z11, Z10, Z10
-	VADDPS        Z13, Z12, Z11
-	VADDPS        Z11, Z10, Z10
-	VMULPS.BCST   c4_bf800000<>+0(SB), Z10, Z10
-	VEXTRACTF64X4 $0x01, Z10, Y11
-	VADDPS        Y11, Y10, Y10
-	VADDPS        Y8, Y9, Y11
-	VADDPS        Y10, Y11, Y10
-	VEXTRACTF32X4 $0x01, Y10, X11
-	VADDPS        X11, X10, X10
-	VPSHUFD       $0x4e, X10, X11
-	VADDPS        X11, X10, X10
-	VPSHUFD       $0xb1, X10, X11
-	VADDPS        X11, X10, X10
-	MOVQ          c+0(FP), DX
-	VMOVSS        X10, (DX)(CX*4)
-	MOVQ          ldb+40(FP), DX
-	ADDQ          DX, AX
-	INCQ          CX
-	JMP           column31
+rest65:
+	MOVQ             16(SP), AX
+	VADDPS           Y12, Y11, Y11
+	VADDPS           Y13, Y11, Y11
+	VADDPS           Y14, Y11, Y11
+	VFMADD231PS.BCST c4_bf800000<>+0(SB), Y10, Y11
+	VEXTRACTF32X4    $0x01, Y11, X8
+	VADDPS           X8, X11, X8
+	VPSHUFD          $0x4e, X8, X9
+	VADDPS           X9, X8, X8
+	VPSHUFD          $0xb1, X8, X9
+	VADDPS           X9, X8, X8
+	VMOVSS           X8, (AX)
+	ADDQ             $+4, 16(SP)
+	MOVQ             ldb+64(FP), AX
+	IMUL3Q           $+1, AX, AX
+	ADDQ             AX, (SP)
+	SUBQ             $+1, 8(SP)
+	MOVQ             (SP), BX
+	CMPQ             8(SP), $+0
+	JG               column64
 
-end32:
+end66:
 	VZEROUPPER
 	RET
 
-// func dotFixedQ6_KVNNI(c *byte, a *byte, b *byte, columns int, n int, ldb int)
+DATA c4_1f1f1f1f<>+0(SB)/4, $0x1f1f1f1f
+DATA c4_1f1f1f1f<>+4(SB)/4, $0x1f1f1f1f
+DATA c4_1f1f1f1f<>+8(SB)/4, $0x1f1f1f1f
+DATA c4_1f1f1f1f<>+12(SB)/4, $0x1f1f1f1f
+DATA c4_1f1f1f1f<>+16(SB)/4, $0x1f1f1f1f
+DATA c4_1f1f1f1f<>+20(SB)/4, $0x1f1f1f1f
+DATA c4_1f1f1f1f<>+24(SB)/4, $0x1f1f1f1f
+DATA c4_1f1f1f1f<>+28(SB)/4, $0x1f1f1f1f
+GLOBL c4_1f1f1f1f<>(SB), RODATA|NOPTR, $32
+
+// func dotFixed4Q5_KVNNI(c *byte, a *byte, b *byte, rows int, columns int, n int, ldc int, lda int, ldb int)
+// Requires: AVX, AVX2, AVX512F, AVX512VL, AVX512VNNI, CMOV, FMA3, MMX+
+TEXT ·dotFixed4Q5_KVNNI(SB), NOSPLIT, $368-72
+	MOVQ            b+16(FP), AX
+	MOVQ            AX, (SP)
+	MOVQ            columns+32(FP), AX
+	MOVQ            AX, 8(SP)
+	MOVQ            c+0(FP), AX
+	MOVQ            AX, 16(SP)
+	MOVQ            rows+24(FP), AX
+	DECQ            AX
+	MOVQ            $+1, CX
+	CMPQ            AX, CX
+	CMOVQLT         AX, CX
+	MOVQ            ldc+48(FP), DX
+	IMULQ           CX, DX
+	MOVQ            DX, 24(SP)
+	MOVQ            lda+56(FP), DX
+	IMULQ           DX, CX
+	MOVQ            $+2, DX
+	CMPQ            AX, DX
+	CMOVQLT         AX, DX
+	MOVQ            ldc+48(FP), BX
+	IMULQ           DX, BX
+	MOVQ            BX, 32(SP)
+	MOVQ            lda+56(FP), BX
+	IMULQ           BX, DX
+	MOVQ            $+3, BX
+	CMPQ            AX, BX
+	CMOVQLT         AX, BX
+	MOVQ            ldc+48(FP), AX
+	IMULQ           BX, AX
+	MOVQ            AX, 40(SP)
+	MOVQ            lda+56(FP), AX
+	IMULQ           AX, BX
+	LEAQ            48(SP), AX
+	ADDQ            $+63, AX
+	ANDQ            $-64, AX
+	CMPQ            8(SP), $+0
+	JLE             end70
+	MOVQ            (SP), R9
+	MOVQ            (SP), R10
+	MOVQ            ldb+64(FP), SI
+	ADDQ            SI, R10
+	CMPQ            8(SP), $+1
+	CMOVQEQ         (SP), R10
+	MOVQ            n+40(FP), SI
+	TESTQ           SI, SI
+	JZ              column68
+	VPSHUFD         $0xed, (R9), X0
+	VPSRLVD         lastHigh<>+0(SB), X0, X0
+	VPANDD          firstBits<>+0(SB), X0, X0
+	VPSHUFD         $0x95, (R9), X1
+	VPSRLD          $0x02, X1, X1
+	VPANDD          highBits<>+0(SB), X1, X1
+	VPORD           X0, X1, X0
+	VPMOVZXBD       X0, Z0
+	VCVTDQ2PS       Z0, Z0
+	VBROADCASTI32X4 (R9), Y1
+	VPSHUFB         bothHalves<>+0(SB), Y1, Y1
+	VCVTPH2PS       Y1, Z1
+	VMULPS          Z1, Z0, Z0
+	VEXTRACTF64X4   $0x01, Z0, Y1
+	VMOVAPS         Y0, Y0
+	VMOVAPS         Y1, Y1
+	VPSHUFD         $0xed, (R10), X2
+	VPSRLVD         lastHigh<>+0(SB), X2, X2
+	VPANDD          firstBits<>+0(SB), X2, X2
+	VPSHUFD         $0x95, (R10), X3
+	VPSRLD          $0x02, X3, X3
+	VPANDD          highBits<>+0(SB), X3, X3
+	VPORD           X2, X3, X2
+	VPMOVZXBD       X2, Z2
+	VCVTDQ2PS       Z2, Z2
+	VBROADCASTI32X4 (R10), Y3
+	VPSHUFB         bothHalves<>+0(SB), Y3, Y3
+	VCVTPH2PS       Y3, Z3
+	VMULPS          Z3, Z2, Z2
+	VEXTRACTF64X4   $0x01, Z2, Y3
+	VMOVAPS         Y2, Y2
+	VMOVAPS         Y3, Y3
+
+column68:
+	MOVQ   n+40(FP), R8
+	IMUL3Q $+32, R8, R8
+	MOVQ   a+8(FP), SI
+	MOVQ   R8, DI
+	SHLQ   $0x04, DI
+	ADDQ   SI, DI
+	LEAQ   (DI)(R8*1), R8
+	VPXORD Y6, Y6, Y6
+	VPXORD Y7, Y7, Y7
+	VPXORD Z4, Z4, Z4
+	VPXORD Z5, Z5, Z5
+	VPXORD Y10, Y10, Y10
+	VPXORD Y11, Y11, Y11
+	VPXORD Z8, Z8, Z8
+	VPXORD Z9, Z9, Z9
+	VPXORD Y14, Y14, Y14
+	VPXORD Y15, Y15, Y15
+	VPXORD Z12, Z12, Z12
+	VPXORD Z13, Z13, Z13
+	VPXORD Y18, Y18, Y18
+	VPXORD Y19, Y19, Y19
+	VPXORD Z16, Z16, Z16
+	VPXORD Z17, Z17, Z17
+	MOVQ   n+40(FP), R11
+	TESTQ  R11, R11
+	JZ     rest69
+
+groups71:
+	PREFETCHT0  4096(R9)
+	PREFETCHT0  4160(R9)
+	PREFETCHT0  4224(R9)
+	PREFETCHT0  4096(R10)
+	PREFETCHT0  4160(R10)
+	PREFETCHT0  4224(R10)
+	VMOVUPS     (DI), Y20
+	VMULPS      Y20, Y0, Y21
+	VMOVUPS     Y21, (AX)
+	VFMADD231PS (R8), Y1, Y4
+	VMULPS      Y20, Y2, Y20
+	VMOVUPS     Y20, 32(AX)
+	VFMADD231PS (R8), Y3, Y5
+	VMOVUPS     (DI)(CX*1), Y20
+	VMULPS      Y20, Y0, Y21
+	VMOVUPS     Y21, 64(AX)
+	VFMADD231PS (R8)(CX*1), Y1, Y8
+	VMULPS      Y20, Y2, Y20
+	VMOVUPS     Y20, 96(AX)
+	VFMADD231PS (R8)(CX*1), Y3, Y9
+	VMOVUPS     (DI)(DX*1), Y20
+	VMULPS      Y20, Y0, Y21
+	VMOVUPS     Y21, 128(AX)
+	VFMADD231PS (R8)(DX*1), Y1, Y12
+	VMULPS      Y20, Y2, Y20
+	VMOVUPS     Y20, 160(AX)
+	VFMADD231PS (R8)(DX*1), Y3, Y13
+	VMOVUPS     (DI)(BX*1), Y20
+	VMULPS      Y20, Y0, Y0
+	VMOVUPS     Y0, 192(AX)
+	VFMADD231PS (R8)(BX*1), Y1, Y16
+	VMULPS      Y20, Y2, Y0
+	VMOVUPS     Y0, 224(AX)
+	VFMADD231PS (R8)(BX*1), Y3, Y17
+	DECQ        R11
+	LEAQ        176(R9), R12
+	LEAQ        176(R10), R13
+	TESTQ       R11, R11
+	JNE         have72
+	MOVQ        ldb+64(FP), R14
+	MOVQ        (SP), R12
+	LEAQ        (R12)(R14*2), R12
+	CMPQ        8(SP), $+3
+	CMOVQLT     (SP), R12
+	ADDQ        R12, R14
+	MOVQ        R12, R13
+	CMPQ        8(SP), $+4
+	CMOVQGE     R14, R13
+
+have72:
+	VPSHUFD          $0xed, (R12), X0
+	VPSRLVD          lastHigh<>+0(SB), X0, X0
+	VPANDD           firstBits<>+0(SB), X0, X0
+	VPSHUFD          $0x95, (R12), X1
+	VPSRLD           $0x02, X1, X1
+	VPANDD           highBits<>+0(SB), X1, X1
+	VPORD            X0, X1, X0
+	VPMOVZXBD        X0, Z0
+	VCVTDQ2PS        Z0, Z0
+	VBROADCASTI32X4  (R12), Y1
+	VPSHUFB          bothHalves<>+0(SB), Y1, Y1
+	VCVTPH2PS        Y1, Z1
+	VMULPS           Z1, Z0, Z0
+	VEXTRACTF64X4    $0x01, Z0, Y1
+	VMOVAPS          Y0, Y0
+	VMOVAPS          Y1, Y1
+	VPSHUFD          $0xed, (R13), X2
+	VPSRLVD          lastHigh<>+0(SB), X2, X2
+	VPANDD           firstBits<>+0(SB), X2, X2
+	VPSHUFD          $0x95, (R13), X3
+	VPSRLD           $0x02, X3, X3
+	VPANDD           highBits<>+0(SB), X3, X3
+	VPORD            X2, X3, X2
+	VPMOVZXBD        X2, Z2
+	VCVTDQ2PS        Z2, Z2
+	VBROADCASTI32X4  (R13), Y3
+	VPSHUFB          bothHalves<>+0(SB), Y3, Y3
+	VCVTPH2PS        Y3, Z3
+	VMULPS           Z3, Z2, Z2
+	VEXTRACTF64X4    $0x01, Z2, Y3
+	VMOVAPS          Y2, Y2
+	VMOVAPS          Y3, Y3
+	VMOVDQU32        48(R9), Y20
+	VMOVDQU32        16(R9), Y21
+	VPSLLW           $0x04, Y21, Y21
+	VPTERNLOGD.BCST  $0xe4, c4_f0f0f0f<>+0(SB), Y21, Y20
+	VPANDD.BCST      c4_1f1f1f1f<>+0(SB), Y20, Y20
+	VMOVDQU32        48(R10), Y21
+	VMOVDQU32        16(R10), Y22
+	VPSLLW           $0x04, Y22, Y22
+	VPTERNLOGD.BCST  $0xe4, c4_f0f0f0f<>+0(SB), Y22, Y21
+	VPANDD.BCST      c4_1f1f1f1f<>+0(SB), Y21, Y21
+	VMOVDQU32        (SI), Y22
+	VMOVDQU32        32(SI), Y23
+	VPXORD           Y24, Y24, Y24
+	VPDPBUSD         Y22, Y20, Y24
+	VPSLLD           $0x08, Y24, Y24
+	VPDPBUSD         Y23, Y20, Y24
+	VCVTDQ2PS        Y24, Y24
+	VFMADD231PS.BCST (AX), Y24, Y6
+	VPXORD           Y24, Y24, Y24
+	VPDPBUSD         Y22, Y21, Y24
+	VPSLLD           $0x08, Y24, Y22
+	VPDPBUSD         Y23, Y21, Y22
+	VCVTDQ2PS        Y22, Y22
+	VFMADD231PS.BCST 32(AX), Y22, Y7
+	VMOVDQU32        (SI)(CX*1), Y22
+	VMOVDQU32        32(SI)(CX*1), Y23
+	VPXORD           Y24, Y24, Y24
+	VPDPBUSD         Y22, Y20, Y24
+	VPSLLD           $0x08, Y24, Y24
+	VPDPBUSD         Y23, Y20, Y24
+	VCVTDQ2PS        Y24, Y24
+	VFMADD231PS.BCST 64(AX), Y24, Y10
+	VPXORD           Y24, Y24, Y24
+	VPDPBUSD         Y22, Y21, Y24
+	VPSLLD           $0x08, Y24, Y22
+	VPDPBUSD         Y23, Y21, Y22
+	VCVTDQ2PS        Y22, Y22
+	VFMADD231PS.BCST 96(AX), Y22, Y11
+	VMOVDQU32        (SI)(DX*1), Y22
+	VMOVDQU32        32(SI)(DX*1), Y23
+	VPXORD           Y24, Y24, Y24
+	VPDPBUSD         Y22, Y20, Y24
+	VPSLLD           $0x08, Y24, Y24
+	VPDPBUSD         Y23, Y20, Y24
+	VCVTDQ2PS        Y24, Y24
+	VFMADD231PS.BCST 128(AX), Y24, Y14
+	VPXORD           Y24, Y24, Y24
+	VPDPBUSD         Y22, Y21, Y24
+	VPSLLD           $0x08, Y24, Y22
+	VPDPBUSD         Y23, Y21, Y22
+	VCVTDQ2PS        Y22, Y22
+	VFMADD231PS.BCST 160(AX), Y22, Y15
+	VMOVDQU32        (SI)(BX*1), Y22
+	VMOVDQU32        32(SI)(BX*1), Y23
+	VPXORD           Y24, Y24, Y24
+	VPDPBUSD         Y22, Y20, Y24
+	VPSLLD           $0x08, Y24, Y24
+	VPDPBUSD         Y23, Y20, Y24
+	VCVTDQ2PS        Y24, Y20
+	VFMADD231PS.BCST 192(AX), Y20, Y18
+	VPXORD           Y20, Y20, Y20
+	VPDPBUSD         Y22, Y21, Y20
+	VPSLLD           $0x08, Y20, Y20
+	VPDPBUSD         Y23, Y21, Y20
+	VCVTDQ2PS        Y20, Y20
+	VFMADD231PS.BCST 224(AX), Y20, Y19
+	VMOVDQU32        48(R9), Y20
+	VMOVDQU32        16(R9), Y21
+	VPSRLW           $0x04, Y20, Y20
+	VPSLLW           $0x03, Y21, Y21
+	VPTERNLOGD.BCST  $0xe4, c4_f0f0f0f<>+0(SB), Y21, Y20
+	VPANDD.BCST      c4_1f1f1f1f<>+0(SB), Y20, Y20
+	VMOVDQU32        48(R10), Y21
+	VMOVDQU32        16(R10), Y22
+	VPSRLW           $0x04, Y21, Y21
+	VPSLLW           $0x03, Y22, Y22
+	VPTERNLOGD.BCST  $0xe4, c4_f0f0f0f<>+0(SB), Y22, Y21
+	VPANDD.BCST      c4_1f1f1f1f<>+0(SB), Y21, Y21
+	VMOVDQU32        64(SI), Y22
+	VMOVDQU32        96(SI), Y23
+	VPXORD           Y24, Y24, Y24
+	VPDPBUSD         Y22, Y20, Y24
+	VPSLLD           $0x08, Y24, Y24
+	VPDPBUSD         Y23, Y20, Y24
+	VCVTDQ2PS        Y24, Y24
+	VFMADD231PS.BCST 4(AX), Y24, Y6
+	VPXORD           Y24, Y24, Y24
+	VPDPBUSD         Y22, Y21, Y24
+	VPSLLD           $0x08, Y24, Y22
+	VPDPBUSD         Y23, Y21, Y22
+	VCVTDQ2PS        Y22, Y22
+	VFMADD231PS.BCST 36(AX), Y22, Y7
+	VMOVDQU32        64(SI)(CX*1), Y22
+	VMOVDQU32        96(SI)(CX*1), Y23
+	VPXORD           Y24, Y24, Y24
+	VPDPBUSD         Y22, Y20, Y24
+	VPSLLD           $0x08, Y24, Y24
+	VPDPBUSD         Y23, Y20, Y24
+	VCVTDQ2PS        Y24, Y24
+	VFMADD231PS.BCST 68(AX), Y24, Y10
+	VPXORD           Y24, Y24, Y24
+	VPDPBUSD         Y22, Y21, Y24
+	VPSLLD           $0x08, Y24, Y22
+	VPDPBUSD         Y23, Y21, Y22
+	VCVTDQ2PS        Y22, Y22
+	VFMADD231PS.BCST 100(AX), Y22, Y11
+	VMOVDQU32        64(SI)(DX*1), Y22
+	VMOVDQU32        96(SI)(DX*1), Y23
+	VPXORD           Y24, Y24, Y24
+	VPDPBUSD         Y22, Y20, Y24
+	VPSLLD           $0x08, Y24, Y24
+	VPDPBUSD         Y23, Y20, Y24
+	VCVTDQ2PS        Y24, Y24
+	VFMADD231PS.BCST 132(AX), Y24, Y14
+	VPXORD           Y24, Y24, Y24
+	VPDPBUSD         Y22, Y21, Y24
+	VPSLLD           $0x08, Y24, Y22
+	VPDPBUSD         Y23, Y21, Y22
+	VCVTDQ2PS        Y22, Y22
+	VFMADD231PS.BCST 164(AX), Y22, Y15
+	VMOVDQU32        64(SI)(BX*1), Y22
+	VMOVDQU32        96(SI)(BX*1), Y23
+	VPXORD           Y24, Y24, Y24
+	VPDPBUSD         Y22, Y20, Y24
+	VPSLLD           $0x08, Y24, Y24
+	VPDPBUSD         Y23, Y20, Y24
+	VCVTDQ2PS        Y24, Y20
+	VFMADD231PS.BCST 196(AX), Y20, Y18
+	VPXORD           Y20, Y20, Y20
+	VPDPBUSD         Y22, Y21, Y20
+	VPSLLD           $0x08, Y20, Y20
+	VPDPBUSD         Y23, Y21, Y20
+	VCVTDQ2PS        Y20, Y20
+	VFMADD231PS.BCST 228(AX), Y20, Y19
+	VMOVDQU32        80(R9), Y20
+	VMOVDQU32        16(R9), Y21
+	VPSLLW           $0x02, Y21, Y21
+	VPTERNLOGD.BCST  $0xe4, c4_f0f0f0f<>+0(SB), Y21, Y20
+	VPANDD.BCST      c4_1f1f1f1f<>+0(SB), Y20, Y20
+	VMOVDQU32        80(R10), Y21
+	VMOVDQU32        16(R10), Y22
+	VPSLLW           $0x02, Y22, Y22
+	VPTERNLOGD.BCST  $0xe4, c4_f0f0f0f<>+0(SB), Y22, Y21
+	VPANDD.BCST      c4_1f1f1f1f<>+0(SB), Y21, Y21
+	VMOVDQU32        128(SI), Y22
+	VMOVDQU32        160(SI), Y23
+	VPXORD           Y24, Y24, Y24
+	VPDPBUSD         Y22, Y20, Y24
+	VPSLLD           $0x08, Y24, Y24
+	VPDPBUSD         Y23, Y20, Y24
+	VCVTDQ2PS        Y24, Y24
+	VFMADD231PS.BCST 8(AX), Y24, Y6
+	VPXORD           Y24, Y24, Y24
+	VPDPBUSD         Y22, Y21, Y24
+	VPSLLD           $0x08, Y24, Y22
+	VPDPBUSD         Y23, Y21, Y22
+	VCVTDQ2PS        Y22, Y22
+	VFMADD231PS.BCST 40(AX), Y22, Y7
+	VMOVDQU32        128(SI)(CX*1), Y22
+	VMOVDQU32        160(SI)(CX*1), Y23
+	VPXORD           Y24, Y24, Y24
+	VPDPBUSD         Y22, Y20, Y24
+	VPSLLD           $0x08, Y24, Y24
+	VPDPBUSD         Y23, Y20, Y24
+	VCVTDQ2PS        Y24, Y24
+	VFMADD231PS.BCST 72(AX), Y24, Y10
+	VPXORD           Y24, Y24, Y24
+	VPDPBUSD         Y22, Y21, Y24
+	VPSLLD           $0x08, Y24, Y22
+	VPDPBUSD         Y23, Y21, Y22
+	VCVTDQ2PS        Y22, Y22
+	VFMADD231PS.BCST 104(AX), Y22, Y11
+	VMOVDQU32        128(SI)(DX*1), Y22
+	VMOVDQU32        160(SI)(DX*1), Y23
+	VPXORD           Y24, Y24, Y24
+	VPDPBUSD         Y22, Y20, Y24
+	VPSLLD           $0x08, Y24, Y24
+	VPDPBUSD         Y23, Y20, Y24
+	VCVTDQ2PS        Y24, Y24
+	VFMADD231PS.BCST 136(AX), Y24, Y14
+	VPXORD           Y24, Y24, Y24
+	VPDPBUSD         Y22, Y21, Y24
+	VPSLLD           $0x08, Y24, Y22
+	VPDPBUSD         Y23, Y21, Y22
+	VCVTDQ2PS        Y22, Y22
+	VFMADD231PS.BCST 168(AX), Y22, Y15
+	VMOVDQU32        128(SI)(BX*1), Y22
+	VMOVDQU32        160(SI)(BX*1), Y23
+	VPXORD           Y24, Y24, Y24
+	VPDPBUSD         Y22, Y20, Y24
+	VPSLLD           $0x08, Y24, Y24
+	VPDPBUSD         Y23, Y20, Y24
+	VCVTDQ2PS        Y24, Y20
+	VFMADD231PS.BCST 200(AX), Y20, Y18
+	VPXORD           Y20, Y20, Y20
+	VPDPBUSD         Y22, Y21, Y20
+	VPSLLD           $0x08, Y20, Y20
+	VPDPBUSD         Y23, Y21, Y20
+	VCVTDQ2PS        Y20, Y20
+	VFMADD231PS.BCST 232(AX), Y20, Y19
+	VMOVDQU32        80(R9), Y20
+	VMOVDQU32        16(R9), Y21
+	VPSRLW           $0x04, Y20, Y20
+	VPSLLW           $0x01, Y21, Y21
+	VPTERNLOGD.BCST  $0xe4, c4_f0f0f0f<>+0(SB), Y21, Y20
+	VPANDD.BCST      c4_1f1f1f1f<>+0(SB), Y20, Y20
+	VMOVDQU32        80(R10), Y21
+	VMOVDQU32        16(R10), Y22
+	VPSRLW           $0x04, Y21, Y21
+	VPSLLW           $0x01, Y22, Y22
+	VPTERNLOGD.BCST  $0xe4, c4_f0f0f0f<>+0(SB), Y22, Y21
+	VPANDD.BCST      c4_1f1f1f1f<>+0(SB), Y21, Y21
+	VMOVDQU32        192(SI), Y22
+	VMOVDQU32        224(SI), Y23
+	VPXORD           Y24, Y24, Y24
+	VPDPBUSD         Y22, Y20, Y24
+	VPSLLD           $0x08, Y24, Y24
+	VPDPBUSD         Y23, Y20, Y24
+	VCVTDQ2PS        Y24, Y24
+	VFMADD231PS.BCST 12(AX), Y24, Y6
+	VPXORD           Y24, Y24, Y24
+	VPDPBUSD         Y22, Y21, Y24
+	VPSLLD           $0x08, Y24, Y22
+	VPDPBUSD         Y23, Y21, Y22
+	VCVTDQ2PS        Y22, Y22
+	VFMADD231PS.BCST 44(AX), Y22, Y7
+	VMOVDQU32        192(SI)(CX*1), Y22
+	VMOVDQU32        224(SI)(CX*1), Y23
+	VPXORD           Y24, Y24, Y24
+	VPDPBUSD         Y22, Y20, Y24
+	VPSLLD           $0x08, Y24, Y24
+	VPDPBUSD         Y23, Y20, Y24
+	VCVTDQ2PS        Y24, Y24
+	VFMADD231PS.BCST 76(AX), Y24, Y10
+	VPXORD           Y24, Y24, Y24
+	VPDPBUSD         Y22, Y21, Y24
+	VPSLLD           $0x08, Y24, Y22
+	VPDPBUSD         Y23, Y21, Y22
+	VCVTDQ2PS        Y22, Y22
+	VFMADD231PS.BCST 108(AX), Y22, Y11
+	VMOVDQU32        192(SI)(DX*1), Y22
+	VMOVDQU32        224(SI)(DX*1), Y23
+	VPXORD           Y24, Y24, Y24
+	VPDPBUSD         Y22, Y20, Y24
+	VPSLLD           $0x08, Y24, Y24
+	VPDPBUSD         Y23, Y20, Y24
+	VCVTDQ2PS        Y24, Y24
+	VFMADD231PS.BCST 140(AX), Y24, Y14
+	VPXORD           Y24, Y24, Y24
+	VPDPBUSD         Y22, Y21, Y24
+	VPSLLD           $0x08, Y24, Y22
+	VPDPBUSD         Y23, Y21, Y22
+	VCVTDQ2PS        Y22, Y22
+	VFMADD231PS.BCST 172(AX), Y22, Y15
+	VMOVDQU32        192(SI)(BX*1), Y22
+	VMOVDQU32        224(SI)(BX*1), Y23
+	VPXORD           Y24, Y24, Y24
+	VPDPBUSD         Y22, Y20, Y24
+	VPSLLD           $0x08, Y24, Y24
+	VPDPBUSD         Y23, Y20, Y24
+	VCVTDQ2PS        Y24, Y20
+	VFMADD231PS.BCST 204(AX), Y20, Y18
+	VPXORD           Y20, Y20, Y20
+	VPDPBUSD         Y22, Y21, Y20
+	VPSLLD           $0x08, Y20, Y20
+	VPDPBUSD         Y23, Y21, Y20
+	VCVTDQ2PS        Y20, Y20
+	VFMADD231PS.BCST 236(AX), Y20, Y19
+	VMOVDQU32        112(R9), Y20
+	VMOVDQU32        16(R9), Y21
+	VPTERNLOGD.BCST  $0xe4, c4_f0f0f0f<>+0(SB), Y21, Y20
+	VPANDD.BCST      c4_1f1f1f1f<>+0(SB), Y20, Y20
+	VMOVDQU32        112(R10), Y21
+	VMOVDQU32        16(R10), Y22
+	VPTERNLOGD.BCST  $0xe4, c4_f0f0f0f<>+0(SB), Y22, Y21
+	VPANDD.BCST      c4_1f1f1f1f<>+0(SB), Y21, Y21
+	VMOVDQU32        256(SI), Y22
+	VMOVDQU32        288(SI), Y23
+	VPXORD           Y24, Y24, Y24
+	VPDPBUSD         Y22, Y20, Y24
+	VPSLLD           $0x08, Y24, Y24
+	VPDPBUSD         Y23, Y20, Y24
+	VCVTDQ2PS        Y24, Y24
+	VFMADD231PS.BCST 16(AX), Y24, Y6
+	VPXORD           Y24, Y24, Y24
+	VPDPBUSD         Y22, Y21, Y24
+	VPSLLD           $0x08, Y24, Y22
+	VPDPBUSD         Y23, Y21, Y22
+	VCVTDQ2PS        Y22, Y22
+	VFMADD231PS.BCST 48(AX), Y22, Y7
+	VMOVDQU32        256(SI)(CX*1), Y22
+	VMOVDQU32        288(SI)(CX*1), Y23
+	VPXORD           Y24, Y24, Y24
+	VPDPBUSD         Y22, Y20, Y24
+	VPSLLD           $0x08, Y24, Y24
+	VPDPBUSD         Y23, Y20, Y24
+	VCVTDQ2PS        Y24, Y24
+	VFMADD231PS.BCST 80(AX), Y24, Y10
+	VPXORD           Y24, Y24, Y24
+	VPDPBUSD         Y22, Y21, Y24
+	VPSLLD           $0x08, Y24, Y22
+	VPDPBUSD         Y23, Y21, Y22
+	VCVTDQ2PS        Y22, Y22
+	VFMADD231PS.BCST 112(AX), Y22, Y11
+	VMOVDQU32        256(SI)(DX*1), Y22
+	VMOVDQU32        288(SI)(DX*1), Y23
+	VPXORD           Y24, Y24, Y24
+	VPDPBUSD         Y22, Y20, Y24
+	VPSLLD           $0x08, Y24, Y24
+	VPDPBUSD         Y23, Y20, Y24
+	VCVTDQ2PS        Y24, Y24
+	VFMADD231PS.BCST 144(AX), Y24, Y14
+	VPXORD           Y24, Y24, Y24
+	VPDPBUSD         Y22, Y21, Y24
+	VPSLLD           $0x08, Y24, Y22
+	VPDPBUSD         Y23, Y21, Y22
+	VCVTDQ2PS        Y22, Y22
+	VFMADD231PS.BCST 176(AX), Y22, Y15
+	VMOVDQU32        256(SI)(BX*1), Y22
+	VMOVDQU32        288(SI)(BX*1), Y23
+	VPXORD           Y24, Y24, Y24
+	VPDPBUSD         Y22, Y20, Y24
+	VPSLLD           $0x08, Y24, Y24
+	VPDPBUSD         Y23, Y20, Y24
+	VCVTDQ2PS        Y24, Y20
+	VFMADD231PS.BCST 208(AX), Y20, Y18
+	VPXORD           Y20, Y20, Y20
+	VPDPBUSD         Y22, Y21, Y20
+	VPSLLD           $0x08, Y20, Y20
+	VPDPBUSD         Y23, Y21, Y20
+	VCVTDQ2PS        Y20, Y20
+	VFMADD231PS.BCST 240(AX), Y20, Y19
+	VMOVDQU32        112(R9), Y20
+	VMOVDQU32        16(R9), Y21
+	VPSRLW           $0x04, Y20, Y20
+	VPSRLW           $0x01, Y21, Y21
+	VPTERNLOGD.BCST  $0xe4, c4_f0f0f0f<>+0(SB), Y21, Y20
+	VPANDD.BCST      c4_1f1f1f1f<>+0(SB), Y20, Y20
+	VMOVDQU32        112(R10), Y21
+	VMOVDQU32        16(R10), Y22
+	VPSRLW           $0x04, Y21, Y21
+	VPSRLW           $0x01, Y22, Y22
+	VPTERNLOGD.BCST  $0xe4, c4_f0f0f0f<>+0(SB), Y22, Y21
+	VPANDD.BCST      c4_1f1f1f1f<>+0(SB), Y21, Y21
+	VMOVDQU32        320(SI), Y22
+	VMOVDQU32        352(SI), Y23
+	VPXORD           Y24, Y24, Y24
+	VPDPBUSD         Y22, Y20, Y24
+	VPSLLD           $0x08, Y24, Y24
+	VPDPBUSD         Y23, Y20, Y24
+	VCVTDQ2PS        Y24, Y24
+	VFMADD231PS.BCST 20(AX), Y24, Y6
+	VPXORD           Y24, Y24, Y24
+	VPDPBUSD         Y22, Y21, Y24
+	VPSLLD           $0x08, Y24, Y22
+	VPDPBUSD         Y23, Y21, Y22
+	VCVTDQ2PS        Y22, Y22
+	VFMADD231PS.BCST 52(AX), Y22, Y7
+	VMOVDQU32        320(SI)(CX*1), Y22
+	VMOVDQU32        352(SI)(CX*1), Y23
+	VPXORD           Y24, Y24, Y24
+	VPDPBUSD         Y22, Y20, Y24
+	VPSLLD           $0x08, Y24, Y24
+	VPDPBUSD         Y23, Y20, Y24
+	VCVTDQ2PS        Y24, Y24
+	VFMADD231PS.BCST 84(AX), Y24, Y10
+	VPXORD           Y24, Y24, Y24
+	VPDPBUSD         Y22, Y21, Y24
+	VPSLLD           $0x08, Y24, Y22
+	VPDPBUSD         Y23, Y21, Y22
+	VCVTDQ2PS        Y22, Y22
+	VFMADD231PS.BCST 116(AX), Y22, Y11
+	VMOVDQU32        320(SI)(DX*1), Y22
+	VMOVDQU32        352(SI)(DX*1), Y23
+	VPXORD           Y24, Y24, Y24
+	VPDPBUSD         Y22, Y20, Y24
+	VPSLLD           $0x08, Y24, Y24
+	VPDPBUSD         Y23, Y20, Y24
+	VCVTDQ2PS        Y24, Y24
+	VFMADD231PS.BCST 148(AX), Y24, Y14
+	VPXORD           Y24, Y24, Y24
+	VPDPBUSD         Y22, Y21, Y24
+	VPSLLD           $0x08, Y24, Y22
+	VPDPBUSD         Y23, Y21, Y22
+	VCVTDQ2PS        Y22, Y22
+	VFMADD231PS.BCST 180(AX), Y22, Y15
+	VMOVDQU32        320(SI)(BX*1), Y22
+	VMOVDQU32        352(SI)(BX*1), Y23
+	VPXORD           Y24, Y24, Y24
+	VPDPBUSD         Y22, Y20, Y24
+	VPSLLD           $0x08, Y24, Y24
+	VPDPBUSD         Y23, Y20, Y24
+	VCVTDQ2PS        Y24, Y20
+	VFMADD231PS.BCST 212(AX), Y20, Y18
+	VPXORD           Y20, Y20, Y20
+	VPDPBUSD         Y22, Y21, Y20
+	VPSLLD           $0x08, Y20, Y20
+	VPDPBUSD         Y23, Y21, Y20
+	VCVTDQ2PS        Y20, Y20
+	VFMADD231PS.BCST 244(AX), Y20, Y19
+	VMOVDQU32        144(R9), Y20
+	VMOVDQU32        16(R9), Y21
+	VPSRLW           $0x02, Y21, Y21
+	VPTERNLOGD.BCST  $0xe4, c4_f0f0f0f<>+0(SB), Y21, Y20
+	VPANDD.BCST      c4_1f1f1f1f<>+0(SB), Y20, Y20
+	VMOVDQU32        144(R10), Y21
+	VMOVDQU32        16(R10), Y22
+	VPSRLW           $0x02, Y22, Y22
+	VPTERNLOGD.BCST  $0xe4, c4_f0f0f0f<>+0(SB), Y22, Y21
+	VPANDD.BCST      c4_1f1f1f1f<>+0(SB), Y21, Y21
+	VMOVDQU32        384(SI), Y22
+	VMOVDQU32        416(SI), Y23
+	VPXORD           Y24, Y24, Y24
+	VPDPBUSD         Y22, Y20, Y24
+	VPSLLD           $0x08, Y24, Y24
+	VPDPBUSD         Y23, Y20, Y24
+	VCVTDQ2PS        Y24, Y24
+	VFMADD231PS.BCST 24(AX), Y24, Y6
+	VPXORD           Y24, Y24, Y24
+	VPDPBUSD         Y22, Y21, Y24
+	VPSLLD           $0x08, Y24, Y22
+	VPDPBUSD         Y23, Y21, Y22
+	VCVTDQ2PS        Y22, Y22
+	VFMADD231PS.BCST 56(AX), Y22, Y7
+	VMOVDQU32        384(SI)(CX*1), Y22
+	VMOVDQU32        416(SI)(CX*1), Y23
+	VPXORD           Y24, Y24, Y24
+	VPDPBUSD         Y22, Y20, Y24
+	VPSLLD           $0x08, Y24, Y24
+	VPDPBUSD         Y23, Y20, Y24
+	VCVTDQ2PS        Y24, Y24
+	VFMADD231PS.BCST 88(AX), Y24, Y10
+	VPXORD           Y24, Y24, Y24
+	VPDPBUSD         Y22, Y21, Y24
+	VPSLLD           $0x08, Y24, Y22
+	VPDPBUSD         Y23, Y21, Y22
+	VCVTDQ2PS        Y22, Y22
+	VFMADD231PS.BCST 120(AX), Y22, Y11
+	VMOVDQU32        384(SI)(DX*1), Y22
+	VMOVDQU32        416(SI)(DX*1), Y23
+	VPXORD           Y24, Y24, Y24
+	VPDPBUSD         Y22, Y20, Y24
+	VPSLLD           $0x08, Y24, Y24
+	VPDPBUSD         Y23, Y20, Y24
+	VCVTDQ2PS        Y24, Y24
+	VFMADD231PS.BCST 152(AX), Y24, Y14
+	VPXORD           Y24, Y24, Y24
+	VPDPBUSD         Y22, Y21, Y24
+	VPSLLD           $0x08, Y24, Y22
+	VPDPBUSD         Y23, Y21, Y22
+	VCVTDQ2PS        Y22, Y22
+	VFMADD231PS.BCST 184(AX), Y22, Y15
+	VMOVDQU32        384(SI)(BX*1), Y22
+	VMOVDQU32        416(SI)(BX*1), Y23
+	VPXORD           Y24, Y24, Y24
+	VPDPBUSD         Y22, Y20, Y24
+	VPSLLD           $0x08, Y24, Y24
+	VPDPBUSD         Y23, Y20, Y24
+	VCVTDQ2PS        Y24, Y20
+	VFMADD231PS.BCST 216(AX), Y20, Y18
+	VPXORD           Y20, Y20, Y20
+	VPDPBUSD         Y22, Y21, Y20
+	VPSLLD           $0x08, Y20, Y20
+	VPDPBUSD         Y23, Y21, Y20
+	VCVTDQ2PS        Y20, Y20
+	VFMADD231PS.BCST 248(AX), Y20, Y19
+	VMOVDQU32        144(R9), Y20
+	VMOVDQU32        16(R9), Y21
+	VPSRLW           $0x04, Y20, Y20
+	VPSRLW           $0x03, Y21, Y21
+	VPTERNLOGD.BCST  $0xe4, c4_f0f0f0f<>+0(SB), Y21, Y20
+	VPANDD.BCST      c4_1f1f1f1f<>+0(SB), Y20, Y20
+	VMOVDQU32        144(R10), Y21
+	VMOVDQU32        16(R10), Y22
+	VPSRLW           $0x04, Y21, Y21
+	VPSRLW           $0x03, Y22, Y22
+	VPTERNLOGD.BCST  $0xe4, c4_f0f0f0f<>+0(SB), Y22, Y21
+	VPANDD.BCST      c4_1f1f1f1f<>+0(SB), Y21, Y21
+	VMOVDQU32        448(SI), Y22
+	VMOVDQU32        480(SI), Y23
+	VPXORD           Y24, Y24, Y24
+	VPDPBUSD         Y22, Y20, Y24
+	VPSLLD           $0x08, Y24, Y24
+	VPDPBUSD         Y23, Y20, Y24
+	VCVTDQ2PS        Y24, Y24
+	VFMADD231PS.BCST 28(AX), Y24, Y6
+	VPXORD           Y24, Y24, Y24
+	VPDPBUSD         Y22, Y21, Y24
+	VPSLLD           $0x08, Y24, Y22
+	VPDPBUSD         Y23, Y21, Y22
+	VCVTDQ2PS        Y22, Y22
+	VFMADD231PS.BCST 60(AX), Y22, Y7
+	VMOVDQU32        448(SI)(CX*1), Y22
+	VMOVDQU32        480(SI)(CX*1), Y23
+	VPXORD           Y24, Y24, Y24
+	VPDPBUSD         Y22, Y20, Y24
+	VPSLLD           $0x08, Y24, Y24
+	VPDPBUSD         Y23, Y20, Y24
+	VCVTDQ2PS        Y24, Y24
+	VFMADD231PS.BCST 92(AX), Y24, Y10
+	VPXORD           Y24, Y24, Y24
+	VPDPBUSD         Y22, Y21, Y24
+	VPSLLD           $0x08, Y24, Y22
+	VPDPBUSD         Y23, Y21, Y22
+	VCVTDQ2PS        Y22, Y22
+	VFMADD231PS.BCST 124(AX), Y22, Y11
+	VMOVDQU32        448(SI)(DX*1), Y22
+	VMOVDQU32        480(SI)(DX*1), Y23
+	VPXORD           Y24, Y24, Y24
+	VPDPBUSD         Y22, Y20, Y24
+	VPSLLD           $0x08, Y24, Y24
+	VPDPBUSD         Y23, Y20, Y24
+	VCVTDQ2PS        Y24, Y24
+	VFMADD231PS.BCST 156(AX), Y24, Y14
+	VPXORD           Y24, Y24, Y24
+	VPDPBUSD         Y22, Y21, Y24
+	VPSLLD           $0x08, Y24, Y22
+	VPDPBUSD         Y23, Y21, Y22
+	VCVTDQ2PS        Y22, Y22
+	VFMADD231PS.BCST 188(AX), Y22, Y15
+	VMOVDQU32        448(SI)(BX*1), Y22
+	VMOVDQU32        480(SI)(BX*1), Y23
+	VPXORD           Y24, Y24, Y24
+	VPDPBUSD         Y22, Y20, Y24
+	VPSLLD           $0x08, Y24, Y24
+	VPDPBUSD         Y23, Y20, Y24
+	VCVTDQ2PS        Y24, Y20
+	VFMADD231PS.BCST 220(AX), Y20, Y18
+	VPXORD           Y20, Y20, Y20
+	VPDPBUSD         Y22, Y21, Y20
+	VPSLLD           $0x08, Y20, Y20
+	VPDPBUSD         Y23, Y21, Y20
+	VCVTDQ2PS        Y20, Y20
+	VFMADD231PS.BCST 252(AX), Y20, Y19
+	ADDQ             $+176, R9
+	ADDQ             $+176, R10
+	ADDQ             $+512, SI
+	ADDQ             $+32, DI
+	ADDQ             $+32, R8
+	TESTQ            R11, R11
+	JNE              groups71
+
+rest69:
+	MOVQ             16(SP), SI
+	LEAQ             4(SI), DI
+	CMPQ             8(SP), $+1
+	CMOVQEQ          SI, DI
+	VFMADD231PS.BCST c4_bf800000<>+0(SB), Y4, Y6
+	VEXTRACTF32X4    $0x01, Y6, X4
+	VADDPS           X4, X6, X4
+	VPSHUFD          $0x4e, X4, X6
+	VADDPS           X6, X4, X4
+	VPSHUFD          $0xb1, X4, X6
+	VADDPS           X6, X4, X4
+	VMOVSS           X4, (SI)
+	VFMADD231PS.BCST c4_bf800000<>+0(SB), Y5, Y7
+	VEXTRACTF32X4    $0x01, Y7, X4
+	VADDPS           X4, X7, X4
+	VPSHUFD          $0x4e, X4, X5
+	VADDPS           X5, X4, X4
+	VPSHUFD          $0xb1, X4, X5
+	VADDPS           X5, X4, X4
+	VMOVSS           X4, (DI)
+	MOVQ             24(SP), R8
+	VFMADD231PS.BCST c4_bf800000<>+0(SB), Y8, Y10
+	VEXTRACTF32X4    $0x01, Y10, X4
+	VADDPS           X4, X10, X4
+	VPSHUFD          $0x4e, X4, X5
+	VADDPS           X5, X4, X4
+	VPSHUFD          $0xb1, X4, X5
+	VADDPS           X5, X4, X4
+	VMOVSS           X4, (SI)(R8*1)
+	VFMADD231PS.BCST c4_bf800000<>+0(SB), Y9, Y11
+	VEXTRACTF32X4    $0x01, Y11, X4
+	VADDPS           X4, X11, X4
+	VPSHUFD          $0x4e, X4, X5
+	VADDPS           X5, X4, X4
+	VPSHUFD          $0xb1, X4, X5
+	VADDPS           X5, X4, X4
+	VMOVSS           X4, (DI)(R8*1)
+	MOVQ             32(SP), R8
+	VFMADD231PS.BCST c4_bf800000<>+0(SB), Y12, Y14
+	VEXTRACTF32X4    $0x01, Y14, X4
+	VADDPS           X4, X14, X4
+	VPSHUFD          $0x4e, X4, X5
+	VADDPS           X5, X4, X4
+	VPSHUFD          $0xb1, X4, X5
+	VADDPS           X5, X4, X4
+	VMOVSS           X4, (SI)(R8*1)
+	VFMADD231PS.BCST c4_bf800000<>+0(SB), Y13, Y15
+	VEXTRACTF32X4    $0x01, Y15, X4
+	VADDPS           X4, X15, X4
+	VPSHUFD          $0x4e, X4, X5
+	VADDPS           X5, X4, X4
+	VPSHUFD          $0xb1, X4, X5
+	VADDPS           X5, X4, X4
+	VMOVSS           X4, (DI)(R8*1)
+	MOVQ             40(SP), R8
+	VFMADD231PS.BCST c4_bf800000<>+0(SB), Y16, Y18
+	VEXTRACTF32X4    $0x01, Y18, X4
+	VADDPS           X4, X18, X4
+	VPSHUFD          $0x4e, X4, X5
+	VADDPS           X5, X4, X4
+	VPSHUFD          $0xb1, X4, X5
+	VADDPS           X5, X4, X4
+	VMOVSS           X4, (SI)(R8*1)
+	VFMADD231PS.BCST c4_bf800000<>+0(SB), Y17, Y19
+	VEXTRACTF32X4    $0x01, Y19, X4
+	VADDPS           X4, X19, X4
+	VPSHUFD          $0x4e, X4, X5
+	VADDPS           X5, X4, X4
+	VPSHUFD          $0xb1, X4, X5
+	VADDPS           X5, X4, X4
+	VMOVSS           X4, (DI)(R8*1)
+	ADDQ             $+8, 16(SP)
+	MOVQ             ldb+64(FP), SI
+	IMUL3Q           $+2, SI, SI
+	ADDQ             SI, (SP)
+	SUBQ             $+2, 8(SP)
+	MOVQ             (SP), R9
+	MOVQ             (SP), R10
+	MOVQ             ldb+64(FP), SI
+	ADDQ             SI, R10
+	CMPQ             8(SP), $+1
+	CMOVQEQ          (SP), R10
+	CMPQ             8(SP), $+0
+	JG               column68
+
+end70:
+	VZEROUPPER
+	RET
+
+// func dotFixed1Q6_KVNNI(c *byte, a *byte, b *byte, rows int, columns int, n int, ldc int, lda int, ldb int)
 // Requires: AVX, AVX2, AVX512F, AVX512VL, AVX512VNNI, FMA3, MMX+
-TEXT ·dotFixedQ6_KVNNI(SB), NOSPLIT, $0-48
-	MOVQ      b+16(FP), AX
-	VMOVDQU32 twos<>+0(SB), Y0
-	VMOVDQU32 twos<>+32(SB), Y1
-	VMOVDQU32 twos<>+64(SB), Y2
-	VMOVDQU32 twos<>+96(SB), Y3
-	XORQ      CX, CX
+TEXT ·dotFixed1Q6_KVNNI(SB), NOSPLIT, $24-72
+	MOVQ         b+16(FP), AX
+	MOVQ         AX, (SP)
+	MOVQ         columns+32(FP), AX
+	MOVQ         AX, 8(SP)
+	MOVQ         c+0(FP), AX
+	MOVQ         AX, 16(SP)
+	VPBROADCASTD c4_f0f0f0f<>+0(SB), Y0
+	VPBROADCASTD c4_f0f0f0f0<>+0(SB), Y0
+	VMOVDQU32    twos<>+0(SB), Y0
+	VMOVDQU32    twos<>+32(SB), Y1
+	VMOVDQU32    twos<>+64(SB), Y2
+	VMOVDQU32    twos<>+96(SB), Y3
+	CMPQ         8(SP), $+0
+	JLE          end75
+	MOVQ         (SP), BX
 
-column35:
-	MOVQ         columns+24(FP), DX
-	CMPQ         CX, DX
-	JGE          end36
-	MOVQ         n+32(FP), DX
-	IMUL3Q       $+32, DX, BX
-	MOVQ         a+8(FP), DI
-	MOVQ         AX, SI
-	MOVQ         BX, R8
-	SHLQ         $0x04, R8
-	ADDQ         DI, R8
-	LEAQ         (R8)(BX*1), R9
-	ADDQ         BX, R9
-	VPXORD       Y4, Y4, Y4
-	VPXORD       Y5, Y5, Y5
-	VBROADCASTSS c4_0<>+0(SB), Z6
-	VBROADCASTSS c4_0<>+0(SB), Z7
-	VBROADCASTSS c4_0<>+0(SB), Z8
-	VBROADCASTSS c4_0<>+0(SB), Z9
+column73:
+	MOVQ   n+40(FP), SI
+	IMUL3Q $+32, SI, SI
+	MOVQ   a+8(FP), AX
+	MOVQ   SI, CX
+	SHLQ   $0x04, CX
+	ADDQ   AX, CX
+	LEAQ   (CX)(SI*1), DX
+	ADDQ   SI, DX
+	VPXORD Y6, Y6, Y6
+	VPXORD Y7, Y7, Y7
+	VPXORD Y8, Y8, Y8
+	VPXORD Y9, Y9, Y9
+	VPXORD Z5, Z5, Z5
+	MOVQ   n+40(FP), SI
+	TESTQ  SI, SI
+	JZ     rest74
 
-blocks37:
-	SUBQ          $+1, DX
-	JLT           rest38
-	PREFETCHT0    4096(SI)
-	PREFETCHT0    4160(SI)
-	PREFETCHT0    4224(SI)
-	PREFETCHT0    4288(SI)
-	VPMOVSXBD     192(SI), Z10
-	VCVTDQ2PS     Z10, Z10
-	VPBROADCASTW  208(SI), Y11
-	VCVTPH2PS     Y11, Z20
-	VMULPS        Z20, Z10, Z10
-	VFMADD231PS   (R9), Z10, Z6
-	VMOVUPS       (R8), Y11
-	VMOVDQU32     pairs<>+0(SB), Z20
-	VPERMPS       Z11, Z20, Z20
-	VMULPS        Z20, Z10, Z10
-	VEXTRACTF64X4 $0x01, Z10, Y11
-	VMOVDQU32     128(SI), Y20
-	VMOVDQU32     (SI), Y21
-	VPSLLW        $0x04, Y20, Y22
-	VPANDD.BCST   c4_30303030<>+0(SB), Y22, Y22
-	VPANDD.BCST   c4_f0f0f0f<>+0(SB), Y21, Y21
-	VPORD         Y22, Y21, Y21
-	VPERMPS       Y10, Y0, Y22
-	VPXORD        Y12, Y12, Y12
-	VPDPBUSD      (DI), Y21, Y12
-	VPSLLD        $0x08, Y12, Y23
-	VPDPBUSD      32(DI), Y21, Y23
-	VCVTDQ2PS     Y23, Y21
-	VFMADD231PS   Y22, Y21, Y4
-	VMOVDQU32     32(SI), Y21
-	VPSLLW        $0x02, Y20, Y22
-	VPANDD.BCST   c4_30303030<>+0(SB), Y22, Y22
-	VPANDD.BCST   c4_f0f0f0f<>+0(SB), Y21, Y21
-	VPORD         Y22, Y21, Y21
-	VPERMPS       Y10, Y1, Y22
-	VPXORD        Y13, Y13, Y13
-	VPDPBUSD      64(DI), Y21, Y13
-	VPSLLD        $0x08, Y13, Y23
-	VPDPBUSD      96(DI), Y21, Y23
-	VCVTDQ2PS     Y23, Y21
-	VFMADD231PS   Y22, Y21, Y5
-	VMOVDQU32     (SI), Y21
-	VPSRLW        $0x04, Y21, Y21
-	VPANDD.BCST   c4_30303030<>+0(SB), Y20, Y22
-	VPANDD.BCST   c4_f0f0f0f<>+0(SB), Y21, Y21
-	VPORD         Y22, Y21, Y21
-	VPERMPS       Y10, Y2, Y22
-	VPXORD        Y14, Y14, Y14
-	VPDPBUSD      128(DI), Y21, Y14
-	VPSLLD        $0x08, Y14, Y23
-	VPDPBUSD      160(DI), Y21, Y23
-	VCVTDQ2PS     Y23, Y21
-	VFMADD231PS   Y22, Y21, Y4
-	VMOVDQU32     32(SI), Y21
-	VPSRLW        $0x04, Y21, Y21
-	VPSRLW        $0x02, Y20, Y20
-	VPANDD.BCST   c4_30303030<>+0(SB), Y20, Y20
-	VPANDD.BCST   c4_f0f0f0f<>+0(SB), Y21, Y21
-	VPORD         Y20, Y21, Y20
-	VPERMPS       Y10, Y3, Y10
-	VPXORD        Y15, Y15, Y15
-	VPDPBUSD      192(DI), Y20, Y15
-	VPSLLD        $0x08, Y15, Y21
-	VPDPBUSD      224(DI), Y20, Y21
-	VCVTDQ2PS     Y21, Y20
-	VFMADD231PS   Y10, Y20, Y5
-	VMOVDQU32     160(SI), Y10
-	VMOVDQU32     64(SI), Y20
-	VPSLLW        $0x04, Y10, Y21
-	VPANDD.BCST   c4_30303030<>+0(SB), Y21, Y21
-	VPANDD.BCST   c4_f0f0f0f<>+0(SB), Y20, Y20
-	VPORD         Y21, Y20, Y20
-	VPERMPS       Y11, Y0, Y21
-	VPXORD        Y16, Y16, Y16
-	VPDPBUSD      256(DI), Y20, Y16
-	VPSLLD        $0x08, Y16, Y22
-	VPDPBUSD      288(DI), Y20, Y22
-	VCVTDQ2PS     Y22, Y20
-	VFMADD231PS   Y21, Y20, Y4
-	VMOVDQU32     96(SI), Y20
-	VPSLLW        $0x02, Y10, Y21
-	VPANDD.BCST   c4_30303030<>+0(SB), Y21, Y21
-	VPANDD.BCST   c4_f0f0f0f<>+0(SB), Y20, Y20
-	VPORD         Y21, Y20, Y20
-	VPERMPS       Y11, Y1, Y21
-	VPXORD        Y17, Y17, Y17
-	VPDPBUSD      320(DI), Y20, Y17
-	VPSLLD        $0x08, Y17, Y22
-	VPDPBUSD      352(DI), Y20, Y22
-	VCVTDQ2PS     Y22, Y20
-	VFMADD231PS   Y21, Y20, Y5
-	VMOVDQU32     64(SI), Y20
-	VPSRLW        $0x04, Y20, Y20
-	VPANDD.BCST   c4_30303030<>+0(SB), Y10, Y21
-	VPANDD.BCST   c4_f0f0f0f<>+0(SB), Y20, Y20
-	VPORD         Y21, Y20, Y20
-	VPERMPS       Y11, Y2, Y21
-	VPXORD        Y18, Y18, Y18
-	VPDPBUSD      384(DI), Y20, Y18
-	VPSLLD        $0x08, Y18, Y22
-	VPDPBUSD      416(DI), Y20, Y22
-	VCVTDQ2PS     Y22, Y20
-	VFMADD231PS   Y21, Y20, Y4
-	VMOVDQU32     96(SI), Y20
-	VPSRLW        $0x04, Y20, Y20
-	VPSRLW        $0x02, Y10, Y10
-	VPANDD.BCST   c4_30303030<>+0(SB), Y10, Y10
-	VPANDD.BCST   c4_f0f0f0f<>+0(SB), Y20, Y20
-	VPORD         Y10, Y20, Y10
-	VPERMPS       Y11, Y3, Y11
-	VPXORD        Y19, Y19, Y19
-	VPDPBUSD      448(DI), Y10, Y19
-	VPSLLD        $0x08, Y19, Y20
-	VPDPBUSD      480(DI), Y10, Y20
-	VCVTDQ2PS     Y20, Y10
-	VFMADD231PS   Y11, Y10, Y5
-	ADDQ          $+210, SI
-	ADDQ          $+512, DI
-	ADDQ          $+32, R8
-	ADDQ          $+64, R9
-	JMP           blocks37
+groups76:
+	VPMOVSXBD       192(BX), Z4
+	VCVTDQ2PS       Z4, Z4
+	VPBROADCASTW    208(BX), Y10
+	VCVTPH2PS       Y10, Z11
+	VMULPS          Z11, Z4, Z4
+	VMOVAPS         Z4, Z4
+	PREFETCHT0      4096(BX)
+	PREFETCHT0      4160(BX)
+	PREFETCHT0      4224(BX)
+	PREFETCHT0      4288(BX)
+	VMOVUPS         (CX), Y10
+	VMOVDQU32       pairs<>+0(SB), Z11
+	VPERMPS         Z10, Z11, Z11
+	VMULPS          Z11, Z4, Z11
+	VEXTRACTF64X4   $0x01, Z11, Y10
+	VFMADD231PS     (DX), Z4, Z5
+	DECQ            SI
+	VMOVDQU32       (BX), Y4
+	VMOVDQU32       128(BX), Y12
+	VPSLLW          $0x04, Y12, Y12
+	VPTERNLOGD.BCST $0xe4, c4_f0f0f0f<>+0(SB), Y12, Y4
+	VPANDD.BCST     c4_3f3f3f3f<>+0(SB), Y4, Y4
+	VPXORD          Y12, Y12, Y12
+	VPDPBUSD        (AX), Y4, Y12
+	VPSLLD          $0x08, Y12, Y12
+	VPDPBUSD        32(AX), Y4, Y12
+	VCVTDQ2PS       Y12, Y4
+	VPERMPS         Y11, Y0, Y12
+	VFMADD231PS     Y12, Y4, Y6
+	VMOVDQU32       32(BX), Y4
+	VMOVDQU32       128(BX), Y12
+	VPSLLW          $0x02, Y12, Y12
+	VPTERNLOGD.BCST $0xe4, c4_f0f0f0f<>+0(SB), Y12, Y4
+	VPANDD.BCST     c4_3f3f3f3f<>+0(SB), Y4, Y4
+	VPXORD          Y12, Y12, Y12
+	VPDPBUSD        64(AX), Y4, Y12
+	VPSLLD          $0x08, Y12, Y12
+	VPDPBUSD        96(AX), Y4, Y12
+	VCVTDQ2PS       Y12, Y4
+	VPERMPS         Y11, Y1, Y12
+	VFMADD231PS     Y12, Y4, Y7
+	VMOVDQU32       (BX), Y4
+	VMOVDQU32       128(BX), Y12
+	VPSRLW          $0x04, Y4, Y4
+	VPTERNLOGD.BCST $0xe4, c4_f0f0f0f<>+0(SB), Y12, Y4
+	VPANDD.BCST     c4_3f3f3f3f<>+0(SB), Y4, Y4
+	VPXORD          Y12, Y12, Y12
+	VPDPBUSD        128(AX), Y4, Y12
+	VPSLLD          $0x08, Y12, Y12
+	VPDPBUSD        160(AX), Y4, Y12
+	VCVTDQ2PS       Y12, Y4
+	VPERMPS         Y11, Y2, Y12
+	VFMADD231PS     Y12, Y4, Y8
+	VMOVDQU32       32(BX), Y4
+	VMOVDQU32       128(BX), Y12
+	VPSRLW          $0x04, Y4, Y4
+	VPSRLW          $0x02, Y12, Y12
+	VPTERNLOGD.BCST $0xe4, c4_f0f0f0f<>+0(SB), Y12, Y4
+	VPANDD.BCST     c4_3f3f3f3f<>+0(SB), Y4, Y4
+	VPXORD          Y12, Y12, Y12
+	VPDPBUSD        192(AX), Y4, Y12
+	VPSLLD          $0x08, Y12, Y12
+	VPDPBUSD        224(AX), Y4, Y12
+	VCVTDQ2PS       Y12, Y4
+	VPERMPS         Y11, Y3, Y11
+	VFMADD231PS     Y11, Y4, Y9
+	VMOVDQU32       64(BX), Y4
+	VMOVDQU32       160(BX), Y11
+	VPSLLW          $0x04, Y11, Y11
+	VPTERNLOGD.BCST $0xe4, c4_f0f0f0f<>+0(SB), Y11, Y4
+	VPANDD.BCST     c4_3f3f3f3f<>+0(SB), Y4, Y4
+	VPXORD          Y11, Y11, Y11
+	VPDPBUSD        256(AX), Y4, Y11
+	VPSLLD          $0x08, Y11, Y11
+	VPDPBUSD        288(AX), Y4, Y11
+	VCVTDQ2PS       Y11, Y4
+	VPERMPS         Y10, Y0, Y11
+	VFMADD231PS     Y11, Y4, Y6
+	VMOVDQU32       96(BX), Y4
+	VMOVDQU32       160(BX), Y11
+	VPSLLW          $0x02, Y11, Y11
+	VPTERNLOGD.BCST $0xe4, c4_f0f0f0f<>+0(SB), Y11, Y4
+	VPANDD.BCST     c4_3f3f3f3f<>+0(SB), Y4, Y4
+	VPXORD          Y11, Y11, Y11
+	VPDPBUSD        320(AX), Y4, Y11
+	VPSLLD          $0x08, Y11, Y11
+	VPDPBUSD        352(AX), Y4, Y11
+	VCVTDQ2PS       Y11, Y4
+	VPERMPS         Y10, Y1, Y11
+	VFMADD231PS     Y11, Y4, Y7
+	VMOVDQU32       64(BX), Y4
+	VMOVDQU32       160(BX), Y11
+	VPSRLW          $0x04, Y4, Y4
+	VPTERNLOGD.BCST $0xe4, c4_f0f0f0f<>+0(SB), Y11, Y4
+	VPANDD.BCST     c4_3f3f3f3f<>+0(SB), Y4, Y4
+	VPXORD          Y11, Y11, Y11
+	VPDPBUSD        384(AX), Y4, Y11
+	VPSLLD          $0x08, Y11, Y11
+	VPDPBUSD        416(AX), Y4, Y11
+	VCVTDQ2PS       Y11, Y4
+	VPERMPS         Y10, Y2, Y11
+	VFMADD231PS     Y11, Y4, Y8
+	VMOVDQU32       96(BX), Y4
+	VMOVDQU32       160(BX), Y11
+	VPSRLW          $0x04, Y4, Y4
+	VPSRLW          $0x02, Y11, Y11
+	VPTERNLOGD.BCST $0xe4, c4_f0f0f0f<>+0(SB), Y11, Y4
+	VPANDD.BCST     c4_3f3f3f3f<>+0(SB), Y4, Y4
+	VPXORD          Y11, Y11, Y11
+	VPDPBUSD        448(AX), Y4, Y11
+	VPSLLD          $0x08, Y11, Y11
+	VPDPBUSD        480(AX), Y4, Y11
+	VCVTDQ2PS       Y11, Y4
+	VPERMPS         Y10, Y3, Y10
+	VFMADD231PS     Y10, Y4, Y9
+	ADDQ            $+210, BX
+	ADDQ            $+512, AX
+	ADDQ            $+32, CX
+	ADDQ            $+64, DX
+	TESTQ           SI, SI
+	JNE             groups76
 
-rest38:
-	ADDQ          $+1, DX
-	VADDPS        Z7, Z6, Z6
-	VADDPS        Z9, Z8, Z7
-	VADDPS        Z7, Z6, Z6
-	VMULPS.BCST   c4_c2000000<>+0(SB), Z6, Z6
-	VEXTRACTF64X4 $0x01, Z6, Y7
-	VADDPS        Y7, Y6, Y6
-	VADDPS        Y4, Y5, Y7
-	VADDPS        Y6, Y7, Y6
-	VEXTRACTF32X4 $0x01, Y6, X7
-	VADDPS        X7, X6, X6
-	VPSHUFD       $0x4e, X6, X7
-	VADDPS        X7, X6, X6
-	VPSHUFD       $0xb1, X6, X7
-	VADDPS        X7, X6, X6
-	MOVQ          c+0(FP), DX
-	VMOVSS        X6, (DX)(CX*4)
-	MOVQ          ldb+40(FP), DX
-	ADDQ          DX, AX
-	INCQ          CX
-	JMP           column35
+rest74:
+	MOVQ             16(SP), AX
+	VADDPS           Y7, Y6, Y6
+	VADDPS           Y8, Y6, Y6
+	VADDPS           Y9, Y6, Y6
+	VEXTRACTF64X4    $0x01, Z5, Y4
+	VADDPS           Y4, Y5, Y4
+	VFMADD231PS.BCST c4_c2000000<>+0(SB), Y4, Y6
+	VEXTRACTF32X4    $0x01, Y6, X4
+	VADDPS           X4, X6, X4
+	VPSHUFD          $0x4e, X4, X5
+	VADDPS           X5, X4, X4
+	VPSHUFD          $0xb1, X4, X5
+	VADDPS           X5, X4, X4
+	VMOVSS           X4, (AX)
+	ADDQ             $+4, 16(SP)
+	MOVQ             ldb+64(FP), AX
+	IMUL3Q           $+1, AX, AX
+	ADDQ             AX, (SP)
+	SUBQ             $+1, 8(SP)
+	MOVQ             (SP), BX
+	CMPQ             8(SP), $+0
+	JG               column73
 
-end36:
+end75:
 	VZEROUPPER
 	RET
 
-DATA c4_30303030<>+0(SB)/4, $0x30303030
-DATA c4_30303030<>+4(SB)/4, $0x30303030
-DATA c4_30303030<>+8(SB)/4, $0x30303030
-DATA c4_30303030<>+12(SB)/4, $0x30303030
-DATA c4_30303030<>+16(SB)/4, $0x30303030
-DATA c4_30303030<>+20(SB)/4, $0x30303030
-DATA c4_30303030<>+24(SB)/4, $0x30303030
-DATA c4_30303030<>+28(SB)/4, $0x30303030
-GLOBL c4_30303030<>(SB), RODATA|NOPTR, $32
+DATA c4_3f3f3f3f<>+0(SB)/4, $0x3f3f3f3f
+DATA c4_3f3f3f3f<>+4(SB)/4, $0x3f3f3f3f
+DATA c4_3f3f3f3f<>+8(SB)/4, $0x3f3f3f3f
+DATA c4_3f3f3f3f<>+12(SB)/4, $0x3f3f3f3f
+DATA c4_3f3f3f3f<>+16(SB)/4, $0x3f3f3f3f
+DATA c4_3f3f3f3f<>+20(SB)/4, $0x3f3f3f3f
+DATA c4_3f3f3f3f<>+24(SB)/4, $0x3f3f3f3f
+DATA c4_3f3f3f3f<>+28(SB)/4, $0x3f3f3f3f
+GLOBL c4_3f3f3f3f<>(SB), RODATA|NOPTR, $32
 
 DATA c4_c2000000<>+0(SB)/4, $0xc2000000
 DATA c4_c2000000<>+4(SB)/4, $0xc2000000
@@ -1730,210 +6948,2003 @@ DATA c4_c2000000<>+24(SB)/4, $0xc2000000
 DATA c4_c2000000<>+28(SB)/4, $0xc2000000
 GLOBL c4_c2000000<>(SB), RODATA|NOPTR, $32
 
-// func dotFixedIQ4_NLVNNI(c *byte, a *byte, b *byte, columns int, n int, ldb int)
-// Requires: AVX, AVX2, AVX512F, AVX512VL, AVX512VNNI, F16C, FMA3, MMX+
-TEXT ·dotFixedIQ4_NLVNNI(SB), NOSPLIT, $0-48
-	MOVQ      b+16(FP), AX
-	VMOVDQU32 each<>+0(SB), Y0
-	VMOVDQU32 each<>+32(SB), Y1
-	VMOVDQU32 each<>+64(SB), Y2
-	VMOVDQU32 each<>+96(SB), Y3
-	VMOVDQU32 each<>+128(SB), Y4
-	VMOVDQU32 each<>+160(SB), Y5
-	VMOVDQU32 each<>+192(SB), Y6
-	VMOVDQU32 each<>+224(SB), Y7
-	XORQ      CX, CX
+// func dotFixed4Q6_KVNNI(c *byte, a *byte, b *byte, rows int, columns int, n int, ldc int, lda int, ldb int)
+// Requires: AVX, AVX2, AVX512F, AVX512VL, AVX512VNNI, CMOV, FMA3, MMX+
+TEXT ·dotFixed4Q6_KVNNI(SB), NOSPLIT, $624-72
+	MOVQ         b+16(FP), AX
+	MOVQ         AX, (SP)
+	MOVQ         columns+32(FP), AX
+	MOVQ         AX, 8(SP)
+	MOVQ         c+0(FP), AX
+	MOVQ         AX, 16(SP)
+	MOVQ         rows+24(FP), AX
+	DECQ         AX
+	MOVQ         $+1, CX
+	CMPQ         AX, CX
+	CMOVQLT      AX, CX
+	MOVQ         ldc+48(FP), DX
+	IMULQ        CX, DX
+	MOVQ         DX, 24(SP)
+	MOVQ         lda+56(FP), DX
+	IMULQ        DX, CX
+	MOVQ         $+2, DX
+	CMPQ         AX, DX
+	CMOVQLT      AX, DX
+	MOVQ         ldc+48(FP), BX
+	IMULQ        DX, BX
+	MOVQ         BX, 32(SP)
+	MOVQ         lda+56(FP), BX
+	IMULQ        BX, DX
+	MOVQ         $+3, BX
+	CMPQ         AX, BX
+	CMOVQLT      AX, BX
+	MOVQ         ldc+48(FP), AX
+	IMULQ        BX, AX
+	MOVQ         AX, 40(SP)
+	MOVQ         lda+56(FP), AX
+	IMULQ        AX, BX
+	VMOVDQU32    twos<>+0(SB), Y0
+	VMOVDQU32    twos<>+32(SB), Y1
+	VMOVDQU32    twos<>+64(SB), Y2
+	VMOVDQU32    twos<>+96(SB), Y3
+	LEAQ         48(SP), AX
+	ADDQ         $+63, AX
+	ANDQ         $-64, AX
+	CMPQ         8(SP), $+0
+	JLE          end79
+	MOVQ         (SP), R9
+	MOVQ         (SP), R10
+	MOVQ         ldb+64(FP), SI
+	ADDQ         SI, R10
+	CMPQ         8(SP), $+1
+	CMOVQEQ      (SP), R10
+	MOVQ         n+40(FP), SI
+	TESTQ        SI, SI
+	JZ           column77
+	VPMOVSXBD    192(R9), Z4
+	VCVTDQ2PS    Z4, Z4
+	VPBROADCASTW 208(R9), Y5
+	VCVTPH2PS    Y5, Z5
+	VMULPS       Z5, Z4, Z4
+	VMOVAPS      Z4, Z4
+	VPMOVSXBD    192(R10), Z5
+	VCVTDQ2PS    Z5, Z5
+	VPBROADCASTW 208(R10), Y6
+	VCVTPH2PS    Y6, Z6
+	VMULPS       Z6, Z5, Z5
+	VMOVAPS      Z5, Z5
 
-column39:
-	MOVQ         columns+24(FP), DX
-	CMPQ         CX, DX
-	JGE          end40
-	MOVQ         n+32(FP), DX
-	IMUL3Q       $+4, DX, BX
-	MOVQ         a+8(FP), DI
-	MOVQ         AX, SI
-	MOVQ         BX, R8
-	SHLQ         $0x04, R8
-	ADDQ         DI, R8
-	LEAQ         (R8)(BX*1), BX
-	VPXORD       Y8, Y8, Y8
-	VPXORD       Y9, Y9, Y9
-	VBROADCASTSS c4_0<>+0(SB), Z10
-	VBROADCASTSS c4_0<>+0(SB), Z11
-	VBROADCASTSS c4_0<>+0(SB), Z12
-	VBROADCASTSS c4_0<>+0(SB), Z13
+column77:
+	MOVQ   n+40(FP), R11
+	IMUL3Q $+32, R11, R11
+	MOVQ   a+8(FP), SI
+	MOVQ   R11, DI
+	SHLQ   $0x04, DI
+	ADDQ   SI, DI
+	LEAQ   (DI)(R11*1), R8
+	ADDQ   R11, R8
+	VPXORD Y8, Y8, Y8
+	VPXORD Y9, Y9, Y9
+	VPXORD Z6, Z6, Z6
+	VPXORD Z7, Z7, Z7
+	VPXORD Y12, Y12, Y12
+	VPXORD Y13, Y13, Y13
+	VPXORD Z10, Z10, Z10
+	VPXORD Z11, Z11, Z11
+	VPXORD Y16, Y16, Y16
+	VPXORD Y17, Y17, Y17
+	VPXORD Z14, Z14, Z14
+	VPXORD Z15, Z15, Z15
+	VPXORD Y20, Y20, Y20
+	VPXORD Y21, Y21, Y21
+	VPXORD Z18, Z18, Z18
+	VPXORD Z19, Z19, Z19
+	MOVQ   n+40(FP), R11
+	TESTQ  R11, R11
+	JZ     rest78
 
-blocks41:
-	SUBQ            $+8, DX
-	JLT             rest42
-	PREFETCHT0      4096(SI)
-	PREFETCHT0      4160(SI)
-	PREFETCHT0      4224(SI)
-	VPBROADCASTW    (SI), X14
-	VPINSRW         $0x01, 18(SI), X14, X14
-	VPINSRW         $0x02, 36(SI), X14, X14
-	VPINSRW         $0x03, 54(SI), X14, X14
-	VPINSRW         $0x04, 72(SI), X14, X14
-	VPINSRW         $0x05, 90(SI), X14, X14
-	VPINSRW         $0x06, 108(SI), X14, X14
-	VPINSRW         $0x07, 126(SI), X14, X14
-	VCVTPH2PS       X14, Y14
-	VFMADD231PS     (BX), Y14, Y10
-	VMULPS          (R8), Y14, Y14
-	VBROADCASTI32X4 2(SI), Y24
-	VPSRLVD         high<>+0(SB), Y24, Y24
-	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Y24, Y24
-	VBROADCASTI32X4 levels<>+0(SB), Y25
-	VPSHUFB         Y24, Y25, Y24
-	VPERMPS         Y14, Y0, Y25
-	VPXORD          Y15, Y15, Y15
-	VPDPBUSD        (DI), Y24, Y15
-	VPSLLD          $0x08, Y15, Y26
-	VPDPBUSD        32(DI), Y24, Y26
-	VCVTDQ2PS       Y26, Y24
-	VFMADD231PS     Y25, Y24, Y8
-	VBROADCASTI32X4 20(SI), Y24
-	VPSRLVD         high<>+0(SB), Y24, Y24
-	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Y24, Y24
-	VBROADCASTI32X4 levels<>+0(SB), Y25
-	VPSHUFB         Y24, Y25, Y24
-	VPERMPS         Y14, Y1, Y25
-	VPXORD          Y16, Y16, Y16
-	VPDPBUSD        64(DI), Y24, Y16
-	VPSLLD          $0x08, Y16, Y26
-	VPDPBUSD        96(DI), Y24, Y26
-	VCVTDQ2PS       Y26, Y24
+groups80:
+	PREFETCHT0  4096(R9)
+	PREFETCHT0  4160(R9)
+	PREFETCHT0  4224(R9)
+	PREFETCHT0  4288(R9)
+	PREFETCHT0  4096(R10)
+	PREFETCHT0  4160(R10)
+	PREFETCHT0  4224(R10)
+	PREFETCHT0  4288(R10)
+	VMOVUPS     (DI), Y22
+	VMOVDQU32   pairs<>+0(SB), Z23
+	VPERMPS     Z22, Z23, Z23
+	VMULPS      Z23, Z4, Z24
+	VMOVUPS     Z24, (AX)
+	VFMADD231PS (R8), Z4, Z6
+	VMULPS      Z23, Z5, Z23
+	VMOVUPS     Z23, 64(AX)
+	VFMADD231PS (R8), Z5, Z7
+	VMOVUPS     (DI)(CX*1), Y22
+	VMOVDQU32   pairs<>+0(SB), Z23
+	VPERMPS     Z22, Z23, Z23
+	VMULPS      Z23, Z4, Z24
+	VMOVUPS     Z24, 128(AX)
+	VFMADD231PS (R8)(CX*1), Z4, Z10
+	VMULPS      Z23, Z5, Z23
+	VMOVUPS     Z23, 192(AX)
+	VFMADD231PS (R8)(CX*1), Z5, Z11
+	VMOVUPS     (DI)(DX*1), Y22
+	VMOVDQU32   pairs<>+0(SB), Z23
+	VPERMPS     Z22, Z23, Z23
+	VMULPS      Z23, Z4, Z24
+	VMOVUPS     Z24, 256(AX)
+	VFMADD231PS (R8)(DX*1), Z4, Z14
+	VMULPS      Z23, Z5, Z23
+	VMOVUPS     Z23, 320(AX)
+	VFMADD231PS (R8)(DX*1), Z5, Z15
+	VMOVUPS     (DI)(BX*1), Y22
+	VMOVDQU32   pairs<>+0(SB), Z23
+	VPERMPS     Z22, Z23, Z23
+	VMULPS      Z23, Z4, Z24
+	VMOVUPS     Z24, 384(AX)
+	VFMADD231PS (R8)(BX*1), Z4, Z18
+	VMULPS      Z23, Z5, Z4
+	VMOVUPS     Z4, 448(AX)
+	VFMADD231PS (R8)(BX*1), Z5, Z19
+	DECQ        R11
+	LEAQ        210(R9), R12
+	LEAQ        210(R10), R13
+	TESTQ       R11, R11
+	JNE         have81
+	MOVQ        ldb+64(FP), R14
+	MOVQ        (SP), R12
+	LEAQ        (R12)(R14*2), R12
+	CMPQ        8(SP), $+3
+	CMOVQLT     (SP), R12
+	ADDQ        R12, R14
+	MOVQ        R12, R13
+	CMPQ        8(SP), $+4
+	CMOVQGE     R14, R13
+
+have81:
+	VPMOVSXBD       192(R12), Z4
+	VCVTDQ2PS       Z4, Z4
+	VPBROADCASTW    208(R12), Y5
+	VCVTPH2PS       Y5, Z5
+	VMULPS          Z5, Z4, Z4
+	VMOVAPS         Z4, Z4
+	VPMOVSXBD       192(R13), Z5
+	VCVTDQ2PS       Z5, Z5
+	VPBROADCASTW    208(R13), Y22
+	VCVTPH2PS       Y22, Z23
+	VMULPS          Z23, Z5, Z5
+	VMOVAPS         Z5, Z5
+	VMOVDQU32       (R9), Y22
+	VMOVDQU32       128(R9), Y23
+	VPSLLW          $0x04, Y23, Y23
+	VPTERNLOGD.BCST $0xe4, c4_f0f0f0f<>+0(SB), Y23, Y22
+	VPANDD.BCST     c4_3f3f3f3f<>+0(SB), Y22, Y22
+	VMOVDQU32       (R10), Y23
+	VMOVDQU32       128(R10), Y24
+	VPSLLW          $0x04, Y24, Y24
+	VPTERNLOGD.BCST $0xe4, c4_f0f0f0f<>+0(SB), Y24, Y23
+	VPANDD.BCST     c4_3f3f3f3f<>+0(SB), Y23, Y23
+	VMOVDQU32       (SI), Y24
+	VMOVDQU32       32(SI), Y25
+	VPXORD          Y26, Y26, Y26
+	VPDPBUSD        Y24, Y22, Y26
+	VPSLLD          $0x08, Y26, Y26
+	VPDPBUSD        Y25, Y22, Y26
+	VCVTDQ2PS       Y26, Y26
+	VPERMPS         (AX), Y0, Y27
+	VFMADD231PS     Y27, Y26, Y8
+	VPXORD          Y26, Y26, Y26
+	VPDPBUSD        Y24, Y23, Y26
+	VPSLLD          $0x08, Y26, Y24
+	VPDPBUSD        Y25, Y23, Y24
+	VCVTDQ2PS       Y24, Y24
+	VPERMPS         64(AX), Y0, Y25
 	VFMADD231PS     Y25, Y24, Y9
-	VBROADCASTI32X4 38(SI), Y24
-	VPSRLVD         high<>+0(SB), Y24, Y24
-	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Y24, Y24
-	VBROADCASTI32X4 levels<>+0(SB), Y25
-	VPSHUFB         Y24, Y25, Y24
-	VPERMPS         Y14, Y2, Y25
-	VPXORD          Y17, Y17, Y17
-	VPDPBUSD        128(DI), Y24, Y17
-	VPSLLD          $0x08, Y17, Y26
-	VPDPBUSD        160(DI), Y24, Y26
-	VCVTDQ2PS       Y26, Y24
-	VFMADD231PS     Y25, Y24, Y8
-	VBROADCASTI32X4 56(SI), Y24
-	VPSRLVD         high<>+0(SB), Y24, Y24
-	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Y24, Y24
-	VBROADCASTI32X4 levels<>+0(SB), Y25
-	VPSHUFB         Y24, Y25, Y24
-	VPERMPS         Y14, Y3, Y25
-	VPXORD          Y18, Y18, Y18
-	VPDPBUSD        192(DI), Y24, Y18
-	VPSLLD          $0x08, Y18, Y26
-	VPDPBUSD        224(DI), Y24, Y26
-	VCVTDQ2PS       Y26, Y24
-	VFMADD231PS     Y25, Y24, Y9
-	VBROADCASTI32X4 74(SI), Y24
-	VPSRLVD         high<>+0(SB), Y24, Y24
-	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Y24, Y24
-	VBROADCASTI32X4 levels<>+0(SB), Y25
-	VPSHUFB         Y24, Y25, Y24
-	VPERMPS         Y14, Y4, Y25
-	VPXORD          Y19, Y19, Y19
-	VPDPBUSD        256(DI), Y24, Y19
-	VPSLLD          $0x08, Y19, Y26
-	VPDPBUSD        288(DI), Y24, Y26
-	VCVTDQ2PS       Y26, Y24
-	VFMADD231PS     Y25, Y24, Y8
-	VBROADCASTI32X4 92(SI), Y24
-	VPSRLVD         high<>+0(SB), Y24, Y24
-	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Y24, Y24
-	VBROADCASTI32X4 levels<>+0(SB), Y25
-	VPSHUFB         Y24, Y25, Y24
-	VPERMPS         Y14, Y5, Y25
-	VPXORD          Y20, Y20, Y20
-	VPDPBUSD        320(DI), Y24, Y20
-	VPSLLD          $0x08, Y20, Y26
-	VPDPBUSD        352(DI), Y24, Y26
-	VCVTDQ2PS       Y26, Y24
-	VFMADD231PS     Y25, Y24, Y9
-	VBROADCASTI32X4 110(SI), Y24
-	VPSRLVD         high<>+0(SB), Y24, Y24
-	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Y24, Y24
-	VBROADCASTI32X4 levels<>+0(SB), Y25
-	VPSHUFB         Y24, Y25, Y24
-	VPERMPS         Y14, Y6, Y25
-	VPXORD          Y21, Y21, Y21
-	VPDPBUSD        384(DI), Y24, Y21
-	VPSLLD          $0x08, Y21, Y26
-	VPDPBUSD        416(DI), Y24, Y26
-	VCVTDQ2PS       Y26, Y24
-	VFMADD231PS     Y25, Y24, Y8
-	VBROADCASTI32X4 128(SI), Y24
-	VPSRLVD         high<>+0(SB), Y24, Y24
-	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Y24, Y24
-	VBROADCASTI32X4 levels<>+0(SB), Y25
-	VPSHUFB         Y24, Y25, Y24
-	VPERMPS         Y14, Y7, Y14
+	VMOVDQU32       (SI)(CX*1), Y24
+	VMOVDQU32       32(SI)(CX*1), Y25
+	VPXORD          Y26, Y26, Y26
+	VPDPBUSD        Y24, Y22, Y26
+	VPSLLD          $0x08, Y26, Y26
+	VPDPBUSD        Y25, Y22, Y26
+	VCVTDQ2PS       Y26, Y26
+	VPERMPS         128(AX), Y0, Y27
+	VFMADD231PS     Y27, Y26, Y12
+	VPXORD          Y26, Y26, Y26
+	VPDPBUSD        Y24, Y23, Y26
+	VPSLLD          $0x08, Y26, Y24
+	VPDPBUSD        Y25, Y23, Y24
+	VCVTDQ2PS       Y24, Y24
+	VPERMPS         192(AX), Y0, Y25
+	VFMADD231PS     Y25, Y24, Y13
+	VMOVDQU32       (SI)(DX*1), Y24
+	VMOVDQU32       32(SI)(DX*1), Y25
+	VPXORD          Y26, Y26, Y26
+	VPDPBUSD        Y24, Y22, Y26
+	VPSLLD          $0x08, Y26, Y26
+	VPDPBUSD        Y25, Y22, Y26
+	VCVTDQ2PS       Y26, Y26
+	VPERMPS         256(AX), Y0, Y27
+	VFMADD231PS     Y27, Y26, Y16
+	VPXORD          Y26, Y26, Y26
+	VPDPBUSD        Y24, Y23, Y26
+	VPSLLD          $0x08, Y26, Y24
+	VPDPBUSD        Y25, Y23, Y24
+	VCVTDQ2PS       Y24, Y24
+	VPERMPS         320(AX), Y0, Y25
+	VFMADD231PS     Y25, Y24, Y17
+	VMOVDQU32       (SI)(BX*1), Y24
+	VMOVDQU32       32(SI)(BX*1), Y25
+	VPXORD          Y26, Y26, Y26
+	VPDPBUSD        Y24, Y22, Y26
+	VPSLLD          $0x08, Y26, Y26
+	VPDPBUSD        Y25, Y22, Y26
+	VCVTDQ2PS       Y26, Y22
+	VPERMPS         384(AX), Y0, Y26
+	VFMADD231PS     Y26, Y22, Y20
 	VPXORD          Y22, Y22, Y22
-	VPDPBUSD        448(DI), Y24, Y22
-	VPSLLD          $0x08, Y22, Y25
-	VPDPBUSD        480(DI), Y24, Y25
-	VCVTDQ2PS       Y25, Y24
-	VFMADD231PS     Y14, Y24, Y9
-	ADDQ            $+144, SI
-	ADDQ            $+512, DI
-	ADDQ            $+32, R8
-	ADDQ            $+32, BX
-	JMP             blocks41
+	VPDPBUSD        Y24, Y23, Y22
+	VPSLLD          $0x08, Y22, Y22
+	VPDPBUSD        Y25, Y23, Y22
+	VCVTDQ2PS       Y22, Y22
+	VPERMPS         448(AX), Y0, Y23
+	VFMADD231PS     Y23, Y22, Y21
+	VMOVDQU32       32(R9), Y22
+	VMOVDQU32       128(R9), Y23
+	VPSLLW          $0x02, Y23, Y23
+	VPTERNLOGD.BCST $0xe4, c4_f0f0f0f<>+0(SB), Y23, Y22
+	VPANDD.BCST     c4_3f3f3f3f<>+0(SB), Y22, Y22
+	VMOVDQU32       32(R10), Y23
+	VMOVDQU32       128(R10), Y24
+	VPSLLW          $0x02, Y24, Y24
+	VPTERNLOGD.BCST $0xe4, c4_f0f0f0f<>+0(SB), Y24, Y23
+	VPANDD.BCST     c4_3f3f3f3f<>+0(SB), Y23, Y23
+	VMOVDQU32       64(SI), Y24
+	VMOVDQU32       96(SI), Y25
+	VPXORD          Y26, Y26, Y26
+	VPDPBUSD        Y24, Y22, Y26
+	VPSLLD          $0x08, Y26, Y26
+	VPDPBUSD        Y25, Y22, Y26
+	VCVTDQ2PS       Y26, Y26
+	VPERMPS         (AX), Y1, Y27
+	VFMADD231PS     Y27, Y26, Y8
+	VPXORD          Y26, Y26, Y26
+	VPDPBUSD        Y24, Y23, Y26
+	VPSLLD          $0x08, Y26, Y24
+	VPDPBUSD        Y25, Y23, Y24
+	VCVTDQ2PS       Y24, Y24
+	VPERMPS         64(AX), Y1, Y25
+	VFMADD231PS     Y25, Y24, Y9
+	VMOVDQU32       64(SI)(CX*1), Y24
+	VMOVDQU32       96(SI)(CX*1), Y25
+	VPXORD          Y26, Y26, Y26
+	VPDPBUSD        Y24, Y22, Y26
+	VPSLLD          $0x08, Y26, Y26
+	VPDPBUSD        Y25, Y22, Y26
+	VCVTDQ2PS       Y26, Y26
+	VPERMPS         128(AX), Y1, Y27
+	VFMADD231PS     Y27, Y26, Y12
+	VPXORD          Y26, Y26, Y26
+	VPDPBUSD        Y24, Y23, Y26
+	VPSLLD          $0x08, Y26, Y24
+	VPDPBUSD        Y25, Y23, Y24
+	VCVTDQ2PS       Y24, Y24
+	VPERMPS         192(AX), Y1, Y25
+	VFMADD231PS     Y25, Y24, Y13
+	VMOVDQU32       64(SI)(DX*1), Y24
+	VMOVDQU32       96(SI)(DX*1), Y25
+	VPXORD          Y26, Y26, Y26
+	VPDPBUSD        Y24, Y22, Y26
+	VPSLLD          $0x08, Y26, Y26
+	VPDPBUSD        Y25, Y22, Y26
+	VCVTDQ2PS       Y26, Y26
+	VPERMPS         256(AX), Y1, Y27
+	VFMADD231PS     Y27, Y26, Y16
+	VPXORD          Y26, Y26, Y26
+	VPDPBUSD        Y24, Y23, Y26
+	VPSLLD          $0x08, Y26, Y24
+	VPDPBUSD        Y25, Y23, Y24
+	VCVTDQ2PS       Y24, Y24
+	VPERMPS         320(AX), Y1, Y25
+	VFMADD231PS     Y25, Y24, Y17
+	VMOVDQU32       64(SI)(BX*1), Y24
+	VMOVDQU32       96(SI)(BX*1), Y25
+	VPXORD          Y26, Y26, Y26
+	VPDPBUSD        Y24, Y22, Y26
+	VPSLLD          $0x08, Y26, Y26
+	VPDPBUSD        Y25, Y22, Y26
+	VCVTDQ2PS       Y26, Y22
+	VPERMPS         384(AX), Y1, Y26
+	VFMADD231PS     Y26, Y22, Y20
+	VPXORD          Y22, Y22, Y22
+	VPDPBUSD        Y24, Y23, Y22
+	VPSLLD          $0x08, Y22, Y22
+	VPDPBUSD        Y25, Y23, Y22
+	VCVTDQ2PS       Y22, Y22
+	VPERMPS         448(AX), Y1, Y23
+	VFMADD231PS     Y23, Y22, Y21
+	VMOVDQU32       (R9), Y22
+	VMOVDQU32       128(R9), Y23
+	VPSRLW          $0x04, Y22, Y22
+	VPTERNLOGD.BCST $0xe4, c4_f0f0f0f<>+0(SB), Y23, Y22
+	VPANDD.BCST     c4_3f3f3f3f<>+0(SB), Y22, Y22
+	VMOVDQU32       (R10), Y23
+	VMOVDQU32       128(R10), Y24
+	VPSRLW          $0x04, Y23, Y23
+	VPTERNLOGD.BCST $0xe4, c4_f0f0f0f<>+0(SB), Y24, Y23
+	VPANDD.BCST     c4_3f3f3f3f<>+0(SB), Y23, Y23
+	VMOVDQU32       128(SI), Y24
+	VMOVDQU32       160(SI), Y25
+	VPXORD          Y26, Y26, Y26
+	VPDPBUSD        Y24, Y22, Y26
+	VPSLLD          $0x08, Y26, Y26
+	VPDPBUSD        Y25, Y22, Y26
+	VCVTDQ2PS       Y26, Y26
+	VPERMPS         (AX), Y2, Y27
+	VFMADD231PS     Y27, Y26, Y8
+	VPXORD          Y26, Y26, Y26
+	VPDPBUSD        Y24, Y23, Y26
+	VPSLLD          $0x08, Y26, Y24
+	VPDPBUSD        Y25, Y23, Y24
+	VCVTDQ2PS       Y24, Y24
+	VPERMPS         64(AX), Y2, Y25
+	VFMADD231PS     Y25, Y24, Y9
+	VMOVDQU32       128(SI)(CX*1), Y24
+	VMOVDQU32       160(SI)(CX*1), Y25
+	VPXORD          Y26, Y26, Y26
+	VPDPBUSD        Y24, Y22, Y26
+	VPSLLD          $0x08, Y26, Y26
+	VPDPBUSD        Y25, Y22, Y26
+	VCVTDQ2PS       Y26, Y26
+	VPERMPS         128(AX), Y2, Y27
+	VFMADD231PS     Y27, Y26, Y12
+	VPXORD          Y26, Y26, Y26
+	VPDPBUSD        Y24, Y23, Y26
+	VPSLLD          $0x08, Y26, Y24
+	VPDPBUSD        Y25, Y23, Y24
+	VCVTDQ2PS       Y24, Y24
+	VPERMPS         192(AX), Y2, Y25
+	VFMADD231PS     Y25, Y24, Y13
+	VMOVDQU32       128(SI)(DX*1), Y24
+	VMOVDQU32       160(SI)(DX*1), Y25
+	VPXORD          Y26, Y26, Y26
+	VPDPBUSD        Y24, Y22, Y26
+	VPSLLD          $0x08, Y26, Y26
+	VPDPBUSD        Y25, Y22, Y26
+	VCVTDQ2PS       Y26, Y26
+	VPERMPS         256(AX), Y2, Y27
+	VFMADD231PS     Y27, Y26, Y16
+	VPXORD          Y26, Y26, Y26
+	VPDPBUSD        Y24, Y23, Y26
+	VPSLLD          $0x08, Y26, Y24
+	VPDPBUSD        Y25, Y23, Y24
+	VCVTDQ2PS       Y24, Y24
+	VPERMPS         320(AX), Y2, Y25
+	VFMADD231PS     Y25, Y24, Y17
+	VMOVDQU32       128(SI)(BX*1), Y24
+	VMOVDQU32       160(SI)(BX*1), Y25
+	VPXORD          Y26, Y26, Y26
+	VPDPBUSD        Y24, Y22, Y26
+	VPSLLD          $0x08, Y26, Y26
+	VPDPBUSD        Y25, Y22, Y26
+	VCVTDQ2PS       Y26, Y22
+	VPERMPS         384(AX), Y2, Y26
+	VFMADD231PS     Y26, Y22, Y20
+	VPXORD          Y22, Y22, Y22
+	VPDPBUSD        Y24, Y23, Y22
+	VPSLLD          $0x08, Y22, Y22
+	VPDPBUSD        Y25, Y23, Y22
+	VCVTDQ2PS       Y22, Y22
+	VPERMPS         448(AX), Y2, Y23
+	VFMADD231PS     Y23, Y22, Y21
+	VMOVDQU32       32(R9), Y22
+	VMOVDQU32       128(R9), Y23
+	VPSRLW          $0x04, Y22, Y22
+	VPSRLW          $0x02, Y23, Y23
+	VPTERNLOGD.BCST $0xe4, c4_f0f0f0f<>+0(SB), Y23, Y22
+	VPANDD.BCST     c4_3f3f3f3f<>+0(SB), Y22, Y22
+	VMOVDQU32       32(R10), Y23
+	VMOVDQU32       128(R10), Y24
+	VPSRLW          $0x04, Y23, Y23
+	VPSRLW          $0x02, Y24, Y24
+	VPTERNLOGD.BCST $0xe4, c4_f0f0f0f<>+0(SB), Y24, Y23
+	VPANDD.BCST     c4_3f3f3f3f<>+0(SB), Y23, Y23
+	VMOVDQU32       192(SI), Y24
+	VMOVDQU32       224(SI), Y25
+	VPXORD          Y26, Y26, Y26
+	VPDPBUSD        Y24, Y22, Y26
+	VPSLLD          $0x08, Y26, Y26
+	VPDPBUSD        Y25, Y22, Y26
+	VCVTDQ2PS       Y26, Y26
+	VPERMPS         (AX), Y3, Y27
+	VFMADD231PS     Y27, Y26, Y8
+	VPXORD          Y26, Y26, Y26
+	VPDPBUSD        Y24, Y23, Y26
+	VPSLLD          $0x08, Y26, Y24
+	VPDPBUSD        Y25, Y23, Y24
+	VCVTDQ2PS       Y24, Y24
+	VPERMPS         64(AX), Y3, Y25
+	VFMADD231PS     Y25, Y24, Y9
+	VMOVDQU32       192(SI)(CX*1), Y24
+	VMOVDQU32       224(SI)(CX*1), Y25
+	VPXORD          Y26, Y26, Y26
+	VPDPBUSD        Y24, Y22, Y26
+	VPSLLD          $0x08, Y26, Y26
+	VPDPBUSD        Y25, Y22, Y26
+	VCVTDQ2PS       Y26, Y26
+	VPERMPS         128(AX), Y3, Y27
+	VFMADD231PS     Y27, Y26, Y12
+	VPXORD          Y26, Y26, Y26
+	VPDPBUSD        Y24, Y23, Y26
+	VPSLLD          $0x08, Y26, Y24
+	VPDPBUSD        Y25, Y23, Y24
+	VCVTDQ2PS       Y24, Y24
+	VPERMPS         192(AX), Y3, Y25
+	VFMADD231PS     Y25, Y24, Y13
+	VMOVDQU32       192(SI)(DX*1), Y24
+	VMOVDQU32       224(SI)(DX*1), Y25
+	VPXORD          Y26, Y26, Y26
+	VPDPBUSD        Y24, Y22, Y26
+	VPSLLD          $0x08, Y26, Y26
+	VPDPBUSD        Y25, Y22, Y26
+	VCVTDQ2PS       Y26, Y26
+	VPERMPS         256(AX), Y3, Y27
+	VFMADD231PS     Y27, Y26, Y16
+	VPXORD          Y26, Y26, Y26
+	VPDPBUSD        Y24, Y23, Y26
+	VPSLLD          $0x08, Y26, Y24
+	VPDPBUSD        Y25, Y23, Y24
+	VCVTDQ2PS       Y24, Y24
+	VPERMPS         320(AX), Y3, Y25
+	VFMADD231PS     Y25, Y24, Y17
+	VMOVDQU32       192(SI)(BX*1), Y24
+	VMOVDQU32       224(SI)(BX*1), Y25
+	VPXORD          Y26, Y26, Y26
+	VPDPBUSD        Y24, Y22, Y26
+	VPSLLD          $0x08, Y26, Y26
+	VPDPBUSD        Y25, Y22, Y26
+	VCVTDQ2PS       Y26, Y22
+	VPERMPS         384(AX), Y3, Y26
+	VFMADD231PS     Y26, Y22, Y20
+	VPXORD          Y22, Y22, Y22
+	VPDPBUSD        Y24, Y23, Y22
+	VPSLLD          $0x08, Y22, Y22
+	VPDPBUSD        Y25, Y23, Y22
+	VCVTDQ2PS       Y22, Y22
+	VPERMPS         448(AX), Y3, Y23
+	VFMADD231PS     Y23, Y22, Y21
+	VMOVDQU32       64(R9), Y22
+	VMOVDQU32       160(R9), Y23
+	VPSLLW          $0x04, Y23, Y23
+	VPTERNLOGD.BCST $0xe4, c4_f0f0f0f<>+0(SB), Y23, Y22
+	VPANDD.BCST     c4_3f3f3f3f<>+0(SB), Y22, Y22
+	VMOVDQU32       64(R10), Y23
+	VMOVDQU32       160(R10), Y24
+	VPSLLW          $0x04, Y24, Y24
+	VPTERNLOGD.BCST $0xe4, c4_f0f0f0f<>+0(SB), Y24, Y23
+	VPANDD.BCST     c4_3f3f3f3f<>+0(SB), Y23, Y23
+	VMOVDQU32       256(SI), Y24
+	VMOVDQU32       288(SI), Y25
+	VPXORD          Y26, Y26, Y26
+	VPDPBUSD        Y24, Y22, Y26
+	VPSLLD          $0x08, Y26, Y26
+	VPDPBUSD        Y25, Y22, Y26
+	VCVTDQ2PS       Y26, Y26
+	VPERMPS         32(AX), Y0, Y27
+	VFMADD231PS     Y27, Y26, Y8
+	VPXORD          Y26, Y26, Y26
+	VPDPBUSD        Y24, Y23, Y26
+	VPSLLD          $0x08, Y26, Y24
+	VPDPBUSD        Y25, Y23, Y24
+	VCVTDQ2PS       Y24, Y24
+	VPERMPS         96(AX), Y0, Y25
+	VFMADD231PS     Y25, Y24, Y9
+	VMOVDQU32       256(SI)(CX*1), Y24
+	VMOVDQU32       288(SI)(CX*1), Y25
+	VPXORD          Y26, Y26, Y26
+	VPDPBUSD        Y24, Y22, Y26
+	VPSLLD          $0x08, Y26, Y26
+	VPDPBUSD        Y25, Y22, Y26
+	VCVTDQ2PS       Y26, Y26
+	VPERMPS         160(AX), Y0, Y27
+	VFMADD231PS     Y27, Y26, Y12
+	VPXORD          Y26, Y26, Y26
+	VPDPBUSD        Y24, Y23, Y26
+	VPSLLD          $0x08, Y26, Y24
+	VPDPBUSD        Y25, Y23, Y24
+	VCVTDQ2PS       Y24, Y24
+	VPERMPS         224(AX), Y0, Y25
+	VFMADD231PS     Y25, Y24, Y13
+	VMOVDQU32       256(SI)(DX*1), Y24
+	VMOVDQU32       288(SI)(DX*1), Y25
+	VPXORD          Y26, Y26, Y26
+	VPDPBUSD        Y24, Y22, Y26
+	VPSLLD          $0x08, Y26, Y26
+	VPDPBUSD        Y25, Y22, Y26
+	VCVTDQ2PS       Y26, Y26
+	VPERMPS         288(AX), Y0, Y27
+	VFMADD231PS     Y27, Y26, Y16
+	VPXORD          Y26, Y26, Y26
+	VPDPBUSD        Y24, Y23, Y26
+	VPSLLD          $0x08, Y26, Y24
+	VPDPBUSD        Y25, Y23, Y24
+	VCVTDQ2PS       Y24, Y24
+	VPERMPS         352(AX), Y0, Y25
+	VFMADD231PS     Y25, Y24, Y17
+	VMOVDQU32       256(SI)(BX*1), Y24
+	VMOVDQU32       288(SI)(BX*1), Y25
+	VPXORD          Y26, Y26, Y26
+	VPDPBUSD        Y24, Y22, Y26
+	VPSLLD          $0x08, Y26, Y26
+	VPDPBUSD        Y25, Y22, Y26
+	VCVTDQ2PS       Y26, Y22
+	VPERMPS         416(AX), Y0, Y26
+	VFMADD231PS     Y26, Y22, Y20
+	VPXORD          Y22, Y22, Y22
+	VPDPBUSD        Y24, Y23, Y22
+	VPSLLD          $0x08, Y22, Y22
+	VPDPBUSD        Y25, Y23, Y22
+	VCVTDQ2PS       Y22, Y22
+	VPERMPS         480(AX), Y0, Y23
+	VFMADD231PS     Y23, Y22, Y21
+	VMOVDQU32       96(R9), Y22
+	VMOVDQU32       160(R9), Y23
+	VPSLLW          $0x02, Y23, Y23
+	VPTERNLOGD.BCST $0xe4, c4_f0f0f0f<>+0(SB), Y23, Y22
+	VPANDD.BCST     c4_3f3f3f3f<>+0(SB), Y22, Y22
+	VMOVDQU32       96(R10), Y23
+	VMOVDQU32       160(R10), Y24
+	VPSLLW          $0x02, Y24, Y24
+	VPTERNLOGD.BCST $0xe4, c4_f0f0f0f<>+0(SB), Y24, Y23
+	VPANDD.BCST     c4_3f3f3f3f<>+0(SB), Y23, Y23
+	VMOVDQU32       320(SI), Y24
+	VMOVDQU32       352(SI), Y25
+	VPXORD          Y26, Y26, Y26
+	VPDPBUSD        Y24, Y22, Y26
+	VPSLLD          $0x08, Y26, Y26
+	VPDPBUSD        Y25, Y22, Y26
+	VCVTDQ2PS       Y26, Y26
+	VPERMPS         32(AX), Y1, Y27
+	VFMADD231PS     Y27, Y26, Y8
+	VPXORD          Y26, Y26, Y26
+	VPDPBUSD        Y24, Y23, Y26
+	VPSLLD          $0x08, Y26, Y24
+	VPDPBUSD        Y25, Y23, Y24
+	VCVTDQ2PS       Y24, Y24
+	VPERMPS         96(AX), Y1, Y25
+	VFMADD231PS     Y25, Y24, Y9
+	VMOVDQU32       320(SI)(CX*1), Y24
+	VMOVDQU32       352(SI)(CX*1), Y25
+	VPXORD          Y26, Y26, Y26
+	VPDPBUSD        Y24, Y22, Y26
+	VPSLLD          $0x08, Y26, Y26
+	VPDPBUSD        Y25, Y22, Y26
+	VCVTDQ2PS       Y26, Y26
+	VPERMPS         160(AX), Y1, Y27
+	VFMADD231PS     Y27, Y26, Y12
+	VPXORD          Y26, Y26, Y26
+	VPDPBUSD        Y24, Y23, Y26
+	VPSLLD          $0x08, Y26, Y24
+	VPDPBUSD        Y25, Y23, Y24
+	VCVTDQ2PS       Y24, Y24
+	VPERMPS         224(AX), Y1, Y25
+	VFMADD231PS     Y25, Y24, Y13
+	VMOVDQU32       320(SI)(DX*1), Y24
+	VMOVDQU32       352(SI)(DX*1), Y25
+	VPXORD          Y26, Y26, Y26
+	VPDPBUSD        Y24, Y22, Y26
+	VPSLLD          $0x08, Y26, Y26
+	VPDPBUSD        Y25, Y22, Y26
+	VCVTDQ2PS       Y26, Y26
+	VPERMPS         288(AX), Y1, Y27
+	VFMADD231PS     Y27, Y26, Y16
+	VPXORD          Y26, Y26, Y26
+	VPDPBUSD        Y24, Y23, Y26
+	VPSLLD          $0x08, Y26, Y24
+	VPDPBUSD        Y25, Y23, Y24
+	VCVTDQ2PS       Y24, Y24
+	VPERMPS         352(AX), Y1, Y25
+	VFMADD231PS     Y25, Y24, Y17
+	VMOVDQU32       320(SI)(BX*1), Y24
+	VMOVDQU32       352(SI)(BX*1), Y25
+	VPXORD          Y26, Y26, Y26
+	VPDPBUSD        Y24, Y22, Y26
+	VPSLLD          $0x08, Y26, Y26
+	VPDPBUSD        Y25, Y22, Y26
+	VCVTDQ2PS       Y26, Y22
+	VPERMPS         416(AX), Y1, Y26
+	VFMADD231PS     Y26, Y22, Y20
+	VPXORD          Y22, Y22, Y22
+	VPDPBUSD        Y24, Y23, Y22
+	VPSLLD          $0x08, Y22, Y22
+	VPDPBUSD        Y25, Y23, Y22
+	VCVTDQ2PS       Y22, Y22
+	VPERMPS         480(AX), Y1, Y23
+	VFMADD231PS     Y23, Y22, Y21
+	VMOVDQU32       64(R9), Y22
+	VMOVDQU32       160(R9), Y23
+	VPSRLW          $0x04, Y22, Y22
+	VPTERNLOGD.BCST $0xe4, c4_f0f0f0f<>+0(SB), Y23, Y22
+	VPANDD.BCST     c4_3f3f3f3f<>+0(SB), Y22, Y22
+	VMOVDQU32       64(R10), Y23
+	VMOVDQU32       160(R10), Y24
+	VPSRLW          $0x04, Y23, Y23
+	VPTERNLOGD.BCST $0xe4, c4_f0f0f0f<>+0(SB), Y24, Y23
+	VPANDD.BCST     c4_3f3f3f3f<>+0(SB), Y23, Y23
+	VMOVDQU32       384(SI), Y24
+	VMOVDQU32       416(SI), Y25
+	VPXORD          Y26, Y26, Y26
+	VPDPBUSD        Y24, Y22, Y26
+	VPSLLD          $0x08, Y26, Y26
+	VPDPBUSD        Y25, Y22, Y26
+	VCVTDQ2PS       Y26, Y26
+	VPERMPS         32(AX), Y2, Y27
+	VFMADD231PS     Y27, Y26, Y8
+	VPXORD          Y26, Y26, Y26
+	VPDPBUSD        Y24, Y23, Y26
+	VPSLLD          $0x08, Y26, Y24
+	VPDPBUSD        Y25, Y23, Y24
+	VCVTDQ2PS       Y24, Y24
+	VPERMPS         96(AX), Y2, Y25
+	VFMADD231PS     Y25, Y24, Y9
+	VMOVDQU32       384(SI)(CX*1), Y24
+	VMOVDQU32       416(SI)(CX*1), Y25
+	VPXORD          Y26, Y26, Y26
+	VPDPBUSD        Y24, Y22, Y26
+	VPSLLD          $0x08, Y26, Y26
+	VPDPBUSD        Y25, Y22, Y26
+	VCVTDQ2PS       Y26, Y26
+	VPERMPS         160(AX), Y2, Y27
+	VFMADD231PS     Y27, Y26, Y12
+	VPXORD          Y26, Y26, Y26
+	VPDPBUSD        Y24, Y23, Y26
+	VPSLLD          $0x08, Y26, Y24
+	VPDPBUSD        Y25, Y23, Y24
+	VCVTDQ2PS       Y24, Y24
+	VPERMPS         224(AX), Y2, Y25
+	VFMADD231PS     Y25, Y24, Y13
+	VMOVDQU32       384(SI)(DX*1), Y24
+	VMOVDQU32       416(SI)(DX*1), Y25
+	VPXORD          Y26, Y26, Y26
+	VPDPBUSD        Y24, Y22, Y26
+	VPSLLD          $0x08, Y26, Y26
+	VPDPBUSD        Y25, Y22, Y26
+	VCVTDQ2PS       Y26, Y26
+	VPERMPS         288(AX), Y2, Y27
+	VFMADD231PS     Y27, Y26, Y16
+	VPXORD          Y26, Y26, Y26
+	VPDPBUSD        Y24, Y23, Y26
+	VPSLLD          $0x08, Y26, Y24
+	VPDPBUSD        Y25, Y23, Y24
+	VCVTDQ2PS       Y24, Y24
+	VPERMPS         352(AX), Y2, Y25
+	VFMADD231PS     Y25, Y24, Y17
+	VMOVDQU32       384(SI)(BX*1), Y24
+	VMOVDQU32       416(SI)(BX*1), Y25
+	VPXORD          Y26, Y26, Y26
+	VPDPBUSD        Y24, Y22, Y26
+	VPSLLD          $0x08, Y26, Y26
+	VPDPBUSD        Y25, Y22, Y26
+	VCVTDQ2PS       Y26, Y22
+	VPERMPS         416(AX), Y2, Y26
+	VFMADD231PS     Y26, Y22, Y20
+	VPXORD          Y22, Y22, Y22
+	VPDPBUSD        Y24, Y23, Y22
+	VPSLLD          $0x08, Y22, Y22
+	VPDPBUSD        Y25, Y23, Y22
+	VCVTDQ2PS       Y22, Y22
+	VPERMPS         480(AX), Y2, Y23
+	VFMADD231PS     Y23, Y22, Y21
+	VMOVDQU32       96(R9), Y22
+	VMOVDQU32       160(R9), Y23
+	VPSRLW          $0x04, Y22, Y22
+	VPSRLW          $0x02, Y23, Y23
+	VPTERNLOGD.BCST $0xe4, c4_f0f0f0f<>+0(SB), Y23, Y22
+	VPANDD.BCST     c4_3f3f3f3f<>+0(SB), Y22, Y22
+	VMOVDQU32       96(R10), Y23
+	VMOVDQU32       160(R10), Y24
+	VPSRLW          $0x04, Y23, Y23
+	VPSRLW          $0x02, Y24, Y24
+	VPTERNLOGD.BCST $0xe4, c4_f0f0f0f<>+0(SB), Y24, Y23
+	VPANDD.BCST     c4_3f3f3f3f<>+0(SB), Y23, Y23
+	VMOVDQU32       448(SI), Y24
+	VMOVDQU32       480(SI), Y25
+	VPXORD          Y26, Y26, Y26
+	VPDPBUSD        Y24, Y22, Y26
+	VPSLLD          $0x08, Y26, Y26
+	VPDPBUSD        Y25, Y22, Y26
+	VCVTDQ2PS       Y26, Y26
+	VPERMPS         32(AX), Y3, Y27
+	VFMADD231PS     Y27, Y26, Y8
+	VPXORD          Y26, Y26, Y26
+	VPDPBUSD        Y24, Y23, Y26
+	VPSLLD          $0x08, Y26, Y24
+	VPDPBUSD        Y25, Y23, Y24
+	VCVTDQ2PS       Y24, Y24
+	VPERMPS         96(AX), Y3, Y25
+	VFMADD231PS     Y25, Y24, Y9
+	VMOVDQU32       448(SI)(CX*1), Y24
+	VMOVDQU32       480(SI)(CX*1), Y25
+	VPXORD          Y26, Y26, Y26
+	VPDPBUSD        Y24, Y22, Y26
+	VPSLLD          $0x08, Y26, Y26
+	VPDPBUSD        Y25, Y22, Y26
+	VCVTDQ2PS       Y26, Y26
+	VPERMPS         160(AX), Y3, Y27
+	VFMADD231PS     Y27, Y26, Y12
+	VPXORD          Y26, Y26, Y26
+	VPDPBUSD        Y24, Y23, Y26
+	VPSLLD          $0x08, Y26, Y24
+	VPDPBUSD        Y25, Y23, Y24
+	VCVTDQ2PS       Y24, Y24
+	VPERMPS         224(AX), Y3, Y25
+	VFMADD231PS     Y25, Y24, Y13
+	VMOVDQU32       448(SI)(DX*1), Y24
+	VMOVDQU32       480(SI)(DX*1), Y25
+	VPXORD          Y26, Y26, Y26
+	VPDPBUSD        Y24, Y22, Y26
+	VPSLLD          $0x08, Y26, Y26
+	VPDPBUSD        Y25, Y22, Y26
+	VCVTDQ2PS       Y26, Y26
+	VPERMPS         288(AX), Y3, Y27
+	VFMADD231PS     Y27, Y26, Y16
+	VPXORD          Y26, Y26, Y26
+	VPDPBUSD        Y24, Y23, Y26
+	VPSLLD          $0x08, Y26, Y24
+	VPDPBUSD        Y25, Y23, Y24
+	VCVTDQ2PS       Y24, Y24
+	VPERMPS         352(AX), Y3, Y25
+	VFMADD231PS     Y25, Y24, Y17
+	VMOVDQU32       448(SI)(BX*1), Y24
+	VMOVDQU32       480(SI)(BX*1), Y25
+	VPXORD          Y26, Y26, Y26
+	VPDPBUSD        Y24, Y22, Y26
+	VPSLLD          $0x08, Y26, Y26
+	VPDPBUSD        Y25, Y22, Y26
+	VCVTDQ2PS       Y26, Y22
+	VPERMPS         416(AX), Y3, Y26
+	VFMADD231PS     Y26, Y22, Y20
+	VPXORD          Y22, Y22, Y22
+	VPDPBUSD        Y24, Y23, Y22
+	VPSLLD          $0x08, Y22, Y22
+	VPDPBUSD        Y25, Y23, Y22
+	VCVTDQ2PS       Y22, Y22
+	VPERMPS         480(AX), Y3, Y23
+	VFMADD231PS     Y23, Y22, Y21
+	ADDQ            $+210, R9
+	ADDQ            $+210, R10
+	ADDQ            $+512, SI
+	ADDQ            $+32, DI
+	ADDQ            $+64, R8
+	TESTQ           R11, R11
+	JNE             groups80
 
-rest42:
-	ADDQ $+8, DX
+rest78:
+	MOVQ             16(SP), SI
+	LEAQ             4(SI), DI
+	CMPQ             8(SP), $+1
+	CMOVQEQ          SI, DI
+	VEXTRACTF64X4    $0x01, Z6, Y22
+	VADDPS           Y22, Y6, Y6
+	VFMADD231PS.BCST c4_c2000000<>+0(SB), Y6, Y8
+	VEXTRACTF32X4    $0x01, Y8, X6
+	VADDPS           X6, X8, X6
+	VPSHUFD          $0x4e, X6, X8
+	VADDPS           X8, X6, X6
+	VPSHUFD          $0xb1, X6, X8
+	VADDPS           X8, X6, X6
+	VMOVSS           X6, (SI)
+	VEXTRACTF64X4    $0x01, Z7, Y6
+	VADDPS           Y6, Y7, Y6
+	VFMADD231PS.BCST c4_c2000000<>+0(SB), Y6, Y9
+	VEXTRACTF32X4    $0x01, Y9, X6
+	VADDPS           X6, X9, X6
+	VPSHUFD          $0x4e, X6, X7
+	VADDPS           X7, X6, X6
+	VPSHUFD          $0xb1, X6, X7
+	VADDPS           X7, X6, X6
+	VMOVSS           X6, (DI)
+	MOVQ             24(SP), R8
+	VEXTRACTF64X4    $0x01, Z10, Y6
+	VADDPS           Y6, Y10, Y6
+	VFMADD231PS.BCST c4_c2000000<>+0(SB), Y6, Y12
+	VEXTRACTF32X4    $0x01, Y12, X6
+	VADDPS           X6, X12, X6
+	VPSHUFD          $0x4e, X6, X7
+	VADDPS           X7, X6, X6
+	VPSHUFD          $0xb1, X6, X7
+	VADDPS           X7, X6, X6
+	VMOVSS           X6, (SI)(R8*1)
+	VEXTRACTF64X4    $0x01, Z11, Y6
+	VADDPS           Y6, Y11, Y6
+	VFMADD231PS.BCST c4_c2000000<>+0(SB), Y6, Y13
+	VEXTRACTF32X4    $0x01, Y13, X6
+	VADDPS           X6, X13, X6
+	VPSHUFD          $0x4e, X6, X7
+	VADDPS           X7, X6, X6
+	VPSHUFD          $0xb1, X6, X7
+	VADDPS           X7, X6, X6
+	VMOVSS           X6, (DI)(R8*1)
+	MOVQ             32(SP), R8
+	VEXTRACTF64X4    $0x01, Z14, Y6
+	VADDPS           Y6, Y14, Y6
+	VFMADD231PS.BCST c4_c2000000<>+0(SB), Y6, Y16
+	VEXTRACTF32X4    $0x01, Y16, X6
+	VADDPS           X6, X16, X6
+	VPSHUFD          $0x4e, X6, X7
+	VADDPS           X7, X6, X6
+	VPSHUFD          $0xb1, X6, X7
+	VADDPS           X7, X6, X6
+	VMOVSS           X6, (SI)(R8*1)
+	VEXTRACTF64X4    $0x01, Z15, Y6
+	VADDPS           Y6, Y15, Y6
+	VFMADD231PS.BCST c4_c2000000<>+0(SB), Y6, Y17
+	VEXTRACTF32X4    $0x01, Y17, X6
+	VADDPS           X6, X17, X6
+	VPSHUFD          $0x4e, X6, X7
+	VADDPS           X7, X6, X6
+	VPSHUFD          $0xb1, X6, X7
+	VADDPS           X7, X6, X6
+	VMOVSS           X6, (DI)(R8*1)
+	MOVQ             40(SP), R8
+	VEXTRACTF64X4    $0x01, Z18, Y6
+	VADDPS           Y6, Y18, Y6
+	VFMADD231PS.BCST c4_c2000000<>+0(SB), Y6, Y20
+	VEXTRACTF32X4    $0x01, Y20, X6
+	VADDPS           X6, X20, X6
+	VPSHUFD          $0x4e, X6, X7
+	VADDPS           X7, X6, X6
+	VPSHUFD          $0xb1, X6, X7
+	VADDPS           X7, X6, X6
+	VMOVSS           X6, (SI)(R8*1)
+	VEXTRACTF64X4    $0x01, Z19, Y6
+	VADDPS           Y6, Y19, Y6
+	VFMADD231PS.BCST c4_c2000000<>+0(SB), Y6, Y21
+	VEXTRACTF32X4    $0x01, Y21, X6
+	VADDPS           X6, X21, X6
+	VPSHUFD          $0x4e, X6, X7
+	VADDPS           X7, X6, X6
+	VPSHUFD          $0xb1, X6, X7
+	VADDPS           X7, X6, X6
+	VMOVSS           X6, (DI)(R8*1)
+	ADDQ             $+8, 16(SP)
+	MOVQ             ldb+64(FP), SI
+	IMUL3Q           $+2, SI, SI
+	ADDQ             SI, (SP)
+	SUBQ             $+2, 8(SP)
+	MOVQ             (SP), R9
+	MOVQ             (SP), R10
+	MOVQ             ldb+64(FP), SI
+	ADDQ             SI, R10
+	CMPQ             8(SP), $+1
+	CMOVQEQ          (SP), R10
+	CMPQ             8(SP), $+0
+	JG               column77
 
-blocks43:
-	SUBQ            $+1, DX
-	JLT             rest44
-	PREFETCHT0      4096(SI)
-	VBROADCASTI32X4 2(SI), Y14
-	VPSRLVD         high<>+0(SB), Y14, Y14
-	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Y14, Y14
-	VBROADCASTI32X4 levels<>+0(SB), Y24
-	VPSHUFB         Y14, Y24, Y14
-	VPBROADCASTW    (SI), X24
-	VCVTPH2PS       X24, Y24
-	VFMADD231SS     (BX), X24, X11
-	VMULPS.BCST     (R8), Y24, Y24
-	VPXORD          Y23, Y23, Y23
-	VPDPBUSD        (DI), Y14, Y23
-	VPSLLD          $0x08, Y23, Y25
-	VPDPBUSD        32(DI), Y14, Y25
-	VCVTDQ2PS       Y25, Y14
-	VFMADD231PS     Y24, Y14, Y8
-	ADDQ            $+18, SI
-	ADDQ            $+64, DI
+end79:
+	VZEROUPPER
+	RET
+
+// func dotFixed1IQ4_NLVNNI(c *byte, a *byte, b *byte, rows int, columns int, n int, ldc int, lda int, ldb int)
+// Requires: AVX, AVX2, AVX512F, AVX512VL, AVX512VNNI, F16C, FMA3, MMX+
+TEXT ·dotFixed1IQ4_NLVNNI(SB), NOSPLIT, $24-72
+	MOVQ         b+16(FP), AX
+	MOVQ         AX, (SP)
+	MOVQ         columns+32(FP), AX
+	MOVQ         AX, 8(SP)
+	MOVQ         c+0(FP), AX
+	MOVQ         AX, 16(SP)
+	VPBROADCASTD c4_f0f0f0f<>+0(SB), Y0
+	VPBROADCASTD c4_f0f0f0f0<>+0(SB), Y1
+	VMOVDQU32    each<>+0(SB), Y1
+	VMOVDQU32    each<>+32(SB), Y3
+	VMOVDQU32    each<>+64(SB), Y4
+	VMOVDQU32    each<>+96(SB), Y5
+	VMOVDQU32    each<>+128(SB), Y6
+	VMOVDQU32    each<>+160(SB), Y7
+	VMOVDQU32    each<>+192(SB), Y8
+	VMOVDQU32    each<>+224(SB), Y9
+	CMPQ         8(SP), $+0
+	JLE          end84
+	MOVQ         (SP), BX
+
+column82:
+	MOVQ   n+40(FP), DX
+	IMUL3Q $+4, DX, DX
+	MOVQ   a+8(FP), AX
+	MOVQ   DX, CX
+	SHLQ   $0x04, CX
+	ADDQ   AX, CX
+	LEAQ   (CX)(DX*1), DX
+	VPXORD Y12, Y12, Y12
+	VPXORD Y13, Y13, Y13
+	VPXORD Y14, Y14, Y14
+	VPXORD Y15, Y15, Y15
+	VPXORD Z11, Z11, Z11
+	MOVQ   n+40(FP), SI
+	SHRQ   $0x03, SI
+	TESTQ  SI, SI
+	JZ     rest83
+
+groups85:
+	VPBROADCASTW    (BX), X2
+	VPINSRW         $0x01, 18(BX), X2, X2
+	VPINSRW         $0x02, 36(BX), X2, X2
+	VPINSRW         $0x03, 54(BX), X2, X2
+	VPINSRW         $0x04, 72(BX), X2, X2
+	VPINSRW         $0x05, 90(BX), X2, X2
+	VPINSRW         $0x06, 108(BX), X2, X2
+	VPINSRW         $0x07, 126(BX), X2, X2
+	VCVTPH2PS       X2, Y10
+	VMOVAPS         Y10, Y10
+	PREFETCHT0      4096(BX)
+	PREFETCHT0      4160(BX)
+	PREFETCHT0      4224(BX)
+	VMOVUPS         (CX), Y16
+	VMULPS          Y16, Y10, Y16
+	VFMADD231PS     (DX), Y10, Y11
+	DECQ            SI
+	VBROADCASTI32X4 2(BX), Y10
+	VPSRLVD         high<>+0(SB), Y10, Y10
+	VPANDD          Y0, Y10, Y10
+	VBROADCASTI32X4 levels<>+0(SB), Y17
+	VPSHUFB         Y10, Y17, Y10
+	VPXORD          Y17, Y17, Y17
+	VPDPBUSD        (AX), Y10, Y17
+	VPSLLD          $0x08, Y17, Y17
+	VPDPBUSD        32(AX), Y10, Y17
+	VCVTDQ2PS       Y17, Y10
+	VPERMPS         Y16, Y1, Y17
+	VFMADD231PS     Y17, Y10, Y12
+	VBROADCASTI32X4 20(BX), Y10
+	VPSRLVD         high<>+0(SB), Y10, Y10
+	VPANDD          Y0, Y10, Y10
+	VBROADCASTI32X4 levels<>+0(SB), Y17
+	VPSHUFB         Y10, Y17, Y10
+	VPXORD          Y17, Y17, Y17
+	VPDPBUSD        64(AX), Y10, Y17
+	VPSLLD          $0x08, Y17, Y17
+	VPDPBUSD        96(AX), Y10, Y17
+	VCVTDQ2PS       Y17, Y10
+	VPERMPS         Y16, Y3, Y17
+	VFMADD231PS     Y17, Y10, Y13
+	VBROADCASTI32X4 38(BX), Y10
+	VPSRLVD         high<>+0(SB), Y10, Y10
+	VPANDD          Y0, Y10, Y10
+	VBROADCASTI32X4 levels<>+0(SB), Y17
+	VPSHUFB         Y10, Y17, Y10
+	VPXORD          Y17, Y17, Y17
+	VPDPBUSD        128(AX), Y10, Y17
+	VPSLLD          $0x08, Y17, Y17
+	VPDPBUSD        160(AX), Y10, Y17
+	VCVTDQ2PS       Y17, Y10
+	VPERMPS         Y16, Y4, Y17
+	VFMADD231PS     Y17, Y10, Y14
+	VBROADCASTI32X4 56(BX), Y10
+	VPSRLVD         high<>+0(SB), Y10, Y10
+	VPANDD          Y0, Y10, Y10
+	VBROADCASTI32X4 levels<>+0(SB), Y17
+	VPSHUFB         Y10, Y17, Y10
+	VPXORD          Y17, Y17, Y17
+	VPDPBUSD        192(AX), Y10, Y17
+	VPSLLD          $0x08, Y17, Y17
+	VPDPBUSD        224(AX), Y10, Y17
+	VCVTDQ2PS       Y17, Y10
+	VPERMPS         Y16, Y5, Y17
+	VFMADD231PS     Y17, Y10, Y15
+	VBROADCASTI32X4 74(BX), Y10
+	VPSRLVD         high<>+0(SB), Y10, Y10
+	VPANDD          Y0, Y10, Y10
+	VBROADCASTI32X4 levels<>+0(SB), Y17
+	VPSHUFB         Y10, Y17, Y10
+	VPXORD          Y17, Y17, Y17
+	VPDPBUSD        256(AX), Y10, Y17
+	VPSLLD          $0x08, Y17, Y17
+	VPDPBUSD        288(AX), Y10, Y17
+	VCVTDQ2PS       Y17, Y10
+	VPERMPS         Y16, Y6, Y17
+	VFMADD231PS     Y17, Y10, Y12
+	VBROADCASTI32X4 92(BX), Y10
+	VPSRLVD         high<>+0(SB), Y10, Y10
+	VPANDD          Y0, Y10, Y10
+	VBROADCASTI32X4 levels<>+0(SB), Y17
+	VPSHUFB         Y10, Y17, Y10
+	VPXORD          Y17, Y17, Y17
+	VPDPBUSD        320(AX), Y10, Y17
+	VPSLLD          $0x08, Y17, Y17
+	VPDPBUSD        352(AX), Y10, Y17
+	VCVTDQ2PS       Y17, Y10
+	VPERMPS         Y16, Y7, Y17
+	VFMADD231PS     Y17, Y10, Y13
+	VBROADCASTI32X4 110(BX), Y10
+	VPSRLVD         high<>+0(SB), Y10, Y10
+	VPANDD          Y0, Y10, Y10
+	VBROADCASTI32X4 levels<>+0(SB), Y17
+	VPSHUFB         Y10, Y17, Y10
+	VPXORD          Y17, Y17, Y17
+	VPDPBUSD        384(AX), Y10, Y17
+	VPSLLD          $0x08, Y17, Y17
+	VPDPBUSD        416(AX), Y10, Y17
+	VCVTDQ2PS       Y17, Y10
+	VPERMPS         Y16, Y8, Y17
+	VFMADD231PS     Y17, Y10, Y14
+	VBROADCASTI32X4 128(BX), Y10
+	VPSRLVD         high<>+0(SB), Y10, Y10
+	VPANDD          Y0, Y10, Y10
+	VBROADCASTI32X4 levels<>+0(SB), Y17
+	VPSHUFB         Y10, Y17, Y10
+	VPXORD          Y17, Y17, Y17
+	VPDPBUSD        448(AX), Y10, Y17
+	VPSLLD          $0x08, Y17, Y17
+	VPDPBUSD        480(AX), Y10, Y17
+	VCVTDQ2PS       Y17, Y10
+	VPERMPS         Y16, Y9, Y16
+	VFMADD231PS     Y16, Y10, Y15
+	ADDQ            $+144, BX
+	ADDQ            $+512, AX
+	ADDQ            $+32, CX
+	ADDQ            $+32, DX
+	TESTQ           SI, SI
+	JNE             groups85
+
+rest83:
+	MOVQ n+40(FP), SI
+	ANDQ $+7, SI
+
+block86:
+	DECQ            SI
+	JLT             end87
+	VPBROADCASTW    (BX), X2
+	VCVTPH2PS       X2, Y10
+	VMOVSS          (DX), X2
+	VFMADD231PS     Y2, Y10, Y11
+	VBROADCASTI32X4 2(BX), Y16
+	VPSRLVD         high<>+0(SB), Y16, Y16
+	VPANDD          Y0, Y16, Y16
+	VBROADCASTI32X4 levels<>+0(SB), Y17
+	VPSHUFB         Y16, Y17, Y16
+	VPXORD          Y17, Y17, Y17
+	VPDPBUSD        (AX), Y16, Y17
+	VPSLLD          $0x08, Y17, Y17
+	VPDPBUSD        32(AX), Y16, Y17
+	VCVTDQ2PS       Y17, Y16
+	VMULPS.BCST     (CX), Y10, Y10
+	VFMADD231PS     Y10, Y16, Y12
+	ADDQ            $+18, BX
+	ADDQ            $+64, AX
+	ADDQ            $+4, CX
+	ADDQ            $+4, DX
+	JMP             block86
+
+end87:
+	MOVQ             16(SP), AX
+	VADDPS           Y13, Y12, Y12
+	VADDPS           Y14, Y12, Y12
+	VADDPS           Y15, Y12, Y12
+	VFMADD231PS.BCST c4_c3000000<>+0(SB), Y11, Y12
+	VEXTRACTF32X4    $0x01, Y12, X2
+	VADDPS           X2, X12, X2
+	VPSHUFD          $0x4e, X2, X10
+	VADDPS           X10, X2, X2
+	VPSHUFD          $0xb1, X2, X10
+	VADDPS           X10, X2, X2
+	VMOVSS           X2, (AX)
+	ADDQ             $+4, 16(SP)
+	MOVQ             ldb+64(FP), AX
+	IMUL3Q           $+1, AX, AX
+	ADDQ             AX, (SP)
+	SUBQ             $+1, 8(SP)
+	MOVQ             (SP), BX
+	CMPQ             8(SP), $+0
+	JG               column82
+
+end84:
+	VZEROUPPER
+	RET
+
+// func dotFixed4IQ4_NLVNNI(c *byte, a *byte, b *byte, rows int, columns int, n int, ldc int, lda int, ldb int)
+// Requires: AVX, AVX2, AVX512F, AVX512VL, AVX512VNNI, CMOV, F16C, FMA3, MMX+
+TEXT ·dotFixed4IQ4_NLVNNI(SB), NOSPLIT, $368-72
+	MOVQ         b+16(FP), AX
+	MOVQ         AX, (SP)
+	MOVQ         columns+32(FP), AX
+	MOVQ         AX, 8(SP)
+	MOVQ         c+0(FP), AX
+	MOVQ         AX, 16(SP)
+	MOVQ         rows+24(FP), AX
+	DECQ         AX
+	MOVQ         $+1, CX
+	CMPQ         AX, CX
+	CMOVQLT      AX, CX
+	MOVQ         ldc+48(FP), DX
+	IMULQ        CX, DX
+	MOVQ         DX, 24(SP)
+	MOVQ         lda+56(FP), DX
+	IMULQ        DX, CX
+	MOVQ         $+2, DX
+	CMPQ         AX, DX
+	CMOVQLT      AX, DX
+	MOVQ         ldc+48(FP), BX
+	IMULQ        DX, BX
+	MOVQ         BX, 32(SP)
+	MOVQ         lda+56(FP), BX
+	IMULQ        BX, DX
+	MOVQ         $+3, BX
+	CMPQ         AX, BX
+	CMOVQLT      AX, BX
+	MOVQ         ldc+48(FP), AX
+	IMULQ        BX, AX
+	MOVQ         AX, 40(SP)
+	MOVQ         lda+56(FP), AX
+	IMULQ        AX, BX
+	LEAQ         48(SP), AX
+	ADDQ         $+63, AX
+	ANDQ         $-64, AX
+	CMPQ         8(SP), $+0
+	JLE          end90
+	MOVQ         (SP), R9
+	MOVQ         (SP), R10
+	MOVQ         ldb+64(FP), SI
+	ADDQ         SI, R10
+	CMPQ         8(SP), $+1
+	CMOVQEQ      (SP), R10
+	MOVQ         n+40(FP), SI
+	SHRQ         $0x03, SI
+	TESTQ        SI, SI
+	JZ           column88
+	VPBROADCASTW (R9), X0
+	VPINSRW      $0x01, 18(R9), X0, X0
+	VPINSRW      $0x02, 36(R9), X0, X0
+	VPINSRW      $0x03, 54(R9), X0, X0
+	VPINSRW      $0x04, 72(R9), X0, X0
+	VPINSRW      $0x05, 90(R9), X0, X0
+	VPINSRW      $0x06, 108(R9), X0, X0
+	VPINSRW      $0x07, 126(R9), X0, X0
+	VCVTPH2PS    X0, Y0
+	VMOVAPS      Y0, Y0
+	VPBROADCASTW (R10), X1
+	VPINSRW      $0x01, 18(R10), X1, X1
+	VPINSRW      $0x02, 36(R10), X1, X1
+	VPINSRW      $0x03, 54(R10), X1, X1
+	VPINSRW      $0x04, 72(R10), X1, X1
+	VPINSRW      $0x05, 90(R10), X1, X1
+	VPINSRW      $0x06, 108(R10), X1, X1
+	VPINSRW      $0x07, 126(R10), X1, X1
+	VCVTPH2PS    X1, Y1
+	VMOVAPS      Y1, Y1
+
+column88:
+	MOVQ   n+40(FP), R8
+	IMUL3Q $+4, R8, R8
+	MOVQ   a+8(FP), SI
+	MOVQ   R8, DI
+	SHLQ   $0x04, DI
+	ADDQ   SI, DI
+	LEAQ   (DI)(R8*1), R8
+	VPXORD Y4, Y4, Y4
+	VPXORD Y5, Y5, Y5
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	VPXORD Y8, Y8, Y8
+	VPXORD Y9, Y9, Y9
+	VPXORD Z6, Z6, Z6
+	VPXORD Z7, Z7, Z7
+	VPXORD Y12, Y12, Y12
+	VPXORD Y13, Y13, Y13
+	VPXORD Z10, Z10, Z10
+	VPXORD Z11, Z11, Z11
+	VPXORD Y16, Y16, Y16
+	VPXORD Y17, Y17, Y17
+	VPXORD Z14, Z14, Z14
+	VPXORD Z15, Z15, Z15
+	MOVQ   n+40(FP), R11
+	SHRQ   $0x03, R11
+	TESTQ  R11, R11
+	JZ     rest89
+
+groups91:
+	PREFETCHT0  4096(R9)
+	PREFETCHT0  4160(R9)
+	PREFETCHT0  4224(R9)
+	PREFETCHT0  4096(R10)
+	PREFETCHT0  4160(R10)
+	PREFETCHT0  4224(R10)
+	VMOVUPS     (DI), Y18
+	VMULPS      Y18, Y0, Y19
+	VMOVUPS     Y19, (AX)
+	VFMADD231PS (R8), Y0, Y2
+	VMULPS      Y18, Y1, Y18
+	VMOVUPS     Y18, 32(AX)
+	VFMADD231PS (R8), Y1, Y3
+	VMOVUPS     (DI)(CX*1), Y18
+	VMULPS      Y18, Y0, Y19
+	VMOVUPS     Y19, 64(AX)
+	VFMADD231PS (R8)(CX*1), Y0, Y6
+	VMULPS      Y18, Y1, Y18
+	VMOVUPS     Y18, 96(AX)
+	VFMADD231PS (R8)(CX*1), Y1, Y7
+	VMOVUPS     (DI)(DX*1), Y18
+	VMULPS      Y18, Y0, Y19
+	VMOVUPS     Y19, 128(AX)
+	VFMADD231PS (R8)(DX*1), Y0, Y10
+	VMULPS      Y18, Y1, Y18
+	VMOVUPS     Y18, 160(AX)
+	VFMADD231PS (R8)(DX*1), Y1, Y11
+	VMOVUPS     (DI)(BX*1), Y18
+	VMULPS      Y18, Y0, Y19
+	VMOVUPS     Y19, 192(AX)
+	VFMADD231PS (R8)(BX*1), Y0, Y14
+	VMULPS      Y18, Y1, Y0
+	VMOVUPS     Y0, 224(AX)
+	VFMADD231PS (R8)(BX*1), Y1, Y15
+	DECQ        R11
+	LEAQ        144(R9), R12
+	LEAQ        144(R10), R13
+	TESTQ       R11, R11
+	JNE         have92
+	MOVQ        ldb+64(FP), R14
+	MOVQ        (SP), R12
+	LEAQ        (R12)(R14*2), R12
+	CMPQ        8(SP), $+3
+	CMOVQLT     (SP), R12
+	ADDQ        R12, R14
+	MOVQ        R12, R13
+	CMPQ        8(SP), $+4
+	CMOVQGE     R14, R13
+
+have92:
+	VPBROADCASTW     (R12), X0
+	VPINSRW          $0x01, 18(R12), X0, X0
+	VPINSRW          $0x02, 36(R12), X0, X0
+	VPINSRW          $0x03, 54(R12), X0, X0
+	VPINSRW          $0x04, 72(R12), X0, X0
+	VPINSRW          $0x05, 90(R12), X0, X0
+	VPINSRW          $0x06, 108(R12), X0, X0
+	VPINSRW          $0x07, 126(R12), X0, X0
+	VCVTPH2PS        X0, Y0
+	VMOVAPS          Y0, Y0
+	VPBROADCASTW     (R13), X1
+	VPINSRW          $0x01, 18(R13), X1, X1
+	VPINSRW          $0x02, 36(R13), X1, X1
+	VPINSRW          $0x03, 54(R13), X1, X1
+	VPINSRW          $0x04, 72(R13), X1, X1
+	VPINSRW          $0x05, 90(R13), X1, X1
+	VPINSRW          $0x06, 108(R13), X1, X1
+	VPINSRW          $0x07, 126(R13), X1, X1
+	VCVTPH2PS        X1, Y1
+	VMOVAPS          Y1, Y1
+	VBROADCASTI32X4  2(R9), Y18
+	VPSRLVD          high<>+0(SB), Y18, Y18
+	VPANDD.BCST      c4_f0f0f0f<>+0(SB), Y18, Y18
+	VBROADCASTI32X4  levels<>+0(SB), Y19
+	VPSHUFB          Y18, Y19, Y18
+	VBROADCASTI32X4  2(R10), Y19
+	VPSRLVD          high<>+0(SB), Y19, Y19
+	VPANDD.BCST      c4_f0f0f0f<>+0(SB), Y19, Y19
+	VBROADCASTI32X4  levels<>+0(SB), Y21
+	VPSHUFB          Y19, Y21, Y19
+	VMOVDQU32        (SI), Y21
+	VMOVDQU32        32(SI), Y22
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y18, Y23
+	VPSLLD           $0x08, Y23, Y23
+	VPDPBUSD         Y22, Y18, Y23
+	VCVTDQ2PS        Y23, Y23
+	VFMADD231PS.BCST (AX), Y23, Y4
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y19, Y23
+	VPSLLD           $0x08, Y23, Y21
+	VPDPBUSD         Y22, Y19, Y21
+	VCVTDQ2PS        Y21, Y21
+	VFMADD231PS.BCST 32(AX), Y21, Y5
+	VMOVDQU32        (SI)(CX*1), Y21
+	VMOVDQU32        32(SI)(CX*1), Y22
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y18, Y23
+	VPSLLD           $0x08, Y23, Y23
+	VPDPBUSD         Y22, Y18, Y23
+	VCVTDQ2PS        Y23, Y23
+	VFMADD231PS.BCST 64(AX), Y23, Y8
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y19, Y23
+	VPSLLD           $0x08, Y23, Y21
+	VPDPBUSD         Y22, Y19, Y21
+	VCVTDQ2PS        Y21, Y21
+	VFMADD231PS.BCST 96(AX), Y21, Y9
+	VMOVDQU32        (SI)(DX*1), Y21
+	VMOVDQU32        32(SI)(DX*1), Y22
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y18, Y23
+	VPSLLD           $0x08, Y23, Y23
+	VPDPBUSD         Y22, Y18, Y23
+	VCVTDQ2PS        Y23, Y23
+	VFMADD231PS.BCST 128(AX), Y23, Y12
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y19, Y23
+	VPSLLD           $0x08, Y23, Y21
+	VPDPBUSD         Y22, Y19, Y21
+	VCVTDQ2PS        Y21, Y21
+	VFMADD231PS.BCST 160(AX), Y21, Y13
+	VMOVDQU32        (SI)(BX*1), Y21
+	VMOVDQU32        32(SI)(BX*1), Y22
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y18, Y23
+	VPSLLD           $0x08, Y23, Y23
+	VPDPBUSD         Y22, Y18, Y23
+	VCVTDQ2PS        Y23, Y18
+	VFMADD231PS.BCST 192(AX), Y18, Y16
+	VPXORD           Y18, Y18, Y18
+	VPDPBUSD         Y21, Y19, Y18
+	VPSLLD           $0x08, Y18, Y18
+	VPDPBUSD         Y22, Y19, Y18
+	VCVTDQ2PS        Y18, Y18
+	VFMADD231PS.BCST 224(AX), Y18, Y17
+	VBROADCASTI32X4  20(R9), Y18
+	VPSRLVD          high<>+0(SB), Y18, Y18
+	VPANDD.BCST      c4_f0f0f0f<>+0(SB), Y18, Y18
+	VBROADCASTI32X4  levels<>+0(SB), Y19
+	VPSHUFB          Y18, Y19, Y18
+	VBROADCASTI32X4  20(R10), Y19
+	VPSRLVD          high<>+0(SB), Y19, Y19
+	VPANDD.BCST      c4_f0f0f0f<>+0(SB), Y19, Y19
+	VBROADCASTI32X4  levels<>+0(SB), Y21
+	VPSHUFB          Y19, Y21, Y19
+	VMOVDQU32        64(SI), Y21
+	VMOVDQU32        96(SI), Y22
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y18, Y23
+	VPSLLD           $0x08, Y23, Y23
+	VPDPBUSD         Y22, Y18, Y23
+	VCVTDQ2PS        Y23, Y23
+	VFMADD231PS.BCST 4(AX), Y23, Y4
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y19, Y23
+	VPSLLD           $0x08, Y23, Y21
+	VPDPBUSD         Y22, Y19, Y21
+	VCVTDQ2PS        Y21, Y21
+	VFMADD231PS.BCST 36(AX), Y21, Y5
+	VMOVDQU32        64(SI)(CX*1), Y21
+	VMOVDQU32        96(SI)(CX*1), Y22
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y18, Y23
+	VPSLLD           $0x08, Y23, Y23
+	VPDPBUSD         Y22, Y18, Y23
+	VCVTDQ2PS        Y23, Y23
+	VFMADD231PS.BCST 68(AX), Y23, Y8
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y19, Y23
+	VPSLLD           $0x08, Y23, Y21
+	VPDPBUSD         Y22, Y19, Y21
+	VCVTDQ2PS        Y21, Y21
+	VFMADD231PS.BCST 100(AX), Y21, Y9
+	VMOVDQU32        64(SI)(DX*1), Y21
+	VMOVDQU32        96(SI)(DX*1), Y22
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y18, Y23
+	VPSLLD           $0x08, Y23, Y23
+	VPDPBUSD         Y22, Y18, Y23
+	VCVTDQ2PS        Y23, Y23
+	VFMADD231PS.BCST 132(AX), Y23, Y12
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y19, Y23
+	VPSLLD           $0x08, Y23, Y21
+	VPDPBUSD         Y22, Y19, Y21
+	VCVTDQ2PS        Y21, Y21
+	VFMADD231PS.BCST 164(AX), Y21, Y13
+	VMOVDQU32        64(SI)(BX*1), Y21
+	VMOVDQU32        96(SI)(BX*1), Y22
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y18, Y23
+	VPSLLD           $0x08, Y23, Y23
+	VPDPBUSD         Y22, Y18, Y23
+	VCVTDQ2PS        Y23, Y18
+	VFMADD231PS.BCST 196(AX), Y18, Y16
+	VPXORD           Y18, Y18, Y18
+	VPDPBUSD         Y21, Y19, Y18
+	VPSLLD           $0x08, Y18, Y18
+	VPDPBUSD         Y22, Y19, Y18
+	VCVTDQ2PS        Y18, Y18
+	VFMADD231PS.BCST 228(AX), Y18, Y17
+	VBROADCASTI32X4  38(R9), Y18
+	VPSRLVD          high<>+0(SB), Y18, Y18
+	VPANDD.BCST      c4_f0f0f0f<>+0(SB), Y18, Y18
+	VBROADCASTI32X4  levels<>+0(SB), Y19
+	VPSHUFB          Y18, Y19, Y18
+	VBROADCASTI32X4  38(R10), Y19
+	VPSRLVD          high<>+0(SB), Y19, Y19
+	VPANDD.BCST      c4_f0f0f0f<>+0(SB), Y19, Y19
+	VBROADCASTI32X4  levels<>+0(SB), Y21
+	VPSHUFB          Y19, Y21, Y19
+	VMOVDQU32        128(SI), Y21
+	VMOVDQU32        160(SI), Y22
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y18, Y23
+	VPSLLD           $0x08, Y23, Y23
+	VPDPBUSD         Y22, Y18, Y23
+	VCVTDQ2PS        Y23, Y23
+	VFMADD231PS.BCST 8(AX), Y23, Y4
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y19, Y23
+	VPSLLD           $0x08, Y23, Y21
+	VPDPBUSD         Y22, Y19, Y21
+	VCVTDQ2PS        Y21, Y21
+	VFMADD231PS.BCST 40(AX), Y21, Y5
+	VMOVDQU32        128(SI)(CX*1), Y21
+	VMOVDQU32        160(SI)(CX*1), Y22
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y18, Y23
+	VPSLLD           $0x08, Y23, Y23
+	VPDPBUSD         Y22, Y18, Y23
+	VCVTDQ2PS        Y23, Y23
+	VFMADD231PS.BCST 72(AX), Y23, Y8
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y19, Y23
+	VPSLLD           $0x08, Y23, Y21
+	VPDPBUSD         Y22, Y19, Y21
+	VCVTDQ2PS        Y21, Y21
+	VFMADD231PS.BCST 104(AX), Y21, Y9
+	VMOVDQU32        128(SI)(DX*1), Y21
+	VMOVDQU32        160(SI)(DX*1), Y22
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y18, Y23
+	VPSLLD           $0x08, Y23, Y23
+	VPDPBUSD         Y22, Y18, Y23
+	VCVTDQ2PS        Y23, Y23
+	VFMADD231PS.BCST 136(AX), Y23, Y12
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y19, Y23
+	VPSLLD           $0x08, Y23, Y21
+	VPDPBUSD         Y22, Y19, Y21
+	VCVTDQ2PS        Y21, Y21
+	VFMADD231PS.BCST 168(AX), Y21, Y13
+	VMOVDQU32        128(SI)(BX*1), Y21
+	VMOVDQU32        160(SI)(BX*1), Y22
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y18, Y23
+	VPSLLD           $0x08, Y23, Y23
+	VPDPBUSD         Y22, Y18, Y23
+	VCVTDQ2PS        Y23, Y18
+	VFMADD231PS.BCST 200(AX), Y18, Y16
+	VPXORD           Y18, Y18, Y18
+	VPDPBUSD         Y21, Y19, Y18
+	VPSLLD           $0x08, Y18, Y18
+	VPDPBUSD         Y22, Y19, Y18
+	VCVTDQ2PS        Y18, Y18
+	VFMADD231PS.BCST 232(AX), Y18, Y17
+	VBROADCASTI32X4  56(R9), Y18
+	VPSRLVD          high<>+0(SB), Y18, Y18
+	VPANDD.BCST      c4_f0f0f0f<>+0(SB), Y18, Y18
+	VBROADCASTI32X4  levels<>+0(SB), Y19
+	VPSHUFB          Y18, Y19, Y18
+	VBROADCASTI32X4  56(R10), Y19
+	VPSRLVD          high<>+0(SB), Y19, Y19
+	VPANDD.BCST      c4_f0f0f0f<>+0(SB), Y19, Y19
+	VBROADCASTI32X4  levels<>+0(SB), Y21
+	VPSHUFB          Y19, Y21, Y19
+	VMOVDQU32        192(SI), Y21
+	VMOVDQU32        224(SI), Y22
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y18, Y23
+	VPSLLD           $0x08, Y23, Y23
+	VPDPBUSD         Y22, Y18, Y23
+	VCVTDQ2PS        Y23, Y23
+	VFMADD231PS.BCST 12(AX), Y23, Y4
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y19, Y23
+	VPSLLD           $0x08, Y23, Y21
+	VPDPBUSD         Y22, Y19, Y21
+	VCVTDQ2PS        Y21, Y21
+	VFMADD231PS.BCST 44(AX), Y21, Y5
+	VMOVDQU32        192(SI)(CX*1), Y21
+	VMOVDQU32        224(SI)(CX*1), Y22
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y18, Y23
+	VPSLLD           $0x08, Y23, Y23
+	VPDPBUSD         Y22, Y18, Y23
+	VCVTDQ2PS        Y23, Y23
+	VFMADD231PS.BCST 76(AX), Y23, Y8
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y19, Y23
+	VPSLLD           $0x08, Y23, Y21
+	VPDPBUSD         Y22, Y19, Y21
+	VCVTDQ2PS        Y21, Y21
+	VFMADD231PS.BCST 108(AX), Y21, Y9
+	VMOVDQU32        192(SI)(DX*1), Y21
+	VMOVDQU32        224(SI)(DX*1), Y22
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y18, Y23
+	VPSLLD           $0x08, Y23, Y23
+	VPDPBUSD         Y22, Y18, Y23
+	VCVTDQ2PS        Y23, Y23
+	VFMADD231PS.BCST 140(AX), Y23, Y12
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y19, Y23
+	VPSLLD           $0x08, Y23, Y21
+	VPDPBUSD         Y22, Y19, Y21
+	VCVTDQ2PS        Y21, Y21
+	VFMADD231PS.BCST 172(AX), Y21, Y13
+	VMOVDQU32        192(SI)(BX*1), Y21
+	VMOVDQU32        224(SI)(BX*1), Y22
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y18, Y23
+	VPSLLD           $0x08, Y23, Y23
+	VPDPBUSD         Y22, Y18, Y23
+	VCVTDQ2PS        Y23, Y18
+	VFMADD231PS.BCST 204(AX), Y18, Y16
+	VPXORD           Y18, Y18, Y18
+	VPDPBUSD         Y21, Y19, Y18
+	VPSLLD           $0x08, Y18, Y18
+	VPDPBUSD         Y22, Y19, Y18
+	VCVTDQ2PS        Y18, Y18
+	VFMADD231PS.BCST 236(AX), Y18, Y17
+	VBROADCASTI32X4  74(R9), Y18
+	VPSRLVD          high<>+0(SB), Y18, Y18
+	VPANDD.BCST      c4_f0f0f0f<>+0(SB), Y18, Y18
+	VBROADCASTI32X4  levels<>+0(SB), Y19
+	VPSHUFB          Y18, Y19, Y18
+	VBROADCASTI32X4  74(R10), Y19
+	VPSRLVD          high<>+0(SB), Y19, Y19
+	VPANDD.BCST      c4_f0f0f0f<>+0(SB), Y19, Y19
+	VBROADCASTI32X4  levels<>+0(SB), Y21
+	VPSHUFB          Y19, Y21, Y19
+	VMOVDQU32        256(SI), Y21
+	VMOVDQU32        288(SI), Y22
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y18, Y23
+	VPSLLD           $0x08, Y23, Y23
+	VPDPBUSD         Y22, Y18, Y23
+	VCVTDQ2PS        Y23, Y23
+	VFMADD231PS.BCST 16(AX), Y23, Y4
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y19, Y23
+	VPSLLD           $0x08, Y23, Y21
+	VPDPBUSD         Y22, Y19, Y21
+	VCVTDQ2PS        Y21, Y21
+	VFMADD231PS.BCST 48(AX), Y21, Y5
+	VMOVDQU32        256(SI)(CX*1), Y21
+	VMOVDQU32        288(SI)(CX*1), Y22
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y18, Y23
+	VPSLLD           $0x08, Y23, Y23
+	VPDPBUSD         Y22, Y18, Y23
+	VCVTDQ2PS        Y23, Y23
+	VFMADD231PS.BCST 80(AX), Y23, Y8
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y19, Y23
+	VPSLLD           $0x08, Y23, Y21
+	VPDPBUSD         Y22, Y19, Y21
+	VCVTDQ2PS        Y21, Y21
+	VFMADD231PS.BCST 112(AX), Y21, Y9
+	VMOVDQU32        256(SI)(DX*1), Y21
+	VMOVDQU32        288(SI)(DX*1), Y22
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y18, Y23
+	VPSLLD           $0x08, Y23, Y23
+	VPDPBUSD         Y22, Y18, Y23
+	VCVTDQ2PS        Y23, Y23
+	VFMADD231PS.BCST 144(AX), Y23, Y12
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y19, Y23
+	VPSLLD           $0x08, Y23, Y21
+	VPDPBUSD         Y22, Y19, Y21
+	VCVTDQ2PS        Y21, Y21
+	VFMADD231PS.BCST 176(AX), Y21, Y13
+	VMOVDQU32        256(SI)(BX*1), Y21
+	VMOVDQU32        288(SI)(BX*1), Y22
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y18, Y23
+	VPSLLD           $0x08, Y23, Y23
+	VPDPBUSD         Y22, Y18, Y23
+	VCVTDQ2PS        Y23, Y18
+	VFMADD231PS.BCST 208(AX), Y18, Y16
+	VPXORD           Y18, Y18, Y18
+	VPDPBUSD         Y21, Y19, Y18
+	VPSLLD           $0x08, Y18, Y18
+	VPDPBUSD         Y22, Y19, Y18
+	VCVTDQ2PS        Y18, Y18
+	VFMADD231PS.BCST 240(AX), Y18, Y17
+	VBROADCASTI32X4  92(R9), Y18
+	VPSRLVD          high<>+0(SB), Y18, Y18
+	VPANDD.BCST      c4_f0f0f0f<>+0(SB), Y18, Y18
+	VBROADCASTI32X4  levels<>+0(SB), Y19
+	VPSHUFB          Y18, Y19, Y18
+	VBROADCASTI32X4  92(R10), Y19
+	VPSRLVD          high<>+0(SB), Y19, Y19
+	VPANDD.BCST      c4_f0f0f0f<>+0(SB), Y19, Y19
+	VBROADCASTI32X4  levels<>+0(SB), Y21
+	VPSHUFB          Y19, Y21, Y19
+	VMOVDQU32        320(SI), Y21
+	VMOVDQU32        352(SI), Y22
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y18, Y23
+	VPSLLD           $0x08, Y23, Y23
+	VPDPBUSD         Y22, Y18, Y23
+	VCVTDQ2PS        Y23, Y23
+	VFMADD231PS.BCST 20(AX), Y23, Y4
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y19, Y23
+	VPSLLD           $0x08, Y23, Y21
+	VPDPBUSD         Y22, Y19, Y21
+	VCVTDQ2PS        Y21, Y21
+	VFMADD231PS.BCST 52(AX), Y21, Y5
+	VMOVDQU32        320(SI)(CX*1), Y21
+	VMOVDQU32        352(SI)(CX*1), Y22
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y18, Y23
+	VPSLLD           $0x08, Y23, Y23
+	VPDPBUSD         Y22, Y18, Y23
+	VCVTDQ2PS        Y23, Y23
+	VFMADD231PS.BCST 84(AX), Y23, Y8
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y19, Y23
+	VPSLLD           $0x08, Y23, Y21
+	VPDPBUSD         Y22, Y19, Y21
+	VCVTDQ2PS        Y21, Y21
+	VFMADD231PS.BCST 116(AX), Y21, Y9
+	VMOVDQU32        320(SI)(DX*1), Y21
+	VMOVDQU32        352(SI)(DX*1), Y22
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y18, Y23
+	VPSLLD           $0x08, Y23, Y23
+	VPDPBUSD         Y22, Y18, Y23
+	VCVTDQ2PS        Y23, Y23
+	VFMADD231PS.BCST 148(AX), Y23, Y12
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y19, Y23
+	VPSLLD           $0x08, Y23, Y21
+	VPDPBUSD         Y22, Y19, Y21
+	VCVTDQ2PS        Y21, Y21
+	VFMADD231PS.BCST 180(AX), Y21, Y13
+	VMOVDQU32        320(SI)(BX*1), Y21
+	VMOVDQU32        352(SI)(BX*1), Y22
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y18, Y23
+	VPSLLD           $0x08, Y23, Y23
+	VPDPBUSD         Y22, Y18, Y23
+	VCVTDQ2PS        Y23, Y18
+	VFMADD231PS.BCST 212(AX), Y18, Y16
+	VPXORD           Y18, Y18, Y18
+	VPDPBUSD         Y21, Y19, Y18
+	VPSLLD           $0x08, Y18, Y18
+	VPDPBUSD         Y22, Y19, Y18
+	VCVTDQ2PS        Y18, Y18
+	VFMADD231PS.BCST 244(AX), Y18, Y17
+	VBROADCASTI32X4  110(R9), Y18
+	VPSRLVD          high<>+0(SB), Y18, Y18
+	VPANDD.BCST      c4_f0f0f0f<>+0(SB), Y18, Y18
+	VBROADCASTI32X4  levels<>+0(SB), Y19
+	VPSHUFB          Y18, Y19, Y18
+	VBROADCASTI32X4  110(R10), Y19
+	VPSRLVD          high<>+0(SB), Y19, Y19
+	VPANDD.BCST      c4_f0f0f0f<>+0(SB), Y19, Y19
+	VBROADCASTI32X4  levels<>+0(SB), Y21
+	VPSHUFB          Y19, Y21, Y19
+	VMOVDQU32        384(SI), Y21
+	VMOVDQU32        416(SI), Y22
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y18, Y23
+	VPSLLD           $0x08, Y23, Y23
+	VPDPBUSD         Y22, Y18, Y23
+	VCVTDQ2PS        Y23, Y23
+	VFMADD231PS.BCST 24(AX), Y23, Y4
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y19, Y23
+	VPSLLD           $0x08, Y23, Y21
+	VPDPBUSD         Y22, Y19, Y21
+	VCVTDQ2PS        Y21, Y21
+	VFMADD231PS.BCST 56(AX), Y21, Y5
+	VMOVDQU32        384(SI)(CX*1), Y21
+	VMOVDQU32        416(SI)(CX*1), Y22
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y18, Y23
+	VPSLLD           $0x08, Y23, Y23
+	VPDPBUSD         Y22, Y18, Y23
+	VCVTDQ2PS        Y23, Y23
+	VFMADD231PS.BCST 88(AX), Y23, Y8
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y19, Y23
+	VPSLLD           $0x08, Y23, Y21
+	VPDPBUSD         Y22, Y19, Y21
+	VCVTDQ2PS        Y21, Y21
+	VFMADD231PS.BCST 120(AX), Y21, Y9
+	VMOVDQU32        384(SI)(DX*1), Y21
+	VMOVDQU32        416(SI)(DX*1), Y22
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y18, Y23
+	VPSLLD           $0x08, Y23, Y23
+	VPDPBUSD         Y22, Y18, Y23
+	VCVTDQ2PS        Y23, Y23
+	VFMADD231PS.BCST 152(AX), Y23, Y12
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y19, Y23
+	VPSLLD           $0x08, Y23, Y21
+	VPDPBUSD         Y22, Y19, Y21
+	VCVTDQ2PS        Y21, Y21
+	VFMADD231PS.BCST 184(AX), Y21, Y13
+	VMOVDQU32        384(SI)(BX*1), Y21
+	VMOVDQU32        416(SI)(BX*1), Y22
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y18, Y23
+	VPSLLD           $0x08, Y23, Y23
+	VPDPBUSD         Y22, Y18, Y23
+	VCVTDQ2PS        Y23, Y18
+	VFMADD231PS.BCST 216(AX), Y18, Y16
+	VPXORD           Y18, Y18, Y18
+	VPDPBUSD         Y21, Y19, Y18
+	VPSLLD           $0x08, Y18, Y18
+	VPDPBUSD         Y22, Y19, Y18
+	VCVTDQ2PS        Y18, Y18
+	VFMADD231PS.BCST 248(AX), Y18, Y17
+	VBROADCASTI32X4  128(R9), Y18
+	VPSRLVD          high<>+0(SB), Y18, Y18
+	VPANDD.BCST      c4_f0f0f0f<>+0(SB), Y18, Y18
+	VBROADCASTI32X4  levels<>+0(SB), Y19
+	VPSHUFB          Y18, Y19, Y18
+	VBROADCASTI32X4  128(R10), Y19
+	VPSRLVD          high<>+0(SB), Y19, Y19
+	VPANDD.BCST      c4_f0f0f0f<>+0(SB), Y19, Y19
+	VBROADCASTI32X4  levels<>+0(SB), Y21
+	VPSHUFB          Y19, Y21, Y19
+	VMOVDQU32        448(SI), Y21
+	VMOVDQU32        480(SI), Y22
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y18, Y23
+	VPSLLD           $0x08, Y23, Y23
+	VPDPBUSD         Y22, Y18, Y23
+	VCVTDQ2PS        Y23, Y23
+	VFMADD231PS.BCST 28(AX), Y23, Y4
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y19, Y23
+	VPSLLD           $0x08, Y23, Y21
+	VPDPBUSD         Y22, Y19, Y21
+	VCVTDQ2PS        Y21, Y21
+	VFMADD231PS.BCST 60(AX), Y21, Y5
+	VMOVDQU32        448(SI)(CX*1), Y21
+	VMOVDQU32        480(SI)(CX*1), Y22
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y18, Y23
+	VPSLLD           $0x08, Y23, Y23
+	VPDPBUSD         Y22, Y18, Y23
+	VCVTDQ2PS        Y23, Y23
+	VFMADD231PS.BCST 92(AX), Y23, Y8
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y19, Y23
+	VPSLLD           $0x08, Y23, Y21
+	VPDPBUSD         Y22, Y19, Y21
+	VCVTDQ2PS        Y21, Y21
+	VFMADD231PS.BCST 124(AX), Y21, Y9
+	VMOVDQU32        448(SI)(DX*1), Y21
+	VMOVDQU32        480(SI)(DX*1), Y22
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y18, Y23
+	VPSLLD           $0x08, Y23, Y23
+	VPDPBUSD         Y22, Y18, Y23
+	VCVTDQ2PS        Y23, Y23
+	VFMADD231PS.BCST 156(AX), Y23, Y12
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y19, Y23
+	VPSLLD           $0x08, Y23, Y21
+	VPDPBUSD         Y22, Y19, Y21
+	VCVTDQ2PS        Y21, Y21
+	VFMADD231PS.BCST 188(AX), Y21, Y13
+	VMOVDQU32        448(SI)(BX*1), Y21
+	VMOVDQU32        480(SI)(BX*1), Y22
+	VPXORD           Y23, Y23, Y23
+	VPDPBUSD         Y21, Y18, Y23
+	VPSLLD           $0x08, Y23, Y23
+	VPDPBUSD         Y22, Y18, Y23
+	VCVTDQ2PS        Y23, Y18
+	VFMADD231PS.BCST 220(AX), Y18, Y16
+	VPXORD           Y18, Y18, Y18
+	VPDPBUSD         Y21, Y19, Y18
+	VPSLLD           $0x08, Y18, Y18
+	VPDPBUSD         Y22, Y19, Y18
+	VCVTDQ2PS        Y18, Y18
+	VFMADD231PS.BCST 252(AX), Y18, Y17
+	ADDQ             $+144, R9
+	ADDQ             $+144, R10
+	ADDQ             $+512, SI
+	ADDQ             $+32, DI
+	ADDQ             $+32, R8
+	TESTQ            R11, R11
+	JNE              groups91
+
+rest89:
+	MOVQ n+40(FP), R11
+	ANDQ $+7, R11
+
+block93:
+	DECQ            R11
+	JLT             end94
+	VPBROADCASTW    (R9), X18
+	VCVTPH2PS       X18, Y18
+	VMOVSS          (R8), X20
+	VFMADD231PS     Y20, Y18, Y2
+	VMOVSS          (R8)(CX*1), X20
+	VFMADD231PS     Y20, Y18, Y6
+	VMOVSS          (R8)(DX*1), X20
+	VFMADD231PS     Y20, Y18, Y10
+	VMOVSS          (R8)(BX*1), X20
+	VFMADD231PS     Y20, Y18, Y14
+	VPBROADCASTW    (R10), X19
+	VCVTPH2PS       X19, Y19
+	VMOVSS          (R8), X20
+	VFMADD231PS     Y20, Y19, Y3
+	VMOVSS          (R8)(CX*1), X20
+	VFMADD231PS     Y20, Y19, Y7
+	VMOVSS          (R8)(DX*1), X20
+	VFMADD231PS     Y20, Y19, Y11
+	VMOVSS          (R8)(BX*1), X20
+	VFMADD231PS     Y20, Y19, Y15
+	VBROADCASTI32X4 2(R9), Y21
+	VPSRLVD         high<>+0(SB), Y21, Y21
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Y21, Y21
+	VBROADCASTI32X4 levels<>+0(SB), Y22
+	VPSHUFB         Y21, Y22, Y21
+	VBROADCASTI32X4 2(R10), Y22
+	VPSRLVD         high<>+0(SB), Y22, Y22
+	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Y22, Y22
+	VBROADCASTI32X4 levels<>+0(SB), Y23
+	VPSHUFB         Y22, Y23, Y22
+	VMOVDQU32       (SI), Y23
+	VMOVDQU32       32(SI), Y24
+	VPXORD          Y25, Y25, Y25
+	VPDPBUSD        Y23, Y21, Y25
+	VPSLLD          $0x08, Y25, Y25
+	VPDPBUSD        Y24, Y21, Y25
+	VCVTDQ2PS       Y25, Y25
+	VMULPS.BCST     (DI), Y18, Y26
+	VFMADD231PS     Y26, Y25, Y4
+	VPXORD          Y25, Y25, Y25
+	VPDPBUSD        Y23, Y22, Y25
+	VPSLLD          $0x08, Y25, Y23
+	VPDPBUSD        Y24, Y22, Y23
+	VCVTDQ2PS       Y23, Y23
+	VMULPS.BCST     (DI), Y19, Y24
+	VFMADD231PS     Y24, Y23, Y5
+	VMOVDQU32       (SI)(CX*1), Y23
+	VMOVDQU32       32(SI)(CX*1), Y24
+	VPXORD          Y25, Y25, Y25
+	VPDPBUSD        Y23, Y21, Y25
+	VPSLLD          $0x08, Y25, Y25
+	VPDPBUSD        Y24, Y21, Y25
+	VCVTDQ2PS       Y25, Y25
+	VMULPS.BCST     (DI)(CX*1), Y18, Y26
+	VFMADD231PS     Y26, Y25, Y8
+	VPXORD          Y25, Y25, Y25
+	VPDPBUSD        Y23, Y22, Y25
+	VPSLLD          $0x08, Y25, Y23
+	VPDPBUSD        Y24, Y22, Y23
+	VCVTDQ2PS       Y23, Y23
+	VMULPS.BCST     (DI)(CX*1), Y19, Y24
+	VFMADD231PS     Y24, Y23, Y9
+	VMOVDQU32       (SI)(DX*1), Y23
+	VMOVDQU32       32(SI)(DX*1), Y24
+	VPXORD          Y25, Y25, Y25
+	VPDPBUSD        Y23, Y21, Y25
+	VPSLLD          $0x08, Y25, Y25
+	VPDPBUSD        Y24, Y21, Y25
+	VCVTDQ2PS       Y25, Y25
+	VMULPS.BCST     (DI)(DX*1), Y18, Y26
+	VFMADD231PS     Y26, Y25, Y12
+	VPXORD          Y25, Y25, Y25
+	VPDPBUSD        Y23, Y22, Y25
+	VPSLLD          $0x08, Y25, Y23
+	VPDPBUSD        Y24, Y22, Y23
+	VCVTDQ2PS       Y23, Y23
+	VMULPS.BCST     (DI)(DX*1), Y19, Y24
+	VFMADD231PS     Y24, Y23, Y13
+	VMOVDQU32       (SI)(BX*1), Y23
+	VMOVDQU32       32(SI)(BX*1), Y24
+	VPXORD          Y25, Y25, Y25
+	VPDPBUSD        Y23, Y21, Y25
+	VPSLLD          $0x08, Y25, Y25
+	VPDPBUSD        Y24, Y21, Y25
+	VCVTDQ2PS       Y25, Y21
+	VMULPS.BCST     (DI)(BX*1), Y18, Y18
+	VFMADD231PS     Y18, Y21, Y16
+	VPXORD          Y18, Y18, Y18
+	VPDPBUSD        Y23, Y22, Y18
+	VPSLLD          $0x08, Y18, Y18
+	VPDPBUSD        Y24, Y22, Y18
+	VCVTDQ2PS       Y18, Y18
+	VMULPS.BCST     (DI)(BX*1), Y19, Y19
+	VFMADD231PS     Y19, Y18, Y17
+	ADDQ            $+18, R9
+	ADDQ            $+18, R10
+	ADDQ            $+64, SI
+	ADDQ            $+4, DI
 	ADDQ            $+4, R8
-	ADDQ            $+4, BX
-	JMP             blocks43
+	JMP             block93
 
-rest44:
-	ADDQ          $+1, DX
-	VADDPS        Z11, Z10, Z10
-	VADDPS        Z13, Z12, Z11
-	VADDPS        Z11, Z10, Z10
-	VMULPS.BCST   c4_c3000000<>+0(SB), Z10, Z10
-	VEXTRACTF64X4 $0x01, Z10, Y11
-	VADDPS        Y11, Y10, Y10
-	VADDPS        Y8, Y9, Y11
-	VADDPS        Y10, Y11, Y10
-	VEXTRACTF32X4 $0x01, Y10, X11
-	VADDPS        X11, X10, X10
-	VPSHUFD       $0x4e, X10, X11
-	VADDPS        X11, X10, X10
-	VPSHUFD       $0xb1, X10, X11
-	VADDPS        X11, X10, X10
-	MOVQ          c+0(FP), DX
-	VMOVSS        X10, (DX)(CX*4)
-	MOVQ          ldb+40(FP), DX
-	ADDQ          DX, AX
-	INCQ          CX
-	JMP           column39
+end94:
+	MOVQ             16(SP), SI
+	LEAQ             4(SI), DI
+	CMPQ             8(SP), $+1
+	CMOVQEQ          SI, DI
+	VFMADD231PS.BCST c4_c3000000<>+0(SB), Y2, Y4
+	VEXTRACTF32X4    $0x01, Y4, X2
+	VADDPS           X2, X4, X2
+	VPSHUFD          $0x4e, X2, X4
+	VADDPS           X4, X2, X2
+	VPSHUFD          $0xb1, X2, X4
+	VADDPS           X4, X2, X2
+	VMOVSS           X2, (SI)
+	VFMADD231PS.BCST c4_c3000000<>+0(SB), Y3, Y5
+	VEXTRACTF32X4    $0x01, Y5, X2
+	VADDPS           X2, X5, X2
+	VPSHUFD          $0x4e, X2, X3
+	VADDPS           X3, X2, X2
+	VPSHUFD          $0xb1, X2, X3
+	VADDPS           X3, X2, X2
+	VMOVSS           X2, (DI)
+	MOVQ             24(SP), R8
+	VFMADD231PS.BCST c4_c3000000<>+0(SB), Y6, Y8
+	VEXTRACTF32X4    $0x01, Y8, X2
+	VADDPS           X2, X8, X2
+	VPSHUFD          $0x4e, X2, X3
+	VADDPS           X3, X2, X2
+	VPSHUFD          $0xb1, X2, X3
+	VADDPS           X3, X2, X2
+	VMOVSS           X2, (SI)(R8*1)
+	VFMADD231PS.BCST c4_c3000000<>+0(SB), Y7, Y9
+	VEXTRACTF32X4    $0x01, Y9, X2
+	VADDPS           X2, X9, X2
+	VPSHUFD          $0x4e, X2, X3
+	VADDPS           X3, X2, X2
+	VPSHUFD          $0xb1, X2, X3
+	VADDPS           X3, X2, X2
+	VMOVSS           X2, (DI)(R8*1)
+	MOVQ             32(SP), R8
+	VFMADD231PS.BCST c4_c3000000<>+0(SB), Y10, Y12
+	VEXTRACTF32X4    $0x01, Y12, X2
+	VADDPS           X2, X12, X2
+	VPSHUFD          $0x4e, X2, X3
+	VADDPS           X3, X2, X2
+	VPSHUFD          $0xb1, X2, X3
+	VADDPS           X3, X2, X2
+	VMOVSS           X2, (SI)(R8*1)
+	VFMADD231PS.BCST c4_c3000000<>+0(SB), Y11, Y13
+	VEXTRACTF32X4    $0x01, Y13, X2
+	VADDPS           X2, X13, X2
+	VPSHUFD          $0x4e, X2, X3
+	VADDPS           X3, X2, X2
+	VPSHUFD          $0xb1, X2, X3
+	VADDPS           X3, X2, X2
+	VMOVSS           X2, (DI)(R8*1)
+	MOVQ             40(SP), R8
+	VFMADD231PS.BCST c4_c3000000<>+0(SB), Y14, Y16
+	VEXTRACTF32X4    $0x01, Y16, X2
+	VADDPS           X2, X16, X2
+	VPSHUFD          $0x4e, X2, X3
+	VADDPS           X3, X2, X2
+	VPSHUFD          $0xb1, X2, X3
+	VADDPS           X3, X2, X2
+	VMOVSS           X2, (SI)(R8*1)
+	VFMADD231PS.BCST c4_c3000000<>+0(SB), Y15, Y17
+	VEXTRACTF32X4    $0x01, Y17, X2
+	VADDPS           X2, X17, X2
+	VPSHUFD          $0x4e, X2, X3
+	VADDPS           X3, X2, X2
+	VPSHUFD          $0xb1, X2, X3
+	VADDPS           X3, X2, X2
+	VMOVSS           X2, (DI)(R8*1)
+	ADDQ             $+8, 16(SP)
+	MOVQ             ldb+64(FP), SI
+	IMUL3Q           $+2, SI, SI
+	ADDQ             SI, (SP)
+	SUBQ             $+2, 8(SP)
+	MOVQ             (SP), R9
+	MOVQ             (SP), R10
+	MOVQ             ldb+64(FP), SI
+	ADDQ             SI, R10
+	CMPQ             8(SP), $+1
+	CMOVQEQ          (SP), R10
+	CMPQ             8(SP), $+0
+	JG               column88
 
-end40:
+end90:
 	VZEROUPPER
 	RET
 
@@ -1944,9 +8955,9 @@ TEXT ·fixRunsVNNI(SB), NOSPLIT, $0-24
 	MOVQ a+8(FP), CX
 	MOVQ n+16(FP), DX
 
-run45:
+run95:
 	DECQ          DX
-	JLT           end46
+	JLT           end96
 	VMOVUPS       (CX), Z0
 	VMOVUPS       64(CX), Z1
 	VANDPS.BCST   c4_7fffffff<>+0(SB), Z0, Z2
@@ -1988,9 +8999,9 @@ run45:
 	VMOVSS        X0, 68(AX)
 	ADDQ          $+72, AX
 	ADDQ          $+128, CX
-	JMP           run45
+	JMP           run95
 
-end46:
+end96:
 	VZEROUPPER
 	RET
 
@@ -2038,7 +9049,7 @@ TEXT ·productRunsVNNI(SB), NOSPLIT, $0-88
 	KMOVW  R14, K2
 	SHRQ   $0x10, R14
 	CMPQ   BX, $+6
-	JNE    rows48
+	JNE    rows98
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
 	VPXORD Z2, Z2, Z2
@@ -2064,12 +9075,12 @@ TEXT ·productRunsVNNI(SB), NOSPLIT, $0-88
 	VPXORD Z22, Z22, Z22
 	VPXORD Z23, Z23, Z23
 
-run49:
+run99:
 	SUBQ $+18, DI
-	JLT  done52
+	JLT  done102
 	MOVQ $+8, BX
 
-pair50:
+pair100:
 	VMOVDQU32    (DX), Z24
 	VMOVDQU32    64(DX), Z25
 	VPBROADCASTD (CX), Z26
@@ -2113,7 +9124,7 @@ pair50:
 	ADDQ         $+256, DX
 	ADDQ         $+8, CX
 	DECQ         BX
-	JNE          pair50
+	JNE          pair100
 	VMOVUPS      (DX), Z24
 	VMOVUPS      64(DX), Z25
 	VBROADCASTSS (CX), Z26
@@ -2171,7 +9182,7 @@ pair50:
 	VFMADD231PS  Z24, Z25, Z22
 	VPXORD       Z23, Z23, Z23
 	TESTQ        R11, R11
-	JZ           next51
+	JZ           next101
 	VMOVUPS      128(DX), Z24
 	VMOVUPS      192(DX), Z25
 	VBROADCASTSS 4(CX), Z26
@@ -2193,14 +9204,14 @@ pair50:
 	VFMADD231PS  Z26, Z24, Z20
 	VFMADD231PS  Z26, Z25, Z22
 
-next51:
+next101:
 	ADDQ $+256, DX
 	ADDQ $+8, CX
-	JMP  run49
+	JMP  run99
 
-done52:
+done102:
 	TESTQ     R10, R10
-	JZ        store53
+	JZ        store103
 	MOVQ      AX, CX
 	VMOVUPS.Z (CX), K1, Z1
 	VADDPS    Z1, Z0, Z0
@@ -2233,7 +9244,7 @@ done52:
 	VADDPS    Z1, Z22, Z22
 	ADDQ      R8, CX
 
-store53:
+store103:
 	VMOVUPS Z0, K1, (AX)
 	VMOVUPS Z2, K2, 64(AX)
 	ADDQ    R8, AX
@@ -2252,11 +9263,11 @@ store53:
 	VMOVUPS Z20, K1, (AX)
 	VMOVUPS Z22, K2, 64(AX)
 	ADDQ    R8, AX
-	JMP     end47
+	JMP     end97
 
-rows48:
+rows98:
 	CMPQ   BX, $+5
-	JNE    rows54
+	JNE    rows104
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
 	VPXORD Z2, Z2, Z2
@@ -2278,12 +9289,12 @@ rows48:
 	VPXORD Z18, Z18, Z18
 	VPXORD Z19, Z19, Z19
 
-run55:
+run105:
 	SUBQ $+18, DI
-	JLT  done58
+	JLT  done108
 	MOVQ $+8, BX
 
-pair56:
+pair106:
 	VMOVDQU32    (DX), Z20
 	VMOVDQU32    64(DX), Z21
 	VPBROADCASTD (CX), Z22
@@ -2321,7 +9332,7 @@ pair56:
 	ADDQ         $+256, DX
 	ADDQ         $+8, CX
 	DECQ         BX
-	JNE          pair56
+	JNE          pair106
 	VMOVUPS      (DX), Z20
 	VMOVUPS      64(DX), Z21
 	VBROADCASTSS (CX), Z22
@@ -2370,7 +9381,7 @@ pair56:
 	VFMADD231PS  Z20, Z21, Z18
 	VPXORD       Z19, Z19, Z19
 	TESTQ        R11, R11
-	JZ           next57
+	JZ           next107
 	VMOVUPS      128(DX), Z20
 	VMOVUPS      192(DX), Z21
 	VBROADCASTSS 4(CX), Z22
@@ -2389,14 +9400,14 @@ pair56:
 	VFMADD231PS  Z22, Z20, Z16
 	VFMADD231PS  Z22, Z21, Z18
 
-next57:
+next107:
 	ADDQ $+256, DX
 	ADDQ $+8, CX
-	JMP  run55
+	JMP  run105
 
-done58:
+done108:
 	TESTQ     R10, R10
-	JZ        store59
+	JZ        store109
 	MOVQ      AX, CX
 	VMOVUPS.Z (CX), K1, Z1
 	VADDPS    Z1, Z0, Z0
@@ -2424,7 +9435,7 @@ done58:
 	VADDPS    Z1, Z18, Z18
 	ADDQ      R8, CX
 
-store59:
+store109:
 	VMOVUPS Z0, K1, (AX)
 	VMOVUPS Z2, K2, 64(AX)
 	ADDQ    R8, AX
@@ -2440,11 +9451,11 @@ store59:
 	VMOVUPS Z16, K1, (AX)
 	VMOVUPS Z18, K2, 64(AX)
 	ADDQ    R8, AX
-	JMP     end47
+	JMP     end97
 
-rows54:
+rows104:
 	CMPQ   BX, $+4
-	JNE    rows60
+	JNE    rows110
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
 	VPXORD Z2, Z2, Z2
@@ -2462,12 +9473,12 @@ rows54:
 	VPXORD Z14, Z14, Z14
 	VPXORD Z15, Z15, Z15
 
-run61:
+run111:
 	SUBQ $+18, DI
-	JLT  done64
+	JLT  done114
 	MOVQ $+8, BX
 
-pair62:
+pair112:
 	VMOVDQU32    (DX), Z16
 	VMOVDQU32    64(DX), Z17
 	VPBROADCASTD (CX), Z18
@@ -2499,7 +9510,7 @@ pair62:
 	ADDQ         $+256, DX
 	ADDQ         $+8, CX
 	DECQ         BX
-	JNE          pair62
+	JNE          pair112
 	VMOVUPS      (DX), Z16
 	VMOVUPS      64(DX), Z17
 	VBROADCASTSS (CX), Z18
@@ -2539,7 +9550,7 @@ pair62:
 	VFMADD231PS  Z16, Z17, Z14
 	VPXORD       Z15, Z15, Z15
 	TESTQ        R11, R11
-	JZ           next63
+	JZ           next113
 	VMOVUPS      128(DX), Z16
 	VMOVUPS      192(DX), Z17
 	VBROADCASTSS 4(CX), Z18
@@ -2555,14 +9566,14 @@ pair62:
 	VFMADD231PS  Z18, Z16, Z12
 	VFMADD231PS  Z18, Z17, Z14
 
-next63:
+next113:
 	ADDQ $+256, DX
 	ADDQ $+8, CX
-	JMP  run61
+	JMP  run111
 
-done64:
+done114:
 	TESTQ     R10, R10
-	JZ        store65
+	JZ        store115
 	MOVQ      AX, CX
 	VMOVUPS.Z (CX), K1, Z1
 	VADDPS    Z1, Z0, Z0
@@ -2585,7 +9596,7 @@ done64:
 	VADDPS    Z1, Z14, Z14
 	ADDQ      R8, CX
 
-store65:
+store115:
 	VMOVUPS Z0, K1, (AX)
 	VMOVUPS Z2, K2, 64(AX)
 	ADDQ    R8, AX
@@ -2598,11 +9609,11 @@ store65:
 	VMOVUPS Z12, K1, (AX)
 	VMOVUPS Z14, K2, 64(AX)
 	ADDQ    R8, AX
-	JMP     end47
+	JMP     end97
 
-rows60:
+rows110:
 	CMPQ   BX, $+3
-	JNE    rows66
+	JNE    rows116
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
 	VPXORD Z2, Z2, Z2
@@ -2616,12 +9627,12 @@ rows60:
 	VPXORD Z10, Z10, Z10
 	VPXORD Z11, Z11, Z11
 
-run67:
+run117:
 	SUBQ $+18, DI
-	JLT  done70
+	JLT  done120
 	MOVQ $+8, BX
 
-pair68:
+pair118:
 	VMOVDQU32    (DX), Z12
 	VMOVDQU32    64(DX), Z13
 	VPBROADCASTD (CX), Z14
@@ -2647,7 +9658,7 @@ pair68:
 	ADDQ         $+256, DX
 	ADDQ         $+8, CX
 	DECQ         BX
-	JNE          pair68
+	JNE          pair118
 	VMOVUPS      (DX), Z12
 	VMOVUPS      64(DX), Z13
 	VBROADCASTSS (CX), Z14
@@ -2678,7 +9689,7 @@ pair68:
 	VFMADD231PS  Z12, Z13, Z10
 	VPXORD       Z11, Z11, Z11
 	TESTQ        R11, R11
-	JZ           next69
+	JZ           next119
 	VMOVUPS      128(DX), Z12
 	VMOVUPS      192(DX), Z13
 	VBROADCASTSS 4(CX), Z14
@@ -2691,14 +9702,14 @@ pair68:
 	VFMADD231PS  Z14, Z12, Z8
 	VFMADD231PS  Z14, Z13, Z10
 
-next69:
+next119:
 	ADDQ $+256, DX
 	ADDQ $+8, CX
-	JMP  run67
+	JMP  run117
 
-done70:
+done120:
 	TESTQ     R10, R10
-	JZ        store71
+	JZ        store121
 	MOVQ      AX, CX
 	VMOVUPS.Z (CX), K1, Z1
 	VADDPS    Z1, Z0, Z0
@@ -2716,7 +9727,7 @@ done70:
 	VADDPS    Z1, Z10, Z10
 	ADDQ      R8, CX
 
-store71:
+store121:
 	VMOVUPS Z0, K1, (AX)
 	VMOVUPS Z2, K2, 64(AX)
 	ADDQ    R8, AX
@@ -2726,11 +9737,11 @@ store71:
 	VMOVUPS Z8, K1, (AX)
 	VMOVUPS Z10, K2, 64(AX)
 	ADDQ    R8, AX
-	JMP     end47
+	JMP     end97
 
-rows66:
+rows116:
 	CMPQ   BX, $+2
-	JNE    rows72
+	JNE    rows122
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
 	VPXORD Z2, Z2, Z2
@@ -2740,12 +9751,12 @@ rows66:
 	VPXORD Z6, Z6, Z6
 	VPXORD Z7, Z7, Z7
 
-run73:
+run123:
 	SUBQ $+18, DI
-	JLT  done76
+	JLT  done126
 	MOVQ $+8, BX
 
-pair74:
+pair124:
 	VMOVDQU32    (DX), Z8
 	VMOVDQU32    64(DX), Z9
 	VPBROADCASTD (CX), Z10
@@ -2765,7 +9776,7 @@ pair74:
 	ADDQ         $+256, DX
 	ADDQ         $+8, CX
 	DECQ         BX
-	JNE          pair74
+	JNE          pair124
 	VMOVUPS      (DX), Z8
 	VMOVUPS      64(DX), Z9
 	VBROADCASTSS (CX), Z10
@@ -2787,7 +9798,7 @@ pair74:
 	VFMADD231PS  Z8, Z9, Z6
 	VPXORD       Z7, Z7, Z7
 	TESTQ        R11, R11
-	JZ           next75
+	JZ           next125
 	VMOVUPS      128(DX), Z8
 	VMOVUPS      192(DX), Z9
 	VBROADCASTSS 4(CX), Z10
@@ -2797,14 +9808,14 @@ pair74:
 	VFMADD231PS  Z10, Z8, Z4
 	VFMADD231PS  Z10, Z9, Z6
 
-next75:
+next125:
 	ADDQ $+256, DX
 	ADDQ $+8, CX
-	JMP  run73
+	JMP  run123
 
-done76:
+done126:
 	TESTQ     R10, R10
-	JZ        store77
+	JZ        store127
 	MOVQ      AX, CX
 	VMOVUPS.Z (CX), K1, Z1
 	VADDPS    Z1, Z0, Z0
@@ -2817,27 +9828,27 @@ done76:
 	VADDPS    Z1, Z6, Z6
 	ADDQ      R8, CX
 
-store77:
+store127:
 	VMOVUPS Z0, K1, (AX)
 	VMOVUPS Z2, K2, 64(AX)
 	ADDQ    R8, AX
 	VMOVUPS Z4, K1, (AX)
 	VMOVUPS Z6, K2, 64(AX)
 	ADDQ    R8, AX
-	JMP     end47
+	JMP     end97
 
-rows72:
+rows122:
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
 	VPXORD Z2, Z2, Z2
 	VPXORD Z3, Z3, Z3
 
-run79:
+run129:
 	SUBQ $+18, DI
-	JLT  done82
+	JLT  done132
 	MOVQ $+8, BX
 
-pair80:
+pair130:
 	VMOVDQU32    (DX), Z4
 	VMOVDQU32    64(DX), Z5
 	VPBROADCASTD (CX), Z6
@@ -2851,7 +9862,7 @@ pair80:
 	ADDQ         $+256, DX
 	ADDQ         $+8, CX
 	DECQ         BX
-	JNE          pair80
+	JNE          pair130
 	VMOVUPS      (DX), Z4
 	VMOVUPS      64(DX), Z5
 	VBROADCASTSS (CX), Z6
@@ -2864,21 +9875,21 @@ pair80:
 	VFMADD231PS  Z4, Z5, Z2
 	VPXORD       Z3, Z3, Z3
 	TESTQ        R11, R11
-	JZ           next81
+	JZ           next131
 	VMOVUPS      128(DX), Z4
 	VMOVUPS      192(DX), Z5
 	VBROADCASTSS 4(CX), Z6
 	VFMADD231PS  Z6, Z4, Z0
 	VFMADD231PS  Z6, Z5, Z2
 
-next81:
+next131:
 	ADDQ $+256, DX
 	ADDQ $+8, CX
-	JMP  run79
+	JMP  run129
 
-done82:
+done132:
 	TESTQ     R10, R10
-	JZ        store83
+	JZ        store133
 	MOVQ      AX, CX
 	VMOVUPS.Z (CX), K1, Z1
 	VADDPS    Z1, Z0, Z0
@@ -2886,13 +9897,13 @@ done82:
 	VADDPS    Z1, Z2, Z2
 	ADDQ      R8, CX
 
-store83:
+store133:
 	VMOVUPS Z0, K1, (AX)
 	VMOVUPS Z2, K2, 64(AX)
 	ADDQ    R8, AX
-	JMP     end47
+	JMP     end97
 
-end47:
+end97:
 	VZEROUPPER
 	RET
 
@@ -2904,9 +9915,9 @@ TEXT ·codesQ4_0VNNI(SB), NOSPLIT, $0-24
 	MOVQ         n+16(FP), DX
 	VPBROADCASTD c4_fff8fff8<>+0(SB), Z0
 
-block84:
+block134:
 	DECQ            DX
-	JLT             end85
+	JLT             end135
 	VBROADCASTI32X4 2(CX), Y1
 	VPSRLVD         high<>+0(SB), Y1, Y1
 	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Y1, Y1
@@ -2919,9 +9930,9 @@ block84:
 	MOVL            $0x00000000, 68(AX)
 	ADDQ            $+72, AX
 	ADDQ            $+18, CX
-	JMP             block84
+	JMP             block134
 
-end85:
+end135:
 	VZEROUPPER
 	RET
 
@@ -2942,9 +9953,9 @@ TEXT ·codesQ4_1VNNI(SB), NOSPLIT, $0-24
 	MOVQ b+8(FP), CX
 	MOVQ n+16(FP), DX
 
-block86:
+block136:
 	DECQ            DX
-	JLT             end87
+	JLT             end137
 	VBROADCASTI32X4 4(CX), Y0
 	VPSRLVD         high<>+0(SB), Y0, Y0
 	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Y0, Y0
@@ -2958,9 +9969,9 @@ block86:
 	VMOVSS          X0, 68(AX)
 	ADDQ            $+72, AX
 	ADDQ            $+20, CX
-	JMP             block86
+	JMP             block136
 
-end87:
+end137:
 	VZEROUPPER
 	RET
 
@@ -2972,9 +9983,9 @@ TEXT ·codesQ5_0VNNI(SB), NOSPLIT, $0-24
 	MOVQ         n+16(FP), DX
 	VPBROADCASTD c4_fff0fff0<>+0(SB), Z0
 
-block88:
+block138:
 	DECQ            DX
-	JLT             end89
+	JLT             end139
 	VBROADCASTI32X4 6(CX), Y1
 	VPSRLVD         high<>+0(SB), Y1, Y1
 	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Y1, Y1
@@ -2990,9 +10001,9 @@ block88:
 	MOVL            $0x00000000, 68(AX)
 	ADDQ            $+72, AX
 	ADDQ            $+22, CX
-	JMP             block88
+	JMP             block138
 
-end89:
+end139:
 	VZEROUPPER
 	RET
 
@@ -3014,9 +10025,9 @@ TEXT ·codesQ8_0VNNI(SB), NOSPLIT, $0-24
 	MOVQ         n+16(FP), DX
 	VPBROADCASTD c4_ff80ff80<>+0(SB), Z0
 
-block90:
+block140:
 	DECQ         DX
-	JLT          end91
+	JLT          end141
 	VMOVDQU32    2(CX), Y1
 	VPXORD.BCST  c4_80808080<>+0(SB), Y1, Y1
 	VPMOVZXBW    Y1, Z1
@@ -3028,9 +10039,9 @@ block90:
 	MOVL         $0x00000000, 68(AX)
 	ADDQ         $+72, AX
 	ADDQ         $+34, CX
-	JMP          block90
+	JMP          block140
 
-end91:
+end141:
 	VZEROUPPER
 	RET
 
@@ -3051,58 +10062,9 @@ TEXT ·codesQ4_KVNNI(SB), NOSPLIT, $64-24
 	MOVQ b+8(FP), CX
 	MOVQ n+16(FP), DX
 
-block92:
+block142:
 	DECQ            DX
-	JLT             end93
-	VPSHUFD         $0xed, (CX), X0
-	VPSRLVD         lastHigh<>+0(SB), X0, X0
-	VPANDD          firstBits<>+0(SB), X0, X0
-	VPSHUFD         $0x95, (CX), X1
-	VPSRLD          $0x02, X1, X1
-	VPANDD          highBits<>+0(SB), X1, X1
-	VPORD           X0, X1, X0
-	VPMOVZXBD       X0, Z0
-	VCVTDQ2PS       Z0, Z0
-	VBROADCASTI32X4 (CX), Y1
-	VPSHUFB         bothHalves<>+0(SB), Y1, Y1
-	VCVTPH2PS       Y1, Z1
-	VMULPS          Z1, Z0, Z0
-	VEXTRACTF64X4   $0x01, Z0, Y1
-	VXORPS.BCST     c4_80000000<>+0(SB), Y1, Y1
-	VMOVUPS         Y0, (SP)
-	VMOVUPS         Y1, 32(SP)
-	VMOVSS          (SP), X0
-	VMOVSS          X0, 64(AX)
-	VMOVSS          32(SP), X0
-	VMOVSS          X0, 68(AX)
-	VMOVSS          4(SP), X0
-	VMOVSS          X0, 136(AX)
-	VMOVSS          36(SP), X0
-	VMOVSS          X0, 140(AX)
-	VMOVSS          8(SP), X0
-	VMOVSS          X0, 208(AX)
-	VMOVSS          40(SP), X0
-	VMOVSS          X0, 212(AX)
-	VMOVSS          12(SP), X0
-	VMOVSS          X0, 280(AX)
-	VMOVSS          44(SP), X0
-	VMOVSS          X0, 284(AX)
-	VMOVSS          16(SP), X0
-	VMOVSS          X0, 352(AX)
-	VMOVSS          48(SP), X0
-	VMOVSS          X0, 356(AX)
-	VMOVSS          20(SP), X0
-	VMOVSS          X0, 424(AX)
-	VMOVSS          52(SP), X0
-	VMOVSS          X0, 428(AX)
-	VMOVSS          24(SP), X0
-	VMOVSS          X0, 496(AX)
-	VMOVSS          56(SP), X0
-	VMOVSS          X0, 500(AX)
-	VMOVSS          28(SP), X0
-	VMOVSS          X0, 568(AX)
-	VMOVSS          60(SP), X0
-	VMOVSS          X0, 572(AX)
+	JLT             end143
 	VMOVDQU32       16(CX), Y0
 	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Y0, Y1
 	VPMOVZXBW       Y1, Z1
@@ -3135,34 +10097,6 @@ block92:
 	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Y0, Y0
 	VPMOVZXBW       Y0, Z0
 	VMOVDQU32       Z0, 504(AX)
-	ADDQ            $+576, AX
-	ADDQ            $+144, CX
-	JMP             block92
-
-end93:
-	VZEROUPPER
-	RET
-
-DATA c4_80000000<>+0(SB)/4, $0x80000000
-DATA c4_80000000<>+4(SB)/4, $0x80000000
-DATA c4_80000000<>+8(SB)/4, $0x80000000
-DATA c4_80000000<>+12(SB)/4, $0x80000000
-DATA c4_80000000<>+16(SB)/4, $0x80000000
-DATA c4_80000000<>+20(SB)/4, $0x80000000
-DATA c4_80000000<>+24(SB)/4, $0x80000000
-DATA c4_80000000<>+28(SB)/4, $0x80000000
-GLOBL c4_80000000<>(SB), RODATA|NOPTR, $32
-
-// func codesQ5_KVNNI(y *byte, b *byte, n int)
-// Requires: AVX, AVX2, AVX512BW, AVX512DQ, AVX512F, AVX512VL
-TEXT ·codesQ5_KVNNI(SB), NOSPLIT, $64-24
-	MOVQ y+0(FP), AX
-	MOVQ b+8(FP), CX
-	MOVQ n+16(FP), DX
-
-block94:
-	DECQ            DX
-	JLT             end95
 	VPSHUFD         $0xed, (CX), X0
 	VPSRLVD         lastHigh<>+0(SB), X0, X0
 	VPANDD          firstBits<>+0(SB), X0, X0
@@ -3176,10 +10110,10 @@ block94:
 	VPSHUFB         bothHalves<>+0(SB), Y1, Y1
 	VCVTPH2PS       Y1, Z1
 	VMULPS          Z1, Z0, Z0
-	VEXTRACTF64X4   $0x01, Z0, Y1
-	VXORPS.BCST     c4_80000000<>+0(SB), Y1, Y1
 	VMOVUPS         Y0, (SP)
-	VMOVUPS         Y1, 32(SP)
+	VEXTRACTF64X4   $0x01, Z0, Y0
+	VXORPS.BCST     c4_80000000<>+0(SB), Y0, Y0
+	VMOVUPS         Y0, 32(SP)
 	VMOVSS          (SP), X0
 	VMOVSS          X0, 64(AX)
 	VMOVSS          32(SP), X0
@@ -3212,71 +10146,147 @@ block94:
 	VMOVSS          X0, 568(AX)
 	VMOVSS          60(SP), X0
 	VMOVSS          X0, 572(AX)
-	VMOVDQU32       16(CX), Y0
-	VMOVDQU32       48(CX), Y1
-	VPSLLW          $0x04, Y0, Y2
-	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Y1, Y1
-	VPANDD.BCST     c4_10101010<>+0(SB), Y2, Y2
-	VPORD           Y1, Y2, Y1
-	VPMOVZXBW       Y1, Z1
-	VMOVDQU32       Z1, (AX)
-	VMOVDQU32       48(CX), Y1
-	VPSRLW          $0x04, Y1, Y1
-	VPSLLW          $0x03, Y0, Y2
-	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Y1, Y1
-	VPANDD.BCST     c4_10101010<>+0(SB), Y2, Y2
-	VPORD           Y1, Y2, Y1
-	VPMOVZXBW       Y1, Z1
-	VMOVDQU32       Z1, 72(AX)
-	VMOVDQU32       80(CX), Y1
-	VPSLLW          $0x02, Y0, Y2
-	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Y1, Y1
-	VPANDD.BCST     c4_10101010<>+0(SB), Y2, Y2
-	VPORD           Y1, Y2, Y1
-	VPMOVZXBW       Y1, Z1
-	VMOVDQU32       Z1, 144(AX)
-	VMOVDQU32       80(CX), Y1
-	VPSRLW          $0x04, Y1, Y1
-	VPSLLW          $0x01, Y0, Y2
-	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Y1, Y1
-	VPANDD.BCST     c4_10101010<>+0(SB), Y2, Y2
-	VPORD           Y1, Y2, Y1
-	VPMOVZXBW       Y1, Z1
-	VMOVDQU32       Z1, 216(AX)
-	VMOVDQU32       112(CX), Y1
-	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Y1, Y1
-	VPANDD.BCST     c4_10101010<>+0(SB), Y0, Y2
-	VPORD           Y1, Y2, Y1
-	VPMOVZXBW       Y1, Z1
-	VMOVDQU32       Z1, 288(AX)
-	VMOVDQU32       112(CX), Y1
-	VPSRLW          $0x04, Y1, Y1
-	VPSRLW          $0x01, Y0, Y2
-	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Y1, Y1
-	VPANDD.BCST     c4_10101010<>+0(SB), Y2, Y2
-	VPORD           Y1, Y2, Y1
-	VPMOVZXBW       Y1, Z1
-	VMOVDQU32       Z1, 360(AX)
-	VMOVDQU32       144(CX), Y1
-	VPSRLW          $0x02, Y0, Y2
-	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Y1, Y1
-	VPANDD.BCST     c4_10101010<>+0(SB), Y2, Y2
-	VPORD           Y1, Y2, Y1
-	VPMOVZXBW       Y1, Z1
-	VMOVDQU32       Z1, 432(AX)
-	VMOVDQU32       144(CX), Y1
-	VPSRLW          $0x04, Y1, Y1
-	VPSRLW          $0x03, Y0, Y0
-	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Y1, Y1
-	VPANDD.BCST     c4_10101010<>+0(SB), Y0, Y0
-	VPORD           Y1, Y0, Y0
+	ADDQ            $+576, AX
+	ADDQ            $+144, CX
+	JMP             block142
+
+end143:
+	VZEROUPPER
+	RET
+
+DATA c4_80000000<>+0(SB)/4, $0x80000000
+DATA c4_80000000<>+4(SB)/4, $0x80000000
+DATA c4_80000000<>+8(SB)/4, $0x80000000
+DATA c4_80000000<>+12(SB)/4, $0x80000000
+DATA c4_80000000<>+16(SB)/4, $0x80000000
+DATA c4_80000000<>+20(SB)/4, $0x80000000
+DATA c4_80000000<>+24(SB)/4, $0x80000000
+DATA c4_80000000<>+28(SB)/4, $0x80000000
+GLOBL c4_80000000<>(SB), RODATA|NOPTR, $32
+
+// func codesQ5_KVNNI(y *byte, b *byte, n int)
+// Requires: AVX, AVX2, AVX512BW, AVX512DQ, AVX512F, AVX512VL
+TEXT ·codesQ5_KVNNI(SB), NOSPLIT, $64-24
+	MOVQ y+0(FP), AX
+	MOVQ b+8(FP), CX
+	MOVQ n+16(FP), DX
+
+block144:
+	DECQ            DX
+	JLT             end145
+	VMOVDQU32       48(CX), Y0
+	VMOVDQU32       16(CX), Y1
+	VPSLLW          $0x04, Y1, Y1
+	VPTERNLOGD.BCST $0xe4, c4_f0f0f0f<>+0(SB), Y1, Y0
+	VPANDD.BCST     c4_1f1f1f1f<>+0(SB), Y0, Y0
+	VPMOVZXBW       Y0, Z0
+	VMOVDQU32       Z0, (AX)
+	VMOVDQU32       48(CX), Y0
+	VMOVDQU32       16(CX), Y1
+	VPSRLW          $0x04, Y0, Y0
+	VPSLLW          $0x03, Y1, Y1
+	VPTERNLOGD.BCST $0xe4, c4_f0f0f0f<>+0(SB), Y1, Y0
+	VPANDD.BCST     c4_1f1f1f1f<>+0(SB), Y0, Y0
+	VPMOVZXBW       Y0, Z0
+	VMOVDQU32       Z0, 72(AX)
+	VMOVDQU32       80(CX), Y0
+	VMOVDQU32       16(CX), Y1
+	VPSLLW          $0x02, Y1, Y1
+	VPTERNLOGD.BCST $0xe4, c4_f0f0f0f<>+0(SB), Y1, Y0
+	VPANDD.BCST     c4_1f1f1f1f<>+0(SB), Y0, Y0
+	VPMOVZXBW       Y0, Z0
+	VMOVDQU32       Z0, 144(AX)
+	VMOVDQU32       80(CX), Y0
+	VMOVDQU32       16(CX), Y1
+	VPSRLW          $0x04, Y0, Y0
+	VPSLLW          $0x01, Y1, Y1
+	VPTERNLOGD.BCST $0xe4, c4_f0f0f0f<>+0(SB), Y1, Y0
+	VPANDD.BCST     c4_1f1f1f1f<>+0(SB), Y0, Y0
+	VPMOVZXBW       Y0, Z0
+	VMOVDQU32       Z0, 216(AX)
+	VMOVDQU32       112(CX), Y0
+	VMOVDQU32       16(CX), Y1
+	VPTERNLOGD.BCST $0xe4, c4_f0f0f0f<>+0(SB), Y1, Y0
+	VPANDD.BCST     c4_1f1f1f1f<>+0(SB), Y0, Y0
+	VPMOVZXBW       Y0, Z0
+	VMOVDQU32       Z0, 288(AX)
+	VMOVDQU32       112(CX), Y0
+	VMOVDQU32       16(CX), Y1
+	VPSRLW          $0x04, Y0, Y0
+	VPSRLW          $0x01, Y1, Y1
+	VPTERNLOGD.BCST $0xe4, c4_f0f0f0f<>+0(SB), Y1, Y0
+	VPANDD.BCST     c4_1f1f1f1f<>+0(SB), Y0, Y0
+	VPMOVZXBW       Y0, Z0
+	VMOVDQU32       Z0, 360(AX)
+	VMOVDQU32       144(CX), Y0
+	VMOVDQU32       16(CX), Y1
+	VPSRLW          $0x02, Y1, Y1
+	VPTERNLOGD.BCST $0xe4, c4_f0f0f0f<>+0(SB), Y1, Y0
+	VPANDD.BCST     c4_1f1f1f1f<>+0(SB), Y0, Y0
+	VPMOVZXBW       Y0, Z0
+	VMOVDQU32       Z0, 432(AX)
+	VMOVDQU32       144(CX), Y0
+	VMOVDQU32       16(CX), Y1
+	VPSRLW          $0x04, Y0, Y0
+	VPSRLW          $0x03, Y1, Y1
+	VPTERNLOGD.BCST $0xe4, c4_f0f0f0f<>+0(SB), Y1, Y0
+	VPANDD.BCST     c4_1f1f1f1f<>+0(SB), Y0, Y0
 	VPMOVZXBW       Y0, Z0
 	VMOVDQU32       Z0, 504(AX)
+	VPSHUFD         $0xed, (CX), X0
+	VPSRLVD         lastHigh<>+0(SB), X0, X0
+	VPANDD          firstBits<>+0(SB), X0, X0
+	VPSHUFD         $0x95, (CX), X1
+	VPSRLD          $0x02, X1, X1
+	VPANDD          highBits<>+0(SB), X1, X1
+	VPORD           X0, X1, X0
+	VPMOVZXBD       X0, Z0
+	VCVTDQ2PS       Z0, Z0
+	VBROADCASTI32X4 (CX), Y1
+	VPSHUFB         bothHalves<>+0(SB), Y1, Y1
+	VCVTPH2PS       Y1, Z1
+	VMULPS          Z1, Z0, Z0
+	VMOVUPS         Y0, (SP)
+	VEXTRACTF64X4   $0x01, Z0, Y0
+	VXORPS.BCST     c4_80000000<>+0(SB), Y0, Y0
+	VMOVUPS         Y0, 32(SP)
+	VMOVSS          (SP), X0
+	VMOVSS          X0, 64(AX)
+	VMOVSS          32(SP), X0
+	VMOVSS          X0, 68(AX)
+	VMOVSS          4(SP), X0
+	VMOVSS          X0, 136(AX)
+	VMOVSS          36(SP), X0
+	VMOVSS          X0, 140(AX)
+	VMOVSS          8(SP), X0
+	VMOVSS          X0, 208(AX)
+	VMOVSS          40(SP), X0
+	VMOVSS          X0, 212(AX)
+	VMOVSS          12(SP), X0
+	VMOVSS          X0, 280(AX)
+	VMOVSS          44(SP), X0
+	VMOVSS          X0, 284(AX)
+	VMOVSS          16(SP), X0
+	VMOVSS          X0, 352(AX)
+	VMOVSS          48(SP), X0
+	VMOVSS          X0, 356(AX)
+	VMOVSS          20(SP), X0
+	VMOVSS          X0, 424(AX)
+	VMOVSS          52(SP), X0
+	VMOVSS          X0, 428(AX)
+	VMOVSS          24(SP), X0
+	VMOVSS          X0, 496(AX)
+	VMOVSS          56(SP), X0
+	VMOVSS          X0, 500(AX)
+	VMOVSS          28(SP), X0
+	VMOVSS          X0, 568(AX)
+	VMOVSS          60(SP), X0
+	VMOVSS          X0, 572(AX)
 	ADDQ            $+576, AX
 	ADDQ            $+176, CX
-	JMP             block94
+	JMP             block144
 
-end95:
+end145:
 	VZEROUPPER
 	RET
 
@@ -3288,9 +10298,9 @@ TEXT ·codesIQ4_NLVNNI(SB), NOSPLIT, $0-24
 	MOVQ         n+16(FP), DX
 	VPBROADCASTD c4_ff80ff80<>+0(SB), Z0
 
-block96:
+block146:
 	DECQ            DX
-	JLT             end97
+	JLT             end147
 	VBROADCASTI32X4 2(CX), Y1
 	VPSRLVD         high<>+0(SB), Y1, Y1
 	VPANDD.BCST     c4_f0f0f0f<>+0(SB), Y1, Y1
@@ -3305,8 +10315,8 @@ block96:
 	MOVL            $0x00000000, 68(AX)
 	ADDQ            $+72, AX
 	ADDQ            $+18, CX
-	JMP             block96
+	JMP             block146
 
-end97:
+end147:
 	VZEROUPPER
 	RET

@@ -17,7 +17,7 @@ func fix(a []float32) []byte {
 	return y
 }
 
-// TestFixed compares products of numbers in fixed point with sums in float64, within the errors that Fix
+// TestFixed compares products of rows in fixed point with sums in float64, within the errors that Fix
 // allows.
 func TestFixed(t *testing.T) {
 	if simd.Fix == nil {
@@ -26,48 +26,61 @@ func TestFixed(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for name, f := range blocks.Formats {
 		dot := simd.BlocksOf(f.DType().Format()).Fixed
-		for columns := range 4 {
-			for n := 0; dot != nil && n < 20; n++ {
-				const gap = 3
-				ldb := n*f.Bytes + gap
-				a, b, c := make([]float32, n*f.Len), make([]byte, columns*ldb), make([]float32, columns+1)
-				for i := range a {
-					a[i] = float32(r.NormFloat64() * math.Exp(float64(r.IntN(9))))
+		for n := 0; dot != nil && n < 20; n++ {
+			testFixed(t, r, name, f, dot, n%6, r.IntN(6), n)
+		}
+		for rows := 1; dot != nil && rows < 10; rows++ {
+			testFixed(t, r, name, f, dot, rows, rows%5, 3+r.IntN(8))
+		}
+	}
+}
+
+func testFixed(t *testing.T, r *rand.Rand, name string, f *blocks.Format, dot func(c, a, b unsafe.Pointer, rows, columns, n, ldc, lda, ldb int), rows, columns, n int) {
+	t.Helper()
+	const gap = 3
+	ldb, lda, ldc := n*f.Bytes+gap, simd.FixedBytes(n*f.Len)+64, columns+2
+	a, x := make([]float32, rows*n*f.Len), make([]byte, rows*lda+64)
+	b, c := make([]byte, max(0, columns*ldb-gap)), make([]float32, rows*ldc+1)
+	for i := range a {
+		a[i] = float32(r.NormFloat64() * math.Exp(float64(r.IntN(9))))
+	}
+	for i := range b {
+		b[i] = byte(r.Uint32())
+	}
+	for j := range columns {
+		for i := range n {
+			boundScales(name, b[j*ldb+i*f.Bytes:][:f.Bytes])
+		}
+	}
+	for i := range c {
+		c[i] = 7
+	}
+	for i := range rows {
+		copy(x[i*lda:], fix(a[i*n*f.Len:][:n*f.Len]))
+	}
+	dot(unsafe.Pointer(&c[0]), unsafe.Pointer(unsafe.SliceData(x)), unsafe.Pointer(unsafe.SliceData(b)), rows, columns, n, 4*ldc, lda, ldb)
+	y := make([]float32, n*f.Len)
+	for j := range columns {
+		f.Decode(y, b[j*ldb:][:n*f.Bytes])
+		for i := range rows {
+			row := a[i*n*f.Len:][:n*f.Len]
+			want, bound := 0.0, 1e-30
+			for k, w := range y {
+				top := float32(0)
+				for _, v := range row[k/32*32:][:32] {
+					top = max(top, float32(math.Abs(float64(v))))
 				}
-				for i := range b {
-					b[i] = byte(r.Uint32())
-				}
-				for i := 0; i < len(b)/f.Bytes; i++ {
-					boundScales(name, b[i*f.Bytes:])
-				}
-				for j := range columns {
-					for i := range n {
-						boundScales(name, b[j*ldb+i*f.Bytes:][:f.Bytes])
-					}
-				}
-				c[columns] = 7
-				x := fix(a)
-				dot(unsafe.Pointer(&c[0]), unsafe.Pointer(unsafe.SliceData(x)), unsafe.Pointer(unsafe.SliceData(b)), columns, n, ldb)
-				y := make([]float32, n*f.Len)
-				for j := range columns {
-					f.Decode(y, b[j*ldb:][:n*f.Bytes])
-					want, bound := 0.0, 1e-30
-					for i, w := range y {
-						top := float32(0)
-						for _, v := range a[i/32*32:][:32] {
-							top = max(top, float32(math.Abs(float64(v))))
-						}
-						want += float64(w) * float64(a[i])
-						bound += math.Abs(float64(w))*float64(top)*0x1p-16*1.01 + 4e-6*math.Abs(float64(w)*float64(a[i]))
-					}
-					if d := math.Abs(float64(c[j]) - want); !(d <= bound) {
-						t.Fatalf("%s, column %d of %d, %d blocks: %v, want %v within %v", name, j, columns, n, c[j], want, bound)
-					}
-				}
-				if c[columns] != 7 {
-					t.Fatalf("%s: writes beyond %d columns", name, columns)
-				}
+				want += float64(w) * float64(row[k])
+				bound += math.Abs(float64(w))*float64(top)*0x1p-16*1.01 + 4e-6*math.Abs(float64(w)*float64(row[k]))
 			}
+			if d := math.Abs(float64(c[i*ldc+j]) - want); !(d <= bound) {
+				t.Fatalf("%s, row %d of %d, column %d of %d, %d blocks: %v, want %v within %v", name, i, rows, j, columns, n, c[i*ldc+j], want, bound)
+			}
+		}
+	}
+	for i, v := range c {
+		if (i/ldc >= rows || i%ldc >= columns) && v != 7 {
+			t.Fatalf("%s, %d rows, %d columns: writes beyond them", name, rows, columns)
 		}
 	}
 }
@@ -142,7 +155,7 @@ func BenchmarkFixed(b *testing.B) {
 			dot := simd.BlocksOf(f.DType().Format()).Fixed
 			b.SetBytes(int64(len(data)))
 			for b.Loop() {
-				dot(unsafe.Pointer(&c[0]), unsafe.Pointer(&x[0]), unsafe.Pointer(&data[0]), columns, depth/f.Len, len(data)/columns)
+				dot(unsafe.Pointer(&c[0]), unsafe.Pointer(&x[0]), unsafe.Pointer(&data[0]), 1, columns, depth/f.Len, 0, 0, len(data)/columns)
 			}
 		})
 	}

@@ -110,7 +110,7 @@ type blocksRow struct {
 
 type fixedRow struct {
 	format string
-	f      func(c, a, b unsafe.Pointer, columns, n, ldb int)
+	f      fixedDots
 }
 
 type codesRow struct {

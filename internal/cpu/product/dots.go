@@ -24,8 +24,9 @@ const (
 	dotPart = 1024
 	// dotWork is the least number of multiplications that are worth a block of dot products.
 	dotWork = 1 << 15
-	// fixedRows is the greatest number of rows that are multiplied in fixed point, each on its own.
-	fixedRows = 4
+	// fixedRows is the greatest number of rows that are multiplied in fixed point where their blocks are: more of them
+	// are worth a copy of the codes.
+	fixedRows = 8
 	// maxLeft is the greatest number of elements of a left factor, all of which a worker holds.
 	maxLeft = 1 << 18
 )
@@ -222,11 +223,11 @@ func (p *dotProduct) run(f *vector.Activation, s *vector.Op) {
 	}
 }
 
-// fix converts the rows of the left factor to fixed point. They take less memory than they did.
+// fix converts the rows of the left factor to fixed point.
 func (p *dotProduct) fix(f *vector.Activation, s *vector.Op) {
 	y, k := f.Out(s), f.Count[p.depths]
 	for i := range f.Count[p.rows] {
-		simd.Fix(unsafe.Add(y, i*k*p.from), unsafe.Add(f.Reg[s.Src[0]], i*k*p.from), k/32)
+		simd.Fix(unsafe.Add(y, i*simd.FixedStride(k)), unsafe.Add(f.Reg[s.Src[0]], i*k*p.from), k/32)
 	}
 }
 
@@ -237,9 +238,8 @@ func (p *dotProduct) multiplyFixed(c, a, b unsafe.Pointer, m, n, k int) {
 		cols = dotColumns
 	}
 	for j := 0; j < n && k > 0; j += cols {
-		for i := range m {
-			p.blocks.Fixed(unsafe.Add(c, (i*n+j)*p.from), unsafe.Add(a, i*k*p.from), unsafe.Add(b, p.typ.Bytes(j*p.stride)), min(cols, n-j), k/p.typ.Unit(), p.typ.Bytes(p.stride))
-		}
+		p.blocks.Fixed(unsafe.Add(c, j*p.from), a, unsafe.Add(b, p.typ.Bytes(j*p.stride)),
+			m, min(cols, n-j), k/p.typ.Unit(), n*p.from, simd.FixedStride(k), p.typ.Bytes(p.stride))
 	}
 }
 

@@ -21,7 +21,9 @@ func vpdpwssd(c *build.Context, ops ...operand.Op) {
 }
 
 // codes writes a routine of simd.Blocks.Codes.
-func (w *fixedDot) codes(x fixedFormat) {
+func (w *unpacker) codes() {
+	x := w.format
+	w.exact, w.pairs = true, map[reg.Register]vec{}
 	p := w.begin("codes"+x.name, "func(y, b *byte, n int)", "y", "b", "n")
 	y, n := p[0], p[2]
 	w.b = p[1]
@@ -33,32 +35,29 @@ func (w *fixedDot) codes(x fixedFormat) {
 	w.Label(next)
 	w.DECQ(n)
 	w.jump(w.JLT, end)
-	w.put = func(i int, bytes vec) {
-		codes := w.v("VPMOVZXBW", bytes)
+	run := func(i, offset int) operand.Mem { return operand.Mem{Base: y, Disp: i*runBytes + offset} }
+	for i := range x.runs {
+		codes := w.v("VPMOVZXBW", w.unpack(i))
 		if offset != nil {
 			codes = w.v("VPADDW", offset, codes)
 		}
-		w.VMOVDQU32(codes, operand.Mem{Base: y, Disp: i * runBytes})
+		w.VMOVDQU32(codes, run(i, 0))
 	}
-	w.numbers = func(numbers vec) {
-		all := w.AllocLocal(64)
-		minus := w.vn(32, "VXORPS", i32(1<<31), w.vn(32, "VEXTRACTF64X4", 1, numbers))
+	switch {
+	case x.runs > 1:
+		all, numbers := w.AllocLocal(64), w.numbersK()
 		w.VMOVUPS(w.part(numbers, 32), all)
-		w.VMOVUPS(minus, all.Offset(32))
+		w.VMOVUPS(w.vn(32, "VXORPS", i32(1<<31), w.vn(32, "VEXTRACTF64X4", 1, numbers)), all.Offset(32))
 		for i := range x.runs {
-			pair := w.vn(16, "VMOVSS", all.Offset(4*i))
-			w.VMOVSS(pair, operand.Mem{Base: y, Disp: i*runBytes + runScale})
-			w.VMOVSS(w.vn(16, "VMOVSS", all.Offset(32+4*i)), operand.Mem{Base: y, Disp: i*runBytes + runSum})
+			w.VMOVSS(w.vn(16, "VMOVSS", all.Offset(4*i)), run(i, runScale))
+			w.VMOVSS(w.vn(16, "VMOVSS", all.Offset(32+4*i)), run(i, runSum))
 		}
-	}
-	x.body(w)
-	if x.runs == 1 {
-		w.VMOVSS(w.part(w.number(0), 16), operand.Mem{Base: y, Disp: runScale})
-		if x.factor == 1 {
-			w.VMOVSS(w.part(w.number(2), 16), operand.Mem{Base: y, Disp: runSum})
-		} else {
-			w.MOVL(operand.U32(0), operand.Mem{Base: y, Disp: runSum})
-		}
+	case x.factor == 1:
+		w.VMOVSS(w.part(w.number(0), 16), run(0, runScale))
+		w.VMOVSS(w.part(w.number(2), 16), run(0, runSum))
+	default:
+		w.VMOVSS(w.part(w.number(0), 16), run(0, runScale))
+		w.MOVL(operand.U32(0), run(0, runSum))
 	}
 	w.ADDQ(operand.I32(x.runs*runBytes), y)
 	w.ADDQ(operand.I32(x.bytes), w.b)
