@@ -27,6 +27,7 @@ var thresholds = []struct{ reason, names string }{
 		compile.SetOf cpu/vector.singleOps memory.markFreed memory.markShared memory.markViewed schedule.KeyLen
 		schedule/attention.infinity schedule/build.validity schedule/pointwise.itemsAhead schedule/routines.key
 		schedule/build.Decode schedule/build.part schedule/packed.aligned schedule/packed.bytes schedule/packed.digitBytes
+		schedule/packed.even schedule/packed.greatest schedule/packed.least schedule/packed.neighbours schedule/packed.prepare
 		schedule/packed.magic schedule/packed.shifted schedule/packed.signedBytes schedule/packed.usesDigits
 		loopnest.MaxNumber`},
 	{"the form of a program: another number is another program", `
@@ -36,7 +37,7 @@ var thresholds = []struct{ reason, names string }{
 		schedule/routines.ahead schedule/routines.combineVotes schedule/routines.nibbles schedule/routines.radixBits
 		schedule/routines.radixItems schedule/routines.radixThreads schedule/routines.run schedule/routines.scanLanes
 		schedule/routines.selectAhead schedule/routines.tallyWords schedule/routines.voteThreads schedule/routines.votes
-		schedule/packed.choose schedule/packed.digitCount schedule/packed.maxColumns schedule/packed.maxRows schedule/packed.maxSums
+		schedule/packed.choose schedule/packed.heldWords schedule/packed.maxColumns schedule/packed.maxRows schedule/packed.maxSums
 		schedule/packed.segment schedule/attention.fewRows schedule/attention.fewThreads schedule/attention.partsAhead
 		kernelize.maxMatrices kernelize.maxCuts schedule/reduce.streamed schedule/reduce.sweepChunk schedule/tiles.band schedule/tiles.mostTaps
 		cpu/product.decodedColumns cpu/product.dotColumns`},

@@ -2,7 +2,9 @@ package build
 
 import (
 	"cmp"
+	"fmt"
 	"math/bits"
+	"slices"
 
 	"github.com/tensorken/tensorken/internal/loopnest"
 	"github.com/tensorken/tensorken/internal/shader"
@@ -18,21 +20,28 @@ type Block struct {
 	number *shader.Expr   // U32: of the block in the group
 	held   []*shader.Expr // the words of a part of the block in registers, which begins at byte heldAt
 	heldAt int
-	Places Places // of fields
+	words  map[wordPlace]*shader.Expr // of the block that are loaded
+	Places Places                     // of fields
 }
 
 // Places are where integers of fields are, of several blocks: computed once. Nil computes them for each.
 type Places map[place]*shader.Expr
 
 type place struct {
-	bits   *ir.Bits
+	digits string
 	number *shader.Expr
+}
+
+// A wordPlace is where a word is: a bit of a block, more bits on.
+type wordPlace struct {
+	bit  int
+	more *shader.Expr
 }
 
 // BlockAt locates block n of an argument, an integer that is not negative.
 func (sc *Scope) BlockAt(arg int, n *shader.Expr) Block {
 	f := sc.Pass.Nest.Args[arg].DType.Format()
-	b := Block{Format: f, Buffer: sc.Pass.Input(arg), number: U32(0)}
+	b := Block{Format: f, Buffer: sc.Pass.Input(arg), number: U32(0), words: map[wordPlace]*shader.Expr{}}
 	group := f.Group()
 	words := group * f.Bytes / 4
 	if group > 1 {
@@ -124,11 +133,19 @@ func (sc *Scope) bitsAt(b *Block, name string, bit int, more *shader.Expr, dista
 		}
 		return sc.Let(name, word), place.And(31)
 	}
+	within := bit % 8 // fields of a byte share its word
+	if more == nil && (b.Group()-1)*first%4 == 0 && (b.Group() == 1 || (end-first)%4 == 0) {
+		within = bit % 32
+	}
+	at := wordPlace{bit - within, more}
 	if b.Group() > 1 {
 		more = plus(b.number.Mul(8*(end-first)), more)
 	}
-	place := sc.Let(name+"b", plusNumber(more, 8*b.Group()*first+bit-8*first))
-	return sc.LoadAt(b.Buffer, b.first.Add(place.Shr(5).Convert(b.first.Type)), name, false).Ref(), place.And(31)
+	place := sc.Let(name+"b", plusNumber(more, 8*b.Group()*first+at.bit-8*first))
+	if b.words[at] == nil {
+		b.words[at] = sc.LoadAt(b.Buffer, b.first.Add(place.Shr(5).Convert(b.first.Type)), name, false).Ref()
+	}
+	return b.words[at], place.And(31).Plus(within)
 }
 
 // digits is the distance of the bits of integer i from the bits of integer 0.
@@ -164,23 +181,22 @@ func distances(p *ir.Bits, count int) (list []int) {
 	return list
 }
 
-// fields reads n integers of a field from number i of count on, which are neighbours from a multiple of n on: n is 1
-// or 4.
+// fields reads n integers of a field from number i of count on, which are neighbours from a multiple of n on: n is 1,
+// 2 or 4. Neighbours in bytes are cut out together.
 func (sc *Scope) fields(b *Block, f *ir.Field, name string, i *shader.Expr, count, n int) []*shader.Expr {
+	inBytes := n > 1 && !slices.ContainsFunc(f.Parts, func(p ir.Bits) bool { return p.Digits[0].Step != 8 })
 	out := make([]*shader.Expr, n)
 	low := 0
 	for j := range f.Parts {
 		p := &f.Parts[j]
-		at := b.Places[place{p, i}]
-		if at == nil {
-			if at = digits(p, i, count); at != nil && b.Places != nil {
-				at = sc.Let(Tag("place", len(b.Places)), at)
-				b.Places[place{p, i}] = at
-			}
-		}
+		at := sc.placeOf(b, p, i, count)
 		word, shift := sc.bitsAt(b, Tag(name, j), p.At, at, distances(p, count))
-		for k := range out {
-			x := word.Shr(shift.Plus(k * p.Digits[0].Step)).And(1<<p.Count - 1)
+		list, mask := out, 1<<p.Count-1
+		if inBytes {
+			list, mask = out[:1], 0x01010101*mask
+		}
+		for k := range list {
+			x := word.Shr(shift.Plus(k * p.Digits[0].Step)).And(mask)
 			if low > 0 {
 				x = out[k].Or(x.Shl(low))
 			}
@@ -188,10 +204,29 @@ func (sc *Scope) fields(b *Block, f *ir.Field, name string, i *shader.Expr, coun
 		}
 		low += p.Count
 	}
+	if inBytes {
+		all := sc.Let(name+"y", out[0])
+		for k := range out {
+			out[k] = all.Shr(8 * k).And(0xff)
+		}
+	}
 	for k, x := range out {
 		out[k] = Integer(f, x)
 	}
 	return out
+}
+
+// placeOf is the distance of the bits of integer i from the bits of integer 0, computed once for all blocks.
+func (sc *Scope) placeOf(b *Block, p *ir.Bits, i *shader.Expr, count int) *shader.Expr {
+	key := place{fmt.Sprint(p.Digits), i}
+	at := b.Places[key]
+	if at == nil {
+		if at = digits(p, i, count); at != nil && b.Places != nil {
+			at = sc.Let(Tag("place", len(b.Places)), at)
+			b.Places[key] = at
+		}
+	}
+	return at
 }
 
 // Integer is the number of a field as an F32, from its bits.
@@ -222,19 +257,29 @@ func lookUp(table []int8, x *shader.Expr) *shader.Expr {
 
 // Factor reads a number of run i of count.
 func (sc *Scope) Factor(b *Block, f *ir.Factor, name string, i *shader.Expr, count int) *shader.Expr {
-	x := floatCodes[f.Float](sc, b, name+"f", 8*f.At)
+	return sc.Factors(b, f, name, i, count, 1)[0]
+}
+
+// Factors reads the numbers of n runs from run i of count on, a multiple of n: 1, 2 or 4.
+func (sc *Scope) Factors(b *Block, f *ir.Factor, name string, i *shader.Expr, count, n int) []*shader.Expr {
+	float := floatCodes[f.Float](sc, b, name+"f", 8*f.At)
+	list := make([]*shader.Expr, n)
 	if f.Times != nil {
-		n := sc.fields(b, f.Times, name+"t", i, count, 1)[0]
-		if f.Float == ir.One {
-			x = n
-		} else {
-			x = x.Mul(n)
+		list = sc.fields(b, f.Times, name+"t", i, count, n)
+	}
+	for k, x := range list {
+		switch {
+		case x == nil:
+			x = float
+		case f.Float != ir.One:
+			x = float.Mul(x)
 		}
+		if f.Minus {
+			x = x.Neg()
+		}
+		list[k] = sc.Let(Tag(name, k), x)
 	}
-	if f.Minus {
-		x = x.Neg()
-	}
-	return sc.Let(name, x)
+	return list
 }
 
 var floatCodes = [...]func(sc *Scope, b *Block, name string, at int) *shader.Expr{

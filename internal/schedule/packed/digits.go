@@ -6,25 +6,29 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// Where threads multiply bytes, elements of rows are integers in shared memory: of the elements of a segment, which
-// have a scale of their own, three digits of eight bits. Their products with codes are exact. The greatest element of a
-// segment has 22 bits, as many as its product with a float32 is worth in a sum. If it is infinite or NaN, sums are NaN.
+// Where threads multiply bytes, elements of rows are integers in shared memory: of the elements of a unit, which
+// have a scale of their own, two digits of eight bits, as of the CPU's fixed point. Their products with codes are
+// exact. If the greatest element is infinite or NaN, sums are NaN.
 type digits struct {
-	words   *shader.Shared // of each digit, row, segment and vector: bytes of 16 elements
-	numbers *shader.Shared // of each row, segment and vector: the scale and the sum of the elements
-	vectors int            // along the depth
+	words   *shader.Shared // of each digit, half, unit, row and strip: bytes of 16 elements
+	numbers *shader.Shared // of each unit, row and strip: the scale and the sum of the elements
+	unit    int            // elements of a unit: one segment or two, of one run
+	units   int            // of a strip
+	strips  int            // along the depth
 }
 
 const (
-	digitCount  = 3
+	digitCount  = 2
 	digitBytes  = digitCount*16 + 8 // of a segment
-	signedBytes = 0x00808080        // the signs of three bytes
-	shifted     = 0x4b400000        // 3·2²² as a float32: the lower bits of a float32 near it count up from there
+	signedBytes = 0x80808080
+	greatest    = 127*256 + 127 // of two digits
+	shifted     = 3<<22 + 0x8080
+	least       = 17 << 23 // the bits of the least scale times greatest, 2⁻¹¹⁰
 )
 
 // usesDigits reports whether threads multiply bytes.
 func (x *product) usesDigits() bool {
-	if !x.Target.Matrices || x.Nest.Axes[x.deep].Len/segment*x.m*digitBytes > x.Target.Bytes()/2 {
+	if !x.Target.Matrices || x.Target.Subgroup() > x.Target.MaxThreads || x.Nest.Axes[x.deep].Len/segment*x.m*digitBytes > x.Target.Bytes()/2 {
 		return false
 	}
 	for _, s := range x.sums {
@@ -36,72 +40,117 @@ func (x *product) usesDigits() bool {
 	return true
 }
 
-// index is where a segment of a vector of a row is.
-func (w *worker) index(row, n, vector *shader.Expr) *shader.Expr {
-	return row.Mul(w.segments).Add(n).Mul(w.digits.vectors).Add(vector)
+// newDigits lays out the rows. A unit is as long as the runs of all formats allow.
+func (w *worker) newDigits(strips int) {
+	d := digits{unit: 2 * segment, strips: strips}
+	for _, s := range w.sums {
+		d.unit = min(d.unit, w.format(s).Codes.Run)
+	}
+	d.units = w.vectors * w.elements() / d.unit
+	n := d.units * w.m * strips
+	d.words, d.numbers = w.p.Share(shader.U32.Vec(4), digitCount*d.unit/segment*n), w.p.Share(shader.F32.Vec(2), n)
+	w.digits = d
 }
 
-// all is the number of segments of all rows.
-func (w *worker) all() int { return w.m * w.segments * w.digits.vectors }
+// number is where a unit of a row and strip is.
+func (w *worker) number(unit, row, strip *shader.Expr) *shader.Expr {
+	return unit.Mul(w.m).Add(row).Mul(w.digits.strips).Add(strip)
+}
 
-// prepare puts the rows into shared memory.
+// word is where the digit of a half of such a unit is.
+func (w *worker) word(digit int, half, number *shader.Expr) *shader.Expr {
+	d := &w.digits
+	n := d.units * w.m * d.strips
+	return number.Add(half.Mul(n)).Plus(digit * d.unit / segment * n)
+}
+
+// prepare puts the rows into shared memory. A thread has some neighbours of a unit, as many as keep all threads busy.
 func (w *worker) prepare() {
 	d, root := &w.digits, w.p.Root
-	d.words, d.numbers = w.p.Share(shader.U32.Vec(4), digitCount*w.all()), w.p.Share(shader.F32.Vec(2), w.all())
-	loop, item := root.Loop("item", shader.ThreadID, build.U32(w.all()), w.p.Threads)
-	row, n, number := loop.Let("row", item.Div(w.segments*d.vectors)), loop.Let("part", item.Div(d.vectors).Rem(w.segments)), loop.Let("number", item.Rem(d.vectors))
-	f := w.format(w.sums[0])
-	at := w.position(loop, f, number.And(f.Len/w.elements()-1))
+	own := segment
+	for own > 4 && d.units*d.unit*w.m*d.strips/own < w.p.Threads {
+		own /= 2
+	}
+	per, halves := d.unit/own, d.unit/segment // threads of a unit
+	all := per * d.units * w.m * d.strips
+	loop, round := root.Loop("round", build.U32(0), build.U32(ir.CeilDiv(all, w.p.Threads)), 1)
+	number := loop.Let("number", round.Mul(w.p.Threads).Add(shader.ThreadID))
+	item := loop.Let("item", number.Min(all-1))
+	t, rest := loop.Let("part", item.Rem(per)), item.Div(per)
+	strip, rest := loop.Let("strip", rest.Rem(d.strips)), rest.Div(d.strips)
+	row, unit := loop.Let("row", rest.Rem(w.m)), loop.Let("unit", rest.Div(w.m))
 	in := loop.Beside("_x")
 	in.Enter(build.Span{Axes: w.rows, Base: row})
-	first := number.Sub(at.number).Mul(w.elements()).Add(at.first).Add(n.Mul(w.apart))
-	in.Enter(build.Span{Axes: []int{w.deep}, Base: first, Step: build.Lanes(segment), Fours: true})
+	joined := 2 * segment / d.unit // units without gaps
+	at := w.strip(loop, strip).depth.Add(build.Shifted(unit, joined).Mul(max(w.apart, 2*segment))).Add(unit.And(joined - 1).Mul(d.unit)).Add(t.Mul(own))
+	in.Enter(build.Span{Axes: []int{w.deep}, Base: at, Step: build.Lanes(own), Fours: true})
 	x := in.Value(w.sums[0].left)
-	bits := make([]*shader.Expr, segment)
-	var most, total *shader.Expr
-	for l := range bits {
-		bits[l] = x.Lane(l).Bitcast(shader.U32).And(0x7fffffff)
-		if most = bits[l]; l > 0 {
-			most = bits[l].Max(bits[0])
-		}
-		bits[0] = loop.Let(build.Tag("most", l), most)
+	most := loop.Var("most", build.U32(least))
+	for l := range own {
+		loop.Set(most, most.Ref().Max(x.Lane(l).Bitcast(shader.U32).And(0x7fffffff)))
 	}
-	exponent := loop.Let("exponent", most.Shr(23))
-	bound := loop.Let("bound", exponent.Max(22).Min(254))
-	factor := loop.Let("factor", build.U32(275).Sub(bound).Shl(23).Bitcast(shader.F32))
+	w.p.Subgroup = w.Target.Subgroup()
+	for mask := 1; mask < per; mask *= 2 {
+		loop.Set(most, most.Ref().Max(most.Ref().Shuffle(mask)))
+	}
+	bound := most.Ref().Bitcast(shader.F32)
+	factor := loop.Let("factor", build.Number(shader.F32, greatest).Div(bound))
 	nan := shader.FromBits(shader.F32, 0x7fc00000)
-	scale := loop.Let("scale", exponent.Eq(255).If(nan, bound.Sub(21).Shl(23).Bitcast(shader.F32)))
-	for l := range bits {
-		bits[l] = loop.Let(build.Tag("bits", l), shader.MulAdd(x.Lane(l), factor, shader.FromBits(shader.F32, shifted)).Bitcast(shader.U32).Sub(shifted))
-		if total == nil {
-			total = bits[l]
-		} else {
-			total = total.Add(bits[l])
+	scale := loop.Let("scale", most.Ref().Lt(255<<23).If(bound.Mul(1.0/greatest), nan))
+	words := w.cut(loop, x, factor)
+	total := loop.Var("total", build.Number(shader.I32, 0))
+	for k, list := range words {
+		sum := build.Number(shader.I32, 0)
+		for _, word := range list {
+			sum = shader.DotBytes(word.Bitcast(shader.I32), build.Number(shader.I32, 0x01010101), sum)
 		}
+		loop.Set(total, total.Ref().Add(sum.Mul(1<<(8*(digitCount-1-k)))))
 	}
-	for l, x := range bits {
-		bits[l] = loop.Let(build.Tag("digits", l), x.Add(signedBytes).Xor(signedBytes))
+	for mask := 1; mask < per; mask *= 2 {
+		loop.Set(total, total.Ref().Add(total.Ref().Shuffle(mask)))
 	}
-	to := loop.Let("to", w.index(row, n, number))
-	loop.Put(d.numbers, to, shader.Vec(2, scale, total.Bitcast(shader.I32).Convert(shader.F32).Mul(scale)))
-	for k := range digitCount {
-		words := make([]*shader.Expr, 4)
-		for q := range words {
-			for l, x := range bits[4*q : 4*q+4] {
-				x = x.Shr(8 * (digitCount - 1 - k)).And(0xff).Shl(8 * l)
-				if l > 0 {
-					x = words[q].Or(x)
-				}
-				words[q] = x
+	var within *shader.Expr
+	if all%w.p.Threads != 0 {
+		within = number.Lt(all)
+	}
+	loop.Under(within, func(sc *build.Scope) {
+		to, word := sc.Let("to", w.number(unit, row, strip)), sc.Let("word", t.Mul(own/4))
+		for k, list := range words {
+			place := sc.Let(build.Tag("place", k), w.word(k, word.Shr(2).And(halves-1), to))
+			for n, x := range list {
+				sc.Do(&shader.StoreShared{Shared: d.words, Index: place, Component: word.And(3).Plus(n), Value: x})
 			}
 		}
-		loop.Put(d.words, to.Add(k*w.all()), shader.Vec(4, words...))
-	}
+		sc.Under(t.Eq(0), func(sc *build.Scope) {
+			sc.Put(d.numbers, to, shader.Vec(2, scale, total.Ref().Convert(shader.F32).Mul(scale)))
+		})
+	})
 	loop.End()
 	root.Barrier()
 }
 
-// bytes are the codes of segment n, four in a word, without their bias.
+// cut returns the digits of elements times a factor, the upper ones first: bytes of words.
+func (w *worker) cut(sc *build.Scope, x build.Value, factor *shader.Expr) (words [digitCount][]*shader.Expr) {
+	const even = 0x00ff00ff
+	for q := range len(x) / 4 {
+		var pairs [2]*shader.Expr // of elements two apart, in 16 bits each
+		for k := range pairs {
+			var both [2]*shader.Expr
+			for l := range both {
+				both[l] = shader.MulAdd(x.Lane(4*q+2*l+k), factor, build.Number(shader.F32, shifted)).Bitcast(shader.U32)
+			}
+			pairs[k] = sc.Let(build.Tag("pair", q, k), both[0].And(0xffff).Or(both[1].Shl(16)))
+		}
+		upper := pairs[0].Shr(8).And(even).Or(pairs[1].And(even << 8))
+		lower := pairs[0].And(even).Or(pairs[1].And(even).Shl(8))
+		for k, x := range []*shader.Expr{upper, lower} {
+			words[k] = append(words[k], sc.Let(build.Tag("digits", k, q), x.Xor(signedBytes)))
+		}
+	}
+	return words
+}
+
+// bytes are the codes of segment n of a vector, four in a word, without their bias.
 func (s shape) bytes(sc *build.Scope, f *ir.Field, c codes, n int, name string) (list []*shader.Expr) {
 	for q, word := range c.low {
 		if count := f.Parts[0].Count; count < 8 {
@@ -116,60 +165,98 @@ func (s shape) bytes(sc *build.Scope, f *ir.Field, c codes, n int, name string) 
 	return list
 }
 
-// multiplyDigits adds the products of segment n of vector number.
-func (w *worker) multiplyDigits(sc *build.Scope, all [][]column, n int, number *shader.Expr) {
-	in := sc.Inner()
-	var words [][digitCount]*shader.Expr
-	var numbers []*shader.Expr
-	for r := range w.m {
-		at := in.Let(build.Tag("at", r), w.index(build.U32(r), build.U32(n), number))
-		var row [digitCount]*shader.Expr
-		for k := range row {
-			row[k] = in.Let(build.Tag("x", r, k), w.digits.words.At(at.Add(k*w.all())).Bitcast(shader.I32.Vec(4)))
+// A unitOf is the codes of a unit of a column, and its factors.
+type unitOf struct {
+	bytes         [][]*shader.Expr // by halves
+	scale, offset *shader.Expr
+}
+
+// multiplyDigits adds the products of a strip.
+func (w *worker) multiplyDigits(sc *build.Scope, all [][]column, number *shader.Expr) {
+	for unit := range w.digits.units {
+		in := sc.Inner()
+		units := make([][]unitOf, len(w.sums))
+		for i, s := range w.sums {
+			f := &w.format(s).Codes.Code
+			for c := range all[i] {
+				units[i] = append(units[i], w.unitOf(in, f, &all[i][c], unit, build.Tag("k", i, c)))
+			}
 		}
-		words = append(words, row)
-		numbers = append(numbers, in.Let(build.Tag("f", r), w.digits.numbers.At(at)))
+		for r := range w.m {
+			w.multiplyRow(in, units, unit, r, number)
+		}
+		in.End()
 	}
-	for i, s := range w.sums {
-		f := &w.format(s).Codes.Code
-		for c, v := range all[i] {
-			name := build.Tag("k", i, c)
-			one := in.Inner()
-			bytes := w.bytes(one, f, v.codes, n, name)
-			offset := v.offsetOf(one, f, n, name)
-			for r := range w.m {
-				var sums [digitCount]*shader.Expr
-				for k := range sums {
-					sums[k] = build.Number(shader.I32, 0)
-					for q, b := range bytes {
-						sums[k] = shader.DotBytes(b, words[r][k].At(q), sums[k])
+}
+
+// unitOf cuts the codes of a unit out of a strip.
+func (w *worker) unitOf(sc *build.Scope, f *ir.Field, v *column, unit int, name string) (u unitOf) {
+	for half := range w.digits.unit / segment {
+		j, n := w.segmentAt(unit, half)
+		u.bytes = append(u.bytes, w.bytes(sc, f, v.codes[j], n, build.Tag(name+"h", half)))
+		u.scale, u.offset = v.scale[j][n], v.offset[j][n]
+	}
+	if f.Bias == 0 {
+		return u
+	}
+	bias := u.scale.Mul(float64(-f.Bias)) // each scaled code lacks it
+	if u.offset != nil {
+		bias = bias.Add(u.offset)
+	}
+	u.offset = sc.Let(name+"o", bias)
+	return u
+}
+
+// segmentAt returns the vector and segment of a half of a unit.
+func (w *worker) segmentAt(unit, half int) (j, n int) {
+	for j := range w.vectors {
+		for n := range w.segments {
+			if w.unitAt(j, n) == [2]int{unit, half} {
+				return j, n
+			}
+		}
+	}
+	panic("packed: a unit without a segment")
+}
+
+// unitAt is the unit and half that a segment of a vector is.
+func (w *worker) unitAt(j, n int) [2]int {
+	at := (n*w.vectors + j) * segment // segments in the order of elements
+	if w.apart == segment {
+		at = (j*w.segments + n) * segment
+	}
+	return [2]int{at / w.digits.unit, at % w.digits.unit / segment}
+}
+
+// multiplyRow adds the products of a unit of a row.
+func (w *worker) multiplyRow(sc *build.Scope, units [][]unitOf, unit, r int, number *shader.Expr) {
+	in, halves := sc.Inner(), w.digits.unit/segment
+	at := in.Let("at", w.number(build.U32(unit), build.U32(r), number))
+	var row [digitCount][]*shader.Expr
+	for k := range row {
+		for h := range halves {
+			row[k] = append(row[k], in.Let(build.Tag("x", k, h), w.digits.words.At(w.word(k, build.U32(h), at)).Bitcast(shader.I32.Vec(4))))
+		}
+	}
+	numbers := in.Let("f", w.digits.numbers.At(at))
+	for i := range units {
+		for c, u := range units[i] {
+			var sums [digitCount]*shader.Expr
+			for k := range sums {
+				sums[k] = build.Number(shader.I32, 0)
+				for h, list := range u.bytes {
+					for q, b := range list {
+						sums[k] = shader.DotBytes(b, row[k][h].At(q), sums[k])
 					}
 				}
-				low := sums[1].Mul(256).Add(sums[2]).Convert(shader.F32)
-				value := shader.MulAdd(sums[0].Convert(shader.F32), build.Number(shader.F32, 65536), low)
-				acc := w.acc[i][r][c].Acc
-				one.Set(acc, shader.MulAdd(value.Mul(numbers[r].At(0)), v.scale[n], acc.Ref()))
-				if offset != nil {
-					one.Set(acc, shader.MulAdd(numbers[r].At(1), offset, acc.Ref()))
-				}
 			}
-			one.End()
+			value := sums[0].Mul(256).Add(sums[1]).Convert(shader.F32)
+			acc := w.acc[i][r][c].Acc
+			in.Set(acc, shader.MulAdd(value.Mul(numbers.At(0)), u.scale, acc.Ref()))
+			if u.offset != nil {
+				in.Set(acc, shader.MulAdd(numbers.At(1), u.offset, acc.Ref()))
+			}
 		}
 	}
 	in.End()
-}
-
-// offsetOf is the number that each scaled code of segment n lacks, nil for 0.
-func (v *column) offsetOf(sc *build.Scope, f *ir.Field, n int, name string) (offset *shader.Expr) {
-	if v.offset != nil {
-		offset = v.offset[n]
-	}
-	if f.Bias == 0 {
-		return offset
-	}
-	bias := v.scale[n].Mul(float64(-f.Bias))
-	if offset != nil {
-		bias = bias.Add(offset)
-	}
-	return sc.Let(name+"o", bias)
 }

@@ -30,13 +30,19 @@ type sum struct{ instr, left, right int }
 
 // A layout is the part of a product that threads compute: threads go along the depth together, each has columns at
 // once, and a workgroup has groups of such threads.
-type layout struct{ along, columns, groups int }
+type layout struct {
+	along, columns, groups int
+	turns                  int // times that a group of threads has columns
+	vectors                int // of a strip
+	strips                 int // along the depth
+}
 
 // Limits of a thread's accumulators and of the columns whose vectors it holds.
 const (
 	maxRows    = 8
 	maxSums    = 32
 	maxColumns = 8
+	heldWords  = 24 << 10 // that a workgroup's threads load ahead: a part of a compute unit's registers
 )
 
 // Takes reports whether a kernel is such a product.
@@ -128,61 +134,71 @@ func (x *product) format(s sum) *ir.Format {
 	return x.Nest.Args[x.Nest.Body[s.right].Arg].DType.Format()
 }
 
-// choose finds the layout. As many columns as fit share the elements of the rows. There are enough threads to keep
-// loads of all compute units under way: where columns are many, few threads along the depth suffice, and less is added
-// up at the end.
+// choose finds the layout. There are enough threads to keep loads of all compute units under way: where columns are
+// many, few threads along the depth suffice, and less is added up at the end. Where threads multiply bytes, a workgroup
+// prepares the rows once, and each thread loads the strips of its next columns while it multiplies: there are as few
+// workgroups as occupy the device. Otherwise as many columns as fit share the elements of the rows.
 func (x *product) choose() {
-	x.inDigits = x.usesDigits()
-	x.columns = maxColumns / len(x.sums)
+	x.inDigits, x.vectors, x.columns, x.turns = x.usesDigits(), 1, maxColumns/len(x.sums), 1
+	vectors, threads := x.Nest.Axes[x.deep].Len/x.elements(), x.Target.Busy()/2*len(x.sums)
+	if x.inDigits {
+		x.vectors, threads = 2-vectors%2, x.Target.Busy()/8
+		if x.columns /= 2; x.m == 1 {
+			x.columns /= 2
+		}
+		x.columns = max(1, x.columns)
+	}
 	for x.columns > 1 && (x.columns*len(x.sums)*x.m > maxSums || x.columns > x.n) {
 		x.columns /= 2
 	}
-	threads := x.Target.Busy() / 2 / max(1, x.n/(x.columns*len(x.sums)))
-	x.along = max(32, min(128, build.CeilPow2(threads)))
-	x.groups = max(1, min(4, x.Target.MaxThreads/x.along))
-	for x.along*x.groups > x.Target.MaxThreads {
+	x.strips = vectors / x.vectors
+	count := ir.CeilDiv(x.n, x.columns)
+	x.along = max(32, min(128, build.CeilPow2(threads/count)))
+	x.groups = 4
+	if x.inDigits {
+		most := min(x.Target.MaxThreads, heldWords/(x.columns*x.words()))
+		x.groups = max(1, most/x.along)
+		turns := func(groups int) int { return ir.CeilDiv(count, groups*x.Target.Units) }
+		for g := x.groups - 1; g > 0; g-- { // the least work of a unit
+			if turns(g)*g < turns(x.groups)*x.groups && (4*g >= 3*most/x.along || turns(g) == 1) {
+				x.groups = g
+			}
+		}
+		if x.along == 32 && !x.Replaces() {
+			x.turns = turns(x.groups)
+		}
+	}
+	for x.along > x.Target.MaxThreads {
 		x.along /= 2
 	}
+	x.groups = max(1, min(x.groups, x.Target.MaxThreads/x.along))
 }
 
 // multiply makes the pass.
 func (x *product) multiply(p *build.Pass) {
 	root := p.Root
-	count := ir.CeilDiv(x.n, x.columns)
-	p.Workgroups = ir.CeilDiv(count, x.groups)
-	t := root.Let("t", shader.ThreadID.Rem(x.along))
-	group := root.Let("group", shader.GroupID.Mul(x.groups).Add(shader.ThreadID.Div(x.along)))
-	group = p.Repeating("own", group, count)
-	first := root.Let("first", group.Convert(x.CountType(x.n)).Mul(x.columns))
-	w := &worker{product: x, p: p, t: t, first: first}
+	p.Workgroups = ir.CeilDiv(ir.CeilDiv(x.n, x.columns), x.groups*x.turns)
+	w := &worker{product: x, p: p, t: root.Let("t", shader.ThreadID.Rem(x.along))}
 	w.accumulators()
-	w.locate()
-	vectors := x.Nest.Axes[x.deep].Len / x.elements()
-	steps := ir.CeilDiv(vectors, x.along)
-	w.digits.vectors = vectors
-	if steps == 1 && vectors == x.along { // its loads are under way while the rows are prepared
-		all := w.loadAll(root, t)
-		if x.inDigits {
-			w.prepare()
-		}
-		w.multiplyAll(root, all)
-		w.finish()
+	steps := ir.CeilDiv(x.strips, x.along)
+	if x.inDigits {
+		w.multiplyAhead(steps)
 		return
 	}
-	if x.inDigits {
-		w.prepare()
-	}
-	loop, number := root.Inner(), t
+	first := w.first(root, build.U32(0))
+	blocks := w.locate(root, first)
+	loop, number := root.Inner(), w.t
 	if steps > 1 {
 		var step *shader.Expr
 		loop, step = root.Loop("step", build.U32(0), build.U32(steps), 1)
-		number = loop.Let("number", step.Mul(x.along).Add(t))
+		number = loop.Let("number", step.Mul(x.along).Add(w.t))
 	}
-	var within *shader.Expr
-	if vectors%x.along != 0 {
-		within = number.Lt(vectors)
-	}
-	loop.Under(within, func(sc *build.Scope) { w.multiplyAll(sc, w.loadAll(sc, number)) })
+	loop.Under(w.within(number), func(sc *build.Scope) {
+		x := w.loadAll(sc, blocks, number)
+		for n := range w.segments {
+			w.multiplySegment(sc, x.columns, n, x.depth.Plus(n*w.apart))
+		}
+	})
 	loop.End()
-	w.finish()
+	w.finish(root, first)
 }

@@ -57,20 +57,26 @@ func aligned(f *ir.Format, at, bytes int) bool {
 
 // A position is where a vector of a block is: known to all columns.
 type position struct {
-	number *shader.Expr   // of the vector in the block
-	first  *shader.Expr   // its first element in the block
-	runs   []*shader.Expr // of its segments
+	name   string
+	number *shader.Expr            // of the vector in the block
+	first  *shader.Expr            // its first element in the block
+	shifts map[[3]int]*shader.Expr // see shift
+}
+
+// shift is the number of the first element among all that words have, divided by wide, times count.
+func (p position) shift(sc *build.Scope, all, wide, count int) *shader.Expr {
+	key := [3]int{all, wide, count}
+	if p.shifts[key] == nil {
+		p.shifts[key] = sc.Let(build.Tag(p.name+"s", all, wide, count), build.Shifted(p.first.And(all-1), wide).Mul(count))
+	}
+	return p.shifts[key]
 }
 
 // position locates vector number of a block.
-func (s shape) position(sc *build.Scope, f *ir.Format, number *shader.Expr) position {
+func (s shape) position(sc *build.Scope, name string, number *shader.Expr) position {
 	wide := s.apart / segment
-	p := position{number: number}
-	p.first = sc.Let("element", build.Shifted(number, wide).Mul(s.apart*s.segments).Add(number.And(wide-1).Mul(segment)))
-	for i := range s.segments {
-		p.runs = append(p.runs, sc.Let(build.Tag("run", i), build.Shifted(p.first.Plus(i*s.apart), f.Codes.Run)))
-	}
-	return p
+	first := build.Shifted(number, wide).Mul(s.apart * s.segments).Add(number.And(wide - 1).Mul(segment))
+	return position{name, number, sc.Let(name, first), map[[3]int]*shader.Expr{}}
 }
 
 // A codes has the bits of a vector of a column, as loaded.
@@ -95,13 +101,12 @@ func (s shape) load(sc *build.Scope, b *build.Block, name string, at position) (
 		n := build.Tag(name+"h", i)
 		if bitwise(p) {
 			words := sc.WordsAt(b, n, p.At, build.Shifted(at.first, 32), 1)
-			c.high = append(c.high, highBits{p, words, at.first.And(31)})
+			c.high = append(c.high, highBits{p, words, at.shift(sc, 32, 1, 1)})
 			continue
 		}
 		wide, all := p.Digits[0].Len, p.Digits[0].Len*8/p.Count
 		word := build.Shifted(at.first, all).Mul(wide / 4).Add(build.Shifted(at.first.And(wide-1), 4))
-		shift := build.Shifted(at.first.And(all-1), wide).Mul(p.Count)
-		c.high = append(c.high, highBits{p, sc.WordsAt(b, n, p.At, word, 4), shift})
+		c.high = append(c.high, highBits{p, sc.WordsAt(b, n, p.At, word, 4), at.shift(sc, all, wide, p.Count)})
 	}
 	return c
 }

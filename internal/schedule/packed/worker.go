@@ -5,16 +5,39 @@ import (
 
 	"github.com/tensorken/tensorken/internal/schedule/build"
 	"github.com/tensorken/tensorken/internal/shader"
+	"github.com/tensorken/tensorken/ir"
 )
 
-// A worker is a thread: t of those along the depth, with columns from the first on.
+// A worker is a thread: t of those along the depth.
 type worker struct {
 	*product
-	p        *build.Pass
-	t, first *shader.Expr
-	acc      [][][]build.Reducer // by sum, row and column
-	blocks   [][]*shader.Expr    // by sum and column: the first block
-	digits   digits
+	p      *build.Pass
+	t      *shader.Expr
+	only   *shader.Expr        // the first column, if there is one turn
+	acc    [][][]build.Reducer // by sum, row and column
+	digits digits
+}
+
+// first is a thread's first column in a turn.
+func (w *worker) first(sc *build.Scope, turn *shader.Expr) *shader.Expr {
+	count := ir.CeilDiv(w.n, w.columns)
+	group, t := shader.GroupID.Mul(w.groups).Add(shader.ThreadID.Div(w.along)), w.CountType(w.n)
+	if w.turns > 1 {
+		group = sc.Let("own", group.Add(turn.Mul(w.groups*w.p.Workgroups)).Min(count-1))
+		return sc.Let("first", group.Convert(t).Mul(w.columns))
+	}
+	if w.only == nil {
+		w.only = w.p.Root.Let("first", w.p.Repeating("own", group, count).Convert(t).Mul(w.columns))
+	}
+	return w.only
+}
+
+// within is whether a strip is one, nil if all are.
+func (w *worker) within(number *shader.Expr) *shader.Expr {
+	if w.strips%w.along == 0 {
+		return nil
+	}
+	return number.Lt(w.strips)
 }
 
 // accumulators declares them.
@@ -33,87 +56,53 @@ func (w *worker) accumulators() {
 	}
 }
 
-// locate finds the first block of each column. Columns past the last are the last.
-func (w *worker) locate() {
-	root := w.p.Root
+// locate finds the first block of each column, by sum and column. Columns past the last are the last.
+func (w *worker) locate(sc *build.Scope, first *shader.Expr) (blocks [][]*shader.Expr) {
 	var known []*build.Scope
 	for c := range w.columns {
-		sc := root.Beside(build.Tag("_n", c))
-		at := w.first.Plus(c)
+		one := sc.Beside(build.Tag("_n", c))
+		at := first.Plus(c)
 		if w.n%w.columns != 0 {
 			at = at.Min(w.n - 1)
 		}
-		sc.Enter(build.Span{Axes: w.cols, Base: at})
-		sc.Enter(build.Span{Axes: []int{w.deep}, Base: build.U32(0)})
-		known = append(known, sc)
+		one.Enter(build.Span{Axes: w.cols, Base: at})
+		one.Enter(build.Span{Axes: []int{w.deep}, Base: build.U32(0)})
+		known = append(known, one)
 	}
 	for i, s := range w.sums {
 		in := &w.Nest.Body[s.right]
 		var list []*shader.Expr
-		for c, sc := range known {
-			place := sc.Place(in.View, w.p.Offset(in.Arg))[0]
-			list = append(list, root.Let(build.Tag("b", i, c), build.Shifted(place, w.format(s).Len)))
+		for c, one := range known {
+			place := one.Place(in.View, w.p.Offset(in.Arg))[0]
+			list = append(list, sc.Let(build.Tag("b", i, c), build.Shifted(place, w.format(s).Len)))
 		}
-		w.blocks = append(w.blocks, list)
+		blocks = append(blocks, list)
 	}
+	return blocks
 }
 
-// A column is a vector of a column of a sum: its codes, and the scale and offset of each segment.
-type column struct {
-	codes
-	scale, offset []*shader.Expr
-}
-
-// A loaded is a vector of each column, by sum and column, and where it is along the depth.
+// A loaded is a strip of each column, by sum and column, and its first element along the depth.
 type loaded struct {
-	columns       [][]column
-	number, depth *shader.Expr
+	columns [][]column
+	depth   *shader.Expr
 }
 
-// loadAll reads a vector of each column.
-func (w *worker) loadAll(sc *build.Scope, number *shader.Expr) loaded {
-	f := w.format(w.sums[0])
-	per := f.Len / w.elements()
-	block := sc.Let("block", build.Shifted(number, per))
-	at := w.position(sc, f, sc.Let("vector", number.And(per-1)))
-	depth := sc.Let("depth", number.Sub(at.number).Mul(w.elements()).Add(at.first))
+// loadAll reads a strip of each column.
+func (w *worker) loadAll(sc *build.Scope, blocks [][]*shader.Expr, number *shader.Expr) loaded {
+	s := w.strip(sc, number)
 	all, places := make([][]column, len(w.sums)), build.Places{}
+	runs := map[*ir.Format][]*shader.Expr{}
 	for i := range w.sums {
+		f := w.format(w.sums[i])
+		if runs[f] == nil {
+			runs[f] = w.locateRuns(sc, f, s)
+		}
+		s.runs = runs[f]
 		for c := range w.columns {
-			all[i] = append(all[i], w.load(sc, i, c, block, at, places))
+			all[i] = append(all[i], w.load(sc, i, c, blocks[i][c], s, places))
 		}
 	}
-	return loaded{all, number, depth}
-}
-
-// multiplyAll adds the products of vectors.
-func (w *worker) multiplyAll(sc *build.Scope, x loaded) {
-	for n := range w.segments {
-		if w.inDigits {
-			w.multiplyDigits(sc, x.columns, n, x.number)
-		} else {
-			w.multiplySegment(sc, x.columns, n, x.depth.Plus(n*w.apart))
-		}
-	}
-}
-
-// load reads a vector of a column.
-func (w *worker) load(sc *build.Scope, i, c int, block *shader.Expr, at position, places build.Places) (v column) {
-	s := w.sums[i]
-	name := build.Tag("q", i, c)
-	first := w.blocks[i][c]
-	b := sc.BlockAt(w.Nest.Body[s.right].Arg, sc.Let(name+"b", first.Add(block.Convert(first.Type))))
-	b.Places = places
-	sc.Hold(&b, name+"f")
-	v.codes = w.shape.load(sc, &b, name, at)
-	runs := b.Len / b.Codes.Run
-	for n := range w.segments {
-		v.scale = append(v.scale, sc.Factor(&b, &b.Codes.Scale, build.Tag(name+"s", n), at.runs[n], runs))
-		if o := b.Codes.Offset; o != nil {
-			v.offset = append(v.offset, sc.Factor(&b, o, build.Tag(name+"o", n), at.runs[n], runs))
-		}
-	}
-	return v
+	return loaded{all, s.depth}
 }
 
 // multiplySegment adds the products of a segment, whose first element of a row has a number.
@@ -133,13 +122,14 @@ func (w *worker) multiplySegment(sc *build.Scope, all [][]column, n int, first *
 		for c, v := range all[i] {
 			name := build.Tag("k", i, c)
 			one := in.Inner()
-			lanes := w.lanes(one, &f.Code, v.codes, n, name)
+			lanes := w.lanes(one, &f.Code, v.codes[0], n, name)
 			for r, row := range rows {
 				x := row.Value(s.left)
-				value := one.Let(build.Tag(name+"v", r), scaled(one, build.Tag(name+"p", r), lanes, x, v.scale[n]))
+				value := one.Let(build.Tag(name+"v", r), scaled(one, build.Tag(name+"p", r), lanes, x, v.scale[0][n]))
 				acc := w.acc[i][r][c].Acc
 				one.Set(acc, value.Add(acc.Ref()))
-				if v.offset == nil {
+				offset := v.offset[0][n]
+				if offset == nil {
 					continue
 				}
 				total := totals[[2]int{r, s.left}]
@@ -147,7 +137,7 @@ func (w *worker) multiplySegment(sc *build.Scope, all [][]column, n int, first *
 					total = in.Let(build.Tag("total", r, i), addUp(x))
 					totals[[2]int{r, s.left}] = total
 				}
-				one.Set(acc, shader.MulAdd(total, v.offset[n], acc.Ref()))
+				one.Set(acc, shader.MulAdd(total, offset, acc.Ref()))
 			}
 			one.End()
 		}
@@ -197,31 +187,30 @@ func addUp(x build.Value) *shader.Expr {
 }
 
 // finish adds up the sums of threads. Thread t stores the results of row t.
-func (w *worker) finish() {
-	root := w.p.Root
+func (w *worker) finish(sc *build.Scope, first *shader.Expr) {
 	var all []build.Reducer
 	for _, rows := range w.acc {
 		for _, list := range rows {
 			all = append(all, list...)
 		}
 	}
-	root.WorkgroupReduce(all, w.t, w.along, 1)
-	span := build.Span{Axes: w.cols, Base: w.first, Clamp: w.Clamp(w.n, w.columns)}
+	sc.WorkgroupReduce(all, w.t, w.along, 1)
+	span := build.Span{Axes: w.cols, Base: first, Clamp: w.Clamp(w.n, w.columns)}
 	if w.columns > 1 {
 		span.Step, span.Fours = build.Lanes(w.columns), w.columns%4 == 0 && w.Fours(w.cols)
 	}
 	for r := range w.m {
-		sc := root.When(w.t.Eq(r))
-		sc.Enter(build.Span{Axes: w.rows, Base: build.U32(r)})
-		sc.EnterValid(span)
+		own := sc.When(w.t.Eq(r))
+		own.Enter(build.Span{Axes: w.rows, Base: build.U32(r)})
+		own.EnterValid(span)
 		for i, s := range w.sums {
 			var list build.Value
 			for _, acc := range w.acc[i][r] {
 				list = append(list, acc.Result(acc.Acc.Ref()))
 			}
-			sc.Values[s.instr] = list
+			own.Values[s.instr] = list
 		}
-		sc.StoreEach(w.Nest.Stores(0, false))
-		sc.End()
+		own.StoreEach(w.Nest.Stores(0, false))
+		own.End()
 	}
 }

@@ -8,4 +8,4 @@
 // %3 float32{0} = Sum %2 over {1}
 // %4 float32{0} = Store %3 a2[i0]
 
-// Pass 0: groups [1 1 1], bindings [{Arg:0 Scratch:0 Write:false} {Arg:1 Scratch:0 Write:false} {Arg:2 Scratch:0 Write:true}], params [{Arg:1 Offset:true} {Arg:0 Offset:true}], scratch []
+// Pass 0: groups [1 1 1], bindings [{Arg:1 Scratch:0 Write:false} {Arg:0 Scratch:0 Write:false} {Arg:2 Scratch:0 Write:true}], params [{Arg:1 Offset:true} {Arg:0 Offset:true}], scratch []
