@@ -115,3 +115,21 @@ func near(got, want, off tensor.Tensor) error {
 	}
 	return nil
 }
+
+// Products have rows of any number of blocks, as 28 of 32 elements in a model of width 896.
+func TestWidths(t *testing.T) {
+	for name, f := range blocks.Formats {
+		for _, n := range []int{1, 3, 9, 19, 28, 35} {
+			p, plain := packed(f, 13, n*f.Len)
+			for _, m := range []int{1, 4, 5, 8, 9, 17} {
+				a := tensor.NewRNG(uint64(m)).Normal(m, n*f.Len)
+				product := grad.Jit(func(args [2]tensor.Tensor) tensor.Tensor { return args[0].MatMul(args[1].T()) })
+				greatest := a.Abs().Reshape(m, -1, 32).Max(-1).Expand(m, n*f.Len/32, 32).Reshape(m, -1)
+				off := a.Abs().Mul(1e-6).Add(greatest.Mul(1. / (1 << 16))).MatMul(plain.T().Abs())
+				if err := near(product([2]tensor.Tensor{a, p}), a.MatMul(plain.T()), off); err != nil {
+					t.Errorf("%s, %d rows of %d blocks: %v", name, m, n, err)
+				}
+			}
+		}
+	}
+}
