@@ -154,7 +154,7 @@ func TestZeRORules(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			master, ok := full.Slots["w.2"]
+			master, ok := full.Slots["w.master"]
 			rounded := master
 			if ok {
 				rounded = master.Cast(tensor.BFloat16)

@@ -172,8 +172,12 @@ func (s *steps[M, B]) next(m *M, b B, rng *tensor.RNG) (tensor.Tensor, error) {
 			args.Rules = append(args.Rules, o.RuleFor(l.Name))
 		}
 	}
-	if list, args.Slots, err = o.State.appendSlots(list, s.memory.lengths[:0], params, &s.form.slots); err != nil {
+	lacks := false
+	if list, args.Slots, lacks, err = o.appendSlots(list, s.memory.lengths[:0], params, &s.form.slots); err != nil {
 		return tensor.Tensor{}, err
+	}
+	if lacks {
+		return s.run(m, b, rng)
 	}
 	s.memory = stepMemory{params, list, args.Slots, s.memory.slots}
 	defer s.memory.forget()
@@ -312,7 +316,7 @@ func (s *steps[M, B]) trace(a stepArgs[B], list []tensor.Tensor, t *jit.Trace) (
 		params[i].Value = was[i]
 	}
 	t.Previous = map[*graph.Node]*graph.Node{}
-	fresh, before := u.transaction(params, slots, o.State)
+	fresh, before := u.transaction(params, o.State)
 	for i, x := range fresh {
 		if x.IsValid() && before[i].IsValid() {
 			t.Previous[node(x)] = node(before[i])

@@ -2,6 +2,7 @@ package optim_test
 
 import (
 	"errors"
+	"fmt"
 	"maps"
 	"math"
 	"path/filepath"
@@ -225,9 +226,103 @@ func TestMasterWeights(t *testing.T) {
 			}
 			o.MasterWeights = false
 			_, h := grad.ValueAndGrad(f)(stepped)
-			if err := o.Step(&stepped, h); err == nil || !strings.Contains(err.Error(), "are they of this model and rule") {
+			if err := o.Step(&stepped, h); err == nil || !strings.Contains(err.Error(), "set MasterWeights") {
 				t.Errorf("%v, %T: a State with parameters in a step without: %v", d, rule, err)
 			}
+		}
+	}
+}
+
+// ownRule is a rule of a user, whose slot is new at its first step.
+type ownRule struct{}
+
+func (ownRule) Update(p, g tensor.Tensor, slots []tensor.Tensor, lr float64, step int) (tensor.Tensor, []tensor.Tensor) {
+	v := g
+	if len(slots) > 0 {
+		v = slots[0].Add(g)
+	}
+	return p.Sub(v.Mul(lr)), []tensor.Tensor{v}
+}
+
+// A step that is skipped leaves parameters in float32 as they are, also new ones. An element that has changed between steps
+// counts, and so does MasterWeights that is set later.
+func TestMasterWeightsChange(t *testing.T) {
+	type pair struct{ A, B tensor.Tensor }
+	halves := func(d tensor.DType, a, b float64) pair {
+		return pair{tensor.Full(a, 4).Cast(d), tensor.Full(b, 4).Cast(d)}
+	}
+	want := func(what string, x tensor.Tensor, list ...float64) {
+		t.Helper()
+		got, err := tensor.Data[float32](x.Cast(tensor.Float32))
+		for i, v := range list {
+			if err != nil || math.Abs(float64(got[i])-v) > 0.01*math.Abs(v)+1e-3 {
+				t.Errorf("%s: %v, want %v (%v)", what, got, list, err)
+				return
+			}
+		}
+	}
+	for _, rule := range []optim.Rule{optim.SGD{}, optim.SGD{Momentum: 0.9}, optim.AdamW{}, ownRule{}} {
+		for _, recorded := range []bool{false, true} {
+			what := fmt.Sprintf("%T, recorded %v", rule, recorded)
+			o := &optim.Optimizer{Rule: rule, LR: 1e-3, Precision: tensor.Float16, MasterWeights: true}
+			m := halves(tensor.Float16, 1, 3)
+			step := func(scale float64, late bool) {
+				t.Helper()
+				g := halves(tensor.Float16, scale, scale)
+				if late {
+					g.B = tensor.Tensor{}
+				}
+				if err := o.Step(&m, g); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if recorded {
+				f := optim.Jit(o, func(m pair, x tensor.Tensor, _ *tensor.RNG) (tensor.Tensor, pair) {
+					return m.A.Add(m.B).Mul(x).Sum(), m
+				})
+				step = func(scale float64, late bool) {
+					t.Helper()
+					if _, err := f(&m, tensor.Full(scale, 4).Cast(tensor.Float16), nil); err != nil {
+						t.Fatal(err)
+					}
+				}
+			} else {
+				o.State.Scale, o.State.Streak = tensor.New([]float32{1}), tensor.New([]int32{0})
+			}
+			for i := range 6 {
+				step([]float64{math.Inf(1), 1, 1, math.Inf(1), 1, 1}[i], i < 2)
+			}
+			a, b := m.A.At(0).Item(), m.B.At(0).Item()
+			if !(a < 1 && a > 0.97 && b < 3 && b > 2.97) {
+				t.Errorf("%s: %v and %v after steps of about 0.001 from 1 and 3", what, a, b)
+			}
+			x, _ := tensor.Data[float32](m.A.Cast(tensor.Float32))
+			x[1] = -2
+			m.A = tensor.New(x).Cast(tensor.Float16)
+			step(1, false)
+			want(what+", changed", m.A, a, -2, a)
+		}
+	}
+	for _, recorded := range []bool{false, true} { // later
+		m, x := halves(tensor.BFloat16, 1, 3), tensor.Full(1, 4).Cast(tensor.BFloat16)
+		o := &optim.Optimizer{Rule: optim.AdamW{}, LR: 1e-3}
+		loss := func(m pair) tensor.Tensor { return m.A.Add(m.B).Mul(x).Sum() }
+		f := optim.Jit(o, func(m pair, _ int, _ *tensor.RNG) (tensor.Tensor, pair) { return loss(m), m })
+		for i := range 14 {
+			o.MasterWeights = i >= 4
+			var err error
+			if recorded {
+				_, err = f(&m, 0, nil)
+			} else {
+				_, g := grad.ValueAndGrad(loss)(m)
+				err = o.Step(&m, g)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		if b := m.B.At(0).Item(); b != 2.984375 { // ten steps of 0.001, of which none shows alone
+			t.Errorf("set later, recorded %v: %v, want 2.984375", recorded, b)
 		}
 	}
 }

@@ -39,9 +39,10 @@ type Optimizer struct {
 	// rank has rounded its own and divided them by the number of ranks. Ranks send half as many bytes, and
 	// gradients lose digits. 0 is float32, or float64 for gradients of that type.
 	ParallelPrecision tensor.DType
-	// MasterWeights makes State keep each parameter of 16 bits in float32 too, as its last slot. Rules update that
-	// one, whose rounded value is the parameter, so that steps smaller than its digits add up. A model whose
-	// parameters have 16 bits needs no Precision, and less memory.
+	// MasterWeights makes State keep each parameter of 16 bits in float32 too. Rules update that one, whose rounded value
+	// is the parameter, so that steps smaller than its digits add up. An element of the parameter that has changed between
+	// steps counts in its place. A model whose parameters have 16 bits needs no Precision, and less memory; an
+	// [Accumulator] adds its gradients in 16 bits.
 	MasterWeights bool
 	// ZeRO divides memory over the ranks of Parallel, with the same losses: 1 the State, 2 gradients too. Each
 	// rank has a part of each slot, so files need FullState. It is for rules that update each element on its
@@ -101,11 +102,16 @@ func (o *Optimizer) step(model, grads any, loss *tensor.Tensor) error {
 	if err := o.shard(params, names); err != nil {
 		return err
 	}
-	kept, lengths, err := o.State.appendSlots(nil, nil, params, names)
+	kept, lengths, lacks, err := o.appendSlots(nil, nil, params, names)
 	if err != nil {
 		return err
 	}
 	slots := divided(nil, kept, lengths)
+	if lacks {
+		if err := o.addMasters(params, slots, names); err != nil {
+			return err
+		}
+	}
 	free, err := o.start(params, gs, slots)
 	if err != nil {
 		return err
@@ -119,7 +125,7 @@ func (o *Optimizer) step(model, grads any, loss *tensor.Tensor) error {
 	if err != nil {
 		return err
 	}
-	next, previous := u.transaction(params, slots, o.State)
+	next, previous := u.transaction(params, o.State)
 	gives := make([]bool, len(next)) // the slots
 	for i := range next[:len(next)-2-len(params)] {
 		gives[i] = true
@@ -187,18 +193,45 @@ func (o *Optimizer) start(params []pytree.Leaf[tensor.Tensor], gs []tensor.Tenso
 		}
 	}
 	for _, kept := range slots {
-		for _, z := range kept { // one by one, because a plan stores equal ones once
-			if err := tensor.Eval(z); err != nil {
-				return nil, err
-			}
+		if err := store(kept); err != nil {
+			return nil, err
 		}
-		tensor.Internal.Replace(graph.Token{}, kept)
 	}
 	free = storage.Given(nodesOf(values))
 	if err := tensor.Eval(values, o.State.Scale, o.State.Streak); err != nil {
 		return nil, err
 	}
 	return free, tensor.Internal.StoreApart(graph.Token{}, "optim.Step", append(values, o.State.Scale, o.State.Streak))
+}
+
+// store computes slots that a step shall replace.
+func store(slots []tensor.Tensor) error {
+	for _, z := range slots { // one by one, because a plan stores equal ones once
+		if err := tensor.Eval(z); err != nil {
+			return err
+		}
+	}
+	tensor.Internal.Replace(graph.Token{}, slots)
+	return nil
+}
+
+// addMasters adds to slots the parameters in float32 that State lacks.
+func (o *Optimizer) addMasters(params []pytree.Leaf[tensor.Tensor], slots [][]tensor.Tensor, names *slotNames) error {
+	for i, l := range params {
+		if _, mastered := o.State.countSlots(params, i, names); mastered || len(slots[i]) == 0 || !o.hasMaster(l.Value) {
+			continue
+		}
+		p := l.Value
+		if r := o.sharding(); r != nil {
+			p = partOf(p, r)
+		}
+		master := []tensor.Tensor{p.Cast(p.DType().ComputeType())}
+		if err := store(master); err != nil {
+			return err
+		}
+		slots[i] = append(slots[i], master...)
+	}
+	return nil
 }
 
 // origin is a parameter that the loss returned unchanged, without the loss: to store one of

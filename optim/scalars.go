@@ -35,7 +35,10 @@ type abstractUpdate struct {
 
 // note adds an update.
 func (s *stepScalars) note(rule Rule, x update) {
-	placeholders := update{p: placeholder(x.p), g: placeholder(x.g), master: x.master}
+	placeholders := update{p: placeholder(x.p), g: placeholder(x.g)}
+	if x.master.IsValid() {
+		placeholders.master = placeholder(x.master)
+	}
 	for _, t := range x.slots {
 		placeholders.slots = append(placeholders.slots, placeholder(t))
 	}
@@ -77,12 +80,18 @@ func isShapeFree(rule Rule) bool {
 	return false
 }
 
-// operands are the parameter, the gradient and the slots.
-func (x *update) operands() []tensor.Tensor { return append([]tensor.Tensor{x.p, x.g}, x.slots...) }
+// operands are the parameter, also in float32 if it is kept so, the gradient and the slots.
+func (x *update) operands() []tensor.Tensor {
+	list := []tensor.Tensor{x.p, x.g}
+	if x.master.IsValid() {
+		list = append(list, x.master)
+	}
+	return append(list, x.slots...)
+}
 
 // results are the nodes of the new parameter and slots.
 func (x *update) results() []*graph.Node {
-	ns := []*graph.Node{node(x.next)}
+	ns := []*graph.Node{node(x.next), node(x.exact)}
 	for _, t := range x.kept {
 		ns = append(ns, node(t))
 	}
@@ -107,7 +116,7 @@ func (s *stepScalars) valuesAt(lr float64, step int) ([]ir.Number, bool, error) 
 			if err = a.x.apply(a.rule, lr, step); err == nil {
 				s.values, ok = a.structure.AppendValues(s.values, a.x.results())
 			}
-			a.x.next, a.x.kept = tensor.Tensor{}, nil
+			a.x.next, a.x.exact, a.x.kept = tensor.Tensor{}, tensor.Tensor{}, nil
 		})
 		if err != nil || !ok {
 			return nil, false, err

@@ -107,12 +107,7 @@ func (o *Optimizer) shard(params []pytree.Leaf[tensor.Tensor], names *slotNames)
 	}
 	slots := make(map[string]tensor.Tensor, len(o.State.Slots))
 	for i, p := range params {
-		for k := 0; p.Value.IsValid(); k++ {
-			name := names.of(params, i, k)
-			t, ok := o.State.Slots[name]
-			if !ok {
-				break
-			}
+		for name, t := range o.State.slotsOf(params, i, names) {
 			if !slices.Equal(shapeOf(t), shapeOf(p.Value)) {
 				return fmt.Errorf("optim: Step: the slot %q of State is %s, and its parameter %s: want one shape: FullState returns a State for files", name, describe(t), describe(p.Value))
 			}
@@ -152,12 +147,7 @@ func (o *Optimizer) FullState(model any) (State, error) {
 	var names slotNames
 	found := 0
 	for i, p := range params {
-		for k := 0; p.Value.IsValid(); k++ {
-			name := names.of(params, i, k)
-			part, ok := o.State.Slots[name]
-			if !ok {
-				break
-			}
+		for name, part := range o.State.slotsOf(params, i, &names) {
 			found++
 			err := tensor.Scope(func() error {
 				t := wholes([]tensor.Tensor{part}, []tensor.Tensor{p.Value}, o.owner)[0].To(tensor.CPU())

@@ -15,6 +15,7 @@ import (
 type updates struct {
 	params        []tensor.Tensor
 	slots         [][]tensor.Tensor // of the parameters; nil for one that stays as it is
+	old           [][]tensor.Tensor // those that they replace, absent if they are new
 	scale, streak tensor.Tensor
 }
 
@@ -24,7 +25,7 @@ type updates struct {
 func (o *Optimizer) updates(params []pytree.Leaf[tensor.Tensor], gs []tensor.Tensor, slots [][]tensor.Tensor, lr float64, step int, note func(Rule, update)) (u updates, err error) {
 	gs, finite := o.clipped(gs)
 	r := o.sharding()
-	u = updates{params: make([]tensor.Tensor, len(params)), slots: make([][]tensor.Tensor, len(params))}
+	u = updates{params: make([]tensor.Tensor, len(params)), slots: make([][]tensor.Tensor, len(params)), old: make([][]tensor.Tensor, len(params))}
 	u.scale, u.streak = o.adapt(finite)
 	sites := graph.NewAttribution()
 	defer sites.End()
@@ -34,13 +35,7 @@ func (o *Optimizer) updates(params []pytree.Leaf[tensor.Tensor], gs []tensor.Ten
 		if rule == nil || !gs[i].IsValid() {
 			continue
 		}
-		x := update{p: l.Value, g: gs[i], slots: slots[i], master: o.hasMaster(l.Value)}
-		if r != nil {
-			x.p = partOf(x.p, r)
-			if o.ZeRO < 2 {
-				x.g = partOf(x.g, r)
-			}
-		}
+		x, old := o.newUpdate(l.Value, gs[i], slots[i], r)
 		p := x.p
 		if ours != nil && sites != nil { // all operations have the line of Step
 			x.p, x.g, x.slots = named(sites, x.p), named(sites, x.g), slices.Clone(x.slots)
@@ -55,16 +50,42 @@ func (o *Optimizer) updates(params []pytree.Leaf[tensor.Tensor], gs []tensor.Ten
 			note(rule, x)
 		}
 		u.params[i] = unlessSkipped(finite, x.next, p)
+		u.old[i] = make([]tensor.Tensor, len(x.kept), len(x.kept)+1)
+		copy(u.old[i], old[:len(x.slots)])
 		for k, s := range x.kept {
-			old := tensor.Tensor{}
-			if slots[i] != nil {
-				old = slots[i][k]
-			}
-			u.slots[i] = append(u.slots[i], unlessSkipped(finite, s, old))
+			u.slots[i] = append(u.slots[i], unlessSkipped(finite, s, u.old[i][k]))
+		}
+		if x.master.IsValid() {
+			u.slots[i] = append(u.slots[i], unlessSkipped(finite, x.exact, x.master))
+			u.old[i] = append(u.old[i], tensor.Tensor{})
+			copy(u.old[i][len(x.kept):], old[len(x.slots):])
 		}
 	}
 	u.gather(params, gs, r)
 	return u, nil
+}
+
+// newUpdate returns the update of a parameter, with ZeRO of this rank's part, and the stored slots that it replaces, the
+// parameter in float32 last.
+func (o *Optimizer) newUpdate(p, g tensor.Tensor, slots []tensor.Tensor, r Ranks) (x update, old []tensor.Tensor) {
+	x = update{p: p, g: g, slots: slots}
+	if r != nil {
+		x.p = partOf(x.p, r)
+		if o.ZeRO < 2 {
+			x.g = partOf(x.g, r)
+		}
+	}
+	if !o.hasMaster(p) {
+		return x, slots
+	}
+	x.master = x.p.Cast(p.DType().ComputeType())
+	if last := len(slots) - 1; last >= 0 {
+		x.master, x.slots = slots[last], slots[:last]
+	}
+	if len(x.slots) == 0 {
+		x.slots = nil
+	}
+	return x, slots
 }
 
 // gather makes the new parameters that are parts whole.
@@ -104,14 +125,9 @@ func (o *Optimizer) clipped(gs []tensor.Tensor) (clipped []tensor.Tensor, finite
 
 // transaction returns the tensors that a step computes, and for each the tensor that it replaces,
 // absent if it is new.
-func (u updates) transaction(params []pytree.Leaf[tensor.Tensor], slots [][]tensor.Tensor, s State) (next, previous []tensor.Tensor) {
+func (u updates) transaction(params []pytree.Leaf[tensor.Tensor], s State) (next, previous []tensor.Tensor) {
 	for i, kept := range u.slots {
-		next = append(next, kept...)
-		if slots[i] == nil {
-			previous = append(previous, make([]tensor.Tensor, len(kept))...)
-		} else if kept != nil {
-			previous = append(previous, slots[i]...)
-		}
+		next, previous = append(next, kept...), append(previous, u.old[i]...)
 	}
 	for i, l := range params {
 		next, previous = append(next, u.params[i]), append(previous, l.Value)
@@ -124,7 +140,11 @@ func (o *Optimizer) commit(u updates, step int, params []pytree.Leaf[tensor.Tens
 	next := State{Step: tensor.New([]int32{int32(step + 1)}), Slots: make(map[string]tensor.Tensor, len(o.State.Slots)), Scale: u.scale, Streak: u.streak}
 	for i, kept := range u.slots {
 		for k, s := range kept {
-			next.Slots[names.of(params, i, k)] = s
+			name := names.of(params, i, k)
+			if k == len(kept)-1 && o.hasMaster(params[i].Value) {
+				name = names.master(params, i)
+			}
+			next.Slots[name] = s
 		}
 	}
 	for name, s := range o.State.Slots { // of parameters that stay as they are
@@ -147,10 +167,10 @@ func named(sites *graph.Attribution, t tensor.Tensor) tensor.Tensor {
 type update struct {
 	p, g  tensor.Tensor
 	slots []tensor.Tensor // nil before the first step
-	// master says that the last slot is the parameter in float32.
-	master bool
-	next   tensor.Tensor   // the new parameter
-	kept   []tensor.Tensor // the new slots
+	// master is the parameter in float32, or absent: before its first step the parameter itself.
+	master      tensor.Tensor
+	next, exact tensor.Tensor   // the new parameter, and before it is rounded
+	kept        []tensor.Tensor // the new slots
 }
 
 // apply calls rule.Update after checking the gradient's shape and type, and checks
@@ -168,15 +188,8 @@ func (x *update) apply(rule Rule, lr float64, step int) error {
 	}
 	err := tensor.Try(func() {
 		d := x.p.DType().ComputeType()
-		p, slots := x.p.Cast(d), slices.Clone(x.slots)
-		if n := len(slots); x.master && n > 0 {
-			p, slots = slots[n-1], slots[:n-1]
-		}
-		x.next, x.kept = rule.Update(p, x.g.Cast(d), slots, lr, step)
-		if x.master {
-			x.kept = append(x.kept[:len(x.kept):len(x.kept)], x.next)
-		}
-		x.next = x.next.Cast(x.p.DType())
+		x.exact, x.kept = rule.Update(x.value(d), x.g.Cast(d), slices.Clone(x.slots), lr, step)
+		x.next = x.exact.Cast(x.p.DType())
 	})
 	switch {
 	case err != nil:
@@ -196,6 +209,19 @@ func (x *update) apply(rule Rule, lr float64, step int) error {
 	return err
 }
 
+// value returns the parameter in type d. Where it is not its master, rounded, it has changed since.
+func (x *update) value(d tensor.DType) tensor.Tensor {
+	p := x.p.Cast(d)
+	if !x.master.IsValid() {
+		return p
+	}
+	half, least := 0x1p-8, 0x1p-126 // of a digit of bfloat16: the greatest error of rounding
+	if x.p.DType() == tensor.Float16 {
+		half, least = 0x1p-11, 0x1p-25
+	}
+	return tensor.Where(x.master.Sub(p).Abs().Le(p.Abs().Mul(half).Add(least)), x.master, p)
+}
+
 // sameForm reports whether two tensors are present, with the same shape and type.
 func sameForm(a, b tensor.Tensor) bool {
 	return a.IsValid() && b.IsValid() && graph.SameForm(node(a), node(b))
@@ -206,6 +232,9 @@ func shapeOf(t tensor.Tensor) []int { return node(t).Shape }
 
 // describe lists types and shapes.
 func describe(ts ...tensor.Tensor) string {
+	if len(ts) == 0 {
+		return "none"
+	}
 	texts := make([]string, len(ts))
 	for i, t := range ts {
 		texts[i] = "absent"
