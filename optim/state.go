@@ -44,8 +44,7 @@ func (s State) step() (int, error) {
 	return int(n[0]), nil
 }
 
-// countSlots counts the slots of the i-th parameter, whose names are those of names; the parameter in float32, if mastered,
-// is the last.
+// countSlots counts the numbered slots of the i-th parameter. mastered says that it also has one in float32.
 func (s State) countSlots(params []pytree.Leaf[tensor.Tensor], i int, names *slotNames) (n int, mastered bool) {
 	p := params[i].Value
 	if !p.IsValid() {

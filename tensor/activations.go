@@ -78,7 +78,8 @@ func sigmoid(x *graph.Node) *graph.Node {
 }
 
 // A gate is g of x·g(x), a function from 0 at -∞ to 1 at ∞, and its derivative at near, a limited x. It may be made of s.
-// In a derivative g may also be at near, if slope is made of it. Otherwise the compiler finds it in x·g(x).
+// In a derivative g may also be at near, if slope is made of it. Otherwise g is at x, as in x·g(x), so that one kernel
+// computes it once.
 type gate func(x, near *graph.Node, s logistic) (g *graph.Node, slope func() *graph.Node)
 
 // A logistic is sigmoid or, where no derivative of it is needed, quickSigmoid.

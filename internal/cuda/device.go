@@ -133,7 +133,7 @@ type device struct {
 	joined    []*communicator        // that have run collectives
 	nodes     int                    // of all graphs
 	aliases   []int                  // of the arguments of the calls that run
-	aliased   int                    // the last number of a buffer
+	aliased   int                    // the last number given to a buffer, over all calls
 }
 
 // Options are the options of the package cuda that users import.

@@ -81,7 +81,7 @@ func (g *graph) dependences(row bool) [][]int {
 	return lists
 }
 
-// A launchSet is a bit for each.
+// A launchSet is a set of launches, a bit for each.
 type launchSet []uint64
 
 func newLaunchSet(n int) launchSet { return make(launchSet, (n+63)/64) }

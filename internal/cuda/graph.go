@@ -23,6 +23,10 @@ const (
 	maxSequences = 1 << 10
 	// maxRemade is how often a sequence gets other graphs, before it gets some whose kernels run in a row.
 	maxRemade = 3
+	// settled is the number of equal replays in a row after which kernels run beside each other again.
+	settled = 64
+	// maxBeside is the most kernels of such a graph: finding dependences takes quadratic time.
+	maxBeside = 8 * graphNodes
 )
 
 // A sequence is a list of programs that has run. When it runs again it gets graphs.
@@ -32,6 +36,7 @@ type sequence struct {
 	made     bool     // the graphs were, or were tried to be
 	alias    []int    // of the arguments that the graphs were made for
 	remade   int      // how often, for arguments that alias each other otherwise
+	equal    int      // replays of a row since the arguments aliased each other otherwise
 }
 
 // A sequenceKey is the key by which a sequence is found.
@@ -95,9 +100,18 @@ func (d *device) sequence(calls []driver.Call, known *sequences, most int) *sequ
 // replay launches the graphs of a sequence. It reports false if it has none.
 func (d *device) replay(s *sequence, calls []driver.Call) (done bool, err error) {
 	d.aliases = d.alias(d.aliases[:0], calls)
-	if s.made && s.remade <= maxRemade && !slices.Equal(d.aliases, s.alias) { // the edges are of other dependences
+	switch same := slices.Equal(d.aliases, s.alias); {
+	case !s.made:
+	case s.remade <= maxRemade && !same: // the edges are of other dependences
 		d.freeGraphs(s)
 		s.remade++
+	case s.remade > maxRemade && !same:
+		s.alias, s.equal = append(s.alias[:0], d.aliases...), 0
+	case s.remade > maxRemade:
+		if s.equal++; s.equal == settled {
+			d.freeGraphs(s)
+			s.remade, s.equal = 0, 0
+		}
 	}
 	if !s.made {
 		s.alias = slices.Clone(d.aliases)
@@ -197,7 +211,7 @@ func (d *device) makeGraphs(s *sequence, calls []driver.Call) error {
 	for _, g := range graphs {
 		s.graphs = append(s.graphs, g)
 		d.nodes += len(g.launches)
-		if err := d.makeGraph(g, s.remade > maxRemade); err != nil {
+		if err := d.makeGraph(g, s.remade > maxRemade || len(g.launches) > maxBeside); err != nil {
 			d.freeGraphs(s)
 			s.made = true // launches return the error if the device is lost
 			return nil

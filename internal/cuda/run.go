@@ -99,8 +99,8 @@ func (d *device) call(c *driver.Call) error {
 	return nil
 }
 
-// record appends the launches of a call, which has a number in its list. Calls near each other have different sets of
-// scratch, or each would follow the one before.
+// record appends the launches of a call. The number is the call's position in its graph, or 0; a graph and its updates use
+// the same one. Calls near each other have different sets of scratch, or each would follow the one before.
 func (d *device) record(list *launchList, c *driver.Call, number int) error {
 	p := c.Program.(*program)
 	set := number % d.scratchSets(p)

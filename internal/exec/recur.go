@@ -90,8 +90,8 @@ func (r *repeatStep) findAliases() {
 	}
 }
 
-// roots returns the nodes that a step stores apart, of which the last are stacked. A Cat is such a node, unless a
-// plan has stored it with another one.
+// roots returns the nodes that a step stores apart, of which the last are stacked. With cats a Cat
+// is stored as it is: without, a plan has put it into another's buffer.
 func (r *repeatStep) roots(cats bool) (roots []*graph.Node, stacked int) {
 	for i, n := range r.results {
 		if r.aliasOf[i] >= 0 {

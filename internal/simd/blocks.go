@@ -21,7 +21,7 @@ type Blocks struct {
 }
 
 // Fix converts n runs of 32 float32 to fixed point, in which a run is 32 integers times a scale. They are
-// of 16 bits: the error of a number is at most 2⁻¹⁶ of the run's largest absolute value, or 2⁻¹¹⁶. A run
+// of 16 bits: the error of a number is at most 1/65,000 of the run's largest absolute value, or 2⁻¹¹⁶. A run
 // with a number that is not finite has a scale that is not. The result takes FixedBytes: two bytes for each
 // number, the scales, and the sums of each run and of its halves. Fix is nil where no format has Fixed.
 var Fix func(y, a unsafe.Pointer, n int)

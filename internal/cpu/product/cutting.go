@@ -93,12 +93,16 @@ func (c *cutting) narrow(s *vector.Space, p *simd.Product, size int) {
 	}
 	if c.span = c.rows.Count; !c.whole {
 		n := c.strips.Count()
-		span := t.Span
-		if p.Packing != nil { // to pack a panel takes longer
-			span *= 2
-		}
-		c.span = min(max(1, n/t.MinTiles), c.rows.Count, max(1, span/max(1, c.rows.MaxPoints())))
+		c.span = min(max(1, n/t.MinTiles), c.rows.Count, max(1, mostRows(s, p)/max(1, c.rows.MaxPoints())))
 	}
+}
+
+// mostRows is the most rows of a tile, whose sums stay in the cache.
+func mostRows(s *vector.Space, p *simd.Product) int {
+	if p.Packing != nil { // to pack a panel takes longer
+		return 2 * s.Tune.Span
+	}
+	return s.Tune.Span
 }
 
 // divide cuts tiles so that several threads end at about the same time, with as few copies of the factors as that
@@ -116,7 +120,7 @@ func (c *cutting) divide(s *vector.Space, p *simd.Product, threads int) {
 			x.cols = vector.NewTilingBy(s, c.cols.Axes, width/2, width, p.Cols)
 		}
 		for rounds := 1; rounds <= mostRounds; rounds++ {
-			tile := ir.CeilDiv(rows, max(1, rounds*threads/(batch*x.cols.Count)))
+			tile := min(ir.CeilDiv(rows, max(1, rounds*threads/(batch*x.cols.Count))), mostRows(s, p))
 			if rows <= fewRows {
 				tile = rows
 			}
@@ -140,7 +144,7 @@ func (c *cutting) time(s *vector.Space, p *simd.Product, threads int) float64 {
 	return tile * (float64(ir.CeilDiv(c.tasks()*c.parts, threads)) + s.Tune.LateShare)
 }
 
-// tasks is the number of tiles: spans of strips one below the othec.
+// tasks is the number of tiles: spans of strips one below the other.
 func (c *cutting) tasks() int {
 	if c.strips.Count() == 0 {
 		return 0

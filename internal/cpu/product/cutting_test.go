@@ -62,6 +62,8 @@ func TestDivide(t *testing.T) {
 		{64, 64, 64, 2, 1, 2},
 		{64, 64, 64, 16, 1, 16},
 		{16, 32, 32, 16, 1, 1},
+		{1 << 20, 64, 8, 2, 1 << 10, 1 << 15}, // the sums of a tile stay in the cache
+		{1 << 24, 16, 3, 16, 1 << 14, 1 << 19},
 	} {
 		view := func(coef ...int) *ir.View { return &ir.View{Coef: coef} }
 		k := &ir.Kernel{Template: ir.Contraction,
@@ -82,6 +84,9 @@ func TestDivide(t *testing.T) {
 		r, _ := NewContract(&vector.Space{Nest: loopnest.Canonical(k), Tune: &tune})
 		if n := r.tasks(); n < c.least || n > c.most {
 			t.Errorf("%d×%d×%d for %d threads: %d tiles, want %d to %d", c.m, c.n, c.depth, c.threads, n, c.least, c.most)
+		}
+		if rows := r.span * r.rows.MaxPoints(); rows > 2*tune.Span {
+			t.Errorf("%d×%d×%d for %d threads: a tile has %d rows", c.m, c.n, c.depth, c.threads, rows)
 		}
 		rounds := ir.CeilDiv(r.tasks(), c.threads)
 		largest := min(c.m, r.span*r.rows.MaxPoints()) * r.cols.MaxPoints()

@@ -46,7 +46,7 @@ func (w *worker) multiplyAhead(steps int) {
 	end.End()
 }
 
-// number is the strip of a thread in a step.
+// numberIn is the strip of a thread in a step.
 func (w *worker) numberIn(sc *build.Scope, i *shader.Expr, steps int) *shader.Expr {
 	if steps == 1 {
 		return w.t
