@@ -17,6 +17,7 @@ import (
 	"github.com/tensorken/tensorken/safetensors"
 	"github.com/tensorken/tensorken/tensor"
 	"github.com/tensorken/tensorken/train"
+	"github.com/tensorken/tensorken/tree"
 )
 
 type netLoop = train.Loop[nn.Sequential, batch]
@@ -76,6 +77,15 @@ var variants = map[string]func(l *netLoop){
 	"steps":      func(l *netLoop) { l.Epochs, l.Steps, l.Every, l.CheckpointEvery = 0, 25, 7, 3 },
 	"workers":    func(l *netLoop) { l.Data.Workers = 2 },
 	"float16":    func(l *netLoop) { l.Optimizer.Precision, l.Accumulate = tensor.Float16, 2 },
+	"bfloat16 and float32": func(l *netLoop) {
+		l.Model, l.Optimizer.MasterWeights = tree.Cast(l.Model, tensor.BFloat16), true
+		loss, validate := l.Loss, l.Validate
+		l.Loss = func(m nn.Sequential, b batch, rng *tensor.RNG) (tensor.Tensor, nn.Sequential) {
+			b.X = b.X.Cast(tensor.BFloat16)
+			return loss(m, b, rng)
+		}
+		l.Validate = func(m nn.Sequential) (train.Metrics, error) { return validate(tree.Cast(m, tensor.Float32)) }
+	},
 	"a plateau and an average": func(l *netLoop) {
 		plateau, average := &optim.Plateau{Patience: 1}, &optim.Averaged[nn.Sequential]{Decay: 0.9, Model: l.Model}
 		l.Optimizer.Schedule = plateau.Schedule
