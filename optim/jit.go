@@ -129,7 +129,11 @@ func (s *steps[M, B]) next(m *M, b B, rng *tensor.RNG) (tensor.Tensor, error) {
 		return tensor.Tensor{}, fmt.Errorf("optim: a step of a nil %T: want a pointer to the model", m)
 	}
 	if !o.State.Step.IsValid() { // the first step stores the state that later ones read
-		return s.run(m, b, rng)
+		loss, err := s.run(m, b, rng)
+		if err == nil {
+			s.note(m, b, rng)
+		}
+		return loss, err
 	}
 	if err := o.catchUp(); err != nil {
 		return tensor.Tensor{}, err
@@ -140,48 +144,22 @@ func (s *steps[M, B]) next(m *M, b B, rng *tensor.RNG) (tensor.Tensor, error) {
 	if o.Parallel != s.group {
 		s.forget()
 	}
-	args := stepArgs[B]{
-		Batch: b, RNG: rng, Scale: o.State.Scale, Streak: o.State.Streak,
-		Rule: o.Rule, Groups: o.Groups, ClipNorm: o.ClipNorm, Precision: o.Precision, Scaling: o.Scaling, Sent: o.ParallelPrecision, ZeRO: o.ZeRO, Masters: o.MasterWeights,
-	}
-	var err error
-	s.model = m
-	if s.form, err = s.find(m); err != nil {
+	args, ok, err := s.arguments(m, b, rng)
+	switch {
+	case err != nil:
 		return tensor.Tensor{}, err
-	}
-	if s.form.loose {
+	case !ok:
 		return s.run(m, b, rng)
 	}
-	args.Model = s.form.number
-	list, err := pytree.AppendValues(s.memory.list[:0], m)
-	if err != nil {
-		return tensor.Tensor{}, fmt.Errorf("optim: %w", err)
-	}
-	params, err := s.form.of(list, s.memory.params)
-	if err != nil {
-		return tensor.Tensor{}, err
-	}
+	defer s.memory.forget()
 	if s.step, err = o.State.step(); err != nil {
 		return tensor.Tensor{}, err
 	}
 	if s.rate, err = o.rate(s.step); err != nil {
 		return tensor.Tensor{}, err
 	}
-	if o.RuleFor != nil {
-		for _, l := range params {
-			args.Rules = append(args.Rules, o.RuleFor(l.Name))
-		}
-	}
-	lacks := false
-	if list, args.Slots, lacks, err = o.appendSlots(list, s.memory.lengths[:0], params, &s.form.slots); err != nil {
-		return tensor.Tensor{}, err
-	}
-	if lacks {
-		return s.run(m, b, rng)
-	}
-	s.memory = stepMemory{params, list, args.Slots, s.memory.slots}
-	defer s.memory.forget()
-	r, lists, err := s.f.Call(args, list, &o.journal)
+	params := s.memory.params
+	r, lists, err := s.f.Call(args, s.memory.list, &o.journal)
 	switch {
 	case errors.Is(err, jit.ErrUnrecorded):
 		return s.run(m, b, rng)
@@ -198,6 +176,48 @@ func (s *steps[M, B]) next(m *M, b B, rng *tensor.RNG) (tensor.Tensor, error) {
 	s.memory.slots = divided(s.memory.slots[:0], lists[1], s.memory.lengths)
 	o.commit(updates{slots: s.memory.slots, scale: r.Scale, streak: r.Streak}, s.step, params, &s.form.slots)
 	return r.Loss, nil
+}
+
+// note counts the first step as one of the form that the second one has, which is recorded then. The second step returns
+// errors.
+func (s *steps[M, B]) note(m *M, b B, rng *tensor.RNG) {
+	if args, ok, err := s.arguments(m, b, rng); ok && err == nil {
+		s.f.Saw(args, s.memory.list)
+		s.memory.forget()
+	}
+}
+
+// arguments returns the arguments of a recorded step; those in lists are s.memory. ok is false if the step is not recorded.
+func (s *steps[M, B]) arguments(m *M, b B, rng *tensor.RNG) (args stepArgs[B], ok bool, err error) {
+	o := s.o
+	args = stepArgs[B]{
+		Batch: b, RNG: rng, Scale: o.State.Scale, Streak: o.State.Streak,
+		Rule: o.Rule, Groups: o.Groups, ClipNorm: o.ClipNorm, Precision: o.Precision, Scaling: o.Scaling, Sent: o.ParallelPrecision, ZeRO: o.ZeRO, Masters: o.MasterWeights,
+	}
+	s.model = m
+	if s.form, err = s.find(m); err != nil || s.form.loose {
+		return args, false, err
+	}
+	args.Model = s.form.number
+	list, err := pytree.AppendValues(s.memory.list[:0], m)
+	if err != nil {
+		return args, false, fmt.Errorf("optim: %w", err)
+	}
+	params, err := s.form.of(list, s.memory.params)
+	if err != nil {
+		return args, false, err
+	}
+	if o.RuleFor != nil {
+		for _, l := range params {
+			args.Rules = append(args.Rules, o.RuleFor(l.Name))
+		}
+	}
+	lacks := false
+	if list, args.Slots, lacks, err = o.appendSlots(list, s.memory.lengths[:0], params, &s.form.slots); err != nil || lacks {
+		return args, false, err
+	}
+	s.memory = stepMemory{params, list, args.Slots, s.memory.slots}
+	return args, true, nil
 }
 
 // run makes a step that is not recorded.

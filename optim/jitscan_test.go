@@ -87,7 +87,7 @@ func testJitOfRecurrentLayers(t *testing.T, precision tensor.DType) {
 			t.Errorf("step %d: the RNG drew %d keys, want %d", i, r.Count, s.Count)
 		}
 	}
-	if want := 1 + 2*(1+2+1); runs != want {
+	if want := 2 * (1 + 2 + 1); runs != want {
 		t.Errorf("the loss ran %d times, want %d", runs, want)
 	}
 }

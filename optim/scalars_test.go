@@ -102,9 +102,8 @@ func TestJitShapes(t *testing.T) {
 					t.Fatalf("step %d: Jit\n%v\nStep\n%v", i, a, b)
 				}
 			}
-			// The loss runs in the first two steps, twice in the third, which is recorded, and
-			// once before the first replay.
-			if want := 2 + 2 + 1; runs != want {
+			// The loss runs in the first step, twice in the second, which is recorded, and once before the first replay.
+			if want := 1 + 2 + 1; runs != want {
 				t.Errorf("the loss ran %d times, want %d: the other steps are replayed", runs, want)
 			}
 		})

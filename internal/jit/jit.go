@@ -86,7 +86,7 @@ func (f *Func[P, R]) Call(p P, list []tensor.Tensor, j *storage.Journal) (r R, l
 		return r, nil, ErrUnrecorded
 	case x == nil || !x.tried:
 		seen := x
-		x = &form[P, R]{layouts: layoutsOf(args.nodes), device: tensor.Default(), like: like.Clone()}
+		x = f.newForm(like, args)
 		if seen != nil || !f.OnSecondUse {
 			if err := f.record(x, p, args, len(list)); err != nil {
 				return r, nil, err
@@ -119,6 +119,24 @@ func (f *Func[P, R]) Call(p P, list []tensor.Tensor, j *storage.Journal) (r R, l
 		return r, nil, ErrUnrecorded
 	}
 	return f.replay(x, p, args, j, values)
+}
+
+// Saw counts a use of arguments that the caller has computed, as [Func.Call] counts one that it does not record.
+func (f *Func[P, R]) Saw(p P, list []tensor.Tensor) {
+	args, err := newArguments(f.Op, nodes(list, leaves[tensor.Tensor](f.Op, &p)))
+	if err != nil {
+		return
+	}
+	like := signer.Borrow(&p)
+	defer like.Return()
+	if x, _, graphs := f.find(like, args.nodes); x == nil && graphs == 0 {
+		f.keep(f.newForm(like, args), nil)
+	}
+}
+
+// newForm returns the form of arguments, without a recording.
+func (f *Func[P, R]) newForm(like *pytree.Signature, args *arguments) *form[P, R] {
+	return &form[P, R]{layouts: layoutsOf(args.nodes), device: tensor.Default(), like: like.Clone()}
 }
 
 // repeats traces F once more and reports whether its graph and results still equal a form's
