@@ -321,6 +321,10 @@ func TestMasterWeightsChange(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
+		wide := tree.Cast(m, tensor.Float32)
+		if err := o.Step(&wide, wide); err == nil || !strings.Contains(err.Error(), `"a.master"`) {
+			t.Errorf("a State with parameters of 16 bits in float32, in a step of a float32 model: %v", err)
+		}
 		if b := m.B.At(0).Item(); b != 2.984375 { // ten steps of 0.001, of which none shows alone
 			t.Errorf("set later, recorded %v: %v, want 2.984375", recorded, b)
 		}

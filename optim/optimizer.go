@@ -176,10 +176,7 @@ func (o *Optimizer) start(params []pytree.Leaf[tensor.Tensor], gs []tensor.Tenso
 		if rule == nil || !gs[i].IsValid() || !l.Value.DType().IsFloat() {
 			continue
 		}
-		p := l.Value
-		if r := o.sharding(); r != nil {
-			p = partOf(p, r)
-		}
+		p := o.ownPart(l.Value)
 		d := p.DType().ComputeType()
 		for range rule.slots(l.Value) {
 			z := tensor.Full(0, p.Shape()...).Cast(d)
@@ -221,10 +218,7 @@ func (o *Optimizer) addMasters(params []pytree.Leaf[tensor.Tensor], slots [][]te
 		if _, mastered := o.State.countSlots(params, i, names); mastered || len(slots[i]) == 0 || !o.hasMaster(l.Value) {
 			continue
 		}
-		p := l.Value
-		if r := o.sharding(); r != nil {
-			p = partOf(p, r)
-		}
+		p := o.ownPart(l.Value)
 		master := []tensor.Tensor{p.Cast(p.DType().ComputeType())}
 		if err := store(master); err != nil {
 			return err

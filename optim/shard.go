@@ -78,6 +78,14 @@ func partOf(t tensor.Tensor, r Ranks) tensor.Tensor {
 	return padded(t, r).Slice(0, n*r.Rank(), n*(r.Rank()+1))
 }
 
+// ownPart returns this rank's part of t if State is divided, else t.
+func (o *Optimizer) ownPart(t tensor.Tensor) tensor.Tensor {
+	if r := o.sharding(); r != nil {
+		return partOf(t, r)
+	}
+	return t
+}
+
 // reduced returns this rank's parts of the means of gradients, which are added in a type, or their own if it is 0.
 func reduced(gs []tensor.Tensor, d tensor.DType, r Ranks) []tensor.Tensor {
 	all := make([]tensor.Tensor, len(gs))

@@ -100,11 +100,9 @@ func (o *Optimizer) appendSlots(list []tensor.Tensor, lengths []int, params []py
 	}
 	others := maps.Clone(o.State.Slots)
 	for i := range params {
-		n, _ := o.State.countSlots(params, i, names)
-		for k := range n {
-			delete(others, names.of(params, i, k))
+		for name := range o.State.slotsOf(params, i, names) {
+			delete(others, name)
 		}
-		delete(others, names.master(params, i))
 	}
 	return nil, nil, false, fmt.Errorf("optim: Step: State has slots %s, which have no parameter in the model: is it the State of this model? optim.State{} starts over",
 		pytree.Titles(slices.Sorted(maps.Keys(others))))

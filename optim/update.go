@@ -35,7 +35,7 @@ func (o *Optimizer) updates(params []pytree.Leaf[tensor.Tensor], gs []tensor.Ten
 		if rule == nil || !gs[i].IsValid() {
 			continue
 		}
-		x, old := o.newUpdate(l.Value, gs[i], slots[i], r)
+		x := o.newUpdate(l.Value, gs[i], slots[i])
 		p := x.p
 		if ours != nil && sites != nil { // all operations have the line of Step
 			x.p, x.g, x.slots = named(sites, x.p), named(sites, x.g), slices.Clone(x.slots)
@@ -50,42 +50,41 @@ func (o *Optimizer) updates(params []pytree.Leaf[tensor.Tensor], gs []tensor.Ten
 			note(rule, x)
 		}
 		u.params[i] = unlessSkipped(finite, x.next, p)
-		u.old[i] = make([]tensor.Tensor, len(x.kept), len(x.kept)+1)
-		copy(u.old[i], old[:len(x.slots)])
+		u.old[i] = make([]tensor.Tensor, len(x.kept))
+		copy(u.old[i], slots[i][:len(x.slots)])
 		for k, s := range x.kept {
 			u.slots[i] = append(u.slots[i], unlessSkipped(finite, s, u.old[i][k]))
 		}
 		if x.master.IsValid() {
-			u.slots[i] = append(u.slots[i], unlessSkipped(finite, x.exact, x.master))
-			u.old[i] = append(u.old[i], tensor.Tensor{})
-			copy(u.old[i][len(x.kept):], old[len(x.slots):])
+			old := tensor.Tensor{}
+			if len(slots[i]) > 0 {
+				old = x.master
+			}
+			u.slots[i], u.old[i] = append(u.slots[i], unlessSkipped(finite, x.exact, x.master)), append(u.old[i], old)
 		}
 	}
 	u.gather(params, gs, r)
 	return u, nil
 }
 
-// newUpdate returns the update of a parameter, with ZeRO of this rank's part, and the stored slots that it replaces, the
-// parameter in float32 last.
-func (o *Optimizer) newUpdate(p, g tensor.Tensor, slots []tensor.Tensor, r Ranks) (x update, old []tensor.Tensor) {
-	x = update{p: p, g: g, slots: slots}
-	if r != nil {
-		x.p = partOf(x.p, r)
-		if o.ZeRO < 2 {
-			x.g = partOf(x.g, r)
-		}
+// newUpdate returns the update of a parameter, with ZeRO of this rank's part. The parameter in float32 is the last slot.
+func (o *Optimizer) newUpdate(p, g tensor.Tensor, slots []tensor.Tensor) update {
+	x := update{p: o.ownPart(p), g: g, slots: slots}
+	if o.ZeRO < 2 {
+		x.g = o.ownPart(g)
 	}
 	if !o.hasMaster(p) {
-		return x, slots
+		return x
 	}
-	x.master = x.p.Cast(p.DType().ComputeType())
-	if last := len(slots) - 1; last >= 0 {
-		x.master, x.slots = slots[last], slots[:last]
+	switch n := len(slots); n {
+	case 0:
+		x.master = x.p.Cast(p.DType().ComputeType())
+	case 1:
+		x.master, x.slots = slots[0], nil
+	default:
+		x.master, x.slots = slots[n-1], slots[:n-1]
 	}
-	if len(x.slots) == 0 {
-		x.slots = nil
-	}
-	return x, slots
+	return x
 }
 
 // gather makes the new parameters that are parts whole.
