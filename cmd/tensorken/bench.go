@@ -78,11 +78,11 @@ reads in prompts of some lengths, and writes after them.`,
 			if err := o.peers.check(c.Flags().Changed); err != nil {
 				return err
 			}
-			if o.peers.compare && !o.ranks {
-				return o.comparePeers(c.Context(), c.OutOrStdout(), c.ErrOrStderr())
-			}
 			if o.ranks {
 				return o.benchRanks(c.Context(), c.OutOrStdout())
+			}
+			if o.peers.compare {
+				return o.comparePeers(c.Context(), c.OutOrStdout(), c.ErrOrStderr())
 			}
 			if o.model != "" {
 				return o.benchModel(c.Context(), c.OutOrStdout(), c.ErrOrStderr())

@@ -27,8 +27,8 @@ type fixedDot struct {
 	slots                reg.GPVirtual   // memory for products of scales
 }
 
-// A fixedColumn has the blocks at b. Of several rows scales and offsets are those of the next group: they are decoded
-// a group ahead, because all products wait for them.
+// A fixedColumn has the blocks at b. With several rows the scales and offsets belong to the next group: all products
+// wait for them, so they are decoded a group ahead.
 type fixedColumn struct {
 	b               reg.GPVirtual
 	scales, offsets vec
@@ -214,7 +214,7 @@ func (w *fixedDot) enter() {
 	}
 }
 
-// of is the place of row r beside that of the first row.
+// of is the operand at p, an address in the first row, moved to row r.
 func (w *fixedDot) of(p reg.Register, r, offset int) operand.Mem {
 	if r == 0 {
 		return operand.Mem{Base: p, Disp: offset}
@@ -232,8 +232,8 @@ func (w *fixedDot) decode(c *fixedColumn, group reg.GPVirtual) {
 	}
 }
 
-// nextGroups returns the next group of each column when k are left: after the last one those of the next
-// columns, or of any where there are none.
+// nextGroups returns the next group of each column when k are left. After the last group it is the first group of the
+// next columns, or any group if there are no more columns.
 func (w *fixedDot) nextGroups(k reg.GPVirtual, base, left operand.Mem) (next []reg.GPVirtual) {
 	have := w.label("have")
 	for _, c := range w.column {
@@ -310,7 +310,7 @@ func (w *fixedDot) advance(runs int) {
 	w.ADDQ(operand.I32(4*runs), w.sums)
 }
 
-// slot is the memory for the scales of a group of column c times those of row r.
+// slot is the memory for the products of the scales of row r and of a group of column c.
 func (w *fixedDot) slot(r, c int) operand.Mem {
 	size := 32
 	if w.format.lanes != "" {

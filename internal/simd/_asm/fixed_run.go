@@ -6,7 +6,7 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// scaleProducts stores the products of scales, and adds those of offsets.
+// scaleProducts stores the products of scales, and adds the sums of runs times offsets.
 func (w *fixedDot) scaleProducts() {
 	for r := range w.rows {
 		scales := w.vn(32, "VMOVUPS", w.of(w.scales, r, 0))
@@ -26,7 +26,7 @@ func (w *fixedDot) scaleProducts() {
 	}
 }
 
-// sum is the sum of row r and column c that run i is added to. Those of one row alone would wait for each other.
+// sum is the sum of row r and column c that run i is added to. The sums of one row alone would wait for each other.
 func (w *fixedDot) sum(r, c, i int) vec {
 	sums := w.acc[r]
 	return sums[c+w.cols*(i%(len(sums)/w.cols))]

@@ -137,7 +137,7 @@ func (w *unpacker) masked(x vec, mask uint8) vec {
 
 // join returns the low halves of the bytes of x, which it overwrites, and bits of high beside them.
 func (w *unpacker) join(x, high vec, bits uint8) vec {
-	w.do("VPTERNLOGD", 0xe4, bytes4(15), high, x) // those of a mask from x, the others from high
+	w.do("VPTERNLOGD", 0xe4, bytes4(15), high, x) // the mask chooses bits of x, its complement bits of high
 	return w.masked(x, bits|15)
 }
 

@@ -16,10 +16,10 @@ import (
 
 // Measured has the times of Bench.
 type Measured struct {
-	Rank, Ranks int
-	Suite       bench.Suite
-	Works       []bench.Work // that were chosen
-	Times       []bench.Time // of all ranks
+	Rank  int
+	Suite bench.Suite
+	Works []bench.Work // that were chosen
+	Times []bench.Time // of all ranks
 }
 
 // Bench measures the works of several ranks whose names match, for a time each. Each rank opens its GPU, or one of
@@ -53,7 +53,7 @@ func Bench(ctx context.Context, works string, devices []string, budget time.Dura
 			w.Flush()
 		}
 	}
-	m = Measured{Rank: g.Rank(), Ranks: g.Size(), Suite: bench.RankSuite(g)}
+	m = Measured{Rank: g.Rank(), Suite: bench.RankSuite(g)}
 	print("work", "unit", fmt.Sprintf("%d ranks", g.Size()), "GB", "by")
 	for _, work := range m.Suite.Works {
 		if !chosen.MatchString(work.Name) {
