@@ -2,6 +2,8 @@ package onnx
 
 import (
 	"context"
+	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/tensorken/tensorken/internal/graph"
@@ -155,6 +157,33 @@ func (f *frame) Body(g *proto.Graph, in []op.Value) []op.Value {
 		inner.vars[p.inputs[i]] = v
 	}
 	return inner.run()
+}
+
+// Again runs the nodes between some names, which have other values, and a name that they lead to.
+func (f *frame) Again(name string, with map[string]op.Value) op.Value {
+	if _, ok := f.vars[name]; !ok {
+		panic(&op.Failure{Reason: fmt.Sprintf("no node before it in its graph computes %q", name)})
+	}
+	p := &program{outputs: []string{name}}
+	changed := map[string]bool{}
+	for given := range with {
+		changed[given] = true
+	}
+	for _, n := range f.of.nodes {
+		isChanged := func(name string) bool { return changed[name] }
+		if !slices.ContainsFunc(n.reads, isChanged) || slices.ContainsFunc(n.Outputs, isChanged) {
+			continue
+		}
+		p.nodes = append(p.nodes, n)
+		for _, out := range n.Outputs {
+			changed[out] = true
+		}
+		if changed[name] {
+			break // nodes after it may ask again
+		}
+	}
+	inner := &frame{execution: f.execution, outer: f, caller: f, of: p, vars: maps.Clone(with), attrs: f.attrs}
+	return inner.run()[0]
 }
 
 // Bytes returns the elements of a tensor. If they are not known yet, all values that are pending are

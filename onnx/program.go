@@ -279,6 +279,14 @@ func (b *builder) node(pn *proto.Node, own *names) (*node, error) {
 		return nil, n.fault("the file does not say which version of the operators of %q it has", cmp.Or(n.domain, "ai.onnx"))
 	}
 	b.m.count(n)
+	if n.row.Again {
+		n.captures = true
+		for name := range own.mine {
+			if !slices.Contains(n.reads, name) {
+				n.reads = append(n.reads, name)
+			}
+		}
+	}
 	for _, a := range pn.Attrs {
 		if err := b.tensors(a); err != nil {
 			return nil, n.fault("attribute %s: %v", a.Name, err)

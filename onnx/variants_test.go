@@ -82,6 +82,8 @@ func TestVariants(t *testing.T) {
 		{"GlobalLpPool", 20, attrs(attrInt("p", 1)), []Value{op.Of(tensor.New([]float32{1, 2, -3}, 1, 1, 3))}, "float[1 1 1] [[[6]]]"},
 		{"LpPool", 1, attrs(attrInts("kernel_shape", 2), &proto.Attr{Name: "p", Type: proto.AttrFloat, F: 1}), []Value{op.Of(tensor.New([]float32{1, -2}, 1, 1, 2))}, "float[1 1 1] [[[3]]]"},
 		{"MaxPool", 12, attrs(attrInts("kernel_shape", 2), attrInts("pads", 1, 0)), []Value{op.Of(tensor.New([]int32{-5, -4}, 1, 1, 2))}, "int32[1 1 2] [[[-5 -4]]]"},
+		{"MaxPool", 12, attrs(attrInts("kernel_shape", 3), attrInts("pads", 2, 2)), []Value{op.Of(tensor.New([]float32{1, 2, 3}, 1, 1, 3))}, "float[1 1 5] [[[1 2 3 3 3]]]"},
+		{"Resize", 11, attrs(&proto.Attr{Name: "coordinate_transformation_mode", Type: proto.AttrString, S: "tf_half_pixel_for_nn"}), []Value{f(1, 2, 3, 4), f(), f(0.5)}, "float[2] [2 4]"},
 		{"Cast", 13, attrs(attrInt("to", int64(op.Int64))), []Value{s("9007199254740993", " -7")}, "int64[2] [9007199254740993 -7]"},
 		{"Unique", 11, nil, []Value{i(1<<53+1, 1<<53, -1)}, "int64[3] [-1 9007199254740992 9007199254740993]"},
 		{"Unique", 11, nil, []Value{f(float32(math.NaN()), 1, -2, 0, float32(math.Copysign(0, -1)))}, "float[4] [-2 0 1 NaN]"},
@@ -138,4 +140,36 @@ func text(v Value) string {
 		return "[]"
 	}
 	return regexp.MustCompile(`\s+`).ReplaceAllString(fmt.Sprint(v.Tensor), " ")
+}
+
+// Derivatives are by inputs of nodes before, whose names and values may have no other reader.
+func TestGradient(t *testing.T) {
+	texts := func(name string, v ...string) *proto.Attr {
+		return &proto.Attr{Name: name, Type: proto.AttrStrings, Strings: v}
+	}
+	model := func(y string) sketch {
+		gradient := &proto.Node{Op: "Gradient", Domain: "ai.onnx.preview.training", Inputs: []string{"x", "other"}, Outputs: []string{"dx"},
+			Attrs: []*proto.Attr{texts("xs", "x"), texts("zs", "z"), {Name: "y", Type: proto.AttrString, S: y}}}
+		return sketch{
+			inputs: []*proto.ValueInfo{float("x", 2), float("z", 2), float("other", 2)}, outputs: []*proto.ValueInfo{float("dx", 2)},
+			nodes:  []*proto.Node{call("Mul", "square", "x", "x"), call("Exp", "unused", "z"), call("Mul", "y", "square", "z"), gradient},
+			domain: "ai.onnx.preview.training",
+		}
+	}
+	in := map[string]tensor.Tensor{
+		"x": tensor.New([]float32{1, 2}, 2), "z": tensor.New([]float32{5, 7}, 2), "other": tensor.New([]float32{3, 10}, 2),
+	}
+	m := model("y").model(t)
+	for range 3 { // interpreted, and recorded
+		out, err := m.Run(context.Background(), in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := fmt.Sprint(out["dx"]); !regexp.MustCompile(`6.* 40`).MatchString(got) {
+			t.Errorf("got %s, want 2·x·other", got)
+		}
+	}
+	if _, err := model("none").model(t).Run(context.Background(), in); err == nil || !regexp.MustCompile(`no node before.*"none"`).MatchString(err.Error()) {
+		t.Errorf("got %v", err)
+	}
 }

@@ -23,12 +23,16 @@ type Row struct {
 	F      Func
 	// Random says that two calls with equal inputs may differ: results are not folded.
 	Random bool
+	// Again says that it calls [Runner.Again]: it reads all names before it.
+	Again bool
 }
 
 // A Runner is the interpreter, as operators use it.
 type Runner interface {
 	// Body runs a graph of an attribute in the scope of the node.
 	Body(g *proto.Graph, in []Value) []Value
+	// Again returns what a name that the node reads would be with other values of some names.
+	Again(name string, with map[string]Value) Value
 	// Bytes returns the elements of a tensor. While a plan is recorded, one that is not known ends the
 	// recording: see package onnx.
 	Bytes(v Value) []byte
@@ -255,6 +259,14 @@ func (c *Call) String(name, otherwise string) string {
 		return a.S
 	}
 	return otherwise
+}
+
+// Strings returns a list attribute of texts, nil if the node does not have it.
+func (c *Call) Strings(name string) []string {
+	if a := c.Attr(name); a != nil {
+		return a.Strings
+	}
+	return nil
 }
 
 // IntsAttr returns a list attribute, nil if the node does not have it.

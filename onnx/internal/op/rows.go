@@ -36,6 +36,12 @@ func (r Row) Drawn() Row {
 	return r
 }
 
+// Replays returns the row of an operator that runs nodes before it again.
+func (r Row) Replays() Row {
+	r.Again = true
+	return r
+}
+
 // One makes a Func of a function with one result.
 func One(f func(*Call) tensor.Tensor) Func {
 	return func(c *Call) []Value { return []Value{Of(f(c))} }

@@ -5,6 +5,7 @@ package host
 import (
 	"math"
 
+	"github.com/tensorken/tensorken/grad"
 	"github.com/tensorken/tensorken/onnx/internal/op"
 	"github.com/tensorken/tensorken/onnx/internal/proto"
 	"github.com/tensorken/tensorken/tensor"
@@ -15,6 +16,7 @@ type T = tensor.Tensor
 
 // Control has the operators that run graphs.
 var Control = []op.Row{
+	op.New("Gradient", op.Many(gradient)).Of("ai.onnx.preview.training").Replays(),
 	op.New("If", branch),
 	op.New("Loop", loop),
 	op.New("Scan", scanBatches).To(8),
@@ -67,6 +69,29 @@ func loop(c *op.Call) []op.Value {
 		results = append(results, stack(c, list, 0, body.Outputs[1+len(carried)+k]))
 	}
 	return results
+}
+
+// gradient returns the derivatives of the sum of attribute y by the inputs that attribute xs names; those
+// that zs names have the values of the other inputs.
+func gradient(c *op.Call) []T {
+	y, xs, zs := c.String("y", ""), c.Strings("xs"), c.Strings("zs")
+	if len(xs) == 0 || len(xs)+len(zs) != len(c.In) {
+		c.Fail("it has %d inputs, and xs and zs have %d and %d names", len(c.In), len(xs), len(zs))
+	}
+	return grad.Of(func(in []T) T {
+		with := map[string]op.Value{}
+		for i, name := range xs {
+			with[name] = op.Of(in[i])
+		}
+		for i, name := range zs {
+			with[name] = c.Value(len(xs) + i)
+		}
+		v := c.Runner.Again(y, with)
+		if v.Kind != op.TensorKind {
+			c.Fail("y is %q, %v, want a tensor that nodes before compute", y, v)
+		}
+		return v.Tensor.Sum()
+	})(c.Tensors()[:len(xs)])
 }
 
 // stack joins tensors of one shape along a new axis. Of no tensors it has the declared type and shape.

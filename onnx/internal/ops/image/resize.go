@@ -165,6 +165,8 @@ func (r resampling) source(c *op.Call, i int) float64 {
 			return -0.5
 		}
 		return (x+0.5)/r.scale - 0.5
+	case "tf_half_pixel_for_nn":
+		return (x + 0.5) / r.scale
 	case "half_pixel_symmetric":
 		return from/2*(1-float64(r.to)/to) + (x+0.5)/r.scale - 0.5
 	case "tf_crop_and_resize":

@@ -99,7 +99,7 @@ func maxPool(c *op.Call) []T {
 	x := c.Tensor(0)
 	w := kernel(c, x)
 	n := len(w.size)
-	if plain := slices.Max(append(w.dilation, 1)) == 1 && w.even() && !w.ceil && !c.Wants(1) && x.DType().IsFloat(); plain {
+	if plain := slices.Max(append(w.dilation, 1)) == 1 && w.even() && w.centered() && !w.ceil && !c.Wants(1) && x.DType().IsFloat(); plain {
 		return []T{x.MaxPool(0, &tensor.ConvOptions{Window: w.size, Stride: w.stride, Padding: w.before})}
 	}
 	v := w.unfold(c, x, lowest(x.DType()))

@@ -73,6 +73,16 @@ func (w windows) count(i, length int) int {
 // even reports whether both ends of all axes have the same padding.
 func (w windows) even() bool { return slices.Equal(w.before, w.after) }
 
+// centered reports whether the middle of each window is an element of the input, as tensor's pools want.
+func (w windows) centered() bool {
+	for i := range w.size {
+		if w.before[i] > w.size[i]/2 {
+			return false
+		}
+	}
+	return true
+}
+
 // unfold returns the elements of windows, [batch channels counts… sizes…]. Elements outside of x are fill.
 func (w windows) unfold(c *op.Call, x T, fill any) T {
 	n := len(w.size)
