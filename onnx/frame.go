@@ -108,11 +108,12 @@ func (f *frame) step(n *node) {
 	if f.observe != nil && f.caller == nil {
 		f.observe(n, in, out)
 	}
+	origins := f.origins(n)
 	for i, name := range n.Outputs {
 		switch {
 		case name == "":
 		case i < len(out):
-			f.vars[name] = out[i]
+			f.vars[name] = op.From(out[i], origins)
 		default:
 			panic(n.fault("it has %d results, not %d", len(out), len(n.Outputs)))
 		}
@@ -120,6 +121,17 @@ func (f *frame) step(n *node) {
 	for _, name := range n.drops {
 		delete(f.vars, name)
 	}
+}
+
+// origins returns those of all that a node reads.
+func (f *frame) origins(n *node) (all uint64) {
+	if n.draws {
+		return op.Elsewhere
+	}
+	for _, name := range n.reads {
+		all |= f.lookup(name).Origins()
+	}
+	return all
 }
 
 // call interprets the body of a function.
@@ -187,10 +199,10 @@ func (f *frame) Again(name string, with map[string]op.Value) op.Value {
 }
 
 // Bytes returns the elements of a tensor. If they are not known yet, all values that are pending are
-// computed with it, in one plan, so that none is computed twice.
+// computed with it, in one plan, so that none is computed twice. See [Model.asked].
 func (f *frame) Bytes(v op.Value) []byte {
 	if !v.IsKnown() {
-		f.m.setApart(f.at)
+		f.m.asked(v, f.at)
 		if f.recording {
 			panic(stopped{errAsked})
 		}

@@ -35,6 +35,7 @@ type Model struct {
 
 	mu     sync.Mutex
 	apart  []bool // nodes between stages
+	small  []seen // of the inputs
 	stages map[[2]int]*stage
 	runs   atomic.Uint64
 	steps  atomic.Int64 // nodes that have been interpreted
@@ -129,7 +130,7 @@ func read(src io.ReaderAt, size int64, external op.External) (*Model, error) {
 	}
 	m.main.layOutWeights(p.Graph)
 	m.lacks = m.missing()
-	m.apart, m.stages = make([]bool, len(m.main.nodes)), map[[2]int]*stage{}
+	m.apart, m.stages, m.small = make([]bool, len(m.main.nodes)), map[[2]int]*stage{}, make([]seen, len(m.inputs))
 	if err := m.markDraws(m.main, 0); err != nil {
 		return nil, err
 	}

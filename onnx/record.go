@@ -31,6 +31,7 @@ type packedValue struct {
 	Kind    op.Kind
 	Elem    op.Elem
 	Known   bool
+	Origins uint64
 	Inline  bool   // Data has the elements
 	Data    string // of a small known tensor, so that it is known in the recording, too
 	Shape   []int
@@ -40,7 +41,7 @@ type packedValue struct {
 
 // pack appends a value. ok is false for one that cannot be packed.
 func pack(list packed, ts []tensor.Tensor, v Value) (packed, []tensor.Tensor, bool) {
-	p := packedValue{Kind: v.Kind, Elem: v.Elem, Known: v.IsKnown()}
+	p := packedValue{Kind: v.Kind, Elem: v.Elem, Known: v.IsKnown(), Origins: v.Origins()}
 	switch v.Kind {
 	case op.TensorKind:
 		if p.Known && v.Tensor.Len() <= maxFolded {
@@ -71,7 +72,7 @@ func pack(list packed, ts []tensor.Tensor, v Value) (packed, []tensor.Tensor, bo
 // unpack takes the first value from the lists. In a recording a tensor of the list is not known.
 func unpack(list packed, ts []tensor.Tensor, recording bool) (Value, packed, []tensor.Tensor) {
 	p := list[0]
-	v := Value{Kind: p.Kind, Elem: p.Elem, Strings: p.Strings}
+	v := op.From(Value{Kind: p.Kind, Elem: p.Elem, Strings: p.Strings}, p.Origins)
 	list = list[1:]
 	switch {
 	case p.Kind == op.StringKind:
@@ -219,16 +220,6 @@ func (m *Model) stageAt(begin int) *stage {
 		m.stages[[2]int{begin, end}] = s
 	}
 	return s
-}
-
-// setApart notes that a node asks for elements, so that stages end before it and begin after it.
-func (m *Model) setApart(i int) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if !m.apart[i] {
-		m.apart[i] = true
-		clear(m.stages)
-	}
 }
 
 // runStages interprets the model, and replays the stages that are recorded.

@@ -44,16 +44,30 @@ func TestStages(t *testing.T) {
 			t.Errorf("%v %v", y, z)
 		}
 	}
+	steps := &m.steps
+	count := func(rows, n int) int64 {
+		before := steps.Load()
+		run(rows, n)
+		return steps.Load() - before
+	}
 	for range 4 {
-		run(6, 3)
+		run(24, 3)
+		run(24, 6)
+	}
+	if a, b := count(24, 3), count(24, 6); a+b != 0 || len(m.stages) != 1 { // few values are known
+		t.Fatalf("%d and %d nodes were interpreted, in %d stages, want one stage", a, b, len(m.stages))
+	}
+	for range 4 {
+		for n := 1; n <= 48; n++ {
+			if 48%n == 0 {
+				run(24, n)
+			}
+		}
 	}
 	if len(m.stages) != 2 || !m.apart[4] {
 		t.Fatalf("%d stages, nodes apart %v, want one before and one after node 4", len(m.stages), m.apart)
 	}
-	steps := &m.steps
-	before := steps.Load()
-	run(6, 3)
-	if n := steps.Load() - before; n != 1 {
+	if n := count(24, 3); n != 1 {
 		t.Errorf("%d nodes were interpreted, want the one between the stages", n)
 	}
 	for range 3 { // other shapes have recordings of their own
@@ -61,7 +75,7 @@ func TestStages(t *testing.T) {
 		run(6, 4)
 		run(6, 3)
 	}
-	before = steps.Load()
+	before := steps.Load()
 	run(4, 2)
 	run(6, 4)
 	if n := steps.Load() - before; n != 2 {

@@ -189,7 +189,7 @@ func (m *Model) interpret(x *execution, inputs map[string]Value) (out []Value, e
 	}()
 	f := &frame{execution: x, of: m.main, vars: make(map[string]Value, len(m.main.nodes))}
 	for name, v := range inputs {
-		f.vars[name] = op.Given(v)
+		f.vars[name] = m.given(name, v)
 	}
 	return f.runStages()
 }

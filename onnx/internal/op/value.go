@@ -30,6 +30,24 @@ type Value struct {
 	Sequence []Value
 	Map      map[any]any // from int64 or string to float32, float64, int64 or string
 	known    bool
+	from     uint64 // see [Value.Origins]
+}
+
+// Elsewhere is the origin of what is no small input.
+const Elsewhere = 1 << 63
+
+// From returns the value with its origins.
+func From(v Value, origins uint64) Value {
+	v.from = origins
+	return v
+}
+
+// Origins has a bit for each small input of the model that the elements depend on, 0 if they are known.
+func (v Value) Origins() uint64 {
+	if v.IsKnown() {
+		return 0
+	}
+	return v.from
 }
 
 // Of returns a tensor as a value.
