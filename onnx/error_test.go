@@ -22,7 +22,7 @@ func TestFileErrors(t *testing.T) {
 		s    sketch
 		want string
 	}{
-		{"a cycle", sketch{inputs: x, outputs: y, nodes: []*proto.Node{call("Add", "a", "x", "y"), call("Neg", "y", "a")}}, `node "a", Add of opset 20: input "y" is computed by a later node, or in a cycle`},
+		{"a cycle", sketch{inputs: x, outputs: y, nodes: []*proto.Node{call("Add", "a", "x", "y"), call("Neg", "y", "a")}}, `node "y", Neg of opset 20: input "a" is computed from a result of the node: nodes are in a cycle`},
 		{"no initializer", sketch{inputs: x, outputs: y, nodes: []*proto.Node{call("Add", "y", "x", "w")}}, `node "y", Add of opset 20: nothing has the name of input "w"`},
 		{"no output", sketch{inputs: x, outputs: y, nodes: []*proto.Node{call("Neg", "z", "x")}}, `nothing has the name of output "y"`},
 		{"a name twice", sketch{inputs: x, outputs: y, nodes: []*proto.Node{call("Neg", "y", "x"), call("Abs", "y", "x")}}, `node "y", Abs of opset 20: the name of result "y" is in use`},

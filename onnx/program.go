@@ -202,12 +202,12 @@ func (m *Model) markDraws(p *program, depth int) error {
 	return nil
 }
 
-// body adds nodes to a program, in order.
+// body adds nodes to a program, so that each comes after those that it reads.
 func (b *builder) body(p *program, list []*proto.Node, own *names) error {
 	if err := checkNodes(list); err != nil {
 		return err
 	}
-	for _, pn := range list {
+	for _, pn := range ordered(list, own) {
 		n, err := b.node(pn, own)
 		if err != nil {
 			return err
@@ -215,7 +215,7 @@ func (b *builder) body(p *program, list []*proto.Node, own *names) error {
 		for _, name := range n.reads {
 			if !own.has(name) {
 				if slices.ContainsFunc(list, func(o *proto.Node) bool { return slices.Contains(o.Outputs, name) }) {
-					return n.fault("input %q is computed by a later node, or in a cycle", name)
+					return n.fault("input %q is computed from a result of the node: nodes are in a cycle", name)
 				}
 				return n.fault("nothing has the name of input %q", name)
 			}
