@@ -31,11 +31,15 @@ func (m *Memory) Bytes() (n int) {
 // AssignMemory assigns the buffers to slots, for the first of the outputs. Where an operand of a step dies
 // with it and the kernel can run in place, the result takes the operand's memory, if it has as many bytes.
 // A leaf's memory is taken only if mayTake allows it. With mayTake nil nothing runs in place. Size rounds
-// bytes up to one of the device's sizes. The plan gets the additional steps of readAhead if all slots are
-// then a tenth smaller: less is not worth a launch in each run.
+// bytes up to one of the device's sizes. The plan gets the order of replaceLate if all slots are then
+// smaller, and the additional steps of readAhead if they are a tenth smaller: less is not worth a launch in
+// each run.
 func (p *Plan) AssignMemory(outputs int, mayTake func(leaf, bytes int) bool, size func(bytes int) int) Memory {
 	if mayTake == nil {
 		return newLiveness(p, outputs).assign(size)
+	}
+	if late := p.replaceLate(outputs, mayTake); late != nil && late.bytes(outputs, mayTake, size) < p.bytes(outputs, mayTake, size) {
+		*p = *late
 	}
 	ahead := p.readAhead(outputs, mayTake)
 	m := p.assignMemory(outputs, mayTake, size)
@@ -56,6 +60,18 @@ func (p *Plan) assignMemory(outputs int, mayTake func(leaf, bytes int) bool, siz
 		l.runInPlace(i, mayTake)
 	}
 	return l.assign(size)
+}
+
+// bytes is the size of the slots that assignMemory acquires.
+func (p *Plan) bytes(outputs int, mayTake func(leaf, bytes int) bool, size func(bytes int) int) (n int) {
+	q := *p
+	q.Steps = slices.Clone(p.Steps)
+	for _, s := range q.assignMemory(outputs, mayTake, size).Slots {
+		if s.Leaf < 0 {
+			n += s.Bytes
+		}
+	}
+	return n
 }
 
 // A liveness knows when a plan uses its buffers and leaves.
@@ -95,7 +111,8 @@ func newLiveness(p *Plan, outputs int) *liveness {
 	return l
 }
 
-// runInPlace lets the results of step i take the memory of operands that die with it.
+// runInPlace lets the results of step i take the memory of operands that die with it: of leaves rather than
+// of buffers, whose slots others may have from then on.
 func (l *liveness) runInPlace(i int, mayTake func(leaf, bytes int) bool) {
 	s := &l.plan.Steps[i]
 	if s.Loop != nil {
@@ -105,21 +122,29 @@ func (l *liveness) runInPlace(i int, mayTake func(leaf, bytes int) bool) {
 		if l.writers[b] > 1 {
 			continue
 		}
-		out := s.output(b)
-		if s.Kernel.Args[out].Part { // its elements may begin elsewhere than the operand's
+		if s.Kernel.Args[s.output(b)].Part { // its elements may begin elsewhere than the operand's
 			continue
 		}
-		for in, a := range s.Args {
-			if !l.isFree(i, a, l.plan.Buffers[b].Bytes(), mayTake) {
-				continue
-			}
-			if k, ok := s.Kernel.InPlace(out, in); ok {
-				s.Kernel, s.Args = k, slices.Delete(slices.Clone(s.Args), in, in+1)
-				l.takes[b] = a
-				break
-			}
+		if !l.runsInPlace(i, b, true, mayTake) {
+			l.runsInPlace(i, b, false, mayTake)
 		}
 	}
+}
+
+// runsInPlace lets buffer b, a result of step i, take the memory of a leaf, or of a buffer, if it can.
+func (l *liveness) runsInPlace(i, b int, leaf bool, mayTake func(leaf, bytes int) bool) bool {
+	s := &l.plan.Steps[i]
+	for in, a := range s.Args {
+		if a.Leaf != leaf || !l.isFree(i, a, l.plan.Buffers[b].Bytes(), mayTake) {
+			continue
+		}
+		if k, ok := s.Kernel.InPlace(s.output(b), in); ok {
+			s.Kernel, s.Args = k, slices.Delete(slices.Clone(s.Args), in, in+1)
+			l.takes[b] = a
+			return true
+		}
+	}
+	return false
 }
 
 // memoryOf returns the first of the leaves that are in the memory of one.
