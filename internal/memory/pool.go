@@ -79,17 +79,20 @@ func (b *Pooled) IsPooled() bool { return b.bucket != nil }
 
 // large is the size from which on classes are fine: a program has few sizes of that order,
 // and rounding them up wastes memory that a GPU may lack.
-const large = 8 << 20
+const large = 2 << 20
+
+// largestStep is the greatest step between classes.
+const largestStep = 4 << 20
 
 // sizeClass rounds a size up to one of four steps between powers of two, large ones to one of
-// 64, but not over a limit that the size is under; 0 is no limit. All are in bytes.
+// 64 or more, but not over a limit that the size is under; 0 is no limit. All are in bytes.
 func sizeClass(size, limit int) int {
 	if size <= 256 {
 		return 256
 	}
 	step := 1 << (bits.Len(uint(size-1)) - 3)
 	if size > large {
-		step >>= 4
+		step = min(step>>4, largestStep)
 	}
 	c := (size + step - 1) &^ (step - 1)
 	if limit > 0 && c > limit {
