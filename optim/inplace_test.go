@@ -1,6 +1,7 @@
 package optim_test
 
 import (
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -75,6 +76,70 @@ func TestJitInPlace(t *testing.T) {
 	t.Logf("a recorded step makes %v objects of the host", allocs)
 	if allocs >= 50 {
 		t.Errorf("a recorded step makes %v objects of the host, want less than 50", allocs)
+	}
+}
+
+// large is a device that counts buffers and copies to the device of a MiB or more.
+type large struct {
+	ahead
+	buffers, uploads *atomic.Int32
+}
+
+func (d large) Alloc(bytes int) (driver.Buffer, error) {
+	d.buffers.Add(int32(bytes >> 20))
+	return d.ahead.Alloc(bytes)
+}
+
+func (d large) Upload(dst driver.Buffer, offset int, src []byte) error {
+	d.uploads.Add(int32(len(src) >> 20))
+	return d.ahead.Upload(dst, offset, src)
+}
+
+// The first step too updates donated parameters in place, and uploads each once. After a step that fails they are
+// as they were.
+func TestFirstStepInPlace(t *testing.T) {
+	type batch struct{ X, Y tensor.Tensor }
+	for _, fails := range []bool{false, true} {
+		drv := large{ahead{cpu.New(cpu.Options{})}, new(atomic.Int32), new(atomic.Int32)}
+		d := tensor.NewDevice(drv)
+		rng := tensor.NewRNG(1)
+		b := tree.To(batch{rng.Normal(8, 300), rng.Ints(10, 8)}, d)
+		weight, err := tensor.Data[float32](rng.Normal(1000, 300))
+		if err == nil {
+			err = tensor.Eval(b)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		net := []nn.Linear{{Weight: tensor.New(weight, 1000, 300).To(d)}, {Weight: tensor.Ones(10, 1000).To(d).Keep()}}
+		tree.Donate(net)
+		step := optim.Jit(optim.New(optim.SGD{}, 1e-3), func(net []nn.Linear, b batch, _ *tensor.RNG) (tensor.Tensor, []nn.Linear) {
+			return nn.CrossEntropy(net[1].Apply(net[0].Apply(b.X).ReLU()), b.Y).Mean(), net
+		})
+		if fails {
+			bad := batch{b.X, tensor.New([]int32{9, 10, 0, 0, 0, 0, 0, 0}).To(d)}
+			loss, err := step(&net, bad, nil)
+			if err == nil {
+				_, err = tensor.Data[float32](loss)
+			}
+			if err == nil || !strings.Contains(err.Error(), "label 10 at [1] is out of range") {
+				t.Errorf("a label out of range: %v", err)
+			}
+			if got, err := tensor.Data[float32](net[0].Weight); err != nil || !slices.Equal(got, weight) {
+				t.Errorf("after a step that failed the weight is another: %v", err)
+			}
+		}
+		for range 4 {
+			if _, err := step(&net, b, nil); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got, err := tensor.Data[float32](net[0].Weight); err != nil || slices.Equal(got, weight) {
+			t.Errorf("the weight is as it was: %v", err)
+		}
+		if buffers, uploads := drv.buffers.Load(), drv.uploads.Load(); !fails && buffers != 1 || uploads != 1 { // a read of the weight is another use
+			t.Errorf("fails %v: buffers of %d MiB, uploads of %d MiB, want the weight alone", fails, buffers, uploads)
+		}
 	}
 }
 

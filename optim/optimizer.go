@@ -112,7 +112,8 @@ func (o *Optimizer) step(model, grads any, loss *tensor.Tensor) error {
 			return err
 		}
 	}
-	free, err := o.start(params, gs, slots)
+	gifts, err := o.start(params, gs, slots)
+	defer gifts.Return()
 	if err != nil {
 		return err
 	}
@@ -130,6 +131,7 @@ func (o *Optimizer) step(model, grads any, loss *tensor.Tensor) error {
 	for i := range next[:len(next)-2-len(params)] {
 		gives[i] = true
 	}
+	gifts.Give(nodesOf(u.params))
 	if err := tensor.Internal.Step(graph.Token{}, "optim.Step", keepModel, &o.journal, next, previous, gives); err != nil {
 		return err
 	}
@@ -137,7 +139,7 @@ func (o *Optimizer) step(model, grads any, loss *tensor.Tensor) error {
 		return err
 	}
 	o.commit(u, step, params, names)
-	free(nodesOf(u.params))
+	gifts.Free(nodesOf(u.params))
 	tensor.Internal.Outlive(graph.Token{}, next...)
 	return nil
 }
@@ -161,11 +163,11 @@ func (o *Optimizer) rate(step int) (float64, error) {
 }
 
 // start prepares the first step to run the same plan as later ones: it stores the
-// parameters as steps do, and makes slots of zeros for rules that may start from them. Free frees the
-// parameters that were donated, once the step is done, except memory that others share.
-func (o *Optimizer) start(params []pytree.Leaf[tensor.Tensor], gs []tensor.Tensor, slots [][]tensor.Tensor) (free func(others []*graph.Node), err error) {
+// parameters as steps do, and makes slots of zeros for rules that may start from them. The gifts are the
+// parameters that were donated.
+func (o *Optimizer) start(params []pytree.Leaf[tensor.Tensor], gs []tensor.Tensor, slots [][]tensor.Tensor) (gifts storage.Gifts, err error) {
 	if len(o.State.Slots) > 0 || o.State.Step.IsValid() {
-		return func([]*graph.Node) {}, nil
+		return nil, nil
 	}
 	values := make([]tensor.Tensor, len(params))
 	for i := range params {
@@ -194,11 +196,11 @@ func (o *Optimizer) start(params []pytree.Leaf[tensor.Tensor], gs []tensor.Tenso
 			return nil, err
 		}
 	}
-	free = storage.Given(nodesOf(values))
+	gifts = storage.TakeGifts(nodesOf(values))
 	if err := tensor.Eval(values, o.State.Scale, o.State.Streak); err != nil {
-		return nil, err
+		return gifts, err
 	}
-	return free, tensor.Internal.StoreApart(graph.Token{}, "optim.Step", append(values, o.State.Scale, o.State.Streak))
+	return gifts, tensor.Internal.StoreApart(graph.Token{}, "optim.Step", append(values, o.State.Scale, o.State.Streak))
 }
 
 // store computes slots that a step shall replace.

@@ -95,22 +95,62 @@ func source(n *graph.Node) *Storage {
 	return Of(v)
 }
 
-// Given notes which nodes are donated before they are stored anew. After that, free frees the memory that
-// they then have, except memory that others share.
-func Given(nodes []*graph.Node) (free func(others []*graph.Node)) {
-	given := map[*graph.Node]*GoneError{}
+// Gifts are donated nodes that are stored anew before the transaction that replaces them.
+type Gifts map[*graph.Node]gift
+
+type gift struct {
+	from   *Storage // that was donated
+	reason *GoneError
+}
+
+// TakeGifts takes back what is donated among nodes, so that the plan that stores them anew frees nothing.
+func TakeGifts(nodes []*graph.Node) Gifts {
+	g := Gifts{}
 	for _, n := range nodes {
 		if s := source(n); s != nil && s.Donated() != nil {
-			given[n] = s.Donated()
+			g[n] = gift{s, s.Donated()}
 		}
 	}
-	return func(others []*graph.Node) {
-		stays := storagesOf(others)
-		for n, e := range given {
-			if s := Of(n.Value()); s != nil && !stays[s] {
-				s.Free(e)
+	for _, x := range g {
+		x.from.donated.Store(nil)
+	}
+	return g
+}
+
+// Give donates the memory that the nodes have by now to the next transaction, except memory that others share.
+func (g Gifts) Give(others []*graph.Node) {
+	stays := storagesOf(others)
+	for n, x := range g {
+		reason := *x.reason
+		reason.Replaced = true
+		if s := Of(n.Value()); s != nil && !stays[s] {
+			s.OfStep = true
+			s.donated.Store(&reason)
+		}
+	}
+}
+
+// Free frees the nodes after the transaction, except memory that others share.
+func (g Gifts) Free(others []*graph.Node) {
+	stays := storagesOf(others)
+	for n, x := range g {
+		for _, s := range []*Storage{x.from, Of(n.Value())} {
+			if s != nil && !stays[s] {
+				s.Free(x.reason)
 			}
 		}
+	}
+	clear(g)
+}
+
+// Return donates the nodes as they were, unless Free has freed them: the transaction has failed.
+func (g Gifts) Return() {
+	for n, x := range g {
+		if s := Of(n.Value()); s != nil {
+			s.OfStep = false
+			s.donated.Store(nil)
+		}
+		x.from.donated.Store(x.reason)
 	}
 }
 
