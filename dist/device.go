@@ -250,7 +250,13 @@ type deviceCall struct {
 	after func(d driver.Collective, out graph.DeviceArray) error // nil for nothing
 }
 
-// Join implements graph.Collective.
+// Ready implements graph.Collective.
+func (x *deviceCall) Ready(d driver.Collective) bool {
+	x.g.mu.Lock()
+	defer x.g.mu.Unlock()
+	return x.g.comm.Load() != nil && x.g.device == d
+}
+
 // Fail implements graph.Collective.
 func (x *deviceCall) Fail(err error) {
 	if !x.g.hasFailed() {
@@ -258,6 +264,7 @@ func (x *deviceCall) Fail(err error) {
 	}
 }
 
+// Join implements graph.Collective.
 func (x *deviceCall) Join(d driver.Collective) (bool, error) { return x.g.join(x.c, d) }
 
 // Start implements graph.Collective.
@@ -283,13 +290,13 @@ func (c *collective) onDevice(called *call, d ir.DType) graph.Collective {
 		for i := range calls {
 			call := c.device
 			call.DType, call.From, call.To = in[0].DType, in[0].Arg, out.Arg
-			from, to := graph.Len(in[0].Shape)/examples, graph.Len(out.Shape)/examples
+			from, to, offset := graph.Len(in[0].Shape)/examples, graph.Len(out.Shape)/examples, in[0].Offset
 			call.Len = min(from, to)
 			if call.Combine == 0 { // any bytes
 				size := call.DType.Size()
-				call.DType, call.Len, from, to = ir.Uint8, call.Len*size, from*size, to*size
+				call.DType, call.Len, from, to, offset = ir.Uint8, call.Len*size, from*size, to*size, offset*size
 			}
-			call.From.Offset, call.To.Offset = i*from, i*to
+			call.From.Offset, call.To.Offset = offset+i*from, i*to
 			calls[i] = call
 		}
 		return calls

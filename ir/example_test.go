@@ -111,6 +111,7 @@ func ExampleRoutineInfo() {
 	// Scatter true
 	// Scan false
 	// Sort false
+	// HostCall false
 }
 
 // A Number is an element of any type; its type is known from elsewhere.

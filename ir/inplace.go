@@ -10,7 +10,7 @@ import "slices"
 // element on, which out's Part and Align have to allow.
 func (k *Kernel) InPlace(out, in int) (*Kernel, bool) {
 	from, to := &k.Args[in], &k.Args[out]
-	if from.Kind != In || to.Kind != Out || from.DType != to.DType || from.Undefined {
+	if from.Kind != In || to.Kind != Out || from.DType != to.DType || from.Undefined || k.Routine() == HostCall {
 		return nil, false
 	}
 	store := slices.IndexFunc(k.Body, func(x Instr) bool { return x.Op.Writes() && x.Arg == out })

@@ -25,6 +25,9 @@ var Routines = [Ops]*RoutineInfo{
 	Scatter: {Verify: verifyScatter, Whole: scatterWhole, Indexed: true},
 	Scan:    {Verify: verifyScan, Whole: firstWhole},
 	Sort:    {Verify: verifySort, Whole: firstWhole},
+	// A HostCall in a plan is a collective of ranks, which no device compiles. It has no axes, and reads
+	// the first element of each operand in place of all.
+	HostCall: {Verify: func(k *Kernel, in *Instr, _ []DType) error { return verifyArg(k, in, Out) }, Whole: firstWhole},
 }
 
 // Writes reports whether an instruction of a kernel writes to an argument.

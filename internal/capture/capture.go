@@ -53,6 +53,8 @@ type Capture struct {
 
 	Foreign []*graph.Node // to be computed by other devices before this capture can run
 	Calls   []Call        // to be computed before this capture is made again
+	Inside  []*graph.Node // collectives that the plan has among its kernels
+	Begun   int           // how many of them a run has started
 	Failed  error         // of a CoOutput
 
 	walker   graph.Walker
@@ -169,7 +171,7 @@ func (c *Capture) Release() {
 		Outputs: Emptied(c.Outputs), Named: Emptied(c.Named), Empty: Emptied(c.Empty),
 		roots: Emptied(c.roots), old: Emptied(c.old),
 		coOutputs: Emptied(c.coOutputs), coIndex: c.coIndex, first: c.first, dependents: c.dependents[:0],
-		Foreign: Emptied(c.Foreign), Calls: Emptied(c.Calls),
+		Foreign: Emptied(c.Foreign), Calls: Emptied(c.Calls), Inside: Emptied(c.Inside),
 		walker: c.walker, done: c.done[:0], operands: c.operands[:0], strides: c.strides[:0],
 	}
 	captures.Put(c)
@@ -220,7 +222,7 @@ func (c *Capture) enter(n *graph.Node) (src graph.Operands, ok bool) {
 			i = c.addLeaf(n, v, shape.Strided{Offset: v.Offset, Strides: v.Strides})
 		case host != nil:
 			i = c.addCall(n, n, graph.OperandsOf([]*graph.Node{host}))
-		case n.Op == ir.HostCall:
+		case n.Op == ir.HostCall && !(c.IsInside != nil && c.IsInside(n)):
 			i = c.addCall(n, n, src)
 		case c.isForeign(n) && !(isAlias(n) && c.ValueOf(src.At(0)) != nil):
 			c.Foreign = append(c.Foreign, n)
@@ -276,6 +278,9 @@ func (c *Capture) visit(n *graph.Node, src []int32) int32 {
 		c.Scalars = append(c.Scalars, n.Num)
 	case ir.Cat:
 		k = binary.AppendUvarint(k, uint64(len(src)))
+	case ir.HostCall:
+		k = binary.AppendUvarint(k, uint64(len(src)))
+		c.Inside = append(c.Inside, n)
 	}
 	for _, s := range src {
 		k = binary.AppendUvarint(k, uint64(s))

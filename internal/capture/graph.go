@@ -9,7 +9,7 @@ import (
 // Graph returns the outputs as simplified nodes without data, and the leaves that they fall back
 // to: see compile.Graph. Nothing else copies the graph.
 func (c *Capture) Graph() (roots, old []*graph.Node) {
-	scalars := 0
+	scalars, inside := 0, 0
 	var src []*graph.Node
 	nodes := simplify.Build(len(c.nodes), func(i int, done []*graph.Node) (*graph.Node, []*graph.Node) {
 		n := &c.nodes[i]
@@ -25,6 +25,10 @@ func (c *Capture) Graph() (roots, old []*graph.Node) {
 		src = src[:0]
 		for _, s := range c.src(n) {
 			src = append(src, done[s])
+		}
+		if n.Op == ir.HostCall {
+			inside++
+			return graph.CollectiveIn(n.Node, inside-1), src
 		}
 		return n.Node, src
 	})

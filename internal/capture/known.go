@@ -11,6 +11,8 @@ type Known struct {
 	Given map[*graph.Node]*graph.Value // the values of some
 	Nodes map[*graph.Node]bool         // those that a plan computes, as if marked so
 	Keeps bool                         // later steps may read donated values
+	// IsInside reports whether a plan has a HostCall, a collective, among its kernels; nil for none.
+	IsInside func(n *graph.Node) bool
 }
 
 // state returns the operands of a node and its value, or nil.

@@ -40,7 +40,7 @@ func (c *Capture) Detach(replayed bool) {
 func (c *Capture) Run(before *Capture) *Capture {
 	r := before
 	if r == nil {
-		r = &Capture{Replayed: c.Replayed, IsAwaited: c.IsAwaited, Slabs: c.Slabs, Sites: c.Sites, nodes: c.nodes, old: c.old, Replacing: c.Replacing}
+		r = &Capture{Replayed: c.Replayed, IsAwaited: c.IsAwaited, Slabs: c.Slabs, Sites: c.Sites, nodes: c.nodes, old: c.old, Replacing: c.Replacing, Inside: c.Inside}
 	}
 	r.Leaves = append(r.Leaves, c.Leaves...)
 	r.Outputs = append(r.Outputs, c.Outputs...)
@@ -51,6 +51,7 @@ func (c *Capture) Run(before *Capture) *Capture {
 // EndRun drops the references of a run.
 func (c *Capture) EndRun() {
 	c.Leaves, c.Outputs, c.Scalars = Emptied(c.Leaves), Emptied(c.Outputs), c.Scalars[:0]
+	c.Begun = 0
 }
 
 // ScalarsOf returns which of the capture's scalars each number is, -1 for one that no result
@@ -77,7 +78,8 @@ func (c *Capture) scalarNodes() (ns []*graph.Node) {
 // Equal reports whether two captures differ in their scalars alone, and in leaves that view
 // arguments, given by leaf.
 func (c *Capture) Equal(o *Capture, args []int) bool {
-	if !bytes.Equal(c.Key, o.Key) {
+	same := func(x, y *graph.Node) bool { return x.Call().(*graph.HostFunc).Same(y.Call().(*graph.HostFunc)) }
+	if !bytes.Equal(c.Key, o.Key) || !slices.EqualFunc(c.Inside, o.Inside, same) {
 		return false
 	}
 	for i, arg := range args {

@@ -233,6 +233,22 @@ func (p *Plan) verify() error {
 	return nil
 }
 
+// Collective is the number of the collective that the step is, of those of the graph; -1 for a kernel or loop.
+func (s *Step) Collective() int {
+	if s.Kernel == nil || s.Kernel.Routine() != ir.HostCall {
+		return -1
+	}
+	return int(s.Kernel.Body[len(s.Kernel.Body)-1].Num)
+}
+
+// Operands lists the arguments of a step that are the operands of its routine, a collective.
+func (s *Step) Operands() (args []int) {
+	for _, i := range s.Kernel.Body[len(s.Kernel.Body)-1].Src {
+		args = append(args, s.Kernel.Body[i].Arg)
+	}
+	return args
+}
+
 // Kernels lists the kernels of the step.
 func (s *Step) Kernels() []*ir.Kernel {
 	if s.Loop == nil {

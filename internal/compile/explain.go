@@ -82,6 +82,9 @@ func (s *Step) Kind() string {
 	case s.Raw != nil:
 		return "kernel"
 	}
+	if s.Collective() >= 0 {
+		return "collective"
+	}
 	if op := s.Kernel.Routine(); op != 0 {
 		return strings.ToLower(op.String())
 	}

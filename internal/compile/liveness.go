@@ -35,6 +35,7 @@ func (m *Memory) Bytes() (n int) {
 // smaller, and the additional steps of readAhead if they are a tenth smaller: less is not worth a launch in
 // each run.
 func (p *Plan) AssignMemory(outputs int, mayTake func(leaf, bytes int) bool, size func(bytes int) int) Memory {
+	p.prefetch()
 	if mayTake == nil {
 		return newLiveness(p, outputs).assign(size)
 	}
@@ -108,6 +109,7 @@ func newLiveness(p *Plan, outputs int) *liveness {
 	for _, o := range l.outputs {
 		note(o.Leaf, o.Index, len(p.Steps))
 	}
+	l.holdOperands()
 	return l
 }
 
@@ -262,6 +264,11 @@ func (l *liveness) tenancies(size func(int) int) (list []*tenancy) {
 			if a := &p.Steps[i].Args[k]; a.IsBuffer() {
 				use(a.Index, i)
 			}
+		}
+	}
+	for b, t := range of {
+		if t != nil {
+			t.last = max(t.last, l.last[b])
 		}
 	}
 	for _, o := range l.outputs {

@@ -14,7 +14,8 @@ const little = 1 << 10
 // schedule puts the steps into an order that needs less memory: a step that frees more bytes than it
 // takes, or takes little, runs as soon as it can; other steps stay in their order. So a gradient of a
 // layer's weights, which is small and the last to read the stored values of the layer, does not wait
-// for the gradients of all other layers.
+// for the gradients of all other layers. A step that reads the result of a collective waits until the next collective
+// has started, unless nothing else can run: the device computes other things beside the first one.
 func (p *Plan) schedule() {
 	buffers := len(p.Buffers) + 1 // one more stands for the reports of checks
 	s := &scheduler{plan: p, readers: make([][]int, buffers), writers: make([][]int, buffers), unread: make([]int, buffers), unwritten: make([]int, buffers), waits: make([]int, len(p.Steps)), freeing: make([]bool, len(p.Steps)), done: make([]bool, len(p.Steps))}
@@ -37,6 +38,7 @@ func (p *Plan) schedule() {
 			s.waits[i] += len(s.writers[b])
 		}
 	}
+	s.findCollectives()
 	for b := range buffers {
 		s.unread[b], s.unwritten[b] = len(s.readers[b]), len(s.writers[b])
 		if kept[b] {
@@ -100,12 +102,45 @@ type scheduler struct {
 	done      []bool
 	any       queue // steps that can run
 	free      queue // the ready ones that free more memory than they take
+
+	collects []bool // by step: it is a collective of results of the plan
+	reads    []bool // by step: it reads a result of one
+	running  []int  // steps that can run, and read results of the last collective that has started
+	last     int    // that collective, -1 for none
+}
+
+// findCollectives finds the collectives of results of the plan, and their readers.
+func (s *scheduler) findCollectives() {
+	s.collects, s.reads, s.last = make([]bool, len(s.plan.Steps)), make([]bool, len(s.plan.Steps)), -1
+	for i := range s.plan.Steps {
+		if step := &s.plan.Steps[i]; step.Collective() >= 0 && !step.isGather() {
+			s.collects[i] = true
+			for b := range step.Buffers(ir.Out) {
+				for _, r := range s.readers[b] {
+					s.reads[r] = true
+				}
+			}
+		}
+	}
 }
 
 // ready notes that a step can run.
 func (s *scheduler) ready(i int) {
+	if s.reads[i] && s.last >= 0 && s.plan.Steps[i].readsOf(&s.plan.Steps[s.last]) {
+		s.running = append(s.running, i)
+		return
+	}
 	heap.Push(&s.any, i)
 	s.weigh(i)
+}
+
+// settle makes the readers of the last collective ready.
+func (s *scheduler) settle(next int) {
+	list := s.running
+	s.running, s.last = nil, next
+	for _, i := range list {
+		s.ready(i)
+	}
 }
 
 // weigh notes whether a step that can run frees more than it takes. The first
@@ -116,7 +151,7 @@ func (s *scheduler) weigh(i int) {
 	}
 	takes := 0
 	for b := range s.plan.Steps[i].Buffers(ir.Out) {
-		if s.unwritten[b] == len(s.writers[b]) {
+		if s.unwritten[b] == len(s.writers[b]) && !(s.reads[i] && s.plan.Steps[i].replacesLeaf(b)) {
 			takes += s.plan.Buffers[b].Bytes()
 		}
 	}
@@ -142,11 +177,18 @@ func (s *scheduler) next() int {
 			}
 		}
 	}
-	panic("compile: steps that wait for each other")
+	if s.running == nil {
+		panic("compile: steps that wait for each other")
+	}
+	s.settle(-1)
+	return s.next()
 }
 
 func (s *scheduler) run(i int) {
 	s.done[i] = true
+	if s.collects[i] {
+		s.settle(i)
+	}
 	for b := range s.buffers(i, ir.In) {
 		if s.unread[b]--; s.unread[b] == 1 {
 			for _, r := range s.readers[b] {

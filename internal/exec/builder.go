@@ -139,7 +139,7 @@ func (b *builder) share(s share, later []share) error {
 	d.memory.Pool.CollectIfDue()
 	recapture := func() *capture.Capture { // a node that has a value by now is a leaf
 		known := b.Known
-		known.Keeps = known.Keeps || len(later) > 0
+		known.Keeps, known.IsInside = known.Keeps || len(later) > 0, b.inside(d)
 		return capture.New(d.memory, s.roots, s.old, known)
 	}
 	c := recapture()
@@ -204,6 +204,7 @@ func (b *builder) shared(d *Device, c *capture.Capture, roots []*graph.Node, lat
 		known.Given[n] = &graph.Value{Store: stored, Strides: shape.RowMajor(n.Shape)}
 	}
 	for _, t := range later {
+		known.IsInside = b.inside(t.device)
 		l := capture.New(t.device.memory, t.roots, nil, known)
 		stored := l.Foreign // for the other device
 		if t.device == d {

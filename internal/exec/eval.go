@@ -77,7 +77,7 @@ func (d *Device) eval(c *capture.Capture, j *storage.Journal) error {
 	return nil
 }
 
-// execute runs a plan, beside collectives unless o is nil.
+// execute runs a plan, beside collectives on the host unless o is nil.
 func (d *Device) execute(p *loadedPlan, c *capture.Capture, j *storage.Journal, o *overlap) error {
 	var lost error // of a run that has overwritten leaves, or started collectives
 	return d.memory.Retry(func() error {
@@ -85,7 +85,7 @@ func (d *Device) execute(p *loadedPlan, c *capture.Capture, j *storage.Journal, 
 			return lost
 		}
 		err := d.run(p, c, j, o)
-		if err != nil && (c.IsGone() || o.hasStarted()) {
+		if err != nil && (c.IsGone() || c.Begun > 0 || o.hasStarted()) {
 			lost = err
 		}
 		return err
@@ -137,17 +137,18 @@ func (p *loadedPlan) sitesOf(c *capture.Capture) (sites []*graph.IndexSite) {
 
 // A pause is something to do once some calls of a plan are submitted.
 type pause struct {
-	calls int // before it
-	do    func() error
+	calls, skips int // calls before it, and calls that it is
+	do           func() error
 }
 
-// submit submits the calls of a plan. If a later step waits for the reports they are copied once all are written.
-// Collectives start once their operands are.
+// submit submits the calls of a plan, and starts its collectives. If a later step waits for the reports they are copied
+// once all are written. Collectives on the host start once their operands are.
 func (d *Device) submit(p *loadedPlan, c *capture.Capture, l *launch, o *overlap) error {
 	var pauses []pause
 	if c.IsAwaited && p.checks.Len > 0 {
-		pauses = append(pauses, pause{p.checks.End, d.memory.Snapshot})
+		pauses = append(pauses, pause{p.checks.End, 0, d.memory.Snapshot})
 	}
+	pauses = d.appendCollectives(pauses, p, c, l)
 	pauses = o.appendPauses(pauses, p, l)
 	slices.SortStableFunc(pauses, func(x, y pause) int { return x.calls - y.calls })
 	first, steps := 0, p.compiled.Steps
@@ -156,8 +157,8 @@ func (d *Device) submit(p *loadedPlan, c *capture.Capture, l *launch, o *overlap
 			if err := profile.Submit(d.memory, l.calls[first:x.calls], steps[first:x.calls], c.Node); err != nil {
 				return err
 			}
-			first = x.calls
 		}
+		first = max(first, x.calls+x.skips)
 		if err := x.do(); err != nil {
 			return err
 		}
@@ -175,9 +176,6 @@ func (d *Device) run(p *loadedPlan, c *capture.Capture, j *storage.Journal, o *o
 	l := launches.Get().(*launch)
 	defer l.release(d)
 	if err := l.acquire(d, c, p.slots); err != nil {
-		return err
-	}
-	if err := o.acquire(d); err != nil {
 		return err
 	}
 	x, err := d.begin(p, c)

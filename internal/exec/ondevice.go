@@ -7,7 +7,6 @@ import (
 	"github.com/tensorken/tensorken/driver"
 	"github.com/tensorken/tensorken/internal/compile"
 	"github.com/tensorken/tensorken/internal/graph"
-	"github.com/tensorken/tensorken/internal/memory"
 	"github.com/tensorken/tensorken/internal/shape"
 	"github.com/tensorken/tensorken/internal/storage"
 	"github.com/tensorken/tensorken/ir"
@@ -52,15 +51,10 @@ func (s *onDevice) launch(src []*graph.Node, submit func(args []driver.Arg) erro
 	if err != nil {
 		return nil, s.failed(err)
 	}
-	return []*graph.Node{s.stored(v)}, nil
-}
-
-// stored returns the result as a computed node.
-func (s *onDevice) stored(v *graph.Value) *graph.Node {
 	if s.replayed {
 		storage.NoteStored(graph.CurrentRegion(), v)
 	}
-	return s.node(v)
+	return []*graph.Node{s.node(v)}, nil
 }
 
 // failed returns an error of the function, or of the device.
@@ -96,35 +90,24 @@ func (s *onDevice) submit(src []*graph.Node, submit func(args []driver.Arg) erro
 		args = append(args, driver.Arg{Buffer: b.Buffer})
 		pending = x.AppendPending(pending, i)
 	}
-	slots, err := m.Pool.Acquire(nil, s.request())
+	slots, err := m.Pool.Acquire(nil, m.Pool.Request(s.Node.Len()*s.Node.DType.Size()))
 	if err != nil {
 		m.Pool.Release(slots...)
 		return nil, err
 	}
-	return s.store(slots[0], len(src), pending, func() error { return submit(append(args, driver.Arg{Buffer: slots[0].Buffer})) })
-}
-
-// request is for the buffer of the result.
-func (s *onDevice) request() memory.Request {
-	return s.device.memory.Pool.Request(s.Node.Len() * s.Node.DType.Size())
-}
-
-// store returns the result that submit computes in a buffer. It depends on all operands, which have pending
-// failures. The caller holds the queue.
-func (s *onDevice) store(b memory.Pooled, operands int, pending []storage.Pending, submit func() error) (*graph.Value, error) {
-	m, checks := s.device.memory, &storage.Checks{Depends: []compile.Set{compile.SetOf(shape.All(operands)...)}}
+	checks := &storage.Checks{Depends: []compile.Set{compile.SetOf(shape.All(len(src))...)}} // on all operands
 	x, err := m.Begin(checks, pending, storage.Sites{}, false)
 	if err == nil {
-		err = submit()
+		err = submit(append(args, driver.Arg{Buffer: slots[0].Buffer}))
 	}
 	if x != nil {
 		err = m.Conclude(x, err, false)
 	}
 	if err != nil {
-		m.Pool.Release(b)
+		m.Pool.Release(slots...)
 		return nil, err
 	}
-	out := m.Store(b)
+	out := m.Store(slots[0])
 	checks.Attach(out, x, 0)
 	return out.NewValue(0, shape.RowMajor(s.Node.Shape)), nil
 }

@@ -116,13 +116,16 @@ func (l *loader) load(c *capture.Capture) (*loadedPlan, error) {
 	var text []byte
 	for i := range compiled.Steps {
 		s := &compiled.Steps[i]
+		isKernel := s.Collective() < 0
 		if s.Loop != nil {
 			text = s.Loop.Append(text[:0])
 		} else {
 			text = s.Kernel.Append(text[:0])
 		}
-		if p.programs[i], err = l.program(s, text); err != nil {
-			return nil, err
+		if isKernel {
+			if p.programs[i], err = l.program(s, text); err != nil {
+				return nil, err
+			}
 		}
 		for _, a := range s.Args {
 			p.bindings = append(p.bindings, p.bind(a))

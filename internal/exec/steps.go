@@ -117,7 +117,7 @@ func (p *planStep) run(j *storage.Journal, args []*graph.Node, numbers []ir.Numb
 	return p.runBeside(nil, j, args, numbers)
 }
 
-// runBeside is run beside collectives, nil for none.
+// runBeside is run beside collectives on the host, nil for none.
 func (p *planStep) runBeside(o *overlap, j *storage.Journal, args []*graph.Node, numbers []ir.Number) ([]*graph.Node, error) {
 	d := p.device
 	d.memory.Pool.CollectIfDue()
@@ -128,6 +128,7 @@ func (p *planStep) runBeside(o *overlap, j *storage.Journal, args []*graph.Node,
 		err = d.execute(p.plan, c, j, o)
 	}
 	if err != nil {
+		failCollectives(c, err)
 		return nil, d.memory.Failed(err)
 	}
 	values := make([]*graph.Node, len(p.results))

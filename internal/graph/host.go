@@ -25,6 +25,8 @@ type HostFunc struct {
 
 // A Collective is a HostFunc that devices with collectives of their own compute in their memory.
 type Collective interface {
+	// Ready reports whether all ranks compute calls by devices of their own from now on, as d is one. It does not wait.
+	Ready(d driver.Collective) bool
 	// Join begins a call: it reports whether all ranks compute it by such devices, as d is one. It may wait
 	// for the other ranks, so that the caller holds no queue, which one of them may need.
 	Join(d driver.Collective) (bool, error)
@@ -98,6 +100,13 @@ func KernelCall(f *HostFunc, d ir.DType, shape []int, src ...*Node) *Node {
 	n := makeNode(ir.HostCall, d, shape, nil, src...)
 	n.setCall(f)
 	return n
+}
+
+// CollectiveIn returns a collective of a graph to be compiled, like n, with its number among those of the plan.
+func CollectiveIn(n *Node, number int) *Node {
+	c := makeNode(ir.HostCall, n.DType, n.Shape, []int{number})
+	c.RematLevel = n.RematLevel
+	return c
 }
 
 // KernelOf is the function of a node if it is a kernel of the user's, else nil.

@@ -10,9 +10,27 @@ import (
 
 // routines has how each routine is placed in a group of its own.
 var routines = [ir.Ops]func(p *placer, n *node){
-	ir.Scatter: (*placer).scatter,
-	ir.Scan:    (*placer).ordered,
-	ir.Sort:    (*placer).ordered,
+	ir.Scatter:  (*placer).scatter,
+	ir.Scan:     (*placer).ordered,
+	ir.Sort:     (*placer).ordered,
+	ir.HostCall: (*placer).collective,
+}
+
+// collective gives n, a collective of ranks, a routine of its own, for which the operands are stored in row-major order.
+func (p *placer) collective(n *node) {
+	for _, s := range n.src {
+		p.storeWhole(s)
+	}
+	p.start(n, ir.Routine, nil, func(t *trial, _ space.Layout) int {
+		var loads []int
+		for _, s := range n.src {
+			x, _ := p.stored(s, t.g)
+			loads = append(loads, t.add(n, ir.Instr{Op: ir.Load, Type: s.DType.ComputeType(), View: &ir.View{}}))
+			t.last().reads = x
+		}
+		return t.add(n, ir.Instr{Op: n.Op, Type: n.DType.ComputeType(), Num: ir.Number(n.Ints[0]), Src: loads})
+	})
+	n.saved = true
 }
 
 // ordered gives n, a Scan or a Sort, a routine of its own over the points of its

@@ -191,11 +191,17 @@ func (p *placer) cat(n *node) {
 	n.saved = true
 }
 
+// storeWhole makes n readable as a whole, in row-major order.
+func (p *placer) storeWhole(n *node) {
+	if x, ok := p.stored(n, nil); !ok || x.Op == ir.Buffer && (graph.StoredType(x.Node) != x.DType || !shape.IsRowMajor(x.Shape, x.Ints[1:])) {
+		p.store(n)
+	}
+}
+
 // scatter gives n a routine of its own.
 func (p *placer) scatter(n *node) {
-	base := n.src[0]
-	if x, ok := p.stored(base, nil); base.Op != ir.Const && (!ok || x.Op == ir.Buffer && (graph.StoredType(x.Node) != x.DType || !shape.IsRowMajor(x.Shape, x.Ints[1:]))) {
-		p.store(base)
+	if base := n.src[0]; base.Op != ir.Const {
+		p.storeWhole(base)
 	}
 	p.start(n, ir.Routine, n.src[1].Shape, func(t *trial, l space.Layout) int { return t.scatter(n, l) })
 	n.saved = true
