@@ -115,7 +115,7 @@ func newPlan(roots []*graph.Node, o kernelize.Options) *Plan {
 	kernels, outputs := kernelize.Graph(roots, o)
 	p := &Plan{Steps: make([]Step, 0, len(kernels))}
 	var index graph.Numbers // of the buffers
-	gathered, transposes := map[checked]bool{}, map[int][]checked{}
+	first, indices := map[checked]int{}, make([][]checked, len(kernels)) // the first step that checks all, and what steps check
 	buffer := func(n *graph.Node) int {
 		i, ok := index.Get(n)
 		if !ok {
@@ -133,10 +133,10 @@ func newPlan(roots []*graph.Node, o kernelize.Options) *Plan {
 		last := len(k.Indices) - 1
 		isTranspose := last >= 0 && k.Indices[last].Node.Op == ir.Scatter && len(k.Indices[last].Node.Ints) > 1 // of a Gather
 		for _, x := range k.Indices {
-			if c, all := checks(k.Kernel, x); isTranspose {
-				transposes[len(p.Steps)] = append(transposes[len(p.Steps)], c)
-			} else if all {
-				gathered[c] = true
+			c, all := checks(k.Kernel, x)
+			indices[len(p.Steps)] = append(indices[len(p.Steps)], c)
+			if _, ok := first[c]; all && !ok && !isTranspose {
+				first[c] = len(p.Steps)
 			}
 		}
 		for _, a := range k.Args {
@@ -158,8 +158,8 @@ func newPlan(roots []*graph.Node, o kernelize.Options) *Plan {
 		}
 		p.Steps = append(p.Steps, s)
 	}
-	for i, list := range transposes {
-		p.Steps[i].Redundant = !slices.ContainsFunc(list, func(c checked) bool { return !gathered[c] })
+	for i, list := range indices {
+		p.Steps[i].Redundant = len(list) > 0 && !slices.ContainsFunc(list, func(c checked) bool { k, ok := first[c]; return !ok || k == i })
 	}
 	for _, o := range outputs {
 		out := Output{Leaf: o.Node.Op == ir.Buffer, Offset: o.View.Offset, Strides: o.View.Strides}

@@ -27,7 +27,7 @@ func (p *placer) split(bindings int) map[*node]end {
 		if g.checks() {
 			status = 1
 		}
-		if bindings == 0 || g.template == ir.Attention || g.buffers()+status <= bindings {
+		if bindings == 0 || g.template == ir.Attention || g.body[len(g.body)-1].Op == ir.HostCall || g.buffers()+status <= bindings {
 			continue
 		}
 		more := g.splitStores(bindings - status)
