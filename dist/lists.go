@@ -116,7 +116,7 @@ func (c listed) bucket(ts []tensor.Tensor, before digest) tensor.Tensor {
 		total += c.length(t.Len())
 	}
 	called := &call{text: text.String(), graph: before}
-	f := &graph.HostFunc{Op: fmt.Sprint("dist.", c.op), Key: key{g, called.text, before}, Run: func(out graph.HostArray, in []graph.HostArray) error {
+	f := &graph.HostFunc{Op: fmt.Sprint("dist.", c.op), Key: key{g, called.text, before}, Again: c.op == driver.AllGather, Run: func(out graph.HostArray, in []graph.HostArray) error {
 		return g.run(called, func(r *ring) error { return c.onHost(r, d, out.Data, in) })
 	}}
 	f.Collective = &deviceCall{g: g, c: called, calls: func(out graph.DeviceArray, in []graph.DeviceArray) (calls []driver.CollectiveCall) {

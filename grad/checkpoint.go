@@ -51,7 +51,7 @@ func checkpoint(in []*graph.Node, f func([]*graph.Node) []*graph.Node) []*graph.
 		for _, n := range slices.Concat(args, outs) {
 			level = max(level, n.RematLevel)
 		}
-		t, results := again(args, level+1)
+		t, results := again(gatherAgain(args, level+1), level+1)
 		return t.backward(results, cts)
 	}
 	k.JVP = func(args, _, tangents []*graph.Node) []*graph.Node {
@@ -61,6 +61,48 @@ func checkpoint(in []*graph.Node, f func([]*graph.Node) []*graph.Node) []*graph.
 		})
 	}
 	return withAbsent(k.Results(inner), results)
+}
+
+// gatherAgain returns arguments, computed again where they are views of a HostFunc that says so, such as parameters that
+// ranks gather before a block.
+func gatherAgain(args []*graph.Node, level int32) []*graph.Node {
+	copies := map[*graph.Node]*graph.Node{}
+	var again func(n *graph.Node) *graph.Node // nil for other nodes
+	again = func(n *graph.Node) *graph.Node {
+		if c, ok := copies[n]; ok {
+			return c
+		}
+		src, v := n.State()
+		var c *graph.Node
+		switch f, _ := n.Call().(*graph.HostFunc); {
+		case v != nil:
+		case f != nil && f.Again:
+			c = graph.WithOperands(n, src.Append(nil)...)
+			c.RematLevel += level
+		case n.Op.Class() == ir.Alias:
+			c = again(src.At(0))
+		case n.Op == ir.Cast || n.Op.Class() == ir.Movement && src.Len() == 1:
+			if x := again(src.At(0)); x != nil {
+				c = graph.WithOperands(n, x)
+				c.RematLevel += level
+			}
+		}
+		copies[n] = c
+		return c
+	}
+	list := slices.Clone(args)
+	for i, n := range args {
+		if n == nil {
+			continue
+		}
+		if c := again(n); c != nil {
+			k := &graph.CustomCall{Args: []*graph.Node{n}}
+			k.VJP = func(_, _, cts []*graph.Node) []*graph.Node { return cts }
+			k.JVP = func(_, _, tangents []*graph.Node) []*graph.Node { return tangents }
+			list[i] = k.Results([]*graph.Node{c})[0]
+		}
+	}
+	return list
 }
 
 // recompute replays the tape on other arguments and captured nodes, and returns the

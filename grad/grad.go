@@ -57,6 +57,7 @@ type differentiated[P, A any] struct {
 	value     *graph.Node
 	aux       A
 	auxLeaves []*graph.Node
+	passed    []bool // which of them are the argument's
 	grads     []*graph.Node
 }
 
@@ -71,7 +72,12 @@ func differentiate[P, A any](op string, f func(P) (tensor.Tensor, A), p P) *diff
 	others := leafNodes(op, aux)
 	t := arg.record(append(others, y))
 	cts := t.backward([]*graph.Node{y}, []*graph.Node{like(y, 1)})
-	result := &differentiated[P, A]{arg, t.outward(y), aux, t.outwards(others), arg.gradient(cts)}
+	outer := t.outwards(others)
+	passed := make([]bool, len(others))
+	for i, n := range others {
+		passed[i] = n != outer[i]
+	}
+	result := &differentiated[P, A]{arg, t.outward(y), aux, outer, passed, arg.gradient(cts)}
 	t.recycle()
 	return result
 }
@@ -106,7 +112,7 @@ func (c *differentiated[P, A]) withCoOutputs() (tensor.Tensor, A, P) {
 	value := graph.CoOutput(c.value, co)
 	co.Nodes = append(co.Nodes, value)
 	for i, n := range c.auxLeaves {
-		if n != nil && !isStored(n) {
+		if n != nil && !isStored(n) && !c.passed[i] {
 			c.auxLeaves[i] = graph.CoOutput(n, co)
 			co.Nodes = append(co.Nodes, c.auxLeaves[i])
 		}

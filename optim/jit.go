@@ -78,6 +78,7 @@ type stepMemory struct {
 	list    []tensor.Tensor
 	lengths []int
 	slots   [][]tensor.Tensor
+	like    []tensor.Tensor // the parameters, whole
 }
 
 // forget drops the tensors.
@@ -85,6 +86,7 @@ func (m *stepMemory) forget() {
 	clear(m.params)
 	clear(m.list)
 	clear(m.slots)
+	clear(m.like)
 }
 
 // A modelForm is models that differ in the elements of their tensors alone.
@@ -158,7 +160,7 @@ func (s *steps[M, B]) next(m *M, b B, rng *tensor.RNG) (tensor.Tensor, error) {
 	if s.rate, err = o.rate(s.step); err != nil {
 		return tensor.Tensor{}, err
 	}
-	params := s.memory.params
+	params, like := s.memory.params, s.memory.like
 	r, lists, err := s.f.Call(args, s.memory.list, &o.journal)
 	switch {
 	case errors.Is(err, jit.ErrUnrecorded):
@@ -166,7 +168,10 @@ func (s *steps[M, B]) next(m *M, b B, rng *tensor.RNG) (tensor.Tensor, error) {
 	case err != nil:
 		return tensor.Tensor{}, err
 	}
-	if err := pytree.Update(m, lists[0]); err != nil {
+	for i, t := range lists[0] {
+		params[i].Value = t
+	}
+	if err := pytree.Update(m, o.gathered(params, like, 0)); err != nil {
 		return tensor.Tensor{}, err
 	}
 	s.memory.lengths = s.memory.lengths[:0]
@@ -203,9 +208,18 @@ func (s *steps[M, B]) arguments(m *M, b B, rng *tensor.RNG) (args stepArgs[B], o
 	if err != nil {
 		return args, false, fmt.Errorf("optim: %w", err)
 	}
+	like := append(s.memory.like[:0], list...)
 	params, err := s.form.of(list, s.memory.params)
 	if err != nil {
 		return args, false, err
+	}
+	if o.dividesModel() {
+		for i, l := range params {
+			if params[i].Value = o.partOfModel(l.Value); isDivided(l) && node(params[i].Value) == node(l.Value) {
+				return args, false, nil // of another model, which is whole
+			}
+			list[i] = params[i].Value
+		}
 	}
 	if o.RuleFor != nil {
 		for _, l := range params {
@@ -216,33 +230,48 @@ func (s *steps[M, B]) arguments(m *M, b B, rng *tensor.RNG) (args stepArgs[B], o
 	if list, args.Slots, lacks, err = o.appendSlots(list, s.memory.lengths[:0], params, &s.form.slots); err != nil || lacks {
 		return args, false, err
 	}
-	s.memory = stepMemory{params, list, args.Slots, s.memory.slots}
+	s.memory = stepMemory{params, list, args.Slots, s.memory.slots, like}
 	return args, true, nil
 }
 
 // run makes a step that is not recorded.
 func (s *steps[M, B]) run(m *M, b B, rng *tensor.RNG) (tensor.Tensor, error) {
+	if err := s.o.divideModel(m); err != nil {
+		return tensor.Tensor{}, err
+	}
 	loss, next, g := ValueAndGradAux(s.o, func(m M) (tensor.Tensor, M) { return s.loss(m, b, rng) })(*m)
 	if _, err := previous(*m, next); err != nil {
 		return tensor.Tensor{}, err
 	}
-	old, err := pytree.Values[tensor.Tensor](*m)
+	old, err := s.stored(*m)
 	if err != nil {
-		return tensor.Tensor{}, fmt.Errorf("optim: %w", err)
+		return tensor.Tensor{}, err
 	}
 	if err := s.o.step(&next, g, &loss); err != nil {
 		return tensor.Tensor{}, err
 	}
 	*m = next
-	model, err := pytree.Values[tensor.Tensor](next)
+	model, err := s.stored(next)
 	if err != nil {
-		return tensor.Tensor{}, fmt.Errorf("optim: %w", err)
+		return tensor.Tensor{}, err
 	}
 	tensor.Internal.FreeReplaced(graph.Token{}, "optim.Jit", keepModel, old, model)
 	if s.o.Parallel != nil {
 		return loss, tensor.Eval(loss) // which is a view of all gradients until then
 	}
 	return loss, nil
+}
+
+// stored returns the tensors of a model, of parameters that are divided the parts.
+func (s *steps[M, B]) stored(model M) ([]tensor.Tensor, error) {
+	list, err := pytree.Values[tensor.Tensor](model)
+	if err != nil {
+		return nil, fmt.Errorf("optim: %w", err)
+	}
+	for i, t := range list {
+		list[i] = s.o.partOfModel(t)
+	}
+	return list, nil
 }
 
 var signer = pytree.NewSigner(pytree.LeafTypeFor[tensor.Tensor]())
@@ -294,12 +323,16 @@ func (f *modelForm) of(values []tensor.Tensor, memory []pytree.Leaf[tensor.Tenso
 // trace is a step of placeholders, in a transaction.
 func (s *steps[M, B]) trace(a stepArgs[B], list []tensor.Tensor, t *jit.Trace) (r stepResults, lists [][]tensor.Tensor, err error) {
 	n := len(s.form.params)
-	model, err := pytree.Rebuild(*s.model, list[:n])
+	o := *s.o
+	given, err := s.form.of(list[:n], nil)
+	if err != nil {
+		return r, nil, err
+	}
+	model, err := pytree.Rebuild(*s.model, o.gathered(given, s.memory.like, o.Precision))
 	if err != nil {
 		return r, nil, err
 	}
 	slots := divided(nil, list[n:], a.Slots)
-	o := *s.o
 	o.Rule, o.Groups, o.State = a.Rule, a.Groups, State{Scale: a.Scale, Streak: a.Streak}
 	loss, next, g := ValueAndGradAux(&o, func(m M) (tensor.Tensor, M) { return s.loss(m, a.Batch, a.RNG) })(model)
 	was, err := previous(model, next)
@@ -323,6 +356,9 @@ func (s *steps[M, B]) trace(a stepArgs[B], list []tensor.Tensor, t *jit.Trace) (
 		}
 		o.RuleFor = func(name string) Rule { return rules[name] }
 	}
+	for i := range params {
+		params[i].Value = o.partOfModel(params[i].Value)
+	}
 	o.average(params, gs, &loss)
 	var scalars stepScalars
 	u, err := o.updates(params, gs, slots, s.rate, s.step, scalars.note)
@@ -333,7 +369,7 @@ func (s *steps[M, B]) trace(a stepArgs[B], list []tensor.Tensor, t *jit.Trace) (
 		return r, nil, jit.ErrUnrecorded
 	}
 	for i := range params {
-		params[i].Value = was[i]
+		params[i].Value = o.partOfModel(was[i])
 	}
 	t.Previous = map[*graph.Node]*graph.Node{}
 	fresh, before := u.transaction(params, o.State)

@@ -44,16 +44,18 @@ type Optimizer struct {
 	// steps counts in its place. A model whose parameters have 16 bits needs no Precision, and less memory; an
 	// [Accumulator] adds its gradients in 16 bits.
 	MasterWeights bool
-	// ZeRO divides memory over the ranks of Parallel, with the same losses: 1 the State, 2 gradients too. Each
-	// rank has a part of each slot, so files need FullState. It is for rules that update each element on its
-	// own; others, which are LAMB, Muon of matrices and rules of one's own, are an error.
+	// ZeRO divides memory over the ranks of Parallel, with the same losses: 1 the State, 2 gradients too, 3 parameters
+	// too. Each rank has a part of each slot, so files need FullState. It is for rules that update each element on its
+	// own; others, which are LAMB, Muon of matrices and rules of one's own, are an error. With 3 the tensors of
+	// the model are gathered where they are read, so that all ranks read them, as they call collectives.
 	//
 	// Source: Rajbhandari et al., "ZeRO: Memory Optimizations Toward Training Trillion Parameter Models", 2020.
 	ZeRO int
 
-	journal storage.Journal // of the steps that computed State
-	counter tensor.Tensor   // State.Step after the last of them
-	owner   Ranks           // that such a State is divided over; nil if it is whole
+	journal storage.Journal               // of the steps that computed State
+	counter tensor.Tensor                 // State.Step after the last of them
+	owner   Ranks                         // that such a State is divided over; nil if it is whole
+	parts   map[*graph.Node]tensor.Tensor // of the parameters of a model that a step has made, by its tensors: see gathered
 }
 
 // New returns an optimizer with rule r and learning rate lr.
@@ -102,6 +104,10 @@ func (o *Optimizer) step(model, grads any, loss *tensor.Tensor) error {
 	if err := o.shard(params, names); err != nil {
 		return err
 	}
+	like := valuesOf(params)
+	if params, err = o.divide(params); err != nil {
+		return err
+	}
 	kept, lengths, lacks, err := o.appendSlots(nil, nil, params, names)
 	if err != nil {
 		return err
@@ -135,7 +141,10 @@ func (o *Optimizer) step(model, grads any, loss *tensor.Tensor) error {
 	if err := tensor.Internal.Step(graph.Token{}, "optim.Step", keepModel, &o.journal, next, previous, gives); err != nil {
 		return err
 	}
-	if err := pytree.Update(model, u.params); err != nil {
+	for i := range params {
+		params[i].Value = u.params[i]
+	}
+	if err := pytree.Update(model, o.gathered(params, like, 0)); err != nil {
 		return err
 	}
 	o.commit(u, step, params, names)

@@ -23,8 +23,8 @@ func (o *Optimizer) sharding() Ranks {
 
 // checkZeRO fails if the stage is unknown, or a rule cannot update a part of its parameter.
 func (o *Optimizer) checkZeRO(params []pytree.Leaf[tensor.Tensor]) error {
-	if o.ZeRO < 0 || o.ZeRO > 2 {
-		return fmt.Errorf("optim: Step of an Optimizer whose ZeRO is %d: want 0, 1 or 2", o.ZeRO)
+	if o.ZeRO < 0 || o.ZeRO > 3 {
+		return fmt.Errorf("optim: Step of an Optimizer whose ZeRO is %d: want 0 to 3", o.ZeRO)
 	}
 	if o.sharding() == nil {
 		return nil
@@ -78,9 +78,9 @@ func partOf(t tensor.Tensor, r Ranks) tensor.Tensor {
 	return padded(t, r).Slice(0, n*r.Rank(), n*(r.Rank()+1))
 }
 
-// ownPart returns this rank's part of t if State is divided, else t.
+// ownPart returns this rank's part of t if State is divided, else t. Parameters may be parts already.
 func (o *Optimizer) ownPart(t tensor.Tensor) tensor.Tensor {
-	if r := o.sharding(); r != nil {
+	if r := o.sharding(); r != nil && !o.dividesModel() {
 		return partOf(t, r)
 	}
 	return t

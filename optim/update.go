@@ -63,7 +63,9 @@ func (o *Optimizer) updates(params []pytree.Leaf[tensor.Tensor], gs []tensor.Ten
 			u.slots[i], u.old[i] = append(u.slots[i], unlessSkipped(finite, x.exact, x.master)), append(u.old[i], old)
 		}
 	}
-	u.gather(params, gs, r)
+	if r != nil && !o.dividesModel() {
+		u.gather(params, r)
+	}
 	return u, nil
 }
 
@@ -88,10 +90,7 @@ func (o *Optimizer) newUpdate(p, g tensor.Tensor, slots []tensor.Tensor) update 
 }
 
 // gather makes the new parameters that are parts whole.
-func (u *updates) gather(params []pytree.Leaf[tensor.Tensor], gs []tensor.Tensor, r Ranks) {
-	if r == nil {
-		return
-	}
+func (u *updates) gather(params []pytree.Leaf[tensor.Tensor], r Ranks) {
 	var parts, like []tensor.Tensor
 	var at []int
 	for i, l := range params {

@@ -240,6 +240,9 @@ func (r *runner[M, B]) checkpoint() error {
 		return err
 	}
 	full, err := r.Optimizer.FullState(r.Model) // of all ranks
+	if err == nil {
+		err = tensor.Eval(r.Model, r.Best) // which all ranks gather with ZeRO 3
+	}
 	if err != nil || r.isQuiet() {
 		return err
 	}

@@ -42,10 +42,10 @@ func RankWorks(g *dist.Group) (works []Work) {
 		}
 		works = append(works, Work{Name: s.name, Unit: Millis, start: gpt}, Work{Name: s.name + "/bf16", Unit: Millis, start: halved(bf16, gpt)})
 	}
-	if g.Size() > 1 {
-		works = append(works, Work{Name: "zero2/llama7b/bf16", Unit: Millis, start: halved(bf16, func(in *inputs) func() (tensor.Tensor, error) {
+	for zero := 2; zero <= 3 && g.Size() > 1; zero++ {
+		works = append(works, Work{Name: fmt.Sprintf("zero%d/llama7b/bf16", zero), Unit: Millis, start: halved(bf16, func(in *inputs) func() (tensor.Tensor, error) {
 			return llama7B.train(in, &optim.Optimizer{
-				Rule: optim.AdamW{WeightDecay: 0.01}, LR: 1e-5, Parallel: g, ZeRO: 2, MasterWeights: true, ParallelPrecision: bf16,
+				Rule: optim.AdamW{WeightDecay: 0.01}, LR: 1e-5, Parallel: g, ZeRO: zero, MasterWeights: true, ParallelPrecision: bf16,
 			})
 		})})
 	}

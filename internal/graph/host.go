@@ -19,6 +19,10 @@ type HostFunc struct {
 	// does not write the operands'.
 	Run func(out HostArray, in []HostArray) error
 
+	// Again says that a backward pass which computes its own function again, see grad.Checkpoint, computes this one again
+	// too, rather than hold an argument that is a view of the result.
+	Again bool
+
 	Kernel     *Kernel    // nil for a Go function alone
 	Collective Collective // nil for a function of one process
 }
