@@ -13,7 +13,8 @@ import (
 // A Cache has the keys and values of all layers of a decoder, see [nn.KVCache]. It is a
 // value: each step returns the next.
 type Cache struct {
-	K, V []tensor.Tensor // of each layer, [batch heads capacity width]
+	K, V           []tensor.Tensor // of each layer, [batch heads capacity width]
+	KScale, VScale []tensor.Tensor // see [nn.KVCache]; empty without scales
 	// Pads has the number of positions before each text of a batch that do not count, [batch
 	// 1], int32: texts of different lengths end together. Absent: none.
 	Pads tensor.Tensor `tensor:",optional"`
@@ -50,6 +51,9 @@ func (c Cache) Layer(i int) nn.KVCache {
 		fail("Cache", fmt.Sprintf("there is no layer %d: the cache has keys of %d layers and values of %d", i, len(c.K), len(c.V)))
 	}
 	l := nn.KVCache{K: c.K[i], V: c.V[i], Len: c.Len, Pos: c.Pos}
+	if len(c.KScale) > 0 {
+		l.KScale, l.VScale = c.KScale[i], c.VScale[i]
+	}
 	if c.Pads.IsValid() {
 		l.Valid = tensor.Arange(c.Capacity()).Ge(c.Pads)
 	}
@@ -58,13 +62,26 @@ func (c Cache) Layer(i int) nn.KVCache {
 
 // each returns the cache with f of each layer's.
 func (c Cache) each(f func(nn.KVCache) nn.KVCache) Cache {
-	next := c
-	next.K, next.V = slices.Clone(c.K), slices.Clone(c.V)
+	next := Cache{Pads: c.Pads}
 	for i := range c.K {
 		l := f(c.Layer(i))
-		next.K[i], next.V[i], next.Len, next.Pos = l.K, l.V, l.Len, l.Pos
+		next.K, next.V = append(next.K, l.K), append(next.V, l.V)
+		if l.KScale.IsValid() {
+			next.KScale, next.VScale = append(next.KScale, l.KScale), append(next.VScale, l.VScale)
+		}
+		next.Len, next.Pos = l.Len, l.Pos
 	}
 	return next
+}
+
+// As returns an empty cache that stores keys and values in a type: see [nn.KVCache.As].
+func (c Cache) As(t nn.CacheType) Cache {
+	return c.each(func(l nn.KVCache) nn.KVCache { return l.As(t) })
+}
+
+// elements lists the tensors of all layers.
+func (c Cache) elements() [][]tensor.Tensor {
+	return [][]tensor.Tensor{c.K, c.V, c.KScale, c.VScale}
 }
 
 // Resize returns the cache with another capacity, of at least the positions held: see
@@ -76,7 +93,11 @@ func (c Cache) Resize(length int) Cache {
 // repeat returns the cache with n times each text.
 func (c Cache) repeat(n int) Cache {
 	c = c.each(func(l nn.KVCache) nn.KVCache {
-		l.K, l.V = l.K.Repeat(0, n).Keep(), l.V.Repeat(0, n).Keep()
+		for _, t := range []*tensor.Tensor{&l.K, &l.V, &l.KScale, &l.VScale} {
+			if t.IsValid() {
+				*t = t.Repeat(0, n).Keep()
+			}
+		}
 		return l
 	})
 	if c.Pads.IsValid() {
@@ -129,6 +150,9 @@ func (p *pass) positions(time int) tensor.Tensor {
 func (p *pass) step(i int, f func(nn.KVCache) (tensor.Tensor, nn.KVCache)) tensor.Tensor {
 	y, l := f(p.cache.Layer(i))
 	p.next.K[i], p.next.V[i], p.next.Len, p.next.Pos = l.K, l.V, l.Len, l.Pos
+	if l.KScale.IsValid() {
+		p.next.KScale[i], p.next.VScale[i] = l.KScale, l.VScale
+	}
 	return y
 }
 
@@ -155,8 +179,8 @@ func (p *pass) allocate(x tensor.Tensor) {
 		return list
 	}
 	next := *c
-	next.K, next.V = zeros(c.K), zeros(c.V)
-	if err := tensor.Eval(next.K, next.V); err != nil {
+	next.K, next.V, next.KScale, next.VScale = zeros(c.K), zeros(c.V), zeros(c.KScale), zeros(c.VScale)
+	if err := tensor.Eval(next.elements()); err != nil {
 		panic(err) // a *tensor.DeviceError
 	}
 	p.cache = &next

@@ -9,6 +9,7 @@ import (
 
 	"github.com/tensorken/tensorken/internal/shape"
 	"github.com/tensorken/tensorken/models/sample"
+	"github.com/tensorken/tensorken/nn"
 	"github.com/tensorken/tensorken/tensor"
 	"github.com/tensorken/tensorken/tree"
 )
@@ -38,6 +39,10 @@ type Generator struct {
 	// NGram is the number of tokens, as 3, that are looked for earlier in the text: the tokens
 	// after the last occurrence are proposed. 0 is off.
 	NGram, Propose int
+
+	// CacheType is the type in which keys and values are stored. If it is empty, they are float16 next to weights in
+	// blocks on the CPU, and else in the type of Model. A Draft has its own.
+	CacheType nn.CacheType
 
 	// Reuse keeps the cache of a single text for the next: a prompt that begins as the text before
 	// it, as the next turn of a chat does, reads only its other tokens. They are rounded in another
@@ -161,8 +166,9 @@ func (g *Generator) explain(err error, t turns) error {
 	}
 	where := "after the last layer"
 	if t != nil {
-		for i, k := range t.held().cache.K {
-			if broken(k) {
+		c := t.held().cache
+		for i := range c.K {
+			if k, _ := c.Layer(i).Held(tensor.Float32); broken(k) {
 				where = fmt.Sprintf("before the keys of layer %d, counted from 0", i)
 				break
 			}
@@ -187,7 +193,7 @@ func (g *Generator) begin(prompts [][]int32) (t turns, err error) {
 	if err := g.checkPositions(ids.Dim(1)); err != nil {
 		return nil, err
 	}
-	cache := g.Model.NewCache(len(prompts), capacity(ids.Dim(1)+1))
+	cache := g.Model.NewCache(len(prompts), capacity(ids.Dim(1)+1)).As(g.CacheType)
 	cache.Pads = pads
 	read := 0
 	if len(prompts) == 1 {
@@ -262,7 +268,7 @@ func (g *Generator) perPrompt() int { return min(max(1, g.N), maxN) }
 
 // checkSettings returns an error for settings without a meaning.
 func (g *Generator) checkSettings(texts int) error {
-	switch err := g.Check(); {
+	switch err := errors.Join(g.Check(), g.CacheType.Check()); {
 	case err != nil:
 		return err
 	case g.Random() && g.RNG == nil:

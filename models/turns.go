@@ -72,8 +72,8 @@ func (c Cache) with(positions int) Cache {
 		return c
 	}
 	next := c.Resize(capacity(positions))
-	tree.Donate([][]tensor.Tensor{c.K, c.V})
-	if err := tensor.Eval(next.K, next.V); err != nil {
+	tree.Donate(c.elements())
+	if err := tensor.Eval(next.elements()); err != nil {
 		panic(err) // a *tensor.DeviceError
 	}
 	return next

@@ -85,7 +85,7 @@ func (l Attention) DecodeMasked(x, mask tensor.Tensor, c KVCache) (tensor.Tensor
 	q, k = l.rotate(q, k, c.Position())
 	c, at := c.append(k, v)
 	l.Causal = true
-	k, v = c.held(q)
+	k, v = c.Held(q.DType())
 	return l.attend(q, k, v, combined(mask, c.mask()), at, nil), c
 }
 
@@ -109,7 +109,7 @@ func (l Attention) Memory(memory tensor.Tensor) KVCache {
 func (l Attention) Recall(x tensor.Tensor, c KVCache) tensor.Tensor {
 	defer named("Attention")
 	q := l.queries(x)
-	k, v := c.held(q)
+	k, v := c.Held(q.DType())
 	return l.attend(q, k, v, c.mask(), 0, nil)
 }
 

@@ -1,6 +1,8 @@
 package nn
 
 import (
+	"slices"
+
 	"github.com/tensorken/tensorken/internal/graph"
 	"github.com/tensorken/tensorken/tensor"
 )
@@ -13,9 +15,10 @@ import (
 // the new positions alone. To go back to an earlier position, as after tokens that were rejected,
 // set Len of the next one; to go on from one cache in two ways, copy it: tree.Copy.
 type KVCache struct {
-	// K and V are [batch heads capacity width]. Keys of another type are cast when they are stored, so float16 or
-	// bfloat16 halves the memory of a model in float32.
+	// K and V are [batch heads capacity width], in the type that As says; [KVCache.Held] returns keys and values.
 	K, V tensor.Tensor
+	// KScale and VScale are [batch heads capacity scales], for [CacheQ8] and [CacheF8].
+	KScale, VScale tensor.Tensor `tensor:",optional"`
 	// Valid is false for positions to which no query attends, such as those before a
 	// text that is shorter than the others of its batch. Absent: all are valid.
 	Valid tensor.Tensor `tensor:",optional"` // bools, [batch capacity]
@@ -26,10 +29,37 @@ type KVCache struct {
 }
 
 // NewKVCache returns an empty cache of length positions, for keys and values of one width.
-// It takes type and device of the first keys and values that it stores; Cast K and V for another type.
+// It takes type and device of the first keys and values that it stores; see [KVCache.As] for another type.
 func NewKVCache(batch, heads, length, width int) KVCache {
 	defer named("NewKVCache")
 	return KVCache{K: tensor.Zeros(batch, heads, length, width), V: tensor.Zeros(batch, heads, length, width)}
+}
+
+// As returns an empty cache that stores keys and values in a type: [CacheQ8] takes little more than half of the memory
+// of float16. It panics with a *tensor.Error if positions are held, or the type is unknown.
+func (c KVCache) As(t CacheType) KVCache {
+	defer named("KVCache")
+	if err := t.Check(); err != nil {
+		fail("KVCache", "%v", err)
+	}
+	if c.Len > 0 || c.Pos.IsValid() {
+		fail("KVCache", "As needs an empty cache: positions are held")
+	}
+	if t == "" {
+		return c
+	}
+	empty := func(x tensor.Tensor) (codes, scale tensor.Tensor) {
+		s := x.Shape()
+		codes = tensor.Zeros(s...).Cast(cacheTypes[t].DType)
+		if cacheTypes[t].scaled {
+			scale = tensor.Zeros(append(s[:3:3], t.scales(s[3]))...).Cast(scaleType)
+		}
+		return codes, scale
+	}
+	c.checkRank()
+	c.K, c.KScale = empty(c.K)
+	c.V, c.VScale = empty(c.V)
+	return c
 }
 
 // OnDevice returns the cache with Pos in place of Len. A function that is recorded once, as
@@ -78,14 +108,15 @@ func (c KVCache) append(k, v tensor.Tensor) (next KVCache, at tensor.Operand) {
 		c.Pos = last.Add(number(1)).Keep()
 	default:
 		if c.Len == 0 { // its elements are not used
-			c.K, c.V = stored(c.K, k), stored(c.V, v)
+			c.K, c.V, c.KScale, c.VScale = stored(c.K, k), stored(c.V, v), stored(c.KScale, k), stored(c.VScale, v)
 		}
 		at = c.Len
 		c.Len += n
 	}
 	before := c
-	c.K, c.V = put(c.K, k, at), put(c.V, v, at)
-	tensor.Internal.Donate(graph.Token{}, "nn.KVCache", "use the next cache, or keep a copy of this one, which tree.Copy makes", before.K, before.V)
+	c.K, c.KScale = put(c.K, c.KScale, k, at)
+	c.V, c.VScale = put(c.V, c.VScale, v, at)
+	tensor.Internal.Donate(graph.Token{}, "nn.KVCache", "use the next cache, or keep a copy of this one, which tree.Copy makes", before.K, before.V, before.KScale, before.VScale)
 	return c, at
 }
 
@@ -104,7 +135,7 @@ func (c KVCache) Resize(length int) KVCache {
 		n := min(x.Dim(axis), length)
 		return x.Slice(axis, 0, n).Pad(axis, 0, length-n).Keep()
 	}
-	c.K, c.V = resized(c.K, 2), resized(c.V, 2)
+	c.K, c.V, c.KScale, c.VScale = resized(c.K, 2), resized(c.V, 2), resized(c.KScale, 2), resized(c.VScale, 2)
 	if c.Valid.IsValid() { // positions to come are valid
 		c.Valid = resized(c.Valid.Not(), 1).Not()
 	}
@@ -117,13 +148,16 @@ func (c KVCache) Resize(length int) KVCache {
 func (c KVCache) Attend(q, k, v tensor.Tensor) (tensor.Tensor, KVCache) {
 	defer named("KVCache")
 	c, at := c.append(k, v)
-	k, v = c.held(q)
+	k, v = c.Held(q.DType())
 	return tensor.Attention(q, k, v, &tensor.AttentionOptions{Causal: true, Offset: at, Mask: c.mask()}), c
 }
 
-// held returns the keys and values in the type of queries.
-func (c KVCache) held(q tensor.Tensor) (k, v tensor.Tensor) {
-	return c.K.Cast(q.DType()), c.V.Cast(q.DType())
+// Held returns keys and values of all positions, [batch heads capacity width], in a type. Those of positions that are
+// not held are of no use.
+func (c KVCache) Held(d tensor.DType) (k, v tensor.Tensor) {
+	defer named("KVCache")
+	c.checkRank()
+	return decode(c.K, c.KScale, d), decode(c.V, c.VScale, d)
 }
 
 // mask returns Valid as a mask of scores, absent if it is.
@@ -134,11 +168,22 @@ func (c KVCache) mask() tensor.Tensor {
 	return PaddingMask(c.Valid)
 }
 
+// checkRank panics unless the cache has keys, values and their scales.
+func (c KVCache) checkRank() {
+	for _, x := range [][2]tensor.Tensor{{c.K, c.KScale}, {c.V, c.VScale}} {
+		if !x[0].IsValid() || x[0].Rank() != 4 {
+			fail("KVCache", "K or V is not [batch heads capacity width]: make the cache with nn.NewKVCache")
+		}
+		s, codes := x[0].Shape(), x[0].DType() == tensor.Int8 || x[0].DType() == tensor.Uint8
+		if x[1].IsValid() != codes || codes && (x[1].Rank() != 4 || !slices.Equal(x[1].Shape()[:3], s[:3]) || x[1].Dim(3)*(s[3]/max(1, x[1].Dim(3))) != s[3]) {
+			fail("KVCache", "K or V is %v %v, and its scales do not fit: make the cache with KVCache.As", x[0].DType(), s)
+		}
+	}
+}
+
 // check panics unless k and v fit in the rest of the cache.
 func (c KVCache) check(k, v tensor.Tensor) {
-	if !c.K.IsValid() || !c.V.IsValid() || c.K.Rank() != 4 || c.V.Rank() != 4 {
-		fail("KVCache", "K or V is not [batch heads capacity width]: make the cache with nn.NewKVCache")
-	}
+	c.checkRank()
 	capacity := c.K.Dim(2)
 	for _, x := range [][2]tensor.Tensor{{c.K, k}, {c.V, v}} {
 		in, of := x[0].Shape(), x[1].Shape()
@@ -154,14 +199,25 @@ func (c KVCache) check(k, v tensor.Tensor) {
 	}
 }
 
-// put returns into with x stored starting at a position.
-func put(into, x tensor.Tensor, at tensor.Operand) tensor.Tensor {
-	return into.Put(2, tensor.Arange(x.Dim(2)).Add(at), x.Cast(into.DType())).Keep()
+// put returns keys or values, and their scales, with x stored starting at a position.
+func put(into, scales, x tensor.Tensor, at tensor.Operand) (next, nextScales tensor.Tensor) {
+	index, n := tensor.Arange(x.Dim(2)).Add(at), 0
+	if scales.IsValid() {
+		n = scales.Dim(3)
+	}
+	codes, scale := encode(x, into.DType(), n)
+	if n > 0 {
+		scales = scales.Put(2, index, scale).Keep()
+	}
+	return into.Put(2, index, codes).Keep(), scales
 }
 
 // stored returns x, or zeros of its shape, stored on y's device in its own type, or in y's if it is untyped: so
 // that the first step runs the plan of later ones.
 func stored(x, y tensor.Tensor) tensor.Tensor {
+	if !x.IsValid() {
+		return x
+	}
 	n, d := tensor.Internal.Node(graph.Token{}, x), x.DType()
 	if n.IsUntyped() {
 		d = y.DType()
