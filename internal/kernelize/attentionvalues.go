@@ -44,16 +44,28 @@ func (e *product) kind() ir.Op {
 	return kindOf(m)
 }
 
-// factor emits a factor of a product of n, which is stored first if it is too expensive to compute again.
+// factor emits a factor of a product n, which is stored first if it is too expensive to compute again, or if matrix
+// instructions multiply it.
 func (t *trial) factor(x *node, at []ir.AffineExpr, n *node) (id int, axes ir.AxisSet) {
 	if t.stopped() {
 		return -1, 0
 	}
 	m := t.measure(x, at)
 	passes := t.g.passes(t.g.LiveSet(m.axes))
-	t.storeFactor(m, n, m.cost > prologue && passes > 1, passes)
+	t.storeFactor(m, m.cost > prologue && passes > 1 || t.fastHalves(n) && !t.g.fewRows(), passes)
 	id, _ = t.emit(x, t.g.Live(at), nil, 0)
 	return id, t.g.LiveSet(m.axes)
+}
+
+// fewRows reports whether threads multiply the rows of a kernel of attention without tiles.
+func (g *group) fewRows() bool {
+	n := 1
+	for _, a := range g.Axes {
+		if g.role(a) == ir.M {
+			n *= g.Lens[a]
+		}
+	}
+	return n <= loopnest.FewRows
 }
 
 // passes is about how often a kernel of attention reads a factor that varies over some axes: once for each block of

@@ -158,7 +158,7 @@ func (t *trial) contraction(n *node, factors []factor, m *node) (id int) {
 	t.failed = own[0]&^own[1] == 0 || own[1]&^own[0] == 0 || len(g.reduced) == 0
 	src := make([]int, 2)
 	for i, f := range factors {
-		t.storeFactor(f, n, f.cost > prologue, g.repeats(g.sides[i]))
+		t.storeFactor(f, f.cost > prologue || t.fastHalves(n), g.repeats(g.sides[i]))
 		id, filled := t.emit(f.node, f.at, f.guards, 0)
 		if !filled {
 			id = t.guard(f.node, id, f.guards, 0)
@@ -171,10 +171,13 @@ func (t *trial) contraction(n *node, factors []factor, m *node) (id int) {
 	return t.reduceValue(n, t.add(n, ir.Instr{Op: ir.Mul, Kind: kindOf(m), Type: g.body[src[0]].Type, Src: src}))
 }
 
-// storeFactor asks for a factor of a product, n, to be stored first: if it is costly, if elements that it takes by
-// index are read many times, or if n is of halves, whose products are fast from memory.
-func (t *trial) storeFactor(f factor, n *node, costly bool, times int) {
-	costly = costly || f.gathers && times > maxGathers || t.p.Machine.Halves > 0 && n.DType.IsHalf()
+// fastHalves reports whether a product n is of halves, whose products are fast from memory.
+func (t *trial) fastHalves(n *node) bool { return t.p.Machine.Halves > 0 && n.DType.IsHalf() }
+
+// storeFactor asks for a factor of a product to be stored first: if it is costly, or if elements that it takes by index
+// are read many times.
+func (t *trial) storeFactor(f factor, costly bool, times int) {
+	costly = costly || f.gathers && times > maxGathers
 	if b := base(f.node); costly && !t.stopped() && !b.saved && b.Op.Class() != ir.Source {
 		t.need = b
 	}

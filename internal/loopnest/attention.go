@@ -74,6 +74,9 @@ func (a *Attention) Fits(k *ir.Kernel, matrices bool, bytes int) bool {
 	return widths <= mostWidths && a.ThreadBytes(k, LeastRows, LeastColumns)+a.ExchangeBytes(LeastRows) <= bytes
 }
 
+// FewRows is the greatest number of rows that are multiplied without tiles: threads read keys and values once.
+const FewRows = 8
+
 // Where threads multiply: the fewest rows of a workgroup and columns of a block, the threads that
 // share a row, and the depth of a step. Each of the threads has four columns of a square.
 const (

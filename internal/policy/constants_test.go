@@ -31,14 +31,14 @@ var thresholds = []struct{ reason, names string }{
 		schedule/packed.magic schedule/packed.shifted schedule/packed.signedBytes schedule/packed.usesDigits
 		loopnest.MaxNumber`},
 	{"the form of a program: another number is another program", `
-		loopnest.Across loopnest.Fits loopnest.LeastColumns loopnest.LeastRows loopnest.Step loopnest.mostWidths
+		loopnest.Across loopnest.FewRows loopnest.Fits loopnest.LeastColumns loopnest.LeastRows loopnest.Step loopnest.mostWidths
 		schedule/attention.depthStep schedule/contraction.gemvOptions schedule/contraction.maxRows
 		schedule/contraction.multiplyDepth schedule/contraction.naiveCols schedule/contraction.naiveRows
 		schedule/routines.ahead schedule/routines.combineVotes schedule/routines.nibbles schedule/routines.radixBits
 		schedule/routines.radixItems schedule/routines.radixThreads schedule/routines.run schedule/routines.scanLanes
 		schedule/routines.selectAhead schedule/routines.tallyWords schedule/routines.voteThreads schedule/routines.votes
 		schedule/packed.choose schedule/packed.heldWords schedule/packed.maxColumns schedule/packed.maxRows schedule/packed.maxSums
-		schedule/packed.segment schedule/attention.fewRows schedule/attention.fewThreads schedule/attention.partsAhead
+		schedule/packed.segment schedule/attention.fewThreads schedule/attention.partsAhead
 		kernelize.maxMatrices kernelize.maxCuts schedule/reduce.streamed schedule/reduce.sweepChunk schedule/tiles.band schedule/tiles.mostTaps
 		cpu/product.decodedColumns cpu/product.dotColumns`},
 	{"the order of additions, which no machine may choose: bits of results depend on it, not on cores", `

@@ -3,6 +3,7 @@ package attention
 import (
 	"slices"
 
+	"github.com/tensorken/tensorken/internal/loopnest"
 	"github.com/tensorken/tensorken/internal/schedule/build"
 	"github.com/tensorken/tensorken/internal/schedule/tiles"
 	"github.com/tensorken/tensorken/internal/shader"
@@ -19,15 +20,12 @@ type few struct {
 	values map[*tiles.Pass][][4]*shader.Expr // right factors of outputs, by vector and column
 }
 
-const (
-	fewRows    = 8
-	fewThreads = 512
-)
+const fewThreads = 512
 
 func (a *few) choose() bool {
 	rows, sub := a.Nest.Size(a.m), a.Target.Subgroup()
 	threads := build.FloorPow2(min(fewThreads, a.Target.MaxThreads))
-	if rows > fewRows || !a.Target.Traits().Concurrent || sub > threads {
+	if rows > loopnest.FewRows || !a.Target.Traits().Concurrent || sub > threads {
 		return false
 	}
 	widest := 0
@@ -129,7 +127,7 @@ func (a *few) score(loop *build.Scope) {
 
 // multiplyDepth computes a score: threads add up the products along their parts of the depth.
 func (a *few) multiplyDepth(loop *build.Scope, q *tiles.Pass, tag string, columns [4]*build.Scope) {
-	var acc [fewRows][4]*shader.Var
+	var acc [loopnest.FewRows][4]*shader.Var
 	for r := range a.height {
 		for j := range columns {
 			acc[r][j] = q.Vector(loop, build.Tag("d"+tag, r, j))
