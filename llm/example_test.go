@@ -121,7 +121,7 @@ func ExampleEnd() {
 // An estimate says how much a model takes before it is opened.
 func ExampleEstimate() {
 	var e llm.Memory
-	e, err := llm.Estimate("testdata/chat")
+	e, err := llm.Estimate("testdata/chat", nil)
 	if err != nil {
 		log.Fatal(err)
 	}

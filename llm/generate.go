@@ -253,7 +253,7 @@ func (m *Model) begin(prompt []int32, o *GenerateOptions, chat bool, written int
 		return nil, err
 	}
 	g.MaxTokens, g.Sampling, g.Stop, g.LogProbs, g.N = room, o.Settings, o.End, o.LogProbs, o.N
-	g.Draft, g.NGram, g.Propose = draft, o.NGram, o.Propose
+	g.Draft, g.NGram, g.Propose, g.CacheType = draft, o.NGram, o.Propose, m.options.CacheType
 	return g, nil
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/tensorken/tensorken/internal/llamacpp"
 	"github.com/tensorken/tensorken/internal/vocabulary"
 	"github.com/tensorken/tensorken/llm"
+	"github.com/tensorken/tensorken/nn"
 	"github.com/tensorken/tensorken/tensor"
 	"github.com/tensorken/tensorken/tokenizer"
 )
@@ -95,6 +96,8 @@ func TestGGUF(t *testing.T) {
 	}
 }
 
+func errorOf[T any](_ T, err error) error { return err }
+
 // Next to quantised weights the cache takes two bytes a number.
 func TestEstimateQuantised(t *testing.T) {
 	const plain = "../gguf/testdata/llama_gqa.gguf"
@@ -115,13 +118,23 @@ func TestEstimateQuantised(t *testing.T) {
 	if err := gguf.Write(path, f.Meta, sources); err != nil {
 		t.Fatal(err)
 	}
-	wide, err := llm.Estimate(plain)
+	wide, err := llm.Estimate(plain, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	narrow, err := llm.Estimate(path)
+	narrow, err := llm.Estimate(path, nil)
 	if err != nil || narrow.PerToken == 0 || 2*narrow.PerToken != wide.PerToken || 3*narrow.Weights > wide.Weights {
 		t.Errorf("%+v, %v, beside %+v in float32", narrow, err, wide)
+	}
+	o := &llm.Options{CacheType: nn.CacheQ8}
+	codes, err := llm.Estimate(path, o)
+	if err != nil || codes.PerToken*2*8 != narrow.PerToken*(8+2) || codes != open(t, path, o).Memory() { // heads of 8 with a scale
+		t.Errorf("%+v, %v, beside %+v in float16", codes, err, narrow)
+	}
+	for _, err := range []error{errorOf(llm.Estimate(path, &llm.Options{CacheType: "int4"})), errorOf(llm.Open(path, &llm.Options{CacheType: "int4"}))} {
+		if err == nil || !strings.Contains(err.Error(), `the type of a cache is "int4"`) {
+			t.Errorf("a type that there is not: %v", err)
+		}
 	}
 }
 

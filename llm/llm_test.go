@@ -23,6 +23,7 @@ import (
 	"github.com/tensorken/tensorken/llm"
 	"github.com/tensorken/tensorken/models"
 	"github.com/tensorken/tensorken/models/sample"
+	"github.com/tensorken/tensorken/nn"
 	"github.com/tensorken/tensorken/tensor"
 )
 
@@ -172,7 +173,13 @@ func TestGenerateIDs(t *testing.T) {
 // Where the context is full, half of the text after the first tokens is forgotten, and the rest goes on as a text of its
 // own.
 func TestShift(t *testing.T) {
-	m := open(t, "../models/testdata/llama_gqa", &llm.Options{Context: 16})
+	for _, typ := range []nn.CacheType{"", nn.CacheQ8} {
+		t.Run(string(typ), func(t *testing.T) { testShift(t, typ) })
+	}
+}
+
+func testShift(t *testing.T, typ nn.CacheType) {
+	m := open(t, "../models/testdata/llama_gqa", &llm.Options{Context: 16, CacheType: typ})
 	ctx := context.Background()
 	prompt := []int32{5, 6, 7, 8, 9, 10}
 	_, first := collect(t, m.GenerateIDs(ctx, prompt, &llm.GenerateOptions{}))

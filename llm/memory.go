@@ -9,6 +9,7 @@ import (
 	"github.com/tensorken/tensorken/driver"
 	"github.com/tensorken/tensorken/internal/files"
 	"github.com/tensorken/tensorken/internal/hostmem"
+	"github.com/tensorken/tensorken/nn"
 	"github.com/tensorken/tensorken/tensor"
 )
 
@@ -19,11 +20,15 @@ type Memory struct {
 	Context  int   // the most tokens; 0 is no limit
 }
 
-// Estimate returns the memory that the model at a path takes, from the sizes of its files.
-func Estimate(path string) (m Memory, err error) {
+// Estimate returns the memory that the model at a path takes if [Open] opens it with options, from the sizes of its
+// files.
+func Estimate(path string, o *Options) (m Memory, err error) {
+	if o == nil {
+		o = &Options{}
+	}
 	f, err := sourceOf(path)
 	if err == nil {
-		m, err = estimate(f, nil)
+		m, err = estimate(f, *o)
 	}
 	if err != nil {
 		return m, fmt.Errorf("llm: %w", err)
@@ -31,8 +36,11 @@ func Estimate(path string) (m Memory, err error) {
 	return m, nil
 }
 
-// estimate returns the memory that a model takes on a device; nil is the CPU.
-func estimate(f source, d *tensor.Device) (m Memory, err error) {
+// estimate returns the memory that a model takes.
+func estimate(f source, o Options) (m Memory, err error) {
+	if err := o.CacheType.Check(); err != nil {
+		return m, err
+	}
 	s, err := readSettings(f)
 	if err != nil {
 		return m, err
@@ -40,11 +48,14 @@ func estimate(f source, d *tensor.Device) (m Memory, err error) {
 	if m.Weights, err = f.weights(); err != nil {
 		return m, err
 	}
-	width := 4
-	if s.Type == "float16" || s.Type == "bfloat16" || s.Type == inBlocks && (d == nil || d == tensor.CPU()) {
-		width = 2
+	typ := nn.CacheF32
+	switch {
+	case o.CacheType != "":
+		typ = o.CacheType
+	case s.Type == "float16" || s.Type == "bfloat16" || s.Type == inBlocks && (o.Device == nil || o.Device == tensor.CPU()):
+		typ = nn.CacheF16
 	}
-	m.PerToken, m.Context = int64(s.PerToken*width), s.Context
+	m.PerToken, m.Context = int64(s.Rows*typ.Bytes(s.HeadWidth)), s.Context
 	return m, nil
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/tensorken/tensorken/internal/hostmem"
 	"github.com/tensorken/tensorken/internal/jinja"
 	"github.com/tensorken/tensorken/models"
+	"github.com/tensorken/tensorken/nn"
 	"github.com/tensorken/tensorken/tensor"
 	"github.com/tensorken/tensorken/tokenizer"
 	"github.com/tensorken/tensorken/tree"
@@ -20,6 +21,10 @@ type Options struct {
 	Device *tensor.Device // nil: the CPU
 	// Context is the most tokens of a prompt and its answer together; 0 is the model's.
 	Context int
+	// CacheType is the type of keys and values, as [nn.CacheQ8], in which contexts take little more than half of the
+	// memory of float16. If it is empty, they are float16 next to quantised weights on the CPU, and otherwise in the
+	// model's type.
+	CacheType nn.CacheType
 	// Memory is the number of bytes that the model may take; 0 is the memory that the host has free, where
 	// the system tells. Less than zero: anything.
 	Memory int64
@@ -91,7 +96,7 @@ func (m *Model) open(path string) (err error) {
 	case c > 0:
 		m.settings.Context = c
 	}
-	if m.memory, err = estimate(f, m.options.Device); err != nil {
+	if m.memory, err = estimate(f, m.options); err != nil {
 		return err
 	}
 	if err := m.memory.check(m.options); err != nil {

@@ -12,8 +12,8 @@ import (
 // settings has the part of config.json that this package reads itself; package models checks the file.
 type settings struct {
 	Context int // 0: no limit
-	// PerToken is the number of numbers that a token takes in the cache.
-	PerToken int
+	// Rows is the number of rows of HeadWidth numbers that a token takes in the cache.
+	Rows, HeadWidth int
 	// Type is the type of the weights, and of the cache; inBlocks, of which a cache on the CPU is float16.
 	Type string
 	// Start is the first token of the decoder of a T5.
@@ -45,7 +45,7 @@ func readSettings(f source) (s settings, err error) {
 	}
 	heads := max(1, c.Heads)
 	s.Context = max(0, c.Length, c.GPTLength)
-	s.PerToken = 2 * max(0, c.Layers) * max(1, cmp.Or(c.KVHeads, heads)) * cmp.Or(max(0, c.HeadWidth), max(0, c.Width)/heads)
+	s.Rows, s.HeadWidth = 2*max(0, c.Layers)*max(1, cmp.Or(c.KVHeads, heads)), cmp.Or(max(0, c.HeadWidth), max(0, c.Width)/heads)
 	s.Type, s.Start = cmp.Or(c.Type, c.OldType, f.elements()), c.Start
 	return s, nil
 }

@@ -13,7 +13,7 @@ func TestTextSettings(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "config.json"), []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if s, err := readSettings(folder(dir)); err != nil || s != (settings{Context: 64, PerToken: 2 * 3 * 2 * 8, Type: "bfloat16"}) {
+	if s, err := readSettings(folder(dir)); err != nil || s != (settings{Context: 64, Rows: 2 * 3 * 2, HeadWidth: 8, Type: "bfloat16"}) {
 		t.Errorf("%+v, %v", s, err)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/tensorken/tensorken/internal/storage"
 	"github.com/tensorken/tensorken/nn"
 	"github.com/tensorken/tensorken/tensor"
+	"github.com/tensorken/tensorken/tree"
 )
 
 // A Cache has the keys and values of all layers of a decoder, see [nn.KVCache]. It is a
@@ -51,7 +52,7 @@ func (c Cache) Layer(i int) nn.KVCache {
 		fail("Cache", fmt.Sprintf("there is no layer %d: the cache has keys of %d layers and values of %d", i, len(c.K), len(c.V)))
 	}
 	l := nn.KVCache{K: c.K[i], V: c.V[i], Len: c.Len, Pos: c.Pos}
-	if len(c.KScale) > 0 {
+	if i < min(len(c.KScale), len(c.VScale)) {
 		l.KScale, l.VScale = c.KScale[i], c.VScale[i]
 	}
 	if c.Pads.IsValid() {
@@ -64,14 +65,17 @@ func (c Cache) Layer(i int) nn.KVCache {
 func (c Cache) each(f func(nn.KVCache) nn.KVCache) Cache {
 	next := Cache{Pads: c.Pads}
 	for i := range c.K {
-		l := f(c.Layer(i))
-		next.K, next.V = append(next.K, l.K), append(next.V, l.V)
-		if l.KScale.IsValid() {
-			next.KScale, next.VScale = append(next.KScale, l.KScale), append(next.VScale, l.VScale)
-		}
-		next.Len, next.Pos = l.Len, l.Pos
+		next.add(f(c.Layer(i)))
 	}
 	return next
+}
+
+// add adds a layer.
+func (c *Cache) add(l nn.KVCache) {
+	c.K, c.V, c.Len, c.Pos = append(c.K, l.K), append(c.V, l.V), l.Len, l.Pos
+	if l.KScale.IsValid() {
+		c.KScale, c.VScale = append(c.KScale, l.KScale), append(c.VScale, l.VScale)
+	}
 }
 
 // As returns an empty cache that stores keys and values in a type: see [nn.KVCache.As].
@@ -79,10 +83,8 @@ func (c Cache) As(t nn.CacheType) Cache {
 	return c.each(func(l nn.KVCache) nn.KVCache { return l.As(t) })
 }
 
-// elements lists the tensors of all layers.
-func (c Cache) elements() [][]tensor.Tensor {
-	return [][]tensor.Tensor{c.K, c.V, c.KScale, c.VScale}
-}
+// elements returns keys and values alone.
+func (c Cache) elements() Cache { return Cache{K: c.K, V: c.V, KScale: c.KScale, VScale: c.VScale} }
 
 // Resize returns the cache with another capacity, of at least the positions held: see
 // [nn.KVCache.Resize].
@@ -92,17 +94,10 @@ func (c Cache) Resize(length int) Cache {
 
 // repeat returns the cache with n times each text.
 func (c Cache) repeat(n int) Cache {
-	c = c.each(func(l nn.KVCache) nn.KVCache {
-		for _, t := range []*tensor.Tensor{&l.K, &l.V, &l.KScale, &l.VScale} {
-			if t.IsValid() {
-				*t = t.Repeat(0, n).Keep()
-			}
-		}
-		return l
-	})
-	if c.Pads.IsValid() {
-		c.Pads = c.Pads.Repeat(0, n).Keep()
-	}
+	pos := c.Pos
+	c.Pos = tensor.Tensor{}
+	c = tree.Map(c, func(_ string, t tensor.Tensor) tensor.Tensor { return t.Repeat(0, n).Keep() })
+	c.Pos = pos
 	return c
 }
 
@@ -121,13 +116,7 @@ type pass struct {
 	allocated bool // the memory of an empty cache
 }
 
-func newPass(c *Cache) *pass {
-	p := &pass{cache: c}
-	if c != nil {
-		p.next = c.each(func(l nn.KVCache) nn.KVCache { return l })
-	}
-	return p
-}
+func newPass(c *Cache) *pass { return &pass{cache: c} }
 
 // start returns the position of the first token.
 func (p *pass) start() tensor.Operand {
@@ -146,13 +135,11 @@ func (p *pass) positions(time int) tensor.Tensor {
 	return at
 }
 
-// step gives the cache of layer i to f, which returns the next.
+// step gives the cache of layer i, the next in order, to f, which returns the next cache.
 func (p *pass) step(i int, f func(nn.KVCache) (tensor.Tensor, nn.KVCache)) tensor.Tensor {
 	y, l := f(p.cache.Layer(i))
-	p.next.K[i], p.next.V[i], p.next.Len, p.next.Pos = l.K, l.V, l.Len, l.Pos
-	if l.KScale.IsValid() {
-		p.next.KScale[i], p.next.VScale[i] = l.KScale, l.VScale
-	}
+	p.next.Pads = p.cache.Pads
+	p.next.add(l)
 	return y
 }
 
@@ -164,26 +151,22 @@ func (p *pass) allocate(x tensor.Tensor) {
 		return
 	}
 	p.allocated = true
-	zeros := func(list []tensor.Tensor) []tensor.Tensor {
-		list = slices.Clone(list)
-		for i, t := range list {
-			d := x.DType()
-			if n := tensor.Internal.Node(graph.Token{}, t); !n.IsUntyped() {
-				d = t.DType()
-			}
-			list[i] = tensor.Full(0, t.Shape()...).Cast(d)
-			if d := x.Device(); d != nil {
-				list[i] = list[i].To(d)
-			}
+	zeros := tree.Map(c.elements(), func(_ string, t tensor.Tensor) tensor.Tensor {
+		d := x.DType()
+		if n := tensor.Internal.Node(graph.Token{}, t); !n.IsUntyped() {
+			d = t.DType()
 		}
-		return list
-	}
-	next := *c
-	next.K, next.V, next.KScale, next.VScale = zeros(c.K), zeros(c.V), zeros(c.KScale), zeros(c.VScale)
-	if err := tensor.Eval(next.elements()); err != nil {
+		z := tensor.Full(0, t.Shape()...).Cast(d)
+		if d := x.Device(); d != nil {
+			z = z.To(d)
+		}
+		return z
+	})
+	if err := tensor.Eval(zeros); err != nil {
 		panic(err) // a *tensor.DeviceError
 	}
-	p.cache = &next
+	zeros.Pads = c.Pads
+	p.cache = &zeros
 }
 
 // attend lets x attend to itself and to all earlier positions, by layer i.

@@ -13,7 +13,7 @@ import (
 )
 
 // With caches of fewer bits logits are near those without a cache, of a prompt that is read in pieces. Greedy texts
-// are transformers' with float16 and q8_0. The rounding of f8_e4m3 changes what models with random weights write.
+// are transformers' with float16 and q8_0. Models with random weights write other texts with f8_e4m3.
 func TestCacheTypes(t *testing.T) {
 	d := openDevice(t)
 	for _, name := range []string{"gpt2_gen", "llama_gqa", "llama3_rope", "qwen2", "gemma2", "gemma3", "mixtral", "qwen2_moe", "qwen3_moe", "phi3"} {

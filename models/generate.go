@@ -41,7 +41,7 @@ type Generator struct {
 	NGram, Propose int
 
 	// CacheType is the type in which keys and values are stored. If it is empty, they are float16 next to weights in
-	// blocks on the CPU, and else in the type of Model. A Draft has its own.
+	// blocks on the CPU, and otherwise in the model's type.
 	CacheType nn.CacheType
 
 	// Reuse keeps the cache of a single text for the next: a prompt that begins as the text before

@@ -35,10 +35,10 @@ func (g *Generator) speculate(h *hostTurns) (turns, error) {
 		return s, nil
 	}
 	d := &drafter{}
-	if err := g.checkDraft(len(h.texts[0])); err != nil {
+	err := (&Generator{Model: g.Draft, MaxTokens: g.MaxTokens}).checkPositions(len(h.texts[0]))
+	if err != nil {
 		return nil, err
 	}
-	var err error
 	if d.sampler, err = g.sampler(); err != nil {
 		return nil, err
 	}
@@ -49,7 +49,7 @@ func (g *Generator) speculate(h *hostTurns) (turns, error) {
 	if err != nil {
 		return nil, err
 	}
-	cache := g.Draft.NewCache(1, capacity(ids.Dim(1)+1))
+	cache := g.Draft.NewCache(1, capacity(ids.Dim(1)+1)).As(g.CacheType)
 	cache.Pads = pads
 	_, cache, err = prompt(g.Draft, h.texts, ids, cache)
 	if err != nil {
@@ -58,12 +58,6 @@ func (g *Generator) speculate(h *hostTurns) (turns, error) {
 	d.reader = reader{g.draft, cache.OnDevice(), len(h.texts[0])}
 	s.propose = d.propose
 	return s, tensor.Eval(d.cache)
-}
-
-// checkDraft returns an error unless Draft has the positions that a text needs.
-func (g *Generator) checkDraft(prompt int) error {
-	draft := Generator{Model: g.Draft, MaxTokens: g.MaxTokens}
-	return draft.checkPositions(prompt)
 }
 
 func (s *speculation) next(left int) (choices []Choice, err error) {

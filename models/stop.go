@@ -12,9 +12,7 @@ import (
 
 // StopTokens returns the tokens that end a text of the model in a folder, for [Generator.Stop]:
 // eos_token_id of its generation_config.json or, without that, of its config.json; none if
-// neither has it.
-//
-// Of a GGUF file they are those that its metadata names.
+// neither has it. Of a GGUF file they are the ones that its metadata names.
 func StopTokens(dir string) ([]int32, error) {
 	if isGGUF(dir) {
 		c, err := readConfig(dir)

@@ -91,12 +91,8 @@ func (c Cache) giveBack() error {
 
 // back returns a cache on the device with its first positions only.
 func (c Cache) back(positions int) Cache {
-	pos := tensor.New([]int32{int32(positions)}).Reshape()
-	if d := c.Pos.Device(); d != nil {
-		pos = pos.To(d)
-	}
-	c.Pos = pos
-	return c
+	c.Len, c.Pos = positions, tensor.Tensor{}
+	return c.OnDevice()
 }
 
 // A reading is tokens before a step, and logits after it.

@@ -65,7 +65,7 @@ func TestCacheTypes(t *testing.T) {
 	}
 }
 
-// All codes of e4m3 are read and written: those of the format's table.
+// All codes of e4m3 are read and written as the format's table has them.
 func TestCacheE4M3(t *testing.T) {
 	var want []float32
 	for code := range 127 { // the last is NaN

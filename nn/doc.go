@@ -47,8 +47,8 @@
 //   - Recurrent: [RNN], [LSTM], [GRU]; for a Sequential [RNNLayer], [LSTMLayer], [GRULayer]; steps:
 //     [RNNCell], [LSTMCell], [GRUCell].
 //   - Attention: [Attention], [MultiheadAttention], [TransformerEncoder], [TransformerDecoder] and
-//     their layers; generation: [KVCache], [DecoderCache], [PaddingMask]; positions: [Rotary],
-//     [Sinusoids], [ALiBi], [ALiBiSlopes], [RelativeBias].
+//     their layers; generation: [KVCache], [CacheType], [DecoderCache], [PaddingMask]; positions:
+//     [Rotary], [Sinusoids], [ALiBi], [ALiBiSlopes], [RelativeBias].
 //   - Losses of classes: [CrossEntropy], [CrossEntropyWith], [SoftCrossEntropy], [NLL], [KLDiv],
 //     [BCEWithLogits], [BCEWithPosWeight], [BCE], [Focal], [CTC]; margins: [Hinge], [MultiMargin],
 //     [MultiLabelMargin], [SoftMargin], [MultiLabelSoftMargin], [MarginRanking].

@@ -66,6 +66,21 @@ func ExampleKVCache() {
 	// the fourth of three positions is an error
 }
 
+// A cache in int8 with scales takes little more than half of the memory of float16.
+func ExampleCacheType() {
+	rng := tensor.NewRNG(1)
+	q, k, v := rng.Normal(1, 4, 6, 64), rng.Normal(1, 2, 6, 64), rng.Normal(1, 2, 6, 64)
+	plain, _ := nn.NewKVCache(1, 2, 100, 64).Attend(q, k, v)
+	for _, t := range []nn.CacheType{nn.CacheF16, nn.CacheQ8} {
+		y, _ := nn.NewKVCache(1, 2, 100, 64).As(t).Attend(q, k, v)
+		near, err := tensor.AllClose(y, plain, 0, 0.05)
+		fmt.Println(t, t.Bytes(64), near, err)
+	}
+	// Output:
+	// f16 128 true <nil>
+	// q8_0 68 true <nil>
+}
+
 // Positions of a text eight times as long as the texts of the training.
 func ExampleRotary() {
 	plain := nn.Rotary{Base: 500000}

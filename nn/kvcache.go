@@ -152,8 +152,8 @@ func (c KVCache) Attend(q, k, v tensor.Tensor) (tensor.Tensor, KVCache) {
 	return tensor.Attention(q, k, v, &tensor.AttentionOptions{Causal: true, Offset: at, Mask: c.mask()}), c
 }
 
-// Held returns keys and values of all positions, [batch heads capacity width], in a type. Those of positions that are
-// not held are of no use.
+// Held returns keys and values of all positions, [batch heads capacity width], in a type. Positions that are not held
+// have any numbers.
 func (c KVCache) Held(d tensor.DType) (k, v tensor.Tensor) {
 	defer named("KVCache")
 	c.checkRank()

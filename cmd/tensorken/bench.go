@@ -30,6 +30,7 @@ type benchOptions struct {
 	budget       time.Duration
 	json         bool
 	plot, model  string
+	cacheType    string
 	peers        peerOptions
 	ranks        bool
 }
@@ -84,6 +85,9 @@ reads in prompts of some lengths, and writes after them.`,
 			if o.peers.compare {
 				return o.comparePeers(c.Context(), c.OutOrStdout(), c.ErrOrStderr())
 			}
+			if o.model == "" && o.cacheType != "" {
+				return errors.New("--cache-type is for a language model: name one with --model")
+			}
 			if o.model != "" {
 				return o.benchModel(c.Context(), c.OutOrStdout(), c.ErrOrStderr())
 			}
@@ -100,6 +104,7 @@ reads in prompts of some lengths, and writes after them.`,
 	f.BoolVar(&o.json, "json", false, "print the result as JSON; the table goes to standard error")
 	f.StringVar(&o.plot, "plot", "", "draw the result into this file, a .png or an .svg")
 	f.StringVar(&o.model, "model", "", "measure this language model instead")
+	f.StringVar(&o.cacheType, "cache-type", "", "with --model: "+language.CacheTypeUsage)
 	f.BoolVar(&o.peers.compare, "peers", false, "compare the CPU with NumPy, PyTorch, gonum and GoMLX, or the GPU of --device with PyTorch and JAX")
 	f.BoolVar(&o.ranks, "ranks", false, "measure several ranks, which tensorken launch or another launcher starts")
 	f.StringVar(&o.peers.works, "works", "", "with --peers or --ranks: works to measure, a regular expression (default all)")
@@ -113,7 +118,7 @@ func (o benchOptions) benchModel(ctx context.Context, stdout, stderr io.Writer) 
 	if len(o.devices) > 1 {
 		return errors.New("--model measures one device: name one with --device")
 	}
-	return language.Bench(ctx, o.model, strings.Join(o.devices, ""), o.json, stdout, stderr)
+	return language.Bench(ctx, o.model, language.BenchOptions{Device: strings.Join(o.devices, ""), CacheType: o.cacheType, JSON: o.json}, stdout, stderr)
 }
 
 func opNames() []string {

@@ -52,7 +52,7 @@ func measure(ctx context.Context, path, text string, notes io.Writer) (m *llamac
 	if err != nil {
 		return nil, 0, err
 	}
-	about, err := llm.Estimate(path)
+	about, err := llm.Estimate(path, nil)
 	if err != nil {
 		return nil, 0, err
 	}

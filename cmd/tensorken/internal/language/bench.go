@@ -21,10 +21,16 @@ type speed struct {
 // written is the number of tokens that are written to measure their speed.
 const written = 32
 
+// BenchOptions change how Bench works.
+type BenchOptions struct {
+	Device, CacheType string
+	JSON              bool
+}
+
 // Bench measures how fast a model reads prompts and writes tokens, greedily: the best of two texts,
 // after one that records the steps.
-func Bench(ctx context.Context, path, device string, json bool, out, notes io.Writer) error {
-	f := flags{device: device, changed: func(string) bool { return false }}
+func Bench(ctx context.Context, path string, o BenchOptions, out, notes io.Writer) error {
+	f := flags{device: o.Device, cacheType: o.CacheType, changed: func(string) bool { return false }}
 	m, _, closeAll, err := f.load(ctx, path, notes)
 	if err != nil {
 		return err
@@ -44,16 +50,12 @@ func Bench(ctx context.Context, path, device string, json bool, out, notes io.Wr
 	if len(speeds) == 0 {
 		return fmt.Errorf("the context of %d tokens is too short to measure", m.Context())
 	}
-	if json {
-		e, err := llm.Estimate(path)
-		if err != nil {
-			return err
-		}
+	if o.JSON {
 		return printLine(out, struct {
 			Model   string  `json:"model"`
 			Weights int64   `json:"weights"`
 			Speeds  []speed `json:"speeds"`
-		}{m.Name(), e.Weights, speeds})
+		}{m.Name(), m.Memory().Weights, speeds})
 	}
 	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(t, "work\ttokens\ttokens/s\t")

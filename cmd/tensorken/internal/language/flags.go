@@ -23,6 +23,7 @@ import (
 	"github.com/tensorken/tensorken/llm"
 	"github.com/tensorken/tensorken/llm/hub"
 	"github.com/tensorken/tensorken/models/sample"
+	"github.com/tensorken/tensorken/nn"
 	"github.com/tensorken/tensorken/tensor"
 )
 
@@ -103,9 +104,9 @@ var settings = []setting{
 
 // Flags are the flags of a command that opens a model and, perhaps, writes by it.
 type flags struct {
-	device, hub, cache string
-	context            int
-	truncate           bool
+	device, hub, cache, cacheType string
+	context                       int
+	truncate                      bool
 
 	set               llm.GenerateOptions
 	draft             string
@@ -126,11 +127,15 @@ func (f *flags) open(c *cobra.Command) {
 	c.Flags().StringVar(&f.cache, "cache", "", "folder for fetched models (default tensorken/models in the user's cache folder)")
 }
 
+// CacheTypeUsage is the help text of --cache-type.
+const CacheTypeUsage = "type of keys and values: f32, f16, bf16, q8_0 or f8_e4m3 (default the model's, and f16 beside quantised weights on the CPU)"
+
 // generate adds the flags of an answer.
 func (f *flags) generate(c *cobra.Command) {
 	for _, s := range settings {
 		c.Flags().Var(s.value(&f.set), s.name, s.help)
 	}
+	c.Flags().StringVar(&f.cacheType, "cache-type", "", CacheTypeUsage)
 	c.Flags().BoolVar(&f.greedy, "greedy", false, "take the most probable tokens, whatever the model's makers recommend")
 	c.Flags().Uint64Var(&f.seed, "seed", 0, "seed of the draws; 0 is another one each time")
 	c.Flags().StringArrayVar(&f.stop, "stop", nil, "a text that ends an answer, any number of times")
@@ -238,7 +243,7 @@ func (f *flags) model(ctx context.Context, path string, dev *tensor.Device, note
 		}
 		path = dir
 	}
-	m, err := llm.Open(path, &llm.Options{Device: dev, Context: f.context, Truncate: f.truncate})
+	m, err := llm.Open(path, &llm.Options{Device: dev, Context: f.context, CacheType: nn.CacheType(f.cacheType), Truncate: f.truncate})
 	if err != nil {
 		return nil, err
 	}

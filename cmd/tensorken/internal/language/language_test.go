@@ -48,6 +48,7 @@ func TestRun(t *testing.T) {
 		{"", []string{chatModel, "The quick", "--raw", "--draft", chatModel, "--tokens", "6"}, " brown\n"},
 		{"", []string{chatModel, "The quick", "--raw", "--context", "20", "--bias", "98=-inf,66=100"}, " Bown fox\n"},
 		{"", []string{idsModel, "--ids", "5,6,7", "--tokens", "4", "--greedy", "--json"}, `{"index":0,"ids":[7,7,69,69],"text":"","end":"length"}` + "\n"},
+		{"", []string{idsModel, "--ids", "5,6,7", "--tokens", "4", "--greedy", "--json", "--cache-type", "q8_0"}, `{"index":0,"ids":[7,7,69,69],"text":"","end":"length"}` + "\n"},
 		{"", []string{chatModel, "Größe", "--raw", "--tokens", "6", "--json", "--n", "2"},
 			`{"index":0,"ids":[58,32,51,32,194,176],"text":": 3 \u00b0","end":"length"}` + "\n" + `{"index":1,"ids":[58,32,51,32,194,176],"text":": 3 \u00b0","end":"length"}` + "\n"},
 	} {
@@ -114,6 +115,7 @@ func TestRunErrors(t *testing.T) {
 		{[]string{chatModel, strings.Repeat("a", 200)}, "the prompt has 219 tokens, and the context 128"},
 		{[]string{chatModel, "a", "--xtc-threshold=0.1"}, "its Probability is 0"},
 		{[]string{chatModel, "a", "--ngram=2", "--draft", chatModel}, "choose one"},
+		{[]string{chatModel, "a", "--cache-type=q4_0"}, "the type of a cache is \"q4_0\": want f32, f16, bf16, q8_0 or f8_e4m3"},
 		{[]string{idsModel, "a"}, "none of tokenizer.json"},
 		{[]string{embedModel, "a"}, "is an encoder"},
 	} {
@@ -177,15 +179,15 @@ func TestEmbed(t *testing.T) {
 
 func TestBench(t *testing.T) {
 	var out, notes bytes.Buffer
-	if err := Bench(context.Background(), chatModel, "cpu", false, &out, &notes); err != nil || strings.Count(out.String(), "\n") != 3 || !strings.Contains(out.String(), "decode") {
+	if err := Bench(context.Background(), chatModel, BenchOptions{Device: "cpu", CacheType: "q8_0"}, &out, &notes); err != nil || strings.Count(out.String(), "\n") != 3 || !strings.Contains(out.String(), "decode") {
 		t.Errorf("%s, %v", &out, err)
 	}
 	out.Reset()
 	var r struct{ Speeds []speed }
-	if err := Bench(context.Background(), chatModel, "cpu", true, &out, &notes); err != nil || json.Unmarshal(out.Bytes(), &r) != nil || len(r.Speeds) != 2 || r.Speeds[1].Speed <= 0 {
+	if err := Bench(context.Background(), chatModel, BenchOptions{Device: "cpu", JSON: true}, &out, &notes); err != nil || json.Unmarshal(out.Bytes(), &r) != nil || len(r.Speeds) != 2 || r.Speeds[1].Speed <= 0 {
 		t.Errorf("%s, %v", &out, err)
 	}
-	if err := Bench(context.Background(), embedModel, "cpu", false, &out, &notes); err == nil || !strings.Contains(err.Error(), "is an encoder") {
+	if err := Bench(context.Background(), embedModel, BenchOptions{Device: "cpu"}, &out, &notes); err == nil || !strings.Contains(err.Error(), "is an encoder") {
 		t.Errorf("an encoder: %v", err)
 	}
 }
