@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"unsafe"
 
 	"github.com/tensorken/tensorken/driver"
@@ -29,6 +30,7 @@ type Reference struct {
 	// Prepare makes a kernel into a program that runs it.
 	Prepare func(k *ir.Kernel) (Program, error)
 	Proofs  *Proofs // nil: all kernels are computed
+	Target  string  // for Proofs: Prepare may make another program of a kernel where this differs
 
 	// Counts of its work.
 	Compiled   int            // kernels
@@ -68,8 +70,8 @@ type Program struct {
 // A prepared is a kernel with its interpreter.
 type prepared struct {
 	*ir.Kernel
-	Program
-	proof proof
+	program func() (Program, error) // made once
+	proof   proof
 }
 
 type memory struct {
@@ -209,15 +211,21 @@ func (r *Reference) Compile(k *ir.Kernel) (driver.Program, error) {
 	if prepare == nil {
 		prepare = interpret
 	}
-	program, err := prepare(k)
+	p := &prepared{Kernel: k, program: sync.OnceValues(func() (Program, error) { return prepare(k) })}
+	text := func() (string, error) {
+		made, err := p.program()
+		return made.Text, err
+	}
+	var err error
+	if r.Proofs == nil {
+		_, err = text()
+	} else {
+		p.proof, err = r.Proofs.of(k.String(), r.Target, text)
+	}
 	if err != nil {
 		return nil, err
 	}
 	r.Compiled++
-	p := &prepared{Kernel: k, Program: program}
-	if r.Proofs != nil {
-		p.proof = r.Proofs.of(k.String(), program.Text)
-	}
 	return p, nil
 }
 
@@ -331,7 +339,11 @@ func (r *Reference) run(c driver.Call) error {
 		}
 		return nil
 	}
-	if err := p.Run(args); err != nil {
+	made, err := p.program()
+	if err == nil {
+		err = made.Run(args)
+	}
+	if err != nil {
 		return fmt.Errorf("%w in\n%v", err, p.Kernel)
 	}
 	return nil

@@ -16,31 +16,38 @@ import (
 )
 
 // Proofs are the kernels that a [Reference] has computed right, so that later runs of the same tests need
-// not compute them again. A proof is a hash of the kernel, of the program that runs it, and of Salt.
+// not compute them again. A kernel is known in two ways: by its text and the sources of the packages that make programs,
+// before they make one, and, if these sources are new, by its text and its program.
 type Proofs struct {
-	// Salt stands for the tests and the simulator: with another one nothing is proved.
-	Salt string
+	salt    string // stands for the tests and the simulator: with another one nothing is proved
+	sources string // stand for the packages that make programs of kernels
 
-	mu    sync.Mutex
-	known map[proof]bool // by earlier runs
-	used  map[proof]bool // of this run, known or new
+	mu       sync.Mutex
+	known    map[hash]hash // programs by kernel and sources, of earlier runs
+	programs map[hash]bool // the programs of known
+	used     map[hash]hash // of this run, known or new
 }
 
-type proof [16]byte
+type hash [16]byte
+
+// A proof is a kernel in both ways.
+type proof struct{ kernel, program hash }
 
 // LoadProofs reads a file that Save has written. Without it nothing is proved.
-func LoadProofs(path, salt string) (*Proofs, error) {
-	p := &Proofs{Salt: salt, known: map[proof]bool{}, used: map[proof]bool{}}
+func LoadProofs(path, salt, sources string) (*Proofs, error) {
+	p := &Proofs{salt: salt, sources: sources, known: map[hash]hash{}, programs: map[hash]bool{}, used: map[hash]hash{}}
 	text, err := files.ReadAll(path, 1<<30)
 	if errors.Is(err, fs.ErrNotExist) {
 		return p, nil
 	}
 	for line := range strings.Lines(string(text)) {
-		h := proof{}
-		if n, err := hex.Decode(h[:], []byte(strings.TrimSuffix(line, "\n"))); n != len(h) || err != nil {
+		b, err := hex.DecodeString(strings.TrimSuffix(line, "\n"))
+		if err != nil || len(b) != 32 {
 			return nil, fmt.Errorf("drivertest: %s: %q is no proof: remove the file", path, line)
 		}
-		p.known[h] = true
+		program := hash(b[16:])
+		p.known[hash(b)] = program
+		p.programs[program] = true
 	}
 	return p, err
 }
@@ -50,26 +57,42 @@ func (p *Proofs) Save(path string) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return files.Replace(path, func(w *bufio.Writer) error {
-		for _, h := range slices.SortedFunc(maps.Keys(p.used), func(a, b proof) int { return slices.Compare(a[:], b[:]) }) {
-			fmt.Fprintf(w, "%x\n", h)
+		for _, h := range slices.SortedFunc(maps.Keys(p.used), func(a, b hash) int { return slices.Compare(a[:], b[:]) }) {
+			fmt.Fprintf(w, "%x%x\n", h, p.used[h])
 		}
 		return nil
 	})
 }
 
-// of returns the proof of a kernel that a program runs.
-func (p *Proofs) of(kernel, program string) (h proof) {
-	sum := sha256.Sum256(fmt.Appendf(nil, "%d %d %s%s%s", len(p.Salt), len(kernel), p.Salt, kernel, program))
-	copy(h[:], sum[:])
-	return h
+// of returns the proof of a kernel for a target. It calls program, which returns the kernel's program, only if the
+// kernel is new.
+func (p *Proofs) of(kernel, target string, program func() (string, error)) (proof, error) {
+	of := proof{kernel: hashOf(p.salt, p.sources, target, kernel)}
+	p.mu.Lock()
+	known, ok := p.known[of.kernel]
+	p.mu.Unlock()
+	if of.program = known; ok {
+		return of, nil
+	}
+	text, err := program()
+	of.program = hashOf(p.salt, kernel, text)
+	return of, err
 }
 
-// have reports whether all kernels of a list are known.
+func hashOf(list ...string) hash {
+	h := sha256.New()
+	for _, s := range list {
+		fmt.Fprintf(h, "%d %s", len(s), s)
+	}
+	return hash(h.Sum(nil))
+}
+
+// have reports whether the programs of all kernels of a list are known.
 func (p *Proofs) have(list []proof) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for _, h := range list {
-		if !p.known[h] {
+	for _, of := range list {
+		if !p.programs[of.program] {
 			return false
 		}
 	}
@@ -85,8 +108,8 @@ func (p *Proofs) add(list []proof) {
 }
 
 func (p *Proofs) insert(list []proof) {
-	for _, h := range list {
-		p.used[h] = true
+	for _, of := range list {
+		p.used[of.kernel] = of.program
 	}
 }
 

@@ -11,33 +11,39 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// A kernel is computed again only if it, its program or the salt is new, or if it was wrong.
+// A kernel is computed again only if it, its program or the salt is new, or if it was wrong. Its program is made again
+// only if it is computed or the sources are new.
 func TestProofs(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "proofs")
 	wrong := errors.New("wrong")
 	for i, c := range []struct {
-		what, salt, text string
-		op               ir.Op
-		fails            bool
-		runs             int
+		what, salt, sources, target, text string
+		op                                ir.Op
+		fails                             bool
+		makes, runs                       int
 	}{
-		{"a kernel that fails", "a", "first", ir.Neg, true, 1},
-		{"the kernel, right now", "a", "first", ir.Neg, false, 1},
-		{"the kernel again", "a", "first", ir.Neg, false, 0},
-		{"another program", "a", "second", ir.Neg, false, 1},
-		{"a program that was not used last time", "a", "first", ir.Neg, false, 1},
-		{"another kernel", "a", "first", ir.Exp, false, 1},
-		{"other tests", "b", "first", ir.Exp, false, 1},
-		{"a proved kernel that would fail", "b", "first", ir.Exp, true, 0},
+		{"a kernel that fails", "a", "1", "x", "first", ir.Neg, true, 1, 1},
+		{"the kernel, right now", "a", "1", "x", "first", ir.Neg, false, 1, 1},
+		{"the kernel again", "a", "1", "x", "first", ir.Neg, false, 0, 0},
+		{"other sources, the same program", "a", "2", "x", "first", ir.Neg, false, 1, 0},
+		{"the sources again", "a", "2", "x", "first", ir.Neg, false, 0, 0},
+		{"other sources, another program", "a", "3", "x", "second", ir.Neg, false, 1, 1},
+		{"another target, the same program", "a", "3", "y", "second", ir.Neg, false, 1, 0},
+		{"another target, another program", "a", "3", "z", "first", ir.Neg, false, 1, 1},
+		{"a target that was not used last time", "a", "3", "y", "second", ir.Neg, false, 1, 1},
+		{"another kernel", "a", "3", "y", "second", ir.Exp, false, 1, 1},
+		{"other tests", "b", "3", "y", "second", ir.Exp, false, 1, 1},
+		{"a proved kernel that would fail", "b", "3", "y", "second", ir.Exp, true, 0, 0},
 	} {
-		proofs, err := LoadProofs(path, c.salt)
+		proofs, err := LoadProofs(path, c.salt, c.sources)
 		if err != nil {
 			t.Fatal(err)
 		}
-		runs := 0
+		makes, runs := 0, 0
 		r := Oracle()
-		r.Proofs = proofs
+		r.Proofs, r.Target = proofs, c.target
 		r.Prepare = func(k *ir.Kernel) (Program, error) {
+			makes++
 			p, err := interpret(k)
 			run := p.Run
 			p.Text = c.text
@@ -53,8 +59,8 @@ func TestProofs(t *testing.T) {
 		known := results{}
 		x := known.stored(ir.Float32, []int{2}, []ir.Number{ir.Float(ir.Float32, 1), ir.Float(ir.Float32, -2)})
 		p := &program{known: known, turns: [][]*graph.Node{{graph.Unary(c.op, x)}}}
-		if err := p.check(r, d); (err != nil) != (c.fails && c.runs > 0) || err != nil && !errors.Is(err, wrong) || runs != c.runs {
-			t.Errorf("%d, %s: %d runs, error %v, want %d runs", i, c.what, runs, err, c.runs)
+		if err := p.check(r, d); (err != nil) != (c.fails && c.runs > 0) || err != nil && !errors.Is(err, wrong) || makes != c.makes || runs != c.runs {
+			t.Errorf("%d, %s: made %d times, run %d, error %v, want %d and %d", i, c.what, makes, runs, err, c.makes, c.runs)
 		}
 		d.Close()
 		if err := proofs.Save(path); err != nil {
@@ -67,7 +73,7 @@ func TestProofs(t *testing.T) {
 func TestProofsOfCalls(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "proofs")
 	for i, want := range []int{1, 0} {
-		proofs, err := LoadProofs(path, "salt")
+		proofs, err := LoadProofs(path, "salt", "")
 		if err != nil {
 			t.Fatal(err)
 		}

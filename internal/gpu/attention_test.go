@@ -7,6 +7,7 @@ import (
 	"github.com/tensorken/tensorken/driver"
 	"github.com/tensorken/tensorken/grad"
 	"github.com/tensorken/tensorken/internal/schedule"
+	"github.com/tensorken/tensorken/internal/wgpu/wgputest"
 	"github.com/tensorken/tensorken/ir"
 	"github.com/tensorken/tensorken/tensor"
 )
@@ -27,7 +28,7 @@ func (a *attender) Compile(k *ir.Kernel) (driver.Program, error) {
 // A GPU computes attention and its gradient in kernels of the template, with shuffles or through
 // shared memory.
 func TestPlainAttention(t *testing.T) {
-	suite(t)
+	wgputest.NeedForMinutes(t)
 	type qkv struct{ Q, K, V tensor.Tensor }
 	rng := tensor.NewRNG(1)
 	in := qkv{rng.Normal(1, 64, 32), rng.Normal(1, 128, 32), rng.Normal(1, 128, 32)}

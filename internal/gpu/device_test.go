@@ -4,101 +4,26 @@ import (
 	"bytes"
 	"fmt"
 	"io"
-	"os"
 	"testing"
-	"time"
 
 	"github.com/tensorken/tensorken/driver"
-	"github.com/tensorken/tensorken/driver/drivertest"
-	_ "github.com/tensorken/tensorken/internal/blocks" // for drivertest
 	"github.com/tensorken/tensorken/internal/wgpu"
 	"github.com/tensorken/tensorken/internal/wgpu/wgputest"
 	"github.com/tensorken/tensorken/ir"
 )
 
-// first picks the first adapter, software or not.
-func first(as []wgpu.Adapter) (int, error) {
-	if len(as) == 0 {
-		return 0, wgpu.ErrNoAdapter
-	}
-	return 0, nil
-}
-
-// openAdapter opens an adapter of this machine, with all checks on.
-func openAdapter() (wgpu.Device, error) {
-	lib, err := wgpu.Load("")
-	if err != nil {
-		return nil, err
-	}
-	return wgputest.Check(lib, io.Discard).Open(first, wgpu.Options{Validate: true, Timeout: time.Minute})
-}
-
-// open makes a device of that adapter.
+// open makes a device of an adapter of this machine.
 func open() (driver.Device, error) {
-	d, err := openAdapter()
+	d, err := wgputest.Open()
 	if err != nil {
 		return nil, err
 	}
 	return New(d, Options{Name: "webgpu"}), nil
 }
 
-// need skips a test where there is no GPU.
-func need(t testing.TB) {
-	t.Helper()
-	d, err := open()
-	if err == nil {
-		d.Close()
-		return
-	}
-	if os.Getenv("TENSORKEN_REQUIRE_GPU") == "1" {
-		t.Fatal(err)
-	}
-	t.Skip("no GPU: ", err)
-}
-
-// suite skips a test of minutes where there is no GPU, or only a software one
-// that nobody asked for.
-func suite(t *testing.T) {
-	need(t)
-	if os.Getenv("TENSORKEN_REQUIRE_GPU") == "1" {
-		return
-	}
-	lib, err := wgpu.Load("")
-	if err != nil {
-		t.Fatal(err)
-	}
-	as, err := lib.Adapters()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if as[0].Kind == wgpu.Software {
-		t.Skip("takes minutes on a software GPU: TENSORKEN_REQUIRE_GPU=1 runs it all the same")
-	}
-}
-
-func TestDevice(t *testing.T) {
-	suite(t)
-	drivertest.Test(t, open)
-}
-
-func TestRandom(t *testing.T) {
-	suite(t)
-	n := 300
-	if testing.Short() {
-		n = 30
-	}
-	drivertest.Random(t, open, n, 1)
-}
-
-// TestOwned is the random graphs with donations and regions.
-func TestOwned(t *testing.T) {
-	suite(t)
-	drivertest.Owned(t, open, 100, 1)
-}
-
 // real opens an adapter of this machine; the test is skipped without one.
 func real(t testing.TB, o wgpu.Options) *device {
-	need(t)
+	wgputest.Need(t)
 	lib, err := wgpu.Load("")
 	if err != nil {
 		t.Fatal(err)
@@ -106,7 +31,7 @@ func real(t testing.TB, o wgpu.Options) *device {
 	if o.Validate {
 		lib = wgputest.Check(lib, io.Discard)
 	}
-	w, err := lib.Open(first, o)
+	w, err := lib.Open(wgputest.First, o)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -85,7 +85,7 @@ func fake(t testing.TB, memory int64) (*device, *wgputest.FakeDevice) {
 func fakeOf(t testing.TB, k wgpu.Kind, memory int64) (*device, *wgputest.FakeDevice) {
 	t.Helper()
 	lib := &wgputest.Fake{List: []wgpu.Adapter{wgputest.FakeAdapter("fake", k)}, Shaders: shaders, Memory: memory}
-	d, err := wgputest.Check(lib, io.Discard).Open(first, wgpu.Options{})
+	d, err := wgputest.Check(lib, io.Discard).Open(wgputest.First, wgpu.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

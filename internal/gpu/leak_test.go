@@ -7,6 +7,7 @@ import (
 
 	"github.com/tensorken/tensorken/grad"
 	"github.com/tensorken/tensorken/internal/wgpu"
+	"github.com/tensorken/tensorken/internal/wgpu/wgputest"
 	"github.com/tensorken/tensorken/nn"
 	"github.com/tensorken/tensorken/optim"
 	"github.com/tensorken/tensorken/tensor"
@@ -46,12 +47,12 @@ func TestTrainingIsFlat(t *testing.T) {
 	if testing.Short() {
 		t.Skip("trains for a while: TestFlat has less to do")
 	}
-	need(t)
+	wgputest.Need(t)
 	lib, err := wgpu.Load("")
 	if err != nil {
 		t.Fatal(err)
 	}
-	w, err := lib.Open(first, wgpu.Options{})
+	w, err := lib.Open(wgputest.First, wgpu.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/tensorken/tensorken/driver"
 	"github.com/tensorken/tensorken/internal/schedule"
 	"github.com/tensorken/tensorken/internal/wgpu"
+	"github.com/tensorken/tensorken/internal/wgpu/wgputest"
 	"github.com/tensorken/tensorken/tensor"
 )
 
@@ -33,7 +34,7 @@ func TestPairs(t *testing.T) {
 			if testing.Short() && name == "as it is" {
 				t.Skip("with the schedules of a CPU")
 			}
-			need(t)
+			wgputest.Need(t)
 			d, err := open()
 			if err != nil {
 				t.Fatal(err)

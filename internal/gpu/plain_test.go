@@ -7,6 +7,7 @@ import (
 	"github.com/tensorken/tensorken/driver"
 	"github.com/tensorken/tensorken/driver/drivertest"
 	"github.com/tensorken/tensorken/internal/schedule"
+	"github.com/tensorken/tensorken/internal/wgpu/wgputest"
 	"github.com/tensorken/tensorken/ir"
 	"github.com/tensorken/tensorken/tensor"
 )
@@ -38,7 +39,7 @@ var targets = []struct {
 
 // openPlain opens an adapter as a GPU of a target, with all checks on.
 func openPlain(target func(t *schedule.Target)) (driver.Device, error) {
-	w, err := openAdapter()
+	w, err := wgputest.Open()
 	if err != nil {
 		return nil, err
 	}
@@ -50,7 +51,7 @@ func openPlain(target func(t *schedule.Target)) (driver.Device, error) {
 
 // Software adapters are not given the shaders that GPUs are: here they are.
 func TestPlain(t *testing.T) {
-	suite(t)
+	wgputest.NeedForMinutes(t)
 	for _, target := range targets {
 		t.Run(target.name, func(t *testing.T) {
 			drivertest.Test(t, func() (driver.Device, error) { return openPlain(target.make) }, target.parts...)
@@ -61,7 +62,7 @@ func TestPlain(t *testing.T) {
 // Reductions that do not fit side by side in the memory that a workgroup
 // shares come one after the other.
 func TestManyReductions(t *testing.T) {
-	need(t)
+	wgputest.Need(t)
 	const rows, cols, powers = 3, 5000, 6
 	x := make([]float32, rows*cols)
 	want := make([]float32, rows)

@@ -22,7 +22,7 @@ func fakeTimed(t *testing.T) (profiler, *wgputest.FakeDevice) {
 	a := wgputest.FakeAdapter("fake", wgpu.Integrated)
 	a.Features = []string{wgpu.TimestampQuery}
 	lib := &wgputest.Fake{List: []wgpu.Adapter{a}, Shaders: shaders}
-	d, err := wgputest.Check(lib, io.Discard).Open(first, wgpu.Options{})
+	d, err := wgputest.Check(lib, io.Discard).Open(wgputest.First, wgpu.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -123,7 +123,7 @@ func TestProfile(t *testing.T) {
 	if testing.Short() {
 		t.Skip("measures the device")
 	}
-	need(t)
+	wgputest.Need(t)
 	d, err := open()
 	if err != nil {
 		t.Fatal(err)

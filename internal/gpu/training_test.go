@@ -5,6 +5,7 @@ import (
 
 	"github.com/tensorken/tensorken/grad"
 	"github.com/tensorken/tensorken/internal/wgpu"
+	"github.com/tensorken/tensorken/internal/wgpu/wgputest"
 	"github.com/tensorken/tensorken/nn"
 	"github.com/tensorken/tensorken/optim"
 	"github.com/tensorken/tensorken/tensor"
@@ -76,12 +77,12 @@ func warm(step func()) {
 
 // BenchmarkTraining is a step of training on a GPU.
 func BenchmarkTraining(b *testing.B) {
-	need(b)
+	wgputest.Need(b)
 	lib, err := wgpu.Load("")
 	if err != nil {
 		b.Fatal(err)
 	}
-	w, err := lib.Open(first, wgpu.Options{})
+	w, err := lib.Open(wgputest.First, wgpu.Options{})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/tensorken/tensorken/internal/schedule"
 	"github.com/tensorken/tensorken/internal/tune"
 	"github.com/tensorken/tensorken/internal/wgpu"
+	"github.com/tensorken/tensorken/internal/wgpu/wgputest"
 	"github.com/tensorken/tensorken/tensor"
 )
 
@@ -20,7 +21,7 @@ import (
 // right, and the same bits for the same choice. A software adapter is taken for a GPU, for it has
 // no tiles otherwise.
 func TestTune(t *testing.T) {
-	suite(t)
+	wgputest.NeedForMinutes(t)
 	devices := map[tune.Mode][]*device{} // opened before the cache folder, which may have the library, is another
 	for _, mode := range []tune.Mode{tune.Kept, tune.Search, tune.Kept, tune.Search} {
 		devices[mode] = append(devices[mode], real(t, wgpu.Options{Validate: true}))

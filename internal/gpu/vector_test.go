@@ -7,6 +7,7 @@ import (
 	"github.com/tensorken/tensorken/driver"
 	"github.com/tensorken/tensorken/internal/schedule"
 	"github.com/tensorken/tensorken/internal/wgpu"
+	"github.com/tensorken/tensorken/internal/wgpu/wgputest"
 	"github.com/tensorken/tensorken/ir"
 	"github.com/tensorken/tensorken/tensor"
 )
@@ -14,7 +15,7 @@ import (
 // Products of a few rows or columns are right as a large GPU would do them,
 // however the matrix lies.
 func TestVectorProducts(t *testing.T) {
-	suite(t)
+	wgputest.NeedForMinutes(t)
 	d, err := openPlain(func(t *schedule.Target) { t.Family = schedule.Discrete })
 	if err != nil {
 		t.Fatal(err)

@@ -6,14 +6,14 @@ import (
 	"testing"
 )
 
-// Every environment variable stands in docs/devices.md and in the command's help.
+// Every environment variable stands in docs/devices.md and in the command's help, but for those of tests.
 func TestEnvironment(t *testing.T) {
 	variable := regexp.MustCompile(`"(TENSORKEN_[A-Z_]+)"`)
 	for _, doc := range []string{"docs/devices.md", "cmd/tensorken/environment.go"} {
 		list := text(t, doc)
 		for _, f := range sources(t) {
 			for _, m := range variable.FindAllStringSubmatch(f.src, -1) {
-				if !strings.HasSuffix(f.name, "_test.go") && !strings.Contains(list, m[1]) {
+				if !f.isTest() && !strings.HasSuffix(f.dir, "test") && !strings.Contains(list, m[1]) {
 					t.Errorf("%s lacks %s, which %s reads", doc, m[1], f.name)
 				}
 			}

@@ -47,7 +47,7 @@ var layers = []layer{
 		onnx/internal/ops/quant onnx/internal/ops/signal onnx/internal/ops/host onnx/internal/ops/ml onnx/internal/ops
 		onnx/internal/export onnx internal/onnxcase`},
 	{"drawings", 0, 79, 100, `plot draw`},
-	{"tests", 3, 0, 35, `internal/cases driver/drivertest internal/property internal/goldentext internal/golden internal/policy`},
+	{"tests", 3, 0, 35, `internal/cases driver/drivertest internal/schedule/scheduletest internal/gpu/gputest internal/property internal/goldentext internal/golden internal/policy`},
 	{"programs", 0, 0, 20, `internal/digits internal/bench`},
 }
 

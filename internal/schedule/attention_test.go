@@ -10,6 +10,7 @@ import (
 	"github.com/tensorken/tensorken/driver/drivertest"
 	"github.com/tensorken/tensorken/grad"
 	plans "github.com/tensorken/tensorken/internal/compile"
+	"github.com/tensorken/tensorken/internal/schedule/scheduletest"
 	"github.com/tensorken/tensorken/internal/shader"
 	"github.com/tensorken/tensorken/ir"
 	"github.com/tensorken/tensorken/tensor"
@@ -17,12 +18,8 @@ import (
 
 // attender returns a device for kernels of a target, and calls seen with each kernel.
 func attender(t *testing.T, target Target, seen func(k *ir.Kernel)) *drivertest.Reference {
-	drv, err := open(target)()
-	if err != nil {
-		t.Fatal(err)
-	}
-	ref := drv.(*drivertest.Reference)
-	ref.Bindings, ref.Machine = 64, matrices
+	ref := open(target)
+	ref.Bindings, ref.Machine = 64, scheduletest.Matrices
 	prepare := ref.Prepare
 	ref.Prepare = func(k *ir.Kernel) (drivertest.Program, error) {
 		seen(k)
@@ -133,7 +130,7 @@ func TestAttention(t *testing.T) {
 			case "many workgroups", "no keys for some":
 				list = append(list, noSubgroups, smallSubgroups, oneUnit)
 			case "bfloat16":
-				list = append(list, positions64(nvidia), positions64(hopper), positions64(big))
+				list = append(list, scheduletest.Positions64(nvidia), scheduletest.Positions64(hopper), scheduletest.Positions64(big))
 			}
 			if testing.Short() {
 				list = list[i%len(list):][:1]
@@ -429,10 +426,7 @@ func TestAttentionSkips(t *testing.T) {
 		{"in a block that is needed", 60, options{Causal: true}, true},
 		{"without a mask", 299, options{}, true},
 	} {
-		drv, err := open(nvidia)()
-		if err != nil {
-			t.Fatal(err)
-		}
+		drv := open(nvidia)
 		d := tensor.NewDevice(drv)
 		y, err := tensor.Data[float32](attend(ones(queries, queries).To(d), ones(keys, keys).To(d), ones(keys, c.hidden).To(d), c.options))
 		if err != nil {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/tensorken/tensorken/internal/schedule/scheduletest"
 	"github.com/tensorken/tensorken/internal/shader/simt"
 	"github.com/tensorken/tensorken/ir"
 )
@@ -44,7 +45,7 @@ func TestChoices(t *testing.T) {
 					err = simt.Verify(p)
 				}
 				if err == nil {
-					err = fits(p, c.target)
+					err = scheduletest.Fits(p, c.target)
 				}
 				if err != nil {
 					t.Fatalf("%v: %v", choice, err)

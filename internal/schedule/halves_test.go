@@ -11,6 +11,7 @@ import (
 	"github.com/tensorken/tensorken/driver"
 	"github.com/tensorken/tensorken/internal/schedule/build"
 	"github.com/tensorken/tensorken/internal/schedule/product"
+	"github.com/tensorken/tensorken/internal/schedule/scheduletest"
 	"github.com/tensorken/tensorken/internal/schedule/tiles"
 	"github.com/tensorken/tensorken/internal/shader"
 	"github.com/tensorken/tensorken/internal/shader/simt"
@@ -167,7 +168,7 @@ func TestHalfResults(t *testing.T) {
 		{"from the third on", flat, by(128, 0, 1), by(0, 1, 72), []ir.Arg{out(d, 70*72+3)}, []*ir.View{{Off: 3, Coef: []int{72, 1, 0}}}, hopper, 1, 0},
 		{"a part", flat, by(128, 0, 1), by(0, 128, 1), []ir.Arg{part(out(d, 70*72))}, []*ir.View{by(72, 1, 0)}, hopper, 1, 24},
 		{"a part of floats", flat, by(128, 0, 1), by(0, 1, 72), []ir.Arg{part(out(f32, 70*72))}, []*ir.View{by(72, 1, 0)}, hopper, 1, 24},
-		{"a part far away", flat, by(128, 0, 1), by(0, 1, 72), []ir.Arg{part(out(d, 70*72))}, []*ir.View{by(72, 1, 0)}, positions64(hopper), 1, 1024},
+		{"a part far away", flat, by(128, 0, 1), by(0, 1, 72), []ir.Arg{part(out(d, 70*72))}, []*ir.View{by(72, 1, 0)}, scheduletest.Positions64(hopper), 1, 1024},
 		{"two stores", flat, by(128, 0, 1), by(0, 1, 72), []ir.Arg{out(d, 70*72), out(f32, 70*72)}, []*ir.View{by(72, 1, 0), by(72, 1, 0)}, hopper, 1, 0},
 		{"sums of parts", flat, by(128, 0, 1), by(0, 1, 72), []ir.Arg{out(d, 70*72)}, []*ir.View{by(72, 1, 0)}, hopper, 2, 0},
 	} {

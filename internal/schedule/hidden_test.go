@@ -51,11 +51,7 @@ func TestHiddenScores(t *testing.T) {
 			}
 			t.Run(fmt.Sprint(c.name, " ", dtype), func(t *testing.T) {
 				target := Target{Family: Discrete, MaxThreads: c.threads, SharedBytes: 48 << 10, SubgroupMin: 32, SubgroupMax: 32, Units: 2}
-				drv, err := open(target)()
-				if err != nil {
-					t.Fatal(err)
-				}
-				ref := drv.(*drivertest.Reference)
+				ref := open(target)
 				ref.Bindings = 14
 				ref.Loops = ir.LoopLimits{Bytes: c.bytes, Rows: 32, Columns: 2, Serial: true, Skips: true}
 				skipping := 0

@@ -3,6 +3,8 @@ package schedule
 import (
 	"slices"
 
+	_ "github.com/tensorken/tensorken/internal/blocks" // formats
+	"github.com/tensorken/tensorken/internal/schedule/scheduletest"
 	"github.com/tensorken/tensorken/ir"
 )
 
@@ -208,24 +210,13 @@ func scatterAdd(rows, count, n int, d ir.DType) *ir.Kernel {
 
 var (
 	plain    = Target{}
-	wide     = Target{Family: Discrete, MaxThreads: 1024, SharedBytes: 48 << 10, SubgroupMin: 32, SubgroupMax: 32, Units: 132, Wide: true}
-	big      = Target{MaxThreads: 1024, SharedBytes: 49152, SubgroupMin: 32, SubgroupMax: 32, Units: 132, Family: Discrete}
 	tight    = Target{MaxThreads: 1024, SharedBytes: 4096}
-	nvidia   = Target{MaxThreads: 1024, SharedBytes: 49152, TileBytes: 227 << 10, SubgroupMin: 32, SubgroupMax: 32, Units: 132, Family: Discrete, Matrices: true}
-	hopper   = withSharedMatrices(nvidia)
-	software = Target{MaxThreads: 1024, SharedBytes: 32768, SubgroupMin: 8, SubgroupMax: 8, Family: Software}
+	wide     = scheduletest.Wide
+	big      = scheduletest.Big
+	nvidia   = scheduletest.NVIDIA
+	hopper   = scheduletest.Hopper
+	software = scheduletest.Software
 )
-
-// positions64 is a target on which even small tensors need positions of 64 bits.
-func positions64(t Target) Target {
-	t.Wide, t.Positions = true, 20
-	return t
-}
-
-func withSharedMatrices(t Target) Target {
-	t.SharedMatrices = true
-	return t
-}
 
 // typical are the kernels of the golden files.
 var typical = []struct {

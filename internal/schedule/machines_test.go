@@ -11,7 +11,9 @@ func TestMachines(t *testing.T) {
 		{"Apple M1", "128x128x8:2x2/1", "64x64x16:1x1/16"},
 		{"of no known kind", "32x64x16:1x1/1", "32x64x16:1x1/64"},
 	} {
-		target := named(c.name, 32)
+		target := big
+		target.SharedBytes = 32 << 10
+		target.Units, target.Machine = MachineOf(c.name)
 		for _, x := range []struct {
 			want    string
 			m, n, k int

@@ -3,26 +3,9 @@ package schedule
 import (
 	"testing"
 
-	"github.com/tensorken/tensorken/driver/drivertest"
 	"github.com/tensorken/tensorken/ir"
 	"github.com/tensorken/tensorken/tensor"
 )
-
-// Threads with several vectors read the elements that they replace.
-func TestInPlaceAhead(t *testing.T) {
-	notShort(t)
-	target := big
-	target.ManyPoints = 1
-	drivertest.Test(t, open(target), "InPlace")
-}
-
-// Workgroups that only fill up a grid replace nothing again.
-func TestInPlaceOnce(t *testing.T) {
-	notShort(t)
-	target := big
-	target.MaxGroups = 50
-	drivertest.Test(t, open(target), "InPlace")
-}
 
 // Threads with several vectors store nothing outside of a result, where the grid has more
 // workgroups than it needs.

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/tensorken/tensorken/driver"
+	"github.com/tensorken/tensorken/driver/drivertest"
+	"github.com/tensorken/tensorken/internal/schedule/scheduletest"
 	"github.com/tensorken/tensorken/internal/shader"
 	"github.com/tensorken/tensorken/internal/shader/simt"
 	"github.com/tensorken/tensorken/ir"
@@ -25,6 +27,22 @@ func compile(t *testing.T, k *ir.Kernel, target Target) *shader.Program {
 		t.Fatalf("Compile(%v): %v", k, err)
 	}
 	return p
+}
+
+// open returns a device that schedules kernels for a target, and runs them on the host.
+func open(target Target) *drivertest.Reference {
+	return scheduletest.Open(target, func(k *ir.Kernel, t Target) (*shader.Program, func(int, []driver.Arg) int, error) {
+		p, err := Compile(k, t)
+		s := SignatureOf(k, t)
+		return p, s.Base, err
+	})
+}
+
+// notShort skips a test with -short.
+func notShort(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short")
+	}
 }
 
 func TestErrors(t *testing.T) {
