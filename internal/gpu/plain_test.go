@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"github.com/tensorken/tensorken/driver"
-	"github.com/tensorken/tensorken/driver/drivertest"
 	"github.com/tensorken/tensorken/internal/schedule"
 	"github.com/tensorken/tensorken/internal/wgpu/wgputest"
 	"github.com/tensorken/tensorken/ir"
@@ -25,18 +24,6 @@ func (p plain) Limits() driver.Limits {
 	return l
 }
 
-// targets are kinds of GPU to take an adapter for, and the parts of the suite
-// for devices that tell them apart.
-var targets = []struct {
-	name  string
-	make  func(t *schedule.Target)
-	parts []string
-}{
-	{"one subgroup size", func(t *schedule.Target) {}, []string{"Chains", "LongReductions", "Unreal"}},
-	{"any subgroup size", func(t *schedule.Target) { t.SubgroupMin, t.SubgroupMax = 4, 64 },
-		[]string{"Chains", "LongReductions", "LargeProducts", "Windows", "ScatterAdd", "Layouts", "Outputs", "SameBits", "Status"}},
-}
-
 // openPlain opens an adapter as a GPU of a target, with all checks on.
 func openPlain(target func(t *schedule.Target)) (driver.Device, error) {
 	w, err := wgputest.Open()
@@ -47,16 +34,6 @@ func openPlain(target func(t *schedule.Target)) (driver.Device, error) {
 	d.Target.Family = schedule.Integrated
 	target(&d.Target)
 	return plain{d, []ir.DType{ir.Bool, ir.Int32, ir.Int64, ir.Float32}}, nil
-}
-
-// Software adapters are not given the shaders that GPUs are: here they are.
-func TestPlain(t *testing.T) {
-	wgputest.NeedForMinutes(t)
-	for _, target := range targets {
-		t.Run(target.name, func(t *testing.T) {
-			drivertest.Test(t, func() (driver.Device, error) { return openPlain(target.make) }, target.parts...)
-		})
-	}
 }
 
 // Reductions that do not fit side by side in the memory that a workgroup
