@@ -371,6 +371,7 @@ func TestFullOutput(t *testing.T) {
 }
 
 func TestBadInput(t *testing.T) {
+	t.Chdir(t.TempDir()) // train without --out begins a file in the working folder
 	good := write(t, "good.csv", quadrants())
 	model := filepath.Join(t.TempDir(), "m.safetensors")
 	if status, _, stderr := command("train", "--data", good, "--out", model, "--epochs", "1", "--device", "cpu"); status != 0 {
