@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/tensorken/tensorken/internal/kernelize/space"
+	"github.com/tensorken/tensorken/internal/loopnest"
 	"github.com/tensorken/tensorken/ir"
 )
 
@@ -158,7 +159,8 @@ func (t *trial) contraction(n *node, factors []factor, m *node) (id int) {
 	t.failed = own[0]&^own[1] == 0 || own[1]&^own[0] == 0 || len(g.reduced) == 0
 	src := make([]int, 2)
 	for i, f := range factors {
-		t.storeFactor(f, f.cost > prologue || t.fastHalves(n), g.repeats(g.sides[i]))
+		times := g.repeats(g.sides[i])
+		t.storeFactor(f, f.cost > prologue && times > loopnest.LeastRows || t.fastHalves(n), times)
 		id, filled := t.emit(f.node, f.at, f.guards, 0)
 		if !filled {
 			id = t.guard(f.node, id, f.guards, 0)
@@ -175,9 +177,9 @@ func (t *trial) contraction(n *node, factors []factor, m *node) (id int) {
 func (t *trial) fastHalves(n *node) bool { return t.p.Machine.Halves > 0 && n.DType.IsHalf() }
 
 // storeFactor asks for a factor of a product to be stored first: if it is costly, or if elements that it takes by index
-// are read many times.
+// are read more often than in one pass.
 func (t *trial) storeFactor(f factor, costly bool, times int) {
-	costly = costly || f.gathers && times > maxGathers
+	costly = costly || f.gathers && times > loopnest.LeastRows
 	if b := base(f.node); costly && !t.stopped() && !b.saved && b.Op.Class() != ir.Source {
 		t.need = b
 	}

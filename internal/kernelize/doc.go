@@ -14,16 +14,13 @@
 // need, equal ones once, over axes in the order of the template.
 package kernelize
 
-// The limits of the cost rule, in additions an element.
+import "github.com/tensorken/tensorken/internal/loopnest"
+
+// Limits of groups.
 const (
-	// expensive work is not repeated along axes it does not vary over, nor in two
-	// groups.
-	expensive = 16
-	// prologue is the most that a factor of a contraction computes: it is
-	// repeated for every pass over the factor.
-	prologue = 8
-	// maxGathers is how often a contraction may take an element by index.
-	maxGathers = 16
+	// prologue is the most additions of a factor of a contraction, which are repeated in every pass over the
+	// factor: beside a pass's multiplications by an element, at least as many as a tile has rows, they are few.
+	prologue = loopnest.LeastRows / 4
 	// maxSize is the most members of a group.
 	maxSize = 256
 	// maxScalars is the most scalar arguments that a group gets from nodes that

@@ -168,7 +168,7 @@ func kindOf(n *node) ir.Op {
 // the group exists already, because a node that joins it stores nothing first.
 func (t *trial) recomputesTooMuch(n *node) bool {
 	computes := n.Op.Class() == ir.Elementwise || n.Op == ir.Gather
-	if !computes || t.g.order != pending || n.Len() == 1 || n.cost < expensive {
+	if !computes || t.g.order != pending || n.Len() == 1 || !t.p.isExpensive(n.cost) {
 		return false
 	}
 	axes := t.g.LiveSet(t.axes)

@@ -172,7 +172,7 @@ func (p *placer) place(n *node) {
 	case n.Op.Class() == ir.Reduction:
 		p.reduce(n)
 	case n.Op.Class() == ir.Elementwise || n.Op == ir.Gather:
-		large := n.size > maxSize/4 || n.scalars > maxScalars/4 || n.users > 1 && n.cost >= expensive && n.Len() > 1
+		large := n.size > maxSize/4 || n.scalars > maxScalars/4 || n.users > 1 && p.isExpensive(n.cost) && n.Len() > 1
 		large = large || n.held && n.Op == ir.Gather // readers do not check its indices again
 		switch {
 		case n.end != alone && p.join(n) || n.end == 0 && !large:

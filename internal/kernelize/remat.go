@@ -18,12 +18,8 @@ const (
 	toRecompute
 )
 
-const (
-	// storeMoves is how often a store moves its bytes: it also reads the cache lines that it fills.
-	storeMoves = 2
-	// maxRemat is the most additions for the values that one group reads. Threefry has more.
-	maxRemat = 64
-)
+// storeMoves is how often a store moves its bytes: it also reads the cache lines that it fills.
+const storeMoves = 2
 
 // A reading is a group that loads a node. It is plain if the group computes functions of
 // the load once for each element, and for all elements.
@@ -115,6 +111,7 @@ type cut struct {
 	readings map[*node][]reading
 	readers  []reader // of values
 	machine  ir.Machine
+	least    float64 // the cost of storing the values, above which no recomputation is tried
 	stored   []*node // instead of values, or of them
 	computed nodeSet // by readers, in place of the others
 }
@@ -155,8 +152,9 @@ func (c *cut) choose() map[*node]choice {
 	}
 	c.findReaders()
 	c.stored = slices.Clone(c.values)
-	best := c.cost()
-	best = c.drop(best)
+	c.least = math.Inf(1)
+	c.least = c.cost()
+	best := c.drop(c.least)
 	all := 0
 	for _, n := range c.values {
 		all += n.bytes()
@@ -254,7 +252,6 @@ type recomputation struct {
 	*cut
 	others, loads, computed nodeSet
 	cost                    float64
-	additions               int
 }
 
 // visit adds the cost of n. It returns false if the group cannot compute n, or should not.
@@ -271,9 +268,8 @@ func (t *recomputation) visit(n *node) bool {
 		return false
 	}
 	t.computed[n] = true
-	t.additions += ir.Table[n.Op].Cost
 	t.cost += t.machine.AddTime(ir.Table[n.Op].Cost * n.Len())
-	if t.additions > maxRemat {
+	if t.cost > t.least {
 		return false
 	}
 	for _, s := range n.src {

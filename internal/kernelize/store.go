@@ -42,7 +42,7 @@ func (p *placer) recomputes(n *node) bool {
 			return true
 		}
 		seen[n] = true
-		if cost += ir.Table[n.Op].Cost; cost >= expensive || n.Op.Class() != ir.Elementwise || n.end != 0 {
+		if cost += ir.Table[n.Op].Cost; p.isExpensive(cost) || n.Op.Class() != ir.Elementwise || n.end != 0 {
 			return false
 		}
 		for _, s := range n.src {
@@ -58,6 +58,12 @@ func (p *placer) recomputes(n *node) bool {
 		return true
 	}
 	return cheap(n) && (len(large) <= 1 || len(large) == 2 && n.users == 1)
+}
+
+// isExpensive reports whether some additions take longer than to load a word. Then they are not repeated along axes
+// over which their result does not vary, nor in two groups.
+func (p *placer) isExpensive(additions int) bool {
+	return p.Machine.AddTime(additions) >= p.Machine.MoveTime(ir.Float32.Size())
 }
 
 // store makes n readable: computed by a group if it is inline, copied in

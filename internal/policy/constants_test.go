@@ -55,10 +55,9 @@ var thresholds = []struct{ reason, names string }{
 		compile.AssignMemory compile.little compile/blockwise.minMatrix compile/blockwise.minUnits cpu.groups cpu/vector.Even
 		cpu/vector.Grain cpu/vector.LongBlock cpu/vector.transposed cpu.columnMajor cpu/product.narrowBand cpu/product.short
 		cpu/sliding.leastReuse cpu/product.minReuse cpu/product.newEpilogue
-		kernelize.recomputes kernelize.recomputesTooMuch kernelize.visit kernelize.lengthRows kernelize.leastRows
+		kernelize.prologue kernelize.recomputes kernelize.recomputesTooMuch kernelize.visit kernelize.lengthRows kernelize.leastRows
 		schedule/build.LoopLimits`},
 	{measured, `
-		kernelize.expensive kernelize.maxGathers kernelize.maxRemat kernelize.prologue
 		compile.leastAhead compile/blockwise.maxDepth compile/blockwise.repeats
 		cpu/product.NewDots cpu/product.dotWork cpu/product.fewRows cpu/product.maxLeft
 		cpu.Run cpu.groupLen cpu.selects cpu.sharedRow
@@ -71,7 +70,7 @@ var thresholds = []struct{ reason, names string }{
 // it for each that becomes an estimate.
 const (
 	measured    = "measured, and to become an estimate in seconds"
-	maxMeasured = 25
+	maxMeasured = 21
 )
 
 func TestThresholds(t *testing.T) {
