@@ -135,11 +135,11 @@ var tunings = map[string]vector.Tuning{
 	"default": vector.DefaultTuning,
 	"pieces": {
 		MinBlock: 5, MaxBlock: 12, MinRow: 3, TransposeTile: 3, MaxWholeReduction: 30, ParallelThreshold: 64, Threads: 3,
-		Rows: 4, Cols: 7, Depth: 5, Span: 12, Panel: 100, DotDepth: 1, Conflict: 12, MaxShared: 200, MinTiles: 100, MinPart: 3,
+		Rows: 4, Cols: 7, Depth: 5, Span: 12, Panel: 100, DotDepth: 1, FewRows: 16, LoopBytes: 1 << 20, Conflict: 12, MaxShared: 200, MinTiles: 100, MinPart: 3,
 	},
 	"streams": {
 		MinBlock: 16, MaxBlock: 40, MinRow: 1, TransposeTile: 1, MaxWholeReduction: 0, ParallelThreshold: 1, Threads: 5, CopyCost: 0.25, LateShare: 0.1,
-		Rows: 10, Cols: 4, Depth: 16, Span: 10, Panel: 1, DotDepth: 10, Conflict: 4, MaxShared: 1 << 20, MinTiles: 1, MinPart: 1,
+		Rows: 10, Cols: 4, Depth: 16, Span: 10, Panel: 1, DotDepth: 2, FewRows: 16, LoopBytes: 1 << 20, Conflict: 4, MaxShared: 1 << 20, MinTiles: 1, MinPart: 1,
 	},
 }
 

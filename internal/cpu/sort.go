@@ -1,6 +1,7 @@
 package cpu
 
 import (
+	"math/bits"
 	"slices"
 	"unsafe"
 
@@ -40,16 +41,14 @@ func newSort(s *vector.Space) *sortRunner {
 	return r
 }
 
-// From sharedRow elements on, all workers sort a row together if there are few rows. From
-// longRow elements on they always do, because one worker's pairs would take too much
-// memory.
-const (
-	sharedRow = 1 << 16
-	longRow   = 1 << 18
-)
+// longRow is the number of elements from which on all workers sort a row together, however many rows there
+// are, because one worker's pairs would take too much memory.
+const longRow = 1 << 18
 
 func (r *sortRunner) Run(x *vector.Executor) error {
-	if r.nr < sharedRow || r.nr < longRow && r.nk >= 16 {
+	t := r.space.Tune
+	small := r.work/max(1, r.nk) < longParts*t.ParallelThreshold // to wake workers takes longer than a part of a row
+	if r.nr < longRow && (small || r.nk*t.SharedSort >= t.Threads) {
 		return x.Do(rowsJob{r}, ir.CeilDiv(r.nk, r.rowsPerTask), r.work)
 	}
 	l := newLongSort(r, x)
@@ -91,7 +90,7 @@ func (j rowsJob) Task(_ *vector.Executor, w *vector.Worker, i int) {
 	f := &w.Activations[0]
 	for row := i * j.rowsPerTask; row < min((i+1)*j.rowsPerTask, j.nk); row++ {
 		j.keep.MoveTo(f, row)
-		if j.selects() {
+		if j.selects(j.nr) {
 			least := j.least(f, 0, j.chunk.Count, w.Pairs[:0:j.places], w.Pairs[j.nr:])
 			slices.Sort(least)
 			j.place(f, 0, least, nil)
@@ -101,8 +100,13 @@ func (j rowsJob) Task(_ *vector.Executor, w *vector.Worker, i int) {
 	}
 }
 
-// selects reports whether a heap of the least pairs is faster than sorting all.
-func (r *sortRunner) selects() bool { return r.places <= r.nr/8 && simd.KeysHigh[r.typ] == nil }
+// selects reports whether a heap of the least of n pairs is faster than sorting them. Of pairs in random order about
+// places·log(n/places) enter the heap, past log(places) others each; sorting counts and moves all pairs for each digit.
+func (r *sortRunner) selects(n int) bool {
+	entries := r.places * bits.Len(uint(n/max(1, r.places)))
+	steps, moves := entries*bits.Len(uint(r.places)), 2*simd.Places*(n+simd.Digits)
+	return r.places <= n && steps*r.space.Tune.HeapStep <= moves && simd.KeysHigh[r.typ] == nil
+}
 
 // least adds the pairs of chunks of a row to a heap.
 func (r *sortRunner) least(f *vector.Activation, from, to int, heap, mem []uint64) []uint64 {

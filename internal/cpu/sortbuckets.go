@@ -90,20 +90,19 @@ func (l *longSort) sample() (simd.Buckets, error) {
 // A group is a range of pairs that are sorted together: some buckets, or one.
 type group struct{ from, to int }
 
-// groupLen is the length up to which buckets are grouped: pairs and spare pairs fit a
-// core's cache.
-const groupLen = 1 << 15
+// groupLen is the length up to which buckets are grouped: pairs and spare pairs fit half of a core's cache.
+func (l *longSort) groupLen() int { return 2 * l.space.Tune.Panel / (2 * 8) }
 
 // groups turns the counts of pairs, by part and bucket, into the place of the first pair
 // of each part in each bucket. It returns the groups that are stored: small ones, each
 // sorted by one worker, and the few that are more than a worker's share of the work.
 func (l *longSort) groups(counts [][simd.BucketCount]int) (small, large []group) {
-	at := 0
+	at, most := 0, l.groupLen()
 	g := group{}
 	add := func() {
 		switch {
 		case g.from == g.to || g.from >= l.places:
-		case g.to-g.from > max(l.nr/8, groupLen):
+		case g.to-g.from > max(l.nr/8, most):
 			large = append(large, g)
 		default:
 			small = append(small, g)
@@ -116,7 +115,7 @@ func (l *longSort) groups(counts [][simd.BucketCount]int) (small, large []group)
 			counts[p][b] = at
 			at += c
 		}
-		if at-g.from > groupLen {
+		if at-g.from > most {
 			add() // the buckets before this one
 		}
 		g.to = at

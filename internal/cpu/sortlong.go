@@ -34,7 +34,7 @@ func (l *longSort) run() error {
 	switch {
 	case l.typ == ir.Bool:
 		return l.partition()
-	case l.selects():
+	case l.selects(l.nr / l.parts):
 		return l.sel()
 	case simd.KeysHigh[l.typ] != nil:
 		return l.sortWide()

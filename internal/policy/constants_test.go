@@ -54,13 +54,11 @@ var thresholds = []struct{ reason, names string }{
 	{"a share: parts are small beside the whole, or even", `
 		compile.AssignMemory compile.little compile/blockwise.minMatrix compile/blockwise.minUnits cpu.groups cpu/vector.Even
 		cpu/vector.Grain cpu/vector.LongBlock cpu/vector.transposed cpu.columnMajor cpu/product.narrowBand cpu/product.short
-		cpu/sliding.leastReuse cpu/product.minReuse cpu/product.newEpilogue
+		cpu/sliding.leastReuse cpu/product.minReuse cpu/product.newEpilogue cpu/product.NewDots
 		kernelize.prologue kernelize.recomputes kernelize.recomputesTooMuch kernelize.visit kernelize.lengthRows kernelize.leastRows
 		schedule/build.LoopLimits`},
 	{measured, `
 		compile.leastAhead compile/blockwise.maxDepth compile/blockwise.repeats
-		cpu/product.NewDots cpu/product.dotWork cpu/product.fewRows cpu/product.maxLeft
-		cpu.Run cpu.groupLen cpu.selects cpu.sharedRow
 		schedule/reduce.choose schedule/reduce.cut schedule/reduce.isTall schedule/reduce.maxTall schedule/reduce.minTall
 		schedule/reduce.tallRows schedule/reduce.tallThreads
 		schedule/routines.choose schedule/routines.sel schedule/routines.sortsUpdates`},
@@ -70,7 +68,7 @@ var thresholds = []struct{ reason, names string }{
 // it for each that becomes an estimate.
 const (
 	measured    = "measured, and to become an estimate in seconds"
-	maxMeasured = 21
+	maxMeasured = 13
 )
 
 func TestThresholds(t *testing.T) {

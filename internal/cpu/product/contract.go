@@ -90,7 +90,7 @@ func NewContract(s *vector.Space) (r *contractRunner, extra int) {
 			turn()
 		}
 		r.cutting = newCutting(s, &r.product, rows, cols, r.work, 1, false)
-		if r.product.Packing != nil || !s.Plain(x) || !s.Plain(y) || s.Size(rows) <= fewRows {
+		if r.product.Packing != nil || !s.Plain(x) || !s.Plain(y) || s.Size(rows) <= s.Tune.FewRows {
 			break
 		}
 		turned := newCutting(s, &r.product, cols, rows, r.work, 1, false)
@@ -108,10 +108,10 @@ func NewContract(s *vector.Space) (r *contractRunner, extra int) {
 	} else {
 		extra = r.share(y)
 		s = r.space
-		r.right = newFactor(s, y, r.depth, r.cols, &r.product, false, s.Size(r.rows.Axes) <= fewRows)
+		r.right = newFactor(s, y, r.depth, r.cols, &r.product, false, s.Size(r.rows.Axes) <= s.Tune.FewRows)
 	}
 	if r.left == nil {
-		r.left = newFactor(s, x, r.rows, r.depth, &r.product, true, s.Size(r.rows.Axes) <= fewRows)
+		r.left = newFactor(s, x, r.rows, r.depth, &r.product, true, s.Size(r.rows.Axes) <= s.Tune.FewRows)
 	}
 	s.Body[sum].Domain = s.Roles(ir.Batch, ir.M, ir.N)
 	r.after = newEpilogue(s, sum, r.rows, r.cols)

@@ -33,7 +33,7 @@ func newCutting(s *vector.Space, p *simd.Product, rows, cols []int, work, unit i
 	if p.Packing != nil {
 		deep = deep * p.Packing.Group / p.Packing.Elements
 	}
-	if unit > 1 && s.Size(rows) <= fewRows {
+	if unit > 1 && s.Size(rows) <= s.Tune.FewRows {
 		deep *= fewDepth
 	}
 	if c.depth = vector.NewTiling(s, depth, deep/2, deep); unit > 1 {
@@ -57,7 +57,7 @@ func newCutting(s *vector.Space, p *simd.Product, rows, cols []int, work, unit i
 		}
 		// Each strip reads the right factor, so few rows stay one strip, and strips that are
 		// far wider than high are cut along the columns.
-		few := s.Size(rows) <= fewRows
+		few := s.Size(rows) <= s.Tune.FewRows
 		wide := min(width, s.Size(cols)) >= 4*min(height, s.Size(rows))
 		if (few || wide) && width > t.Cols/8 {
 			width /= 2
@@ -87,7 +87,7 @@ func newCutting(s *vector.Space, p *simd.Product, rows, cols []int, work, unit i
 func (c *cutting) narrow(s *vector.Space, p *simd.Product, size int) {
 	t := s.Tune
 	fits := max(t.Panel/max(1, p.Depth(c.depth.MaxPoints())*size), p.Cols)
-	if c.cols.MaxPoints() > fits && (s.Size(c.rows.Axes) > fewRows || p.Packing != nil) {
+	if c.cols.MaxPoints() > fits && (s.Size(c.rows.Axes) > s.Tune.FewRows || p.Packing != nil) {
 		c.cols = vector.NewTilingBy(s, c.cols.Axes, fits/2, fits, p.Cols)
 		c.strips[1] = c.cols
 	}
@@ -121,7 +121,7 @@ func (c *cutting) divide(s *vector.Space, p *simd.Product, threads int) {
 		}
 		for rounds := 1; rounds <= mostRounds; rounds++ {
 			tile := min(ir.CeilDiv(rows, max(1, rounds*threads/(batch*x.cols.Count))), mostRows(s, p))
-			if rows <= fewRows {
+			if rows <= s.Tune.FewRows {
 				tile = rows
 			}
 			x.span = ir.CeilDiv(tile, s.Tune.Rows)

@@ -90,7 +90,7 @@ func TestDivide(t *testing.T) {
 		}
 		rounds := ir.CeilDiv(r.tasks(), c.threads)
 		largest := min(c.m, r.span*r.rows.MaxPoints()) * r.cols.MaxPoints()
-		if even := c.m * c.n / c.threads; c.m > fewRows && c.depth > 64 && rounds*largest > even*5/4 {
+		if even := c.m * c.n / c.threads; c.m > vector.DefaultTuning.FewRows && c.depth > 64 && rounds*largest > even*5/4 {
 			t.Errorf("%d×%d×%d for %d threads: a thread computes up to %d elements, want about %d", c.m, c.n, c.depth, c.threads, rounds*largest, even)
 		}
 	}

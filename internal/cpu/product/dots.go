@@ -11,9 +11,6 @@ import (
 )
 
 const (
-	// fewRows is the greatest number of rows for which copying a factor takes longer than it
-	// saves.
-	fewRows = 16
 	// fewDepth is how much deeper blocks of few rows by packed weights are: reading these takes most of the time,
 	// and long runs of memory are read faster.
 	fewDepth = 8
@@ -22,13 +19,9 @@ const (
 	// dotPart is about the greatest depth of a call of a simd.DotTile: rows stay in the first-level
 	// cache, and lanes add up so few products that their sum is as exact as a simd.Product's.
 	dotPart = 1024
-	// dotWork is the least number of multiplications that are worth a block of dot products.
-	dotWork = 1 << 15
 	// fixedRows is the greatest number of rows that are multiplied in fixed point where their blocks are: more of them
 	// are worth a copy of the codes.
 	fixedRows = 8
-	// maxLeft is the greatest number of elements of a left factor, all of which a worker holds.
-	maxLeft = 1 << 18
 )
 
 // NewDots returns a runner of products of few rows by memory that is contiguous along the depth, as
@@ -75,10 +68,10 @@ func NewDots(s *vector.Space) *vector.PointwiseRunner {
 	if m > fixedRows && s.Template == ir.Contraction && hasCodes(s, factors[0]) {
 		return nil
 	}
-	if !halves && depth < 8*m || m > fewRows || n < 4 || n < 16 && depth > s.Tune.MaxBlock || m*depth > maxLeft {
+	if !halves && depth < m*s.Tune.DotDepth || m > s.Tune.FewRows || n < dotColumns && depth > s.Tune.MaxBlock || m*depth*k.Body[factors[0]].Type.Size() > s.Tune.LoopBytes {
 		return nil
 	}
-	limit := min(max(n/32, dotWork/(m*depth), 16), s.Tune.MaxBlock/2)
+	limit := min(max(n/32, s.Tune.ParallelThreshold/(m*depth), dotColumns), s.Tune.MaxBlock/2)
 	w := &vector.PointwiseRunner{Tiles: vector.Tilings{vector.NewTiling(s, list(left&right), 1, 1), vector.NewTiling(s, cols, limit, limit)}}
 	for _, y := range factors {
 		if _, ok := w.Tiles[1].Stride(s.Body[y].View.Coef); !ok || len(s.Limits) > 0 && len(w.Tiles[1].LongAxes()) > 1 {

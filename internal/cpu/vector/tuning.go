@@ -31,9 +31,10 @@ type Tuning struct {
 	// second-level cache, so that it stays there while the strips pass. Results do not depend
 	// on it.
 	Panel int
-	// DotDepth is the depth from which on few rows are multiplied by dot products: below, the sums
-	// over the lanes of a register take longer than a copy of the right factor.
-	DotDepth int
+	// DotDepth is the depth, for each row, from which on up to fewRows rows are multiplied by dot products: below, the
+	// sums over the lanes of a register take longer than a copy of the right factor. For more rows a copy takes less
+	// time than it saves.
+	DotDepth, FewRows int
 	// Rows at a multiple of conflict bytes compete for few sets of the first-level
 	// cache.
 	Conflict int
@@ -41,6 +42,9 @@ type Tuning struct {
 	// along contiguous memory, of a copy that transposes, and of a store across the rows of a tile. TaskCost is of
 	// the start of a task. LateShare is the part of a task for which the last worker keeps the others waiting.
 	CopyCost, TransposeCost, AcrossCost, TaskCost, LateShare float64
+	// HeapStep is the moves of a pair that take as long as a step down a heap, and SharedSort the threads that sort a
+	// row together as fast as one does alone.
+	HeapStep, SharedSort int
 	// MaxShared is the greatest size in bytes of a factor that is packed once for all tasks.
 	MaxShared int
 	// With fewer tiles than minTiles the depth is split, into parts of at least
@@ -58,7 +62,7 @@ type Tuning struct {
 // first-level cache take little of the time.
 var DefaultTuning = Tuning{
 	MinBlock: 512, MaxBlock: 2048, MinRow: 64, TransposeTile: 32, MaxWholeReduction: 1 << 15, ParallelThreshold: 1 << 15,
-	Rows: 126, Cols: 512, Depth: 256, Span: 504, Panel: 1 << 18, DotDepth: 64, Conflict: 2048, CopyCost: 0.25, TransposeCost: 4, AcrossCost: 1, TaskCost: 1024, LateShare: 0.125, MaxShared: 1 << 26, MinTiles: 8, MinPart: 1024,
+	Rows: 126, Cols: 512, Depth: 256, Span: 504, Panel: 1 << 18, DotDepth: 16, FewRows: 16, HeapStep: 5, SharedSort: 4, Conflict: 2048, CopyCost: 0.25, TransposeCost: 4, AcrossCost: 1, TaskCost: 1024, LateShare: 0.125, MaxShared: 1 << 26, MinTiles: 8, MinPart: 1024,
 	LoopBytes: 1 << 20, LoopColumns: 512, LoopRows: 14,
 }
 
