@@ -4,6 +4,7 @@ package ir
 // that the device can do, by its maker's data. The zero Machine is an ordinary CPU.
 type Machine struct {
 	Bandwidth float64 // bytes of memory per second
+	Launch    float64 // seconds by which one more kernel lengthens a plan, beside its work
 	Adds      float64 // additions of float32 per second; other operations count by Table's Cost
 	// Halves is the number of products of halves in memory that are added up per second by
 	// instructions for matrices. It is 0 without such instructions.
@@ -14,7 +15,7 @@ type Machine struct {
 }
 
 // ordinary is a core with vectors of 16 float32, which has half of a memory channel.
-var ordinary = Machine{Bandwidth: 17.5e9, Adds: 50e9}
+var ordinary = Machine{Bandwidth: 17.5e9, Adds: 50e9, Launch: 1e-6}
 
 // MoveTime estimates the seconds for which bytes keep the memory busy.
 func (m Machine) MoveTime(bytes int) float64 {
@@ -30,4 +31,13 @@ func (m Machine) AddTime(additions int) float64 {
 		m = ordinary
 	}
 	return float64(additions) / m.Adds
+}
+
+// IsWorthLaunch reports whether the moves of some bytes take longer than the launch of a kernel.
+func (m Machine) IsWorthLaunch(bytes int) bool {
+	launch := m.Launch
+	if launch == 0 {
+		launch = ordinary.Launch
+	}
+	return m.MoveTime(bytes) > launch
 }

@@ -7,19 +7,15 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// leastAhead is the least size, in bytes, of a result for which loads are moved ahead so that it runs in
-// place: a smaller one takes less time than the launch of another step.
-const leastAhead = 16 << 20
-
 // readAhead returns the plan with some loads moved to separate steps: loads of a Reduce beside its rows,
 // such as the logit of each label, where only they keep it from running in place. It returns nil if no step
-// has such loads.
-func (p *Plan) readAhead(outputs int, mayTake func(leaf, bytes int) bool) *Plan {
+// has such loads. To move a result takes a machine longer than the launch of another step.
+func (p *Plan) readAhead(outputs int, mayTake func(leaf, bytes int) bool, m ir.Machine) *Plan {
 	l := newLiveness(p, outputs)
 	q := *p
 	q.Steps, q.Buffers = nil, slices.Clone(p.Buffers)
 	for i := range p.Steps {
-		q.Steps = append(q.Steps, l.readAhead(i, mayTake, &q)...)
+		q.Steps = append(q.Steps, l.readAhead(i, mayTake, m, &q)...)
 	}
 	if len(q.Steps) == len(p.Steps) {
 		return nil
@@ -29,14 +25,14 @@ func (p *Plan) readAhead(outputs int, mayTake func(leaf, bytes int) bool) *Plan 
 
 // readAhead returns step i, and before it a step of its moved loads, if it then can run in place. New
 // buffers are added to a plan.
-func (l *liveness) readAhead(i int, mayTake func(leaf, bytes int) bool, to *Plan) []Step {
+func (l *liveness) readAhead(i int, mayTake func(leaf, bytes int) bool, m ir.Machine, to *Plan) []Step {
 	s := l.plan.Steps[i]
 	if s.Loop != nil || s.Kernel.Template != ir.Reduce {
 		return []Step{s}
 	}
 	for b := range s.Buffers(ir.Out) {
 		bytes := to.Buffers[b].Bytes()
-		if l.writers[b] > 1 || bytes < leastAhead {
+		if l.writers[b] > 1 || !m.IsWorthLaunch(bytes) {
 			continue
 		}
 		out := s.output(b)

@@ -112,7 +112,7 @@ func TestAssignMemory(t *testing.T) {
 		if first == 0 {
 			first = len(c.outputs)
 		}
-		m := p.AssignMemory(first, func(leaf, bytes int) bool { return slices.Contains(c.taken, leaf) && bytes == 32 }, func(bytes int) int { return bytes })
+		m := p.AssignMemory(first, func(leaf, bytes int) bool { return slices.Contains(c.taken, leaf) && bytes == 32 }, func(bytes int) int { return bytes }, ir.Machine{})
 		if !slices.Equal(m.Slot, c.slot) || !slices.Equal(m.Slots, c.slots) {
 			t.Errorf("%s: buffers are in %v of %v, want %v of %v", c.name, m.Slot, m.Slots, c.slot, c.slots)
 		}
@@ -201,7 +201,7 @@ func TestReadAhead(t *testing.T) {
 			outputs = 3
 		}
 		before := len(p.Steps)
-		p.AssignMemory(outputs, func(int, int) bool { return false }, func(bytes int) int { return bytes })
+		p.AssignMemory(outputs, func(int, int) bool { return false }, func(bytes int) int { return bytes }, ir.Machine{Bandwidth: 4e12, Launch: 4e-6})
 		if got := len(p.Steps) > before; got != c.want {
 			t.Errorf("%s: a step is cut in two: %v, want %v", c.name, got, c.want)
 			continue

@@ -25,7 +25,7 @@ func (g GPU) machine() ir.Machine {
 			continue
 		}
 		cycles := float64(g.units) * 1e3 * float64(cmp.Or(g.rates.clock, 1.5e6))
-		m := ir.Machine{Adds: cycles * float64(p.adds), Halves: cycles * float64(p.halves)}
+		m := ir.Machine{Adds: cycles * float64(p.adds), Halves: cycles * float64(p.halves), Launch: 3.5e-6}
 		if m.Bandwidth = 2 * 1e3 * float64(g.rates.memoryClock) * float64(g.rates.busBits) / 8; m.Bandwidth == 0 { // two transfers in a cycle
 			m.Bandwidth = m.Adds / 10 // as most GPUs have
 		}

@@ -161,7 +161,7 @@ func (l *loader) assign(p *compile.Plan, c *capture.Capture) compile.Memory {
 	if c.IsBody { // its steps use the same memory, and are too short for copies of replaced values
 		mayTake = nil
 	}
-	return p.AssignMemory(returned(p, c), mayTake, func(bytes int) int { return l.memory.Pool.Request(bytes).Class })
+	return p.AssignMemory(returned(p, c), mayTake, func(bytes int) int { return l.memory.Pool.Request(bytes).Class }, l.memory.Limits.Machine)
 }
 
 // returned is the number of a plan's outputs, from the first, that a capture stores.

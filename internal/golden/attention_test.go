@@ -132,7 +132,7 @@ func TestAttentionPlans(t *testing.T) {
 	host := cpu.New(cpu.Options{})
 	webgpu := schedule.Target{Family: schedule.Discrete, MaxThreads: 1024, SharedBytes: 48 << 10, SubgroupMin: 32, SubgroupMax: 32}
 	cuda := webgpu
-	cuda.Machine = ir.Machine{Bandwidth: 4.8e12, Adds: 33.5e12, Halves: 535e12}
+	cuda.Machine = ir.Machine{Bandwidth: 4.8e12, Adds: 33.5e12, Halves: 535e12, Launch: 3.5e-6}
 	cuda.TileBytes, cuda.Matrices, cuda.SharedMatrices, cuda.Wide, cuda.Units = 227<<10, true, true, true, 132
 	on := func(target schedule.Target, bindings int) *dryLooper {
 		limits := target.LoopLimits()

@@ -253,7 +253,7 @@ func TestGPT2Small(t *testing.T) {
 	}
 	// Recorded steps hold as much, the first ones too, and less in bfloat16.
 	nvidia := h200
-	nvidia.Machine = ir.Machine{Bandwidth: 4.8e12, Adds: 33.5e12, Halves: 535e12}
+	nvidia.Machine = ir.Machine{Bandwidth: 4.8e12, Adds: 33.5e12, Halves: 535e12, Launch: 3.5e-6}
 	nvidia.TileBytes, nvidia.Matrices, nvidia.SharedMatrices, nvidia.Wide, nvidia.Units = 227<<10, true, true, true, 132
 	driven := gpuLimits
 	driven.Bindings, driven.Machine = 64, nvidia.Machine

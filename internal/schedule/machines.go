@@ -44,7 +44,7 @@ func MachineOf(name string) (units int, m ir.Machine) {
 	name = strings.ToLower(name)
 	for _, r := range machines {
 		if strings.Contains(name, r.name) {
-			return r.units, ir.Machine{Adds: r.adds, Bandwidth: r.bandwidth}
+			return r.units, ir.Machine{Adds: r.adds, Bandwidth: r.bandwidth, Launch: 3.5e-6}
 		}
 	}
 	return 0, m

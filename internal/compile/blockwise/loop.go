@@ -231,7 +231,7 @@ func (l *loop) binds() bool {
 	return true
 }
 
-// repeats reports whether the loops compute contractions much more often than the steps do.
+// repeats reports whether the loops compute more contractions again than half of the steps' own.
 // Where scores build on the scores of the layer before, each loop would compute all layers
 // again from the first.
 func (f *fuser) repeats() bool {
@@ -248,7 +248,7 @@ func (f *fuser) repeats() bool {
 			}
 		}
 	}
-	return 2*all > 3*once
+	return 2*(all-once) > once
 }
 
 // assemble makes the kernels of the loop, and the steps that finish sums.
