@@ -22,7 +22,8 @@ var thresholds = []struct{ reason, names string }{
 		schedule.maxGroupsYZ schedule/attention.attentionRegisters schedule/attention.place schedule/attention.choose
 		schedule/attention.warps schedule/attention.locate schedule/build.Scratch schedule/build.Subgroup schedule/build.Wrap
 		schedule/build.maxParams schedule/tiles.PlaceThreads schedule/tiles.eight schedule/tiles.lineAt schedule/tiles.rows
-		schedule/pointwise.transposedAxis`},
+		schedule/pointwise.transposedAxis
+		schedule/reduce.sector schedule/reduce.line schedule/reduce.batch schedule/reduce.registers`},
 	{"types: bytes of an element, bits of a number", `
 		compile.SetOf cpu/vector.singleOps memory.markFreed memory.markShared memory.markViewed schedule.KeyLen
 		schedule/attention.infinity schedule/build.validity schedule/pointwise.itemsAhead schedule/routines.key
@@ -50,7 +51,7 @@ var thresholds = []struct{ reason, names string }{
 		cpu/product.mostRounds exec.maxPrograms exec.peakRuns exec.peakTime kernelize.maxMerged kernelize.maxScalars kernelize/regions.maxScores kernelize.maxSize
 		kernelize.place memory.ballastSize memory.flushDelay memory.large memory.leastBuffers
 		schedule/build.share schedule/build.shareOfUnknown memory.leastBytes memory.manyRuns memory.maxCollected memory.maxTries memory.sizeClass cpu.copyBytes
-		cpu.longParts cpu.longRow`},
+		cpu.longParts cpu.longRow schedule/reduce.maxStatements`},
 	{"a share: parts are small beside the whole, or even", `
 		compile.AssignMemory compile.little compile/blockwise.minMatrix compile/blockwise.minUnits cpu.groups cpu/vector.Even
 		cpu/vector.Grain cpu/vector.LongBlock cpu/vector.transposed cpu.columnMajor cpu/product.narrowBand cpu/product.short
@@ -58,17 +59,14 @@ var thresholds = []struct{ reason, names string }{
 		kernelize.prologue kernelize.recomputes kernelize.recomputesTooMuch kernelize.visit kernelize.lengthRows kernelize.leastRows
 		schedule/build.LoopLimits`},
 	{measured, `
-		compile/blockwise.maxDepth
-		schedule/reduce.choose schedule/reduce.cut schedule/reduce.isTall schedule/reduce.maxTall schedule/reduce.minTall
-		schedule/reduce.tallRows schedule/reduce.tallThreads
-		schedule/routines.choose schedule/routines.sel schedule/routines.sortsUpdates`},
+		compile/blockwise.maxDepth`},
 }
 
 // measured is the reason of thresholds that were found by measuring. There may be maxMeasured, and no more: lower
 // it for each that becomes an estimate.
 const (
 	measured    = "measured, and to become an estimate in seconds"
-	maxMeasured = 11
+	maxMeasured = 1
 )
 
 func TestThresholds(t *testing.T) {

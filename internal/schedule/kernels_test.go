@@ -262,7 +262,7 @@ var typical = []struct {
 	{"packed", packedRows("Q4_K", 1, 256), big},
 	{"packed_bytes", packedRows("Q5_0", 1, 1024), hopper},
 	{"convolve", convolve(8, 16, 28, 28, 32), big},
-	{"scatter", scatterAdd(1000, 500, 64, f32), plain},
+	{"scatter", scatterAdd(1000, 400, 64, f32), plain},
 	{"scatter_narrow", scatterAdd(10, 5000, 1, ir.Uint8), plain},
 	{"scatter_votes", scatterAdd(300, 500, 200, f32), big},
 }

@@ -62,6 +62,7 @@ type Traits struct {
 	ScatterAhead int     // indices that a thread of a scatter reads at once
 	PointsAhead  int     // vectors that a thread of a pointwise kernel computes at once, if it stores halves or bytes
 	RateThreads  int     // threads of a compute unit that reach its rate of products
+	PassSteps    int     // steps of a thread, each with loads of its own, that take as long as one more pass
 	VoteTests    int     // most tests of an update, for each compute unit, with which subgroups find the updates of their rows
 	loopBytes    int     // of temporaries of a loop: enough that each kernel occupies the device
 }
@@ -70,13 +71,13 @@ type Traits struct {
 var families = [...]Traits{
 	Integrated: {
 		units: 16, unitAdds: 166e9, bandwidth: 100e9, threads: 256, busyUnit: 1024, Concurrent: true, RowThreads: 1024, HeldLanes: 16,
-		Transpose: 32, ScatterAhead: 8, PointsAhead: 2, RateThreads: 512, VoteTests: 8 << 20, loopBytes: 64 << 20,
+		Transpose: 32, ScatterAhead: 8, PointsAhead: 2, RateThreads: 512, PassSteps: 8, VoteTests: 8 << 20, loopBytes: 64 << 20,
 	},
 	Discrete: {
 		units: 128, unitAdds: 250e9, bandwidth: 4.8e12, threads: 256, busyUnit: 1024, Concurrent: true, RowThreads: 1024, HeldLanes: 16,
-		Transpose: 32, ScatterAhead: 8, PointsAhead: 2, RateThreads: 512, VoteTests: 8 << 20, loopBytes: 256 << 20,
+		Transpose: 32, ScatterAhead: 8, PointsAhead: 2, RateThreads: 512, PassSteps: 8, VoteTests: 8 << 20, loopBytes: 256 << 20,
 	},
-	Software: {units: 1, unitAdds: 50e9, bandwidth: 17.5e9, threads: 64, busy: 128, RowThreads: 1024, HeldLanes: 16, ScatterAhead: 1, PointsAhead: 1, RateThreads: 512, loopBytes: 64 << 20},
+	Software: {units: 1, unitAdds: 50e9, bandwidth: 17.5e9, threads: 64, busy: 128, RowThreads: 1024, HeldLanes: 16, ScatterAhead: 1, PointsAhead: 1, RateThreads: 512, PassSteps: 1024, loopBytes: 64 << 20},
 }
 
 // WithDefaults returns the target with no field zero that has a default.

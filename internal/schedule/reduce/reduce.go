@@ -22,7 +22,7 @@ import (
 //     of the level of the maximum.
 //   - Across: where neighbours in memory are different rows, threads lie along
 //     the rows, and each sweeps over its part of a row.
-//   - Tall: few such rows, of a few thousand points. A workgroup of tallThreads has tallRows of
+//   - Tall: few such rows, of a few thousand points. A large workgroup has a sector of
 //     them, so that one pass is enough.
 //   - Segmented: few rows, too few to keep the device busy, are cut into
 //     segments whose results further passes combine, level by level.
@@ -78,7 +78,7 @@ func (r *reduction) choose() {
 		threads = large // so that a row is read once
 	}
 	if r.tall = r.isTall(); r.tall {
-		threads = tallThreads
+		threads = traits.RowThreads
 	}
 	for n := r.RegisterBytes(); threads*n > r.Target.SharedBytes; {
 		threads /= 2
@@ -86,20 +86,20 @@ func (r *reduction) choose() {
 	switch {
 	case !traits.Concurrent:
 		r.along = 1
-		if r.separate = 4*r.rows <= r.Target.Busy() && r.cols >= 1<<12; r.separate {
-			threads = 32
+		if r.separate = 2*r.rows <= threads && r.cols >= batch*traits.PassSteps; r.separate {
+			threads /= 2
 			r.along, r.across = threads, false
 		}
 	case r.tall:
-		r.along = threads / tallRows
+		r.along = threads / sector
 	case r.across:
 		r.along = 1
-		for r.rows*r.along < r.Target.Busy() && r.along < 8 && 4*r.along < r.cols {
+		for r.rows*r.along < r.Target.Busy() && r.along*line < threads && batch*r.along < r.cols {
 			r.along *= 2
 		}
 	case r.streams():
 		r.along = r.Target.Subgroup()
-		for 8*r.rows*r.along < 3*r.Target.Busy() && r.along < threads {
+		for 2*r.rows*r.along < r.Target.Busy() && r.along < threads {
 			r.along *= 2
 		}
 	default:
@@ -109,9 +109,9 @@ func (r *reduction) choose() {
 		}
 	}
 	r.lanes = ir.CeilDiv(max(r.cols, 1), r.along*unit) * unit
-	if r.hold = r.lanes <= most && r.lanes*len(r.Nest.Body) <= 1000; !r.hold {
-		r.lanes = 4
-		if r.vec4 && len(r.Nest.Body) <= 12 && r.cols >= 2*most*r.along {
+	if r.hold = r.lanes <= most && r.lanes*len(r.Nest.Body) <= maxStatements; !r.hold {
+		r.lanes = batch
+		if r.vec4 && most*len(r.Nest.Body) <= registers && r.cols >= 2*most*r.along {
 			r.lanes = most
 		}
 		if r.streams() {
@@ -152,11 +152,11 @@ func (r *reduction) orient() {
 	r.vec4 = !r.across && r.loadsFours()
 }
 
-// The workgroups of tall rows, and the points of such rows: few enough rows that a workgroup
-// for eight still keeps the device busy, and enough points for all its threads.
 const (
-	tallRows, tallThreads = 8, 1024
-	minTall, maxTall      = 1 << 10, 1 << 14
+	sector, line  = 8, 32 // words of memory that are read at once, and that lie in a line of a cache
+	batch         = 4     // least points that a thread loads at once, where there are so many
+	registers     = 192   // of a thread for its points
+	maxStatements = 1000  // for the points that a thread holds
 )
 
 // streamed is the number of elements of a row that a thread loads at once where rows stream: enough loads are
@@ -181,13 +181,16 @@ func (r *reduction) matrices() (n int) {
 	return n
 }
 
-// isTall reports whether the reduction takes the form for tall rows: few rows lie across, each of a
-// few thousand points, and one matrix is read, once.
+// isTall reports whether the reduction takes the form for tall rows: a workgroup for each compute unit has a sector
+// of all rows, which lie across in some lines, each row has points for all threads and no more than they could
+// hold, and one matrix is read, once.
 func (r *reduction) isTall() bool {
-	if !r.across || !r.Target.Traits().Concurrent || r.Target.MaxThreads < tallThreads {
+	traits := r.Target.Traits()
+	threads := traits.RowThreads
+	if !r.across || !traits.Concurrent || r.Target.MaxThreads < threads {
 		return false
 	}
-	if r.rows < 64 || r.rows > tallRows*r.Target.Units || r.cols < minTall || r.cols > maxTall || r.visits() > 1 {
+	if r.rows < 2*line || r.rows > sector*r.Target.Units || r.cols < threads || r.cols > traits.HeldLanes*threads || r.visits() > 1 {
 		return false
 	}
 	return r.matrices() == 1
@@ -202,24 +205,23 @@ func (r *reduction) visits() int {
 	return n
 }
 
-// cut decides whether rows are cut into segments.
+// cut decides whether rows are cut into segments: where they leave half of the device idle, and a thread takes more
+// steps than last as long as the pass that combines the segments.
 func (r *reduction) cut() {
 	step := r.along * r.lanes
 	r.segments = 1
-	if r.tall {
+	busy := r.Target.Busy() / (r.rows * r.along)
+	switch {
+	case r.tall:
 		return
+	case r.separate:
+		r.segments = max(1, min(busy, r.cols/(2*step)))
+	case busy < 2 || r.cols < step*r.Target.Traits().PassSteps:
+		return
+	default:
+		r.segments = min(2*busy, r.cols/(2*step))
 	}
-	if r.separate {
-		r.hold = false
-		r.segments = max(1, min(4, r.Target.Busy()/(r.rows*r.along), r.cols/(8*step)))
-	} else {
-		r.segments = min(2*r.Target.Busy()/(r.rows*r.along), r.cols/(2*step))
-		if r.segments < 4 || r.rows*r.cols < 1<<15 {
-			r.segments = 1
-			return
-		}
-		r.hold = false
-	}
+	r.hold = false
 	r.segment = ir.CeilDiv(ir.CeilDiv(r.cols, r.segments), step) * step
 	r.segments = ir.CeilDiv(r.cols, r.segment)
 }

@@ -2,6 +2,7 @@ package routines
 
 import (
 	"math"
+	"math/bits"
 
 	"github.com/tensorken/tensorken/internal/schedule/build"
 	"github.com/tensorken/tensorken/internal/shader"
@@ -10,9 +11,11 @@ import (
 
 // sortsUpdates reports whether to sort the updates by their index. That pays if there are
 // so many results that otherwise each thread has several rows, and goes through all
-// updates for them. All columns must have the same index.
+// updates for them: longer than two more passes, and the rounds in which a workgroup sorts. All columns must
+// have the same index.
 func (x *scatter) sortsUpdates(separate bool) bool {
-	return separate && x.sharedIndex() && x.rows > 1 && x.count >= 512 && x.count <= math.MaxInt32 && x.at.Type != ir.Bool
+	rounds := bits.Len(uint(x.count))
+	return separate && x.sharedIndex() && x.rows > 1 && x.count >= 2*(x.passUpdates()+rounds*rounds) && x.count <= math.MaxInt32 && x.at.Type != ir.Bool
 }
 
 // sortedRuns combines the updates sorted by their index: a thread for each column and

@@ -117,7 +117,7 @@ func (x *scatter) choose() {
 	x.register = separate && x.rows == 1
 	x.segment = x.count
 	if x.register && (x.at.Type != ir.Bool || x.at.Kind == ir.Copy) {
-		parts := min(busy/(x.width*x.blocks), x.count/128)
+		parts := min(busy/(x.width*x.blocks), x.count/x.passUpdates())
 		if parts > 1 {
 			x.segment = ir.CeilDiv(x.count, parts)
 			x.segments = ir.CeilDiv(x.count, x.segment)
@@ -125,6 +125,12 @@ func (x *scatter) choose() {
 			x.parts = x.Builder.Scratch(x.segments*x.blocks*x.width, x.none().Type)
 		}
 	}
+}
+
+// passUpdates is the number of updates through which a thread goes while one more pass would run: twice as many steps as
+// usual, because threads read the same indices.
+func (x *scatter) passUpdates() int {
+	return 2 * x.Target.Traits().PassSteps * x.Target.Traits().ScatterAhead
 }
 
 // sharedIndex reports whether all columns have the same index.

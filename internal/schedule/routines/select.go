@@ -37,7 +37,7 @@ func (s *sort) sel() {
 		threads := s.Target.Threads()
 		r.each = min(s.fit/s.places, ir.CeilDiv(r.n, threads))
 		if few := 2 * s.Target.Busy() / max(1, s.rows*threads); few > 1 { // more workgroups
-			r.each = min(r.each, max(8, ir.CeilDiv(r.n, few*threads)))
+			r.each = min(r.each, max(2*selectAhead, ir.CeilDiv(r.n, few*threads)))
 		}
 		r.segment = r.each * threads
 		r.segments = ir.CeilDiv(r.n, r.segment)

@@ -1,4 +1,4 @@
-// routine scatter i0:500 i1:64
+// routine scatter i0:400 i1:64
 // a0 out float32[64000] aligned
 // a1 in float32 aligned
 // a2 in int32 aligned
@@ -53,7 +53,7 @@ fn main(@builtin(workgroup_id) _id: vec3<u32>, @builtin(local_invocation_index) 
     let column = item % 64u;
     let row = item / 64u % 250u * 4u;
     let i1 = i32(column);
-    let last = 500u;
+    let last = 400u;
     for (var u = 0u; u < last; u = u + 8u) {
       let i0_0 = i32(min(u, last - 1u));
       let i0_1 = i32(min(u + 1u, last - 1u));
