@@ -44,8 +44,6 @@ type LoopLimits struct {
 	// AttentionBindings is the greatest number of buffers of such a kernel if it does not read
 	// at indices, where that is more than for other kernels.
 	AttentionBindings int
-	// Matrices says that matrix instructions multiply in such a kernel, not threads.
-	Matrices bool
 
 	// Serial says that the device runs one block at a time, on all its cores. Blocks are then as
 	// large as Bytes allows, and cover several matrices if these fit.

@@ -7,7 +7,7 @@ type Machine struct {
 	Launch    float64 // seconds by which one more kernel lengthens a plan, beside its work
 	Adds      float64 // additions of float32 per second; other operations count by Table's Cost
 	// Halves is the number of products of halves in memory that are added up per second by
-	// instructions for matrices. It is 0 without such instructions.
+	// instructions for matrices, which then multiply in attention too. It is 0 without such instructions.
 	Halves float64
 	// Columns is the columns of a tile of products in vector registers, as of a CPU, which read and store rows of a
 	// matrix faster than columns. It is 0 for a GPU, which transposes tiles in fast memory.

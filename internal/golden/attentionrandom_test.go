@@ -166,7 +166,8 @@ func TestRandomAttention(t *testing.T) {
 			return list, f
 		}
 		ref := drivertest.Oracle()
-		ref.Loops = ir.LoopLimits{Bytes: 1 << 10, Rows: 4, Columns: 2, Attention: 8, AttentionBytes: 1 << 20, Matrices: i%2 == 0, Scores: i / 2 % 2}
+		ref.Loops = ir.LoopLimits{Bytes: 1 << 10, Rows: 4, Columns: 2, Attention: 8, AttentionBytes: 1 << 20, Scores: i / 2 % 2}
+		ref.Machine.Halves = float64((i + 1) % 2)
 		want, f := results(plain)
 		got, _ := results(tensor.NewDevice(ref))
 		if err := errors.Join(tensor.Eval(want), tensor.Eval(got)); err != nil {
@@ -209,9 +210,10 @@ func TestAttentionChain(t *testing.T) {
 		return out
 	}
 	want := run(tensor.NewDevice(cpu.New(cpu.Options{})))
-	for _, m := range []bool{false, true} {
+	for _, halves := range []float64{0, 1} {
 		ref := drivertest.Oracle()
-		ref.Loops = ir.LoopLimits{Bytes: 1 << 10, Rows: 4, Columns: 2, Attention: 8, AttentionBytes: 1 << 20, Matrices: m}
+		ref.Loops = ir.LoopLimits{Bytes: 1 << 10, Rows: 4, Columns: 2, Attention: 8, AttentionBytes: 1 << 20}
+		ref.Machine.Halves = halves
 		got := run(tensor.NewDevice(ref))
 		if ref.Templates["attention"] == 0 {
 			t.Error("no kernel is of attention")

@@ -297,7 +297,7 @@ func TestGPT2LittleMemory(t *testing.T) {
 		t.Skip("plans of a whole model take a second")
 	}
 	gpu := schedule.Target{Family: schedule.Discrete, MaxThreads: 1024, SharedBytes: 48 << 10, SubgroupMin: 32, SubgroupMax: 32, Matrices: true}
-	limits := driver.Limits{Types: shader.DTypes, Bindings: 64, Async: true}
+	limits := driver.Limits{Types: shader.DTypes, Bindings: 64, Async: true, Machine: ir.Machine{Halves: 535e12}}
 	for i, bytes := range []int{1, 40 << 10, 48 << 10, 56 << 10} {
 		if testing.Short() && i != 1 {
 			continue

@@ -83,7 +83,7 @@ func (p *placer) fits(k *ir.Kernel, g *group) bool {
 		}
 	}
 	a, ok := loopnest.NewAttention(k)
-	return ok && a.Fits(k, p.Loops.Matrices, p.Loops.AttentionBytes)
+	return ok && a.Fits(k, p.Machine.Halves > 0, p.Loops.AttentionBytes)
 }
 
 // prefersLoop reports whether the gradient of large scores is faster in a loop, where threads multiply: the tiles
@@ -94,7 +94,7 @@ func (p *placer) prefersLoop(r *region, g *group, k *ir.Kernel) bool {
 	if g.swapped {
 		rows, columns = columns, rows
 	}
-	if p.Loops.Matrices || !r.IsLarge(p.Loops) || loopnest.Points(k.Axes, k.Roles(rows)) < leastRows {
+	if p.Machine.Halves > 0 || !r.IsLarge(p.Loops) || loopnest.Points(k.Axes, k.Roles(rows)) < leastRows {
 		return false
 	}
 	if !slices.ContainsFunc(k.Body, func(in ir.Instr) bool { return in.Op == ir.Index }) {

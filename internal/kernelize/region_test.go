@@ -27,9 +27,9 @@ func gradients(q, k, v, p, ct *graph.Node) []*graph.Node {
 // TestRegions says which kernels attention becomes on a device that runs kernels of attention.
 func TestRegions(t *testing.T) {
 	const rows, columns, width = 48, 64, 8
-	limits := ir.LoopLimits{Columns: columns, Attention: 32, AttentionBytes: 1 << 20, Matrices: true}
+	limits := ir.LoopLimits{Columns: columns, Attention: 32, AttentionBytes: 1 << 20, Scores: math.MaxInt}
 	short, narrow, tight, large := limits, limits, limits, limits
-	short.Columns, narrow.Attention, large.Matrices, large.Scores = columns+1, width-1, false, 1
+	short.Columns, narrow.Attention, large.Scores = columns+1, width-1, 1
 	large.AttentionBytes, tight.AttentionBytes = 1<<20, 1
 	forward := func(m *maker, masked func(s *graph.Node) *graph.Node) (q, k, v, p, out *graph.Node) {
 		q, k, v = m.leaf(rows, width), m.leaf(columns, width), m.leaf(columns, width)

@@ -109,7 +109,7 @@ func (t Target) LoopLimits() ir.LoopLimits {
 	}
 	switch {
 	case t.Matrices:
-		limits.Attention, limits.AttentionBytes, limits.Matrices = 128, t.Bytes(), true
+		limits.Attention, limits.AttentionBytes = 128, t.Bytes()
 	case t.Traits().Concurrent:
 		limits.Attention, limits.AttentionBytes, limits.Skips = 64, t.Bytes(), true
 	}
