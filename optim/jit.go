@@ -236,7 +236,7 @@ func (s *steps[M, B]) arguments(m *M, b B, rng *tensor.RNG) (args stepArgs[B], o
 
 // run makes a step that is not recorded.
 func (s *steps[M, B]) run(m *M, b B, rng *tensor.RNG) (tensor.Tensor, error) {
-	if err := s.o.divideModel(m); err != nil {
+	if err := errors.Join(s.o.meet(*m), s.o.divideModel(m)); err != nil {
 		return tensor.Tensor{}, err
 	}
 	loss, next, g := ValueAndGradAux(s.o, func(m M) (tensor.Tensor, M) { return s.loss(m, b, rng) })(*m)
@@ -256,9 +256,6 @@ func (s *steps[M, B]) run(m *M, b B, rng *tensor.RNG) (tensor.Tensor, error) {
 		return tensor.Tensor{}, err
 	}
 	tensor.Internal.FreeReplaced(graph.Token{}, "optim.Jit", keepModel, old, model)
-	if s.o.Parallel != nil {
-		return loss, tensor.Eval(loss) // which is a view of all gradients until then
-	}
 	return loss, nil
 }
 

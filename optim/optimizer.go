@@ -84,7 +84,7 @@ func (o *Optimizer) Step(model, grads any) error {
 	return o.step(model, grads, nil)
 }
 
-// step is Step; a loss is averaged over the ranks too.
+// step is Step, which all ranks make with batches of the same shapes if it is given the loss. That is averaged too.
 func (o *Optimizer) step(model, grads any, loss *tensor.Tensor) error {
 	params, gs, err := align(model, grads)
 	if err != nil {
@@ -138,7 +138,11 @@ func (o *Optimizer) step(model, grads any, loss *tensor.Tensor) error {
 		gives[i] = true
 	}
 	gifts.Give(nodesOf(u.params))
-	if err := tensor.Internal.Step(graph.Token{}, "optim.Step", keepModel, &o.journal, next, previous, gives); err != nil {
+	roots := next
+	if loss != nil {
+		roots = append(next[:len(next):len(next)], *loss)
+	}
+	if err := tensor.Internal.Step(graph.Token{}, "optim.Step", keepModel, &o.journal, loss != nil, roots, previous, gives); err != nil {
 		return err
 	}
 	for i := range params {

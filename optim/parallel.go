@@ -3,6 +3,7 @@ package optim
 import (
 	"github.com/tensorken/tensorken/internal/pytree"
 	"github.com/tensorken/tensorken/tensor"
+	"github.com/tensorken/tensorken/tree"
 )
 
 // Ranks are processes that train one model, each on its part of the data. A *dist.Group is one of them.
@@ -18,6 +19,22 @@ type Ranks interface {
 	// if d is 0. AllGather returns the ranks' tensors, one after the other along axis 0. The ranks call them as Mean.
 	ReduceScatter(d tensor.DType, ts ...tensor.Tensor) []tensor.Tensor
 	AllGather(parts ...tensor.Tensor) []tensor.Tensor
+}
+
+// meet makes a collective of a number before the first step of a model, so that the ranks know whether their devices have
+// collectives, which the plan of the step then has among its kernels.
+func (o *Optimizer) meet(model any) error {
+	if o.Parallel == nil || o.Parallel.Size() == 1 || o.isStateOurs() {
+		return nil
+	}
+	x := tensor.Scalar(0).Cast(tensor.Float32)
+	for _, t := range tree.All(model) {
+		if d := t.Device(); d != nil {
+			x = x.To(d)
+			break
+		}
+	}
+	return tensor.Eval(o.Parallel.Mean(x))
 }
 
 // average replaces gradients, the loss and the model's floating-point state, such as the running means of a

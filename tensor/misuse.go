@@ -132,11 +132,12 @@ func (internal) InsideOf(_ graph.Token, t Tensor) string {
 }
 
 // Step computes next in one plan, as one transaction. next[i] is the new value of
-// old[i], which may be absent. Step fails if an index is out of range. An asynchronous
+// old[i], which may be absent; further tensors are computed with it. Together says that all ranks make the step, with
+// graphs of equal shapes. Step fails if an index is out of range. An asynchronous
 // device finds such an index later: it then fills next with the elements of old, and
 // Failed reports the step. Where donates is set, next may have the memory of an old[i] that
 // a Step has made; keep says how a caller keeps it.
-func (internal) Step(_ graph.Token, op, keep string, j *storage.Journal, next, old []Tensor, donates []bool) error {
+func (internal) Step(_ graph.Token, op, keep string, j *storage.Journal, together bool, next, old []Tensor, donates []bool) error {
 	var ns, before, donated []*graph.Node
 	for i, t := range next {
 		if t.n == nil {
@@ -145,14 +146,18 @@ func (internal) Step(_ graph.Token, op, keep string, j *storage.Journal, next, o
 		if err := hasValue(op, t.n); err != nil {
 			return err
 		}
-		ns, before = append(ns, t.n), append(before, old[i].n)
+		ns = append(ns, t.n)
+		if i >= len(old) {
+			continue
+		}
+		before = append(before, old[i].n)
 		if donates[i] && old[i].n != nil {
 			donated = append(donated, old[i].n)
 		}
 	}
 	end := storage.DonateReplaced(donated, ns, gone(op, keep))
 	d := Default().exec()
-	err := exec.Step(d, j, ns, before)
+	err := exec.Step(d, j, together, ns, before)
 	end(err != nil)
 	return failure(op, d, err)
 }

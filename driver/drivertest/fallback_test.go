@@ -88,7 +88,7 @@ func (p *program) step(d *exec.Device, bad bool) error {
 		old = append(old, hostBuffer(r.DType, r.Shape, make([]byte, r.Len()*r.DType.Size())))
 	}
 	var j storage.Journal
-	err := exec.Step(d, &j, roots, old)
+	err := exec.Step(d, &j, false, roots, old)
 	if err != nil && bad {
 		return nil // it did not run ahead: an index depends on a root
 	}

@@ -114,7 +114,7 @@ func (p *Plan) Reorder() error {
 func newPlan(roots []*graph.Node, o kernelize.Options) *Plan {
 	kernels, outputs := kernelize.Graph(roots, o)
 	p := &Plan{Steps: make([]Step, 0, len(kernels))}
-	var index graph.Numbers // of the buffers
+	var index graph.Numbers                                              // of the buffers
 	first, indices := map[checked]int{}, make([][]checked, len(kernels)) // the first step that checks all, and what steps check
 	buffer := func(n *graph.Node) int {
 		i, ok := index.Get(n)

@@ -17,8 +17,9 @@ import (
 // and nodes get placeholders.
 type builder struct {
 	capture.Known
-	journal *storage.Journal
-	donated []*storage.Storage // that steps have read, to be freed at the end
+	journal  *storage.Journal
+	together bool               // see Step
+	donated  []*storage.Storage // that steps have read, to be freed at the end
 	*recorder
 }
 

@@ -13,10 +13,9 @@ import (
 // Eval computes roots, in one plan for each device. Nodes that are committed to none
 // are computed on def. It returns the first failure of a plan, or of a value that a
 // root has.
-func Eval(def *Device, roots []*graph.Node) error { return eval(def, nil, roots, nil) }
+func Eval(def *Device, roots []*graph.Node) error { return eval(def, builder{}, roots, nil) }
 
-func eval(def *Device, j *storage.Journal, roots, old []*graph.Node) error {
-	b := builder{journal: j}
+func eval(def *Device, b builder, roots, old []*graph.Node) error {
 	if err := b.compute(def, roots, old, nil); err != nil {
 		return err
 	}
@@ -41,8 +40,10 @@ func eval(def *Device, j *storage.Journal, roots, old []*graph.Node) error {
 // An asynchronous device meets the bad index after Step has returned. There the
 // roots come to hold the elements of old, so that training continues from them, and
 // the journal reports the failure once it is known.
-func Step(def *Device, j *storage.Journal, roots, old []*graph.Node) error {
-	return eval(def, j, roots, old)
+//
+// Together says that all ranks make the step, of graphs of equal shapes: its plans have its collectives.
+func Step(def *Device, j *storage.Journal, together bool, roots, old []*graph.Node) error {
+	return eval(def, builder{journal: j, together: together}, roots, old)
 }
 
 // Read evaluates n and returns its elements: see storage.Read.
@@ -71,6 +72,7 @@ func (d *Device) eval(c *capture.Capture, j *storage.Journal) error {
 		return err
 	}
 	if err := d.execute(p, c, j, nil); err != nil {
+		failCollectives(c, err)
 		return err
 	}
 	c.MarkComputed()

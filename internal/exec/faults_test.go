@@ -88,7 +88,7 @@ func TestTransactionFallsBack(t *testing.T) {
 	for _, v := range values {
 		roots, olds = append(roots, v.new), append(olds, v.old)
 	}
-	if err := exec.Step(d, &j, roots, olds); err != nil {
+	if err := exec.Step(d, &j, false, roots, olds); err != nil {
 		t.Fatalf("Step: %v, want that it is told later", err)
 	}
 	for _, v := range values {

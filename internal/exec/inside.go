@@ -9,12 +9,12 @@ import (
 	"github.com/tensorken/tensorken/internal/graph"
 )
 
-// A recorded plan has collectives of its device among its kernels: a collective starts once its operands are computed,
+// A plan of a recording or a step has collectives of its device among its kernels: a collective starts once its operands are computed,
 // while kernels go on, and those that read its result wait for it. Other collectives are steps of the program.
 
 // inside returns whether plans of d have a HostCall among their kernels.
 func (b *builder) inside(d *Device) func(n *graph.Node) bool {
-	if b.recorder == nil || !b.replayed {
+	if !b.together && (b.recorder == nil || !b.replayed) {
 		return nil
 	}
 	return func(n *graph.Node) bool {
