@@ -20,8 +20,8 @@ type NodeInfo struct {
 	FLOPs    float64  // arithmetic operations: 2 for each product of a sum, otherwise 1 for each element
 }
 
-// Describe interprets the model on zeros and describes its nodes. dims has the lengths of named axes;
-// others that are not known are 1.
+// Describe interprets the model on zeros and describes its nodes, up to one that fails. dims has the lengths of
+// axes, by name or as "input[axis]"; others that are not known are 1.
 func (m *Model) Describe(dims map[string]int) ([]NodeInfo, error) {
 	inputs, err := m.Zeros(dims)
 	if err != nil {
@@ -56,15 +56,17 @@ func (m *Model) Zeros(dims map[string]int) (map[string]Value, error) {
 			return nil, fmt.Errorf("onnx: the shape of input %v is not known: give the inputs", in)
 		}
 		var s []int
-		for _, d := range in.Dims {
-			n, ok := dims[d.Name]
-			switch {
-			case d.Len >= 0:
-				n = d.Len
-			case !ok:
-				n = 1
+		for i, d := range in.Dims {
+			n := 1
+			for _, key := range []string{d.Name, fmt.Sprintf("%s[%d]", in.Name, i)} {
+				if given, ok := dims[key]; ok {
+					n = given
+					delete(unused, key)
+				}
 			}
-			delete(unused, d.Name)
+			if d.Len >= 0 {
+				n = d.Len
+			}
 			s = append(s, n)
 		}
 		e := op.Elem(in.typ.Elem)
@@ -84,7 +86,7 @@ func (m *Model) Zeros(dims map[string]int) (map[string]Value, error) {
 		}
 	}
 	for name := range unused {
-		return nil, fmt.Errorf("onnx: no input has an axis named %q: the inputs are %v", name, m.inputs)
+		return nil, fmt.Errorf("onnx: no input has an axis %q: the inputs are %v", name, m.inputs)
 	}
 	return inputs, nil
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"text/tabwriter"
@@ -45,7 +46,7 @@ func (e *StatusError) Unwrap() error { return e.Err }
 type dims struct{ list []string }
 
 func (d *dims) flag(c *cobra.Command) {
-	c.Flags().StringArrayVar(&d.list, "dim", nil, "NAME=LENGTH of an axis, 1 if it is not given; may be repeated")
+	c.Flags().StringArrayVar(&d.list, "dim", nil, "NAME=LENGTH or INPUT[AXIS]=LENGTH of an axis, 1 if it is not given; may be repeated")
 }
 
 func (d *dims) lengths() (map[string]int, error) {
@@ -115,7 +116,7 @@ func printInfo(w io.Writer, m *onnx.Model, dims map[string]int) error {
 		fmt.Fprintf(t, "output\t%v\n", out)
 	}
 	nodes, err := m.Describe(dims)
-	if err == nil {
+	if len(nodes) > 0 {
 		fmt.Fprintln(t, "\nnode\toperator\tresults\tparameters\toperations")
 		params, flops := 0, 0.0
 		for _, n := range nodes {
@@ -125,7 +126,15 @@ func printInfo(w io.Writer, m *onnx.Model, dims map[string]int) error {
 		}
 		fmt.Fprintf(t, "%d nodes\t\t\t%s\t%s\n", len(nodes), count(float64(params)), count(flops))
 	}
+	if err != nil && slices.ContainsFunc(m.Inputs(), isOpen) {
+		err = fmt.Errorf("%w; axes without --dim have length 1", err)
+	}
 	return errors.Join(t.Flush(), err)
+}
+
+// isOpen reports whether the file leaves the length of an axis open.
+func isOpen(in onnx.Info) bool {
+	return slices.ContainsFunc(in.Dims, func(d onnx.Dim) bool { return d.Len < 0 })
 }
 
 // count returns a number in three digits, empty for 0.

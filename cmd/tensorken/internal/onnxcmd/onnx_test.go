@@ -40,7 +40,9 @@ func TestCommands(t *testing.T) {
 		ok   bool
 	}{
 		{"info " + model + " --dim N=8", "MatMul    float[8 1]  2           32", true},
-		{"info " + model + " --dim M=8", `no input has an axis named "M"`, false},
+		{"info " + model + " --dim x[0]=4", "MatMul    float[4 1]  2", true},
+		{"info " + model + " --dim M=8", `no input has an axis "M"`, false},
+		{"info " + model + " --dim x[2]=8", `no input has an axis "x[2]"`, false},
 		{"info " + model + " --dim N", "want NAME=LENGTH", false},
 		{"check " + model, "MatMul    20     1      ok", true},
 		{"run --device cpu " + model + " --input x=" + x, "[[0.625]\n [0.375]]", true},
