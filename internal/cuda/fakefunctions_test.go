@@ -32,7 +32,7 @@ var fakeFunctions = map[string]func(f *fake, a []uintptr) int{
 		if a[1] == attributeBus {
 			return set(a[0], int32(a[2]))
 		}
-		return set(a[0], map[uintptr]int32{attributeUnits: 8, attributeMajor: 9, attributeMinor: 0, attributeShared: 227 << 10, attributeClock: 1.98e6, attributeMemoryClock: 3.2e6, attributeBusBits: 6144}[a[1]])
+		return set(a[0], map[uintptr]int32{attributeUnits: 8, attributeMajor: 9, attributeMinor: 0, attributeShared: 227 << 10, attributeClock: 1.98e6, attributeMemoryClock: 0.2e6, attributeBusBits: 6144}[a[1]])
 	},
 	"DevicePrimaryCtxRetain": func(f *fake, a []uintptr) int {
 		g := f.gpus[a[1]]

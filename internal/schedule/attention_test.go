@@ -19,7 +19,7 @@ import (
 // attender returns a device for kernels of a target, and calls seen with each kernel.
 func attender(t *testing.T, target Target, seen func(k *ir.Kernel)) *drivertest.Reference {
 	ref := open(target)
-	ref.Bindings, ref.Machine = 64, scheduletest.Matrices
+	ref.Bindings = 64
 	prepare := ref.Prepare
 	ref.Prepare = func(k *ir.Kernel) (drivertest.Program, error) {
 		seen(k)

@@ -52,6 +52,7 @@ type Traits struct {
 	units        int     // compute units, where the adapter does not tell
 	unitAdds     float64 // additions of float32 of a unit in a second, likewise
 	bandwidth    float64 // bytes of memory per second, likewise
+	launch       float64 // seconds of one more pass, likewise
 	threads      int     // most threads of a usual workgroup
 	busy         int     // threads that occupy the device
 	busyUnit     int     // more of them for each unit
@@ -70,14 +71,14 @@ type Traits struct {
 // families has the traits of each family.
 var families = [...]Traits{
 	Integrated: {
-		units: 16, unitAdds: 166e9, bandwidth: 100e9, threads: 256, busyUnit: 1024, Concurrent: true, RowThreads: 1024, HeldLanes: 16,
+		units: 16, unitAdds: 166e9, bandwidth: 100e9, launch: 3.5e-6, threads: 256, busyUnit: 1024, Concurrent: true, RowThreads: 1024, HeldLanes: 16,
 		Transpose: 32, ScatterAhead: 8, PointsAhead: 2, RateThreads: 512, PassSteps: 8, VoteTests: 8 << 20, loopBytes: 64 << 20,
 	},
 	Discrete: {
-		units: 128, unitAdds: 250e9, bandwidth: 4.8e12, threads: 256, busyUnit: 1024, Concurrent: true, RowThreads: 1024, HeldLanes: 16,
+		units: 128, unitAdds: 250e9, bandwidth: 4.8e12, launch: 3.5e-6, threads: 256, busyUnit: 1024, Concurrent: true, RowThreads: 1024, HeldLanes: 16,
 		Transpose: 32, ScatterAhead: 8, PointsAhead: 2, RateThreads: 512, PassSteps: 8, VoteTests: 8 << 20, loopBytes: 256 << 20,
 	},
-	Software: {units: 1, unitAdds: 50e9, bandwidth: 17.5e9, threads: 64, busy: 128, RowThreads: 1024, HeldLanes: 16, ScatterAhead: 1, PointsAhead: 1, RateThreads: 512, PassSteps: 1024, loopBytes: 64 << 20},
+	Software: {units: 1, unitAdds: 50e9, bandwidth: 17.5e9, launch: 7e-6, threads: 64, busy: 128, RowThreads: 1024, HeldLanes: 16, ScatterAhead: 1, PointsAhead: 1, RateThreads: 512, PassSteps: 64, loopBytes: 64 << 20},
 }
 
 // WithDefaults returns the target with no field zero that has a default.
@@ -91,7 +92,7 @@ func (t Target) WithDefaults() Target {
 		}
 	}
 	if t.Machine == (ir.Machine{}) {
-		t.Machine = ir.Machine{Bandwidth: t.Traits().bandwidth, Adds: float64(t.Units) * t.Traits().unitAdds}
+		t.Machine = ir.Machine{Bandwidth: t.Traits().bandwidth, Launch: t.Traits().launch, Adds: float64(t.Units) * t.Traits().unitAdds}
 	}
 	return t
 }

@@ -86,8 +86,9 @@ func (r *reduction) choose() {
 	switch {
 	case !traits.Concurrent:
 		r.along = 1
-		if r.separate = 2*r.rows <= threads && r.cols >= batch*traits.PassSteps; r.separate {
-			threads /= 2
+		usual := r.Target.Threads()
+		if r.separate = 2*r.rows <= usual && r.cols >= usual*traits.PassSteps; r.separate {
+			threads = usual / 2
 			r.along, r.across = threads, false
 		}
 	case r.tall:
@@ -99,7 +100,7 @@ func (r *reduction) choose() {
 		}
 	case r.streams():
 		r.along = r.Target.Subgroup()
-		for 2*r.rows*r.along < r.Target.Busy() && r.along < threads {
+		for 8*r.rows*r.along < 3*r.Target.Busy() && r.along < threads {
 			r.along *= 2
 		}
 	default:
@@ -205,21 +206,21 @@ func (r *reduction) visits() int {
 	return n
 }
 
-// cut decides whether rows are cut into segments: where they leave half of the device idle, and a thread takes more
-// steps than last as long as the pass that combines the segments.
+// cut decides whether rows are cut into segments: where they leave half of the device idle, a thread takes more steps
+// than last as long as the pass that combines the segments, and a compute unit alone would read for longer.
 func (r *reduction) cut() {
-	step := r.along * r.lanes
+	step, busy := r.along*r.lanes, r.Target.Busy()
 	r.segments = 1
-	busy := r.Target.Busy() / (r.rows * r.along)
 	switch {
 	case r.tall:
 		return
 	case r.separate:
-		r.segments = max(1, min(busy, r.cols/(2*step)))
-	case busy < 2 || r.cols < step*r.Target.Traits().PassSteps:
+		r.segments = max(1, min(busy/(r.rows*r.along), r.cols/(2*step)))
+	case 2*r.rows*r.along > busy || r.cols < step*r.Target.Traits().PassSteps ||
+		!r.Target.Machine.IsWorthLaunch(r.rows*r.cols*ir.Float32.Size()*r.Target.Units):
 		return
 	default:
-		r.segments = min(2*busy, r.cols/(2*step))
+		r.segments = min(2*busy/(r.rows*r.along), r.cols/(2*step))
 	}
 	r.hold = false
 	r.segment = ir.CeilDiv(ir.CeilDiv(r.cols, r.segments), step) * step
