@@ -11,6 +11,7 @@ import (
 	"github.com/tensorken/tensorken/internal/hostmem"
 	"github.com/tensorken/tensorken/internal/lru"
 	"github.com/tensorken/tensorken/internal/schedule"
+	"github.com/tensorken/tensorken/internal/schedule/build"
 	"github.com/tensorken/tensorken/internal/shader"
 	"github.com/tensorken/tensorken/internal/tune"
 	"github.com/tensorken/tensorken/internal/wgpu"
@@ -31,9 +32,10 @@ const (
 	maxFlights = 8
 	// typicalMemory is a guess of a GPU's memory.
 	typicalMemory = 32 << 30
-	// slot is the size in bytes of a dispatch's parameters, and the greatest
-	// alignment of dynamic offsets that WebGPU may require.
-	slot = 256
+	// slot is the size in bytes of most dispatches' parameters, and the greatest
+	// alignment of dynamic offsets that WebGPU may require. A dispatch has up to maxSlots.
+	slot     = 256
+	maxSlots = (4*build.MaxParams + slot - 1) / slot
 	// maxBindings is the most buffers of one pass.
 	maxBindings = 16
 	// spareBindings are reserved: one for the scratch of a pass, one for the reports

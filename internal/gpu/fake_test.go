@@ -66,8 +66,15 @@ var get, put = binary.LittleEndian.Uint32, binary.LittleEndian.PutUint32
 // shaders are the functions of the programs' passes.
 var shaders = map[string]wgputest.Shader{
 	increment.passes[0].text: func(_ [3]uint32, b [][]byte, p []byte) { put(b[0][4*get(p[4:]):], get(b[1])+get(p)) },
-	twice.passes[0].text:     func(_ [3]uint32, b [][]byte, _ []byte) { put(b[0][12:], get(b[1])) },
-	twice.passes[1].text:     func(_ [3]uint32, b [][]byte, p []byte) { put(b[0][4*get(p[4:]):], get(b[1][12:])+get(p)) },
+	total.passes[0].text: func(_ [3]uint32, b [][]byte, p []byte) {
+		sum := get(b[1])
+		for i := range totalNumbers {
+			sum += get(p[4*i:])
+		}
+		put(b[0], sum)
+	},
+	twice.passes[0].text: func(_ [3]uint32, b [][]byte, _ []byte) { put(b[0][12:], get(b[1])) },
+	twice.passes[1].text: func(_ [3]uint32, b [][]byte, p []byte) { put(b[0][4*get(p[4:]):], get(b[1][12:])+get(p)) },
 	patchShader.passes[0].text: func(_ [3]uint32, b [][]byte, p []byte) {
 		at := b[0][4*get(p):]
 		put(at, get(at)&get(p[4:])|get(p[8:]))

@@ -49,7 +49,7 @@ func (d *device) newBindGroup(key groupKey, q *pass, args []driver.Arg) (*bindGr
 		bindings = append(bindings, wgpu.Binding{Buffer: b.handle, Size: b.Room})
 	}
 	if len(q.params) > 0 {
-		b, err := d.uniforms.bind(d)
+		b, err := d.uniforms.bind(d, q.room)
 		if err != nil {
 			return nil, err
 		}

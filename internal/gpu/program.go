@@ -16,8 +16,9 @@ import (
 // maxPipelines is the most pipelines that are kept.
 const maxPipelines = 1 << 11
 
-// maxPasses is the most passes of a kernel: a submission has fewer than batch dispatches before its last call.
-const maxPasses = maxUniforms - batch
+// maxPassSlots is the most slots of a kernel's parameters: a submission has fewer than batch dispatches before its
+// last call.
+const maxPassSlots = maxUniforms - maxSlots*batch
 
 // A program is a kernel as passes of shaders.
 type program struct {
@@ -32,6 +33,7 @@ type pass struct {
 	bindings []shader.Buffer
 	groups   [3]uint32
 	params   []shader.Param
+	room     int // of the parameters in the uniform buffer, in bytes
 }
 
 // A pipeline is a shader, compiled in the background, and again if it was
@@ -99,8 +101,12 @@ type source struct {
 
 // build makes a program of a kernel's passes.
 func (d *device) build(w *sources, signature schedule.Signature) (*program, error) {
-	if len(w.passes) > maxPasses {
-		return nil, fmt.Errorf("%s: a kernel of %d passes; there is room for the parameters of %d", d.Name(), len(w.passes), maxPasses)
+	slots := 0
+	for i := range w.passes {
+		slots += roomOf(w.passes[i].pass) / slot
+	}
+	if slots > maxPassSlots {
+		return nil, fmt.Errorf("%s: a kernel of %d passes; there is room for the parameters of %d", d.Name(), len(w.passes), maxPassSlots*len(w.passes)/slots)
 	}
 	p := &program{Signature: signature, device: d, scratch: w.scratch, passes: make([]pass, 0, len(w.passes))}
 	for i := range w.passes {
@@ -108,21 +114,21 @@ func (d *device) build(w *sources, signature schedule.Signature) (*program, erro
 		if len(q.Buffers) > d.bindings {
 			return nil, fmt.Errorf("%s: a pass of %d buffers; this adapter takes at most %d", d.Name(), len(q.Buffers), d.bindings)
 		}
-		if 4*len(q.Params) > slot {
-			return nil, fmt.Errorf("%s: a pass of %d parameters; there is room for %d", d.Name(), len(q.Params), slot/4)
-		}
 		s, err := d.pipeline(&w.passes[i], w.raw)
 		if err != nil {
 			return nil, err
 		}
 		buffers, params := q.Arguments()
 		p.passes = append(p.passes, pass{
-			pipeline: s, bindings: buffers, params: params,
+			pipeline: s, bindings: buffers, params: params, room: roomOf(q),
 			groups: [3]uint32{uint32(q.Grid[0]), uint32(q.Grid[1]), uint32(q.Grid[2])},
 		})
 	}
 	return p, nil
 }
+
+// roomOf is the room of a pass's parameters: whole slots.
+func roomOf(q *shader.Pass) int { return (4*len(q.Params) + slot - 1) / slot * slot }
 
 // pipeline returns the shader of a pass, compiled or being compiled.
 func (d *device) pipeline(w *source, raw bool) (*pipeline, error) {
@@ -177,10 +183,7 @@ func (d *device) layout(q *shader.Pass) (wgpu.Layout, error) {
 	for i, b := range q.Buffers {
 		write[i] = b.Write
 	}
-	params := int64(0)
-	if len(q.Params) > 0 {
-		params = slot
-	}
+	params := int64(roomOf(q))
 	key := fmt.Sprint(write, params)
 	if l, ok := d.layouts[key]; ok {
 		return l, nil

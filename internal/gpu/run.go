@@ -194,9 +194,9 @@ func (d *device) dispatch(p *program, q *pass, args []driver.Arg) error {
 		for i := range q.params {
 			d.params = binary.LittleEndian.AppendUint32(d.params, p.Word(&q.params[i], args))
 		}
-		d.params = append(d.params, zeros[:slot-4*len(q.params)]...)
-		if last := len(d.params) - 2*slot; last >= 0 && bytes.Equal(d.params[last:last+slot], d.params[last+slot:]) {
-			d.params = d.params[:last+slot]
+		d.params = append(d.params, zeros[:q.room-4*len(q.params)]...)
+		if last := len(d.params) - 2*q.room; last >= 0 && bytes.Equal(d.params[last:last+q.room], d.params[last+q.room:]) {
+			d.params = d.params[:last+q.room]
 			c.Offset = uint32(last)
 		}
 	}

@@ -8,7 +8,7 @@ import (
 )
 
 const (
-	// maxUniforms is the most parameters of dispatches in the uniform buffer.
+	// maxUniforms is the most slots of parameters in the uniform buffer.
 	maxUniforms = 4096
 	// maxFound is the most submissions whose parameters are found again.
 	maxFound = 32
@@ -23,15 +23,15 @@ type uniforms struct {
 	next    int         // where the next ones begin
 }
 
-// bind returns the binding of a dispatch's parameters.
-func (u *uniforms) bind(d *device) (wgpu.Binding, error) {
+// bind returns the binding of a dispatch's parameters, for which there is so much room.
+func (u *uniforms) bind(d *device, room int) (wgpu.Binding, error) {
 	if u.buffer == 0 {
 		var err error
 		if u.buffer, err = d.dev.NewBuffer(maxUniforms*slot, wgpu.Params); err != nil {
 			return wgpu.Binding{}, d.returned(err)
 		}
 	}
-	return wgpu.Binding{Buffer: u.buffer, Size: slot}, nil
+	return wgpu.Binding{Buffer: u.buffer, Size: int64(room)}, nil
 }
 
 // put returns where the buffer has the parameters of a submission: where it has them already, as after

@@ -1,10 +1,90 @@
 package gpu
 
 import (
+	"slices"
 	"testing"
 
+	"github.com/tensorken/tensorken/driver"
+	"github.com/tensorken/tensorken/internal/schedule"
+	"github.com/tensorken/tensorken/internal/shader"
+	"github.com/tensorken/tensorken/internal/wgpu"
 	"github.com/tensorken/tensorken/ir"
+	"github.com/tensorken/tensorken/tensor"
 )
+
+// totalNumbers is the number of parameters of total: more than a slot has.
+const totalNumbers = 150
+
+// total stores the sum of its numbers and of an input's first word.
+var total = sources{passes: []source{{text: "total", pass: &shader.Pass{
+	Buffers: []*shader.Buffer{{Arg: 0, Write: true}, {Arg: 1}},
+	Grid:    [3]int{1, 1, 1},
+	Params:  numbersFrom(2, totalNumbers),
+}}}}
+
+func numbersFrom(arg, n int) (list []*shader.Param) {
+	for i := range n {
+		list = append(list, &shader.Param{Arg: arg + i})
+	}
+	return list
+}
+
+// Parameters of one dispatch may take several slots of the uniform buffer, beside dispatches that take one.
+func TestManyParameters(t *testing.T) {
+	d, _ := fake(t, 0)
+	k := &ir.Kernel{Args: slices.Clone(incrementArgs[:2])}
+	for range totalNumbers {
+		k.Args = append(k.Args, incrementArgs[2])
+	}
+	many, err := d.build(&total, schedule.SignatureOf(k, d.Target))
+	if err != nil {
+		t.Fatal(err)
+	}
+	one := prepare(t, d, &increment)
+	a, b := alloc(t, d, 4), alloc(t, d, 4)
+	for round := range maxUniforms / 2 {
+		args, want := []driver.Arg{{Buffer: b}, {Buffer: a}}, uint32(5)
+		for i := range totalNumbers {
+			args = append(args, driver.Arg{Num: ir.Number(round * i)})
+			want += uint32(round * i)
+		}
+		back := []driver.Arg{{Buffer: a}, {Buffer: b}, {Num: 3}}
+		calls := []driver.Call{{Program: many, Args: args}, {Program: one, Args: back}, {Program: many, Args: args}, {Program: one, Args: back}}
+		var got [4]byte
+		err := d.Upload(a, 0, []byte{5, 0, 0, 0})
+		if err == nil {
+			err = d.Run(calls)
+		}
+		if err == nil {
+			err = d.Download(got[:], a, 0)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want = 2*want - 5 + 6; get(got[:]) != want {
+			t.Fatalf("round %d: got %d, want %d", round, get(got[:]), want)
+		}
+	}
+}
+
+// A kernel of many numbers of 64 bits computes as the CPU does.
+func TestManyWideNumbers(t *testing.T) {
+	dev := tensor.NewDevice(real(t, wgpu.Options{Validate: true}))
+	f := func(x tensor.Tensor) tensor.Tensor {
+		for i := range 20 {
+			x = x.Mul(3 + 2*i).Add(1<<40 + i)
+		}
+		return x
+	}
+	x := tensor.New([]int64{-1, 0, 7, 1 << 50})
+	got, err := tensor.Data[int64](f(x.To(dev)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want, err := tensor.Data[int64](f(x)); err != nil || !slices.Equal(got, want) {
+		t.Errorf("got %d, want %d, %v", got, want, err)
+	}
+}
 
 // Parameters that the uniform buffer has still are not written again, and others take their place
 // once it is full.

@@ -21,7 +21,7 @@ var thresholds = []struct{ reason, names string }{
 		memory.Request
 		schedule.maxGroupsYZ schedule/attention.attentionRegisters schedule/attention.place schedule/attention.choose
 		schedule/attention.warps schedule/attention.locate schedule/build.Scratch schedule/build.Subgroup schedule/build.Wrap
-		schedule/build.maxParams schedule/tiles.PlaceThreads schedule/tiles.eight schedule/tiles.lineAt schedule/tiles.rows
+		schedule/build.MaxParams schedule/tiles.PlaceThreads schedule/tiles.eight schedule/tiles.lineAt schedule/tiles.rows
 		schedule/pointwise.transposedAxis
 		schedule/reduce.sector schedule/reduce.line schedule/reduce.batch schedule/reduce.registers`},
 	{"types: bytes of an element, bits of a number", `

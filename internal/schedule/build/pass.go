@@ -9,8 +9,8 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// maxParams is the most parameters of a pass: 64 offsets, and 48 numbers of two words.
-const maxParams = 160
+// MaxParams is the most parameters of a pass, in words: 64 offsets, and 48 numbers of two words.
+const MaxParams = 160
 
 // A Pass is a shader.Pass under construction.
 type Pass struct {
@@ -37,8 +37,8 @@ func (c *Builder) AddPass(threads int, build func(p *Pass)) {
 	p.Root = newScope(p)
 	build(p)
 	p.Grid = c.Fold(p.Workgroups)
-	if len(p.Params) > maxParams {
-		c.Fail("%d parameters, more than %d", len(p.Params), maxParams)
+	if len(p.Params) > MaxParams {
+		c.Fail("%d parameters, more than %d", len(p.Params), MaxParams)
 	}
 	c.Program.Passes = append(c.Program.Passes, p.Pass)
 }
