@@ -112,21 +112,11 @@ func (l *loader) load(c *capture.Capture) (*loadedPlan, error) {
 	p.setMemory(l.memory.Pool, l.assign(compiled, c), returned(compiled, c))
 	compiled.Pack()
 	p.setDepends(c)
-	p.programs = make([]driver.Program, len(compiled.Steps))
-	var text []byte
+	if err := l.loadPrograms(p); err != nil {
+		return nil, err
+	}
 	for i := range compiled.Steps {
 		s := &compiled.Steps[i]
-		isKernel := s.Collective() < 0
-		if s.Loop != nil {
-			text = s.Loop.Append(text[:0])
-		} else {
-			text = s.Kernel.Append(text[:0])
-		}
-		if isKernel {
-			if p.programs[i], err = l.program(s, text); err != nil {
-				return nil, err
-			}
-		}
 		for _, a := range s.Args {
 			p.bindings = append(p.bindings, p.bind(a))
 		}
@@ -141,6 +131,36 @@ func (l *loader) load(c *capture.Capture) (*loadedPlan, error) {
 	l.plans.Put(string(c.Key), p)
 	l.plans.Trim(maxPlans, nil)
 	return p, nil
+}
+
+// loadPrograms has the device compile the steps of a plan: first those that take it longest, as it may go on
+// beside the others.
+func (l *loader) loadPrograms(p *loadedPlan) (err error) {
+	steps := p.compiled.Steps
+	p.programs = make([]driver.Program, len(steps))
+	effort := func(i int) int {
+		if k := steps[i].Kernel; k != nil {
+			return int(k.Template)
+		}
+		return 0
+	}
+	order := shape.All(len(steps))
+	slices.SortStableFunc(order, func(i, j int) int { return effort(j) - effort(i) })
+	var text []byte
+	for _, i := range order {
+		switch s := &steps[i]; {
+		case s.Collective() >= 0: // it has no kernel
+			continue
+		case s.Loop != nil:
+			text = s.Loop.Append(text[:0])
+		default:
+			text = s.Kernel.Append(text[:0])
+		}
+		if p.programs[i], err = l.program(&steps[i], text); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // A taking is a leaf whose buffer is a slot of a plan, because a result takes its memory.

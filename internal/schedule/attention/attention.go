@@ -171,7 +171,7 @@ func (a *attention) build(p *build.Pass) {
 	a.startRows()
 	load, first, full, end := a.within(a.columnsOf(bounds, at.Row))
 	a.unit.begin(load)
-	if full != nil { // most blocks need no mask
+	if full != nil && !a.splits() { // most blocks need no mask
 		a.blocks("n0", first, first, full, end, decided(bounds))
 		a.blocks("n1", first, full.Max(first), end, end, nil)
 	} else {
@@ -179,6 +179,12 @@ func (a *attention) build(p *build.Pass) {
 	}
 	a.unit.end()
 	a.finishRows(first, end)
+}
+
+// splits reports whether a product has factors of float32 in two parts. Three instructions for each product take
+// longer than a mask, and a driver twice as long to compile two such loops.
+func (a *attention) splits() bool {
+	return slices.ContainsFunc(slices.Concat(a.scores, a.outputs), func(q *tiles.Pass) bool { return q.Tile.Unit != nil && q.Tile.Unit.Split })
 }
 
 // locate finds the workgroup's block of rows, of so many of a batch. Where bounds give blocks different
