@@ -3,6 +3,7 @@ package optim
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/tensorken/tensorken/internal/graph"
 	"github.com/tensorken/tensorken/internal/limits"
@@ -204,10 +205,8 @@ func (o *Optimizer) start(params []pytree.Leaf[tensor.Tensor], gs []tensor.Tenso
 			slots[i] = append(slots[i], p.Cast(d))
 		}
 	}
-	for _, kept := range slots {
-		if err := store(kept); err != nil {
-			return nil, err
-		}
+	if err := store(slices.Concat(slots...)); err != nil {
+		return nil, err
 	}
 	gifts = storage.TakeGifts(nodesOf(values))
 	if err := tensor.Eval(values, o.State.Scale, o.State.Streak); err != nil {
@@ -216,9 +215,20 @@ func (o *Optimizer) start(params []pytree.Leaf[tensor.Tensor], gs []tensor.Tenso
 	return gifts, tensor.Internal.StoreApart(graph.Token{}, "optim.Step", append(values, o.State.Scale, o.State.Streak))
 }
 
-// store computes slots that a step shall replace.
+// store computes slots that a step shall replace: one of each shape together, as the device compiles their kernels
+// beside each other, and the others one by one, because a plan stores equal ones once.
 func store(slots []tensor.Tensor) error {
-	for _, z := range slots { // one by one, because a plan stores equal ones once
+	var first []tensor.Tensor
+	shapes := map[string]bool{}
+	for _, z := range slots {
+		if text := describe(z); !shapes[text] {
+			first, shapes[text] = append(first, z), true
+		}
+	}
+	if err := tensor.Eval(first); err != nil {
+		return err
+	}
+	for _, z := range slots {
 		if err := tensor.Eval(z); err != nil {
 			return err
 		}
