@@ -39,7 +39,7 @@ var thresholds = []struct{ reason, names string }{
 		schedule/routines.radixItems schedule/routines.radixThreads schedule/routines.run schedule/routines.scanLanes
 		schedule/routines.selectAhead schedule/routines.tallyWords schedule/routines.voteThreads schedule/routines.votes
 		schedule/packed.choose schedule/packed.heldWords schedule/packed.maxColumns schedule/packed.maxRows schedule/packed.maxSums
-		schedule/packed.segment schedule/attention.fewThreads schedule/attention.partsAhead
+		schedule/packed.segment schedule/product.loadsAhead schedule/attention.fewThreads schedule/attention.partsAhead
 		kernelize.maxMatrices kernelize.maxCuts schedule/reduce.streamed schedule/reduce.sweepChunk schedule/tiles.band schedule/tiles.mostTaps
 		cpu/product.decodedColumns cpu/product.dotColumns`},
 	{"the order of additions, which no machine may choose: bits of results depend on it, not on cores", `

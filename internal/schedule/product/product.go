@@ -186,6 +186,9 @@ func (x *Product) Split(splits, perSplit int) {
 // Results is the number of results.
 func (x *Product) Results() int { return x.Batches * x.Rows.N * x.Cols.N }
 
+// loadsAhead is the number of loads of sums of splits that a thread starts before it adds the first.
+const loadsAhead = 32
+
 // AddSplits is the second pass of a contraction that is split.
 func (x *Product) AddSplits() {
 	if x.Splits == 1 {
@@ -196,15 +199,35 @@ func (x *Product) AddSplits() {
 		owner := sc.Owner(ir.Axes(every...))
 		b := sc.Pass.Words(x.partScratch, x.ResultType, false)
 		rank, t := owner.Rank(every), x.PositionType(x.Splits*x.Results())
-		v := make(build.Value, len(rank))
+		sums, v := make([]*shader.Var, len(rank)), make(build.Value, len(rank))
 		for l := range v {
-			name := owner.NameOf(i, l, len(v))
-			acc := owner.Var(name, build.Number(x.ResultType, 0))
-			loop, n := owner.Loop("n", build.Number(shader.I32, 0), build.Number(shader.I32, x.Splits), 1)
-			part := loop.LoadAt(b, n.Convert(t).Mul(x.Results()).Add(rank.Lane(l).Convert(t)), "k"+name[1:], false)
-			loop.Set(acc, acc.Ref().Add(part.Ref()))
+			sums[l] = owner.Var(owner.NameOf(i, l, len(v)), build.Number(x.ResultType, 0))
+			v[l] = sums[l].Ref()
+		}
+		add := func(in *build.Scope, first *shader.Expr, n int) { // in the order of the splits
+			parts := make([]*shader.Var, 0, n*len(v))
+			for k := range n {
+				at := first.Plus(k).Convert(t).Mul(x.Results())
+				for l := range v {
+					parts = append(parts, in.LoadAt(b, at.Add(rank.Lane(l).Convert(t)), build.Tag("k"+sums[l].Name[1:]+"_", k), false))
+				}
+			}
+			for k, part := range parts {
+				sum := sums[k%len(v)]
+				in.Set(sum, sum.Ref().Add(part.Ref()))
+			}
+		}
+		ahead := max(1, loadsAhead/len(v))
+		whole := x.Splits / ahead * ahead
+		if whole > 0 {
+			loop, n := owner.Loop("n", build.Number(shader.I32, 0), build.Number(shader.I32, whole), ahead)
+			add(loop, n, ahead)
 			loop.End()
-			v[l] = acc.Ref()
+		}
+		if whole < x.Splits {
+			rest := owner.Inner()
+			add(rest, build.Number(shader.I32, whole), x.Splits-whole)
+			rest.End()
 		}
 		owner.Values[i] = v
 	})

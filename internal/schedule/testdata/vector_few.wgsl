@@ -370,9 +370,17 @@ fn main(@builtin(workgroup_id) _id: vec3<u32>, @builtin(local_invocation_index) 
     let i1 = i32(fi1 % 70u);
     let i0 = i32(fi1 / 70u);
     var v3 = 0.0f;
-    for (var n = 0; n < 5; n = n + 1) {
-      let k3 = s0[n * 210 + (70 * i0 + i1)];
-      v3 = v3 + k3;
+    {
+      let k3_0 = s0[0 * 210 + (70 * i0 + i1)];
+      let k3_1 = s0[(0 + 1) * 210 + (70 * i0 + i1)];
+      let k3_2 = s0[(0 + 2) * 210 + (70 * i0 + i1)];
+      let k3_3 = s0[(0 + 3) * 210 + (70 * i0 + i1)];
+      let k3_4 = s0[(0 + 4) * 210 + (70 * i0 + i1)];
+      v3 = v3 + k3_0;
+      v3 = v3 + k3_1;
+      v3 = v3 + k3_2;
+      v3 = v3 + k3_3;
+      v3 = v3 + k3_4;
     }
     let v4 = a2[i1 + _p.o2];
     let v5 = _launder(v3) + v4;
