@@ -42,7 +42,7 @@ func (p *Plan) replaceLate(outputs int, mayTake func(leaf, bytes int) bool) *Pla
 }
 
 // readsBefore returns the last step that reads a leaf whose memory a result of step i that stays could
-// have, were step i behind it; -1 if there is none.
+// have, were step i behind it, or -1.
 func (l *liveness) readsBefore(i int, mayTake func(leaf, bytes int) bool) int {
 	s, end := &l.plan.Steps[i], len(l.plan.Steps)
 	if s.Loop != nil {

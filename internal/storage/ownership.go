@@ -103,7 +103,7 @@ type gift struct {
 	reason *GoneError
 }
 
-// TakeGifts takes back what is donated among nodes, so that the plan that stores them anew frees nothing.
+// TakeGifts takes back donated nodes, so that the plan that stores them anew frees nothing.
 func TakeGifts(nodes []*graph.Node) Gifts {
 	g := Gifts{}
 	for _, n := range nodes {
