@@ -112,6 +112,15 @@ func (s *suite) products() {
 			s.check(fmt.Sprint(e), product(s.tensor(d, 2, e[0], e[2]), s.tensor(d, 2, e[1], e[2])))
 		}
 	})
+	s.part("codes with scales", func(s *suite) {
+		for _, e := range [][3]int{{1, 21, 64}, {7, 150, 96}, {16, 5, 160}} {
+			m, n, k := e[0], e[1], e[2]
+			codes := graph.Reshape(graph.Cast(s.tensor(ir.Int8, 2, n, k), ir.Float32), []int{2, n, k / 32, 32})
+			scales := graph.Expand(s.tensor(ir.Float32, 2, n, k/32, 1), codes.Shape)
+			rows := graph.Reshape(graph.Binary(ir.Mul, codes, scales), []int{2, n, k})
+			s.check(fmt.Sprint(e), product(s.tensor(ir.Float32, 2, m, k), rows))
+		}
+	})
 	s.eachIn("bytes", []ir.DType{ir.Int8, ir.Uint8}, func(s *suite, d ir.DType) {
 		for i, a := range matrices {
 			b := matrices[(i+3)%len(matrices)]

@@ -28,7 +28,8 @@ const (
 // the weights of a linear layer are: each sum reads its right factor where it is, and once. The
 // kernel may have several sums with the same axes; the axes of the rows belong to all left factors,
 // which a worker evaluates once, and the axes of the columns, which are cut into tasks, to all
-// right ones. It returns nil for other kernels, and for many short sums: to copy the right factor
+// right ones. A right factor that is computed from memory along the depth is computed for a few columns at a time. NewDots
+// returns nil for other kernels, and for many short sums: to copy the right factor
 // takes less time than to add up their lanes. Halves would be copied to be widened. More than fixedRows rows
 // by blocks that have codes are simd.FixedProduct's, which decodes columns once for all rows.
 func NewDots(s *vector.Space) *vector.PointwiseRunner {
@@ -36,45 +37,34 @@ func NewDots(s *vector.Space) *vector.PointwiseRunner {
 	if len(deep) == 0 || s.Size(deep) < s.Tune.DotDepth || s.Reuses() {
 		return nil
 	}
-	kept := s.Roles(ir.Parallel, ir.Batch, ir.M, ir.N)
-	var left, right ir.AxisSet // kept axes of the factors
-	halves := false
-	k, products := *s.Kernel, map[int]vector.Emitter{}
-	var factors []int // the right ones
-	fixed := map[int]int{}
-	k.Body = slices.Clone(k.Body)
-	for i := range s.Body {
-		if s.Body[i].Op.Class() != ir.Reduction {
-			continue
-		}
-		x, y := dotFactors(s, i, deep)
-		if x < 0 {
-			return nil
-		}
-		l, r := s.Body[x].Domain&kept, s.Body[y].Domain&kept
-		if len(products) > 0 && (l != left || r != right) || l|r != kept {
-			return nil
-		}
-		left, right, factors = l, r, append(factors, y)
-		products[i] = func(a *vector.Assembler, i int) int { return emitDots(a, i, y, fixed) }
-		halves = halves || !s.Plain(y)
-		k.Body[i].Src = []int{x}
+	d := findDots(s, deep)
+	if d == nil {
+		return nil
 	}
 	list := func(set ir.AxisSet) []int {
 		return slices.DeleteFunc(s.List(ir.Parallel, ir.Batch, ir.M, ir.N), func(a int) bool { return !set.Has(a) })
 	}
-	rows, cols := list(left&^right), list(right&^left)
+	rows, cols := list(d.left&^d.right), list(d.right&^d.left)
 	m, n, depth := s.Size(rows), s.Size(cols), s.Size(deep)
-	if m > fixedRows && s.Template == ir.Contraction && hasCodes(s, factors[0]) {
+	if m > fixedRows && s.Template == ir.Contraction && slices.ContainsFunc(d.factors, func(y int) bool { return hasCodes(s, y) }) {
 		return nil
 	}
-	if !halves && depth < m*s.Tune.DotDepth || m > s.Tune.FewRows || n < dotColumns && depth > s.Tune.MaxBlock || m*depth*k.Body[factors[0]].Type.Size() > s.Tune.LoopBytes {
+	if !d.halves && depth < m*s.Tune.DotDepth || m > s.Tune.FewRows || n < dotColumns && depth > s.Tune.MaxBlock || m*depth*d.size > s.Tune.LoopBytes {
 		return nil
 	}
 	limit := min(max(n/32, s.Tune.ParallelThreshold/(m*depth), dotColumns), s.Tune.MaxBlock/2)
-	w := &vector.PointwiseRunner{Tiles: vector.Tilings{vector.NewTiling(s, list(left&right), 1, 1), vector.NewTiling(s, cols, limit, limit)}}
-	for _, y := range factors {
-		if _, ok := w.Tiles[1].Stride(s.Body[y].View.Coef); !ok || len(s.Limits) > 0 && len(w.Tiles[1].LongAxes()) > 1 {
+	if d.computed {
+		if depth > s.Tune.MaxBlock {
+			return nil
+		}
+		limit = min(limit, max(decodedColumns, s.Tune.MaxBlock/depth))
+	}
+	w := &vector.PointwiseRunner{Tiles: vector.Tilings{vector.NewTiling(s, list(d.left&d.right), 1, 1), vector.NewTiling(s, cols, limit, limit)}}
+	if len(s.Limits) > 0 && len(w.Tiles[1].LongAxes()) > 1 {
+		return nil
+	}
+	for _, y := range d.factors {
+		if _, ok := w.Tiles[1].Stride(s.Body[y].View.Coef); !ok {
 			return nil
 		}
 	}
@@ -85,15 +75,57 @@ func NewDots(s *vector.Space) *vector.PointwiseRunner {
 	}
 	lanes := slices.Concat(rows, w.Tiles[1].LongAxes(), deep)
 	stores := s.Stores(0, false)
-	w.Program = vector.Assemble(s.With(&k), vector.Schedule{Lanes: lanes, Extent: extent, Roots: stores, Emitters: products}).Program
+	w.Program = vector.Assemble(s.With(&d.kernel), vector.Schedule{Lanes: lanes, Extent: extent, Roots: stores, Emitters: d.emitters}).Program
 	w.Program.WholeAxes = whole
 	w.Work = s.Work(stores)
 	w.BlocksPerTask = s.Tune.Grain(w.Tiles.Count(), w.Work)
 	return w
 }
 
-// dotFactors returns the factors of reduction i if simd.DotTiles can read one, y, where it is; else
-// x is -1. Of two it is the larger.
+// A dots is the products of a kernel.
+type dots struct {
+	kernel      ir.Kernel // without the right factors that are read where they are
+	emitters    map[int]vector.Emitter
+	left, right ir.AxisSet // kept axes of the factors
+	factors     []int      // the right ones in memory
+	halves      bool       // or others that would be copied
+	computed    bool       // a right factor is
+	size        int        // bytes of an element of a left factor
+}
+
+// findDots returns nil if a sum has no right factor for dot products, or if sums have different axes.
+func findDots(s *vector.Space, deep []int) *dots {
+	kept := s.Roles(ir.Parallel, ir.Batch, ir.M, ir.N)
+	d := &dots{kernel: *s.Kernel, emitters: map[int]vector.Emitter{}}
+	d.kernel.Body = slices.Clone(s.Body)
+	fixed := map[int]int{}
+	for i := range s.Body {
+		if s.Body[i].Op.Class() != ir.Reduction {
+			continue
+		}
+		x, y := dotFactors(s, i, deep)
+		if x < 0 {
+			return nil
+		}
+		l, r := s.Body[x].Domain&kept, s.Body[y].Domain&kept
+		if len(d.emitters) > 0 && (l != d.left || r != d.right) || l|r != kept {
+			return nil
+		}
+		d.left, d.right, d.halves, d.size = l, r, d.halves || !s.Plain(y), s.Body[x].Type.Size()
+		if s.IsLoad(y) {
+			d.factors = append(d.factors, y)
+			d.emitters[i] = func(a *vector.Assembler, i int) int { return emitDots(a, i, y, fixed) }
+			d.kernel.Body[i].Src = []int{x}
+		} else {
+			d.computed, d.emitters[i] = true, emitComputed
+			d.kernel.Body[i].Src = []int{x, y}
+		}
+	}
+	return d
+}
+
+// dotFactors returns the factors of reduction i if simd.DotTiles can read one, y, where it is, or if the larger one is
+// computed along the depth; else x is -1. Of two in memory y is the larger.
 func dotFactors(s *vector.Space, i int, deep []int) (x, y int) {
 	in := &s.Body[i]
 	if m := &s.Body[in.Src[0]]; in.Op == ir.Sum && m.Op == ir.Mul && m.Type == in.Type {
@@ -101,14 +133,26 @@ func dotFactors(s *vector.Space, i int, deep []int) (x, y int) {
 		if loopnest.Points(s.Axes, s.Body[x].Domain) > loopnest.Points(s.Axes, s.Body[y].Domain) {
 			x, y = y, x
 		}
-		for range 2 {
-			if isDotted(s, y, deep) {
-				return x, y
-			}
-			x, y = y, x
+		switch {
+		case isDotted(s, y, deep), isComputed(s, y, deep):
+			return x, y
+		case isDotted(s, x, deep):
+			return y, x
 		}
 	}
 	return -1, -1
+}
+
+// isComputed reports whether instruction i is computed from loads that are contiguous along the depth or do not vary
+// with its innermost axis.
+func isComputed(s *vector.Space, i int, deep []int) bool {
+	last := deep[len(deep)-1]
+	if s.IsLoad(i) || simd.DotTiles[s.Body[i].Type].Dots == nil || !s.Body[i].Domain.Has(last) {
+		return false
+	}
+	return !slices.ContainsFunc(s.Loads(i), func(l int) bool {
+		return !s.IsLoad(l) || s.Body[l].View.Coef[last]&^1 != 0
+	})
 }
 
 // isDotted reports whether instruction i is a load, contiguous along the depth, of a type that
@@ -184,6 +228,35 @@ func emitDots(a *vector.Assembler, i, y int, fixed map[int]int) int {
 		s.Extra = decodedColumns * dotPart * 4
 	}
 	return a.Emit(s, sum.Type, sum.Domain)
+}
+
+// A computedDots is a sum that newDots computes of factors in registers.
+type computedDots struct {
+	simd.DotTile
+	size               int
+	rows, cols, depths int
+}
+
+// emitComputed emits sum i of the product of a left and a right factor.
+func emitComputed(a *vector.Assembler, i int) int {
+	sum := &a.Space.Body[i]
+	lanes := ir.Axes(a.Schedule.Lanes...)
+	right := a.Space.Body[sum.Src[1]].Domain & lanes
+	deep := sum.Axes & lanes
+	cols := right &^ deep
+	p := &computedDots{DotTile: simd.DotTiles[sum.Type], size: sum.Type.Size(), rows: a.SetIndex(sum.Domain & lanes &^ cols), cols: a.SetIndex(cols), depths: a.SetIndex(deep)}
+	x, y := a.Widen(a.Body[sum.Src[0]], sum.Domain&^cols|deep), a.Widen(a.Body[sum.Src[1]], cols|deep)
+	return a.Emit(vector.Op{Do: p.run, Src: [4]int{x, y, -1, -1}}, sum.Type, sum.Domain)
+}
+
+func (p *computedDots) run(f *vector.Activation, s *vector.Op) {
+	m, n, k := f.Count[p.rows], f.Count[p.cols], f.Count[p.depths]
+	if k == 0 {
+		clear(unsafe.Slice((*byte)(f.Out(s)), m*n*p.size))
+	}
+	for i, rows := 0, vector.Even(m, p.Rows, 1); i < m && k > 0; i += rows {
+		p.Dots(unsafe.Add(f.Out(s), i*n*p.size), unsafe.Add(f.Reg[s.Src[0]], i*k*p.size), f.Reg[s.Src[1]], min(rows, m-i), n, k, n, k, k, 0)
+	}
 }
 
 // run computes a block of sums. Where several passes over the columns are needed, these stay in
