@@ -28,6 +28,7 @@ var badValues = map[string][]string{
 
 // Each flag of each command refuses bad values in one line that has its name.
 func TestFlagValues(t *testing.T) {
+	t.Chdir(t.TempDir()) // as TestBadInput
 	line := regexp.MustCompile(`(?m)^      --([a-z-]+) ([a-zA-Z]+) `)
 	flags := 0
 	for _, name := range []string{"train", "predict", "digits", "bench", "profile", "gpu", "gpu install", "gpu check", "run none", "chat none", "embed none", "models", "tokenize", "template", "gguf info none", "gguf verify none", "gguf quantise none none", "gguf convert none none", "onnx info none", "onnx run none", "onnx bench none"} {

@@ -153,18 +153,12 @@ func (s *suite) run(what string, calls ...call) {
 	s.runWithin(what, 0, calls...)
 }
 
-// runWithin is run where floats may be off by so much. A [Reference] does nothing if it has proofs of all
+// runWithin is run where floats may be off by so much. A device does nothing if it has proofs of all
 // the kernels.
 func (s *suite) runWithin(what string, off float64, calls ...call) {
 	s.Helper()
-	check := func() error { return s.compare(calls, off) }
-	err := error(nil)
-	if r, ok := s.drv.(*Reference); ok {
-		err = r.checked(func() error { return s.start(calls, func(buffers) error { return nil }) }, check)
-	} else {
-		err = check()
-	}
-	if err != nil {
+	compute := func() error { return s.start(calls, func(buffers) error { return nil }) }
+	if err := checked(s.drv, compute, func() error { return s.compare(calls, off) }); err != nil {
 		s.Errorf("%s: %v", what, err)
 	}
 }

@@ -45,8 +45,7 @@ type Reference struct {
 	later   []func() error // work submitted and not done
 	failure error
 	closed  bool
-	idle    bool    // kernels clear their results
-	asked   []proof // of kernels that ran or were left idle
+	ledger  ledger
 }
 
 // Oracle returns a [Reference] that has every type and a gigabyte of memory.
@@ -289,6 +288,10 @@ func (r *Reference) temps(bytes []int) (list []driver.Buffer, err error) {
 	return list, nil
 }
 
+func (r *Reference) checked(compute, check func() error) error {
+	return r.ledger.checked(r.Proofs, r.Sync, compute, check)
+}
+
 // takes returns the mistake in a call, or nil.
 func (r *Reference) takes(c driver.Call) error {
 	k, ok := c.Program.(*prepared)
@@ -330,8 +333,8 @@ func (r *Reference) run(c driver.Call) error {
 			args[i].Bytes = a.Buffer.(*memory).data
 		}
 	}
-	r.asked = append(r.asked, p.proof)
-	if r.idle {
+	r.ledger.asked = append(r.ledger.asked, p.proof)
+	if r.ledger.idle {
 		for i, a := range p.Args {
 			if a.Kind == ir.Out || a.Kind == ir.Status {
 				clear(args[i].Bytes)

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/tensorken/tensorken/driver"
 	"github.com/tensorken/tensorken/internal/files"
 )
 
@@ -113,26 +114,45 @@ func (p *Proofs) insert(list []proof) {
 	}
 }
 
+// A ledger notes the kernels of a device for its Proofs.
+type ledger struct {
+	idle  bool    // kernels only clear their results
+	asked []proof // of kernels that ran or were left idle
+}
+
 // checked calls check, which computes something and compares it, unless all kernels of compute, which only
 // computes it, are proved. Kernels of compute do nothing meanwhile. A check without kernels is always
 // done.
-func (r *Reference) checked(compute, check func() error) error {
-	if r.Proofs == nil {
+func (l *ledger) checked(p *Proofs, sync func() error, compute, check func() error) error {
+	if p == nil {
 		return check()
 	}
-	r.asked, r.idle = nil, true
+	l.asked, l.idle = nil, true
 	err := compute()
-	if e := r.Sync(); err == nil {
+	if e := sync(); err == nil {
 		err = e
 	}
-	r.idle = false
-	if err == nil && len(r.asked) > 0 && r.Proofs.have(r.asked) {
+	l.idle = false
+	if err == nil && len(l.asked) > 0 && p.have(l.asked) {
 		return nil
 	}
-	r.asked = nil
+	l.asked = nil
 	if err := check(); err != nil {
 		return err
 	}
-	r.Proofs.add(r.asked)
+	p.add(l.asked)
 	return nil
+}
+
+// A checker is a device that leaves out checks of which it has proofs.
+type checker interface {
+	checked(compute, check func() error) error
+}
+
+// checked calls check, or the checked of a device that has it.
+func checked(d driver.Device, compute, check func() error) error {
+	if c, ok := d.(checker); ok {
+		return c.checked(compute, check)
+	}
+	return check()
 }

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/tensorken/tensorken/driver"
 	"github.com/tensorken/tensorken/internal/exec"
 	"github.com/tensorken/tensorken/internal/graph"
 	"github.com/tensorken/tensorken/internal/interp"
@@ -95,6 +96,66 @@ func TestProofsOfCalls(t *testing.T) {
 		if runs != want {
 			t.Errorf("run %d: the kernel ran %d times, want %d", i, runs, want)
 		}
+		if err := proofs.Save(path); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// anyGPU is a Reference that counts.
+type anyGPU struct {
+	*Reference
+	compiled, ran *int
+}
+
+func (anyGPU) Holds() bool      { return false }
+func (anyGPU) Flush()           {}
+func (anyGPU) Language() string { return "none" }
+
+func (anyGPU) CompileRaw(*ir.RawKernel) (driver.Program, error) { return nil, driver.ErrSource }
+
+func (g anyGPU) Compile(k *ir.Kernel) (driver.Program, error) {
+	*g.compiled++
+	return g.Reference.Compile(k)
+}
+
+func (g anyGPU) Run(calls []driver.Call) error {
+	*g.ran += len(calls)
+	return g.Reference.Run(calls)
+}
+
+// A GPU compiles and runs a kernel once for all runs of the tests on it. One without a proof makes others run too.
+func TestProving(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "proofs")
+	for i, c := range []struct {
+		name          string
+		second        ir.Op
+		compiled, ran int
+	}{
+		{"x", ir.Exp, 2, 2},
+		{"x", ir.Exp, 0, 0},
+		{"y", ir.Exp, 2, 2},
+		{"y", ir.Exp, 0, 0},
+		{"y", ir.Neg, 2, 2},
+	} {
+		proofs, err := LoadProofs(path, "salt", "sources")
+		if err != nil {
+			t.Fatal(err)
+		}
+		compiled, ran := 0, 0
+		drv := Proving(anyGPU{Oracle(), &compiled, &ran}, proofs, c.name)
+		d := exec.New(drv)
+		known := results{}
+		x := known.stored(ir.Float32, []int{2}, []ir.Number{ir.Float(ir.Float32, 1), ir.Float(ir.Float32, -2)})
+		table := known.stored(ir.Float32, []int{1}, []ir.Number{ir.Float(ir.Float32, 1)})
+		index := known.stored(ir.Int32, []int{2}, []ir.Number{0, 0})
+		first := graph.Unary(ir.Sin, graph.Gather(table, index, 0)) // reports no bad index
+		second := graph.Unary(c.second, x)
+		p := &program{known: known, turns: [][]*graph.Node{{first}, {second}}}
+		if err := p.check(drv, d); err != nil || compiled != c.compiled || ran != c.ran {
+			t.Errorf("%d: %d kernels compiled, %d run, error %v, want %d and %d", i, compiled, ran, err, c.compiled, c.ran)
+		}
+		d.Close()
 		if err := proofs.Save(path); err != nil {
 			t.Fatal(err)
 		}

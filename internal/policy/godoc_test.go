@@ -17,7 +17,7 @@ const mostUsed = 20
 var withoutExample = map[string]map[string]string{
 	"driver/drivertest": {
 		"a test calls it: the package comment shows how": "Owned Random Test",
-		"it spares kernels in a long test of a compiler": "LoadProofs Proofs",
+		"it spares kernels in a long test of a compiler": "GPU LoadProofs Proofs Proving",
 	},
 	"ir": {
 		"a part of a Loop, which the compiler makes":    "Clear LoopLimits Stage Temp",

@@ -5,7 +5,6 @@ import (
 
 	"github.com/tensorken/tensorken/driver"
 	"github.com/tensorken/tensorken/driver/drivertest"
-	"github.com/tensorken/tensorken/internal/gpu"
 	"github.com/tensorken/tensorken/internal/wgpu"
 	"github.com/tensorken/tensorken/internal/wgpu/wgputest"
 	"github.com/tensorken/tensorken/ir"
@@ -20,10 +19,10 @@ type hardware struct {
 func (h *hardware) Adapter() *wgpu.Adapter { return &h.adapter }
 
 // A plain device has few types.
-type plain struct{ driver.Looper }
+type plain struct{ drivertest.GPU }
 
 func (p plain) Limits() driver.Limits {
-	l := p.Looper.Limits()
+	l := p.GPU.Limits()
 	l.Types = []ir.DType{ir.Bool, ir.Int32, ir.Int64, ir.Float32}
 	return l
 }
@@ -52,7 +51,7 @@ func TestPlain(t *testing.T) {
 				h := &hardware{d, *d.Adapter()}
 				h.adapter.Kind = wgpu.Integrated
 				c.change(&h.adapter)
-				return plain{gpu.New(h, gpu.Options{Name: "webgpu"}).(driver.Looper)}, nil
+				return proving(plain{on(h)}, h.Adapter()), nil
 			}, c.parts...)
 		})
 	}

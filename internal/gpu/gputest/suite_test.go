@@ -1,14 +1,25 @@
 package gputest
 
 import (
+	"fmt"
+	"os"
 	"testing"
 
 	"github.com/tensorken/tensorken/driver"
 	"github.com/tensorken/tensorken/driver/drivertest"
 	_ "github.com/tensorken/tensorken/internal/blocks" // for drivertest
 	"github.com/tensorken/tensorken/internal/gpu"
+	"github.com/tensorken/tensorken/internal/schedule/scheduletest"
+	"github.com/tensorken/tensorken/internal/wgpu"
 	"github.com/tensorken/tensorken/internal/wgpu/wgputest"
 )
+
+// proofs are kept in the file that TENSORKEN_PROOFS names.
+var proofs *drivertest.Proofs
+
+func TestMain(m *testing.M) {
+	os.Exit(scheduletest.WithProofs(m, &proofs, "internal/gpu", "internal/wgpu/wgputest", "internal/gpu/gputest"))
+}
 
 // open makes a device of an adapter of this machine.
 func open() (driver.Device, error) {
@@ -16,7 +27,19 @@ func open() (driver.Device, error) {
 	if err != nil {
 		return nil, err
 	}
-	return gpu.New(d, gpu.Options{Name: "webgpu"}), nil
+	return proving(on(d), d.Adapter()), nil
+}
+
+func on(d wgpu.Device) drivertest.GPU {
+	return gpu.New(d, gpu.Options{Name: "webgpu"}).(drivertest.GPU)
+}
+
+// proving returns a device with proofs, if there are some, for its adapter.
+func proving(d drivertest.GPU, a *wgpu.Adapter) driver.Device {
+	if proofs == nil {
+		return d
+	}
+	return drivertest.Proving(d, proofs, fmt.Sprintf("%+v", *a))
 }
 
 func TestDevice(t *testing.T) {

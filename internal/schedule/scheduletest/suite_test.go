@@ -1,8 +1,6 @@
 package scheduletest_test
 
 import (
-	"errors"
-	"log"
 	"os"
 	"runtime/debug"
 	"testing"
@@ -31,26 +29,7 @@ func skipShort(t *testing.T) {
 var proofs *drivertest.Proofs
 
 func TestMain(m *testing.M) {
-	path := os.Getenv("TENSORKEN_PROOFS")
-	if path != "" {
-		tests, makers := sources{}, sources{deps: true}
-		err := errors.Join(
-			tests.add("driver/drivertest", "internal/shader/simt", "internal/interp", "internal/cases", "ir"),
-			makers.add("internal/schedule", "internal/schedule/scheduletest"))
-		if err == nil {
-			proofs, err = drivertest.LoadProofs(path, tests.String(), makers.String())
-		}
-		if err != nil {
-			log.Fatal(err)
-		}
-	}
-	status := m.Run()
-	if path != "" && status == 0 {
-		if err := proofs.Save(path); err != nil {
-			log.Fatal(err)
-		}
-	}
-	os.Exit(status)
+	os.Exit(scheduletest.WithProofs(m, &proofs, "internal/schedule", "internal/schedule/scheduletest"))
 }
 
 // targets are kinds of GPU that kernels are scheduled for, and the parts of

@@ -1,0 +1,105 @@
+package scheduletest
+
+import (
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"go/format"
+	"go/parser"
+	"go/token"
+	"log"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/tensorken/tensorken/driver/drivertest"
+)
+
+const (
+	root   = "../../../" // of the packages of tests that have proofs
+	module = "github.com/tensorken/tensorken/"
+)
+
+// WithProofs runs tests, which read *p, with the proofs of the file that TENSORKEN_PROOFS names, if it names one. Programs
+// of kernels are made by some packages, named by folder, and by their imports.
+func WithProofs(m *testing.M, p **drivertest.Proofs, makers ...string) (status int) {
+	path := os.Getenv("TENSORKEN_PROOFS")
+	if path == "" {
+		return m.Run()
+	}
+	tests, programs := sources{}, sources{deps: true}
+	err := errors.Join(
+		tests.add("driver/drivertest", "internal/shader/simt", "internal/interp", "internal/cases", "ir"), programs.add(makers...))
+	if err == nil {
+		*p, err = drivertest.LoadProofs(path, tests.String(), programs.String())
+	}
+	if err == nil {
+		if status = m.Run(); status == 0 {
+			err = (*p).Save(path)
+		}
+	}
+	if err != nil {
+		log.Print(err)
+		return 1
+	}
+	return status
+}
+
+// sources are packages by folder, each a hash of its Go files without tests and comments.
+type sources struct {
+	deps  bool // also those that they import, but drivertest, which makes no programs
+	folds map[string][32]byte
+}
+
+// add adds packages of this module.
+func (s *sources) add(folders ...string) error {
+	for _, f := range folders {
+		if _, ok := s.folds[f]; ok || s.deps && f == "driver/drivertest" {
+			continue
+		}
+		names, err := filepath.Glob(filepath.Join(root, f, "*.go"))
+		if err != nil {
+			return err
+		}
+		h, imports := sha256.New(), []string{}
+		for _, name := range names {
+			if strings.HasSuffix(name, "_test.go") {
+				continue
+			}
+			set := token.NewFileSet()
+			file, err := parser.ParseFile(set, name, nil, parser.SkipObjectResolution)
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(h, "%q\n", filepath.Base(name))
+			if err := format.Node(h, set, file); err != nil {
+				return err
+			}
+			for _, i := range file.Imports {
+				if path, ok := strings.CutPrefix(strings.Trim(i.Path.Value, `"`), module); ok && s.deps {
+					imports = append(imports, path)
+				}
+			}
+		}
+		if s.folds == nil {
+			s.folds = map[string][32]byte{}
+		}
+		s.folds[f] = [32]byte(h.Sum(nil))
+		if err := s.add(imports...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// String is equal for equal packages.
+func (s *sources) String() string {
+	var b strings.Builder
+	for _, f := range slices.Sorted(maps.Keys(s.folds)) {
+		fmt.Fprintf(&b, "%s %x\n", f, s.folds[f])
+	}
+	return b.String()
+}
