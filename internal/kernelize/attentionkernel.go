@@ -23,6 +23,16 @@ func (g *group) role(a int) ir.Role {
 	return ir.M
 }
 
+// axesOf returns the axes of roles in a kernel of attention.
+func (g *group) axesOf(roles ...ir.Role) (s ir.AxisSet) {
+	for _, a := range g.Axes {
+		if slices.Contains(roles, g.role(a)) {
+			s |= 1 << a
+		}
+	}
+	return s
+}
+
 // refuseMisfits refuses the products of kernels of attention that the device does not run, or should not.
 func (p *placer) refuseMisfits() {
 	var misfits refusal

@@ -52,32 +52,15 @@ func (t *trial) factor(x *node, at []ir.AffineExpr, n *node) (id int, axes ir.Ax
 	}
 	m := t.measure(x, at)
 	passes := t.g.passes(t.g.LiveSet(m.axes))
-	t.storeFactor(m, m.cost > prologue && passes > 1 || t.fastHalves(n) && !t.g.fewRows(), passes)
+	t.storeFactor(m, m.cost > prologue && passes > 1 || t.fastHalves(n) && t.g.Count(t.g.axesOf(ir.M)) > loopnest.FewRows, passes)
 	id, _ = t.emit(x, t.g.Live(at), nil, 0)
 	return id, t.g.LiveSet(m.axes)
-}
-
-// fewRows reports whether threads multiply the rows of a kernel of attention without tiles.
-func (g *group) fewRows() bool {
-	n := 1
-	for _, a := range g.Axes {
-		if g.role(a) == ir.M {
-			n *= g.Lens[a]
-		}
-	}
-	return n <= loopnest.FewRows
 }
 
 // passes is about how often a kernel of attention reads a factor that varies over some axes: once for each block of
 // the rows that it does not vary over.
 func (g *group) passes(axes ir.AxisSet) int {
-	n := 1
-	for _, a := range g.Axes {
-		if r := g.role(a); (r == ir.M || r == ir.Batch) && !axes.Has(a) {
-			n *= g.Lens[a]
-		}
-	}
-	return ir.CeilDiv(n, loopnest.LeastRows)
+	return ir.CeilDiv(g.Count(g.axesOf(ir.M, ir.Batch)&^axes), loopnest.LeastRows)
 }
 
 // isOnePass reports whether one pass over the columns computes a value with all that the group stores.

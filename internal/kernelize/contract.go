@@ -188,11 +188,5 @@ func (t *trial) storeFactor(f factor, costly bool, times int) {
 // repeats is how often a factor that varies over axes is read: once for each
 // position along the other parallel axes.
 func (g *group) repeats(axes ir.AxisSet) int {
-	n := 1
-	for _, a := range g.Axes {
-		if !slices.Contains(g.reduced, a) && !axes.Has(a) {
-			n *= g.Lens[a]
-		}
-	}
-	return n
+	return g.Count(ir.Axes(g.parallel()...) &^ axes)
 }

@@ -171,13 +171,8 @@ func (t *trial) recomputesTooMuch(n *node) bool {
 	if !computes || t.g.order != pending || n.Len() == 1 || !t.p.isExpensive(n.cost) {
 		return false
 	}
-	axes := t.g.LiveSet(t.axes)
-	times, points := 1, 1
-	for _, a := range t.g.Axes {
-		if points *= t.g.Lens[a]; !axes.Has(a) {
-			times *= t.g.Lens[a]
-		}
-	}
+	all := ir.Axes(t.g.Axes...)
+	times, points := t.g.Count(all&^t.g.LiveSet(t.axes)), t.g.Count(all)
 	return max(times, points/n.Len()) >= 4 // windows that overlap read an element many times
 }
 

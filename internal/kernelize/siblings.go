@@ -71,13 +71,7 @@ func (g *group) parallel() []int {
 }
 
 // rows is the number of points along the parallel axes.
-func (g *group) rows() int {
-	n := 1
-	for _, a := range g.parallel() {
-		n *= g.Lens[a]
-	}
-	return n
-}
+func (g *group) rows() int { return g.Count(ir.Axes(g.parallel()...)) }
 
 // sharesVector reports whether two groups load the same node along their reduced axes alone.
 func sharesVector(h, g *group) bool {
