@@ -52,7 +52,7 @@ func NewDots(s *vector.Space) *vector.PointwiseRunner {
 	if !d.halves && depth < m*s.Tune.DotDepth || m > s.Tune.FewRows || n < dotColumns && depth > s.Tune.MaxBlock || m*depth*d.size > s.Tune.LoopBytes {
 		return nil
 	}
-	limit := min(max(n/32, s.Tune.ParallelThreshold/(m*depth), dotColumns), s.Tune.MaxBlock/2)
+	limit := min(max(n/32, s.Tune.ParallelThreshold/max(1, m*depth), dotColumns), s.Tune.MaxBlock/2)
 	if d.computed {
 		if depth > s.Tune.MaxBlock {
 			return nil
