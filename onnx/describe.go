@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"strconv"
 
 	"github.com/tensorken/tensorken/internal/graph"
 	"github.com/tensorken/tensorken/internal/shape"
@@ -58,7 +59,7 @@ func (m *Model) Zeros(dims map[string]int) (map[string]Value, error) {
 		var s []int
 		for i, d := range in.Dims {
 			n := 1
-			for _, key := range []string{d.Name, fmt.Sprintf("%s[%d]", in.Name, i)} {
+			for _, key := range []string{d.Name, in.Name + "[" + strconv.Itoa(i) + "]"} {
 				if given, ok := dims[key]; ok {
 					n = given
 					delete(unused, key)

@@ -123,7 +123,7 @@ func (f *frame) step(n *node) {
 	}
 }
 
-// origins returns those of all that a node reads.
+// origins returns the origins of all values that a node reads.
 func (f *frame) origins(n *node) (all uint64) {
 	if n.draws {
 		return op.Elsewhere

@@ -16,7 +16,7 @@ const (
 	maxValues = 8
 )
 
-// seen is what has been seen of an input in runs.
+// seen has the values of an input in earlier runs.
 type seen struct {
 	asked  bool // a node has asked for elements that depend on it
 	varies bool // it has more than maxValues values

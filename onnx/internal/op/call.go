@@ -31,7 +31,7 @@ type Row struct {
 type Runner interface {
 	// Body runs a graph of an attribute in the scope of the node.
 	Body(g *proto.Graph, in []Value) []Value
-	// Again returns what a name that the node reads would be with other values of some names.
+	// Again returns the value of a name that the node reads, if some other names had other values.
 	Again(name string, with map[string]Value) Value
 	// Bytes returns the elements of a tensor. While a plan is recorded, one that is not known ends the
 	// recording: see package onnx.

@@ -33,7 +33,7 @@ type Value struct {
 	from     uint64 // see [Value.Origins]
 }
 
-// Elsewhere is the origin of what is no small input.
+// Elsewhere is the origin of all inputs that are not small.
 const Elsewhere = 1 << 63
 
 // From returns the value with its origins.
