@@ -134,9 +134,9 @@ func (o *Optimizer) step(model, grads any, loss *tensor.Tensor) error {
 		return err
 	}
 	next, previous := u.transaction(params, o.State)
-	gives := make([]bool, len(next)) // the slots
-	for i := range next[:len(next)-2-len(params)] {
-		gives[i] = true
+	gives := make([]bool, len(next)) // the slots, and of Jit parts of parameters, which nobody else has
+	for i := range next[:len(next)-2] {
+		gives[i] = i < len(next)-2-len(params) || loss != nil && o.dividesModel()
 	}
 	gifts.Give(nodesOf(u.params))
 	roots := next

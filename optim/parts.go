@@ -44,6 +44,7 @@ func (o *Optimizer) divide(params []pytree.Leaf[tensor.Tensor]) ([]pytree.Leaf[t
 			if err := tensor.Eval(part); err != nil {
 				return nil, err
 			}
+			tensor.Internal.Replace(graph.Token{}, []tensor.Tensor{part})
 			tensor.Internal.Outlive(graph.Token{}, part)
 		}
 		divided[i].Value = part

@@ -53,12 +53,12 @@ func (l *launch) acquire(d *Device, c *capture.Capture, slots []memory.Request) 
 	return nil
 }
 
-// take makes the buffers of leaves slots whose memory results take. Where others may read a leaf's memory
-// the slot is a copy. The caller holds d.memory.Queue.
+// take makes the buffers of leaves slots whose memory results take. Where others may read a leaf's memory, or
+// it is larger than the slot, the slot is a copy. The caller holds d.memory.Queue.
 func (l *launch) take(d *Device, p *loadedPlan, c *capture.Capture) (err error) {
 	for _, t := range p.takes {
 		leaf, b := &c.Leaves[t.leaf], l.blocks[t.leaf]
-		if leaf.View.Offset == 0 && leaf.Donation() != nil {
+		if leaf.View.Offset == 0 && leaf.Donation() != nil && b.Buffer.Size() <= t.Class {
 			if taken, ok := b.TakeAlone(len(t.same)); ok {
 				l.slots[t.slot] = taken
 				l.taken = append(l.taken, b)
