@@ -53,7 +53,7 @@ func deepStep(o *optim.Optimizer) func(*deep, tensor.Tensor, *tensor.RNG) (tenso
 }
 
 // On devices with collectives of their own each stage gives the same losses and the same model, which all ranks read. With
-// parameters divided, a step gathers those of a block while it computes the one before.
+// parameters divided, a step gathers the parameters of a block while it computes the block before.
 func TestStagesOnDevice(t *testing.T) {
 	const steps = 6
 	train := func(zero int, clip float64) (losses []float64) {

@@ -3,8 +3,10 @@ package optim
 import (
 	"fmt"
 	"reflect"
+	"slices"
 	"strconv"
 
+	"github.com/tensorken/tensorken/internal/graph"
 	"github.com/tensorken/tensorken/internal/pytree"
 	"github.com/tensorken/tensorken/tensor"
 )
@@ -73,4 +75,34 @@ func parameter(name string) string {
 		return pytree.Title(name)
 	}
 	return "parameter " + strconv.Quote(name)
+}
+
+// previous returns the tensors of model, in the order of next, the model that loss returned
+// for it. It fails if next lacks one.
+func previous(model, next any) ([]tensor.Tensor, error) {
+	was, err := pytree.Flatten[tensor.Tensor](model)
+	if err != nil {
+		return nil, fmt.Errorf("optim: %w", err)
+	}
+	is, err := pytree.Flatten[tensor.Tensor](next)
+	if err != nil {
+		return nil, fmt.Errorf("optim: %w", err)
+	}
+	if lost := pytree.Missing(was, is); lost != nil {
+		return nil, fmt.Errorf("optim: Loss returned a model without %s: want the model that it was given, with its new state", pytree.Titles(lost))
+	}
+	was = slices.DeleteFunc(was, func(l pytree.Leaf[tensor.Tensor]) bool { return !l.Value.IsValid() })
+	return pytree.Align(is, was)
+}
+
+func node(t tensor.Tensor) *graph.Node { return tensor.Internal.Node(graph.Token{}, t) }
+
+// nodesOf returns the nodes of tensors, without absent ones.
+func nodesOf(ts []tensor.Tensor) (ns []*graph.Node) {
+	for _, t := range ts {
+		if n := node(t); n != nil {
+			ns = append(ns, n)
+		}
+	}
+	return ns
 }

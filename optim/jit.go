@@ -384,33 +384,3 @@ func (s *steps[M, B]) trace(a stepArgs[B], list []tensor.Tensor, t *jit.Trace) (
 	r.Scale, r.Streak, r.Loss = u.scale, u.streak, loss
 	return r, [][]tensor.Tensor{u.params, kept}, nil
 }
-
-// previous returns the tensors of model, in the order of next, the model that loss returned
-// for it. It fails if next lacks one.
-func previous(model, next any) ([]tensor.Tensor, error) {
-	was, err := pytree.Flatten[tensor.Tensor](model)
-	if err != nil {
-		return nil, fmt.Errorf("optim: %w", err)
-	}
-	is, err := pytree.Flatten[tensor.Tensor](next)
-	if err != nil {
-		return nil, fmt.Errorf("optim: %w", err)
-	}
-	if lost := pytree.Missing(was, is); lost != nil {
-		return nil, fmt.Errorf("optim: Loss returned a model without %s: want the model that it was given, with its new state", pytree.Titles(lost))
-	}
-	was = slices.DeleteFunc(was, func(l pytree.Leaf[tensor.Tensor]) bool { return !l.Value.IsValid() })
-	return pytree.Align(is, was)
-}
-
-func node(t tensor.Tensor) *graph.Node { return tensor.Internal.Node(graph.Token{}, t) }
-
-// nodesOf returns the nodes of tensors, without absent ones.
-func nodesOf(ts []tensor.Tensor) (ns []*graph.Node) {
-	for _, t := range ts {
-		if n := node(t); n != nil {
-			ns = append(ns, n)
-		}
-	}
-	return ns
-}

@@ -115,7 +115,7 @@ func newPlan(roots []*graph.Node, o kernelize.Options) *Plan {
 	kernels, outputs := kernelize.Graph(roots, o)
 	p := &Plan{Steps: make([]Step, 0, len(kernels))}
 	var index graph.Numbers                                              // of the buffers
-	first, indices := map[checked]int{}, make([][]checked, len(kernels)) // the first step that checks all, and what steps check
+	first, indices := map[checked]int{}, make([][]checked, len(kernels)) // the first step that checks all; the checks of each step
 	buffer := func(n *graph.Node) int {
 		i, ok := index.Get(n)
 		if !ok {
@@ -233,7 +233,7 @@ func (p *Plan) verify() error {
 	return nil
 }
 
-// Collective is the number of the collective that the step is, of those of the graph; -1 for a kernel or loop.
+// Collective is the number of the graph's collective that the step is; -1 for a kernel or loop.
 func (s *Step) Collective() int {
 	if s.Kernel == nil || s.Kernel.Routine() != ir.HostCall {
 		return -1

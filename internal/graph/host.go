@@ -106,7 +106,7 @@ func KernelCall(f *HostFunc, d ir.DType, shape []int, src ...*Node) *Node {
 	return n
 }
 
-// CollectiveIn returns a collective of a graph to be compiled, like n, with its number among those of the plan.
+// CollectiveIn returns a collective of a graph to be compiled, like n, with its number in the plan.
 func CollectiveIn(n *Node, number int) *Node {
 	c := makeNode(ir.HostCall, n.DType, n.Shape, []int{number})
 	c.RematLevel = n.RematLevel

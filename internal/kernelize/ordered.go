@@ -24,9 +24,8 @@ func (p *placer) collective(n *node) {
 	p.start(n, ir.Routine, nil, func(t *trial, _ space.Layout) int {
 		var loads []int
 		for _, s := range n.src {
-			x, _ := p.stored(s, t.g)
 			loads = append(loads, t.add(n, ir.Instr{Op: ir.Load, Type: s.DType.ComputeType(), View: &ir.View{}}))
-			t.last().reads = x
+			t.last().reads, _ = p.stored(s, t.g)
 		}
 		return t.add(n, ir.Instr{Op: n.Op, Type: n.DType.ComputeType(), Num: ir.Number(n.Ints[0]), Src: loads})
 	})
