@@ -11,18 +11,20 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// compiling is a device that counts programs.
+// compiling is a device that counts programs, and lists their templates.
 type compiling struct {
 	driver.Device
-	compiled int
+	compiled  int
+	templates []ir.Template
 }
 
 func (c *compiling) Limits() driver.Limits {
 	return driver.Limits{Types: []ir.DType{ir.Float32}}
 }
 
-func (c *compiling) Compile(*ir.Kernel) (driver.Program, error) {
+func (c *compiling) Compile(k *ir.Kernel) (driver.Program, error) {
 	c.compiled++
+	c.templates = append(c.templates, k.Template)
 	return nil, nil
 }
 
@@ -55,5 +57,27 @@ func TestKernelsAreShared(t *testing.T) {
 	}
 	if both.compiled.Steps[1].Kernel == first.compiled.Steps[0].Kernel || drv.compiled != 2 {
 		t.Errorf("other kernels are the same object, or the device has %d programs, want 2", drv.compiled)
+	}
+}
+
+// The kernels that take a device longest are compiled first, wherever the plan runs them.
+func TestLongestCompiledFirst(t *testing.T) {
+	drv := &compiling{Device: cpu.New(cpu.Options{})}
+	d := New(drv)
+	defer d.Close()
+	x := graph.Buffer(ir.Float32, []int{64}, &graph.Value{Store: storage.FromHost(nil), Strides: []int{1}})
+	sum := graph.Reduce(ir.Sum, graph.Unary(ir.Exp, x), []int{0})
+	y := graph.Binary(ir.Mul, x, graph.Expand(sum, []int{64})) // stored, for the product reads each element often
+	rows := graph.Expand(graph.Reshape(y, []int{8, 8, 1}), []int{8, 8, 8})
+	cols := graph.Expand(graph.Reshape(y, []int{1, 8, 8}), []int{8, 8, 8})
+	c := capture.New(nil, []*graph.Node{graph.Reduce(ir.Sum, graph.Binary(ir.Mul, rows, cols), []int{1})}, nil, capture.Known{})
+	defer c.Release()
+	p, err := d.loader.load(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	steps := p.compiled.Steps
+	if len(steps) < 2 || steps[0].Kernel.Template == ir.Contraction || drv.templates[0] != ir.Contraction {
+		t.Errorf("of %d steps the first is a %v kernel, and the first one compiled a %v one", len(steps), steps[0].Kernel.Template, drv.templates[0])
 	}
 }

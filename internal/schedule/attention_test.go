@@ -10,6 +10,7 @@ import (
 	"github.com/tensorken/tensorken/driver/drivertest"
 	"github.com/tensorken/tensorken/grad"
 	plans "github.com/tensorken/tensorken/internal/compile"
+	"github.com/tensorken/tensorken/internal/ptx"
 	"github.com/tensorken/tensorken/internal/schedule/scheduletest"
 	"github.com/tensorken/tensorken/internal/shader"
 	"github.com/tensorken/tensorken/ir"
@@ -435,6 +436,40 @@ func TestAttentionSkips(t *testing.T) {
 		nan := slices.ContainsFunc(y, func(x float32) bool { return x != x })
 		if nan != c.nan || !nan && slices.ContainsFunc(y, func(x float32) bool { return math.Abs(float64(x)-1) > 1e-6 }) {
 			t.Errorf("%s: NaN %v, want %v: %v", c.name, nan, c.nan, y[:8])
+		}
+	}
+}
+
+// Of float32 the kernel of causal attention has one loop, of halves another one without a mask: a driver takes
+// long to compile products of float32 by matrix instructions.
+func TestAttentionLoops(t *testing.T) {
+	for _, c := range []struct {
+		dtype tensor.DType
+		twice bool
+	}{{tensor.Float32, false}, {tensor.BFloat16, true}} {
+		counts := map[bool]int{} // of matrix instructions, by causal
+		for _, causal := range []bool{false, true} {
+			drv := attender(t, nvidia, func(k *ir.Kernel) {
+				p, err := Compile(k, nvidia)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, q := range p.Passes {
+					counts[causal] += strings.Count(ptx.Print(q, 80), "mma.sync")
+				}
+			})
+			d, rng := tensor.NewDevice(drv), rand.New(rand.NewPCG(1, 2))
+			x := normal(rng, 1, 1, 200, 32).Cast(c.dtype)
+			if err := tensor.Eval(x); err != nil {
+				t.Fatal(err)
+			}
+			x = x.To(d)
+			if err := tensor.Eval(tensor.Attention(x, x, x, &tensor.AttentionOptions{Causal: causal})); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if twice := counts[true] >= 2*counts[false]; counts[false] == 0 || twice != c.twice {
+			t.Errorf("%v: %d matrix instructions, %d with a causal mask", c.dtype, counts[false], counts[true])
 		}
 	}
 }
