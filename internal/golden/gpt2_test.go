@@ -266,7 +266,7 @@ func TestGPT2Small(t *testing.T) {
 		budget    int
 	}{
 		{"an H200", gpuLimits, h200.LoopLimits(), onGPU(h200), 0, 8150 << 20},
-		{"an H200 by its driver, in bfloat16", driven, nvidia.LoopLimits(), onGPU(nvidia), tensor.BFloat16, 5_550_000_000},
+		{"an H200 by its driver, in bfloat16", driven, nvidia.LoopLimits(), onGPU(nvidia), tensor.BFloat16, 5_600_000_000},
 	} {
 		if testing.Short() && i > 0 {
 			continue
