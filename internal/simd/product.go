@@ -139,3 +139,68 @@ func filter[T float](c, a, w, at unsafe.Pointer, n, k, add int) {
 		}
 	}
 }
+
+// A WinogradTransform transforms n matrices that lie beside each other, as simd.Winograd says. An element of a small matrix
+// is at from[y·row + x·column + i] or to[y·row + x·column + i], one of a tile of 4 by 4 at to[(4y+x)·plane + i] or
+// from[(4y+x)·plane + i], for i in [0, n). Distances may have any sign.
+type WinogradTransform func(to, from unsafe.Pointer, n, plane, row, column int)
+
+// Winograd has the transforms of Winograd's algorithm F(2×2, 3×3) for float32, after Lavin and Gray: Input of 4 by 4 elements,
+// Weights of 3 by 3 and Output to 2 by 2 sums of windows. The operand of Output is the products of the elements of Input
+// and Weights. An infinity, or numbers near the greatest, may become NaN. It is empty
+// where products are in assembly and transforms would be in Go, which would take the time that they save.
+var Winograd = WinogradTransforms{winogradInput, winogradWeights, winogradOutput}
+
+type WinogradTransforms struct{ Input, Weights, Output WinogradTransform }
+
+// elementAt returns element i at p.
+func elementAt(p unsafe.Pointer, i int) *float32 { return (*float32)(unsafe.Add(p, 4*i)) }
+
+func winogradInput(to, from unsafe.Pointer, n, plane, row, column int) {
+	for i := range n {
+		var t [4][4]float32
+		for x := range 4 {
+			at := func(y int) float32 { return *elementAt(from, y*row+x*column+i) }
+			t[0][x], t[1][x], t[2][x], t[3][x] = at(0)-at(2), at(1)+at(2), at(2)-at(1), at(1)-at(3)
+		}
+		for y, t := range t {
+			for x, v := range [4]float32{t[0] - t[2], t[1] + t[2], t[2] - t[1], t[1] - t[3]} {
+				*elementAt(to, (4*y+x)*plane+i) = v
+			}
+		}
+	}
+}
+
+func winogradWeights(to, from unsafe.Pointer, n, plane, row, column int) {
+	// A sum and a difference have halves of the outer elements and of the inner one.
+	spread := func(a, b, c float32) [4]float32 {
+		outer, inner := (a+c)*0.5, b*0.5
+		return [4]float32{a, outer + inner, outer - inner, c}
+	}
+	for i := range n {
+		var t [3][4]float32
+		for x := range t {
+			at := func(y int) float32 { return *elementAt(from, y*row+x*column+i) }
+			t[x] = spread(at(0), at(1), at(2))
+		}
+		for y := range 4 {
+			for x, v := range spread(t[0][y], t[1][y], t[2][y]) {
+				*elementAt(to, (4*y+x)*plane+i) = v
+			}
+		}
+	}
+}
+
+func winogradOutput(to, from unsafe.Pointer, n, plane, row, column int) {
+	for i := range n {
+		var t [2][4]float32
+		for x := range 4 {
+			at := func(y int) float32 { return *elementAt(from, (4*y+x)*plane+i) }
+			t[0][x], t[1][x] = at(0)+(at(1)+at(2)), (at(1)-at(2))-at(3)
+		}
+		for y, t := range t {
+			*elementAt(to, y*row+i) = t[0] + (t[1] + t[2])
+			*elementAt(to, y*row+column+i) = (t[1] - t[2]) - t[3]
+		}
+	}
+}

@@ -35,6 +35,7 @@ type routines struct {
 	everyOther  func(dst, src unsafe.Pointer, rows, n, d, s int)
 	transposers [9]transposer
 	prefetch    func(p uintptr, bytes int)
+	winograd    WinogradTransforms
 }
 
 type unaryRow struct {
@@ -161,6 +162,9 @@ func (r routines) install() {
 	}
 	for _, row := range r.products {
 		Products[row.typ] = row.f
+		if row.typ == ir.Float32 {
+			Winograd = r.winograd
+		}
 	}
 	for _, row := range r.dotTiles {
 		DotTiles[row.typ] = row.f

@@ -212,6 +212,7 @@ var routinesAVX2 = routines{
 	everyOther:  everyOtherAVX2,
 	transposers: [9]transposer{4: transpose4AVX2, 8: transpose8AVX2},
 	prefetch:    prefetchLines,
+	winograd:    WinogradTransforms{winogradInputAVX2, winogradWeightsAVX2, winogradOutputAVX2},
 }
 
 var routinesAVX512 = routines{
@@ -432,6 +433,7 @@ var routinesAVX512 = routines{
 	everyOther:  everyOtherAVX512,
 	transposers: [9]transposer{4: transpose4AVX512, 8: transpose8AVX2},
 	prefetch:    prefetchLines,
+	winograd:    WinogradTransforms{winogradInputAVX512, winogradWeightsAVX512, winogradOutputAVX512},
 }
 
 var routinesVNNI = routines{

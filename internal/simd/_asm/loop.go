@@ -169,8 +169,11 @@ func (s step) mem(p reg.Register, size int) operand.Mem {
 }
 
 // load reads the step's elements of a run, into a register as long as they are.
-func (s step) load(p reg.Register, size int) vec {
-	bytes, m := s.lanes*size, s.mem(p, size)
+func (s step) load(p reg.Register, size int) vec { return s.readAt(s.mem(p, size), size) }
+
+// readAt reads the step's elements at m.
+func (s step) readAt(m operand.Mem, size int) vec {
+	bytes := s.lanes * size
 	d := s.reg(bytes)
 	switch {
 	case !s.tail:
@@ -188,8 +191,11 @@ func (s step) load(p reg.Register, size int) vec {
 }
 
 // store writes the step's elements of a run.
-func (s step) store(v reg.Register, p reg.Register, size int) {
-	bytes, m := s.lanes*size, s.mem(p, size)
+func (s step) store(v reg.Register, p reg.Register, size int) { s.writeAt(v, s.mem(p, size), size) }
+
+// writeAt writes the step's elements at m.
+func (s step) writeAt(v reg.Register, m operand.Mem, size int) {
+	bytes := s.lanes * size
 	v = s.part(v.(vec), bytes)
 	switch {
 	case !s.tail:

@@ -32,6 +32,7 @@ var files = []struct {
 	{"blocks", (*file).blocks},
 	{"filter", (*file).filters},
 	{"fixed", (*file).fixed},
+	{"winograd", (*file).winograd},
 }
 
 // A file is a file of assembly under way.
