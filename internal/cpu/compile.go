@@ -54,6 +54,9 @@ func newSums(s *vector.Space) (r runner, extra int) {
 	if c := sliding.NewCorrelation(s); c != nil {
 		return c, 0
 	}
+	if w := product.NewWinograd(s); w != nil {
+		return w, 0
+	}
 	if s.Template == ir.Contraction {
 		if c, extra := product.NewContract(s); c != nil {
 			return c, extra

@@ -1,14 +1,12 @@
 package cpu
 
 import (
-	"math"
 	"slices"
 	"sync"
 	"unsafe"
 
 	"github.com/tensorken/tensorken/internal/cpu/vector"
 	"github.com/tensorken/tensorken/internal/loopnest"
-	"github.com/tensorken/tensorken/internal/simd"
 	"github.com/tensorken/tensorken/ir"
 )
 
@@ -174,27 +172,8 @@ func (r *weighRunner) finite(x *vector.Executor) bool {
 		if n == 0 {
 			p, n = unsafe.Pointer(&b.Bits), 1
 		}
-		if !finite(p, w.typ, n) {
+		if !vector.Finite(p, w.typ, n) {
 			return false
-		}
-	}
-	return true
-}
-
-// finite reports whether n elements are finite: their sum, which may overflow, is not if one of
-// them is not.
-func finite(p unsafe.Pointer, d ir.DType, n int) bool {
-	switch d {
-	case ir.Float32, ir.Float64:
-		sum := 0.0
-		simd.Reductions[ir.Sum][d].Along(unsafe.Pointer(&sum), p, 1, n)
-		return sum-sum == 0
-	case ir.Float16, ir.BFloat16:
-		inf := uint16(ir.Float(d, math.Inf(1)).Bits(d))
-		for _, b := range unsafe.Slice((*uint16)(p), n) {
-			if b&inf == inf {
-				return false
-			}
 		}
 	}
 	return true

@@ -41,7 +41,7 @@ var thresholds = []struct{ reason, names string }{
 		schedule/packed.choose schedule/packed.heldWords schedule/packed.maxColumns schedule/packed.maxRows schedule/packed.maxSums
 		schedule/packed.segment schedule/product.loadsAhead schedule/attention.fewThreads schedule/attention.partsAhead
 		kernelize.maxMatrices kernelize.maxCuts schedule/reduce.streamed schedule/reduce.sweepChunk schedule/tiles.band schedule/tiles.mostTaps
-		cpu/product.decodedColumns cpu/product.dotColumns`},
+		cpu/product.decodedColumns cpu/product.dotColumns cpu/product.tapSide`},
 	{"the order of additions, which no machine may choose: bits of results depend on it, not on cores", `
 		cpu.cut cpu.fits cpu.newBlock cpu.newScan cpu.newStream cpu.scatterParts
 		cpu/product.newCutting cpu/product.dotPart cpu/product.fewDepth cpu/product.fixedRows cpu/sliding.dotPart cpu/sliding.mostWindows compile/blockwise.minParts schedule/contraction.chunk

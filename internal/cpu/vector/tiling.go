@@ -51,6 +51,18 @@ func NewStrips(s *Space, axis, length int) *Tiling {
 	return &Tiling{Axes: []int{axis}, lens: []int{n}, box: []int{min(n, length)}, counts: []int{count}, Count: count}
 }
 
+// NewBoxes cuts axes into boxes of some lengths by axis. The last along an axis may be shorter.
+func NewBoxes(s *Space, axes, box []int) *Tiling {
+	t := NewTiling(s, axes, 1, 1)
+	t.Count = 1
+	for i, a := range axes {
+		t.box[i] = box[a]
+		t.counts[i] = ir.CeilDiv(t.lens[i], box[a])
+		t.Count *= t.counts[i]
+	}
+	return t
+}
+
 // NewTilingOf makes boxes of whole units, powers of two that all axes together are a multiple of, and of at most
 // about limit points.
 func NewTilingOf(s *Space, axes []int, limit, unit int) *Tiling {
