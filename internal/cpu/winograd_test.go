@@ -130,3 +130,28 @@ func TestWinogradError(t *testing.T) {
 		t.Errorf("errors are %.2f times as great as if sums were in order", math.Sqrt(errors/direct))
 	}
 }
+
+// TestWinogradThreads: any number of threads computes the same bits, also beside infinities.
+func TestWinogradThreads(t *testing.T) {
+	c := convolution{"", 1, 28, 28, 64, 96, 1, 1, 1, false, false, true}
+	var first []float32
+	for _, threads := range []int{1, 2, 7} {
+		random := rand.New(rand.NewPCG(1, 2))
+		x := newCall(t, New(Options{Threads: threads}), c.kernel(), 28*28*64, 9*64*96, 28*28*96)
+		for i := range 2 {
+			for j := range x.floats(i) {
+				x.floats(i)[j] = float32(random.NormFloat64())
+			}
+		}
+		x.floats(0)[20000] = float32(math.Inf(1))
+		x.run(t)
+		if first == nil {
+			first = slices.Clone(x.floats(2))
+		}
+		for i, y := range x.floats(2) {
+			if math.Float32bits(y) != math.Float32bits(first[i]) {
+				t.Fatalf("%d threads: result %d is %v, want %v", threads, i, y, first[i])
+			}
+		}
+	}
+}
