@@ -74,7 +74,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 // no such variable.
 func checkNamed(c *cobra.Command) error {
 	for _, name := range []string{
-		"cache", "data", "device", "draft", "from", "hub", "ids", "imatrix", "imatrix-text", "model", "now", "ops", "out", "peers-dir",
+		"cache", "cache-type", "data", "device", "draft", "from", "hub", "ids", "imatrix", "imatrix-text", "model", "now", "ops", "out", "peers-dir",
 		"plot", "python", "system", "tokenizer", "trace", "type", "work", "works",
 	} {
 		f := c.Flags().Lookup(name)
