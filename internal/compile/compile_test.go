@@ -121,6 +121,18 @@ func TestRedundant(t *testing.T) {
 	}
 }
 
+// Of Gathers by one tensor of indices, as a backward pass computes again, the first checks it.
+func TestRedundantGather(t *testing.T) {
+	again := graph.Gather(leaf(0, 9, 6), graph.Leaf(ir.Int32, []int{4, 6}, 1, []int{1, 6, 1}), 0)
+	again.RematLevel = 1
+	first := graph.WithOperands(again, again.Operand(0), again.Operand(1))
+	first.RematLevel = 0
+	p, err := Graph(simplify.Nodes([]*graph.Node{first, graph.Reduce(ir.Sum, again, []int{1})}), kernelize.Options{}, nil)
+	if err != nil || len(p.Steps) != 2 || p.Steps[0].Redundant == p.Steps[1].Redundant {
+		t.Errorf("want one of two steps that checks (%v)\n%v", err, p)
+	}
+}
+
 // A plan that lacks a step is refused, also if the step stores only a part of a
 // buffer.
 func TestVerify(t *testing.T) {

@@ -8,7 +8,7 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// Steps that free more than they take, or take little, come as early as they can.
+// Steps that free more than they take, or take little, come as early as they can, and collectives run beside others.
 func TestSchedule(t *testing.T) {
 	const n = 1000
 	floats := func(n int) compile.Buffer { return compile.Buffer{DType: ir.Float32, Len: n} }
@@ -18,6 +18,9 @@ func TestSchedule(t *testing.T) {
 	part := func(i, offset int) compile.Arg { return compile.Arg{Kind: ir.Out, Index: i, Offset: offset} }
 	leaf := compile.Arg{Kind: ir.In, Leaf: true}
 	step := func(args ...compile.Arg) compile.Step { return compile.Step{Args: args} }
+	collective := func(args ...compile.Arg) compile.Step {
+		return compile.Step{Args: args, Kernel: &ir.Kernel{Template: ir.Routine, Body: []ir.Instr{{Op: ir.HostCall}}}}
+	}
 	for _, c := range []struct {
 		name    string
 		buffers []compile.Buffer
@@ -62,9 +65,38 @@ func TestSchedule(t *testing.T) {
 			[]compile.Output{{Index: 1}, {Index: 2}},
 			[]int{0, 2, 1},
 		},
+		{
+			"a small step reads the result of a collective, which runs beside the next gradient",
+			[]compile.Buffer{big, floats(n / 2), small, big, floats(n / 2), small},
+			[]compile.Step{
+				step(out(0), leaf),
+				collective(out(1), in(0)),
+				step(out(2), in(1)),
+				step(out(3), leaf),
+				collective(out(4), in(3)),
+				step(out(5), in(4)),
+			},
+			[]compile.Output{{Index: 2}, {Index: 5}},
+			[]int{0, 1, 3, 4, 2, 5},
+		},
+		{
+			"the parameters of a layer are gathered while the layer before is computed",
+			[]compile.Buffer{big, big, big, big, big, big},
+			[]compile.Step{
+				collective(out(0), leaf),
+				step(out(1), in(0)),
+				collective(out(2), leaf),
+				step(out(3), in(1), in(2)),
+				collective(out(4), leaf),
+				step(out(5), in(3), in(4)),
+			},
+			[]compile.Output{{Index: 5}},
+			[]int{0, 2, 1, 4, 3, 5},
+		},
 	} {
 		p := &compile.Plan{Buffers: c.buffers, Steps: slices.Clone(c.steps), Outputs: c.outputs}
 		compile.Schedule(p)
+		compile.Prefetch(p)
 		var order []int
 		for _, s := range p.Steps {
 			order = append(order, slices.IndexFunc(c.steps, func(x compile.Step) bool { return &x.Args[0] == &s.Args[0] }))
