@@ -31,8 +31,7 @@ func WithProofs(m *testing.M, p **drivertest.Proofs, makers ...string) (status i
 		return m.Run()
 	}
 	tests, programs := sources{}, sources{deps: true}
-	err := errors.Join(
-		tests.add("driver/drivertest", "internal/shader/simt", "internal/interp", "internal/cases", "ir"), programs.add(makers...))
+	err := errors.Join(tests.add(tested...), programs.add(makers...))
 	if err == nil {
 		*p, err = drivertest.LoadProofs(path, tests.String(), programs.String())
 	}
@@ -48,10 +47,14 @@ func WithProofs(m *testing.M, p **drivertest.Proofs, makers ...string) (status i
 	return status
 }
 
+// tested are the packages that values of tests are from. Formats of internal/blocks are in programs too, which their
+// makers do not import.
+var tested = []string{"driver/drivertest", "internal/shader/simt", "internal/interp", "internal/cases", "internal/blocks", "ir"}
+
 // plans are the files of package ir that decide which kernels there are, and not their values: a proof has the kernel.
 var plans = []string{"inplace.go", "loop.go", "machine.go"}
 
-// sources are packages by folder, each a hash of its Go files without tests and comments.
+// sources are packages by folder, each a hash of its files, such as data that Go files embed, without tests and comments.
 type sources struct {
 	deps  bool // also those that they import, but drivertest, which makes no programs
 	folds map[string][32]byte
@@ -63,7 +66,7 @@ func (s *sources) add(folders ...string) error {
 		if _, ok := s.folds[f]; ok || s.deps && f == "driver/drivertest" {
 			continue
 		}
-		names, err := filepath.Glob(filepath.Join(root, f, "*.go"))
+		names, err := filepath.Glob(filepath.Join(root, f, "*.*"))
 		if err != nil {
 			return err
 		}
@@ -73,12 +76,20 @@ func (s *sources) add(folders ...string) error {
 			if strings.HasSuffix(name, "_test.go") || f == "ir" && !s.deps && slices.Contains(plans, base) {
 				continue
 			}
+			fmt.Fprintf(h, "%q\n", base)
+			if filepath.Ext(base) != ".go" {
+				data, err := os.ReadFile(name)
+				if err != nil {
+					return err
+				}
+				fmt.Fprintf(h, "%d %s", len(data), data)
+				continue
+			}
 			set := token.NewFileSet()
 			file, err := parser.ParseFile(set, name, nil, parser.SkipObjectResolution)
 			if err != nil {
 				return err
 			}
-			fmt.Fprintf(h, "%q\n", base)
 			if err := format.Node(h, set, file); err != nil {
 				return err
 			}
