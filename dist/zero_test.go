@@ -248,3 +248,56 @@ func TestZeROMemory(t *testing.T) {
 		}
 	}
 }
+
+// With ZeRO 3 a recorded step is for models of its shapes, also where other shapes have parts of the same lengths.
+func TestZeROShapes(t *testing.T) {
+	local(t, 2, func(g *dist.Group) error {
+		rng := tensor.NewRNG(1)
+		x := rng.Normal(4, 6).Keep()
+		models := []tensor.Tensor{rng.Normal(6, 4).Keep(), rng.Normal(2, 12).Keep(), rng.Normal(3, 7).Keep()}
+		losses := map[int][]float64{}
+		for _, zero := range []int{0, 3} {
+			o := &optim.Optimizer{Rule: optim.SGD{}, LR: 0.1, Parallel: g, ZeRO: zero}
+			step := optim.Jit(o, func(w, x tensor.Tensor, _ *tensor.RNG) (tensor.Tensor, tensor.Tensor) {
+				return x.Slice(1, 0, w.Dim(0)).MatMul(w).Square().Mean(), w
+			})
+			for _, w := range models {
+				for range 5 {
+					loss, err := step(&w, x, nil)
+					if err != nil {
+						return err
+					}
+					losses[zero] = append(losses[zero], loss.Item())
+				}
+			}
+		}
+		for i, want := range losses[0] {
+			if got := losses[3][i]; math.Abs(got-want) > 1e-5*want {
+				return fmt.Errorf("step %d: the loss is %v, want %v", i, got, want)
+			}
+		}
+		return nil
+	})
+}
+
+// A model that is donated before a Step that divides its parameters is stepped, and stays if the step fails.
+func TestZeRODonated(t *testing.T) {
+	for _, zero := range []int{0, 3} {
+		local(t, 2, func(g *dist.Group) error {
+			w := tensor.NewRNG(1).Normal(6, 4).Keep()
+			if err := tensor.Eval(w); err != nil {
+				return err
+			}
+			tree.Donate(w)
+			o := &optim.Optimizer{Rule: optim.Adam{}, LR: -1, Parallel: g, ZeRO: zero}
+			for i := range 3 {
+				_, grads := optim.ValueAndGrad(o, func(w tensor.Tensor) tensor.Tensor { return w.Square().Mean() })(w)
+				if err := o.Step(&w, grads); (err != nil) != (i == 0) {
+					return fmt.Errorf("ZeRO %d, step %d: %v", zero, i, err)
+				}
+				o.LR = 0.1
+			}
+			return nil
+		})
+	}
+}

@@ -101,8 +101,9 @@ type modelForm struct {
 // The stepArgs are the key of a recorded step. Numbers that change from step to step are
 // not in it; the tensors, parameters and then their slots, are in the list of arguments.
 type stepArgs[B any] struct {
-	Model         int   // the number of its form
-	Slots         []int // how many each parameter has
+	Model         int     // the number of its form
+	Slots         []int   // how many each parameter has
+	Shapes        [][]int // of the parameters of which the list has parts
 	Batch         B
 	RNG           *tensor.RNG
 	Scale, Streak tensor.Tensor
@@ -219,6 +220,10 @@ func (s *steps[M, B]) arguments(m *M, b B, rng *tensor.RNG) (args stepArgs[B], o
 				return args, false, nil // of another model, which is whole
 			}
 			list[i] = params[i].Value
+			args.Shapes = append(args.Shapes, nil)
+			if l.Value.IsValid() {
+				args.Shapes[i] = shapeOf(l.Value)
+			}
 		}
 	}
 	if o.RuleFor != nil {

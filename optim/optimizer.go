@@ -106,6 +106,8 @@ func (o *Optimizer) step(model, grads any, loss *tensor.Tensor) error {
 		return err
 	}
 	like := valuesOf(params)
+	gifts := storage.TakeGifts(origins(params))
+	defer gifts.Return()
 	if params, err = o.divide(params); err != nil {
 		return err
 	}
@@ -119,9 +121,7 @@ func (o *Optimizer) step(model, grads any, loss *tensor.Tensor) error {
 			return err
 		}
 	}
-	gifts, err := o.start(params, gs, slots)
-	defer gifts.Return()
-	if err != nil {
+	if err := o.start(params, gs, slots); err != nil {
 		return err
 	}
 	rate, err := o.rate(step)
@@ -138,7 +138,9 @@ func (o *Optimizer) step(model, grads any, loss *tensor.Tensor) error {
 	for i := range next[:len(next)-2] {
 		gives[i] = i < len(next)-2-len(params) || loss != nil && o.dividesModel()
 	}
-	gifts.Give(nodesOf(u.params))
+	if !o.dividesModel() { // whole ones are not replaced
+		gifts.Give(nodesOf(u.params))
+	}
 	roots := next
 	if loss != nil {
 		roots = append(next[:len(next):len(next)], *loss)
@@ -177,11 +179,10 @@ func (o *Optimizer) rate(step int) (float64, error) {
 }
 
 // start prepares the first step to run the same plan as later ones: it stores the
-// parameters as steps do, and makes slots of zeros for rules that may start from them. The gifts are the
-// parameters that were donated.
-func (o *Optimizer) start(params []pytree.Leaf[tensor.Tensor], gs []tensor.Tensor, slots [][]tensor.Tensor) (gifts storage.Gifts, err error) {
+// parameters as steps do, and makes slots of zeros for rules that may start from them.
+func (o *Optimizer) start(params []pytree.Leaf[tensor.Tensor], gs []tensor.Tensor, slots [][]tensor.Tensor) error {
 	if len(o.State.Slots) > 0 || o.State.Step.IsValid() {
-		return nil, nil
+		return nil
 	}
 	values := make([]tensor.Tensor, len(params))
 	for i := range params {
@@ -206,13 +207,12 @@ func (o *Optimizer) start(params []pytree.Leaf[tensor.Tensor], gs []tensor.Tenso
 		}
 	}
 	if err := store(slices.Concat(slots...)); err != nil {
-		return nil, err
+		return err
 	}
-	gifts = storage.TakeGifts(nodesOf(values))
 	if err := tensor.Eval(values, o.State.Scale, o.State.Streak); err != nil {
-		return gifts, err
+		return err
 	}
-	return gifts, tensor.Internal.StoreApart(graph.Token{}, "optim.Step", append(values, o.State.Scale, o.State.Streak))
+	return tensor.Internal.StoreApart(graph.Token{}, "optim.Step", append(values, o.State.Scale, o.State.Streak))
 }
 
 // store computes slots that a step shall replace: one of each shape together, as the device compiles their kernels
@@ -268,6 +268,15 @@ func origin(t tensor.Tensor) tensor.Tensor {
 		n = src.At(0)
 	}
 	return tensor.Internal.Tensor(graph.Token{}, n)
+}
+
+// origins returns the nodes of parameters, without the loss.
+func origins(params []pytree.Leaf[tensor.Tensor]) []*graph.Node {
+	list := valuesOf(params)
+	for i, t := range list {
+		list[i] = origin(t)
+	}
+	return nodesOf(list)
 }
 
 // catchUp subtracts from State.Step the steps that failed after Step returned, and
