@@ -301,3 +301,36 @@ func TestZeRODonated(t *testing.T) {
 		})
 	}
 }
+
+// A parameter that the loss changes in the model that it returns is stepped from there.
+func TestZeROChanged(t *testing.T) {
+	var want []float32
+	for _, zero := range []int{0, 1, 3} {
+		local(t, 2, func(g *dist.Group) error {
+			w := tensor.NewRNG(1).Normal(6, 4).Keep()
+			x := tensor.NewRNG(uint64(g.Rank())).Normal(4, 6).Keep()
+			o := &optim.Optimizer{Rule: optim.Adam{}, LR: 0.1, Parallel: g, ZeRO: zero}
+			step := optim.Jit(o, func(w, x tensor.Tensor, _ *tensor.RNG) (tensor.Tensor, tensor.Tensor) {
+				return x.MatMul(w).Square().Mean(), w.Clamp(-0.5, 0.5)
+			})
+			for i := range 4 {
+				if _, err := step(&w, x, nil); err != nil {
+					return fmt.Errorf("ZeRO %d, step %d: %w", zero, i, err)
+				}
+			}
+			got, err := tensor.Data[float32](w)
+			if err != nil || g.Rank() > 0 {
+				return err
+			}
+			if want == nil {
+				want = got
+			}
+			for i := range got {
+				if math.Abs(float64(got[i]-want[i])) > 1e-5 {
+					return fmt.Errorf("ZeRO %d: %v, want %v", zero, got, want)
+				}
+			}
+			return nil
+		})
+	}
+}

@@ -216,7 +216,7 @@ func (s *steps[M, B]) arguments(m *M, b B, rng *tensor.RNG) (args stepArgs[B], o
 	}
 	if o.dividesModel() {
 		for i, l := range params {
-			if params[i].Value = o.partOfModel(l.Value); isDivided(l) && node(params[i].Value) == node(l.Value) {
+			if params[i].Value = o.partOfModel(l.Value); o.isWhole(l, params[i].Value) {
 				return args, false, nil // of another model, which is whole
 			}
 			list[i] = params[i].Value
@@ -358,8 +358,10 @@ func (s *steps[M, B]) trace(a stepArgs[B], list []tensor.Tensor, t *jit.Trace) (
 		}
 		o.RuleFor = func(name string) Rule { return rules[name] }
 	}
-	for i := range params {
-		params[i].Value = o.partOfModel(params[i].Value)
+	for i, l := range params {
+		if params[i].Value = o.partOfModel(l.Value); o.isWhole(l, params[i].Value) { // loss has changed it
+			params[i].Value = partOf(l.Value, o.Parallel)
+		}
 	}
 	o.average(params, gs, &loss)
 	var scalars stepScalars

@@ -216,6 +216,11 @@ func (o *Optimizer) partOfModel(t tensor.Tensor) tensor.Tensor {
 	return t
 }
 
+// isWhole reports whether a parameter is to be divided, and its part in the model is the parameter.
+func (o *Optimizer) isWhole(l pytree.Leaf[tensor.Tensor], part tensor.Tensor) bool {
+	return o.dividesModel() && isDivided(l) && node(part) == node(l.Value)
+}
+
 // divide returns parameters with this rank's parts in place of the whole ones. It makes the parts that no step has made.
 func (o *Optimizer) divide(params []pytree.Leaf[tensor.Tensor]) ([]pytree.Leaf[tensor.Tensor], error) {
 	if !o.dividesModel() {
@@ -227,7 +232,7 @@ func (o *Optimizer) divide(params []pytree.Leaf[tensor.Tensor]) ([]pytree.Leaf[t
 			continue
 		}
 		part := o.partOfModel(l.Value)
-		if node(part) == node(l.Value) {
+		if o.isWhole(l, part) {
 			part = tensor.Internal.Copy(graph.Token{}, partOf(origin(l.Value), o.Parallel))
 			if err := tensor.Eval(part); err != nil {
 				return nil, err
