@@ -144,30 +144,40 @@ func TestFirstStepInPlace(t *testing.T) {
 }
 
 // A donated model of 16 bits, whose parameters the first step reads for State too, is stepped, and stays after a step
-// that fails.
+// that fails. A recorded step keeps its state too.
 func TestFirstStepDonatesMasters(t *testing.T) {
 	type batch struct{ X, Y tensor.Tensor }
+	type model struct {
+		Linear nn.Linear
+		Mean   tensor.Tensor `tensor:",state"`
+	}
 	for _, recorded := range []bool{false, true} {
 		rng := tensor.NewRNG(1)
-		net := []nn.Linear{{Weight: rng.Normal(10, 30).Cast(tensor.BFloat16).Keep()}}
-		if err := tensor.Eval(net); err != nil {
+		m := model{Linear: nn.Linear{Weight: rng.Normal(10, 30).Cast(tensor.BFloat16).Keep()}}
+		if recorded {
+			m.Mean = tensor.New([]float32{1, 2, 3}).Add(1).Keep()
+		}
+		if err := tensor.Eval(m); err != nil {
 			t.Fatal(err)
 		}
-		tree.Donate(net)
+		tree.Donate(m)
 		o := &optim.Optimizer{Rule: optim.Adam{}, LR: 1e-3, MasterWeights: true}
-		loss := func(net []nn.Linear, b batch, _ *tensor.RNG) (tensor.Tensor, []nn.Linear) {
-			return nn.CrossEntropy(net[0].Apply(b.X).Cast(tensor.Float32), b.Y).Mean(), net
+		loss := func(m model, b batch, _ *tensor.RNG) (tensor.Tensor, model) {
+			if recorded {
+				m.Mean = m.Mean.Mul(0.9)
+			}
+			return nn.CrossEntropy(m.Linear.Apply(b.X).Cast(tensor.Float32), b.Y).Mean(), m
 		}
 		step := optim.Jit(o, loss)
 		for i := range 4 {
 			b := batch{rng.Normal(2, 30).Cast(tensor.BFloat16), tensor.New([]int32{int32(10 - i), 3})} // the first is bad
 			var err error
 			if recorded {
-				_, err = step(&net, b, nil)
+				_, err = step(&m, b, nil)
 			} else {
-				_, next, g := optim.ValueAndGradAux(o, func(net []nn.Linear) (tensor.Tensor, []nn.Linear) { return loss(net, b, nil) })(net)
+				_, next, g := optim.ValueAndGradAux(o, func(m model) (tensor.Tensor, model) { return loss(m, b, nil) })(m)
 				if err = o.Step(&next, g); err == nil {
-					net = next
+					m = next
 				}
 			}
 			if i > 0 && err != nil || i == 0 && (err == nil || !strings.Contains(err.Error(), "label 10 at [0] is out of range")) {

@@ -8,6 +8,7 @@ import (
 	"github.com/tensorken/tensorken/internal/graph"
 	"github.com/tensorken/tensorken/internal/jit"
 	"github.com/tensorken/tensorken/internal/pytree"
+	"github.com/tensorken/tensorken/internal/storage"
 	"github.com/tensorken/tensorken/ir"
 	"github.com/tensorken/tensorken/tensor"
 )
@@ -244,6 +245,13 @@ func (s *steps[M, B]) run(m *M, b B, rng *tensor.RNG) (tensor.Tensor, error) {
 	if err := errors.Join(s.o.meet(*m), s.o.divideModel(m)); err != nil {
 		return tensor.Tensor{}, err
 	}
+	was, err := pytree.Flatten[tensor.Tensor](*m)
+	if err != nil {
+		return tensor.Tensor{}, fmt.Errorf("optim: %w", err)
+	}
+	was = slices.DeleteFunc(was, func(l pytree.Leaf[tensor.Tensor]) bool { return !l.State })
+	gifts := storage.TakeGifts(nodesOf(valuesOf(was))) // the step takes those of parameters
+	defer gifts.Return()
 	loss, next, g := ValueAndGradAux(s.o, func(m M) (tensor.Tensor, M) { return s.loss(m, b, rng) })(*m)
 	if _, err := previous(*m, next); err != nil {
 		return tensor.Tensor{}, err
@@ -261,6 +269,7 @@ func (s *steps[M, B]) run(m *M, b B, rng *tensor.RNG) (tensor.Tensor, error) {
 		return tensor.Tensor{}, err
 	}
 	tensor.Internal.FreeReplaced(graph.Token{}, "optim.Jit", keepModel, old, model)
+	gifts.Free(nodesOf(model))
 	return loss, nil
 }
 
