@@ -258,12 +258,13 @@ func TestZeROShapes(t *testing.T) {
 		losses := map[int][]float64{}
 		for _, zero := range []int{0, 3} {
 			o := &optim.Optimizer{Rule: optim.SGD{}, LR: 0.1, Parallel: g, ZeRO: zero}
-			step := optim.Jit(o, func(w, x tensor.Tensor, _ *tensor.RNG) (tensor.Tensor, tensor.Tensor) {
-				return x.Slice(1, 0, w.Dim(0)).MatMul(w).Square().Mean(), w
+			step := optim.Jit(o, func(m nn.Linear, x tensor.Tensor, _ *tensor.RNG) (tensor.Tensor, nn.Linear) {
+				return x.Slice(1, 0, m.Weight.Dim(0)).MatMul(m.Weight).Square().Mean(), m
 			})
 			for _, w := range models {
+				m := nn.Linear{Weight: w} // without a bias
 				for range 5 {
-					loss, err := step(&w, x, nil)
+					loss, err := step(&m, x, nil)
 					if err != nil {
 						return err
 					}

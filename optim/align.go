@@ -106,3 +106,12 @@ func nodesOf(ts []tensor.Tensor) (ns []*graph.Node) {
 	}
 	return ns
 }
+
+// statesOf returns the nodes of a model's tensors that are not trained.
+func statesOf(model any) ([]*graph.Node, error) {
+	list, err := pytree.Flatten[tensor.Tensor](model)
+	if err != nil {
+		return nil, fmt.Errorf("optim: %w", err)
+	}
+	return nodesOf(valuesOf(slices.DeleteFunc(list, func(l pytree.Leaf[tensor.Tensor]) bool { return !l.State }))), nil
+}

@@ -221,9 +221,8 @@ func (s *steps[M, B]) arguments(m *M, b B, rng *tensor.RNG) (args stepArgs[B], o
 				return args, false, nil // of another model, which is whole
 			}
 			list[i] = params[i].Value
-			args.Shapes = append(args.Shapes, nil)
-			if l.Value.IsValid() {
-				args.Shapes[i] = shapeOf(l.Value)
+			if isDivided(l) {
+				args.Shapes = append(args.Shapes, shapeOf(l.Value))
 			}
 		}
 	}
@@ -245,12 +244,11 @@ func (s *steps[M, B]) run(m *M, b B, rng *tensor.RNG) (tensor.Tensor, error) {
 	if err := errors.Join(s.o.meet(*m), s.o.divideModel(m)); err != nil {
 		return tensor.Tensor{}, err
 	}
-	was, err := pytree.Flatten[tensor.Tensor](*m)
+	states, err := statesOf(*m)
 	if err != nil {
-		return tensor.Tensor{}, fmt.Errorf("optim: %w", err)
+		return tensor.Tensor{}, err
 	}
-	was = slices.DeleteFunc(was, func(l pytree.Leaf[tensor.Tensor]) bool { return !l.State })
-	gifts := storage.TakeGifts(nodesOf(valuesOf(was))) // the step takes those of parameters
+	gifts := storage.TakeGifts(states) // the step takes donated parameters
 	defer gifts.Return()
 	loss, next, g := ValueAndGradAux(s.o, func(m M) (tensor.Tensor, M) { return s.loss(m, b, rng) })(*m)
 	if _, err := previous(*m, next); err != nil {
