@@ -15,7 +15,7 @@ import (
 
 // Local runs f on n ranks, which are goroutines of this process, and returns when all have ended. An error
 // or a panic of one makes the others' collectives fail; Local returns the first rank's error that is its
-// own.
+// own. A rank must not read tensors of another rank's device in a step: each would wait for the other.
 func Local(n int, f func(g *Group) error) error {
 	if n < 1 || n > maxRanks {
 		return fmt.Errorf("dist: Local of %d ranks: want 1 to %d", n, maxRanks)

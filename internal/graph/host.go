@@ -32,7 +32,7 @@ type Collective interface {
 	// Ready reports whether all ranks compute calls by devices of their own from now on, as d is one. It does not wait.
 	Ready(d driver.Collective) bool
 	// Join begins a call: it reports whether all ranks compute it by such devices, as d is one. It may wait
-	// for the other ranks, so that the caller holds no queue, which one of them may need.
+	// for the other ranks. In a plan the caller holds d's queue, so no other rank may need d.
 	Join(d driver.Collective) (bool, error)
 	// Start, after each Join, starts to fill out from the operands. The caller holds the device's queue.
 	Start(d driver.Collective, out DeviceArray, in []DeviceArray) error
