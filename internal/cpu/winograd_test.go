@@ -21,6 +21,7 @@ type convolution struct {
 	n, height, width, c, output int
 	pad, stride, step           int
 	planes                      bool // channels are outermost
+	alike                       bool // all channels are one in memory
 	right                       bool // windows are the right factor
 	pays                        bool
 }
@@ -35,6 +36,9 @@ func (c convolution) kernel() *ir.Kernel {
 	image, down, along, channel := c.height*c.width*c.c, c.width*c.c, c.c, 1
 	if c.planes {
 		down, along, channel = c.width, 1, c.height*c.width
+	}
+	if c.alike {
+		image, down, along, channel = c.height*c.width, c.width, 1, 0
 	}
 	off := -c.pad
 	if c.step < 0 {
@@ -59,15 +63,16 @@ func (c convolution) kernel() *ir.Kernel {
 // Winograd's algorithm. Infinities and greatest numbers reach the results that read them, as they are.
 func TestWinograd(t *testing.T) {
 	for _, c := range []convolution{
-		{"even", 5, 4, 6, 17, 40, 1, 1, 1, false, false, true},
-		{"odd", 7, 5, 5, 16, 17, 1, 1, 1, false, false, true},
-		{"backwards", 4, 6, 5, 16, 17, 1, 1, -1, false, false, true},
-		{"in planes", 4, 5, 6, 16, 17, 1, 1, 1, true, false, true},
-		{"the right factor", 4, 5, 6, 16, 17, 1, 1, 1, false, true, true},
-		{"wide padding", 4, 5, 4, 16, 17, 2, 1, 1, false, false, true},
-		{"long rows", 1, 2, 257, 16, 17, 1, 1, 1, false, false, true},
-		{"two apart", 1, 9, 9, 16, 17, 1, 2, 1, false, false, false},
-		{"few channels", 1, 9, 9, 3, 5, 1, 1, 1, false, false, false},
+		{"even", 5, 4, 6, 17, 40, 1, 1, 1, false, false, false, true},
+		{"odd", 7, 5, 5, 16, 17, 1, 1, 1, false, false, false, true},
+		{"backwards", 4, 6, 5, 16, 17, 1, 1, -1, false, false, false, true},
+		{"in planes", 4, 5, 6, 16, 17, 1, 1, 1, true, false, false, true},
+		{"the right factor", 4, 5, 6, 16, 17, 1, 1, 1, false, false, true, true},
+		{"wide padding", 4, 5, 4, 16, 17, 2, 1, 1, false, false, false, true},
+		{"long rows", 1, 2, 257, 16, 17, 1, 1, 1, false, false, false, true},
+		{"channels alike", 4, 5, 6, 16, 17, 1, 1, 1, false, true, false, false},
+		{"two apart", 1, 9, 9, 16, 17, 1, 2, 1, false, false, false, false},
+		{"few channels", 1, 9, 9, 3, 5, 1, 1, 1, false, false, false, false},
 	} {
 		k := c.kernel()
 		if err := ir.Verify(k); err != nil {
@@ -100,7 +105,7 @@ func TestWinograd(t *testing.T) {
 
 // TestWinogradError: sums in order have no smaller errors, in the mean of squares.
 func TestWinogradError(t *testing.T) {
-	c := convolution{"", 1, 14, 14, 64, 64, 1, 1, 1, false, false, true}
+	c := convolution{"", 1, 14, 14, 64, 64, 1, 1, 1, false, false, false, true}
 	random := rand.New(rand.NewPCG(1, 2))
 	x := newCall(t, New(Options{}), c.kernel(), 14*14*64, 9*64*64, 14*14*64)
 	for i := range 2 {

@@ -109,7 +109,8 @@ func (r *winogradRunner) findSlides(x int, rows []int) bool {
 		r.down, r.along = r.along, r.down
 	}
 	r.channels = slices.DeleteFunc(s.List(ir.K), func(a int) bool { return a == r.down.tap || a == r.along.tap })
-	return true
+	// Blocks have a lane for each row and channel.
+	return !slices.ContainsFunc(slices.Concat(rows, r.channels), func(a int) bool { return !in.Domain.Has(a) && s.Axes[a].Len > 1 })
 }
 
 // planeOf is the distance of the elements of tiles, each of n numbers: not a multiple of a size at which they would compete
