@@ -3,6 +3,7 @@ package onnx
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/tensorken/tensorken/internal/hostmem"
@@ -281,11 +282,9 @@ func (b *builder) node(pn *proto.Node, own *names) (*node, error) {
 	b.m.count(n)
 	if n.row.Again {
 		n.captures = true
-		for name := range own.mine {
-			if !slices.Contains(n.reads, name) {
-				n.reads = append(n.reads, name)
-			}
-		}
+		n.reads = slices.AppendSeq(n.reads, maps.Keys(own.mine))
+		slices.Sort(n.reads)
+		n.reads = slices.Compact(n.reads)
 	}
 	for _, a := range pn.Attrs {
 		if err := b.tensors(a); err != nil {
