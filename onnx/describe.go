@@ -60,10 +60,15 @@ func (m *Model) Zeros(dims map[string]int) (map[string]Value, error) {
 		for i, d := range in.Dims {
 			n := 1
 			for _, key := range []string{d.Name, in.Name + "[" + strconv.Itoa(i) + "]"} {
-				if given, ok := dims[key]; ok {
-					n = given
-					delete(unused, key)
+				given, ok := dims[key]
+				if !ok {
+					continue
 				}
+				if d.Len >= 0 && given != d.Len {
+					return nil, fmt.Errorf("onnx: axis %q has length %d in the model, and not %d", key, d.Len, given)
+				}
+				n = given
+				delete(unused, key)
 			}
 			if d.Len >= 0 {
 				n = d.Len

@@ -43,6 +43,7 @@ func TestCommands(t *testing.T) {
 		{"info " + model + " --dim x[0]=4", "MatMul    float[4 1]  2", true},
 		{"info " + model + " --dim M=8", `no input has an axis "M"`, false},
 		{"info " + model + " --dim x[2]=8", `no input has an axis "x[2]"`, false},
+		{"info " + model + " --dim x[1]=9", `axis "x[1]" has length 2 in the model, and not 9`, false},
 		{"info " + model + " --dim N", "want NAME=LENGTH", false},
 		{"check " + model, "MatMul    20     1      ok", true},
 		{"run --device cpu " + model + " --input x=" + x, "[[0.625]\n [0.375]]", true},
