@@ -22,7 +22,7 @@ type winogradRunner struct {
 	weights     *vector.Program
 	weight      int     // the register of the weights: by channel, tap and column
 	inMemory    *matrix // the weights by channel and column, if they are just a load, or nil
-	apart       [2]int  // of them, distances of taps
+	apart       [2]int  // strides of inMemory along taps: down, along
 	after       *epilogue
 	rows, cols  *vector.Tiling
 	depth       *vector.Tiling // of channels and taps
@@ -113,8 +113,8 @@ func (r *winogradRunner) findSlides(x int, rows []int) bool {
 	return !slices.ContainsFunc(slices.Concat(rows, r.channels), func(a int) bool { return !in.Domain.Has(a) && s.Axes[a].Len > 1 })
 }
 
-// planeOf is the distance of the elements of tiles, each of n numbers: not a multiple of a size at which they would compete
-// for a set of the cache.
+// planeOf is the distance, in numbers, between the elements of tiles, of n numbers each: not a multiple of a size at
+// which they would compete for a set of the cache.
 func planeOf(n int) int { return (n+15)&^15 + 16 }
 
 // planesOf is the size in bytes of the elements of tiles.

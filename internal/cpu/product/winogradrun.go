@@ -49,7 +49,7 @@ func (j winogradWeights) Task(x *vector.Executor, w *vector.Worker, i int) {
 	j.transformWeights(&w.Activations[1], unsafe.Add(vector.Base(x.Shared), i*j.panelBytes()))
 }
 
-// transformWeights transforms the weights at which an activation is: where they lie, if columns are neighbours there.
+// transformWeights transforms the weights of an activation's block, which it reads in place if columns are adjacent in memory.
 func (r *winogradRunner) transformWeights(f *vector.Activation, to unsafe.Pointer) {
 	n, channels, size := r.cols.Size(f), r.channelsOf(f), ir.Float32.Size()
 	var from unsafe.Pointer
@@ -78,7 +78,7 @@ func (r *winogradRunner) transformWeights(f *vector.Activation, to unsafe.Pointe
 	}
 }
 
-// located returns the address of weights, and how they lie along channels and columns. ok is false if columns are no neighbours.
+// located returns the address of weights, and their strides along channels and columns. ok is false unless columns are adjacent.
 func (r *winogradRunner) located(f *vector.Activation) (p unsafe.Pointer, channels, cols spread, ok bool) {
 	if r.inMemory == nil {
 		return nil, channels, cols, false
@@ -128,7 +128,7 @@ func (r *winogradRunner) Task(x *vector.Executor, w *vector.Worker, i int) {
 	}
 }
 
-// transformImages loads the block at which an activation is, and transforms its tiles.
+// transformImages loads an activation's block and transforms its tiles.
 func (r *winogradRunner) transformImages(f *vector.Activation, to unsafe.Pointer, down, along int) {
 	for i, c := range []slide{r.down, r.along} {
 		at := f.At[c.position]
