@@ -186,6 +186,9 @@ func (f *frame) Again(name string, with map[string]op.Value) op.Value {
 		if !slices.ContainsFunc(n.reads, isChanged) || slices.ContainsFunc(n.Outputs, isChanged) {
 			continue
 		}
+		if n.draws {
+			panic(&op.Failure{Reason: fmt.Sprintf("node %s between draws random numbers, which would be other ones", nodeName(n.Node))})
+		}
 		p.nodes = append(p.nodes, n)
 		for _, out := range n.Outputs {
 			changed[out] = true

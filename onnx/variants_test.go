@@ -169,6 +169,11 @@ func TestGradient(t *testing.T) {
 			t.Errorf("got %s, want 2·x·other", got)
 		}
 	}
+	random := model("y")
+	random.nodes[0] = call("RandomUniformLike", "square", "x")
+	if _, err := random.model(t).Run(context.Background(), in); err == nil || !regexp.MustCompile(`draws random numbers`).MatchString(err.Error()) {
+		t.Errorf("random: %v", err)
+	}
 	if _, err := model("none").model(t).Run(context.Background(), in); err == nil || !regexp.MustCompile(`no node before.*"none"`).MatchString(err.Error()) {
 		t.Errorf("got %v", err)
 	}

@@ -138,7 +138,7 @@ func TestWinogradError(t *testing.T) {
 
 // TestWinogradThreads: any number of threads computes the same bits, also beside infinities.
 func TestWinogradThreads(t *testing.T) {
-	c := convolution{"", 1, 28, 28, 64, 96, 1, 1, 1, false, false, true}
+	c := convolution{"", 1, 28, 28, 64, 96, 1, 1, 1, false, false, false, true}
 	var first []float32
 	for _, threads := range []int{1, 2, 7} {
 		random := rand.New(rand.NewPCG(1, 2))
