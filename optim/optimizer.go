@@ -48,7 +48,8 @@ type Optimizer struct {
 	// ZeRO divides memory over the ranks of Parallel, with the same losses: 1 the State, 2 gradients too, 3 parameters
 	// too. Each rank has a part of each slot, so files need FullState. It is for rules that update each element on its
 	// own; others, which are LAMB, Muon of matrices and rules of one's own, are an error. With 3 the tensors of
-	// the model are gathered where they are read, so that all ranks read them, as they call collectives.
+	// the model are gathered where they are read, so that all ranks read them, as they call collectives; steps without Jit
+	// gather all before the backward pass.
 	//
 	// Source: Rajbhandari et al., "ZeRO: Memory Optimizations Toward Training Trillion Parameter Models", 2020.
 	ZeRO int
