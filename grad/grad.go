@@ -2,7 +2,6 @@ package grad
 
 import (
 	"github.com/tensorken/tensorken/internal/graph"
-	"github.com/tensorken/tensorken/ir"
 	"github.com/tensorken/tensorken/tensor"
 )
 
@@ -95,16 +94,6 @@ func floatNode(op, what string, x tensor.Tensor) *graph.Node {
 	return n
 }
 
-// isStored reports whether the elements of a node are stored, perhaps under another name or on another device.
-func isStored(n *graph.Node) bool {
-	src, v := n.State()
-	for v == nil && n.Op.Class() == ir.Alias && src.Len() == 1 {
-		n = src.At(0)
-		src, v = n.State()
-	}
-	return v != nil
-}
-
 // withCoOutputs marks the results so that a plan that computes one also stores the value
 // and the auxiliary output.
 func (c *differentiated[P, A]) withCoOutputs() (tensor.Tensor, A, P) {
@@ -112,7 +101,7 @@ func (c *differentiated[P, A]) withCoOutputs() (tensor.Tensor, A, P) {
 	value := graph.CoOutput(c.value, co)
 	co.Nodes = append(co.Nodes, value)
 	for i, n := range c.auxLeaves {
-		if n != nil && !isStored(n) && !c.passed[i] {
+		if n != nil && n.Value() == nil && !c.passed[i] {
 			c.auxLeaves[i] = graph.CoOutput(n, co)
 			co.Nodes = append(co.Nodes, c.auxLeaves[i])
 		}
