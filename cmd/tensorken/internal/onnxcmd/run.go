@@ -186,13 +186,18 @@ func (o *runOptions) bench(ctx context.Context, path string, w, notes io.Writer)
 		times = append(times, clock.Since(begin))
 		return err
 	}
-	for begin := clock.Now(); len(times) < 4 || clock.Since(begin) < o.time; {
+	const warm = 3 // the second records the model, the third compares the recording
+	begin := clock.Now()
+	for len(times) <= warm || clock.Since(begin) < o.time {
+		if len(times) == warm {
+			begin = clock.Now()
+		}
 		if err := run(); err != nil {
 			return err
 		}
 	}
 	fmt.Fprintf(w, "first run %v\n", times[0].Round(time.Microsecond))
-	rest := times[3:] // the second records the model, the third compares the recording
+	rest := times[warm:]
 	slices.Sort(rest)
 	fmt.Fprintf(w, "median    %v of %d runs\n", rest[len(rest)/2].Round(time.Microsecond), len(rest))
 	return nil
