@@ -19,9 +19,6 @@ type Decoder interface {
 	Logits(x tensor.Tensor) tensor.Tensor
 }
 
-// A limited decoder has a number of positions.
-type limited interface{ Positions() int }
-
 // logits returns the head's result for x, or the product with the embeddings of tokens if
 // these are its weight.
 func logits(x tensor.Tensor, head *nn.Linear, tied bool, tokens nn.Embedding) tensor.Tensor {

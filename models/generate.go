@@ -289,7 +289,7 @@ func (g *Generator) checkSettings(texts int) error {
 // after it but the last, which is not read.
 func (g *Generator) checkPositions(prompt int) error {
 	need := uint(prompt) + uint(g.MaxTokens) - 1
-	if m, ok := g.Model.(limited); ok && need > uint(m.Positions()) {
+	if m, ok := g.Model.(interface{ Positions() int }); ok && need > uint(m.Positions()) {
 		return fmt.Errorf("models: a prompt of %s and MaxTokens %d need %d positions: the model has %d",
 			shape.Count(prompt, "token"), g.MaxTokens, need, m.Positions())
 	}

@@ -13,10 +13,9 @@ import (
 // A Llama is a decoder with rotary positions: Llama, Mistral, Mixtral, Qwen 2 and 3 with experts and without,
 // Phi 3, Gemma, Gemma 2 and the text models of Gemma 3.
 //
-// Source: Touvron et al., "LLaMA: Open and Efficient Foundation Language Models", 2023; Jiang et
-// al., "Mistral 7B", 2023, "Mixtral of Experts", 2024; Yang et al., "Qwen2 Technical Report",
-// 2024; Gemma Team, "Gemma 2: Improving Open Language Models at a Practical Size", 2024, "Gemma 3
-// Technical Report", 2025.
+// Source: Touvron et al., "LLaMA: Open and Efficient Foundation Language Models", 2023; Jiang et al., "Mistral 7B",
+// 2023, "Mixtral of Experts", 2024; Yang et al., "Qwen2 Technical Report", 2024; Gemma Team, "Gemma 2: Improving
+// Open Language Models at a Practical Size", 2024, "Gemma 3 Technical Report", 2025.
 type Llama struct {
 	Model struct {
 		EmbedTokens nn.Embedding
@@ -25,9 +24,9 @@ type Llama struct {
 	}
 	LMHead *nn.Linear `tensor:",optional"` // nil if Tied, and in files of the body alone
 	Tied   bool       // the weight of the head is EmbedTokens' weight
-	// EmbedScale multiplies embeddings, if it is not 0; logits are
-	// LogitCap·tanh(logit/LogitCap), if that is not 0.
+	// EmbedScale multiplies embeddings, if it is not 0; logits are LogitCap·tanh(logit/LogitCap), if that is not 0.
 	EmbedScale, LogitCap float64
+	Sum                  nn.Func // adds up the parts of results of ranks, see package models/parallel; nil: the model is whole
 }
 
 // A LlamaLayer is a layer of a [Llama]. Of the networks MLP and BlockSparseMoE it has one.
@@ -149,22 +148,29 @@ func (m *Llama) hidden(ids tensor.Tensor, p *pass) tensor.Tensor {
 	if m.EmbedScale != 0 {
 		x = x.Mul(m.EmbedScale)
 	}
+	sum := m.Sum
+	if sum == nil {
+		sum = func(x tensor.Tensor) tensor.Tensor { return x }
+	}
 	for i, l := range m.Model.Layers {
-		x = l.apply(x, func(x tensor.Tensor) tensor.Tensor { return p.attend(i, l.SelfAttn.Attention(), x, tensor.Tensor{}) })
+		attend := func(x tensor.Tensor) tensor.Tensor {
+			return sum(p.attend(i, l.SelfAttn.Attention(), x, tensor.Tensor{}))
+		}
+		var feed nn.Layer = l.MLP
+		if l.BlockSparseMoE != nil {
+			feed = l.BlockSparseMoE
+		}
+		x = l.apply(x, attend, func(x tensor.Tensor) tensor.Tensor { return sum(feed.Apply(x)) })
 	}
 	return m.Model.Norm.Apply(x)
 }
 
-func (l LlamaLayer) apply(x tensor.Tensor, attend func(tensor.Tensor) tensor.Tensor) tensor.Tensor {
-	var feed nn.Layer = l.MLP
-	if l.BlockSparseMoE != nil {
-		feed = l.BlockSparseMoE
-	}
+func (l LlamaLayer) apply(x tensor.Tensor, attend, feed nn.Func) tensor.Tensor {
 	y := attend(l.InputLayernorm.Apply(x))
 	if l.PreFeedforwardLayernorm == nil {
 		x = x.Add(y)
-		return x.Add(feed.Apply(l.PostAttentionLayernorm.Apply(x)))
+		return x.Add(feed(l.PostAttentionLayernorm.Apply(x)))
 	}
 	x = x.Add(l.PostAttentionLayernorm.Apply(y))
-	return x.Add(l.PostFeedforwardLayernorm.Apply(feed.Apply(l.PreFeedforwardLayernorm.Apply(x))))
+	return x.Add(l.PostFeedforwardLayernorm.Apply(feed(l.PreFeedforwardLayernorm.Apply(x))))
 }

@@ -90,19 +90,27 @@ func inFile(d DType, s []int, format ir.DType, file *mapped.File, data []byte) T
 	return Tensor{n: graph.Buffer(d, s, &graph.Value{Store: storage.FromFile(format, file, data), Strides: shape.RowMajor(s)})}
 }
 
-// MoveRows applies f, which may only reorder rows, to t. Quantized rows are passed as bytes.
-func (i internal) MoveRows(token graph.Token, op string, t Tensor, f func(Tensor) Tensor) Tensor {
+// MoveBlocks applies f, which may only select and reorder parts of equal length of an axis, to t. Quantized rows are passed
+// as bytes: parts of the last axis must be whole blocks.
+func (i internal) MoveBlocks(token graph.Token, op string, t Tensor, f func(Tensor) Tensor) Tensor {
 	format, file, b := storage.Blocks(t.n)
 	if b == nil {
 		return f(t)
 	}
 	s := slices.Clone(t.n.Shape)
 	s[len(s)-1] = format.Bytes(s[len(s)-1])
-	moved, err := f(inFile(Uint8, s, 0, file, b)).Bytes()
+	moved := f(inFile(Uint8, s, 0, file, b))
+	s = slices.Clone(moved.Shape())
+	last := &s[len(s)-1]
+	if *last%format.Format().Bytes != 0 {
+		fail(op, fmt.Sprintf("a part of the last axis of %v in %s is not in whole blocks of %d elements", t.n.Shape, format.Format().Name, format.Format().Len))
+	}
+	*last = format.Elements(*last)
+	data, err := moved.Bytes()
 	if err != nil {
 		panic(err)
 	}
-	return i.FromBlocks(token, op, format, t.n.Shape, moved)
+	return i.FromBlocks(token, op, format, s, data)
 }
 
 // areBools reports whether all bytes are 0 or 1.

@@ -127,7 +127,7 @@ func pairs(x tensor.Tensor, n, halves int) tensor.Tensor {
 
 // movePairs is pairs of rows from a file, which may be in blocks.
 func movePairs(x tensor.Tensor, n int) tensor.Tensor {
-	return tensor.Internal.MoveRows(graph.Token{}, "gguf", x, func(x tensor.Tensor) tensor.Tensor { return pairs(x, n, 0) })
+	return tensor.Internal.MoveBlocks(graph.Token{}, "gguf", x, func(x tensor.Tensor) tensor.Tensor { return pairs(x, n, 0) })
 }
 
 func transpose(x tensor.Tensor, _ heads) tensor.Tensor {
