@@ -269,11 +269,11 @@ func (p *parser) postfix(e expr) expr {
 	}
 }
 
-// subscript parses a[b] and a[b:c:d].
+// subscript parses a[b], a[b:c:d], and a[] and a[b, c] with a tuple.
 func (p *parser) subscript(of expr) expr {
 	line := p.next().line
-	if p.is("]") {
-		p.fail(line, "expected a subscript, got \"]\"")
+	if p.accept("]") {
+		return &getItem{of, &sequence{nil, true}, line}
 	}
 	part := func() expr {
 		if p.is(":") || p.is("]") {
@@ -285,7 +285,7 @@ func (p *parser) subscript(of expr) expr {
 	if !p.accept(":") {
 		if p.is(",") { // a tuple
 			items := []expr{start}
-			for p.accept(",") && !p.is("]") {
+			for p.accept(",") {
 				items = append(items, p.expression(true))
 			}
 			start = &sequence{items, true}
