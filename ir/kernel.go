@@ -177,8 +177,10 @@ func (v *View) Mapped(f func(coef []int) []int) *View {
 
 // An Instr is one instruction. Its operands are the indices of earlier ones.
 type Instr struct {
-	Op     Op
-	Kind   Op    // Mul: Where, by a weight. Scatter, Scan: Add, Max, Min, Mul; of a Scatter also Copy, by which an update replaces
+	Op Op
+	// Mul: Where, by a weight. Erfc: Cast, of a bfloat16, to whose digits it may be computed. Scatter, Scan: Add, Max, Min, Mul;
+	// of a Scatter also Copy, by which an update replaces.
+	Kind   Op
 	Type   DType // of the result; float32 for 16-bit floats: a Load widens them, a Store rounds
 	Src    []int
 	Arg    int     // Load, Store, Scalar, routines: the argument

@@ -157,8 +157,11 @@ func (t *trial) compute(n *node, at []ir.AffineExpr, guards []ir.Guard, fill ir.
 
 // kindOf returns the kind of the instruction of an elementwise n.
 func kindOf(n *node) ir.Op {
-	if n.Kind == ir.Where {
+	switch {
+	case n.Kind == ir.Where:
 		return n.Kind
+	case n.Op == ir.Erfc && n.DType == ir.BFloat16:
+		return ir.Cast
 	}
 	return 0
 }

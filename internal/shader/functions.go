@@ -142,7 +142,7 @@ func choose(t Type, cond *Expr, yes, no any) *Expr { return cond.If(operand(t, y
 func poly(x *Expr, c ...float64) *Expr {
 	p := Number(F32, c[len(c)-1])
 	for i := len(c) - 2; i >= 0; i-- {
-		p = Number(F32, c[i]).Add(x.Mul(p))
+		p = MulAdd(x, p, Number(F32, c[i]))
 	}
 	return p
 }

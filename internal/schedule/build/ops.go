@@ -191,7 +191,11 @@ func (sc *Scope) elementwise(i int) Value {
 		for n := range x {
 			operands[n] = sc.Pass.barrierOperand(in, n, x[n].Lane(l))
 		}
-		v[l] = Apply(in.Op, in.Type, from, operands...)
+		if in.Op == ir.Erfc && in.Kind == ir.Cast {
+			v[l] = shader.Function("erfc_bf16").Call(operands...)
+		} else {
+			v[l] = Apply(in.Op, in.Type, from, operands...)
+		}
 		if ByWeight(in) && in.Domain&sc.Pass.Finite == 0 {
 			v[l] = IfWeighs(x[0].Lane(l), v[l], opaqueConst(in.Type, 0))
 		}

@@ -254,3 +254,18 @@ func TestThreefry(t *testing.T) {
 		}
 	}
 }
+
+// erfc_bf16 is off by less than an eighth of bfloat16's rounding.
+func TestErfcBF16(t *testing.T) {
+	list := []uint64{0x7fc00000, 0x7f800000, 0xff800000}
+	for x := -9.4; x < 9.4; x += 0.0017 {
+		list = append(list, uint64(math.Float32bits(float32(x))))
+	}
+	for i, bits := range results(t, Function("erfc_bf16"), list) {
+		x := float64(math.Float32frombits(uint32(list[i])))
+		got, want := float64(math.Float32frombits(uint32(bits))), math.Erfc(x)
+		if d := math.Abs(got - want); math.IsNaN(got) != math.IsNaN(want) || d > want*0x1p-12+0x1p-126 {
+			t.Errorf("erfc_bf16(%v) is %v, want %v", x, got, want)
+		}
+	}
+}
