@@ -127,7 +127,7 @@ func (a *addedTokens) split(f *finder, s string, add func(lo, hi int, id int32))
 			lo, hi := pos, pos+n
 			pos = hi
 			t := a.byID[id]
-			if t.SingleWord && (wordBefore(s[:lo]) || wordAfter(s[hi:])) {
+			if t.SingleWord && besideWords(s[:lo], s[hi:]) {
 				continue
 			}
 			if t.LStrip {
@@ -139,8 +139,10 @@ func (a *addedTokens) split(f *finder, s string, add func(lo, hi int, id int32))
 			if prev < lo {
 				add(prev, lo, -1)
 			}
-			add(lo, hi, id)
-			prev = hi
+			if lo < hi { // else it is white space that belongs to the token before
+				add(lo, hi, id)
+				prev = hi
+			}
 		}
 	}
 	if prev < len(s) {
@@ -148,14 +150,12 @@ func (a *addedTokens) split(f *finder, s string, add func(lo, hi int, id int32))
 	}
 }
 
-func wordBefore(s string) bool {
-	r, n := utf8.DecodeLastRuneInString(s)
-	return n > 0 && wordRune(r)
-}
-
-func wordAfter(s string) bool {
-	r, n := utf8.DecodeRuneInString(s)
-	return n > 0 && wordRune(r)
+// besideWords reports whether a word ends before or begins after a token. The ends of a text are
+// U+FFFD here, which no word has.
+func besideWords(before, after string) bool {
+	last, _ := utf8.DecodeLastRuneInString(before)
+	first, _ := utf8.DecodeRuneInString(after)
+	return wordRune(last) || wordRune(first)
 }
 
 // wordRune reports whether a character is \w in Rust's package regex: with joiners, without fractions

@@ -21,7 +21,7 @@ type Encoding struct {
 	// Overflow has the parts that truncation cut off, each as long as this one.
 	Overflow []*Encoding
 
-	words []int32 // the number of tokens up to the end of each word
+	words [][2]int32 // the tokens of each word that is no added token: the first, and the one after the last
 }
 
 // A Side is an end of a text.
@@ -216,16 +216,14 @@ func (t *Truncation) apply(encodings []*Encoding, added int) error {
 // counted returns the length of a text as far as Hugging Face's library goes: to the end of the word,
 // or to its start from the other side, at which it has enough tokens.
 func (t *Truncation) counted(e *Encoding) int {
-	before := int32(0)
 	counted := e.Len()
-	for _, n := range e.words {
+	for _, w := range e.words {
 		switch {
-		case t.Side == Right && int(n) >= t.MaxLength:
-			return int(n)
-		case t.Side == Left && e.Len()-int(before) >= t.MaxLength:
-			counted = e.Len() - int(before)
+		case t.Side == Right && int(w[1]) >= t.MaxLength:
+			return int(w[1])
+		case t.Side == Left && e.Len()-int(w[0]) >= t.MaxLength:
+			counted = e.Len() - int(w[0])
 		}
-		before = n
 	}
 	return counted
 }

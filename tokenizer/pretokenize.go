@@ -60,13 +60,13 @@ func (in *input) scan(p *match.Scanner) {
 				continue
 			}
 			if prev < pos {
-				next = append(next, piece{int32(prev), int32(pos), -1})
+				next = append(next, piece{int32(prev), int32(pos), -1, 0})
 			}
-			next = append(next, piece{int32(pos), int32(end), -1})
+			next = append(next, piece{int32(pos), int32(end), -1, 0})
 			prev, pos = end, end
 		}
 		if prev < len(s) {
-			next = append(next, piece{int32(prev), int32(len(s)), -1})
+			next = append(next, piece{int32(prev), int32(len(s)), -1, 0})
 		}
 	}
 	in.pieces, in.next = next, in.pieces

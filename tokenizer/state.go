@@ -13,8 +13,9 @@ type state struct {
 	words *subword.State
 }
 
-// A piece is a part of a text: an added token, or text if id is negative.
-type piece struct{ lo, hi, id int32 }
+// A piece is a part of a text: an added token, or text if id is negative. Its tokens end before
+// number toks.
+type piece struct{ lo, hi, id, toks int32 }
 
 // An input is a text and its pieces, in order.
 type input struct {
@@ -29,7 +30,7 @@ func (in *input) split(f func(s string, add func(lo, hi int)) error) error {
 	base := int32(0)
 	add := func(lo, hi int) {
 		if lo < hi {
-			in.next = append(in.next, piece{base + int32(lo), base + int32(hi), -1})
+			in.next = append(in.next, piece{base + int32(lo), base + int32(hi), -1, 0})
 		}
 	}
 	for _, p := range in.pieces {
@@ -58,7 +59,7 @@ func (in *input) extract(a *addedTokens, f *finder) {
 			continue
 		}
 		a.split(f, in.text.S[p.lo:p.hi], func(lo, hi int, id int32) {
-			in.next = append(in.next, piece{p.lo + int32(lo), p.lo + int32(hi), id})
+			in.next = append(in.next, piece{p.lo + int32(lo), p.lo + int32(hi), id, 0})
 		})
 	}
 	in.pieces, in.next = in.next, in.pieces
@@ -72,7 +73,7 @@ func (in *input) rewrite(f func(t norm.Text) (norm.Text, error)) error {
 			return err
 		}
 		in.text = t
-		in.pieces[0] = piece{0, int32(len(t.S)), -1}
+		in.pieces[0] = piece{0, int32(len(t.S)), -1, 0}
 		if t.S == "" {
 			in.pieces = in.pieces[:0]
 		}
@@ -98,7 +99,7 @@ func (in *input) rewrite(f func(t norm.Text) (norm.Text, error)) error {
 		s = append(s, parts[i].S...)
 		all.Runs, _ = norm.AppendRuns(all.Runs, lo, &parts[i], 0, len(parts[i].S), 0)
 		if lo < len(s) {
-			out = append(out, piece{int32(lo), int32(len(s)), p.id})
+			out = append(out, piece{int32(lo), int32(len(s)), p.id, 0})
 		}
 	}
 	all.S = string(s)

@@ -172,26 +172,24 @@ func (t *Tokenizer) encodeText(s string, typeID int32, pair bool, o *EncodeOptio
 	}
 	e := &Encoding{}
 	all := st.all[:0]
-	for _, p := range in.pieces {
+	for k := range in.pieces {
+		p, n := &in.pieces[k], len(all)
 		if p.id >= 0 {
 			all = append(all, subword.Tok{ID: p.id, Lo: p.lo, Hi: p.hi})
-			if pair {
-				e.words = append(e.words, int32(len(all)))
+		} else {
+			var err error
+			if all, err = st.words.Tokenize(t.model, in.text.S[p.lo:p.hi], all); err != nil {
+				return nil, errorf("%w", err)
 			}
-			continue
+			for i := n; i < len(all); i++ {
+				all[i].Lo += p.lo
+				all[i].Hi += p.lo
+			}
+			if pair {
+				e.words = append(e.words, [2]int32{int32(n), int32(len(all))})
+			}
 		}
-		n := len(all)
-		var err error
-		if all, err = st.words.Tokenize(t.model, in.text.S[p.lo:p.hi], all); err != nil {
-			return nil, errorf("%w", err)
-		}
-		for i := n; i < len(all); i++ {
-			all[i].Lo += p.lo
-			all[i].Hi += p.lo
-		}
-		if pair {
-			e.words = append(e.words, int32(len(all)))
-		}
+		p.toks = int32(len(all))
 	}
 	st.all = all
 	e.IDs = make([]int32, len(all))
@@ -215,9 +213,9 @@ func (t *Tokenizer) describe(e *Encoding, in *input, all []subword.Tok, s string
 	e.TypeIDs, e.AttentionMask, e.SpecialMask = numbers[:n:n], numbers[n:2*n:2*n], numbers[2*n:]
 	c := newCounter(s, &in.text)
 	names, surface := t.model.Vocab().Tokens, t.model.Surface()
-	next := 0 // the first piece that does not end before the token
+	next := 0 // the piece of the token
 	for i, k := range all {
-		for in.pieces[next].hi <= k.Lo && next+1 < len(in.pieces) {
+		for in.pieces[next].toks <= int32(i) {
 			next++
 		}
 		if k.ID == surface || in.pieces[next].id >= 0 {
@@ -236,7 +234,7 @@ func (t *Tokenizer) divide(in *input, s string) error {
 	in.text = norm.NewText(s)
 	in.pieces = in.pieces[:0]
 	if s != "" {
-		in.pieces = append(in.pieces, piece{0, int32(len(s)), -1})
+		in.pieces = append(in.pieces, piece{0, int32(len(s)), -1, 0})
 	}
 	in.extract(t.added, t.added.plain)
 	if t.normalizer != nil {
@@ -256,7 +254,8 @@ func (t *Tokenizer) divide(in *input, s string) error {
 	return nil
 }
 
-// A counter turns places of a text, which go up, into places in runes of the original.
+// A counter turns places of a text into places in runes of the original. They go up, except where
+// added tokens share white space.
 type counter struct {
 	starts []int32 // by byte of the original: the characters that begin before it; nil for ASCII
 	text   *norm.Text
@@ -267,8 +266,7 @@ func newCounter(s string, t *norm.Text) counter {
 	if norm.IsASCII(s) {
 		return counter{text: t}
 	}
-	starts := make([]int32, len(s)+1)
-	n := int32(0)
+	starts, n := make([]int32, len(s)+1), int32(0)
 	for i := range len(s) {
 		starts[i] = n
 		if utf8.RuneStart(s[i]) {
@@ -290,11 +288,14 @@ func (c *counter) runOf(at int32, k int) int {
 // offsets returns the characters that the bytes lo to hi of the text come from, whole ones.
 func (c *counter) offsets(lo, hi int32) [2]int32 {
 	lo, hi = lo+c.text.Off, hi+c.text.Off
+	if lo < c.text.Runs[c.k].At {
+		c.k = 0
+	}
 	c.k = c.runOf(lo, c.k)
 	first := c.text.Runs[c.k]
 	last := c.text.Runs[c.runOf(hi-1, c.k)]
-	var o [2]int32
-	if o[0] = first.Lo; first.Hi < 0 {
+	o := [2]int32{first.Lo}
+	if first.Hi < 0 {
 		o[0] += lo - first.At
 	}
 	if o[1] = last.Hi; last.Hi < 0 {

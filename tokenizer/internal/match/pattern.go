@@ -1,5 +1,6 @@
 // Package match finds the parts at which text is divided: characters by their properties, strings and
-// regular expressions.
+// regular expressions. Read this file first; scanner.go runs the expressions of known forms, and
+// oniguruma.go rewrites the others for regexp2.
 package match
 
 import (
@@ -63,44 +64,15 @@ const (
 	regexTimeout = 10 * time.Second
 )
 
-// unicodeWords replaces \w, and classes that depend on it, by Oniguruma's: regexp2 has
-// .NET's.
-func unicodeWords(source string) string {
-	const word = `\p{L}\p{M}\p{Nd}\p{Nl}\p{Pc}Ⓐ-ⓩ`
-	const alone = word + latin1Numbers
-	outside := map[byte]string{
-		'w': `[` + alone + `]`, 'W': `[^` + alone + `]`,
-		'b': `(?:(?<=[` + alone + `])(?![` + alone + `])|(?<![` + alone + `])(?=[` + alone + `]))`,
-		'B': `(?:(?<=[` + alone + `])(?=[` + alone + `])|(?<![` + alone + `])(?![` + alone + `]))`,
-	}
-	var b strings.Builder
-	inside := false
-	for i := 0; i < len(source); i++ {
-		c := source[i]
-		if c != '\\' || i+1 == len(source) {
-			inside = c == '[' || inside && c != ']'
-			b.WriteByte(c)
-			continue
-		}
-		i++
-		switch to, ok := outside[source[i]]; {
-		case ok && !inside:
-			b.WriteString(to)
-		case inside && source[i] == 'w':
-			b.WriteString(word)
-		default:
-			b.WriteByte('\\')
-			b.WriteByte(source[i])
-		}
-	}
-	return b.String()
-}
-
 // backtracking is a regular expression of regexp2.
 type backtracking struct{ re *regexp2.Regexp }
 
 func newBacktracking(source string) (Pattern, error) {
-	re, err := regexp2.Compile(unicodeWords(source), regexp2.Multiline) // as Oniguruma, which Hugging Face's library has
+	rewritten, err := rewrite(source)
+	var re *regexp2.Regexp
+	if err == nil {
+		re, err = regexp2.Compile(rewritten, regexp2.Multiline) // as Oniguruma
+	}
 	if err != nil {
 		why := err.Error()
 		if e := (*syntax.Error)(nil); errors.As(err, &e) {

@@ -189,8 +189,11 @@ func (p *scanParser) add(c *class, lo, hi rune) {
 
 func (p *scanParser) brackets(c *class) {
 	c.negate = p.take("^")
-	for start := true; !p.take("]"); start = false {
-		if p.rest == "" || p.rest[0] == '[' || strings.HasPrefix(p.rest, "&&") || start && p.rest[0] == ']' {
+	if strings.HasPrefix(p.rest, "]") {
+		p.fail()
+	}
+	for !p.take("]") {
+		if p.rest == "" || p.rest[0] == '[' || strings.HasPrefix(p.rest, "&&") {
 			p.fail()
 			return
 		}

@@ -152,9 +152,9 @@ func (m *BPE) Tokenize(st *State, word string, toks []Tok) ([]Tok, error) {
 	}
 	symbols = m.merge(st, symbols)
 	st.symbols = symbols
-	pos := int32(0)
-	for _, s := range symbols {
-		toks = append(toks, Tok{s.id, pos, pos + s.size})
+	pos, end := int32(0), int32(len(word))
+	for _, s := range symbols { // bytes of a prefix or suffix stand for the last byte of the word
+		toks = append(toks, Tok{s.id, min(pos, end-1), min(pos+s.size, end)})
 		pos += s.size
 	}
 	return toks, nil

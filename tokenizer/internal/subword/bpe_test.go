@@ -86,3 +86,26 @@ func TestTrie(t *testing.T) {
 		}
 	}
 }
+
+// An unknown character has more bytes with a suffix than in its text: their places stay in the word.
+func TestBytesOfSuffix(t *testing.T) {
+	ids := map[string]int32{"a": 0}
+	for b := range 256 {
+		ids[fmt.Sprintf("<0x%02X>", b)] = int32(b + 1)
+	}
+	words, err := NewVocabulary(ids, 10*len(ids))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range []*BPE{{Words: words, Fallback: true, Suffix: "</w>"}, {Words: words, Fallback: true, Prefix: "##"}} {
+		if err := m.Init(false); err != nil {
+			t.Fatal(err)
+		}
+		for _, text := range []string{"b", "aé", "日本"} {
+			toks, err := m.Tokenize(NewState(), text, nil)
+			if n := int32(len(text)); err != nil || toks[len(toks)-1].Lo != n-1 || toks[len(toks)-1].Hi != n {
+				t.Errorf("%q: %v, %v", text, toks, err)
+			}
+		}
+	}
+}
