@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tensorken/tensorken/internal/vocabulary"
 	"github.com/tensorken/tensorken/tokenizer"
 )
 
@@ -28,7 +29,8 @@ func tokenizeCommand() *cobra.Command {
 		Short: "Turn text into the tokens of a language model",
 		Long: `Print the tokens of the arguments, or of standard input: the id, the characters of the text
 that it stands for, and the token. FILE is a tokenizer.json, a tokenizer.model of
-SentencePiece, a vocab.txt, a vocab.json with merges.txt beside it, or a folder with one of them.
+SentencePiece, a vocab.txt, a vocab.json with merges.txt beside it, a folder with one of them, or
+a model.gguf.
 
 With --json, each line of standard input is an object with "text", and if wanted "pair", a second
 text, and "add_special", false to leave out the tokens around a text. Each line of the output is an
@@ -49,7 +51,7 @@ func (o tokenizeOptions) run(args []string, stdin io.Reader, stdout io.Writer) e
 	if o.file == "" {
 		return errors.New("name the file or folder of a tokenizer with --tokenizer")
 	}
-	t, err := tokenizer.Open(o.file)
+	t, err := vocabulary.Open(o.file)
 	if err != nil {
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tensorken/tensorken/gguf"
 	"github.com/tensorken/tensorken/internal/files/filestest"
 )
 
@@ -71,6 +72,26 @@ func TestTokenizeJSON(t *testing.T) {
 		}
 		if err := json.Unmarshal([]byte(line), &a); err != nil || (a.Error != "") != (i >= 4) {
 			t.Errorf("line %d is %s: %v", i, line, err)
+		}
+	}
+}
+
+// The tokenizer of a GGUF file.
+func TestTokenizeGGUF(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "model.gguf")
+	meta := gguf.Meta{}.With("tokenizer.ggml.model", "gpt2").With("tokenizer.ggml.pre", "gpt-2").
+		With("tokenizer.ggml.tokens", []string{"a", "b", "ab"}).With("tokenizer.ggml.merges", []string{"a b"})
+	for _, c := range []struct {
+		meta   gguf.Meta
+		status int
+		want   string
+	}{{meta, 0, `2-4     "ab"`}, {gguf.Meta{}, 1, path + ": the file has no tokenizer"}} {
+		if err := gguf.Write(path, c.meta, nil); err != nil {
+			t.Fatal(err)
+		}
+		status, stdout, stderr := command("tokenize", "--tokenizer", path, "baab")
+		if status != c.status || !strings.Contains(stdout+stderr, c.want) {
+			t.Errorf("status %d, want %d: %s%s, want %s", status, c.status, stdout, stderr, c.want)
 		}
 	}
 }

@@ -2,9 +2,12 @@ package vocabulary
 
 import (
 	"errors"
+	"fmt"
+	"path/filepath"
 	"strings"
 
 	"github.com/tensorken/tensorken/gguf"
+	"github.com/tensorken/tensorken/internal/files"
 	"github.com/tensorken/tensorken/tokenizer"
 )
 
@@ -46,6 +49,23 @@ func Special(m gguf.Meta) map[string]int32 {
 		}
 	}
 	return all
+}
+
+// Open returns the tokenizer of a GGUF file, or of another file or folder that package tokenizer opens.
+func Open(path string) (*tokenizer.Tokenizer, error) {
+	if !strings.EqualFold(filepath.Ext(path), ".gguf") {
+		return tokenizer.Open(path)
+	}
+	f, err := gguf.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	t, err := Read(f.Meta)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", files.Name(path), err)
+	}
+	return t, nil
 }
 
 // Read returns the tokenizer of metadata: the file tokenizer.json that it may have, which says more, or the tokens of

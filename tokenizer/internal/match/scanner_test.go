@@ -47,6 +47,9 @@ func TestScanners(t *testing.T) {
 			}
 			seen[source] = true
 			s := NewScanner(source)
+			if s == nil && (source == digitTriples || source == kimiSplitter) {
+				continue // regexp2 runs them
+			}
 			if s == nil {
 				t.Errorf("%s: no scanner for %s", name, source)
 				continue

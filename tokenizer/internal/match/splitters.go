@@ -31,6 +31,14 @@ const (
 		`𐐀-𐑏𐒰-𐓓𐓘-𐓻𐲀-𐲲𐳀-𐳲𑢠-𑣟𞤀-𞥃]+`
 	deepseek3Words   = "[!\"#$%&'()*+,\\-./:;<=>?@\\[\\\\\\]^_`{|}~][A-Za-z]+|[^\\r\\n\\p{L}\\p{P}\\p{S}]?[\\p{L}\\p{M}]+| ?[\\p{P}\\p{S}]+[\\r\\n]*" + spaces
 	bloomSplitter    = ` ?[^(\s|.,!?…。，、।۔،)]+`
+	qwen35Splitter   = contractions + `|[^\r\n\p{L}\p{N}]?[\p{L}\p{M}]+|\p{N}| ?[^\s\p{L}\p{M}\p{N}]+[\r\n]*` + spaces
+	jais2Splitter    = contractions + words + `|\p{N}{1,3}` + others + `|\s*[\r\n]+|\s{512}(?!\S)|\s{256}(?!\S)|\s{128}(?!\S)|\s{64}(?!\S)|\s{32}(?!\S)|\s{16}(?!\S)|\s{8}(?!\S)|\s{4}(?!\S)|\s{1,2}(?!\S)|\s{1}`
+	lineRows         = `[^\n]+|[\n]+`
+	digitTriples     = `\d{1,3}(?=(?:\d{3})*\b)`
+	notHan           = `&&[^\p{Han}]]`
+	kimiUpper        = `[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}` + notHan
+	kimiLower        = `[\p{Ll}\p{Lm}\p{Lo}\p{M}` + notHan
+	kimiSplitter     = `[\p{Han}]+|[^\r\n\p{L}\p{N}]?` + kimiUpper + `*` + kimiLower + `+` + contractions + `?|[^\r\n\p{L}\p{N}]?` + kimiUpper + `+` + kimiLower + `*` + contractions + `?|\p{N}{1,3}` + others + spaces
 	seedSplitter     = contractions + words + `|\p{N}{1}| ?[^\s\p{L}\p{N}\r\n]+` + spaces
 	bailingSplitter  = `'(?:[sSdDmMtT]|[lL][lL]|[vV][eE]|[rR][eE])|[^\r\n\p{L}\p{N}]?+\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]++[\r\n]*|\s*[\r\n]|\s+(?!\S)|\s+`
 	falconSplitter   = "[\\p{P}\\$\\+<=>\\^~\\|`]+"
@@ -47,25 +55,29 @@ var Splitters = map[string][]string{
 	"jina-v1-en": {GPT2}, "jina-v2-es": {GPT2}, "jina-v2-de": {GPT2}, "jina-v2-code": {GPT2},
 	"gigachat": {GPT2}, "a.x-4.0": {GPT2}, "mellum": {GPT2}, "mpt": {GPT2},
 	"olmo": {GPT2}, "jais": {GPT2}, "trillion": {GPT2}, "roberta-bpe": {GPT2},
-	"modern-bert": {GPT2},
+	"modern-bert": {GPT2}, "exaone4": {GPT2}, "granite-docling": {GPT2},
 
 	"llama-bpe": {llama3Splitter}, "llama3": {llama3Splitter}, "llama-v3": {llama3Splitter}, "falcon3": {llama3Splitter},
 	"falcon-h1": {llama3Splitter}, "pixtral": {llama3Splitter}, "midm-2.0": {llama3Splitter}, "lfm2": {llama3Splitter},
 	"dbrx": {llama3Splitter}, "smaug-bpe": {llama3Splitter}, "glm4": {llama3Splitter}, "chatglm-bpe": {llama3Splitter},
 
 	"qwen2": {qwen2Splitter}, "deepseek-r1-qwen": {qwen2Splitter}, "stablelm2": {qwen2Splitter}, "megrez": {qwen2Splitter},
-	"hunyuan": {qwen2Splitter}, "kormo": {qwen2Splitter}, "grok-2": {qwen2Splitter},
+	"hunyuan": {qwen2Splitter}, "kormo": {qwen2Splitter}, "grok-2": {qwen2Splitter}, "f2llmv2": {qwen2Splitter},
+	"solar-open": {qwen2Splitter}, "laguna": {lineRows, qwen2Splitter}, "qwen35": {qwen35Splitter}, "jais-2": {jais2Splitter},
 
-	"gpt-4o": {gpt4oSplitter}, "llama4": {gpt4oSplitter},
-	"tekken": {tekkenSplitter},
+	"gpt-4o": {gpt4oSplitter}, "llama4": {gpt4oSplitter}, "kanana2": {gpt4oSplitter}, "talkie": {gpt4oSplitter},
+	"minimax-m2": {gpt4oSplitter}, "tiny_aya": {digitTriples, gpt4oSplitter}, "cohere2moe": {digitTriples, gpt4oSplitter},
+	"kimi-k2": {kimiSplitter},
+	"tekken":  {tekkenSplitter},
 
 	"starcoder": {`\p{N}`, GPT2}, "refact": {`\p{N}`, GPT2}, "command-r": {`\p{N}`, GPT2},
 	"smollm": {`\p{N}`, GPT2}, "codeshell": {`\p{N}`, GPT2}, "exaone": {`\p{N}`, GPT2},
-	"minerva-7b": {`\p{N}`, GPT2},
+	"minerva-7b": {`\p{N}`, GPT2}, "mellum2": {`\p{N}`, GPT2},
 
 	"deepseek-llm":   {`[\r\n]`, deepseekLetters, deepseekOthers, trailingSpace, cjk, `\p{N}+`},
 	"deepseek-coder": {`[\r\n]`, `\s?\p{L}+`, `\s?\p{P}+`, cjk, `\p{N}`},
 	"deepseek-v3":    {`\p{N}{1,3}`, deepseek3Foreign, deepseek3Words},
+	"joyai-llm":      {`\p{N}{1,3}`, deepseek3Foreign, deepseek3Words},
 	"hunyuan-dense":  {`\p{N}{1,3}`, deepseek3Foreign, deepseek3Words},
 
 	"falcon":       {falconSplitter, GPT2, threeDigits},
