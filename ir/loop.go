@@ -52,8 +52,7 @@ type LoopLimits struct {
 	// Blocks of several matrices have no more.
 	Enough int
 
-	// Skips says that kernels skip results that are masked out, by the conditions of Store and Where. Loops
-	// over partly masked scores then have such conditions.
+	// Skips says that kernels skip results that a mask of positions hides, by the conditions of Store and Where.
 	Skips bool
 
 	// Lengths says that kernels skip positions beyond a sequence length passed as an argument: they

@@ -138,7 +138,7 @@ func (s *suite) attention(what string, d ir.DType, layout int, q, k, v *graph.No
 	scores := product(q, k)
 	fill := func(x float64) *graph.Node { return graph.Fill(d, x, dims) }
 	row, column := graph.Iota(dims, 1), graph.Iota(dims, 2)
-	after := graph.Binary(ir.Lt, row, column)
+	visible := graph.Unary(ir.Not, graph.Binary(ir.Lt, row, column))
 	spoiled := func(x *graph.Node) *graph.Node { // from a column on that the causal mask hides from all rows
 		late := graph.Binary(ir.Lt, graph.Fill(ir.Int32, float64(rows-1), x.Shape), graph.Iota(x.Shape, 1))
 		return graph.Where(late, graph.Fill(d, math.NaN(), x.Shape), x)
@@ -150,12 +150,12 @@ func (s *suite) attention(what string, d ir.DType, layout int, q, k, v *graph.No
 		kind ir.Op // of the products
 	}{
 		{"plain", scores, 0},
-		{"causal", graph.Where(after, fill(math.Inf(-1)), scores), 0},
+		{"causal", graph.Where(visible, scores, fill(math.Inf(-1))), 0},
 		{"strictly causal", graph.Where(graph.Binary(ir.Lt, column, row), scores, fill(math.Inf(-1))), 0}, // the first row is NaN
 		{"scaled", graph.Binary(ir.Mul, scores, fill(0.5)), 0},
 		{"additive", graph.Binary(ir.Add, scores, graph.Expand(s.tensor(d, 1, rows, columns), dims)), 0},
 		{"no rows", graph.Where(third, fill(math.Inf(-1)), scores), 0},
-		{"spoiled", graph.Where(after, fill(math.Inf(-1)), product(q, spoiled(k))), ir.Where},
+		{"spoiled", graph.Where(visible, product(q, spoiled(k)), fill(math.Inf(-1))), ir.Where},
 	}
 	if layout > 0 {
 		i := layout % len(masked)

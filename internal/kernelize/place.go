@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/tensorken/tensorken/internal/graph"
+	"github.com/tensorken/tensorken/internal/kernelize/masks"
 	"github.com/tensorken/tensorken/internal/kernelize/regions"
 	"github.com/tensorken/tensorken/internal/kernelize/space"
 	"github.com/tensorken/tensorken/internal/sorts"
@@ -30,8 +31,9 @@ type node struct {
 	id     int          // of its instruction in the owner
 	layout space.Layout // in the owner
 	saved  bool         // it is stored
-	tail   tail
-	cut    bool  // it is stored without its tail
+	hides  bool         // it has hidden elements
+	hidden masks.Hidden
+	cut    bool  // it is stored without hidden elements
 	copied *node // the row-major copy of a leaf
 
 	placed  bool
@@ -87,6 +89,10 @@ func place(roots []*graph.Node, o Options, d decisions) *placer {
 		p.known(n).choice = c
 	}
 	p.findRegions(roots, list)
+	for n, h := range masks.Find(list, func(n *graph.Node) bool { return p.known(n).root }, p.Loops, p.conditionKernel) {
+		x := p.known(n)
+		x.hides, x.hidden = true, h
+	}
 	for i := range p.nodes {
 		p.placeOnce(&p.nodes[i])
 	}
@@ -135,9 +141,6 @@ func (p *placer) placeOnce(n *node) {
 		return
 	}
 	n.placed = true
-	if p.Loops.Lengths {
-		n.tail = p.tailOf(n)
-	}
 	if n.inside != nil {
 		n.size, n.cost = 1, 1
 		return

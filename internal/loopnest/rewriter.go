@@ -30,13 +30,6 @@ func NewRewriter(k *ir.Kernel, template ir.Template, axes ir.AxisSet) *Rewriter 
 	return r
 }
 
-// Edit starts a copy of a kernel.
-func Edit(k *ir.Kernel) *Rewriter {
-	r := NewRewriter(k, k.Template, 1<<len(k.Axes)-1)
-	r.To.Args = slices.Clone(k.Args)
-	return r
-}
-
 // AddAxis adds an axis that stands for one of From.
 func (r *Rewriter) AddAxis(from int, x ir.Axis) {
 	r.Axis[from] = len(r.To.Axes)
@@ -49,18 +42,6 @@ func (r *Rewriter) Add(in ir.Instr) int {
 	last := len(r.To.Body) - 1
 	r.To.Body[last].Domain = r.To.Varies(last)
 	return last
-}
-
-// Once returns the number of an elementwise instruction or one without operands. It adds the instruction
-// if no equal one is there.
-func (r *Rewriter) Once(in ir.Instr) int {
-	same := func(x ir.Instr) bool {
-		return x.Op == in.Op && x.Type == in.Type && x.Num == in.Num && x.Axis == in.Axis && slices.Equal(x.Src, in.Src)
-	}
-	if i := slices.IndexFunc(r.To.Body, same); i >= 0 {
-		return i
-	}
-	return r.Add(in)
 }
 
 // Instr copies instruction i after its operands, and returns its number.

@@ -28,14 +28,14 @@ func shifted() *ir.Kernel {
 
 // TestRewriter says what copies of a kernel are.
 func TestRewriter(t *testing.T) {
-	index := ir.Instr{Op: ir.Index, Type: ir.Int32, Axis: 1}
+	same := func(k *ir.Kernel) *Rewriter { return NewRewriter(k, k.Template, 1<<len(k.Axes)-1) }
 	const args = "a0 out int32[12]\na1 in int32\n"
 	for _, c := range []struct {
 		name string
 		copy func(k *ir.Kernel) *Rewriter
 		want string
 	}{
-		{"the same", Edit, "pointwise i0:3 i1:4\n" + args + `%0 int32{0 1} = Load a1[4*i0 + i1; 0 <= i0 + i1 - 1 <5; else 0]
+		{"the same", same, "pointwise i0:3 i1:4\n" + args + `%0 int32{0 1} = Load a1[4*i0 + i1; 0 <= i0 + i1 - 1 <5; else 0]
 %1 int32{1} = Index i1
 %2 int32{0 1} = Add %0 %1
 %3 int32{0 1} = Store %2 a0[4*i0 + i1]
@@ -56,15 +56,7 @@ func TestRewriter(t *testing.T) {
 %2 int32{0 1} = Add %0 %1
 %3 int32{0 1} = Store %2 a0[i0 + 4*i1]
 `},
-		{"with an instruction for both operands", func(k *ir.Kernel) *Rewriter {
-			r := Edit(k)
-			r.Moved[0], r.Moved[1] = r.Once(index), r.Once(index)
-			return r
-		}, "pointwise i0:3 i1:4\n" + args + `%0 int32{1} = Index i1
-%1 int32{1} = Add %0 %0
-%2 int32{0 1} = Store %1 a0[4*i0 + i1]
-`},
-		{"with a load for a value", func(k *ir.Kernel) *Rewriter { return Edit(Loaded(k, 1, &ir.View{Coef: []int{0, 2}})) },
+		{"with a load for a value", func(k *ir.Kernel) *Rewriter { return same(Loaded(k, 1, &ir.View{Coef: []int{0, 2}})) },
 			"pointwise i0:3 i1:4\n" + args + `a2 in int32
 %0 int32{0 1} = Load a1[4*i0 + i1; 0 <= i0 + i1 - 1 <5; else 0]
 %1 int32{1} = Load a2[2*i1]

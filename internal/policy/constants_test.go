@@ -56,7 +56,7 @@ var thresholds = []struct{ reason, names string }{
 		compile.AssignMemory compile.little compile/blockwise.minMatrix compile/blockwise.minUnits cpu.groups cpu/vector.Even
 		cpu/vector.Grain cpu/vector.LongBlock cpu/vector.transposed cpu.columnMajor cpu/product.narrowBand cpu/product.short
 		cpu/sliding.leastReuse cpu/product.minReuse cpu/product.newEpilogue cpu/product.NewDots
-		kernelize.prologue kernelize.recomputes kernelize.recomputesTooMuch kernelize.visit kernelize.lengthRows kernelize.leastRows
+		kernelize.prologue kernelize.recomputes kernelize.recomputesTooMuch kernelize.visit kernelize/masks.mostRows kernelize.leastRows
 		schedule/build.LoopLimits schedule/reduce.choose`},
 	{measured, `
 		compile/blockwise.maxDepth`},

@@ -27,8 +27,6 @@ type stage struct {
 	from int          // the number of the step in the plan
 	used []bool       // by argument: it is written and something reads it
 	sums int          // the buffer of partial sums, if the member adds
-
-	column int // the axis of the kernel that runs over columns, -1 if none does: see findColumn
 }
 
 // add appends step i, after the steps of earlier loops that compute scores it reads. Their
@@ -175,7 +173,7 @@ func (f *fuser) build() bool {
 		}
 	}
 	for _, l := range f.loops {
-		if l.skipHidden(); !l.cut() {
+		if !l.cut() {
 			return false
 		}
 		l.hoist()
@@ -201,12 +199,6 @@ func (f *fuser) build() bool {
 	f.p.Steps = steps
 	f.p.Buffers = append(f.p.Buffers, f.newBuffers...)
 	return true
-}
-
-// hasScores reports whether an argument of a stage is a buffer of scores.
-func (l *loop) hasScores(s *stage, arg int) bool {
-	a := &s.step.Args[arg]
-	return a.IsBuffer() && l.isScores(a.Index)
 }
 
 // binds reports whether no kernel has too many buffers. A stage has one more than its step
