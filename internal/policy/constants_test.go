@@ -41,7 +41,7 @@ var thresholds = []struct{ reason, names string }{
 		schedule/packed.choose schedule/packed.heldWords schedule/packed.maxColumns schedule/packed.maxRows schedule/packed.maxSums
 		schedule/packed.segment schedule/product.loadsAhead schedule/attention.fewThreads schedule/attention.partsAhead
 		kernelize.maxMatrices kernelize.maxCuts schedule/reduce.streamed schedule/reduce.sweepChunk schedule/tiles.band schedule/tiles.mostTaps
-		cpu/product.decodedColumns cpu/product.dotColumns cpu/product.tapSide`},
+		compile/blockwise.maxDepth cpu/product.decodedColumns cpu/product.dotColumns cpu/product.tapSide`},
 	{"the order of additions, which no machine may choose: bits of results depend on it, not on cores", `
 		cpu.cut cpu.fits cpu.newBlock cpu.newScan cpu.newStream cpu.scatterParts
 		cpu/product.newCutting cpu/product.dotPart cpu/product.fewDepth cpu/product.fixedRows cpu/sliding.dotPart cpu/sliding.mostWindows compile/blockwise.minParts schedule/contraction.chunk
@@ -58,25 +58,12 @@ var thresholds = []struct{ reason, names string }{
 		cpu/sliding.leastReuse cpu/product.minReuse cpu/product.newEpilogue cpu/product.NewDots
 		kernelize.prologue kernelize.recomputes kernelize.recomputesTooMuch kernelize.visit kernelize/masks.mostRows kernelize.leastRows
 		schedule/build.LoopLimits schedule/reduce.choose`},
-	{measured, `
-		compile/blockwise.maxDepth`},
 }
-
-// measured is the reason of thresholds that were found by measuring. There may be maxMeasured, and no more: lower
-// it for each that becomes an estimate.
-const (
-	measured    = "measured, and to become an estimate in seconds"
-	maxMeasured = 1
-)
 
 func TestThresholds(t *testing.T) {
 	unused := map[string]string{}
 	for _, group := range thresholds {
-		names := strings.Fields(group.names)
-		if group.reason == measured && len(names) != maxMeasured {
-			t.Errorf("%d thresholds are %s, want %d", len(names), measured, maxMeasured)
-		}
-		for _, name := range names {
+		for _, name := range strings.Fields(group.names) {
 			if unused[name] != "" {
 				t.Errorf("the table of thresholds has %s twice", name)
 			}

@@ -13,8 +13,9 @@ import (
 
 // The limits of loops.
 const (
-	// maxDepth is the greatest depth of a contraction that computes scores, in attention
-	// the size of a head: deeper ones take longer than to store the scores.
+	// maxDepth is the greatest depth of a contraction that computes scores, which tells heads of attention, of at most
+	// 256 elements in published models, from layers, such as those with a row of logits for each token: there each block
+	// would read a whole weight, and add to a whole gradient of it.
 	maxDepth = 256
 	// minParts is the number of parts that all rows together are cut into, if blocks add
 	// to a result. There are fewer if there are few blocks or little memory.

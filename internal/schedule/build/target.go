@@ -106,7 +106,7 @@ func (t Target) LoopLimits() ir.LoopLimits {
 	bytes := t.Traits().loopBytes
 	limits := ir.LoopLimits{Bytes: max(bytes, min(t.Memory/24, 6*bytes)), Rows: 32, Columns: 128, Scores: bytes, Serial: true}
 	if t.Traits().Concurrent {
-		limits.Enough = 512 * t.WithDefaults().Units
+		limits.Enough = t.Traits().RateThreads * t.WithDefaults().Units
 	}
 	switch {
 	case t.Matrices:
