@@ -29,14 +29,14 @@ func (d *Device) appendCollectives(list []pause, p *loadedPlan, c *capture.Captu
 	}
 	for i := range p.compiled.Steps {
 		if s := &p.compiled.Steps[i]; s.Collective() >= 0 {
-			list = append(list, pause{i, 1, func() error { return d.startCollective(c, s, l.calls[i].Args) }})
+			list = append(list, pause{i, 1, func() error { return d.startInside(c, s, l.calls[i].Args) }})
 		}
 	}
 	return list
 }
 
-// startCollective starts a collective of a plan.
-func (d *Device) startCollective(c *capture.Capture, s *compile.Step, args []driver.Arg) error {
+// startInside starts a collective of a plan.
+func (d *Device) startInside(c *capture.Capture, s *compile.Step, args []driver.Arg) error {
 	n, device := c.Inside[s.Collective()], d.memory.Driver.(driver.Collective)
 	f := hostFunc(n)
 	joined, err := f.Collective.Join(device)
@@ -47,15 +47,21 @@ func (d *Device) startCollective(c *capture.Capture, s *compile.Step, args []dri
 		return &HostError{f, err}
 	}
 	c.Begun++
-	var in []graph.DeviceArray
-	for k, arg := range s.Operands() {
-		x := n.Src().At(k)
-		in = append(in, graph.DeviceArray{DType: x.DType, Shape: x.Shape, Arg: args[arg]})
+	var in []driver.Arg
+	for _, arg := range s.Operands() {
+		in = append(in, args[arg])
 	}
-	if err := f.Collective.Start(device, graph.DeviceArray{DType: n.DType, Shape: n.Shape, Arg: args[0]}, in); err != nil {
-		return &HostError{f, err}
+	return startCollective(device, n, n.Src().Append(nil), in, args[0])
+}
+
+// startCollective starts a collective n of src on the buffers of operands and of the result.
+func startCollective(d driver.Collective, n *graph.Node, src []*graph.Node, in []driver.Arg, out driver.Arg) error {
+	arrays := make([]graph.DeviceArray, len(in))
+	for i, a := range in {
+		arrays[i] = graph.DeviceArray{DType: src[i].DType, Shape: src[i].Shape, Arg: a}
 	}
-	return nil
+	f := hostFunc(n)
+	return hostFailed(f, f.Collective.Start(d, graph.DeviceArray{DType: n.DType, Shape: n.Shape, Arg: out}, arrays))
 }
 
 // failCollectives tells the other ranks, if they wait for a collective of a plan that has failed.

@@ -169,7 +169,8 @@ func (s *collectiveStep) runJoined(joined bool, j *storage.Journal, values []*gr
 		return nil, err
 	}
 	out, err := s.launch(src, func(args []driver.Arg) error {
-		err := s.start(args)
+		n := len(s.Src)
+		err := startCollective(s.driver, s.Node, s.Src, args[:n], args[n])
 		started = started || err == nil
 		return err
 	})
@@ -177,17 +178,4 @@ func (s *collectiveStep) runJoined(joined bool, j *storage.Journal, values []*gr
 		s.collective.Fail(err)
 	}
 	return out, err
-}
-
-// start starts the collective on the buffers of operands and of the result.
-func (s *collectiveStep) start(args []driver.Arg) error {
-	in := make([]graph.DeviceArray, len(s.Src))
-	for i, n := range s.Src {
-		in[i] = graph.DeviceArray{DType: n.DType, Shape: n.Shape, Arg: args[i]}
-	}
-	err := s.collective.Start(s.driver, graph.DeviceArray{DType: s.Node.DType, Shape: s.Node.Shape, Arg: args[len(in)]}, in)
-	if err != nil && !errors.Is(err, driver.ErrMemory) {
-		err = &HostError{hostFunc(s.Node), err}
-	}
-	return err
 }

@@ -275,11 +275,15 @@ func onHost(d *Device, n *graph.Node, src []*graph.Node) ([]byte, error) {
 	case f.Run == nil:
 		return nil, &HostError{f, fmt.Errorf("the kernel has neither a text for the device %s nor a Go function", d)}
 	}
-	err = f.Run(graph.HostArray{DType: n.DType, Shape: n.Shape, Data: out}, in)
-	if err != nil && !errors.Is(err, driver.ErrMemory) { // after which another try may succeed
-		err = &HostError{f, err}
+	return out, hostFailed(f, f.Run(graph.HostArray{DType: n.DType, Shape: n.Shape, Data: out}, in))
+}
+
+// hostFailed returns the error of a function, but a lack of memory as it is: after it another try may succeed.
+func hostFailed(f *graph.HostFunc, err error) error {
+	if err == nil || errors.Is(err, driver.ErrMemory) {
+		return err
 	}
-	return out, err
+	return &HostError{f, err}
 }
 
 // cast fills out with elements as another type.
