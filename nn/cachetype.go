@@ -5,14 +5,14 @@ import (
 	"math"
 
 	"github.com/tensorken/tensorken/internal/graph"
-	"github.com/tensorken/tensorken/ir"
 	"github.com/tensorken/tensorken/tensor"
 )
 
 // A CacheType says how a cache stores keys and values. The names are llama.cpp's.
 type CacheType string
 
-// The types of caches. An empty CacheType is the type of the first keys.
+// The types of caches. An empty CacheType is the type of the first keys. Types with scales have 0 for elements of blocks
+// whose greatest is below 1e-35.
 const (
 	CacheF32  CacheType = "f32"
 	CacheF16  CacheType = "f16"
@@ -81,7 +81,9 @@ func encode(x tensor.Tensor, d tensor.DType, scales int) (codes, scale tensor.Te
 	if d == tensor.Uint8 {
 		greatest = greatestE4M3
 	}
-	scale = roundScale(x.Abs().Max(-1).Div(greatest)).Keep()
+	scale = x.Abs().Max(-1).Div(greatest)
+	// A scale that is not normal has too few digits: such elements are stored as 0. The product keeps NaN.
+	scale = tensor.Where(scale.Ge(math.Ldexp(1, -126)), tensor.Internal.RoundBF16(graph.Token{}, scale), scale.Mul(0)).Keep()
 	x = x.Div(tensor.Where(scale.Eq(0), 1, scale))
 	if d == tensor.Uint8 {
 		codes = toE4M3(x)
@@ -89,13 +91,6 @@ func encode(x tensor.Tensor, d tensor.DType, scales int) (codes, scale tensor.Te
 		codes = x.Round().Cast(d)
 	}
 	return codes.Reshape(s...), scale.Squeeze(-1).Cast(scaleType)
-}
-
-// roundScale rounds x ≥ 0 to the nearest number of scaleType. A Cast would not before it is stored.
-func roundScale(x tensor.Tensor) tensor.Tensor {
-	const nan, rest = 0x7fc00000, 1<<16 - 1 // bits
-	u := bitcast(x, tensor.Int32).Minimum(nan)
-	return bitcast(u.Add(rest/2+1).And(^rest), tensor.Float32)
 }
 
 // decode returns codes with their scales, if there are any, in type d.
@@ -122,7 +117,7 @@ const (
 
 // toE4M3 returns x, of up to greatestE4M3, rounded to the bits of e4m3. NaN is a finite number: its scale is NaN.
 func toE4M3(x tensor.Tensor) tensor.Tensor {
-	u := bitcast(x.Mul(math.Ldexp(1, -biasE4M3)), tensor.Int32)
+	u := tensor.Internal.Bitcast(graph.Token{}, x.Mul(math.Ldexp(1, -biasE4M3)), tensor.Int32)
 	even := u.Shr(shiftE4M3).And(1)
 	return u.Add(even).Add(1<<(shiftE4M3-1) - 1).Shr(shiftE4M3).And(0x7f).Or(u.Shr(24).And(0x80)).Cast(tensor.Uint8)
 }
@@ -130,11 +125,5 @@ func toE4M3(x tensor.Tensor) tensor.Tensor {
 // fromE4M3 returns numbers by their bits. A device may have 0 for numbers below 2^-6.
 func fromE4M3(codes tensor.Tensor) tensor.Tensor {
 	u := codes.Cast(tensor.Int8).Cast(tensor.Int32).Shl(shiftE4M3).And(math.MinInt32 | 0x7f<<shiftE4M3)
-	return bitcast(u, tensor.Float32).Mul(math.Ldexp(1, biasE4M3))
-}
-
-// bitcast reads elements as another type of the same size.
-func bitcast(x tensor.Tensor, d ir.DType) tensor.Tensor {
-	n := tensor.Internal.Node(graph.Token{}, x)
-	return tensor.Internal.Tensor(graph.Token{}, graph.Bitcast(n, d))
+	return tensor.Internal.Bitcast(graph.Token{}, u, tensor.Float32).Mul(math.Ldexp(1, biasE4M3))
 }

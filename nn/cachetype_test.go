@@ -152,3 +152,31 @@ func TestCacheTypeErrors(t *testing.T) {
 		}
 	}
 }
+
+// Keys of which the scale is no normal number are stored as 0, and NaN of any bits as NaN.
+func TestCacheOfSmallKeys(t *testing.T) {
+	const width = 32
+	for _, greatest := range []float64{1e-34, 1e-36, 1.65e-38, 1e-40, 1e-45} {
+		for _, typ := range []nn.CacheType{nn.CacheQ8, nn.CacheF8} {
+			k := tensor.Arange(width).Add(1).Cast(tensor.Float64).Mul(greatest/width).Cast(tensor.Float32).Reshape(1, 1, 1, width)
+			keys, _ := nn.NewKVCache(1, 1, 1, width).As(typ).Append(k, k).Held(tensor.Float32)
+			got, err := tensor.Data[float32](keys.Reshape(width))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, x := range got {
+				want := greatest / width * float64(i+1)
+				if kept := greatest >= 1e-34; x < 0 || !kept && x != 0 || kept && math.Abs(float64(x)-want) > greatest/16 {
+					t.Errorf("%s: element %d is %v, want %v", typ, i, x, want)
+					break
+				}
+			}
+		}
+	}
+	bad := math.Float32frombits(math.MaxInt32)
+	k := tensor.New([]float32{1, bad}, 1, 1, 1, 2)
+	keys, _ := nn.NewKVCache(1, 1, 1, 2).As(nn.CacheQ8).Append(k, k).Held(tensor.Float32)
+	if got, err := tensor.Data[float32](keys.Reshape(2)); err != nil || got[0] == got[0] || got[1] == got[1] {
+		t.Errorf("a block with a NaN is %v, want NaN: %v", got, err)
+	}
+}

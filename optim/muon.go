@@ -6,7 +6,6 @@ import (
 
 	"github.com/tensorken/tensorken/grad"
 	"github.com/tensorken/tensorken/internal/graph"
-	"github.com/tensorken/tensorken/ir"
 	"github.com/tensorken/tensorken/tensor"
 )
 
@@ -84,14 +83,8 @@ func orthogonalize(x tensor.Tensor, eps float64) tensor.Tensor {
 	return x
 }
 
-// roundBF16 rounds x to numbers that bfloat16 has, half to even, also where it is fused
-// into a kernel, which computes a Cast to bfloat16 and back with all digits. Derivatives
-// pass it as they pass a Cast.
+// roundBF16 rounds x to numbers that bfloat16 has. Derivatives pass it as they pass a Cast.
 func roundBF16(x tensor.Tensor) tensor.Tensor {
-	as := func(t tensor.Tensor, d tensor.DType) tensor.Tensor {
-		return tensor.Internal.Tensor(graph.Token{}, graph.Bitcast(node(t), ir.DType(d)))
-	}
-	bits := as(grad.StopGradient(x).Cast(tensor.Float32), tensor.Uint32)
-	bits = bits.Add(bits.Shr(16).And(1)).Add(1<<15 - 1).And(math.MaxUint32 &^ (1<<16 - 1))
-	return x.Add(as(bits, tensor.Float32).Cast(x.DType()).Sub(grad.StopGradient(x)))
+	still := grad.StopGradient(x)
+	return x.Add(tensor.Internal.RoundBF16(graph.Token{}, still.Cast(tensor.Float32)).Cast(x.DType()).Sub(still))
 }

@@ -2,11 +2,13 @@ package tensor
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/tensorken/tensorken/internal/exec"
 	"github.com/tensorken/tensorken/internal/graph"
 	"github.com/tensorken/tensorken/internal/shape"
+	"github.com/tensorken/tensorken/ir"
 )
 
 // A Tensor is an immutable n-dimensional array of elements of one type. The zero Tensor
@@ -32,6 +34,18 @@ func (internal) Node(_ graph.Token, t Tensor) *graph.Node { return t.n }
 
 // Tensor returns the tensor of a node.
 func (internal) Tensor(_ graph.Token, n *graph.Node) Tensor { return Tensor{n: n} }
+
+// Bitcast reads elements as another type of the same size.
+func (internal) Bitcast(_ graph.Token, t Tensor, d DType) Tensor {
+	return Tensor{n: graph.Bitcast(t.n, ir.DType(d))}
+}
+
+// RoundBF16 rounds float32 elements, of which none is NaN, to numbers that bfloat16 has, half to even, also where it is
+// fused into a kernel, which computes a Cast to bfloat16 and back with all digits.
+func (i internal) RoundBF16(token graph.Token, t Tensor) Tensor {
+	bits := i.Bitcast(token, t, Uint32)
+	return i.Bitcast(token, bits.Add(bits.Shr(16).And(1)).Add(1<<15-1).And(math.MaxUint32&^(1<<16-1)), Float32)
+}
 
 // node returns t's node; if t is absent, it panics on behalf of op.
 func (t Tensor) node(op string) *graph.Node {

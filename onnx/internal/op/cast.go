@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/tensorken/tensorken/internal/graph"
 	"github.com/tensorken/tensorken/tensor"
 )
 
@@ -111,7 +112,7 @@ func BitCast(c *Call) []Value {
 	if v.Elem.Narrow() || to.Narrow() || from.IsHalf() || c.DType(to).IsHalf() || from == tensor.Bool || to == Bool {
 		return []Value{bitCastOnHost(c, v, to)} // kernels have no such Bitcast
 	}
-	return []Value{Of(bitcast(v.Tensor, c.DType(to)))}
+	return []Value{Of(tensor.Internal.Bitcast(graph.Token{}, v.Tensor, c.DType(to)))}
 }
 
 // bitCastOnHost goes by the codes of the elements, on the host.

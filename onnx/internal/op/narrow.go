@@ -133,11 +133,6 @@ func (f miniFloat) max() float32 {
 	}
 }
 
-// bitcast reads elements as another type of the same size.
-func bitcast(x tensor.Tensor, d tensor.DType) tensor.Tensor {
-	return tensor.Internal.Tensor(graph.Token{}, graph.Bitcast(tensor.Internal.Node(graph.Token{}, x), d))
-}
-
 // float32 has 23 bits of mantissa, and a bias of 127.
 const (
 	mantissa32 = 23
@@ -146,12 +141,12 @@ const (
 
 // exponentOf returns the exponent of |x|, a float32, at least -126.
 func exponentOf(x tensor.Tensor) tensor.Tensor {
-	return bitcast(x, tensor.Int32).Shr(mantissa32).And(0xff).Maximum(1).Sub(bias32)
+	return tensor.Internal.Bitcast(graph.Token{}, x, tensor.Int32).Shr(mantissa32).And(0xff).Maximum(1).Sub(bias32)
 }
 
 // powerOf returns 2 to the power e, from -126 to 127.
 func powerOf(e tensor.Tensor) tensor.Tensor {
-	return bitcast(e.Add(bias32).Shl(mantissa32), tensor.Float32)
+	return tensor.Internal.Bitcast(graph.Token{}, e.Add(bias32).Shl(mantissa32), tensor.Float32)
 }
 
 // round returns float32 elements rounded to the nearest value of the format, ties to even. Beyond the
