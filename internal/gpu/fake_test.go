@@ -133,25 +133,32 @@ func chain(p *program, n int, a, b driver.Buffer) []driver.Call {
 func testChain(t *testing.T, d *device, p *program, n int) {
 	t.Helper()
 	a, b := alloc(t, d, 4), alloc(t, d, 4)
-	if err := d.Upload(a, 0, []byte{7, 0, 0, 0}); err != nil {
-		t.Fatal(err)
-	}
-	if err := d.Run(chain(p, n, a, b)); err != nil {
-		t.Fatal(err)
-	}
-	var got [4]byte
 	last := a
 	if n%2 == 1 {
 		last = b
 	}
-	if err := d.Download(got[:], last, 0); err != nil {
-		t.Fatal(err)
-	}
-	if want := uint32(7 + n*(n-1)/2); get(got[:]) != want {
-		t.Errorf("a chain of %d: got %d, want %d", n, get(got[:]), want)
-	}
+	testCalls(t, d, chain(p, n, a, b), a, 7, last, uint32(7+n*(n-1)/2))
 	a.Free()
 	b.Free()
+}
+
+// testCalls runs calls with a word in one buffer, and looks at the word of another.
+func testCalls(t *testing.T, d *device, calls []driver.Call, in driver.Buffer, word byte, out driver.Buffer, want uint32) {
+	t.Helper()
+	var got [4]byte
+	err := d.Upload(in, 0, []byte{word, 0, 0, 0})
+	if err == nil {
+		err = d.Run(calls)
+	}
+	if err == nil {
+		err = d.Download(got[:], out, 0)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if get(got[:]) != want {
+		t.Fatalf("got %d after %d calls, want %d", get(got[:]), len(calls), want)
+	}
 }
 
 func TestBatches(t *testing.T) {

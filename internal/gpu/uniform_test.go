@@ -50,20 +50,7 @@ func TestManyParameters(t *testing.T) {
 		}
 		back := []driver.Arg{{Buffer: a}, {Buffer: b}, {Num: 3}}
 		calls := []driver.Call{{Program: many, Args: args}, {Program: one, Args: back}, {Program: many, Args: args}, {Program: one, Args: back}}
-		var got [4]byte
-		err := d.Upload(a, 0, []byte{5, 0, 0, 0})
-		if err == nil {
-			err = d.Run(calls)
-		}
-		if err == nil {
-			err = d.Download(got[:], a, 0)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		if want = 2*want - 5 + 6; get(got[:]) != want {
-			t.Fatalf("round %d: got %d, want %d", round, get(got[:]), want)
-		}
+		testCalls(t, d, calls, a, 5, a, 2*want-5+6)
 	}
 }
 
@@ -100,22 +87,9 @@ func TestUniforms(t *testing.T) {
 			calls[i].Args[2].Num += ir.Number(n * round)
 			sum += uint32(n*round + i)
 		}
-		var got [4]byte
-		err := d.Upload(a, 0, got[:])
 		before := f.Writes
-		if err == nil {
-			err = d.Run(calls)
-		}
-		if err == nil {
-			err = d.Download(got[:], a, 0)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		if get(got[:]) != sum {
-			t.Fatalf("round %d: got %d, want %d", round, get(got[:]), sum)
-		}
-		return f.Writes - before
+		testCalls(t, d, calls, a, 0, a, sum)
+		return f.Writes - before - 1 // the upload
 	}
 	rounds := 3 * maxUniforms / n
 	for r := range rounds {
