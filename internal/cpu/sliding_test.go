@@ -68,6 +68,8 @@ var slidCases = []slidCase{
 	{"of large planes beside each other", [7]int{17, 50, 60, 3, 3, 1, 1}, 50, 60, 1, 1, -1, ir.Sum, "", ir.Float32, "across", 0, true},
 	{"of large planes beside each other, strided", [7]int{16, 50, 60, 5, 3, 1, 1}, 102, 119, 2, 1, -1, ir.Sum, "", ir.Float32, "across", 0, true},
 	{"of large planes beside each other, padded much", [7]int{16, 58, 60, 3, 3, 1, 1}, 4, 60, 1, 1, -27, ir.Sum, "", ir.Float32, "across", 0, true},
+	{"of many planes beside each other", [7]int{133, 9, 11, 3, 3, 1, 1}, 9, 11, 1, 1, -1, ir.Sum, "", ir.Float32, "across", 0, true},
+	{"of many large planes beside each other", [7]int{72, 30, 41, 3, 5, 1, 1}, 60, 82, 2, 1, -1, ir.Sum, "", ir.Float32, "across", 0, true},
 	{"without overlap", [7]int{5, 7, 9, 2, 2, 1, 1}, 14, 18, 2, 1, 0, ir.Sum, "", ir.Float32, "", 0, false},
 	{"of many results", [7]int{1, 7, 9, 3, 3, 2, 40}, 7, 9, 1, 1, -1, ir.Sum, "", ir.Float32, "", 0, false},
 }

@@ -8,7 +8,7 @@ import (
 )
 
 // TestChannelsLast: an image between convolutions has channels innermost if that pays, if weights lie along outputs, and if
-// it is no result.
+// it is no result. Windows of each channel and means of all positions keep it so.
 func TestChannelsLast(t *testing.T) {
 	for _, c := range []struct {
 		name                 string
@@ -16,13 +16,17 @@ func TestChannelsLast(t *testing.T) {
 		columns              int
 		along, result, other bool
 		last                 bool
+		windows, mean        bool // of the image
 	}{
-		{"few positions", 96, 49, 32, true, false, false, true},
-		{"few channels", 24, 4096, 32, true, false, false, false},
-		{"weights along the depth", 96, 49, 32, false, false, false, false},
-		{"a result", 96, 49, 32, true, true, false, false},
-		{"read in another way", 96, 49, 32, true, false, true, false},
-		{"a device that transposes tiles", 96, 49, 0, true, false, false, false},
+		{"few positions", 96, 49, 32, true, false, false, true, false, false},
+		{"few channels", 24, 4096, 32, true, false, false, false, false, false},
+		{"weights along the depth", 96, 49, 32, false, false, false, false, false, false},
+		{"a result", 96, 49, 32, true, true, false, false, false, false},
+		{"read in another way", 96, 49, 32, true, false, true, false, false, false},
+		{"a device that transposes tiles", 96, 49, 0, true, false, false, false, false, false},
+		{"means", 96, 49, 32, true, false, false, true, false, true},
+		{"windows", 72, 4098, 32, true, false, false, true, true, false},
+		{"windows and means", 72, 4098, 32, true, false, false, true, true, true},
 	} {
 		m := &maker{}
 		conv := func(x *graph.Node, outputs int) *graph.Node {
@@ -39,7 +43,17 @@ func TestChannelsLast(t *testing.T) {
 			return elementwise(ir.Max, y, elementwise(ir.Neg, y))
 		}
 		y := conv(m.leaf(2, 64, c.positions), c.channels)
-		roots := []*graph.Node{conv(y, 64)}
+		z := y
+		if c.windows {
+			shape := []int{2, c.channels, c.positions - 2, 3}
+			w := graph.Expand(graph.Reshape(m.leaf(c.channels, 3), []int{1, c.channels, 1, 3}), shape)
+			x := graph.Window(graph.Expand(graph.Reshape(y, []int{2, c.channels, c.positions, 1}), []int{2, c.channels, c.positions, 3}), 2, 3, 1, 1, c.positions-2)
+			z = graph.Reshape(sum(elementwise(ir.Mul, x, w), 3), []int{2, c.channels, c.positions - 2})
+		}
+		roots := []*graph.Node{conv(z, 64)}
+		if c.mean {
+			roots = append(roots, sum(z, 2))
+		}
 		if c.result {
 			roots = append(roots, y)
 		}

@@ -7,7 +7,7 @@ package simd
 import "unsafe"
 
 //go:noescape
-func acrossF32AVX2(c unsafe.Pointer, a unsafe.Pointer, w unsafe.Pointer, at unsafe.Pointer, n int, k int, step int)
+func acrossF32AVX2(c unsafe.Pointer, a unsafe.Pointer, w unsafe.Pointer, at unsafe.Pointer, n int, k int, step int, apart int)
 
 //go:noescape
 func filterF32AVX2(c unsafe.Pointer, a unsafe.Pointer, w unsafe.Pointer, at unsafe.Pointer, n int, k int, add int)
@@ -16,7 +16,7 @@ func filterF32AVX2(c unsafe.Pointer, a unsafe.Pointer, w unsafe.Pointer, at unsa
 func filterF64AVX2(c unsafe.Pointer, a unsafe.Pointer, w unsafe.Pointer, at unsafe.Pointer, n int, k int, add int)
 
 //go:noescape
-func acrossF32AVX512(c unsafe.Pointer, a unsafe.Pointer, w unsafe.Pointer, at unsafe.Pointer, n int, k int, step int)
+func acrossF32AVX512(c unsafe.Pointer, a unsafe.Pointer, w unsafe.Pointer, at unsafe.Pointer, n int, k int, step int, apart int)
 
 //go:noescape
 func filterF32AVX512(c unsafe.Pointer, a unsafe.Pointer, w unsafe.Pointer, at unsafe.Pointer, n int, k int, add int)

@@ -14,9 +14,9 @@ DATA tail<>+48(SB)/8, $0x0000000000000000
 DATA tail<>+56(SB)/8, $0x0000000000000000
 GLOBL tail<>(SB), RODATA|NOPTR, $64
 
-// func acrossF32AVX2(c *byte, a *byte, w *byte, at *byte, n int, k int, step int)
+// func acrossF32AVX2(c *byte, a *byte, w *byte, at *byte, n int, k int, step int, apart int)
 // Requires: AVX, FMA3
-TEXT ·acrossF32AVX2(SB), NOSPLIT, $0-56
+TEXT ·acrossF32AVX2(SB), NOSPLIT, $0-64
 	MOVQ   c+0(FP), AX
 	MOVQ   a+8(FP), CX
 	MOVQ   w+16(FP), DX
@@ -24,7 +24,8 @@ TEXT ·acrossF32AVX2(SB), NOSPLIT, $0-56
 	MOVQ   k+40(FP), SI
 	MOVQ   step+48(FP), DI
 	MOVQ   n+32(FP), R8
-	LEAQ   (DI)(DI*2), R9
+	MOVQ   apart+56(FP), R9
+	LEAQ   (DI)(DI*2), R10
 	CMPQ   R8, $+12
 	JNE    fewer2
 	VXORPS Y0, Y0, Y0
@@ -42,39 +43,50 @@ TEXT ·acrossF32AVX2(SB), NOSPLIT, $0-56
 	XORQ   R8, R8
 
 next3:
-	MOVQ        (BX)(R8*8), R10
-	LEAQ        (CX)(R10*4), R10
-	LEAQ        (R10)(DI*4), R11
+	MOVQ        (BX)(R8*8), R11
+	LEAQ        (CX)(R11*4), R11
 	LEAQ        (R11)(DI*4), R12
+	LEAQ        (R12)(DI*4), R13
 	VMOVUPS     (DX), Y12
-	VFMADD231PS (R10), Y12, Y0
-	VFMADD231PS (R10)(DI*1), Y12, Y1
-	VFMADD231PS (R10)(DI*2), Y12, Y2
-	VFMADD231PS (R10)(R9*1), Y12, Y3
-	VFMADD231PS (R11), Y12, Y4
-	VFMADD231PS (R11)(DI*1), Y12, Y5
-	VFMADD231PS (R11)(DI*2), Y12, Y6
-	VFMADD231PS (R11)(R9*1), Y12, Y7
-	VFMADD231PS (R12), Y12, Y8
-	VFMADD231PS (R12)(DI*1), Y12, Y9
-	VFMADD231PS (R12)(DI*2), Y12, Y10
-	VFMADD231PS (R12)(R9*1), Y12, Y11
+	VFMADD231PS (R11), Y12, Y0
+	VFMADD231PS (R11)(DI*1), Y12, Y1
+	VFMADD231PS (R11)(DI*2), Y12, Y2
+	VFMADD231PS (R11)(R10*1), Y12, Y3
+	VFMADD231PS (R12), Y12, Y4
+	VFMADD231PS (R12)(DI*1), Y12, Y5
+	VFMADD231PS (R12)(DI*2), Y12, Y6
+	VFMADD231PS (R12)(R10*1), Y12, Y7
+	VFMADD231PS (R13), Y12, Y8
+	VFMADD231PS (R13)(DI*1), Y12, Y9
+	VFMADD231PS (R13)(DI*2), Y12, Y10
+	VFMADD231PS (R13)(R10*1), Y12, Y11
 	ADDQ        $+32, DX
 	INCQ        R8
 	CMPQ        R8, SI
 	JNE         next3
 	VMOVUPS     Y0, (AX)
-	VMOVUPS     Y1, 32(AX)
-	VMOVUPS     Y2, 64(AX)
-	VMOVUPS     Y3, 96(AX)
-	VMOVUPS     Y4, 128(AX)
-	VMOVUPS     Y5, 160(AX)
-	VMOVUPS     Y6, 192(AX)
-	VMOVUPS     Y7, 224(AX)
-	VMOVUPS     Y8, 256(AX)
-	VMOVUPS     Y9, 288(AX)
-	VMOVUPS     Y10, 320(AX)
-	VMOVUPS     Y11, 352(AX)
+	ADDQ        R9, AX
+	VMOVUPS     Y1, (AX)
+	ADDQ        R9, AX
+	VMOVUPS     Y2, (AX)
+	ADDQ        R9, AX
+	VMOVUPS     Y3, (AX)
+	ADDQ        R9, AX
+	VMOVUPS     Y4, (AX)
+	ADDQ        R9, AX
+	VMOVUPS     Y5, (AX)
+	ADDQ        R9, AX
+	VMOVUPS     Y6, (AX)
+	ADDQ        R9, AX
+	VMOVUPS     Y7, (AX)
+	ADDQ        R9, AX
+	VMOVUPS     Y8, (AX)
+	ADDQ        R9, AX
+	VMOVUPS     Y9, (AX)
+	ADDQ        R9, AX
+	VMOVUPS     Y10, (AX)
+	ADDQ        R9, AX
+	VMOVUPS     Y11, (AX)
 	JMP         end1
 
 fewer2:
@@ -94,37 +106,47 @@ fewer2:
 	XORQ   R8, R8
 
 next5:
-	MOVQ        (BX)(R8*8), R10
-	LEAQ        (CX)(R10*4), R10
-	LEAQ        (R10)(DI*4), R11
+	MOVQ        (BX)(R8*8), R11
+	LEAQ        (CX)(R11*4), R11
 	LEAQ        (R11)(DI*4), R12
+	LEAQ        (R12)(DI*4), R13
 	VMOVUPS     (DX), Y11
-	VFMADD231PS (R10), Y11, Y0
-	VFMADD231PS (R10)(DI*1), Y11, Y1
-	VFMADD231PS (R10)(DI*2), Y11, Y2
-	VFMADD231PS (R10)(R9*1), Y11, Y3
-	VFMADD231PS (R11), Y11, Y4
-	VFMADD231PS (R11)(DI*1), Y11, Y5
-	VFMADD231PS (R11)(DI*2), Y11, Y6
-	VFMADD231PS (R11)(R9*1), Y11, Y7
-	VFMADD231PS (R12), Y11, Y8
-	VFMADD231PS (R12)(DI*1), Y11, Y9
-	VFMADD231PS (R12)(DI*2), Y11, Y10
+	VFMADD231PS (R11), Y11, Y0
+	VFMADD231PS (R11)(DI*1), Y11, Y1
+	VFMADD231PS (R11)(DI*2), Y11, Y2
+	VFMADD231PS (R11)(R10*1), Y11, Y3
+	VFMADD231PS (R12), Y11, Y4
+	VFMADD231PS (R12)(DI*1), Y11, Y5
+	VFMADD231PS (R12)(DI*2), Y11, Y6
+	VFMADD231PS (R12)(R10*1), Y11, Y7
+	VFMADD231PS (R13), Y11, Y8
+	VFMADD231PS (R13)(DI*1), Y11, Y9
+	VFMADD231PS (R13)(DI*2), Y11, Y10
 	ADDQ        $+32, DX
 	INCQ        R8
 	CMPQ        R8, SI
 	JNE         next5
 	VMOVUPS     Y0, (AX)
-	VMOVUPS     Y1, 32(AX)
-	VMOVUPS     Y2, 64(AX)
-	VMOVUPS     Y3, 96(AX)
-	VMOVUPS     Y4, 128(AX)
-	VMOVUPS     Y5, 160(AX)
-	VMOVUPS     Y6, 192(AX)
-	VMOVUPS     Y7, 224(AX)
-	VMOVUPS     Y8, 256(AX)
-	VMOVUPS     Y9, 288(AX)
-	VMOVUPS     Y10, 320(AX)
+	ADDQ        R9, AX
+	VMOVUPS     Y1, (AX)
+	ADDQ        R9, AX
+	VMOVUPS     Y2, (AX)
+	ADDQ        R9, AX
+	VMOVUPS     Y3, (AX)
+	ADDQ        R9, AX
+	VMOVUPS     Y4, (AX)
+	ADDQ        R9, AX
+	VMOVUPS     Y5, (AX)
+	ADDQ        R9, AX
+	VMOVUPS     Y6, (AX)
+	ADDQ        R9, AX
+	VMOVUPS     Y7, (AX)
+	ADDQ        R9, AX
+	VMOVUPS     Y8, (AX)
+	ADDQ        R9, AX
+	VMOVUPS     Y9, (AX)
+	ADDQ        R9, AX
+	VMOVUPS     Y10, (AX)
 	JMP         end1
 
 fewer4:
@@ -143,35 +165,44 @@ fewer4:
 	XORQ   R8, R8
 
 next7:
-	MOVQ        (BX)(R8*8), R10
-	LEAQ        (CX)(R10*4), R10
-	LEAQ        (R10)(DI*4), R11
+	MOVQ        (BX)(R8*8), R11
+	LEAQ        (CX)(R11*4), R11
 	LEAQ        (R11)(DI*4), R12
+	LEAQ        (R12)(DI*4), R13
 	VMOVUPS     (DX), Y10
-	VFMADD231PS (R10), Y10, Y0
-	VFMADD231PS (R10)(DI*1), Y10, Y1
-	VFMADD231PS (R10)(DI*2), Y10, Y2
-	VFMADD231PS (R10)(R9*1), Y10, Y3
-	VFMADD231PS (R11), Y10, Y4
-	VFMADD231PS (R11)(DI*1), Y10, Y5
-	VFMADD231PS (R11)(DI*2), Y10, Y6
-	VFMADD231PS (R11)(R9*1), Y10, Y7
-	VFMADD231PS (R12), Y10, Y8
-	VFMADD231PS (R12)(DI*1), Y10, Y9
+	VFMADD231PS (R11), Y10, Y0
+	VFMADD231PS (R11)(DI*1), Y10, Y1
+	VFMADD231PS (R11)(DI*2), Y10, Y2
+	VFMADD231PS (R11)(R10*1), Y10, Y3
+	VFMADD231PS (R12), Y10, Y4
+	VFMADD231PS (R12)(DI*1), Y10, Y5
+	VFMADD231PS (R12)(DI*2), Y10, Y6
+	VFMADD231PS (R12)(R10*1), Y10, Y7
+	VFMADD231PS (R13), Y10, Y8
+	VFMADD231PS (R13)(DI*1), Y10, Y9
 	ADDQ        $+32, DX
 	INCQ        R8
 	CMPQ        R8, SI
 	JNE         next7
 	VMOVUPS     Y0, (AX)
-	VMOVUPS     Y1, 32(AX)
-	VMOVUPS     Y2, 64(AX)
-	VMOVUPS     Y3, 96(AX)
-	VMOVUPS     Y4, 128(AX)
-	VMOVUPS     Y5, 160(AX)
-	VMOVUPS     Y6, 192(AX)
-	VMOVUPS     Y7, 224(AX)
-	VMOVUPS     Y8, 256(AX)
-	VMOVUPS     Y9, 288(AX)
+	ADDQ        R9, AX
+	VMOVUPS     Y1, (AX)
+	ADDQ        R9, AX
+	VMOVUPS     Y2, (AX)
+	ADDQ        R9, AX
+	VMOVUPS     Y3, (AX)
+	ADDQ        R9, AX
+	VMOVUPS     Y4, (AX)
+	ADDQ        R9, AX
+	VMOVUPS     Y5, (AX)
+	ADDQ        R9, AX
+	VMOVUPS     Y6, (AX)
+	ADDQ        R9, AX
+	VMOVUPS     Y7, (AX)
+	ADDQ        R9, AX
+	VMOVUPS     Y8, (AX)
+	ADDQ        R9, AX
+	VMOVUPS     Y9, (AX)
 	JMP         end1
 
 fewer6:
@@ -189,33 +220,41 @@ fewer6:
 	XORQ   R8, R8
 
 next9:
-	MOVQ        (BX)(R8*8), R10
-	LEAQ        (CX)(R10*4), R10
-	LEAQ        (R10)(DI*4), R11
+	MOVQ        (BX)(R8*8), R11
+	LEAQ        (CX)(R11*4), R11
 	LEAQ        (R11)(DI*4), R12
+	LEAQ        (R12)(DI*4), R13
 	VMOVUPS     (DX), Y9
-	VFMADD231PS (R10), Y9, Y0
-	VFMADD231PS (R10)(DI*1), Y9, Y1
-	VFMADD231PS (R10)(DI*2), Y9, Y2
-	VFMADD231PS (R10)(R9*1), Y9, Y3
-	VFMADD231PS (R11), Y9, Y4
-	VFMADD231PS (R11)(DI*1), Y9, Y5
-	VFMADD231PS (R11)(DI*2), Y9, Y6
-	VFMADD231PS (R11)(R9*1), Y9, Y7
-	VFMADD231PS (R12), Y9, Y8
+	VFMADD231PS (R11), Y9, Y0
+	VFMADD231PS (R11)(DI*1), Y9, Y1
+	VFMADD231PS (R11)(DI*2), Y9, Y2
+	VFMADD231PS (R11)(R10*1), Y9, Y3
+	VFMADD231PS (R12), Y9, Y4
+	VFMADD231PS (R12)(DI*1), Y9, Y5
+	VFMADD231PS (R12)(DI*2), Y9, Y6
+	VFMADD231PS (R12)(R10*1), Y9, Y7
+	VFMADD231PS (R13), Y9, Y8
 	ADDQ        $+32, DX
 	INCQ        R8
 	CMPQ        R8, SI
 	JNE         next9
 	VMOVUPS     Y0, (AX)
-	VMOVUPS     Y1, 32(AX)
-	VMOVUPS     Y2, 64(AX)
-	VMOVUPS     Y3, 96(AX)
-	VMOVUPS     Y4, 128(AX)
-	VMOVUPS     Y5, 160(AX)
-	VMOVUPS     Y6, 192(AX)
-	VMOVUPS     Y7, 224(AX)
-	VMOVUPS     Y8, 256(AX)
+	ADDQ        R9, AX
+	VMOVUPS     Y1, (AX)
+	ADDQ        R9, AX
+	VMOVUPS     Y2, (AX)
+	ADDQ        R9, AX
+	VMOVUPS     Y3, (AX)
+	ADDQ        R9, AX
+	VMOVUPS     Y4, (AX)
+	ADDQ        R9, AX
+	VMOVUPS     Y5, (AX)
+	ADDQ        R9, AX
+	VMOVUPS     Y6, (AX)
+	ADDQ        R9, AX
+	VMOVUPS     Y7, (AX)
+	ADDQ        R9, AX
+	VMOVUPS     Y8, (AX)
 	JMP         end1
 
 fewer8:
@@ -232,30 +271,37 @@ fewer8:
 	XORQ   R8, R8
 
 next11:
-	MOVQ        (BX)(R8*8), R10
-	LEAQ        (CX)(R10*4), R10
-	LEAQ        (R10)(DI*4), R11
+	MOVQ        (BX)(R8*8), R11
+	LEAQ        (CX)(R11*4), R11
+	LEAQ        (R11)(DI*4), R12
 	VMOVUPS     (DX), Y8
-	VFMADD231PS (R10), Y8, Y0
-	VFMADD231PS (R10)(DI*1), Y8, Y1
-	VFMADD231PS (R10)(DI*2), Y8, Y2
-	VFMADD231PS (R10)(R9*1), Y8, Y3
-	VFMADD231PS (R11), Y8, Y4
-	VFMADD231PS (R11)(DI*1), Y8, Y5
-	VFMADD231PS (R11)(DI*2), Y8, Y6
-	VFMADD231PS (R11)(R9*1), Y8, Y7
+	VFMADD231PS (R11), Y8, Y0
+	VFMADD231PS (R11)(DI*1), Y8, Y1
+	VFMADD231PS (R11)(DI*2), Y8, Y2
+	VFMADD231PS (R11)(R10*1), Y8, Y3
+	VFMADD231PS (R12), Y8, Y4
+	VFMADD231PS (R12)(DI*1), Y8, Y5
+	VFMADD231PS (R12)(DI*2), Y8, Y6
+	VFMADD231PS (R12)(R10*1), Y8, Y7
 	ADDQ        $+32, DX
 	INCQ        R8
 	CMPQ        R8, SI
 	JNE         next11
 	VMOVUPS     Y0, (AX)
-	VMOVUPS     Y1, 32(AX)
-	VMOVUPS     Y2, 64(AX)
-	VMOVUPS     Y3, 96(AX)
-	VMOVUPS     Y4, 128(AX)
-	VMOVUPS     Y5, 160(AX)
-	VMOVUPS     Y6, 192(AX)
-	VMOVUPS     Y7, 224(AX)
+	ADDQ        R9, AX
+	VMOVUPS     Y1, (AX)
+	ADDQ        R9, AX
+	VMOVUPS     Y2, (AX)
+	ADDQ        R9, AX
+	VMOVUPS     Y3, (AX)
+	ADDQ        R9, AX
+	VMOVUPS     Y4, (AX)
+	ADDQ        R9, AX
+	VMOVUPS     Y5, (AX)
+	ADDQ        R9, AX
+	VMOVUPS     Y6, (AX)
+	ADDQ        R9, AX
+	VMOVUPS     Y7, (AX)
 	JMP         end1
 
 fewer10:
@@ -271,28 +317,34 @@ fewer10:
 	XORQ   R8, R8
 
 next13:
-	MOVQ        (BX)(R8*8), R10
-	LEAQ        (CX)(R10*4), R10
-	LEAQ        (R10)(DI*4), R11
+	MOVQ        (BX)(R8*8), R11
+	LEAQ        (CX)(R11*4), R11
+	LEAQ        (R11)(DI*4), R12
 	VMOVUPS     (DX), Y7
-	VFMADD231PS (R10), Y7, Y0
-	VFMADD231PS (R10)(DI*1), Y7, Y1
-	VFMADD231PS (R10)(DI*2), Y7, Y2
-	VFMADD231PS (R10)(R9*1), Y7, Y3
-	VFMADD231PS (R11), Y7, Y4
-	VFMADD231PS (R11)(DI*1), Y7, Y5
-	VFMADD231PS (R11)(DI*2), Y7, Y6
+	VFMADD231PS (R11), Y7, Y0
+	VFMADD231PS (R11)(DI*1), Y7, Y1
+	VFMADD231PS (R11)(DI*2), Y7, Y2
+	VFMADD231PS (R11)(R10*1), Y7, Y3
+	VFMADD231PS (R12), Y7, Y4
+	VFMADD231PS (R12)(DI*1), Y7, Y5
+	VFMADD231PS (R12)(DI*2), Y7, Y6
 	ADDQ        $+32, DX
 	INCQ        R8
 	CMPQ        R8, SI
 	JNE         next13
 	VMOVUPS     Y0, (AX)
-	VMOVUPS     Y1, 32(AX)
-	VMOVUPS     Y2, 64(AX)
-	VMOVUPS     Y3, 96(AX)
-	VMOVUPS     Y4, 128(AX)
-	VMOVUPS     Y5, 160(AX)
-	VMOVUPS     Y6, 192(AX)
+	ADDQ        R9, AX
+	VMOVUPS     Y1, (AX)
+	ADDQ        R9, AX
+	VMOVUPS     Y2, (AX)
+	ADDQ        R9, AX
+	VMOVUPS     Y3, (AX)
+	ADDQ        R9, AX
+	VMOVUPS     Y4, (AX)
+	ADDQ        R9, AX
+	VMOVUPS     Y5, (AX)
+	ADDQ        R9, AX
+	VMOVUPS     Y6, (AX)
 	JMP         end1
 
 fewer12:
@@ -307,26 +359,31 @@ fewer12:
 	XORQ   R8, R8
 
 next15:
-	MOVQ        (BX)(R8*8), R10
-	LEAQ        (CX)(R10*4), R10
-	LEAQ        (R10)(DI*4), R11
+	MOVQ        (BX)(R8*8), R11
+	LEAQ        (CX)(R11*4), R11
+	LEAQ        (R11)(DI*4), R12
 	VMOVUPS     (DX), Y6
-	VFMADD231PS (R10), Y6, Y0
-	VFMADD231PS (R10)(DI*1), Y6, Y1
-	VFMADD231PS (R10)(DI*2), Y6, Y2
-	VFMADD231PS (R10)(R9*1), Y6, Y3
-	VFMADD231PS (R11), Y6, Y4
-	VFMADD231PS (R11)(DI*1), Y6, Y5
+	VFMADD231PS (R11), Y6, Y0
+	VFMADD231PS (R11)(DI*1), Y6, Y1
+	VFMADD231PS (R11)(DI*2), Y6, Y2
+	VFMADD231PS (R11)(R10*1), Y6, Y3
+	VFMADD231PS (R12), Y6, Y4
+	VFMADD231PS (R12)(DI*1), Y6, Y5
 	ADDQ        $+32, DX
 	INCQ        R8
 	CMPQ        R8, SI
 	JNE         next15
 	VMOVUPS     Y0, (AX)
-	VMOVUPS     Y1, 32(AX)
-	VMOVUPS     Y2, 64(AX)
-	VMOVUPS     Y3, 96(AX)
-	VMOVUPS     Y4, 128(AX)
-	VMOVUPS     Y5, 160(AX)
+	ADDQ        R9, AX
+	VMOVUPS     Y1, (AX)
+	ADDQ        R9, AX
+	VMOVUPS     Y2, (AX)
+	ADDQ        R9, AX
+	VMOVUPS     Y3, (AX)
+	ADDQ        R9, AX
+	VMOVUPS     Y4, (AX)
+	ADDQ        R9, AX
+	VMOVUPS     Y5, (AX)
 	JMP         end1
 
 fewer14:
@@ -340,24 +397,28 @@ fewer14:
 	XORQ   R8, R8
 
 next17:
-	MOVQ        (BX)(R8*8), R10
-	LEAQ        (CX)(R10*4), R10
-	LEAQ        (R10)(DI*4), R11
+	MOVQ        (BX)(R8*8), R11
+	LEAQ        (CX)(R11*4), R11
+	LEAQ        (R11)(DI*4), R12
 	VMOVUPS     (DX), Y5
-	VFMADD231PS (R10), Y5, Y0
-	VFMADD231PS (R10)(DI*1), Y5, Y1
-	VFMADD231PS (R10)(DI*2), Y5, Y2
-	VFMADD231PS (R10)(R9*1), Y5, Y3
-	VFMADD231PS (R11), Y5, Y4
+	VFMADD231PS (R11), Y5, Y0
+	VFMADD231PS (R11)(DI*1), Y5, Y1
+	VFMADD231PS (R11)(DI*2), Y5, Y2
+	VFMADD231PS (R11)(R10*1), Y5, Y3
+	VFMADD231PS (R12), Y5, Y4
 	ADDQ        $+32, DX
 	INCQ        R8
 	CMPQ        R8, SI
 	JNE         next17
 	VMOVUPS     Y0, (AX)
-	VMOVUPS     Y1, 32(AX)
-	VMOVUPS     Y2, 64(AX)
-	VMOVUPS     Y3, 96(AX)
-	VMOVUPS     Y4, 128(AX)
+	ADDQ        R9, AX
+	VMOVUPS     Y1, (AX)
+	ADDQ        R9, AX
+	VMOVUPS     Y2, (AX)
+	ADDQ        R9, AX
+	VMOVUPS     Y3, (AX)
+	ADDQ        R9, AX
+	VMOVUPS     Y4, (AX)
 	JMP         end1
 
 fewer16:
@@ -370,21 +431,24 @@ fewer16:
 	XORQ   R8, R8
 
 next19:
-	MOVQ        (BX)(R8*8), R10
-	LEAQ        (CX)(R10*4), R10
+	MOVQ        (BX)(R8*8), R11
+	LEAQ        (CX)(R11*4), R11
 	VMOVUPS     (DX), Y4
-	VFMADD231PS (R10), Y4, Y0
-	VFMADD231PS (R10)(DI*1), Y4, Y1
-	VFMADD231PS (R10)(DI*2), Y4, Y2
-	VFMADD231PS (R10)(R9*1), Y4, Y3
+	VFMADD231PS (R11), Y4, Y0
+	VFMADD231PS (R11)(DI*1), Y4, Y1
+	VFMADD231PS (R11)(DI*2), Y4, Y2
+	VFMADD231PS (R11)(R10*1), Y4, Y3
 	ADDQ        $+32, DX
 	INCQ        R8
 	CMPQ        R8, SI
 	JNE         next19
 	VMOVUPS     Y0, (AX)
-	VMOVUPS     Y1, 32(AX)
-	VMOVUPS     Y2, 64(AX)
-	VMOVUPS     Y3, 96(AX)
+	ADDQ        R9, AX
+	VMOVUPS     Y1, (AX)
+	ADDQ        R9, AX
+	VMOVUPS     Y2, (AX)
+	ADDQ        R9, AX
+	VMOVUPS     Y3, (AX)
 	JMP         end1
 
 fewer18:
@@ -396,19 +460,21 @@ fewer18:
 	XORQ   R8, R8
 
 next21:
-	MOVQ        (BX)(R8*8), R9
-	LEAQ        (CX)(R9*4), R9
+	MOVQ        (BX)(R8*8), R10
+	LEAQ        (CX)(R10*4), R10
 	VMOVUPS     (DX), Y3
-	VFMADD231PS (R9), Y3, Y0
-	VFMADD231PS (R9)(DI*1), Y3, Y1
-	VFMADD231PS (R9)(DI*2), Y3, Y2
+	VFMADD231PS (R10), Y3, Y0
+	VFMADD231PS (R10)(DI*1), Y3, Y1
+	VFMADD231PS (R10)(DI*2), Y3, Y2
 	ADDQ        $+32, DX
 	INCQ        R8
 	CMPQ        R8, SI
 	JNE         next21
 	VMOVUPS     Y0, (AX)
-	VMOVUPS     Y1, 32(AX)
-	VMOVUPS     Y2, 64(AX)
+	ADDQ        R9, AX
+	VMOVUPS     Y1, (AX)
+	ADDQ        R9, AX
+	VMOVUPS     Y2, (AX)
 	JMP         end1
 
 fewer20:
@@ -419,17 +485,18 @@ fewer20:
 	XORQ   R8, R8
 
 next23:
-	MOVQ        (BX)(R8*8), R9
-	LEAQ        (CX)(R9*4), R9
+	MOVQ        (BX)(R8*8), R10
+	LEAQ        (CX)(R10*4), R10
 	VMOVUPS     (DX), Y2
-	VFMADD231PS (R9), Y2, Y0
-	VFMADD231PS (R9)(DI*1), Y2, Y1
+	VFMADD231PS (R10), Y2, Y0
+	VFMADD231PS (R10)(DI*1), Y2, Y1
 	ADDQ        $+32, DX
 	INCQ        R8
 	CMPQ        R8, SI
 	JNE         next23
 	VMOVUPS     Y0, (AX)
-	VMOVUPS     Y1, 32(AX)
+	ADDQ        R9, AX
+	VMOVUPS     Y1, (AX)
 	JMP         end1
 
 fewer22:
@@ -1755,9 +1822,9 @@ end75:
 	VZEROUPPER
 	RET
 
-// func acrossF32AVX512(c *byte, a *byte, w *byte, at *byte, n int, k int, step int)
+// func acrossF32AVX512(c *byte, a *byte, w *byte, at *byte, n int, k int, step int, apart int)
 // Requires: AVX, AVX512DQ, AVX512F
-TEXT ·acrossF32AVX512(SB), NOSPLIT, $0-56
+TEXT ·acrossF32AVX512(SB), NOSPLIT, $0-64
 	MOVQ   c+0(FP), AX
 	MOVQ   a+8(FP), CX
 	MOVQ   w+16(FP), DX
@@ -1765,7 +1832,8 @@ TEXT ·acrossF32AVX512(SB), NOSPLIT, $0-56
 	MOVQ   k+40(FP), SI
 	MOVQ   step+48(FP), DI
 	MOVQ   n+32(FP), R8
-	LEAQ   (DI)(DI*2), R9
+	MOVQ   apart+56(FP), R9
+	LEAQ   (DI)(DI*2), R10
 	CMPQ   R8, $+14
 	JNE    fewer2
 	VXORPS Z0, Z0, Z0
@@ -1785,44 +1853,57 @@ TEXT ·acrossF32AVX512(SB), NOSPLIT, $0-56
 	XORQ   R8, R8
 
 next3:
-	MOVQ        (BX)(R8*8), R10
-	LEAQ        (CX)(R10*4), R10
-	LEAQ        (R10)(DI*4), R11
+	MOVQ        (BX)(R8*8), R11
+	LEAQ        (CX)(R11*4), R11
 	LEAQ        (R11)(DI*4), R12
 	LEAQ        (R12)(DI*4), R13
+	LEAQ        (R13)(DI*4), R14
 	VMOVUPS     (DX), Z14
-	VFMADD231PS (R10), Z14, Z0
-	VFMADD231PS (R10)(DI*1), Z14, Z1
-	VFMADD231PS (R10)(DI*2), Z14, Z2
-	VFMADD231PS (R10)(R9*1), Z14, Z3
-	VFMADD231PS (R11), Z14, Z4
-	VFMADD231PS (R11)(DI*1), Z14, Z5
-	VFMADD231PS (R11)(DI*2), Z14, Z6
-	VFMADD231PS (R11)(R9*1), Z14, Z7
-	VFMADD231PS (R12), Z14, Z8
-	VFMADD231PS (R12)(DI*1), Z14, Z9
-	VFMADD231PS (R12)(DI*2), Z14, Z10
-	VFMADD231PS (R12)(R9*1), Z14, Z11
-	VFMADD231PS (R13), Z14, Z12
-	VFMADD231PS (R13)(DI*1), Z14, Z13
+	VFMADD231PS (R11), Z14, Z0
+	VFMADD231PS (R11)(DI*1), Z14, Z1
+	VFMADD231PS (R11)(DI*2), Z14, Z2
+	VFMADD231PS (R11)(R10*1), Z14, Z3
+	VFMADD231PS (R12), Z14, Z4
+	VFMADD231PS (R12)(DI*1), Z14, Z5
+	VFMADD231PS (R12)(DI*2), Z14, Z6
+	VFMADD231PS (R12)(R10*1), Z14, Z7
+	VFMADD231PS (R13), Z14, Z8
+	VFMADD231PS (R13)(DI*1), Z14, Z9
+	VFMADD231PS (R13)(DI*2), Z14, Z10
+	VFMADD231PS (R13)(R10*1), Z14, Z11
+	VFMADD231PS (R14), Z14, Z12
+	VFMADD231PS (R14)(DI*1), Z14, Z13
 	ADDQ        $+64, DX
 	INCQ        R8
 	CMPQ        R8, SI
 	JNE         next3
 	VMOVUPS     Z0, (AX)
-	VMOVUPS     Z1, 64(AX)
-	VMOVUPS     Z2, 128(AX)
-	VMOVUPS     Z3, 192(AX)
-	VMOVUPS     Z4, 256(AX)
-	VMOVUPS     Z5, 320(AX)
-	VMOVUPS     Z6, 384(AX)
-	VMOVUPS     Z7, 448(AX)
-	VMOVUPS     Z8, 512(AX)
-	VMOVUPS     Z9, 576(AX)
-	VMOVUPS     Z10, 640(AX)
-	VMOVUPS     Z11, 704(AX)
-	VMOVUPS     Z12, 768(AX)
-	VMOVUPS     Z13, 832(AX)
+	ADDQ        R9, AX
+	VMOVUPS     Z1, (AX)
+	ADDQ        R9, AX
+	VMOVUPS     Z2, (AX)
+	ADDQ        R9, AX
+	VMOVUPS     Z3, (AX)
+	ADDQ        R9, AX
+	VMOVUPS     Z4, (AX)
+	ADDQ        R9, AX
+	VMOVUPS     Z5, (AX)
+	ADDQ        R9, AX
+	VMOVUPS     Z6, (AX)
+	ADDQ        R9, AX
+	VMOVUPS     Z7, (AX)
+	ADDQ        R9, AX
+	VMOVUPS     Z8, (AX)
+	ADDQ        R9, AX
+	VMOVUPS     Z9, (AX)
+	ADDQ        R9, AX
+	VMOVUPS     Z10, (AX)
+	ADDQ        R9, AX
+	VMOVUPS     Z11, (AX)
+	ADDQ        R9, AX
+	VMOVUPS     Z12, (AX)
+	ADDQ        R9, AX
+	VMOVUPS     Z13, (AX)
 	JMP         end1
 
 fewer2:
@@ -1844,42 +1925,54 @@ fewer2:
 	XORQ   R8, R8
 
 next5:
-	MOVQ        (BX)(R8*8), R10
-	LEAQ        (CX)(R10*4), R10
-	LEAQ        (R10)(DI*4), R11
+	MOVQ        (BX)(R8*8), R11
+	LEAQ        (CX)(R11*4), R11
 	LEAQ        (R11)(DI*4), R12
 	LEAQ        (R12)(DI*4), R13
+	LEAQ        (R13)(DI*4), R14
 	VMOVUPS     (DX), Z13
-	VFMADD231PS (R10), Z13, Z0
-	VFMADD231PS (R10)(DI*1), Z13, Z1
-	VFMADD231PS (R10)(DI*2), Z13, Z2
-	VFMADD231PS (R10)(R9*1), Z13, Z3
-	VFMADD231PS (R11), Z13, Z4
-	VFMADD231PS (R11)(DI*1), Z13, Z5
-	VFMADD231PS (R11)(DI*2), Z13, Z6
-	VFMADD231PS (R11)(R9*1), Z13, Z7
-	VFMADD231PS (R12), Z13, Z8
-	VFMADD231PS (R12)(DI*1), Z13, Z9
-	VFMADD231PS (R12)(DI*2), Z13, Z10
-	VFMADD231PS (R12)(R9*1), Z13, Z11
-	VFMADD231PS (R13), Z13, Z12
+	VFMADD231PS (R11), Z13, Z0
+	VFMADD231PS (R11)(DI*1), Z13, Z1
+	VFMADD231PS (R11)(DI*2), Z13, Z2
+	VFMADD231PS (R11)(R10*1), Z13, Z3
+	VFMADD231PS (R12), Z13, Z4
+	VFMADD231PS (R12)(DI*1), Z13, Z5
+	VFMADD231PS (R12)(DI*2), Z13, Z6
+	VFMADD231PS (R12)(R10*1), Z13, Z7
+	VFMADD231PS (R13), Z13, Z8
+	VFMADD231PS (R13)(DI*1), Z13, Z9
+	VFMADD231PS (R13)(DI*2), Z13, Z10
+	VFMADD231PS (R13)(R10*1), Z13, Z11
+	VFMADD231PS (R14), Z13, Z12
 	ADDQ        $+64, DX
 	INCQ        R8
 	CMPQ        R8, SI
 	JNE         next5
 	VMOVUPS     Z0, (AX)
-	VMOVUPS     Z1, 64(AX)
-	VMOVUPS     Z2, 128(AX)
-	VMOVUPS     Z3, 192(AX)
-	VMOVUPS     Z4, 256(AX)
-	VMOVUPS     Z5, 320(AX)
-	VMOVUPS     Z6, 384(AX)
-	VMOVUPS     Z7, 448(AX)
-	VMOVUPS     Z8, 512(AX)
-	VMOVUPS     Z9, 576(AX)
-	VMOVUPS     Z10, 640(AX)
-	VMOVUPS     Z11, 704(AX)
-	VMOVUPS     Z12, 768(AX)
+	ADDQ        R9, AX
+	VMOVUPS     Z1, (AX)
+	ADDQ        R9, AX
+	VMOVUPS     Z2, (AX)
+	ADDQ        R9, AX
+	VMOVUPS     Z3, (AX)
+	ADDQ        R9, AX
+	VMOVUPS     Z4, (AX)
+	ADDQ        R9, AX
+	VMOVUPS     Z5, (AX)
+	ADDQ        R9, AX
+	VMOVUPS     Z6, (AX)
+	ADDQ        R9, AX
+	VMOVUPS     Z7, (AX)
+	ADDQ        R9, AX
+	VMOVUPS     Z8, (AX)
+	ADDQ        R9, AX
+	VMOVUPS     Z9, (AX)
+	ADDQ        R9, AX
+	VMOVUPS     Z10, (AX)
+	ADDQ        R9, AX
+	VMOVUPS     Z11, (AX)
+	ADDQ        R9, AX
+	VMOVUPS     Z12, (AX)
 	JMP         end1
 
 fewer4:
@@ -1900,39 +1993,50 @@ fewer4:
 	XORQ   R8, R8
 
 next7:
-	MOVQ        (BX)(R8*8), R10
-	LEAQ        (CX)(R10*4), R10
-	LEAQ        (R10)(DI*4), R11
+	MOVQ        (BX)(R8*8), R11
+	LEAQ        (CX)(R11*4), R11
 	LEAQ        (R11)(DI*4), R12
+	LEAQ        (R12)(DI*4), R13
 	VMOVUPS     (DX), Z12
-	VFMADD231PS (R10), Z12, Z0
-	VFMADD231PS (R10)(DI*1), Z12, Z1
-	VFMADD231PS (R10)(DI*2), Z12, Z2
-	VFMADD231PS (R10)(R9*1), Z12, Z3
-	VFMADD231PS (R11), Z12, Z4
-	VFMADD231PS (R11)(DI*1), Z12, Z5
-	VFMADD231PS (R11)(DI*2), Z12, Z6
-	VFMADD231PS (R11)(R9*1), Z12, Z7
-	VFMADD231PS (R12), Z12, Z8
-	VFMADD231PS (R12)(DI*1), Z12, Z9
-	VFMADD231PS (R12)(DI*2), Z12, Z10
-	VFMADD231PS (R12)(R9*1), Z12, Z11
+	VFMADD231PS (R11), Z12, Z0
+	VFMADD231PS (R11)(DI*1), Z12, Z1
+	VFMADD231PS (R11)(DI*2), Z12, Z2
+	VFMADD231PS (R11)(R10*1), Z12, Z3
+	VFMADD231PS (R12), Z12, Z4
+	VFMADD231PS (R12)(DI*1), Z12, Z5
+	VFMADD231PS (R12)(DI*2), Z12, Z6
+	VFMADD231PS (R12)(R10*1), Z12, Z7
+	VFMADD231PS (R13), Z12, Z8
+	VFMADD231PS (R13)(DI*1), Z12, Z9
+	VFMADD231PS (R13)(DI*2), Z12, Z10
+	VFMADD231PS (R13)(R10*1), Z12, Z11
 	ADDQ        $+64, DX
 	INCQ        R8
 	CMPQ        R8, SI
 	JNE         next7
 	VMOVUPS     Z0, (AX)
-	VMOVUPS     Z1, 64(AX)
-	VMOVUPS     Z2, 128(AX)
-	VMOVUPS     Z3, 192(AX)
-	VMOVUPS     Z4, 256(AX)
-	VMOVUPS     Z5, 320(AX)
-	VMOVUPS     Z6, 384(AX)
-	VMOVUPS     Z7, 448(AX)
-	VMOVUPS     Z8, 512(AX)
-	VMOVUPS     Z9, 576(AX)
-	VMOVUPS     Z10, 640(AX)
-	VMOVUPS     Z11, 704(AX)
+	ADDQ        R9, AX
+	VMOVUPS     Z1, (AX)
+	ADDQ        R9, AX
+	VMOVUPS     Z2, (AX)
+	ADDQ        R9, AX
+	VMOVUPS     Z3, (AX)
+	ADDQ        R9, AX
+	VMOVUPS     Z4, (AX)
+	ADDQ        R9, AX
+	VMOVUPS     Z5, (AX)
+	ADDQ        R9, AX
+	VMOVUPS     Z6, (AX)
+	ADDQ        R9, AX
+	VMOVUPS     Z7, (AX)
+	ADDQ        R9, AX
+	VMOVUPS     Z8, (AX)
+	ADDQ        R9, AX
+	VMOVUPS     Z9, (AX)
+	ADDQ        R9, AX
+	VMOVUPS     Z10, (AX)
+	ADDQ        R9, AX
+	VMOVUPS     Z11, (AX)
 	JMP         end1
 
 fewer6:
@@ -1952,37 +2056,47 @@ fewer6:
 	XORQ   R8, R8
 
 next9:
-	MOVQ        (BX)(R8*8), R10
-	LEAQ        (CX)(R10*4), R10
-	LEAQ        (R10)(DI*4), R11
+	MOVQ        (BX)(R8*8), R11
+	LEAQ        (CX)(R11*4), R11
 	LEAQ        (R11)(DI*4), R12
+	LEAQ        (R12)(DI*4), R13
 	VMOVUPS     (DX), Z11
-	VFMADD231PS (R10), Z11, Z0
-	VFMADD231PS (R10)(DI*1), Z11, Z1
-	VFMADD231PS (R10)(DI*2), Z11, Z2
-	VFMADD231PS (R10)(R9*1), Z11, Z3
-	VFMADD231PS (R11), Z11, Z4
-	VFMADD231PS (R11)(DI*1), Z11, Z5
-	VFMADD231PS (R11)(DI*2), Z11, Z6
-	VFMADD231PS (R11)(R9*1), Z11, Z7
-	VFMADD231PS (R12), Z11, Z8
-	VFMADD231PS (R12)(DI*1), Z11, Z9
-	VFMADD231PS (R12)(DI*2), Z11, Z10
+	VFMADD231PS (R11), Z11, Z0
+	VFMADD231PS (R11)(DI*1), Z11, Z1
+	VFMADD231PS (R11)(DI*2), Z11, Z2
+	VFMADD231PS (R11)(R10*1), Z11, Z3
+	VFMADD231PS (R12), Z11, Z4
+	VFMADD231PS (R12)(DI*1), Z11, Z5
+	VFMADD231PS (R12)(DI*2), Z11, Z6
+	VFMADD231PS (R12)(R10*1), Z11, Z7
+	VFMADD231PS (R13), Z11, Z8
+	VFMADD231PS (R13)(DI*1), Z11, Z9
+	VFMADD231PS (R13)(DI*2), Z11, Z10
 	ADDQ        $+64, DX
 	INCQ        R8
 	CMPQ        R8, SI
 	JNE         next9
 	VMOVUPS     Z0, (AX)
-	VMOVUPS     Z1, 64(AX)
-	VMOVUPS     Z2, 128(AX)
-	VMOVUPS     Z3, 192(AX)
-	VMOVUPS     Z4, 256(AX)
-	VMOVUPS     Z5, 320(AX)
-	VMOVUPS     Z6, 384(AX)
-	VMOVUPS     Z7, 448(AX)
-	VMOVUPS     Z8, 512(AX)
-	VMOVUPS     Z9, 576(AX)
-	VMOVUPS     Z10, 640(AX)
+	ADDQ        R9, AX
+	VMOVUPS     Z1, (AX)
+	ADDQ        R9, AX
+	VMOVUPS     Z2, (AX)
+	ADDQ        R9, AX
+	VMOVUPS     Z3, (AX)
+	ADDQ        R9, AX
+	VMOVUPS     Z4, (AX)
+	ADDQ        R9, AX
+	VMOVUPS     Z5, (AX)
+	ADDQ        R9, AX
+	VMOVUPS     Z6, (AX)
+	ADDQ        R9, AX
+	VMOVUPS     Z7, (AX)
+	ADDQ        R9, AX
+	VMOVUPS     Z8, (AX)
+	ADDQ        R9, AX
+	VMOVUPS     Z9, (AX)
+	ADDQ        R9, AX
+	VMOVUPS     Z10, (AX)
 	JMP         end1
 
 fewer8:
@@ -2001,35 +2115,44 @@ fewer8:
 	XORQ   R8, R8
 
 next11:
-	MOVQ        (BX)(R8*8), R10
-	LEAQ        (CX)(R10*4), R10
-	LEAQ        (R10)(DI*4), R11
+	MOVQ        (BX)(R8*8), R11
+	LEAQ        (CX)(R11*4), R11
 	LEAQ        (R11)(DI*4), R12
+	LEAQ        (R12)(DI*4), R13
 	VMOVUPS     (DX), Z10
-	VFMADD231PS (R10), Z10, Z0
-	VFMADD231PS (R10)(DI*1), Z10, Z1
-	VFMADD231PS (R10)(DI*2), Z10, Z2
-	VFMADD231PS (R10)(R9*1), Z10, Z3
-	VFMADD231PS (R11), Z10, Z4
-	VFMADD231PS (R11)(DI*1), Z10, Z5
-	VFMADD231PS (R11)(DI*2), Z10, Z6
-	VFMADD231PS (R11)(R9*1), Z10, Z7
-	VFMADD231PS (R12), Z10, Z8
-	VFMADD231PS (R12)(DI*1), Z10, Z9
+	VFMADD231PS (R11), Z10, Z0
+	VFMADD231PS (R11)(DI*1), Z10, Z1
+	VFMADD231PS (R11)(DI*2), Z10, Z2
+	VFMADD231PS (R11)(R10*1), Z10, Z3
+	VFMADD231PS (R12), Z10, Z4
+	VFMADD231PS (R12)(DI*1), Z10, Z5
+	VFMADD231PS (R12)(DI*2), Z10, Z6
+	VFMADD231PS (R12)(R10*1), Z10, Z7
+	VFMADD231PS (R13), Z10, Z8
+	VFMADD231PS (R13)(DI*1), Z10, Z9
 	ADDQ        $+64, DX
 	INCQ        R8
 	CMPQ        R8, SI
 	JNE         next11
 	VMOVUPS     Z0, (AX)
-	VMOVUPS     Z1, 64(AX)
-	VMOVUPS     Z2, 128(AX)
-	VMOVUPS     Z3, 192(AX)
-	VMOVUPS     Z4, 256(AX)
-	VMOVUPS     Z5, 320(AX)
-	VMOVUPS     Z6, 384(AX)
-	VMOVUPS     Z7, 448(AX)
-	VMOVUPS     Z8, 512(AX)
-	VMOVUPS     Z9, 576(AX)
+	ADDQ        R9, AX
+	VMOVUPS     Z1, (AX)
+	ADDQ        R9, AX
+	VMOVUPS     Z2, (AX)
+	ADDQ        R9, AX
+	VMOVUPS     Z3, (AX)
+	ADDQ        R9, AX
+	VMOVUPS     Z4, (AX)
+	ADDQ        R9, AX
+	VMOVUPS     Z5, (AX)
+	ADDQ        R9, AX
+	VMOVUPS     Z6, (AX)
+	ADDQ        R9, AX
+	VMOVUPS     Z7, (AX)
+	ADDQ        R9, AX
+	VMOVUPS     Z8, (AX)
+	ADDQ        R9, AX
+	VMOVUPS     Z9, (AX)
 	JMP         end1
 
 fewer10:
@@ -2047,33 +2170,41 @@ fewer10:
 	XORQ   R8, R8
 
 next13:
-	MOVQ        (BX)(R8*8), R10
-	LEAQ        (CX)(R10*4), R10
-	LEAQ        (R10)(DI*4), R11
+	MOVQ        (BX)(R8*8), R11
+	LEAQ        (CX)(R11*4), R11
 	LEAQ        (R11)(DI*4), R12
+	LEAQ        (R12)(DI*4), R13
 	VMOVUPS     (DX), Z9
-	VFMADD231PS (R10), Z9, Z0
-	VFMADD231PS (R10)(DI*1), Z9, Z1
-	VFMADD231PS (R10)(DI*2), Z9, Z2
-	VFMADD231PS (R10)(R9*1), Z9, Z3
-	VFMADD231PS (R11), Z9, Z4
-	VFMADD231PS (R11)(DI*1), Z9, Z5
-	VFMADD231PS (R11)(DI*2), Z9, Z6
-	VFMADD231PS (R11)(R9*1), Z9, Z7
-	VFMADD231PS (R12), Z9, Z8
+	VFMADD231PS (R11), Z9, Z0
+	VFMADD231PS (R11)(DI*1), Z9, Z1
+	VFMADD231PS (R11)(DI*2), Z9, Z2
+	VFMADD231PS (R11)(R10*1), Z9, Z3
+	VFMADD231PS (R12), Z9, Z4
+	VFMADD231PS (R12)(DI*1), Z9, Z5
+	VFMADD231PS (R12)(DI*2), Z9, Z6
+	VFMADD231PS (R12)(R10*1), Z9, Z7
+	VFMADD231PS (R13), Z9, Z8
 	ADDQ        $+64, DX
 	INCQ        R8
 	CMPQ        R8, SI
 	JNE         next13
 	VMOVUPS     Z0, (AX)
-	VMOVUPS     Z1, 64(AX)
-	VMOVUPS     Z2, 128(AX)
-	VMOVUPS     Z3, 192(AX)
-	VMOVUPS     Z4, 256(AX)
-	VMOVUPS     Z5, 320(AX)
-	VMOVUPS     Z6, 384(AX)
-	VMOVUPS     Z7, 448(AX)
-	VMOVUPS     Z8, 512(AX)
+	ADDQ        R9, AX
+	VMOVUPS     Z1, (AX)
+	ADDQ        R9, AX
+	VMOVUPS     Z2, (AX)
+	ADDQ        R9, AX
+	VMOVUPS     Z3, (AX)
+	ADDQ        R9, AX
+	VMOVUPS     Z4, (AX)
+	ADDQ        R9, AX
+	VMOVUPS     Z5, (AX)
+	ADDQ        R9, AX
+	VMOVUPS     Z6, (AX)
+	ADDQ        R9, AX
+	VMOVUPS     Z7, (AX)
+	ADDQ        R9, AX
+	VMOVUPS     Z8, (AX)
 	JMP         end1
 
 fewer12:
@@ -2090,30 +2221,37 @@ fewer12:
 	XORQ   R8, R8
 
 next15:
-	MOVQ        (BX)(R8*8), R10
-	LEAQ        (CX)(R10*4), R10
-	LEAQ        (R10)(DI*4), R11
+	MOVQ        (BX)(R8*8), R11
+	LEAQ        (CX)(R11*4), R11
+	LEAQ        (R11)(DI*4), R12
 	VMOVUPS     (DX), Z8
-	VFMADD231PS (R10), Z8, Z0
-	VFMADD231PS (R10)(DI*1), Z8, Z1
-	VFMADD231PS (R10)(DI*2), Z8, Z2
-	VFMADD231PS (R10)(R9*1), Z8, Z3
-	VFMADD231PS (R11), Z8, Z4
-	VFMADD231PS (R11)(DI*1), Z8, Z5
-	VFMADD231PS (R11)(DI*2), Z8, Z6
-	VFMADD231PS (R11)(R9*1), Z8, Z7
+	VFMADD231PS (R11), Z8, Z0
+	VFMADD231PS (R11)(DI*1), Z8, Z1
+	VFMADD231PS (R11)(DI*2), Z8, Z2
+	VFMADD231PS (R11)(R10*1), Z8, Z3
+	VFMADD231PS (R12), Z8, Z4
+	VFMADD231PS (R12)(DI*1), Z8, Z5
+	VFMADD231PS (R12)(DI*2), Z8, Z6
+	VFMADD231PS (R12)(R10*1), Z8, Z7
 	ADDQ        $+64, DX
 	INCQ        R8
 	CMPQ        R8, SI
 	JNE         next15
 	VMOVUPS     Z0, (AX)
-	VMOVUPS     Z1, 64(AX)
-	VMOVUPS     Z2, 128(AX)
-	VMOVUPS     Z3, 192(AX)
-	VMOVUPS     Z4, 256(AX)
-	VMOVUPS     Z5, 320(AX)
-	VMOVUPS     Z6, 384(AX)
-	VMOVUPS     Z7, 448(AX)
+	ADDQ        R9, AX
+	VMOVUPS     Z1, (AX)
+	ADDQ        R9, AX
+	VMOVUPS     Z2, (AX)
+	ADDQ        R9, AX
+	VMOVUPS     Z3, (AX)
+	ADDQ        R9, AX
+	VMOVUPS     Z4, (AX)
+	ADDQ        R9, AX
+	VMOVUPS     Z5, (AX)
+	ADDQ        R9, AX
+	VMOVUPS     Z6, (AX)
+	ADDQ        R9, AX
+	VMOVUPS     Z7, (AX)
 	JMP         end1
 
 fewer14:
@@ -2129,28 +2267,34 @@ fewer14:
 	XORQ   R8, R8
 
 next17:
-	MOVQ        (BX)(R8*8), R10
-	LEAQ        (CX)(R10*4), R10
-	LEAQ        (R10)(DI*4), R11
+	MOVQ        (BX)(R8*8), R11
+	LEAQ        (CX)(R11*4), R11
+	LEAQ        (R11)(DI*4), R12
 	VMOVUPS     (DX), Z7
-	VFMADD231PS (R10), Z7, Z0
-	VFMADD231PS (R10)(DI*1), Z7, Z1
-	VFMADD231PS (R10)(DI*2), Z7, Z2
-	VFMADD231PS (R10)(R9*1), Z7, Z3
-	VFMADD231PS (R11), Z7, Z4
-	VFMADD231PS (R11)(DI*1), Z7, Z5
-	VFMADD231PS (R11)(DI*2), Z7, Z6
+	VFMADD231PS (R11), Z7, Z0
+	VFMADD231PS (R11)(DI*1), Z7, Z1
+	VFMADD231PS (R11)(DI*2), Z7, Z2
+	VFMADD231PS (R11)(R10*1), Z7, Z3
+	VFMADD231PS (R12), Z7, Z4
+	VFMADD231PS (R12)(DI*1), Z7, Z5
+	VFMADD231PS (R12)(DI*2), Z7, Z6
 	ADDQ        $+64, DX
 	INCQ        R8
 	CMPQ        R8, SI
 	JNE         next17
 	VMOVUPS     Z0, (AX)
-	VMOVUPS     Z1, 64(AX)
-	VMOVUPS     Z2, 128(AX)
-	VMOVUPS     Z3, 192(AX)
-	VMOVUPS     Z4, 256(AX)
-	VMOVUPS     Z5, 320(AX)
-	VMOVUPS     Z6, 384(AX)
+	ADDQ        R9, AX
+	VMOVUPS     Z1, (AX)
+	ADDQ        R9, AX
+	VMOVUPS     Z2, (AX)
+	ADDQ        R9, AX
+	VMOVUPS     Z3, (AX)
+	ADDQ        R9, AX
+	VMOVUPS     Z4, (AX)
+	ADDQ        R9, AX
+	VMOVUPS     Z5, (AX)
+	ADDQ        R9, AX
+	VMOVUPS     Z6, (AX)
 	JMP         end1
 
 fewer16:
@@ -2165,26 +2309,31 @@ fewer16:
 	XORQ   R8, R8
 
 next19:
-	MOVQ        (BX)(R8*8), R10
-	LEAQ        (CX)(R10*4), R10
-	LEAQ        (R10)(DI*4), R11
+	MOVQ        (BX)(R8*8), R11
+	LEAQ        (CX)(R11*4), R11
+	LEAQ        (R11)(DI*4), R12
 	VMOVUPS     (DX), Z6
-	VFMADD231PS (R10), Z6, Z0
-	VFMADD231PS (R10)(DI*1), Z6, Z1
-	VFMADD231PS (R10)(DI*2), Z6, Z2
-	VFMADD231PS (R10)(R9*1), Z6, Z3
-	VFMADD231PS (R11), Z6, Z4
-	VFMADD231PS (R11)(DI*1), Z6, Z5
+	VFMADD231PS (R11), Z6, Z0
+	VFMADD231PS (R11)(DI*1), Z6, Z1
+	VFMADD231PS (R11)(DI*2), Z6, Z2
+	VFMADD231PS (R11)(R10*1), Z6, Z3
+	VFMADD231PS (R12), Z6, Z4
+	VFMADD231PS (R12)(DI*1), Z6, Z5
 	ADDQ        $+64, DX
 	INCQ        R8
 	CMPQ        R8, SI
 	JNE         next19
 	VMOVUPS     Z0, (AX)
-	VMOVUPS     Z1, 64(AX)
-	VMOVUPS     Z2, 128(AX)
-	VMOVUPS     Z3, 192(AX)
-	VMOVUPS     Z4, 256(AX)
-	VMOVUPS     Z5, 320(AX)
+	ADDQ        R9, AX
+	VMOVUPS     Z1, (AX)
+	ADDQ        R9, AX
+	VMOVUPS     Z2, (AX)
+	ADDQ        R9, AX
+	VMOVUPS     Z3, (AX)
+	ADDQ        R9, AX
+	VMOVUPS     Z4, (AX)
+	ADDQ        R9, AX
+	VMOVUPS     Z5, (AX)
 	JMP         end1
 
 fewer18:
@@ -2198,24 +2347,28 @@ fewer18:
 	XORQ   R8, R8
 
 next21:
-	MOVQ        (BX)(R8*8), R10
-	LEAQ        (CX)(R10*4), R10
-	LEAQ        (R10)(DI*4), R11
+	MOVQ        (BX)(R8*8), R11
+	LEAQ        (CX)(R11*4), R11
+	LEAQ        (R11)(DI*4), R12
 	VMOVUPS     (DX), Z5
-	VFMADD231PS (R10), Z5, Z0
-	VFMADD231PS (R10)(DI*1), Z5, Z1
-	VFMADD231PS (R10)(DI*2), Z5, Z2
-	VFMADD231PS (R10)(R9*1), Z5, Z3
-	VFMADD231PS (R11), Z5, Z4
+	VFMADD231PS (R11), Z5, Z0
+	VFMADD231PS (R11)(DI*1), Z5, Z1
+	VFMADD231PS (R11)(DI*2), Z5, Z2
+	VFMADD231PS (R11)(R10*1), Z5, Z3
+	VFMADD231PS (R12), Z5, Z4
 	ADDQ        $+64, DX
 	INCQ        R8
 	CMPQ        R8, SI
 	JNE         next21
 	VMOVUPS     Z0, (AX)
-	VMOVUPS     Z1, 64(AX)
-	VMOVUPS     Z2, 128(AX)
-	VMOVUPS     Z3, 192(AX)
-	VMOVUPS     Z4, 256(AX)
+	ADDQ        R9, AX
+	VMOVUPS     Z1, (AX)
+	ADDQ        R9, AX
+	VMOVUPS     Z2, (AX)
+	ADDQ        R9, AX
+	VMOVUPS     Z3, (AX)
+	ADDQ        R9, AX
+	VMOVUPS     Z4, (AX)
 	JMP         end1
 
 fewer20:
@@ -2228,21 +2381,24 @@ fewer20:
 	XORQ   R8, R8
 
 next23:
-	MOVQ        (BX)(R8*8), R10
-	LEAQ        (CX)(R10*4), R10
+	MOVQ        (BX)(R8*8), R11
+	LEAQ        (CX)(R11*4), R11
 	VMOVUPS     (DX), Z4
-	VFMADD231PS (R10), Z4, Z0
-	VFMADD231PS (R10)(DI*1), Z4, Z1
-	VFMADD231PS (R10)(DI*2), Z4, Z2
-	VFMADD231PS (R10)(R9*1), Z4, Z3
+	VFMADD231PS (R11), Z4, Z0
+	VFMADD231PS (R11)(DI*1), Z4, Z1
+	VFMADD231PS (R11)(DI*2), Z4, Z2
+	VFMADD231PS (R11)(R10*1), Z4, Z3
 	ADDQ        $+64, DX
 	INCQ        R8
 	CMPQ        R8, SI
 	JNE         next23
 	VMOVUPS     Z0, (AX)
-	VMOVUPS     Z1, 64(AX)
-	VMOVUPS     Z2, 128(AX)
-	VMOVUPS     Z3, 192(AX)
+	ADDQ        R9, AX
+	VMOVUPS     Z1, (AX)
+	ADDQ        R9, AX
+	VMOVUPS     Z2, (AX)
+	ADDQ        R9, AX
+	VMOVUPS     Z3, (AX)
 	JMP         end1
 
 fewer22:
@@ -2254,19 +2410,21 @@ fewer22:
 	XORQ   R8, R8
 
 next25:
-	MOVQ        (BX)(R8*8), R9
-	LEAQ        (CX)(R9*4), R9
+	MOVQ        (BX)(R8*8), R10
+	LEAQ        (CX)(R10*4), R10
 	VMOVUPS     (DX), Z3
-	VFMADD231PS (R9), Z3, Z0
-	VFMADD231PS (R9)(DI*1), Z3, Z1
-	VFMADD231PS (R9)(DI*2), Z3, Z2
+	VFMADD231PS (R10), Z3, Z0
+	VFMADD231PS (R10)(DI*1), Z3, Z1
+	VFMADD231PS (R10)(DI*2), Z3, Z2
 	ADDQ        $+64, DX
 	INCQ        R8
 	CMPQ        R8, SI
 	JNE         next25
 	VMOVUPS     Z0, (AX)
-	VMOVUPS     Z1, 64(AX)
-	VMOVUPS     Z2, 128(AX)
+	ADDQ        R9, AX
+	VMOVUPS     Z1, (AX)
+	ADDQ        R9, AX
+	VMOVUPS     Z2, (AX)
 	JMP         end1
 
 fewer24:
@@ -2277,17 +2435,18 @@ fewer24:
 	XORQ   R8, R8
 
 next27:
-	MOVQ        (BX)(R8*8), R9
-	LEAQ        (CX)(R9*4), R9
+	MOVQ        (BX)(R8*8), R10
+	LEAQ        (CX)(R10*4), R10
 	VMOVUPS     (DX), Z2
-	VFMADD231PS (R9), Z2, Z0
-	VFMADD231PS (R9)(DI*1), Z2, Z1
+	VFMADD231PS (R10), Z2, Z0
+	VFMADD231PS (R10)(DI*1), Z2, Z1
 	ADDQ        $+64, DX
 	INCQ        R8
 	CMPQ        R8, SI
 	JNE         next27
 	VMOVUPS     Z0, (AX)
-	VMOVUPS     Z1, 64(AX)
+	ADDQ        R9, AX
+	VMOVUPS     Z1, (AX)
 	JMP         end1
 
 fewer26:

@@ -52,20 +52,23 @@ func TestFilterAcross(t *testing.T) {
 	}
 	for n := 1; n <= 3*f.Places; n++ {
 		for _, k := range []int{1, 2, 9, 25} {
-			step, reach := f.Lanes*(1+rand.IntN(3)), 40*f.Lanes
+			step, apart, reach := f.Lanes*(1+rand.IntN(3)), f.Lanes-1+rand.IntN(3), 40*f.Lanes
 			at := make([]int, k)
 			for p := range at {
 				at[p] = rand.IntN(40) * f.Lanes
 			}
 			at[k/2] = reach
-			a, w, c := smallIntegers[float32](t, reach+(n-1)*step+f.Lanes), smallIntegers[float32](t, k*f.Lanes), smallIntegers[float32](t, n*f.Lanes)
-			want := make([]float32, len(c))
-			for j := range want {
-				for p := range k {
-					want[j] += w[p*f.Lanes+j%f.Lanes] * a[at[p]+j/f.Lanes*step+j%f.Lanes]
+			a, w, c := smallIntegers[float32](t, reach+(n-1)*step+f.Lanes), smallIntegers[float32](t, k*f.Lanes), smallIntegers[float32](t, n*apart+f.Lanes)
+			want := slices.Clone(c)
+			for j := range n { // positions may overlap
+				for l := range f.Lanes {
+					want[j*apart+l] = 0
+					for p := range k {
+						want[j*apart+l] += w[p*f.Lanes+l] * a[at[p]+j*step+l]
+					}
 				}
 			}
-			f.ApplyAcross(unsafe.Pointer(&c[0]), unsafe.Pointer(&a[0]), unsafe.Pointer(&w[0]), unsafe.Pointer(&at[0]), n, k, step*4, 4)
+			f.ApplyAcross(unsafe.Pointer(&c[0]), unsafe.Pointer(&a[0]), unsafe.Pointer(&w[0]), unsafe.Pointer(&at[0]), n, k, step*4, apart*4)
 			if !slices.Equal(c, want) {
 				t.Fatalf("%d positions of %d taps:\n%v\nwant\n%v", n, k, c, want)
 			}

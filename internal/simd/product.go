@@ -85,21 +85,21 @@ type Filter struct {
 	Cols int
 	Tile func(c, a, w, at unsafe.Pointer, n, k, add int)
 	// Across adds up windows of Lanes planes, which have weights of their own, or is nil. The elements and the
-	// weights of the planes lie beside each other: c[j·Lanes+l] = Σ w[p·Lanes+l]·a[at[p]+l] for l in
-	// [0, Lanes), where a moves by step bytes with each of n positions j, at most Places.
-	Across func(c, a, w, at unsafe.Pointer, n, k, step int)
+	// weights of the planes lie beside each other: c[l] = Σ w[p·Lanes+l]·a[at[p]+l] for l in [0, Lanes), where a
+	// moves by step bytes with each of n positions, at most Places, and c by apart. Positions are stored in order.
+	Across func(c, a, w, at unsafe.Pointer, n, k, step, apart int)
 	Lanes  int
 	Places int
 }
 
 // ApplyAcross computes the windows of Lanes planes at any number of positions.
-func (f *Filter) ApplyAcross(c, a, w, at unsafe.Pointer, n, k, step, size int) {
+func (f *Filter) ApplyAcross(c, a, w, at unsafe.Pointer, n, k, step, apart int) {
 	if n <= 0 {
 		return
 	}
 	some := ir.CeilDiv(n, ir.CeilDiv(n, f.Places))
 	for j := 0; j < n; j += some {
-		f.Across(unsafe.Add(c, j*f.Lanes*size), unsafe.Add(a, j*step), w, at, min(some, n-j), k, step)
+		f.Across(unsafe.Add(c, j*apart), unsafe.Add(a, j*step), w, at, min(some, n-j), k, step, apart)
 	}
 }
 

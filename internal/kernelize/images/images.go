@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/tensorken/tensorken/internal/graph"
-	"github.com/tensorken/tensorken/internal/loopnest"
 	"github.com/tensorken/tensorken/ir"
 )
 
@@ -49,11 +48,11 @@ type chooser struct {
 
 // An image is a node that kernels store and load.
 type image struct {
-	channels, positions int
-	uses                []imageUse
-	layers              []*layer
-	fixed               bool // it keeps its order
-	last                bool // its channels are innermost
+	batch, channels, positions int
+	uses                       []imageUse
+	layers                     []*layer
+	fixed                      bool // it keeps its order
+	last                       bool // its channels are innermost
 }
 
 // An imageUse is a load or store of an image, with its view once channels are innermost.
@@ -68,6 +67,7 @@ type layer struct {
 	x, y, beside              *image // a factor, the first result, an operand of the work after the sum
 	outputs, positions, depth int    // of a product; 0 for other layers
 	windows                   bool   // the product's positions overlap: they are its rows in any order
+	weights                   bool   // windows of each channel have weights of their own
 }
 
 // choose sets image.last by a local search, from all images that may have channels innermost, and from none.
@@ -152,24 +152,34 @@ func (c *chooser) cost(layers []*layer) (sum float64) {
 	for _, l := range layers {
 		x, y := l.x.isLast(), l.y.isLast()
 		if l.beside != nil && l.beside.isLast() != y {
-			sum += storeAcross * float64(l.beside.channels*l.beside.positions)
+			sum += storeAcross * l.beside.elements()
 		}
-		if l.outputs == 0 {
-			if m := l.y; m != nil && l.x != nil && x != y {
-				sum += storeAcross * float64(m.channels*m.positions)
-			}
+		switch m := l.y; {
+		case l.outputs > 0:
+		case l.weights: // channels that lie beside each other are summed as they are
+			sum += copyAcross*l.x.firsts() + storeAcross*l.y.firsts()
+			continue
+		case m != nil && l.x != nil && x != y:
+			sum += storeAcross * m.elements()
+			continue
+		default:
 			continue
 		}
-		store := storeAcross * float64(l.outputs*l.positions)
-		rows := c.multiplications(l.positions, l.outputs, l.depth)
-		turned := c.multiplications(l.outputs, l.positions, l.depth)
+		images, positions := 1, l.positions
+		if l.y != nil { // tiles of columns end with an image
+			images, positions = l.y.batch, l.y.positions
+		}
+		points := float64(images * positions)
+		store := storeAcross * float64(l.outputs) * points
+		rows := c.multiplications(images*positions, l.outputs, l.depth)
+		turned := c.multiplications(images*l.outputs, positions, l.depth)
 		switch {
 		case y:
 			sum += rows
 		case l.windows:
 			sum += rows + store
 		case x:
-			sum += min(rows+store, turned+copyAcross*float64(l.positions*l.depth))
+			sum += min(rows+store, turned+copyAcross*points*float64(l.depth))
 		default:
 			sum += min(rows+store, turned)
 		}
@@ -177,10 +187,28 @@ func (c *chooser) cost(layers []*layer) (sum float64) {
 	return sum
 }
 
-// multiplications is the number of multiplications of registers in a product.
+// multiplications is the number of multiplications of registers in a product. Tiles with one register of a row multiply
+// two thirds as fast.
 func (c *chooser) multiplications(rows, cols, depth int) float64 {
-	return 2 * float64(rows) * float64(ir.CeilDiv(cols, c.columns)) * float64(depth)
+	n := 2 * float64(cols/c.columns)
+	switch rest := cols % c.columns; {
+	case rest > c.columns/2:
+		n += 2
+	case rest > 0:
+		n += 1.5
+	}
+	return n * float64(rows) * float64(depth)
 }
+
+// firsts is the number of elements of an image whose channels are not innermost.
+func (m *image) firsts() float64 {
+	if m == nil || m.last {
+		return 0
+	}
+	return m.elements()
+}
+
+func (m *image) elements() float64 { return float64(m.batch * m.channels * m.positions) }
 
 // isLast reports whether there is an image with channels innermost.
 func (m *image) isLast() bool { return m != nil && m.last }
@@ -192,7 +220,7 @@ func (c *chooser) imageOf(n *graph.Node) *image {
 	}
 	m := c.images[n]
 	if m == nil {
-		m = &image{channels: n.Shape[1], positions: graph.Len(n.Shape[2:])}
+		m = &image{batch: n.Shape[0], channels: n.Shape[1], positions: graph.Len(n.Shape[2:])}
 		m.fixed = m.channels < 2 || m.positions < 2 || n.Shape[0] == 0
 		c.images[n], c.order = m, append(c.order, m)
 	}
@@ -235,7 +263,7 @@ func (c *chooser) addLayer(k *Kernel) {
 		if ok && k.Template == ir.Contraction {
 			ok = l.multiplies(k.Kernel, in, channels)
 		} else if ok {
-			ok = slides(k.Kernel, in, channels)
+			ok = l.slides(k.Kernel, in, channels, m)
 		}
 		m.fixed = m.fixed || !ok
 	}
@@ -334,45 +362,4 @@ func floorDiv(x, y int) int {
 		q--
 	}
 	return q
-}
-
-// multiplies sets the size of a kernel's product, of which an instruction loads a factor, or stores or changes the
-// result. It returns false unless the other factor is in memory, in which outputs are neighbours.
-func (l *layer) multiplies(k *ir.Kernel, in *ir.Instr, channels ir.AxisSet) bool {
-	deep, batch := k.Roles(ir.K), k.Roles(ir.Batch)
-	_, left, right := loopnest.Factors(k.Body, k.Roles(ir.M), k.Roles(ir.N))
-	weights, x := left, right
-	if isFactor := in.Domain&deep != 0; isFactor && (channels&^deep != 0 || loads(k, left, in)) || !isFactor && k.Body[right].Domain&channels != 0 {
-		weights, x = right, left
-	}
-	w, own := &k.Body[weights], k.Body[weights].Domain&^deep
-	if w.Op != ir.Load || len(w.Src) > 0 || w == in || channels&^(own|deep) != 0 {
-		return false
-	}
-	l.outputs, l.depth = loopnest.Size(k, own&^batch), loopnest.Size(k, deep)
-	l.positions, l.windows = loopnest.Size(k, k.Body[x].Domain&^(deep|batch)), len(deep.List()) > 1
-	return slices.ContainsFunc(own.List(), func(a int) bool { return w.View.Coef[a] == 1 })
-}
-
-// loads reports whether instruction i depends on a load.
-func loads(k *ir.Kernel, i int, load *ir.Instr) bool {
-	return &k.Body[i] == load || slices.ContainsFunc(k.Body[i].Src, func(j int) bool { return loads(k, j, load) })
-}
-
-// slides reports whether a reduction is of windows, each channel with weights of its own, or over all positions.
-func slides(k *ir.Kernel, in *ir.Instr, channels ir.AxisSet) bool {
-	reduced := k.Roles(ir.Reduced)
-	i := slices.IndexFunc(k.Body, func(in ir.Instr) bool { return in.Op.Class() == ir.Reduction })
-	if channels&reduced != 0 || i < 0 || k.Body[i].Op != ir.Sum {
-		return false
-	}
-	if in.Op == ir.Load && in.Domain&reduced != 0 && in.Domain == channels|reduced {
-		return true
-	}
-	x := &k.Body[k.Body[i].Src[0]]
-	if x.Op != ir.Mul {
-		return false
-	}
-	a, b := &k.Body[x.Src[0]], &k.Body[x.Src[1]]
-	return a.Op == ir.Load && b.Op == ir.Load && (a.Domain&b.Domain&^reduced)&channels == channels
 }

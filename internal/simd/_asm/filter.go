@@ -121,9 +121,9 @@ var acrossPositions = map[int]int{32: 12, 64: 14}
 
 // across writes a routine that sums the windows of a register of planes, with a body for each number of positions.
 func (w *filterWriter) across(name string) string {
-	p := w.begin(name, "func(c, a, w, at *byte, n, k, step int)", "c", "a", "w", "at", "k", "step", "n")
+	p := w.begin(name, "func(c, a, w, at *byte, n, k, step, apart int)", "c", "a", "w", "at", "k", "step", "n", "apart")
 	w.c, w.a, w.w, w.at, w.k = p[0], p[1], p[2], p[3], p[4]
-	step, n, end := p[5], p[6], w.label("end")
+	step, n, apart, end := p[5], p[6], p[7], w.label("end")
 	step3, weights := w.GP64(), w.GP64()
 	w.LEAQ(operand.Mem{Base: step, Index: step, Scale: 2}, step3)
 	for positions := acrossPositions[w.width]; positions > 0; positions-- {
@@ -157,7 +157,10 @@ func (w *filterWriter) across(name string) string {
 		w.CMPQ(i, w.k)
 		w.jump(w.JNE, next)
 		for v := range acc {
-			w.move(c, acc[v], operand.Mem{Base: w.c, Disp: v * w.width})
+			w.move(c, acc[v], operand.Mem{Base: w.c})
+			if v < positions-1 {
+				w.ADDQ(apart, w.c)
+			}
 		}
 		w.jump(w.JMP, end)
 		w.Label(fewer)
