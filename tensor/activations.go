@@ -217,5 +217,5 @@ func (t Tensor) CELU(alpha float64) Tensor {
 func (t Tensor) HardSigmoid() Tensor { return wide(t.floats("HardSigmoid"), hardSigmoid) }
 
 func hardSigmoid(x *graph.Node) *graph.Node {
-	return div(Tensor{n: shifted(x, 3)}.Clamp(0, 6).n, fill(x, 6))
+	return scaled(Tensor{n: shifted(x, 3)}.Clamp(0, 6).n, 1.0/6)
 }

@@ -98,3 +98,34 @@ func TestConvByDefinition(t *testing.T) {
 		return in[0].ConvTranspose(in[1], &tensor.ConvOptions{Stride: []int{2}, Padding: []int{1}}).Square()
 	}, [2]tensor.Tensor{iota(1, 2, 3, 2).Sub(4).Cast(tensor.Float64), iota(2, 1, 3, 3).Div(9).Cast(tensor.Float64)}, 2)
 }
+
+// TestDepthwiseBatch compares a chain of convolutions, one with weights of each channel, of a batch and of its images. Results
+// are integers, so that the order of sums does not matter.
+func TestDepthwiseBatch(t *testing.T) {
+	values := func(n, m int) []float32 {
+		v := make([]float32, n)
+		for i := range v {
+			v[i] = float32(i*m%5 - 2)
+		}
+		return v
+	}
+	for _, channels := range []int{40, 133} {
+		first, windows, last := tensor.New(values(channels*16, 7), channels, 16, 1, 1), tensor.New(values(channels*9, 3), channels, 1, 3, 3), tensor.New(values(24*channels, 11), 24, channels, 1, 1)
+		chain := func(x tensor.Tensor) []float32 {
+			y := x.Conv(first, nil).ReLU().Conv(windows, &tensor.ConvOptions{Padding: []int{1, 1}, Groups: channels}).ReLU()
+			z, err := tensor.Data[float32](y.Mul(y.Sum(2, 3).Clamp(-2, 2)).Conv(last, nil))
+			if err != nil {
+				t.Fatal(err)
+			}
+			return z
+		}
+		x := tensor.New(values(5*16*15*13, 13), 5, 16, 15, 13)
+		var want []float32
+		for i := range 5 {
+			want = append(want, chain(x.Slice(0, i, i+1))...)
+		}
+		if !slices.Equal(chain(x), want) {
+			t.Errorf("%d channels: the batch differs from its images", channels)
+		}
+	}
+}
