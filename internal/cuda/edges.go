@@ -8,22 +8,56 @@ import (
 	"github.com/tensorken/tensorken/driver"
 )
 
+// An edgeData is the driver's CUgraphEdgeData.
+type edgeData struct {
+	fromPort, toPort, kind uint8
+	_                      [5]uint8
+}
+
+// waits is an edge to a kernel that begins when all workgroups of the other one have begun, and waits itself for its
+// end.
+var waits = edgeData{fromPort: 1, kind: 1}
+
 // addNodes adds the kernels of a graph. Each follows those whose memory it uses, or, in a row, the one before.
 func (d *device) addNodes(g *graph, row bool) error {
 	g.nodes = make([]uintptr, len(g.launches))
+	l, written := d.lib, map[*buffer]bool{}
 	var before []uintptr
 	for k, list := range g.dependences(row) {
 		before = before[:0]
 		for _, i := range list {
 			before = append(before, g.nodes[i])
 		}
-		l, first := d.lib, unsafe.SliceData(before)
-		err := l.call("cuGraphAddKernelNode", l.GraphAddKernelNode_v2, uintptr(unsafe.Pointer(&g.nodes[k])), g.template, uintptr(unsafe.Pointer(first)), uintptr(len(before)), uintptr(unsafe.Pointer(d.node(&g.launchList, k))))
+		first, n := unsafe.SliceData(before), len(before)
+		ahead := g.isAhead(k, written) && n == 1 && l.GraphAddDependencies_v2 != 0
+		if ahead {
+			n = 0
+		}
+		err := l.call("cuGraphAddKernelNode", l.GraphAddKernelNode_v2, uintptr(unsafe.Pointer(&g.nodes[k])), g.template, uintptr(unsafe.Pointer(first)), uintptr(n), uintptr(unsafe.Pointer(d.node(&g.launchList, k))))
+		if err == nil && ahead {
+			err = l.call("cuGraphAddDependencies", l.GraphAddDependencies_v2, g.template, uintptr(unsafe.Pointer(first)), uintptr(unsafe.Pointer(&g.nodes[k])), uintptr(unsafe.Pointer(&waits)), 1)
+		}
 		if err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// isAhead reports whether a launch may begin before the launch that it follows has ended: it waits, and no launch before
+// it in its graph writes memory that it loads first. It adds the memory that it writes.
+func (g *graph) isAhead(k int, written map[*buffer]bool) bool {
+	l := &g.launches[k]
+	memory, ahead := g.memory[l.memory:][:len(l.buffers)], l.awaits
+	for i := range l.buffers {
+		ahead = ahead && !(l.buffers[i].Ahead && written[memory[i]])
+	}
+	for i := range l.buffers {
+		if l.buffers[i].Write {
+			written[memory[i]] = true
+		}
+	}
+	return ahead
 }
 
 // dependences lists, by launch, the launches that it follows: a reader the writer before it, a writer also the

@@ -11,8 +11,12 @@ import (
 	"testing"
 
 	"github.com/tensorken/tensorken/driver"
+	"github.com/tensorken/tensorken/grad"
+	_ "github.com/tensorken/tensorken/internal/blocks"
+	nodes "github.com/tensorken/tensorken/internal/graph"
 	"github.com/tensorken/tensorken/internal/shader"
 	"github.com/tensorken/tensorken/ir"
+	"github.com/tensorken/tensorken/tensor"
 )
 
 // A kernel of a graph follows those whose memory it uses, directly.
@@ -222,5 +226,66 @@ func TestGraphAlias(t *testing.T) {
 	})
 	if n := f.count("GraphInstantiateWithFlags"); n != 1+maxRemade+2 {
 		t.Errorf("%d graphs were made, want %d", n, 1+maxRemade+2)
+	}
+}
+
+// Products by packed weights begin before the kernels that they follow have ended, and compute the same.
+func TestGraphAhead(t *testing.T) {
+	f := eachDriver(t, func(t *testing.T, drv driver.Device) {
+		const n, layers = 64, 5
+		formats := ir.Formats()
+		q8 := formats[slices.IndexFunc(formats, func(d ir.DType) bool { return d.String() == "Q8_0" })]
+		d, rng := tensor.NewDevice(drv), rand.New(rand.NewPCG(1, 2))
+		defer d.Close()
+		var weights []tensor.Tensor
+		for range layers {
+			b := make([]byte, q8.Bytes(n*n))
+			for i := range b {
+				if b[i] = byte(rng.Uint32()); i%q8.Format().Bytes < 2 { // the scale, 2⁻¹¹
+					b[i] = byte(i%q8.Format().Bytes) * 0x10
+				}
+			}
+			weights = append(weights, tensor.Internal.FromBlocks(nodes.Token{}, "test", q8, []int{n, n}, b).To(d))
+		}
+		step := grad.Jit(func(x tensor.Tensor) tensor.Tensor {
+			for _, w := range weights {
+				x = x.MatMul(w.T()).Tanh()
+			}
+			return x
+		})
+		x := tensor.Arange(n).Sub(n/2).Div(n).Reshape(1, n).To(d)
+		var want []float32
+		for turn := range 5 { // the first ones without a graph
+			got, err := tensor.Data[float32](step(x))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if want == nil {
+				want = got
+			}
+			if !slices.Equal(got, want) {
+				t.Fatalf("step %d differs from the first one", turn)
+			}
+		}
+	})
+	if n := f.count("GraphAddDependencies_v2"); n != 4 {
+		t.Errorf("%d products begin ahead of the product before, want 4", n)
+	}
+}
+
+// A launch that loads memory ahead follows a launch of its graph that writes it as others do.
+func TestAhead(t *testing.T) {
+	var weights, x, y buffer
+	load := &pass{awaits: true, buffers: []shader.Buffer{{Ahead: true}, {}, {Write: true}}}
+	write := &pass{buffers: []shader.Buffer{{Write: true}}}
+	g := graph{}
+	g.launches = []launch{{pass: load}, {pass: write, memory: 3}, {pass: load, memory: 4}, {pass: write, memory: 7}, {pass: load, memory: 8}}
+	g.memory = []*buffer{&weights, &x, &y, &x, &weights, &x, &y, &weights, &weights, &x, &y}
+	written, got := map[*buffer]bool{}, ""
+	for k := range g.launches {
+		got += fmt.Sprint(g.isAhead(k, written), " ")
+	}
+	if want := "true false true false false "; got != want {
+		t.Errorf("launches are ahead: %s, want %s", got, want)
 	}
 }

@@ -97,6 +97,7 @@ var tables struct {
 type table struct {
 	functions
 	graphFunctions
+	edgeFunctions
 	fake *fake
 }
 
@@ -109,7 +110,7 @@ func newTable() *table {
 		return t
 	}
 	t := new(table)
-	for _, list := range []any{&t.functions, &t.graphFunctions} {
+	for _, list := range []any{&t.functions, &t.graphFunctions, &t.edgeFunctions} {
 		for field, v := range reflect.ValueOf(list).Elem().Fields() {
 			v.SetUint(uint64(purego.NewCallback(func(a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10 uintptr) uintptr {
 				return t.fake.call(field.Name, []uintptr{a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10})
@@ -124,7 +125,7 @@ func newTable() *table {
 func newFake(t testing.TB, memory int64, more ...int64) *fake {
 	table := newTable()
 	f := &fake{
-		lib: &library{functions: table.functions, graphFunctions: table.graphFunctions}, handle: 1 << 32,
+		lib: &library{functions: table.functions, graphFunctions: table.graphFunctions, edgeFunctions: table.edgeFunctions}, handle: 1 << 32,
 		blocks: map[uintptr]*block{}, pinned: map[uintptr][]byte{}, contexts: map[int]uintptr{},
 		streams: map[uintptr]*fakeStream{}, events: map[uintptr]*fakeEvent{},
 		links: map[uintptr]string{}, code: map[uintptr][]byte{}, modules: map[uintptr]string{}, kernels: map[uintptr]*fakeKernel{}, graphs: map[uintptr]*fakeGraph{}, execs: map[uintptr]*fakeExec{}, passes: map[string]*shader.Pass{}, programs: map[string]*simt.Program{},

@@ -4,6 +4,7 @@ package cuda
 
 import (
 	"slices"
+	"strings"
 	"testing"
 	"unsafe"
 )
@@ -13,6 +14,7 @@ type fakeGraph struct {
 	nodes    []uintptr             // as they were added
 	before   map[uintptr][]uintptr // those that a node follows
 	launches map[uintptr]*fakeLaunch
+	ahead    int // edges to kernels that wait
 }
 
 // order returns the nodes in an order that the edges allow, with late ones early: a graph that lacks an edge computes
@@ -71,6 +73,17 @@ var fakeGraphFunctions = map[string]func(f *fake, a []uintptr) int{
 		g.nodes, g.before[h] = append(g.nodes, h), slices.Clone(unsafe.Slice((*uintptr)(pointer(a[2])), a[3]))
 		g.launches[h] = x
 		return set(a[0], h)
+	},
+	"GraphAddDependencies_v2": func(f *fake, a []uintptr) int {
+		g, kind := f.graphs[a[0]], *(*edgeData)(pointer(a[3]))
+		from, to := *(*uintptr)(pointer(a[1])), *(*uintptr)(pointer(a[2]))
+		text := func(n uintptr) string { return f.kernels[g.launches[n].function].text }
+		if a[4] != 1 || kind != waits || !strings.Contains(text(to), "griddepcontrol.wait") || !strings.Contains(text(from), "griddepcontrol.launch_dependents") {
+			return invalidValue
+		}
+		g.before[to] = append(g.before[to], from)
+		g.ahead++
+		return 0
 	},
 	"GraphInstantiateWithFlags": func(f *fake, a []uintptr) int {
 		h, g, e := f.next(), f.graphs[a[1]], &fakeExec{launches: map[uintptr]*fakeLaunch{}}

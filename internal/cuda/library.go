@@ -36,10 +36,14 @@ type graphFunctions struct {
 	GraphExecKernelNodeSetParams_v2, GraphLaunch, GraphExecDestroy              uintptr
 }
 
+// edgeFunctions has the addresses of functions for edges of a kind, 0 if the driver lacks them.
+type edgeFunctions struct{ GraphAddDependencies_v2 uintptr }
+
 // A library is the driver's library.
 type library struct {
 	functions
 	graphFunctions
+	edgeFunctions
 	version int // of CUDA that the driver has: 12040 is 12.4
 	nccl    func() (*nccl, error)
 	written atomic.Int64 // bytes of the cache folder since it was measured, 0 before the first time
@@ -62,6 +66,7 @@ var load = sync.OnceValues(func() (*library, error) {
 	if dynlib.Find(handle, "cu", &l.graphFunctions) != "" {
 		l.graphFunctions = graphFunctions{}
 	}
+	dynlib.Find(handle, "cu", &l.edgeFunctions)
 	return l, l.init()
 })
 

@@ -57,6 +57,7 @@ type pass struct {
 	params  []shader.Param
 	grid    [3]int
 	threads int
+	awaits  bool // see shader.AwaitOthers
 }
 
 // Build implements tune.Machine.
@@ -64,7 +65,7 @@ func (d *device) Build(k *ir.Kernel, s *shader.Program) (driver.Program, error) 
 	p := &program{Signature: schedule.SignatureOf(k, d.Target), device: d, scratch: s.Scratch, passes: make([]pass, 0, len(s.Passes))}
 	for _, q := range s.Passes {
 		buffers, params := q.Arguments()
-		p.passes = append(p.passes, pass{k, d.module(ptx.Print(q, d.gpu.Capability), ptx.SharedBytes(q), false), buffers, params, q.Grid, q.Threads})
+		p.passes = append(p.passes, pass{k, d.module(ptx.Print(q, d.gpu.Capability), ptx.SharedBytes(q), false), buffers, params, q.Grid, q.Threads, q.Awaits() >= 0})
 	}
 	return p, nil
 }
@@ -88,7 +89,7 @@ func (d *device) CompileRaw(k *ir.RawKernel) (driver.Program, error) {
 		return nil, err
 	}
 	buffers, params := q.Arguments()
-	return &program{Signature: signature, device: d, passes: []pass{{k, d.module(text, 0, true), buffers, params, q.Grid, q.Threads}}}, nil
+	return &program{Signature: signature, device: d, passes: []pass{{k, d.module(text, 0, true), buffers, params, q.Grid, q.Threads, false}}}, nil
 }
 
 // LoopLimits implements driver.Looper.

@@ -35,6 +35,14 @@ func (p *printer) require(l level) {
 	}
 }
 
+// dependent is an instruction for kernels that begin before those that they follow have ended.
+func (p *printer) dependent(name string) {
+	if p.gpu >= hopper.target {
+		p.require(hopper)
+		p.do("griddepcontrol." + name)
+	}
+}
+
 // A printer writes the instructions of a pass.
 type printer struct {
 	text   strings.Builder
@@ -93,6 +101,7 @@ func Print(p *shader.Pass, capability int) string {
 	for i, w := range p.Params {
 		q.words[w] = q.result(word, "ld.param.u32", value(fmt.Sprintf("[w%d]", i)))
 	}
+	q.dependent("launch_dependents") // those that wait
 	q.block(p.Body)
 	q.line("ret;")
 

@@ -56,6 +56,8 @@ func (p *printer) stmt(s shader.Stmt) {
 	case *shader.Fence:
 		p.require(groups)
 		p.do("fence.proxy.async.shared::cta")
+	case *shader.AwaitOthers:
+		p.dependent("wait")
 	case *shader.TakeTurn:
 		p.takeTurn(s)
 	case *shader.PassTurn:

@@ -1,6 +1,10 @@
 package shader
 
-import "github.com/tensorken/tensorken/ir"
+import (
+	"slices"
+
+	"github.com/tensorken/tensorken/ir"
+)
 
 // A Program is a kernel as passes, which run in order.
 type Program struct {
@@ -18,6 +22,11 @@ type Pass struct {
 	Params   []*Param
 	Shared   []*Shared
 	Body     *Block
+}
+
+// Awaits is the position in the body at which the pass waits for others, -1 if it does not.
+func (p *Pass) Awaits() int {
+	return slices.IndexFunc(p.Body.Stmts, func(s Stmt) bool { _, ok := s.(*AwaitOthers); return ok })
 }
 
 // Arguments returns copies of the buffers and parameters without names, all that a call needs. Each list is one
@@ -44,6 +53,7 @@ type Buffer struct {
 	Arg, Scratch int
 	Type         ir.DType
 	Write        bool // the pass writes it
+	Ahead        bool // the pass loads it before AwaitOthers
 }
 
 // LoadAtomic is the element at an index of a buffer of Int32 that atomic

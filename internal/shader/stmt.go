@@ -134,6 +134,9 @@ type (
 	// after the last one only the first takes it.
 	TakeTurn struct{ After bool }
 	PassTurn struct{ Before bool }
+	// AwaitOthers waits for the kernels that the pass follows, before which it may begin. All threads execute it, once.
+	// Before, they load from buffers that are Ahead and have no other access to memory.
+	AwaitOthers struct{}
 	// Return ends a function.
 	Return struct{ Value *Expr }
 )
@@ -158,6 +161,7 @@ func (*Barrier) stmt()       {}
 func (*Fence) stmt()         {}
 func (*TakeTurn) stmt()      {}
 func (*PassTurn) stmt()      {}
+func (*AwaitOthers) stmt()   {}
 func (*Return) stmt()        {}
 
 // A MultiplyShared adds the product of 64 rows of Elem.Depth() elements and as many rows of 8

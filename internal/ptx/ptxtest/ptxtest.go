@@ -39,7 +39,7 @@ const (
 	cmp   = `setp\.(eq|ne|lt|le|gt|ge)`
 )
 
-var table = slices.Concat(rules(60, 50,
+var table = slices.Concat(rules(78, 90, [2]string{`griddepcontrol\.(wait|launch_dependents)`, ""}), rules(60, 50,
 	[2]string{`ld\.param\.u64`, "da"}, [2]string{`ld\.param\.u32`, "wa"}, [2]string{`cvta\.to\.global\.u64`, "dd"},
 	[2]string{`(add|sub|mul\.lo|div|rem|min|max)` + ints, "wii"}, [2]string{`mad\.lo` + ints, "wiii"}, [2]string{`mad\.wide` + ints, "diid"},
 	[2]string{`(add|sub|mul|div)\.rn\.f32|(min|max)\.f32`, "wff"}, [2]string{`fma\.rn\.f32`, "wfff"},

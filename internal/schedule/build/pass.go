@@ -77,6 +77,14 @@ func (p *Pass) Input(arg int) *shader.Buffer {
 	return p.bind(arg, 0, d, false)
 }
 
+// AwaitOthers waits for other kernels. The pass has loaded from its buffers before.
+func (p *Pass) AwaitOthers() {
+	for _, b := range p.Buffers {
+		b.Ahead = true
+	}
+	p.Root.Do(&shader.AwaitOthers{})
+}
+
 // Output is the buffer of an argument that is written.
 func (p *Pass) Output(arg int) *shader.Buffer { return p.bind(arg, 0, p.Nest.Args[arg].DType, true) }
 

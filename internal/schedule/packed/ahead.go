@@ -5,13 +5,15 @@ import (
 	"github.com/tensorken/tensorken/internal/shader"
 )
 
-// multiplyAhead multiplies bytes, and loads the next strips meanwhile.
+// multiplyAhead multiplies bytes, and loads the next strips meanwhile. It loads the first ones while the kernels before
+// it end.
 func (w *worker) multiplyAhead(steps int) {
 	root := w.p.Root
 	w.newDigits(w.strips)
 	last, before := w.turns*steps-1, len(root.Stmts)
 	x := w.loadStep(root, build.U32(0), steps)
 	decode := root.LoadsFirst(before)
+	w.p.AwaitOthers()
 	w.prepare()
 	root.Do(decode...)
 	if last > 0 {

@@ -62,6 +62,8 @@ func Describe(s shader.Stmt) string {
 		return "barrier"
 	case *shader.Fence:
 		return "fence"
+	case *shader.AwaitOthers:
+		return "await other kernels"
 	case *shader.TakeTurn:
 		return "take a turn"
 	case *shader.PassTurn:

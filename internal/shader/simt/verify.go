@@ -27,8 +27,27 @@ func Verify(p *shader.Program) (err error) {
 		v := &verifier{program: p, pass: pass, funcs: funcs, where: fmt.Sprintf("pass %d", n)}
 		v.header()
 		v.block(pass.Body)
+		v.ahead()
 	}
 	return nil
+}
+
+// ahead checks the statements before a wait for other kernels.
+func (v *verifier) ahead() {
+	n := v.pass.Awaits()
+	for _, s := range v.pass.Body.Stmts[:max(0, n)] {
+		v.at = s
+		switch s := s.(type) {
+		case *shader.Declare:
+		case *shader.Load:
+			v.must(s.Buffer.Ahead, "before a wait for kernels that may write %s", s.Buffer.Name)
+		default:
+			v.fail("before a wait for other kernels")
+		}
+	}
+	for _, b := range v.pass.Buffers {
+		v.must(!b.Ahead || n >= 0 && !b.Write, "%s is loaded ahead, and written or without a wait", b.Name)
+	}
 }
 
 // invalid is the panic of a verifier.
@@ -194,6 +213,8 @@ func (v *verifier) stmt(s shader.Stmt) {
 		v.loop(s)
 	case *shader.Nested:
 		v.block(s.Body)
+	case *shader.AwaitOthers:
+		v.must(v.pass != nil && slices.Contains(v.pass.Body.Stmts, shader.Stmt(s)), "not in the body of a pass")
 	case *shader.Barrier, *shader.Fence:
 		v.must(v.pass != nil, "in a function")
 	case *shader.TakeTurn, *shader.PassTurn:

@@ -1,6 +1,7 @@
 package simt_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -121,6 +122,14 @@ func TestVerify(t *testing.T) {
 		}, "shared array w0 is not the pass's"},
 		{"a parameter of another pass", func(s *example) { s.pass.Params = nil }, "parameter o0 is not the pass's"},
 		{"a store of three", func(s *example) { s.body.Do(&Store{Buffer: s.out, Index: index, Values: []*Expr{one, one, one}}) }, "3 elements at once"},
+		{"a load ahead", func(s *example) {
+			s.in.Ahead = true
+			s.body.Stmts = slices.Insert(s.body.Stmts, 2, Stmt(&AwaitOthers{}))
+		}, ""},
+		{"a load ahead of memory that others write", func(s *example) { s.body.Stmts = slices.Insert(s.body.Stmts, 2, Stmt(&AwaitOthers{})) }, "before a wait for kernels that may write a0"},
+		{"a store ahead", func(s *example) { s.in.Ahead = true; s.body.Do(&AwaitOthers{}) }, "before a wait for other kernels"},
+		{"a load ahead without a wait", func(s *example) { s.in.Ahead = true }, "a0 is loaded ahead, and written or without a wait"},
+		{"a wait of some threads", func(s *example) { s.body.If(thread.Eq(0), func(b *Block) { b.Do(&AwaitOthers{}) }) }, "not in the body of a pass"},
 		{"words that are floats", func(s *example) { s.body.Do(&StoreWords{Buffer: s.out, Index: index, Value: Vec(4, one)}) }, "is vec4<f32>, not vec4<u32>"},
 		{"an atomic operation on floats", func(s *example) {
 			s.body.Do(&Atomic{Op: AtomicMin, Buffer: s.out, Index: index, Value: index})
