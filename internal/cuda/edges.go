@@ -14,27 +14,29 @@ type edgeData struct {
 	_                      [5]uint8
 }
 
-// waits is an edge to a kernel that begins when all workgroups of the other one have begun, and waits itself for its
+// waits is an edge to a kernel that begins once all workgroups of the other one have begun, and waits itself for its
 // end.
 var waits = edgeData{fromPort: 1, kind: 1}
 
 // addNodes adds the kernels of a graph. Each follows those whose memory it uses, or, in a row, the one before.
 func (d *device) addNodes(g *graph, row bool) error {
 	g.nodes = make([]uintptr, len(g.launches))
-	l, written := d.lib, map[*buffer]bool{}
+	lists := g.dependences(row)
+	ahead := g.ahead(lists)
+	l := d.lib
 	var before []uintptr
-	for k, list := range g.dependences(row) {
+	for k, list := range lists {
 		before = before[:0]
 		for _, i := range list {
 			before = append(before, g.nodes[i])
 		}
 		first, n := unsafe.SliceData(before), len(before)
-		ahead := g.isAhead(k, written) && n == 1 && l.GraphAddDependencies_v2 != 0
-		if ahead {
+		waiting := ahead[k] && l.GraphAddDependencies_v2 != 0
+		if waiting {
 			n = 0
 		}
 		err := l.call("cuGraphAddKernelNode", l.GraphAddKernelNode_v2, uintptr(unsafe.Pointer(&g.nodes[k])), g.template, uintptr(unsafe.Pointer(first)), uintptr(n), uintptr(unsafe.Pointer(d.node(&g.launchList, k))))
-		if err == nil && ahead {
+		if err == nil && waiting {
 			err = l.call("cuGraphAddDependencies", l.GraphAddDependencies_v2, g.template, uintptr(unsafe.Pointer(first)), uintptr(unsafe.Pointer(&g.nodes[k])), uintptr(unsafe.Pointer(&waits)), 1)
 		}
 		if err != nil {
@@ -44,17 +46,32 @@ func (d *device) addNodes(g *graph, row bool) error {
 	return nil
 }
 
-// isAhead reports whether a launch may begin before the launch that it follows has ended: it waits, and no launch before
-// it in its graph writes memory that it loads first. It adds the memory that it writes.
-func (g *graph) isAhead(k int, written map[*buffer]bool) bool {
-	l := &g.launches[k]
-	memory, ahead := g.memory[l.memory:][:len(l.buffers)], l.awaits
-	for i := range l.buffers {
-		ahead = ahead && !(l.buffers[i].Ahead && written[memory[i]])
+// ahead reports for each launch whether it may begin before the launch that it follows has ended. It waits itself,
+// and either loads memory first that no launch of the graph writes before it, or is the next one in a chain of those
+// that wait: beside other kernels its workgroups would take their place.
+func (g *graph) ahead(lists [][]int) []bool {
+	followers := make([]int, len(lists))
+	for _, list := range lists {
+		for _, i := range list {
+			followers[i]++
+		}
 	}
-	for i := range l.buffers {
-		if l.buffers[i].Write {
-			written[memory[i]] = true
+	ahead, written := make([]bool, len(lists)), map[*buffer]bool{}
+	for k, list := range lists {
+		l := &g.launches[k]
+		memory, loads, safe := g.memory[l.memory:][:len(l.buffers)], false, true
+		for i := range l.buffers {
+			if l.buffers[i].Ahead {
+				loads, safe = true, safe && !written[memory[i]]
+			}
+		}
+		for i := range l.buffers {
+			if l.buffers[i].Write {
+				written[memory[i]] = true
+			}
+		}
+		if l.awaits && safe && len(list) == 1 {
+			ahead[k] = loads || followers[list[0]] == 1 && g.launches[list[0]].awaits
 		}
 	}
 	return ahead

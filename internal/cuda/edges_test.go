@@ -273,19 +273,37 @@ func TestGraphAhead(t *testing.T) {
 	}
 }
 
-// A launch that loads memory ahead follows a launch of its graph that writes it as others do.
+// A launch begins ahead of the end of another one if it loads memory first that no launch before it in its graph
+// writes, or in a chain of launches that wait.
 func TestAhead(t *testing.T) {
-	var weights, x, y buffer
-	load := &pass{awaits: true, buffers: []shader.Buffer{{Ahead: true}, {}, {Write: true}}}
-	write := &pass{buffers: []shader.Buffer{{Write: true}}}
-	g := graph{}
-	g.launches = []launch{{pass: load}, {pass: write, memory: 3}, {pass: load, memory: 4}, {pass: write, memory: 7}, {pass: load, memory: 8}}
-	g.memory = []*buffer{&weights, &x, &y, &x, &weights, &x, &y, &weights, &weights, &x, &y}
-	written, got := map[*buffer]bool{}, ""
-	for k := range g.launches {
-		got += fmt.Sprint(g.isAhead(k, written), " ")
+	var weights, x, y, z buffer
+	uses := map[*pass][]*buffer{}
+	made := func(awaits, ahead bool, memory ...*buffer) *pass { // the last buffer is written
+		p := &pass{awaits: awaits, buffers: make([]shader.Buffer, len(memory))}
+		p.buffers[0].Ahead, p.buffers[len(memory)-1].Write = ahead, true
+		uses[p] = memory
+		return p
 	}
-	if want := "true false true false false "; got != want {
-		t.Errorf("launches are ahead: %s, want %s", got, want)
+	for _, c := range []struct {
+		name   string
+		passes []*pass
+		want   string
+	}{
+		{"weights", []*pass{made(false, false, &x), made(true, true, &weights, &x, &y)}, "[false true]"},
+		{"written weights", []*pass{made(false, false, &weights), made(true, true, &weights, &x, &y)}, "[false false]"},
+		{"weights written later", []*pass{made(false, false, &x), made(true, true, &weights, &x, &y), made(false, false, &weights)}, "[false true false]"},
+		{"a chain", []*pass{made(true, false, &x), made(true, false, &x, &y), made(true, false, &y, &z)}, "[false true true]"},
+		{"after one that does not wait", []*pass{made(false, false, &x), made(true, false, &x, &y)}, "[false false]"},
+		{"beside another", []*pass{made(true, false, &x), made(true, false, &x, &y), made(true, false, &x, &z)}, "[false false false]"},
+		{"after two", []*pass{made(true, false, &x), made(true, false, &y), made(true, true, &weights, &x, &y, &z)}, "[false false false]"},
+		{"one that does not wait", []*pass{made(true, false, &x), made(false, false, &x, &y)}, "[false false]"},
+	} {
+		var g graph
+		for _, p := range c.passes {
+			g.launches, g.memory = append(g.launches, launch{pass: p, memory: len(g.memory)}), append(g.memory, uses[p]...)
+		}
+		if got := fmt.Sprint(g.ahead(g.dependences(false))); got != c.want {
+			t.Errorf("%s: launches are ahead: %s, want %s", c.name, got, c.want)
+		}
 	}
 }

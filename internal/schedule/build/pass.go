@@ -37,6 +37,9 @@ func (c *Builder) AddPass(threads int, build func(p *Pass)) {
 	p.Root = newScope(p)
 	build(p)
 	p.Grid = c.Fold(p.Workgroups)
+	if p.Awaits() < 0 && p.Groups() <= c.Target.Units { // it may begin before others end
+		p.Body.Stmts = slices.Insert(p.Body.Stmts, 0, shader.Stmt(&shader.AwaitOthers{}))
+	}
 	if len(p.Params) > MaxParams {
 		c.Fail("%d parameters, more than %d", len(p.Params), MaxParams)
 	}
