@@ -83,8 +83,8 @@ func (l library) exponentials() {
 		v := s.Let("v", r.Exp().Mul(p).Mul(power))
 		return l.call("is_nan", x).If(x, x.Lt(0).If(Number(F32, 2).Sub(v), v))
 	})
-	// 2 to the power of a polynomial of |x|, of 12 bits: the least that costs bfloat16 no digit. The coefficients are those of
-	// least error in log₂(erfc), up to 9.3, whose result is subnormal.
+	// 2 to the power of a polynomial of |x|, of 12 bits. The coefficients have the least error in log₂(erfc) up to 9.3, whose
+	// result is subnormal.
 	l.unary("erfc_bf16", F32, func(s *Block, x *Expr) *Expr {
 		a := s.Let("a", l.call("min_f32", x.Abs(), Number(F32, 9.3)))
 		v := s.Let("v", poly(a, -1.7983245e-4, -1.6250447, -0.92541867, -0.14382643, 2.9738925e-2, -4.22446e-3, 3.8299212e-4, -1.9773228e-5, 4.4001322e-7).Exp2())
