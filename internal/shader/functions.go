@@ -21,6 +21,7 @@ var Functions = sync.OnceValue(func() map[string]func() *Func {
 	l := library{}
 	l.comparisons()
 	l.exponentials()
+	l.errorFunctions()
 	l.log2()
 	l.trigonometry()
 	l.arithmetic()

@@ -57,6 +57,9 @@ func (l library) exponentials() {
 		y := s.Let("y", x.Abs().Lt(0.625).If(near, x.Lt(0).If(far.Neg(), far)))
 		return l.call("is_nan", x).If(x, y)
 	})
+}
+
+func (l library) errorFunctions() {
 	l.unary("erf_f32", F32, func(s *Block, x *Expr) *Expr {
 		one := Number(F32, 1)
 		a := s.Let("a", x.Abs().Min(10))
