@@ -71,7 +71,8 @@ func (r Rotary) angles(x, positions tensor.Tensor) rotation {
 	if factor != 1 {
 		cos, sin = cos.Mul(fixed(factor)), sin.Mul(fixed(factor))
 	}
-	return rotation{cos.Cast(x.DType()), sin.Cast(x.DType())}
+	// All layers read them: computed once, and not from the positions again.
+	return rotation{cos.Cast(x.DType()).Keep(), sin.Cast(x.DType()).Keep()}
 }
 
 // width returns the number of elements of x's rows that are rotated.

@@ -25,17 +25,22 @@ type decoding struct {
 	bytes  int
 }
 
+// newDecoding returns a decoding in the format of a name.
+func newDecoding(name string, d *tensor.Device) *decoding {
+	formats, rng := ir.Formats(), rand.New(rand.NewPCG(1, 2))
+	x := &decoding{format: formats[slices.IndexFunc(formats, func(d ir.DType) bool { return d.String() == name })], device: d, pool: make([]byte, 1<<20)}
+	for i := range x.pool {
+		x.pool[i] = byte(rng.Uint32())
+	}
+	return x
+}
+
 // eachFormat runs a benchmark on a GPU for formats of decoders.
 func eachFormat(b *testing.B, bench func(b *testing.B, d *decoding) (step func() error)) {
 	for _, name := range []string{"Q8_0", "Q4_K"} {
 		b.Run(name, func(b *testing.B) {
 			drv := openBench(b, true)
-			formats := ir.Formats()
-			d := &decoding{format: formats[slices.IndexFunc(formats, func(d ir.DType) bool { return d.String() == name })], device: tensor.NewDevice(drv)}
-			rng := rand.New(rand.NewPCG(1, 2))
-			for range 1 << 20 {
-				d.pool = append(d.pool, byte(rng.Uint32()))
-			}
+			d := newDecoding(name, tensor.NewDevice(drv))
 			step := bench(b, d)
 			for range 4 { // records, makes a graph, runs it
 				if err := step(); err != nil {
@@ -87,19 +92,69 @@ func (d *decoding) linear(width, out int) nn.Linear {
 	return nn.Linear{Weight: d.table(out, width)}
 }
 
-// The sizes of Llama 3 of eight billion parameters.
-const (
-	llamaWidth, llamaInner, llamaLayers = 4096, 14336, 32
-	llamaHeads, llamaKVHeads            = 32, 8
-	llamaVocabulary                     = 128256
-)
+// A llamaSize is the sizes of a decoder.
+type llamaSize struct{ width, inner, layers, heads, kvHeads, vocabulary int }
+
+// llama8B is Llama 3 of eight billion parameters.
+var llama8B = llamaSize{4096, 14336, 32, 32, 8, 128256}
+
+func (z llamaSize) network(d *decoding) models.GatedMLP {
+	return models.GatedMLP{GateProj: d.linear(z.width, z.inner), UpProj: d.linear(z.width, z.inner), DownProj: d.linear(z.inner, z.width), Act: tensor.Tensor.SiLU}
+}
+
+// new returns a random decoder.
+func (z llamaSize) new(t testing.TB, d *decoding) *models.Llama {
+	kv := z.width / z.heads * z.kvHeads
+	norm := func() models.RMSNorm { return models.RMSNorm{Weight: tensor.Ones(z.width).To(d.device), Eps: 1e-5} }
+	m := &models.Llama{}
+	m.Model.EmbedTokens, m.Model.Norm = nn.Embedding{Weight: d.table(z.vocabulary, z.width)}, norm()
+	head := d.linear(z.width, z.vocabulary)
+	m.LMHead = &head
+	for range z.layers {
+		n := z.network(d)
+		m.Model.Layers = append(m.Model.Layers, models.LlamaLayer{
+			InputLayernorm: norm(), PostAttentionLayernorm: norm(), MLP: &n,
+			SelfAttn: models.Attention{
+				QProj: d.linear(z.width, z.width), KProj: d.linear(z.width, kv), VProj: d.linear(z.width, kv), OProj: d.linear(z.width, z.width),
+				Settings: nn.Attention{Heads: z.heads, KVHeads: z.kvHeads, Causal: true, Rotary: nn.Rotary{Base: 500000}},
+			},
+		})
+		if err := tensor.Eval(m); err != nil { // a layer at a time on the host
+			t.Fatal(err)
+		}
+	}
+	return m
+}
+
+// decode returns a function that writes the next token, and the token.
+func decode(m *models.Llama, d *decoding) func() (tensor.Tensor, error) {
+	const prompt, capacity = 4, 256
+	type state struct {
+		IDs   tensor.Tensor
+		Cache models.Cache
+	}
+	step := grad.Jit(func(s state) state {
+		x, c := m.Decode(s.IDs, s.Cache)
+		return state{m.Logits(x).Squeeze(1).ArgMax(-1).Unsqueeze(-1), c}
+	})
+	x, c := m.Decode(tensor.Arange(prompt).Reshape(1, prompt).To(d.device), tree.To(m.NewCache(1, capacity), d.device))
+	s, held := state{m.Logits(x.Index(tensor.All, -1)).ArgMax(-1).Unsqueeze(-1), tree.To(c.OnDevice(), d.device)}, prompt
+	return func() (tensor.Tensor, error) {
+		if held++; held > capacity { // begins again
+			s.Cache.Len, s.Cache.Pos, held = prompt, tensor.Tensor{}, prompt+1
+			s.Cache = s.Cache.OnDevice()
+		}
+		s = step(s)
+		return s.IDs, tensor.Eval(s)
+	}
+}
 
 // BenchmarkNetworks computes gated networks of a decoder, one after the other.
 func BenchmarkNetworks(b *testing.B) {
 	eachFormat(b, func(b *testing.B, d *decoding) func() error {
 		var list []models.GatedMLP
 		for range 8 {
-			list = append(list, d.network())
+			list = append(list, llama8B.network(d))
 		}
 		step := grad.Jit(func(x tensor.Tensor) tensor.Tensor {
 			for _, n := range list {
@@ -107,55 +162,51 @@ func BenchmarkNetworks(b *testing.B) {
 			}
 			return x
 		})
-		x := tensor.Ones(1, llamaWidth).To(d.device)
+		x := tensor.Ones(1, llama8B.width).To(d.device)
 		return func() error { return tensor.Eval(step(x)) }
 	})
-}
-
-func (d *decoding) network() models.GatedMLP {
-	return models.GatedMLP{GateProj: d.linear(llamaWidth, llamaInner), UpProj: d.linear(llamaWidth, llamaInner), DownProj: d.linear(llamaInner, llamaWidth), Act: tensor.Tensor.SiLU}
 }
 
 // BenchmarkDecode writes a token a step with a random decoder.
 func BenchmarkDecode(b *testing.B) {
 	eachFormat(b, func(b *testing.B, d *decoding) func() error {
-		const kv = llamaWidth / llamaHeads * llamaKVHeads
-		norm := func() models.RMSNorm { return models.RMSNorm{Weight: tensor.Ones(llamaWidth).To(d.device), Eps: 1e-5} }
-		m := &models.Llama{}
-		m.Model.EmbedTokens, m.Model.Norm = nn.Embedding{Weight: d.table(llamaVocabulary, llamaWidth)}, norm()
-		head := d.linear(llamaWidth, llamaVocabulary)
-		m.LMHead = &head
-		for range llamaLayers {
-			n := d.network()
-			m.Model.Layers = append(m.Model.Layers, models.LlamaLayer{
-				InputLayernorm: norm(), PostAttentionLayernorm: norm(), MLP: &n,
-				SelfAttn: models.Attention{
-					QProj: d.linear(llamaWidth, llamaWidth), KProj: d.linear(llamaWidth, kv), VProj: d.linear(llamaWidth, kv), OProj: d.linear(llamaWidth, llamaWidth),
-					Settings: nn.Attention{Heads: llamaHeads, KVHeads: llamaKVHeads, Causal: true, Rotary: nn.Rotary{Base: 500000}},
-				},
-			})
-			if err := tensor.Eval(m); err != nil { // a layer at a time on the host
-				b.Fatal(err)
-			}
-		}
-		type state struct {
-			IDs   tensor.Tensor
-			Cache models.Cache
-		}
-		step := grad.Jit(func(s state) state {
-			x, c := m.Decode(s.IDs, s.Cache)
-			return state{m.Logits(x).Squeeze(1).ArgMax(-1).Unsqueeze(-1), c}
-		})
-		const prompt, capacity = 4, 256
-		x, c := m.Decode(tensor.Arange(prompt).Reshape(1, prompt).To(d.device), tree.To(m.NewCache(1, capacity), d.device))
-		s, held := state{m.Logits(x.Index(tensor.All, -1)).ArgMax(-1).Unsqueeze(-1), tree.To(c.OnDevice(), d.device)}, prompt
+		step := decode(llama8B.new(b, d), d)
 		return func() error {
-			if held++; held > capacity { // begins again
-				s.Cache.Len, s.Cache.Pos, held = prompt, tensor.Tensor{}, prompt+1
-				s.Cache = s.Cache.OnDevice()
-			}
-			s = step(s)
-			return tensor.Eval(s)
+			_, err := step()
+			return err
 		}
 	})
+}
+
+// A decoder's step gets a new position, which changes the parameters of few kernels, and of none in each layer.
+func TestDecodeUpdates(t *testing.T) {
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	const name, warm, steps = "GraphExecKernelNodeSetParams_v2", 5, 4
+	updates := func(layers int) (n int) {
+		f := newFake(t, 1<<30)
+		f.isIdle = true
+		drv, err := f.open(Options{Graphs: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		d := newDecoding("Q8_0", tensor.NewDevice(drv))
+		defer d.device.Close()
+		step := decode(llamaSize{256, 512, layers, 4, 2, 512}.new(t, d), d)
+		for i := range warm + steps {
+			if i == warm {
+				n = -f.count(name)
+			}
+			ids, err := step()
+			if err == nil {
+				_, err = tensor.Data[int32](ids)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		return n + f.count(name)
+	}
+	if few, more := updates(2), updates(5); more != few || few == 0 {
+		t.Errorf("%d steps update %d kernels with two layers, %d with five", steps, few, more)
+	}
 }
