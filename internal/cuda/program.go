@@ -65,7 +65,7 @@ func (d *device) Build(k *ir.Kernel, s *shader.Program) (driver.Program, error) 
 	p := &program{Signature: schedule.SignatureOf(k, d.Target), device: d, scratch: s.Scratch, passes: make([]pass, 0, len(s.Passes))}
 	for _, q := range s.Passes {
 		buffers, params := q.Arguments()
-		p.passes = append(p.passes, pass{k, d.module(ptx.Print(q, d.gpu.Capability), ptx.SharedBytes(q), false), buffers, params, q.Grid, q.Threads, q.Awaits() >= 0})
+		p.passes = append(p.passes, pass{k, d.module(ptx.Print(q, d.gpu.Capability), ptx.SharedBytes(q), false), buffers, params, q.Grid, q.Threads, q.Awaits() >= 0 && ptx.Waits(d.gpu.Capability)})
 	}
 	return p, nil
 }

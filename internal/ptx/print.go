@@ -35,9 +35,13 @@ func (p *printer) require(l level) {
 	}
 }
 
+// Waits reports whether a pass waits for others on a GPU of a compute capability: see shader.AwaitOthers. Elsewhere it must
+// not begin before they have ended.
+func Waits(capability int) bool { return capability >= hopper.target }
+
 // dependent is an instruction for kernels that begin before those that they follow have ended.
 func (p *printer) dependent(name string) {
-	if p.gpu >= hopper.target {
+	if Waits(p.gpu) {
 		p.require(hopper)
 		p.do("griddepcontrol." + name)
 	}
