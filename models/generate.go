@@ -52,6 +52,7 @@ type Generator struct {
 	step        func(state) state // recorded
 	read, draft func(reading) reading
 	kept        text
+	keptType    nn.CacheType
 }
 
 // A text is tokens with their cache.
@@ -117,7 +118,7 @@ func (g *Generator) Choices(prompts [][]int32) iter.Seq2[[]Choice, error] {
 		t, err := g.begin(prompts)
 		defer func() {
 			if err == nil && g.Reuse && len(ended) == 1 {
-				g.kept = t.held()
+				g.kept, g.keptType = t.held(), g.CacheType
 			}
 		}()
 		capacity := piece
@@ -221,7 +222,7 @@ func (g *Generator) begin(prompts [][]int32) (t turns, err error) {
 
 // Shared returns how many of the first tokens of a prompt need not be read again: see Reuse.
 func (g *Generator) Shared(prompt []int32) (n int) {
-	for g.Reuse && n < min(len(g.kept.ids), len(prompt)-1) && g.kept.ids[n] == prompt[n] {
+	for g.Reuse && g.keptType == g.CacheType && n < min(len(g.kept.ids), len(prompt)-1) && g.kept.ids[n] == prompt[n] {
 		n++
 	}
 	return n

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/tensorken/tensorken/models"
+	"github.com/tensorken/tensorken/nn"
 	"github.com/tensorken/tensorken/tensor"
 	"github.com/tensorken/tensorken/tree"
 )
@@ -71,6 +72,9 @@ func TestGenerateReuse(t *testing.T) {
 			} else {
 				text = append(text, 30, 31)
 			}
+		}
+		if g.CacheType = nn.CacheQ8; g.Shared(append(text, 1)) != 0 {
+			t.Errorf("%s: a cache of another type is shared", name)
 		}
 	}
 }

@@ -41,10 +41,13 @@ func ordered(list []*proto.Node, own *names) []*proto.Node {
 	return sorted
 }
 
-// freeNames appends the names that a node reads, in its graphs too.
+// freeNames appends the names that a node reads, in its graphs too. A Gradient names its y in an attribute.
 func freeNames(list []string, n *proto.Node) []string {
 	list = append(list, n.Inputs...)
 	for _, a := range n.Attrs {
+		if n.Op == "Gradient" && a.Name == "y" {
+			list = append(list, a.S)
+		}
 		for _, g := range append(slices.Clone(a.Graphs), a.G) {
 			if g != nil {
 				list = append(list, freeNamesOf(g)...)

@@ -169,6 +169,11 @@ func TestGradient(t *testing.T) {
 			t.Errorf("got %s, want 2·x·other", got)
 		}
 	}
+	early := model("y")
+	early.nodes = append(early.nodes[3:], early.nodes[:3]...)
+	if out, err := early.model(t).Run(context.Background(), in); err != nil || !regexp.MustCompile(`6.* 40`).MatchString(fmt.Sprint(out["dx"])) {
+		t.Errorf("before the nodes of y in the file: %v, %v", out["dx"], err)
+	}
 	random := model("y")
 	random.nodes[0] = call("RandomUniformLike", "square", "x")
 	if _, err := random.model(t).Run(context.Background(), in); err == nil || !regexp.MustCompile(`draws random numbers`).MatchString(err.Error()) {
