@@ -31,7 +31,13 @@ func ordered(list []*proto.Node, own *names) []*proto.Node {
 				continue
 			}
 			began[k] = true
-			for _, name := range slices.Backward(freeNames(nil, list[k])) {
+			names := freeNames(nil, list[k])
+			for _, a := range list[k].Attrs {
+				if list[k].Op == "Gradient" && a.Name == "y" { // it asks for y by name
+					names = append(names, a.S)
+				}
+			}
+			for _, name := range slices.Backward(names) {
 				if j, ok := from[name]; ok && !began[j] {
 					stack = append(stack, j)
 				}
@@ -41,13 +47,10 @@ func ordered(list []*proto.Node, own *names) []*proto.Node {
 	return sorted
 }
 
-// freeNames appends the names that a node reads, in its graphs too. A Gradient names its y in an attribute.
+// freeNames appends the names that a node reads, in its graphs too.
 func freeNames(list []string, n *proto.Node) []string {
 	list = append(list, n.Inputs...)
 	for _, a := range n.Attrs {
-		if n.Op == "Gradient" && a.Name == "y" {
-			list = append(list, a.S)
-		}
 		for _, g := range append(slices.Clone(a.Graphs), a.G) {
 			if g != nil {
 				list = append(list, freeNamesOf(g)...)

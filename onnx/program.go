@@ -15,14 +15,13 @@ import (
 
 // A program is a graph, or the body of a function, ready to be interpreted. It does not change.
 type program struct {
-	nodes    []*node
-	inputs   []string
-	outputs  []string
-	consts   map[string]op.Value             // initializers
-	views    map[string]func() tensor.Tensor // of consts that are laid out, views that others may evaluate
-	captures []string                        // names of the graphs around it that it reads
-	draws    bool                            // a node draws random numbers
-	walk     walk
+	nodes   []*node
+	inputs  []string
+	outputs []string
+	consts  map[string]op.Value             // initializers
+	views   map[string]func() tensor.Tensor // of consts that are laid out, views that others may evaluate
+	draws   bool                            // a node draws random numbers
+	walk    walk
 }
 
 // walk says how far markDraws is with a program.
@@ -220,9 +219,6 @@ func (b *builder) body(p *program, list []*proto.Node, own *names) error {
 				}
 				return n.fault("nothing has the name of input %q", name)
 			}
-			if !own.mine[name] && !slices.Contains(p.captures, name) {
-				p.captures = append(p.captures, name)
-			}
 		}
 		for _, out := range pn.Outputs {
 			if out != "" {
@@ -236,9 +232,6 @@ func (b *builder) body(p *program, list []*proto.Node, own *names) error {
 	for _, out := range p.outputs {
 		if !own.has(out) {
 			return fmt.Errorf("onnx: nothing has the name of output %q", out)
-		}
-		if !own.mine[out] && !slices.Contains(p.captures, out) {
-			p.captures = append(p.captures, out)
 		}
 	}
 	p.markDrops()
@@ -266,9 +259,10 @@ func (p *program) markDrops() {
 func (b *builder) node(pn *proto.Node, own *names) (*node, error) {
 	n := &node{Node: pn, domain: domainOf(pn.Domain)}
 	n.opset = b.opsets[n.domain]
-	for _, in := range pn.Inputs {
-		if in != "" && !slices.Contains(n.reads, in) {
-			n.reads = append(n.reads, in)
+	for _, name := range freeNames(nil, pn) {
+		if name != "" && !slices.Contains(n.reads, name) {
+			n.reads = append(n.reads, name)
+			n.captures = n.captures || !slices.Contains(pn.Inputs, name)
 		}
 	}
 	if n.function = b.functions[[3]string{n.domain, pn.Op, pn.Overload}]; n.function == nil {
@@ -299,12 +293,6 @@ func (b *builder) node(pn *proto.Node, own *names) (*node, error) {
 				return nil, err
 			}
 			b.m.bodies[g] = p
-			for _, name := range p.captures {
-				if !slices.Contains(n.reads, name) {
-					n.captures = true
-					n.reads = append(n.reads, name)
-				}
-			}
 		}
 	}
 	return n, nil
