@@ -283,3 +283,27 @@ func TestSquaresAtEdges(t *testing.T) {
 		}
 	}
 }
+
+// Derivatives of functions that end at infinities are those of float64 tensors there, at untyped constants too.
+func TestUntypedInfinities(t *testing.T) {
+	for name, f := range map[string]func(tensor.Tensor) tensor.Tensor{"Atan": tensor.Tensor.Atan, "Erf": tensor.Tensor.Erf, "Erfc": tensor.Tensor.Erfc, "Tanh": tensor.Tensor.Tanh} {
+		for _, v := range []float64{math.Inf(1), math.Inf(-1), 1e200, 0.5, math.NaN()} {
+			u, x := tensor.Full(v, 1), tensor.New([]float64{v})
+			for order := range 3 {
+				at := func(x tensor.Tensor) float64 {
+					g := f
+					for range order {
+						last := g
+						g = func(x tensor.Tensor) tensor.Tensor {
+							return grad.Of(func(x tensor.Tensor) tensor.Tensor { return last(x).Sum() })(x)
+						}
+					}
+					return data(t, g(x).Cast(tensor.Float64).Reshape(1))[0]
+				}
+				if got, want := at(u), at(x); math.Abs(got-want) > 1e-12 || (got != got) != (want != want) {
+					t.Errorf("%s at %v, order %d: %v of an untyped constant, %v of float64", name, v, order, got, want)
+				}
+			}
+		}
+	}
+}

@@ -11,23 +11,26 @@ import (
 
 // partialErf is 2/√π·exp(-x²), with the derivative -2·x times it.
 func partialErf(c *call, _ int) *graph.Node {
-	x := c.src[0]
-	p := times(like(x, 2/math.Sqrt(math.Pi)), graph.Unary(ir.Exp, neg(square(x))))
+	p := func(x *graph.Node) *graph.Node {
+		return times(like(x, 2/math.Sqrt(math.Pi)), graph.Unary(ir.Exp, neg(square(x))))
+	}
 	return bell(c, p, func(xp, _ *graph.Node) *graph.Node { return xp })
 }
 
 // partialAtan is 1/(1+x²), with the derivative -2·x times its square.
 func partialAtan(c *call, _ int) *graph.Node {
-	x := c.src[0]
-	return bell(c, reciprocal(plus(square(x), 1)), times)
+	return bell(c, func(x *graph.Node) *graph.Node { return reciprocal(plus(square(x), 1)) }, times)
 }
 
-// bell returns p, a function of c's operand x that is 0 at infinities, with the derivative -2·slope(x·p, p). There x is
-// limited, because 0·Inf would be NaN, and its square is in the type's range.
-func bell(c *call, p *graph.Node, slope func(xp, p *graph.Node) *graph.Node) *graph.Node {
+// bell returns f of c's operand x, which is 0 at infinities, with the derivative -2·slope(x·f, f). There x is
+// limited, because 0·Inf would be NaN, and its square is in the type's range. An untyped constant keeps the derivative
+// of float64, and has none at infinities.
+func bell(c *call, f func(x *graph.Node) *graph.Node, slope func(xp, p *graph.Node) *graph.Node) *graph.Node {
 	x := c.src[0]
 	if x.IsUntyped() {
-		return p
+		far := eq(graph.Binary(ir.Max, x, neg(x)), like(x, math.Inf(1)))
+		p := f(graph.Where(far, like(x, 1), x))
+		return graph.Where(far, like(p, 0), p)
 	}
 	limit := 0x1p63
 	if x.DType == ir.Float64 {
@@ -39,7 +42,7 @@ func bell(c *call, p *graph.Node, slope func(xp, p *graph.Node) *graph.Node) *gr
 		return []*graph.Node{times(vs[0], times(like(x, -2), slope(times(x, p), p)))}
 	}
 	k := &graph.CustomCall{Args: []*graph.Node{x}, VJP: along, JVP: along, Function: c.Op.String()}
-	return k.Results([]*graph.Node{p})[0]
+	return k.Results([]*graph.Node{f(x)})[0]
 }
 
 // overSquares returns x/(x²+y²), also where the squares leave the type's range, and 0 where x or y is
