@@ -13,15 +13,12 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"log"
-	"os"
 
 	"github.com/tensorken/tensorken/data"
 	"github.com/tensorken/tensorken/device"
 	"github.com/tensorken/tensorken/examples/internal/flags"
 	"github.com/tensorken/tensorken/examples/internal/grid"
 	"github.com/tensorken/tensorken/internal/digits"
-	"github.com/tensorken/tensorken/internal/interrupt"
 	"github.com/tensorken/tensorken/nn"
 	"github.com/tensorken/tensorken/optim"
 	"github.com/tensorken/tensorken/plot"
@@ -37,15 +34,7 @@ var (
 	codes  = flag.String("codes", "", "draw the codes of the digits into this file, a .png or an .svg")
 )
 
-func main() {
-	flags.Parse()
-	if err := device.Use(*on, os.Stderr); err != nil {
-		log.Fatal(err)
-	}
-	if err := run(interrupt.Context(), os.Stdout); err != nil {
-		log.Fatal(err)
-	}
-}
+func main() { flags.Run(on, run) }
 
 const (
 	pixels = 8 * 8

@@ -8,8 +8,6 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"log"
-	"os"
 
 	"github.com/tensorken/tensorken/data"
 	"github.com/tensorken/tensorken/device"
@@ -17,7 +15,6 @@ import (
 	"github.com/tensorken/tensorken/examples/internal/grid"
 	"github.com/tensorken/tensorken/grad"
 	"github.com/tensorken/tensorken/internal/digits"
-	"github.com/tensorken/tensorken/internal/interrupt"
 	"github.com/tensorken/tensorken/nn"
 	"github.com/tensorken/tensorken/optim"
 	"github.com/tensorken/tensorken/tensor"
@@ -31,15 +28,7 @@ var (
 	draw   = flag.String("plot", "", "draw what the network looks at into this file, a .png or a .gif")
 )
 
-func main() {
-	flags.Parse()
-	if err := device.Use(*on, os.Stderr); err != nil {
-		log.Fatal(err)
-	}
-	if err := run(interrupt.Context(), os.Stdout); err != nil {
-		log.Fatal(err)
-	}
-}
+func main() { flags.Run(on, run) }
 
 // An example is an image, float32 [1 8 8], and its digit, int32. A batch has one more axis.
 type example struct{ X, Y tensor.Tensor }

@@ -12,16 +12,13 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"log"
 	"math"
-	"os"
 
 	"github.com/tensorken/tensorken/data"
 	"github.com/tensorken/tensorken/device"
 	"github.com/tensorken/tensorken/examples/internal/flags"
 	"github.com/tensorken/tensorken/examples/internal/grid"
 	"github.com/tensorken/tensorken/internal/digits"
-	"github.com/tensorken/tensorken/internal/interrupt"
 	"github.com/tensorken/tensorken/nn"
 	"github.com/tensorken/tensorken/optim"
 	"github.com/tensorken/tensorken/tensor"
@@ -38,15 +35,7 @@ var (
 	path       = flag.String("path", "", "draw how they come out of noise into this file, a .png or a .gif")
 )
 
-func main() {
-	flags.Parse()
-	if err := device.Use(*on, os.Stderr); err != nil {
-		log.Fatal(err)
-	}
-	if err := run(interrupt.Context(), os.Stdout); err != nil {
-		log.Fatal(err)
-	}
-}
+func main() { flags.Run(on, run) }
 
 // An example is an image, float32 [1 8 8], and its digit, int32. A batch has one more axis.
 type example struct{ X, Y tensor.Tensor }

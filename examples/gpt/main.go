@@ -7,7 +7,6 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"log"
 	"os"
 	"strings"
 
@@ -15,7 +14,6 @@ import (
 	"github.com/tensorken/tensorken/examples/internal/flags"
 	"github.com/tensorken/tensorken/examples/internal/gpt"
 	"github.com/tensorken/tensorken/examples/internal/names"
-	"github.com/tensorken/tensorken/internal/interrupt"
 	"github.com/tensorken/tensorken/plot"
 	"github.com/tensorken/tensorken/tensor"
 	"github.com/tensorken/tensorken/train"
@@ -38,15 +36,7 @@ var (
 	length     = flag.Int("length", 128, "characters that the model looks back on")
 )
 
-func main() {
-	flags.Parse()
-	if err := device.Use(*on, os.Stderr); err != nil {
-		log.Fatal(err)
-	}
-	if err := run(interrupt.Context(), os.Stdout); err != nil {
-		log.Fatal(err)
-	}
-}
+func main() { flags.Run(on, run) }
 
 // read returns the text to learn.
 func read() (string, error) {

@@ -17,7 +17,6 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"log"
 	"math"
 	"os"
 	"path/filepath"
@@ -27,7 +26,6 @@ import (
 	"github.com/tensorken/tensorken/data"
 	"github.com/tensorken/tensorken/device"
 	"github.com/tensorken/tensorken/examples/internal/flags"
-	"github.com/tensorken/tensorken/internal/interrupt"
 	"github.com/tensorken/tensorken/nn"
 	"github.com/tensorken/tensorken/optim"
 	"github.com/tensorken/tensorken/plot"
@@ -262,15 +260,7 @@ var (
 	seed        = flag.Uint64("seed", 1, "seed of weights and of texts")
 )
 
-func main() {
-	flags.Parse()
-	if err := device.Use(*on, os.Stderr); err != nil {
-		log.Fatal(err)
-	}
-	if err := run(interrupt.Context(), os.Stdout); err != nil {
-		log.Fatal(err)
-	}
-}
+func main() { flags.Run(on, run) }
 
 func run(ctx context.Context, w io.Writer) (err error) {
 	defer tensor.Catch(&err)

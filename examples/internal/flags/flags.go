@@ -3,11 +3,29 @@ package flags
 
 import (
 	"cmp"
+	"context"
 	"flag"
 	"fmt"
+	"io"
+	"log"
 	"os"
 	"strings"
+
+	"github.com/tensorken/tensorken/device"
+	"github.com/tensorken/tensorken/internal/interrupt"
 )
+
+// Run parses flags, uses the device of that name, and runs a program until it ends or Ctrl-C is pressed.
+func Run(on *string, run func(ctx context.Context, w io.Writer) error, needed ...string) {
+	Parse(needed...)
+	err := device.Use(*on, os.Stderr)
+	if err == nil {
+		err = run(interrupt.Context(), os.Stdout)
+	}
+	if err != nil {
+		log.Fatal(err)
+	}
+}
 
 // Parse is flag.Parse for a program whose only arguments are flags. For another argument
 // it prints a message and exits with status 2, as flag.Parse does for unknown flags; also if a

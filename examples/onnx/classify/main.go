@@ -9,15 +9,12 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"log"
-	"os"
 	"path/filepath"
 
 	"github.com/tensorken/tensorken/device"
 	"github.com/tensorken/tensorken/examples/internal/flags"
 	"github.com/tensorken/tensorken/examples/internal/vision"
 	"github.com/tensorken/tensorken/imageio"
-	"github.com/tensorken/tensorken/internal/interrupt"
 	"github.com/tensorken/tensorken/onnx"
 	"github.com/tensorken/tensorken/tensor"
 )
@@ -33,15 +30,7 @@ var (
 	options = vision.ImageNet().Flags()
 )
 
-func main() {
-	flags.Parse("model", "images")
-	if err := device.Use(*on, os.Stderr); err != nil {
-		log.Fatal(err)
-	}
-	if err := run(interrupt.Context(), os.Stdout); err != nil {
-		log.Fatal(err)
-	}
-}
+func main() { flags.Run(on, run, "model", "images") }
 
 // run prints the most probable classes of each image.
 func run(ctx context.Context, w io.Writer) (err error) {

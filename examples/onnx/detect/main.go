@@ -12,7 +12,6 @@ import (
 	"image/color"
 	"image/draw"
 	"io"
-	"log"
 	"math"
 	"os"
 	"path/filepath"
@@ -22,7 +21,6 @@ import (
 	"github.com/tensorken/tensorken/examples/internal/flags"
 	"github.com/tensorken/tensorken/examples/internal/vision"
 	"github.com/tensorken/tensorken/imageio"
-	"github.com/tensorken/tensorken/internal/interrupt"
 	"github.com/tensorken/tensorken/onnx"
 	"github.com/tensorken/tensorken/tensor"
 )
@@ -39,15 +37,7 @@ var (
 	options   = vision.Options{Size: 640, Fit: "pad", Mean: vision.Numbers{0}, Std: vision.Numbers{1}, Layout: "nchw"}.Flags()
 )
 
-func main() {
-	flags.Parse("model", "images")
-	if err := device.Use(*on, os.Stderr); err != nil {
-		log.Fatal(err)
-	}
-	if err := run(interrupt.Context(), os.Stdout); err != nil {
-		log.Fatal(err)
-	}
-}
+func main() { flags.Run(on, run, "model", "images") }
 
 // run prints and draws the objects in each image.
 func run(ctx context.Context, w io.Writer) (err error) {

@@ -10,13 +10,11 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"log"
 	"os"
 	"strings"
 
 	"github.com/tensorken/tensorken/device"
 	"github.com/tensorken/tensorken/examples/internal/flags"
-	"github.com/tensorken/tensorken/internal/interrupt"
 	"github.com/tensorken/tensorken/onnx"
 	"github.com/tensorken/tensorken/tensor"
 	"github.com/tensorken/tensorken/tokenizer"
@@ -34,15 +32,7 @@ var (
 	batch  = flag.Int("batch", 16, "how many texts run at the same time, if the model takes any number")
 )
 
-func main() {
-	flags.Parse("model")
-	if err := device.Use(*on, os.Stderr); err != nil {
-		log.Fatal(err)
-	}
-	if err := run(interrupt.Context(), os.Stdout); err != nil {
-		log.Fatal(err)
-	}
-}
+func main() { flags.Run(on, run, "model") }
 
 // run prints the texts that are nearest to the query, with the cosines of the angles between their vectors.
 func run(ctx context.Context, w io.Writer) (err error) {

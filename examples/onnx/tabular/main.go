@@ -10,15 +10,12 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"log"
-	"os"
 	"slices"
 	"strings"
 
 	"github.com/tensorken/tensorken/data/table"
 	"github.com/tensorken/tensorken/device"
 	"github.com/tensorken/tensorken/examples/internal/flags"
-	"github.com/tensorken/tensorken/internal/interrupt"
 	"github.com/tensorken/tensorken/onnx"
 	"github.com/tensorken/tensorken/tensor"
 )
@@ -32,15 +29,7 @@ var (
 	rows    = flag.Int("rows", 10, "how many predictions are printed")
 )
 
-func main() {
-	flags.Parse("model", "data")
-	if err := device.Use(*on, os.Stderr); err != nil {
-		log.Fatal(err)
-	}
-	if err := run(interrupt.Context(), os.Stdout); err != nil {
-		log.Fatal(err)
-	}
-}
+func main() { flags.Run(on, run, "model", "data") }
 
 // run prints the results for the first rows, and how good the first result is.
 func run(ctx context.Context, w io.Writer) (err error) {

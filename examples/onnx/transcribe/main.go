@@ -10,15 +10,12 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"log"
-	"os"
 	"slices"
 	"strings"
 
 	"github.com/tensorken/tensorken/device"
 	"github.com/tensorken/tensorken/examples/internal/flags"
 	"github.com/tensorken/tensorken/fft"
-	"github.com/tensorken/tensorken/internal/interrupt"
 	"github.com/tensorken/tensorken/onnx"
 	"github.com/tensorken/tensorken/tensor"
 	"github.com/tensorken/tensorken/tokenizer"
@@ -44,15 +41,7 @@ const (
 	ending = "<|endoftext|>"
 )
 
-func main() {
-	flags.Parse("wav")
-	if err := device.Use(*on, os.Stderr); err != nil {
-		log.Fatal(err)
-	}
-	if err := run(interrupt.Context(), os.Stdout); err != nil {
-		log.Fatal(err)
-	}
-}
+func main() { flags.Run(on, run, "wav") }
 
 // run prints the words of each piece.
 func run(ctx context.Context, w io.Writer) (err error) {

@@ -9,13 +9,10 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"log"
-	"os"
 	"time"
 
 	"github.com/tensorken/tensorken/device"
 	"github.com/tensorken/tensorken/examples/internal/flags"
-	"github.com/tensorken/tensorken/internal/interrupt"
 	"github.com/tensorken/tensorken/onnx"
 	"github.com/tensorken/tensorken/tensor"
 	"github.com/tensorken/tensorken/wav"
@@ -33,15 +30,7 @@ var (
 	silence   = flag.Duration("silence", 100*time.Millisecond, "shorter silence does not end speech")
 )
 
-func main() {
-	flags.Parse("model", "wav")
-	if err := device.Use(*on, os.Stderr); err != nil {
-		log.Fatal(err)
-	}
-	if err := run(interrupt.Context(), os.Stdout); err != nil {
-		log.Fatal(err)
-	}
-}
+func main() { flags.Run(on, run, "model", "wav") }
 
 // run prints the times between which there is speech.
 func run(ctx context.Context, w io.Writer) (err error) {
