@@ -88,10 +88,8 @@ func (l *loop) allocate() (temps []ir.Temp) {
 			t := ir.Temp{DType: l.buffer(b).DType, Len: l.rowStride(b)}
 			last := i
 			for j, s := range l.stages {
-				for r := range s.step.Buffers(ir.In) {
-					if r == b {
-						last = j
-					}
+				if slices.Contains(slices.Collect(s.step.Buffers(ir.In)), b) {
+					last = j
 				}
 			}
 			slot := 0

@@ -4,6 +4,7 @@
 package blockwise
 
 import (
+	"iter"
 	"slices"
 
 	"github.com/tensorken/tensorken/internal/compile"
@@ -139,30 +140,26 @@ func (f *fuser) seed(s *compile.Step) bool {
 func (f *fuser) findScores(b int) {
 	f.scores[b] = true
 	for _, i := range slices.Concat(f.writers[b], f.readers[b]) {
-		s := &f.p.Steps[i]
-		if s.Kernel == nil {
-			continue
-		}
-		access := func(use func(a *compile.Arg, v *ir.View)) {
-			for k := range s.Kernel.Body {
-				if in := &s.Kernel.Body[k]; in.Op == ir.Load || in.Op == ir.Store {
-					if a := &s.Args[in.Arg]; a.IsBuffer() {
-						use(a, in.View)
-					}
+		for x, v := range f.accesses(i) {
+			for y, w := range f.accesses(i) {
+				if x == b && !f.scores[y] && len(f.writers[y]) == 1 && f.p.Buffers[y].Len == f.rows*f.columns && slices.Equal(v.Coef, w.Coef) {
+					f.findScores(y)
 				}
 			}
 		}
-		access(func(a *compile.Arg, v *ir.View) {
-			if a.Index != b {
+	}
+}
+
+// accesses yields the buffers that instructions of a step's kernel load and store, with their views.
+func (f *fuser) accesses(step int) iter.Seq2[int, *ir.View] {
+	return func(yield func(int, *ir.View) bool) {
+		s := &f.p.Steps[step]
+		for k := 0; s.Kernel != nil && k < len(s.Kernel.Body); k++ {
+			in := &s.Kernel.Body[k]
+			if (in.Op == ir.Load || in.Op == ir.Store) && s.Args[in.Arg].IsBuffer() && !yield(s.Args[in.Arg].Index, in.View) {
 				return
 			}
-			access(func(other *compile.Arg, w *ir.View) {
-				x := other.Index
-				if !f.scores[x] && len(f.writers[x]) == 1 && f.p.Buffers[x].Len == f.rows*f.columns && slices.Equal(v.Coef, w.Coef) {
-					f.findScores(x)
-				}
-			})
-		})
+		}
 	}
 }
 
@@ -171,9 +168,6 @@ func isShallow(s *compile.Step) bool {
 	k := s.Kernel
 	return k != nil && k.Template == ir.Contraction && loopnest.Size(k, k.Roles(ir.K)) <= maxDepth
 }
-
-// isScores reports whether a buffer has scores.
-func (f *fuser) isScores(b int) bool { return f.scores[b] }
 
 // join finds the members: step i, and all steps that share scores with a member. A step
 // that does not compute row by row is no member; the scores that it reads are stored. join
@@ -186,7 +180,7 @@ func (f *fuser) join(i int) bool {
 	for len(queue) > 0 {
 		i, queue = queue[0], queue[1:]
 		s := &f.p.Steps[i]
-		m := f.member(s, f.isScores)
+		m := f.member(s, func(b int) bool { return f.scores[b] })
 		if m == nil {
 			continue
 		}
@@ -194,7 +188,7 @@ func (f *fuser) join(i int) bool {
 		writes := false
 		for _, kind := range []ir.ArgKind{ir.In, ir.Out} {
 			for b := range s.Buffers(kind) {
-				if !f.isScores(b) {
+				if !f.scores[b] {
 					continue
 				}
 				writes = writes || kind == ir.Out

@@ -32,16 +32,10 @@ func (l *loop) hoist() {
 
 // reads reports whether instruction i of a stage depends on a buffer that the loop writes.
 func (l *loop) reads(s *stage, i int) bool {
-	for b := range inputs(&s.step, i) {
-		for _, x := range l.stages {
-			for w := range x.step.Buffers(ir.Out) {
-				if w == b {
-					return true
-				}
-			}
-		}
-	}
-	return false
+	needed := inputs(&s.step, i)
+	return slices.ContainsFunc(l.stages, func(x *stage) bool {
+		return slices.ContainsFunc(slices.Collect(x.step.Buffers(ir.Out)), func(b int) bool { return needed[b] })
+	})
 }
 
 // inColumns reports whether a factor is loaded with stride 1 along an axis of the product.

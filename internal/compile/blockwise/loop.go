@@ -34,7 +34,7 @@ type stage struct {
 func (l *loop) add(i int, m *member, again bool) {
 	s := &stage{member: m, step: l.p.Steps[i], from: i}
 	for b := range s.step.Buffers(ir.In) {
-		if !m.afterSum[b] && l.isScores(b) && !l.stored(b) {
+		if !m.afterSum[b] && l.scores[b] && !l.stored(b) {
 			w := l.writers[b][0]
 			if known := slices.ContainsFunc(l.stages, func(s *stage) bool { return s.from == w }); !known {
 				l.add(w, l.members[w], true)
@@ -49,7 +49,7 @@ func (l *loop) add(i int, m *member, again bool) {
 		}
 		if a.Kind == ir.Out && again {
 			l.renamed[a.Index] = l.newBuffer(*l.buffer(a.Index))
-			l.scores[l.renamed[a.Index]] = l.isScores(a.Index)
+			l.scores[l.renamed[a.Index]] = l.scores[a.Index]
 		}
 		if b, ok := l.renamed[a.Index]; ok && !m.afterSum[a.Index] {
 			a.Index = b
@@ -141,10 +141,10 @@ func (l *loop) align() bool {
 	}
 	scores := false
 	for _, b := range l.temps {
-		scores = scores || l.isScores(b)
+		scores = scores || l.scores[b]
 	}
 	for _, s := range l.stages {
-		m := l.member(&s.step, func(b int) bool { return count[b] > 0 && read[b] || l.isScores(b) })
+		m := l.member(&s.step, func(b int) bool { return count[b] > 0 && read[b] || l.scores[b] })
 		if m == nil {
 			return false
 		}
