@@ -101,11 +101,16 @@ func byTile(t *testing.T, k *ir.Kernel, l tiles.Tile, splits int) *shader.Progra
 	return byTileOn(t, k, hopper, l, splits)
 }
 
-// byTileOn does so for a target.
+// byTileOn does so for a target. Below 0, splits are the steps of whole parts, and five workgroups share the rest.
 func byTileOn(t *testing.T, k *ir.Kernel, target Target, l tiles.Tile, splits int) *shader.Program {
 	t.Helper()
 	depth := k.Axes[len(k.Axes)-1].Len
-	o := product.Option[tiles.Tile]{Layout: l, Splits: splits, PerSplit: ir.CeilDiv(ir.CeilDiv(depth, l.Depth()), splits)}
+	o := product.Option[tiles.Tile]{Layout: l}
+	if steps := ir.CeilDiv(depth, l.Depth()); splits > 0 {
+		o.Cut = product.Cut{Splits: splits, PerSplit: ir.CeilDiv(steps, splits)}
+	} else {
+		o.Cut = tiles.SharesOf(productOf(k, target), l, -splits, 5)
+	}
 	p, err := CompileChoice(k, target, Choice{Option: o})
 	if err == nil {
 		err = simt.Verify(p)

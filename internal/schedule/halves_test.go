@@ -131,6 +131,40 @@ func TestResidentWorkgroups(t *testing.T) {
 	}
 }
 
+// Workgroups have shares of the depth where tiles would leave compute units idle, as those of the gradient of a weight
+// do, and else none.
+func TestShares(t *testing.T) {
+	const d = ir.BFloat16
+	for _, c := range []struct {
+		m, n, k int
+		updates bool // results update three matrices
+		shares  bool
+	}{
+		{3072, 768, 8192, true, true},
+		{768, 768, 8192, true, true},
+		{2304, 768, 8192, true, true},
+		{8192, 768, 3072, false, false},
+		{4096, 4096, 4096, true, false},
+		{8192, 3072, 768, false, false},
+	} {
+		at := by(c.n, 1, 0)
+		args := []ir.Arg{in(d), in(d)}
+		body := []ir.Instr{load(f32, 0, by(1, 0, c.m)), load(f32, 1, by(0, 1, c.n)), alu(ir.Mul, f32, 0, 1), reduction(ir.Sum, f32, 2, 4)}
+		if c.updates {
+			for i := range 3 {
+				args = append(args, in(f32), out(f32, c.m*c.n))
+				body = append(body, load(f32, 2+2*i, at), alu(ir.Add, f32, 3, len(body)), store(f32, len(body)+1, 3+2*i, at))
+			}
+		} else {
+			args, body = append(args, out(d, c.m*c.n)), append(body, store(f32, 3, 2, at))
+		}
+		k := kernel(ir.Contraction, []ir.Axis{{Len: c.m, Role: ir.M}, {Len: c.n, Role: ir.N}, {Len: c.k, Role: ir.K}}, args, body...)
+		if got := Choices(k, hopper)[0][0]; got.Shares > 0 != c.shares {
+			t.Errorf("%+v: by %v", c, got)
+		}
+	}
+}
+
 // toHalf is the bits of a number as a half.
 func toHalf(d ir.DType, x float32) uint16 {
 	if d == ir.Float16 {
@@ -157,7 +191,7 @@ func TestHalfResults(t *testing.T) {
 		results       []ir.Arg
 		views         []*ir.View
 		target        Target
-		splits, start int
+		splits, start int // below 0: shares, see byTileOn
 	}{
 		{"batches", []ir.Axis{axis(3, ir.Batch), axis(66, ir.M), axis(40, ir.N), axis(72, ir.K)}, by(66*72, 72, 0, 1), by(40*72, 0, 72, 1),
 			[]ir.Arg{out(d, 3*66*40)}, []*ir.View{by(66*40, 40, 1, 0)}, hopper, 1, 0},
@@ -171,6 +205,12 @@ func TestHalfResults(t *testing.T) {
 		{"a part far away", flat, by(128, 0, 1), by(0, 1, 72), []ir.Arg{part(out(d, 70*72))}, []*ir.View{by(72, 1, 0)}, scheduletest.Positions64(hopper), 1, 1024},
 		{"two stores", flat, by(128, 0, 1), by(0, 1, 72), []ir.Arg{out(d, 70*72), out(f32, 70*72)}, []*ir.View{by(72, 1, 0), by(72, 1, 0)}, hopper, 1, 0},
 		{"sums of parts", flat, by(128, 0, 1), by(0, 1, 72), []ir.Arg{out(d, 70*72)}, []*ir.View{by(72, 1, 0)}, hopper, 2, 0},
+		{"shares", []ir.Axis{axis(1100, ir.M), axis(264, ir.N), axis(200, ir.K)}, by(1, 0, 1104), by(0, 1, 264),
+			[]ir.Arg{out(d, 1100*264), out(f32, 1100*264)}, []*ir.View{by(264, 1, 0), by(264, 1, 0)}, hopper, -3, 0},
+		{"shares of batches", []ir.Axis{axis(3, ir.Batch), axis(2, ir.M), axis(33, ir.M), axis(40, ir.N), axis(400, ir.K)}, by(66*400, 33*400, 400, 0, 1), by(40*400, 0, 0, 400, 1),
+			[]ir.Arg{part(out(d, 3*66*40))}, []*ir.View{by(66*40, 33*40, 40, 1, 0)}, hopper, -3, 24},
+		{"shares of odd rows", []ir.Axis{axis(70, ir.M), axis(266, ir.N), axis(136, ir.K)}, by(136, 0, 1), by(0, 136, 1),
+			[]ir.Arg{out(d, 70*266)}, []*ir.View{by(266, 1, 0)}, scheduletest.Positions64(hopper), -2, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			body := []ir.Instr{load(f32, 0, c.a), load(f32, 1, c.b), alu(ir.Mul, f32, 0, 1), reduction(ir.Sum, f32, 2, ir.Axes(len(c.axes)-1))}
@@ -184,11 +224,11 @@ func TestHalfResults(t *testing.T) {
 				t.Fatal(err)
 			}
 			list := tiles.MeasuredH200.SharedHalves[d]
-			if copies(k, c.target) {
+			if copies(k, c.target) && c.splits > 0 {
 				list = slices.Concat(list, tiles.MeasuredH200.CopiedHalves[d])
 			}
 			for i, l := range list {
-				if testing.Short() && i > 0 {
+				if testing.Short() && i > 0 || c.splits < 0 && i > 1 {
 					continue
 				}
 				if err := checkResults(byTileOn(t, k, c.target, l, c.splits), k, c.target, c.start); err != nil {

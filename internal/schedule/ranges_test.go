@@ -105,7 +105,7 @@ func (r *rangeCheck) of(e *shader.Expr) interval {
 	known := true
 	for i, a := range e.Args {
 		x[i] = r.of(a)
-		known = known && x[i].isKnown()
+		known = known && (x[i].isKnown() || e.Op == shader.Select && i == 0)
 	}
 	b, isInt := rangeOf[e.Type]
 	if !isInt || !known {

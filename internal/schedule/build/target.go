@@ -100,6 +100,9 @@ func (t Target) WithDefaults() Target {
 // UnitAdds is the number of additions of float32 of a compute unit in a second.
 func (t Target) UnitAdds() float64 { return t.Machine.Adds / float64(t.Units) }
 
+// UnitBandwidth is a compute unit's part of the bytes of memory per second.
+func (t Target) UnitBandwidth() float64 { return t.Machine.Bandwidth / float64(t.Units) }
+
 // LoopLimits says which loops are worth it. Scores that take no more memory than a block are
 // stored: that takes less time than to compute them again for the backward pass.
 func (t Target) LoopLimits() ir.LoopLimits {

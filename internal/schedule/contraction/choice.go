@@ -14,10 +14,13 @@ import (
 type Choice struct{ product.Option[tiles.Tile] }
 
 // String formats a choice as the rows, columns and words of the depth of its tile, the squares
-// of a unit in it, and the parts of the depth: 128x128x8:2x2/1. The choices of a kernel have
+// of a unit in it, and the parts of the depth: 128x128x8:2x2/1, or shares of all steps. The choices of a kernel have
 // different names.
 func (c Choice) String() string {
 	t := c.Layout
+	if c.Shares > 0 {
+		return fmt.Sprintf("%dx%dx%d:%dx%d/shares", t.M, t.N, t.K, t.High, t.Wide)
+	}
 	return fmt.Sprintf("%dx%dx%d:%dx%d/%d", t.M, t.N, t.K, t.High, t.Wide, c.Splits)
 }
 
@@ -43,6 +46,9 @@ func Choices(c *build.Builder) (list [][]Choice) {
 // resplit returns an option, and the same with half and twice as many splits.
 func resplit(x *product.Product, o product.Option[tiles.Tile]) []Choice {
 	list := []Choice{{o}}
+	if o.Shares > 0 {
+		return list
+	}
 	steps := ir.CeilDiv(x.Depth, o.Layout.Depth())
 	for _, n := range []int{o.Splits / 2, 2 * o.Splits} {
 		if n < 1 || n > steps {

@@ -52,10 +52,10 @@ func gemvOptions(x *product.Product) []product.Option[gemv] {
 	if x.Cols.AlongK {
 		list = gemvDepth
 	}
-	return product.Options(x, list, func(g gemv) (splits, each int, time float64) {
+	return product.Options(x, list, func(g gemv) (cut product.Cut, time float64) {
 		groups := x.Batches * ir.CeilDiv(x.Cols.N, 4*g.across)
 		steps := max(1, ir.CeilDiv(x.Depth, 4*g.deep))
-		return loopnest.Split(steps, min(256, steps), func(splits, each int) float64 {
+		cut.Splits, cut.PerSplit, time = loopnest.Split(steps, min(256, steps), func(splits, each int) float64 {
 			load := float64(groups*splits*g.Threads()) / float64(x.Target.Busy())
 			time := cost.Step*float64(each)*max(1, load) + cost.Join*math.Log2(float64(g.deep))
 			if splits > 1 {
@@ -63,6 +63,7 @@ func gemvOptions(x *product.Product) []product.Option[gemv] {
 			}
 			return time
 		})
+		return cut, time
 	})
 }
 
@@ -82,7 +83,7 @@ type gemvPass struct {
 // share columns add their partial sums in shared memory.
 func addGemv(x *product.Product, o product.Option[gemv]) {
 	g := o.Layout
-	x.Split(o.Splits, o.PerSplit)
+	x.Split(o.Cut)
 	x.AddPass(g.Threads(), func(p *build.Pass) {
 		q := &gemvPass{Product: x, g: g, p: p}
 		root := p.Root

@@ -35,10 +35,10 @@ type Product struct {
 	FactorType  shader.Type
 	ResultType  shader.Type
 	productType ir.DType
-	Splits      int
-	PerSplit    int // tiles or steps along the depth
+	Cut
 	Between     int // columns from one component of an accumulator to the next
 	partScratch int
+	InFours     bool            // sums of parts are stored as vectors of four
 	Within      loopnest.Bounds // of the results that are needed
 	DeepWithin  []build.Bound   // of the positions along the depth that a result needs
 }
@@ -68,7 +68,7 @@ func New(c *build.Builder) *Product {
 
 // Of returns a product of a kernel: the number of a sum along axes, and the sides.
 func Of(c *build.Builder, sum int, rows, cols Side, deep []int) *Product {
-	x := &Product{Builder: c, Sum: sum, Rows: rows, Cols: cols, Batch: c.Nest.List(ir.Batch), Deep: deep, Splits: 1, Between: 1}
+	x := &Product{Builder: c, Sum: sum, Rows: rows, Cols: cols, Batch: c.Nest.List(ir.Batch), Deep: deep, Cut: Cut{Splits: 1}, Between: 1}
 	x.Batches, x.Depth = c.Nest.Size(x.Batch), c.Nest.Size(deep)
 	for _, s := range []*Side{&x.Rows, &x.Cols} {
 		s.N = c.Nest.Size(s.Axes)
@@ -91,21 +91,29 @@ type layout interface {
 	Bytes(word int) int
 }
 
+// A Cut is how the depth is split. A workgroup has a part of a tile; or all parts have the same steps, and more
+// workgroups have equal shares of the rest of all tiles' depths.
+type Cut struct {
+	Splits   int // parts of the depth of a result: in shares the most
+	PerSplit int // tiles or steps along the depth of a part
+	Shares   int // workgroups that share the rest; 0: none do
+}
+
 // An Option is a layout, and how the depth is split.
 type Option[L layout] struct {
-	Layout           L
-	Splits, PerSplit int
-	time             float64 // estimated
+	Layout L
+	Cut
+	time float64 // estimated
 }
 
 // Options returns the layouts of a list that fit, in the order of their estimated times. best
 // returns the best split for a layout, and its time.
-func Options[L layout](x *Product, list []L, best func(L) (splits, each int, time float64)) []Option[L] {
+func Options[L layout](x *Product, list []L, best func(L) (cut Cut, time float64)) []Option[L] {
 	var fit []Option[L]
 	for _, l := range list {
 		if x.Target.Fits(l.Threads(), l.Bytes(x.ResultType.Bytes())) {
-			splits, each, time := best(l)
-			fit = append(fit, Option[L]{l, splits, each, time})
+			cut, time := best(l)
+			fit = append(fit, Option[L]{l, cut, time})
 		}
 	}
 	sorts.Stable(fit, func(a, b Option[L]) int { return cmp.Compare(a.time, b.time) })
@@ -162,9 +170,13 @@ func (x *Product) Finish(sc *build.Scope, acc build.Value, at Place) {
 		sc.StoreEach(x.Nest.Stores(0, false))
 		return
 	}
-	b := sc.Pass.Words(x.partScratch, x.ResultType, true)
+	b := x.Parts(sc.Pass, true)
 	t := x.CountType(x.Splits * x.Results())
 	row := at.Split.Convert(t).Mul(x.Batches).Add(at.Batch.Convert(t)).Mul(x.Rows.N).Add(at.Row.Convert(t)).Mul(x.Cols.N).Add(at.Col.Convert(t))
+	if x.InFours {
+		sc.Under(sc.Condition(0), func(sc *build.Scope) { sc.Do(&shader.Store{Buffer: b, Index: row, Values: acc}) })
+		return
+	}
 	for l := range 4 {
 		in := sc.When(sc.Condition(l))
 		in.StoreAt(b, row.Add(l*x.Between), acc[l])
@@ -175,19 +187,24 @@ func (x *Product) Finish(sc *build.Scope, acc build.Value, at Place) {
 // Components lists the components of a vector of four.
 func Components(v *shader.Expr) build.Value { return build.Value{v.At(0), v.At(1), v.At(2), v.At(3)} }
 
-// Split splits the depth into parts of some tiles or steps, and allocates scratch for their sums.
-func (x *Product) Split(splits, perSplit int) {
-	x.Splits, x.PerSplit = splits, perSplit
-	if splits > 1 {
+// Split splits the depth, and allocates scratch for the sums of its parts.
+func (x *Product) Split(c Cut) {
+	x.Cut = c
+	if c.Splits > 1 {
 		x.partScratch = x.Scratch(x.Splits*x.Results(), x.ResultType)
 	}
+}
+
+// Parts is the buffer of sums of parts of the depth: of the first part all results, then of the next.
+func (x *Product) Parts(p *build.Pass, write bool) *shader.Buffer {
+	return p.Words(x.partScratch, x.ResultType, write)
 }
 
 // Results is the number of results.
 func (x *Product) Results() int { return x.Batches * x.Rows.N * x.Cols.N }
 
-// loadsAhead is the number of loads of sums of splits that a thread starts before it adds the first.
-const loadsAhead = 32
+// LoadsAhead is the number of loads of sums of splits that a thread starts before it adds the first.
+const LoadsAhead = 32
 
 // AddSplits is the second pass of a contraction that is split.
 func (x *Product) AddSplits() {
@@ -197,7 +214,7 @@ func (x *Product) AddSplits() {
 	every := slices.Concat(x.Batch, x.Rows.Axes, x.Cols.Axes)
 	pointwise.Points(x.Builder, every, x.Nest.Stores(0, false), func(sc *build.Scope, i int) {
 		owner := sc.Owner(ir.Axes(every...))
-		b := sc.Pass.Words(x.partScratch, x.ResultType, false)
+		b := x.Parts(sc.Pass, false)
 		rank, t := owner.Rank(every), x.PositionType(x.Splits*x.Results())
 		sums, v := make([]*shader.Var, len(rank)), make(build.Value, len(rank))
 		for l := range v {
@@ -217,7 +234,7 @@ func (x *Product) AddSplits() {
 				in.Set(sum, sum.Ref().Add(part.Ref()))
 			}
 		}
-		ahead := max(1, loadsAhead/len(v))
+		ahead := max(1, LoadsAhead/len(v))
 		whole := x.Splits / ahead * ahead
 		if whole > 0 {
 			loop, n := owner.Loop("n", build.Number(shader.I32, 0), build.Number(shader.I32, whole), ahead)

@@ -15,7 +15,7 @@ import (
 // ColumnOrder; of another one, threads exchange results at the end.
 func ByGroups(elem shader.Matrix, buffers int) *Unit {
 	return &Unit{
-		lanes: shader.Warpgroup, square: [2]int{64, 16}, rows: 2, Apart: 8, Group: 2, Buffers: buffers, running: 1, align: 1024,
+		lanes: shader.Warpgroup, square: [2]int{64, 16}, rows: 2, Apart: 8, Group: 2, Buffers: buffers, running: 1, align: 1024, shares: true,
 		deep: patch{1, 2}, aside: patch{1, 2}, Elem: elem,
 		Methods: UnitMethods{
 			start: (*Pass).startGroups, stride: (*Pass).strideWarps, put: (*Pass).putGroups,

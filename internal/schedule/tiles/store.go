@@ -147,11 +147,29 @@ func resultAt(row, vector *shader.Expr, vectors int) *shader.Expr {
 	return row.Mul(vectors).Add(vector.Xor(row.Xor(row.Shr(1)).And(1).Mul(4)))
 }
 
+// latency is the time of a load from memory, in seconds.
+const latency = 1e-6
+
+// vectorsAhead is how many vectors of some columns a thread takes before it stores one: enough that loads from
+// memory are under way as memory is fast, if results need elements of a matrix.
+func (q *Pass) vectorsAhead(width int) int {
+	const least, most = 4, 16
+	if q.Tile.Unit.lanes < shader.Warpgroup {
+		return least
+	}
+	bytes := width * read(q.Product) // of a vector
+	if bytes == 0 {
+		return least
+	}
+	under := q.Target.UnitBandwidth() * latency / float64(q.P.Threads*q.P.Resident)
+	return build.CeilPow2(min(most, max(least, int(under)/bytes)))
+}
+
 // takeVectors makes a loop in which each thread takes vectors, of some columns each, that lie in shared memory
 // in rows of so many, from a column of the tile on. It takes several before it stores one.
 func (q *Pass) takeVectors(sc *build.Scope, column, vectors, width int, take func(in *build.Scope, row, vector *shader.Expr), store func(in *build.Scope)) {
 	t := q.Tile
-	items, ahead := t.M*vectors, 4
+	items, ahead := t.M*vectors, q.vectorsAhead(width)
 	for items%(ahead*q.P.Threads) > 0 {
 		ahead /= 2
 	}

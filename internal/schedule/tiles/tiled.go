@@ -38,6 +38,7 @@ type Unit struct {
 	Elem        shader.Matrix // of the instructions
 	Split       bool          // an element is multiplied as a head and a tail
 	held        bool          // the left factor is in registers
+	shares      bool          // workgroups may have shares of the steps of all tiles
 	slowdown    float64       // the slowdown where a compute unit runs these lanes once; 0: none
 	fillSteps   int           // steps that a workgroup which runs alone waits for its first tiles; 0: its rate includes them
 	Methods     UnitMethods
@@ -110,55 +111,6 @@ func (u *Unit) words() int {
 	return 1
 }
 
-// CostOf returns the seconds that parts of a schedule of tiles take on a target.
-func CostOf(t build.Target) product.Cost {
-	if t.Matrices {
-		return MeasuredH200.matrixCost
-	}
-	return MeasuredH200.threadCost
-}
-
-// Options lists the tiles for the workgroups, the fastest first.
-func Options(x *product.Product) []product.Option[Tile] {
-	how := &MeasuredH200
-	split, cost := loopnest.SplitAny, CostOf(x.Target) // so that workgroups of threads fill the compute units
-	if x.Target.Matrices {
-		split = loopnest.Split
-	}
-	if x.FactorType.IsWide() {
-		cost = how.wideCost
-	}
-	results := x.Target.Machine.MoveTime(2 * x.Results() * x.ResultType.Bytes())
-	return product.Options(x, tiles(x, how), func(t Tile) (splits, each int, time float64) {
-		tiles := x.Batches * perBatch(x, ir.CeilDiv(x.Rows.N, t.M)*ir.CeilDiv(x.Cols.N, t.N))
-		steps := max(1, ir.CeilDiv(x.Depth, t.Depth()))
-		work, resident := float64(t.M*t.N*t.Depth())/(t.Rate*x.Target.UnitAdds()), resident(x, t) // seconds
-		return split(steps, min(64, steps/4), func(splits, each int) float64 {
-			time := 0.0
-			for left := ir.CeilDiv(tiles*splits, x.Target.Units); left > 0; left -= resident {
-				groups, fill := min(left, resident), 0
-				if groups == 1 {
-					fill = t.Unit.fillSteps
-				}
-				time += float64(each+fill) * max(cost.Step, work*t.load(groups, x.Target.Traits().RateThreads))
-			}
-			if splits > 1 {
-				time += cost.Pass + cost.Moves*float64(splits)*results
-			}
-			return time
-		})
-	})
-}
-
-// resident is the number of workgroups that a compute unit runs at once: fewer than usual if it has less
-// shared memory than the GPUs that Tile.resident holds for.
-func resident(x *product.Product, t Tile) int {
-	if x.Target.TileBytes == 0 {
-		return t.resident
-	}
-	return max(1, min(t.resident, x.Target.TileBytes/t.Bytes(x.ResultType.Bytes())))
-}
-
 // tiles lists the tiles that compute the contraction.
 func tiles(x *product.Product, how *Table) []Tile {
 	switch {
@@ -222,7 +174,8 @@ type Pass struct {
 // Compile adds the passes that multiply by a tile.
 func Compile(x *product.Product, o product.Option[Tile]) {
 	t := o.Layout
-	x.Split(o.Splits, o.PerSplit)
+	x.Split(o.Cut)
+	x.InFours = x.Shares > 0 && x.Fours(x.Cols.Axes)
 	Tap(x, t)
 	x.AddPass(t.Threads(), func(p *build.Pass) {
 		p.Resident = resident(x, t)
@@ -244,7 +197,11 @@ func Compile(x *product.Product, o product.Option[Tile]) {
 		q.store()
 		end()
 	})
-	x.AddSplits()
+	if x.Shares > 0 {
+		addParts(x, t)
+	} else {
+		x.AddSplits()
+	}
 }
 
 // band is the number of rows of tiles that are computed column by column, so that the
@@ -259,11 +216,16 @@ func (q *Pass) locate() (end func()) {
 	high, wide := ir.CeilDiv(q.Rows.N, t.M), ir.CeilDiv(q.Cols.N, t.N)
 	tiles := high * wide
 	per := perBatch(q.Product, tiles)
-	q.P.Workgroups = per * q.Batches * q.Splits
-	job := q.P.Job()
-	q.At.Batch = root.Let("batch", job.Div(per).Rem(q.Batches))
-	q.At.Split = root.Let("split", job.Div(per*q.Batches))
-	tile := root.Let("tile", job.Rem(per))
+	var tile *shader.Expr
+	if q.Shares > 0 {
+		tile, end = q.inShares(tiles)
+	} else {
+		q.P.Workgroups = per * q.Batches * q.Splits
+		job := q.P.Job()
+		q.At.Batch = root.Let("batch", job.Div(per).Rem(q.Batches))
+		q.At.Split = root.Let("split", job.Div(per*q.Batches))
+		tile = root.Let("tile", job.Rem(per))
+	}
 	if per < tiles {
 		tile, end = q.inTurn(tile, tiles)
 	}
@@ -274,8 +236,11 @@ func (q *Pass) locate() (end func()) {
 	return end
 }
 
-// bounds finds the workgroup's steps along the depth.
+// bounds finds the workgroup's steps along the depth of a tile.
 func (q *Pass) bounds() {
+	if q.Shares > 0 { // inShares has found them
+		return
+	}
 	q.First, q.Last = build.U32(0), build.U32(ir.CeilDiv(q.Depth, q.Tile.Depth()))
 	q.narrow()
 	switch root := q.P.Root; {
