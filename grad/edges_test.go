@@ -284,7 +284,7 @@ func TestSquaresAtEdges(t *testing.T) {
 	}
 }
 
-// Derivatives of functions that end at infinities are those of float64 tensors there, at untyped constants too.
+// Functions that end at infinities have the same derivatives there at untyped constants as at float64 tensors.
 func TestUntypedInfinities(t *testing.T) {
 	for name, f := range map[string]func(tensor.Tensor) tensor.Tensor{"Atan": tensor.Tensor.Atan, "Erf": tensor.Tensor.Erf, "Erfc": tensor.Tensor.Erfc, "Tanh": tensor.Tensor.Tanh} {
 		for _, v := range []float64{math.Inf(1), math.Inf(-1), 1e200, 0.5, math.NaN()} {

@@ -61,8 +61,7 @@ var llamaKinds = slices.Sorted(slices.Values(slices.Concat(slices.Collect(maps.K
 // are the object text_config.
 var textSides = map[string]string{"gemma3": "gemma3_text"}
 
-// textNames are the beginnings of the names of a text side's tensors, in old and new files, and of the same
-// tensors in a file of the decoder alone.
+// textNames has beginnings of names of a text side's tensors, in old and new files, and in a file of the decoder alone.
 var textNames = [][2]string{{"language_model.model.", "model."}, {"language_model.lm_head.", "lm_head."}, {"model.language_model.", "model."}, {"lm_head.", "lm_head."}}
 
 // textName returns the decoder's name for a tensor of a model of images and text, "" for one of images.

@@ -131,8 +131,8 @@ func TestResidentWorkgroups(t *testing.T) {
 	}
 }
 
-// Workgroups have shares of the depth where tiles would leave compute units idle, as those of the gradient of a weight
-// do, and else none.
+// Workgroups have shares of the depth where tiles would leave compute units idle, as in the gradient of a weight, and else
+// none.
 func TestShares(t *testing.T) {
 	const d = ir.BFloat16
 	for _, c := range []struct {
