@@ -21,7 +21,7 @@ var thresholds = []struct{ reason, names string }{
 		memory.Request
 		schedule.maxGroupsYZ schedule/attention.attentionRegisters schedule/attention.place schedule/attention.choose
 		schedule/attention.warps schedule/attention.locate schedule/build.Scratch schedule/build.Subgroup schedule/build.Wrap
-		schedule/build.MaxParams schedule/tiles.PlaceThreads schedule/tiles.eight schedule/tiles.lineAt schedule/tiles.rows
+		schedule/build.MaxParams schedule/tiles.PlaceThreads schedule/tiles.eight schedule/tiles.heldElements schedule/tiles.lineAt schedule/tiles.rows
 		schedule/pointwise.transposedAxis
 		schedule/reduce.sector schedule/reduce.line schedule/reduce.batch schedule/reduce.registers`},
 	{"types: bytes of an element, bits of a number", `
@@ -39,7 +39,7 @@ var thresholds = []struct{ reason, names string }{
 		schedule/routines.radixItems schedule/routines.radixThreads schedule/routines.run schedule/routines.scanLanes
 		schedule/routines.selectAhead schedule/routines.tallyWords schedule/routines.voteThreads schedule/routines.votes
 		schedule/packed.choose schedule/packed.heldWords schedule/packed.maxColumns schedule/packed.maxRows schedule/packed.maxSums
-		schedule/packed.segment schedule/product.loadsAhead schedule/attention.fewThreads schedule/attention.partsAhead
+		schedule/packed.segment schedule/product.LoadsAhead schedule/attention.fewThreads schedule/attention.partsAhead
 		kernelize.maxMatrices kernelize.maxCuts schedule/reduce.streamed schedule/reduce.sweepChunk schedule/tiles.band schedule/tiles.mostTaps
 		compile/blockwise.maxDepth cpu/product.decodedColumns cpu/product.dotColumns cpu/product.tapSide`},
 	{"the order of additions, which no machine may choose: bits of results depend on it, not on cores", `

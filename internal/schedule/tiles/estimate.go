@@ -71,8 +71,8 @@ func resident(x *product.Product, t Tile) int {
 	return max(1, min(t.resident, x.Target.TileBytes/t.Bytes(x.ResultType.Bytes())))
 }
 
-// A finish has the seconds of the work behind the sums of a product: on a result by a compute unit, beyond one that it
-// stores, which rates include, and on all results by all units.
+// A finish has the seconds of the work behind the sums of a product: on a result by a compute unit, and on all results
+// by all units.
 type finish struct{ result, all float64 }
 
 // finishing estimates the finish of a product. It counts where products are so fast that it matters.
@@ -80,7 +80,11 @@ func finishing(x *product.Product) finish {
 	if !x.Target.SharedMatrices || Half(x, x.Rows.Factor) == 0 || Half(x, x.Cols.Factor) == 0 {
 		return finish{}
 	}
-	bytes, adds := read(x)+written(x), 0 // of a result
+	bytes, adds := 0, 0                 // of a result
+	also := x.Nest.Stores(0, false)[1:] // rates include one store
+	for _, i := range append(reads(x), also...) {
+		bytes += x.Nest.Args[x.Nest.Body[i].Arg].DType.Size()
+	}
 	factors := x.Nest.Needs([]int{x.Sum}, nil)
 	for i := range x.Nest.Body {
 		if in := &x.Nest.Body[i]; !factors[i] && in.Op.Class() == ir.Elementwise {
@@ -96,23 +100,13 @@ func finishing(x *product.Product) finish {
 // tile is the time in which a tile's results are finished.
 func (f finish) tile(t Tile) float64 { return f.result * float64(t.M*t.N) }
 
-// read counts the bytes of elements of matrices that a result needs beside its sum.
-func read(x *product.Product) (bytes int) {
+// reads lists the loads of elements of matrices that a result needs beside its sum.
+func reads(x *product.Product) (list []int) {
 	over, factors := ir.Axes(slices.Concat(x.Rows.Axes, x.Cols.Axes)...), x.Nest.Loads(x.Rows.Factor, x.Cols.Factor)
 	for i := range x.Nest.Body {
 		if in := &x.Nest.Body[i]; in.Op == ir.Load && !slices.Contains(factors, i) && in.Positions()&over == over {
-			bytes += x.Nest.Args[in.Arg].DType.Size()
+			list = append(list, i)
 		}
 	}
-	return bytes
-}
-
-// written counts the bytes that are stored of a result in all matrices but the first.
-func written(x *product.Product) (bytes int) {
-	for i, s := range x.Nest.Stores(0, false) {
-		if i > 0 {
-			bytes += x.Nest.Args[x.Nest.Body[s].Arg].DType.Size()
-		}
-	}
-	return bytes
+	return list
 }

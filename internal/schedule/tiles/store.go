@@ -147,22 +147,17 @@ func resultAt(row, vector *shader.Expr, vectors int) *shader.Expr {
 	return row.Mul(vectors).Add(vector.Xor(row.Xor(row.Shr(1)).And(1).Mul(4)))
 }
 
-// latency is the time of a load from memory, in seconds.
-const latency = 1e-6
+// heldElements is how many elements of matrices a thread holds in registers beside results.
+const heldElements = 64
 
-// vectorsAhead is how many vectors of some columns a thread takes before it stores one: enough that loads from
-// memory are under way as memory is fast, if results need elements of a matrix.
+// vectorsAhead is how many vectors of some columns a thread takes before it stores one. Where results need elements of
+// matrices, many loads are under way.
 func (q *Pass) vectorsAhead(width int) int {
-	const least, most = 4, 16
-	if q.Tile.Unit.lanes < shader.Warpgroup {
-		return least
+	ahead, loads := 4, width*len(reads(q.Product))
+	if loads > 0 && q.Tile.Unit.lanes == shader.Warpgroup {
+		ahead = max(ahead, build.FloorPow2(max(1, heldElements/loads)))
 	}
-	bytes := width * read(q.Product) // of a vector
-	if bytes == 0 {
-		return least
-	}
-	under := q.Target.UnitBandwidth() * latency / float64(q.P.Threads*q.P.Resident)
-	return build.CeilPow2(min(most, max(least, int(under)/bytes)))
+	return ahead
 }
 
 // takeVectors makes a loop in which each thread takes vectors, of some columns each, that lie in shared memory
