@@ -68,8 +68,8 @@ func classify(c *op.Call, labels column, y T) []op.Value {
 }
 
 // binary is classify of the score of the second of two classes, [rows 1]. Positive scores are
-// probabilities.
-func binary(c *op.Call, labels column, y T, positive bool) []op.Value {
+// probabilities. The score of the first is 1 less them if complement is set, else their opposite.
+func binary(c *op.Call, labels column, y T, positive, complement bool) []op.Value {
 	limit := 0.0
 	if positive {
 		limit = 0.5
@@ -77,10 +77,10 @@ func binary(c *op.Call, labels column, y T, positive bool) []op.Value {
 	label := choose(c, labels, y.Gt(limit).Cast(tensor.Int32).Squeeze(-1))
 	post := c.String("post_transform", "NONE")
 	first := y.Neg()
-	switch {
-	case positive && post != "PROBIT":
+	switch curve := post == "LOGISTIC" || post == "PROBIT"; {
+	case positive && post != "PROBIT" || complement && !curve:
 		first, post = y.Neg().Add(1), "NONE"
-	case post != "LOGISTIC" && post != "PROBIT":
+	case !curve:
 		post = "NONE"
 	}
 	return []op.Value{label, op.Of(transform(c, tensor.Cat(-1, first, y), post).Cast(tensor.Float32))}
@@ -109,7 +109,7 @@ func linearClassifier(c *op.Call) []op.Value {
 	}
 	y := products(c, rows)
 	if rows == 1 && labels.len() == 2 {
-		return binary(c, labels, y, false)
+		return binary(c, labels, y, false, true)
 	}
 	return classify(c, labels, y)
 }
@@ -205,26 +205,28 @@ func svmClassifier(c *op.Call) []op.Value {
 			votes[i], votes[j] = votes[i].Add(won), votes[j].Add(won.Neg().Add(1))
 		}
 	}
-	if a, b := floatsOf(c, "prob_a"), floatsOf(c, "prob_b"); len(a) > 0 && len(a) == len(scores) && len(b) == len(a) {
-		return coupled(c, labels, scores, a, b)
+	label := choose(c, labels, tensor.Cat(1, votes...).ArgMax(1)) // with probabilities too, as libsvm
+	y, post := tensor.Cat(1, scores...), c.String("post_transform", "NONE")
+	switch a, b := floatsOf(c, "prob_a"), floatsOf(c, "prob_b"); {
+	case len(a) > 0 && len(a) == len(scores) && len(b) == len(a):
+		y = coupled(c, labels.len(), y, a, b)
+	case len(scores) == 1 && post != "NONE" && post != "LOGISTIC":
+		y, post = tensor.Cat(1, y.Neg().Add(1), y), "NONE"
+	case len(scores) == 1:
+		y = tensor.Cat(1, y.Neg(), y)
 	}
-	label := choose(c, labels, tensor.Cat(1, votes...).ArgMax(1))
-	y := tensor.Cat(1, scores...)
-	if len(scores) == 1 {
-		y = tensor.Cat(1, y, y.Neg())
-	}
-	return []op.Value{label, op.Of(transform(c, y, c.String("post_transform", "NONE")).Cast(tensor.Float32))}
+	return []op.Value{label, op.Of(transform(c, y, post).Cast(tensor.Float32))}
 }
 
 // coupled returns probabilities of classes from scores between each two, after Wu, Lin and Weng, "Probability
 // Estimates for Multi-class Classification by Pairwise Coupling", 2004, on the host.
-func coupled(c *op.Call, labels column, scores []T, a, b []float64) []op.Value {
+func coupled(c *op.Call, n int, scores T, a, b []float64) T {
 	d := *c
-	d.In = []op.Value{op.Of(tensor.Cat(1, scores...))}
-	all, n := d.Floats(0), labels.len()
-	rows := len(all) / len(scores)
+	d.In = []op.Value{op.Of(scores)}
+	all := d.Floats(0)
+	rows := len(all) / len(a)
 	out := make([]float32, 0, rows*n)
-	for ; len(all) > 0; all = all[len(scores):] {
+	for ; len(all) > 0; all = all[len(a):] {
 		r := make([][]float64, n) // the probability of i rather than j
 		for i := range r {
 			r[i] = make([]float64, n)
@@ -242,11 +244,10 @@ func coupled(c *op.Call, labels column, scores []T, a, b []float64) []op.Value {
 			out = append(out, float32(p))
 		}
 	}
-	y := tensor.New(out, rows, n)
-	return []op.Value{choose(c, labels, y.ArgMax(1)), op.Of(y)}
+	return tensor.New(out, rows, n)
 }
 
-// couple iterates the second of the paper's methods.
+// couple iterates the second of the paper's methods, as far as libsvm does.
 func couple(r [][]float64) []float64 {
 	n := len(r)
 	p, q := make([]float64, n), make([][]float64, n)
@@ -259,25 +260,28 @@ func couple(r [][]float64) []float64 {
 			}
 		}
 	}
-	const iterations = 100
-	for range iterations {
+	for range max(100, n) {
+		qp, all := make([]float64, n), 0.0 // the products q·p and p·q·p
+		for i := range n {
+			for j := range n {
+				qp[i] += q[i][j] * p[j]
+			}
+			all += p[i] * qp[i]
+		}
+		worst := 0.0
+		for _, x := range qp {
+			worst = max(worst, math.Abs(x-all))
+		}
+		if worst < 0.005/float64(n) {
+			break
+		}
 		for t := range n {
-			sum, all := 0.0, 0.0
-			for i := range n {
-				if i != t {
-					sum += q[t][i] * p[i]
-				}
-				for j := range n {
-					all += p[i] * q[i][j] * p[j]
-				}
-			}
-			p[t] = (all - sum) / q[t][t]
-			total := 0.0
-			for _, x := range p {
-				total += x
-			}
-			for i := range p {
-				p[i] /= total
+			step := (all - qp[t]) / q[t][t]
+			p[t] += step
+			all = (all + step*(step*q[t][t]+2*qp[t])) / (1 + step) / (1 + step)
+			for j := range n {
+				qp[j] = (qp[j] + step*q[t][j]) / (1 + step)
+				p[j] /= 1 + step
 			}
 		}
 	}

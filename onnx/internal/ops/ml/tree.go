@@ -361,7 +361,7 @@ func treeClassifier(c *op.Call) []op.Value {
 		if base := floatsOf(c, "base_values"); len(base) > 0 {
 			y = y.Add(base[len(base)-1])
 		}
-		return binary(c, labels, y, positive)
+		return binary(c, labels, y, positive, false)
 	}
 	y := addBase(c, f.scores(c, features(c), "SUM"), "base_values")
 	return classify(c, labels, y)
