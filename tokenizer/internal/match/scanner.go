@@ -37,7 +37,8 @@ type class struct {
 	ascii  [2]uint64
 	props  uint16 // the characters that have one of these properties,
 	ranges []rune // those in a range, as pairs,
-	nots   uint16 // and those that lack one of these
+	nots   uint16 // and those that lack one of these,
+	also   *class // if they belong to this one too; nil: to all
 	negate bool
 }
 
@@ -50,6 +51,9 @@ func (c *class) member(r rune) bool {
 	}
 	for i := 0; i < len(c.ranges) && !in; i += 2 {
 		in = c.ranges[i] <= r && r <= c.ranges[i+1]
+	}
+	if in && c.also != nil {
+		in = c.also.member(r)
 	}
 	return in != c.negate
 }

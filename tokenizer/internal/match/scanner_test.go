@@ -2,6 +2,7 @@ package match
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -40,15 +41,17 @@ func matches(t *testing.T, p Pattern, s string) string {
 func TestScanners(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	seen := map[string]bool{}
-	for name, sources := range Splitters {
+	all := maps.Clone(Splitters)
+	all["sets in sets"] = []string{` ?[^(\s|[.,!?…。，、।۔،])]+`, `[[a-z]\p{N}&&[^aeiou3]]+`, `[^\S&&[^ ]]`}
+	for name, sources := range all {
 		for _, source := range sources {
 			if seen[source] {
 				continue
 			}
 			seen[source] = true
 			s := NewScanner(source)
-			if s == nil && (source == digitTriples || source == kimiSplitter) {
-				continue // regexp2 runs them
+			if s == nil && source == digitTriples {
+				continue // regexp2 runs it
 			}
 			if s == nil {
 				t.Errorf("%s: no scanner for %s", name, source)

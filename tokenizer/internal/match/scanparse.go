@@ -193,9 +193,22 @@ func (p *scanParser) brackets(c *class) {
 		p.fail()
 	}
 	for !p.take("]") {
-		if p.rest == "" || p.rest[0] == '[' || strings.HasPrefix(p.rest, "&&") {
+		switch {
+		case p.rest == "" || strings.HasPrefix(p.rest, "[:"):
 			p.fail()
 			return
+		case p.take("&&["):
+			c.also = &class{}
+			if p.brackets(c.also); !p.take("]") {
+				p.fail()
+			}
+			return
+		case strings.HasPrefix(p.rest, "&&"):
+			p.fail()
+			return
+		case p.take("["):
+			p.union(c)
+			continue
 		}
 		lo, single := p.member(c)
 		if !single {
@@ -211,6 +224,22 @@ func (p *scanParser) brackets(c *class) {
 		}
 		p.add(c, lo, hi)
 	}
+}
+
+// union adds the characters of brackets in brackets.
+func (p *scanParser) union(c *class) {
+	var inner class
+	if p.depth++; p.depth > maxClasses {
+		p.fail()
+		return
+	}
+	p.brackets(&inner)
+	if p.depth--; inner.negate || inner.also != nil {
+		p.fail()
+	}
+	c.props |= inner.props
+	c.nots |= inner.nots
+	c.ranges = append(c.ranges, inner.ranges...)
 }
 
 // member reads a character in brackets; a set of characters it adds to the class.
