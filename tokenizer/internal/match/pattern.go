@@ -20,13 +20,21 @@ type Pattern interface {
 	Each(s string, found func(lo, hi int)) error
 }
 
-// Literal is a string that is searched for as it is.
+// Literal is a string that is searched for as it is. The empty one is before each character, and at the
+// end.
 type Literal string
 
 func (l Literal) Each(s string, found func(lo, hi int)) error {
+	if l == "" {
+		for i := range s {
+			found(i, i)
+		}
+		found(len(s), len(s))
+		return nil
+	}
 	for pos := 0; ; {
 		i := strings.Index(s[pos:], string(l))
-		if i < 0 || l == "" {
+		if i < 0 {
 			return nil
 		}
 		found(pos+i, pos+i+len(l))

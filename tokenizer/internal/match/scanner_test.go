@@ -74,3 +74,16 @@ func TestScanners(t *testing.T) {
 		}
 	}
 }
+
+// The empty string matches where the empty expression does.
+func TestEmptyLiteral(t *testing.T) {
+	re, err := NewRegex("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range []string{"", "a", "aé日"} {
+		if got, want := matches(t, Literal(""), text), matches(t, re, text); got != want {
+			t.Errorf("%q: %s, want %s", text, got, want)
+		}
+	}
+}
