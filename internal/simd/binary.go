@@ -242,3 +242,28 @@ func shrVV[T integer](dst, x, y unsafe.Pointer, n int) {
 		d[i] = a[i] >> uint64(b[i])
 	}
 }
+
+// A Link is a step of a chain: a function of x, the result of the step before, and of the elements at Y and Z.
+type Link struct {
+	Op   LinkOp
+	Y, Z unsafe.Pointer
+}
+
+// A LinkOp says what a Link computes. V is for a run at Y, S for one element.
+type LinkOp int
+
+const (
+	AddV     LinkOp = iota // x + y
+	AddS                   // x + y
+	MulV                   // x·y
+	MulS                   // x·y
+	MaxS                   // the greater of x and y, as Binaries[ir.Max]
+	LowS                   // z where x < y, else x
+	HighS                  // z where y < x, else x
+	Save                   // x, which MulSaved reads
+	MulSaved               // x times the saved one, at first the element of src
+)
+
+// Chain computes count links, at least one, of n elements of float32 from src, in one pass, and stores the last
+// result at dst. dst may be src or any Y. It is nil where there is no routine.
+var Chain func(dst, src, links unsafe.Pointer, count, n int)

@@ -32,6 +32,7 @@ type routines struct {
 
 	runsProduct ProductTile
 	moveRows    func(dst, src unsafe.Pointer, rows, bytes, d, s int)
+	chain       func(dst, src, links unsafe.Pointer, count, n int)
 	everyOther  func(dst, src unsafe.Pointer, rows, n, d, s int)
 	transposers [9]transposer
 	prefetch    func(p uintptr, bytes int)
@@ -191,6 +192,9 @@ func (r routines) install() {
 		if f != nil {
 			transposers[size] = f
 		}
+	}
+	if r.chain != nil {
+		Chain = r.chain
 	}
 	if r.moveRows != nil {
 		moveRows, everyOther, Prefetch = r.moveRows, r.everyOther, r.prefetch

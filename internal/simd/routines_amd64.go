@@ -213,6 +213,7 @@ var routinesAVX2 = routines{
 	transposers: [9]transposer{4: transpose4AVX2, 8: transpose8AVX2},
 	prefetch:    prefetchLines,
 	winograd:    WinogradTransforms{winogradInputAVX2, winogradWeightsAVX2, winogradOutputAVX2},
+	chain:       chainAVX2,
 }
 
 var routinesAVX512 = routines{
@@ -434,6 +435,7 @@ var routinesAVX512 = routines{
 	transposers: [9]transposer{4: transpose4AVX512, 8: transpose8AVX2},
 	prefetch:    prefetchLines,
 	winograd:    WinogradTransforms{winogradInputAVX512, winogradWeightsAVX512, winogradOutputAVX512},
+	chain:       chainAVX512,
 }
 
 var routinesVNNI = routines{

@@ -4,6 +4,7 @@ import (
 	"math"
 	"unsafe"
 
+	"github.com/tensorken/tensorken/internal/simd"
 	"github.com/tensorken/tensorken/ir"
 )
 
@@ -42,6 +43,7 @@ type Activation struct {
 	loops   [ir.MaxAxes]loop
 	dims    [ir.MaxAxes]Term
 	nest    loopNest
+	links   []simd.Link
 	block   [ir.MaxBlock]float32 // a block of an ir.Format, decoded
 }
 

@@ -141,7 +141,11 @@ func (a *Assembler) binary(i int) int {
 		x, y = a.Widen(x, domain), a.Widen(y, domain)
 	}
 	same := in.Type.Size() == a.regs[x].typ.Size()
-	return a.Emit(Op{Do: doBinary, binary: f, Src: [4]int{x, y, -1, -1}, inPlace: same}, in.Type, domain)
+	s := Op{Do: doBinary, binary: f, Src: [4]int{x, y, -1, -1}, inPlace: same}
+	if l, ok := linkable[in.Op]; ok && in.Type == ir.Float32 {
+		s.linked = &l
+	}
+	return a.Emit(s, in.Type, domain)
 }
 
 // perRow reports whether register r has one element for each row of a register over some
@@ -237,6 +241,12 @@ func (a *Assembler) where(i int) int {
 	in := &a.Space.Body[i]
 	if f, limit := a.clamp(i); f != nil && a.Body[in.Src[0]] < 0 {
 		s := Op{Do: doWhere, ternary: f, Src: [4]int{a.Body[in.Src[2]], a.Body[limit], a.Body[in.Src[1]], -1}, inPlace: true}
+		if in.Type == ir.Float32 {
+			s.linked = &[2]simd.LinkOp{simd.HighS, simd.HighS}
+			if a.Space.Body[in.Src[0]].Src[0] == in.Src[2] {
+				s.linked = &[2]simd.LinkOp{simd.LowS, simd.LowS}
+			}
+		}
 		return a.Emit(s, in.Type, a.regs[s.Src[0]].domain|a.regs[s.Src[1]].domain|a.regs[s.Src[2]].domain)
 	}
 	c, x, y := a.Body[in.Src[0]], a.Body[in.Src[1]], a.Body[in.Src[2]]

@@ -47,15 +47,17 @@ type Op struct {
 	unary   simd.Unary
 	binary  simd.Binary
 	ternary simd.Ternary
-	Size    int     // bytes of an element of the result
-	from    int     // of doRowBinary: bytes of an element of the operands
-	perRow  int     // of doRowBinary: the operand that has one element for each row
-	rows    int     // of doRowBinary: the lanes of that operand, an index into program.sets
-	inPlace bool    // the result may overwrite an operand
-	alias   bool    // the result is the operand's memory
-	Extra   int     // bytes of scratch that the op needs beside its result's
-	Raw     int     // and where they are
-	target  *target // where the result may be written directly; see activation.out
+	linked  *[2]simd.LinkOp // its codes in a chain, of a run and of one element, or nil
+	links   []link          // of doChain
+	Size    int             // bytes of an element of the result
+	from    int             // of doRowBinary: bytes of an element of the operands
+	perRow  int             // of doRowBinary: the operand that has one element for each row
+	rows    int             // of doRowBinary: the lanes of that operand, an index into program.sets
+	inPlace bool            // the result may overwrite an operand
+	alias   bool            // the result is the operand's memory
+	Extra   int             // bytes of scratch that the op needs beside its result's
+	Raw     int             // and where they are
+	target  *target         // where the result may be written directly; see activation.out
 	load    *load
 	Reduce  *reduce
 	expand  []Term
@@ -125,6 +127,9 @@ func Assemble(s *Space, p Schedule) *Assembler {
 	}
 	if p.Value {
 		a.Root = a.Widen(a.Body[p.Roots[0]], ir.Axes(p.Lanes...))
+	}
+	if !late {
+		a.chain()
 	}
 	a.Program.regs = len(a.regs)
 	a.allocate()
@@ -283,6 +288,14 @@ func (a *Assembler) lastUses() {
 		for _, r := range s.Src {
 			if r >= 0 {
 				a.last[r] = i
+			}
+		}
+		for _, l := range s.links {
+			if l.y >= 0 {
+				a.last[l.y] = i
+			}
+			if l.z >= 0 {
+				a.last[l.z] = i
 			}
 		}
 	}

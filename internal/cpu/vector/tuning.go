@@ -58,8 +58,7 @@ type Tuning struct {
 }
 
 // Not done, as it would not pay: stores past the caches, because full stores of 64 bytes do
-// not read the line first; two operations in one pass, because passes through the
-// first-level cache take little of the time.
+// not read the line first.
 var DefaultTuning = Tuning{
 	MinBlock: 512, MaxBlock: 2048, MinRow: 64, TransposeTile: 32, MaxWholeReduction: 1 << 15, ParallelThreshold: 1 << 15,
 	Rows: 126, Cols: 512, Depth: 256, Span: 504, Panel: 1 << 18, DotDepth: 16, FewRows: 16, HeapStep: 5, SharedSort: 4, Conflict: 2048, CopyCost: 0.25, TransposeCost: 4, AcrossCost: 1, TaskCost: 1024, LateShare: 0.125, MaxShared: 1 << 26, MinTiles: 8, MinPart: 1024,

@@ -33,6 +33,7 @@ var files = []struct {
 	{"filter", (*file).filters},
 	{"fixed", (*file).fixed},
 	{"winograd", (*file).winograd},
+	{"chain", (*file).chains},
 }
 
 // A file is a file of assembly under way.
