@@ -46,7 +46,7 @@ columns3:
 	MOVQ    BX, R11
 	LEAQ    (SI)(SI*2), R12
 	LEAQ    (DI)(DI*2), R13
-	LEAQ    (R10)(DI*2), R13
+	LEAQ    (R10)(DI*8), R13
 
 depth5:
 	SUBQ        $+8, R11
@@ -190,7 +190,7 @@ columns12:
 	MOVQ    BX, R11
 	LEAQ    (SI)(SI*2), R12
 	LEAQ    (DI)(DI*2), R13
-	LEAQ    (R10)(DI*1), R13
+	LEAQ    (R10)(DI*8), R13
 
 depth14:
 	SUBQ        $+8, R11
@@ -320,7 +320,7 @@ columns22:
 	MOVQ    BX, R11
 	LEAQ    (SI)(SI*2), R12
 	LEAQ    (DI)(DI*2), R12
-	LEAQ    (R10)(DI*2), R12
+	LEAQ    (R10)(DI*8), R12
 
 depth24:
 	SUBQ        $+8, R11
@@ -439,7 +439,7 @@ columns30:
 	MOVQ    BX, R11
 	LEAQ    (SI)(SI*2), R12
 	LEAQ    (DI)(DI*2), R12
-	LEAQ    (R10)(DI*1), R12
+	LEAQ    (R10)(DI*8), R12
 
 depth32:
 	SUBQ        $+8, R11
@@ -551,7 +551,7 @@ columns39:
 	MOVQ    BX, R11
 	LEAQ    (SI)(SI*2), R12
 	LEAQ    (DI)(DI*2), R12
-	LEAQ    (R10)(DI*4), R13
+	LEAQ    (R10)(DI*8), R13
 
 depth41:
 	SUBQ        $+8, R11
@@ -673,7 +673,7 @@ columns46:
 	MOVQ    BX, R11
 	LEAQ    (SI)(SI*2), R12
 	LEAQ    (DI)(DI*2), R12
-	LEAQ    (R10)(DI*1), R12
+	LEAQ    (R10)(DI*8), R12
 
 depth48:
 	SUBQ        $+8, R11
@@ -758,7 +758,7 @@ columns54:
 	MOVQ    BX, R11
 	LEAQ    (SI)(SI*2), R12
 	LEAQ    (DI)(DI*2), R12
-	LEAQ    (R10)(DI*4), R13
+	LEAQ    (R10)(DI*8), R13
 
 depth56:
 	SUBQ        $+8, R11
@@ -844,7 +844,7 @@ columns60:
 	MOVQ    BX, R11
 	LEAQ    (SI)(SI*2), R12
 	LEAQ    (DI)(DI*2), R12
-	LEAQ    (R10)(DI*1), R12
+	LEAQ    (R10)(DI*8), R12
 
 depth62:
 	SUBQ        $+8, R11
@@ -942,7 +942,7 @@ columns68:
 	MOVQ    BX, R11
 	LEAQ    (SI)(SI*2), R12
 	LEAQ    (DI)(DI*2), R13
-	LEAQ    (R10)(DI*2), R13
+	LEAQ    (R10)(DI*8), R13
 
 depth70:
 	SUBQ        $+4, R11
@@ -1074,7 +1074,7 @@ columns77:
 	MOVQ    BX, R11
 	LEAQ    (SI)(SI*2), R12
 	LEAQ    (DI)(DI*2), R13
-	LEAQ    (R10)(DI*1), R13
+	LEAQ    (R10)(DI*8), R13
 
 depth79:
 	SUBQ        $+4, R11
@@ -1192,7 +1192,7 @@ columns87:
 	MOVQ    BX, R11
 	LEAQ    (SI)(SI*2), R12
 	LEAQ    (DI)(DI*2), R12
-	LEAQ    (R10)(DI*2), R12
+	LEAQ    (R10)(DI*8), R12
 
 depth89:
 	SUBQ        $+4, R11
@@ -1302,7 +1302,7 @@ columns95:
 	MOVQ    BX, R11
 	LEAQ    (SI)(SI*2), R12
 	LEAQ    (DI)(DI*2), R12
-	LEAQ    (R10)(DI*1), R12
+	LEAQ    (R10)(DI*8), R12
 
 depth97:
 	SUBQ        $+4, R11
@@ -1405,7 +1405,7 @@ columns104:
 	MOVQ    BX, R11
 	LEAQ    (SI)(SI*2), R12
 	LEAQ    (DI)(DI*2), R12
-	LEAQ    (R10)(DI*4), R13
+	LEAQ    (R10)(DI*8), R13
 
 depth106:
 	SUBQ        $+4, R11
@@ -1527,7 +1527,7 @@ columns111:
 	MOVQ    BX, R11
 	LEAQ    (SI)(SI*2), R12
 	LEAQ    (DI)(DI*2), R12
-	LEAQ    (R10)(DI*1), R12
+	LEAQ    (R10)(DI*8), R12
 
 depth113:
 	SUBQ        $+4, R11
@@ -1606,7 +1606,7 @@ columns119:
 	MOVQ    BX, R11
 	LEAQ    (SI)(SI*2), R12
 	LEAQ    (DI)(DI*2), R12
-	LEAQ    (R10)(DI*4), R13
+	LEAQ    (R10)(DI*8), R13
 
 depth121:
 	SUBQ        $+4, R11
@@ -1692,7 +1692,7 @@ columns125:
 	MOVQ    BX, R11
 	LEAQ    (SI)(SI*2), R12
 	LEAQ    (DI)(DI*2), R12
-	LEAQ    (R10)(DI*1), R12
+	LEAQ    (R10)(DI*8), R12
 
 depth127:
 	SUBQ        $+4, R11
@@ -1783,7 +1783,7 @@ columns133:
 	MOVQ    BX, R11
 	LEAQ    (SI)(SI*2), R12
 	LEAQ    (DI)(DI*2), R13
-	LEAQ    (R10)(DI*2), R13
+	LEAQ    (R10)(DI*8), R13
 
 depth135:
 	SUBQ        $+8, R11
@@ -1933,7 +1933,7 @@ columns143:
 	MOVQ    BX, R11
 	LEAQ    (SI)(SI*2), R12
 	LEAQ    (DI)(DI*2), R13
-	LEAQ    (R10)(DI*1), R13
+	LEAQ    (R10)(DI*8), R13
 
 depth145:
 	SUBQ        $+8, R11
@@ -2067,7 +2067,7 @@ columns154:
 	MOVQ    BX, R11
 	LEAQ    (SI)(SI*2), R12
 	LEAQ    (DI)(DI*2), R12
-	LEAQ    (R10)(DI*2), R12
+	LEAQ    (R10)(DI*8), R12
 
 depth156:
 	SUBQ        $+8, R11
@@ -2192,7 +2192,7 @@ columns163:
 	MOVQ    BX, R11
 	LEAQ    (SI)(SI*2), R12
 	LEAQ    (DI)(DI*2), R12
-	LEAQ    (R10)(DI*1), R12
+	LEAQ    (R10)(DI*8), R12
 
 depth165:
 	SUBQ        $+8, R11
@@ -2308,7 +2308,7 @@ columns173:
 	MOVQ    BX, R11
 	LEAQ    (SI)(SI*2), R12
 	LEAQ    (DI)(DI*2), R12
-	LEAQ    (R10)(DI*4), R13
+	LEAQ    (R10)(DI*8), R13
 
 depth175:
 	SUBQ        $+8, R11
@@ -2440,7 +2440,7 @@ columns181:
 	MOVQ    BX, R11
 	LEAQ    (SI)(SI*2), R12
 	LEAQ    (DI)(DI*2), R12
-	LEAQ    (R10)(DI*1), R12
+	LEAQ    (R10)(DI*8), R12
 
 depth183:
 	SUBQ        $+8, R11
@@ -2529,7 +2529,7 @@ columns190:
 	MOVQ    BX, R11
 	LEAQ    (SI)(SI*2), R12
 	LEAQ    (DI)(DI*2), R12
-	LEAQ    (R10)(DI*4), R13
+	LEAQ    (R10)(DI*8), R13
 
 depth192:
 	SUBQ        $+8, R11
@@ -2625,7 +2625,7 @@ columns197:
 	MOVQ    BX, R11
 	LEAQ    (SI)(SI*2), R12
 	LEAQ    (DI)(DI*2), R12
-	LEAQ    (R10)(DI*1), R12
+	LEAQ    (R10)(DI*8), R12
 
 depth199:
 	SUBQ        $+8, R11
@@ -2717,7 +2717,7 @@ columns206:
 	MOVQ    BX, R11
 	LEAQ    (SI)(SI*2), R12
 	LEAQ    (DI)(DI*2), R13
-	LEAQ    (R10)(DI*2), R13
+	LEAQ    (R10)(DI*8), R13
 
 depth208:
 	SUBQ        $+8, R11
@@ -2871,7 +2871,7 @@ columns216:
 	MOVQ    BX, R11
 	LEAQ    (SI)(SI*2), R12
 	LEAQ    (DI)(DI*2), R13
-	LEAQ    (R10)(DI*1), R13
+	LEAQ    (R10)(DI*8), R13
 
 depth218:
 	SUBQ        $+8, R11
@@ -3007,7 +3007,7 @@ columns227:
 	MOVQ    BX, R11
 	LEAQ    (SI)(SI*2), R12
 	LEAQ    (DI)(DI*2), R12
-	LEAQ    (R10)(DI*2), R12
+	LEAQ    (R10)(DI*8), R12
 
 depth229:
 	SUBQ        $+8, R11
@@ -3136,7 +3136,7 @@ columns236:
 	MOVQ    BX, R11
 	LEAQ    (SI)(SI*2), R12
 	LEAQ    (DI)(DI*2), R12
-	LEAQ    (R10)(DI*1), R12
+	LEAQ    (R10)(DI*8), R12
 
 depth238:
 	SUBQ        $+8, R11
@@ -3254,7 +3254,7 @@ columns246:
 	MOVQ    BX, R11
 	LEAQ    (SI)(SI*2), R12
 	LEAQ    (DI)(DI*2), R12
-	LEAQ    (R10)(DI*4), R13
+	LEAQ    (R10)(DI*8), R13
 
 depth248:
 	SUBQ        $+8, R11
@@ -3394,7 +3394,7 @@ columns254:
 	MOVQ    BX, R11
 	LEAQ    (SI)(SI*2), R12
 	LEAQ    (DI)(DI*2), R12
-	LEAQ    (R10)(DI*1), R12
+	LEAQ    (R10)(DI*8), R12
 
 depth256:
 	SUBQ        $+8, R11
@@ -3485,7 +3485,7 @@ columns263:
 	MOVQ    BX, R11
 	LEAQ    (SI)(SI*2), R12
 	LEAQ    (DI)(DI*2), R12
-	LEAQ    (R10)(DI*4), R13
+	LEAQ    (R10)(DI*8), R13
 
 depth265:
 	SUBQ        $+8, R11
@@ -3589,7 +3589,7 @@ columns270:
 	MOVQ    BX, R11
 	LEAQ    (SI)(SI*2), R12
 	LEAQ    (DI)(DI*2), R12
-	LEAQ    (R10)(DI*1), R12
+	LEAQ    (R10)(DI*8), R12
 
 depth272:
 	SUBQ        $+8, R11
@@ -3692,7 +3692,7 @@ columns3:
 	LEAQ         (SI)(SI*2), R12
 	LEAQ         (DI)(DI*2), R13
 	LEAQ         (R8)(SI*4), R13
-	LEAQ         (R10)(DI*2), R14
+	LEAQ         (R10)(DI*8), R14
 
 depth5:
 	SUBQ        $+16, R11
@@ -3969,7 +3969,7 @@ columns16:
 	LEAQ         (SI)(SI*2), R12
 	LEAQ         (DI)(DI*2), R13
 	LEAQ         (R8)(SI*4), R13
-	LEAQ         (R10)(DI*1), R14
+	LEAQ         (R10)(DI*8), R14
 
 depth18:
 	SUBQ        $+16, R11
@@ -4204,7 +4204,7 @@ columns30:
 	LEAQ         (SI)(SI*2), R12
 	LEAQ         (DI)(DI*2), R13
 	LEAQ         (R8)(SI*4), R13
-	LEAQ         (R10)(DI*2), R14
+	LEAQ         (R10)(DI*8), R14
 
 depth32:
 	SUBQ        $+16, R11
@@ -4452,7 +4452,7 @@ columns42:
 	LEAQ         (SI)(SI*2), R12
 	LEAQ         (DI)(DI*2), R13
 	LEAQ         (R8)(SI*4), R13
-	LEAQ         (R10)(DI*1), R14
+	LEAQ         (R10)(DI*8), R14
 
 depth44:
 	SUBQ        $+16, R11
@@ -4663,7 +4663,7 @@ columns55:
 	LEAQ         (SI)(SI*2), R12
 	LEAQ         (DI)(DI*2), R13
 	LEAQ         (R8)(SI*4), R13
-	LEAQ         (R10)(DI*2), R14
+	LEAQ         (R10)(DI*8), R14
 
 depth57:
 	SUBQ        $+16, R11
@@ -4882,7 +4882,7 @@ columns66:
 	LEAQ         (SI)(SI*2), R12
 	LEAQ         (DI)(DI*2), R13
 	LEAQ         (R8)(SI*4), R13
-	LEAQ         (R10)(DI*1), R14
+	LEAQ         (R10)(DI*8), R14
 
 depth68:
 	SUBQ        $+16, R11
@@ -5069,7 +5069,7 @@ columns78:
 	LEAQ         (SI)(SI*2), R12
 	LEAQ         (DI)(DI*2), R13
 	LEAQ         (R8)(SI*4), R13
-	LEAQ         (R10)(DI*2), R14
+	LEAQ         (R10)(DI*8), R14
 
 depth80:
 	SUBQ        $+16, R11
@@ -5259,7 +5259,7 @@ columns88:
 	LEAQ         (SI)(SI*2), R12
 	LEAQ         (DI)(DI*2), R13
 	LEAQ         (R8)(SI*4), R13
-	LEAQ         (R10)(DI*1), R14
+	LEAQ         (R10)(DI*8), R14
 
 depth90:
 	SUBQ        $+16, R11
@@ -5429,7 +5429,7 @@ columns99:
 	MOVQ         BX, R11
 	LEAQ         (SI)(SI*2), R12
 	LEAQ         (DI)(DI*2), R13
-	LEAQ         (R10)(DI*4), R14
+	LEAQ         (R10)(DI*8), R14
 
 depth101:
 	SUBQ        $+16, R11
@@ -5654,7 +5654,7 @@ columns108:
 	MOVQ         BX, R11
 	LEAQ         (SI)(SI*2), R12
 	LEAQ         (DI)(DI*2), R13
-	LEAQ         (R10)(DI*1), R13
+	LEAQ         (R10)(DI*8), R13
 
 depth110:
 	SUBQ        $+16, R11
@@ -5797,7 +5797,7 @@ columns118:
 	MOVQ         BX, R11
 	LEAQ         (SI)(SI*2), R12
 	LEAQ         (DI)(DI*2), R12
-	LEAQ         (R10)(DI*4), R13
+	LEAQ         (R10)(DI*8), R13
 
 depth120:
 	SUBQ        $+16, R11
@@ -5978,7 +5978,7 @@ columns126:
 	MOVQ         BX, R11
 	LEAQ         (SI)(SI*2), R12
 	LEAQ         (DI)(DI*2), R12
-	LEAQ         (R10)(DI*1), R12
+	LEAQ         (R10)(DI*8), R12
 
 depth128:
 	SUBQ        $+16, R11
@@ -6095,7 +6095,7 @@ columns135:
 	MOVQ         BX, R11
 	LEAQ         (SI)(SI*2), R12
 	LEAQ         (DI)(DI*2), R12
-	LEAQ         (R10)(DI*4), R13
+	LEAQ         (R10)(DI*8), R13
 
 depth137:
 	SUBQ        $+16, R11
@@ -6232,7 +6232,7 @@ columns142:
 	MOVQ         BX, R11
 	LEAQ         (SI)(SI*2), R12
 	LEAQ         (DI)(DI*2), R12
-	LEAQ         (R10)(DI*1), R12
+	LEAQ         (R10)(DI*8), R12
 
 depth144:
 	SUBQ        $+16, R11
@@ -6320,7 +6320,7 @@ columns150:
 	MOVQ         BX, R11
 	LEAQ         (SI)(SI*2), R12
 	LEAQ         (DI)(DI*2), R12
-	LEAQ         (R10)(DI*4), R13
+	LEAQ         (R10)(DI*8), R13
 
 depth152:
 	SUBQ        $+16, R11
@@ -6413,7 +6413,7 @@ columns156:
 	MOVQ         BX, R11
 	LEAQ         (SI)(SI*2), R12
 	LEAQ         (DI)(DI*2), R12
-	LEAQ         (R10)(DI*1), R12
+	LEAQ         (R10)(DI*8), R12
 
 depth158:
 	SUBQ        $+16, R11
@@ -6511,7 +6511,7 @@ columns164:
 	LEAQ         (SI)(SI*2), R12
 	LEAQ         (DI)(DI*2), R13
 	LEAQ         (R8)(SI*4), R13
-	LEAQ         (R10)(DI*2), R14
+	LEAQ         (R10)(DI*8), R14
 
 depth166:
 	SUBQ        $+8, R11
@@ -6764,7 +6764,7 @@ columns177:
 	LEAQ         (SI)(SI*2), R12
 	LEAQ         (DI)(DI*2), R13
 	LEAQ         (R8)(SI*4), R13
-	LEAQ         (R10)(DI*1), R14
+	LEAQ         (R10)(DI*8), R14
 
 depth179:
 	SUBQ        $+8, R11
@@ -6975,7 +6975,7 @@ columns191:
 	LEAQ         (SI)(SI*2), R12
 	LEAQ         (DI)(DI*2), R13
 	LEAQ         (R8)(SI*4), R13
-	LEAQ         (R10)(DI*2), R14
+	LEAQ         (R10)(DI*8), R14
 
 depth193:
 	SUBQ        $+8, R11
@@ -7202,7 +7202,7 @@ columns203:
 	LEAQ         (SI)(SI*2), R12
 	LEAQ         (DI)(DI*2), R13
 	LEAQ         (R8)(SI*4), R13
-	LEAQ         (R10)(DI*1), R14
+	LEAQ         (R10)(DI*8), R14
 
 depth205:
 	SUBQ        $+8, R11
@@ -7392,7 +7392,7 @@ columns216:
 	LEAQ         (SI)(SI*2), R12
 	LEAQ         (DI)(DI*2), R13
 	LEAQ         (R8)(SI*4), R13
-	LEAQ         (R10)(DI*2), R14
+	LEAQ         (R10)(DI*8), R14
 
 depth218:
 	SUBQ        $+8, R11
@@ -7593,7 +7593,7 @@ columns227:
 	LEAQ         (SI)(SI*2), R12
 	LEAQ         (DI)(DI*2), R13
 	LEAQ         (R8)(SI*4), R13
-	LEAQ         (R10)(DI*1), R14
+	LEAQ         (R10)(DI*8), R14
 
 depth229:
 	SUBQ        $+8, R11
@@ -7762,7 +7762,7 @@ columns239:
 	LEAQ         (SI)(SI*2), R12
 	LEAQ         (DI)(DI*2), R13
 	LEAQ         (R8)(SI*4), R13
-	LEAQ         (R10)(DI*2), R14
+	LEAQ         (R10)(DI*8), R14
 
 depth241:
 	SUBQ        $+8, R11
@@ -7937,7 +7937,7 @@ columns249:
 	LEAQ         (SI)(SI*2), R12
 	LEAQ         (DI)(DI*2), R13
 	LEAQ         (R8)(SI*4), R13
-	LEAQ         (R10)(DI*1), R14
+	LEAQ         (R10)(DI*8), R14
 
 depth251:
 	SUBQ        $+8, R11
@@ -8092,7 +8092,7 @@ columns260:
 	MOVQ         BX, R11
 	LEAQ         (SI)(SI*2), R12
 	LEAQ         (DI)(DI*2), R13
-	LEAQ         (R10)(DI*4), R14
+	LEAQ         (R10)(DI*8), R14
 
 depth262:
 	SUBQ        $+8, R11
@@ -8317,7 +8317,7 @@ columns269:
 	MOVQ         BX, R11
 	LEAQ         (SI)(SI*2), R12
 	LEAQ         (DI)(DI*2), R13
-	LEAQ         (R10)(DI*1), R13
+	LEAQ         (R10)(DI*8), R13
 
 depth271:
 	SUBQ        $+8, R11
@@ -8448,7 +8448,7 @@ columns279:
 	MOVQ         BX, R11
 	LEAQ         (SI)(SI*2), R12
 	LEAQ         (DI)(DI*2), R12
-	LEAQ         (R10)(DI*4), R13
+	LEAQ         (R10)(DI*8), R13
 
 depth281:
 	SUBQ        $+8, R11
@@ -8629,7 +8629,7 @@ columns287:
 	MOVQ         BX, R11
 	LEAQ         (SI)(SI*2), R12
 	LEAQ         (DI)(DI*2), R12
-	LEAQ         (R10)(DI*1), R12
+	LEAQ         (R10)(DI*8), R12
 
 depth289:
 	SUBQ        $+8, R11
@@ -8737,7 +8737,7 @@ columns296:
 	MOVQ         BX, R11
 	LEAQ         (SI)(SI*2), R12
 	LEAQ         (DI)(DI*2), R12
-	LEAQ         (R10)(DI*4), R13
+	LEAQ         (R10)(DI*8), R13
 
 depth298:
 	SUBQ        $+8, R11
@@ -8874,7 +8874,7 @@ columns303:
 	MOVQ         BX, R11
 	LEAQ         (SI)(SI*2), R12
 	LEAQ         (DI)(DI*2), R12
-	LEAQ         (R10)(DI*1), R12
+	LEAQ         (R10)(DI*8), R12
 
 depth305:
 	SUBQ        $+8, R11
@@ -8956,7 +8956,7 @@ columns311:
 	MOVQ         BX, R11
 	LEAQ         (SI)(SI*2), R12
 	LEAQ         (DI)(DI*2), R12
-	LEAQ         (R10)(DI*4), R13
+	LEAQ         (R10)(DI*8), R13
 
 depth313:
 	SUBQ        $+8, R11
@@ -9049,7 +9049,7 @@ columns317:
 	MOVQ         BX, R11
 	LEAQ         (SI)(SI*2), R12
 	LEAQ         (DI)(DI*2), R12
-	LEAQ         (R10)(DI*1), R12
+	LEAQ         (R10)(DI*8), R12
 
 depth319:
 	SUBQ        $+8, R11
@@ -9144,7 +9144,7 @@ columns325:
 	LEAQ         (SI)(SI*2), R12
 	LEAQ         (DI)(DI*2), R13
 	LEAQ         (R8)(SI*4), R13
-	LEAQ         (R10)(DI*2), R14
+	LEAQ         (R10)(DI*8), R14
 
 depth327:
 	SUBQ        $+16, R11
@@ -9423,7 +9423,7 @@ columns338:
 	LEAQ         (SI)(SI*2), R12
 	LEAQ         (DI)(DI*2), R13
 	LEAQ         (R8)(SI*4), R13
-	LEAQ         (R10)(DI*1), R14
+	LEAQ         (R10)(DI*8), R14
 
 depth340:
 	SUBQ        $+16, R11
@@ -9659,7 +9659,7 @@ columns352:
 	LEAQ         (SI)(SI*2), R12
 	LEAQ         (DI)(DI*2), R13
 	LEAQ         (R8)(SI*4), R13
-	LEAQ         (R10)(DI*2), R14
+	LEAQ         (R10)(DI*8), R14
 
 depth354:
 	SUBQ        $+16, R11
@@ -9909,7 +9909,7 @@ columns364:
 	LEAQ         (SI)(SI*2), R12
 	LEAQ         (DI)(DI*2), R13
 	LEAQ         (R8)(SI*4), R13
-	LEAQ         (R10)(DI*1), R14
+	LEAQ         (R10)(DI*8), R14
 
 depth366:
 	SUBQ        $+16, R11
@@ -10121,7 +10121,7 @@ columns377:
 	LEAQ         (SI)(SI*2), R12
 	LEAQ         (DI)(DI*2), R13
 	LEAQ         (R8)(SI*4), R13
-	LEAQ         (R10)(DI*2), R14
+	LEAQ         (R10)(DI*8), R14
 
 depth379:
 	SUBQ        $+16, R11
@@ -10342,7 +10342,7 @@ columns388:
 	LEAQ         (SI)(SI*2), R12
 	LEAQ         (DI)(DI*2), R13
 	LEAQ         (R8)(SI*4), R13
-	LEAQ         (R10)(DI*1), R14
+	LEAQ         (R10)(DI*8), R14
 
 depth390:
 	SUBQ        $+16, R11
@@ -10530,7 +10530,7 @@ columns400:
 	LEAQ         (SI)(SI*2), R12
 	LEAQ         (DI)(DI*2), R13
 	LEAQ         (R8)(SI*4), R13
-	LEAQ         (R10)(DI*2), R14
+	LEAQ         (R10)(DI*8), R14
 
 depth402:
 	SUBQ        $+16, R11
@@ -10722,7 +10722,7 @@ columns410:
 	LEAQ         (SI)(SI*2), R12
 	LEAQ         (DI)(DI*2), R13
 	LEAQ         (R8)(SI*4), R13
-	LEAQ         (R10)(DI*1), R14
+	LEAQ         (R10)(DI*8), R14
 
 depth412:
 	SUBQ        $+16, R11
@@ -10893,7 +10893,7 @@ columns421:
 	MOVQ         BX, R11
 	LEAQ         (SI)(SI*2), R12
 	LEAQ         (DI)(DI*2), R13
-	LEAQ         (R10)(DI*4), R14
+	LEAQ         (R10)(DI*8), R14
 
 depth423:
 	SUBQ        $+16, R11
@@ -11122,7 +11122,7 @@ columns430:
 	MOVQ         BX, R11
 	LEAQ         (SI)(SI*2), R12
 	LEAQ         (DI)(DI*2), R13
-	LEAQ         (R10)(DI*1), R13
+	LEAQ         (R10)(DI*8), R13
 
 depth432:
 	SUBQ        $+16, R11
@@ -11266,7 +11266,7 @@ columns440:
 	MOVQ         BX, R11
 	LEAQ         (SI)(SI*2), R12
 	LEAQ         (DI)(DI*2), R12
-	LEAQ         (R10)(DI*4), R13
+	LEAQ         (R10)(DI*8), R13
 
 depth442:
 	SUBQ        $+16, R11
@@ -11451,7 +11451,7 @@ columns448:
 	MOVQ         BX, R11
 	LEAQ         (SI)(SI*2), R12
 	LEAQ         (DI)(DI*2), R12
-	LEAQ         (R10)(DI*1), R12
+	LEAQ         (R10)(DI*8), R12
 
 depth450:
 	SUBQ        $+16, R11
@@ -11569,7 +11569,7 @@ columns457:
 	MOVQ         BX, R11
 	LEAQ         (SI)(SI*2), R12
 	LEAQ         (DI)(DI*2), R12
-	LEAQ         (R10)(DI*4), R13
+	LEAQ         (R10)(DI*8), R13
 
 depth459:
 	SUBQ        $+16, R11
@@ -11710,7 +11710,7 @@ columns464:
 	MOVQ         BX, R11
 	LEAQ         (SI)(SI*2), R12
 	LEAQ         (DI)(DI*2), R12
-	LEAQ         (R10)(DI*1), R12
+	LEAQ         (R10)(DI*8), R12
 
 depth466:
 	SUBQ        $+16, R11
@@ -11799,7 +11799,7 @@ columns472:
 	MOVQ         BX, R11
 	LEAQ         (SI)(SI*2), R12
 	LEAQ         (DI)(DI*2), R12
-	LEAQ         (R10)(DI*4), R13
+	LEAQ         (R10)(DI*8), R13
 
 depth474:
 	SUBQ        $+16, R11
@@ -11896,7 +11896,7 @@ columns478:
 	MOVQ         BX, R11
 	LEAQ         (SI)(SI*2), R12
 	LEAQ         (DI)(DI*2), R12
-	LEAQ         (R10)(DI*1), R12
+	LEAQ         (R10)(DI*8), R12
 
 depth480:
 	SUBQ        $+16, R11
@@ -11995,7 +11995,7 @@ columns486:
 	LEAQ         (SI)(SI*2), R12
 	LEAQ         (DI)(DI*2), R13
 	LEAQ         (R8)(SI*4), R13
-	LEAQ         (R10)(DI*2), R14
+	LEAQ         (R10)(DI*8), R14
 
 depth488:
 	SUBQ        $+16, R11
@@ -12278,7 +12278,7 @@ columns499:
 	LEAQ         (SI)(SI*2), R12
 	LEAQ         (DI)(DI*2), R13
 	LEAQ         (R8)(SI*4), R13
-	LEAQ         (R10)(DI*1), R14
+	LEAQ         (R10)(DI*8), R14
 
 depth501:
 	SUBQ        $+16, R11
@@ -12516,7 +12516,7 @@ columns513:
 	LEAQ         (SI)(SI*2), R12
 	LEAQ         (DI)(DI*2), R13
 	LEAQ         (R8)(SI*4), R13
-	LEAQ         (R10)(DI*2), R14
+	LEAQ         (R10)(DI*8), R14
 
 depth515:
 	SUBQ        $+16, R11
@@ -12770,7 +12770,7 @@ columns525:
 	LEAQ         (SI)(SI*2), R12
 	LEAQ         (DI)(DI*2), R13
 	LEAQ         (R8)(SI*4), R13
-	LEAQ         (R10)(DI*1), R14
+	LEAQ         (R10)(DI*8), R14
 
 depth527:
 	SUBQ        $+16, R11
@@ -12984,7 +12984,7 @@ columns538:
 	LEAQ         (SI)(SI*2), R12
 	LEAQ         (DI)(DI*2), R13
 	LEAQ         (R8)(SI*4), R13
-	LEAQ         (R10)(DI*2), R14
+	LEAQ         (R10)(DI*8), R14
 
 depth540:
 	SUBQ        $+16, R11
@@ -13209,7 +13209,7 @@ columns549:
 	LEAQ         (SI)(SI*2), R12
 	LEAQ         (DI)(DI*2), R13
 	LEAQ         (R8)(SI*4), R13
-	LEAQ         (R10)(DI*1), R14
+	LEAQ         (R10)(DI*8), R14
 
 depth551:
 	SUBQ        $+16, R11
@@ -13399,7 +13399,7 @@ columns561:
 	LEAQ         (SI)(SI*2), R12
 	LEAQ         (DI)(DI*2), R13
 	LEAQ         (R8)(SI*4), R13
-	LEAQ         (R10)(DI*2), R14
+	LEAQ         (R10)(DI*8), R14
 
 depth563:
 	SUBQ        $+16, R11
@@ -13595,7 +13595,7 @@ columns571:
 	LEAQ         (SI)(SI*2), R12
 	LEAQ         (DI)(DI*2), R13
 	LEAQ         (R8)(SI*4), R13
-	LEAQ         (R10)(DI*1), R14
+	LEAQ         (R10)(DI*8), R14
 
 depth573:
 	SUBQ        $+16, R11
@@ -13768,7 +13768,7 @@ columns582:
 	MOVQ         BX, R11
 	LEAQ         (SI)(SI*2), R12
 	LEAQ         (DI)(DI*2), R13
-	LEAQ         (R10)(DI*4), R14
+	LEAQ         (R10)(DI*8), R14
 
 depth584:
 	SUBQ        $+16, R11
@@ -14005,7 +14005,7 @@ columns591:
 	MOVQ         BX, R11
 	LEAQ         (SI)(SI*2), R12
 	LEAQ         (DI)(DI*2), R13
-	LEAQ         (R10)(DI*1), R13
+	LEAQ         (R10)(DI*8), R13
 
 depth593:
 	SUBQ        $+16, R11
@@ -14151,7 +14151,7 @@ columns601:
 	MOVQ         BX, R11
 	LEAQ         (SI)(SI*2), R12
 	LEAQ         (DI)(DI*2), R12
-	LEAQ         (R10)(DI*4), R13
+	LEAQ         (R10)(DI*8), R13
 
 depth603:
 	SUBQ        $+16, R11
@@ -14344,7 +14344,7 @@ columns609:
 	MOVQ         BX, R11
 	LEAQ         (SI)(SI*2), R12
 	LEAQ         (DI)(DI*2), R12
-	LEAQ         (R10)(DI*1), R12
+	LEAQ         (R10)(DI*8), R12
 
 depth611:
 	SUBQ        $+16, R11
@@ -14464,7 +14464,7 @@ columns618:
 	MOVQ         BX, R11
 	LEAQ         (SI)(SI*2), R12
 	LEAQ         (DI)(DI*2), R12
-	LEAQ         (R10)(DI*4), R13
+	LEAQ         (R10)(DI*8), R13
 
 depth620:
 	SUBQ        $+16, R11
@@ -14613,7 +14613,7 @@ columns625:
 	MOVQ         BX, R11
 	LEAQ         (SI)(SI*2), R12
 	LEAQ         (DI)(DI*2), R12
-	LEAQ         (R10)(DI*1), R12
+	LEAQ         (R10)(DI*8), R12
 
 depth627:
 	SUBQ        $+16, R11
@@ -14704,7 +14704,7 @@ columns633:
 	MOVQ         BX, R11
 	LEAQ         (SI)(SI*2), R12
 	LEAQ         (DI)(DI*2), R12
-	LEAQ         (R10)(DI*4), R13
+	LEAQ         (R10)(DI*8), R13
 
 depth635:
 	SUBQ        $+16, R11
@@ -14809,7 +14809,7 @@ columns639:
 	MOVQ         BX, R11
 	LEAQ         (SI)(SI*2), R12
 	LEAQ         (DI)(DI*2), R12
-	LEAQ         (R10)(DI*1), R12
+	LEAQ         (R10)(DI*8), R12
 
 depth641:
 	SUBQ        $+16, R11

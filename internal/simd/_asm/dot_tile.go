@@ -100,7 +100,7 @@ func (w *dotsWriter) block(rows, cols int) {
 		w.LEAQ(operand.Mem{Base: a, Index: w.lda, Scale: 4}, a4)
 	}
 	ahead := w.GP64()
-	w.LEAQ(operand.Mem{Base: b, Index: w.ldb, Scale: uint8(cols)}, ahead)
+	w.LEAQ(operand.Mem{Base: b, Index: w.ldb, Scale: 8}, ahead)
 	row := func(p, ld, ld3 reg.GPVirtual, i int) operand.Mem {
 		switch i {
 		case 0:
@@ -136,7 +136,7 @@ func (w *dotsWriter) block(rows, cols int) {
 	w.Label(next)
 	w.SUBQ(operand.I32(lanes), left)
 	w.jump(w.JLT, tail)
-	if cols > 1 { // the next columns
+	if cols > 1 { // columns far enough ahead
 		for j := range cols {
 			w.PREFETCHT1(row(ahead, w.ldb, ldb3, j))
 		}
